@@ -43,20 +43,16 @@ func (m *Metascheduler) watch(r *Run, end des.Time) {
 		}
 	}
 	if at < des.Forever {
-		r.withRare().outlives = m.sim.At(at, phaseOverrun, (*outliving)(r), uint64(r.ID))
+		r.withRare().outlives = m.sim.At(at, phaseOverrun, des.Func(func(*des.Simulator, des.Event) { m.outlives(r) }), uint64(r.ID))
 	}
 }
 
-// outliving is a run as the handler of the end of a window that it runs on past.
-type outliving Run
-
-// Handle has a job that runs on keep what it has for as long as is thought now: by a
+// outlives has r, whose window ends now and which runs on, keep what it has for as long as
+// is thought now: by a
 // correction of its prediction, or by the latest one where its window had to end before
 // that. One that is planned by its estimate is thought to take twice what it has taken,
 // and whoever has a reservation ahead is planned anew.
-func (o *outliving) Handle(*des.Simulator, des.Event) {
-	r := (*Run)(o)
-	m := r.meta
+func (m *Metascheduler) outlives(r *Run) {
 	m.Advance()
 	if r.State != Running { // an observer who heard that the instant before is over has stopped it
 		return

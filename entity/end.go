@@ -5,7 +5,7 @@ package entity
 //	its runtime is over             finish     Finished  JobFinished
 //	its estimate is over            finish     Killed    JobKilled, ReasonEstimate; see Overrun
 //	past what is planned of it,
-//	  and no room to run on         outliving  Killed    JobKilled; see correct.go
+//	  and no room to run on         outlives   Killed    JobKilled; see correct.go
 //	somebody ends it                Kill       Killed    JobKilled
 //	it has not started:
 //	  cannot run, is cancelled,
@@ -196,7 +196,7 @@ func (m *Metascheduler) preempt(r *Run, keep des.Time) {
 	m.withdraw(r)
 	f.ends, f.events, r.Place = nil, nil, nil
 	m.queue.add(r)
-	m.unsay(r)
+	m.forgetReason(r)
 	m.notify(r, JobRequeued)
 	if r.queued() && r.Request.Deadline > 0 {
 		m.setLimit(r)

@@ -112,7 +112,7 @@ type Metascheduler struct {
 	sources []*source
 	seq     int64
 
-	said         []said // by number in the queue; see Round.Say
+	reasons      []toldReason // by number in the queue; see Round.Say
 	round        Round
 	roundPending bool
 	causes       Cause  // of the next round

@@ -61,7 +61,7 @@ func (m *Metascheduler) setLimit(r *Run) bool {
 		return false
 	}
 	m.unlimit(r)
-	r.withRare().lastStart = m.sim.At(latest.Add(des.Tick), phaseOverrun, (*tooLate)(r), uint64(r.ID))
+	r.withRare().lastStart = m.sim.At(latest.Add(des.Tick), phaseOverrun, des.Func(func(*des.Simulator, des.Event) { m.tooLate(r) }), uint64(r.ID))
 	return true
 }
 
@@ -72,13 +72,8 @@ func (m *Metascheduler) unlimit(r *Run) {
 	}
 }
 
-// tooLate is a run as the handler of the instant from which on it can no longer meet its
-// deadline.
-type tooLate Run
-
-func (l *tooLate) Handle(*des.Simulator, des.Event) {
-	r := (*Run)(l)
-	m := r.meta
+// tooLate rejects r, which can no longer meet its deadline, if it waits without a window.
+func (m *Metascheduler) tooLate(r *Run) {
 	m.Advance()
 	if r.State == Waiting {
 		m.leave(r)
@@ -108,7 +103,7 @@ func (m *Metascheduler) withdraw(r *Run) {
 	m.plan.Release(&r.Reservation, m.sim.Now())
 	m.freed(r.Reservation.Window.Start, r.Reservation.Window.End)
 	r.chooseAnew()
-	m.unsay(r)
+	m.forgetReason(r)
 	ahead := r.State == Reserved
 	if ahead && r.Booked {
 		m.booked--

@@ -72,17 +72,15 @@ func (m *Metascheduler) Tentative(j *Job, w Window) (*Hold, error) {
 	m.stir()
 	h := &Hold{meta: m, run: r}
 	if w.End < des.Forever {
-		h.over = m.sim.At(w.End, PhaseChange, (*lapsing)(h), 0)
+		h.over = m.sim.At(w.End, PhaseChange, des.Func(func(*des.Simulator, des.Event) { h.lapse() }), 0)
 	}
 	return h, nil
 }
 
-// lapsing is a hold as the handler of the end of a window that nobody has confirmed.
-type lapsing Hold
-
-func (l *lapsing) Handle(*des.Simulator, des.Event) {
-	if l.meta.queue.Len() > 0 {
-		l.meta.wake(CauseWake)
+// lapse gives waiting jobs a round at the end of a window that nobody has confirmed.
+func (h *Hold) lapse() {
+	if h.meta.queue.Len() > 0 {
+		h.meta.wake(CauseWake)
 	}
 }
 
@@ -173,7 +171,7 @@ func (m *Metascheduler) Withhold(at Where, from, to des.Time) (*Hold, error) {
 		}
 		h.taken = true
 		if to < des.Forever {
-			h.over = m.sim.At(to, PhaseEnd, (*placeBack)(h), 0)
+			h.over = m.sim.At(to, PhaseEnd, des.Func(func(*des.Simulator, des.Event) { h.placeBack() }), 0)
 		}
 	}
 	for _, o := range m.observers.capacity {
@@ -196,11 +194,6 @@ func (m *Metascheduler) withholdPlace(at Where, from des.Time) error {
 	m.observers.reach(now)
 	return m.places.withhold(m, at.Set)
 }
-
-// placeBack is a hold as the handler of its end.
-type placeBack Hold
-
-func (b *placeBack) Handle(*des.Simulator, des.Event) { (*Hold)(b).placeBack() }
 
 // placeBack has the processors that were withheld be free when this instant is
 // over.

@@ -59,14 +59,14 @@ func (r *Round) Say(j *Run, w Why) {
 		return
 	}
 	n := int(j.standing)
-	if n >= len(r.meta.said) {
-		r.meta.said = append(r.meta.said, make([]said, n+1-len(r.meta.said))...)
+	if n >= len(r.meta.reasons) {
+		r.meta.reasons = append(r.meta.reasons, make([]toldReason, n+1-len(r.meta.reasons))...)
 	}
-	last := &r.meta.said[n]
+	last := &r.meta.reasons[n]
 	if last.run == j && last.why == w {
 		return
 	}
-	*last = said{j, w}
+	*last = toldReason{j, w}
 	for _, o := range r.meta.observers.whys {
 		o.Said(r.Now, j, w)
 	}
@@ -80,22 +80,22 @@ func (r *Round) Heard() bool { return len(r.meta.observers.whys) > 0 }
 // back, to the queue.
 func (r *Round) Said(j *Run) (Why, bool) {
 	n := int(j.standing)
-	if n >= len(r.meta.said) || r.meta.said[n].run != j {
+	if n >= len(r.meta.reasons) || r.meta.reasons[n].run != j {
 		return Why{}, false
 	}
-	return r.meta.said[n].why, true
+	return r.meta.reasons[n].why, true
 }
 
-// said is what was said last of a job.
-type said struct {
+// toldReason is what a policy told last of a job.
+type toldReason struct {
 	run *Run
 	why Why
 }
 
-// unsay forgets what was said of r.
-func (m *Metascheduler) unsay(r *Run) {
-	if n := int(r.standing); n < len(m.said) {
-		m.said[n] = said{}
+// forgetReason forgets what was told of r.
+func (m *Metascheduler) forgetReason(r *Run) {
+	if n := int(r.standing); n < len(m.reasons) {
+		m.reasons[n] = toldReason{}
 	}
 }
 
@@ -138,8 +138,8 @@ func (r *Round) Suppose(j *Run, w Window, ask func()) bool {
 // in every run.
 func (r *Round) AllSaid() iter.Seq2[*Run, Why] {
 	return func(yield func(*Run, Why) bool) {
-		for i := range r.meta.said {
-			if s := &r.meta.said[i]; s.run != nil && int(s.run.standing) == i && !yield(s.run, s.why) {
+		for i := range r.meta.reasons {
+			if s := &r.meta.reasons[i]; s.run != nil && int(s.run.standing) == i && !yield(s.run, s.why) {
 				return
 			}
 		}
