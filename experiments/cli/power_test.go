@@ -46,38 +46,39 @@ func TestARunTellsWhatItTook(t *testing.T) {
 	require.Equal(t, "", table(t, out, "jobs-fcfs.csv")[0]["consumed_energy"])
 }
 
-// Site a has four processors, of the speed of the log, b two of twice that speed, of which one
-// has a job of its own from 4 to 30. A job of four comes to a at 10 and ends at 20; one of one
-// comes to b at 12 and takes half of 8 s. So time begins at 4 and ends at 30.
+// Site a has four processors, of the speed of the log, b two of twice that speed, with own jobs
+// on both from 4 to 6, and on one from 20 to 30. A job of four comes to a at 10 and ends at 20;
+// one of one comes to b at 12 and takes half of 8 s. So time begins at 4 and ends at 30, and b
+// draws the most when a has no job.
 func TestTheEnergyOfAGridIsThatOfItsSitesOverOneTime(t *testing.T) {
 	trace, out := write(t, "a.swf", swf("10 10 4 10", "12 8 1 8")), t.TempDir()
 	grid := write(t, "grid.yaml", "clusters:\n- {name: a, processors: 4}\n- {name: b, processors: 2, speed: 2, local: own.swf}\n")
-	require.NoError(t, os.WriteFile(filepath.Join(filepath.Dir(grid), "own.swf"), []byte(swf("4 26 1 30")), 0o666))
+	require.NoError(t, os.WriteFile(filepath.Join(filepath.Dir(grid), "own.swf"), []byte(swf("4 2 2 2", "20 10 1 10")), 0o666))
 	args := []string{"simulate", trace, "--grid", grid, "--policy", "earliest", "--out", out}
 	got := call(append(args, "--power", "idle=100:busy=200:profile=on")...)
 	require.Zero(t, got.code, got.stderr)
 	require.Contains(t, got.stdout, "energy kWh")
 	rows := energies(t, out)
 	for i, want := range []map[string]string{
-		{"policy": "earliest", "site": "", "joules": "22600", "idle_joules": "8600", "busy_joules": "14000", "peak_power": "1200", "energy_delay": "587600"},
+		{"policy": "earliest", "site": "", "joules": "21400", "idle_joules": "9800", "busy_joules": "11600", "peak_power": "1100", "energy_delay": "556400"},
 		{"policy": "earliest", "site": "a", "joules": "14400", "idle_joules": "6400", "busy_joules": "8000", "peak_power": "800", "energy_delay": "374400"},
-		{"policy": "earliest", "site": "b", "joules": "8200", "idle_joules": "2200", "busy_joules": "6000", "peak_power": "400", "energy_delay": "213200"},
+		{"policy": "earliest", "site": "b", "joules": "7000", "idle_joules": "3400", "busy_joules": "3600", "peak_power": "400", "energy_delay": "182000"},
 	} {
 		for column, value := range want {
 			require.Equal(t, value, rows[i][column], "row %d, %s", i, column)
 		}
 	}
 	require.Len(t, rows, 3)
-	require.Equal(t, "time,watts,idle,busy,off,booting,switching_off,down\n4,700,5,1,0,0,0,0\n10,1100,1,5,0,0,0,0\n"+
-		"12,1200,0,6,0,0,0,0\n16,1100,1,5,0,0,0,0\n20,700,5,1,0,0,0,0\n30,600,6,0,0,0,0,0\n", read(t, out, "power-earliest.csv"))
+	require.Equal(t, "time,watts,idle,busy,off,booting,switching_off,down\n4,800,4,2,0,0,0,0\n6,600,6,0,0,0,0,0\n10,1000,2,4,0,0,0,0\n"+
+		"12,1100,1,5,0,0,0,0\n16,1000,2,4,0,0,0,0\n20,700,5,1,0,0,0,0\n30,600,6,0,0,0,0,0\n", read(t, out, "power-earliest.csv"))
 	require.Equal(t, "8000", table(t, out, "jobs-earliest.csv")[0]["consumed_energy"])
 	require.Equal(t, "800", table(t, out, "jobs-earliest.csv")[1]["consumed_energy"])
-	require.Equal(t, "5200", table(t, out, "jobs-earliest-b.csv")[0]["consumed_energy"], "the site's own job")
+	require.Equal(t, "800", table(t, out, "jobs-earliest-b.csv")[0]["consumed_energy"], "the site's own job")
 	require.Zero(t, call("validate", out).code)
 
 	got = call(append(args, "--power", "idle=100:busy=200:per-node=2")...)
 	require.Zero(t, got.code, got.stderr)
-	require.Equal(t, "5200", energies(t, out)[2]["busy_joules"], "its one node, of both processors, is busy for 26 s")
+	require.Equal(t, "3200", energies(t, out)[2]["busy_joules"], "its one node, of both processors, is busy for 16 s")
 	require.NotContains(t, files(t, out), "power-earliest.csv")
 	require.Zero(t, call(args...).code)
 	require.NotContains(t, files(t, out), "energy.csv")
