@@ -274,9 +274,8 @@ func (s *Sites) send(b *grid.Broker, to *grid.ResourceAgent, refusals []grid.Ref
 // tried again, as the table of Sites tells.
 func (s *Sites) Answered(b *grid.Broker, f *grid.Fragment, refusal string) {
 	switch {
-	case refusal == "" && s.Reserve:
+	case refusal == "": // a window; jobs in queues are answered about only if they are refused
 		s.next(b)
-	case refusal == "":
 	case s.Reserve:
 		if s.tries++; s.tries < mostTries {
 			s.route(b)
