@@ -351,6 +351,42 @@ func TestAJobHasTheNodesBootThatItCanUse(t *testing.T) {
 	}
 }
 
+func TestOfNodesThatAreOffThoseBootThatAJobCanPay(t *testing.T) {
+	w := &powerWorld{procs: 2, policy: backfill.FCFS{}, nodes: []*entity.Node{{ID: 1, Perf: 1, Price: 5}, {ID: 2, Perf: 1, Price: 1}},
+		saving: &flow.SwitchOff{Idle: 10 * des.Second, Boot: 20 * des.Second, Shutdown: 5 * des.Second},
+		jobs:   []*entity.Job{estimated(1, 0, 1, 1, 1), estimated(2, 40, 10, 10, 1)}}
+	w.jobs[1].Request.Budget = 10
+	require.NoError(t, w.run())
+	require.Equal(t, 60*des.Second, w.runs[1].Start)
+	require.EqualValues(t, 1, w.meter.Row("").Boots)
+}
+
+// onlyOn is a criterion for which one node alone will do.
+type onlyOn struct{ id int }
+
+func (onlyOn) Name() string { return "only on" }
+
+func (c onlyOn) Find(_ context.Context, req entity.Request, list plan.SlotList, until des.Time) (f plan.Found, _ error) {
+	for _, slot := range list.Slots {
+		if end := slot.Start.Add(req.Length); slot.Node.ID == c.id && slot.Start <= until && end <= slot.End {
+			f.Window = entity.Window{Start: slot.Start, End: end, Nodes: 1, Tasks: []entity.Task{{Node: slot.Node, End: end}}}
+			f.OK = true
+			return f, nil
+		}
+	}
+	return f, nil
+}
+
+func TestAllNodesBootWhereNothingElseHelpsAJob(t *testing.T) {
+	w := &powerWorld{procs: 3, policy: backfill.FCFS{}, nodes: []*entity.Node{{ID: 1, Perf: 1, Price: 1}, {ID: 2, Perf: 1, Price: 2}, {ID: 3, Perf: 1, Price: 3}},
+		saving: &flow.SwitchOff{Idle: 10 * des.Second, Boot: 20 * des.Second, Shutdown: 5 * des.Second},
+		jobs:   []*entity.Job{estimated(1, 0, 1, 1, 1), estimated(2, 40, 10, 10, 1)}}
+	w.jobs[1].Request.Criterion = onlyOn{3}
+	require.NoError(t, w.run())
+	require.Equal(t, entity.Finished, w.runs[1].State)
+	require.Equal(t, 80*des.Second, w.runs[1].Start, "the first node boots for it, in vain, and then the others")
+}
+
 func TestNamedNodesAreSwitchedOffOneByOne(t *testing.T) {
 	w := &powerWorld{procs: 1, policy: backfill.FCFS{}, nodes: nodes(1), saving: &flow.SwitchOff{PerNode: 2}, jobs: []*entity.Job{estimated(1, 0, 1, 1, 1)}}
 	require.ErrorContains(t, w.run(), "one by one, not in rows of 2")
