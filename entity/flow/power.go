@@ -89,6 +89,7 @@ type SwitchOff struct {
 	ready       des.Time      // when the last of these is on
 	withholding bool
 	begun       bool
+	tried       bool        // all nodes have been booted since a job came, started or ended
 	expected    *entity.Job // the latest advance reservation that was asked for
 }
 
@@ -172,6 +173,7 @@ func (s *SwitchOff) size(i int) int { r := s.place(i); return int(r.Last-r.First
 // come back.
 func (s *SwitchOff) Observe(e entity.JobEvent) {
 	r := e.Run
+	s.tried = s.tried && e.Kind == entity.JobPromised
 	switch e.Kind {
 	case entity.JobStarted:
 		s.begin()
@@ -309,7 +311,7 @@ func (f *idleFor) Handle(_ *des.Simulator, ev des.Event) {
 func (s *SwitchOff) Decided(*entity.Round) {
 	s.begin()
 	s.provide(nil)
-	if s.number != nil && s.booting == 0 && s.asleep > 0 && s.meta.Running() == 0 && s.stuck() {
+	if s.number != nil && !s.tried && s.booting == 0 && s.asleep > 0 && s.meta.Running() == 0 && s.stuck() {
 		s.wakeAll()
 	}
 	s.release()
@@ -330,6 +332,7 @@ func (s *SwitchOff) stuck() bool {
 // wakeAll has all nodes boot: a job may want other ones than those that are on, for a
 // reason that only the policy or the plan knows.
 func (s *SwitchOff) wakeAll() {
+	s.tried = true
 	for i := range s.nodes {
 		if n := &s.nodes[i]; n.hold != nil && !n.wanted {
 			s.wake(i, s.sim.Now())
@@ -440,18 +443,20 @@ func (s *SwitchOff) supply(from, length des.Time) (p supply) {
 	return p
 }
 
-// take takes what d wants, as far as there is enough of it that it can pay, and returns how
-// many it has got.
+// take takes what d wants, as far as there is enough of it, those nodes first that it can
+// pay, and returns how many it has got.
 func (p *supply) take(plan entity.Plan, d demand) (n int) {
 	n = min(p.count, d.Nodes)
 	p.count -= n
-	p.nodes = slices.DeleteFunc(p.nodes, func(i int) bool {
-		taken := n < d.Nodes && d.admits(plan.Node(i), true)
-		if taken {
-			n++
-		}
-		return taken
-	})
+	for _, paid := range []bool{true, false} {
+		p.nodes = slices.DeleteFunc(p.nodes, func(i int) bool {
+			taken := n < d.Nodes && d.admits(plan.Node(i), paid)
+			if taken {
+				n++
+			}
+			return taken
+		})
+	}
 	return n
 }
 
