@@ -173,31 +173,3 @@ func BenchmarkRoughGrowth(b *testing.B) {
 		}
 	}
 }
-
-// What each way of skipping work is worth: the search without it.
-func BenchmarkWithout(b *testing.B) {
-	parts := []struct {
-		name string
-		off  pruning
-	}{
-		{"nothing", 0}, {"boxes", pruneBoxes}, {"items", pruneItems}, {"marks", pruneMarks},
-		{"lambda", improveLambda}, {"dominance", pruneDominated},
-	}
-	for _, size := range []struct{ nodes, problems int }{{100, 200}, {1000, 20}} {
-		for _, real := range []bool{false, true} {
-			env := dep18(size.nodes)
-			env.Nodes.RealPerf = real
-			for _, part := range parts {
-				for _, by := range []Criterion{Q{}, DEP{}, COORD{}} {
-					f := Best{By: by, without: part.off}
-					problems := size.problems
-					if part.off == pruneBoxes && size.nodes == 1000 && real {
-						problems = 2 // seconds each
-					}
-					name := fmt.Sprintf("nodes=%d/real=%v/without=%s/%s", size.nodes, real, part.name, f.Name())
-					b.Run(name, func(b *testing.B) { measure(b, f, env, dep18Request, problems) })
-				}
-			}
-		}
-	}
-}

@@ -34,21 +34,7 @@ type Best struct {
 	By Criterion
 	// Rough searches windows with a rough right edge instead of square ones.
 	Rough bool
-
-	without pruning // for measurements
 }
-
-// pruning names the parts of the search that skip work. The answer is the same
-// without any of them.
-type pruning uint8
-
-const (
-	pruneBoxes     pruning = 1 << iota // skip ranges of starts and lengths at once
-	pruneItems                         // drop candidates that cannot be in a better window
-	pruneMarks                         // bound by what only this box has
-	improveLambda                      // lower the bound of a box by a better λ
-	pruneDominated                     // Pareto lists in the subset solver
-)
 
 // Name is the name of the criterion's search: "maxq", "dep", "coord".
 func (b Best) Name() string {
@@ -104,31 +90,12 @@ type boxSearch struct {
 	valuation
 	rough    bool
 	anyStart bool
-	without  pruning
 	open     []box // heap, greatest bound first
 	arena    []int32
 	peaks    []des.Time
 	subset   subset
 	selection
 	incumbent
-}
-
-// selection is what the box at hand holds: its candidates with their values,
-// costs, reduced values and marks, and the n of them that were selected.
-type selection struct {
-	ids     []int32
-	z       []float64
-	c       []float64
-	r       []float64
-	marks   []uint8
-	partial bool     // some candidate lacks a mark
-	sel     []ranked // the n greatest r
-	inOrder bool     // sel is, greatest first
-	in      []bool   // by position: whether it is in sel; scratch of store
-	sumZ    float64
-	sumC    float64
-	sumR    float64
-	low     float64 // the least r in sel
 }
 
 // incumbent is the best window known.
@@ -146,10 +113,10 @@ type incumbent struct {
 const tiny = 1e-200
 
 func (x *boxSearch) reset(s *scan, b Best) {
-	x.scan, x.rough, x.without = s, b.Rough, b.without
+	x.scan, x.rough = s, b.Rough
 	x.valuation = valuationOf(b.By, s.list)
 	x.anyStart = s.set.AnyStart && (x.kind == byDEP || x.kind == byCOORD)
-	x.subset.visits, x.subset.looks, x.subset.keepAll = 0, 0, b.without&pruneDominated != 0
+	x.subset.visits, x.subset.looks = 0, 0
 	x.incumbent = incumbent{bestZ: math.Inf(-1), scale: tiny, bestIDs: x.bestIDs}
 	x.open, x.arena = x.open[:0], x.arena[:0]
 }
@@ -347,7 +314,7 @@ func (x *boxSearch) examine(b *box) bool {
 	if len(x.ids) < x.req.Nodes {
 		return false
 	}
-	if (x.kind == byValue || x.without&pruneBoxes != 0) && !x.isStep(b) {
+	if x.kind == byValue && !x.isStep(b) { // nothing bounds it
 		b.bound = math.Inf(1)
 		x.store(b, math.Inf(-1))
 		return true
@@ -356,14 +323,9 @@ func (x *boxSearch) examine(b *box) bool {
 	tries := boxTries
 	if x.isStep(b) {
 		tries = stepTries
-	} else if x.without&improveLambda != 0 {
-		tries = 0
 	}
 	if !x.minimise(b, floor, tries) {
 		return false
-	}
-	if x.without&pruneItems != 0 {
-		floor = math.Inf(-1)
 	}
 	x.store(b, floor)
 	return int(b.hi-b.lo) >= x.req.Nodes
@@ -376,28 +338,27 @@ func (x *boxSearch) store(b *box, floor float64) {
 	b.lo = int32(len(x.arena))
 	if math.IsInf(floor, -1) {
 		x.arena = append(x.arena, x.ids...)
-	} else {
-		need := floor - (x.sumR + float64(b.lambda*x.tariff.limit)) + x.low
-		if !x.inOrder {
-			sortRanked(x.sel)
-		}
-		for _, s := range x.sel {
-			if s.key > need {
-				x.arena = append(x.arena, x.ids[s.at])
-			}
-		}
-		in := slices.Grow(x.in[:0], len(x.ids))[:len(x.ids)]
-		clear(in)
-		for _, s := range x.sel {
-			in[s.at] = true
-		}
-		for i, id := range x.ids {
-			if x.r[i] <= x.low && x.r[i] > need && !in[i] {
-				x.arena = append(x.arena, id)
-			}
-		}
-		x.in = in
+		b.hi = int32(len(x.arena))
+		return
 	}
+	need := floor - (x.sumR + float64(b.lambda*x.tariff.limit)) + x.low
+	if !x.inOrder {
+		sortRanked(x.sel)
+	}
+	in := slices.Grow(x.in[:0], len(x.ids))[:len(x.ids)]
+	clear(in)
+	for _, s := range x.sel {
+		in[s.at] = true
+		if s.key > need {
+			x.arena = append(x.arena, x.ids[s.at])
+		}
+	}
+	for i, id := range x.ids {
+		if x.r[i] <= x.low && x.r[i] > need && !in[i] {
+			x.arena = append(x.arena, id)
+		}
+	}
+	x.in = in
 	b.hi = int32(len(x.arena))
 }
 
@@ -464,7 +425,7 @@ search:
 		x.choose(lambda)
 		at = lambda
 		bound := x.sumR + float64(lambda*limit)
-		if bound > floor && x.partial && x.without&pruneMarks == 0 {
+		if bound > floor && x.partial {
 			bound -= x.penalty()
 		}
 		if bound < b.bound {
@@ -606,83 +567,6 @@ func (x *boxSearch) solve(b *box) {
 		x.improved(b, p.worth)
 	}
 }
-
-// choose selects the n greatest r = z − λc.
-func (x *boxSearch) choose(lambda float64) {
-	r := slices.Grow(x.r[:0], len(x.z))[:len(x.z)]
-	c := x.c[:len(r)]
-	for i, z := range x.z[:len(c)] {
-		r[i] = z - float64(lambda*c[i])
-	}
-	x.r = r
-	x.selectTop(r)
-}
-
-// chooseCheapest selects the n cheapest. Only the sums of the selection hold
-// then, not the bound.
-func (x *boxSearch) chooseCheapest() {
-	for i, c := range x.c {
-		x.r[i] = -c
-	}
-	x.selectTop(x.r)
-}
-
-// selectTop sets sel to the n greatest keys, of equals the first, and the sums. Insertion
-// is quick, and puts them in order, because store puts the selection of the box above
-// first; where it is not, as in the first box, they are selected without an order.
-func (x *boxSearch) selectTop(keys []float64) {
-	x.sel = x.sel[:0]
-	x.inOrder = x.insertTop(keys)
-	if !x.inOrder {
-		x.sel = slices.Grow(x.sel[:0], len(keys))[:len(keys)]
-		for i, key := range keys {
-			x.sel[i] = ranked{key, int32(i)}
-		}
-		greatestFirst(x.sel, x.req.Nodes)
-		x.sel = x.sel[:x.req.Nodes]
-	}
-	x.sumZ, x.sumC, x.sumR, x.low = 0, 0, 0, x.sel[len(x.sel)-1].key
-	for _, s := range x.sel {
-		x.sumZ += x.z[s.at]
-		x.sumC += x.c[s.at]
-		x.sumR += s.key
-	}
-}
-
-// insertTop puts the n greatest keys into sel by insertion, greatest first, or gives up
-// where that takes too many moves.
-func (x *boxSearch) insertTop(keys []float64) (done bool) {
-	n, list := x.req.Nodes, x.sel
-	least := math.Inf(-1)
-	moves := insertions * len(keys)
-	for i, key := range keys {
-		k := len(list)
-		if k < n {
-			list = append(list, ranked{})
-		} else if key <= least {
-			continue
-		} else {
-			k--
-		}
-		for k > 0 && list[k-1].key < key {
-			list[k] = list[k-1]
-			k--
-			moves--
-		}
-		list[k] = ranked{key, int32(i)}
-		if len(list) == n {
-			least = list[n-1].key
-		}
-		if moves < 0 {
-			break
-		}
-	}
-	x.sel = list
-	return moves >= 0
-}
-
-// insertions is how many moves a key insertTop makes.
-const insertions = 4
 
 // The heap of open boxes, by bound.
 

@@ -89,7 +89,11 @@ func (c *cheapest) sort() {
 		return
 	}
 	c.sorted = true
-	slices.SortFunc(c.best, func(a, b offer) int {
+	sortOffers(c.best)
+}
+
+func sortOffers(offers []offer) {
+	slices.SortFunc(offers, func(a, b offer) int {
 		if a.before(&b) {
 			return -1
 		}

@@ -44,9 +44,8 @@ type scan struct {
 	cheap    cheapest  // AEP and the square searches
 	open     []offer   // the usable slots as time goes by: ALP
 	picks    []offer   // the choice that the substitution or KnapsackDP tries
-	usable   costOrder // the substitution: the slots that can still be used,
-	lasting  lasting   // how long there are n of them,
-	brief    cheapest  // the n shortest, by length instead of cost
+	rivals   cheapest  // the substitution: the cheapest whose tasks are short enough,
+	spares   []offer   // and what may take the place of longer ones
 	boxes    boxSearch // Best
 	cut      subtraction
 	left     []entity.Slot // what repeat has left of the slot list

@@ -73,8 +73,6 @@ type subset struct {
 	visits int     // choices made, over all problems of a search
 	looks  int     // at choices on the lists, over all problems of a search
 	scale  float64 // of worths, for gap
-	// keepAll keeps dominated choices: for measurements.
-	keepAll bool
 }
 
 // patience is how many choices a search makes before it begins to allow itself
@@ -291,12 +289,12 @@ func (p *subset) extend(k int, marks, met uint8, j int, threshold, lambda float6
 			continue
 		}
 		for ; i < len(to) && to[i].c <= c; i++ {
-			if to[i].z > most || p.keepAll {
+			if to[i].z > most {
 				out = append(out, to[i])
 				most = max(most, to[i].z)
 			}
 		}
-		if z <= most && !p.keepAll {
+		if z <= most {
 			continue
 		}
 		p.visits++
@@ -309,7 +307,7 @@ func (p *subset) extend(k int, marks, met uint8, j int, threshold, lambda float6
 		return false
 	}
 	for ; i < len(to); i++ {
-		if to[i].z > most || p.keepAll {
+		if to[i].z > most {
 			out = append(out, to[i])
 			most = max(most, to[i].z)
 		}
@@ -327,9 +325,6 @@ func (p *subset) complete(from []choice, j int, floor float64) float64 {
 		f := &from[i]
 		p.looks++
 		if f.z+it.z <= floor {
-			if p.keepAll {
-				continue
-			}
 			break // those before are worth less
 		}
 		if f.c+it.c <= p.limit {
@@ -340,9 +335,7 @@ func (p *subset) complete(from []choice, j int, floor float64) float64 {
 			for s := f.step; s >= 0; s = p.steps[s].before {
 				p.choose = append(p.choose, p.items[p.steps[s].item].id)
 			}
-			if !p.keepAll {
-				break
-			}
+			break
 		}
 	}
 	return floor

@@ -169,3 +169,11 @@ func TestSubstitutionIsThePlainOneInMETAsEnvironment(t *testing.T) {
 		}
 	}
 }
+
+func TestATickLessIsABetterWindow(t *testing.T) {
+	slow, fast := &entity.Node{ID: 1, Perf: 1}, &entity.Node{ID: 2, Perf: 1000.0 / 999}
+	list := plan.SlotList{To: 9000, Slots: []entity.Slot{{Node: slow, Width: 1, End: 9000}, {Node: fast, Width: 1, Start: 1, End: 9000}}}
+	found, err := AEP{By: MinRunTime}.Find(context.Background(), entity.Request{Nodes: 1, Length: 1000}, list, list.To)
+	require.NoError(t, err)
+	require.Equal(t, des.Time(999), found.Window.Length())
+}
