@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -639,6 +640,21 @@ func TestWhoIsNoLongerPredictedIsPlannedByTheWholeRequest(t *testing.T) {
 		require.Equal(t, []des.Time{60 * des.Second, 50 * des.Second}, []des.Time{r.Prediction(), r.Request.Length})
 	})
 	w.run(t)
+}
+
+func TestWhoeverIsPlannedBehindAJobThatOutlivesItsEstimateIsPlannedAnew(t *testing.T) {
+	w, told := foresee(4, backfill.Conservative{}, nil, nil,
+		longer(1, 0, 15, 10, 2), longer(2, 0, 5, 5, 4), longer(3, 0, 5, 5, 4), longer(4, 0, 5, 5, 4))
+	w.meta.Overrun = entity.OverrunExtend
+	w.run(t)
+	var withdrawn []string
+	for _, line := range *told {
+		if strings.Contains(line, "withdrawn") {
+			withdrawn = append(withdrawn, line)
+		}
+	}
+	require.Equal(t, []string{"10 withdrawn 2", "10 withdrawn 3", "10 withdrawn 4"}, withdrawn, "4, whose window begins at 20, too")
+	require.Contains(t, *told, "15 started 2")
 }
 
 // asking asks for another prediction of a job when one starts: while the policy decides.
