@@ -28,8 +28,7 @@ type association struct {
 	usage    float64 // of all below it, decayed up to the last computation of priorities
 	level    float64 // shares over usage, each as a part of the siblings'
 	factor   float64 // of a user: the fair share, 0 to 1
-	limits
-	use use
+	group
 }
 
 // rootAccount is the name of the account above all, and of its own user.

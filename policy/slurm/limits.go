@@ -2,6 +2,7 @@ package slurm
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -31,17 +32,30 @@ type limits struct {
 	allowed          []string       // of a user: names of QoSs
 }
 
-// QOS is a quality of service: a priority, limits, and whom its jobs preempt.
-type qos struct {
-	name string
+// group is the limits of a QoS or an association, and its jobs.
+type group struct {
 	limits
-	use use
-}
-
-// use is what the jobs of a QoS or an association have.
-type use struct {
 	running []*Job
 	waiting int // jobs that wait
+}
+
+// qos is a quality of service: a priority, limits, and whom its jobs preempt.
+type qos struct {
+	name string
+	group
+}
+
+// groups yields the groups that the job belongs to: its QoS, its user's association, and the
+// accounts above, from the nearest on.
+func (j *Job) groups(yield func(*group) bool) {
+	if j.qos != nil && !yield(&j.qos.group) {
+		return
+	}
+	for at := j.assoc; at != nil; at = at.parent {
+		if !yield(&at.group) {
+			return
+		}
+	}
 }
 
 // set reads one limit, as sacctmgr has it.
@@ -132,6 +146,16 @@ func (t tres) of(kind string) int {
 	return 0
 }
 
+// within reports whether no kind is beyond its limit.
+func (t tres) within(most map[string]int) bool {
+	for kind, limit := range most {
+		if t.of(kind) > limit {
+			return false
+		}
+	}
+	return true
+}
+
 // requested is what a job asks for, before nodes are known.
 func (j *Job) requested() tres {
 	nodes := max(j.Nodes, 1)
@@ -154,40 +178,28 @@ func (c *Controller) mayRun(j *Job) bool {
 	if !c.conf.Enforce.Limits {
 		return true
 	}
-	within := func(l *limits, u *use) bool { return l.jobs == 0 || len(u.running) < l.jobs }
-	if q := j.qos; q != nil && !(within(&q.limits, &q.use) && (q.wall == 0 || j.Limit <= q.wall) && q.jobsWithinShares(j)) {
-		return false
-	}
-	for at := j.assoc; at != nil; at = at.parent {
-		if !within(&at.limits, &at.use) {
+	for g := range j.groups {
+		if g.jobs > 0 && len(g.running) >= g.jobs {
 			return false
 		}
+	}
+	if q := j.qos; q != nil && !((q.wall == 0 || j.Limit <= q.wall) && q.jobsWithinShares(j)) {
+		return false
 	}
 	if j.assoc == nil {
 		return true
 	}
-	most, wall := j.assoc.inherited(func(l *limits) int { return l.jobsOfUser }), j.assoc.wallLimit()
-	return (most == 0 || len(j.assoc.use.running) < most) && (wall == 0 || j.Limit <= wall)
+	most, wall := j.assoc.inherited(func(l *limits) int64 { return int64(l.jobsOfUser) }), j.assoc.inherited(func(l *limits) int64 { return int64(l.wall) })
+	return (most == 0 || int64(len(j.assoc.running)) < most) && (wall == 0 || int64(j.Limit) <= wall)
 }
 
 // mayEver reports whether the job is within what one job may have by its QoS and associations.
 func (c *Controller) mayEver(j *Job, wants tres) bool {
-	within := func(most map[string]int) bool {
-		for kind, limit := range most {
-			if wants.of(kind) > limit {
-				return false
-			}
-		}
-		return true
-	}
 	if !c.conf.Enforce.Limits {
 		return true
 	}
-	if j.qos != nil && !within(j.qos.amountsOfJob) {
-		return false
-	}
-	for at := j.assoc; at != nil; at = at.parent {
-		if !within(at.amountsOfJob) {
+	for g := range j.groups {
+		if !wants.within(g.amountsOfJob) {
 			return false
 		}
 	}
@@ -200,19 +212,19 @@ func (c *Controller) allowed(j *Job, wants tres) bool {
 	if !c.conf.Enforce.Limits {
 		return true
 	}
-	if q := j.qos; q != nil && !(c.within(&q.limits, &q.use, j, wants) && q.amountsWithinShares(j, wants)) {
+	if !c.mayEver(j, wants) {
 		return false
 	}
-	for at := j.assoc; at != nil; at = at.parent {
-		if !c.within(&at.limits, &at.use, j, wants) {
+	for g := range j.groups {
+		if !c.hasRoom(g, j, wants) {
 			return false
 		}
 	}
-	return true
+	return j.qos == nil || j.qos.amountsWithinShares(j, wants)
 }
 
-// inherited is a limit of a user, or the nearest one of an account above.
-func (a *association) inherited(of func(*limits) int) int {
+// inherited is a limit of a user, or the nearest one of an account above; 0 if there is none.
+func (a *association) inherited(of func(*limits) int64) int64 {
 	for at := a; at != nil; at = at.parent {
 		if n := of(&at.limits); n > 0 {
 			return n
@@ -221,30 +233,16 @@ func (a *association) inherited(of func(*limits) int) int {
 	return 0
 }
 
-func (a *association) wallLimit() des.Time {
-	for at := a; at != nil; at = at.parent {
-		if at.wall > 0 {
-			return at.wall
-		}
-	}
-	return 0
-}
-
-// within reports whether a job that wants so much stays within the amounts of a group.
-func (c *Controller) within(l *limits, u *use, j *Job, wants tres) bool {
-	for kind, most := range l.amountsOfJob {
-		if wants.of(kind) > most {
+// hasRoom reports whether the jobs of a group stay within its amounts with one that wants so much.
+func (c *Controller) hasRoom(g *group, j *Job, wants tres) bool {
+	for kind, most := range g.amounts {
+		if c.has(g.running, kind)+wants.of(kind) > most {
 			return false
 		}
 	}
-	for kind, most := range l.amounts {
-		if c.has(u.running, kind)+wants.of(kind) > most {
-			return false
-		}
-	}
-	for kind, most := range l.minutes {
+	for kind, most := range g.minutes {
 		sum := float64(wants.of(kind)) * float64(j.Limit/des.Second)
-		for _, r := range u.running {
+		for _, r := range g.running {
 			sum += float64(r.has().of(kind)) * c.unused(r)
 		}
 		if sum > float64(most)*60 {
@@ -281,7 +279,7 @@ func (c *Controller) has(running []*Job, kind string) int {
 
 // sharers is the running jobs of a QoS that are of the job's user, and those of its account.
 func (q *qos) sharers(j *Job) (ofUser, ofAccount []*Job) {
-	for _, r := range q.use.running {
+	for _, r := range q.running {
 		if r.User == j.User {
 			ofUser = append(ofUser, r)
 		}
@@ -333,44 +331,25 @@ func (c *Controller) submittable(j *Job) bool {
 				return false
 			}
 		}
-		wants := j.requested()
-		if q.denied {
-			for kind, most := range q.amountsOfJob {
-				if wants.of(kind) > most {
-					return false
-				}
-			}
-			if q.wall > 0 && j.Limit > q.wall {
-				return false
-			}
+		if q.denied && !(j.requested().within(q.amountsOfJob) && (q.wall == 0 || j.Limit <= q.wall)) {
+			return false
 		}
 	}
 	for at := j.assoc; at != nil; at = at.parent {
-		if at.submitted > 0 && at.isUser && at.use.waiting+len(at.use.running) >= at.submitted {
+		if at.submitted > 0 && at.isUser && at.waiting+len(at.running) >= at.submitted {
 			return false
 		}
 	}
 	return true
 }
 
-// count moves a job among those who wait and those who run.
+// count moves a job among those of its groups who wait and those who run.
 func (c *Controller) count(j *Job, waiting int, runs bool) {
-	change := func(u *use) {
-		u.waiting += waiting
-		for i, r := range u.running {
-			if r == j {
-				u.running = append(u.running[:i:i], u.running[i+1:]...)
-				break
-			}
-		}
+	for g := range j.groups {
+		g.waiting += waiting
+		g.running = slices.DeleteFunc(g.running, func(r *Job) bool { return r == j })
 		if runs {
-			u.running = append(u.running, j)
+			g.running = append(g.running, j)
 		}
-	}
-	if j.qos != nil {
-		change(&j.qos.use)
-	}
-	for at := j.assoc; at != nil; at = at.parent {
-		change(&at.use)
 	}
 }
