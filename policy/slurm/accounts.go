@@ -292,12 +292,3 @@ func (r *fairRanks) descend(siblings []*association, firstTied bool) {
 		r.free--
 	}
 }
-
-// topPriority is the highest priority of a QoS.
-func (a *Accounts) topPriority() float64 {
-	top := 0.0
-	for _, q := range a.qos {
-		top = max(top, q.priority)
-	}
-	return top
-}

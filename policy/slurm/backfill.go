@@ -164,7 +164,7 @@ func (c *Controller) runBackfill(now des.Time) {
 			break
 		}
 	}
-	planned.intersect(c.idle())
+	planned.intersect(c.idleNodes())
 	if l.planned = planned; !planned.empty() {
 		c.changed(now)
 	}

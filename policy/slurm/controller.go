@@ -23,10 +23,13 @@ type Controller struct {
 	parts     []*partition
 	up        nodeSet    // nodes that are up
 	returning []comeback // nodes that will be, by when
+	idle      usage      // what the nodes have
 	free      usage      // what no job has
 	cores     []coreSet
 	licenses  map[string]int // that no job has
 	leaving   nodeSet        // nodes of jobs that complete
+	cpus      int            // of all nodes
+	topQOS    float64        // the highest priority of a QoS
 
 	reserved []*Reservation
 	basic    uint32   // the last priority that priority/basic gave
@@ -56,9 +59,10 @@ func (c *Controller) retire(now des.Time, j *Job) {
 // partition is a partition as passes need it.
 type partition struct {
 	*Partition
-	at     int
-	nodes  nodeSet
-	factor float64 // PriorityJobFactor as a part of the largest
+	at      int
+	nodes   nodeSet
+	weights []int   // of its nodes, ascending, each once
+	factor  float64 // PriorityJobFactor as a part of the largest
 }
 
 // New is a controller of an idle machine.
@@ -73,15 +77,22 @@ func New(conf *Config, accounts *Accounts) *Controller {
 		p.factor = float64(p.JobFactor) / float64(top)
 		for _, n := range p.Nodes {
 			p.nodes.add(n)
+			p.weights = append(p.weights, conf.Nodes[n].Weight)
 		}
+		slices.Sort(p.weights)
+		p.weights = slices.Compact(p.weights)
 		c.parts = append(c.parts, p)
 	}
-	c.free, c.licenses = newUsage(conf), map[string]int{}
+	c.idle, c.free, c.licenses = newUsage(conf), newUsage(conf), map[string]int{}
 	for _, l := range conf.Licenses {
 		c.licenses[l.Kind] += l.Count
 	}
 	for i := range conf.Nodes {
 		c.cores = append(c.cores, newCoreSet(conf.Nodes[i].CPUs()))
+		c.cpus += conf.Nodes[i].CPUs()
+	}
+	for _, q := range accounts.qos {
+		c.topQOS = max(c.topQOS, q.priority)
 	}
 	c.basic = basicPriority
 	c.main.begin(&conf.Schedule)
@@ -139,9 +150,9 @@ func (c *Controller) Release(now des.Time, j *Job) {
 	for _, l := range j.Licenses {
 		c.licenses[l.Kind] += l.Count
 	}
+	c.free.release(j)
 	for _, p := range j.Placed {
 		c.cores[p.Node].free(p.Cores)
-		c.free.add(p.Node, len(p.Cores), p.Mem, j.GRES)
 	}
 	c.changed(now)
 	if j.requeued {
@@ -209,14 +220,12 @@ func (c *Controller) start(now des.Time, e *entry, placed []Placement) {
 	for _, l := range j.Licenses {
 		c.licenses[l.Kind] -= l.Count
 	}
-	cpus := 0
+	c.free.take(j)
 	for _, p := range placed {
 		j.nodes.add(p.Node)
 		c.cores[p.Node].take(p.Cores)
-		c.free.add(p.Node, -len(p.Cores), -p.Mem, negative(j.GRES))
-		cpus += p.CPUs
 	}
-	j.billing = c.billing(j, e.part, cpus)
+	j.billing = c.billing(j, e.part)
 	c.leave(j)
 	c.running = append(c.running, j)
 	c.count(j, -1, true)

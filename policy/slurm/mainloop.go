@@ -224,5 +224,5 @@ func (c *Controller) pass(now des.Time) {
 func (c *Controller) suffices(e *entry, candidates nodeSet) bool {
 	reckoned := e.job.reckoned
 	defer func() { e.job.reckoned = reckoned }()
-	return c.choose(e, candidates, newUsage(c.conf)) != nil
+	return c.choose(e, candidates, c.idle) != nil
 }

@@ -91,10 +91,3 @@ func (c *Controller) evict(now des.Time, j *Job) {
 	}
 	c.stop(now, j, Preempted, j.Requeue)
 }
-
-// release gives back what a running job has.
-func (u usage) release(j *Job) {
-	for _, p := range j.Placed {
-		u.add(p.Node, len(p.Cores), p.Mem, j.GRES)
-	}
-}

@@ -7,28 +7,25 @@ import (
 )
 
 // billing is what a second of the job is charged for: its CPUs, or the weights of its partition.
-func (c *Controller) billing(j *Job, p *partition, cpus int) float64 {
+func (c *Controller) billing(j *Job, p *partition) float64 {
+	has := j.has()
 	if len(p.BillingWeights) == 0 {
-		return float64(cpus)
-	}
-	memory := 0
-	for _, at := range j.Placed {
-		memory += at.Mem
+		return float64(has.cpus)
 	}
 	var sum, most, global float64
 	for _, w := range p.BillingWeights {
 		amount := 0.0
 		switch {
 		case w.Kind == "cpu":
-			amount = float64(cpus)
+			amount = float64(has.cpus)
 		case w.Kind == "mem":
-			amount = float64(memory) / 1024
+			amount = float64(has.mem) / 1024
 		case w.Kind == "node":
-			amount = float64(len(j.Placed))
+			amount = float64(has.nodes)
 		default:
 			for _, g := range j.GRES {
 				if w.Kind == "gres/"+g.Kind {
-					amount = float64(g.Count * len(j.Placed))
+					amount = float64(g.Count * has.nodes)
 				}
 			}
 			for _, l := range j.Licenses {
@@ -127,8 +124,8 @@ func (c *Controller) priority(j *Job, part *partition, now des.Time) uint32 {
 	}
 	p += rules.JobSize * c.sizeFactor(j)
 	p += rules.Partition * part.factor
-	if most := c.accounts.topPriority(); j.qos != nil && most > 0 {
-		p += rules.QOS * (j.qos.priority / most)
+	if j.qos != nil && c.topQOS > 0 {
+		p += rules.QOS * (j.qos.priority / c.topQOS)
 	}
 	return uint32(min(math.MaxUint32, max(1, p-float64(j.Nice))))
 }
@@ -148,15 +145,11 @@ const basicPriority = 4_294_901_760
 // CPUs, or what is left of 1. The CPUs are those that nodes were last found with, and until then
 // those that the job asks for.
 func (c *Controller) sizeFactor(j *Job) float64 {
-	cpus := 0
-	for i := range c.conf.Nodes {
-		cpus += c.conf.Nodes[i].CPUs()
-	}
 	nodes, wanted := max(j.Nodes, 1), j.reckoned
 	if wanted == 0 {
-		wanted = max(j.tasks()*j.cpusPerTask(), nodes)
+		wanted = j.requested().cpus
 	}
-	size := (float64(nodes)/float64(len(c.conf.Nodes)) + float64(wanted)/float64(cpus)) / 2
+	size := (float64(nodes)/float64(len(c.conf.Nodes)) + float64(wanted)/float64(c.cpus)) / 2
 	if c.conf.Priority.FavorSmall {
 		return 1 - size
 	}

@@ -57,26 +57,20 @@ func (c *Controller) reservationOf(j *Job) (*Reservation, error) {
 func (r *Reservation) inForce(now des.Time) bool { return r.Start <= now && now < r.End }
 
 // barReserved takes from nodes those that the job may not have if it starts at now, as they are
-// reserved for others before its limit ends. It reports whether there were any.
-func (c *Controller) barReserved(j *Job, now des.Time, nodes nodeSet) bool {
-	if j.reservation != nil {
-		if !j.reservation.inForce(now) {
-			clear(nodes)
-			return true
+// reserved for others before its limit ends.
+func (c *Controller) barReserved(j *Job, now des.Time, nodes nodeSet) {
+	switch r := j.reservation; {
+	case r == nil:
+		for _, other := range c.reserved {
+			if other.End > now && other.Start < now.Add(j.Limit) {
+				nodes.remove(other.nodes)
+			}
 		}
-		others := allNodes(len(c.conf.Nodes))
-		others.remove(j.reservation.nodes)
-		nodes.remove(others)
-		return true
+	case r.inForce(now):
+		nodes.intersect(r.nodes)
+	default:
+		clear(nodes)
 	}
-	barred := false
-	for _, r := range c.reserved {
-		if r.End > now && r.Start < now.Add(j.Limit) && r.nodes.meets(nodes) {
-			nodes.remove(r.nodes)
-			barred = true
-		}
-	}
-	return barred
 }
 
 // reservationEnds is the first end of a reservation that is in force at t, and whether there is

@@ -145,13 +145,8 @@ func (c *Controller) fitsMemory(d *demand, node *Node, cpus, mem int) int {
 // and so on.
 func (c *Controller) choose(e *entry, candidates nodeSet, free usage) choice {
 	s := c.newSearch(e, candidates, free)
-	var weights []int
-	for _, n := range e.part.Nodes {
-		weights = append(weights, c.conf.Nodes[n].Weight)
-	}
-	slices.Sort(weights)
 	offered := slices.Clone(s.cpus)
-	for _, weight := range slices.Compact(weights) {
+	for _, weight := range e.part.weights {
 		for n, cpus := range offered {
 			s.cpus[n] = 0
 			if c.conf.Nodes[n].Weight <= weight {
@@ -555,11 +550,11 @@ func (d *demand) tasksKnown(j *Job) int {
 	return 0
 }
 
-// idle is the nodes on which nothing runs.
-func (c *Controller) idle() nodeSet {
+// idleNodes is the nodes on which nothing runs.
+func (c *Controller) idleNodes() nodeSet {
 	all := newNodeSet(len(c.conf.Nodes))
 	for i := range c.conf.Nodes {
-		if c.free.cpus[i] == c.conf.Nodes[i].CPUs() {
+		if c.free.cpus[i] == c.idle.cpus[i] {
 			all.add(i)
 		}
 	}

@@ -132,10 +132,8 @@ func (c *Controller) refuses(j *Job) error {
 	case c.conf.EnforceLimits == "ALL" && within < len(j.entries), c.conf.EnforceLimits == "ANY" && within == 0:
 		return ErrTimeLimit
 	}
-	idle := newUsage(c.conf)
-	defer func() { j.reckoned = 0 }()
 	for _, e := range j.entries {
-		if !c.withinPartition(e) || !c.mayRun(j) || c.choose(e, e.part.nodes, idle) != nil {
+		if !c.withinPartition(e) || !c.mayRun(j) || c.suffices(e, e.part.nodes) {
 			return nil
 		}
 	}

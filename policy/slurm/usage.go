@@ -33,24 +33,22 @@ func (u usage) clone() usage {
 	return other
 }
 
-// add gives a node back so many cores, MB of memory and devices.
-func (u usage) add(node, cores, mem int, gres []Amount) {
-	u.cpus[node] += cores
-	u.mem[node] += mem
-	for _, g := range gres {
-		if counts := u.gres[g.Kind]; counts != nil {
-			counts[node] += g.Count
+// take takes what a job has of its nodes.
+func (u usage) take(j *Job) { u.move(j, -1) }
+
+// release gives back what a job has of its nodes.
+func (u usage) release(j *Job) { u.move(j, 1) }
+
+func (u usage) move(j *Job, times int) {
+	for _, p := range j.Placed {
+		u.cpus[p.Node] += times * len(p.Cores)
+		u.mem[p.Node] += times * p.Mem
+		for _, g := range j.GRES {
+			if counts := u.gres[g.Kind]; counts != nil {
+				counts[p.Node] += times * g.Count
+			}
 		}
 	}
-}
-
-// negative is the amounts, taken instead of given.
-func negative(amounts []Amount) []Amount {
-	taken := slices.Clone(amounts)
-	for i := range taken {
-		taken[i].Count = -taken[i].Count
-	}
-	return taken
 }
 
 // coreSet is the cores of a node: which of them are taken.
