@@ -75,6 +75,31 @@ func (a *Accounts) find(account, user string) *association {
 	return search(a.root)
 }
 
+// associationOf is the user's association in the account that the job names, or in the first one
+// that the user has; nil if there is none.
+func (a *Accounts) associationOf(j *Job) *association {
+	if j.Account != "" {
+		return a.find(j.Account, j.User)
+	}
+	for at := range a.all {
+		if at.isUser && at.name == j.User {
+			return at
+		}
+	}
+	return nil
+}
+
+// mayUse reports whether the user, or the nearest account above that says so, may use a QoS; any
+// where nobody says.
+func (a *association) mayUse(name string) bool {
+	for at := a; at != nil; at = at.parent {
+		if at.allowed != nil {
+			return slices.Contains(at.allowed, name)
+		}
+	}
+	return true
+}
+
 // ReadAccounts reads the commands of sacctmgr that made the accounts, one a line:
 //
 //	add account NAME [parent=ACCOUNT] [fairshare=SHARES]

@@ -339,8 +339,14 @@ func (c *Controller) willRun(e *entry, nodes nodeSet, now int64) (int64, nodeSet
 	return 0, nil
 }
 
-// limitSecond is the second in which the running job reaches its limit.
-func (c *Controller) limitSecond(j *Job) int64 { return c.second(j.Start) + int64(j.Limit/des.Second) }
+// limitSecond is the second in which the running job reaches its limit, or the end of its grace time.
+func (c *Controller) limitSecond(j *Job) int64 {
+	ends := c.second(j.Start) + int64(j.Limit/des.Second)
+	if j.graceEnds > 0 {
+		ends = min(ends, c.second(j.graceEnds))
+	}
+	return ends
+}
 
 // shares counts the jobs of each user, partition and association that a run of backfill has
 // looked at.

@@ -16,8 +16,9 @@ type Config struct {
 	// Database says whether accounts are kept by slurmdbd. Without it Slurm ignores the weights of
 	// age and fair share, and computes a job's priority once.
 	Database bool
-	// Enforce says which rules of accounts are enforced (AccountingStorageEnforce).
-	Enforce struct{ Associations, Limits, QOS, Safe bool }
+	// Enforce says which rules of accounts are enforced (AccountingStorageEnforce): that a job has an
+	// account and user that there are, that limits hold, that the user may use the QoS.
+	Enforce struct{ Associations, Limits, QOS bool }
 
 	// EnforceLimits says whether jobs beyond the limits of a partition are refused as they come:
 	// NO, ANY (beyond those of all its partitions) or ALL (beyond those of any).

@@ -63,6 +63,67 @@ func TestReservationsAreRefused(t *testing.T) {
 	require.NoError(t, c.Reserve(c.Next(), free))
 }
 
+// TestWhoHasNoAccountIsRefused submits for a user, an account and a QoS that there are not.
+func TestWhoHasNoAccountIsRefused(t *testing.T) {
+	conf, _, err := ReadConfig("slurm.conf", strings.NewReader("NodeName=n1\nPartitionName=main Nodes=n1\nAccountingStorageEnforce=qos\n"))
+	require.NoError(t, err)
+	accounts, _, err := ReadAccounts("f", strings.NewReader("add qos low\nadd qos hi\nadd account a qos=low\nadd user u account=a\nadd user v account=a qos=hi\n"))
+	require.NoError(t, err)
+	c := New(conf, accounts)
+	submit := func(account, user, qos string) error {
+		return c.Submit(0, &Job{ID: c.lastID + 1, Partitions: []int{0}, Limit: des.Hour, Account: account, User: user, QOS: qos})
+	}
+	require.ErrorIs(t, submit("b", "u", ""), ErrAssociation)
+	require.ErrorIs(t, submit("a", "w", ""), ErrAssociation)
+	require.ErrorIs(t, submit("", "", ""), ErrAssociation)
+	require.NoError(t, submit("", "u", ""), "in the first account of the user")
+	require.NoError(t, submit("a", "u", "low"), "as the account says")
+	require.ErrorIs(t, submit("a", "u", "hi"), ErrQOS)
+	require.ErrorIs(t, submit("a", "v", "low"), ErrQOS, "the user says otherwise")
+	require.NoError(t, submit("a", "v", "hi"))
+	require.ErrorIs(t, submit("a", "v", "none"), ErrQOS)
+}
+
+// TestGraceTimeIsNoLimit preempts a job that has a minute of grace: it ends then, and waits again
+// with the limit that it came with.
+func TestGraceTimeIsNoLimit(t *testing.T) {
+	conf, _, err := ReadConfig("slurm.conf", strings.NewReader("NodeName=n1 CPUs=4\nPartitionName=main Nodes=n1\n"+
+		"AccountingStorageType=accounting_storage/slurmdbd\nAccountingStorageEnforce=limits,qos\nPriorityType=priority/multifactor\n"+
+		"PriorityWeightQOS=100\nPreemptType=preempt/qos\nPreemptMode=REQUEUE\n"))
+	require.NoError(t, err)
+	accounts, _, err := ReadAccounts("f", strings.NewReader("add qos low gracetime=60\nadd qos hi priority=9 preempt=low\nadd account a\nadd user u account=a qos=low,hi\n"))
+	require.NoError(t, err)
+	c := New(conf, accounts)
+	stopped := des.Time(0)
+	c.Started = func(des.Time, *Job) {}
+	c.Stopped = func(now des.Time, _ *Job, why Stop) {
+		require.Equal(t, Preempted, why)
+		stopped = now
+	}
+	low := &Job{ID: 1, Tasks: 4, Partitions: []int{0}, Limit: des.Hour, Account: "a", User: "u", QOS: "low", Requeue: true}
+	require.NoError(t, c.Submit(0, low))
+	for low.state != running {
+		c.Act(c.Next())
+	}
+	asked := low.Start.Add(10 * des.Second)
+	for c.Next() <= asked {
+		c.Act(c.Next())
+	}
+	high := &Job{ID: 2, Tasks: 4, Partitions: []int{0}, Limit: des.Hour, Account: "a", User: "u", QOS: "hi"}
+	require.NoError(t, c.Submit(asked, high))
+	for stopped == 0 {
+		c.Act(c.Next())
+	}
+	require.GreaterOrEqual(t, stopped, asked.Add(60*des.Second))
+	require.Less(t, stopped, asked.Add(60*des.Second+limitInterval+2*des.Second))
+	c.Release(stopped, low)
+	for high.state != running {
+		c.Act(c.Next())
+	}
+	require.Equal(t, pending, low.state)
+	require.Equal(t, des.Hour, low.Limit)
+}
+
 // TestMergeSortKeepsWhatComparesEqual sorts by merging, and by a relation that is no order.
 func TestMergeSortKeepsWhatComparesEqual(t *testing.T) {
 	words := mergeSort(strings.Fields("bb a cc b aa c"), func(a, b string) int { return len(a) - len(b) })

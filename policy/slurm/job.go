@@ -47,7 +47,7 @@ type Job struct {
 	assoc       *association
 	qos         *qos
 	reservation *Reservation
-	part        *partition // that was looked at last; the first of the list at submission
+	part        *partition // that was looked at last; at submission, the one that would be
 	submitted   des.Time
 	accrued     des.Time // since when it could have started; 0: it never could
 	basic       uint32   // its priority by priority/basic; 0: none yet
@@ -56,11 +56,11 @@ type Job struct {
 	nodes       nodeSet  // running: those it has
 	billing     float64  // running: billing a second
 	state       jobState
-	failed      bool   // done: it failed, was killed or cancelled
-	requeued    bool   // it waits again when its nodes are free
-	victims     []*Job // that were ended for it last
-	doomed      bool   // it is preempted and has its grace time
-	began       bool   // it has started at some time
+	failed      bool     // done: it failed, was killed or cancelled
+	requeued    bool     // it waits again when its nodes are free
+	victims     []*Job   // that were ended for it last
+	graceEnds   des.Time // it is preempted, and ends then at the latest; 0: it is not
+	began       bool     // it has started at some time
 }
 
 type jobState uint8
@@ -105,6 +105,3 @@ func (j *Job) tasks() int {
 }
 
 func (j *Job) cpusPerTask() int { return max(j.CPUsPerTask, 1) }
-
-// limitEnds is the instant at which the running job's limit is reached.
-func (j *Job) limitEnds() des.Time { return j.Start.Add(j.Limit) }

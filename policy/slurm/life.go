@@ -198,7 +198,7 @@ func (c *Controller) stop(now des.Time, j *Job, why Stop, requeue bool) {
 // requeue puts a job whose nodes are free back into the queue.
 func (c *Controller) requeue(now des.Time, j *Job) {
 	c.ended = slices.DeleteFunc(c.ended, func(r record) bool { return r.job == j })
-	j.state, j.requeued, j.failed, j.doomed, j.ByBackfill = pending, false, false, false, false
+	j.state, j.requeued, j.failed, j.graceEnds, j.ByBackfill = pending, false, false, 0, false
 	j.Begin, j.reckoned, j.Placed = max(j.Begin, now.Add(credentialExpires)), 0, nil
 	j.accrued = j.Begin
 	c.enter(j) // with the priority that it had

@@ -105,11 +105,11 @@ func (c *Controller) endBeyondLimits(now des.Time) {
 	for _, j := range slices.Clone(c.running) {
 		beyond := c.limitSecond(j)+int64(c.conf.OverTimeLimit/des.Second) <= c.second(now)
 		if r := j.reservation; beyond || r != nil && c.second(r.End) < c.second(now) {
-			why, requeue := Timeout, false
-			if j.doomed {
-				why, requeue = Preempted, j.Requeue
+			if j.graceEnds > 0 {
+				c.stop(now, j, Preempted, j.Requeue)
+			} else {
+				c.stop(now, j, Timeout, false)
 			}
-			c.stop(now, j, why, requeue)
 		}
 	}
 	c.main.limitDue = des.Forever

@@ -239,12 +239,10 @@ func (f *configFile) config() (*Config, error) {
 			switch word {
 			case "associations":
 				conf.Enforce.Associations = true
-			case "limits":
+			case "limits", "safe": // safe differs in GrpTRESMins, which is not simulated
 				conf.Enforce.Associations, conf.Enforce.Limits = true, true
 			case "qos":
 				conf.Enforce.Associations, conf.Enforce.QOS = true, true
-			case "safe":
-				conf.Enforce.Associations, conf.Enforce.Limits, conf.Enforce.Safe = true, true, true
 			case "none", "0", "":
 			default:
 				f.fail(s, "%q: want some of associations, limits, qos, safe", word)

@@ -17,7 +17,7 @@ func (c *Controller) victims(e *entry, now des.Time) []*Job {
 	byID := slices.SortedFunc(slices.Values(c.running), func(a, b *Job) int { return cmp.Compare(a.ID, b.ID) })
 	for _, j := range byID {
 		ran := now - j.Start
-		if !j.doomed && ran >= c.conf.PreemptExempt && c.mayPreempt(e, &entry{job: j, part: c.parts[j.StartedIn]}) &&
+		if j.graceEnds == 0 && ran >= c.conf.PreemptExempt && c.mayPreempt(e, &entry{job: j, part: c.parts[j.StartedIn]}) &&
 			(j.qos == nil || !j.qos.spared) {
 			all = append(all, j)
 		}
@@ -85,8 +85,7 @@ func (c *Controller) preempt(e *entry, now des.Time, candidates nodeSet) bool {
 // evict ends a job that another one preempts, at once or after its grace time.
 func (c *Controller) evict(now des.Time, j *Job) {
 	if j.qos != nil && j.qos.grace > 0 {
-		j.doomed = true
-		j.Limit = min(j.Limit, now.Add(j.qos.grace)-j.Start)
+		j.graceEnds = now.Add(j.qos.grace)
 		return
 	}
 	c.stop(now, j, Preempted, j.Requeue)

@@ -33,7 +33,7 @@ func (c *Controller) Reserve(now des.Time, r *Reservation) error {
 		}
 	}
 	for _, j := range c.running {
-		if !r.Maintenance && j.nodes.meets(r.nodes) && j.limitEnds() > r.Start {
+		if !r.Maintenance && j.nodes.meets(r.nodes) && c.limitSecond(j) > c.second(r.Start) {
 			return ErrBusy
 		}
 	}

@@ -17,9 +17,7 @@ func (c *Controller) Submit(now des.Time, j *Job) error {
 		return err
 	}
 	j.submitted, j.state = now, pending
-	if j.Account != "" {
-		j.assoc = c.accounts.find(j.Account, j.User)
-	}
+	j.assoc = c.accounts.associationOf(j)
 	name := j.QOS
 	if name == "" && j.assoc != nil {
 		name = j.assoc.defaultQOS
@@ -92,13 +90,15 @@ type Refusal string
 func (r Refusal) Error() string { return string(r) }
 
 // What is refused: a job that would not fit on idle nodes, that depends on a job that never was,
-// whose limit is beyond what its partitions allow, that its user may not submit, or that names a
-// reservation which it may not use; and a reservation of nodes that are reserved, or in use.
+// whose limit is beyond what its partitions allow, that its user may not submit, or that names an
+// account, a QoS or a reservation which it may not use; and a reservation of nodes that are reserved, or in use.
 const (
 	ErrConfiguration Refusal = "Requested node configuration is not available"
 	ErrDependency    Refusal = "Job dependency problem"
 	ErrTimeLimit     Refusal = "Requested time limit is invalid (missing or exceeds some limit)"
 	ErrPolicy        Refusal = "Job violates accounting/QOS policy (job submit limit, user's size and/or time limits)"
+	ErrAssociation   Refusal = "Invalid account or account/partition combination specified"
+	ErrQOS           Refusal = "Invalid qos specification"
 	ErrReservation   Refusal = "Requested reservation is invalid"
 	ErrOverlap       Refusal = "Requested reservation overlaps with another reservation"
 	ErrBusy          Refusal = "Requested nodes are busy"
@@ -106,6 +106,12 @@ const (
 
 // refuses is why the job is refused as it comes, or nil.
 func (c *Controller) refuses(j *Job) error {
+	switch {
+	case c.conf.Enforce.Associations && j.assoc == nil:
+		return ErrAssociation
+	case c.conf.Enforce.QOS && j.QOS != "" && (j.qos == nil || !j.assoc.mayUse(j.QOS)):
+		return ErrQOS
+	}
 	for _, d := range j.After {
 		if d.Kind != "singleton" && c.jobs[d.Job] == nil && !c.purged[d.Job] {
 			return ErrDependency
