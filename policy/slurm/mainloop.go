@@ -130,93 +130,104 @@ func (l *mainLoop) request(c *Controller, now des.Time, full bool) {
 	}
 }
 
+// mainPass is what a pass of the main scheduler has left.
+type mainPass struct {
+	now       des.Time
+	available nodeSet // nodes that no job further ahead waits for
+	closed    []bool  // partitions, by position, whose first job that does not fit has been met
+	looked    []int   // how many jobs of each partition have been looked at
+}
+
 // pass is a pass of the main scheduler.
 func (c *Controller) pass(now des.Time) {
-	full := c.main.full
+	rules, full := &c.conf.Schedule, c.main.full
 	c.main.full, c.main.passDue, c.main.lastPass, c.main.passed = false, des.Forever, now, true
-	available := c.up.clone()
-	closed := make([]bool, len(c.parts))
-	close := func(e *entry) {
-		if !c.reserves(now, e) {
-			return
-		}
-		closed[e.part.at] = true
-		available.remove(e.part.nodes)
-	}
-	starts := 0
-	looked := make([]int, len(c.parts))
+	p := &mainPass{now, c.up.clone(), make([]bool, len(c.parts)), make([]int, len(c.parts))}
 	runnable := slices.DeleteFunc(c.runnable(now), func(e *entry) bool {
 		return e.job.reservation != nil && !e.job.reservation.inForce(now)
 	})
+	starts := 0
 	for depth, e := range runnable {
-		if !full && depth > c.conf.Schedule.QueueDepth {
+		if !full && depth > rules.QueueDepth {
 			return
 		}
 		if e.job.state != pending { // it has started in another partition
 			continue
 		}
-		if limit := c.conf.Schedule.PartitionDepth; limit > 0 {
-			if looked[e.part.at] == limit {
+		if at := e.part.at; rules.PartitionDepth > 0 {
+			if p.looked[at] == rules.PartitionDepth {
 				continue
 			}
-			looked[e.part.at]++
+			p.looked[at]++
 		}
-		if closed[e.part.at] {
-			c.changed(now)
-			continue
-		}
-		if !c.licensed(e.job) {
-			continue
-		}
-		if !c.mayRun(e.job) {
-			continue
-		}
-		if !c.allowed(e.job, e.job.requested()) {
-			for _, n := range e.job.Required {
-				available.drop(n)
-			}
-			continue
-		}
-		e.job.part = e.part
-		candidates := e.part.nodes.clone()
-		candidates.intersect(available)
-		if candidates.count() < max(e.job.Nodes, 1) {
-			c.changed(now)
-			close(e)
-			continue
-		}
-		c.barReserved(e.job, now, candidates)
-		placed := c.place(e, candidates)
-		if placed == nil {
-			c.preempt(e, now, candidates)
-			if !c.suffices(e, candidates) {
-				continue // it waits for what others closed or reserved, and not for what is busy
+		if c.try(e, p) {
+			if starts++; starts == rules.MaxStarts {
+				return
 			}
 		}
-		if placed == nil && e.job.reservation != nil {
-			available.remove(e.job.reservation.nodes)
-			continue
+	}
+}
+
+// try starts the job of e, or keeps for it what others are not to take. It reports whether the job
+// has started.
+func (c *Controller) try(e *entry, p *mainPass) bool {
+	j := e.job
+	switch {
+	case p.closed[e.part.at]:
+		c.changed(p.now)
+		return false
+	case !c.licensed(j) || !c.mayRun(j):
+		return false
+	case !c.allowed(j, j.requested()):
+		p.keepRequired(j)
+		return false
+	}
+	j.part = e.part
+	candidates := e.part.nodes.clone()
+	candidates.intersect(p.available)
+	if candidates.count() < max(j.Nodes, 1) {
+		c.changed(p.now)
+		c.closePartition(e, p)
+		return false
+	}
+	c.barReserved(j, p.now, candidates)
+	placed := c.place(e, candidates)
+	if placed != nil {
+		if c.allowed(j, allocated(placed)) {
+			c.start(p.now, e, placed)
+			return true
 		}
-		if placed == nil && len(e.job.Required) > 0 { // it waits for these nodes, and not for the partition
-			for _, n := range e.job.Required {
-				available.drop(n)
-			}
-			continue
+		if c.conf.Schedule.AssocLimitStop {
+			c.closePartition(e, p)
 		}
-		if placed == nil {
-			close(e)
-			continue
-		}
-		if !c.allowed(e.job, allocated(placed)) {
-			if c.conf.Schedule.AssocLimitStop {
-				close(e)
-			}
-			continue
-		}
-		c.start(now, e, placed)
-		if starts++; starts == c.conf.Schedule.MaxStarts {
-			return
-		}
+		return false
+	}
+	c.preempt(e, p.now, candidates)
+	switch {
+	case !c.suffices(e, candidates): // it waits for what others keep or have reserved, and not for what is busy
+	case j.reservation != nil:
+		p.available.remove(j.reservation.nodes)
+	case len(j.Required) > 0:
+		p.keepRequired(j)
+	default:
+		c.closePartition(e, p)
+	}
+	return false
+}
+
+// keepRequired has nobody else take the nodes that the job names.
+func (p *mainPass) keepRequired(j *Job) {
+	for _, n := range j.Required {
+		p.available.drop(n)
+	}
+}
+
+// closePartition has nobody else start in the partition of e, nor on its nodes, if the job is one
+// that others wait for.
+func (c *Controller) closePartition(e *entry, p *mainPass) {
+	if c.reserves(p.now, e) {
+		p.closed[e.part.at] = true
+		p.available.remove(e.part.nodes)
 	}
 }
 

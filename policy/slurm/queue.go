@@ -29,9 +29,9 @@ func (c *Controller) enter(j *Job) {
 	c.sorted = false
 }
 
-// queue is the queue in its order: who preempts the other, who has a reservation, the tier,
-// the priority, submission, number. "Preempts" is no order, so what comes of it depends on how it is sorted: by merging
-// halves, as Slurm's host does.
+// queue is the queue in its order: who preempts the other, who has a reservation, the tier, the
+// priority, submission, number. "Preempts" is no order: what comes of it depends on the sorting,
+// which merges halves, as that of Slurm's host does.
 func (c *Controller) queue() []*entry {
 	if !c.sorted {
 		c.order = mergeSort(slices.Clone(c.pending), c.before)

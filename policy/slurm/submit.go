@@ -10,8 +10,8 @@ import (
 )
 
 // Submit puts a job into the queue. It returns a Refusal where Slurm would refuse the job, and
-// another error for what is no job: an ID that is not above those of all jobs in the queue before, a partition
-// or a node that there is none of, an amount below 0.
+// another error for what is no job: an ID that is not above those of all jobs that were accepted
+// before, a partition or a node that there is none of, an amount below 0.
 func (c *Controller) Submit(now des.Time, j *Job) error {
 	if err := c.check(j); err != nil {
 		return err
