@@ -179,37 +179,19 @@ func (c *Controller) fill(now des.Time, e *entry, t *table, planned nodeSet) (te
 	second := c.second(now)
 	limit := int64(j.Limit / des.Second)
 	latest := second + int64(c.conf.Schedule.Window/des.Second)
-	from := second
-	for {
-		start := from
-		nodes, later := t.freeFor(start, max(start, second)+limit, e.part.nodes)
-		nodes.intersect(c.up)
-		c.barReserved(j, c.instant(now, start), nodes)
-		if ends, found := c.reservationEnds(c.instant(now, start)); found {
-			if after := c.second(ends) + 1; after < latest && (later == 0 || after < later) {
-				later = after
-			}
+	for start := second; ; {
+		nodes, later := c.openFrom(now, start, e, t)
+		var begins int64
+		var chosen nodeSet
+		if nodes.count() >= max(j.Nodes, 1) {
+			tested = true
+			begins, chosen = c.willRun(e, nodes, second)
 		}
-		d := c.demandOf(e)
-		for n := range nodes.all {
-			if !c.suits(j, n) || !d.couldTake(&c.conf.Nodes[n]) {
-				nodes.drop(n)
-			}
-		}
-		if nodes.count() < max(j.Nodes, 1) {
-			if later == 0 {
-				return tested, false
-			}
-			from = later
-			continue
-		}
-		tested = true
-		begins, chosen := c.willRun(e, nodes, second)
 		if chosen == nil {
 			if later == 0 {
 				return tested, false
 			}
-			from = later
+			start = later
 			continue
 		}
 		if start > begins {
@@ -236,7 +218,7 @@ func (c *Controller) fill(now des.Time, e *entry, t *table, planned nodeSet) (te
 			}
 		}
 		if later > 0 && begins > later {
-			from = later
+			start = later
 			continue
 		}
 		if begins > latest {
@@ -244,7 +226,7 @@ func (c *Controller) fill(now des.Time, e *entry, t *table, planned nodeSet) (te
 		}
 		begin, end := begins/t.resolution*t.resolution, (begins+limit)/t.resolution*t.resolution
 		if begins > second && t.clashes(begin, end, chosen) {
-			from = begins
+			start = begins
 			continue
 		}
 		if !c.reserves(now, e) || j.qos != nil && j.qos.noPlans {
@@ -259,11 +241,33 @@ func (c *Controller) fill(now des.Time, e *entry, t *table, planned nodeSet) (te
 	}
 }
 
+// openFrom is the nodes that could be the job's from a second on for its limit, as far as plans and
+// reservations say, and the next second at which there may be others; 0 if there is none.
+func (c *Controller) openFrom(now des.Time, start int64, e *entry, t *table) (nodes nodeSet, later int64) {
+	second := c.second(now)
+	nodes, later = t.freeFor(start, start+int64(e.job.Limit/des.Second), e.part.nodes)
+	nodes.intersect(c.up)
+	c.barReserved(e.job, c.instant(now, start), nodes)
+	if ends, found := c.reservationEnds(c.instant(now, start)); found {
+		after := c.second(ends) + 1
+		if after < second+int64(c.conf.Schedule.Window/des.Second) && (later == 0 || after < later) {
+			later = after
+		}
+	}
+	d := c.demandOf(e)
+	for n := range nodes.all {
+		if !c.suits(e.job, n) || !d.couldTake(&c.conf.Nodes[n]) {
+			nodes.drop(n)
+		}
+	}
+	return nodes, later
+}
+
 // reserves reports whether the job of e is old and important enough that others wait for it: that
 // backfill plans it, and that it closes its partition.
 func (c *Controller) reserves(now des.Time, e *entry) bool {
 	age := c.second(now) - max(c.second(e.job.submitted), c.second(e.job.Begin))
-	return age >= int64(c.conf.Schedule.MinAgeReserve/des.Second) && e.priority >= c.conf.Schedule.MinPrioReserve
+	return age >= int64(c.conf.Schedule.MinAgeReserve/des.Second) && int64(e.priority) >= int64(c.conf.Schedule.MinPrioReserve)
 }
 
 // instant is the beginning of a second of the host's clock, or now itself for the second of now.

@@ -108,7 +108,7 @@ type Scheduling struct {
 	MaxPerUserPart   int      // bf_max_job_user_part
 	MaxPerAssoc      int      // bf_max_job_assoc
 	MinAgeReserve    des.Time // younger jobs are not planned (bf_min_age_reserve)
-	MinPrioReserve   uint32   // jobs of a lower priority are not planned (bf_min_prio_reserve)
+	MinPrioReserve   int      // jobs of a lower priority are not planned (bf_min_prio_reserve)
 	WindowScale      int      // bf_window_scale
 }
 

@@ -556,7 +556,7 @@ func (f *configFile) readSelection(conf *Config) {
 func (f *configFile) readScheduling(conf *Config) {
 	conf.Schedule = Scheduling{Interval: 60 * des.Second, BatchDelay: 3 * des.Second, MinInterval: 2 * des.Tick, QueueDepth: 100,
 		Backfill: true, BackfillInterval: 30 * des.Second, Resolution: 60 * des.Second, Window: 1440 * des.Minute, MaxTests: 500,
-		ReorderVictims: 1, WindowScale: 0}
+		ReorderVictims: 1}
 	p := &conf.Schedule
 	if s, found := f.take("SchedulerType"); found {
 		p.Backfill = strings.HasSuffix(s.value, "backfill")
@@ -567,64 +567,49 @@ func (f *configFile) readScheduling(conf *Config) {
 			continue
 		}
 		key, value, _ := strings.Cut(strings.TrimSpace(word), "=")
-		s := setting{key, value, all.line}
-		switch strings.ToLower(key) {
-		case "sched_interval":
-			p.Interval = f.seconds(s)
-		case "batch_sched_delay":
-			p.BatchDelay = f.seconds(s)
-		case "sched_min_interval": // microseconds
-			p.MinInterval = des.Time(f.count(s, 0)) * des.Second / 1_000_000
-		case "default_queue_depth":
-			p.QueueDepth = f.count(s, 0)
-		case "partition_job_depth":
-			p.PartitionDepth = f.count(s, 0)
-		case "sched_max_job_start":
-			p.MaxStarts = f.count(s, 0)
-		case "defer":
-			p.Defer = true
-		case "assoc_limit_stop":
-			p.AssocLimitStop = true
-		case "preempt_reorder_count":
-			p.ReorderVictims = f.count(s, 0)
-		case "preempt_youngest_first":
-			p.PreemptYoungest = true
-		case "bf_interval":
-			p.BackfillInterval = des.Time(f.count(s, 1)) * des.Second
-		case "bf_resolution":
-			p.Resolution = des.Time(f.count(s, 1)) * des.Second
-		case "bf_window":
-			p.Window = des.Time(f.count(s, 1)) * des.Minute
-		case "bf_max_job_test":
-			p.MaxTests = f.count(s, 1)
-		case "bf_node_space_size":
-			p.TableSize = f.count(s, 2)
-		case "bf_max_job_start":
-			p.MaxBackfillStart = f.count(s, 0)
-		case "bf_max_job_user":
-			p.MaxPerUser = f.count(s, 0)
-		case "bf_max_job_part":
-			p.MaxPerPartition = f.count(s, 0)
-		case "bf_max_job_user_part":
-			p.MaxPerUserPart = f.count(s, 0)
-		case "bf_max_job_assoc":
-			p.MaxPerAssoc = f.count(s, 0)
-		case "bf_min_age_reserve":
-			p.MinAgeReserve = f.seconds(s)
-		case "bf_min_prio_reserve":
-			p.MinPrioReserve = uint32(f.count(s, 0))
-		case "bf_window_scale":
-			p.WindowScale = f.count(s, 0)
-		case "bf_continue", "bf_max_time", "bf_yield_interval", "bf_yield_sleep", "max_rpc_cnt", "max_sched_time":
-			// They act where a pass takes time, and a pass takes none here.
-		default:
-			f.miss(s)
-		}
+		f.scheduling(p, setting{key, value, all.line})
 	}
 	if p.TableSize == 0 {
 		p.TableSize = p.MaxTests
 	}
 }
+
+// scheduling reads one of SchedulerParameters.
+func (f *configFile) scheduling(p *Scheduling, s setting) {
+	key := strings.ToLower(s.key)
+	flags := map[string]*bool{"defer": &p.Defer, "assoc_limit_stop": &p.AssocLimitStop, "preempt_youngest_first": &p.PreemptYoungest}
+	counts := map[string]struct {
+		to    *int
+		least int
+	}{
+		"default_queue_depth": {&p.QueueDepth, 0}, "partition_job_depth": {&p.PartitionDepth, 0}, "sched_max_job_start": {&p.MaxStarts, 0},
+		"preempt_reorder_count": {&p.ReorderVictims, 0}, "bf_max_job_test": {&p.MaxTests, 1}, "bf_node_space_size": {&p.TableSize, 2},
+		"bf_max_job_start": {&p.MaxBackfillStart, 0}, "bf_max_job_user": {&p.MaxPerUser, 0}, "bf_max_job_part": {&p.MaxPerPartition, 0},
+		"bf_max_job_user_part": {&p.MaxPerUserPart, 0}, "bf_max_job_assoc": {&p.MaxPerAssoc, 0}, "bf_min_prio_reserve": {&p.MinPrioReserve, 0},
+		"bf_window_scale": {&p.WindowScale, 0},
+	}
+	times := map[string]struct {
+		to    *des.Time
+		unit  des.Time
+		least int
+	}{
+		"sched_interval": {&p.Interval, des.Second, 1}, "batch_sched_delay": {&p.BatchDelay, des.Second, 0},
+		"sched_min_interval": {&p.MinInterval, des.Second / 1_000_000, 0}, "bf_interval": {&p.BackfillInterval, des.Second, 1},
+		"bf_resolution": {&p.Resolution, des.Second, 1}, "bf_window": {&p.Window, des.Minute, 1}, "bf_min_age_reserve": {&p.MinAgeReserve, des.Second, 0},
+	}
+	if flag, found := flags[key]; found {
+		*flag = true
+	} else if count, found := counts[key]; found {
+		*count.to = f.count(s, count.least)
+	} else if time, found := times[key]; found {
+		*time.to = des.Time(f.count(s, time.least)) * time.unit
+	} else if !timeless[key] {
+		f.miss(s)
+	}
+}
+
+// timeless are parameters that act where a pass takes time, and a pass takes none here.
+var timeless = set("bf_continue bf_max_time bf_yield_interval bf_yield_sleep max_rpc_cnt max_sched_time")
 
 // readPriority reads the settings Priority*.
 func (f *configFile) readPriority(conf *Config) {
