@@ -58,6 +58,8 @@ func TestReservationsAreRefused(t *testing.T) {
 		c.Act(c.Next())
 	}
 	require.ErrorIs(t, c.Reserve(c.Next(), r(6, 7, 3)), ErrBusy)
+	require.ErrorIs(t, c.Reserve(c.Next(), r(6, 12, 3)), ErrBusy)
+	require.NoError(t, c.Reserve(c.Next(), r(9, 12, 3)), "it is over by then")
 	free := r(6, 7, 3)
 	free.Maintenance = true
 	require.NoError(t, c.Reserve(c.Next(), free))
@@ -122,6 +124,18 @@ func TestGraceTimeIsNoLimit(t *testing.T) {
 	}
 	require.Equal(t, pending, low.state)
 	require.Equal(t, des.Hour, low.Limit)
+}
+
+// TestYoungJobsKeepNothing asks of what age on others wait for a job.
+func TestYoungJobsKeepNothing(t *testing.T) {
+	c := newController(t)
+	c.conf.Schedule.MinAgeReserve = 300 * des.Second
+	j := &Job{ID: 1, Partitions: []int{0}, Limit: des.Hour, Begin: 60 * des.Second}
+	require.NoError(t, c.Submit(0, j))
+	require.False(t, c.reserves(359*des.Second, j.entries[0]))
+	require.True(t, c.reserves(360*des.Second, j.entries[0]))
+	c.conf.Schedule.MinPrioReserve = int(j.entries[0].priority) + 1
+	require.False(t, c.reserves(360*des.Second, j.entries[0]))
 }
 
 // TestMergeSortKeepsWhatComparesEqual sorts by merging, and by a relation that is no order.
