@@ -27,8 +27,8 @@ type ask struct {
 	done      des.Time // the part of shape.Runtime that earlier attempts have done for good
 	setUp     des.Time // how long the attempt under way, or to come, does no work at first
 	predicted des.Time // how long the job is thought to run in all, in that shape; 0: nothing is predicted
-	// ownPredicted is likewise in the shape of the job's own request, for a job that can
-	// still choose.
+	// ownPredicted is the same length in the shape of the job's own request, for a job that
+	// can still choose.
 	ownPredicted des.Time
 }
 

@@ -105,7 +105,7 @@ type Metascheduler struct {
 	busy      busy
 	slab      []Run // runs to come
 
-	rares        []rareState // likewise, of what few of them have
+	rares        []rareState // rare states of runs to come: few runs have one
 	deciding     bool        // the policy is
 	predictLater []Known     // jobs to be predicted anew when the policy has decided
 

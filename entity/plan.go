@@ -11,7 +11,7 @@ import (
 // chosen window and the hold for the head of a queue are all reservations in
 // it. Package plan has the two that come with the framework, plan.Cluster
 // (counted processors) and plan.Domain (named nodes), and a test that any other
-// must pass (package plantest). A plan of one's own embeds the one that it is most like.
+// must pass (package plantest). A plan of one's own embeds one of these two.
 //
 // A plan has no clock: callers ask and reserve from their own "now" on, and
 // Forget tells it that what lies before will not be asked again.

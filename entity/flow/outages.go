@@ -469,7 +469,7 @@ func (o *Outages) counts(l *loss, n int) entity.Where {
 	return entity.Where{Count: n}
 }
 
-// fits reports whether so much of l could be withheld as w is wide, over w.
+// fits reports whether the plan has room, as long as w lasts, to withhold as many nodes of l as w has.
 func (o *Outages) fits(l *loss, w entity.Window) bool {
 	if o.named {
 		return len(o.meta.InTheWay(l.Where, w.Start, w.End)) == 0

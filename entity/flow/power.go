@@ -224,7 +224,7 @@ func (s *SwitchOff) ended(r *entity.Run, a entity.Attempt) {
 	}
 }
 
-// TaskEnded has a node be idle whose task has ended.
+// TaskEnded notes that the node of a task that has ended is idle.
 func (s *SwitchOff) TaskEnded(r *entity.Run, i int) {
 	s.leaveNode(r.Reservation.Window.Tasks[i].Node, r)
 }

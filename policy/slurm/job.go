@@ -47,7 +47,7 @@ type Job struct {
 	assoc       *association
 	qos         *qos
 	reservation *Reservation
-	part        *partition // that was looked at last; at submission, the one that would be
+	part        *partition // that was looked at last, or would be in a first pass
 	submitted   des.Time
 	accrued     des.Time // since when it could have started; 0: it never could
 	basic       uint32   // its priority by priority/basic; 0: none yet
