@@ -53,9 +53,6 @@ var breaks = enum.Of[Break]("break of sessions", "think", "gap")
 
 func (b Break) String() string { return breaks.Name(b) }
 
-// ParseBreak reads think or gap.
-func ParseBreak(s string) (Break, error) { return breaks.Parse(s) }
-
 // Batch is what keeps a job in the batch of the one before.
 type Batch uint8
 
@@ -70,9 +67,6 @@ const (
 var batches = enum.Of[Batch]("batch", "previous", "whole")
 
 func (b Batch) String() string { return batches.Name(b) }
-
-// ParseBatch reads previous or whole.
-func ParseBatch(s string) (Batch, error) { return batches.Parse(s) }
 
 // limit is Limit, or the default of the break.
 func (r *Rule) limit() des.Time {
