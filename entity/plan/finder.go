@@ -3,6 +3,7 @@ package plan
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"math"
 
 	"github.com/gridslot/gridslot/des"
@@ -144,6 +145,15 @@ type BadInputError struct {
 }
 
 func (e *BadInputError) Error() string { return e.Reason }
+
+// BadInput is a *BadInputError with that text.
+func BadInput(format string, args ...any) error {
+	return &BadInputError{Reason: fmt.Sprintf(format, args...)}
+}
+
+// Rounding is the part of itself by which a sum or a quotient of floating-point numbers may
+// pass a limit, or a whole number, and still count as equal to it.
+const Rounding = 1e-12
 
 // Work says what a search did, for reports and for bounds on it.
 type Work struct {

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -89,12 +88,6 @@ func wrapped(words []string) string {
 	return b.String() + "\n"
 }
 
-// answer is a Result, or why a problem of the other kind was left out.
-type answer struct {
-	window.Result
-	Skipped string `json:"skipped,omitempty"`
-}
-
 func (s *windowSearch) run(ctx context.Context, env Env, path string) error {
 	if !slices.Contains(windowNames(), s.algorithm) {
 		return usagef("--algorithm must name a search: none is called %q; there are %s%s", s.algorithm, strings.Join(windowNames(), ", "), enum.Suggestion(s.algorithm, windowNames()))
@@ -108,23 +101,23 @@ func (s *windowSearch) run(ctx context.Context, env Env, path string) error {
 	if err != nil {
 		return err
 	}
-	answers := make([]answer, 0, len(problems))
+	answers := make([]windowAnswer, 0, len(problems))
 	skipped := 0
 	for i := range problems {
 		p := &problems[i]
 		if !slices.Contains(window.Names(p.Kind), s.algorithm) && len(problems) > 1 && slices.Contains([]window.Kind{window.Rough, window.Square}, p.Kind) {
 			skipped++
-			answers = append(answers, answer{
-				window.Result{ID: *p.ID, Algorithm: s.algorithm, Slots: [][3]float64{}},
-				fmt.Sprintf("no search for %s windows is called %s", p.Kind, s.algorithm),
+			answers = append(answers, windowAnswer{
+				ID: *p.ID, Algorithm: s.algorithm, Slots: [][3]float64{},
+				Skipped: fmt.Sprintf("no search for %s windows is called %s", p.Kind, s.algorithm),
 			})
 			continue
 		}
-		result, err := window.Solve(ctx, p, s.algorithm, s.set)
+		answer, err := p.solve(ctx, s.algorithm, s.set)
 		if err != nil {
 			return fmt.Errorf("%s: problem %d: %w", path, *p.ID, err)
 		}
-		answers = append(answers, answer{Result: result})
+		answers = append(answers, answer)
 	}
 	if skipped > 0 {
 		fmt.Fprintf(shown{env.Stderr}, "gridslot: %s: %d of %d problems left out: %s searches windows of the other kind\n", path, skipped, len(problems), s.algorithm)
@@ -135,7 +128,7 @@ func (s *windowSearch) run(ctx context.Context, env Env, path string) error {
 	return printWindows(env.Stdout, answers)
 }
 
-func readProblems(stdin io.Reader, path string) ([]window.Problem, error) {
+func readProblems(stdin io.Reader, path string) ([]windowProblem, error) {
 	from := stdin
 	if path != "-" {
 		file, err := os.Open(path)
@@ -149,7 +142,7 @@ func readProblems(stdin io.Reader, path string) ([]window.Problem, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading %s: %w", path, err)
 	}
-	problems, err := window.ReadProblems(bytes.NewReader(text))
+	problems, err := readWindowProblems(text)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
@@ -159,7 +152,7 @@ func readProblems(stdin io.Reader, path string) ([]window.Problem, error) {
 	return problems, nil
 }
 
-func printJSON(w io.Writer, answers []answer) error {
+func printJSON(w io.Writer, answers []windowAnswer) error {
 	enc := json.NewEncoder(w)
 	for _, a := range answers {
 		if err := enc.Encode(a); err != nil {
@@ -170,7 +163,7 @@ func printJSON(w io.Writer, answers []answer) error {
 }
 
 // printWindows prints a line a problem, and the nodes of its window.
-func printWindows(w io.Writer, answers []answer) error {
+func printWindows(w io.Writer, answers []windowAnswer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "problem\tfound\tstart\tlength\tcost\tvalue\t\tnodes")
 	for _, a := range answers {

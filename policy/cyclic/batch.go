@@ -5,7 +5,6 @@ package cyclic
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 
 	"github.com/gridslot/gridslot/des"
@@ -244,7 +243,7 @@ func move(w *entity.Window, start des.Time) bool {
 func check(batch []Item) error {
 	for i := range batch {
 		if err := batch[i].Request.Check(); err != nil {
-			return &plan.BadInputError{Reason: fmt.Sprintf("job %d of the batch: %v", i, err)}
+			return plan.BadInput("job %d of the batch: %v", i, err)
 		}
 	}
 	return nil

@@ -91,7 +91,7 @@ type Share struct {
 // order of priority. Ties go to the first.
 func (s Share) Split(batch []Item) (sliced, rest []int, err error) {
 	if !(s.Q >= 0 && s.Q <= 1) {
-		return nil, nil, badInput("the share of a batch must be in [0, 1], not %v", s.Q)
+		return nil, nil, plan.BadInput("the share of a batch must be in [0, 1], not %v", s.Q)
 	}
 	order := make([]int, len(batch))
 	for i := range order {

@@ -209,21 +209,21 @@ func (c Choice) choose(ctx context.Context, alternatives [][]entity.Window, befo
 func (c Choice) check(alternatives [][]entity.Window) error {
 	for i, windows := range alternatives {
 		if len(windows) == 0 {
-			return badInput("job %d has no alternative to choose", i)
+			return plan.BadInput("job %d has no alternative to choose", i)
 		}
 		for _, w := range windows {
 			if math.IsNaN(w.Cost) || math.IsInf(w.Cost, 0) {
-				return badInput("an alternative of job %d costs %v", i, w.Cost)
+				return plan.BadInput("an alternative of job %d costs %v", i, w.Cost)
 			}
 		}
 	}
 	switch {
 	case c.Problem > Weighted:
-		return badInput("the choice has no problem %d", c.Problem)
+		return plan.BadInput("the choice has no problem %d", c.Problem)
 	case c.Problem != Weighted && c.Weights != Weights{}:
-		return badInput("the weights %v are for the problem %v, not for %v", c.Weights, Weighted, c.Problem)
+		return plan.BadInput("the weights %v are for the problem %v, not for %v", c.Weights, Weighted, c.Problem)
 	case c.Problem == Weighted && c.Grid != 0:
-		return badInput("the choice by weights has no grid: it is exact")
+		return plan.BadInput("the choice by weights has no grid: it is exact")
 	case c.Problem == Weighted:
 		if err := c.Weights.check(); err != nil {
 			return err
@@ -233,7 +233,7 @@ func (c Choice) check(alternatives [][]entity.Window) error {
 		return err
 	}
 	if !(c.Grid >= 0) || !(c.MaxCost >= 0) || c.MaxTime < 0 || c.Patience < 0 {
-		return badInput("the choice's grid %v, limits %v and %v and patience %d must not be negative", c.Grid, c.MaxTime, c.MaxCost, c.Patience)
+		return plan.BadInput("the choice's grid %v, limits %v and %v and patience %d must not be negative", c.Grid, c.MaxTime, c.MaxCost, c.Patience)
 	}
 	return nil
 }
@@ -362,7 +362,7 @@ func (c Choice) Vector(ctx context.Context, alternatives [][]entity.Window, pick
 		return Vector{}, err
 	}
 	if len(picks) != len(alternatives) {
-		return Vector{}, badInput("a combination of %d alternatives for %d jobs", len(picks), len(alternatives))
+		return Vector{}, plan.BadInput("a combination of %d alternatives for %d jobs", len(picks), len(alternatives))
 	}
 	budget, err := c.budgetStar(ctx, alternatives, nil)
 	if err != nil {
@@ -371,7 +371,7 @@ func (c Choice) Vector(ctx context.Context, alternatives [][]entity.Window, pick
 	cost, time := 0.0, des.Time(0)
 	for i, s := range picks {
 		if s < 0 || s >= len(alternatives[i]) {
-			return Vector{}, badInput("job %d has no alternative %d", i, s)
+			return Vector{}, plan.BadInput("job %d has no alternative %d", i, s)
 		}
 		cost += alternatives[i][s].Cost
 		time += alternatives[i][s].ProcessorTime()
@@ -384,8 +384,4 @@ func vectorOf(cost float64, time des.Time, budget, limit float64) Vector {
 	v := Vector{C: cost, D: budget - cost, T: time.Seconds()}
 	v.I = limit/float64(des.Second) - v.T
 	return v
-}
-
-func badInput(format string, args ...any) error {
-	return &plan.BadInputError{Reason: fmt.Sprintf(format, args...)}
 }

@@ -11,6 +11,8 @@ import (
 	"context"
 	"math"
 	"slices"
+
+	"github.com/gridslot/gridslot/entity/plan"
 )
 
 // halfSize is how many sums a half may have: two halves make 2^26 combinations a
@@ -37,7 +39,7 @@ func (k *knapsack) closest(ctx context.Context) error {
 		most += sorted[len(sorted)-1].g
 	}
 	k.least = least
-	room := math.Floor(k.limit+float64(math.Abs(k.limit)*ulps)) - least
+	room := math.Floor(k.limit+float64(math.Abs(k.limit)*plan.Rounding)) - least
 	if room < 0 {
 		return nil
 	}

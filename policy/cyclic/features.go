@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/gridslot/gridslot/entity/plan"
 	"github.com/gridslot/gridslot/internal/enum"
 )
 
@@ -49,7 +50,7 @@ func (f Feature) of(j *Item) float64 {
 // priority.
 func (b BatchSlicer) cut(batch []Item) ([][]int, error) {
 	if b.Slices < 0 {
-		return nil, badInput("a batch cannot be cut into %d slices", b.Slices)
+		return nil, plan.BadInput("a batch cannot be cut into %d slices", b.Slices)
 	}
 	order := make([]int, len(batch))
 	for i := range order {
@@ -57,7 +58,7 @@ func (b BatchSlicer) cut(batch []Item) ([][]int, error) {
 	}
 	switch {
 	case b.By > ByPrice:
-		return nil, badInput("a batch cannot be sliced by %v", b.By)
+		return nil, plan.BadInput("a batch cannot be sliced by %v", b.By)
 	case b.By == ByCriterion:
 		return b.byCriterion(batch), nil
 	case b.By != ByOrder:

@@ -22,6 +22,8 @@ import (
 	"context"
 	"math"
 	"slices"
+
+	"github.com/gridslot/gridslot/entity/plan"
 )
 
 // item is an alternative, pick its number in its class.
@@ -43,9 +45,6 @@ type knapsack struct {
 	states int
 }
 
-// ulps absorbs the rounding of sums that are compared with a limit or a bound.
-const ulps = 1e-12
-
 // state is a pair that can be reached: by the item pick of the latest class
 // from the state parent of the front before.
 type state struct {
@@ -64,7 +63,7 @@ func (k *knapsack) exact(ctx context.Context) error {
 		least += classes[i][0].g
 	}
 	k.least = least
-	limit := k.limit + float64(math.Abs(k.limit)*ulps)
+	limit := k.limit + float64(math.Abs(k.limit)*plan.Rounding)
 	if least > limit {
 		return nil
 	}
@@ -76,7 +75,7 @@ func (k *knapsack) exact(ctx context.Context) error {
 		lower += classes[i][s].f
 		scale += math.Abs(classes[i][s].f) + math.Abs(float64(lambda*classes[i][s].g))
 	}
-	lower -= float64(scale * ulps * float64(len(classes)+1))
+	lower -= float64(scale * plan.Rounding * float64(len(classes)+1))
 
 	// rest[i] is the bound of the classes from i on, room[i] their least g.
 	n := len(classes)
@@ -297,16 +296,16 @@ func (k *knapsack) onGrid(ctx context.Context, step float64) error {
 	least := 0
 	for i, items := range k.classes {
 		for _, s := range items {
-			w := math.Ceil(s.g / step * (1 - ulps))
+			w := math.Ceil(s.g / step * (1 - plan.Rounding))
 			if !(w < maxCells) {
-				return badInput("an alternative takes %g steps of the choice's grid: use a coarser one", w)
+				return plan.BadInput("an alternative takes %g steps of the choice's grid: use a coarser one", w)
 			}
 			weights[i] = append(weights[i], int(w))
 		}
 		least += slices.Min(weights[i])
 	}
 	k.least = float64(least) * step
-	top := math.Floor(k.limit / step * (1 + ulps))
+	top := math.Floor(k.limit / step * (1 + plan.Rounding))
 	if float64(least) > top {
 		return nil
 	}
@@ -317,7 +316,7 @@ func (k *knapsack) onGrid(ctx context.Context, step float64) error {
 	}
 	z := int(min(top, float64(most)))
 	if (z+1)*max(n, 1) > maxCells {
-		return badInput("a grid of %d steps for %d jobs is too large a table: use a coarser one", z, n)
+		return plan.BadInput("a grid of %d steps for %d jobs is too large a table: use a coarser one", z, n)
 	}
 	next, best := make([]float64, z+1), make([]float64, z+1)
 	choice := make([][]int32, n)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/plan"
 )
 
 // Front is the combinations of one alternative of each job that no other one
@@ -51,7 +52,7 @@ func (c Choice) front(ctx context.Context, alternatives [][]entity.Window, befor
 		return Front{}, err
 	}
 	if most < 0 || most == 1 {
-		return Front{}, badInput("a front of %d points: it has two ends", most)
+		return Front{}, plan.BadInput("a front of %d points: it has two ends", most)
 	}
 	if most == 0 {
 		most = defaultFront
@@ -110,7 +111,7 @@ func thin(front []state, most int) (kept []state, gap float64) {
 		return front, 0
 	}
 	last := front[len(front)-1]
-	apart := (last.f - front[0].f) / float64(most-1) * (1 + ulps) // so that rounding adds no point
+	apart := (last.f - front[0].f) / float64(most-1) * (1 + plan.Rounding) // so that rounding adds no point
 	kept = front[:1]
 	for _, s := range front[1:] {
 		if saved := s.f - kept[len(kept)-1].f; saved > apart {

@@ -7,6 +7,7 @@ import (
 	"context"
 
 	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/plan"
 )
 
 // Shares are parts from 0 to 1 of what a batch's alternatives leave open. META
@@ -30,7 +31,7 @@ type Shares struct {
 func (s Shares) check() error {
 	for _, x := range []float64{s.Owners, s.Time} {
 		if !(x >= 0 && x <= 1) {
-			return badInput("a share must be in [0, 1], not %v", x)
+			return plan.BadInput("a share must be in [0, 1], not %v", x)
 		}
 	}
 	return nil

@@ -26,6 +26,7 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/plan"
 )
 
 // Weights say how much each component of a Vector matters; all are to be small,
@@ -41,12 +42,12 @@ func ParseWeights(s string) (Weights, error) {
 	parts := strings.Split(s, "/")
 	into := []*float64{&w.C, &w.D, &w.T, &w.I}
 	if len(parts) != len(into) {
-		return Weights{}, badInput("weights are four numbers, C/D/T/I, not %q", s)
+		return Weights{}, plan.BadInput("weights are four numbers, C/D/T/I, not %q", s)
 	}
 	for i, part := range parts {
 		var err error
 		if *into[i], err = strconv.ParseFloat(part, 64); err != nil {
-			return Weights{}, badInput("the weights %q: %q is not a number", s, part)
+			return Weights{}, plan.BadInput("the weights %q: %q is not a number", s, part)
 		}
 	}
 	return w, w.check()
@@ -57,11 +58,11 @@ func (w Weights) String() string { return fmt.Sprintf("%g/%g/%g/%g", w.C, w.D, w
 func (w Weights) check() error {
 	for _, x := range []float64{w.C, w.D, w.T, w.I} {
 		if !(x >= 0) || math.IsInf(x, 0) {
-			return badInput("the weights %v must be numbers of 0 or more", w)
+			return plan.BadInput("the weights %v must be numbers of 0 or more", w)
 		}
 	}
 	if w == (Weights{}) {
-		return badInput("the weights %v must not all be 0", w)
+		return plan.BadInput("the weights %v must not all be 0", w)
 	}
 	return nil
 }
@@ -109,7 +110,7 @@ func (w *weighted) fills() bool {
 func (w *weighted) of(s sum) float64 { return float64(w.a*s.c) + float64(w.b*s.t) }
 
 // over is a limit with what rounding may add to a sum.
-func over(limit float64) float64 { return limit + float64(math.Abs(limit)*ulps) }
+func over(limit float64) float64 { return limit + float64(math.Abs(limit)*plan.Rounding) }
 
 // weigh is choose where the problem is Weighted.
 func (c Choice) weigh(ctx context.Context, alternatives [][]entity.Window, before []Slice) (Combination, error) {
@@ -254,7 +255,7 @@ func (w *weighted) underBoth(ctx context.Context) error {
 		bound[i] = bound[i+1] + v
 		magnitude += math.Abs(v)
 	}
-	upper := w.best + float64(magnitude*ulps*float64(n+1))
+	upper := w.best + float64(magnitude*plan.Rounding*float64(n+1))
 
 	lists := make([][]sum, n+1)
 	lists[0] = []sum{{}}

@@ -47,7 +47,7 @@ func (b Best) Name() string {
 // Find implements plan.Finder.
 func (b Best) Find(ctx context.Context, req entity.Request, list plan.SlotList, until des.Time) (plan.Found, error) {
 	if b.By == nil {
-		return plan.Found{}, badInput("the exact search has no criterion")
+		return plan.Found{}, plan.BadInput("the exact search has no criterion")
 	}
 	s, err := newScan(b.Settings, req, list, until)
 	if err != nil {
@@ -541,7 +541,7 @@ func (x *boxSearch) primal(b *box) {
 func (x *boxSearch) improved(b *box, z float64) {
 	x.found, x.bestZ, x.bestAt = true, z, b.first
 	x.bestLen = x.lengths[b.fromLen]
-	x.slack = ulps * max(math.Abs(z), x.scale)
+	x.slack = plan.Rounding * max(math.Abs(z), x.scale)
 }
 
 // solve finds the best subset of the step b.

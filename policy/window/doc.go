@@ -53,8 +53,7 @@
 // the list that is cut: with 80 jobs on 1,600 nodes a cycle takes a sixtieth of the time
 // (docs/design/exhaustion.md). Other searches begin anew at each turn.
 //
-// CheckSlots and Subtract work on slot lists; Problem and Solve read and answer
-// searches written as JSON; ByName is the table of all searches.
+// CheckSlots and Subtract work on slot lists; ByName is the table of all searches.
 //
 // Sources, by the short names used throughout:
 //

@@ -33,10 +33,10 @@ func (k KnapsackDP) Name() string { return "knapsack-dp-" + criterionName(k.By) 
 // Find implements plan.Finder. The request needs a budget.
 func (k KnapsackDP) Find(ctx context.Context, req entity.Request, list plan.SlotList, until des.Time) (plan.Found, error) {
 	if k.By == nil {
-		return plan.Found{}, badInput("KnapsackDP has no criterion")
+		return plan.Found{}, plan.BadInput("KnapsackDP has no criterion")
 	}
 	if req.Budget == 0 {
-		return plan.Found{}, badInput("the dynamic programme needs a budget: give every job one, or take a search that needs none, such as multiple-best")
+		return plan.Found{}, plan.BadInput("the dynamic programme needs a budget: give every job one, or take a search that needs none, such as multiple-best")
 	}
 	if k.RoundCosts == 0 {
 		k.RoundCosts = 1

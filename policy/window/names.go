@@ -67,7 +67,7 @@ func Names(kind Kind) []string {
 // ByName is the search of that name. The error lists the names there are.
 func ByName(kind Kind, name string, s Settings) (plan.Finder, error) {
 	if kind != Rough && kind != Square {
-		return nil, badInput("a window is %q or %q, not %q", Square, Rough, kind)
+		return nil, plan.BadInput("a window is %q or %q, not %q", Square, Rough, kind)
 	}
 	table := finders(kind)
 	if i := slices.IndexFunc(table, func(e entry) bool { return e.name == name }); i >= 0 {
@@ -81,6 +81,6 @@ func ByName(kind Kind, name string, s Settings) (plan.Finder, error) {
 	if slices.Contains(Names(other), name) {
 		hint = "; that one searches " + string(other) + " windows"
 	}
-	return nil, badInput("no search for %s windows is called %q%s; there are %s",
+	return nil, plan.BadInput("no search for %s windows is called %q%s; there are %s",
 		kind, name, hint, strings.Join(Names(kind), ", "))
 }

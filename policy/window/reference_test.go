@@ -1,7 +1,6 @@
 package window
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"os"
@@ -9,16 +8,33 @@ import (
 	"testing"
 
 	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/plan"
 	"github.com/stretchr/testify/require"
 )
 
-type knownAnswer struct {
-	Algorithm                  string
-	Value, Start, Length, Cost float64
+// knownProblem is a window search with answers that were found by other programs. Times are
+// in time units.
+type knownProblem struct {
+	Kind    Kind
+	Horizon [2]float64
+	Request struct {
+		Nodes                   int
+		Volume, MinPerf, Budget float64
+	}
+	Nodes []struct {
+		ID             int
+		Perf, Price, Q float64
+	}
+	Slots   [][3]float64 // node, start, end
+	Results []struct {
+		Algorithm                  string
+		Value, Start, Length, Cost float64
+	}
 }
 
 // known reads the problems and their answers.
-func known(t *testing.T) ([]Problem, [][]knownAnswer) {
+func known(t *testing.T) []knownProblem {
 	t.Helper()
 	dir := os.Getenv("GRIDSLOT_REFERENCE")
 	if dir == "" {
@@ -26,23 +42,36 @@ func known(t *testing.T) ([]Problem, [][]knownAnswer) {
 	}
 	data, err := os.ReadFile(filepath.Join(dir, "window-problems.json"))
 	require.NoError(t, err)
-	problems, err := ReadProblems(bytes.NewReader(data))
-	require.NoError(t, err)
-	var file struct {
-		Instances []struct{ Results []knownAnswer }
-	}
+	var file struct{ Instances []knownProblem }
 	require.NoError(t, json.Unmarshal(data, &file))
-	var answers [][]knownAnswer
-	for _, instance := range file.Instances {
-		answers = append(answers, instance.Results)
+	return file.Instances
+}
+
+// find answers p with the named search.
+func (p *knownProblem) find(t *testing.T, name string, set Settings) (entity.Request, plan.SlotList, entity.Window) {
+	t.Helper()
+	req := entity.Request{Nodes: p.Request.Nodes, Length: des.Seconds(p.Request.Volume), MinPerf: p.Request.MinPerf, Budget: p.Request.Budget}
+	list := plan.SlotList{From: des.Seconds(p.Horizon[0]), To: des.Seconds(p.Horizon[1])}
+	nodes := map[float64]*entity.Node{}
+	for _, n := range p.Nodes {
+		nodes[float64(n.ID)] = &entity.Node{ID: n.ID, Perf: n.Perf, Price: n.Price, Q: n.Q}
 	}
-	return problems, answers
+	for _, s := range p.Slots {
+		list.Slots = append(list.Slots, entity.Slot{Node: nodes[s[0]], Width: 1, Start: des.Seconds(s[1]), End: des.Seconds(s[2])})
+	}
+	require.NoError(t, CheckSlots(list))
+	finder, err := ByName(p.Kind, name, set)
+	require.NoError(t, err)
+	found, err := finder.Find(context.Background(), req, list, des.Forever)
+	require.NoError(t, err)
+	require.True(t, found.OK)
+	return req, list, found.Window
 }
 
 // The answers of an exhaustive check that was written independently, on
 // problems of the authors' own generator.
 func TestKnownAnswers(t *testing.T) {
-	problems, answers := known(t)
+	problems := known(t)
 	names := map[string]string{
 		"MaxQ": "maxq", "DEP": "dep", "COORD": "coord",
 		"FirstFit": "first-fit", "MinFinish": "min-finish", "MinRuntime": "min-runtime", "MinCost": "min-cost",
@@ -52,7 +81,7 @@ func TestKnownAnswers(t *testing.T) {
 	met := 0
 	for i := range problems {
 		p := &problems[i]
-		for _, answer := range answers[i] {
+		for _, answer := range p.Results {
 			for prefix, round := range roundings {
 				if len(answer.Algorithm) <= len(prefix) || answer.Algorithm[:len(prefix)] != prefix {
 					continue
@@ -62,19 +91,9 @@ func TestKnownAnswers(t *testing.T) {
 					name = "min-finish-exact"
 				}
 				set := Settings{Quantum: des.Second, RoundCosts: round, MaxDistance: 500 * des.Second}
-				r, err := Solve(context.Background(), p, name, set)
-				require.NoError(t, err)
-				require.True(t, r.Found)
-				require.InDelta(t, answer.Value, r.Value, 1e-6, "problem %d: %s", *p.ID, answer.Algorithm)
-				list, err := p.List()
-				require.NoError(t, err)
-				req, until, err := p.request()
-				require.NoError(t, err)
-				finder, err := ByName(p.Kind, name, set)
-				require.NoError(t, err)
-				found, err := finder.Find(context.Background(), req, list, until)
-				require.NoError(t, err)
-				checkWindow(t, set, req, list, until, found.Window, p.Kind == Square)
+				req, list, w := p.find(t, name, set)
+				require.InDelta(t, answer.Value, w.Value, 1e-6, "problem %d: %s", i, answer.Algorithm)
+				checkWindow(t, set, req, list, des.Forever, w, p.Kind == Square)
 				met++
 			}
 		}
@@ -86,18 +105,18 @@ func TestKnownAnswers(t *testing.T) {
 // AMP stops at the same moment of the scan as the authors' program, so its
 // window costs the same too.
 func TestAMPIsThePublishedProgramsAMP(t *testing.T) {
-	problems, answers := known(t)
+	problems := known(t)
 	met := 0
 	for i := range problems {
-		for _, answer := range answers[i] {
+		p := &problems[i]
+		for _, answer := range p.Results {
 			if answer.Algorithm != "AMP" {
 				continue
 			}
-			r, err := Solve(context.Background(), &problems[i], "amp", Settings{Quantum: des.Second})
-			require.NoError(t, err)
-			require.Equal(t, answer.Start, r.Start)
-			require.Equal(t, answer.Length, r.Length)
-			require.InDelta(t, answer.Cost, r.Cost, 1e-6)
+			_, _, w := p.find(t, "amp", Settings{Quantum: des.Second})
+			require.Equal(t, answer.Start, w.Start.Seconds())
+			require.Equal(t, answer.Length, w.Length().Seconds())
+			require.InDelta(t, answer.Cost, w.Cost, 1e-6)
 			met++
 		}
 	}

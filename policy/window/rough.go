@@ -47,7 +47,7 @@ func (g RoughGoal) String() string {
 func (g RoughGoal) goal() (goal, error) {
 	figures := [...]figure{theStart, theCost, theLength, theEnd, theProcTime, theLength, theEnd, theProcTime, theProcTime}
 	if int(g) >= len(figures) {
-		return goal{}, badInput("there is no goal %d", g)
+		return goal{}, plan.BadInput("there is no goal %d", g)
 	}
 	return goal{of: figures[g]}, nil
 }
@@ -97,7 +97,7 @@ func (a ALP) Find(ctx context.Context, req entity.Request, list plan.SlotList, u
 // localPrice is AMP11's C = S/(t n) with t = V/P.
 func localPrice(req *entity.Request, perf float64) float64 {
 	t := req.Length.Seconds() / perf
-	return req.Budget / (t * float64(req.Nodes)) * (1 + ulps)
+	return req.Budget / (t * float64(req.Nodes)) * (1 + plan.Rounding)
 }
 
 // AMP is the algorithm by maximal job price of AMP11. It stops at the first

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/plan"
 )
 
 // Settings are common to all searches. The zero value is the exact model.
@@ -29,18 +30,14 @@ type Settings struct {
 func (s Settings) check() error {
 	switch {
 	case s.Quantum < 0:
-		return badInput("the quantum must not be negative, and %v is", s.Quantum)
+		return plan.BadInput("the quantum must not be negative, and %v is", s.Quantum)
 	case !(s.RoundCosts >= 0) || math.IsInf(s.RoundCosts, 0):
-		return badInput("costs cannot be rounded to multiples of %v", s.RoundCosts)
+		return plan.BadInput("costs cannot be rounded to multiples of %v", s.RoundCosts)
 	case s.MaxDistance < 0:
-		return badInput("the maximal distance must not be negative, and %v is", s.MaxDistance)
+		return plan.BadInput("the maximal distance must not be negative, and %v is", s.MaxDistance)
 	}
 	return nil
 }
-
-// ulps absorbs the rounding of floating-point arithmetic where a quotient or a
-// sum is compared with a whole number or a limit.
-const ulps = 1e-12
 
 // taskTime is how long a task of the given length holds n: at least a tick,
 // since a window of no length could hold the same node twice.
@@ -50,7 +47,7 @@ func (s Settings) taskTime(n *entity.Node, length des.Time) des.Time {
 	}
 	// In one step: rounding to ticks first could add a whole quantum.
 	quanta := float64(length) / (n.Perf * float64(s.Quantum))
-	return s.Quantum * max(des.Time(math.Ceil(quanta*(1-ulps))), 1)
+	return s.Quantum * max(des.Time(math.Ceil(quanta*(1-plan.Rounding))), 1)
 }
 
 // tariff turns prices and times into the numbers that are compared with the
@@ -68,17 +65,17 @@ func (s Settings) tariff(budget float64) tariff {
 	if s.RoundCosts > 0 {
 		return tariff{
 			step:  s.RoundCosts * unit,
-			limit: math.Floor(budget / s.RoundCosts * (1 + ulps)),
+			limit: math.Floor(budget / s.RoundCosts * (1 + plan.Rounding)),
 		}
 	}
-	return tariff{limit: budget * unit * (1 + ulps)}
+	return tariff{limit: budget * unit * (1 + plan.Rounding)}
 }
 
 // cost is what one task adds to the sum that must not pass the limit.
 func (t tariff) cost(price float64, length des.Time) float64 {
 	c := price * float64(length)
 	if t.step > 0 {
-		return math.Ceil(c / t.step * (1 - ulps))
+		return math.Ceil(c / t.step * (1 - plan.Rounding))
 	}
 	return c
 }

@@ -3,7 +3,6 @@
 package window
 
 import (
-	"fmt"
 	"math"
 	"slices"
 
@@ -11,10 +10,6 @@ import (
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/plan"
 )
-
-func badInput(format string, args ...any) error {
-	return &plan.BadInputError{Reason: fmt.Sprintf(format, args...)}
-}
 
 // CheckSlots reports as an *plan.BadInputError what makes a slot list
 // invalid: nodes that make no sense or share an id, negative lengths, slots
@@ -29,7 +24,7 @@ func CheckSlots(list plan.SlotList) error {
 	for i := range list.Slots {
 		s := &list.Slots[i]
 		if s.Start < list.From || s.End > list.To {
-			return badInput("slot %d [%v, %v) on node %d is not within the interval [%v, %v)",
+			return plan.BadInput("slot %d [%v, %v) on node %d is not within the interval [%v, %v)",
 				i, s.Start, s.End, s.Node.ID, list.From, list.To)
 		}
 	}
@@ -44,9 +39,9 @@ func CheckSlots(list plan.SlotList) error {
 		switch {
 		case a.Node.ID != b.Node.ID:
 		case a.Node != b.Node:
-			return badInput("two nodes have the id %d", a.Node.ID)
+			return plan.BadInput("two nodes have the id %d", a.Node.ID)
 		case b.Start < a.End:
-			return badInput("slots [%v, %v) and [%v, %v) on node %d overlap", a.Start, a.End, b.Start, b.End, a.Node.ID)
+			return plan.BadInput("slots [%v, %v) and [%v, %v) on node %d overlap", a.Start, a.End, b.Start, b.End, a.Node.ID)
 		}
 	}
 	return nil
@@ -74,15 +69,15 @@ func checkOrder(slots []entity.Slot) error {
 		s := &slots[i]
 		switch {
 		case s.Node == nil:
-			return badInput("slot %d [%v, %v) has no node", i, s.Start, s.End)
+			return plan.BadInput("slot %d [%v, %v) has no node", i, s.Start, s.End)
 		case s.End < s.Start:
-			return badInput("slot %d [%v, %v) on node %d has a negative length", i, s.Start, s.End, s.Node.ID)
+			return plan.BadInput("slot %d [%v, %v) on node %d has a negative length", i, s.Start, s.End, s.Node.ID)
 		case s.Start < before:
-			return badInput("slots are not in order: slot %d on node %d starts at %v, after one that starts at %v",
+			return plan.BadInput("slots are not in order: slot %d on node %d starts at %v, after one that starts at %v",
 				i, s.Node.ID, s.Start, before)
 		}
 		if err := s.Node.Check(); err != nil {
-			return badInput("slot %d: %v", i, err)
+			return plan.BadInput("slot %d: %v", i, err)
 		}
 		before = s.Start
 	}
@@ -92,10 +87,10 @@ func checkOrder(slots []entity.Slot) error {
 // checkRequest reports as an *plan.BadInputError what makes r meaningless.
 func checkRequest(r *entity.Request) error {
 	if err := r.Check(); err != nil {
-		return badInput("%v", err)
+		return plan.BadInput("%v", err)
 	}
 	if math.IsInf(r.Budget, 1) {
-		return badInput("a request's budget must be finite (0 = no limit)")
+		return plan.BadInput("a request's budget must be finite (0 = no limit)")
 	}
 	return nil
 }
@@ -151,7 +146,7 @@ func (c *subtraction) subtract(slots []entity.Slot, w *entity.Window) ([]entity.
 		}
 	}
 	if len(c.places) < len(w.Tasks) {
-		return slots, badInput("the window at %v does not lie in the slot list", w.Start)
+		return slots, plan.BadInput("the window at %v does not lie in the slot list", w.Start)
 	}
 	// Heads stay where they are; what has none leaves.
 	slices.Sort(c.places)

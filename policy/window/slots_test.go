@@ -4,7 +4,6 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
-	"strings"
 	"testing"
 
 	"github.com/gridslot/gridslot/des"
@@ -59,47 +58,6 @@ func TestSubtractRefusesWhatIsNotThere(t *testing.T) {
 	require.Equal(t, []entity.Slot{{Node: n, Width: 1, Start: 10, End: 20}}, after)
 }
 
-func TestBadInputIsNamed(t *testing.T) {
-	good := `{"kind":"square","horizon":[0,100],"request":{"nodes":1,"volume":10,"minPerf":1,"budget":50},
-		"nodes":[{"id":1,"perf":2,"price":1,"q":1},{"id":2,"perf":1,"price":1,"q":1}],"slots":[[1,0,40],[2,10,50],[1,60,90]]}`
-	for _, c := range []struct{ from, to, says string }{
-		{`[2,10,50]`, `[2,70,90]`, "not in order"},
-		{`[1,60,90]`, `[1,30,90]`, "overlap"},
-		{`[2,10,50]`, `[2,10,5]`, "negative length"},
-		{`[2,10,50]`, `[3,10,50]`, "not listed"},
-		{`[2,10,50]`, `[2,10,500]`, "not within the interval"},
-		{`"id":2`, `"id":1`, "two nodes have the id 1"},
-		{`"price":1`, `"price":-1`, "price"},
-		{`"perf":2`, `"perf":0`, "performance"},
-		{`"nodes":1,`, `"nodes":0,`, "at least 1 node"},
-		{`"budget":50`, `"budget":0`, "the budget is 0"},
-		{`"budget":50`, `"budget":-1`, "the budget is -1"},
-		{`"budget":50`, `"budget":1e999`, "1e999"},
-		{`"volume":10`, `"volume":0`, "the volume is 0"},
-		{`"horizon":[0,100]`, `"horizon":[100,0]`, "empty"},
-		{`"square"`, `"round"`, "round"},
-	} {
-		_, err := solveText(strings.Replace(good, c.from, c.to, 1), "maxq")
-		require.ErrorContains(t, err, c.says)
-		var bad *plan.BadInputError
-		require.ErrorAs(t, err, &bad)
-	}
-	_, err := solveText(good, "amp")
-	require.ErrorContains(t, err, "first-fit, min-finish")
-	require.ErrorContains(t, err, "searches rough windows")
-	r, err := solveText(strings.Replace(good, `,"budget":50`, ``, 1), "maxq")
-	require.NoError(t, err)
-	require.True(t, r.Found, "no budget is no limit")
-}
-
-func solveText(text, algorithm string) (Result, error) {
-	problems, err := ReadProblems(strings.NewReader(text))
-	if err != nil {
-		return Result{}, err
-	}
-	return Solve(context.Background(), &problems[0], algorithm, Settings{})
-}
-
 func TestEverySearchNamesBadInput(t *testing.T) {
 	node := &entity.Node{ID: 1, Perf: 1, Price: 1}
 	list := func(slots ...entity.Slot) plan.SlotList { return plan.SlotList{To: 100, Slots: slots} }
@@ -148,25 +106,6 @@ func TestSearchesStopWithTheirContext(t *testing.T) {
 			require.ErrorIs(t, err, context.Canceled, name)
 		}
 	}
-}
-
-func FuzzReadProblems(f *testing.F) {
-	f.Add(`{"kind":"square","horizon":[0,100],"request":{"nodes":1,"volume":10,"budget":50},"nodes":[{"id":1,"perf":2,"price":1}],"slots":[[1,0,40]]}`)
-	f.Add(`{"instances":[{"kind":"rough"}]}`)
-	f.Fuzz(func(t *testing.T, text string) {
-		problems, err := ReadProblems(strings.NewReader(text))
-		if err != nil {
-			return
-		}
-		for i := range problems {
-			if len(problems[i].Slots) > 50 {
-				continue
-			}
-			for _, name := range []string{"maxq", "dep", "amp", "min-proctime-exact"} {
-				_, _ = Solve(context.Background(), &problems[i], name, Settings{})
-			}
-		}
-	})
 }
 
 func TestWhatHasBeenCheckedIsNotCheckedAgain(t *testing.T) {

@@ -40,7 +40,7 @@ const (
 func (g SquareGoal) goal(by Criterion) (goal, error) {
 	figures := [...]figure{theStart, theEnd, theLength, theCost, theWorth}
 	if int(g) >= len(figures) || (g == MostWorth && by == nil) {
-		return goal{}, badInput("the square search has no goal")
+		return goal{}, plan.BadInput("the square search has no goal")
 	}
 	return goal{of: figures[g], by: by}, nil
 }
@@ -169,7 +169,7 @@ func (m MultipleBest) Name() string { return "multiple-best-" + criterionName(m.
 // Find implements plan.Finder.
 func (m MultipleBest) Find(ctx context.Context, req entity.Request, list plan.SlotList, until des.Time) (plan.Found, error) {
 	if m.By == nil {
-		return plan.Found{}, badInput("MultipleBest has no criterion")
+		return plan.Found{}, plan.BadInput("MultipleBest has no criterion")
 	}
 	s, err := newScan(m.Settings, req, list, until)
 	if err != nil {

@@ -76,7 +76,7 @@ func newSupply(list plan.SlotList, least float64) (*supply, error) {
 		}
 		if of := u.spans[k]; len(of) > 0 && s.Start < of[len(of)-1].end {
 			last := &of[len(of)-1]
-			return nil, badInput("slots [%v, %v) and [%v, %v) on node %d overlap", last.start, last.end, s.Start, s.End, s.Node.ID)
+			return nil, plan.BadInput("slots [%v, %v) and [%v, %v) on node %d overlap", last.start, last.end, s.Start, s.End, s.Node.ID)
 		}
 		u.spans[k] = append(u.spans[k], span{s.Start, s.End, int32(i)})
 		entries = append(entries, placed{place{s.Start, int32(i)}, k, work})

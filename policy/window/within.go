@@ -30,7 +30,7 @@ func (w Within) Find(ctx context.Context, req entity.Request, list plan.SlotList
 	parts := map[string][]entity.Slot{}
 	for _, s := range list.Slots {
 		if s.Node == nil {
-			return plan.Found{}, badInput("a slot has no node, whose %s could be asked for", w.Label)
+			return plan.Found{}, plan.BadInput("a slot has no node, whose %s could be asked for", w.Label)
 		}
 		value := s.Node.Labels[w.Label]
 		if parts[value] == nil {

@@ -1,0 +1,227 @@
+// Window searches written as JSON, and their answers: what `gridslot window` reads and prints.
+
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/plan"
+	"github.com/gridslot/gridslot/internal/jsontext"
+	"github.com/gridslot/gridslot/policy/window"
+)
+
+// windowProblem is one window search: a slot list and a request. Times are in time units.
+// Unknown keys are ignored.
+type windowProblem struct {
+	ID      *int        `json:"id"` // the place in the file where absent
+	Kind    window.Kind `json:"kind"`
+	Horizon [2]float64  `json:"horizon"`
+	Request struct {    // limits that are absent limit nothing
+		Nodes    int      `json:"nodes"`
+		Volume   float64  `json:"volume"` // task time on a node of performance 1
+		MinPerf  float64  `json:"minPerf"`
+		MaxPrice *float64 `json:"maxPrice"`
+		Budget   *float64 `json:"budget"`
+		Deadline *float64 `json:"deadline"`
+		Until    *float64 `json:"until"` // the latest start
+		windowAttributes
+	} `json:"request"`
+	Nodes []struct {
+		ID    int     `json:"id"`
+		Perf  float64 `json:"perf"`
+		Price float64 `json:"price"`
+		Q     float64 `json:"q"`
+		windowAttributes
+	} `json:"nodes"`
+	Slots [][3]float64 `json:"slots"` // node, start, end
+}
+
+// windowAttributes are what a node has, or a request asks for.
+type windowAttributes struct {
+	Amounts map[string]float64 `json:"amounts"`
+	Labels  map[string]string  `json:"labels"`
+}
+
+// windowAnswer is the answer to a problem. Value is the sum over the slots for q, dep and
+// coord (dep and coord: distances), else the criterion itself; without a window all figures
+// are 0.
+type windowAnswer struct {
+	ID           int          `json:"id"`
+	Algorithm    string       `json:"algorithm"`
+	Found        bool         `json:"found"`
+	Start        float64      `json:"start"`
+	Length       float64      `json:"length"`
+	Cost         float64      `json:"cost"`
+	Value        float64      `json:"value"`
+	Slots        [][3]float64 `json:"slots"`                  // node, start, end
+	Alternatives int          `json:"alternatives,omitempty"` // csa, multiple-best: windows chosen among
+	Skipped      string       `json:"skipped,omitempty"`      // why a problem of the other kind was left out
+}
+
+// readWindowProblems reads one problem, or {"instances": [...]}.
+func readWindowProblems(text []byte) ([]windowProblem, error) {
+	var file struct {
+		Instances []json.RawMessage `json:"instances"`
+	}
+	if err := decodeProblem(text, &file); err != nil {
+		return nil, err
+	}
+	problems := make([]windowProblem, 1)
+	var err error
+	if file.Instances != nil {
+		problems = nil
+		err = decodeProblem(text, &struct {
+			Instances *[]windowProblem `json:"instances"`
+		}{&problems})
+	} else {
+		err = decodeProblem(text, &problems[0])
+	}
+	for i := range problems {
+		if problems[i].ID == nil {
+			problems[i].ID = &i
+		}
+	}
+	return problems, err
+}
+
+func decodeProblem(text []byte, into any) error {
+	if err := jsontext.Decode(text, into); err != nil {
+		return plan.BadInput("not a window problem: %v", err)
+	}
+	return nil
+}
+
+// units converts time units to ticks; what is a limit.
+func units(what string, t float64) (des.Time, error) {
+	if ticks := des.Seconds(t); !math.IsNaN(t) && ticks < des.Forever && ticks > -des.Forever {
+		return ticks, nil
+	}
+	return 0, plan.BadInput("%s is %v, which is no time", what, t)
+}
+
+// limit is the value of an optional limit, which must be positive where given.
+func limit(what string, v *float64) (float64, error) {
+	switch {
+	case v == nil:
+		return 0, nil
+	case !(*v > 0) || math.IsInf(*v, 1):
+		return 0, plan.BadInput("the %s is %v; give a positive number, or leave it out for no limit", what, *v)
+	}
+	return *v, nil
+}
+
+// list makes the slot list of p, which it checks.
+func (p *windowProblem) list() (plan.SlotList, error) {
+	var list plan.SlotList
+	var err error
+	if list.From, err = units("the horizon's start", p.Horizon[0]); err != nil {
+		return list, err
+	}
+	if list.To, err = units("the horizon's end", p.Horizon[1]); err != nil {
+		return list, err
+	}
+	if list.To <= list.From {
+		return list, plan.BadInput("the horizon [%v, %v] is empty", p.Horizon[0], p.Horizon[1])
+	}
+	nodes := make(map[float64]*entity.Node, len(p.Nodes))
+	for i := range p.Nodes {
+		n := &p.Nodes[i]
+		node := &entity.Node{ID: n.ID, Perf: n.Perf, Price: n.Price, Q: n.Q, Attributes: entity.Attributes(n.windowAttributes)}
+		if err := node.Check(); err != nil {
+			return list, plan.BadInput("%v", err)
+		}
+		if nodes[float64(n.ID)] != nil {
+			return list, plan.BadInput("two nodes have the id %d", n.ID)
+		}
+		nodes[float64(n.ID)] = node
+	}
+	list.Slots = make([]entity.Slot, len(p.Slots))
+	for i, s := range p.Slots {
+		slot := entity.Slot{Node: nodes[s[0]], Width: 1}
+		if slot.Node == nil {
+			return list, plan.BadInput("slot %d is on node %v, which is not listed", i, s[0])
+		}
+		if slot.Start, err = units(fmt.Sprintf("slot %d's start", i), s[1]); err != nil {
+			return list, err
+		}
+		if slot.End, err = units(fmt.Sprintf("slot %d's end", i), s[2]); err != nil {
+			return list, err
+		}
+		list.Slots[i] = slot
+	}
+	return list, window.CheckSlots(list)
+}
+
+// request makes the request of p, and the latest start.
+func (p *windowProblem) request() (req entity.Request, until des.Time, err error) {
+	r := &p.Request
+	req = entity.Request{Nodes: r.Nodes, MinPerf: r.MinPerf}
+	until = des.Forever
+	if req.Length, err = units("the volume", r.Volume); err != nil {
+		return req, until, err
+	}
+	if req.Length <= 0 {
+		return req, until, plan.BadInput("the volume is %v; it must be positive", r.Volume)
+	}
+	if req.Budget, err = limit("budget", r.Budget); err != nil {
+		return req, until, err
+	}
+	if req.MaxPrice, err = limit("maximal price", r.MaxPrice); err != nil {
+		return req, until, err
+	}
+	deadline, err := limit("deadline", r.Deadline)
+	if err != nil {
+		return req, until, err
+	}
+	if req.Deadline, err = units("the deadline", deadline); err != nil {
+		return req, until, err
+	}
+	if r.Until != nil {
+		if until, err = units("the latest start", *r.Until); err != nil {
+			return req, until, err
+		}
+	}
+	if len(r.Amounts)+len(r.Labels) > 0 {
+		needs := entity.Attributes(r.windowAttributes)
+		req.Needs = &needs
+	}
+	return req, until, nil
+}
+
+// solve answers p with the named search. The error is for input that makes no sense
+// (*plan.BadInputError) or a context that ended; a problem without a window is an answer with
+// Found false.
+func (p *windowProblem) solve(ctx context.Context, algorithm string, set window.Settings) (windowAnswer, error) {
+	answer := windowAnswer{ID: *p.ID, Algorithm: algorithm, Slots: [][3]float64{}}
+	finder, err := window.ByName(p.Kind, algorithm, set)
+	if err != nil {
+		return answer, err
+	}
+	req, until, err := p.request()
+	if err != nil {
+		return answer, err
+	}
+	list, err := p.list()
+	if err != nil {
+		return answer, err
+	}
+	found, err := finder.Find(ctx, req, list, until)
+	if err != nil || !found.OK {
+		return answer, err
+	}
+	w := &found.Window
+	answer.Found, answer.Alternatives = true, found.Alternatives
+	answer.Start, answer.Length = w.Start.Seconds(), w.Length().Seconds()
+	answer.Cost, answer.Value = w.Cost, w.Value
+	for _, t := range w.Tasks {
+		answer.Slots = append(answer.Slots, [3]float64{float64(t.Node.ID), w.Start.Seconds(), t.End.Seconds()})
+	}
+	slices.SortFunc(answer.Slots, func(a, b [3]float64) int { return int(a[0]) - int(b[0]) })
+	return answer, nil
+}
