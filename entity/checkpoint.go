@@ -62,7 +62,7 @@ func (r *Run) setUp() des.Time {
 	if r.rare == nil {
 		return 0
 	}
-	return r.rare.ask.setUp
+	return r.rare.demand.setUp
 }
 
 // span is how long r really takes from the beginning of its attempt: what remains
@@ -125,7 +125,7 @@ func (r *Run) Saved() des.Time {
 // already: it is launched, restarted, resumed or moved. What it asks for grows by as
 // much. SetUp reports whether that could be done.
 func (m *Metascheduler) SetUp(r *Run, t des.Time) bool {
-	m.meddled++
+	m.changes++
 	return m.setUp(r, t)
 }
 
@@ -136,7 +136,7 @@ func (m *Metascheduler) setUp(r *Run, t des.Time) bool {
 		return false
 	}
 	add := func() {
-		a := &r.withRare().ask
+		a := &r.withRare().demand
 		a.setUp = a.setUp.Add(t)
 		r.renew()
 	}
@@ -146,7 +146,7 @@ func (m *Metascheduler) setUp(r *Run, t des.Time) bool {
 	}
 	m.queue.change(r, add)
 	if r.Request.Deadline > 0 {
-		m.setLimit(r)
+		m.setStartLimit(r)
 	}
 	return true
 }

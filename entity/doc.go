@@ -30,7 +30,7 @@
 // a window that was planned ahead, the hold for the head of EASY's queue, an
 // owner's local job, a node that is down.
 //
-// What a run asks for now is Run.Request: ask.go says what it is made of. How a job starts
+// What a run asks for now is Run.Request: demand.go says what it is made of. How a job starts
 // is told by start.go, how it ends, of whatever cause, by end.go, and what becomes of the
 // plans behind a job that runs on by correct.go.
 //

@@ -96,7 +96,7 @@ func (e *taskEnding) Handle(_ *des.Simulator, ev des.Event) {
 // ReasonEstimate is the Run.Reason of a job that was cut off at its estimate.
 const ReasonEstimate = "killed at its estimate"
 
-// finish takes leave of a job that has come to its end.
+// finish ends a job that has come to its end.
 func (m *Metascheduler) finish(r *Run) {
 	now := m.sim.Now()
 	m.plan.Release(&r.Reservation, now)
@@ -123,7 +123,7 @@ func (m *Metascheduler) Kill(r *Run, reason string) bool {
 		return false
 	}
 	m.kill(r, reason)
-	m.stir()
+	m.changedByOthers()
 	return true
 }
 
@@ -167,7 +167,7 @@ func (m *Metascheduler) Preempt(r *Run, keep des.Time) bool {
 		return false
 	}
 	m.preempt(r, keep)
-	m.stir()
+	m.changedByOthers()
 	return true
 }
 
@@ -181,7 +181,7 @@ func (m *Metascheduler) preempt(r *Run, keep des.Time) {
 	m.stop(r)
 	a := r.attempt(now)
 	a.Kept = r.worked(r.elapsed(min(max(keep, 0), now-r.Start)))
-	r.keep(a.Kept)
+	r.keepWork(a.Kept)
 	f := r.rare
 	if a.Kept > 0 {
 		f.vain = 0
@@ -199,7 +199,7 @@ func (m *Metascheduler) preempt(r *Run, keep des.Time) {
 	m.forgetReason(r)
 	m.notify(r, JobRequeued)
 	if r.queued() && r.Request.Deadline > 0 {
-		m.setLimit(r)
+		m.setStartLimit(r)
 	}
 }
 
@@ -220,21 +220,20 @@ func (m *Metascheduler) Cancel(r *Run, reason string) bool {
 		if held := r.Reservation; held.Active {
 			m.plan.Release(&r.Reservation, now)
 			m.freed(held.Window.Start, held.Window.End)
-			m.stir()
+			m.changedByOthers()
 		}
 		m.reject(r, reason)
 		return true
 	case !r.queued():
 		return false
 	}
-	m.turnAway(r, reason)
-	m.stir()
+	m.rejectQueued(r, reason)
+	m.changedByOthers()
 	return true
 }
 
-// turnAway takes a job that is in the queue, or holds an advance reservation,
-// out for good.
-func (m *Metascheduler) turnAway(r *Run, reason string) {
+// rejectQueued rejects a job that is in the queue, or holds an advance reservation.
+func (m *Metascheduler) rejectQueued(r *Run, reason string) {
 	if r.State == Reserved {
 		m.withdraw(r)
 		if !r.queued() {
@@ -242,22 +241,33 @@ func (m *Metascheduler) turnAway(r *Run, reason string) {
 		}
 	}
 	if !r.Booked {
-		m.leave(r)
+		m.dequeue(r)
 	}
 	m.reject(r, reason)
 }
 
-// leave takes r out of the queue without a start: the next round does not hear of
-// it.
-func (m *Metascheduler) leave(r *Run) {
+// dequeue takes r out of the queue without a start: it is not among the Fresh jobs of the
+// next round.
+func (m *Metascheduler) dequeue(r *Run) {
 	m.queue.remove(r)
 	m.fresh = slices.DeleteFunc(m.fresh, func(f *Run) bool { return f == r })
 }
 
-// reject has r, which is not in the queue, be turned away for good.
+// Refuse has j come now and be turned away at once: for flows that decide about
+// their jobs themselves, as those of advance reservations do.
+func (m *Metascheduler) Refuse(j *Job, reason string) *Run {
+	m.Advance()
+	r := m.newRun(j, false)
+	if m.enter(r) {
+		m.reject(r, reason)
+	}
+	return r
+}
+
+// reject ends r, which is not in the queue and has not started.
 func (m *Metascheduler) reject(r *Run, reason string) {
 	r.State, r.Reason = Rejected, reason
 	r.Finish = m.sim.Now()
-	m.unlimit(r)
+	m.cancelStartLimit(r)
 	m.notify(r, JobRejected)
 }

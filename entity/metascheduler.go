@@ -112,11 +112,11 @@ type Metascheduler struct {
 	sources []*source
 	seq     int64
 
-	reasons      []toldReason // by number in the queue; see Round.Say
+	reasons      []toldReason // by number in the queue; see Round.TellWhy
 	round        Round
 	roundPending bool
 	causes       Cause  // of the next round
-	meddled      uint64 // see Round.Changes
+	changes      uint64 // see Round.Changes
 	rounds       int64
 	fresh        []*Run
 	running      int

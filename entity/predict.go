@@ -156,7 +156,7 @@ func (Exact) Observe(JobEventKind, Known) {}
 // correction, in the shape that it has; its estimate where nothing is predicted.
 func (r *Run) Prediction() des.Time {
 	if r.predicted() {
-		return r.rare.ask.predicted
+		return r.rare.demand.predicted
 	}
 	return r.Job.Request.Length
 }
@@ -223,7 +223,7 @@ func (m *Metascheduler) PredictAgain(j Known) bool {
 	}
 	r.chooseAnew() // a prediction is of its own shape
 	p := m.predictionOf(r)
-	if p == r.rare.ask.predicted {
+	if p == r.rare.demand.predicted {
 		return false
 	}
 	m.queue.change(r, func() { r.predict(p) })

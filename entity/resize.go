@@ -35,7 +35,7 @@ func (m *Metascheduler) Resize(r *Run, nodes int, cost des.Time) error {
 	m.Advance()
 	err := m.resize(r, nodes, cost)
 	if err == nil {
-		m.meddled++
+		m.changes++
 		m.wake(CauseChange)
 	}
 	return err
@@ -101,7 +101,7 @@ func (m *Metascheduler) resize(r *Run, nodes int, cost des.Time) error {
 
 	f := r.withRare()
 	m.sim.Cancel(f.outlives)
-	f.ask = next
+	f.demand = next
 	r.renew()
 	f.over(a)
 	f.resized++

@@ -167,11 +167,11 @@ func (r *Round) Reserve(j *Run, w Window) bool {
 		r.Fail(fmt.Errorf("the window for %v starts at %v, in the past", j, w.Start))
 		return false
 	}
-	if !r.take(j, &w) {
+	if !r.reserve(j, &w) {
 		r.Retry(j)
 		return false
 	}
-	r.meta.placed(j)
+	r.meta.startWhenDue(j)
 	return true
 }
 
@@ -181,13 +181,13 @@ func (r *Round) Reserve(j *Run, w Window) bool {
 // again where the number has grown. One that does not is refused what is out of
 // date (Reserve, Hold, Move and Preempt report false, Reject does nothing); that is
 // not its fault, and it gets another round.
-func (r *Round) Changes() uint64 { return r.meta.meddled }
+func (r *Round) Changes() uint64 { return r.meta.changes }
 
 // refuse is for what cannot be done. It is a fault of the policy if nobody else has
 // changed anything since the round began; otherwise there is another round. It is
 // always false.
 func (r *Round) refuse(err error) bool {
-	if r.changes == r.meta.meddled {
+	if r.changes == r.meta.changes {
 		r.Fail(err)
 	} else {
 		r.meta.wake(CauseChange)
@@ -195,9 +195,9 @@ func (r *Round) refuse(err error) bool {
 	return false
 }
 
-// take has the plan keep w, which must be what j asks for.
-func (r *Round) take(j *Run, w *Window) bool {
-	if j.endless(w.Start, j.Request.Length) {
+// reserve has the plan keep w, which must be what j asks for, and reports whether it does.
+func (r *Round) reserve(j *Run, w *Window) bool {
+	if j.endsTooLate(w.Start, j.Request.Length) {
 		return false
 	}
 	if err := j.accept(w); err != nil {
@@ -216,7 +216,7 @@ func (r *Round) Hold(j *Run, w Window) bool {
 	if !j.queued() {
 		return r.refuse(fmt.Errorf("%v is %v, not waiting", j, j.State))
 	}
-	if !r.take(j, &w) {
+	if !r.reserve(j, &w) {
 		return false
 	}
 	r.holds = append(r.holds, j)
@@ -245,7 +245,7 @@ func (r *Round) Move(j *Run, w Window) bool {
 	}
 	r.meta.sim.Cancel(j.due)
 	r.meta.freed(held.Start, held.End)
-	r.meta.placed(j)
+	r.meta.startWhenDue(j)
 	return true
 }
 
@@ -255,7 +255,7 @@ func (r *Round) Reject(j *Run, reason string) {
 		r.refuse(fmt.Errorf("%v is %v and cannot be rejected", j, j.State))
 		return
 	}
-	r.meta.turnAway(j, reason)
+	r.meta.rejectQueued(j, reason)
 }
 
 // Delegate has another policy decide about a part of the queue; fresh are the

@@ -58,12 +58,23 @@ func (m *Metascheduler) ChangePhase() des.Phase {
 	return PhaseChange - 1
 }
 
-// stir gives waiting jobs a round: the world has changed.
-func (m *Metascheduler) stir() {
-	m.meddled++
+// changedByOthers counts a change that is not the policy's (Round.Changes), and gives
+// waiting jobs a round.
+func (m *Metascheduler) changedByOthers() {
+	m.changes++
 	if m.queue.Len() > 0 {
 		m.wake(CauseChange)
 	}
+}
+
+// Changed says that by other means than those of the metascheduler something may
+// have become free, or cheap, within [from, to); from >= to where something has
+// only been taken. Waiting jobs get a round.
+func (m *Metascheduler) Changed(from, to des.Time) {
+	if from < to {
+		m.freed(from, to)
+	}
+	m.changedByOthers()
 }
 
 func (d *deciding) Handle(*des.Simulator, des.Event) { (*Metascheduler)(d).decide() }
@@ -76,7 +87,7 @@ func (m *Metascheduler) decide() {
 		m.decided = m.sim.Now()
 	}
 	r := &m.round
-	r.Now, r.Plan, r.Queue, r.meta, r.changes = m.sim.Now(), m.plan, m.queue, m, m.meddled
+	r.Now, r.Plan, r.Queue, r.meta, r.changes = m.sim.Now(), m.plan, m.queue, m, m.changes
 	r.Cause, m.causes = m.causes, 0 // what an observer does meanwhile is for the next round
 	r.fresh, m.fresh = m.fresh, r.fresh[:0]
 	if r.Cause.Has(CauseOverrun | CauseChange) {
@@ -91,9 +102,9 @@ func (m *Metascheduler) decide() {
 	m.policy.Schedule(r)
 	r.DropHolds()
 	if len(r.explain) > 0 {
-		r.explained()
+		r.tellExplanations()
 	}
-	if r.Cause.Has(CauseTick) && m.changes() {
+	if r.Cause.Has(CauseTick) && m.willChange() {
 		m.armTick()
 	}
 	for i, o := range m.observers.rounds {
@@ -165,9 +176,9 @@ func (t *ticker) Handle(_ *des.Simulator, ev des.Event) {
 	m.wake(CauseTick)
 }
 
-// changes reports whether anything will change while time passes, arrivals
+// willChange reports whether anything will change while time passes, arrivals
 // apart.
-func (m *Metascheduler) changes() bool {
+func (m *Metascheduler) willChange() bool {
 	if m.running+m.booked+len(m.wakes) > 0 || m.plan.NextGain() < des.Forever {
 		return true
 	}

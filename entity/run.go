@@ -82,9 +82,9 @@ type Run struct {
 
 // rareState is what few runs have, apart from the others to keep those small.
 type rareState struct {
-	ask ask
+	demand demand
 
-	// Predictions, beside those of ask.
+	// Predictions, beside those of demand.
 	firstPrediction des.Time // as the job was submitted
 	corrections     int      // how often it has been corrected since
 
@@ -121,7 +121,7 @@ func (r *Run) withRare() *rareState {
 			r.rare, m.rares = &m.rares[0], m.rares[1:]
 		}
 		own := r.Job.own()
-		r.rare.ask = ask{shape: own, left: r.estimate(own)}
+		r.rare.demand = demand{shape: own, left: r.estimate(own)}
 	}
 	return r.rare
 }
@@ -250,7 +250,7 @@ func NewWithheld() *Run { return NewRun(nobody, 0) }
 // whoever tells observers of jobs otherwise than a Metascheduler does.
 func (r *Run) Restore(earlier []Attempt, done des.Time, ends []des.Time) {
 	f := r.withRare()
-	f.earlier, f.served, f.ask.done, f.ends = nil, 0, done, ends
+	f.earlier, f.served, f.demand.done, f.ends = nil, 0, done, ends
 	for _, a := range earlier {
 		f.over(a)
 	}

@@ -36,7 +36,7 @@ func (m *Metascheduler) arrive(r *Run) {
 		m.checkAnswers()
 		return
 	}
-	if r.Request.Deadline > 0 && !m.setLimit(r) {
+	if r.Request.Deadline > 0 && !m.setStartLimit(r) {
 		return
 	}
 	r.State = Waiting
@@ -48,42 +48,43 @@ func (m *Metascheduler) arrive(r *Run) {
 	m.wake(CauseArrival)
 }
 
-// setLimit has r, which must end by its deadline, rejected when it has waited too
+// setStartLimit has r, which must end by its deadline, rejected when it has waited too
 // long: no job behind it shall wait for one that can never start. It reports
 // whether r can start at all.
-func (m *Metascheduler) setLimit(r *Run) bool {
+func (m *Metascheduler) setStartLimit(r *Run) bool {
 	latest := r.Request.Deadline - m.leastTime(r)
 	if latest < m.sim.Now() {
 		if r.queued() {
-			m.leave(r)
+			m.dequeue(r)
 		}
 		m.reject(r, fmt.Sprintf("its deadline, %v, is too soon", r.Request.Deadline))
 		return false
 	}
-	m.unlimit(r)
-	r.withRare().lastStart = m.sim.At(latest.Add(des.Tick), phaseOverrun, des.Func(func(*des.Simulator, des.Event) { m.tooLate(r) }), uint64(r.ID))
+	m.cancelStartLimit(r)
+	r.withRare().lastStart = m.sim.At(latest.Add(des.Tick), phaseOverrun, des.Func(func(*des.Simulator, des.Event) { m.rejectTooLate(r) }), uint64(r.ID))
 	return true
 }
 
-// unlimit forgets about r's deadline: it has started, or is gone.
-func (m *Metascheduler) unlimit(r *Run) {
+// cancelStartLimit cancels the rejection at r's latest start: r has started, or is gone.
+func (m *Metascheduler) cancelStartLimit(r *Run) {
 	if r.rare != nil {
 		m.sim.Cancel(r.rare.lastStart)
 	}
 }
 
-// tooLate rejects r, which can no longer meet its deadline, if it waits without a window.
-func (m *Metascheduler) tooLate(r *Run) {
+// rejectTooLate rejects r, which can no longer meet its deadline, if it waits without a window.
+func (m *Metascheduler) rejectTooLate(r *Run) {
 	m.Advance()
 	if r.State == Waiting {
-		m.leave(r)
+		m.dequeue(r)
 		m.reject(r, fmt.Sprintf("its deadline, %v, can no longer be met", r.Request.Deadline))
 		m.wake(CauseOverrun)
 	}
 }
 
-// placed starts a job whose reservation begins now, or has it wait until then.
-func (m *Metascheduler) placed(r *Run) {
+// startWhenDue starts a job whose reservation begins now, or has it start at its
+// reservation's start.
+func (m *Metascheduler) startWhenDue(r *Run) {
 	start := r.Reservation.Window.Start
 	if start == m.sim.Now() {
 		m.begin(r)
@@ -95,6 +96,20 @@ func (m *Metascheduler) placed(r *Run) {
 	}
 	r.due = m.sim.At(start, PhaseStart, (*starting)(r), uint64(r.ID))
 	m.promise(r, start, false)
+}
+
+// Withdraw takes from a job the reservation that lies ahead; it waits again. It
+// reports whether there was one. An advance reservation is not withdrawn but
+// cancelled.
+func (m *Metascheduler) Withdraw(r *Run) bool {
+	m.Advance()
+	if r.State != Reserved || r.Booked || r.meta != m {
+		return false
+	}
+	m.fresh = append(m.fresh, r)
+	m.withdraw(r)
+	m.changedByOthers()
+	return true
 }
 
 // withdraw takes from r what it holds; it waits again.
@@ -132,20 +147,20 @@ func (m *Metascheduler) begin(r *Run) {
 	case r.State == Reserved:
 		m.booked--
 	}
-	m.unlimit(r)
+	m.cancelStartLimit(r)
 	m.link(r)
 	r.State, r.Start, r.Place = Running, now, nil
 	m.schedule(r)
 	m.notify(r, JobStarted) // last: whoever hears of it may stop the job at once
 }
 
-// endless ends the run where r would end past the largest instant, if it took so long from
-// the instant at on. It reports whether it has.
-func (r *Run) endless(at, length des.Time) bool {
-	return length >= des.Forever-at && r.tooLong(at, length)
+// endsTooLate ends the simulation where r would end past the largest instant, if it took
+// length from the instant at on. It reports whether it has.
+func (r *Run) endsTooLate(at, length des.Time) bool {
+	return length >= des.Forever-at && r.failTooLate(at, length)
 }
 
-func (r *Run) tooLong(at, length des.Time) bool {
+func (r *Run) failTooLate(at, length des.Time) bool {
 	r.meta.sim.Fail(fmt.Errorf("at %v: %v, which takes %v, would begin at %v and end past the largest instant, %v: the times of the workload are too long",
 		r.meta.sim.Now(), r, length, at, des.Forever-1))
 	return true
@@ -160,7 +175,7 @@ func (m *Metascheduler) schedule(r *Run) {
 		return
 	}
 	run := r.span()
-	if r.endless(now, run) {
+	if r.endsTooLate(now, run) {
 		return
 	}
 	switch {

@@ -46,16 +46,18 @@ type Why struct {
 }
 
 // WhyObserver is an Observer that is told what holds the jobs that a policy leaves
-// waiting, whenever the policy says that it is something else than before.
+// waiting.
 type WhyObserver interface {
-	Said(at des.Time, r *Run, w Why)
+	// ObserveWhy is called at the instant at, whenever the policy tells of r something else
+	// than before.
+	ObserveWhy(at des.Time, r *Run, w Why)
 }
 
-// Say tells what holds the waiting job j: the one call by which a policy of one's own
-// takes part in the log of decisions. It changes nothing, and costs next to
-// nothing where nobody listens or where the same was said before.
-func (r *Round) Say(j *Run, w Why) {
-	if !r.Heard() || !j.queued() {
+// TellWhy tells observers what holds the waiting job j: the one call by which a policy of
+// one's own takes part in the log of decisions. It changes nothing, and costs next to
+// nothing if there is no WhyObserver or if the same was told of j before.
+func (r *Round) TellWhy(j *Run, w Why) {
+	if !r.WhyObserved() || !j.queued() {
 		return
 	}
 	n := int(j.standing)
@@ -68,17 +70,17 @@ func (r *Round) Say(j *Run, w Why) {
 	}
 	*last = toldReason{j, w}
 	for _, o := range r.meta.observers.whys {
-		o.Said(r.Now, j, w)
+		o.ObserveWhy(r.Now, j, w)
 	}
 }
 
-// Heard reports whether anybody listens to what Say tells: for policies to which
-// reasons cost a search.
-func (r *Round) Heard() bool { return len(r.meta.observers.whys) > 0 }
+// WhyObserved reports whether there is a WhyObserver: for policies to which a reason costs
+// a search.
+func (r *Round) WhyObserved() bool { return len(r.meta.observers.whys) > 0 }
 
-// Said is what was said of j last; false where nothing was since it came, or came
-// back, to the queue.
-func (r *Round) Said(j *Run) (Why, bool) {
+// WhyTold is what TellWhy told of j last; false where nothing was told since j came, or
+// came back, to the queue.
+func (r *Round) WhyTold(j *Run) (Why, bool) {
 	n := int(j.standing)
 	if n >= len(r.meta.reasons) || r.meta.reasons[n].run != j {
 		return Why{}, false
@@ -103,13 +105,13 @@ func (m *Metascheduler) forgetReason(r *Run) {
 // given up, if anybody listens: there a policy looks for its reasons. It may ask the
 // plan, and must leave it as it is; see Suppose.
 func (r *Round) Explain(tell func()) {
-	if r.Heard() {
+	if r.WhyObserved() {
 		r.explain = append(r.explain, tell)
 	}
 }
 
-// explained has policies say why jobs wait.
-func (r *Round) explained() {
+// tellExplanations calls what Explain has collected.
+func (r *Round) tellExplanations() {
 	for _, tell := range r.explain {
 		tell()
 	}
@@ -134,9 +136,9 @@ func (r *Round) Suppose(j *Run, w Window, ask func()) bool {
 	return err == nil
 }
 
-// AllSaid yields what was said last of each waiting job, in an order that is the same
-// in every run.
-func (r *Round) AllSaid() iter.Seq2[*Run, Why] {
+// AllWhyTold yields what TellWhy told last of each waiting job, in an order that is the
+// same in every run.
+func (r *Round) AllWhyTold() iter.Seq2[*Run, Why] {
 	return func(yield func(*Run, Why) bool) {
 		for i := range r.meta.reasons {
 			if s := &r.meta.reasons[i]; s.run != nil && int(s.run.standing) == i && !yield(s.run, s.why) {
@@ -147,7 +149,7 @@ func (r *Round) AllSaid() iter.Seq2[*Run, Why] {
 }
 
 // WouldFit lists, in order, the jobs of the view without a reservation that fit into the
-// plan now, each by itself and most likely not all of them together, and of which it was not said
+// plan now, each by itself and most likely not all of them together, and of which it was not told
 // yet that they would delay the head. The list is good until the next call.
 func (r *Round) WouldFit(v *View, rule ShapeRule, head *Run) []*Run {
 	s := v.begin(r.Plan, r.Now, 0)
@@ -172,7 +174,7 @@ func (s *fitScan) Visit(items []queued) bool {
 		if s.misses.cover(e.nodes, e.length) || e.run == s.head {
 			continue
 		}
-		if w, _ := s.round.Said(e.run); w.What == WouldDelay && w.Other == s.head {
+		if w, _ := s.round.WhyTold(e.run); w.What == WouldDelay && w.Other == s.head {
 			continue
 		}
 		if s.fits(e) {

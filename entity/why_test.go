@@ -35,8 +35,8 @@ func (p telling) Schedule(r *entity.Round) {
 
 type hearing struct{ heard []entity.Why }
 
-func (*hearing) Observe(entity.JobEvent)                        {}
-func (h *hearing) Said(_ des.Time, _ *entity.Run, w entity.Why) { h.heard = append(h.heard, w) }
+func (*hearing) Observe(entity.JobEvent)                              {}
+func (h *hearing) ObserveWhy(_ des.Time, _ *entity.Run, w entity.Why) { h.heard = append(h.heard, w) }
 
 // full are three jobs that want all of a machine of two processors, a second apart.
 func full() (jobs []*entity.Job) {
@@ -58,8 +58,8 @@ func play(t *testing.T, p entity.Policy, observers ...entity.Observer) {
 func TestOnlyWhatIsNewIsTold(t *testing.T) {
 	h := &hearing{}
 	play(t, telling{say: func(r *entity.Round, j *entity.Run) {
-		r.Say(j, entity.Why{Text: "full"})
-		said, told := r.Said(j)
+		r.TellWhy(j, entity.Why{Text: "full"})
+		said, told := r.WhyTold(j)
 		require.True(t, told)
 		require.Equal(t, "full", said.Text)
 	}}, h)
@@ -70,7 +70,7 @@ func TestAJobThatWasStoppedIsToldAnew(t *testing.T) {
 	h := &hearing{}
 	stopped := false
 	play(t, telling{
-		say: func(r *entity.Round, j *entity.Run) { r.Say(j, entity.Why{Text: j.String()}) },
+		say: func(r *entity.Round, j *entity.Run) { r.TellWhy(j, entity.Why{Text: j.String()}) },
 		extra: func(r *entity.Round) {
 			if r.Now != 10*des.Second || stopped {
 				return
@@ -78,9 +78,9 @@ func TestAJobThatWasStoppedIsToldAnew(t *testing.T) {
 			stopped = true
 			for j := range r.Running() { // job 2, which has just begun, and had waited
 				r.Preempt(j, 0)
-				_, told := r.Said(j)
+				_, told := r.WhyTold(j)
 				require.False(t, told)
-				r.Say(j, entity.Why{Text: "again"})
+				r.TellWhy(j, entity.Why{Text: "again"})
 				w, ok := r.Plan.Find(j.Request, r.Now, r.Now)
 				require.True(t, ok)
 				r.Reserve(j, w)
@@ -94,11 +94,11 @@ func TestAJobThatWasStoppedIsToldAnew(t *testing.T) {
 func TestAJobThatLosesItsReservationIsToldAnew(t *testing.T) {
 	lost := false
 	play(t, telling{say: func(r *entity.Round, j *entity.Run) {
-		r.Say(j, entity.Why{Text: "full"})
+		r.TellWhy(j, entity.Why{Text: "full"})
 		if w, ok := r.Plan.Find(j.Request, r.Now, des.Forever); ok && !lost {
 			require.True(t, r.Reserve(j, w))
 			r.Withdraw(j)
-			_, told := r.Said(j)
+			_, told := r.WhyTold(j)
 			require.False(t, told)
 			lost = true
 		}
@@ -109,9 +109,9 @@ func TestAJobThatLosesItsReservationIsToldAnew(t *testing.T) {
 func TestReasonsAreLookedForOnlyWhereSomebodyListens(t *testing.T) {
 	asked := 0
 	p := telling{say: func(r *entity.Round, j *entity.Run) {
-		require.Equal(t, asked > 0 || r.Heard(), r.Heard())
+		require.Equal(t, asked > 0 || r.WhyObserved(), r.WhyObserved())
 		r.Explain(func() { asked++ })
-		r.Say(j, entity.Why{Text: "full"})
+		r.TellWhy(j, entity.Why{Text: "full"})
 	}}
 	play(t, p)
 	require.Zero(t, asked)

@@ -55,8 +55,8 @@ func NewDecisionsWriter(w io.Writer) *DecisionsWriter {
 	return d
 }
 
-// Said takes in what a policy says.
-func (d *DecisionsWriter) Said(at des.Time, r *entity.Run, w entity.Why) {
+// ObserveWhy writes what holds r from now on.
+func (d *DecisionsWriter) ObserveWhy(at des.Time, r *entity.Run, w entity.Why) {
 	d.now = at
 	h := d.of(r)
 	if h.run == nil {
@@ -109,7 +109,7 @@ func (d *DecisionsWriter) promised(e entity.JobEvent) {
 		}
 		return
 	}
-	d.Said(e.Time, e.Run, entity.Why{What: entity.ReservedAhead, Start: e.Start})
+	d.ObserveWhy(e.Time, e.Run, entity.Why{What: entity.ReservedAhead, Start: e.Start})
 }
 
 // of is where r's present holding is, which is empty where r has none.

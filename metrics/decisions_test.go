@@ -34,8 +34,8 @@ func event(at des.Time, k entity.JobEventKind, r *entity.Run) entity.JobEvent {
 
 func TestOtherStartsOfOneThingAreOneRow(t *testing.T) {
 	require.Equal(t, "11,processors,1,9,3,,20,12,,,\n", decisions(t, func(d *metrics.DecisionsWriter, one, _ *entity.Run) {
-		d.Said(1*s, one, entity.Why{What: entity.TooFewFree, Start: 20 * s})
-		d.Said(2*s, one, entity.Why{What: entity.TooFewFree, Start: 15 * s})
+		d.ObserveWhy(1*s, one, entity.Why{What: entity.TooFewFree, Start: 20 * s})
+		d.ObserveWhy(2*s, one, entity.Why{What: entity.TooFewFree, Start: 15 * s})
 		d.Observe(entity.JobEvent{Time: 3 * s, Kind: entity.JobPromised, Run: one, Start: 15 * s})
 		d.Observe(entity.JobEvent{Time: 4 * s, Kind: entity.JobPromised, Run: one, Start: 12 * s})
 		d.Observe(event(9, entity.JobStarted, one))
@@ -44,11 +44,11 @@ func TestOtherStartsOfOneThingAreOneRow(t *testing.T) {
 
 func TestWhatIsSaidLastAtAnInstantCounts(t *testing.T) {
 	require.Equal(t, "11,delay,1,4,1,12,9,9,2.5,,\n11,other,4,6,1,,,,,,\"his, \"\"own\"\" words\"\n", decisions(t, func(d *metrics.DecisionsWriter, one, two *entity.Run) {
-		d.Said(1*s, one, entity.Why{What: entity.NoRoomBeside, Other: two, Start: 9 * s})
-		d.Said(1*s, one, entity.Why{What: entity.WouldDelay, Other: two, Start: 9 * s, Delay: 2*s + s/2})
-		d.Said(4*s, one, entity.Why{Text: `his, "own" words`})
+		d.ObserveWhy(1*s, one, entity.Why{What: entity.NoRoomBeside, Other: two, Start: 9 * s})
+		d.ObserveWhy(1*s, one, entity.Why{What: entity.WouldDelay, Other: two, Start: 9 * s, Delay: 2*s + s/2})
+		d.ObserveWhy(4*s, one, entity.Why{Text: `his, "own" words`})
 		d.Observe(event(6, entity.JobStarted, one))
-		d.Said(6*s, two, entity.Why{What: entity.UntilCycle})
+		d.ObserveWhy(6*s, two, entity.Why{What: entity.UntilCycle})
 		d.Observe(event(6, entity.JobStarted, two)) // at the same instant: nothing has held it
 	}))
 }
@@ -59,7 +59,7 @@ func TestAReservationAheadHoldsAJobOfWhichNothingElseIsSaid(t *testing.T) {
 		d.Observe(entity.JobEvent{Time: 1 * s, Kind: entity.JobPromised, Run: one, Start: 8 * s})
 		d.Observe(entity.JobEvent{Time: 1 * s, Kind: entity.JobPromised, Run: two, Start: 8 * s}) // as it asked for
 		d.Observe(event(3, entity.JobWithdrawn, one))
-		d.Said(3*s, one, entity.Why{What: entity.OverBudget, Short: 2.5})
+		d.ObserveWhy(3*s, one, entity.Why{What: entity.OverBudget, Short: 2.5})
 		one.Reason = "enough"
 		d.Observe(event(5, entity.JobRejected, one))
 	}))
@@ -67,8 +67,8 @@ func TestAReservationAheadHoldsAJobOfWhichNothingElseIsSaid(t *testing.T) {
 
 func TestJobsThatAreStoppedAndLeftWaitingAreTold(t *testing.T) {
 	require.Equal(t, "12,preempted,4,4,1,,,,,,\n11,behind,2,7,1,12,,,,,\n12,cycle,7,7,1,,,,,,\n", decisions(t, func(d *metrics.DecisionsWriter, one, two *entity.Run) {
-		d.Said(2*s, one, entity.Why{What: entity.BehindOthers, Other: two})
+		d.ObserveWhy(2*s, one, entity.Why{What: entity.BehindOthers, Other: two})
 		d.Observe(event(4, entity.JobRequeued, two))
-		d.Said(7*s, two, entity.Why{What: entity.UntilCycle})
+		d.ObserveWhy(7*s, two, entity.Why{What: entity.UntilCycle})
 	}))
 }

@@ -112,7 +112,7 @@ func (d *Domain) absorb(c *class, k int) {
 	}
 	d.single[k] = false
 	d.singles = without(d.singles, k)
-	d.look(k)
+	d.updateFree(k)
 }
 
 // clear takes everything off the k-th node's timeline, and returns what of it

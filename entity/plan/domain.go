@@ -68,12 +68,12 @@ type Domain struct {
 	busy    []timeline // by node; a single's
 	// ahead holds the singles' gaps between spans that begin after origin, so
 	// that a search need not sort them.
-	ahead   *sumtree.Tree[gap, struct{}, gapAlgebra]
-	pinned  []des.Time // by node: when the last of what is its own will have ended
-	rejoin  des.Time   // no single can be counted again before
-	pins    []pin      // what nodes have of their own, by end
-	present present    // of the singles
-	pencil  pencil     // on the singles
+	ahead     *sumtree.Tree[gap, struct{}, gapAlgebra]
+	pinned    []des.Time // by node: when the last of what is its own will have ended
+	rejoin    des.Time   // no single can be counted again before
+	pins      []pin      // what nodes have of their own, by end
+	freeNodes freeNodes  // of the singles
+	overlay   overlay    // on the singles
 
 	gaps   []gap         // of the latest search
 	slots  []entity.Slot // of the latest search
@@ -120,7 +120,7 @@ func NewDomain(nodes []*entity.Node, finder Finder) (*Domain, error) {
 		busy:     make([]timeline, len(nodes)),
 		pinned:   make([]des.Time, len(nodes)),
 		seen:     make([]int, len(nodes)),
-		pencil:   newPencil(len(nodes)),
+		overlay:  newOverlay(len(nodes)),
 	}
 	ids := make(map[int]bool, len(nodes))
 	for i, n := range nodes {
@@ -139,14 +139,14 @@ func NewDomain(nodes []*entity.Node, finder Finder) (*Domain, error) {
 		d.singles = append(d.singles, i)
 		d.classify(i)
 	}
-	d.present = newPresent(d.nodes)
+	d.freeNodes = newFreeNodes(d.nodes)
 	for i := range d.nodes {
 		if d.single[i] {
 			d.join(i)
 		}
 	}
 	for i := range d.nodes {
-		d.look(i)
+		d.updateFree(i)
 	}
 	return d, nil
 }
@@ -300,7 +300,7 @@ type lift struct {
 
 // lift puts aside what r, which lies ahead, holds.
 func (d *Domain) lift(r *entity.Reservation) {
-	d.ink()
+	d.applyOverlay()
 	start, tasks := r.Window.Start, r.Window.Tasks
 	for i := 0; i < len(tasks); {
 		k, n, c := d.run(tasks, i)
@@ -355,8 +355,8 @@ func (d *Domain) FindEarlier(r *entity.Reservation, from, until des.Time) (entit
 func (d *Domain) Reserve(j *entity.Run, w entity.Window) (*entity.Reservation, error) {
 	take := d.take
 	if w.Start > d.origin {
-		d.ink() // what was noted before
-		take = d.note
+		d.applyOverlay() // what was noted before
+		take = d.addToOverlay
 	}
 	r, err := d.reserve(j, w, take)
 	if err == nil {
@@ -379,8 +379,8 @@ func (d *Domain) reserve(j *entity.Run, w entity.Window, take func(int, span) (s
 			for t := 0; t < i; {
 				t += d.returnTasks(&entity.Reservation{Window: w, Run: j}, t, w.Start)
 			}
-			if d.pencil.by == j {
-				d.erase()
+			if d.overlay.by == j {
+				d.clearOverlay()
 			}
 			return nil, &entity.ConflictError{Run: j, Window: w, Detail: detail}
 		}
@@ -496,11 +496,11 @@ func (d *Domain) Release(r *entity.Reservation, at des.Time) {
 		return
 	}
 	r.Active = false
-	if d.pencil.by == r.Run {
+	if d.overlay.by == r.Run {
 		if at > r.Window.Start {
-			d.ink()
+			d.applyOverlay()
 		} else {
-			d.erase()
+			d.clearOverlay()
 		}
 	}
 	for i := 0; i < len(r.Window.Tasks); {
@@ -520,7 +520,7 @@ func (d *Domain) ReleaseTask(r *entity.Reservation, i int, at des.Time) {
 	if !r.Active {
 		return
 	}
-	d.ink()
+	d.applyOverlay()
 	k, _, c := d.run(r.Window.Tasks[:i+1], i)
 	d.giveBack(r, k, c, i, 1, at)
 	if !r.Partly {
@@ -533,7 +533,7 @@ func (d *Domain) ReleaseTask(r *entity.Reservation, i int, at des.Time) {
 // Extend has the tasks of r, which is settled, end as those of w do, or changes
 // nothing.
 func (d *Domain) Extend(r *entity.Reservation, w entity.Window) error {
-	d.ink()
+	d.applyOverlay()
 	done := 0
 	var err error
 	for ; done < len(w.Tasks) && err == nil; done++ {
@@ -647,9 +647,9 @@ func (d *Domain) Withhold(r *entity.Run, at entity.Where, from, to des.Time) err
 	if detail := d.refuse(w); detail != "" {
 		return &entity.ConflictError{Run: r, Window: w, Detail: detail}
 	}
-	d.ink()
+	d.applyOverlay()
 	for k := range at.Numbers() {
-		if !d.single[k] && !d.leave(k, span{start: from, end: to}, nobody) {
+		if !d.single[k] && !d.separate(k, span{start: from, end: to}, nobody) {
 			d.rejoin = d.origin // those that have left may come back
 			return &entity.ConflictError{Run: r, Window: w,
 				Detail: fmt.Sprintf("however the nodes like node %d are shared out, it is taken then", d.nodes[k].ID)}
@@ -701,9 +701,9 @@ func (d *Domain) Reprice(n *entity.Node, price float64) error {
 	if n.Price == price {
 		return nil
 	}
-	d.ink()
+	d.applyOverlay()
 	if !d.single[k] {
-		d.leave(k, span{}, nil) // with no pin it always can
+		d.separate(k, span{}, nil) // with no pin it always can
 	}
 	d.declassify(k)
 	n.Price = price
@@ -717,7 +717,7 @@ func (d *Domain) Reprice(n *entity.Node, price float64) error {
 // Room is the first instant from which on n is free over the length, but for jobs that
 // yield.
 func (d *Domain) Room(n *entity.Node, from, length des.Time, yields func(*entity.Run) bool) des.Time {
-	d.ink()
+	d.applyOverlay()
 	k := d.index[n]
 	if !d.single[k] {
 		return d.roomInClass(k, from, length, yields)
@@ -736,10 +736,10 @@ func (d *Domain) Room(n *entity.Node, from, length des.Time, yields func(*entity
 // reservations ahead is then chosen so that as few as can be are in the way, and
 // only such as yield.
 func (d *Domain) InTheWay(at entity.Where, from, to des.Time, yields func(*entity.Run) bool) (runs []*entity.Run) {
-	d.ink()
+	d.applyOverlay()
 	for k := range at.Numbers() {
-		if !d.single[k] && !d.leave(k, span{start: from, end: to}, yields) {
-			d.leave(k, span{}, nil) // whatever it takes along
+		if !d.single[k] && !d.separate(k, span{start: from, end: to}, yields) {
+			d.separate(k, span{}, nil) // whatever it takes along
 		}
 		l := d.busy[k]
 		for i := l.after(from); i < len(l) && l[i].start < to; i++ {
@@ -818,7 +818,7 @@ func (d *Domain) gather(from, to, latest des.Time) []gap {
 		return nil
 	}
 	if from > d.origin || latest > from {
-		d.ink()
+		d.applyOverlay()
 	}
 	for _, c := range d.classes {
 		d.gaps = d.levels(d.gaps, c, from, to, latest)
@@ -836,7 +836,7 @@ func (d *Domain) gather(from, to, latest des.Time) []gap {
 // gap has begun. Singles with nothing of their own ahead any more are counted
 // with their equals again.
 func (d *Domain) Forget(now des.Time) (gained bool) {
-	d.ink()
+	d.applyOverlay()
 	d.origin = max(d.origin, now)
 	for _, c := range d.classes {
 		gained = c.plan.Forget(d.origin) || gained
@@ -848,7 +848,7 @@ func (d *Domain) Forget(now des.Time) (gained bool) {
 		}
 		gained = true
 		d.ahead.Remove(first)
-		d.look(first.node)
+		d.updateFree(first.node)
 	}
 	past := 0
 	for past < len(d.pins) && d.pins[past].end <= d.origin {
@@ -878,7 +878,7 @@ func (d *Domain) reunite() {
 // NextGain is the next instant at which a node becomes free by the passing of
 // time, or des.Forever: the end of an owner's job. Jobs tell when they end.
 func (d *Domain) NextGain() des.Time {
-	d.ink()
+	d.applyOverlay()
 	for _, p := range d.pins {
 		l := d.busy[p.node]
 		if start, end := l.gap(l.after(p.end)); start == p.end && start < end {

@@ -58,7 +58,7 @@ func (d *Domain) firstFit(req *entity.Request, from, until des.Time) (w entity.W
 		}
 	}
 	if !f.complete && from < until {
-		d.ink()
+		d.applyOverlay()
 		d.ahead.ScanAfter(gap{start: from, node: len(d.nodes)}, f)
 	}
 	f.req = nil

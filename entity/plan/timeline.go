@@ -74,8 +74,8 @@ func (d *Domain) take(k int, s span) (clash span, ok bool) {
 	if s.start >= s.end {
 		return span{}, true // a task that takes no time takes no node
 	}
-	if d.pencil.from[k] < s.end {
-		d.ink()
+	if d.overlay.from[k] < s.end {
+		d.applyOverlay()
 	}
 	l := &d.busy[k]
 	past := l.after(d.origin)
@@ -88,7 +88,7 @@ func (d *Domain) take(k int, s span) (clash span, ok bool) {
 	*l = slices.Insert(*l, i, s)
 	d.list(k, i)
 	d.list(k, i+1)
-	d.look(k)
+	d.updateFree(k)
 	return span{}, true
 }
 
@@ -109,7 +109,7 @@ func (d *Domain) cut(k, i int, at des.Time) {
 		*l = slices.Delete(*l, i, i+1)
 		d.list(k, i)
 	}
-	d.look(k)
+	d.updateFree(k)
 }
 
 // list keeps the k-th node's i-th gap among those ahead; unlist takes it out

@@ -53,14 +53,14 @@ func (p Conservative) Schedule(r *entity.Round) {
 		}
 		w, ok := p.Shape.Find(r.Plan, j, r.Now, des.Forever)
 		if !ok {
-			if r.Heard() {
-				r.Say(j, noWindow(r, j))
+			if r.WhyObserved() {
+				r.TellWhy(j, noWindow(r, j))
 			}
 			r.Retry(j)
 			continue
 		}
 		if w.Start > r.Now {
-			r.Say(j, entity.Why{What: entity.TooFewFree, Start: w.Start})
+			r.TellWhy(j, entity.Why{What: entity.TooFewFree, Start: w.Start})
 		}
 		r.Reserve(j, w) // refused, it is new in the next round; the others are so in this one alone
 	}

@@ -68,7 +68,7 @@ func orSubmission(o entity.Order) entity.Order {
 // who the first is. An order that changes with time, which is sorted anew for each round
 // that asks, need not be asked for then.
 func settled(r *entity.Round) bool {
-	if r.Heard() {
+	if r.WhyObserved() {
 		return false
 	}
 	if entity.Named(r.Plan) {

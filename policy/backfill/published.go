@@ -343,8 +343,8 @@ func (p PublishedEASY) inSight(r *entity.Round, one entity.Policy) {
 	r.Explain(func() {
 		p.explainSight(r, sight)
 		for j := range r.Waiting() {
-			if _, told := r.Said(j); !told && !sight.Holds(j) {
-				r.Say(j, entity.Why{Text: fmt.Sprintf("was not among the %d jobs that have waited longest, which alone are looked at", p.Window)})
+			if _, told := r.WhyTold(j); !told && !sight.Holds(j) {
+				r.TellWhy(j, entity.Why{Text: fmt.Sprintf("was not among the %d jobs that have waited longest, which alone are looked at", p.Window)})
 			}
 		}
 	})

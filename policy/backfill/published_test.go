@@ -161,7 +161,7 @@ type reasons map[string]int
 
 func (reasons) Observe(entity.JobEvent) {}
 
-func (s reasons) Said(_ des.Time, _ *entity.Run, w entity.Why) { s[w.Text]++ }
+func (s reasons) ObserveWhy(_ des.Time, _ *entity.Run, w entity.Why) { s[w.Text]++ }
 
 // five is a machine of 4 on which a job of 3 runs until 100, and the head of the queue
 // needs all from then on.

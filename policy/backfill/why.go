@@ -12,7 +12,7 @@ import (
 
 // explain says that the jobs behind a head that does not fit wait for it.
 func (p FCFS) explain(r *entity.Round, q *entity.View, head *entity.Run) {
-	if head == nil || !r.Heard() {
+	if head == nil || !r.WhyObserved() {
 		return
 	}
 	fresh, cause := r.Fresh(), r.Cause
@@ -24,14 +24,14 @@ func (p FCFS) explain(r *entity.Round, q *entity.View, head *entity.Run) {
 		behind := entity.Why{What: entity.BehindOthers, Other: head}
 		if turn && (p.Order.Key != nil || cause.Has(entity.CauseChange)) {
 			for j := range q.All() { // otherwise nobody comes before the head of before
-				if said, _ := r.Said(j); j != head && ofHead(said.What) {
-					r.Say(j, behind)
+				if said, _ := r.WhyTold(j); j != head && ofHead(said.What) {
+					r.TellWhy(j, behind)
 				}
 			}
 		}
 		for _, j := range fresh {
 			if j != head && j.State == entity.Waiting {
-				r.Say(j, behind)
+				r.TellWhy(j, behind)
 			}
 		}
 	})
@@ -46,17 +46,17 @@ func ofHead(o entity.Obstacle) bool {
 // It reports whether it was another job's turn before. In a plain queue no job that
 // comes can delay the head.
 func explainHead(r *entity.Round, head *entity.Run, rule entity.ShapeRule, plain bool) (turn bool, start des.Time) {
-	said, told := r.Said(head)
+	said, told := r.WhyTold(head)
 	turn = !told || !ofHead(said.What)
 	if !turn && !r.Gained && plain && said.What == entity.TooFewFree {
 		return false, said.Start
 	}
 	w, ok := rule.Find(r.Plan, head, r.Now, des.Forever)
 	if !ok {
-		r.Say(head, noWindow(r, head))
+		r.TellWhy(head, noWindow(r, head))
 		return turn, des.Forever
 	}
-	r.Say(head, entity.Why{What: entity.TooFewFree, Start: w.Start})
+	r.TellWhy(head, entity.Why{What: entity.TooFewFree, Start: w.Start})
 	return turn, w.Start
 }
 
@@ -80,7 +80,7 @@ func noWindow(r *entity.Round, j *entity.Run) entity.Why {
 // were held it is told by how much it would delay the head: once for each head, though
 // for how long it goes on to fit, and by how much it would delay the head then, may change.
 func (p EASY) explain(r *entity.Round, q *entity.View, head, arrival *entity.Run, refusal refusal) {
-	if !r.Heard() {
+	if !r.WhyObserved() {
 		return
 	}
 	fresh, rule, depth, many, none := r.Fresh(), p.Shape, p.Depth, p.Reservations > 1, p.Reservations == NoReservation
@@ -89,8 +89,8 @@ func (p EASY) explain(r *entity.Round, q *entity.View, head, arrival *entity.Run
 		if head.State != entity.Waiting {
 			return // an observer has cancelled it
 		}
-		if said, _ := r.Said(head); arrival != nil && said.What == entity.TooFewFree && p.Reservations == 0 && !fitsAlone(r, arrival, rule) {
-			r.Say(arrival, entity.Why{What: entity.NoRoomBeside, Other: head, Start: said.Start})
+		if said, _ := r.WhyTold(head); arrival != nil && said.What == entity.TooFewFree && p.Reservations == 0 && !fitsAlone(r, arrival, rule) {
+			r.TellWhy(arrival, entity.Why{What: entity.NoRoomBeside, Other: head, Start: said.Start})
 			return // nothing else has changed
 		}
 		turn, start := explainHead(r, head, rule, plain)
@@ -99,15 +99,15 @@ func (p EASY) explain(r *entity.Round, q *entity.View, head, arrival *entity.Run
 			beside = entity.Why{What: entity.NoRoomBeside}
 		}
 		if turn && !many {
-			for j, said := range r.AllSaid() { // what was told of or about another head is past
+			for j, said := range r.AllWhyTold() { // what was told of or about another head is past
 				if j != head && (ofHead(said.What) || said.What == entity.WouldDelay) {
-					r.Say(j, beside)
+					r.TellWhy(j, beside)
 				}
 			}
 		}
 		for _, j := range fresh {
-			if _, told := r.Said(j); !told && j.State == entity.Waiting {
-				r.Say(j, beside)
+			if _, told := r.WhyTold(j); !told && j.State == entity.Waiting {
+				r.TellWhy(j, beside)
 			}
 		}
 		switch {
@@ -159,15 +159,15 @@ func (p EASY) explainDelay(r *entity.Round, j, head *entity.Run, start des.Time,
 	}
 	switch {
 	case none:
-		r.Say(j, entity.Why{Text: fmt.Sprintf("was not among the first %d candidates", depth)})
+		r.TellWhy(j, entity.Why{Text: fmt.Sprintf("was not among the first %d candidates", depth)})
 	case !ok:
-		r.Say(j, entity.Why{What: entity.WouldDelay, Other: head, Start: start, Delay: des.Forever})
+		r.TellWhy(j, entity.Why{What: entity.WouldDelay, Other: head, Start: start, Delay: des.Forever})
 	case then.Start > start:
-		r.Say(j, entity.Why{What: entity.WouldDelay, Other: head, Start: start, Delay: then.Start - start})
+		r.TellWhy(j, entity.Why{What: entity.WouldDelay, Other: head, Start: start, Delay: then.Start - start})
 	case refused != "":
-		r.Say(j, entity.Why{Text: refused})
+		r.TellWhy(j, entity.Why{Text: refused})
 	case depth > 0:
-		r.Say(j, entity.Why{Text: fmt.Sprintf("was not among the first %d candidates", depth)})
+		r.TellWhy(j, entity.Why{Text: fmt.Sprintf("was not among the first %d candidates", depth)})
 	}
 }
 
@@ -195,11 +195,11 @@ func (p PublishedEASY) explainSight(r *entity.Round, sight *entity.Queue) {
 		switch {
 		case j == head:
 		case p.NoBackfilling:
-			r.Say(j, entity.Why{What: entity.BehindOthers, Other: head})
+			r.TellWhy(j, entity.Why{What: entity.BehindOthers, Other: head})
 		case fits:
 			p.explainDelay(r, j, head, start, p.refusal)
 		default:
-			r.Say(j, entity.Why{What: entity.NoRoomBeside, Other: head, Start: start})
+			r.TellWhy(j, entity.Why{What: entity.NoRoomBeside, Other: head, Start: start})
 		}
 	}
 }

@@ -47,7 +47,7 @@ func (s statement) String() string {
 func (l *listener) Observe(entity.JobEvent)        {}
 func (l *listener) Attach(m *entity.Metascheduler) { l.meta = m }
 
-func (l *listener) Said(at des.Time, r *entity.Run, w entity.Why) {
+func (l *listener) ObserveWhy(at des.Time, r *entity.Run, w entity.Why) {
 	l.all = append(l.all, statement{at, r.ID, w})
 	if l.said != nil {
 		l.said(at, r, w)
@@ -125,7 +125,7 @@ func TestWhatIsSaidIsTrue(t *testing.T) {
 			var head *entity.Run
 			now := l.takenNow(r.Now)
 			for j := range r.Queue.By(order, r.Now).All() {
-				said, told := r.Said(j)
+				said, told := r.WhyTold(j)
 				require.True(t, told, "%v at %v under %s", j, r.Now, policy.Name())
 				if j.State == entity.Waiting {
 					require.Equal(t, j.Job.Request, j.Request, "%v asks for what was only supposed", j)

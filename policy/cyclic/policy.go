@@ -115,7 +115,7 @@ func (p *Policy) schedule(r *entity.Round) error {
 		if p.rest.Holds(j) {
 			fresh = append(fresh, j)
 		} else if !r.Cause.Has(entity.CauseTick) {
-			r.Say(j, entity.Why{What: entity.UntilCycle})
+			r.TellWhy(j, entity.Why{What: entity.UntilCycle})
 		}
 	}
 	switch {

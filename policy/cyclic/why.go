@@ -10,7 +10,7 @@ import (
 
 // explain says what holds the jobs that get no window, before the others get theirs.
 func explain(r *entity.Round, batch []*entity.Run, out *Outcome) {
-	if !r.Heard() || out.Planned() == len(out.Jobs) {
+	if !r.WhyObserved() || out.Planned() == len(out.Jobs) {
 		return
 	}
 	nodes, err := slots(r)
@@ -20,7 +20,7 @@ func explain(r *entity.Round, batch []*entity.Run, out *Outcome) {
 	list := nodes.SlotList()
 	for i, j := range batch {
 		if d := &out.Jobs[i]; !d.OK {
-			r.Say(j, why(r, j.Request, d, list))
+			r.TellWhy(j, why(r, j.Request, d, list))
 		}
 	}
 }

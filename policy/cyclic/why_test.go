@@ -23,7 +23,7 @@ func (h *heard) Observe(e entity.JobEvent) {
 	}
 }
 
-func (h *heard) Said(at des.Time, r *entity.Run, w entity.Why) {
+func (h *heard) ObserveWhy(at des.Time, r *entity.Run, w entity.Why) {
 	*h = append(*h, fmt.Sprintf("%v: %d %v %v %v", at, r.ID, w.What, w.Start, w.Short))
 }
 
@@ -75,5 +75,5 @@ func TestAJobThatOthersOfItsBatchLeaveNothingIsToldSo(t *testing.T) {
 
 type listen func(entity.Why)
 
-func (listen) Observe(entity.JobEvent)                        {}
-func (l listen) Said(_ des.Time, _ *entity.Run, w entity.Why) { l(w) }
+func (listen) Observe(entity.JobEvent)                              {}
+func (l listen) ObserveWhy(_ des.Time, _ *entity.Run, w entity.Why) { l(w) }

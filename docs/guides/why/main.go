@@ -27,11 +27,11 @@ func (fewEach) Schedule(r *entity.Round) {
 		w, ok := r.Plan.Find(j.Request, r.Now, des.Forever)
 		switch {
 		case !ok:
-			r.Say(j, entity.Why{What: entity.NoWindow})
+			r.TellWhy(j, entity.Why{What: entity.NoWindow})
 		case running[j.User] == 2:
-			r.Say(j, entity.Why{Text: "its user has two jobs that run"})
+			r.TellWhy(j, entity.Why{Text: "its user has two jobs that run"})
 		case w.Start > r.Now:
-			r.Say(j, entity.Why{What: entity.TooFewFree, Start: w.Start})
+			r.TellWhy(j, entity.Why{What: entity.TooFewFree, Start: w.Start})
 		default:
 			r.Reserve(j, w)
 			running[j.User]++
@@ -42,7 +42,7 @@ func (fewEach) Schedule(r *entity.Round) {
 // told is an observer that prints what the policy says, and who starts.
 type told struct{}
 
-func (told) Said(at des.Time, r *entity.Run, w entity.Why) {
+func (told) ObserveWhy(at des.Time, r *entity.Run, w entity.Why) {
 	switch w.What {
 	case entity.TooFewFree:
 		fmt.Printf("%2v s: %v: too few processors are free before %v s\n", at, r, w.Start)

@@ -29,23 +29,23 @@ import (
 // is left is to compute the keys, which the first job needs already.
 func (v *View) sort(from *View, now des.Time) {
 	v.now, v.round, v.head = now, v.queue.round, queued{}
-	all := gathering{v.items[:0]}
+	all := collectAll{v.items[:0]}
 	from.tree.Scan(&all)
 	v.items = all.items
 	for i := range v.items { // what a job asks for is known: see Queue.change
 		e := &v.items[i]
 		e.key = v.remember(e.run)
 	}
-	sortNearly(v.items)
+	sortAlmostSorted(v.items)
 	v.tree.Fill(v.items)
 }
 
-// gathering is a scan that takes all.
-type gathering struct{ items []queued }
+// collectAll is a scan that collects every item.
+type collectAll struct{ items []queued }
 
-func (*gathering) Skip(queueSum) bool { return false }
+func (*collectAll) Skip(queueSum) bool { return false }
 
-func (g *gathering) Visit(items []queued) bool {
+func (g *collectAll) Visit(items []queued) bool {
 	g.items = append(g.items, items...)
 	return true
 }
@@ -53,8 +53,8 @@ func (g *gathering) Visit(items []queued) bool {
 // shuffled is for how many places a job, in the mean, items are moved one by one.
 const shuffled = 16
 
-// sortNearly sorts items that are nearly in order.
-func sortNearly(items []queued) {
+// sortAlmostSorted sorts items that are almost in order, by insertion at first.
+func sortAlmostSorted(items []queued) {
 	left := shuffled * len(items)
 	for i := 1; i < len(items); i++ {
 		if !(queueAlgebra{}).Before(items[i], items[i-1]) {

@@ -9,7 +9,7 @@ import (
 	"github.com/gridslot/gridslot/entity"
 )
 
-// What is noted in pencil is taken like anything else, though nobody has looked ahead
+// What is in the overlay is taken like anything else, though nobody has looked ahead
 // since it was reserved.
 
 func TestWhatIsNotedIsTaken(t *testing.T) {

@@ -1,6 +1,7 @@
 package entity
 
-// What can be asked of a metascheduler while it runs, beside Submit and WakeAt.
+// Capacity that is held in the plan other than by jobs that have come: windows of jobs that
+// may come (Tentative), and nodes or processors that no job may use (Withhold).
 
 import (
 	"cmp"
@@ -10,41 +11,6 @@ import (
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity/procset"
 )
-
-// Refuse has j come now and be turned away at once: for flows that decide about
-// their jobs themselves, as those of advance reservations do.
-func (m *Metascheduler) Refuse(j *Job, reason string) *Run {
-	m.Advance()
-	r := m.newRun(j, false)
-	if m.enter(r) {
-		m.reject(r, reason)
-	}
-	return r
-}
-
-// Withdraw takes from a job the reservation that lies ahead; it waits again. It
-// reports whether there was one. An advance reservation is not withdrawn but
-// cancelled.
-func (m *Metascheduler) Withdraw(r *Run) bool {
-	m.Advance()
-	if r.State != Reserved || r.Booked || r.meta != m {
-		return false
-	}
-	m.fresh = append(m.fresh, r)
-	m.withdraw(r)
-	m.stir()
-	return true
-}
-
-// Changed says that by other means than those of the metascheduler something may
-// have become free, or cheap, within [from, to); from >= to where something has
-// only been taken. Waiting jobs get a round.
-func (m *Metascheduler) Changed(from, to des.Time) {
-	if from < to {
-		m.freed(from, to)
-	}
-	m.stir()
-}
 
 // Hold is a window that is kept in the plan for the time being.
 type Hold struct {
@@ -69,7 +35,7 @@ func (m *Metascheduler) Tentative(j *Job, w Window) (*Hold, error) {
 	if _, err := m.plan.Reserve(r, w); err != nil {
 		return nil, err
 	}
-	m.stir()
+	m.changedByOthers()
 	h := &Hold{meta: m, run: r}
 	if w.End < des.Forever {
 		h.over = m.sim.At(w.End, PhaseChange, des.Func(func(*des.Simulator, des.Event) { h.lapse() }), 0)
@@ -111,7 +77,7 @@ func (h *Hold) Confirm() (*Run, error) {
 	m.sim.Cancel(h.over)
 	if m.enter(r) {
 		r.State = Waiting
-		m.placed(r)
+		m.startWhenDue(r)
 	}
 	return r, nil
 }
@@ -137,7 +103,7 @@ func (h *Hold) Drop() {
 	if h.taken {
 		h.placeBack()
 	}
-	m.stir()
+	m.changedByOthers()
 }
 
 // nobody is the job under which a plan has capacity that no job may use.
@@ -177,7 +143,7 @@ func (m *Metascheduler) Withhold(at Where, from, to des.Time) (*Hold, error) {
 	for _, o := range m.observers.capacity {
 		o.Withheld(h)
 	}
-	m.stir()
+	m.changedByOthers()
 	m.WakeAt(to) // when the capacity is back
 	return h, nil
 }

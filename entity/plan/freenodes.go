@@ -9,9 +9,10 @@ import (
 	"github.com/gridslot/gridslot/entity"
 )
 
-// The present: which singles are free at the domain's origin, and until when.
-// Most looks at a plan ask what fits now, and most of those end in "too few". So
-// this is kept, a bit a node, in place of looking it up on each timeline:
+// freeNodes is the set of single nodes that are free at the domain's origin, which is the
+// present, each with the end of its gap. Most questions to a plan are what fits now, and
+// most of those are answered by "too few". So the set is kept, one bit a node, in place of
+// a search on each timeline:
 //
 //	node 1  ####......####      0
 //	node 2  ..####.........     1   until the span that follows begins
@@ -23,7 +24,7 @@ import (
 // that was reserved ahead begins. Such a node keeps its bit until it is looked at
 // (freeNow). So the count is never below the number of nodes that are free, and
 // fewer than a request wants is a refusal without a search.
-type present struct {
+type freeNodes struct {
 	free  []uint64   // by node: may be free
 	count int        // how many bits are set
 	until []des.Time // by node whose bit is set: when its gap ends
@@ -31,17 +32,17 @@ type present struct {
 	leastPerf float64
 }
 
-func newPresent(nodes []*entity.Node) present {
-	p := present{free: make([]uint64, (len(nodes)+63)/64), until: make([]des.Time, len(nodes)), leastPerf: math.Inf(1)}
+func newFreeNodes(nodes []*entity.Node) freeNodes {
+	p := freeNodes{free: make([]uint64, (len(nodes)+63)/64), until: make([]des.Time, len(nodes)), leastPerf: math.Inf(1)}
 	for _, n := range nodes {
 		p.leastPerf = min(p.leastPerf, n.Perf)
 	}
 	return p
 }
 
-// look sets the k-th node's bit, and reports whether the node is free.
-func (d *Domain) look(k int) (free bool) {
-	p, bit := &d.present, uint64(1)<<(k%64)
+// updateFree sets the k-th node's bit, and reports whether the node is free.
+func (d *Domain) updateFree(k int) (free bool) {
+	p, bit := &d.freeNodes, uint64(1)<<(k%64)
 	if d.single[k] {
 		l := d.busy[k]
 		start, end := l.gap(l.after(d.origin))
@@ -65,7 +66,7 @@ func (d *Domain) freeAt(t des.Time) iter.Seq2[int, des.Time] {
 	if t == d.origin {
 		return d.freeNow
 	}
-	d.ink()
+	d.applyOverlay()
 	return func(yield func(k int, end des.Time) bool) {
 		for _, k := range d.singles {
 			l := d.busy[k]
@@ -79,20 +80,20 @@ func (d *Domain) freeAt(t des.Time) iter.Seq2[int, des.Time] {
 // freeAtMost is never less than the number of nodes that are free at the instant t.
 func (d *Domain) freeAtMost(t des.Time) int {
 	if t == d.origin && len(d.classes) == 0 {
-		return d.present.count
+		return d.freeNodes.count
 	}
 	return len(d.nodes)
 }
 
 func (d *Domain) freeNow(yield func(k int, end des.Time) bool) {
-	p := &d.present
+	p := &d.freeNodes
 	for i, word := range p.free {
 		for ; word != 0; word &= word - 1 {
 			k := i*64 + bits.TrailingZeros64(word)
-			if p.until[k] <= d.origin && !d.look(k) {
+			if p.until[k] <= d.origin && !d.updateFree(k) {
 				continue
 			}
-			if !yield(k, min(p.until[k], d.pencil.from[k])) {
+			if !yield(k, min(p.until[k], d.overlay.from[k])) {
 				return
 			}
 		}
@@ -102,11 +103,11 @@ func (d *Domain) freeNow(yield func(k int, end des.Time) bool) {
 // fitsNow is FitsAt for the present of a domain without classes. Most refusals are
 // for want of nodes, whatever they are wanted for.
 func (d *Domain) fitsNow(nodes int, length des.Time) (ok bool, missNodes int, missLength des.Time) {
-	if d.present.count < nodes {
-		return false, d.present.count + 1, 0
+	if d.freeNodes.count < nodes {
+		return false, d.freeNodes.count + 1, 0
 	}
 	// Of most gaps it need not be known how long a task takes on just that node.
-	slowest := (&entity.Node{Perf: d.present.leastPerf}).TaskTime(length)
+	slowest := (&entity.Node{Perf: d.freeNodes.leastPerf}).TaskTime(length)
 	to, have := d.horizon(), 0
 	for k, end := range d.freeNow {
 		room := min(end, to) - d.origin

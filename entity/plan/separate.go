@@ -10,25 +10,25 @@ import (
 	"github.com/gridslot/gridslot/des"
 )
 
-// A node leaves its class: it must be said which of the reservations ahead,
-// which so far are only counted, are this node's. Whatever it takes, the nodes
-// that stay must have room for the rest. They do if, wherever all nodes of the
-// class are taken, the leaving one is among them:
+// A node is separated from its class, the nodes that are equal to it. Reservations ahead
+// of a class are only counted; now it must be chosen which of them are this node's.
+// Whatever it takes, the nodes that stay must have room for the rest. They have if,
+// wherever all nodes of the class are taken, the separated one is among them:
 //
 //	taken 3 |      ####     ####          "full": one part of what lies there
 //	      2 |   ########  ########        must go with the node
 //	      1 |##########################
 //	        +---------------------------> time
-//	leaving  ......[part].......[part]..
+//	separated ......[part].......[part]..
 //
 // So a choice is a chain of parts, none overlapping the one before, with no
 // full instant in between. Chains are searched backwards in time, and the one
-// is taken that has the fewest parts in the way of what the node leaves for (its
-// pin). Without a pin there always is one. A single node can thus be told apart
+// is taken that has the fewest parts in the way of the span for which the node is
+// separated (its pin). Without a pin there always is one. A single node can thus be told apart
 // exactly and fast; to colour all nodes around several pins at once is hard
 // (precolouring extension of interval graphs), and counts spare us that.
 
-// part is what of one reservation a leaving node may take: one task's time.
+// part is a piece of one reservation that a separated node may take: one task's time.
 type part struct {
 	start, end des.Time            // not before the present
 	by         *entity.Run         // that reserved it
@@ -42,8 +42,9 @@ type part struct {
 // impossible is the cost of a chain with a part in the way that does not yield.
 const impossible = math.MaxInt32
 
-// farewell is what there is to choose from when a node leaves.
-type farewell struct {
+// separation is the set of parts that a node may take when it is separated from its
+// class, and the best chain among them.
+type separation struct {
 	parts []part // by start
 	full  []span // when no node of the class is free, by start
 	since des.Time
@@ -51,9 +52,9 @@ type farewell struct {
 	cost  int
 }
 
-// farewell lists what the k-th node may take along from its class c.
-func (d *Domain) farewell(c *class, k int) *farewell {
-	f := &farewell{since: max(d.origin, d.on[k].end)}
+// separation lists the parts that the k-th node may take from its class c.
+func (d *Domain) separation(c *class, k int) *separation {
+	f := &separation{since: max(d.origin, d.on[k].end)}
 	for _, r := range d.live {
 		if r.Settled {
 			continue
@@ -90,7 +91,7 @@ func (d *Domain) farewell(c *class, k int) *farewell {
 
 // choose finds the chain with the fewest parts in the way of pin, all of which
 // yield; it reports whether there is one.
-func (f *farewell) choose(pin span, yields func(*entity.Run) bool) bool {
+func (f *separation) choose(pin span, yields func(*entity.Run) bool) bool {
 	for i := len(f.parts) - 1; i >= 0; i-- {
 		p := &f.parts[i]
 		p.next, p.cost = f.after(p.end)
@@ -107,7 +108,7 @@ func (f *farewell) choose(pin span, yields func(*entity.Run) bool) bool {
 
 // after is the best chain from the instant t on: its first part, and its cost.
 // Of equal ones it is the one that begins the latest.
-func (f *farewell) after(t des.Time) (first, cost int) {
+func (f *separation) after(t des.Time) (first, cost int) {
 	i := timeline(f.full).after(t)
 	if i == len(f.full) {
 		return -1, 0 // nothing need be taken any more
@@ -123,15 +124,15 @@ func (f *farewell) after(t des.Time) (first, cost int) {
 	return first, cost
 }
 
-// leave makes the k-th node, counted so far, a single on which [pin.start,
+// separate makes the k-th node, counted so far, a single on which [pin.start,
 // pin.end) is taken only by jobs that yield, and by as few of them as can be. It
 // changes nothing and returns false where that cannot be.
-func (d *Domain) leave(k int, pin span, yields func(*entity.Run) bool) bool {
+func (d *Domain) separate(k int, pin span, yields func(*entity.Run) bool) bool {
 	c, on := d.classOf[k], d.on[k]
 	if on.end > d.origin && on.start < pin.end && pin.start < on.end && !yields(on.by) {
 		return false
 	}
-	f := d.farewell(c, k)
+	f := d.separation(c, k)
 	if !f.choose(pin, yields) {
 		return false
 	}
@@ -140,50 +141,50 @@ func (d *Domain) leave(k int, pin span, yields func(*entity.Run) bool) bool {
 	d.single[k] = true
 	d.singles = including(d.singles, k)
 	d.on[k] = span{}
-	d.look(k)
-	d.bring(c, k, on)
+	d.updateFree(k)
+	d.moveSpan(c, k, on)
 	for i := f.first; i >= 0; i = f.parts[i].next {
-		d.hand(c, k, &f.parts[i])
+		d.movePart(c, k, &f.parts[i])
 	}
 	c.remains = slices.DeleteFunc(c.remains, func(s span) bool { return s.by == nil })
-	d.rename(c, k)
+	d.renameSeparated(c, k)
 	switch len(c.counted) {
 	case 0:
 		d.classes = slices.DeleteFunc(d.classes, func(other *class) bool { return other == c })
 	case 1:
-		d.leave(c.counted[0], span{}, nil) // with no pin it always can
+		d.separate(c.counted[0], span{}, nil) // with no pin it always can
 	}
 	d.rejoin = d.origin // it may come back when it has nothing of its own ahead
 	return true
 }
 
-// bring moves s from the counts of c to the k-th node's timeline.
-func (d *Domain) bring(c *class, k int, s span) {
+// moveSpan moves s from the counts of c to the k-th node's timeline.
+func (d *Domain) moveSpan(c *class, k int, s span) {
 	if s.end > d.origin && s.start < s.end {
 		c.plan.add(s.start, s.end, 1)
 		d.take(k, s)
 	}
 }
 
-// hand moves p to the k-th node.
-func (d *Domain) hand(c *class, k int, p *part) {
+// movePart moves p to the k-th node.
+func (d *Domain) movePart(c *class, k int, p *part) {
 	if p.r == nil {
 		s := &c.remains[p.task]
-		d.bring(c, k, *s)
-		s.by = nil // leave drops it
+		d.moveSpan(c, k, *s)
+		s.by = nil // separate drops it
 		return
 	}
 	tasks := p.r.Window.Tasks
-	d.bring(c, k, span{p.r.Window.Start, p.end, p.by})
+	d.moveSpan(c, k, span{p.r.Window.Start, p.end, p.by})
 	if i := d.named(p.r, k); i >= 0 {
 		tasks[i].Node = tasks[p.task].Node
 	}
 	tasks[p.task].Node = d.nodes[k]
 }
 
-// rename has the k-th node, which has left class c, no longer stand for it in
-// reservations that have nothing on it.
-func (d *Domain) rename(c *class, k int) {
+// renameSeparated puts another node of class c in the place of the k-th, which has been
+// separated, in the tasks of reservations that have nothing on it.
+func (d *Domain) renameSeparated(c *class, k int) {
 	for _, r := range d.live {
 		i := d.named(r, k)
 		if i < 0 || r.Settled || d.idle(r, i) {
@@ -216,7 +217,7 @@ func (d *Domain) named(r *entity.Reservation, k int) int {
 // on a choice of what it takes along leaves it free. Such an instant is from
 // itself or an end of something.
 func (d *Domain) roomInClass(k int, from, length des.Time, yields func(*entity.Run) bool) des.Time {
-	f := d.farewell(d.classOf[k], k)
+	f := d.separation(d.classOf[k], k)
 	on := d.on[k]
 	starts := []des.Time{from, on.end}
 	for _, p := range f.parts {

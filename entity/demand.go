@@ -8,7 +8,7 @@ package entity
 //	predicted     by a Predictor   |     by the prediction where there is one, otherwise by
 //	checkpoints   and set-up   ----+     the estimate, with checkpoints and set-up
 //
-// Whatever changes one of these changes the ask of a run and has it renewed. No copy of a
+// Whatever changes one of these changes the demand of a run and has it renewed. No copy of a
 // job is made, and nobody else writes Run.Request, Run.Runtime or Run.Shapes.
 
 import (
@@ -18,9 +18,9 @@ import (
 	"github.com/gridslot/gridslot/des"
 )
 
-// ask is what the request of a run is made of. A run without one (Run.rare is nil) asks
+// demand is what the request of a run is made of. A run without one (Run.rare is nil) asks
 // for what was submitted.
-type ask struct {
+type demand struct {
 	shape     Shape    // the shape that the job has, as its user gave it
 	settled   bool     // the shape is the job's for good: work has been done in it
 	left      des.Time // the estimate of the work that is left, in that shape
@@ -33,7 +33,7 @@ type ask struct {
 }
 
 // work is how much the run is planned to do from now on.
-func (a *ask) work() des.Time {
+func (a *demand) work() des.Time {
 	if a.predicted > 0 {
 		return max(a.predicted-a.done, des.Tick)
 	}
@@ -41,14 +41,14 @@ func (a *ask) work() des.Time {
 }
 
 // lasts is how long so much work takes with checkpoints and set-up.
-func (a *ask) lasts(work des.Time, c Checkpoints) des.Time {
+func (a *demand) lasts(work des.Time, c Checkpoints) des.Time {
 	return min(c.Span(work).Add(a.setUp), des.Forever-1)
 }
 
 // renew writes what r asks for now; nothing else does once r has come. While a job runs
 // its request stays what its attempt was reserved by, whatever is predicted meanwhile.
 func (r *Run) renew() {
-	a := &r.rare.ask
+	a := &r.rare.demand
 	r.Runtime = a.shape.Runtime
 	r.Request.Nodes, r.Request.Length = a.shape.Nodes, r.planned()
 	if a.settled {
@@ -59,7 +59,7 @@ func (r *Run) renew() {
 // planned is how long r has its processors if it runs as long as is thought by now: its
 // Request.Length, until a prediction is corrected.
 func (r *Run) planned() des.Time {
-	a := &r.rare.ask
+	a := &r.rare.demand
 	return a.lasts(a.work(), r.checkpoints())
 }
 
@@ -68,7 +68,7 @@ func (r *Run) currentShape() Shape {
 	if r.rare == nil {
 		return r.Job.own()
 	}
-	return r.rare.ask.shape
+	return r.rare.demand.shape
 }
 
 // Limit is how long r may hold its processors, on a node of performance 1: what its
@@ -76,7 +76,7 @@ func (r *Run) currentShape() Shape {
 // Request.Length where nothing is predicted.
 func (r *Run) Limit() des.Time {
 	if r.predicted() {
-		return r.rare.ask.lasts(r.rare.ask.left, r.checkpoints())
+		return r.rare.demand.lasts(r.rare.demand.left, r.checkpoints())
 	}
 	return r.Request.Length
 }
@@ -88,7 +88,7 @@ func (r *Run) Asked() des.Time {
 	if r.rare == nil { // as most often
 		return r.Request.Length
 	}
-	return r.estimate(r.rare.ask.shape)
+	return r.estimate(r.rare.demand.shape)
 }
 
 // allowed is how long r may run in all, set-up and checkpoints apart: what earlier attempts
@@ -97,7 +97,7 @@ func (r *Run) allowed() des.Time {
 	if r.rare == nil {
 		return r.Request.Length
 	}
-	return r.rare.ask.done.Add(r.rare.ask.left)
+	return r.rare.demand.done.Add(r.rare.demand.left)
 }
 
 // estimate is what the user of r says of the work of a shape.
@@ -113,18 +113,18 @@ func (r *Run) Done() des.Time {
 	if r.rare == nil {
 		return 0
 	}
-	return r.rare.ask.done
+	return r.rare.demand.done
 }
 
 // Remaining is how much of Runtime is still to be done.
 func (r *Run) Remaining() des.Time { return r.Runtime - r.Done() }
 
 // predicted reports whether r is planned by a prediction.
-func (r *Run) predicted() bool { return r.rare != nil && r.rare.ask.predicted > 0 }
+func (r *Run) predicted() bool { return r.rare != nil && r.rare.demand.predicted > 0 }
 
 // predict has r, which waits, be planned by p, how long it is thought to run in all.
 func (r *Run) predict(p des.Time) {
-	a := &r.withRare().ask
+	a := &r.withRare().demand
 	a.predicted, a.ownPredicted = p, p
 	r.renew()
 }
@@ -132,17 +132,17 @@ func (r *Run) predict(p des.Time) {
 // correct has r, which runs, be thought to take p in all. What it asks for stays what its
 // attempt was reserved by.
 func (r *Run) correct(p des.Time) {
-	a := &r.rare.ask
+	a := &r.rare.demand
 	a.predicted = p
 	if len(r.Shapes) > 0 {
 		a.ownPredicted = scaled(p, r.estimate(r.Job.own()), r.estimate(a.shape))
 	}
 }
 
-// keep takes in that an attempt of r has ended of which so much work is kept. One that
-// has kept work stays in its shape; another one may choose anew.
-func (r *Run) keep(work des.Time) {
-	a := &r.withRare().ask
+// keepWork subtracts from the demand of r, one attempt of which has ended, the work of it
+// that is kept. A run with kept work stays in its shape; another run may choose anew.
+func (r *Run) keepWork(work des.Time) {
+	a := &r.withRare().demand
 	a.setUp = 0
 	if work == 0 {
 		r.chooseAnew()
@@ -157,12 +157,12 @@ func (r *Run) keep(work des.Time) {
 // resized is what r, which runs, asks for if it goes on in the shape s at the instant now,
 // when so much work of the attempt under way is done, and does no work for the time cost
 // at first. The part of its work that is done stays done.
-func (r *Run) resized(s Shape, work, cost, now des.Time) ask {
-	was := r.withRare().ask
+func (r *Run) resized(s Shape, work, cost, now des.Time) demand {
+	was := r.withRare().demand
 	rest := func(of des.Time) des.Time {
 		return max(scaled(max(of-work, des.Tick), r.estimate(s), r.estimate(was.shape)), des.Tick)
 	}
-	a := ask{shape: s, settled: true, left: rest(was.left)}
+	a := demand{shape: s, settled: true, left: rest(was.left)}
 	a.done, _ = s.Runtime.MulDiv(was.done+work, r.Runtime)
 	a.setUp = max(was.setUp-(now-r.Start), 0).Add(cost) // what was not over is still to be done
 	if was.predicted > 0 {
@@ -178,7 +178,7 @@ func (r *Run) takeShape(nodes int) {
 	if !ok {
 		return
 	}
-	a := &r.withRare().ask
+	a := &r.withRare().demand
 	a.shape, a.left = s, r.estimate(s)
 	if a.predicted > 0 {
 		a.predicted = r.predictedIn(s)
@@ -196,7 +196,7 @@ func (r *Run) chooseAnew() {
 // predictedIn is what is predicted of r, which can still choose, in a shape: as large a
 // part of the estimate as in its own.
 func (r *Run) predictedIn(s Shape) des.Time {
-	return max(scaled(r.rare.ask.ownPredicted, r.estimate(s), r.estimate(r.Job.own())), des.Tick)
+	return max(scaled(r.rare.demand.ownPredicted, r.estimate(s), r.estimate(r.Job.own())), des.Tick)
 }
 
 // requestIn is what r, which can still choose, asks for in a shape.
@@ -208,7 +208,7 @@ func (r *Run) requestIn(s Shape) Request {
 		if r.predicted() {
 			work = r.predictedIn(s)
 		}
-		req.Length = r.rare.ask.lasts(work, r.checkpoints())
+		req.Length = r.rare.demand.lasts(work, r.checkpoints())
 	}
 	return req
 }
