@@ -55,6 +55,12 @@ func folderFlag(cmd *cobra.Command, to *string, name, usage string) {
 	_ = cmd.MarkFlagDirname(name) // it exists
 }
 
+// fileFlag defines a flag that names a file, "" where none is given.
+func fileFlag(cmd *cobra.Command, to *string, name, usage string) {
+	cmd.Flags().StringVar(to, name, "", usage)
+	_ = cmd.MarkFlagFilename(name) // it exists
+}
+
 // choices is where a flag keeps what completion offers for it.
 const choices = "gridslot_choices"
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/experiments/internal/hostmem"
 	"github.com/gridslot/gridslot/experiments/simulation"
@@ -36,6 +37,10 @@ type simulateCall struct {
 	events    bool
 	windows   bool
 	perfetto  bool
+	until     des.Time // where the run stops, if --until is given
+	save      string   // a file
+	resume    string   // a file
+	resumed   *simulation.Saved
 }
 
 // newSimulate is `gridslot simulate`. Most of its flags are rows of the table of settings; those
@@ -58,6 +63,9 @@ Tables of names: gridslot help policies|sources|formats|outages|predictors|strat
 	folderFlag(cmd, &s.repeat, "from-manifest", "folder of results whose run is repeated")
 	addSettings(cmd, t, simulation.OfRecords|simulation.OfEstimates|simulation.OfRuns)
 	folderFlag(cmd, &s.out, "out", "folder for the files (none are written)")
+	parsedFlag(cmd, &s.until, "until", "", "T", "stop when so much time has passed in the simulation, and tell what runs and waits then", optional(parseInstant))
+	fileFlag(cmd, &s.save, "save", "with --until: file from which --resume goes on")
+	fileFlag(cmd, &s.resume, "resume", "file of a run that --save has saved, which goes on to its end, or to --until")
 	f.BoolVar(&s.decisions, "decisions", false, "write decisions-POLICY.csv, too: what held jobs that waited, for explain (with --out)")
 	f.BoolVar(&s.events, "events", false, "write events-POLICY.csv, too: all that happened to jobs (with --out)")
 	f.BoolVar(&s.windows, "alternatives", false, "write alternatives-POLICY.csv, too: windows that batches could choose from (with --out)")
@@ -85,6 +93,9 @@ func (s *simulateCall) run(cmd *cobra.Command, args []string) error {
 	if s.workers < 1 {
 		return usagef("--workers must be 1 or more, not %d", s.workers)
 	}
+	if err := s.checkStops(cmd); err != nil {
+		return err
+	}
 	for _, name := range []string{"decisions", "events", "alternatives", "perfetto"} {
 		if cmd.Flags().Changed(name) && s.out == "" {
 			return usagef("--%s writes files: give --out, the folder for them", name)
@@ -103,24 +114,36 @@ func (s *simulateCall) run(cmd *cobra.Command, args []string) error {
 		w := &watch{}
 		observers, started = w.observers, func(p simulation.Progress) func() { return w.show(stderr, p) }
 	}
-	out, err := simulation.Run(cmd.Context(), sc, simulation.Options{
-		Tables: s.tables, Dir: s.out, Decisions: s.decisions, Events: s.events, Alternatives: s.windows, Perfetto: s.perfetto, Workers: s.workers, Memory: s.memory, Stdin: cmd.InOrStdin(), LockThread: true, Repeats: s.repeats,
+	options := simulation.Options{
+		Tables: s.tables, Dir: s.out, Decisions: s.decisions, Events: s.events, Alternatives: s.windows, Perfetto: s.perfetto, Workers: s.workers, Memory: s.memory, Stdin: cmd.InOrStdin(), LockThread: true, Repeats: s.repeats, Resume: s.resumed,
 		Version: version(), Command: append([]string{"gridslot"}, s.env.Args...),
 		Tell:    teller(stderr),
 		Started: started, Observers: observers,
-	})
-	var large *hostmem.TooMuchError
-	if errors.As(err, &large) {
-		err = fmt.Errorf("%w: ask for less, or allow more with --memory", err)
 	}
+	if cmd.Flags().Changed("until") {
+		if err := s.stop(cmd, sc, options); err != nil {
+			return s.refused(cmd, err)
+		}
+		return nil
+	}
+	out, err := simulation.Run(cmd.Context(), sc, options)
 	if out == nil {
-		return s.named(worded(cmd, err))
+		return s.refused(cmd, err)
 	}
 	to := cmd.OutOrStdout()
 	if s.format == "table" {
 		to = shown{to}
 	}
 	return errors.Join(err, out.Print(to, s.format))
+}
+
+// refused is an error of a run that has left nothing, in the words of the command.
+func (s *simulateCall) refused(cmd *cobra.Command, err error) error {
+	var large *hostmem.TooMuchError
+	if errors.As(err, &large) {
+		err = fmt.Errorf("%w: ask for less, or allow more with --memory", err)
+	}
+	return s.named(worded(cmd, err))
 }
 
 // named is an error with the name of the file of the machine, where that is what it is
@@ -138,6 +161,9 @@ func (s *simulateCall) named(err error) error {
 // scenario is what the call asks for: the file, if there is one, and the flags
 // that are given.
 func (s *simulateCall) scenario(cmd *cobra.Command, args []string) (*simulation.Scenario, error) {
+	if s.resume != "" {
+		return s.goOn(cmd)
+	}
 	from, trace, err := s.file.choose(cmd, strings.Join(args, ""))
 	var sc *simulation.Scenario
 	switch {
@@ -176,9 +202,7 @@ func (s *simulateCall) repeated(cmd *cobra.Command, trace string) (*simulation.S
 	case trace != "":
 		m.Trace.SHA256 = "" // it is another log, knowingly
 	}
-	if m.Version != version() {
-		teller(cmd.ErrOrStderr())("%s was written by gridslot %s, and this is %s: results may differ", path, m.Version, version())
-	}
+	s.tellOfVersion(cmd, path, m)
 	if s.out != "" {
 		for kind, asked := range map[string]*bool{"events-": &s.events, "decisions-": &s.decisions, "alternatives-": &s.windows, "perfetto-": &s.perfetto} {
 			*asked = *asked || slices.ContainsFunc(m.Runs, func(r metrics.ManifestRun) bool {
@@ -188,6 +212,13 @@ func (s *simulateCall) repeated(cmd *cobra.Command, trace string) (*simulation.S
 	}
 	s.repeats = m
 	return sc, nil
+}
+
+// tellOfVersion says that a run was written down in a file by another version.
+func (s *simulateCall) tellOfVersion(cmd *cobra.Command, path string, m *metrics.Manifest) {
+	if m.Version != version() {
+		teller(cmd.ErrOrStderr())("%s was written by gridslot %s, and this is %s: results may differ", path, m.Version, version())
+	}
 }
 
 // worded is an error about a setting as one about its flag, which is wrong usage,

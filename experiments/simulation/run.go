@@ -51,6 +51,10 @@ type Options struct {
 	// Repeats, if set, is the manifest of a run that is to be repeated: its log and its files
 	// must have the checksums that it tells. A log whose checksum is "" is not compared.
 	Repeats *metrics.Manifest
+	// Resume, if set, is a saved run that goes on: it is repeated up to the point at which it
+	// was saved, where it must be the same, and its log and its files are compared as with
+	// Repeats.
+	Resume *Saved
 	// Version and Command stand in the manifest. Version is that of gridslot; where it is
 	// empty the manifest says what the program was built from, and Command is os.Args.
 	Version string
@@ -93,17 +97,16 @@ type call struct {
 	values   map[string]string // of the manifest
 	attempts bool              // see needsAttempts
 	nodes    []metrics.SiteNodes
-	wrote    []string // files for all policies
+	wrote    []string  // files for all policies
+	until    *des.Time // where the runs stop without results; nil means at their end
 
 	readings []atomic.Pointer[reading] // by policy, once begun
 	mu       sync.Mutex
 	results  []*Result // by policy, once finished
+	looks    []Look    // by policy, once stopped at until
 }
 
-// Run carries a scenario out. Where the context ends, or a policy fails, what is
-// finished is kept, and the outcome has it; the error says so. A *SettingError is
-// a setting that makes no sense; nothing has been done then.
-func Run(ctx context.Context, sc *Scenario, o Options) (*Outcome, error) {
+func newCall(sc *Scenario, o Options) *call {
 	c := &call{Scenario: sc, options: o, tables: o.Tables, start: time.Now()}
 	if c.tables == nil {
 		c.tables = Standard()
@@ -111,15 +114,35 @@ func Run(ctx context.Context, sc *Scenario, o Options) (*Outcome, error) {
 	if c.options.Tell == nil {
 		c.options.Tell = func(string, ...any) {}
 	}
-	if err := c.prepare(ctx); errors.Is(err, context.Canceled) {
-		return nil, errors.New("interrupted; nothing was finished")
-	} else if err != nil {
-		return nil, err
+	if o.Resume != nil {
+		c.options.Repeats = &o.Resume.Manifest
 	}
-	if r := o.Repeats; r != nil {
-		if err := c.unchanged(r.Settings, r.Trace.SHA256); err != nil {
-			return nil, err
-		}
+	return c
+}
+
+// begin opens what the scenario names, and compares it with what it must be.
+func (c *call) begin(ctx context.Context) error {
+	if err := c.prepare(ctx); errors.Is(err, context.Canceled) {
+		return errors.New("interrupted; nothing was finished")
+	} else if err != nil {
+		return err
+	}
+	if err := c.checkResume(); err != nil {
+		return err
+	}
+	if r := c.options.Repeats; r != nil {
+		return c.unchanged(r.Settings, r.Trace.SHA256)
+	}
+	return nil
+}
+
+// Run carries a scenario out. Where the context ends, or a policy fails, what is
+// finished is kept, and the outcome has it; the error says so. A *SettingError is
+// a setting that makes no sense; nothing has been done then.
+func Run(ctx context.Context, sc *Scenario, o Options) (*Outcome, error) {
+	c := newCall(sc, o)
+	if err := c.begin(ctx); err != nil {
+		return nil, err
 	}
 	if o.Dir != "" {
 		if err := c.keepInputs(); err != nil {
@@ -381,13 +404,22 @@ func (c *call) simulateOne(ctx context.Context, i int) error {
 	if c.bookings != nil {
 		p.settings.Bookings = c.bookings.Bookings()
 	}
-	r, err := c.runner(ctx, p)
-	if err != nil {
-		return err
+	p.settings.until = c.until
+	if saved := c.options.Resume; saved != nil {
+		p.settings.resumed, p.settings.point = saved.Until, &saved.Points[i]
 	}
+	r, err := c.runner(ctx, p)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.results[i] = r
+	var paused *pausedError
+	switch {
+	case errors.As(err, &paused):
+		c.looks[i] = paused.look
+	case err != nil:
+		return err
+	default:
+		c.results[i] = r
+	}
 	return nil
 }
 
@@ -531,10 +563,10 @@ func worthTelling(r workload.Reason) bool {
 	return r.Class() != workload.Noted
 }
 
-// write writes what stands beside the files of the policies.
-func (c *call) write(o *Outcome, stopped string) error {
+// manifest is what a manifest tells of the call whatever becomes of it: its settings, and
+// the checksums of what it reads.
+func (c *call) manifest() (metrics.Manifest, error) {
 	m := newManifest(c.options, c.Settings.Seed, c.jobs.name, c.values, c.start)
-	m.Stopped = stopped
 	var specs []string
 	for _, n := range c.all {
 		specs = append(specs, n.spec)
@@ -550,15 +582,23 @@ func (c *call) write(o *Outcome, stopped string) error {
 	}
 	sums, err := c.sumsByPath(c.tables)
 	if err != nil {
-		return err
+		return m, err
 	}
 	maps.Copy(m.Settings, sums)
-	m.Trace.UnixStart, m.Trace.TimeZone = c.began()
 	if c.jobs.sum != nil {
-		if m.Trace.SHA256, err = c.jobs.sum(); err != nil {
-			return err
-		}
+		m.Trace.SHA256, err = c.jobs.sum()
 	}
+	return m, err
+}
+
+// write writes what stands beside the files of the policies.
+func (c *call) write(o *Outcome, stopped string) error {
+	m, err := c.manifest()
+	if err != nil {
+		return err
+	}
+	m.Stopped = stopped
+	m.Trace.UnixStart, m.Trace.TimeZone = c.began()
 	for reason, count := range o.Report.Counts() {
 		r := metrics.ReasonCount{Reason: reason.String(), Count: count}
 		switch reason.Class() {

@@ -147,8 +147,23 @@ func (x *Session) idle() bool {
 	return !slices.ContainsFunc(x.coming, func(coming func() bool) bool { return coming() })
 }
 
-// run has the clock run until nothing happens any more, or ctx ends.
-func (x *Session) run(ctx context.Context) error { return x.Sim.Run(ctx) }
+// run has the clock run until nothing happens any more, or ctx ends. A run that is to stop
+// at an instant ends there with a *pausedError.
+func (x *Session) run(ctx context.Context) error {
+	if saved := x.settings.point; saved != nil {
+		if err := x.pass(ctx, x.settings.resumed, *saved); err != nil {
+			return err
+		}
+	}
+	until := x.settings.until
+	if until == nil {
+		return x.Sim.Run(ctx)
+	}
+	if err := x.runTo(ctx, *until); err != nil {
+		return err
+	}
+	return &pausedError{x.look(*until)}
+}
 
 // end has the flows write what is left, in their order.
 func (x *Session) end() error {

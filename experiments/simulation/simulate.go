@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/flow"
 	"github.com/gridslot/gridslot/entity/plan"
@@ -84,6 +85,10 @@ type RunSettings struct {
 
 	// Observers are told of every job event, beside those of the run itself.
 	Observers []entity.Observer
+
+	until   *des.Time // where the run stops; nil means at its end
+	point   *Point    // the point of the saved run that goes on, or nil
+	resumed des.Time  // the instant of point
 }
 
 // predicts reports whether runtimes are predicted.

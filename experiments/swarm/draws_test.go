@@ -43,8 +43,8 @@ func TestEveryFlagOfSimulateIsDrawn(t *testing.T) {
 	var help bytes.Buffer
 	require.Zero(t, cli.Run(context.Background(), cli.Env{Args: []string{"simulate", "--help"}, Stdout: &help, Stderr: &help}))
 	_, flags, _ := strings.Cut(help.String(), "\nFlags:\n")
-	// Of a terminal, of a machine that is small, of no run, and of an oracle (manifestsRepeatTheRun).
-	elsewhere := []string{"watch", "memory", "help", "from-manifest"}
+	// Of a terminal, of a machine that is small, of no run, and of oracles (manifestsRepeatTheRun, savedRunsGoOn).
+	elsewhere := []string{"watch", "memory", "help", "from-manifest", "until", "save", "resume"}
 	found := regexp.MustCompile(`(?m)^ +(?:-\w, )?--([a-z-]+)`).FindAllStringSubmatch(flags, -1)
 	require.Greater(t, len(found), 30)
 	for _, f := range found {

@@ -40,6 +40,7 @@ var oracles = []struct {
 	{"left", usedFoldersAreAsFresh},
 	{"repeated", requestsRepeatTheRun},
 	{"manifest", manifestsRepeatTheRun},
+	{"saved", savedRunsGoOn},
 	{"converted", convertedLogsGiveTheSame},
 	{"printed", printed},
 	{"perfetto", viewed},
@@ -153,6 +154,41 @@ func manifestsRepeatTheRun(r *result) error {
 	}
 	if err != nil {
 		return err
+	}
+	return sameFolders(r.a, again, r.before)
+}
+
+// savedRunsGoOn has one world in three stop at a random instant, which may lie behind its end,
+// and go on from a file to the same bytes.
+func savedRunsGoOn(r *result) error {
+	draw := stream(r.seed, "saved")
+	if !draw.chance(30) {
+		return nil
+	}
+	last := int64(0)
+	for _, run := range r.runs {
+		_, to := run.bounds()
+		last = max(last, to)
+	}
+	until := strconv.FormatFloat(float64(draw.among(0, int(last+last/8)))/1e6, 'f', 6, 64)
+	file, again := filepath.Join(r.dir, "saved.json"), filepath.Join(r.dir, "gone-on")
+	save := []string{"simulate", "--from-manifest", r.a, "--until", until, "--save", file}
+	goOn := []string{"simulate", "--resume", file, "--out", again, "--format", "csv"}
+	for _, kind := range strings.Fields("events decisions alternatives perfetto") {
+		if slices.ContainsFunc(r.runs, func(run *ran) bool {
+			return slices.ContainsFunc(run.Files, func(name string) bool { return strings.HasPrefix(name, kind+"-") })
+		}) {
+			goOn = append(goOn, "--"+kind)
+		}
+	}
+	for _, args := range [][]string{save, goOn} {
+		a, err := r.call(args...)
+		if err == nil && a.code != 0 {
+			err = fmt.Errorf("refused: %s", a.message(r.dir))
+		}
+		if err != nil {
+			return err
+		}
 	}
 	return sameFolders(r.a, again, r.before)
 }
