@@ -42,8 +42,23 @@ func (m *Metascheduler) watch(r *Run, end des.Time) {
 			at = min(at, t.End)
 		}
 	}
-	if at < des.Forever {
-		r.withRare().outlives = m.sim.At(at, phaseOverrun, des.Func(func(*des.Simulator, des.Event) { m.outlives(r) }), uint64(r.ID))
+	if at == des.Forever && r.rare == nil {
+		return // as most often
+	}
+	f := r.withRare()
+	if f.outlivesAt = at; at < des.Forever {
+		f.outlives = m.sim.At(at, phaseOverrun, des.Func(func(*des.Simulator, des.Event) { m.outlives(r) }), uint64(r.ID))
+	}
+}
+
+// overrunFirst has whoever outlives a window now be looked at, before anything starts on
+// what such a job still has: an observer who hears at the beginning of an instant that the
+// one before is over may ask for a start at once.
+func (m *Metascheduler) overrunFirst() {
+	for _, r := range slices.Collect(m.RunningJobs()) {
+		if r.rare != nil && r.rare.outlivesAt == m.sim.Now() && r.Start < m.sim.Now() {
+			m.outlives(r)
+		}
 	}
 }
 
@@ -54,9 +69,10 @@ func (m *Metascheduler) watch(r *Run, end des.Time) {
 // and whoever has a reservation ahead is planned anew.
 func (m *Metascheduler) outlives(r *Run) {
 	m.Advance()
-	if r.State != Running { // an observer who heard that the instant before is over has stopped it
-		return
+	if r.State != Running || r.rare.outlivesAt != m.sim.Now() {
+		return // an observer who heard that the instant before is over has stopped it, or had it looked at
 	}
+	r.rare.outlivesAt = des.Forever
 	reason, predicted := reasonOverrun, r.predicted()
 	if predicted {
 		reason = ReasonPrediction

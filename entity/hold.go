@@ -75,6 +75,9 @@ func (h *Hold) Confirm() (*Run, error) {
 		return nil, fmt.Errorf("the window kept for %v began at %v, which is past", r, start)
 	}
 	m.sim.Cancel(h.over)
+	if start == m.sim.Now() {
+		m.overrunFirst()
+	}
 	if m.enter(r) {
 		r.State = Waiting
 		m.startWhenDue(r)

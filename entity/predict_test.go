@@ -394,6 +394,45 @@ func TestOnNamedNodesWhatIsFixedOnOneNodeCutsOffTheJob(t *testing.T) {
 	}
 }
 
+// An observer who hears, as an instant begins, that the one before is over may have a job
+// start at once. Whoever outlives a prediction then is looked at first: the job that starts
+// has other nodes, or the one that runs on is cut off, and no node is given twice.
+func TestWhoStartsAsAnInstantBeginsHasNothingOfWhoRunsOn(t *testing.T) {
+	for size, want := range map[int]*story{
+		2: {"0 started 1", "10 corrected 1 to 60", "10 started 2", "13 finished 2", "25 finished 1"},
+		1: {"0 started 1", "10 killed 1", "10 started 2", "13 finished 2"},
+	} {
+		for _, named := range []bool{false, true} {
+			told := &story{}
+			var w *world
+			booked := false
+			meddler := watches{over: func(des.Time) {
+				if booked || w.sim.Now() == 0 {
+					return
+				}
+				booked = true
+				j := longer(2, 10, 3, 3, 1)
+				window, ok := w.meta.Plan().Find(j.Request, w.sim.Now(), w.sim.Now())
+				require.True(t, ok, "by the plan job 1 ends now")
+				hold, err := w.meta.Tentative(j, window)
+				require.NoError(t, err)
+				_, err = hold.Confirm()
+				require.NoError(t, err)
+			}, observe: func(entity.JobEvent) {}}
+			if named {
+				nodes := []*entity.Node{{ID: 1, Perf: 1}, {ID: 2, Perf: 1}}
+				w = nodesWorld(t, backfill.EASY{}, nodes[:size], told, meddler)
+			} else {
+				w = newWorld(size, backfill.EASY{}, told, meddler)
+			}
+			w.meta.Predictor = says{1: 10}
+			w.meta.Submit(longer(1, 0, 25, 60, 1))
+			w.run(t)
+			require.Equal(t, want, told, "%d nodes, named %t", size, named)
+		}
+	}
+}
+
 // wild predicts and corrects at random, and predicts jobs that wait anew.
 type wild struct {
 	random *rand.Rand

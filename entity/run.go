@@ -100,6 +100,7 @@ type rareState struct {
 	events      []taskEnd   // at which they end
 	tasksLeft   int         // how many still run
 	outlives    des.EventID // the end of its window, where it runs on past that; see watch
+	outlivesAt  des.Time    // when that is, or des.Forever; of no meaning at the instant of the start
 	begun       []Task      // as which its window began, where that has been extended since
 	begunLength des.Time    // how long it was then
 

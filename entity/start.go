@@ -199,7 +199,7 @@ type taskEnd struct {
 func (m *Metascheduler) scheduleTasks(r *Run) {
 	m.occupy(r)
 	w, f := &r.Reservation.Window, r.withRare()
-	f.tasksLeft, f.events, f.ends = len(w.Tasks), f.events[:0], make([]des.Time, len(w.Tasks))
+	f.tasksLeft, f.events, f.ends, f.outlivesAt = len(w.Tasks), f.events[:0], make([]des.Time, len(w.Tasks)), des.Forever
 	for i, t := range w.Tasks {
 		if i > 0 && t.End == w.Tasks[i-1].End { // as most often
 			f.ends[i] = f.ends[i-1]
