@@ -241,10 +241,10 @@ func (s *SwitchOff) leaveNode(n *entity.Node, r *entity.Run) {
 func (s *SwitchOff) InstantOver(at des.Time) {
 	for _, r := range s.started {
 		s.occupy(r.Place, 1, at)
-		for i, t := range r.Reservation.Window.Tasks {
-			if k, known := s.number[t.Node]; known && r.Ends()[i] > at {
-				s.nodes[k].by, s.nodes[k].overdue = r, false
-			}
+		// Each task goes on: all take some time, or none does, and then the job has ended.
+		for _, t := range r.Reservation.Window.Tasks {
+			k := s.number[t.Node]
+			s.nodes[k].by, s.nodes[k].overdue = r, false
 		}
 	}
 	clear(s.started)
