@@ -774,24 +774,53 @@ func TestAPlanOfOnesOwnMayHaveTasks(t *testing.T) {
 // contiguous takes the first range that is wide enough.
 type contiguous struct{}
 
-func (contiguous) Place(free *procset.Set, r *entity.Run, ranges []procset.Range) ([]procset.Range, error) {
+func (contiguous) Place(free *procset.Set, _ *entity.Run, n int, ranges []procset.Range) ([]procset.Range, error) {
 	for hole := range free.Ranges() {
-		if int(hole.Last-hole.First)+1 >= r.Request.Nodes {
-			hole.Last = hole.First + int32(r.Request.Nodes) - 1
+		if int(hole.Last-hole.First)+1 >= n {
+			hole.Last = hole.First + int32(n) - 1
 			return append(ranges, hole), free.Take(hole)
 		}
 	}
-	return free.Allocate(r.Request.Nodes, ranges)
+	return free.Allocate(n, ranges)
 }
 
 func TestAPlacerOfOnesOwn(t *testing.T) {
-	w := newWorld(8, backfill.FCFS{})
-	w.meta.Placer = contiguous{}
-	w.meta.Submit(job(1, 0, 10, 2))
-	w.meta.Submit(job(2, 0, 100, 2))
-	gone := w.meta.Submit(job(3, 20, 10, 3)) // 0-1 is too narrow for it
-	w.run(t)
-	require.Equal(t, []procset.Range{{First: 4, Last: 6}}, gone.Place)
+	for _, named := range []bool{false, true} {
+		w := newWorld(8, backfill.FCFS{})
+		if named {
+			nodes := make([]*entity.Node, 8)
+			for i := range nodes {
+				nodes[i] = &entity.Node{ID: i, Perf: 1}
+			}
+			w = nodesWorld(t, backfill.FCFS{}, nodes)
+		}
+		w.meta.Placer = contiguous{}
+		w.meta.Submit(job(1, 0, 10, 2))
+		w.meta.Submit(job(2, 0, 100, 2))
+		gone := w.meta.Submit(job(3, 20, 10, 3)) // 0-1 is too narrow for it
+		w.run(t)
+		place := gone.Place
+		for _, task := range gone.Reservation.Window.Tasks {
+			place = procset.Extend(place, int32(task.Node.ID))
+		}
+		require.Equal(t, []procset.Range{{First: 4, Last: 6}}, place)
+	}
+}
+
+// scarce is a Placer that finds no place.
+type scarce struct{}
+
+func (scarce) Place(*procset.Set, *entity.Run, int, []procset.Range) ([]procset.Range, error) {
+	return nil, errors.New("there is none")
+}
+
+func TestAPlacerThatFindsNoPlaceEndsTheRun(t *testing.T) {
+	nodes := []*entity.Node{{ID: 1, Perf: 1}, {ID: 2, Perf: 1}}
+	for _, w := range []*world{newWorld(2, backfill.FCFS{}), nodesWorld(t, backfill.FCFS{}, nodes)} {
+		w.meta.Placer = scarce{}
+		w.meta.Submit(job(1, 0, 10, 1))
+		require.ErrorContains(t, w.sim.Run(context.Background()), "placing job 1: there is none")
+	}
 }
 
 // A job that is cancelled at the instant at which it comes was shown to the policy

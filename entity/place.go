@@ -1,8 +1,16 @@
 package entity
 
-// Which processors a job has. A counted plan knows how many are taken, now and
-// ahead; which ones is decided when a job has started, so that what lies ahead is
-// never pinned to a processor.
+// Which of equal nodes a job gets: who decides it, on every plan, and when.
+//
+// How many nodes a job gets, and which of unequal ones, is said by its window, which the
+// policy has chosen among those that the plan finds. Of nodes that are equal the plan only
+// counts ahead how many are taken, so that what lies ahead is never pinned to one of them.
+// Which of them a job has is decided here, once it starts, by the Placer:
+//
+//	nodes with names     Plan.Settle asks Run.Choose as the job starts, for each kind of
+//	                     equal nodes that its window has
+//	counted processors   places ask Run.Choose when the instant of the start is over:
+//	                     whatever ends at an instant makes room for whatever starts at it
 
 import (
 	"errors"
@@ -12,21 +20,36 @@ import (
 	"github.com/gridslot/gridslot/entity/procset"
 )
 
-// Placer chooses the processors of a job that has started: lowest first,
-// contiguous, by topology.
+// Placer chooses which of equal nodes, or of counted processors, a job has that has
+// started: lowest first, contiguous, by topology.
 type Placer interface {
-	// Place takes r.Request.Nodes of the free processors and appends them to
-	// ranges. It is asked when the instant of r.Start is over, which the clock has
-	// passed by then.
-	Place(free *procset.Set, r *Run, ranges []procset.Range) ([]procset.Range, error)
+	// Place takes n of the free ones for r, and appends their numbers (Plan.Node) to
+	// ranges. Of counted processors it is asked when the instant of r.Start is over,
+	// which the clock has passed by then.
+	Place(free *procset.Set, r *Run, n int, ranges []procset.Range) ([]procset.Range, error)
 }
 
-// LowestFirst is the Placer that takes the lowest free processors.
+// LowestFirst is the Placer that takes those of the lowest numbers: of nodes that have
+// names the first ones in the order of their plan.
 type LowestFirst struct{}
 
 // Place takes the lowest.
-func (LowestFirst) Place(free *procset.Set, r *Run, ranges []procset.Range) ([]procset.Range, error) {
-	return free.Allocate(r.Request.Nodes, ranges)
+func (LowestFirst) Place(free *procset.Set, _ *Run, n int, ranges []procset.Range) ([]procset.Range, error) {
+	return free.Allocate(n, ranges)
+}
+
+// Choose takes n of the free nodes for r, by the Placer of its metascheduler, and
+// LowestFirst where that has none. It appends their numbers to ranges.
+func (r *Run) Choose(free *procset.Set, n int, ranges []procset.Range) ([]procset.Range, error) {
+	var by Placer = LowestFirst{}
+	if r.meta != nil && r.meta.Placer != nil {
+		by = r.meta.Placer
+	}
+	place, err := by.Place(free, r, n, ranges)
+	if err != nil {
+		return ranges, fmt.Errorf("placing %v: %w", r, err)
+	}
+	return place, nil
 }
 
 // places gives the jobs of a counted plan their processors, at the end of every
@@ -43,7 +66,7 @@ type places struct {
 type placing struct {
 	run  *Run
 	over bool // it has ended at this instant, too
-	more bool // it has a place already, and needs more
+	more bool // it has a place already, which it keeps, and needs more
 }
 
 // note takes one event in.
@@ -90,6 +113,39 @@ func (p *places) pending(r *Run) int {
 		}
 	}
 	return -1
+}
+
+// resized has a run keep what it can of its place. What it gives up is free at once, for
+// whoever is placed when this instant is over; what it gains it is given then, behind
+// all who have come before: one of them may have left what it gains.
+func (p *places) resized(r *Run) {
+	s := placing{run: r, more: true}
+	if i := p.pending(r); i >= 0 {
+		s = p.started[i]
+		p.started = slices.Delete(p.started, i, i+1)
+	}
+	if s.more && r.Request.Nodes <= procset.Count(r.Place) {
+		var rest []procset.Range
+		r.Place, rest = cut(r.Place, r.Request.Nodes)
+		p.ended = append(p.ended, rest)
+		return
+	}
+	p.started = append(p.started, s)
+}
+
+// cut is the first n processors of a place, and the others.
+func cut(place []procset.Range, n int) (first, rest []procset.Range) {
+	for _, p := range place {
+		k := min(n, int(p.Last-p.First)+1)
+		if k > 0 {
+			first = append(first, procset.Range{First: p.First, Last: p.First + int32(k) - 1})
+		}
+		if p.First+int32(k) <= p.Last {
+			rest = append(rest, procset.Range{First: p.First + int32(k), Last: p.Last})
+		}
+		n -= k
+	}
+	return first, rest
 }
 
 // place ends an instant: whatever ended gives its processors back, then whatever
@@ -150,23 +206,25 @@ func (p *places) settle(m *Metascheduler) error {
 	}
 	for _, s := range p.started {
 		r := s.run
+		n := r.Request.Nodes
 		if s.more {
-			if err := p.grow(m.Placer, r); err != nil {
-				return err
-			}
-			continue
+			n -= procset.Count(r.Place)
 		}
-		if s.over && r.Request.Nodes > p.free.Available() {
+		if s.over && n > p.free.Available() {
 			// It ran for no time at all, and keeps no one off its processors.
-			r.Place = []procset.Range{{First: 0, Last: int32(r.Request.Nodes) - 1}}
+			r.Place = []procset.Range{{First: 0, Last: int32(n) - 1}}
 			continue
 		}
-		place, err := m.Placer.Place(p.free, r, p.room())
+		place, err := r.Choose(p.free, n, p.room())
 		if err != nil {
-			return fmt.Errorf("placing %v: %w", r, err)
+			return err
 		}
 		p.keep(place)
-		r.Place = place[:len(place):len(place)]
+		place = place[:len(place):len(place)]
+		if s.more {
+			place = procset.Join(slices.Concat(r.Place, place))
+		}
+		r.Place = place
 		if s.over {
 			if err := p.free.Free(r.Place); err != nil {
 				return err

@@ -13,10 +13,8 @@ package entity
 import (
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/gridslot/gridslot/des"
-	"github.com/gridslot/gridslot/entity/procset"
 )
 
 // Resize has a job that runs go on in its shape of so many nodes (Job.Shapes),
@@ -108,50 +106,5 @@ func (m *Metascheduler) resize(r *Run, nodes int, cost des.Time) error {
 	r.Start = now
 	m.schedule(r)
 	m.notify(r, JobResized)
-	return nil
-}
-
-// resized has a run keep what it can of its place. What it gives up is free at once, for
-// whoever is placed when this instant is over; what it gains it is given then, behind
-// all who have come before: one of them may have left what it gains.
-func (p *places) resized(r *Run) {
-	s := placing{run: r, more: true}
-	if i := p.pending(r); i >= 0 {
-		s = p.started[i]
-		p.started = slices.Delete(p.started, i, i+1)
-	}
-	if s.more && r.Request.Nodes <= procset.Count(r.Place) {
-		var rest []procset.Range
-		r.Place, rest = cut(r.Place, r.Request.Nodes)
-		p.ended = append(p.ended, rest)
-		return
-	}
-	p.started = append(p.started, s)
-}
-
-// cut is the first n processors of a place, and the others.
-func cut(place []procset.Range, n int) (first, rest []procset.Range) {
-	for _, p := range place {
-		k := min(n, int(p.Last-p.First)+1)
-		if k > 0 {
-			first = append(first, procset.Range{First: p.First, Last: p.First + int32(k) - 1})
-		}
-		if p.First+int32(k) <= p.Last {
-			rest = append(rest, procset.Range{First: p.First + int32(k), Last: p.Last})
-		}
-		n -= k
-	}
-	return first, rest
-}
-
-// grow has a run, which keeps its place, get as many more processors as it needs.
-func (p *places) grow(placer Placer, r *Run) error {
-	part := *r
-	part.Request.Nodes -= procset.Count(r.Place)
-	more, err := placer.Place(p.free, &part, nil)
-	if err != nil {
-		return fmt.Errorf("placing %d more processors of %v: %w", part.Request.Nodes, r, err)
-	}
-	r.Place = procset.Join(slices.Concat(r.Place, more))
 	return nil
 }

@@ -21,15 +21,15 @@ type avoiding struct {
 	inner   entity.Placer
 }
 
-// Place takes free processors for r.
-func (a avoiding) Place(free *procset.Set, r *entity.Run, ranges []procset.Range) ([]procset.Range, error) {
+// Place takes n free processors for r.
+func (a avoiding) Place(free *procset.Set, r *entity.Run, n int, ranges []procset.Range) ([]procset.Range, error) {
 	// Free, but lost before the job is expected to end, or after that. They are taken
 	// for the moment. What is lost twice is lost soon if either is.
 	end := r.Reservation.Window.End
 	soon := a.lost(free, func(l *loss) bool { return l.From < end })
 	later := a.lost(free, func(l *loss) bool { return l.From >= end })
 	var err error
-	withheld, n := soon, r.Request.Nodes
+	withheld := soon
 	switch {
 	case len(later) >= n: // which nobody wants who stays longer
 		others := slices.Collect(free.Ranges())
@@ -44,7 +44,7 @@ func (a avoiding) Place(free *procset.Set, r *entity.Run, ranges []procset.Range
 	if err = errors.Join(err, free.Free(later)); err != nil {
 		return ranges, err
 	}
-	ranges, err = a.inner.Place(free, r, ranges)
+	ranges, err = a.inner.Place(free, r, n, ranges)
 	return ranges, errors.Join(err, free.Free(withheld))
 }
 

@@ -2,11 +2,12 @@ package plan
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
-	"github.com/gridslot/gridslot/entity"
-
 	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/procset"
 )
 
 // Classes: nodes of a Domain that nobody can tell apart. Of what lies ahead a
@@ -197,34 +198,61 @@ func (d *Domain) returnRun(c *class, r *entity.Reservation, i, n int, at des.Tim
 	}
 }
 
-// Settle gives r, whose window begins now, real nodes: what was "one of its
-// class" becomes the first nodes of the class, in the domain's order, on which
-// nobody runs. The Metascheduler calls it when a job starts.
+// Settle gives r, whose window begins now, real nodes: what was "one of its class" becomes
+// one of those of the class on which nobody runs. Run.Choose says which. The Metascheduler
+// calls it when a job starts.
 func (d *Domain) Settle(r *entity.Reservation) {
 	if !r.Active || r.Settled {
 		return
 	}
 	r.Settled = true
-	start, tasks := r.Window.Start, r.Window.Tasks
-	for i := 0; i < len(tasks); {
-		_, n, c := d.run(tasks, i)
-		next := 0 // in c.counted
-		for end := i + n; i < end; i++ {
-			if c == nil || d.idle(r, i) {
-				continue
-			}
-			for next < len(c.counted) && d.on[c.counted[next]].end > start {
-				next++
-			}
-			if next == len(c.counted) {
-				d.fail(&entity.ConflictError{Run: r.Run, Window: r.Window, Detail: "fewer nodes of a class are free than were counted"})
+	for i := 0; i < len(r.Window.Tasks); {
+		_, n, c := d.run(r.Window.Tasks, i)
+		if c != nil {
+			if err := d.settleRun(r, c, i, n); err != nil {
+				d.fail(err)
 				return
 			}
-			k := c.counted[next]
-			tasks[i].Node = d.nodes[k]
-			d.on[k] = span{start, tasks[i].End, r.Run}
+		}
+		i += n
+	}
+}
+
+// settleRun settles the n tasks of r from the i-th on, counted in class c.
+func (d *Domain) settleRun(r *entity.Reservation, c *class, i, n int) error {
+	start, tasks := r.Window.Start, r.Window.Tasks
+	var left []int // tasks that have no node of their own yet
+	for t := i; t < i+n; t++ {
+		if !d.idle(r, t) {
+			left = append(left, t)
 		}
 	}
+	free, err := d.freeOf(c, start)
+	if err != nil {
+		return err
+	}
+	chosen, err := r.Run.Choose(free, len(left), nil)
+	if err != nil {
+		return &entity.ConflictError{Run: r.Run, Window: r.Window, Detail: fmt.Sprintf("of the nodes of a class that were counted as free: %v", err)}
+	}
+	for k := range (entity.Where{Set: chosen}).Numbers() {
+		t := left[0]
+		left = left[1:]
+		tasks[t].Node = d.nodes[k]
+		d.on[k] = span{start, tasks[t].End, r.Run}
+	}
+	return nil
+}
+
+// freeOf are the counted nodes of c on which nobody runs from the instant at on.
+func (d *Domain) freeOf(c *class, at des.Time) (*procset.Set, error) {
+	var list []procset.Range
+	for _, k := range c.counted {
+		if d.on[k].end <= at {
+			list = procset.Extend(list, int32(k))
+		}
+	}
+	return procset.Of(len(d.nodes), list)
 }
 
 // levels appends to list what of c is free within [from, to) and begins no

@@ -31,13 +31,25 @@ type Set struct {
 
 // New returns n free processors.
 func New(n int) *Set {
-	n = max(n, 0)
-	p := &Set{size: n, words: make([]uint64, (n+63)/64)}
-	p.some = make([]uint64, (len(p.words)+63)/64)
+	p := taken(n)
 	if n > 0 {
 		p.put(Range{0, int32(n - 1)})
+		p.available = n
 	}
-	p.available = n
+	return p
+}
+
+// Of returns n processors of which those of ranges are free.
+func Of(n int, ranges []Range) (*Set, error) {
+	p := taken(n)
+	return p, p.Free(ranges)
+}
+
+// taken returns n processors of which none is free.
+func taken(n int) *Set {
+	p := &Set{size: max(n, 0)}
+	p.words = make([]uint64, (p.size+63)/64)
+	p.some = make([]uint64, (len(p.words)+63)/64)
 	return p
 }
 
