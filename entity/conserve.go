@@ -6,25 +6,20 @@ package entity
 import (
 	"cmp"
 	"fmt"
-	"slices"
+
+	"github.com/emirpasic/gods/maps/treemap"
 
 	"github.com/gridslot/gridslot/des"
 )
 
 // busy is what jobs have of the machine, by the engine's own books.
 type busy struct {
-	size  int // processors or nodes
-	taken int // by jobs that run
-	nodes map[*Node]task
-	holds map[*Hold]bool // of capacity that are not over: true of those that have begun
-	edges []edge         // where they begin and end, in order of time
-	kept  int            // by those that have begun
-}
-
-// edge is the instant at which a hold of capacity begins or ends.
-type edge struct {
-	at   des.Time
-	hold *Hold
+	size   int // processors or nodes
+	taken  int // by jobs that run
+	nodes  map[*Node]task
+	kept   int          // withheld
+	passed des.Time     // the instant up to which kept counts what is withheld
+	steps  *treemap.Map // by later instants: how many more are withheld from then on; nil where nothing ever was
 }
 
 // task is one of a run's.
@@ -33,53 +28,51 @@ type task struct {
 	i   int
 }
 
-// withhold takes h in.
-func (b *busy) withhold(h *Hold) {
-	if b.holds == nil {
-		b.holds = map[*Hold]bool{}
+// withhold takes h in, and back takes it out again, before its end.
+func (b *busy) withhold(h *Hold) { b.hold(h.Window(), 1) }
+func (b *busy) back(h *Hold)     { b.hold(h.Window(), -1) }
+
+func (b *busy) hold(w Window, sign int) {
+	if b.steps == nil {
+		b.steps = treemap.NewWith(func(a, b any) int { return cmp.Compare(a.(des.Time), b.(des.Time)) })
 	}
-	b.holds[h] = false
-	w := h.Window()
-	b.insert(edge{w.Start, h})
-	if w.End < des.Forever {
-		b.insert(edge{w.End, h})
-	}
+	b.step(w.Start, sign*w.Nodes)
+	b.step(w.End, -sign*w.Nodes)
 }
 
-func (b *busy) insert(e edge) {
-	i, _ := slices.BinarySearchFunc(b.edges, e.at, func(o edge, at des.Time) int { return cmp.Or(cmp.Compare(o.at, at), -1) })
-	b.edges = slices.Insert(b.edges, i, e)
-}
-
-// back takes h out again, before its end.
-func (b *busy) back(h *Hold) {
-	if b.holds[h] {
-		b.kept -= h.Window().Nodes
+// step has so many more be withheld from the instant at on.
+func (b *busy) step(at des.Time, more int) {
+	if at <= b.passed {
+		b.kept += more
+		return
 	}
-	delete(b.holds, h)
-	b.edges = slices.DeleteFunc(b.edges, func(e edge) bool { return e.hold == h })
-}
-
-// pass has holds begin and end up to the instant at.
-func (b *busy) pass(at des.Time) {
-	n := 0
-	for ; n < len(b.edges) && b.edges[n].at <= at; n++ {
-		h := b.edges[n].hold
-		if begun := b.holds[h]; begun {
-			b.kept -= h.Window().Nodes
-			delete(b.holds, h)
-		} else {
-			b.kept += h.Window().Nodes
-			b.holds[h] = true
-		}
+	if others, there := b.steps.Get(at); there {
+		more += others.(int)
 	}
-	b.edges = slices.Delete(b.edges, 0, n)
+	b.steps.Put(at, more)
 }
 
-// due reports whether conserve has anything to do at the end of the instant at: holds of
-// capacity begin or end, or more is taken than there is room.
+// due reports whether conserve has anything to do at the end of the instant at: capacity is
+// withheld or comes back, or more is taken than there is room.
 func (b *busy) due(at des.Time) bool {
-	return b.taken+b.kept > b.size || len(b.edges) > 0 && b.edges[0].at <= at
+	if b.steps == nil {
+		return b.taken > b.size
+	}
+	next, _ := b.steps.Min()
+	return b.taken+b.kept > b.size || next != nil && next.(des.Time) <= at
+}
+
+// pass counts what is withheld at the instant at.
+func (b *busy) pass(at des.Time) {
+	b.passed = at
+	for b.steps != nil {
+		next, more := b.steps.Min()
+		if next == nil || next.(des.Time) > at {
+			return
+		}
+		b.kept += more.(int)
+		b.steps.Remove(next)
+	}
 }
 
 // conserve checks, at the end of an instant, that jobs have no more of the machine than

@@ -8,6 +8,8 @@ import (
 	"iter"
 	"slices"
 
+	"github.com/emirpasic/gods/sets/treeset"
+
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/internal/sumtree"
@@ -69,11 +71,11 @@ type Domain struct {
 	// ahead holds the singles' gaps between spans that begin after origin, so
 	// that a search need not sort them.
 	ahead     *sumtree.Tree[gap, struct{}, gapAlgebra]
-	pinned    []des.Time // by node: when the last of what is its own will have ended
-	rejoin    des.Time   // no single can be counted again before
-	pins      []pin      // what nodes have of their own, by end
-	freeNodes freeNodes  // of the singles
-	overlay   overlay    // on the singles
+	pinned    []des.Time   // by node: when the last of what is its own will have ended
+	rejoin    des.Time     // no single can be counted again before
+	pins      *treeset.Set // what nodes have of their own: pins, by end
+	freeNodes freeNodes    // of the singles
+	overlay   overlay      // on the singles
 
 	gaps   []gap         // of the latest search
 	slots  []entity.Slot // of the latest search
@@ -93,7 +95,12 @@ type Domain struct {
 type pin struct {
 	end  des.Time
 	node int
-	by   *entity.Run
+}
+
+// byEnd orders pins. No two are equal: what ends at one instant on one node is one thing.
+func byEnd(a, b any) int {
+	p, q := a.(pin), b.(pin)
+	return cmp.Or(cmp.Compare(p.end, q.end), cmp.Compare(p.node, q.node))
 }
 
 var (
@@ -111,6 +118,7 @@ func NewDomain(nodes []*entity.Node, finder Finder) (*Domain, error) {
 		index:  make(map[*entity.Node]int, len(nodes)),
 		ahead:  sumtree.New(gapAlgebra{}),
 		rejoin: des.Forever,
+		pins:   treeset.NewWith(byEnd),
 
 		kinds:    map[traits][]*class{},
 		returned: map[*entity.Reservation][]bool{},
@@ -661,8 +669,9 @@ func (d *Domain) Withhold(r *entity.Run, at entity.Where, from, to des.Time) err
 	for k := range at.Numbers() {
 		d.pinned[k] = max(d.pinned[k], to)
 		d.rejoin = min(d.rejoin, d.pinned[k])
-		i, _ := slices.BinarySearchFunc(d.pins, to, func(p pin, end des.Time) int { return cmp.Compare(p.end, end) })
-		d.pins = slices.Insert(d.pins, i, pin{to, k, r})
+		if from < to {
+			d.pins.Add(pin{to, k})
+		}
 	}
 	return nil
 }
@@ -670,13 +679,15 @@ func (d *Domain) Withhold(r *entity.Run, at entity.Where, from, to des.Time) err
 // unpin lets go of what Withhold has kept for r, which has been given back: its nodes
 // may be counted again as soon as nothing else of their own lies ahead.
 func (d *Domain) unpin(r *entity.Reservation) {
-	d.pins = slices.DeleteFunc(d.pins, func(p pin) bool { return p.by == r.Run })
 	for _, t := range r.Window.Tasks {
 		k := d.index[t.Node]
+		if r.Window.Start < t.End {
+			d.pins.Remove(pin{t.End, k})
+		}
 		d.pinned[k] = 0
-		for _, p := range d.pins {
-			if p.node == k {
-				d.pinned[k] = max(d.pinned[k], p.end)
+		for it := d.pins.Iterator(); it.Next(); {
+			if p := it.Value().(pin); p.node == k {
+				d.pinned[k] = p.end
 			}
 		}
 		d.rejoin = min(d.rejoin, max(d.pinned[k], d.origin))
@@ -850,11 +861,9 @@ func (d *Domain) Forget(now des.Time) (gained bool) {
 		d.ahead.Remove(first)
 		d.updateFree(first.node)
 	}
-	past := 0
-	for past < len(d.pins) && d.pins[past].end <= d.origin {
-		past++
+	for it := d.pins.Iterator(); it.First() && it.Value().(pin).end <= d.origin; it = d.pins.Iterator() {
+		d.pins.Remove(it.Value())
 	}
-	d.pins = slices.Delete(d.pins, 0, past)
 	if d.rejoin <= d.origin {
 		d.reunite()
 	}
@@ -879,7 +888,8 @@ func (d *Domain) reunite() {
 // time, or des.Forever: the end of an owner's job. Jobs tell when they end.
 func (d *Domain) NextGain() des.Time {
 	d.applyOverlay()
-	for _, p := range d.pins {
+	for it := d.pins.Iterator(); it.Next(); {
+		p := it.Value().(pin)
 		l := d.busy[p.node]
 		if start, end := l.gap(l.after(p.end)); start == p.end && start < end {
 			return p.end
