@@ -44,9 +44,29 @@ type Job struct {
 	// After are the jobs that this one must wait for. A metascheduler does not look at
 	// it: sources that hold jobs back do, such as those of package flow.
 	After []Dependency
+	// Recorded is how long the job waited when its log was written, where the log tells:
+	// what the policy "recorded" repeats.
+	Recorded RecordedWait
 	// Extra is whatever else a workload tells of the job, for policies and
 	// observers that know of it. The framework does not look at it.
 	Extra any
+}
+
+// RecordedWait is how long a job waited in the schedule that its log records. The zero value
+// says that nobody knows.
+type RecordedWait struct{ afterSubmit des.Time } // one tick more than the wait
+
+// Waited is a recorded wait; a negative wait is one that nobody knows.
+func Waited(wait des.Time) RecordedWait {
+	if wait < 0 {
+		return RecordedWait{}
+	}
+	return RecordedWait{wait + des.Tick}
+}
+
+// Wait is the time between submission and start, and whether it is known.
+func (w RecordedWait) Wait() (wait des.Time, known bool) {
+	return w.afterSubmit - des.Tick, w.afterSubmit > 0
 }
 
 // Columns is what Job.Extra may be, for orders by a formula: values of the job by the

@@ -146,6 +146,9 @@ func Registry() Table[entity.Policy] {
 			s.Count(&p.Depth, "depth", "how many jobs are looked at in a round (all)")
 			return s.capped(p)
 		}),
+		Row("recorded", "what really happened: each job waits as long as its log says", func(*Settings) entity.Policy {
+			return backfill.Recorded{}
+		}),
 		Row("equipartition", "dynamic equipartition: equal shares for all moldable jobs, which grow and shrink", func(s *Settings) entity.Policy {
 			var p preempt.Equipartition
 			s.order(&p.Order, "order", queueOrder)

@@ -328,6 +328,7 @@ func (s *JobStream) job(rec *Record) *entity.Job {
 	j.ID = rec.Job
 	j.Submit = rec.Submit
 	j.Runtime = rec.Runtime
+	j.Recorded = entity.Waited(rec.Wait)
 	j.Request.Nodes = int(size)
 	j.User = s.owner(12, rec.User)
 	j.Group = s.owner(13, rec.Group)

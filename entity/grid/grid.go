@@ -369,7 +369,7 @@ func (k *bag) fragment(a *ResourceAgent, nodes int) *Fragment {
 	j := k.run.Job
 	return &Fragment{Job: j, Broker: k.broker, Agent: a, bag: k, Task: &entity.Job{
 		ID: j.ID, Submit: a.grid.sim.Now(), Runtime: a.Length(j.Runtime), User: j.User, Group: j.Group, Queue: j.Queue, Application: j.Application,
-		Extra: j.Extra, Request: a.request(j.Request, nodes),
+		Recorded: j.Recorded, Extra: j.Extra, Request: a.request(j.Request, nodes),
 	}}
 }
 

@@ -177,8 +177,12 @@ func Run(ctx context.Context, sc *Scenario, o Options) (*Outcome, error) {
 // Check reports what makes a scenario meaningless before anything is opened, or
 // nil: a *SettingError where it is one setting.
 func (sc *Scenario) Check(t *Tables) error {
-	if _, err := sc.machine().names(sc, t); err != nil {
+	all, err := sc.machine().names(sc, t)
+	if err != nil {
 		return &SettingError{"policy", err}
+	}
+	if err := sc.checkRecorded(all); err != nil {
+		return err
 	}
 	if _, _, err := t.sourceOf(sc.Workload.Trace); err != nil && sc.Workload.Jobs == nil {
 		return &SettingError{"trace", err}
@@ -538,6 +542,9 @@ func (c *call) tell(o *Outcome) {
 		if n := r.Summary.Rejected; n > 0 && len(r.Rejections) > 0 {
 			most := slices.MaxFunc(r.Rejections, func(a, b metrics.ReasonCount) int { return int(a.Count - b.Count) })
 			say(r, "%d of %d jobs rejected, %d of them: %s", n, r.Summary.Jobs, most.Count, most.Reason)
+		}
+		if r.Late.Jobs > 0 {
+			say(r, "%v", r.Late)
 		}
 		if n := len(r.Waiting); n > 0 {
 			reason := r.Waiting[0].Reason

@@ -40,6 +40,7 @@ type Session struct {
 	// capacity otherwise than by the site's metascheduler tells it here.
 	account  *metrics.Account
 	accuracy *metrics.Accuracy  // nil where nothing is predicted
+	late     *lateStarts        // nil where the policy is not recorded
 	waiting  *flow.Dependencies // nil where no job waits for another
 	// bill, if set, is what a job has cost, and places where a job as a whole has run:
 	// jobs-POLICY.csv has them then.
@@ -240,6 +241,9 @@ func (x *Session) commit() (Result, error) {
 	}
 	if err := x.energy(&result); err != nil {
 		return Result{}, err
+	}
+	if x.late != nil {
+		result.Late = x.late.Late
 	}
 	if x.accuracy != nil {
 		a := x.accuracy.Summary()

@@ -110,6 +110,8 @@ type Result struct {
 	Capacity metrics.Capacity
 	// Accuracy is how good the predictions of runtimes were, where there are any.
 	Accuracy *metrics.AccuracySummary
+	// Late tells, of the policy "recorded", which jobs began later than their log says.
+	Late Late
 	// Energy is what the run took, where that was accounted for, and SiteEnergies what of it
 	// each site of a grid took.
 	Energy       *metrics.EnergyRow

@@ -9,6 +9,7 @@ import (
 	"github.com/gridslot/gridslot/entity/plan"
 	"github.com/gridslot/gridslot/policy"
 	"github.com/gridslot/gridslot/policy/agent"
+	"github.com/gridslot/gridslot/policy/backfill"
 	"github.com/gridslot/gridslot/workload"
 )
 
@@ -84,6 +85,7 @@ func Standard() *Tables { return NewTables(nil, nil, nil, nil, nil) }
 type policyName struct {
 	spec, file string
 	plansAll   bool // it keeps a window for every job that waits
+	repeatsLog bool // it is the log's own schedule
 }
 
 // names reads a list of policies, of which none may be unknown or there twice.
@@ -99,7 +101,8 @@ func names[T any](t policy.Table[T], list []string, defaults string) ([]policyNa
 			decides = n.Policy
 		}
 		p, says := entity.As[interface{ PlansAll() bool }](decides)
-		all = append(all, policyName{c.Spec, c.FileName(), says && p.PlansAll()})
+		_, repeats := entity.As[backfill.Recorded](decides)
+		all = append(all, policyName{c.Spec, c.FileName(), says && p.PlansAll(), repeats})
 	}
 	return all, nil
 }

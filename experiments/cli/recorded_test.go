@@ -1,0 +1,49 @@
+package cli
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// threeRecorded is a log of a machine of 4 processors on which job 2 waited though there was
+// room, and of which job 3 cannot start where it did: the log has 5 processors at work.
+const threeRecorded = `; MaxProcs: 4
+1 0 0 100 2 -1 -1 2 100 -1 1 1 1 -1 1 -1 -1 -1
+2 10 40 100 2 -1 -1 2 100 -1 1 1 1 -1 1 -1 -1 -1
+3 20 30 10 1 -1 -1 1 10 -1 1 1 1 -1 1 -1 -1 -1
+`
+
+func TestALogsOwnScheduleIsAPolicy(t *testing.T) {
+	log, dir := write(t, "log.swf", threeRecorded), t.TempDir()
+	o := call("simulate", log, "--policy", "recorded,easy", "--out", dir, "--decisions")
+	require.Zero(t, o.code, o.stderr)
+	require.Contains(t, o.stderr, "recorded: 1 jobs start later than their log says, by 50 s at most (job 3)")
+	rows := table(t, filepath.Join(dir, "jobs-recorded.csv"))
+	for i, start := range []string{"0", "50", "100"} {
+		require.Equal(t, start, rows[i]["starting_time"], "job %d", i+1)
+	}
+	require.Equal(t, "recorded", table(t, filepath.Join(dir, "summary.csv"))[0]["policy"])
+	require.Zero(t, call("validate", dir).code)
+	explained := call("explain", dir, "2", "--policy", "recorded")
+	require.Zero(t, explained.code, explained.stderr)
+	require.Contains(t, explained.stdout, "its log has it start later")
+	require.Contains(t, call("explain", dir, "3", "--policy", "recorded").stdout, "its log has it start by now, and too little is free")
+}
+
+func TestARecordedScheduleHasNoOtherLoad(t *testing.T) {
+	o := call("simulate", write(t, "log.swf", threeRecorded), "--policy", "easy,recorded", "--load", "0.5")
+	require.Equal(t, 2, o.code)
+	require.Contains(t, o.stderr, "recorded repeats the log's own starts, which have no meaning at another load")
+}
+
+func TestJobsWithoutARecordedStartCanBeLeftOut(t *testing.T) {
+	log := write(t, "log.swf", threeRecorded+"4 30 -1 10 1 -1 -1 1 10 -1 1 1 1 -1 1 -1 -1 -1\n")
+	o := call("simulate", log, "--policy", "easy,recorded")
+	require.Equal(t, 1, o.code)
+	require.Contains(t, o.stderr, "job 4: its log does not tell how long it waited")
+	require.Contains(t, o.stderr, "finished and kept: easy")
+	o = call("simulate", log, "--policy", "easy,recorded", "--where", "wait >= 0")
+	require.Zero(t, o.code, o.stderr)
+}
