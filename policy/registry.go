@@ -30,6 +30,9 @@ type Entry[T any] struct {
 	Name   string
 	Text   string // one line for people
 	Params []Param
+	// Needs is what a workload must have for it, for people, "the waits of its log"; "" where
+	// any will do.
+	Needs string
 	// New makes one from the parameters given, all of them known to Params. What
 	// it cannot read it tells a.
 	New func(a *Args) T
@@ -46,6 +49,17 @@ type Param struct {
 // is the one of queue policies; finders of windows and strategies of agents,
 // which are no policies, have tables of the same kind.
 type Table[T any] []Entry[T]
+
+// Needing is the entry with what it needs of a workload.
+func (e Entry[T]) Needing(what string) Entry[T] {
+	e.Needs = what
+	return e
+}
+
+// ForAny is the part of the table that needs nothing of a workload.
+func (t Table[T]) ForAny() Table[T] {
+	return slices.DeleteFunc(slices.Clone(t), func(e Entry[T]) bool { return e.Needs != "" })
+}
 
 // Chosen is one thing asked for.
 type Chosen[T any] struct {
@@ -148,7 +162,7 @@ func Registry() Table[entity.Policy] {
 		}),
 		Row("recorded", "what really happened: each job waits as long as its log says", func(*Settings) entity.Policy {
 			return backfill.Recorded{}
-		}),
+		}).Needing("a log that tells how long its jobs waited"),
 		Row("equipartition", "dynamic equipartition: equal shares for all moldable jobs, which grow and shrink", func(s *Settings) entity.Policy {
 			var p preempt.Equipartition
 			s.order(&p.Order, "order", queueOrder)

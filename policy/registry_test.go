@@ -99,7 +99,7 @@ func TestPoliciesThatPreemptTakeTheirParameters(t *testing.T) {
 
 func TestEveryOrderOfThePackageCanBeAskedFor(t *testing.T) {
 	for _, o := range backfill.Orders() {
-		for _, name := range Registry().Names() {
+		for _, name := range Registry().ForAny().Names() {
 			if name == "selective-preemption" { // the expansion factor is its order
 				continue
 			}

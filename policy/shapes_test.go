@@ -17,7 +17,7 @@ import (
 // specs are all policies of a table, and each under a cap that leaves half of the
 // processors where it can have one.
 func specs[T any](table Table[T], capped bool) (all []string) {
-	for _, e := range table {
+	for _, e := range table.ForAny() {
 		all = append(all, e.Name)
 		if capped && e.takes(PowerCapParam) {
 			all = append(all, e.Name+":"+PowerCapParam+"=300")

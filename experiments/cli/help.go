@@ -59,6 +59,9 @@ func describe[T any](t policy.Table[T]) string {
 	var b strings.Builder
 	for _, e := range t {
 		fmt.Fprintf(&b, "\n  %-13s %s\n", e.Name, e.Text)
+		if e.Needs != "" {
+			fmt.Fprintf(&b, "      needs %s\n", e.Needs)
+		}
 		for _, p := range e.Params {
 			fmt.Fprintf(&b, "      %s=%s\n          %s\n", p.Name, p.Values, p.Text)
 		}

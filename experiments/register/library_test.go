@@ -127,7 +127,7 @@ var passes = []entity.Pass{entity.PassInstant, entity.PassEvent, entity.PassEach
 // everyPolicy are the policies of the registry, and others that a library's user has.
 func everyPolicy(t *testing.T) map[string]func() entity.Policy {
 	all := map[string]func() entity.Policy{}
-	for _, spec := range append(names(policy.Registry()), "easy:order=wfp3", "easy:reservations=3", "easy:reservations=all", "easy:depth=7",
+	for _, spec := range append(names(policy.Registry().ForAny()), "easy:order=wfp3", "easy:reservations=3", "easy:reservations=all", "easy:depth=7",
 		"easy:head=sticky", "easy:window=32", "easy:spare=off", "easy:spare=first", "easy:shadow=strict", "easy:arrivals=fitting",
 		"conservative:compression=off", "conservative:order=shortest", "selective-preemption:keep=none") {
 		_, err := policy.Registry().ParseList(spec)

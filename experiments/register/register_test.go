@@ -213,8 +213,8 @@ func readCalls(t *testing.T, path string) []string {
 	require.NoError(t, err)
 	defer file.Close()
 	lists := strings.NewReplacer(
-		"@policies", list(names(policy.Registry())),
-		"@nodes", list(names(policy.NodeRegistry())),
+		"@policies", list(names(policy.Registry().ForAny())),
+		"@nodes", list(names(policy.NodeRegistry().ForAny())),
 		"@finders", "easy:finder="+strings.Join(names(policy.Finders()), ",easy:finder="),
 		"@strategies", list(names(agent.Registry())),
 	)
