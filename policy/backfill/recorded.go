@@ -46,7 +46,7 @@ func (Recorded) Schedule(r *entity.Round) {
 			break
 		}
 	}
-	if !r.Heard() {
+	if !r.WhyObserved() {
 		return
 	}
 	for j := range r.Waiting() {
@@ -54,7 +54,7 @@ func (Recorded) Schedule(r *entity.Round) {
 		if recordedStart(j) <= r.Now {
 			why.Text = "its log has it start by now, and too little is free"
 		}
-		r.Say(j, why)
+		r.TellWhy(j, why)
 	}
 }
 
