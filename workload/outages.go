@@ -15,7 +15,7 @@ import (
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/flow"
 	"github.com/gridslot/gridslot/entity/procset"
-	"github.com/gridslot/gridslot/workload/csvtable"
+	"github.com/gridslot/gridslot/internal/csvtable"
 )
 
 // outageRow is a line of the file.

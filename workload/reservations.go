@@ -15,7 +15,7 @@ import (
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/flow"
-	"github.com/gridslot/gridslot/workload/csvtable"
+	"github.com/gridslot/gridslot/internal/csvtable"
 )
 
 // reservationRow is a line of the file. Times are in time units.

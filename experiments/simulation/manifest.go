@@ -83,6 +83,7 @@ func FromManifest(m *metrics.Manifest, trace string, t *Tables) (*Scenario, erro
 			return nil, err
 		}
 	}
+	sc.Slurm.Config = m.Settings["slurm"]
 	if is := sc.machine().Kind(); is != kind {
 		return nil, fmt.Errorf("the manifest is of a run on a %s, which no file that it holds describes: a program has made it", kind)
 	}
@@ -94,7 +95,7 @@ func FromManifest(m *metrics.Manifest, trace string, t *Tables) (*Scenario, erro
 	if err := sc.Adopt(m.Settings); err != nil {
 		return nil, err
 	}
-	if sample, _ := traces.Sample(); trace == "" && sc.Workload.Trace == "" && batchesOf(sc.machine()) == nil && m.Trace.Name != sample {
+	if sample, _ := traces.Sample(); trace == "" && sc.Workload.Trace == "" && !bringsJobs(sc.machine()) && m.Trace.Name != sample {
 		return nil, fmt.Errorf("the jobs of the run, %q, are those of a program, and no setting tells of them: give their log as TRACE", m.Trace.Name)
 	}
 	return sc, nil

@@ -47,6 +47,7 @@ func (c *call) checkMemory() error {
 			return err
 		}
 		c.needsOfProcessors(&n, float64(processors))
+	case *SlurmCluster: // a controller is small
 	case *Domain:
 		c.needsOfNodes(&n, m)
 	case *Grid:

@@ -17,9 +17,9 @@ import (
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/flow"
 	"github.com/gridslot/gridslot/entity/plan"
+	"github.com/gridslot/gridslot/internal/csvtable"
 	"github.com/gridslot/gridslot/metrics"
 	"github.com/gridslot/gridslot/policy/window"
-	"github.com/gridslot/gridslot/workload/csvtable"
 	"github.com/gridslot/gridslot/workload/vo"
 )
 

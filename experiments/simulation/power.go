@@ -13,9 +13,9 @@ import (
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/flow"
+	"github.com/gridslot/gridslot/internal/csvtable"
 	"github.com/gridslot/gridslot/metrics"
 	"github.com/gridslot/gridslot/policy"
-	"github.com/gridslot/gridslot/workload/csvtable"
 )
 
 // Power says how the energy of a run is accounted for. The zero value says that it

@@ -20,9 +20,9 @@ import (
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/flow"
 	"github.com/gridslot/gridslot/experiments/internal/yamlfile"
+	"github.com/gridslot/gridslot/internal/csvtable"
 	"github.com/gridslot/gridslot/internal/enum"
 	"github.com/gridslot/gridslot/traces"
-	"github.com/gridslot/gridslot/workload/csvtable"
 	"github.com/gridslot/gridslot/workload/vo"
 )
 

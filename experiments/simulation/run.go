@@ -239,7 +239,7 @@ func (c *call) prepare(ctx context.Context) (err error) {
 	if c.bookings, err = c.Scenario.bookings(); err != nil {
 		return err
 	}
-	if batchesOf(m) == nil || c.Workload.Trace != "" || c.Workload.Jobs != nil {
+	if !bringsJobs(m) || c.Workload.Trace != "" || c.Workload.Jobs != nil {
 		if c.jobs, err = c.open(ctx, c.tables, c.options.Stdin); err != nil {
 			return err
 		}
@@ -255,6 +255,10 @@ func (c *call) prepare(ctx context.Context) (err error) {
 		return err
 	}
 	c.values = c.Values()
+	if c.Slurm.Config == "" { // settings that mean nothing then
+		delete(c.values, "slurm")
+		delete(c.values, "accounts")
+	}
 	if c.runner, err = m.prepare(c); err != nil {
 		return err
 	}
@@ -268,6 +272,12 @@ func (c *call) prepare(ctx context.Context) (err error) {
 // running jobs can be stopped and begin again, or follow one another. Where a policy stops
 // jobs by itself the files tell as well; see RunSettings.Attempts.
 func (c *call) needsAttempts() { c.attempts = true }
+
+// bringsJobs reports whether the machine has jobs where no others are given.
+func bringsJobs(m Machine) bool {
+	s, slurm := m.(*SlurmCluster)
+	return slurm && s.isFolder() || batchesOf(m) != nil
+}
 
 // batchesOf are the jobs that a machine generates where no others are given, or nil.
 func batchesOf(m Machine) *Batches {

@@ -17,6 +17,8 @@ type Scenario struct {
 	// the machine. On a Grid they are strategies.
 	Policies []string
 	Settings Settings
+	// Slurm has Slurm decide where its configuration is named.
+	Slurm Slurm
 
 	// Texts are the files from which the scenario was read, for the manifest.
 	Texts []Text
@@ -103,6 +105,9 @@ func wrong(name, format string, args ...any) error {
 }
 
 func (sc *Scenario) machine() Machine {
+	if sc.Slurm.Config != "" {
+		return &SlurmCluster{sc.Slurm}
+	}
 	if sc.Machine == nil {
 		return Cluster{}
 	}

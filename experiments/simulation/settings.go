@@ -94,6 +94,16 @@ var settings = []Setting{
 		Access: field(func(sc *Scenario) *string { return &sc.Flows.Reservations }, text),
 	},
 	{
+		Name: "slurm", Section: "settings", Form: "DIR|slurm.conf", Topic: OfRuns,
+		Doc:    "Slurm decides, as its slurm.conf says; a folder has jobs.csv, too (no)",
+		Access: field(func(sc *Scenario) *string { return &sc.Slurm.Config }, text),
+	},
+	{
+		Name: "accounts", Section: "settings", Form: "FILE", Topic: OfRuns,
+		Doc:    "with --slurm: accounts, users and QoSs, as the commands of sacctmgr that made them (none)",
+		Access: field(func(sc *Scenario) *string { return &sc.Slurm.Accounts }, text),
+	},
+	{
 		Name: "outages", Section: "flows", Form: "FILE.csv|MODEL", Topic: OfRuns,
 		Doc:    "capacity that is lost: a log, or a model of failures (none); see help outages",
 		Access: field(func(sc *Scenario) *string { return &sc.Flows.Outages }, text),

@@ -60,6 +60,9 @@ func (sc *Scenario) filesBeside(t *Tables) (paths []string) {
 	} {
 		paths = append(paths, t.FilesOf(f.setting, f.value)...)
 	}
+	if sc.Slurm.Config != "" {
+		paths = append(paths, sc.Slurm.files()...)
+	}
 	if g, ok := sc.Machine.(*Grid); ok {
 		for _, l := range g.WithDefaults().leaves() {
 			if l.cluster != nil {

@@ -255,7 +255,7 @@ func (*list) Err() error               { return nil }
 
 // bookings reads the users' advance reservations, if there are any.
 func (sc *Scenario) bookings() (*workload.Reservations, error) {
-	if sc.Flows.Reservations == "" {
+	if sc.Flows.Reservations == "" || sc.Slurm.Config != "" { // Slurm's own are another thing
 		return nil, nil
 	}
 	r, err := workload.OpenReservations(sc.Flows.Reservations)

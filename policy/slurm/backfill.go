@@ -16,6 +16,7 @@ type backfillLoop struct {
 	changed  des.Time // the last change
 	looked   des.Time // the last instant at which the thread has looked, or could have
 	planned  nodeSet  // nodes that the last run planned and nobody got
+	runs     int64    // so far
 }
 
 func (l *backfillLoop) begin(rules *Scheduling) {
@@ -134,6 +135,7 @@ func (t *table) freeFor(start, end int64, nodes nodeSet) (free nodeSet, later in
 // runBackfill is a run of backfill.
 func (c *Controller) runBackfill(now des.Time) {
 	l, rules := &c.backfill, &c.conf.Schedule
+	l.runs++
 	if l.planned != nil && !l.planned.empty() {
 		c.changed(now)
 	}

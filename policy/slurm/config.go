@@ -16,6 +16,8 @@ type Config struct {
 	// Database says whether accounts are kept by slurmdbd. Without it Slurm ignores the weights of
 	// age and fair share, and computes a job's priority once.
 	Database bool
+	// TrackedGRES are the kinds of devices that accounting counts (AccountingStorageTRES), in order.
+	TrackedGRES []string
 	// Enforce says which rules of accounts are enforced (AccountingStorageEnforce): that a job has an
 	// account and user that there are, that limits hold, that the user may use the QoS.
 	Enforce struct{ Associations, Limits, QOS bool }
@@ -50,6 +52,15 @@ type Node struct {
 
 // CPUs is how many cores the node has: a core has one thread.
 func (n *Node) CPUs() int { return n.Sockets * n.Cores }
+
+// CPUs is how many CPUs all nodes have.
+func (conf *Config) CPUs() int {
+	n := 0
+	for i := range conf.Nodes {
+		n += conf.Nodes[i].CPUs()
+	}
+	return n
+}
 
 // Amount is so many of a kind: devices of a node, or licences.
 type Amount struct {

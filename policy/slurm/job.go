@@ -61,6 +61,8 @@ type Job struct {
 	victims     []*Job   // that were ended for it last
 	graceEnds   des.Time // it is preempted, and ends then at the latest; 0: it is not
 	began       bool     // it has started at some time
+
+	heldByOperator bool // it is held, and not because it came so
 }
 
 type jobState uint8

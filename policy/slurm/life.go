@@ -82,7 +82,7 @@ func (c *Controller) Cancel(now des.Time, j *Job) {
 // Hold has a job that waits wait until it is released.
 func (c *Controller) Hold(now des.Time, j *Job, hold bool) {
 	if j.state == pending && j.Held != hold {
-		j.Held = hold
+		j.Held, j.heldByOperator = hold, hold
 		j.basic = 0 // a job that is released gets another one
 	}
 	c.update(now, j)

@@ -22,6 +22,7 @@ type mainLoop struct {
 	passDue  des.Time // a pass that is asked for, or des.Forever
 	lastPass des.Time // a pass began last; valid if passed
 	passed   bool
+	passes   int64 // so far
 }
 
 func (l *mainLoop) begin(rules *Scheduling) {
@@ -142,6 +143,7 @@ type mainPass struct {
 func (c *Controller) pass(now des.Time) {
 	rules, full := &c.conf.Schedule, c.main.full
 	c.main.full, c.main.passDue, c.main.lastPass, c.main.passed = false, des.Forever, now, true
+	c.main.passes++
 	p := &mainPass{now, c.up.clone(), make([]bool, len(c.parts)), make([]int, len(c.parts))}
 	runnable := slices.DeleteFunc(c.runnable(now), func(e *entry) bool {
 		return e.job.reservation != nil && !e.job.reservation.inForce(now)

@@ -249,6 +249,13 @@ func (f *configFile) config() (*Config, error) {
 			}
 		}
 	}
+	if s, found := f.take("AccountingStorageTRES"); found {
+		for word := range strings.SplitSeq(s.value, ",") {
+			if kind, isGRES := strings.CutPrefix(strings.ToLower(word), "gres/"); isGRES {
+				conf.TrackedGRES = append(conf.TrackedGRES, kind)
+			}
+		}
+	}
 	if s, found := f.take("MinJobAge"); found {
 		conf.MinJobAge = f.seconds(s)
 	}
@@ -313,7 +320,7 @@ var ignored = set("clustername slurmctldhost slurmctldport slurmduser slurmuser 
 	"taskpluginparam switchtype mpidefault mpiparams jobacctgathertype jobacctgatherfrequency jobcomptype jobcomploc jobcomphost " +
 	"jobcomppass jobcompport jobcompuser slurmdparameters slurmdtimeout slurmctldtimeout returntoservice maxjobcount schedulertype " +
 	"selecttype accountingstoragehost accountingstorageport accountingstorageuser accountingstoragepass accountingstoretype grestypes " +
-	"accountingstoragetres prologflags prolog epilog healthcheckprogram healthcheckinterval inactivelimit killwait waittime " +
+	"prologflags prolog epilog healthcheckprogram healthcheckinterval inactivelimit killwait waittime " +
 	"debugflags accountingstorageflags acctgatherenergytype plugstackconfig treewidth mailprog controlmachine slurmctldparameters")
 
 func set(words string) map[string]bool {
@@ -326,15 +333,15 @@ func set(words string) map[string]bool {
 
 // amounts reads KIND:COUNT,KIND:COUNT.
 func (f *configFile) amounts(s setting) []Amount {
-	amounts, err := parseAmounts(s.value)
+	amounts, err := ParseAmounts(s.value)
 	if err != nil {
 		f.fail(s, "%v", err)
 	}
 	return amounts
 }
 
-// parseAmounts reads KIND:COUNT,KIND:COUNT, where a count that is not said is 1.
-func parseAmounts(text string) ([]Amount, error) {
+// ParseAmounts reads KIND:COUNT,KIND:COUNT, where a count that is not said is 1.
+func ParseAmounts(text string) ([]Amount, error) {
 	var all []Amount
 	if text == "" {
 		return nil, nil

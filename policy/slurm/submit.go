@@ -91,7 +91,7 @@ func (r Refusal) Error() string { return string(r) }
 
 // What is refused: a job that would not fit on idle nodes, that depends on a job that never was,
 // whose limit is beyond what its partitions allow, that its user may not submit, or that names an
-// account, a QoS or a reservation which it may not use; and a reservation of nodes that are reserved, or in use.
+// account, a QoS, a reservation, a partition or a node which there is not or it may not use; and a reservation of nodes that are reserved, or in use.
 const (
 	ErrConfiguration Refusal = "Requested node configuration is not available"
 	ErrDependency    Refusal = "Job dependency problem"
@@ -102,6 +102,8 @@ const (
 	ErrReservation   Refusal = "Requested reservation is invalid"
 	ErrOverlap       Refusal = "Requested reservation overlaps with another reservation"
 	ErrBusy          Refusal = "Requested nodes are busy"
+	ErrPartition     Refusal = "Invalid partition name specified"
+	ErrNode          Refusal = "Invalid node name specified"
 )
 
 // refuses is why the job is refused as it comes, or nil.

@@ -110,7 +110,7 @@ func (r *Row) Has(column string) bool { return r.Text(column) != "" }
 func (r *Row) Number(column string) float64 {
 	v, err := strconv.ParseFloat(r.Text(column), 64)
 	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
-		r.wrong(column, "a number")
+		r.Wrong(column, "a number")
 		return 0
 	}
 	return v
@@ -131,7 +131,7 @@ const maxTime = 1_000_000_000_000
 func (r *Row) Time(column string) des.Time {
 	v, err := strconv.ParseFloat(r.Text(column), 64)
 	if err != nil || !(v >= 0 && v <= maxTime) {
-		r.wrong(column, fmt.Sprintf("a time of 0 to %d time units", int64(maxTime)))
+		r.Wrong(column, fmt.Sprintf("a time of 0 to %d time units", int64(maxTime)))
 		return 0
 	}
 	return des.Seconds(v)
@@ -149,12 +149,13 @@ func (r *Row) TimeOr(column string, otherwise des.Time) des.Time {
 func (r *Row) Int(column string) int {
 	v, err := strconv.Atoi(r.Text(column))
 	if err != nil {
-		r.wrong(column, "a whole number")
+		r.Wrong(column, "a whole number")
 	}
 	return v
 }
 
-func (r *Row) wrong(column, want string) {
+// Wrong notes that a field is not what is wanted.
+func (r *Row) Wrong(column, want string) {
 	switch text := r.Text(column); {
 	case r.err != nil:
 	case text == "":

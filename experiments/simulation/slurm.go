@@ -1,0 +1,206 @@
+package simulation
+
+// A machine on which Slurm decides: slurm.conf, accounts and reservations of a site, and jobs of
+// a log, or a folder with all of it.
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/internal/atomicfile"
+	"github.com/gridslot/gridslot/metrics"
+	"github.com/gridslot/gridslot/policy/slurm/replay"
+)
+
+// Slurm is where Slurm's configuration stands: the paths of slurm.conf and of the accounts, as
+// sacctmgr made them. Config may be a folder with slurm.conf, jobs.csv and what else there is.
+type Slurm struct{ Config, Accounts string }
+
+// slurmPolicy is the one policy of a machine on which Slurm decides.
+const slurmPolicy = "slurm"
+
+// isFolder reports whether the configuration is a folder, which has the jobs as well.
+func (s Slurm) isFolder() bool {
+	info, err := os.Stat(s.Config)
+	return err == nil && info.IsDir()
+}
+
+// files are the paths of the files that are read.
+func (s Slurm) files() []string {
+	paths := []string{s.Config}
+	if s.isFolder() {
+		paths = replay.FilesOf(s.Config)
+	}
+	if s.Accounts != "" {
+		paths = append(paths, s.Accounts)
+	}
+	return paths
+}
+
+// SlurmCluster is a machine on which Slurm decides.
+type SlurmCluster struct{ Slurm }
+
+// Kind implements Machine.
+func (*SlurmCluster) Kind() string { return "slurm" }
+
+func (*SlurmCluster) names(sc *Scenario, _ *Tables) ([]policyName, error) {
+	if len(sc.Policies) > 1 || len(sc.Policies) == 1 && sc.Policies[0] != slurmPolicy {
+		return nil, fmt.Errorf("with slurm.conf the policy is %q, and no other", slurmPolicy)
+	}
+	return []policyName{{spec: slurmPolicy, file: slurmPolicy}}, nil
+}
+
+// withoutSlurm are settings that do not go with Slurm's rules, and why.
+var withoutSlurm = []struct{ name, why string }{
+	{"outages", "a folder has what nodes do in " + replay.OrdersFile},
+	{"victims", "Slurm says itself what becomes of jobs whose nodes fail"},
+	{"overhead", "jobs are launched and cleared away as recordings of Slurm have it"},
+	{"wake", "Slurm's loops wake as slurm.conf says"},
+	{"pass", "Slurm's loops wake as slurm.conf says"},
+	{"power", "energy is not accounted for here yet"},
+	{"predict", "Slurm plans by the limits of jobs; estimates can be changed by --estimates"},
+	{"correct", "Slurm plans by the limits of jobs"},
+	{"moldable", "Slurm starts jobs as they are"},
+	{"feedback", "jobs come when the log says"},
+}
+
+func (m *SlurmCluster) check(sc *Scenario) error {
+	if sc.Machine != nil {
+		return wrong("slurm", "it is a machine of its own: give no domain or grid")
+	}
+	defaults, values := New().Values(), sc.Values()
+	for _, no := range withoutSlurm {
+		if values[no.name] != defaults[no.name] {
+			return wrong(no.name, "it does not go with --slurm: %s", no.why)
+		}
+	}
+	if m.isFolder() {
+		for name, path := range map[string]string{"accounts": m.Accounts, "reservations": sc.Flows.Reservations, "trace": sc.Workload.Trace} {
+			if path != "" {
+				return wrong(name, "%s is a folder, which has all files itself: give its %s in place of it", m.Config, replay.ConfigFile)
+			}
+		}
+		return nil
+	}
+	if sc.Workload.Trace == "" && sc.Workload.Jobs == nil {
+		return wrong("slurm", "%s has no jobs: give a log as TRACE, or a folder with %s and %s", m.Config, replay.ConfigFile, replay.JobsFile)
+	}
+	return nil
+}
+
+func (m *SlurmCluster) prepare(c *call) (runner, error) {
+	in, err := m.read(c)
+	if err != nil {
+		return nil, err
+	}
+	for _, u := range in.Unknown {
+		c.options.Tell("%s:%d: %s is not simulated", u.File, u.Line, u.Key)
+	}
+	cpus := in.Config.CPUs()
+	if n := c.Workload.Options.Procs; n > 0 && n != cpus {
+		return nil, wrong("procs", "slurm.conf says what the machine has: %d CPUs, not %d", cpus, n)
+	}
+	c.values["procs"] = strconv.Itoa(cpus)
+	if c.options.Dir != "" {
+		c.wrote = append(c.wrote, replay.EventsFile)
+	}
+	return func(ctx context.Context, p *policyRun) (*Result, error) { return m.run(ctx, in, cpus, p) }, nil
+}
+
+// read reads what the machine plays. The jobs of a folder become those of the call.
+func (m *SlurmCluster) read(c *call) (*replay.Input, error) {
+	if !m.isFolder() {
+		return nil, wrong("slurm", "%s is no folder", m.Config)
+	}
+	in, err := replay.ReadFolder(m.Config)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]entity.Job, len(in.Jobs))
+	for i := range in.Jobs {
+		all[i] = *in.Jobs[i].As
+	}
+	c.jobs = inMemory(filepath.Base(filepath.Clean(m.Config)), all)
+	c.jobs.sum = func() (string, error) {
+		path := filepath.Join(m.Config, replay.JobsFile)
+		text, err := os.ReadFile(path)
+		return textOf("", path, path, text).Sum, err
+	}
+	return in, nil
+}
+
+// autoIntervals is the largest cluster whose processors files name where nobody says.
+const autoIntervals = 4096
+
+// run plays the jobs once.
+func (m *SlurmCluster) run(ctx context.Context, in *replay.Input, cpus int, p *policyRun) (*Result, error) {
+	s := p.settings
+	if s.Decisions {
+		return nil, errors.New("--decisions: Slurm's loops tell no reasons yet")
+	}
+	s.Processors = cpus
+	if s.Allocation == metrics.AllocationAuto {
+		if s.Allocation = metrics.AllocationIntervals; cpus > autoIntervals {
+			s.Allocation = metrics.AllocationCount
+		}
+	}
+	x := newSession(s)
+	defer x.close()
+	x.account.Processors = cpus
+	observers, err := x.attach(&Site{Flows: []Flow{
+		listening(x.recorder), listening(p.observers("")...), listening(x.account),
+		x.jobs("", cpus, s.Allocation), x.queue(), x.events("", s.Allocation), x.attemptsFile(),
+	}})
+	if err != nil {
+		return nil, err
+	}
+	machine, err := replay.NewMachine(x.Sim, in)
+	if err != nil {
+		return nil, err
+	}
+	if in.Recorded {
+		machine.Until = replay.RecordingEnds
+	}
+	watchers := entity.NewObservers(observers...)
+	machine.Watch = replay.NewWatch(in.Config, watchers)
+	if err := x.slurmEvents(machine, in.Plain); err != nil {
+		return nil, err
+	}
+	machine.Begin()
+	if err := x.run(ctx); err != nil {
+		return nil, err
+	}
+	watchers.Settle()
+	if err := x.end(); err != nil {
+		return nil, err
+	}
+	r, err := x.commit()
+	if err != nil {
+		return nil, err
+	}
+	r.Waiting = machine.Waiting()
+	r.Summary.Rounds, r.Summary.Events = machine.Controller().Passes(), x.Sim.Executed()
+	return &r, nil
+}
+
+// slurmEvents has a machine write slurm-events.csv, where files are wanted.
+func (x *Session) slurmEvents(m *replay.Machine, plain bool) error {
+	if x.settings.Dir == "" {
+		return nil
+	}
+	path := filepath.Join(x.settings.Dir, replay.EventsFile)
+	f, err := atomicfile.Create(path)
+	if err != nil {
+		return err
+	}
+	w := replay.NewEventWriter(f, plain)
+	m.Tell = w.Tell
+	x.files = append(x.files, file{path, f})
+	x.closers = append(x.closers, w.Close)
+	return nil
+}

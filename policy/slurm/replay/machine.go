@@ -1,0 +1,445 @@
+package replay
+
+import (
+	"cmp"
+	"container/heap"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/policy/slurm"
+)
+
+// Launch is how long after its start a job is launched, and Epilog how long after its end, or the
+// order to kill it, its nodes are free: what the fakes took with which real controllers were recorded.
+const (
+	Launch = 10 * des.Second / 1000
+	Epilog = 10 * des.Second / 1000
+)
+
+// RecordingEnds is how long after the last input a recording ends at the latest.
+const RecordingEnds = 2 * 24 * des.Hour
+
+// What happens at one instant happens in this order.
+const (
+	phaseSubmit des.Phase = iota
+	phaseOrder
+	phaseJob   // what happens to jobs; see step
+	phaseCheck // whether anything can still happen
+	phaseAct   // the controller
+)
+
+// Machine is the nodes and the users of a controller while a simulator plays them.
+type Machine struct {
+	// Tell, if set, is told of everything that happens.
+	Tell func(Event)
+	// Watch, if set, hears of the jobs as observers of the project do.
+	Watch *Watch
+	// Until, if set, ends the run so long after the last input, whatever still waits or runs.
+	Until des.Time
+
+	sim    *des.Simulator
+	in     *Input
+	c      *slurm.Controller
+	wake   des.EventID
+	awake  des.Time        // when wake is due
+	jobs   map[string]*job // by key
+	of     map[*slurm.Job]*job
+	feed   des.Feed[*Submission]
+	coming int // submissions and orders that are still to come
+	lastID int
+
+	due       steps
+	stepping  des.EventID
+	open      int      // jobs that wait or have nodes
+	busy      int      // jobs that have nodes
+	touched   des.Time // when something happened to a job last
+	lastInput des.Time
+}
+
+// job is a job that has come.
+type job struct {
+	*Submission
+	job     *slurm.Job
+	state   string // as Slurm calls it
+	watched watched
+}
+
+// step is what is to happen to a job. What happens at one instant comes by kind, and then by the
+// numbers of the jobs.
+type step struct {
+	at   des.Time
+	kind stepKind
+	job  *job
+	from des.Time // the start of the attempt that it is about
+	stop Event    // toTell
+}
+
+type stepKind uint8
+
+const (
+	toTell stepKind = iota // that it was stopped
+	toLaunch
+	toEnd
+	toRelease
+)
+
+type steps []step
+
+func (s steps) Len() int { return len(s) }
+func (s steps) Less(i, k int) bool {
+	return cmp.Or(cmp.Compare(s[i].at, s[k].at), cmp.Compare(s[i].kind, s[k].kind), cmp.Compare(s[i].job.job.ID, s[k].job.job.ID)) < 0
+}
+func (s steps) Swap(i, k int) { s[i], s[k] = s[k], s[i] }
+func (s *steps) Push(x any)   { *s = append(*s, x.(step)) }
+func (s *steps) Pop() any {
+	last := (*s)[len(*s)-1]
+	*s = (*s)[:len(*s)-1]
+	return last
+}
+
+// States of a job, as Slurm calls them.
+const (
+	statePending   = "PENDING"
+	stateRunning   = "RUNNING"
+	stateCompleted = "COMPLETED"
+	stateFailed    = "FAILED"
+	stateGone      = "GONE" // its record is purged
+)
+
+// NewMachine is a machine that plays in on sim from time 0 on.
+func NewMachine(sim *des.Simulator, in *Input) (*Machine, error) {
+	accounts, err := in.Accounts()
+	if err != nil {
+		return nil, err
+	}
+	m := &Machine{sim: sim, in: in, c: slurm.New(in.Config, accounts), jobs: map[string]*job{}, of: map[*slurm.Job]*job{}, awake: des.Forever}
+	m.c.Started, m.c.Stopped = m.started, m.stopped
+	return m, nil
+}
+
+// Controller is the controller of the machine.
+func (m *Machine) Controller() *slurm.Controller { return m.c }
+
+// Begin has everything come that the input has.
+func (m *Machine) Begin() {
+	m.coming = len(m.in.Jobs) + len(m.in.Reservations) + len(m.in.Orders)
+	next := 0
+	m.feed = des.Feed[*Submission]{
+		Next: func() (*Submission, bool) {
+			if next == len(m.in.Jobs) {
+				return nil, false
+			}
+			next++
+			return &m.in.Jobs[next-1], true
+		},
+		At: func(s *Submission) des.Time { return s.At }, Phase: phaseSubmit,
+		Do: func(s *Submission) { m.came(func(now des.Time) { m.submit(now, s) }) },
+	}
+	m.feed.Begin(m.sim)
+	for _, b := range m.in.Reservations {
+		m.at(b.At, phaseOrder, func(des.Time) { m.came(func(now des.Time) { m.reserve(now, &b) }) })
+	}
+	for _, o := range m.in.Orders {
+		m.at(o.At, phaseOrder, func(des.Time) { m.came(func(now des.Time) { m.carryOut(now, &o) }) })
+	}
+	m.rouse()
+}
+
+// at has something be done at an instant.
+func (m *Machine) at(t des.Time, p des.Phase, do func(now des.Time)) des.EventID {
+	return m.sim.At(t, p, des.Func(func(_ *des.Simulator, e des.Event) {
+		do(e.Time)
+		m.rouse()
+	}), 0)
+}
+
+// rouse has the controller act when it next wants to.
+func (m *Machine) rouse() {
+	next := m.c.Next()
+	if next == m.awake {
+		return
+	}
+	m.sim.Cancel(m.wake)
+	if m.awake = next; next != des.Forever {
+		m.wake = m.at(next, phaseAct, func(now des.Time) {
+			m.awake = des.Forever
+			m.c.Act(now)
+		})
+	}
+}
+
+// checkFirst is how long after the last input the machine is looked at first, checkEach how often
+// then, and patience how long nothing has to have happened to jobs for the run to end.
+const (
+	checkFirst = 10 * des.Second
+	checkEach  = 60 * des.Second
+	patience   = 6 * des.Hour
+)
+
+// came carries out an input that has come.
+func (m *Machine) came(do func(now des.Time)) {
+	now := m.sim.Now()
+	do(now)
+	m.rouse()
+	if m.coming--; m.coming == 0 {
+		m.lastInput = now
+		m.at(now.Add(checkFirst), phaseCheck, m.check)
+	}
+}
+
+// check ends the run where nothing can happen any more: no job is left, or those that are have
+// waited in vain.
+func (m *Machine) check(now des.Time) {
+	switch {
+	case m.open == 0, m.busy == 0 && now > m.touched.Add(patience), m.Until > 0 && now > m.lastInput.Add(m.Until):
+		m.leave(now)
+		m.sim.Stop()
+	default:
+		m.at(now.Add(checkEach), phaseCheck, m.check)
+	}
+}
+
+// leave tells of the jobs that have not ended.
+func (m *Machine) leave(now des.Time) {
+	for i := range m.in.Jobs {
+		j := m.jobs[m.in.Jobs[i].Key]
+		if j == nil || j.state != statePending && j.state != stateRunning {
+			continue
+		}
+		reason, priority := m.c.Reason(now, j.job), j.job.Priority
+		if reason == "ReservationDeleted" { // Slurm holds such a job
+			priority = 0
+		}
+		if j.watched.run != nil && j.state == statePending {
+			j.watched.run.Reason = reason
+		}
+		m.tell(Event{Key: j.Key, Job: j.job.ID, Kind: KindLeft, Time: now, Priority: priority, HasPriority: true, Detail: j.state + " " + reason})
+	}
+}
+
+// Waiting are the runs of the jobs that wait, by submission, as observers know them.
+func (m *Machine) Waiting() []*entity.Run {
+	var all []*entity.Run
+	for i := range m.in.Jobs {
+		if j := m.jobs[m.in.Jobs[i].Key]; j != nil && j.state == statePending && j.watched.run != nil {
+			all = append(all, j.watched.run)
+		}
+	}
+	return all
+}
+
+// tell tells of an event.
+func (m *Machine) tell(e Event) {
+	if m.Tell != nil {
+		m.Tell(e)
+	}
+}
+
+// submit has the job of a user come.
+func (m *Machine) submit(now des.Time, s *Submission) {
+	m.touched = now
+	own := s.Job
+	own.After = slices.Clone(own.After)
+	j := &job{Submission: s, job: &own, state: statePending}
+	m.jobs[s.Key], m.of[&own] = j, j
+	m.lastID++ // the ID; one that is refused for its limit has none
+	own.ID = m.lastID
+	for _, d := range s.After {
+		id := 0
+		if d.Key != "" && m.jobs[d.Key] != nil {
+			id = m.jobs[d.Key].job.ID
+		}
+		own.After = append(own.After, slurm.Dependency{Kind: d.Kind, Job: id})
+	}
+	var err error = s.Refused
+	if s.Refused == "" {
+		err = m.c.Submit(now, &own)
+	}
+	var refusal slurm.Refusal
+	switch {
+	case err == nil:
+		m.open++
+		m.tell(Event{Key: s.Key, Job: own.ID, Kind: KindSubmit, Time: now})
+		m.Watch.submitted(now, j)
+	case errors.As(err, &refusal):
+		if s.Refused != "" || refusal == slurm.ErrTimeLimit || refusal == slurm.ErrPolicy {
+			m.lastID--
+		}
+		own.ID, j.state = 0, stateFailed
+		m.tell(Event{Key: s.Key, Kind: KindSubmit, Time: now, Detail: refusal.Error()})
+		m.Watch.refused(now, j, refusal.Error())
+	default:
+		m.sim.Fail(fmt.Errorf("%s: %w", s.Key, err))
+	}
+}
+
+// reserve has an operator make a reservation.
+func (m *Machine) reserve(now des.Time, b *Booking) {
+	r := b.Reservation
+	e := Event{Key: r.Name, Kind: KindReservation, Time: now}
+	if err := m.c.Reserve(now, &r); err != nil {
+		e.Detail = err.Error()
+	}
+	m.tell(e)
+}
+
+// Why an order about a job is refused, in Slurm's words.
+const (
+	refusedGone     = "Invalid job id specified"
+	refusedFinished = "Job has already finished"
+	refusedCancel   = "Job/step already completing or completed"
+)
+
+// carryOut carries an order out.
+func (m *Machine) carryOut(now des.Time, o *Order) {
+	if o.Key == "" {
+		m.touched = now
+		m.tell(Event{Kind: o.Do, Time: now, Nodes: o.Hosts})
+		var err error
+		switch o.Do {
+		case "down":
+			err = m.c.Down(now, o.Nodes)
+		case "drain":
+			err = m.c.Drain(now, o.Nodes)
+		case "up":
+			err = m.c.Up(now, o.Nodes)
+		}
+		if err != nil {
+			m.sim.Fail(err)
+		}
+		return
+	}
+	j := m.jobs[o.Key]
+	if j == nil || j.job.ID == 0 { // there is no such job to give orders about
+		return
+	}
+	m.touched = now
+	state := j.state
+	if !m.c.Keeps(j.job) {
+		state = stateGone
+	}
+	e := Event{Key: j.Key, Job: j.job.ID, Kind: o.Do, Time: now, Detail: state}
+	m.tell(e)
+	switch {
+	case state == stateGone:
+		e.Kind, e.Detail = KindRefused, refusedGone
+	case state == statePending || state == stateRunning:
+		m.order(now, j, o)
+		return
+	case o.Do == "cancel":
+		e.Kind, e.Detail = KindRefused, refusedCancel
+	default:
+		e.Kind, e.Detail = KindRefused, refusedFinished
+	}
+	m.tell(e)
+}
+
+// order carries an order out about a job that waits or runs.
+func (m *Machine) order(now des.Time, j *job, o *Order) {
+	switch o.Do {
+	case "cancel":
+		m.c.Cancel(now, j.job)
+	case "hold", "release":
+		m.c.Hold(now, j.job, o.Do == "hold")
+	case "nice":
+		m.c.Renice(now, j.job, o.Value)
+	case "limit":
+		m.c.Relimit(now, j.job, des.Time(o.Value)*des.Minute)
+	}
+}
+
+// follow has something happen to a job, a while from now on.
+func (m *Machine) follow(now, after des.Time, kind stepKind, j *job) {
+	m.push(step{at: now.Add(after), kind: kind, job: j, from: j.job.Start})
+}
+
+func (m *Machine) push(s step) {
+	heap.Push(&m.due, s)
+	m.next()
+}
+
+// next has the next step be taken when its time has come.
+func (m *Machine) next() {
+	m.sim.Cancel(m.stepping)
+	if len(m.due) > 0 {
+		m.stepping = m.at(m.due[0].at, phaseJob, m.take)
+	}
+}
+
+// take takes the next step.
+func (m *Machine) take(now des.Time) {
+	s := heap.Pop(&m.due).(step)
+	runs := s.job.state == stateRunning && s.job.job.Start == s.from
+	switch {
+	case s.kind == toTell:
+		m.tell(s.stop)
+	case s.kind == toRelease:
+		m.release(now, s.job)
+	case !runs: // it was stopped in the meantime
+	case s.kind == toLaunch:
+		m.touched = now
+		m.tell(m.startOf(s.job))
+		m.follow(now, s.job.job.Length, toEnd, s.job)
+	default:
+		m.end(now, s.job)
+	}
+	m.next()
+}
+
+// tellsStop is how long after the order to kill a job the stop is told of.
+const tellsStop = des.Second / 10_000
+
+// started has a job that the controller starts be launched.
+func (m *Machine) started(now des.Time, own *slurm.Job) {
+	j := m.of[own]
+	j.state = stateRunning
+	m.busy++
+	m.Watch.started(now, j)
+	m.follow(now, Launch, toLaunch, j)
+}
+
+// end has a job end by itself.
+func (m *Machine) end(now des.Time, j *job) {
+	m.touched = now
+	j.state = stateCompleted
+	if j.job.ExitCode != 0 {
+		j.state = stateFailed
+	}
+	m.tell(Event{Key: j.Key, Job: j.job.ID, Kind: KindEnd, Time: now, Detail: j.state})
+	m.Watch.ended(now, j)
+	m.c.End(now, j.job)
+	m.follow(now, Epilog, toRelease, j)
+}
+
+// release has the nodes of a job be free.
+func (m *Machine) release(now des.Time, j *job) {
+	m.busy--
+	if j.state != statePending {
+		m.open--
+	}
+	m.c.Release(now, j.job)
+}
+
+// stopped follows a job that the controller has ended.
+func (m *Machine) stopped(now des.Time, own *slurm.Job, why slurm.Stop) {
+	j := m.of[own]
+	if j.state == statePending {
+		j.state = string(why)
+		m.open--
+		m.Watch.cancelled(now, j, why)
+		return
+	}
+	m.touched = now
+	m.push(step{at: now.Add(tellsStop), kind: toTell, job: j, stop: Event{Key: j.Key, Job: own.ID, Kind: KindStop, Time: now, Detail: string(why)}})
+	if own.Requeued() {
+		j.state = statePending
+		m.Watch.requeued(now, j)
+	} else {
+		j.state = string(why)
+		m.Watch.killed(now, j, why)
+	}
+	m.follow(now, Epilog, toRelease, j)
+}

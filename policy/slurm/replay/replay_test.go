@@ -1,0 +1,174 @@
+package replay_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/policy/slurm/replay"
+)
+
+const conf = `ClusterName=small
+SchedulerType=sched/backfill
+SelectType=select/cons_tres
+SelectTypeParameters=CR_Core
+PriorityType=priority/multifactor
+PriorityWeightJobSize=1000
+EnforcePartLimits=ALL
+NodeName=n[1-2] Sockets=1 CoresPerSocket=4 RealMemory=1000
+NodeName=n3 Sockets=1 CoresPerSocket=4 RealMemory=1000 Feature=fast
+PartitionName=long Nodes=ALL Default=YES MaxTime=600
+PartitionName=short Nodes=n[1-2] MaxTime=60 PriorityTier=2
+`
+
+// jobs: a runs; b waits for it and is cancelled; c asks for a feature; d runs into its limit; e is
+// beyond that of its partition; f names a partition that there is not; g is more than there is; h
+// depends on what never is; i is held for good.
+const jobs = `key,submit,uid,partition,nodes,tasks,cpt,feature,nodelist,dependency,hold,requeue,limit_min,runtime,rc
+a,10.25,5001,,3,12,,,,,,,10,100,
+b,11.25,5001,long,3,12,,,,,,,10,50,
+c,12.25,5002,,,1,2,fast,,,,,10,30,1
+d,13.25,5002,short,1,,,,,,,0,1,300,
+e,14.25,5001,short,1,,,,,,,,90,5,
+f,15.25,5001,wide,1,,,,,,,,10,5,
+g,16.25,5001,,4,,,,,,,,10,5,
+h,17.25,5001,,1,,,,,afternotok:a,,,10,5,
+i,18.25,5001,,1,,,,,,1,,10,5,
+k,200.25,5001,,,2,,,n3,,,,10,500,
+`
+
+const orders = `time,do,job,node,value
+50.75,cancel,b,,
+51.75,nice,a,,10
+52.75,release,f,,
+150.75,hold,a,,
+250.60,down,,n3,
+260.60,up,,n3,
+`
+
+// folder is a folder with those files, by their names.
+func folder(t *testing.T, files map[string]string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range files {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666))
+	}
+	return dir
+}
+
+// heard is what an observer heard.
+type heard struct{ events []string }
+
+func (h *heard) Observe(e entity.JobEvent) {
+	h.events = append(h.events, e.Time.String()+" "+e.Run.String()+" "+e.Kind.String()+" "+e.Run.Reason)
+}
+
+// play plays a folder, and returns slurm-events.csv and what an observer heard.
+func play(t *testing.T, dir string) (string, []string) {
+	t.Helper()
+	in, err := replay.ReadFolder(dir)
+	require.NoError(t, err)
+	sim := des.New(des.Config{})
+	m, err := replay.NewMachine(sim, in)
+	require.NoError(t, err)
+	var text strings.Builder
+	w, h := replay.NewEventWriter(&text, in.Plain), &heard{}
+	m.Tell, m.Until = w.Tell, replay.RecordingEnds
+	m.Watch = replay.NewWatch(in.Config, entity.NewObservers(h))
+	m.Begin()
+	require.NoError(t, sim.Run(context.Background()))
+	require.NoError(t, w.Close())
+	var left []string
+	for _, r := range m.Waiting() {
+		left = append(left, r.String()+" "+r.Reason)
+	}
+	return text.String(), append(h.events, left...)
+}
+
+func TestAFolderIsPlayed(t *testing.T) {
+	text, heard := play(t, folder(t, map[string]string{replay.ConfigFile: conf, replay.JobsFile: jobs, replay.OrdersFile: orders}))
+	require.Equal(t, `key,job,event,time,priority,cpus,nodes,partition,qos,by,cores,detail
+a,1,submit,10,,,,,,,,
+a,1,start,11,1000,12,n[1-3],long,,main,n1:0-3/4 n2:0-3/4 n3:0-3/4,"1=12,3=18446744073709551614,4=3,5=12"
+b,2,submit,11,,,,,,,,
+c,3,submit,12,,,,,,,,
+d,4,submit,13,,,,,,,,
+e,0,submit,14,,,,,,,,Requested time limit is invalid (missing or exceeds some limit)
+f,0,submit,15,,,,,,,,Invalid partition name specified
+g,0,submit,16,,,,,,,,Requested node configuration is not available
+h,6,submit,17,,,,,,,,
+i,7,submit,18,,,,,,,,
+b,2,cancel,50,,,,,,,,PENDING
+a,1,nice,51,,,,,,,,RUNNING
+a,1,end,111,,,,,,,,COMPLETED
+c,3,start,111,250,2,n3,long,,main,n3:0-1/2,"1=2,3=18446744073709551614,4=1,5=2"
+d,4,start,111,208,1,n1,short,,main,n1:0/1,"1=1,3=18446744073709551614,4=1,5=1"
+c,3,end,141,,,,,,,,FAILED
+a,1,hold,150,,,,,,,,COMPLETED
+a,1,refused,150,,,,,,,,Job has already finished
+d,4,stop,180,,,,,,,,TIMEOUT
+k,8,submit,200,,,,,,,,
+k,8,start,201,250,2,n3,long,,main,n3:0-1/2,"1=2,3=18446744073709551614,4=1,5=2"
+,0,down,250,,,n3,,,,,
+k,8,stop,250,,,,,,,,NODE_FAIL
+,0,up,260,,,n3,,,,,
+k,8,start,420,250,2,n3,long,,main,n3:0-1/2,"1=2,3=18446744073709551614,4=1,5=2"
+k,8,end,920,,,,,,,,COMPLETED
+h,6,left,22530,208,,,,,,,PENDING DependencyNeverSatisfied
+i,7,left,22530,0,,,,,,,PENDING JobHeldUser
+`, text)
+	require.Equal(t, []string{
+		"10 job 1 submitted ", "11 job 1 started ", "11 job 2 submitted ", "12 job 3 submitted ", "13 job 4 submitted ",
+		"14 job 5 submitted ", "14 job 5 rejected Requested time limit is invalid (missing or exceeds some limit)",
+		"15 job 6 submitted ", "15 job 6 rejected Invalid partition name specified",
+		"16 job 7 submitted ", "16 job 7 rejected Requested node configuration is not available", "17 job 8 submitted ", "18 job 9 submitted ",
+		"50 job 2 rejected CANCELLED", "111 job 1 finished ", "111 job 4 started ", "111 job 3 started ", "141 job 3 finished ",
+		"180 job 4 killed killed at its estimate", "200 job 10 submitted ", "201 job 10 started ", "250 job 10 requeued ", "420 job 10 started ",
+		"920 job 10 finished ", "job 8 DependencyNeverSatisfied", "job 9 JobHeldUser",
+	}, heard)
+}
+
+// A plain recording has starts and ends only, under the name of the job.
+func TestAPlainFolderTellsOfStartsAndEnds(t *testing.T) {
+	text, _ := play(t, folder(t, map[string]string{replay.ConfigFile: conf, replay.JobsFile: "name,submit,limit_min,runtime,nodes\nx,1.25,10,5,2\n"}))
+	require.Equal(t, "name,job,event,time,priority,cpus,nodes\nx,1,start,3,416,2,n[1-2]\nx,1,end,8,,,\n", text)
+}
+
+// What is wrong with a file is said with its name, line and column, and what is wanted.
+func TestBadFilesAreNamed(t *testing.T) {
+	first := "key,submit,limit_min,runtime,nodes,nodelist,dependency,gres\n"
+	for _, bad := range []struct{ file, text, want string }{
+		{replay.ConfigFile, "NodeName=n[1-2\n", "slurm.conf:1: NodeName"},
+		{replay.ConfigFile, "PartitionName=p Nodes=ALL\n", "slurm.conf: no row NodeName"},
+		{replay.AccountsFile, "add user u1 account=b\n", `sacctmgr.txt:1: add user u1: there is no account "b"`},
+		{replay.JobsFile, "key,submit,runtime\n", `jobs.csv: it has no column "limit_min"`},
+		{replay.JobsFile, first + "a,x,1,1,,,,\n", "jobs.csv: line 2: submit: want a time"},
+		{replay.JobsFile, first + "a,1,0,1,,,,\n", "jobs.csv: line 2: limit_min: want a limit of 1 minute or more"},
+		{replay.JobsFile, first + "a,1,1,1,-1,,,\n", "jobs.csv: line 2: nodes: want a whole number of 0 or more"},
+		{replay.JobsFile, first + ",1,1,1,,,,\n", "jobs.csv: line 2: want a name of the job"},
+		{replay.JobsFile, first + "a,1,1,1,,,,\na,2,1,1,,,,\n", `jobs.csv: line 3: there is a job "a" in line 2 already`},
+		{replay.JobsFile, first + "a,2,1,1,,,,\nb,1,1,1,,,,\n", "jobs.csv: line 3: submit: 1 is before 2 of the line above"},
+		{replay.JobsFile, first + "a,2,1,1,,n[1,,\n", "jobs.csv: line 2"},
+		{replay.JobsFile, first + "a,2,1,1,,,afterok:b,\n", `jobs.csv: line 2: dependency: no line above has a job "b"`},
+		{replay.JobsFile, first + "a,2,1,1,,,later:b,\n", `jobs.csv: line 2: dependency: "later:b": want one of after, afterany`},
+		{replay.JobsFile, first + "a,2,1,1,,,,gpu:x\n", `jobs.csv: line 2: gres: "gpu:x": want KIND:COUNT`},
+		{replay.OrdersFile, "time,do,job\n1,hold,z\n", `actions.csv: line 2: job: there is no job "z"`},
+		{replay.OrdersFile, "time,do,job,value\n1,limit,a,0\n", "actions.csv: line 2: value: want a limit of 1 minute or more"},
+		{replay.OrdersFile, "time,do,node\n1,down,n9\n", `actions.csv: line 2: node: "n9" is no node of slurm.conf`},
+		{replay.OrdersFile, "time,do\n1,burn\n", "actions.csv: line 2: do: want cancel"},
+		{replay.ReservationsFile, "created,name,start,minutes,nodelist\n1,r,2,3,n9\n", `reservations.csv: line 2: nodelist: "n9" is no node of slurm.conf`},
+	} {
+		files := map[string]string{replay.ConfigFile: conf, replay.JobsFile: jobs}
+		files[bad.file] = bad.text
+		_, err := replay.ReadFolder(folder(t, files))
+		require.ErrorContains(t, err, bad.want)
+	}
+	_, err := replay.ReadFolder(t.TempDir())
+	require.ErrorContains(t, err, replay.ConfigFile)
+}

@@ -1,0 +1,122 @@
+package replay
+
+import (
+	"slices"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/procset"
+	"github.com/gridslot/gridslot/policy/slurm"
+)
+
+// Watch tells observers of the jobs of a machine. The processors are the CPUs of all nodes, in
+// their order. Times are cut to whole seconds, as Slurm's own accounting has them, so that a job
+// has as long a run as it says.
+type Watch struct {
+	observers *entity.Observers
+	first     []int32 // of each node: its first CPU
+	seq       int64
+}
+
+// NewWatch is a watch for the nodes of a configuration.
+func NewWatch(conf *slurm.Config, observers *entity.Observers) *Watch {
+	w := &Watch{observers: observers}
+	at := int32(0)
+	for i := range conf.Nodes {
+		w.first = append(w.first, at)
+		at += int32(conf.Nodes[i].CPUs())
+	}
+	return w
+}
+
+// watched is what observers know of a job.
+type watched struct{ run *entity.Run }
+
+// tell tells of what has happened to a job at now.
+func (w *Watch) tell(now des.Time, r *entity.Run, k entity.JobEventKind) {
+	w.observers.Tell(entity.JobEvent{Time: cut(now), Kind: k, Run: r})
+}
+
+// cut is the whole second of an instant.
+func cut(t des.Time) des.Time { return t / des.Second * des.Second }
+
+// Settle tells that the last instant is over.
+func (w *Watch) Settle() { w.observers.Settle() }
+
+func (w *Watch) submitted(now des.Time, j *job) {
+	if w == nil || j.As == nil {
+		return
+	}
+	r := entity.NewRun(j.As, w.seq)
+	w.seq++
+	j.watched.run = r
+	w.tell(now, r, entity.JobSubmitted)
+	r.State = entity.Waiting
+}
+
+func (w *Watch) refused(now des.Time, j *job, why string) {
+	w.submitted(now, j)
+	w.reject(now, j, why)
+}
+
+func (w *Watch) reject(now des.Time, j *job, why string) {
+	if w == nil || j.watched.run == nil {
+		return
+	}
+	r := j.watched.run
+	r.State, r.Reason, r.Finish = entity.Rejected, why, cut(now)
+	w.tell(now, r, entity.JobRejected)
+}
+
+func (w *Watch) cancelled(now des.Time, j *job, why slurm.Stop) { w.reject(now, j, string(why)) }
+
+func (w *Watch) started(now des.Time, j *job) {
+	if w == nil || j.watched.run == nil {
+		return
+	}
+	r, at := j.watched.run, cut(now)
+	cpus := 0
+	r.Place = nil
+	for _, p := range j.job.Placed {
+		cpus += p.CPUs
+		for _, core := range p.Cores {
+			r.Place = procset.Extend(r.Place, w.first[p.Node]+int32(core))
+		}
+	}
+	r.State, r.Start, r.Backfilled, r.Reason = entity.Running, at, j.job.ByBackfill, ""
+	r.Request.Nodes = cpus
+	r.Reservation = entity.Reservation{Window: entity.Window{Start: at, End: at.Add(r.Request.Length), Nodes: cpus}, Run: r}
+	w.tell(now, r, entity.JobStarted)
+}
+
+func (w *Watch) ended(now des.Time, j *job) { w.over(now, j, entity.Finished, entity.JobFinished, "") }
+
+func (w *Watch) killed(now des.Time, j *job, why slurm.Stop) {
+	reason := string(why)
+	if why == slurm.Timeout {
+		reason = entity.ReasonEstimate
+	}
+	w.over(now, j, entity.Killed, entity.JobKilled, reason)
+}
+
+func (w *Watch) over(now des.Time, j *job, state entity.RunState, kind entity.JobEventKind, reason string) {
+	if w == nil || j.watched.run == nil {
+		return
+	}
+	r := j.watched.run
+	r.State, r.Finish, r.Reason = state, cut(now), reason
+	w.tell(now, r, kind)
+}
+
+// requeued tells of a job whose attempt is over and that waits again. What it has done is lost.
+func (w *Watch) requeued(now des.Time, j *job) {
+	if w == nil || j.watched.run == nil {
+		return
+	}
+	r := j.watched.run
+	took := cut(now) - r.Start
+	attempt := entity.Attempt{Window: r.Reservation.Window, Start: r.Start, End: cut(now), Place: r.Place, Work: took}
+	r.Restore(append(slices.Clone(r.Earlier()), attempt), 0, nil)
+	r.State = entity.Waiting
+	w.tell(now, r, entity.JobRequeued)
+}
