@@ -15,7 +15,7 @@
 //	err = out.Print(os.Stdout, "table")
 //
 // The example below is the whole program. Simulate is the short way for one policy on a
-// cluster, with jobs as they are, and without names.
+// cluster, with jobs as they are, and without names; Begin is the same a step at a time.
 //
 //	Scenario
 //	├── Machine    Cluster   processors, counted
@@ -31,6 +31,7 @@
 //	Read, New, FromManifest    from a file, from nothing, from the folder of a run
 //	Set                        any setting by the name of its flag
 //	Run                        every policy, each in a Session of its own
+//	RunUntil                   the same up to an instant; what it returns can be saved and resumed
 //	Print                      the summary
 //
 // Run opens the workload, takes the folder for itself, runs every policy on some workers

@@ -3,16 +3,11 @@ package simulation
 import (
 	"context"
 	"errors"
-	"fmt"
 	"iter"
-	"os"
-	"slices"
-	"time"
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/flow"
-	"github.com/gridslot/gridslot/entity/plan"
 	"github.com/gridslot/gridslot/metrics"
 )
 
@@ -130,24 +125,10 @@ var ErrNoJobs = errors.New("there are no jobs to simulate")
 // Simulate runs jobs through a policy on a cluster. A run that fails, or that
 // ctx ends, leaves no file behind.
 func Simulate(ctx context.Context, jobs entity.Source, s RunSettings) (Result, error) {
-	began := time.Now()
-	if s.Dir != "" {
-		if err := os.MkdirAll(s.Dir, 0o777); err != nil {
-			return Result{}, fmt.Errorf("making the folder for the files: %w", err)
-		}
-	}
-	x := newSession(s)
-	defer x.close()
-	err := x.openAlone(&Site{
-		Plan: plan.NewCluster(s.Processors), Policy: s.Policy,
-		Flows: slices.Concat(x.records(), x.outages(), []Flow{x.bookings(), x.arrivals(jobs)}),
-	})
+	r, err := begin(jobs, s, nil)
 	if err != nil {
 		return Result{}, err
 	}
-	result, err := x.finish(ctx)
-	if err == nil && s.Dir != "" && !s.NoManifest {
-		err = s.describe(&result, began)
-	}
-	return result, err
+	defer r.Close()
+	return r.Finish(ctx)
 }
