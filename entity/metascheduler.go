@@ -281,6 +281,10 @@ func (m *Metascheduler) Fits(req Request) error {
 	return m.limiting.Refuses(req)
 }
 
+// Watch has an observer be told of every job event, behind those that were given. It is
+// for who is attached (Attacher) and asked for before the run.
+func (m *Metascheduler) Watch(o Observer) { m.observers.add(o) }
+
 // Policy is the policy that decides.
 func (m *Metascheduler) Policy() Policy { return m.policy }
 

@@ -53,7 +53,8 @@ type Observer interface {
 }
 
 // Attacher is an Observer that wants to know, before the first event, whose
-// jobs it will be told of. A Policy may be one, too: it is attached first.
+// jobs it will be told of. A Policy may be one, too: it is attached first. One that wants
+// to be told of jobs asks for it then, by Metascheduler.Watch.
 type Attacher interface {
 	Attach(m *Metascheduler)
 }
@@ -120,25 +121,31 @@ const (
 
 // NewObservers returns the list of those given, in their order.
 func NewObservers(all ...Observer) *Observers {
-	o := &Observers{all: all}
+	o := &Observers{}
 	for _, each := range all {
-		if i, ok := each.(InstantObserver); ok {
-			o.instants = append(o.instants, i)
-		}
-		if t, ok := each.(TaskObserver); ok {
-			o.tasks = append(o.tasks, t)
-		}
-		if r, ok := each.(RoundObserver); ok {
-			o.rounds = append(o.rounds, r)
-		}
-		if c, ok := each.(CapacityObserver); ok {
-			o.capacity = append(o.capacity, c)
-		}
-		if w, ok := each.(WhyObserver); ok {
-			o.whys = append(o.whys, w)
-		}
+		o.add(each)
 	}
 	return o
+}
+
+// add has another observer be told, behind those that there are.
+func (o *Observers) add(each Observer) {
+	o.all = append(o.all, each)
+	if i, ok := each.(InstantObserver); ok {
+		o.instants = append(o.instants, i)
+	}
+	if t, ok := each.(TaskObserver); ok {
+		o.tasks = append(o.tasks, t)
+	}
+	if r, ok := each.(RoundObserver); ok {
+		o.rounds = append(o.rounds, r)
+	}
+	if c, ok := each.(CapacityObserver); ok {
+		o.capacity = append(o.capacity, c)
+	}
+	if w, ok := each.(WhyObserver); ok {
+		o.whys = append(o.whys, w)
+	}
 }
 
 // Tell tells of an event: at once, or, where an observer has caused it while it was

@@ -64,8 +64,14 @@ func (m *Metascheduler) Submit(j *Job) *Run {
 // or a source. A flow that could go on for ever ends where its metascheduler is idle;
 // it may be told of another job all the same, by whoever submits one later.
 func (m *Metascheduler) Idle() bool {
-	return m.running+m.booked+m.coming+m.queue.Len() == 0 &&
-		!slices.ContainsFunc(m.sources, func(s *source) bool { return s.feed.Coming() })
+	return m.running+m.booked+m.queue.Len() == 0 && !m.Coming()
+}
+
+// Coming reports whether a job is on its way, from Submit or a source. A source that
+// waits for a job's end (Listener) may bring others all the same, and so may a flow that
+// holds jobs back.
+func (m *Metascheduler) Coming() bool {
+	return m.coming > 0 || slices.ContainsFunc(m.sources, func(s *source) bool { return s.feed.Coming() })
 }
 
 // SubmitAll takes jobs in order of submission, pulled one ahead of the clock,

@@ -39,7 +39,7 @@ func OnNodesWith(policies Table[entity.Policy], finders Table[plan.Finder]) Tabl
 	for _, e := range policies {
 		own := Settings{args: &Args{}}
 		own.searches()
-		t = append(t, Entry[OnNodes]{Name: e.Name, Text: e.Text, Needs: e.Needs, Params: append(own.declared, e.Params...), New: func(a *Args) OnNodes {
+		t = append(t, Entry[OnNodes]{Name: e.Name, Text: e.Text, Needs: e.Needs, Operand: e.Operand, Params: append(own.declared, e.Params...), New: func(a *Args) OnNodes {
 			p := e.New(a) // not before it is asked for: a program's own policy may do anything here
 			otherwise := "amp"
 			if _, is := p.(backfill.ListScheduling); is { // where a task ends first

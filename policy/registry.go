@@ -6,9 +6,12 @@ package policy
 //	easy:order=wfp3:reservations=2:depth=100
 //	fcfs,easy:order=shortest,conservative
 //	easy:order='wait > 3600 ? 0 : max(estimate, 60)'
+//	exec:./my.py --depth 5:timeout=10s
 //
 // Colons separate a name from its parameters, commas one policy from the next; neither
-// does between quotes, ' or ", which are no part of a value.
+// does between quotes, ' or ", which are no part of a value. Some names take a text of their
+// own, their operand, as the last one does: it begins behind the name's colon, may have colons
+// itself, and ends where the parameters begin.
 
 import (
 	"cmp"
@@ -33,6 +36,9 @@ type Entry[T any] struct {
 	// Needs is what a workload must have for it, for people, "the waits of its log"; "" where
 	// any will do.
 	Needs string
+	// Operand, if set, says what stands behind the name, for people: tcp://HOST:PORT. The
+	// entry must be asked for with one.
+	Operand string
 	// New makes one from the parameters given, all of them known to Params. What
 	// it cannot read it tells a.
 	New func(a *Args) T
@@ -67,11 +73,14 @@ type Chosen[T any] struct {
 	// stands for the policy in summaries.
 	Spec  string
 	Value T
+	// free says that the spec has a text of the user's own, such as a command.
+	free bool
 }
 
 // FileName is the spec as a part of a file's name on any system:
 // "easy-order=wfp3". One of a formula has so much of it as is readable there, and a
-// number made of the spec: two formulas have two names.
+// number made of the spec: two formulas have two names. So has a command that is more than
+// the path of a program.
 func (c Chosen[T]) FileName() string {
 	name := strings.Map(func(r rune) rune {
 		switch {
@@ -80,7 +89,10 @@ func (c Chosen[T]) FileName() string {
 		}
 		return '-'
 	}, c.Spec)
-	if !strings.ContainsAny(c.Spec, "'\"*^<>?()") {
+	switch {
+	case strings.ContainsAny(c.Spec, "'\"*^<>?()"):
+	case c.free && (len(name) > 60 || strings.ContainsFunc(c.Spec, func(r rune) bool { return r == ' ' || r == '\\' || r > '~' })):
+	default:
 		return name
 	}
 	hash := fnv.New32a()
@@ -287,8 +299,14 @@ func (t Table[T]) Parse(spec string, defaults ...string) (Chosen[T], error) {
 			a.values[name] = value
 		}
 	}
+	settings := parts[1:]
+	if e.Operand != "" {
+		if a.operand, settings = e.operand(settings); a.operand == "" {
+			return none, fmt.Errorf("%q: %s is asked for as %s:%s", spec, e.Name, e.Name, e.Operand)
+		}
+	}
 	given := map[string]bool{}
-	for _, text := range parts[1:] {
+	for _, text := range settings {
 		name, value, ok := strings.Cut(text, "=")
 		switch {
 		case !ok:
@@ -305,7 +323,25 @@ func (t Table[T]) Parse(spec string, defaults ...string) (Chosen[T], error) {
 	if a.err != nil {
 		return none, fmt.Errorf("%q: %w", spec, a.err)
 	}
-	return Chosen[T]{Spec: spec, Value: v}, nil
+	return Chosen[T]{Spec: spec, Value: v, free: e.Operand != ""}, nil
+}
+
+// operand is the operand among the parts of a spec behind the name, without quotes around
+// it, and the parameters behind the operand.
+func (e Entry[T]) operand(parts []string) (operand string, settings []string) {
+	n := len(parts)
+	for n > 0 {
+		name, _, ok := strings.Cut(parts[n-1], "=")
+		if !ok || !e.takes(name) {
+			break
+		}
+		n--
+	}
+	operand = strings.Join(parts[:n], ":")
+	if inner := unquoted(operand); len(inner) < len(operand) && !strings.ContainsRune(inner, rune(operand[0])) {
+		operand = inner
+	}
+	return strings.TrimSpace(operand), parts[n:]
 }
 
 // Specs cuts a list at its commas.
@@ -388,8 +424,9 @@ func (e Entry[T]) paramNames() (names []string) {
 // Args are the parameters of one spec. A parameter that is not given has its
 // default; the first value that cannot be read is the error of Parse.
 type Args struct {
-	values map[string]string
-	err    error
+	values  map[string]string
+	operand string
+	err     error
 }
 
 // Value is the text of a parameter, and whether it is given, by the spec or by a

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -280,4 +281,57 @@ func TestValuesOfASpecAreChangedWhereverTheyStand(t *testing.T) {
 	}
 	require.Equal(t, "a:b=1:c='x:y':d='1,2'", Spec("a", [2]string{"b", "1"}, [2]string{"c", "x:y"}, [2]string{"d", "1,2"}))
 	require.Equal(t, "a", Spec("a"))
+}
+
+// free is a table with an entry that takes a text of the user's own.
+func free() Table[string] {
+	return Table[string]{Row("run", "a command", func(s *Settings) string {
+		command, depth := s.Operand("COMMAND"), 0
+		s.Count(&depth, "depth", "how deep (all)")
+		return fmt.Sprint(command, "|", depth)
+	})}
+}
+
+func TestAnOperandEndsWhereTheParametersBegin(t *testing.T) {
+	for spec, want := range map[string]string{
+		"run:./my.py":                "./my.py|0",
+		"run:./my.py:depth=3":        "./my.py|3",
+		"run:tcp://[::1]:28000":      "tcp://[::1]:28000|0",
+		"run:a --x=b:c:depth=2":      "a --x=b:c|2",
+		"run:a --depth=3:x=1":        "a --depth=3:x=1|0", // x is no parameter
+		"run:'a, b:depth=3'":         "a, b:depth=3|0",
+		"run:'a, b:depth=3':depth=4": "a, b:depth=3|4",
+		`run:'a b' 'c, d'`:           "'a b' 'c, d'|0", // not in quotes as a whole
+		`run:"it's":depth=1`:         "it's|1",
+	} {
+		list, err := free().ParseList(spec)
+		require.NoError(t, err, spec)
+		require.Equal(t, want, list[0].Value, spec)
+	}
+	for _, spec := range []string{"run", "run:", "run:depth=3", "run:''"} {
+		_, err := free().Parse(spec)
+		require.ErrorContains(t, err, "run is asked for as run:COMMAND", spec)
+	}
+	_, err := free().Parse("run:x:depth=no")
+	require.ErrorContains(t, err, "depth is")
+}
+
+func TestTheFileNameOfACommandIsSafe(t *testing.T) {
+	for spec, want := range map[string]string{
+		"run:./my.py":           "run-.-my.py",
+		"run:tcp://host:28000":  "run-tcp---host-28000",
+		"run:./my.py --depth=5": "run-.-my.py---depth=5-",
+		"run:../../etc/x; rm":   "run-..-..-etc-x--rm-",
+		"run:é":                 "run---",
+	} {
+		c, err := free().Parse(spec)
+		require.NoError(t, err)
+		require.Regexp(t, "^"+regexp.QuoteMeta(want)+"([0-9a-f]{8})?$", c.FileName(), spec)
+		require.Equal(t, strings.HasSuffix(want, "-"), len(c.FileName()) > len(want), spec)
+	}
+	long, err := free().Parse("run:/" + strings.Repeat("long/", 100))
+	require.NoError(t, err)
+	require.Less(t, len(long.FileName()), 80)
+	_, err = free().ParseList("run:a/b,run:a-b")
+	require.ErrorContains(t, err, "would write the same files")
 }

@@ -25,6 +25,7 @@ import (
 type Settings struct {
 	args     *Args
 	declared []Param
+	operand  string
 }
 
 // Row is an entry whose parameters are those that a function declares, in the same way
@@ -32,7 +33,14 @@ type Settings struct {
 func Row[T any](name, text string, declare func(s *Settings) T) Entry[T] {
 	none := &Settings{args: &Args{}}
 	declare(none)
-	return Entry[T]{Name: name, Text: text, Params: none.declared, New: func(a *Args) T { return declare(&Settings{args: a}) }}
+	return Entry[T]{Name: name, Text: text, Params: none.declared, Operand: none.operand, New: func(a *Args) T { return declare(&Settings{args: a}) }}
+}
+
+// Operand declares that the entry takes one text behind its name that is no parameter, and
+// returns the text. form is what people are told of it: tcp://HOST:PORT.
+func (s *Settings) Operand(form string) string {
+	s.operand = form
+	return s.args.operand
 }
 
 // Given declares a parameter that the caller reads. It returns the text of the parameter,
@@ -76,6 +84,14 @@ func (s *Settings) Above(field *float64, name, values, text string) (given bool)
 func (s *Settings) Time(field *des.Time, name, text string) (given bool) {
 	if _, given = s.Given(name, "TIME", text); given {
 		*field = des.Seconds(s.args.Seconds(name))
+	}
+	return given
+}
+
+// Seconds sets a time above 0 of the clock on the wall, in seconds.
+func (s *Settings) Seconds(field *float64, name, text string) (given bool) {
+	if _, given = s.Given(name, "TIME", text); given {
+		*field = s.args.aboveZero(name, s.args.Seconds(name))
 	}
 	return given
 }

@@ -155,5 +155,5 @@ func TestASourceOfAProgramNeedsNoText(t *testing.T) {
 func TestAProgramsOwnReplacesWhatHasItsName(t *testing.T) {
 	tables := Extend{Policies: policy.Table[entity.Policy]{{Name: "easy", Text: "mine"}}}.tables()
 	require.Equal(t, "mine", tables.Policies[1].Text)
-	require.Len(t, tables.Policies, len(policy.Registry()))
+	require.Len(t, tables.Policies, len(simulation.Standard().Policies))
 }

@@ -58,7 +58,11 @@ so many.`
 func describe[T any](t policy.Table[T]) string {
 	var b strings.Builder
 	for _, e := range t {
-		fmt.Fprintf(&b, "\n  %-13s %s\n", e.Name, e.Text)
+		name := e.Name
+		if e.Operand != "" {
+			name += ":" + e.Operand
+		}
+		fmt.Fprintf(&b, "\n  %-13s %s\n", name, e.Text)
 		if e.Needs != "" {
 			fmt.Fprintf(&b, "      needs %s\n", e.Needs)
 		}

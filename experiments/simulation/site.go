@@ -3,6 +3,8 @@ package simulation
 // The parts of which every machine is made: sites, and the flows of what happens there.
 
 import (
+	"io"
+
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/flow"
 	"github.com/gridslot/gridslot/metrics"
@@ -98,6 +100,9 @@ func (x *Session) open(s *Site, add func(observers ...entity.Observer) *entity.M
 	s.Scheduler = m
 	x.sites = append(x.sites, s)
 	x.onClose(m.Close)
+	if p, ok := entity.As[io.Closer](s.Policy); ok {
+		x.onClose(func() { _ = p.Close() }) // it has a scheduler outside
+	}
 	m.Pass, m.Overrun, m.Wakes = x.settings.Pass, x.settings.Overrun, x.settings.Wakes
 	m.LeaveWaiting = x.settings.LeaveWaiting
 	predictor, corrector, err := x.predictions()

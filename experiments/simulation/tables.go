@@ -10,6 +10,7 @@ import (
 	"github.com/gridslot/gridslot/policy"
 	"github.com/gridslot/gridslot/policy/agent"
 	"github.com/gridslot/gridslot/policy/backfill"
+	"github.com/gridslot/gridslot/policy/remote"
 	"github.com/gridslot/gridslot/workload"
 )
 
@@ -42,7 +43,7 @@ func (t *Tables) tell(format string, args ...any) {
 func NewTables(policies policy.Table[entity.Policy], nodes policy.Table[policy.OnNodes], finders policy.Table[plan.Finder],
 	strategies policy.Table[func() grid.Strategy], sources policy.Table[Source]) *Tables {
 	t := &Tables{
-		Policies:   merged(policy.Registry(), policies),
+		Policies:   merged(append(policy.Registry(), remote.Registry()...), policies),
 		Finders:    merged(policy.Finders(), finders),
 		Strategies: merged(agent.Registry(), strategies),
 		Sources:    merged(Sources(), withSeeds(sources)),

@@ -12,7 +12,17 @@ import (
 	"github.com/gridslot/gridslot/policy"
 )
 
-var tables = simulation.Standard()
+// tables are those of the library. Policies that need something of the workload are left out,
+// and so are schedulers outside, which are not asked for by their names alone.
+var tables = func() *simulation.Tables {
+	t := simulation.Standard()
+	t.Policies, t.Nodes = inProcess(t.Policies.ForAny()), inProcess(t.Nodes.ForAny())
+	return t
+}()
+
+func inProcess[T any](t policy.Table[T]) policy.Table[T] {
+	return slices.DeleteFunc(t, func(e policy.Entry[T]) bool { return e.Operand != "" })
+}
 
 // values are values of parameters, by the words for them in the tables, or by the names of
 // parameters where a word says too little.

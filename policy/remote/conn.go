@@ -1,0 +1,70 @@
+package remote
+
+// How messages get to a scheduler and back.
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+)
+
+// Conn is a connection with a scheduler, over which requests go and replies come, in turn.
+type Conn interface {
+	// Ask sends a request, which has no line break, and returns the reply. The slice is good
+	// until the next call. It gives up when ctx ends.
+	Ask(ctx context.Context, request []byte) ([]byte, error)
+	// Close ends the connection, and the scheduler where the connection has started it: that
+	// may take so long to leave by itself. Close may be called again.
+	Close(patience time.Duration)
+}
+
+// maxMessage is how long a reply may be, in bytes: a hundred thousand decisions, and more.
+const maxMessage = 16 << 20
+
+// errTooLong is a reply that has no end.
+var errTooLong = fmt.Errorf("the reply is longer than %d bytes", maxMessage)
+
+// errTwice is a scheduler that speaks without having been asked.
+var errTwice = errors.New("the scheduler has sent more than one reply to the request before")
+
+// silent is the error of a reader whose time was up, or that was given up. Others stay as
+// they are.
+func silent(ctx context.Context, timeout time.Duration, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return fmt.Errorf("the scheduler has not answered within %v", timeout)
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return errGone
+	}
+	return err
+}
+
+// errGone is a scheduler that has gone away.
+var errGone = errors.New("the scheduler has gone away without an answer")
+
+// readLine reads a line, without its end, into buf.
+func readLine(r *bufio.Reader, buf *bytes.Buffer) ([]byte, error) {
+	buf.Reset()
+	for {
+		part, err := r.ReadSlice('\n')
+		if buf.Len()+len(part) > maxMessage {
+			return nil, errTooLong
+		}
+		buf.Write(part)
+		switch {
+		case err == nil:
+			return bytes.TrimRight(buf.Bytes(), "\r\n"), nil
+		case !errors.Is(err, bufio.ErrBufferFull):
+			return nil, err
+		}
+	}
+}

@@ -1,0 +1,412 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/procset"
+)
+
+// Policy is the entity.Policy of a scheduler outside. It decides nothing by itself, and keeps
+// state: each run needs its own. Set the exported fields before the run, and call Close behind
+// it, whatever has come of it.
+//
+// A scheduler is told of jobs by the names "w0!ID". A job that has been stopped and waits again
+// is told as killed, and submitted anew as "w0!ID#1", "w0!ID#2" and so on.
+type Policy struct {
+	// Open connects with the scheduler when the run begins: TCP, Command, or one of a
+	// program's own.
+	Open func(context.Context) (Conn, error)
+	// Label is the name of the policy; "remote" where it is empty.
+	Label string
+	// Profiles has the scheduler told how long each job really takes, as Batsim tells it in
+	// the profile of a job. Otherwise all jobs have one profile, which says nothing.
+	Profiles bool
+	// Dynamic lets the scheduler register jobs of its own; Acknowledge has it told of them
+	// by JOB_SUBMITTED as of others. They have the numbers from FirstRegistered on.
+	Dynamic, Acknowledge bool
+
+	meta *entity.Metascheduler
+	sim  *des.Simulator
+	conn Conn
+
+	jobs     map[string]*job      // that wait or run, by name; never iterated
+	of       map[*entity.Run]*job // the same; never iterated
+	over     map[string]bool      // names of jobs that have ended
+	owner    []*job               // who has each processor, by number
+	down     []int32              // how many losses each is lost by
+	placing  map[*entity.Run][]procset.Range
+	profiles map[string]des.Time          // that the scheduler has registered: how long they take
+	coming   map[*entity.Job]*job         // registered jobs that have not come yet
+	losses   map[*entity.Hold]des.EventID // the end of each loss under way
+
+	pending  []Event     // that the scheduler is to be told of
+	asking   des.EventID // of the request by flush
+	ready    des.Time    // from when on the scheduler can be asked
+	agenda   []Event     // decisions whose instant has not come, in order
+	acts     des.EventID // when the first of them is carried out
+	turned   *job        // that the scheduler is just rejecting
+	noMore   bool        // it has been told that no job of the workload is to come
+	calls    int         // of REQUESTED_CALL in a row, nothing else having happened
+	requests int64
+	number   int64 // of the next registered job
+	text     []byte
+}
+
+// FirstRegistered is the number (entity.Job.ID) of the first job that a scheduler registers.
+const FirstRegistered = 1_000_000_000
+
+// job is a job as the scheduler knows it.
+type job struct {
+	name  string
+	run   *entity.Run // nil of a registered job that has not come yet
+	place []procset.Range
+}
+
+// Phases of an instant. The scheduler's calls come behind the arrivals of jobs, and what it
+// has decided for later is done before rounds. A request is sent in a round, or, where there is
+// none, behind it.
+const (
+	phaseCall  = entity.PhaseArrival + 1
+	phaseAct   = entity.PhaseDecide - 1
+	phaseFlush = entity.PhaseDecide + 1
+)
+
+var (
+	_ entity.Policy           = (*Policy)(nil)
+	_ entity.Attacher         = (*Policy)(nil)
+	_ entity.InstantObserver  = (*Policy)(nil)
+	_ entity.CapacityObserver = (*Policy)(nil)
+	_ entity.Placer           = (*Policy)(nil)
+	_ des.Entity              = (*Policy)(nil)
+)
+
+// Name is the label.
+func (p *Policy) Name() string {
+	if p.Label == "" {
+		return "remote"
+	}
+	return p.Label
+}
+
+// Attach is called by the metascheduler.
+func (p *Policy) Attach(m *entity.Metascheduler) {
+	if entity.Named(m.Plan()) {
+		m.Simulator().Fail(fmt.Errorf("policy %s: a scheduler outside can be told of processors, and not of nodes that have names, prices and speeds", p.Name()))
+		return
+	}
+	if p.meta != nil {
+		m.Simulator().Fail(fmt.Errorf("policy %s: a scheduler outside serves one run and one queue, and this one is asked to serve another", p.Name()))
+		return
+	}
+	p.meta, p.sim = m, m.Simulator()
+	n := m.Plan().Size()
+	p.owner, p.down = make([]*job, n), make([]int32, n)
+	p.jobs, p.of, p.over = map[string]*job{}, map[*entity.Run]*job{}, map[string]bool{}
+	p.placing, p.profiles = map[*entity.Run][]procset.Range{}, map[string]des.Time{}
+	p.coming, p.losses = map[*entity.Job]*job{}, map[*entity.Hold]des.EventID{}
+	p.number = FirstRegistered
+	m.Watch(p)
+	m.Placer = p
+	name := "scheduler"
+	for n := 2; p.sim.EntityByName(name) != nil; n++ {
+		name = fmt.Sprintf("scheduler %d", n)
+	}
+	p.sim.AddEntity(name, p)
+}
+
+// Start connects with the scheduler and tells it of the machine.
+func (p *Policy) Start(*des.Context) {
+	p.sim.At(p.sim.Now(), 0, des.Func(func(*des.Simulator, des.Event) { p.begin() }), 0)
+}
+
+// Handle implements des.Entity; nobody sends messages.
+func (p *Policy) Handle(*des.Context, des.Message) {}
+
+func (p *Policy) begin() {
+	p.meta.Placer = p // whatever a flow has put before it: the scheduler chooses
+	if p.Open == nil {
+		p.fail(errors.New("it is not said where the scheduler is: Policy.Open is nil"))
+		return
+	}
+	var err error
+	if p.conn, err = p.Open(p.sim.Context()); err != nil {
+		p.fail(err)
+		return
+	}
+	p.tellNow(SimulationBegins, p.begins())
+	p.ask(nil)
+}
+
+// begins is what the scheduler is told of the machine.
+func (p *Policy) begins() beginsData {
+	n := len(p.owner)
+	hosts := make([]resourceData, n)
+	for i := range hosts {
+		hosts[i] = resourceData{CoreCount: 1, ID: i, Name: "host" + strconv.Itoa(i), State: "idle", Properties: map[string]string{"role": ""}, ZoneProperties: map[string]string{}}
+	}
+	return beginsData{
+		AllowStorageSharing: true, ComputeResources: hosts, StorageResources: []resourceData{},
+		NbComputeResources: n, NbResources: n,
+		Workloads: map[string]string{ourWorkload: "jobs"},
+		Profiles:  map[string]map[string]profileData{ourWorkload: {unknownProfile: {delayProfile, Time(des.Second)}}},
+		Config: map[string]any{
+			"redis-enabled": false, "redis-hostname": "127.0.0.1", "redis-port": 6379, "redis-prefix": "default",
+			"profiles-forwarded-on-submission": p.Profiles, "profile-reuse-enabled": false,
+			"dynamic-jobs-enabled": p.Dynamic, "dynamic-jobs-acknowledged": p.Dynamic && p.Acknowledge,
+			"sched-config": "", "forward-unknown-events": false,
+		},
+	}
+}
+
+// ourWorkload is the name of the workload, which begins the names of its jobs, and
+// unknownProfile that of the profile of jobs whose real length is not told.
+const (
+	ourWorkload    = "w0"
+	unknownProfile = "unknown"
+)
+
+// Shutdown tells the scheduler that the run is over, if it went well, and lets it go.
+func (p *Policy) Shutdown(*des.Context) {
+	if p.sim.Err() != nil || p.conn == nil {
+		p.Close()
+		return
+	}
+	p.pending = p.pending[:0]
+	p.tellNow(SimulationEnds, struct{}{})
+	m, err := p.exchange()
+	switch {
+	case errors.Is(err, errGone): // it did not wait to be told twice
+	case err != nil:
+		p.fail(err)
+	case len(m.Events) > 0:
+		p.fail(p.wrong(&m.Events[0], errors.New("the simulation is over")))
+	}
+	if p.conn != nil {
+		p.conn.Close(patience)
+		p.conn = nil
+	}
+}
+
+// patience is how long a scheduler may take to leave by itself when it has been told that the
+// run is over.
+const patience = 2 * time.Second
+
+// Close lets the scheduler go at once. It is needed where a run has not come to its end; it may
+// be called in any case.
+func (p *Policy) Close() error {
+	if p.conn != nil {
+		p.conn.Close(0)
+		p.conn = nil
+	}
+	return nil
+}
+
+var _ io.Closer = (*Policy)(nil)
+
+// fail ends the run, and the conversation.
+func (p *Policy) fail(err error) {
+	p.sim.Fail(fmt.Errorf("at %v, policy %s: %w", p.sim.Now(), p.Name(), err))
+	_ = p.Close()
+}
+
+// wrong is the fault of a decision.
+func (p *Policy) wrong(e *Event, err error) error {
+	return fmt.Errorf("request %d is answered by %s at %v: %w", p.requests, shown([]byte(e.Type)), des.Time(e.Timestamp), err)
+}
+
+// Observe takes in what has happened to a job.
+func (p *Policy) Observe(e entity.JobEvent) {
+	r := e.Run
+	switch e.Kind {
+	case entity.JobSubmitted:
+		p.submitted(r)
+	case entity.JobRejected:
+		p.rejected(r)
+	case entity.JobStarted:
+		p.started(r)
+	case entity.JobFinished:
+		p.ended(r, CompletedSuccessfully)
+	case entity.JobKilled:
+		if r.Reason == entity.ReasonEstimate {
+			p.ended(r, CompletedWalltimeReached)
+		} else {
+			p.ended(r, CompletedKilled)
+		}
+	case entity.JobRequeued:
+		delete(p.placing, r)
+		p.ended(r, CompletedKilled)
+		p.submitted(r)
+	case entity.JobResized:
+		p.fail(fmt.Errorf("%v is resized, and a scheduler outside cannot be told of that", r))
+	default: // JobPromised, JobWithdrawn, JobCorrected: nothing that the protocol has
+		return
+	}
+	p.calls = 0
+}
+
+// submitted tells of a job that enters the queue.
+func (p *Policy) submitted(r *entity.Run) {
+	if r.Booked {
+		p.fail(fmt.Errorf("%v is an advance reservation, and a scheduler outside cannot be told of those", r))
+		return
+	}
+	j, registered := p.coming[r.Job]
+	if registered {
+		delete(p.coming, r.Job)
+	} else {
+		j = &job{name: p.nameOf(r)}
+	}
+	j.run = r
+	p.jobs[j.name], p.of[r] = j, j
+	if registered && !p.Acknowledge {
+		return
+	}
+	d := submittedData{JobID: j.name, Job: jobData{ID: j.name, Profile: unknownProfile, Res: r.Request.Nodes, Subtime: Time(p.sim.Now()), Walltime: Time(r.Request.Length)}}
+	if p.Profiles {
+		d.Job.Profile = "d" + r.Runtime.String()
+		d.Profile = &profileData{delayProfile, Time(r.Runtime)}
+	}
+	p.tell(JobSubmitted, d)
+}
+
+// nameOf is a name that no other job has or has had.
+func (p *Policy) nameOf(r *entity.Run) string {
+	name := ourWorkload + "!" + strconv.FormatInt(r.ID, 10)
+	free := name
+	for n := 1; p.jobs[free] != nil || p.over[free]; n++ {
+		free = name + "#" + strconv.Itoa(n)
+	}
+	return free
+}
+
+// rejected forgets a job that has left the queue without a start. The scheduler is told,
+// unless the rejection is its own, or it has not heard of the job yet.
+func (p *Policy) rejected(r *entity.Run) {
+	j := p.of[r]
+	if j == nil {
+		return // it has been refused by somebody else before the run
+	}
+	p.forget(j)
+	i := slices.IndexFunc(p.pending, func(e Event) bool { return e.Type == JobSubmitted && e.job == j })
+	switch {
+	case i >= 0:
+		p.pending = slices.Delete(p.pending, i, i+1)
+	case p.turned != j:
+		p.tell(Notify, notifyData{Type: JobCancelled, JobID: j.name})
+	}
+}
+
+// forget notes that a job is over.
+func (p *Policy) forget(j *job) {
+	delete(p.jobs, j.name)
+	delete(p.of, j.run)
+	p.over[j.name] = true
+}
+
+// started has a job take the processors that the scheduler has said.
+func (p *Policy) started(r *entity.Run) {
+	j := p.of[r]
+	if j == nil || j.place == nil {
+		p.fail(fmt.Errorf("%v starts, and it is not the scheduler who has started it", r))
+		return
+	}
+	p.placing[r] = j.place
+	for i := range (entity.Where{Set: j.place}).Numbers() {
+		p.owner[i] = j
+	}
+}
+
+// ended has a job give back its processors, and tells of its end.
+func (p *Policy) ended(r *entity.Run, state string) {
+	j := p.of[r]
+	if j == nil {
+		return
+	}
+	for i := range (entity.Where{Set: j.place}).Numbers() {
+		p.owner[i] = nil
+	}
+	code := -1
+	if state == CompletedSuccessfully {
+		code = 0
+	}
+	p.tell(JobCompleted, completedData{j.name, state, code, string(procset.Append(nil, j.place))})
+	p.forget(j)
+}
+
+// InstantOver forgets the places of an instant, which have been given by now.
+func (p *Policy) InstantOver(des.Time) { clear(p.placing) }
+
+// Place gives a job that has started the processors that the scheduler has said.
+func (p *Policy) Place(free *procset.Set, r *entity.Run, n int, ranges []procset.Range) ([]procset.Range, error) {
+	place := p.placing[r]
+	if procset.Count(place) != n {
+		return ranges, fmt.Errorf("%d processors are to be placed, and the scheduler has said %s", n, procset.Append(nil, place))
+	}
+	for _, wanted := range place {
+		if err := free.Take(wanted); err != nil {
+			return ranges, err
+		}
+		ranges = append(ranges, wanted)
+	}
+	return ranges, nil
+}
+
+// Withheld tells of processors that are lost.
+func (p *Policy) Withheld(h *entity.Hold) {
+	w, now := h.Window(), p.sim.Now()
+	switch {
+	case w.Start > now:
+		p.fail(fmt.Errorf("capacity is announced to be lost from %v on, and a scheduler outside cannot be told ahead: have it be known when it is lost", w.Start))
+		return
+	case h.Where().Set == nil:
+		p.fail(errors.New("capacity is lost without saying which processors, and a scheduler outside must be told which"))
+		return
+	}
+	p.lose(h, 1)
+	p.losses[h] = des.EventID{}
+	if w.End < des.Forever {
+		p.losses[h] = p.sim.At(w.End, entity.PhaseChange, des.Func(func(*des.Simulator, des.Event) { p.regain(h) }), 0)
+	}
+}
+
+// Returned tells that they are back before their time.
+func (p *Policy) Returned(h *entity.Hold) {
+	if id, lost := p.losses[h]; lost {
+		p.sim.Cancel(id)
+		p.regain(h)
+	}
+}
+
+// regain has what was lost be there again.
+func (p *Policy) regain(h *entity.Hold) {
+	delete(p.losses, h)
+	p.lose(h, -1)
+}
+
+// lose counts another loss of the processors of h, or one less, and tells of those that are
+// lost or there again by that.
+func (p *Policy) lose(h *entity.Hold, more int32) {
+	var changed []procset.Range
+	for i := range h.Where().Numbers() {
+		if was := p.down[i]; was == 0 || was+more == 0 {
+			changed = procset.Extend(changed, int32(i))
+		}
+		p.down[i] += more
+	}
+	kind := MachineUnavailable
+	if more < 0 {
+		kind = MachineAvailable
+	}
+	if len(changed) > 0 {
+		p.calls = 0
+		p.tell(Notify, notifyData{Type: kind, Resources: string(procset.Append(nil, changed))})
+	}
+}

@@ -1,0 +1,197 @@
+package remote
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Command starts a program, which is found and called without a shell, and speaks with it by
+// lines. Timeout is how long a reply is waited for. What the program writes to its standard
+// error is kept for the error that there may be. The program is ended with the connection, and
+// so are those that it has started, as far as the system can tell which these are.
+func Command(timeout time.Duration, words ...string) func(context.Context) (Conn, error) {
+	return func(ctx context.Context) (Conn, error) {
+		if len(words) == 0 {
+			return nil, errors.New("no program is given that could be started")
+		}
+		c := &process{cmd: exec.Command(words[0], words[1:]...), timeout: timeout, ended: make(chan struct{})}
+		c.cmd.Stderr, c.cmd.WaitDelay = &c.complaints, time.Second
+		apart(c.cmd)
+		if err := c.start(); err != nil {
+			return nil, fmt.Errorf("the scheduler cannot be started: %w", err)
+		}
+		return c, nil
+	}
+}
+
+// process is a program that is asked by lines.
+//
+// Its output is read by calls that block, since a reader that the runtime parks takes three
+// times as long for each reply. Such a call ends only with a line, so the parent keeps a pen for
+// the pipe, too, and writes a line of its own where none is to be expected any more:
+//
+//	to   ----> standard input   program
+//	from <---- standard output  program
+//	     <---- pen, when the program has ended or is cut off
+type process struct {
+	cmd        *exec.Cmd
+	to, pen    *os.File
+	from       *os.File
+	in         *bufio.Reader
+	timeout    time.Duration
+	request    []byte
+	reply      bytes.Buffer
+	complaints lastBytes
+	closing    sync.Once
+	over       atomic.Bool   // the pen has written
+	ended      chan struct{} // closed when the program has ended
+}
+
+// start starts the program.
+func (c *process) start() (err error) {
+	var stdin, stdout *os.File
+	if stdin, c.to, err = os.Pipe(); err != nil {
+		return err
+	}
+	defer stdin.Close()
+	if c.from, stdout, err = os.Pipe(); err != nil {
+		_ = c.to.Close()
+		return err
+	}
+	c.pen = stdout
+	c.from.Fd() // has reading block, where the system knows the difference
+	c.in = bufio.NewReaderSize(c.from, 1<<16)
+	c.cmd.Stdin, c.cmd.Stdout = stdin, stdout
+	if err := c.cmd.Start(); err != nil {
+		c.hangUp()
+		return err
+	}
+	go func() {
+		_ = c.cmd.Wait() // how it ends is told by its state
+		close(c.ended)
+		c.endReading()
+	}()
+	return nil
+}
+
+// hangUp closes the pipes.
+func (c *process) hangUp() {
+	_ = c.to.Close()
+	_ = c.pen.Close()
+	_ = c.from.Close()
+}
+
+// endReading has whoever waits for a reply wait no longer.
+func (c *process) endReading() {
+	c.over.Store(true)
+	_, _ = c.pen.Write([]byte{'\n'})
+}
+
+// Ask sends a request and returns the reply. A program that does not answer is ended.
+func (c *process) Ask(ctx context.Context, request []byte) ([]byte, error) {
+	if c.in.Buffered() > 0 {
+		if c.over.Load() {
+			return nil, c.gone()
+		}
+		return nil, errTwice
+	}
+	c.request = append(append(c.request[:0], request...), '\n')
+	var late atomic.Bool
+	timer := time.AfterFunc(c.timeout, func() { late.Store(true); c.cut() })
+	stop := context.AfterFunc(ctx, c.cut)
+	text, err := c.exchange()
+	timer.Stop()
+	stop()
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case late.Load():
+		return nil, fmt.Errorf("the scheduler has not answered within %v", c.timeout)
+	case err != nil && !errors.Is(err, errTooLong), len(text) == 0 && c.over.Load():
+		return nil, c.gone()
+	}
+	return text, err
+}
+
+// cut ends the program, and whatever waits for it to read or to write.
+func (c *process) cut() {
+	c.kill()
+	_ = c.to.Close()
+	c.endReading()
+}
+
+// exchange writes the request and reads a line.
+func (c *process) exchange() ([]byte, error) {
+	if _, err := c.to.Write(c.request); err != nil {
+		return nil, err
+	}
+	return readLine(c.in, &c.reply)
+}
+
+// kill ends the program, unless it has ended: its number may be that of another one then.
+func (c *process) kill() {
+	select {
+	case <-c.ended:
+	default:
+		killGroup(c.cmd)
+	}
+}
+
+// gone says how the program has ended, and what it said last.
+func (c *process) gone() error {
+	c.Close(time.Second)
+	err := fmt.Errorf("%w (%v)", errGone, c.cmd.ProcessState)
+	if last := c.complaints.lastLine(); last != "" {
+		err = fmt.Errorf("%w: it says %s", err, shown([]byte(last)))
+	}
+	return err
+}
+
+// Close ends the program: its standard input ends first, which is a sign to go.
+func (c *process) Close(patience time.Duration) {
+	c.closing.Do(func() {
+		_ = c.to.Close()
+		select {
+		case <-c.ended:
+		case <-time.After(patience):
+			c.kill()
+			<-c.ended
+		}
+		c.hangUp()
+	})
+}
+
+// lastBytes is a writer that keeps the end of what is written.
+type lastBytes struct {
+	mu   sync.Mutex
+	kept []byte
+}
+
+// Write keeps the last few thousand bytes.
+func (l *lastBytes) Write(b []byte) (int, error) {
+	const most = 4096
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.kept = append(l.kept, b[max(0, len(b)-most):]...)
+	if n := len(l.kept); n > most {
+		l.kept = append(l.kept[:0], l.kept[n-most:]...)
+	}
+	return len(b), nil
+}
+
+// lastLine is the last line that says something.
+func (l *lastBytes) lastLine() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	text := strings.TrimSpace(string(l.kept))
+	return text[strings.LastIndexByte(text, '\n')+1:]
+}
