@@ -8,9 +8,10 @@ import (
 	"io"
 	"math/big"
 	"math/bits"
-	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/emirpasic/gods/trees/binaryheap"
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
@@ -73,18 +74,18 @@ type Account struct {
 	meta    *entity.Metascheduler
 	begun   bool
 	from    des.Time
-	at      des.Time     // the end of the span so far
-	held    int64        // by jobs, then
-	away    [uses]int64  // by others, then
-	others  int64        // their sum
-	ahead   []change     // of what others have, in order of time
-	running int          // attempts under way
-	area    sum128       // that jobs held, by starts and ends
-	parts   [uses]sum128 // that attempts had, and others
-	seen    des.Time     // at or later: up to where what others had is in soon
-	soon    [uses]sum128 // what others had from the end of the span to seen
-	shared  bool         // soon is not nothing
-	over    int64        // by how much more was taken than there is, when it first was
+	at      des.Time         // the end of the span so far
+	held    int64            // by jobs, then
+	away    [uses]int64      // by others, then
+	others  int64            // their sum
+	ahead   *binaryheap.Heap // of what others have, by time: changes
+	running int              // attempts under way
+	area    sum128           // that jobs held, by starts and ends
+	parts   [uses]sum128     // that attempts had, and others
+	seen    des.Time         // at or later: up to where what others had is in soon
+	soon    [uses]sum128     // what others had from the end of the span to seen
+	shared  bool             // soon is not nothing
+	over    int64            // by how much more was taken than there is, when it first was
 	overAt  des.Time
 	again   bool // see Again
 	leaving
@@ -238,12 +239,13 @@ func (a *Account) take(use Use, from, to des.Time, by int64) {
 // change notes one change, which lies at the end of the span so far or ahead. Where no job
 // starts or ends for long, what is over by now is summed up, so that memory stays constant.
 func (a *Account) change(at des.Time, use Use, by int64) {
-	if len(a.ahead) >= foldAt && a.meta != nil {
+	if a.ahead == nil {
+		a.ahead = binaryheap.NewWith(func(x, y any) int { return cmp.Compare(x.(change).at, y.(change).at) })
+	}
+	if a.ahead.Size() >= foldAt && a.meta != nil {
 		a.fold(a.meta.Simulator().Now())
 	}
-	behind := func(c change, at des.Time) int { return cmp.Or(cmp.Compare(c.at, at), -1) }
-	i, _ := slices.BinarySearchFunc(a.ahead, at, behind)
-	a.ahead = slices.Insert(a.ahead, i, change{at, use, by})
+	a.ahead.Push(change{at, use, by})
 }
 
 // begin begins the span.
@@ -261,7 +263,7 @@ func (a *Account) reach(now des.Time) {
 }
 
 func (a *Account) advance(now des.Time) {
-	if len(a.ahead) > 0 {
+	if a.ahead != nil {
 		a.fold(now)
 	}
 	a.pass(now)
@@ -280,14 +282,17 @@ const foldAt = 1024
 
 // fold sums up what others had up to now, or the last change before it.
 func (a *Account) fold(now des.Time) {
-	n := 0
-	for ; n < len(a.ahead) && a.ahead[n].at <= now; n++ {
-		c := a.ahead[n]
+	for {
+		first, some := a.ahead.Peek()
+		if !some || first.(change).at > now {
+			return
+		}
+		a.ahead.Pop()
+		c := first.(change)
 		a.pass(c.at)
 		a.away[c.use] += c.by
 		a.others += c.by
 	}
-	a.ahead = a.ahead[n:]
 }
 
 // pass has what others had be summed up to now, up to which nothing changes.

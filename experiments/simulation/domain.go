@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -120,11 +121,21 @@ type drawnDomain struct {
 	criteria []plan.Finder
 }
 
-// ownersJobs are those of owners who keep one rule, in the order in which they
-// become known.
+// ownersJobs are those of owners who keep one rule.
 type ownersJobs struct {
 	rule flow.LocalRule
-	jobs []LocalJob
+	// jobs yields the jobs in the order in which they become known, and ends with an error.
+	// Generated jobs are drawn as they are asked for, the same ones each time, so that a run
+	// of many cycles holds those of one cycle in memory.
+	jobs iter.Seq2[LocalJob, error]
+}
+
+// some reports whether there are any jobs.
+func (o ownersJobs) some() bool {
+	for range o.jobs {
+		return true
+	}
+	return false
 }
 
 func (d *Domain) prepare(c *call) (runner, error) {
@@ -205,11 +216,16 @@ func (d *Domain) union(seed, replication uint64) (*drawnDomain, error) {
 			all.nodes = append(all.nodes, n)
 		}
 		for _, own := range p.local {
-			own.jobs = slices.Clone(own.jobs)
-			for k := range own.jobs {
-				own.jobs[k].Node = number(own.jobs[k].Node)
-			}
-			all.local = append(all.local, own)
+			all.local = append(all.local, ownersJobs{own.rule, func(yield func(LocalJob, error) bool) {
+				for l, err := range own.jobs {
+					if err == nil {
+						l.Node = number(l.Node)
+					}
+					if !yield(l, err) {
+						return
+					}
+				}
+			}})
 		}
 		for _, x := range p.prices {
 			x.Node = number(x.Node)
@@ -320,28 +336,14 @@ func (p *drawnDomain) draw(seed uint64) error {
 	p.prices = slices.Clone(p.Prices)
 	slices.SortStableFunc(p.prices, func(a, b NodePrice) int { return cmp.Compare(a.At, b.At) })
 	if l := p.Local; l != nil {
-		own := ownersJobs{l.Rule, slices.Clone(l.Listed)}
-		if l.Load != nil {
-			for c := range max(l.Cycles, 1) {
-				from := des.Time(c) * p.Cycle
-				for _, n := range p.nodes {
-					spans, err := l.Load.Generate(des.NewStream(seed, uint64(c), "vo.local", uint64(n.ID)), int(p.Cycle/des.Second))
-					if err != nil {
-						return fmt.Errorf("local: %w", err)
-					}
-					for _, s := range spans {
-						own.jobs = append(own.jobs, LocalJob{n.ID, from, from + s.Start, s.End - s.Start})
-					}
-				}
-			}
-		}
-		slices.SortStableFunc(own.jobs, func(a, b LocalJob) int { return cmp.Compare(a.Known, b.Known) })
-		for _, x := range own.jobs {
+		listed := slices.Clone(l.Listed)
+		slices.SortStableFunc(listed, func(a, b LocalJob) int { return cmp.Compare(a.Known, b.Known) })
+		for _, x := range listed {
 			if _, ok := p.index[x.Node]; !ok {
 				return fmt.Errorf("local: there is no node %d", x.Node)
 			}
 		}
-		p.local = []ownersJobs{own}
+		p.local = []ownersJobs{{l.Rule, p.fixedJobs(listed, seed)}}
 	}
 	for _, x := range p.prices {
 		if _, ok := p.index[x.Node]; !ok {
@@ -349,6 +351,50 @@ func (p *drawnDomain) draw(seed uint64) error {
 		}
 	}
 	return p.drawOwners(seed)
+}
+
+// fixedJobs are the owners' jobs at fixed times: those listed, in order, and those generated
+// for each cycle, which become known behind the listed ones of the same instant.
+func (p *drawnDomain) fixedJobs(listed []LocalJob, seed uint64) iter.Seq2[LocalJob, error] {
+	return func(yield func(LocalJob, error) bool) {
+		left := listed
+		known := func(by des.Time) bool {
+			for ; len(left) > 0 && left[0].Known <= by; left = left[1:] {
+				if !yield(left[0], nil) {
+					return false
+				}
+			}
+			return true
+		}
+		if l := p.Local; l.Load != nil {
+			for c := range max(l.Cycles, 1) {
+				from := des.Time(c) * p.Cycle
+				if !known(from) || !p.generated(seed, c, from, yield) {
+					return
+				}
+			}
+		}
+		known(des.Forever)
+	}
+}
+
+// generated yields the owners' jobs of the c-th cycle, which begins at the instant from, node
+// by node.
+func (p *drawnDomain) generated(seed uint64, c int, from des.Time, yield func(LocalJob, error) bool) bool {
+	for i := range p.nodes {
+		id := p.nodes[i].ID
+		spans, err := p.Local.Load.Generate(des.NewStream(seed, uint64(c), "vo.local", uint64(id)), int(p.Cycle/des.Second))
+		if err != nil {
+			yield(LocalJob{}, fmt.Errorf("local: %w", err))
+			return false
+		}
+		for _, s := range spans {
+			if !yield(LocalJob{id, from, from + s.Start, s.End - s.Start}, nil) {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // draw makes the jobs: a batch at the beginning of each cycle of that length.

@@ -17,7 +17,7 @@ const (
 	planBytes   = 250 // as one policy plans it,
 	ownerBytes  = 480 // and with the name of an owner
 	jobBytes    = 220 // a job of a batch
-	taskBytes   = 40  // an owner's job at a fixed time
+	taskBytes   = 580 // an owner's job at a fixed time, from when it is known until it is over
 	queuedBytes = 180 // an owner's job that comes to a queue
 	unitBytes   = 120 // a processor or node that fails
 )
@@ -86,10 +86,9 @@ func (c *call) needsOfNodes(n *memoryNeeds, d *Domain) {
 	count := n.nodes(d)
 	c.needsOfFailures(n, count)
 	if l := d.Local; l != nil {
-		cycles := float64(max(l.Cycles, 1))
 		if l.Load != nil {
-			tasks := count * cycles * l.Load.MeanTasks(int(d.Cycle/des.Second))
-			n.add(taskBytes*tasks, "%.0f jobs of owners", tasks)
+			tasks := count * l.Load.MeanTasks(int(d.Cycle/des.Second))
+			n.add(taskBytes*tasks*n.running, "%.0f jobs of owners in a cycle", tasks)
 		}
 		if l.Queue != nil && l.Queue.Load != nil {
 			jobs := l.Queue.Until.Seconds() / l.Queue.Load.Gap * min(count, max(1, float64(d.Generate.Owners)))

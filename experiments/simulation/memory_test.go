@@ -55,7 +55,7 @@ func TestTheEstimateIsNearTheTruth(t *testing.T) {
 	}{
 		{few + "generate: {count: %d}\n", 50_000},
 		{few + "generate: {count: %d, owners: 30}\n", 50_000},
-		{few + "generate: {count: 4}\nlocal: {cycles: %d}\n", 20_000},
+		{few + "generate: {count: %d}\nlocal: {cycles: 2}\n", 20_000},
 		{few + "generate: {count: 4, owners: 2}\nlocal: {queue: {gap: 10, until: %d}}\n", 500_000},
 		{"generate: {count: 4}\nbatches: {cycles: %d, jobs: 5}\npolicies: [css]\ncycle: 600\n", 4_000},
 		{few + "generate: {count: %d}\nflows: {outages: 'exponential:mtbf=9000d:repair=1h'}\n", 50_000},
@@ -74,7 +74,7 @@ func TestWhatNeedsTooMuchIsRefusedBeforeItIsDrawn(t *testing.T) {
 		"generate: {count: 1000000000}\ncycle: 600\nbatches: {jobs: 5}\n":                                             "most of it for 1000000000 nodes",
 		"generate: {count: 10}\ncycle: 600\nbatches: {jobs: 1000000000}\n":                                            "most of it for 1000000000 jobs of batches",
 		"generate: {count: 10}\ncycle: 600\nbatches: {cycles: 1000000000}\n":                                          "most of it for 20000000000 jobs of batches",
-		"generate: {count: 10}\ncycle: 600\nlocal: {cycles: 1000000000}\nbatches: {jobs: 5}\n":                        "jobs of owners",
+		"generate: {count: 10}\ncycle: 1e10\nlocal: {cycles: 1}\nbatches: {jobs: 5}\n":                                "jobs of owners in a cycle",
 		"generate: {count: 10, owners: 2}\ncycle: 600\nlocal: {queue: {gap: 0.00001, until: 2e5}}\nbatches: {}\n":     "jobs of owners",
 		"union: [{generate: {count: 2000000000}}, {generate: {count: 3}}]\ncycle: 600\nbatches: {}\n":                 "most of it for 2000000000 nodes",
 		"domains: [{generate: {count: 2000000000}}]\ncycle: 600\nbatches: {}\n":                                       "most of it for 2000000000 nodes",

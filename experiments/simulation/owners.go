@@ -154,7 +154,7 @@ func (p *drawnDomain) drawOwners(seed uint64) error {
 
 // preempts reports whether owners stop jobs of the organisation.
 func (p *drawnDomain) preempts() bool {
-	return slices.ContainsFunc(p.local, func(own ownersJobs) bool { return own.rule == flow.LocalPreempts && len(own.jobs) > 0 }) ||
+	return slices.ContainsFunc(p.local, func(own ownersJobs) bool { return own.rule == flow.LocalPreempts && own.some() }) ||
 		slices.ContainsFunc(p.queues, func(q ownersQueue) bool { return q.rule == flow.LocalPreempts && len(q.jobs) > 0 })
 }
 
@@ -241,7 +241,11 @@ func (f *ownersFlow) Begin(meta *entity.Metascheduler) {
 		owners.Rule = own.rule
 		owners.Told = f.told
 		owners.Submit(func(yield func(flow.LocalJob) bool) {
-			for _, l := range own.jobs {
+			for l, err := range own.jobs {
+				if err != nil {
+					meta.Simulator().Fail(err)
+					return
+				}
 				if !yield(flow.LocalJob{Node: nodes[p.index[l.Node]], Known: l.Known, Start: l.Start, Length: l.Length}) {
 					return
 				}

@@ -1,7 +1,9 @@
 package simulation
 
 import (
+	"cmp"
 	"context"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -106,7 +108,19 @@ func TestAUnionsDomainsKeepTheirOwn(t *testing.T) {
 		require.Equal(t, want.domain, p.nodes[i].Labels["domain"])
 	}
 	require.Equal(t, []NodePrice{{3, 20, 9}, {1, 50, 3}}, p.prices)
-	require.Equal(t, []ownersJobs{{flow.LocalWaits, []LocalJob{{1, 0, 10, 5}}}, {flow.LocalPreempts, []LocalJob{{3, 0, 1, 5}}}}, p.local)
+	for i, want := range []struct {
+		rule flow.LocalRule
+		jobs []LocalJob
+	}{{flow.LocalWaits, []LocalJob{{1, 0, 10, 5}}}, {flow.LocalPreempts, []LocalJob{{3, 0, 1, 5}}}} {
+		require.Equal(t, want.rule, p.local[i].rule)
+		var jobs []LocalJob
+		for l, err := range p.local[i].jobs {
+			require.NoError(t, err)
+			jobs = append(jobs, l)
+		}
+		require.Equal(t, want.jobs, jobs)
+	}
+	require.Len(t, p.local, 2)
 	require.Nil(t, d.Union[0].Nodes[0].Labels, "the description is left as it was")
 }
 
@@ -127,4 +141,40 @@ func TestUnionsThatCannotBe(t *testing.T) {
 		require.Error(t, err, text)
 		require.ErrorContains(t, faultIn(r.file, err), want, text)
 	}
+}
+
+// Listed jobs come before those that are generated for the same instant, and what is drawn is
+// the same each time.
+func TestOwnersJobsComeInTheOrderInWhichTheyBecomeKnown(t *testing.T) {
+	first, second := LocalJob{1, 0, 3, 5}, LocalJob{2, 600 * des.Second, 700 * des.Second, 5}
+	between, last := LocalJob{1, 10, 20, 5}, LocalJob{2, 5000 * des.Second, 6000 * des.Second, 5}
+	d := &Domain{Cycle: 600 * des.Second, Nodes: []entity.Node{{ID: 1, Perf: 2}, {ID: 2, Perf: 3}},
+		Local: &LocalJobs{Listed: []LocalJob{last, second, between, first}, Load: &vo.Load{}, Cycles: 2}}
+	p, err := d.parts(1, 0)
+	require.NoError(t, err)
+	drawn := func() (all []LocalJob) {
+		for l, err := range p.local[0].jobs {
+			require.NoError(t, err)
+			all = append(all, l)
+		}
+		return all
+	}
+	all := drawn()
+	require.True(t, slices.IsSortedFunc(all, func(a, b LocalJob) int { return cmp.Compare(a.Known, b.Known) }))
+	require.Equal(t, first, all[0])
+	require.Equal(t, last, all[len(all)-1])
+	i, j := slices.Index(all, between), slices.Index(all, second)
+	require.Greater(t, i, 1, "behind the generated jobs of the first cycle")
+	require.Equal(t, i+1, j, "in front of the generated jobs of the second cycle")
+	require.Greater(t, len(all), j+2)
+	require.Equal(t, all, drawn())
+}
+
+func TestOwnersJobsThatFindNoPlaceEndTheRun(t *testing.T) {
+	d := &Domain{Cycle: 100 * des.Second, Nodes: []entity.Node{{ID: 1, Perf: 2}},
+		Local:   &LocalJobs{Load: &vo.Load{Level: vo.HypergeometricLevel{Lo: 9, Hi: 9}, Task: vo.Range{Min: 30, Max: 30}}},
+		Batches: &Batches{Batch: vo.Batch{Jobs: 1}, Cycles: 1}}
+	sc := &Scenario{Machine: d, Policies: []string{"easy"}}
+	_, err := Run(context.Background(), sc, Options{})
+	require.ErrorContains(t, err, "local: local load: no place for tasks of 30 to 30 units")
 }

@@ -208,10 +208,14 @@ func (c *call) validateGrid(g *Grid, dir string, rules validate.Rules) (none val
 	if err != nil {
 		return none, err
 	}
+	sites, err := p.sites(stopped)
+	if err != nil {
+		return none, err
+	}
 	report, err := validate.Grid(files, func(yield func(*entity.Job) bool) {
 		for j, ok := source.Next(); ok && yield(j); j, ok = source.Next() {
 		}
-	}, p.sites(stopped), rules)
+	}, sites, rules)
 	if failed := sourceError(source); failed != nil {
 		return none, failed
 	}
@@ -257,7 +261,7 @@ func (p *drawnGrid) openFiles(dir, policy string) (files validate.GridFiles, clo
 }
 
 // sites are the grid's as the validator knows them.
-func (p *drawnGrid) sites(victims flow.Victims) []validate.Site {
+func (p *drawnGrid) sites(victims flow.Victims) ([]validate.Site, error) {
 	var all []validate.Site
 	for _, l := range p.leaves {
 		if k := l.cluster; k != nil {
@@ -281,11 +285,14 @@ func (p *drawnGrid) sites(victims flow.Victims) []validate.Site {
 			s.Prices = append(s.Prices, validate.NodePrice{Node: c.Node, At: c.At, Price: c.Price})
 		}
 		for _, own := range l.parts.local {
-			for _, j := range own.jobs {
+			for j, err := range own.jobs {
+				if err != nil {
+					return nil, err
+				}
 				s.Owners = append(s.Owners, validate.NodeUse{Node: j.Node, Start: j.Start, Length: j.Length})
 			}
 		}
 		all = append(all, s)
 	}
-	return all
+	return all, nil
 }
