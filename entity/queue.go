@@ -173,7 +173,7 @@ func (q *Queue) add(r *Run) {
 	}
 	for _, v := range q.views {
 		e := v.rank(r)
-		if v.head.run != nil && (queueAlgebra{}).Before(e, v.head) {
+		if v.head.run != nil && (queueAlgebra{}).Before(&e, &v.head) {
 			v.head = queued{}
 		}
 		v.tree.Append(e)
@@ -242,7 +242,7 @@ type queueSum struct {
 
 type queueAlgebra struct{}
 
-func (queueAlgebra) Before(a, b queued) bool {
+func (queueAlgebra) Before(a, b *queued) bool {
 	return a.key < b.key || (a.key == b.key && a.seq < b.seq)
 }
 

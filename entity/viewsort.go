@@ -57,11 +57,11 @@ const shuffled = 16
 func sortAlmostSorted(items []queued) {
 	left := shuffled * len(items)
 	for i := 1; i < len(items); i++ {
-		if !(queueAlgebra{}).Before(items[i], items[i-1]) {
+		if !(queueAlgebra{}).Before(&items[i], &items[i-1]) {
 			continue
 		}
 		e, k := items[i], i
-		for ; k > 0 && (queueAlgebra{}).Before(e, items[k-1]); k-- {
+		for ; k > 0 && (queueAlgebra{}).Before(&e, &items[k-1]); k-- {
 			items[k] = items[k-1]
 		}
 		items[k] = e

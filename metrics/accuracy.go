@@ -10,6 +10,7 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/internal/decimal"
 	"github.com/gridslot/gridslot/internal/enum"
 )
 
@@ -191,8 +192,8 @@ func (a *Accuracy) Write(w io.Writer) error {
 	b := []byte(AccuracyHeader + "\n")
 	for _, r := range a.Rows() {
 		b = append(append(append(b, r.By...), ','), r.Class...)
-		b = appendInt(append(b, ','), int64(r.Jobs))
-		b = appendInt(append(b, ','), int64(r.Measured))
+		b = decimal.AppendInt(append(b, ','), int64(r.Jobs))
+		b = decimal.AppendInt(append(b, ','), int64(r.Measured))
 		for i, x := range []float64{r.MeanAbsoluteError, r.MeanError, r.MeanAccuracy, r.Under, r.CorrectionsPerJob, r.MeanWait, r.MeanBoundedSlowdown} {
 			b = append(b, ',')
 			if r.Measured > 0 || i > 3 {

@@ -11,6 +11,7 @@ import (
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/procset"
 	"github.com/gridslot/gridslot/internal/atomicfile"
+	"github.com/gridslot/gridslot/internal/decimal"
 	"github.com/gridslot/gridslot/metrics/internal/ended"
 )
 
@@ -241,14 +242,14 @@ func (w *AttemptsWriter) write(r *attemptRow) {
 }
 
 func (w *AttemptsWriter) appendRow(b []byte, r *attemptRow) []byte {
-	b = append(appendInt(b, r.id), ',')
-	b = append(appendInt(b, int64(r.number)), ',')
+	b = append(decimal.AppendInt(b, r.id), ',')
+	b = append(decimal.AppendInt(b, int64(r.number)), ',')
 	b = append(appendTime(b, r.Start), ',')
 	b = append(appendTime(b, r.End), ',')
-	b = append(appendInt(b, int64(r.Window.Nodes)), ',')
+	b = append(decimal.AppendInt(b, int64(r.Window.Nodes)), ',')
 	switch w.Allocation {
 	case AllocationCount:
-		b = appendInt(b, int64(r.Window.Nodes))
+		b = decimal.AppendInt(b, int64(r.Window.Nodes))
 	case AllocationIntervals:
 		b = procset.Append(b, placeOf(nil, r.Place, &r.Window))
 	}

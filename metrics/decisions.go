@@ -11,6 +11,7 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/internal/decimal"
 )
 
 // DecisionsHeader is the first line of decisions-POLICY.csv.
@@ -151,7 +152,7 @@ func (d *DecisionsWriter) write(h *holding, to des.Time) {
 	w := &h.why
 	b := d.begin(h.run, w.What.String(), h.from, to, h.times)
 	if w.Other != nil {
-		b = appendInt(b, w.Other.ID)
+		b = decimal.AppendInt(b, w.Other.ID)
 	}
 	b = append(b, ',')
 	if w.Start > 0 || h.last > 0 {
@@ -178,7 +179,7 @@ func (d *DecisionsWriter) event(e entity.JobEvent, what, text string) {
 }
 
 func (d *DecisionsWriter) begin(r *entity.Run, what string, from, to des.Time, times int64) []byte {
-	b := appendInt(d.buf, r.ID)
+	b := decimal.AppendInt(d.buf, r.ID)
 	b = append(b, ',')
 	b = append(b, what...)
 	b = append(b, ',')
@@ -186,7 +187,7 @@ func (d *DecisionsWriter) begin(r *entity.Run, what string, from, to des.Time, t
 	b = append(b, ',')
 	b = appendTime(b, to)
 	b = append(b, ',')
-	b = appendInt(b, times)
+	b = decimal.AppendInt(b, times)
 	return append(b, ',')
 }
 

@@ -1,10 +1,7 @@
 package metrics
 
 import (
-	"encoding/binary"
-	"fmt"
 	"math"
-	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -13,24 +10,9 @@ import (
 	"github.com/gridslot/gridslot/des"
 )
 
-func TestEightDigits(t *testing.T) {
-	for u := range uint64(1e4) { // each half is as good as the other
-		want := []byte(fmt.Sprintf("%04d%04d", u, 9999-u))
-		got := binary.LittleEndian.AppendUint64(nil, eightDigits(u*1e4+9999-u)|digitZeros)
-		require.Equal(t, want, got)
-	}
-}
-
-func TestAppendIntEqualsStrconv(t *testing.T) {
-	for p := uint64(1); p < 1e19; p *= 10 {
-		for _, u := range []uint64{p - 1, p, p + 1, 10*p - 1, 10 * p, math.MaxUint64} {
-			require.Equal(t, strconv.FormatUint(u, 10), string(appendUint(nil, u)))
-			require.Equal(t, strconv.FormatInt(int64(u), 10), string(appendInt(nil, int64(u))))
-		}
-	}
+func TestAppendTimeEqualsTheTimesOwn(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.Int64Max(math.MaxInt64-1).Draw(t, "n") // the last one is Forever
-		require.Equal(t, "x"+strconv.FormatInt(n, 10), string(appendInt([]byte("x"), n)))
 		require.Equal(t, des.Time(n).String(), string(appendTime(nil, des.Time(n))))
 		whole := des.Time(n/1e6) * des.Second
 		require.Equal(t, whole.String(), string(appendTime(nil, whole)))

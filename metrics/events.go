@@ -10,6 +10,7 @@ import (
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/procset"
+	"github.com/gridslot/gridslot/internal/decimal"
 )
 
 // EventsHeader is the first line of events-POLICY.csv.
@@ -187,14 +188,14 @@ func (w *EventWriter) appendRow(b []byte, r *eventRow) []byte {
 		name = r.kind.String()
 	}
 	b = append(append(b, name...), ',')
-	b = append(appendInt(b, j.ID), ',')
-	b = append(appendInt(b, r.run.Seq()), ',')
+	b = append(decimal.AppendInt(b, j.ID), ',')
+	b = append(decimal.AppendInt(b, r.run.Seq()), ',')
 	if r.attempt > 0 {
-		b = appendInt(b, int64(r.attempt))
+		b = decimal.AppendInt(b, int64(r.attempt))
 	}
 	b = append(b, ',')
 	if r.nodes > 0 {
-		b = append(appendInt(b, int64(r.nodes)), ',')
+		b = append(decimal.AppendInt(b, int64(r.nodes)), ',')
 		b = append(appendTime(b, r.asked), ',')
 		b = append(appendTime(b, r.runtime), ',')
 	} else {
@@ -265,7 +266,7 @@ func (w *EventWriter) appendPlace(b []byte, r *eventRow) []byte {
 	case w.Allocation == AllocationNone:
 		return b
 	case r.task != nil:
-		return appendInt(b, int64(r.task.Node.ID))
+		return decimal.AppendInt(b, int64(r.task.Node.ID))
 	case r.kind == entity.JobStarted && r.attempt != len(r.run.Earlier())+1:
 		window, place = &r.run.Earlier()[r.attempt-1].Window, nil // it was sent back at once
 	case r.ended:
@@ -278,7 +279,7 @@ func (w *EventWriter) appendPlace(b []byte, r *eventRow) []byte {
 		return b
 	}
 	if w.Allocation == AllocationCount {
-		return appendInt(b, int64(window.Nodes))
+		return decimal.AppendInt(b, int64(window.Nodes))
 	}
 	w.ids = placeOf(w.ids[:0], place, window)
 	return procset.Append(b, w.ids)

@@ -16,6 +16,7 @@ import (
 	"github.com/gridslot/gridslot/entity/flow"
 	"github.com/gridslot/gridslot/entity/procset"
 	"github.com/gridslot/gridslot/internal/csvtext"
+	"github.com/gridslot/gridslot/internal/decimal"
 	"github.com/gridslot/gridslot/internal/enum"
 )
 
@@ -212,7 +213,7 @@ func (a *rowAttempts) appendTo(b []byte) []byte {
 	if a == nil {
 		return append(b, noAttempts...)
 	}
-	b = append(appendInt(append(b, ','), int64(a.restarts)), ',')
+	b = append(decimal.AppendInt(append(b, ','), int64(a.restarts)), ',')
 	b = append(appendTime(b, a.lost), ',')
 	b = append(appendTime(b, a.overhead), ',')
 	return appendDependencies(b, a.after)
@@ -571,7 +572,7 @@ func (w *JobsWriter) appendRow(b []byte, r *jobRow) []byte {
 		success = '1'
 	}
 
-	b = appendInt(b, r.id)
+	b = decimal.AppendInt(b, r.id)
 	b = append(b, ',')
 	b = append(b, w.workload...)
 	b = append(b, ',')
@@ -583,7 +584,7 @@ func (w *JobsWriter) appendRow(b []byte, r *jobRow) []byte {
 	b = appendTime(b, r.submit)
 	submit := b[at:]
 	b = append(b, ',')
-	b = appendInt(b, int64(r.nodes))
+	b = decimal.AppendInt(b, int64(r.nodes))
 	b = append(b, ',')
 	at = len(b)
 	b = appendTime(b, r.estimate)
@@ -624,7 +625,7 @@ func (w *JobsWriter) appendRow(b []byte, r *jobRow) []byte {
 	if began {
 		switch {
 		case w.Allocation == AllocationCount:
-			b = appendInt(b, int64(r.nodes))
+			b = decimal.AppendInt(b, int64(r.nodes))
 		case w.Allocation == AllocationIntervals:
 			b = procset.Append(b, r.processors)
 		}
@@ -678,7 +679,7 @@ func (w *JobsWriter) appendPrediction(b []byte, r *jobRow) []byte {
 		return append(b, ",,,"...)
 	}
 	b = appendTime(append(b, ','), j.FirstPrediction())
-	b = appendInt(append(b, ','), int64(j.Corrections()))
+	b = decimal.AppendInt(append(b, ','), int64(j.Corrections()))
 	return appendTime(append(b, ','), j.Prediction())
 }
 

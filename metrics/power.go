@@ -14,6 +14,7 @@ import (
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/flow"
+	"github.com/gridslot/gridslot/internal/decimal"
 	"github.com/gridslot/gridslot/metrics/internal/grouped"
 )
 
@@ -514,7 +515,7 @@ func appendPower(b []byte, at des.Time, l *powerLevel) []byte {
 	b = append(appendTime(b, at), ',')
 	b = append(b, l.total().String()...)
 	for _, n := range l.count {
-		b = appendInt(append(b, ','), int64(n))
+		b = decimal.AppendInt(append(b, ','), int64(n))
 	}
 	return append(b, '\n')
 }

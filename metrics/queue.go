@@ -8,6 +8,7 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/internal/decimal"
 )
 
 // QueueHeader is the first line of queue-POLICY.csv.
@@ -94,11 +95,11 @@ func (q *QueueWriter) row() {
 	q.last = q.level
 	b := appendTime(q.buf, q.now)
 	b = append(b, ',')
-	b = appendInt(b, q.level.jobs)
+	b = decimal.AppendInt(b, q.level.jobs)
 	b = append(b, ',')
-	b = appendInt(b, q.level.processors)
+	b = decimal.AppendInt(b, q.level.processors)
 	b = append(b, ',')
-	b = appendInt(b, q.level.busy)
+	b = decimal.AppendInt(b, q.level.busy)
 	q.buf = append(b, '\n')
 	if len(q.buf) >= flushAt {
 		q.flush()

@@ -12,6 +12,7 @@ import (
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/flow"
+	"github.com/gridslot/gridslot/internal/decimal"
 	"github.com/gridslot/gridslot/internal/enum"
 )
 
@@ -171,13 +172,13 @@ func (s *SiteTasks) row(r taskRow) {
 	ofJob := r.kind == taskJob || r.kind == taskBooking
 	b := append(append(s.to.buf, escapeCSV(s.siteOf(r.node))...), ',')
 	if r.run != nil {
-		b = appendInt(b, r.run.ID)
+		b = decimal.AppendInt(b, r.run.ID)
 	}
 	b = append(b, ',')
 	if ofJob {
 		b = appendNumber(b, r.run.User)
 	}
-	b = append(appendInt(append(b, ','), int64(r.node.ID)), ',')
+	b = append(decimal.AppendInt(append(b, ','), int64(r.node.ID)), ',')
 	b = append(appendTime(b, r.start), ',')
 	b = append(appendKnownTime(b, r.reserved), ',')
 	b = append(appendKnownTime(b, r.end), ',')
@@ -189,7 +190,7 @@ func (s *SiteTasks) row(r taskRow) {
 	b = append(append(append(b, ','), r.kind.String()...), ',')
 	b = append(append(b, escapeCSV(r.node.Labels[flow.OwnerLabel])...), ',')
 	if r.attempt > 0 {
-		b = appendInt(b, int64(r.attempt))
+		b = decimal.AppendInt(b, int64(r.attempt))
 	}
 	s.to.buf = append(b, '\n')
 	if len(s.to.buf) >= flushAt {
@@ -206,7 +207,7 @@ func appendNumber(b []byte, n int32) []byte {
 	if n < 0 {
 		return b
 	}
-	return appendInt(b, int64(n))
+	return decimal.AppendInt(b, int64(n))
 }
 
 // appendKnownTime appends t, and nothing where it never comes.
@@ -270,11 +271,11 @@ func WriteNodes(w io.Writer, sites []SiteNodes) error {
 		classes := classesOf(s.Nodes, appendKind)
 		for i := range s.Nodes {
 			n := &s.Nodes[i]
-			b = append(appendInt(b, int64(n.ID)), ',')
+			b = append(decimal.AppendInt(b, int64(n.ID)), ',')
 			b = append(append(b, escapeCSV(n.Labels["name"])...), ',')
 			b = append(strconv.AppendFloat(b, n.Perf, 'f', -1, 64), ',')
 			b = append(strconv.AppendFloat(b, n.Price, 'f', -1, 64), ',')
-			b = append(appendInt(b, int64(classes[i])), ',')
+			b = append(decimal.AppendInt(b, int64(classes[i])), ',')
 			b = append(append(b, escapeCSV(s.Site(n))...), ',')
 			b = append(append(b, escapeCSV(n.Labels[flow.OwnerLabel])...), '\n')
 		}

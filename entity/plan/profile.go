@@ -38,6 +38,7 @@ type level struct {
 type block struct {
 	first     des.Time
 	low, high int // bounds of what is free
+	loose     bool // the bounds may be wider than levels want them
 	base      int // what is free is that much more than levels say
 	levels    []level
 	known     uint32 // of which widths holes are right, a bit each
@@ -53,6 +54,10 @@ type holes struct {
 }
 
 const blockSize = 64
+
+// boundsPay is how many blocks a search walks level by level rather than find their bounds
+// anew: most often there are one or two, which change as often as they are searched.
+const boundsPay = 2
 
 // locate is the position of the first level at the instant t or later: the block, and
 // the place in it, which may be its end.
@@ -177,7 +182,7 @@ func (p *profile) split(k, i int) {
 	right.base = left.base
 	left.levels = left.levels[:at]
 	left.known = 0
-	right.low, right.high = left.low, left.high
+	right.low, right.high, right.loose = left.low, left.high, left.loose
 	if at < blockSize {
 		right.first = right.levels[0].at
 		left.bound()
@@ -230,7 +235,7 @@ func (p *profile) mend(k int) {
 	for _, l := range right.levels {
 		left.levels = append(left.levels, level{l.at, l.free + right.base - left.base})
 	}
-	left.low, left.high, left.known = min(left.low, right.low), max(left.high, right.high), 0
+	left.low, left.high, left.loose, left.known = min(left.low, right.low), max(left.high, right.high), left.loose || right.loose, 0
 	p.drop(k + 1)
 }
 
@@ -272,18 +277,12 @@ func (p *profile) lift(delta int) {
 
 // bound finds the bounds anew.
 func (b *block) bound() {
-	first := b.levels[0].free
-	low, high := widen(first, first, b.levels[1:])
-	b.low, b.high = low+b.base, high+b.base
-}
-
-// widen is the bounds low and high, as far apart as levels want them.
-func widen(low, high int, levels []level) (int, int) {
-	for i := range levels {
-		free := levels[i].free
+	low, high := b.levels[0].free, b.levels[0].free
+	for i := range b.levels[1:] {
+		free := b.levels[i+1].free
 		low, high = min(low, free), max(high, free)
 	}
-	return low, high
+	b.low, b.high, b.loose = low+b.base, high+b.base, false
 }
 
 // shift changes all levels by delta.
@@ -306,9 +305,7 @@ func (b *block) raise(i int, to des.Time, delta int) int {
 	}
 	if i > begun {
 		b.forget(b.base+least+min(delta, 0), b.base+most+max(delta, 0))
-		low, high := widen(least+delta, most+delta, b.levels[:begun])
-		low, high = widen(low, high, b.levels[i:])
-		b.low, b.high = low+b.base, high+b.base
+		b.low, b.high, b.loose = min(b.low, b.base+least+delta), max(b.high, b.base+most+delta), true
 	}
 	return i
 }
@@ -412,6 +409,9 @@ func (p *profile) find(h *holeSearch) {
 			}
 		} else {
 			b := &p.blocks[k]
+			if b.loose && len(p.blocks) > boundsPay {
+				b.bound()
+			}
 			switch {
 			case h.at < 0 && b.first > h.until:
 				return

@@ -56,7 +56,7 @@ type gap struct {
 
 type gapAlgebra struct{}
 
-func (gapAlgebra) Before(a, b gap) bool {
+func (gapAlgebra) Before(a, b *gap) bool {
 	return a.start < b.start || (a.start == b.start && a.node < b.node)
 }
 func (gapAlgebra) Summarise([]gap) struct{} { return struct{}{} }

@@ -15,6 +15,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/gridslot/gridslot/internal/decimal"
 )
 
 // Range is the processors First to Last, both included.
@@ -241,10 +243,10 @@ func Append(b []byte, ranges []Range) []byte {
 		if i > 0 {
 			b = append(b, ' ')
 		}
-		b = strconv.AppendInt(b, int64(r.First), 10)
+		b = decimal.AppendInt(b, int64(r.First))
 		if r.Last > r.First {
 			b = append(b, '-')
-			b = strconv.AppendInt(b, int64(r.Last), 10)
+			b = decimal.AppendInt(b, int64(r.Last))
 		}
 	}
 	return b

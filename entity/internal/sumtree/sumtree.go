@@ -8,8 +8,8 @@ package sumtree
 
 // Algebra says how items are ordered and summarised.
 type Algebra[E, S any] interface {
-	// Before is the strict order of the items.
-	Before(a, b E) bool
+	// Before is the strict order of the items, which it does not keep.
+	Before(a, b *E) bool
 	// Summarise condenses a run of items, in order; the run may be empty.
 	Summarise(items []E) S
 	// Join condenses the summaries of neighbouring runs, in order.
@@ -32,6 +32,7 @@ type Tree[E, S any, A Algebra[E, S]] struct {
 	alg    A
 	root   *node[E, S]
 	size   int
+	sought E             // the item that an operation is about, where nothing need be allocated for it
 	parts  []S           // scratch
 	leaves []*node[E, S] // likewise; see Fill
 }
@@ -86,7 +87,8 @@ func (t *Tree[E, S, A]) Min() (first E, ok bool) {
 
 // Put adds e, in the place of the item of the same rank if there is one.
 func (t *Tree[E, S, A]) Put(e E) {
-	if right := t.put(t.root, e); right != nil {
+	t.sought = e
+	if right := t.put(t.root, &t.sought); right != nil {
 		t.root = t.join(t.root, right)
 	}
 }
@@ -99,7 +101,8 @@ func (t *Tree[E, S, A]) Append(e E) {
 		last = last.kids[len(last.kids)-1]
 	}
 	n := len(last.items)
-	if n == fanout || (n > 0 && !t.alg.Before(last.items[n-1], e)) {
+	t.sought = e
+	if n == fanout || (n > 0 && !t.alg.Before(&last.items[n-1], &t.sought)) {
 		t.Put(e)
 		return
 	}
@@ -118,7 +121,8 @@ func (t *Tree[E, S, A]) Append(e E) {
 
 // Remove takes out the item of e's rank and reports whether there was one.
 func (t *Tree[E, S, A]) Remove(e E) bool {
-	found := t.remove(t.root, e)
+	t.sought = e
+	found := t.remove(t.root, &t.sought)
 	for !t.root.leaf() && len(t.root.kids) == 1 {
 		t.root = t.root.kids[0]
 	}
@@ -162,15 +166,15 @@ func (t *Tree[E, S, A]) refresh(n *node[E, S], i int) {
 
 // put adds e under n. A node that grew over the fan-out is split; its right
 // half is returned for the parent to adopt.
-func (t *Tree[E, S, A]) put(n *node[E, S], e E) *node[E, S] {
+func (t *Tree[E, S, A]) put(n *node[E, S], e *E) *node[E, S] {
 	if n.leaf() {
 		i := t.search(n.items, e)
-		if i < len(n.items) && !t.alg.Before(e, n.items[i]) {
-			n.items[i] = e
+		if i < len(n.items) && !t.alg.Before(e, &n.items[i]) {
+			n.items[i] = *e
 			return nil
 		}
 		t.size++
-		n.items = insert(n.items, i, e)
+		n.items = insert(n.items, i, *e)
 		if len(n.items) <= fanout {
 			return nil
 		}
@@ -199,10 +203,10 @@ func (t *Tree[E, S, A]) put(n *node[E, S], e E) *node[E, S] {
 	return half
 }
 
-func (t *Tree[E, S, A]) remove(n *node[E, S], e E) bool {
+func (t *Tree[E, S, A]) remove(n *node[E, S], e *E) bool {
 	if n.leaf() {
 		i := t.search(n.items, e)
-		if i == len(n.items) || t.alg.Before(e, n.items[i]) {
+		if i == len(n.items) || t.alg.Before(e, &n.items[i]) {
 			return false
 		}
 		if i == 0 { // a queue is served from its head: nothing need move
@@ -248,11 +252,11 @@ func (t *Tree[E, S, A]) mergeKids(n *node[E, S], i int) {
 }
 
 // search returns the first position in items that is not before e.
-func (t *Tree[E, S, A]) search(items []E, e E) int {
+func (t *Tree[E, S, A]) search(items []E, e *E) int {
 	lo, hi := 0, len(items)
 	for lo < hi {
 		mid := int(uint(lo+hi) / 2)
-		if t.alg.Before(items[mid], e) {
+		if t.alg.Before(&items[mid], e) {
 			lo = mid + 1
 		} else {
 			hi = mid
@@ -262,11 +266,11 @@ func (t *Tree[E, S, A]) search(items []E, e E) int {
 }
 
 // child is the child of n in whose range e falls.
-func (t *Tree[E, S, A]) child(n *node[E, S], e E) int {
+func (t *Tree[E, S, A]) child(n *node[E, S], e *E) int {
 	lo, hi := 1, len(n.first)
 	for lo < hi {
 		mid := int(uint(lo+hi) / 2)
-		if t.alg.Before(e, n.first[mid]) {
+		if t.alg.Before(e, &n.first[mid]) {
 			hi = mid
 		} else {
 			lo = mid + 1
@@ -280,12 +284,15 @@ func (t *Tree[E, S, A]) child(n *node[E, S], e E) int {
 func (t *Tree[E, S, A]) Scan(v Visitor[E, S]) { scan(t.root, v) }
 
 // ScanAfter is Scan for the items that come after e.
-func (t *Tree[E, S, A]) ScanAfter(e E, v Visitor[E, S]) { t.scanAfter(t.root, e, v) }
+func (t *Tree[E, S, A]) ScanAfter(e E, v Visitor[E, S]) {
+	t.sought = e
+	t.scanAfter(t.root, &t.sought, v)
+}
 
-func (t *Tree[E, S, A]) scanAfter(n *node[E, S], e E, v Visitor[E, S]) bool {
+func (t *Tree[E, S, A]) scanAfter(n *node[E, S], e *E, v Visitor[E, S]) bool {
 	if n.leaf() {
 		i := t.search(n.items, e)
-		if i < len(n.items) && !t.alg.Before(e, n.items[i]) {
+		if i < len(n.items) && !t.alg.Before(e, &n.items[i]) {
 			i++
 		}
 		return i == len(n.items) || v.Visit(n.items[i:])

@@ -15,7 +15,7 @@ type total struct{ count, sum, last int }
 
 type amounts struct{}
 
-func (amounts) Before(a, b amount) bool { return a.key < b.key }
+func (amounts) Before(a, b *amount) bool { return a.key < b.key }
 
 func (amounts) Summarise(items []amount) total {
 	var t total
