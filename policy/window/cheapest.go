@@ -27,19 +27,20 @@ func (o *offer) before(other *offer) bool {
 // cheapest keeps the cheapest of a changing set of offers. Offers come in any
 // order of cost and leave when time passes their last start.
 //
-//	best  the cheapest n to 2n, by cost, ties by place in the slot list
+//	best  the cheapest n and up to reserve more, by cost, ties by place in the slot list
 //	rest  the others, none before the last of best, in no order
 //
 // Offers arrive in the order of the list, so that which of equal costs are chosen
 // is told by the list alone, and not by what has come and gone before.
 //
-// The reserve beyond n makes refilling from rest, which reads all of it, rare. As
-// long as there are no more than n there is no rest, and no need of an order.
+// The reserve beyond n makes refilling from rest, which reads all of it, rare: n more, and
+// leastReserve where n is small. As long as there are no more than n there is no rest, and
+// no need of an order.
 //
 // What the n cheapest cost is told to within slack, since to sum up n costs for
 // each offer takes longer than all the rest: see within.
 type cheapest struct {
-	n       int
+	n, most int
 	best    []offer
 	rest    []offer
 	soonest des.Time // no offer in best expires before it
@@ -49,8 +50,10 @@ type cheapest struct {
 	sorted  bool // best is; as long as it is not, there is no rest
 }
 
+const leastReserve = 16
+
 func (c *cheapest) reset(n int) {
-	*c = cheapest{n: n, best: c.best[:0], rest: c.rest[:0], soonest: des.Forever}
+	*c = cheapest{n: n, most: n + max(n, leastReserve), best: c.best[:0], rest: c.rest[:0], soonest: des.Forever}
 }
 
 // add takes o in and reports whether the n cheapest changed.
@@ -77,7 +80,7 @@ func (c *cheapest) add(o offer) bool {
 	copy(c.best[at+1:], c.best[at:size])
 	c.best[at] = o
 	c.soonest = min(c.soonest, o.last)
-	if size == 2*c.n {
+	if size == c.most {
 		c.rest = append(c.rest, c.best[size])
 		c.best = c.best[:size]
 	}
@@ -119,7 +122,7 @@ func (c *cheapest) advance(now des.Time) {
 	}
 }
 
-// refill moves the cheapest of rest into best until that holds 2n.
+// refill moves the cheapest of rest into best until that holds as many as it may.
 func (c *cheapest) refill(now des.Time) {
 	rest := c.rest
 	c.rest = rest[:0]
@@ -129,10 +132,10 @@ func (c *cheapest) refill(now des.Time) {
 		switch {
 		case o.last < now:
 			continue
-		case size == 2*c.n && !o.before(&c.best[size-1]):
+		case size == c.most && !o.before(&c.best[size-1]):
 			c.rest = append(c.rest, o)
 			continue
-		case size == 2*c.n:
+		case size == c.most:
 			c.rest = append(c.rest, c.best[size-1])
 			size--
 			c.best = c.best[:size]
