@@ -24,8 +24,15 @@ type Limiting interface {
 	Refuses(req Request) error
 }
 
+// Sparing is a Policy that never lets jobs have all nodes of its plan at once.
+type Sparing interface {
+	Policy
+	// Usable is how many nodes, or processors, jobs may have at a time.
+	Usable() int
+}
+
 // Wrapper is a Policy that leaves its decisions, or some of them, to another one. What
-// that one can do beyond deciding (Predicting, Limiting) holds for the wrapper; see As.
+// that one can do beyond deciding (Predicting, Limiting, Sparing) holds for the wrapper; see As.
 type Wrapper interface {
 	Policy
 	Unwrap() Policy // the wrapped policy; nil if there is no wrapped policy

@@ -1,8 +1,9 @@
 package policy
 
-// A cap on what a cluster draws, for any policy of a queue.
+// A cap on what a machine draws, for any policy of a queue.
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -11,33 +12,39 @@ import (
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/flow"
+	"github.com/gridslot/gridslot/entity/procset"
 )
 
-// PowerCap has another policy keep what the processors of a cluster draw within a
-// cap at every instant. As the processors are equal, that is a cap on how many are
-// busy at a time:
+// PowerCap has another policy keep what the nodes of a machine draw within a cap at every
+// instant: so many of them are kept idle for good that all the others may be busy. Of
+// counted processors, which are equal, that is a cap on how many are busy at a time:
 //
 //	busy * Busy + (processors - busy) * Idle <= Cap
 //
-// The rest is taken out of the plan before anything happens, for good and for nobody:
-// so the cap holds for what is planned ahead as well, for advance reservations too,
-// and under any policy that goes by the plan. Processors that an outage takes draw
-// nothing for jobs; the rest is so many less meanwhile. A job that wants more
-// processors than may be busy is rejected. Each run needs a PowerCap of its own, and
-// it is the policy that the metascheduler is given, not one within another.
+// Of nodes that have names those are kept idle that draw the most, beyond what they draw
+// idle, for the work that they do; of equals the last ones.
+//
+// They are taken out of the plan before anything happens, and for nobody: so the cap holds
+// for what is planned ahead as well, for advance reservations too, and under any policy
+// that goes by the plan. What an outage takes draws nothing for jobs: as much less is kept
+// idle meanwhile, and of nodes with names those that are lost. A job that wants more than
+// may be busy is rejected. Each run needs a PowerCap of its own, and it is the policy that
+// the metascheduler is given, not one within another.
 type PowerCap struct {
 	entity.Policy         // that decides
-	Cap           float64 // W, of the whole cluster
-	// Idle is the most that a processor without a job draws, and Busy the most that one
-	// with a job does, in W. Where processors are switched off one that boots counts
+	Cap           float64 // W, of the whole machine
+	// Idle is the most that a node without a job draws, and Busy the most that one
+	// with a job does, in W. Where nodes are switched off one that boots counts
 	// among the busy.
 	Idle, Busy float64
+	// Of, if set, says it of each node that has a name.
+	Of func(*entity.Node) (idle, busy float64)
 
-	meta *entity.Metascheduler
-	all  int             // processors
-	most int             // of which so many may be busy
-	down []entity.Window // what outages take; see Yield
-	kept []*entity.Run   // under which the plan has what is kept idle
+	meta  *entity.Metascheduler
+	spare entity.Where   // what is kept idle
+	may   []*entity.Node // be busy; nil of counted processors
+	down  []flow.Outage  // what outages take; see Yield
+	kept  []*entity.Run  // under which the plan has what is kept idle
 }
 
 // PowerCapParam is the parameter of queue policies that caps power.
@@ -47,6 +54,7 @@ var (
 	_ entity.Attacher = (*PowerCap)(nil)
 	_ entity.Wrapper  = (*PowerCap)(nil)
 	_ entity.Limiting = (*PowerCap)(nil)
+	_ entity.Sparing  = (*PowerCap)(nil)
 	_ flow.Yielder    = (*PowerCap)(nil)
 )
 
@@ -56,40 +64,96 @@ func (p *PowerCap) Unwrap() entity.Policy { return p.Policy }
 // Attach takes out of the plan what the cap does not let be busy.
 func (p *PowerCap) Attach(m *entity.Metascheduler) {
 	p.meta = m
-	if err := p.begin(); err != nil {
-		m.Simulator().Fail(fmt.Errorf("a power cap of %v W %w", p.Cap, err))
+	p.must(p.begin())
+}
+
+// must ends the run where the cap cannot be kept.
+func (p *PowerCap) must(err error) {
+	if err != nil {
+		p.meta.Simulator().Fail(fmt.Errorf("a power cap of %v W %w", p.Cap, err))
 	}
 }
 
 func (p *PowerCap) begin() error {
-	if entity.Named(p.meta.Plan()) {
-		return fmt.Errorf("needs counted processors, not a %T", p.meta.Plan())
+	plan := p.meta.Plan()
+	idle, err := p.idle(plan.Size(), plan.Node)
+	if err != nil {
+		return err
 	}
-	p.all = p.meta.Plan().Size()
-	if p.most = p.Most(p.all); p.most < 0 {
-		return fmt.Errorf("is less than the %v W that %d processors draw without any job", float64(p.all)*p.Idle, p.all)
+	if p.spare.Count = len(idle); entity.Named(plan) {
+		p.spare.Count = 0
+		for k := range plan.Size() {
+			if _, spared := slices.BinarySearch(idle, k); spared {
+				p.spare.Set = procset.Extend(p.spare.Set, int32(k))
+			} else {
+				p.may = append(p.may, plan.Node(k))
+			}
+		}
 	}
 	return p.keep()
 }
 
-// Most is how many of so many processors may be busy at a time; below 0 where not even
-// none may be.
-func (p *PowerCap) Most(processors int) int {
+// idle are the numbers of the nodes that are to be idle for the others to be busy,
+// ascending.
+func (p *PowerCap) idle(size int, node func(int) *entity.Node) ([]int, error) {
 	micro := func(watts float64) int64 { return int64(math.Round(watts * 1e6)) }
-	spare, each := micro(p.Cap)-int64(processors)*micro(p.Idle), micro(p.Busy)-micro(p.Idle)
-	switch {
-	case spare < 0:
-		return -1
-	case each <= 0:
-		return processors
+	left := micro(p.Cap)
+	more, dear := make([]int64, size), make([]float64, size) // than idle, and that over the node's performance
+	order := make([]int, size)
+	for k := range size {
+		idle, busy, perf := p.Idle, p.Busy, 1.0
+		if n := node(k); n != nil {
+			if perf = n.Perf; p.Of != nil {
+				idle, busy = p.Of(n)
+			}
+		}
+		left -= micro(idle)
+		more[k] = max(micro(busy)-micro(idle), 0)
+		dear[k] = float64(more[k]) / perf
+		order[k] = k
 	}
-	return int(min(spare/each, int64(processors)))
+	if left < 0 {
+		what := "processors"
+		if size > 0 && node(0) != nil {
+			what = "nodes"
+		}
+		return nil, fmt.Errorf("is less than the %v W that %d %s draw without any job", float64(micro(p.Cap)-left)/1e6, size, what)
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(dear[a], dear[b]) })
+	busy := 0
+	for busy < size && more[order[busy]] <= left {
+		left -= more[order[busy]]
+		busy++
+	}
+	idle := order[busy:]
+	slices.Sort(idle)
+	return idle, nil
 }
+
+// Most is how many of so many counted processors may be busy at a time; below 0 where not
+// even none may be.
+func (p *PowerCap) Most(processors int) int {
+	idle, err := p.idle(processors, func(int) *entity.Node { return nil })
+	if err != nil {
+		return -1
+	}
+	return processors - len(idle)
+}
+
+// Usable implements entity.Sparing.
+func (p *PowerCap) Usable() int { return p.meta.Plan().Size() - p.spare.Size() }
 
 // Refuses implements entity.Limiting.
 func (p *PowerCap) Refuses(req entity.Request) error {
-	if req.Nodes > p.most {
-		return fmt.Errorf("wants %d processors, and a power cap of %v W lets %d be busy", req.Nodes, p.Cap, p.most)
+	if most := p.Usable(); req.Nodes > most {
+		return fmt.Errorf("wants %d processors, and a power cap of %v W lets %d be busy", req.Nodes, p.Cap, most)
+	}
+	if on, named := p.meta.Plan().(interface {
+		FitsOn(entity.Request, []*entity.Node) error
+	}); named && p.spare.Size() > 0 {
+		if err := on.FitsOn(req, p.may); err != nil {
+			return fmt.Errorf("%w (a power cap of %v W keeps %d other nodes idle)", err, p.Cap, p.spare.Size())
+		}
 	}
 	return nil
 }
@@ -104,23 +168,19 @@ func (p *PowerCap) Schedule(r *entity.Round) {
 }
 
 // Yield leaves what an outage is about to take, as far as it is kept idle.
-func (p *PowerCap) Yield(w entity.Window) {
-	p.down = append(p.down, w)
-	p.mustKeep()
+func (p *PowerCap) Yield(x flow.Outage) {
+	p.down = append(p.down, x)
+	p.must(p.keep())
 }
 
-// Retake ends a Yield of the same window.
-func (p *PowerCap) Retake(w entity.Window) {
-	i := slices.IndexFunc(p.down, func(d entity.Window) bool { return d.Start == w.Start && d.End == w.End && d.Nodes == w.Nodes })
+// Retake ends a Yield of the same outage.
+func (p *PowerCap) Retake(x flow.Outage) {
+	i := slices.IndexFunc(p.down, func(d flow.Outage) bool {
+		return d.From == x.From && d.To == x.To && d.Count == x.Count && slices.Equal(d.Set, x.Set)
+	})
 	if i >= 0 { // or it is over
 		p.down = slices.Delete(p.down, i, i+1)
-		p.mustKeep()
-	}
-}
-
-func (p *PowerCap) mustKeep() {
-	if err := p.keep(); err != nil {
-		p.meta.Simulator().Fail(fmt.Errorf("a power cap of %v W %w", p.Cap, err))
+		p.must(p.keep())
 	}
 }
 
@@ -132,25 +192,25 @@ func (p *PowerCap) keep() error {
 		plan.Release(&r.Reservation, now)
 	}
 	p.kept = p.kept[:0]
-	p.down = slices.DeleteFunc(p.down, func(w entity.Window) bool { return w.End <= now })
+	p.down = slices.DeleteFunc(p.down, func(x flow.Outage) bool { return x.To <= now })
 	marks := []des.Time{now, des.Forever}
-	for _, w := range p.down {
-		marks = append(marks, max(w.Start, now), w.End)
+	for _, x := range p.down {
+		marks = append(marks, max(x.From, now), x.To)
 	}
 	slices.Sort(marks)
 	marks = slices.Compact(marks)
 	for i, from := range marks[:len(marks)-1] {
-		w := entity.Window{Start: from, End: marks[i+1], Nodes: p.all - p.most}
-		for _, d := range p.down {
-			if d.Start <= from && from < d.End {
-				w.Nodes -= d.Nodes
+		left := p.spare
+		for _, x := range p.down {
+			if x.From <= from && from < x.To {
+				left = without(left, x.Where)
 			}
 		}
-		if w.Nodes <= 0 {
+		if left.Size() == 0 {
 			continue
 		}
 		r := entity.NewWithheld()
-		if _, err := plan.Reserve(r, w); err != nil {
+		if err := plan.Withhold(r, left, from, marks[i+1]); err != nil {
 			return fmt.Errorf("cannot be kept: %w", err)
 		}
 		p.kept = append(p.kept, r)
@@ -158,10 +218,23 @@ func (p *PowerCap) keep() error {
 	return nil
 }
 
+// without is what is left of a place when an outage has taken its part.
+func without(at, lost entity.Where) (left entity.Where) {
+	if at.Set == nil {
+		return entity.Where{Count: max(at.Count-lost.Size(), 0)}
+	}
+	for k := range at.Numbers() {
+		if !procset.Has(lost.Set, int32(k)) {
+			left.Set = procset.Extend(left.Set, int32(k))
+		}
+	}
+	return left
+}
+
 // capped declares the parameter that caps power, and puts a policy under the cap that is
 // given.
 func (s *Settings) capped(p entity.Policy) entity.Policy {
-	if _, given := s.Given(PowerCapParam, "WATTS", "what a cluster may draw at any instant, by the power model of the run (no cap)"); given {
+	if _, given := s.Given(PowerCapParam, "WATTS", "what the machine, or the site of a grid, may draw at any instant, by the power model of the run (no cap)"); given {
 		return &PowerCap{Policy: p, Cap: s.args.Number(PowerCapParam, 0)}
 	}
 	return p

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -17,6 +18,7 @@ import (
 	"github.com/gridslot/gridslot/metrics"
 	"github.com/gridslot/gridslot/policy/cyclic"
 	"github.com/gridslot/gridslot/policy/predict"
+	"github.com/gridslot/gridslot/policy/window"
 )
 
 // ran is what became of jobs, by their IDs.
@@ -145,6 +147,125 @@ func TestAPowerCapHoldsForWhatIsReservedBeforeTheFirstRound(t *testing.T) {
 	require.Equal(t, entity.Rejected, got[2].State)
 	require.EqualValues(t, 5*des.Second, got[3].Start)
 	require.EqualValues(t, 700, m.Row("").PeakPower)
+}
+
+// onNodes runs jobs on a domain, with a meter and outages of its nodes.
+func onNodes(t require.TestingT, nodes []*entity.Node, p entity.Policy, m *metrics.PowerMeter, jobs []*entity.Job, outages ...flow.Outage) (ran, []flow.Lost, error) {
+	sim := des.New(des.Config{})
+	r := ran{}
+	domain, err := plan.NewDomain(nodes, window.AMP{})
+	require.NoError(t, err)
+	var lost []flow.Lost
+	o := &flow.Outages{Told: func(l flow.Lost) { lost = append(lost, l) }}
+	o.Submit(slices.Values(outages))
+	defer o.Close()
+	meta := entity.NewMetascheduler(sim, domain, p, r, o, m)
+	meta.SubmitAll(slices.Values(jobs))
+	defer meta.Close()
+	err = sim.Run(context.Background())
+	return r, lost, err
+}
+
+// Those that draw the most for their work are idle, so that the run is that of the others.
+func TestUnderAPowerCapADomainIsThatOfTheNodesThatDrawTheLeast(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		size := rapid.IntRange(2, 7).Draw(t, "size")
+		nodes, mine := make([]*entity.Node, size), map[int]metrics.PowerModel{}
+		idle := metrics.Power(0)
+		for i := range nodes {
+			nodes[i] = &entity.Node{ID: i + 1, Perf: rapid.SampledFrom([]float64{1, 2}).Draw(t, "performance")}
+			m := metrics.PowerModel{Idle: metrics.Power(rapid.IntRange(1, 2).Draw(t, "idle")) * 50 * metrics.Watt}
+			m.Busy = m.Idle + metrics.Power(rapid.IntRange(0, 3).Draw(t, "more"))*50*metrics.Watt
+			mine[i+1] = m
+			idle += m.Idle
+		}
+		of := func(n *entity.Node) metrics.PowerModel { return mine[n.ID] }
+		limit := idle.Watts() + float64(rapid.IntRange(-1, 15).Draw(t, "cap")*50)
+		capped := &PowerCap{Policy: registered(t, rapid.SampledFrom([]string{"fcfs", "easy", "conservative"}).Draw(t, "policy")), Cap: limit,
+			Of: func(n *entity.Node) (idle, busy float64) { return of(n).Idle.Watts(), of(n).Busy.Watts() }}
+		inner := capped.Policy
+		var jobs []*entity.Job
+		at := des.Time(0)
+		for id := range int64(rapid.IntRange(1, 10).Draw(t, "jobs")) {
+			at += des.Time(rapid.IntRange(0, 12).Draw(t, "gap")) * des.Second
+			j := &entity.Job{ID: id, Submit: at, Runtime: des.Time(rapid.IntRange(1, 15).Draw(t, "runtime")) * des.Second}
+			j.Request = entity.Request{Nodes: rapid.IntRange(1, size).Draw(t, "nodes"), Length: des.Time(rapid.IntRange(1, 15).Draw(t, "estimate")) * des.Second,
+				MinPerf: rapid.SampledFrom([]float64{0, 0, 2}).Draw(t, "at least")}
+			jobs = append(jobs, j)
+		}
+		m := &metrics.PowerMeter{Of: of}
+		got, _, err := onNodes(t, nodes, capped, m, jobs)
+		if limit < idle.Watts() {
+			require.ErrorContains(t, err, fmt.Sprintf("power cap of %v W is less than the %v W that %d nodes draw without any job", limit, idle.Watts(), size))
+			return
+		}
+		require.NoError(t, err)
+		require.LessOrEqual(t, m.Row("").PeakPower, limit)
+		busy := slices.Clone(nodes)
+		slices.SortStableFunc(busy, func(a, b *entity.Node) int {
+			each := func(n *entity.Node) float64 { return (of(n).Busy - of(n).Idle).Watts() / n.Perf }
+			return cmp.Compare(each(a), each(b))
+		})
+		draw := idle
+		n := 0
+		for ; n < size && (draw+of(busy[n]).Busy-of(busy[n]).Idle).Watts() <= limit; n++ {
+			draw += of(busy[n]).Busy - of(busy[n]).Idle
+		}
+		busy = busy[:n]
+		slices.SortFunc(busy, func(a, b *entity.Node) int { return cmp.Compare(a.ID, b.ID) })
+		want, _, err := onNodes(t, busy, inner, &metrics.PowerMeter{}, jobs)
+		require.NoError(t, err)
+		for id, r := range got {
+			require.Equal(t, want[id].State, r.State, "job %d: %s", id, r.Reason)
+			if r.State == entity.Rejected {
+				require.NotEmpty(t, r.Reason)
+				continue
+			}
+			require.Equal(t, want[id].Start, r.Start, "job %d", id)
+			require.Equal(t, want[id].Reservation.Window.Tasks, r.Reservation.Window.Tasks, "job %d", id)
+		}
+	})
+}
+
+// Why a job can never start under a cap is said in the words of its user, with the cap.
+func TestAPowerCapSaysWhyAJobOnNodesIsRejected(t *testing.T) {
+	nodes := []*entity.Node{{ID: 1, Perf: 1}, {ID: 2, Perf: 2}, {ID: 3, Perf: 1}}
+	capped := &PowerCap{Policy: registered(t, "easy"), Cap: 450, Of: func(n *entity.Node) (idle, busy float64) { return 100, 200 * n.Perf * n.Perf }} // not node 2
+	job := func(id int64, nodes int, perf float64) *entity.Job {
+		return &entity.Job{ID: id, Runtime: des.Second, Request: entity.Request{Nodes: nodes, Length: des.Second, MinPerf: perf}}
+	}
+	got, _, err := onNodes(t, nodes, capped, &metrics.PowerMeter{}, []*entity.Job{job(1, 2, 0), job(2, 1, 2), job(3, 1, 1)})
+	require.NoError(t, err)
+	require.Equal(t, "wants 2 processors, and a power cap of 450 W lets 1 be busy", got[1].Reason)
+	require.Equal(t, "wants 1 nodes, but only 0 of 1 meet its demands on performance, price and attributes (a power cap of 450 W keeps 2 other nodes idle)", got[2].Reason)
+	require.Equal(t, entity.Finished, got[3].State)
+}
+
+// Of nodes that have names, too, those that are kept idle are lost to nobody.
+func TestUnderAPowerCapANodeThatIsKeptIdleIsLostToNobody(t *testing.T) {
+	job := &entity.Job{ID: 1, Runtime: 20 * des.Second, Request: entity.Request{Nodes: 2, Length: 20 * des.Second}}
+	late := &entity.Job{ID: 2, Submit: 30 * des.Second, Runtime: des.Second, Request: entity.Request{Nodes: 2, Length: des.Second}}
+	for _, x := range []struct {
+		known, from des.Time
+		node        int
+		hits        bool
+	}{{5, 5, 2, false}, {5, 5, 3, false}, {0, 5, 3, false}, {5, 5, 0, true}} {
+		nodes := make([]*entity.Node, 4)
+		for i := range nodes {
+			nodes[i] = &entity.Node{ID: i, Perf: 1}
+		}
+		capped := &PowerCap{Policy: registered(t, "easy"), Cap: 700, Idle: 100, Busy: 250} // 2 of 4
+		outage := flow.Outage{Known: x.known * des.Second, From: x.from * des.Second, To: 12 * des.Second, Where: entity.NodeAt(x.node)}
+		got, lost, err := onNodes(t, nodes, capped, &metrics.PowerMeter{}, []*entity.Job{job, late}, outage)
+		require.NoError(t, err)
+		require.Len(t, lost, 1)
+		require.Equal(t, x.hits, len(lost[0].Victims) > 0, "node %d", x.node)
+		require.Equal(t, x.hits, got[1].Start > 0, "node %d", x.node)
+		require.Equal(t, max(got[1].Finish, 30*des.Second), got[2].Start)
+		for _, task := range got[2].Reservation.Window.Tasks {
+			require.Less(t, task.Node.ID, 2, "after the outage the others are idle again")
+		}
+	}
 }
 
 // withOutages runs jobs on so many processors of which some are lost.

@@ -36,14 +36,14 @@ type Lost struct {
 	Victims []*entity.Run
 }
 
-// Yielder is a policy of counted processors that has some of them be idle, whichever
-// they are: those that are lost are the first of these.
+// Yielder is a policy that has some nodes be idle: these, or of counted processors,
+// whichever they are, so many, are the first that are lost.
 type Yielder interface {
-	// Yield leaves, over w, so many of w.Nodes as it keeps idle. It is called before
-	// they are withheld.
-	Yield(w entity.Window)
-	// Retake ends a Yield of w: w is not lost, or no more.
-	Retake(w entity.Window)
+	// Yield leaves what it keeps idle of that which is lost by an outage. It is called
+	// before that is withheld.
+	Yield(x Outage)
+	// Retake ends a Yield of x: x does not come about, or is over.
+	Retake(x Outage)
 }
 
 // Outages is a flow of losses of capacity into a metascheduler. It is an
@@ -163,8 +163,8 @@ func (o *Outages) Attach(m *entity.Metascheduler) {
 		return
 	}
 	o.size, o.named = m.Plan().Size(), entity.Named(m.Plan())
+	o.idles, _ = entity.As[Yielder](m.Policy())
 	if !o.named {
-		o.idles, _ = entity.As[Yielder](m.Policy())
 		inner := m.Placer
 		if inner == nil {
 			inner = entity.LowestFirst{}
@@ -434,22 +434,28 @@ func (o *Outages) drop(l *loss) {
 	for _, h := range l.holds {
 		w := h.Window()
 		h.Drop()
-		o.retake(w)
+		o.retake(l, w)
 	}
 	l.holds = nil
 }
 
-// makeRoom has the policy leave what it keeps idle of w, and retake has it keep that again.
-func (o *Outages) makeRoom(w entity.Window) {
+// makeRoom has the policy leave what it keeps idle of the part of l that w is, and retake
+// has it keep that again.
+func (o *Outages) makeRoom(l *loss, w entity.Window) {
 	if o.idles != nil {
-		o.idles.Yield(w)
+		o.idles.Yield(o.part(l, w))
 	}
 }
 
-func (o *Outages) retake(w entity.Window) {
+func (o *Outages) retake(l *loss, w entity.Window) {
 	if o.idles != nil {
-		o.idles.Retake(w)
+		o.idles.Retake(o.part(l, w))
 	}
+}
+
+// part is the part of l that w is.
+func (o *Outages) part(l *loss, w entity.Window) Outage {
+	return Outage{Known: l.Known, From: w.Start, To: w.End, Where: o.counts(l, w.Nodes)}
 }
 
 // window is what l takes, from the instant from on, as policies see it.
@@ -482,7 +488,7 @@ func (o *Outages) fits(l *loss, w entity.Window) bool {
 // jobs that run.
 func (o *Outages) withholdAhead(l *loss) {
 	whole := l.window(l.From)
-	o.makeRoom(whole)
+	o.makeRoom(l, whole)
 	o.clear(l, whole, false)
 	l.short = false
 	if o.fits(l, whole) {
@@ -495,11 +501,11 @@ func (o *Outages) withholdAhead(l *loss) {
 	l.short = true
 	for _, w := range o.openings(l, l.From) {
 		if h, err := o.meta.Withhold(o.counts(l, w.Nodes), w.Start, w.End); err == nil {
-			o.makeRoom(h.Window())
+			o.makeRoom(l, h.Window())
 			l.holds = append(l.holds, h)
 		}
 	}
-	o.retake(whole)
+	o.retake(l, whole)
 }
 
 // openings are the windows, as wide as can be, that are free for l from an instant on.
@@ -537,16 +543,16 @@ func (o *Outages) topUp() {
 func (o *Outages) start(l *loss) {
 	l.From = o.sim.Now()
 	w := l.window(l.From)
-	o.makeRoom(w)
+	o.makeRoom(l, w)
 	if o.Before != nil {
 		o.Before(l.Outage)
 	}
 	if o.Victims.Rule == VictimsWait {
-		l = o.drain(l)
-		if l != nil {
-			o.makeRoom(l.window(l.From))
+		whole := l
+		if l = o.drain(l); l != nil {
+			o.makeRoom(l, l.window(l.From))
 		}
-		o.retake(w)
+		o.retake(whole, w)
 		if l == nil {
 			return
 		}
@@ -569,14 +575,14 @@ func (o *Outages) start(l *loss) {
 			defer o.Take(rest)
 			whole := w
 			w = l.window(l.From)
-			o.makeRoom(w)
-			o.retake(whole)
+			o.makeRoom(l, w)
+			o.retake(l, whole)
 			_, err = o.meta.Withhold(l.Where, l.From, l.To)
 		}
 	}
 	if err != nil {
 		free := o.openings(l, l.From)
-		o.retake(w)
+		o.retake(l, w)
 		o.postpone(l, free)
 		return
 	}

@@ -950,33 +950,28 @@ func (s *stricken) check(t require.TestingT, size, jobs int) {
 	}
 }
 
-// yielding is a policy that has left its idle processors for what was withheld: no more
-// and no less than that, at any instant to come.
+// yielding is a policy that has left its idle processors, or nodes, for what was withheld: no
+// more and no less than that, at any instant to come.
 type yielding struct {
 	entity.Policy
 	t    require.TestingT
 	left []entity.Window // Nodes below 0: withheld, or kept again
 }
 
-func (y *yielding) Yield(w entity.Window) { y.left = append(y.left, w) }
-
-func (y *yielding) Retake(w entity.Window) {
-	w.Nodes = -w.Nodes
-	y.left = append(y.left, w)
+func (y *yielding) note(from, to des.Time, n int) {
+	y.left = append(y.left, entity.Window{Start: from, End: to, Nodes: n})
 }
+
+func (y *yielding) Yield(x flow.Outage)  { y.note(x.From, x.To, x.Size()) }
+func (y *yielding) Retake(x flow.Outage) { y.note(x.From, x.To, -x.Size()) }
 
 func (y *yielding) Observe(entity.JobEvent) {}
 
 func (y *yielding) Withheld(h *entity.Hold) {
-	if h.Window().Tasks == nil { // nodes by name are not asked for
-		y.Retake(h.Window())
-	}
+	y.note(h.Window().Start, h.Window().End, -h.Window().Nodes)
 }
-
 func (y *yielding) Returned(h *entity.Hold) {
-	if h.Window().Tasks == nil {
-		y.Yield(h.Window())
-	}
+	y.note(h.Window().Start, h.Window().End, h.Window().Nodes)
 }
 
 func (y *yielding) InstantOver(now des.Time) {

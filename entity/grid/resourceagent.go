@@ -80,13 +80,22 @@ type Backlog struct {
 // a metascheduler.
 func (a *ResourceAgent) Scheduler() *entity.Metascheduler { return a.meta }
 
-// Processors is the size of the site: its processors, or its nodes; of a metascheduler
-// those of its sites.
+// Processors is how many of the site's processors, or of its nodes, jobs may have: all, if
+// the local policy does not keep some idle (entity.Sparing); of a metascheduler those of its
+// sites.
 func (a *ResourceAgent) Processors() int {
 	if a.below != nil {
 		return a.below.processors()
 	}
+	if p, ok := entity.As[entity.Sparing](a.meta.Policy()); ok {
+		return p.Usable()
+	}
 	return a.plan.Size()
+}
+
+// performance is that of the site's nodes in the mean, without Speed.
+func (a *ResourceAgent) performance() float64 {
+	return a.Power() / a.Speed / float64(max(a.plan.Size(), 1))
 }
 
 // Power is the work that the site does in a time unit: the performances of its
@@ -159,7 +168,7 @@ func (a *ResourceAgent) admits(req entity.Request) error {
 			return fmt.Errorf("wants a performance of %v of a cluster of speed %v", req.MinPerf, a.Speed)
 		}
 	}
-	return a.plan.Fits(req)
+	return a.meta.Fits(req)
 }
 
 // Offers are what the site offers for a bag of tasks: openings for all of them,
@@ -260,8 +269,7 @@ func (a *ResourceAgent) Backlog() Backlog {
 			running += max(t.End-now, 0)
 		}
 	}
-	speed := a.Power() / a.Speed / float64(size) // of a node, in the mean, beside Speed
-	return Backlog{a, a.meta.Queue().Len(), a.meta.Running(), waiting / size, des.Time(float64(waiting/size)/speed) + running/size}
+	return Backlog{a, a.meta.Queue().Len(), a.meta.Running(), waiting / size, des.Time(float64(waiting/size)/a.performance()) + running/size}
 }
 
 // Handle answers.
@@ -518,7 +526,7 @@ func (a *ResourceAgent) over(f *Fragment, j *entity.Run, kind entity.JobEventKin
 		f.bag.run.AddPart(p)
 	}
 	if a.below == nil {
-		speed := a.Power() / float64(max(a.Processors(), 1))
+		speed := a.Power() / float64(max(a.plan.Size(), 1))
 		again := false
 		for t := range j.Attempts() {
 			f.bag.run.AddPart(entity.Part{Attempt: t, Speed: speed, Again: again})

@@ -901,7 +901,11 @@ func (d *Domain) NextGain() des.Time {
 // Fits asks the Finder for a window in an empty plan, and says why there is
 // none. A criterion of the request's own that can make nothing of it is such a
 // reason; where it is the domain's Finder that fails, so does the run.
-func (d *Domain) Fits(req entity.Request) error {
+func (d *Domain) Fits(req entity.Request) error { return d.FitsOn(req, d.nodes) }
+
+// FitsOn is Fits where there are no other nodes than those on, which are of the domain and
+// in its order.
+func (d *Domain) FitsOn(req entity.Request, on []*entity.Node) error {
 	if err := req.Check(); err != nil {
 		return err
 	}
@@ -915,17 +919,17 @@ func (d *Domain) Fits(req entity.Request) error {
 	if d.Interval > 0 {
 		longest = d.Interval
 	}
-	if q, ok := d.counted(&req, des.Forever); ok {
+	if q, ok := d.counted(&req, des.Forever); ok && len(on) == len(d.nodes) {
 		if q.nodes <= len(q.class.counted) && q.length <= min(longest, req.DeadlineLimit()-d.origin) {
 			return nil
 		}
 	} else if longest > 0 {
 		empty := SlotList{From: d.origin, To: d.origin.Add(longest), Checked: true}
-		if TraitsOf(d.finder(&req), &req).Surely(&req, d.nodes, empty.From, empty.To) {
+		if TraitsOf(d.finder(&req), &req).Surely(&req, on, empty.From, empty.To) {
 			return nil
 		}
 		d.slots = d.slots[:0]
-		for _, n := range d.nodes {
+		for _, n := range on {
 			d.slots = append(d.slots, entity.Slot{Node: n, Width: 1, Start: empty.From, End: empty.To})
 		}
 		empty.Slots = d.slots
@@ -940,18 +944,18 @@ func (d *Domain) Fits(req entity.Request) error {
 			return nil
 		}
 	}
-	return d.whyNot(req, min(longest, req.DeadlineLimit()-d.origin))
+	return d.whyNot(req, on, min(longest, req.DeadlineLimit()-d.origin))
 }
 
 // whyNot says in the user's terms why req, with at most the time longest for a
-// task, gets no window even in an empty plan.
-func (d *Domain) whyNot(req entity.Request, longest des.Time) error {
-	if req.Nodes > len(d.nodes) {
-		return fmt.Errorf("wants %d nodes of a domain of %d", req.Nodes, len(d.nodes))
+// task, gets no window on these nodes even where all are free.
+func (d *Domain) whyNot(req entity.Request, on []*entity.Node, longest des.Time) error {
+	if req.Nodes > len(on) {
+		return fmt.Errorf("wants %d nodes of a domain of %d", req.Nodes, len(on))
 	}
 	admitted := 0
 	var costs []float64
-	for _, n := range d.nodes {
+	for _, n := range on {
 		if !req.Admits(n) {
 			continue
 		}
@@ -961,7 +965,7 @@ func (d *Domain) whyNot(req entity.Request, longest des.Time) error {
 		}
 	}
 	if admitted < req.Nodes {
-		return fmt.Errorf("wants %d nodes, but only %d of %d meet its demands on performance, price and attributes", req.Nodes, admitted, len(d.nodes))
+		return fmt.Errorf("wants %d nodes, but only %d of %d meet its demands on performance, price and attributes", req.Nodes, admitted, len(on))
 	}
 	if len(costs) < req.Nodes {
 		limit := ""

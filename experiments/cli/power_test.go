@@ -216,7 +216,7 @@ func TestPowerThatMakesNoSenseIsWrongUsage(t *testing.T) {
 	domain := domainOf(t, "nodes: nodes.csv\ncycle: 600\nbatches: {jobs: 1}\n", "nodes.csv", threeNodes)
 	for flags, want := range map[string]string{
 		"--power=per-node=5":          "a domain's nodes are named",
-		"--policy=easy:power-cap=900": "the power of a cluster can be capped",
+		"--policy=easy:power-cap=900": "easy:power-cap=900: a cap needs the setting power",
 	} {
 		got := call("simulate", "--domain", domain, flags)
 		require.Equal(t, exitUsage, got.code, flags)
@@ -234,7 +234,29 @@ func TestPowerThatMakesNoSenseIsWrongUsage(t *testing.T) {
 	got := call("simulate", "--domain", owned, "--power=switch-off=5")
 	require.Equal(t, exitUsage, got.code)
 	require.Contains(t, got.stderr, "owners' own jobs would not wake nodes that are off")
+	got = call("simulate", "--domain", owned, "--power=default", "--policy=easy:power-cap=900")
+	require.Equal(t, exitUsage, got.code)
+	require.Contains(t, got.stderr, "owners' own jobs do not ask it")
 	got = call("simulate", "--grid", write(t, "grid.yaml", "clusters:\n  - {name: a, processors: 10}\n  - {name: b, processors: 10, policy: \"easy:power-cap=900\"}\n"), trace)
 	require.NotZero(t, got.code)
-	require.Contains(t, got.stderr, "grid.yaml: line 3, column 39: b: policy: power-cap: the power of a cluster by itself can be capped, not that of a site of a grid")
+	require.Contains(t, got.stderr, "grid.yaml: b: policy: easy:power-cap=900: a cap needs the setting power")
+}
+
+// On a grid each site may have a cap of its own: brokers go by what may be busy there. Site a
+// may have 6 of its 8 processors busy: so the job of 8 waits for b, and one of 9 for nobody.
+func TestASiteOfAGridKeepsToItsPowerCap(t *testing.T) {
+	trace, out := write(t, "a.swf", swf("0 100 6 100", "1 100 4 100", "2 100 8 100", "3 50 1 50", "4 1 9 1")), t.TempDir()
+	grid := write(t, "grid.yaml", "clusters:\n- {name: a, processors: 8, policy: \"easy:power-cap=1400\"}\n- {name: b, processors: 8}\n")
+	got := call("simulate", trace, "--grid", grid, "--policy", "earliest", "--power", "idle=100:busy=200", "--out", out)
+	require.Zero(t, got.code, got.stderr)
+	peaks := map[string]string{}
+	for _, row := range energies(t, out) {
+		peaks[row["site"]] = row["peak_power"]
+	}
+	require.Equal(t, map[string]string{"": "2700", "a": "1400", "b": "1600"}, peaks)
+	starts := map[string]string{}
+	for _, row := range table(t, out, "jobs-earliest.csv") {
+		starts[row["job_id"]] = row["starting_time"]
+	}
+	require.Equal(t, map[string]string{"1": "0", "2": "1", "3": "101", "4": "3", "5": ""}, starts)
 }

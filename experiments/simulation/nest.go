@@ -123,10 +123,7 @@ func (l leaf) checkPolicy(t *Tables, defaults ...string) (err error) {
 			err = errors.New("within is for a domain by itself: at a site of a grid jobs that have a search of their own would not keep to it")
 		}
 	} else {
-		chosen, wrong := t.Policies.Parse(l.cluster.Policy, defaults...)
-		if err = wrong; err == nil {
-			err = refusePowerCap(chosen.Value)
-		}
+		_, err = t.Policies.Parse(l.cluster.Policy, defaults...)
 	}
 	if err != nil {
 		return faultAt(fmt.Errorf("%s: policy: %w", l.name, err), append(l.path, "policy")...)

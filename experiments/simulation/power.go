@@ -3,6 +3,7 @@ package simulation
 // What nodes draw, and when they are switched off: the setting power.
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -180,23 +181,6 @@ func (p Power) modelOf(n *entity.Node) metrics.PowerModel {
 // checkPower refuses what the setting does not say, or the machine cannot do.
 func (sc *Scenario) checkPower() error {
 	p := sc.Settings.Power
-	for _, spec := range sc.Policies {
-		if !strings.Contains(spec, ":"+policy.PowerCapParam+"=") {
-			continue
-		}
-		_, isCluster := sc.machine().(Cluster)
-		switch {
-		case !isCluster:
-			return wrong("policy", "%s: the power of a cluster can be capped, not that of other machines: a cap keeps so many processors idle, which are equal there, while named nodes draw and cost differently, and a cap does not say which of them are to be idle", spec)
-		case !p.asked():
-			return wrong("policy", "%s: a cap needs the setting power (--power default, or what differs from it), which says what nodes draw", spec)
-		case p.PerNode > 1:
-			return wrong("policy", "%s: a cap needs nodes of one processor each, not of %d", spec, p.PerNode)
-		}
-	}
-	if !p.asked() {
-		return nil
-	}
 	switch m := sc.machine().(type) {
 	case *Grid:
 		if p.SwitchOff {
@@ -207,6 +191,7 @@ func (sc *Scenario) checkPower() error {
 				return err
 			}
 		}
+		return nil
 	case *Domain:
 		switch {
 		case p.SwitchOff && m.ownersCompute():
@@ -214,7 +199,31 @@ func (sc *Scenario) checkPower() error {
 		case p.PerNode > 1:
 			return wrong("power", "per-node: a domain's nodes are named; this is for the processors of a cluster")
 		}
-		return m.checkPower(p)
+		if err := m.checkPower(p); err != nil {
+			return err
+		}
+	}
+	d, _ := sc.machine().(*Domain)
+	for _, spec := range sc.Policies {
+		if err := p.checkCap(d, spec); err != nil {
+			return wrong("policy", "%s: %w", spec, err)
+		}
+	}
+	return nil
+}
+
+// checkCap refuses a policy with a cap where that cannot be kept: on this domain, or on a
+// cluster where it is nil.
+func (p Power) checkCap(d *Domain, spec string) error {
+	switch {
+	case !strings.Contains(spec, ":"+policy.PowerCapParam+"="):
+		return nil
+	case !p.asked():
+		return errors.New("a cap needs the setting power (--power default, or what differs from it), which says what nodes draw")
+	case p.PerNode > 1:
+		return fmt.Errorf("a cap needs nodes of one processor each, not of %d", p.PerNode)
+	case d != nil && d.ownersCompute():
+		return errors.New("a cap is kept by the policy, and owners' own jobs do not ask it; leave out local, or the cap")
 	}
 	return nil
 }
@@ -222,10 +231,22 @@ func (sc *Scenario) checkPower() error {
 // checkPower refuses nodes of a site that are larger than the site, or draw what nothing can
 // draw.
 func (l leaf) checkPower(p Power) error {
+	var d *Domain
+	spec, err := "", error(nil)
 	if l.domain != nil {
-		return l.domain.checkPower(p)
+		d, spec = l.domain.Domain, l.domain.Policy
+		err = d.checkPower(p)
+	} else {
+		spec = l.cluster.Policy
+		err = p.checkNodes(l.cluster.Processors)
 	}
-	return p.checkNodes(l.cluster.Processors)
+	if err != nil {
+		return err
+	}
+	if err := p.checkCap(d, spec); err != nil {
+		return fmt.Errorf("%s: policy: %s: %w", l.name, spec, err)
+	}
+	return nil
 }
 
 // ownersCompute reports whether owners have jobs of their own on the nodes.
@@ -235,6 +256,9 @@ func (d *Domain) ownersCompute() bool {
 
 // checkPower refuses nodes that draw what nothing can draw, with what the setting says.
 func (d *Domain) checkPower(p Power) error {
+	if !p.asked() {
+		return nil
+	}
 	for _, n := range d.Nodes {
 		for _, c := range powerColumns {
 			if w, given := n.Amounts[c.name]; given {
@@ -272,25 +296,22 @@ func checkPowerOf(row *csvtable.Row) error {
 	return nil
 }
 
-// refusePowerCap refuses a cap where it would mean nothing.
-func refusePowerCap(local entity.Policy) error {
-	if _, capped := local.(*policy.PowerCap); capped {
-		return fmt.Errorf("%s: the power of a cluster by itself can be capped, not that of a site of a grid: brokers go by the processors that a site has, of which a cap keeps some idle", policy.PowerCapParam)
-	}
-	return nil
-}
-
-// setCap says to a policy with a cap what processors draw. Of those that may be busy
+// setCap says to a policy with a cap what nodes draw. Of those that may be busy
 // some may boot instead; those that may not are never switched off.
 func (p Power) setCap(chosen entity.Policy) {
-	if c, ok := chosen.(*policy.PowerCap); ok {
-		m := p.Model
-		busy := m.Busy
-		if p.SwitchOff {
-			busy = max(busy, m.Booting, m.SwitchingOff)
-		}
-		c.Idle, c.Busy = max(m.Idle, m.Off).Watts(), busy.Watts()
+	c, ok := chosen.(*policy.PowerCap)
+	if !ok {
+		return
 	}
+	draws := func(m metrics.PowerModel) (idle, busy float64) {
+		most := m.Busy
+		if p.SwitchOff {
+			most = max(most, m.Booting, m.SwitchingOff)
+		}
+		return max(m.Idle, m.Off).Watts(), most.Watts()
+	}
+	c.Idle, c.Busy = draws(p.Model)
+	c.Of = func(n *entity.Node) (idle, busy float64) { return draws(p.modelOf(n)) }
 }
 
 // Most is how many of so many processors may be busy at a time under a policy, for

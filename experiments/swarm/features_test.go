@@ -386,7 +386,7 @@ var features = append(programFeatures(), []feature{
 	}},
 	{name: "power-profile", of: cluster | domain | gridOf, odds: 5, needs: "power", add: func(r rnd, w *world) { w.power("profile=on") }},
 	{name: "per-node", of: cluster, odds: 4, needs: "power", not: "power-cap", add: func(r rnd, w *world) { w.power("per-node=" + r.number(1, w.procs)) }},
-	{name: "power-cap", of: cluster, odds: 8, needs: "power", not: "malleable", add: func(r rnd, w *world) {
+	{name: "power-cap", of: cluster | domain, odds: 8, needs: "power", not: "malleable owners own-queues", add: func(r rnd, w *world) {
 		cap := w.procs*100 + r.among(1, max(1, w.procs))*110
 		w.policies = appendNew(w.policies, fmt.Sprintf("%s:power-cap=%d", w.with(r, r.text("fcfs easy conservative easy-sjbf easy++ heft time-slicing selective-preemption"), 0), cap))
 	}},
