@@ -10,6 +10,24 @@ import (
 	"github.com/gridslot/gridslot/internal/enum"
 )
 
+// OwnedPlan is a plan of nodes that have names, to which owners come beside the
+// organisation: a plan.Domain, or a plan of one's own that has one in it. Counted
+// processors are nobody's in particular: what their owner runs comes into the queue.
+type OwnedPlan interface {
+	entity.Plan
+	// Number is which of the plan's nodes n is, or false where it is none of them.
+	Number(n *entity.Node) (int, bool)
+	// Room is the first instant from which on n is free over the length, but for jobs
+	// that yield.
+	Room(n *entity.Node, from, length des.Time, yields func(*entity.Run) bool) des.Time
+	// Reprice sets n's price.
+	Reprice(n *entity.Node, price float64) error
+	// SlotList is what is free up to the instant To, beyond which nothing is planned.
+	SlotList() plan.SlotList
+}
+
+var _ OwnedPlan = (*plan.Domain)(nil)
+
 // LocalJob is an owner's own use of one node, over [Start, Start+Length).
 type LocalJob struct {
 	Node *entity.Node
@@ -76,15 +94,15 @@ type LocalFlow struct {
 	Told func(l LocalJob, start des.Time)
 
 	stream[LocalJob]
-	domain *plan.Domain
-	meta   *entity.Metascheduler
-	stats  LocalStats
+	plan  OwnedPlan
+	meta  *entity.Metascheduler
+	stats LocalStats
 }
 
-// NewLocalFlow connects owners' jobs with the domain that they come into and
+// NewLocalFlow connects owners' jobs with the plan that they come into and
 // the metascheduler whose plan it is.
-func NewLocalFlow(d *plan.Domain, m *entity.Metascheduler) *LocalFlow {
-	return &LocalFlow{domain: d, meta: m}
+func NewLocalFlow(p OwnedPlan, m *entity.Metascheduler) *LocalFlow {
+	return &LocalFlow{plan: p, meta: m}
 }
 
 // Submit takes owners' jobs in order of LocalJob.Known, pulled one ahead of the
@@ -104,7 +122,7 @@ func (f *LocalFlow) Stats() LocalStats { return f.stats }
 
 func (f *LocalFlow) check(l LocalJob) error {
 	now := f.meta.Simulator().Now()
-	_, known := f.domain.Number(l.Node)
+	_, known := f.plan.Number(l.Node)
 	var err error
 	switch {
 	case !known:
@@ -126,14 +144,14 @@ func (f *LocalFlow) place(l LocalJob) {
 	now := sim.Now()
 	f.meta.Advance()
 	yields := func(r *entity.Run) bool { return f.Rule == LocalPreempts && r.State != entity.Created && !r.Booked }
-	k, _ := f.domain.Number(l.Node)
-	start := f.domain.Room(l.Node, max(l.Start, now), l.Length, yields)
+	k, _ := f.plan.Number(l.Node)
+	start := f.plan.Room(l.Node, max(l.Start, now), l.Length, yields)
 	end := start.Add(l.Length)
 	if end == des.Forever {
 		f.stats.Refused++
 		return
 	}
-	inTheWay := f.domain.InTheWay(entity.NodeAt(k), start, end, yields)
+	inTheWay := f.plan.InTheWay(entity.NodeAt(k), start, end, yields)
 	for _, r := range inTheWay {
 		if r.State == entity.Running && start > now {
 			sim.At(start, entity.PhaseChange, des.Func(func(*des.Simulator, des.Event) { f.place(l) }), 1)
@@ -143,7 +161,7 @@ func (f *LocalFlow) place(l LocalJob) {
 	for _, r := range inTheWay {
 		f.stats.yield(f.meta, r)
 	}
-	if err := f.domain.Occupy(l.Node, start, end); err != nil {
+	if err := f.plan.Withhold(entity.NewWithheld(), entity.NodeAt(k), start, end); err != nil {
 		sim.Fail(fmt.Errorf("at %v: %w", now, err))
 		return
 	}

@@ -8,7 +8,6 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
-	"github.com/gridslot/gridslot/entity/plan"
 )
 
 // PriceChange sets what one time unit of a node costs from an instant on.
@@ -26,14 +25,14 @@ type PriceChange struct {
 // simulations that run side by side.
 type PriceSchedule struct {
 	stream[PriceChange]
-	domain *plan.Domain
-	meta   *entity.Metascheduler
+	plan OwnedPlan
+	meta *entity.Metascheduler
 }
 
-// NewPriceSchedule connects price changes with the domain whose nodes they are
+// NewPriceSchedule connects price changes with the plan whose nodes they are
 // about and the metascheduler that is to know of them.
-func NewPriceSchedule(d *plan.Domain, m *entity.Metascheduler) *PriceSchedule {
-	return &PriceSchedule{domain: d, meta: m}
+func NewPriceSchedule(p OwnedPlan, m *entity.Metascheduler) *PriceSchedule {
+	return &PriceSchedule{plan: p, meta: m}
 }
 
 // Submit takes changes in order of time, pulled one ahead of the clock. One out
@@ -44,13 +43,13 @@ func (p *PriceSchedule) Submit(changes iter.Seq[PriceChange]) {
 		At:    func(c PriceChange) des.Time { return c.At },
 		Phase: entity.PhaseChange,
 		Check: p.check,
-		Do:    func(c PriceChange) { reprice(p.meta, p.domain, c) },
+		Do:    func(c PriceChange) { reprice(p.meta, p.plan, c) },
 	})
 }
 
 func (p *PriceSchedule) check(c PriceChange) error {
 	now := p.meta.Simulator().Now()
-	_, known := p.domain.Number(c.Node)
+	_, known := p.plan.Number(c.Node)
 	var err error
 	switch {
 	case !known:
@@ -67,13 +66,13 @@ func (p *PriceSchedule) check(c PriceChange) error {
 }
 
 // reprice changes a price now, and has waiting jobs look again.
-func reprice(m *entity.Metascheduler, d *plan.Domain, c PriceChange) {
+func reprice(m *entity.Metascheduler, p OwnedPlan, c PriceChange) {
 	from, to := des.Time(0), des.Time(0)
 	if c.Price < c.Node.Price { // to a budget, as good as something given back
 		from, to = m.Simulator().Now(), des.Forever
 	}
 	m.Advance()
-	if err := d.Reprice(c.Node, c.Price); err != nil {
+	if err := p.Reprice(c.Node, c.Price); err != nil {
 		m.Simulator().Fail(err)
 		return
 	}

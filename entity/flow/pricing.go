@@ -10,7 +10,6 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
-	"github.com/gridslot/gridslot/entity/plan"
 )
 
 // OwnerLabel is the label of a node that says whose it is.
@@ -229,9 +228,8 @@ type Pricing struct {
 	Tell func(PriceChange)
 
 	meta   *entity.Metascheduler
-	domain *plan.Domain
-	index  map[*entity.Node]int // never iterated
-	sales  []sale               // by node
+	plan   OwnedPlan
+	sales  []sale // by the node's number
 	owners int
 	season des.Time // the longest of the rules, and at least the interval
 
@@ -257,17 +255,17 @@ var (
 
 // Attach is called by the metascheduler whose observer it is.
 func (p *Pricing) Attach(m *entity.Metascheduler) {
-	domain, ok := m.Plan().(*plan.Domain)
+	nodes, ok := m.Plan().(OwnedPlan)
 	if !ok || p.Rule == nil || p.Every < 0 {
 		m.Simulator().Fail(errors.New("owners' prices want a plan.Domain, a rule and an interval above 0"))
 		return
 	}
-	p.meta, p.domain = m, domain
+	p.meta, p.plan = m, nodes
 	p.Every = cmp.Or(p.Every, des.Hour)
 	p.season = p.Every
-	p.index = map[*entity.Node]int{}
 	owners := map[string]int{} // never iterated
-	for i, n := range domain.Nodes() {
+	for i := range nodes.Size() {
+		n := nodes.Node(i)
 		s := sale{rule: p.Rule(n), list: n.Price, price: n.Price}
 		if r, ok := s.rule.(Seasonal); ok {
 			p.season = max(p.season, r.Season())
@@ -278,7 +276,6 @@ func (p *Pricing) Attach(m *entity.Metascheduler) {
 			owners[OwnerOf(n)] = owner
 		}
 		s.owner = owner
-		p.index[n] = i
 		p.sales = append(p.sales, s)
 	}
 	p.owners = len(owners)
@@ -329,7 +326,8 @@ func (p *Pricing) CatchUp() {
 func (p *Pricing) count(a entity.Attempt, now des.Time) {
 	for i, t := range a.Window.Tasks {
 		if from, to := max(a.Start, p.from), min(a.Ends[i], now); from < to {
-			p.sales[p.index[t.Node]].sold += to - from
+			k, _ := p.plan.Number(t.Node)
+			p.sales[k].sold += to - from
 		}
 	}
 }
@@ -376,13 +374,13 @@ func (p *Pricing) tick(at des.Time) (changed bool) {
 		p.count(r.Latest(), at)
 	}
 	p.decide(at)
-	for i, n := range p.domain.Nodes() {
-		s := &p.sales[i]
+	for i := range p.sales {
+		n, s := p.plan.Node(i), &p.sales[i]
 		if s.sold = 0; s.rule == nil || s.price == n.Price {
 			continue
 		}
 		c := PriceChange{Node: n, At: at, Price: s.price}
-		reprice(p.meta, p.domain, c)
+		reprice(p.meta, p.plan, c)
 		if p.Tell != nil {
 			p.Tell(c)
 		}
@@ -398,16 +396,16 @@ func (p *Pricing) tick(at des.Time) (changed bool) {
 func (p *Pricing) decide(at des.Time) {
 	cost, work := make([]float64, p.owners), make([]float64, p.owners)
 	sold, count := make([]des.Time, p.owners), make([]int, p.owners)
-	for i, n := range p.domain.Nodes() {
-		s := &p.sales[i]
+	for i := range p.sales {
+		n, s := p.plan.Node(i), &p.sales[i]
 		cost[s.owner] += float64(n.Price * s.sold.Seconds())
 		work[s.owner] += float64(n.Perf * s.sold.Seconds())
 		sold[s.owner] += s.sold
 		count[s.owner]++
 	}
 	cost, work = others(cost), others(work)
-	for i, n := range p.domain.Nodes() {
-		s := &p.sales[i]
+	for i := range p.sales {
+		n, s := p.plan.Node(i), &p.sales[i]
 		if s.rule == nil {
 			continue
 		}

@@ -34,7 +34,7 @@ import (
 // A job that the plan could never hold, because it wants more nodes than the owner
 // has or more time than the plan looks ahead (plan.Domain.Interval), is Rejected.
 //
-// It is an Observer: give it to the metascheduler of the plan.Domain, to which it
+// It is an Observer: give it to the metascheduler of an OwnedPlan, to which it
 // attaches itself, and then Submit jobs. Do not bring jobs into the same nodes by
 // a LocalFlow that preempts.
 type LocalQueue struct {
@@ -50,12 +50,12 @@ type LocalQueue struct {
 	// Observers are told of the owner's jobs.
 	Observers []entity.Observer
 
-	domain *plan.Domain
-	vo     *entity.Metascheduler
-	own    *entity.Metascheduler
-	nodes  []int                // the owner's, by number
-	mine   map[*entity.Run]bool // the owner's jobs that have not ended; never iterated
-	stats  LocalStats
+	plan  OwnedPlan
+	vo    *entity.Metascheduler
+	own   *entity.Metascheduler
+	nodes []int                // the owner's, by number
+	mine  map[*entity.Run]bool // the owner's jobs that have not ended; never iterated
+	stats LocalStats
 }
 
 var (
@@ -67,18 +67,18 @@ var (
 // Attach is called by the metascheduler of the organisation.
 func (q *LocalQueue) Attach(m *entity.Metascheduler) {
 	sim := m.Simulator()
-	domain, ok := m.Plan().(*plan.Domain)
+	nodes, ok := m.Plan().(OwnedPlan)
 	if !ok || q.Policy == nil {
 		sim.Fail(errors.New("an owner's queue wants a plan.Domain and a policy"))
 		return
 	}
-	q.domain, q.vo, q.mine = domain, m, map[*entity.Run]bool{}
-	for k, n := range domain.Nodes() {
-		if n.Labels[OwnerLabel] == q.Owner && q.Owner != "" {
+	q.plan, q.vo, q.mine = nodes, m, map[*entity.Run]bool{}
+	for k := range nodes.Size() {
+		if q.Owner != "" && nodes.Node(k).Labels[OwnerLabel] == q.Owner {
 			q.nodes = append(q.nodes, k)
 		}
 	}
-	q.own = entity.NewMetascheduler(sim, domain, localPolicy{q.Policy, q}, append([]entity.Observer{(*localJobs)(q)}, q.Observers...)...)
+	q.own = entity.NewMetascheduler(sim, nodes, localPolicy{q.Policy, q}, append([]entity.Observer{(*localJobs)(q)}, q.Observers...)...)
 	q.own.LeaveWaiting = true
 }
 
@@ -249,14 +249,14 @@ func (a *room) add(b room) {
 // in the way.
 func (q *LocalQueue) room(req entity.Request, now des.Time) (all room, ok bool) {
 	var rooms []room
-	latest := min(q.domain.SlotList().To, req.DeadlineLimit())
+	latest := min(q.plan.SlotList().To, req.DeadlineLimit())
 	for _, k := range q.nodes {
-		n := q.domain.Node(k)
+		n := q.plan.Node(k)
 		end := now.Add(n.TaskTime(req.Length))
 		if !req.Admits(n) || end > latest {
 			continue
 		}
-		victims := q.domain.InTheWay(entity.NodeAt(k), now, end, q.yields)
+		victims := q.plan.InTheWay(entity.NodeAt(k), now, end, q.yields)
 		if slices.ContainsFunc(victims, func(v *entity.Run) bool { return !q.yields(v) }) {
 			continue
 		}

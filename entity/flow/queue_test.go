@@ -38,13 +38,16 @@ type household struct {
 	meta      *entity.Metascheduler
 }
 
+// around is a plan of somebody's own, around that of the framework.
+type around struct{ *plan.Domain }
+
 func keep(t require.TestingT, all []*entity.Node, vo, own entity.Policy, rule flow.LocalRule, jobs, locals []*entity.Job, more ...func(*entity.Metascheduler)) *household {
 	h := &household{}
 	h.queue = &flow.LocalQueue{Owner: "a", Policy: own, Rule: rule, Finder: everyNode{}, Observers: []entity.Observer{&h.local}}
 	d := domain(t, all)
 	d.Interval = 1000 * des.Second
 	sim := des.New(des.Config{})
-	h.meta = entity.NewMetascheduler(sim, d, vo, &h.vo, h.queue)
+	h.meta = entity.NewMetascheduler(sim, around{d}, vo, &h.vo, h.queue)
 	for _, do := range more {
 		do(h.meta)
 	}
@@ -166,7 +169,7 @@ func at(second des.Time, do func(*entity.Metascheduler)) func(*entity.Metaschedu
 // withheld takes a node out from one second to another.
 func withheld(n *entity.Node, from, to des.Time) func(*entity.Metascheduler) {
 	return func(m *entity.Metascheduler) {
-		number, _ := m.Plan().(*plan.Domain).Number(n)
+		number, _ := m.Plan().(around).Number(n)
 		if _, err := m.Withhold(entity.NodeAt(number), from*des.Second, to*des.Second); err != nil {
 			panic(err)
 		}
