@@ -1,16 +1,28 @@
-// Best: the exact window search. Of all starts, all lengths and all subsets of
-// n slots it finds the window that is worth most within the budget.
+// Best: the exact search of DEP18 for a window (MaxQ, DEP, COORD), by an algorithm of ours.
 //
-// A branch and bound over boxes. A box is a range of starts times a range of
+// A step is a length L, which is the task time on some node, and a start T at which a slot
+// starts whose node needs no more than L. Of the m slots that hold [T, T+L), with values z
+// by the criterion and costs c, a step asks for
+//
+//	max Σ z_i x_i    with   Σ c_i x_i <= S,   Σ x_i = n,   x_i of 0 and 1
+//
+// such that one of the chosen nodes needs all of L. The answer is the greatest of all steps,
+// of equals the earliest. Costs are real numbers, and so is S.
+//
+// It is found by a branch and bound over boxes. A box is a range of starts times a range of
 // lengths, with the candidates that can matter in it. Its bound is Lagrangian:
 // with every candidate valued at its best and priced at its least in the box,
 //
 //	worth <= λ budget + Σ of the n greatest (z_i − λ c_i)      for every λ >= 0
 //
-// A box whose bound is no better than the best window known is skipped with all
-// its steps. From any other box the search drops the candidates that cannot be in
-// a better window, and then it halves the box. A box of one start and one length
-// is a step; the candidates that are left in it go to the subset solver.
+//  1. Of the boxes that are open take the one with the greatest bound: at first the one
+//     that holds all steps (run).
+//  2. If its bound is no better than the best window known, skip it with all its steps.
+//  3. Drop its candidates that cannot be in a better window, and halve it (descend, examine).
+//  4. A box of one start and one length is a step, and the candidates left in it go to the
+//     subset solver (solve; subset.go). Otherwise go on with 2 for the better half; the other
+//     one is open.
+//
 // docs/design/exact-subset.md has the reasons and the measurements.
 
 package window

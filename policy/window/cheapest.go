@@ -37,8 +37,9 @@ func (o *offer) before(other *offer) bool {
 // leastReserve where n is small. As long as there are no more than n there is no rest, and
 // no need of an order.
 //
-// What the n cheapest cost is told to within slack, since to sum up n costs for
-// each offer takes longer than all the rest: see within.
+// What the n cheapest cost is told to within slack, since to sum up n costs for each offer
+// takes longer than all the rest: EASY by AMP with budgets, on 1,600 nodes, takes half as
+// long again. See within.
 type cheapest struct {
 	n, most int
 	best    []offer

@@ -38,11 +38,11 @@
 //
 // # Where to begin
 //
-// Read nCheapest in rough.go first, the scan of AMP: steps 2 and 3 in twenty
-// lines. substitution.go is META's own way to short and early windows. square.go adds
-// a pass for each length that a window can have. best.go and subset.go are one
-// algorithm of their own and need the design page beside them. cheapest.go keeps
-// the n cheapest of the slots that are usable as time goes by.
+// Each algorithm opens its file with its definition: alp.go, amp.go, aep.go (with META's
+// algorithm 2 in substitution.go), csa.go, square.go, best.go (with the problem of one step
+// in subset.go), knapsack.go. Read amp.go first: its nCheapest is steps 2 and 3 in twenty
+// lines. best.go needs the design page beside it. cheapest.go keeps the n cheapest of the
+// slots that are usable as time goes by.
 //
 // # Many searches on one list
 //

@@ -151,40 +151,6 @@ func (s *search) found(ctx context.Context, g goal) (plan.Found, error) {
 	return found, nil
 }
 
-// repeat finds a window with first, cuts it out of the slot list, and does so
-// again until no window is left. It returns the window of the least weight, the
-// first of equals, with the value to show that weigh gives it, and says how many
-// windows there were.
-func (s *scan) repeat(ctx context.Context, g goal, first func(context.Context, goal), weigh func(entity.Window) (value, weight float64)) (plan.Found, error) {
-	var best plan.Found
-	least, windows := 0.0, 0
-	s.left = append(s.left[:0], s.list...)
-	for {
-		s.list, s.best.ok = s.left, false
-		first(ctx, g)
-		found, err := s.found(ctx, g)
-		if err != nil {
-			return plan.Found{}, err
-		}
-		if !found.OK {
-			break
-		}
-		windows++
-		if value, weight := weigh(found.Window); windows == 1 || weight < least {
-			best, least = found, weight
-			best.Window.Value = value
-		}
-		if found.Window.Length() <= des.Tick {
-			break // It takes next to nothing away, so there would be no end of them.
-		}
-		if s.left, err = s.cut.subtract(s.left, &found.Window); err != nil {
-			return plan.Found{}, err
-		}
-	}
-	best.Work, best.Alternatives = s.work, windows
-	return best, nil
-}
-
 // admitted is what the square searches and Best look at: the slots that could
 // hold a task, and the lengths and starts that a window could have.
 type admitted struct {

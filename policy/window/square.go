@@ -1,9 +1,15 @@
 // The square window search of DEP18 that takes the n cheapest slots at each step:
 // FirstFit, MinFinish, MinRuntime, MinCost, the Lite forms, and MultipleBest.
 //
-// A square window lasts as long as its slowest node needs, so there is one pass
-// over the slot list for each distinct task time L (each distinct performance),
-// the shortest first:
+//  1. A square window lasts as long as its slowest node needs. So there is a pass over the
+//     slot list for each distinct task time L, that is for each distinct performance, the
+//     shortest first.
+//  2. A pass takes the slots, by start, of nodes no slower than L asks for, in which L has
+//     room. Of the open slots, those leave of which less than L is left from the start of
+//     the new one on. The new slot joins the others.
+//  3. If the n cheapest of the open slots are within the budget for L, and one of them is on a
+//     node that needs L, they are a window from the newest start on.
+//  4. The best of all these by the goal is the answer, of equals the earliest.
 //
 //	        L
 //	    |------|

@@ -1,4 +1,4 @@
-// The exact subset problem at one step, for real costs:
+// The exact subset problem of DEP18 at one step, for real costs:
 //
 //	maximise  Σ z_i   over subsets of n items with   Σ c_i <= limit
 //
@@ -66,7 +66,6 @@ type subset struct {
 	sums   []float64 // prefix sums of r
 	least  []float64 // least cost of the items from here on
 	next   [markCount][]int32
-	picks  []int32 // positions of the best subset, where greatest finds it
 	choose []int32 // ids of the best subset
 	worth  float64 // its Σ z
 	found  bool
@@ -106,9 +105,6 @@ func (p *subset) gap() float64 {
 func (p *subset) solve(lambda, floor float64) {
 	p.found = false
 	p.prepare(lambda)
-	if len(p.items) < p.n || (lambda == 0 && p.loose() && p.greatest(floor)) {
-		return
-	}
 	p.deepen(lambda, floor)
 }
 

@@ -1,5 +1,13 @@
-// META's substitution: the n cheapest slots of a step, of which the longest tasks
-// give way to shorter ones as far as the budget goes.
+// Algorithm 2 of META: how AEP's goals MinRunTime, MinFinish and
+// MinProcTimeSubstitution form n of the open slots of a step.
+//
+//  1. Begin with the n cheapest. If they are over the budget there is no choice.
+//  2. Take the cheapest of the spare slots, which are the other open ones, off their list.
+//  3. If its task is shorter than the longest task of the choice, and the choice is within
+//     the budget with it in place of that, it takes the place of it.
+//  4. Go on with 2 until no spare slot is left.
+//
+// META takes the longest task of the choice, and then the spare slot; that is the same.
 
 package window
 
@@ -10,13 +18,35 @@ import (
 	"github.com/gridslot/gridslot/des"
 )
 
-// substitution is AEP with META's algorithm 2: at every step the n cheapest usable slots,
-// then substitute.
+// substitute carries out steps 2 to 4 on the choice, picks, which has that cost. The cheapest
+// of the spares comes first.
+func (s *scan) substitute(spares []offer, cost float64) {
+	for _, spare := range spares {
+		longest := &s.picks[longestOf(s.picks)]
+		after := cost - longest.cost + spare.cost
+		if spare.length < longest.length && after <= s.tariff.limit {
+			*longest, cost = spare, after
+		}
+	}
+}
+
+func longestOf(offers []offer) int {
+	at := 0
+	for i := range offers {
+		if offers[i].length > offers[at].length {
+			at = i
+		}
+	}
+	return at
+}
+
+// substitution is AEP by algorithm 2: at every step the n cheapest of the open slots, then
+// substitute, then the better of the result and the best so far.
 //
-// Whatever it picks are n usable slots within the budget. So where the window is to be
-// better than the best so far, there must be n usable slots whose tasks are below the
+// Whatever the algorithm chooses are n open slots within the budget. So if the choice is to
+// be better than the best so far, there must be n open slots whose tasks are below the
 // goal's bound, and the n cheapest of those, the rivals, must be within the budget. At
-// most steps they are not, and the algorithm does not run; it may run in vain, since it is
+// most steps they are not, and the algorithm need not run; it may run in vain, since it is
 // no exact search and can miss the rivals:
 //
 //	   tasks below the bound, n = 3     the rivals' cost, budget 9
@@ -59,7 +89,7 @@ func (s *scan) substitution(ctx context.Context, g goal) {
 	}
 }
 
-// rivalled reports whether there are n usable slots whose tasks are below the bound at a
+// rivalled reports whether there are n open slots whose tasks are below the bound at a
 // cost within the budget, or so near to it that costs added up in another order could be.
 // Longer tasks leave only where they are in the way.
 func (s *scan) rivalled(now, bound des.Time) bool {
@@ -74,7 +104,7 @@ func (s *scan) rivalled(now, bound des.Time) bool {
 	return ok && within(offers)
 }
 
-// sparesAt are the usable slots beside the n cheapest, which have that cost, by cost, then
+// sparesAt are the open slots beside the n cheapest, which have that cost, by cost, then
 // by place. It leaves out those that substitute cannot take: the budget would not hold them
 // in place of the dearest, or their tasks are no shorter than the longest of the n cheapest.
 func (s *scan) sparesAt(now des.Time, cost float64) []offer {
@@ -90,47 +120,4 @@ func (s *scan) sparesAt(now des.Time, cost float64) []offer {
 	}
 	sortOffers(s.spares)
 	return s.spares
-}
-
-// substitute is algorithm 2. The choice begins with the n cheapest slots, at the given
-// cost. Every spare is tried once, the cheapest first: it takes the place of the longest
-// task in the choice if its own task is shorter and the budget still holds.
-func (s *scan) substitute(spares []offer, cost float64) {
-	for _, spare := range spares {
-		longest := &s.picks[longestOf(s.picks)]
-		after := cost - longest.cost + spare.cost
-		if spare.length < longest.length && after <= s.tariff.limit {
-			*longest, cost = spare, after
-		}
-	}
-}
-
-func longestOf(offers []offer) int {
-	at := 0
-	for i := range offers {
-		if offers[i].length > offers[at].length {
-			at = i
-		}
-	}
-	return at
-}
-
-// cheapestOfEach keeps the best of the n cheapest of all steps: META's simplified
-// MinProcTime. They change where a slot comes that is among them, and where one of
-// them leaves, which can be for the better.
-func (s *scan) cheapestOfEach(ctx context.Context, g goal) {
-	s.cheap.reset(s.req.Nodes)
-	for now, o := range s.offers(ctx) {
-		s.cheap.advance(now)
-		s.cheap.add(o)
-		offers, ok := s.cheap.chosen()
-		if !ok {
-			continue
-		}
-		s.work.Steps++
-		if f := figuresOf(offers, now); f.cost <= s.tariff.limit {
-			s.work.Subsets++
-			s.keep(offers, now, g.value(&f))
-		}
-	}
 }
