@@ -56,7 +56,7 @@ func TestWhatIsSureIsFound(t *testing.T) {
 			require.True(t, found.OK, name)
 		}
 	})
-	require.Greater(t, sure[true], sure[false]/20, "the property is about something")
+	require.Greater(t, sure[true], sure[false]/100, "the property is about something") // one in 14 or so; fewer by chance
 }
 
 func TestNearlyTheBudgetIsSummedUpExactly(t *testing.T) {
