@@ -2,6 +2,7 @@ package slurm
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
 	"github.com/gridslot/gridslot/des"
@@ -37,88 +38,127 @@ func (l *backfillLoop) next() des.Time {
 }
 
 // interval is a part of backfill's table: from begin to end, in seconds of the host's clock, the
-// nodes free are in no plan.
+// nodes free and so many licences are in no plan.
 type interval struct {
 	begin, end int64
 	free       nodeSet
+	licenses   map[string]int // nil: licences are not planned
 }
 
-// table is what a run of backfill plans in: intervals that follow each other.
+// need is what a plan takes.
+type need struct {
+	nodes    nodeSet
+	licenses []Amount
+}
+
+// take takes a need from the interval.
+func (i *interval) take(n need) {
+	i.free.remove(n.nodes)
+	if i.licenses != nil {
+		for _, l := range n.licenses {
+			i.licenses[l.Kind] = max(0, i.licenses[l.Kind]-l.Count)
+		}
+	}
+}
+
+// licensed reports whether the interval has so many licences.
+func (i *interval) licensed(amounts []Amount) bool {
+	return i.licenses == nil || !slices.ContainsFunc(amounts, func(l Amount) bool { return i.licenses[l.Kind] < l.Count })
+}
+
+// table is what a run of backfill plans in: intervals that follow each other. The first one may come
+// to be empty.
 type table struct {
 	intervals  []interval
 	resolution int64
-	records    int  // that the table has used; one that is merged with another is not given back
-	started    bool // the first plan that begins with the table has used the record before it
-	size       int  // most records
+	records    int // that the table has used; one that is merged with another is not given back
+	size       int // most records
 }
 
-func newTable(now, window, resolution int64, size int, all nodeSet) *table {
+func newTable(now, window, resolution int64, size int, all nodeSet, licenses map[string]int) *table {
 	return &table{
-		intervals:  []interval{{now / resolution * resolution, (now + window) / resolution * resolution, all}},
+		intervals:  []interval{{now / resolution * resolution, (now + window) / resolution * resolution, all, licenses}},
 		resolution: resolution, records: 1, size: size,
 	}
 }
 
 func (t *table) full() bool { return t.records >= t.size }
 
-// plan takes nodes from begin to end, for a resolution at least.
-func (t *table) plan(begin, end int64, nodes nodeSet) {
-	first := t.intervals[0].begin
-	begin = max(begin, first)
-	end = max(end, begin+t.resolution)
-	if begin == first && !t.started {
-		t.started = true
-		t.records++
-	}
-	for _, cut := range []int64{begin, end} {
-		at := slices.IndexFunc(t.intervals, func(i interval) bool { return i.begin < cut && cut < i.end })
-		if at < 0 {
-			continue
-		}
-		later := interval{cut, t.intervals[at].end, t.intervals[at].free.clone()}
-		t.intervals[at].end = cut
-		t.intervals = slices.Insert(t.intervals, at+1, later)
-		t.records++
-	}
-	for _, i := range t.intervals {
-		if i.begin >= begin && i.end <= end {
-			i.free.remove(nodes)
-		}
-	}
-	merged := t.intervals[:1]
-	for _, i := range t.intervals[1:] {
-		if last := &merged[len(merged)-1]; last.free.equal(i.free) {
-			last.end = i.end
-		} else {
-			merged = append(merged, i)
-		}
-	}
-	t.intervals = merged
+// windowEnd is the end of the table.
+func (t *table) windowEnd() int64 { return t.intervals[len(t.intervals)-1].end }
+
+// cut splits an interval in two at a second.
+func (t *table) cut(at int, second int64) {
+	later := t.intervals[at]
+	later.begin, later.free, later.licenses = second, later.free.clone(), maps.Clone(later.licenses)
+	t.intervals[at].end = second
+	t.intervals = slices.Insert(t.intervals, at+1, later)
+	t.records++
 }
 
-// clashes reports whether any of nodes is taken within [begin, end).
-func (t *table) clashes(begin, end int64, nodes nodeSet) bool {
-	for _, i := range t.intervals {
-		if i.end > begin && i.begin < end && !nodes.within(i.free) {
+// plan takes what is needed from begin to end, for a resolution at least. The first two neighbours
+// from the beginning of the plan on that have come to have the same free are made one.
+func (t *table) plan(begin, end int64, needs need) {
+	begin = max(begin, t.intervals[0].begin)
+	end = max(end, begin+t.resolution)
+	at := slices.IndexFunc(t.intervals, func(i interval) bool { return i.end >= begin })
+	if at < 0 {
+		return
+	}
+	if t.intervals[at].end > begin {
+		t.cut(at, begin)
+	}
+	merge := max(at-1, 0)
+	last := len(t.intervals) // the first interval behind the plan
+	for at++; at < len(t.intervals); at++ {
+		if end < t.intervals[at].end {
+			t.cut(at, end)
+		}
+		if t.intervals[at].take(needs); end == t.intervals[at].end {
+			last = at + 1
+			break
+		}
+	}
+	for k := merge; k < last && k+1 < len(t.intervals); k++ {
+		this, next := &t.intervals[k], &t.intervals[k+1]
+		if this.free.equal(next.free) && maps.Equal(this.licenses, next.licenses) {
+			this.end = next.end
+			t.intervals = slices.Delete(t.intervals, k+1, k+2)
+			return
+		}
+	}
+}
+
+// clashes reports whether any of what is needed is taken within [begin, end).
+func (t *table) clashes(begin, end int64, needs need) bool {
+	for k := range t.intervals {
+		i := &t.intervals[k]
+		if i.end > begin && i.begin < end && !(needs.nodes.within(i.free) && i.licensed(needs.licenses)) {
 			return true
 		}
 	}
 	return false
 }
 
-// freeFor is the nodes of a partition that are free from start to end, both included, and the end
-// of the first interval after which nodes of it become free that are not free throughout up to
-// there; 0 if there is none.
-func (t *table) freeFor(start, end int64, nodes nodeSet) (free nodeSet, later int64) {
-	free = nodes.clone()
-	for k, i := range t.intervals {
-		if i.end > start && k+1 < len(t.intervals) && later == 0 {
-			gained := nodes.clone()
+// opening is what a job may be planned on from a second on.
+type opening struct {
+	nodes    nodeSet
+	licensed bool  // enough licences are in no plan
+	later    int64 // the next second from which there may be other nodes; 0: there is none
+}
+
+// openingFrom is what of nodes and of licences is in no plan from start to end, both included.
+func (t *table) openingFrom(start, end int64, needs need) opening {
+	o := opening{nodes: needs.nodes.clone(), licensed: true}
+	for k := range t.intervals {
+		i := &t.intervals[k]
+		if i.end > start && k+1 < len(t.intervals) && o.later == 0 {
+			gained := needs.nodes.clone()
 			gained.intersect(t.intervals[k+1].free)
-			now := free.clone()
+			now := o.nodes.clone()
 			now.intersect(i.free)
 			if !gained.within(now) {
-				later = i.end
+				o.later = i.end
 			}
 		}
 		if i.end <= start {
@@ -127,149 +167,277 @@ func (t *table) freeFor(start, end int64, nodes nodeSet) (free nodeSet, later in
 		if i.begin > end {
 			break
 		}
-		free.intersect(i.free)
+		o.nodes.intersect(i.free)
+		if !i.licensed(needs.licenses) {
+			o.licensed, o.later = false, i.end
+		}
 	}
-	return free, later
+	return o
 }
 
 // runBackfill is a run of backfill.
 func (c *Controller) runBackfill(now des.Time) {
 	l, rules := &c.backfill, &c.conf.Schedule
+	if c.completes(now) {
+		return
+	}
+	l.ran = now
 	l.runs++
 	if l.planned != nil && !l.planned.empty() {
 		c.changed(now)
 	}
-	t := newTable(c.second(now), int64(rules.Window/des.Second), int64(rules.Resolution/des.Second), rules.TableSize, c.up.clone())
-	planned := newNodeSet(len(c.conf.Nodes))
-	tests, starts := 0, 0
-	shares := newShares(rules)
-	for _, e := range c.runnable(now) {
-		if tests >= rules.MaxTests {
-			break
+	l.planned = newNodeSet(len(c.conf.Nodes))
+	queue := c.runnable(now)
+	for j := range c.waiting {
+		j.estimate = 0
+	}
+	if len(queue) == 0 {
+		return
+	}
+	var licenses map[string]int
+	if rules.Licenses {
+		licenses = map[string]int{}
+		for _, amount := range c.conf.Licenses {
+			licenses[amount.Kind] += amount.Count
 		}
-		if e.job.state != pending || !c.mayEver(e.job, e.job.requested()) || !shares.admit(e) {
-			continue
-		}
-		if !c.mayRun(e.job) || !c.allowed(e.job, e.job.requested()) || !c.licensed(e.job) {
-			continue
-		}
-		tested, full := c.fill(now, e, t, planned)
-		if e.job.state == running {
-			if starts++; starts == rules.MaxBackfillStart {
+	}
+	r := &backfillRun{c: c, now: now, second: c.second(now), shares: newShares(rules),
+		table: newTable(c.second(now), int64(rules.Window/des.Second), int64(rules.Resolution/des.Second), rules.TableSize, c.up.clone(), licenses)}
+	if rules.Licenses {
+		byID := slices.SortedFunc(slices.Values(c.running), func(a, b *Job) int { return cmp.Compare(a.ID, b.ID) })
+		for _, j := range byID {
+			if !r.reserveRunning(j) {
 				break
 			}
 		}
-		if tested {
-			tests++
-		}
-		if full {
+	}
+	for _, e := range queue {
+		if r.tests >= rules.MaxTests || rules.MaxBackfillStart > 0 && r.starts >= rules.MaxBackfillStart || !r.consider(e) {
 			break
 		}
 	}
-	planned.intersect(c.idleNodes())
-	if l.planned = planned; !planned.empty() {
+	l.planned.intersect(c.idleNodes())
+	if !l.planned.empty() {
 		c.changed(now)
 	}
-	l.ran = now
 }
 
-// fill starts the job of e, or plans it. It reports whether the job was tested, and whether the
-// table is full, which ends the run.
-func (c *Controller) fill(now des.Time, e *entry, t *table, planned nodeSet) (tested, full bool) {
-	j := e.job
-	j.part = e.part
-	second := c.second(now)
+// backfillRun is what a run of backfill has so far.
+type backfillRun struct {
+	c      *Controller
+	now    des.Time
+	second int64 // of now, of the host's clock
+	table  *table
+	shares *shares
+	tests  int // jobs for which nodes were looked for
+	starts int
+}
+
+// reserveRunning takes what a running job has to itself, and its licences, from the table until its
+// limit. It reports false where the table is full.
+func (r *backfillRun) reserveRunning(j *Job) bool {
+	c := r.c
+	needs := need{nodes: newNodeSet(len(c.conf.Nodes)), licenses: j.Licenses}
+	if j.whole && !c.preemptable(j) {
+		needs.nodes = j.nodes
+	}
+	if needs.nodes.empty() && len(needs.licenses) == 0 {
+		return true
+	}
+	if r.table.full() {
+		return false
+	}
+	r.table.plan(0, c.limitSecond(j)/r.table.resolution*r.table.resolution, needs)
+	return true
+}
+
+// consider starts the job of e, plans it, or passes it over. It reports false where the run is to end.
+func (r *backfillRun) consider(e *entry) bool {
+	c, j, rules := r.c, e.job, &r.c.conf.Schedule
+	if j.state != pending || j.Held {
+		return true
+	}
+	j.part, j.Priority = e.part, e.priority
+	if !rules.AssocLimitStop && !c.withinJobLimits(j) {
+		return true
+	}
+	nowOnly := !c.reserves(r.now, e) || rules.OnePlan && j.estimate != 0
+	if j.preempting || !r.shares.admit(e) {
+		return true
+	}
+	if !rules.Licenses && !c.licensed(j) || !c.independent(j, r.now) {
+		return true
+	}
+	if most, limit := c.mostNodes(j); most < max(j.Nodes, 1) {
+		j.reason = limit
+		return true
+	}
+	if j.qos != nil && j.qos.noPlans && c.conf.Preempt != "" { // it is looked at as if it were over in a minute
+		limit := j.Limit
+		defer func() { j.Limit = limit }()
+		j.Limit = des.Minute
+	}
+	return r.fill(e, nowOnly)
+}
+
+// fill starts the job of e, or plans it unless it is to start now only. It reports false where the
+// table is full.
+func (r *backfillRun) fill(e *entry, nowOnly bool) bool {
+	c, j, t := r.c, e.job, r.table
 	limit := int64(j.Limit / des.Second)
-	latest := second + int64(c.conf.Schedule.Window/des.Second)
-	for start := second; ; {
-		nodes, later := c.openFrom(now, start, e, t)
+	latest := r.second + int64(c.conf.Schedule.Window/des.Second)
+	before, tested := j.estimate, false
+	for start := r.second; ; {
+		o, from := r.openingFrom(e, start)
+		if o == nil {
+			return true
+		}
+		start = from
 		var begins int64
 		var chosen nodeSet
-		if nodes.count() >= max(j.Nodes, 1) {
-			tested = true
-			begins, chosen = c.willRun(e, nodes, second)
+		if o.licensed && o.nodes.count() >= max(j.Nodes, 1) && o.nodes.hasAll(j.Required) {
+			if !tested {
+				tested = true
+				r.tests++
+			}
+			r.dropUnfit(e, o.nodes)
+			begins, chosen = c.willRun(e, o.nodes, r.second, nowOnly)
 		}
 		if chosen == nil {
-			if later == 0 {
-				return tested, false
+			if o.later == 0 || nowOnly {
+				j.estimate = before
+				return true
 			}
-			start = later
+			start = o.later
 			continue
 		}
 		if start > begins {
 			begins = start
-			c.changed(now)
+			c.changed(r.now)
 		}
-		if begins <= second && chosen.meets(c.leaving) {
-			begins, later = second+1, 0
+		if begins <= r.second && chosen.meets(c.leaving) {
+			begins, o.later = r.second+1, 0
 		}
-		if begins <= second {
-			if placed := c.place(e, chosen); placed != nil {
-				if !c.allowed(j, allocated(placed)) {
-					return tested, false // nobody knows when
+		if begins <= r.second {
+			j.ByBackfill = true
+			became := c.allocate(r.now, e, c.up, o.nodes)
+			j.ByBackfill = became == started
+			switch {
+			case became == started:
+				r.starts++
+				r.reserveRunning(j)
+				return true
+			case became == reserved, became == beyondLimit && !c.conf.Schedule.AssocLimitStop:
+				j.estimate = before
+				return true // nobody knows when
+			case became == beyondLimit: // as if it could start when the next job ends
+				if begins = o.later; begins == 0 {
+					begins = r.second + 500
 				}
-				j.ByBackfill, j.Priority = true, e.priority
-				c.start(now, e, placed)
-				if c.whole(e) && !t.full() {
-					t.plan(0, (second+limit)/t.resolution*t.resolution, j.nodes)
-				}
-				return tested, false
-			}
-			if c.preempt(e, now, chosen) {
-				later = 0
+			default:
+				o.later = 0
 			}
 		}
-		if later > 0 && begins > later {
-			start = later
+		if begins > r.second && nowOnly {
+			if j.estimate = begins; before != 0 && before < begins {
+				j.estimate = before
+			}
+			return true
+		}
+		if o.later > 0 && begins > o.later {
+			start = o.later
 			continue
 		}
-		if begins > latest {
-			return tested, false
+		earlier := before != 0 && before < begins
+		if j.estimate = begins; earlier {
+			j.estimate = before
 		}
+		if begins > latest {
+			return true
+		}
+		needs := need{chosen, j.Licenses}
 		begin, end := begins/t.resolution*t.resolution, (begins+limit)/t.resolution*t.resolution
-		if begins > second && t.clashes(begin, end, chosen) {
+		if begins > r.second && t.clashes(begin, end, needs) {
 			start = begins
 			continue
 		}
-		if !c.reserves(now, e) || j.qos != nil && j.qos.noPlans {
-			return tested, false
+		if !c.conf.Schedule.AssocLimitStop {
+			wants := j.reckonedNeeds()
+			wants.nodes = chosen.count()
+			if over := c.beyondAmounts(j, wants); over != "" {
+				j.reason = over
+				return true
+			}
 		}
-		planned.unite(chosen)
+		if j.qos != nil && j.qos.noPlans {
+			return true
+		}
+		if !earlier {
+			c.backfill.planned.unite(chosen)
+		}
+		if c.conf.Schedule.OnePlan && before != 0 {
+			return true
+		}
 		if t.full() {
-			return tested, true
+			return false
 		}
-		t.plan(begin, end, chosen)
-		return tested, false
+		t.plan(begin, end, needs)
+		return true
 	}
 }
 
-// openFrom is the nodes that could be the job's from a second on for its limit, as far as plans and
-// reservations say, and the next second at which there may be others; 0 if there is none.
-func (c *Controller) openFrom(now des.Time, start int64, e *entry, t *table) (nodes nodeSet, later int64) {
-	second := c.second(now)
-	nodes, later = t.freeFor(start, start+int64(e.job.Limit/des.Second), e.part.nodes)
-	nodes.intersect(c.up)
-	c.barReserved(e.job, c.instant(now, start), nodes)
-	if ends, found := c.reservationEnds(c.instant(now, start)); found {
-		after := c.second(ends) + 1
-		if after < second+int64(c.conf.Schedule.Window/des.Second) && (later == 0 || after < later) {
-			later = after
+// openingFrom is what the job of e could be planned on from a second on for its limit, as far as plans
+// and reservations say, and from which second that is: a reservation of all that it needs is waited
+// for. It is nil where there is no such second.
+func (r *backfillRun) openingFrom(e *entry, start int64) (*opening, int64) {
+	c, j := r.c, e.job
+	if own := j.reservation; own != nil && !c.inForce(own, c.instant(r.now, start)) {
+		return nil, 0
+	}
+	const tries = 11
+	var nodes nodeSet
+	overlaps := false
+	for try := 0; ; try++ {
+		nodes = c.up.clone()
+		b := c.barOf(e, c.instant(r.now, start), nodes)
+		if b.by == nil {
+			overlaps = b.overlaps
+			break
+		}
+		if try == tries-1 {
+			return nil, 0
+		}
+		start = c.second(b.by.End)
+	}
+	nodes.intersect(e.part.nodes)
+	o := r.table.openingFrom(start, max(start, r.second)+int64(j.Limit/des.Second), need{nodes, j.Licenses})
+	if overlaps {
+		after := c.reservationEnds(start, r.table.resolution) + 1
+		if after < r.table.windowEnd() && (o.later == 0 || after < o.later) {
+			o.later = after
 		}
 	}
-	d := c.demandOf(e)
+	for _, n := range j.Excluded {
+		o.nodes.drop(n)
+	}
+	return &o, start
+}
+
+// dropUnfit drops nodes that could not be the job's were they idle.
+func (r *backfillRun) dropUnfit(e *entry, nodes nodeSet) {
+	d := r.c.demandOf(e)
 	for n := range nodes.all {
-		if !c.suits(e.job, n) || !d.couldTake(&c.conf.Nodes[n]) {
+		if !r.c.suits(e.job, n) || !d.couldTake(&r.c.conf.Nodes[n]) {
 			nodes.drop(n)
 		}
 	}
-	return nodes, later
 }
 
 // reserves reports whether the job of e is old and important enough that others wait for it: that
 // backfill plans it, and that it closes its partition.
 func (c *Controller) reserves(now des.Time, e *entry) bool {
-	age := c.second(now) - max(c.second(e.job.submitted), c.second(e.job.Begin))
-	return age >= int64(c.conf.Schedule.MinAgeReserve/des.Second) && int64(e.priority) >= int64(c.conf.Schedule.MinPrioReserve)
+	age := c.second(now) - c.second(e.job.eligible)
+	return (e.job.eligible > 0 || c.conf.Schedule.MinAgeReserve == 0) && age >= int64(c.conf.Schedule.MinAgeReserve/des.Second) && int64(e.priority) >= int64(c.conf.Schedule.MinPrioReserve)
 }
 
 // instant is the beginning of a second of the host's clock, or now itself for the second of now.
@@ -288,8 +456,8 @@ const endsTogether = 30
 // which of them; nil if it could not at all. Running jobs are taken away by the ends of their
 // limits, those together that end within one window, and each window is twice as long as the
 // last one: the start can be later than it had to be.
-func (c *Controller) willRun(e *entry, nodes nodeSet, now int64) (int64, nodeSet) {
-	if chosen := c.foresee(e, nodes, c.free); chosen != nil {
+func (c *Controller) willRun(e *entry, nodes nodeSet, now int64, nowOnly bool) (int64, nodeSet) {
+	if chosen := c.choose(e, nodes, c.free); chosen != nil {
 		return now, chosen.nodes(len(c.conf.Nodes))
 	}
 	free := c.free.clone()
@@ -298,10 +466,13 @@ func (c *Controller) willRun(e *entry, nodes nodeSet, now int64) (int64, nodeSet
 		for _, j := range victims {
 			free.release(j)
 		}
-		if chosen := c.foresee(e, nodes, free); chosen != nil {
+		if chosen := c.choose(e, nodes, free); chosen != nil {
 			return now, chosen.nodes(len(c.conf.Nodes)) // it starts now, or has them end now
 		}
 		order = slices.DeleteFunc(order, func(j *Job) bool { return slices.Contains(victims, j) })
+	}
+	if nowOnly {
+		return 0, nil
 	}
 	slices.SortFunc(order, func(a, b *Job) int {
 		return cmp.Or(cmp.Compare(c.limitSecond(a), c.limitSecond(b)), cmp.Compare(a.ID, b.ID))
@@ -338,7 +509,7 @@ func (c *Controller) willRun(e *entry, nodes nodeSet, now int64) (int64, nodeSet
 				break
 			}
 		}
-		if chosen := c.foresee(e, nodes, free); chosen != nil {
+		if chosen := c.choose(e, nodes, free); chosen != nil {
 			return max(c.limitSecond(last), now+1), chosen.nodes(len(c.conf.Nodes))
 		}
 	}

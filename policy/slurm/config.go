@@ -37,6 +37,7 @@ type Config struct {
 
 	MinJobAge     des.Time // a record that is so old is purged, which is a change to backfill (MinJobAge); 0: never
 	OverTimeLimit des.Time // a job may run so much beyond its limit
+	CompleteWait  des.Time // nothing starts while a job completes that ended less than so long ago
 }
 
 // Node is a row NodeName of slurm.conf, for one node.
@@ -48,6 +49,7 @@ type Node struct {
 	Weight   int // nodes of low weight are taken first
 	Features []string
 	GRES     []Amount // devices by kind, as {"gpu", 4}
+	Row      int      // which row NodeName of slurm.conf defines it, from 0 on
 }
 
 // CPUs is how many cores the node has: a core has one thread.
@@ -105,6 +107,9 @@ type Scheduling struct {
 	MaxStarts        int      // of one pass; 0: no limit (sched_max_job_start)
 	Defer            bool     // the end of a job does not start a pass (defer)
 	AssocLimitStop   bool     // a job beyond a limit closes its partition (assoc_limit_stop)
+	KillInvalid      bool     // a job whose dependency is never satisfied is cancelled (kill_invalid_depend)
+	Licenses         bool     // backfill plans licences (bf_licenses)
+	OnePlan          bool     // backfill plans a job in one of its partitions only (bf_one_resv_per_job)
 	ReorderVictims   int      // preempt_reorder_count
 	PreemptYoungest  bool     // preempt_youngest_first
 	Backfill         bool     // SchedulerType=sched/backfill

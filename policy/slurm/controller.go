@@ -28,6 +28,7 @@ type Controller struct {
 	cores     []coreSet
 	licenses  map[string]int // that no job has
 	leaving   nodeSet        // nodes of jobs that complete
+	weights   []int          // of nodes, as the last job that was to start saw them
 	cpus      int            // of all nodes
 	topQOS    float64        // the highest priority of a QoS
 
@@ -59,10 +60,9 @@ func (c *Controller) retire(now des.Time, j *Job) {
 // partition is a partition as passes need it.
 type partition struct {
 	*Partition
-	at      int
-	nodes   nodeSet
-	weights []int   // of its nodes, ascending, each once
-	factor  float64 // PriorityJobFactor as a part of the largest
+	at     int
+	nodes  nodeSet
+	factor float64 // PriorityJobFactor as a part of the largest
 }
 
 // New is a controller of an idle machine.
@@ -77,10 +77,7 @@ func New(conf *Config, accounts *Accounts) *Controller {
 		p.factor = float64(p.JobFactor) / float64(top)
 		for _, n := range p.Nodes {
 			p.nodes.add(n)
-			p.weights = append(p.weights, conf.Nodes[n].Weight)
 		}
-		slices.Sort(p.weights)
-		p.weights = slices.Compact(p.weights)
 		c.parts = append(c.parts, p)
 	}
 	c.idle, c.free, c.licenses = newUsage(conf), newUsage(conf), map[string]int{}
@@ -90,6 +87,7 @@ func New(conf *Config, accounts *Accounts) *Controller {
 	for i := range conf.Nodes {
 		c.cores = append(c.cores, newCoreSet(conf.Nodes[i].CPUs()))
 		c.cpus += conf.Nodes[i].CPUs()
+		c.weights = append(c.weights, conf.Nodes[i].Weight)
 	}
 	for _, q := range accounts.qos {
 		c.topQOS = max(c.topQOS, q.priority)
@@ -139,6 +137,10 @@ func (c *Controller) finish(now des.Time, j *Job, failed bool) {
 	if c.conf.Enforce.Limits {
 		c.charge(j, now)
 	}
+	c.free.release(j)
+	for _, p := range j.Placed {
+		c.cores[p.Node].free(p.Cores)
+	}
 	c.leaving.unite(j.nodes)
 	c.changed(now)
 }
@@ -146,13 +148,14 @@ func (c *Controller) finish(now des.Time, j *Job, failed bool) {
 // Release says that the nodes of a job that ended are free.
 func (c *Controller) Release(now des.Time, j *Job) {
 	j.state = done
-	c.leaving.remove(j.nodes)
 	for _, l := range j.Licenses {
 		c.licenses[l.Kind] += l.Count
 	}
-	c.free.release(j)
-	for _, p := range j.Placed {
-		c.cores[p.Node].free(p.Cores)
+	c.leaving = newNodeSet(len(c.conf.Nodes))
+	for _, r := range c.ended {
+		if r.job.state == completing {
+			c.leaving.unite(r.job.nodes)
+		}
 	}
 	c.changed(now)
 	if j.requeued {
@@ -225,13 +228,14 @@ func (c *Controller) start(now des.Time, e *entry, placed []Placement) {
 		j.nodes.add(p.Node)
 		c.cores[p.Node].take(p.Cores)
 	}
-	j.billing = c.billing(j, e.part)
+	j.billing, j.whole, j.reason = c.billing(j, e.part), c.whole(e), NoReason
+	c.ageNoMore(j)
 	c.leave(j)
 	c.running = append(c.running, j)
 	c.count(j, -1, true)
 	j.began = true
 	if c.main.limitDue == des.Forever {
-		c.main.limitDue = (now/limitInterval + 1) * limitInterval
+		c.watchLimits(now)
 	}
 	c.changed(now)
 	c.Started(now, j)

@@ -49,20 +49,25 @@ type Job struct {
 	reservation *Reservation
 	part        *partition // that was looked at last, or would be in a first pass
 	submitted   des.Time
-	accrued     des.Time // since when it could have started; 0: it never could
+	eligible    des.Time // it could start then, or could have since; 0: it waits for another job or is held
+	accrued     des.Time // since when it grows older; 0: it does not
+	reason      Reason   // why it waits
+	told        Reason   // the last reason that was worth telling
+	doomed      bool     // a job that it depends on ended otherwise than it wants
+	estimate    int64    // the second in which the last run of backfill saw it start; 0: it did not
+	preempting  bool     // it has others end in this pass
+	preempted   des.Time // it had others end last; 0: never
 	basic       uint32   // its priority by priority/basic; 0: none yet
 	reckoned    int      // CPUs that it would have got when nodes were last found for it; 0: never
 	entries     []*entry // waiting: one in each of its partitions
 	nodes       nodeSet  // running: those it has
 	billing     float64  // running: billing a second
+	whole       bool     // running: it has its nodes to itself
 	state       jobState
 	failed      bool     // done: it failed, was killed or cancelled
 	requeued    bool     // it waits again when its nodes are free
-	victims     []*Job   // that were ended for it last
 	graceEnds   des.Time // it is preempted, and ends then at the latest; 0: it is not
 	began       bool     // it has started at some time
-
-	heldByOperator bool // it is held, and not because it came so
 }
 
 type jobState uint8

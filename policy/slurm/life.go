@@ -17,73 +17,146 @@ const (
 	Preempted Stop = "PREEMPTED"
 )
 
-// eligible reports whether the job of e may start now in that partition, as far as the job itself
-// and the partition's limits say.
-func (c *Controller) eligible(e *entry, now des.Time) bool {
-	j := e.job
-	return j.state == pending && c.independent(j) && !j.Held && c.second(j.Begin) <= c.second(now) && c.withinPartition(e)
-}
-
-// independent reports whether what the job depends on is as it wants. It is asked when a queue is
-// made, and what is met then stays met.
-func (c *Controller) independent(j *Job) bool {
-	waits := len(j.After)
-	j.After = slices.DeleteFunc(j.After, func(d Dependency) bool { return c.met(j, d) })
-	if j.AnyAfter && len(j.After) < waits {
-		j.After = nil
+// independent reports whether the job itself could start now, and notes why it waits where it could
+// not. Since when it could is what its age is reckoned from.
+func (c *Controller) independent(j *Job, now des.Time) bool {
+	switch j.reason {
+	case JobHeld, HeldByController, DependencyNeverSatisfied, ReservationDeleted:
+		return false
 	}
-	return len(j.After) == 0
+	switch c.depends(j) {
+	case notMet:
+		if c.second(j.eligible) < c.second(now) {
+			j.eligible = 0
+		}
+		c.ageNoMore(j)
+		j.reason = WaitsForDependency
+		return false
+	case neverMet:
+		c.ageNoMore(j)
+		c.giveUp(now, j)
+		return false
+	}
+	if j.reason == WaitsForDependency {
+		j.reason = NoReason
+	}
+	switch {
+	case c.second(j.eligible) > c.second(now):
+		j.reason = WaitsForBegin
+		return false
+	case j.reservation != nil && !c.inForce(j.reservation, now):
+		j.reason = WaitsForReservation
+		return false
+	case j.eligible == 0 && !j.Held:
+		j.eligible = now
+	case j.reason == WaitsForBegin:
+		j.reason = NoReason
+	}
+	return true
 }
 
-// met reports whether one dependency is as the job wants. Whoever wants to know how a job ended
-// whose record is purged never learns it.
-func (c *Controller) met(j *Job, d Dependency) bool {
+// giveUp follows when what a job depends on can no longer be as it wants.
+func (c *Controller) giveUp(now des.Time, j *Job) {
+	j.reason = DependencyNeverSatisfied
+	if c.conf.Schedule.KillInvalid {
+		c.drop(now, j)
+	}
+}
+
+// met is how a dependency stands.
+type met uint8
+
+const (
+	isMet met = iota
+	notMet
+	neverMet
+)
+
+// depends is how what the job depends on stands. What is met stays met.
+func (c *Controller) depends(j *Job) met {
+	fulfilled, failed := false, false
+	j.After = slices.DeleteFunc(j.After, func(d Dependency) bool {
+		stands := c.stands(j, d)
+		fulfilled, failed = fulfilled || stands == isMet, failed || stands == neverMet
+		return stands == isMet || j.AnyAfter && stands == neverMet
+	})
+	switch {
+	case j.AnyAfter && fulfilled:
+		j.After = nil
+	case failed && (!j.AnyAfter || len(j.After) == 0):
+		j.doomed = true
+	}
+	switch {
+	case j.doomed:
+		return neverMet
+	case len(j.After) > 0:
+		return notMet
+	}
+	return isMet
+}
+
+// stands is how one dependency stands. A job whose record is purged stands in nobody's way.
+func (c *Controller) stands(j *Job, d Dependency) met {
 	if d.Kind == "singleton" {
 		for _, other := range c.jobs {
 			if other.ID < j.ID && other.Name == j.Name && other.User == j.User && other.state != done {
-				return false
+				return notMet
 			}
 		}
-		return true
+		return isMet
 	}
 	other := c.jobs[d.Job]
 	switch {
 	case other == nil:
-		return d.Kind == "after" || d.Kind == "afterany"
+		return isMet
 	case d.Kind == "after":
-		return other.began || other.state == done
+		if other.state != pending && !other.requeued {
+			return isMet
+		}
+		return notMet
 	case other.state != done:
-		return false
-	case d.Kind == "afterok":
-		return !other.failed
-	case d.Kind == "afternotok":
-		return other.failed
+		return notMet
+	case d.Kind == "afterok" && other.failed, d.Kind == "afternotok" && !other.failed:
+		return neverMet
 	}
-	return true
+	return isMet
 }
 
 // Cancel ends a job, whether it waits or runs.
 func (c *Controller) Cancel(now des.Time, j *Job) {
 	switch j.state {
 	case pending:
-		j.state, j.failed = done, true
-		c.retire(now, j)
-		c.count(j, -1, false)
-		c.leave(j)
-		c.changed(now)
+		c.drop(now, j)
 		c.main.stir(&c.conf.Schedule, now)
-		c.Stopped(now, j, Cancelled)
 	case running:
 		c.stop(now, j, Cancelled, false)
 		c.main.stir(&c.conf.Schedule, now)
 	}
 }
 
+// drop ends a job that waits.
+func (c *Controller) drop(now des.Time, j *Job) {
+	c.ageNoMore(j)
+	j.state, j.failed = done, true
+	c.retire(now, j)
+	c.count(j, -1, false)
+	c.leave(j)
+	c.changed(now)
+	c.Stopped(now, j, Cancelled)
+}
+
 // Hold has a job that waits wait until it is released.
 func (c *Controller) Hold(now des.Time, j *Job, hold bool) {
 	if j.state == pending && j.Held != hold {
-		j.Held, j.heldByOperator = hold, hold
+		j.Held = hold
 		j.basic = 0 // a job that is released gets another one
+		if c.second(j.eligible) < c.second(now) {
+			j.eligible = 0
+		}
+		if j.reason = NoReason; hold {
+			j.reason = HeldByController
+			c.ageNoMore(j)
+		}
 	}
 	c.update(now, j)
 }
@@ -199,8 +272,10 @@ func (c *Controller) stop(now des.Time, j *Job, why Stop, requeue bool) {
 func (c *Controller) requeue(now des.Time, j *Job) {
 	c.ended = slices.DeleteFunc(c.ended, func(r record) bool { return r.job == j })
 	j.state, j.requeued, j.failed, j.graceEnds, j.ByBackfill = pending, false, false, 0, false
-	j.Begin, j.reckoned, j.Placed = max(j.Begin, now.Add(credentialExpires)), 0, nil
-	j.accrued = j.Begin
+	if c.second(j.eligible) <= c.second(now) {
+		j.eligible = now.Add(credentialExpires)
+	}
+	j.submitted, j.accrued, j.reckoned, j.Placed, j.told = now, 0, 0, nil, NoReason
 	c.enter(j) // with the priority that it had
 	c.changed(now)
 }

@@ -12,6 +12,7 @@ import (
 // limits are what a QoS or an association allows; 0 is no limit, and a map has what is limited.
 type limits struct {
 	jobs             int            // that run at once (GrpJobs)
+	accruing         int            // that wait and grow older at once (GrpJobsAccrue)
 	amounts          map[string]int // that running jobs have together, by kind of TRES (GrpTRES)
 	minutes          map[string]int // that running jobs may still use, amount times minutes (GrpTRESRunMins)
 	amountsOfJob     map[string]int // MaxTRESPerJob
@@ -37,6 +38,7 @@ type group struct {
 	limits
 	running []*Job
 	waiting int // jobs that wait
+	aging   int // of them, those that grow older
 }
 
 // qos is a quality of service: a priority, limits, and whom its jobs preempt.
@@ -80,6 +82,8 @@ func (l *limits) set(key, value string) (known bool, err error) {
 	switch key {
 	case "grpjobs":
 		count(&l.jobs)
+	case "grpjobsaccrue":
+		count(&l.accruing)
 	case "grptres":
 		amounts(&l.amounts)
 	case "grptresrunmins":
@@ -131,8 +135,11 @@ func (l *limits) set(key, value string) (known bool, err error) {
 	return true, err
 }
 
-// tres is how much a job asks for or has of a kind of TRES.
-type tres struct{ cpus, nodes, mem int }
+// tres is how much a job asks for or has of a kind of TRES, and on which nodes where they are known.
+type tres struct {
+	cpus, nodes, mem int
+	on               []int
+}
 
 func (t tres) of(kind string) int {
 	switch kind {
@@ -159,7 +166,7 @@ func (t tres) within(most map[string]int) bool {
 // requested is what a job asks for, before nodes are known.
 func (j *Job) requested() tres {
 	nodes := max(j.Nodes, 1)
-	return tres{cpus: max(j.tasks()*j.cpusPerTask(), nodes), nodes: nodes, mem: j.Memory * nodes}
+	return tres{cpus: max(j.tasks()*j.cpusPerTask(), nodes), nodes: nodes, mem: j.Memory * nodes, on: j.Required}
 }
 
 // allocated is what a running job has, or what it would have.
@@ -168,59 +175,143 @@ func allocated(placed []Placement) tres {
 	for _, p := range placed {
 		t.cpus += p.CPUs
 		t.mem += p.Mem
+		t.on = append(t.on, p.Node)
 	}
 	return t
 }
 
-// mayRun reports whether the limits of its QoS and its associations on jobs and their time let the
-// job start: those that can be told before nodes are chosen.
-func (c *Controller) mayRun(j *Job) bool {
+// beyondJobLimits is the limit on jobs or on their time that does not let the job start, or "": those
+// that can be told before nodes are chosen. A limit of the QoS stands in for those of associations.
+func (c *Controller) beyondJobLimits(j *Job) Reason {
 	if !c.conf.Enforce.Limits {
-		return true
+		return ""
 	}
-	for g := range j.groups {
-		if g.jobs > 0 && len(g.running) >= g.jobs {
-			return false
+	var of limits // the QoS's
+	if q := j.qos; q != nil {
+		of = q.limits
+		ofUser, ofAccount := q.sharers(j)
+		switch {
+		case q.jobs > 0 && len(q.running) >= q.jobs:
+			return "QOSGrpJobsLimit"
+		case q.jobsOfAccount > 0 && len(ofAccount) >= q.jobsOfAccount:
+			return "MaxJobsPerAccount"
+		case q.jobsOfUser > 0 && len(ofUser) >= q.jobsOfUser:
+			return "QOSMaxJobsPerUserLimit"
+		case q.wall > 0 && j.Limit > q.wall:
+			return "QOSMaxWallDurationPerJobLimit"
 		}
 	}
-	if q := j.qos; q != nil && !((q.wall == 0 || j.Limit <= q.wall) && q.jobsWithinShares(j)) {
-		return false
+	for at := j.assoc; at != nil; at = at.parent {
+		if of.jobs == 0 && at.jobs > 0 && len(at.running) >= at.jobs {
+			return "AssocGrpJobsLimit"
+		}
+		if at != j.assoc {
+			continue
+		}
+		most := at.inherited(func(l *limits) int64 { return int64(l.jobsOfUser) })
+		if of.jobsOfUser == 0 && of.jobsOfAccount == 0 && most > 0 && int64(len(at.running)) >= most {
+			return "AssocMaxJobsLimit"
+		}
+		wall := at.inherited(func(l *limits) int64 { return int64(l.wall) })
+		if of.wall == 0 && wall > 0 && int64(j.Limit) > wall {
+			return "AssocMaxWallDurationPerJobLimit"
+		}
 	}
-	if j.assoc == nil {
-		return true
-	}
-	most, wall := j.assoc.inherited(func(l *limits) int64 { return int64(l.jobsOfUser) }), j.assoc.inherited(func(l *limits) int64 { return int64(l.wall) })
-	return (most == 0 || int64(len(j.assoc.running)) < most) && (wall == 0 || int64(j.Limit) <= wall)
+	return ""
 }
 
-// mayEver reports whether the job is within what one job may have by its QoS and associations.
-func (c *Controller) mayEver(j *Job, wants tres) bool {
+// beyondAmounts is the limit on amounts that does not let the job start with so much, or "". A
+// limit of the QoS stands in for those of associations on the same kind.
+func (c *Controller) beyondAmounts(j *Job, wants tres) Reason {
 	if !c.conf.Enforce.Limits {
-		return true
+		return ""
 	}
-	for g := range j.groups {
-		if !wants.within(g.amountsOfJob) {
-			return false
+	var of limits // the QoS's
+	if q := j.qos; q != nil {
+		of = q.limits
+		ofUser, ofAccount := q.sharers(j)
+		for _, kind := range tresKinds {
+			switch {
+			case c.beyondSum(q.amounts, q.running, kind, wants):
+				return Reason("QOSGrp" + limitNames[kind] + "Limit")
+			case c.beyondMinutes(&q.group, j, kind, wants):
+				return Reason("QOSGrp" + strings.ToUpper(kind) + "RunMinutesLimit")
+			case beyond(q.amountsOfJob, kind, wants):
+				return Reason("QOSMax" + limitNames[kind] + "PerJobLimit")
+			case c.beyondSum(q.amountsOfAccount, ofAccount, kind, wants):
+				return Reason("Max" + limitNames[kind] + "PerAccount")
+			case c.beyondSum(q.amountsOfUser, ofUser, kind, wants):
+				return Reason("QOSMax" + limitNames[kind] + "PerUserLimit")
+			}
 		}
 	}
-	return true
+	for at := j.assoc; at != nil; at = at.parent {
+		for _, kind := range tresKinds {
+			switch {
+			case of.amounts[kind] == 0 && c.beyondSum(at.amounts, at.running, kind, wants):
+				return Reason("AssocGrp" + limitNames[kind] + "Limit")
+			case of.minutes[kind] == 0 && c.beyondMinutes(&at.group, j, kind, wants):
+				return Reason("AssocGrp" + strings.ToUpper(kind) + "RunMinutesLimit")
+			case of.amountsOfJob[kind] == 0 && beyond(at.amountsOfJob, kind, wants):
+				return Reason("AssocMax" + limitNames[kind] + "PerJobLimit")
+			}
+		}
+	}
+	return ""
 }
 
-// allowed reports whether the limits of its QoS and its associations on amounts let the job start
-// with so much.
-func (c *Controller) allowed(j *Job, wants tres) bool {
-	if !c.conf.Enforce.Limits {
-		return true
-	}
-	if !c.mayEver(j, wants) {
+// tresKinds are the kinds of amounts that limits are on, in Slurm's order.
+var tresKinds = []string{"cpu", "mem", "node"}
+
+// limitNames are the names of kinds of TRES in reasons.
+var limitNames = map[string]string{"cpu": "Cpu", "node": "Node", "mem": "Memory"}
+
+// beyond reports whether so much of a kind is more than what is the most.
+func beyond(most map[string]int, kind string, wants tres) bool {
+	limit, limited := most[kind]
+	return limited && wants.of(kind) > limit
+}
+
+// beyondSum reports whether so much of a kind would be more than the most, with what others have.
+// A node that the others have already counts once.
+func (c *Controller) beyondSum(most map[string]int, running []*Job, kind string, wants tres) bool {
+	limit, limited := most[kind]
+	if !limited {
 		return false
 	}
-	for g := range j.groups {
-		if !c.hasRoom(g, j, wants) {
-			return false
+	more := wants.of(kind)
+	if kind == "node" {
+		theirs := c.nodesOf(running)
+		for _, n := range wants.on {
+			if theirs.has(n) {
+				more--
+			}
 		}
 	}
-	return j.qos == nil || j.qos.amountsWithinShares(j, wants)
+	return c.has(running, kind)+more > limit
+}
+
+// nodesOf is the nodes that jobs have.
+func (c *Controller) nodesOf(running []*Job) nodeSet {
+	all := newNodeSet(len(c.conf.Nodes))
+	for _, r := range running {
+		all.unite(r.nodes)
+	}
+	return all
+}
+
+// beyondMinutes reports whether the jobs of a group could use more minutes of a kind than they may
+// with one that wants so much. Slurm counts whole minutes.
+func (c *Controller) beyondMinutes(g *group, j *Job, kind string, wants tres) bool {
+	limit, limited := g.minutes[kind]
+	if !limited {
+		return false
+	}
+	seconds := 0.0
+	for _, r := range g.running {
+		seconds += float64(r.has().of(kind)) * c.unused(r)
+	}
+	return wants.of(kind)*int(j.Limit/des.Minute)+int(seconds/60) > limit
 }
 
 // inherited is a limit of a user, or the nearest one of an account above; 0 if there is none.
@@ -233,23 +324,33 @@ func (a *association) inherited(of func(*limits) int64) int64 {
 	return 0
 }
 
-// hasRoom reports whether the jobs of a group stay within its amounts with one that wants so much.
-func (c *Controller) hasRoom(g *group, j *Job, wants tres) bool {
-	for kind, most := range g.amounts {
-		if c.has(g.running, kind)+wants.of(kind) > most {
-			return false
+// preferredNodes are the nodes that jobs of those groups have already which limit how many nodes
+// their jobs have: another job there costs no further node.
+func (c *Controller) preferredNodes(j *Job) nodeSet {
+	nodes := newNodeSet(len(c.conf.Nodes))
+	if !c.conf.Enforce.Limits {
+		return nodes
+	}
+	ofQOS := false
+	if q := j.qos; q != nil {
+		ofUser, ofAccount := q.sharers(j)
+		for _, shared := range []struct {
+			most    map[string]int
+			running []*Job
+		}{{q.amounts, q.running}, {q.amountsOfUser, ofUser}, {q.amountsOfAccount, ofAccount}} {
+			if shared.most["node"] > 0 {
+				nodes.unite(c.nodesOf(shared.running))
+			}
+		}
+		ofQOS = q.amounts["node"] > 0
+	}
+	for at := j.assoc; at != nil && !ofQOS; at = at.parent {
+		if at.amounts["node"] > 0 {
+			nodes.unite(c.nodesOf(at.running))
+			break
 		}
 	}
-	for kind, most := range g.minutes {
-		sum := float64(wants.of(kind)) * float64(j.Limit/des.Second)
-		for _, r := range g.running {
-			sum += float64(r.has().of(kind)) * c.unused(r)
-		}
-		if sum > float64(most)*60 {
-			return false
-		}
-	}
-	return true
+	return nodes
 }
 
 // unused is how many seconds of its limit a running job had left when priorities were computed
@@ -264,11 +365,7 @@ func (j *Job) has() tres { return allocated(j.Placed) }
 // has is how much of a kind jobs have together. Nodes are counted once.
 func (c *Controller) has(running []*Job, kind string) int {
 	if kind == "node" {
-		all := newNodeSet(len(c.conf.Nodes))
-		for _, r := range running {
-			all.unite(r.nodes)
-		}
-		return all.count()
+		return c.nodesOf(running).count()
 	}
 	sum := 0
 	for _, r := range running {
@@ -288,30 +385,6 @@ func (q *qos) sharers(j *Job) (ofUser, ofAccount []*Job) {
 		}
 	}
 	return ofUser, ofAccount
-}
-
-// jobsWithinShares reports whether the job's user and account may have another job of a QoS.
-func (q *qos) jobsWithinShares(j *Job) bool {
-	ofUser, ofAccount := q.sharers(j)
-	return (q.jobsOfUser == 0 || len(ofUser) < q.jobsOfUser) && (q.jobsOfAccount == 0 || len(ofAccount) < q.jobsOfAccount)
-}
-
-// amountsWithinShares reports whether the job's user and account may have so much more of a QoS.
-func (q *qos) amountsWithinShares(j *Job, wants tres) bool {
-	fits := func(running []*Job, most map[string]int) bool {
-		for kind, limit := range most {
-			sum := wants.of(kind)
-			for _, r := range running {
-				sum += r.has().of(kind)
-			}
-			if sum > limit {
-				return false
-			}
-		}
-		return true
-	}
-	ofUser, ofAccount := q.sharers(j)
-	return fits(ofUser, q.amountsOfUser) && fits(ofAccount, q.amountsOfAccount)
 }
 
 // submittable reports whether the limits of submission let the job come.

@@ -17,6 +17,7 @@ type mainLoop struct {
 	last     des.Time // this loop asked for a pass last
 	purgeDue des.Time // old records are looked at next, or des.Forever where there are none
 	limitDue des.Time // jobs beyond their limits are looked for next, or des.Forever where none runs
+	resvDue  des.Time // states of reserved nodes are set next, or des.Forever where nothing is reserved
 
 	full     bool     // the pass that is asked for looks at the whole queue
 	passDue  des.Time // a pass that is asked for, or des.Forever
@@ -26,7 +27,7 @@ type mainLoop struct {
 }
 
 func (l *mainLoop) begin(rules *Scheduling) {
-	*l = mainLoop{fullDue: rules.Interval, batchDue: des.Forever, purgeDue: des.Forever, limitDue: des.Forever, passDue: des.Forever}
+	*l = mainLoop{fullDue: rules.Interval, batchDue: des.Forever, purgeDue: des.Forever, limitDue: des.Forever, resvDue: des.Forever, passDue: des.Forever}
 }
 
 // wholeSecond is the first whole second from t on.
@@ -47,13 +48,20 @@ func (l *mainLoop) keep(period, now des.Time) {
 }
 
 // next is the second at which the loop has something to do.
-func (l *mainLoop) next() des.Time { return min(l.fullDue, l.batchDue, l.purgeDue, l.limitDue) }
+func (l *mainLoop) next() des.Time {
+	return min(l.fullDue, l.batchDue, l.purgeDue, l.limitDue, l.resvDue)
+}
 
 // wakeMain does what is due in the main loop.
 func (c *Controller) wakeMain(now des.Time) {
 	l := &c.main
+	if l.resvDue == now {
+		c.setReservedNodes(now)
+	}
 	if l.limitDue == now {
 		c.endBeyondLimits(now)
+		c.dropReservations(now)
+		c.watchLimits(now)
 	}
 	if l.purgeDue == now {
 		c.purge(now)
@@ -62,9 +70,21 @@ func (c *Controller) wakeMain(now des.Time) {
 	case l.fullDue:
 		l.fullDue, l.batchDue, l.last = now.Add(c.conf.Schedule.Interval), des.Forever, now
 		l.request(c, now, true)
+		c.findEligible(now)
 	case l.batchDue:
 		l.batchDue, l.last = des.Forever, now
 		l.request(c, now, false)
+		c.findEligible(now)
+	}
+}
+
+// findEligible looks which jobs may start as far as they themselves say, after each pass that the
+// loop has asked for.
+func (c *Controller) findEligible(now des.Time) {
+	for j := range c.waiting {
+		if c.second(j.eligible) <= c.second(now) && c.beyondPartition(j, j.part) == "" {
+			c.independent(j, now)
+		}
 	}
 }
 
@@ -78,6 +98,11 @@ func (c *Controller) purgePeriod() des.Time {
 
 // purge drops the records of jobs that ended MinJobAge ago or longer.
 func (c *Controller) purge(now des.Time) {
+	for j := range c.waiting { // what became of a job whose record is purged nobody learns
+		if j.reason != DependencyNeverSatisfied && c.depends(j) == neverMet {
+			c.giveUp(now, j)
+		}
+	}
 	kept := len(c.ended)
 	if c.conf.MinJobAge > 0 {
 		oldest := c.second(now) - int64(c.conf.MinJobAge/des.Second)
@@ -113,9 +138,14 @@ func (c *Controller) endBeyondLimits(now des.Time) {
 			}
 		}
 	}
+}
+
+// watchLimits has the loop look again, a multiple of limitInterval later than now, whether jobs are
+// beyond their limits and reservations are over, where there are any.
+func (c *Controller) watchLimits(now des.Time) {
 	c.main.limitDue = des.Forever
-	if len(c.running) > 0 {
-		c.main.limitDue = now.Add(limitInterval)
+	if len(c.running) > 0 || slices.ContainsFunc(c.reserved, func(r *Reservation) bool { return r.over }) {
+		c.main.limitDue = (now/limitInterval + 1) * limitInterval
 	}
 }
 
@@ -134,9 +164,10 @@ func (l *mainLoop) request(c *Controller, now des.Time, full bool) {
 // mainPass is what a pass of the main scheduler has left.
 type mainPass struct {
 	now       des.Time
-	available nodeSet // nodes that no job further ahead waits for
-	closed    []bool  // partitions, by position, whose first job that does not fit has been met
-	looked    []int   // how many jobs of each partition have been looked at
+	available nodeSet               // nodes that no job further ahead waits for
+	closed    []bool                // partitions, by position, whose first job that does not fit has been met
+	looked    []int                 // how many jobs of each partition have been looked at
+	passed    map[*Reservation]bool // reservations whose first job that does not fit has been met
 }
 
 // pass is a pass of the main scheduler.
@@ -144,92 +175,120 @@ func (c *Controller) pass(now des.Time) {
 	rules, full := &c.conf.Schedule, c.main.full
 	c.main.full, c.main.passDue, c.main.lastPass, c.main.passed = false, des.Forever, now, true
 	c.main.passes++
-	p := &mainPass{now, c.up.clone(), make([]bool, len(c.parts)), make([]int, len(c.parts))}
-	runnable := slices.DeleteFunc(c.runnable(now), func(e *entry) bool {
-		return e.job.reservation != nil && !e.job.reservation.inForce(now)
-	})
-	starts := 0
-	for depth, e := range runnable {
-		if !full && depth > rules.QueueDepth {
-			return
-		}
-		if e.job.state != pending { // it has started in another partition
+	if c.completes(now) {
+		return
+	}
+	p := &mainPass{now, c.up.clone(), make([]bool, len(c.parts)), make([]int, len(c.parts)), map[*Reservation]bool{}}
+	starts, depth := 0, 0
+	for _, e := range c.runnable(now) {
+		j := e.job
+		j.Priority = e.priority
+		if j.state != pending || j.preempting || c.tooSmall(e) { // it has started in another partition, or is about to
 			continue
 		}
+		if rules.MaxStarts > 0 && starts >= rules.MaxStarts {
+			return
+		}
 		if at := e.part.at; rules.PartitionDepth > 0 {
-			if p.looked[at] == rules.PartitionDepth {
+			if p.looked[at]++; p.looked[at] > rules.PartitionDepth {
+				if j.reason == NoReason {
+					j.reason = WaitsForPriority
+					c.changed(now)
+				}
 				continue
 			}
-			p.looked[at]++
 		}
-		if c.try(e, p) {
-			if starts++; starts == rules.MaxStarts {
-				return
-			}
+		if depth++; !full && depth > rules.QueueDepth+1 {
+			return
+		}
+		became, goOn := c.try(e, p)
+		if became {
+			starts++
+		}
+		if !goOn {
+			return
 		}
 	}
+}
+
+// completes reports whether a job completes for which CompleteWait has all others wait.
+func (c *Controller) completes(now des.Time) bool {
+	recent := c.second(now) - int64(c.conf.CompleteWait/des.Second)
+	return c.conf.CompleteWait > 0 && slices.ContainsFunc(c.ended, func(r record) bool {
+		return r.job.state == completing && r.end >= recent
+	})
+}
+
+// tooSmall reports whether the reservation has too few nodes of the partition for the job of e.
+func (c *Controller) tooSmall(e *entry) bool {
+	if e.job.reservation == nil {
+		return false
+	}
+	both := e.part.nodes.clone()
+	both.intersect(e.job.reservation.nodes)
+	return both.count() < max(e.job.Nodes, 1)
 }
 
 // try starts the job of e, or keeps for it what others are not to take. It reports whether the job
-// has started.
-func (c *Controller) try(e *entry, p *mainPass) bool {
+// has started, and whether the pass is to go on.
+func (c *Controller) try(e *entry, p *mainPass) (starts, goOn bool) {
 	j := e.job
-	switch {
-	case p.closed[e.part.at]:
-		c.changed(p.now)
-		return false
-	case !c.licensed(j) || !c.mayRun(j):
-		return false
-	case !c.allowed(j, j.requested()):
-		p.keepRequired(j)
-		return false
-	}
 	j.part = e.part
-	candidates := e.part.nodes.clone()
-	candidates.intersect(p.available)
-	if candidates.count() < max(j.Nodes, 1) {
-		c.changed(p.now)
-		c.closePartition(e, p)
-		return false
-	}
-	c.barReserved(j, p.now, candidates)
-	placed := c.place(e, candidates)
-	if placed != nil {
-		if c.allowed(j, allocated(placed)) {
-			c.start(p.now, e, placed)
-			return true
-		}
-		if c.conf.Schedule.AssocLimitStop {
-			c.closePartition(e, p)
-		}
-		return false
-	}
-	c.preempt(e, p.now, candidates)
 	switch {
-	case !c.suffices(e, candidates): // it waits for what others keep or have reserved, and not for what is busy
-	case j.reservation != nil:
+	case j.reservation != nil && p.passed[j.reservation], j.reservation == nil && p.closed[e.part.at]:
+		if j.reservation != nil || j.reason == NoReason || j.reason == WaitsForResources {
+			j.reason = WaitsForPriority
+		}
+		c.changed(p.now)
+		return false, true
+	case j.reason.ofLimit() && !c.withinJobLimits(j), j.reason == NodesNotAvailable && !p.available.hasAll(j.Required):
+		return false, true
+	}
+	usable := e.part.nodes.clone()
+	usable.intersect(p.available)
+	if usable.count() < max(j.Nodes, 1) {
+		j.reason = WaitsForResources
+		c.changed(p.now)
+		p.close(e.part)
+		return false, true
+	}
+	if !c.licensed(j) {
+		j.reason = WaitsForLicenses
+		c.changed(p.now)
+		return false, !c.conf.Schedule.Licenses
+	}
+	blocks := false
+	switch became := c.allocate(p.now, e, p.available, nil); {
+	case became == started:
+		return true, true
+	case became == busy, became == beyondLimit && c.conf.Schedule.AssocLimitStop:
+		blocks = true
+	case became == reserved && j.reservation != nil:
 		p.available.remove(j.reservation.nodes)
-	case len(j.Required) > 0:
-		p.keepRequired(j)
-	default:
-		c.closePartition(e, p)
+	case became == neverFits && len(j.entries) == 1:
+		j.reason, j.Held = BadConstraints, true
+		c.prioritize(j, p.now)
+		c.sorted = false
+		c.changed(p.now)
 	}
-	return false
+	switch {
+	case len(j.Required) > 0 && len(j.Required) >= j.Nodes: // others can have the rest of the partition
+		for _, n := range j.Required {
+			p.available.drop(n)
+		}
+	case blocks && j.reservation != nil:
+		p.passed[j.reservation] = true
+	case blocks && c.reserves(p.now, e):
+		p.close(e.part)
+	}
+	return false, true
 }
 
-// keepRequired has nobody else take the nodes that the job names.
-func (p *mainPass) keepRequired(j *Job) {
-	for _, n := range j.Required {
-		p.available.drop(n)
-	}
-}
-
-// closePartition has nobody else start in the partition of e, nor on its nodes, if the job is one
-// that others wait for.
-func (c *Controller) closePartition(e *entry, p *mainPass) {
-	if c.reserves(p.now, e) {
-		p.closed[e.part.at] = true
-		p.available.remove(e.part.nodes)
+// close has nobody else start in a partition, nor on its nodes.
+func (p *mainPass) close(part *partition) {
+	if !p.closed[part.at] {
+		p.closed[part.at] = true
+		p.available.remove(part.nodes)
 	}
 }
 

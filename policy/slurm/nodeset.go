@@ -20,6 +20,8 @@ func allNodes(nodes int) nodeSet {
 func (s nodeSet) add(i int)  { s[i/64] |= 1 << (i % 64) }
 func (s nodeSet) drop(i int) { s[i/64] &^= 1 << (i % 64) }
 
+func (s nodeSet) has(i int) bool { return s[i/64]&(1<<(i%64)) != 0 }
+
 func (s nodeSet) clone() nodeSet { return append(nodeSet(nil), s...) }
 
 // intersect makes s the set of what is in s and in other.

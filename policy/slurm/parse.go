@@ -262,8 +262,8 @@ func (f *configFile) config() (*Config, error) {
 	if s, found := f.take("OverTimeLimit"); found {
 		conf.OverTimeLimit = f.duration(s)
 	}
-	if s, found := f.take("CompleteWait"); found && f.seconds(s) > 0 {
-		f.miss(s)
+	if s, found := f.take("CompleteWait"); found {
+		conf.CompleteWait = f.seconds(s)
 	}
 	if s, found := f.take("PreemptType"); found {
 		switch conf.Preempt = strings.TrimPrefix(s.value, "preempt/"); conf.Preempt {
@@ -396,7 +396,7 @@ func (f *configFile) weights(s setting) []Weight {
 func (f *configFile) readNodes(conf *Config) {
 	var defaults []setting
 	cores := 0
-	for _, row := range f.nodes {
+	for at, row := range f.nodes {
 		if strings.EqualFold(row[0].value, "DEFAULT") {
 			defaults = append(defaults, row[1:]...)
 			continue
@@ -406,7 +406,7 @@ func (f *configFile) readNodes(conf *Config) {
 			f.fail(row[0], "%v", err)
 			return
 		}
-		node := Node{Memory: 1, Weight: 1}
+		node := Node{Memory: 1, Weight: 1, Row: at}
 		cpus := 0
 		for _, s := range append(slices.Clone(defaults), row[1:]...) {
 			switch strings.ToLower(s.key) {
@@ -584,7 +584,8 @@ func (f *configFile) readScheduling(conf *Config) {
 // scheduling reads one of SchedulerParameters.
 func (f *configFile) scheduling(p *Scheduling, s setting) {
 	key := strings.ToLower(s.key)
-	flags := map[string]*bool{"defer": &p.Defer, "assoc_limit_stop": &p.AssocLimitStop, "preempt_youngest_first": &p.PreemptYoungest}
+	flags := map[string]*bool{"defer": &p.Defer, "assoc_limit_stop": &p.AssocLimitStop, "preempt_youngest_first": &p.PreemptYoungest,
+		"kill_invalid_depend": &p.KillInvalid, "bf_licenses": &p.Licenses, "bf_one_resv_per_job": &p.OnePlan}
 	counts := map[string]struct {
 		to    *int
 		least int

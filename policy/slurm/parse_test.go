@@ -63,7 +63,7 @@ NodeName=g[1-2] Gres=gpu:4 Feature=fast,big
 PartitionName=main Nodes=ALL Default=YES MaxTime=1-0
 PartitionName=gpu Nodes=g[1-2] MaxNodes=1 OverSubscribe=EXCLUSIVE PriorityTier=3
 SchedulerParameters=bf_interval=60,\
-defer,bf_licenses
+defer,bf_busy_nodes
 SlurmctldLogFile=/var/log/slurmctld.log
 JobSubmitPlugins=lua
 `
@@ -72,13 +72,13 @@ func TestConfigurationIsRead(t *testing.T) {
 	conf, unknown, err := ReadConfig("slurm.conf", strings.NewReader(smallConf))
 	require.NoError(t, err)
 	require.Len(t, conf.Nodes, 6)
-	require.Equal(t, Node{Name: "g2", Sockets: 2, Cores: 4, Memory: 16000, Weight: 1, Features: []string{"fast", "big"}, GRES: []Amount{{"gpu", 4}}}, conf.Nodes[5])
+	require.Equal(t, Node{Name: "g2", Sockets: 2, Cores: 4, Memory: 16000, Weight: 1, Features: []string{"fast", "big"}, GRES: []Amount{{"gpu", 4}}, Row: 2}, conf.Nodes[5])
 	require.Equal(t, []int{4, 5}, conf.Partitions[1].Nodes)
 	require.True(t, conf.Partitions[1].Exclusive)
 	require.Equal(t, 24*des.Hour, conf.Partitions[0].MaxTime)
 	require.Equal(t, 60*des.Second, conf.Schedule.BackfillInterval)
 	require.True(t, conf.Schedule.Defer)
-	require.Equal(t, []Unknown{{"bf_licenses", 8}, {"JobSubmitPlugins", 11}}, unknown, "told; paths are not")
+	require.Equal(t, []Unknown{{"bf_busy_nodes", 8}, {"JobSubmitPlugins", 11}}, unknown, "told; paths are not")
 }
 
 func TestWrongConfigurationsNameTheirLine(t *testing.T) {
@@ -101,13 +101,13 @@ func TestWrongConfigurationsNameTheirLine(t *testing.T) {
 func TestAccountsAreRead(t *testing.T) {
 	a, unknown, err := ReadAccounts("sacctmgr.txt", strings.NewReader(`
 add qos low priority=10 maxtresperuser=cpu=8,node=2 maxwall=60
-add account a fairshare=3 grpjobsaccrue=2
+add account a fairshare=3 grpwall=2
 add account b parent=a
 add user u1 account=b fairshare=5 qos=low defaultqos=low
 modify user u1 set maxjobs=4
 `))
 	require.NoError(t, err)
-	require.Equal(t, []Unknown{{"grpjobsaccrue=2", 3}}, unknown)
+	require.Equal(t, []Unknown{{"grpwall=2", 3}}, unknown)
 	u := a.find("b", "u1")
 	require.Equal(t, "a", u.parent.parent.name)
 	require.Equal(t, 4, u.jobsOfUser)

@@ -2,6 +2,7 @@ package slurm
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"github.com/gridslot/gridslot/des"
@@ -17,8 +18,8 @@ func (c *Controller) victims(e *entry, now des.Time) []*Job {
 	byID := slices.SortedFunc(slices.Values(c.running), func(a, b *Job) int { return cmp.Compare(a.ID, b.ID) })
 	for _, j := range byID {
 		ran := now - j.Start
-		if j.graceEnds == 0 && ran >= c.conf.PreemptExempt && c.mayPreempt(e, &entry{job: j, part: c.parts[j.StartedIn]}) &&
-			(j.qos == nil || !j.qos.spared) {
+		if ran >= c.conf.PreemptExempt && c.mayPreempt(e, &entry{job: j, part: c.parts[j.StartedIn]}) &&
+			j.nodes.meets(e.part.nodes) && c.preemptable(j) {
 			all = append(all, j)
 		}
 	}
@@ -31,6 +32,11 @@ func (c *Controller) victims(e *entry, now des.Time) []*Job {
 	return all
 }
 
+// preemptable reports whether a job may be preempted by anybody.
+func (c *Controller) preemptable(j *Job) bool {
+	return c.conf.Preempt != "" && (j.qos == nil || !j.qos.spared)
+}
+
 // priorityOf is the priority of the job's QoS.
 func priorityOf(j *Job) float64 {
 	if j.qos == nil {
@@ -39,15 +45,12 @@ func priorityOf(j *Job) float64 {
 	return j.qos.priority
 }
 
-// preempt ends jobs so that the job of e fits on candidates, where it would fit without them. It
-// reports whether it has ended any. Victims are taken away one by one until the job fits; then,
-// as often as preempt_reorder_count says, the last one is put first and those with the most of
-// the nodes found before others, and it begins anew.
-func (c *Controller) preempt(e *entry, now des.Time, candidates nodeSet) bool {
+// victimsFor are the jobs that are to end so that the job of e fits on candidates, and where it would
+// fit then; none where it would not. Victims are taken away one by one until the job fits; then, as
+// often as preempt_reorder_count says, the last one is put first and those with the most of the nodes
+// found before others, and it begins anew.
+func (c *Controller) victimsFor(e *entry, now des.Time, candidates nodeSet) ([]*Job, nodeSet) {
 	order := c.victims(e, now)
-	if len(order) == 0 || slices.ContainsFunc(e.job.victims, func(j *Job) bool { return j.state == completing }) {
-		return false // nobody to end, or their nodes are on the way
-	}
 	for passes := 0; ; {
 		free := c.free.clone()
 		last, chosen := -1, choice(nil)
@@ -59,20 +62,13 @@ func (c *Controller) preempt(e *entry, now des.Time, candidates nodeSet) bool {
 			}
 		}
 		if last < 0 {
-			return false
+			return nil, nil
 		}
 		nodes := chosen.nodes(len(c.conf.Nodes))
 		if passes++; passes-1 > c.conf.Schedule.ReorderVictims || len(order) <= passes {
-			e.job.victims = nil
-			for _, j := range order[:last+1] {
-				if j.nodes.meets(nodes) {
-					c.evict(now, j)
-					e.job.victims = append(e.job.victims, j)
-				}
-			}
-			return len(e.job.victims) > 0
+			return slices.DeleteFunc(order[:last+1], func(j *Job) bool { return !j.nodes.meets(nodes) }), nodes
 		}
-		usable := map[*Job]int{order[last]: 99} // first, whatever it has
+		usable := map[*Job]int{order[last]: math.MaxInt} // first, whatever it has
 		for _, j := range order[:last] {
 			both := j.nodes.clone()
 			both.intersect(nodes)
@@ -84,7 +80,10 @@ func (c *Controller) preempt(e *entry, now des.Time, candidates nodeSet) bool {
 
 // evict ends a job that another one preempts, at once or after its grace time.
 func (c *Controller) evict(now des.Time, j *Job) {
-	if j.qos != nil && j.qos.grace > 0 {
+	if j.graceEnds > 0 && c.second(now) < c.limitSecond(j) {
+		return
+	}
+	if j.graceEnds == 0 && j.qos != nil && j.qos.grace > 0 {
 		j.graceEnds = now.Add(j.qos.grace)
 		return
 	}

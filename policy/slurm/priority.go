@@ -116,8 +116,10 @@ func (c *Controller) priority(j *Job, part *partition, now des.Time) uint32 {
 	}
 	p := 0.0
 	if c.conf.Database {
-		age := float64(max(0, c.second(now)-c.second(j.accrues(now)))) / float64(rules.MaxAge/des.Second)
-		p += rules.Age * min(1, age)
+		if j.accrued > 0 {
+			age := float64(max(0, c.second(now)-c.second(j.accrued))) / float64(rules.MaxAge/des.Second)
+			p += rules.Age * min(1, age)
+		}
 		if j.assoc != nil {
 			p += rules.FairShare * j.assoc.factor
 		}
@@ -128,14 +130,6 @@ func (c *Controller) priority(j *Job, part *partition, now des.Time) uint32 {
 		p += rules.QOS * (j.qos.priority / c.topQOS)
 	}
 	return uint32(min(math.MaxUint32, max(1, p-float64(j.Nice))))
-}
-
-// accrues is the instant from which on the job's age counts: since when it could have started.
-func (j *Job) accrues(now des.Time) des.Time {
-	if j.accrued > 0 {
-		return j.accrued
-	}
-	return now
 }
 
 // basicPriority is what priority/basic counts down from: the first job has one less.

@@ -7,18 +7,111 @@ import (
 	"github.com/gridslot/gridslot/des"
 )
 
-// runnable is the part of the queue that could start at now, as far as the jobs themselves say.
+// runnable is the queue of what could start at now, as far as the jobs themselves and the limits of
+// partitions say. That a job waits for another reason than before is a change; so is each partition of
+// a job whose limits it is beyond while those of another it is not.
 func (c *Controller) runnable(now des.Time) []*entry {
-	var all []*entry
-	for _, e := range c.queue() {
-		if c.eligible(e, now) {
-			if e.job.accrued == 0 {
-				e.job.accrued = now
+	could := map[*entry]bool{}
+	for j := range c.waiting {
+		c.growOlder(j, now)
+		if !j.reason.passing() && j.reason != j.told {
+			j.told = j.reason
+			c.changed(now)
+		}
+		j.preempting = false
+		independent := c.independent(j, now)
+		switch {
+		case j.state != pending: // its dependency is never met
+			continue
+		case j.Held:
+			if j.reason != JobHeld && j.reason != HeldByController && j.reason != ReservationDeleted && j.reason != BadConstraints {
+				j.reason = HeldByController
+				c.changed(now)
 			}
-			all = append(all, e)
+			continue
+		case !independent:
+			if j.reason == JobHeld || j.reason == HeldByController {
+				j.reason = WaitsForDependency
+				c.changed(now)
+			}
+			continue
+		}
+		for _, e := range j.entries {
+			limit := c.beyondPartition(j, e.part)
+			j.part = e.part
+			if limit != j.reason && (limit != "" || j.reason.ofPartition()) {
+				if j.reason = limit; limit == "" {
+					j.reason = NoReason
+				}
+				c.changed(now)
+			}
+			if limit == "" {
+				could[e] = true
+			}
 		}
 	}
-	return all
+	if c.conf.Preempt == "" {
+		var all []*entry
+		for _, e := range c.queue() {
+			if could[e] {
+				all = append(all, e)
+			}
+		}
+		return all
+	}
+	all := slices.Clone(c.pending)
+	return mergeSort(slices.DeleteFunc(all, func(e *entry) bool { return !could[e] }), c.before)
+}
+
+// waiting yields the jobs that wait, in the order of their numbers.
+func (c *Controller) waiting(yield func(*Job) bool) {
+	var last *Job
+	for _, e := range slices.Clone(c.pending) {
+		if e.job != last && e.job.state == pending && !yield(e.job) {
+			return
+		}
+		last = e.job
+	}
+}
+
+// growOlder has the job's age count from when it could start, or from now on where it had to wait for
+// others of its groups to do so (GrpJobsAccrue).
+func (c *Controller) growOlder(j *Job, now des.Time) {
+	if j.accrued > 0 {
+		return
+	}
+	if !c.conf.Enforce.Limits {
+		j.accrued = j.eligible
+		return
+	}
+	if j.Held || j.reason == WaitsForDependency || j.reason == DependencyNeverSatisfied || j.eligible == 0 || c.second(j.eligible) > c.second(now) {
+		return
+	}
+	limited := false
+	for g := range j.groups {
+		if limited = g.accruing > 0; limited {
+			if g.aging >= g.accruing {
+				return
+			}
+			break
+		}
+	}
+	if j.accrued = j.eligible; limited {
+		j.accrued = now
+	}
+	for g := range j.groups {
+		g.aging++
+	}
+}
+
+// ageNoMore has the job's age count no longer.
+func (c *Controller) ageNoMore(j *Job) {
+	if j.accrued > 0 && c.conf.Enforce.Limits {
+		j.accrued = 0
+		for g := range j.groups {
+			g.aging--
+		}
+	}
 }
 
 // enter puts a job into the queue.

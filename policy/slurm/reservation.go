@@ -16,7 +16,8 @@ type Reservation struct {
 	Accounts    []string
 	Maintenance bool // jobs that run are not heeded when it is made (MAINT,IGNORE_JOBS)
 
-	nodes nodeSet
+	nodes       nodeSet
+	begun, over bool // as the states of nodes were set last
 }
 
 // Reserve makes a reservation. It returns a Refusal where Slurm would refuse it, and another error
@@ -38,6 +39,7 @@ func (c *Controller) Reserve(now des.Time, r *Reservation) error {
 		}
 	}
 	c.reserved = append(c.reserved, r)
+	c.watchReservations(now)
 	c.changed(now)
 	c.main.stir(&c.conf.Schedule, now)
 	return nil
@@ -53,33 +55,121 @@ func (c *Controller) reservationOf(j *Job) (*Reservation, error) {
 	return nil, ErrReservation
 }
 
-// inForce reports whether the reservation has begun and has not ended.
-func (r *Reservation) inForce(now des.Time) bool { return r.Start <= now && now < r.End }
+// inForce reports whether the reservation has begun and has not ended. Its last second is one in
+// which its jobs may still start.
+func (c *Controller) inForce(r *Reservation, now des.Time) bool {
+	return c.second(r.Start) <= c.second(now) && c.second(now) <= c.second(r.End)
+}
 
-// barReserved takes from nodes those that the job may not have if it starts at now, as they are
-// reserved for others before its limit ends.
-func (c *Controller) barReserved(j *Job, now des.Time, nodes nodeSet) {
-	switch r := j.reservation; {
-	case r == nil:
-		for _, other := range c.reserved {
-			if other.End > now && other.Start < now.Add(j.Limit) {
+// bar is what reservations keep from a job.
+type bar struct {
+	overlaps bool         // some nodes of its partition are reserved for others before its limit would end
+	by       *Reservation // until that one ends there is no node for it at all; or nil
+}
+
+// barOf takes from nodes those that the job of e may not have if it starts at an instant. Maintenance
+// of all nodes of its partition, or a reservation of a node that it must have, leaves it none.
+func (c *Controller) barOf(e *entry, at des.Time, nodes nodeSet) bar {
+	j, b := e.job, bar{}
+	if j.reservation != nil {
+		nodes.intersect(j.reservation.nodes)
+	}
+	for _, other := range c.reserved {
+		if other == j.reservation || c.second(other.Start) >= c.second(at)+int64(j.Limit/des.Second) || c.second(other.End) <= c.second(at) {
+			continue
+		}
+		switch {
+		case j.reservation != nil:
+			if !j.reservation.Maintenance {
 				nodes.remove(other.nodes)
 			}
+		case other.Maintenance && e.part.nodes.within(other.nodes), other.nodes.hasAny(j.Required):
+			clear(nodes)
+			b.by = other
+			return b
+		default:
+			nodes.remove(other.nodes)
+			b.overlaps = b.overlaps || other.nodes.meets(e.part.nodes)
 		}
-	case r.inForce(now):
-		nodes.intersect(r.nodes)
-	default:
-		clear(nodes)
+	}
+	return b
+}
+
+// hasAny reports whether any of the positions is in the set.
+func (s nodeSet) hasAny(positions []int) bool { return slices.ContainsFunc(positions, s.has) }
+
+// reservationEnds is the first second in which a reservation ends that has not ended by start, and
+// 0 if there is none, rounded up to the resolution of backfill.
+func (c *Controller) reservationEnds(start, resolution int64) int64 {
+	first := int64(0)
+	for _, r := range c.reserved {
+		if end := c.second(r.End); end >= start && (first == 0 || end < first) {
+			first = end
+		}
+	}
+	return (first + resolution - 1) / resolution * resolution
+}
+
+// reservationInterval is how often the states of reserved nodes are set.
+const reservationInterval = 5 * des.Second
+
+// setReservedNodes sets the states of nodes that are reserved now, which is a change as long as a
+// reservation is in force; a beginning has a pass follow.
+func (c *Controller) setReservedNodes(now des.Time) {
+	for _, r := range c.reserved {
+		begun, over := r.Start <= now, r.End <= now
+		if begun && !over || r.Maintenance && r.begun && !r.over && over {
+			c.changed(now)
+		}
+		if begun && !r.begun {
+			c.main.stir(&c.conf.Schedule, now)
+		}
+		r.begun, r.over = begun, over
+	}
+	c.watchReservations(now)
+	if c.main.limitDue == des.Forever {
+		c.watchLimits(now - des.Tick)
 	}
 }
 
-// reservationEnds is the first end of a reservation that is in force at t, and whether there is
-// one.
-func (c *Controller) reservationEnds(t des.Time) (first des.Time, found bool) {
+// watchReservations has the loop set the states of reserved nodes at the next multiple of
+// reservationInterval later than now at which they are others, or a reservation is in force.
+func (c *Controller) watchReservations(now des.Time) {
+	c.main.resvDue = des.Forever
 	for _, r := range c.reserved {
-		if t >= r.Start && t <= r.End && (!found || r.End < first) {
-			first, found = r.End, true
+		var next des.Time
+		switch {
+		case !r.begun:
+			next = max(now, r.Start-des.Tick)
+		case !r.over:
+			next = now
+		default:
+			continue
 		}
+		c.main.resvDue = min(c.main.resvDue, (next/reservationInterval+1)*reservationInterval)
 	}
-	return first, found
+}
+
+// dropReservations drops reservations that are over and in which nothing runs. Jobs that wait for
+// one are held.
+func (c *Controller) dropReservations(now des.Time) {
+	c.reserved = slices.DeleteFunc(c.reserved, func(r *Reservation) bool {
+		runs := slices.ContainsFunc(c.running, func(j *Job) bool { return j.reservation == r })
+		if !r.over || runs || c.second(r.End) >= c.second(now) {
+			return false
+		}
+		for _, e := range c.pending {
+			j := e.job
+			if j.reservation == r {
+				j.reservation, j.Held = nil, true
+				if j.reason != HeldByController {
+					j.reason = ReservationDeleted
+				}
+				c.prioritize(j, now)
+			}
+		}
+		c.changed(now)
+		return true
+	})
+	c.sorted = false
 }

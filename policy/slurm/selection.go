@@ -50,6 +50,8 @@ func (c *Controller) demandOf(e *entry) demand {
 	if e.part.MaxNodes > 0 {
 		d.max = min(d.max, e.part.MaxNodes)
 	}
+	most, _ := c.mostNodes(j)
+	d.max = min(d.max, most)
 	d.cpus = max(d.tasks*d.perTask, d.min)
 	if d.perNode > 0 || d.perTask > 1 {
 		d.cpus = max(d.cpus, d.min*d.pnMin)
@@ -140,28 +142,8 @@ func (c *Controller) fitsMemory(d *demand, node *Node, cpus, mem int) int {
 	return cpus
 }
 
-// choose is the nodes among candidates that the main scheduler would give the job of e with so
-// much free, or nil. Nodes of the lowest weight are tried alone, then with those of the next one,
-// and so on.
+// choose is the nodes among candidates that the job of e would be given with so much free, or nil.
 func (c *Controller) choose(e *entry, candidates nodeSet, free usage) choice {
-	s := c.newSearch(e, candidates, free)
-	offered := slices.Clone(s.cpus)
-	for _, weight := range e.part.weights {
-		for n, cpus := range offered {
-			s.cpus[n] = 0
-			if c.conf.Nodes[n].Weight <= weight {
-				s.cpus[n] = cpus
-			}
-		}
-		if chosen := s.run(); chosen != nil {
-			return chosen
-		}
-	}
-	return nil
-}
-
-// foresee is the nodes that backfill would plan for the job of e: of all candidates at once.
-func (c *Controller) foresee(e *entry, candidates nodeSet, free usage) choice {
 	return c.newSearch(e, candidates, free).run()
 }
 
@@ -171,7 +153,7 @@ func (c *Controller) newSearch(e *entry, candidates nodeSet, free usage) *search
 	for n := range candidates.all {
 		if c.suits(e.job, n) {
 			s.cpus[n] = c.offered(&s.demand, e.job, n, free)
-			s.weight[n] = c.conf.Nodes[n].Weight
+			s.weight[n] = c.weights[n]
 		}
 	}
 	return s
@@ -376,7 +358,7 @@ func (t *taking) leastLoaded() choice {
 	weights := []int{}
 	for n, cpus := range t.search.cpus {
 		if cpus > 0 {
-			weights = append(weights, conf.Nodes[n].Weight)
+			weights = append(weights, t.c.weights[n])
 		}
 	}
 	slices.Sort(weights)
@@ -386,7 +368,7 @@ func (t *taking) leastLoaded() choice {
 		for t.allowed > 0 {
 			best := -1
 			for n, cpus := range t.search.cpus {
-				if cpus == 0 || taken[n] || slices.Contains(t.job.Required, n) || conf.Nodes[n].Weight != weight {
+				if cpus == 0 || taken[n] || slices.Contains(t.job.Required, n) || t.c.weights[n] != weight {
 					continue
 				}
 				if best < 0 || t.free.cpus[best]*conf.Nodes[n].CPUs() < t.free.cpus[n]*conf.Nodes[best].CPUs() {

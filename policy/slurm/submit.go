@@ -16,7 +16,10 @@ func (c *Controller) Submit(now des.Time, j *Job) error {
 	if err := c.check(j); err != nil {
 		return err
 	}
-	j.submitted, j.state = now, pending
+	j.submitted, j.state, j.eligible, j.reason, j.told = now, pending, j.Begin, NoReason, NoReason
+	if j.Held {
+		j.reason = JobHeld
+	}
 	j.assoc = c.accounts.associationOf(j)
 	name := j.QOS
 	if name == "" && j.assoc != nil {
@@ -29,6 +32,9 @@ func (c *Controller) Submit(now des.Time, j *Job) error {
 	err := c.refuses(j)
 	if err == nil || errors.Is(err, ErrConfiguration) {
 		j.part = lowest(j.entries).part
+		if err == nil {
+			c.independent(j, now)
+		}
 		c.prioritize(j, now) // priority/basic counts those that no nodes suit
 	}
 	if err != nil {
@@ -37,8 +43,8 @@ func (c *Controller) Submit(now des.Time, j *Job) error {
 	}
 	c.lastID = j.ID
 	c.jobs[j.ID] = j
-	if !j.Held && len(j.After) == 0 {
-		j.accrued = max(now, j.Begin)
+	if limit := c.beyondJobLimits(j); limit != "" && j.reason.passing() {
+		j.reason = limit
 	}
 	c.enter(j)
 	c.main.stir(&c.conf.Schedule, now)
@@ -132,7 +138,7 @@ func (c *Controller) refuses(j *Job) error {
 	}
 	within := 0
 	for _, e := range j.entries {
-		if c.withinPartition(e) {
+		if c.beyondPartition(j, e.part) == "" {
 			within++
 		}
 	}
@@ -140,15 +146,24 @@ func (c *Controller) refuses(j *Job) error {
 	case c.conf.EnforceLimits == "ALL" && within < len(j.entries), c.conf.EnforceLimits == "ANY" && within == 0:
 		return ErrTimeLimit
 	}
+	if j.Held || c.beyondJobLimits(j) != "" || !c.up.hasAll(j.Required) {
+		return nil // whether nodes suit is seen when it may start
+	}
 	for _, e := range j.entries {
-		if !c.withinPartition(e) || !c.mayRun(j) || c.suffices(e, e.part.nodes) {
+		if c.beyondPartition(j, e.part) != "" || c.suffices(e, e.part.nodes) {
 			return nil
 		}
 	}
 	return ErrConfiguration
 }
 
-// withinPartition reports whether the partition takes jobs of that size and limit.
-func (c *Controller) withinPartition(e *entry) bool {
-	return e.job.Limit <= e.part.MaxTime && (e.part.MaxNodes == 0 || max(e.job.Nodes, 1) <= e.part.MaxNodes)
+// beyondPartition is the limit of the partition that the job is beyond, or "".
+func (c *Controller) beyondPartition(j *Job, p *partition) Reason {
+	switch {
+	case p.MaxNodes > 0 && max(j.Nodes, 1) > p.MaxNodes:
+		return PartitionNodeLimit
+	case j.Limit > p.MaxTime:
+		return PartitionTimeLimit
+	}
+	return ""
 }

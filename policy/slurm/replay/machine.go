@@ -209,14 +209,11 @@ func (m *Machine) leave(now des.Time) {
 		if j == nil || j.state != statePending && j.state != stateRunning {
 			continue
 		}
-		reason, priority := m.c.Reason(now, j.job), j.job.Priority
-		if reason == "ReservationDeleted" { // Slurm holds such a job
-			priority = 0
-		}
+		reason := string(j.job.Reason())
 		if j.watched.run != nil && j.state == statePending {
 			j.watched.run.Reason = reason
 		}
-		m.tell(Event{Key: j.Key, Job: j.job.ID, Kind: KindLeft, Time: now, Priority: priority, HasPriority: true, Detail: j.state + " " + reason})
+		m.tell(Event{Key: j.Key, Job: j.job.ID, Kind: KindLeft, Time: now, Priority: j.job.Priority, HasPriority: true, Detail: j.state + " " + reason})
 	}
 }
 

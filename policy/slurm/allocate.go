@@ -1,0 +1,250 @@
+package slurm
+
+import (
+	"slices"
+
+	"github.com/gridslot/gridslot/des"
+)
+
+// outcome is what became of an attempt to start a job.
+type outcome uint8
+
+const (
+	started      outcome = iota
+	busy                 // nodes that suit are in use, or others were asked to leave them
+	beyondLimit          // a limit of its QoS or its associations is in the way
+	reserved             // what it needs is reserved
+	notAvailable         // nodes that suit are down, drained, reserved, or kept for others
+	neverFits            // not even idle nodes would do
+)
+
+// ground is the nodes on which a job may be tried.
+type ground struct {
+	all   nodeSet // of the partition, and suit the job
+	open  nodeSet // of them, those that are available and that nobody else has reserved
+	ready nodeSet // of them, those that are not kept from it by a job that runs or completes
+	inUse bool    // ready lacks some of open
+	bar   bar
+}
+
+// allocate tries to start the job of e in its partition, on nodes that are available and are among
+// those within; nil: any. It notes why the job waits where it does not start.
+func (c *Controller) allocate(now des.Time, e *entry, available, within nodeSet) outcome {
+	j := e.job
+	if !c.withinJobLimits(j) {
+		return beyondLimit
+	}
+	if most, limit := c.mostNodes(j); most < max(j.Nodes, 1) {
+		j.reason = limit
+		return beyondLimit
+	}
+	g := c.groundOf(now, e, available, within)
+	c.weigh(e, g.all)
+	wants := j.reckonedNeeds()
+	var became outcome
+	var placed []Placement
+	var victims []*Job
+	switch {
+	case !g.open.hasAll(j.Required):
+		became = notAvailable
+	default:
+		if placed = c.place(e, g.ready); placed != nil {
+			wants = allocated(placed)
+			break
+		}
+		var chosen nodeSet
+		if victims, chosen = c.victimsFor(e, now, g.ready); len(victims) == 0 {
+			chosen, became = c.whyNot(e, &g)
+		}
+		if wants = j.reckonedNeeds(); chosen != nil {
+			wants.nodes = chosen.count()
+		}
+	}
+	if limit := c.beyondAmounts(j, wants); limit != "" {
+		j.reason = limit
+		return beyondLimit
+	}
+	switch {
+	case became == notAvailable && g.bar.by != nil && g.bar.by.Maintenance:
+		j.reason = NodesNotAvailable
+		return reserved
+	case became == notAvailable:
+		j.reason = NodesNotAvailable
+		c.changed(now)
+	case became == reserved:
+		j.reason = WaitsForReservation
+	case became != started:
+		j.reason = WaitsForResources
+	case len(victims) > 0:
+		c.evictAll(now, j, victims)
+		j.reason = WaitsForResources
+		return busy
+	default:
+		c.start(now, e, placed)
+	}
+	return became
+}
+
+// withinJobLimits reports whether the limits that can be told before nodes are chosen let the job
+// start, and notes it where one does not.
+func (c *Controller) withinJobLimits(j *Job) bool {
+	if c.conf.Enforce.Limits && j.reason.ofLimit() {
+		j.reason = NoReason
+	}
+	limit := c.beyondJobLimits(j)
+	if limit != "" {
+		j.reason = limit
+	}
+	return limit == ""
+}
+
+// reckonedNeeds is what the job asks for, with the CPUs that it would have got when nodes were found
+// for it last.
+func (j *Job) reckonedNeeds() tres {
+	wants := j.requested()
+	if j.reckoned > 0 {
+		wants.cpus = j.reckoned
+	}
+	return wants
+}
+
+// groundOf is the nodes on which the job of e may be tried.
+func (c *Controller) groundOf(now des.Time, e *entry, available, within nodeSet) ground {
+	j := e.job
+	g := ground{all: e.part.nodes.clone(), open: available.clone()}
+	if within != nil {
+		g.all.intersect(within)
+	}
+	for n := range g.all.all {
+		if !c.suits(j, n) {
+			g.all.drop(n)
+		}
+	}
+	if g.bar = c.barOf(e, now, g.open); j.reservation != nil {
+		g.all.intersect(j.reservation.nodes)
+	}
+	g.open.intersect(g.all)
+	g.ready = g.open.clone()
+	g.ready.remove(c.leaving)
+	if c.conf.Preempt == "" {
+		if c.whole(e) {
+			g.ready.intersect(c.idleNodes())
+		} else {
+			g.ready.remove(c.heldWhole())
+		}
+	}
+	g.inUse = !g.open.equal(g.ready)
+	return g
+}
+
+// heldWhole is the nodes that jobs have to themselves.
+func (c *Controller) heldWhole() nodeSet {
+	held := newNodeSet(len(c.conf.Nodes))
+	for _, r := range c.running {
+		if r.whole {
+			held.unite(r.nodes)
+		}
+	}
+	return held
+}
+
+// whyNot tells why no nodes were found for the job of e, and on which nodes it would run were they
+// idle; nil: on none.
+func (c *Controller) whyNot(e *entry, g *ground) (nodeSet, outcome) {
+	fit := func(nodes nodeSet) nodeSet {
+		reckoned := e.job.reckoned
+		defer func() { e.job.reckoned = reckoned }()
+		if chosen := c.choose(e, nodes, c.idle); chosen != nil {
+			return chosen.nodes(len(c.conf.Nodes))
+		}
+		return nil
+	}
+	if g.ready.count() >= max(e.job.Nodes, 1) {
+		if chosen := fit(g.open); chosen != nil {
+			return chosen, busy
+		}
+	}
+	chosen := fit(g.all)
+	switch {
+	case chosen == nil && g.bar.overlaps:
+		return nil, reserved
+	case chosen == nil:
+		return nil, neverFits
+	case g.inUse:
+		return chosen, busy
+	}
+	return chosen, notAvailable
+}
+
+// weigh notes how much the nodes of a set weigh for the job of e: nodes of low weight are taken first.
+// In a row of slurm.conf of which a group of the job that may have so many nodes has some, the others weigh more.
+func (c *Controller) weigh(e *entry, set nodeSet) {
+	preferred := c.preferredNodes(e.job)
+	split := map[int]bool{}
+	for n := range set.all {
+		if preferred.has(n) {
+			split[c.conf.Nodes[n].Row] = true
+		}
+	}
+	for n := range set.all {
+		node := &c.conf.Nodes[n]
+		if c.weights[n] = node.Weight; split[node.Row] && !preferred.has(n) {
+			c.weights[n]++
+		}
+	}
+}
+
+// mostNodes is the most nodes that the limits of its QoS and associations let one job have, and the
+// limit; all nodes and "" where none is limited.
+func (c *Controller) mostNodes(j *Job) (most int, limit Reason) {
+	most = len(c.conf.Nodes)
+	if !c.conf.Enforce.Limits {
+		return most, ""
+	}
+	lower := func(by map[string]int, name Reason) {
+		if n, limited := by["node"]; limited && n < most {
+			most, limit = n, name
+		}
+	}
+	perJob, sum := false, false
+	if q := j.qos; q != nil {
+		lower(q.amountsOfAccount, "MaxNodePerAccount")
+		lower(q.amountsOfJob, "QOSMaxNodePerJobLimit")
+		lower(q.amountsOfUser, "QOSMaxNodePerUserLimit")
+		perJob = limit != ""
+		lower(q.amounts, "QOSGrpNodeLimit")
+		_, sum = q.amounts["node"]
+	}
+	for at := j.assoc; at != nil; at = at.parent {
+		if !sum {
+			lower(at.amounts, "AssocGrpNodeLimit")
+			if limit == "AssocGrpNodeLimit" {
+				sum = true
+			}
+		}
+		if at == j.assoc && !perJob {
+			lower(at.amountsOfJob, "AssocMaxNodePerJobLimit")
+		}
+	}
+	return most, limit
+}
+
+// evictAll has jobs end so that j can have their nodes, unless it has done so lately.
+func (c *Controller) evictAll(now des.Time, j *Job, victims []*Job) {
+	if j.preempted > 0 && c.second(j.preempted) > c.second(now)-preemptionLasts {
+		return
+	}
+	for _, v := range victims {
+		c.evict(now, v)
+	}
+	j.preempting, j.preempted = true, now
+}
+
+// preemptionLasts is for how many seconds a job that had others end has no more of them end:
+// KillWait and MessageTimeout.
+const preemptionLasts = 30 + 10
+
+// hasAll reports whether all of the positions are in the set.
+func (s nodeSet) hasAll(positions []int) bool {
+	return !slices.ContainsFunc(positions, func(n int) bool { return !s.has(n) })
+}

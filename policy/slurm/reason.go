@@ -1,0 +1,39 @@
+package slurm
+
+import "strings"
+
+// Reason is why a job waits, in Slurm's words. It is more than a label: a reason that is new is a
+// change to backfill, and a job that waited for a limit is held to it before others are looked at.
+type Reason string
+
+// Why a job waits. Those of limits (see beyondLimits) name the limit.
+const (
+	NoReason                 Reason = "None"
+	WaitsForPriority         Reason = "Priority"
+	WaitsForResources        Reason = "Resources"
+	WaitsForDependency       Reason = "Dependency"
+	DependencyNeverSatisfied Reason = "DependencyNeverSatisfied"
+	WaitsForBegin            Reason = "BeginTime"
+	JobHeld                  Reason = "JobHeldUser"
+	HeldByController         Reason = "JobHeldAdmin"
+	WaitsForLicenses         Reason = "Licenses"
+	WaitsForReservation      Reason = "Reservation"
+	ReservationDeleted       Reason = "ReservationDeleted"
+	NodesNotAvailable        Reason = "ReqNodeNotAvail"
+	PartitionTimeLimit       Reason = "PartitionTimeLimit"
+	PartitionNodeLimit       Reason = "PartitionNodeLimit"
+	BadConstraints           Reason = "BadConstraints"
+)
+
+// ofLimit reports whether a limit of a QoS or an association is the reason.
+func (r Reason) ofLimit() bool {
+	return strings.HasPrefix(string(r), "QOS") || strings.HasPrefix(string(r), "Assoc") || strings.HasPrefix(string(r), "Max")
+}
+
+// ofPartition reports whether a limit of a partition is the reason.
+func (r Reason) ofPartition() bool { return r == PartitionTimeLimit || r == PartitionNodeLimit }
+
+// passing reports whether the reason is one that nearly every job has for a while.
+func (r Reason) passing() bool {
+	return r == NoReason || r == WaitsForPriority || r == WaitsForResources
+}
