@@ -1,0 +1,104 @@
+package optimal
+
+import (
+	"errors"
+
+	"github.com/gridslot/gridslot/des"
+)
+
+// mostSideBySide is how many classes of wide jobs are relaxed by themselves: those of which no
+// more than 1, 2, ... run side by side.
+const mostSideBySide = 8
+
+// Bounds are values of which no schedule of some jobs has less, whatever it knows.
+type Bounds struct {
+	Makespan     float64 // from the first submission to the last end, in seconds
+	MeanWait     float64 // seconds
+	MeanSlowdown float64 // of bounded slowdowns; at least 1
+}
+
+// Lower is what no schedule of the jobs on so many processors is below, by the best of the
+// relaxations of this package. It takes O(n log n). Slowdowns are bounded by tau.
+func Lower(jobs []Job, processors int, tau des.Time) (Bounds, error) {
+	if len(jobs) == 0 {
+		return Bounds{}, errors.New("there are no jobs to bound")
+	}
+	if err := check(jobs, processors); err != nil {
+		return Bounds{}, err
+	}
+	n := float64(len(jobs))
+	least := func(m Measure) float64 {
+		tasks := tasksOf(jobs, m, tau)
+		r := relaxation{tasks: tasks, measure: m, processors: processors, rates: []rateStep{{0, float64(processors)}}}
+		for i := range tasks {
+			r.earliest = append(r.earliest, tasks[i].release)
+			r.open = append(r.open, i)
+		}
+		return inSeconds(r.lower(), m)
+	}
+	return Bounds{Makespan: least(Makespan), MeanWait: least(Wait) / n, MeanSlowdown: least(Slowdown) / n}, nil
+}
+
+// relaxation bounds what the open tasks must cost still.
+type relaxation struct {
+	tasks      []task
+	measure    Measure
+	processors int
+	open       []int      // tasks that have no start yet
+	earliest   []float64  // by task: no open task can start before
+	rates      []rateStep // processors that are free, from when on
+	fluid      fluid
+}
+
+// lower is the largest lower bound: of the sum of the open tasks' costs, or of their last end.
+func (r *relaxation) lower() float64 {
+	best := 0.0
+	for _, i := range r.open {
+		if t := &r.tasks[i]; r.measure == Makespan {
+			best = max(best, r.earliest[i]+t.length)
+		} else {
+			best += t.cost(r.earliest[i])
+		}
+	}
+	all := func(t *task) (work float64, in bool) { return t.length * float64(t.nodes), true }
+	best = max(best, r.relax(all, r.rates))
+	for k := 1; k <= mostSideBySide && k < r.processors; k++ {
+		wide := func(t *task) (work float64, in bool) { return t.length, t.nodes*(k+1) > r.processors }
+		best = max(best, r.relax(wide, []rateStep{{0, float64(k)}}))
+	}
+	return best
+}
+
+// relax is the bound by a fluid machine that does the work of some of the open tasks. The
+// others cost what they cost at their earliest starts.
+func (r *relaxation) relax(workOf func(*task) (work float64, in bool), rates []rateStep) float64 {
+	f := &r.fluid
+	f.pieces, f.steps = f.pieces[:0], rates
+	rest, constants, lengths, weighted := 0.0, 0.0, 0.0, 0.0
+	for _, i := range r.open {
+		t := &r.tasks[i]
+		work, in := workOf(t)
+		if !in || work == 0 {
+			if r.measure != Makespan {
+				rest += t.cost(r.earliest[i])
+			}
+			continue
+		}
+		f.pieces = append(f.pieces, piece{release: r.earliest[i], work: work, weight: t.weight})
+		constants += t.constant
+		lengths += t.length
+		weighted += t.weight * t.length
+	}
+	if len(f.pieces) == 0 {
+		return 0
+	}
+	f.sortByRelease()
+	switch r.measure {
+	case Makespan:
+		return f.run(true).last
+	case Wait: // the weights are 1, and both rules bound the sum of starts
+		return rest + constants + max(f.run(true).ends-lengths, f.run(false).busy-weighted/2)
+	default:
+		return rest + constants + f.run(false).busy - weighted/2
+	}
+}

@@ -1,0 +1,35 @@
+// Package optimal says how good a schedule could have been: the best schedules of a few rigid
+// jobs on counted processors, found by branch and bound, and lower bounds for logs of any
+// length. Both know beforehand when jobs come and how long they really run, as no policy does.
+//
+//	Jobs --Solve-->   a best schedule, proved     at most MostJobs jobs
+//	Jobs --Bounds-->  values that no schedule is below     O(n log n)
+//
+// Policy runs a best schedule in a simulation, beside the policies that are compared with it.
+package optimal
+
+import (
+	"fmt"
+
+	"github.com/gridslot/gridslot/des"
+)
+
+// Job is a rigid job as only a clairvoyant knows it.
+type Job struct {
+	Submit des.Time // instant of submission, 0 or later
+	Length des.Time // how long it really occupies its processors, 0 or more
+	Nodes  int      // processors, 1 or more
+}
+
+// check reports the first job that does not fit a machine of so many processors.
+func check(jobs []Job, processors int) error {
+	for i, j := range jobs {
+		if j.Submit < 0 || j.Length < 0 || j.Length == des.Forever {
+			return fmt.Errorf("job %d of %d has no schedule: it is submitted at %v and runs for %v", i+1, len(jobs), j.Submit, j.Length)
+		}
+		if j.Nodes < 1 || j.Nodes > processors {
+			return fmt.Errorf("job %d of %d needs %d processors, and the machine has %d", i+1, len(jobs), j.Nodes, processors)
+		}
+	}
+	return nil
+}
