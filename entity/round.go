@@ -31,6 +31,14 @@ type Sparing interface {
 	Usable() int
 }
 
+// Clairvoyant is a Policy that knows all jobs before the first one comes: a yardstick for
+// those that do not. Who runs it calls Foresee before the clock runs, with the jobs in order of
+// submission, the number of processors, and how long each job will really run.
+type Clairvoyant interface {
+	Policy
+	Foresee(ctx context.Context, jobs []*Job, processors int, lasts func(*Job) des.Time) error
+}
+
 // Wrapper is a Policy that leaves its decisions, or some of them, to another one. What
 // that one can do beyond deciding (Predicting, Limiting, Sparing) holds for the wrapper; see As.
 type Wrapper interface {

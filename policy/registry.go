@@ -24,6 +24,7 @@ import (
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/internal/enum"
 	"github.com/gridslot/gridslot/policy/backfill"
+	"github.com/gridslot/gridslot/policy/optimal"
 	"github.com/gridslot/gridslot/policy/predict"
 	"github.com/gridslot/gridslot/policy/preempt"
 )
@@ -175,6 +176,11 @@ func Registry() Table[entity.Policy] {
 		Row("recorded", "what really happened: each job waits as long as its log says", func(*Settings) entity.Policy {
 			return backfill.Recorded{}
 		}).Needing("a log that tells how long its jobs waited"),
+		Row("optimal", "a best schedule of at most 20 rigid jobs, by one who knows beforehand when they come and how long they run", func(s *Settings) entity.Policy {
+			p := &optimal.Policy{}
+			Choice(s, &p.Of, "of", "wait|makespan|slowdown", "what no schedule has less of: the mean wait, the makespan, or the mean bounded slowdown (wait)", optimal.ParseMeasure)
+			return p
+		}).Needing("at most 20 jobs on a cluster"),
 		Row("equipartition", "dynamic equipartition: equal shares for all moldable jobs, which grow and shrink", func(s *Settings) entity.Policy {
 			var p preempt.Equipartition
 			s.order(&p.Order, "order", queueOrder)

@@ -119,6 +119,7 @@ from logs in the Standard Workload Format or from models of the literature.`,
 	root.AddCommand(
 		newSimulate(env, tables),
 		newTrace(env, tables),
+		newBound(tables),
 		newWindow(env),
 		newSweep(env, tables),
 		newValidate(tables),

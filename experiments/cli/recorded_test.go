@@ -40,7 +40,7 @@ func TestARecordedScheduleHasNoOtherLoad(t *testing.T) {
 
 func TestJobsWithoutARecordedStartCanBeLeftOut(t *testing.T) {
 	log := write(t, "log.swf", threeRecorded+"4 30 -1 10 1 -1 -1 1 10 -1 1 1 1 -1 1 -1 -1 -1\n")
-	o := call("simulate", log, "--policy", "easy,recorded")
+	o := call("simulate", log, "--policy", "easy,recorded", "--workers", "1")
 	require.Equal(t, 1, o.code)
 	require.Contains(t, o.stderr, "job 4: its log does not tell how long it waited")
 	require.Contains(t, o.stderr, "finished and kept: easy")

@@ -125,7 +125,7 @@ var ErrNoJobs = errors.New("there are no jobs to simulate")
 // Simulate runs jobs through a policy on a cluster. A run that fails, or that
 // ctx ends, leaves no file behind.
 func Simulate(ctx context.Context, jobs entity.Source, s RunSettings) (Result, error) {
-	r, err := begin(jobs, s, nil)
+	r, err := begin(ctx, jobs, s, nil)
 	if err != nil {
 		return Result{}, err
 	}

@@ -89,10 +89,15 @@ func (h *hand) Attach(m *entity.Metascheduler) {
 func Begin(jobs entity.Source, s RunSettings) (*Stepper, error) {
 	h := &hand{Policy: s.Policy}
 	s.Policy = h
-	return begin(jobs, s, h)
+	return begin(context.Background(), jobs, s, h)
 }
 
-func begin(jobs entity.Source, s RunSettings, h *hand) (*Stepper, error) {
+// begin prepares a run. The context is of what a clairvoyant policy does beforehand.
+func begin(ctx context.Context, jobs entity.Source, s RunSettings, h *hand) (*Stepper, error) {
+	jobs, err := foreseen(ctx, jobs, s)
+	if err != nil {
+		return nil, err
+	}
 	r := &Stepper{hand: h, settings: s, began: time.Now()}
 	if s.Dir != "" {
 		if err := os.MkdirAll(s.Dir, 0o777); err != nil {
@@ -182,7 +187,7 @@ func (r *Stepper) Reset(jobs entity.Source, seed uint64) error {
 	s := r.settings
 	s.Seed = seed
 	r.hand.missed = false
-	next, err := begin(jobs, s, r.hand)
+	next, err := begin(context.Background(), jobs, s, r.hand)
 	if err != nil {
 		r.err = err
 		return err

@@ -9,23 +9,15 @@ import (
 
 // Recorded repeats the schedule that a log records: each job starts as long after its
 // submission as it waited there (Job.Recorded). It decides nothing, and stands beside
-// policies that do: what really happened, measured as their schedules are.
-//
-// A job that finds too little free at its recorded start begins as soon as it fits, before
-// all whose recorded starts come later. So no schedule has more on a machine than the machine
-// has, also where a log does. A job of which the log does not tell the wait ends the run with an
-// error.
+// policies that do: what really happened, measured as their schedules are. What a log has more
+// on a machine than the machine has starts later; see Timetable. A job of which the log does
+// not tell the wait ends the run with an error.
 type Recorded struct{}
-
-// byRecord is the order of the recorded starts.
-var byRecord = entity.Order{Name: "recorded", Key: func(j *entity.Run, _ des.Time) float64 {
-	return float64(recordedStart(j))
-}}
 
 // Name is "recorded".
 func (Recorded) Name() string { return "recorded" }
 
-// Schedule starts what is due, and asks for a round when the next start is.
+// Schedule starts what is due by the log.
 func (Recorded) Schedule(r *entity.Round) {
 	for _, j := range r.Fresh() {
 		if _, known := j.Recorded.Wait(); !known {
@@ -33,15 +25,49 @@ func (Recorded) Schedule(r *entity.Round) {
 			return
 		}
 	}
-	q := r.Queue.By(byRecord, r.Now)
+	byRecord.Schedule(r)
+}
+
+// byRecord is the timetable of the recorded starts.
+var byRecord = NewTimetable("recorded", "its log", func(j *entity.Run) des.Time {
+	wait, _ := j.Recorded.Wait()
+	return j.Submit + wait
+})
+
+// Timetable starts each job at an instant that is known beforehand, and decides nothing else.
+// A job that finds too little free then begins as soon as it fits, before all whose instants
+// come later.
+type Timetable struct {
+	order        entity.Order
+	start        func(*entity.Run) des.Time
+	ahead, since entity.Why
+}
+
+// NewTimetable makes a timetable. Its source is what people are told of: "its log has it start
+// later".
+func NewTimetable(name, source string, start func(*entity.Run) des.Time) Timetable {
+	return Timetable{
+		order: entity.Order{Name: name, Key: func(j *entity.Run, _ des.Time) float64 { return float64(start(j)) }},
+		start: start,
+		ahead: entity.Why{What: entity.HeldOtherwise, Text: source + " has it start later"},
+		since: entity.Why{What: entity.HeldOtherwise, Text: source + " has it start by now, and too little is free"},
+	}
+}
+
+// Name is what the timetable is called.
+func (t Timetable) Name() string { return t.order.Name }
+
+// Schedule starts what is due, and asks for a round when the next start is.
+func (t Timetable) Schedule(r *entity.Round) {
+	q := r.Queue.By(t.order, r.Now)
 	for j, w := range q.Fitting(r.Plan, r.Now, 0) {
-		if recordedStart(j) > r.Now {
+		if t.start(j) > r.Now {
 			break
 		}
 		r.Reserve(j, w)
 	}
 	for j := range q.All() {
-		if start := recordedStart(j); start > r.Now {
+		if start := t.start(j); start > r.Now {
 			r.WakeAt(start)
 			break
 		}
@@ -50,16 +76,10 @@ func (Recorded) Schedule(r *entity.Round) {
 		return
 	}
 	for j := range r.Waiting() {
-		why := entity.Why{What: entity.HeldOtherwise, Text: "its log has it start later"}
-		if recordedStart(j) <= r.Now {
-			why.Text = "its log has it start by now, and too little is free"
+		if t.start(j) > r.Now {
+			r.TellWhy(j, t.ahead)
+		} else {
+			r.TellWhy(j, t.since)
 		}
-		r.TellWhy(j, why)
 	}
-}
-
-// recordedStart is when j starts by its log.
-func recordedStart(j *entity.Run) des.Time {
-	wait, _ := j.Recorded.Wait()
-	return j.Submit + wait
 }

@@ -1,6 +1,8 @@
 package optimal
 
 import (
+	"cmp"
+
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/internal/enum"
 )
@@ -21,7 +23,7 @@ func (m Measure) String() string { return measures.Name(m) }
 // ParseMeasure reads "wait", "makespan" or "slowdown".
 func ParseMeasure(s string) (Measure, error) { return measures.Parse(s) }
 
-// DefaultTau is the length below which slowdowns are bounded.
+// DefaultTau is the length below which slowdowns are bounded, where no other is given.
 const DefaultTau = 10 * des.Second
 
 // task is a job in ticks after the first submission, with what a measure makes of its start.
@@ -49,7 +51,7 @@ func tasksOf(jobs []Job, m Measure, tau des.Time) []task {
 		case Wait:
 			t.weight, t.constant = 1, -t.release
 		case Slowdown:
-			t.weight = 1 / max(t.length, float64(tau))
+			t.weight = 1 / max(t.length, float64(cmp.Or(tau, DefaultTau)))
 			t.constant, t.least = (t.length-t.release)*t.weight, 1
 		}
 		tasks[i] = t

@@ -1,0 +1,49 @@
+package simulation
+
+// Policies that know all jobs beforehand.
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
+)
+
+// foreseen tells a clairvoyant policy of all jobs of a source, and returns a source of the same
+// jobs. For other policies it is the same source.
+func foreseen(ctx context.Context, jobs entity.Source, s RunSettings) (entity.Source, error) {
+	p, is := entity.As[entity.Clairvoyant](s.Policy)
+	if !is {
+		return jobs, nil
+	}
+	all := &foreseenJobs{}
+	for j, more := jobs.Next(); more; j, more = jobs.Next() {
+		all.jobs = append(all.jobs, j)
+	}
+	if err := sourceError(jobs); err != nil {
+		return nil, err
+	}
+	err := p.Foresee(ctx, all.jobs, s.Processors, func(j *entity.Job) des.Time {
+		if s.Overrun == entity.OverrunKill {
+			return min(j.Runtime, j.Request.Length)
+		}
+		return j.Runtime
+	})
+	if err != nil {
+		return nil, fmt.Errorf("policy %s: %w", s.Policy.Name(), err)
+	}
+	return all, nil
+}
+
+// foreseenJobs are jobs that have been read already.
+type foreseenJobs struct{ jobs []*entity.Job }
+
+// Next implements entity.Source.
+func (f *foreseenJobs) Next() (j *entity.Job, more bool) {
+	if len(f.jobs) == 0 {
+		return nil, false
+	}
+	j, f.jobs = f.jobs[0], f.jobs[1:]
+	return j, true
+}

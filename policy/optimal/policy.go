@@ -1,0 +1,71 @@
+package optimal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/policy/backfill"
+)
+
+// Policy runs a schedule of which a measure is least, for at most MostJobs rigid jobs on
+// counted processors. It is no rival but a yardstick: it knows all jobs before the first comes,
+// and how long they really run. It keeps state: each run needs its own.
+type Policy struct {
+	Of  Measure
+	Tau des.Time // what slowdowns are bounded by; DefaultTau where 0
+
+	starts map[*entity.Job]des.Time // nil before Foresee
+	best   Schedule
+}
+
+// Name is "optimal", with the measure where that is not the wait.
+func (p *Policy) Name() string {
+	if p.Of == Wait {
+		return "optimal"
+	}
+	return fmt.Sprintf("optimal:of=%v", p.Of)
+}
+
+// Foresee implements entity.Clairvoyant: it finds the schedule.
+func (p *Policy) Foresee(ctx context.Context, coming []*entity.Job, processors int, lasts func(*entity.Job) des.Time) error {
+	var jobs []Job
+	var fitting []*entity.Job
+	for _, j := range coming {
+		switch {
+		case len(j.Shapes) > 0:
+			return fmt.Errorf("%v is moldable, and a best schedule is found for rigid jobs", j)
+		case len(j.After) > 0:
+			return fmt.Errorf("%v waits for other jobs, and a best schedule is found for jobs that come by themselves", j)
+		case j.Request.Nodes > processors: // the plan rejects it
+			continue
+		}
+		jobs = append(jobs, Job{j.Submit, lasts(j), j.Request.Nodes})
+		fitting = append(fitting, j)
+	}
+	var err error
+	if p.best, err = Solve(ctx, jobs, processors, p.Of, p.Tau); err != nil {
+		return err
+	}
+	p.starts = map[*entity.Job]des.Time{}
+	for i, j := range fitting {
+		p.starts[j] = p.best.Starts[i]
+	}
+	return nil
+}
+
+// Best is the schedule that Foresee has found.
+func (p *Policy) Best() Schedule { return p.best }
+
+// Schedule starts what is due. Where the world is another one than was foreseen, because of
+// outages, or of jobs that an observer submits, it is no best schedule any more: jobs start as
+// soon after as they fit.
+func (p *Policy) Schedule(r *entity.Round) {
+	if p.starts == nil {
+		r.Fail(errors.New("nobody has told the jobs before they come: a best schedule is found on a cluster of counted processors"))
+		return
+	}
+	backfill.NewTimetable("optimal", "the best schedule", func(j *entity.Run) des.Time { return p.starts[j.Job] }).Schedule(r)
+}
