@@ -49,8 +49,7 @@ is too small for are left out. The bounds are those of machines that can split j
 			return boundLog(cmd, tables, path, format)
 		},
 	}
-	addSettings(cmd, tables, simulation.OfRecords|simulation.OfEstimates)
-	addSetting(cmd, tables, "overrun", "tau")
+	addSetting(cmd, tables, "procs", "where", "first", "overrun", "tau")
 	choiceFlag(cmd, &format, "format", "table|json|csv", "of the output")
 	cmd.Flags().SortFlags = false
 	return cmd
