@@ -75,6 +75,7 @@ type SwitchOff struct {
 	// Told, if set, hears of every change. States that last no time are told of, too.
 	Told func(Switch)
 
+	operator    Operator // the policy, where it switches nodes itself, or nil
 	meta        *entity.Metascheduler
 	sim         *des.Simulator
 	procs       int                  // or nodes that have names
@@ -91,6 +92,16 @@ type SwitchOff struct {
 	begun       bool
 	tried       bool        // all nodes have been booted since a job came, started or ended
 	expected    *entity.Job // the latest advance reservation that was asked for
+}
+
+// Operator is a policy that switches nodes on and off itself, by SwitchOff.Switch: then the
+// flow does what it is told, and nothing by itself.
+type Operator interface {
+	// Operates hands the policy the flow, when that is attached, and reports whether the
+	// policy will switch nodes.
+	Operates(s *SwitchOff) bool
+	// Switched tells of every change.
+	Switched(Switch)
 }
 
 // powered is a node of a SwitchOff.
@@ -122,6 +133,9 @@ func (s *SwitchOff) Attach(m *entity.Metascheduler) {
 	s.meta, s.sim, s.timer = m, m.Simulator(), -1
 	s.PerNode = max(s.PerNode, 1)
 	s.procs = m.Plan().Size()
+	if o, ok := entity.As[Operator](m.Policy()); ok && o.Operates(s) {
+		s.operator, s.Idle = o, des.Forever
+	}
 	switch {
 	case !entity.Named(m.Plan()):
 		if m.Placer == nil {
@@ -311,7 +325,7 @@ func (f *idleFor) Handle(_ *des.Simulator, ev des.Event) {
 func (s *SwitchOff) Decided(*entity.Round) {
 	s.begin()
 	s.provide(nil)
-	if s.number != nil && !s.tried && s.booting == 0 && s.asleep > 0 && s.meta.Running() == 0 && s.stuck() {
+	if s.operator == nil && s.number != nil && !s.tried && s.booting == 0 && s.asleep > 0 && s.meta.Running() == 0 && s.stuck() {
 		s.wakeAll()
 	}
 	s.release()
@@ -356,7 +370,7 @@ func (s *SwitchOff) Returned(*entity.Hold) {
 // provide has as many nodes boot as the jobs that wait want, among them one that
 // is just coming, if there is one.
 func (s *SwitchOff) provide(coming *entity.Run) {
-	if s.asleep == 0 {
+	if s.asleep == 0 || s.operator != nil {
 		return
 	}
 	var all []demand
@@ -615,9 +629,29 @@ func (s *SwitchOff) turn(i int, to PowerState) {
 	n := &s.nodes[i]
 	from := n.state
 	n.state = to
+	x := Switch{s.sim.Now(), s.place(i), from, to}
 	if s.Told != nil {
-		s.Told(Switch{s.sim.Now(), s.place(i), from, to})
+		s.Told(x)
 	}
+	if s.operator != nil {
+		s.operator.Switched(x)
+	}
+}
+
+// Switch has a node that is on, and that no job has, be switched off until it is switched on
+// again, or one that is off or on its way there be booted. It is for an Operator, which knows
+// what it has given to jobs at this instant. Whatever of a node is named stands for all of it.
+func (s *SwitchOff) Switch(processor int, on bool) error {
+	i := processor / s.PerNode
+	n := &s.nodes[i]
+	switch {
+	case on && n.hold != nil && !n.wanted:
+		s.wake(i, s.sim.Now())
+		return nil
+	case !on && n.state == PoweredOn && n.busy == 0 && n.by == nil && s.rest(i, des.Forever):
+		return nil
+	}
+	return fmt.Errorf("processor %d is %v", processor, n.state)
 }
 
 // release switches off nodes that have been idle for long enough and that nobody

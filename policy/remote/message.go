@@ -64,7 +64,8 @@ type Event struct {
 	Type      string          `json:"type"`
 	Data      json.RawMessage `json:"data"`
 
-	job *job // that a JOB_SUBMITTED to be sent is about
+	state string // of a RESOURCE_STATE_CHANGED to be sent
+	job   *job   // that a JOB_SUBMITTED to be sent is about
 }
 
 // Append appends m as JSON, in one line.
@@ -193,6 +194,17 @@ type killData struct {
 type callData struct {
 	Timestamp Time `json:"timestamp"`
 }
+
+type stateData struct {
+	Resources string `json:"resources"`
+	State     string `json:"state"`
+}
+
+// The states of a host (pstates): each has these two.
+const (
+	stateOn  = "0"
+	stateOff = "1"
+)
 
 type registerData struct {
 	JobID string      `json:"job_id"`

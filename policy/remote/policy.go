@@ -11,6 +11,7 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/flow"
 	"github.com/gridslot/gridslot/entity/procset"
 )
 
@@ -32,6 +33,9 @@ type Policy struct {
 	// Dynamic lets the scheduler register jobs of its own; Acknowledge has it told of them
 	// by JOB_SUBMITTED as of others. They have the numbers from FirstRegistered on.
 	Dynamic, Acknowledge bool
+	// Power has the scheduler switch nodes on and off (SET_RESOURCE_STATE), by the
+	// flow.SwitchOff of the metascheduler, which does nothing by itself then.
+	Power bool
 
 	meta *entity.Metascheduler
 	sim  *des.Simulator
@@ -45,6 +49,8 @@ type Policy struct {
 	placing  map[*entity.Run][]procset.Range
 	profiles map[string]des.Time          // that the scheduler has registered: how long they take
 	coming   map[*entity.Job]*job         // registered jobs that have not come yet
+	switches *flow.SwitchOff              // by which the scheduler switches nodes, or nil
+	switched []procset.Range              // that the latest of pending, a change of state, is about
 	losses   map[*entity.Hold]des.EventID // the end of each loss under way
 
 	pending  []Event     // that the scheduler is to be told of
@@ -85,6 +91,7 @@ var (
 	_ entity.InstantObserver  = (*Policy)(nil)
 	_ entity.CapacityObserver = (*Policy)(nil)
 	_ entity.Placer           = (*Policy)(nil)
+	_ flow.Operator           = (*Policy)(nil)
 	_ des.Entity              = (*Policy)(nil)
 )
 
@@ -98,10 +105,6 @@ func (p *Policy) Name() string {
 
 // Attach is called by the metascheduler.
 func (p *Policy) Attach(m *entity.Metascheduler) {
-	if entity.Named(m.Plan()) {
-		m.Simulator().Fail(fmt.Errorf("policy %s: a scheduler outside can be told of processors, and not of nodes that have names, prices and speeds", p.Name()))
-		return
-	}
 	if p.meta != nil {
 		m.Simulator().Fail(fmt.Errorf("policy %s: a scheduler outside serves one run and one queue, and this one is asked to serve another", p.Name()))
 		return
@@ -150,7 +153,13 @@ func (p *Policy) begins() beginsData {
 	n := len(p.owner)
 	hosts := make([]resourceData, n)
 	for i := range hosts {
+		node := p.meta.Plan().Node(i)
 		hosts[i] = resourceData{CoreCount: 1, ID: i, Name: "host" + strconv.Itoa(i), State: "idle", Properties: map[string]string{"role": ""}, ZoneProperties: map[string]string{}}
+		if node != nil {
+			hosts[i].Name = "node" + strconv.Itoa(node.ID)
+			hosts[i].Properties["speed"] = strconv.FormatFloat(node.Perf, 'g', -1, 64)
+			hosts[i].Properties["price"] = strconv.FormatFloat(node.Price, 'g', -1, 64)
+		}
 	}
 	return beginsData{
 		AllowStorageSharing: true, ComputeResources: hosts, StorageResources: []resourceData{},
@@ -318,7 +327,6 @@ func (p *Policy) started(r *entity.Run) {
 		p.fail(fmt.Errorf("%v starts, and it is not the scheduler who has started it", r))
 		return
 	}
-	p.placing[r] = j.place
 	for i := range (entity.Where{Set: j.place}).Numbers() {
 		p.owner[i] = j
 	}
@@ -344,23 +352,36 @@ func (p *Policy) ended(r *entity.Run, state string) {
 // InstantOver forgets the places of an instant, which have been given by now.
 func (p *Policy) InstantOver(des.Time) { clear(p.placing) }
 
-// Place gives a job that has started the processors that the scheduler has said.
+// Place gives a job that has started n of the processors that the scheduler has said. Of
+// named nodes it is asked about those of each kind, which free has.
 func (p *Policy) Place(free *procset.Set, r *entity.Run, n int, ranges []procset.Range) ([]procset.Range, error) {
 	place := p.placing[r]
-	if procset.Count(place) != n {
-		return ranges, fmt.Errorf("%d processors are to be placed, and the scheduler has said %s", n, procset.Append(nil, place))
-	}
-	for _, wanted := range place {
-		if err := free.Take(wanted); err != nil {
-			return ranges, err
+	if procset.Count(place) == n { // all, as on a cluster
+		for _, wanted := range place {
+			if err := free.Take(wanted); err != nil {
+				return ranges, err
+			}
+			ranges = append(ranges, wanted)
 		}
-		ranges = append(ranges, wanted)
+		return ranges, nil
+	}
+	for i := range (entity.Where{Set: place}).Numbers() {
+		if one := entity.NodeAt(i).Set[0]; n > 0 && free.Take(one) == nil {
+			ranges = append(ranges, one)
+			n--
+		}
+	}
+	if n > 0 {
+		return ranges, fmt.Errorf("the scheduler has said %s, and %d of those are not free", procset.Append(nil, place), n)
 	}
 	return ranges, nil
 }
 
 // Withheld tells of processors that are lost.
 func (p *Policy) Withheld(h *entity.Hold) {
+	if p.switches != nil && p.switches.Withholding() {
+		return // it is the scheduler who has switched a node off
+	}
 	w, now := h.Window(), p.sim.Now()
 	switch {
 	case w.Start > now:
@@ -409,4 +430,33 @@ func (p *Policy) lose(h *entity.Hold, more int32) {
 		p.calls = 0
 		p.tell(Notify, notifyData{Type: kind, Resources: string(procset.Append(nil, changed))})
 	}
+}
+
+// Operates takes in the flow that switches nodes, if the scheduler is to say which.
+func (p *Policy) Operates(s *flow.SwitchOff) bool {
+	if p.Power {
+		p.switches = s
+	}
+	return p.Power
+}
+
+// Switched tells of nodes that are on or off now. Those that change at one instant are told in
+// one event.
+func (p *Policy) Switched(x flow.Switch) {
+	state := stateOn
+	switch x.To {
+	case flow.PoweredOff:
+		state = stateOff
+	case flow.PoweredOn:
+	default:
+		return
+	}
+	p.calls = 0
+	if n := len(p.pending) - 1; n >= 0 && p.pending[n].state == state && p.pending[n].Timestamp == Time(x.At) {
+		p.pending = p.pending[:n]
+	} else {
+		p.switched = nil
+	}
+	p.switched = procset.Join(append(p.switched, x.Place))
+	p.tell(ResourceStateChanged, stateData{string(procset.Append(nil, p.switched)), state})
 }

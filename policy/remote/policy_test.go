@@ -19,6 +19,7 @@ import (
 	"github.com/gridslot/gridslot/entity/flow"
 	"github.com/gridslot/gridslot/entity/plan"
 	"github.com/gridslot/gridslot/policy/backfill"
+	"github.com/gridslot/gridslot/policy/window"
 )
 
 func TestAConversation(t *testing.T) {
@@ -143,7 +144,7 @@ func TestASchedulerRegistersJobs(t *testing.T) {
 			s = says("", first, "", "", execute("dyn!b", "0-1"))
 		}
 		ended := map[int64]des.Time{}
-		w := newWorld(&Policy{Open: s.open, Dynamic: true, Acknowledge: acknowledge}, 2, [][4]int{{1, 10, 10, 1}}, watch(func(e entity.JobEvent) {
+		w := newWorld(&Policy{Open: s.open, Dynamic: true, Acknowledge: acknowledge}, 2, [][4]int{{1, 10, 10, 1}}, observe(func(e entity.JobEvent) {
 			if e.Kind == entity.JobFinished {
 				ended[e.Run.ID] = e.Time
 			}
@@ -156,10 +157,10 @@ func TestASchedulerRegistersJobs(t *testing.T) {
 	}
 }
 
-// watch is an observer of jobs that is a function.
-type watch func(entity.JobEvent)
+// observe is an observer of jobs that is a function.
+type observe func(entity.JobEvent)
 
-func (w watch) Observe(e entity.JobEvent) { w(e) }
+func (o observe) Observe(e entity.JobEvent) { o(e) }
 
 func TestLossesAreTold(t *testing.T) {
 	s := says("", execute("w0!1", "0-1"), execute("w0!1#1", "2 4"))
@@ -198,16 +199,87 @@ func TestWhatCannotBeToldIsRefused(t *testing.T) {
 	}))
 	require.ErrorContains(t, w.run(), "advance reservation")
 
-	domain, err := plan.NewDomain([]*entity.Node{{ID: 1, Perf: 1}}, nil)
-	require.NoError(t, err)
-	sim := des.New(des.Config{})
-	entity.NewMetascheduler(sim, domain, &Policy{Open: says().open})
-	require.ErrorContains(t, sim.Err(), "not of nodes that have names")
-
 	p := &Policy{Open: says().open}
 	newWorld(p, 1, nil)
 	require.ErrorContains(t, newWorld(p, 1, nil).run(), "serves one run")
 	require.ErrorContains(t, newWorld(&Policy{}, 1, nil).run(), "it is not said where the scheduler is")
+}
+
+func TestNodesThatHaveNames(t *testing.T) {
+	s := says("", execute("w0!1", "0 3")+","+execute("w0!2", "1"))
+	named := func(s *spoken) *world {
+		domain, err := plan.NewDomain([]*entity.Node{{ID: 7, Perf: 1, Price: 2}, {ID: 8, Perf: 2, Price: 3}, {ID: 9, Perf: 1, Price: 2}, {ID: 11, Perf: 1, Price: 2}}, window.AMP{})
+		require.NoError(t, err)
+		w := &world{sim: des.New(des.Config{})}
+		w.meta = entity.NewMetascheduler(w.sim, domain, &Policy{Open: s.open})
+		return w
+	}
+	w := named(s)
+	for id, nodes := range []int{2, 1} {
+		w.runs = append(w.runs, w.meta.Submit(&entity.Job{ID: int64(id + 1), Runtime: 20 * des.Second, Request: entity.Request{Nodes: nodes, Length: 40 * des.Second, Budget: 200}}))
+	}
+	require.NoError(t, w.run())
+	require.Contains(t, string(s.requests[0].Events[0].Data), `{"core_count":1,"id":1,"name":"node8","properties":{"price":"3","role":"","speed":"2"}`)
+	nodes := func(r *entity.Run) (ids []int) {
+		for _, task := range r.Reservation.Window.Tasks {
+			ids = append(ids, task.Node.ID)
+		}
+		return ids
+	}
+	require.Equal(t, []int{7, 11}, nodes(w.runs[0]), "and not 7 and 9, which are equals")
+	require.Equal(t, []int{8}, nodes(w.runs[1]))
+	require.Equal(t, 160.0, w.runs[0].Reservation.Window.Cost)
+	require.Equal(t, 10*des.Second, w.runs[1].Finish)
+
+	for _, limit := range []entity.Request{{Budget: 79}, {Deadline: 39 * des.Second}} {
+		limit.Nodes, limit.Length = 1, 40*des.Second
+		w := named(says("", execute("w0!1", "0")))
+		w.meta.Submit(&entity.Job{ID: 1, Runtime: 20 * des.Second, Request: limit})
+		require.ErrorContains(t, w.run(), `"EXECUTE_JOB" at 0: the job w0!1: `)
+	}
+}
+
+func TestASchedulerSwitchesNodes(t *testing.T) {
+	state := func(resources, state string) string {
+		return decision(SetResourceState, `{"resources": "`+resources+`", "state": "`+state+`"}`)
+	}
+	s := says(state("2-5", "1"),
+		"",                     // they are off
+		execute("w0!1", "0-1"), // whatever waits, nothing boots by itself
+		state("4-5", "0"),      // job 2 has come
+		execute("w0!2", "4-5")+","+state("0-1", "1"), // they are on
+	)
+	var switches []string
+	saving := &flow.SwitchOff{Idle: des.Second, Boot: 20 * des.Second, Shutdown: 5 * des.Second, PerNode: 2}
+	saving.Told = func(x flow.Switch) { switches = append(switches, fmt.Sprint(x.At, x.Place, x.To)) }
+	w := newWorld(&Policy{Open: s.open, Power: true}, 6, [][4]int{{10, 30, 30, 2}, {15, 30, 30, 2}}, saving)
+	require.ErrorContains(t, w.run(), `processor 0 is taken by the job w0!1`)
+	require.Equal(t, []string{
+		"0; SIMULATION_BEGINS",
+		"5; RESOURCE_STATE_CHANGED 2-5",
+		"10; JOB_SUBMITTED w0!1",
+		"15; JOB_SUBMITTED w0!2; NOTIFY no_more_static_job_to_submit",
+		"35; RESOURCE_STATE_CHANGED 4-5",
+	}, s.told())
+	require.JSONEq(t, `{"resources": "2-5", "state": "1"}`, string(s.requests[1].Events[0].Data))
+	require.Equal(t, []string{
+		"0 {2 3} switching off", "0 {4 5} switching off", "5 {2 3} off", "5 {4 5} off",
+		"15 {4 5} booting", "35 {4 5} on",
+	}, switches)
+	require.Equal(t, 35*des.Second, w.runs[1].Start)
+
+	for reply, want := range map[string]string{
+		state("3-4", "1"): "cuts a node",
+		state("0-1", "7"): `the state "7" is not known`,
+		state("0-1", "0"): "processor 0 is on",
+		state("0-1", "1") + "," + state("0-1", "1"): "processor 0 is switching off",
+		state("6-7", "1"): "there are the processors 0-5",
+		state("0-1", "1") + "," + execute("w0!1", "0-1"): "processor 0 is switching off",
+	} {
+		saving := &flow.SwitchOff{Boot: 20 * des.Second, Shutdown: 5 * des.Second, PerNode: 2}
+		require.ErrorContains(t, newWorld(&Policy{Open: says("", reply).open, Power: true}, 6, [][4]int{{10, 30, 30, 2}}, saving).run(), want, reply)
+	}
+	require.ErrorContains(t, newWorld(&Policy{Open: says("", state("0", "1")).open}, 6, [][4]int{{10, 30, 30, 2}}, &flow.SwitchOff{Idle: des.Day}).run(), "only with power=on")
 }
 
 func TestAJobThatOthersCancelIsTold(t *testing.T) {

@@ -52,6 +52,7 @@ type process struct {
 	reply      bytes.Buffer
 	complaints lastBytes
 	closing    sync.Once
+	watch      watch
 	over       atomic.Bool   // the pen has written
 	ended      chan struct{} // closed when the program has ended
 }
@@ -71,7 +72,9 @@ func (c *process) start() (err error) {
 	c.from.Fd() // has reading block, where the system knows the difference
 	c.in = bufio.NewReaderSize(c.from, 1<<16)
 	c.cmd.Stdin, c.cmd.Stdout = stdin, stdout
+	c.watch.init(c.timeout, c.cut)
 	if err := c.cmd.Start(); err != nil {
+		c.watch.close()
 		c.hangUp()
 		return err
 	}
@@ -105,16 +108,13 @@ func (c *process) Ask(ctx context.Context, request []byte) ([]byte, error) {
 		return nil, errTwice
 	}
 	c.request = append(append(c.request[:0], request...), '\n')
-	var late atomic.Bool
-	timer := time.AfterFunc(c.timeout, func() { late.Store(true); c.cut() })
-	stop := context.AfterFunc(ctx, c.cut)
+	c.watch.begin(ctx)
 	text, err := c.exchange()
-	timer.Stop()
-	stop()
+	c.watch.end()
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
-	case late.Load():
+	case c.watch.late.Load():
 		return nil, fmt.Errorf("the scheduler has not answered within %v", c.timeout)
 	case err != nil && !errors.Is(err, errTooLong), len(text) == 0 && c.over.Load():
 		return nil, c.gone()
@@ -127,6 +127,77 @@ func (c *process) cut() {
 	c.kill()
 	_ = c.to.Close()
 	c.endReading()
+}
+
+// watch cuts off who waits for too long, or longer than a context lasts. To begin and to end a
+// wait is a number written each, for a timer that is set anew for every request costs more than
+// the request:
+//
+//	waits      |--|  |-|    |---------------------| cut
+//	timer      set      looks     looks           looks
+type watch struct {
+	timeout time.Duration
+	cut     func()
+	late    atomic.Bool // it has cut off who waited too long
+	base    time.Time
+	since   atomic.Int64 // when the wait under way began, from base on; 0 where nobody waits
+	ctx     context.Context
+	forget  func() bool // the context
+
+	mu    sync.Mutex
+	timer *time.Timer // nil where the watch is over
+}
+
+func (w *watch) init(timeout time.Duration, cut func()) {
+	w.timeout, w.cut, w.base = timeout, cut, time.Now()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.timer = time.AfterFunc(timeout, w.look)
+}
+
+// begin begins a wait.
+func (w *watch) begin(ctx context.Context) {
+	w.since.Store(1 + int64(time.Since(w.base)))
+	if ctx != w.ctx {
+		if w.forget != nil {
+			w.forget()
+		}
+		w.ctx, w.forget = ctx, context.AfterFunc(ctx, w.cut)
+	}
+}
+
+// end ends it.
+func (w *watch) end() { w.since.Store(0) }
+
+// look cuts off a wait that is too long, and looks again when the present one would be.
+func (w *watch) look() {
+	left, since := w.timeout, w.since.Load()
+	if since > 0 {
+		left -= time.Since(w.base) - time.Duration(since)
+	}
+	if left > 0 {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		if w.timer != nil {
+			w.timer.Reset(left)
+		}
+		return
+	}
+	w.late.Store(true)
+	w.cut()
+}
+
+// close ends the watch.
+func (w *watch) close() {
+	if w.forget != nil {
+		w.forget()
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.timer != nil {
+		w.timer.Stop()
+		w.timer = nil
+	}
 }
 
 // exchange writes the request and reads a line.
@@ -159,6 +230,7 @@ func (c *process) gone() error {
 // Close ends the program: its standard input ends first, which is a sign to go.
 func (c *process) Close(patience time.Duration) {
 	c.closing.Do(func() {
+		c.watch.close()
 		_ = c.to.Close()
 		select {
 		case <-c.ended:

@@ -45,6 +45,7 @@ func (p *Policy) settings(s *policy.Settings) time.Duration {
 	s.OnOff(&p.Profiles, "profiles", "the scheduler is told how long each job really takes (off)")
 	s.OnOff(&p.Dynamic, "dynamic", "the scheduler may register jobs of its own (off)")
 	s.OnOff(&p.Acknowledge, "acknowledge", "it is told of those as of others (off)")
+	s.OnOff(&p.Power, "power", "it switches nodes on and off (off)")
 	return time.Duration(timeout * float64(time.Second))
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/flow"
 	"github.com/gridslot/gridslot/entity/procset"
 )
 
@@ -31,8 +32,11 @@ func (p *Policy) tellNow(kind string, data any) {
 		p.fail(err)
 		return
 	}
-	if d, is := data.(submittedData); is {
+	switch d := data.(type) {
+	case submittedData:
 		e.job = p.jobs[d.JobID]
+	case stateData:
+		e.state = d.State
 	}
 	p.pending = append(p.pending, e)
 }
@@ -152,6 +156,8 @@ func (p *Policy) do(e *Event, r *entity.Round) (done bool, err error) {
 		return true, p.registerJob(e)
 	case RegisterProfile:
 		return true, p.registerProfile(e)
+	case SetResourceState:
+		return true, p.setState(e)
 	case Notify:
 		return true, p.notified(e)
 	}
@@ -201,40 +207,111 @@ func (p *Policy) execute(e *Event, r *entity.Round) (done bool, err error) {
 	if err != nil {
 		return true, fmt.Errorf("the job %s: %w", j.name, err)
 	}
-	j.place = place
+	j.place, p.placing[run] = place, place
 	w := entity.Window{Start: r.Now, End: r.Now.Add(run.Request.Length), Nodes: run.Request.Nodes}
+	if entity.Named(r.Plan) {
+		if err := p.onNodes(&w, run); err != nil {
+			return true, fmt.Errorf("the job %s: %w", j.name, err)
+		}
+	}
 	return r.Reserve(run, w) || p.sim.Err() != nil, nil
+}
+
+// onNodes has w be a window on the nodes of a job's place, each of which has its own speed and
+// price.
+func (p *Policy) onNodes(w *entity.Window, run *entity.Run) error {
+	w.End = w.Start
+	for i := range (entity.Where{Set: p.placing[run]}).Numbers() {
+		node := p.meta.Plan().Node(i)
+		length := node.TaskTime(run.Request.Length)
+		end := w.Start.Add(length)
+		w.Tasks = append(w.Tasks, entity.Task{Node: node, End: end})
+		w.End = max(w.End, end)
+		w.Cost += float64(node.Price * length.Seconds())
+	}
+	switch {
+	case w.Cost > run.Request.BudgetLimit():
+		return fmt.Errorf("these nodes cost %v, and its budget is %v", w.Cost, run.Request.Budget)
+	case w.End > run.Request.DeadlineLimit():
+		return fmt.Errorf("on these nodes it may end at %v, and its deadline is %v", w.End, run.Request.Deadline)
+	}
+	return nil
 }
 
 // place reads an allocation, which must be of so many processors, all of them free.
 func (p *Policy) place(alloc string, n int) ([]procset.Range, error) {
-	place, err := procset.Parse(alloc)
+	place, err := p.processors("allocation", alloc)
 	if err != nil {
-		return nil, fmt.Errorf("the allocation %s: %w", shown([]byte(alloc)), err)
+		return nil, err
 	}
-	total := 0
-	for _, r := range place {
-		if int(r.Last) >= len(p.owner) {
-			return nil, fmt.Errorf("the allocation %s: there are the processors 0-%d", shown([]byte(alloc)), len(p.owner)-1)
-		}
-		total += int(r.Last-r.First) + 1
-	}
-	place = procset.Join(place)
-	switch {
-	case procset.Count(place) != total:
-		return nil, fmt.Errorf("the allocation %s has a processor twice", shown([]byte(alloc)))
-	case total != n:
+	if total := procset.Count(place); total != n {
 		return nil, fmt.Errorf("the allocation %s has %d processors, and the job asks for %d", shown([]byte(alloc)), total, n)
 	}
 	for i := range (entity.Where{Set: place}).Numbers() {
-		if by := p.owner[i]; by != nil {
+		switch by := p.owner[i]; {
+		case by != nil:
 			return nil, fmt.Errorf("processor %d is taken by the job %s", i, by.name)
-		}
-		if p.down[i] > 0 {
+		case p.down[i] > 0:
 			return nil, fmt.Errorf("processor %d is not available", i)
+		case p.switches != nil && p.switches.State(int32(i)) != flow.PoweredOn:
+			return nil, fmt.Errorf("processor %d is %v", i, p.switches.State(int32(i)))
 		}
 	}
 	return place, nil
+}
+
+// processors reads a set of processors, each once; what says what the set is.
+func (p *Policy) processors(what, text string) ([]procset.Range, error) {
+	set, err := procset.Parse(text)
+	if err != nil {
+		return nil, fmt.Errorf("the %s %s: %w", what, shown([]byte(text)), err)
+	}
+	total := 0
+	for _, r := range set {
+		if int(r.Last) >= len(p.owner) {
+			return nil, fmt.Errorf("the %s %s: there are the processors 0-%d", what, shown([]byte(text)), len(p.owner)-1)
+		}
+		total += int(r.Last-r.First) + 1
+	}
+	if set = procset.Join(set); procset.Count(set) != total {
+		return nil, fmt.Errorf("the %s %s has a processor twice", what, shown([]byte(text)))
+	}
+	return set, nil
+}
+
+// setState switches nodes on or off. All processors of a node are switched together.
+func (p *Policy) setState(e *Event) error {
+	var d stateData
+	switch err := read(e, &d); {
+	case err != nil:
+		return err
+	case p.switches == nil:
+		return errors.New("nodes are switched by the scheduler only with power=on, on a machine whose nodes can be switched off (--power switch-off=600)")
+	case d.State != stateOn && d.State != stateOff:
+		return fmt.Errorf("the state %s is not known: want %s (on) or %s (off)", shown([]byte(d.State)), stateOn, stateOff)
+	}
+	set, err := p.processors("set", d.Resources)
+	if err != nil {
+		return err
+	}
+	per := p.switches.PerNode
+	for _, r := range set {
+		if int(r.First)%per != 0 || (int(r.Last)+1)%per != 0 && int(r.Last)+1 != len(p.owner) {
+			return fmt.Errorf("the set %s cuts a node: each has %d processors", shown([]byte(d.Resources)), per)
+		}
+	}
+	for i := range (entity.Where{Set: set}).Numbers() {
+		if by := p.owner[i]; by != nil {
+			return fmt.Errorf("processor %d is taken by the job %s", i, by.name)
+		}
+		if i%per != 0 {
+			continue
+		}
+		if err := p.switches.Switch(i, d.State == stateOn); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // reject turns a job away.
