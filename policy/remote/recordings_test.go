@@ -4,7 +4,9 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
+	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -94,6 +96,87 @@ func TestRecordedSchedulersScheduleAsTheyDid(t *testing.T) {
 
 			x.replay(t, path, &Policy{Open: Command(time.Minute, self(t, "replay="+path)...)})
 		})
+	}
+}
+
+// What those schedulers call FCFS, EASY and so on, beside the policies of the library: how many
+// of the 100 jobs start at the same instant. The table of the page on the field has these numbers.
+func TestWhatRecordedSchedulersAre(t *testing.T) {
+	dir := os.Getenv("GRIDSLOT_RECORDINGS")
+	if dir == "" {
+		t.Skip("GRIDSLOT_RECORDINGS is not set: there are no recordings")
+	}
+	for _, c := range []struct {
+		scheduler string
+		policy    entity.Policy
+		equal     int
+	}{
+		{"batsched-1.4.0-fcfs_fast", backfill.FCFS{}, 100},
+		{"batsched-1.4.0-filler", backfill.EASY{Reservations: backfill.NoReservation}, 100},
+		{"batsched-1.4.0-easy_bf_fast", backfill.EASY{}, 62},
+		{"batsched-1.4.0-easy_bf_fast", backfill.PublishedEASY{NoSpare: true}, 96},
+		{"batsched-1.4.0-conservative_bf", backfill.Conservative{}, 79},
+		{"pybatsim-3.2.0-easyBackfill", backfill.EASY{}, 50},
+	} {
+		path := filepath.Join(dir, "batsim", c.scheduler+"-kth-4000-100.jsonl")
+		if _, err := os.Stat(path); err != nil {
+			t.Logf("there is no %s", path)
+			continue
+		}
+		x := readTranscript(t, path)
+		started := map[string]des.Time{}
+		for _, reply := range x.replies {
+			var m Message
+			require.NoError(t, json.Unmarshal([]byte(reply), &m))
+			for _, e := range m.Events {
+				var d executeData
+				require.NoError(t, json.Unmarshal(e.Data, &d))
+				started[d.JobID] = des.Time(e.Timestamp)
+			}
+		}
+		w := newWorld(c.policy, x.procs, nil)
+		for _, j := range x.jobs {
+			w.runs = append(w.runs, w.meta.Submit(j))
+		}
+		require.NoError(t, w.run())
+		equal := 0
+		for _, r := range w.runs {
+			if r.Start == started["w0!"+strconv.FormatInt(r.ID, 10)] {
+				equal++
+			}
+		}
+		require.Equal(t, c.equal, equal, "%s and %s", c.scheduler, c.policy.Name())
+	}
+}
+
+// Where batsched and pybatsim are installed they schedule as the recorded ones did.
+func TestInstalledSchedulersScheduleAsTheRecordedOnes(t *testing.T) {
+	dir := os.Getenv("GRIDSLOT_RECORDINGS")
+	if dir == "" {
+		t.Skip("GRIDSLOT_RECORDINGS is not set: there are no recordings")
+	}
+	ran := 0
+	for recording, command := range map[string][]string{
+		"batsched-1.4.0-fcfs_fast":    {"batsched", "-v", "fcfs_fast", "-d", "0"},
+		"batsched-1.4.0-easy_bf_fast": {"batsched", "-v", "easy_bf_fast", "-d", "0"},
+		"pybatsim-3.2.0-easyBackfill": {"pybatsim", "easyBackfill", "-t", "0"},
+	} {
+		if _, err := exec.LookPath(command[0]); err != nil {
+			continue
+		}
+		ran++
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		require.NoError(t, err)
+		address := l.Addr().String()
+		l.Close()
+		scheduler := exec.Command(command[0], append(command[1:], "-s", "tcp://"+address)...)
+		require.NoError(t, scheduler.Start())
+		t.Cleanup(func() { _ = scheduler.Process.Kill(); _ = scheduler.Wait() })
+		path := filepath.Join(dir, "batsim", recording+"-kth-4000-100.jsonl")
+		readTranscript(t, path).replay(t, path, &Policy{Open: TCP(address, time.Minute), Profiles: true})
+	}
+	if ran == 0 {
+		t.Skip("neither batsched nor pybatsim is installed")
 	}
 }
 
