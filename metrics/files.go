@@ -66,7 +66,10 @@ func (f *JobsFile) Commit() error {
 }
 
 // Abort throws the file away. After Commit it does nothing.
-func (f *JobsFile) Abort() { f.file.Abort() }
+func (f *JobsFile) Abort() {
+	f.stop()
+	f.file.Abort()
+}
 
 // copyTo copies the file, rows in order of job id, all of them with the columns that it is
 // to have.
@@ -173,7 +176,10 @@ func (f *QueueFile) Commit() error {
 }
 
 // Abort throws the file away. After Commit it does nothing.
-func (f *QueueFile) Abort() { f.file.Abort() }
+func (f *QueueFile) Abort() {
+	f.stop()
+	f.file.Abort()
+}
 
 // WriteSummaryFile writes summary.csv under the name path.
 func WriteSummaryFile(path string, rows []Summary) error {

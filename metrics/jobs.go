@@ -18,6 +18,7 @@ import (
 	"github.com/gridslot/gridslot/internal/csvtext"
 	"github.com/gridslot/gridslot/internal/decimal"
 	"github.com/gridslot/gridslot/internal/enum"
+	"github.com/gridslot/gridslot/metrics/internal/belt"
 )
 
 // JobsHeader is the first line of jobs-POLICY.csv: the columns of Batsim's
@@ -108,17 +109,22 @@ type JobsWriter struct {
 	Booked bool
 	// Tau bounds slowdowns.
 	Tau Tau
+	// Beside, if set, runs what it is given on another goroutine, where rows become text and are
+	// written. The bytes are the same. Rows that tell of energy, money or predictions become
+	// text at once.
+	Beside func(do func())
 	// Bill, if set, is what a job that has ended has cost; see Bills.Job. It is asked
 	// once of each that started, when the row is written. Rows then tell of the job's budget as well. What is not known is
 	// empty: the budget of a job without a limit, the cost of one that never started.
 	Bill func(*entity.Run) Bill
 
-	out      io.Writer
+	text     text
 	err      error
-	buf      []byte
 	workload []byte // escaped
 	begun    bool
-	falling  bool // ids do not ascend
+	belt     *belt.Belt[jobRows] // nil where rows become text at once
+	batch    *jobRows            // of the belt, to be handed over
+	falling  bool                // ids do not ascend
 	lastID   int64
 
 	now        des.Time
@@ -246,7 +252,7 @@ var rowStates = enum.Of[rowState]("state of a row",
 	"SUBMITTED", "RUNNING", "COMPLETED_SUCCESSFULLY", "COMPLETED_WALLTIME_REACHED", "COMPLETED_KILLED", "REJECTED")
 
 // NewJobsWriter returns a writer of jobs-POLICY.csv to w.
-func NewJobsWriter(w io.Writer) *JobsWriter { return &JobsWriter{out: w} }
+func NewJobsWriter(w io.Writer) *JobsWriter { return &JobsWriter{text: text{out: w}} }
 
 // Attach tells the writer whose jobs it is to write.
 func (w *JobsWriter) Attach(m *entity.Metascheduler) {
@@ -294,24 +300,28 @@ func (w *JobsWriter) begin() {
 	if w.Energy != nil {
 		w.energies = map[int64]Energy{}
 	}
-	w.buf = append(make([]byte, 0, flushAt+4096), JobsHeader...)
+	b := append(make([]byte, 0, flushAt+4096), JobsHeader...)
 	if w.Attempts {
-		w.buf = append(w.buf, AttemptsColumns...)
+		b = append(b, AttemptsColumns...)
 	}
 	w.columns = w.Attempts
-	w.buf = append(w.buf, GroupColumns...)
+	b = append(b, GroupColumns...)
 	if w.Booked {
-		w.buf = append(w.buf, BookedColumn...)
+		b = append(b, BookedColumn...)
 	}
 	if w.Bill != nil {
 		w.bills = map[int64]rowBill{}
-		w.buf = append(w.buf, MoneyColumns...)
+		b = append(b, MoneyColumns...)
 	}
 	if w.meta != nil && w.meta.Predictor != nil {
 		w.predicted = map[int64]*entity.Run{}
-		w.buf = append(w.buf, PredictionColumns...)
+		b = append(b, PredictionColumns...)
 	}
-	w.buf = append(w.buf, '\n')
+	w.text.buf = append(b, '\n')
+	if w.Beside != nil && w.Energy == nil && w.Bill == nil && w.predicted == nil {
+		w.belt = belt.New(w.Beside, w.writeRows)
+		w.batch = w.belt.Empty()
+	}
 }
 
 // escapeCSV is s as a harmless CSV field on one line.
@@ -404,6 +414,9 @@ func (w *JobsWriter) told(e entity.JobEvent, r *jobRow) {
 // them for the rows before.
 func (w *JobsWriter) tell() {
 	if w.amends && !w.columns {
+		if w.belt != nil {
+			w.handOver() // these rows have become complete before
+		}
 		w.columns, w.plain = true, w.base
 	}
 }
@@ -503,8 +516,46 @@ func placeOf(ranges, place []procset.Range, w *entity.Window) []procset.Range {
 	return ranges
 }
 
-// flushAt is how many bytes are gathered before they are written.
-const flushAt = 1 << 16
+// jobRows are rows that follow one another, on their way to become text.
+type jobRows struct {
+	first   int64 // the position of the first
+	columns bool  // they have the columns about attempts
+	rows    []jobRow
+	ranges  []procset.Range // the processors of all rows
+}
+
+// batchRows is how many rows are handed over at a time.
+const batchRows = 1024
+
+// carry puts the row r, which is complete, on the belt.
+func (w *JobsWriter) carry(r *jobRow) {
+	b := w.batch
+	b.rows = append(b.rows, *r)
+	b.ranges = append(b.ranges, r.processors...)
+	if len(b.rows) == batchRows {
+		w.handOver()
+	}
+}
+
+// handOver sends the rows that wait.
+func (w *JobsWriter) handOver() {
+	w.batch.first, w.batch.columns = w.base-int64(len(w.batch.rows)), w.columns
+	w.belt.Send(w.batch)
+	w.batch = w.belt.Empty()
+}
+
+// writeRows writes rows as they come from the belt.
+func (w *JobsWriter) writeRows(b *jobRows) {
+	ranges := b.ranges
+	for i := range b.rows {
+		r := &b.rows[i]
+		n := len(r.processors) // those of the writer are another row's by now
+		r.processors, ranges = ranges[:n:n], ranges[n:]
+		w.text.put(w.appendRow(w.text.buf, r, b.first+int64(i), b.columns))
+	}
+	clear(b.rows)
+	b.rows, b.ranges = b.rows[:0], b.ranges[:0]
+}
 
 // write writes the row at the base and moves on.
 func (w *JobsWriter) write() {
@@ -523,20 +574,12 @@ func (w *JobsWriter) write() {
 			w.bills[w.base-1] = x
 		}
 	}
-	w.buf = w.appendRow(w.buf, r)
 	r.run = nil
-	if len(w.buf) >= flushAt {
-		w.flush()
+	if w.belt != nil {
+		w.carry(r)
+	} else {
+		w.text.put(w.appendRow(w.text.buf, r, w.base-1, w.columns))
 	}
-}
-
-func (w *JobsWriter) flush() {
-	if w.err == nil {
-		if _, err := w.out.Write(w.buf); err != nil {
-			w.fail(err)
-		}
-	}
-	w.buf = w.buf[:0]
 }
 
 // Close writes the rows that are left, those of jobs still waiting or running
@@ -551,8 +594,23 @@ func (w *JobsWriter) Close() error {
 	for w.rows > 0 {
 		w.write()
 	}
-	w.flush()
+	w.stop()
+	if err := w.text.flush(); err != nil {
+		w.fail(err)
+	}
 	return w.err
+}
+
+// stop has all rows that were handed over be written, and lets go of the goroutine.
+func (w *JobsWriter) stop() {
+	if w.belt == nil {
+		return
+	}
+	if len(w.batch.rows) > 0 {
+		w.handOver()
+	}
+	w.belt.Close()
+	w.belt = nil
 }
 
 // appendKnown appends t, whose text is known where it is another time again.
@@ -563,7 +621,8 @@ func appendKnown(b []byte, t, known des.Time, text []byte) []byte {
 	return appendTime(b, t)
 }
 
-func (w *JobsWriter) appendRow(b []byte, r *jobRow) []byte {
+// appendRow appends the row at that position, with the columns about attempts or without.
+func (w *JobsWriter) appendRow(b []byte, r *jobRow, position int64, columns bool) []byte {
 	began := r.start >= 0
 	done := began && r.finish >= 0
 	run, turnaround := r.ran, r.finish-r.submit // of a job that is done
@@ -630,7 +689,7 @@ func (w *JobsWriter) appendRow(b []byte, r *jobRow) []byte {
 			b = procset.Append(b, r.processors)
 		}
 	}
-	b = append(w.appendEnergy(append(b, ',')), ',')
+	b = append(w.appendEnergy(append(b, ','), position), ',')
 	b = appendMetadata(b, r)
 	b = append(b, ',')
 	b = appendNumber(b, r.user)
@@ -648,13 +707,13 @@ func (w *JobsWriter) appendRow(b []byte, r *jobRow) []byte {
 	b = append(b, runtime...)
 	b = appendBit(append(b, ','), r.backfilled)
 	switch {
-	case w.columns:
+	case columns:
 		b = r.attempts.appendTo(b)
 	case w.amends && r.attempts != nil:
 		if w.apart == nil {
 			w.apart = map[int64][]byte{}
 		}
-		w.apart[w.base-1] = r.attempts.appendTo(nil)
+		w.apart[position] = r.attempts.appendTo(nil)
 	}
 	b = appendNumber(append(b, ','), r.group)
 	b = appendNumber(append(b, ','), r.queue)
@@ -662,19 +721,19 @@ func (w *JobsWriter) appendRow(b []byte, r *jobRow) []byte {
 		b = appendBit(append(b, ','), r.booked)
 	}
 	if w.Bill != nil {
-		b = w.bills[w.base-1].appendTo(b)
-		delete(w.bills, w.base-1)
+		b = w.bills[position].appendTo(b)
+		delete(w.bills, position)
 	}
 	if w.predicted != nil {
-		b = w.appendPrediction(b, r)
+		b = w.appendPrediction(b, r, position)
 	}
 	return append(b, '\n')
 }
 
-// appendPrediction appends what was predicted of the row at hand.
-func (w *JobsWriter) appendPrediction(b []byte, r *jobRow) []byte {
-	j := w.predicted[w.base-1]
-	delete(w.predicted, w.base-1)
+// appendPrediction appends what was predicted of the row at that position.
+func (w *JobsWriter) appendPrediction(b []byte, r *jobRow, position int64) []byte {
+	j := w.predicted[position]
+	delete(w.predicted, position)
 	if r.booked || r.state == rowRejected {
 		return append(b, ",,,"...)
 	}
@@ -690,11 +749,11 @@ func appendBit(b []byte, set bool) []byte {
 	return append(b, '0')
 }
 
-// appendEnergy appends what the job of the row at hand took, if that is known.
-func (w *JobsWriter) appendEnergy(b []byte) []byte {
+// appendEnergy appends what the job of the row at that position took, if that is known.
+func (w *JobsWriter) appendEnergy(b []byte, position int64) []byte {
 	if w.Energy != nil {
-		if e, known := w.energies[w.base-1]; known {
-			delete(w.energies, w.base-1)
+		if e, known := w.energies[position]; known {
+			delete(w.energies, position)
 			return e.Append(b)
 		}
 	}

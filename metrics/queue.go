@@ -9,6 +9,7 @@ import (
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/internal/decimal"
+	"github.com/gridslot/gridslot/metrics/internal/belt"
 )
 
 // QueueHeader is the first line of queue-POLICY.csv.
@@ -18,22 +19,31 @@ const QueueHeader = "time,queued_jobs,queued_processors,busy_processors"
 // instant at whose end a number is another than before. On named nodes each is
 // busy until its own task ends.
 type QueueWriter struct {
-	out   io.Writer
-	err   error
-	buf   []byte
-	now   des.Time   // of the latest event
-	level queueLevel // as of the latest event
-	last  queueLevel // in the latest row
+	// Beside, if set, is as in JobsWriter.
+	Beside func(do func())
+
+	text  text
+	now   des.Time               // of the latest event
+	level queueLevel             // as of the latest event
+	last  queueLevel             // in the latest row
+	belt  *belt.Belt[[]queueRow] // nil where rows become text at once
+	batch *[]queueRow            // of the belt, to be handed over
 	leaving
 }
 
 type queueLevel struct{ jobs, processors, busy int64 }
 
+// queueRow is a row on its way to become text.
+type queueRow struct {
+	at des.Time
+	queueLevel
+}
+
 // NewQueueWriter returns a writer of queue-POLICY.csv to w.
 func NewQueueWriter(w io.Writer) *QueueWriter {
-	q := &QueueWriter{out: w, last: queueLevel{jobs: -1}}
-	q.buf = append(make([]byte, 0, flushAt+256), QueueHeader...)
-	q.buf = append(q.buf, '\n')
+	q := &QueueWriter{text: text{out: w}, last: queueLevel{jobs: -1}}
+	q.text.buf = append(make([]byte, 0, flushAt+256), QueueHeader...)
+	q.text.buf = append(q.text.buf, '\n')
 	return q
 }
 
@@ -93,32 +103,61 @@ func (q *QueueWriter) row() {
 		return
 	}
 	q.last = q.level
-	b := appendTime(q.buf, q.now)
-	b = append(b, ',')
-	b = decimal.AppendInt(b, q.level.jobs)
-	b = append(b, ',')
-	b = decimal.AppendInt(b, q.level.processors)
-	b = append(b, ',')
-	b = decimal.AppendInt(b, q.level.busy)
-	q.buf = append(b, '\n')
-	if len(q.buf) >= flushAt {
-		q.flush()
+	r := queueRow{q.now, q.level}
+	if q.Beside == nil {
+		q.text.put(r.appendTo(q.text.buf))
+		return
+	}
+	if q.belt == nil {
+		q.belt = belt.New(q.Beside, q.writeRows)
+		q.batch = q.belt.Empty()
+	}
+	if *q.batch = append(*q.batch, r); len(*q.batch) == queueBatch {
+		q.handOver()
 	}
 }
 
-func (q *QueueWriter) flush() {
-	if q.err == nil {
-		if _, err := q.out.Write(q.buf); err != nil {
-			q.err = fmt.Errorf("queue CSV: %w", err)
-		}
+// queueBatch is how many rows are handed over at a time.
+const queueBatch = 4096
+
+// handOver sends the rows that wait.
+func (q *QueueWriter) handOver() {
+	q.belt.Send(q.batch)
+	q.batch = q.belt.Empty()
+}
+
+// writeRows writes rows as they come from the belt.
+func (q *QueueWriter) writeRows(rows *[]queueRow) {
+	for _, r := range *rows {
+		q.text.put(r.appendTo(q.text.buf))
 	}
-	q.buf = q.buf[:0]
+	*rows = (*rows)[:0]
+}
+
+func (r queueRow) appendTo(b []byte) []byte {
+	b = append(appendTime(b, r.at), ',')
+	b = append(decimal.AppendInt(b, r.jobs), ',')
+	b = append(decimal.AppendInt(b, r.processors), ',')
+	return append(decimal.AppendInt(b, r.busy), '\n')
+}
+
+// stop has all rows that were handed over be written, and lets go of the goroutine.
+func (q *QueueWriter) stop() {
+	if q.belt == nil {
+		return
+	}
+	q.handOver()
+	q.belt.Close()
+	q.belt = nil
 }
 
 // Close writes what is left, the row of the latest instant included, and returns
 // the first error met. The underlying writer stays open.
 func (q *QueueWriter) Close() error {
 	q.row()
-	q.flush()
-	return q.err
+	q.stop()
+	if err := q.text.flush(); err != nil {
+		return fmt.Errorf("queue CSV: %w", err)
+	}
+	return nil
 }

@@ -90,6 +90,7 @@ func process(role string, args ...string) *exec.Cmd {
 // cost is what a process took.
 type cost struct {
 	user, system time.Duration
+	clock        time.Duration
 	peak         int64 // of its resident memory, in bytes
 }
 
@@ -98,8 +99,11 @@ func run(tb testing.TB, cmd *exec.Cmd) cost {
 	tb.Helper()
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
+	began := time.Now()
 	require.NoError(tb, cmd.Run(), "%s", &stderr)
-	return costOf(cmd)
+	c := costOf(cmd)
+	c.clock = time.Since(began)
+	return c
 }
 
 func costOf(cmd *exec.Cmd) cost {
@@ -123,9 +127,14 @@ func logFile(tb testing.TB, name string) string {
 
 // median is that of the user times, in seconds.
 func median(costs []cost) float64 {
+	return medianOf(costs, func(c cost) time.Duration { return c.user })
+}
+
+// medianOf is that of the times that of tells, in seconds.
+func medianOf(costs []cost, of func(cost) time.Duration) float64 {
 	var s []float64
 	for _, c := range costs {
-		s = append(s, c.user.Seconds())
+		s = append(s, of(c).Seconds())
 	}
 	slices.Sort(s)
 	return s[len(s)/2]

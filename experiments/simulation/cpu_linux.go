@@ -5,6 +5,9 @@ import (
 	"time"
 )
 
+// tellsThreads reports whether threadTime is of the calling thread alone.
+const tellsThreads = true
+
 // threadTime is the processor time that the calling thread has used, user and
 // system.
 func threadTime() time.Duration {

@@ -88,11 +88,20 @@ func (x *Session) jobs(site string, processors int, a metrics.Allocation) Flow {
 		w.Workload, w.Processors, w.Allocation, w.Attempts, w.Tau = x.settings.Workload, processors, a, x.settings.Attempts, x.settings.Tau
 		w.Energy = x.energyOf(site)
 		w.Booked = x.settings.Bookings != nil
+		w.Beside = x.beside()
 		if site == "" {
 			w.Bill, w.Places = x.bill, x.places
 		}
 		return w, w.JobsWriter, nil // the writer hears by itself: through the file there would be one more call an event
 	})
+}
+
+// beside runs what writers of files do on goroutines of their own, or is nil.
+func (x *Session) beside() func(do func()) {
+	if !x.settings.beside {
+		return nil
+	}
+	return x.spent.Go
 }
 
 // queue writes queue-POLICY.csv.
@@ -102,6 +111,7 @@ func (x *Session) queue() Flow {
 		if err != nil {
 			return nil, nil, err
 		}
+		w.Beside = x.beside()
 		return w, w.QueueWriter, nil
 	})
 }
@@ -116,7 +126,7 @@ func (x *Session) attemptsFile() Flow {
 		}
 		w.Allocation, w.Hold = x.settings.Allocation, !x.settings.Attempts
 		x.attempts = w
-		return w, w, nil
+		return w, w.AttemptsWriter, nil
 	})
 }
 

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -418,6 +419,8 @@ func (c *call) simulateOne(ctx context.Context, i int) error {
 	if c.bookings != nil {
 		p.settings.Bookings = c.bookings.Bookings()
 	}
+	p.settings.beside = min(max(1, c.options.Workers), len(c.all)) < runtime.GOMAXPROCS(0)
+	p.settings.ahead = p.settings.beside && c.jobs.trace != nil && c.Workload.Options.Extra == nil
 	p.settings.until = c.until
 	if saved := c.options.Resume; saved != nil {
 		p.settings.resumed, p.settings.point = saved.Until, &saved.Points[i]

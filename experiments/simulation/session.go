@@ -61,6 +61,7 @@ type Session struct {
 	closers   []func() error        // of writers, before their files are committed
 	cleanups  []func()              // what close does, from the last to the first
 	spent     *Watch
+	ahead     *aheadJobs // or nil
 }
 
 // file is a file of the run, under its temporary name until commit.
@@ -252,6 +253,9 @@ func (x *Session) commit() (Result, error) {
 	var err error
 	if result.Files, err = x.commitFiles(); err != nil {
 		return Result{}, err
+	}
+	if x.ahead != nil {
+		x.ahead.close()
 	}
 	result.Summary.CPUSeconds = x.spent.Seconds()
 	return result, nil

@@ -62,8 +62,8 @@ type RunSettings struct {
 	Links *flow.Links
 
 	// LockThread locks the goroutine to its thread for the time of the run, so that
-	// Summary.CPUSeconds can be the processor time of the thread, reading and
-	// writing included; the garbage collector's own threads are left out. A
+	// Summary.CPUSeconds can be the processor time of the thread, and of those that read
+	// and write beside it; the garbage collector's own threads are left out. A
 	// workload that comes from an iter.Pull begun before cannot be read then: Go
 	// ends the process. Otherwise Summary.CPUSeconds is the time on the wall clock.
 	LockThread bool
@@ -81,6 +81,8 @@ type RunSettings struct {
 	// Observers are told of every job event, beside those of the run itself.
 	Observers []entity.Observer
 
+	beside  bool      // files are written by goroutines of their own: there is a processor to spare
+	ahead   bool      // likewise, the jobs are read: they do not depend on what happens in the run
 	until   *des.Time // where the run stops; nil means at its end
 	point   *Point    // the point of the saved run that goes on, or nil
 	resumed des.Time  // the instant of point

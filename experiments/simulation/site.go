@@ -131,6 +131,9 @@ func (x *Session) arrivals(from entity.Source) Flow {
 // submit has the jobs of the workload come: to whom submit hands them or, where jobs wait for
 // others, by way of the flow that holds them back.
 func (x *Session) submit(from entity.Source, submit func(entity.Source)) {
+	if _, listens := from.(entity.Listener); x.settings.ahead && !listens {
+		from = x.readAhead(from)
+	}
 	if x.waiting == nil {
 		submit(from)
 		return

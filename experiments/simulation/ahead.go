@@ -1,0 +1,98 @@
+package simulation
+
+// What is done beside a run where there is a processor to spare: the workload is read and its
+// jobs are made ahead of the clock, and rows of files become text behind it.
+//
+//	goroutine   reads a batch of jobs   reads the next one ...
+//	run                                 simulates the first batch ...
+//	goroutine                                                 writes rows ...
+
+import (
+	"sync"
+
+	"github.com/gridslot/gridslot/entity"
+)
+
+// aheadJobs are the jobs of a source that another goroutine reads, some batches ahead of the
+// clock. The source must not depend on what happens in the run.
+type aheadJobs struct {
+	batches  chan []*entity.Job
+	batch    []*entity.Job // what is left of the latest
+	quit     chan struct{}
+	closing  sync.Once
+	err      error // of the source, once batches is closed
+	panicked any   // likewise, with what the source has panicked
+}
+
+// aheadBatch is how many jobs are handed over at a time, and aheadBatches how many batches may
+// wait.
+const (
+	aheadBatch   = 1024
+	aheadBatches = 2
+)
+
+// readAhead begins to read a source on a goroutine of the run.
+func (x *Session) readAhead(from entity.Source) *aheadJobs {
+	a := &aheadJobs{batches: make(chan []*entity.Job, aheadBatches), quit: make(chan struct{})}
+	x.onClose(a.close)
+	x.ahead = a
+	x.spent.Go(func() {
+		defer close(a.batches)
+		for more := true; more; {
+			var batch []*entity.Job
+			batch, more = a.read(from)
+			select {
+			case a.batches <- batch:
+			case <-a.quit:
+				return
+			}
+		}
+	})
+	return a
+}
+
+// read reads the next batch. There is no more where the source has ended, or has panicked.
+func (a *aheadJobs) read(from entity.Source) (batch []*entity.Job, more bool) {
+	defer func() {
+		if a.panicked = recover(); a.panicked != nil {
+			more = false
+		}
+	}()
+	batch = make([]*entity.Job, 0, aheadBatch)
+	for len(batch) < aheadBatch {
+		j, ok := from.Next()
+		if !ok {
+			a.err = sourceError(from)
+			return batch, false
+		}
+		batch = append(batch, j)
+	}
+	return batch, true
+}
+
+// Next implements entity.Source.
+func (a *aheadJobs) Next() (*entity.Job, bool) {
+	for len(a.batch) == 0 {
+		batch, more := <-a.batches
+		if !more {
+			if a.panicked != nil {
+				panic(a.panicked) // as the source would have done here
+			}
+			return nil, false
+		}
+		a.batch = batch
+	}
+	j := a.batch[0]
+	a.batch = a.batch[1:]
+	return j, true
+}
+
+// Err is what went wrong with the source, once Next has returned false.
+func (a *aheadJobs) Err() error { return a.err }
+
+// close has the goroutine end, and waits for that: the source is nobody's afterwards.
+func (a *aheadJobs) close() {
+	a.closing.Do(func() { close(a.quit) })
+	for range a.batches {
+	}
+}
