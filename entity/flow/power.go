@@ -90,7 +90,7 @@ type SwitchOff struct {
 	ready       des.Time      // when the last of these is on
 	withholding bool
 	begun       bool
-	tried       bool        // all nodes have been booted since a job came, started or ended
+	tried       bool        // all nodes have been booted since a job came, started or ended; see wakeAll
 	expected    *entity.Job // the latest advance reservation that was asked for
 }
 
@@ -655,8 +655,12 @@ func (s *SwitchOff) Switch(processor int, on bool) error {
 }
 
 // release switches off nodes that have been idle for long enough and that nobody
-// in the queue wants.
+// in the queue wants; none as long as all are on for a job that lacks what only the policy
+// or the plan knows.
 func (s *SwitchOff) release() {
+	if s.tried {
+		return
+	}
 	s.restOverdue()
 	s.forget()
 }

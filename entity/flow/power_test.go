@@ -387,6 +387,20 @@ func TestAllNodesBootWhereNothingElseHelpsAJob(t *testing.T) {
 	require.Equal(t, 80*des.Second, w.runs[1].Start, "the first node boots for it, in vain, and then the others")
 }
 
+// All of them are on then, at one instant. Node 1, which was down and has been idle for long
+// enough, is one of the three that the job can pay together; that one like it is left over by
+// the nodes which boot first is no reason to switch it off while the others boot.
+func TestNoNodeIsSwitchedOffWhileAllBootForAJob(t *testing.T) {
+	w := &powerWorld{procs: 4, policy: backfill.FCFS{},
+		nodes:   []*entity.Node{{ID: 1, Perf: 1, Price: 1}, {ID: 2, Perf: 1, Price: 3}, {ID: 3, Perf: 1, Price: 1}, {ID: 4, Perf: 2, Price: 1}},
+		saving:  &flow.SwitchOff{Boot: 2 * des.Second},
+		jobs:    []*entity.Job{estimated(1, 0, 0, 1, 1), estimated(2, 5, 16, 16, 3)},
+		outages: []flow.Outage{{To: 5 * des.Second, Where: entity.NodeAt(0)}}}
+	w.jobs[1].Request.Budget = 42
+	require.NoError(t, w.run())
+	require.Equal(t, 9*des.Second, w.runs[1].Start)
+}
+
 func TestNamedNodesAreSwitchedOffOneByOne(t *testing.T) {
 	w := &powerWorld{procs: 1, policy: backfill.FCFS{}, nodes: nodes(1), saving: &flow.SwitchOff{PerNode: 2}, jobs: []*entity.Job{estimated(1, 0, 1, 1, 1)}}
 	require.ErrorContains(t, w.run(), "one by one, not in rows of 2")
