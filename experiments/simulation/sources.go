@@ -174,7 +174,7 @@ func Sources() policy.Table[Source] {
 		},
 		resampleSource(),
 	}
-	return append(withSeeds(drawn), feedbackSource()) // which draws nothing
+	return append(withSeeds(drawn), feedbackSource(), squeueSource()) // which draw nothing
 }
 
 // SeedParam is the parameter that gives what is drawn a seed of its own.

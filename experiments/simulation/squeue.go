@@ -1,0 +1,170 @@
+package simulation
+
+// The queue of a real Slurm as a workload: what runs and waits now, and so when the waiting jobs
+// will start.
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/policy"
+	"github.com/gridslot/gridslot/policy/slurm"
+)
+
+const squeueName = "squeue"
+
+// squeueColumns are the columns that are read, by the names that squeue gives them: %A, %T, %C, %l,
+// %L and %u.
+var squeueColumns = []string{"JOBID", "STATE", "CPUS", "TIME_LIMIT", "TIME_LEFT", "USER"}
+
+// mostLimit stands for a time limit that there is not.
+const mostLimit = 365 * des.Day
+
+// squeueSource is the source of that name.
+//
+//	squeue --array --states=R,CG,PD --sort=-p -o '%A|%T|%C|%l|%L|%u' > queue.txt
+//
+// Jobs that run come at 0, with the time that is left to them, so that they start before all
+// others under any policy. Jobs that wait come a second later, in the order of the lines:
+// a start at 1 is now.
+func squeueSource() policy.Entry[Source] {
+	return policy.Entry[Source]{
+		Name: squeueName, Text: "what squeue -o '%A|%T|%C|%l|%L|%u' has written: jobs that run, at 0, and jobs that wait, at 1; needs procs",
+		Params: []policy.Param{
+			{Name: fromParam, Values: "FILE", Text: "what squeue has written, with its heading"},
+			{Name: "procs", Values: "N", Text: "processors of the machine, without those that are out of service"},
+			{Name: "runtime", Values: "F", Text: "jobs run F times as long as they may, at most 1 (1)"},
+		},
+		New: func(a *policy.Args) Source {
+			path, _ := a.Value(fromParam)
+			if path == "" {
+				a.Fail(fromParam, "the path of a file, as in from=queue.txt")
+			}
+			procs, part := a.Positive("procs"), a.Number("runtime", 1)
+			if procs == 0 {
+				a.Fail("procs", "the number of processors of the machine")
+			}
+			if !(part > 0 && part <= 1) {
+				a.Fail("runtime", "a number above 0, at most 1")
+			}
+			return func(uint64) (Generated, error) {
+				file, err := os.Open(path)
+				if err != nil {
+					return Generated{}, err
+				}
+				defer file.Close()
+				jobs, warnings, err := readSqueue(file, procs, part)
+				if err != nil {
+					return Generated{}, fmt.Errorf("%s: %w", path, err)
+				}
+				return Generated{Processors: procs, Jobs: slices.Values(jobs), Warnings: warnings}, nil
+			}
+		},
+	}
+}
+
+// readSqueue reads the jobs, those that run first. Jobs in other states are left out, and so are
+// jobs that are larger than the machine, with a warning.
+func readSqueue(from io.Reader, procs int, part float64) (jobs []*entity.Job, warnings []string, err error) {
+	var running, waiting []*entity.Job
+	var at []int // of squeueColumns, in a line
+	users := map[string]int32{}
+	busy, others, large, line := 0, 0, 0, 0
+	lines := bufio.NewScanner(from)
+	for lines.Scan() {
+		line++
+		cells := strings.Split(lines.Text(), "|")
+		if at == nil {
+			for _, name := range squeueColumns {
+				i := slices.Index(cells, name)
+				if i < 0 {
+					return nil, nil, fmt.Errorf("line %d: the heading has no %s: call squeue --array -o '%%A|%%T|%%C|%%l|%%L|%%u'", line, name)
+				}
+				at = append(at, i)
+			}
+			continue
+		}
+		if len(cells) <= slices.Max(at) {
+			return nil, nil, fmt.Errorf("line %d: want %d cells with | between them, as in the heading, not %q", line, slices.Max(at)+1, lines.Text())
+		}
+		j, runs, err := squeueJob(cells, at, part)
+		switch {
+		case err != nil:
+			return nil, nil, fmt.Errorf("line %d: %w", line, err)
+		case j == nil:
+			others++
+			continue
+		case j.Request.Nodes > procs && !runs:
+			large++
+			continue
+		}
+		name := cells[at[5]]
+		if users[name] == 0 {
+			users[name] = int32(len(users) + 1)
+		}
+		j.User = users[name]
+		if runs {
+			running = append(running, j)
+			busy += j.Request.Nodes
+		} else {
+			waiting = append(waiting, j)
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return nil, nil, err
+	}
+	if at == nil {
+		return nil, nil, fmt.Errorf("it is empty: want what squeue has written, with its heading")
+	}
+	if busy > procs {
+		return nil, nil, fmt.Errorf("the jobs that run have %d processors, and procs says that there are %d", busy, procs)
+	}
+	if others > 0 {
+		warnings = append(warnings, fmt.Sprintf("%d jobs neither run nor wait, and are left out", others))
+	}
+	if large > 0 {
+		warnings = append(warnings, fmt.Sprintf("%d jobs ask for more than %d processors, and are left out", large, procs))
+	}
+	return append(running, waiting...), warnings, nil
+}
+
+// squeueJob is the job of a line, and whether it runs; nil where it neither runs nor waits.
+func squeueJob(cells []string, at []int, part float64) (j *entity.Job, runs bool, err error) {
+	cell := func(i int) string { return strings.TrimSpace(cells[at[i]]) }
+	timed := 3 // by its limit
+	switch cell(1) {
+	case "RUNNING", "COMPLETING", "CONFIGURING":
+		runs, timed = true, 4 // by what is left of it
+	case "PENDING":
+	default:
+		return nil, false, nil
+	}
+	j = &entity.Job{Group: -1, Queue: -1}
+	if j.ID, err = strconv.ParseInt(cell(0), 10, 64); err != nil || j.ID < 0 {
+		return nil, false, fmt.Errorf("JOBID: want a number, as %%A has it, not %q", cell(0))
+	}
+	procs, err := strconv.ParseInt(cell(2), 10, 32)
+	if err != nil || procs < 1 {
+		return nil, false, fmt.Errorf("CPUS: want a whole number of 1 or more, not %q", cell(2))
+	}
+	limit, err := slurm.Duration(cell(timed))
+	if err != nil {
+		return nil, false, fmt.Errorf("%s: %w", squeueColumns[timed], err)
+	}
+	// A job that is being ended has nothing left, and yet its processors for the moment.
+	limit = min(max(limit, des.Second), mostLimit)
+	if !runs {
+		j.Submit = des.Second
+	}
+	j.Request = entity.Request{Nodes: int(procs), Length: limit}
+	// Whole seconds, of which the log is that a source is written down as.
+	j.Runtime = max(des.Second, des.Seconds(float64(int64(part*limit.Seconds()))))
+	return j, runs, nil
+}
