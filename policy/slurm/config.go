@@ -107,7 +107,7 @@ type Scheduling struct {
 	MaxStarts        int      // of one pass; 0: no limit (sched_max_job_start)
 	Defer            bool     // the end of a job does not start a pass (defer)
 	AssocLimitStop   bool     // a job beyond a limit closes its partition (assoc_limit_stop)
-	KillInvalid      bool     // a job whose dependency is never satisfied is cancelled (kill_invalid_depend)
+	KillInvalid      bool     // a job whose dependency is never satisfied is cancelled (DependencyParameters=kill_invalid_depend)
 	Licenses         bool     // backfill plans licences (bf_licenses)
 	OnePlan          bool     // backfill plans a job in one of its partitions only (bf_one_resv_per_job)
 	ReorderVictims   int      // preempt_reorder_count

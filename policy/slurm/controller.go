@@ -147,6 +147,22 @@ func (c *Controller) finish(now des.Time, j *Job, failed bool) {
 
 // Release says that the nodes of a job that ended are free.
 func (c *Controller) Release(now des.Time, j *Job) {
+	switch j.state {
+	case completing:
+		c.vacate(now, j)
+	case done:
+	default: // it waits again already
+		return
+	}
+	if c.conf.Schedule.Defer {
+		c.main.stir(&c.conf.Schedule, now)
+	} else {
+		c.main.request(c, now, false)
+	}
+}
+
+// vacate frees what a job that completes still has.
+func (c *Controller) vacate(now des.Time, j *Job) {
 	j.state = done
 	for _, l := range j.Licenses {
 		c.licenses[l.Kind] += l.Count
@@ -160,11 +176,6 @@ func (c *Controller) Release(now des.Time, j *Job) {
 	c.changed(now)
 	if j.requeued {
 		c.requeue(now, j)
-	}
-	if c.conf.Schedule.Defer {
-		c.main.stir(&c.conf.Schedule, now)
-	} else {
-		c.main.request(c, now, false)
 	}
 }
 

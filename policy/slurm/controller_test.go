@@ -2,6 +2,7 @@ package slurm
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -63,6 +64,75 @@ func TestReservationsAreRefused(t *testing.T) {
 	free := r(6, 7, 3)
 	free.Maintenance = true
 	require.NoError(t, c.Reserve(c.Next(), free))
+}
+
+// TestReservationsOfANumberOfNodes has the first nodes of a partition that are free be reserved, and
+// no more than others have left.
+func TestReservationsOfANumberOfNodes(t *testing.T) {
+	c := newController(t)
+	first := &Reservation{Name: "a", Start: 2 * des.Hour, End: 3 * des.Hour, Nodes: []int{1}}
+	require.NoError(t, c.Reserve(0, first))
+	require.NoError(t, c.Submit(0, &Job{ID: 1, Nodes: 1, Partitions: []int{0}, Limit: 8 * des.Hour, Required: []int{0}}))
+	for c.running == nil {
+		c.Act(c.Next())
+	}
+	two := &Reservation{Name: "b", Start: 2 * des.Hour, End: 3 * des.Hour, Count: 2}
+	require.NoError(t, c.Reserve(c.Next(), two))
+	require.Equal(t, []int{2, 3}, slices.Collect(two.nodes.all), "a job runs on the first one, the second one is reserved")
+	many := &Reservation{Name: "c", Start: 2 * des.Hour, End: 3 * des.Hour, Count: 6}
+	require.ErrorIs(t, c.Reserve(c.Next(), many), ErrBusy, "of the three that nobody has reserved one is in use")
+	later := &Reservation{Name: "d", Start: 9 * des.Hour, End: 10 * des.Hour, Count: 9}
+	require.NoError(t, c.Reserve(c.Next(), later))
+	require.Equal(t, len(c.conf.Partitions[0].Nodes), later.nodes.count(), "all that there are")
+	require.Error(t, c.Reserve(c.Next(), &Reservation{Name: "e", Count: 1, Partition: 9}))
+}
+
+// TestReservationsThatAreOver has a reservation end: what waits for it is held, and what changes is told
+// to backfill every five seconds while it is in force.
+func TestReservationsThatAreOver(t *testing.T) {
+	c := newController(t)
+	r := &Reservation{Name: "r", Start: 12 * des.Second, End: 40 * des.Second, Nodes: []int{0}, Users: []string{"u"}}
+	require.NoError(t, c.Reserve(0, r))
+	j := &Job{ID: 1, Nodes: 1, Partitions: []int{0}, Limit: des.Hour, User: "u", Reservation: "r", Begin: 100 * des.Second}
+	require.NoError(t, c.Submit(0, j))
+	for c.Next() <= 30*des.Second {
+		c.Act(c.Next())
+	}
+	require.Equal(t, 30*des.Second, c.backfill.changed)
+	require.Equal(t, WaitsForBegin, j.Reason())
+	for c.Next() <= 61*des.Second {
+		c.Act(c.Next())
+	}
+	require.Empty(t, c.reserved)
+	require.Equal(t, ReservationDeleted, j.Reason())
+	require.Zero(t, j.Priority)
+}
+
+// TestPurgedDependenciesAreMet asks of a job that depends on any of a record that is purged and of one
+// that runs.
+func TestPurgedDependenciesAreMet(t *testing.T) {
+	c := newController(t)
+	require.NoError(t, c.Submit(0, &Job{ID: 1, Nodes: 1, Partitions: []int{0}, Limit: des.Hour}))
+	c.purged[7] = true
+	any := &Job{ID: 8, Nodes: 1, Partitions: []int{0}, Limit: des.Hour, AnyAfter: true, After: []Dependency{{"afterany", 1}, {"afterok", 7}}}
+	require.NoError(t, c.Submit(0, any))
+	require.Equal(t, NoReason, any.Reason())
+	all := &Job{ID: 9, Nodes: 1, Partitions: []int{0}, Limit: des.Hour, After: []Dependency{{"afterany", 1}, {"afterok", 7}}}
+	require.NoError(t, c.Submit(0, all))
+	require.Equal(t, WaitsForDependency, all.Reason())
+}
+
+// TestRefusedJobsAreChanges has a job be refused that no nodes suit: backfill looks again, and again when
+// its record is purged.
+func TestRefusedJobsAreChanges(t *testing.T) {
+	c := newController(t)
+	require.ErrorIs(t, c.Submit(des.Minute, &Job{ID: 1, Nodes: 7, Partitions: []int{0}, Limit: des.Hour}), ErrConfiguration)
+	require.Equal(t, des.Minute, c.backfill.changed)
+	for len(c.ended) > 0 {
+		c.Act(c.Next())
+	}
+	require.Greater(t, c.backfill.changed, des.Minute)
+	require.ErrorIs(t, c.Submit(des.Hour, &Job{ID: 2, Nodes: 1, Partitions: []int{0}, Limit: des.Hour, After: []Dependency{{"afterany", 1}}}), ErrDependency)
 }
 
 // TestWhoHasNoAccountIsRefused submits for a user, an account and a QoS that there are not.

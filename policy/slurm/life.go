@@ -203,6 +203,9 @@ func (c *Controller) Down(now des.Time, nodes []int) error {
 	for _, j := range slices.Clone(c.running) {
 		if j.nodes.meets(gone) {
 			c.stop(now, j, NodeFail, j.Requeue)
+			if !j.nodes.meets(c.up) { // nobody is left to tell that its nodes are free
+				c.vacate(now, j)
+			}
 		}
 	}
 	c.changed(now)

@@ -107,7 +107,7 @@ func (c *Controller) purge(now des.Time) {
 	if c.conf.MinJobAge > 0 {
 		oldest := c.second(now) - int64(c.conf.MinJobAge/des.Second)
 		c.ended = slices.DeleteFunc(c.ended, func(r record) bool {
-			if r.end <= oldest {
+			if r.end <= oldest && c.jobs[r.job.ID] == r.job {
 				delete(c.jobs, r.job.ID)
 				c.purged[r.job.ID] = true
 			}

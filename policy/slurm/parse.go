@@ -568,6 +568,9 @@ func (f *configFile) readScheduling(conf *Config) {
 	if s, found := f.take("SchedulerType"); found {
 		p.Backfill = strings.HasSuffix(s.value, "backfill")
 	}
+	if s, found := f.take("DependencyParameters"); found {
+		p.KillInvalid = strings.Contains(strings.ToLower(s.value), "kill_invalid_depend")
+	}
 	all, _ := f.take("SchedulerParameters")
 	for word := range strings.SplitSeq(all.value, ",") {
 		if word == "" {
@@ -585,7 +588,7 @@ func (f *configFile) readScheduling(conf *Config) {
 func (f *configFile) scheduling(p *Scheduling, s setting) {
 	key := strings.ToLower(s.key)
 	flags := map[string]*bool{"defer": &p.Defer, "assoc_limit_stop": &p.AssocLimitStop, "preempt_youngest_first": &p.PreemptYoungest,
-		"kill_invalid_depend": &p.KillInvalid, "bf_licenses": &p.Licenses, "bf_one_resv_per_job": &p.OnePlan}
+		"bf_licenses": &p.Licenses, "bf_one_resv_per_job": &p.OnePlan}
 	counts := map[string]struct {
 		to    *int
 		least int

@@ -12,6 +12,8 @@ type Reservation struct {
 	Name        string
 	Start, End  des.Time
 	Nodes       []int    // positions in Config.Nodes
+	Count       int      // where Nodes is empty: so many nodes of the partition
+	Partition   int      // position in Config.Partitions, for Count
 	Users       []string // who may use it
 	Accounts    []string
 	Maintenance bool // jobs that run are not heeded when it is made (MAINT,IGNORE_JOBS)
@@ -28,6 +30,14 @@ func (c *Controller) Reserve(now des.Time, r *Reservation) error {
 		return fmt.Errorf("reservation %q: %w", r.Name, err)
 	}
 	r.nodes = nodes
+	if len(r.Nodes) == 0 {
+		if r.Partition < 0 || r.Partition >= len(c.parts) {
+			return fmt.Errorf("reservation %q: there is no partition %d", r.Name, r.Partition)
+		}
+		if r.nodes = c.pickReserved(r); r.nodes.empty() {
+			return ErrBusy
+		}
+	}
 	for _, other := range c.reserved {
 		if other.nodes.meets(r.nodes) && other.Start < r.End && r.Start < other.End {
 			return ErrOverlap
@@ -43,6 +53,37 @@ func (c *Controller) Reserve(now des.Time, r *Reservation) error {
 	c.changed(now)
 	c.main.stir(&c.conf.Schedule, now)
 	return nil
+}
+
+// pickReserved is the first nodes of its partition that nobody else has reserved in its time and on
+// which no job runs beyond its start, as many as the reservation wants; or, where fewer are left that
+// nobody else has reserved, as many as those; none where jobs have too many of them.
+func (c *Controller) pickReserved(r *Reservation) nodeSet {
+	open := c.parts[r.Partition].nodes.clone()
+	open.intersect(c.up)
+	for _, other := range c.reserved {
+		if other.Start < r.End && r.Start < other.End {
+			open.remove(other.nodes)
+		}
+	}
+	wants := min(r.Count, open.count())
+	for _, j := range c.running {
+		if c.limitSecond(j) >= c.second(r.Start) {
+			open.remove(j.nodes)
+		}
+	}
+	picked := newNodeSet(len(c.conf.Nodes))
+	if open.count() < wants {
+		return picked
+	}
+	for n := range open.all {
+		if wants == 0 {
+			break
+		}
+		picked.add(n)
+		wants--
+	}
+	return picked
 }
 
 // reservationOf is the reservation that the job names, if it may use it.

@@ -29,9 +29,10 @@ func (c *Controller) Submit(now des.Time, j *Job) error {
 	for _, at := range j.Partitions {
 		j.entries = append(j.entries, &entry{job: j, part: c.parts[at]})
 	}
+	slices.SortStableFunc(j.entries, func(a, b *entry) int { return cmp.Compare(b.part.Tier, a.part.Tier) })
 	err := c.refuses(j)
 	if err == nil || errors.Is(err, ErrConfiguration) {
-		j.part = lowest(j.entries).part
+		j.part = c.firstFit(j).part
 		if err == nil {
 			c.independent(j, now)
 		}
@@ -39,6 +40,10 @@ func (c *Controller) Submit(now des.Time, j *Job) error {
 	}
 	if err != nil {
 		j.state, j.failed, j.entries = done, true, nil
+		if errors.Is(err, ErrConfiguration) { // there is a record of it, whose number nobody is told
+			c.retire(now, j)
+			c.changed(now)
+		}
 		return err
 	}
 	c.lastID = j.ID
@@ -83,11 +88,15 @@ func (c *Controller) check(j *Job) error {
 	return nil
 }
 
-// lowest is the entry of a job that would be looked at last.
-func lowest(entries []*entry) *entry {
-	return slices.MinFunc(entries, func(a, b *entry) int {
-		return cmp.Or(cmp.Compare(a.part.Tier, b.part.Tier), cmp.Compare(a.part.JobFactor, b.part.JobFactor))
-	})
+// firstFit is the first entry of a job in whose partition it would fit, or the last one.
+func (c *Controller) firstFit(j *Job) *entry {
+	last := len(j.entries) - 1
+	for _, e := range j.entries[:last] {
+		if c.beyondPartition(j, e.part) == "" && c.suffices(e, e.part.nodes) {
+			return e
+		}
+	}
+	return j.entries[last]
 }
 
 // Refusal is why a job or a reservation is refused as it comes, in Slurm's words.
@@ -125,8 +134,6 @@ func (c *Controller) refuses(j *Job) error {
 			return ErrDependency
 		}
 	}
-	// What became of a job whose record is purged is not asked.
-	j.After = slices.DeleteFunc(j.After, func(d Dependency) bool { return c.purged[d.Job] })
 	if j.Reservation != "" {
 		var err error
 		if j.reservation, err = c.reservationOf(j); err != nil {

@@ -241,11 +241,17 @@ func (s *Submission) observed(id int64, user int32) *entity.Job {
 	return j
 }
 
+// partition is the position of the partition of that name, or of the default one where the name is
+// empty; -1 if there is none.
+func (in *Input) partition(name string) int {
+	return slices.IndexFunc(in.Config.Partitions, func(p slurm.Partition) bool { return p.Name == name || name == "" && p.Default })
+}
+
 // setPartitions sets the partitions of a job by their names with commas between them; the default
 // one where there is no name.
 func (in *Input) setPartitions(s *Submission, names string) {
 	for name := range strings.SplitSeq(names, ",") {
-		at := slices.IndexFunc(in.Config.Partitions, func(p slurm.Partition) bool { return p.Name == name || name == "" && p.Default })
+		at := in.partition(name)
 		if at < 0 {
 			s.Refused = slurm.ErrPartition
 			continue
@@ -309,8 +315,10 @@ func (in *Input) ReadReservations(path string) error {
 		if b.Reservation.Nodes, err = in.nodes(r.Text("nodelist")); err != nil {
 			return r.At(fmt.Errorf("nodelist: %w", err))
 		}
-		if r.Has("nodecnt") {
-			in.Unknown = append(in.Unknown, Unknown{path, slurm.Unknown{Key: "nodecnt", Line: r.Line}})
+		if b.Reservation.Count = count(r, "nodecnt"); b.Reservation.Count > 0 {
+			if b.Reservation.Partition = in.partition(r.Text("partition")); b.Reservation.Partition < 0 {
+				return r.At(fmt.Errorf("partition: there is no partition %q", r.Text("partition")))
+			}
 		}
 		b.Reservation.Users, b.Reservation.Accounts = words(r.Text("users")), words(r.Text("accounts"))
 		in.Reservations = append(in.Reservations, b)
