@@ -1,0 +1,94 @@
+package optimal_test
+
+import (
+	"context"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/plan"
+	"github.com/gridslot/gridslot/policy"
+	"github.com/gridslot/gridslot/policy/optimal"
+)
+
+// ran are the measures of a run, by what is to be least.
+type ran [3]float64
+
+// run has a policy decide about jobs whose runtimes are what they ask for.
+func run(t *testing.T, p entity.Policy, jobs []optimal.Job, processors int) (r ran) {
+	var last des.Time
+	sim := des.New(des.Config{})
+	m := entity.NewMetascheduler(sim, plan.NewCluster(processors), p, observer(func(e entity.JobEvent) {
+		if e.Kind != entity.JobFinished {
+			return
+		}
+		wait, length := (e.Run.Began() - e.Run.Submit).Seconds(), e.Run.Job.Runtime.Seconds()
+		last = max(last, e.Time)
+		r[optimal.Wait] += wait
+		r[optimal.Slowdown] += max(1, (wait+length)/max(length, optimal.DefaultTau.Seconds()))
+	}))
+	var coming []*entity.Job
+	for i, j := range jobs {
+		coming = append(coming, &entity.Job{
+			ID: int64(i + 1), Submit: j.Submit, Runtime: j.Length, User: -1, Group: -1, Queue: -1,
+			Request: entity.Request{Nodes: j.Nodes, Length: j.Length},
+		})
+	}
+	if c, is := p.(entity.Clairvoyant); is {
+		require.NoError(t, c.Foresee(context.Background(), coming, processors, func(j *entity.Job) des.Time { return j.Runtime }))
+	}
+	for _, j := range coming {
+		m.Submit(j)
+	}
+	require.NoError(t, sim.Run(context.Background()))
+	r[optimal.Makespan] = (last - jobs[0].Submit).Seconds()
+	return r
+}
+
+type observer func(entity.JobEvent)
+
+func (o observer) Observe(e entity.JobEvent) { o(e) }
+
+// No policy that lets jobs run to their ends has less of anything than the schedule that is
+// best for it, and a policy of these best schedules has exactly what was proved.
+func TestNoPolicyIsBetterThanTheOptimum(t *testing.T) {
+	specs := []string{"easy:order=shortest", "easy:reservations=all", "easy:spare=off", "conservative:order=wfp3", "conservative:compression=off", "fcfs:order=smallest"}
+	for _, e := range policy.Registry().ForAny() {
+		switch e.Name {
+		case "selective-preemption", "time-slicing", "equipartition": // they stop or resize jobs
+		default:
+			specs = append(specs, e.Name)
+		}
+	}
+	reached := 0
+	for seed := range uint64(150) {
+		r := rand.New(rand.NewPCG(seed, 11))
+		processors, at := 2+r.IntN(15), 0
+		var jobs []optimal.Job
+		for range 4 + r.IntN(6) {
+			jobs = append(jobs, optimal.Job{Submit: des.Time(at) * des.Second, Length: des.Time(1+r.IntN(40)) * des.Second, Nodes: 1 + r.IntN(processors)})
+			at += r.IntN(20)
+		}
+		var least ran
+		for _, m := range []optimal.Measure{optimal.Wait, optimal.Makespan, optimal.Slowdown} {
+			p := &optimal.Policy{Of: m}
+			least[m] = run(t, p, jobs, processors)[m]
+			require.InDelta(t, p.Best().Cost, least[m], 1e-6*least[m]+1e-9, "seed %d, %v", seed, m)
+		}
+		for _, spec := range specs {
+			chosen, err := policy.Registry().Parse(spec)
+			require.NoError(t, err)
+			got := run(t, chosen.Value, jobs, processors)
+			for m := range got {
+				require.GreaterOrEqual(t, got[m], least[m]*(1-1e-8), "seed %d, %s, %v", seed, spec, optimal.Measure(m))
+			}
+			if got == least {
+				reached++
+			}
+		}
+	}
+	require.Positive(t, reached)
+}
