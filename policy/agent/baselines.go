@@ -10,7 +10,10 @@ import (
 
 // RoundRobin sends jobs to the clusters in turn, whole; one that is larger than
 // its cluster goes on to the next ones.
-type RoundRobin struct{ next int }
+type RoundRobin struct {
+	learnsNothing
+	next int
+}
 
 // Name is "round-robin".
 func (*RoundRobin) Name() string { return "round-robin" }
@@ -22,13 +25,10 @@ func (r *RoundRobin) Place(b *grid.Broker, j *entity.Job) {
 	r.next = (r.next + 1) % len(agents)
 }
 
-// Done learns nothing.
-func (*RoundRobin) Done(*grid.Broker, *grid.Fragment) {}
-
 // ShortestQueue asks all clusters how much waits and sends the job to the one
 // with least processor time waiting per processor; one that is larger than that
 // cluster goes on to the next best.
-type ShortestQueue struct{}
+type ShortestQueue struct{ learnsNothing }
 
 // Name is "shortest-queue".
 func (ShortestQueue) Name() string { return "shortest-queue" }
@@ -47,9 +47,6 @@ func (ShortestQueue) Place(b *grid.Broker, j *entity.Job) {
 	})
 }
 
-// Done learns nothing.
-func (ShortestQueue) Done(*grid.Broker, *grid.Fragment) {}
-
 // fill sends the tasks of j to agents in turn, to each as many as it has
 // processors, over and over.
 func fill(b *grid.Broker, j *entity.Job, turn func(i int) *grid.ResourceAgent) {
@@ -64,7 +61,7 @@ func fill(b *grid.Broker, j *entity.Job, turn func(i int) *grid.ResourceAgent) {
 
 // Central chooses as OAR does, but sees every plan as it is and reserves at
 // once: no messages, no conflicts, no regulator. It is OAR without the network.
-type Central struct{}
+type Central struct{ learnsNothing }
 
 // Name is "central".
 func (Central) Name() string { return "central" }
@@ -78,6 +75,3 @@ func (Central) Place(b *grid.Broker, j *entity.Job) {
 	slices.SortFunc(offers, byFinish)
 	cover(offers, j.Request.Nodes, func(o grid.Offer, nodes int) { b.Seize(j, o, nodes) })
 }
-
-// Done learns nothing.
-func (Central) Done(*grid.Broker, *grid.Fragment) {}

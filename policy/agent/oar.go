@@ -1,3 +1,13 @@
+// OAR, "offers + advance reservation" (OAR11). A broker places a job of P tasks:
+//
+//  1. It asks all clusters for their offers: every free slot, with the time at which a task of
+//     the job would end there.
+//  2. It sorts the offers by that time.
+//  3. It takes the best until they cover P, of the last one only as much as needed, and sends a
+//     reservation request for each.
+//  4. Several brokers get the same offers, so a request can fail; that part of the job is the
+//     regulator's then, as is what no offer covers.
+
 package agent
 
 import (
@@ -8,20 +18,21 @@ import (
 	"github.com/gridslot/gridslot/entity/grid"
 )
 
-// OAR is "offers + advance reservation" (OAR11): all offers of all clusters
-// sorted by the time at which a task would end there, the best taken until they
-// cover the job, the last one only as far as needed; one reservation request for
-// each. Several brokers get the same offers, so a request can fail; that sub-job
-// is the regulator's.
-type OAR struct{}
+// OAR is the strategy "offers + advance reservation".
+type OAR struct{ learnsNothing }
 
 // Name is "oar".
 func (OAR) Name() string { return "oar" }
 
 // Place asks for offers and reserves the best.
 func (OAR) Place(b *grid.Broker, j *entity.Job) {
+	reserveBest(b, j, byFinish)
+}
+
+// reserveBest is steps 1 to 4, by an order of offers.
+func reserveBest(b *grid.Broker, j *entity.Job, order func(x, y grid.Offer) int) {
 	b.AskOffers(j, func(offers []grid.Offer) {
-		slices.SortFunc(offers, byFinish)
+		slices.SortFunc(offers, order)
 		left := cover(offers, j.Request.Nodes, func(o grid.Offer, nodes int) { b.Reserve(j, o, nodes) })
 		if left > 0 {
 			b.Intervene(j, left)
@@ -29,16 +40,10 @@ func (OAR) Place(b *grid.Broker, j *entity.Job) {
 	})
 }
 
-// Done learns nothing.
-func (OAR) Done(*grid.Broker, *grid.Fragment) {}
-
 // byFinish puts the slot that ends first first; equals stand in the order of
 // the clusters.
 func byFinish(a, b grid.Offer) int {
-	if byEnd := cmp.Compare(a.Finish(), b.Finish()); byEnd != 0 {
-		return byEnd
-	}
-	return cmp.Compare(a.Agent.Index, b.Agent.Index)
+	return cmp.Or(cmp.Compare(a.Finish(), b.Finish()), cmp.Compare(a.Agent.Index, b.Agent.Index))
 }
 
 // cover takes offers in order until they have room for so many tasks, and
@@ -54,3 +59,9 @@ func cover(offers []grid.Offer, nodes int, take func(o grid.Offer, nodes int)) (
 	}
 	return nodes
 }
+
+// learnsNothing is the part of a strategy that goes by no answers.
+type learnsNothing struct{}
+
+// Done learns nothing.
+func (learnsNothing) Done(*grid.Broker, *grid.Fragment) {}

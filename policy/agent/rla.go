@@ -1,3 +1,12 @@
+// RLA, "reinforcement learning" (OAR11). A broker keeps a score R_c for each cluster c.
+//
+//  1. It splits a job of P tasks in proportion to the scores, F_c = P R_c / Σ R, in whole
+//     numbers that add up to P, and sends each fragment into its cluster's queue (RLA.Place).
+//  2. A fragment that a cluster cannot take is the regulator's.
+//  3. When a fragment ends, with the response time T, wait and execution, the mean T_m of the
+//     fragments that ended on c is computed, and R_c grows by the reward |T_m - T|
+//     (Scores.Done). Rewards other than this one of the paper are in reward.go.
+
 package agent
 
 import (
@@ -7,6 +16,55 @@ import (
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/grid"
 )
+
+// RLA is the strategy "reinforcement learning".
+type RLA struct{ Scores }
+
+// Name is "rla", with the reward if it is another one than the paper's.
+func (r *RLA) Name() string { return named("rla", r.Reward) }
+
+func named(name string, r Reward) string {
+	if r.Name == "" || r.Name == absolute.Name {
+		return name
+	}
+	return name + "-" + r.Name
+}
+
+// Place splits the job.
+func (r *RLA) Place(b *grid.Broker, j *entity.Job) {
+	r.start(b.Agents())
+	for c, n := range split(j.Request.Nodes, r.score, b.Rand().Float64()) {
+		if n > 0 {
+			b.Submit(j, b.Agents()[c], n)
+		}
+	}
+}
+
+// split divides a whole number in proportion to scores: F_c = n R_c / sum R,
+// each share rounded up or down so that they add up to n. Which are rounded up
+// is drawn, by u in [0, 1), so that every share is right in the mean (systematic
+// sampling). Where all scores are 0 the shares are equal. Scores must not be
+// negative.
+func split(n int, scores []float64, u float64) []int {
+	shares := make([]int, len(scores))
+	sum := 0.0
+	for _, s := range scores {
+		sum += s
+	}
+	if sum == 0 {
+		scores, sum = slices.Repeat([]float64{1}, len(scores)), float64(len(scores))
+	}
+	// Cluster c gets the whole numbers between two marks: what the clusters
+	// before it, and it with them, have a claim to, plus u.
+	claimed, before := 0.0, 0
+	for c, s := range scores {
+		claimed += s
+		upTo := min(n, int(float64(float64(n)*(claimed/sum))+u))
+		shares[c] = upTo - before
+		before = upTo
+	}
+	return shares
+}
 
 // Scores are what a broker has learned of the clusters: R(a, c) of OAR11. Below
 // Reward stand readings of what the paper leaves open; their zero values are what
@@ -64,57 +122,6 @@ func (s *Scores) learn(cluster int, response float64) {
 	s.score[cluster] = s.Reward.Score(s.score[cluster], response, s.mean[cluster])
 }
 
-// RLA is "reinforcement learning" (OAR11): the tasks of a job are split among
-// the clusters in proportion to their scores, and go into the clusters' queues.
-// A fragment that a cluster cannot take is the regulator's.
-type RLA struct{ Scores }
-
-// Name is "rla", with the reward if it is another one than the paper's.
-func (r *RLA) Name() string { return named("rla", r.Reward) }
-
-func named(name string, r Reward) string {
-	if r.Name == "" || r.Name == absolute.Name {
-		return name
-	}
-	return name + "-" + r.Name
-}
-
-// Place splits the job.
-func (r *RLA) Place(b *grid.Broker, j *entity.Job) {
-	r.start(b.Agents())
-	for c, n := range split(j.Request.Nodes, r.score, b.Rand().Float64()) {
-		if n > 0 {
-			b.Submit(j, b.Agents()[c], n)
-		}
-	}
-}
-
-// split divides a whole number in proportion to scores: F_c = n R_c / sum R,
-// each share rounded up or down so that they add up to n. Which are rounded up
-// is drawn, by u in [0, 1), so that every share is right in the mean (systematic
-// sampling). Where all scores are 0 the shares are equal. Scores must not be
-// negative.
-func split(n int, scores []float64, u float64) []int {
-	shares := make([]int, len(scores))
-	sum := 0.0
-	for _, s := range scores {
-		sum += s
-	}
-	if sum == 0 {
-		scores, sum = slices.Repeat([]float64{1}, len(scores)), float64(len(scores))
-	}
-	// Cluster c gets the whole numbers between two marks: what the clusters
-	// before it, and it with them, have a claim to, plus u.
-	claimed, before := 0.0, 0
-	for c, s := range scores {
-		claimed += s
-		upTo := min(n, int(float64(float64(n)*(claimed/sum))+u))
-		shares[c] = upTo - before
-		before = upTo
-	}
-	return shares
-}
-
 // Hybrid is OAR with offers ranked by what was learned, OAR11's further work: an
 // offer that answers in t counts as one that answers in t times the mean score
 // over its cluster's. With equal scores it is OAR. The paper gives no formula.
@@ -126,22 +133,6 @@ func (h *Hybrid) Name() string { return named("hybrid", h.Reward) }
 // Place asks for offers and reserves the best.
 func (h *Hybrid) Place(b *grid.Broker, j *entity.Job) {
 	h.start(b.Agents())
-	b.AskOffers(j, func(offers []grid.Offer) {
-		rank := func(o grid.Offer) float64 {
-			return (o.Finish() - j.Submit).Seconds() / h.score[o.Agent.Index]
-		}
-		slices.SortFunc(offers, func(x, y grid.Offer) int {
-			if a, b := rank(x), rank(y); a != b {
-				if a < b {
-					return -1
-				}
-				return 1
-			}
-			return byFinish(x, y)
-		})
-		left := cover(offers, j.Request.Nodes, func(o grid.Offer, nodes int) { b.Reserve(j, o, nodes) })
-		if left > 0 {
-			b.Intervene(j, left)
-		}
-	})
+	rank := func(o grid.Offer) float64 { return (o.Finish() - j.Submit).Seconds() / h.score[o.Agent.Index] }
+	reserveBest(b, j, func(x, y grid.Offer) int { return cmp.Or(cmp.Compare(rank(x), rank(y)), byFinish(x, y)) })
 }

@@ -1,5 +1,4 @@
-// The first half of planning a batch: alternatives for every job (AMP11,
-// section 3; META, section 4).
+// The search for alternatives, the first half of CSS (AMP11, section 3; META, section 4).
 
 package cyclic
 

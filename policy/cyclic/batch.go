@@ -3,7 +3,6 @@
 package cyclic
 
 import (
-	"cmp"
 	"context"
 	"slices"
 
@@ -60,6 +59,9 @@ type Outcome struct {
 	Stats  Stats
 }
 
+// noWindow is why a job has none that found no alternative.
+const noWindow = "no window in this cycle"
+
 // Decision is what became of one job of a batch.
 type Decision struct {
 	Window entity.Window
@@ -115,8 +117,8 @@ func (o *Outcome) Planned() int {
 	return n
 }
 
-// Windows are the chosen windows, in order of the batch.
-func (o *Outcome) Windows() []entity.Window {
+// windows are the chosen windows, in order of the batch.
+func (o *Outcome) windows() []entity.Window {
 	var windows []entity.Window
 	for i := range o.Jobs {
 		if o.Jobs[i].OK {
@@ -137,106 +139,6 @@ func without(list plan.SlotList, windows []entity.Window) (plan.SlotList, error)
 		}
 	}
 	return left, nil
-}
-
-// shift moves the windows of out, in order of their starts, to the earliest
-// start on their own nodes (META's shift). Tasks keep their nodes and lengths,
-// so that costs stay. base is the slot list without the windows; out.Left
-// becomes what they leave of it.
-//
-//	before   ..AAA..BBB..    A, B on one node, each at a
-//	after    AAABBB......    start that its search found
-func (b BatchSlicer) shift(out *Outcome, base plan.SlotList) error {
-	var order []*Decision
-	for i := range out.Jobs {
-		if out.Jobs[i].OK {
-			order = append(order, &out.Jobs[i])
-		}
-	}
-	slices.SortStableFunc(order, func(a, b *Decision) int { return cmp.Compare(a.Window.Start, b.Window.Start) })
-	free := make(map[*entity.Node][]entity.Slot)
-	for _, s := range base.Slots {
-		free[s.Node] = append(free[s.Node], s)
-	}
-	others := make(map[*entity.Node][]*entity.Window)
-	for _, d := range order {
-		for _, t := range d.Window.Tasks {
-			others[t.Node] = append(others[t.Node], &d.Window)
-		}
-	}
-	windows := make([]entity.Window, len(order))
-	for i, d := range order {
-		w := &d.Window
-		if move(w, earliestOn(w, base.From, free, others)) && b.CountShifted {
-			d.Alternatives++
-		}
-		windows[i] = *w
-	}
-	var err error
-	out.Left, err = without(base, windows)
-	return err
-}
-
-// earliestOn is the first instant from which on all of w's tasks have their
-// nodes to themselves. It is w's own start at the latest.
-func earliestOn(w *entity.Window, from des.Time, free map[*entity.Node][]entity.Slot, others map[*entity.Node][]*entity.Window) des.Time {
-	t := from
-	for i := 0; i < len(w.Tasks); i++ {
-		task := w.Tasks[i]
-		at := earliestFor(w, t, task.End-w.Start, free[task.Node], others[task.Node], task.Node)
-		if at > t {
-			t, i = at, -1 // all tasks begin together: the others are asked again
-		}
-	}
-	return t
-}
-
-// earliestFor is the first instant from t on at which one node has the length
-// free, but for w's own task.
-func earliestFor(w *entity.Window, t, length des.Time, free []entity.Slot, others []*entity.Window, n *entity.Node) des.Time {
-	for _, s := range free {
-		at := max(t, s.Start)
-		for again := true; again && at+length <= s.End; {
-			again = false
-			for _, o := range others {
-				if o == w || o.Start >= at+length {
-					continue
-				}
-				if end := endOn(o, n); end > at {
-					at, again = end, true
-				}
-			}
-		}
-		if at+length <= s.End {
-			return at
-		}
-	}
-	return w.Start
-}
-
-// endOn is the end of w's task on n.
-func endOn(w *entity.Window, n *entity.Node) des.Time {
-	for _, t := range w.Tasks {
-		if t.Node == n {
-			return t.End
-		}
-	}
-	return w.Start
-}
-
-// move has w begin at start; it reports whether that is another one.
-func move(w *entity.Window, start des.Time) bool {
-	by := start - w.Start
-	if by == 0 {
-		return false
-	}
-	w.Tasks = slices.Clone(w.Tasks) // alternatives share theirs with nobody who wants them moved
-	for i := range w.Tasks {
-		w.Tasks[i].End += by
-	}
-	w.Start += by
-	w.End += by
-	return true
 }
 
 // check reports a batch that makes no sense.

@@ -1,65 +1,67 @@
-// Backfilling on a slot list, and batch-slice-filling.
+// BSF, batch-slice-filling (META, section 6).
+//
+//  1. Of the batch the share q is taken: the first jobs by priority, the dearest or those that
+//     demand the greatest performance (Share.Split).
+//  2. The batch-slicer plans these jobs.
+//  3. Filling gives each of the others, in order of priority, the first window that it finds in
+//     what is left.
+//
+// In a simulation step 3 is backfilling that reacts to early releases: see Policy, whose Rest
+// it is.
 
 package cyclic
 
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"math"
 	"slices"
 
 	"github.com/gridslot/gridslot/entity/plan"
 	"github.com/gridslot/gridslot/internal/enum"
-	"github.com/gridslot/gridslot/policy/window"
 )
 
-// Filling gives every job, in order of priority, the window it finds in what
-// the jobs before it left: conservative backfilling where all are there from
-// the beginning and estimates are exact. Backfilling that reacts to early
-// releases needs a clock: see Policy.
-type Filling struct {
-	// Finder finds the windows; nil means AMP, the earliest. A window.Cheapest
-	// with FirstFit finds square ones. Users' criteria are not looked at.
-	Finder plan.Finder
+// BSF is batch-slice-filling. Share 0 is Filling, share 1 the batch-slicer.
+type BSF struct {
+	Share   Share
+	Slicer  BatchSlicer
+	Filling Filling
 }
 
-// Name is "filling".
-func (Filling) Name() string { return "filling" }
+// Name is "bsf".
+func (BSF) Name() string { return "bsf" }
 
 // Plan implements Planner.
-func (f Filling) Plan(ctx context.Context, batch []Item, list plan.SlotList) (*Outcome, error) {
-	if err := check(batch); err != nil {
-		return nil, err
-	}
-	left, err := window.Checked(list)
+func (b BSF) Plan(ctx context.Context, batch []Item, list plan.SlotList) (*Outcome, error) {
+	sliced, rest, err := b.Share.Split(batch)
 	if err != nil {
 		return nil, err
 	}
-	left.Slots = slices.Clone(list.Slots)
 	out := &Outcome{Jobs: make([]Decision, len(batch)), Left: list}
-	for i := range batch {
-		j := batch[i]
-		j.Request.Criterion = nil
-		a := j.ask(f.Finder, list.To)
-		found, err := a.By.Find(ctx, a.Request, left, a.Until)
-		if err != nil {
-			return nil, fmt.Errorf("searching a window for job %d of the batch: %w", i, err)
-		}
-		out.Stats.Work.Add(found.Work)
-		d := &out.Jobs[i]
-		if !found.OK {
-			d.Reason = "no window in this cycle"
-			continue
-		}
-		d.Window, d.OK, d.Alternatives = found.Window, true, 1
-		if left.Slots, err = window.Subtract(left.Slots, &found.Window); err != nil {
-			return nil, fmt.Errorf("cutting out the window for job %d of the batch: %w", i, err)
-		}
-		out.Stats.Alternatives++
+	if err := b.part(ctx, b.Slicer, batch, sliced, out); err != nil {
+		return nil, err
 	}
-	out.Left.Slots = left.Slots
-	return out, nil
+	return out, b.part(ctx, b.Filling, batch, rest, out)
+}
+
+// part plans the batch's jobs at some positions on what is left, into out.
+func (b BSF) part(ctx context.Context, p Planner, batch []Item, positions []int, out *Outcome) error {
+	done, err := p.Plan(ctx, at(batch, positions), out.Left)
+	if err != nil {
+		return err
+	}
+	for i, k := range positions {
+		out.Jobs[k] = done.Jobs[i]
+	}
+	for _, s := range done.Slices {
+		for i, k := range s.Jobs {
+			s.Jobs[i] = positions[k]
+		}
+		out.Slices = append(out.Slices, s)
+	}
+	out.Left = done.Left
+	out.Stats.add(done.Stats)
+	return nil
 }
 
 // Selection is which jobs of a batch BSF slices.
@@ -117,47 +119,35 @@ func (s Share) Split(batch []Item) (sliced, rest []int, err error) {
 	return sliced, rest, nil
 }
 
-// BSF is batch-slice-filling (META, section 6): a share of the batch goes to the
-// batch-slicer, the rest is filled in on what that leaves. Share 0 is Filling,
-// share 1 the batch-slicer.
-type BSF struct {
-	Share   Share
-	Slicer  BatchSlicer
-	Filling Filling
+// Filling gives every job, in order of priority, the window it finds in what
+// the jobs before it left: conservative backfilling where all are there from
+// the beginning and estimates are exact. Backfilling that reacts to early
+// releases needs a clock: see Policy.
+type Filling struct {
+	// Finder finds the windows; nil means AMP, the earliest. A window.Cheapest
+	// with FirstFit finds square ones. Users' criteria are not looked at.
+	Finder plan.Finder
 }
 
-// Name is "bsf".
-func (BSF) Name() string { return "bsf" }
+// Name is "filling".
+func (Filling) Name() string { return "filling" }
 
-// Plan implements Planner.
-func (b BSF) Plan(ctx context.Context, batch []Item, list plan.SlotList) (*Outcome, error) {
-	sliced, rest, err := b.Share.Split(batch)
+// Plan implements Planner: one round of the search for alternatives, of which every job has
+// one then.
+func (f Filling) Plan(ctx context.Context, batch []Item, list plan.SlotList) (*Outcome, error) {
+	found, stats, err := Search{Finder: f.Finder, Rounds: 1}.Run(ctx, withoutCriteria(batch), list)
 	if err != nil {
 		return nil, err
 	}
-	out := &Outcome{Jobs: make([]Decision, len(batch)), Left: list}
-	if err := b.part(ctx, b.Slicer, batch, sliced, out); err != nil {
-		return nil, err
-	}
-	return out, b.part(ctx, b.Filling, batch, rest, out)
-}
-
-// part plans the batch's jobs at some positions on what is left, into out.
-func (b BSF) part(ctx context.Context, p Planner, batch []Item, positions []int, out *Outcome) error {
-	done, err := p.Plan(ctx, at(batch, positions), out.Left)
-	if err != nil {
-		return err
-	}
-	for i, k := range positions {
-		out.Jobs[k] = done.Jobs[i]
-	}
-	for _, s := range done.Slices {
-		for i, k := range s.Jobs {
-			s.Jobs[i] = positions[k]
+	out := &Outcome{Jobs: make([]Decision, len(batch)), Stats: stats}
+	for i, windows := range found {
+		d := &out.Jobs[i]
+		if d.OK = len(windows) > 0; d.OK {
+			d.Window, d.Alternatives = windows[0], 1
+		} else {
+			d.Reason = noWindow
 		}
-		out.Slices = append(out.Slices, s)
 	}
-	out.Left = done.Left
-	out.Stats.add(done.Stats)
-	return nil
+	out.Left, err = without(list, out.windows())
+	return out, err
 }

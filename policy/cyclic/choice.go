@@ -1,10 +1,24 @@
-// The second half of planning a batch: one alternative of each job, so that a
-// sum over them is extreme while another stays within a limit (AMP11, section
-// 4; META, 6 to 9).
+// The choice among alternatives, the second half of CSS (AMP11, section 4; META, 6 to 9): one
+// alternative s of each job, such that Σ f(s) is extreme while Σ g(s) is within a limit Z*.
+//
+//	problem          extreme of f            g, within Z*
+//	owners' profit   the greatest cost       time, T*
+//	batch time       the least time          cost, B*
+//	users' expense   the least cost          time, T*
+//	idleness         the greatest time       time, T*
+//
+// T* and B* follow from the alternatives (TimeLimit, BudgetLimit). The papers choose by backward
+// recursion over whole Z,
+//
+//	f_i(Z) = extr over s of { f(s) + f_{i+1}(Z - g(s)) },  f_{n+1} = 0
+//
+// which is Choice.Grid here (onGrid). The choice is exact for real numbers otherwise: exact in
+// knapsack.go, closest in closest.go where f is g, and weights.go for sums of all four.
 
 package cyclic
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -172,18 +186,7 @@ func (c Choice) choose(ctx context.Context, alternatives [][]entity.Window, befo
 	if err != nil {
 		return Combination{}, err
 	}
-	k := knapsack{limit: limit, patience: c.Patience}
-	if k.patience == 0 {
-		k.patience = defaultPatience
-	}
-	for _, windows := range alternatives {
-		items := make([]item, len(windows))
-		for s := range windows {
-			items[s] = c.item(&windows[s])
-			items[s].pick = int32(s)
-		}
-		k.classes = append(k.classes, items)
-	}
+	k := knapsack{classes: classesOf(alternatives, c.Problem.sums), limit: limit, patience: cmp.Or(c.Patience, defaultPatience)}
 	switch {
 	case c.Grid > 0:
 		err = k.onGrid(ctx, c.Grid*c.unit())
@@ -199,11 +202,17 @@ func (c Choice) choose(ctx context.Context, alternatives [][]entity.Window, befo
 	if k.picks == nil && len(alternatives) > 0 {
 		return out, &InfeasibleError{Problem: c.Problem, Limit: out.Limit, Least: k.least / c.unit()}
 	}
-	for i, s := range k.picks {
-		out.Cost += alternatives[i][s].Cost
-		out.Time += alternatives[i][s].ProcessorTime()
-	}
+	out.Cost, out.Time = total(alternatives, k.picks)
 	return out, nil
+}
+
+// total is what the picked alternatives cost, and the processor time they take.
+func total(alternatives [][]entity.Window, picks []int) (cost float64, time des.Time) {
+	for i, s := range picks {
+		cost += alternatives[i][s].Cost
+		time += alternatives[i][s].ProcessorTime()
+	}
+	return cost, time
 }
 
 func (c Choice) check(alternatives [][]entity.Window) error {
@@ -238,19 +247,19 @@ func (c Choice) check(alternatives [][]entity.Window) error {
 	return nil
 }
 
-// item is what an alternative adds to the sum to be maximised and to the sum
-// within the limit. Times are ticks.
-func (c Choice) item(w *entity.Window) item {
+// sums are what an alternative adds to the sum to be maximised and to the sum within the
+// limit. Times are ticks.
+func (p Problem) sums(w *entity.Window) (f, g float64) {
 	time := float64(w.ProcessorTime())
-	switch c.Problem {
+	switch p {
 	case BatchTime:
-		return item{f: -time, g: w.Cost}
+		return -time, w.Cost
 	case UsersExpense:
-		return item{f: -w.Cost, g: time}
+		return -w.Cost, time
 	case Idleness:
-		return item{f: time, g: time}
+		return time, time
 	}
-	return item{f: w.Cost, g: time}
+	return w.Cost, time
 }
 
 // unit is what one unit of the limit is in items.
@@ -272,8 +281,7 @@ func (c Choice) gain() float64 {
 // limit is T* in ticks, or B*.
 func (c Choice) limit(ctx context.Context, alternatives [][]entity.Window, before []Slice) (float64, error) {
 	if c.Problem == BatchTime {
-		limit, err := c.budgetStar(ctx, alternatives, before)
-		return limit, err
+		return c.budgetStar(ctx, alternatives, before)
 	}
 	return c.timeStar(alternatives, before), nil
 }
@@ -368,14 +376,12 @@ func (c Choice) Vector(ctx context.Context, alternatives [][]entity.Window, pick
 	if err != nil {
 		return Vector{}, err
 	}
-	cost, time := 0.0, des.Time(0)
 	for i, s := range picks {
 		if s < 0 || s >= len(alternatives[i]) {
 			return Vector{}, plan.BadInput("job %d has no alternative %d", i, s)
 		}
-		cost += alternatives[i][s].Cost
-		time += alternatives[i][s].ProcessorTime()
 	}
+	cost, time := total(alternatives, picks)
 	return vectorOf(cost, time, budget, c.timeStar(alternatives, nil)), nil
 }
 

@@ -24,7 +24,7 @@ const halfSize = 1 << 13
 // to the limit from below.
 func (k *knapsack) closest(ctx context.Context) error {
 	n := len(k.classes)
-	classes := make([][]item, n) // what each alternative takes above the least
+	classes := make([][]state, n) // what each alternative takes above the least
 	step, most, least := 0.0, 0.0, 0.0
 	for i, items := range k.classes {
 		sorted := undominated(items)
@@ -70,8 +70,8 @@ func (k *knapsack) closest(ctx context.Context) error {
 		if sum, l, r := meet(left.top(), right.top(), room-outer); l >= 0 && outer+sum > best {
 			best = outer + sum
 			k.picks = make([]int, n)
-			left.trace(l, k.picks)
-			right.trace(r, k.picks)
+			trace(left.fronts, l, func(i, pick int) { k.picks[i] = pick })
+			trace(right.fronts, r, func(i, pick int) { k.picks[right.from+i] = pick })
 			for i, s := range odometer {
 				k.picks[right.to+i] = int(outers[i][s].pick)
 			}
@@ -91,7 +91,7 @@ func (k *knapsack) closest(ctx context.Context) error {
 
 // turnTo rotates a class so that it begins with the item that comes closest to
 // g: the first walk is near the limit then.
-func turnTo(items []item, g float64) {
+func turnTo(items []state, g float64) {
 	at := 0
 	for i := range items {
 		if math.Abs(items[i].g-g) < math.Abs(items[at].g-g) {
@@ -104,7 +104,7 @@ func turnTo(items []item, g float64) {
 }
 
 // turn moves the odometer on; false at its end.
-func turn(odometer []int, classes [][]item) bool {
+func turn(odometer []int, classes [][]state) bool {
 	for i := range odometer {
 		if odometer[i]++; odometer[i] < len(classes[i]) {
 			return true
@@ -121,7 +121,7 @@ type half struct {
 }
 
 // newHalf takes in classes while the sums are not too many.
-func newHalf(classes [][]item, from, until int, room float64) half {
+func newHalf(classes [][]state, from, until int, room float64) half {
 	h := half{from: from, to: from, fronts: [][]state{{{}}}}
 	var merge merger
 	for h.to < until {
@@ -143,15 +143,6 @@ func (h *half) size() int {
 		n += len(f)
 	}
 	return n
-}
-
-// trace writes the picks that lead to the top's state at.
-func (h *half) trace(at int, picks []int) {
-	for i := len(h.fronts) - 1; i > 0; i-- {
-		s := h.fronts[i][at]
-		picks[h.from+i-1] = int(s.pick)
-		at = int(s.parent)
-	}
 }
 
 // meet is the greatest sum of one of each that is not above room; l < 0 where

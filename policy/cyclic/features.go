@@ -1,4 +1,5 @@
-// Slices by what jobs are like (META, section 8).
+// How the batch-slicer cuts a batch: in order of priority, or by what jobs are like (META,
+// section 8).
 
 package cyclic
 

@@ -23,19 +23,56 @@ import (
 	"math"
 	"slices"
 
+	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/plan"
 )
 
-// item is an alternative, pick its number in its class.
-type item struct {
-	f, g float64
-	pick int32
+// state is what some alternatives, one of each class so far, add up to: the alternative pick of
+// the latest class on top of the state parent of the front before. Of a single alternative it
+// is what that adds.
+type state struct {
+	f, g   float64
+	parent int32
+	pick   int32
+}
+
+// classesOf are the alternatives of each job as states.
+func classesOf(alternatives [][]entity.Window, of func(*entity.Window) (f, g float64)) [][]state {
+	classes := make([][]state, len(alternatives))
+	for i, windows := range alternatives {
+		classes[i] = make([]state, len(windows))
+		for s := range windows {
+			f, g := of(&windows[s])
+			classes[i][s] = state{f: f, g: g, pick: int32(s)}
+		}
+	}
+	return classes
+}
+
+// trace tells by which alternatives, of the last class first, a state of the last front was
+// reached. The first front is the empty combination.
+func trace(fronts [][]state, at int, tell func(class, pick int)) {
+	for i := len(fronts) - 1; i > 0; i-- {
+		s := fronts[i][at]
+		tell(i-1, int(s.pick))
+		at = int(s.parent)
+	}
+}
+
+// smallFirst is the order of classes by size.
+func smallFirst(classes [][]state) []int {
+	order := make([]int, len(classes))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(len(classes[a]), len(classes[b])) })
+	return order
 }
 
 // knapsack is one problem and its answer: picks, or nil where not even the
 // least combination keeps the limit.
 type knapsack struct {
-	classes  [][]item
+	classes  [][]state
 	limit    float64
 	patience int
 
@@ -45,18 +82,11 @@ type knapsack struct {
 	states int
 }
 
-// state is a pair that can be reached: by the item pick of the latest class
-// from the state parent of the front before.
-type state struct {
-	f, g   float64
-	parent int32
-	pick   int32
-}
-
 // exact finds the best combination. Of equal ones it is the one that takes
 // least of the limit.
 func (k *knapsack) exact(ctx context.Context) error {
-	classes := make([][]item, len(k.classes))
+	n := len(k.classes)
+	classes := make([][]state, n)
 	least := 0.0
 	for i, items := range k.classes {
 		classes[i] = undominated(items)
@@ -69,20 +99,19 @@ func (k *knapsack) exact(ctx context.Context) error {
 	}
 	known, lambda := relaxation(classes, limit)
 	improve(classes, known, limit)
-	lower := 0.0
-	scale := 0.0
-	for i, s := range known {
-		lower += classes[i][s].f
-		scale += math.Abs(classes[i][s].f) + math.Abs(float64(lambda*classes[i][s].g))
+	k.picks = make([]int, n) // the best that is known
+	lower, scale := 0.0, 0.0
+	for i, at := range known {
+		s := classes[i][at]
+		k.picks[i] = int(s.pick)
+		lower += s.f
+		scale += math.Abs(s.f) + math.Abs(float64(lambda*s.g))
 	}
-	lower -= float64(scale * plan.Rounding * float64(len(classes)+1))
+	lower -= float64(scale * plan.Rounding * float64(n+1))
 
 	// rest[i] is the bound of the classes from i on, room[i] their least g.
-	n := len(classes)
-	order := make([]int, n) // small classes first
 	best := make([]float64, n)
 	for i, items := range classes {
-		order[i] = i
 		best[i] = math.Inf(-1)
 		for _, s := range items {
 			best[i] = max(best[i], s.f-float64(lambda*s.g))
@@ -93,15 +122,14 @@ func (k *knapsack) exact(ctx context.Context) error {
 		bound += b
 	}
 	for i, items := range classes {
-		classes[i] = slices.DeleteFunc(items, func(s item) bool {
+		classes[i] = slices.DeleteFunc(items, func(s state) bool {
 			return bound-best[i]+s.f-float64(lambda*s.g) < lower
 		})
-		if len(classes[i]) == 0 { // by rounding alone: what is known is the optimum
-			k.answer(known, classesOf(k.classes))
-			return nil
+		if len(classes[i]) == 0 {
+			return nil // by rounding alone: what is known is the optimum
 		}
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(len(classes[a]), len(classes[b])) })
+	order := smallFirst(classes)
 	rest, room := make([]float64, n+1), make([]float64, n+1)
 	for i := n - 1; i >= 0; i-- {
 		rest[i] = rest[i+1] + best[order[i]]
@@ -132,42 +160,20 @@ func (k *knapsack) exact(ctx context.Context) error {
 	}
 	last := fronts[n]
 	if len(last) == 0 {
-		k.answer(known, classesOf(k.classes))
 		k.gap = max(0, dropped-lower)
 		return nil
 	}
-	at := int32(len(last) - 1) // the most f, for fronts rise
+	at := len(last) - 1 // the most f, for fronts rise
 	k.gap = max(0, dropped-last[at].f)
-	k.picks = make([]int, n)
-	for i := n; i > 0; i-- {
-		s := fronts[i][at]
-		k.picks[order[i-1]] = int(s.pick)
-		at = s.parent
-	}
+	trace(fronts, at, func(i, pick int) { k.picks[order[i]] = pick })
 	return nil
-}
-
-// answer takes over a combination of positions in the undominated classes.
-func (k *knapsack) answer(positions []int, classes [][]item) {
-	k.picks = make([]int, len(positions))
-	for i, s := range positions {
-		k.picks[i] = int(classes[i][s].pick)
-	}
-}
-
-func classesOf(all [][]item) [][]item {
-	out := make([][]item, len(all))
-	for i, items := range all {
-		out[i] = undominated(items)
-	}
-	return out
 }
 
 // undominated are the items, by g, that no other beats or equals in both; of
 // equals the first.
-func undominated(items []item) []item {
+func undominated(items []state) []state {
 	sorted := slices.Clone(items)
-	slices.SortStableFunc(sorted, func(a, b item) int {
+	slices.SortStableFunc(sorted, func(a, b state) int {
 		return cmp.Or(cmp.Compare(a.g, b.g), cmp.Compare(b.f, a.f))
 	})
 	kept := sorted[:1]
@@ -183,7 +189,7 @@ func undominated(items []item) []item {
 // class up the convex hulls, steepest first, while the limit holds. What it
 // picks is a combination; the slope at which the first step is too long is the
 // multiplier λ, 0 where all fit.
-func relaxation(classes [][]item, limit float64) (picks []int, lambda float64) {
+func relaxation(classes [][]state, limit float64) (picks []int, lambda float64) {
 	type step struct {
 		class, to int
 		slope, dg float64
@@ -221,12 +227,12 @@ func relaxation(classes [][]item, limit float64) (picks []int, lambda float64) {
 	return picks, lambda
 }
 
-func slope(items []item, a, b int) float64 {
+func slope(items []state, a, b int) float64 {
 	return (items[b].f - items[a].f) / (items[b].g - items[a].g)
 }
 
 // improve exchanges single picks while that gains and the limit holds.
-func improve(classes [][]item, picks []int, limit float64) {
+func improve(classes [][]state, picks []int, limit float64) {
 	g := 0.0
 	for c, s := range picks {
 		g += classes[c][s].g
@@ -250,7 +256,7 @@ type merger struct{ one, two []state }
 
 // extend is the front that the items of one more class make of a front, less
 // what takes more than the limit. The result is good until the next call.
-func (m *merger) extend(front []state, items []item, limit float64) []state {
+func (m *merger) extend(front, items []state, limit float64) []state {
 	out, next := m.one[:0], m.two[:0]
 	for _, s := range items {
 		next = next[:0]

@@ -73,13 +73,9 @@ func (c Choice) front(ctx context.Context, alternatives [][]entity.Window, befor
 		way = max(most, c.Patience/max(n, 1))
 	}
 	var merge merger
-	for i, windows := range alternatives {
+	for i, items := range classesOf(alternatives, UsersExpense.sums) {
 		if err := ctx.Err(); err != nil {
 			return Front{}, err
-		}
-		items := make([]item, len(windows))
-		for s := range windows {
-			items[s] = item{f: -windows[s].Cost, g: float64(windows[s].ProcessorTime()), pick: int32(s)}
 		}
 		front, gap := thin(merge.extend(fronts[i], undominated(items), float64(des.Forever)), way)
 		fronts[i+1] = append([]state(nil), front...)
@@ -94,10 +90,7 @@ func (c Choice) front(ctx context.Context, alternatives [][]entity.Window, befor
 		p := &out.Points[at]
 		p.Vector = vectorOf(0-s.f, des.Time(s.g), budget, time)
 		p.Picks = make([]int, n)
-		for i, j := n, at; i > 0; i-- {
-			p.Picks[i-1] = int(fronts[i][j].pick)
-			j = int(fronts[i][j].parent)
-		}
+		trace(fronts, at, func(i, pick int) { p.Picks[i] = pick })
 	}
 	return out, nil
 }

@@ -147,11 +147,7 @@ func (p *Policy) leave(j *entity.Run) {
 // rest from now on.
 func (p *Policy) tick(r *entity.Round) (left []*entity.Run, err error) {
 	var batch []*entity.Run
-	order := p.Order
-	if order.Key == nil {
-		order = entity.Submission
-	}
-	for j := range r.Queue.By(order, r.Now).All() {
+	for j := range r.Queue.By(p.order(), r.Now).All() {
 		if j.State != entity.Waiting || p.rest.Holds(j) {
 			continue
 		}
@@ -205,6 +201,14 @@ func plannable(r *entity.Round, j *entity.Run) error {
 		return nil
 	}
 	return r.Plan.Fits(j.Request)
+}
+
+// order is the order of priority.
+func (p *Policy) order() entity.Order {
+	if p.Order.Key == nil {
+		return entity.Submission
+	}
+	return p.Order
 }
 
 func at[T any](jobs []T, positions []int) []T {
@@ -265,23 +269,28 @@ func (p *Policy) book(r *entity.Round, batch []*entity.Run, out *Outcome) {
 // put off for ever), and a plan that leaves out any of them is not carried out.
 // done is false then, and where no job has a reservation.
 func (p *Policy) replan(r *entity.Round, batch []*entity.Run) (done bool, err error) {
+	fresh := make(map[*entity.Run]bool, len(batch)) // never iterated
+	for _, j := range batch {
+		fresh[j] = true
+	}
 	var all []*entity.Run
 	var held []*entity.Reservation
-	for j := range r.Queue.By(entity.Submission, r.Now).All() {
-		if j.State == entity.Reserved && !p.rest.Holds(j) && j.Reservation.Window.Start > r.Now {
-			all = append(all, j)
+	for j := range r.Queue.By(p.order(), r.Now).All() {
+		ahead := j.State == entity.Reserved && !p.rest.Holds(j) && j.Reservation.Window.Start > r.Now
+		if ahead {
 			held = append(held, &j.Reservation)
 		}
+		if ahead || fresh[j] {
+			all = append(all, j)
+		}
 	}
-	if len(all) == 0 {
+	if len(held) == 0 {
 		return false, nil
 	}
 	nodes, err := slots(r)
 	if err != nil {
 		return false, err
 	}
-	all = append(all, batch...)
-	p.sort(all, r)
 	jobs := p.jobs(all)
 	for i, j := range all {
 		if j.State == entity.Reserved {
@@ -309,16 +318,4 @@ func (p *Policy) replan(r *entity.Round, batch []*entity.Run) (done bool, err er
 	}
 	p.book(r, moved, plan)
 	return true, nil
-}
-
-// sort puts jobs in order of priority.
-func (p *Policy) sort(jobs []*entity.Run, r *entity.Round) {
-	slices.SortFunc(jobs, func(a, b *entity.Run) int {
-		if key := p.Order.Key; key != nil {
-			if c := cmp.Compare(key(a, r.Now), key(b, r.Now)); c != 0 {
-				return c
-			}
-		}
-		return cmp.Compare(a.Seq(), b.Seq())
-	})
 }

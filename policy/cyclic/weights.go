@@ -81,24 +81,18 @@ func scale(limit float64) float64 {
 	return limit
 }
 
-// weighted is the choice by weights. Times are ticks.
+// weighted is the choice by weights. Times are ticks. What a state adds up to is C, its f, and
+// T, its g.
 type weighted struct {
 	a, b         float64 // what a unit of C and of T adds to the sum
 	budget, time float64 // B* and T*
 	patience     int
 
-	classes [][]sum
+	classes [][]state
 	picks   []int
 	best    float64 // of picks
 	bound   float64 // no combination within the limits has a smaller sum
 	states  int
-}
-
-// sum is what some alternatives, one of each class, add up to: the alternative
-// pick of the latest class on top of the sum parent of the list before.
-type sum struct {
-	c, t         float64
-	parent, pick int32
 }
 
 // fills reports whether nothing but the limits keeps C, T or both from growing,
@@ -107,7 +101,7 @@ func (w *weighted) fills() bool {
 	return min(w.a, w.b) < 0 && max(w.a, w.b) <= 0
 }
 
-func (w *weighted) of(s sum) float64 { return float64(w.a*s.c) + float64(w.b*s.t) }
+func (w *weighted) of(s state) float64 { return float64(w.a*s.f) + float64(w.b*s.g) }
 
 // over is a limit with what rounding may add to a sum.
 func over(limit float64) float64 { return limit + float64(math.Abs(limit)*plan.Rounding) }
@@ -123,23 +117,14 @@ func (c Choice) weigh(ctx context.Context, alternatives [][]entity.Window, befor
 		a:      (c.Weights.C - c.Weights.D) / scale(budget),
 		b:      (c.Weights.T - c.Weights.I) / scale(time),
 		budget: budget, time: time, patience: c.Patience,
-	}
-	for _, windows := range alternatives {
-		items := make([]sum, len(windows))
-		for s := range windows {
-			items[s] = sum{c: windows[s].Cost, t: float64(windows[s].ProcessorTime()), pick: int32(s)}
-		}
-		w.classes = append(w.classes, items)
+		classes: classesOf(alternatives, OwnersProfit.sums),
 	}
 	const unit = float64(des.Second)
 	if err := w.choose(ctx); err != nil {
 		return Combination{Limit: time / unit, States: w.states}, err
 	}
 	out := Combination{Picks: w.picks, Limit: time / unit, Gap: max(0, w.best-w.bound), States: w.states}
-	for i, s := range w.picks {
-		out.Cost += alternatives[i][s].Cost
-		out.Time += alternatives[i][s].ProcessorTime()
-	}
+	out.Cost, out.Time = total(alternatives, w.picks)
 	out.Vector = vectorOf(out.Cost, out.Time, budget, time)
 	return out, nil
 }
@@ -147,8 +132,8 @@ func (c Choice) weigh(ctx context.Context, alternatives [][]entity.Window, befor
 // choose sets picks, or returns an *InfeasibleError.
 func (w *weighted) choose(ctx context.Context) error {
 	const unit = float64(des.Second)
-	cost := func(s sum) float64 { return s.c }
-	time := func(s sum) float64 { return s.t }
+	cost := func(s state) float64 { return s.f }
+	time := func(s state) float64 { return s.g }
 
 	cheapest, err := w.under(ctx, cost, time, w.time)
 	if err != nil {
@@ -157,7 +142,7 @@ func (w *weighted) choose(ctx context.Context) error {
 	if cheapest.picks == nil && len(w.classes) > 0 {
 		return &InfeasibleError{Problem: Weighted, Limit: w.time / unit, Least: cheapest.least / unit}
 	}
-	if least := w.total(cheapest.picks).c; least > over(w.budget) {
+	if least := w.total(cheapest.picks).f; least > over(w.budget) {
 		return &InfeasibleError{Problem: Weighted, Limit: w.budget, Least: least, Within: w.time / unit, Gap: cheapest.gap}
 	}
 	w.bound = math.Inf(-1)
@@ -177,13 +162,13 @@ func (w *weighted) choose(ctx context.Context) error {
 }
 
 // under is the knapsack with f, to be small, and a limit on g.
-func (w *weighted) under(ctx context.Context, f, g func(sum) float64, limit float64) (k knapsack, err error) {
+func (w *weighted) under(ctx context.Context, f, g func(state) float64, limit float64) (k knapsack, err error) {
 	k = knapsack{limit: limit, patience: cmp.Or(w.patience, defaultWeightedPatience)}
 	fills := true // f falls as g grows, and with nothing else: a subset sum
 	for _, sums := range w.classes {
-		items := make([]item, len(sums))
+		items := make([]state, len(sums))
 		for i, s := range sums {
-			items[i] = item{f: -f(s), g: g(s), pick: s.pick}
+			items[i] = state{f: -f(s), g: g(s), pick: s.pick}
 			fills = fills && w.a == 0 && w.b < 0 && f(s) == float64(w.b*g(s))
 		}
 		k.classes = append(k.classes, items)
@@ -210,16 +195,16 @@ func (w *weighted) settled(k knapsack) bool {
 	return true
 }
 
-func (w *weighted) total(picks []int) sum {
-	var out sum
+func (w *weighted) total(picks []int) state {
+	var out state
 	for i, s := range picks {
-		out.c += w.classes[i][s].c
-		out.t += w.classes[i][s].t
+		out.f += w.classes[i][s].f
+		out.g += w.classes[i][s].g
 	}
 	return out
 }
 
-func (w *weighted) keeps(s sum) bool { return s.c <= over(w.budget) && s.t <= over(w.time) }
+func (w *weighted) keeps(s state) bool { return s.f <= over(w.budget) && s.g <= over(w.time) }
 
 // take takes picks over if they are better than what is known.
 func (w *weighted) take(picks []int) {
@@ -232,33 +217,29 @@ func (w *weighted) take(picks []int) {
 func (w *weighted) underBoth(ctx context.Context) error {
 	lambda, mu := w.multipliers()
 	w.improve()
-	lagrange := func(s sum) float64 { return w.of(s) + float64(lambda*s.c) + float64(mu*s.t) }
+	lagrange := func(s state) float64 { return w.of(s) + float64(lambda*s.f) + float64(mu*s.g) }
 
 	n := len(w.classes)
-	order := make([]int, n) // small classes first
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(len(w.classes[a]), len(w.classes[b])) })
+	order := smallFirst(w.classes)
 
 	// What the classes from i on take at least, and add to the bound.
-	rest := make([]sum, n+1)
+	rest := make([]state, n+1)
 	bound := make([]float64, n+1)
 	bound[n] = -float64(lambda*w.budget) - float64(mu*w.time)
 	magnitude := math.Abs(bound[n])
 	for i := n - 1; i >= 0; i-- {
 		c, t, v := math.Inf(1), math.Inf(1), math.Inf(1)
 		for _, s := range w.classes[order[i]] {
-			c, t, v = min(c, s.c), min(t, s.t), min(v, lagrange(s))
+			c, t, v = min(c, s.f), min(t, s.g), min(v, lagrange(s))
 		}
-		rest[i] = sum{c: rest[i+1].c + c, t: rest[i+1].t + t}
+		rest[i] = state{f: rest[i+1].f + c, g: rest[i+1].g + t}
 		bound[i] = bound[i+1] + v
 		magnitude += math.Abs(v)
 	}
 	upper := w.best + float64(magnitude*plan.Rounding*float64(n+1))
 
-	lists := make([][]sum, n+1)
-	lists[0] = []sum{{}}
+	lists := make([][]state, n+1)
+	lists[0] = []state{{}}
 	patience := cmp.Or(w.patience, defaultWeightedPatience)
 	if w.patience == 0 && w.fills() {
 		patience /= 10
@@ -268,20 +249,20 @@ func (w *weighted) underBoth(ctx context.Context) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		room := sum{c: over(w.budget) - rest[i+1].c, t: over(w.time) - rest[i+1].t}
-		promise := func(s sum) float64 { return lagrange(s) + bound[i+1] }
-		var list []sum
+		room := state{f: over(w.budget) - rest[i+1].f, g: over(w.time) - rest[i+1].g}
+		promise := func(s state) float64 { return lagrange(s) + bound[i+1] }
+		var list []state
 		for parent, p := range lists[i] {
 			for _, s := range w.classes[order[i]] {
-				q := sum{c: p.c + s.c, t: p.t + s.t, parent: int32(parent), pick: s.pick}
-				if q.c <= room.c && q.t <= room.t && promise(q) <= upper {
+				q := state{f: p.f + s.f, g: p.g + s.g, parent: int32(parent), pick: s.pick}
+				if q.f <= room.f && q.g <= room.g && promise(q) <= upper {
 					list = append(list, q)
 				}
 			}
 		}
 		list = w.undominated(list)
 		if left := max(patience/(n-i), 1); len(list) > left {
-			slices.SortStableFunc(list, func(a, b sum) int { return cmp.Compare(promise(a), promise(b)) })
+			slices.SortStableFunc(list, func(a, b state) int { return cmp.Compare(promise(a), promise(b)) })
 			dropped = min(dropped, promise(list[left]))
 			list = list[:left]
 		}
@@ -294,10 +275,7 @@ func (w *weighted) underBoth(ctx context.Context) error {
 			continue
 		}
 		w.best = w.of(s)
-		for i, j := n, int32(at); i > 0; i-- {
-			w.picks[order[i-1]] = int(lists[i][j].pick)
-			j = lists[i][j].parent
-		}
+		trace(lists, at, func(i, pick int) { w.picks[order[i]] = pick })
 	}
 	w.bound = max(w.bound, min(w.best, dropped))
 	return nil
@@ -307,13 +285,13 @@ func (w *weighted) underBoth(ctx context.Context) error {
 // better than another for every rest if it takes no more of either limit and
 // adds no more; two of the three imply the third, which ones depends on signs.
 // Where both C and T are to be large, nothing is dominated.
-func (w *weighted) undominated(list []sum) []sum {
-	var first, second func(sum) float64
-	cost, time := func(s sum) float64 { return s.c }, func(s sum) float64 { return s.t }
+func (w *weighted) undominated(list []state) []state {
+	var first, second func(state) float64
+	cost, time := func(s state) float64 { return s.f }, func(s state) float64 { return s.g }
 	switch {
 	case w.fills():
-		slices.SortStableFunc(list, func(a, b sum) int { return cmp.Or(cmp.Compare(a.c, b.c), cmp.Compare(a.t, b.t)) })
-		return slices.CompactFunc(list, func(a, b sum) bool { return a.c == b.c && a.t == b.t })
+		slices.SortStableFunc(list, func(a, b state) int { return cmp.Or(cmp.Compare(a.f, b.f), cmp.Compare(a.g, b.g)) })
+		return slices.CompactFunc(list, func(a, b state) bool { return a.f == b.f && a.g == b.g })
 	case w.a < 0:
 		first, second = cost, w.of
 	case w.b < 0:
@@ -321,11 +299,11 @@ func (w *weighted) undominated(list []sum) []sum {
 	default:
 		first, second = time, cost
 	}
-	slices.SortStableFunc(list, func(a, b sum) int {
+	slices.SortStableFunc(list, func(a, b state) int {
 		return cmp.Or(cmp.Compare(first(a), first(b)), cmp.Compare(second(a), second(b)))
 	})
 	least := math.Inf(1)
-	return slices.DeleteFunc(list, func(s sum) bool {
+	return slices.DeleteFunc(list, func(s state) bool {
 		if second(s) >= least {
 			return true
 		}
@@ -342,11 +320,11 @@ func (w *weighted) undominated(list []sum) []sum {
 // concave in it. What the relaxations pick on the way may be taken.
 func (w *weighted) multipliers() (lambda, mu float64) {
 	bound := func(lambda float64) (bound, mu float64) {
-		classes := make([][]item, len(w.classes))
+		classes := make([][]state, len(w.classes))
 		for i, sums := range w.classes {
-			items := make([]item, len(sums))
+			items := make([]state, len(sums))
 			for j, s := range sums {
-				items[j] = item{f: -w.of(s) - float64(lambda*s.c), g: s.t, pick: s.pick}
+				items[j] = state{f: -w.of(s) - float64(lambda*s.f), g: s.g, pick: s.pick}
 			}
 			classes[i] = undominated(items)
 		}
@@ -413,16 +391,16 @@ func (w *weighted) exchange(i, j int) {
 	others := w.total(w.picks)
 	for _, k := range []int{i, j}[:1+min(i-j, 1)] {
 		old := w.classes[k][w.picks[k]]
-		others.c -= old.c
-		others.t -= old.t
+		others.f -= old.f
+		others.g -= old.g
 	}
 	one := w.classes[j]
 	if i == j {
-		one = []sum{{}}
+		one = []state{{}}
 	}
 	for s, p := range w.classes[i] {
 		for r, q := range one {
-			all := sum{c: others.c + p.c + q.c, t: others.t + p.t + q.t}
+			all := state{f: others.f + p.f + q.f, g: others.g + p.g + q.g}
 			if w.of(all) < w.best && w.keeps(all) {
 				w.best, w.picks[i] = w.of(all), s
 				if i != j {
