@@ -49,12 +49,7 @@ type Best struct {
 }
 
 // Name is the name of the criterion's search: "maxq", "dep", "coord".
-func (b Best) Name() string {
-	if _, ok := b.By.(Q); ok {
-		return "maxq"
-	}
-	return criterionName(b.By)
-}
+func (b Best) Name() string { return mostName(b.By) }
 
 // Find implements plan.Finder.
 func (b Best) Find(ctx context.Context, req entity.Request, list plan.SlotList, until des.Time) (plan.Found, error) {
@@ -224,10 +219,7 @@ func (x *boxSearch) descend(b box) {
 }
 
 func (x *boxSearch) isStep(b *box) bool {
-	if b.toLen-b.fromLen > 1 {
-		return false
-	}
-	return b.first == b.last
+	return b.toLen-b.fromLen == 1 && b.first == b.last
 }
 
 // fewPeaks opens, for AnyStart, the steps of a box of one length if they are

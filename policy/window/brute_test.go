@@ -4,6 +4,7 @@
 package window
 
 import (
+	"cmp"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -164,7 +165,7 @@ func smallProblem(rng *rand.Rand) (Settings, entity.Request, plan.SlotList, des.
 			at = to + rng.IntN(4)
 		}
 	}
-	slices.SortStableFunc(list.Slots, func(a, b entity.Slot) int { return compareTimes(a.Start, b.Start) })
+	slices.SortStableFunc(list.Slots, func(a, b entity.Slot) int { return cmp.Compare(a.Start, b.Start) })
 	req := entity.Request{Nodes: 1 + rng.IntN(nodes), Length: des.Time(1+rng.IntN(20)) * des.Second}
 	if rng.IntN(4) > 0 {
 		req.Budget = 1 + float64(rng.IntN(30*req.Nodes))

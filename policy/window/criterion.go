@@ -98,6 +98,14 @@ func criterionName(by Criterion) string {
 	return "custom"
 }
 
+// mostName is DEP18's name of the search for the most by a criterion.
+func mostName(by Criterion) string {
+	if _, ok := by.(Q); ok {
+		return "maxq"
+	}
+	return criterionName(by)
+}
+
 // taskTimes is the criterion of AEP's MinProcTimeExact: it values short tasks.
 type taskTimes struct{}
 

@@ -1,6 +1,7 @@
 package window
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"math/rand/v2"
@@ -61,7 +62,7 @@ func manySlots(r *rand.Rand, most int) plan.SlotList {
 		}
 	}
 	r.Shuffle(len(list.Slots), func(i, j int) { list.Slots[i], list.Slots[j] = list.Slots[j], list.Slots[i] })
-	slices.SortStableFunc(list.Slots, func(a, b entity.Slot) int { return compareTimes(a.Start, b.Start) })
+	slices.SortStableFunc(list.Slots, func(a, b entity.Slot) int { return cmp.Compare(a.Start, b.Start) })
 	return list
 }
 

@@ -3,6 +3,7 @@
 package window
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -124,7 +125,7 @@ func (c *subtraction) subtract(slots []entity.Slot, w *entity.Window) ([]entity.
 	c.tails, c.places = c.tails[:0], c.places[:0]
 	// Where each task lies. Slots that start after the window do not hold it.
 	started, _ := slices.BinarySearchFunc(slots, w.Start+1, func(s entity.Slot, t des.Time) int {
-		return compareTimes(s.Start, t)
+		return cmp.Compare(s.Start, t)
 	})
 	for i := started - 1; i >= 0 && len(c.places) < len(w.Tasks); i-- {
 		s := &slots[i]
@@ -179,26 +180,16 @@ func (c *subtraction) subtract(slots []entity.Slot, w *entity.Window) ([]entity.
 // insertTails merges c.tails into slots from the back.
 func (c *subtraction) insertTails(slots []entity.Slot) []entity.Slot {
 	tails := c.tails
-	slices.SortStableFunc(tails, func(a, b entity.Slot) int { return compareTimes(a.Start, b.Start) })
+	slices.SortStableFunc(tails, func(a, b entity.Slot) int { return cmp.Compare(a.Start, b.Start) })
 	end := len(slots)
 	slots = append(slots, tails...)
 	for k := len(tails) - 1; k >= 0; k-- {
 		at, _ := slices.BinarySearchFunc(slots[:end], tails[k].Start+1, func(s entity.Slot, t des.Time) int {
-			return compareTimes(s.Start, t)
+			return cmp.Compare(s.Start, t)
 		})
 		copy(slots[at+k+1:], slots[at:end])
 		slots[at+k] = tails[k]
 		end = at
 	}
 	return slots
-}
-
-func compareTimes(a, b des.Time) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
 }

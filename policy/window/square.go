@@ -61,20 +61,10 @@ type Cheapest struct {
 
 // Name is DEP18's name of the goal.
 func (c Cheapest) Name() string {
-	switch c.Goal {
-	case FirstFit:
-		return "first-fit"
-	case LeastEnd:
-		return "min-finish"
-	case LeastTime:
-		return "min-runtime"
-	case LeastCost:
-		return "min-cost"
+	if c.Goal < MostWorth {
+		return [...]string{"first-fit", "min-finish", "min-runtime", "min-cost"}[c.Goal]
 	}
-	if _, ok := c.By.(Q); ok {
-		return "maxq-lite"
-	}
-	return criterionName(c.By) + "-lite"
+	return mostName(c.By) + "-lite"
 }
 
 // Find implements plan.Finder. O(m) for each distinct performance, and now and

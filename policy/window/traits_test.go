@@ -1,6 +1,7 @@
 package window
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"testing"
@@ -35,7 +36,7 @@ func levels(t *rapid.T) (list plan.SlotList, free []int) {
 			open = free[at] > k
 		}
 	}
-	slices.SortStableFunc(list.Slots, func(a, b entity.Slot) int { return compareTimes(a.Start, b.Start) })
+	slices.SortStableFunc(list.Slots, func(a, b entity.Slot) int { return cmp.Compare(a.Start, b.Start) })
 	return list, free
 }
 

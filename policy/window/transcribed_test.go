@@ -4,6 +4,7 @@
 package window
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math/rand/v2"
@@ -254,7 +255,7 @@ func mediumProblem(rng *rand.Rand) (Settings, entity.Request, plan.SlotList, des
 			at = to + 10 + rng.IntN(40)
 		}
 	}
-	slices.SortStableFunc(list.Slots, func(a, b entity.Slot) int { return compareTimes(a.Start, b.Start) })
+	slices.SortStableFunc(list.Slots, func(a, b entity.Slot) int { return cmp.Compare(a.Start, b.Start) })
 	req := entity.Request{Nodes: 1 + rng.IntN(6), Length: des.Time(20+rng.IntN(200)) * des.Second}
 	req.Budget = float64(req.Nodes) * req.Length.Seconds() * (0.7 + rng.Float64())
 	return Settings{Quantum: des.Second, MaxDistance: 50 * des.Second}, req, list, des.Forever
