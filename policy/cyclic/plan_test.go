@@ -505,3 +505,18 @@ func TestCostsAndTimesAreRoundedUpBeforeAlternativesAreCompared(t *testing.T) {
 		require.Equal(t, []int{1, 3}, ids, what)
 	}
 }
+
+func TestFillingTakesOneWindowForEachJobTheEarliestWhateverItsUserWants(t *testing.T) {
+	dear, cheap := &entity.Node{ID: 1, Perf: 1, Price: 5}, &entity.Node{ID: 2, Perf: 1, Price: 1}
+	list := plan.SlotList{To: 100 * unit, Slots: []entity.Slot{
+		{Node: dear, Width: 1, End: 100 * unit}, {Node: cheap, Width: 1, Start: 50 * unit, End: 100 * unit},
+	}}
+	batch := make([]cyclic.Item, 2)
+	for i := range batch {
+		batch[i].Request = entity.Request{Nodes: 1, Length: 10 * unit, Criterion: window.AEP{By: window.MinCost}}
+	}
+	out := makePlan(t, cyclic.Filling{}, batch, list)
+	require.Zero(t, out.Jobs[0].Window.Start)
+	require.Equal(t, 10*unit, out.Jobs[1].Window.Start)
+	require.Equal(t, 2, out.Stats.Alternatives)
+}

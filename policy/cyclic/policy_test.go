@@ -356,6 +356,21 @@ func TestReplanningOnReleaseUsesWhatIsGivenBack(t *testing.T) {
 	}
 }
 
+func TestReplanningGoesByTheOrderOfPriority(t *testing.T) {
+	s := setting{
+		nodes: []entity.Node{{ID: 1, Perf: 1, Price: 1}},
+		jobs: []entity.Job{ // the last one comes first, and ends early
+			{ID: 1, Runtime: 20 * unit, Request: entity.Request{Nodes: 1, Length: 20 * unit}},
+			{ID: 2, Runtime: 20 * unit, Request: entity.Request{Nodes: 1, Length: 20 * unit}},
+			{ID: 3, Runtime: 10 * unit, Request: entity.Request{Nodes: 1, Length: 50 * unit}},
+		},
+		interval: 120 * unit, cycle: 120 * unit,
+	}
+	last := entity.Order{Name: "last", Key: func(j *entity.Run, _ des.Time) float64 { return -float64(j.ID) }}
+	_, jobs := s.run(t, &cyclic.Policy{Planner: cyclic.Filling{}, Order: last, Replan: cyclic.ReplanOnRelease})
+	require.Equal(t, []des.Time{30 * unit, 10 * unit, 0}, []des.Time{jobs[0].Start, jobs[1].Start, jobs[2].Start})
+}
+
 func TestBackfillingTakesUpEarlyReleasesAtOnce(t *testing.T) {
 	s := setting{
 		nodes: []entity.Node{{ID: 1, Perf: 1, Price: 1}, {ID: 2, Perf: 2, Price: 2}},
