@@ -184,6 +184,21 @@ func TestLossesAreTold(t *testing.T) {
 	require.Equal(t, "[{2 2} {4 4}]", fmt.Sprint(w.runs[0].Place))
 }
 
+func TestAProcessorThatIsLostTwiceIsToldOnce(t *testing.T) {
+	run := func(s *spoken) error {
+		outages := &flow.Outages{}
+		outages.Submit(slices.Values([]flow.Outage{
+			{Known: des.Second, From: des.Second, To: 9 * des.Second, Where: entity.NodeAt(1)},
+			{Known: 2 * des.Second, From: 2 * des.Second, To: 5 * des.Second, Where: entity.NodeAt(1)},
+		}))
+		return newWorld(&Policy{Open: s.open}, 2, [][4]int{{3, 20, 20, 1}}, outages).run()
+	}
+	s := says("", "", execute("w0!1", "0"))
+	require.NoError(t, run(s))
+	require.Equal(t, []string{"1; NOTIFY event_machine_unavailable 1", "3; JOB_SUBMITTED w0!1; NOTIFY no_more_static_job_to_submit", "9; NOTIFY event_machine_available 1"}, s.told()[1:4])
+	require.ErrorContains(t, run(says("", "", execute("w0!1", "1"))), "processor 1 is not available")
+}
+
 func TestWhatCannotBeToldIsRefused(t *testing.T) {
 	outage := func(x flow.Outage) error {
 		outages := &flow.Outages{}
