@@ -491,11 +491,8 @@ func (s *SwitchOff) most(r *entity.Run) demand {
 
 // least is the least number of processors that are free in [from, to).
 func (s *SwitchOff) least(from, to des.Time) int {
-	least := s.procs
-	for _, l := range s.levels(from, to) {
-		least = min(least, l.free)
-	}
-	return least
+	all := s.levels(from, to)
+	return all[len(all)-1].free
 }
 
 // level is an instant from which on no more processors than that are free.
