@@ -14,12 +14,11 @@ import (
 
 // busy is what jobs have of the machine, by the engine's own books.
 type busy struct {
-	size   int // processors or nodes
-	taken  int // by jobs that run
-	nodes  map[*Node]task
-	kept   int          // withheld
-	passed des.Time     // the instant up to which kept counts what is withheld
-	steps  *treemap.Map // by later instants: how many more are withheld from then on; nil where nothing ever was
+	size  int // processors or nodes
+	taken int // by jobs that run
+	nodes map[*Node]task
+	kept  int          // withheld
+	steps *treemap.Map // by instant: how many more are withheld from then on, which kept does not count yet; nil where nothing ever was
 }
 
 // task is one of a run's.
@@ -42,10 +41,6 @@ func (b *busy) hold(w Window, sign int) {
 
 // step has so many more be withheld from the instant at on.
 func (b *busy) step(at des.Time, more int) {
-	if at <= b.passed {
-		b.kept += more
-		return
-	}
 	if others, there := b.steps.Get(at); there {
 		more += others.(int)
 	}
@@ -64,7 +59,6 @@ func (b *busy) due(at des.Time) bool {
 
 // pass counts what is withheld at the instant at.
 func (b *busy) pass(at des.Time) {
-	b.passed = at
 	for b.steps != nil {
 		next, more := b.steps.Min()
 		if next == nil || next.(des.Time) > at {

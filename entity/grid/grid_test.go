@@ -490,3 +490,24 @@ func TestASitePlansItsFragmentsByPredictions(t *testing.T) {
 		}
 	}
 }
+
+// sparing is a policy that lets jobs have two of its processors.
+type sparing struct{ entity.Policy }
+
+func (sparing) Usable() int { return 2 }
+
+func (sparing) Refuses(req entity.Request) error {
+	if req.Nodes > 2 {
+		return fmt.Errorf("wants %d of 2", req.Nodes)
+	}
+	return nil
+}
+
+// Brokers go by what jobs may have of a site, and not by what there is.
+func TestASiteIsAsLargeAsItsPolicyLetsItBe(t *testing.T) {
+	g := grid.NewGrid(des.New(des.Config{}), &grid.Network{Default: grid.Direct()})
+	a := g.AddAgent("a", plan.NewCluster(4), sparing{backfill.FCFS{}})
+	require.Equal(t, 2, a.Processors())
+	require.NoError(t, a.Fits(entity.Request{Nodes: 2, Length: des.Second}))
+	require.EqualError(t, a.Fits(entity.Request{Nodes: 3, Length: des.Second}), "wants 3 of 2")
+}

@@ -487,6 +487,27 @@ func TestANodeTakesAlongWhatIsNotInItsOwnersWay(t *testing.T) {
 	}
 }
 
+// As long as anything of its own lies ahead of a node, and no longer, it is told apart.
+func TestANodeIsCountedWithItsEqualsAgainWhenWhatWasItsOwnIsGivenBack(t *testing.T) {
+	all := nodes(1, 1)
+	d := domain(t, all)
+	on := func(n *entity.Node) entity.Window {
+		return entity.Window{Start: 50, End: 60, Nodes: 1, Tasks: []entity.Task{{Node: n, End: 60}}}
+	}
+	first, second := entity.NewWithheld(), entity.NewWithheld()
+	require.NoError(t, d.Withhold(first, entity.NodeAt(0), 10, 20))
+	require.NoError(t, d.Withhold(second, entity.NodeAt(0), 30, 40))
+	require.False(t, d.Same(on(all[0]), on(all[1])))
+	d.Release(&second.Reservation, 0)
+	d.Forget(1)
+	require.False(t, d.Same(on(all[0]), on(all[1])), "[10, 20) is still its own")
+	require.EqualValues(t, 20, d.NextGain())
+	d.Release(&first.Reservation, 1)
+	d.Forget(2)
+	require.True(t, d.Same(on(all[0]), on(all[1])))
+	require.Equal(t, des.Forever, d.NextGain())
+}
+
 func TestAnOwnerWhoIsRefusedChangesNothing(t *testing.T) {
 	all := nodes(1, 1)
 	d := domain(t, all)
