@@ -71,7 +71,9 @@ func (p EASY) Schedule(r *entity.Round) {
 		return
 	}
 	arrival := p.onlyArrival(r, head)
-	defer p.explain(r, q, head, arrival, nil)
+	if r.WhyObserved() {
+		defer p.explain(r, q, head, arrival, nil)
+	}
 	s := p.shadow(r, head)
 	if !p.begin(q, &s, arrival) {
 		return

@@ -52,16 +52,8 @@ func fitsNow(r *entity.Round, head *entity.Run, rule entity.ShapeRule) (entity.W
 	return rule.FindNow(r.Plan, head, r.Now)
 }
 
-func queue(r *entity.Round, o entity.Order) *entity.View {
-	return r.Queue.By(orSubmission(o), r.Now)
-}
-
-func orSubmission(o entity.Order) entity.Order {
-	if o.Key == nil {
-		return entity.Submission
-	}
-	return o
-}
+// queue is the queue in the order o, which is that of submission where o has no key.
+func queue(r *entity.Round, o entity.Order) *entity.View { return r.Queue.By(o, r.Now) }
 
 // settled reports whether a round comes to nothing whatever the order of the queue: on a
 // plan that counts no waiting job asks for as little as is free, and nobody has to be told

@@ -184,7 +184,7 @@ func (p PublishedEASY) refusal(w entity.Window, head *entity.Run, start des.Time
 
 // explainSight says what holds the jobs in sight.
 func (p PublishedEASY) explainSight(r *entity.Round, sight *entity.Queue) {
-	q := sight.By(orSubmission(p.Order), r.Now)
+	q := sight.By(p.Order, r.Now)
 	head := p.first(sight, q)
 	if head == nil {
 		return
