@@ -1,6 +1,7 @@
 package learn_test
 
 import (
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -155,6 +156,30 @@ func TestObservationsAreOfTheQueue(t *testing.T) {
 				}
 			}
 			random(v, task, state)
+			require.NoError(t, v.Step())
+		}
+	}
+}
+
+// Episodes are cut from their part of the log alone, up to its last job: an agent that is tried on one part
+// and has learnt on another has never seen these jobs. Users tell the two halves of this log apart.
+func TestEpisodesAreOfTheirPart(t *testing.T) {
+	text := "; MaxProcs: 4\n"
+	for i := range 60 {
+		text += fmt.Sprintf("%d %d -1 100 3 -1 -1 3 100 -1 1 %d 1 -1 -1 -1 -1 -1\n", i+1, i, 1+i/30)
+	}
+	path := filepath.Join(t.TempDir(), "a.swf")
+	require.NoError(t, os.WriteFile(path, []byte(text), 0o666))
+	trace, err := workload.OpenSWF(path)
+	require.NoError(t, err)
+	log, err := learn.Read(trace)
+	require.NoError(t, err)
+	require.Equal(t, 60, log.Jobs())
+	const user = 4 // among the features of RLScheduler
+	for want, part := range map[float32][2]float64{0.5: {0, 0.5}, 1: {0.5, 1}} {
+		v := worlds(t, learn.Settings{Log: log, Task: learn.RLScheduler, Worlds: 4, Jobs: 30, From: part[0], To: part[1]})
+		for range 200 {
+			require.Equal(t, want, v.Observations[user])
 			require.NoError(t, v.Step())
 		}
 	}
