@@ -115,11 +115,7 @@ func (c *Controller) groundOf(now des.Time, e *entry, available, within nodeSet)
 	if within != nil {
 		g.all.intersect(within)
 	}
-	for n := range g.all.all {
-		if !c.suits(j, n) {
-			g.all.drop(n)
-		}
-	}
+	g.all.intersect(c.suited(e))
 	if g.bar = c.barOf(e, now, g.open); j.reservation != nil {
 		g.all.intersect(j.reservation.nodes)
 	}

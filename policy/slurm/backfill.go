@@ -153,11 +153,7 @@ func (t *table) openingFrom(start, end int64, needs need) opening {
 	for k := range t.intervals {
 		i := &t.intervals[k]
 		if i.end > start && k+1 < len(t.intervals) && o.later == 0 {
-			gained := needs.nodes.clone()
-			gained.intersect(t.intervals[k+1].free)
-			now := o.nodes.clone()
-			now.intersect(i.free)
-			if !gained.within(now) {
+			if gains(needs.nodes, t.intervals[k+1].free, o.nodes, i.free) {
 				o.later = i.end
 			}
 		}
@@ -173,6 +169,16 @@ func (t *table) openingFrom(start, end int64, needs need) opening {
 		}
 	}
 	return o
+}
+
+// gains reports whether any of wanted is in next that is not in both open and free.
+func gains(wanted, next, open, free nodeSet) bool {
+	for w := range wanted {
+		if wanted[w]&next[w]&^(open[w]&free[w]) != 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // runBackfill is a run of backfill.
@@ -425,12 +431,7 @@ func (r *backfillRun) openingFrom(e *entry, start int64) (*opening, int64) {
 
 // dropUnfit drops nodes that could not be the job's were they idle.
 func (r *backfillRun) dropUnfit(e *entry, nodes nodeSet) {
-	d := r.c.demandOf(e)
-	for n := range nodes.all {
-		if !r.c.suits(e.job, n) || !d.couldTake(&r.c.conf.Nodes[n]) {
-			nodes.drop(n)
-		}
-	}
+	nodes.intersect(r.c.couldRun(e))
 }
 
 // reserves reports whether the job of e is old and important enough that others wait for it: that
@@ -457,26 +458,28 @@ const endsTogether = 30
 // limits, those together that end within one window, and each window is twice as long as the
 // last one: the start can be later than it had to be.
 func (c *Controller) willRun(e *entry, nodes nodeSet, now int64, nowOnly bool) (int64, nodeSet) {
-	if chosen := c.choose(e, nodes, c.free); chosen != nil {
+	s := c.newSearch(e, nodes, c.free)
+	if chosen := s.run(); chosen != nil {
 		return now, chosen.nodes(len(c.conf.Nodes))
 	}
-	free := c.free.clone()
-	order := slices.Clone(c.running)
+	order := c.runningByLimit()
+	if nowOnly && c.conf.Preempt == "" {
+		return 0, nil
+	}
+	c.later.copyFrom(c.free)
+	s.free = c.later
 	if victims := c.victims(e, c.instant(0, now)); len(victims) > 0 {
 		for _, j := range victims {
-			free.release(j)
+			s.release(j)
 		}
-		if chosen := c.choose(e, nodes, free); chosen != nil {
+		if chosen := s.run(); chosen != nil {
 			return now, chosen.nodes(len(c.conf.Nodes)) // it starts now, or has them end now
 		}
-		order = slices.DeleteFunc(order, func(j *Job) bool { return slices.Contains(victims, j) })
+		order = slices.DeleteFunc(slices.Clone(order), func(j *Job) bool { return slices.Contains(victims, j) })
 	}
 	if nowOnly {
 		return 0, nil
 	}
-	slices.SortFunc(order, func(a, b *Job) int {
-		return cmp.Or(cmp.Compare(c.limitSecond(a), c.limitSecond(b)), cmp.Compare(a.ID, b.ID))
-	})
 	window, base := int64(endsTogether), int64(0)
 	for k := 0; k < len(order); {
 		var last *Job
@@ -491,7 +494,7 @@ func (c *Controller) willRun(e *entry, nodes nodeSet, now int64, nowOnly bool) (
 				base = end + endsTogether - end%endsTogether
 			}
 			last = j
-			free.release(j)
+			s.release(j)
 			if k < len(order) && c.limitSecond(order[k]) > base+window {
 				break
 			}
@@ -509,11 +512,21 @@ func (c *Controller) willRun(e *entry, nodes nodeSet, now int64, nowOnly bool) (
 				break
 			}
 		}
-		if chosen := c.choose(e, nodes, free); chosen != nil {
+		if chosen := s.run(); chosen != nil {
 			return max(c.limitSecond(last), now+1), chosen.nodes(len(c.conf.Nodes))
 		}
 	}
 	return 0, nil
+}
+
+// runningByLimit is the running jobs in the order of their limits.
+func (c *Controller) runningByLimit() []*Job {
+	if c.byLimit == nil {
+		c.byLimit = slices.SortedFunc(slices.Values(c.running), func(a, b *Job) int {
+			return cmp.Or(cmp.Compare(c.limitSecond(a), c.limitSecond(b)), cmp.Compare(a.ID, b.ID))
+		})
+	}
+	return c.byLimit
 }
 
 // limitSecond is the second in which the running job reaches its limit, or the end of its grace time.

@@ -25,6 +25,9 @@ type Controller struct {
 	returning []comeback // nodes that will be, by when
 	idle      usage      // what the nodes have
 	free      usage      // what no job has
+	later     usage      // room for one look into the future
+	offers    []int      // room for one search: what each node offers,
+	left      []int      // and what is left of it
 	cores     []coreSet
 	licenses  map[string]int // that no job has
 	leaving   nodeSet        // nodes of jobs that complete
@@ -38,6 +41,7 @@ type Controller struct {
 	order    []*entry // the same in the order of the queue, if sorted
 	sorted   bool
 	running  []*Job // by start
+	byLimit  []*Job // the same by their limits; nil: to be sorted anew
 
 	main     mainLoop
 	backfill backfillLoop
@@ -80,6 +84,8 @@ func New(conf *Config, accounts *Accounts) *Controller {
 		}
 		c.parts = append(c.parts, p)
 	}
+	c.offers, c.left = make([]int, len(conf.Nodes)), make([]int, len(conf.Nodes))
+	c.later = newUsage(conf)
 	c.idle, c.free, c.licenses = newUsage(conf), newUsage(conf), map[string]int{}
 	for _, l := range conf.Licenses {
 		c.licenses[l.Kind] += l.Count
@@ -131,6 +137,7 @@ func (c *Controller) End(now des.Time, j *Job) {
 // finish ends a job that runs.
 func (c *Controller) finish(now des.Time, j *Job, failed bool) {
 	j.state, j.failed = completing, failed
+	c.byLimit = nil
 	c.running = slices.DeleteFunc(c.running, func(r *Job) bool { return r == j })
 	c.retire(now, j)
 	c.count(j, 0, false)
@@ -242,7 +249,7 @@ func (c *Controller) start(now des.Time, e *entry, placed []Placement) {
 	j.billing, j.whole, j.reason = c.billing(j, e.part), c.whole(e), NoReason
 	c.ageNoMore(j)
 	c.leave(j)
-	c.running = append(c.running, j)
+	c.running, c.byLimit = append(c.running, j), nil
 	c.count(j, -1, true)
 	j.began = true
 	if c.main.limitDue == des.Forever {

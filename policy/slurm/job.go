@@ -98,6 +98,8 @@ type entry struct {
 	job      *Job
 	part     *partition
 	priority uint32
+
+	suited, fit nodeSet // see Controller.suited and couldRun; nil: not known yet
 }
 
 // tasks is how many tasks the job has: as many as it says, or one a node.

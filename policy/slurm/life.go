@@ -172,7 +172,7 @@ func (c *Controller) Renice(now des.Time, j *Job, nice int) {
 // Relimit gives a job another limit.
 func (c *Controller) Relimit(now des.Time, j *Job, limit des.Time) {
 	if j.state == pending || j.state == running {
-		j.Limit = limit
+		j.Limit, c.byLimit = limit, nil
 	}
 	c.update(now, j)
 }

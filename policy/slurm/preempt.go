@@ -52,11 +52,11 @@ func priorityOf(j *Job) float64 {
 func (c *Controller) victimsFor(e *entry, now des.Time, candidates nodeSet) ([]*Job, nodeSet) {
 	order := c.victims(e, now)
 	for passes := 0; ; {
-		free := c.free.clone()
+		s := c.newSearch(e, candidates, c.free.clone())
 		last, chosen := -1, choice(nil)
 		for i, j := range order {
-			free.release(j)
-			if chosen = c.choose(e, candidates, free); chosen != nil {
+			s.release(j)
+			if chosen = s.run(); chosen != nil {
 				last = i
 				break
 			}
@@ -84,7 +84,7 @@ func (c *Controller) evict(now des.Time, j *Job) {
 		return
 	}
 	if j.graceEnds == 0 && j.qos != nil && j.qos.grace > 0 {
-		j.graceEnds = now.Add(j.qos.grace)
+		j.graceEnds, c.byLimit = now.Add(j.qos.grace), nil
 		return
 	}
 	c.stop(now, j, Preempted, j.Requeue)

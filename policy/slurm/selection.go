@@ -147,40 +147,89 @@ func (c *Controller) choose(e *entry, candidates nodeSet, free usage) choice {
 	return c.newSearch(e, candidates, free).run()
 }
 
+// suited is the nodes that have the features which the job of e asks for and are none that it excludes.
+func (c *Controller) suited(e *entry) nodeSet {
+	if e.suited == nil {
+		e.suited = newNodeSet(len(c.conf.Nodes))
+		for n := range c.conf.Nodes {
+			if c.suits(e.job, n) {
+				e.suited.add(n)
+			}
+		}
+	}
+	return e.suited
+}
+
+// couldRun is the nodes of suited that could be the job's were they idle.
+func (c *Controller) couldRun(e *entry) nodeSet {
+	if e.fit == nil {
+		d := c.demandOf(e)
+		e.fit = c.suited(e).clone()
+		for n := range e.fit.all {
+			if !d.couldTake(&c.conf.Nodes[n]) {
+				e.fit.drop(n)
+			}
+		}
+	}
+	return e.fit
+}
+
 // newSearch is a search among candidates.
 func (c *Controller) newSearch(e *entry, candidates nodeSet, free usage) *search {
-	s := &search{c: c, job: e.job, demand: c.demandOf(e), free: free, cpus: make([]int, len(c.conf.Nodes)), weight: make([]int, len(c.conf.Nodes))}
-	for n := range candidates.all {
-		if c.suits(e.job, n) {
-			s.cpus[n] = c.offered(&s.demand, e.job, n, free)
-			s.weight[n] = c.weights[n]
-		}
+	s := &search{c: c, job: e.job, demand: c.demandOf(e), free: free, candidates: candidates.clone(), offered: c.offers, cpus: c.left}
+	s.candidates.intersect(c.suited(e))
+	clear(s.offered)
+	open := s.candidates.clone()
+	open.intersect(free.some)
+	for n := range open.all {
+		s.offer(n)
 	}
 	return s
 }
 
-// search is one choice of nodes.
+// search is one choice of nodes. Of a controller there is one at a time.
 type search struct {
-	c      *Controller
-	job    *Job
-	demand demand
-	free   usage
-	cpus   []int // that each node offers; 0: none
-	weight []int
+	c          *Controller
+	job        *Job
+	demand     demand
+	free       usage
+	candidates nodeSet
+	offered    []int // CPUs that each node offers; 0: none
+	nodes, sum int   // how many nodes offer any, and how many CPUs they offer in all
+	cpus       []int // what of that is left while nodes are dropped
+}
+
+// offer reckons anew what a candidate offers.
+func (s *search) offer(n int) {
+	was, is := s.offered[n], s.c.offered(&s.demand, s.job, n, s.free)
+	s.offered[n] = is
+	s.sum += is - was
+	if is > 0 {
+		s.nodes++
+	}
+	if was > 0 {
+		s.nodes--
+	}
+}
+
+// release gives back what a running job has.
+func (s *search) release(j *Job) {
+	s.free.release(j)
+	for _, p := range j.Placed {
+		if s.candidates.has(p.Node) {
+			s.offer(p.Node)
+		}
+	}
 }
 
 // run tries the nodes that offer CPUs, and then without those that offer one, at most two, and so
 // on while enough are left.
 func (s *search) run() choice {
-	nodes := 0
-	for _, cpus := range s.cpus {
-		if cpus > 0 {
-			nodes++
-		}
-	}
-	if nodes < s.demand.min || slices.ContainsFunc(s.job.Required, func(n int) bool { return s.cpus[n] == 0 }) {
+	nodes := s.nodes
+	if nodes < s.demand.min || s.sum < s.demand.cpus || slices.ContainsFunc(s.job.Required, func(n int) bool { return s.offered[n] == 0 }) {
 		return nil
 	}
+	copy(s.cpus, s.offered)
 	chosen := s.evaluate()
 	most := slices.Max(s.cpus)
 	for few := 1; chosen == nil && nodes > s.demand.min && few < most; few++ {
@@ -274,15 +323,16 @@ type stretch struct {
 func (s *search) stretches() []stretch {
 	var all []stretch
 	var open *stretch
+	room, from := make([]int, 0, s.nodes), 0 // of all stretches one behind the other; where the open one begins
 	for n, cpus := range s.cpus {
 		required := slices.Contains(s.job.Required, n)
 		switch {
 		case cpus == 0:
 			open = nil
 			continue
-		case open == nil, !required && len(open.nodes) > 0 && open.weight != s.weight[n]:
-			all = append(all, stretch{weight: s.weight[n], required: -1})
-			open = &all[len(all)-1]
+		case open == nil, !required && len(open.nodes) > 0 && open.weight != s.c.weights[n]:
+			all = append(all, stretch{weight: s.c.weights[n], required: -1})
+			open, from = &all[len(all)-1], len(room)
 		}
 		if required {
 			if open.required < 0 {
@@ -290,7 +340,8 @@ func (s *search) stretches() []stretch {
 			}
 			continue
 		}
-		open.nodes, open.weight = append(open.nodes, n), s.weight[n]
+		room = append(room, n)
+		open.nodes, open.weight = room[from:], s.c.weights[n]
 		open.cpus += cpus
 	}
 	return slices.DeleteFunc(all, func(s stretch) bool { return len(s.nodes) == 0 })

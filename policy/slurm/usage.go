@@ -7,11 +7,12 @@ type usage struct {
 	cpus []int
 	mem  []int
 	gres map[string][]int // devices by kind
+	some nodeSet          // nodes that have CPUs free
 }
 
 // newUsage is what idle nodes have.
 func newUsage(conf *Config) usage {
-	u := usage{cpus: make([]int, len(conf.Nodes)), mem: make([]int, len(conf.Nodes)), gres: map[string][]int{}}
+	u := usage{cpus: make([]int, len(conf.Nodes)), mem: make([]int, len(conf.Nodes)), gres: map[string][]int{}, some: allNodes(len(conf.Nodes))}
 	for i := range conf.Nodes {
 		node := &conf.Nodes[i]
 		u.cpus[i], u.mem[i] = node.CPUs(), node.Memory
@@ -26,11 +27,21 @@ func newUsage(conf *Config) usage {
 }
 
 func (u usage) clone() usage {
-	other := usage{cpus: slices.Clone(u.cpus), mem: slices.Clone(u.mem), gres: map[string][]int{}}
+	other := usage{cpus: slices.Clone(u.cpus), mem: slices.Clone(u.mem), gres: map[string][]int{}, some: u.some.clone()}
 	for kind, counts := range u.gres {
 		other.gres[kind] = slices.Clone(counts)
 	}
 	return other
+}
+
+// copyFrom makes u what other is, of the same nodes.
+func (u usage) copyFrom(other usage) {
+	copy(u.cpus, other.cpus)
+	copy(u.mem, other.mem)
+	copy(u.some, other.some)
+	for kind, counts := range other.gres {
+		copy(u.gres[kind], counts)
+	}
 }
 
 // take takes what a job has of its nodes.
@@ -41,7 +52,11 @@ func (u usage) release(j *Job) { u.move(j, 1) }
 
 func (u usage) move(j *Job, times int) {
 	for _, p := range j.Placed {
-		u.cpus[p.Node] += times * len(p.Cores)
+		if u.cpus[p.Node] += times * len(p.Cores); u.cpus[p.Node] > 0 {
+			u.some.add(p.Node)
+		} else {
+			u.some.drop(p.Node)
+		}
 		u.mem[p.Node] += times * p.Mem
 		for _, g := range j.GRES {
 			if counts := u.gres[g.Kind]; counts != nil {
