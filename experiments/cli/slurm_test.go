@@ -18,7 +18,7 @@ func slurmFolder(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
 	for name, text := range map[string]string{
-		replay.ConfigFile: "SchedulerParameters=bf_licenses,bf_interval=30\nFancy=1\n" +
+		replay.ConfigFile: "SchedulerParameters=fancy_option,bf_interval=30\nFancy=1\n" +
 			"NodeName=n[1-2] Sockets=1 CoresPerSocket=4\nPartitionName=p Nodes=ALL Default=YES MaxTime=60\n",
 		replay.JobsFile: "key,submit,partition,nodes,tasks,limit_min,runtime,requeue\n" +
 			"a,1.25,,2,8,10,100,\nb,2.25,,2,8,10,50,\nc,3.25,p,1,1,1,20,\nd,4.25,q,1,1,1,20,\ne,5.25,,3,,1,20,\nf,6.25,,1,1,1,200,0\ng,7.25,,1,1,90,1,\n",
@@ -33,7 +33,7 @@ func TestSlurmDecidesForAFolder(t *testing.T) {
 	o := call("simulate", "--slurm", dir, "--out", out)
 	require.Zero(t, o.code, o.stderr)
 	require.Contains(t, o.stdout, "slurm")
-	require.Contains(t, o.stderr, "slurm.conf:1: bf_licenses is not simulated")
+	require.Contains(t, o.stderr, "slurm.conf:1: fancy_option is not simulated")
 	require.Contains(t, o.stderr, "slurm.conf:2: Fancy is not simulated")
 	require.Contains(t, o.stderr, "2 of 7 jobs rejected")
 	require.Contains(t, o.stderr, "1 jobs still wait, from job 7 on: PartitionTimeLimit")
@@ -56,6 +56,61 @@ func TestSlurmDecidesForAFolder(t *testing.T) {
 	for _, name := range []string{replay.EventsFile, "jobs-slurm.csv", "queue-slurm.csv"} {
 		require.Equal(t, read(t, out, name), read(t, again, name), name)
 	}
+}
+
+// A log of Slurm's accounting has the partitions, accounts, QoSs and features of its jobs; a job of a
+// partition or an account that there is not is refused, and told.
+func TestSlurmDecidesForALogOfASite(t *testing.T) {
+	log := write(t, "jobs.txt", `JobID|User|Account|Partition|QOS|Submit|Start|ElapsedRaw|TimelimitRaw|ReqCPUS|NNodes|State|Constraints
+1|ada|phys|long|normal|2024-01-31T10:00:00|2024-01-31T10:00:00|100|10|8|2|COMPLETED|
+2|bob|chem|short|normal|2024-01-31T10:00:10|2024-01-31T10:01:00|50|10|4|1|COMPLETED|fast
+3|eve|chem|none|normal|2024-01-31T10:00:20|2024-01-31T10:01:00|50|10|4|1|COMPLETED|
+4|eve|bio|long|normal|2024-01-31T10:00:30|2024-01-31T10:01:00|50|10|4|1|COMPLETED|
+5|ada|phys|long|normal|2024-01-31T10:00:40|2024-01-31T10:01:00|50|10|4|1|COMPLETED|
+`)
+	conf := write(t, "slurm.conf", `AccountingStorageType=accounting_storage/slurmdbd
+AccountingStorageEnforce=associations
+PriorityType=priority/multifactor
+PriorityWeightFairshare=1000
+NodeName=n[1-2] Sockets=1 CoresPerSocket=4 Feature=fast
+NodeName=n3 Sockets=1 CoresPerSocket=4
+PartitionName=long Nodes=ALL Default=YES MaxTime=600
+PartitionName=short Nodes=ALL MaxTime=60 PriorityTier=2
+`)
+	accounts := write(t, "accounts.txt", "add account phys fairshare=1\nadd account chem fairshare=1\nadd user ada account=phys\nadd user bob account=chem\n")
+	reservations := write(t, "reservations.csv", "name,start,minutes,nodelist,users,maint\nmaint,5,10,n3,root,1\n")
+	out := filepath.Join(t.TempDir(), "out")
+	args := []string{"simulate", log, "--from", "sacct:zone=UTC", "--slurm", conf, "--out", out}
+	o := call(args...)
+	require.Equal(t, 1, o.code)
+	require.Contains(t, o.stderr, "enforces them (AccountingStorageEnforce): give the commands of sacctmgr that made them")
+	o = call(append(args, "--accounts", accounts, "--reservations", reservations)...)
+	require.Zero(t, o.code, o.stderr)
+	require.Contains(t, o.stderr, "2 of 5 jobs rejected, 1 of them: Invalid partition name specified")
+	require.Equal(t, `key,job,event,time,priority,cpus,nodes,partition,qos,by,cores,detail
+maint,0,resv,0,,,,,,,,
+1,1,submit,0,,,,,,,,
+1,1,start,3,1000,8,n[1-2],long,normal,main,n1:0-3/4 n2:0-3/4,"1=8,3=18446744073709551614,4=2,5=8"
+2,2,submit,10,,,,,,,,
+3,0,submit,20,,,,,,,,Invalid partition name specified
+4,0,submit,30,,,,,,,,Invalid account or account/partition combination specified
+5,4,submit,40,,,,,,,,
+1,1,end,103,,,,,,,,COMPLETED
+2,2,start,103,1000,4,n1,short,normal,main,n1:0-3/4,"1=4,3=18446744073709551614,4=1,5=4"
+5,4,start,103,1000,4,n2,long,normal,main,n2:0-3/4,"1=4,3=18446744073709551614,4=1,5=4"
+2,2,end,153,,,,,,,,COMPLETED
+5,4,end,153,,,,,,,,COMPLETED
+`, read(t, out, replay.EventsFile))
+
+	o = call("simulate", write(t, "a.swf", smallTrace), "--slurm", conf, "--accounts", accounts)
+	require.Zero(t, o.code, o.stderr)
+	require.Contains(t, o.stderr, "Invalid account", "users of a log that are in no account")
+	o = call("simulate", "--slurm", conf)
+	require.Equal(t, 2, o.code)
+	require.Contains(t, o.stderr, "has no jobs: give a log as TRACE")
+	o = call("validate", out)
+	require.Equal(t, 1, o.code)
+	require.Contains(t, o.stderr, "not checked yet")
 }
 
 func TestWhatDoesNotGoWithSlurmIsRefused(t *testing.T) {

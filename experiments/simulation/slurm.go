@@ -7,14 +7,19 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 
+	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/internal/atomicfile"
 	"github.com/gridslot/gridslot/metrics"
+	"github.com/gridslot/gridslot/policy/slurm"
 	"github.com/gridslot/gridslot/policy/slurm/replay"
+	"github.com/gridslot/gridslot/workload"
 )
 
 // Slurm is where Slurm's configuration stands: the paths of slurm.conf and of the accounts, as
@@ -98,6 +103,11 @@ func (m *SlurmCluster) prepare(c *call) (runner, error) {
 	if err != nil {
 		return nil, err
 	}
+	if c.jobs.trace != nil {
+		if h := c.jobs.trace.Header; h != nil && h.UnixStartTime > 0 {
+			in.Config.Epoch = h.UnixStartTime
+		}
+	}
 	for _, u := range in.Unknown {
 		c.options.Tell("%s:%d: %s is not simulated", u.File, u.Line, u.Key)
 	}
@@ -109,13 +119,19 @@ func (m *SlurmCluster) prepare(c *call) (runner, error) {
 	if c.options.Dir != "" {
 		c.wrote = append(c.wrote, replay.EventsFile)
 	}
-	return func(ctx context.Context, p *policyRun) (*Result, error) { return m.run(ctx, in, cpus, p) }, nil
+	return func(ctx context.Context, p *policyRun) (*Result, error) {
+		in, err := m.jobsOf(c, in, p)
+		if err != nil {
+			return nil, err
+		}
+		return m.run(ctx, in, cpus, p)
+	}, nil
 }
 
 // read reads what the machine plays. The jobs of a folder become those of the call.
 func (m *SlurmCluster) read(c *call) (*replay.Input, error) {
 	if !m.isFolder() {
-		return nil, wrong("slurm", "%s is no folder", m.Config)
+		return m.readSite(c)
 	}
 	in, err := replay.ReadFolder(m.Config)
 	if err != nil {
@@ -203,4 +219,118 @@ func (x *Session) slurmEvents(m *replay.Machine, plain bool) error {
 	x.files = append(x.files, file{path, f})
 	x.closers = append(x.closers, w.Close)
 	return nil
+}
+
+// readSite reads slurm.conf, accounts and reservations of a site.
+func (m *SlurmCluster) readSite(c *call) (*replay.Input, error) {
+	in, err := replay.ReadSite(m.Config, m.Accounts)
+	if err != nil {
+		return nil, err
+	}
+	if m.Accounts == "" && in.Config.Enforce.Associations {
+		return nil, wrong("accounts", "%s enforces them (AccountingStorageEnforce): give the commands of sacctmgr that made them", m.Config)
+	}
+	if path := c.Flows.Reservations; path != "" {
+		if err := in.ReadReservations(path); err != nil {
+			return nil, &SettingError{"reservations", err}
+		}
+	}
+	return in, nil
+}
+
+// jobsOf is what the machine plays with the jobs of a log. Those of a folder are there already.
+func (m *SlurmCluster) jobsOf(c *call, in *replay.Input, p *policyRun) (*replay.Input, error) {
+	if m.isFolder() {
+		return in, nil
+	}
+	own := *in
+	l := slurmLog{in: &own}
+	if c.jobs.trace != nil {
+		l.header = c.jobs.trace.Header
+	}
+	from := sourceOf(p.jobs)
+	for {
+		j, more := from.Next()
+		if !more {
+			break
+		}
+		own.Jobs = append(own.Jobs, l.submission(j))
+	}
+	return &own, sourceError(from)
+}
+
+// slurmLog makes jobs of a log those of a machine on which Slurm decides.
+type slurmLog struct {
+	in     *replay.Input
+	header *workload.Header // or nil
+}
+
+// comesAt is how long after the second that a log tells a job comes: no loop of Slurm wakes then.
+const comesAt = des.Second / 4
+
+// kilobytes of a megabyte.
+const kilobytes = 1024
+
+// submission is the job as its user submits it: so many CPUs for its limit, in whole minutes, and
+// what else the columns of the log tell.
+func (l *slurmLog) submission(j *entity.Job) replay.Submission {
+	own := slurm.Job{
+		Tasks: j.Request.Nodes, Limit: max(1, (j.Request.Length+des.Minute-des.Tick)/des.Minute) * des.Minute, Length: j.Runtime,
+		User: l.name(workload.FieldUser, j.User), Requeue: true,
+	}
+	queue := ""
+	if l.header != nil && l.header.Names(workload.FieldQueue).Len() > 0 {
+		queue = l.name(workload.FieldQueue, j.Queue)
+	}
+	if columns, ok := j.Extra.(entity.Columns); ok {
+		text := func(name string) string {
+			_, text := columns.Column(name)
+			return text
+		}
+		count := func(name string) int {
+			if n, _ := columns.Column(name); n > 0 && n <= math.MaxInt32 {
+				return int(n)
+			}
+			return 0
+		}
+		own.Account, own.Reservation = text("account"), text("reservation")
+		if qos := text("qos"); qos != slurm.UsualQOS {
+			own.QOS = qos
+		}
+		if features := text("constraints"); features != "" {
+			own.Features = strings.FieldsFunc(features, func(r rune) bool { return r == '&' || r == ',' })
+		}
+		own.Name = text("name")
+		if own.Nodes = count("nodes"); own.Nodes == 0 { // as it ran; who asks for one node at least may have more
+			if asked := count("req_nodes"); asked > 1 {
+				own.Nodes = asked
+			}
+		}
+		nodes := max(own.Nodes, 1)
+		if l.in.Config.Select.Memory {
+			if own.Memory = (count("memory") + nodes*kilobytes - 1) / (nodes * kilobytes); own.Nodes == 0 && own.Memory > 0 {
+				own.Memory, own.MemoryPerCPU = 0, max(1, own.Memory/max(own.Tasks, 1))
+			}
+		}
+		if gpus := count("gpus"); gpus > 0 && l.in.Config.HasGRES(gpuGRES) {
+			own.GRES = []slurm.Amount{{Kind: gpuGRES, Count: (gpus + nodes - 1) / nodes}}
+		}
+	}
+	s := replay.Submission{Key: strconv.FormatInt(j.ID, 10), At: j.Submit.Add(comesAt), Job: own}
+	l.in.SetPartitions(&s, queue)
+	s.As = s.Observed(j)
+	return s
+}
+
+// gpuGRES is the kind of devices that the column gpus counts.
+const gpuGRES = "gpu"
+
+// name is what the number of a user or queue stands for, or the number itself.
+func (l *slurmLog) name(field int, number int32) string {
+	if l.header != nil {
+		if name := l.header.Names(field).Name(int64(number)); name != "" {
+			return name
+		}
+	}
+	return strconv.Itoa(int(number))
 }

@@ -1,6 +1,10 @@
 package slurm
 
-import "github.com/gridslot/gridslot/des"
+import (
+	"slices"
+
+	"github.com/gridslot/gridslot/des"
+)
 
 // Config is what the scheduler of Slurm takes from slurm.conf. ReadConfig makes one, with Slurm's
 // defaults for what the file does not say.
@@ -62,6 +66,13 @@ func (conf *Config) CPUs() int {
 		n += conf.Nodes[i].CPUs()
 	}
 	return n
+}
+
+// HasGRES reports whether any node has devices of a kind.
+func (conf *Config) HasGRES(kind string) bool {
+	return slices.ContainsFunc(conf.Nodes, func(n Node) bool {
+		return slices.ContainsFunc(n.GRES, func(g Amount) bool { return g.Kind == kind })
+	})
 }
 
 // Amount is so many of a kind: devices of a node, or licences.

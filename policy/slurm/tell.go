@@ -8,8 +8,8 @@ func (c *Controller) Keeps(j *Job) bool { return c.jobs[j.ID] == j }
 // Requeued reports whether the job was stopped and waits again, or will when its nodes are free.
 func (j *Job) Requeued() bool { return j.requeued }
 
-// usualQOS is the QoS of jobs that have no other, where accounts are kept.
-const usualQOS = "normal"
+// UsualQOS is the QoS of jobs that have no other, where accounts are kept.
+const UsualQOS = "normal"
 
 // QOSOf is the name of the QoS that the job has: its own or its user's default; empty without
 // accounts.
@@ -18,7 +18,7 @@ func (c *Controller) QOSOf(j *Job) string {
 	case j.qos != nil:
 		return j.qos.name
 	case c.conf.Database:
-		return usualQOS
+		return UsualQOS
 	}
 	return ""
 }

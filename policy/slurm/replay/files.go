@@ -201,7 +201,7 @@ func (in *Input) readJob(r *csvtable.Row) (Submission, error) {
 	if s.Job.Licenses, err = slurm.ParseAmounts(r.Text("licenses")); err != nil {
 		return s, r.At(fmt.Errorf("licenses: %w", err))
 	}
-	in.setPartitions(&s, r.Text("partition"))
+	in.SetPartitions(&s, r.Text("partition"))
 	for _, list := range []struct {
 		column string
 		to     *[]int
@@ -226,17 +226,17 @@ func (in *Input) readJob(r *csvtable.Row) (Submission, error) {
 	if r.Has("uid") {
 		uid = int32(count(r, "uid"))
 	}
-	s.As = s.observed(int64(len(in.Jobs)+1), uid)
+	s.As = s.Observed(&entity.Job{ID: int64(len(in.Jobs) + 1), Runtime: s.Job.Length, User: uid, Group: -1})
 	return s, r.Err()
 }
 
-// observed is the job as observers hear of it: so many CPUs, for its limit.
-func (s *Submission) observed(id int64, user int32) *entity.Job {
-	queue := int32(-1)
+// Observed is the job as observers hear of it: so many CPUs, for its limit, in the queue of its
+// first partition. Its number, runtime and owners are those of a job.
+func (s *Submission) Observed(of *entity.Job) *entity.Job {
+	j := &entity.Job{ID: of.ID, Submit: cut(s.At), Runtime: of.Runtime, User: of.User, Group: of.Group, Queue: -1}
 	if len(s.Job.Partitions) > 0 {
-		queue = int32(s.Job.Partitions[0] + 1)
+		j.Queue = int32(s.Job.Partitions[0] + 1)
 	}
-	j := &entity.Job{ID: id, Submit: cut(s.At), Runtime: s.Job.Length, User: user, Group: -1, Queue: queue}
 	j.Request.Nodes, j.Request.Length = s.Job.CPUs(), s.Job.Limit
 	return j
 }
@@ -247,9 +247,9 @@ func (in *Input) partition(name string) int {
 	return slices.IndexFunc(in.Config.Partitions, func(p slurm.Partition) bool { return p.Name == name || name == "" && p.Default })
 }
 
-// setPartitions sets the partitions of a job by their names with commas between them; the default
+// SetPartitions sets the partitions of a job by their names with commas between them; the default
 // one where there is no name.
-func (in *Input) setPartitions(s *Submission, names string) {
+func (in *Input) SetPartitions(s *Submission, names string) {
 	for name := range strings.SplitSeq(names, ",") {
 		at := in.partition(name)
 		if at < 0 {
@@ -309,7 +309,7 @@ func (s *Submission) depend(text string) error {
 func (in *Input) ReadReservations(path string) error {
 	return readTable(path, func(r *csvtable.Row) error {
 		start := r.Time("start")
-		b := Booking{At: r.Time("created"), Reservation: slurm.Reservation{Name: r.Text("name"), Start: start,
+		b := Booking{At: r.TimeOr("created", 0), Reservation: slurm.Reservation{Name: r.Text("name"), Start: start,
 			End: start.Add(des.Time(count(r, "minutes")) * des.Minute), Maintenance: r.Text("maint") == "1"}}
 		var err error
 		if b.Reservation.Nodes, err = in.nodes(r.Text("nodelist")); err != nil {
@@ -323,7 +323,7 @@ func (in *Input) ReadReservations(path string) error {
 		b.Reservation.Users, b.Reservation.Accounts = words(r.Text("users")), words(r.Text("accounts"))
 		in.Reservations = append(in.Reservations, b)
 		return r.Err()
-	}, "created", "name", "start", "minutes")
+	}, "name", "start", "minutes")
 }
 
 // words are those of a list with commas between them.
