@@ -37,9 +37,9 @@ type level struct {
 // block is a run of levels.
 type block struct {
 	first     des.Time
-	low, high int // bounds of what is free
+	low, high int  // bounds of what is free
 	loose     bool // the bounds may be wider than levels want them
-	base      int // what is free is that much more than levels say
+	base      int  // what is free is that much more than levels say
 	levels    []level
 	known     uint32 // of which widths holes are right, a bit each
 	holes     []holes
