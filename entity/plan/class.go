@@ -191,7 +191,7 @@ func (d *Domain) returnRun(c *class, r *entity.Reservation, i, n int, at des.Tim
 		}
 	}
 	c.plan.add(max(at, start), end, held)
-	if !r.Settled && at > start && at > d.origin && at < end {
+	if at = min(at, end); !r.Settled && at > start && at > d.origin {
 		for range held {
 			c.remains = append(c.remains, span{start, at, r.Run})
 		}

@@ -623,3 +623,33 @@ func TestAttributesAndQTellNodesApart(t *testing.T) {
 	fill(t, d, 1, 0, 5, all[1])
 	require.Equal(t, all[1], slots(d, 0, 9)[2].Node)
 }
+
+func TestAReservationThatIsGivenBackAtItsEndStaysTakenUntilThen(t *testing.T) {
+	all := nodes(1, 1)
+	d := domain(t, all)
+	r := entity.NewRun(&entity.Job{ID: 1, Request: entity.Request{Nodes: 2, Length: 1}}, 0)
+	_, err := d.Reserve(r, window(1, 2, all...))
+	require.NoError(t, err)
+	d.Release(&r.Reservation, 2)
+	require.NoError(t, d.Withhold(entity.NewWithheld(), entity.NodeAt(0), 0, 1), "before it both nodes are free")
+	require.Error(t, d.Withhold(entity.NewWithheld(), entity.NodeAt(1), 1, 2))
+}
+
+func TestATaskIsNotExtendedOnANodeThatAnotherJobHasMeanwhile(t *testing.T) {
+	all := nodes(1, 1)
+	d := domain(t, all)
+	reserve := func(id int64, start, end des.Time) *entity.Run {
+		r := entity.NewRun(&entity.Job{ID: id, Request: entity.Request{Nodes: 1, Length: end - start}}, id)
+		_, err := d.Reserve(r, window(start, end, all[0]))
+		require.NoError(t, err)
+		d.Forget(start)
+		d.Settle(&r.Reservation)
+		return r
+	}
+	first := reserve(1, 0, 2)
+	second := reserve(2, 2, 4)
+	require.Equal(t, first.Reservation.Window.Tasks[0].Node, second.Reservation.Window.Tasks[0].Node)
+	var taken *entity.ConflictError
+	require.ErrorAs(t, d.Extend(&first.Reservation, window(0, 3, first.Reservation.Window.Tasks[0].Node)), &taken)
+	require.Equal(t, des.Time(2), taken.At)
+}

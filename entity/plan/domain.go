@@ -576,6 +576,9 @@ func (d *Domain) extendTask(r *entity.Reservation, i int, end des.Time) error {
 	if c == nil {
 		return d.extendSpan(r, k, span{r.Window.Start, held, r.Run}, end)
 	}
+	if on := d.on[k]; on.by != r.Run && on.end > max(held, d.origin) {
+		return &entity.ConflictError{At: max(held, on.start), Detail: fmt.Sprintf("%v has node %d over [%v, %v)", on.by, d.nodes[k].ID, on.start, on.end)}
+	}
 	if ok, _, miss := c.plan.FitsAt(held, 1, end-held); !ok {
 		return &entity.ConflictError{At: held + max(miss-des.Tick, 0), Detail: fmt.Sprintf("all of the %d nodes like node %d are taken then", len(c.counted), d.nodes[k].ID)}
 	}

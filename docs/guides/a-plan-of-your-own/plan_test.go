@@ -1,8 +1,9 @@
 package main
 
 import (
-	"math/rand/v2"
 	"testing"
+
+	"pgregory.net/rapid"
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
@@ -13,12 +14,12 @@ import (
 // that want as many of each, these must come to the same.
 func TestLicensedIsAPlan(t *testing.T) {
 	empty := func() entity.Plan { return NewLicensed(8, 8) }
-	err := plantest.Check(empty, plantest.Config{Request: func(random *rand.Rand, _ des.Time) entity.Request {
-		n := 1 + random.IntN(8)
+	request := func(t *rapid.T, _ des.Time) entity.Request {
+		n := rapid.IntRange(1, 8).Draw(t, "nodes")
 		needs := &entity.Attributes{Amounts: map[string]float64{"licences": float64(n)}}
-		return entity.Request{Nodes: n, Length: des.Time(1 + random.IntN(10)), Needs: needs}
-	}})
-	if err != nil {
-		t.Fatal(err)
+		return entity.Request{Nodes: n, Length: des.Time(rapid.IntRange(1, 10).Draw(t, "length")), Needs: needs}
 	}
+	rapid.Check(t, func(t *rapid.T) {
+		plantest.Check(t, empty, plantest.Config{Request: request})
+	})
 }

@@ -3,12 +3,10 @@
 //
 //	func TestMyPlan(t *testing.T) {
 //		empty := func() entity.Plan { return mine.New(8) }
-//		if err := plantest.Check(empty, plantest.Config{}); err != nil {
-//			t.Fatal(err)
-//		}
+//		rapid.Check(t, func(t *rapid.T) { plantest.Check(t, empty, plantest.Config{}) })
 //	}
 //
-// Check makes many short random sequences of calls and compares every answer
+// Check makes a sequence of calls that pgregory.net/rapid draws, and compares every answer
 // with what the documentation of entity.Plan says and with a naive model, which
 // counts the free nodes at every tick:
 //
@@ -28,6 +26,8 @@
 //     nothing, and its answer can be moved to.
 //   - A release gives back exactly what it should: early, late, before the start,
 //     twice, task by task.
+//   - Withhold takes exactly the nodes that are asked for, or refuses; InTheWay lists the
+//     jobs that have them, each once, and when nobody is in the way Withhold takes them.
 //   - Slots are ordered, lie within the bounds, and are what is free.
 //   - Forget forgets nothing that lies ahead, and tells of what became free.
 //   - A request that Fits is found a window in an empty plan, and no other is.
@@ -40,18 +40,21 @@
 // class to the check: ahead it looks only at how many of a class are taken, and
 // at the nodes themselves once Settle has named them.
 //
+// A node that is withheld is no longer like its equals: the plan must say which
+// reservations ahead the others take. What it answers then depends on that choice, so
+// from the first Withhold of one among equals on answers are no longer compared with those
+// of a new plan in which the same is taken.
+//
 // # What a failure says
 //
-// The error is a *Fault. It lists the calls that led to it, after all that could
-// be left out were left out; this one is of a plan whose second Release gives
-// everything back again:
+// rapid leaves out calls without which the plan fails as well. Among what it has drawn stand
+// the calls, the last one at the end, and the promise; this one is of a plan whose second
+// Release gives everything back again:
 //
-//	releasing job 1 again changed what is free: [8, 18) x4 became [8, 18) x6
-//	after these calls:
-//	  1  Reserve(job 1, [17, 26) x2): ok
-//	  2  Forget(8): false
-//	  3  Release(job 1, 18)
-//	(seed 0, sequence 0; 9 calls cut down to 3)
+//	Reserve(job 1, [0, 1) x2): ok
+//	Release(job 1, 0)
+//	releasing job 1 again changed what is free: [0, 5) x4 became [0, 1) x6 [1, 5) x4
 //
-// All times are in ticks. The same Config gives the same sequences again.
+// All times are in ticks. The flags of rapid say how many sequences are drawn
+// (-rapid.checks), how long they are (-rapid.steps), and from which seed (-rapid.seed).
 package plantest

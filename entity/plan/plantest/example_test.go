@@ -1,16 +1,19 @@
 package plantest_test
 
 import (
-	"fmt"
+	"testing"
+
+	"pgregory.net/rapid"
 
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/plan"
 	"github.com/gridslot/gridslot/entity/plan/plantest"
 )
 
-// In a test of your own plan the error is given to t.Fatal.
+// A test of a plan of your own is this, with the plan in the place of the cluster.
 func ExampleCheck() {
 	empty := func() entity.Plan { return plan.NewCluster(8) }
-	fmt.Println(plantest.Check(empty, plantest.Config{Seed: 1, Sequences: 50}))
-	// Output: <nil>
+	_ = func(t *testing.T) {
+		rapid.Check(t, func(t *rapid.T) { plantest.Check(t, empty, plantest.Config{}) })
+	}
 }

@@ -23,17 +23,22 @@ type model struct {
 
 // holding is an active reservation.
 type holding struct {
-	run     *entity.Run
-	window  entity.Window // as it must be
-	begun   bool
-	settled bool       // its nodes are final
-	quiet   bool       // it is a hold of which nobody tells the plan that it begins
-	ended   []des.Time // when each task was given back, or des.Forever
+	run      *entity.Run
+	window   entity.Window // as it must be
+	begun    bool
+	settled  bool       // its nodes are final
+	quiet    bool       // it is a hold of which nobody tells the plan that it begins
+	withheld bool       // it is no job's
+	ended    []des.Time // when each task was given back, or des.Forever
 }
+
+// GoString is what rapid writes of a holding that was drawn.
+func (h *holding) GoString() string { return fmt.Sprintf("of %v: %s", h.run, windowText(h.window)) }
 
 // remnant is what a reservation that is no longer active holds on to for a while,
 // since it was released from a later instant on.
 type remnant struct {
+	run          *entity.Run
 	class, nodes int
 	node         *entity.Node // on a plan with Tasks
 	named        bool         // the node is final
@@ -199,7 +204,7 @@ func (m *model) each(yield func(remnant)) {
 
 // part is what the i-th part of h takes until the instant to.
 func (m *model) part(h *holding, class, nodes, i int, to des.Time) remnant {
-	r := remnant{class: class, nodes: nodes, from: h.window.Start, to: to}
+	r := remnant{run: h.run, class: class, nodes: nodes, from: h.window.Start, to: to}
 	if !m.counted() {
 		r.node, r.named = h.window.Tasks[i].Node, h.settled
 	}
@@ -229,6 +234,7 @@ func (m *model) release(h *holding, at des.Time) {
 	m.held = slices.DeleteFunc(m.held, func(o *holding) bool { return o == h })
 	m.parts(h.window, func(c, nodes, i int, end des.Time) {
 		if l := m.part(h, c, nodes, i, min(h.end(i, end), at)); l.from < l.to {
+			l.named = l.named && !h.withheld // nobody asks which of equal nodes it is any more
 			m.left = append(m.left, l)
 		}
 	})

@@ -3,68 +3,53 @@ package plantest
 import (
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"slices"
+
+	"pgregory.net/rapid"
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/procset"
 )
 
 // session is a sequence of calls on one plan.
 type session struct {
+	t      *rapid.T
 	empty  func() entity.Plan
 	config Config
 	*model
-	plan  entity.Plan
-	named bool // its nodes have names
+	plan    entity.Plan
+	named   bool  // its nodes have names
+	numbers []int // of the model's nodes
 
 	now    des.Time
 	forgot des.Time // the latest Forget
-	random *rand.Rand
 	jobs   int64
-	log    []string
-	played int
+	// blind is true in calls before and after which nobody looks at all that is free: a plan
+	// may put off work until somebody does.
+	blind bool
+	// chosen is true once the plan has had to say which of several equal nodes a
+	// reservation ahead takes: what it answers from then on depends on that choice.
+	chosen bool
 }
 
 // longest is the longest request that is drawn without Config.Request, and the
 // longest step in time.
 const longest = 10
 
-// operations are the calls that are drawn, each as often as its weight says.
-var operations = []struct {
-	weight int
-	do     func(*session) error
-}{
-	{8, (*session).find},
-	{6, (*session).reserve},
-	{2, (*session).reserveNonsense},
-	{3, (*session).findEarlier},
-	{4, (*session).move},
-	{5, (*session).release},
-	{3, (*session).releaseTask},
-	{3, (*session).extend},
-	{6, (*session).pass},
-	{2, (*session).slots},
-	{2, (*session).fits},
-	{2, (*session).fitsAt},
-	{1, (*session).nextGain},
-}
-
-// reserving is the position of reserve among the operations.
-const reserving = 1
-
-func drawOperation(random *rand.Rand) int {
-	sum := 0
-	for _, o := range operations {
-		sum += o.weight
-	}
-	k := random.IntN(sum)
-	for i, o := range operations {
-		if k -= o.weight; k < 0 {
-			return i
-		}
-	}
-	return 0
+// actions are the calls that are drawn.
+var actions = map[string]func(*session) error{
+	"find":             (*session).find,
+	"reserve":          (*session).reserve,
+	"reserve nonsense": (*session).reserveNonsense,
+	"find earlier":     (*session).findEarlier,
+	"move":             (*session).move,
+	"release":          (*session).release,
+	"release a task":   (*session).releaseTask,
+	"extend":           (*session).extend,
+	"withhold":         (*session).withhold,
+	"let time pass":    (*session).pass,
+	"ask":              (*session).ask,
 }
 
 func (s *session) begin() error {
@@ -74,11 +59,14 @@ func (s *session) begin() error {
 	if s.model, err = newModel(slices.Collect(s.plan.Slots(0, 1))); err != nil {
 		return err
 	}
-	return s.numbers()
+	for k := range s.nodes {
+		s.numbers = append(s.numbers, k)
+	}
+	return s.checkNumbers()
 }
 
-// numbers checks that the plan's numbers are those of its nodes.
-func (s *session) numbers() error {
+// checkNumbers checks that the plan's numbers are those of its nodes.
+func (s *session) checkNumbers() error {
 	if n := s.plan.Size(); n != s.total() {
 		return fmt.Errorf("the plan's Size is %d, and %d nodes or processors are free in the empty plan", n, s.total())
 	}
@@ -93,22 +81,23 @@ func (s *session) numbers() error {
 	return nil
 }
 
-func (s *session) note(format string, args ...any) {
-	s.log = append(s.log, fmt.Sprintf(format, args...))
-}
+// number draws one of the n numbers from 0 on.
+func (s *session) number(n int, what string) int { return rapid.IntRange(0, n-1).Draw(s.t, what) }
 
 // upTo draws a time of 0 to n ticks.
-func (s *session) upTo(n des.Time) des.Time { return des.Time(s.random.Int64N(int64(n) + 1)) }
+func (s *session) upTo(n des.Time) des.Time {
+	return des.Time(rapid.Int64Range(0, int64(n)).Draw(s.t, "ticks"))
+}
 
-// chance is true once in n times.
-func (s *session) chance(n int) bool { return s.random.IntN(n) == 0 }
+// chance is true once in about n times.
+func (s *session) chance(n int) bool { return s.number(n, "chance") == n-1 }
 
 // request draws what a job asks for.
 func (s *session) request() entity.Request {
 	if s.config.Request != nil {
-		return s.config.Request(s.random, s.now)
+		return s.config.Request(s.t, s.now)
 	}
-	r := entity.Request{Nodes: 1 + s.random.IntN(s.total()), Length: 1 + s.upTo(longest-1)}
+	r := entity.Request{Nodes: 1 + s.number(s.total(), "nodes"), Length: 1 + s.upTo(longest-1)}
 	if s.chance(10) {
 		r.Nodes++ // one more than there may be
 	}
@@ -116,7 +105,7 @@ func (s *session) request() entity.Request {
 		r.Deadline = s.now + 1 + s.upTo(3*longest)
 	}
 	if !s.counted() && s.chance(4) {
-		r.MinPerf = s.nodes[s.random.IntN(len(s.nodes))].Perf
+		r.MinPerf = s.nodes[s.number(len(s.nodes), "node")].Perf
 	}
 	return r
 }
@@ -124,7 +113,7 @@ func (s *session) request() entity.Request {
 // span draws the instants between which a window is to start.
 func (s *session) span() (from, until des.Time) {
 	from = s.now + s.upTo(s.config.Spread/2)
-	switch s.random.IntN(6) {
+	switch s.number(6, "span") {
 	case 0:
 		return s.now, s.now
 	case 1:
@@ -142,7 +131,8 @@ func (s *session) run(req entity.Request) *entity.Run {
 	return entity.NewRun(&entity.Job{ID: s.jobs, Request: req}, s.jobs-1)
 }
 
-// pick draws one of the active reservations for which ok holds, or nil.
+// pick draws one of the active reservations for which ok holds. Where there is none
+// another action is drawn.
 func (s *session) pick(ok func(*holding) bool) *holding {
 	var some []*holding
 	for _, h := range s.held {
@@ -151,13 +141,19 @@ func (s *session) pick(ok func(*holding) bool) *holding {
 		}
 	}
 	if len(some) == 0 {
-		return nil
+		s.t.SkipNow()
 	}
-	return some[s.random.IntN(len(some))]
+	return rapid.SampledFrom(some).Draw(s.t, "reservation")
 }
 
-// all is everything that is free from now on, as far as the plan is not empty.
-func (s *session) all() []entity.Slot { return slices.Collect(s.plan.Slots(s.now, s.far())) }
+// all is everything that is free from now on, as far as the plan is not empty; nil in a
+// blind call.
+func (s *session) all() []entity.Slot {
+	if s.blind {
+		return nil
+	}
+	return slices.Collect(s.plan.Slots(s.now, s.far()))
+}
 
 // far is an instant from which on everything is free.
 func (s *session) far() des.Time {
@@ -174,9 +170,41 @@ func (s *session) same(before []entity.Slot, what string, args ...any) error {
 	return nil
 }
 
+// sameFree is same of a call that may have decided which of equal nodes are taken: of each
+// class as many are free as before.
+func (s *session) sameFree(before []entity.Slot, what string) error {
+	if !s.chosen {
+		return s.same(before, what)
+	}
+	return nil // agree looks at the classes
+}
+
 // agree compares what is free by the plan with what is free by the model, and
 // reservations with what they must be.
 func (s *session) agree() error {
+	if !s.blind {
+		if err := s.agreeOnSlots(); err != nil {
+			return err
+		}
+	}
+	for _, h := range s.held {
+		r := &h.run.Reservation
+		same := s.sameWindow(r.Window, h.window)
+		if !same && !h.settled && s.alike(r.Window, h.window) { // another node of the class may stand for one
+			same, h.window.Tasks = true, slices.Clone(r.Window.Tasks)
+		}
+		if !r.Active || r.Run != h.run || !same {
+			return fmt.Errorf("the reservation of %v is no longer what it was: %s (active: %v) instead of %s", h.run, windowText(r.Window), r.Active, windowText(h.window))
+		}
+	}
+	if s.plan.Err() != nil {
+		return fmt.Errorf("the plan's Err: %w", s.plan.Err())
+	}
+	return s.clash()
+}
+
+// agreeOnSlots compares what is free by the plan with what is free by the model.
+func (s *session) agreeOnSlots() error {
 	far := s.far()
 	slots := slices.Collect(s.plan.Slots(s.now, far))
 	if err := s.ordered(slots, s.now, far); err != nil {
@@ -195,16 +223,7 @@ func (s *session) agree() error {
 			}
 		}
 	}
-	for _, h := range s.held {
-		r := &h.run.Reservation
-		if !r.Active || r.Run != h.run || !s.sameWindow(r.Window, h.window) {
-			return fmt.Errorf("the reservation of %v is no longer what it was: %s (active: %v) instead of %s", h.run, windowText(r.Window), r.Active, windowText(h.window))
-		}
-	}
-	if s.plan.Err() != nil {
-		return fmt.Errorf("the plan's Err: %w", s.plan.Err())
-	}
-	return s.clash()
+	return nil
 }
 
 func (s *session) classText(class int) string {
@@ -249,7 +268,7 @@ func (s *session) ordered(slots []entity.Slot, from, until des.Time) error {
 
 // window draws a window that need not have room, for a request that accepts it.
 func (s *session) window() (entity.Window, entity.Request) {
-	req := entity.Request{Nodes: 1 + s.random.IntN(s.total()), Length: 1 + s.upTo(longest-1)}
+	req := entity.Request{Nodes: 1 + s.number(s.total(), "nodes"), Length: 1 + s.upTo(longest-1)}
 	w := entity.Window{Start: s.now + s.upTo(s.config.Spread), Nodes: req.Nodes}
 	if s.chance(4) {
 		w.Start = s.now
@@ -263,7 +282,7 @@ func (s *session) fill(w entity.Window, req entity.Request) entity.Window {
 		w.End = w.Start + req.Length
 		return w
 	}
-	for _, k := range s.random.Perm(len(s.nodes))[:w.Nodes] {
+	for _, k := range rapid.Permutation(s.numbers).Draw(s.t, "nodes")[:w.Nodes] {
 		n := s.nodes[k]
 		end := w.Start.Add(n.TaskTime(req.Length)) + s.upTo(2)
 		w.Tasks = append(w.Tasks, entity.Task{Node: n, End: end})
@@ -309,9 +328,9 @@ func (s *session) find() error {
 	w, ok := s.plan.Find(req, from, until)
 	asked := fmt.Sprintf("Find(%s, from %s to %s)", requestText(req), tick(from), tick(until))
 	if !ok {
-		s.note("%s: none", asked)
+		s.t.Logf("%s: none", asked)
 	} else {
-		s.note("%s: %s", asked, windowText(w))
+		s.t.Logf("%s: %s", asked, windowText(w))
 		if err := s.proper(w, req, from, until, nil); err != nil {
 			return fmt.Errorf("the plan's Find: %w", err)
 		}
@@ -356,7 +375,10 @@ func (s *session) best(what string, plan entity.Plan, req entity.Request, from, 
 		}
 		return nil
 	}
-	if s.config.ByHistory && except == nil {
+	if s.chosen && except != nil {
+		return nil // no other plan says what this one would answer without it
+	}
+	if (s.config.ByHistory || s.chosen) && except == nil {
 		return s.earliestIn(what, plan, req, from, until, w, ok)
 	}
 	other, err := s.replay(except)
@@ -474,7 +496,7 @@ func (s *session) take(r *entity.Run, w entity.Window, sure bool) error {
 	sure = sure || (room && s.single(w))
 	got, err := s.plan.Reserve(r, w)
 	if err != nil {
-		s.note("Reserve(%v, %s): refused", r, windowText(w))
+		s.t.Logf("Reserve(%v, %s): refused", r, windowText(w))
 		if sure {
 			return fmt.Errorf("the plan's Reserve refused a window that there is room for: %w", err)
 		}
@@ -486,7 +508,7 @@ func (s *session) take(r *entity.Run, w entity.Window, sure bool) error {
 		}
 		return s.same(before, "a refused Reserve")
 	}
-	s.note("Reserve(%v, %s): ok", r, windowText(w))
+	s.t.Logf("Reserve(%v, %s): ok", r, windowText(w))
 	switch {
 	case !room:
 		return fmt.Errorf("the plan's Reserve kept a window that there is no room for")
@@ -543,7 +565,7 @@ func (s *session) started(h *holding) error {
 	}
 	s.plan.Settle(&h.run.Reservation)
 	got := h.run.Reservation.Window
-	s.note("Settle(%v): %s", h.run, windowText(got))
+	s.t.Logf("Settle(%v): %s", h.run, windowText(got))
 	if !s.alike(got, h.window) {
 		return fmt.Errorf("the plan's Settle made %s of %s", windowText(got), windowText(h.window))
 	}
@@ -575,25 +597,19 @@ func (s *session) reserveNonsense() error {
 	w, req := s.window()
 	r := s.run(req)
 	what := ""
-	switch s.random.IntN(5) {
-	case 0:
-		h := s.pick(func(*holding) bool { return true })
-		if h == nil {
-			return nil
-		}
-		r, what = h.run, "for a job that holds a reservation already"
-	case 1:
-		if s.now == 0 {
-			return nil
-		}
+	kind := s.number(5, "kind of nonsense")
+	switch {
+	case kind == 0 && len(s.held) > 0:
+		r, what = s.pick(func(*holding) bool { return true }).run, "for a job that holds a reservation already"
+	case kind == 1 && s.now > 0:
 		w = s.shift(w, s.now-1-w.Start)
 		what = "in the past"
-	case 2:
+	case kind <= 2:
 		w.Nodes, what = 0, "of no node"
 		w.Tasks = nil
-	case 3:
+	case kind == 3:
 		w.End, what = w.Start-1, "that ends before it starts"
-	case 4:
+	default:
 		if s.counted() {
 			w.Nodes, what = s.total()+1, "of more processors than there are"
 		} else {
@@ -601,7 +617,7 @@ func (s *session) reserveNonsense() error {
 		}
 	}
 	before, held := s.all(), r.Reservation
-	s.note("Reserve(%v, %s), a window %s", r, windowText(w), what)
+	s.t.Logf("Reserve(%v, %s), a window %s", r, windowText(w), what)
 	if _, err := s.plan.Reserve(r, w); err == nil {
 		return fmt.Errorf("the plan's Reserve kept a window %s", what)
 	} else if err := s.refused(r, err); err != nil {
@@ -624,16 +640,13 @@ func (s *session) shift(w entity.Window, by des.Time) entity.Window {
 	return w
 }
 
-// ahead reports whether h lies ahead.
-func (s *session) ahead(h *holding) bool { return h.window.Start > s.now }
+// ahead reports whether h is a job's and lies ahead.
+func (s *session) ahead(h *holding) bool { return !h.withheld && h.window.Start > s.now }
 
 // findEarlier asks for an earlier window for a reservation and, most often, moves
 // it there.
 func (s *session) findEarlier() error {
 	h := s.pick(s.ahead)
-	if h == nil {
-		return nil
-	}
 	from, until := s.now, des.Forever
 	if s.chance(2) {
 		from, until = s.span()
@@ -648,9 +661,9 @@ func (s *session) findEarlier() error {
 	}
 	until = min(until, h.window.Start-1)
 	if !ok {
-		s.note("%s: none", asked)
+		s.t.Logf("%s: none", asked)
 	} else {
-		s.note("%s: %s", asked, windowText(w))
+		s.t.Logf("%s: %s", asked, windowText(w))
 		if err := s.proper(w, req, from, until, h); err != nil {
 			return fmt.Errorf("the plan's FindEarlier: %w", err)
 		}
@@ -673,11 +686,8 @@ func (s *session) findEarlier() error {
 // move asks that a reservation be moved anywhere.
 func (s *session) move() error {
 	h := s.pick(s.ahead)
-	if h == nil {
-		return nil
-	}
 	w := entity.Window{Start: s.now + s.upTo(s.config.Spread), Nodes: h.window.Nodes}
-	switch s.random.IntN(5) {
+	switch s.number(5, "where to") {
 	case 0: // a little to the side
 		return s.moveTo(h, s.shift(h.window, min(h.window.Start-s.now, 3)-s.upTo(3)), false)
 	case 1: // more than fits, on counted processors
@@ -699,7 +709,7 @@ func (s *session) moveTo(h *holding, w entity.Window, sure bool) error {
 	sure = sure || (room && s.single(w))
 	r := &h.run.Reservation
 	if err := s.plan.Move(r, w); err != nil {
-		s.note("Move(%v, %s): refused", h.run, windowText(w))
+		s.t.Logf("Move(%v, %s): refused", h.run, windowText(w))
 		if sure {
 			return fmt.Errorf("the plan's Move refused a window that there is room for: %w", err)
 		}
@@ -711,7 +721,7 @@ func (s *session) moveTo(h *holding, w entity.Window, sure bool) error {
 		}
 		return s.same(before, "a refused Move")
 	}
-	s.note("Move(%v, %s): ok", h.run, windowText(w))
+	s.t.Logf("Move(%v, %s): ok", h.run, windowText(w))
 	switch {
 	case !room:
 		return errors.New("the plan's Move went to a window that there is no room for")
@@ -728,11 +738,8 @@ func (s *session) moveTo(h *holding, w entity.Window, sure bool) error {
 // twice.
 func (s *session) release() error {
 	h := s.pick(func(*holding) bool { return true })
-	if h == nil {
-		return nil
-	}
 	at := s.now
-	switch s.random.IntN(5) {
+	switch s.number(5, "when") {
 	case 0:
 		at = s.now + s.upTo(longest) // from a later instant on
 	case 1:
@@ -746,7 +753,7 @@ func (s *session) release() error {
 func (s *session) releaseFrom(h *holding, at des.Time, twice bool) error {
 	r := &h.run.Reservation
 	s.plan.Release(r, at)
-	s.note("Release(%v, %s)", h.run, tick(at))
+	s.t.Logf("Release(%v, %s)", h.run, tick(at))
 	if r.Active {
 		return errors.New("after Release the reservation is active")
 	}
@@ -764,29 +771,22 @@ func (s *session) releaseFrom(h *holding, at des.Time, twice bool) error {
 
 // releaseTask gives one task of a job that runs back.
 func (s *session) releaseTask() error {
-	if !s.named {
-		return nil
-	}
-	h := s.pick(func(h *holding) bool { return h.begun && h.settled })
-	if h == nil {
-		return nil
-	}
-	var open []int
-	for i, end := range h.ended {
-		if end == des.Forever && s.now <= h.window.Tasks[i].End {
-			open = append(open, i)
+	open := func(h *holding) (tasks []int) {
+		for i, end := range h.ended {
+			if end == des.Forever && s.now <= h.window.Tasks[i].End {
+				tasks = append(tasks, i)
+			}
 		}
+		return tasks
 	}
-	if len(open) == 0 {
-		return nil
-	}
-	return s.releaseOne(h, open[s.random.IntN(len(open))])
+	h := s.pick(func(h *holding) bool { return h.begun && h.settled && !h.withheld && len(open(h)) > 0 })
+	return s.releaseOne(h, rapid.SampledFrom(open(h)).Draw(s.t, "task"))
 }
 
 // releaseOne gives h's i-th task back now, and h with the last one.
 func (s *session) releaseOne(h *holding, i int) error {
 	s.plan.ReleaseTask(&h.run.Reservation, i, s.now)
-	s.note("ReleaseTask(%v, %d, %s)", h.run, i, tick(s.now))
+	s.t.Logf("ReleaseTask(%v, %d, %s)", h.run, i, tick(s.now))
 	h.ended[i] = s.now
 	if !slices.Contains(h.ended, des.Forever) {
 		return s.releaseFrom(h, s.now, false)
@@ -796,20 +796,14 @@ func (s *session) releaseOne(h *holding, i int) error {
 
 // extend asks that tasks of a job that runs end later.
 func (s *session) extend() error {
-	if !s.named {
-		return nil
-	}
 	h := s.pick(func(h *holding) bool {
 		for i, end := range h.ended {
 			if end == des.Forever && h.window.Tasks[i].End < s.now {
 				return false // its time is up, and somebody may have its node
 			}
 		}
-		return h.settled
+		return s.named && h.settled && !h.withheld
 	})
-	if h == nil {
-		return nil
-	}
 	w := h.window
 	w.Tasks = slices.Clone(w.Tasks)
 	more := w // what is taken beside what is held
@@ -828,7 +822,7 @@ func (s *session) extend() error {
 	before := s.all()
 	r := &h.run.Reservation
 	if err := s.plan.Extend(r, w); err != nil {
-		s.note("Extend(%v, %s): refused", h.run, windowText(w))
+		s.t.Logf("Extend(%v, %s): refused", h.run, windowText(w))
 		if room && s.single(w) {
 			return fmt.Errorf("the plan's Extend refused what there is room for: %w", err)
 		}
@@ -836,12 +830,13 @@ func (s *session) extend() error {
 			return err
 		}
 		var conflict *entity.ConflictError
-		if errors.As(err, &conflict) && s.room(from(more, conflict.At), h) {
+		_ = errors.As(err, &conflict) // as refused has seen
+		if at := from(more, conflict.At); !s.chosen && s.room(at, h) && s.unnamed(at) {
 			return fmt.Errorf("the *entity.ConflictError tells of %s, and there is room then", tick(conflict.At))
 		}
 		return s.same(before, "a refused Extend")
 	}
-	s.note("Extend(%v, %s): ok", h.run, windowText(w))
+	s.t.Logf("Extend(%v, %s): ok", h.run, windowText(w))
 	if !room {
 		return errors.New("the plan's Extend took what there is no room for")
 	}
@@ -906,7 +901,7 @@ func (s *session) pass() error {
 	if s.chance(4) && to > 0 { // telling it of an earlier instant changes nothing
 		before := s.all()
 		gained := s.plan.Forget(to - 1)
-		s.note("Forget(%s): %v", tick(to-1), gained)
+		s.t.Logf("Forget(%s): %v", tick(to-1), gained)
 		if gained {
 			return errors.New("the plan's Forget says that something became free, and no time has passed")
 		}
@@ -921,7 +916,7 @@ func (s *session) ends() error {
 		if !h.begun || h.window.End < s.now {
 			continue
 		}
-		if !s.named || !h.settled {
+		if !s.named || !h.settled || h.withheld {
 			if h.window.End == s.now && s.chance(2) {
 				if err := s.releaseFrom(h, s.now, false); err != nil {
 					return err
@@ -943,7 +938,7 @@ func (s *session) ends() error {
 func (s *session) forget(now des.Time) error {
 	more, ends := s.rises(s.forgot, now)
 	gained := s.plan.Forget(now)
-	s.note("Forget(%s): %v", tick(now), gained)
+	s.t.Logf("Forget(%s): %v", tick(now), gained)
 	s.forgot = now
 	switch {
 	case more && !gained:
@@ -954,12 +949,164 @@ func (s *session) forget(now des.Time) error {
 	return nil
 }
 
+// withhold takes nodes, or as many processors, out of the plan for no job. Most often it
+// first asks who is in the way, and sometimes has these give up what they hold.
+func (s *session) withhold() error {
+	from := s.now
+	if !s.chance(4) {
+		from += s.upTo(s.config.Spread)
+	}
+	to := from + 1 + s.upTo(longest-1)
+	at := s.where()
+	s.chosen = s.chosen || !s.single(s.withheldWindow(at, from, to))
+	sure := false
+	if !s.chance(3) {
+		runs, err := s.inTheWay(at, from, to)
+		if err != nil {
+			return err
+		}
+		if err := s.agree(); err != nil {
+			return err
+		}
+		sure = s.named && len(runs) == 0
+		if s.chance(2) {
+			for _, h := range slices.Clone(s.held) {
+				if slices.Contains(runs, h.run) {
+					runs = slices.DeleteFunc(runs, func(r *entity.Run) bool { return r == h.run })
+					if err := s.releaseFrom(h, s.now, false); err != nil {
+						return err
+					}
+				}
+			}
+			sure = s.named && len(runs) == 0
+		}
+	}
+	w := s.withheldWindow(at, from, to)
+	before, room := s.all(), s.room(w, nil) && s.unnamed(w)
+	sure = sure || room && s.single(w)
+	r := entity.NewWithheld()
+	if err := s.plan.Withhold(r, at, from, to); err != nil {
+		s.t.Logf("Withhold(%s): refused", windowText(w))
+		if sure {
+			return fmt.Errorf("the plan's Withhold refused what there is room for: %w", err)
+		}
+		if err := s.refused(r, err); err != nil {
+			return err
+		}
+		if r.Reservation.Active {
+			return errors.New("after a refusal the reservation is active")
+		}
+		return s.sameFree(before, "a refused Withhold")
+	}
+	s.t.Logf("Withhold(%s): ok", windowText(w))
+	switch {
+	case !room:
+		return errors.New("the plan's Withhold took what there is no room for")
+	case !r.Reservation.Active || r.Reservation.Run != r:
+		return errors.New("after Withhold the reservation is not active, or of another run")
+	case !s.sameWindow(r.Reservation.Window, w):
+		return fmt.Errorf("after Withhold the reservation is for %s instead of %s", windowText(r.Reservation.Window), windowText(w))
+	}
+	h := &holding{run: r, window: w, withheld: true, settled: true, quiet: true}
+	if s.named {
+		h.ended = slices.Repeat([]des.Time{des.Forever}, len(w.Tasks))
+	}
+	s.held = append(s.held, h)
+	return s.started(h)
+}
+
+// where draws some of the plan's nodes, or a number of processors.
+func (s *session) where() entity.Where {
+	size := s.plan.Size()
+	if s.counted() {
+		return entity.Where{Count: 1 + s.number(size, "processors")}
+	}
+	first := s.number(size, "first node")
+	last := min(first+s.number(3, "more nodes"), size-1)
+	return entity.Where{Set: []procset.Range{{First: int32(first), Last: int32(last)}}}
+}
+
+// withheldWindow is the window by which at is withheld over [from, to).
+func (s *session) withheldWindow(at entity.Where, from, to des.Time) entity.Window {
+	w := entity.Window{Start: from, End: to, Nodes: at.Size()}
+	for i := range at.Numbers() {
+		w.Tasks = append(w.Tasks, entity.Task{Node: s.plan.Node(i), End: to})
+	}
+	return w
+}
+
+// unnamed reports whether no node of w is taken meanwhile by what names it for good.
+func (s *session) unnamed(w entity.Window) bool {
+	free := true
+	s.each(func(r remnant) {
+		if r.named && max(r.from, w.Start) < min(r.to, w.End) {
+			free = free && !slices.ContainsFunc(w.Tasks, func(t entity.Task) bool { return t.Node == r.node })
+		}
+	})
+	return free
+}
+
+// inTheWay asks who has any of these nodes over [from, to).
+func (s *session) inTheWay(at entity.Where, from, to des.Time) ([]*entity.Run, error) {
+	parity := int64(s.number(3, "who yields")) // of the jobs that do; with 2 all of them
+	yields := func(r *entity.Run) bool { return parity == 2 || r.ID%2 == parity }
+	before := s.all()
+	runs := s.plan.InTheWay(at, from, to, yields)
+	w := s.withheldWindow(at, from, to)
+	s.t.Logf("InTheWay(%s): %v", windowText(w), runs)
+	if s.counted() {
+		if len(runs) > 0 {
+			return nil, errors.New("the plan's InTheWay lists jobs, and its processors have no names")
+		}
+		return nil, nil
+	}
+	for i, r := range runs {
+		if slices.Contains(runs[:i], r) {
+			return nil, fmt.Errorf("the plan's InTheWay lists %v twice", r)
+		}
+	}
+	// Reservations ahead name the nodes of at that they have, now that this is decided.
+	var has []*entity.Run
+	overlaps := func(n *entity.Node, start, end des.Time) bool {
+		return max(start, from) < min(end, to) && slices.ContainsFunc(w.Tasks, func(t entity.Task) bool { return t.Node == n })
+	}
+	for _, h := range s.held {
+		for i, t := range h.run.Reservation.Window.Tasks {
+			if overlaps(t.Node, h.window.Start, h.end(i, t.End)) {
+				has = append(has, h.run)
+			}
+		}
+	}
+	for _, r := range has {
+		if !slices.Contains(runs, r) {
+			return nil, fmt.Errorf("the plan's InTheWay does not list %v, which has %s", r, windowText(r.Reservation.Window))
+		}
+	}
+	for _, r := range runs {
+		if !slices.Contains(has, r) && !slices.ContainsFunc(s.left, func(l remnant) bool {
+			return l.run == r && max(l.from, from) < min(l.to, to) && slices.ContainsFunc(w.Tasks, func(t entity.Task) bool { return s.classes[t.Node.ID] == l.class })
+		}) {
+			return nil, fmt.Errorf("the plan's InTheWay lists %v, which has nothing of it then", r)
+		}
+	}
+	return runs, s.sameFree(before, "InTheWay")
+}
+
+// ask asks what changes nothing.
+func (s *session) ask() error {
+	questions := []func() error{s.slots, s.fits, s.fitsAt}
+	if s.named {
+		questions[2] = s.nextGain
+	}
+	return questions[s.number(len(questions), "question")]()
+}
+
 // slots looks at a part of what is free.
 func (s *session) slots() error {
 	from := s.now + s.upTo(s.config.Spread)
 	until := from + s.upTo(s.config.Spread)
 	slots := slices.Collect(s.plan.Slots(from, until))
-	s.note("Slots(%s, %s): %s", tick(from), tick(until), spans(slots))
+	s.t.Logf("Slots(%s, %s): %s", tick(from), tick(until), spans(slots))
 	if err := s.ordered(slots, from, until); err != nil {
 		return err
 	}
@@ -992,7 +1139,7 @@ func (s *session) fits() error {
 	req := s.request()
 	empty := s.empty()
 	err := empty.Fits(req)
-	s.note("Fits(%s): %v", requestText(req), err)
+	s.t.Logf("Fits(%s): %v", requestText(req), err)
 	_, found := empty.Find(req, 0, des.Forever)
 	switch {
 	case err == nil && !found:
@@ -1009,15 +1156,12 @@ func (s *session) fits() error {
 
 // fitsAt asks a plan of counted processors.
 func (s *session) fitsAt() error {
-	if !s.counted() {
-		return nil
-	}
-	at, nodes, length := s.now+s.upTo(s.config.Spread/2), 1+s.random.IntN(s.total()+1), 1+s.upTo(longest-1)
+	at, nodes, length := s.now+s.upTo(s.config.Spread/2), 1+s.number(s.total()+1, "nodes"), 1+s.upTo(longest-1)
 	room := func(n int, length des.Time) bool {
 		return s.room(entity.Window{Start: at, End: at + length, Nodes: n}, nil)
 	}
 	ok, missNodes, missLength := s.plan.FitsAt(at, nodes, length)
-	s.note("FitsAt(%s, %d, %s): %v, %d, %s", tick(at), nodes, tick(length), ok, missNodes, tick(missLength))
+	s.t.Logf("FitsAt(%s, %d, %s): %v, %d, %s", tick(at), nodes, tick(length), ok, missNodes, tick(missLength))
 	switch {
 	case ok != room(nodes, length):
 		return fmt.Errorf("the plan's FitsAt says %v, and that is wrong", ok)
@@ -1029,15 +1173,11 @@ func (s *session) fitsAt() error {
 	return nil
 }
 
-// nextGain asks a plan of named nodes when something becomes free without a job's end. All
-// that is reserved here is a job's, so that it may tell of nothing; what it does
-// tell of must be so.
+// nextGain asks a plan of named nodes when something becomes free without a job's end. It
+// may tell of nothing; what it does tell of must be so.
 func (s *session) nextGain() error {
-	if !s.named {
-		return nil
-	}
 	at := s.plan.NextGain()
-	s.note("NextGain: %s", tick(at))
+	s.t.Logf("NextGain: %s", tick(at))
 	if at <= s.now {
 		return errors.New("the plan's NextGain is no instant to come")
 	}
