@@ -126,7 +126,7 @@ func Registry() Table[entity.Policy] {
 			var p backfill.Conservative
 			s.order(&p.Order, "order", queueOrder)
 			compression := true
-			s.OnOff(&compression, CompressionParam, "reservations move up after an early release (on)")
+			s.OnOff(&compression, "compression", "reservations move up after an early release (on)")
 			p.NoCompression = !compression
 			s.shape(&p.Shape)
 			return s.capped(p)
@@ -236,10 +236,6 @@ func (s *Settings) published(textbook entity.Policy, p backfill.PublishedEASY) e
 	}
 	return textbook
 }
-
-// CompressionParam is the parameter of conservative backfilling that turns
-// compression on or off.
-const CompressionParam = "compression"
 
 // orderForms is what an order may be, for people.
 func orderForms() string { return strings.Join(orderNames(), "|") + "|random-SEED|'FORMULA'" }

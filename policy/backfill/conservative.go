@@ -53,17 +53,12 @@ func (p Conservative) Schedule(r *entity.Round) {
 		}
 		w, ok := p.Shape.Find(r.Plan, j, r.Now, des.Forever)
 		if !ok {
-			if r.WhyObserved() {
-				r.TellWhy(j, noWindow(r, j))
-			}
 			r.Retry(j)
 			continue
 		}
-		if w.Start > r.Now {
-			r.TellWhy(j, entity.Why{What: entity.TooFewFree, Start: w.Start})
-		}
 		r.Reserve(j, w) // refused, it is new in the next round; the others are so in this one alone
 	}
+	p.explain(r, fresh)
 }
 
 // compress moves reservations up, in queue order.

@@ -20,6 +20,10 @@ import (
 //
 // The zero value is EASY on the order of submission. Nothing is kept from one
 // round to the next. What published simulators do otherwise is PublishedEASY.
+//
+// Schedule below has the three steps. Step 1 is that of FCFS (startHeads); "fits" is a
+// question to the plan (entity.Plan.Find), which counts what runs until its request is over.
+// Why jobs wait is told by why.go, after the decision.
 type EASY struct {
 	// Order of the queue; submission where its Key is nil.
 	Order entity.Order
@@ -62,9 +66,11 @@ func (p EASY) PlansAll() bool { return p.Reservations == AllReservations }
 // for the first that do not.
 func (p EASY) Schedule(r *entity.Round) {
 	dynamic := p.Order.Dynamic || p.Candidates.Dynamic
-	if dynamic && p.Shape != entity.FirstEnd && settled(r) {
+	if dynamic && p.Shape != entity.FirstEnd && noneCanStart(r) {
 		return // (under FirstEnd a moldable head is told of the window that it waits for)
 	}
+
+	// 1. Heads start while they fit.
 	q := queue(r, p.Order)
 	head := startHeads(r, q, p.Shape)
 	if head == nil {
@@ -74,12 +80,18 @@ func (p EASY) Schedule(r *entity.Round) {
 	if r.WhyObserved() {
 		defer p.explain(r, q, head, arrival, nil)
 	}
+
+	// 2. The head that does not fit has a shadow: its window, put into the plan only when a
+	// candidate might take a part of it.
 	s := p.shadow(r, head)
-	if !p.begin(q, &s, arrival) {
+	if !p.holdBeforeCandidates(q, &s, arrival) {
 		return
 	}
+
+	// 3. Candidates that fit beside the shadow start, in their order; after a single arrival
+	// no other job has come to fit.
 	if arrival != nil {
-		if w, fits := p.fitsStill(r, arrival); fits {
+		if w, fits := p.fitsBesideHolds(r, arrival); fits {
 			s.start(arrival, w)
 		}
 		return
@@ -91,9 +103,10 @@ func (p EASY) Schedule(r *entity.Round) {
 	}
 }
 
-// begin puts windows into the plan that are not to wait for a candidate. It reports whether
-// candidates are to be tried: the arrival alone, where there is one.
-func (p EASY) begin(q *entity.View, s *shadow, arrival *entity.Run) bool {
+// holdBeforeCandidates puts windows into the plan that cannot wait for a candidate (see
+// holdAhead). It reports whether candidates are to be tried: the arrival alone, if there is
+// one.
+func (p EASY) holdBeforeCandidates(q *entity.View, s *shadow, arrival *entity.Run) bool {
 	if arrival != nil {
 		if _, fits := p.Shape.Find(s.r.Plan, arrival, s.r.Now, s.r.Now); !fits {
 			return false
@@ -102,9 +115,9 @@ func (p EASY) begin(q *entity.View, s *shadow, arrival *entity.Run) bool {
 	return p.holdAhead(q, s, arrival != nil)
 }
 
-// fitsStill is the window of an arrival now that windows have been put into the plan, of
-// which observers have heard.
-func (p EASY) fitsStill(r *entity.Round, arrival *entity.Run) (entity.Window, bool) {
+// fitsBesideHolds is the window in which an arrival can start now that windows are held,
+// of which observers have heard: one of them may have cancelled the arrival.
+func (p EASY) fitsBesideHolds(r *entity.Round, arrival *entity.Run) (entity.Window, bool) {
 	w, fits := p.Shape.Find(r.Plan, arrival, r.Now, r.Now)
 	return w, fits && arrival.State == entity.Waiting && !arrival.Reservation.Active
 }
@@ -159,7 +172,7 @@ func (p EASY) shadow(r *entity.Round, head *entity.Run) shadow {
 // start starts j in w, which fits now, unless that would delay the head. It
 // reports whether to go on.
 func (s *shadow) start(j *entity.Run, w entity.Window) bool {
-	if s.meets(w) {
+	if s.passesShadow(w) {
 		if !s.hold() {
 			return false
 		}
@@ -174,9 +187,9 @@ func (s *shadow) start(j *entity.Run, w entity.Window) bool {
 	return s.r.Reserve(j, w)
 }
 
-// meets reports whether w goes on past the shadow time, and so might take what the head
-// is to have and does not hold yet.
-func (s *shadow) meets(w entity.Window) bool {
+// passesShadow reports whether w goes on past the shadow time, and so might take what the
+// head is to have and does not hold yet.
+func (s *shadow) passesShadow(w entity.Window) bool {
 	if s.held {
 		return false
 	}
@@ -245,7 +258,6 @@ func (p EASY) holdMore(r *entity.Round, q *entity.View, head *entity.Run) bool {
 		if !ok {
 			continue
 		}
-		r.TellWhy(j, entity.Why{What: entity.TooFewFree, Start: w.Start})
 		if !r.Hold(j, w) {
 			return false
 		}

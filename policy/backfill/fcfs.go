@@ -19,7 +19,7 @@ func (p FCFS) Name() string { return shaped(named("fcfs", p.Order), p.Shape) }
 
 // Schedule starts heads while they fit.
 func (p FCFS) Schedule(r *entity.Round) {
-	if p.Order.Dynamic && settled(r) {
+	if p.Order.Dynamic && noneCanStart(r) {
 		return
 	}
 	q := queue(r, p.Order)
@@ -55,11 +55,11 @@ func fitsNow(r *entity.Round, head *entity.Run, rule entity.ShapeRule) (entity.W
 // queue is the queue in the order o, which is that of submission where o has no key.
 func queue(r *entity.Round, o entity.Order) *entity.View { return r.Queue.By(o, r.Now) }
 
-// settled reports whether a round comes to nothing whatever the order of the queue: on a
-// plan that counts no waiting job asks for as little as is free, and nobody has to be told
-// who the first is. An order that changes with time, which is sorted anew for each round
-// that asks, need not be asked for then.
-func settled(r *entity.Round) bool {
+// noneCanStart reports whether a round starts no job, whatever the order of the queue: on
+// counted processors fewer are free than the least that a waiting job asks for, and no
+// WhyObserver wants to know which job is the head. An order that changes with time is
+// sorted anew for each round that asks for it; then it is not asked for.
+func noneCanStart(r *entity.Round) bool {
 	if r.WhyObserved() {
 		return false
 	}

@@ -2,7 +2,6 @@ package backfill
 
 import (
 	"errors"
-	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -108,11 +107,11 @@ func (p PublishedEASY) Schedule(r *entity.Round) {
 	if p.Window > 0 {
 		one := p
 		one.Window, one.FittingArrivals, one.single = 0, false, true
-		p.inSight(r, one)
+		p.scheduleWindow(r, one)
 		return
 	}
 	dynamic := p.Order.Dynamic || p.Candidates.Dynamic
-	if dynamic && p.Shape != entity.FirstEnd && !p.Sticky && settled(r) {
+	if dynamic && p.Shape != entity.FirstEnd && !p.Sticky && noneCanStart(r) {
 		return // under Sticky, which job is first now decides who stays the head
 	}
 	q := queue(r, p.Order)
@@ -180,11 +179,11 @@ func (p PublishedEASY) backfill(r *entity.Round, q *entity.View, head *entity.Ru
 		defer p.explain(r, q, head, arrival, p.refusal)
 	}
 	s := publishedShadow{shadow: p.shadow(r, head), by: p}
-	if !p.begin(q, &s.shadow, arrival) {
+	if !p.holdBeforeCandidates(q, &s.shadow, arrival) {
 		return
 	}
 	if arrival != nil {
-		if w, fits := p.fitsStill(r, arrival); fits {
+		if w, fits := p.fitsBesideHolds(r, arrival); fits {
 			s.start(arrival, w)
 		}
 		return
@@ -224,7 +223,7 @@ func (s *publishedShadow) start(j *entity.Run, w entity.Window) bool {
 	if s.by.FirstSpare {
 		s.findSpare()
 	}
-	if s.atShadow(w) || s.meets(w) {
+	if s.endsAtShadow(w) || s.passesShadow(w) {
 		if s.by.NoSpare {
 			return true
 		}
@@ -248,9 +247,9 @@ func (s *publishedShadow) start(j *entity.Run, w entity.Window) bool {
 	return s.r.Reserve(j, w)
 }
 
-// atShadow reports whether w ends at the shadow time, which StrictShadow does not allow
+// endsAtShadow reports whether w ends at the shadow time, which StrictShadow does not allow
 // beside a head that holds nothing yet.
-func (s *publishedShadow) atShadow(w entity.Window) bool {
+func (s *publishedShadow) endsAtShadow(w entity.Window) bool {
 	if !s.by.StrictShadow || s.held {
 		return false
 	}
@@ -316,9 +315,9 @@ func (s *publishedShadow) countSpare() {
 	s.spare = free - need
 }
 
-// inSight has a policy that starts a single job a round decide about the jobs in the window
+// scheduleWindow has a policy that starts a single job a round decide about the jobs in the window
 // on the queue, and again with the next one among them as long as it starts any.
-func (p PublishedEASY) inSight(r *entity.Round, one entity.Policy) {
+func (p PublishedEASY) scheduleWindow(r *entity.Round, one entity.Policy) {
 	whole := r.Queue
 	if j := whole.First(); j != nil && whole.Holds(j) {
 		r.Fail(errors.New("a window on the queue needs all of it, and this is a part that another policy delegates"))
@@ -326,11 +325,11 @@ func (p PublishedEASY) inSight(r *entity.Round, one entity.Policy) {
 	}
 	sight, _ := whole.Kept.(*entity.Queue)
 	if sight == nil || r.Cause.Has(^(entity.CauseArrival | entity.CauseEnd)) {
-		sight = lookAgain(r, p.Window, sight)
+		sight = rebuildWindow(r, p.Window, sight)
 	}
 	for {
 		if sight.Len() < p.Window {
-			fill(r, sight, p.Window)
+			fillWindow(r, sight, p.Window)
 		}
 		waiting := sight.Len()
 		r.Delegate(one, sight, nil)
@@ -340,21 +339,14 @@ func (p PublishedEASY) inSight(r *entity.Round, one entity.Policy) {
 		}
 	}
 	whole.Kept = sight
-	r.Explain(func() {
-		p.explainSight(r, sight)
-		for j := range r.Waiting() {
-			if _, told := r.WhyTold(j); !told && !sight.Holds(j) {
-				r.TellWhy(j, entity.Why{Text: fmt.Sprintf("was not among the %d jobs that have waited longest, which alone are looked at", p.Window)})
-			}
-		}
-	})
+	p.explainWindow(r, sight)
 }
 
-// lookAgain is what is in sight where an old job may have come back to the queue: it
+// rebuildWindow is what is in sight where an old job may have come back to the queue: it
 // takes the place of a younger one.
-func lookAgain(r *entity.Round, n int, before *entity.Queue) *entity.Queue {
+func rebuildWindow(r *entity.Round, n int, before *entity.Queue) *entity.Queue {
 	sight := r.Queue.Part()
-	fill(r, sight, n)
+	fillWindow(r, sight, n)
 	if before != nil {
 		if head, ok := before.Kept.(*entity.Run); ok && sight.Holds(head) {
 			sight.Kept = head
@@ -363,8 +355,8 @@ func lookAgain(r *entity.Round, n int, before *entity.Queue) *entity.Queue {
 	return sight
 }
 
-// fill has n waiting jobs be in sight, where there are as many.
-func fill(r *entity.Round, sight *entity.Queue, n int) {
+// fillWindow puts waiting jobs in sight, those that were submitted first, until n are.
+func fillWindow(r *entity.Round, sight *entity.Queue, n int) {
 	if sight.Len() == r.Queue.Len() {
 		return
 	}

@@ -24,7 +24,7 @@ func (p FCFS) explain(r *entity.Round, q *entity.View, head *entity.Run) {
 		behind := entity.Why{What: entity.BehindOthers, Other: head}
 		if turn && (p.Order.Key != nil || cause.Has(entity.CauseChange)) {
 			for j := range q.All() { // otherwise nobody comes before the head of before
-				if said, _ := r.WhyTold(j); j != head && ofHead(said.What) {
+				if said, _ := r.WhyTold(j); j != head && ofQueueHead(said.What) {
 					r.TellWhy(j, behind)
 				}
 			}
@@ -37,8 +37,8 @@ func (p FCFS) explain(r *entity.Round, q *entity.View, head *entity.Run) {
 	})
 }
 
-// ofHead reports whether that is said of the first of a queue.
-func ofHead(o entity.Obstacle) bool {
+// ofQueueHead reports whether o is an obstacle of the first job of a queue.
+func ofQueueHead(o entity.Obstacle) bool {
 	return o == entity.TooFewFree || o == entity.NoWindow || o == entity.OverBudget
 }
 
@@ -47,7 +47,7 @@ func ofHead(o entity.Obstacle) bool {
 // comes can delay the head.
 func explainHead(r *entity.Round, head *entity.Run, rule entity.ShapeRule, plain bool) (turn bool, start des.Time) {
 	said, told := r.WhyTold(head)
-	turn = !told || !ofHead(said.What)
+	turn = !told || !ofQueueHead(said.What)
 	if !turn && !r.Gained && plain && said.What == entity.TooFewFree {
 		return false, said.Start
 	}
@@ -73,6 +73,20 @@ func noWindow(r *entity.Round, j *entity.Run) entity.Why {
 	return entity.Why{What: entity.NoWindow}
 }
 
+// explain says of new jobs when they start, or that they have no window.
+func (p Conservative) explain(r *entity.Round, fresh []*entity.Run) {
+	if !r.WhyObserved() {
+		return
+	}
+	for _, j := range fresh {
+		if j.State == entity.Reserved {
+			r.TellWhy(j, entity.Why{What: entity.TooFewFree, Start: j.Reservation.Window.Start})
+		} else if _, ok := p.Shape.Find(r.Plan, j, r.Now, des.Forever); !ok && j.State == entity.Waiting {
+			r.TellWhy(j, noWindow(r, j))
+		}
+	}
+}
+
 // explain says what holds the head and the jobs behind it.
 //
 // A job that does not fit beside what is held for the head is told so when it comes,
@@ -85,6 +99,13 @@ func (p EASY) explain(r *entity.Round, q *entity.View, head, arrival *entity.Run
 	}
 	fresh, rule, depth, many, none := r.Fresh(), p.Shape, p.Depth, p.Reservations > 1, p.Reservations == NoReservation
 	plain := p.Order.Key == nil && p.Reservations == 0
+	if many {
+		for j := range q.All() { // those behind the head that hold a window, too
+			if j != head && j.State == entity.Waiting && j.Reservation.Active {
+				r.TellWhy(j, entity.Why{What: entity.TooFewFree, Start: j.Reservation.Window.Start})
+			}
+		}
+	}
 	r.Explain(func() {
 		if head.State != entity.Waiting {
 			return // an observer has cancelled it
@@ -100,7 +121,7 @@ func (p EASY) explain(r *entity.Round, q *entity.View, head, arrival *entity.Run
 		}
 		if turn && !many {
 			for j, said := range r.AllWhyTold() { // what was told of or about another head is past
-				if j != head && (ofHead(said.What) || said.What == entity.WouldDelay) {
+				if j != head && (ofQueueHead(said.What) || said.What == entity.WouldDelay) {
 					r.TellWhy(j, beside)
 				}
 			}
@@ -182,8 +203,21 @@ func (p PublishedEASY) refusal(w entity.Window, head *entity.Run, start des.Time
 	return ""
 }
 
-// explainSight says what holds the jobs in sight.
-func (p PublishedEASY) explainSight(r *entity.Round, sight *entity.Queue) {
+// explainWindow says, when the round is over, what holds the jobs in sight, and that the
+// others are not among them.
+func (p PublishedEASY) explainWindow(r *entity.Round, sight *entity.Queue) {
+	r.Explain(func() {
+		p.explainInWindow(r, sight)
+		for j := range r.Waiting() {
+			if _, told := r.WhyTold(j); !told && !sight.Holds(j) {
+				r.TellWhy(j, entity.Why{Text: fmt.Sprintf("was not among the %d jobs that have waited longest, which alone are looked at", p.Window)})
+			}
+		}
+	})
+}
+
+// explainInWindow says what holds the jobs in sight.
+func (p PublishedEASY) explainInWindow(r *entity.Round, sight *entity.Queue) {
 	q := sight.By(p.Order, r.Now)
 	head := p.first(sight, q)
 	if head == nil {
