@@ -11,7 +11,7 @@ import (
 // PanicError reports that a handler, or whatever it called, has panicked.
 type PanicError struct {
 	Now   Time
-	By    string // who was being called, as far as entities tell (Caller); or ""
+	By    string // who was being called, as far as entities tell (caller); or ""
 	Place string // where: file and line
 	Value any
 	Stack []byte
@@ -31,8 +31,8 @@ func (e *PanicError) Unwrap() error {
 	return err
 }
 
-// Caller is an Entity that calls code of others, and tells whom it is calling, or "".
-type Caller interface {
+// caller is an Entity that calls code of others, and tells whom it is calling, or "".
+type caller interface {
 	Entity
 	Calling() string
 }
@@ -41,7 +41,7 @@ type Caller interface {
 func (s *Simulator) panicked(value any) *PanicError {
 	e := &PanicError{Now: s.now, Value: value, Stack: debug.Stack()}
 	for _, c := range s.entities {
-		if caller, ok := c.entity.(Caller); ok && e.By == "" {
+		if caller, ok := c.entity.(caller); ok && e.By == "" {
 			e.By = caller.Calling()
 		}
 	}

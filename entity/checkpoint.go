@@ -17,9 +17,9 @@ import "github.com/gridslot/gridslot/des"
 // but for an Interval that ends with the job. The zero value is none.
 type Checkpoints struct{ Interval, Cost des.Time }
 
-// Span is how long so much work takes with its checkpoints, at most the largest
+// span is how long so much work takes with its checkpoints, at most the largest
 // finite time.
-func (c Checkpoints) Span(work des.Time) des.Time {
+func (c Checkpoints) span(work des.Time) des.Time {
 	if c.Interval <= 0 || c.Cost <= 0 || work <= c.Interval {
 		return work
 	}
@@ -30,8 +30,8 @@ func (c Checkpoints) Span(work des.Time) des.Time {
 	return work + n*c.Cost
 }
 
-// Work is how much of a span is work.
-func (c Checkpoints) Work(span des.Time) des.Time {
+// work is how much of a span is work.
+func (c Checkpoints) work(span des.Time) des.Time {
 	if c.Interval <= 0 || c.Cost <= 0 {
 		return span
 	}
@@ -71,12 +71,12 @@ func (r *Run) span() des.Time {
 	if r.rare == nil { // as most often
 		return r.Runtime
 	}
-	return r.checkpoints().Span(r.Remaining()).Add(r.setUp())
+	return r.checkpoints().span(r.Remaining()).Add(r.setUp())
 }
 
 // worked is how much of the runtime is done when so much of a span is over.
 func (r *Run) worked(span des.Time) des.Time {
-	return min(r.checkpoints().Work(max(0, span-r.setUp())), r.Remaining())
+	return min(r.checkpoints().work(max(0, span-r.setUp())), r.Remaining())
 }
 
 // elapsed is the span that r gets through in so much time of its attempt.

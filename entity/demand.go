@@ -42,7 +42,7 @@ func (a *demand) work() des.Time {
 
 // lasts is how long so much work takes with checkpoints and set-up.
 func (a *demand) lasts(work des.Time, c Checkpoints) des.Time {
-	return min(c.Span(work).Add(a.setUp), des.Forever-1)
+	return min(c.span(work).Add(a.setUp), des.Forever-1)
 }
 
 // renew writes what r asks for now; nothing else does once r has come. While a job runs

@@ -11,6 +11,17 @@ package entity
 //	  cannot run, is cancelled,
 //	  its deadline is too soon      reject     Rejected  JobRejected
 //
+// Each of these, but for a job of which nobody has heard yet, does the same in this order:
+// what the job holds goes back to the plan (Plan.Release), Run.State, Run.Finish and
+// Run.Reason are set, observers and the predictor are told (notify), and waiting jobs get a
+// round (wake, rounds.go), but after a job that is rejected as it comes. Invariant: a job
+// ends once; Finished, Killed and Rejected are final.
+//
+// When a job begins its attempt, start.go puts its end into the event list: one event
+// (ending) on counted processors, where all tasks end together; on named nodes one event for
+// all tasks that end at the same instant (taskEnding). An end by somebody (Kill, Preempt)
+// cancels that event (stop).
+//
 // Only an attempt ends, and the job goes on, where somebody stops it (Preempt: it waits
 // again) or has it go on in another shape (resize.go).
 

@@ -222,7 +222,7 @@ func (*lifetime) Handle(*des.Context, des.Message) {}
 // Calling says which code of others is being called: an observer or the policy.
 func (l *lifetime) Calling() string {
 	m := (*Metascheduler)(l)
-	if who := m.observers.Calling(); who != "" {
+	if who := m.observers.calling(); who != "" {
 		return who
 	}
 	if m.deciding {

@@ -204,8 +204,8 @@ func (o *Observers) Settle() {
 	}
 }
 
-// Calling says which observer is being told of what, or is "".
-func (o *Observers) Calling() string {
+// calling says which observer is being told of what, or is "".
+func (o *Observers) calling() string {
 	switch {
 	case o.telling == tellingEvent:
 		return fmt.Sprintf("the observer %T, told that %v is %v,", o.all[o.who], o.run, o.kind)

@@ -140,7 +140,7 @@ type Grid struct {
 	observers *entity.Observers
 	agents    []*ResourceAgent
 	brokers   []*Broker
-	regulator *Regulator
+	regulator *regulator
 	bags      map[*entity.Job]*bag // never iterated
 	stats     *GridStats           // of all levels
 	above     *ResourceAgent       // speaks for this grid in another one, or nil
@@ -176,7 +176,7 @@ type Attacher interface {
 func (g *Grid) Power() float64 { return g.power() }
 
 func (g *Grid) addRegulator() {
-	g.regulator = &Regulator{endpoint: g.endpoint("regulator")}
+	g.regulator = &regulator{endpoint: g.endpoint("regulator")}
 	g.regulator.at = g.sim.AddEntity(g.regulator.name, g.regulator)
 }
 

@@ -169,7 +169,7 @@ func (a *ResourceAgent) answer(f *Fragment, refusal string) {
 
 // keep tells the regulator above of the best that the sites keep for it, if there is
 // anything; the others need keep nothing any longer.
-func (r *Regulator) keep(e *emergency, best *Fragment) {
+func (r *regulator) keep(e *emergency, best *Fragment) {
 	a, f := r.grid.above, e.above
 	for _, other := range e.held {
 		if other != best {

@@ -4,15 +4,15 @@ import (
 	"github.com/gridslot/gridslot/des"
 )
 
-// Regulator is OAR11's regulator agent: it finds places for sub-jobs that
+// regulator is OAR11's regulator agent: it finds places for sub-jobs that
 // brokers could not place.
-type Regulator struct {
+type regulator struct {
 	endpoint
 }
 
 // Shutdown is called when nothing is left to happen: observers of the grid are
 // told that the last instant is over.
-func (r *Regulator) Shutdown(*des.Context) { r.grid.observers.Settle() }
+func (r *regulator) Shutdown(*des.Context) { r.grid.observers.Settle() }
 
 // emergency is a sub-job for which the regulator looks for a place.
 type emergency struct {
@@ -42,7 +42,7 @@ func (e *emergency) best() string {
 }
 
 // Handle takes calls, and agents' answers.
-func (r *Regulator) Handle(_ *des.Context, m des.Message) {
+func (r *regulator) Handle(_ *des.Context, m des.Message) {
 	switch m := m.Data.(type) {
 	case intervene:
 		r.intervene(m.bag, m.nodes)
@@ -67,7 +67,7 @@ func (r *Regulator) Handle(_ *des.Context, m des.Message) {
 // intervene looks for a place for so many tasks together. What is too large for
 // every cluster is cut into the fewest pieces that are not, of sizes as equal as
 // can be.
-func (r *Regulator) intervene(k *bag, nodes int) {
+func (r *regulator) intervene(k *bag, nodes int) {
 	largest := 0
 	for _, a := range r.grid.agents {
 		if r.reaches(&a.endpoint) {
@@ -98,7 +98,7 @@ func (r *Regulator) intervene(k *bag, nodes int) {
 }
 
 // ask has every agent hold the earliest window that it has.
-func (r *Regulator) ask(e *emergency) {
+func (r *regulator) ask(e *emergency) {
 	e.left, e.held = 1, e.held[:0] // this function
 	for _, a := range r.grid.agents {
 		if r.send(&a.endpoint, hold{emergency: e}) {
@@ -110,7 +110,7 @@ func (r *Regulator) ask(e *emergency) {
 
 // answered commits the window that ends first, or the one that a Router prefers,
 // once all answers are there, and cancels the others.
-func (r *Regulator) answered(e *emergency) {
+func (r *regulator) answered(e *emergency) {
 	if e.left--; e.left > 0 {
 		return
 	}
