@@ -20,10 +20,10 @@ const module = "github.com/gridslot/gridslot"
 var layers = map[string]struct{ ours, others []string }{
 	"des":      {},
 	"internal": {ours: []string{"des"}, others: []string{"github.com/expr-lang/expr"}}, // what is no noun of scheduling: atomic files, quoting, enumerations, expressions
-	"entity":   {ours: []string{"des", "internal"}, others: []string{"github.com/emirpasic/gods"}},
+	"entity":   {ours: []string{"des", "internal"}, others: []string{"github.com/emirpasic/gods", "pgregory.net/rapid"}},
 	"policy": {
 		ours:   []string{"des", "internal", "entity"},
-		others: []string{"github.com/emirpasic/gods", "gonum.org/v1/gonum", "pgregory.net/rapid"}, // rapid: predicttest, which tests import
+		others: []string{"github.com/emirpasic/gods", "gonum.org/v1/gonum", "pgregory.net/rapid"}, // rapid: predicttest (and plantest of entity), which tests import
 	},
 	"workload": {
 		ours:   []string{"des", "internal", "entity"},

@@ -258,6 +258,7 @@ func (p EASY) holdMore(r *entity.Round, q *entity.View, head *entity.Run) bool {
 		if !ok {
 			continue
 		}
+		r.TellWhy(j, entity.Why{What: entity.TooFewFree, Start: w.Start})
 		if !r.Hold(j, w) {
 			return false
 		}

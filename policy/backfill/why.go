@@ -99,13 +99,6 @@ func (p EASY) explain(r *entity.Round, q *entity.View, head, arrival *entity.Run
 	}
 	fresh, rule, depth, many, none := r.Fresh(), p.Shape, p.Depth, p.Reservations > 1, p.Reservations == NoReservation
 	plain := p.Order.Key == nil && p.Reservations == 0
-	if many {
-		for j := range q.All() { // those behind the head that hold a window, too
-			if j != head && j.State == entity.Waiting && j.Reservation.Active {
-				r.TellWhy(j, entity.Why{What: entity.TooFewFree, Start: j.Reservation.Window.Start})
-			}
-		}
-	}
 	r.Explain(func() {
 		if head.State != entity.Waiting {
 			return // an observer has cancelled it
