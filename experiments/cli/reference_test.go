@@ -74,8 +74,8 @@ func TestTheReferenceOfScenariosHasTheKeysOfEachSection(t *testing.T) {
 
 // flagsOfOthers are flags that pages name of other programs: Slurm's commands, Batsim, container
 // tools, git and valgrind.
-var flagsOfOthers = strings.Fields(`allocations allusers cpus-per-task delimiter duplicates endtime for help idle-- json
-	master-host mmax-workload name noconvert parsable parsable2 partition requeue starttime stat time timeout tool version wanted--`)
+var flagsOfOthers = strings.Fields(`allocations allusers array cpus-per-task delimiter duplicates endtime for help idle-- json
+	master-host mmax-workload name noconvert parsable parsable2 partition requeue starttime stat states time timeout tool version wanted--`)
 
 func TestFlagsThatPagesNameExist(t *testing.T) {
 	known := slices.Clone(flagsOfOthers)
