@@ -42,6 +42,15 @@ const (
 	OverrunRaise                 // the estimate is raised to the runtime before the scheduler sees it
 )
 
+// Lasts is how long j occupies its processors on a cluster where nothing else stops it: no
+// longer than its estimate under OverrunKill, and otherwise its runtime.
+func (o Overrun) Lasts(j *Job) des.Time {
+	if o == OverrunKill {
+		return min(j.Runtime, j.Request.Length)
+	}
+	return j.Runtime
+}
+
 var overruns = enum.Of[Overrun]("treatment of a runtime above the estimate", "kill", "extend", "raise")
 
 func (o Overrun) String() string { return overruns.Name(o) }

@@ -5,15 +5,14 @@ package cli
 import (
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/gridslot/gridslot/des"
-	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/experiments/simulation"
 	"github.com/gridslot/gridslot/metrics"
 	"github.com/gridslot/gridslot/policy/optimal"
-	"github.com/gridslot/gridslot/workload"
 )
 
 // bounds is what `gridslot bound` tells. Names are those of the columns of summary.csv, times
@@ -42,11 +41,7 @@ is too small for are left out. The bounds are those of machines that can split j
 		Example: `  gridslot bound KTH-SP2-1996-2.1-cln.swf.gz
   gridslot bound lublin:jobs=1000:load=0.8 --procs 64 --format csv`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			path := ""
-			if len(args) == 1 {
-				path = args[0]
-			}
-			return boundLog(cmd, tables, path, format)
+			return boundLog(cmd, tables, strings.Join(args, ""), format)
 		},
 	}
 	addSetting(cmd, tables, "procs", "where", "first", "overrun", "tau")
@@ -61,7 +56,7 @@ func boundLog(cmd *cobra.Command, tables *simulation.Tables, path, format string
 	if err := given(cmd, sc); err != nil {
 		return worded(cmd, err)
 	}
-	trace, err := openLog(cmd, tables, path, func(o *workload.Options) { o.Overrun = sc.Workload.Options.Overrun })
+	trace, err := openLog(cmd, tables, path, nil)
 	if err != nil {
 		return err
 	}
@@ -74,15 +69,11 @@ func boundLog(cmd *cobra.Command, tables *simulation.Tables, path, format string
 		if err := cmd.Context().Err(); err != nil {
 			return err
 		}
-		switch length := j.Runtime; {
-		case j.Request.Nodes > b.Processors:
+		if j.Request.Nodes > b.Processors {
 			b.Rejected++
-		case trace.Options.Overrun == entity.OverrunKill:
-			length = min(length, j.Request.Length)
-			fallthrough
-		default:
-			jobs = append(jobs, optimal.Job{Submit: j.Submit, Length: length, Nodes: j.Request.Nodes})
+			continue
 		}
+		jobs = append(jobs, optimal.Job{Submit: j.Submit, Length: trace.Options.Overrun.Lasts(j), Nodes: j.Request.Nodes})
 	}
 	if err := trace.Err(); err != nil {
 		return err
@@ -114,9 +105,6 @@ func (b *bounds) writeTable(p page) error {
 func (b *bounds) csvRows() [][]string {
 	return [][]string{
 		{"trace", "processors", "jobs", "rejected", "makespan", "mean_wait", "mean_bounded_slowdown"},
-		{b.Trace, strconv.Itoa(b.Processors), strconv.Itoa(b.Jobs), strconv.Itoa(b.Rejected), bound(b.Makespan), bound(b.Wait), bound(b.Slowdown)},
+		{b.Trace, strconv.Itoa(b.Processors), strconv.Itoa(b.Jobs), strconv.Itoa(b.Rejected), seconds(b.Makespan), seconds(b.Wait), seconds(b.Slowdown)},
 	}
 }
-
-// bound is a bound with all of its digits.
-func bound(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }

@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
 )
 
@@ -24,12 +23,7 @@ func foreseen(ctx context.Context, jobs entity.Source, s RunSettings) (entity.So
 	if err := sourceError(jobs); err != nil {
 		return nil, err
 	}
-	err := p.Foresee(ctx, all.jobs, s.Processors, func(j *entity.Job) des.Time {
-		if s.Overrun == entity.OverrunKill {
-			return min(j.Runtime, j.Request.Length)
-		}
-		return j.Runtime
-	})
+	err := p.Foresee(ctx, all.jobs, s.Processors, s.Overrun.Lasts)
 	if err != nil {
 		return nil, fmt.Errorf("policy %s: %w", s.Policy.Name(), err)
 	}

@@ -17,8 +17,8 @@ type Policy struct {
 	Of  Measure
 	Tau des.Time // what slowdowns are bounded by; DefaultTau where 0
 
-	starts map[*entity.Job]des.Time // nil before Foresee
-	best   Schedule
+	timetable *backfill.Timetable // nil before Foresee
+	best      Schedule
 }
 
 // Name is "optimal", with the measure where that is not the wait.
@@ -49,10 +49,12 @@ func (p *Policy) Foresee(ctx context.Context, coming []*entity.Job, processors i
 	if p.best, err = Solve(ctx, jobs, processors, p.Of, p.Tau); err != nil {
 		return err
 	}
-	p.starts = map[*entity.Job]des.Time{}
+	starts := map[*entity.Job]des.Time{}
 	for i, j := range fitting {
-		p.starts[j] = p.best.Starts[i]
+		starts[j] = p.best.Starts[i]
 	}
+	t := backfill.NewTimetable("optimal", "the best schedule", func(j *entity.Run) des.Time { return starts[j.Job] })
+	p.timetable = &t
 	return nil
 }
 
@@ -63,9 +65,9 @@ func (p *Policy) Best() Schedule { return p.best }
 // outages, or of jobs that an observer submits, it is no best schedule any more: jobs start as
 // soon after as they fit.
 func (p *Policy) Schedule(r *entity.Round) {
-	if p.starts == nil {
+	if p.timetable == nil {
 		r.Fail(errors.New("nobody has told the jobs before they come: a best schedule is found on a cluster of counted processors"))
 		return
 	}
-	backfill.NewTimetable("optimal", "the best schedule", func(j *entity.Run) des.Time { return p.starts[j.Job] }).Schedule(r)
+	p.timetable.Schedule(r)
 }
