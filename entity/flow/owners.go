@@ -15,7 +15,7 @@ import (
 // processors are nobody's in particular: what their owner runs comes into the queue.
 type OwnedPlan interface {
 	entity.Plan
-	// Number is which of the plan's nodes n is, or false where it is none of them.
+	// Number is the number of n among the plan's nodes; false if the plan does not have n.
 	Number(n *entity.Node) (int, bool)
 	// Room is the first instant from which on n is free over the length, but for jobs
 	// that yield.

@@ -38,7 +38,7 @@ type household struct {
 	meta      *entity.Metascheduler
 }
 
-// around is a plan of somebody's own, around that of the framework.
+// around is a plan of a program's own that embeds a plan of the framework.
 type around struct{ *plan.Domain }
 
 func keep(t require.TestingT, all []*entity.Node, vo, own entity.Policy, rule flow.LocalRule, jobs, locals []*entity.Job, more ...func(*entity.Metascheduler)) *household {

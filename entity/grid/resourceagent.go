@@ -93,7 +93,7 @@ func (a *ResourceAgent) Processors() int {
 	return a.plan.Size()
 }
 
-// performance is that of the site's nodes in the mean, without Speed.
+// performance is the mean performance of the site's nodes, without Speed.
 func (a *ResourceAgent) performance() float64 {
 	return a.Power() / a.Speed / float64(max(a.plan.Size(), 1))
 }

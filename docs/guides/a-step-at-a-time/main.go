@@ -29,8 +29,8 @@ func look(run *simulation.Stepper) {
 	fmt.Println()
 }
 
-// shortest starts of the jobs that fit now the one that asks for the least time, until none
-// fits. It is what an agent does: Fitting are the actions that there are.
+// shortest starts jobs that fit now, the job with the shortest request first, until no job
+// fits. An agent does the same: the jobs of Fitting are its actions.
 func shortest(round *entity.Round) {
 	for {
 		var best *entity.Run
