@@ -220,3 +220,25 @@ func TestClustersOfAGridAreDrawnApart(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []string{"  south/0|..B.#", "  north/1|AAAA", "  north/0|AAAA"}, c.Lines(0, s))
 }
+
+// A grid within the grid names its clusters "in/e", and the files of these in-e.
+func TestClustersOfANestedGridHaveTheirOwnJobsOnly(t *testing.T) {
+	files := func(south string) map[string]string {
+		return map[string]string{
+			"jobs-easy.csv":      jobsHeader + "1,0,2,9,COMPLETED_SUCCESSFULLY,0,4,2-3\n2,0,1,9,COMPLETED_SUCCESSFULLY,2,3," + south + "\n",
+			"jobs-easy-a.csv":    jobsHeader + "1,0,2,9,COMPLETED_SUCCESSFULLY,0,4,2-3\n",
+			"jobs-easy-in-e.csv": jobsHeader,
+			"jobs-easy-in-f.csv": jobsHeader + "2,0,1,9,COMPLETED_SUCCESSFULLY,2,3," + south + "\n",
+			"clusters-easy.csv":  "cluster,processors\na,4\nin/e,1\nin/f,2\n",
+			"outages-easy.csv":   "from,to,processors,node,known,victims,site\n4,5,1,0,4,,in/f\n",
+		}
+	}
+	f := folder(t, files("1"))
+	c, err := gantt.Read(f, f.Runs[0])
+	require.NoError(t, err)
+	require.Equal(t, []string{"  in/f/1|..B", "  in/f/0|....#", "  a/3   |AAAA", "  a/2   |AAAA", "  a/1   |", "  a/0   |"}, c.Lines(0, s))
+
+	f = folder(t, files("2"))
+	_, err = gantt.Read(f, f.Runs[0])
+	require.EqualError(t, err, "jobs of easy: job 2: processor 2 of cluster in/f, which has 2: the files are damaged, or of different runs")
+}

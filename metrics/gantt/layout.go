@@ -53,6 +53,10 @@ type Lane struct {
 	Rows  int            `json:"rows"`
 	Nodes []results.Node `json:"-"` // nil for processors, which have numbers
 	row   map[int64]int  // of nodes, by id
+	// open says that no file states how many processors there are, so that Rows grows by those
+	// that jobs name. Invariant: an open lane is the only one, so that no other lane's First
+	// depends on its Rows.
+	open bool
 }
 
 // RowOf is the row of a processor or node, -1 for one that is not there.
@@ -106,8 +110,8 @@ func Lanes(f *results.Folder) ([]*Lane, error) {
 			}
 		}
 	}
-	if len(all) == 0 {
-		of("").Rows = count(f.Manifest.Settings["procs"])
+	if len(all) == 0 { // a log's header may state the processors, which the manifest does not have
+		of("").Rows, of("").open = count(f.Manifest.Settings["procs"]), true
 	}
 	first := 0
 	for _, l := range all {
@@ -147,7 +151,7 @@ type Layout struct {
 
 // Place finds out who had which rows of the lanes: from tasks, where nodes have names;
 // otherwise from attempts, where there are any, and jobs, by site where there are several.
-// Lanes of processors grow by those that jobs name. The jobs are those of the run.
+// The lane of a single cluster grows by the processors that jobs name. The jobs are those of the run.
 func Place(run *results.Run, jobs []results.Job, lanes []*Lane, until des.Time) (*Layout, error) {
 	l := &Layout{Placed: true, until: until}
 	attempts, err := run.Attempts()
@@ -181,20 +185,21 @@ func Place(run *results.Run, jobs []results.Job, lanes []*Lane, until des.Time) 
 
 // placeSite draws what a site of the run had, whose files are its own where it is one of several.
 func (l *Layout) placeSite(run *results.Run, jobs []results.Job, attempts []results.Attempt, lane *Lane) error {
-	for _, s := range run.Sites {
-		if s.Site != lane.Site {
-			continue
-		}
-		run = s
-		var err error
-		if jobs, err = s.Jobs(); err != nil {
-			return err
-		}
-		if attempts, err = s.Attempts(); err != nil {
-			return err
-		}
+	if len(run.Sites) == 0 {
+		return l.placeJobs(run, jobs, attempts, lane)
 	}
-	return l.placeJobs(run, jobs, attempts, lane)
+	site := run.AtSite(lane.Site)
+	if site == nil { // the site wrote no file of its jobs
+		return nil
+	}
+	jobs, err := site.Jobs()
+	if err != nil {
+		return err
+	}
+	if attempts, err = site.Attempts(); err != nil {
+		return err
+	}
+	return l.placeJobs(site, jobs, attempts, lane)
 }
 
 // placeJobs draws the processors of attempts and jobs.
@@ -248,7 +253,12 @@ func (l *Layout) addRanges(p Piece, allocated string, processors int, lane *Lane
 	}
 	for _, r := range ranges {
 		if lane.Nodes == nil {
-			lane.Rows = max(lane.Rows, int(r.Last)+1)
+			if lane.open {
+				lane.Rows = max(lane.Rows, int(r.Last)+1)
+			}
+			if int64(r.Last) >= int64(lane.Rows) {
+				return fmt.Errorf("processor %d of cluster %s, which has %d: the files are damaged, or of different runs", r.Last, lane.Site, lane.Rows)
+			}
 			p.Row, p.Rows = lane.First+int(r.First), int(r.Last-r.First)+1
 			l.Pieces = append(l.Pieces, p)
 			continue

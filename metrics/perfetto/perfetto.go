@@ -8,7 +8,6 @@ import (
 	"io"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity/procset"
@@ -174,7 +173,7 @@ func (t *trace) run(f *results.Folder, r *results.Run) error {
 	switch {
 	case len(r.Sites) > 0: // those that are no domains
 		clusters = slices.DeleteFunc(slices.Clone(r.Sites), func(s *results.Run) bool {
-			return slices.ContainsFunc(domains, func(d string) bool { return inFiles(d) == s.Site })
+			return slices.ContainsFunc(domains, s.IsAt)
 		})
 	case len(domains) > 0:
 		return nil
@@ -190,9 +189,6 @@ func (t *trace) run(f *results.Folder, r *results.Run) error {
 	}
 	return nil
 }
-
-// inFiles is a site's name as names of files have it.
-func inFiles(site string) string { return strings.ReplaceAll(site, "/", "-") }
 
 // sitesOf are the sites with named nodes, in their order.
 func sitesOf(nodes []results.Node, tasks []results.Task) (sites []string) {
@@ -443,7 +439,7 @@ func (t *trace) cluster(process int, r *results.Run, outages []results.Outage) e
 
 	var out []span
 	for _, o := range outages {
-		if inFiles(o.Site) != r.Site {
+		if !r.IsAt(o.Site) {
 			continue
 		}
 		name := fmt.Sprintf("%d out of service", o.Processors)

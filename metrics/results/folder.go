@@ -116,6 +116,18 @@ func (f *Folder) run(m metrics.ManifestRun) *Run {
 	return r
 }
 
+// IsAt reports whether the run is the part at a site, which is named as files' rows name it:
+// "in/north" of a grid within the grid. Names of files have no "/".
+func (r *Run) IsAt(site string) bool { return r.Site == strings.ReplaceAll(site, "/", "-") }
+
+// AtSite is the part of the run at a site, nil where the run has no files of it.
+func (r *Run) AtSite(site string) *Run {
+	if i := slices.IndexFunc(r.Sites, func(s *Run) bool { return s.IsAt(site) }); i >= 0 {
+		return r.Sites[i]
+	}
+	return nil
+}
+
 // Machine is cluster, domain or grid.
 func (f *Folder) Machine() string { return f.Manifest.Settings["machine"] }
 
