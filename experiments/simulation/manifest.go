@@ -114,6 +114,13 @@ func (sc *Scenario) Adopt(from map[string]string) error {
 			return err
 		}
 	}
+	for name, text := range from {
+		if strings.HasPrefix(name, slurmKeys) && text != values[name] {
+			if err := sc.Set(name, text); err != nil {
+				return err
+			}
+		}
+	}
 	return nil
 }
 

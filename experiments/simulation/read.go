@@ -231,7 +231,7 @@ func (r *reader) readSection(section string, values *yamlfile.Node) error {
 	for _, k := range values.Keys {
 		key, value := k.Name, k.Value
 		switch {
-		case !slices.Contains(known, key):
+		case !slices.Contains(known, key) && !(section == "settings" && strings.HasPrefix(key, slurmKeys)):
 			return value.Errorf("%s: there is no key %q: there are %s%s", section, key, strings.Join(known, ", "), enum.Suggestion(key, known))
 		case value.Kind == yamlfile.Nothing || value.Kind == yamlfile.Scalar && value.Plain() == "":
 			return value.Errorf("%s: it is empty", key)

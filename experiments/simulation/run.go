@@ -222,6 +222,9 @@ func (sc *Scenario) Check(t *Tables) error {
 	if _, err := sc.outageSettings(t); err != nil {
 		return err
 	}
+	if all := sc.Slurm.Overrides; len(all) > 0 && sc.Slurm.Config == "" {
+		return wrong(slurmKeys+all[0].Key, "it stands in place of what slurm.conf says: give slurm, too")
+	}
 	return sc.machine().check(sc)
 }
 

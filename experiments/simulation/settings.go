@@ -351,7 +351,7 @@ func trueOrFalse(s string) (bool, error) {
 	return s == "true", nil
 }
 
-// SettingNames are the names that Set knows.
+// SettingNames are the names of the rows: those that Set knows, without keys of slurm.conf.
 func SettingNames() []string {
 	var names []string
 	for _, s := range settings {
@@ -363,21 +363,47 @@ func SettingNames() []string {
 // Set gives a setting, by the name of its flag, the value that the text says.
 // Its error is a *SettingError.
 func (sc *Scenario) Set(name, text string) error {
-	i := slices.IndexFunc(settings, func(s Setting) bool { return s.Name == name })
-	if i < 0 {
+	s, there := settingOf(name)
+	if !there {
 		return &SettingError{name, noSuchSetting(name)}
 	}
-	if err := settings[i].Set(sc, text); err != nil {
+	if err := s.Set(sc, text); err != nil {
 		return &SettingError{name, err}
 	}
 	return nil
 }
 
-// Values are all settings by their names, as Set reads them.
+// settingOf is the setting of a name: a row of the table, or, where the name is slurm. and a key of
+// slurm.conf, the value that stands in place of what the file says.
+func settingOf(name string) (Setting, bool) {
+	if key, is := strings.CutPrefix(name, slurmKeys); is {
+		return Setting{Name: name, Section: "settings", Form: "VALUE", Access: slurmOverride(key)}, true
+	}
+	i := slices.IndexFunc(settings, func(s Setting) bool { return s.Name == name })
+	if i < 0 {
+		return Setting{}, false
+	}
+	return settings[i], true
+}
+
+// slurmKeys begins the names of settings that stand in place of keys of slurm.conf.
+const slurmKeys = "slurm."
+
+// IsSetting reports whether Set knows a name, though a key of slurm.conf in it may be none.
+func IsSetting(name string) bool {
+	_, is := settingOf(name)
+	return is
+}
+
+// Values are all settings by their names, as Set reads them; of keys of slurm.conf those that are
+// set.
 func (sc *Scenario) Values() map[string]string {
 	values := map[string]string{}
 	for _, s := range settings {
 		values[s.Name] = s.Get(sc)
+	}
+	for _, o := range sc.Slurm.Overrides {
+		values[slurmKeys+o.Key] = o.Value
 	}
 	return values
 }

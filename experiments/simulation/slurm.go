@@ -10,6 +10,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -24,7 +25,48 @@ import (
 
 // Slurm is where Slurm's configuration stands: the paths of slurm.conf and of the accounts, as
 // sacctmgr made them. Config may be a folder with slurm.conf, jobs.csv and what else there is.
-type Slurm struct{ Config, Accounts string }
+// Overrides, ordered by key, stand in place of what slurm.conf says.
+type Slurm struct {
+	Config, Accounts string
+	Overrides        []slurm.Override
+}
+
+// slurmOverride is the access to what stands in place of a key of slurm.conf.
+func slurmOverride(key string) Access {
+	at := func(sc *Scenario) (int, bool) {
+		return slices.BinarySearchFunc(sc.Slurm.Overrides, key, func(o slurm.Override, key string) int { return strings.Compare(o.Key, key) })
+	}
+	return Access{
+		Get: func(sc *Scenario) string {
+			if i, there := at(sc); there {
+				return sc.Slurm.Overrides[i].Value
+			}
+			return ""
+		},
+		Set: func(sc *Scenario, text string) error {
+			o := slurm.Override{Key: key, Value: text}
+			if wrong := new(slurm.OverrideError); errors.As(o.Check(), &wrong) {
+				return wrong.Err
+			}
+			i, there := at(sc)
+			sc.Slurm.Overrides = slices.Clone(sc.Slurm.Overrides) // other cases of a study may have the same
+			if there {
+				sc.Slurm.Overrides[i] = o
+			} else {
+				sc.Slurm.Overrides = slices.Insert(sc.Slurm.Overrides, i, o)
+			}
+			return nil
+		},
+	}
+}
+
+// overrideFailed is an error of reading slurm.conf: one of the setting where an override is wrong.
+func overrideFailed(err error) error {
+	if wrong := new(slurm.OverrideError); errors.As(err, &wrong) {
+		return &SettingError{slurmKeys + wrong.Key, wrong.Err}
+	}
+	return err
+}
 
 // slurmPolicy is the one policy of a machine on which Slurm decides.
 const slurmPolicy = "slurm"
@@ -35,12 +77,18 @@ func (s Slurm) isFolder() bool {
 	return err == nil && info.IsDir()
 }
 
+// FilesAt are the paths of the files that are read where the file of a setting stands at a path:
+// those of a folder, where the path is one of a folder for slurm.
+func FilesAt(setting, path string) []string {
+	if s := (Slurm{Config: path}); setting == "slurm" && s.isFolder() {
+		return replay.FilesOf(path)
+	}
+	return []string{path}
+}
+
 // files are the paths of the files that are read.
 func (s Slurm) files() []string {
-	paths := []string{s.Config}
-	if s.isFolder() {
-		paths = replay.FilesOf(s.Config)
-	}
+	paths := FilesAt("slurm", s.Config)
 	if s.Accounts != "" {
 		paths = append(paths, s.Accounts)
 	}
@@ -83,6 +131,13 @@ func (m *SlurmCluster) check(sc *Scenario) error {
 		if values[no.name] != defaults[no.name] {
 			return wrong(no.name, "it does not go with --slurm: %s", no.why)
 		}
+	}
+	conf := m.Config
+	if m.isFolder() {
+		conf = filepath.Join(conf, replay.ConfigFile)
+	}
+	if _, err := replay.ReadSite(conf, "", m.Overrides...); err != nil {
+		return overrideFailed(err)
 	}
 	if m.isFolder() {
 		for name, path := range map[string]string{"accounts": m.Accounts, "reservations": sc.Flows.Reservations, "trace": sc.Workload.Trace} {
@@ -133,9 +188,9 @@ func (m *SlurmCluster) read(c *call) (*replay.Input, error) {
 	if !m.isFolder() {
 		return m.readSite(c)
 	}
-	in, err := replay.ReadFolder(m.Config)
+	in, err := replay.ReadFolder(m.Config, m.Overrides...)
 	if err != nil {
-		return nil, err
+		return nil, overrideFailed(err)
 	}
 	all := make([]entity.Job, len(in.Jobs))
 	for i := range in.Jobs {
@@ -223,9 +278,9 @@ func (x *Session) slurmEvents(m *replay.Machine, plain bool) error {
 
 // readSite reads slurm.conf, accounts and reservations of a site.
 func (m *SlurmCluster) readSite(c *call) (*replay.Input, error) {
-	in, err := replay.ReadSite(m.Config, m.Accounts)
+	in, err := replay.ReadSite(m.Config, m.Accounts, m.Overrides...)
 	if err != nil {
-		return nil, err
+		return nil, overrideFailed(err)
 	}
 	if m.Accounts == "" && in.Config.Enforce.Associations {
 		return nil, wrong("accounts", "%s enforces them (AccountingStorageEnforce): give the commands of sacctmgr that made them", m.Config)

@@ -34,7 +34,7 @@ func (t *Tables) IsFile(setting, value string) bool {
 		return !source && value != "" && value != workload.StandardInput
 	case "outages":
 		return value != "" && t.isOutageLog(value)
-	case "reservations":
+	case "reservations", "slurm", "accounts":
 		return value != ""
 	}
 	return false

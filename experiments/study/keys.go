@@ -93,7 +93,7 @@ func paramOf(name string) (param string, known bool) {
 			return name, true
 		}
 	}
-	return name, slices.Contains(simulation.SettingNames(), name)
+	return name, simulation.IsSetting(name)
 }
 
 // known are all keys by their names.

@@ -190,11 +190,13 @@ func (f *File) filesOf(p sweep.Param) (files []sweep.Input, err error) {
 		if err != nil {
 			return nil, err
 		}
-		in := sweep.Input{Name: f.nameOf(path), Path: path}
-		if p.Name == "trace" && path != f.path(name) {
-			in.Name = name
+		for _, path := range simulation.FilesAt(p.Name, path) {
+			in := sweep.Input{Name: f.nameOf(path), Path: path}
+			if p.Name == "trace" && path != f.path(name) {
+				in.Name = name
+			}
+			files = append(files, in)
 		}
-		files = append(files, in)
 	}
 	return files, nil
 }

@@ -47,14 +47,23 @@ type Unknown struct {
 
 // ReadConfig reads slurm.conf. It returns as well, in the order of the file, the settings that
 // may bear on schedules and are not simulated. Settings that bear on none (paths, ports,
-// logging, authentication) are passed over in silence.
-func ReadConfig(name string, r io.Reader) (*Config, []Unknown, error) {
+// logging, authentication) are passed over in silence. Overrides stand in place of what the file
+// says.
+func ReadConfig(name string, r io.Reader, overrides ...Override) (*Config, []Unknown, error) {
 	file := configFile{name: name, general: map[string]setting{}}
 	if err := file.read(r); err != nil {
 		return nil, nil, err
 	}
+	for _, o := range overrides {
+		if err := o.Check(); err != nil {
+			return nil, nil, err
+		}
+		if err := file.override(o); err != nil {
+			return nil, nil, err
+		}
+	}
 	conf, err := file.config()
-	if err != nil {
+	if err := file.blame(err, overrides); err != nil {
 		return nil, nil, err
 	}
 	return conf, file.unknown, nil
@@ -68,7 +77,8 @@ type configFile struct {
 	nodes      [][]setting        // a row NodeName each
 	partitions [][]setting
 	unknown    []Unknown
-	err        error // the first
+	asked      []string // the keys that take has looked for
+	err        error    // the first
 }
 
 // read splits the file into settings. A backslash joins a line with the next one.
@@ -133,6 +143,7 @@ func (f *configFile) row(text string, line int) error {
 
 // take removes and returns a general setting.
 func (f *configFile) take(key string) (setting, bool) {
+	f.asked = append(f.asked, key)
 	lower := strings.ToLower(key)
 	s, found := f.general[lower]
 	delete(f.general, lower)
@@ -584,38 +595,48 @@ func (f *configFile) readScheduling(conf *Config) {
 	}
 }
 
+// parameter is where one of SchedulerParameters goes: it is a flag, a number, or a time.
+type parameter struct {
+	flag  *bool
+	count *int
+	time  *des.Time
+	unit  des.Time // of the time
+	least int
+}
+
+// parameters are those of SchedulerParameters that are simulated, by name.
+func (p *Scheduling) parameters() map[string]parameter {
+	flag := func(to *bool) parameter { return parameter{flag: to} }
+	count := func(to *int, least int) parameter { return parameter{count: to, least: least} }
+	time := func(to *des.Time, unit des.Time, least int) parameter {
+		return parameter{time: to, unit: unit, least: least}
+	}
+	return map[string]parameter{
+		"defer": flag(&p.Defer), "assoc_limit_stop": flag(&p.AssocLimitStop), "preempt_youngest_first": flag(&p.PreemptYoungest),
+		"bf_licenses": flag(&p.Licenses), "bf_one_resv_per_job": flag(&p.OnePlan),
+		"default_queue_depth": count(&p.QueueDepth, 0), "partition_job_depth": count(&p.PartitionDepth, 0), "sched_max_job_start": count(&p.MaxStarts, 0),
+		"preempt_reorder_count": count(&p.ReorderVictims, 0), "bf_max_job_test": count(&p.MaxTests, 1), "bf_node_space_size": count(&p.TableSize, 2),
+		"bf_max_job_start": count(&p.MaxBackfillStart, 0), "bf_max_job_user": count(&p.MaxPerUser, 0), "bf_max_job_part": count(&p.MaxPerPartition, 0),
+		"bf_max_job_user_part": count(&p.MaxPerUserPart, 0), "bf_max_job_assoc": count(&p.MaxPerAssoc, 0), "bf_min_prio_reserve": count(&p.MinPrioReserve, 0),
+		"bf_window_scale": count(&p.WindowScale, 0),
+		"sched_interval":  time(&p.Interval, des.Second, 1), "batch_sched_delay": time(&p.BatchDelay, des.Second, 0),
+		"sched_min_interval": time(&p.MinInterval, des.Second/1_000_000, 0), "bf_interval": time(&p.BackfillInterval, des.Second, 1),
+		"bf_resolution": time(&p.Resolution, des.Second, 1), "bf_window": time(&p.Window, des.Minute, 1), "bf_min_age_reserve": time(&p.MinAgeReserve, des.Second, 0),
+	}
+}
+
 // scheduling reads one of SchedulerParameters.
 func (f *configFile) scheduling(p *Scheduling, s setting) {
 	key := strings.ToLower(s.key)
-	flags := map[string]*bool{"defer": &p.Defer, "assoc_limit_stop": &p.AssocLimitStop, "preempt_youngest_first": &p.PreemptYoungest,
-		"bf_licenses": &p.Licenses, "bf_one_resv_per_job": &p.OnePlan}
-	counts := map[string]struct {
-		to    *int
-		least int
-	}{
-		"default_queue_depth": {&p.QueueDepth, 0}, "partition_job_depth": {&p.PartitionDepth, 0}, "sched_max_job_start": {&p.MaxStarts, 0},
-		"preempt_reorder_count": {&p.ReorderVictims, 0}, "bf_max_job_test": {&p.MaxTests, 1}, "bf_node_space_size": {&p.TableSize, 2},
-		"bf_max_job_start": {&p.MaxBackfillStart, 0}, "bf_max_job_user": {&p.MaxPerUser, 0}, "bf_max_job_part": {&p.MaxPerPartition, 0},
-		"bf_max_job_user_part": {&p.MaxPerUserPart, 0}, "bf_max_job_assoc": {&p.MaxPerAssoc, 0}, "bf_min_prio_reserve": {&p.MinPrioReserve, 0},
-		"bf_window_scale": {&p.WindowScale, 0},
-	}
-	times := map[string]struct {
-		to    *des.Time
-		unit  des.Time
-		least int
-	}{
-		"sched_interval": {&p.Interval, des.Second, 1}, "batch_sched_delay": {&p.BatchDelay, des.Second, 0},
-		"sched_min_interval": {&p.MinInterval, des.Second / 1_000_000, 0}, "bf_interval": {&p.BackfillInterval, des.Second, 1},
-		"bf_resolution": {&p.Resolution, des.Second, 1}, "bf_window": {&p.Window, des.Minute, 1}, "bf_min_age_reserve": {&p.MinAgeReserve, des.Second, 0},
-	}
-	if flag, found := flags[key]; found {
-		*flag = true
-	} else if count, found := counts[key]; found {
-		*count.to = f.count(s, count.least)
-	} else if time, found := times[key]; found {
-		*time.to = des.Time(f.count(s, time.least)) * time.unit
-	} else if !timeless[key] {
+	switch to, there := p.parameters()[key]; {
+	case !there && !timeless[key]:
 		f.miss(s)
+	case to.flag != nil:
+		*to.flag = true
+	case to.count != nil:
+		*to.count = f.count(s, to.least)
+	case to.time != nil:
+		*to.time = des.Time(f.count(s, to.least)) * to.unit
 	}
 }
 

@@ -27,9 +27,9 @@ const (
 )
 
 // ReadFolder reads a folder: slurm.conf and jobs.csv, and, where they are there, sacctmgr.txt,
-// reservations.csv and actions.csv.
-func ReadFolder(dir string) (*Input, error) {
-	in, err := ReadSite(filepath.Join(dir, ConfigFile), optional(filepath.Join(dir, AccountsFile)))
+// reservations.csv and actions.csv. Overrides stand in place of what slurm.conf says.
+func ReadFolder(dir string, overrides ...slurm.Override) (*Input, error) {
+	in, err := ReadSite(filepath.Join(dir, ConfigFile), optional(filepath.Join(dir, AccountsFile)), overrides...)
 	if err != nil {
 		return nil, err
 	}
@@ -66,8 +66,9 @@ func optional(path string) string {
 	return path
 }
 
-// ReadSite reads slurm.conf, and the accounts where their path is not empty.
-func ReadSite(conf, accounts string) (*Input, error) {
+// ReadSite reads slurm.conf, in place of which overrides stand, and the accounts where their path is
+// not empty.
+func ReadSite(conf, accounts string, overrides ...slurm.Override) (*Input, error) {
 	f, err := os.Open(conf)
 	if err != nil {
 		return nil, err
@@ -75,7 +76,7 @@ func ReadSite(conf, accounts string) (*Input, error) {
 	defer f.Close()
 	in := &Input{Accounts: func() (*slurm.Accounts, error) { return slurm.NewAccounts(), nil }}
 	var unknown []slurm.Unknown
-	if in.Config, unknown, err = slurm.ReadConfig(conf, f); err != nil {
+	if in.Config, unknown, err = slurm.ReadConfig(conf, f, overrides...); err != nil {
 		return nil, err
 	}
 	in.miss(conf, unknown)
