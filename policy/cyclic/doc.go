@@ -23,7 +23,7 @@
 // Ledger keeps the accounts, Cycles sums up each cycle.
 //
 // docs/guides/planning-batches.md and organisations-policy.md show all this in use;
-// docs/design/choice-of-alternatives.md says why it is as it is.
+// docs/design/window-search.md says why it is as it is.
 //
 // Sources: AMP11 and META, as in package window.
 package cyclic

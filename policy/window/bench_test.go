@@ -1,6 +1,6 @@
 // How long searches take: median, 99th percentile and maximum over random
 // problems, because a search that is fast on most and explodes on a few is not
-// fast. docs/design/exact-subset.md shows the figures.
+// fast. docs/reference/performance.md has figures.
 
 package window
 

@@ -21,7 +21,7 @@
 //
 // Best is the exact search. Of all starts and all subsets of n slots it returns
 // the window that is worth most to a [Criterion] within the budget, where costs
-// are real numbers. docs/design/exact-subset.md explains how and why.
+// are real numbers. docs/design/window-search.md explains how and why.
 //
 // # The life of a search
 //
@@ -51,7 +51,7 @@
 // nothing is left. By first fit each of them goes along the list once in all its
 // turns: exhaust.go tells why that is enough, firstfit.go is that search, supply.go
 // the list that is cut: with 80 jobs on 1,600 nodes a cycle takes a sixtieth of the time
-// (docs/design/exhaustion.md). Other searches begin anew at each turn.
+// (docs/design/window-search.md). Other searches begin anew at each turn.
 //
 // CheckSlots and Subtract work on slot lists; ByName is the table of all searches.
 //
