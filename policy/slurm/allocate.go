@@ -115,7 +115,7 @@ func (c *Controller) groundOf(now des.Time, e *entry, available, within nodeSet)
 	if within != nil {
 		g.all.intersect(within)
 	}
-	g.all.intersect(c.suited(e))
+	g.all.intersect(c.shapeOf(e).suited)
 	if g.bar = c.barOf(e, now, g.open); j.reservation != nil {
 		g.all.intersect(j.reservation.nodes)
 	}
@@ -184,8 +184,13 @@ func (c *Controller) weigh(e *entry, set nodeSet) {
 	}
 	for n := range set.all {
 		node := &c.conf.Nodes[n]
-		if c.weights[n] = node.Weight; split[node.Row] && !preferred.has(n) {
-			c.weights[n]++
+		weight := node.Weight
+		if split[node.Row] && !preferred.has(n) {
+			weight++
+		}
+		if c.weights[n] != weight {
+			c.weights[n] = weight
+			c.era++
 		}
 	}
 }

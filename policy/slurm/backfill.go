@@ -306,7 +306,7 @@ func (r *backfillRun) fill(e *entry, nowOnly bool) bool {
 				tested = true
 				r.tests++
 			}
-			r.dropUnfit(e, o.nodes)
+			o.nodes.intersect(c.shapeOf(e).fit) // before the look: it decides which jobs are taken away
 			begins, chosen = c.willRun(e, o.nodes, r.second, nowOnly)
 		}
 		if chosen == nil {
@@ -429,11 +429,6 @@ func (r *backfillRun) openingFrom(e *entry, start int64) (*opening, int64) {
 	return &o, start
 }
 
-// dropUnfit drops nodes that could not be the job's were they idle.
-func (r *backfillRun) dropUnfit(e *entry, nodes nodeSet) {
-	nodes.intersect(r.c.couldRun(e))
-}
-
 // reserves reports whether the job of e is old and important enough that others wait for it: that
 // backfill plans it, and that it closes its partition.
 func (c *Controller) reserves(now des.Time, e *entry) bool {
@@ -447,95 +442,6 @@ func (c *Controller) instant(now des.Time, second int64) des.Time {
 		return now
 	}
 	return des.Time(second-c.conf.Epoch) * des.Second
-}
-
-// endsTogether is the first window of ends that a test of the future takes together, in seconds,
-// and what its base is rounded to.
-const endsTogether = 30
-
-// willRun is the second at which the job could start on nodes were nobody else to come, and on
-// which of them; nil if it could not at all. Running jobs are taken away by the ends of their
-// limits, those together that end within one window, and each window is twice as long as the
-// last one: the start can be later than it had to be.
-func (c *Controller) willRun(e *entry, nodes nodeSet, now int64, nowOnly bool) (int64, nodeSet) {
-	s := c.newSearch(e, nodes, c.free)
-	if chosen := s.run(); chosen != nil {
-		return now, chosen.nodes(len(c.conf.Nodes))
-	}
-	order := c.runningByLimit()
-	if nowOnly && c.conf.Preempt == "" {
-		return 0, nil
-	}
-	c.later.copyFrom(c.free)
-	s.free = c.later
-	if victims := c.victims(e, c.instant(0, now)); len(victims) > 0 {
-		for _, j := range victims {
-			s.release(j)
-		}
-		if chosen := s.run(); chosen != nil {
-			return now, chosen.nodes(len(c.conf.Nodes)) // it starts now, or has them end now
-		}
-		order = slices.DeleteFunc(slices.Clone(order), func(j *Job) bool { return slices.Contains(victims, j) })
-	}
-	if nowOnly {
-		return 0, nil
-	}
-	window, base := int64(endsTogether), int64(0)
-	for k := 0; k < len(order); {
-		var last *Job
-		for k < len(order) {
-			j := order[k]
-			k++
-			if !j.nodes.meets(nodes) {
-				continue
-			}
-			end := c.limitSecond(j)
-			if base == 0 {
-				base = end + endsTogether - end%endsTogether
-			}
-			last = j
-			s.release(j)
-			if k < len(order) && c.limitSecond(order[k]) > base+window {
-				break
-			}
-		}
-		if last == nil {
-			break
-		}
-		for {
-			if scale := int64(c.conf.Schedule.WindowScale); scale > 0 {
-				window += scale
-			} else {
-				window *= 2
-			}
-			if k == len(order) || c.limitSecond(order[k]) <= base+window {
-				break
-			}
-		}
-		if chosen := s.run(); chosen != nil {
-			return max(c.limitSecond(last), now+1), chosen.nodes(len(c.conf.Nodes))
-		}
-	}
-	return 0, nil
-}
-
-// runningByLimit is the running jobs in the order of their limits.
-func (c *Controller) runningByLimit() []*Job {
-	if c.byLimit == nil {
-		c.byLimit = slices.SortedFunc(slices.Values(c.running), func(a, b *Job) int {
-			return cmp.Or(cmp.Compare(c.limitSecond(a), c.limitSecond(b)), cmp.Compare(a.ID, b.ID))
-		})
-	}
-	return c.byLimit
-}
-
-// limitSecond is the second in which the running job reaches its limit, or the end of its grace time.
-func (c *Controller) limitSecond(j *Job) int64 {
-	ends := c.second(j.Start) + int64(j.Limit/des.Second)
-	if j.graceEnds > 0 {
-		ends = min(ends, c.second(j.graceEnds))
-	}
-	return ends
 }
 
 // shares counts the jobs of each user, partition and association that a run of backfill has

@@ -26,8 +26,7 @@ type Controller struct {
 	idle      usage      // what the nodes have
 	free      usage      // what no job has
 	later     usage      // room for one look into the future
-	offers    []int      // room for one search: what each node offers,
-	left      []int      // and what is left of it
+	search    search     // room for one search
 	cores     []coreSet
 	licenses  map[string]int // that no job has
 	leaving   nodeSet        // nodes of jobs that complete
@@ -42,6 +41,8 @@ type Controller struct {
 	sorted   bool
 	running  []*Job // by start
 	byLimit  []*Job // the same by their limits; nil: to be sorted anew
+	era      uint64 // how often what forecasts depend on has changed
+	shapes   map[string]*shape
 
 	main     mainLoop
 	backfill backfillLoop
@@ -71,7 +72,7 @@ type partition struct {
 
 // New is a controller of an idle machine.
 func New(conf *Config, accounts *Accounts) *Controller {
-	c := &Controller{jobs: map[int]*Job{}, purged: map[int]bool{}, conf: conf, accounts: accounts, up: allNodes(len(conf.Nodes)), leaving: newNodeSet(len(conf.Nodes))}
+	c := &Controller{jobs: map[int]*Job{}, purged: map[int]bool{}, shapes: map[string]*shape{}, conf: conf, accounts: accounts, up: allNodes(len(conf.Nodes)), leaving: newNodeSet(len(conf.Nodes))}
 	top := 1
 	for _, p := range conf.Partitions {
 		top = max(top, p.JobFactor)
@@ -84,7 +85,7 @@ func New(conf *Config, accounts *Accounts) *Controller {
 		}
 		c.parts = append(c.parts, p)
 	}
-	c.offers, c.left = make([]int, len(conf.Nodes)), make([]int, len(conf.Nodes))
+	c.beginSearch()
 	c.later = newUsage(conf)
 	c.idle, c.free, c.licenses = newUsage(conf), newUsage(conf), map[string]int{}
 	for _, l := range conf.Licenses {
@@ -125,6 +126,12 @@ func (c *Controller) setOf(nodes []int) (nodeSet, error) {
 	return set, nil
 }
 
+// endEra notes that what runs, where, or until when is about to change or has just changed.
+func (c *Controller) endEra() {
+	c.byLimit = nil
+	c.era++
+}
+
 // changed notes that something has changed at now that backfill may make use of.
 func (c *Controller) changed(now des.Time) { c.backfill.changed = now }
 
@@ -137,7 +144,7 @@ func (c *Controller) End(now des.Time, j *Job) {
 // finish ends a job that runs.
 func (c *Controller) finish(now des.Time, j *Job, failed bool) {
 	j.state, j.failed = completing, failed
-	c.byLimit = nil
+	c.endEra()
 	c.running = slices.DeleteFunc(c.running, func(r *Job) bool { return r == j })
 	c.retire(now, j)
 	c.count(j, 0, false)
@@ -249,7 +256,8 @@ func (c *Controller) start(now des.Time, e *entry, placed []Placement) {
 	j.billing, j.whole, j.reason = c.billing(j, e.part), c.whole(e), NoReason
 	c.ageNoMore(j)
 	c.leave(j)
-	c.running, c.byLimit = append(c.running, j), nil
+	c.running = append(c.running, j)
+	c.endEra()
 	c.count(j, -1, true)
 	j.began = true
 	if c.main.limitDue == des.Forever {

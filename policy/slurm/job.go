@@ -99,7 +99,7 @@ type entry struct {
 	part     *partition
 	priority uint32
 
-	suited, fit nodeSet // see Controller.suited and couldRun; nil: not known yet
+	shape *shape // see Controller.shapeOf; nil: not known yet
 }
 
 // tasks is how many tasks the job has: as many as it says, or one a node.

@@ -172,7 +172,8 @@ func (c *Controller) Renice(now des.Time, j *Job, nice int) {
 // Relimit gives a job another limit.
 func (c *Controller) Relimit(now des.Time, j *Job, limit des.Time) {
 	if j.state == pending || j.state == running {
-		j.Limit, c.byLimit = limit, nil
+		j.Limit = limit
+		c.endEra()
 	}
 	c.update(now, j)
 }

@@ -84,7 +84,8 @@ func (c *Controller) evict(now des.Time, j *Job) {
 		return
 	}
 	if j.graceEnds == 0 && j.qos != nil && j.qos.grace > 0 {
-		j.graceEnds, c.byLimit = now.Add(j.qos.grace), nil
+		j.graceEnds = now.Add(j.qos.grace)
+		c.endEra()
 		return
 	}
 	c.stop(now, j, Preempted, j.Requeue)

@@ -181,7 +181,7 @@ func mergeSort[T any](all []T, compare func(a, b T) int) []T {
 func (c *Controller) leave(j *Job) {
 	mine := func(e *entry) bool { return e.job == j }
 	for _, e := range j.entries {
-		e.suited, e.fit = nil, nil
+		c.dropShape(e)
 	}
 	c.pending = slices.DeleteFunc(c.pending, mine)
 	c.order = slices.DeleteFunc(c.order, mine)

@@ -1,10 +1,13 @@
 package slurm
 
 import (
-	"cmp"
 	"math"
+	"math/bits"
 	"slices"
 )
+
+// Which nodes select/cons_tres gives a job. Nodes offer the job CPUs; a choice is evaluated among all
+// that offer any, and, while it fails, without those that offer the fewest.
 
 // choice is the nodes that select/cons_tres gives a job, in the order in which it took them, and
 // how many CPUs of each it offers.
@@ -21,227 +24,128 @@ func (c choice) nodes(all int) nodeSet {
 	return s
 }
 
-// demand is what a job asks of its nodes, as select/cons_tres reckons it.
-type demand struct {
-	tasks    int
-	perTask  int // CPUs
-	perNode  int // tasks; 0: as many as fit
-	oneNode  bool
-	cpus     int // in all, at least
-	pnMin    int // CPUs of each node, at least
-	min, max int // nodes
-	whole    bool
-	memory   int // MB a node; 0: none asked for
-	perCPU   int // MB a CPU; 0: none asked for
+// search is one choice of nodes. Of a controller there is one at a time, whose room all use.
+type search struct {
+	c       *Controller
+	job     *Job
+	shape   *shape
+	free    usage
+	among   nodeSet // nodes that may be chosen
+	open    nodeSet // of them, those that offer CPUs
+	offered []int   // CPUs that each node of open offers
+	levels  []int   // how many nodes offer so many CPUs
+	nodes   int     // how many nodes offer any
+	cpus    int     // how many CPUs they offer in all
+
+	left      nodeSet   // of open, those that have not been left out
+	chosen    choice    // room for what is chosen,
+	stretches []stretch // for the stretches to choose from,
+	room      []int     // and for the nodes of all stretches
 }
 
-// whole reports whether the job of e gets its nodes to itself.
-func (c *Controller) whole(e *entry) bool { return e.part.Exclusive || e.job.Exclusive }
-
-// demandOf reckons what the job of e asks for.
-func (c *Controller) demandOf(e *entry) demand {
-	j := e.job
-	d := demand{tasks: j.tasks(), perTask: j.cpusPerTask(), perNode: j.TasksPerNode, oneNode: j.Nodes == 1, min: max(j.Nodes, 1),
-		max: len(c.conf.Nodes), whole: c.whole(e), memory: j.Memory, perCPU: j.MemoryPerCPU}
-	d.pnMin = max(1, d.perTask, d.perNode*d.perTask)
-	if j.Nodes > 0 {
-		d.max = min(d.max, j.Nodes)
+// beginSearch makes room for the searches of a controller.
+func (c *Controller) beginSearch() {
+	most := 0
+	for i := range c.conf.Nodes {
+		most = max(most, c.conf.Nodes[i].CPUs())
 	}
-	if e.part.MaxNodes > 0 {
-		d.max = min(d.max, e.part.MaxNodes)
-	}
-	most, _ := c.mostNodes(j)
-	d.max = min(d.max, most)
-	d.cpus = max(d.tasks*d.perTask, d.min)
-	if d.perNode > 0 || d.perTask > 1 {
-		d.cpus = max(d.cpus, d.min*d.pnMin)
-	}
-	if d.perNode > 0 {
-		d.min = max(d.min, (d.tasks+d.perNode-1)/d.perNode)
-	}
-	if d.max > d.tasks {
-		d.max = max(d.tasks, d.min)
-	}
-	if c.conf.Select.Memory && d.memory == 0 && d.perCPU == 0 {
-		d.perCPU = c.conf.Select.DefMemPerCPU
-	}
-	return d
-}
-
-// couldTake reports whether the node, idle, has the CPUs and the memory that the job asks of each.
-func (d *demand) couldTake(n *Node) bool {
-	return d.pnMin <= n.CPUs() && max(d.memory, d.perCPU*d.pnMin) <= n.Memory
-}
-
-// tasksFit is the fewest tasks that a node must have room for.
-func (d *demand) tasksFit() int {
-	switch {
-	case d.perNode > 0:
-		return d.perNode
-	case d.oneNode:
-		return d.tasks
-	}
-	return 1
-}
-
-// suits reports whether the node has the features that the job asks for, and is not one that it
-// excludes.
-func (c *Controller) suits(j *Job, n int) bool {
-	for _, feature := range j.Features {
-		if !slices.Contains(c.conf.Nodes[n].Features, feature) {
-			return false
-		}
-	}
-	return !slices.Contains(j.Excluded, n)
-}
-
-// offered is how many CPUs the node offers the job; 0 if it cannot be one of its nodes.
-func (c *Controller) offered(d *demand, j *Job, n int, free usage) int {
-	node := &c.conf.Nodes[n]
-	cpus := free.cpus[n]
-	if d.whole && cpus < node.CPUs() || cpus < 1 || cpus < d.tasksFit()*d.perTask || cpus < d.pnMin {
-		return 0
-	}
-	for _, g := range j.GRES {
-		if counts := free.gres[g.Kind]; counts == nil || counts[n] < g.Count {
-			return 0
-		}
-	}
-	if tasks := d.tasksKnown(j); len(j.GRES) > 0 && tasks > 0 && !d.whole {
-		cpus = min(cpus, tasks*d.perTask) // the cores near its devices: no more than its tasks need
-	}
-	if !c.conf.Select.Memory {
-		return cpus
-	}
-	if cpus = c.fitsMemory(d, node, cpus, free.mem[n]); cpus/d.perTask < d.tasksFit() {
-		return 0
-	}
-	return cpus
-}
-
-// fitsMemory is how many of the CPUs can be had with so much memory free.
-func (c *Controller) fitsMemory(d *demand, node *Node, cpus, mem int) int {
-	switch {
-	case d.perCPU > 0 && d.whole:
-		if d.perCPU*cpus > mem {
-			return 0
-		}
-	case d.perCPU > 0:
-		cpus = min(cpus, mem/d.perCPU)
-		cpus -= cpus % d.perTask
-		if cpus < d.perNode {
-			return 0
-		}
-	case d.memory == 0: // all of the node's
-		if mem < node.Memory {
-			return 0
-		}
-	case d.memory > mem:
-		return 0
-	}
-	return cpus
+	nodes := len(c.conf.Nodes)
+	c.search = search{c: c, among: newNodeSet(nodes), open: newNodeSet(nodes), left: newNodeSet(nodes),
+		offered: make([]int, nodes), levels: make([]int, most+1), chosen: make(choice, 0, nodes), room: make([]int, 0, nodes)}
 }
 
 // choose is the nodes among candidates that the job of e would be given with so much free, or nil.
+// The next search takes the room of what it returns.
 func (c *Controller) choose(e *entry, candidates nodeSet, free usage) choice {
 	return c.newSearch(e, candidates, free).run()
 }
 
-// suited is the nodes that have the features which the job of e asks for and are none that it excludes.
-func (c *Controller) suited(e *entry) nodeSet {
-	if e.suited == nil {
-		e.suited = newNodeSet(len(c.conf.Nodes))
-		for n := range c.conf.Nodes {
-			if c.suits(e.job, n) {
-				e.suited.add(n)
-			}
-		}
-	}
-	return e.suited
-}
-
-// couldRun is the nodes of suited that could be the job's were they idle.
-func (c *Controller) couldRun(e *entry) nodeSet {
-	if e.fit == nil {
-		d := c.demandOf(e)
-		e.fit = c.suited(e).clone()
-		for n := range e.fit.all {
-			if !d.couldTake(&c.conf.Nodes[n]) {
-				e.fit.drop(n)
-			}
-		}
-	}
-	return e.fit
-}
-
 // newSearch is a search among candidates.
 func (c *Controller) newSearch(e *entry, candidates nodeSet, free usage) *search {
-	s := &search{c: c, job: e.job, demand: c.demandOf(e), free: free, candidates: candidates.clone(), offered: c.offers, cpus: c.left}
-	s.candidates.intersect(c.suited(e))
-	clear(s.offered)
-	open := s.candidates.clone()
-	open.intersect(free.some)
-	for n := range open.all {
-		s.offer(n)
+	s := &c.search
+	s.job, s.shape, s.free, s.nodes, s.cpus = e.job, c.shapeOf(e), free, 0, 0
+	clear(s.levels)
+	clear(s.open)
+	for w, word := range candidates {
+		s.among[w] = word & s.shape.suited[w]
+		for word = s.among[w] & free.some[w]; word != 0; word &= word - 1 {
+			s.offer(w*64 + bits.TrailingZeros64(word))
+		}
 	}
 	return s
 }
 
-// search is one choice of nodes. Of a controller there is one at a time.
-type search struct {
-	c          *Controller
-	job        *Job
-	demand     demand
-	free       usage
-	candidates nodeSet
-	offered    []int // CPUs that each node offers; 0: none
-	nodes, sum int   // how many nodes offer any, and how many CPUs they offer in all
-	cpus       []int // what of that is left while nodes are dropped
-}
-
 // offer reckons anew what a candidate offers.
 func (s *search) offer(n int) {
-	was, is := s.offered[n], s.c.offered(&s.demand, s.job, n, s.free)
-	s.offered[n] = is
-	s.sum += is - was
-	if is > 0 {
-		s.nodes++
-	}
-	if was > 0 {
+	if s.open.has(n) {
+		was := s.offered[n]
+		s.levels[was]--
 		s.nodes--
+		s.cpus -= was
+		s.open.drop(n)
+	}
+	if is := s.c.offered(s.shape, n, s.free); is > 0 {
+		s.offered[n] = is
+		s.levels[is]++
+		s.nodes++
+		s.cpus += is
+		s.open.add(n)
 	}
 }
 
 // release gives back what a running job has.
 func (s *search) release(j *Job) {
 	s.free.release(j)
-	for _, p := range j.Placed {
-		if s.candidates.has(p.Node) {
-			s.offer(p.Node)
+	for i := range j.Placed {
+		if n := j.Placed[i].Node; s.among.has(n) {
+			s.offer(n)
 		}
 	}
+}
+
+// outOfReach reports whether no choice could have what the job asks for: the nodes that offer most, as
+// many as the job may have, have too few CPUs. A choice takes no more of a node than it offers, so it
+// would fail, whichever nodes were left out.
+func (s *search) outOfReach() bool {
+	d := &s.shape.demand
+	if s.nodes < d.min || s.cpus < d.cpus {
+		return true
+	}
+	lacking, allowed := d.cpus, d.max
+	for cpus := len(s.levels) - 1; cpus > 0 && lacking > 0 && allowed > 0; cpus-- {
+		nodes := min(s.levels[cpus], allowed)
+		lacking -= nodes * cpus
+		allowed -= nodes
+	}
+	return lacking > 0
 }
 
 // run tries the nodes that offer CPUs, and then without those that offer one, at most two, and so
 // on while enough are left.
 func (s *search) run() choice {
-	nodes := s.nodes
-	if nodes < s.demand.min || s.sum < s.demand.cpus || slices.ContainsFunc(s.job.Required, func(n int) bool { return s.offered[n] == 0 }) {
+	if s.outOfReach() || slices.ContainsFunc(s.shape.required, func(n int) bool { return !s.open.has(n) }) {
 		return nil
 	}
-	copy(s.cpus, s.offered)
+	copy(s.left, s.open)
+	nodes, least := s.nodes, s.shape.demand.min
 	chosen := s.evaluate()
-	most := slices.Max(s.cpus)
-	for few := 1; chosen == nil && nodes > s.demand.min && few < most; few++ {
+	most := len(s.levels) - 1
+	for s.levels[most] == 0 {
+		most--
+	}
+	for few := 1; chosen == nil && nodes > least && few < most; few++ {
+		if s.levels[few] == 0 { // nothing would be left out
+			continue
+		}
 		dropped := 0
-		for n, cpus := range s.cpus {
-			if cpus > 0 && cpus <= few && nodes > s.demand.min && !slices.Contains(s.job.Required, n) {
-				s.cpus[n] = 0
+		for n := range s.left.all {
+			if s.offered[n] <= few && nodes > least && !slices.Contains(s.shape.required, n) {
+				s.left.drop(n)
 				nodes--
 				dropped++
 			}
 		}
-		if dropped > 0 || few == 1 {
+		if dropped > 0 {
 			chosen = s.evaluate()
 		}
 	}
@@ -249,23 +153,6 @@ func (s *search) run() choice {
 		s.job.reckoned = s.cpusOf(chosen)
 	}
 	return chosen
-}
-
-// cpusOf is how many CPUs the job would have of the nodes chosen.
-func (s *search) cpusOf(chosen choice) int {
-	sum := 0
-	if s.demand.whole {
-		for _, o := range chosen {
-			sum += s.c.conf.Nodes[o.node].CPUs()
-		}
-		return sum
-	}
-	order := slices.Clone(chosen)
-	slices.SortFunc(order, func(a, b offer) int { return cmp.Compare(a.node, b.node) })
-	for _, cpus := range s.demand.distribute(order) {
-		sum += cpus
-	}
-	return sum
 }
 
 // taking is what a choice has and still lacks while nodes are taken one by one.
@@ -280,9 +167,9 @@ type taking struct {
 // take takes one node: all that it offers of a whole one, and otherwise no more than leaves a CPU
 // for each node that is still to come.
 func (t *taking) take(n int) {
-	cpus := t.search.cpus[n]
-	if !t.demand.whole {
-		cpus = min(cpus, max(t.cpus-max(t.nodes-1, 0), t.demand.pnMin))
+	cpus := t.offered[n]
+	if !t.shape.demand.whole {
+		cpus = min(cpus, max(t.cpus-max(t.nodes-1, 0), t.shape.demand.pnMin))
 	}
 	t.chosen = append(t.chosen, offer{n, cpus})
 	t.cpus -= cpus
@@ -292,19 +179,20 @@ func (t *taking) take(n int) {
 
 func (t *taking) enough() bool { return t.cpus <= 0 && t.nodes <= 0 }
 
-// evaluate chooses among the nodes that offer CPUs, or returns nil.
+// evaluate chooses among the nodes that are left, or returns nil.
 func (s *search) evaluate() choice {
-	t := taking{search: s, cpus: s.demand.cpus, nodes: s.demand.min, allowed: s.demand.max}
-	for _, n := range s.job.Required {
+	d := &s.shape.demand
+	t := taking{search: s, chosen: s.chosen[:0], cpus: d.cpus, nodes: d.min, allowed: d.max}
+	for _, n := range s.shape.required {
 		if t.allowed == 0 {
 			return nil
 		}
 		t.take(n)
 	}
-	if t.enough() {
+	switch {
+	case t.enough():
 		return t.chosen
-	}
-	if s.c.conf.Select.LeastLoaded {
+	case s.c.conf.Select.LeastLoaded:
 		return t.leastLoaded()
 	}
 	return t.bestFit()
@@ -318,32 +206,33 @@ type stretch struct {
 	required int // the first node of it that the job must have, or -1
 }
 
-// stretches are the runs of nodes that offer CPUs. A required node joins the run that it stands
+// findStretches finds the runs of nodes that are left. A required node joins the run that it stands
 // in, whatever its weight, and is not counted: it is taken already.
-func (s *search) stretches() []stretch {
-	var all []stretch
+func (s *search) findStretches() []stretch {
+	all, room := s.stretches[:0], s.room[:0]
 	var open *stretch
-	room, from := make([]int, 0, s.nodes), 0 // of all stretches one behind the other; where the open one begins
-	for n, cpus := range s.cpus {
-		required := slices.Contains(s.job.Required, n)
-		switch {
-		case cpus == 0:
-			open = nil
-			continue
-		case open == nil, !required && len(open.nodes) > 0 && open.weight != s.c.weights[n]:
-			all = append(all, stretch{weight: s.c.weights[n], required: -1})
-			open, from = &all[len(all)-1], len(room)
-		}
-		if required {
-			if open.required < 0 {
-				open.required = n
+	from, previous := 0, -2 // where the open one begins in room; the node before
+	for w, word := range s.left {
+		for ; word != 0; word &= word - 1 {
+			n := w*64 + bits.TrailingZeros64(word)
+			required := len(s.shape.required) > 0 && slices.Contains(s.shape.required, n)
+			if n != previous+1 || !required && len(open.nodes) > 0 && open.weight != s.c.weights[n] {
+				all = append(all, stretch{weight: s.c.weights[n], required: -1})
+				open, from = &all[len(all)-1], len(room)
 			}
-			continue
+			previous = n
+			if required {
+				if open.required < 0 {
+					open.required = n
+				}
+				continue
+			}
+			room = append(room, n)
+			open.nodes, open.weight = room[from:], s.c.weights[n]
+			open.cpus += s.offered[n]
 		}
-		room = append(room, n)
-		open.nodes, open.weight = room[from:], s.c.weights[n]
-		open.cpus += cpus
 	}
+	s.stretches = all
 	return slices.DeleteFunc(all, func(s stretch) bool { return len(s.nodes) == 0 })
 }
 
@@ -351,38 +240,19 @@ func (s *search) stretches() []stretch {
 // weight the one with the fewest CPUs that has enough, and where none has enough the one with the
 // most.
 func (t *taking) bestFit() choice {
-	stretches := t.stretches()
+	stretches := t.findStretches()
 	for len(stretches) > 0 && t.allowed > 0 {
 		best, fits := 0, false
-		for i, s := range stretches {
+		for i := range stretches {
+			s, of := &stretches[i], &stretches[best]
 			enough := s.cpus >= t.cpus && len(s.nodes) >= t.nodes
-			of := &stretches[best]
 			switch {
 			case i == 0, of.required < 0 && s.required >= 0, s.weight < of.weight,
 				s.weight == of.weight && (enough && !fits || enough && s.cpus < of.cpus || !enough && s.cpus > of.cpus):
 				best, fits = i, enough
 			}
 		}
-		nodes := stretches[best].nodes
-		if of := stretches[best].required; of >= 0 { // upwards from the required node, then downwards
-			at, _ := slices.BinarySearch(nodes, of)
-			below := slices.Clone(nodes[:at])
-			slices.Reverse(below)
-			nodes = append(slices.Clone(nodes[at:]), below...)
-		} else if t.nodes <= 1 {
-			if one := t.tightest(nodes); one >= 0 {
-				nodes = []int{one}
-			}
-		}
-		for _, n := range nodes {
-			if t.allowed == 0 || t.enough() {
-				break
-			}
-			if stretches[best].required < 0 && t.allowed == 1 && t.search.cpus[n] < t.cpus {
-				continue
-			}
-			t.take(n)
-		}
+		t.takeStretch(&stretches[best])
 		if t.enough() {
 			return t.chosen
 		}
@@ -391,11 +261,37 @@ func (t *taking) bestFit() choice {
 	return nil
 }
 
+// takeStretch takes nodes of a stretch until the job has enough or may have no more: in the order of
+// their numbers; upwards from a required node, then downwards; or only the tightest, where one is
+// enough.
+func (t *taking) takeStretch(s *stretch) {
+	nodes := s.nodes
+	if s.required >= 0 {
+		at, _ := slices.BinarySearch(nodes, s.required)
+		below := slices.Clone(nodes[:at])
+		slices.Reverse(below)
+		nodes = append(slices.Clone(nodes[at:]), below...)
+	} else if t.nodes <= 1 {
+		if one := t.tightest(nodes); one >= 0 {
+			nodes = []int{one}
+		}
+	}
+	for _, n := range nodes {
+		if t.allowed == 0 || t.enough() {
+			break
+		}
+		if s.required < 0 && t.allowed == 1 && t.offered[n] < t.cpus {
+			continue
+		}
+		t.take(n)
+	}
+}
+
 // tightest is the first of the nodes with the fewest CPUs that are enough, or -1.
 func (t *taking) tightest(nodes []int) int {
 	one, least := -1, math.MaxInt
 	for _, n := range nodes {
-		if cpus := t.search.cpus[n]; cpus >= t.cpus && cpus < least {
+		if cpus := t.offered[n]; cpus >= t.cpus && cpus < least {
 			one, least = n, cpus
 		}
 	}
@@ -407,10 +303,8 @@ func (t *taking) tightest(nodes []int) int {
 func (t *taking) leastLoaded() choice {
 	conf := t.c.conf
 	weights := []int{}
-	for n, cpus := range t.search.cpus {
-		if cpus > 0 {
-			weights = append(weights, t.c.weights[n])
-		}
+	for n := range t.left.all {
+		weights = append(weights, t.c.weights[n])
 	}
 	slices.Sort(weights)
 	taken := map[int]bool{}
@@ -418,8 +312,8 @@ func (t *taking) leastLoaded() choice {
 		last := -1
 		for t.allowed > 0 {
 			best := -1
-			for n, cpus := range t.search.cpus {
-				if cpus == 0 || taken[n] || slices.Contains(t.job.Required, n) || t.c.weights[n] != weight {
+			for n := range t.left.all {
+				if taken[n] || slices.Contains(t.shape.required, n) || t.c.weights[n] != weight {
 					continue
 				}
 				if best < 0 || t.free.cpus[best]*conf.Nodes[n].CPUs() < t.free.cpus[n]*conf.Nodes[best].CPUs() {
@@ -439,148 +333,6 @@ func (t *taking) leastLoaded() choice {
 		}
 	}
 	return nil
-}
-
-// place is the nodes, CPUs and cores that the job of e gets among candidates now, or nil.
-func (c *Controller) place(e *entry, candidates nodeSet) []Placement {
-	chosen := c.choose(e, candidates, c.free)
-	if chosen == nil {
-		return nil
-	}
-	slices.SortFunc(chosen, func(a, b offer) int { return cmp.Compare(a.node, b.node) })
-	d := c.demandOf(e)
-	placed := make([]Placement, len(chosen))
-	cpus := d.distribute(chosen)
-	for i, o := range chosen {
-		node := &c.conf.Nodes[o.node]
-		p := Placement{Node: o.node, CPUs: cpus[i]}
-		if d.whole {
-			p.CPUs = node.CPUs()
-			for core := range node.CPUs() {
-				p.Cores = append(p.Cores, core)
-			}
-		} else {
-			p.Cores = c.pickCores(&d, e.job, o.node, cpus[i])
-			p.CPUs = len(p.Cores)
-		}
-		switch {
-		case !c.conf.Select.Memory:
-		case d.perCPU > 0:
-			p.Mem = d.perCPU * p.CPUs
-		case d.memory > 0:
-			p.Mem = d.memory
-		default:
-			p.Mem = node.Memory
-		}
-		placed[i] = p
-	}
-	return placed
-}
-
-// distribute is how many CPUs the job uses of each node: a task to each, then one each in turn
-// while the node has CPUs for another.
-func (d *demand) distribute(chosen choice) []int {
-	nodes := len(chosen)
-	cpus := max(nodes*max(d.perNode, 1), d.cpus, nodes*d.pnMin)
-	tasks := cpus
-	switch {
-	case d.perTask > 1 && d.perNode > 0:
-		tasks = d.perNode * nodes
-	case d.perTask > 1:
-		tasks = cpus / d.perTask
-	}
-	used, of := make([]int, nodes), make([]int, nodes)
-	given, crowded := 0, true // crowded: no node has CPUs for another task
-	give := func(i int) {
-		given++
-		of[i]++
-		used[i] = min(chosen[i].cpus, used[i]+d.perTask)
-	}
-	for i := range chosen {
-		if given == tasks {
-			break
-		}
-		give(i)
-		if used[i] < chosen[i].cpus {
-			crowded = false
-		}
-	}
-	for given < tasks {
-		room := false
-		for i := range chosen {
-			if given == tasks {
-				break
-			}
-			if !crowded && (chosen[i].cpus-used[i] < d.perTask || d.perNode > 0 && of[i] >= d.perNode) {
-				continue
-			}
-			give(i)
-			if chosen[i].cpus-used[i] >= d.perTask {
-				room = true
-			}
-		}
-		crowded = !room
-	}
-	return used
-}
-
-// pickCores is which free cores of a node the job gets, so many: sockets in turn, the lowest free
-// core of each. Where a task has several CPUs, as many whole tasks as fit into a socket come
-// first.
-func (c *Controller) pickCores(d *demand, j *Job, n, cpus int) []int {
-	node := &c.conf.Nodes[n]
-	free := make([][]int, node.Sockets)
-	left := 0
-	for core, taken := range c.cores[n] {
-		if !taken {
-			free[core/node.Cores] = append(free[core/node.Cores], core)
-			left++
-		}
-	}
-	if tasks := d.tasksKnown(j); len(j.GRES) > 0 && tasks > 0 {
-		for ; left > tasks*d.perTask; left-- { // the fullest socket gives back its last core
-			fullest := 0
-			for s := range free {
-				if len(free[s]) > len(free[fullest]) {
-					fullest = s
-				}
-			}
-			free[fullest] = free[fullest][:len(free[fullest])-1]
-		}
-	}
-	var cores []int
-	if d.perTask > 1 {
-		for s := range free {
-			n := min(len(free[s])/d.perTask*d.perTask, cpus-len(cores))
-			cores = append(cores, free[s][:n]...)
-			free[s] = free[s][n:]
-		}
-	}
-	for more := true; more && len(cores) < cpus; {
-		more = false
-		for s := range free {
-			if len(free[s]) > 0 && len(cores) < cpus {
-				cores = append(cores, free[s][0])
-				free[s] = free[s][1:]
-				more = true
-			}
-		}
-	}
-	slices.Sort(cores)
-	return cores
-}
-
-// tasksKnown is how many tasks each node has, where that is known before nodes are chosen, or 0.
-func (d *demand) tasksKnown(j *Job) int {
-	switch {
-	case d.perNode > 0:
-		return d.perNode
-	case d.oneNode:
-		return d.tasks
-	case d.tasks == j.Nodes:
-		return 1
-	}
-	return 0
 }
 
 // idleNodes is the nodes on which nothing runs.

@@ -39,6 +39,9 @@ func (c *Controller) Submit(now des.Time, j *Job) error {
 		c.prioritize(j, now) // priority/basic counts those that no nodes suit
 	}
 	if err != nil {
+		for _, e := range j.entries {
+			c.dropShape(e)
+		}
 		j.state, j.failed, j.entries = done, true, nil
 		if errors.Is(err, ErrConfiguration) { // there is a record of it, whose number nobody is told
 			c.retire(now, j)

@@ -1,0 +1,163 @@
+package slurm
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/gridslot/gridslot/des"
+)
+
+// The look into the future: when and where a job would start were nobody else to come.
+
+// forecast is what a look into the future has found for a shape among some nodes.
+type forecast struct {
+	among    nodeSet
+	nodes    nodeSet // nil: a job would not start at all, or, unless looked, not at once
+	atOnce   bool
+	ends     int64 // unless atOnce: the second in which the last job ends that has to
+	looked   bool  // beyond the present
+	reckoned int   // see Job.reckoned
+}
+
+// forecasts are the forecasts of a shape that hold in an era. A forecast depends on the nodes to choose
+// from, on the shape, on what runs where and until when, and on the weights of nodes; the time goes into
+// it only at the end, where a limit that has passed is taken for the next second. The era counts
+// everything else, so a forecast of the present era is what a look would find.
+type forecasts struct {
+	era uint64
+	all []forecast
+}
+
+// among is the forecast among some nodes. Where there is none yet it is nothing but the nodes.
+func (f *forecasts) among(era uint64, nodes nodeSet) (at *forecast, known bool) {
+	if f.era != era {
+		f.era, f.all = era, f.all[:0]
+	}
+	for i := range f.all {
+		if f.all[i].among.equal(nodes) {
+			return &f.all[i], true
+		}
+	}
+	f.all = append(f.all, forecast{among: nodes.clone()})
+	return &f.all[len(f.all)-1], false
+}
+
+// willRun is the second at which the job of e could start among some nodes were nobody else to come, and
+// on which of them; nil if it could not at all, or, with nowOnly, not now.
+func (c *Controller) willRun(e *entry, among nodeSet, now int64, nowOnly bool) (int64, nodeSet) {
+	var f *forecast
+	known := false
+	if c.conf.Preempt == "" {
+		f, known = c.shapeOf(e).forecasts.among(c.era, among)
+	} else { // whom it may preempt depends on who it is, and on the time
+		f = &forecast{among: among}
+	}
+	if !known || !f.looked && f.nodes == nil && !nowOnly {
+		c.look(e, f, now, nowOnly)
+	}
+	switch {
+	case f.nodes == nil, !f.atOnce && nowOnly:
+		return 0, nil
+	case f.atOnce:
+		e.job.reckoned = f.reckoned
+		return now, f.nodes
+	}
+	e.job.reckoned = f.reckoned
+	return max(f.ends, now+1), f.nodes
+}
+
+// endsTogether is the first window of ends that a look into the future takes together, in seconds,
+// and what its base is rounded to.
+const endsTogether = 30
+
+// look looks into the future. Running jobs are taken away by the ends of their limits, those together
+// that end within one window, and each window is twice as long as the last one: the start can be later
+// than it had to be.
+func (c *Controller) look(e *entry, f *forecast, now int64, nowOnly bool) {
+	found := func(chosen choice) bool {
+		if chosen == nil {
+			return false
+		}
+		f.nodes, f.reckoned = chosen.nodes(len(c.conf.Nodes)), e.job.reckoned
+		return true
+	}
+	s := c.newSearch(e, f.among, c.free)
+	if f.atOnce = found(s.run()); f.atOnce {
+		return
+	}
+	order := c.runningByLimit()
+	if nowOnly && c.conf.Preempt == "" {
+		return
+	}
+	c.later.copyFrom(c.free)
+	s.free = c.later
+	if victims := c.victims(e, c.instant(0, now)); len(victims) > 0 {
+		for _, j := range victims {
+			s.release(j)
+		}
+		if f.atOnce = found(s.run()); f.atOnce { // it starts now, or has them end now
+			return
+		}
+		order = slices.DeleteFunc(slices.Clone(order), func(j *Job) bool { return slices.Contains(victims, j) })
+	}
+	if nowOnly {
+		return
+	}
+	f.looked = true
+	window, base := int64(endsTogether), int64(0)
+	for k := 0; k < len(order); {
+		var last *Job
+		for k < len(order) {
+			j := order[k]
+			k++
+			if !j.nodes.meets(f.among) {
+				continue
+			}
+			end := c.limitSecond(j)
+			if base == 0 {
+				base = end + endsTogether - end%endsTogether
+			}
+			last = j
+			s.release(j)
+			if k < len(order) && c.limitSecond(order[k]) > base+window {
+				break
+			}
+		}
+		if last == nil {
+			break
+		}
+		for {
+			if scale := int64(c.conf.Schedule.WindowScale); scale > 0 {
+				window += scale
+			} else {
+				window *= 2
+			}
+			if k == len(order) || c.limitSecond(order[k]) <= base+window {
+				break
+			}
+		}
+		if found(s.run()) {
+			f.ends = c.limitSecond(last)
+			return
+		}
+	}
+}
+
+// runningByLimit is the running jobs in the order of their limits.
+func (c *Controller) runningByLimit() []*Job {
+	if c.byLimit == nil {
+		c.byLimit = slices.SortedFunc(slices.Values(c.running), func(a, b *Job) int {
+			return cmp.Or(cmp.Compare(c.limitSecond(a), c.limitSecond(b)), cmp.Compare(a.ID, b.ID))
+		})
+	}
+	return c.byLimit
+}
+
+// limitSecond is the second in which the running job reaches its limit, or the end of its grace time.
+func (c *Controller) limitSecond(j *Job) int64 {
+	ends := c.second(j.Start) + int64(j.Limit/des.Second)
+	if j.graceEnds > 0 {
+		ends = min(ends, c.second(j.graceEnds))
+	}
+	return ends
+}
