@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"iter"
 	"maps"
 	"slices"
 	"strconv"
@@ -259,87 +258,40 @@ func (f *filed) asked() *entity.Job {
 	return f.given
 }
 
-// out is what was out of service over [from, to): so many counted processors, or
-// those of these numbers.
-type out struct {
-	from, to   des.Time
-	processors int
-	place      []procset.Range
-}
-
-// outages reads what was out of service.
-func (c *fileChecker) outages(from io.Reader) error {
+// readOutages reads what was out of service.
+func (c *fileChecker) readOutages(from io.Reader) error {
 	r, err := newRowReader(from, "outages CSV", "from", "to")
 	if err != nil {
 		return err
 	}
+	ids := slices.Sorted(maps.Keys(c.nodes))
 	for r.next() {
-		o := out{from: field(r, "from", parseTime).value, to: des.Forever, place: field(r, "node", procset.Parse).value}
+		o := outage{from: field(r, "from", parseTime).value, to: des.Forever, place: field(r, "node", procset.Parse).value}
 		if text := r.text("to"); text != "" && text != des.Forever.String() {
 			o.to = field(r, "to", parseTime).value
 		}
 		if r.text("processors") != "" {
-			o.processors = int(field(r, "processors", parseWhole(32)).value)
+			o.count = int(field(r, "processors", parseWhole(32)).value)
 		}
 		if r.err != nil {
 			return r.err
 		}
-		if o.processors == 0 {
-			for _, p := range o.place {
-				o.processors += int(p.Last-p.First) + 1
+		counted := o.count == 0
+		for _, p := range o.place {
+			if counted {
+				o.count += int(p.Last-p.First) + 1
+			}
+			at, _ := slices.BinarySearch(ids, int(p.First))
+			for ; at < len(ids) && ids[at] <= int(p.Last); at++ { // a file may name any numbers
+				o.nodes = append(o.nodes, c.nodes[ids[at]])
 			}
 		}
 		if o.from < o.to {
-			c.down = append(c.down, o)
+			c.withheld = append(c.withheld, o)
 		}
 	}
-	slices.SortStableFunc(c.down, func(a, b out) int { return cmp.Compare(a.from, b.from) })
+	slices.SortStableFunc(c.withheld, func(a, b outage) int { return cmp.Compare(a.from, b.from) })
 	return r.err
-}
-
-// downOf are the outages of each processor or node of which it is known, in order of
-// their beginnings; to is the latest end up to there. A file may name any numbers: those
-// that the machine does not have are passed over.
-func (c *fileChecker) downOf() map[int32][]out {
-	of := map[int32][]out{}
-	ids := slices.Sorted(maps.Keys(c.nodes))
-	for _, o := range c.down {
-		for _, r := range o.place {
-			for p := range c.there(ids, r) {
-				if before := of[p]; len(before) > 0 {
-					o.to = max(o.to, before[len(before)-1].to)
-				}
-				of[p] = append(of[p], out{from: o.from, to: o.to})
-			}
-		}
-	}
-	return of
-}
-
-// there are the numbers of a range that the machine has: of its nodes, whose ids are in
-// order, or of its processors.
-func (c *fileChecker) there(ids []int, r procset.Range) iter.Seq[int32] {
-	return func(yield func(int32) bool) {
-		at, _ := slices.BinarySearch(ids, int(r.First))
-		for ; at < len(ids) && ids[at] <= int(r.Last); at++ {
-			if !yield(int32(ids[at])) {
-				return
-			}
-		}
-		for p := int(r.First); p < min(c.Processors, int(r.Last)+1); p++ {
-			if !yield(int32(p)) {
-				return
-			}
-		}
-	}
-}
-
-// onWhatIsDown checks that f did not have processor or node p while it was down.
-func (c *fileChecker) onWhatIsDown(f *filed, of map[int32][]out, p int32, until des.Time) {
-	downs := of[p]
-	if n, _ := slices.BinarySearchFunc(downs, until, func(o out, at des.Time) int { return cmp.Compare(o.from, at) }); n > 0 && downs[n-1].to > f.start && f.start < until {
-		c.violation(f, OnWhatIsDown, f.start, "has %d until %v, and it is down from %v on", p, until, downs[n-1].from)
-	}
 }
 
 // parseAfter reads "12 13:ok 14+30 15:submitted": jobs by their IDs, those that must have

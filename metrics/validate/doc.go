@@ -3,10 +3,12 @@
 // readily as one that is right; so the validators believe nothing, and share no
 // code with the engine or the policies.
 //
-// There are two. One watches a run, the other reads what a run has written:
+// There is one checker of capacity, processors, nodes, outages and promises. Two feeders tell it
+// of neutral events: one watches a run, the other reads what a run has written, and each checks
+// what only it can know:
 //
 //	Metascheduler --JobEvent--> Validator --+
-//	                                        +--> Report --> Violation, Violation ...
+//	                                        +--> checker --> Report --> Violation, ...
 //	jobs-POLICY.csv --+                     |
 //	                  +--> Jobs ------------+
 //	the trace --------+

@@ -95,7 +95,7 @@ type GridFiles struct {
 // is known, which must not take longer than the whole. Jobs that wait for others come when
 // these have ended as a whole.
 func Grid(files GridFiles, jobs iter.Seq[*entity.Job], sites []Site, rules Rules) (Report, error) {
-	c := &gridChecker{fileChecker: fileChecker{Rules: rules}, sites: map[string]*gridSite{}, parts: map[int64][]*part{}}
+	c := &gridChecker{fileChecker: *newFileChecker(rules), sites: map[string]*gridSite{}, parts: map[int64][]*part{}}
 	if err := c.trace(jobs); err != nil {
 		return Report{}, err
 	}

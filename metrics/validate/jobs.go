@@ -99,14 +99,8 @@ type Rules struct {
 // of no job of the trace an error, too. Time O(n log n), memory
 // about 350 bytes a job beside the job itself.
 func Jobs(r io.Reader, jobs iter.Seq[*entity.Job], rules Rules) (Report, error) {
-	c := fileChecker{Rules: rules, nodes: map[int]*entity.Node{}}
-	for i := range rules.Nodes {
-		c.nodes[rules.Nodes[i].ID] = &rules.Nodes[i]
-	}
-	if len(rules.Nodes) > 0 {
-		c.Promises, c.Processors = Promises{}, 0
-	}
-	if c.Head && c.Processors <= 0 {
+	c := newFileChecker(rules)
+	if c.promises.Head && c.size <= 0 {
 		return Report{}, errors.New("the number of processors is needed to check the promise to the head of the queue")
 	}
 	if err := c.trace(jobs); err != nil {
@@ -124,7 +118,7 @@ func Jobs(r io.Reader, jobs iter.Seq[*entity.Job], rules Rules) (Report, error) 
 		}
 	}
 	if rules.Outages != nil {
-		if err := c.outages(rules.Outages); err != nil {
+		if err := c.readOutages(rules.Outages); err != nil {
 			return Report{}, err
 		}
 	}
@@ -134,30 +128,48 @@ func Jobs(r io.Reader, jobs iter.Seq[*entity.Job], rules Rules) (Report, error) 
 	}
 	c.count()
 	if c.unforeseen() {
-		c.Promises = Promises{}
+		c.promises = Promises{}
 	}
 	for _, f := range c.jobs {
 		c.agree(f)
 	}
 	if c.turnedAway() {
-		c.Head = false
+		c.promises.Head = false
 	} else if !c.unforeseen() {
 		c.backfills()
 	}
+	begun := c.begun()
 	if len(c.nodes) > 0 {
-		c.onNodes()
+		c.onNodes(begun)
+	} else {
+		c.onProcessors(begun)
 	}
-	c.identities()
-	c.sweep()
+	c.void = c.voided(c.overruns())
+	c.replay(begun)
 	c.order()
-	c.promised()
+	c.first()
 	return c.report, nil
+}
+
+// newFileChecker is a checker of files by some rules. On named nodes neither promises nor numbers
+// of processors are checked.
+func newFileChecker(rules Rules) *fileChecker {
+	c := &fileChecker{Rules: rules, nodes: map[int]*entity.Node{}, byID: map[int64]*filed{}}
+	for i := range rules.Nodes {
+		c.nodes[rules.Nodes[i].ID] = &rules.Nodes[i]
+	}
+	c.checker.limit, c.wakes = rules.Limit, rules.Wakes
+	if len(rules.Nodes) == 0 {
+		c.promises, c.size, c.mayBeBusy = rules.Promises, rules.Processors, rules.Busy
+	}
+	return c
 }
 
 // filed is a job of the trace and what the file says of it.
 type filed struct {
 	job    *entity.Job
 	*row                 // nil: nothing
+	party  *party        // of a run, as the checker knows it
 	given  *entity.Job   // as it came, where job is one of its shapes
 	tries  []tried       // where the file of attempts is at hand
 	booked *flow.Booking // or nil
@@ -187,13 +199,13 @@ func (f *filed) planned() des.Time {
 
 type fileChecker struct {
 	Rules
+	checker
 	nodes    map[int]*entity.Node // by ID; none on counted processors
-	report   Report
-	jobs     []*filed // in the order of the trace
+	jobs     []*filed             // in the order of the trace
 	byID     map[int64]*filed
 	admitted []*filed // those of jobs that have a row and were not rejected
 	last     des.Time // the last instant of which the file knows
-	down     []out    // in order of their beginnings
+	withheld []outage // in order of their beginnings
 	// predicts tells that runtimes were predicted.
 	predicts bool
 	// followers tells that there are jobs that wait for others.
@@ -201,14 +213,21 @@ type fileChecker struct {
 }
 
 func (c *fileChecker) violation(f *filed, k Kind, at des.Time, format string, args ...any) {
-	if f.row != nil {
-		format = fmt.Sprintf("line %d: ", f.line) + format
+	c.checker.violation(c.partyOf(f), k, at, format, args...)
+}
+
+// partyOf is f as the checker knows it.
+func (c *fileChecker) partyOf(f *filed) *party {
+	if f.party == nil {
+		f.party = &party{id: f.job.ID}
+		if f.row != nil {
+			*f.party = party{id: f.job.ID, line: f.line, start: f.start, until: f.finish, over: f.finish == f.start, empty: f.empty()}
+		}
 	}
-	c.report.add(c.Limit, k, at, f.job.ID, format, args...)
+	return f.party
 }
 
 func (c *fileChecker) trace(jobs iter.Seq[*entity.Job]) error {
-	c.byID = map[int64]*filed{}
 	var before *entity.Job
 	for j := range jobs {
 		if c.byID[j.ID] != nil {
@@ -354,18 +373,16 @@ func (c *fileChecker) agree(f *filed) {
 	if f.success != (f.state == stateFinished) {
 		c.violation(f, Disagreement, j.Submit, "success is %v in the state %s", f.success, f.state)
 	}
-	if b := f.booked; b != nil && f.began() && f.start != b.Start {
-		c.violation(f, PromiseBroken, f.start, "an advance reservation that is for %v", b.Start)
+	if f.booked != nil && f.began() {
+		c.asBooked(c.partyOf(f), f.booked.Start)
 	}
-	if f.state == stateRejected && c.Processors > 0 && j.Request.Deadline == 0 && f.least() <= c.most() && f.booked == nil && !f.failed && len(f.tries) == 0 {
+	if f.state == stateRejected && c.size > 0 && j.Request.Deadline == 0 && f.least() <= c.most() && f.booked == nil && !f.failed && len(f.tries) == 0 {
 		c.violation(f, Missing, j.Submit, "rejected, though it wants %d of %d processors", f.least(), c.most())
 	}
 	if !f.began() {
 		return
 	}
-	if f.start < j.Submit {
-		c.violation(f, TooEarly, f.start, "started before its submission at %v", j.Submit)
-	}
+	c.notBefore(c.partyOf(f), j.Submit)
 	equalIfGiven(colWait, f.wait, f.start-j.Submit)
 	if !f.ended() {
 		return
@@ -461,7 +478,7 @@ func (f *filed) least() int {
 // unforeseen reports whether more happened than jobs that come, run once and end: what
 // was promised could not be kept then, and who stood before whom is not known.
 func (c *fileChecker) unforeseen() bool {
-	return len(c.down) > 0 || len(c.Bookings) > 0 || c.followers || slices.ContainsFunc(c.jobs, func(f *filed) bool {
+	return len(c.withheld) > 0 || len(c.Bookings) > 0 || c.followers || slices.ContainsFunc(c.jobs, func(f *filed) bool {
 		return f.row != nil && (f.again() || f.state == stateKilled && f.reason)
 	})
 }
@@ -533,48 +550,12 @@ func (c *fileChecker) begun() []*filed {
 	return list
 }
 
-// identities checks that no processor has two jobs at once, and that jobs have
-// as many as they asked for.
-func (c *fileChecker) identities() {
-	begun := c.begun()
-	if c.Processors <= 0 || !named(begun) {
-		return
-	}
-	latest := make([]*filed, c.Processors) // whoever has had each processor to the latest instant
-	down := c.downOf()
+// onProcessors takes in which processors each run had.
+func (c *fileChecker) onProcessors(begun []*filed) {
+	told := named(begun)
 	for _, f := range begun {
-		count, outside := 0, int32(-1)
-		var clash *filed
-		for _, r := range f.place {
-			count += int(r.Last-r.First) + 1
-			if int(r.Last) >= c.Processors {
-				outside = r.Last
-				continue
-			}
-			for p := r.First; p <= r.Last; p++ {
-				if len(down) > 0 && !f.empty() {
-					c.onWhatIsDown(f, down, p, f.finish)
-				}
-				before := latest[p]
-				if before != nil && (before == f || before.finish > f.start && f.start < f.finish) { // what takes no time keeps nobody off
-					clash = before
-				}
-				if before == nil || f.finish >= before.finish {
-					latest[p] = f
-				}
-			}
-		}
-		if count != f.job.Request.Nodes {
-			c.violation(f, TwoJobsOnOne, f.start, "has %d processors instead of %d", count, f.job.Request.Nodes)
-		}
-		if outside >= 0 {
-			c.violation(f, TwoJobsOnOne, f.start, "has processor %d of a cluster of %d", outside, c.Processors)
-		}
-		if clash == f {
-			c.violation(f, TwoJobsOnOne, f.start, "has a processor twice")
-		} else if clash != nil {
-			c.violation(f, TwoJobsOnOne, f.start, "has a processor that job %d (line %d) has until %s", clash.job.ID, clash.line, clash.finish)
-		}
+		p := c.partyOf(f)
+		p.count, p.placed, p.place = f.job.Request.Nodes, told, f.place
 	}
 }
 
@@ -588,32 +569,30 @@ func named(begun []*filed) bool {
 
 // order checks that jobs start in the order of submission.
 func (c *fileChecker) order() {
-	if !c.Order {
+	if !c.promises.Order {
 		return
 	}
 	var latest *filed // of those before, the one that starts last
 	for _, f := range c.admitted {
 		if latest != nil && f.start < latest.start {
-			c.violation(f, OutOfOrder, f.start, "started before job %d (line %d), which was submitted earlier", latest.job.ID, latest.line)
+			c.inOrder(c.partyOf(f), c.partyOf(latest))
 			continue
 		}
 		latest = f
 	}
 }
 
-// promised checks the first promise made to each job.
-func (c *fileChecker) promised() {
-	if !c.First {
+// first checks the first promise made to each job.
+func (c *fileChecker) first() {
+	if !c.promises.First {
 		return
 	}
-	overran := c.overruns()
 	for _, f := range c.admitted {
-		until := min(f.start, c.last)
-		switch {
-		case !f.promise.given && until > decided(c.Wakes, f.job.Submit):
+		p, until := c.partyOf(f), min(f.start, c.last)
+		if !f.promise.given && until > decided(c.wakes, f.job.Submit) {
 			c.violation(f, PromiseBroken, until, "waited without a promise (no %s in metadata)", promisedKey)
-		case f.promise.given && until > f.promise.value && !overran.during(f.job.Submit, until):
-			c.violation(f, PromiseBroken, until, "not started by %v, which it was promised first", f.promise.value)
 		}
+		p.first = promise{f.promise.value, moment{at: f.job.Submit}, f.promise.given}
+		c.promiseKept(p, until)
 	}
 }

@@ -37,11 +37,7 @@ func (c *fileChecker) nodesOf(f *filed) []*entity.Node {
 // A file does not tell how long each node was reserved: at least for as long as
 // the task takes there. So of a window with a rough right edge this is all, and of
 // a square one what a node did not need is not looked at.
-func (c *fileChecker) onNodes() {
-	latest := map[int]*filed{} // whoever has had each node last
-	until := map[int]des.Time{}
-	down := c.downOf()
-	begun := c.begun()
+func (c *fileChecker) onNodes(begun []*filed) {
 	told := named(begun)
 	for _, f := range begun {
 		q, longest, cost := &f.job.Request, des.Time(0), 0.0
@@ -67,6 +63,7 @@ func (c *fileChecker) onNodes() {
 			planned = f.predicted.value
 		}
 		var nodes []*entity.Node
+		p := c.partyOf(f)
 		if told {
 			nodes = c.nodesOf(f)
 		}
@@ -80,14 +77,11 @@ func (c *fileChecker) onNodes() {
 			reserved := des.Time(math.Ceil(float64(planned) / n.Perf))
 			longest = max(longest, reserved)
 			cost += float64(n.Price * reserved.Seconds())
-			if before := latest[n.ID]; before != nil && until[n.ID] > f.start {
-				c.violation(f, TwoJobsOnOne, f.start, "has node %d, which job %d (line %d) has until %v", n.ID, before.job.ID, before.line, until[n.ID])
-			}
-			latest[n.ID], until[n.ID] = f, min(f.start+max(partUp(reserved, run, planned)-about, 0), f.finish)
+			until := min(f.start+max(partUp(reserved, run, planned)-about, 0), f.finish)
 			if f.rough {
-				until[n.ID] = f.start // at least
+				until = f.start // at least
 			}
-			c.onWhatIsDown(f, down, int32(n.ID), until[n.ID])
+			p.tasks = append(p.tasks, task{n, until})
 		}
 		if nodes == nil {
 			continue

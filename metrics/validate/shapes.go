@@ -5,7 +5,6 @@ package validate
 
 import (
 	"math/big"
-	"slices"
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
@@ -53,24 +52,22 @@ func (v *Validator) shape(f *followed) {
 // resized takes in that f goes on in another shape.
 func (v *Validator) resized(f *followed) {
 	j := f.job
-	if f.start == v.now {
-		v.started = slices.DeleteFunc(v.started, func(s *followed) bool { return s == f })
-	}
+	v.recalled(f)
 	v.past(f)
 	if f.attempts++; len(j.Earlier()) != f.attempts {
 		v.violation(OutOfPlace, j, "has ended %d attempts, and it tells of %d", f.attempts, len(j.Earlier()))
 		return
 	}
 	a := &j.Earlier()[f.attempts-1]
-	if a.Start != f.start || a.End != v.now {
-		v.violation(OutOfPlace, j, "ran from %v to %v, and it tells of an attempt from %v to %v", f.start, v.now, a.Start, a.End)
+	if a.Start != f.start || a.End != v.c.now {
+		v.violation(OutOfPlace, j, "ran from %v to %v, and it tells of an attempt from %v to %v", f.start, v.c.now, a.Start, a.End)
 	}
 	v.did(f, a)
 	if a.Kept != a.Work {
 		v.violation(WrongRunTime, j, "was resized, and keeps %v of %v", a.Kept, a.Work)
 	}
-	v.leave(f, a.Place, &a.Window)
-	f.before, f.start = a.Place, v.now
+	v.leave(f, a.Place)
+	f.before, f.start = a.Place, v.c.now
 	was, _ := j.Job.In(f.asks.Nodes)
 	is, ok := j.Job.In(j.Reservation.Window.Nodes)
 	if !ok || j.Request.Nodes != is.Request.Nodes || j.Runtime != is.Runtime {
@@ -88,7 +85,8 @@ func (v *Validator) resized(f *followed) {
 	f.asks.Length = left + f.done // so that this is left
 	v.begins(f)
 	v.request(f)
-	v.started, v.resizes = append(v.started, f), true
+	v.c.resizes = true
+	v.begun(f)
 }
 
 // partOf is t*part/whole, rounded down; 0 of nothing.
@@ -102,15 +100,15 @@ func partOf(t, part, whole des.Time) des.Time {
 
 // keeps checks that f, which may have been resized, keeps as many of its processors
 // as it can.
-func (v *Validator) keeps(f *followed, count int) {
+func (v *Validator) keeps(f *followed) {
 	kept := 0
 	for _, b := range f.before {
-		for _, p := range f.job.Place {
+		for _, p := range f.place {
 			kept += max(0, int(min(b.Last, p.Last)-max(b.First, p.First))+1)
 		}
 	}
-	if kept < min(count, procset.Count(f.before)) {
-		v.violation(TwoJobsOnOne, f.job, "had the processors %s, and keeps %d of them on %s", processors(f.before), kept, processors(f.job.Place))
+	if kept < min(procset.Count(f.place), procset.Count(f.before)) {
+		v.violation(TwoJobsOnOne, f.job, "had the processors %s, and keeps %d of them on %s", processors(f.before), kept, processors(f.place))
 	}
 	f.before = nil
 }

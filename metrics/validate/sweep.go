@@ -1,7 +1,7 @@
 package validate
 
-// What is checked instant by instant: capacity, and the promise to the head of
-// the queue.
+// The replay of a file for the checker, instant by instant, and what the policy could reserve for
+// the head of the queue then.
 
 import (
 	"cmp"
@@ -11,20 +11,18 @@ import (
 	"github.com/gridslot/gridslot/entity"
 )
 
-// sweep goes through the instants in order: capacity, and the promise to the
-// head of the queue.
-func (c *fileChecker) sweep() {
-	if c.Processors <= 0 {
+// replay tells the checker what the file says, instant by instant. begun are all runs, in the
+// order of their starts, with what each of them had.
+func (c *fileChecker) replay(begun []*filed) {
+	if c.size <= 0 && len(c.nodes) == 0 {
 		return
 	}
-	starts := c.begun()
+	starts := begun
 	ends := slices.DeleteFunc(slices.Clone(starts), func(f *filed) bool { return f.finish == f.start || !f.ended() })
 	slices.SortStableFunc(ends, func(a, b *filed) int { return cmp.Compare(a.finish, b.finish) })
-	queue, submitted := c.admitted, c.admitted
+	queue, submitted, down := c.admitted, c.admitted, c.withheld
 	ahead := newReleases(starts)
-	head := headOfFile{overran: c.overruns()}
-	down := c.changes()
-	for free, spare := c.Processors, c.most(); ; { // spare: that may be busy besides
+	for {
 		t := des.Forever
 		if len(starts) > 0 {
 			t = min(t, starts[0].start)
@@ -36,95 +34,59 @@ func (c *fileChecker) sweep() {
 			t = min(t, submitted[0].job.Submit)
 		}
 		if len(down) > 0 {
-			t = min(t, down[0].at)
+			t = min(t, down[0].from)
 		}
 		if t == des.Forever {
 			break
 		}
-		lost, gone := 0, 0 // at this instant, with and without what comes back
-		for ; len(down) > 0 && down[0].at == t; down = down[1:] {
-			lost += down[0].processors
-			gone += max(down[0].processors, 0)
-			free -= down[0].processors
+		c.advance(t)
+		for ; len(down) > 0 && down[0].from == t; down = down[1:] {
+			c.outages = append(c.outages, &down[0])
 		}
 		for ; len(ends) > 0 && ends[0].finish == t; ends = ends[1:] {
-			free += ends[0].job.Request.Nodes
-			spare += ends[0].job.Request.Nodes
+			c.ends(ends[0].party)
 			ahead.add(ends[0], -ends[0].job.Request.Nodes)
 		}
-		if lost > 0 && free < 0 {
-			c.report.add(c.Limit, OnWhatIsDown, t, -1, "%d processors go out of service, and jobs have %d too many", lost, -free)
-		}
 		for ; len(starts) > 0 && starts[0].start == t; starts = starts[1:] {
-			f := starts[0]
-			left := free - f.job.Request.Nodes
-			if f.finish == f.start {
-				left += gone // it may have been there first, and on what came back
-			}
-			if left < 0 && !f.empty() {
-				c.violation(f, OverCapacity, t, "started on %d processors; %d of %d are free", f.job.Request.Nodes, max(free, 0), c.Processors)
-			}
-			if c.Busy != nil && f.job.Request.Nodes > spare && !f.empty() {
-				c.violation(f, OverCapacity, t, "started on %d processors; %d of %d may be busy besides", f.job.Request.Nodes, max(spare, 0), c.most())
-			}
-			if f.finish > f.start {
-				free = left
-				spare -= f.job.Request.Nodes
+			c.takes(starts[0].party)
+			if f := starts[0]; f.finish > f.start {
 				ahead.add(f, f.job.Request.Nodes)
 			}
 		}
+		c.settle()
 		for len(submitted) > 0 && submitted[0].job.Submit <= t {
 			submitted = submitted[1:]
 		}
-		if !c.Head {
+		if !c.promises.Head {
 			continue
 		}
 		for ; len(queue) > 0 && queue[0].start <= t; queue = queue[1:] {
-			c.headStarts(&head, queue[0], queue[0].start)
+			c.headStarts(c.partyOf(queue[0]), queue[0].start)
 		}
 		if len(queue) > 0 && queue[0].job.Submit <= t {
-			head.look(t, queue[0], ahead.shadow(t, queue[0].job.Request.Nodes-free))
+			c.shadows(c.partyOf(queue[0]), ahead.shadow(t, queue[0].job.Request.Nodes-(c.size-c.busy)))
 		}
 	}
-	if c.Head && len(queue) > 0 {
-		c.headStarts(&head, queue[0], c.last) // not before the run was stopped
+	if c.promises.Head && len(queue) > 0 {
+		c.headStarts(c.partyOf(queue[0]), c.last) // not before the run was stopped
 	}
 }
 
-// change is one of the processors that are out of service.
-type change struct {
-	at         des.Time
-	processors int
-}
-
-// changes are those of the counted processors, in order of time.
-func (c *fileChecker) changes() (all []change) {
-	for _, o := range c.down {
-		all = append(all, change{o.from, o.processors}, change{o.to, -o.processors})
+// shadows takes in that p, the head of the queue, has a shadow time. The policy may have
+// reserved the least one that there has been since p became the head.
+func (c *fileChecker) shadows(p *party, at des.Time) {
+	switch h := &c.head; {
+	case h.to != p:
+		c.promised(p, at, true, moment{at: c.now})
+	case at < h.bound:
+		c.promised(p, at, true, h.since)
 	}
-	slices.SortStableFunc(all, func(a, b change) int { return cmp.Compare(a.at, b.at) })
-	return all
 }
 
-// headOfFile is the first waiting job and the least shadow time it has had.
-type headOfFile struct {
-	job     *filed
-	since   des.Time // when it became the head
-	bound   des.Time
-	overran overrunSpans
-}
-
-func (h *headOfFile) look(now des.Time, f *filed, shadow des.Time) {
-	if h.job != f {
-		h.job, h.since, h.bound = f, now, shadow
-	}
-	h.bound = min(h.bound, shadow)
-}
-
-func (c *fileChecker) headStarts(h *headOfFile, f *filed, at des.Time) {
-	if h.job == f && at > decided(c.Wakes, h.bound) && !h.overran.during(h.since, at) {
-		c.violation(f, HeadDelayed, at, "the head of the queue, not started by its shadow time %v", h.bound)
-	}
+// voided reports whether a job ran past its estimate, or was corrected, while p waited for what
+// it was promised then.
+func (c *fileChecker) voided(overran overrunSpans) func(*party, moment) bool {
+	return func(p *party, since moment) bool { return overran.during(since.at, min(p.start, c.last)) }
 }
 
 // releases is the processors of the running jobs by estimated end: a binary

@@ -55,72 +55,39 @@ type Validator struct {
 	// Limit is how many violations are kept; 0 means 100.
 	Limit int
 
+	c       checker
 	meta    *entity.Metascheduler
-	report  Report
-	now     des.Time
 	live    map[*entity.Run]*followed
 	lastSeq int64
 	waiting []*followed // with Order: by seq; those that no longer wait are dropped at the front
-	head    headPromise
-	overran des.Time // when the last job left that had passed its estimate
-	moved   int64    // how often a job has got a longer window while it ran
-
-	busy    int                   // processors
-	started []*followed           // at this instant, in order
-	resizes bool                  // jobs have been resized at it
-	nodes   map[*entity.Node]span // the latest use of each
-	holders []*followed           // who has each processor, where there is a Placer
-
-	outages []outage // that are not over
+	overran des.Time    // when the last job left that had passed its estimate
+	moved   int64       // how often a job has got a longer window while it ran
+	started []*followed // at this instant, in order
 	gone    map[int64]gone
 }
 
 // followed is what the validator knows of a job that waits or runs.
 type followed struct {
+	party
 	job         *entity.Run
-	seq         int64
 	state       entity.RunState
-	start       des.Time
 	own         entity.Shape // what it asked for when it came
 	asks        entity.Shape // what it asks for: if it is moldable, in the shape that it has
-	done        des.Time     // of its runtime, kept from attempts that were preempted
-	setUp       des.Time     // of the attempt under way
+	done        des.Time     // of its runtime, kept from attempts that were preempted. Invariant: 0 <= done <= asks.Runtime
+	setUp       des.Time     // of the attempt under way. Invariant: 0 <= setUp
 	checkpoints entity.Checkpoints
-	attempts    int // that were preempted
-	place       []procset.Range
+	attempts    int             // that were preempted or resized. Invariant: len(job.Earlier()) == attempts
 	before      []procset.Range // what it had of place before it was resized
-	first, last des.Time        // promised starts, NeverPromised before the first
-	firstAt     moment          // when the first promise was made
-	lastAt      moment          // and the last
 
 	// Of the attempt under way:
 	prediction  des.Time   // of the whole runtime
-	corrections int        // that there have been
+	corrections int        // that there have been. Invariant: 0 <= corrections
 	planned     des.Time   // for how long it was planned when it began, on a node of performance 1
 	reserved    des.Time   // how long its window was then
-	tasks       []des.Time // likewise its tasks, where windows may be extended
+	reservedFor []des.Time // how long its tasks were reserved then, where windows may be extended
 }
 
-type headPromise struct {
-	job   *followed
-	bound des.Time // the earliest start promised while it has been the head
-	since moment   // when that was
-}
-
-// moment is when a promise was made.
-type moment struct {
-	at         des.Time
-	moved      int64    // as Validator.moved was
-	prediction des.Time // of the job that it was made to
-}
-
-func (v *Validator) moment(f *followed) moment { return moment{v.now, v.moved, f.job.Prediction()} }
-
-// span is the time for which a job has a node.
-type span struct {
-	job   *followed
-	until des.Time
-}
+func (v *Validator) moment(f *followed) moment { return moment{v.c.now, v.moved, f.job.Prediction()} }
 
 // Attach tells the validator what it is to validate.
 func (v *Validator) Attach(m *entity.Metascheduler) {
@@ -131,19 +98,19 @@ func (v *Validator) Attach(m *entity.Metascheduler) {
 }
 
 func (v *Validator) violation(k Kind, j *entity.Run, format string, args ...any) {
-	v.report.add(v.Limit, k, v.now, j.ID, format, args...)
+	v.c.report.add(v.Limit, k, v.c.now, j.ID, format, args...)
 }
 
 // Observe takes one event in.
 func (v *Validator) Observe(e entity.JobEvent) {
 	j := e.Run
-	if e.Time != v.now {
+	if e.Time != v.c.now {
 		v.settle()
-		if e.Time < v.now {
-			v.violation(OutOfPlace, j, "the job was %v at %v, after something that happened at %v", e.Kind, e.Time, v.now)
+		if e.Time < v.c.now {
+			v.violation(OutOfPlace, j, "the job was %v at %v, after something that happened at %v", e.Kind, e.Time, v.c.now)
+			v.c.now = e.Time
 		}
-		v.withheldBetween(e.Time)
-		v.now = e.Time
+		v.c.advance(e.Time)
 	}
 	if e.Kind == entity.JobSubmitted {
 		v.submitted(j)
@@ -166,11 +133,11 @@ func (v *Validator) Observe(e entity.JobEvent) {
 	switch e.Kind {
 	case entity.JobRejected:
 		f.state = entity.Rejected
-		v.report.Rejected++
+		v.c.report.Rejected++
 		v.ended(f, false)
 		delete(v.live, j)
 	case entity.JobPromised:
-		v.promised(f, e)
+		v.c.promised(&f.party, e.Start, e.Head, v.moment(f))
 	case entity.JobStarted:
 		v.start(f)
 	case entity.JobFinished, entity.JobKilled:
@@ -184,22 +151,14 @@ func (v *Validator) Observe(e entity.JobEvent) {
 	}
 }
 
-// wakes is when the policy is awake; the promise to the head binds from its next round on.
-func (v *Validator) wakes() entity.Wakes {
-	if v.meta == nil {
-		return entity.Wakes{}
-	}
-	return v.meta.Wakes
-}
-
 func (v *Validator) submitted(j *entity.Run) {
 	if v.live == nil {
 		v.live = map[*entity.Run]*followed{}
-		v.nodes = map[*entity.Node]span{}
 		v.lastSeq = -1
 		if v.meta != nil {
-			v.Overrun = v.meta.Overrun
+			v.Overrun, v.c.wakes = v.meta.Overrun, v.meta.Wakes
 		}
+		v.c.promises, v.c.size, v.c.limit, v.c.void = v.Promises, v.Processors, v.Limit, v.voided
 	}
 	if v.live[j] != nil || j.Seq() <= v.lastSeq {
 		v.violation(OutOfPlace, j, "the job was submitted as number %d after number %d", j.Seq(), v.lastSeq)
@@ -208,11 +167,11 @@ func (v *Validator) submitted(j *entity.Run) {
 		}
 	}
 	v.lastSeq = j.Seq()
-	v.report.Jobs++
-	if v.now < j.Submit || v.now > j.Submit && !j.Booked { // what is booked may be confirmed later
-		v.violation(OutOfPlace, j, "the job was submitted at %v, not at %v as in the trace", v.now, j.Submit)
+	v.c.report.Jobs++
+	if v.c.now < j.Submit || v.c.now > j.Submit && !j.Booked { // what is booked may be confirmed later
+		v.violation(OutOfPlace, j, "the job was submitted at %v, not at %v as in the trace", v.c.now, j.Submit)
 	}
-	f := &followed{job: j, seq: j.Seq(), state: entity.Waiting, first: entity.NeverPromised, last: entity.NeverPromised}
+	f := &followed{party: party{id: j.ID, seq: j.Seq(), run: j}, job: j, state: entity.Waiting}
 	f.own = v.ask(j.Job)
 	f.asks = f.own
 	if v.meta != nil && !j.Booked {
@@ -224,33 +183,11 @@ func (v *Validator) submitted(j *entity.Run) {
 	}
 }
 
-func (v *Validator) promised(f *followed, e entity.JobEvent) {
-	if v.First && f.last != entity.NeverPromised && e.Start > f.last && !v.voided(f, f.lastAt) {
-		v.violation(PromiseBroken, f.job, "the start promised for %v was moved to %v", f.last, e.Start)
-	}
-	if f.first == entity.NeverPromised {
-		f.first, f.firstAt = e.Start, v.moment(f)
-	}
-	f.last, f.lastAt = e.Start, v.moment(f)
-	if !v.Head || !e.Head {
-		return
-	}
-	h := &v.head
-	switch {
-	case h.job != f:
-		*h = headPromise{f, e.Start, v.moment(f)}
-	case e.Start > h.bound && !v.voided(f, h.since):
-		v.violation(HeadDelayed, f.job, "the hold for the head of the queue was moved from %v to %v", h.bound, e.Start)
-	default:
-		h.bound, h.since = e.Start, v.moment(f)
-	}
-}
-
-// voided reports whether a promise made to f is void: it is soft, and a job was
-// corrected since, or something else is predicted of f; or a job was past its estimate
+// voided reports whether a promise made to p is void: it is soft, and a job was
+// corrected since, or something else is predicted of p; or a job was past its estimate
 // then or later.
-func (v *Validator) voided(f *followed, since moment) bool {
-	if f.job.Soft() && (v.moved > since.moved || f.job.Prediction() != since.prediction) {
+func (v *Validator) voided(p *party, since moment) bool {
+	if p.run.Soft() && (v.moved > since.moved || p.run.Prediction() != since.prediction) {
 		return true
 	}
 	if v.Overrun != entity.OverrunExtend {
@@ -260,7 +197,7 @@ func (v *Validator) voided(f *followed, since moment) bool {
 		return true
 	}
 	for _, f := range v.live { // any one will do: the order does not matter
-		if f.state == entity.Running && v.now-f.start >= f.length() && f.span(f.asks.Runtime-f.done) > f.length() {
+		if f.state == entity.Running && v.c.now-f.start >= f.length() && f.span(f.asks.Runtime-f.done) > f.length() {
 			return true
 		}
 	}
@@ -269,33 +206,39 @@ func (v *Validator) voided(f *followed, since moment) bool {
 
 func (v *Validator) start(f *followed) {
 	j := f.job
-	f.state, f.start, f.before = entity.Running, v.now, nil
-	if v.now < j.Submit {
-		v.violation(TooEarly, j, "started before its submission at %v", j.Submit)
-	}
-	if j.Start != v.now {
+	f.state, f.start, f.before = entity.Running, v.c.now, nil
+	v.c.notBefore(&f.party, j.Submit)
+	if j.Start != v.c.now {
 		v.violation(OutOfPlace, j, "started, but its start says %v", j.Start)
 	}
-	if j.Booked && f.last != entity.NeverPromised && v.now != f.last {
-		v.violation(PromiseBroken, j, "an advance reservation that is for %v", f.last)
+	if j.Booked && f.last.made {
+		v.c.asBooked(&f.party, f.last.start)
 	}
 	if first := v.firstWaiting(); first != nil && first.seq < f.seq && !j.Booked {
-		v.violation(OutOfOrder, j, "started before %v, which was submitted earlier", first.job)
+		v.c.inOrder(&f.party, &first.party)
 	}
-	if v.Head && v.head.job == f {
-		if v.now > decided(v.wakes(), v.head.bound) && !v.voided(f, v.head.since) {
-			v.violation(HeadDelayed, j, "the head of the queue started after %v, which was held for it", v.head.bound)
-		}
-		v.head.job = nil
-	}
-	if v.First && f.first != entity.NeverPromised && v.now > f.first && !v.voided(f, f.firstAt) {
-		v.violation(PromiseBroken, j, "started after %v, which it was promised first", f.first)
-	}
+	v.c.headStarts(&f.party, v.c.now)
+	v.c.promiseKept(&f.party, v.c.now)
 	v.follows(f)
 	v.shape(f)
 	v.begins(f)
 	v.request(f)
+	v.begun(f)
+}
+
+// begun takes in that f has what it got from now on; settle tells the checker what it is.
+func (v *Validator) begun(f *followed) {
+	f.over, f.until = false, des.Forever
+	v.c.takes(&f.party)
 	v.started = append(v.started, f)
+}
+
+// recalled takes in that f gave up at the present instant what it got at it.
+func (v *Validator) recalled(f *followed) {
+	if f.start == v.c.now {
+		v.c.recalled(&f.party)
+		v.started = slices.DeleteFunc(v.started, func(s *followed) bool { return s == f })
+	}
 }
 
 // begins takes in how f is planned for the attempt that begins.
@@ -306,9 +249,9 @@ func (v *Validator) begins(f *followed) {
 	}
 	f.prediction, f.corrections = j.Prediction(), j.Corrections()
 	f.planned, f.reserved = f.toPlan(), j.Reservation.Window.Length()
-	if f.tasks = nil; j.Soft() {
+	if f.reservedFor = nil; j.Soft() {
 		for _, t := range j.Reservation.Window.Tasks {
-			f.tasks = append(f.tasks, t.End-v.now)
+			f.reservedFor = append(f.reservedFor, t.End-v.c.now)
 		}
 	}
 	if j.Request.Length != f.planned {
@@ -336,13 +279,15 @@ func (v *Validator) corrected(f *followed) {
 	switch more := j.Corrections() - f.corrections; {
 	case more < 0 || more > 1 || more == 0 && j.Prediction() != f.prediction:
 		v.violation(WrongRunTime, j, "was corrected %d times at once, from %v to %v", more, f.prediction, j.Prediction())
-	case more == 1 && v.now-f.start < first:
-		v.violation(WrongRunTime, j, "was corrected after %v, and %v were predicted", v.now-f.start, f.prediction)
+	case more == 1 && v.c.now-f.start < first:
+		v.violation(WrongRunTime, j, "was corrected after %v, and %v were predicted", v.c.now-f.start, f.prediction)
 	case more == 1 && j.Prediction() <= f.prediction:
 		v.violation(WrongRunTime, j, "was corrected from %v to %v", f.prediction, j.Prediction())
 	}
 	f.prediction, f.corrections = j.Prediction(), j.Corrections()
-	v.keepNodes(f)
+	for i := range w.Tasks {
+		v.c.extended(&f.party, f.task(i))
+	}
 }
 
 // request checks the window that f starts in. Prices may have changed since it was
@@ -412,11 +357,11 @@ func (v *Validator) firstWaiting() *followed {
 
 func (v *Validator) end(f *followed, killed bool) {
 	j := f.job
-	run := v.now - f.start
+	run := v.c.now - f.start
 	if killed {
-		v.report.Killed++
+		v.c.report.Killed++
 	} else {
-		v.report.Finished++
+		v.c.report.Finished++
 	}
 	v.past(f)
 	if v.meta != nil {
@@ -432,7 +377,7 @@ func (v *Validator) end(f *followed, killed bool) {
 	} else if killed != cut {
 		v.violation(WrongRunTime, j, "ran for %v of %v: killed is %v", run, j.Runtime, killed)
 	}
-	v.leave(f, j.Place, &j.Reservation.Window)
+	v.leave(f, j.Place)
 	f.state = entity.Finished
 	v.ended(f, !killed)
 	delete(v.live, j)
@@ -441,8 +386,8 @@ func (v *Validator) end(f *followed, killed bool) {
 // past notes whether f, which leaves, has passed its estimate.
 func (v *Validator) past(f *followed) {
 	length := f.length()
-	if v.now-f.start >= length && f.span(f.asks.Runtime-f.done) > length && f.job.Reservation.Window.Tasks == nil {
-		v.overran = v.now
+	if v.c.now-f.start >= length && f.span(f.asks.Runtime-f.done) > length && f.job.Reservation.Window.Tasks == nil {
+		v.overran = v.c.now
 	}
 }
 
@@ -494,35 +439,11 @@ func (f *followed) taskTime(reserved des.Time) des.Time {
 // leave has f give up what it has had since an instant before this one, which
 // makes room for whatever starts at this instant. What has begun at this instant
 // is settled when the instant is over.
-func (v *Validator) leave(f *followed, place []procset.Range, w *entity.Window) {
-	if f.start == v.now {
-		return
-	}
-	v.busy -= v.counted(f)
-	for _, t := range w.Tasks {
-		if use := v.nodes[t.Node]; use.job == f {
-			v.nodes[t.Node] = span{f, min(use.until, v.now)}
-		}
-	}
-	if f.place == nil {
-		return
-	}
-	if !slices.Equal(f.place, place) {
+func (v *Validator) leave(f *followed, place []procset.Range) {
+	if f.start < v.c.now && f.place != nil && !slices.Equal(f.place, place) {
 		v.violation(TwoJobsOnOne, f.job, "had the processors %s, and now it tells of %s", processors(f.place), processors(place))
 	}
-	v.release(f)
-}
-
-// release has f give back its processors.
-func (v *Validator) release(f *followed) {
-	for _, r := range f.place {
-		for p := r.First; p <= r.Last; p++ {
-			if v.holders[p] == f {
-				v.holders[p] = nil
-			}
-		}
-	}
-	f.place = nil
+	v.c.ends(&f.party)
 }
 
 func processors(place []procset.Range) string {
@@ -532,16 +453,14 @@ func processors(place []procset.Range) string {
 // requeued takes in that f was preempted.
 func (v *Validator) requeued(f *followed) {
 	j := f.job
-	if f.start == v.now {
-		v.started = slices.DeleteFunc(v.started, func(s *followed) bool { return s == f })
-	}
+	v.recalled(f)
 	v.past(f)
 	f.attempts++
 	if n := len(j.Earlier()); n == f.attempts {
 		v.attempt(f, &j.Earlier()[n-1])
 	} else {
 		v.violation(OutOfPlace, j, "preempted %d times, and it tells of %d attempts before", f.attempts, n)
-		v.leave(f, f.place, &j.Reservation.Window)
+		v.leave(f, f.place)
 	}
 	f.done, f.setUp = j.Done(), 0
 	if f.done == 0 && len(j.Shapes) > 0 {
@@ -553,10 +472,7 @@ func (v *Validator) requeued(f *followed) {
 		v.violation(WrongRunTime, j, "is planned for %v now, and it is to run for %v", j.Request.Length, f.toPlan())
 	}
 	f.state = entity.Waiting
-	f.first, f.last = entity.NeverPromised, entity.NeverPromised
-	if h := v.head.job; h != nil && f.seq < h.seq {
-		v.head.job = nil // f stands in front of it now
-	}
+	v.c.waitsAgain(&f.party)
 	if v.Order {
 		bySeq := func(a *followed, seq int64) int { return cmp.Compare(a.seq, seq) }
 		if i, found := slices.BinarySearchFunc(v.waiting, f.seq, bySeq); !found {
@@ -568,24 +484,24 @@ func (v *Validator) requeued(f *followed) {
 // attempt checks the attempt of f that ends now, by a preemption.
 func (v *Validator) attempt(f *followed, a *entity.Attempt) {
 	j := f.job
-	if a.Start != f.start || a.End != v.now {
-		v.violation(OutOfPlace, j, "ran from %v to %v, and it tells of an attempt from %v to %v", f.start, v.now, a.Start, a.End)
+	if a.Start != f.start || a.End != v.c.now {
+		v.violation(OutOfPlace, j, "ran from %v to %v, and it tells of an attempt from %v to %v", f.start, v.c.now, a.Start, a.End)
 	}
-	if kept := j.Done() - f.done; kept != a.Kept || kept < 0 || kept > f.progress(v.now-f.start, &a.Window) {
-		v.violation(WrongRunTime, j, "%v of its runtime is kept of a run of %v", kept, v.now-f.start)
+	if kept := j.Done() - f.done; kept != a.Kept || kept < 0 || kept > f.progress(v.c.now-f.start, &a.Window) {
+		v.violation(WrongRunTime, j, "%v of its runtime is kept of a run of %v", kept, v.c.now-f.start)
 	}
 	if v.meta != nil {
 		v.did(f, a)
 	}
-	v.leave(f, a.Place, &a.Window)
+	v.leave(f, a.Place)
 }
 
 // did checks what the attempt of f that ends now says of its work.
 func (v *Validator) did(f *followed, a *entity.Attempt) {
-	span := f.passed(v.now-f.start, &a.Window)
+	span := f.passed(v.c.now-f.start, &a.Window)
 	work := min(f.work(span), f.asks.Runtime-f.done)
 	if a.Work != work || a.Overhead != span-work {
-		v.violation(WrongRunTime, f.job, "an attempt of %v tells of %v of work and %v beside it, not %v and %v", v.now-f.start, a.Work, a.Overhead, work, span-work)
+		v.violation(WrongRunTime, f.job, "an attempt of %v tells of %v of work and %v beside it, not %v and %v", v.c.now-f.start, a.Work, a.Overhead, work, span-work)
 	}
 }
 
@@ -610,129 +526,60 @@ func (f *followed) passed(t des.Time, w *entity.Window) des.Time {
 	return des.Time(product.Quo(product, big.NewInt(int64(whole))).Int64())
 }
 
-// counted is how many counted processors f occupies.
-func (v *Validator) counted(f *followed) int {
-	if f.job.Reservation.Window.Tasks != nil {
-		return 0
-	}
-	return f.asks.Nodes
-}
-
 // InstantOver tells that everything of an instant has been observed: only then
 // is Run.Place known. Where nobody tells so, the first event of a later instant
 // does.
 func (v *Validator) InstantOver(des.Time) { v.settle() }
 
-// settle ends the instant: whatever ended has made room, and whatever started
-// takes it, in order; what did both at this instant came and went in between. Where
-// jobs were resized meanwhile, it may have been where they are now.
+// settle tells the checker what those have that started at the present instant, which is over.
 func (v *Validator) settle() {
 	for _, f := range v.started {
-		over := f.state != entity.Running
-		if over && (v.resizes || f.job.Request.Length == 0) {
-			continue // reserved for no time at all, it takes no one's room
+		w := &f.job.Reservation.Window
+		if f.empty = f.job.Request.Length == 0; f.state != entity.Running {
+			f.over, f.until = true, f.start
 		}
-		v.busy += v.counted(f)
-		if v.Processors > 0 && v.busy > v.Processors {
-			v.violation(OverCapacity, f.job, "started on %d processors; %d of %d are busy now", f.asks.Nodes, v.busy, v.Processors)
+		f.count, f.tasks = f.asks.Nodes, f.tasks[:0]
+		for i := range w.Tasks {
+			f.count, f.tasks = 0, append(f.tasks, f.task(i))
 		}
-		v.occupyNodes(f, over)
-		v.occupyPlace(f, over)
-		if over {
-			v.busy -= v.counted(f)
-		}
+		v.place(f)
 	}
-	v.onWhatIsDown(v.started)
-	v.started, v.resizes = v.started[:0], false
+	v.started = v.started[:0]
+	v.c.settle()
 }
 
-func (v *Validator) occupyNodes(f *followed, over bool) {
-	for _, t := range f.job.Reservation.Window.Tasks {
-		if use := v.nodes[t.Node]; use.until > f.start {
-			v.violation(TwoJobsOnOne, f.job, "started on node %d, which %v has until %v", t.Node.ID, use.job.job, use.until)
-		}
-		v.nodes[t.Node] = span{f, f.start}
-	}
-	if !over {
-		v.keepNodes(f)
-	}
-}
-
-// keepNodes notes until when f has its nodes: to the real ends of its tasks, or to the
-// end of its window, which may be extended before it is over.
-func (v *Validator) keepNodes(f *followed) {
-	for i, t := range f.job.Reservation.Window.Tasks {
-		until := f.start + min(f.taskTime(f.reservedFor(i)), t.End-f.start)
-		if use := v.nodes[t.Node]; use.job != f && until > v.now {
-			v.violation(TwoJobsOnOne, f.job, "runs on on node %d, which %v has until %v", t.Node.ID, use.job.job, use.until)
-		}
-		for _, o := range v.outages {
-			if f.start < v.now && o.node == t.Node && o.from < until && v.now < o.to {
-				v.violation(OnWhatIsDown, f.job, "runs on on node %d, which is withheld over [%v, %v)", t.Node.ID, o.from, o.to)
-			}
-		}
-		if f.start == v.now || until > v.now {
-			v.nodes[t.Node] = span{f, until}
-		}
-	}
-}
-
-// reservedFor is how long f's i-th task was reserved when it began.
-func (f *followed) reservedFor(i int) des.Time {
-	if f.tasks != nil {
-		return f.tasks[i]
-	}
-	return f.job.Reservation.Window.Tasks[i].End - f.start
-}
-
-// occupyPlace checks which processors f has, where there is a Placer.
-func (v *Validator) occupyPlace(f *followed, over bool) {
+// place takes in which processors f has, where there is a Placer. Of a job that came and went
+// only their number is of interest, and where it was reserved no time not even that.
+func (v *Validator) place(f *followed) {
 	j := f.job
-	placed := len(j.Place) > 0 || v.meta != nil && v.meta.Placer != nil
-	if !placed || j.Reservation.Window.Tasks != nil {
-		return
+	f.place, f.placed = nil, (len(j.Place) > 0 || v.meta != nil && v.meta.Placer != nil) && j.Reservation.Window.Tasks == nil
+	if f.over && (v.c.resizes || f.empty) {
+		f.placed = false
 	}
-	if over {
-		if n := procset.Count(j.Place); n != f.asks.Nodes {
-			v.violation(TwoJobsOnOne, j, "has %d processors instead of %d", n, f.asks.Nodes)
-		}
-		return // it has kept no one off its processors
-	}
-	count := 0
-	var clash *followed
-	for _, r := range j.Place {
-		if r.First < 0 || r.Last < r.First || v.Processors > 0 && int(r.Last) >= v.Processors {
-			v.violation(TwoJobsOnOne, j, "has the processors %s of a cluster of %d", processors(j.Place), v.Processors)
-			return
-		}
-		count += int(r.Last-r.First) + 1
-		if more := int(r.Last) + 1 - len(v.holders); more > 0 {
-			v.holders = append(v.holders, make([]*followed, more)...)
-		}
-		for p := r.First; p <= r.Last; p++ {
-			if v.holders[p] != nil {
-				clash = v.holders[p]
-			}
-			v.holders[p] = f
+	if f.placed {
+		f.place = slices.Clone(j.Place)
+		if !f.over {
+			v.keeps(f)
 		}
 	}
-	if count != f.asks.Nodes {
-		v.violation(TwoJobsOnOne, j, "has %d processors instead of %d", count, f.asks.Nodes)
+}
+
+// task is f's i-th task, which has its node to its real end, or to the end of its window, which
+// may be extended before it is over.
+func (f *followed) task(i int) task {
+	t := &f.job.Reservation.Window.Tasks[i]
+	reserved := t.End - f.start
+	if f.reservedFor != nil {
+		reserved = f.reservedFor[i]
 	}
-	v.keeps(f, count)
-	if clash == f {
-		v.violation(TwoJobsOnOne, j, "has a processor twice")
-	} else if clash != nil {
-		v.violation(TwoJobsOnOne, j, "has a processor of %v, which still runs", clash.job)
-	}
-	f.place = slices.Clone(j.Place)
+	return task{t.Node, f.start + min(f.taskTime(reserved), t.End-f.start)}
 }
 
 // Report says what was found up to now. Where the run is complete, every job
 // must have come to an end: one that has not is a violation.
 func (v *Validator) Report(complete bool) Report {
 	v.settle()
-	report := v.report
+	report := v.c.report
 	report.Violations = slices.Clone(report.Violations)
 	report.Unfinished = len(v.live)
 	if !complete {
@@ -744,7 +591,7 @@ func (v *Validator) Report(complete bool) Report {
 	}
 	slices.SortFunc(left, func(a, b *followed) int { return cmp.Compare(a.seq, b.seq) })
 	for _, f := range left {
-		report.add(v.Limit, Missing, v.now, f.job.ID, "the job was left %v", f.state)
+		report.add(v.Limit, Missing, v.c.now, f.job.ID, "the job was left %v", f.state)
 	}
 	return report
 }

@@ -105,7 +105,7 @@ func TestValidatorRejects(t *testing.T) {
 			s.start(9*sec, b)
 			s.tell(10*sec, entity.JobFinished, a)
 			s.tell(19*sec, entity.JobFinished, b)
-		}, OverCapacity, "at 9, job 2: over capacity: started on 2 processors; 5 of 4 are busy now"},
+		}, OverCapacity, "at 9, job 2: over capacity: started on 2 processors; 1 of 4 are free"},
 		{"too much for an instant", Validator{Processors: 4}, func(s *story) {
 			a, b := s.submit(0, tenSeconds(1, 3)), s.submit(0, job(2, 0, 2, sec, 0))
 			s.start(0, a)
@@ -121,7 +121,7 @@ func TestValidatorRejects(t *testing.T) {
 				s.start(0, j)
 				defer s.tell(10*sec, entity.JobFinished, j)
 			}
-		}, TwoJobsOnOne, "job 1: two jobs on one processor: started on node 9, which job 0 has until 10"},
+		}, TwoJobsOnOne, "job 1: two jobs on one processor: has node 9, which job 0 has until 10"},
 		{"start before submission", Validator{}, func(s *story) {
 			j := job(1, 5*sec, 1, sec, sec)
 			r := s.submit(5*sec, j)
@@ -154,7 +154,7 @@ func TestValidatorRejects(t *testing.T) {
 			s.promise(0, a, 10*sec)
 			s.start(11*sec, a)
 			s.tell(21*sec, entity.JobFinished, a)
-		}, HeadDelayed, "started after 10, which was held for it"},
+		}, HeadDelayed, "the head of the queue, not started by its shadow time 10"},
 		{"a reservation moved later", Validator{Promises: Promises{First: true}}, func(s *story) {
 			a := s.submit(0, tenSeconds(1, 3))
 			s.promise(0, a, 10*sec)
@@ -168,7 +168,7 @@ func TestValidatorRejects(t *testing.T) {
 			s.promise(0, a, 10*sec)
 			s.start(11*sec, a)
 			s.tell(21*sec, entity.JobFinished, a)
-		}, PromiseBroken, "started after 10, which it was promised first"},
+		}, PromiseBroken, "not started by 10, which it was promised first"},
 		{"a run cut short", Validator{}, func(s *story) {
 			a := s.submit(0, tenSeconds(1, 3))
 			s.start(0, a)
@@ -305,7 +305,7 @@ func TestValidatorRejects(t *testing.T) {
 			a.Place = processorRange(2, 4)
 			s.start(0, a)
 			s.tell(10*sec, entity.JobFinished, a)
-		}, TwoJobsOnOne, "has the processors 2-4 of a cluster of 4"},
+		}, TwoJobsOnOne, "has processor 4 of a cluster of 4"},
 		{"processors that change while the job runs", Validator{Processors: 4}, func(s *story) {
 			a, b := s.submit(0, tenSeconds(1, 3)), s.submit(0, tenSeconds(2, 1))
 			a.Place, b.Place = processorRange(0, 2), processorRange(3, 3)
@@ -382,7 +382,7 @@ func TestValidatorRejects(t *testing.T) {
 			s.tell(21*sec, entity.JobFinished, a)
 			s.start(21*sec, b)
 			s.tell(31*sec, entity.JobFinished, b)
-		}, HeadDelayed, "started after 10, which was held for it"},
+		}, HeadDelayed, "the head of the queue, not started by its shadow time 10"},
 		{"a lost job", Validator{}, func(s *story) { s.submit(0, tenSeconds(1, 3)) },
 			Missing, "job 1: missing: the job was left waiting"},
 	} {

@@ -1,0 +1,465 @@
+package validate
+
+// The one checker of a schedule. It is told of neutral events, in order of time, by a feeder: a
+// Validator that observes a run, or a fileChecker that replays what a run has written.
+//
+//	JobEvents -> Validator ---+  promised, started, ended, withheld, ...
+//	                          +---------------------------------------> checker -> Report
+//	files --> fileChecker ----+
+//
+// An instant has an order of its own: whatever ends at it makes room first, then outages begin
+// and end, and then whatever starts takes its room.
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/procset"
+)
+
+// checker holds a schedule to what any schedule must keep of the machine (its size, its
+// processors and nodes, outages), and to what the policy promises about starts.
+type checker struct {
+	promises Promises
+	// size is the number of counted processors. Invariant: 0 <= size; of 0 neither capacity nor
+	// the numbers of processors are checked.
+	size int
+	// mayBeBusy, if set, is the number of processors that may be busy under a power cap.
+	// Invariant: 0 <= *mayBeBusy <= size.
+	mayBeBusy *int
+	// wakes is when the policy decides: a promise to the head binds from its next round on.
+	wakes entity.Wakes
+	// void reports whether a promise made to p is void, because it was made before something
+	// that the policy could not foresee.
+	void   func(p *party, since moment) bool
+	limit  int // of violations; see Report.add
+	report Report
+
+	now des.Time // Invariant: never decreases
+	// busy counts the processors of parties that have begun, and have not ended.
+	busy int
+	// down counts the processors of outages that are under way. Invariant: 0 <= down.
+	down int
+	// came are the parties that start at now, in order; settle gives them their room.
+	came []*party
+	// resizes reports that jobs are resized at now: what came and went then may have been
+	// where they are now.
+	resizes    bool
+	outages    []*outage // under way, or announced
+	processors []tenure  // by number
+	named      map[*entity.Node]*tenure
+	head       headPromise
+}
+
+// party is a job, or one attempt of a job, as the checker knows it.
+type party struct {
+	id   int64
+	line int   // of the file; 0 where an observer tells of it
+	seq  int64 // its place in the order of submission
+	// count is the number of counted processors that it takes; 0 on named nodes.
+	count int
+	// start and until bound its run. until is Forever as long as the feeder does not know the
+	// end. Invariant: start <= until.
+	start, until des.Time
+	// over reports that it ended at the instant at which it began: it came and went before
+	// others of that instant, so that it keeps nobody off.
+	over bool
+	// empty reports that it was reserved no time at all: it takes no one's room.
+	empty bool
+	// placed reports that the feeder knows which processors it has; place are these.
+	placed bool
+	place  []procset.Range
+	tasks  []task // on named nodes
+
+	first, last promise     // of its start
+	run         *entity.Run // nil where files tell of it
+}
+
+// task is the part of a party on a node, which it has until an instant.
+type task struct {
+	node  *entity.Node
+	until des.Time
+}
+
+// tenure is who had a processor or node last. Invariant: by has it no longer than until.
+type tenure struct {
+	by    *party
+	until des.Time
+	told  bool // that it is down meanwhile
+}
+
+// outage is capacity that no job may have over [from, to): so many counted processors, where
+// known those of some numbers, or nodes.
+type outage struct {
+	hold     *entity.Hold // where an observer tells of it
+	from, to des.Time
+	count    int
+	place    []procset.Range
+	nodes    []*entity.Node
+	begun    bool // Invariant: false before from
+}
+
+// moment is when a promise was made.
+type moment struct {
+	at         des.Time
+	moved      int64    // how many jobs had got a longer window while they ran
+	prediction des.Time // of the runtime of the job that it was made to
+}
+
+// promise is a start that a job was promised. The zero value is none.
+type promise struct {
+	start des.Time
+	since moment
+	made  bool
+}
+
+// headPromise is the earliest start promised to the head of the queue while it was the head.
+type headPromise struct {
+	to    *party // nil: nobody
+	bound des.Time
+	since moment
+}
+
+func (c *checker) violation(p *party, k Kind, at des.Time, format string, args ...any) {
+	if p.line > 0 {
+		format = fmt.Sprintf("line %d: ", p.line) + format
+	}
+	c.report.add(c.limit, k, at, p.id, format, args...)
+}
+
+// String names p in a sentence about another one.
+func (p *party) String() string {
+	if p.line > 0 {
+		return fmt.Sprintf("job %d (line %d)", p.id, p.line)
+	}
+	return fmt.Sprintf("job %d", p.id)
+}
+
+// advance goes on to an instant: everything before it has been told, and outages that were
+// announced begin meanwhile.
+func (c *checker) advance(to des.Time) {
+	c.settle()
+	for {
+		next := to
+		for _, o := range c.outages {
+			if !o.begun && o.from > c.now {
+				next = min(next, o.from)
+			}
+		}
+		if next == to {
+			break
+		}
+		c.now = next
+		c.settle()
+	}
+	c.now = max(c.now, to)
+}
+
+// settle ends the present instant. It may be called again where more is told of the instant.
+func (c *checker) settle() {
+	gone := c.beginOutages()
+	for _, p := range c.came {
+		if p.over && (c.resizes || p.empty) {
+			c.occupyProcessors(p)
+			continue
+		}
+		c.fit(p, gone)
+		if !p.over {
+			c.busy += p.count
+		}
+		c.occupyNodes(p)
+		c.occupyProcessors(p)
+	}
+	c.came, c.resizes = c.came[:0], false
+}
+
+// beginOutages has outages begin and end that do so at now, and reports those that take what
+// parties have. gone is the number of processors that go out of service at now: a party that
+// came and went may have been there before.
+func (c *checker) beginOutages() (gone int) {
+	if len(c.outages) == 0 {
+		c.down = 0
+		return 0
+	}
+	before, begins := 0, false
+	c.down = 0
+	for _, o := range c.outages {
+		if o.from < c.now && c.now <= o.to {
+			before += o.count
+		}
+		if o.from <= c.now && c.now < o.to {
+			c.down += o.count
+			begins = begins || !o.begun
+		}
+		if o.from == c.now {
+			gone += o.count
+		}
+	}
+	if lost := c.down - before; begins && lost > 0 && c.size > 0 && c.busy+c.down > c.size {
+		c.report.add(c.limit, OnWhatIsDown, c.now, -1, "%d processors go out of service, and jobs have %d too many", lost, c.busy+c.down-c.size)
+	}
+	for _, o := range c.outages {
+		if o.begun || o.from > c.now || c.now >= o.to {
+			continue
+		}
+		o.begun = true
+		for _, r := range o.place {
+			for n := int(max(r.First, 0)); n <= int(r.Last) && n < len(c.processors); n++ {
+				c.overtaken(&c.processors[n], n, o)
+			}
+		}
+		for _, n := range o.nodes {
+			if t := c.named[n]; t != nil {
+				c.overtaken(t, n.ID, o)
+			}
+		}
+	}
+	c.outages = slices.DeleteFunc(c.outages, func(o *outage) bool { return o.to <= c.now })
+	return gone
+}
+
+// overtaken checks that nobody has a processor or node when an outage of it begins.
+func (c *checker) overtaken(t *tenure, number int, o *outage) {
+	if t.by != nil && t.until > c.now && t.by.start < o.to && !t.told {
+		t.told = true
+		c.onWhatIsDown(t.by, number, t.until, o)
+	}
+}
+
+func (c *checker) onWhatIsDown(p *party, number int, until des.Time, o *outage) {
+	if until == des.Forever && p.line == 0 {
+		c.violation(p, OnWhatIsDown, c.now, "has %d, and it is down from %v on", number, o.from)
+		return
+	}
+	c.violation(p, OnWhatIsDown, p.start, "has %d until %v, and it is down from %v on", number, until, o.from)
+}
+
+// fit checks that there is room for what starts.
+func (c *checker) fit(p *party, gone int) {
+	if c.size <= 0 || p.count == 0 {
+		return
+	}
+	free := c.size - c.down - c.busy
+	left := free - p.count
+	if p.over {
+		left += gone // it may have been there first, and on what came back
+	}
+	if left < 0 {
+		c.violation(p, OverCapacity, c.now, "started on %d processors; %d of %d are free", p.count, max(free, 0), c.size)
+	}
+	if c.mayBeBusy != nil && p.count > *c.mayBeBusy-c.busy {
+		c.violation(p, OverCapacity, c.now, "started on %d processors; %d of %d may be busy besides", p.count, max(*c.mayBeBusy-c.busy, 0), *c.mayBeBusy)
+	}
+}
+
+// occupyNodes checks that nobody has the nodes of p, which starts.
+func (c *checker) occupyNodes(p *party) {
+	for _, x := range p.tasks {
+		t := c.tenureOf(x.node)
+		if t.by != nil && t.until > p.start {
+			c.violation(p, TwoJobsOnOne, p.start, "has node %d, which %v has until %v", x.node.ID, t.by, t.until)
+		}
+		*t = tenure{by: p, until: x.until}
+		if p.over {
+			t.until = p.start
+		}
+		c.within(p, t, x.node.ID, t.until, func(o *outage) bool { return slices.Contains(o.nodes, x.node) })
+	}
+}
+
+// within checks that a processor or node, which p gets until an instant, is not down.
+func (c *checker) within(p *party, t *tenure, number int, until des.Time, of func(*outage) bool) {
+	if len(c.outages) == 0 || until <= c.now {
+		return
+	}
+	for _, o := range slices.Backward(c.outages) {
+		if o.from <= c.now && c.now < o.to && of(o) {
+			t.told = t.by == p
+			c.onWhatIsDown(p, number, until, o)
+			return
+		}
+	}
+}
+
+func (c *checker) tenureOf(n *entity.Node) *tenure {
+	t := c.named[n]
+	if t == nil {
+		if c.named == nil {
+			c.named = map[*entity.Node]*tenure{}
+		}
+		t = &tenure{}
+		c.named[n] = t
+	}
+	return t
+}
+
+// extended takes in that p, which runs, keeps a node for longer.
+func (c *checker) extended(p *party, x task) {
+	t := c.tenureOf(x.node)
+	if t.by != p && x.until > c.now {
+		c.violation(p, TwoJobsOnOne, c.now, "runs on on node %d, which %v has until %v", x.node.ID, t.by, t.until)
+	}
+	if x.until > c.now {
+		*t = tenure{by: p, until: x.until}
+		c.within(p, t, x.node.ID, x.until, func(o *outage) bool { return slices.Contains(o.nodes, x.node) })
+	}
+}
+
+// occupyProcessors checks that p, which starts, has as many processors as it takes, that they
+// are there, and that nobody else has them.
+func (c *checker) occupyProcessors(p *party) {
+	if !p.placed || c.size <= 0 {
+		return
+	}
+	count, outside := 0, int32(-1)
+	var clash tenure
+	for _, r := range p.place {
+		count += int(r.Last-r.First) + 1
+		if r.First < 0 || int(r.Last) >= c.size {
+			outside = r.Last
+			continue
+		}
+		if more := int(r.Last) + 1 - len(c.processors); more > 0 {
+			c.processors = append(c.processors, make([]tenure, more)...)
+		}
+		for n := r.First; n <= r.Last; n++ {
+			t := &c.processors[n]
+			if t.by != nil && t.by != p && t.until > p.start && !p.over {
+				clash = *t
+			}
+			if t.by == nil || p.until >= t.until {
+				*t = tenure{by: p, until: p.until}
+			}
+			c.within(p, t, int(n), p.until, func(o *outage) bool { return procset.Has(o.place, n) })
+		}
+	}
+	if count != p.count {
+		c.violation(p, TwoJobsOnOne, p.start, "has %d processors instead of %d", count, p.count)
+	}
+	if outside >= 0 {
+		c.violation(p, TwoJobsOnOne, p.start, "has processor %d of a cluster of %d", outside, c.size)
+	}
+	switch {
+	case twice(p.place):
+		c.violation(p, TwoJobsOnOne, p.start, "has a processor twice")
+	case clash.by == nil:
+	case clash.until == des.Forever && clash.by.line == 0:
+		c.violation(p, TwoJobsOnOne, p.start, "has a processor of %v, which still runs", clash.by)
+	default:
+		c.violation(p, TwoJobsOnOne, p.start, "has a processor that %v has until %v", clash.by, clash.until)
+	}
+}
+
+// twice reports whether a number stands in two of the ranges.
+func twice(place []procset.Range) bool {
+	sorted := slices.SortedFunc(slices.Values(place), func(a, b procset.Range) int { return cmp.Compare(a.First, b.First) })
+	for i := 1; i < len(sorted); i++ {
+		if sorted[i].First <= sorted[i-1].Last {
+			return true
+		}
+	}
+	return false
+}
+
+// takes takes in that p starts at the present instant; start and, where they are known, until and
+// over are set. What it has may be told until the instant is settled.
+func (c *checker) takes(p *party) { c.came = append(c.came, p) }
+
+// ends takes in that p, which began before, gives up what it has.
+func (c *checker) ends(p *party) {
+	if p.start == c.now {
+		p.over = true
+		return
+	}
+	c.busy -= p.count
+	for _, x := range p.tasks {
+		if t := c.tenureOf(x.node); t.by == p {
+			t.until = min(t.until, c.now)
+		}
+	}
+	for _, r := range p.place {
+		for n := max(r.First, 0); n <= r.Last && int(n) < len(c.processors); n++ {
+			if t := &c.processors[n]; t.by == p {
+				t.until = min(t.until, c.now)
+			}
+		}
+	}
+}
+
+// waitsAgain takes in that p, which was preempted, is in the queue again, with nothing promised
+// to it; nor is anything to a head that it now stands in front of.
+func (c *checker) waitsAgain(p *party) {
+	p.first, p.last = promise{}, promise{}
+	if h := c.head.to; h != nil && p.seq < h.seq {
+		c.head.to = nil
+	}
+}
+
+// recalled takes in that the start of p, at the present instant, was none.
+func (c *checker) recalled(p *party) {
+	c.came = slices.DeleteFunc(c.came, func(o *party) bool { return o == p })
+}
+
+// notBefore checks that p starts no earlier than its submission.
+func (c *checker) notBefore(p *party, submitted des.Time) {
+	if p.start < submitted {
+		c.violation(p, TooEarly, p.start, "started before its submission at %v", submitted)
+	}
+}
+
+// asBooked checks that an advance reservation starts at its instant.
+func (c *checker) asBooked(p *party, at des.Time) {
+	if p.start != at {
+		c.violation(p, PromiseBroken, p.start, "an advance reservation that is for %v", at)
+	}
+}
+
+// inOrder checks that p starts behind another party, which was submitted earlier (Promises.Order).
+func (c *checker) inOrder(p, before *party) {
+	c.violation(p, OutOfOrder, p.start, "started before %v, which was submitted earlier", before)
+}
+
+// promised takes in that p was promised a start, perhaps as the head of the queue.
+func (c *checker) promised(p *party, start des.Time, head bool, since moment) {
+	if c.promises.First && p.last.made && start > p.last.start && !c.void(p, p.last.since) {
+		c.violation(p, PromiseBroken, c.now, "the start promised for %v was moved to %v", p.last.start, start)
+	}
+	p.last = promise{start, since, true}
+	if !p.first.made {
+		p.first = p.last
+	}
+	if !c.promises.Head || !head {
+		return
+	}
+	h := &c.head
+	switch {
+	case h.to != p:
+		*h = headPromise{p, start, since}
+	case start > h.bound && !c.void(p, h.since):
+		c.violation(p, HeadDelayed, c.now, "the hold for the head of the queue was moved from %v to %v", h.bound, start)
+	default:
+		h.bound, h.since = start, since
+	}
+}
+
+// headStarts checks that p, if it is the head of the queue, starts no later than it was promised.
+func (c *checker) headStarts(p *party, at des.Time) {
+	h := &c.head
+	if !c.promises.Head || h.to != p {
+		return
+	}
+	if at > decided(c.wakes, h.bound) && !c.void(p, h.since) {
+		c.violation(p, HeadDelayed, at, "the head of the queue, not started by its shadow time %v", h.bound)
+	}
+	h.to = nil
+}
+
+// promiseKept checks that p starts no later than it was promised first.
+func (c *checker) promiseKept(p *party, at des.Time) {
+	if c.promises.First && p.first.made && at > p.first.start && !c.void(p, p.first.since) {
+		c.violation(p, PromiseBroken, at, "not started by %v, which it was promised first", p.first.start)
+	}
+}
