@@ -2,7 +2,6 @@ package des
 
 import (
 	"bytes"
-	"fmt"
 	"math"
 	"math/bits"
 	"strconv"
@@ -43,31 +42,6 @@ func Seconds(units float64) Time {
 	}
 	return Time(ticks)
 }
-
-// ParseSeconds reads a time of 0 or more as people write it, and returns it in time
-// units: "90", or with a unit behind it "90s", "15m", "4h", "30d".
-func ParseSeconds(text string) (float64, error) {
-	number, unit := text, Second
-	if n := len(text) - 1; n > 0 {
-		switch text[n] {
-		case 's':
-			number = text[:n]
-		case 'm':
-			number, unit = text[:n], Minute
-		case 'h':
-			number, unit = text[:n], Hour
-		case 'd':
-			number, unit = text[:n], Day
-		}
-	}
-	v, err := strconv.ParseFloat(number, 64)
-	if v *= unit.Seconds(); err != nil || !(v >= 0) || v > longest {
-		return 0, fmt.Errorf("want a time of 0 or more, in seconds or as in 15m, 4h, 30d, not %q", text)
-	}
-	return v, nil
-}
-
-const longest = 1e12 // time units that are read: well within the range of Time
 
 // Seconds is t in time units.
 func (t Time) Seconds() float64 { return float64(t) / float64(Second) }
@@ -130,7 +104,7 @@ func ParseTime(text string) (t Time, ok bool) {
 
 func parseFloatTime(text string) (Time, bool) {
 	x, err := strconv.ParseFloat(text, 64)
-	if err != nil || math.IsNaN(x) {
+	if err != nil || math.IsNaN(x) || strings.ContainsAny(text, "_xXpP") { // notations of Go alone
 		return 0, false
 	}
 	return Seconds(x), true

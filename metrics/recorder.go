@@ -9,6 +9,7 @@ import (
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/grid"
+	"github.com/gridslot/gridslot/internal/number"
 )
 
 // Recorder sums up a run as it goes on. It keeps no jobs. Its memory is constant
@@ -188,7 +189,7 @@ const usualTau = 10 * des.Second
 
 // ParseTau reads a time above 0, in seconds or as in 1m.
 func ParseTau(text string) (Tau, error) {
-	seconds, err := des.ParseSeconds(text)
+	seconds, err := number.Seconds(text)
 	if err == nil && des.Seconds(seconds) == 0 {
 		err = fmt.Errorf("want a time above 0, not %q", text)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/internal/number"
 )
 
 // Warmup is what at the beginning of a run does not count, because the machine was empty
@@ -44,7 +45,7 @@ func ParseWarmup(text string) (w Warmup, err error) {
 		}
 	default:
 		var seconds float64
-		seconds, err = des.ParseSeconds(text)
+		seconds, err = number.Seconds(text)
 		w.Until = des.Seconds(seconds)
 	}
 	if err != nil {

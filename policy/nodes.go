@@ -11,6 +11,7 @@ import (
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/plan"
+	"github.com/gridslot/gridslot/internal/number"
 	"github.com/gridslot/gridslot/policy/backfill"
 	"github.com/gridslot/gridslot/policy/cyclic"
 	"github.com/gridslot/gridslot/policy/window"
@@ -220,7 +221,7 @@ func (a *Args) Seconds(name string) float64 {
 	if !given {
 		return 0
 	}
-	v, err := des.ParseSeconds(text)
+	v, err := number.Seconds(text)
 	if err != nil {
 		a.Fail(name, "a time of 0 or more, in seconds or as in 15m, 4h, 30d")
 	}

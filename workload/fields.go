@@ -1,11 +1,10 @@
 package workload
 
 import (
-	"math"
 	"strconv"
 
 	"github.com/gridslot/gridslot/des"
-	"github.com/gridslot/gridslot/workload/internal/digits"
+	"github.com/gridslot/gridslot/internal/number"
 )
 
 // This file reads and writes single fields of a record, for formats that have them in
@@ -80,24 +79,7 @@ func (r *Record) AppendField(b []byte, field int) []byte {
 // values, for that reason. If it is true the only reason may be MemoryFractionDropped;
 // otherwise the reason has no meaning.
 func (r *Record) SetField(field int, text []byte) (why Reason, ok bool) {
-	if n, ok := digits.Small(text); ok {
-		if IsTime(field) {
-			n *= ticks
-		}
-		r.Put(field, n)
-		return 0, true
-	}
-	f, scale, limit := field-1, int64(1), int64(math.MaxInt64)
-	switch {
-	case IsTime(field):
-		scale, limit = ticks, maxTime
-	case sizeFields>>f&1 != 0:
-		limit = math.MaxInt32
-	}
-	n, why, ok := parseDecimal(text, scale, limit)
-	if !ok && why == NotWhole && memoryFields>>f&1 != 0 {
-		ok = true
-	}
+	n, why, ok := parseField(text, field-1)
 	if ok {
 		r.Put(field, n)
 	}
@@ -166,14 +148,11 @@ func (r *Record) Negative() int {
 	return 0
 }
 
-// ParseTime reads seconds, with decimals or an exponent if need be, to the microsecond.
-// Their magnitude is at most 1e12.
+// ParseTime reads seconds to the microsecond, of a magnitude of at most MaxTime, by the grammar that
+// all formats share; formats of other modules use it.
 func ParseTime(text []byte) (des.Time, Reason, bool) {
-	if n, ok := digits.Small(text); ok {
-		return des.Time(n) * des.Second, 0, true
-	}
-	n, why, ok := parseDecimal(text, ticks, maxTime)
-	return des.Time(n), why, ok
+	t, fault := number.Time(text, MaxTime)
+	return t, reasonOf(fault), fault == number.Sound
 }
 
 // Expected says for people what a field, from 1 to 18, should hold.

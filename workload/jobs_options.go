@@ -11,6 +11,7 @@ import (
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/internal/enum"
+	"github.com/gridslot/gridslot/internal/number"
 	"github.com/gridslot/gridslot/workload/model"
 )
 
@@ -165,7 +166,7 @@ func ParseEstimates(s string) (Estimates, error) {
 		return Estimates{Kind: kind}, nil
 	}
 	if text, ok := strings.CutPrefix(s, "tsafrir"+tsafrirMax); ok {
-		t, err := des.ParseSeconds(text)
+		t, err := number.Seconds(text)
 		if e := (Estimates{Kind: EstimatesTsafrir, Max: des.Seconds(t)}); err == nil && e.Max >= des.Hour && int64(e.Max) <= maxTime {
 			return e, nil
 		}
@@ -219,9 +220,9 @@ func ParseMissingEstimate(s string) (MissingEstimate, error) {
 	if kind, err := missingKinds.Parse(s); err == nil {
 		return MissingEstimate{Kind: kind}, nil
 	}
-	ticks, _, ok := parseDecimal([]byte(s), int64(des.Second), maxTime)
-	if !ok || ticks < int64(des.Second) {
+	t, fault := number.Time(s, MaxTime)
+	if fault != number.Sound || t < des.Second {
 		return MissingEstimate{}, fmt.Errorf("missing estimate %q: want runtime, drop or a number of seconds of 1 or more", s)
 	}
-	return MissingEstimate{Kind: MissingValue, Value: des.Time(ticks)}, nil
+	return MissingEstimate{Kind: MissingValue, Value: t}, nil
 }

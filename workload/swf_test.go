@@ -12,6 +12,7 @@ import (
 	"testing/iotest"
 
 	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/internal/number"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 )
@@ -142,9 +143,9 @@ func TestTimesAreRoundedToTheTick(t *testing.T) {
 		"552.21": 552_210_000, "0.1": 100_000, ".5": 500_000, "12345678.123456": 12345678_123456, "1e12": 1e18,
 		"999999999999.999999": 999999999999_999999, "1000000000000": 1e18,
 	} {
-		got, _, ok := parseDecimal([]byte(text), int64(des.Second), maxTime)
-		require.True(t, ok, text)
-		require.Equal(t, want, des.Time(got), text)
+		got, fault := number.Time(text, MaxTime)
+		require.Equal(t, number.Sound, fault, text)
+		require.Equal(t, want, got, text)
 	}
 }
 

@@ -4,10 +4,9 @@ import (
 	"encoding/binary"
 	"math"
 	"math/bits"
-	"strconv"
 
 	"github.com/gridslot/gridslot/des"
-	"github.com/gridslot/gridslot/workload/internal/digits"
+	"github.com/gridslot/gridslot/internal/number"
 )
 
 // This file turns the digits of a line into numbers, eight at a time.
@@ -94,9 +93,9 @@ func (r *Reader) parse(i int, v *[numFields]int64) (end, field int, why Reason, 
 			word >>= 8
 			i++
 		}
-		word ^= digits.Zeros
-		count := bits.TrailingZeros64(digits.Others(word)) >> 3
-		n := digits.Eight(word << ((64 - 8*count) & 63))
+		word ^= number.Zeros
+		count := bits.TrailingZeros64(number.Others(word)) >> 3
+		n := number.Eight(word << ((64 - 8*count) & 63))
 		if negative {
 			n = -n
 		}
@@ -119,79 +118,42 @@ func (r *Reader) parse(i int, v *[numFields]int64) (end, field int, why Reason, 
 func (r *Reader) odd(i, f int) (n int64, end int, why Reason, ok bool) {
 	end = tokenEnd(r.buf, i)
 	token := r.buf[i:end]
-	scale, limit := int64(1), int64(math.MaxInt64)
-	switch {
-	case timeFields>>f&1 != 0:
-		scale, limit = int64(des.Second), maxTime
-	case sizeFields>>f&1 != 0:
-		limit = math.MaxInt32
-	}
-	n, why, ok = parseDecimal(token, scale, limit)
-	if !ok && why == NotWhole && memoryFields>>f&1 != 0 {
-		r.report.add(r.line, f+1, MemoryFractionDropped, token)
-		ok = true
+	n, why, ok = parseField(token, f)
+	if ok && why == MemoryFractionDropped {
+		r.report.add(r.line, f+1, why, token)
 	}
 	return n, end, why, ok
 }
 
-// parseDecimal reads a decimal number times scale (1 or 1e6), rounded half
-// away from zero, exactly. For scale 1 a fraction is refused as NotWhole, with
-// the whole part as n. The magnitude must not exceed limit.
-func parseDecimal(token []byte, scale, limit int64) (n int64, why Reason, ok bool) {
-	text := token
-	negative := false
-	if len(text) > 0 && (text[0] == '-' || text[0] == '+') {
-		negative = text[0] == '-'
-		text = text[1:]
+// reasonOf is what a report calls a fault of a number.
+func reasonOf(fault number.Fault) Reason {
+	switch fault {
+	case number.NotFinite:
+		return NotFinite
+	case number.NotWhole:
+		return NotWhole
+	case number.OutOfRange:
+		return OutOfRange
 	}
-	var whole uint64
-	i := 0
-	for i < len(text) && isDigit(text[i]) {
-		d := uint64(text[i] - '0')
-		if whole > (math.MaxInt64-d)/10 {
-			return longDecimal(token, scale, limit)
-		}
-		whole = whole*10 + d
-		i++
+	return NotANumber
+}
+
+// parseField reads a number of field f+1 as SWF has it: seconds, counts of processors within 31 bits,
+// memory in kB whose fraction is dropped, and other whole numbers.
+func parseField(text []byte, f int) (n int64, why Reason, ok bool) {
+	if timeFields>>f&1 != 0 {
+		t, fault := number.Time(text, MaxTime)
+		return int64(t), reasonOf(fault), fault == number.Sound
 	}
-	digits := i
-	fraction, unit := int64(0), scale
-	roundUp, nonzero := false, false
-	if i < len(text) && text[i] == '.' {
-		for i++; i < len(text) && isDigit(text[i]); i++ {
-			d := int64(text[i] - '0')
-			digits++
-			nonzero = nonzero || d != 0
-			switch {
-			case unit > 1:
-				unit /= 10
-				fraction += d * unit
-			case unit == 1:
-				roundUp = d >= 5
-				unit = 0
-			}
-		}
+	most := int64(math.MaxInt64)
+	if sizeFields>>f&1 != 0 {
+		most = math.MaxInt32
 	}
-	if digits == 0 || i < len(text) {
-		return longDecimal(token, scale, limit)
+	n, fault := number.Whole(text, most)
+	if fault == number.NotWhole && memoryFields>>f&1 != 0 {
+		return n, MemoryFractionDropped, true
 	}
-	if whole > uint64(limit/scale) {
-		return 0, OutOfRange, false
-	}
-	n = int64(whole)*scale + fraction
-	if scale > 1 && roundUp {
-		n++
-	}
-	if n > limit {
-		return 0, OutOfRange, false
-	}
-	if negative {
-		n = -n
-	}
-	if scale == 1 && nonzero {
-		return n, NotWhole, false
-	}
-	return n, 0, true
+	return n, reasonOf(fault), fault == number.Sound
 }
 
 // expectation says for people what a field should hold.
@@ -208,32 +170,4 @@ func expectation(field int) string {
 	default:
 		return "a whole number, or -1 where unknown"
 	}
-}
-
-func isDigit(c byte) bool { return c-'0' <= 9 }
-
-// longDecimal is for what parseDecimal finds too long or strange: exponents,
-// numbers beyond 63 bits, NaN, text.
-func longDecimal(token []byte, scale, limit int64) (int64, Reason, bool) {
-	for _, c := range token {
-		if c == 'x' || c == 'X' || c == '_' || c == 'p' || c == 'P' {
-			return 0, NotANumber, false // Go's own notations
-		}
-	}
-	x, err := strconv.ParseFloat(string(token), 64)
-	switch {
-	case math.IsInf(x, 0) && err != nil: // too large even for a float
-		return 0, OutOfRange, false
-	case err != nil:
-		return 0, NotANumber, false
-	case math.IsNaN(x) || math.IsInf(x, 0):
-		return 0, NotFinite, false
-	case math.Abs(x) >= 1<<63 || math.Abs(x) > float64(limit/scale):
-		return 0, OutOfRange, false
-	}
-	n := int64(math.Round(x * float64(scale)))
-	if scale == 1 && x != math.Trunc(x) {
-		return int64(x), NotWhole, false
-	}
-	return n, 0, true
 }

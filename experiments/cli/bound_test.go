@@ -22,10 +22,10 @@ func TestBoundsAreBelowEveryPolicyAndBelowTheOptimum(t *testing.T) {
 		require.NoError(t, json.Unmarshal([]byte(o.stdout), &least))
 		rows := table(t, filepath.Join(dir, "summary.csv"))
 		for i, measure := range []string{"mean_wait", "makespan", "mean_bounded_slowdown"} {
-			best := number(t, rows[i][measure]) // of the policy that has least of it
+			best := numberOf(t, rows[i][measure]) // of the policy that has least of it
 			require.LessOrEqual(t, least[measure].(float64), best+1e-6)
 			for _, row := range rows {
-				require.LessOrEqual(t, best, number(t, row[measure])+1e-6, "%s of %s", measure, row["policy"])
+				require.LessOrEqual(t, best, numberOf(t, row[measure])+1e-6, "%s of %s", measure, row["policy"])
 			}
 		}
 	}

@@ -121,7 +121,7 @@ func TestEveryPolicyRunsJobsThatWaitForOthers(t *testing.T) {
 			}
 			checked++
 			text := read(t, dir, name)
-			at := func(column map[string]string, job string) float64 { return number(t, column[job]) }
+			at := func(column map[string]string, job string) float64 { return numberOf(t, column[job]) }
 			submit, start, end, state := column(t, text, "submission_time"), column(t, text, "starting_time"), column(t, text, "finish_time"), column(t, text, "final_state")
 			require.Len(t, submit, 11)
 			latest := 0.0
@@ -182,9 +182,9 @@ func TestJobsOfAGridWaitForOthers(t *testing.T) {
 			latest := 0.0
 			for job := 10; job <= 15; job++ {
 				require.Equal(t, end["1"], submit[strconv.Itoa(job)], name)
-				latest = max(latest, number(t, end[strconv.Itoa(job)]))
+				latest = max(latest, numberOf(t, end[strconv.Itoa(job)]))
 			}
-			require.Equal(t, latest+30, number(t, submit["20"]), name)
+			require.Equal(t, latest+30, numberOf(t, submit["20"]), name)
 			require.Equal(t, end["20"], submit["30"], name)
 			require.Equal(t, "REJECTED", state["31"], name)
 			require.Equal(t, end["30"], submit["31"], name)

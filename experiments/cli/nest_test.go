@@ -24,7 +24,7 @@ func TestTheGuidesNestedGrid(t *testing.T) {
 		got := call("simulate", "--grid", grid, "--out", dir)
 		require.Zero(t, got.code, got.stderr)
 		for _, row := range table(t, dir, "summary.csv") {
-			waits[i], paid[i] = append(waits[i], number(t, row["mean_wait"])), append(paid[i], number(t, row["income"]))
+			waits[i], paid[i] = append(waits[i], numberOf(t, row["mean_wait"])), append(paid[i], numberOf(t, row["income"]))
 			s := row["policy"]
 			checked := call("validate", filepath.Join(dir, "jobs-"+s+".csv"), "--grid", grid)
 			require.Zero(t, checked.code, "%s: %s%s", s, checked.stdout, checked.stderr)
@@ -33,15 +33,15 @@ func TestTheGuidesNestedGrid(t *testing.T) {
 			income := 0.0
 			for _, site := range table(t, dir, "clusters-"+s+".csv") {
 				names = append(names, site["cluster"])
-				income += number(t, site["income"])
-				require.Positive(t, number(t, site["jobs"]))
+				income += numberOf(t, site["income"])
+				require.Positive(t, numberOf(t, site["jobs"]))
 			}
 			require.Equal(t, []string{"south", "north/astra", "north/borea", "north/arctic/astra", "north/arctic/cygnus"}, names)
 			sum := 0.0
 			for _, a := range table(t, dir, "accounts-"+s+".csv") {
-				sum += number(t, a["balance"])
+				sum += numberOf(t, a["balance"])
 				if strings.HasPrefix(a["account"], "owner") {
-					income -= number(t, a["balance"])
+					income -= numberOf(t, a["balance"])
 				}
 			}
 			require.InDelta(t, 0, sum, 1e-6)

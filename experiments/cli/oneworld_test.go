@@ -29,7 +29,7 @@ func table(t *testing.T, path ...string) []map[string]string {
 	return all
 }
 
-func number(t *testing.T, text string) float64 {
+func numberOf(t *testing.T, text string) float64 {
 	t.Helper()
 	v, err := strconv.ParseFloat(text, 64)
 	require.NoError(t, err)
@@ -61,17 +61,17 @@ func TestTheGuidesVirtualOrganisation(t *testing.T) {
 	income := 0.0
 	for _, s := range sites {
 		require.Equal(t, "100", s["processors"])
-		require.Greater(t, number(t, s["jobs"]), 100.0, "the flow is divided among all domains")
-		require.Less(t, number(t, s["utilization"]), 1.0)
-		income += number(t, s["income"])
+		require.Greater(t, numberOf(t, s["jobs"]), 100.0, "the flow is divided among all domains")
+		require.Less(t, numberOf(t, s["utilization"]), 1.0)
+		income += numberOf(t, s["income"])
 	}
 	owners, users := 0.0, 0.0
 	for _, a := range table(t, dir, "accounts-"+strategy+".csv") {
 		switch kind, _, _ := strings.Cut(a["account"], " "); kind {
 		case "owner":
-			owners += number(t, a["balance"])
+			owners += numberOf(t, a["balance"])
 		case "user":
-			users += number(t, a["balance"])
+			users += numberOf(t, a["balance"])
 		default:
 			require.Equal(t, "0.000000", a["balance"])
 		}
@@ -80,7 +80,7 @@ func TestTheGuidesVirtualOrganisation(t *testing.T) {
 	require.InDelta(t, income, -users, 1e-5)
 	summary := table(t, dir, "summary.csv")[0]
 	require.Equal(t, "5000", summary["fragments"], "every job runs whole")
-	require.Less(t, number(t, summary["utilization"]), 1.0)
+	require.Less(t, numberOf(t, summary["utilization"]), 1.0)
 }
 
 const smallVO = `domains:
@@ -133,7 +133,7 @@ func TestLiesInAGridsFilesAreFound(t *testing.T) {
 	require.Zero(t, call("validate", jobs, "--grid", grid).code)
 
 	shift := func(by float64) func(string) string {
-		return func(text string) string { return strconv.FormatFloat(number(t, text)+by, 'f', -1, 64) }
+		return func(text string) string { return strconv.FormatFloat(numberOf(t, text)+by, 'f', -1, 64) }
 	}
 	is := func(text string) func(string) string { return func(string) string { return text } }
 	for what, lie := range map[string]struct {

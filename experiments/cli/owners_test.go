@@ -46,7 +46,7 @@ func tableOf(t *testing.T, out, name string) []map[string]string {
 
 func sum(t *testing.T, rows []map[string]string, column string) (sum float64) {
 	for _, r := range rows {
-		sum += number(t, r[column])
+		sum += numberOf(t, r[column])
 	}
 	return sum
 }
@@ -95,8 +95,8 @@ func TestPricesByUseConverge(t *testing.T) {
 		for _, hours := range []float64{0, 4, 8, 16, 24} {
 			last := map[string]float64{}
 			for _, r := range rows {
-				if number(t, r["time"]) <= hours*3600 {
-					last[r["node"]] = number(t, r["price"])
+				if numberOf(t, r["time"]) <= hours*3600 {
+					last[r["node"]] = numberOf(t, r["price"])
 				}
 			}
 			require.Len(t, last, 24)
@@ -126,7 +126,7 @@ func TestWhatTheOrganisationCostsTheOwners(t *testing.T) {
 		require.Equal(t, 2408.0, started, "the same jobs of the owners")
 		wait := 0.0
 		for _, r := range rows {
-			wait += number(t, r["local_mean_wait"]) * number(t, r["local_started"]) / started
+			wait += numberOf(t, r["local_mean_wait"]) * numberOf(t, r["local_started"]) / started
 		}
 		table += fmt.Sprintf("%-17s  %16.2f", c.name, wait)
 		if strings.HasPrefix(c.name, "nobody") {
@@ -134,7 +134,7 @@ func TestWhatTheOrganisationCostsTheOwners(t *testing.T) {
 			continue
 		}
 		summary := tableOf(t, out, "summary")
-		table += fmt.Sprintf("  %17.1f  %20s  %10s\n", number(t, summary[0]["mean_wait"]), grouped(sum(t, rows, "preempted")), grouped(income(t, out)))
+		table += fmt.Sprintf("  %17.1f  %20s  %10s\n", numberOf(t, summary[0]["mean_wait"]), grouped(sum(t, rows, "preempted")), grouped(income(t, out)))
 	}
 	require.Equal(t, ownersBlocks(t, "text")[1], table)
 }
@@ -151,9 +151,9 @@ func TestWhereAllUndercutAllPricesFallToTheFloor(t *testing.T) {
 	list, last := map[string]float64{}, map[string]float64{}
 	for _, r := range tableOf(t, out, "prices") {
 		if r["time"] == "0" {
-			list[r["node"]] = number(t, r["price"])
+			list[r["node"]] = numberOf(t, r["price"])
 		}
-		last[r["node"]] = number(t, r["price"])
+		last[r["node"]] = numberOf(t, r["price"])
 	}
 	for node, price := range last {
 		require.GreaterOrEqual(t, price, 0.1*list[node]-1e-6)
@@ -163,10 +163,10 @@ func TestWhereAllUndercutAllPricesFallToTheFloor(t *testing.T) {
 
 func TestPatientJobsWaitForCheaperDaysInsteadOfBeingRejected(t *testing.T) {
 	text := strings.Replace(ownersBlocks(t, "yaml")[0], "cycles: 150", "cycles: 5", 1)
-	require.Positive(t, number(t, tableOf(t, simulated(t, text), "summary")[0]["rejected"]))
+	require.Positive(t, numberOf(t, tableOf(t, simulated(t, text), "summary")[0]["rejected"]))
 	text = strings.Replace(text, "pricing: {", "pricing: {patient: true, every: 300, ", 1)
 	out := simulated(t, text)
-	require.Zero(t, number(t, tableOf(t, out, "summary")[0]["rejected"]))
+	require.Zero(t, numberOf(t, tableOf(t, out, "summary")[0]["rejected"]))
 	require.Equal(t, "300", tableOf(t, out, "prices")[24]["time"])
 }
 
@@ -286,8 +286,8 @@ func TestTheGuidesSitesRun(t *testing.T) {
 	require.Equal(t, "dear", table(t, dir, "prices-cheapest.csv")[0]["site"])
 	rows := table(t, dir, "owners-cheapest.csv")
 	require.Len(t, rows, 4)
-	require.Zero(t, number(t, rows[0]["local_started"]))
-	require.Positive(t, number(t, rows[2]["local_started"]))
+	require.Zero(t, numberOf(t, rows[0]["local_started"]))
+	require.Positive(t, numberOf(t, rows[2]["local_started"]))
 }
 
 func TestPricesReactAtSitesOfSites(t *testing.T) {
@@ -331,7 +331,7 @@ trace: {performance: 3, wealth: [1, 2]}
 		if r["node"] != "1" {
 			continue
 		}
-		at, price := number(t, r["time"]), number(t, r["price"])
+		at, price := numberOf(t, r["time"]), numberOf(t, r["price"])
 		if len(times) > 0 && at <= 1140 {
 			require.InDelta(t, last*(1-0.3*0.5), price, 1e-6, "nobody has had the node by %v", at)
 		}
@@ -351,26 +351,26 @@ func TestPricesRiseAtTheSiteThatSells(t *testing.T) {
 		first, last, used := map[string]float64{}, map[string]float64{}, map[string]float64{}
 		latest := map[string]float64{} // by node
 		for _, r := range table(t, dir, "prices-"+s+".csv") {
-			if number(t, r["time"]) == 0 {
-				first[r["site"]] += number(t, r["price"])
+			if numberOf(t, r["time"]) == 0 {
+				first[r["site"]] += numberOf(t, r["price"])
 			}
-			last[r["site"]] += number(t, r["price"]) - latest[r["site"]+r["node"]]
-			latest[r["site"]+r["node"]] = number(t, r["price"])
+			last[r["site"]] += numberOf(t, r["price"]) - latest[r["site"]+r["node"]]
+			latest[r["site"]+r["node"]] = numberOf(t, r["price"])
 		}
 		income := map[string]float64{}
 		owners := table(t, dir, "owners-"+s+".csv")
 		var names []string
 		for _, r := range owners {
 			names = append(names, r["site"]+" "+r["owner"])
-			used[r["site"]] += number(t, r["used_time"]) / 12
-			income[r["site"]] += number(t, r["income"])
+			used[r["site"]] += numberOf(t, r["used_time"]) / 12
+			income[r["site"]] += numberOf(t, r["income"])
 		}
 		require.Equal(t, []string{"dear 1", "dear 2", "cheap 1", "cheap 2", "mixed a/1", "mixed a/2", "mixed a/3", "mixed b/1", "mixed b/2", "mixed b/3"}, names)
 		for _, c := range table(t, dir, "clusters-"+s+".csv") {
-			require.InDelta(t, number(t, c["income"]), income[c["cluster"]], 1e-6)
+			require.InDelta(t, numberOf(t, c["income"]), income[c["cluster"]], 1e-6)
 		}
 		for _, a := range table(t, dir, "accounts-"+s+".csv") {
-			income[a["site"]+" all"] += number(t, a["balance"])
+			income[a["site"]+" all"] += numberOf(t, a["balance"])
 		}
 		for _, site := range []string{"dear", "cheap", "mixed"} {
 			require.InDelta(t, 0, income[site+" all"], 1e-6)

@@ -37,8 +37,8 @@ func TestWhatTraceEventsDrawIsWhatWasBusy(t *testing.T) {
 		}
 		busy, before, now := 0.0, 0.0, 0.0
 		for _, q := range columnsOf(t, filepath.Join(out, "queue-"+policy+".csv")) {
-			busy += now * (number(t, q["time"]) - before)
-			before, now = number(t, q["time"]), number(t, q["busy_processors"])
+			busy += now * (numberOf(t, q["time"]) - before)
+			before, now = numberOf(t, q["time"]), numberOf(t, q["busy_processors"])
 		}
 		require.InDelta(t, busy, drawn, 1e-2)
 	}
@@ -72,7 +72,7 @@ func TestPerfettoReadsTraceEvents(t *testing.T) {
 	require.NoError(t, err)
 	seconds := 0.0
 	for _, j := range jobs {
-		seconds += number(t, j["execution_time"])
+		seconds += numberOf(t, j["execution_time"])
 	}
 	require.Contains(t, strings.TrimSpace(string(said)), fmt.Sprintf("%d,%.0f", len(jobs), seconds))
 }

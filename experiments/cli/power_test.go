@@ -96,11 +96,11 @@ func TestAJobInPartsTakesWhatItsPartsTake(t *testing.T) {
 		for _, row := range table(t, out, "jobs-oar-"+site+".csv") {
 			if row["job_id"] == "1" {
 				require.NotEqual(t, "0", row["consumed_energy"])
-				parts += number(t, row["consumed_energy"])
+				parts += numberOf(t, row["consumed_energy"])
 			}
 		}
 	}
-	require.InDelta(t, parts, number(t, whole[0]["consumed_energy"]), 1e-6)
+	require.InDelta(t, parts, numberOf(t, whole[0]["consumed_energy"]), 1e-6)
 	require.Greater(t, parts, 8000.0, "four processors for 10 s at 200 W, and three nodes")
 }
 

@@ -59,8 +59,8 @@ batches: {cycles: 3, users: 3, real: [0.2, 1]}
 			cost[row["job_id"]] += millionths(t, row["cost"])
 			paid[row["job_id"]] += millionths(t, row["paid"])
 			income[row["owner"]] += millionths(t, row["paid"])
-			reserved := number(t, row["reserved_end"]) - number(t, row["start"])
-			require.InDelta(t, reserved*number(t, nodes[row["node"]]["price"]), number(t, row["cost"]), 1e-6, "prices do not change")
+			reserved := numberOf(t, row["reserved_end"]) - numberOf(t, row["start"])
+			require.InDelta(t, reserved*numberOf(t, nodes[row["node"]]["price"]), numberOf(t, row["cost"]), 1e-6, "prices do not change")
 		}
 		var all, refunds int64
 		for _, job := range table(t, out, "jobs-"+policy+".csv") {
@@ -73,16 +73,16 @@ batches: {cycles: 3, users: 3, real: [0.2, 1]}
 			all, refunds = all+cost[id], refunds+cost[id]-paid[id]
 		}
 		require.Positive(t, refunds)
-		require.Equal(t, fmt.Sprintf("%.6f", float64(all)/1e6), fmt.Sprintf("%.6f", number(t, summary["cost"])))
-		require.Equal(t, fmt.Sprintf("%.6f", float64(refunds)/1e6), fmt.Sprintf("%.6f", number(t, summary["refund"])))
-		require.Equal(t, fmt.Sprintf("%.6f", float64(all-refunds)/1e6), fmt.Sprintf("%.6f", number(t, summary["income"])))
+		require.Equal(t, fmt.Sprintf("%.6f", float64(all)/1e6), fmt.Sprintf("%.6f", numberOf(t, summary["cost"])))
+		require.Equal(t, fmt.Sprintf("%.6f", float64(refunds)/1e6), fmt.Sprintf("%.6f", numberOf(t, summary["refund"])))
+		require.Equal(t, fmt.Sprintf("%.6f", float64(all-refunds)/1e6), fmt.Sprintf("%.6f", numberOf(t, summary["income"])))
 		for _, owner := range table(t, out, "owners-"+policy+".csv") {
 			require.Equal(t, income[owner["owner"]], millionths(t, owner["income"]))
 		}
 		c := capacities[i]
 		busy := millionths(t, c["useful"]) + millionths(t, c["lost"]) + millionths(t, c["overhead"])
 		require.Equal(t, busy, area["job"])
-		require.Equal(t, float64(busy)/1e6/(12*number(t, summary["makespan"])), number(t, summary["utilization"]))
+		require.Equal(t, float64(busy)/1e6/(12*numberOf(t, summary["makespan"])), numberOf(t, summary["utilization"]))
 		require.Positive(t, area["owner"])
 		require.Positive(t, area["outage"])
 	}
@@ -119,7 +119,7 @@ func TestAJobOfAGridNamesItsProcessors(t *testing.T) {
 		n := 0
 		for _, c := range table(t, out, "clusters-"+strategy+".csv") {
 			before[c["cluster"]] = n
-			n += int(number(t, c["processors"]))
+			n += int(numberOf(t, c["processors"]))
 		}
 		for _, node := range table(t, out, "nodes.csv") {
 			if site[node["site"]] == nil {
@@ -170,7 +170,7 @@ func processors(t *testing.T, text string) (all []int) {
 		if !two {
 			last = first
 		}
-		for p := int(number(t, first)); p <= int(number(t, last)); p++ {
+		for p := int(numberOf(t, first)); p <= int(numberOf(t, last)); p++ {
 			all = append(all, p)
 		}
 	}

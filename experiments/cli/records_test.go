@@ -37,20 +37,20 @@ func TestTheFilesOfARunWithFailuresAgreeAndAreValid(t *testing.T) {
 	require.Contains(t, got.stdout, "capacity %")
 	summaries := columnsOf(t, filepath.Join(out, "summary.csv"))
 	for i, c := range columnsOf(t, filepath.Join(out, "capacity.csv")) {
-		busy := number(t, c["useful"]) + number(t, c["lost"]) + number(t, c["overhead"])
-		all := busy + number(t, c["owners"]) + number(t, c["down"]) + number(t, c["idle"])
-		require.InDelta(t, number(t, c["capacity"]), all, 1e-3)
-		require.InDelta(t, number(t, summaries[i]["utilization"]), busy/all, 1e-9)
+		busy := numberOf(t, c["useful"]) + numberOf(t, c["lost"]) + numberOf(t, c["overhead"])
+		all := busy + numberOf(t, c["owners"]) + numberOf(t, c["down"]) + numberOf(t, c["idle"])
+		require.InDelta(t, numberOf(t, c["capacity"]), all, 1e-3)
+		require.InDelta(t, numberOf(t, summaries[i]["utilization"]), busy/all, 1e-9)
 		lost := 0.0
 		for _, a := range columnsOf(t, filepath.Join(out, "attempts-"+c["policy"]+".csv")) {
-			lost += number(t, a["lost"]) * number(t, a["processors"])
+			lost += numberOf(t, a["lost"]) * numberOf(t, a["processors"])
 		}
 		require.Positive(t, lost)
-		require.InDelta(t, number(t, c["lost"]), lost, 1e-3)
+		require.InDelta(t, numberOf(t, c["lost"]), lost, 1e-3)
 		area, before, busyNow := 0.0, 0.0, 0.0
 		for _, q := range columnsOf(t, filepath.Join(out, "queue-"+c["policy"]+".csv")) {
-			area += busyNow * (number(t, q["time"]) - before)
-			before, busyNow = number(t, q["time"]), number(t, q["busy_processors"])
+			area += busyNow * (numberOf(t, q["time"]) - before)
+			before, busyNow = numberOf(t, q["time"]), numberOf(t, q["busy_processors"])
 		}
 		require.InDelta(t, busy, area, 1e-2)
 		got = call("validate", filepath.Join(out, "jobs-"+c["policy"]+".csv"), "--first", "600")
@@ -103,7 +103,7 @@ func TestWhatTheFilesOfARunWithFailuresHideIsFound(t *testing.T) {
 			for i, line := range lines[1:] {
 				fields := strings.Split(line, ",")
 				if before, ok := end[fields[0]]; ok && fields[1] == "2" {
-					fields[2] = strconv.Itoa(int(number(t, before)) - 1)
+					fields[2] = strconv.Itoa(int(numberOf(t, before)) - 1)
 					lines[i+1] = strings.Join(fields, ",")
 					return lines
 				}
@@ -212,11 +212,11 @@ func TestWhatTheAttemptsOfResizedJobsHideIsFound(t *testing.T) {
 		"it had ended":        {change("resized", 9, func(string) string { return "finished" }), "out of place"},
 		"it was only resized": {change("requeued", 9, func(string) string { return "resized" }), "restarts is"},
 		"less is kept": {func(lines []string) []string {
-			less := change("resized", 6, func(kept string) string { return strconv.Itoa(int(number(t, kept)) - 1) })
+			less := change("resized", 6, func(kept string) string { return strconv.Itoa(int(numberOf(t, kept)) - 1) })
 			return less(change("resized", 7, func(string) string { return "1" })(lines))
 		}, "of its run time were left"},
 		"another shape": {change("resized", 4, func(string) string { return "99" }), "99 processors instead of"},
-		"a pause":       {change("resized", 3, func(at string) string { return strconv.Itoa(int(number(t, at)) - 1) }), "the job was resized at"},
+		"a pause":       {change("resized", 3, func(at string) string { return strconv.Itoa(int(numberOf(t, at)) - 1) }), "the job was resized at"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := call("validate", filepath.Join(bent(t, run, "attempts-equipartition.csv", c.bend), "jobs-equipartition.csv"), "--first", "200", "--limit", "1000")

@@ -20,16 +20,16 @@ func TestSlowdownsAreBoundedWhereThatIsAskedFor(t *testing.T) {
 		if row["bounded_slowdown"] == "" {
 			continue
 		}
-		want := math.Max(1, number(t, row["turnaround_time"])/math.Max(number(t, row["execution_time"]), 600))
-		require.InDelta(t, want, number(t, row["bounded_slowdown"]), 1e-6)
+		want := math.Max(1, numberOf(t, row["turnaround_time"])/math.Max(numberOf(t, row["execution_time"]), 600))
+		require.InDelta(t, want, numberOf(t, row["bounded_slowdown"]), 1e-6)
 		sum, ended = sum+want, ended+1
 		if row["bounded_slowdown"] != before[i]["bounded_slowdown"] {
 			differ++
 		}
 	}
 	require.NotZero(t, differ)
-	require.InEpsilon(t, sum/ended, number(t, table(t, filepath.Join(other, "summary.csv"))[0]["mean_bounded_slowdown"]), 1e-6)
-	require.InEpsilon(t, sum/ended, number(t, table(t, filepath.Join(other, "accuracy-easy.csv"))[0]["mean_bounded_slowdown"]), 1e-6)
+	require.InEpsilon(t, sum/ended, numberOf(t, table(t, filepath.Join(other, "summary.csv"))[0]["mean_bounded_slowdown"]), 1e-6)
+	require.InEpsilon(t, sum/ended, numberOf(t, table(t, filepath.Join(other, "accuracy-easy.csv"))[0]["mean_bounded_slowdown"]), 1e-6)
 
 	jobs := filepath.Join(other, "jobs-easy.csv")
 	require.Equal(t, exitOK, call("validate", jobs).code, "the manifest tells")
@@ -53,25 +53,25 @@ func TestTheSummaryLeavesAWarmUpOutAndTheJobsDoNot(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, string(before), string(after))
 		rows := table(t, filepath.Join(cut, "jobs-"+policy+".csv"))
-		from, last, wait, ended, busy, all := number(t, rows[100]["submission_time"]), 0., 0., 0., 0., 0.
+		from, last, wait, ended, busy, all := numberOf(t, rows[100]["submission_time"]), 0., 0., 0., 0., 0.
 		for k, row := range rows {
 			if row["finish_time"] == "" {
 				continue
 			}
-			finish := number(t, row["finish_time"])
+			finish := numberOf(t, row["finish_time"])
 			last = max(last, finish)
-			size, start := number(t, row["requested_number_of_resources"]), number(t, row["starting_time"])
+			size, start := numberOf(t, row["requested_number_of_resources"]), numberOf(t, row["starting_time"])
 			busy, all = busy+size*max(0, finish-max(from, start)), all+size*(finish-start)
 			if k >= 100 {
-				wait, ended = wait+number(t, row["waiting_time"]), ended+1
+				wait, ended = wait+numberOf(t, row["waiting_time"]), ended+1
 			}
 		}
 		s := table(t, filepath.Join(cut, "summary.csv"))[i]
 		require.Equal(t, strconv.Itoa(len(rows)-100), s["jobs"])
-		require.InEpsilon(t, last-from, number(t, s["makespan"]), 1e-9)
-		require.InDelta(t, wait/ended, number(t, s["mean_wait"]), 1e-5)
+		require.InEpsilon(t, last-from, numberOf(t, s["makespan"]), 1e-9)
+		require.InDelta(t, wait/ended, numberOf(t, s["mean_wait"]), 1e-5)
 		plain := table(t, filepath.Join(whole, "summary.csv"))[i]
-		require.InEpsilon(t, busy/all, number(t, s["utilization"])*number(t, s["makespan"])/(number(t, plain["utilization"])*number(t, plain["makespan"])), 1e-5)
+		require.InEpsilon(t, busy/all, numberOf(t, s["utilization"])*numberOf(t, s["makespan"])/(numberOf(t, plain["utilization"])*numberOf(t, plain["makespan"])), 1e-5)
 	}
 	text, err := os.ReadFile(filepath.Join(cut, "manifest.json"))
 	require.NoError(t, err)

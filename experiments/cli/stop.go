@@ -10,11 +10,12 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/experiments/simulation"
+	"github.com/gridslot/gridslot/internal/number"
 )
 
 // parseInstant reads an instant of a simulation: "3600", "1h", "30d".
 func parseInstant(text string) (des.Time, error) {
-	seconds, err := des.ParseSeconds(text)
+	seconds, err := number.Seconds(text)
 	if err != nil {
 		return 0, err
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/internal/number"
 	"github.com/gridslot/gridslot/policy"
 	"github.com/gridslot/gridslot/traces"
 	"github.com/gridslot/gridslot/workload"
@@ -135,7 +136,7 @@ func parseFlurries(text string) (*model.Flurries, error) {
 		case "jobs":
 			f.Jobs, err = whole[int](1, mostSourceJobs)(value)
 		case "gap":
-			f.Gap, err = des.ParseSeconds(value)
+			f.Gap, err = number.Seconds(value)
 		case "spread":
 			if f.Spread, err = strconv.ParseFloat(value, 64); err != nil {
 				err = fmt.Errorf("want a number from 0 to 1, not %q", value)

@@ -17,6 +17,7 @@ import (
 	"github.com/gridslot/gridslot/entity/flow"
 	"github.com/gridslot/gridslot/entity/procset"
 	"github.com/gridslot/gridslot/internal/enum"
+	"github.com/gridslot/gridslot/internal/number"
 	"github.com/gridslot/gridslot/metrics"
 	"github.com/gridslot/gridslot/policy"
 	"github.com/gridslot/gridslot/policy/preempt"
@@ -93,7 +94,7 @@ func timeAbove(s *policy.Settings, name, text string) (v float64, given bool) {
 	if !given {
 		return 0, false
 	}
-	v, err := des.ParseSeconds(value)
+	v, err := number.Seconds(value)
 	switch {
 	case err != nil:
 		s.Fail(name, "a time of 0 or more, in seconds or as in 15m, 4h, 30d")

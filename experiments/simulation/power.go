@@ -15,6 +15,7 @@ import (
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/flow"
 	"github.com/gridslot/gridslot/internal/csvtable"
+	"github.com/gridslot/gridslot/internal/number"
 	"github.com/gridslot/gridslot/metrics"
 	"github.com/gridslot/gridslot/policy"
 )
@@ -59,7 +60,7 @@ func watts(to *metrics.Power, s string) (err error) {
 
 // lasting reads a time: at most a year, so that nothing of it overflows.
 func lasting(to *des.Time, s string) error {
-	v, err := des.ParseSeconds(s)
+	v, err := number.Seconds(s)
 	if most := (365 * des.Day).Seconds(); err == nil && v > most {
 		err = fmt.Errorf("want at most 365d, not %q", s)
 	}

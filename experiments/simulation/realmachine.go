@@ -13,6 +13,7 @@ import (
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/flow"
+	"github.com/gridslot/gridslot/internal/number"
 	"github.com/gridslot/gridslot/workload/model"
 )
 
@@ -98,7 +99,7 @@ func parameters(text string, set func(name, value string) error) error {
 }
 
 func parseTime(text string) (des.Time, error) {
-	s, err := des.ParseSeconds(text)
+	s, err := number.Seconds(text)
 	return des.Seconds(s), err
 }
 
@@ -110,8 +111,8 @@ func (e uniform) Rand(r *rand.Rand) float64 { return e.from + float64((e.to-e.fr
 // parseDuration reads a time that may be drawn.
 func parseDuration(text string) (flow.Duration, error) {
 	if from, to, ok := strings.Cut(text, ".."); ok {
-		a, errA := des.ParseSeconds(from)
-		b, errB := des.ParseSeconds(to)
+		a, errA := number.Seconds(from)
+		b, errB := number.Seconds(to)
 		if err := errors.Join(errA, errB); err != nil {
 			return nil, err
 		}
@@ -122,11 +123,11 @@ func parseDuration(text string) (flow.Duration, error) {
 	}
 	kind, rest, drawn := strings.Cut(text, "/")
 	if !drawn {
-		s, err := des.ParseSeconds(text)
+		s, err := number.Seconds(text)
 		return flow.Constant(s), err
 	}
 	of, sigma, two := strings.Cut(rest, "/")
-	mean, err := des.ParseSeconds(of)
+	mean, err := number.Seconds(of)
 	if err != nil {
 		return nil, err
 	}

@@ -19,12 +19,12 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/experiments/internal/hostmem"
 	"github.com/gridslot/gridslot/experiments/internal/yamlfile"
 	"github.com/gridslot/gridslot/experiments/simulation"
 	"github.com/gridslot/gridslot/experiments/sweep"
 	"github.com/gridslot/gridslot/internal/enum"
+	"github.com/gridslot/gridslot/internal/number"
 )
 
 // axis is one or several parameters whose values are taken together: a point has a value of
@@ -385,7 +385,7 @@ func (r *reader) readLimit(k yamlfile.Key) (err error) {
 
 // ParseLimit reads how long one simulation may take, a time such as 90s or 2h.
 func ParseLimit(text string) (time.Duration, error) {
-	seconds, err := des.ParseSeconds(text)
+	seconds, err := number.Seconds(text)
 	if err == nil && (seconds == 0 || seconds > 1e9) {
 		err = fmt.Errorf("want a time above 0, at most 1e9 s, not %q", text)
 	}

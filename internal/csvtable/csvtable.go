@@ -18,11 +18,11 @@ import (
 	"iter"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/internal/csvtext"
+	"github.com/gridslot/gridslot/internal/number"
 )
 
 // Table is a file: a heading, and rows below it.
@@ -108,8 +108,8 @@ func (r *Row) Has(column string) bool { return r.Text(column) != "" }
 
 // Number is a finite number.
 func (r *Row) Number(column string) float64 {
-	v, err := strconv.ParseFloat(r.Text(column), 64)
-	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
+	v, fault := number.Float(r.Text(column))
+	if fault != number.Sound {
 		r.Wrong(column, "a number")
 		return 0
 	}
@@ -129,12 +129,12 @@ const maxTime = 1_000_000_000_000
 
 // Time is an instant or a length, of 0 or more time units.
 func (r *Row) Time(column string) des.Time {
-	v, err := strconv.ParseFloat(r.Text(column), 64)
-	if err != nil || !(v >= 0 && v <= maxTime) {
+	t, fault := number.Time(r.Text(column), maxTime*des.Second)
+	if fault != number.Sound || t < 0 {
 		r.Wrong(column, fmt.Sprintf("a time of 0 to %d time units", int64(maxTime)))
 		return 0
 	}
-	return des.Seconds(v)
+	return t
 }
 
 // TimeOr is Time, or otherwise where the field is empty or not there.
@@ -147,11 +147,12 @@ func (r *Row) TimeOr(column string, otherwise des.Time) des.Time {
 
 // Int is a whole number.
 func (r *Row) Int(column string) int {
-	v, err := strconv.Atoi(r.Text(column))
-	if err != nil {
+	v, fault := number.Whole(r.Text(column), math.MaxInt)
+	if fault != number.Sound {
 		r.Wrong(column, "a whole number")
+		return 0
 	}
-	return v
+	return int(v)
 }
 
 // Wrong notes that a field is not what is wanted.
@@ -173,6 +174,6 @@ func (r *Row) At(err error) error { return fmt.Errorf("line %d: %w", r.Line, err
 
 // IsNumber is a number where the field holds one, or false.
 func (r *Row) IsNumber(column string) (float64, bool) {
-	v, err := strconv.ParseFloat(r.Text(column), 64)
-	return v, err == nil
+	v, fault := number.Float(r.Text(column))
+	return v, fault == number.Sound
 }

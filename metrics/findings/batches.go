@@ -19,6 +19,7 @@ import (
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/internal/atomicfile"
 	"github.com/gridslot/gridslot/internal/indir"
+	"github.com/gridslot/gridslot/internal/number"
 	"github.com/gridslot/gridslot/metrics"
 	"github.com/gridslot/gridslot/metrics/stats"
 )
@@ -90,7 +91,7 @@ func ParseWarmup(text string) (w Warmup, err error) {
 }
 
 func duration(text string) (des.Time, error) {
-	seconds, err := des.ParseSeconds(text)
+	seconds, err := number.Seconds(text)
 	if err != nil {
 		return 0, err
 	}

@@ -109,7 +109,7 @@ func Read(from io.Reader, name string, params ...string) (*Table, error) {
 		kept := columns[:0:0]
 		var values []float64
 		for _, i := range columns {
-			v, err := number(record[i])
+			v, err := parseMeasure(record[i])
 			if math.Abs(v) > greatest || err == nil && record[i] != "" && math.IsNaN(v) {
 				return nil, fmt.Errorf("%s: line %d: %s: want a number within ±%g, not %s", name, line, header[i], greatest, record[i])
 			}
@@ -145,7 +145,8 @@ func afterSeed(header []string, i int) bool {
 
 const greatest = 1e100 // of a measure: squares of sums stay finite
 
-func number(text string) (float64, error) {
+// parseMeasure reads a value of a measure; nothing at all is NaN.
+func parseMeasure(text string) (float64, error) {
 	if text == "" {
 		return math.NaN(), nil
 	}

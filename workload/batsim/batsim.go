@@ -25,8 +25,8 @@ import (
 	"strconv"
 
 	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/internal/number"
 	"github.com/gridslot/gridslot/workload"
-	"github.com/gridslot/gridslot/workload/internal/digits"
 	"github.com/gridslot/gridslot/workload/internal/texts"
 )
 
@@ -229,7 +229,7 @@ func (f *file) profile(name string) bool {
 				f.kinds[p.kind] = p.kind
 			}
 		case "delay":
-			if t, _, ok := workload.ParseTime(value); ok && t >= 0 {
+			if t, fault := number.Time(value, workload.MaxTime); fault == number.Sound && t >= 0 {
 				p.delay = t
 			}
 		}
@@ -357,12 +357,12 @@ func (s *survey) job() bool {
 	if !j.sound {
 		return true
 	}
-	if t, _, ok := workload.ParseTime(number(j.submit)); ok {
+	if t, fault := number.Time(unquoted(j.submit), workload.MaxTime); fault == number.Sound {
 		rec.Submit = t
 	}
 	s.header.Unsorted = s.header.Unsorted || rec.Submit < s.latest
 	s.latest = rec.Submit
-	if _, ok := digits.Integer(number(j.id)); !ok {
+	if _, ok := number.Integer(unquoted(j.id)); !ok {
 		s.column("id", true)
 	}
 	for _, m := range j.more {
@@ -394,7 +394,7 @@ func (s *survey) job() bool {
 			s.texts[f][string(name)] = true
 			s.order[f] = append(s.order[f], string(name))
 		case isNamed(f):
-			if n, ok := digits.Integer(m.value); ok {
+			if n, ok := number.Integer(m.value); ok {
 				s.greatest[f] = max(s.greatest[f], n)
 			}
 		}
@@ -402,8 +402,8 @@ func (s *survey) job() bool {
 	return true
 }
 
-// number is a number, which may stand in quotes.
-func number(value []byte) []byte {
+// unquoted is a number, which may stand in quotes.
+func unquoted(value []byte) []byte {
 	if s, ok := text(value); ok {
 		return s
 	}

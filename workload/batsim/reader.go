@@ -3,11 +3,10 @@ package batsim
 import (
 	"fmt"
 	"slices"
-	"strconv"
 
 	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/internal/number"
 	"github.com/gridslot/gridslot/workload"
-	"github.com/gridslot/gridslot/workload/internal/digits"
 	"github.com/gridslot/gridslot/workload/internal/texts"
 )
 
@@ -137,15 +136,15 @@ func (r *reader) read() bool {
 		r.more[i] = workload.UnknownValue
 	}
 	rec.Job = r.account.Report().Lines
-	if id, ok := digits.Integer(number(j.id)); ok && !r.isName {
+	if id, ok := number.Integer(unquoted(j.id)); ok && !r.isName {
 		rec.Job = id
 	} else if !r.put("id", r.column("id"), j.id) {
 		return false
 	}
-	if !r.set(2, "subtime", number(j.submit)) || !r.set(8, "res", number(j.size)) {
+	if !r.set(2, "subtime", unquoted(j.submit)) || !r.set(8, "res", unquoted(j.size)) {
 		return false
 	}
-	if limit := number(j.walltime); len(limit) > 0 && limit[0] != '-' && string(limit) != "null" && !r.set(9, "walltime", limit) {
+	if limit := unquoted(j.walltime); len(limit) > 0 && limit[0] != '-' && string(limit) != "null" && !r.set(9, "walltime", limit) {
 		return false
 	}
 	if rec.Requested <= 0 {
@@ -200,7 +199,7 @@ func (r *reader) tell(m pair) bool {
 			return true
 		}
 	}
-	if why, ok := r.record.SetField(f, number(m.value)); !ok {
+	if why, ok := r.record.SetField(f, unquoted(m.value)); !ok {
 		return r.damage(string(m.key), why, m.value, workload.Expected(f))
 	} else if why == workload.MemoryFractionDropped {
 		r.account.Add(r.stream.at, string(m.key), why, m.value)
@@ -232,12 +231,9 @@ func (r *reader) put(name string, i int, value []byte) bool {
 		r.more[i] = workload.TextValue(r.texts.Of(s))
 		return true
 	}
-	x, ok := digits.Finite(value)
-	if !ok {
-		var err error
-		if x, err = strconv.ParseFloat(string(value), 64); err != nil {
-			return r.damage(name, workload.NotANumber, value, "a number")
-		}
+	x, fault := number.Float(value)
+	if fault != number.Sound {
+		return r.damage(name, workload.NotANumber, value, "a number")
 	}
 	r.more[i] = workload.NumberValue(x)
 	return true

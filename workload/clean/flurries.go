@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/internal/number"
 	"github.com/gridslot/gridslot/workload"
 )
 
@@ -66,7 +67,7 @@ func ParseFlurries(text string) (Flurries, error) {
 			}
 			f.Jobs = n
 		case "within":
-			t, err := des.ParseSeconds(value)
+			t, err := number.Seconds(value)
 			if err != nil {
 				return f, fmt.Errorf("within: %w", err)
 			}

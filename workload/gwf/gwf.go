@@ -11,9 +11,9 @@ package gwf
 import (
 	"bytes"
 	"io"
-	"strconv"
 	"strings"
 
+	"github.com/gridslot/gridslot/internal/number"
 	"github.com/gridslot/gridslot/workload"
 	"github.com/gridslot/gridslot/workload/internal/table"
 )
@@ -68,7 +68,7 @@ func (Format) Is(in *workload.Input) bool {
 		}
 		fields := bytes.Fields(line)
 		for _, text := range fields[:min(len(fields), 11)] {
-			if _, err := strconv.ParseFloat(string(text), 64); err != nil {
+			if _, fault := number.Float(text); fault != number.Sound {
 				return false
 			}
 		}

@@ -3,11 +3,15 @@ package jobfile
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/internal/number"
+	"github.com/gridslot/gridslot/workload"
 )
 
 // The column after: the jobs that must have ended before this one comes, such as
@@ -26,7 +30,7 @@ func parseAfter(text string) (all []entity.Dependency, err error) {
 		if thinks {
 			var ok bool
 			if d.Think, ok = parseTime(think); !ok {
-				return nil, fmt.Errorf("%q: want a time of 0 to %d time units behind the +", part, int64(maxTime))
+				return nil, fmt.Errorf("%q: want a time of 0 to %d time units behind the +", part, int64(workload.MaxTime/des.Second))
 			}
 		}
 		from, to, isRange := strings.Cut(jobs, "-")
@@ -50,8 +54,8 @@ func parseAfter(text string) (all []entity.Dependency, err error) {
 }
 
 func parseID(text string) (int64, bool) {
-	v, err := strconv.ParseUint(text, 10, 63)
-	return int64(v), err == nil
+	v, fault := number.Count([]byte(text), math.MaxInt64)
+	return v, fault == number.Sound
 }
 
 // appendAfter appends the jobs that must have ended before, those that are in a row

@@ -5,7 +5,6 @@ package jobfile
 import (
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,6 +13,8 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/internal/number"
+	"github.com/gridslot/gridslot/workload"
 )
 
 type column uint8
@@ -71,53 +72,16 @@ func wrong(want, text string) error {
 	return fmt.Errorf("want %s, not %q", want, text)
 }
 
-// maxTime bounds every time, in time units: some 31,000 years, as in traces.
-const maxTime = 1_000_000_000_000
-
-// parseTime reads a time in time units, to the tick. Finer decimals are rounded.
+// parseTime reads a time of 0 or more in time units, to the tick.
 func parseTime(text string) (des.Time, bool) {
-	whole, decimals, point := strings.Cut(text, ".")
-	if whole == "" || point && decimals == "" || len(whole) > 13 {
-		return otherTime(text)
-	}
-	t, digit := des.Time(0), des.Second/10
-	for i := range len(whole) {
-		if whole[i] < '0' || whole[i] > '9' {
-			return otherTime(text)
-		}
-		t = 10*t + des.Time(whole[i]-'0')
-	}
-	if t > maxTime {
-		return 0, false
-	}
-	t *= des.Second
-	for i := range len(decimals) {
-		switch d := des.Time(decimals[i]) - '0'; {
-		case d < 0 || d > 9:
-			return otherTime(text)
-		case i < 6:
-			t += digit * d
-			digit /= 10
-		case i == 6 && d >= 5:
-			t++
-		}
-	}
-	return t, t <= maxTime*des.Second
-}
-
-// otherTime reads what is rarely written: 1e3, +5, .5.
-func otherTime(text string) (des.Time, bool) {
-	v, err := strconv.ParseFloat(text, 64)
-	if err != nil || !(v >= 0 && v <= maxTime) || strings.ContainsAny(text, "xXpP_") {
-		return 0, false
-	}
-	return des.Seconds(v), true
+	t, fault := number.Time(text, workload.MaxTime)
+	return t, fault == number.Sound && t >= 0
 }
 
 // parseLimit reads a number above 0.
 func parseLimit(text string) (float64, bool) {
-	v, err := strconv.ParseFloat(text, 64)
-	return v, err == nil && v > 0 && !math.IsInf(v, 0)
+	v, fault := number.Float(text)
+	return v, fault == number.Sound && v > 0
 }
 
 // isName reports whether an attribute can be called so, or a label say so: text
@@ -160,8 +124,8 @@ func parseNeeds(text string) (*entity.Attributes, error) {
 }
 
 func addAmount(to *entity.Attributes, name, text string) error {
-	v, err := strconv.ParseFloat(text, 64)
-	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
+	v, fault := number.Float(text)
+	if fault != number.Sound {
 		return fmt.Errorf("%s: %w", name, wrong("a number", text))
 	}
 	if to.Amounts == nil {

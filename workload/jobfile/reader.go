@@ -6,11 +6,12 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"strconv"
 	"strings"
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/internal/number"
+	"github.com/gridslot/gridslot/workload"
 	"github.com/gridslot/gridslot/workload/internal/numberset"
 )
 
@@ -282,8 +283,8 @@ func (r *Reader) whole(c column, least, most, otherwise int64) int64 {
 	if r.row[c] == "" {
 		return otherwise
 	}
-	v, err := strconv.ParseInt(r.row[c], 10, 64)
-	if err != nil || v < least || v > most {
+	v, fault := number.Whole(r.row[c], math.MaxInt64)
+	if fault != number.Sound || v < least || v > most {
 		want := fmt.Sprintf("a whole number of %d or more", least)
 		if most < math.MaxInt64 {
 			want += fmt.Sprintf(", at most %d", most)
@@ -299,7 +300,7 @@ func (r *Reader) time(c column, otherwise des.Time) des.Time {
 	}
 	t, ok := parseTime(r.row[c])
 	if !ok {
-		r.wrong(c, fmt.Sprintf("a time of 0 to %d time units", int64(maxTime)))
+		r.wrong(c, fmt.Sprintf("a time of 0 to %d time units", int64(workload.MaxTime/des.Second)))
 	}
 	return t
 }

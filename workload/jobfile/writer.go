@@ -12,6 +12,7 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/workload"
 )
 
 // Writer writes jobs. The first error ends it: every later call returns the same.
@@ -89,7 +90,7 @@ func writable(j *entity.Job) error {
 	if err := j.Check(); err != nil {
 		return err
 	}
-	const latest = maxTime * des.Second
+	const latest = workload.MaxTime
 	q := &j.Request
 	switch {
 	case j.ID < 0:

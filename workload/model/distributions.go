@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/internal/number"
 	"github.com/gridslot/gridslot/workload/internal/randvar"
 )
 
@@ -91,8 +91,8 @@ func ParseDistribution(text string) (Distribution, error) {
 	var d Distribution
 	switch from, to, even := strings.Cut(text, ".."); {
 	case !drawn && even:
-		a, errA := des.ParseSeconds(from)
-		b, errB := des.ParseSeconds(to)
+		a, errA := number.Seconds(from)
+		b, errB := number.Seconds(to)
 		if err := errors.Join(errA, errB); err != nil {
 			return nil, err
 		}
@@ -101,7 +101,7 @@ func ParseDistribution(text string) (Distribution, error) {
 		}
 		return Uniform{Min: a, Max: b}, nil
 	case !drawn:
-		v, err := des.ParseSeconds(text)
+		v, err := number.Seconds(text)
 		if err != nil {
 			return nil, fmt.Errorf("%w; or a distribution: %s", err, strings.Join(DistributionForms(), ", "))
 		}
@@ -109,7 +109,7 @@ func ParseDistribution(text string) (Distribution, error) {
 	case name == "one-of":
 		var sample []float64
 		for part := range strings.SplitSeq(rest, "/") {
-			v, err := des.ParseSeconds(part)
+			v, err := number.Seconds(part)
 			if err != nil {
 				return nil, err
 			}
@@ -141,7 +141,7 @@ func (n *named) read(text string) ([]float64, error) {
 	for i, name := range names {
 		var err error
 		if name == strings.ToUpper(name) {
-			p[i], err = des.ParseSeconds(texts[i])
+			p[i], err = number.Seconds(texts[i])
 		} else if p[i], err = strconv.ParseFloat(texts[i], 64); err != nil {
 			err = fmt.Errorf("want a number, not %q", texts[i])
 		}

@@ -15,9 +15,9 @@ package mwf
 import (
 	"bytes"
 	"io"
-	"strconv"
 	"strings"
 
+	"github.com/gridslot/gridslot/internal/number"
 	"github.com/gridslot/gridslot/workload"
 	"github.com/gridslot/gridslot/workload/internal/table"
 )
@@ -87,7 +87,7 @@ func (f Format) Is(in *workload.Input) bool {
 		return false
 	}
 	for _, i := range []int{0, 7, 10} {
-		if _, err := strconv.ParseFloat(string(cells[i]), 64); err != nil {
+		if _, fault := number.Float(cells[i]); fault != number.Sound {
 			return false
 		}
 	}

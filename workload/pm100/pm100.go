@@ -10,10 +10,10 @@ package pm100
 
 import (
 	"math"
-	"strconv"
 	"time"
 
 	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/internal/number"
 	"github.com/gridslot/gridslot/workload"
 	"github.com/gridslot/gridslot/workload/internal/columns"
 	"github.com/gridslot/gridslot/workload/sacct"
@@ -125,8 +125,8 @@ func (f Format) record(r *columns.Row, rec *workload.Record) {
 
 // limit is a limit in minutes; INFINITE is none, as a word and as Slurm's number.
 func limit(text string) des.Time {
-	minutes, err := strconv.ParseFloat(text, 64)
-	if err != nil || !(minutes >= 0 && minutes < math.MaxUint32-1) {
+	minutes, fault := number.Float(text)
+	if fault != number.Sound || !(minutes >= 0 && minutes < math.MaxUint32-1) {
 		return workload.UnknownTime
 	}
 	return des.Seconds(60 * minutes)

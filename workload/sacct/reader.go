@@ -722,7 +722,7 @@ func (r *reader) owner(field int, byName, byNumber role) int64 {
 	names := r.header.Names(field)
 	n := names.Find(name)
 	if !r.surveys && names.Len() == 0 { // all are numbers
-		n = number(name)
+		n = asNumber(name)
 	}
 	switch {
 	case n != workload.Unknown:
@@ -735,8 +735,8 @@ func (r *reader) owner(field int, byName, byNumber role) int64 {
 	return n
 }
 
-// number is the number that a name is as a number is written, or workload.Unknown.
-func number(name []byte) int64 {
+// asNumber is the number that a name is as a number is written, or workload.Unknown.
+func asNumber(name []byte) int64 {
 	n, _, ok := whole(name, math.MaxInt64)
 	if !ok || name[0] == '0' && len(name) > 1 {
 		return workload.Unknown
@@ -749,7 +749,7 @@ func forgetNumbers(h *workload.Header) {
 	for _, field := range workload.NamedFields {
 		all := true
 		for _, name := range h.Names(field).All() {
-			all = all && number([]byte(name)) != workload.Unknown
+			all = all && asNumber([]byte(name)) != workload.Unknown
 		}
 		if all && h.Names(field).Len() > 0 {
 			h.Forget(field)

@@ -6,8 +6,8 @@ import (
 	"strconv"
 
 	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/internal/number"
 	"github.com/gridslot/gridslot/workload"
-	"github.com/gridslot/gridslot/workload/internal/digits"
 	"github.com/gridslot/gridslot/workload/internal/instants"
 )
 
@@ -16,28 +16,13 @@ import (
 // maxTime bounds every length and instant, in seconds: some 31,000 years, as in SWF.
 const maxTime = 1_000_000_000_000
 
-// whole reads a whole number from 0 to limit.
+// whole reads a whole number from 0 to limit, in digits alone.
 func whole(text []byte, limit int64) (n int64, why workload.Reason, ok bool) {
-	if n, small := digits.Small(text); small && n <= limit {
-		return n, 0, true
-	}
-	if len(text) == 0 {
-		return 0, workload.NotANumber, false
-	}
-	tooLarge := false
-	for _, c := range text {
-		if c -= '0'; c > 9 {
-			return 0, workload.NotANumber, false
-		}
-		if n > (limit-int64(c))/10 {
-			tooLarge, n = true, 0
-		}
-		n = n*10 + int64(c)
-	}
-	if tooLarge || n > limit {
+	n, fault := number.Count(text, limit)
+	if fault == number.OutOfRange {
 		return 0, workload.OutOfRange, false
 	}
-	return n, 0, true
+	return n, workload.NotANumber, fault == number.Sound
 }
 
 // isUnknown reports whether a field says that there is nothing to say.

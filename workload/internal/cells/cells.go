@@ -18,8 +18,8 @@ import (
 	"math"
 
 	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/internal/number"
 	"github.com/gridslot/gridslot/workload"
-	"github.com/gridslot/gridslot/workload/internal/digits"
 	"github.com/gridslot/gridslot/workload/internal/floats"
 	"github.com/gridslot/gridslot/workload/internal/lines"
 	"github.com/gridslot/gridslot/workload/internal/texts"
@@ -111,8 +111,8 @@ func (t *Table) Number(i int) float64 {
 	if len(cell) == 0 {
 		return math.NaN()
 	}
-	x, ok := digits.Finite(cell)
-	if !ok {
+	x, fault := number.Float(cell)
+	if fault != number.Sound {
 		t.Damage(i, workload.NotANumber, "a number")
 		return math.NaN()
 	}
@@ -133,7 +133,7 @@ func (t *Table) Integer(i int) (n int64, ok bool) {
 	if len(cell) == 0 {
 		return 0, false
 	}
-	n, ok = digits.Integer(cell)
+	n, ok = number.Integer(cell)
 	if !ok {
 		t.Damage(i, workload.NotANumber, "a whole number")
 	}

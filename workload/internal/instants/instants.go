@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/gridslot/gridslot/des"
-	"github.com/gridslot/gridslot/workload"
+	"github.com/gridslot/gridslot/internal/number"
 )
 
 // Parse reads "2021-04-01", or with slashes; behind a blank or a T as may be "12:30",
@@ -49,8 +49,9 @@ func Parse(text []byte, zone *time.Location) (at des.Time, ok bool) {
 			for end < len(text) && text[end] >= '0' && text[end] <= '9' {
 				end++
 			}
-			fraction, _, a = workload.ParseTime(text[:end])
-			if text = text[end:]; !a {
+			var fault number.Fault
+			fraction, fault = number.Time(text[:end], des.Second)
+			if text = text[end:]; fault != number.Sound {
 				return 0, false
 			}
 		}

@@ -2,16 +2,14 @@ package table
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 
 	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/internal/number"
 	"github.com/gridslot/gridslot/workload"
 	"github.com/gridslot/gridslot/workload/internal/cells"
-	"github.com/gridslot/gridslot/workload/internal/digits"
 	"github.com/gridslot/gridslot/workload/internal/lines"
 	"github.com/gridslot/gridslot/workload/internal/texts"
 )
@@ -305,7 +303,7 @@ func (r *Reader) read(line []byte) bool {
 			continue
 		}
 		if of := r.numbers[i]; of.field > 0 {
-			if n, ok := digits.Small(text); ok {
+			if n, ok := number.Small(text); ok {
 				r.record.Put(of.field, n*of.scale)
 				continue
 			}
@@ -383,12 +381,7 @@ func (r *Reader) keep(c *Cell, text []byte) bool {
 		r.more[c.More-1] = workload.TextValue(r.texts.Of(text))
 		return true
 	}
-	x, ok := digits.Finite(text)
-	if !ok {
-		var err error
-		x, err = strconv.ParseFloat(string(text), 64)
-		ok = err == nil || errors.Is(err, strconv.ErrRange)
-	}
+	x, ok := number.Written(text)
 	switch {
 	case ok && !math.IsNaN(x):
 		r.more[c.More-1] = workload.NumberValue(x)
@@ -474,7 +467,7 @@ func (r *Reader) number(field int, text []byte) (int64, bool) {
 	if r.survey != nil {
 		r.survey.name(field, text)
 	} else if n = r.names[field].Find(text); n == workload.Unknown {
-		if n, ok = digits.Integer(text); !ok {
+		if n, ok = number.Integer(text); !ok {
 			return 0, false
 		}
 	}

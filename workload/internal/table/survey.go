@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strconv"
 
+	"github.com/gridslot/gridslot/internal/number"
 	"github.com/gridslot/gridslot/workload"
-	"github.com/gridslot/gridslot/workload/internal/digits"
 	"github.com/gridslot/gridslot/workload/internal/instants"
 )
 
@@ -41,7 +41,7 @@ func (s *survey) name(field int, text []byte) {
 	if n.texts[string(text)] || s.header.Names(field).Find(text) != workload.Unknown {
 		return
 	}
-	if x, ok := digits.Integer(text); ok {
+	if x, ok := number.Integer(text); ok {
 		n.greatest = max(n.greatest, x)
 	} else {
 		n.isName = true
@@ -64,12 +64,12 @@ func (s *survey) meets(c *Cell, text []byte, unknown bool) {
 	k := &s.columns[c.More-1]
 	k.some = true
 	if !k.notWhole {
-		_, ok := digits.Integer(text)
+		_, ok := number.Integer(text)
 		k.notWhole = !ok
 	}
 	if k.notWhole && !k.notNumber {
-		_, err := strconv.ParseFloat(string(text), 64)
-		k.notNumber = err != nil
+		_, ok := number.Written(text)
+		k.notNumber = !ok
 	}
 }
 

@@ -3,14 +3,12 @@ package table
 import (
 	"bytes"
 	"cmp"
-	"math"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/internal/number"
 	"github.com/gridslot/gridslot/workload"
-	"github.com/gridslot/gridslot/workload/internal/digits"
 	"github.com/gridslot/gridslot/workload/internal/instants"
 )
 
@@ -20,39 +18,28 @@ import (
 // 1990. Logs that count from their start are not that long.
 const absolute = 631_152_000 * des.Second
 
-// number reads a time that is a number, in units.
-func number(text []byte, unit des.Time) (des.Time, bool) {
-	unit = cmp.Or(unit, des.Second)
-	if n, ok := digits.Integer(text); ok {
-		if n > int64(workload.MaxTime/unit) || n < -int64(workload.MaxTime/unit) {
-			return 0, false
-		}
-		return des.Time(n) * unit, true
-	}
-	if unit == des.Second {
-		t, _, ok := workload.ParseTime(text)
-		return t, ok
-	}
-	x, err := strconv.ParseFloat(string(text), 64)
-	if x = math.Round(x * float64(unit)); err != nil || !(math.Abs(x) <= float64(workload.MaxTime)) {
-		return 0, false
-	}
-	return des.Time(x), true
+// units reads a time that is a number, in units.
+func units(text []byte, unit des.Time) (des.Time, bool) {
+	t, fault := number.InUnits(text, cmp.Or(unit, des.Second), workload.MaxTime)
+	return t, fault == number.Sound
 }
+
+// mostClock bounds the days, hours and minutes of a clock.
+const mostClock = 1<<24 - 1
 
 // duration reads a number in units, or a clock: [[D-]HH:]MM:SS[.F], "2 days 03:04:05".
 func duration(text []byte, unit des.Time) (des.Time, bool) {
 	if bytes.IndexByte(text, ':') < 0 {
-		return number(text, unit)
+		return units(text, unit)
 	}
 	s := string(text)
 	negative := strings.HasPrefix(s, "-")
 	s = strings.TrimPrefix(s, "-")
-	var days uint64
+	var days int64
 	for _, sep := range []string{" days ", " day ", "-"} {
 		if d, rest, ok := strings.Cut(s, sep); ok {
-			n, err := strconv.ParseUint(d, 10, 24)
-			if err != nil {
+			n, fault := number.Count([]byte(d), mostClock)
+			if fault != number.Sound {
 				return 0, false
 			}
 			days, s = n, rest
@@ -63,10 +50,10 @@ func duration(text []byte, unit des.Time) (des.Time, bool) {
 	if len(parts) > 3 {
 		return 0, false
 	}
-	minutes := uint64(0)
+	minutes := int64(0)
 	for _, p := range parts[:len(parts)-1] {
-		n, err := strconv.ParseUint(p, 10, 24)
-		if err != nil {
+		n, fault := number.Count([]byte(p), mostClock)
+		if fault != number.Sound {
 			return 0, false
 		}
 		minutes = minutes*60 + n
@@ -76,9 +63,9 @@ func duration(text []byte, unit des.Time) (des.Time, bool) {
 	if last == "" || last[0] < '0' || last[0] > '9' {
 		return 0, false
 	}
-	seconds, _, ok := workload.ParseTime([]byte(last))
+	seconds, fault := number.Time(last, workload.MaxTime)
 	t := des.Time(minutes)*60*des.Second + seconds
-	if !ok || t > workload.MaxTime {
+	if fault != number.Sound || t > workload.MaxTime {
 		return 0, false
 	}
 	if negative {
@@ -91,7 +78,7 @@ func duration(text []byte, unit des.Time) (des.Time, bool) {
 // 1970.
 func instant(text []byte, unit des.Time, zone *time.Location) (t des.Time, isDate, ok bool) {
 	if len(text) < 8 || text[4] != '-' && text[4] != '/' {
-		t, ok = number(text, unit)
+		t, ok = units(text, unit)
 		return t, false, ok
 	}
 	t, ok = instants.Parse(text, zone)
@@ -112,7 +99,7 @@ var states = []struct {
 
 // status reads a number, or a word for the end of a job; other words tell of none.
 func status(text []byte) int64 {
-	if n, ok := digits.Integer(text); ok {
+	if n, ok := number.Integer(text); ok {
 		return n
 	}
 	word := strings.ToLower(string(text))

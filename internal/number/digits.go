@@ -1,12 +1,12 @@
-// Package digits turns digits of text into numbers, eight at a time, without a branch on how
-// many there are: lengths of neighbouring numbers in a log are as good as random.
-package digits
+package number
 
 import (
 	"encoding/binary"
-	"math"
 	"strconv"
 )
+
+// This file turns digits of text into numbers, eight at a time, without a branch on how many there
+// are: lengths of neighbouring numbers in a log are as good as random.
 
 const (
 	ones  = 0x0101010101010101
@@ -52,8 +52,8 @@ func Small(text []byte) (n int64, ok bool) {
 	return Eight(values), Others(values) == 0
 }
 
-// Whole is the number that a text of one to eighteen digits is.
-func Whole(text []byte) (n int64, ok bool) {
+// eighteen is the number that a text of one to eighteen digits is.
+func eighteen(text []byte) (n int64, ok bool) {
 	if len(text) <= 8 {
 		return Small(text)
 	}
@@ -71,7 +71,7 @@ func Whole(text []byte) (n int64, ok bool) {
 
 // Integer is a whole number of 64 bits with a sign or without, as strconv.ParseInt reads it.
 func Integer(text []byte) (n int64, ok bool) {
-	if n, ok = Whole(text); ok {
+	if n, ok = eighteen(text); ok {
 		return n, true
 	}
 	n, err := strconv.ParseInt(string(text), 10, 64)
@@ -80,17 +80,30 @@ func Integer(text []byte) (n int64, ok bool) {
 
 var powers = [...]float64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15}
 
-// Finite is a finite number as strconv.ParseFloat reads it. Up to 15 digits with a point are read
-// here: both they and the power of ten are exact, so that the quotient is rounded once, as it
-// should be.
-func Finite(text []byte) (float64, bool) {
+// Count is a whole number of 0 or more that is written in digits alone, up to a bound: what formats
+// have where 1e3 or +3 would be another text, in ids and names.
+func Count(text []byte, most int64) (int64, Fault) {
+	if n, ok := Small(text); ok && n <= most {
+		return n, Sound
+	}
+	for _, c := range text {
+		if !isDigit(c) {
+			return 0, NotNumber
+		}
+	}
+	return Whole(text, most)
+}
+
+// shortFloat is a number of up to 15 digits with a point, or without: both they and the power of ten
+// are exact, so that the quotient is rounded once, as it should be.
+func shortFloat(text []byte) (x float64, ok bool) {
 	if n, ok := Small(text); ok {
 		return float64(n), true
 	}
 	n, digits, fraction, point := int64(0), 0, 0, false
 	for _, c := range text {
 		switch {
-		case c >= '0' && c <= '9':
+		case isDigit(c):
 			n = n*10 + int64(c-'0')
 			if digits++; point {
 				fraction++
@@ -98,11 +111,10 @@ func Finite(text []byte) (float64, bool) {
 		case c == '.' && !point:
 			point = true
 		default:
-			digits = 99
+			return 0, false
 		}
 		if digits > 15 {
-			x, err := strconv.ParseFloat(string(text), 64)
-			return x, err == nil && !math.IsInf(x, 0) && !math.IsNaN(x)
+			return 0, false
 		}
 	}
 	return float64(n) / powers[fraction], digits > 0

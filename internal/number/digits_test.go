@@ -1,4 +1,4 @@
-package digits
+package number
 
 import (
 	"encoding/binary"
@@ -17,7 +17,7 @@ var texts = rapid.OneOf(
 	rapid.StringMatching(`[+-]?[0-9]{0,20}(\.[0-9]{0,20})?(e-?[0-9]{1,2})?`),
 	rapid.Map(rapid.Float64(), func(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }),
 	rapid.StringMatching(`[0-9.+-]{1,4}`),
-	rapid.SampledFrom([]string{"inf", "NaN", "9223372036854775807", "9223372036854775808", "-9223372036854775808", "1_0", "0x1"}),
+	rapid.SampledFrom([]string{"inf", "NaN", "9223372036854775807", "9223372036854775808", "-9223372036854775808", "1_0", "0x1", "1e400"}),
 )
 
 func TestNumbersAreThoseOfStrconv(t *testing.T) {
@@ -33,18 +33,29 @@ func TestNumbersAreThoseOfStrconv(t *testing.T) {
 		if ok {
 			require.Equal(t, want, n)
 		}
-		for most, read := range map[int]func([]byte) (int64, bool){8: Small, 18: Whole} {
+		for most, read := range map[int]func([]byte) (int64, bool){8: Small, 18: eighteen} {
 			n, ok := read(slice)
 			require.Equal(t, allDigits && len(text) <= most, ok)
 			if ok {
 				require.Equal(t, want, n)
 			}
 		}
+		n, fault := Count(slice, math.MaxInt64)
+		require.Equal(t, allDigits && err == nil, fault == Sound)
+		if fault == Sound {
+			require.Equal(t, want, n)
+		}
 		x, err := strconv.ParseFloat(text, 64)
-		got, ok := Finite(slice)
-		require.Equal(t, err == nil && !math.IsInf(x, 0) && !math.IsNaN(x), ok)
-		if ok {
+		got, fault := Float(slice)
+		ofGo := strings.ContainsAny(text, "x_")
+		require.Equal(t, err == nil && !math.IsInf(x, 0) && !math.IsNaN(x) && !ofGo, fault == Sound)
+		if fault == Sound {
 			require.Equal(t, math.Float64bits(x), math.Float64bits(got))
+		}
+		written, ok := Written(text)
+		require.Equal(t, (err == nil || math.IsInf(x, 0)) && !ofGo, ok)
+		if ok && !math.IsNaN(x) {
+			require.Equal(t, x, written)
 		}
 	})
 }
