@@ -2,18 +2,17 @@ package des
 
 import "fmt"
 
-// Entity is an active object in the manner of GridSim and CloudSim: it is
-// started with the simulation, handles the messages that others send it, and is
-// shut down once, when a run has left no event. It is a thin layer over At and
-// Handler; a model may mix both. Messages sent while shutting down wait for a
-// later run.
+// Entity is an active object in the manner of GridSim and CloudSim. The kernel calls Start
+// when the simulation begins, Handle for each message, and Shutdown once, when a run has
+// left no event. Entity is a thin layer over At and Handler; a model may mix both. A message
+// that is sent during Shutdown waits for a later run.
 type Entity interface {
 	Start(c *Context)
 	Handle(c *Context, m Message)
 	Shutdown(c *Context)
 }
 
-// Message is what one entity sends another.
+// Message is data that one entity sends to another.
 type Message struct {
 	From, To *Context
 	Tag      int

@@ -11,7 +11,7 @@ type EventID struct{ slot, gen uint32 }
 // numbers no meaning; models name theirs.
 type Phase uint8
 
-// Event is what a handler and an observer are told, by value.
+// Event describes one happening to handlers and observers. It is passed by value.
 type Event struct {
 	Time  Time
 	Phase Phase
@@ -20,7 +20,7 @@ type Event struct {
 	to    Handler
 }
 
-// Handler is what the event called.
+// Handler returns the handler that the event calls.
 func (e Event) Handler() Handler { return e.to }
 
 // String names the event in errors: by its handler, and what tells it from the
@@ -37,8 +37,8 @@ func handlerName(to Handler) string {
 	return fmt.Sprintf("%T", to)
 }
 
-// Handler is what an event calls. A pointer type makes scheduling free of
-// allocation. One that has a String method is named by it in errors.
+// Handler handles events. Scheduling a pointer type as a handler allocates nothing. Errors
+// name a handler by its String method, if it has one.
 type Handler interface {
 	Handle(s *Simulator, e Event)
 }

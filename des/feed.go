@@ -17,7 +17,7 @@ import (
 //
 // A feed whose sequence is over may be pulled again by Pull, when there is more.
 type Feed[T any] struct {
-	// Next is the next item, or false where there is none for now.
+	// Next returns the next item, or false if there is none for now.
 	Next func() (T, bool)
 	// At is when an item comes. It must not be before the item in front of it.
 	At func(T) Time
@@ -27,8 +27,7 @@ type Feed[T any] struct {
 	Arg func(T) uint64
 	// Check, if set, refuses an item that makes no sense. Its error ends the run.
 	Check func(T) error
-	// Do takes in an item whose instant has come. The next item has been pulled
-	// by then.
+	// Do takes an item at its instant. The feed has pulled the next item by then.
 	Do func(T)
 
 	sim     *Simulator
@@ -44,7 +43,7 @@ func (f *Feed[T]) Begin(s *Simulator) {
 	f.Pull()
 }
 
-// From has the feed take its items from a sequence; Close lets go of it.
+// From sets the sequence that the feed takes its items from. Close stops the sequence.
 func (f *Feed[T]) From(items iter.Seq[T]) { f.Next, f.stop = iter.Pull(items) }
 
 // Pull fetches the next item where none is on its way.
@@ -82,7 +81,7 @@ func (f *Feed[T]) Pull() {
 // Coming reports whether an item is on its way.
 func (f *Feed[T]) Coming() bool { return f.waits }
 
-// Handle takes in the item whose instant has come.
+// Handle passes the item whose instant has come to Do.
 func (f *Feed[T]) Handle(*Simulator, Event) {
 	item := f.coming
 	f.waits = false
@@ -90,8 +89,8 @@ func (f *Feed[T]) Handle(*Simulator, Event) {
 	f.Do(item)
 }
 
-// Close lets go of the items to come. It is needed only where a run ended
-// before the sequence did.
+// Close stops the sequence of From; no more items come from it. It is needed only where a
+// run ended before the sequence did.
 func (f *Feed[T]) Close() {
 	if f.stop != nil {
 		f.stop()

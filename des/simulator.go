@@ -12,11 +12,11 @@ type Config struct {
 	// Seed and Replication determine every random stream of the simulation.
 	Seed        uint64
 	Replication uint64
-	// MaxEvents stops a run with an *EventLimitError once so many events have
-	// run; 0 means no limit.
+	// MaxEvents is the number of events after which a run ends with an *EventLimitError; 0
+	// means no limit.
 	MaxEvents uint64
-	// Fingerprint, if set, has the kernel hash (time, phase, sequence, arg) of
-	// every event.
+	// Fingerprint makes the kernel hash (time, phase, sequence, arg) of every event;
+	// Simulator.Fingerprint returns the hash.
 	Fingerprint bool
 }
 
@@ -137,7 +137,7 @@ func (s *Simulator) Fail(err error) {
 	}
 }
 
-// Err is what ended the simulation for good, or nil.
+// Err returns the error that ended the simulation for good, or nil.
 func (s *Simulator) Err() error { return s.err }
 
 // Context is the context of the run under way, for handlers whose own work is

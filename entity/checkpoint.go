@@ -12,9 +12,9 @@ package entity
 
 import "github.com/gridslot/gridslot/des"
 
-// Checkpoints are written by jobs while they run: one, which takes Cost, whenever
-// Interval of work has been done since the last one or since the attempt began,
-// but for an Interval that ends with the job. The zero value is none.
+// Checkpoints says when running jobs write checkpoints: a job writes one, which takes Cost,
+// after each Interval of work since its last checkpoint or since its attempt began. A job
+// writes none at its own end. The zero value means no checkpoints.
 type Checkpoints struct{ Interval, Cost des.Time }
 
 // span is how long so much work takes with its checkpoints, at most the largest
@@ -101,9 +101,9 @@ func (r *Run) whole() des.Time {
 	return r.RealTime(r.Reservation.Window.Length())
 }
 
-// Saved is how much of the attempt under way its last checkpoint has saved: what
-// Metascheduler.Preempt is asked to keep where jobs go on from their checkpoints. It is
-// 0 where there is none.
+// Saved returns the work of the present attempt that its last checkpoint has saved, or 0
+// without a checkpoint. Pass it to Metascheduler.Preempt where jobs go on from their
+// checkpoints.
 func (r *Run) Saved() des.Time {
 	if r.State != Running {
 		return 0

@@ -213,8 +213,8 @@ func (r *Run) requestIn(s Shape) Request {
 	return req
 }
 
-// RequestOn is what r, which waits, asks for in its shape of so many nodes, or false
-// where it has none.
+// RequestOn returns the request of r, which waits, in its shape of that many nodes; false if
+// r has no such shape.
 func (r *Run) RequestOn(nodes int) (Request, bool) {
 	if len(r.Shapes) == 0 {
 		return r.Request, nodes == r.Request.Nodes

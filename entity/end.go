@@ -175,12 +175,11 @@ func (m *Metascheduler) stop(r *Run) {
 	m.unlink(r)
 }
 
-// Preempt stops a job that runs and puts it back into the queue, where it stands
-// by its submission. Of the time that it has run, so much is kept: 0 where it
-// begins again from nothing, des.Forever where it is suspended, Run.Saved where it
-// goes on from its last checkpoint. What is kept is neither run nor asked for
-// again. Preempt reports whether the job ran. An advance reservation is not put
-// back; it can only be killed.
+// Preempt stops a running job and puts it back into the queue, at the place of its
+// submission. keep is the work of this attempt that is not lost: 0 if the job begins again
+// from nothing, des.Forever if it is suspended, Run.Saved if it goes on from its last
+// checkpoint. Kept work is neither run nor asked for again. Preempt reports whether the job
+// ran. An advance reservation cannot be preempted, only killed.
 func (m *Metascheduler) Preempt(r *Run, keep des.Time) bool {
 	m.Advance()
 	if r.State != Running || r.Booked || r.meta != m {
@@ -223,9 +222,9 @@ func (m *Metascheduler) preempt(r *Run, keep des.Time) {
 	}
 }
 
-// Cancel takes a job out that has not started: one that is still to come, that
-// waits, or that holds a reservation ahead. It is Rejected, for the reason given,
-// and the others get a round. Cancel reports whether there was such a job.
+// Cancel rejects a job that has not started: one that is still to come, that waits, or that
+// has a reservation ahead. reason becomes its Run.Reason, and the waiting jobs get a round.
+// Cancel reports whether there was such a job.
 func (m *Metascheduler) Cancel(r *Run, reason string) bool {
 	now := m.sim.Now()
 	m.Advance()
@@ -273,8 +272,8 @@ func (m *Metascheduler) dequeue(r *Run) {
 	m.fresh = slices.DeleteFunc(m.fresh, func(f *Run) bool { return f == r })
 }
 
-// Refuse has j come now and be turned away at once: for flows that decide about
-// their jobs themselves, as those of advance reservations do.
+// Refuse submits j now and rejects it at once, for flows that decide about their jobs
+// themselves, such as advance reservations.
 func (m *Metascheduler) Refuse(j *Job, reason string) *Run {
 	m.Advance()
 	r := m.newRun(j, false)

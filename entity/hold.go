@@ -50,7 +50,7 @@ func (h *Hold) lapse() {
 	}
 }
 
-// Window is what is kept.
+// Window returns the window that is kept.
 func (h *Hold) Window() Window { return h.run.Reservation.Window }
 
 // Where is the capacity that is withheld, as it was asked for.
@@ -60,10 +60,9 @@ func (h *Hold) Where() Where { return h.where }
 // is withheld, the one under which the plan has it.
 func (h *Hold) Run() *Run { return h.run }
 
-// Confirm has the job come: it is submitted now and starts when its window
-// begins, at that instant or not at all (Run.Booked). The window must not have
-// begun before. Where an observer cancels the job as it is submitted, the run is
-// Rejected.
+// Confirm submits the job now; the job starts when its window begins, at that instant or not
+// at all (Run.Booked). The window must not have begun before. If an observer cancels the job
+// as it is submitted, the run is Rejected.
 func (h *Hold) Confirm() (*Run, error) {
 	m, r := h.meta, h.run
 	m.Advance()
@@ -173,14 +172,14 @@ func (h *Hold) placeBack() {
 	h.taken = false
 }
 
-// InTheWay lists the jobs that hold any of at within [from, to), for Withhold: by
-// number, those that have one of these nodes, or run on one of these counted processors
-// (Run.Place); where there are no numbers, all that hold anything then. Of counted
-// processors nobody knows ahead who will have them: reservations ahead are all listed.
+// InTheWay lists the jobs that hold any of at within [from, to), for Withhold. Of named
+// nodes these are the jobs that have one of the nodes; of counted processors with a Placer,
+// the jobs that run on one of them (Run.Place), and all reservations ahead, because nobody
+// knows ahead which processors they will have. Without numbers all jobs are listed that hold
+// anything then.
 //
-// Those that run come first, the latest started first; then those that hold a
-// reservation ahead, the latest start first. Of equal starts the latest submitted comes
-// first.
+// Running jobs come first, the latest started first; then jobs with a reservation ahead, the
+// latest start first. Of equal starts the latest submitted job comes first.
 func (m *Metascheduler) InTheWay(at Where, from, to des.Time) []*Run {
 	now := m.sim.Now()
 	m.Advance()

@@ -36,19 +36,19 @@ type Job struct {
 	// Application is the number of the program that the job runs, 1 or more; 0 where
 	// unknown.
 	Application int32
-	// Shapes are the ways in which a moldable job can run, in ascending order of
-	// their nodes; nil for a rigid one. Its own Request and Runtime are one of them,
-	// whether they are listed or not: the shape of a policy that knows of no others.
-	// All that Request says beside Nodes and Length holds for every shape.
+	// Shapes are the ways in which a moldable job can run, in ascending order of their
+	// nodes; nil for a rigid job. The job's own Request and Runtime are one of the shapes,
+	// whether they are listed or not; a policy that knows no shapes uses that one.
+	// Everything in Request but Nodes and Length holds for every shape.
 	Shapes []Shape
-	// After are the jobs that this one must wait for. A metascheduler does not look at
-	// it: sources that hold jobs back do, such as those of package flow.
+	// After lists the jobs that this job must wait for. A metascheduler ignores it; sources
+	// that hold jobs back, such as those in package flow, obey it.
 	After []Dependency
 	// Recorded is how long the job waited when its log was written, where the log tells:
 	// what the policy "recorded" repeats.
 	Recorded RecordedWait
-	// Extra is whatever else a workload tells of the job, for policies and
-	// observers that know of it. The framework does not look at it.
+	// Extra is further data of the workload about the job, for policies and observers that
+	// know its type. The framework does not look at it.
 	Extra any
 }
 
@@ -69,11 +69,11 @@ func (w RecordedWait) Wait() (wait des.Time, known bool) {
 	return w.afterSubmit - des.Tick, w.afterSubmit > 0
 }
 
-// Columns is what Job.Extra may be, for orders by a formula: values of the job by the
-// names of columns that its workload has beyond what a Job holds, such as "gpus".
+// Columns may be implemented by Job.Extra. It gives orders by a formula the values of
+// columns beyond the fields of a Job, such as "gpus", by their names.
 type Columns interface {
-	// Column is a value as a number, NaN where it is none, and as a text, "" where it
-	// is none; neither where the job has no such value.
+	// Column returns the value as a number (NaN if it is no number) and as a text ("" if it
+	// is no text). A job without that value returns neither.
 	Column(name string) (number float64, text string)
 }
 
@@ -82,8 +82,8 @@ type Columns interface {
 type Dependency struct {
 	Job int64 // its ID
 	OK  bool  // it must have finished by itself; otherwise any end will do
-	// Submitted tells that its submission is what is waited for, whatever becomes of it.
-	// Then OK means nothing.
+	// Submitted means that the submission of the other job is waited for, not its end. OK is
+	// ignored then.
 	Submitted bool
 	Think     des.Time // how long after that end, or submission
 }

@@ -10,10 +10,10 @@ import (
 	"github.com/gridslot/gridslot/internal/enum"
 )
 
-// Phases of one instant, in the order in which they run. What outlives its
-// estimate says so first; what ends makes room; then the world changes (owners'
-// jobs, prices, bookings) and jobs arrive; then one round decides; then what was
-// reserved for this instant starts. PassEvent puts arrivals before ends.
+// Phases of one instant, in the order in which they run: predictions and estimates that are
+// outlived; ends, which make room; changes of the world (owners' jobs, prices, bookings);
+// arrivals; one round of decisions; starts of what was reserved for this instant. PassEvent
+// puts arrivals before ends.
 const (
 	phaseOverrun des.Phase = 10 * (iota + 1)
 	phaseArrivalFirst
@@ -39,9 +39,9 @@ const (
 	// as free once the estimated end of its job has come. Published schedules
 	// of the pyss simulator follow this convention.
 	PassEvent
-	// PassEach is a round after every single termination and submission, in the
-	// order in which they happen: terminations first, those of one instant in the
-	// order in which the jobs started. Published schedules of ElastiSim follow it.
+	// PassEach is a round after every single termination and submission, in the order in
+	// which they happen: terminations first, in the order in which the jobs started, then
+	// submissions. Published schedules of ElastiSim follow it.
 	PassEach
 )
 
@@ -68,15 +68,16 @@ func ParsePass(s string) (Pass, error) { return passes.Parse(s) }
 type Metascheduler struct {
 	// Pass is when the policy gets its rounds.
 	Pass Pass
-	// Overrun is what happens to a job whose runtime passes its estimate.
+	// Overrun says what becomes of a job whose runtime exceeds its estimate.
 	Overrun Overrun
 	// Cycle, where it is not 0, gives the policy a round (CauseTick) at every
 	// multiple of it at which jobs wait. Where they wait for nothing (none runs,
 	// nothing will become free or arrive) there are no more ticks; a policy that
 	// starts jobs by the clock alone asks for its rounds by Round.WakeAt.
 	Cycle des.Time
-	// Wakes is when the policy is awake: its rounds wait for that, those of cycles and
-	// those that were asked for as well, whatever Pass says. The zero value is always.
+	// Wakes says when the policy is awake. All its rounds wait for that, also rounds of
+	// cycles and rounds that were asked for, whatever Pass says. The zero value means
+	// always.
 	Wakes Wakes
 	// Predictor, if set, says how long jobs will run: they are planned by that, and
 	// Corrector says what is believed of those that run on; to their requests where
@@ -84,11 +85,11 @@ type Metascheduler struct {
 	// brings its own, which hold where these are not set otherwise.
 	Predictor Predictor
 	Corrector Corrector
-	// LeaveWaiting has a run end well though jobs are left in the queue. Otherwise
-	// that is an *UnfinishedError.
+	// LeaveWaiting allows a run to end with jobs left in the queue. Otherwise that is an
+	// *UnfinishedError.
 	LeaveWaiting bool
-	// Checkpoints are what jobs write while they run: their requests grow by the time
-	// that it takes. Advance reservations write none.
+	// Checkpoints says when running jobs write checkpoints. The requests of jobs grow by the
+	// time of their checkpoints. Advance reservations write none.
 	Checkpoints Checkpoints
 	// Placer, if set, chooses which processors of a counted plan a job has
 	// (Run.Place).
@@ -137,11 +138,11 @@ type Metascheduler struct {
 	alarmAt des.Time
 }
 
-// NewMetascheduler connects a simulation, a plan and a policy; observers are
-// told of every job event, in the order given.
+// NewMetascheduler connects a simulation, a plan and a policy. Observers are told of every
+// job event, in the order given.
 //
-// A plan, a policy or an observer that is nil ends the run with an error before it begins,
-// and so does a plan that is none (Err): then nobody is attached.
+// A nil plan, policy or observer ends the run with an error before it begins, and so does a
+// plan whose Err is not nil; then nothing is attached.
 func NewMetascheduler(sim *des.Simulator, plan Plan, policy Policy, observers ...Observer) *Metascheduler {
 	if err := usable(plan, policy, observers); err != nil {
 		sim.Fail(err)
@@ -219,7 +220,7 @@ type lifetime Metascheduler
 
 func (*lifetime) Handle(*des.Context, des.Message) {}
 
-// Calling says which code of others is being called: an observer or the policy.
+// Calling names the outside code that is being called: an observer or the policy.
 func (l *lifetime) Calling() string {
 	m := (*Metascheduler)(l)
 	if who := m.observers.calling(); who != "" {
@@ -281,14 +282,14 @@ func (m *Metascheduler) Fits(req Request) error {
 	return m.limiting.Refuses(req)
 }
 
-// Watch has an observer be told of every job event, behind those that were given. It is
-// for who is attached (Attacher) and asked for before the run.
+// Watch adds an observer of every job event, behind the observers that were given. An
+// Attacher calls it before the run.
 func (m *Metascheduler) Watch(o Observer) { m.observers.add(o) }
 
 // Policy is the policy that decides.
 func (m *Metascheduler) Policy() Policy { return m.policy }
 
-// Rounds counts the decision rounds so far.
+// Rounds returns the number of decision rounds so far.
 func (m *Metascheduler) Rounds() int64 { return m.rounds }
 
 // Queue is the waiting queue.
@@ -336,8 +337,8 @@ func (m *Metascheduler) newRun(j *Job, booked bool) *Run {
 	return r
 }
 
-// RequestOf is what j asks for here: its own request, with a length as long as its
-// runtime where Overrun is OverrunRaise.
+// RequestOf returns what j asks for here: its own request, with its runtime as the length if
+// Overrun is OverrunRaise and the runtime is longer.
 func (m *Metascheduler) RequestOf(j *Job) Request {
 	req := j.Request
 	if m.Overrun == OverrunRaise {

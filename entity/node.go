@@ -17,9 +17,9 @@ type Node struct {
 	Attributes
 }
 
-// Attributes are a node's properties beyond speed and price: amounts of which
-// a request wants at least so much ("ram", "disk", "clock") and labels that
-// must be equal ("os").
+// Attributes are properties of a node beyond speed and price. Amounts ("ram", "disk",
+// "clock") must be at least what a request wants; Labels ("os") must be equal to the
+// request's labels.
 type Attributes struct {
 	Amounts map[string]float64
 	Labels  map[string]string

@@ -38,16 +38,15 @@ type JobEvent struct {
 	Head bool
 }
 
-// Observer is told of every job event, in the order in which they happen. It
-// reads what it is shown. What it wants to happen in consequence it asks the
-// Metascheduler for (Submit, Cancel, Kill, Preempt, WakeAt), which may be done
-// from inside Observe; what follows from it is told when all observers have been
-// told of the event at hand, whose Run may have gone on by then. Events of one
-// instant come in the order of the pass mode: physically, whatever ends at an
-// instant makes room for whatever starts at it, in either mode.
+// Observer is told of every job event, in the order in which the events happen. It reads
+// what it is shown. It may call the verbs of the Metascheduler (Submit, Cancel, Kill,
+// Preempt, WakeAt) from inside Observe; the events that follow from such a call are told
+// when all observers have been told of the present event, whose Run may have gone on by
+// then. Events of one instant come in the order of the pass mode. Physically, jobs that end
+// at an instant make room for jobs that start at it, in every mode.
 //
-// An observer may also implement Attacher, InstantObserver, TaskObserver,
-// RoundObserver, CapacityObserver and WhyObserver, to be told more.
+// An observer may also implement Attacher, InstantObserver, TaskObserver, RoundObserver,
+// CapacityObserver and WhyObserver, to be told more.
 type Observer interface {
 	Observe(e JobEvent)
 }
@@ -59,28 +58,28 @@ type Attacher interface {
 	Attach(m *Metascheduler)
 }
 
-// InstantObserver is told that an instant at which something happened to jobs is
-// over: everything of that instant has been observed, and Run.Place is known of
-// what has started. It is told before the first event of a later instant, and at
-// the end of the run. One that stops jobs from inside InstantOver is given to the
-// metascheduler behind those that only look: a job that is preempted has no place.
+// InstantObserver is told that an instant at which something happened to jobs is over: all
+// its events have been observed, and Run.Place of the jobs that started is known. It is
+// called before the first event of a later instant, and at the end of the run. An observer
+// that stops jobs from inside InstantOver must stand behind the observers that only look,
+// because a preempted job has no place.
 type InstantObserver interface {
 	InstantOver(at des.Time)
 }
 
-// TaskObserver is told that a task of a job on named nodes has ended:
+// TaskObserver is called when a task of a job on named nodes has ended:
 // r.Reservation.Window.Tasks[i], at r.Ends[i].
 type TaskObserver interface {
 	TaskEnded(r *Run, i int)
 }
 
-// RoundObserver is told of every decision round, after the policy has decided.
+// RoundObserver is called after the policy has decided in a round.
 type RoundObserver interface {
 	Decided(r *Round)
 }
 
-// CapacityObserver is told of capacity that leaves the plan and comes back other
-// than by jobs.
+// CapacityObserver is called when capacity leaves the plan or comes back for another reason
+// than jobs.
 type CapacityObserver interface {
 	// Withheld says that h.Window() is taken. It may lie ahead, and its end may be
 	// des.Forever.
@@ -148,9 +147,9 @@ func (o *Observers) add(each Observer) {
 	}
 }
 
-// Tell tells of an event: at once, or, where an observer has caused it while it was
-// being told of something else, after that. Who is being told of what is kept: the error
-// names them if an observer panics.
+// Tell passes an event on at once. If an observer causes the event while observers are being
+// told of another one, it is passed on after that one. If an observer panics, the error
+// names it and the event.
 func (o *Observers) Tell(e JobEvent) {
 	o.reach(e.Time)
 	o.begun = true

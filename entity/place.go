@@ -29,8 +29,8 @@ type Placer interface {
 	Place(free *procset.Set, r *Run, n int, ranges []procset.Range) ([]procset.Range, error)
 }
 
-// LowestFirst is the Placer that takes those of the lowest numbers: of nodes that have
-// names the first ones in the order of their plan.
+// LowestFirst is the Placer that takes the free processors of the lowest numbers; of named
+// nodes, the first in the order of their plan.
 type LowestFirst struct{}
 
 // Place takes the lowest.

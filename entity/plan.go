@@ -7,14 +7,14 @@ import (
 	"github.com/gridslot/gridslot/des"
 )
 
-// Plan is what is taken, and when. A started job, an owner's local job, a
-// chosen window and the hold for the head of a queue are all reservations in
-// it. Package plan has the two that come with the framework, plan.Cluster
-// (counted processors) and plan.Domain (named nodes), and a test that any other
-// must pass (package plantest). A plan of one's own embeds one of these two.
+// Plan records what is taken of a machine, and when. A started job, an owner's local job, a
+// chosen window and the hold for the head of a queue are all reservations in it. Package
+// plan has the two plans of the framework, plan.Cluster (counted processors) and plan.Domain
+// (named nodes); package plantest has a test that any other plan must pass. Your own plan
+// embeds one of these two.
 //
-// A plan has no clock: callers ask and reserve from their own "now" on, and
-// Forget tells it that what lies before will not be asked again.
+// A plan has no clock: callers ask and reserve from their own "now" on, and Forget tells the
+// plan that times before it will not be asked for again.
 //
 //	of its nodes    Size  Node
 //	of a request    Fits  Find  FindEarlier  FitsAt
@@ -38,22 +38,22 @@ type Plan interface {
 	// FindEarlier is Find as though r, which lies ahead, had been given up, for
 	// a window that starts in [from, until] and before r's. It changes nothing.
 	FindEarlier(r *Reservation, from, until des.Time) (Window, bool)
-	// FitsAt reports whether so many nodes are free for so long from the instant
-	// at on, whatever else a request may ask of them. If not, it says which requests
-	// fail there for the same reason: all for at least missNodes and for at least
-	// missLength, which are nodes and length where the plan knows of no others.
+	// FitsAt reports whether that many nodes are free for that length from the instant at
+	// on, whatever else a request asks of them. If not, missNodes and missLength describe
+	// the requests that fail there for the same reason: every request for at least missNodes
+	// nodes and at least missLength. They are nodes and length if the plan knows no others.
 	FitsAt(at des.Time, nodes int, length des.Time) (ok bool, missNodes int, missLength des.Time)
 
 	// Slots yields what is free within [from, until), by start.
 	Slots(from, until des.Time) iter.Seq[Slot]
 	// InTheWay lists the runs that have any of these nodes, by number, within [from, to);
-	// none where nodes have no names. Where the plan only counts equal nodes ahead, it is
-	// decided now which of the reservations ahead the nodes take: as few as can be of
-	// those that yield, and none of the others unless there is no choice.
+	// none if nodes have no names. If the plan only counts equal nodes ahead, this call
+	// decides which reservations ahead the nodes take: as few as possible of those that
+	// yield, and others only if there is no choice.
 	InTheWay(at Where, from, to des.Time, yields func(*Run) bool) []*Run
-	// NextGain is the next instant at which something becomes free by the passing of
-	// time alone, without a job's end, where the plan can tell; or des.Forever. Forget
-	// tells of it once it has come.
+	// NextGain returns the next instant at which the passing of time alone, without a job's
+	// end, makes something free, if the plan can tell; otherwise des.Forever. Forget reports
+	// the gain once that instant has come.
 	NextGain() des.Time
 
 	// Reserve keeps w for r and sets r.Reservation, to which it returns a
@@ -62,8 +62,8 @@ type Plan interface {
 	Reserve(r *Run, w Window) (*Reservation, error)
 	// Move puts w in the place of what r, which lies ahead, holds.
 	Move(r *Reservation, w Window) error
-	// Withhold is Reserve over [from, to) for no job: of so many counted processors, or
-	// of exactly these nodes, and not of their equals.
+	// Withhold reserves capacity over [from, to) for no job: a number of counted processors,
+	// or exactly these nodes and not their equals.
 	Withhold(r *Run, at Where, from, to des.Time) error
 
 	// Forget tells the plan that nothing before now will be asked again. It
@@ -74,9 +74,10 @@ type Plan interface {
 	// name the nodes that the job really has. A plan that counts equal nodes ahead
 	// chooses them here.
 	Settle(r *Reservation)
-	// Extend has r, which has begun, end as w does and its tasks, on the nodes that they
-	// have, as those of w do: none earlier than now, and those that have been given back as
-	// they are. What is taken it refuses with a *ConflictError, and changes nothing.
+	// Extend gives r, which has begun, the end of w. Each task of r stays on its node and
+	// ends when the same task of w does. No new end is earlier than now; tasks that were
+	// given back stay as they are. If any of it is taken, Extend returns a *ConflictError
+	// and changes nothing.
 	Extend(r *Reservation, w Window) error
 	// ReleaseTask gives back the node of r's i-th task from the instant at on. It
 	// is called once a task; Release follows the last one.
@@ -86,7 +87,8 @@ type Plan interface {
 	// reservation is no longer active; a second call does nothing.
 	Release(r *Reservation, at des.Time)
 
-	// Err is what ends the run, or nil: that the plan is none, or an answer that was none.
+	// Err returns what makes the plan unusable, or an invalid answer that it has met; nil
+	// otherwise. An error ends the run.
 	Err() error
 }
 

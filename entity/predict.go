@@ -19,13 +19,13 @@ package entity
 
 import "github.com/gridslot/gridslot/des"
 
-// Predictor says how long jobs will run. It is told of what becomes of them in the
-// order in which it happens, before observers and the policy are, and sees nothing of
-// a job's runtime before its end; see Known.
+// Predictor says how long jobs will run. It is told of all job events in their order, before
+// observers and the policy are, and sees nothing of a job's runtime before the job's end;
+// see Known.
 //
-// A Predictor that is also a Corrector corrects its own predictions where
-// Metascheduler.Corrector is nil. One that wants to change what it has said of a
-// waiting job asks Metascheduler.PredictAgain; it may be an Attacher.
+// A Predictor that is also a Corrector corrects its own predictions if
+// Metascheduler.Corrector is nil. To change the prediction of a waiting job, a Predictor
+// calls Metascheduler.PredictAgain; it may be an Attacher.
 type Predictor interface {
 	// Name is the predictor's in tables and figures.
 	Name() string
@@ -33,7 +33,7 @@ type Predictor interface {
 	// is submitted, after Observe of JobSubmitted, and whenever PredictAgain is. An
 	// answer of 0 or less means the request, one above the request is taken as it is.
 	Predict(j Known) des.Time
-	// Observe tells of every event of a job but JobPromised, and of none of advance
+	// Observe is called for every event of a job but JobPromised, and never for advance
 	// reservations.
 	Observe(what JobEventKind, j Known)
 }
@@ -49,14 +49,15 @@ type Corrector interface {
 	Correct(j Known) des.Time
 }
 
-// Predicting is a Policy that brings its own predictions, which hold where the
-// metascheduler is given no others.
+// Predicting is a Policy that brings its own predictions. They hold if the metascheduler is
+// given no others.
 type Predicting interface {
 	Policy
 	Predictions() (Predictor, Corrector)
 }
 
-// PredictionsOf are those that p, or a policy that it wraps, brings.
+// PredictionsOf returns the predictor and the corrector that p, or a policy that p wraps,
+// brings; nil if there are none.
 func PredictionsOf(p Policy) (Predictor, Corrector) {
 	if q, ok := As[Predicting](p); ok {
 		return q.Predictions()
@@ -64,11 +65,12 @@ func PredictionsOf(p Policy) (Predictor, Corrector) {
 	return nil, nil
 }
 
-// Known is what may be known of a job while it waits and runs: everything but its
-// runtime, which it tells from the end on.
+// Known is what a scheduler may know of a job while it waits and runs: everything but its
+// runtime, which Ran returns from the job's end on.
 type Known struct{ run *Run }
 
-// KnownOf is what may be known of r, for those who hold predictors to what became of it.
+// KnownOf returns what a scheduler may know of r, for tests that compare predictors with
+// what became of r.
 func KnownOf(r *Run) Known { return Known{r} }
 
 // ID is the job's.
@@ -83,8 +85,8 @@ func (k Known) Submit() des.Time { return k.run.Submit }
 // Nodes is how many nodes, or processors, the job asks for, or has.
 func (k Known) Nodes() int { return k.run.Request.Nodes }
 
-// Request is what its user has asked for, in the shape that it has: the longest that it
-// may run, on a node of performance 1.
+// Request returns the time that the user has asked for, in the shape that the job has: the
+// longest that the job may run, on a node of performance 1.
 func (k Known) Request() des.Time {
 	return k.run.currentShape().Length
 }
@@ -101,7 +103,7 @@ func (k Known) Queue() int32 { return k.run.Queue }
 // Application is the number of the program that the job runs, or 0 where unknown.
 func (k Known) Application() int32 { return k.run.Application }
 
-// Extra is whatever else the workload tells of the job.
+// Extra returns further data of the workload about the job; see Job.Extra.
 func (k Known) Extra() any { return k.run.Extra }
 
 // Now is the present instant.
@@ -161,8 +163,8 @@ func (r *Run) Prediction() des.Time {
 	return r.Job.Request.Length
 }
 
-// FirstPrediction is what was predicted when the job was submitted; its estimate where
-// nothing is predicted.
+// FirstPrediction returns the prediction that was made when the job was submitted; its
+// estimate if nothing is predicted.
 func (r *Run) FirstPrediction() des.Time {
 	if r.predicted() {
 		return r.rare.firstPrediction
@@ -178,10 +180,9 @@ func (r *Run) Corrections() int {
 	return r.rare.corrections
 }
 
-// Soft reports whether what r is promised is no more than expected: jobs are planned by
-// predictions, and one that outlives its prediction may need what r waits for. That one
-// may come after the promise, so that it is not enough that nobody is underestimated when it
-// is made. Advance reservations are firm.
+// Soft reports whether a start that is promised to r is only expected. That is so while any
+// job is planned by a prediction: a job that outlives its prediction may need what r waits
+// for, also a job that came after the promise. Starts of advance reservations are firm.
 func (r *Run) Soft() bool { return r.meta != nil && r.meta.Predictor != nil && !r.Booked }
 
 // predict has r, which is about to wait, be planned by its prediction.
@@ -207,11 +208,11 @@ func (m *Metascheduler) length(r *Run) des.Time {
 	return min(r.span(), r.Limit())
 }
 
-// PredictAgain asks the predictor anew about a job that waits without a reservation;
-// one that has a reservation ahead keeps what it was promised. The round to come is
-// told that something was gained. While the policy decides, what it has found for the
-// job would no longer do: the predictor is asked when the round is over. PredictAgain
-// reports whether the job's prediction is another one now.
+// PredictAgain asks the predictor anew about a job that waits without a reservation; a job
+// with a reservation ahead keeps its promised window. The next round is told that something
+// was gained. While the policy decides, the predictor is asked after the round, because the
+// window that the policy has found for the job would no longer fit. PredictAgain reports
+// whether the job's prediction has changed.
 func (m *Metascheduler) PredictAgain(j Known) bool {
 	r := j.run
 	if m.deciding {

@@ -44,8 +44,8 @@ func (o Order) is(p Order) bool {
 // the order of submission and in any other order a policy asks for. The zero
 // value is an empty queue.
 type Queue struct {
-	// Kept is what a policy that decides about the queue remembers from one round to
-	// the next; nil at first. So a policy can be a plain value that serves many runs.
+	// Kept is a policy's memory about this queue from one round to the next; nil at first.
+	// So a policy can be a plain value that serves many runs.
 	Kept any
 
 	views []*View // the first is in order of submission

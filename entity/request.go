@@ -8,12 +8,11 @@ import (
 	"github.com/gridslot/gridslot/des"
 )
 
-// Request is what a job asks of a plan: n nodes at the same time. The zero
-// value of every limit means "no limit".
+// Request says what a job asks of a plan: n nodes at the same time. The zero value of every
+// limit means "no limit".
 //
-// AMP11 states a request as (N, P, C, t), META and DEP18 by a volume V and a
-// budget S; here V is Length (t at performance P is Length = t*P) and
-// S = C*t*N.
+// AMP11 states a request as (N, P, C, t), META and DEP18 by a volume V and a budget S; here
+// V is Length (t at performance P is Length = t*P) and S = C*t*N.
 type Request struct {
 	// Nodes is n: how many nodes, or processors, at the same instant.
 	Nodes int

@@ -17,18 +17,16 @@ import (
 	"github.com/gridslot/gridslot/des"
 )
 
-// Resize has a job that runs go on in its shape of so many nodes (Job.Shapes),
-// from now on. For the time cost it does no work at first; it asks for so much
-// more. The part of its work that is done stays done, as after a checkpoint: what
-// is left takes the same part of the runtime, and of the estimate, of the new shape,
-// rounded up to a tick. The processors that it has it keeps, as far as the new
-// shape has room for them.
+// Resize lets a running job go on in its shape of that many nodes (Job.Shapes), from now on.
+// For the time cost it does no work at first, and its request grows by that time. Work that
+// is done stays done, as after a checkpoint: what is left is the same part of the runtime,
+// and of the estimate, of the new shape, rounded up to a tick. The job keeps its processors
+// as far as the new shape has room for them.
 //
-// Observers are told of JobResized, and the attempt that has ended is the last one
-// of Run.Earlier. Resize is refused, and nothing changes, where the job does not
-// run, has no such shape, is an advance reservation, has nothing left to do, or runs
-// on named nodes, whose windows have tasks; and by a *ConflictError where the plan
-// has no room for the new window.
+// Observers are told of JobResized, and the attempt that has ended is the last of
+// Run.Earlier. Resize returns an error and changes nothing if the job does not run, has no
+// such shape, is an advance reservation, has nothing left to do, or runs on named nodes; and
+// a *ConflictError if the plan has no room for the new window.
 func (m *Metascheduler) Resize(r *Run, nodes int, cost des.Time) error {
 	m.Advance()
 	err := m.resize(r, nodes, cost)

@@ -39,8 +39,9 @@ type Clairvoyant interface {
 	Foresee(ctx context.Context, jobs []*Job, processors int, lasts func(*Job) des.Time) error
 }
 
-// Wrapper is a Policy that leaves its decisions, or some of them, to another one. What
-// that one can do beyond deciding (Predicting, Limiting, Sparing) holds for the wrapper; see As.
+// Wrapper is a Policy that leaves some or all of its decisions to another policy. What the
+// wrapped policy can do beyond deciding (Predicting, Limiting, Sparing) holds for the
+// wrapper; see As.
 type Wrapper interface {
 	Policy
 	Unwrap() Policy // the wrapped policy; nil if there is no wrapped policy
@@ -95,8 +96,8 @@ type Round struct {
 	fits    fitScan  // see WouldFit
 }
 
-// Context is that of the run: a policy whose own work can be long gives it up
-// when the context has ended.
+// Context returns the context of the run. A policy whose own work can be long gives that
+// work up when the context has ended.
 func (r *Round) Context() context.Context { return r.meta.sim.Context() }
 
 // Waiting yields, in order of submission, the jobs that wait without a
@@ -114,9 +115,8 @@ func (r *Round) Waiting() iter.Seq[*Run] {
 // Running yields the jobs that run, in the order in which they started.
 func (r *Round) Running() iter.Seq[*Run] { return r.meta.RunningJobs() }
 
-// WakeAt has the policy get a round at the instant t, which lies ahead, if jobs
-// wait then: for rules by the time of day, and for any policy that must look again
-// though nothing has happened.
+// WakeAt asks for a round at the instant t, which lies ahead, if jobs wait then: for rules
+// by the time of day, and for a policy that must look again though nothing has happened.
 func (r *Round) WakeAt(t des.Time) {
 	if t <= r.Now {
 		r.Fail(fmt.Errorf("a round is asked for at %v, which does not lie ahead", t))
@@ -144,16 +144,15 @@ func (r *Round) Preempt(j *Run, keep des.Time) bool {
 	return true
 }
 
-// SetUp has the waiting job j do no work for the time t when it begins its next
-// attempt: what it costs to resume it. See Metascheduler.SetUp.
+// SetUp adds the time t, in which the waiting job j does no work, to the beginning of its
+// next attempt: the cost of resuming it. See Metascheduler.SetUp.
 func (r *Round) SetUp(j *Run, t des.Time) bool { return r.meta.setUp(j, t) }
 
 // Fresh lists the jobs that have entered the queue, or have lost their
 // reservation, since the last round, in order of submission.
 func (r *Round) Fresh() []*Run { return r.fresh }
 
-// Retry has a job that could not be placed appear again among the next round's
-// Fresh jobs.
+// Retry puts a job that could not be placed among the Fresh jobs of the next round.
 func (r *Round) Retry(j *Run) {
 	if j.queued() {
 		r.meta.fresh = append(r.meta.fresh, j)
@@ -190,12 +189,11 @@ func (r *Round) Reserve(j *Run, w Window) bool {
 	return true
 }
 
-// Changes counts what others than the policy have done: observers who heard of a
-// start may cancel a job, stop one, give it a longer way to go, take capacity out
-// of the plan. A policy that keeps a window over a reservation must look for it
-// again where the number has grown. One that does not is refused what is out of
-// date (Reserve, Hold, Move and Preempt report false, Reject does nothing); that is
-// not its fault, and it gets another round.
+// Changes counts the changes that others than the policy have made: an observer who hears of
+// a start may cancel or stop a job, lengthen a request, or take capacity out of the plan. A
+// policy that keeps a window over a reservation must look for it again if the number has
+// grown. Otherwise its outdated calls are refused (Reserve, Hold, Move and Preempt report
+// false, Reject does nothing); that is no fault of the policy, and it gets another round.
 func (r *Round) Changes() uint64 { return r.meta.changes }
 
 // refuse is for what cannot be done. It is a fault of the policy if nobody else has
@@ -273,8 +271,8 @@ func (r *Round) Reject(j *Run, reason string) {
 	r.meta.rejectQueued(j, reason)
 }
 
-// Delegate has another policy decide about a part of the queue; fresh are the
-// jobs that are new to it.
+// Delegate lets another policy decide about a part of the queue; fresh are the jobs that are
+// new to it.
 func (r *Round) Delegate(to Policy, part *Queue, fresh []*Run) {
 	part.begin()
 	queue, all := r.Queue, r.fresh

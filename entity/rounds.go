@@ -67,9 +67,9 @@ func (m *Metascheduler) changedByOthers() {
 	}
 }
 
-// Changed says that by other means than those of the metascheduler something may
-// have become free, or cheap, within [from, to); from >= to where something has
-// only been taken. Waiting jobs get a round.
+// Changed reports that something may have become free, or cheap, within [from, to) by other
+// means than the metascheduler's; from >= to if something has only been taken. Waiting jobs
+// get a round.
 func (m *Metascheduler) Changed(from, to des.Time) {
 	if from < to {
 		m.freed(from, to)

@@ -35,16 +35,16 @@ var runStates = enum.Of[RunState]("state of a run", "created", "waiting", "reser
 
 func (s RunState) String() string { return runStates.Name(s) }
 
-// Run is what becomes of a Job in one simulation. The metascheduler makes one
-// for each job that is submitted, and is the only one that changes it.
+// Run is what becomes of a Job in one simulation. The metascheduler makes one for each
+// submitted job, and nothing else changes it.
 type Run struct {
 	// Job is the job as it was submitted.
 	*Job
-	// Request, Runtime and Shapes stand in the place of those of Job: they are what holds
-	// of the job now. A moldable job has the nodes, the length and the runtime of one of
-	// its shapes from when it is given a window until it gives that up. After a preemption
-	// that keeps work, Request.Length is what is left, and the job keeps its shape:
-	// Shapes, among which it can still choose, is nil then.
+	// Request, Runtime and Shapes are what holds of the job now; they stand in place of the
+	// fields of Job. A moldable job has the nodes, the length and the runtime of one of its
+	// shapes from when it is given a window until it gives the window up. After a preemption
+	// that keeps work, Request.Length is what is left, and the job keeps its shape: Shapes,
+	// among which it can still choose, is nil then.
 	Request Request
 	Runtime des.Time
 	Shapes  []Shape
@@ -62,13 +62,13 @@ type Run struct {
 	// it had to wait, or NeverPromised.
 	Promised des.Time
 
-	// Reservation is what the job holds in the plan; see Reservation.Active.
+	// Reservation is the job's reservation in the plan; see Reservation.Active.
 	Reservation Reservation
 
 	Start  des.Time // of the latest attempt; valid from Running on
 	Finish des.Time // end of the last task, or the instant of rejection; valid from Finished, Killed or Rejected on
-	// Place is which processors the latest attempt has, where the metascheduler
-	// has a Placer. It is known once the instant of the start is over.
+	// Place is the processors of the latest attempt, if the metascheduler has a Placer. It
+	// is known once the instant of the start is over.
 	Place []procset.Range
 
 	meta     *Metascheduler
@@ -138,11 +138,11 @@ type Attempt struct {
 	End    des.Time   // when its last task ended
 	Ends   []des.Time // when each task ended; nil on counted processors, where all end at End
 	Place  []procset.Range
-	// Of the job's Runtime it has done Work, of which it has Kept so much for good;
-	// the rest is lost. Overhead is what went into set-up and checkpoints. On a node
-	// of performance 1 Work and Overhead together are the attempt's time, on others as
-	// much as it would have taken there. All are 0 while it runs. A resized job's are in
-	// the time of the shape that the attempt had.
+	// Work is how much of the job's Runtime the attempt has done, and Kept the part of it
+	// that is not lost. Overhead is the time of set-up and checkpoints. On a node of
+	// performance 1 Work and Overhead add up to the attempt's time; on other nodes to the
+	// time that the attempt would have taken there. All are 0 while the attempt runs. A
+	// resized job's are in the time of the shape that the attempt had.
 	Kept, Work, Overhead des.Time
 }
 
@@ -180,8 +180,8 @@ type Part struct {
 	Again bool
 }
 
-// Parts are what ran of a job of a grid at its sites, by their ends; nil of a job of
-// one metascheduler, and until a part has ended.
+// Parts returns the attempts of a grid's job at its sites, by their ends. It is nil for a
+// job of one metascheduler, and until a part has ended.
 func (r *Run) Parts() []Part {
 	if r.rare == nil {
 		return nil
@@ -189,8 +189,7 @@ func (r *Run) Parts() []Part {
 	return r.rare.parts
 }
 
-// AddPart adds to Parts: for whoever tells observers of jobs that run at several
-// sites.
+// AddPart adds to Parts, for code that tells observers of jobs which run at several sites.
 func (r *Run) AddPart(p Part) { r.withRare().parts = append(r.withRare().parts, p) }
 
 // Ran is how long a job that has ended took for its own work: the time of its last
@@ -230,9 +229,9 @@ func (r *Run) ran() des.Time {
 	return ran + last.useful(last.Work)
 }
 
-// Once reports whether one attempt, from Start to Finish and without overhead, is all that
-// there is of a job that has ended. It may be false of such a job, too: then Latest and
-// Earlier tell.
+// Once reports whether a job that has ended had one attempt only, from Start to Finish and
+// without overhead. It may be false for such a job, too; then Latest and Earlier have the
+// details.
 func (r *Run) Once() bool { return r.rare == nil }
 
 // NewRun returns the run of a job that has not been submitted: for tests of
@@ -242,13 +241,13 @@ func NewRun(j *Job, seq int64) *Run {
 	return &Run{Job: j, Request: j.Request, Runtime: j.Runtime, Shapes: j.Shapes, Promised: NeverPromised, seq: seq}
 }
 
-// NewWithheld returns a run under which a plan keeps capacity that no job may use, and
-// of which nobody is told: what a policy keeps idle, or owners take. What observers
-// are to hear of is Metascheduler.Withhold's.
+// NewWithheld returns a run under which a plan keeps capacity that no job may use, such as
+// what a policy keeps idle or an owner takes. Observers are not told of it; use
+// Metascheduler.Withhold where they should be.
 func NewWithheld() *Run { return NewRun(nobody, 0) }
 
-// Restore sets what Earlier, Done and Ends tell: for tests of observers, and for
-// whoever tells observers of jobs otherwise than a Metascheduler does.
+// Restore sets the results of Earlier, Done and Ends: for tests of observers, and for code
+// that tells observers of jobs without a Metascheduler.
 func (r *Run) Restore(earlier []Attempt, done des.Time, ends []des.Time) {
 	f := r.withRare()
 	f.earlier, f.served, f.demand.done, f.ends = nil, 0, done, ends
@@ -289,10 +288,9 @@ func (r *Run) Served() des.Time {
 	return r.rare.served
 }
 
-// Ends are the real ends of the tasks of the latest attempt, in the order of
-// Reservation.Window.Tasks. Those of tasks that still run lie ahead, and are the
-// simulation's own knowledge as Runtime is. Nil on counted processors, where all
-// tasks end together.
+// Ends returns the real ends of the tasks of the latest attempt, in the order of
+// Reservation.Window.Tasks. Ends of running tasks lie ahead, and only the simulation may
+// know them, like Runtime. Ends is nil on counted processors, where all tasks end together.
 func (r *Run) Ends() []des.Time {
 	if r.rare == nil {
 		return nil
@@ -316,8 +314,8 @@ func (r *Run) Attempts() iter.Seq[Attempt] {
 	}
 }
 
-// Latest is the attempt under way, whose End is des.Forever, or the one that
-// ended the job.
+// Latest returns the present attempt, whose End is des.Forever, or the attempt that ended
+// the job.
 func (r *Run) Latest() Attempt {
 	if r.State == Running {
 		return r.attempt(des.Forever)
@@ -340,10 +338,9 @@ func (r *Run) attempt(end des.Time) Attempt {
 	return a
 }
 
-// RealTime is how long a task really takes for which so much time was reserved when it
-// began: as large a share of it as the job takes of what was planned, rounded up to a
-// whole tick, and never more than its limit takes of that. Where nothing is predicted
-// that is never more than was reserved.
+// RealTime returns how long a task really takes for which that time was reserved when it
+// began: the job's share of what was planned, rounded up to a whole tick, and at most the
+// share of its limit. If nothing is predicted, that is never more than was reserved.
 func (r *Run) RealTime(reserved des.Time) des.Time {
 	if r.predicted() {
 		return scaled(reserved, min(r.span(), r.Limit()), r.Request.Length)

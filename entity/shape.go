@@ -11,8 +11,8 @@ import (
 	"github.com/gridslot/gridslot/internal/enum"
 )
 
-// Shape is one way in which a job can run: on so many nodes, with this estimate
-// and this runtime. See Job.Shapes.
+// Shape is one way in which a job can run: a number of nodes, with the estimate and the
+// runtime there. See Job.Shapes.
 type Shape struct {
 	Nodes   int
 	Length  des.Time // as Request.Length
@@ -22,8 +22,8 @@ type Shape struct {
 // own is the shape of j's own request.
 func (j *Job) own() Shape { return Shape{j.Request.Nodes, j.Request.Length, j.Runtime} }
 
-// In is j in its shape of so many nodes, a rigid job, or false where it has none.
-// It is j itself where that is the only one.
+// In returns j in its shape of that many nodes, as a rigid job; false if it has no such
+// shape. If j has only that shape, In returns j itself.
 func (j *Job) In(nodes int) (*Job, bool) {
 	if len(j.Shapes) == 0 {
 		return j, nodes == j.Request.Nodes
@@ -90,8 +90,8 @@ func (j *Job) checkShapes() error {
 type ShapeRule uint8
 
 const (
-	// FirstStart is the window that starts first; of those that start together
-	// the one that ends first, and then the one with fewer nodes.
+	// FirstStart is the window that starts first; of windows that start together the one
+	// that ends first, then the one with fewer nodes.
 	FirstStart ShapeRule = iota
 	// FirstEnd is the window that ends first; of those that end together the one
 	// with fewer nodes. A job may wait for it though another one starts now.

@@ -15,8 +15,8 @@ import (
 // for results. It may also implement Listener, and Err() error, which is asked
 // when Next says that there is no more.
 type Source interface {
-	// Next is the next job, in order of submission and not before now, or false
-	// where there is none for now. It is asked one job ahead of the clock.
+	// Next returns the next job, in order of submission and not before now; false if there
+	// is none for now. It is called one job ahead of the clock.
 	Next() (*Job, bool)
 }
 
@@ -39,9 +39,9 @@ type Listener interface {
 	Ended(r *Run)
 }
 
-// Submit has j come at j.Submit, which is now or lies ahead. It may be called at
-// any time: before a run, from an observer, from an event. A job that makes no
-// sense, or comes too late, ends the run with an error.
+// Submit brings j at j.Submit, which is now or lies ahead. It may be called at any time:
+// before a run, from an observer, from an event. A job that makes no sense, or comes too
+// late, ends the run with an error.
 func (m *Metascheduler) Submit(j *Job) *Run {
 	if err := j.Check(); err != nil {
 		m.sim.Fail(fmt.Errorf("at %v: %w", m.sim.Now(), err))
@@ -59,24 +59,22 @@ func (m *Metascheduler) Submit(j *Job) *Run {
 	return r
 }
 
-// Idle reports whether there is nothing left to schedule for: no job runs or is in
-// the queue, no advance reservation lies ahead, and no job is on its way from Submit
-// or a source. A flow that could go on for ever ends where its metascheduler is idle;
-// it may be told of another job all the same, by whoever submits one later.
+// Idle reports whether nothing is left to schedule for: no job runs or waits, no advance
+// reservation lies ahead, and no job is on its way from Submit or a source. An endless flow
+// stops when its metascheduler is idle; somebody may still submit another job later.
 func (m *Metascheduler) Idle() bool {
 	return m.running+m.booked+m.queue.Len() == 0 && !m.Coming()
 }
 
-// Coming reports whether a job is on its way, from Submit or a source. A source that
-// waits for a job's end (Listener) may bring others all the same, and so may a flow that
-// holds jobs back.
+// Coming reports whether a job is on its way, from Submit or a source. Sources that wait for
+// a job's end (Listener), and flows that hold jobs back, may still bring others.
 func (m *Metascheduler) Coming() bool {
 	return m.coming > 0 || slices.ContainsFunc(m.sources, func(s *source) bool { return s.feed.Coming() })
 }
 
-// SubmitAll takes jobs in order of submission, pulled one ahead of the clock,
-// beside whatever else has been submitted. A job submitted before the one in
-// front of it ends the run with an error.
+// SubmitAll takes jobs in order of submission, pulled one ahead of the clock, beside
+// everything else that is submitted. A job that is submitted before its predecessor ends the
+// run with an error.
 func (m *Metascheduler) SubmitAll(jobs iter.Seq[*Job]) {
 	s := m.source(nil)
 	s.feed.From(jobs)
@@ -91,8 +89,8 @@ func (m *Metascheduler) SubmitFrom(from Source) {
 	s.feed.Begin(m.sim)
 }
 
-// Close lets go of all sources: no more jobs arrive from them. It is needed only
-// where a run ended before they did.
+// Close stops all sources: no more jobs arrive from them. It is needed only where a run
+// ended before they did.
 func (m *Metascheduler) Close() {
 	for _, s := range m.sources {
 		s.feed.Close()
@@ -145,10 +143,9 @@ func (a *arriving) Handle(*des.Simulator, des.Event) {
 	r.meta.arrive(r)
 }
 
-// JobFeed is a feed of jobs, each of which comes at its Submit and is given to do:
-// for a Metascheduler, and for anything else that takes jobs in. It has nowhere to take
-// them from yet; see des.Feed.From and NextOf. A job that makes no sense, or one
-// submitted before the one in front of it, ends the run with an error.
+// JobFeed returns a feed that passes each job to do at its Submit, for a Metascheduler or
+// anything else that takes jobs. Set its source by des.Feed.From or NextOf. A job that makes
+// no sense, or is submitted before its predecessor, ends the run with an error.
 func JobFeed(sim *des.Simulator, phase des.Phase, do func(*Job)) des.Feed[*Job] {
 	return des.Feed[*Job]{
 		At:    func(j *Job) des.Time { return j.Submit },

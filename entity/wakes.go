@@ -19,9 +19,9 @@ import (
 //	events              x x         x              x
 //	rounds              R         R         R      R
 type Wakes struct {
-	Every  des.Time // the policy wakes at multiples of it and no other times, if above 0,
-	Offset des.Time // and at so much after them
-	Apart  des.Time // its rounds are at least so far apart
+	Every  des.Time // if above 0, the policy wakes at multiples of it only
+	Offset des.Time // shifts these instants: the policy wakes Offset after each multiple
+	Apart  des.Time // least time between two rounds; 0 for none
 }
 
 // Check reports what makes no sense, or nil.

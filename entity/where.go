@@ -7,8 +7,8 @@ import (
 	"github.com/gridslot/gridslot/entity/procset"
 )
 
-// Where is some of a plan's nodes: so many, whichever they are, or exactly these. A
-// plan numbers its nodes from 0 on (Plan.Node); those of counted processors are the
+// Where is a part of a plan's nodes: a number of any nodes, or exactly these nodes. A plan
+// numbers its nodes from 0 on (Plan.Node); the nodes of counted processors are the
 // processors.
 type Where struct {
 	// Count is how many nodes they are, where Set is nil.
@@ -43,7 +43,7 @@ func (at Where) Numbers() iter.Seq[int] {
 	}
 }
 
-// Check reports what makes at no part of a plan of so many nodes, or nil.
+// Check returns what makes at no part of a plan with size nodes, or nil.
 func (at Where) Check(size int) error {
 	if at.Set == nil {
 		if at.Count < 1 || at.Count > size {

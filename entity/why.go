@@ -9,7 +9,7 @@ import (
 	"github.com/gridslot/gridslot/internal/enum"
 )
 
-// Obstacle is what kind of thing holds a waiting job.
+// Obstacle is a kind of reason why a job waits.
 type Obstacle uint8
 
 const (
@@ -34,28 +34,27 @@ func (o Obstacle) String() string { return obstacles.Name(o) }
 // ParseObstacle reads what String writes.
 func ParseObstacle(s string) (Obstacle, error) { return obstacles.Parse(s) }
 
-// Why is what holds a waiting job, as of one decision. Which of its numbers count
-// depends on What.
+// Why says what holds a waiting job, as of one decision. Which of its numbers count depends
+// on What.
 type Why struct {
 	What  Obstacle
 	Other *Run     // the job that stands in the way, or nil
-	Start des.Time // the earliest start, its own or, where there is an Other that has a window, that one's; 0 where it is not told
+	Start des.Time // earliest start: the job's own, or that of Other if Other has a window; 0 if unknown
 	Delay des.Time
 	Short float64 // by how much a budget or a limit is too low
 	Text  string  // in a policy's own words; for people
 }
 
-// WhyObserver is an Observer that is told what holds the jobs that a policy leaves
-// waiting.
+// WhyObserver is an Observer that hears what holds the jobs that a policy leaves waiting.
 type WhyObserver interface {
-	// ObserveWhy is called at the instant at, whenever the policy tells of r something else
+	// ObserveWhy is called at the instant at, whenever the policy gives another reason for r
 	// than before.
 	ObserveWhy(at des.Time, r *Run, w Why)
 }
 
-// TellWhy tells observers what holds the waiting job j: the one call by which a policy of
-// one's own takes part in the log of decisions. It changes nothing, and costs next to
-// nothing if there is no WhyObserver or if the same was told of j before.
+// TellWhy tells observers what holds the waiting job j. It is the one call by which your own
+// policy takes part in the log of decisions. It changes nothing, and costs next to nothing
+// if there is no WhyObserver or if the reason is the same as before.
 func (r *Round) TellWhy(j *Run, w Why) {
 	if !r.WhyObserved() || !j.queued() {
 		return
@@ -78,8 +77,8 @@ func (r *Round) TellWhy(j *Run, w Why) {
 // a search.
 func (r *Round) WhyObserved() bool { return len(r.meta.observers.whys) > 0 }
 
-// WhyTold is what TellWhy told of j last; false where nothing was told since j came, or
-// came back, to the queue.
+// WhyTold returns the latest reason that TellWhy gave for j; false if it gave none since j
+// came, or came back, to the queue.
 func (r *Round) WhyTold(j *Run) (Why, bool) {
 	n := int(j.standing)
 	if n >= len(r.meta.reasons) || r.meta.reasons[n].run != j {

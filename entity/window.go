@@ -11,12 +11,12 @@ type Slot struct {
 	End   des.Time
 }
 
-// Window is an answer to a Request: Nodes tasks that begin at the same instant
-// on distinct nodes.
+// Window is an answer to a Request: Nodes tasks that begin at the same instant on distinct
+// nodes.
 //
-// With a rough right edge (AMP11, META) every task ends at its own time and
-// End is that of the slowest; a square window (DEP18) holds every node to the
-// same End. On counted processors Tasks is nil.
+// With a rough right edge (AMP11, META) every task ends at its own time, and End is the
+// slowest task's end. A square window (DEP18) holds every node to the same End. On counted
+// processors Tasks is nil.
 type Window struct {
 	Start des.Time
 	End   des.Time
