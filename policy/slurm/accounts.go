@@ -176,7 +176,7 @@ func (a *Accounts) named(add bool, kind, name string, options map[string]string)
 	switch kind {
 	case "qos":
 		if add {
-			a.qos[name] = &qos{name: name}
+			a.qos[name] = &qos{name: name, group: group{limits: limits{usageFactor: 1}}}
 		}
 		if a.qos[name] == nil {
 			return nil, fmt.Errorf("there is no QoS %q", name)

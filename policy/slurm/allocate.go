@@ -50,6 +50,7 @@ func (c *Controller) allocate(now des.Time, e *entry, available, within nodeSet)
 	default:
 		if placed = c.place(e, g.ready); placed != nil {
 			wants = allocated(placed)
+			j.guess = len(placed)
 			break
 		}
 		var chosen nodeSet
@@ -58,6 +59,7 @@ func (c *Controller) allocate(now des.Time, e *entry, available, within nodeSet)
 		}
 		if wants = j.reckonedNeeds(); chosen != nil {
 			wants.nodes = chosen.count()
+			j.guess = wants.nodes
 		}
 	}
 	if limit := c.beyondAmounts(j, wants); limit != "" {
@@ -110,14 +112,13 @@ func (j *Job) reckonedNeeds() tres {
 
 // groundOf is the nodes on which the job of e may be tried.
 func (c *Controller) groundOf(now des.Time, e *entry, available, within nodeSet) ground {
-	j := e.job
 	g := ground{all: e.part.nodes.clone(), open: available.clone()}
 	if within != nil {
 		g.all.intersect(within)
 	}
 	g.all.intersect(c.shapeOf(e).suited)
-	if g.bar = c.barOf(e, now, g.open); j.reservation != nil {
-		g.all.intersect(j.reservation.nodes)
+	if g.bar = c.barOf(e, now, g.open); g.bar.within != nil {
+		g.all.intersect(g.bar.within)
 	}
 	g.open.intersect(g.all)
 	g.ready = g.open.clone()

@@ -137,6 +137,8 @@ type Scheduling struct {
 	MinAgeReserve    des.Time // younger jobs are not planned (bf_min_age_reserve)
 	MinPrioReserve   int      // jobs of a lower priority are not planned (bf_min_prio_reserve)
 	WindowScale      int      // bf_window_scale
+	PackSerial       bool     // jobs of one CPU take the last node of the lowest weight (pack_serial_at_end)
+	BusyNodes        bool     // backfill plans nodes in use before idle ones (bf_busy_nodes)
 }
 
 // PriorityRules is what slurm.conf says of priority/multifactor.

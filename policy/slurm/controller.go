@@ -67,6 +67,7 @@ type partition struct {
 	*Partition
 	at     int
 	nodes  nodeSet
+	cpus   int     // of its nodes
 	factor float64 // PriorityJobFactor as a part of the largest
 }
 
@@ -82,6 +83,7 @@ func New(conf *Config, accounts *Accounts) *Controller {
 		p.factor = float64(p.JobFactor) / float64(top)
 		for _, n := range p.Nodes {
 			p.nodes.add(n)
+			p.cpus += conf.Nodes[n].CPUs()
 		}
 		c.parts = append(c.parts, p)
 	}

@@ -59,6 +59,7 @@ type Job struct {
 	preempted   des.Time // it had others end last; 0: never
 	basic       uint32   // its priority by priority/basic; 0: none yet
 	reckoned    int      // CPUs that it would have got when nodes were last found for it; 0: never
+	guess       int      // on how many nodes it would have run when nodes were last looked for; 0: they never were
 	entries     []*entry // waiting: one in each of its partitions
 	nodes       nodeSet  // running: those it has
 	billing     float64  // running: billing a second

@@ -122,15 +122,13 @@ func (c *Controller) stands(j *Job, d Dependency) met {
 	return isMet
 }
 
-// Cancel ends a job, whether it waits or runs.
+// Cancel ends a job, whether it waits or runs. No pass follows but the one that follows when nodes are free.
 func (c *Controller) Cancel(now des.Time, j *Job) {
 	switch j.state {
 	case pending:
 		c.drop(now, j)
-		c.main.stir(&c.conf.Schedule, now)
 	case running:
 		c.stop(now, j, Cancelled, false)
-		c.main.stir(&c.conf.Schedule, now)
 	}
 }
 

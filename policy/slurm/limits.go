@@ -2,6 +2,7 @@ package slurm
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -29,6 +30,7 @@ type limits struct {
 	spared           bool           // its jobs are not preempted (PreemptMode=off)
 	grace            des.Time       // GraceTime
 	priority         float64        // of a QoS
+	usageFactor      float64        // of a QoS: what its jobs use counts so many times (UsageFactor)
 	defaultQOS       string         // of a user
 	allowed          []string       // of a user: names of QoSs
 }
@@ -125,6 +127,10 @@ func (l *limits) set(key, value string) (known bool, err error) {
 		l.grace = des.Time(n) * des.Second
 	case "priority":
 		l.priority, err = strconv.ParseFloat(value, 64)
+	case "usagefactor":
+		if l.usageFactor, err = strconv.ParseFloat(value, 64); err == nil && (l.usageFactor < 0 || math.IsInf(l.usageFactor, 0) || math.IsNaN(l.usageFactor)) {
+			l.usageFactor = 1 // -1 clears the factor
+		}
 	case "qos":
 		l.allowed = strings.Split(value, ",")
 	case "defaultqos":
@@ -354,9 +360,18 @@ func (c *Controller) preferredNodes(j *Job) nodeSet {
 }
 
 // unused is how many seconds of its limit a running job had left when priorities were computed
-// last, or at its start: it is then that Slurm reckons them.
+// last, or at its start: it is then that Slurm reckons them. A second of a job counts as often as the
+// UsageFactor of its QoS says.
 func (c *Controller) unused(j *Job) float64 {
-	return float64(max(0, c.limitSecond(j)-max(c.second(j.Start), c.second(c.decay.last))))
+	return float64(max(0, c.limitSecond(j)-max(c.second(j.Start), c.second(c.decay.last)))) * j.usageFactor()
+}
+
+// usageFactor is how often a second of the job counts as use (UsageFactor of its QoS).
+func (j *Job) usageFactor() float64 {
+	if j.qos == nil {
+		return 1
+	}
+	return j.qos.limits.usageFactor
 }
 
 // has is what a running job has.

@@ -60,6 +60,7 @@ func (c *Controller) wakeMain(now des.Time) {
 	}
 	if l.limitDue == now {
 		c.endBeyondLimits(now)
+		c.mendReservations(now)
 		c.dropReservations(now)
 		c.watchLimits(now)
 	}
@@ -144,7 +145,7 @@ func (c *Controller) endBeyondLimits(now des.Time) {
 // beyond their limits and reservations are over, where there are any.
 func (c *Controller) watchLimits(now des.Time) {
 	c.main.limitDue = des.Forever
-	if len(c.running) > 0 || slices.ContainsFunc(c.reserved, func(r *Reservation) bool { return r.over }) {
+	if len(c.running) > 0 || slices.ContainsFunc(c.reserved, func(r *Reservation) bool { return r.over || len(r.Nodes) == 0 }) {
 		c.main.limitDue = (now/limitInterval + 1) * limitInterval
 	}
 }
@@ -219,14 +220,16 @@ func (c *Controller) completes(now des.Time) bool {
 	})
 }
 
-// tooSmall reports whether the reservation has too few nodes of the partition for the job of e.
+// tooSmall reports whether the reservation has too few nodes of the partition for the job of e, as far as
+// is known. Slurm goes by the nodes that it last found for the job: one for which it has not looked yet is
+// tried, and held where it does not fit.
 func (c *Controller) tooSmall(e *entry) bool {
 	if e.job.reservation == nil {
 		return false
 	}
 	both := e.part.nodes.clone()
 	both.intersect(e.job.reservation.nodes)
-	return both.count() < max(e.job.Nodes, 1)
+	return both.count() < e.job.guess
 }
 
 // try starts the job of e, or keeps for it what others are not to take. It reports whether the job

@@ -613,7 +613,7 @@ func (p *Scheduling) parameters() map[string]parameter {
 	}
 	return map[string]parameter{
 		"defer": flag(&p.Defer), "assoc_limit_stop": flag(&p.AssocLimitStop), "preempt_youngest_first": flag(&p.PreemptYoungest),
-		"bf_licenses": flag(&p.Licenses), "bf_one_resv_per_job": flag(&p.OnePlan),
+		"bf_licenses": flag(&p.Licenses), "bf_one_resv_per_job": flag(&p.OnePlan), "pack_serial_at_end": flag(&p.PackSerial), "bf_busy_nodes": flag(&p.BusyNodes),
 		"default_queue_depth": count(&p.QueueDepth, 0), "partition_job_depth": count(&p.PartitionDepth, 0), "sched_max_job_start": count(&p.MaxStarts, 0),
 		"preempt_reorder_count": count(&p.ReorderVictims, 0), "bf_max_job_test": count(&p.MaxTests, 1), "bf_node_space_size": count(&p.TableSize, 2),
 		"bf_max_job_start": count(&p.MaxBackfillStart, 0), "bf_max_job_user": count(&p.MaxPerUser, 0), "bf_max_job_part": count(&p.MaxPerPartition, 0),

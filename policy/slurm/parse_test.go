@@ -63,7 +63,7 @@ NodeName=g[1-2] Gres=gpu:4 Feature=fast,big
 PartitionName=main Nodes=ALL Default=YES MaxTime=1-0
 PartitionName=gpu Nodes=g[1-2] MaxNodes=1 OverSubscribe=EXCLUSIVE PriorityTier=3
 SchedulerParameters=bf_interval=60,\
-defer,bf_busy_nodes
+defer,bf_topopt_enable
 SlurmctldLogFile=/var/log/slurmctld.log
 JobSubmitPlugins=lua
 `
@@ -78,7 +78,7 @@ func TestConfigurationIsRead(t *testing.T) {
 	require.Equal(t, 24*des.Hour, conf.Partitions[0].MaxTime)
 	require.Equal(t, 60*des.Second, conf.Schedule.BackfillInterval)
 	require.True(t, conf.Schedule.Defer)
-	require.Equal(t, []Unknown{{"bf_busy_nodes", 8}, {"JobSubmitPlugins", 11}}, unknown, "told; paths are not")
+	require.Equal(t, []Unknown{{"bf_topopt_enable", 8}, {"JobSubmitPlugins", 11}}, unknown, "told; paths are not")
 }
 
 func TestWrongConfigurationsNameTheirLine(t *testing.T) {

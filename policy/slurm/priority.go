@@ -60,7 +60,8 @@ func (c *Controller) perSecond() float64 {
 	return 1 - .693/float64(c.conf.Priority.HalfLife/des.Second)
 }
 
-// charge adds what the job has used since priorities were computed last.
+// charge adds what the job has used since priorities were computed last, as often as the UsageFactor of
+// its QoS says: a site has cheap QoSs count for less in fair share.
 func (c *Controller) charge(j *Job, now des.Time) {
 	if j.assoc == nil {
 		return
@@ -70,7 +71,7 @@ func (c *Controller) charge(j *Job, now des.Time) {
 		from = max(from, c.second(c.decay.last))
 	}
 	seconds := float64(max(0, c.second(now)-from))
-	j.assoc.charge(seconds * math.Pow(c.perSecond(), seconds) * j.billing)
+	j.assoc.charge(seconds * math.Pow(c.perSecond(), seconds) * j.billing * j.usageFactor())
 }
 
 // computePriorities has usage decay, charges what runs, ranks the shares and gives every job that

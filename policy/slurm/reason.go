@@ -20,6 +20,7 @@ const (
 	WaitsForReservation      Reason = "Reservation"
 	ReservationDeleted       Reason = "ReservationDeleted"
 	NodesNotAvailable        Reason = "ReqNodeNotAvail"
+	PartitionConfig          Reason = "PartitionConfig"
 	PartitionTimeLimit       Reason = "PartitionTimeLimit"
 	PartitionNodeLimit       Reason = "PartitionNodeLimit"
 	BadConstraints           Reason = "BadConstraints"

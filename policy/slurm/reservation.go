@@ -19,11 +19,12 @@ type Reservation struct {
 	Maintenance bool // jobs that run are not heeded when it is made (MAINT,IGNORE_JOBS)
 
 	nodes       nodeSet
+	size        int  // how many nodes it had when it was made
 	begun, over bool // as the states of nodes were set last
 }
 
 // Reserve makes a reservation. It returns a Refusal where Slurm would refuse it, and another error
-// for a node that there is none of.
+// for a node that there is none of. Maintenance may overlap any other one.
 func (c *Controller) Reserve(now des.Time, r *Reservation) error {
 	nodes, err := c.setOf(r.Nodes)
 	if err != nil {
@@ -34,12 +35,13 @@ func (c *Controller) Reserve(now des.Time, r *Reservation) error {
 		if r.Partition < 0 || r.Partition >= len(c.parts) {
 			return fmt.Errorf("reservation %q: there is no partition %d", r.Name, r.Partition)
 		}
-		if r.nodes = c.pickReserved(r); r.nodes.empty() {
+		if r.nodes = c.pickReserved(r, nodes, r.Count); r.nodes.empty() {
 			return ErrBusy
 		}
 	}
 	for _, other := range c.reserved {
-		if other.nodes.meets(r.nodes) && other.Start < r.End && r.Start < other.End {
+		maintains := r.Maintenance || other.Maintenance
+		if !maintains && other.nodes.meets(r.nodes) && other.Start < r.End && r.Start < other.End {
 			return ErrOverlap
 		}
 	}
@@ -48,25 +50,30 @@ func (c *Controller) Reserve(now des.Time, r *Reservation) error {
 			return ErrBusy
 		}
 	}
+	r.size = r.nodes.count()
 	c.reserved = append(c.reserved, r)
 	c.watchReservations(now)
+	if c.main.limitDue == des.Forever {
+		c.watchLimits(now)
+	}
 	c.changed(now)
 	c.main.stir(&c.conf.Schedule, now)
 	return nil
 }
 
-// pickReserved is the first nodes of its partition that nobody else has reserved in its time and on
-// which no job runs beyond its start, as many as the reservation wants; or, where fewer are left that
+// pickReserved is the first nodes of its partition, but for some, that nobody else has reserved in its time and on
+// which no job runs beyond its start, so many; or, where fewer are left that
 // nobody else has reserved, as many as those; none where jobs have too many of them.
-func (c *Controller) pickReserved(r *Reservation) nodeSet {
+func (c *Controller) pickReserved(r *Reservation, but nodeSet, count int) nodeSet {
 	open := c.parts[r.Partition].nodes.clone()
 	open.intersect(c.up)
+	open.remove(but)
 	for _, other := range c.reserved {
 		if other.Start < r.End && r.Start < other.End {
 			open.remove(other.nodes)
 		}
 	}
-	wants := min(r.Count, open.count())
+	wants := min(count, open.count())
 	for _, j := range c.running {
 		if c.limitSecond(j) >= c.second(r.Start) {
 			open.remove(j.nodes)
@@ -104,7 +111,8 @@ func (c *Controller) inForce(r *Reservation, now des.Time) bool {
 
 // bar is what reservations keep from a job.
 type bar struct {
-	overlaps bool         // some nodes of its partition are reserved for others before its limit would end
+	overlaps bool         // some nodes of its partition, or of its own reservation, are reserved for others before its limit would end
+	within   nodeSet      // the nodes of its own reservation that are not reserved for others, too; nil: it has none
 	by       *Reservation // until that one ends there is no node for it at all; or nil
 }
 
@@ -113,7 +121,7 @@ type bar struct {
 func (c *Controller) barOf(e *entry, at des.Time, nodes nodeSet) bar {
 	j, b := e.job, bar{}
 	if j.reservation != nil {
-		nodes.intersect(j.reservation.nodes)
+		b.within = j.reservation.nodes.clone()
 	}
 	for _, other := range c.reserved {
 		if other == j.reservation || c.second(other.Start) >= c.second(at)+int64(j.Limit/des.Second) || c.second(other.End) <= c.second(at) {
@@ -122,7 +130,8 @@ func (c *Controller) barOf(e *entry, at des.Time, nodes nodeSet) bar {
 		switch {
 		case j.reservation != nil:
 			if !j.reservation.Maintenance {
-				nodes.remove(other.nodes)
+				b.overlaps = b.overlaps || b.within.meets(other.nodes)
+				b.within.remove(other.nodes)
 			}
 		case other.Maintenance && e.part.nodes.within(other.nodes), other.nodes.hasAny(j.Required):
 			clear(nodes)
@@ -132,6 +141,9 @@ func (c *Controller) barOf(e *entry, at des.Time, nodes nodeSet) bar {
 			nodes.remove(other.nodes)
 			b.overlaps = b.overlaps || other.nodes.meets(e.part.nodes)
 		}
+	}
+	if b.within != nil {
+		nodes.intersect(b.within)
 	}
 	return b
 }
@@ -188,6 +200,23 @@ func (c *Controller) watchReservations(now des.Time) {
 			continue
 		}
 		c.main.resvDue = min(c.main.resvDue, (next/reservationInterval+1)*reservationInterval)
+	}
+}
+
+// mendReservations replaces nodes that are down or drained of reservations of a number of nodes, as far as
+// others are free in their place. Slurm does so each time that it looks for jobs beyond their limits.
+func (c *Controller) mendReservations(now des.Time) {
+	for _, r := range c.reserved {
+		kept := r.nodes.clone()
+		kept.intersect(c.up)
+		lacks := r.size - kept.count()
+		if len(r.Nodes) > 0 || lacks == 0 || c.second(r.End) < c.second(now) {
+			continue
+		}
+		if others := c.pickReserved(r, r.nodes, lacks); !others.empty() {
+			r.nodes = kept
+			r.nodes.unite(others)
+		}
 	}
 }
 

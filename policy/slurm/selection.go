@@ -1,6 +1,7 @@
 package slurm
 
 import (
+	"cmp"
 	"math"
 	"math/bits"
 	"slices"
@@ -37,6 +38,8 @@ type search struct {
 	nodes   int     // how many nodes offer any
 	cpus    int     // how many CPUs they offer in all
 
+	busyFirst bool // nodes in use are taken before idle ones
+
 	left      nodeSet   // of open, those that have not been left out
 	chosen    choice    // room for what is chosen,
 	stretches []stretch // for the stretches to choose from,
@@ -63,7 +66,7 @@ func (c *Controller) choose(e *entry, candidates nodeSet, free usage) choice {
 // newSearch is a search among candidates.
 func (c *Controller) newSearch(e *entry, candidates nodeSet, free usage) *search {
 	s := &c.search
-	s.job, s.shape, s.free, s.nodes, s.cpus = e.job, c.shapeOf(e), free, 0, 0
+	s.job, s.shape, s.free, s.nodes, s.cpus, s.busyFirst = e.job, c.shapeOf(e), free, 0, 0, false
 	clear(s.levels)
 	clear(s.open)
 	for w, word := range candidates {
@@ -192,10 +195,52 @@ func (s *search) evaluate() choice {
 	switch {
 	case t.enough():
 		return t.chosen
+	case s.busyFirst:
+		return t.inTurn(s.c.inUseFirst())
 	case s.c.conf.Select.LeastLoaded:
 		return t.leastLoaded()
+	case s.c.conf.Schedule.PackSerial && d.cpus == 1 && d.min == 1:
+		return t.inTurn(s.c.lastFirst())
 	}
 	return t.bestFit()
+}
+
+// inTurn takes nodes in an order, those of the lowest weight first, until there are enough.
+func (t *taking) inTurn(order []int) choice {
+	order = slices.DeleteFunc(order, func(n int) bool { return !t.left.has(n) || slices.Contains(t.shape.required, n) })
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(t.c.weights[a], t.c.weights[b]) })
+	for _, n := range order {
+		if t.allowed == 0 {
+			break
+		}
+		if t.take(n); t.enough() {
+			return t.chosen
+		}
+	}
+	return nil
+}
+
+// lastFirst is all nodes, the last one first: the order of pack_serial_at_end, which keeps jobs of one
+// CPU away from the nodes that wide jobs take.
+func (c *Controller) lastFirst() []int {
+	order := make([]int, len(c.conf.Nodes))
+	for i := range order {
+		order[i] = len(order) - 1 - i
+	}
+	return order
+}
+
+// inUseFirst is all nodes, those in use first: the order of bf_busy_nodes, which leaves idle nodes to jobs
+// that need many.
+func (c *Controller) inUseFirst() []int {
+	idle := c.idleNodes()
+	order := make([]int, 0, len(c.conf.Nodes))
+	for n := range c.conf.Nodes {
+		if !idle.has(n) {
+			order = append(order, n)
+		}
+	}
+	return slices.AppendSeq(order, idle.all)
 }
 
 // stretch is a run of neighbouring nodes of one weight.

@@ -30,7 +30,7 @@ func (c *Controller) Submit(now des.Time, j *Job) error {
 		j.entries = append(j.entries, &entry{job: j, part: c.parts[at]})
 	}
 	slices.SortStableFunc(j.entries, func(a, b *entry) int { return cmp.Compare(b.part.Tier, a.part.Tier) })
-	err := c.refuses(j)
+	err := c.refuses(now, j)
 	if err == nil || errors.Is(err, ErrConfiguration) {
 		j.part = c.firstFit(j).part
 		if err == nil {
@@ -113,6 +113,8 @@ func (r Refusal) Error() string { return string(r) }
 const (
 	ErrConfiguration Refusal = "Requested node configuration is not available"
 	ErrDependency    Refusal = "Job dependency problem"
+	ErrCPUs          Refusal = "More processors requested than permitted"
+	ErrNodeCount     Refusal = "Node count specification invalid"
 	ErrTimeLimit     Refusal = "Requested time limit is invalid (missing or exceeds some limit)"
 	ErrPolicy        Refusal = "Job violates accounting/QOS policy (job submit limit, user's size and/or time limits)"
 	ErrAssociation   Refusal = "Invalid account or account/partition combination specified"
@@ -125,7 +127,7 @@ const (
 )
 
 // refuses is why the job is refused as it comes, or nil.
-func (c *Controller) refuses(j *Job) error {
+func (c *Controller) refuses(now des.Time, j *Job) error {
 	switch {
 	case c.conf.Enforce.Associations && j.assoc == nil:
 		return ErrAssociation
@@ -146,31 +148,91 @@ func (c *Controller) refuses(j *Job) error {
 	if !c.submittable(j) {
 		return ErrPolicy
 	}
-	within := 0
-	for _, e := range j.entries {
-		if c.beyondPartition(j, e.part) == "" {
-			within++
-		}
-	}
-	switch {
-	case c.conf.EnforceLimits == "ALL" && within < len(j.entries), c.conf.EnforceLimits == "ANY" && within == 0:
-		return ErrTimeLimit
+	if err := c.enforce(j); err != nil {
+		return err
 	}
 	if j.Held || c.beyondJobLimits(j) != "" || !c.up.hasAll(j.Required) {
 		return nil // whether nodes suit is seen when it may start
 	}
-	for _, e := range j.entries {
-		if c.beyondPartition(j, e.part) != "" || c.suffices(e, e.part.nodes) {
-			return nil
-		}
-	}
-	return ErrConfiguration
+	return c.fitsNowhere(now, j)
 }
 
-// beyondPartition is the limit of the partition that the job is beyond, or "".
+// enforce is the limit of a partition for which EnforcePartLimits has the job be refused: the first one that
+// the job is beyond (ALL), or the last one where no partition has it (ANY); or nil.
+func (c *Controller) enforce(j *Job) error {
+	var last error
+	for _, e := range j.entries {
+		limit := c.beyondPartition(j, e.part)
+		switch {
+		case limit == "" && c.conf.EnforceLimits == "ANY":
+			return nil
+		case limit != "":
+			last = partitionRefusals[limit]
+		}
+		if last != nil && c.conf.EnforceLimits == "ALL" {
+			break
+		}
+	}
+	if c.conf.EnforceLimits == "NO" {
+		return nil
+	}
+	return last
+}
+
+// partitionRefusals are Slurm's words for jobs beyond the limits of partitions.
+var partitionRefusals = map[Reason]Refusal{PartitionConfig: ErrCPUs, PartitionNodeLimit: ErrNodeCount, PartitionTimeLimit: ErrTimeLimit}
+
+// fitsNowhere refuses a job that would not fit on idle nodes. One of several partitions is refused for what
+// Slurm finds in the last of them, where it fits into none; limits of the others do not save it.
+func (c *Controller) fitsNowhere(now des.Time, j *Job) error {
+	fits := true
+	for _, e := range j.entries {
+		limit := c.beyondPartition(j, e.part)
+		switch {
+		case limit != "" && (len(j.entries) == 1 || c.conf.EnforceLimits == "ANY"):
+			continue // no nodes are looked for
+		case e.part.MaxNodes > 0 && j.Nodes > e.part.MaxNodes:
+			fits = true // it could, as far as Slurm looks
+			continue
+		}
+		if fits = c.couldEver(now, e); fits {
+			break
+		}
+	}
+	if !fits {
+		return ErrConfiguration
+	}
+	return nil
+}
+
+// couldEver reports whether the job of e would fit on idle nodes, as far as is known as it comes: a job of a
+// reservation that is in force must fit on the nodes of that reservation which no other one overlaps.
+func (c *Controller) couldEver(now des.Time, e *entry) bool {
+	nodes := e.part.nodes
+	if r := e.job.reservation; r != nil {
+		if c.second(now) < c.second(r.Start) {
+			return true
+		}
+		if c.second(now) > c.second(r.End) {
+			return false
+		}
+		nodes = nodes.clone()
+		if b := c.barOf(e, now, nodes); b.overlaps && b.within.empty() {
+			return true
+		}
+	}
+	chosen := c.choose(e, nodes, c.idle)
+	e.job.reckoned, e.job.guess = 0, len(chosen)
+	return chosen != nil
+}
+
+// beyondPartition is why the job cannot run in the partition, whatever is free, or "": it asks for more CPUs or
+// nodes than the partition has, for more nodes than MaxNodes, or for more time than MaxTime.
 func (c *Controller) beyondPartition(j *Job, p *partition) Reason {
 	switch {
-	case p.MaxNodes > 0 && max(j.Nodes, 1) > p.MaxNodes:
+	case j.requested().cpus > p.cpus:
+		return PartitionConfig
+	case j.Nodes > len(p.Nodes), p.MaxNodes > 0 && j.Nodes > p.MaxNodes:
 		return PartitionNodeLimit
 	case j.Limit > p.MaxTime:
 		return PartitionTimeLimit

@@ -28,8 +28,8 @@ PartitionName=short Nodes=n[1-2] MaxTime=60 PriorityTier=2
 `
 
 // jobs: a runs; b waits for it and is cancelled; c asks for a feature; d runs into its limit; e is
-// beyond that of its partition; f names a partition that there is not; g is more than there is; h
-// depends on what never is; i is held for good.
+// beyond that of its partition; f names a partition that there is not; g wants more nodes than there are,
+// m more CPUs of each; h depends on what never is; i is held for good.
 const jobs = `key,submit,uid,partition,nodes,tasks,cpt,feature,nodelist,dependency,hold,requeue,limit_min,runtime,rc
 a,10.25,5001,,3,12,,,,,,,10,100,
 b,11.25,5001,long,3,12,,,,,,,10,50,
@@ -38,6 +38,7 @@ d,13.25,5002,short,1,,,,,,,0,1,300,
 e,14.25,5001,short,1,,,,,,,,90,5,
 f,15.25,5001,wide,1,,,,,,,,10,5,
 g,16.25,5001,,4,,,,,,,,10,5,
+m,16.25,5001,,,1,5,,,,,,10,5,
 h,17.25,5001,,1,,,,,afternotok:a,,,10,5,
 i,18.25,5001,,1,,,,,,1,,10,5,
 k,200.25,5001,,,2,,,n3,,,,10,500,
@@ -101,7 +102,8 @@ c,3,submit,12,,,,,,,,
 d,4,submit,13,,,,,,,,
 e,0,submit,14,,,,,,,,Requested time limit is invalid (missing or exceeds some limit)
 f,0,submit,15,,,,,,,,Invalid partition name specified
-g,0,submit,16,,,,,,,,Requested node configuration is not available
+g,0,submit,16,,,,,,,,Node count specification invalid
+m,0,submit,16,,,,,,,,Requested node configuration is not available
 h,6,submit,17,,,,,,,,
 i,7,submit,18,,,,,,,,
 b,2,cancel,50,,,,,,,,PENDING
@@ -127,10 +129,11 @@ i,7,left,22530,0,,,,,,,PENDING JobHeldUser
 		"10 job 1 submitted ", "11 job 1 started ", "11 job 2 submitted ", "12 job 3 submitted ", "13 job 4 submitted ",
 		"14 job 5 submitted ", "14 job 5 rejected Requested time limit is invalid (missing or exceeds some limit)",
 		"15 job 6 submitted ", "15 job 6 rejected Invalid partition name specified",
-		"16 job 7 submitted ", "16 job 7 rejected Requested node configuration is not available", "17 job 8 submitted ", "18 job 9 submitted ",
+		"16 job 7 submitted ", "16 job 7 rejected Node count specification invalid",
+		"16 job 8 submitted ", "16 job 8 rejected Requested node configuration is not available", "17 job 9 submitted ", "18 job 10 submitted ",
 		"50 job 2 rejected CANCELLED", "111 job 1 finished ", "111 job 4 started ", "111 job 3 started ", "141 job 3 finished ",
-		"180 job 4 killed killed at its estimate", "200 job 10 submitted ", "201 job 10 started ", "250 job 10 requeued ", "420 job 10 started ",
-		"920 job 10 finished ", "job 8 DependencyNeverSatisfied", "job 9 JobHeldUser",
+		"180 job 4 killed killed at its estimate", "200 job 11 submitted ", "201 job 11 started ", "250 job 11 requeued ", "420 job 11 started ",
+		"920 job 11 finished ", "job 9 DependencyNeverSatisfied", "job 10 JobHeldUser",
 	}, heard)
 }
 

@@ -1,0 +1,197 @@
+package slurm
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gridslot/gridslot/des"
+)
+
+// ruled is a controller of a small machine, whose slurm.conf and accounts are given as text, and what it did.
+type ruled struct {
+	*Controller
+	t       *testing.T
+	started []*Job
+	stopped []*Job
+}
+
+func newRuled(t *testing.T, conf, accounts string) *ruled {
+	t.Helper()
+	read, unknown, err := ReadConfig("slurm.conf", strings.NewReader(conf))
+	require.NoError(t, err)
+	require.Empty(t, unknown)
+	users, missed, err := ReadAccounts("accounts", strings.NewReader(accounts))
+	require.NoError(t, err)
+	require.Empty(t, missed)
+	r := &ruled{Controller: New(read, users), t: t}
+	r.Started = func(_ des.Time, j *Job) { r.started = append(r.started, j) }
+	r.Stopped = func(_ des.Time, j *Job, _ Stop) { r.stopped = append(r.stopped, j) }
+	return r
+}
+
+// submit puts a job into the queue at an instant, of one hour unless it says otherwise, in the first partition
+// unless it names others.
+func (r *ruled) submit(now des.Time, j *Job) *Job {
+	r.t.Helper()
+	require.NoError(r.t, r.try(now, j))
+	return j
+}
+
+func (r *ruled) try(now des.Time, j *Job) error {
+	j.ID = r.lastID + 1
+	if j.Limit == 0 {
+		j.Limit = des.Hour
+	}
+	if j.Partitions == nil {
+		j.Partitions = []int{0}
+	}
+	return r.Submit(now, j)
+}
+
+// until has the controller act up to an instant.
+func (r *ruled) until(end des.Time) {
+	for r.Next() <= end {
+		r.Act(r.Next())
+	}
+}
+
+// over ends a job and frees its nodes.
+func (r *ruled) over(now des.Time, j *Job) {
+	r.End(now, j)
+	r.Release(now, j)
+}
+
+// on is the positions of the nodes that a job has.
+func on(j *Job) []int { return slices.Collect(j.nodes.all) }
+
+// Four nodes of four cores; the first two weigh more.
+const fourNodes = "NodeName=n[1-2] CPUs=4 Weight=9\nNodeName=n[3-4] CPUs=4\nPartitionName=all Nodes=ALL\nPartitionName=some Nodes=n[1-2]\n" +
+	"SelectTypeParameters=CR_Core\n"
+
+// A job of one CPU takes the last node of the lowest weight under pack_serial_at_end; others fit best.
+func TestSerialJobsArePackedAtTheEnd(t *testing.T) {
+	r := newRuled(t, fourNodes+"SchedulerParameters=pack_serial_at_end\n", "")
+	one, two, wide := r.submit(0, &Job{Tasks: 1}), r.submit(0, &Job{Tasks: 2}), r.submit(0, &Job{Tasks: 1, Required: []int{0}})
+	r.until(10 * des.Second)
+	require.Equal(t, []int{3}, on(one))
+	require.Equal(t, []int{3}, on(two), "the tightest")
+	require.Equal(t, []int{0}, on(wide))
+	r = newRuled(t, fourNodes, "")
+	one = r.submit(0, &Job{Tasks: 1})
+	r.until(10 * des.Second)
+	require.Equal(t, []int{2}, on(one))
+}
+
+// Backfill plans nodes in use before idle ones under bf_busy_nodes.
+func TestBusyNodesArePlannedFirst(t *testing.T) {
+	for parameters, want := range map[string][]int{"bf_busy_nodes": {1, 2}, "bf_interval=30": {0, 1}} {
+		r := newRuled(t, "NodeName=n[1-3] CPUs=4\nPartitionName=all Nodes=ALL\nSelectTypeParameters=CR_Core\nSchedulerParameters="+parameters+"\n", "")
+		r.submit(0, &Job{Tasks: 4, Required: []int{1}})
+		r.submit(0, &Job{Tasks: 4, Required: []int{2}})
+		r.until(10 * des.Second)
+		two := r.submit(10*des.Second, &Job{Nodes: 2})
+		_, nodes := r.willRun(two.entries[0], two.entries[0].part.nodes, r.second(10*des.Second), false)
+		require.Equal(t, want, slices.Collect(nodes.all))
+	}
+}
+
+// What a second of a job counts for in fair share is multiplied by the UsageFactor of its QoS.
+func TestUsageFactors(t *testing.T) {
+	const conf = "NodeName=n[1-2] CPUs=4\nPartitionName=all Nodes=ALL\nAccountingStorageType=accounting_storage/slurmdbd\n" +
+		"AccountingStorageEnforce=limits,qos\nPriorityType=priority/multifactor\nPriorityWeightFairshare=1000\n"
+	usage := func(factor string) float64 {
+		r := newRuled(t, conf, "add qos low "+factor+" grptresrunmins=cpu=9999\nadd account a\nadd user u account=a qos=low\n")
+		j := r.submit(0, &Job{Tasks: 4, Account: "a", User: "u", QOS: "low"})
+		r.until(10 * des.Second)
+		require.Equal(t, running, j.state)
+		was := r.unused(j)
+		r.over(100*des.Second, j)
+		require.InDelta(t, 3600*j.usageFactor(), was, 60)
+		return j.assoc.usage
+	}
+	full := usage("")
+	require.Positive(t, full)
+	require.InDelta(t, full/4, usage("usagefactor=0.25"), 1e-6)
+	require.InDelta(t, full, usage("usagefactor=-1"), 1e-6)
+	require.Zero(t, usage("usagefactor=0"))
+}
+
+// A job of a reservation that is in force must fit on that reservation's nodes as it comes; before it begins
+// nobody looks.
+func TestJobsOfReservationsMustFitIntoThem(t *testing.T) {
+	r := newRuled(t, fourNodes, "")
+	mine := &Reservation{Name: "mine", Start: 100 * des.Second, End: des.Hour, Nodes: []int{2}, Users: []string{"u"}}
+	require.NoError(t, r.Reserve(0, mine))
+	wide := func() *Job { return &Job{Nodes: 2, User: "u", Reservation: "mine"} }
+	early := r.submit(50*des.Second, wide())
+	r.until(101 * des.Second)
+	require.ErrorIs(t, r.try(101*des.Second, wide()), ErrConfiguration)
+	require.NoError(t, r.try(101*des.Second, &Job{Nodes: 1, User: "u", Reservation: "mine"}))
+	require.ErrorIs(t, r.try(101*des.Second, &Job{Nodes: 1, User: "u", Reservation: "mine", Partitions: []int{1}}), ErrConfiguration, "no node of the partition is in it")
+	r.until(200 * des.Second)
+	require.Equal(t, BadConstraints, early.Reason(), "what could not be seen as it came is held when it is tried")
+	require.Zero(t, early.Priority)
+	maintained := &Reservation{Name: "m", Start: 300 * des.Second, End: des.Hour, Nodes: []int{2}, Maintenance: true}
+	require.NoError(t, r.Reserve(200*des.Second, maintained), "maintenance may overlap")
+	r.until(301 * des.Second)
+	require.NoError(t, r.try(301*des.Second, &Job{Nodes: 1, User: "u", Reservation: "mine"}), "maintenance has all of its nodes, for a while")
+	require.ErrorIs(t, r.try(3602*des.Second, &Job{Nodes: 1, User: "u", Reservation: "mine"}), ErrConfiguration, "it is over")
+}
+
+// A node that goes down is replaced in a reservation of a number of nodes, at the next look at limits.
+func TestReservationsAreMended(t *testing.T) {
+	r := newRuled(t, fourNodes, "")
+	two := &Reservation{Name: "two", Start: des.Hour, End: 2 * des.Hour, Count: 2}
+	named := &Reservation{Name: "named", Start: des.Hour, End: 2 * des.Hour, Nodes: []int{3}}
+	require.NoError(t, r.Reserve(0, named))
+	require.NoError(t, r.Reserve(0, two))
+	require.Equal(t, []int{0, 1}, slices.Collect(two.nodes.all))
+	require.NoError(t, r.Down(10*des.Second, []int{1, 3}))
+	r.until(29 * des.Second)
+	require.Equal(t, []int{0, 1}, slices.Collect(two.nodes.all))
+	r.until(30 * des.Second)
+	require.Equal(t, []int{0, 2}, slices.Collect(two.nodes.all))
+	require.Equal(t, []int{3}, slices.Collect(named.nodes.all), "named nodes stay")
+}
+
+// A partition that has too few CPUs or nodes for a job is none of its partitions; where limits are enforced the
+// job is refused.
+func TestPartitionsThatAreTooSmall(t *testing.T) {
+	r := newRuled(t, fourNodes, "")
+	cpus, nodes := r.submit(0, &Job{Tasks: 9, Partitions: []int{1}}), r.submit(0, &Job{Nodes: 3, Partitions: []int{1}})
+	both := r.submit(0, &Job{Tasks: 9, Partitions: []int{1, 0}})
+	r.until(10 * des.Second)
+	require.Equal(t, PartitionConfig, cpus.Reason())
+	require.Equal(t, PartitionNodeLimit, nodes.Reason())
+	require.Equal(t, running, both.state)
+	for enforce, want := range map[string]error{"ALL": ErrCPUs, "ANY": nil, "NO": nil} {
+		r = newRuled(t, fourNodes+"EnforcePartLimits="+enforce+"\n", "")
+		require.Equal(t, want, r.try(0, &Job{Tasks: 9, Partitions: []int{1, 0}}))
+	}
+	r = newRuled(t, fourNodes+"EnforcePartLimits=ANY\n", "")
+	require.ErrorIs(t, r.try(0, &Job{Nodes: 3, Partitions: []int{1}}), ErrNodeCount)
+	require.ErrorIs(t, r.try(0, &Job{Tasks: 9, Partitions: []int{1}}), ErrCPUs)
+}
+
+// Limits of a partition do not save a job of several partitions that fits into none of them.
+func TestJobsThatFitNowhereAreRefused(t *testing.T) {
+	r := newRuled(t, fourNodes+"PartitionName=short Nodes=n4 MaxTime=10\n", "")
+	none := []string{"none"}
+	require.ErrorIs(t, r.try(0, &Job{Tasks: 1, Features: none, Partitions: []int{2, 0}}), ErrConfiguration)
+	require.ErrorIs(t, r.try(0, &Job{Tasks: 1, Features: none, Partitions: []int{0, 2}}), ErrConfiguration)
+	require.NoError(t, r.try(0, &Job{Tasks: 1, Features: none, Partitions: []int{2}}), "of a single one no nodes are looked for")
+}
+
+// A job that is cancelled has no pass follow: a job that comes in the same second is looked at in the next one.
+func TestCancelledJobsAskForNoPass(t *testing.T) {
+	r := newRuled(t, fourNodes, "")
+	waits := r.submit(0, &Job{Tasks: 1, Held: true})
+	r.until(10 * des.Second)
+	r.Cancel(10*des.Second+des.Second/2, waits)
+	next := r.submit(11*des.Second+des.Second/4, &Job{Tasks: 1})
+	r.until(12 * des.Second)
+	require.Equal(t, 12*des.Second, next.Start)
+}
