@@ -1,0 +1,28 @@
+package docs_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Pages stay short: what is longer belongs into a table, into a CSV file beside the page, or into
+// the history of the repository. The bounds are in words.
+func TestPagesStayShort(t *testing.T) {
+	for _, c := range []struct {
+		pattern string
+		words   int
+	}{
+		{"CHANGELOG.md", 2_000},
+		{"papers/*.md", 2_000},
+		{"design/*.md", 2_000},
+		{"reference/performance.md", 2_000},
+	} {
+		for _, page := range glob(t, c.pattern) {
+			require.LessOrEqual(t, len(strings.Fields(read(t, page))), c.words, page)
+		}
+	}
+	require.LessOrEqual(t, len(glob(t, "design/*.md")), 10)
+	require.LessOrEqual(t, len(glob(t, "papers/*.md")), 5)
+}
