@@ -75,8 +75,8 @@ func (b *Bookings) Book(k Booking) *entity.Run {
 	return r
 }
 
-// WindowAt is the window for req that begins at the instant start, or an error
-// that says why there is none, for the job's user.
+// WindowAt returns the window for req that begins at the instant start. If there is none,
+// the error says why, for the job's user.
 func WindowAt(m *entity.Metascheduler, req entity.Request, start des.Time) (entity.Window, error) {
 	plan := m.Plan()
 	if start < m.Simulator().Now() {

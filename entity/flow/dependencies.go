@@ -13,34 +13,33 @@ import (
 	"github.com/gridslot/gridslot/entity"
 )
 
-// Dependencies brings the jobs of a source to a metascheduler, each not before
-// those that it comes after have ended. It is an observer, which hears of the
-// ends:
+// Dependencies brings the jobs of a source to a metascheduler, each after the jobs that it
+// depends on have ended. It is an observer, which hears of the ends:
 //
 //	links, err := flow.Survey(slices.Values(jobs), false)
 //	waiting := flow.NewDependencies(links)
 //	meta := entity.NewMetascheduler(sim, cluster, policy, recorder, waiting)
 //	waiting.SubmitAll(slices.Values(jobs))
 //
-// A job that has waited is submitted as a copy whose Submit is the instant at
-// which it could come: the latest of its own Submit and of all the ends and
-// submissions that it waits for, each with its think time; see Links.Feedback. So its
-// wait in the queue begins then. The end of a job that is rejected is its rejection.
+// A job that has waited is submitted as a copy whose Submit is the instant at which it could
+// come: the latest of its own Submit and of all ends and submissions that it waits for, each
+// with its think time; see Links.Feedback. So its wait in the queue begins then. The end of
+// a rejected job is its rejection.
 //
-// Where a job must have finished well (Dependency.OK) and was killed or rejected,
-// the one that waits is rejected as soon as that is known, but not before its own
-// Submit; those that wait for it hear of it in turn.
+// If a job must have finished well (Dependency.OK) and was killed or rejected, the job that
+// waits for it is rejected as soon as that is known, but not before its own Submit. Jobs
+// that wait for the rejected job hear of it in turn.
 //
-// A job that waits for the submission of another (Dependency.Submitted) comes after it.
-// Jobs that come at one instant stand in the queue in the order of the workload, whatever
-// they waited for. A job that comes by what happens after the others of its instant have
-// come, such as a rejection or the end of a job of no length, stands behind them. Under
-// entity.PassEvent, where arrivals are before ends, so does one that comes by an end, and
-// ends release one after the other.
+// A job that waits for the submission of another (Dependency.Submitted) comes after it. Jobs
+// that come at one instant stand in the queue in the order of the workload, whatever they
+// waited for. A job stands behind them if it comes by an event after the arrivals of its
+// instant, such as a rejection or the end of a job of no length. Under entity.PassEvent,
+// where arrivals are before ends, a job that comes by an end stands behind them, too, and
+// ends release one job after the other.
 //
-// The source is read as the clock goes. When a job is about to come, it is read on
-// as far as the last one that waits for it. So nothing is remembered of jobs that
-// have ended, and what is held in memory is what waits, and what stands between.
+// The source is read as the clock goes. When a job is about to come, the source is read up
+// to the last job that waits for it. So nothing is remembered of jobs that have ended, and
+// memory holds the jobs that wait and the jobs between.
 type Dependencies struct {
 	links *Links
 	to    Receiver
@@ -90,16 +89,16 @@ func NewDependencies(links *Links) *Dependencies {
 // grid.
 type Receiver interface {
 	Simulator() *des.Simulator
-	// Submit has a job come at its Submit, which is now or later.
+	// Submit brings a job at its Submit, which is now or later.
 	Submit(j *entity.Job) *entity.Run
-	// Refuse has a job come now and rejects it for a reason.
+	// Refuse brings a job now and rejects it for a reason.
 	Refuse(j *entity.Job, reason string) *entity.Run
 }
 
 // Attach implements entity.Attacher: the jobs go to the metascheduler whose ends are heard of.
 func (d *Dependencies) Attach(m *entity.Metascheduler) { d.to, d.meta = m, m }
 
-// Connect has the jobs go to a receiver that is no metascheduler. The flow must be an
+// Connect sends the jobs to a receiver that is no metascheduler. The flow must be an
 // observer of the jobs there.
 func (d *Dependencies) Connect(to Receiver) { d.to = to }
 
@@ -120,8 +119,7 @@ func (d *Dependencies) begin(next func() (*entity.Job, bool), stop func()) {
 	d.feed.Begin(sim)
 }
 
-// Close lets go of the jobs to come. It is needed only where a run ended before
-// they did.
+// Close drops the jobs to come. It is needed only where a run ended before they did.
 func (d *Dependencies) Close() {
 	d.feed.Close()
 	if d.stop != nil {
@@ -129,10 +127,10 @@ func (d *Dependencies) Close() {
 	}
 }
 
-// Held counts the jobs that have been read and wait for others.
+// Held returns the number of jobs that have been read and wait for others.
 func (d *Dependencies) Held() int { return d.held }
 
-// Coming reports whether a job is still to come: by the clock, or when others have
+// Coming reports whether a job is still to come: by the clock, or when other jobs have
 // ended.
 func (d *Dependencies) Coming() bool { return d.held+len(d.coming) > 0 || d.feed.Coming() }
 

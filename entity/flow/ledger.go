@@ -25,7 +25,7 @@ const moneyUnit = 1e6
 
 func money(units float64) Money { return Money(math.Round(units * moneyUnit)) }
 
-// Cost is what a node costs for a time, at its price now.
+// Cost returns what a node costs for a time, at its present price.
 func Cost(n *entity.Node, length des.Time) Money { return money(n.Price * length.Seconds()) }
 
 func (m Money) String() string { return fmt.Sprintf("%.6f", m.Units()) }
@@ -37,7 +37,7 @@ type Account struct {
 	ID   int64 // the user's number (-1 where unknown) or the node's; 0 for the organisation
 }
 
-// AccountKind is what an account's holder is.
+// AccountKind says who holds an account.
 type AccountKind uint8
 
 const (
@@ -108,12 +108,11 @@ type contract struct {
 
 var _ entity.Observer = (*Ledger)(nil)
 
-// Balance is what an account holds: below 0 for who has paid more than
-// received.
+// Balance returns what an account holds; below 0 if the holder has paid more than received.
 func (l *Ledger) Balance(a Account) Money { return l.balances[a] }
 
-// Agreed is what each task of a job's reservation costs, as long as it is neither
-// over nor taken back: nil otherwise.
+// Agreed returns what each task of a job's reservation costs, until the reservation is over
+// or taken back; then nil.
 func (l *Ledger) Agreed(j *entity.Run) []Money {
 	if c := l.contracts[j]; c != nil {
 		return c.parts
@@ -133,7 +132,7 @@ func (l *Ledger) Accounts() []Account {
 	return accounts
 }
 
-// Total is what all accounts of a kind hold together.
+// Total returns the sum of all accounts of a kind.
 func (l *Ledger) Total(k AccountKind) Money {
 	var sum Money
 	for a, m := range l.balances {

@@ -11,9 +11,9 @@ import (
 	"github.com/gridslot/gridslot/entity"
 )
 
-// Links tell which jobs of a workload others wait for, and how far behind them
-// those stand. They are found by reading the workload once, ahead of the
-// simulation, and serve any number of simulations side by side.
+// Links say which jobs of a workload other jobs wait for, and how far behind stand the jobs
+// that wait. They are found by reading the workload once, ahead of the simulation, and serve
+// any number of simulations side by side.
 type Links struct {
 	// Feedback is as in Survey.
 	Feedback bool
@@ -27,12 +27,12 @@ type link struct {
 	last int // position in the workload of the last one that waits for it
 }
 
-// Survey reads a workload once and finds its links. A job that waits for one
-// that is not there is an error, and so are jobs that wait for each other.
+// Survey reads a workload once and finds its links. A job that waits for a job which is not
+// there is an error, and so are jobs that wait for each other.
 //
-// With feedback the jobs are those of a log whose fields 17 and 18 hold: a job
-// that waits comes by the ends of the others alone, whatever its own Submit, and
-// one that waits for a job which is not there does not wait for it.
+// With feedback the jobs come from a log whose fields 17 and 18 hold. A job that waits then
+// comes by the ends of the other jobs alone, whatever its own Submit, and a job that waits
+// for a job which is not there waits for nothing.
 func Survey(jobs iter.Seq[*entity.Job], feedback bool) (*Links, error) {
 	var s survey
 	for j := range jobs {

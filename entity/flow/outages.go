@@ -15,8 +15,8 @@ import (
 	"github.com/gridslot/gridslot/entity/procset"
 )
 
-// Outage is a loss of capacity over [From, To); To may be des.Forever. Where says which:
-// so many counted processors, whichever they are, or nodes or processors by number.
+// Outage is a loss of capacity over [From, To); To may be des.Forever. Where says which: a
+// number of counted processors, or nodes or processors by number.
 type Outage struct {
 	// Known is when the scheduler learns of it: From for a failure, earlier for
 	// maintenance, 0 for what is known before the run.
@@ -26,18 +26,18 @@ type Outage struct {
 
 func (x Outage) String() string { return fmt.Sprintf("the outage [%v, %v)", x.From, x.To) }
 
-// Lost is an outage as it came about: From is when it really began, which is later
-// than asked for where it had to wait, and Victims are the jobs that had to stop or
-// lost an advance reservation for it. An outage of several nodes is told node by
-// node, and one that overlaps another only with what it adds to that.
+// Lost is an outage as it really happened. From is its real beginning, which is later than
+// asked for if it had to wait; Victims are the jobs that had to stop or lost an advance
+// reservation for it. An outage of several nodes is told node by node, and an outage that
+// overlaps another one only with what it adds.
 type Lost struct {
 	Outage
 	Node    *entity.Node // that is lost, where nodes have names
 	Victims []*entity.Run
 }
 
-// Yielder is a policy that has some nodes be idle: these, or of counted processors,
-// whichever they are, so many, are the first that are lost.
+// Yielder is a policy that keeps some nodes idle. Outages take these nodes first, or that
+// many of the counted processors.
 type Yielder interface {
 	// Yield leaves what it keeps idle of that which is lost by an outage. It is called
 	// before that is withheld.
@@ -146,7 +146,7 @@ func (o *Outages) Submit(all iter.Seq[Outage]) {
 	o.all = all
 }
 
-// Close lets go of what is to come. It is called when the run is over.
+// Close drops the outages to come. It is called when the run is over.
 func (o *Outages) Close() {
 	if o.stop != nil {
 		o.stop()
@@ -292,7 +292,7 @@ func (o *Outages) check(x Outage) error {
 	return nil
 }
 
-// Take takes in one outage now: what a program decides as it goes.
+// Take begins one outage now, for programs that decide about outages during a run.
 func (o *Outages) Take(x Outage) {
 	o.meta.Advance()
 	x.From = max(x.From, o.sim.Now())
@@ -963,7 +963,7 @@ func (o *Outages) InstantOver(des.Time) {
 	o.fresh = o.fresh[:0]
 }
 
-// TaskEnded has a node go that was waited for.
+// TaskEnded takes a node out of service whose task was waited for.
 func (o *Outages) TaskEnded(r *entity.Run, i int) {
 	if o.waiting[r] == nil {
 		return

@@ -8,21 +8,21 @@ import (
 	"github.com/gridslot/gridslot/entity"
 )
 
-// Overheads are what a machine adds to each attempt of a job: its processors are taken
-// when it is dispatched, and free again when its epilogue is over.
+// Overheads are the times that a machine adds to each attempt of a job: its processors are
+// taken when the job is dispatched, and free again when its epilogue is over.
 //
 //	decision                                              free
 //	  |[ dispatch ][ prologue ][ the job runs ][ epilogue ]|
 //
-// The job is killed when it has run for as long as it asked for, without that. Plans
-// know of the overhead: what a job asks for is longer by it, and so a policy sees it
-// before it decides. Observers, and the files, see a job as it holds its processors;
-// Attempt.Overhead is how much of that was overhead.
+// The job is killed when it has run for its requested time, overheads not counted. Plans
+// know the overheads: requests are longer by them, so that a policy sees them before it
+// decides. Observers, and the files, see a job from the beginning to the end of its hold on
+// processors; Attempt.Overhead is the part that was overhead.
 //
-// It is an Observer that is given to a Metascheduler over counted processors, of rigid
-// jobs; advance reservations have their windows, of which overheads are a part.
+// Overheads is an Observer for a Metascheduler over counted processors with rigid jobs.
+// Windows of advance reservations include the overheads.
 type Overheads struct {
-	Dispatch, Prologue, Epilogue Duration // nil is none
+	Dispatch, Prologue, Epilogue Duration // nil means none
 
 	meta *entity.Metascheduler
 }
@@ -32,13 +32,13 @@ type Duration interface {
 	Rand(r *rand.Rand) float64
 }
 
-// Constant is always so many seconds.
+// Constant is an overhead of that many seconds for every attempt.
 type Constant float64
 
 // Rand implements Duration.
 func (c Constant) Rand(*rand.Rand) float64 { return float64(c) }
 
-// Overhead is that of one attempt.
+// Overhead returns the overhead of one attempt.
 type Overhead struct{ Dispatch, Prologue, Epilogue des.Time }
 
 // Total is all of it.

@@ -10,9 +10,9 @@ import (
 	"github.com/gridslot/gridslot/internal/enum"
 )
 
-// OwnedPlan is a plan of nodes that have names, to which owners come beside the
-// organisation: a plan.Domain, or a plan of one's own that has one in it. Counted
-// processors are nobody's in particular: what their owner runs comes into the queue.
+// OwnedPlan is a plan of named nodes to which owners come beside the organisation: a
+// plan.Domain, or your own plan around one. Owners of counted processors use the queue,
+// because no processor is anybody's in particular.
 type OwnedPlan interface {
 	entity.Plan
 	// Number is the number of n among the plan's nodes; false if the plan does not have n.
@@ -22,7 +22,7 @@ type OwnedPlan interface {
 	Room(n *entity.Node, from, length des.Time, yields func(*entity.Run) bool) des.Time
 	// Reprice sets n's price.
 	Reprice(n *entity.Node, price float64) error
-	// SlotList is what is free up to the instant To, beyond which nothing is planned.
+	// SlotList returns what is free up to the instant To, beyond which nothing is planned.
 	SlotList() plan.SlotList
 }
 
@@ -43,8 +43,8 @@ type LocalJob struct {
 type LocalRule uint8
 
 const (
-	// LocalWaits has the owner's job wait for the node's first gap that holds
-	// it: no global job that has a reservation is disturbed.
+	// LocalWaits lets the owner's job wait for the node's first gap that holds it. No global
+	// job with a reservation is disturbed.
 	LocalWaits LocalRule = iota
 	// LocalPreempts gives the owner the node on time: a global job that holds a
 	// reservation there loses it, one that runs there is sent back to the queue
@@ -61,7 +61,7 @@ func (r LocalRule) String() string { return localRules.Name(r) }
 // ParseLocalRule reads "waits" or "preempts".
 func ParseLocalRule(s string) (LocalRule, error) { return localRules.Parse(s) }
 
-// LocalStats counts what became of owners' jobs and what they did to others.
+// LocalStats counts owners' jobs and what they did to global jobs.
 type LocalStats struct {
 	Jobs      int      // owners' jobs that got their node
 	Refused   int      // those whose node never has room for them
@@ -88,7 +88,7 @@ func (s *LocalStats) yield(m *entity.Metascheduler, r *entity.Run) {
 // plan as global jobs do. Owners' jobs never push each other aside: the first
 // known goes first.
 type LocalFlow struct {
-	// Rule is who yields. It is set before the run.
+	// Rule says who yields. It is set before the run.
 	Rule LocalRule
 	// Told, if set, hears of every owner's job that got its node, and from when on.
 	Told func(l LocalJob, start des.Time)
@@ -117,7 +117,7 @@ func (f *LocalFlow) Submit(jobs iter.Seq[LocalJob]) {
 	})
 }
 
-// Stats counts what has happened so far.
+// Stats returns the counts so far.
 func (f *LocalFlow) Stats() LocalStats { return f.stats }
 
 func (f *LocalFlow) check(l LocalJob) error {

@@ -12,8 +12,7 @@ import (
 	"github.com/gridslot/gridslot/internal/enum"
 )
 
-// PowerState is what a node does as far as its power is concerned, whatever runs
-// on it.
+// PowerState is the state of a node for its power, whatever runs on it.
 type PowerState uint8
 
 const (
@@ -94,13 +93,13 @@ type SwitchOff struct {
 	expected    *entity.Job // the latest advance reservation that was asked for
 }
 
-// Operator is a policy that switches nodes on and off itself, by SwitchOff.Switch: then the
-// flow does what it is told, and nothing by itself.
+// Operator is a policy that switches nodes itself, by SwitchOff.Switch. The flow then
+// switches no node by itself.
 type Operator interface {
 	// Operates hands the policy the flow, when that is attached, and reports whether the
 	// policy will switch nodes.
 	Operates(s *SwitchOff) bool
-	// Switched tells of every change.
+	// Switched is called at every change.
 	Switched(Switch)
 }
 
@@ -172,8 +171,8 @@ func (s *SwitchOff) State(processor int32) PowerState {
 	return s.nodes[int(processor)/s.PerNode].state
 }
 
-// Withholding reports whether the capacity that is being withheld just now, or given
-// back, is that of a node that is switched off or boots: for observers of capacity.
+// Withholding reports whether the capacity that is being withheld just now, or given back,
+// belongs to a node that is switched off or boots: for observers of capacity.
 func (s *SwitchOff) Withholding() bool { return s.withholding }
 
 // place is the processors of the i-th node.
@@ -251,7 +250,7 @@ func (s *SwitchOff) leaveNode(n *entity.Node, r *entity.Run) {
 	}
 }
 
-// InstantOver takes in where the jobs run that have started.
+// InstantOver notes where the jobs run that have started.
 func (s *SwitchOff) InstantOver(at des.Time) {
 	for _, r := range s.started {
 		s.occupy(r.Place, 1, at)
@@ -635,9 +634,9 @@ func (s *SwitchOff) turn(i int, to PowerState) {
 	}
 }
 
-// Switch has a node that is on, and that no job has, be switched off until it is switched on
-// again, or one that is off or on its way there be booted. It is for an Operator, which knows
-// what it has given to jobs at this instant. Whatever of a node is named stands for all of it.
+// Switch turns a node that is on and has no job off until it is switched on again, or boots
+// a node that is off or on its way there. It is for an Operator, which knows what it has
+// given to jobs at this instant. Any processor of a node stands for the whole node.
 func (s *SwitchOff) Switch(processor int, on bool) error {
 	i := processor / s.PerNode
 	n := &s.nodes[i]

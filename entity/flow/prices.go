@@ -35,9 +35,8 @@ func NewPriceSchedule(p OwnedPlan, m *entity.Metascheduler) *PriceSchedule {
 	return &PriceSchedule{plan: p, meta: m}
 }
 
-// Submit takes changes in order of time, pulled one ahead of the clock. One out
-// of order, of a foreign node or to a price that is none ends the run with an
-// error.
+// Submit takes changes in order of time, pulled one ahead of the clock. A change that is out
+// of order, of a foreign node, or to an invalid price ends the run with an error.
 func (p *PriceSchedule) Submit(changes iter.Seq[PriceChange]) {
 	p.begin(p.meta.Simulator(), changes, des.Feed[PriceChange]{
 		At:    func(c PriceChange) des.Time { return c.At },

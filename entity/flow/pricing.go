@@ -33,48 +33,47 @@ func OwnerOf(n *entity.Node) string {
 // scheduling in Grid computing, Concurrency and Computation 14, 2002): owners say
 // what a time unit costs, users take it or leave it.
 type PriceRule interface {
-	// Price is what a time unit of the node is to cost from t.Now on, 0 or more.
-	// It is rounded to a millionth.
+	// Price returns what a time unit of the node costs from t.Now on, 0 or more. It is
+	// rounded to a millionth.
 	Price(t Trade) float64
 }
 
-// Seasonal is a PriceRule that goes by the clock, Trade.Now. A rule that does not
-// say so must give the same price again where nothing else has changed.
+// Seasonal is a PriceRule that goes by the clock, Trade.Now. A rule that is not Seasonal
+// must return the same price again if nothing else has changed.
 type Seasonal interface {
 	PriceRule
 	// Season is the time after which the rule repeats itself.
 	Season() des.Time
 }
 
-// Trade is what an owner knows of a node when its price is set: what became of it
-// in the interval that is over, up to now.
+// Trade is what an owner knows of a node when its price is set: its sales and prices in the
+// interval that is over now.
 type Trade struct {
 	Now des.Time
-	// Node has the price of that interval.
+	// Node is the node, with its price in that interval.
 	Node *entity.Node
-	// List is what the node cost when the run began.
+	// List is the node's price when the run began.
 	List float64
 	// Use is the share of the interval for which jobs of the organisation had the
 	// node, from 0 to 1; OwnerUse is the mean of that over all nodes of its owner.
 	// What the owner did there is in neither.
 	Use, OwnerUse float64
-	// Market is what the other owners took for a unit of work: the cost of what
-	// they sold at the prices of the interval, over the work that could be done in
-	// that time. It is 0 where they sold nothing.
+	// Market is the price of a unit of work at the other owners: the cost of what they sold
+	// at the prices of the interval, over the work that could be done in that time. It is 0
+	// if they sold nothing.
 	Market float64
 }
 
-// ByUse raises the price of a node that sells well and lowers that of one that
-// does not:
+// ByUse raises the price of a node that sells well and lowers the price of a node that does
+// not:
 //
 //	price <- price (1 + Step (use - Target))
 //
-// So prices come to rest where as much is sold as the owner wants to sell. It is
-// how a commodity market finds its price, by the excess of demand (tatonnement):
-// Wolski, Plank, Brevik and Bryan, Analyzing market-based resource allocation
-// strategies for the computational Grid, Int. J. of High Performance Computing
-// Applications 15, 2001. There one market knows all demand; that each node goes by
-// its own use, and the numbers, are ours.
+// So prices come to rest where a node sells as much as its owner wants. A commodity market
+// finds its price in this way, by the excess of demand (tatonnement): Wolski, Plank, Brevik
+// and Bryan, Analyzing market-based resource allocation strategies for the computational
+// Grid, Int. J. of High Performance Computing Applications 15, 2001. There one market knows
+// all demand; that each node goes by its own use, and the numbers, are ours.
 type ByUse struct {
 	Target float64 // the use wanted, from 0 to 1; 0 means 0.7
 	Step   float64 // how fast, from 0 to 1; 0 means 0.1
@@ -106,12 +105,12 @@ func (r ByUse) Check() error {
 	return checkWithin(r.Floor, r.Cap)
 }
 
-// BySeason has the price follow the clock, time 0 being the beginning of a period:
+// BySeason lets the price follow the clock; time 0 is the beginning of a period:
 //
 //	list price * factor of this part of the period * (1 + Amplitude cos(2 pi (now - Peak) / Period))
 //
-// (Buyya et al. name peak and off-peak prices among those of a posted-price
-// market; the form is ours.)
+// (Buyya et al. name peak and off-peak prices among the prices of a posted-price market; the
+// form is ours.)
 type BySeason struct {
 	Period des.Time // 0 means a day
 	// Factors divide the period into equal parts: 24 of them are the hours of a
@@ -154,16 +153,16 @@ func (r BySeason) Check() error {
 	return nil
 }
 
-// ByCompetition asks for work what the others took for it, times a factor: below
-// 1 the owner undercuts them. Where the others sold nothing the price stays.
+// ByCompetition sets the price of work to the other owners' price times a factor; with a
+// factor below 1 the owner undercuts them. If the others sold nothing, the price stays.
 //
 //	price <- Factor * market price of a unit of work * performance
 //
-// Where all undercut all, prices fall to the floor, if users have the choice: the
-// price wars of Greenwald and Kephart (Shopbots and pricebots, AMEC 1999). Their
+// If all owners undercut each other, prices fall to the floor, provided that users have the
+// choice: the price wars of Greenwald and Kephart (Shopbots and pricebots, AMEC 1999). Their
 // sellers know the buyers' demand; this rule, which knows prices alone, is ours.
 type ByCompetition struct {
-	Factor float64 // 0 means 1: the price of the others
+	Factor float64 // 0 means 1: the other owners' price
 	// Floor and Cap are the least and the highest price, in list prices; 0 means
 	// 0.1 and 10.
 	Floor, Cap float64
@@ -224,7 +223,7 @@ type Pricing struct {
 	// Rule is the rule of each node, or nil where its price stays. It is asked
 	// once, before the run.
 	Rule func(*entity.Node) PriceRule
-	// Tell, if set, is told of every change, when its price is in effect.
+	// Tell, if set, is called at every change, when its price is in effect.
 	Tell func(PriceChange)
 
 	meta   *entity.Metascheduler
@@ -296,9 +295,9 @@ func (p *Pricing) Observe(e entity.JobEvent) {
 	}
 }
 
-// Begin has the first interval be that of this instant, though no job of the domain
-// has come. It changes no price and needs no tick: a site of a grid has its prices
-// begin with the grid's first job, whichever site that job goes to.
+// Begin starts the first interval now, though no job of the domain has come. It changes no
+// price and needs no tick. A site of a grid calls it with the grid's first job, whichever
+// site that job goes to.
 func (p *Pricing) Begin() {
 	if p.meta != nil {
 		p.begin(p.meta.Simulator().Now())

@@ -40,9 +40,9 @@ import (
 type LocalQueue struct {
 	// Owner is whose nodes they are; see OwnerLabel.
 	Owner string
-	// Policy is that of the queue; one with a state of its own serves one queue.
+	// Policy decides about the queue. A policy with a state of its own serves one queue.
 	Policy entity.Policy
-	// Rule is who yields.
+	// Rule says who yields.
 	Rule LocalRule
 	// Finder chooses windows for jobs without a criterion of their own; where it is
 	// nil the domain's does.
@@ -110,16 +110,15 @@ func (q *LocalQueue) Submit(jobs iter.Seq[*entity.Job]) {
 	})
 }
 
-// Close lets go of the jobs to come. It is needed only where a run ended before
-// they did.
+// Close drops the jobs to come. It is needed only where a run ended before they did.
 func (q *LocalQueue) Close() {
 	if q.own != nil {
 		q.own.Close()
 	}
 }
 
-// Stats counts what has happened so far. A job is Delayed that started after its
-// submission: Delay is the sum of the waits.
+// Stats returns the counts so far. A job that started after its submission is Delayed; Delay
+// is the sum of the waits.
 func (q *LocalQueue) Stats() LocalStats { return q.stats }
 
 // Waiting counts the jobs that are in the queue now.
@@ -142,9 +141,9 @@ func (q *LocalQueue) Observe(e entity.JobEvent) {
 	}
 }
 
-// Changed has the queue look at the plan again. It is for those who give something
-// back of which observers do not hear: a window that was kept by
-// entity.Metascheduler.Tentative and never confirmed.
+// Changed makes the queue look at the plan again. Call it after giving back something that
+// observers do not hear of: a window that was kept by entity.Metascheduler.Tentative and
+// never confirmed.
 func (q *LocalQueue) Changed() {
 	if q.own != nil {
 		q.own.Changed(q.own.Simulator().Now(), des.Forever)

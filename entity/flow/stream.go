@@ -17,8 +17,7 @@ func (s *stream[T]) begin(sim *des.Simulator, items iter.Seq[T], feed des.Feed[T
 	s.feed.Begin(sim)
 }
 
-// Close lets go of what is to come. It is needed only where a run ended before
-// that did.
+// Close drops the items to come. It is needed only where a run ended before they did.
 func (s *stream[T]) Close() { s.feed.Close() }
 
 // Coming reports whether anything is on its way.

@@ -32,17 +32,17 @@ import (
 // shifts no other.
 type Users struct {
 	Population int
-	// Job is a user's next job, or nil where there is none any more; users are
-	// numbered from 0. Its Submit is set to when it is submitted; where it belongs
-	// to others, too, Job returns a copy.
+	// Job returns a user's next job, or nil if there is none any more; users are numbered
+	// from 0. The flow sets its Submit. If the job belongs to others, too, Job returns a
+	// copy.
 	Job func(user int, random *rand.Rand) *entity.Job
 	// Think draws the time from the end of a batch, and from the beginning, to the
 	// next submission.
 	Think func(random *rand.Rand) des.Time
 	// Batch draws how many jobs are submitted together, 1 or more; nil means one.
 	Batch func(random *rand.Rand) int
-	// Stays is the probability that the session goes on after a batch whose last job
-	// ended so long after its submission; nil means that it always does.
+	// Stays returns the probability that the session goes on after a batch whose last job
+	// ended that long after its submission; nil means that it always does.
 	Stays func(response des.Time) float64
 	// Away draws the time from the end of a session to the next.
 	Away func(random *rand.Rand) des.Time
@@ -51,7 +51,7 @@ type Users struct {
 	Until des.Time
 }
 
-// SubmitTo has the users submit to m.
+// SubmitTo submits the users' jobs to m.
 func (u *Users) SubmitTo(m *entity.Metascheduler) error {
 	switch {
 	case u.Population < 1:
@@ -76,8 +76,8 @@ func Exponential(mean des.Time) func(*rand.Rand) des.Time {
 	return func(random *rand.Rand) des.Time { return des.Seconds(random.ExpFloat64() * mean.Seconds()) }
 }
 
-// PerUser is for Users.Job: each user has the jobs of one user of a workload, in
-// their order. It returns how many users those are.
+// PerUser returns a function for Users.Job that gives each user the jobs of one user of a
+// workload, in their order, and the number of these users.
 func PerUser(jobs iter.Seq[*entity.Job]) (population int, next func(int, *rand.Rand) *entity.Job) {
 	number, left := map[int32]int{}, [][]*entity.Job{}
 	for j := range jobs {
@@ -149,7 +149,7 @@ func (u *user) Next() (*entity.Job, bool) {
 	return j, true
 }
 
-// Ended has the user think, or end the session, when the last job of a batch has
+// Ended begins the user's think time, or ends the session, when the last job of a batch has
 // ended.
 func (u *user) Ended(*entity.Run) {
 	u.out--

@@ -19,8 +19,8 @@ const (
 	VictimsRequeue VictimRule = iota
 	// VictimsKill are over.
 	VictimsKill
-	// VictimsWait are none: the loss waits until the job has ended, and lasts as
-	// long as it would have. No other job starts there meanwhile (a drain).
+	// VictimsWait lets the loss wait until the job has ended; the loss then lasts for its
+	// full length. No other job starts there meanwhile (a drain).
 	VictimsWait
 	// VictimsCheckpoint go back into the queue and go on from their last checkpoint.
 	VictimsCheckpoint
@@ -33,11 +33,11 @@ func (r VictimRule) String() string { return victimRules.Name(r) }
 // ParseVictimRule reads "requeue", "kill", "wait" or "checkpoint".
 func ParseVictimRule(s string) (VictimRule, error) { return victimRules.Parse(s) }
 
-// Victims is the rule for jobs that must yield, with its parameters. Whatever it
-// says, a reservation ahead is withdrawn, and its job waits again; an advance
-// reservation cannot be put back into the queue: before its start it is cancelled, but
-// only where there is no room for it whoever else yields; afterwards it is killed
-// (under VictimsWait it is waited for as any job).
+// Victims is the rule for jobs that must yield, with its parameters. Under every rule a
+// reservation ahead is withdrawn, and its job waits again. An advance reservation cannot be
+// put back into the queue: before its start it is cancelled, but only if there is no room
+// for it whoever else yields; afterwards it is killed (under VictimsWait it is waited for,
+// as any job).
 type Victims struct {
 	Rule VictimRule
 	// Limit, where it is not 0, is how often a job may be sent back. One that would
@@ -46,7 +46,7 @@ type Victims struct {
 	// Restart is how long the next attempt of a job that was sent back does no work:
 	// it is set up again, or its checkpoint is read.
 	Restart des.Time
-	// Checkpoints are what all jobs write under VictimsCheckpoint.
+	// Checkpoints are written by all jobs under VictimsCheckpoint.
 	Checkpoints entity.Checkpoints
 }
 

@@ -198,9 +198,9 @@ func (d *Domain) returnRun(c *class, r *entity.Reservation, i, n int, at des.Tim
 	}
 }
 
-// Settle gives r, whose window begins now, real nodes: what was "one of its class" becomes
-// one of those of the class on which nobody runs. Run.Choose says which. The Metascheduler
-// calls it when a job starts.
+// Settle gives r, whose window begins now, real nodes: for each counted node of a class one
+// of the class's nodes on which no job runs. Run.Choose chooses among them. The
+// Metascheduler calls Settle when a job starts.
 func (d *Domain) Settle(r *entity.Reservation) {
 	if !r.Active || r.Settled {
 		return

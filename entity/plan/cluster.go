@@ -26,7 +26,8 @@ type Cluster struct {
 
 var _ entity.Plan = (*Cluster)(nil)
 
-// Err is what makes the cluster none, or nil: a run with it ends with that error.
+// Err returns what makes the cluster unusable, or nil. A run with such a cluster ends with
+// the error.
 func (c *Cluster) Err() error {
 	if c.procs < 0 {
 		return fmt.Errorf("a cluster cannot have %d processors", c.procs)
@@ -34,7 +35,7 @@ func (c *Cluster) Err() error {
 	return nil
 }
 
-// NewCluster returns an empty plan over so many processors.
+// NewCluster returns an empty plan over the given number of processors.
 func NewCluster(processors int) *Cluster {
 	return &Cluster{procs: processors, profile: profile{free: processors}}
 }
@@ -85,9 +86,9 @@ func (c *Cluster) earliest(nodes int, length, from, until des.Time) (at des.Time
 	return c.find(nodes, length, from, until, des.Forever)
 }
 
-// FitsAt reports whether so many processors are free for so long from the
-// instant at on. If not, it says which requests fail there for the same reason:
-// all for at least missNodes and for at least missLength.
+// FitsAt reports whether that many processors are free for that length from the instant at
+// on. If not, missNodes and missLength describe the requests that fail there for the same
+// reason: every request for at least missNodes processors and at least missLength.
 func (c *Cluster) FitsAt(at des.Time, nodes int, length des.Time) (ok bool, missNodes int, missLength des.Time) {
 	if at <= c.origin && c.free < nodes {
 		return false, c.free + 1, 0
@@ -230,7 +231,7 @@ func (c *Cluster) Settle(*entity.Reservation) {}
 // ReleaseTask has no tasks to give back.
 func (c *Cluster) ReleaseTask(*entity.Reservation, int, des.Time) {}
 
-// Extend has r end as w does.
+// Extend gives r the end of w.
 func (c *Cluster) Extend(r *entity.Reservation, w entity.Window) error {
 	held := r.Window.End
 	if w.End > held {
@@ -244,7 +245,7 @@ func (c *Cluster) Extend(r *entity.Reservation, w entity.Window) error {
 	return nil
 }
 
-// NextGain is never told: Forget tells of what has become free.
+// NextGain returns des.Forever: a cluster tells only by Forget what has become free.
 func (c *Cluster) NextGain() des.Time { return des.Forever }
 
 // Release gives back r's processors from the instant at on.

@@ -42,11 +42,10 @@ type Domain struct {
 	// Horizon is the instant up to which windows are looked for: the end of the
 	// cycle. 0 means none but Interval's.
 	Horizon des.Time
-	// Interval is how long a scheduling interval is. Fits refuses what takes
-	// longer, and where no Horizon is set windows are looked for so far ahead of
-	// the present. 0 means no limit: without either, the last slot of every node
-	// ends at des.Forever, and Finders that go on until they find nothing more
-	// would not come to an end.
+	// Interval is the length of a scheduling interval; 0 means no limit. Fits refuses what
+	// takes longer. If no Horizon is set, windows are looked for up to Interval ahead of the
+	// present. Without either the last slot of every node ends at des.Forever, and Finders
+	// that go on until they find nothing more do not end.
 	Interval des.Time
 	// PricesChange has Fits pass over prices: what is too dear today may not be
 	// tomorrow.
@@ -168,13 +167,13 @@ func (d *Domain) Size() int { return len(d.nodes) }
 // Node is the i-th node, from 0 on, in the domain's order.
 func (d *Domain) Node(i int) *entity.Node { return d.nodes[i] }
 
-// Number is which of the domain's nodes n is, or false where it is none of them.
+// Number returns the number of n among the domain's nodes; false if n is none of them.
 func (d *Domain) Number(n *entity.Node) (int, bool) {
 	i, known := d.index[n]
 	return i, known
 }
 
-// Work adds up what the Finder has done in all searches so far.
+// Work returns the sum of the work of all searches of the Finder so far.
 func (d *Domain) Work() Work { return d.work }
 
 // Err is the first error of the Finder, or what was wrong with its answer. A
@@ -227,10 +226,11 @@ func (d *Domain) usable(req *entity.Request, from, until des.Time) SlotList {
 	return list
 }
 
-// FitsAt reports whether so many nodes are free for so long a task from the
-// instant at on. If not, it says which requests fail there for the same reason:
-// all for at least missNodes and for at least missLength. It asks no Finder: a
-// criterion may find what another one does not, and none finds what this misses.
+// FitsAt reports whether that many nodes are free for a task of that length from the instant
+// at on. If not, missNodes and missLength describe the requests that fail there for the same
+// reason: every request for at least missNodes nodes and at least missLength. It asks no
+// Finder: a criterion may find what another one does not, and no criterion finds what FitsAt
+// misses.
 func (d *Domain) FitsAt(at des.Time, nodes int, length des.Time) (ok bool, missNodes int, missLength des.Time) {
 	req := entity.Request{Nodes: nodes, Length: length}
 	if at == d.origin && len(d.classes) == 0 {
@@ -538,7 +538,7 @@ func (d *Domain) ReleaseTask(r *entity.Reservation, i int, at des.Time) {
 	d.returned[r][i] = true
 }
 
-// Extend has the tasks of r, which is settled, end as those of w do, or changes
+// Extend gives each task of r, which is settled, the end of the same task of w, or changes
 // nothing.
 func (d *Domain) Extend(r *entity.Reservation, w entity.Window) error {
 	d.applyOverlay()
@@ -644,9 +644,9 @@ func (d *Domain) Occupy(n *entity.Node, from, to des.Time) error {
 	return d.Withhold(entity.NewWithheld(), entity.NodeAt(k), from, to)
 }
 
-// Withhold takes exactly these nodes over [from, to), or none: for outages, owners' jobs
-// and whatever else is of one node and not of its equals. Those of a class are kept by
-// name until that is over.
+// Withhold takes exactly these nodes over [from, to), or none: for outages, owners' jobs and
+// everything else that concerns a node and not its equals. Nodes of a class are kept by name
+// until the time is over.
 func (d *Domain) Withhold(r *entity.Run, at entity.Where, from, to des.Time) error {
 	w := entity.Window{Start: from, End: to, Nodes: at.Size()}
 	if err := at.Check(len(d.nodes)); err != nil || at.Set == nil {
@@ -765,8 +765,7 @@ func (d *Domain) InTheWay(at entity.Where, from, to des.Time, yields func(*entit
 	return runs
 }
 
-// SlotList is what is free from the present to the horizon, as the call finds
-// it.
+// SlotList returns what is free from the present to the horizon, as of this call.
 func (d *Domain) SlotList() SlotList {
 	list := SlotList{From: d.origin, To: d.horizon()}
 	list.Slots = d.slotsOf(d.gather(list.From, list.To, list.To))
@@ -845,10 +844,9 @@ func (d *Domain) gather(from, to, latest des.Time) []gap {
 	return d.gaps
 }
 
-// Forget lets go of what is past. Something was gained if since the last call
-// more nodes of a class have become free than taken at one instant, or a single's
-// gap has begun. Singles with nothing of their own ahead any more are counted
-// with their equals again.
+// Forget drops what is past. Something was gained if since the last call more nodes of a
+// class have become free than taken at one instant, or a gap of a single has begun. Singles
+// with nothing of their own ahead are counted with their equals again.
 func (d *Domain) Forget(now des.Time) (gained bool) {
 	d.applyOverlay()
 	d.origin = max(d.origin, now)
@@ -901,9 +899,9 @@ func (d *Domain) NextGain() des.Time {
 	return des.Forever
 }
 
-// Fits asks the Finder for a window in an empty plan, and says why there is
-// none. A criterion of the request's own that can make nothing of it is such a
-// reason; where it is the domain's Finder that fails, so does the run.
+// Fits asks the Finder for a window in an empty plan, and returns why there is none. If the
+// request's own criterion cannot answer the request, that is such a reason; if the domain's
+// Finder fails, the run fails.
 func (d *Domain) Fits(req entity.Request) error { return d.FitsOn(req, d.nodes) }
 
 // FitsOn is Fits where there are no other nodes than those on, which are of the domain and

@@ -10,8 +10,8 @@ import (
 	"github.com/gridslot/gridslot/entity"
 )
 
-// SlotList is what is free in the scheduling interval [From, To): slots within
-// it, ordered by non-decreasing start (ties in any fixed order).
+// SlotList lists what is free in the scheduling interval [From, To): slots within it,
+// ordered by non-decreasing start (ties in any fixed order).
 type SlotList struct {
 	From, To des.Time
 	Slots    []entity.Slot
@@ -25,33 +25,32 @@ type SlotList struct {
 // it is asked for a window.
 type Finder interface {
 	Name() string
-	// Find returns the window that the finder prefers among those that start no
-	// later than until. Found.OK is false where there is none. The error is for
-	// what is no answer: input that makes no sense (a *BadInputError) or a
-	// context that ended.
+	// Find returns the window that the finder prefers among those that start no later than
+	// until. Found.OK is false if there is none. An error means that there is no answer: the
+	// input makes no sense (a *BadInputError), or a context ended.
 	Find(ctx context.Context, req entity.Request, list SlotList, until des.Time) (Found, error)
 }
 
-// Traits are what is known of a Finder's answers to a request before it searches. A plan
-// that knows them spares searches; the answers are the same. The zero value says nothing,
-// which is right for every Finder.
+// Traits say what is known of a Finder's answers to a request before it searches. A plan
+// that knows them skips searches; the answers stay the same. The zero value claims nothing,
+// and is right for every Finder.
 type Traits struct {
 	// Earliest: where all nodes of the list are of equal traits and no budget binds, Find
 	// gives the earliest window there is, and its Window.Value is Worth of it. A Domain
 	// then looks the window up in its counts.
 	Earliest bool
-	// FirstFit: of the slots in their order Find keeps those that have room for their
-	// task, as long as they have it, and the window starts with the slot that makes n of
-	// them; what they cost is not looked at, and Window.Value is Worth of the window. A
-	// Domain of unequal nodes then reads the window off its plan.
+	// FirstFit means that Find goes through the slots in their order and keeps the slots
+	// that have room for their task, as long as they have it. The window starts with the
+	// slot that makes n of them, costs are ignored, and Window.Value is Worth of the window.
+	// A Domain of unequal nodes then reads the window off its plan.
 	FirstFit bool
 	// Complete: Find gives a window within the budget wherever there is one. See Surely.
 	Complete bool
 	// Square: a window holds every node for as long as the slowest of them needs;
 	// otherwise each for its own task's time.
 	Square bool
-	// Sign tells which of two windows is preferred: with -1 the one of the lesser
-	// Window.Value, with 1 that of the greater one; 0 where values do not tell.
+	// Sign tells which of two windows is preferred: -1 the window of the lesser
+	// Window.Value, 1 the window of the greater; 0 if values do not tell.
 	Sign int
 	// Worth is Window.Value of a window; only Earliest and FirstFit need it.
 	Worth func(*entity.Window) float64
@@ -60,8 +59,8 @@ type Traits struct {
 // In all of these a task takes Node.TaskTime, and a tick at least. A Finder that makes
 // tasks longer is none of Earliest, FirstFit and Complete.
 
-// TraitsOf are the traits of a criterion's answers to req: what its method Traits says;
-// those of the criterion that it stands for, which a method Unwrap returns; or none.
+// TraitsOf returns the traits of a criterion's answers to req: the result of its method
+// Traits, or the traits of the criterion that its method Unwrap returns, or the zero value.
 func TraitsOf(by entity.Criterion, req *entity.Request) Traits {
 	for by != nil {
 		if f, says := by.(interface {
@@ -78,9 +77,9 @@ func TraitsOf(by entity.Criterion, req *entity.Request) Traits {
 	return Traits{}
 }
 
-// Compare is below 0 where the criterion prefers the window a to b, above 0 where it
-// prefers b, and 0 where it cannot tell: they are worth the same, one of them is none of
-// its own (nil, or without named nodes), or nothing is known of the criterion.
+// Compare is below 0 if the criterion prefers the window a to b, above 0 if it prefers b,
+// and 0 if it cannot tell: both are worth the same, one has no named nodes or is nil, or
+// nothing is known of the criterion.
 func Compare(by entity.Criterion, a, b *entity.Window) int {
 	if a == nil || b == nil || a.Tasks == nil || b.Tasks == nil {
 		return 0

@@ -19,11 +19,10 @@ type Opening struct {
 // Finish is when tasks that take the opening end.
 func (o Opening) Finish() des.Time { return o.Start.Add(o.Length) }
 
-// Openings appends to list the earliest slots for so many tasks of the given
-// length, none before from, by start. All of them can be taken together: what a
-// slot has is not in another one. There are no more of them than it takes to
-// place all the tasks, which is as many as any job can use that prefers an early
-// end; the search goes no further.
+// Openings appends to list the earliest slots for that many tasks of the given length, none
+// before from, by start. All of them can be taken together: no slot contains what another
+// one has. The list ends when all tasks have a place; a job that prefers an early end can
+// use no more.
 //
 //	free |          ______
 //	     |      ___|  2   |__       tasks of length L; slot 2 is as wide as

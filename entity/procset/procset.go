@@ -41,7 +41,7 @@ func New(n int) *Set {
 	return p
 }
 
-// Of returns n processors of which those of ranges are free.
+// Of returns a set of n processors of which exactly the processors of ranges are free.
 func Of(n int, ranges []Range) (*Set, error) {
 	p := taken(n)
 	return p, p.Free(ranges)
@@ -58,8 +58,8 @@ func taken(n int) *Set {
 // Available counts the free processors.
 func (p *Set) Available() int { return p.available }
 
-// Allocate appends the n lowest free processors to ranges, ascending, as few
-// ranges as possible. Where fewer are free it changes nothing and says so.
+// Allocate takes the n lowest free processors and appends them to ranges, ascending, in as
+// few ranges as possible. If fewer are free, it changes nothing and returns an error.
 func (p *Set) Allocate(n int, ranges []Range) ([]Range, error) {
 	if n < 0 || n > p.available {
 		return ranges, fmt.Errorf("%d processors wanted, %d of %d are free", n, p.available, p.size)
@@ -127,8 +127,8 @@ func (p *Set) find(at int, free bool) int {
 	return p.size
 }
 
-// Take takes the processors of r. Where not all of them are free it changes
-// nothing and says so.
+// Take takes the processors of r. If not all of them are free, it changes nothing and
+// returns an error.
 func (p *Set) Take(r Range) error {
 	if r.First < 0 || r.Last < r.First || int(r.Last) >= p.size {
 		return fmt.Errorf("no processors %d-%d among %d", r.First, r.Last, p.size)
