@@ -28,9 +28,9 @@ type OnNodes struct {
 	Within string
 }
 
-// NodeRegistry is the table of policies on named nodes: those of Registry with
-// one parameter more, finder, and css, batch-slicer and bsf. A cyclic.Policy
-// keeps state: parse a spec anew for each run.
+// NodeRegistry returns the table of policies on named nodes: those of Registry with the
+// further parameter finder, and css, batch-slicer and bsf. A cyclic.Policy keeps state:
+// parse a spec anew for each run.
 func NodeRegistry() Table[OnNodes] { return OnNodesWith(Registry(), Finders()) }
 
 // OnNodesWith is NodeRegistry for a table of queue policies and one of searches

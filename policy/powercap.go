@@ -15,29 +15,28 @@ import (
 	"github.com/gridslot/gridslot/entity/procset"
 )
 
-// PowerCap has another policy keep what the nodes of a machine draw within a cap at every
-// instant: so many of them are kept idle for good that all the others may be busy. Of
-// counted processors, which are equal, that is a cap on how many are busy at a time:
+// PowerCap wraps a policy and keeps the power of all nodes within a cap at every instant. It
+// keeps as many nodes idle as are needed to let all others be busy. On counted processors,
+// which are equal, that limits how many are busy at a time:
 //
 //	busy * Busy + (processors - busy) * Idle <= Cap
 //
-// Of nodes that have names those are kept idle that draw the most, beyond what they draw
-// idle, for the work that they do; of equals the last ones.
+// Of named nodes those stay idle whose additional power when busy is greatest for the work
+// that they do; of equal nodes the last ones.
 //
-// They are taken out of the plan before anything happens, and for nobody: so the cap holds
-// for what is planned ahead as well, for advance reservations too, and under any policy
-// that goes by the plan. What an outage takes draws nothing for jobs: as much less is kept
-// idle meanwhile, and of nodes with names those that are lost. A job that wants more than
-// may be busy is rejected. Each run needs a PowerCap of its own, and it is the policy that
-// the metascheduler is given, not one within another.
+// The idle nodes are withheld from the plan before anything happens. So the cap holds for
+// windows that are planned ahead, for advance reservations, and under any policy that goes
+// by the plan. Nodes in an outage draw nothing for jobs, so fewer nodes are kept idle
+// meanwhile; of named nodes the lost ones count first. A job that wants more nodes than may
+// be busy is rejected. Each run needs a PowerCap of its own, and the metascheduler must be
+// given the PowerCap itself, not a policy that wraps it.
 type PowerCap struct {
 	entity.Policy         // that decides
 	Cap           float64 // W, of the whole machine
-	// Idle is the most that a node without a job draws, and Busy the most that one
-	// with a job does, in W. Where nodes are switched off one that boots counts
-	// among the busy.
+	// Idle is the greatest power of a node without a job, and Busy the greatest of a node
+	// with one, in W. Where nodes are switched off, a node that boots counts as busy.
 	Idle, Busy float64
-	// Of, if set, says it of each node that has a name.
+	// Of, if set, returns Idle and Busy of each named node.
 	Of func(*entity.Node) (idle, busy float64)
 
 	meta  *entity.Metascheduler
@@ -130,8 +129,8 @@ func (p *PowerCap) idle(size int, node func(int) *entity.Node) ([]int, error) {
 	return idle, nil
 }
 
-// Most is how many of so many counted processors may be busy at a time; below 0 where not
-// even none may be.
+// Most returns how many of that many counted processors may be busy at a time; below 0 if
+// not even an idle machine is within the cap.
 func (p *PowerCap) Most(processors int) int {
 	idle, err := p.idle(processors, func(int) *entity.Node { return nil })
 	if err != nil {
@@ -158,7 +157,7 @@ func (p *PowerCap) Refuses(req entity.Request) error {
 	return nil
 }
 
-// Schedule has the policy decide.
+// Schedule calls the wrapped policy.
 func (p *PowerCap) Schedule(r *entity.Round) {
 	if p.meta == nil {
 		r.Fail(errors.New("a power cap is kept by the policy that the metascheduler is given, not by one within it"))

@@ -34,8 +34,8 @@ type Entry[T any] struct {
 	Name   string
 	Text   string // one line for people
 	Params []Param
-	// Needs is what a workload must have for it, for people, "the waits of its log"; "" where
-	// any will do.
+	// Needs names what a workload must have for this entry, for people, such as "the waits
+	// of its log"; "" if any workload will do.
 	Needs string
 	// Operand, if set, says what stands behind the name, for people: tcp://HOST:PORT. The
 	// entry must be asked for with one.
@@ -52,9 +52,9 @@ type Param struct {
 	Text   string // with the default
 }
 
-// Table is what can be asked for, in the order in which it is listed. Registry
-// is the one of queue policies; finders of windows and strategies of agents,
-// which are no policies, have tables of the same kind.
+// Table lists what can be asked for by name, in this order. Registry returns the table of
+// queue policies; searches for windows and strategies of agents, which are no policies, have
+// tables of the same kind.
 type Table[T any] []Entry[T]
 
 // Needing is the entry with what it needs of a workload.
@@ -78,10 +78,9 @@ type Chosen[T any] struct {
 	free bool
 }
 
-// FileName is the spec as a part of a file's name on any system:
-// "easy-order=wfp3". One of a formula has so much of it as is readable there, and a
-// number made of the spec: two formulas have two names. So has a command that is more than
-// the path of a program.
+// FileName returns the spec as a part of a file's name on any system: "easy-order=wfp3". The
+// name of a spec with a formula has its readable part and a number made of the spec, so that
+// two formulas have two names; so has a command that is more than the path of a program.
 func (c Chosen[T]) FileName() string {
 	name := strings.Map(func(r rune) rune {
 		switch {

@@ -28,16 +28,16 @@ type Settings struct {
 	operand  string
 }
 
-// Row is an entry whose parameters are those that a function declares, in the same way
-// whatever their values are. The function makes what is asked for.
+// Row returns an entry with the parameters that declare declares, in the same way whatever
+// their values are. declare also makes the entry's value.
 func Row[T any](name, text string, declare func(s *Settings) T) Entry[T] {
 	none := &Settings{args: &Args{}}
 	declare(none)
 	return Entry[T]{Name: name, Text: text, Params: none.declared, Operand: none.operand, New: func(a *Args) T { return declare(&Settings{args: a}) }}
 }
 
-// Operand declares that the entry takes one text behind its name that is no parameter, and
-// returns the text. form is what people are told of it: tcp://HOST:PORT.
+// Operand declares that one text which is no parameter stands behind the name, and returns
+// that text. form describes it for people: tcp://HOST:PORT.
 func (s *Settings) Operand(form string) string {
 	s.operand = form
 	return s.args.operand
@@ -64,7 +64,7 @@ func (s *Settings) Count(field *int, name, text string) (given bool) {
 	return given
 }
 
-// Number sets a number of 0 or more; values is what people are told of it, "COST".
+// Number sets a number of 0 or more; values describes it for people, such as "COST".
 func (s *Settings) Number(field *float64, name, values, text string) (given bool) {
 	if _, given = s.Given(name, values, text); given {
 		*field = s.args.Number(name, 0)

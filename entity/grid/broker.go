@@ -70,10 +70,9 @@ func (b *Broker) AskOffers(j *entity.Job, then func([]Offer)) {
 	b.ask(q, askOffers{inquiry: q})
 }
 
-// AskWhole asks all agents that can be reached for a window for all tasks of j
-// together; then gets the offers, and the refusals of the others, as they came. An
-// agent has no more than one offer, but for a metascheduler that passes on all
-// (Grid.AllOffers).
+// AskWhole asks every agent that can be reached for a window for all tasks of j together;
+// then gets the offers, and the refusals of the others, as they came. An agent makes at most
+// one offer, but a grid's agent that passes on all offers (Grid.AllOffers) may make several.
 func (b *Broker) AskWhole(j *entity.Job, then func([]Offer, []Refusal)) { b.askWhole(j, false, then) }
 
 // AskBehind is AskWhole for windows behind all that waits at a site: as though each of
@@ -184,7 +183,7 @@ func (b *Broker) intervene(k *bag, nodes int) {
 	}
 }
 
-// Handle takes in what agents answer.
+// Handle receives the answers of agents.
 func (b *Broker) Handle(_ *des.Context, m des.Message) {
 	switch m := m.Data.(type) {
 	case offers:

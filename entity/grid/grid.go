@@ -19,13 +19,13 @@ import (
 type Strategy interface {
 	Name() string
 	Place(b *Broker, j *entity.Job)
-	// Done tells of a fragment that has ended.
+	// Done is called when a fragment has ended.
 	Done(b *Broker, f *Fragment)
 }
 
-// Router is a Strategy for rigid jobs: it places all tasks of a job at one site,
-// or rejects it, and is told what became of its reservations. Done tells it as well
-// of fragments that their site has rejected in the end, for their deadline.
+// Router is a Strategy for rigid jobs: it places all tasks of a job at one site, or rejects
+// the job, and hears what became of its reservations. Done is also called for fragments that
+// their site has rejected for their deadline.
 type Router interface {
 	Strategy
 	// Answered brings a site's answer to Broker.Reserve, or its refusal of what was
@@ -44,9 +44,9 @@ type Fragment struct {
 	Broker    *Broker
 	Agent     *ResourceAgent
 	Emergency bool // placed by the regulator
-	// Task is the fragment as its cluster sees it: a job of Task.Request.Nodes
-	// processors, its times those on that cluster. Run is what becomes of it there,
-	// once the cluster has taken it on.
+	// Task is the fragment as its cluster sees it: a job of Task.Request.Nodes processors
+	// whose times are times on that cluster. Run is its run there, once the cluster has
+	// accepted it.
 	Task *entity.Job
 	Run  *entity.Run
 
@@ -96,8 +96,8 @@ type GridStats struct {
 	// summed up, in time units.
 	FragmentWait float64
 	Reservations int64 // asked for by brokers
-	// Conflicts are the brokers' reservations that were refused: others had
-	// taken what was offered.
+	// Conflicts is the number of the brokers' reservations that were refused because others
+	// had taken what was offered.
 	Conflicts int64
 	// TooLarge are fragments refused for their size, Refused those refused for
 	// another reason: the queue was full, the agent cannot be reached.
@@ -126,7 +126,7 @@ const DefaultExpiry = 10 * des.Minute
 // Grid brings agents, brokers, the regulator and the jobs together. Set its
 // exported fields before the run.
 type Grid struct {
-	// Log, if set, is told why negotiations go as they go.
+	// Log, if set, is called with the reasons why negotiations go as they go.
 	Log func(Note)
 	// Expiry is how long a site keeps an emergency reservation that is neither
 	// committed nor cancelled; 0 means DefaultExpiry.
@@ -216,7 +216,7 @@ func (g *Grid) Agents() []*ResourceAgent { return g.agents }
 // Brokers are the brokers, by Index.
 func (g *Grid) Brokers() []*Broker { return g.brokers }
 
-// Stats counts what has happened so far.
+// Stats returns the counts so far.
 func (g *Grid) Stats() GridStats { return *g.stats }
 
 // Open is how many jobs have been submitted and not ended.
@@ -251,13 +251,13 @@ func (g *Grid) Door(assign func(*entity.Job) int) *Door {
 	return &Door{g}
 }
 
-// Door is that of a grid. It implements flow.Receiver.
+// Door brings jobs into a grid. It implements flow.Receiver.
 type Door struct{ grid *Grid }
 
-// Simulator is that of the grid.
+// Simulator returns the grid's simulator.
 func (d *Door) Simulator() *des.Simulator { return d.grid.sim }
 
-// Submit has a job come to its broker at its Submit, which is now or later.
+// Submit brings a job to its broker at its Submit, which is now or later.
 func (d *Door) Submit(j *entity.Job) *entity.Run {
 	g := d.grid
 	r := g.newRun(j)
@@ -269,7 +269,7 @@ func (d *Door) Submit(j *entity.Job) *entity.Run {
 	return r
 }
 
-// Refuse has a job come now and rejects it for a reason.
+// Refuse brings a job now and rejects it for a reason.
 func (d *Door) Refuse(j *entity.Job, reason string) *entity.Run {
 	r := d.grid.newRun(j)
 	d.grid.notify(r, entity.JobSubmitted)
@@ -283,8 +283,8 @@ func (g *Grid) begin(assign func(*entity.Job) int) {
 	g.feed = entity.JobFeed(g.sim, entity.PhaseArrival, g.arrive)
 }
 
-// Close lets go of the workload, and of those of the sites. It is needed only
-// where a run ended before they did.
+// Close stops the workload of the grid and of its sites. It is needed only where a run ended
+// before they did.
 func (g *Grid) Close() {
 	g.feed.Close()
 	for _, a := range g.agents {

@@ -50,11 +50,11 @@ func (g *Grid) AddGrid(name string, network *Network, s Router) *Grid {
 	return a.below
 }
 
-// Below is the grid of a metascheduler, or nil of a site that is none.
+// Below returns the grid behind this site, or nil if the site is no grid.
 func (a *ResourceAgent) Below() *Grid { return a.below }
 
-// Leaves are the agents of all levels that are no metaschedulers, in order: those of
-// one stand in its place.
+// Leaves returns the agents of real sites on all levels, in order; the agents of a grid
+// stand in the place of its own agent.
 func (g *Grid) Leaves() []*ResourceAgent {
 	var all []*ResourceAgent
 	for _, a := range g.agents {

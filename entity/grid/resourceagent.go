@@ -20,8 +20,8 @@ type ResourceAgent struct {
 	// times say: its MIPS over the reference's. Above 0. On named nodes it
 	// multiplies their performances.
 	Speed float64
-	// QueueLimit, where it is not 0, has the agent refuse fragments while so many
-	// jobs wait in its queue.
+	// QueueLimit, if not 0, is the number of waiting jobs from which on the agent refuses
+	// fragments.
 	QueueLimit int
 	Index      int // among the grid's agents
 	// Asked, if set, is called before the agent answers a message, or Fits, and Dropped
@@ -48,14 +48,13 @@ type openings interface {
 type Offer struct {
 	Agent *ResourceAgent
 	plan.Opening
-	// Window is nil for an opening. Otherwise it is what the site's plan has found
-	// for the tasks, by the job's own criterion if it has one, at the prices of the
-	// moment.
+	// Window is the window that the site's plan has found for the tasks, by the job's own
+	// criterion if it has one, at the prices of the moment; nil for an opening.
 	Window *entity.Window
 	below  *Offer // of the site that a metascheduler has it from
 }
 
-// Cost is what the offer costs: nothing on a cluster, which has no prices.
+// Cost is what the offer costs; 0 on a cluster, which has no prices.
 func (o Offer) Cost() float64 {
 	if o.Window == nil {
 		return 0
@@ -80,8 +79,8 @@ type Backlog struct {
 // a metascheduler.
 func (a *ResourceAgent) Scheduler() *entity.Metascheduler { return a.meta }
 
-// Processors is how many of the site's processors, or of its nodes, jobs may have: all, if
-// the local policy does not keep some idle (entity.Sparing); of a metascheduler those of its
+// Processors returns how many of the site's processors, or nodes, jobs may have: all, unless
+// the local policy keeps some idle (entity.Sparing). For a grid it is the sum over its
 // sites.
 func (a *ResourceAgent) Processors() int {
 	if a.below != nil {
@@ -115,8 +114,7 @@ func (a *ResourceAgent) Power() float64 {
 	return power * a.Speed
 }
 
-// Length is how long something takes on this site that takes so long on one
-// of speed 1.
+// Length converts a length at speed 1 into the length on this site.
 func (a *ResourceAgent) Length(t des.Time) des.Time {
 	if a.Speed == 1 {
 		return t
@@ -171,9 +169,9 @@ func (a *ResourceAgent) admits(req entity.Request) error {
 	return a.meta.Fits(req)
 }
 
-// Offers are what the site offers for a bag of tasks: openings for all of them,
-// where the plan lists openings (see plan.Cluster.Openings), or else one window
-// for as many as it has nodes. req is for a site of speed 1.
+// Offers returns what the site offers for a bag of tasks: openings for all of them, if the
+// plan lists openings (see plan.Cluster.Openings), or else one window for as many tasks as
+// the site has nodes. req is for a site of speed 1.
 func (a *ResourceAgent) Offers(req entity.Request) []Offer {
 	if a.below != nil {
 		return nil // it has to ask its sites, and takes jobs whole
@@ -194,9 +192,9 @@ func (a *ResourceAgent) Offers(req entity.Request) []Offer {
 	return list
 }
 
-// OfferWhole is what the site offers for all tasks together, within budget and
-// deadline; the error says why it offers nothing, for the job's user. req is for
-// a site of speed 1.
+// OfferWhole returns what the site offers for all tasks together, within budget and
+// deadline; the error says why it offers nothing, for the job's user. req is for a site of
+// speed 1.
 func (a *ResourceAgent) OfferWhole(req entity.Request) (Offer, error) {
 	if a.below != nil {
 		return Offer{}, errors.New("is a metascheduler, which has to ask its sites: ask it by a message")

@@ -13,18 +13,18 @@ import (
 type Reward struct {
 	Name string
 	Text string // one line for people, with the source
-	// Score is a cluster's score after a fragment has ended there. It gets the
-	// score so far, the fragment's response time T, and the mean Tm over the
-	// cluster's fragments, this one included; times in seconds, 0 or more. A score
-	// must not be negative.
+	// Score returns a cluster's score after a fragment has ended there. Its arguments are
+	// the score so far, the fragment's response time T, and the mean Tm over the cluster's
+	// fragments, this one included; times are in seconds, 0 or more. A score must not be
+	// negative.
 	Score func(score, t, mean float64) float64
-	// BySize has the first scores in proportion to the clusters' processors.
+	// BySize makes the first scores proportional to the clusters' processors.
 	BySize bool
 }
 
-// leastScore is the score below which no rule that takes away lets one fall, and
-// Initial every cluster's at first. OAR11 gives neither. A score of 0 would be
-// final: whoever gets nothing learns nothing.
+// leastScore is the least score that a rule which takes away may leave, and Initial the
+// first score of every cluster. OAR11 gives neither. A score of 0 would be final: a cluster
+// that gets nothing teaches nothing.
 const (
 	Initial    = 1.0
 	leastScore = 1.0

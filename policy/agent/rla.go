@@ -66,9 +66,9 @@ func split(n int, scores []float64, u float64) []int {
 	return shares
 }
 
-// Scores are what a broker has learned of the clusters: R(a, c) of OAR11. Below
-// Reward stand readings of what the paper leaves open; their zero values are what
-// is taken for its algorithm.
+// Scores is what a broker has learned of the clusters: R(a, c) of OAR11. The fields below
+// Reward are readings of what the paper leaves open; their zero values are taken for its
+// algorithm.
 type Scores struct {
 	Reward Reward
 	// First is every cluster's score before its first answer; 0 means Initial. For
@@ -104,7 +104,7 @@ func (s *Scores) start(agents []*grid.ResourceAgent) {
 	s.ended = make([]int, len(agents))
 }
 
-// Done learns from the fragment's response time, whoever had sent it there.
+// Done learns from the fragment's response time, whoever sent the fragment there.
 func (s *Scores) Done(_ *grid.Broker, f *grid.Fragment) {
 	switch {
 	case s.OwnOnly && f.Emergency:

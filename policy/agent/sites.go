@@ -36,8 +36,8 @@ const (
 	// equals, as all clusters are, the earliest start, or the earliest end if the window is
 	// reserved.
 	LeastCost
-	// LeastSent is the least that this broker has sent there and that has not ended, for
-	// the site's power; what others have sent does not count.
+	// LeastSent chooses the site with the least unfinished work of this broker, relative to
+	// the site's power; work that others have sent does not count.
 	LeastSent
 	// EarliestEnd is the earliest end of the window that a site's plan has for the job; of
 	// equals the cheapest.

@@ -27,8 +27,8 @@ type Conservative struct {
 	Shape entity.ShapeRule
 }
 
-// Name is "conservative", with the order and the choice of shapes if they are
-// others.
+// Name returns "conservative", with the order and the choice of shapes if they are not the
+// defaults.
 func (p Conservative) Name() string { return shaped(named("conservative", p.Order), p.Shape) }
 
 // PlansAll says that every job that waits holds a window: a run takes several times as

@@ -14,21 +14,21 @@ import (
 //     the shadow time, by the estimates.
 //  3. A job behind the head that fits now, beside what is held, starts (it is backfilled).
 //
-// With the hold in the plan the two classic conditions of step 3 need no text of their
-// own: a candidate that ends by the shadow time does not meet the hold, and one
-// that runs on must fit beside it, on the "extra" processors.
+// With the hold in the plan the two classic conditions of step 3 need no text of their own:
+// a candidate that ends by the shadow time does not meet the hold, and a candidate that runs
+// on must fit beside it, on the "extra" processors.
 //
-// The zero value is EASY on the order of submission. Nothing is kept from one
-// round to the next. What published simulators do otherwise is PublishedEASY.
+// The zero value is EASY on the order of submission. Nothing is kept from one round to the
+// next. PublishedEASY has what published simulators do otherwise.
 //
-// Schedule below has the three steps. Step 1 is that of FCFS (startHeads); "fits" is a
-// question to the plan (entity.Plan.Find), which counts what runs until its request is over.
-// Why jobs wait is told by why.go, after the decision.
+// Schedule below has the three steps. Step 1 is FCFS (startHeads); "fits" is a question to
+// the plan (entity.Plan.Find), which counts running jobs until their requests are over.
+// After the decision, why.go tells why jobs wait.
 type EASY struct {
 	// Order of the queue; submission where its Key is nil.
 	Order entity.Order
-	// Candidates is the order in which jobs are tried for backfilling; that of
-	// the queue where its Key is nil. ShortestFirst makes it EASY-SJBF.
+	// Candidates is the order in which jobs are tried for backfilling; the queue's order if
+	// its Key is nil. ShortestFirst makes it EASY-SJBF.
 	Candidates entity.Order
 	// Reservations is how many jobs that do not fit hold a window: 0 means 1, as
 	// in EASY; NoReservation none; AllReservations every one, which is
@@ -47,7 +47,7 @@ const (
 	AllReservations = math.MaxInt
 )
 
-// Name is "easy", "easy-sjbf" with shortest-first candidates, and with the
+// Name returns "easy", or "easy-sjbf" with shortest-first candidates, followed by the
 // settings that are not those of the zero value.
 func (p EASY) Name() string {
 	name := "easy"
@@ -59,7 +59,8 @@ func (p EASY) Name() string {
 	return shaped(named(name, p.Order), p.Shape)
 }
 
-// PlansAll is that of Conservative: under AllReservations every job that waits holds a window.
+// PlansAll reports whether every waiting job holds a window, which is so under
+// AllReservations; see Conservative.PlansAll.
 func (p EASY) PlansAll() bool { return p.Reservations == AllReservations }
 
 // Schedule starts heads while they fit, and backfills beside the windows held

@@ -5,20 +5,19 @@ import (
 	"github.com/gridslot/gridslot/entity"
 )
 
-// ListScheduling is list scheduling as a policy of the engine, after HEFT: of the jobs that
-// wait the one of the highest rank first, each in the plan's best window, where it
-// ends earliest if the plan's finder is one that looks for that (window.MinFinish).
-// A moldable job takes the shape in which it ends first. A window that begins later is
-// held: a job of a lower rank may begin before it, but takes nothing of it. Every round
-// looks anew. Where no job runs, the first window that begins later is reserved instead:
-// nothing else would lead to another round.
+// ListScheduling is list scheduling as a policy of the engine, after HEFT: of the waiting
+// jobs the job of the highest rank comes first, each in the plan's best window. If the
+// plan's finder looks for the earliest end (window.MinFinish), a job gets the window in
+// which it ends earliest. A moldable job takes the shape in which it ends first. A window
+// that begins later is held: a job of a lower rank may begin before it, but takes nothing of
+// it. Every round looks anew. If no job runs, the first window that begins later is reserved
+// instead, because nothing else would lead to another round.
 //
-// HEFT also inserts tasks that have not come, which this policy cannot. The engine knows no
-// transfer of data between nodes either: what an edge costs can be said by a
-// Dependency.Think alone, which is paid wherever the two tasks run. On equal
-// processors, for tasks of one processor each, nothing idles while a job waits: that
-// is Graham's list scheduling (1966), at most 2 - 1/m times the optimum on m
-// processors.
+// HEFT also inserts tasks that have not come, which this policy cannot do. The engine knows
+// no transfer of data between nodes either: a Dependency.Think alone can stand for the cost
+// of an edge, and it is paid wherever the two tasks run. On equal processors, for tasks of
+// one processor each, nothing idles while a job waits: that is Graham's list scheduling
+// (1966), at most 2 - 1/m times the optimum on m processors.
 type ListScheduling struct {
 	// Order of the queue; HighestRank where its Key is nil.
 	Order entity.Order

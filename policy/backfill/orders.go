@@ -9,9 +9,9 @@ import (
 	"github.com/gridslot/gridslot/entity"
 )
 
-// The queue orders that any policy of this package takes. WFP3 and UNICEF are
-// those of Tang, Lan, Desai and Buettner (2009): they rise with the wait, so
-// that small or short jobs go first and no job starves.
+// The queue orders that any policy of this package takes. WFP3 and UNICEF (Tang, Lan, Desai
+// and Buettner 2009) rise with the wait, so that small or short jobs go first and no job
+// starves.
 var (
 	ShortestFirst = entity.Order{Name: "shortest", Key: func(j *entity.Run, _ des.Time) float64 {
 		return float64(j.Request.Length)
@@ -37,16 +37,16 @@ var (
 		ratio := waitToEstimate(j, now)
 		return -(ratio * ratio * ratio * float64(j.Request.Nodes))
 	}}
-	// F1 to F4 are those of Carastan-Santos and de Camargo (Obtaining Dynamic Scheduling
-	// Policies with Simulation and Machine Learning, SC 2017, table 3), which regression
-	// found in simulations: small, short and early jobs go first. r is the estimate and s
-	// the submission in seconds, n the processors. Of a job that is submitted at 0 the
-	// logarithm is -Inf: it goes first.
+	// F1 to F4 were found by regression in simulations (Carastan-Santos and de Camargo,
+	// Obtaining Dynamic Scheduling Policies with Simulation and Machine Learning, SC 2017,
+	// table 3): small, short and early jobs go first. r is the estimate and s the submission
+	// in seconds, n the processors. The logarithm of a submission at 0 is -Inf, so that such
+	// a job goes first.
 	F1 = regressed("f1", math.Log10, same, 870)
 	F2 = regressed("f2", math.Sqrt, same, 25_600)
 	F3 = regressed("f3", same, same, 6_860_000)
 	F4 = regressed("f4", same, math.Sqrt, 530_000)
-	// LeastExpanded has the smallest expansion factor first, (wait + estimate) / estimate,
+	// LeastExpanded puts the smallest expansion factor first, (wait + estimate) / estimate,
 	// and LeastRatio the smallest ratio of the estimate to the processors: SEXP and SRF of
 	// Lelong, Reis and Trystram (Tuning EASY-Backfilling Queues, JSSPP 2017).
 	LeastExpanded = entity.Order{Name: "sexp", Dynamic: true, Key: waitToEstimate}
@@ -59,11 +59,10 @@ var (
 	}}
 )
 
-// Ranked is what the Job.Extra of a workflow's task tells: the length of the longest
-// path from the beginning of the task to the end of the workflow, on nodes of
-// performance 1. Where the speeds of nodes differ by a factor, tasks are in the same
-// order by it as by means over the nodes. A job that does not tell it is a workflow
-// of its own: its rank is its estimate.
+// Ranked may be implemented by the Job.Extra of a workflow's task: the length of the longest
+// path from the beginning of the task to the end of the workflow, on nodes of performance 1.
+// If the speeds of nodes differ by a factor, this rank orders tasks as means over the nodes
+// would. A job without a rank is a workflow of its own: its rank is its estimate.
 type Ranked interface{ UpwardRank() des.Time }
 
 // Orders lists the queue orders by name, the default first.

@@ -27,26 +27,26 @@ type PublishedEASY struct {
 	// NoBackfilling starts jobs from the head of the queue alone, as FCFS does. Of EASY's
 	// settings Order and Shape count then, and of the habits Sticky and Window.
 	NoBackfilling bool
-	// FittingArrivals has a job that comes when too few processors are free for it
-	// change nothing: no other job is tried. That makes no difference where jobs are
-	// planned by their requests. Where a prediction was corrected since the latest
-	// round the shadow time is a later one, and a candidate may start that could not
-	// before: it then waits for the next end, or for a job that comes and fits. So do the
-	// runs of Gaussier et al. (2015) that are called "easy_prediction_backfill", not those
-	// with the shortest candidates first.
+	// FittingArrivals lets a job that comes when too few processors are free for it change
+	// nothing: no other job is tried. That makes no difference where jobs are planned by
+	// their requests. If a prediction was corrected since the latest round, the shadow time
+	// is later, and a candidate may start that could not before; with this setting it waits
+	// for the next end, or for a job that comes and fits. The runs of Gaussier et al. (2015)
+	// that are called "easy_prediction_backfill" do so; those with the shortest candidates
+	// first do not.
 	FittingArrivals bool
-	// Sticky has the job that is first when it does not fit stay the head until it
-	// has started, whoever comes before it by the order meanwhile.
+	// Sticky keeps a job that was first when it did not fit at the head until it has
+	// started, whichever jobs come before it by the order meanwhile.
 	Sticky bool
 	// NoSpare forbids candidates to run past the shadow time, even on processors that the
 	// head does not need.
 	NoSpare bool
-	// FirstSpare has fewer processors count as spare where several jobs end at the shadow
-	// time: those that started first end one after the other until the head fits, and what
-	// the others have is not spare. It is for counted processors.
+	// FirstSpare counts fewer processors as spare if several jobs end at the shadow time:
+	// these jobs end one after the other, the earliest started first, until the head fits,
+	// and the processors of the remaining jobs are not spare. It is for counted processors.
 	FirstSpare bool
-	// StrictShadow has a candidate that ends exactly at the shadow time count as one
-	// that runs on.
+	// StrictShadow treats a candidate that ends exactly at the shadow time as one that runs
+	// on.
 	StrictShadow bool
 	// Window is how many of the waiting jobs are seen at all, those that were
 	// submitted first: they are put in order among themselves, and one more is seen
@@ -71,7 +71,8 @@ func (p PublishedEASY) Check() error {
 	return nil
 }
 
-// Name is that of EASY, or of FCFS, with the habits but for FittingArrivals.
+// Name returns the name of EASY, or of FCFS, followed by these settings; FittingArrivals is
+// left out.
 func (p PublishedEASY) Name() string {
 	name := p.EASY.Name()
 	if p.NoBackfilling {

@@ -43,7 +43,7 @@ type Timetable struct {
 	ahead, since entity.Why
 }
 
-// NewTimetable makes a timetable. Its source is what people are told of: "its log has it start
+// NewTimetable returns a timetable. source describes it for people: "its log has it start
 // later".
 func NewTimetable(name, source string, start func(*entity.Run) des.Time) Timetable {
 	return Timetable{
@@ -54,7 +54,7 @@ func NewTimetable(name, source string, start func(*entity.Run) des.Time) Timetab
 	}
 }
 
-// Name is what the timetable is called.
+// Name returns the name of the timetable.
 func (t Timetable) Name() string { return t.order.Name }
 
 // Schedule starts what is due, and asks for a round when the next start is.

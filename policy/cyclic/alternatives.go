@@ -25,8 +25,8 @@ type Search struct {
 	// Rounds limits the rounds; 0 means none but exhaustion. It is also the
 	// most alternatives that a job can get.
 	Rounds int
-	// PerJob limits the alternatives of one job; 0 means no limit. Others go on
-	// when one has enough. (A round gives a job one alternative, so that it
+	// PerJob is the greatest number of alternatives of one job; 0 means no limit. Other jobs
+	// go on when one has enough. (A round gives a job one alternative, so that PerJob
 	// differs from Rounds only in Stats.)
 	PerJob int
 	// Distinct leaves a job, of alternatives that agree in cost and in processor

@@ -51,7 +51,7 @@ type Planner interface {
 // Outcome is a planned batch.
 type Outcome struct {
 	Jobs []Decision // one for each job of the batch, in its order
-	// Left is what the chosen windows leave of the slot list.
+	// Left is the slot list without the chosen windows.
 	Left plan.SlotList
 	// Slices are the choices made, one for each part of the batch that was
 	// planned by itself.
@@ -62,7 +62,7 @@ type Outcome struct {
 // noWindow is why a job has none that found no alternative.
 const noWindow = "no window in this cycle"
 
-// Decision is what became of one job of a batch.
+// Decision is the outcome for one job of a batch.
 type Decision struct {
 	Window entity.Window
 	OK     bool

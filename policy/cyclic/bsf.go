@@ -69,8 +69,8 @@ type Selection uint8
 
 const (
 	ByPriority    Selection = iota // the first
-	Dearest                        // those of the greatest budget; no limit is the greatest
-	MostDemanding                  // those of the greatest minimal performance
+	Dearest                        // jobs of the greatest budget; no limit counts as the greatest
+	MostDemanding                  // jobs of the greatest minimal performance
 )
 
 var selections = enum.Of[Selection]("selection", "priority", "dearest", "demanding")
@@ -89,8 +89,8 @@ type Share struct {
 	Inclusive bool
 }
 
-// Split returns the positions of the jobs to slice and of the others, both in
-// order of priority. Ties go to the first.
+// Split returns the positions of the jobs to slice and of the other jobs, both in order of
+// priority. Of ties the first job is sliced.
 func (s Share) Split(batch []Item) (sliced, rest []int, err error) {
 	if !(s.Q >= 0 && s.Q <= 1) {
 		return nil, nil, plan.BadInput("the share of a batch must be in [0, 1], not %v", s.Q)

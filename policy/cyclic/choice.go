@@ -29,8 +29,8 @@ import (
 	"github.com/gridslot/gridslot/internal/enum"
 )
 
-// Problem is what the choice of the alternatives is to reach. Time is processor
-// time, the sum of the tasks' lengths (T_CPU).
+// Problem says what the choice of alternatives aims at. Time is processor time, the sum of
+// the tasks' lengths (T_CPU).
 type Problem uint8
 
 const (
@@ -41,7 +41,7 @@ const (
 	Weighted                    // the least weighted sum of C, D, T and I, within both; see Weights
 )
 
-// Problems lists those of the papers.
+// Problems lists the papers' problems.
 var Problems = [...]Problem{OwnersProfit, BatchTime, UsersExpense, Idleness}
 
 var problems = enum.Of[Problem]("problem", "owners-profit", "batch-time", "users-expense", "idleness", "weights")
@@ -121,7 +121,7 @@ type Combination struct {
 	Picks []int    // which one, by job
 	Cost  float64  // C, the sum of the costs
 	Time  des.Time // T, the sum of the processor times
-	// Limit is what was kept: T* in time units, or B*.
+	// Limit is the limit that was kept: T* in time units, or B*.
 	Limit float64
 	// Vector is the vector criterion where the problem is Weighted, which keeps
 	// both limits; then Limit is T*.

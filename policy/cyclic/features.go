@@ -11,7 +11,7 @@ import (
 	"github.com/gridslot/gridslot/internal/enum"
 )
 
-// Feature is what the jobs of a slice have in common.
+// Feature is a property that the jobs of a slice have in common.
 type Feature uint8
 
 const (

@@ -36,11 +36,11 @@ type Point struct {
 // META's batches have.
 const defaultFront = 100_000
 
-// Front is the Pareto front of the alternatives, with both limits as c has them;
-// its problem and weights do not matter. It has most points at the most, 0 meaning
-// 100,000, and on the way Patience partial combinations, 0 meaning 100,000 for
-// each job; where there are more, neighbours are left out, and Front.Gap says how
-// much that can matter. Errors are those of Choose.
+// Front returns the Pareto front of the alternatives, within both limits of c; its problem
+// and weights do not matter. It has at most most points, 0 meaning 100,000, and keeps
+// Patience partial combinations on the way, 0 meaning 100,000 for each job. If there are
+// more, neighbours are left out, and Front.Gap says how much that can matter. Errors are
+// those of Choose.
 func (c Choice) Front(ctx context.Context, alternatives [][]entity.Window, most int) (Front, error) {
 	return c.front(ctx, alternatives, nil, most)
 }

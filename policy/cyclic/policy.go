@@ -14,18 +14,17 @@ import (
 	"github.com/gridslot/gridslot/internal/enum"
 )
 
-// Policy plans by the cycle: jobs are collected until the tick that begins the
-// next cycle (entity.Metascheduler.Cycle), then planned as one batch; the plan
-// becomes reservations. A job without a window waits for the next tick. It needs a
-// plan that tells what is free, as *plan.Domain does, and plans up to its
-// horizon.
+// Policy plans by the cycle: jobs are collected until the tick that begins the next cycle
+// (entity.Metascheduler.Cycle), then planned as one batch, and the plan becomes
+// reservations. A job without a window waits for the next tick. Policy needs a plan that
+// lists what is free, such as *plan.Domain, and plans up to its horizon.
 //
-// Planners know nothing of shapes: a moldable job is planned as it asks. One that fits in
-// another shape alone is left to Rest, or rejected where there is none.
+// Planners know nothing of shapes: a moldable job is planned by its own request. A job that
+// fits only in another shape is left to Rest, or rejected without Rest.
 //
-// With Rest, a share of each batch is planned and the others are left to that
-// policy for good, which decides whenever something has changed: BSF. At share 0
-// no job is collected: all go to Rest as they come.
+// With Rest, a share of each batch is planned and the other jobs are left to that policy for
+// good, which decides whenever something has changed: BSF. At share 0 no job is collected:
+// all go to Rest as they come.
 //
 // A Policy keeps state: each simulation needs its own.
 type Policy struct {

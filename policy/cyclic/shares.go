@@ -60,13 +60,13 @@ func between(low, high, share float64) float64 {
 	return min(high, float64((1-share)*low)+float64(share*high))
 }
 
-// Gain is what there is to share in a batch: the difference, within T*, between
-// the least that its users can pay and the most that its owners can earn.
+// Gain is what a batch has to share: the difference, within T*, between the least that its
+// users can pay and the most that its owners can earn.
 type Gain struct {
 	Least, Most float64 // total costs
-	// Owners, Organisation and Users are what a combination gives to each; they
-	// add up to Most - Least. Owners get what it costs above Least, the
-	// organisation keeps what it leaves of B*, users save what B* is below Most.
+	// Owners, Organisation and Users are the parts that a combination gives to each; they
+	// add up to Most - Least. Owners get its cost above Least, the organisation keeps the
+	// rest of B*, users save the difference of B* to Most.
 	Owners, Organisation, Users float64
 }
 

@@ -27,17 +27,17 @@ type BatchSlicer struct {
 	// where it does not come out even; 0 means 1. Slices of one job are the most
 	// there can be.
 	Slices int
-	// By is what decides which slice a job is in, the jobs with the greatest first;
-	// jobs that are alike, and those within a slice, stay in order of priority.
-	// ByCriterion never mixes criteria: Slices is how many each of them has.
+	// By says which slice a job is in, the jobs with the greatest value first. Alike jobs,
+	// and the jobs of a slice, stay in order of priority. ByCriterion never mixes criteria:
+	// Slices is then the number of slices of each criterion.
 	By Feature
-	// LeastFirst has the jobs with the least first.
+	// LeastFirst puts the jobs with the least value first.
 	LeastFirst bool
 	Search     Search
 	Choice     Choice
 	Shift      Shift
-	// Front, where it is not 0, has every slice tell its Pareto front, of so many
-	// points at most, 2 or more (Slice.Front).
+	// Front, if not 0, makes every slice return its Pareto front, with at most that many
+	// points, 2 or more (Slice.Front).
 	Front int
 	// CountShifted counts the place that a job was shifted to as one alternative
 	// more, as the authors' program does. It changes no plan.

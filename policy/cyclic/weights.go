@@ -29,11 +29,11 @@ import (
 	"github.com/gridslot/gridslot/entity/plan"
 )
 
-// Weights say how much each component of a Vector matters; all are to be small,
-// each as a part of its limit: C and D of B*, T and I of T*. One weight alone,
-// the others 0, is one of the papers' problems within both limits: C the users'
-// expense, D the owners' profit, T the batch's time, I idleness. AMP11 names the
-// components and leaves open how they are traded; the sum is ours.
+// Weights say how much each component of a Vector matters. All components are to be small,
+// each as a part of its limit: C and D of B*, T and I of T*. With one weight alone, Weights
+// is one of the papers' problems within both limits: C the users' expense, D the owners'
+// profit, T the batch's time, I idleness. AMP11 names the components and leaves open how
+// they are traded; the sum is ours.
 type Weights struct{ C, D, T, I float64 }
 
 // ParseWeights reads what String writes, "1/0/0.5/0" for C, D, T and I.

@@ -10,16 +10,16 @@ import (
 )
 
 // Equipartition shares the processors out equally (Tucker and Gupta 1989; dynamic
-// equipartition of McCann, Vaswani and Zahorjan, ACM TOCS 11(2), 1993). Whenever a
-// job comes or goes, every job gets one processor after the other, the one that has
-// the least first and of equals the one that was submitted first, up to its largest
-// shape, until none is left. A job steps from one of its shapes to the next.
+// equipartition of McCann, Vaswani and Zahorjan, ACM TOCS 11(2), 1993). Whenever a job comes
+// or goes, processors are given out one by one until none is left: the next one goes to the
+// job that has the least, of equal jobs to the one that was submitted first, up to its
+// largest shape. A job steps from one of its shapes to the next.
 //
-// Jobs are admitted in the order of the queue, as long as all that have been have room
-// for their smallest shapes; a rigid job has one shape. Nobody who runs is stopped.
-// It is for counted processors: on named nodes a job keeps the shape in which it
-// starts. Where a window for the shape meant is taken (an outage, an advance
-// reservation ahead) a job keeps what it has, or waits.
+// Jobs are admitted in the order of the queue, as long as all admitted jobs have room for
+// their smallest shapes; a rigid job has one shape. No running job is stopped. It is for
+// counted processors: on named nodes a job keeps the shape in which it starts. If the window
+// for the intended shape is taken (an outage, an advance reservation ahead), a job keeps its
+// processors, or waits.
 type Equipartition struct {
 	// Order is that in which waiting jobs are admitted; submission where its Key is
 	// nil.

@@ -35,12 +35,12 @@ type Selective struct {
 	// Factor is the suspension factor SF, 1 or more; 0 means 2. Where work is lost
 	// it must be above 1: two jobs could stop each other for ever.
 	Factor float64
-	// Width is how wide a job must be, as a share of the one that yields to it; 0
-	// means a half, below 0 any width will do.
+	// Width is the least width of a job, as a share of the width of the job that yields to
+	// it; 0 means a half, below 0 any width will do.
 	Width float64
 	// Slice is how long a job works at least before it yields; 0 means a minute.
 	Slice des.Time
-	// Keep is what is kept of the work of a job that yields.
+	// Keep says which work of a job that yields is kept.
 	Keep Keep
 	// Cost is how long a job that has yielded does no work when it is resumed.
 	Cost des.Time
@@ -83,7 +83,7 @@ type ranked struct {
 	free    des.Time // when it may yield, if it runs
 }
 
-// Schedule starts what fits, and what may have others yield.
+// Schedule starts jobs that fit, and jobs that may make others yield.
 func (p Selective) Schedule(r *entity.Round) {
 	if err := p.Check(); err != nil {
 		r.Fail(err)

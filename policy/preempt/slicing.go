@@ -9,27 +9,27 @@ import (
 	"github.com/gridslot/gridslot/entity"
 )
 
-// Slicing has jobs take turns. At every multiple of Quantum all jobs are put in
-// order: those that wait, the longest first, then those that run, the longest last.
-// From the first on each has its processors that fits beside those before it; who
-// ran and has none now is suspended. Between these instants whatever fits starts, and
-// nobody yields. On named nodes a job may be suspended for one that then does not get
-// them, because of what they cost; it goes on at once.
+// Slicing lets jobs take turns. At every multiple of Quantum all jobs are put in order:
+// waiting jobs, the longest wait first, then running jobs, the longest running last. From
+// the first on, each job has its processors if it fits beside the jobs before it; a running
+// job that does not is suspended. Between these instants jobs that fit start, and none
+// yields. On named nodes a job may be suspended for a job that then does not get the nodes,
+// because of their cost; the suspended job goes on at once.
 //
-// Such is coarse-grained time sharing as batch systems have it (SchedulerTimeslice of
-// Slurm's gang scheduling); unlike in Ousterhout's matrix (Scheduling techniques for
-// concurrent systems, ICDCS 1982) jobs are not bound to rows that take their turns
-// as a whole, so that no processor idles beside a job that could use it. As the quantum
-// becomes small one processor is shared as in the queueing model of that name.
+// This is coarse-grained time sharing as batch systems have it (SchedulerTimeslice of
+// Slurm's gang scheduling). Unlike in Ousterhout's matrix (Scheduling techniques for
+// concurrent systems, ICDCS 1982) jobs are not bound to rows that take their turns as a
+// whole, so that no processor idles beside a job that could use it. As the quantum becomes
+// small, one processor is shared as in the queueing model of processor sharing.
 //
-// Nobody starves: a job that waits gets ahead by at least one place a quantum, and
-// the first one has the machine.
+// No job starves: a waiting job advances by at least one place a quantum, and the first job
+// has the machine.
 type Slicing struct {
 	// Quantum is how long a turn lasts; 0 means ten minutes.
 	Quantum des.Time
-	// Order is a priority: those of a lower key go first, and only jobs of equal key
-	// take turns. All are equal where its Key is nil. Shortest first goes by what was
-	// left of the estimate when a job last started.
+	// Order is a priority: jobs of a lower key go first, and only jobs of equal key take
+	// turns. All jobs are equal if its Key is nil. Shortest first goes by the estimate that
+	// was left when a job last started.
 	Order entity.Order
 	// Cost is how long a suspended job does no work when it is resumed; less than
 	// Quantum.

@@ -25,8 +25,8 @@ import (
 	"github.com/gridslot/gridslot/entity/plan"
 )
 
-// RoughGoal is what AEP and CSA want of a window with a rough right edge. META calls its
-// MinProcTime simplified, for it forms no other subset than the n cheapest.
+// RoughGoal says which window with a rough right edge AEP and CSA look for. META calls its
+// MinProcTime simplified, because it forms no other subset than the n cheapest.
 // MinProcTimeSubstitution and the exact goals are ours.
 type RoughGoal uint8
 

@@ -144,8 +144,8 @@ func NewExhaustion(list plan.SlotList, asks []Ask) (*Exhaustion, error) {
 	return x, nil
 }
 
-// Take finds the next window of a search and cuts it out. Found.OK is false where
-// there is none, and will be none.
+// Take finds the next window of a search and cuts it out. Found.OK is false if there is
+// none, and will be none.
 func (x *Exhaustion) Take(ctx context.Context, search int) (found plan.Found, err error) {
 	if p := x.passes[search]; p != nil {
 		found, err = p.next(ctx)

@@ -32,7 +32,7 @@ import (
 	"github.com/gridslot/gridslot/entity/plan"
 )
 
-// SquareGoal is what Cheapest wants of a square window.
+// SquareGoal says which square window Cheapest looks for.
 type SquareGoal uint8
 
 const (
@@ -150,10 +150,9 @@ func (s *scan) step(now, length des.Time, g goal) {
 	}
 }
 
-// MultipleBest finds a window with FirstFit, cuts it out of the slot list, and
-// repeats this until none is left; the answer is the one of these windows that
-// is worth most to By (DEP18's MultipleBest). Found.Alternatives says how many
-// windows there were.
+// MultipleBest finds a window with FirstFit, cuts it out of the slot list, and repeats this
+// until none is left. The answer is the window that is worth most to By (DEP18's
+// MultipleBest). Found.Alternatives is the number of windows.
 type MultipleBest struct {
 	Settings
 	By Criterion

@@ -53,15 +53,15 @@ var worths = [...]func(*entity.Window) float64{
 	theWorth:    nil,
 }
 
-// Traits are those of AMP; but a price for each node can refuse a window that the budget
-// would hold.
+// Traits returns the traits of AMP; but a price limit for each node can refuse a window that
+// the budget would hold.
 func (a ALP) Traits(req *entity.Request) plan.Traits {
 	t := AMP(a).Traits(req)
 	t.Complete = t.Complete && req.Budget == 0
 	return t
 }
 
-// Traits are those of AEP for the earliest start.
+// Traits returns the traits of AEP for the earliest start.
 func (a AMP) Traits(req *entity.Request) plan.Traits {
 	return AEP{a.Settings, MinStart}.Traits(req)
 }
@@ -79,7 +79,8 @@ func (a AEP) Traits(req *entity.Request) plan.Traits {
 	return t
 }
 
-// Traits of CSA: which of its windows it takes is told by all of them.
+// Traits returns the traits of AEP without Earliest and FirstFit: which window CSA takes
+// depends on all its windows.
 func (c CSA) Traits(req *entity.Request) plan.Traits {
 	t := AEP(c).Traits(req)
 	t.Earliest, t.FirstFit = false, false
@@ -98,19 +99,19 @@ func (c Cheapest) Traits(req *entity.Request) plan.Traits {
 	return t
 }
 
-// Traits of MultipleBest are those of a search for the greatest worth.
+// Traits returns the traits of a search for the greatest worth.
 func (m MultipleBest) Traits(req *entity.Request) plan.Traits {
 	return Cheapest{m.Settings, MostWorth, m.By}.Traits(req)
 }
 
-// Traits of Best are those of a search for the greatest worth.
+// Traits returns the traits of a search for the greatest worth.
 func (b Best) Traits(req *entity.Request) plan.Traits {
 	t := Cheapest{b.Settings, MostWorth, b.By}.Traits(req)
 	t.Square = !b.Rough
 	return t
 }
 
-// Traits of KnapsackDP are those of a search for the greatest worth; but it misses subsets
+// Traits returns the traits of a search for the greatest worth. The search misses subsets
 // that are within the budget only by a fraction.
 func (k KnapsackDP) Traits(req *entity.Request) plan.Traits {
 	t := Cheapest{k.Settings, MostWorth, k.By}.Traits(req)

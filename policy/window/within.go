@@ -12,16 +12,15 @@ import (
 	"github.com/gridslot/gridslot/entity/plan"
 )
 
-// Within is a search for windows whose nodes all have the same value of a label:
-// the best of those that Finder gives for the nodes of each value, by plan.Compare; of
-// equals the earliest, and of these the one of the value that comes first in the
-// list.
+// Within is a search for windows whose nodes all have the same value of a label. Of the
+// windows that Finder finds for the nodes of each value it returns the best by plan.Compare;
+// of equals the earliest, then the one whose value comes first in the list.
 type Within struct {
 	Finder plan.Finder
 	Label  string
 }
 
-// Name is that of the search, and where.
+// Name returns the name of the search, and the label.
 func (w Within) Name() string { return fmt.Sprintf("%s within a %s", w.Finder.Name(), w.Label) }
 
 // Find implements plan.Finder. It asks Finder once for each value.
