@@ -1,7 +1,6 @@
 package workload
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/workload/model"
 )
 
 // This file makes jobs of records.
@@ -488,9 +488,7 @@ func (t *Trace) tsafrir() ([]des.Time, error) {
 	if err != nil {
 		return nil, err
 	}
-	model := t.Options.Tsafrir
-	model.Max = cmp.Or(t.Options.Estimates.Max, model.Max)
-	estimates, err := model.EstimatesOf(jobs.Jobs(), des.NewStream(t.Options.Seed, 0, "workload/estimates"))
+	estimates, err := model.Tsafrir{Max: t.Options.Estimates.Max}.EstimatesOf(jobs.Jobs(), des.NewStream(t.Options.Seed, 0, "workload/estimates"))
 	switch {
 	case jobs.Err() != nil:
 		return nil, jobs.Err()

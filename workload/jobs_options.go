@@ -28,10 +28,8 @@ type Options struct {
 	// trace carries out OverrunRaise; to kill or extend a job is the simulation's
 	// task.
 	Overrun entity.Overrun
-	// Tsafrir is for estimates of that model, and Seed for those that are drawn. Every
-	// reading of a trace gives a job the same estimate.
-	Tsafrir model.Tsafrir
-	Seed    uint64
+	// Seed is for estimates that are drawn. Every reading of a trace gives a job the same estimate.
+	Seed uint64
 
 	// Where, if given, chooses among the records before anything else does. Those that it
 	// leaves out are counted in the report as Filtered.
@@ -141,7 +139,7 @@ var estimatesKinds = enum.Of[EstimatesKind]("estimates", "user", "exact", "facto
 type Estimates struct {
 	Kind   EstimatesKind
 	Factor float64  // for EstimatesFactor and EstimatesFModel
-	Max    des.Time // for EstimatesTsafrir: model.Tsafrir.Max, unless it is 0
+	Max    des.Time // for EstimatesTsafrir: model.Tsafrir.Max
 }
 
 func (e Estimates) String() string {

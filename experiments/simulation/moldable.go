@@ -5,31 +5,31 @@ import (
 
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/policy"
-	"github.com/gridslot/gridslot/workload/speedup"
+	"github.com/gridslot/gridslot/workload/model"
 )
 
 // This file makes rigid jobs moldable.
 
 // SpeedUps is the table of the models by which rigid jobs get shapes.
-func SpeedUps() policy.Table[speedup.Moldable] {
-	row := func(name, text string, model func(*policy.Settings) speedup.Model) policy.Entry[speedup.Moldable] {
-		return policy.Row(name, text, func(s *policy.Settings) speedup.Moldable {
-			m := speedup.Moldable{Model: model(s), From: 0.5, To: 2, Most: 8}
+func SpeedUps() policy.Table[model.Moldable] {
+	row := func(name, text string, speedUp func(*policy.Settings) model.SpeedUp) policy.Entry[model.Moldable] {
+		return policy.Row(name, text, func(s *policy.Settings) model.Moldable {
+			m := model.Moldable{Model: speedUp(s), From: 0.5, To: 2, Most: 8}
 			s.Number(&m.From, "from", "F", "least processors, as a part of what the job asks for (0.5)")
 			s.Number(&m.To, "to", "F", "most processors, as a multiple of what the job asks for (2)")
 			countOrAll(s, &m.Most, "shapes", "how many shapes a job gets, evenly spaced (8)")
 			return m
 		})
 	}
-	return policy.Table[speedup.Moldable]{
-		row("linear", "twice as fast on twice as many processors", func(*policy.Settings) speedup.Model { return speedup.Linear{} }),
-		row("amdahl", "Amdahl's law (1967): a part of the work is serial", func(s *policy.Settings) speedup.Model {
-			m := speedup.Amdahl{Serial: 0.05}
+	return policy.Table[model.Moldable]{
+		row("linear", "twice as fast on twice as many processors", func(*policy.Settings) model.SpeedUp { return model.Linear{} }),
+		row("amdahl", "Amdahl's law (1967): a part of the work is serial", func(s *policy.Settings) model.SpeedUp {
+			m := model.Amdahl{Serial: 0.05}
 			s.Number(&m.Serial, "serial", "F", "the serial part, of the time on one processor (0.05)")
 			return m
 		}),
-		row("downey", "Downey's model (1997): average parallelism and its variance", func(s *policy.Settings) speedup.Model {
-			m := speedup.Downey{Sigma: 1}
+		row("downey", "Downey's model (1997): average parallelism and its variance", func(s *policy.Settings) model.SpeedUp {
+			m := model.DowneySpeedUp{Sigma: 1}
 			s.Number(&m.A, "A", "F", "average parallelism (as many as the job asks for)")
 			s.Number(&m.Sigma, "sigma", "F", "variance of parallelism (1)")
 			return m
@@ -51,7 +51,7 @@ func countOrAll(s *policy.Settings, field *int, name, text string) {
 }
 
 // ParseMoldable reads what --moldable says; of an empty text it is nil.
-func ParseMoldable(text string) (*speedup.Moldable, error) {
+func ParseMoldable(text string) (*model.Moldable, error) {
 	if text == "" {
 		return nil, nil
 	}
@@ -83,7 +83,7 @@ func (sc *Scenario) molded(from entity.Source) (entity.Source, error) {
 }
 
 // moldedBy are the jobs of a source with the shapes that by gives to those that are rigid.
-func moldedBy(from entity.Source, by *speedup.Moldable) entity.Source {
+func moldedBy(from entity.Source, by *model.Moldable) entity.Source {
 	return changed(from, func(j *entity.Job) *entity.Job {
 		if len(j.Shapes) > 0 {
 			return j

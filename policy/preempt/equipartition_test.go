@@ -15,13 +15,13 @@ import (
 	"github.com/gridslot/gridslot/metrics/validate"
 	"github.com/gridslot/gridslot/policy/preempt"
 	"github.com/gridslot/gridslot/policy/window"
-	"github.com/gridslot/gridslot/workload/speedup"
+	"github.com/gridslot/gridslot/workload/model"
 )
 
 // linear is a job of so much work, in processor ticks, that runs on 1 to most.
 func linear(id int64, submit, work des.Time, most int) *entity.Job {
 	j := &entity.Job{ID: id, Submit: submit, Runtime: work, Request: entity.Request{Nodes: 1, Length: work}}
-	j.Shapes = speedup.Moldable{Model: speedup.Linear{}, From: 1, To: float64(most)}.Shapes(j)
+	j.Shapes = model.Moldable{Model: model.Linear{}, From: 1, To: float64(most)}.Shapes(j)
 	return j
 }
 
@@ -99,7 +99,7 @@ func TestAttemptsTogetherDoTheWholeWork(t *testing.T) {
 			j := linear(int64(i), at, work, rapid.IntRange(1, 12).Draw(t, "most"))
 			if rapid.Bool().Draw(t, "longer estimates") {
 				j.Request.Length *= 2
-				j.Shapes = speedup.Moldable{Model: speedup.Amdahl{Serial: 0.1}, From: 1, To: 7}.Shapes(j)
+				j.Shapes = model.Moldable{Model: model.Amdahl{Serial: 0.1}, From: 1, To: 7}.Shapes(j)
 			}
 			runs = append(runs, w.meta.Submit(j))
 		}

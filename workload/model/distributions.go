@@ -10,30 +10,11 @@ import (
 	"strings"
 
 	"github.com/gridslot/gridslot/internal/number"
-	"github.com/gridslot/gridslot/workload/internal/randvar"
 )
 
 // Distribution is what a model draws from where the choice is its user's: times in
 // seconds, or numbers of processors. ParseDistribution makes one of a text.
-type Distribution = randvar.Distribution[float64]
-
-// These are the distributions that appear among the parameters of the models.
-// Each is a struct of its own parameters.
-type (
-	// Gamma is the gamma distribution by shape and scale (not by rate).
-	Gamma = randvar.Gamma
-	// HyperErlang is a mixture of two Erlang distributions of the same order.
-	HyperErlang = randvar.HyperErlang
-	// LogUniform is the distribution whose logarithm is uniform.
-	LogUniform = randvar.LogUniform
-	// TwoStageUniform is uniform on either of two neighbouring intervals.
-	TwoStageUniform = randvar.TwoStageUniform
-	// Constant is always the same value, Uniform even between two.
-	Constant = randvar.Constant
-	Uniform  = randvar.Uniform
-	// Empirical draws from a sample, such as the runtimes of a log.
-	Empirical = randvar.Empirical
-)
+type Distribution = DistributionOf[float64]
 
 // named is a distribution that a text can ask for. Parameters that are values (times,
 // numbers of processors) are upper case, others lower.
@@ -48,7 +29,7 @@ var distributions = []named{
 	{"weibull", "MEAN/shape", func(p []float64) Distribution { return WeibullOf(p[1], p[0]) }},
 	{"gamma", "MEAN/shape", func(p []float64) Distribution { return gammaOf(p[1], p[0]) }},
 	{"normal", "MEAN/SIGMA/LEAST/MOST", func(p []float64) Distribution {
-		return randvar.TruncatedNormal{Mu: p[0], Sigma: p[1], Min: p[2], Max: p[3]}
+		return TruncatedNormal{Mu: p[0], Sigma: p[1], Min: p[2], Max: p[3]}
 	}},
 	{"loguniform", "LEAST/MOST", func(p []float64) Distribution { return LogUniform{Min: p[0], Max: p[1]} }},
 	{"two-stage", "LOW/MID/HIGH/p", func(p []float64) Distribution {
@@ -58,11 +39,11 @@ var distributions = []named{
 		return HyperErlang{P: p[0], Order: int(p[1]), Rate1: math.Trunc(p[1]) / p[2], Rate2: math.Trunc(p[1]) / p[3]}
 	}},
 	{"hyper-gamma", "p/MEAN/shape/MEAN/shape", func(p []float64) Distribution {
-		return randvar.HyperGamma{P: p[0], First: gammaOf(p[2], p[1]), Second: gammaOf(p[4], p[3])}
+		return HyperGamma{P: p[0], First: gammaOf(p[2], p[1]), Second: gammaOf(p[4], p[3])}
 	}},
-	{"zipf", "order/MOST", func(p []float64) Distribution { return randvar.Real{Whole: randvar.Zipf{Order: p[0], N: int(p[1])}} }},
+	{"zipf", "order/MOST", func(p []float64) Distribution { return Real{Whole: Zipf{Order: p[0], N: int(p[1])}} }},
 	{"hypergeometric", "population/marked/draws", func(p []float64) Distribution {
-		return randvar.Real{Whole: randvar.Hypergeometric{Population: int(p[0]), Marked: int(p[1]), Draws: int(p[2])}}
+		return Real{Whole: Hypergeometric{Population: int(p[0]), Marked: int(p[1]), Draws: int(p[2])}}
 	}},
 }
 

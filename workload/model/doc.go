@@ -19,7 +19,7 @@
 //
 // # From random numbers to a job
 //
-//	seed, replication
+//	seed
 //	   |  one stream for each component, so that a change to one
 //	   |  component does not change what the others draw
 //	   +--> arrival stream --> gap -----> Submit  \
@@ -39,6 +39,23 @@
 //	...
 //	given, err := model.Tsafrir{Max: 18 * des.Hour}.Attach(jobs, des.NewStream(1, 0, "estimates"))
 //	for job := range given.Jobs { ... }
+//
+// # Distributions and speed-ups
+//
+// The distributions of the models that gonum's distuv lacks stand here: hypergeometric, truncated
+// normal, hyper-gamma, two-stage uniform, log-uniform, Zipf, hyper-Erlang, and samples of values; and
+// some that gonum has: gonum's allocate on every draw from a stream and draw other numbers, so that
+// traces would change, and they compile far more. A distribution is a struct of its parameters.
+// Check says what is wrong with them; the other methods expect parameters that pass it. The drawn
+// numbers are part of a trace's identity. Sums of products are therefore written float64(a*b)+c, which
+// keeps compilers from fusing the two roundings on some architectures and not on others.
+//
+// Moldable gives rigid jobs the shapes that a SpeedUp makes of them: how much faster a parallel job
+// runs on more processors.
+//
+//	Amdahl         Amdahl 1967: a part of the work is serial
+//	DowneySpeedUp  Downey 1997: average parallelism and its variance
+//	Linear         twice as fast on twice as many
 //
 // What a model leaves open, what of it could not be verified against its paper,
 // and what is our own addition stands at its type.

@@ -38,29 +38,9 @@ type Downey struct {
 	MeanGap, Load float64
 	// Cycle says when jobs come during days and weeks; nil is evenly.
 	Cycle *Cycle
-	// Seed and Replication determine the random streams, one per component
+	// Seed determines the random streams, one per component
 	// (arrival, parallelism, work).
-	Seed, Replication uint64
-}
-
-// DowneySpeedup is Downey's speedup S(n) of a job of average parallelism A >= 1
-// and variation in parallelism sigma >= 0 on n >= 1 processors. S(1) = 1 and
-// S(n) <= min(n, A). (Unverified, see Downey.)
-func DowneySpeedup(n, parallelism, sigma float64) float64 {
-	a := parallelism
-	if sigma <= 1 {
-		switch {
-		case n <= a:
-			return a * n / (a + float64(sigma*(n-1)/2))
-		case n <= 2*a-1:
-			return a * n / (float64(sigma*(a-0.5)) + float64(n*(1-sigma/2)))
-		}
-		return a
-	}
-	if n <= a+float64(a*sigma)-sigma {
-		return n * a * (sigma + 1) / (float64(sigma*(n+a-1)) + a)
-	}
-	return a
+	Seed uint64
 }
 
 func (m Downey) withDefaults() Downey {
@@ -104,15 +84,15 @@ func (m Downey) Jobs(n int64) (iter.Seq[*entity.Job], error) {
 		return nil, fmt.Errorf("downey: %w", err)
 	}
 	return func(yield func(*entity.Job) bool) {
-		arrival := des.NewStream(m.Seed, m.Replication, "downey.arrival")
-		parallelism := des.NewStream(m.Seed, m.Replication, "downey.parallelism")
-		work := des.NewStream(m.Seed, m.Replication, "downey.work")
+		arrival := des.NewStream(m.Seed, 0, "downey.arrival")
+		parallelism := des.NewStream(m.Seed, 0, "downey.parallelism")
+		work := des.NewStream(m.Seed, 0, "downey.work")
 		var clock float64
 		for id := int64(1); id <= n; id++ {
 			clock += float64(meanGap * arrival.ExpFloat64())
 			a := m.Parallelism.Rand(parallelism)
 			size := math.Round(a)
-			run := m.Work.Rand(work) / DowneySpeedup(size, a, m.Sigma)
+			run := m.Work.Rand(work) / DowneySpeedUp{A: a, Sigma: m.Sigma}.SpeedUp(0, int(size))
 			if !yield(newJob(id, at(clock), int(size), run, -1)) {
 				return
 			}
@@ -128,7 +108,7 @@ func (m Downey) meanArea() float64 {
 	for i := range steps {
 		a := m.Parallelism.Min * math.Pow(m.Parallelism.Max/m.Parallelism.Min, (float64(i)+0.5)/steps)
 		n := math.Round(a)
-		stretch += n / DowneySpeedup(n, a, m.Sigma) / steps
+		stretch += n / DowneySpeedUp{A: a, Sigma: m.Sigma}.SpeedUp(0, int(n)) / steps
 	}
 	return m.Work.Mean() * stretch
 }

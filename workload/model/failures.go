@@ -11,7 +11,6 @@ import (
 	"slices"
 
 	"github.com/gridslot/gridslot/des"
-	"github.com/gridslot/gridslot/workload/internal/randvar"
 )
 
 // Failures is a model of processors or nodes that fail and are repaired, each by
@@ -43,22 +42,7 @@ type Failures struct {
 }
 
 // Lifetime is the distribution of a time in seconds.
-type Lifetime = randvar.Distribution[float64]
-
-// Exponential, Weibull and Lognormal are the distributions of such times; WeibullOf
-// and LognormalOf give the ones of a shape, or a sigma of the logarithm, and a mean.
-type (
-	Exponential = randvar.Exponential
-	Weibull     = randvar.Weibull
-	Lognormal   = randvar.Lognormal
-)
-
-// WeibullOf is the Weibull distribution of that shape and mean.
-func WeibullOf(shape, mean float64) Weibull { return randvar.WeibullOf(shape, mean) }
-
-// LognormalOf is the lognormal distribution of that standard deviation of the
-// logarithm and that mean.
-func LognormalOf(sigma, mean float64) Lognormal { return randvar.LognormalOf(sigma, mean) }
+type Lifetime = Distribution
 
 // Failure is one time that the units First to Last, both included, are down, over
 // [From, To).

@@ -36,7 +36,7 @@ func TestFailuresComeInOrderAndAUnitIsUpBetweenThem(t *testing.T) {
 
 func TestTheFailuresOfAUnitDependOnNothingElse(t *testing.T) {
 	of := func(units int) (all []Failure) {
-		f := Failures{Units: units, Up: Exponential{Scale: 1000}, Repair: Exponential{Scale: 10}, Until: 100000 * des.Second, Seed: 7, Replication: 2}
+		f := Failures{Units: units, Up: Exponential{Scale: 1000}, Repair: Exponential{Scale: 10}, Until: 100000 * des.Second, Seed: 7}
 		for _, x := range failuresOf(t, f, -1) {
 			require.Less(t, x.From, f.Until)
 			if x.First == 3 {

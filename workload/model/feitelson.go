@@ -10,7 +10,6 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
-	"github.com/gridslot/gridslot/workload/internal/randvar"
 )
 
 // Feitelson generates jobs after Feitelson, "Packing schemes for gang
@@ -39,9 +38,9 @@ type Feitelson struct {
 	MeanGap, Load float64
 	// Cycle says when jobs come for the first time during days and weeks; nil is evenly.
 	Cycle *Cycle
-	// Seed and Replication determine the random streams, one per component
+	// Seed determines the random streams, one per component
 	// (arrival, size, run, repeat).
-	Seed, Replication uint64
+	Seed uint64
 }
 
 const (
@@ -86,8 +85,8 @@ func (m Feitelson) Jobs(n int64) (iter.Seq[*entity.Job], error) {
 	case m.MaxRuns < 0:
 		return nil, fmt.Errorf("feitelson: %d runs of a job", m.MaxRuns)
 	}
-	sizes := randvar.Zipf{Order: feitelsonSizeOrder, N: m.Processors}
-	repeats := randvar.Zipf{Order: feitelsonRepeatOrder, N: m.MaxRuns}
+	sizes := Zipf{Order: feitelsonSizeOrder, N: m.Processors}
+	repeats := Zipf{Order: feitelsonRepeatOrder, N: m.MaxRuns}
 	meanGap, err := poissonGap("feitelson", m.MeanGap, m.Load, m.meanArea(sizes)*repeats.Mean(), m.Processors)
 	if err != nil {
 		return nil, err
@@ -97,10 +96,10 @@ func (m Feitelson) Jobs(n int64) (iter.Seq[*entity.Job], error) {
 		return nil, fmt.Errorf("feitelson: %w", err)
 	}
 	return func(yield func(*entity.Job) bool) {
-		arrival := des.NewStream(m.Seed, m.Replication, "feitelson.arrival")
-		size := des.NewStream(m.Seed, m.Replication, "feitelson.size")
-		run := des.NewStream(m.Seed, m.Replication, "feitelson.run")
-		repeat := des.NewStream(m.Seed, m.Replication, "feitelson.repeat")
+		arrival := des.NewStream(m.Seed, 0, "feitelson.arrival")
+		size := des.NewStream(m.Seed, 0, "feitelson.size")
+		run := des.NewStream(m.Seed, 0, "feitelson.run")
+		repeat := des.NewStream(m.Seed, 0, "feitelson.repeat")
 		var runs agenda[*feitelsonJob]
 		var clock float64
 		var number int64
@@ -132,7 +131,7 @@ func (m Feitelson) Jobs(n int64) (iter.Seq[*entity.Job], error) {
 }
 
 // meanArea is the mean of size times runtime of one run.
-func (m Feitelson) meanArea(sizes randvar.Zipf) float64 {
+func (m Feitelson) meanArea(sizes Zipf) float64 {
 	var area, weight float64
 	for n := m.Processors; n >= 1; n-- {
 		p := math.Pow(float64(n), -sizes.Order)

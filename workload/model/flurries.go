@@ -31,8 +31,8 @@ type Flurries struct {
 	// Spread is by what part runtimes differ from that of the first at most, either
 	// way, uniformly: 0 to 1.
 	Spread float64
-	// Seed and Replication determine the random streams.
-	Seed, Replication uint64
+	// Seed determines the random streams.
+	Seed uint64
 }
 
 // Check returns an error if the parameters make no sense.
@@ -78,7 +78,7 @@ func (f Flurries) Inject(jobs iter.Seq[*entity.Job]) (iter.Seq[*entity.Job], err
 	}
 	f = f.withDefaults()
 	return func(yield func(*entity.Job) bool) {
-		random := des.NewStream(f.Seed, f.Replication, "flurries")
+		random := des.NewStream(f.Seed, 0, "flurries")
 		var under agenda[*flurry]
 		var id int64
 		give := func(j *entity.Job) bool {

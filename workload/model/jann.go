@@ -13,7 +13,6 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
-	"github.com/gridslot/gridslot/workload/internal/randvar"
 )
 
 // Jann generates jobs by the model of Jann, Pattnaik, Franke, Wang, Skovira and
@@ -33,9 +32,9 @@ type Jann struct {
 	Processors int
 	// Cycle says when jobs come during days and weeks; nil is evenly.
 	Cycle *Cycle
-	// Seed and Replication determine the random streams, one per component
+	// Seed determines the random streams, one per component
 	// (arrival, size, run) and range.
-	Seed, Replication uint64
+	Seed uint64
 }
 
 // JannRange describes the jobs of one range of sizes.
@@ -161,7 +160,7 @@ func (m *moments) add(x float64) {
 // sample.
 func (m *moments) fit(maxOrder int) (HyperErlang, int) {
 	mean, second, third := m.sum/m.n, m.squares/m.n, m.cubes/m.n
-	if h, err := randvar.FitHyperErlang(mean, second, third, maxOrder); err == nil {
+	if h, err := FitHyperErlang(mean, second, third, maxOrder); err == nil {
 		return h, 3
 	}
 	mean = max(mean, 1) // all times zero
@@ -239,7 +238,7 @@ func (m Jann) Jobs(n int64) (iter.Seq[*entity.Job], error) {
 		sources := make([]source, len(m.Ranges))
 		for i := range sources {
 			stream := func(component string) *rand.Rand {
-				return des.NewStream(m.Seed, m.Replication, "jann."+component, uint64(i))
+				return des.NewStream(m.Seed, 0, "jann."+component, uint64(i))
 			}
 			r := &m.Ranges[i]
 			sources[i] = source{r, stream("arrival"), stream("size"), stream("run"), 0, r.Jobs()}

@@ -4,7 +4,6 @@
 package model
 
 import (
-	"errors"
 	"fmt"
 	"iter"
 	"math"
@@ -13,7 +12,6 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
-	"github.com/gridslot/gridslot/workload/internal/randvar"
 )
 
 // Lublin generates rigid jobs by the model of Lublin and Feitelson, "The
@@ -40,23 +38,17 @@ type Lublin struct {
 	// area of a job / (mean gap * processors). The gaps are scaled for it; sizes
 	// and runtimes stay as they are, and the daily cycle still takes a day.
 	Load float64
-	// GapFactor multiplies the gaps, and leaves the daily cycle a day long; 0 means
-	// 1. It is an alternative to Load.
-	GapFactor float64
 	// Cycle stands in place of the model's own daily cycle. Where it has no Day that
 	// cycle stays, and changes with the days of the week. Nil is the model's own.
 	Cycle *Cycle
-	// All replaces the published population of the untyped model, Batch and
-	// Interactive replace those of the typed one. Nil means the published one.
-	All, Batch, Interactive *LublinClass
-	// Seed and Replication determine the random streams, one per component
+	// Seed determines the random streams, one per component
 	// (arrival, size, run) and population.
-	Seed, Replication uint64
+	Seed uint64
 }
 
-// LublinClass is one population of jobs in the Lublin-Feitelson model. The
+// lublinClass is one population of jobs in the Lublin-Feitelson model. The
 // names in brackets are the authors'.
-type LublinClass struct {
+type lublinClass struct {
 	SerialProb float64 // share of jobs of size 1
 	Pow2Prob   float64 // share of jobs that are parallel and have a size rounded to a power of two
 	// LogSize is log2 of a parallel job's size [ULow, UMed, UHi, UProb].
@@ -85,11 +77,11 @@ const (
 	lublinDayStart = 11
 )
 
-// LublinAll is the published population of all jobs, for a machine of the given
+// lublinAll is the published population of all jobs, for a machine of the given
 // size. For sizes other than 128 the two upper borders of LogSize move with log2
 // of the size (UHi = log2 P, UMed = UHi-2.5), as the authors advise.
-func LublinAll(processors int) LublinClass {
-	return LublinClass{
+func lublinAll(processors int) lublinClass {
+	return lublinClass{
 		SerialProb: 0.244, Pow2Prob: 0.576,
 		LogSize: lublinLogSize(0.8, 4.5, 7, 0.86, processors),
 		Short:   Gamma{Shape: 4.2, Scale: 0.94}, Long: Gamma{Shape: 312, Scale: 0.03},
@@ -99,9 +91,9 @@ func LublinAll(processors int) LublinClass {
 	}
 }
 
-// LublinBatch is the published population of batch jobs; see LublinAll.
-func LublinBatch(processors int) LublinClass {
-	return LublinClass{
+// lublinBatch is the published population of batch jobs; see lublinAll.
+func lublinBatch(processors int) lublinClass {
+	return lublinClass{
 		SerialProb: 0.2927, Pow2Prob: 0.6686,
 		LogSize: lublinLogSize(1.2, 5, 7, 0.875, processors),
 		Short:   Gamma{Shape: 6.57, Scale: 0.823}, Long: Gamma{Shape: 639.1, Scale: 0.0156},
@@ -111,10 +103,10 @@ func LublinBatch(processors int) LublinClass {
 	}
 }
 
-// LublinInteractive is the published population of interactive jobs, the
-// largest of which are a third of the machine; see LublinAll.
-func LublinInteractive(processors int) LublinClass {
-	return LublinClass{
+// lublinInteractive is the published population of interactive jobs, the
+// largest of which are a third of the machine; see lublinAll.
+func lublinInteractive(processors int) lublinClass {
+	return lublinClass{
 		SerialProb: 0.1541, Pow2Prob: 0.625,
 		LogSize: lublinLogSize(1, 3, 5.5, 0.705, processors),
 		Short:   Gamma{Shape: 3.8351, Scale: 0.6605}, Long: Gamma{Shape: 7.073, Scale: 0.6856},
@@ -147,7 +139,7 @@ func (m Lublin) OfferedLoad() (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	return offeredLoad(ps)
+	return offeredLoad(ps), nil
 }
 
 // Jobs yields n jobs in the order of submission, with the numbers 1 to n. The
@@ -165,7 +157,7 @@ func (m Lublin) Jobs(n int64) (iter.Seq[*entity.Job], error) {
 	return func(yield func(*entity.Job) bool) {
 		sources := make([]lublinSource, len(ps))
 		for i, p := range ps {
-			sources[i].start(p, m.Seed, m.Replication)
+			sources[i].start(p, m.Seed)
 		}
 		for id := int64(1); id <= n; id++ {
 			// The population whose next arrival is earlier has the next job. At
@@ -189,7 +181,7 @@ func (m Lublin) Jobs(n int64) (iter.Seq[*entity.Job], error) {
 // lublinPopulation is a class that has passed its check, with what the model adds
 // to it.
 type lublinPopulation struct {
-	class      LublinClass
+	class      lublinClass
 	queue      int32
 	processors int
 	weights    []float64 // of equal parts of a day or a week, of mean 1
@@ -205,31 +197,19 @@ func (m Lublin) populations() ([]lublinPopulation, error) {
 	if err := checkProcessors("lublin", p); err != nil {
 		return nil, err
 	}
-	choose := func(own *LublinClass, published func(int) LublinClass) LublinClass {
-		if own != nil {
-			return *own
-		}
-		return published(p)
-	}
 	var ps []lublinPopulation
 	if m.Typed {
 		ps = []lublinPopulation{
-			{class: choose(m.Interactive, LublinInteractive), queue: 0},
-			{class: choose(m.Batch, LublinBatch), queue: 1},
+			{class: lublinInteractive(p), queue: 0},
+			{class: lublinBatch(p), queue: 1},
 		}
 	} else {
-		ps = []lublinPopulation{{class: choose(m.All, LublinAll), queue: -1}}
+		ps = []lublinPopulation{{class: lublinAll(p), queue: -1}}
 	}
 	for i := range ps {
 		ps[i].processors = p
 		ps[i].gapFactor = 1
-		if err := ps[i].class.check(p); err != nil {
-			return nil, fmt.Errorf("lublin: %w", err)
-		}
-		daily, err := ps[i].class.dailyWeights()
-		if err != nil {
-			return nil, fmt.Errorf("lublin: %w", err)
-		}
+		daily := ps[i].class.dailyWeights()
 		ps[i].weights, ps[i].slot = daily[:], lublinBucket
 		if m.Cycle != nil {
 			if err := m.Cycle.Check(); err != nil {
@@ -252,24 +232,17 @@ func (m Lublin) populations() ([]lublinPopulation, error) {
 	return ps, nil
 }
 
+// gapFactor is what the gaps are multiplied by so that the model offers its Load.
 func (m Lublin) gapFactor(ps []lublinPopulation) (float64, error) {
-	factor := m.GapFactor
 	switch {
-	case m.Load != 0 && m.GapFactor != 0:
-		return 0, errors.New("lublin: give Load or GapFactor, not both")
-	case m.Load == 0 && m.GapFactor == 0:
+	case m.Load == 0:
 		return 1, nil
-	case m.Load != 0 && ps[0].processors > mostForLoad:
-		return 0, fmt.Errorf("lublin: a load can be asked for of up to %d processors, not %d; give GapFactor instead", mostForLoad, ps[0].processors)
-	case m.Load != 0:
-		own, err := offeredLoad(ps)
-		if err != nil {
-			return 0, err
-		}
-		factor = own / m.Load
+	case ps[0].processors > mostForLoad:
+		return 0, fmt.Errorf("lublin: a load can be asked for of up to %d processors, not %d", mostForLoad, ps[0].processors)
 	}
+	factor := offeredLoad(ps) / m.Load
 	if !(factor >= 1e-6 && factor <= 1e6) {
-		return 0, fmt.Errorf("lublin: gaps scaled by %v (load %v, gap factor %v); 1e-6 to 1e6 is possible", factor, m.Load, m.GapFactor)
+		return 0, fmt.Errorf("lublin: gaps scaled by %v (load %v); 1e-6 to 1e6 is possible", factor, m.Load)
 	}
 	return factor, nil
 }
@@ -278,46 +251,21 @@ func (m Lublin) gapFactor(ps []lublinPopulation) (float64, error) {
 // jobs, within about a second.
 const mostForLoad = 1 << 24
 
-func offeredLoad(ps []lublinPopulation) (float64, error) {
-	var load float64
+func offeredLoad(ps []lublinPopulation) (load float64) {
 	for _, p := range ps {
 		load += p.class.meanArea(p.processors) / (p.gapFactor * p.class.meanGap() * float64(p.processors))
 	}
-	if math.IsNaN(load) {
-		return 0, errors.New("lublin: the load cannot be computed where the scale of LogGap, Short or Long is 1 or more")
-	}
-	return load, nil
-}
-
-func (c *LublinClass) check(processors int) error {
-	if err := errors.Join(c.LogSize.Check(), c.Short.Check(), c.Long.Check(), c.allHours().Check(), c.Daily.Check()); err != nil {
-		return err
-	}
-	switch {
-	case !(c.SerialProb >= 0 && c.Pow2Prob >= 0 && c.SerialProb+c.Pow2Prob <= 1):
-		return fmt.Errorf("the shares of serial jobs and powers of two must be probabilities of sum <= 1, not %v, %v", c.SerialProb, c.Pow2Prob)
-	case c.LogSize.Low < 0:
-		return fmt.Errorf("sizes from 2^%v", c.LogSize.Low)
-	case math.Floor(math.Exp2(c.LogSize.High)+0.5) > float64(processors):
-		return fmt.Errorf("sizes up to 2^%v on %d processors", c.LogSize.High, processors)
-	case math.IsNaN(c.ShortSlope) || math.IsNaN(c.ShortBase):
-		return errors.New("the share of short jobs is not a number")
-	case c.Short.CDF(lublinMaxLogRun) < 1e-3 || c.Long.CDF(lublinMaxLogRun) < 1e-3:
-		return fmt.Errorf("less than a thousandth of the runtimes would be below e^%d s", lublinMaxLogRun)
-	case c.allHours().CDF(lublinMaxLogGap) < 1e-3:
-		return fmt.Errorf("less than a thousandth of the gaps would be below e^%d s", lublinMaxLogGap)
-	}
-	return nil
+	return load
 }
 
 // allHours is the distribution of ln(gap) over all hours of the day.
-func (c *LublinClass) allHours() Gamma {
+func (c *lublinClass) allHours() Gamma {
 	return Gamma{Shape: c.LogGap.Shape * c.RushRatio, Scale: c.LogGap.Scale}
 }
 
 // dailyWeights says how dense arrivals are in each half-hour from midnight on. The
 // mean of the weights is 1.
-func (c *LublinClass) dailyWeights() (w [lublinBuckets]float64, err error) {
+func (c *lublinClass) dailyWeights() (w [lublinBuckets]float64) {
 	var sum float64
 	for i := lublinDayStart; i < lublinDayStart+lublinBuckets; i++ {
 		share := c.Daily.CDF(float64(i)+0.5) - c.Daily.CDF(float64(i)-0.5)
@@ -326,16 +274,13 @@ func (c *LublinClass) dailyWeights() (w [lublinBuckets]float64, err error) {
 	}
 	for i := range w {
 		w[i] /= sum / lublinBuckets
-		if !(w[i] > 1e-9) {
-			return w, fmt.Errorf("the daily cycle %+v leaves half-hour %d without arrivals", c.Daily, i)
-		}
 	}
-	return w, nil
+	return w
 }
 
 // drawSize draws a job's size. Rounding to a power of two may exceed a machine
 // whose own size is no power of two; then the largest power that fits is taken.
-func (c *LublinClass) drawSize(r *rand.Rand, processors int) int {
+func (c *lublinClass) drawSize(r *rand.Rand, processors int) int {
 	u := r.Float64()
 	if u < c.SerialProb {
 		return 1
@@ -349,9 +294,9 @@ func (c *LublinClass) drawSize(r *rand.Rand, processors int) int {
 
 func log2Floor(n int) int { return bits.Len(uint(n)) - 1 }
 
-// SizeProb is the probability that a job of this class has the given size, on a
+// sizeProb is the probability that a job of this class has the given size, on a
 // machine of the given size.
-func (c *LublinClass) SizeProb(size, processors int) float64 {
+func (c *lublinClass) sizeProb(size, processors int) float64 {
 	if size < 1 || size > processors {
 		return 0
 	}
@@ -371,13 +316,13 @@ func (c *LublinClass) SizeProb(size, processors int) float64 {
 }
 
 // logRun is the distribution of ln(runtime) of a job of the given size.
-func (c *LublinClass) logRun(size int) randvar.HyperGamma {
+func (c *lublinClass) logRun(size int) HyperGamma {
 	p := float64(c.ShortSlope*float64(size)) + c.ShortBase
-	return randvar.HyperGamma{P: min(max(p, 0), 1), First: c.Short, Second: c.Long}
+	return HyperGamma{P: min(max(p, 0), 1), First: c.Short, Second: c.Long}
 }
 
 // drawRun draws a runtime in whole seconds, at least 1.
-func (c *LublinClass) drawRun(r *rand.Rand, size int) float64 {
+func (c *lublinClass) drawRun(r *rand.Rand, size int) float64 {
 	d := c.logRun(size)
 	g := d.Rand(r)
 	for g > lublinMaxLogRun {
@@ -387,7 +332,7 @@ func (c *LublinClass) drawRun(r *rand.Rand, size int) float64 {
 }
 
 // meanArea is the mean of size times runtime.
-func (c *LublinClass) meanArea(processors int) float64 {
+func (c *lublinClass) meanArea(processors int) float64 {
 	short, long := c.Short.ExpMean(lublinMaxLogRun), c.Long.ExpMean(lublinMaxLogRun)
 	shortKept, longKept := c.Short.CDF(lublinMaxLogRun), c.Long.CDF(lublinMaxLogRun)
 	var area float64
@@ -395,14 +340,14 @@ func (c *LublinClass) meanArea(processors int) float64 {
 		p := c.logRun(n).P
 		run := (float64(p*short) + float64((1-p)*long)) / (float64(p*shortKept) + float64((1-p)*longKept))
 		// Cutting to whole seconds takes half a second on average.
-		area += float64(c.SizeProb(n, processors) * float64(n) * (run - 0.5))
+		area += float64(c.sizeProb(n, processors) * float64(n) * (run - 0.5))
 	}
 	return area
 }
 
 // meanGap is the mean gap in seconds over whole days. The daily cycle cancels out
 // of it.
-func (c *LublinClass) meanGap() float64 {
+func (c *lublinClass) meanGap() float64 {
 	d := c.allHours()
 	return d.ExpMean(lublinMaxLogGap) / d.CDF(lublinMaxLogGap)
 }
@@ -414,9 +359,9 @@ type lublinSource struct {
 	size, run *rand.Rand
 }
 
-func (s *lublinSource) start(p lublinPopulation, seed, replication uint64) {
+func (s *lublinSource) start(p lublinPopulation, seed uint64) {
 	stream := func(component string) *rand.Rand {
-		return des.NewStream(seed, replication, "lublin."+component, uint64(p.queue+1))
+		return des.NewStream(seed, 0, "lublin."+component, uint64(p.queue+1))
 	}
 	s.lublinPopulation = p
 	s.size, s.run = stream("size"), stream("run")

@@ -9,11 +9,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/stat"
-	"pgregory.net/rapid"
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
-	"github.com/gridslot/gridslot/workload/internal/randvar"
 )
 
 // generator is what the models that make jobs have in common.
@@ -93,20 +91,6 @@ func TestPoissonModelsReachTheLoad(t *testing.T) {
 	require.InEpsilon(t, 0.7, offered(t, Feitelson{Load: 0.7, TimeUnit: 600, MaxRuns: 10}, 100_000), 0.08)
 }
 
-func TestDowneySpeedupIsConsistent(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		a := rapid.Float64Range(1, 500).Draw(t, "A")
-		sigma := rapid.Float64Range(0, 5).Draw(t, "sigma")
-		n := rapid.Float64Range(1, 2000).Draw(t, "n")
-		require.InEpsilon(t, 1, DowneySpeedup(1, a, sigma), 1e-9)
-		s := DowneySpeedup(n, a, sigma)
-		require.LessOrEqual(t, s, min(n, a)*(1+1e-9))
-		require.GreaterOrEqual(t, DowneySpeedup(n+1, a, sigma), s*(1-1e-9), "more processors never slow down")
-	})
-	require.Equal(t, 8.0, DowneySpeedup(8, 20, 0), "without variation the speedup is perfect")
-	require.InEpsilon(t, DowneySpeedup(7, 20, 1), DowneySpeedup(7, 20, 1+1e-12), 1e-9, "both forms agree at sigma 1")
-}
-
 func TestDowneyWorkIsItsLogUniform(t *testing.T) {
 	jobs, err := Downey{MeanGap: 100, Parallelism: LogUniform{Min: 1, Max: 1}}.Jobs(20_000)
 	require.NoError(t, err)
@@ -136,9 +120,9 @@ func TestFeitelsonRepeatsJobs(t *testing.T) {
 		}
 		end = j.Submit + j.Runtime
 	}
-	want := randvar.Zipf{Order: 2.5, N: 1000}.Mean() // 1.95; the tail is heavy
+	want := Zipf{Order: 2.5, N: 1000}.Mean() // 1.95; the tail is heavy
 	require.InEpsilon(t, want, 50_000/float64(firstRuns), 0.06)
-	require.InDelta(t, randvar.Zipf{Order: 1.5, N: 128}.Prob(1), share(sizes, func(x float64) bool { return x == 1 }), 0.015)
+	require.InDelta(t, Zipf{Order: 1.5, N: 128}.Prob(1), share(sizes, func(x float64) bool { return x == 1 }), 0.015)
 }
 
 func TestARunOfFeitelsonsComesWhenTheOneBeforeHasEnded(t *testing.T) {

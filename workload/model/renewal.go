@@ -31,9 +31,9 @@ type Renewal struct {
 	MeanGap, Load float64
 	// Cycle says when jobs come during days and weeks; nil is evenly.
 	Cycle *Cycle
-	// Seed and Replication determine the random streams, one per component
+	// Seed determines the random streams, one per component
 	// (arrival, size, run).
-	Seed, Replication uint64
+	Seed uint64
 }
 
 // Check returns an error if the parameters make no sense.
@@ -66,9 +66,9 @@ func (m Renewal) Jobs(n int64) (iter.Seq[*entity.Job], error) {
 		m.Gap = Exponential{Scale: 1}
 	}
 	return func(yield func(*entity.Job) bool) {
-		arrival := des.NewStream(m.Seed, m.Replication, "renewal.arrival")
-		size := des.NewStream(m.Seed, m.Replication, "renewal.size")
-		run := des.NewStream(m.Seed, m.Replication, "renewal.run")
+		arrival := des.NewStream(m.Seed, 0, "renewal.arrival")
+		size := des.NewStream(m.Seed, 0, "renewal.size")
+		run := des.NewStream(m.Seed, 0, "renewal.run")
 		var clock float64
 		for id := int64(1); id <= n; id++ {
 			clock += float64(factor * m.Gap.Rand(arrival))

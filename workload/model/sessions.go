@@ -10,7 +10,6 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
-	"github.com/gridslot/gridslot/workload/internal/randvar"
 )
 
 // Sessions generates jobs by users who work in sessions. A user comes, submits a batch of
@@ -50,9 +49,9 @@ type Sessions struct {
 	MeanGap, Load float64
 	// Cycle says when sessions begin during days and weeks; nil is evenly.
 	Cycle *Cycle
-	// Seed and Replication determine the random streams: one for the beginnings of
+	// Seed determines the random streams: one for the beginnings of
 	// sessions, and one for each session.
-	Seed, Replication uint64
+	Seed uint64
 }
 
 func (m Sessions) withDefaults() Sessions {
@@ -91,7 +90,7 @@ func (m Sessions) Check() error {
 // under way are kept in memory.
 func (m Sessions) Jobs(n int64) (iter.Seq[*entity.Job], error) {
 	m = m.withDefaults()
-	of, users := sizes{m.Size, m.Processors}, randvar.Zipf{Order: m.Activity, N: m.Users}
+	of, users := sizes{m.Size, m.Processors}, Zipf{Order: m.Activity, N: m.Users}
 	if err := errors.Join(checkCount("sessions", n), checkProcessors("sessions", m.Processors)); err != nil {
 		return nil, err
 	}
@@ -109,13 +108,13 @@ func (m Sessions) Jobs(n int64) (iter.Seq[*entity.Job], error) {
 		return nil, fmt.Errorf("sessions: %w", err)
 	}
 	return func(yield func(*entity.Job) bool) {
-		arrival := des.NewStream(m.Seed, m.Replication, "sessions.arrival")
+		arrival := des.NewStream(m.Seed, 0, "sessions.arrival")
 		var under agenda[*session]
 		var clock float64
 		var newest *session
 		begin := func(key uint64) {
 			clock += float64(gap * arrival.ExpFloat64())
-			newest = &session{random: des.NewStream(m.Seed, m.Replication, "sessions.session", key), key: key}
+			newest = &session{random: des.NewStream(m.Seed, 0, "sessions.session", key), key: key}
 			newest.user = int32(users.Rand(newest.random))
 			newest.batches = atLeastOne(m.Batches, newest.random)
 			under.add(at(clock), newest)

@@ -7,7 +7,6 @@ import (
 	"cmp"
 	"fmt"
 	"iter"
-	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -33,17 +32,6 @@ type Tsafrir struct {
 	// the longest estimate or runtime of the jobs at hand, rounded up to a
 	// minute.
 	Max des.Time
-	// Values is the number of distinct estimates; 0 means as many as real logs
-	// with that number of jobs have.
-	Values int
-	// PowerLaw takes Values from the authors' alternative fit, 0.653566
-	// n^0.547761, instead of the piecewise linear one.
-	PowerLaw bool
-	// Known are values whose popularity is known, at most 20 (19 without Max).
-	// They take the places of the nearest popular values and popularities, and
-	// the model fills in the rest around them. If the runtimes do not fit under
-	// the modelled estimates, it helps to give the number of jobs that use Max.
-	Known []EstimateBin
 }
 
 // EstimateBin is one value of a histogram of estimates.
@@ -126,7 +114,7 @@ type NoEstimatesError struct {
 }
 
 func (e *NoEstimatesError) Error() string {
-	return fmt.Sprintf("tsafrir: %d jobs run %v s or longer, but at most %d modelled estimates (maximum %v s) are above %v s: raise the maximum, or say how many jobs use it (Known)",
+	return fmt.Sprintf("tsafrir: %d jobs run %v s or longer, but at most %d modelled estimates (maximum %v s) are above %v s: raise the maximum",
 		e.Jobs, e.Runtime, e.Jobs-1, e.Max, e.Estimate)
 }
 
@@ -197,24 +185,9 @@ func (t Tsafrir) Histogram(n int, r *rand.Rand) ([]EstimateBin, error) {
 		return nil, fmt.Errorf("tsafrir: estimates for %d jobs", n)
 	case t.Max < des.Hour || t.Max > des.Forever/4:
 		return nil, fmt.Errorf("tsafrir: the longest estimate must be at least an hour, not %v s", t.Max)
-	case t.Values < 0:
-		return nil, fmt.Errorf("tsafrir: %d distinct estimates", t.Values)
 	}
-	if err := t.checkKnown(n); err != nil {
-		return nil, err
-	}
-	values := t.Values
-	if values == 0 {
-		values = max(t.typicalValues(n), len(t.Known))
-	}
-	limit := int64(t.Max / des.Second)
-	known := make(map[int64]int, len(t.Known)) // jobs by seconds
-	for _, b := range t.Known {
-		known[int64(b.Estimate/des.Second)] = b.Jobs
-	}
-	times := mergeTimes(headTimes(limit), known)
-	sizes, reserved := mergeSizes(headSizes(), known, limit, n)
-	ranks := drawHeadRanks(r, times, reserved)
+	values, limit := typicalValues(n), int64(t.Max/des.Second)
+	times, sizes, ranks := headTimes(limit), headSizes(), drawHeadRanks(r)
 	percent := make(map[int64]float64, values)
 	for i, at := range times {
 		percent[at] = sizes[ranks[i]-1]
@@ -229,24 +202,16 @@ func (t Tsafrir) Histogram(n int, r *rand.Rand) ([]EstimateBin, error) {
 
 	bins := make([]EstimateBin, 0, len(percent))
 	for _, at := range slices.Sorted(slices.Values(append(times, tail...))) {
-		jobs, isKnown := known[at]
-		if !isKnown {
-			jobs = max(1, int(math.Round(percent[at]*float64(n)/100)))
-		}
+		jobs := max(1, int(math.Round(percent[at]*float64(n)/100)))
 		bins = append(bins, EstimateBin{des.Time(at) * des.Second, jobs})
 	}
-	if !adjustTo(n, bins, known) {
-		return nil, fmt.Errorf("tsafrir: the known estimates are of fewer than %d jobs, and there is no other value", n)
-	}
+	adjustTo(n, bins)
 	bins[len(bins)-1].Estimate = t.Max // with its fraction of a second, if it has one
 	return slices.DeleteFunc(bins, func(b EstimateBin) bool { return b.Jobs == 0 }), nil
 }
 
-// typicalValues is how many distinct estimates a log of n jobs has.
-func (t Tsafrir) typicalValues(n int) int {
-	if t.PowerLaw {
-		return int(math.Round(0.653566 * math.Pow(float64(n), 0.547761)))
-	}
+// typicalValues is how many distinct estimates a log of n jobs has: the authors' fit, piecewise linear.
+func typicalValues(n int) int {
 	points := [...]struct{ jobs, values int }{
 		{0, 0}, {20, 10}, {200, 20}, {1000, 35}, {10_000, 90}, {70_000, 340}, {250_000, 565},
 	}
@@ -257,32 +222,6 @@ func (t Tsafrir) typicalValues(n int) int {
 		}
 	}
 	return points[len(points)-1].values
-}
-
-// checkKnown reports known bins that cannot be met with n jobs.
-func (t Tsafrir) checkKnown(n int) error {
-	seen := make(map[des.Time]bool)
-	sum, others := 0, 0
-	for _, b := range t.Known {
-		at := b.Estimate / des.Second
-		switch {
-		case at < 1 || b.Estimate > t.Max:
-			return fmt.Errorf("tsafrir: a known estimate of %v s; the maximum is %v s", b.Estimate, t.Max)
-		case b.Jobs < 0 || b.Jobs > n-sum:
-			return fmt.Errorf("tsafrir: %d jobs of known estimate %v s, %d in all", b.Jobs, b.Estimate, n)
-		case seen[at]:
-			return fmt.Errorf("tsafrir: the known estimate %v s twice", b.Estimate)
-		}
-		seen[at] = true
-		sum += b.Jobs
-		if at != t.Max/des.Second {
-			others++
-		}
-	}
-	if others >= tsafrirHead {
-		return fmt.Errorf("tsafrir: %d known estimates below the maximum; at most %d are possible", others, tsafrirHead-1)
-	}
-	return nil
 }
 
 // commonTimes are the popular estimates that all four logs have in common.
@@ -318,115 +257,6 @@ func headTimes(limit int64) []int64 {
 	return times
 }
 
-// mergeTimes puts the known times into the head, each in the place of the
-// nearest time that is not known. Times that are not common to the four logs are
-// replaced first; the maximum is never replaced.
-func mergeTimes(times []int64, known map[int64]int) []int64 {
-	var fresh []int64
-	for _, at := range slices.Sorted(maps.Keys(known)) {
-		if !slices.Contains(times, at) {
-			fresh = append(fresh, at)
-		}
-	}
-	common := commonTimes()
-	for _, giveUpCommon := range []bool{false, true} {
-		type swap struct{ known, place int }
-		var swaps []swap
-		for k := range fresh {
-			for place := 1; place < len(times); place++ {
-				_, isKnown := known[times[place]]
-				if !isKnown && slices.Contains(common, times[place]) == giveUpCommon {
-					swaps = append(swaps, swap{k, place})
-				}
-			}
-		}
-		distance := func(s swap) int64 { return max(fresh[s.known]-times[s.place], times[s.place]-fresh[s.known]) }
-		slices.SortStableFunc(swaps, func(a, b swap) int { return cmp.Compare(distance(a), distance(b)) })
-		placed := make([]bool, len(fresh))
-		replaced := make([]bool, len(times))
-		merged := slices.Clone(times)
-		for _, s := range swaps {
-			if !placed[s.known] && !replaced[s.place] {
-				placed[s.known], replaced[s.place] = true, true
-				merged[s.place] = fresh[s.known]
-			}
-		}
-		times = merged
-		var rest []int64
-		for k, at := range fresh {
-			if !placed[k] {
-				rest = append(rest, at)
-			}
-		}
-		fresh = rest
-	}
-	slices.Sort(times[1:])
-	return times
-}
-
-// mergeSizes puts the popularities of the known times, in percent of n jobs,
-// among those of the head, each in the place of the nearest one. It scales the
-// others so that the head keeps its share of the jobs, and returns the rank of
-// each known time.
-func mergeSizes(percent [tsafrirHead]float64, known map[int64]int, limit int64, n int) ([tsafrirHead]float64, map[int64]int) {
-	if len(known) == 0 {
-		return percent, nil
-	}
-	share := func(at int64) float64 { return 100 * float64(known[at]) / float64(n) }
-	if _, ok := known[limit]; ok {
-		rest := max(tsafrirHeadShare-share(limit), 0) / (tsafrirHeadShare - percent[0])
-		percent[0] = share(limit)
-		for i := 1; i < tsafrirHead; i++ {
-			percent[i] *= rest
-		}
-		slices.SortFunc(percent[:], func(a, b float64) int { return cmp.Compare(b, a) })
-	}
-	type size struct {
-		percent float64
-		known   int64 // the time it is of, or 0
-	}
-	var sizes [tsafrirHead]size
-	for i, p := range percent {
-		sizes[i].percent = p
-	}
-	byJobs := slices.Sorted(maps.Keys(known))
-	slices.SortStableFunc(byJobs, func(a, b int64) int { return known[b] - known[a] })
-	for _, at := range byJobs {
-		nearest := -1
-		for i, s := range sizes {
-			if s.known != 0 || (i == 0 && at != limit) { // the first place is kept for the maximum
-				continue
-			}
-			if nearest < 0 || math.Abs(s.percent-share(at)) < math.Abs(sizes[nearest].percent-share(at)) {
-				nearest = i
-			}
-		}
-		sizes[nearest] = size{share(at), at}
-	}
-	var ofKnown, ofOthers float64
-	for _, s := range sizes {
-		if s.known != 0 {
-			ofKnown += s.percent
-		} else {
-			ofOthers += s.percent
-		}
-	}
-	for i := range sizes {
-		if sizes[i].known == 0 && ofOthers > 0 {
-			sizes[i].percent *= max(tsafrirHeadShare-ofKnown, 0) / ofOthers
-		}
-	}
-	slices.SortStableFunc(sizes[1:], func(a, b size) int { return cmp.Compare(b.percent, a.percent) })
-	ranks := make(map[int64]int, len(known))
-	for i, s := range sizes {
-		percent[i] = s.percent
-		if s.known != 0 {
-			ranks[s.known] = i + 1
-		}
-	}
-	return percent, ranks
-}
-
 // headSizes is the percentage of jobs by popularity rank, the most popular
 // first. It is an exponential function of the rank; the first rank gets what the
 // others leave of the head's share.
@@ -439,12 +269,11 @@ func headSizes() (percent [tsafrirHead]float64) {
 	return percent
 }
 
-// drawHeadRanks draws how popular each of the head's times is. Known times have
-// their reserved ranks, and the maximum has the first rank unless it is known.
-// The other times draw from a pool. It grows by the ranks in their row of
-// tsafrirRanks, one for every log, and the more popular of two random ranks in
-// it is taken. A rank that no log has in a later row must be taken now.
-func drawHeadRanks(r *rand.Rand, times []int64, reserved map[int64]int) (ranks [tsafrirHead]int) {
+// drawHeadRanks draws how popular each of the head's times is. The maximum has the first rank. The
+// others draw from a pool, which grows by the ranks in their row of tsafrirRanks, one for every log:
+// the more popular of two random ranks in it is taken. A rank that no log has in a later row must be
+// taken now.
+func drawHeadRanks(r *rand.Rand) (ranks [tsafrirHead]int) {
 	var latest [tsafrirHead + 1]int // row
 	for row, logs := range tsafrirRanks {
 		for _, rank := range logs {
@@ -452,24 +281,19 @@ func drawHeadRanks(r *rand.Rand, times []int64, reserved map[int64]int) (ranks [
 		}
 	}
 	var taken [tsafrirHead + 1]bool
-	for _, rank := range reserved {
-		taken[rank] = true
-	}
-	var pool []int
+	var pool []int // ranks of this row and those before that are not taken, as often as logs have them
 	for row, logs := range tsafrirRanks {
 		for _, rank := range logs {
 			if !taken[rank] {
 				pool = append(pool, rank)
 			}
 		}
-		rank := reserved[times[row]] // 0 where the time is not known
-		if rank == 0 && row == 0 {
+		rank := 0
+		if row == 0 {
 			rank = 1
 		}
 		for due := 1; due <= tsafrirHead && rank == 0; due++ {
-			// Reserved ranks may leave the pool empty; then the first rank that
-			// is left is taken.
-			if !taken[due] && (latest[due] <= row || len(pool) == 0) {
+			if !taken[due] && latest[due] <= row {
 				rank = due
 			}
 		}
@@ -521,26 +345,20 @@ func tailSizes(n int) []float64 {
 	return percent
 }
 
-// adjustTo changes the numbers of jobs of the values that are not known, so that
-// all bins sum to n. It goes through the bins from the fullest on, as often as
-// needed: first it changes them in proportion, then by one job each, then down to
-// one job, and at last down to none. It reports whether that was possible.
-func adjustTo(n int, bins []EstimateBin, known map[int64]int) bool {
-	left, sum := n, 0 // sum is the number of jobs in the bins that may change
-	var order []*EstimateBin
+// adjustTo changes the numbers of jobs of the values so that all bins sum to n. It goes through the
+// bins from the fullest on, as often as needed: first it changes them in proportion, then by one job
+// each, then down to one job, and at last down to none.
+func adjustTo(n int, bins []EstimateBin) {
+	left, sum := n, 0
+	order := make([]*EstimateBin, len(bins))
 	for i := range bins {
 		left -= bins[i].Jobs
-		if _, isKnown := known[int64(bins[i].Estimate/des.Second)]; !isKnown {
-			sum += bins[i].Jobs
-			order = append(order, &bins[i])
-		}
+		sum += bins[i].Jobs
+		order[i] = &bins[i]
 	}
 	sign := 1
 	if left < 0 {
 		sign, left = -1, -left
-	}
-	if left > 0 && len(order) == 0 {
-		return false
 	}
 	for attempt := 0; left > 0; attempt++ {
 		slices.SortStableFunc(order, func(a, b *EstimateBin) int { return b.Jobs - a.Jobs })
@@ -566,5 +384,4 @@ func adjustTo(n int, bins []EstimateBin, known map[int64]int) bool {
 			left -= by
 		}
 	}
-	return true
 }

@@ -18,9 +18,8 @@ func estimateStream(seed uint64) *rand.Rand { return des.NewStream(seed, 0, "tsa
 
 func TestTsafrirNumberOfValues(t *testing.T) {
 	for n, want := range map[int]int{1: 1, 20: 10, 200: 20, 1000: 35, 10_000: 90, 50_000: 257, 70_000: 340, 250_000: 565, 1_000_000: 565} {
-		require.Equal(t, want, Tsafrir{}.typicalValues(n), "%d jobs", n)
+		require.Equal(t, want, typicalValues(n), "%d jobs", n)
 	}
-	require.Equal(t, 101, Tsafrir{PowerLaw: true}.typicalValues(10_000)) // 101.46
 }
 
 func TestTsafrirHeadSizesAreThePublishedPercentages(t *testing.T) {
@@ -40,7 +39,7 @@ func TestTsafrirHeadTimesOf18Hours(t *testing.T) {
 
 func TestTsafrirRanksOfTheHead(t *testing.T) {
 	for seed := range uint64(200) {
-		ranks := drawHeadRanks(estimateStream(seed), headTimes(18*3600), nil)
+		ranks := drawHeadRanks(estimateStream(seed))
 		require.Equal(t, 1, ranks[0], "the maximum is the most popular")
 		sorted := slices.Clone(ranks[:])
 		slices.Sort(sorted)
@@ -111,11 +110,7 @@ func TestTsafrirOnLublinRuntimes(t *testing.T) {
 func TestTsafrirHistogramSumsUp(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.OneOf(rapid.IntRange(1, 50), rapid.IntRange(51, 20_000)).Draw(t, "n")
-		cfg := Tsafrir{
-			Max:      des.Time(rapid.Int64Range(3600, 3_000_000).Draw(t, "max")) * des.Second,
-			Values:   rapid.IntRange(0, 300).Draw(t, "values"),
-			PowerLaw: rapid.Bool().Draw(t, "power law"),
-		}
+		cfg := Tsafrir{Max: des.Time(rapid.Int64Range(3600, 3_000_000).Draw(t, "max")) * des.Second}
 		bins, err := cfg.Histogram(n, estimateStream(rapid.Uint64().Draw(t, "seed")))
 		require.NoError(t, err)
 		sum := 0
@@ -130,85 +125,6 @@ func TestTsafrirHistogramSumsUp(t *testing.T) {
 		require.Equal(t, n, sum)
 		require.Equal(t, cfg.Max, bins[len(bins)-1].Estimate)
 	})
-}
-
-func TestTsafrirKeepsKnownEstimates(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		n := rapid.IntRange(500, 5000).Draw(t, "n")
-		cfg := Tsafrir{Max: 18 * des.Hour}
-		// Some on popular times, some not, perhaps the maximum.
-		minutes := rapid.SliceOfNDistinct(rapid.OneOf(rapid.SampledFrom([]int{5, 60, 240, 18 * 60}), rapid.IntRange(1, 18*60)), 1, 12, rapid.ID[int]).Draw(t, "minutes")
-		left := n
-		for _, m := range minutes {
-			jobs := rapid.IntRange(0, left/2).Draw(t, "jobs")
-			left -= jobs
-			cfg.Known = append(cfg.Known, EstimateBin{des.Time(m) * des.Minute, jobs})
-		}
-		bins, err := cfg.Histogram(n, estimateStream(rapid.Uint64().Draw(t, "seed")))
-		require.NoError(t, err)
-		got := make(map[des.Time]int)
-		sum := 0
-		for _, b := range bins {
-			require.Zero(t, got[b.Estimate])
-			got[b.Estimate] = b.Jobs
-			sum += b.Jobs
-		}
-		require.Equal(t, n, sum)
-		for _, b := range cfg.Known {
-			require.Equal(t, b.Jobs, got[b.Estimate], "%v", b.Estimate)
-		}
-	})
-}
-
-func TestTsafrirKnownTimesReplaceTheNearestUncommonOnes(t *testing.T) {
-	const hour = 3600
-	head := headTimes(18 * hour)
-	// 13, 14, 15, 16 and 17 h are the ones that not all logs have.
-	merged := mergeTimes(slices.Clone(head), map[int64]int{60: 5, 14*hour + 60: 5, 4 * hour: 5})
-	require.NotContains(t, merged, int64(14*hour))
-	require.NotContains(t, merged, int64(13*hour))
-	require.Contains(t, merged, int64(60))
-	require.Contains(t, merged, int64(14*hour+60))
-	require.Equal(t, int64(18*hour), merged[0])
-	require.Len(t, merged, 20)
-	require.True(t, slices.IsSorted(merged[1:]))
-}
-
-func TestTsafrirKnownMaximumMakesRoomForLongRuntimes(t *testing.T) {
-	runtimes := make([]des.Time, 1000)
-	for i := range runtimes {
-		runtimes[i] = des.Minute
-		if i < 400 {
-			runtimes[i] = 18 * des.Hour
-		}
-	}
-	cfg := Tsafrir{Max: 18 * des.Hour}
-	_, err := cfg.Estimates(runtimes, estimateStream(1))
-	require.Error(t, err)
-	cfg.Known = []EstimateBin{{18 * des.Hour, 450}}
-	_, err = cfg.Estimates(runtimes, estimateStream(1))
-	require.NoError(t, err)
-}
-
-func TestTsafrirRefusesImpossibleKnownEstimates(t *testing.T) {
-	many := make([]EstimateBin, 20)
-	for i := range many {
-		many[i] = EstimateBin{des.Time(i+1) * des.Minute, 1}
-	}
-	for _, known := range [][]EstimateBin{
-		{{19 * des.Hour, 1}},
-		{{0, 1}},
-		{{des.Hour, -1}},
-		{{des.Hour, 60}, {2 * des.Hour, 60}},
-		{{des.Hour, 1}, {des.Hour, 1}},
-		many,
-	} {
-		_, err := Tsafrir{Max: 18 * des.Hour, Known: known}.Histogram(100, estimateStream(1))
-		require.Error(t, err, "%v", known)
-	}
-	all := append(many[:19:19], EstimateBin{18 * des.Hour, 1})
-	_, err := Tsafrir{Max: 18 * des.Hour, Known: all, Values: 20}.Histogram(100, estimateStream(1))
-	require.ErrorContains(t, err, "no other value")
 }
 
 func TestTsafrirEstimatesCoverTheRuntimes(t *testing.T) {
@@ -271,7 +187,7 @@ func TestTsafrirFailsWhereRuntimesAreTooLong(t *testing.T) {
 }
 
 func TestTsafrirRefusesNonsense(t *testing.T) {
-	for _, cfg := range []Tsafrir{{}, {Max: 59 * des.Minute}, {Max: des.Forever}, {Max: des.Hour, Values: -1}} {
+	for _, cfg := range []Tsafrir{{}, {Max: 59 * des.Minute}, {Max: des.Forever}} {
 		_, err := cfg.Histogram(100, estimateStream(1))
 		require.Error(t, err, "%+v", cfg)
 	}

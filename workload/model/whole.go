@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-
-	"github.com/gridslot/gridslot/workload/internal/randvar"
 )
 
 // round is to the nearest whole number, halves up.
@@ -18,7 +16,7 @@ func round(x float64) float64 { return math.Floor(x + 0.5) }
 // other a distribution function without steps.
 func below(d Distribution, x float64) float64 {
 	switch d := d.(type) {
-	case randvar.Finite:
+	case Finite:
 		var p float64
 		for v, share := range d.Values() {
 			if v < x {
@@ -58,7 +56,7 @@ func (s sizes) rand(r *rand.Rand) int {
 // mean is the mean of what rand draws. It looks at every size.
 func (s sizes) mean() float64 {
 	var sum, kept float64
-	if d, ok := s.of.(randvar.Finite); ok {
+	if d, ok := s.of.(Finite); ok {
 		for v, p := range d.Values() {
 			if x := round(v); x >= 1 && x <= float64(s.most) {
 				sum += float64(x * p)
@@ -87,7 +85,7 @@ func atLeastOne(d Distribution, r *rand.Rand) float64 { return max(round(d.Rand(
 // From one whole number to the next the two differ by what a chord differs from a curve,
 // which is nothing where the curve is smooth: only the beginning counts.
 func meanAtLeastOne(d Distribution) float64 {
-	if d, ok := d.(randvar.Finite); ok {
+	if d, ok := d.(Finite); ok {
 		var mean float64
 		for v, p := range d.Values() {
 			mean += float64(max(round(v), 1) * p)

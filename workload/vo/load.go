@@ -11,7 +11,7 @@ import (
 	"slices"
 
 	"github.com/gridslot/gridslot/des"
-	"github.com/gridslot/gridslot/workload/internal/randvar"
+	"github.com/gridslot/gridslot/workload/model"
 )
 
 // Level is how much of a node its owner uses.
@@ -30,7 +30,7 @@ type Level interface {
 // tenths.
 type HypergeometricLevel struct{ Lo, Hi float64 }
 
-var levelCount = randvar.Hypergeometric{Population: 1000, Marked: 150, Draws: 30}
+var levelCount = model.Hypergeometric{Population: 1000, Marked: 150, Draws: 30}
 
 func (l HypergeometricLevel) tenths() Range { return Range{l.Lo, l.Hi}.or(Range{1, 5}) }
 
@@ -53,7 +53,7 @@ func (l HypergeometricLevel) Rand(r *rand.Rand) float64 {
 // everywhere in these environments.
 type NormalLevel struct{ Lo, Hi, Mode float64 }
 
-func (l NormalLevel) distribution() randvar.TruncatedNormal {
+func (l NormalLevel) distribution() model.TruncatedNormal {
 	l = cmp.Or(l, NormalLevel{0.9, 2.0, 1.5})
 	return thirds(Range{l.Lo, l.Hi}, l.Mode)
 }
@@ -82,8 +82,8 @@ func checkTenths(g Range) error {
 
 // thirds is the truncated normal of these environments: its standard deviation
 // is a third of half its range.
-func thirds(g Range, mode float64) randvar.TruncatedNormal {
-	return randvar.TruncatedNormal{Mu: mode, Sigma: (g.Max - g.Min) / 6, Min: g.Min, Max: g.Max}
+func thirds(g Range, mode float64) model.TruncatedNormal {
+	return model.TruncatedNormal{Mu: mode, Sigma: (g.Max - g.Min) / 6, Min: g.Min, Max: g.Max}
 }
 
 // Load generates owners' tasks on one node: a level is drawn, then tasks of

@@ -11,7 +11,7 @@ import (
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/flow"
-	"github.com/gridslot/gridslot/workload/internal/randvar"
+	"github.com/gridslot/gridslot/workload/model"
 )
 
 // Nodes generates the nodes of a domain, IDs from 1.
@@ -89,7 +89,7 @@ func (c Nodes) Generate(seed, replication uint64) ([]*entity.Node, error) {
 	prices := des.NewStream(seed, replication, "vo.price")
 	values := des.NewStream(seed, replication, "vo.q")
 	sigma := cmp.Or(c.PriceSpread, 0.2)
-	deviation := randvar.TruncatedNormal{Sigma: sigma, Min: -3 * sigma, Max: 3 * sigma}
+	deviation := model.TruncatedNormal{Sigma: sigma, Min: -3 * sigma, Max: 3 * sigma}
 
 	made := make([]entity.Node, cmp.Or(c.Count, 100))
 	nodes := make([]*entity.Node, len(made))

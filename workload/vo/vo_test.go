@@ -11,7 +11,7 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
-	"github.com/gridslot/gridslot/workload/internal/randvar"
+	"github.com/gridslot/gridslot/workload/model"
 	"github.com/gridslot/gridslot/workload/vo"
 )
 
@@ -59,7 +59,7 @@ func TestPriceFollowsTheMarketButForADeviation(t *testing.T) {
 		sum += d
 		squares += d * d
 	}
-	cut := randvar.TruncatedNormal{Sigma: 0.2, Min: -0.6, Max: 0.6}
+	cut := model.TruncatedNormal{Sigma: 0.2, Min: -0.6, Max: 0.6}
 	require.InDelta(t, 0, sum/count, 0.006)
 	require.InDelta(t, cut.Variance(), squares/count, 0.002)
 }
@@ -144,7 +144,7 @@ func TestTasksOverSeveralHorizonsAreCutAtTheFirst(t *testing.T) {
 
 func TestLevelsLieBetweenTheirTenths(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
-	count := randvar.Hypergeometric{Population: 1000, Marked: 150, Draws: 30}
+	count := model.Hypergeometric{Population: 1000, Marked: 150, Draws: 30}
 	var mean, mass float64 // of k, given 0 < k < 10
 	for k := 1; k < 10; k++ {
 		mean += float64(k) * count.Prob(k)

@@ -13,7 +13,7 @@ import (
 	"github.com/gridslot/gridslot/policy/preempt"
 	"github.com/gridslot/gridslot/traces"
 	"github.com/gridslot/gridslot/workload"
-	"github.com/gridslot/gridslot/workload/speedup"
+	"github.com/gridslot/gridslot/workload/model"
 )
 
 // resizes counts how often jobs were resized.
@@ -31,7 +31,7 @@ func main() {
 		log.Fatal(err)
 	}
 	// Half to twice the processors that a job asks for, in eight shapes at most.
-	molded := speedup.Moldable{Model: speedup.Amdahl{Serial: 0.05}, From: 0.5, To: 2, Most: 8}
+	molded := model.Moldable{Model: model.Amdahl{Serial: 0.05}, From: 0.5, To: 2, Most: 8}
 	simulate := func(name string, p entity.Policy, moldable bool) {
 		sim := des.New(des.Config{Seed: 1})
 		rec, resized := metrics.NewRecorder(), new(resizes)

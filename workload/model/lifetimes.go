@@ -1,6 +1,6 @@
 // The distributions of the times between failures and of repairs.
 
-package randvar
+package model
 
 import (
 	"errors"

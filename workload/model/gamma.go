@@ -1,6 +1,6 @@
 // The gamma distribution by shape and scale, as the workload papers state it.
 
-package randvar
+package model
 
 import (
 	"errors"

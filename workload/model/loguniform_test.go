@@ -1,4 +1,4 @@
-package randvar
+package model
 
 import (
 	"fmt"

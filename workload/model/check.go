@@ -1,6 +1,6 @@
 // Shared tests of parameters.
 
-package randvar
+package model
 
 import (
 	"fmt"

@@ -1,7 +1,7 @@
 // The hyper-Erlang distribution of common order, and the fit of its four
 // parameters to three moments: gaps and runtimes of the Jann model.
 
-package randvar
+package model
 
 import (
 	"errors"

@@ -1,7 +1,7 @@
 // The battery: what every distribution must pass. A new one gets these checks
 // by a line in its own test.
 
-package randvar
+package model
 
 import (
 	"math"
@@ -17,17 +17,17 @@ import (
 const batteryDraws = 100_000
 
 type continuous interface {
-	Distribution[float64]
+	DistributionOf[float64]
 	CDF(float64) float64
 }
 
 type discrete interface {
-	Distribution[int]
+	DistributionOf[int]
 	Prob(int) float64
 }
 
 // draw takes a sample, and another one from the same stream to compare.
-func draw[T constraints.Integer | constraints.Float](t *testing.T, d Distribution[T]) []float64 {
+func draw[T constraints.Integer | constraints.Float](t *testing.T, d DistributionOf[T]) []float64 {
 	t.Helper()
 	require.NoError(t, d.Check())
 	sample := func() []float64 {

@@ -1,6 +1,6 @@
 // The Zipf distribution: sizes and repetitions in Feitelson's 1996 model.
 
-package randvar
+package model
 
 import (
 	"fmt"

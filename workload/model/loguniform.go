@@ -1,6 +1,6 @@
 // The log-uniform distribution: total work and parallelism in Downey's model.
 
-package randvar
+package model
 
 import (
 	"errors"

@@ -1,6 +1,6 @@
 // The hyper-gamma distribution: log runtimes of the Lublin-Feitelson model.
 
-package randvar
+package model
 
 import (
 	"errors"

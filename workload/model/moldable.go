@@ -1,4 +1,6 @@
-package speedup
+// Speed-ups, and rigid jobs made moldable by them.
+
+package model
 
 import (
 	"fmt"
@@ -8,19 +10,19 @@ import (
 	"github.com/gridslot/gridslot/entity"
 )
 
-// Model is how many times as fast as on one processor a job runs on n of them. It
+// SpeedUp is how many times as fast as on one processor a job runs on n of them. It
 // does not fall with n.
-type Model interface {
-	// Speedup is for a job that was made for so many processors, on n of them.
-	Speedup(made, n int) float64
+type SpeedUp interface {
+	// SpeedUp is for a job that was made for so many processors, on n of them.
+	SpeedUp(made, n int) float64
 	Check() error
 }
 
 // Linear is the speed-up of work that can be divided at will: n.
 type Linear struct{}
 
-// Speedup is n.
-func (Linear) Speedup(_, n int) float64 { return float64(n) }
+// SpeedUp is n.
+func (Linear) SpeedUp(_, n int) float64 { return float64(n) }
 
 // Check finds nothing wrong.
 func (Linear) Check() error { return nil }
@@ -29,8 +31,8 @@ func (Linear) Check() error { return nil }
 // processor, is serial (Amdahl 1967): 1 / (s + (1-s)/n).
 type Amdahl struct{ Serial float64 }
 
-// Speedup is Amdahl's law.
-func (a Amdahl) Speedup(_, n int) float64 {
+// SpeedUp is Amdahl's law.
+func (a Amdahl) SpeedUp(_, n int) float64 {
 	return 1 / (a.Serial + (1-a.Serial)/float64(n))
 }
 
@@ -42,7 +44,7 @@ func (a Amdahl) Check() error {
 	return nil
 }
 
-// Downey is the speed-up of "A model for speedup of parallel programs" (Downey,
+// DowneySpeedUp is the speed-up of "A model for speedup of parallel programs" (Downey,
 // UCB/CSD-97-933, 1997), by the average parallelism A and the variance of
 // parallelism sigma:
 //
@@ -53,13 +55,13 @@ func (a Amdahl) Check() error {
 //	                A                                        from there on
 //
 // Sigma 0 is a job of constant parallelism: linear up to A, and flat from there.
-type Downey struct {
+type DowneySpeedUp struct {
 	A     float64 // 0 means as many processors as the job was made for
 	Sigma float64
 }
 
-// Speedup is Downey's formula.
-func (d Downey) Speedup(made, n int) float64 {
+// SpeedUp is Downey's formula.
+func (d DowneySpeedUp) SpeedUp(made, n int) float64 {
 	a, s, p := d.A, d.Sigma, float64(n)
 	if a == 0 {
 		a = float64(made)
@@ -76,7 +78,7 @@ func (d Downey) Speedup(made, n int) float64 {
 }
 
 // Check refuses parameters outside the model.
-func (d Downey) Check() error {
+func (d DowneySpeedUp) Check() error {
 	if !(d.A == 0 || d.A >= 1) || math.IsInf(d.A, 0) {
 		return fmt.Errorf("the average parallelism must be 1 or more, not %v", d.A)
 	}
@@ -91,7 +93,7 @@ func (d Downey) Check() error {
 // evenly spaced, and n itself. Estimate and runtime go with the speed-up alike,
 // rounded to a tick; a shape that is no faster than a smaller one is left out.
 type Moldable struct {
-	Model    Model
+	Model    SpeedUp
 	From, To float64
 	Most     int // 0: all
 }
@@ -124,7 +126,7 @@ func (m Moldable) Shapes(j *entity.Job) []entity.Shape {
 	if count < 2 {
 		return nil
 	}
-	as := m.Model.Speedup(made, made)
+	as := m.Model.SpeedUp(made, made)
 	var shapes []entity.Shape
 	fastest := 0.0
 	add := func(s entity.Shape, speedup float64) {
@@ -140,7 +142,7 @@ func (m Moldable) Shapes(j *entity.Job) []entity.Shape {
 			add(own, as)
 		}
 		if n != made {
-			speedup := m.Model.Speedup(made, n)
+			speedup := m.Model.SpeedUp(made, n)
 			add(entity.Shape{Nodes: n, Length: max(des.Tick, scaled(own.Length, as/speedup)), Runtime: scaled(own.Runtime, as/speedup)}, speedup)
 		}
 	}

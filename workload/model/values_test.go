@@ -1,4 +1,4 @@
-package randvar
+package model
 
 import (
 	"testing"
@@ -9,7 +9,7 @@ import (
 // checkValues draws a sample and holds it against the moments, and the moments
 // against the values.
 func checkValues(t *testing.T, d interface {
-	Distribution[float64]
+	DistributionOf[float64]
 	Finite
 },
 ) {

@@ -1,6 +1,6 @@
 // Distributions of few values, and what is even: what a user gives instead of a law.
 
-package randvar
+package model
 
 import (
 	"errors"
@@ -17,13 +17,13 @@ type Finite interface {
 }
 
 var (
-	_ Distribution[float64] = Constant(0)
-	_ Distribution[float64] = Uniform{}
-	_ Distribution[float64] = Empirical{}
-	_ Distribution[float64] = Real{}
-	_ Finite                = Constant(0)
-	_ Finite                = Empirical{}
-	_ Finite                = Real{}
+	_ DistributionOf[float64] = Constant(0)
+	_ DistributionOf[float64] = Uniform{}
+	_ DistributionOf[float64] = Empirical{}
+	_ DistributionOf[float64] = Real{}
+	_ Finite                  = Constant(0)
+	_ Finite                  = Empirical{}
+	_ Finite                  = Real{}
 )
 
 // Constant is always the same value, and draws nothing.
@@ -131,7 +131,7 @@ func (e Empirical) Values() iter.Seq2[float64, float64] {
 func (e Empirical) Rand(r *rand.Rand) float64 { return e.Sample[r.IntN(len(e.Sample))] }
 
 // Real is a distribution of whole numbers where one of real numbers is wanted.
-type Real struct{ Whole Distribution[int] }
+type Real struct{ Whole DistributionOf[int] }
 
 // Check reports what makes the whole numbers meaningless, or nil.
 func (d Real) Check() error { return d.Whole.Check() }

@@ -1,7 +1,7 @@
 // The two-stage uniform distribution: log job sizes of the Lublin-Feitelson
 // model.
 
-package randvar
+package model
 
 import (
 	"errors"

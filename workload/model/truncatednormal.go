@@ -1,7 +1,7 @@
 // The truncated normal distribution: task lengths and load levels in the
 // papers' environments.
 
-package randvar
+package model
 
 import (
 	"fmt"

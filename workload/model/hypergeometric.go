@@ -1,7 +1,7 @@
 // The hypergeometric distribution: levels of local load in the papers'
 // environments.
 
-package randvar
+package model
 
 import (
 	"fmt"

@@ -1,0 +1,29 @@
+package model
+
+import (
+	"math/rand/v2"
+
+	"golang.org/x/exp/constraints"
+)
+
+// DistributionOf is what every distribution of this package is, of whole numbers or of
+// real ones. A model that leaves the choice of one to its user takes this.
+type DistributionOf[T constraints.Integer | constraints.Float] interface {
+	// Check says what is wrong with the parameters, or nil.
+	Check() error
+	// Rand draws from a stream of random numbers.
+	Rand(r *rand.Rand) T
+	Mean() float64
+	Variance() float64
+}
+
+var (
+	_ DistributionOf[float64] = Gamma{}
+	_ DistributionOf[float64] = HyperGamma{}
+	_ DistributionOf[float64] = HyperErlang{}
+	_ DistributionOf[float64] = LogUniform{}
+	_ DistributionOf[float64] = TruncatedNormal{}
+	_ DistributionOf[float64] = TwoStageUniform{}
+	_ DistributionOf[int]     = Hypergeometric{}
+	_ DistributionOf[int]     = Zipf{}
+)
