@@ -35,18 +35,18 @@ func TestSlurmDecidesForAFolder(t *testing.T) {
 	require.Contains(t, o.stdout, "slurm")
 	require.Contains(t, o.stderr, "slurm.conf:1: fancy_option is not simulated")
 	require.Contains(t, o.stderr, "slurm.conf:2: Fancy is not simulated")
-	require.Contains(t, o.stderr, "2 of 7 jobs rejected")
-	require.Contains(t, o.stderr, "1 jobs still wait, from job 7 on: PartitionTimeLimit")
+	require.Contains(t, o.stderr, "1 of 7 jobs rejected")
+	require.Contains(t, o.stderr, "2 jobs still wait, from job 5 on: PartitionNodeLimit")
 	var jobs []string
 	for _, r := range table(t, out, "jobs-slurm.csv") {
 		jobs = append(jobs, strings.Join([]string{r["job_id"], r["final_state"], r["starting_time"], r["finish_time"], r["allocated_resources"]}, " "))
 	}
 	require.Equal(t, []string{
 		"1 COMPLETED_SUCCESSFULLY 3 103 0-7", "2 COMPLETED_SUCCESSFULLY 103 153 0-7", "3 COMPLETED_SUCCESSFULLY 153 173 0",
-		"4 REJECTED   ", "5 REJECTED   ", "6 COMPLETED_WALLTIME_REACHED 153 240 1", "7 SUBMITTED   ",
+		"4 REJECTED   ", "5 SUBMITTED   ", "6 COMPLETED_WALLTIME_REACHED 153 240 1", "7 SUBMITTED   ",
 	}, jobs)
-	require.Equal(t, "1", table(t, out, "summary.csv")[0]["waiting"])
-	require.Len(t, table(t, out, replay.EventsFile), 7+4+3+1+1)
+	require.Equal(t, "2", table(t, out, "summary.csv")[0]["waiting"])
+	require.Len(t, table(t, out, replay.EventsFile), 7+4+3+1+2)
 	require.NotEmpty(t, table(t, out, "queue-slurm.csv"))
 	require.Contains(t, read(t, out, "manifest.json"), "sha256 at "+filepath.Join(dir, replay.JobsFile))
 
@@ -108,9 +108,29 @@ maint,0,resv,0,,,,,,,,
 	o = call("simulate", "--slurm", conf)
 	require.Equal(t, 2, o.code)
 	require.Contains(t, o.stderr, "has no jobs: give a log as TRACE")
+}
+
+// What Slurm's rules have made is checked by the site's own files; a mischief in it is told.
+func TestSlurmsSchedulesAreValidated(t *testing.T) {
+	dir, out := slurmFolder(t), filepath.Join(t.TempDir(), "out")
+	require.Zero(t, call("simulate", "--slurm", dir, "--out", out).code)
+	o := call("validate", out)
+	require.Zero(t, o.code, o.stderr)
+	require.Contains(t, o.stdout, "7 jobs: 3 finished, 1 killed, 1 rejected, 2 unfinished; valid")
+	events := filepath.Join(out, replay.EventsFile)
+	text := strings.Replace(read(t, out, replay.EventsFile), "c,3,start,153,", "c,3,start,103,", 1)
+	require.NoError(t, os.WriteFile(events, []byte(text), 0o666))
 	o = call("validate", out)
 	require.Equal(t, 1, o.code)
-	require.Contains(t, o.stderr, "not checked yet")
+	require.Contains(t, o.stdout, "job 3: wrong run time: c: it ran for 70 s, and takes 20")
+	require.Equal(t, 2, call("validate", filepath.Join(out, "jobs-slurm.csv"), "--policy", "easy").code)
+
+	plain := slurmFolder(t)
+	require.NoError(t, os.WriteFile(filepath.Join(plain, replay.JobsFile), []byte("name,submit,limit_min,runtime\na,1.25,10,60\n"), 0o666))
+	require.Zero(t, call("simulate", "--slurm", plain, "--out", out).code)
+	o = call("validate", out)
+	require.Equal(t, 1, o.code)
+	require.Contains(t, o.stderr, "give its jobs.csv a column key")
 }
 
 func TestWhatDoesNotGoWithSlurmIsRefused(t *testing.T) {

@@ -188,6 +188,12 @@ func (v *validation) scenario(cmd *cobra.Command, s *schedule) (sc *simulation.S
 
 // choose decides whose promises are checked.
 func (v *validation) choose(cmd *cobra.Command, s *schedule, sc *simulation.Scenario) error {
+	if sc.Slurm.Config != "" {
+		if v.policy != "" {
+			return usagef("--policy: Slurm's schedules are checked by slurm.conf")
+		}
+		return nil
+	}
 	t := v.tables
 	parse := func(spec string) error { _, err := t.Policies.Parse(spec); return err }
 	switch sc.Machine.(type) {

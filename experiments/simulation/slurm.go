@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
@@ -16,8 +17,11 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/experiments/slurmcheck"
 	"github.com/gridslot/gridslot/internal/atomicfile"
+	"github.com/gridslot/gridslot/internal/indir"
 	"github.com/gridslot/gridslot/metrics"
+	"github.com/gridslot/gridslot/metrics/validate"
 	"github.com/gridslot/gridslot/policy/slurm"
 	"github.com/gridslot/gridslot/policy/slurm/replay"
 	"github.com/gridslot/gridslot/workload"
@@ -312,6 +316,46 @@ func (m *SlurmCluster) jobsOf(c *call, in *replay.Input, p *policyRun) (*replay.
 		own.Jobs = append(own.Jobs, l.submission(j))
 	}
 	return &own, sourceError(from)
+}
+
+// validate checks what a run has left by the site's own files; see package slurmcheck.
+func (m *SlurmCluster) validate(c *call, s Schedule, limit int) (report validate.Report, err error) {
+	in, err := m.read(c)
+	if err != nil {
+		return report, err
+	}
+	if in.Plain {
+		return report, fmt.Errorf("the events of a plain folder tell of starts and ends only, which is too little to check: give its %s a column key", replay.JobsFile)
+	}
+	from, err := c.jobs.open()
+	if err != nil {
+		return report, err
+	}
+	defer from.Close()
+	if in, err = m.jobsOf(c, in, &policyRun{jobs: from}); err != nil {
+		return report, err
+	}
+	given := slurmcheck.Given{Input: in}
+	accounts := m.Accounts
+	if m.isFolder() {
+		accounts = filepath.Join(m.Config, replay.AccountsFile)
+	}
+	if text, err := os.ReadFile(accounts); err == nil {
+		given.Accounts = string(text)
+	} else if accounts != "" && !errors.Is(err, fs.ErrNotExist) {
+		return report, err
+	}
+	events, err := indir.Open(s.Dir, replay.EventsFile)
+	if err != nil {
+		return report, fmt.Errorf("opening what happened: %w", err)
+	}
+	defer events.Close()
+	jobs, err := indir.Open(s.Dir, s.Jobs)
+	if err != nil {
+		return report, fmt.Errorf("opening the schedule: %w", err)
+	}
+	defer jobs.Close()
+	return slurmcheck.Events(events, jobs, given, limit)
 }
 
 // slurmLog makes jobs of a log those of a machine on which Slurm decides.

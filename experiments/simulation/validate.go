@@ -54,11 +54,11 @@ func (s *Schedule) openBeside(kind string) (io.ReadCloser, error) {
 // Validate checks a schedule against the scenario that it is of: everything that is drawn is
 // drawn anew. It says of which workload it is. A limit of 0 keeps 100 violations.
 func Validate(ctx context.Context, sc *Scenario, s Schedule, o Options, limit int) (of string, report validate.Report, err error) {
-	if sc.Slurm.Config != "" {
-		return "", report, fmt.Errorf("schedules that Slurm's rules made are not checked yet")
-	}
 	one := *sc
 	one.Policies = []string{cmp.Or(s.Policy, "fcfs")}
+	if sc.Slurm.Config != "" {
+		one.Policies = []string{cmp.Or(s.Policy, slurmPolicy)}
+	}
 	c := &call{Scenario: &one, options: o, tables: o.Tables}
 	if c.tables == nil {
 		c.tables = Standard()
@@ -70,6 +70,10 @@ func Validate(ctx context.Context, sc *Scenario, s Schedule, o Options, limit in
 		return "", report, err
 	}
 	if err := c.unchanged(s.Settings, s.SHA256); err != nil {
+		return c.jobs.name, report, err
+	}
+	if m, ok := c.machine().(*SlurmCluster); ok {
+		report, err = m.validate(c, s, limit)
 		return c.jobs.name, report, err
 	}
 	rules := validate.Rules{Overrun: sc.Workload.Options.Overrun, Tau: des.Time(sc.Settings.Tau), Feedback: sc.Workload.Options.Feedback, Limit: limit}

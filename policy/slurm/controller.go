@@ -255,7 +255,10 @@ func (c *Controller) start(now des.Time, e *entry, placed []Placement) {
 		j.nodes.add(p.Node)
 		c.cores[p.Node].take(p.Cores)
 	}
-	j.billing, j.whole, j.reason = c.billing(j, e.part), c.whole(e), NoReason
+	j.whole, j.reason = c.whole(e), NoReason
+	if !j.began { // a job that waited again is charged for what it had at first
+		j.billing = c.billing(j, e.part)
+	}
 	c.ageNoMore(j)
 	c.leave(j)
 	c.running = append(c.running, j)

@@ -2,11 +2,13 @@ package slurm
 
 import (
 	"math"
+	"strings"
 
 	"github.com/gridslot/gridslot/des"
 )
 
-// billing is what a second of the job is charged for: its CPUs, or the weights of its partition.
+// billing is what a second of the job is charged for: its CPUs, or the weights of its partition. One
+// that has its nodes to itself is charged for all of their devices.
 func (c *Controller) billing(j *Job, p *partition) float64 {
 	has := j.has()
 	if len(p.BillingWeights) == 0 {
@@ -23,10 +25,8 @@ func (c *Controller) billing(j *Job, p *partition) float64 {
 		case w.Kind == "node":
 			amount = float64(has.nodes)
 		default:
-			for _, g := range j.GRES {
-				if w.Kind == "gres/"+g.Kind {
-					amount = float64(g.Count * has.nodes)
-				}
+			if kind, is := strings.CutPrefix(w.Kind, "gres/"); is {
+				amount = float64(c.Devices(j, kind))
 			}
 			for _, l := range j.Licenses {
 				if w.Kind == "license/"+l.Kind {

@@ -1,0 +1,490 @@
+package slurmcheck
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/internal/csvtable"
+	"github.com/gridslot/gridslot/metrics/validate"
+	"github.com/gridslot/gridslot/policy/slurm"
+	"github.com/gridslot/gridslot/policy/slurm/replay"
+)
+
+// Given is what a run was made of.
+type Given struct {
+	*replay.Input
+	// Accounts are the commands of sacctmgr that made the accounts; empty where there are none.
+	Accounts string
+	// Late is how many seconds the log began after the controller.
+	Late int64
+}
+
+// Events checks slurm-events.csv, and, where jobs is not nil, jobs-slurm.csv against it. A limit of 0
+// keeps 100 violations.
+func Events(events, jobs io.Reader, given Given, limit int) (validate.Report, error) {
+	c := newChecker(given, limit)
+	t, err := csvtable.Read(events, replay.EventColumns...)
+	if err != nil {
+		return c.report, fmt.Errorf("%s: %w", replay.EventsFile, err)
+	}
+	for row := range t.Rows() {
+		e, err := readEvent(row)
+		if err != nil {
+			return c.report, fmt.Errorf("%s: %w", replay.EventsFile, err)
+		}
+		c.check(&e)
+	}
+	c.end()
+	if jobs != nil {
+		if err := c.checkJobs(jobs); err != nil {
+			return c.report, fmt.Errorf("jobs CSV: %w", err)
+		}
+	}
+	return c.report, nil
+}
+
+// event is a row of slurm-events.csv. What is not told is empty.
+type event struct {
+	line        int
+	key, kind   string
+	job         int
+	time        int64 // in s
+	priority    int64
+	hasPriority bool
+	cpus        int
+	nodes       string
+	partition   string
+	qos         string
+	by          string
+	cores       string
+	detail      string
+}
+
+func readEvent(r *csvtable.Row) (event, error) {
+	e := event{line: r.Line, key: r.Text("key"), kind: r.Text("event"), job: r.Int("job"), time: int64(r.Int("time")), nodes: r.Text("nodes"),
+		partition: r.Text("partition"), qos: r.Text("qos"), by: r.Text("by"), cores: r.Text("cores"), detail: r.Text("detail")}
+	if r.Has("priority") {
+		e.priority, e.hasPriority = int64(r.Int("priority")), true
+	}
+	if r.Has("cpus") {
+		e.cpus = r.Int("cpus")
+	}
+	return e, r.Err()
+}
+
+// state is where a job is in its life.
+type state uint8
+
+const (
+	unseen state = iota
+	refused
+	waiting
+	running
+	over
+)
+
+// job is what the events have told of a job.
+type job struct {
+	*replay.Submission
+	state     state
+	limit     int64 // s, as orders have changed it
+	nice      int
+	held      bool
+	submitted int64 // s
+	start     int64 // of the last attempt
+	ended     int64 // of the last attempt, or when it left the queue
+	outcome   string
+	attempts  int
+	left      bool // it waits or runs when the run ends
+	cancelled bool // while it waited
+	account   string
+	on        []share
+	partition *slurm.Partition
+	qos       string
+	billing   float64
+	// settled reports whether the age of the job counts from its submission on: it had to wait for
+	// nothing that keeps a job from growing older.
+	settled bool
+	ordered int64 // s of the last order that had its priority computed anew; 0: none
+}
+
+// share is what a job has of one node.
+type share struct {
+	node, cpus, mem int
+	cores           []int
+}
+
+// checker is one reading of a file of events.
+type checker struct {
+	Given
+	conf     *slurm.Config
+	report   validate.Report
+	limit    int
+	jobs     map[string]*job
+	ids      map[int]*job // jobs by Slurm's number
+	running  []*job
+	machine  machine
+	book     *book
+	inForce  []*replay.Booking
+	orders   map[orderName]*replay.Order
+	now      int64
+	last     event
+	undo     func() // takes the last order back, which Slurm refuses
+	mustStop []*job // jobs on nodes that went down in this second
+}
+
+// orderName tells orders apart.
+type orderName struct {
+	do, key string
+	second  int64
+}
+
+func newChecker(g Given, limit int) *checker {
+	c := &checker{Given: g, conf: g.Config, limit: limit, jobs: map[string]*job{}, ids: map[int]*job{}, orders: map[orderName]*replay.Order{}}
+	for i := range g.Jobs {
+		s := &g.Jobs[i]
+		c.jobs[s.Key] = &job{Submission: s, limit: int64(s.Job.Limit / des.Second), nice: s.Job.Nice, held: s.Job.Held}
+	}
+	for i := range g.Orders {
+		o := &g.Orders[i]
+		c.orders[orderName{o.Do, o.Key, int64(o.At / des.Second)}] = o
+	}
+	c.machine = newMachine(c.conf)
+	c.book = newBook(g.Accounts, c.conf, g.Late)
+	c.report.Jobs = len(g.Jobs)
+	return c
+}
+
+// wrong notes a violation.
+func (c *checker) wrong(k validate.Kind, j *job, format string, args ...any) {
+	c.report.Total++
+	most := c.limit
+	if most <= 0 {
+		most = 100
+	}
+	if len(c.report.Violations) >= most {
+		return
+	}
+	v := validate.Violation{Kind: k, Time: des.Time(c.now) * des.Second, Job: -1, Text: fmt.Sprintf(format, args...)}
+	if j != nil && j.As != nil {
+		v.Job = j.As.ID
+		if name := fmt.Sprint(v.Job); name != j.Key {
+			v.Text = j.Key + ": " + v.Text
+		}
+	}
+	c.report.Violations = append(c.report.Violations, v)
+}
+
+// check holds an event against those before it.
+func (c *checker) check(e *event) {
+	if e.time < c.now {
+		c.wrong(validate.OutOfPlace, c.jobs[e.key], "line %d is of second %d, and the one before it of %d", e.line, e.time, c.now)
+	}
+	if e.time > c.now {
+		c.secondOver()
+		c.book.advance(c.running, e.time)
+		c.now = e.time
+	}
+	defer func() { c.last = *e }()
+	switch e.kind {
+	case "down", "drain", "up":
+		c.nodesChange(e)
+		return
+	case replay.KindReservation:
+		c.reserve(e)
+		return
+	}
+	j := c.jobs[e.key]
+	if j == nil {
+		c.wrong(validate.OutOfPlace, nil, "line %d is about a job %q that nobody submits", e.line, e.key)
+		return
+	}
+	if e.kind != replay.KindSubmit && j.state == unseen {
+		c.wrong(validate.OutOfPlace, j, "%s before its submission", e.kind)
+		return
+	}
+	switch e.kind {
+	case replay.KindSubmit:
+		c.submit(j, e)
+	case replay.KindStart:
+		c.start(j, e)
+	case replay.KindEnd:
+		c.finish(j, e)
+	case replay.KindStop:
+		c.stop(j, e)
+	case replay.KindLeft:
+		c.left(j, e)
+	case replay.KindRefused:
+		if c.undo != nil && c.last.key == e.key {
+			c.undo()
+		}
+	case "cancel", "hold", "release", "nice", "limit":
+		c.order(j, e)
+	default:
+		c.wrong(validate.OutOfPlace, j, "there is no event %q", e.kind)
+	}
+}
+
+// secondOver is what must have happened by the end of a second.
+func (c *checker) secondOver() {
+	for _, j := range c.mustStop {
+		if j.state == running {
+			c.wrong(validate.OnWhatIsDown, j, "it runs on a node that went down")
+		}
+	}
+	c.mustStop = nil
+}
+
+func (c *checker) submit(j *job, e *event) {
+	if j.state != unseen {
+		c.wrong(validate.OutOfPlace, j, "it is submitted a second time")
+		return
+	}
+	if came := int64(j.At/des.Second) - c.Late; e.time != came {
+		c.wrong(validate.Disagreement, j, "submitted at %d, and its user submits it at %d", e.time, came)
+	}
+	j.submitted = e.time
+	if e.detail != "" {
+		j.state, j.outcome = refused, e.detail
+		c.report.Rejected++
+		return
+	}
+	if j.Refused != "" {
+		c.wrong(validate.Disagreement, j, "accepted, and it names what there is not: %v", j.Refused)
+	}
+	j.state = waiting
+	c.ids[e.job] = j
+	j.account = c.book.accountOf(j.Job.User, j.Job.Account)
+	if c.conf.Enforce.Associations && c.book.user(j.Job.User, j.account) == nil {
+		c.wrong(validate.Disagreement, j, "accepted, and user %q has no account %q", j.Job.User, j.Job.Account)
+	}
+	j.settled = j.Job.Begin == 0 && len(j.After) == 0 && !j.Job.Held && j.Job.Reservation == ""
+	c.checkSubmission(j)
+}
+
+func (c *checker) start(j *job, e *event) {
+	switch j.state {
+	case running:
+		c.wrong(validate.OutOfPlace, j, "it starts while it runs")
+		return
+	case over, refused:
+		c.wrong(validate.OutOfPlace, j, "it starts after it has left: %s", j.outcome)
+		return
+	}
+	if j.attempts > 0 {
+		j.settled = false
+	}
+	if j.held {
+		c.wrong(validate.TooEarly, j, "it starts while it is held")
+	}
+	if begin := int64(j.Job.Begin / des.Second); e.time+c.Late < begin {
+		c.wrong(validate.TooEarly, j, "it starts before its begin time, %d", begin-c.Late)
+	}
+	c.checkDependencies(j)
+	j.state, j.start, j.qos = running, e.time, e.qos
+	j.attempts++
+	c.running = append(c.running, j)
+	var err error
+	if j.on, err = c.machine.shares(e.cores); err != nil {
+		c.wrong(validate.Disagreement, j, "cores: %v", err)
+		return
+	}
+	c.checkPlace(j, e)
+	c.checkPartition(j, e)
+	c.checkReservations(j)
+	c.checkLimits(j, e)
+	c.checkPriority(j, e)
+}
+
+// leave has a running job give back what it has.
+func (c *checker) leave(j *job, e *event, next state) {
+	c.book.ends(j, e.time)
+	c.machine.give(j)
+	c.running = slices.DeleteFunc(c.running, func(r *job) bool { return r == j })
+	j.state, j.ended, j.outcome = next, e.time, e.detail
+}
+
+// latest is how many seconds after its limit a job may still run: the controller looks for such jobs
+// every 30 s.
+const latest = 30
+
+func (c *checker) finish(j *job, e *event) {
+	if j.state != running {
+		c.wrong(validate.OutOfPlace, j, "it ends and does not run")
+		return
+	}
+	want := "COMPLETED"
+	if j.Job.ExitCode != 0 {
+		want = "FAILED"
+	}
+	if e.detail != want {
+		c.wrong(validate.Disagreement, j, "%s, and its script says %s", e.detail, want)
+	}
+	took, length := e.time-j.start, int64(j.Job.Length/des.Second)
+	if took < length || took > length+1 {
+		c.wrong(validate.WrongRunTime, j, "it ran for %d s, and takes %d", took, length)
+	}
+	if most := j.limit + c.overtime(); took > most+latest+1 {
+		c.wrong(validate.WrongRunTime, j, "it ran for %d s, and its limit is %d", took, most)
+	}
+	c.report.Finished++
+	c.leave(j, e, over)
+}
+
+// overtime is how many seconds jobs may run beyond their limits.
+func (c *checker) overtime() int64 {
+	if c.conf.OverTimeLimit == des.Forever {
+		return 1 << 40
+	}
+	return int64(c.conf.OverTimeLimit / des.Second)
+}
+
+func (c *checker) stop(j *job, e *event) {
+	if j.state != running {
+		c.wrong(validate.OutOfPlace, j, "it is stopped and does not run")
+		return
+	}
+	took := e.time - j.start
+	next := over
+	switch why := slurm.Stop(e.detail); why {
+	case slurm.Timeout:
+		if most := j.limit + c.overtime(); !c.reservationOver(j) && (took < most || took > most+latest+1) {
+			c.wrong(validate.WrongRunTime, j, "killed for its limit after %d s, and the limit is %d", took, most)
+		}
+	case slurm.Cancelled:
+		if c.last.kind != "cancel" || c.last.key != j.Key {
+			c.wrong(validate.OutOfPlace, j, "cancelled, and nobody has cancelled it")
+		}
+	case slurm.Preempted:
+		if !c.preemptible(j) {
+			c.wrong(validate.Unmet, j, "preempted, and nothing may preempt QoS %q in partition %s", j.qos, j.partition.Name)
+		}
+		if least := int64(c.conf.PreemptExempt / des.Second); took < least {
+			c.wrong(validate.WrongRunTime, j, "preempted after %d s, and it is exempt for %d", took, least)
+		}
+		if j.Job.Requeue {
+			next = waiting
+		}
+	case slurm.NodeFail:
+		if !slices.ContainsFunc(j.on, func(s share) bool { return c.machine.nodes[s.node].down }) {
+			c.wrong(validate.OnWhatIsDown, j, "stopped for a failure, and none of its nodes is down")
+		}
+		if j.Job.Requeue {
+			next = waiting
+		}
+	default:
+		c.wrong(validate.OutOfPlace, j, "there is no stop %q", why)
+	}
+	c.report.Killed++
+	c.leave(j, e, next)
+}
+
+// left is a job that waits or runs when the run ends.
+func (c *checker) left(j *job, e *event) {
+	was, _, _ := strings.Cut(e.detail, " ")
+	if want := map[state]string{waiting: "PENDING", running: "RUNNING"}[j.state]; want == "" || was != want {
+		c.wrong(validate.OutOfPlace, j, "left as %q, and the events before say %q", was, cmp.Or(want, j.outcome))
+		return
+	}
+	c.report.Unfinished++
+	j.state, j.outcome, j.left = over, e.detail, true
+}
+
+// order is what a user or operator does to a job.
+func (c *checker) order(j *job, e *event) {
+	c.undo = nil
+	o := c.orders[orderName{e.kind, e.key, e.time + c.Late}]
+	if o == nil {
+		c.wrong(validate.Disagreement, j, "%s, which nobody orders", e.kind)
+		return
+	}
+	before := *j
+	c.undo = func() { *j = before }
+	pending := e.detail == "PENDING"
+	if pending || e.detail == "RUNNING" {
+		j.ordered = e.time
+	}
+	switch {
+	case e.kind == "cancel" && pending:
+		j.state, j.ended, j.outcome, j.cancelled = over, e.time, "CANCELLED", true
+	case e.kind == "hold" && pending:
+		j.held, j.settled = true, false
+	case e.kind == "release" && pending:
+		j.held, j.settled = false, false
+	case e.kind == "nice" && pending:
+		j.nice = o.Value
+	case e.kind == "limit" && (pending || e.detail == "RUNNING"):
+		j.limit = int64(o.Value) * 60
+	}
+}
+
+// end looks for jobs of which nothing more was heard.
+func (c *checker) end() {
+	c.secondOver()
+	for i := range c.Jobs {
+		switch j := c.jobs[c.Jobs[i].Key]; {
+		case j.state == unseen:
+			c.wrong(validate.Missing, j, "it is not submitted")
+		case j.state == running:
+			c.wrong(validate.Missing, j, "it runs, and nothing tells of its end")
+		case j.state == waiting && !(c.conf.Schedule.KillInvalid && len(j.After) > 0):
+			c.wrong(validate.Missing, j, "it waits, and nothing tells what becomes of it")
+		}
+	}
+}
+
+// checkDependencies looks whether the jobs that it depends on have done what it waits for.
+func (c *checker) checkDependencies(j *job) {
+	if len(j.After) == 0 {
+		return
+	}
+	var unmet []string
+	for _, d := range j.After {
+		if !c.met(j, d) {
+			unmet = append(unmet, strings.TrimSuffix(d.Kind+":"+d.Key, ":"))
+		}
+	}
+	if all := len(j.After); len(unmet) == 0 || j.Job.AnyAfter && len(unmet) < all {
+		return
+	}
+	c.wrong(validate.BeforeItsTurn, j, "it starts, and %s is not met", strings.Join(unmet, ", "))
+}
+
+// met reports whether a dependency may be met.
+func (c *checker) met(j *job, d replay.KeyDependency) bool {
+	if d.Kind == "singleton" {
+		for i := range c.Jobs {
+			other := c.jobs[c.Jobs[i].Key]
+			if other == j {
+				return true // later ones are not waited for
+			}
+			if (other.state == waiting || other.state == running) && other.Job.Name == j.Job.Name && other.Job.User == j.Job.User {
+				return false
+			}
+		}
+		return true
+	}
+	on := c.jobs[d.Key]
+	if on == nil || on.state == unseen || on.state == refused {
+		return true // there is no such record, which Slurm takes for met, or refuses at submission
+	}
+	if d.Kind == "after" {
+		return on.attempts > 0 || on.state == over
+	}
+	if on.state == running || on.state == waiting && on.outcome == "" {
+		return false
+	}
+	failed := on.outcome != "COMPLETED"
+	purged := on.ended < j.submitted // perhaps: then nothing is known of it any more
+	switch d.Kind {
+	case "afterok":
+		return !failed || purged
+	case "afternotok": // one that ran beyond its limit may have failed as well
+		return failed || purged || on.ended-on.start >= on.limit
+	}
+	return true
+}

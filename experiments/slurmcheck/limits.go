@@ -1,0 +1,357 @@
+package slurmcheck
+
+// Accounts, users and QoSs as sacctmgr made them, read here once more, and their limits.
+
+import (
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/metrics/validate"
+	"github.com/gridslot/gridslot/policy/slurm"
+)
+
+// group is an account, a user of one, or a QoS, with what it says: limits by their names.
+type group struct {
+	name     string
+	says     map[string]string
+	parent   *group
+	children []*group
+	isUser   bool
+	usage    float64 // seconds of billing, decayed
+	factor   float64 // of a user: the fair share
+}
+
+// book is all that accounts say.
+type book struct {
+	conf  *slurm.Config
+	root  *group
+	users []*group
+	find  map[owner]*group // the users again
+	qos   map[string]*group
+	ticks clock
+}
+
+// owner is a user in an account.
+type owner struct{ user, account string }
+
+// newBook reads the commands of sacctmgr. What is wrong with them was told when they were read to be
+// simulated.
+func newBook(commands string, conf *slurm.Config, late int64) *book {
+	b := &book{conf: conf, root: &group{name: "root", says: map[string]string{}}, find: map[owner]*group{}, qos: map[string]*group{}}
+	b.add(b.root, "root", true)
+	for line := range strings.Lines(commands) {
+		words := strings.Fields(line)
+		if len(words) < 3 || strings.HasPrefix(words[0], "#") {
+			continue
+		}
+		says := map[string]string{}
+		for _, word := range words[3:] {
+			key, value, _ := strings.Cut(word, "=")
+			says[strings.ToLower(key)] = value
+		}
+		for _, g := range b.named(words, says) {
+			for key, value := range says {
+				g.says[key] = value
+			}
+		}
+	}
+	b.ticks = newClock(conf, late)
+	return b
+}
+
+func (b *book) add(parent *group, name string, isUser bool) *group {
+	g := &group{name: name, says: map[string]string{}, parent: parent, isUser: isUser}
+	parent.children = append(parent.children, g)
+	if isUser {
+		b.users = append(b.users, g)
+		b.find[owner{name, parent.name}] = g
+	}
+	return g
+}
+
+// named are the groups that a command is about, which it may add.
+func (b *book) named(words []string, says map[string]string) (all []*group) {
+	adds, name := words[0] == "add", words[2]
+	switch {
+	case words[1] == "qos" && adds:
+		b.qos[name] = &group{name: name, says: map[string]string{}}
+		fallthrough
+	case words[1] == "qos":
+		return []*group{b.qos[name]}
+	case adds && words[1] == "user":
+		return []*group{b.add(b.account(says["account"]), name, true)}
+	case adds:
+		return []*group{b.add(b.account(says["parent"]), name, false)}
+	case words[1] == "user":
+		for _, u := range b.users {
+			if u.name == name {
+				all = append(all, u)
+			}
+		}
+		return all
+	}
+	return []*group{b.account(name)}
+}
+
+// account is the account of a name, or root.
+func (b *book) account(name string) *group {
+	found := b.root
+	var look func(g *group)
+	look = func(g *group) {
+		if g.name == name && !g.isUser {
+			found = g
+		}
+		for _, child := range g.children {
+			look(child)
+		}
+	}
+	look(b.root)
+	return found
+}
+
+// accountOf is the account of a user's job: the one that the job names, or the first that the user
+// has in the order of the tree.
+func (b *book) accountOf(user, account string) string {
+	if account != "" {
+		return account
+	}
+	found := ""
+	var look func(g *group)
+	look = func(g *group) {
+		if g.isUser && g.name == user && found == "" {
+			found = g.parent.name
+		}
+		for _, child := range g.children {
+			look(child)
+		}
+	}
+	look(b.root)
+	return found
+}
+
+// user is a user in an account, or nil.
+func (b *book) user(user, account string) *group { return b.find[owner{user, account}] }
+
+// count is a limit on a number; there is none where it is not said, or below 0.
+func (g *group) count(names ...string) (most int, limited bool) {
+	if g == nil {
+		return 0, false
+	}
+	for _, name := range names {
+		if n, err := strconv.Atoi(g.says[name]); err == nil && n > 0 {
+			return n, true
+		}
+	}
+	return 0, false
+}
+
+// amounts is a limit on amounts, by kind.
+func (g *group) amounts(names ...string) map[string]int {
+	all := map[string]int{}
+	if g == nil {
+		return all
+	}
+	for _, name := range names {
+		for part := range strings.SplitSeq(g.says[name], ",") {
+			kind, text, _ := strings.Cut(part, "=")
+			if n, err := strconv.Atoi(text); err == nil {
+				all[strings.ToLower(kind)] = n
+			}
+		}
+	}
+	return all
+}
+
+// wall is the limit on a job's time in seconds.
+func (g *group) wall() (most int64, limited bool) {
+	if g == nil {
+		return 0, false
+	}
+	for _, name := range []string{"maxwall", "maxwalldurationperjob"} {
+		if t, err := slurm.Duration(g.says[name]); err == nil && t > 0 && t < des.Forever {
+			return int64(t / des.Second), true
+		}
+	}
+	return 0, false
+}
+
+// preempts reports whether a QoS preempts jobs of another one.
+func (b *book) preempts(qos string) bool {
+	victim := b.qos[qos]
+	if victim == nil || strings.EqualFold(victim.says["preemptmode"], "off") {
+		return false
+	}
+	for _, q := range b.qos {
+		if slices.Contains(strings.Split(q.says["preempt"], ","), qos) {
+			return true
+		}
+	}
+	return false
+}
+
+// amountOfJobs is how much of a kind of TRES jobs have together. A node counts once.
+func amountOfJobs(kind string, jobs []*job) int {
+	n := 0
+	nodes := map[int]bool{}
+	for _, j := range jobs {
+		for _, s := range j.on {
+			nodes[s.node] = true
+			switch kind {
+			case "cpu":
+				n += s.cpus
+			case "mem":
+				n += s.mem
+			}
+		}
+	}
+	if kind == "node" {
+		return len(nodes)
+	}
+	return n
+}
+
+// minutesLeft is how many minutes of a kind jobs can still use by their limits.
+func (c *checker) minutesLeft(kind string, jobs []*job) int {
+	sum := 0.0
+	for _, j := range jobs {
+		sum += float64(amountOfJobs(kind, []*job{j})) * float64(max(0, j.start+j.limit-c.now)) * c.book.counts(j)
+	}
+	return int(sum / 60)
+}
+
+// those are the running jobs of which something is true.
+func (c *checker) those(is func(*job) bool) (all []*job) {
+	for _, j := range c.running {
+		if is(j) {
+			all = append(all, j)
+		}
+	}
+	return all
+}
+
+// checkLimits looks whether a job that has just started, with those that run, is within the limits of
+// its QoS and of its accounts. A limit of the QoS stands in for the same one of accounts.
+func (c *checker) checkLimits(j *job, e *event) {
+	if !c.conf.Enforce.Limits {
+		return
+	}
+	q := c.book.qos[j.qos]
+	ofQOS := c.those(func(r *job) bool { return q != nil && r.qos == j.qos })
+	ofUser := slices.DeleteFunc(slices.Clone(ofQOS), func(r *job) bool { return r.Job.User != j.Job.User })
+	ofAccount := slices.DeleteFunc(slices.Clone(ofQOS), func(r *job) bool { return r.account != j.account })
+	if q != nil {
+		name := "QoS " + q.name
+		c.atMost(j, name, q, "grpjobs", len(ofQOS))
+		c.atMost(j, name, q, "maxjobsperuser", len(ofUser), "maxjobs")
+		c.atMost(j, name, q, "maxjobsperaccount", len(ofAccount))
+		c.within(j, name, q, nil, "grptres", ofQOS)
+		c.within(j, name, q, nil, "maxtresperjob", []*job{j}, "maxtres")
+		c.within(j, name, q, nil, "maxtresperuser", ofUser)
+		c.within(j, name, q, nil, "maxtresperaccount", ofAccount)
+		c.minutes(j, name, q, nil, ofQOS)
+		shortened := e.by == "backfill" && strings.Contains(strings.ToLower(q.says["flags"]), "noreserve") // it is tried as if it were short
+		if most, limited := q.wall(); limited && j.limit > most && !shortened {
+			c.wrong(validate.OverCapacity, j, "its limit is %d s, and MaxWall of %s is %d", j.limit, name, most)
+		}
+	}
+	user := c.book.user(j.Job.User, j.account)
+	_, walled := q.wall()
+	_, grouped := q.count("grpjobs")
+	_, perUser := q.count("maxjobsperuser", "maxjobs")
+	_, perAccount := q.count("maxjobsperaccount")
+	for at := user; at != nil; at = at.parent {
+		name := "account " + at.name
+		if at.isUser {
+			name = "user " + at.name
+		}
+		beneath := c.those(func(r *job) bool { return c.isOf(r, at) })
+		if !grouped {
+			c.atMost(j, name, at, "grpjobs", len(beneath))
+		}
+		c.within(j, name, at, q, "grptres", beneath)
+		c.within(j, name, at, q, "maxtresperjob", []*job{j}, "maxtres")
+		c.minutes(j, name, at, q, beneath)
+		if most, limited := at.count("maxjobs", "maxjobsperuser"); limited && !perUser && !perAccount {
+			if own := c.those(func(r *job) bool { return c.isOf(r, user) }); len(own) > most {
+				c.wrong(validate.OverCapacity, j, "%d jobs of the user run, and MaxJobs of %s is %d", len(own), name, most)
+			}
+			perUser = true // the nearest one counts
+		}
+		if most, limited := at.wall(); limited && !walled {
+			if j.limit > most {
+				c.wrong(validate.OverCapacity, j, "its limit is %d s, and MaxWall of %s is %d", j.limit, name, most)
+			}
+			walled = true
+		}
+	}
+}
+
+// isOf reports whether a job is of a user or an account, or of one below it.
+func (c *checker) isOf(j *job, g *group) bool {
+	for at := c.book.user(j.Job.User, j.account); at != nil; at = at.parent {
+		if at == g {
+			return true
+		}
+	}
+	return false
+}
+
+// atMost checks a limit on a number of jobs.
+func (c *checker) atMost(j *job, whose string, g *group, limit string, jobs int, also ...string) {
+	if most, limited := g.count(append(also, limit)...); limited && jobs > most {
+		c.wrong(validate.OverCapacity, j, "%d jobs run, and %s of %s is %d", jobs, limit, whose, most)
+	}
+}
+
+// within checks a limit on amounts, but for kinds that the QoS has a limit on.
+func (c *checker) within(j *job, whose string, g, q *group, limit string, jobs []*job, also ...string) {
+	names := append(also, limit)
+	of := q.amounts(names...)
+	for kind, most := range g.amounts(names...) {
+		if _, ruled := of[kind]; ruled {
+			continue
+		}
+		if has := amountOfJobs(kind, jobs); most >= 0 && has > most {
+			c.wrong(validate.OverCapacity, j, "%d %s, and %s of %s is %d", has, kind, limit, whose, most)
+		}
+	}
+}
+
+// minutes checks GrpTRESRunMins.
+func (c *checker) minutes(j *job, whose string, g, q *group, jobs []*job) {
+	of := q.amounts("grptresrunmins")
+	for kind, most := range g.amounts("grptresrunmins") {
+		if _, ruled := of[kind]; ruled {
+			continue
+		}
+		if left := c.minutesLeft(kind, jobs); left > most {
+			c.wrong(validate.OverCapacity, j, "%d minutes of %s can still be used, and GrpTRESRunMins of %s is %d", left, kind, whose, most)
+		}
+	}
+}
+
+// checkSubmission looks whether so many jobs of a user may wait and run.
+func (c *checker) checkSubmission(j *job) {
+	if !c.conf.Enforce.Limits {
+		return
+	}
+	most, limited := math.MaxInt, false
+	if u := c.book.user(j.Job.User, j.account); u != nil {
+		most, limited = u.count("maxsubmitjobs")
+	}
+	if !limited {
+		return
+	}
+	n := 0
+	for _, other := range c.ids {
+		if (other.state == waiting || other.state == running) && other.Job.User == j.Job.User && other.account == j.account {
+			n++
+		}
+	}
+	if n > most {
+		c.wrong(validate.OverCapacity, j, "%d jobs of user %s wait and run, and MaxSubmitJobs is %d", n, j.Job.User, most)
+	}
+}

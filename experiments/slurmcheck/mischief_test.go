@@ -1,0 +1,225 @@
+package slurmcheck
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/metrics/validate"
+	"github.com/gridslot/gridslot/policy/slurm/replay"
+)
+
+// site is a small site that has of everything a little.
+var site = map[string]string{
+	replay.ConfigFile: `SelectTypeParameters=CR_Core_Memory
+SchedulerParameters=bf_interval=30
+Licenses=matlab:1
+AccountingStorageType=accounting_storage/slurmdbd
+AccountingStorageEnforce=associations,limits,qos
+PriorityType=priority/multifactor
+PriorityWeightAge=10000
+PriorityMaxAge=1-0
+PriorityWeightFairshare=100000
+PriorityWeightQOS=1000
+PriorityWeightJobSize=500
+PriorityWeightPartition=1000
+PriorityDecayHalfLife=0-1
+PreemptType=preempt/qos
+PreemptMode=REQUEUE
+NodeName=n[1-2] CPUs=4 RealMemory=8000 Feature=fast
+NodeName=n[3-4] CPUs=4 RealMemory=8000 Gres=gpu:2
+PartitionName=long Nodes=ALL Default=YES MaxTime=600 PriorityJobFactor=1
+PartitionName=short Nodes=n[1-2] MaxTime=60 MaxNodes=1 PriorityJobFactor=2 TRESBillingWeights=CPU=2.0,Mem=1G
+`,
+	replay.AccountsFile: `add qos low priority=0
+add qos high priority=10 preempt=low maxjobsperuser=1
+add account a fairshare=1
+add account b fairshare=3
+add user u1 account=a qos=low,high defaultqos=low
+add user u2 account=b qos=low,high defaultqos=low maxjobs=2 grptres=cpu=6 maxwall=100
+`,
+	replay.ReservationsFile: "created,name,start,minutes,nodelist,users,maint\n5.5,maint,40000,60,n4,root,1\n",
+	replay.OrdersFile:       "time,do,job,node,value\n13.75,hold,d,,\n900.75,release,d,,\n1000.6,down,,n2,\n2000.6,up,,n2,\n3000.75,limit,h,,20\n3001.75,nice,i,,7\n3500.75,cancel,i,,\n",
+	replay.JobsFile: `key,submit,uid,account,partition,qos,nodes,tasks,cpt,mem,gres,licenses,feature,dependency,begin,requeue,limit_min,runtime,rc
+a,10.25,5001,a,long,low,2,8,,4000,,,fast,,,,30,1200,
+b,11.25,5002,b,"short,long",low,1,2,,1000,,matlab:1,,,,,20,300,
+c,12.25,5002,b,long,low,1,2,,1000,gpu:2,,,,,,20,300,
+d,13.25,5001,a,long,low,1,1,,1000,,,,,,,10,100,
+e,14.25,5001,a,long,low,1,1,,1000,,,,afterok:b,,,10,100,
+f,15.25,5001,a,long,low,1,1,,1000,,,,,500,,10,100,
+g,16.25,5002,b,short,low,1,2,,1000,,matlab:1,,,,,50,100,
+h,2900.25,5001,a,long,low,4,16,,1000,,,,,,,600,2000,
+i,2950.25,5001,a,long,low,4,4,,1000,,,,,,,10,100,
+k,4300.25,5002,b,long,low,1,4,,,,,,,,1,60,1000,
+l,4301.25,5001,a,long,low,3,12,,,,,,,,1,60,1000,
+m,4310.25,5001,a,short,high,1,4,,2000,,,,,,,30,200,
+n,4311.25,5001,a,short,high,1,1,,2000,,,,,,,30,200,
+`,
+}
+
+// played is what a run at the site writes.
+func played(t *testing.T) (events string, of Given) {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range site {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666))
+	}
+	of = given(t, dir)
+	sim := des.New(des.Config{})
+	m, err := replay.NewMachine(sim, of.Input)
+	require.NoError(t, err)
+	var text strings.Builder
+	w := replay.NewEventWriter(&text, false)
+	m.Tell = w.Tell
+	m.Begin()
+	require.NoError(t, sim.Run(context.Background()))
+	require.NoError(t, w.Close())
+	return text.String(), of
+}
+
+func TestWhatSlurmDoesIsValid(t *testing.T) {
+	events, of := played(t)
+	report, err := Events(strings.NewReader(events), nil, of, 0)
+	require.NoError(t, err)
+	require.Zero(t, report.Total, "%v\n%s", report, events)
+	require.Equal(t, 13, report.Jobs)
+}
+
+// line is the first line of events that begins so.
+func line(t *testing.T, events, begin string) string {
+	t.Helper()
+	for l := range strings.Lines(events) {
+		if strings.HasPrefix(l, begin) {
+			return l
+		}
+	}
+	require.Fail(t, "no such line", "%s\n%s", begin, events)
+	return ""
+}
+
+// Each mischief changes what a run has written, or what it was to be made of, and is caught.
+func TestMischiefIsCaught(t *testing.T) {
+	events, of := played(t)
+	for name, mischief := range map[string]struct {
+		line     string              // begins so
+		old, new string              // in that line; an empty old one stands for the whole line, which {} in the new one is
+		site     func(*Given) func() // changes what was given, and changes it back
+		want     string
+	}{
+		"two jobs on a core":       {line: "c,3,start", old: "2-3/2", new: "1-2/2", want: "core 1 of n3 is b's"},
+		"a core that there is not": {line: "c,3,start", old: "2-3/2", new: "3-4/2", want: "n3 has cores 0 to 3"},
+		"memory":                   {line: "c,3,start", old: "/2/1000", new: "/2/7500", want: "jobs have 8500 MB of n3, which has 8000"},
+		"less memory than asked":   {line: "g,7,start", old: "/2/1000", new: "/2/900", want: "900 MB of n1, and it asks for 1000 a node"},
+		"devices":                  {line: "c,3,start", old: "n3", new: "n1", want: "jobs have 2 gpu of n1, which has 0"},
+		"a feature":                {line: "a,1,start,11", old: "n1:0-3/4/4000 n2", new: "n4:0-3/4/4000 n2", want: "n4 lacks the feature fast"},
+		"fewer nodes":              {line: "i,9,cancel", new: "i,9,start,3500,1,4,n1,long,low,main,n1:0-3/4/1000,5=4\n", want: "1 nodes, and it asks for 4"},
+		"fewer CPUs":               {line: "g,7,start", old: "0-1/2", new: "0/1", want: "1 CPUs, and it asks for 2"},
+		"a node's name":            {line: "g,7,start", old: ",n1,", new: ",n2,", want: "nodes n2, and its cores are of n1"},
+		"licences": {line: "c,3,start", site: func(g *Given) func() {
+			g.Jobs[2].Job.Licenses = g.Jobs[1].Job.Licenses
+			return func() { g.Jobs[2].Job.Licenses = nil }
+		}, want: "jobs have 2 licences matlab, and there are 1"},
+		"another partition":   {line: "g,7,start", old: "short", new: "long", want: "it does not ask for partition long"},
+		"a partition's nodes": {line: "g,7,start", old: "n1", new: "n4", want: "n4 is no node of partition short"},
+		"a partition's time": {line: "g,7,start", site: func(g *Given) func() {
+			g.Config.Partitions[1].MaxTime /= 2
+			return func() { g.Config.Partitions[1].MaxTime *= 2 }
+		}, want: "its limit is 3000 s, and partition short allows 1800"},
+		"a reservation": {line: "d,4,start", site: func(g *Given) func() {
+			g.Reservations[0].Reservation.Start /= 40
+			return func() { g.Reservations[0].Reservation.Start *= 40 }
+		}, want: "is reserved by maint from 1000"},
+		"a dependency":       {line: "b,2,end", new: "e,5,start,314,33911,1,n4,long,low,main,n4:0/1/1000,5=1\n{}", want: "it starts, and afterok:b is not met"},
+		"a begin time":       {line: "f,6,start", old: "start,540", new: "start,450", want: "it starts before its begin time, 500"},
+		"a job that is held": {line: "d,4,release", new: "", want: "it starts while it is held"},
+		"a QoS's limit":      {line: "m,12,end", new: "n,13,start,4400,35433,1,n3,short,high,main,n3:0/1/2000,5=3\n{}", want: "2 jobs run, and maxjobsperuser of QoS high is 1"},
+		"an account's limit": {line: "k,10,start", site: func(g *Given) func() {
+			g.Accounts = strings.Replace(g.Accounts, "cpu=6", "cpu=3", 1)
+			return func() { g.Accounts = strings.Replace(g.Accounts, "cpu=3", "cpu=6", 1) }
+		}, want: "4 cpu, and grptres of user u2 is 3"},
+		"an account's wall": {line: "k,10,start", site: func(g *Given) func() {
+			g.Accounts = strings.Replace(g.Accounts, "wall=100", "wall=59", 1)
+			return func() { g.Accounts = strings.Replace(g.Accounts, "wall=59", "wall=100", 1) }
+		}, want: "its limit is 3600 s, and MaxWall of user u2 is 3540"},
+		"a node that is down":     {line: "g,7,start", old: "n1", new: "n2", want: "it starts on n2, which is out of service"},
+		"a job that lives on":     {line: "a,1,stop", new: "", want: "it runs on a node that went down"},
+		"a stop for nothing":      {line: "g,7,end", old: "end,1100,,,,,,,,COMPLETED", new: "stop,1100,,,,,,,,NODE_FAIL", want: "none of its nodes is down"},
+		"preemption of the high":  {line: "m,12,end", old: "end,4511,,,,,,,,COMPLETED", new: "stop,4511,,,,,,,,PREEMPTED", want: `nothing may preempt QoS "high"`},
+		"a kill before the limit": {line: "h,8,stop,6540", old: "6540", new: "6400", want: "killed for its limit after 1089 s, and the limit is 1200"},
+		"a run too short":         {line: "g,7,end", old: "1100", new: "1090", want: "it ran for 90 s, and takes 100"},
+		"two starts":              {line: "g,7,end", new: "g,7,start,1100,67862,2,n1,short,low,main,n1:0-1/2/1000,5=4\n", want: "it starts while it runs"},
+		"a cancelled job":         {line: "i,9,cancel", old: "i,9,cancel,3500,,,,,,,,PENDING", new: "i,9,cancel,3500,,,,,,,,PENDING\ni,9,start,3500,1,4,n1,long,low,main,n1:0-3/4/1000,5=4", want: "it starts after it has left: CANCELLED"},
+		"a cancel of nobody":      {line: "i,9,cancel", old: "3500", new: "3501", want: "cancel, which nobody orders"},
+		"a job lost":              {line: "l,11,start", new: "", want: "it ends and does not run"},
+		"an end lost":             {line: "l,11,end", new: "", want: "nothing tells of its end"},
+		"time backwards":          {line: "k,10,end", old: "5311", new: "5300", want: "it ran for 989 s"},
+		"a submission moved":      {line: "g,7,submit", old: "16", new: "17", want: "its user submits it at 16"},
+		"a priority":              {line: "a,1,start,11", old: "100750", new: "100753", want: "it starts with priority 100753, which is reckoned 100750 to 100750"},
+		"a fair share":            {line: "e,5,start", old: "33911", new: "67244", want: "it starts with priority 67244"},
+		"a charge":                {line: "g,7,start", old: "5=4", new: "5=2", want: "it is charged for 2 a second, and its partition's weights say 4"},
+		"a user without account":  {line: "a,1,submit", site: func(g *Given) func() { g.Jobs[0].Job.Account = "z"; return func() { g.Jobs[0].Job.Account = "a" } }, want: `user "u1" has no account "z"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			text := line(t, events, mischief.line)
+			changed := strings.ReplaceAll(mischief.new, "{}", text)
+			if mischief.old != "" {
+				require.Contains(t, text, mischief.old)
+				changed = strings.ReplaceAll(text, mischief.old, mischief.new)
+			}
+			if mischief.site != nil {
+				changed = text
+				defer mischief.site(&of)()
+			}
+			report, err := Events(strings.NewReader(strings.Replace(events, text, changed, 1)), nil, of, 0)
+			require.NoError(t, err)
+			require.Contains(t, report.String(), mischief.want)
+		})
+	}
+}
+
+// jobs-slurm.csv is held to the events.
+func TestTheJobsAreThoseOfTheEvents(t *testing.T) {
+	events, of := played(t)
+	rows := map[string]string{
+		"a": "1,10,2004,3204,COMPLETED_SUCCESSFULLY,0-7", "b": "2,11,14,314,COMPLETED_SUCCESSFULLY,8-9", "c": "3,12,14,314,COMPLETED_SUCCESSFULLY,10-11",
+		"d": "4,13,903,1003,COMPLETED_SUCCESSFULLY,8", "e": "5,14,314,414,COMPLETED_SUCCESSFULLY,12", "f": "6,15,540,640,COMPLETED_SUCCESSFULLY,8",
+		"g": "7,16,1000,1100,COMPLETED_SUCCESSFULLY,0-1", "h": "8,2900,5311,6540,COMPLETED_WALLTIME_REACHED,0-15", "i": "9,2950,,,REJECTED,",
+		"k": "10,4300,4311,5311,COMPLETED_SUCCESSFULLY,4-7", "l": "11,4301,6540,7540,COMPLETED_SUCCESSFULLY,0-11", "m": "12,4310,4311,4511,COMPLETED_SUCCESSFULLY,0-3",
+		"n": "13,4311,4511,4711,COMPLETED_SUCCESSFULLY,0",
+	}
+	check := func(change map[string]string) validate.Report {
+		text := "job_id,submission_time,starting_time,finish_time,final_state,allocated_resources\n"
+		for key, row := range rows {
+			if other, changed := change[key]; changed {
+				row = other
+			}
+			if row != "" {
+				text += row + "\n"
+			}
+		}
+		report, err := Events(strings.NewReader(events), strings.NewReader(text), of, 0)
+		require.NoError(t, err)
+		return report
+	}
+	report := check(nil)
+	require.Zero(t, report.Total, "%v\n%s", report, events)
+	for want, change := range map[string]map[string]string{
+		"starting_time is 15, and the events say 14":         {"b": "2,11,15,314,COMPLETED_SUCCESSFULLY,8-9"},
+		"finish_time is 315, and the events say 314":         {"b": "2,11,14,315,COMPLETED_SUCCESSFULLY,8-9"},
+		"it has 8, and the events say 8-9":                   {"b": "2,11,14,314,COMPLETED_SUCCESSFULLY,8"},
+		"COMPLETED_SUCCESSFULLY, and the events say TIMEOUT": {"h": "8,2900,5311,6540,COMPLETED_SUCCESSFULLY,0-15"},
+		"it has no row": {"b": ""},
+		"job 2 is no job of the run, or has a row already": {"c": rows["b"]},
+		"submission_time is 10, and the events say 11":     {"b": "2,10,14,314,COMPLETED_SUCCESSFULLY,8-9"},
+		"SUBMITTED, and the events say CANCELLED":          {"i": "9,2950,,,SUBMITTED,"},
+		"COMPLETED_KILLED, and the events say COMPLETED":   {"k": "10,4300,4311,5311,COMPLETED_KILLED,4-7"},
+		"starting_time is empty, and the events say 4311":  {"m": "12,4310,,4511,COMPLETED_SUCCESSFULLY,0-3"},
+	} {
+		require.Contains(t, check(change).String(), want)
+	}
+}

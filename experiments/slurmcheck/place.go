@@ -1,0 +1,358 @@
+package slurmcheck
+
+// Where jobs run: cores, memory, devices and licences of nodes, what a job asks for, partitions,
+// reservations, nodes that are down.
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/metrics/validate"
+	"github.com/gridslot/gridslot/policy/slurm"
+	"github.com/gridslot/gridslot/policy/slurm/replay"
+)
+
+// machine is the nodes and who has what of them.
+type machine struct {
+	conf     *slurm.Config
+	at       map[string]int // nodes by name
+	nodes    []node
+	licenses map[string]int // that jobs have
+}
+
+type node struct {
+	*slurm.Node
+	of    []*job         // by core
+	mem   int            // that jobs have
+	gres  map[string]int // that jobs have
+	down  bool
+	drain bool
+}
+
+func newMachine(conf *slurm.Config) machine {
+	m := machine{conf: conf, at: map[string]int{}, licenses: map[string]int{}}
+	for i := range conf.Nodes {
+		n := &conf.Nodes[i]
+		m.at[n.Name] = i
+		m.nodes = append(m.nodes, node{Node: n, of: make([]*job, n.CPUs()), gres: map[string]int{}})
+	}
+	return m
+}
+
+// shares reads what a job has: NODE:CORES/CPUS of each node, with /MB behind it where memory counts.
+func (m *machine) shares(text string) (all []share, err error) {
+	for word := range strings.FieldsSeq(text) {
+		name, rest, _ := strings.Cut(word, ":")
+		at, known := m.at[name]
+		parts := strings.Split(rest, "/")
+		if !known || len(parts) < 2 || len(parts) > 3 {
+			return nil, fmt.Errorf("%q: want NODE:CORES/CPUS of a node of slurm.conf", word)
+		}
+		s := share{node: at}
+		for cores := range strings.SplitSeq(parts[0], "+") {
+			first, last, isRange := strings.Cut(cores, "-")
+			if !isRange {
+				last = first
+			}
+			from, err1 := strconv.Atoi(first)
+			to, err2 := strconv.Atoi(last)
+			if err1 != nil || err2 != nil || from > to || from < 0 || to >= m.nodes[at].CPUs() {
+				return nil, fmt.Errorf("%q: %s has cores 0 to %d", word, name, m.nodes[at].CPUs()-1)
+			}
+			for k := from; k <= to; k++ {
+				s.cores = append(s.cores, k)
+			}
+		}
+		if s.cpus, err = strconv.Atoi(parts[1]); err != nil {
+			return nil, fmt.Errorf("%q: want CPUs", word)
+		}
+		if len(parts) == 3 {
+			if s.mem, err = strconv.Atoi(parts[2]); err != nil {
+				return nil, fmt.Errorf("%q: want MB", word)
+			}
+		}
+		all = append(all, s)
+	}
+	return all, nil
+}
+
+// whole reports whether a job has its nodes to itself.
+func (j *job) whole() bool { return j.Job.Exclusive || j.partition != nil && j.partition.Exclusive }
+
+// gres is how many devices the job has of a node, by kind.
+func (m *machine) gres(j *job, at int) []slurm.Amount {
+	if j.whole() {
+		return m.nodes[at].GRES
+	}
+	return j.Job.GRES
+}
+
+func amountOf(all []slurm.Amount, kind string) int {
+	n := 0
+	for _, a := range all {
+		if a.Kind == kind {
+			n += a.Count
+		}
+	}
+	return n
+}
+
+// cpus is how many CPUs the job has.
+func (j *job) cpus() int {
+	n := 0
+	for _, s := range j.on {
+		n += s.cpus
+	}
+	return n
+}
+
+// give has a job give back what it has.
+func (m *machine) give(j *job) {
+	for _, s := range j.on {
+		n := &m.nodes[s.node]
+		for _, k := range s.cores {
+			if n.of[k] == j {
+				n.of[k] = nil
+			}
+		}
+		n.mem -= s.mem
+		for _, g := range m.gres(j, s.node) {
+			n.gres[g.Kind] -= g.Count
+		}
+	}
+	for _, l := range j.Job.Licenses {
+		m.licenses[l.Kind] -= l.Count
+	}
+}
+
+// checkPlace gives a job what the event says that it has, and looks whether it was free, and what the
+// job asks for.
+func (c *checker) checkPlace(j *job, e *event) {
+	j.partition = nil
+	for i := range c.conf.Partitions {
+		if p := &c.conf.Partitions[i]; p.Name == e.partition {
+			j.partition = p
+		}
+	}
+	m, own := &c.machine, &j.Job
+	for _, s := range j.on {
+		n := &m.nodes[s.node]
+		for _, k := range s.cores {
+			if other := n.of[k]; other != nil {
+				c.wrong(validate.TwoJobsOnOne, j, "core %d of %s is %s's", k, n.Name, other.Key)
+			}
+			n.of[k] = j
+		}
+		if n.down || n.drain {
+			c.wrong(validate.OnWhatIsDown, j, "it starts on %s, which is out of service", n.Name)
+		}
+		if n.mem += s.mem; n.mem > n.Memory && c.conf.Select.Memory {
+			c.wrong(validate.OverCapacity, j, "jobs have %d MB of %s, which has %d", n.mem, n.Name, n.Memory)
+		}
+		for _, g := range m.gres(j, s.node) {
+			if n.gres[g.Kind] += g.Count; n.gres[g.Kind] > amountOf(n.GRES, g.Kind) {
+				c.wrong(validate.OverCapacity, j, "jobs have %d %s of %s, which has %d", n.gres[g.Kind], g.Kind, n.Name, amountOf(n.GRES, g.Kind))
+			}
+		}
+		c.checkShare(j, s)
+	}
+	for _, l := range own.Licenses {
+		if m.licenses[l.Kind] += l.Count; m.licenses[l.Kind] > amountOf(c.conf.Licenses, l.Kind) {
+			c.wrong(validate.OverCapacity, j, "jobs have %d licences %s, and there are %d", m.licenses[l.Kind], l.Kind, amountOf(c.conf.Licenses, l.Kind))
+		}
+	}
+	c.checkAmounts(j, e)
+}
+
+// checkShare looks whether a node suits a job, and what the job gets of it.
+func (c *checker) checkShare(j *job, s share) {
+	n, own := &c.machine.nodes[s.node], &j.Job
+	for _, f := range own.Features {
+		if !slices.Contains(n.Features, f) {
+			c.wrong(validate.Unmet, j, "%s lacks the feature %s", n.Name, f)
+		}
+	}
+	if slices.Contains(own.Excluded, s.node) {
+		c.wrong(validate.Unmet, j, "it excludes %s", n.Name)
+	}
+	if len(s.cores) != s.cpus {
+		c.wrong(validate.Disagreement, j, "%d cores of %s for %d CPUs", len(s.cores), n.Name, s.cpus)
+	}
+	if j.whole() && s.cpus != n.CPUs() {
+		c.wrong(validate.Unmet, j, "%d CPUs of %s, which it has to itself", s.cpus, n.Name)
+	}
+	if per := max(own.CPUsPerTask, 1); own.TasksPerNode > 0 && !j.whole() && s.cpus > own.TasksPerNode*per {
+		c.wrong(validate.Unmet, j, "%d CPUs of %s, and it asks for %d tasks a node at most", s.cpus, n.Name, own.TasksPerNode)
+	}
+	if !c.conf.Select.Memory {
+		return
+	}
+	switch {
+	case own.Memory > 0 && s.mem != own.Memory:
+		c.wrong(validate.Unmet, j, "%d MB of %s, and it asks for %d a node", s.mem, n.Name, own.Memory)
+	case own.Memory == 0 && own.MemoryPerCPU > 0 && s.mem < s.cpus*own.MemoryPerCPU:
+		c.wrong(validate.Unmet, j, "%d MB of %s, and it asks for %d a CPU", s.mem, n.Name, own.MemoryPerCPU)
+	}
+}
+
+// checkAmounts looks whether all nodes together are what the job asks for.
+func (c *checker) checkAmounts(j *job, e *event) {
+	own := &j.Job
+	if own.Nodes > 0 && len(j.on) != own.Nodes {
+		c.wrong(validate.Unmet, j, "%d nodes, and it asks for %d", len(j.on), own.Nodes)
+	}
+	tasks := own.Tasks
+	if tasks == 0 {
+		tasks = max(own.Nodes, 1)
+	}
+	// Slurm gives cores that make no whole task: with several CPUs a task up to one CPU less than a
+	// task on each node.
+	per := max(own.CPUsPerTask, 1)
+	if want := tasks * per; j.cpus() < want-(per-1)*len(j.on) {
+		c.wrong(validate.Unmet, j, "%d CPUs, and it asks for %d", j.cpus(), want)
+	}
+	if j.cpus() != e.cpus {
+		c.wrong(validate.Disagreement, j, "%d CPUs, and its cores are %d", e.cpus, j.cpus())
+	}
+	var names []string
+	for _, s := range j.on {
+		names = append(names, c.machine.nodes[s.node].Name)
+	}
+	if told, err := slurm.Hosts(e.nodes); err != nil || !slices.Equal(told, names) {
+		c.wrong(validate.Disagreement, j, "nodes %s, and its cores are of %s", e.nodes, strings.Join(names, ","))
+	}
+	for _, must := range own.Required {
+		if !slices.ContainsFunc(j.on, func(s share) bool { return s.node == must }) {
+			c.wrong(validate.Unmet, j, "it must have %s", c.conf.Nodes[must].Name)
+		}
+	}
+}
+
+// checkPartition looks whether the job may run in its partition.
+func (c *checker) checkPartition(j *job, e *event) {
+	p := j.partition
+	if p == nil {
+		c.wrong(validate.Disagreement, j, "there is no partition %q", e.partition)
+		return
+	}
+	if !slices.ContainsFunc(j.Job.Partitions, func(at int) bool { return c.conf.Partitions[at].Name == p.Name }) {
+		c.wrong(validate.Unmet, j, "it does not ask for partition %s", p.Name)
+	}
+	for _, s := range j.on {
+		if !slices.Contains(p.Nodes, s.node) {
+			c.wrong(validate.Unmet, j, "%s is no node of partition %s", c.conf.Nodes[s.node].Name, p.Name)
+		}
+	}
+	if p.MaxTime < des.Forever && j.limit > int64(p.MaxTime/des.Second) {
+		c.wrong(validate.Unmet, j, "its limit is %d s, and partition %s allows %v", j.limit, p.Name, p.MaxTime)
+	}
+	if p.MaxNodes > 0 && len(j.on) > p.MaxNodes {
+		c.wrong(validate.Unmet, j, "%d nodes, and partition %s allows %d", len(j.on), p.Name, p.MaxNodes)
+	}
+}
+
+// nodesChange is what an operator does to nodes.
+func (c *checker) nodesChange(e *event) {
+	names, err := slurm.Hosts(e.nodes)
+	if err != nil {
+		c.wrong(validate.Disagreement, nil, "line %d: nodes: %v", e.line, err)
+	}
+	for _, name := range names {
+		at, known := c.machine.at[name]
+		if !known {
+			c.wrong(validate.Disagreement, nil, "line %d: there is no node %q", e.line, name)
+			continue
+		}
+		n := &c.machine.nodes[at]
+		switch e.kind {
+		case "down":
+			n.down = true
+			for _, j := range c.running {
+				if slices.ContainsFunc(j.on, func(s share) bool { return s.node == at }) {
+					c.mustStop = append(c.mustStop, j)
+				}
+			}
+		case "drain":
+			n.drain = true
+		default:
+			n.down, n.drain = false, false
+		}
+	}
+}
+
+// reserve is a reservation that an operator makes.
+func (c *checker) reserve(e *event) {
+	for i := range c.Reservations {
+		b := &c.Reservations[i]
+		if b.Reservation.Name != e.key || int64(b.At/des.Second)-c.Late != e.time {
+			continue
+		}
+		if e.detail == "" {
+			c.inForce = append(c.inForce, b)
+		}
+		return
+	}
+	c.wrong(validate.Disagreement, nil, "line %d: nobody makes a reservation %q then", e.line, e.key)
+}
+
+// checkReservations looks whether a job that starts keeps off nodes that others have reserved, and
+// keeps to its own reservation.
+func (c *checker) checkReservations(j *job) {
+	inOwn := j.Job.Reservation == ""
+	for _, b := range c.inForce {
+		r := &b.Reservation
+		from, to := int64(r.Start/des.Second)-c.Late, int64(r.End/des.Second)-c.Late
+		if r.Name == j.Job.Reservation {
+			inOwn = inOwn || c.now >= from && c.now <= to
+			c.checkOwn(j, r)
+			continue
+		}
+		if len(r.Nodes) == 0 || c.now+j.limit <= from || c.now >= to {
+			continue
+		}
+		for _, s := range j.on {
+			if slices.Contains(r.Nodes, s.node) {
+				c.wrong(validate.Unmet, j, "%s is reserved by %s from %d to %d", c.machine.nodes[s.node].Name, r.Name, from, to)
+			}
+		}
+	}
+	if !inOwn {
+		c.wrong(validate.TooEarly, j, "it starts outside the time of its reservation %s", j.Job.Reservation)
+	}
+}
+
+// checkOwn looks whether a job may use the reservation that it names.
+func (c *checker) checkOwn(j *job, r *slurm.Reservation) {
+	if len(r.Users) > 0 && !slices.Contains(r.Users, j.Job.User) || len(r.Accounts) > 0 && !slices.Contains(r.Accounts, j.account) {
+		c.wrong(validate.Unmet, j, "reservation %s is not for user %q of account %q", r.Name, j.Job.User, j.account)
+	}
+	for _, s := range j.on {
+		if len(r.Nodes) > 0 && !slices.Contains(r.Nodes, s.node) {
+			c.wrong(validate.Unmet, j, "%s is no node of its reservation %s", c.machine.nodes[s.node].Name, r.Name)
+		}
+	}
+}
+
+// reservationOver reports whether the reservation of a job is over, which ends the job.
+func (c *checker) reservationOver(j *job) bool {
+	return slices.ContainsFunc(c.inForce, func(b *replay.Booking) bool {
+		return b.Reservation.Name == j.Job.Reservation && c.now >= int64(b.Reservation.End/des.Second)-c.Late
+	})
+}
+
+// preemptible reports whether anything could preempt a running job: a QoS that names its QoS, or a
+// partition of a higher tier that shares one of its nodes.
+func (c *checker) preemptible(j *job) bool {
+	switch c.conf.Preempt {
+	case "qos":
+		return c.book.preempts(j.qos)
+	case "partition_prio":
+		return slices.ContainsFunc(c.conf.Partitions, func(p slurm.Partition) bool {
+			return j.partition != nil && p.Tier > j.partition.Tier && slices.ContainsFunc(j.on, func(s share) bool { return slices.Contains(p.Nodes, s.node) })
+		})
+	}
+	return false
+}

@@ -1,0 +1,331 @@
+package slurmcheck
+
+// Priorities, reckoned anew: usage and its decay, the fair tree, age, size, partition, QoS.
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/metrics/validate"
+	"github.com/gridslot/gridslot/policy/slurm"
+)
+
+// clock is when priorities are computed: every period since the controller began, in seconds of the
+// events.
+type clock struct {
+	on           bool
+	period       int64
+	last, before int64 // the last time, and the one before it
+	ran          bool
+}
+
+func newClock(conf *slurm.Config, late int64) clock {
+	period := int64(conf.Priority.Period / des.Second)
+	return clock{on: conf.Priority.Multifactor && conf.Database, period: period, last: -late, before: -late}
+}
+
+// keeps is the part of usage that is left after so many seconds.
+func (b *book) keeps(seconds int64) float64 {
+	half := float64(b.conf.Priority.HalfLife / des.Second)
+	if half == 0 {
+		return 1
+	}
+	return math.Exp(float64(seconds) * math.Log1p(-.693/half))
+}
+
+// advance computes shares at each period up to now. Jobs that end or start at that second have not
+// yet.
+func (b *book) advance(running []*job, now int64) {
+	if !b.ticks.on {
+		return
+	}
+	if !b.ticks.ran {
+		b.ticks.ran = true
+		b.share()
+	}
+	for next := b.ticks.last + b.ticks.period; next <= now; next += b.ticks.period {
+		for _, u := range b.users {
+			u.usage *= b.keeps(next - b.ticks.last)
+		}
+		for _, j := range running {
+			b.use(j, next)
+		}
+		b.ticks.before, b.ticks.last = b.ticks.last, next
+		b.share()
+	}
+}
+
+// use adds what a job has used since shares were computed last.
+func (b *book) use(j *job, until int64) {
+	u := b.user(j.Job.User, j.account)
+	if u == nil {
+		return
+	}
+	if seconds := until - max(j.start, b.ticks.last); seconds > 0 {
+		u.usage += float64(seconds) * b.keeps(seconds) * j.billing * b.counts(j)
+	}
+}
+
+// counts is how often a second of a job counts as use.
+func (b *book) counts(j *job) float64 {
+	if q := b.qos[j.qos]; q != nil {
+		if times, err := strconv.ParseFloat(q.says["usagefactor"], 64); err == nil && times >= 0 {
+			return times
+		}
+	}
+	return 1
+}
+
+// ends adds what a job has used that ends now. Without limits Slurm forgets it.
+func (b *book) ends(j *job, now int64) {
+	if b.ticks.on && b.conf.Enforce.Limits {
+		b.use(j, now)
+	}
+}
+
+// totals are what a group and all below it have used, and the shares of all that are next below it.
+type totals struct{ used, shares float64 }
+
+// total reckons the totals of a group and of all below it.
+func (g *group) total(of map[*group]totals) totals {
+	t := totals{used: g.usage}
+	for _, child := range g.children {
+		t.used += child.total(of).used
+		t.shares += child.shares()
+	}
+	of[g] = t
+	return t
+}
+
+// shares are those that a group has among its siblings.
+func (g *group) shares() float64 {
+	if s, err := strconv.ParseFloat(g.says["fairshare"], 64); err == nil {
+		return s
+	}
+	return 1
+}
+
+// share computes the fair shares: the groups of users that tie, from the most to the least deserving,
+// have ranks from 1 down to 0.
+func (b *book) share() {
+	var tied [][]*group
+	of := map[*group]totals{}
+	b.root.total(of)
+	b.rank(b.root.children, of, &tied, false)
+	before := 0
+	for _, users := range tied {
+		for _, u := range users {
+			u.factor = float64(len(b.users)-before) / float64(len(b.users))
+		}
+		before += len(users)
+	}
+}
+
+// rank appends users in groups of those that tie. The first of the siblings tie with the last group
+// where joins says so.
+func (b *book) rank(siblings []*group, of map[*group]totals, tied *[][]*group, joins bool) {
+	level := map[*group]float64{}
+	for _, g := range siblings {
+		switch all := of[g.parent]; {
+		case g.shares() == 0:
+			level[g] = 0
+		case of[g].used == 0:
+			level[g] = math.Inf(1)
+		default:
+			level[g] = g.shares() / all.shares / (of[g].used / all.used)
+		}
+	}
+	order := slices.Clone(siblings)
+	slices.SortStableFunc(order, func(a, b *group) int { return cmp.Compare(level[b], level[a]) })
+	for len(order) > 0 {
+		n := 1
+		for n < len(order) && level[order[n]] == level[order[0]] {
+			n++
+		}
+		var users, below []*group
+		for _, g := range order[:n] {
+			if g.isUser {
+				users = append(users, g)
+			} else {
+				below = append(below, g.children...)
+			}
+		}
+		if joins && len(*tied) > 0 {
+			last := len(*tied) - 1
+			(*tied)[last] = append((*tied)[last], users...)
+		} else if len(users) > 0 {
+			*tied = append(*tied, users)
+			joins = true
+		}
+		if len(below) > 0 {
+			b.rank(below, of, tied, joins)
+		}
+		order, joins = order[n:], false
+	}
+}
+
+// bill is what a second of a job is charged for.
+func (c *checker) bill(j *job) float64 {
+	weights := j.partition.BillingWeights
+	if len(weights) == 0 {
+		return float64(j.cpus())
+	}
+	most, sum, everywhere := 0.0, 0.0, 0.0
+	for _, w := range weights {
+		has := 0.0
+		switch kind, name, _ := strings.Cut(w.Kind, "/"); kind {
+		case "cpu", "node":
+			has = float64(amountOfJobs(kind, []*job{j}))
+		case "mem":
+			has = float64(amountOfJobs(kind, []*job{j})) / 1024
+		case "gres":
+			for _, s := range j.on {
+				has += float64(amountOf(c.machine.gres(j, s.node), name))
+			}
+		case "license":
+			everywhere += float64(amountOf(j.Job.Licenses, name)) * w.Value
+		}
+		sum += has * w.Value
+		most = max(most, has*w.Value)
+	}
+	if c.conf.Priority.MaxTRES {
+		return most + everywhere
+	}
+	return sum + everywhere
+}
+
+// checkPriority reckons what a job that starts is charged for, and its priority.
+func (c *checker) checkPriority(j *job, e *event) {
+	if j.partition == nil {
+		return
+	}
+	before := j.billing
+	j.billing = c.bill(j)
+	if j.attempts > 1 { // Slurm goes on to charge what it reckoned at the first start
+		j.billing = before
+	}
+	for part := range strings.SplitSeq(e.detail, ",") {
+		if text, is := strings.CutPrefix(part, "5="); is && text != strconv.FormatInt(int64(j.billing), 10) {
+			c.wrong(validate.FalseAccount, j, "it is charged for %s a second, and its partition's weights say %d", text, int64(j.billing))
+		}
+	}
+	if !e.hasPriority || !c.conf.Priority.Multifactor {
+		return
+	}
+	low, high := c.priorities(j)
+	if float64(e.priority) < math.Floor(low)-1 || float64(e.priority) > math.Ceil(high)+1 {
+		c.wrong(validate.Disagreement, j, "it starts with priority %d, which is reckoned %.0f to %.0f", e.priority, low, high)
+	}
+}
+
+// priorities are the least and the highest priority that a job that starts now may show: what it had
+// when priorities were last computed, in any of its partitions. They are one number where the job has
+// one partition, and nothing has kept it from growing older.
+func (c *checker) priorities(j *job) (low, high float64) {
+	rules := &c.conf.Priority
+	at, before := c.book.ticks.last, c.book.ticks.last
+	if at == c.now { // it may have started just before shares were computed, or after
+		before = c.book.ticks.before
+	}
+	if c.conf.Database {
+		age := func(second int64) float64 {
+			return rules.Age * min(1, float64(max(0, second-j.submitted))/float64(rules.MaxAge/des.Second))
+		}
+		low, high = age(before), age(max(at, j.ordered))
+		if !j.settled || c.book.accrues() {
+			low, high = 0, age(c.now)
+		}
+		if u := c.book.user(j.Job.User, j.account); u != nil {
+			a, b := u.factor, u.factor
+			if before != at || j.attempts > 1 { // one that waits again has an older share
+				a, b = 0, 1
+			}
+			low += rules.FairShare * a
+			high += rules.FairShare * b
+		}
+	}
+	least, most := c.sizes(j)
+	low += rules.JobSize * least
+	high += rules.JobSize * most
+	top := 0
+	factors := []int{}
+	for _, p := range c.conf.Partitions {
+		top = max(top, p.JobFactor)
+	}
+	for _, p := range j.Job.Partitions {
+		factors = append(factors, c.conf.Partitions[p].JobFactor)
+	}
+	if top > 0 && len(factors) > 0 {
+		low += rules.Partition * float64(slices.Min(factors)) / float64(top)
+		high += rules.Partition * float64(slices.Max(factors)) / float64(top)
+	}
+	if q := c.book.qos[j.qos]; q != nil {
+		if best := c.book.topQOS(); best > 0 {
+			part := rules.QOS * q.number("priority") / best
+			low, high = low+part, high+part
+		}
+	}
+	return max(1, low-float64(j.nice)), max(1, high-float64(j.nice))
+}
+
+// sizes are the least and the most that the factor of the job's size may be: by the CPUs that it asks
+// for, and by those that nodes were found with for it.
+func (c *checker) sizes(j *job) (least, most float64) {
+	own := &j.Job
+	nodes := float64(max(own.Nodes, 1)) / float64(len(c.conf.Nodes))
+	asked := max(max(own.Tasks, own.Nodes, 1)*max(own.CPUsPerTask, 1), max(own.Nodes, 1))
+	size := func(cpus int) float64 {
+		s := (nodes + float64(cpus)/float64(c.conf.CPUs())) / 2
+		if c.conf.Priority.FavorSmall {
+			return 1 - s
+		}
+		return s
+	}
+	found := max(asked, j.cpus())
+	if j.whole() { // perhaps it was last found larger nodes, or more of them
+		largest := slices.MaxFunc(c.conf.Nodes, func(a, b slurm.Node) int { return a.CPUs() - b.CPUs() })
+		found = max(own.Nodes, own.Tasks, 1) * max(own.CPUsPerTask, 1) * largest.CPUs()
+	}
+	a, b := size(min(asked, j.cpus())), size(found)
+	return min(a, b), max(a, b)
+}
+
+// number is a number that a group says, or 0.
+func (g *group) number(name string) float64 {
+	x, _ := strconv.ParseFloat(g.says[name], 64)
+	return x
+}
+
+// topQOS is the highest priority of a QoS.
+func (b *book) topQOS() float64 {
+	top := 0.0
+	for _, q := range b.qos {
+		top = max(top, q.number("priority"))
+	}
+	return top
+}
+
+// accrues reports whether jobs may have to wait until their age counts (GrpJobsAccrue).
+func (b *book) accrues() bool {
+	if _, limited := b.root.count("grpjobsaccrue"); limited {
+		return true
+	}
+	var any func(g *group) bool
+	any = func(g *group) bool {
+		_, limited := g.count("grpjobsaccrue")
+		return limited || slices.ContainsFunc(g.children, any)
+	}
+	if any(b.root) {
+		return true
+	}
+	for _, q := range b.qos {
+		if any(q) {
+			return true
+		}
+	}
+	return false
+}
