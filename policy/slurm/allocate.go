@@ -1,10 +1,6 @@
 package slurm
 
-import (
-	"slices"
-
-	"github.com/gridslot/gridslot/des"
-)
+import "github.com/gridslot/gridslot/des"
 
 // outcome is what became of an attempt to start a job.
 type outcome uint8
@@ -38,6 +34,7 @@ func (c *Controller) allocate(now des.Time, e *entry, available, within nodeSet)
 		j.reason = limit
 		return beyondLimit
 	}
+	defer c.spare.back(c.spare.mark())
 	g := c.groundOf(now, e, available, within)
 	c.weigh(e, g.all)
 	wants := j.reckonedNeeds()
@@ -112,7 +109,7 @@ func (j *Job) reckonedNeeds() tres {
 
 // groundOf is the nodes on which the job of e may be tried.
 func (c *Controller) groundOf(now des.Time, e *entry, available, within nodeSet) ground {
-	g := ground{all: e.part.nodes.clone(), open: available.clone()}
+	g := ground{all: c.spare.clone(e.part.nodes), open: c.spare.clone(available)}
 	if within != nil {
 		g.all.intersect(within)
 	}
@@ -121,7 +118,7 @@ func (c *Controller) groundOf(now des.Time, e *entry, available, within nodeSet)
 		g.all.intersect(g.bar.within)
 	}
 	g.open.intersect(g.all)
-	g.ready = g.open.clone()
+	g.ready = c.spare.clone(g.open)
 	g.ready.remove(c.leaving)
 	if c.conf.Preempt == "" {
 		if c.whole(e) {
@@ -135,33 +132,17 @@ func (c *Controller) groundOf(now des.Time, e *entry, available, within nodeSet)
 }
 
 // heldWhole is the nodes that jobs have to themselves.
-func (c *Controller) heldWhole() nodeSet {
-	held := newNodeSet(len(c.conf.Nodes))
-	for _, r := range c.running {
-		if r.whole {
-			held.unite(r.nodes)
-		}
-	}
-	return held
-}
+func (c *Controller) heldWhole() nodeSet { return c.eraSets().whole }
 
 // whyNot tells why no nodes were found for the job of e, and on which nodes it would run were they
 // idle; nil: on none.
 func (c *Controller) whyNot(e *entry, g *ground) (nodeSet, outcome) {
-	fit := func(nodes nodeSet) nodeSet {
-		reckoned := e.job.reckoned
-		defer func() { e.job.reckoned = reckoned }()
-		if chosen := c.choose(e, nodes, c.idle); chosen != nil {
-			return chosen.nodes(len(c.conf.Nodes))
-		}
-		return nil
-	}
 	if g.ready.count() >= max(e.job.Nodes, 1) {
-		if chosen := fit(g.open); chosen != nil {
+		if chosen := c.fitIdle(e, g.open); chosen != nil {
 			return chosen, busy
 		}
 	}
-	chosen := fit(g.all)
+	chosen := c.fitIdle(e, g.all)
 	switch {
 	case chosen == nil && g.bar.overlaps:
 		return nil, reserved
@@ -191,14 +172,23 @@ func (c *Controller) weigh(e *entry, set nodeSet) {
 		}
 		if c.weights[n] != weight {
 			c.weights[n] = weight
+			c.weighed++
 			c.era++
 		}
 	}
 }
 
 // mostNodes is the most nodes that the limits of its QoS and associations let one job have, and the
-// limit; all nodes and "" where none is limited.
+// limit; all nodes and "" where none is limited. It is reckoned once: neither what limits there are nor
+// whose the job is changes.
 func (c *Controller) mostNodes(j *Job) (most int, limit Reason) {
+	if j.most == 0 {
+		j.most, j.mostBy = c.reckonMostNodes(j)
+	}
+	return j.most, j.mostBy
+}
+
+func (c *Controller) reckonMostNodes(j *Job) (most int, limit Reason) {
 	most = len(c.conf.Nodes)
 	if !c.conf.Enforce.Limits {
 		return most, ""
@@ -245,8 +235,3 @@ func (c *Controller) evictAll(now des.Time, j *Job, victims []*Job) {
 // preemptionLasts is for how many seconds a job that had others end has no more of them end:
 // KillWait and MessageTimeout.
 const preemptionLasts = 30 + 10
-
-// hasAll reports whether all of the positions are in the set.
-func (s nodeSet) hasAll(positions []int) bool {
-	return !slices.ContainsFunc(positions, func(n int) bool { return !s.has(n) })
-}

@@ -71,14 +71,17 @@ func (i *interval) licensed(amounts []Amount) bool {
 type table struct {
 	intervals  []interval
 	resolution int64
-	records    int // that the table has used; one that is merged with another is not given back
-	size       int // most records
+	sets       *spareSets // for its intervals
+	spare      *spareSets // for openings
+	records    int        // that the table has used; one that is merged with another is not given back
+	size       int        // most records
 }
 
-func newTable(now, window, resolution int64, size int, all nodeSet, licenses map[string]int) *table {
+// newTable is a table for a run that begins at now. The sets of its intervals are lent.
+func newTable(now, window, resolution int64, size int, all nodeSet, licenses map[string]int, sets, spare *spareSets) *table {
 	return &table{
-		intervals:  []interval{{now / resolution * resolution, (now + window) / resolution * resolution, all, licenses}},
-		resolution: resolution, records: 1, size: size,
+		intervals:  []interval{{now / resolution * resolution, (now + window) / resolution * resolution, sets.clone(all), licenses}},
+		resolution: resolution, records: 1, size: size, sets: sets, spare: spare,
 	}
 }
 
@@ -90,7 +93,7 @@ func (t *table) windowEnd() int64 { return t.intervals[len(t.intervals)-1].end }
 // cut splits an interval in two at a second.
 func (t *table) cut(at int, second int64) {
 	later := t.intervals[at]
-	later.begin, later.free, later.licenses = second, later.free.clone(), maps.Clone(later.licenses)
+	later.begin, later.free, later.licenses = second, t.sets.clone(later.free), maps.Clone(later.licenses)
 	t.intervals[at].end = second
 	t.intervals = slices.Insert(t.intervals, at+1, later)
 	t.records++
@@ -147,9 +150,10 @@ type opening struct {
 	later    int64 // the next second from which there may be other nodes; 0: there is none
 }
 
-// openingFrom is what of nodes and of licences is in no plan from start to end, both included.
+// openingFrom is what of nodes and of licences is in no plan from start to end, both included. The set of
+// the opening is lent.
 func (t *table) openingFrom(start, end int64, needs need) opening {
-	o := opening{nodes: needs.nodes.clone(), licensed: true}
+	o := opening{nodes: t.spare.clone(needs.nodes), licensed: true}
 	for k := range t.intervals {
 		i := &t.intervals[k]
 		if i.end > start && k+1 < len(t.intervals) && o.later == 0 {
@@ -200,6 +204,7 @@ func (c *Controller) runBackfill(now des.Time) {
 	if len(queue) == 0 {
 		return
 	}
+	c.plans.back(0)
 	var licenses map[string]int
 	if rules.Licenses {
 		licenses = map[string]int{}
@@ -208,7 +213,7 @@ func (c *Controller) runBackfill(now des.Time) {
 		}
 	}
 	r := &backfillRun{c: c, now: now, second: c.second(now), shares: newShares(rules),
-		table: newTable(c.second(now), int64(rules.Window/des.Second), int64(rules.Resolution/des.Second), rules.TableSize, c.up.clone(), licenses)}
+		table: newTable(c.second(now), int64(rules.Window/des.Second), int64(rules.Resolution/des.Second), rules.TableSize, c.up, licenses, &c.plans, &c.spare)}
 	if rules.Licenses {
 		byID := slices.SortedFunc(slices.Values(c.running), func(a, b *Job) int { return cmp.Compare(a.ID, b.ID) })
 		for _, j := range byID {
@@ -293,7 +298,10 @@ func (r *backfillRun) fill(e *entry, nowOnly bool) bool {
 	limit := int64(j.Limit / des.Second)
 	latest := r.second + int64(c.conf.Schedule.Window/des.Second)
 	before, tested := j.estimate, false
+	lent := c.spare.mark()
+	defer c.spare.back(lent)
 	for start := r.second; ; {
+		c.spare.back(lent)
 		o, from := r.openingFrom(e, start)
 		if o == nil {
 			return true
@@ -404,7 +412,7 @@ func (r *backfillRun) openingFrom(e *entry, start int64) (*opening, int64) {
 	var nodes nodeSet
 	overlaps := false
 	for try := 0; ; try++ {
-		nodes = c.up.clone()
+		nodes = c.spare.clone(c.up)
 		b := c.barOf(e, c.instant(r.now, start), nodes)
 		if b.by == nil {
 			overlaps = b.overlaps
@@ -448,6 +456,7 @@ func (c *Controller) instant(now des.Time, second int64) des.Time {
 // looked at.
 type shares struct {
 	rules    *Scheduling
+	limited  bool // any of the rules limits anything
 	user     map[string]int
 	part     map[*partition]int
 	userPart map[string]int
@@ -455,11 +464,15 @@ type shares struct {
 }
 
 func newShares(rules *Scheduling) *shares {
-	return &shares{rules, map[string]int{}, map[*partition]int{}, map[string]int{}, map[*association]int{}}
+	limited := rules.MaxPerUser > 0 || rules.MaxPerPartition > 0 || rules.MaxPerUserPart > 0 || rules.MaxPerAssoc > 0
+	return &shares{rules, limited, map[string]int{}, map[*partition]int{}, map[string]int{}, map[*association]int{}}
 }
 
 // admit reports whether the job of e may be looked at, and counts it if so.
 func (s *shares) admit(e *entry) bool {
+	if !s.limited {
+		return true
+	}
 	pair := e.part.Name + "/" + e.job.User
 	over := func(count, limit int) bool { return limit > 0 && count >= limit }
 	if over(s.userPart[pair], s.rules.MaxPerUserPart) || over(s.part[e.part], s.rules.MaxPerPartition) ||

@@ -34,15 +34,23 @@ type Controller struct {
 	cpus      int            // of all nodes
 	topQOS    float64        // the highest priority of a QoS
 
-	reserved []*Reservation
-	basic    uint32   // the last priority that priority/basic gave
-	pending  []*entry // by submission
-	order    []*entry // the same in the order of the queue, if sorted
-	sorted   bool
-	running  []*Job // by start
-	byLimit  []*Job // the same by their limits; nil: to be sorted anew
-	era      uint64 // how often what forecasts depend on has changed
-	shapes   map[string]*shape
+	reserved   []*Reservation
+	basic      uint32   // the last priority that priority/basic gave
+	pending    []*entry // by submission
+	order      []*entry // the same; in the order of the queue, if sorted
+	sorted     bool
+	could      []*entry // room for what runnable returns
+	roomToWait []*entry // room for those that waiting yields
+	running    []*Job   // by start
+	byLimit    []*Job   // the same by their limits; nil: to be sorted anew
+	era        uint64   // how often what forecasts depend on has changed
+	weighed    uint64   // how often weights of nodes have
+	shapes     map[string]*shape
+	// forgetful has everything be looked for anew that is remembered otherwise: what tests hold that to.
+	forgetful bool
+	spare     spareSets // sets that are needed for a moment only
+	plans     spareSets // sets of the intervals of backfill's table
+	sets      eraSets
 
 	main     mainLoop
 	backfill backfillLoop
@@ -88,6 +96,7 @@ func New(conf *Config, accounts *Accounts) *Controller {
 		c.parts = append(c.parts, p)
 	}
 	c.beginSearch()
+	c.spare.nodes, c.plans.nodes = len(conf.Nodes), len(conf.Nodes)
 	c.later = newUsage(conf)
 	c.idle, c.free, c.licenses = newUsage(conf), newUsage(conf), map[string]int{}
 	for _, l := range conf.Licenses {
@@ -245,8 +254,9 @@ func (c *Controller) tick(now des.Time) {
 // start starts the job of e on the nodes chosen.
 func (c *Controller) start(now des.Time, e *entry, placed []Placement) {
 	j := e.job
+	c.giveCores(e, placed)
 	j.state, j.Start, j.StartedIn, j.Placed = running, now, e.part.at, placed
-	j.nodes = newNodeSet(len(c.conf.Nodes))
+	j.nodes, j.allocated = newNodeSet(len(c.conf.Nodes)), allocated(placed)
 	for _, l := range j.Licenses {
 		c.licenses[l.Kind] -= l.Count
 	}

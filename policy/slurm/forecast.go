@@ -13,6 +13,7 @@ import (
 type forecast struct {
 	among    nodeSet
 	nodes    nodeSet // nil: a job would not start at all, or, unless looked, not at once
+	chosen   choice  // what is taken of them, in their order
 	atOnce   bool
 	ends     int64 // unless atOnce: the second in which the last job ends that has to
 	looked   bool  // beyond the present
@@ -30,7 +31,8 @@ type forecasts struct {
 
 // among is the forecast among some nodes. Where there is none yet it is nothing but the nodes.
 func (f *forecasts) among(era uint64, nodes nodeSet) (at *forecast, known bool) {
-	if f.era != era {
+	const most = 64 // that are kept
+	if f.era != era || len(f.all) == most {
 		f.era, f.all = era, f.all[:0]
 	}
 	for i := range f.all {
@@ -42,19 +44,25 @@ func (f *forecasts) among(era uint64, nodes nodeSet) (at *forecast, known bool) 
 	return &f.all[len(f.all)-1], false
 }
 
-// willRun is the second at which the job of e could start among some nodes were nobody else to come, and
-// on which of them; nil if it could not at all, or, with nowOnly, not now.
-func (c *Controller) willRun(e *entry, among nodeSet, now int64, nowOnly bool) (int64, nodeSet) {
-	var f *forecast
-	known := false
-	if c.conf.Preempt == "" {
-		f, known = c.shapeOf(e).forecasts.among(c.era, among)
-	} else { // whom it may preempt depends on who it is, and on the time
-		f = &forecast{among: among}
+// forecastOf is the forecast for the job of e among some nodes; with nowOnly one that goes no further
+// than the present is enough.
+func (c *Controller) forecastOf(e *entry, among nodeSet, now int64, nowOnly bool) *forecast {
+	if c.forgetful || c.conf.Preempt != "" { // whom it may preempt depends on who it is, and on the time
+		f := &forecast{among: among}
+		c.look(e, f, now, nowOnly)
+		return f
 	}
+	f, known := c.shapeOf(e).forecasts.among(c.era, among)
 	if !known || !f.looked && f.nodes == nil && !nowOnly {
 		c.look(e, f, now, nowOnly)
 	}
+	return f
+}
+
+// willRun is the second at which the job of e could start among some nodes were nobody else to come, and
+// on which of them; nil if it could not at all, or, with nowOnly, not now.
+func (c *Controller) willRun(e *entry, among nodeSet, now int64, nowOnly bool) (int64, nodeSet) {
+	f := c.forecastOf(e, among, now, nowOnly)
 	switch {
 	case f.nodes == nil, !f.atOnce && nowOnly:
 		return 0, nil
@@ -64,6 +72,19 @@ func (c *Controller) willRun(e *entry, among nodeSet, now int64, nowOnly bool) (
 	}
 	e.job.reckoned = f.reckoned
 	return max(f.ends, now+1), f.nodes
+}
+
+// fitIdle is the nodes among candidates that the job of e would be given were they idle, or nil.
+func (c *Controller) fitIdle(e *entry, candidates nodeSet) nodeSet {
+	f, known := c.shapeOf(e).onIdle.among(c.weighed, candidates)
+	if !known || c.forgetful {
+		reckoned := e.job.reckoned
+		if chosen := c.choose(e, candidates, c.idle); chosen != nil {
+			f.nodes = chosen.nodes(len(c.conf.Nodes))
+		}
+		e.job.reckoned = reckoned
+	}
+	return f.nodes
 }
 
 // endsTogether is the first window of ends that a look into the future takes together, in seconds,
@@ -78,7 +99,8 @@ func (c *Controller) look(e *entry, f *forecast, now int64, nowOnly bool) {
 		if chosen == nil {
 			return false
 		}
-		f.nodes, f.reckoned = chosen.nodes(len(c.conf.Nodes)), e.job.reckoned
+		f.nodes, f.chosen, f.reckoned = chosen.nodes(len(c.conf.Nodes)), slices.Clone(chosen), e.job.reckoned
+		slices.SortFunc(f.chosen, func(a, b offer) int { return cmp.Compare(a.node, b.node) })
 		return true
 	}
 	s := c.newSearch(e, f.among, c.free)

@@ -55,6 +55,8 @@ type Job struct {
 	told        Reason   // the last reason that was worth telling
 	doomed      bool     // a job that it depends on ended otherwise than it wants
 	estimate    int64    // the second in which the last run of backfill saw it start; 0: it did not
+	most        int      // see mostNodes; 0: not reckoned yet
+	mostBy      Reason   // the limit of most
 	preempting  bool     // it has others end in this pass
 	preempted   des.Time // it had others end last; 0: never
 	basic       uint32   // its priority by priority/basic; 0: none yet
@@ -62,6 +64,7 @@ type Job struct {
 	guess       int      // on how many nodes it would have run when nodes were last looked for; 0: they never were
 	entries     []*entry // waiting: one in each of its partitions
 	nodes       nodeSet  // running: those it has
+	allocated   tres     // running: what it has in all
 	billing     float64  // running: billing a second
 	whole       bool     // running: it has its nodes to itself
 	state       jobState
@@ -98,8 +101,10 @@ type Dependency struct {
 type entry struct {
 	job      *Job
 	part     *partition
+	at       int // among the entries of its job
 	priority uint32
 
+	could bool   // it could start now as far as the job itself and its partition say: see runnable
 	shape *shape // see Controller.shapeOf; nil: not known yet
 }
 

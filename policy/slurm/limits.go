@@ -35,10 +35,44 @@ type limits struct {
 	allowed          []string       // of a user: names of QoSs
 }
 
+// crowd is jobs that run and have a limit in common, and what they have together.
+type crowd struct {
+	running   []*Job
+	cpus, mem int
+}
+
+// join puts a job that has just started into the crowd.
+func (r *crowd) join(j *Job) {
+	has := j.has()
+	r.running = append(r.running, j)
+	r.cpus += has.cpus
+	r.mem += has.mem
+}
+
+// quit takes a job that is over out of the crowd, if it is in it.
+func (r *crowd) quit(j *Job) {
+	at := slices.Index(r.running, j)
+	if at < 0 {
+		return
+	}
+	has := j.has()
+	r.running = slices.Delete(r.running, at, at+1)
+	r.cpus -= has.cpus
+	r.mem -= has.mem
+}
+
+// move has a job be in the crowd if it runs, and not be in it otherwise.
+func (r *crowd) move(j *Job, runs bool) {
+	r.quit(j)
+	if runs {
+		r.join(j)
+	}
+}
+
 // group is the limits of a QoS or an association, and its jobs.
 type group struct {
 	limits
-	running []*Job
+	crowd
 	waiting int // jobs that wait
 	aging   int // of them, those that grow older
 }
@@ -47,6 +81,8 @@ type group struct {
 type qos struct {
 	name string
 	group
+	ofUsers    map[string]*crowd // of its jobs, those of each user
+	ofAccounts map[string]*crowd // and those of each account
 }
 
 // groups yields the groups that the job belongs to: its QoS, its user's association, and the
@@ -192,16 +228,16 @@ func (c *Controller) beyondJobLimits(j *Job) Reason {
 	if !c.conf.Enforce.Limits {
 		return ""
 	}
-	var of limits // the QoS's
+	of := &limits{} // the QoS's
 	if q := j.qos; q != nil {
-		of = q.limits
+		of = &q.limits
 		ofUser, ofAccount := q.sharers(j)
 		switch {
 		case q.jobs > 0 && len(q.running) >= q.jobs:
 			return "QOSGrpJobsLimit"
-		case q.jobsOfAccount > 0 && len(ofAccount) >= q.jobsOfAccount:
+		case q.jobsOfAccount > 0 && len(ofAccount.running) >= q.jobsOfAccount:
 			return "MaxJobsPerAccount"
-		case q.jobsOfUser > 0 && len(ofUser) >= q.jobsOfUser:
+		case q.jobsOfUser > 0 && len(ofUser.running) >= q.jobsOfUser:
 			return "QOSMaxJobsPerUserLimit"
 		case q.wall > 0 && j.Limit > q.wall:
 			return "QOSMaxWallDurationPerJobLimit"
@@ -232,13 +268,13 @@ func (c *Controller) beyondAmounts(j *Job, wants tres) Reason {
 	if !c.conf.Enforce.Limits {
 		return ""
 	}
-	var of limits // the QoS's
+	of := &limits{} // the QoS's
 	if q := j.qos; q != nil {
-		of = q.limits
+		of = &q.limits
 		ofUser, ofAccount := q.sharers(j)
 		for _, kind := range tresKinds {
 			switch {
-			case c.beyondSum(q.amounts, q.running, kind, wants):
+			case c.beyondSum(q.amounts, &q.crowd, kind, wants):
 				return Reason("QOSGrp" + limitNames[kind] + "Limit")
 			case c.beyondMinutes(&q.group, j, kind, wants):
 				return Reason("QOSGrp" + strings.ToUpper(kind) + "RunMinutesLimit")
@@ -254,7 +290,7 @@ func (c *Controller) beyondAmounts(j *Job, wants tres) Reason {
 	for at := j.assoc; at != nil; at = at.parent {
 		for _, kind := range tresKinds {
 			switch {
-			case of.amounts[kind] == 0 && c.beyondSum(at.amounts, at.running, kind, wants):
+			case of.amounts[kind] == 0 && c.beyondSum(at.amounts, &at.crowd, kind, wants):
 				return Reason("AssocGrp" + limitNames[kind] + "Limit")
 			case of.minutes[kind] == 0 && c.beyondMinutes(&at.group, j, kind, wants):
 				return Reason("AssocGrp" + strings.ToUpper(kind) + "RunMinutesLimit")
@@ -280,21 +316,27 @@ func beyond(most map[string]int, kind string, wants tres) bool {
 
 // beyondSum reports whether so much of a kind would be more than the most, with what others have.
 // A node that the others have already counts once.
-func (c *Controller) beyondSum(most map[string]int, running []*Job, kind string, wants tres) bool {
+func (c *Controller) beyondSum(most map[string]int, others *crowd, kind string, wants tres) bool {
 	limit, limited := most[kind]
 	if !limited {
 		return false
 	}
-	more := wants.of(kind)
-	if kind == "node" {
-		theirs := c.nodesOf(running)
+	has, more := 0, wants.of(kind)
+	switch kind {
+	case "cpu":
+		has = others.cpus
+	case "mem":
+		has = others.mem
+	case "node":
+		theirs := c.nodesOf(others.running)
+		has = theirs.count()
 		for _, n := range wants.on {
 			if theirs.has(n) {
 				more--
 			}
 		}
 	}
-	return c.has(running, kind)+more > limit
+	return has+more > limit
 }
 
 // nodesOf is the nodes that jobs have.
@@ -341,11 +383,11 @@ func (c *Controller) preferredNodes(j *Job) nodeSet {
 	if q := j.qos; q != nil {
 		ofUser, ofAccount := q.sharers(j)
 		for _, shared := range []struct {
-			most    map[string]int
-			running []*Job
-		}{{q.amounts, q.running}, {q.amountsOfUser, ofUser}, {q.amountsOfAccount, ofAccount}} {
+			most   map[string]int
+			others *crowd
+		}{{q.amounts, &q.crowd}, {q.amountsOfUser, ofUser}, {q.amountsOfAccount, ofAccount}} {
 			if shared.most["node"] > 0 {
-				nodes.unite(c.nodesOf(shared.running))
+				nodes.unite(c.nodesOf(shared.others.running))
 			}
 		}
 		ofQOS = q.amounts["node"] > 0
@@ -375,31 +417,24 @@ func (j *Job) usageFactor() float64 {
 }
 
 // has is what a running job has.
-func (j *Job) has() tres { return allocated(j.Placed) }
-
-// has is how much of a kind jobs have together. Nodes are counted once.
-func (c *Controller) has(running []*Job, kind string) int {
-	if kind == "node" {
-		return c.nodesOf(running).count()
-	}
-	sum := 0
-	for _, r := range running {
-		sum += r.has().of(kind)
-	}
-	return sum
-}
+func (j *Job) has() tres { return j.allocated }
 
 // sharers is the running jobs of a QoS that are of the job's user, and those of its account.
-func (q *qos) sharers(j *Job) (ofUser, ofAccount []*Job) {
-	for _, r := range q.running {
-		if r.User == j.User {
-			ofUser = append(ofUser, r)
-		}
-		if r.Account == j.Account {
-			ofAccount = append(ofAccount, r)
-		}
+func (q *qos) sharers(j *Job) (ofUser, ofAccount *crowd) {
+	return crowdOf(&q.ofUsers, j.User), crowdOf(&q.ofAccounts, j.Account)
+}
+
+// crowdOf is the crowd of a name.
+func crowdOf(all *map[string]*crowd, name string) *crowd {
+	if *all == nil {
+		*all = map[string]*crowd{}
 	}
-	return ofUser, ofAccount
+	one := (*all)[name]
+	if one == nil {
+		one = &crowd{}
+		(*all)[name] = one
+	}
+	return one
 }
 
 // submittable reports whether the limits of submission let the job come.
@@ -435,9 +470,11 @@ func (c *Controller) submittable(j *Job) bool {
 func (c *Controller) count(j *Job, waiting int, runs bool) {
 	for g := range j.groups {
 		g.waiting += waiting
-		g.running = slices.DeleteFunc(g.running, func(r *Job) bool { return r == j })
-		if runs {
-			g.running = append(g.running, j)
-		}
+		g.move(j, runs)
+	}
+	if q := j.qos; q != nil {
+		ofUser, ofAccount := q.sharers(j)
+		ofUser.move(j, runs)
+		ofAccount.move(j, runs)
 	}
 }

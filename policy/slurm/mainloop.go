@@ -227,7 +227,8 @@ func (c *Controller) tooSmall(e *entry) bool {
 	if e.job.reservation == nil {
 		return false
 	}
-	both := e.part.nodes.clone()
+	defer c.spare.back(c.spare.mark())
+	both := c.spare.clone(e.part.nodes)
 	both.intersect(e.job.reservation.nodes)
 	return both.count() < e.job.guess
 }
@@ -247,9 +248,7 @@ func (c *Controller) try(e *entry, p *mainPass) (starts, goOn bool) {
 	case j.reason.ofLimit() && !c.withinJobLimits(j), j.reason == NodesNotAvailable && !p.available.hasAll(j.Required):
 		return false, true
 	}
-	usable := e.part.nodes.clone()
-	usable.intersect(p.available)
-	if usable.count() < max(j.Nodes, 1) {
+	if e.part.nodes.countIn(p.available) < max(j.Nodes, 1) {
 		j.reason = WaitsForResources
 		c.changed(p.now)
 		p.close(e.part)
@@ -293,11 +292,4 @@ func (p *mainPass) close(part *partition) {
 		p.closed[part.at] = true
 		p.available.remove(part.nodes)
 	}
-}
-
-// suffices reports whether the job of e would fit on candidates were they idle.
-func (c *Controller) suffices(e *entry, candidates nodeSet) bool {
-	reckoned := e.job.reckoned
-	defer func() { e.job.reckoned = reckoned }()
-	return c.choose(e, candidates, c.idle) != nil
 }

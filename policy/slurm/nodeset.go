@@ -1,6 +1,9 @@
 package slurm
 
-import "math/bits"
+import (
+	"math/bits"
+	"slices"
+)
 
 // nodeSet is a set of nodes by their positions in Config.Nodes. All sets of a controller are
 // equally long.
@@ -21,6 +24,11 @@ func (s nodeSet) add(i int)  { s[i/64] |= 1 << (i % 64) }
 func (s nodeSet) drop(i int) { s[i/64] &^= 1 << (i % 64) }
 
 func (s nodeSet) has(i int) bool { return s[i/64]&(1<<(i%64)) != 0 }
+
+// hasAll reports whether all of the positions are in the set.
+func (s nodeSet) hasAll(positions []int) bool {
+	return !slices.ContainsFunc(positions, func(n int) bool { return !s.has(n) })
+}
 
 func (s nodeSet) clone() nodeSet { return append(nodeSet(nil), s...) }
 
@@ -47,6 +55,15 @@ func (s nodeSet) count() int {
 	n := 0
 	for _, word := range s {
 		n += bits.OnesCount64(word)
+	}
+	return n
+}
+
+// countIn is how many of s are in other.
+func (s nodeSet) countIn(other nodeSet) int {
+	n := 0
+	for i, word := range other {
+		n += bits.OnesCount64(s[i] & word)
 	}
 	return n
 }
@@ -97,4 +114,27 @@ func (s nodeSet) all(yield func(int) bool) {
 			}
 		}
 	}
+}
+
+// spareSets lends sets of nodes for a while, so that what is needed for a moment only is not allocated
+// each time. Who borrows marks where the lending stands, and gives back all that has been lent since.
+type spareSets struct {
+	nodes int
+	all   []nodeSet
+	lent  int
+}
+
+func (s *spareSets) mark() int { return s.lent }
+
+// back takes back all sets that were lent since the mark.
+func (s *spareSets) back(mark int) { s.lent = mark }
+
+// clone lends a copy of a set.
+func (s *spareSets) clone(of nodeSet) nodeSet {
+	if s.lent == len(s.all) {
+		s.all = append(s.all, newNodeSet(s.nodes))
+	}
+	s.lent++
+	copy(s.all[s.lent-1], of)
+	return s.all[s.lent-1]
 }

@@ -30,27 +30,21 @@ func (s *search) cpusOf(chosen choice) int {
 	return sum
 }
 
-// place is the nodes, CPUs and cores that the job of e gets among candidates now, or nil.
+// place is the nodes, CPUs and memory that the job of e gets among candidates now, or nil.
 func (c *Controller) place(e *entry, candidates nodeSet) []Placement {
-	chosen := c.choose(e, candidates, c.free)
+	chosen := c.chooseNow(e, candidates)
 	if chosen == nil {
 		return nil
 	}
-	slices.SortFunc(chosen, func(a, b offer) int { return cmp.Compare(a.node, b.node) })
 	d := &c.shapeOf(e).demand
 	placed := make([]Placement, len(chosen))
 	cpus := d.distribute(chosen)
 	for i, o := range chosen {
 		node := &c.conf.Nodes[o.node]
-		p := Placement{Node: o.node, CPUs: cpus[i]}
+		p := &placed[i]
+		p.Node, p.CPUs = o.node, cpus[i]
 		if d.whole {
 			p.CPUs = node.CPUs()
-			for core := range node.CPUs() {
-				p.Cores = append(p.Cores, core)
-			}
-		} else {
-			p.Cores = c.pickCores(d, e.job, o.node, cpus[i])
-			p.CPUs = len(p.Cores)
 		}
 		switch {
 		case !c.conf.Select.Memory:
@@ -61,9 +55,38 @@ func (c *Controller) place(e *entry, candidates nodeSet) []Placement {
 		default:
 			p.Mem = node.Memory
 		}
-		placed[i] = p
 	}
 	return placed
+}
+
+// chooseNow is the nodes among candidates that the job of e gets now, by their numbers, or nil.
+func (c *Controller) chooseNow(e *entry, candidates nodeSet) choice {
+	if c.conf.Preempt == "" {
+		f := c.forecastOf(e, candidates, 0, true)
+		if !f.atOnce {
+			return nil
+		}
+		e.job.reckoned = f.reckoned
+		return f.chosen
+	}
+	chosen := c.choose(e, candidates, c.free)
+	slices.SortFunc(chosen, func(a, b offer) int { return cmp.Compare(a.node, b.node) })
+	return chosen
+}
+
+// giveCores gives the job of e as many cores of each of its nodes as it has CPUs there.
+func (c *Controller) giveCores(e *entry, placed []Placement) {
+	d := &c.shapeOf(e).demand
+	for i := range placed {
+		p := &placed[i]
+		if !d.whole {
+			p.Cores = c.pickCores(d, e.job, p.Node, p.CPUs)
+			continue
+		}
+		for core := range p.CPUs {
+			p.Cores = append(p.Cores, core)
+		}
+	}
 }
 
 // distribute is how many CPUs the job uses of each node: a task to each, then one each in turn

@@ -11,7 +11,9 @@ import (
 // partitions say. That a job waits for another reason than before is a change; so is each partition of
 // a job whose limits it is beyond while those of another it is not.
 func (c *Controller) runnable(now des.Time) []*entry {
-	could := map[*entry]bool{}
+	for _, e := range c.pending {
+		e.could = false
+	}
 	for j := range c.waiting {
 		c.growOlder(j, now)
 		if !j.reason.passing() && j.reason != j.told {
@@ -45,28 +47,32 @@ func (c *Controller) runnable(now des.Time) []*entry {
 				}
 				c.changed(now)
 			}
-			if limit == "" {
-				could[e] = true
-			}
+			e.could = limit == ""
 		}
 	}
+	from := c.pending
 	if c.conf.Preempt == "" {
-		var all []*entry
-		for _, e := range c.queue() {
-			if could[e] {
-				all = append(all, e)
-			}
+		from = c.queue()
+	}
+	all := c.could[:0]
+	for _, e := range from {
+		if e.could {
+			all = append(all, e)
 		}
+	}
+	if c.could = all; c.conf.Preempt == "" {
 		return all
 	}
-	all := slices.Clone(c.pending)
-	return mergeSort(slices.DeleteFunc(all, func(e *entry) bool { return !could[e] }), c.before)
+	return mergeSort(all, c.before)
 }
 
 // waiting yields the jobs that wait, in the order of their numbers.
 func (c *Controller) waiting(yield func(*Job) bool) {
 	var last *Job
-	for _, e := range slices.Clone(c.pending) {
+	all := append(c.roomToWait[:0], c.pending...) // jobs may leave meanwhile
+	c.roomToWait = nil                            // who looks at them meanwhile takes other room
+	defer func() { c.roomToWait = all }()
+	for _, e := range all {
 		if e.job != last && e.job.state == pending && !yield(e.job) {
 			return
 		}
@@ -117,23 +123,32 @@ func (c *Controller) ageNoMore(j *Job) {
 // enter puts a job into the queue.
 func (c *Controller) enter(j *Job) {
 	c.count(j, 1, false)
-	c.pending = append(c.pending, j.entries...)
-	slices.SortStableFunc(c.pending, func(a, b *entry) int { return cmp.Compare(a.job.ID, b.job.ID) })
-	c.sorted = false
+	at, _ := slices.BinarySearchFunc(c.pending, j.ID, func(e *entry, id int) int { return cmp.Compare(e.job.ID, id) })
+	c.pending = slices.Insert(c.pending, at, j.entries...)
+	for i, e := range j.entries {
+		e.at = i
+		if c.sorted {
+			at, _ := slices.BinarySearchFunc(c.order, e, c.before)
+			c.order = slices.Insert(c.order, at, e)
+		} else {
+			c.order = append(c.order, e)
+		}
+	}
 }
 
-// queue is the queue in its order: who preempts the other, who has a reservation, the tier, the
-// priority, submission, number. "Preempts" is no order: what comes of it depends on the sorting,
-// which merges halves, as that of Slurm's host does.
+// queue is the queue in its order where nobody preempts anybody. That is an order in which no two entries
+// are equal, so neither how it is sorted nor in which order it was before makes a difference.
 func (c *Controller) queue() []*entry {
 	if !c.sorted {
-		c.order = mergeSort(slices.Clone(c.pending), c.before)
+		slices.SortFunc(c.order, c.before)
 		c.sorted = true
 	}
 	return c.order
 }
 
-// before compares two entries of the queue.
+// before compares two entries of the queue: who preempts the other, who has a reservation, the tier, the
+// priority, submission, number. "Preempts" is no order: what comes of it depends on the sorting, which
+// merges halves, as that of Slurm's host does.
 func (c *Controller) before(a, b *entry) int {
 	switch {
 	case c.mayPreempt(a, b):
@@ -151,6 +166,7 @@ func (c *Controller) before(a, b *entry) int {
 		cmp.Compare(b.priority, a.priority),
 		cmp.Compare(a.job.submitted/des.Second, b.job.submitted/des.Second),
 		cmp.Compare(a.job.ID, b.job.ID),
+		cmp.Compare(a.at, b.at),
 	)
 }
 

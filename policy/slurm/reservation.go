@@ -223,6 +223,7 @@ func (c *Controller) mendReservations(now des.Time) {
 // dropReservations drops reservations that are over and in which nothing runs. Jobs that wait for
 // one are held.
 func (c *Controller) dropReservations(now des.Time) {
+	kept := len(c.reserved)
 	c.reserved = slices.DeleteFunc(c.reserved, func(r *Reservation) bool {
 		runs := slices.ContainsFunc(c.running, func(j *Job) bool { return j.reservation == r })
 		if !r.over || runs || c.second(r.End) >= c.second(now) {
@@ -241,5 +242,5 @@ func (c *Controller) dropReservations(now des.Time) {
 		c.changed(now)
 		return true
 	})
-	c.sorted = false
+	c.sorted = c.sorted && len(c.reserved) == kept
 }

@@ -381,12 +381,31 @@ func (t *taking) leastLoaded() choice {
 }
 
 // idleNodes is the nodes on which nothing runs.
-func (c *Controller) idleNodes() nodeSet {
-	all := newNodeSet(len(c.conf.Nodes))
-	for i := range c.conf.Nodes {
-		if c.free.cpus[i] == c.idle.cpus[i] {
-			all.add(i)
+func (c *Controller) idleNodes() nodeSet { return c.eraSets().idle }
+
+// eraSets are sets of nodes that are the same as long as the same jobs run.
+type eraSets struct {
+	era   uint64
+	idle  nodeSet // on which nothing runs
+	whole nodeSet // that jobs have to themselves
+}
+
+// eraSets are the sets of the present era.
+func (c *Controller) eraSets() *eraSets {
+	s := &c.sets
+	if s.idle != nil && s.era == c.era && !c.forgetful {
+		return s
+	}
+	s.era, s.idle, s.whole = c.era, newNodeSet(len(c.conf.Nodes)), newNodeSet(len(c.conf.Nodes))
+	for i, cpus := range c.free.cpus {
+		if cpus == c.idle.cpus[i] {
+			s.idle.add(i)
 		}
 	}
-	return all
+	for _, r := range c.running {
+		if r.whole {
+			s.whole.unite(r.nodes)
+		}
+	}
+	return s
 }

@@ -95,6 +95,7 @@ type shape struct {
 	suited     nodeSet // nodes that have the features asked for and are none that are excluded
 	fit        nodeSet // of suited, those that could be the job's were they idle
 	forecasts  forecasts
+	onIdle     forecasts // were all nodes idle; its eras are those of the weights of nodes
 }
 
 // shapeOf is the shape of what e asks for. Nothing that it depends on changes while the job waits:

@@ -95,7 +95,7 @@ func (c *Controller) check(j *Job) error {
 func (c *Controller) firstFit(j *Job) *entry {
 	last := len(j.entries) - 1
 	for _, e := range j.entries[:last] {
-		if c.beyondPartition(j, e.part) == "" && c.suffices(e, e.part.nodes) {
+		if c.beyondPartition(j, e.part) == "" && c.fitIdle(e, e.part.nodes) != nil {
 			return e
 		}
 	}
