@@ -127,7 +127,7 @@ func (c *fileChecker) tried() {
 			if a.nodes != stages[i].Request.Nodes {
 				wrong(Disagreement, "has %d processors instead of %d", a.nodes, stages[i].Request.Nodes)
 			}
-			if took := a.finish - a.start; len(c.nodes) == 0 && a.kept+a.lost+a.overhead != took {
+			if took := a.finish - a.start; min(a.kept, a.lost, a.overhead) < 0 || len(c.nodes) == 0 && a.kept+a.lost+a.overhead != took {
 				wrong(WrongRunTime, "kept %v, lost %v and had %v beside it in %v", a.kept, a.lost, a.overhead, took)
 			}
 			if a.end == ended.Requeued {
@@ -196,8 +196,12 @@ func (c *fileChecker) total(f *filed, stages []*entity.Job, requeued int, lost, 
 	case last.end == ended.Walltime:
 		want, of = stages[len(stages)-1].Request.Length, "estimate"
 	}
-	if of != "" && last.kept != want {
+	switch {
+	case of == "":
+	case last.kept != want:
 		c.violation(f, WrongRunTime, f.finish, "its last attempt keeps %v, and %v of its %s were left", last.kept, want, of)
+	case last.lost != 0:
+		c.violation(f, WrongRunTime, f.finish, "its last attempt lost %v, and nothing is lost of a job that runs to its end", last.lost)
 	}
 	if of == "" && (f.state == stateKilled || f.state == stateRejected) { // all in vain
 		for i := range f.tries {

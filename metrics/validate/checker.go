@@ -61,8 +61,8 @@ type party struct {
 	seq  int64 // its place in the order of submission
 	// count is the number of counted processors that it takes; 0 on named nodes.
 	count int
-	// start and until bound its run. until is Forever as long as the feeder does not know the
-	// end. Invariant: start <= until.
+	// start and until bound its run. An observer expects until: what runs for longer has a wrong
+	// run time. Invariant: start <= until.
 	start, until des.Time
 	// over reports that it ended at the instant at which it began: it came and went before
 	// others of that instant, so that it keeps nobody off.
@@ -230,10 +230,6 @@ func (c *checker) overtaken(t *tenure, number int, o *outage) {
 }
 
 func (c *checker) onWhatIsDown(p *party, number int, until des.Time, o *outage) {
-	if until == des.Forever && p.line == 0 {
-		c.violation(p, OnWhatIsDown, c.now, "has %d, and it is down from %v on", number, o.from)
-		return
-	}
 	c.violation(p, OnWhatIsDown, p.start, "has %d until %v, and it is down from %v on", number, until, o.from)
 }
 
@@ -346,8 +342,6 @@ func (c *checker) occupyProcessors(p *party) {
 	case twice(p.place):
 		c.violation(p, TwoJobsOnOne, p.start, "has a processor twice")
 	case clash.by == nil:
-	case clash.until == des.Forever && clash.by.line == 0:
-		c.violation(p, TwoJobsOnOne, p.start, "has a processor of %v, which still runs", clash.by)
 	default:
 		c.violation(p, TwoJobsOnOne, p.start, "has a processor that %v has until %v", clash.by, clash.until)
 	}
@@ -364,8 +358,8 @@ func twice(place []procset.Range) bool {
 	return false
 }
 
-// takes takes in that p starts at the present instant; start and, where they are known, until and
-// over are set. What it has may be told until the instant is settled.
+// takes takes in that p starts at the present instant; start is set. Until the
+// instant is settled, over, until and what it has may be told.
 func (c *checker) takes(p *party) { c.came = append(c.came, p) }
 
 // ends takes in that p, which began before, gives up what it has.

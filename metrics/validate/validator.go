@@ -228,7 +228,7 @@ func (v *Validator) start(f *followed) {
 
 // begun takes in that f has what it got from now on; settle tells the checker what it is.
 func (v *Validator) begun(f *followed) {
-	f.over, f.until = false, des.Forever
+	f.over = false
 	v.c.takes(&f.party)
 	v.started = append(v.started, f)
 }
@@ -535,8 +535,12 @@ func (v *Validator) InstantOver(des.Time) { v.settle() }
 func (v *Validator) settle() {
 	for _, f := range v.started {
 		w := &f.job.Reservation.Window
-		if f.empty = f.job.Request.Length == 0; f.state != entity.Running {
-			f.over, f.until = true, f.start
+		f.empty = f.job.Request.Length == 0
+		if f.over = f.state != entity.Running; f.over {
+			f.until = f.start
+		} else {
+			run, _ := v.runTime(f)
+			f.until = f.start.Add(run)
 		}
 		f.count, f.tasks = f.asks.Nodes, f.tasks[:0]
 		for i := range w.Tasks {

@@ -281,7 +281,7 @@ func TestValidatorRejects(t *testing.T) {
 			s.start(3*sec, b)
 			s.tell(10*sec, entity.JobFinished, a)
 			s.tell(13*sec, entity.JobFinished, b)
-		}, TwoJobsOnOne, "at 3, job 2: two jobs on one processor: has a processor of job 1, which still runs"},
+		}, TwoJobsOnOne, "at 3, job 2: two jobs on one processor: has a processor that job 1 has until 10"},
 		{"a processor twice", Validator{Processors: 4}, func(s *story) {
 			a := s.submit(0, tenSeconds(1, 3))
 			a.Place = append(processorRange(0, 1), processorRange(1, 1)...)
