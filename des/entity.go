@@ -7,16 +7,20 @@ import "fmt"
 // left no event. Entity is a thin layer over At and Handler; a model may mix both. A message
 // that is sent during Shutdown waits for a later run.
 type Entity interface {
+	// Start is called once, when the first run begins, or at once if the simulation already
+	// runs.
 	Start(c *Context)
+	// Handle is called for each message to the entity, at the instant at which it arrives.
 	Handle(c *Context, m Message)
+	// Shutdown is called once, when a run has left no event.
 	Shutdown(c *Context)
 }
 
 // Message is data that one entity sends to another.
 type Message struct {
 	From, To *Context
-	Tag      int
-	Data     any
+	Tag      int // what kind of message it is; the model gives numbers their meaning
+	Data     any // what is said; nil if the tag says all
 }
 
 // Context is an entity's hold on the simulation: its name, its clock, and the

@@ -10,11 +10,11 @@ import (
 
 // PanicError reports that a handler, or whatever it called, has panicked.
 type PanicError struct {
-	Now   Time
+	Now   Time   // when it happened
 	By    string // who was being called, as far as entities tell (caller); or ""
 	Place string // where: file and line
-	Value any
-	Stack []byte
+	Value any    // what was passed to panic
+	Stack []byte // the calls that led to it
 }
 
 func (e *PanicError) Error() string {
@@ -62,11 +62,11 @@ func (s *Simulator) panicked(value any) *PanicError {
 // SchedulingError reports an event scheduled before the present instant, which would break
 // causality, or for the end of simulated time, Forever, or past it: a fault of the model.
 type SchedulingError struct {
-	Now, At Time // At is Forever for an instant past the end of time, too
-	Delay   Time // from Now, as the model asked for it
-	Phase   Phase
-	Arg     uint64
-	To      Handler
+	Now, At Time    // At is Forever for an instant past the end of time, too
+	Delay   Time    // from Now, as the model asked for it
+	Phase   Phase   // of the event
+	Arg     uint64  // of the event
+	To      Handler // handler of the event
 	// By is the event whose handler asked for it; the zero Event if the program did so
 	// outside a run.
 	By Event
@@ -100,8 +100,8 @@ func blame(err error, e Event) {
 
 // EventLimitError reports that Config.MaxEvents was reached with events left.
 type EventLimitError struct {
-	Limit uint64
-	Now   Time
+	Limit uint64 // Config.MaxEvents
+	Now   Time   // instant of the last event that ran
 }
 
 func (e *EventLimitError) Error() string {

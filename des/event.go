@@ -13,8 +13,8 @@ type Phase uint8
 
 // Event describes one happening to handlers and observers. It is passed by value.
 type Event struct {
-	Time  Time
-	Phase Phase
+	Time  Time   // instant at which it runs
+	Phase Phase  // its phase within the instant; lower phases run first
 	Seq   uint64 // rank in the order of scheduling
 	Arg   uint64 // whatever the scheduling call passed: a kind, an index
 	to    Handler
@@ -40,6 +40,9 @@ func handlerName(to Handler) string {
 // Handler handles events. Scheduling a pointer type as a handler allocates nothing. Errors
 // name a handler by its String method, if it has one.
 type Handler interface {
+	// Handle is called once for each event, with the clock at e.Time. It may schedule and
+	// cancel events, call Fail, and stop the run; an event that it schedules for this
+	// instant runs after it.
 	Handle(s *Simulator, e Event)
 }
 
@@ -52,6 +55,7 @@ func (f Func) Handle(s *Simulator, e Event) { f(s, e) }
 // Observer is told of every event after its handler has returned. It must not
 // schedule or cancel.
 type Observer interface {
+	// ObserveEvent is called after the event's handler has returned.
 	ObserveEvent(e Event)
 }
 

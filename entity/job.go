@@ -29,6 +29,8 @@ type Job struct {
 	// unequal nodes the real time of every task is its reserved time times
 	// Runtime/Request.Length.
 	Runtime des.Time
+	// Request is what the job asks a plan for: nodes, length and limits. Invariant: Nodes >=
+	// 1 and Length > 0; see Request.Check.
 	Request Request
 	User    int32 // -1 where unknown
 	Group   int32 // -1 where unknown

@@ -254,9 +254,9 @@ func (l *lifetime) Shutdown(*des.Context) {
 // UnfinishedError reports jobs that were left waiting when nothing was left to
 // happen.
 type UnfinishedError struct {
-	Policy  string
-	Waiting int
-	First   *Run // in order of submission
+	Policy  string // name of the policy
+	Waiting int    // number of jobs in the queue
+	First   *Run   // in order of submission
 }
 
 func (e *UnfinishedError) Error() string {

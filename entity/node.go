@@ -10,7 +10,7 @@ import (
 
 // Node is one space-shared computer: at most one task runs on it at any time.
 type Node struct {
-	ID    int
+	ID    int     // the node's name in files; plans number nodes by their order (Plan.Node)
 	Perf  float64 // p: work per time unit, > 0
 	Price float64 // c: cost per time unit of reservation, >= 0
 	Q     float64 // q: what MaxQ adds up over a window's nodes
@@ -21,8 +21,8 @@ type Node struct {
 // "clock") must be at least what a request wants; Labels ("os") must be equal to the
 // request's labels.
 type Attributes struct {
-	Amounts map[string]float64
-	Labels  map[string]string
+	Amounts map[string]float64 // by name: what a node has, or the least that a request needs
+	Labels  map[string]string  // by name: what a node is, or what a request needs exactly
 }
 
 // satisfy reports whether a has at least the amounts and exactly the labels

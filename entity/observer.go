@@ -29,10 +29,10 @@ func (k JobEventKind) String() string { return jobEvents.Name(k) }
 
 // JobEvent is one happening in a job's life.
 type JobEvent struct {
-	Time  des.Time
-	Kind  JobEventKind
-	Run   *Run
-	Start des.Time // JobPromised: the promised start
+	Time  des.Time     // the present instant
+	Kind  JobEventKind // what happened
+	Run   *Run         // the run to which it happened, in its state after the event
+	Start des.Time     // JobPromised: the promised start
 	// Head marks a JobPromised that is the hold for the first job of the
 	// queue, which a backfilling policy must not delay.
 	Head bool
@@ -48,6 +48,8 @@ type JobEvent struct {
 // An observer may also implement Attacher, InstantObserver, TaskObserver, RoundObserver,
 // CapacityObserver and WhyObserver, to be told more.
 type Observer interface {
+	// Observe is called once for each event, at the instant e.Time. It must not change
+	// e.Run.
 	Observe(e JobEvent)
 }
 
@@ -55,6 +57,7 @@ type Observer interface {
 // jobs it will be told of. A Policy may be one, too: it is attached first. One that wants
 // to be told of jobs asks for it then, by Metascheduler.Watch.
 type Attacher interface {
+	// Attach is called once, before the first event.
 	Attach(m *Metascheduler)
 }
 
@@ -64,17 +67,21 @@ type Attacher interface {
 // that stops jobs from inside InstantOver must stand behind the observers that only look,
 // because a preempted job has no place.
 type InstantObserver interface {
+	// InstantOver is called once for each instant at which something happened to jobs.
 	InstantOver(at des.Time)
 }
 
 // TaskObserver is called when a task of a job on named nodes has ended:
 // r.Reservation.Window.Tasks[i], at r.Ends[i].
 type TaskObserver interface {
+	// TaskEnded is called once for each task i of r on named nodes; the job's own end
+	// follows the last one.
 	TaskEnded(r *Run, i int)
 }
 
 // RoundObserver is called after the policy has decided in a round.
 type RoundObserver interface {
+	// Decided is called once for each round. It must not keep r.
 	Decided(r *Round)
 }
 

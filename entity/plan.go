@@ -94,11 +94,11 @@ type Plan interface {
 
 // ConflictError reports a reservation of what is already taken.
 type ConflictError struct {
-	Run    *Run
-	Window Window
+	Run    *Run   // the run whose reservation is refused
+	Window Window // the window that is refused
 	// At is the first instant of the window at which it is, where the plan tells.
 	At     des.Time
-	Detail string
+	Detail string // what is taken, for people
 }
 
 func (e *ConflictError) Error() string {

@@ -53,6 +53,7 @@ type Corrector interface {
 // given no others.
 type Predicting interface {
 	Policy
+	// Predictions returns the predictor and the corrector; each may be nil.
 	Predictions() (Predictor, Corrector)
 }
 

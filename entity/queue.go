@@ -23,9 +23,9 @@ import (
 // their keys are two functions, or closures made apart. One without a name is sorted
 // anew each time it is asked for.
 type Order struct {
-	Name    string
-	Key     func(r *Run, now des.Time) float64
-	Dynamic bool
+	Name    string                             // name in tables, and in names of policies
+	Key     func(r *Run, now des.Time) float64 // rank of r at the instant now; the lowest goes first. Nil means order of submission
+	Dynamic bool                               // Key changes while jobs wait
 }
 
 // Submission is the order of submission, the default of every policy.

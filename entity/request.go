@@ -37,6 +37,7 @@ type Request struct {
 }
 
 // Criterion is a user's own search for windows; see plan.Finder.
+// Name is the criterion's name in files and figures.
 type Criterion interface{ Name() string }
 
 // Check reports what makes r meaningless, or nil.

@@ -12,7 +12,10 @@ import (
 // It reads the plan and makes reservations; it never touches the clock. A
 // reservation that begins now starts its job.
 type Policy interface {
+	// Name is the policy's name in results. Two policies of one call have two names.
 	Name() string
+	// Schedule decides in one round. It may reserve, hold, reject and preempt through r, and
+	// must not keep r.
 	Schedule(r *Round)
 }
 
@@ -36,6 +39,7 @@ type Sparing interface {
 // submission, the number of processors, and how long each job will really run.
 type Clairvoyant interface {
 	Policy
+	// Foresee is called once, before the first event.
 	Foresee(ctx context.Context, jobs []*Job, processors int, lasts func(*Job) des.Time) error
 }
 
@@ -80,10 +84,10 @@ func (c Cause) Has(mask Cause) bool { return c&mask != 0 }
 // Round is one decision: what a policy sees and what it can do. A policy that
 // decides by the clock, too, asks for rounds to come by WakeAt.
 type Round struct {
-	Now   des.Time
-	Cause Cause
-	Plan  Plan
-	Queue *Queue
+	Now   des.Time // the present instant
+	Cause Cause    // what has changed since the last round
+	Plan  Plan     // what is taken; reserve through the Round, not through the Plan
+	Queue *Queue   // the waiting jobs
 	// Gained is false where nothing has become free since the last round: what
 	// did not fit then does not fit now.
 	Gained bool

@@ -49,8 +49,8 @@ type Run struct {
 	Runtime des.Time
 	Shapes  []Shape
 
-	State      RunState
-	Backfilled bool // started before a job that stood ahead of it in the queue
+	State      RunState // where the job is in its life
+	Backfilled bool     // started before a job that stood ahead of it in the queue
 	// Booked marks an advance reservation: it starts at its fixed time or not at
 	// all, and never stands in the queue.
 	Booked   bool
@@ -133,11 +133,11 @@ const NeverPromised = des.Time(-1)
 // Attempt is one time that a job held processors or nodes: from its start to its
 // end, or until it was preempted.
 type Attempt struct {
-	Window Window     // as it was reserved
-	Start  des.Time   // when it began
-	End    des.Time   // when its last task ended
-	Ends   []des.Time // when each task ended; nil on counted processors, where all end at End
-	Place  []procset.Range
+	Window Window          // as it was reserved
+	Start  des.Time        // when it began
+	End    des.Time        // when its last task ended
+	Ends   []des.Time      // when each task ended; nil on counted processors, where all end at End
+	Place  []procset.Range // processors that it had; nil without a Placer
 	// Work is how much of the job's Runtime the attempt has done, and Kept the part of it
 	// that is not lost. Overhead is the time of set-up and checkpoints. On a node of
 	// performance 1 Work and Overhead add up to the attempt's time; on other nodes to the
@@ -174,7 +174,7 @@ func (a *Attempt) useful(work des.Time) des.Time {
 // a job takes what its times say.
 type Part struct {
 	Attempt
-	Speed float64
+	Speed float64 // above 0
 	// Again marks an attempt of the same tasks as the part before, which was preempted
 	// or resized.
 	Again bool

@@ -14,7 +14,7 @@ import (
 // Shape is one way in which a job can run: a number of nodes, with the estimate and the
 // runtime there. See Job.Shapes.
 type Shape struct {
-	Nodes   int
+	Nodes   int      // 1 or more
 	Length  des.Time // as Request.Length
 	Runtime des.Time // as Job.Runtime
 }

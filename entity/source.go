@@ -36,6 +36,7 @@ type Source interface {
 // The job ended at Run.Finish, which is the present instant.
 type Listener interface {
 	Source
+	// Ended is called at the instant of the end.
 	Ended(r *Run)
 }
 

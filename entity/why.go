@@ -37,12 +37,12 @@ func ParseObstacle(s string) (Obstacle, error) { return obstacles.Parse(s) }
 // Why says what holds a waiting job, as of one decision. Which of its numbers count depends
 // on What.
 type Why struct {
-	What  Obstacle
+	What  Obstacle // decides which of the fields below count
 	Other *Run     // the job that stands in the way, or nil
 	Start des.Time // earliest start: the job's own, or that of Other if Other has a window; 0 if unknown
-	Delay des.Time
-	Short float64 // by how much a budget or a limit is too low
-	Text  string  // in a policy's own words; for people
+	Delay des.Time // WouldDelay: by how much Other would start later
+	Short float64  // by how much a budget or a limit is too low
+	Text  string   // in a policy's own words; for people
 }
 
 // WhyObserver is an Observer that hears what holds the jobs that a policy leaves waiting.

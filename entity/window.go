@@ -5,10 +5,10 @@ import "github.com/gridslot/gridslot/des"
 // Slot is a maximal span [Start, End) that is free: on one node (Width 1), or
 // on Width counted processors (Node nil).
 type Slot struct {
-	Node  *Node
-	Width int
-	Start des.Time
-	End   des.Time
+	Node  *Node    // nil on counted processors
+	Width int      // number of processors; 1 on named nodes
+	Start des.Time // first instant that is free
+	End   des.Time // first instant that is not; des.Forever if there is none
 }
 
 // Window is an answer to a Request: Nodes tasks that begin at the same instant on distinct
@@ -18,18 +18,18 @@ type Slot struct {
 // slowest task's end. A square window (DEP18) holds every node to the same End. On counted
 // processors Tasks is nil.
 type Window struct {
-	Start des.Time
-	End   des.Time
-	Nodes int
-	Tasks []Task
-	Cost  float64 // sum over the tasks of price times reserved time
-	Value float64 // what the finder's criterion makes of it
+	Start des.Time // when all tasks begin
+	End   des.Time // when the last task ends; Invariant: Start <= End
+	Nodes int      // number of tasks; Invariant: len(Tasks) is Nodes or 0
+	Tasks []Task   // one for each node, in the order of the finder; nil on counted processors
+	Cost  float64  // sum over the tasks of price times reserved time
+	Value float64  // what the finder's criterion makes of it
 }
 
 // Task is one node's part of a window: [Window.Start, End) on Node.
 type Task struct {
-	Node *Node
-	End  des.Time
+	Node *Node    // where it runs
+	End  des.Time // when its part ends; Invariant: Window.Start <= End <= Window.End
 }
 
 // Length is the time from the window's start to its last task's end.
@@ -51,8 +51,8 @@ func (w Window) ProcessorTime() des.Time {
 // Reservation is a window that a plan keeps for a job. It lives in the job's
 // Run: a job holds at most one at a time.
 type Reservation struct {
-	Window Window
-	Run    *Run
+	Window Window // what is kept; Plan.Move and Plan.Extend change it
+	Run    *Run   // whose it is
 	// Active is true from Plan.Reserve until Plan.Release.
 	Active bool
 

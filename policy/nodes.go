@@ -20,8 +20,8 @@ import (
 // OnNodes is a policy together with the search for windows that its plan is to
 // use (plan.Domain.Finder).
 type OnNodes struct {
-	Policy entity.Policy
-	Finder plan.Finder
+	Policy entity.Policy // what decides
+	Finder plan.Finder   // what the plan searches windows with
 	// Within, if set, is a label: no window may have nodes of several values of it.
 	// Policy and Finder keep to that; so must searches of jobs' own, by
 	// window.Within.

@@ -31,9 +31,9 @@ import (
 
 // Entry is a row of a Table: what can be asked for by a name.
 type Entry[T any] struct {
-	Name   string
-	Text   string // one line for people
-	Params []Param
+	Name   string  // what a spec begins with; unique in its table
+	Text   string  // one line for people
+	Params []Param // the parameters that a spec may give
 	// Needs names what a workload must have for this entry, for people, such as "the waits
 	// of its log"; "" if any workload will do.
 	Needs string
@@ -47,7 +47,7 @@ type Entry[T any] struct {
 
 // Param is a parameter that an entry takes.
 type Param struct {
-	Name   string
+	Name   string // what a spec gives it by
 	Values string // for people: "on|off", "N"
 	Text   string // with the default
 }
@@ -73,7 +73,7 @@ type Chosen[T any] struct {
 	// Spec is the text asked with, "easy:order=wfp3"; it is unique in a list and
 	// stands for the policy in summaries.
 	Spec  string
-	Value T
+	Value T // what the spec asked for
 	// free says that the spec has a text of the user's own, such as a command.
 	free bool
 }

@@ -15,8 +15,8 @@ import (
 // Booking is a user's advance reservation: Job starts at Start, or not at all.
 // It is asked for at Job.Submit.
 type Booking struct {
-	Job   *entity.Job
-	Start des.Time
+	Job   *entity.Job // what is to run; its request gives nodes and length
+	Start des.Time    // when it begins, at Job.Submit or later
 }
 
 func (b Booking) String() string { return fmt.Sprintf("the booking of %v", b.Job) }

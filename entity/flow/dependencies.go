@@ -88,6 +88,7 @@ func NewDependencies(links *Links) *Dependencies {
 // Receiver is a place to which jobs come one by one: a metascheduler, or the brokers of a
 // grid.
 type Receiver interface {
+	// Simulator returns the simulation that the receiver runs in.
 	Simulator() *des.Simulator
 	// Submit brings a job at its Submit, which is now or later.
 	Submit(j *entity.Job) *entity.Run

@@ -33,8 +33,8 @@ func (m Money) String() string { return fmt.Sprintf("%.6f", m.Units()) }
 // Account is somebody who has money: a user, the owner of a node, or the
 // virtual organisation between them.
 type Account struct {
-	Kind AccountKind
-	ID   int64 // the user's number (-1 where unknown) or the node's; 0 for the organisation
+	Kind AccountKind // who holds it
+	ID   int64       // the user's number (-1 where unknown) or the node's; 0 for the organisation
 }
 
 // AccountKind says who holds an account.
@@ -59,10 +59,10 @@ func (a Account) String() string {
 
 // Transfer is one payment.
 type Transfer struct {
-	Time     des.Time
-	Run      *entity.Run
-	From, To Account
-	Amount   Money // above 0
+	Time     des.Time    // when it is paid
+	Run      *entity.Run // the job that is paid for
+	From, To Account     // who pays, and who receives
+	Amount   Money       // above 0
 }
 
 // Ledger keeps the accounts of a run on named nodes: who paid what to whom. It

@@ -32,8 +32,8 @@ func (x Outage) String() string { return fmt.Sprintf("the outage [%v, %v)", x.Fr
 // overlaps another one only with what it adds.
 type Lost struct {
 	Outage
-	Node    *entity.Node // that is lost, where nodes have names
-	Victims []*entity.Run
+	Node    *entity.Node  // that is lost, where nodes have names
+	Victims []*entity.Run // in the order in which they had to yield
 }
 
 // Yielder is a policy that keeps some nodes idle. Outages take these nodes first, or that

@@ -29,6 +29,7 @@ type Overheads struct {
 
 // Duration is the distribution of a time, in seconds. What is drawn below 0 counts as 0.
 type Duration interface {
+	// Rand draws a time.
 	Rand(r *rand.Rand) float64
 }
 

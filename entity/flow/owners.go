@@ -30,13 +30,13 @@ var _ OwnedPlan = (*plan.Domain)(nil)
 
 // LocalJob is an owner's own use of one node, over [Start, Start+Length).
 type LocalJob struct {
-	Node *entity.Node
+	Node *entity.Node // where it runs
 	// Known is the instant at which the domain learns of it: 0 for what is
 	// planned before the run, a cycle's beginning for what is planned with the
 	// cycle, Start for what comes unannounced.
 	Known  des.Time
-	Start  des.Time
-	Length des.Time
+	Start  des.Time // when the owner wants it to begin
+	Length des.Time // how long it runs, above 0
 }
 
 // LocalRule says who yields where an owner's job meets a global job.

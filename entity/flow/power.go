@@ -28,9 +28,9 @@ func (s PowerState) String() string { return powerStates.Name(s) }
 
 // Switch is a change of a node's power state.
 type Switch struct {
-	At       des.Time
+	At       des.Time      // when the state changes
 	Place    procset.Range // the node's processors
-	From, To PowerState
+	From, To PowerState    // the state before, and the new state
 }
 
 // SwitchOff switches nodes off that nobody uses. It is an Observer, which attaches

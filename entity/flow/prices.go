@@ -12,9 +12,9 @@ import (
 
 // PriceChange sets what one time unit of a node costs from an instant on.
 type PriceChange struct {
-	Node  *entity.Node
-	At    des.Time
-	Price float64
+	Node  *entity.Node // a node of the plan
+	At    des.Time     // from when on the price holds
+	Price float64      // per time unit, from 0 to entity.MostPrice
 }
 
 // PriceSchedule changes owners' prices as time goes by. A price is agreed upon

@@ -49,7 +49,7 @@ type Seasonal interface {
 // Trade is what an owner knows of a node when its price is set: its sales and prices in the
 // interval that is over now.
 type Trade struct {
-	Now des.Time
+	Now des.Time // the end of the interval
 	// Node is the node, with its price in that interval.
 	Node *entity.Node
 	// List is the node's price when the run began.
@@ -118,7 +118,7 @@ type BySeason struct {
 	Factors []float64
 	// Amplitude is from 0 to 1. The price is highest at Peak within the period.
 	Amplitude float64
-	Peak      des.Time
+	Peak      des.Time // from 0 to Period
 }
 
 // Price implements PriceRule.

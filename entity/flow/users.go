@@ -31,7 +31,7 @@ import (
 // Every function draws from streams of its own for each user, so that a change in one
 // shifts no other.
 type Users struct {
-	Population int
+	Population int // number of users, 1 or more
 	// Job returns a user's next job, or nil if there is none any more; users are numbered
 	// from 0. The flow sets its Submit. If the job belongs to others, too, Job returns a
 	// copy.

@@ -39,7 +39,7 @@ func ParseVictimRule(s string) (VictimRule, error) { return victimRules.Parse(s)
 // for it whoever else yields; afterwards it is killed (under VictimsWait it is waited for,
 // as any job).
 type Victims struct {
-	Rule VictimRule
+	Rule VictimRule // what becomes of them
 	// Limit, where it is not 0, is how often a job may be sent back. One that would
 	// have to go once more is killed.
 	Limit int

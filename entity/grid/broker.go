@@ -11,8 +11,8 @@ import (
 // Broker is OAR11's co-allocator agent: it takes users' jobs and finds places
 // for their tasks, by its strategy.
 type Broker struct {
-	Strategy Strategy
-	Index    int // among the grid's brokers
+	Strategy Strategy // decides where the tasks of jobs go
+	Index    int      // among the grid's brokers
 	endpoint
 	random *rand.Rand
 }
@@ -30,8 +30,8 @@ type inquiry struct {
 
 // Refusal is why an agent offers nothing for a whole job.
 type Refusal struct {
-	Agent  *ResourceAgent
-	Reason string
+	Agent  *ResourceAgent // who refuses
+	Reason string         // for the job's user
 }
 
 func (q *inquiry) answered() {

@@ -17,7 +17,9 @@ import (
 // by Broker.Reserve, Submit, Seize or Intervene, at once or when an answer to
 // AskOffers or AskLoad has come. A strategy belongs to one broker.
 type Strategy interface {
+	// Name is the strategy's name in results.
 	Name() string
+	// Place places all tasks of j, at once or when answers have come.
 	Place(b *Broker, j *entity.Job)
 	// Done is called when a fragment has ended.
 	Done(b *Broker, f *Fragment)
@@ -40,10 +42,10 @@ type Router interface {
 
 // Fragment is some tasks of a job that run together on one cluster.
 type Fragment struct {
-	Job       *entity.Job // the whole
-	Broker    *Broker
-	Agent     *ResourceAgent
-	Emergency bool // placed by the regulator
+	Job       *entity.Job    // the whole
+	Broker    *Broker        // who placed it
+	Agent     *ResourceAgent // where it runs
+	Emergency bool           // placed by the regulator
 	// Task is the fragment as its cluster sees it: a job of Task.Request.Nodes processors
 	// whose times are times on that cluster. Run is its run there, once the cluster has
 	// accepted it.
@@ -89,7 +91,7 @@ type bag struct {
 
 // GridStats counts what has happened in a grid.
 type GridStats struct {
-	Messages, Bytes int64
+	Messages, Bytes int64 // sent between entities, and their sizes
 	Offers          int64 // in answer to brokers
 	Fragments       int64 // that began to run
 	// FragmentWait is how long they had waited since their jobs' submission,
@@ -111,10 +113,10 @@ type GridStats struct {
 
 // Note is a line of the negotiations' log.
 type Note struct {
-	Time des.Time
-	Who  string // the entity
-	Job  int64
-	Text string
+	Time des.Time // when it was written
+	Who  string   // the entity
+	Job  int64    // the job's ID
+	Text string   // for people
 }
 
 func (n Note) String() string { return fmt.Sprintf("%v %s job %d: %s", n.Time, n.Who, n.Job, n.Text) }
@@ -169,6 +171,7 @@ func NewGrid(sim *des.Simulator, network *Network, observers ...entity.Observer)
 // Attacher is an Observer that wants to know, before the first event, of which grid
 // it will be told the jobs.
 type Attacher interface {
+	// AttachGrid is called once, before the first event.
 	AttachGrid(g *Grid)
 }
 

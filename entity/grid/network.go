@@ -15,7 +15,7 @@ import (
 //
 //	sent ---> waits for those before it ---> size/Bandwidth ---> Latency ---> there
 type Link struct {
-	Latency des.Time
+	Latency des.Time // time that every message takes, 0 or more
 	// Bandwidth is in bytes per time unit. Over 0 nothing passes: the two cannot
 	// reach each other, and know it. +Inf is no limit.
 	Bandwidth float64

@@ -46,7 +46,7 @@ type openings interface {
 // Offer is room at an agent's site: an opening of a cluster, in which as many
 // tasks of a job can run, or a window.
 type Offer struct {
-	Agent *ResourceAgent
+	Agent *ResourceAgent // who offers
 	plan.Opening
 	// Window is the window that the site's plan has found for the tasks, by the job's own
 	// criterion if it has one, at the prices of the moment; nil for an opening.
@@ -64,9 +64,9 @@ func (o Offer) Cost() float64 {
 
 // Backlog is how much a site has to do.
 type Backlog struct {
-	Agent   *ResourceAgent
-	Jobs    int // in the queue
-	Running int // jobs that run
+	Agent   *ResourceAgent // whose it is
+	Jobs    int            // in the queue
+	Running int            // jobs that run
 	// Time is the processor time that those in the queue ask for, over the
 	// processors.
 	Time des.Time

@@ -13,8 +13,8 @@ import (
 // SlotList lists what is free in the scheduling interval [From, To): slots within it,
 // ordered by non-decreasing start (ties in any fixed order).
 type SlotList struct {
-	From, To des.Time
-	Slots    []entity.Slot
+	From, To des.Time      // beginning and end of the interval
+	Slots    []entity.Slot // Invariant: From <= Start < End <= To, ordered by Start
 	// Checked says that somebody has looked at the slots' order, lengths and nodes,
 	// so that searches need not; see window.Checked. Who adds slots takes it back.
 	Checked bool
@@ -24,6 +24,7 @@ type SlotList struct {
 // searches. policy/window implements them; a Domain asks its Finder whenever
 // it is asked for a window.
 type Finder interface {
+	// Name is the search's name in files and figures.
 	Name() string
 	// Find returns the window that the finder prefers among those that start no later than
 	// until. Found.OK is false if there is none. An error means that there is no answer: the
@@ -127,20 +128,20 @@ func (t Traits) Surely(req *entity.Request, nodes []*entity.Node, from, to des.T
 
 // Found is the outcome of one search.
 type Found struct {
-	Window entity.Window
-	OK     bool
+	Window entity.Window // the answer; only if OK
+	OK     bool          // whether there is a window
 	// Alternatives is how many windows a repeated search (CSA, MultipleBest)
 	// chose among; 0 for a search that makes one window.
 	Alternatives int
 	// Gap is how much more, at most, another window could be worth where an
 	// exact search ran out of patience; 0 is a proven optimum.
 	Gap  float64
-	Work Work
+	Work Work // what the search has done
 }
 
 // BadInputError says what makes a request or a slot list meaningless.
 type BadInputError struct {
-	Reason string
+	Reason string // for people
 }
 
 func (e *BadInputError) Error() string { return e.Reason }

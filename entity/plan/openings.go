@@ -11,8 +11,8 @@ import (
 // Opening is a slot of a cluster: Nodes processors that are free over [Start,
 // Start+Length), in which as many tasks of a job can run there.
 type Opening struct {
-	Nodes  int
-	Start  des.Time
+	Nodes  int      // number of processors, 1 or more
+	Start  des.Time // when the opening begins
 	Length des.Time // of a task on this cluster
 }
 

@@ -11,7 +11,7 @@ import (
 // Jobs are divided in proportion to scores, so that only their ratios count. The
 // zero Reward is absolute.
 type Reward struct {
-	Name string
+	Name string // in names of strategies
 	Text string // one line for people, with the source
 	// Score returns a cluster's score after a fragment has ended there. Its arguments are
 	// the score so far, the fragment's response time T, and the mean Tm over the cluster's

@@ -70,7 +70,7 @@ func split(n int, scores []float64, u float64) []int {
 // Reward are readings of what the paper leaves open; their zero values are taken for its
 // algorithm.
 type Scores struct {
-	Reward Reward
+	Reward Reward // how a score changes with an answer; the zero value means the paper's rule
 	// First is every cluster's score before its first answer; 0 means Initial. For
 	// a reward in seconds a First of 3600 is the same as counting it in hours.
 	First  float64

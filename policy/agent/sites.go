@@ -61,7 +61,7 @@ var dispatchRules = enum.Of[Rule]("choice of a site", "least-work", "least-jobs"
 //	            LeastSent the regulator is called     times the regulator is called, to which
 //	                                                  sites keep what they offer
 type Sites struct {
-	By Rule
+	By Rule // which site a job goes to
 	// Reserve is for LeastCost, EarliestEnd and OwnCriterion, which go by windows.
 	Reserve bool
 	// Age is how old what it knows of the sites may be, for LeastWork and LeastJobs:

@@ -44,7 +44,9 @@ func (j *Item) ask(otherwise plan.Finder, end des.Time) window.Ask {
 // of each job. An error is input that makes no sense (an
 // *plan.BadInputError), or the end of ctx.
 type Planner interface {
+	// Name is the planner's name in results.
 	Name() string
+	// Plan plans the batch. It must not change batch or list.
 	Plan(ctx context.Context, batch []Item, list plan.SlotList) (*Outcome, error)
 }
 
@@ -56,7 +58,7 @@ type Outcome struct {
 	// Slices are the choices made, one for each part of the batch that was
 	// planned by itself.
 	Slices []Slice
-	Stats  Stats
+	Stats  Stats // what it took
 }
 
 // noWindow is why a job has none that found no alternative.
@@ -64,15 +66,15 @@ const noWindow = "no window in this cycle"
 
 // Decision is the outcome for one job of a batch.
 type Decision struct {
-	Window entity.Window
-	OK     bool
+	Window entity.Window // only if OK
+	OK     bool          // whether the job has a window
 	// Alternatives is how many windows were found to choose from.
 	Alternatives int
 	// Found are these windows, in the order in which they were found, where Search.Keep
 	// asks for them; Window, where there is one, is Found[Chosen], which may have been
 	// shifted since.
 	Found  []entity.Window
-	Chosen int
+	Chosen int // position in Found
 	// Reason says why there is no window; Infeasible, where the limit of its slice is
 	// why, by how much that is too low.
 	Reason     string
@@ -81,8 +83,8 @@ type Decision struct {
 
 // Slice is the choice made for one part of a batch.
 type Slice struct {
-	Jobs        []int // positions in the batch of those that had alternatives
-	Combination Combination
+	Jobs        []int       // positions in the batch of those that had alternatives
+	Combination Combination // the choice; only if Infeasible is nil
 	// Infeasible is set where no combination keeps within the limit: the jobs
 	// are postponed.
 	Infeasible *InfeasibleError
@@ -93,10 +95,10 @@ type Slice struct {
 
 // Stats says what planning took.
 type Stats struct {
-	Alternatives int // windows found in all
-	Rounds       int // of the searches, the last and vain ones included
-	States       int // of the choices; see Combination
-	Work         plan.Work
+	Alternatives int       // windows found in all
+	Rounds       int       // of the searches, the last and vain ones included
+	States       int       // of the choices; see Combination
+	Work         plan.Work // of the searches for windows
 }
 
 func (s *Stats) add(more Stats) {

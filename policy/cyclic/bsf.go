@@ -23,9 +23,9 @@ import (
 
 // BSF is batch-slice-filling. Share 0 is Filling, share 1 the batch-slicer.
 type BSF struct {
-	Share   Share
-	Slicer  BatchSlicer
-	Filling Filling
+	Share   Share       // which jobs are sliced
+	Slicer  BatchSlicer // plans the sliced jobs
+	Filling Filling     // plans the other jobs
 }
 
 // Name is "bsf".
@@ -82,8 +82,8 @@ func ParseSelection(s string) (Selection, error) { return selections.Parse(s) }
 
 // Share is the part of a batch that BSF slices: round(Q n) jobs of n.
 type Share struct {
-	Q  float64 // in [0, 1]
-	By Selection
+	Q  float64   // in [0, 1]
+	By Selection // which jobs are sliced first
 	// Inclusive slices the jobs at the positions 0 to floor(Q n), one more than Q n,
 	// as the authors' program does. Share 0 stays none.
 	Inclusive bool

@@ -88,9 +88,9 @@ func ParseBudgetLimit(s string) (BudgetLimit, error) { return budgetLimits.Parse
 // Choice picks one alternative of each job. The zero value is the owners'
 // profit within T* = MeanTime, exactly.
 type Choice struct {
-	Problem     Problem
-	TimeLimit   TimeLimit
-	BudgetLimit BudgetLimit
+	Problem     Problem     // what is best
+	TimeLimit   TimeLimit   // how T* is set
+	BudgetLimit BudgetLimit // how B* is set
 	// Weights are for the problem Weighted alone, Shares for the limits
 	// ShareOfTime and ShareOfIncome.
 	Weights Weights
@@ -136,7 +136,7 @@ type Combination struct {
 
 // InfeasibleError says that no combination keeps within a limit.
 type InfeasibleError struct {
-	Problem Problem
+	Problem Problem // what was to be chosen
 	Limit   float64 // T* in time units or B*
 	Least   float64 // what the least combination takes of it
 	// Within is T* in time units where the problem is Weighted and the limit is
@@ -355,7 +355,7 @@ func (c Choice) extreme(ctx context.Context, p Problem, alternatives [][]entity.
 // costs, what it leaves of the budget B*, what time it takes, what it leaves of
 // the time T*.
 type Vector struct {
-	C, D float64
+	C, D float64 // cost, and what it leaves of B*
 	T, I float64 // time units
 }
 

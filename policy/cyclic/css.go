@@ -20,10 +20,10 @@ import (
 
 // CSS is the cyclic scheduling scheme: the batch-slicer of one slice, without users' criteria.
 type CSS struct {
-	Search Search
-	Choice Choice
-	Shift  Shift
-	Front  int // as in BatchSlicer
+	Search Search // finds the alternatives
+	Choice Choice // picks one of each job
+	Shift  Shift  // moves chosen windows to earlier starts
+	Front  int    // as in BatchSlicer
 }
 
 // Name is "css".

@@ -32,7 +32,7 @@ type Policy struct {
 	Planner Planner
 	// Rest, if set, decides about the jobs outside Share.
 	Rest  entity.Policy
-	Share Share
+	Share Share // which jobs Planner gets; only with Rest
 	// Replan is when the plans of jobs that have not started are made anew.
 	Replan Replan
 	// Order is the order of priority in a batch; submission where its Key is nil.

@@ -33,9 +33,9 @@ type BatchSlicer struct {
 	By Feature
 	// LeastFirst puts the jobs with the least value first.
 	LeastFirst bool
-	Search     Search
-	Choice     Choice
-	Shift      Shift
+	Search     Search // finds the alternatives
+	Choice     Choice // picks one of each job
+	Shift      Shift  // moves chosen windows to earlier starts
 	// Front, if not 0, makes every slice return its Pareto front, with at most that many
 	// points, 2 or more (Slice.Front).
 	Front int

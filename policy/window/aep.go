@@ -66,7 +66,7 @@ func (g RoughGoal) goal() (goal, error) {
 // AEP is the algorithm of extreme performance, by a goal.
 type AEP struct {
 	Settings
-	By RoughGoal
+	By RoughGoal // what makes a window the best
 }
 
 // Name is the goal's name.

@@ -43,7 +43,7 @@ import (
 // fastest.
 type Best struct {
 	Settings
-	By Criterion
+	By Criterion // what a slot adds to a window's worth
 	// Rough searches windows with a rough right edge instead of square ones.
 	Rough bool
 }

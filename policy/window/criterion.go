@@ -13,6 +13,7 @@ import (
 // [start, end) of it. A window is worth the sum over its slots, which may be
 // negative; searches maximise it. Q, DEP and COORD are the criteria of DEP18.
 type Criterion interface {
+	// Value returns what s adds to the worth of a window over [start, end), which lies in s.
 	Value(s *entity.Slot, start, end des.Time) float64
 }
 

@@ -18,7 +18,7 @@ import (
 // there were.
 type CSA struct {
 	Settings
-	By RoughGoal
+	By RoughGoal // which of the windows is the answer
 }
 
 // Name is "csa", or "csa-" and the goal if that is not MinCost.

@@ -58,9 +58,9 @@ type Exhaustion struct {
 
 // Ask is one search of an Exhaustion.
 type Ask struct {
-	By      plan.Finder
-	Request entity.Request
-	Until   des.Time // the latest start
+	By      plan.Finder    // the search
+	Request entity.Request // what it searches for
+	Until   des.Time       // the latest start
 }
 
 // asFirstFit returns a request for which AMP with the settings finds in every slot list

@@ -24,7 +24,7 @@ import (
 // that asks for the search itself is rejected.
 type KnapsackDP struct {
 	Settings
-	By Criterion
+	By Criterion // what a slot adds to a window's worth
 }
 
 // Name is "knapsack-dp-" and the criterion's name.

@@ -55,8 +55,8 @@ func (g SquareGoal) goal(by Criterion) (goal, error) {
 // step. By is the criterion of MostWorth.
 type Cheapest struct {
 	Settings
-	Goal SquareGoal
-	By   Criterion
+	Goal SquareGoal // what makes a window the best
+	By   Criterion  // the criterion of MostWorth
 }
 
 // Name is DEP18's name of the goal.
@@ -155,7 +155,7 @@ func (s *scan) step(now, length des.Time, g goal) {
 // MultipleBest). Found.Alternatives is the number of windows.
 type MultipleBest struct {
 	Settings
-	By Criterion
+	By Criterion // what a slot adds to a window's worth
 }
 
 // Name is "multiple-best-" and the criterion's name.

@@ -16,8 +16,8 @@ import (
 // windows that Finder finds for the nodes of each value it returns the best by plan.Compare;
 // of equals the earliest, then the one whose value comes first in the list.
 type Within struct {
-	Finder plan.Finder
-	Label  string
+	Finder plan.Finder // searches the nodes of each value
+	Label  string      // name of the label
 }
 
 // Name returns the name of the search, and the label.
