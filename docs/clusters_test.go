@@ -17,11 +17,11 @@ import (
 	"github.com/gridslot/gridslot/experiments/sweep"
 )
 
-// The examples of the page about clusters are run as their batch system would: with
+// The examples of clusters, on the page about studies, are run as their batch system would: with
 // each index, and a program in the place of gridslot that takes its words down.
 
 func clusterBlocks(t *testing.T, language string) []string {
-	return pageBlocks(t, "guides/clusters.md", language)
+	return pageBlocks(t, "guides/studies.md", language)
 }
 
 func pageBlocks(t *testing.T, page, language string) []string {
@@ -79,7 +79,7 @@ func (r recorder) eachOnce(t *testing.T, n int) {
 }
 
 func TestShellExamplesAreShell(t *testing.T) {
-	for _, text := range slices.Concat(clusterBlocks(t, "sh"), clusterBlocks(t, "pbs"), pageBlocks(t, "guides/workers.md", "sh")) {
+	for _, text := range slices.Concat(clusterBlocks(t, "sh"), clusterBlocks(t, "pbs")) {
 		cmd := exec.Command(bash(t), "-n")
 		cmd.Stdin = strings.NewReader(text)
 		out, err := cmd.CombinedOutput()
@@ -133,7 +133,7 @@ func TestTheTasksOfKubernetesAreAllPartsOnce(t *testing.T) {
 			}
 		}
 	}
-	require.NoError(t, yaml.UnmarshalWithOptions([]byte(clusterBlocks(t, "yaml")[0]), &job, yaml.DisallowUnknownField()))
+	require.NoError(t, yaml.UnmarshalWithOptions([]byte(clusterBlocks(t, "yml")[0]), &job, yaml.DisallowUnknownField()))
 	require.Equal(t, "batch/v1 Job Indexed", job.APIVersion+" "+job.Kind+" "+job.Spec.CompletionMode)
 	pod := job.Spec.Template.Spec
 	require.Equal(t, "Never", pod.RestartPolicy, "a limit for each index needs it")
@@ -153,7 +153,7 @@ func TestTheTasksOfHTCondorAreAllPartsOnce(t *testing.T) {
 
 func TestTheTasksOfHTCondorWithoutAFolderInCommonAreAllPartsOnce(t *testing.T) {
 	r := newRecorder(t)
-	text := strings.ReplaceAll(pageBlocks(t, "guides/workers.md", "condor")[0], "= gridslot\n", "= /shared/gridslot\n")
+	text := strings.ReplaceAll(clusterBlocks(t, "condor")[1], "= gridslot\n", "= /shared/gridslot\n")
 	text = strings.ReplaceAll(text, " study.yaml --out part.$(Process) ", " /shared/study.yaml --out /shared/results ") // each its own
 	r.eachOnce(t, r.condor(t, text))
 }

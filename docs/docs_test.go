@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -65,16 +66,47 @@ func flat(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-func TestLinksLeadToFiles(t *testing.T) {
-	link := regexp.MustCompile(`\]\(([^)#]+)[^)]*\)`)
+func TestLinksLeadToFilesAndHeadings(t *testing.T) {
+	link := regexp.MustCompile(`\]\(([^)#]*)(#[^)]*)?\)`)
+	var lost []string
 	for _, page := range pages(t) {
 		for _, m := range link.FindAllStringSubmatch(read(t, page), -1) {
-			if !strings.Contains(m[1], "://") {
-				_, err := os.Stat(filepath.Join(filepath.Dir(page), m[1]))
-				require.NoError(t, err, "in %s", page)
+			if strings.Contains(m[1], "://") {
+				continue
+			}
+			target := page
+			if m[1] != "" {
+				target = filepath.Join(filepath.Dir(page), m[1])
+			}
+			_, err := os.Stat(target)
+			if err != nil || m[2] != "" && strings.HasSuffix(target, ".md") && !slices.Contains(anchors(read(t, target)), m[2]) {
+				lost = append(lost, page+": "+m[1]+m[2])
 			}
 		}
 	}
+	require.Empty(t, lost)
+}
+
+// anchors are what links can name of a page: its headings, as GitHub writes them, and what
+// `<a id="NAME">` names.
+func anchors(page string) []string {
+	var found []string
+	other := regexp.MustCompile(`[^\pL\pN _-]`)
+	for _, m := range regexp.MustCompile(`<a (?:id|name)="([^"]+)"`).FindAllStringSubmatch(page, -1) {
+		found = append(found, "#"+m[1])
+	}
+	for i, part := range strings.Split("\n"+page, "\n```") {
+		if i%2 == 1 {
+			continue // a block of code
+		}
+		for line := range strings.Lines(part) {
+			if heading, ok := strings.CutPrefix(line, "#"); ok {
+				heading = strings.ToLower(strings.TrimSpace(strings.TrimLeft(heading, "#")))
+				found = append(found, "#"+strings.ReplaceAll(other.ReplaceAllString(heading, ""), " ", "-"))
+			}
+		}
+	}
+	return found
 }
 
 func TestProgramsAndTheirOutputAreTested(t *testing.T) {
@@ -85,7 +117,7 @@ func TestProgramsAndTheirOutputAreTested(t *testing.T) {
 		}
 	}
 	checked := 0
-	for _, page := range append(append([]string{filepath.Join(root, "README.md")}, tutorial(t)...), programs(t)...) {
+	for _, page := range append(append([]string{filepath.Join(root, "README.md")}, tutorial(t)...), glob(t, "guides/*.md")...) {
 		for _, b := range blocks(read(t, page)) {
 			if b.language == "go" || b.language == "text" {
 				require.Contains(t, tested.String(), flat(b.text), "in %s", page)
@@ -93,7 +125,7 @@ func TestProgramsAndTheirOutputAreTested(t *testing.T) {
 			}
 		}
 	}
-	require.GreaterOrEqual(t, checked, 22)
+	require.GreaterOrEqual(t, checked, 60)
 }
 
 func glob(t *testing.T, pattern string) []string {
@@ -105,19 +137,22 @@ func glob(t *testing.T, pattern string) []string {
 
 func tutorial(t *testing.T) []string { return glob(t, "tutorial/*.md") }
 
-// programs are the guides that have a program, in a folder of the same name.
-func programs(t *testing.T) []string {
-	var found []string
-	for _, file := range glob(t, "guides/*/main.go") {
-		found = append(found, filepath.Dir(file)+".md")
+// A program that no page names is found by nobody.
+func TestEveryProgramIsNamedByAPage(t *testing.T) {
+	var all strings.Builder
+	for _, page := range glob(t, "guides/*.md") {
+		all.WriteString(read(t, page))
 	}
-	return found
+	for _, folder := range glob(t, "guides/*/main.go") {
+		name := filepath.Base(filepath.Dir(folder))
+		require.True(t, strings.Contains(all.String(), "]("+name+"/") || strings.Contains(all.String(), "./docs/guides/"+name+" "), name)
+	}
 }
 
 // The index of the pages names them all.
 func TestEveryPageIsInTheIndex(t *testing.T) {
 	index := read(t, "README.md")
-	for _, pattern := range []string{"tutorial/*.md", "guides/*.md", "reference/*.md", "papers/*.md"} {
+	for _, pattern := range []string{"concepts.md", "tutorial/*.md", "guides/*.md", "reference/*.md", "papers/*.md"} {
 		for _, page := range glob(t, pattern) {
 			require.Contains(t, index, "("+filepath.ToSlash(page)+")")
 		}

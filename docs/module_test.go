@@ -14,7 +14,7 @@ import (
 	"github.com/gridslot/gridslot/metrics/results"
 )
 
-// The page about a module of one's own is carried out, outside the repository and
+// The section about a module of one's own is carried out, outside the repository and
 // without the network.
 func TestAModuleOfOnesOwn(t *testing.T) {
 	if testing.Short() {
@@ -29,7 +29,10 @@ func TestAModuleOfOnesOwn(t *testing.T) {
 	require.NoError(t, err)
 	var commands []string
 	var program, output string
-	for _, b := range blocks(read(t, "guides/your-own-module.md")) {
+	_, section, found := strings.Cut(read(t, "guides/extend.md"), "\n## A module\n")
+	require.True(t, found)
+	section, _, _ = strings.Cut(section, "\n## ")
+	for _, b := range blocks(section) {
 		switch b.language {
 		case "sh":
 			commands = append(commands, b.text)

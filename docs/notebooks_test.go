@@ -81,7 +81,7 @@ func TestThePageForRRuns(t *testing.T) {
 	said, err := simulate.CombinedOutput()
 	require.NoError(t, err, "%s", said)
 	ran := 0
-	for _, b := range blocks(read(t, "guides/r.md")) {
+	for _, b := range blocks(read(t, "guides/other-languages.md")) {
 		if b.language != "r" {
 			continue
 		}

@@ -32,6 +32,6 @@
 //
 // Read Strategy and Broker: a strategy is three methods, and asks and places
 // through its broker. NewGrid, AddAgent, AddBroker and Submit make a grid; the
-// guide docs/guides/brokers-and-agents.md has a program, package policy/agent the
+// guide docs/guides/grids.md has a program, package policy/agent the
 // strategies.
 package grid

@@ -79,10 +79,10 @@ policies: ["css", "easy:finder=amp"]
 	}
 }
 
-// The files of docs/guides/planning-batches.md, as they stand there, with either
+// The files of docs/guides/organisations.md, as they stand there, with either
 // kind of nodes.
 func TestTheGuidesDomainRuns(t *testing.T) {
-	page, err := os.ReadFile("../../docs/guides/planning-batches.md")
+	page, err := os.ReadFile("../../docs/guides/organisations.md")
 	require.NoError(t, err)
 	rest := string(page)
 	block := func(language string) (text string) {
@@ -106,7 +106,7 @@ func TestTheGuidesDomainRuns(t *testing.T) {
 
 // The union of that guide: jobs of up to 12 nodes on three domains of 20.
 func TestTheGuidesUnionRuns(t *testing.T) {
-	page, err := os.ReadFile("../../docs/guides/planning-batches.md")
+	page, err := os.ReadFile("../../docs/guides/organisations.md")
 	require.NoError(t, err)
 	_, rest, ok := strings.Cut(string(page), "`union.yaml`:\n\n```yaml\n")
 	require.True(t, ok)

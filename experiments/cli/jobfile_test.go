@@ -258,9 +258,9 @@ func blocksOf(t *testing.T, page, language string) []string {
 	return found
 }
 
-// The job file of docs/guides/planning-batches.md, as it stands there.
+// The job file of docs/guides/organisations.md, as it stands there.
 func TestTheGuidesJobFileRuns(t *testing.T) {
-	const page = "../../docs/guides/planning-batches.md"
+	const page = "../../docs/guides/organisations.md"
 	tables, files := blocksOf(t, page, "csv"), blocksOf(t, page, "yaml")
 	d := domainOf(t, files[2], "nodes.csv", tables[1], "jobs.csv", tables[2])
 	require.Contains(t, files[2], "nodes: nodes.csv")

@@ -10,10 +10,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The hierarchy of docs/guides/brokers-and-agents.md, as it stands there, and the
+// The hierarchy of docs/guides/grids.md, as it stands there, and the
 // figures of its table.
 func TestTheGuidesNestedGrid(t *testing.T) {
-	page, err := os.ReadFile("../../docs/guides/brokers-and-agents.md")
+	page, err := os.ReadFile("../../docs/guides/grids.md")
 	require.NoError(t, err)
 	_, after, ok := strings.Cut(string(page), "`nested.yaml`:\n\n```yaml\n")
 	require.True(t, ok)

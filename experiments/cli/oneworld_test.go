@@ -36,14 +36,14 @@ func numberOf(t *testing.T, text string) float64 {
 	return v
 }
 
-// The virtual organisation of docs/guides/brokers-and-agents.md, as it stands there:
+// The virtual organisation of docs/guides/grids.md, as it stands there:
 // eight priced domains of 100 nodes with owners, four brokers, 5,000 jobs with
 // budgets and criteria of their own.
 func TestTheGuidesVirtualOrganisation(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
 	}
-	page, err := os.ReadFile("../../docs/guides/brokers-and-agents.md")
+	page, err := os.ReadFile("../../docs/guides/grids.md")
 	require.NoError(t, err)
 	_, after, ok := strings.Cut(string(page), "`vo.yaml`:\n\n```yaml\n")
 	require.True(t, ok)

@@ -15,16 +15,18 @@ import (
 )
 
 // ownersBlocks are the blocks of that language of the guide on owners, in their order.
-func ownersBlocks(t *testing.T, language string) (found []string) {
+func ownersBlocks(t *testing.T, language string) (blocks []string) {
 	t.Helper()
-	page, err := os.ReadFile("../../docs/guides/prices-and-owners.md")
+	page, err := os.ReadFile("../../docs/guides/organisations.md")
 	require.NoError(t, err)
-	for i, part := range strings.Split(string(page), "\n```") {
+	_, section, found := strings.Cut(string(page), "\n## Prices by use\n")
+	require.True(t, found)
+	for i, part := range strings.Split(section, "\n```") {
 		if text, ok := strings.CutPrefix(part, language+"\n"); ok && i%2 == 1 {
-			found = append(found, text+"\n")
+			blocks = append(blocks, text+"\n")
 		}
 	}
-	return found
+	return blocks
 }
 
 // tableOf is a file of a run of one policy.
@@ -76,7 +78,7 @@ func income(t *testing.T, out string) float64 {
 	return earned
 }
 
-// The figures of docs/guides/prices-and-owners.md, made anew from its file.
+// The figures of docs/guides/organisations.md, made anew from its file.
 func TestPricesByUseConverge(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -108,7 +110,7 @@ func TestPricesByUseConverge(t *testing.T) {
 		}
 		table += "\n"
 	}
-	require.Equal(t, ownersBlocks(t, "text")[0], table)
+	require.Equal(t, ownersBlocks(t, "figures")[0], table)
 }
 
 func TestWhatTheOrganisationCostsTheOwners(t *testing.T) {
@@ -136,7 +138,7 @@ func TestWhatTheOrganisationCostsTheOwners(t *testing.T) {
 		summary := tableOf(t, out, "summary")
 		table += fmt.Sprintf("  %17.1f  %20s  %10s\n", numberOf(t, summary[0]["mean_wait"]), grouped(sum(t, rows, "preempted")), grouped(income(t, out)))
 	}
-	require.Equal(t, ownersBlocks(t, "text")[1], table)
+	require.Equal(t, ownersBlocks(t, "figures")[1], table)
 }
 
 func TestWhereAllUndercutAllPricesFallToTheFloor(t *testing.T) {

@@ -112,10 +112,11 @@ func TestPartsOfMachinesThatShareNothingAreCopiedTogether(t *testing.T) {
 	if err != nil {
 		t.Skip("no bash")
 	}
-	page, err := os.ReadFile("../../docs/guides/workers.md")
+	page, err := os.ReadFile("../../docs/guides/studies.md")
 	require.NoError(t, err)
-	script, _, found := strings.Cut(string(page), "## By HTCondor")
+	_, script, found := strings.Cut(string(page), "\n## Machines that share nothing\n")
 	require.True(t, found)
+	script, _, _ = strings.Cut(script, "\n## ")
 	var commands strings.Builder
 	for block := range strings.SplitSeq(script, "```sh\n") {
 		if text, _, isBlock := strings.Cut(block, "```\n"); isBlock {

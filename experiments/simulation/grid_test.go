@@ -143,29 +143,31 @@ func TestAssignment(t *testing.T) {
 	require.Equal(t, []int{1, 0, 1, 0, 1}, got)
 }
 
-// The files of docs/guides/brokers-and-agents.md, as they stand there.
+// The files of docs/guides/grids.md, as they stand there.
 func TestTheGuidesFilesCanBeRead(t *testing.T) {
-	page, err := os.ReadFile("../../docs/guides/brokers-and-agents.md")
+	page, err := os.ReadFile("../../docs/guides/grids.md")
 	require.NoError(t, err)
-	block := func(language string) string {
-		_, after, ok := strings.Cut(string(page), "```"+language+"\n")
+	block := func(heading, language string) string {
+		_, after, ok := strings.Cut(string(page), "\n## "+heading+"\n")
+		require.True(t, ok)
+		_, after, ok = strings.Cut(after, "```"+language+"\n")
 		require.True(t, ok)
 		text, _, _ := strings.Cut(after, "```")
 		return text
 	}
-	g, err := decode(block("yaml"))
+	g, err := decode(block("The file of a grid", "yaml"))
 	require.NoError(t, err)
 	require.Len(t, g.Clusters, 3)
-	r, err := workload.ReadReservations(strings.NewReader(block("csv")))
+	r, err := workload.ReadReservations(strings.NewReader(block("Advance reservations", "csv")))
 	require.NoError(t, err)
 	require.Equal(t, 2, r.Len())
 	source, err := os.ReadFile("../../policy/agent/oar.go")
 	require.NoError(t, err)
-	require.Contains(t, string(source), block("go"), "OAR reads as the guide says")
+	require.Contains(t, string(source), block("A router of your own", "go"), "OAR reads as the guide says")
 }
 
 func TestTheFileOfTheGuideToRoutingCanBeRun(t *testing.T) {
-	page, err := os.ReadFile("../../docs/guides/sites-and-routing.md")
+	page, err := os.ReadFile("../../docs/guides/grids.md")
 	require.NoError(t, err)
 	_, after, ok := strings.Cut(string(page), "```yaml\n")
 	require.True(t, ok)

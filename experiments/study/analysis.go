@@ -166,11 +166,11 @@ func (r *reader) readBaseline(n *yamlfile.Node) error {
 		if err != nil {
 			return err
 		}
-		value, err := textOf(k.Value, "baseline")
-		if err != nil {
-			return err
+		if k.Value.Kind != yamlfile.Scalar {
+			return k.Value.Errorf("baseline: want a text or a number, not %v", k.Value)
 		}
-		a.Baseline = append(a.Baseline, findings.Param{Name: name, Value: value})
+		// An empty text stands for a setting that is not given, as in the lists of a study.
+		a.Baseline = append(a.Baseline, findings.Param{Name: name, Value: k.Value.Text})
 	}
 	return nil
 }

@@ -142,7 +142,7 @@ func mostAt(spans []span, from, to int64) (most int64) {
 	return most
 }
 
-// powers are the watts and seconds of the setting --power: what docs/guides/energy.md says for
+// powers are the watts and seconds of the setting --power: what docs/guides/machines.md says for
 // what it does not name.
 func (w *world) powers() map[string]*big.Rat {
 	texts := map[string]string{"idle": "100", "busy": "203.12", "off": "9.75", "boot": "200", "shutdown": "10"}

@@ -51,8 +51,14 @@ func (f *Findings) independent() {
 	f.varied = t.Varied()
 	leave := map[int]bool{}
 	for _, b := range f.varied {
+		if leave[b] {
+			continue
+		}
 		parts := f.parts(b)
 		at := slices.Index(f.compared, b)
+		if at < 0 { // of two parameters with the same values, which stand in each other, one stays
+			parts = slices.DeleteFunc(parts, func(a int) bool { return leave[a] })
+		}
 		if at < 0 && len(parts) > 0 && t.follows(b, parts) {
 			leave[b] = true
 			continue

@@ -72,6 +72,20 @@ func TestParametersSideBySideAreNotTakenForOne(t *testing.T) {
 	require.NotEmpty(t, f.Notes)
 }
 
+// A trace "{log}" has the values of log itself: each log has a table of its own.
+func TestOfTwoParametersWithTheSameValuesOneStays(t *testing.T) {
+	const text = "trace,log,policy,p,seed,x\na,a,easy,easy,1,1\na,a,fcfs,fcfs,1,3\nb,b,easy,easy,1,5\nb,b,fcfs,fcfs,1,9\n"
+	f := analyze(t, text, Options{})
+	require.Equal(t, []int{1, 2}, f.Varied())
+	require.Len(t, f.Comparisons, 2, "fcfs with easy, on each log")
+	grids, err := f.Grids(Pivot{Rows: []string{"policy"}})
+	require.NoError(t, err)
+	require.Len(t, grids, 1)
+	require.Equal(t, []string{"log"}, grids[0].Columns)
+	f = analyze(t, "p,policy,seed,x\neasy,easy,1,1\nfcfs,fcfs,1,3\n", Options{})
+	require.Len(t, f.Comparisons, 1)
+}
+
 // One that several use does not tell which of them it was.
 func TestANameThatDoesNotTellWhatItStandsInIsToldByIt(t *testing.T) {
 	f := analyze(t, "trace,n,seed,x\na:1,1,1,1\nb:1,1,1,2\na:2,2,1,3\nb:2,2,1,4\n", Options{Compare: "n"})

@@ -45,6 +45,6 @@
 //	... run ...
 //	if err := check.Report(true).Err(); err != nil {
 //
-// Read Validator, then Jobs. docs/guides/check-a-schedule.md has the same for the
+// Read Validator, then Jobs. docs/guides/results.md has the same for the
 // command line.
 package validate

@@ -22,7 +22,7 @@
 // between them about the jobs left to it, and replans where that is wanted.
 // Ledger keeps the accounts, Cycles sums up each cycle.
 //
-// docs/guides/planning-batches.md and organisations-policy.md show all this in use;
+// docs/guides/organisations.md and organisations-policy.md show all this in use;
 // docs/design/window-search.md says why it is as it is.
 //
 // Sources: AMP11 and META, as in package window.

@@ -23,5 +23,5 @@
 //
 // Read room.go, which has what Selective and Slicing share: what would fit if others gave
 // way. A
-// preempting policy of your own in ten lines is in docs/guides/preemption.md.
+// preempting policy of your own in ten lines is in docs/guides/policies.md.
 package preempt

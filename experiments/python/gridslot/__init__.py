@@ -6,7 +6,7 @@
     gridslot.VectorEnv(num_envs=64)                                   # needs the shared library and numpy
     gridslot.serve(schedule)                                          # a policy of one's own, for --policy exec:
 
-What needs numpy or pandas imports it when it is asked for. docs/guides/python.md tells the rest.
+What needs numpy or pandas imports it when it is asked for. docs/guides/other-languages.md tells the rest.
 """
 
 from .policy import Job, State, serve
