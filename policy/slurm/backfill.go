@@ -212,7 +212,7 @@ func (c *Controller) runBackfill(now des.Time) {
 			licenses[amount.Kind] += amount.Count
 		}
 	}
-	r := &backfillRun{c: c, now: now, second: c.second(now), shares: newShares(rules),
+	r := &backfillRun{c: c, now: now, second: c.second(now), shares: newShares(rules), blocked: map[*qos]int64{},
 		table: newTable(c.second(now), int64(rules.Window/des.Second), int64(rules.Resolution/des.Second), rules.TableSize, c.up, licenses, &c.plans, &c.spare)}
 	if rules.Licenses {
 		byID := slices.SortedFunc(slices.Values(c.running), func(a, b *Job) int { return cmp.Compare(a.ID, b.ID) })
@@ -242,6 +242,9 @@ type backfillRun struct {
 	shares *shares
 	tests  int // jobs for which nodes were looked for
 	starts int
+	// blocked is until when jobs of a QoS are not planned: with assoc_limit_stop one that waits for what its
+	// QoS may have together has the others of that QoS wait at least as long.
+	blocked map[*qos]int64
 }
 
 // reserveRunning takes what a running job has to itself, and its licences, from the table until its
@@ -300,7 +303,7 @@ func (r *backfillRun) fill(e *entry, nowOnly bool) bool {
 	before, tested := j.estimate, false
 	lent := c.spare.mark()
 	defer c.spare.back(lent)
-	for start := r.second; ; {
+	for start := max(r.second, r.blocked[j.qos]); ; {
 		c.spare.back(lent)
 		o, from := r.openingFrom(e, start)
 		if o == nil {
@@ -347,6 +350,9 @@ func (r *backfillRun) fill(e *entry, nowOnly bool) bool {
 			case became == beyondLimit: // as if it could start when the next job ends
 				if begins = o.later; begins == 0 {
 					begins = r.second + 500
+				}
+				if j.blockedByQOS && j.reason.ofQOSTogether() {
+					r.blocked[j.qos] = max(r.blocked[j.qos], begins)
 				}
 			default:
 				o.later = 0

@@ -130,7 +130,7 @@ type Scheduling struct {
 	MaxTests         int      // jobs that a run of backfill tests (bf_max_job_test)
 	TableSize        int      // records of its table (bf_node_space_size); 0: MaxTests
 	MaxBackfillStart int      // of one run; 0: no limit (bf_max_job_start)
-	MaxPerUser       int      // jobs of a user in one run; 0: no limit (bf_max_job_user)
+	MaxPerUser       int      // jobs of a user in one run; 0: no limit (bf_max_job_user; none where there is MaxPerAssoc)
 	MaxPerPartition  int      // bf_max_job_part
 	MaxPerUserPart   int      // bf_max_job_user_part
 	MaxPerAssoc      int      // bf_max_job_assoc

@@ -125,7 +125,7 @@ func (c *Controller) look(e *entry, f *forecast, now int64, nowOnly bool) {
 	if nowOnly {
 		return
 	}
-	f.looked, s.busyFirst = true, c.conf.Schedule.BusyNodes
+	f.looked, s.planned = true, true
 	window, base := int64(endsTogether), int64(0)
 	for k := 0; k < len(order); {
 		var last *Job

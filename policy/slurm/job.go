@@ -44,34 +44,35 @@ type Job struct {
 	ByBackfill bool        // backfill started it, not the main scheduler
 	Placed     []Placement // where it runs, by position of the node
 
-	assoc       *association
-	qos         *qos
-	reservation *Reservation
-	part        *partition // that was looked at last, or would be in a first pass
-	submitted   des.Time
-	eligible    des.Time // it could start then, or could have since; 0: it waits for another job or is held
-	accrued     des.Time // since when it grows older; 0: it does not
-	reason      Reason   // why it waits
-	told        Reason   // the last reason that was worth telling
-	doomed      bool     // a job that it depends on ended otherwise than it wants
-	estimate    int64    // the second in which the last run of backfill saw it start; 0: it did not
-	most        int      // see mostNodes; 0: not reckoned yet
-	mostBy      Reason   // the limit of most
-	preempting  bool     // it has others end in this pass
-	preempted   des.Time // it had others end last; 0: never
-	basic       uint32   // its priority by priority/basic; 0: none yet
-	reckoned    int      // CPUs that it would have got when nodes were last found for it; 0: never
-	guess       int      // on how many nodes it would have run when nodes were last looked for; 0: they never were
-	entries     []*entry // waiting: one in each of its partitions
-	nodes       nodeSet  // running: those it has
-	allocated   tres     // running: what it has in all
-	billing     float64  // running: billing a second
-	whole       bool     // running: it has its nodes to itself
-	state       jobState
-	failed      bool     // done: it failed, was killed or cancelled
-	requeued    bool     // it waits again when its nodes are free
-	graceEnds   des.Time // it is preempted, and ends then at the latest; 0: it is not
-	began       bool     // it has started at some time
+	assoc        *association
+	qos          *qos
+	reservation  *Reservation
+	part         *partition // that was looked at last, or would be in a first pass
+	submitted    des.Time
+	eligible     des.Time // it could start then, or could have since; 0: it waits for another job or is held
+	accrued      des.Time // since when it grows older; 0: it does not
+	reason       Reason   // why it waits
+	told         Reason   // the last reason that was worth telling
+	blockedByQOS bool     // amounts of its QoS kept it from starting when they were last looked at
+	doomed       bool     // a job that it depends on ended otherwise than it wants
+	estimate     int64    // the second in which the last run of backfill saw it start; 0: it did not
+	most         int      // see mostNodes; 0: not reckoned yet
+	mostBy       Reason   // the limit of most
+	preempting   bool     // it has others end in this pass
+	preempted    des.Time // it had others end last; 0: never
+	basic        uint32   // its priority by priority/basic; 0: none yet
+	reckoned     int      // CPUs that it would have got when nodes were last found for it; 0: never
+	guess        int      // on how many nodes it would have run when nodes were last looked for; 0: they never were
+	entries      []*entry // waiting: one in each of its partitions
+	nodes        nodeSet  // running: those it has
+	allocated    tres     // running: what it has in all
+	billing      float64  // running: billing a second
+	whole        bool     // running: it has its nodes to itself
+	state        jobState
+	failed       bool     // done: it failed, was killed or cancelled
+	requeued     bool     // it waits again when its nodes are free
+	graceEnds    des.Time // it is preempted, and ends then at the latest; 0: it is not
+	began        bool     // it has started at some time
 }
 
 type jobState uint8

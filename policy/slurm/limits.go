@@ -195,16 +195,6 @@ func (t tres) of(kind string) int {
 	return 0
 }
 
-// within reports whether no kind is beyond its limit.
-func (t tres) within(most map[string]int) bool {
-	for kind, limit := range most {
-		if t.of(kind) > limit {
-			return false
-		}
-	}
-	return true
-}
-
 // requested is what a job asks for, before nodes are known.
 func (j *Job) requested() tres {
 	nodes := max(j.Nodes, 1)
@@ -269,22 +259,12 @@ func (c *Controller) beyondAmounts(j *Job, wants tres) Reason {
 		return ""
 	}
 	of := &limits{} // the QoS's
+	j.blockedByQOS = false
 	if q := j.qos; q != nil {
 		of = &q.limits
-		ofUser, ofAccount := q.sharers(j)
-		for _, kind := range tresKinds {
-			switch {
-			case c.beyondSum(q.amounts, &q.crowd, kind, wants):
-				return Reason("QOSGrp" + limitNames[kind] + "Limit")
-			case c.beyondMinutes(&q.group, j, kind, wants):
-				return Reason("QOSGrp" + strings.ToUpper(kind) + "RunMinutesLimit")
-			case beyond(q.amountsOfJob, kind, wants):
-				return Reason("QOSMax" + limitNames[kind] + "PerJobLimit")
-			case c.beyondSum(q.amountsOfAccount, ofAccount, kind, wants):
-				return Reason("Max" + limitNames[kind] + "PerAccount")
-			case c.beyondSum(q.amountsOfUser, ofUser, kind, wants):
-				return Reason("QOSMax" + limitNames[kind] + "PerUserLimit")
-			}
+		if limit := c.beyondAmountsOf(q, j, wants); limit != "" {
+			j.blockedByQOS = true
+			return limit
 		}
 	}
 	for at := j.assoc; at != nil; at = at.parent {
@@ -297,6 +277,26 @@ func (c *Controller) beyondAmounts(j *Job, wants tres) Reason {
 			case of.amountsOfJob[kind] == 0 && beyond(at.amountsOfJob, kind, wants):
 				return Reason("AssocMax" + limitNames[kind] + "PerJobLimit")
 			}
+		}
+	}
+	return ""
+}
+
+// beyondAmountsOf is the limit of the job's QoS on amounts that does not let the job start, or "".
+func (c *Controller) beyondAmountsOf(q *qos, j *Job, wants tres) Reason {
+	ofUser, ofAccount := q.sharers(j)
+	for _, kind := range tresKinds {
+		switch {
+		case c.beyondSum(q.amounts, &q.crowd, kind, wants):
+			return Reason("QOSGrp" + limitNames[kind] + "Limit")
+		case c.beyondMinutes(&q.group, j, kind, wants):
+			return Reason("QOSGrp" + strings.ToUpper(kind) + "RunMinutesLimit")
+		case beyond(q.amountsOfJob, kind, wants):
+			return Reason("QOSMax" + limitNames[kind] + "PerJobLimit")
+		case c.beyondSum(q.amountsOfAccount, ofAccount, kind, wants):
+			return Reason("Max" + limitNames[kind] + "PerAccount")
+		case c.beyondSum(q.amountsOfUser, ofUser, kind, wants):
+			return Reason("QOSMax" + limitNames[kind] + "PerUserLimit")
 		}
 	}
 	return ""
@@ -454,8 +454,11 @@ func (c *Controller) submittable(j *Job) bool {
 				return false
 			}
 		}
-		if q.denied && !(j.requested().within(q.amountsOfJob) && (q.wall == 0 || j.Limit <= q.wall)) {
+		if q.denied && j.beyondForEver() {
 			return false
+		}
+		if q.submittedOfUser > 0 {
+			return true // in place of MaxSubmitJobs of the association
 		}
 	}
 	for at := j.assoc; at != nil; at = at.parent {
@@ -464,6 +467,37 @@ func (c *Controller) submittable(j *Job) bool {
 		}
 	}
 	return true
+}
+
+// beyondForEver reports whether the job alone is beyond a limit of its QoS or its associations, so that it could
+// never start: DenyOnLimit has such jobs be refused. A limit of the QoS stands in for those of associations.
+func (j *Job) beyondForEver() bool {
+	of, wants := &j.qos.limits, j.requested()
+	minutes := func(most map[string]int, kind string) bool {
+		limit, limited := most[kind]
+		return limited && wants.of(kind) > 0 && int(j.Limit/des.Minute) > limit/wants.of(kind)
+	}
+	for _, kind := range tresKinds {
+		for _, most := range []map[string]int{of.amountsOfAccount, of.amountsOfUser, of.amounts, of.amountsOfJob} {
+			if beyond(most, kind, wants) {
+				return true
+			}
+		}
+		if minutes(of.minutes, kind) {
+			return true
+		}
+		for at := j.assoc; at != nil; at = at.parent {
+			if of.amounts[kind] == 0 && beyond(at.amounts, kind, wants) || of.minutes[kind] == 0 && minutes(at.minutes, kind) ||
+				of.amountsOfJob[kind] == 0 && beyond(at.amountsOfJob, kind, wants) {
+				return true
+			}
+		}
+	}
+	wall := int64(of.wall)
+	if wall == 0 && j.assoc != nil {
+		wall = j.assoc.inherited(func(l *limits) int64 { return int64(l.wall) })
+	}
+	return wall > 0 && int64(j.Limit) > wall
 }
 
 // count moves a job among those of its groups who wait and those who run.

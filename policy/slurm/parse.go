@@ -590,6 +590,9 @@ func (f *configFile) readScheduling(conf *Config) {
 		key, value, _ := strings.Cut(strings.TrimSpace(word), "=")
 		f.scheduling(p, setting{key, value, all.line})
 	}
+	if p.MaxPerAssoc > 0 { // takes precedence
+		p.MaxPerUser = 0
+	}
 	if p.TableSize == 0 {
 		p.TableSize = p.MaxTests
 	}

@@ -31,6 +31,9 @@ func (r Reason) ofLimit() bool {
 	return strings.HasPrefix(string(r), "QOS") || strings.HasPrefix(string(r), "Assoc") || strings.HasPrefix(string(r), "Max")
 }
 
+// ofQOSTogether reports whether a limit on what all jobs of a QoS have together is the reason.
+func (r Reason) ofQOSTogether() bool { return strings.HasPrefix(string(r), "QOSGrp") }
+
 // ofPartition reports whether a limit of a partition is the reason.
 func (r Reason) ofPartition() bool { return r == PartitionTimeLimit || r == PartitionNodeLimit }
 

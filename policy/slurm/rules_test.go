@@ -85,19 +85,6 @@ func TestSerialJobsArePackedAtTheEnd(t *testing.T) {
 	require.Equal(t, []int{2}, on(one))
 }
 
-// Backfill plans nodes in use before idle ones under bf_busy_nodes.
-func TestBusyNodesArePlannedFirst(t *testing.T) {
-	for parameters, want := range map[string][]int{"bf_busy_nodes": {1, 2}, "bf_interval=30": {0, 1}} {
-		r := newRuled(t, "NodeName=n[1-3] CPUs=4\nPartitionName=all Nodes=ALL\nSelectTypeParameters=CR_Core\nSchedulerParameters="+parameters+"\n", "")
-		r.submit(0, &Job{Tasks: 4, Required: []int{1}})
-		r.submit(0, &Job{Tasks: 4, Required: []int{2}})
-		r.until(10 * des.Second)
-		two := r.submit(10*des.Second, &Job{Nodes: 2})
-		_, nodes := r.willRun(two.entries[0], two.entries[0].part.nodes, r.second(10*des.Second), false)
-		require.Equal(t, want, slices.Collect(nodes.all))
-	}
-}
-
 // What a second of a job counts for in fair share is multiplied by the UsageFactor of its QoS.
 func TestUsageFactors(t *testing.T) {
 	const conf = "NodeName=n[1-2] CPUs=4\nPartitionName=all Nodes=ALL\nAccountingStorageType=accounting_storage/slurmdbd\n" +
@@ -194,4 +181,102 @@ func TestCancelledJobsAskForNoPass(t *testing.T) {
 	next := r.submit(11*des.Second+des.Second/4, &Job{Tasks: 1})
 	r.until(12 * des.Second)
 	require.Equal(t, 12*des.Second, next.Start)
+}
+
+// Under bf_busy_nodes a start is planned on nodes in use before idle ones; one that is idle is taken though those in
+// use were enough.
+func TestBusyNodesArePlannedFirst(t *testing.T) {
+	r := newRuled(t, "NodeName=n[1-4] CPUs=4\nPartitionName=all Nodes=ALL\nSelectTypeParameters=CR_Core\nSchedulerParameters=bf_busy_nodes\n", "")
+	r.submit(0, &Job{Tasks: 4, Required: []int{1}})
+	r.submit(0, &Job{Tasks: 4, Required: []int{2}})
+	r.submit(0, &Job{Tasks: 4, Required: []int{3}})
+	r.until(10 * des.Second)
+	j := r.submit(10*des.Second, &Job{Tasks: 8, Exclusive: true})
+	_, nodes := r.willRun(j.entries[0], j.entries[0].part.nodes, r.second(10*des.Second), false)
+	require.Equal(t, []int{0, 1, 2}, slices.Collect(nodes.all))
+}
+
+// A machine whose accounts are kept, with two users of one account.
+const kept = "NodeName=n[1-2] CPUs=4\nPartitionName=all Nodes=ALL\nAccountingStorageType=accounting_storage/slurmdbd\n" +
+	"AccountingStorageEnforce=limits,qos\nPriorityType=priority/multifactor\nSelectTypeParameters=CR_Core\n"
+
+const users = "add user u account=a qos=q,other\nadd user v account=a qos=q,other\n"
+
+// DenyOnLimit has jobs be refused that alone are beyond any limit of the QoS or of their associations.
+func TestDenyOnLimit(t *testing.T) {
+	for limit, denied := range map[string]bool{
+		"grptres=cpu=3": true, "maxtresperuser=cpu=3": true, "maxtresperaccount=cpu=3": true, "maxtresperjob=cpu=3": true, "maxwall=59": true,
+		"grptresrunmins=cpu=239": true, "grptresrunmins=cpu=240": false, "grptres=cpu=4": false, "maxwall=60": false,
+	} {
+		r := newRuled(t, kept, "add qos other\nadd qos q flags=DenyOnLimit "+limit+"\nadd account a\n"+users)
+		err := r.try(0, &Job{Tasks: 4, Account: "a", User: "u", QOS: "q"})
+		require.Equal(t, denied, err == ErrPolicy, limit)
+		r = newRuled(t, kept, "add qos other\nadd qos q flags=DenyOnLimit\nadd account a "+limit+"\n"+users)
+		if strings.HasPrefix(limit, "grp") || strings.HasPrefix(limit, "maxwall") {
+			err = r.try(0, &Job{Tasks: 4, Account: "a", User: "u", QOS: "q"})
+			require.Equal(t, denied, err == ErrPolicy, "of the account: "+limit)
+		}
+		require.NoError(t, r.try(0, &Job{Tasks: 4, Account: "a", User: "u", QOS: "other"}), "another QoS")
+	}
+}
+
+// A limit on the jobs that a user of a QoS submits stands in for that of the user's association.
+func TestSubmitLimitsOfTheQOSComeFirst(t *testing.T) {
+	r := newRuled(t, kept, "add qos other\nadd qos q maxsubmitjobsperuser=2\nadd account a\nadd user u account=a qos=q,other maxsubmitjobs=1\n")
+	own := func(qos string) *Job { return &Job{Tasks: 1, Account: "a", User: "u", QOS: qos} }
+	require.NoError(t, r.try(0, own("q")))
+	require.NoError(t, r.try(0, own("q")))
+	require.ErrorIs(t, r.try(0, own("q")), ErrPolicy)
+	require.ErrorIs(t, r.try(0, own("other")), ErrPolicy)
+}
+
+// bf_max_job_assoc switches bf_max_job_user off.
+func TestAssociationsComeBeforeUsers(t *testing.T) {
+	r := newRuled(t, kept+"SchedulerParameters=bf_max_job_user=1,bf_max_job_assoc=2\n", "")
+	require.Zero(t, r.conf.Schedule.MaxPerUser)
+	require.Equal(t, 2, r.conf.Schedule.MaxPerAssoc)
+}
+
+// With assoc_limit_stop a job that waits for what its QoS may have together keeps the others of that QoS from
+// being planned before it.
+func TestJobsOfABlockedQOSAreNotPlanned(t *testing.T) {
+	for parameters, want := range map[string]bool{"assoc_limit_stop": false, "bf_interval=30": true} {
+		r := newRuled(t, kept+"SchedulerParameters="+parameters+"\n", "add qos other\nadd qos q grptres=cpu=4\nadd account a\n"+users)
+		r.submit(0, &Job{Tasks: 3, Account: "a", User: "u", QOS: "q"})
+		r.until(5 * des.Second)
+		wide := r.submit(5*des.Second, &Job{Tasks: 2, Account: "a", User: "u", QOS: "q"})
+		small := r.submit(5*des.Second, &Job{Tasks: 1, Account: "a", User: "u", QOS: "q"})
+		r.until(65 * des.Second)
+		require.Equal(t, pending, wide.state)
+		require.Equal(t, want, small.state == running, parameters)
+	}
+}
+
+// A job is charged for what it had when it first started, also where it starts again; and for all devices of the
+// nodes that it has to itself.
+func TestWhatJobsAreChargedFor(t *testing.T) {
+	r := newRuled(t, "GresTypes=gpu\nNodeName=n1 CPUs=2 Gres=gpu:3\nNodeName=n2 CPUs=4 Gres=gpu:1\nPartitionName=all Nodes=ALL OverSubscribe=EXCLUSIVE TRESBillingWeights=CPU=1,GRES/gpu=10\n", "")
+	j := r.submit(0, &Job{Tasks: 1, Nodes: 1, GRES: []Amount{{"gpu", 1}}, Requeue: true})
+	r.until(10 * des.Second)
+	require.Equal(t, []int{0}, on(j))
+	require.InDelta(t, 32, j.Billing(), 1e-9)
+	require.NoError(t, r.Down(10*des.Second, []int{0}))
+	r.until(300 * des.Second)
+	require.Equal(t, []int{1}, on(j))
+	require.InDelta(t, 32, j.Billing(), 1e-9)
+}
+
+// A job with devices counts no more CPUs of a node than its tasks need, also of a node that it gets whole: the
+// run of neighbours that has the fewest of them fits best.
+func TestDevicesLimitWhatWholeNodesOffer(t *testing.T) {
+	r := newRuled(t, "GresTypes=gpu\nNodeName=n[1-2] CPUs=2 Gres=gpu:1\nNodeName=n3 CPUs=2\nNodeName=n4 CPUs=16 Gres=gpu:1\nPartitionName=all Nodes=ALL OverSubscribe=EXCLUSIVE\n", "")
+	now := des.Time(0)
+	for _, j := range []*Job{{Tasks: 1, Nodes: 1}, {Tasks: 1}} {
+		j.GRES = []Amount{{"gpu", 1}}
+		r.submit(now, j)
+		now += 10 * des.Second
+		r.until(now)
+		require.Equal(t, []int{3}, on(j))
+		r.over(now, j)
+	}
 }

@@ -1,7 +1,6 @@
 package slurm
 
 import (
-	"cmp"
 	"math"
 	"math/bits"
 	"slices"
@@ -38,7 +37,7 @@ type search struct {
 	nodes   int     // how many nodes offer any
 	cpus    int     // how many CPUs they offer in all
 
-	busyFirst bool // nodes in use are taken before idle ones
+	planned bool // the choice is for a start to come, when running jobs have ended
 
 	left      nodeSet   // of open, those that have not been left out
 	chosen    choice    // room for what is chosen,
@@ -66,7 +65,7 @@ func (c *Controller) choose(e *entry, candidates nodeSet, free usage) choice {
 // newSearch is a search among candidates.
 func (c *Controller) newSearch(e *entry, candidates nodeSet, free usage) *search {
 	s := &c.search
-	s.job, s.shape, s.free, s.nodes, s.cpus, s.busyFirst = e.job, c.shapeOf(e), free, 0, 0, false
+	s.job, s.shape, s.free, s.nodes, s.cpus, s.planned = e.job, c.shapeOf(e), free, 0, 0, false
 	clear(s.levels)
 	clear(s.open)
 	for w, word := range candidates {
@@ -195,52 +194,75 @@ func (s *search) evaluate() choice {
 	switch {
 	case t.enough():
 		return t.chosen
-	case s.busyFirst:
-		return t.inTurn(s.c.inUseFirst())
+	case s.planned && s.c.conf.Schedule.BusyNodes:
+		return t.busyFirst()
 	case s.c.conf.Select.LeastLoaded:
 		return t.leastLoaded()
 	case s.c.conf.Schedule.PackSerial && d.cpus == 1 && d.min == 1:
-		return t.inTurn(s.c.lastFirst())
+		return t.serial()
 	}
 	return t.bestFit()
 }
 
-// inTurn takes nodes in an order, those of the lowest weight first, until there are enough.
-func (t *taking) inTurn(order []int) choice {
-	order = slices.DeleteFunc(order, func(n int) bool { return !t.left.has(n) || slices.Contains(t.shape.required, n) })
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(t.c.weights[a], t.c.weights[b]) })
-	for _, n := range order {
-		if t.allowed == 0 {
-			break
-		}
-		if t.take(n); t.enough() {
-			return t.chosen
+// byWeight is the weights of the nodes that are left, the lowest first.
+func (t *taking) byWeight() []int {
+	var weights []int
+	for n := range t.left.all {
+		weights = append(weights, t.c.weights[n])
+	}
+	slices.Sort(weights)
+	return slices.Compact(weights)
+}
+
+// serial takes nodes of the lowest weight first, and of one weight the last one: pack_serial_at_end keeps jobs of
+// one CPU away from the nodes that wide jobs take.
+func (t *taking) serial() choice {
+	for _, weight := range t.byWeight() {
+		for n := len(t.c.conf.Nodes) - 1; n >= 0; n-- {
+			if t.isFree(n, weight) {
+				if t.take(n); t.enough() {
+					return t.chosen
+				}
+				if t.allowed == 0 {
+					return nil
+				}
+			}
 		}
 	}
 	return nil
 }
 
-// lastFirst is all nodes, the last one first: the order of pack_serial_at_end, which keeps jobs of one
-// CPU away from the nodes that wide jobs take.
-func (c *Controller) lastFirst() []int {
-	order := make([]int, len(c.conf.Nodes))
-	for i := range order {
-		order[i] = len(order) - 1 - i
-	}
-	return order
-}
-
-// inUseFirst is all nodes, those in use first: the order of bf_busy_nodes, which leaves idle nodes to jobs
-// that need many.
-func (c *Controller) inUseFirst() []int {
-	idle := c.idleNodes()
-	order := make([]int, 0, len(c.conf.Nodes))
-	for n := range c.conf.Nodes {
-		if !idle.has(n) {
-			order = append(order, n)
+// busyFirst takes nodes of the lowest weight first, and of one weight those in use: bf_busy_nodes leaves idle nodes
+// to jobs that need many. Slurm looks at the idle nodes of a weight also when those in use were enough, and takes
+// one of them more.
+func (t *taking) busyFirst() choice {
+	idle := t.c.idleNodes()
+	done := false
+	for _, weight := range t.byWeight() {
+		for _, wantIdle := range []bool{false, true} {
+			for n := range t.left.all {
+				if idle.has(n) != wantIdle || !t.isFree(n, weight) {
+					continue
+				}
+				if t.take(n); t.enough() || t.allowed == 0 {
+					done = true
+					break
+				}
+			}
+		}
+		if done {
+			break
 		}
 	}
-	return slices.AppendSeq(order, idle.all)
+	if t.enough() {
+		return t.chosen
+	}
+	return nil
+}
+
+// isFree reports whether a node of that weight is left and not required, which it would be taken for already.
+func (t *taking) isFree(n, weight int) bool {
+	return t.left.has(n) && t.c.weights[n] == weight && !slices.Contains(t.shape.required, n)
 }
 
 // stretch is a run of neighbouring nodes of one weight.
@@ -347,13 +369,8 @@ func (t *taking) tightest(nodes []int) int {
 // cores, again and again.
 func (t *taking) leastLoaded() choice {
 	conf := t.c.conf
-	weights := []int{}
-	for n := range t.left.all {
-		weights = append(weights, t.c.weights[n])
-	}
-	slices.Sort(weights)
 	taken := map[int]bool{}
-	for _, weight := range slices.Compact(weights) {
+	for _, weight := range t.byWeight() {
 		last := -1
 		for t.allowed > 0 {
 			best := -1

@@ -77,7 +77,7 @@ func (d *demand) tasksKnown(j *Job) int {
 		return d.perNode
 	case d.oneNode:
 		return d.tasks
-	case d.tasks == j.Nodes:
+	case d.tasks == j.Nodes, d.tasks == 1:
 		return 1
 	}
 	return 0
@@ -161,7 +161,7 @@ func (c *Controller) offered(s *shape, n int, free usage) int {
 			return 0
 		}
 	}
-	if len(s.gres) > 0 && s.tasksKnown > 0 && !d.whole {
+	if len(s.gres) > 0 && s.tasksKnown > 0 {
 		cpus = min(cpus, s.tasksKnown*d.perTask) // the cores near its devices: no more than its tasks need
 	}
 	if !c.conf.Select.Memory {
