@@ -181,7 +181,7 @@ func (f *Findings) judge(measure string, family []Comparison) []Comparison {
 			tested, at = append(tested, family[i].Comparison), append(at, i)
 		}
 	}
-	stats.Correct(stats.Holm, tested)
+	stats.Correct(tested)
 	for k, i := range at {
 		family[i].Comparison = tested[k]
 	}

@@ -87,33 +87,6 @@ func (b Batches) Doubt() string {
 	return ""
 }
 
-// Cut leaves the first n values out, a warm-up of fixed length. It is an error if none
-// remain.
-func Cut(values []float64, n int) ([]float64, error) {
-	if n < 0 || n >= len(values) {
-		return nil, fmt.Errorf("a warm-up of %d values is to be left out, of %d", n, len(values))
-	}
-	return values[n:], nil
-}
-
-// CutBefore leaves out the values whose time is before t; times[i] is that of
-// values[i], in any unit and order. It is an error if none remain.
-func CutBefore(values, times []float64, t float64) ([]float64, error) {
-	if len(values) != len(times) {
-		return nil, fmt.Errorf("a time for each value is wanted, but there are %d values and %d times", len(values), len(times))
-	}
-	var rest []float64
-	for i, v := range values {
-		if times[i] >= t {
-			rest = append(rest, v)
-		}
-	}
-	if len(rest) == 0 {
-		return nil, fmt.Errorf("a warm-up until %v is to be left out, and no value is of a later time", t)
-	}
-	return rest, nil
-}
-
 // mser are the values that MSER-5 takes together, and the means of such at the end that
 // it does not look at.
 const mser = 5
@@ -130,7 +103,7 @@ const mser = 5
 // few may be alike by chance. Values that do not fill a five at the end are not looked
 // at.
 //
-// ErrStillWarming is returned where the least lies in the last half of the run: the run is too
+// It is an error if the least lies in the last half of the run: the run is too
 // short to tell its steady state, or has none. At least 50 values are needed.
 func MSER5(values []float64) (int, error) {
 	if err := finite("values", values); err != nil {
@@ -152,10 +125,10 @@ func MSER5(values []float64) (int, error) {
 		}
 	}
 	if 2*best > k {
-		return 0, fmt.Errorf("%w: MSER-5 would leave out %d values of %d", ErrStillWarming, best*mser, len(values))
+		return 0, fmt.Errorf("%w: MSER-5 would leave out %d values of %d", errStillWarming, best*mser, len(values))
 	}
 	return best * mser, nil
 }
 
-// ErrStillWarming is that no cut in the first half of a run leaves a steady state.
-var ErrStillWarming = errors.New("the run is too short for its warm-up, or never becomes steady")
+// errStillWarming says that no cut in the first half of a run leaves a steady state.
+var errStillWarming = errors.New("the run is too short for its warm-up, or never becomes steady")

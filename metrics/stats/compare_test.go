@@ -2,6 +2,7 @@ package stats
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -149,7 +150,7 @@ func TestCorrectionsAreOfAllComparisons(t *testing.T) {
 		compared(t, []float64{5, 5, 5, 5, 5, 5, 5, 5}, y), // not tested
 		compared(t, []float64{3, 4, 5, 4.5, 3.5, 4.25, 3.75, 4.125}, y),
 	}
-	Correct(Holm, three)
+	Correct(three)
 	require.Equal(t, three[0].T.P, three[0].T.Adjusted)
 	require.Equal(t, 2*three[2].T.P, three[2].T.Adjusted)
 	require.True(t, math.IsNaN(three[1].T.Adjusted))
@@ -164,7 +165,7 @@ func TestWhatIsNotSignificantAmongManyIsCalledSo(t *testing.T) {
 	}
 	require.Equal(t, "higher by 2.3 ± 2.2 (p = 0.04); by ranks not significant (Wilcoxon's test, p = 0.055)", two[0].Verdict())
 	require.True(t, two[0].Significant())
-	Correct(Holm, two)
+	Correct(two)
 	require.False(t, two[0].Significant())
 	require.Equal(t, "not significant: 2.3 ± 2.2 (p = 0.081)", two[0].Verdict())
 }
@@ -172,16 +173,13 @@ func TestWhatIsNotSignificantAmongManyIsCalledSo(t *testing.T) {
 func TestACorrectionIsNoLessThanWhatItCorrectsAndKeepsTheOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := rapid.SliceOfN(rapid.Float64Range(0, 1), 1, 20).Draw(t, "p")
-		bonferroni, holm, bh := Bonferroni(p), Holm(p), BenjaminiHochberg(p)
+		holm := Holm(p)
 		for i := range p {
-			require.LessOrEqual(t, p[i], bh[i])
-			require.LessOrEqual(t, bh[i], holm[i])
-			require.LessOrEqual(t, holm[i], bonferroni[i])
-			require.LessOrEqual(t, bonferroni[i], 1.0)
+			require.LessOrEqual(t, p[i], holm[i])
+			require.LessOrEqual(t, holm[i], min(1, float64(len(p))*p[i])) // Bonferroni's correction
 			for j := range p {
 				if p[i] < p[j] {
 					require.LessOrEqual(t, holm[i], holm[j])
-					require.LessOrEqual(t, bh[i], bh[j])
 				}
 			}
 		}
@@ -189,12 +187,11 @@ func TestACorrectionIsNoLessThanWhatItCorrectsAndKeepsTheOrder(t *testing.T) {
 }
 
 // Among forty true null hypotheses and ten false ones Holm rejects any of the forty
-// in one family of twenty, and of those that Benjamini and Hochberg reject one in
-// twenty is false.
-func TestCorrectionsKeepTheirPromise(t *testing.T) {
+// in one family of twenty.
+func TestACorrectionKeepsItsPromise(t *testing.T) {
 	r := des.NewStream(1, 0, "families")
 	const families = 1000
-	anyFalse, falseShare := 0, 0.0
+	anyFalse := 0
 	for range families {
 		p := make([]float64, 50)
 		for i := range p {
@@ -203,23 +200,9 @@ func TestCorrectionsKeepTheirPromise(t *testing.T) {
 				p[i] /= 200
 			}
 		}
-		rejected := func(adjusted []float64) (wrong, all int) {
-			for i, v := range adjusted {
-				if v <= 0.05 {
-					all++
-					if i < 40 {
-						wrong++
-					}
-				}
-			}
-			return wrong, all
-		}
-		if wrong, _ := rejected(Holm(p)); wrong > 0 {
+		if slices.ContainsFunc(Holm(p)[:40], func(v float64) bool { return v <= 0.05 }) {
 			anyFalse++
 		}
-		wrong, all := rejected(BenjaminiHochberg(p))
-		falseShare += float64(wrong) / float64(max(all, 1))
 	}
 	require.InDelta(t, 0.045, float64(anyFalse)/families, 0.02)
-	require.InDelta(t, 0.04, falseShare/families, 0.01) // 0.05 of the 40 in 50 that are true
 }

@@ -1,13 +1,10 @@
 // Package stats answers what can be concluded from simulations: how sure a mean
-// is, whether one setting beats another, how many replications are enough, which
-// of several settings is best, and which parameter a result depends on.
+// is, whether one setting beats another, and which parameter a result depends on.
 //
-//	values of replications -+-> Mean, Quantile, Ratio ---------> a value, an interval
+//	values of replications -+-> Mean, Ratio -------------------> a value, an interval
 //	                        +-> Compare -> Correct ------------> is the difference more than chance?
-//	                        +-> Stopping ----------------------> are there enough of them?
-//	                        +-> TwoStage, Procedure -----------> which setting is best?
 //	                        +-> Effects, RankRegression -------> which parameter matters?
-//	values of one long run --> Cut, MSER5 --> BatchMeans ------> a value, an interval
+//	values of one long run --> MSER5 --> BatchMeans --------> a value, an interval
 //
 // Observations that a function takes are means (or quantiles, or sums) of whole
 // replications, of different seeds, and so independent of each other. The jobs

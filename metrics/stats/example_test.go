@@ -38,47 +38,6 @@ func ExampleHolm() {
 	// Output: [0.03 0.06 0.06]
 }
 
-func ExampleStopping() {
-	random := des.NewStream(1, 0, "waits")
-	s := stats.Stopping{Relative: 0.05} // 5% of the mean
-	for !s.Enough() {
-		s.Add(100 + 20*random.NormFloat64()) // the next replication
-	}
-	fmt.Println(s.Interval(), "after", s.Interval().N, "replications")
-	// Output: 99.0 ± 4.7 after 73 replications
-}
-
-func ExampleSelection() {
-	policies := []string{"fcfs", "easy", "sjbf"}
-	mean := []float64{9000, 6000, 5200}
-	s := stats.Selection{Probability: 0.95, Indifference: 300, First: 10}
-	waits := make([][]float64, len(policies))
-	needed := []int{s.First, s.First, s.First}
-	for {
-		for i := range policies {
-			for seed := len(waits[i]); seed < needed[i]; seed++ {
-				common := des.NewStream(1, uint64(seed), "jobs").NormFloat64()
-				own := des.NewStream(1, uint64(seed), "policy", uint64(i)).NormFloat64()
-				waits[i] = append(waits[i], mean[i]+1500*common+1200*own)
-			}
-		}
-		c, err := s.KimNelson(waits)
-		if err != nil {
-			fmt.Println(err)
-			return
-		}
-		if c.Best >= 0 {
-			fmt.Println(s.Verdict(c, policies))
-			fmt.Println("replications:", c.Needed)
-			return
-		}
-		needed = c.Needed
-	}
-	// Output:
-	// sjbf, a right choice with probability 0.95 at least if no other is within 300 of the best
-	// replications: [10 26 26]
-}
-
 func ExampleBatchMeans() {
 	random := des.NewStream(1, 0, "queue")
 	waits := make([]float64, 50000) // of jobs that follow each other in a queue with one server

@@ -1,13 +1,11 @@
 package stats
 
-// Means, quantiles and ratios with intervals, from independent observations.
+// Means and ratios with intervals, from independent observations.
 
 import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
-	"sort"
 
 	"github.com/gridslot/gridslot/metrics"
 	"github.com/gridslot/gridslot/metrics/internal/chance"
@@ -35,67 +33,8 @@ type Estimate struct {
 	N                int // observations
 }
 
-// Contains reports whether x lies within the interval.
-func (e Estimate) Contains(x float64) bool { return e.Low <= x && x <= e.High }
-
 func (e Estimate) String() string {
 	return fmt.Sprintf("%.4g (%.4g to %.4g)", e.Value, e.Low, e.High)
-}
-
-// Quantile is the quantile p (0.5 for the median) of independent observations, by
-// linear interpolation between order statistics (definition 7 of Hyndman and Fan,
-// as in the rest of the project). Its interval is from one order statistic
-// to another, whatever the distribution: of n observations the number below the
-// true quantile is binomial with n and p, and the interval leaves out at most
-// (1-level)/2 of it on either side (G. Hahn, W. Meeker and L. Escobar, Statistical
-// Intervals, 2nd ed. 2017, section 5.2). Few observations do not bound a quantile
-// far out: that bound is infinite. Equal observations only make the interval safer.
-func Quantile(values []float64, p, level float64) (Estimate, error) {
-	if err := errors.Join(finite("values", values), probability("p", p), probability("level", level)); err != nil {
-		return Estimate{}, err
-	}
-	n := len(values)
-	if n == 0 {
-		return Estimate{}, errors.New("a quantile of no values")
-	}
-	sorted := slices.Sorted(slices.Values(values))
-	e := Estimate{Value: quantileOf(sorted, p), Low: math.Inf(-1), High: math.Inf(1), N: n}
-	below := chance.Binomial{N: float64(n), P: p} // observations below the true quantile
-	tail := (1 - level) / 2
-	// Low is the greatest order statistic l, from 1, with P(below < l) <= tail, High
-	// the smallest h with P(below >= h) <= tail.
-	if l := sort.Search(n, func(k int) bool { return below.CDF(float64(k)) > tail }); l >= 1 {
-		e.Low = sorted[l-1]
-	}
-	if h := 1 + sort.Search(n, func(k int) bool { return below.Survival(float64(k)) <= tail }); h <= n {
-		e.High = sorted[h-1]
-	}
-	return e, nil
-}
-
-// quantileOf is definition 7 of Hyndman and Fan.
-func quantileOf(sorted []float64, p float64) float64 {
-	at := p * float64(len(sorted)-1)
-	k := int(at)
-	if k+1 >= len(sorted) {
-		return sorted[len(sorted)-1]
-	}
-	return sorted[k] + float64((at-float64(k))*(sorted[k+1]-sorted[k]))
-}
-
-// QuantileOfRuns is the mean, over independent replications, of the quantile p of
-// each one's values, with Student's interval. It is the one for values that follow
-// each other in a run, as the waits of jobs do: only replications are independent.
-func QuantileOfRuns(runs [][]float64, p, level float64) (metrics.Interval, error) {
-	var m metrics.Moments
-	for i, values := range runs {
-		q, err := Quantile(values, p, level)
-		if err != nil {
-			return metrics.Interval{}, fmt.Errorf("run %d: %w", i+1, err)
-		}
-		m.Add(q.Value)
-	}
-	return m.Interval(level), nil
 }
 
 // Ratio is the quotient of the means of x and y, observed in pairs (x[i] and y[i] with

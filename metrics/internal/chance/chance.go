@@ -45,13 +45,6 @@ func Normal(x float64) float64 { return 0.5 * math.Erfc(-x/math.Sqrt2) }
 // ChiSquared is the chi-squared distribution with so many degrees of freedom, above 0.
 type ChiSquared float64
 
-// Density is that of x, above 0.
-func (k ChiSquared) Density(x float64) float64 {
-	n := float64(k)
-	lg, _ := math.Lgamma(n / 2)
-	return math.Exp(float64((n/2-1)*math.Log(x)) - x/2 - float64(n/2*math.Ln2) - lg)
-}
-
 // Survival is the probability of more than x.
 func (k ChiSquared) Survival(x float64) float64 {
 	if x < 0 {
@@ -60,20 +53,3 @@ func (k ChiSquared) Survival(x float64) float64 {
 	return mathext.GammaIncRegComp(0.5*float64(k), 0.5*x)
 }
 
-// Binomial is the number of successes among N trials, each with the probability P.
-type Binomial struct{ N, P float64 }
-
-// CDF is the probability of at most x successes.
-func (b Binomial) CDF(x float64) float64 {
-	switch {
-	case x < 0:
-		return 0
-	case x >= b.N:
-		return 1
-	}
-	x = math.Floor(x)
-	return mathext.RegIncBeta(b.N-x, x+1, 1-b.P)
-}
-
-// Survival is the probability of more than x successes.
-func (b Binomial) Survival(x float64) float64 { return 1 - b.CDF(x) }

@@ -31,18 +31,10 @@ for (set in unique(pairs$set)) {
   excess <- function(r, side) t.test(x - r * y)$conf.int[side]
   tell("ratio low", uniroot(excess, c(-5, mean(x) / mean(y)), side = 1, tol = 1e-14)$root)
   tell("ratio high", uniroot(excess, c(mean(x) / mean(y), 5), side = 2, tol = 1e-14)$root)
-
-  for (p in c(0.1, 0.5, 0.9)) {
-    n <- length(x)
-    order <- c(-Inf, sort(x), Inf)  # [1] is below all
-    tell(paste("quantile", p), quantile(x, p))
-    tell(paste("quantile", p, "low"), order[1 + qbinom(0.025, n, p)])
-    tell(paste("quantile", p, "high"), order[2 + qbinom(0.975, n, p)])
-  }
 }
 
 p <- c(0.01, 0.04, NA, 0.03, 0.005, 0.6, 0.03)
-for (method in c("bonferroni", "holm", "BH")) {
+for (method in "holm") {
   adjusted <- p.adjust(p, method)
   for (i in seq_along(p)) say(paste(method, i), adjusted[i])
 }
@@ -68,43 +60,6 @@ for (n in c(10, 20)) {
   statistic <- 1 - sum(diff(means)^2) / (2 * sum((means - mean(means))^2))
   tell("p", pnorm(statistic / sqrt((n - 2) / (n^2 - 1)), lower.tail = FALSE))
 }
-
-# The probability that Rinott's procedure promises with a constant h.
-right.choice <- function(k, first, h) {
-  v <- first - 1
-  inner <- function(y) integrate(function(u) pnorm(h / sqrt(v * (1 / qchisq(u, v) + 1 / y))), 0, 1, rel.tol = 1e-10)$value
-  integrate(function(u) sapply(qchisq(u, v), inner)^(k - 1), 0, 1, rel.tol = 1e-10)$value
-}
-say("right choice of 2 with 3 first", right.choice(2, 3, 4))
-say("right choice of 10 with 20 first", right.choice(10, 20, 3.5))
-say("right choice of 100 with 10 first", right.choice(100, 10, 6))
-
-# Procedure KN on four settings with common random numbers; the least mean is best.
-settings <- as.matrix(read.csv("settings.csv"))
-alpha <- 0.05
-delta <- 2
-n0 <- 10
-k <- ncol(settings)
-eta <- ((2 * alpha / (k - 1))^(-2 / (n0 - 1)) - 1) / 2
-h2 <- 2 * eta * (n0 - 1)
-S2 <- outer(1:k, 1:k, Vectorize(function(i, l) var(settings[1:n0, i] - settings[1:n0, l])))
-N <- floor(h2 * S2 / delta^2)
-left <- 1:k
-r <- n0
-used <- rep(n0, k)
-while (length(left) > 1 && r <= max(N)) {
-  means <- colMeans(settings[1:r, ])
-  W <- pmax(0, delta / (2 * r) * (h2 * S2 / delta^2 - r))
-  dim(W) <- c(k, k)
-  out <- Filter(function(i) any(means[i] > means[setdiff(left, i)] + W[i, setdiff(left, i)]), left)
-  left <- setdiff(left, out)
-  if (length(left) > 1) {
-    r <- r + 1
-    used[left] <- r
-  }
-}
-say("KN chooses", left[which.min(colMeans(settings[1:r, left, drop = FALSE]))])
-for (i in 1:k) say(paste("KN needs of", i), used[i])
 
 grid <- read.csv("grid.csv", colClasses = c("factor", "factor", "factor", "factor", "numeric"))
 analyse <- function(formula, name) {
