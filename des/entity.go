@@ -34,7 +34,7 @@ type Context struct {
 // PhaseMessage is the phase in which messages between entities are delivered.
 const PhaseMessage Phase = 128
 
-// Name is the name the entity was added under.
+// Name returns the name the entity was added under.
 func (c *Context) Name() string { return c.name }
 
 // AddEntity adds e under a name of its own. It starts with the run, in the

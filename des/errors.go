@@ -25,7 +25,7 @@ func (e *PanicError) Error() string {
 	return fmt.Sprintf("at %v, %s panicked: %v (%s; PanicError.Stack has the calls that led there)", e.Now, by, e.Value, e.Place)
 }
 
-// Unwrap is the value of the panic, where it is an error.
+// Unwrap returns the value of the panic, where it is an error.
 func (e *PanicError) Unwrap() error {
 	err, _ := e.Value.(error)
 	return err

@@ -47,7 +47,7 @@ func New(cfg Config) *Simulator {
 	return &Simulator{cfg: cfg, hash: fingerprintSeed}
 }
 
-// Now is the present instant.
+// Now returns the present instant.
 func (s *Simulator) Now() Time { return s.now }
 
 // Executed counts the events that have run.
@@ -140,7 +140,7 @@ func (s *Simulator) Fail(err error) {
 // Err returns the error that ended the simulation for good, or nil.
 func (s *Simulator) Err() error { return s.err }
 
-// Context is the context of the run under way, for handlers whose own work is
+// Context returns the context of the run under way, for handlers whose own work is
 // long; context.Background outside a run.
 func (s *Simulator) Context() context.Context {
 	if s.ctx == nil {
@@ -149,7 +149,7 @@ func (s *Simulator) Context() context.Context {
 	return s.ctx
 }
 
-// NextTime is the instant of the earliest pending event, or Forever.
+// NextTime returns the instant of the earliest pending event, or Forever.
 func (s *Simulator) NextTime() Time {
 	if top := s.heap.peek(); top != nil {
 		return top.time

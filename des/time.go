@@ -43,10 +43,10 @@ func Seconds(units float64) Time {
 	return Time(ticks)
 }
 
-// Seconds is t in time units.
+// Seconds returns t in time units.
 func (t Time) Seconds() float64 { return float64(t) / float64(Second) }
 
-// Add is t+d, or Forever where the sum passes the end of time.
+// Add returns t+d, or Forever where the sum passes the end of time.
 // d must not be negative.
 func (t Time) Add(d Time) Time {
 	if sum := t + d; sum >= t {
@@ -55,7 +55,7 @@ func (t Time) Add(d Time) Time {
 	return Forever
 }
 
-// MulDiv is t*part/whole and what is left over, for 0 <= part < whole and t >= 0, in
+// MulDiv returns t*part/whole and what is left over, for 0 <= part < whole and t >= 0, in
 // 128 bits: exact where a product of floats is not.
 func (t Time) MulDiv(part, whole Time) (quotient, rest Time) {
 	high, low := bits.Mul64(uint64(t), uint64(part))
@@ -110,7 +110,7 @@ func parseFloatTime(text string) (Time, bool) {
 	return Seconds(x), true
 }
 
-// String is t in time units, without needless decimals; "forever" for Forever.
+// String returns t in time units, without needless decimals; "forever" for Forever.
 func (t Time) String() string {
 	if t == Forever {
 		return "forever"

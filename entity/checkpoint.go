@@ -120,10 +120,10 @@ func (r *Run) Saved() des.Time {
 	return saved
 }
 
-// SetUp has r, which waits or of whose submission observers are just being told, do no
-// work for the time t when it begins its next attempt, beside what has been asked for
-// already: it is launched, restarted, resumed or moved. What it asks for grows by as
-// much. SetUp reports whether that could be done.
+// SetUp adds the time t, in which r does no work, to the beginning of its next attempt: r is
+// launched, restarted, resumed or moved then. r waits, or observers are just being told of
+// its submission. Several calls add up, and the request of r grows by the sum. SetUp reports
+// whether it was possible.
 func (m *Metascheduler) SetUp(r *Run, t des.Time) bool {
 	m.changes++
 	return m.setUp(r, t)

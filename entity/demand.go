@@ -71,7 +71,7 @@ func (r *Run) currentShape() Shape {
 	return r.rare.demand.shape
 }
 
-// Limit is how long r may hold its processors, on a node of performance 1: what its
+// Limit returns how long r may hold its processors, on a node of performance 1: what its
 // user has asked for, or what is left of that, with set-up and checkpoints. It is
 // Request.Length where nothing is predicted.
 func (r *Run) Limit() des.Time {
@@ -81,7 +81,7 @@ func (r *Run) Limit() des.Time {
 	return r.Request.Length
 }
 
-// Asked is the time that the job has asked for in all, on a node of performance 1: its
+// Asked returns the time that the job has asked for in all, on a node of performance 1: its
 // estimate, in the shape that it has, whatever has been done of it. Set-up and
 // checkpoints, for which Limit has room, are left out.
 func (r *Run) Asked() des.Time {
@@ -108,7 +108,7 @@ func (r *Run) estimate(s Shape) des.Time {
 	return s.Length
 }
 
-// Done is how much of Runtime earlier attempts have done for good.
+// Done returns how much of Runtime earlier attempts have done for good.
 func (r *Run) Done() des.Time {
 	if r.rare == nil {
 		return 0
@@ -116,7 +116,7 @@ func (r *Run) Done() des.Time {
 	return r.rare.demand.done
 }
 
-// Remaining is how much of Runtime is still to be done.
+// Remaining returns how much of Runtime is still to be done.
 func (r *Run) Remaining() des.Time { return r.Runtime - r.Done() }
 
 // predicted reports whether r is planned by a prediction.

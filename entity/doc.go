@@ -74,7 +74,6 @@
 // has examples, and docs/guides a program for each. The packages below:
 //
 //	plan     the two plans: counted processors, named nodes
-//	flow     what happens to the world: advance reservations, owners' jobs, prices
+//	flow     what happens to the world: outages, bookings, owners, prices, accounts, power, users
 //	grid     brokers and resource agents who negotiate over a network
-//	market   accounts: who paid what to whom
 package entity

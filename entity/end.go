@@ -42,7 +42,7 @@ const (
 	OverrunRaise                 // the estimate is raised to the runtime before the scheduler sees it
 )
 
-// Lasts is how long j occupies its processors on a cluster where nothing else stops it: no
+// Lasts returns how long j occupies its processors on a cluster where nothing else stops it: no
 // longer than its estimate under OverrunKill, and otherwise its runtime.
 func (o Overrun) Lasts(j *Job) des.Time {
 	if o == OverrunKill {

@@ -12,7 +12,8 @@ import (
 	"github.com/gridslot/gridslot/entity/procset"
 )
 
-// Hold is a window that is kept in the plan for the time being.
+// Hold is a window that is kept in the plan for a job that may come, or for capacity that is
+// withheld.
 type Hold struct {
 	meta  *Metascheduler
 	run   *Run
@@ -21,8 +22,8 @@ type Hold struct {
 	over  des.EventID // when these are back, or when a window that nobody confirms is over
 }
 
-// Tentative keeps w for j, which may come or not. Observers are not told of it
-// until it is confirmed. When its window is over waiting jobs get a round, if it was not.
+// Tentative keeps w for j, which may come or not. Observers hear of it when the hold is
+// confirmed. If it is not confirmed, waiting jobs get a round when the window is over.
 func (m *Metascheduler) Tentative(j *Job, w Window) (*Hold, error) {
 	if err := j.Check(); err != nil {
 		return nil, err
@@ -53,11 +54,11 @@ func (h *Hold) lapse() {
 // Window returns the window that is kept.
 func (h *Hold) Window() Window { return h.run.Reservation.Window }
 
-// Where is the capacity that is withheld, as it was asked for.
+// Where returns the capacity that is withheld, as it was asked for.
 func (h *Hold) Where() Where { return h.where }
 
-// Run is the run that there will be if the hold is confirmed; for capacity that
-// is withheld, the one under which the plan has it.
+// Run returns the run that there will be if the hold is confirmed; for withheld capacity the
+// run under which the plan keeps it.
 func (h *Hold) Run() *Run { return h.run }
 
 // Confirm submits the job now; the job starts when its window begins, at that instant or not
@@ -84,8 +85,8 @@ func (h *Hold) Confirm() (*Run, error) {
 	return r, nil
 }
 
-// Drop gives back what is left of what was kept. Dropping twice is harmless; a
-// job that was confirmed is cancelled or killed instead.
+// Drop gives back what is left of the window. A second call does nothing. After Confirm the
+// job is cancelled or killed instead.
 func (h *Hold) Drop() {
 	m, r := h.meta, h.run
 	now := m.sim.Now()
@@ -111,14 +112,14 @@ func (h *Hold) Drop() {
 // nobody is the job under which a plan has capacity that no job may use.
 var nobody = &Job{ID: -1, User: -1, Group: -1, Queue: -1}
 
-// Withhold takes capacity out of the plan over [from, to). It is refused with a
-// *ConflictError where any of it is taken: then InTheWay says by which jobs, and it is
-// for the caller to say who yields (Preempt, Kill, Withdraw) before asking again. What
-// is withheld already is nobody's: InTheWay does not list it. Drop gives the capacity
-// back ahead of time; des.Forever as its end is allowed.
+// Withhold takes capacity out of the plan over [from, to). If any of it is taken, it returns
+// a *ConflictError. Then InTheWay lists the jobs that hold it, and the caller decides which
+// of them yield (Preempt, Kill, Withdraw) before calling again. InTheWay does not list
+// capacity that is withheld already. Hold.Drop gives the capacity back ahead of time; to may
+// be des.Forever.
 //
-// Nodes that have names are withheld by number. Of counted processors the numbers can be
-// said where there is a Placer and the window begins now: no job is placed there meanwhile.
+// Named nodes are withheld by number. Counted processors can be withheld by number if there
+// is a Placer and the window begins now: no job is placed there meanwhile.
 func (m *Metascheduler) Withhold(at Where, from, to des.Time) (*Hold, error) {
 	h := &Hold{meta: m, run: NewWithheld(), where: at}
 	h.run.meta = m

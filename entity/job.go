@@ -46,8 +46,8 @@ type Job struct {
 	// After lists the jobs that this job must wait for. A metascheduler ignores it; sources
 	// that hold jobs back, such as those in package flow, obey it.
 	After []Dependency
-	// Recorded is how long the job waited when its log was written, where the log tells:
-	// what the policy "recorded" repeats.
+	// Recorded is how long the job waited when its log was written, if the log tells; the
+	// policy "recorded" repeats it.
 	Recorded RecordedWait
 	// Extra is further data of the workload about the job, for policies and observers that
 	// know its type. The framework does not look at it.
@@ -58,7 +58,7 @@ type Job struct {
 // says that nobody knows.
 type RecordedWait struct{ afterSubmit des.Time } // one tick more than the wait
 
-// Waited is a recorded wait; a negative wait is one that nobody knows.
+// Waited returns a recorded wait; a negative wait is one that nobody knows.
 func Waited(wait des.Time) RecordedWait {
 	if wait < 0 {
 		return RecordedWait{}
@@ -66,7 +66,7 @@ func Waited(wait des.Time) RecordedWait {
 	return RecordedWait{wait + des.Tick}
 }
 
-// Wait is the time between submission and start, and whether it is known.
+// Wait returns the time between submission and start, and whether it is known.
 func (w RecordedWait) Wait() (wait des.Time, known bool) {
 	return w.afterSubmit - des.Tick, w.afterSubmit > 0
 }
@@ -96,7 +96,7 @@ const (
 	dependencyThink     = "+"
 )
 
-// String is d as files write it: 4:ok+60 is 60 time units after job 4 has finished
+// String returns d as files write it: 4:ok+60 is 60 time units after job 4 has finished
 // well, 4:submitted+60 is 60 after it was submitted.
 func (d Dependency) String() string {
 	text := strconv.FormatInt(d.Job, 10)

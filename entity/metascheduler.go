@@ -264,10 +264,10 @@ func (e *UnfinishedError) Error() string {
 		e.Policy, e.Waiting, e.First)
 }
 
-// Simulator is the simulation the jobs run in.
+// Simulator returns the simulation the jobs run in.
 func (m *Metascheduler) Simulator() *des.Simulator { return m.sim }
 
-// Plan is the plan the jobs run on, as of now.
+// Plan returns the plan the jobs run on, as of now.
 func (m *Metascheduler) Plan() Plan {
 	m.Advance()
 	return m.plan
@@ -286,13 +286,13 @@ func (m *Metascheduler) Fits(req Request) error {
 // Attacher calls it before the run.
 func (m *Metascheduler) Watch(o Observer) { m.observers.add(o) }
 
-// Policy is the policy that decides.
+// Policy returns the policy that decides.
 func (m *Metascheduler) Policy() Policy { return m.policy }
 
 // Rounds returns the number of decision rounds so far.
 func (m *Metascheduler) Rounds() int64 { return m.rounds }
 
-// Queue is the waiting queue.
+// Queue returns the waiting queue.
 func (m *Metascheduler) Queue() *Queue { return m.queue }
 
 // Running counts the jobs that occupy processors or nodes now.

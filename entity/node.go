@@ -67,7 +67,7 @@ func (n *Node) Check() error {
 	return nil
 }
 
-// TaskTime is how long a task of the given length (volume) lasts on n: V/p,
+// TaskTime returns how long a task of the given length (volume) lasts on n: V/p,
 // rounded up to a whole tick; des.Forever where it is beyond the end of time.
 func (n *Node) TaskTime(length des.Time) des.Time {
 	ticks := math.Ceil(float64(length) / n.Perf)

@@ -33,8 +33,8 @@ type JobEvent struct {
 	Kind  JobEventKind // what happened
 	Run   *Run         // the run to which it happened, in its state after the event
 	Start des.Time     // JobPromised: the promised start
-	// Head marks a JobPromised that is the hold for the first job of the
-	// queue, which a backfilling policy must not delay.
+	// Head marks a JobPromised for the hold of the first job of the queue, which a
+	// backfilling policy must not delay.
 	Head bool
 }
 
@@ -53,9 +53,9 @@ type Observer interface {
 	Observe(e JobEvent)
 }
 
-// Attacher is an Observer that wants to know, before the first event, whose
-// jobs it will be told of. A Policy may be one, too: it is attached first. One that wants
-// to be told of jobs asks for it then, by Metascheduler.Watch.
+// Attacher is an Observer that is told, before the first event, which metascheduler it will
+// observe. A Policy may be an Attacher, too, and is attached first; it calls
+// Metascheduler.Watch if it also wants to observe jobs.
 type Attacher interface {
 	// Attach is called once, before the first event.
 	Attach(m *Metascheduler)
@@ -88,15 +88,16 @@ type RoundObserver interface {
 // CapacityObserver is called when capacity leaves the plan or comes back for another reason
 // than jobs.
 type CapacityObserver interface {
-	// Withheld says that h.Window() is taken. It may lie ahead, and its end may be
-	// des.Forever.
+	// Withheld is called when h.Window() is taken. The window may lie ahead, and its end may
+	// be des.Forever.
 	Withheld(h *Hold)
-	// Returned says that what was left of it is given back now, before its end.
+	// Returned is called when what is left of the window is given back before its end.
 	Returned(h *Hold)
 }
 
-// Observers tells a list of observers of events, each of what it wants to know.
-// A Metascheduler has one; so has whatever else tells observers of jobs.
+// Observers passes events on to a list of observers, to each the events that it implements
+// methods for. A Metascheduler has one, and so has any other code that tells observers of
+// jobs.
 type Observers struct {
 	all      []Observer
 	instants []InstantObserver
@@ -125,7 +126,7 @@ const (
 	tellingInstant         // Observers.instants are
 )
 
-// NewObservers returns the list of those given, in their order.
+// NewObservers returns the list of the given observers, in their order.
 func NewObservers(all ...Observer) *Observers {
 	o := &Observers{}
 	for _, each := range all {
@@ -187,7 +188,7 @@ func (o *Observers) reach(now des.Time) {
 	}
 }
 
-// Settle tells that the instant of the latest event is over.
+// Settle tells observers that the instant of the latest event is over.
 func (o *Observers) Settle() {
 	if !o.begun || o.telling != tellingNothing {
 		return

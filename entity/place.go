@@ -20,12 +20,12 @@ import (
 	"github.com/gridslot/gridslot/entity/procset"
 )
 
-// Placer chooses which of equal nodes, or of counted processors, a job has that has
-// started: lowest first, contiguous, by topology.
+// Placer chooses which of the equal nodes, or counted processors, a started job has: the
+// lowest, contiguous ones, or by topology.
 type Placer interface {
-	// Place takes n of the free ones for r, and appends their numbers (Plan.Node) to
-	// ranges. Of counted processors it is asked when the instant of r.Start is over,
-	// which the clock has passed by then.
+	// Place takes n of the free ones for r, and appends their numbers (Plan.Node) to ranges.
+	// On counted processors it is called when the instant of r.Start is over; the clock has
+	// passed it by then.
 	Place(free *procset.Set, r *Run, n int, ranges []procset.Range) ([]procset.Range, error)
 }
 
@@ -33,13 +33,13 @@ type Placer interface {
 // nodes, the first in the order of their plan.
 type LowestFirst struct{}
 
-// Place takes the lowest.
+// Place takes the lowest free numbers.
 func (LowestFirst) Place(free *procset.Set, _ *Run, n int, ranges []procset.Range) ([]procset.Range, error) {
 	return free.Allocate(n, ranges)
 }
 
-// Choose takes n of the free nodes for r, by the Placer of its metascheduler, and
-// LowestFirst where that has none. It appends their numbers to ranges.
+// Choose takes n of the free nodes for r, by the Placer of its metascheduler or, without a
+// Placer, by LowestFirst. It appends their numbers to ranges.
 func (r *Run) Choose(free *procset.Set, n int, ranges []procset.Range) ([]procset.Range, error) {
 	var by Placer = LowestFirst{}
 	if r.meta != nil && r.meta.Placer != nil {

@@ -22,9 +22,9 @@ import (
 //	reserving       Reserve  Move  Withhold
 //	as time passes  Forget  Settle  Extend  ReleaseTask  Release
 type Plan interface {
-	// Size is how many nodes, or counted processors, there are.
+	// Size returns how many nodes, or counted processors, there are.
 	Size() int
-	// Node is the node of that number, from 0 on; nil of counted processors, which have
+	// Node returns the node of that number, from 0 on; nil of counted processors, which have
 	// no names, no prices and a performance of 1.
 	Node(i int) *Node
 
@@ -35,7 +35,7 @@ type Plan interface {
 	// on counted processors the earliest; on named nodes what the plan's Finder
 	// prefers. (now, now) asks what fits now.
 	Find(req Request, from, until des.Time) (Window, bool)
-	// FindEarlier is Find as though r, which lies ahead, had been given up, for
+	// FindEarlier returns what Find would return if r, which lies ahead, were given up, for
 	// a window that starts in [from, until] and before r's. It changes nothing.
 	FindEarlier(r *Reservation, from, until des.Time) (Window, bool)
 	// FitsAt reports whether that many nodes are free for that length from the instant at
@@ -56,11 +56,11 @@ type Plan interface {
 	// the gain once that instant has come.
 	NextGain() des.Time
 
-	// Reserve keeps w for r and sets r.Reservation, to which it returns a
-	// pointer. What is taken it refuses with a *ConflictError: space sharing
-	// cannot be broken through a plan.
+	// Reserve keeps w for r and sets r.Reservation, to which it returns a pointer. If any of
+	// w is taken, it returns a *ConflictError: no caller can break space sharing through a
+	// plan.
 	Reserve(r *Run, w Window) (*Reservation, error)
-	// Move puts w in the place of what r, which lies ahead, holds.
+	// Move replaces the window of r, which lies ahead, by w.
 	Move(r *Reservation, w Window) error
 	// Withhold reserves capacity over [from, to) for no job: a number of counted processors,
 	// or exactly these nodes and not their equals.
@@ -70,9 +70,9 @@ type Plan interface {
 	// reports whether anything that was taken has become free by the passing of
 	// time since the last call.
 	Forget(now des.Time) (gained bool)
-	// Settle is called when the window of r begins, if it has Tasks: from now on these
-	// name the nodes that the job really has. A plan that counts equal nodes ahead
-	// chooses them here.
+	// Settle is called when the window of r begins, if it has Tasks. From then on the Tasks
+	// name the nodes that the job really has. A plan that counts equal nodes ahead chooses
+	// the nodes here.
 	Settle(r *Reservation)
 	// Extend gives r, which has begun, the end of w. Each task of r stays on its node and
 	// ends when the same task of w does. No new end is earlier than now; tasks that were
@@ -96,7 +96,8 @@ type Plan interface {
 type ConflictError struct {
 	Run    *Run   // the run whose reservation is refused
 	Window Window // the window that is refused
-	// At is the first instant of the window at which it is, where the plan tells.
+	// At is the first instant of the window at which something is taken, if the plan can
+	// tell.
 	At     des.Time
 	Detail string // what is taken, for people
 }

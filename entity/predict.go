@@ -27,11 +27,11 @@ import "github.com/gridslot/gridslot/des"
 // Metascheduler.Corrector is nil. To change the prediction of a waiting job, a Predictor
 // calls Metascheduler.PredictAgain; it may be an Attacher.
 type Predictor interface {
-	// Name is the predictor's in tables and figures.
+	// Name returns the predictor's name in tables and figures.
 	Name() string
-	// Predict is how long j will run, on a node of performance 1: asked once when it
-	// is submitted, after Observe of JobSubmitted, and whenever PredictAgain is. An
-	// answer of 0 or less means the request, one above the request is taken as it is.
+	// Predict returns how long j will run, on a node of performance 1. It is called once
+	// when j is submitted, after Observe of JobSubmitted, and at every PredictAgain. An
+	// answer of 0 or less means the request; an answer above the request is taken as it is.
 	Predict(j Known) des.Time
 	// Observe is called for every event of a job but JobPromised, and never for advance
 	// reservations.
@@ -40,9 +40,9 @@ type Predictor interface {
 
 // Corrector says how long a job will run that has outlived its prediction.
 type Corrector interface {
-	// Name is the corrector's in tables and figures.
+	// Name returns the corrector's name in tables and figures.
 	Name() string
-	// Correct is how long j will run in all. It has run for j.Prediction() and goes on,
+	// Correct returns how long j will run in all. It has run for j.Prediction() and goes on,
 	// and j.Corrections() predictions of it have been corrected before. An answer that
 	// is not above the prediction means the request; one above the request is taken as
 	// it is.
@@ -74,16 +74,16 @@ type Known struct{ run *Run }
 // what became of r.
 func KnownOf(r *Run) Known { return Known{r} }
 
-// ID is the job's.
+// ID returns the job's ID.
 func (k Known) ID() int64 { return k.run.ID }
 
-// Seq is the job's position in the order of submission, from 0.
+// Seq returns the job's position in the order of submission, from 0.
 func (k Known) Seq() int64 { return k.run.seq }
 
-// Submit is the instant of submission.
+// Submit returns the instant of submission.
 func (k Known) Submit() des.Time { return k.run.Submit }
 
-// Nodes is how many nodes, or processors, the job asks for, or has.
+// Nodes returns how many nodes, or processors, the job asks for, or has.
 func (k Known) Nodes() int { return k.run.Request.Nodes }
 
 // Request returns the time that the user has asked for, in the shape that the job has: the
@@ -92,22 +92,22 @@ func (k Known) Request() des.Time {
 	return k.run.currentShape().Length
 }
 
-// User is the job's user, or -1 where unknown.
+// User returns the job's user, or -1 where unknown.
 func (k Known) User() int32 { return k.run.User }
 
-// Group is the job's group, or -1 where unknown.
+// Group returns the job's group, or -1 where unknown.
 func (k Known) Group() int32 { return k.run.Group }
 
-// Queue is the job's queue, or -1 where unknown.
+// Queue returns the job's queue, or -1 where unknown.
 func (k Known) Queue() int32 { return k.run.Queue }
 
-// Application is the number of the program that the job runs, or 0 where unknown.
+// Application returns the number of the program that the job runs, or 0 where unknown.
 func (k Known) Application() int32 { return k.run.Application }
 
 // Extra returns further data of the workload about the job; see Job.Extra.
 func (k Known) Extra() any { return k.run.Extra }
 
-// Now is the present instant.
+// Now returns the present instant.
 func (k Known) Now() des.Time {
 	if k.run.meta == nil {
 		return k.run.Submit
@@ -115,21 +115,21 @@ func (k Known) Now() des.Time {
 	return k.run.meta.sim.Now()
 }
 
-// State is where the job is in its life.
+// State returns where the job is in its life.
 func (k Known) State() RunState { return k.run.State }
 
-// Start is when the latest attempt began; valid from Running on.
+// Start returns when the latest attempt began; valid from Running on.
 func (k Known) Start() des.Time { return k.run.Start }
 
-// Prediction is how long the job is thought to run in all, by the latest prediction or
+// Prediction returns how long the job is thought to run in all, by the latest prediction or
 // correction, in the shape that it has.
 func (k Known) Prediction() des.Time { return k.run.Prediction() }
 
-// Corrections is how often its prediction has been corrected.
+// Corrections returns how often its prediction has been corrected.
 func (k Known) Corrections() int { return k.run.Corrections() }
 
-// Ran is how long the job has run, on a node of performance 1, once it has ended: its
-// runtime, or less of one that was Killed. Before its end there is no telling.
+// Ran returns how long the job has run, on a node of performance 1, once it has ended: its
+// runtime, or less if it was Killed. Before its end, ended is false.
 func (k Known) Ran() (ran des.Time, ended bool) {
 	switch k.run.State {
 	case Finished:
@@ -140,14 +140,13 @@ func (k Known) Ran() (ran des.Time, ended bool) {
 	return 0, false
 }
 
-// Exact is the Predictor that knows runtimes: what could be reached by predictions,
-// and no more.
+// Exact is the Predictor that knows runtimes. It shows what predictions could reach at most.
 type Exact struct{}
 
 // Name implements Predictor.
 func (Exact) Name() string { return "true" }
 
-// Predict is the job's runtime, or its request where that is less.
+// Predict returns the job's runtime, or its request where that is less.
 func (Exact) Predict(j Known) des.Time {
 	return max(min(j.run.Job.Runtime, j.Request()), des.Tick)
 }
@@ -155,7 +154,7 @@ func (Exact) Predict(j Known) des.Time {
 // Observe implements Predictor.
 func (Exact) Observe(JobEventKind, Known) {}
 
-// Prediction is how long the job is thought to run in all, by the latest prediction or
+// Prediction returns how long the job is thought to run in all, by the latest prediction or
 // correction, in the shape that it has; its estimate where nothing is predicted.
 func (r *Run) Prediction() des.Time {
 	if r.predicted() {
@@ -173,7 +172,7 @@ func (r *Run) FirstPrediction() des.Time {
 	return r.Job.Request.Length
 }
 
-// Corrections is how often the job's prediction has been corrected.
+// Corrections returns how often the job's prediction has been corrected.
 func (r *Run) Corrections() int {
 	if r.rare == nil {
 		return 0

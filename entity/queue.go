@@ -10,18 +10,17 @@ import (
 	"github.com/gridslot/gridslot/entity/internal/sumtree"
 )
 
-// Order is a priority among waiting jobs: the lowest key first, ties in order
-// of submission. The zero Order is Submission.
+// Order is a priority among waiting jobs: the lowest key first, ties in order of submission.
+// The zero Order is Submission.
 //
-// A job's key is read when the job enters the queue, and the job keeps its place
-// whatever becomes of the key. A moldable job ranks by its own request. Where keys change while jobs wait (with the time,
-// or because an observer keeps a user's share) the order must be marked Dynamic:
-// the queue is then sorted anew for every round that asks, at O(n) where few jobs have
-// changed places since the round before and O(n log n) otherwise.
+// A job's key is read when the job enters the queue, and the job keeps its place if the key
+// changes later. A moldable job ranks by its own request. If keys change while jobs wait
+// (with the time, or because an observer keeps a user's share), the order must be marked
+// Dynamic. The queue is then sorted anew for every round that asks, at O(n) if few jobs have
+// changed places since the round before, and O(n log n) otherwise.
 //
-// Orders are told apart by their names and their keys: two of one name are two where
-// their keys are two functions, or closures made apart. One without a name is sorted
-// anew each time it is asked for.
+// Two orders are the same if their names and their keys are the same; two closures that are
+// made apart are two keys. An order without a name is sorted anew each time it is asked for.
 type Order struct {
 	Name    string                             // name in tables, and in names of policies
 	Key     func(r *Run, now des.Time) float64 // rank of r at the instant now; the lowest goes first. Nil means order of submission
@@ -75,7 +74,7 @@ func (q *Queue) submission() *View {
 	return q.views[0]
 }
 
-// Len is the number of waiting jobs.
+// Len returns the number of waiting jobs.
 func (q *Queue) Len() int {
 	if len(q.views) == 0 {
 		return 0
@@ -83,11 +82,11 @@ func (q *Queue) Len() int {
 	return q.views[0].Len()
 }
 
-// LeastNodes is no more than what any job in the queue asks for, in any shape:
-// where fewer nodes are free none can start. It is math.MaxInt of an empty queue.
+// LeastNodes returns a lower bound of what the jobs in the queue ask for, in any shape: if
+// fewer nodes are free, no job can start. It returns math.MaxInt for an empty queue.
 func (q *Queue) LeastNodes() int { return q.submission().tree.Sum().nodes }
 
-// First is the waiting job that was submitted first, or nil.
+// First returns the waiting job that was submitted first, or nil.
 func (q *Queue) First() *Run { return q.submission().First() }
 
 // By returns the queue in the given order, as of now.
@@ -138,12 +137,12 @@ func (q *Queue) begin() {
 	}
 }
 
-// Part is a queue of some of the jobs in q, at first none: what a policy leaves
-// to another (see Round.Delegate). A job is in one part at most; when it leaves
-// q it leaves that, too.
+// Part returns an empty queue for some of the jobs in q, which a policy leaves to another
+// policy (see Round.Delegate). A job is in at most one part; when it leaves q, it leaves the
+// part, too.
 func (q *Queue) Part() *Queue { return &Queue{part: true} }
 
-// Take puts r, which waits in the queue that q is a part of, into q.
+// Take puts r, which waits in the queue that q is a part of, into the part q.
 func (q *Queue) Take(r *Run) {
 	r.leavePart()
 	r.withRare().part = q
@@ -290,7 +289,7 @@ func (v *View) entry(r *Run) queued {
 	return queued{key, r.seq, r.Request.Nodes, r.Request.Length, r}
 }
 
-// Len is the number of jobs in the view.
+// Len returns the number of jobs in the view.
 func (v *View) Len() int { return v.tree.Len() }
 
 // First returns the head of the queue, or nil.
@@ -317,14 +316,13 @@ func (v *View) All() iter.Seq[*Run] {
 	}
 }
 
-// Fitting yields, in order, the jobs without a reservation that fit into the
-// plan at the instant now, each with the window it would get: each is looked at
-// once, after what was done about those before it. Only the first depth jobs
-// of the view are looked at; 0 means all. What it costs grows with the jobs it
-// yields and the logarithm of the queue.
+// Fitting yields, in order, the jobs without a reservation that fit into the plan at the
+// instant now, each with its window. Each job is looked at once, after the caller has acted
+// on the jobs before it. Only the first depth jobs of the view are looked at; 0 means all.
+// The cost grows with the jobs that it yields and the logarithm of the queue.
 //
-// A moldable job fits in any of its shapes; of several the rule chooses, FirstStart
-// where none is given.
+// A moldable job fits in any of its shapes; of several fitting shapes rule chooses, or
+// FirstStart without a rule.
 func (v *View) Fitting(plan Plan, now des.Time, depth int, rule ...ShapeRule) iter.Seq2[*Run, Window] {
 	return func(yield func(*Run, Window) bool) {
 		s := v.begin(plan, now, depth)

@@ -91,7 +91,7 @@ func (r *Request) Accepts(w *Window) error {
 	return nil
 }
 
-// BudgetLimit is the budget as a number to compare costs with: +Inf where
+// BudgetLimit returns the budget as a number to compare costs with: +Inf where
 // there is no limit.
 func (r Request) BudgetLimit() float64 {
 	if r.Budget > 0 {
@@ -100,7 +100,7 @@ func (r Request) BudgetLimit() float64 {
 	return math.Inf(1)
 }
 
-// DeadlineLimit is the deadline as an instant to compare ends with.
+// DeadlineLimit returns the deadline as an instant to compare ends with.
 func (r Request) DeadlineLimit() des.Time {
 	if r.Deadline > 0 {
 		return r.Deadline

@@ -37,15 +37,15 @@ func (m *Metascheduler) Resize(r *Run, nodes int, cost des.Time) error {
 	return err
 }
 
-// Resize is Metascheduler.Resize in a round. No round follows from that alone: what
-// it gives back is for the present one.
+// Resize resizes a running job in a round; see Metascheduler.Resize. No round follows from
+// it: the processors that it gives back are for the present round.
 func (r *Round) Resize(j *Run, nodes int, cost des.Time) error {
 	err := r.meta.resize(j, nodes, cost)
 	r.Gained = r.Gained || r.meta.gained
 	return err
 }
 
-// Began is when r began to run, however often it has been resized since.
+// Began returns when r began to run, however often it has been resized since.
 func (r *Run) Began() des.Time {
 	if r.rare == nil || r.rare.resized == 0 {
 		return r.Start

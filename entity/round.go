@@ -12,31 +12,32 @@ import (
 // It reads the plan and makes reservations; it never touches the clock. A
 // reservation that begins now starts its job.
 type Policy interface {
-	// Name is the policy's name in results. Two policies of one call have two names.
+	// Name returns the policy's name in results. Two policies of one call have two names.
 	Name() string
 	// Schedule decides in one round. It may reserve, hold, reject and preempt through r, and
 	// must not keep r.
 	Schedule(r *Round)
 }
 
-// Limiting is a Policy under which more is refused than what the plan could never meet.
-// A job is rejected as it comes if all that it asks for, in any of its shapes, is refused.
+// Limiting is a Policy that refuses requests which the plan could meet. A job is rejected as
+// it comes if all its shapes are refused.
 type Limiting interface {
 	Policy
-	// Refuses says, for the job's user, why req can never be met; nil where it can.
+	// Refuses returns why req can never be met, for the job's user, or nil.
 	Refuses(req Request) error
 }
 
 // Sparing is a Policy that never lets jobs have all nodes of its plan at once.
 type Sparing interface {
 	Policy
-	// Usable is how many nodes, or processors, jobs may have at a time.
+	// Usable returns how many nodes, or processors, jobs may have at a time.
 	Usable() int
 }
 
-// Clairvoyant is a Policy that knows all jobs before the first one comes: a yardstick for
-// those that do not. Who runs it calls Foresee before the clock runs, with the jobs in order of
-// submission, the number of processors, and how long each job will really run.
+// Clairvoyant is a Policy that knows all jobs before the first one comes, as a yardstick for
+// policies that do not. The program calls Foresee before the clock runs, with the jobs in
+// order of submission, the number of processors, and a function that returns how long a job
+// will really run.
 type Clairvoyant interface {
 	Policy
 	// Foresee is called once, before the first event.
@@ -51,7 +52,7 @@ type Wrapper interface {
 	Unwrap() Policy // the wrapped policy; nil if there is no wrapped policy
 }
 
-// As finds the first of p, the policy that p wraps, and so on, that is a T.
+// As returns the first T among p, the policy that p wraps, and so on.
 func As[T any](p Policy) (found T, ok bool) {
 	for p != nil {
 		if found, ok = p.(T); ok {
@@ -81,15 +82,15 @@ const (
 // Has reports whether any cause of mask is among c.
 func (c Cause) Has(mask Cause) bool { return c&mask != 0 }
 
-// Round is one decision: what a policy sees and what it can do. A policy that
-// decides by the clock, too, asks for rounds to come by WakeAt.
+// Round is one decision: what a policy sees and what it can do. A policy that also decides
+// by the clock asks for further rounds by WakeAt.
 type Round struct {
 	Now   des.Time // the present instant
 	Cause Cause    // what has changed since the last round
 	Plan  Plan     // what is taken; reserve through the Round, not through the Plan
 	Queue *Queue   // the waiting jobs
-	// Gained is false where nothing has become free since the last round: what
-	// did not fit then does not fit now.
+	// Gained is false if nothing has become free since the last round: what did not fit then
+	// does not fit now.
 	Gained bool
 
 	meta    *Metascheduler
@@ -129,12 +130,12 @@ func (r *Round) WakeAt(t des.Time) {
 	r.meta.WakeAt(t)
 }
 
-// Preempt stops the running job j and puts it back into the queue, where it
-// stands by its submission; see Metascheduler.Preempt. What it gives back is for the
-// present round (Gained), and j is among the Fresh jobs of the next one. No round
-// follows from that alone: a policy that has jobs yield whenever it is asked would
-// be asked for ever at one instant. One that must look again though nothing happens
-// says when, by WakeAt. An advance reservation cannot be preempted.
+// Preempt stops the running job j and puts it back into the queue, at the place of its
+// submission; see Metascheduler.Preempt. What j gives back is for the present round
+// (Gained), and j is among the Fresh jobs of the next one. No round follows from it:
+// otherwise a policy that stops jobs in every round would be called for ever at one instant.
+// A policy that must look again though nothing happens calls WakeAt. An advance reservation
+// cannot be preempted.
 func (r *Round) Preempt(j *Run, keep des.Time) bool {
 	if j.State != Running {
 		return r.refuse(fmt.Errorf("%v is %v and cannot be preempted", j, j.State))
@@ -163,20 +164,19 @@ func (r *Round) Retry(j *Run) {
 	}
 }
 
-// Freed is the span of time within which anything has been given back since
-// the last call of Freed; it is empty where from >= to. A reservation can move
-// to an earlier start only into it.
+// Freed returns the span of time within which anything has been given back since the last
+// call of Freed; it is empty if from >= to. Only into this span can a reservation move to an
+// earlier start.
 func (r *Round) Freed() (from, to des.Time) {
 	from, to = r.meta.freedFrom, r.meta.freedTo
 	r.meta.freedFrom, r.meta.freedTo = des.Forever, 0
 	return from, to
 }
 
-// Reserve gives w to the waiting job j: it starts where w begins now, and
-// otherwise when w begins. It reports whether j has w. A refusal is a fault of
-// the policy and ends the run with an error that names it, but where somebody
-// else has changed something meanwhile; see Changes. Then j, if it still waits,
-// is among the Fresh jobs of another round.
+// Reserve gives w to the waiting job j, which starts when w begins; that may be now. It
+// reports whether j has w. A refusal is a fault of the policy and ends the run with an error
+// that names the policy, unless something else has changed meanwhile; see Changes. Then j,
+// if it still waits, is among the Fresh jobs of another round.
 func (r *Round) Reserve(j *Run, w Window) bool {
 	if !j.queued() {
 		return r.refuse(fmt.Errorf("%v is %v, not waiting", j, j.State))
@@ -226,9 +226,8 @@ func (r *Round) reserve(j *Run, w *Window) bool {
 	return true
 }
 
-// Hold keeps w for j until the end of this round: what is reserved meanwhile
-// must leave room for it. Rounds are independent of each other; the next one
-// holds anew.
+// Hold keeps w for j until the end of this round: other reservations of the round must leave
+// room for it. Rounds are independent; the next one holds anew.
 func (r *Round) Hold(j *Run, w Window) bool {
 	if !j.queued() {
 		return r.refuse(fmt.Errorf("%v is %v, not waiting", j, j.State))
@@ -248,7 +247,7 @@ func (r *Round) Withdraw(j *Run) {
 	}
 }
 
-// Move gives j, which holds a reservation ahead, w instead.
+// Move replaces the reservation ahead of j by w.
 func (r *Round) Move(j *Run, w Window) bool {
 	if j.State != Reserved {
 		return r.refuse(fmt.Errorf("%v is %v and holds no reservation ahead", j, j.State))
@@ -266,7 +265,7 @@ func (r *Round) Move(j *Run, w Window) bool {
 	return true
 }
 
-// Reject turns a waiting job away for good; the reason is for its user.
+// Reject removes a waiting job for good; reason is for its user.
 func (r *Round) Reject(j *Run, reason string) {
 	if !j.queued() {
 		r.refuse(fmt.Errorf("%v is %v and cannot be rejected", j, j.State))
@@ -285,8 +284,8 @@ func (r *Round) Delegate(to Policy, part *Queue, fresh []*Run) {
 	r.Queue, r.fresh = queue, all
 }
 
-// DropHolds gives up what Hold keeps: for a policy that decides several times in one
-// round. It is done at the end of every round.
+// DropHolds gives up the windows of Hold, for a policy that decides several times in one
+// round. Every round ends with it.
 func (r *Round) DropHolds() {
 	for _, j := range r.holds {
 		r.Plan.Release(&j.Reservation, r.Now)

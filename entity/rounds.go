@@ -49,7 +49,7 @@ func (m *Metascheduler) wake(c Cause) {
 	}
 }
 
-// ChangePhase is the phase of the rounds about changes (CauseChange, CauseWake). What
+// ChangePhase returns the phase of the rounds about changes (CauseChange, CauseWake). What
 // must be done before the policy decides about a change is scheduled for an earlier one.
 func (m *Metascheduler) ChangePhase() des.Phase {
 	if m.Pass == PassInstant || m.Wakes != (Wakes{}) {

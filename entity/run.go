@@ -146,7 +146,7 @@ type Attempt struct {
 	Kept, Work, Overhead des.Time
 }
 
-// ProcessorTime is the time the attempt really took, summed over its tasks.
+// ProcessorTime returns the time that the attempt really took, summed over its tasks.
 func (a Attempt) ProcessorTime() des.Time {
 	if a.Ends == nil {
 		return des.Time(a.Window.Nodes) * (a.End - a.Start)
@@ -169,9 +169,9 @@ func (a *Attempt) useful(work des.Time) des.Time {
 	return took
 }
 
-// Part is an attempt of some tasks of a job, which ran together at one site of a
-// grid. Speed is how much faster the site's nodes are, in the mean, than one on which
-// a job takes what its times say.
+// Part is an attempt of some tasks of a job, which ran together at one site of a grid. Speed
+// is the mean speed of the site's nodes relative to nodes on which a job takes its stated
+// times.
 type Part struct {
 	Attempt
 	Speed float64 // above 0
@@ -192,7 +192,7 @@ func (r *Run) Parts() []Part {
 // AddPart adds to Parts, for code that tells observers of jobs which run at several sites.
 func (r *Run) AddPart(p Part) { r.withRare().parts = append(r.withRare().parts, p) }
 
-// Ran is how long a job that has ended took for its own work: the time of its last
+// Ran returns how long a job that has ended took for its own work: the time of its last
 // attempt, and of the attempts before as far as their work was kept. What was lost, set-up
 // and checkpoints are left out. Of a job that ran in pieces, each at its own time, it is
 // the longest piece.
@@ -264,14 +264,14 @@ func (f *rareState) over(a Attempt) {
 	}
 }
 
-// Wait is the time from submission to the latest start, a resize apart.
+// Wait returns the time from submission to the latest start, a resize apart.
 func (r *Run) Wait() des.Time { return r.Began() - r.Submit }
 
-// Seq is the job's position in the order of submission, from 0. It is given
+// Seq returns the job's position in the order of submission, from 0. It is given
 // when the job arrives.
 func (r *Run) Seq() int64 { return r.seq }
 
-// Earlier are the attempts that were preempted, or ended by a resize, oldest first.
+// Earlier returns the attempts that were preempted, or ended by a resize, oldest first.
 func (r *Run) Earlier() []Attempt {
 	if r.rare == nil {
 		return nil
@@ -279,7 +279,7 @@ func (r *Run) Earlier() []Attempt {
 	return r.rare.earlier
 }
 
-// Served is how long the Earlier attempts of which work was kept have had their processors
+// Served returns how long the Earlier attempts of which work was kept have had their processors
 // or nodes. A policy that favours jobs by what they have had asks at every event.
 func (r *Run) Served() des.Time {
 	if r.rare == nil {

@@ -157,7 +157,7 @@ func (s ShapeRule) choose(p Plan, j *Run, from, until des.Time) (Window, bool) {
 	return best, found
 }
 
-// FindNow is the window in which the rule would have j start now, if it is not one
+// FindNow returns the window in which the rule would have j start now, if it is not one
 // that lies ahead.
 func (s ShapeRule) FindNow(p Plan, j *Run, now des.Time) (Window, bool) {
 	if len(j.Shapes) == 0 {
@@ -170,7 +170,7 @@ func (s ShapeRule) FindNow(p Plan, j *Run, now des.Time) (Window, bool) {
 	return w, ok && w.Start == now
 }
 
-// FindEarlier is a better window for j, which holds a reservation ahead, as though
+// FindEarlier returns a better window for j, which holds a reservation ahead, as though
 // that had been given up: one that starts in [now, until] and before the one held,
 // in any shape.
 func (r *Round) FindEarlier(j *Run, until des.Time, rule ShapeRule) (Window, bool) {

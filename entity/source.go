@@ -165,7 +165,7 @@ func JobFeed(sim *des.Simulator, phase des.Phase, do func(*Job)) des.Feed[*Job] 
 	}
 }
 
-// NextOf is the Next of a source whose end in an error (Source) ends the run.
+// NextOf returns the Next of a source whose end in an error (Source) ends the run.
 func NextOf(sim *des.Simulator, from Source) func() (*Job, bool) {
 	return func() (*Job, bool) {
 		j, ok := from.Next()

@@ -17,12 +17,12 @@ type Where struct {
 	Set []procset.Range
 }
 
-// NodeAt is the node of that number alone.
+// NodeAt returns the node of that number alone.
 func NodeAt(i int) Where {
 	return Where{Set: []procset.Range{{First: int32(i), Last: int32(i)}}}
 }
 
-// Size is how many nodes there are.
+// Size returns how many nodes there are.
 func (at Where) Size() int {
 	if at.Set == nil {
 		return at.Count

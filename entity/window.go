@@ -32,10 +32,10 @@ type Task struct {
 	End  des.Time // when its part ends; Invariant: Window.Start <= End <= Window.End
 }
 
-// Length is the time from the window's start to its last task's end.
+// Length returns the time from the window's start to its last task's end.
 func (w Window) Length() des.Time { return w.End - w.Start }
 
-// ProcessorTime is the sum of the reserved times of all tasks (the papers'
+// ProcessorTime returns the sum of the reserved times of all tasks (the papers'
 // T_CPU).
 func (w Window) ProcessorTime() des.Time {
 	if w.Tasks == nil {

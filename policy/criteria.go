@@ -31,5 +31,5 @@ type criterion struct {
 
 func (c *criterion) Name() string { return c.name }
 
-// Unwrap is the search itself; see plan.TraitsOf.
+// Unwrap returns the search itself; see plan.TraitsOf.
 func (c *criterion) Unwrap() plan.Finder { return c.Finder }

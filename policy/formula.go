@@ -57,7 +57,7 @@ func logColumn(name string) (expression.Field[*entity.Run], bool) {
 // movingFields are the fields that change while a job waits.
 var movingFields = []string{"wait", "now"}
 
-// Formula is the order of a queue by a formula, which is the order's name. The job of the
+// Formula returns the order of a queue by a formula, which is the order's name. The job of the
 // lowest value goes first; ties, as everywhere, in order of submission. Numbers are float64
 // and times seconds. A value that is no number, such as 0/0, puts its job last; infinities,
 // such as log(0), stand before and behind all else. The order is Dynamic if the formula

@@ -171,7 +171,7 @@ func (s *Settings) shareFor(applies bool, field *float64, name, limit, text stri
 	}
 }
 
-// Finders is the table of searches for windows: those for rough windows by
+// Finders returns the table of searches for windows: those for rough windows by
 // their names, those for square ones with "square-" in front.
 func Finders() Table[plan.Finder] {
 	var t Table[plan.Finder]
@@ -214,7 +214,7 @@ func (s *Settings) finder(name string, finders Table[plan.Finder], otherwise str
 	return f.Value
 }
 
-// Seconds is a time of 0 or more in time units, "90" or as in "15m", "4h", "30d"; 0 where
+// Seconds returns a time of 0 or more in time units, "90" or as in "15m", "4h", "30d"; 0 where
 // it is not given.
 func (a *Args) Seconds(name string) float64 {
 	text, given := a.values[name]
@@ -228,7 +228,7 @@ func (a *Args) Seconds(name string) float64 {
 	return v
 }
 
-// Number is a number of 0 or more, or otherwise where it is not given.
+// Number returns a number of 0 or more, or otherwise where it is not given.
 func (a *Args) Number(name string, otherwise float64) float64 {
 	text, given := a.values[name]
 	if !given {

@@ -57,7 +57,7 @@ var (
 	_ flow.Yielder    = (*PowerCap)(nil)
 )
 
-// Unwrap is the policy that decides.
+// Unwrap returns the policy that decides.
 func (p *PowerCap) Unwrap() entity.Policy { return p.Policy }
 
 // Attach takes out of the plan what the cap does not let be busy.

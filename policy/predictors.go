@@ -7,7 +7,7 @@ import (
 	"github.com/gridslot/gridslot/policy/predict"
 )
 
-// Predictors is the table of predictors. Most keep state: parse a spec anew for each
+// Predictors returns the table of predictors. Most keep state: parse a spec anew for each
 // run, and for each site of a grid.
 func Predictors() Table[entity.Predictor] {
 	return Table[entity.Predictor]{
@@ -56,7 +56,7 @@ func Predictors() Table[entity.Predictor] {
 	}
 }
 
-// Correctors is the table of what corrects predictions that jobs outlive.
+// Correctors returns the table of what corrects predictions that jobs outlive.
 func Correctors() Table[entity.Corrector] {
 	return Table[entity.Corrector]{
 		Row("request", "to the request at once", func(*Settings) entity.Corrector { return predict.ToRequest{} }),

@@ -57,13 +57,13 @@ type Param struct {
 // tables of the same kind.
 type Table[T any] []Entry[T]
 
-// Needing is the entry with what it needs of a workload.
+// Needing returns the entry with what it needs of a workload.
 func (e Entry[T]) Needing(what string) Entry[T] {
 	e.Needs = what
 	return e
 }
 
-// ForAny is the part of the table that needs nothing of a workload.
+// ForAny returns the part of the table that needs nothing of a workload.
 func (t Table[T]) ForAny() Table[T] {
 	return slices.DeleteFunc(slices.Clone(t), func(e Entry[T]) bool { return e.Needs != "" })
 }
@@ -100,7 +100,7 @@ func (c Chosen[T]) FileName() string {
 	return fmt.Sprintf("%.60s-%08x", name, hash.Sum32())
 }
 
-// Registry is the table of queue policies. Every call returns a new one, which
+// Registry returns the table of queue policies. Every call returns a new one, which
 // a program may extend by its own.
 func Registry() Table[entity.Policy] {
 	return Table[entity.Policy]{
@@ -395,7 +395,7 @@ func quoted(value string) string {
 	return "'" + value + "'"
 }
 
-// Spec is the text that asks for a name with parameters, in this order.
+// Spec returns the text that asks for a name with parameters, in this order.
 func Spec(name string, params ...[2]string) string {
 	for _, p := range params {
 		name += ":" + p[0] + "=" + quoted(p[1])
@@ -430,7 +430,7 @@ type Args struct {
 	err     error
 }
 
-// Value is the text of a parameter, and whether it is given, by the spec or by a
+// Value returns the text of a parameter, and whether it is given, by the spec or by a
 // default.
 func (a *Args) Value(name string) (text string, given bool) {
 	text, given = a.values[name]
@@ -444,7 +444,7 @@ func (a *Args) Fail(name, want string) {
 	}
 }
 
-// OneOf is the place, from 0, of a parameter's value among those that it may have; 0 where
+// OneOf returns the place, from 0, of a parameter's value among those that it may have; 0 where
 // it is not given.
 func (a *Args) OneOf(name string, values ...string) int {
 	value, given := a.values[name]
@@ -455,7 +455,7 @@ func (a *Args) OneOf(name string, values ...string) int {
 	return max(i, 0)
 }
 
-// Order is a queue order by its name, or by a Formula; the zero
+// Order returns a queue order by its name, or by a Formula; the zero
 // Order, which policies take for submission, where it is not given.
 func (a *Args) Order(name string) entity.Order {
 	value, ok := a.values[name]
@@ -479,7 +479,7 @@ func (a *Args) Order(name string) entity.Order {
 	return o
 }
 
-// Positive is a whole number of 1 or more; 0 where it is not given.
+// Positive returns a whole number of 1 or more; 0 where it is not given.
 func (a *Args) Positive(name string) int {
 	value, ok := a.values[name]
 	if !ok {

@@ -120,7 +120,7 @@ func (l *Ledger) Agreed(j *entity.Run) []Money {
 	return nil
 }
 
-// Accounts are all accounts that money has passed through, by kind and number.
+// Accounts returns all accounts that money has passed through, by kind and number.
 func (l *Ledger) Accounts() []Account {
 	accounts := make([]Account, 0, len(l.balances))
 	for a := range l.balances {

@@ -42,13 +42,13 @@ func (c Constant) Rand(*rand.Rand) float64 { return float64(c) }
 // Overhead returns the overhead of one attempt.
 type Overhead struct{ Dispatch, Prologue, Epilogue des.Time }
 
-// Total is all of it.
+// Total returns the sum of the three.
 func (o Overhead) Total() des.Time { return o.Dispatch.Add(o.Prologue).Add(o.Epilogue) }
 
 // Attach implements entity.Attacher.
 func (o *Overheads) Attach(m *entity.Metascheduler) { o.meta = m }
 
-// Of is the overhead of an attempt of a job, counted from 0: drawn from streams of its
+// Of returns the overhead of an attempt of a job, counted from 0: drawn from streams of its
 // own, so that it is the same under all policies.
 func (o *Overheads) Of(job int64, attempt int) Overhead {
 	draw := func(name string, d Duration) des.Time {

@@ -15,9 +15,9 @@ import (
 // because no processor is anybody's in particular.
 type OwnedPlan interface {
 	entity.Plan
-	// Number is the number of n among the plan's nodes; false if the plan does not have n.
+	// Number returns the number of n among the plan's nodes; false if the plan does not have n.
 	Number(n *entity.Node) (int, bool)
-	// Room is the first instant from which on n is free over the length, but for jobs
+	// Room returns the first instant from which on n is free over the length, but for jobs
 	// that yield.
 	Room(n *entity.Node, from, length des.Time, yields func(*entity.Run) bool) des.Time
 	// Reprice sets n's price.

@@ -166,7 +166,7 @@ func (s *SwitchOff) begin() {
 	}
 }
 
-// State is the power state of a processor's node.
+// State returns the power state of a processor's node.
 func (s *SwitchOff) State(processor int32) PowerState {
 	return s.nodes[int(processor)/s.PerNode].state
 }

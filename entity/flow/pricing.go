@@ -42,7 +42,7 @@ type PriceRule interface {
 // must return the same price again if nothing else has changed.
 type Seasonal interface {
 	PriceRule
-	// Season is the time after which the rule repeats itself.
+	// Season returns the time after which the rule repeats itself.
 	Season() des.Time
 }
 

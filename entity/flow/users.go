@@ -133,7 +133,7 @@ func (u *user) begin(after des.Time) {
 // Err implements entity.Source.
 func (u *user) Err() error { return u.err }
 
-// Next is the user's next job of the batch at hand.
+// Next returns the user's next job of the batch at hand.
 func (u *user) Next() (*entity.Job, bool) {
 	if u.left == 0 || u.err != nil {
 		return nil, false

@@ -40,17 +40,17 @@ func (q *inquiry) answered() {
 	}
 }
 
-// Agents are the grid's resource agents, by Index. What a strategy asks them
+// Agents returns the grid's resource agents, by Index. What a strategy asks them
 // itself costs no time and no message; a fair one uses the broker's methods.
 func (b *Broker) Agents() []*ResourceAgent { return b.grid.agents }
 
-// Now is the present instant.
+// Now returns the present instant.
 func (b *Broker) Now() des.Time { return b.at.Now() }
 
 // Reaches reports whether anything passes between the broker and an agent.
 func (b *Broker) Reaches(a *ResourceAgent) bool { return b.reaches(&a.endpoint) }
 
-// Rand is the broker's own stream of random numbers, for learning.
+// Rand returns the broker's own stream of random numbers, for learning.
 func (b *Broker) Rand() *rand.Rand {
 	if b.random == nil {
 		stream := "broker"

@@ -17,7 +17,7 @@ import (
 // by Broker.Reserve, Submit, Seize or Intervene, at once or when an answer to
 // AskOffers or AskLoad has come. A strategy belongs to one broker.
 type Strategy interface {
-	// Name is the strategy's name in results.
+	// Name returns the strategy's name in results.
 	Name() string
 	// Place places all tasks of j, at once or when answers have come.
 	Place(b *Broker, j *entity.Job)
@@ -34,7 +34,7 @@ type Router interface {
 	// submitted. Where refusal is "" it is granted; otherwise the tasks are to be
 	// placed anew. (The tasks of other strategies are the regulator's then.)
 	Answered(b *Broker, f *Fragment, refusal string)
-	// Compare is below 0 where the router takes the offer x for all of j rather than
+	// Compare returns a number below 0 where the router takes the offer x for all of j rather than
 	// y, above 0 where it is the other way round. The regulator goes by it where a
 	// job is left to it; it does not cut a router's jobs.
 	Compare(j *entity.Job, x, y Offer) int
@@ -60,7 +60,7 @@ type Fragment struct {
 	expiry des.EventID  // of one that is not committed yet
 }
 
-// Response is the time from the job's submission to the fragment's end (wait
+// Response returns the time from the job's submission to the fragment's end (wait
 // and execution), once it has ended.
 func (f *Fragment) Response() des.Time { return f.Run.Finish - f.Job.Submit }
 
@@ -175,7 +175,7 @@ type Attacher interface {
 	AttachGrid(g *Grid)
 }
 
-// Power is the work that all sites do in a time unit; see ResourceAgent.Power.
+// Power returns the work that all sites do in a time unit; see ResourceAgent.Power.
 func (g *Grid) Power() float64 { return g.power() }
 
 func (g *Grid) addRegulator() {
@@ -213,16 +213,16 @@ func (g *Grid) AddBroker(name string, s Strategy) *Broker {
 	return b
 }
 
-// Agents are the resource agents, by Index.
+// Agents returns the resource agents, by Index.
 func (g *Grid) Agents() []*ResourceAgent { return g.agents }
 
-// Brokers are the brokers, by Index.
+// Brokers returns the brokers, by Index.
 func (g *Grid) Brokers() []*Broker { return g.brokers }
 
 // Stats returns the counts so far.
 func (g *Grid) Stats() GridStats { return *g.stats }
 
-// Open is how many jobs have been submitted and not ended.
+// Open returns how many jobs have been submitted and not ended.
 func (g *Grid) Open() int { return len(g.bags) }
 
 // Idle reports whether no job is open, and none is on its way.
@@ -244,7 +244,7 @@ func (g *Grid) SubmitFrom(from entity.Source, assign func(*entity.Job) int) {
 	g.feed.Begin(g.sim)
 }
 
-// Door is where jobs come to the brokers one by one, for flows that hold jobs back:
+// Door returns where jobs come to the brokers one by one, for flows that hold jobs back:
 //
 //	waiting.Connect(g.Door(assign))
 //

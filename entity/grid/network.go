@@ -21,7 +21,7 @@ type Link struct {
 	Bandwidth float64
 }
 
-// Direct is a link that costs no time.
+// Direct returns a link that costs no time.
 func Direct() Link { return Link{Bandwidth: math.Inf(1)} }
 
 // Check reports what makes l meaningless, or nil.
@@ -104,7 +104,7 @@ func (e *endpoint) send(to *endpoint, m message) bool {
 	return true
 }
 
-// Name is the name of the entity; of one in a grid that is a site of another it
+// Name returns the name of the entity; of one in a grid that is a site of another it
 // begins with the name of that site, as in north/astra.
 func (e *endpoint) Name() string { return e.name }
 

@@ -54,7 +54,7 @@ type Offer struct {
 	below  *Offer // of the site that a metascheduler has it from
 }
 
-// Cost is what the offer costs; 0 on a cluster, which has no prices.
+// Cost returns what the offer costs; 0 on a cluster, which has no prices.
 func (o Offer) Cost() float64 {
 	if o.Window == nil {
 		return 0
@@ -75,7 +75,7 @@ type Backlog struct {
 	Left des.Time
 }
 
-// Scheduler is the local scheduler, for the site's own jobs and its settings; nil of
+// Scheduler returns the local scheduler, for the site's own jobs and its settings; nil of
 // a metascheduler.
 func (a *ResourceAgent) Scheduler() *entity.Metascheduler { return a.meta }
 
@@ -97,7 +97,7 @@ func (a *ResourceAgent) performance() float64 {
 	return a.Power() / a.Speed / float64(max(a.plan.Size(), 1))
 }
 
-// Power is the work that the site does in a time unit: the performances of its
+// Power returns the work that the site does in a time unit: the performances of its
 // nodes, or its processors, summed up, times Speed.
 func (a *ResourceAgent) Power() float64 {
 	if a.below != nil {
@@ -248,7 +248,7 @@ func (a *ResourceAgent) offer(w entity.Window) Offer {
 	return Offer{Agent: a, Opening: plan.Opening{Nodes: w.Nodes, Start: w.Start, Length: w.Length()}, Window: &w}
 }
 
-// Backlog is how much waits now.
+// Backlog returns how much waits now.
 func (a *ResourceAgent) Backlog() Backlog {
 	if a.below != nil {
 		return a.below.backlog()

@@ -40,7 +40,7 @@ func NewCluster(processors int) *Cluster {
 	return &Cluster{procs: processors, profile: profile{free: processors}}
 }
 
-// Size is how many processors the cluster has.
+// Size returns how many processors the cluster has.
 func (c *Cluster) Size() int { return c.procs }
 
 // Node is nil: counted processors have no names.
@@ -281,7 +281,7 @@ func (c *Cluster) Forget(now des.Time) (gained bool) {
 	return c.pass(c.origin)
 }
 
-// Free is the number of processors free at the origin, the latest Forget.
+// Free returns the number of processors free at the origin, the latest Forget.
 func (c *Cluster) Free() int { return c.free }
 
 // Slots yields the profile's levels within [from, until): for every span over

@@ -158,13 +158,13 @@ func NewDomain(nodes []*entity.Node, finder Finder) (*Domain, error) {
 	return d, nil
 }
 
-// Nodes are the domain's nodes, in its order. The slice must not be changed.
+// Nodes returns the domain's nodes, in its order. The slice must not be changed.
 func (d *Domain) Nodes() []*entity.Node { return d.nodes }
 
-// Size is how many nodes the domain has.
+// Size returns how many nodes the domain has.
 func (d *Domain) Size() int { return len(d.nodes) }
 
-// Node is the i-th node, from 0 on, in the domain's order.
+// Node returns the i-th node, from 0 on, in the domain's order.
 func (d *Domain) Node(i int) *entity.Node { return d.nodes[i] }
 
 // Number returns the number of n among the domain's nodes; false if n is none of them.
@@ -176,7 +176,7 @@ func (d *Domain) Number(n *entity.Node) (int, bool) {
 // Work returns the sum of the work of all searches of the Finder so far.
 func (d *Domain) Work() Work { return d.work }
 
-// Err is the first error of the Finder, or what was wrong with its answer. A
+// Err returns the first error of the Finder, or what was wrong with its answer. A
 // plan can only say "no window" then; a Metascheduler ends the run.
 func (d *Domain) Err() error { return d.err }
 
@@ -728,7 +728,7 @@ func (d *Domain) Reprice(n *entity.Node, price float64) error {
 	return nil
 }
 
-// Room is the first instant from which on n is free over the length, but for jobs that
+// Room returns the first instant from which on n is free over the length, but for jobs that
 // yield.
 func (d *Domain) Room(n *entity.Node, from, length des.Time, yields func(*entity.Run) bool) des.Time {
 	d.applyOverlay()
@@ -885,7 +885,7 @@ func (d *Domain) reunite() {
 	}
 }
 
-// NextGain is the next instant at which a node becomes free by the passing of
+// NextGain returns the next instant at which a node becomes free by the passing of
 // time, or des.Forever: the end of an owner's job. Jobs tell when they end.
 func (d *Domain) NextGain() des.Time {
 	d.applyOverlay()

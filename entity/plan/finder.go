@@ -24,7 +24,7 @@ type SlotList struct {
 // searches. policy/window implements them; a Domain asks its Finder whenever
 // it is asked for a window.
 type Finder interface {
-	// Name is the search's name in files and figures.
+	// Name returns the search's name in files and figures.
 	Name() string
 	// Find returns the window that the finder prefers among those that start no later than
 	// until. Found.OK is false if there is none. An error means that there is no answer: the
@@ -78,7 +78,7 @@ func TraitsOf(by entity.Criterion, req *entity.Request) Traits {
 	return Traits{}
 }
 
-// Compare is below 0 if the criterion prefers the window a to b, above 0 if it prefers b,
+// Compare returns a number below 0 if the criterion prefers the window a to b, above 0 if it prefers b,
 // and 0 if it cannot tell: both are worth the same, one has no named nodes or is nil, or
 // nothing is known of the criterion.
 func Compare(by entity.Criterion, a, b *entity.Window) int {
@@ -146,7 +146,7 @@ type BadInputError struct {
 
 func (e *BadInputError) Error() string { return e.Reason }
 
-// BadInput is a *BadInputError with that text.
+// BadInput returns a *BadInputError with that text.
 func BadInput(format string, args ...any) error {
 	return &BadInputError{Reason: fmt.Sprintf(format, args...)}
 }

@@ -16,7 +16,7 @@ type Opening struct {
 	Length des.Time // of a task on this cluster
 }
 
-// Finish is when tasks that take the opening end.
+// Finish returns when tasks that take the opening end.
 func (o Opening) Finish() des.Time { return o.Start.Add(o.Length) }
 
 // Openings appends to list the earliest slots for that many tasks of the given length, none

@@ -188,7 +188,7 @@ func (p *Set) put(r Range) bool {
 // mask has n bits set from the bit low on; 1 <= n <= 64-low.
 func mask(low, n int) uint64 { return ^uint64(0) >> (64 - n) << low }
 
-// Count is how many numbers there are in ranges.
+// Count returns how many numbers there are in ranges.
 func Count(ranges []Range) int {
 	n := 0
 	for _, r := range ranges {

@@ -15,7 +15,7 @@ type RoundRobin struct {
 	next int
 }
 
-// Name is "round-robin".
+// Name returns "round-robin".
 func (*RoundRobin) Name() string { return "round-robin" }
 
 // Place sends the job to whose turn it is.
@@ -30,7 +30,7 @@ func (r *RoundRobin) Place(b *grid.Broker, j *entity.Job) {
 // cluster goes on to the next best.
 type ShortestQueue struct{ learnsNothing }
 
-// Name is "shortest-queue".
+// Name returns "shortest-queue".
 func (ShortestQueue) Name() string { return "shortest-queue" }
 
 // Place asks, and sends.
@@ -63,7 +63,7 @@ func fill(b *grid.Broker, j *entity.Job, turn func(i int) *grid.ResourceAgent) {
 // once: no messages, no conflicts, no regulator. It is OAR without the network.
 type Central struct{ learnsNothing }
 
-// Name is "central".
+// Name returns "central".
 func (Central) Name() string { return "central" }
 
 // Place takes the slots that end first.

@@ -21,7 +21,7 @@ import (
 // OAR is the strategy "offers + advance reservation".
 type OAR struct{ learnsNothing }
 
-// Name is "oar".
+// Name returns "oar".
 func (OAR) Name() string { return "oar" }
 
 // Place asks for offers and reserves the best.

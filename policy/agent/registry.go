@@ -7,7 +7,7 @@ import (
 	"github.com/gridslot/gridslot/policy"
 )
 
-// Registry is the table of strategies: each makes as many as there are brokers.
+// Registry returns the table of strategies: each makes as many as there are brokers.
 func Registry() policy.Table[func() grid.Strategy] {
 	return policy.Table[func() grid.Strategy]{
 		row("oar", "reserve the offered slots that end first (OAR11)", func() grid.Strategy { return OAR{} }),

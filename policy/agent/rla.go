@@ -20,7 +20,7 @@ import (
 // RLA is the strategy "reinforcement learning".
 type RLA struct{ Scores }
 
-// Name is "rla", with the reward if it is another one than the paper's.
+// Name returns "rla", with the reward if it is another one than the paper's.
 func (r *RLA) Name() string { return named("rla", r.Reward) }
 
 func named(name string, r Reward) string {
@@ -127,7 +127,7 @@ func (s *Scores) learn(cluster int, response float64) {
 // over its cluster's. With equal scores it is OAR. The paper gives no formula.
 type Hybrid struct{ Scores }
 
-// Name is "hybrid", with the reward if it is another one than the paper's.
+// Name returns "hybrid", with the reward if it is another one than the paper's.
 func (h *Hybrid) Name() string { return named("hybrid", h.Reward) }
 
 // Place asks for offers and reserves the best.

@@ -84,7 +84,7 @@ const mostTries = 10
 
 var _ grid.Router = (*Sites)(nil)
 
-// Name is how a spec asks for the rule.
+// Name returns how a spec asks for the rule.
 func (s *Sites) Name() string {
 	switch {
 	case s.By == LeastSent:

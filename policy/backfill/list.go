@@ -25,7 +25,7 @@ type ListScheduling struct {
 	Depth int
 }
 
-// Name is "heft", with the order if it is another one.
+// Name returns "heft", with the order if it is another one.
 func (p ListScheduling) Name() string {
 	if p.Order.Key == nil || p.Order.Name == HighestRank.Name {
 		return "heft"

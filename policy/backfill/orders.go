@@ -81,7 +81,7 @@ func regressed(name string, f, g func(float64) float64, weight float64) entity.O
 	}}
 }
 
-// Random is an order by chance, which depends on the seed and the ids of jobs alone:
+// Random returns an order by chance, which depends on the seed and the ids of jobs alone:
 // "random", or "random-7" for a seed that is not 0.
 func Random(seed uint64) entity.Order {
 	name := "random"

@@ -14,7 +14,7 @@ import (
 // not tell the wait ends the run with an error.
 type Recorded struct{}
 
-// Name is "recorded".
+// Name returns "recorded".
 func (Recorded) Name() string { return "recorded" }
 
 // Schedule starts what is due by the log.

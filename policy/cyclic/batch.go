@@ -44,7 +44,7 @@ func (j *Item) ask(otherwise plan.Finder, end des.Time) window.Ask {
 // of each job. An error is input that makes no sense (an
 // *plan.BadInputError), or the end of ctx.
 type Planner interface {
-	// Name is the planner's name in results.
+	// Name returns the planner's name in results.
 	Name() string
 	// Plan plans the batch. It must not change batch or list.
 	Plan(ctx context.Context, batch []Item, list plan.SlotList) (*Outcome, error)

@@ -28,7 +28,7 @@ type BSF struct {
 	Filling Filling     // plans the other jobs
 }
 
-// Name is "bsf".
+// Name returns "bsf".
 func (BSF) Name() string { return "bsf" }
 
 // Plan implements Planner.
@@ -129,7 +129,7 @@ type Filling struct {
 	Finder plan.Finder
 }
 
-// Name is "filling".
+// Name returns "filling".
 func (Filling) Name() string { return "filling" }
 
 // Plan implements Planner: one round of the search for alternatives, of which every job has

@@ -363,7 +363,7 @@ func (v Vector) String() string {
 	return fmt.Sprintf("C=%.2f D=%.2f T=%.2f I=%.2f", v.C, v.D, v.T, v.I)
 }
 
-// Vector is the vector criterion of a combination of the alternatives, with
+// Vector returns the vector criterion of a combination of the alternatives, with
 // both limits as c has them.
 func (c Choice) Vector(ctx context.Context, alternatives [][]entity.Window, picks []int) (Vector, error) {
 	if err := c.check(alternatives); err != nil {

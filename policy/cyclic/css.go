@@ -26,7 +26,7 @@ type CSS struct {
 	Front  int    // as in BatchSlicer
 }
 
-// Name is "css".
+// Name returns "css".
 func (CSS) Name() string { return "css" }
 
 // Plan implements Planner.

@@ -64,7 +64,7 @@ func (r Replan) String() string { return replans.Name(r) }
 // ParseReplan reads "never", "on-release" or "every-cycle".
 func ParseReplan(s string) (Replan, error) { return replans.Parse(s) }
 
-// Name is the planner's name; "bsf" where there is a rest.
+// Name returns the planner's name; "bsf" where there is a rest.
 func (p *Policy) Name() string {
 	if p.Rest != nil {
 		return BSF{}.Name()

@@ -44,7 +44,7 @@ type BatchSlicer struct {
 	CountShifted bool
 }
 
-// Name is "batch-slicer".
+// Name returns "batch-slicer".
 func (BatchSlicer) Name() string { return "batch-slicer" }
 
 // Plan implements Planner. Fixed limits, Choice.MaxTime and MaxCost, are for the

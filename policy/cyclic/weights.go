@@ -67,7 +67,7 @@ func (w Weights) check() error {
 	return nil
 }
 
-// Of is the weighted sum, in parts of the limits B* = C + D and T* = T + I.
+// Of returns the weighted sum, in parts of the limits B* = C + D and T* = T + I.
 func (w Weights) Of(v Vector) float64 {
 	b, t := scale(v.C+v.D), scale(v.T+v.I)
 	return float64(w.C*v.C/b) + float64(w.D*v.D/b) + float64(w.T*v.T/t) + float64(w.I*v.I/t)

@@ -10,15 +10,15 @@ import (
 // more than 1, 2, ... run side by side.
 const mostSideBySide = 8
 
-// Bounds are values of which no schedule of some jobs has less, whatever it knows.
+// Bounds are lower bounds of measures: no schedule of the jobs has less, whatever it knows.
 type Bounds struct {
 	Makespan     float64 // from the first submission to the last end, in seconds
 	MeanWait     float64 // seconds
 	MeanSlowdown float64 // of bounded slowdowns; at least 1
 }
 
-// Lower is what no schedule of the jobs on so many processors is below, by the best of the
-// relaxations of this package. It takes O(n log n). Slowdowns are bounded by tau.
+// Lower returns lower bounds for all schedules of the jobs on that many processors, each by
+// the best relaxation of this package. It takes O(n log n). Slowdowns are bounded by tau.
 func Lower(jobs []Job, processors int, tau des.Time) (Bounds, error) {
 	if len(jobs) == 0 {
 		return Bounds{}, errors.New("there are no jobs to bound")

@@ -14,7 +14,7 @@ import (
 	"github.com/gridslot/gridslot/des"
 )
 
-// Job is a rigid job as only a clairvoyant knows it.
+// Job is a rigid job with its real length, which only a clairvoyant knows.
 type Job struct {
 	Submit des.Time // instant of submission, 0 or later
 	Length des.Time // how long it really occupies its processors, 0 or more

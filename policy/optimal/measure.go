@@ -7,7 +7,7 @@ import (
 	"github.com/gridslot/gridslot/internal/enum"
 )
 
-// Measure is what a best schedule has least of.
+// Measure is the quantity that a best schedule minimises.
 type Measure uint8
 
 const (
@@ -23,7 +23,7 @@ func (m Measure) String() string { return measures.Name(m) }
 // ParseMeasure reads "wait", "makespan" or "slowdown".
 func ParseMeasure(s string) (Measure, error) { return measures.Parse(s) }
 
-// DefaultTau is the length below which slowdowns are bounded, where no other is given.
+// DefaultTau is the length below which slowdowns are bounded, if no other is given.
 const DefaultTau = 10 * des.Second
 
 // task is a job in ticks after the first submission, with what a measure makes of its start.

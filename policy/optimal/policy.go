@@ -10,9 +10,9 @@ import (
 	"github.com/gridslot/gridslot/policy/backfill"
 )
 
-// Policy runs a schedule of which a measure is least, for at most MostJobs rigid jobs on
-// counted processors. It is no rival but a yardstick: it knows all jobs before the first comes,
-// and how long they really run. It keeps state: each run needs its own.
+// Policy runs a schedule with the least value of a measure, for at most MostJobs rigid jobs
+// on counted processors. It is a yardstick and no rival: it knows all jobs, and how long
+// they really run, before the first one comes. It keeps state: each run needs its own.
 type Policy struct {
 	Of  Measure
 	Tau des.Time // what slowdowns are bounded by; DefaultTau where 0
@@ -21,7 +21,7 @@ type Policy struct {
 	best      Schedule
 }
 
-// Name is "optimal", with the measure where that is not the wait.
+// Name returns "optimal", with the measure where that is not the wait.
 func (p *Policy) Name() string {
 	if p.Of == Wait {
 		return "optimal"
@@ -58,12 +58,12 @@ func (p *Policy) Foresee(ctx context.Context, coming []*entity.Job, processors i
 	return nil
 }
 
-// Best is the schedule that Foresee has found.
+// Best returns the schedule that Foresee has found.
 func (p *Policy) Best() Schedule { return p.best }
 
-// Schedule starts what is due. Where the world is another one than was foreseen, because of
-// outages, or of jobs that an observer submits, it is no best schedule any more: jobs start as
-// soon after as they fit.
+// Schedule starts the jobs whose time has come. If the world differs from what was foreseen,
+// because of outages or of jobs that an observer submits, the schedule is no longer the
+// best: jobs start as soon afterwards as they fit.
 func (p *Policy) Schedule(r *entity.Round) {
 	if p.timetable == nil {
 		r.Fail(errors.New("nobody has told the jobs before they come: a best schedule is found on a cluster of counted processors"))

@@ -10,7 +10,8 @@ import (
 	"github.com/gridslot/gridslot/des"
 )
 
-// MostJobs is how many jobs Solve takes: it may look at as many nodes as there are orders.
+// MostJobs is the greatest number of jobs that Solve takes: it may look at as many partial
+// schedules as there are orders.
 const MostJobs = 20
 
 // Schedule is a best schedule.
@@ -22,14 +23,14 @@ type Schedule struct {
 	Nodes int64
 }
 
-// Solve finds a schedule of which a measure is least. No schedule on so many processors has
-// less, whatever it does: the search ends only when that is proved. It takes at most MostJobs
-// jobs and refuses more; where ctx ends it gives up with the context's error.
+// Solve finds a schedule with the least value of a measure. No schedule on that many
+// processors has less, because the search ends only when that is proved. It takes at most
+// MostJobs jobs and refuses more; if ctx ends, it returns the context's error.
 //
 // A partial schedule is made of starts that never fall. Its next job is any open job, at the
 // earliest instant that is not before the last start: some best schedule is made so, since a
 // job that can start earlier beside those that started before can be moved there. A partial
-// schedule is given up where
+// schedule is given up if
 //
 //   - an open job could end before the next one starts (it would lie in that gap at least as
 //     well);

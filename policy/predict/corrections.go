@@ -14,9 +14,8 @@ func (ToRequest) Name() string { return "request" }
 // Correct implements entity.Corrector.
 func (ToRequest) Correct(j entity.Known) des.Time { return j.Request() }
 
-// Tsafrir corrects a prediction by more and more (Tsafrir, Etsion and Feitelson 2007):
-// by a minute, then by as much as there is between the steps; to the request where
-// there are no more of them.
+// Tsafrir raises a prediction in growing steps (Tsafrir, Etsion and Feitelson 2007): by a
+// minute first, then by the differences of the steps; after the last step to the request.
 type Tsafrir struct{}
 
 var tsafrirSteps = [...]des.Time{0, 60, 300, 900, 1800, 3600, 7200, 18000, 36000, 72000, 180000, 360000}
@@ -33,8 +32,8 @@ func (Tsafrir) Correct(j entity.Known) des.Time {
 	return min(j.Prediction().Add((tsafrirSteps[k+1]-tsafrirSteps[k])*des.Second), j.Request())
 }
 
-// Doubling corrects a prediction to twice as much, even beyond the request, as Gaussier et
-// al. (2015) do.
+// Doubling corrects a prediction to twice its length, even beyond the request, as Gaussier
+// et al. (2015) do.
 type Doubling struct {
 	Capped bool // at most to the request
 }
@@ -51,8 +50,8 @@ func (d Doubling) Correct(j entity.Known) des.Time {
 	return twice
 }
 
-// Own stands for the predictor's own corrections where a Corrector is chosen beside it:
-// With has them made by the predictor. By itself it corrects to the request.
+// Own stands for the predictor's own corrections where a Corrector is chosen beside it: With
+// lets the predictor make them. Without a predictor it corrects to the request.
 type Own struct{ ToRequest }
 
 // Name implements entity.Corrector.

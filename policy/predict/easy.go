@@ -6,13 +6,13 @@ import (
 )
 
 // EASYPlusPlus is EASY++ (Tsafrir, Etsion and Feitelson 2007): EASY by predictions, the
-// shortest candidates first. It brings Recent and Tsafrir, new ones for every run. The
-// waits that are published of it come about under entity.PassEvent.
+// shortest candidates first. It brings Recent and Tsafrir, new ones for every run. Its
+// published waits follow entity.PassEvent.
 type EASYPlusPlus struct{ backfill.EASY }
 
 var _ entity.Predicting = EASYPlusPlus{}
 
-// Name is "easy++", with the orders and the choice of shapes where they are others.
+// Name returns "easy++", with the orders and the choice of shapes where they are others.
 func (p EASYPlusPlus) Name() string {
 	easy := p.EASY
 	easy.Candidates = entity.Order{}
@@ -28,9 +28,9 @@ func (p EASYPlusPlus) Schedule(r *entity.Round) {
 // Predictions implements entity.Predicting.
 func (EASYPlusPlus) Predictions() (entity.Predictor, entity.Corrector) { return &Recent{}, Tsafrir{} }
 
-// Set has m plan by p, corrected by c, where these are given: each stands in place of
-// what m's policy brings (entity.Predicting). Own has the predictor correct itself. Set
-// is called before the first job comes.
+// Set makes m plan by p, corrected by c. Each of the two, if given, replaces what m's policy
+// brings (entity.Predicting). With Own the predictor corrects itself. Call Set before the
+// first job comes.
 func Set(m *entity.Metascheduler, p entity.Predictor, c entity.Corrector) {
 	if p != nil {
 		m.Predictor = p

@@ -8,7 +8,7 @@ import (
 	"github.com/gridslot/gridslot/internal/enum"
 )
 
-// Of is what is taken of several runtimes.
+// Of says how several runtimes become one prediction.
 type Of uint8
 
 // What is taken of several runtimes.
@@ -24,12 +24,12 @@ func (o Of) String() string { return ofs.Name(o) }
 // ParseOf reads "mean" or "median".
 func ParseOf(s string) (Of, error) { return ofs.Parse(s) }
 
-// Recent predicts by the runtimes of the user's latest K jobs that have ended, in whole
-// time units, and at most the request: the rule of EASY++, of which K is 2 (Tsafrir,
-// Etsion and Feitelson 2007, section 4). Of a user of whom fewer have ended it knows
-// nothing, so that the request stands. Jobs of unknown users, of number -1, are those of one
-// user. Jobs that were killed at their requests count like others; those that were killed
-// before, or cancelled, do not. It remembers the 100,000 users seen latest.
+// Recent predicts by the runtimes of the user's latest K jobs that have ended, in whole time
+// units, and at most the request: the rule of EASY++, with K = 2 (Tsafrir, Etsion and
+// Feitelson 2007, section 4). It knows nothing of a user with fewer ended jobs, so that the
+// request stands. Jobs of unknown users, of number -1, count as jobs of one user. Jobs that
+// were killed at their requests count like others; jobs that were killed before, or
+// cancelled, do not. It remembers the 100,000 users seen latest.
 type Recent struct {
 	K  int // 2 where it is 0
 	Of Of

@@ -39,7 +39,7 @@ type Regression struct {
 	learned      float64   // jobs
 }
 
-// Loss is what an error costs.
+// Loss is the cost of an error.
 type Loss uint8
 
 // Two of the losses of Gaussier et al.
@@ -55,7 +55,7 @@ func (l Loss) String() string { return losses.Name(l) }
 // ParseLoss reads "squared" or "absolute".
 func ParseLoss(s string) (Loss, error) { return losses.Parse(s) }
 
-// Weight is what a job counts in the loss, by its runtime r and its nodes m.
+// Weight is the weight of a job in the loss, by its runtime r and its nodes m.
 type Weight uint8
 
 // The weights of Gaussier et al.

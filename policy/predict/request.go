@@ -5,8 +5,8 @@ import (
 	"github.com/gridslot/gridslot/entity"
 )
 
-// Request predicts what the job's user asks for, times a factor. What is above the
-// request is only planned: jobs are killed at their requests all the same.
+// Request predicts the user's request times a factor. A prediction above the request affects
+// planning only: jobs are killed at their requests all the same.
 type Request struct {
 	Factor float64 // 1 where it is 0
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/gridslot/gridslot/entity"
 )
 
-// Template says in what jobs are similar: in all of these.
+// Template says which properties similar jobs have in common: all of these.
 type Template uint8
 
 // What jobs have in common. A template with one that is unknown of a job is not for it.
@@ -27,7 +27,7 @@ const (
 
 var templateNames = []string{"user", "group", "queue", "application", "size", "request"}
 
-// String is t as ParseTemplates reads it.
+// String returns t as ParseTemplates reads it.
 func (t Template) String() string {
 	var names []string
 	for i, name := range templateNames {
@@ -63,26 +63,26 @@ var defaultTemplates = []Template{
 	Application, Group | Size | Length, Queue | Size | Length, Size | Length, Length,
 }
 
-// Similar predicts by the latest jobs that were similar and have ended (Smith, Taylor and
-// Foster 1998). Each template sorts jobs into categories. Of all categories of a job, that
-// one predicts of whose next runtime the 90% interval is the tightest, as Student's t has it
-// of two runtimes or more; of equally tight ones that of the earlier template:
+// Similar predicts by the latest similar jobs that have ended (Smith, Taylor and Foster
+// 1998). Each template sorts jobs into categories. Of all categories of a job with two
+// runtimes or more, the one predicts whose 90% interval for the next runtime (by Student's
+// t) is the tightest; of equally tight ones the category of the earlier template:
 //
 //	user+size+request    [ 3580 3600 3590 ]      3590 +- 34   <- tightest
 //	user                 [ 60 3600 3590 20 ]     1818 +- 5382
 //	size+request         [ 3600 7000 ]           5300 +- 18590
 //
-// The prediction is the mean of the category, or its quantile Q; of all jobs of late where
-// no category knows anything; at most the request. Similar corrects its predictions: by
-// what is the same of those jobs, of the first category that has two, which ran for longer
-// than the job has by now, and by a minute at least. Where nobody did the request stands.
+// The prediction is the mean of the category, or its quantile Q; if no category knows
+// anything, that of all late jobs; at most the request. Similar corrects its predictions by
+// the jobs of the first category with two jobs that ran for longer than the job has by now,
+// and by a minute at least. If there are none, the request stands.
 //
-// What tells nothing of how long jobs run is as for Recent. Of each template it remembers
-// the 30,000 categories seen latest, so that it needs some 100 MB at the most.
+// The same jobs are left out as by Recent. Of each template Similar remembers the 30,000
+// categories seen latest, so that it needs at most some 100 MB.
 type Similar struct {
 	Q         float64    // 0 is the mean
 	Last      int        // how many runtimes a category keeps, at most 32; 20 where it is 0
-	Templates []Template // from what says most; the default where there are none
+	Templates []Template // the most telling first; nil means the default
 
 	known      []recall[category, runtimes] // by template
 	everything runtimes

@@ -10,23 +10,22 @@ import (
 )
 
 // Typical predicts a part of the typical runtime, the weighted mean, of the user's latest
-// jobs that have ended. A job weighs more the more it is like the one to come and the
-// later it has ended: of requests of q and Q > q, and of m and M > m nodes, the latest job
-// but k weighs
+// jobs that have ended. A job weighs more if it is more like the coming job and if it ended
+// later: with requests q and Q > q, and nodes m and M > m, the job before the k latest ones
+// weighs
 //
 //	q/Q * m/M * Recency^k
 //
 // What jobs of any user use of such a request, the geometric mean by half powers of two,
-// stands in as one more job of weight Prior: for new users it is all that is known. Its
+// counts as one more job of weight Prior: for new users it is all that is known. Its
 // logarithms are rounded to 2^-20, for the same sums on every machine.
 //
-// Why a mean: one long job of late makes the user's jobs long, so that short is only what is
-// known to be short. Why a part: a short job that is taken for a long one waits for long,
-// while a long job that is taken for a short one is found out, and its request believed from
-// then on.
+// Why a mean: one long late job makes the user's jobs long, so that only jobs which are
+// known to be short are short. Why a part: a short job that is taken for a long one waits
+// for long, while a long job that is taken for a short one is found out, and its request
+// believed from then on.
 //
-// What tells nothing of how long jobs run is as for Recent. It remembers the 20,000 users
-// seen latest.
+// The same jobs are left out as by Recent. Typical remembers the 20,000 users seen latest.
 type Typical struct {
 	Part    float64 // of the mean; 0.5 where it is 0
 	Recency float64 // above 0, up to 1; 0.9 where it is 0

@@ -28,7 +28,7 @@ type Equipartition struct {
 	Cost des.Time
 }
 
-// Name is "equipartition", with the order if it is another one.
+// Name returns "equipartition", with the order if it is another one.
 func (p Equipartition) Name() string {
 	if p.Order.Key == nil || p.Order.Name == entity.Submission.Name {
 		return "equipartition"

@@ -46,7 +46,7 @@ type Selective struct {
 	Cost des.Time
 }
 
-// Name is "selective-preemption" with the suspension factor, and with what is kept
+// Name returns "selective-preemption" with the suspension factor, and with what is kept
 // where that is not all.
 func (p Selective) Name() string {
 	name := fmt.Sprintf("selective-preemption-sf%v", p.factor())

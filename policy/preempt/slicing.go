@@ -36,7 +36,7 @@ type Slicing struct {
 	Cost des.Time
 }
 
-// Name is "time-slicing" with the quantum.
+// Name returns "time-slicing" with the quantum.
 func (p Slicing) Name() string {
 	name := fmt.Sprintf("time-slicing-%v", p.quantum())
 	if p.Order.Key != nil {

@@ -18,8 +18,8 @@ type Conn interface {
 	// Ask sends a request, which has no line break, and returns the reply. The slice is good
 	// until the next call. It gives up when ctx ends.
 	Ask(ctx context.Context, request []byte) ([]byte, error)
-	// Close ends the connection, and the scheduler where the connection has started it: that
-	// may take so long to leave by itself. Close may be called again.
+	// Close ends the connection, and the scheduler if the connection has started it; the
+	// scheduler gets that much time to leave by itself. Close may be called again.
 	Close(patience time.Duration)
 }
 

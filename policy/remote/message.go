@@ -12,7 +12,7 @@ import (
 	"github.com/gridslot/gridslot/des"
 )
 
-// Events that a scheduler is told of.
+// Events that are sent to a scheduler.
 const (
 	SimulationBegins     = "SIMULATION_BEGINS"
 	SimulationEnds       = "SIMULATION_ENDS"

@@ -15,26 +15,26 @@ import (
 	"github.com/gridslot/gridslot/entity/procset"
 )
 
-// Policy is the entity.Policy of a scheduler outside. It decides nothing by itself, and keeps
-// state: each run needs its own. Set the exported fields before the run, and call Close behind
-// it, whatever has come of it.
+// Policy is the entity.Policy of a scheduler outside the program. It decides nothing by
+// itself, and keeps state: each run needs its own. Set the exported fields before the run,
+// and call Close after it, also after a failure.
 //
-// A scheduler is told of jobs by the names "w0!ID". A job that has been stopped and waits again
-// is told as killed, and submitted anew as "w0!ID#1", "w0!ID#2" and so on.
+// Jobs are named "w0!ID" to the scheduler. A job that was stopped and waits again is
+// reported as killed, and submitted anew as "w0!ID#1", "w0!ID#2" and so on.
 type Policy struct {
 	// Open connects with the scheduler when the run begins: TCP, Command, or one of a
 	// program's own.
 	Open func(context.Context) (Conn, error)
 	// Label is the name of the policy; "remote" where it is empty.
 	Label string
-	// Profiles has the scheduler told how long each job really takes, as Batsim tells it in
-	// the profile of a job. Otherwise all jobs have one profile, which says nothing.
+	// Profiles sends the scheduler how long each job really takes, as Batsim does in the
+	// profile of a job. Otherwise all jobs have one profile, which says nothing.
 	Profiles bool
-	// Dynamic lets the scheduler register jobs of its own; Acknowledge has it told of them
-	// by JOB_SUBMITTED as of others. They have the numbers from FirstRegistered on.
+	// Dynamic lets the scheduler register jobs of its own; with Acknowledge they are sent
+	// back by JOB_SUBMITTED like other jobs. They have numbers from FirstRegistered on.
 	Dynamic, Acknowledge bool
-	// Power has the scheduler switch nodes on and off (SET_RESOURCE_STATE), by the
-	// flow.SwitchOff of the metascheduler, which does nothing by itself then.
+	// Power lets the scheduler switch nodes on and off (SET_RESOURCE_STATE), by the
+	// flow.SwitchOff of the metascheduler, which then switches no node by itself.
 	Power bool
 
 	meta *entity.Metascheduler
@@ -95,7 +95,7 @@ var (
 	_ des.Entity              = (*Policy)(nil)
 )
 
-// Name is the label.
+// Name returns the label.
 func (p *Policy) Name() string {
 	if p.Label == "" {
 		return "remote"
@@ -231,7 +231,7 @@ func (p *Policy) wrong(e *Event, err error) error {
 	return fmt.Errorf("request %d is answered by %s at %v: %w", p.requests, shown([]byte(e.Type)), des.Time(e.Timestamp), err)
 }
 
-// Observe takes in what has happened to a job.
+// Observe notes what has happened to a job, for the next message.
 func (p *Policy) Observe(e entity.JobEvent) {
 	r := e.Run
 	switch e.Kind {
@@ -352,8 +352,8 @@ func (p *Policy) ended(r *entity.Run, state string) {
 // InstantOver forgets the places of an instant, which have been given by now.
 func (p *Policy) InstantOver(des.Time) { clear(p.placing) }
 
-// Place gives a job that has started n of the processors that the scheduler has said. Of
-// named nodes it is asked about those of each kind, which free has.
+// Place gives a started job n of the processors that the scheduler has chosen. On named
+// nodes it is called for each kind of nodes, which free has.
 func (p *Policy) Place(free *procset.Set, r *entity.Run, n int, ranges []procset.Range) ([]procset.Range, error) {
 	place := p.placing[r]
 	if procset.Count(place) == n { // all, as on a cluster
@@ -377,7 +377,7 @@ func (p *Policy) Place(free *procset.Set, r *entity.Run, n int, ranges []procset
 	return ranges, nil
 }
 
-// Withheld tells of processors that are lost.
+// Withheld notes lost processors, for the next message.
 func (p *Policy) Withheld(h *entity.Hold) {
 	if p.switches != nil && p.switches.Withholding() {
 		return // it is the scheduler who has switched a node off
@@ -432,7 +432,7 @@ func (p *Policy) lose(h *entity.Hold, more int32) {
 	}
 }
 
-// Operates takes in the flow that switches nodes, if the scheduler is to say which.
+// Operates keeps the flow that switches nodes, if the scheduler is to switch them.
 func (p *Policy) Operates(s *flow.SwitchOff) bool {
 	if p.Power {
 		p.switches = s
@@ -440,8 +440,8 @@ func (p *Policy) Operates(s *flow.SwitchOff) bool {
 	return p.Power
 }
 
-// Switched tells of nodes that are on or off now. Those that change at one instant are told in
-// one event.
+// Switched notes nodes that are on or off now. Nodes that change at one instant are reported
+// in one event.
 func (p *Policy) Switched(x flow.Switch) {
 	state := stateOn
 	switch x.To {

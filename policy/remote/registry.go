@@ -10,7 +10,7 @@ import (
 	"github.com/gridslot/gridslot/policy"
 )
 
-// Registry is the table of policies that ask a scheduler outside. They keep state: parse a
+// Registry returns the table of policies that ask a scheduler outside. They keep state: parse a
 // spec anew for each run.
 func Registry() policy.Table[entity.Policy] {
 	return policy.Table[entity.Policy]{

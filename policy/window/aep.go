@@ -69,7 +69,7 @@ type AEP struct {
 	By RoughGoal // what makes a window the best
 }
 
-// Name is the goal's name.
+// Name returns the goal's name.
 func (a AEP) Name() string { return a.By.String() }
 
 // Find implements plan.Finder. MinStart and MinCost take as long as AMP. The

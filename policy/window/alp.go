@@ -28,7 +28,7 @@ import (
 // than the budget. If a price is given, ALP does not look at the budget.
 type ALP struct{ Settings }
 
-// Name is "alp".
+// Name returns "alp".
 func (ALP) Name() string { return "alp" }
 
 // Find implements plan.Finder. O(m n).

@@ -25,7 +25,7 @@ import (
 // asks for AEP by MinCost.
 type AMP struct{ Settings }
 
-// Name is "amp".
+// Name returns "amp".
 func (AMP) Name() string { return "amp" }
 
 // Find implements plan.Finder. O(m), and now and then a refill of the n

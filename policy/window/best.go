@@ -48,7 +48,7 @@ type Best struct {
 	Rough bool
 }
 
-// Name is the name of the criterion's search: "maxq", "dep", "coord".
+// Name returns the name of the criterion's search: "maxq", "dep", "coord".
 func (b Best) Name() string { return mostName(b.By) }
 
 // Find implements plan.Finder.

@@ -29,10 +29,10 @@ type Bounded interface {
 // Q is the criterion of MaxQ: each node has a value q of its own.
 type Q struct{}
 
-// Name is "q".
+// Name returns "q".
 func (Q) Name() string { return "q" }
 
-// Value is the node's q.
+// Value returns the node's q.
 func (Q) Value(s *entity.Slot, _, _ des.Time) float64 { return s.Node.Q }
 
 // DEP is the criterion of dependable windows. They lie far from their neighbours,
@@ -44,7 +44,7 @@ type DEP struct {
 	MaxDistance des.Time
 }
 
-// Name is "dep".
+// Name returns "dep".
 func (DEP) Name() string { return "dep" }
 
 // Value is min(L_left, L_right, MaxDistance) in time units.
@@ -62,7 +62,7 @@ func (d DEP) Value(s *entity.Slot, start, end des.Time) float64 {
 // positive number; less is better.
 type COORD struct{}
 
-// Name is "coord".
+// Name returns "coord".
 func (COORD) Name() string { return "coord" }
 
 // Value is -max(L_left, L_right) in time units.

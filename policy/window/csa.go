@@ -21,7 +21,7 @@ type CSA struct {
 	By RoughGoal // which of the windows is the answer
 }
 
-// Name is "csa", or "csa-" and the goal if that is not MinCost.
+// Name returns "csa", or "csa-" and the goal if that is not MinCost.
 func (c CSA) Name() string {
 	if c.By == MinCost {
 		return "csa"

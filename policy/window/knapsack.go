@@ -27,7 +27,7 @@ type KnapsackDP struct {
 	By Criterion // what a slot adds to a window's worth
 }
 
-// Name is "knapsack-dp-" and the criterion's name.
+// Name returns "knapsack-dp-" and the criterion's name.
 func (k KnapsackDP) Name() string { return "knapsack-dp-" + criterionName(k.By) }
 
 // Find implements plan.Finder. The request needs a budget.

@@ -64,7 +64,7 @@ func Names(kind Kind) []string {
 	return names
 }
 
-// ByName is the search of that name. The error lists the names there are.
+// ByName returns the search of that name. The error lists the names there are.
 func ByName(kind Kind, name string, s Settings) (plan.Finder, error) {
 	if kind != Rough && kind != Square {
 		return nil, plan.BadInput("a window is %q or %q, not %q", Square, Rough, kind)

@@ -158,7 +158,7 @@ type MultipleBest struct {
 	By Criterion // what a slot adds to a window's worth
 }
 
-// Name is "multiple-best-" and the criterion's name.
+// Name returns "multiple-best-" and the criterion's name.
 func (m MultipleBest) Name() string { return "multiple-best-" + criterionName(m.By) }
 
 // Find implements plan.Finder.
