@@ -25,46 +25,52 @@ var UnknownRecord = Record{
 // IsTime reports whether a field, from 1 to 18, holds a time.
 func IsTime(field int) bool { return timeFields>>(field-1)&1 != 0 }
 
-// Field is a field, from 1 to 18, times in ticks.
-func (r *Record) Field(field int) int64 {
-	switch field {
+// field is where a field, from 1 to 18, is kept.
+func (r *Record) field(number int) *int64 {
+	switch number {
 	case 1:
-		return r.Job
+		return &r.Job
 	case 2:
-		return int64(r.Submit)
+		return (*int64)(&r.Submit)
 	case 3:
-		return int64(r.Wait)
+		return (*int64)(&r.Wait)
 	case 4:
-		return int64(r.Runtime)
+		return (*int64)(&r.Runtime)
 	case 5:
-		return r.Allocated
+		return &r.Allocated
 	case 6:
-		return int64(r.CPUTime)
+		return (*int64)(&r.CPUTime)
 	case 7:
-		return r.UsedMemory
+		return &r.UsedMemory
 	case 8:
-		return r.Requested
+		return &r.Requested
 	case 9:
-		return int64(r.Estimate)
+		return (*int64)(&r.Estimate)
 	case 10:
-		return r.RequestedMemory
+		return &r.RequestedMemory
 	case 11:
-		return r.Status
+		return &r.Status
 	case 12:
-		return r.User
+		return &r.User
 	case 13:
-		return r.Group
+		return &r.Group
 	case 14:
-		return r.Executable
+		return &r.Executable
 	case 15:
-		return r.Queue
+		return &r.Queue
 	case 16:
-		return r.Partition
+		return &r.Partition
 	case 17:
-		return r.Preceding
+		return &r.Preceding
 	}
-	return int64(r.ThinkTime)
+	return (*int64)(&r.ThinkTime)
 }
+
+// Field is a field, from 1 to 18, times in ticks.
+func (r *Record) Field(field int) int64 { return *r.field(field) }
+
+// Put sets a field, from 1 to 18, times in ticks.
+func (r *Record) Put(field int, n int64) { *r.field(field) = n }
 
 // AppendField appends a field, from 1 to 18, as SWF has it: times in seconds.
 func (r *Record) AppendField(b []byte, field int) []byte {
@@ -86,66 +92,29 @@ func (r *Record) SetField(field int, text []byte) (why Reason, ok bool) {
 	return why, ok
 }
 
-// Put sets a field, from 1 to 18, times in ticks.
-func (r *Record) Put(field int, n int64) {
-	switch field {
-	case 1:
-		r.Job = n
-	case 2:
-		r.Submit = des.Time(n)
-	case 3:
-		r.Wait = des.Time(n)
-	case 4:
-		r.Runtime = des.Time(n)
-	case 5:
-		r.Allocated = n
-	case 6:
-		r.CPUTime = des.Time(n)
-	case 7:
-		r.UsedMemory = n
-	case 8:
-		r.Requested = n
-	case 9:
-		r.Estimate = des.Time(n)
-	case 10:
-		r.RequestedMemory = n
-	case 11:
-		r.Status = n
-	case 12:
-		r.User = n
-	case 13:
-		r.Group = n
-	case 14:
-		r.Executable = n
-	case 15:
-		r.Queue = n
-	case 16:
-		r.Partition = n
-	case 17:
-		r.Preceding = n
-	case 18:
-		r.ThinkTime = des.Time(n)
-	}
-}
-
-// Negative is the first field that is negative where SWF allows it only in the form of
-// "unknown", or not at all; 0 where there is none.
-func (r *Record) Negative() int {
+// wrong is the first field that no log can have, and why: one that is negative where SWF allows that
+// only in the form of "unknown", or not at all, or a size that is larger than any machine. It is 0
+// where there is none.
+func (r *Record) wrong() (field int, why Reason) {
 	switch {
 	case r.Job < 0:
-		return 1
+		return 1, NegativeNumber
 	case r.Submit < 0 && !partial(r.Status): // bursts of a checkpointed job may have no submission
-		return 2
+		return 2, NegativeNumber
 	case r.Runtime < 0 && r.Runtime != UnknownTime:
-		return 4
+		return 4, NegativeNumber
 	case r.Allocated < Unknown:
-		return 5
+		return 5, NegativeNumber
 	case r.Requested < Unknown:
-		return 8
+		return 8, NegativeNumber
 	case r.Estimate < 0 && r.Estimate != UnknownTime:
-		return 9
+		return 9, NegativeNumber
+	case r.Allocated > maxSize:
+		return 5, OutOfRange
+	case r.Requested > maxSize:
+		return 8, OutOfRange
 	}
-	return 0
+	return 0, 0
 }
 
 // ParseTime reads seconds to the microsecond, of a magnitude of at most MaxTime, by the grammar that

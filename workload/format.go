@@ -11,7 +11,7 @@ import (
 	"sync/atomic"
 
 	"github.com/gridslot/gridslot/des"
-	"github.com/gridslot/gridslot/workload/internal/numberset"
+	"github.com/gridslot/gridslot/workload/internal/scan"
 )
 
 // This file is the border between logs and the formats in which they are written.
@@ -314,7 +314,7 @@ type Account struct {
 	report   Report
 	maxProcs int64
 	latest   des.Time // the latest submission read, for what goes backwards
-	numbers  numberset.Set
+	numbers  scan.NumberSet
 }
 
 // NewAccount begins the account of a reading.
@@ -358,6 +358,17 @@ func (a *Account) Ended() error {
 		err = fmt.Errorf("%w (%v)", err, of[0])
 	}
 	return err
+}
+
+// Take judges a record that was made of a line. One with a size or a sign that no log can have is
+// damaged: it is not ok, and in strict mode the error, a *LineError, is to end the reading. Of any
+// other one it notes what Took does.
+func (a *Account) Take(line int64, rec *Record) (ok bool, err error) {
+	if f, why := rec.wrong(); f > 0 {
+		return false, a.Damage(line, FieldNames[f-1], why, rec.AppendField(nil, f), expectation(f))
+	}
+	a.Took(line, rec)
+	return true, nil
 }
 
 // Took notes what can only be seen of a record by comparing it with others: a

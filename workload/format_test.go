@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -296,4 +297,36 @@ func TestAJobOfMoreProcessorsThanThereCanBeIsDamagedInEveryFormat(t *testing.T) 
 	require.Equal(t, 1, n)
 	require.ErrorContains(t, jobs.Err(), `:3: `)
 	require.ErrorContains(t, jobs.Err(), `number out of range: "8589934592"`)
+}
+
+// Every format hands its records to an account, which refuses what no log can have.
+func TestSizesAndSignsThatNoLogCanHaveAreDamage(t *testing.T) {
+	for column, change := range map[string]func(*Record){
+		"job":       func(r *Record) { r.Job = -1 },
+		"submit":    func(r *Record) { r.Submit = -1 },
+		"runtime":   func(r *Record) { r.Runtime = -2 * des.Second },
+		"allocated": func(r *Record) { r.Allocated = math.MaxInt32 + 1 },
+		"requested": func(r *Record) { r.Requested = math.MaxInt32 + 1 },
+		"estimate":  func(r *Record) { r.Estimate = -1 },
+	} {
+		for _, strict := range []bool{false, true} {
+			a := &Account{Name: "log", Strict: strict}
+			a.report.keep = 1
+			rec := UnknownRecord
+			rec.Job, rec.Submit, rec.Allocated, rec.Requested = 1, 0, math.MaxInt32, math.MaxInt32
+			ok, err := a.Take(1, &rec)
+			require.True(t, ok)
+			require.NoError(t, err)
+			change(&rec)
+			ok, err = a.Take(2, &rec)
+			require.False(t, ok, column)
+			require.Equal(t, strict, err != nil)
+			require.Equal(t, column, a.Report().Findings()[0].Column)
+			require.EqualValues(t, 2, a.Report().Findings()[0].Line)
+		}
+	}
+	burst := UnknownRecord
+	burst.Job, burst.Status = 1, StatusPartial
+	ok, _ := new(Account).Take(1, &burst)
+	require.True(t, ok, "bursts of a checkpointed job may have no submission")
 }

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/gridslot/gridslot/des"
-	"github.com/gridslot/gridslot/workload/internal/numberset"
+	"github.com/gridslot/gridslot/workload/internal/scan"
 )
 
 // This file reads the Standard Workload Format, version 2.2 (Chapin et al.,
@@ -149,7 +149,7 @@ type Reader struct {
 	headerSize int
 	record     Record
 	latest     des.Time // the latest submission read, for what goes backwards
-	numbers    numberset.Set
+	numbers    scan.NumberSet
 	report     Report
 	err        error
 }
@@ -162,8 +162,8 @@ const maxHeaderSize = 1 << 20
 const numbersKept = 1 << 16
 
 // newNumbers is an empty set of numbers; all of them are remembered only if asked.
-func newNumbers(all bool) numberset.Set {
-	s := numberset.New()
+func newNumbers(all bool) scan.NumberSet {
+	s := scan.NewNumberSet()
 	if !all {
 		s.Limit = numbersKept
 	}
@@ -451,7 +451,7 @@ func (r *Reader) fieldAt(at, field int) int {
 
 // compare notes what can only be seen by comparing a record with other lines or with
 // the header.
-func (r *Report) compare(line int64, rec *Record, maxProcs int64, latest *des.Time, numbers *numberset.Set) {
+func (r *Report) compare(line int64, rec *Record, maxProcs int64, latest *des.Time, numbers *scan.NumberSet) {
 	if size := max(rec.Requested, rec.Allocated); size > maxProcs && maxProcs > 0 {
 		r.addNumber(line, 0, AboveMaxProcs, size)
 	}

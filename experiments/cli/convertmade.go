@@ -21,7 +21,7 @@ import (
 	"github.com/gridslot/gridslot/internal/atomicfile"
 	"github.com/gridslot/gridslot/policy"
 	"github.com/gridslot/gridslot/workload"
-	"github.com/gridslot/gridslot/workload/batsim"
+	"github.com/gridslot/gridslot/workload/formats/batsim"
 	"github.com/gridslot/gridslot/workload/jobfile"
 	"github.com/gridslot/gridslot/workload/vo"
 )

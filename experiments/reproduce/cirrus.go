@@ -13,7 +13,7 @@ import (
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/policy/backfill"
 	"github.com/gridslot/gridslot/workload"
-	"github.com/gridslot/gridslot/workload/sacct"
+	"github.com/gridslot/gridslot/workload/formats/sacct"
 )
 
 // cirrus repeats ElastiSim's schedules of jobs of Cirrus (EPCC, 2024).

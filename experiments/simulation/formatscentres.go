@@ -5,12 +5,12 @@ import (
 
 	"github.com/gridslot/gridslot/policy"
 	"github.com/gridslot/gridslot/workload"
-	"github.com/gridslot/gridslot/workload/alibaba"
-	"github.com/gridslot/gridslot/workload/fdata"
-	"github.com/gridslot/gridslot/workload/google"
-	"github.com/gridslot/gridslot/workload/parquet"
-	"github.com/gridslot/gridslot/workload/philly"
-	"github.com/gridslot/gridslot/workload/pm100"
+	"github.com/gridslot/gridslot/workload/formats/alibaba"
+	"github.com/gridslot/gridslot/workload/formats/fdata"
+	"github.com/gridslot/gridslot/workload/formats/google"
+	"github.com/gridslot/gridslot/workload/formats/parquet"
+	"github.com/gridslot/gridslot/workload/formats/philly"
+	"github.com/gridslot/gridslot/workload/formats/pm100"
 )
 
 // This file has the formats of what computing centres have published of their jobs.

@@ -11,10 +11,10 @@ import (
 	"github.com/gridslot/gridslot/experiments/internal/yamlfile"
 	"github.com/gridslot/gridslot/policy"
 	"github.com/gridslot/gridslot/workload"
-	"github.com/gridslot/gridslot/workload/batsim"
-	"github.com/gridslot/gridslot/workload/csv"
-	"github.com/gridslot/gridslot/workload/gwf"
-	"github.com/gridslot/gridslot/workload/mwf"
+	"github.com/gridslot/gridslot/workload/formats/batsim"
+	"github.com/gridslot/gridslot/workload/formats/csv"
+	"github.com/gridslot/gridslot/workload/formats/gwf"
+	"github.com/gridslot/gridslot/workload/formats/mwf"
 )
 
 // This file has the formats of archives and other simulators, and the parameters of CSV.

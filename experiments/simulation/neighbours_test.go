@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gridslot/gridslot/des"
-	"github.com/gridslot/gridslot/workload/csv"
+	"github.com/gridslot/gridslot/workload/formats/csv"
 )
 
 func TestCSVIsToldItsColumnsByASpecOrAFile(t *testing.T) {

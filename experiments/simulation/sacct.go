@@ -3,7 +3,7 @@ package simulation
 import (
 	"github.com/gridslot/gridslot/policy"
 	"github.com/gridslot/gridslot/workload"
-	"github.com/gridslot/gridslot/workload/sacct"
+	"github.com/gridslot/gridslot/workload/formats/sacct"
 )
 
 // sacctFormat is Slurm's accounting, see package sacct.

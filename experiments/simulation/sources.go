@@ -14,7 +14,7 @@ import (
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/policy"
 	"github.com/gridslot/gridslot/workload"
-	"github.com/gridslot/gridslot/workload/csv"
+	"github.com/gridslot/gridslot/workload/formats/csv"
 	"github.com/gridslot/gridslot/workload/model"
 )
 

@@ -15,7 +15,7 @@ import (
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/workload"
 	"github.com/gridslot/gridslot/workload/clean"
-	"github.com/gridslot/gridslot/workload/sacct"
+	"github.com/gridslot/gridslot/workload/formats/sacct"
 )
 
 // draw is a log of small numbers, in the order of submission, with job numbers that ascend.

@@ -12,7 +12,7 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/workload"
-	"github.com/gridslot/gridslot/workload/internal/numberset"
+	"github.com/gridslot/gridslot/workload/internal/scan"
 )
 
 // Merge makes one log of several, in the order of submission; records of one instant come by
@@ -190,7 +190,7 @@ func (s *source) change(rec *workload.Record) {
 
 // sharedNumbers reports whether two jobs of all logs have one number.
 func sharedNumbers(sources []*source) (shared bool, err error) {
-	seen := numberset.New()
+	seen := scan.NewNumberSet()
 	inOrder(sources, func(_ *source, rec *workload.Record, e error) bool {
 		if err = e; e != nil {
 			return false

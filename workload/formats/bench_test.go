@@ -13,10 +13,10 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/workload"
-	"github.com/gridslot/gridslot/workload/alibaba"
-	"github.com/gridslot/gridslot/workload/csv"
-	"github.com/gridslot/gridslot/workload/google"
-	"github.com/gridslot/gridslot/workload/philly"
+	"github.com/gridslot/gridslot/workload/formats/alibaba"
+	"github.com/gridslot/gridslot/workload/formats/csv"
+	"github.com/gridslot/gridslot/workload/formats/google"
+	"github.com/gridslot/gridslot/workload/formats/philly"
 )
 
 // BenchmarkRead reads records of each format of text, and BenchmarkSurvey what must be known

@@ -8,17 +8,17 @@ import (
 	"strings"
 
 	"github.com/gridslot/gridslot/workload"
-	"github.com/gridslot/gridslot/workload/alibaba"
-	"github.com/gridslot/gridslot/workload/batsim"
-	"github.com/gridslot/gridslot/workload/csv"
-	"github.com/gridslot/gridslot/workload/fdata"
-	"github.com/gridslot/gridslot/workload/google"
-	"github.com/gridslot/gridslot/workload/gwf"
-	"github.com/gridslot/gridslot/workload/mwf"
-	"github.com/gridslot/gridslot/workload/parquet"
-	"github.com/gridslot/gridslot/workload/philly"
-	"github.com/gridslot/gridslot/workload/pm100"
-	"github.com/gridslot/gridslot/workload/sacct"
+	"github.com/gridslot/gridslot/workload/formats/alibaba"
+	"github.com/gridslot/gridslot/workload/formats/batsim"
+	"github.com/gridslot/gridslot/workload/formats/csv"
+	"github.com/gridslot/gridslot/workload/formats/fdata"
+	"github.com/gridslot/gridslot/workload/formats/google"
+	"github.com/gridslot/gridslot/workload/formats/gwf"
+	"github.com/gridslot/gridslot/workload/formats/mwf"
+	"github.com/gridslot/gridslot/workload/formats/parquet"
+	"github.com/gridslot/gridslot/workload/formats/philly"
+	"github.com/gridslot/gridslot/workload/formats/pm100"
+	"github.com/gridslot/gridslot/workload/formats/sacct"
 )
 
 // All are the formats, in the order in which an input is asked for its likeness.

@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gridslot/gridslot/workload"
-	"github.com/gridslot/gridslot/workload/alibaba"
-	"github.com/gridslot/gridslot/workload/google"
+	"github.com/gridslot/gridslot/workload/formats/alibaba"
+	"github.com/gridslot/gridslot/workload/formats/google"
 )
 
 // Every file of the folders of logs and references is read with an account in which

@@ -13,10 +13,10 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/workload"
-	"github.com/gridslot/gridslot/workload/batsim"
-	"github.com/gridslot/gridslot/workload/csv"
-	"github.com/gridslot/gridslot/workload/gwf"
-	"github.com/gridslot/gridslot/workload/mwf"
+	"github.com/gridslot/gridslot/workload/formats/batsim"
+	"github.com/gridslot/gridslot/workload/formats/csv"
+	"github.com/gridslot/gridslot/workload/formats/gwf"
+	"github.com/gridslot/gridslot/workload/formats/mwf"
 )
 
 // log is what a format is given to write, or what was read of it.

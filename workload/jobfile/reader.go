@@ -12,7 +12,7 @@ import (
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/internal/number"
 	"github.com/gridslot/gridslot/workload"
-	"github.com/gridslot/gridslot/workload/internal/numberset"
+	"github.com/gridslot/gridslot/workload/internal/scan"
 )
 
 // Error is what is wrong with a job file, and where.
@@ -55,7 +55,7 @@ type Reader struct {
 	header   []column // of CSV, by position
 	row      row
 	line     int64
-	ids      numberset.Set
+	ids      scan.NumberSet
 	latest   des.Time // submission of the job before
 	given    [numColumns]int64
 	criteria map[string]entity.Criterion
@@ -73,7 +73,7 @@ type Reader struct {
 // NewReader reads plain text; see Options.Open for files.
 func NewReader(in io.Reader, f Format) *Reader {
 	r := &Reader{
-		json: f == JSONL, lines: bufio.NewScanner(in), ids: numberset.New(),
+		json: f == JSONL, lines: bufio.NewScanner(in), ids: scan.NewNumberSet(),
 		criteria: map[string]entity.Criterion{}, needs: map[string]*entity.Attributes{},
 	}
 	r.lines.Buffer(make([]byte, 0, 64<<10), maxLine)

@@ -14,7 +14,7 @@ import (
 	"github.com/gridslot/gridslot/entity/plan"
 	"github.com/gridslot/gridslot/policy/backfill"
 	"github.com/gridslot/gridslot/workload"
-	"github.com/gridslot/gridslot/workload/sacct"
+	"github.com/gridslot/gridslot/workload/formats/sacct"
 )
 
 // accounting is a morning of a machine of 64 cores. Job 14 was held back by its user's

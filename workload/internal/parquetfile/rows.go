@@ -12,7 +12,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
-	"github.com/gridslot/gridslot/workload/internal/texts"
+	"github.com/gridslot/gridslot/workload/internal/scan"
 )
 
 // This file decodes values, row by row.
@@ -32,7 +32,7 @@ type Rows struct {
 type shared struct {
 	memory int // of their pages and dictionaries
 	unzstd *zstd.Decoder
-	met    texts.Kept
+	met    scan.Kept
 }
 
 // Read begins with the first row, of those columns.

@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gridslot/gridslot/workload"
-	"github.com/gridslot/gridslot/workload/internal/lines"
 	"github.com/gridslot/gridslot/workload/internal/logtest"
+	"github.com/gridslot/gridslot/workload/internal/scan"
 )
 
 // input is an empty one, for what a reader needs of it beside its text.
@@ -57,7 +57,7 @@ func TestHostileSizesTakeBoundedMemory(t *testing.T) {
 	} {
 		all := &logtest.Endless{Text: text, Left: size}
 		h := &workload.Header{}
-		tx := &Text{lines: lines.New(io.MultiReader(strings.NewReader(begin), all)), name: "x", first: true}
+		tx := &Source{lines: scan.NewLines(io.MultiReader(strings.NewReader(begin), all)), name: "x", first: true}
 		runtime.GC()
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)

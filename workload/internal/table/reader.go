@@ -9,17 +9,15 @@ import (
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/internal/number"
 	"github.com/gridslot/gridslot/workload"
-	"github.com/gridslot/gridslot/workload/internal/cells"
-	"github.com/gridslot/gridslot/workload/internal/lines"
-	"github.com/gridslot/gridslot/workload/internal/texts"
+	"github.com/gridslot/gridslot/workload/internal/scan"
 )
 
 // longest is the longest line, and the longest record of several lines, in bytes.
-const longest = lines.Longest
+const longest = scan.LongestLine
 
-// Text are the lines of a table, of which the comments and the heading are read first.
-type Text struct {
-	lines    *lines.Scanner
+// Source are the lines of a table, of which the comments and the heading are read first.
+type Source struct {
+	lines    *scan.Lines
 	name     string // of the input
 	line     []byte // the record, which may be of several lines
 	number   int64  // of its first line
@@ -33,17 +31,17 @@ type Text struct {
 }
 
 // Open begins a reading of an input.
-func Open(in *workload.Input) (*Text, error) {
+func Open(in *workload.Input) (*Source, error) {
 	text, err := in.Text()
 	if err != nil {
 		return nil, err
 	}
-	return &Text{lines: lines.New(text), name: in.Name(), first: true}, nil
+	return &Source{lines: scan.NewLines(text), name: in.Name(), first: true}, nil
 }
 
 // Comments reads the comments at the beginning into a header. Without one it passes
 // over them. It reports whether Write has made them.
-func (t *Text) Comments(h *workload.Header) (ours bool) {
+func (t *Source) Comments(h *workload.Header) (ours bool) {
 	c := comments{h: h}
 	for t.next(false) {
 		if t.line[0] != '#' {
@@ -60,7 +58,7 @@ func (t *Text) Comments(h *workload.Header) (ours bool) {
 
 // Heading reads the cells of the next line, which stays to be read where the layout has
 // no heading. Where the layout has no separator it gets the one that the line has most of.
-func (t *Text) Heading(l *Layout) ([]string, error) {
+func (t *Source) Heading(l *Layout) ([]string, error) {
 	if !t.next(l.Quotes) {
 		return nil, fmt.Errorf("%s: it has no heading: its first line should name its columns", t.name)
 	}
@@ -85,7 +83,7 @@ func (t *Text) Heading(l *Layout) ([]string, error) {
 
 // next finds the next line that is not blank. With quotes it goes on with the lines
 // behind while one is open.
-func (t *Text) next(quotes bool) bool {
+func (t *Source) next(quotes bool) bool {
 	for t.again || t.lines.Next() {
 		if !t.again {
 			t.line, t.number, t.tooLong, t.unclosed = t.lines.Text(), t.lines.Number(), t.lines.TooLong(), false
@@ -110,7 +108,7 @@ func isBlank(line []byte) bool {
 }
 
 // join appends lines until the quotes are closed.
-func (t *Text) join() {
+func (t *Source) join() {
 	state := cellStart
 	if state = state.after(t.line); state != inQuotes {
 		return
@@ -165,15 +163,15 @@ func (q quoting) after(text []byte) quoting {
 }
 
 // split cuts the line at its separators. Cells in quotes are unpacked into buf.
-func (t *Text) split(into [][]byte, separator byte, buf *[]byte) [][]byte {
+func (t *Source) split(into [][]byte, separator byte, buf *[]byte) [][]byte {
 	switch {
 	case separator == ' ':
-		return cells.CutBlanks(into, t.line)
+		return scan.CutBlanks(into, t.line)
 	case t.quoted:
-		into, _ = cells.CutQuoted(into, t.line, separator, buf)
+		into, _ = scan.CutQuoted(into, t.line, separator, buf)
 		return into
 	}
-	return cells.Cut(into, t.line, separator)
+	return scan.Cut(into, t.line, separator)
 }
 
 // Reader reads records.
@@ -181,9 +179,9 @@ type Reader struct {
 	layout  *Layout
 	header  *workload.Header
 	account *workload.Account
-	text    *Text
+	text    *Source
 	names   [17]*workload.Names // by field
-	met     [17]texts.Memo[int64]
+	met     [17]scan.Memo[int64]
 	numbers []small // by cell
 	unknown []byte
 	words   [][]byte
@@ -197,12 +195,12 @@ type Reader struct {
 	more   []workload.Value
 	cells  [][]byte
 	buf    []byte
-	texts  texts.Kept
+	texts  scan.Kept
 	err    error
 }
 
 // Read reads the records of a text that stands behind its comments and its heading.
-func Read(in *workload.Input, h *workload.Header, l *Layout, t *Text) *Reader {
+func Read(in *workload.Input, h *workload.Header, l *Layout, t *Source) *Reader {
 	r := &Reader{
 		layout: l, header: h, account: workload.NewAccount(in, h), text: t, unknown: []byte(l.Unknown),
 		base: des.Time(h.UnixStartTime) * des.Second,
@@ -327,12 +325,9 @@ func (r *Reader) read(line []byte) bool {
 	if !l.Plain && !r.place(&at) {
 		return false
 	}
-	if f := r.record.Negative(); f > 0 {
-		r.damage(workload.FieldNames[f-1], workload.NegativeNumber, r.record.AppendField(nil, f), workload.Expected(f))
-		return false
-	}
-	r.account.Took(r.text.number, &r.record)
-	return true
+	ok, err := r.account.Take(r.text.number, &r.record)
+	r.err = err
+	return ok
 }
 
 // small says what a number of up to eight digits in a cell becomes, as most cells hold: it

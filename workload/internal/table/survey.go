@@ -6,7 +6,6 @@ import (
 
 	"github.com/gridslot/gridslot/internal/number"
 	"github.com/gridslot/gridslot/workload"
-	"github.com/gridslot/gridslot/workload/internal/instants"
 )
 
 // This file is the pass over a whole log that finds what has to be known before its
@@ -17,7 +16,7 @@ const mostNames = 1 << 20
 
 type survey struct {
 	header  *workload.Header
-	submits instants.Span
+	submits Span
 	named   [17]named // by field
 	columns []column
 }
@@ -76,7 +75,7 @@ func (s *survey) meets(c *Cell, text []byte, unknown bool) {
 // Survey passes over the records that stand behind comments and heading, and completes
 // the header: names, whether it is unsorted, and the start of the log where instants
 // count from 1970.
-func Survey(in *workload.Input, h *workload.Header, l *Layout, t *Text) (*Kinds, error) {
+func Survey(in *workload.Input, h *workload.Header, l *Layout, t *Source) (*Kinds, error) {
 	r := Read(in, h, l, t)
 	s := &survey{header: h, columns: make([]column, len(h.Columns))}
 	r.survey, r.base = s, 0

@@ -9,7 +9,7 @@ import (
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/internal/number"
 	"github.com/gridslot/gridslot/workload"
-	"github.com/gridslot/gridslot/workload/internal/instants"
+	"github.com/gridslot/gridslot/workload/internal/scan"
 )
 
 // This file reads what people write for instants, durations and states.
@@ -81,7 +81,7 @@ func instant(text []byte, unit des.Time, zone *time.Location) (t des.Time, isDat
 		t, ok = units(text, unit)
 		return t, false, ok
 	}
-	t, ok = instants.Parse(text, zone)
+	t, ok = scan.Instant(text, zone)
 	return t, true, ok
 }
 

@@ -11,7 +11,7 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/workload"
-	"github.com/gridslot/gridslot/workload/internal/lines"
+	"github.com/gridslot/gridslot/workload/internal/scan"
 )
 
 func TestDatesAreThoseOfTheStandardLibrary(t *testing.T) {
@@ -107,7 +107,7 @@ func TestSmallNumbersAreReadAsAnyOther(t *testing.T) {
 			fmt.Fprintln(&text, strings.Join(line, ","))
 		}
 		told := func(without bool) string {
-			r := Read(in, h, l, &Text{lines: lines.New(strings.NewReader(text.String())), name: "x"})
+			r := Read(in, h, l, &Source{lines: scan.NewLines(strings.NewReader(text.String())), name: "x"})
 			if without {
 				clear(r.numbers)
 			}
@@ -126,7 +126,7 @@ func TestLinesAreJoinedWhereSplitSeesAnOpenQuote(t *testing.T) {
 		text := rapid.StringOfN(rapid.SampledFrom([]rune(`",a,`)), 0, 12, -1).Draw(t, "line")
 		open := quoting(cellStart).after([]byte(text)) == inQuotes
 		cells := func(text string) int {
-			return len((&Text{line: []byte(text), quoted: true}).split(nil, ',', new([]byte)))
+			return len((&Source{line: []byte(text), quoted: true}).split(nil, ',', new([]byte)))
 		}
 		before, after := cells(text), cells(text+",x")
 		if open {

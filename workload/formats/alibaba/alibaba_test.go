@@ -1,0 +1,112 @@
+package alibaba_test
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/workload"
+	"github.com/gridslot/gridslot/workload/formats/alibaba"
+	"github.com/gridslot/gridslot/workload/internal/logtest"
+)
+
+func records(t require.TestingT, f alibaba.Format, path string) (*workload.Trace, []*workload.Record, *workload.Report) {
+	trace, all, report, err := logtest.ReadFile(workload.Options{Format: f}, path)
+	require.NoError(t, err)
+	return trace, all, report
+}
+
+func more(t *testing.T, trace *workload.Trace, rec *workload.Record) map[string]any {
+	require.Len(t, rec.More, len(trace.Header.Columns))
+	all := map[string]any{}
+	for i, c := range trace.Header.Columns {
+		switch v := rec.More[i]; {
+		case !v.Known():
+		case c.Text:
+			all[c.Name] = v.Text
+		default:
+			all[c.Name] = v.Number
+		}
+	}
+	return all
+}
+
+func sizes(t *testing.T, all []*workload.Record) (n []int64) {
+	for _, rec := range all {
+		require.Equal(t, rec.Requested, rec.Allocated)
+		n = append(n, rec.Requested)
+	}
+	return n
+}
+
+func TestTasksOf2018AreJobs(t *testing.T) {
+	trace, all, report := records(t, alibaba.Format{}, "testdata/batch_task.csv")
+	require.True(t, trace.Header.Unsorted)
+	require.Len(t, all, 5)
+	require.Equal(t, []int64{5, 1, 1, -1, -1}, sizes(t, all), "4.5 cores take 5")
+	require.Equal(t, 100*des.Second, all[0].Submit)
+	require.Equal(t, 60*des.Second, all[0].Runtime)
+	require.Equal(t, workload.UnknownTime, all[0].Wait)
+	require.Equal(t, workload.UnknownTime, all[2].Runtime)
+	require.Equal(t, workload.UnknownTime, all[3].Runtime, "outside of the days that were watched")
+	require.EqualValues(t, []int64{workload.StatusCompleted, workload.StatusFailed, workload.StatusCompleted, workload.Unknown, workload.StatusCancelled},
+		[]int64{all[0].Status, all[1].Status, all[2].Status, all[3].Status, all[4].Status})
+	require.Equal(t, map[string]any{"name": "M1", "array": "j_1", "task_type": 1.0, "state": "Terminated", "instances": 3.0, "cores": 4.5, "memory_share": 0.39}, more(t, trace, all[0]))
+	require.Equal(t, "1", more(t, trace, all[1])["after"])
+	require.Equal(t, "2,3", more(t, trace, all[2])["after"])
+	require.NotContains(t, more(t, trace, all[3]), "after")
+	require.EqualValues(t, 7, report.Lines)
+	require.EqualValues(t, 2, report.Total(workload.Damaged))
+
+	_, all, _ = records(t, alibaba.Format{Size: alibaba.Instances}, "testdata/batch_task.csv")
+	require.Equal(t, []int64{3, 1, 2, 1, 1}, sizes(t, all))
+}
+
+func TestInstancesOf2018AreJobsOfOneProcessor(t *testing.T) {
+	trace, all, _ := records(t, alibaba.Format{Table: alibaba.BatchInstance}, "testdata/batch_instance.csv")
+	require.Equal(t, []int64{1, 1}, sizes(t, all))
+	require.Equal(t, 30*des.Second, all[0].Runtime)
+	require.Equal(t, workload.UnknownTime, all[1].Runtime)
+	require.Equal(t, map[string]any{
+		"name": "ins_1", "task": "M1", "array": "j_1", "task_type": 1.0, "state": "Terminated", "node_list": "m_7", "attempt": 1.0, "attempts": 1.0,
+		"cores_used": 0.55, "cores_max": 1.2, "memory_share": 0.02, "memory_share_max": 0.04,
+	}, more(t, trace, all[0]))
+}
+
+func TestTasksOfPAIHaveGPUs(t *testing.T) {
+	trace, all, report := records(t, alibaba.Format{Table: alibaba.PAITask}, "testdata/pai_task_table.csv")
+	require.Equal(t, []int64{12, 4, 3}, sizes(t, all))
+	require.Equal(t, 77*des.Second/2, all[0].Runtime)
+	require.Equal(t, map[string]any{
+		"array": "job_a", "name": "tensorflow", "state": "Terminated", "instances": 2.0, "cores": 12.0, "memory": 2 * 29.296875 * 1024 * 1024, "gpus": 1.0, "gpu_type": "MISC",
+	}, more(t, trace, all[0]))
+	require.EqualValues(t, 1, report.Total(workload.Damaged), "no begin")
+	_, all, _ = records(t, alibaba.Format{Table: alibaba.PAITask, Size: alibaba.GPUs}, "testdata/pai_task_table.csv")
+	require.Equal(t, []int64{1, -1, 3}, sizes(t, all))
+}
+
+func FuzzTables(f *testing.F) {
+	for i, name := range alibaba.Tables {
+		text, err := os.ReadFile("testdata/" + name + ".csv")
+		require.NoError(f, err)
+		f.Add(uint8(i), uint8(i), string(text))
+		f.Add(uint8(i), uint8(i), "0")
+	}
+	f.Fuzz(func(t *testing.T, table, size uint8, text string) {
+		_, all, report, err := logtest.Read(alibaba.Format{Table: alibaba.Table(table % 3), Size: alibaba.Size(size % 3)}, strings.NewReader(text), false)
+		if err != nil {
+			require.ErrorContains(t, err, "lines is a record")
+			require.Empty(t, all)
+			return
+		}
+		require.Equal(t, report.Lines, int64(len(all))+report.Total(workload.Damaged))
+		for _, rec := range all {
+			require.GreaterOrEqual(t, rec.Submit, des.Time(0))
+			require.GreaterOrEqual(t, rec.Runtime, workload.UnknownTime)
+			require.NotZero(t, rec.Requested)
+		}
+	})
+}

@@ -1,0 +1,411 @@
+// Package batsim reads and writes the workloads of the simulator Batsim: a JSON object
+// with the size of the machine, jobs, and profiles that say what jobs do
+// (https://batsim.readthedocs.io, input workload).
+//
+//	{"nb_res": 4,
+//	 "jobs": [{"id": "1", "subtime": 0, "walltime": 100, "res": 2, "profile": "short"}],
+//	 "profiles": {"short": {"type": "DelayProfile", "delay": 20.25}}}
+//
+// Its platform, which has the hosts, is another file: see ReadPlatform.
+//
+// A job's runtime is the delay of its profile. What profiles of other kinds take
+// depends on Batsim's platform: their jobs have no runtime, and the columns profile
+// and profile_type. Ids that are no numbers stand in the column id. Other members of a job, and of its extra_data, are columns, or
+// fields where they have the name of one.
+//
+// Jobs and profiles come in any order, so the profiles are read first, in a pass of their
+// own. In memory are the names and delays of at most 4,194,304 of them, and one job.
+package batsim
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/internal/number"
+	"github.com/gridslot/gridslot/workload"
+	"github.com/gridslot/gridslot/workload/internal/scan"
+)
+
+// Format is Batsim's JSON.
+type Format struct {
+	// Hosts is how many hosts for jobs the platform has with which a workload is read; see
+	// OpenPlatform. 0: the machine is the workload's nb_res. Where a workload has another
+	// one, its Survey is an error, but for Options.Procs, which settles it.
+	Hosts int
+}
+
+// mostProfiles bounds what is kept of profiles, mostBytes their names, and mostColumns
+// the columns.
+const (
+	mostProfiles = 1 << 22
+	mostBytes    = 256 << 20
+	mostColumns  = 256
+	mostNames    = 1 << 20
+)
+
+// Name is "batsim".
+func (Format) Name() string { return "batsim" }
+
+// Endings are its own, and that of any JSON: no other log that is written is in JSON. Files are
+// known by their content, whatever they end in.
+func (Format) Endings() []string { return []string{".batsim.json", ".json"} }
+
+// Is knows an object with the names that only Batsim gives.
+func (Format) Is(in *workload.Input) bool {
+	head := bytes.TrimLeft(bytes.TrimPrefix(in.Head(), []byte("\ufeff")), " \t\r\n")
+	has := func(name string) bool { return bytes.Contains(head, []byte(`"`+name+`"`)) }
+	return bytes.HasPrefix(head, []byte("{")) && (has("subtime") || has("profiles") && (has("jobs") || has("type")))
+}
+
+// profile is what is known of one: its delay, or of another kind its type.
+type profile struct {
+	delay des.Time // UnknownTime where it is no delay
+	kind  string
+}
+
+// file is a pass over a workload.
+type file struct {
+	*stream
+	header *workload.Header
+	job    func() bool // is called for each job; nil where they are passed over
+
+	current job
+
+	profiles map[string]profile // nil where they are passed over
+	bytes    int
+	lines    int   // bytes of the header
+	size     int64 // nb_res; 0 where it is not told
+	others   bool  // some are no delays
+	kinds    map[string]string
+}
+
+func open(in *workload.Input) (*file, error) {
+	text, err := in.Text()
+	if err != nil {
+		return nil, err
+	}
+	return &file{stream: newStream(text, in.Name()), kinds: map[string]string{}}, nil
+}
+
+// read reads the members of the workload.
+func (f *file) read() error {
+	if c, ok := f.peek(); ok && c == 0xEF { // a byte order mark
+		f.pos += min(3, f.end-f.pos)
+	}
+	if !f.take('{') {
+		return f.err
+	}
+	for first := true; f.another(first, '}'); first = false {
+		key, ok := f.key()
+		if !ok {
+			return f.err
+		}
+		c, _ := f.peek()
+		switch {
+		case key == "jobs" && c == '[' && f.job != nil:
+			f.pos++
+			for first := true; f.another(first, ']'); first = false {
+				if !f.nextJob(&f.current) || !f.job() {
+					return f.err
+				}
+			}
+		case key == "profiles" && c == '{' && f.profiles != nil:
+			f.pos++
+			for first := true; f.another(first, '}'); first = false {
+				name, ok := f.key()
+				if !ok || !f.value() || !f.profile(name) {
+					return f.err
+				}
+			}
+		case key == "header" && c == '[' && f.header != nil:
+			f.list(func() {
+				if line, ok := text(f.raw); ok && f.room(len(line)) && bytes.HasPrefix(line, []byte(";")) && !bytes.ContainsAny(line, "\r\n") && !f.tooLong {
+					f.header.AddLine(string(line))
+				}
+			})
+		case key == "columns" && c == '[' && f.header != nil:
+			f.list(f.declared)
+		case key == "names" && c == '{' && f.header != nil:
+			f.names()
+		default:
+			if f.value() && f.header != nil && !f.tooLong {
+				f.tells(key, f.raw)
+			}
+		}
+		if f.err != nil {
+			return f.err
+		}
+	}
+	if h := f.header; h != nil && f.size > 0 && f.size != cmp.Or(h.MaxProcs, h.MaxNodes) { // a header of ours says it already
+		h.Set("MaxProcs", strconv.FormatInt(f.size, 10))
+	}
+	return f.err
+}
+
+// maxHeader bounds what is kept of a header, in bytes.
+const maxHeader = 1 << 20
+
+// room reports whether so much more of a header is kept.
+func (f *file) room(size int) bool {
+	f.lines += size + 1
+	return f.lines <= maxHeader
+}
+
+// list hands each value of a list to a function, in raw.
+func (f *file) list(each func()) {
+	f.pos++
+	for first := true; f.another(first, ']') && f.value(); first = false {
+		each()
+	}
+}
+
+// declared takes in a column that Write has declared.
+func (f *file) declared() {
+	var c workload.Column
+	for at := 0; !f.tooLong; {
+		key, value, next, ok := member(f.raw, at)
+		if !ok {
+			break
+		}
+		in, _ := text(value)
+		switch at = next; string(key) {
+		case "name":
+			c.Name = string(in)
+		case "unit":
+			c.Unit = string(in)
+		case "text":
+			c.Text = string(value) == "true"
+		}
+	}
+	if len(f.header.Columns) < mostColumns {
+		f.header.Columns = append(f.header.Columns, c)
+	}
+}
+
+// names reads what numbers stand for: by fields, by numbers.
+func (f *file) names() {
+	f.pos++
+	for first := true; f.another(first, '}'); first = false {
+		key, _ := f.key()
+		of := field(key)
+		if c, ok := f.peek(); !ok || c != '{' || !isNamed(of) {
+			if !f.value() {
+				return
+			}
+			continue
+		}
+		f.pos++
+		for first := true; f.another(first, '}'); first = false {
+			number, ok := f.key()
+			if !ok || !f.value() {
+				return
+			}
+			n, err := strconv.ParseInt(number, 10, 64)
+			if name, ok := text(f.raw); ok && err == nil && !f.tooLong && f.header.Names(of).Len() < mostNames {
+				f.header.Names(of).Set(n, string(name))
+			}
+		}
+	}
+}
+
+// profile takes in the profile in raw.
+func (f *file) profile(name string) bool {
+	p := profile{delay: workload.UnknownTime}
+	for at := 0; !f.tooLong; {
+		key, value, next, ok := member(f.raw, at)
+		if !ok {
+			break
+		}
+		switch at = next; string(key) {
+		case "type":
+			kind, _ := text(value)
+			p.kind = f.kinds[string(kind)]
+			if p.kind == "" && len(f.kinds) < mostColumns {
+				p.kind = string(kind)
+				f.kinds[p.kind] = p.kind
+			}
+		case "delay":
+			if t, fault := number.Time(value, workload.MaxTime); fault == number.Sound && t >= 0 {
+				p.delay = t
+			}
+		}
+	}
+	if p.kind != "delay" && p.kind != "DelayProfile" { // its name until version 5, and since
+		p.delay = workload.UnknownTime
+	}
+	f.others = f.others || p.delay < 0
+	if f.bytes += len(name); len(f.profiles) == mostProfiles || f.bytes > mostBytes {
+		f.err = fmt.Errorf("%s:%d: there are more than %d profiles, or more than %d MiB of names: have jobs of one runtime share one", f.name, f.line, mostProfiles, mostBytes>>20)
+		return false
+	}
+	f.profiles[name] = p
+	return true
+}
+
+// tells takes in another member of the workload.
+func (f *file) tells(key string, raw []byte) {
+	h := f.header
+	switch key {
+	case "nb_res":
+		if n, err := strconv.ParseInt(string(raw), 10, 32); err == nil && n > 0 {
+			f.size = n
+		}
+	case "description", "date", "command", "version":
+		if s, ok := text(raw); ok && len(s) > 0 && f.room(len(s)) && !bytes.ContainsAny(s, "\r\n") {
+			h.Add("Note", key+": "+string(s))
+		}
+	}
+}
+
+// field is the field of SWF of that name, or 0, without those that jobs state themselves.
+func field(name string) int {
+	switch name {
+	case "job", "submit", "runtime", "requested", "estimate":
+		return 0
+	}
+	return slices.Index(workload.FieldNames[:], name) + 1
+}
+
+func isNamed(field int) bool { return field >= workload.FieldUser && field <= workload.FieldPartition }
+
+// survey finds the columns and the names of a workload.
+type survey struct {
+	*file
+	at       map[string]int // of a column
+	fields   scan.Memo[int]
+	latest   des.Time
+	texts    [17]map[string]bool // names by field
+	order    [17][]string
+	greatest [17]int64
+}
+
+// Survey reads all jobs for the columns that they have, and for names.
+func (of Format) Survey(in *workload.Input) (*workload.Header, error) {
+	f, err := open(in)
+	if err != nil {
+		return nil, err
+	}
+	f.header, f.profiles = &workload.Header{}, map[string]profile{}
+	s := &survey{file: f, at: map[string]int{}}
+	f.job = s.job
+	if err := f.read(); err != nil {
+		return nil, err
+	}
+	h := f.header
+	h.Found = f.profiles
+	if err := of.platform(in, h); err != nil {
+		return nil, err
+	}
+	if f.others {
+		s.column("profile", true)
+		s.column("profile_type", true)
+	}
+	for _, field := range workload.NamedFields {
+		names := h.Names(field)
+		next := s.greatest[field]
+		for n := range names.All() {
+			next = max(next, n)
+		}
+		for _, name := range s.order[field] {
+			next++
+			names.Set(next, name)
+		}
+	}
+	return h, nil
+}
+
+// platform sets the size of the machine to that of the platform.
+func (of Format) platform(in *workload.Input, h *workload.Header) error {
+	switch {
+	case of.Hosts == 0 || in.Procs > 0:
+	case h.MaxProcs == 0:
+		h.Set("MaxProcs", strconv.Itoa(of.Hosts))
+	case h.MaxProcs != int64(of.Hosts):
+		return fmt.Errorf("%s: its nb_res is %d, and the platform has %d hosts for jobs: say which it is (--procs N)", in.Name(), h.MaxProcs, of.Hosts)
+	}
+	return nil
+}
+
+// column makes sure that there is a column, which is text if any value is.
+func (s *survey) column(name string, isText bool) {
+	h := s.header
+	if len(s.at) == 0 {
+		for i, c := range h.Columns { // declared by the workload
+			s.at[c.Name] = i
+		}
+	}
+	i, ok := s.at[name]
+	if !ok {
+		if len(h.Columns) == mostColumns {
+			return // told by the readings
+		}
+		i = len(h.Columns)
+		s.at[name] = i
+		h.Columns = append(h.Columns, workload.Column{Name: name})
+	}
+	h.Columns[i].Text = h.Columns[i].Text || isText
+}
+
+// job looks at the current job.
+func (s *survey) job() bool {
+	var rec workload.Record
+	j := &s.current
+	if !j.sound {
+		return true
+	}
+	if t, fault := number.Time(unquoted(j.submit), workload.MaxTime); fault == number.Sound {
+		rec.Submit = t
+	}
+	s.header.Unsorted = s.header.Unsorted || rec.Submit < s.latest
+	s.latest = rec.Submit
+	if _, ok := number.Integer(unquoted(j.id)); !ok {
+		s.column("id", true)
+	}
+	for _, m := range j.more {
+		if string(m.value) == "null" {
+			continue
+		}
+		f, ok := s.fields.Find(m.key)
+		if !ok {
+			key := string(m.key)
+			f = field(key)
+			s.fields.Put(key, f)
+		}
+		isText := len(m.value) > 0 && m.value[0] != '-' && (m.value[0] < '0' || m.value[0] > '9')
+		switch {
+		case f == 0:
+			s.column(string(m.key), isText)
+		case isNamed(f) && isText:
+			name, ok := text(m.value)
+			if !ok || s.header.Names(f).Find(name) != workload.Unknown || s.texts[f][string(name)] {
+				continue
+			}
+			if len(s.order[f]) == mostNames {
+				s.err = fmt.Errorf("%s: there are more than %d %ss", s.name, mostNames, m.key)
+				return false
+			}
+			if s.texts[f] == nil {
+				s.texts[f] = map[string]bool{}
+			}
+			s.texts[f][string(name)] = true
+			s.order[f] = append(s.order[f], string(name))
+		case isNamed(f):
+			if n, ok := number.Integer(m.value); ok {
+				s.greatest[f] = max(s.greatest[f], n)
+			}
+		}
+	}
+	return true
+}
+
+// unquoted is a number, which may stand in quotes.
+func unquoted(value []byte) []byte {
+	if s, ok := text(value); ok {
+		return s
+	}
+	return value
+}

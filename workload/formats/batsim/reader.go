@@ -1,0 +1,248 @@
+package batsim
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/internal/number"
+	"github.com/gridslot/gridslot/workload"
+	"github.com/gridslot/gridslot/workload/internal/scan"
+)
+
+// reader reads records.
+type reader struct {
+	header   *workload.Header
+	account  *workload.Account
+	stream   *stream
+	profiles map[string]profile
+	columns  map[string]int
+	members  scan.Memo[place] // of jobs, beside those that say what a job is
+	inJobs   bool             // between two jobs
+	first    bool
+	done     bool
+	isName   bool // ids are text
+	job      job
+	record   workload.Record
+	more     []workload.Value
+	texts    scan.Kept
+	err      error
+}
+
+// place is where a member of a job stands in a record.
+type place struct {
+	field  int // 0 for a column
+	column int // -1 where there is none
+}
+
+// Read begins a reading; the survey has found the profiles.
+func (Format) Read(in *workload.Input, h *workload.Header) (workload.RecordReader, error) {
+	text, err := in.Text()
+	if err != nil {
+		return nil, err
+	}
+	profiles, ok := h.Found.(map[string]profile)
+	if !ok {
+		return nil, fmt.Errorf("%s: this is not the header that its Survey has made", in.Name())
+	}
+	r := &reader{
+		header: h, account: workload.NewAccount(in, h), stream: newStream(text, in.Name()), profiles: profiles,
+		columns: map[string]int{}, more: make([]workload.Value, len(h.Columns)),
+	}
+	for i, c := range h.Columns {
+		r.columns[c.Name] = i
+	}
+	_, r.isName = r.columns["id"]
+	return r, nil
+}
+
+func (r *reader) Header() *workload.Header { return r.header }
+func (r *reader) Record() *workload.Record { return &r.record }
+func (r *reader) Line() int64              { return r.stream.at }
+func (r *reader) Err() error               { return r.err }
+func (r *reader) Report() *workload.Report { return r.account.Report() }
+
+// Next finds the next job. Whatever stands around the jobs is passed over: the first
+// pass has seen it.
+func (r *reader) Next() bool {
+	s := r.stream
+	for r.err == nil && !r.done {
+		if !r.inJobs {
+			r.enter()
+			continue
+		}
+		if !s.another(r.first, ']') {
+			r.inJobs, r.err = false, s.err
+			continue
+		}
+		r.first = false
+		if !s.nextJob(&r.job) {
+			r.err = s.err
+			break
+		}
+		r.account.Line()
+		if r.read() {
+			return true
+		}
+	}
+	return false
+}
+
+// enter passes over members of the workload up to the first job.
+func (r *reader) enter() {
+	s := r.stream
+	begun := s.at > 0
+	if !begun {
+		if c, ok := s.peek(); ok && c == 0xEF {
+			s.pos += min(3, s.end-s.pos)
+		}
+		s.take('{')
+	}
+	for s.another(!begun, '}') {
+		begun = true
+		key, ok := s.key()
+		if c, _ := s.peek(); ok && key == "jobs" && c == '[' {
+			s.pos++
+			r.inJobs, r.first = true, true
+			return
+		}
+		if !ok || !s.value() {
+			break
+		}
+	}
+	r.done, r.err = true, s.err
+}
+
+func (r *reader) damage(column string, why workload.Reason, text []byte, want string) bool {
+	r.err = r.account.Damage(r.stream.at, column, why, text, want)
+	return false
+}
+
+// read makes a record of the job in raw.
+func (r *reader) read() bool {
+	s, j, rec := r.stream, &r.job, &r.record
+	if s.tooLong {
+		return r.damage("", workload.LineTooLong, s.raw, "a job of at most 262144 bytes")
+	}
+	if !j.sound {
+		return r.damage("", workload.TooFewFields, s.raw, "an object")
+	}
+	*rec = workload.UnknownRecord
+	rec.More = nil
+	if len(r.more) > 0 {
+		rec.More = r.more
+	}
+	for i := range r.more {
+		r.more[i] = workload.UnknownValue
+	}
+	rec.Job = r.account.Report().Lines
+	if id, ok := number.Integer(unquoted(j.id)); ok && !r.isName {
+		rec.Job = id
+	} else if !r.put("id", r.column("id"), j.id) {
+		return false
+	}
+	if !r.set(2, "subtime", unquoted(j.submit)) || !r.set(8, "res", unquoted(j.size)) {
+		return false
+	}
+	if limit := unquoted(j.walltime); len(limit) > 0 && limit[0] != '-' && string(limit) != "null" && !r.set(9, "walltime", limit) {
+		return false
+	}
+	if rec.Requested <= 0 {
+		return r.damage("res", workload.NegativeNumber, j.size, "1 or more")
+	}
+	name, _ := text(j.profile)
+	if p, ok := r.profiles[string(name)]; !ok {
+		return r.damage("profile", workload.TooFewFields, j.profile, "the name of one of the profiles")
+	} else if rec.Runtime = p.delay; p.delay < 0 {
+		r.put("profile", r.column("profile"), j.profile)
+		if i, ok := r.columns["profile_type"]; ok && p.kind != "" {
+			r.more[i] = workload.TextValue(p.kind)
+		}
+	}
+	for _, m := range j.more {
+		if !r.tell(m) {
+			return false
+		}
+	}
+	ok, err := r.account.Take(s.at, rec)
+	r.err = err
+	return ok
+}
+
+// set sets a field that jobs state themselves.
+func (r *reader) set(field int, name string, value []byte) bool {
+	if why, ok := r.record.SetField(field, value); !ok {
+		return r.damage(name, why, value, workload.Expected(field))
+	}
+	return true
+}
+
+// tell takes in another member of the job.
+func (r *reader) tell(m pair) bool {
+	if string(m.value) == "null" {
+		return true
+	}
+	at, ok := r.members.Find(m.key)
+	if !ok {
+		key := string(m.key)
+		at = place{field(key), r.column(key)}
+		r.members.Put(key, at)
+	}
+	f := at.field
+	if f == 0 {
+		return r.put(string(m.key), at.column, m.value)
+	}
+	if name, ok := text(m.value); ok && isNamed(f) {
+		if r.record.Put(f, r.header.Names(f).Find(name)); len(name) > 0 {
+			return true
+		}
+	}
+	if why, ok := r.record.SetField(f, unquoted(m.value)); !ok {
+		return r.damage(string(m.key), why, m.value, workload.Expected(f))
+	} else if why == workload.MemoryFractionDropped {
+		r.account.Add(r.stream.at, string(m.key), why, m.value)
+	}
+	return true
+}
+
+// column is where a column stands, or -1.
+func (r *reader) column(name string) int {
+	if i, ok := r.columns[name]; ok {
+		return i
+	}
+	return -1
+}
+
+// put puts a value into a column: text as it is, lists and objects as JSON.
+func (r *reader) put(name string, i int, value []byte) bool {
+	switch {
+	case i < 0 && name == "id":
+		return r.damage("id", workload.NotANumber, value, "a number or text")
+	case i < 0:
+		r.account.Add(r.stream.at, name, workload.ExtraFields, value)
+		return true
+	case r.header.Columns[i].Text:
+		s, isText := text(value)
+		if !isText {
+			s = value
+		}
+		r.more[i] = workload.TextValue(r.texts.Of(s))
+		return true
+	}
+	x, fault := number.Float(value)
+	if fault != number.Sound {
+		return r.damage(name, workload.NotANumber, value, "a number")
+	}
+	r.more[i] = workload.NumberValue(x)
+	return true
+}
+
+// delays are those that records have, in ascending order.
+func delays(of map[des.Time]bool) []des.Time {
+	all := make([]des.Time, 0, len(of))
+	for d := range of {
+		all = append(all, d)
+	}
+	slices.Sort(all)
+	return all
+}

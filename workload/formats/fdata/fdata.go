@@ -1,0 +1,131 @@
+// Package fdata reads F-DATA, the jobs of Fugaku from March 2021 to April 2024, a Parquet
+// file a month, with the energy and the operations of every job (Antici et al., F-DATA: A Fugaku
+// Workload Dataset for Job-centric Predictive Modelling in HPC Systems, Scientific Data 12, 1321,
+// 2025, table 2; https://zenodo.org/records/11467483).
+//
+//	trace, err := workload.Options{Format: fdata.Format{}}.Open("21_04.parquet")
+//
+// What the publication does not tell is not guessed: units of energy and memory are those
+// of the file, and the zone of its clock is a setting.
+package fdata
+
+import (
+	"time"
+
+	"github.com/gridslot/gridslot/workload"
+	"github.com/gridslot/gridslot/workload/internal/table"
+)
+
+// Format is that of F-DATA.
+type Format struct {
+	// Cores makes cores the processors of jobs in place of nodes, which Fugaku gives as a
+	// whole.
+	Cores bool
+	// Zone is that of instants without one; nil is UTC.
+	Zone *time.Location
+}
+
+func (Format) Name() string      { return "fdata" }
+func (Format) Endings() []string { return nil } // they are told by their columns
+func (f Format) layout() *table.Columns {
+	return &table.Columns{Fields: fields, Submit: adt, Zone: f.Zone, Header: f.header, Record: f.record}
+}
+
+// Is reports whether it is a Parquet file with columns of these names.
+func (f Format) Is(in *workload.Input) bool { return f.layout().Is(in) }
+
+// Survey reads the columns of submissions and users.
+func (f Format) Survey(in *workload.Input) (*workload.Header, error) { return f.layout().Survey(in) }
+
+// Read begins a reading; a row is a job.
+func (f Format) Read(in *workload.Input, h *workload.Header) (workload.RecordReader, error) {
+	return f.layout().Read(in, h)
+}
+
+// Columns, as table 2 has them; the embedding of names, 384 numbers a job, is left.
+const (
+	adt = iota
+	sdt
+	edt
+	usr
+	nnumr
+	nnuma
+	cnumr
+	cnumat
+	elpl
+	exitState
+)
+
+var fields = []table.Field{
+	adt:       {Name: "adt", Is: table.Instant, Needed: true},
+	sdt:       {Name: "sdt", Is: table.Instant, Needed: true},
+	edt:       {Name: "edt", Is: table.Instant, Needed: true},
+	usr:       {Name: "usr", Is: table.Text, Needed: true, Names: workload.FieldUser},
+	nnumr:     {Name: "nnumr", Needed: true, As: "nodes_requested"},
+	nnuma:     {Name: "nnuma", As: "nodes"},
+	cnumr:     {Name: "cnumr", As: "cores_requested"},
+	cnumat:    {Name: "cnumat", As: "cores"},
+	elpl:      {Name: "elpl", Needed: true},
+	exitState: {Name: "exit state", Is: table.Text, As: "state"},
+
+	{Name: "jid", Is: table.Text, As: "id"},
+	{Name: "jnam", Is: table.Text, As: "name"},
+	{Name: "jobenv_req", Is: table.Text, As: "environment"},
+	{Name: "nnumu", As: "nodes_used"},
+	{Name: "cnumut", As: "cores_used"},
+	{Name: "qdt", Is: table.Instant, As: "queued", Unit: workload.InstantUnit},
+	{Name: "schedsdt", Is: table.Instant, As: "scheduled", Unit: workload.InstantUnit},
+	{Name: "deldt", Is: table.Instant, As: "deleted", Unit: workload.InstantUnit},
+	{Name: "duration", As: "duration", Unit: "s"},
+	{Name: "ec", As: "exit_code"},
+	{Name: "pri", As: "priority"},
+	{Name: "avgpcon", As: "power", Unit: "W"},
+	{Name: "minpcon", As: "power_min", Unit: "W"},
+	{Name: "maxpcon", As: "power_max", Unit: "W"},
+	{Name: "econ", As: "econ"}, // not "energy", which has joules
+	{Name: "mszl", As: "mszl"},
+	{Name: "msza", As: "msza"},
+	{Name: "mmszu", As: "mmszu"},
+	{Name: "uctmut", As: "uctmut"},
+	{Name: "sctmut", As: "sctmut"},
+	{Name: "usctmut", As: "usctmut"},
+	{Name: "idle_time_ave", As: "idle_time_ave"},
+	{Name: "freq_req", As: "frequency_requested"},
+	{Name: "freq_alloc", As: "frequency"},
+	{Name: "perf1", As: "perf1"},
+	{Name: "perf2", As: "perf2"},
+	{Name: "perf3", As: "perf3"},
+	{Name: "perf4", As: "perf4"},
+	{Name: "perf5", As: "perf5"},
+	{Name: "perf6", As: "perf6"},
+	{Name: "flops", As: "flops"},
+	{Name: "mbwidth", As: "bandwidth"},
+	{Name: "opint", As: "intensity"},
+	{Name: "pclass", Is: table.Text, As: "class"},
+}
+
+func (f Format) header(h *workload.Header) {
+	h.Set("Computer", "Fugaku")
+	h.Set("MaxNodes", "158976")
+	if f.Cores {
+		h.Set("MaxProcs", "7630848") // 48 a node
+	} else {
+		h.Set("MaxProcs", "158976")
+	}
+}
+
+func (f Format) record(r *table.Row, rec *workload.Record) {
+	rec.Wait, rec.Runtime = r.Since(adt, sdt), r.Since(sdt, edt)
+	rec.Requested, rec.Allocated = r.Whole(nnumr), r.Whole(nnuma)
+	if f.Cores {
+		rec.Requested, rec.Allocated = r.Whole(cnumr), r.Whole(cnumat)
+	}
+	rec.Estimate = r.Seconds(elpl, 1)
+	rec.User = r.Name(usr)
+	switch r.Text(exitState) {
+	case "completed":
+		rec.Status = workload.StatusCompleted
+	case "failed":
+		rec.Status = workload.StatusFailed
+	}
+}

@@ -1,0 +1,150 @@
+// Package parquet reads logs kept as tables of Apache Parquet with a column for each of the 18
+// fields of SWF, and one for each column beyond them, as notebooks write them with one call.
+//
+//	job  submit  wait  runtime  allocated ...  gpus  qos
+//	1    0.0     12.5  3600     64             4     "long"
+//	2    8.0     null  60       1              null  "short"
+//
+// Times are in seconds, memory in kB a processor, as in SWF; what is not known is null. A
+// table that a notebook has made will do as well: job and submit must be there, any other
+// column of text or numbers is one beyond SWF. The header and what numbers stand for may be kept beside
+// the columns, under the key "gridslot" of the file.
+package parquet
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/gridslot/gridslot/workload"
+	"github.com/gridslot/gridslot/workload/internal/parquetfile"
+	"github.com/gridslot/gridslot/workload/internal/table"
+)
+
+// Key is where a file keeps Kept.
+const Key = "gridslot"
+
+// Kept is, in JSON, what a log tells beside its records.
+type Kept struct {
+	Header   []string                    `json:"header,omitempty"` // the lines of SWF
+	Columns  []workload.Column           `json:"columns,omitempty"`
+	Names    map[string]map[int64]string `json:"names,omitempty"` // of user, group, executable, queue, partition
+	Unsorted bool                        `json:"unsorted,omitempty"`
+}
+
+// Format is that of these tables.
+type Format struct{}
+
+func (Format) Name() string      { return "parquet" }
+func (Format) Endings() []string { return []string{".parquet"} }
+
+// Is reports whether it is a Parquet file with the columns job and submit.
+func (Format) Is(in *workload.Input) bool {
+	f := table.OpenParquet(in)
+	return f != nil && needed(f) == nil
+}
+
+func needed(f *parquetfile.File) error {
+	for i, name := range workload.FieldNames {
+		at := f.Find(name)
+		switch {
+		case at < 0 && i < 2:
+			return fmt.Errorf("it has no column %s: a table of jobs needs %s and %s", name, workload.FieldNames[0], workload.FieldNames[1])
+		case at >= 0 && (f.Columns[at].List || f.Columns[at].Kind != parquetfile.Whole && f.Columns[at].Kind != parquetfile.Number):
+			return fmt.Errorf("its column %s does not hold numbers", name)
+		}
+	}
+	return nil
+}
+
+func open(in *workload.Input) (*parquetfile.File, error) {
+	stored, size, err := in.Stored()
+	if err != nil {
+		return nil, err
+	}
+	f, err := parquetfile.Open(stored, size)
+	if err == nil {
+		err = needed(f)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: reading it as Parquet: %w", in.Name(), err)
+	}
+	return f, nil
+}
+
+// layout is that of a file: the fields of SWF that it has, and the columns beyond them that can be read.
+func layout(f *parquetfile.File) *table.Columns {
+	l := &table.Columns{}
+	var numbers []int // of SWF's fields, by fields of the layout
+	for i, name := range workload.FieldNames {
+		if f.Find(name) >= 0 {
+			l.Fields = append(l.Fields, table.Field{Name: name})
+			numbers = append(numbers, i+1)
+		}
+	}
+	for _, c := range f.Columns {
+		switch {
+		case slices.Contains(workload.FieldNames[:], c.Name) || c.List:
+		case c.Kind == parquetfile.Text:
+			l.Fields = append(l.Fields, table.Field{Name: c.Name, As: c.Name, Is: table.Text})
+		case c.Kind == parquetfile.Whole || c.Kind == parquetfile.Number:
+			l.Fields = append(l.Fields, table.Field{Name: c.Name, As: c.Name})
+		}
+	}
+	l.Record = func(r *table.Row, rec *workload.Record) {
+		for i, field := range numbers {
+			if field <= 2 && !(r.Number(i) >= 0) {
+				r.Damage(i, r.Missing(i), "a number of 0 or more")
+			} else if workload.IsTime(field) {
+				rec.Put(field, int64(r.Seconds(i, 1)))
+			} else {
+				rec.Put(field, r.Whole(i))
+			}
+		}
+	}
+	return l
+}
+
+// Survey reads what is kept beside the columns.
+func (Format) Survey(in *workload.Input) (*workload.Header, error) {
+	f, err := open(in)
+	if err != nil {
+		return nil, err
+	}
+	var kept Kept
+	if text := f.Keys[Key]; text != "" {
+		if err := json.Unmarshal([]byte(text), &kept); err != nil {
+			return nil, fmt.Errorf("%s: what is kept under %q: %w", in.Name(), Key, err)
+		}
+	}
+	lines := strings.NewReader(strings.Join(kept.Header, "\n") + "\n")
+	r := workload.NewReader(lines)
+	h := r.Header().Clone()
+	for _, field := range workload.NamedFields {
+		for number, name := range kept.Names[workload.FieldNames[field-1]] {
+			h.Names(field).Set(number, name)
+		}
+	}
+	h.Unsorted = kept.Unsorted
+	for _, field := range layout(f).Fields {
+		if field.As == "" {
+			continue
+		}
+		c := workload.Column{Name: field.As, Text: field.Is == table.Text}
+		if i := slices.IndexFunc(kept.Columns, func(k workload.Column) bool { return k.Name == c.Name }); i >= 0 {
+			c.Unit = kept.Columns[i].Unit
+		}
+		h.Columns = append(h.Columns, c)
+	}
+	return h, nil
+}
+
+// Read begins a reading; a row is a job.
+func (Format) Read(in *workload.Input, h *workload.Header) (workload.RecordReader, error) {
+	f, err := open(in)
+	if err != nil {
+		return nil, err
+	}
+	return layout(f).ReadFile(in, f, h)
+}

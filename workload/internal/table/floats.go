@@ -1,0 +1,39 @@
+package table
+
+import (
+	"math"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/workload"
+)
+
+// This file makes what records have of numbers in floating point, as tables hold them.
+
+// maxWhole bounds whole numbers: above it not all of them are exact in floating point.
+const maxWhole = 1 << 53
+
+// wholeOf is a number without a fraction, or Unknown where there is none: NaN, or below 0. Of
+// anything else it says why it is none, and what was wanted, which is "" otherwise.
+func wholeOf(x float64) (n int64, why workload.Reason, want string) {
+	switch {
+	case math.IsNaN(x) || x < 0:
+		return workload.Unknown, 0, ""
+	case x != math.Trunc(x):
+		return workload.Unknown, workload.NotWhole, "a whole number"
+	case x > maxWhole:
+		return workload.Unknown, workload.OutOfRange, "a whole number up to 2^53"
+	}
+	return int64(x), 0, ""
+}
+
+// secondsOf is a time in seconds, or UnknownTime where there is none: NaN, or below 0; the rest
+// is as of wholeOf.
+func secondsOf(x float64) (t des.Time, why workload.Reason, want string) {
+	switch {
+	case math.IsNaN(x) || x < 0:
+		return workload.UnknownTime, 0, ""
+	case x > workload.MaxTime.Seconds():
+		return workload.UnknownTime, workload.OutOfRange, "a time in seconds, up to 1e12"
+	}
+	return des.Seconds(x), 0, ""
+}

@@ -1,0 +1,38 @@
+package table
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/workload"
+	"github.com/gridslot/gridslot/workload/internal/scan"
+)
+
+func rowsOf(text string, columns ...string) *Rows {
+	return &Rows{Account: &workload.Account{}, columns: columns, lines: scan.NewLines(strings.NewReader(text))}
+}
+
+func TestEveryLineIsCounted(t *testing.T) {
+	tab := rowsOf("a,b\n1,2\n\n3\n4,x\n5,,7\n6,\n-1,2.5\n"+strings.Repeat("9", 1<<19)+"\n9e999,1\n", "a", "b")
+	var rows []string
+	for tab.Next() {
+		a, b := tab.Seconds(0), tab.Whole(1)
+		if !tab.Wrong() {
+			rows = append(rows, fmt.Sprint(tab.Line(), a == workload.UnknownTime, float64(a)/float64(des.Second), b))
+		}
+	}
+	require.NoError(t, tab.Err())
+	require.Equal(t, []string{"2 false 1 2", "6 false 5 -1", "7 false 6 -1"}, rows)
+	report := tab.Account.Report()
+	require.EqualValues(t, 8, report.Lines)
+	require.EqualValues(t, 5, report.Total(workload.Damaged))
+	require.EqualValues(t, 1, report.Count(workload.ExtraFields))
+	require.EqualValues(t, 1, report.Count(workload.TooFewFields))
+	require.EqualValues(t, 1, report.Count(workload.LineTooLong))
+	require.EqualValues(t, 2, report.Count(workload.NotANumber))
+	require.EqualValues(t, 1, report.Count(workload.NotWhole))
+}

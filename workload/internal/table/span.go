@@ -1,0 +1,32 @@
+package table
+
+import (
+	"strconv"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/workload"
+)
+
+// Span is what a survey finds of the instants at which jobs were submitted.
+type Span struct {
+	earliest, latest des.Time
+	some, unsorted   bool
+}
+
+// Add takes in the next submission.
+func (s *Span) Add(at des.Time) {
+	if !s.some {
+		s.some, s.earliest, s.latest = true, at, at
+	}
+	s.unsorted = s.unsorted || at < s.latest
+	s.earliest, s.latest = min(s.earliest, at), max(s.latest, at)
+}
+
+// Tell tells a header whether they come in order and, where they count from 1970, when the log
+// begins, in whole seconds.
+func (s *Span) Tell(h *workload.Header, from1970 bool) {
+	h.Unsorted = h.Unsorted || s.unsorted
+	if s.some && from1970 {
+		h.Set("UnixStartTime", strconv.FormatInt(int64(s.earliest/des.Second), 10))
+	}
+}
