@@ -1,4 +1,4 @@
-// Package grid has several clusters that brokers share by negotiation over a
+// Package grid simulates several clusters that brokers share by negotiation over a
 // network: the agents of Makhlouf and Yagoubi (2011, "OAR11").
 //
 //	       jobs                        Broker         decides by a Strategy
@@ -21,7 +21,7 @@
 // broker, whose strategy splits it into fragments and places each: in a slot that
 // an agent has offered, in an agent's queue, or with the regulator. A fragment is
 // an ordinary job of its cluster, beside the site's own. An answer can come too
-// late: where others have taken what was offered, the regulator asks all agents
+// late: if others have taken the offered slot, the regulator asks all agents
 // for their earliest windows, which they keep until it commits or cancels. The
 // job starts with its first fragment and ends with its last one.
 //

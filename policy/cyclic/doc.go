@@ -12,18 +12,18 @@
 //	out, err := cyclic.BatchSlicer{Slices: 5}.Plan(ctx, batch, slots)
 //	for i, d := range out.Jobs { ... d.Window ... }
 //
-// Search finds the alternatives, Choice picks one of each job's, exactly or as
-// the papers do; both can be used alone. What is to be chosen is one of the
-// papers' problems or a weighted sum (Weights), within limits that may be shares
-// of what there is to gain (Shares); Choice.Front shows what there is to choose.
+// Search finds the alternatives, Choice picks one for each job, exactly or as the
+// papers do; both can be used alone. A Choice solves one of the papers' problems or a
+// weighted sum (Weights), within limits that may be shares of the gain (Shares);
+// Choice.Front returns all choices that are worth considering.
 //
-// Policy puts a planner into a simulation: it plans at the ticks of a cycle
-// what has been collected since the last one, lets a backfilling policy decide
-// between them about the jobs left to it, and replans where that is wanted.
-// Ledger keeps the accounts, Cycles sums up each cycle.
+// Policy puts a planner into a simulation: at the tick of a cycle it plans the jobs
+// that have come since the last tick, between the ticks a backfilling policy decides
+// about the jobs left to it, and with Replan it plans jobs anew. Policy.Told is called
+// for every batch; package flow has the accounts (flow.Ledger).
 //
-// docs/guides/organisations.md and organisations-policy.md show all this in use;
-// docs/design/window-search.md says why it is as it is.
+// docs/guides/organisations.md shows all this in use; docs/design/window-search.md says
+// why it is so.
 //
 // Sources: AMP11 and META, as in package window.
 package cyclic

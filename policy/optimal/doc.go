@@ -3,7 +3,7 @@
 // length. Both know beforehand when jobs come and how long they really run, as no policy does.
 //
 //	Jobs --Solve-->   a best schedule, proved     at most MostJobs jobs
-//	Jobs --Bounds-->  values that no schedule is below     O(n log n)
+//	Jobs --Lower-->   lower bounds of all schedules     O(n log n)
 //
 // Policy runs a best schedule in a simulation, beside the policies that are compared with it.
 package optimal

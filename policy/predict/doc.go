@@ -1,3 +1,3 @@
-// Package predict has the predictors of runtimes, and what corrects their predictions;
-// see entity.Predictor.
+// Package predict implements predictors of runtimes, and correctors of predictions that
+// jobs outlive; see entity.Predictor and entity.Corrector.
 package predict

@@ -10,18 +10,16 @@
 //	   | |       |                | on   |     that has waited little for its own
 //	   +-+-------+----------------+------+---> time
 //
-//	Selective      who yields follows from how long jobs have waited for their lengths
+//	Selective      jobs yield to jobs that have waited longer for their lengths
 //	Slicing        jobs take turns of a quantum
 //	Equipartition  all moldable jobs have equal shares (Metascheduler.Resize, Job.Shapes)
 //
-// None holds no reservation ahead: what cannot be overtaken for long need not be
-// guarded. A job that is resumed has any processors, not those that it had before:
-// its processes migrate. Where they cannot, resuming is cheaper here than on the
-// machine.
+// No policy here holds a reservation ahead: a job that cannot be overtaken for long needs
+// none. A resumed job gets any processors, not the same as before: its processes migrate.
+// Where they cannot migrate, resuming is cheaper here than on the machine.
 //
 // # Where to begin
 //
-// Read room.go, which has what Selective and Slicing share: what would fit if others gave
-// way. A
-// preempting policy of your own in ten lines is in docs/guides/policies.md.
+// Read room.go, which Selective and Slicing share: it finds what would fit if other jobs
+// yielded. A preempting policy of your own in ten lines is in docs/guides/policies.md.
 package preempt

@@ -19,7 +19,7 @@ type Conn interface {
 	// until the next call. It gives up when ctx ends.
 	Ask(ctx context.Context, request []byte) ([]byte, error)
 	// Close ends the connection, and the scheduler if the connection has started it; the
-	// scheduler gets that much time to leave by itself. Close may be called again.
+	// scheduler gets patience to leave by itself. Close may be called again.
 	Close(patience time.Duration)
 }
 

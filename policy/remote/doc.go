@@ -1,5 +1,5 @@
-// Package remote has a scheduler outside the program decide: one in another language, one that
-// somebody else has written, one that runs on another machine.
+// Package remote lets a scheduler outside the program decide: in another language, written by
+// somebody else, or on another machine.
 //
 // A Policy speaks the protocol of the simulator Batsim, versions 3 and 4: messages of JSON, one
 // request and one reply in turn. There are two ways to carry them:
@@ -23,8 +23,8 @@
 // All that happens at one instant is one request. Each decision of a reply takes effect at its
 // own timestamp, and the scheduler is asked again at the reply's now at the earliest: what
 // happens until then is collected. A decision that takes time is thus a reply whose now is later
-// than that of the request.
+// than the request's.
 //
-// What a scheduler asks for that cannot be played ends the run with an error that names it, and
-// so does a scheduler that does not answer in time, goes away, or says what is not so.
+// A decision that cannot be carried out ends the run with an error that names it. So does a
+// scheduler that does not answer in time, disconnects, or contradicts what has happened.
 package remote

@@ -25,7 +25,7 @@
 //
 // # The life of a search
 //
-// Every search is an [plan.Finder]: a small struct whose exported fields are
+// Every search is a [plan.Finder]: a small struct whose exported fields are
 // its settings, and which many goroutines may use at once. Its Find
 //
 //  1. checks the request and the list, and takes scratch memory from a pool
@@ -46,11 +46,11 @@
 //
 // # Many searches on one list
 //
-// Who searches a list again and again, and cuts out what it finds, has the list
-// checked once (Checked) or uses an Exhaustion, in which searches take turns until
-// nothing is left. By first fit each of them goes along the list once in all its
-// turns: exhaust.go tells why that is enough, firstfit.go is that search, supply.go
-// the list that is cut: with 80 jobs on 1,600 nodes a cycle takes a sixtieth of the time
+// Code that searches a list again and again, and cuts out what it finds, checks the list
+// once (Checked) or uses an Exhaustion, in which searches take turns until nothing is
+// left. A search by first fit goes along the list once in all its turns: exhaust.go tells
+// why that is enough, firstfit.go is that search, and supply.go is the list that is cut.
+// With 80 jobs on 1,600 nodes a cycle takes a sixtieth of the time
 // (docs/design/window-search.md). Other searches begin anew at each turn.
 //
 // CheckSlots and Subtract work on slot lists; ByName is the table of all searches.
