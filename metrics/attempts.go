@@ -4,7 +4,6 @@ package metrics
 
 import (
 	"encoding/binary"
-	"fmt"
 	"io"
 
 	"github.com/gridslot/gridslot/des"
@@ -12,11 +11,8 @@ import (
 	"github.com/gridslot/gridslot/entity/procset"
 	"github.com/gridslot/gridslot/internal/atomicfile"
 	"github.com/gridslot/gridslot/internal/decimal"
-	"github.com/gridslot/gridslot/metrics/internal/ended"
+	"github.com/gridslot/gridslot/metrics/rows"
 )
-
-// AttemptsHeader is the first line of attempts-POLICY.csv.
-const AttemptsHeader = "job_id,attempt,starting_time,finish_time,processors,allocated_resources,kept,lost,overhead,end,processor_time"
 
 // AttemptsWriter is an Observer that writes attempts-POLICY.csv, a row for each
 // attempt that is over. kept, lost and overhead are times of the job, as its
@@ -31,10 +27,10 @@ type AttemptsWriter struct {
 	// overhead. Where that never happens, the file is not worth its time.
 	Hold bool
 
-	out  io.Writer
-	err  error
-	buf  []byte
-	rows []attemptRow // of this instant: places are known when it is over
+	text *rows.Writer[rows.Attempt]
+	over []attemptRow // at this instant: places are known when it is over
+	of   *attemptRow  // what the row at hand is about
+	row  rows.Attempt // the row at hand
 	meta *entity.Metascheduler
 
 	ended []*entity.Run // at this instant, while rows are held
@@ -47,15 +43,14 @@ type attemptRow struct {
 	run    *entity.Run // nil of a row that was held
 	id     int64
 	number int
-	end    string
+	end    entity.End
 	entity.Attempt
 }
 
 // NewAttemptsWriter returns a writer of attempts-POLICY.csv to w.
 func NewAttemptsWriter(w io.Writer) *AttemptsWriter {
-	a := &AttemptsWriter{out: w}
-	a.buf = append(make([]byte, 0, flushAt+4096), AttemptsHeader...)
-	a.buf = append(a.buf, '\n')
+	a := &AttemptsWriter{}
+	a.text = rows.NewWriter(w, rows.Attempts.With("allocated_resources", a.appendAllocated).With("processor_time", a.appendTook))
 	return a
 }
 
@@ -94,51 +89,34 @@ func (w *AttemptsWriter) Observe(e entity.JobEvent) {
 }
 
 func (w *AttemptsWriter) observe(e entity.JobEvent) {
-	r := e.Run
-	row := attemptRow{run: r, id: r.ID, number: len(r.Earlier()) + 1}
-	switch e.Kind {
-	case entity.JobRequeued:
-		row.number--
-		row.Attempt, row.end = *latestOf(r.Earlier()), ended.Requeued
-	case entity.JobResized:
-		row.number--
-		row.Attempt, row.end = *latestOf(r.Earlier()), ended.Resized
-	case entity.JobFinished:
-		row.Attempt, row.end = r.Latest(), ended.Finished
-	case entity.JobKilled:
-		row.Attempt, row.end = r.Latest(), ended.Killed
-		if r.Reason == entity.ReasonEstimate {
-			row.Kept, row.end = row.Work, ended.Walltime
-		}
-	default:
-		return
+	if a, number, how, ok := entity.Over(e); ok {
+		w.over = append(w.over, attemptRow{e.Run, e.Run.ID, number, how, a})
 	}
-	w.rows = append(w.rows, row)
 }
 
-// heldEnds are the ends of attempts that can be held.
-var heldEnds = [...]string{ended.Finished, ended.Walltime, ended.Killed}
+// heldAtOnce is how many bytes of held rows stand in one piece of memory, about.
+const heldAtOnce = 1 << 16
 
 // hold keeps the row of a job that ran once and as a whole: id, end, length, processors with
 // how it ended, and which they were, each as its difference to what is known before.
 func (w *AttemptsWriter) hold(r *entity.Run) {
-	end := uint64(0)
+	end := entity.EndFinished // the first three ends can be held
 	switch {
 	case r.State == entity.Finished:
 	case r.Reason == entity.ReasonEstimate:
-		end = 1
+		end = entity.EndWalltime
 	default:
-		end = 2
+		end = entity.EndKilled
 	}
 	n := len(w.held) - 1
-	if n < 0 || len(w.held[n]) > flushAt {
-		w.held = append(w.held, make([]byte, 0, flushAt+4096))
+	if n < 0 || len(w.held[n]) > heldAtOnce {
+		w.held = append(w.held, make([]byte, 0, heldAtOnce+4096))
 		n++
 	}
 	b := binary.AppendVarint(w.held[n], r.ID-w.id)
 	b = appendHeld(b, r.Finish-w.at)
 	b = appendHeld(b, r.Finish-r.Start)
-	b = binary.AppendUvarint(b, uint64(r.Reservation.Window.Nodes)<<2|end)
+	b = binary.AppendUvarint(b, uint64(r.Reservation.Window.Nodes)<<2|uint64(end))
 	w.id, w.at = r.ID, r.Finish
 	if w.Allocation == AllocationIntervals {
 		b = binary.AppendUvarint(b, uint64(len(r.Place)))
@@ -195,9 +173,9 @@ func (w *AttemptsWriter) releaseFrom(b []byte) {
 		w.id += id
 		w.at += span()
 		work, nodes := span(), next()
-		row := attemptRow{id: w.id, number: 1, end: heldEnds[nodes&3]}
+		row := attemptRow{id: w.id, number: 1, end: entity.End(nodes & 3)}
 		row.Start, row.End, row.Work, row.Window.Nodes = w.at-work, w.at, work, int(nodes>>2)
-		if row.end != ended.Killed {
+		if row.end != entity.EndKilled {
 			row.Kept = work
 		}
 		if w.Allocation == AllocationIntervals {
@@ -220,56 +198,45 @@ func (w *AttemptsWriter) InstantOver(des.Time) {
 		clear(w.ended)
 		w.ended = w.ended[:0]
 	}
-	if len(w.rows) == 0 {
+	if len(w.over) == 0 {
 		return
 	}
-	for i := range w.rows {
-		r := &w.rows[i]
-		if r.end != ended.Requeued && r.end != ended.Resized {
+	for i := range w.over {
+		r := &w.over[i]
+		if r.end != entity.EndRequeued && r.end != entity.EndResized {
 			r.Place = r.run.Place
 		}
 		w.write(r)
 	}
-	clear(w.rows)
-	w.rows = w.rows[:0]
+	clear(w.over)
+	w.over = w.over[:0]
 }
 
 func (w *AttemptsWriter) write(r *attemptRow) {
-	w.buf = w.appendRow(w.buf, r)
-	if len(w.buf) >= flushAt {
-		w.flush()
+	w.of = r
+	w.row = rows.Attempt{
+		Job: r.id, Number: r.number, Start: r.Start, Finish: r.End, Processors: r.Window.Nodes,
+		Kept: r.Kept, Lost: r.Work - r.Kept, Overhead: r.Overhead, End: r.end.String(),
 	}
+	w.text.Write(&w.row)
 }
 
-func (w *AttemptsWriter) appendRow(b []byte, r *attemptRow) []byte {
-	b = append(decimal.AppendInt(b, r.id), ',')
-	b = append(decimal.AppendInt(b, int64(r.number)), ',')
-	b = append(appendTime(b, r.Start), ',')
-	b = append(appendTime(b, r.End), ',')
-	b = append(decimal.AppendInt(b, int64(r.Window.Nodes)), ',')
+// appendAllocated appends the processors of the row at hand.
+func (w *AttemptsWriter) appendAllocated(b []byte, _ *rows.Attempt) []byte {
 	switch w.Allocation {
 	case AllocationCount:
-		b = decimal.AppendInt(b, int64(r.Window.Nodes))
+		return decimal.AppendInt(b, int64(w.of.Window.Nodes))
 	case AllocationIntervals:
-		b = procset.Append(b, placeOf(nil, r.Place, &r.Window))
+		return procset.Append(b, placeOf(nil, w.of.Place, &w.of.Window))
 	}
-	b = append(b, ',')
-	b = append(appendTime(b, r.Kept), ',')
-	b = append(appendTime(b, r.Work-r.Kept), ',')
-	b = append(appendTime(b, r.Overhead), ',')
-	b = append(append(b, r.end...), ',')
-	var took sum128
-	took.addAttempt(r.Window.Nodes, r.Start, r.End, r.Ends)
-	return append(took.appendTo(b), '\n')
+	return b
 }
 
-func (w *AttemptsWriter) flush() {
-	if w.err == nil {
-		if _, err := w.out.Write(w.buf); err != nil {
-			w.err = fmt.Errorf("attempts CSV: %w", err)
-		}
-	}
-	w.buf = w.buf[:0]
+// appendTook appends the processor time of the row at hand, exactly.
+func (w *AttemptsWriter) appendTook(b []byte, _ *rows.Attempt) []byte {
+	var took sum128
+	took.addAttempt(w.of.Window.Nodes, w.of.Start, w.of.End, w.of.Ends)
+	return took.appendTo(b)
 }
 
 // Close writes what is left and returns the first error met. The underlying writer
@@ -280,8 +247,7 @@ func (w *AttemptsWriter) Close() error {
 	}
 	w.InstantOver(0)
 	w.release()
-	w.flush()
-	return w.err
+	return w.text.Flush()
 }
 
 // AttemptsFile is an attempts-POLICY.csv being written. It is an Observer; Commit

@@ -11,9 +11,9 @@ import (
 	"io"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/gridslot/gridslot/internal/atomicfile"
+	"github.com/gridslot/gridslot/metrics/rows"
 )
 
 // JobsFile is a jobs-POLICY.csv being written. It is an Observer; Commit ends
@@ -109,11 +109,10 @@ func (f *JobsFile) copyTo(to io.Writer) error {
 	}
 	slices.SortStableFunc(lines, func(a, b line) int { return cmp.Compare(a.id, b.id) })
 
-	out := bufio.NewWriterSize(to, flushAt)
-	behind := strings.Count(header[strings.LastIndex(header, GroupColumns):], ",")
+	out := bufio.NewWriterSize(to, 1<<16)
 	put := func(row, told []byte) { // errors stay with out until Flush
 		split := len(row)
-		for range behind {
+		for range f.behind {
 			split = bytes.LastIndexByte(row[:split], ',')
 		}
 		out.Write(row[:split])
@@ -121,11 +120,12 @@ func (f *JobsFile) copyTo(to io.Writer) error {
 		out.Write(row[split:])
 	}
 	if f.columns != f.Attempts {
-		put([]byte(header), []byte(AttemptsColumns))
+		out.WriteString(f.full.Header() + "\n")
 	} else {
 		out.WriteString(header)
 		plain = 0
 	}
+	none := f.ofAttempts.Append([]byte{','}, &rows.Job{})
 	row := make([]byte, 4096)
 	for _, l := range lines {
 		for {
@@ -137,7 +137,7 @@ func (f *JobsFile) copyTo(to io.Writer) error {
 				case ok:
 					put(row[:end+1], told)
 				default:
-					put(row[:end+1], []byte(noAttempts))
+					put(row[:end+1], none)
 				}
 				break
 			}

@@ -4,40 +4,18 @@ package metrics
 // run goes on.
 
 import (
-	"encoding/csv"
 	"fmt"
 	"io"
-	"math/bits"
-	"strconv"
-	"strings"
+	"math"
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
-	"github.com/gridslot/gridslot/entity/flow"
 	"github.com/gridslot/gridslot/entity/procset"
-	"github.com/gridslot/gridslot/internal/csvtext"
 	"github.com/gridslot/gridslot/internal/decimal"
 	"github.com/gridslot/gridslot/internal/enum"
 	"github.com/gridslot/gridslot/metrics/internal/belt"
+	"github.com/gridslot/gridslot/metrics/rows"
 )
-
-// JobsHeader is the first line of jobs-POLICY.csv: the columns of Batsim's
-// jobs.csv, then ours.
-const JobsHeader = "job_id,workload_name,profile,submission_time,requested_number_of_resources,requested_time,success,final_state,starting_time,execution_time,finish_time,waiting_time,turnaround_time,stretch,allocated_resources,consumed_energy,metadata,user_id,bounded_slowdown,estimate,actual_runtime,backfilled"
-
-// AttemptsColumns follow JobsHeader where JobsWriter.Attempts is set.
-const AttemptsColumns = ",restarts,lost,overhead,after"
-
-// GroupColumns follow those; then BookedColumn where JobsWriter.Booked is set, and
-// MoneyColumns where JobsWriter.Bill is.
-const (
-	GroupColumns = ",group_id,queue_id"
-	BookedColumn = ",booked"
-	MoneyColumns = ",budget,cost,paid,refund"
-)
-
-// PredictionColumns come last, where runtimes are predicted.
-const PredictionColumns = ",prediction,corrections,predicted"
 
 // Allocation is what jobs-POLICY.csv says of a job's processors.
 type Allocation uint8
@@ -118,14 +96,22 @@ type JobsWriter struct {
 	// empty: the budget of a job without a limit, the cost of one that never started.
 	Bill func(*entity.Run) Bill
 
-	text     text
-	err      error
-	workload []byte // escaped
-	begun    bool
-	belt     *belt.Belt[jobRows] // nil where rows become text at once
-	batch    *jobRows            // of the belt, to be handed over
-	falling  bool                // ids do not ascend
-	lastID   int64
+	out     io.Writer
+	text    *rows.Writer[rows.Job]
+	err     error
+	begun   bool
+	belt    *belt.Belt[jobRows] // nil where rows become text at once
+	batch   *jobRows            // of the belt, to be handed over
+	falling bool                // ids do not ascend
+	lastID  int64
+
+	bare, full rows.File[rows.Job] // without the columns about attempts, and with them
+	ofAttempts rows.File[rows.Job] // these columns alone
+	behind     int                 // so many columns stand behind these
+	shown      bool                // rows are written with these columns
+	line       rows.Job            // what is known of the row at hand,
+	of         *jobRow             // which is this one,
+	at         int64               // at this position
 
 	now        des.Time
 	ring       []jobRow // of a power of two; row seq is at seq modulo its length
@@ -148,7 +134,7 @@ type jobRow struct {
 	ran                                               des.Time // Run.Ran, of a job that has ended
 	nodes                                             int
 	user, group, queue                                int32
-	state                                             rowState
+	state                                             rows.State
 	backfilled, booked, soft                          bool
 	reason                                            string       // why it was rejected or killed
 	run                                               *entity.Run  // from its start until its place is known for good
@@ -163,20 +149,6 @@ type rowBill struct {
 	known bool
 }
 
-func (x rowBill) appendTo(b []byte) []byte {
-	b = append(b, ',')
-	if x.budget > 0 {
-		b = strconv.AppendFloat(b, x.budget, 'f', -1, 64)
-	}
-	for _, m := range []flow.Money{x.Cost, x.Paid, x.Refund()} {
-		b = append(b, ',')
-		if x.known {
-			b = append(b, m.String()...)
-		}
-	}
-	return b
-}
-
 // rowAttempts are what a row tells of all attempts that are over.
 type rowAttempts struct {
 	restarts             int
@@ -184,45 +156,20 @@ type rowAttempts struct {
 	after                []entity.Dependency
 }
 
-// add takes in one more.
-func (a *rowAttempts) add(x *entity.Attempt) {
-	a.kept += x.Kept
-	a.lost += x.Work - x.Kept
-	a.overhead += x.Overhead
-}
-
 // told takes in an event that bears on the attempts of a job.
 func (a *rowAttempts) told(e entity.JobEvent) {
-	switch e.Kind {
-	case entity.JobRequeued:
-		a.restarts++
-		a.add(latestOf(e.Run.Earlier()))
-	case entity.JobResized:
-		a.add(latestOf(e.Run.Earlier()))
-	case entity.JobFinished, entity.JobKilled:
-		x := e.Run.Latest()
-		if e.Run.Reason == entity.ReasonEstimate {
-			x.Kept = x.Work // it has had what it asked for
+	if x, _, how, ok := entity.Over(e); ok {
+		a.kept += x.Kept
+		a.lost += x.Work - x.Kept
+		a.overhead += x.Overhead
+		if how == entity.EndRequeued {
+			a.restarts++
 		}
-		a.add(&x)
 	}
 	gone := e.Kind == entity.JobRejected || e.Kind == entity.JobKilled && e.Run.Reason != entity.ReasonEstimate
 	if gone {
 		a.lost, a.kept = a.lost+a.kept, 0
 	}
-}
-
-// noAttempts is what a row says of a job that ran once and as a whole.
-const noAttempts = ",0,0,0,"
-
-func (a *rowAttempts) appendTo(b []byte) []byte {
-	if a == nil {
-		return append(b, noAttempts...)
-	}
-	b = append(decimal.AppendInt(append(b, ','), int64(a.restarts)), ',')
-	b = append(appendTime(b, a.lost), ',')
-	b = append(appendTime(b, a.overhead), ',')
-	return appendDependencies(b, a.after)
 }
 
 // appendDependencies appends the jobs that another one waits for.
@@ -236,23 +183,8 @@ func appendDependencies(b []byte, after []entity.Dependency) []byte {
 	return b
 }
 
-type rowState uint8
-
-const (
-	rowWaiting  rowState = iota
-	rowRunning           // when the run was stopped
-	rowFinished          // this and after: the row is complete
-	rowWalltime          // killed at its estimate
-	rowKilled            // killed for another reason
-	rowRejected
-)
-
-// rowStates are the names of final_state, which are Batsim's.
-var rowStates = enum.Of[rowState]("state of a row",
-	"SUBMITTED", "RUNNING", "COMPLETED_SUCCESSFULLY", "COMPLETED_WALLTIME_REACHED", "COMPLETED_KILLED", "REJECTED")
-
 // NewJobsWriter returns a writer of jobs-POLICY.csv to w.
-func NewJobsWriter(w io.Writer) *JobsWriter { return &JobsWriter{text: text{out: w}} }
+func NewJobsWriter(w io.Writer) *JobsWriter { return &JobsWriter{out: w} }
 
 // Attach tells the writer whose jobs it is to write.
 func (w *JobsWriter) Attach(m *entity.Metascheduler) {
@@ -295,45 +227,34 @@ func (w *JobsWriter) begin() {
 	if name == "" {
 		name = "w0"
 	}
-	w.workload = escapeCSV(name)
+	workload := rows.AppendName(nil, name)
 	w.ring = make([]jobRow, 64)
+	var further []string // conditions of columns
 	if w.Energy != nil {
 		w.energies = map[int64]Energy{}
 	}
-	b := append(make([]byte, 0, flushAt+4096), JobsHeader...)
-	if w.Attempts {
-		b = append(b, AttemptsColumns...)
-	}
-	w.columns = w.Attempts
-	b = append(b, GroupColumns...)
 	if w.Booked {
-		b = append(b, BookedColumn...)
+		further = append(further, rows.WithBookings)
 	}
 	if w.Bill != nil {
 		w.bills = map[int64]rowBill{}
-		b = append(b, MoneyColumns...)
+		further = append(further, rows.WithPrices)
 	}
 	if w.meta != nil && w.meta.Predictor != nil {
 		w.predicted = map[int64]*entity.Run{}
-		b = append(b, PredictionColumns...)
+		further = append(further, rows.WithPredictions)
 	}
-	w.text.buf = append(b, '\n')
+	all := rows.Jobs.With("workload_name", func(b []byte, _ *rows.Job) []byte { return append(b, workload...) }).
+		With("allocated_resources", w.appendAllocated).With("consumed_energy", w.appendEnergy).With("bounded_slowdown", w.appendSlowdown)
+	w.bare, w.full = all.Only(further...), all.Only(append(further, rows.WithAttempts)...)
+	w.ofAttempts, w.behind = w.full.Part(rows.WithAttempts)
+	w.columns = w.Attempts
+	w.shown = w.columns
+	w.text = rows.NewWriter(w.out, w.table(w.columns))
 	if w.Beside != nil && w.Energy == nil && w.Bill == nil && w.predicted == nil {
 		w.belt = belt.New(w.Beside, w.writeRows)
 		w.batch = w.belt.Empty()
 	}
-}
-
-// escapeCSV is s as a harmless CSV field on one line.
-func escapeCSV(s string) []byte {
-	if !strings.ContainsFunc(s, func(r rune) bool { return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9') }) {
-		return []byte(s) // most are: of rows with an owner and a site a Writer would be a fifth of a run
-	}
-	var b strings.Builder
-	c := csv.NewWriter(&b)
-	_ = c.Write([]string{csvtext.Of(s)}) // a Builder does not fail
-	c.Flush()
-	return []byte(strings.TrimSuffix(b.String(), "\n"))
 }
 
 // Observe takes one event in.
@@ -367,24 +288,24 @@ func (w *JobsWriter) Observe(e entity.JobEvent) {
 	case entity.JobResized:
 		r.molded(j)
 	case entity.JobRequeued:
-		r.state, r.start, r.run = rowWaiting, -1, nil // its row tells of its last run only
+		r.state, r.start, r.run = rows.Submitted, -1, nil // its row tells of its last run only
 		r.molded(j)
 	case entity.JobFinished:
-		w.end(j, r, rowFinished)
+		w.end(j, r, rows.Finished)
 	case entity.JobKilled:
 		if j.Reason == entity.ReasonEstimate || j.Reason == "" && w.now-j.Start >= j.Reservation.Window.Length() {
-			w.end(j, r, rowWalltime)
+			w.end(j, r, rows.Walltime)
 		} else {
-			w.end(j, r, rowKilled)
+			w.end(j, r, rows.Killed)
 			r.reason = j.Reason
 		}
 	case entity.JobRejected:
-		r.state, r.reason = rowRejected, j.Reason
+		r.state, r.reason = rows.Rejected, j.Reason
 		if w.late() && len(j.Earlier()) > 0 {
 			r.run = j
 		}
 	}
-	if w.Energy != nil && r.state >= rowFinished {
+	if w.Energy != nil && r.state >= rows.Finished {
 		w.energies[seq] = w.Energy(j)
 	}
 }
@@ -460,7 +381,7 @@ func (w *JobsWriter) submit(j *entity.Run) {
 }
 
 func (w *JobsWriter) start(j *entity.Run, r *jobRow) {
-	r.state = rowRunning
+	r.state = rows.Running
 	r.start = w.now
 	r.backfilled = j.Backfilled
 	r.run = j
@@ -476,7 +397,7 @@ func (r *jobRow) molded(j *entity.Run) {
 	r.nodes, r.runtime, r.estimate = j.Request.Nodes, j.Runtime, j.Asked()
 }
 
-func (w *JobsWriter) end(j *entity.Run, r *jobRow, state rowState) {
+func (w *JobsWriter) end(j *entity.Run, r *jobRow, state rows.State) {
 	r.state, r.finish, r.ran = state, w.now, j.Ran()
 	if j.Start < w.now && !w.late() { // otherwise its place is known when the instant is over
 		w.locate(r)
@@ -487,7 +408,7 @@ func (w *JobsWriter) end(j *entity.Run, r *jobRow, state rowState) {
 // InstantOver writes the rows that are complete, as far as no job submitted
 // earlier is still to come to its end.
 func (w *JobsWriter) InstantOver(des.Time) {
-	for w.rows > 0 && w.row(w.base).state >= rowFinished {
+	for w.rows > 0 && w.row(w.base).state >= rows.Finished {
 		w.write()
 	}
 }
@@ -551,7 +472,7 @@ func (w *JobsWriter) writeRows(b *jobRows) {
 		r := &b.rows[i]
 		n := len(r.processors) // those of the writer are another row's by now
 		r.processors, ranges = ranges[:n:n], ranges[n:]
-		w.text.put(w.appendRow(w.text.buf, r, b.first+int64(i), b.columns))
+		w.writeRow(r, b.first+int64(i), b.columns)
 	}
 	clear(b.rows)
 	b.rows, b.ranges = b.rows[:0], b.ranges[:0]
@@ -568,7 +489,7 @@ func (w *JobsWriter) write() {
 	w.rows--
 	if r.run != nil {
 		w.locate(r)
-		if w.Bill != nil && r.state >= rowFinished {
+		if w.Bill != nil && r.state >= rows.Finished {
 			x := w.bills[w.base-1]
 			x.Bill, x.known = w.Bill(r.run), true
 			w.bills[w.base-1] = x
@@ -578,7 +499,7 @@ func (w *JobsWriter) write() {
 	if w.belt != nil {
 		w.carry(r)
 	} else {
-		w.text.put(w.appendRow(w.text.buf, r, w.base-1, w.columns))
+		w.writeRow(r, w.base-1, w.columns)
 	}
 }
 
@@ -595,8 +516,8 @@ func (w *JobsWriter) Close() error {
 		w.write()
 	}
 	w.stop()
-	if err := w.text.flush(); err != nil {
-		w.fail(err)
+	if err := w.text.Flush(); err != nil && w.err == nil {
+		w.err = err
 	}
 	return w.err
 }
@@ -613,196 +534,102 @@ func (w *JobsWriter) stop() {
 	w.belt = nil
 }
 
-// appendKnown appends t, whose text is known where it is another time again.
-func appendKnown(b []byte, t, known des.Time, text []byte) []byte {
-	if t == known {
-		return append(b, text...)
+// table is the file with the columns about attempts, or without.
+func (w *JobsWriter) table(attempts bool) rows.File[rows.Job] {
+	if attempts {
+		return w.full
 	}
-	return appendTime(b, t)
+	return w.bare
 }
 
-// appendRow appends the row at that position, with the columns about attempts or without.
-func (w *JobsWriter) appendRow(b []byte, r *jobRow, position int64, columns bool) []byte {
-	began := r.start >= 0
-	done := began && r.finish >= 0
-	run, turnaround := r.ran, r.finish-r.submit // of a job that is done
-	success := byte('0')
-	if r.state == rowFinished {
-		success = '1'
+// writeRow writes the row at that position, with the columns about attempts or without.
+func (w *JobsWriter) writeRow(r *jobRow, position int64, attempts bool) {
+	w.fill(r, position)
+	if attempts != w.shown {
+		w.shown = attempts
+		w.text.Use(w.table(attempts))
 	}
-
-	b = decimal.AppendInt(b, r.id)
-	b = append(b, ',')
-	b = append(b, w.workload...)
-	b = append(b, ',')
-	at := len(b)
-	b = appendTime(b, r.runtime) // profile: Batsim's converters name a delay by its length
-	runtime := b[at:]            // many a number comes twice, and a copy of its text is cheaper than the digits
-	b = append(b, ',')
-	at = len(b)
-	b = appendTime(b, r.submit)
-	submit := b[at:]
-	b = append(b, ',')
-	b = decimal.AppendInt(b, int64(r.nodes))
-	b = append(b, ',')
-	at = len(b)
-	b = appendTime(b, r.estimate)
-	estimate := b[at:]
-	b = append(b, ',', success, ',')
-	b = append(b, rowStates.Name(r.state)...)
-	b = append(b, ',')
-	if began {
-		b = appendKnown(b, r.start, r.submit, submit)
-	}
-	b = append(b, ',')
-	at = len(b)
-	if done {
-		b = appendKnown(b, run, r.runtime, runtime)
-	}
-	execution := b[at:]
-	b = append(b, ',')
-	if done {
-		b = appendTime(b, r.finish)
-	}
-	b = append(b, ',')
-	if began {
-		b = appendTime(b, r.start-r.submit)
-	}
-	b = append(b, ',')
-	if done {
-		b = appendKnown(b, turnaround, run, execution)
-	}
-	b = append(b, ',')
-	switch {
-	case !done, run == 0 && turnaround > 0: // there is none
-	case run > 0:
-		b = appendRatio(b, turnaround, run)
-	default:
-		b = append(b, '1')
-	}
-	b = append(b, ',')
-	if began {
-		switch {
-		case w.Allocation == AllocationCount:
-			b = decimal.AppendInt(b, int64(r.nodes))
-		case w.Allocation == AllocationIntervals:
-			b = procset.Append(b, r.processors)
-		}
-	}
-	b = append(w.appendEnergy(append(b, ','), position), ',')
-	b = appendMetadata(b, r)
-	b = append(b, ',')
-	b = appendNumber(b, r.user)
-	b = append(b, ',')
-	switch {
-	case !done:
-	case turnaround <= w.Tau.atLeast(run):
-		b = append(b, '1')
-	default:
-		b = appendRatio(b, turnaround, w.Tau.atLeast(run))
-	}
-	b = append(b, ',')
-	b = append(b, estimate...)
-	b = append(b, ',')
-	b = append(b, runtime...)
-	b = appendBit(append(b, ','), r.backfilled)
-	switch {
-	case columns:
-		b = r.attempts.appendTo(b)
-	case w.amends && r.attempts != nil:
+	w.text.Write(&w.line)
+	if !attempts && w.amends && r.attempts != nil {
 		if w.apart == nil {
 			w.apart = map[int64][]byte{}
 		}
-		w.apart[position] = r.attempts.appendTo(nil)
+		w.apart[position] = w.ofAttempts.Append([]byte{','}, &w.line)
 	}
-	b = appendNumber(append(b, ','), r.group)
-	b = appendNumber(append(b, ','), r.queue)
-	if w.Booked {
-		b = appendBit(append(b, ','), r.booked)
+}
+
+// fill fills in the line of the row at that position.
+func (w *JobsWriter) fill(r *jobRow, position int64) {
+	j := &w.line
+	w.of, w.at = r, position
+	j.ID, j.User, j.Group, j.Queue, j.Booked = r.id, int64(r.user), int64(r.group), int64(r.queue), r.booked
+	j.Submit, j.Processors, j.Estimate, j.Runtime = r.submit, r.nodes, r.estimate, r.runtime
+	j.State, j.Start, j.Finish, j.Execution = r.state, r.start, rows.None, rows.None
+	if r.start >= 0 && r.finish >= 0 {
+		j.Finish, j.Execution = r.finish, r.ran
+	}
+	j.Promised, j.Soft, j.Reason, j.Backfilled = r.promise, r.soft, r.reason, r.backfilled
+	j.Restarts, j.Lost, j.Overhead, j.After = 0, 0, 0, ""
+	if a := r.attempts; a != nil {
+		j.Restarts, j.Lost, j.Overhead, j.After = a.restarts, a.lost, a.overhead, string(appendDependencies(nil, a.after))
 	}
 	if w.Bill != nil {
-		b = w.bills[position].appendTo(b)
-		delete(w.bills, position)
+		w.fillBill(position)
 	}
 	if w.predicted != nil {
-		b = w.appendPrediction(b, r, position)
+		run := w.predicted[position]
+		delete(w.predicted, position)
+		j.Prediction, j.Corrections, j.Predicted = rows.None, -1, rows.None
+		if !r.booked && r.state != rows.Rejected {
+			j.Prediction, j.Corrections, j.Predicted = run.FirstPrediction(), run.Corrections(), run.Prediction()
+		}
 	}
-	return append(b, '\n')
 }
 
-// appendPrediction appends what was predicted of the row at that position.
-func (w *JobsWriter) appendPrediction(b []byte, r *jobRow, position int64) []byte {
-	j := w.predicted[position]
-	delete(w.predicted, position)
-	if r.booked || r.state == rowRejected {
-		return append(b, ",,,"...)
+// fillBill fills in what the line of the row at that position tells of money.
+func (w *JobsWriter) fillBill(position int64) {
+	j, x := &w.line, w.bills[position]
+	delete(w.bills, position)
+	j.Budget, j.Cost, j.Paid, j.Refund = math.NaN(), math.NaN(), math.NaN(), math.NaN()
+	if x.budget > 0 {
+		j.Budget = x.budget
 	}
-	b = appendTime(append(b, ','), j.FirstPrediction())
-	b = decimal.AppendInt(append(b, ','), int64(j.Corrections()))
-	return appendTime(append(b, ','), j.Prediction())
+	if x.known {
+		j.Cost, j.Paid, j.Refund = x.Cost.Units(), x.Paid.Units(), x.Refund().Units()
+	}
 }
 
-func appendBit(b []byte, set bool) []byte {
-	if set {
-		return append(b, '1')
+// appendAllocated appends the processors of the row at hand.
+func (w *JobsWriter) appendAllocated(b []byte, _ *rows.Job) []byte {
+	switch {
+	case w.of.start < 0:
+	case w.Allocation == AllocationCount:
+		return decimal.AppendInt(b, int64(w.of.nodes))
+	case w.Allocation == AllocationIntervals:
+		return procset.Append(b, w.of.processors)
 	}
-	return append(b, '0')
+	return b
 }
 
-// appendEnergy appends what the job of the row at that position took, if that is known.
-func (w *JobsWriter) appendEnergy(b []byte, position int64) []byte {
+// appendEnergy appends what the job of the row at hand took, if that is known, exactly.
+func (w *JobsWriter) appendEnergy(b []byte, _ *rows.Job) []byte {
 	if w.Energy != nil {
-		if e, known := w.energies[position]; known {
-			delete(w.energies, position)
+		if e, known := w.energies[w.at]; known {
+			delete(w.energies, w.at)
 			return e.Append(b)
 		}
 	}
 	return b
 }
 
-// promisedKey begins the metadata of a job that was promised a start, reasonKey
-// says why a job was turned away; metadataSeparator stands between them.
-const (
-	promisedKey       = "promised="
-	expectedKey       = "expected=" // likewise, where jobs are planned by predictions
-	reasonKey         = "reason="
-	metadataSeparator = ";"
-)
-
-func appendMetadata(b []byte, r *jobRow) []byte {
-	promised, key := r.promise != entity.NeverPromised, promisedKey
-	if r.soft {
-		key = expectedKey
-	}
-	if r.reason == "" {
-		if promised {
-			b = appendTime(append(b, key...), r.promise)
-		}
+// appendSlowdown appends the bounded slowdown of a job that is done, exactly to six decimals.
+func (w *JobsWriter) appendSlowdown(b []byte, j *rows.Job) []byte {
+	turnaround := j.Turnaround()
+	switch {
+	case j.Execution == rows.None:
 		return b
-	}
-	text := reasonKey + r.reason
-	if promised {
-		text = string(appendTime([]byte(key), r.promise)) + metadataSeparator + text
-	}
-	return append(b, escapeCSV(text)...)
-}
-
-// appendRatio appends a/b to six decimals, without needless ones. It is exact
-// to the last digit on every architecture, and several times as fast as a
-// conversion of a float.
-func appendRatio(b []byte, num, den des.Time) []byte {
-	if num == den { // most jobs need not wait
+	case turnaround <= w.Tau.atLeast(j.Execution):
 		return append(b, '1')
 	}
-	hi, lo := bits.Mul64(uint64(num), uint64(des.Second))
-	lo, carry := bits.Add64(lo, uint64(den)/2, 0)
-	hi += carry
-	if hi >= uint64(den) {
-		return strconv.AppendFloat(b, float64(num)/float64(den), 'f', 6, 64)
-	}
-	q, _ := bits.Div64(hi, lo, uint64(den))
-	if q > uint64(des.Forever) {
-		return strconv.AppendFloat(b, float64(num)/float64(den), 'f', 6, 64)
-	}
-	return appendTime(b, des.Time(q))
+	return rows.AppendRatio(b, turnaround, w.Tau.atLeast(j.Execution))
 }

@@ -23,6 +23,7 @@ import (
 	"github.com/gridslot/gridslot/entity/plan"
 	"github.com/gridslot/gridslot/entity/procset"
 	"github.com/gridslot/gridslot/metrics/internal/naive"
+	"github.com/gridslot/gridslot/metrics/rows"
 	"github.com/gridslot/gridslot/metrics/validate"
 )
 
@@ -278,7 +279,7 @@ func TestRatiosAreRoundedToSixDecimals(t *testing.T) {
 		{math.MaxInt64, 1, "9223372036854775808.000000"},
 		{math.MaxInt64, math.MaxInt64 - 1, "1"},
 	} {
-		require.Equal(t, c.want, string(appendRatio(nil, c.num, c.den)))
+		require.Equal(t, c.want, string(rows.AppendRatio(nil, c.num, c.den)))
 	}
 }
 

@@ -3,17 +3,13 @@ package metrics
 // queue-POLICY.csv: how long the queue is and how many processors are busy.
 
 import (
-	"fmt"
 	"io"
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
-	"github.com/gridslot/gridslot/internal/decimal"
 	"github.com/gridslot/gridslot/metrics/internal/belt"
+	"github.com/gridslot/gridslot/metrics/rows"
 )
-
-// QueueHeader is the first line of queue-POLICY.csv.
-const QueueHeader = "time,queued_jobs,queued_processors,busy_processors"
 
 // QueueWriter is an Observer that writes queue-POLICY.csv: a row for every
 // instant at whose end a number is another than before. On named nodes each is
@@ -22,29 +18,21 @@ type QueueWriter struct {
 	// Beside, if set, is as in JobsWriter.
 	Beside func(do func())
 
-	text  text
-	now   des.Time               // of the latest event
-	level queueLevel             // as of the latest event
-	last  queueLevel             // in the latest row
-	belt  *belt.Belt[[]queueRow] // nil where rows become text at once
-	batch *[]queueRow            // of the belt, to be handed over
+	text  *rows.Writer[rows.Level]
+	now   des.Time                 // of the latest event
+	level queueLevel               // as of the latest event
+	last  queueLevel               // in the latest row
+	row   rows.Level               // the row at hand
+	belt  *belt.Belt[[]rows.Level] // nil where rows become text at once
+	batch *[]rows.Level            // of the belt, to be handed over
 	leaving
 }
 
 type queueLevel struct{ jobs, processors, busy int64 }
 
-// queueRow is a row on its way to become text.
-type queueRow struct {
-	at des.Time
-	queueLevel
-}
-
 // NewQueueWriter returns a writer of queue-POLICY.csv to w.
 func NewQueueWriter(w io.Writer) *QueueWriter {
-	q := &QueueWriter{text: text{out: w}, last: queueLevel{jobs: -1}}
-	q.text.buf = append(make([]byte, 0, flushAt+256), QueueHeader...)
-	q.text.buf = append(q.text.buf, '\n')
-	return q
+	return &QueueWriter{text: rows.NewWriter(w, rows.Queue), last: queueLevel{jobs: -1}}
 }
 
 // Observe takes one event in.
@@ -87,7 +75,7 @@ func (q *QueueWriter) TaskEnded(r *entity.Run, i int) {
 // reach ends the latest instant where now is a later one.
 func (q *QueueWriter) reach(now des.Time) {
 	if now != q.now && q.level != q.last {
-		q.row()
+		q.put()
 	}
 	q.now = now
 }
@@ -97,22 +85,22 @@ func (q *QueueWriter) queued(jobs, processors int64) {
 	q.level.processors += processors
 }
 
-// row writes the row of the latest instant where a number has changed.
-func (q *QueueWriter) row() {
+// put writes the row of the latest instant where a number has changed.
+func (q *QueueWriter) put() {
 	if q.level == q.last || (q.last.jobs < 0 && q.level == queueLevel{}) {
 		return
 	}
 	q.last = q.level
-	r := queueRow{q.now, q.level}
+	q.row = rows.Level{Time: q.now, Jobs: int(q.level.jobs), Processors: int(q.level.processors), Busy: int(q.level.busy)}
 	if q.Beside == nil {
-		q.text.put(r.appendTo(q.text.buf))
+		q.text.Write(&q.row)
 		return
 	}
 	if q.belt == nil {
 		q.belt = belt.New(q.Beside, q.writeRows)
 		q.batch = q.belt.Empty()
 	}
-	if *q.batch = append(*q.batch, r); len(*q.batch) == queueBatch {
+	if *q.batch = append(*q.batch, q.row); len(*q.batch) == queueBatch {
 		q.handOver()
 	}
 }
@@ -127,18 +115,11 @@ func (q *QueueWriter) handOver() {
 }
 
 // writeRows writes rows as they come from the belt.
-func (q *QueueWriter) writeRows(rows *[]queueRow) {
-	for _, r := range *rows {
-		q.text.put(r.appendTo(q.text.buf))
+func (q *QueueWriter) writeRows(levels *[]rows.Level) {
+	for i := range *levels {
+		q.text.Write(&(*levels)[i])
 	}
-	*rows = (*rows)[:0]
-}
-
-func (r queueRow) appendTo(b []byte) []byte {
-	b = append(appendTime(b, r.at), ',')
-	b = append(decimal.AppendInt(b, r.jobs), ',')
-	b = append(decimal.AppendInt(b, r.processors), ',')
-	return append(decimal.AppendInt(b, r.busy), '\n')
+	*levels = (*levels)[:0]
 }
 
 // stop has all rows that were handed over be written, and lets go of the goroutine.
@@ -154,10 +135,7 @@ func (q *QueueWriter) stop() {
 // Close writes what is left, the row of the latest instant included, and returns
 // the first error met. The underlying writer stays open.
 func (q *QueueWriter) Close() error {
-	q.row()
+	q.put()
 	q.stop()
-	if err := q.text.flush(); err != nil {
-		return fmt.Errorf("queue CSV: %w", err)
-	}
-	return nil
+	return q.text.Flush()
 }

@@ -10,12 +10,14 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unsafe"
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/internal/enum"
 	"github.com/gridslot/gridslot/internal/indir"
 	"github.com/gridslot/gridslot/internal/jsontext"
 	"github.com/gridslot/gridslot/metrics"
+	"github.com/gridslot/gridslot/metrics/rows"
 )
 
 // Folder is what a call of "gridslot simulate --out DIR" has left.
@@ -172,12 +174,6 @@ func (r *Run) Summary(column string) float64 {
 	return math.NaN()
 }
 
-// Table is any of the files as text, for the small ones.
-type Table struct {
-	Header []string
-	Rows   [][]string
-}
-
 // Table reads a file of the folder, such as "capacity.csv". It is without rows where
 // there is no such file.
 func (f *Folder) Table(name string) (*Table, error) {
@@ -188,39 +184,39 @@ func (f *Folder) Table(name string) (*Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := scanner{path: f.path(name), text: text}
-	t := &Table{}
-	if t.Header, err = s.header(); err != nil {
+	return rows.ReadTable(f.path(name), text)
+}
+
+// read reads the run's file KIND-POLICY.csv; it is nil where the run has written none. It is
+// an error where it has, and the file is not there any more.
+func read[T any](r *Run, kind string, file rows.File[T]) ([]T, error) {
+	if !r.Has(kind) {
+		return nil, nil
+	}
+	all, err := readFile(r.folder, r.name(kind), file)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = fmt.Errorf("manifest.json names this file: %w", err)
+	}
+	return all, err
+}
+
+// readFile reads a file of the folder.
+func readFile[T any](f *Folder, name string, file rows.File[T]) ([]T, error) {
+	text, err := f.text(name)
+	if err != nil {
 		return nil, err
 	}
-	for s.next() {
-		row, err := s.fields()
-		if err != nil {
-			return nil, err
-		}
-		if len(row) != len(t.Header) {
-			return nil, fmt.Errorf("%s: line %d: it has %d fields, the first line %d", s.path, s.line, len(row), len(t.Header))
-		}
-		t.Rows = append(t.Rows, row)
-	}
-	return t, nil
+	return rows.Read(f.path(name), text, file)
 }
 
-// Text is what row i has in a column, "" where there is no such column.
-func (t *Table) Text(i int, column string) string {
-	if c := slices.Index(t.Header, column); c >= 0 {
-		return t.Rows[i][c]
-	}
-	return ""
-}
-
-// Number is the number that row i has in a column, NaN where there is none.
-func (t *Table) Number(i int, column string) float64 {
-	x, err := parseNumber(t.Text(i, column))
+// text is what a file of the folder holds. Nothing else has the bytes, so that they can be
+// text without being copied.
+func (f *Folder) text(name string) (string, error) {
+	b, err := indir.ReadFile(f.Dir, name)
 	if err != nil {
-		return math.NaN()
+		return "", fmt.Errorf("reading results: %w", err)
 	}
-	return x
+	return unsafe.String(unsafe.SliceData(b), len(b)), nil
 }
 
 // Processors is how many processors, or nodes, the run had: those for which the area

@@ -1,57 +1,40 @@
-package results
+package rows
 
-// A scanner of the CSV files that simulations write. There may be millions of rows
-// of twenty columns, so that it makes no text of its own: rows point into that of
-// the file.
+// The one reader of all files. A file may have millions of rows of twenty columns, so that the
+// reader makes no text of its own: rows point into the text of the file.
 
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
-	"unsafe"
 
 	"github.com/gridslot/gridslot/des"
-	"github.com/gridslot/gridslot/internal/indir"
 )
 
-// column is one that is looked for in a file, and what takes its text in.
-type column[T any] struct {
-	name   string
-	needed bool
-	set    func(row *T, text string) error
-}
-
-// read reads the rows of a file of the folder. missing is a row of which the file says
-// nothing.
-func read[T any](f *Folder, name string, missing T, columns []column[T]) ([]T, error) {
-	text, err := f.text(name)
-	if err != nil {
-		return nil, err
-	}
-	path := f.path(name)
+// Read reads the rows of a file of that kind from its text; path is for messages. Rows point
+// into the text.
+func Read[T any](path, text string, f File[T]) ([]T, error) {
 	s := scanner{path: path, text: text}
 	header, err := s.header()
 	if err != nil {
 		return nil, err
 	}
 	takes := make([]func(*T, string) error, len(header)) // by position; nil where nobody asks
-	for _, c := range columns {
-		found := false
-		for i, name := range header {
-			if name == c.name && !found {
-				takes[i], found = c.set, true
-			}
-		}
-		if !found && c.needed {
-			return nil, fmt.Errorf("%s: it has no column %s; its first line is %.200s", path, c.name, strings.Join(header, ","))
+	for _, c := range f.Columns {
+		at := slices.Index(header, c.Name)
+		switch {
+		case at >= 0 && c.Take != nil:
+			takes[at] = c.Take
+		case at < 0 && c.Needed:
+			return nil, fmt.Errorf("%s: it has no column %s; its first line is %.200s", path, c.Name, strings.Join(header, ","))
 		}
 	}
 	rows := make([]T, 0, strings.Count(s.text, "\n")+1)
 	for s.next() {
-		rows = append(rows, missing)
+		rows = append(rows, f.Missing)
 		row := &rows[len(rows)-1]
 		for i, take := range takes {
 			field, err := s.field(i, len(takes))
@@ -66,27 +49,48 @@ func read[T any](f *Folder, name string, missing T, columns []column[T]) ([]T, e
 	return rows, nil
 }
 
-// rows are those of the run's file KIND-POLICY.csv, nil where it has written none. It is
-// an error where it has, and the file is not there any more.
-func rows[T any](r *Run, kind string, missing T, columns []column[T]) ([]T, error) {
-	if !r.Has(kind) {
-		return nil, nil
+// ReadTable reads a file of any columns from its text as text, for the small ones.
+func ReadTable(path, text string) (*Table, error) {
+	s := scanner{path: path, text: text}
+	t := &Table{}
+	var err error
+	if t.Header, err = s.header(); err != nil {
+		return nil, err
 	}
-	rows, err := read(r.folder, r.name(kind), missing, columns)
-	if errors.Is(err, fs.ErrNotExist) {
-		err = fmt.Errorf("manifest.json names this file: %w", err)
+	for s.next() {
+		row, err := s.fields()
+		if err != nil {
+			return nil, err
+		}
+		if len(row) != len(t.Header) {
+			return nil, fmt.Errorf("%s: line %d: it has %d fields, the first line %d", s.path, s.line, len(row), len(t.Header))
+		}
+		t.Rows = append(t.Rows, row)
 	}
-	return rows, err
+	return t, nil
 }
 
-// text is what a file of the folder holds. Nothing else has the bytes, so that they can be
-// text without being copied.
-func (f *Folder) text(name string) (string, error) {
-	b, err := indir.ReadFile(f.Dir, name)
-	if err != nil {
-		return "", fmt.Errorf("reading results: %w", err)
+// Table is a file as text.
+type Table struct {
+	Header []string
+	Rows   [][]string
+}
+
+// Text is the field of row i in a column, "" if there is no such column.
+func (t *Table) Text(i int, column string) string {
+	if c := slices.Index(t.Header, column); c >= 0 {
+		return t.Rows[i][c]
 	}
-	return unsafe.String(unsafe.SliceData(b), len(b)), nil
+	return ""
+}
+
+// Number is the number of row i in a column, NaN if there is none.
+func (t *Table) Number(i int, column string) float64 {
+	x, err := parseNumber(t.Text(i, column))
+	if err != nil {
+		return math.NaN()
+	}
+	return x
 }
 
 // scanner goes through a CSV file (RFC 4180), line by line and field by field.
@@ -201,77 +205,6 @@ func (s *scanner) quoted() (field string, last bool, err error) {
 		return "", false, errors.New("want a comma or the end of the line behind a field in quotes")
 	}
 	return field, last, nil
-}
-
-// The setters of columns: each takes the field of a row in which a value goes.
-
-func times[T any](name string, at func(*T) *des.Time) column[T] {
-	return column[T]{name: name, set: func(row *T, text string) (err error) {
-		*at(row), err = parseTime(text)
-		return err
-	}}
-}
-
-func ints[T any, N int | int64](name string, at func(*T) *N) column[T] {
-	return column[T]{name: name, set: func(row *T, text string) (err error) {
-		if text == "" {
-			return nil // as in a row of which nothing is said
-		}
-		n, ok := parseWhole(text)
-		if !ok || int64(N(n)) != n {
-			return fmt.Errorf("want a whole number, not %q", text)
-		}
-		*at(row) = N(n)
-		return nil
-	}}
-}
-
-func numbers[T any](name string, at func(*T) *float64) column[T] {
-	return column[T]{name: name, set: func(row *T, text string) (err error) {
-		*at(row), err = parseNumber(text)
-		return err
-	}}
-}
-
-// amounts are numbers that are never below 0: less than that stands for none.
-func amounts[T any](name string, at func(*T) *float64) column[T] {
-	return column[T]{name: name, set: func(row *T, text string) (err error) {
-		x, err := parseNumber(text)
-		if x < 0 {
-			x = math.NaN()
-		}
-		*at(row) = x
-		return err
-	}}
-}
-
-// flags are 1 or 0, or what pandas makes of that.
-func flags[T any](name string, at func(*T) *bool) column[T] {
-	return column[T]{name: name, set: func(row *T, text string) error {
-		switch text {
-		case "1", "True", "true", "TRUE":
-			*at(row) = true
-		case "", "0", "False", "false", "FALSE":
-		default:
-			return fmt.Errorf("want 0 or 1, not %q", text)
-		}
-		return nil
-	}}
-}
-
-func texts[T any](name string, at func(*T) *string) column[T] {
-	return column[T]{name: name, set: func(row *T, text string) error {
-		*at(row) = text
-		return nil
-	}}
-}
-
-// need are the columns without which a file makes no sense.
-func need[T any](columns ...column[T]) []column[T] {
-	for i := range columns {
-		columns[i].needed = true
-	}
-	return columns
 }
 
 // parseWhole reads a whole number, also where a program has written it as 7.0.

@@ -1,0 +1,64 @@
+package rows
+
+// attempts-POLICY.csv: a row an attempt, and queue-POLICY.csv: the queue and the busy
+// processors as time goes by.
+
+import (
+	"math"
+
+	"github.com/gridslot/gridslot/des"
+)
+
+// Attempt is a row of attempts-POLICY.csv.
+type Attempt struct {
+	Job                  int64
+	Number               int // from 1
+	Start, Finish        des.Time
+	Processors           int
+	Allocated            string // as of a Job
+	Kept, Lost, Overhead des.Time
+	End                  string // a word of entity.End
+	// ProcessorTime is what all its processors or nodes took, in time units.
+	ProcessorTime float64
+}
+
+// Attempts is attempts-POLICY.csv.
+var Attempts = File[Attempt]{
+	Name:    "attempts-POLICY.csv",
+	Text:    "The file has a row for each attempt that is over, in the order in which they ended.",
+	Missing: Attempt{Start: None, Finish: None, Kept: None, Lost: None, Overhead: None, ProcessorTime: math.NaN()},
+	Columns: []Column[Attempt]{
+		intColumn("job_id", "The job.", func(a *Attempt) *int64 { return &a.Job }).need(),
+		intColumn("attempt", "The number of the attempt among those of the job, from 1.", func(a *Attempt) *int { return &a.Number }).need(),
+		timeColumn("starting_time", "The start of the attempt.", func(a *Attempt) *des.Time { return &a.Start }).need(),
+		timeColumn("finish_time", "The end of the attempt.", func(a *Attempt) *des.Time { return &a.Finish }).need(),
+		intColumn("processors", "The number of processors or nodes of the attempt.", func(a *Attempt) *int { return &a.Processors }).need(),
+		wordColumn("allocated_resources", "The processors or nodes of the attempt, as in jobs-POLICY.csv.", func(a *Attempt) *string { return &a.Allocated }),
+		timeColumn("kept", "The part of the job's runtime that the attempt did and that is kept for good. On processors, and on nodes of performance 1, `kept`, `lost` and `overhead` add up to the attempt's time. The attempts of a job that finished keep its runtime together, unless it was resized: the part of the runtime that is done stays done, in another shape's time.",
+			func(a *Attempt) *des.Time { return &a.Kept }),
+		timeColumn("lost", "The part that the attempt did in vain.", func(a *Attempt) *des.Time { return &a.Lost }),
+		timeColumn("overhead", "The time that went into set-up and checkpoints.", func(a *Attempt) *des.Time { return &a.Overhead }),
+		wordColumn("end", "How the attempt ended: `requeued` (the job was preempted), `resized` (the job goes on at once in another shape, and keeps all), `finished`, `walltime` (the job was cut off at its estimate, and its work counts as kept) or `killed`.",
+			func(a *Attempt) *string { return &a.End }).need(),
+		amountColumn("processor_time", processorSeconds, "The time that all processors or nodes of the attempt really took.", func(a *Attempt) *float64 { return &a.ProcessorTime }),
+	},
+}
+
+// Level is a row of queue-POLICY.csv: from Time until that of the next row Jobs
+// that ask for Processors wait, and Busy processors or nodes are in use.
+type Level struct {
+	Time                   des.Time
+	Jobs, Processors, Busy int
+}
+
+// Queue is queue-POLICY.csv.
+var Queue = File[Level]{
+	Name: "queue-POLICY.csv",
+	Text: "The file has a row for every instant at whose end one of the numbers has changed.",
+	Columns: []Column[Level]{
+		timeColumn("time", "The instant.", func(l *Level) *des.Time { return &l.Time }).need(),
+		intColumn("queued_jobs", "The number of jobs that wait.", func(l *Level) *int { return &l.Jobs }).need(),
+		intColumn("queued_processors", "The number of processors or nodes that the waiting jobs request.", func(l *Level) *int { return &l.Processors }).need(),
+		intColumn("busy_processors", "The number of processors or nodes that jobs have. A node is busy until its own task ends.", func(l *Level) *int { return &l.Busy }).need(),
+	},
+}

@@ -1,0 +1,305 @@
+package rows
+
+// A column as a value, and constructors of columns by the type of their fields.
+
+import (
+	"encoding/csv"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"unsafe"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/internal/csvtext"
+	"github.com/gridslot/gridslot/internal/decimal"
+	"github.com/gridslot/gridslot/internal/enum"
+)
+
+// None is a time that does not exist, such as the start of a rejected job. It is an empty
+// field in a file.
+const None des.Time = -1
+
+// Type is the type of the values of a column. An empty field is a missing value of any type.
+type Type uint8
+
+const (
+	Text    Type = iota
+	Integer      // a whole number of at most 64 bits
+	Number       // a number with decimals
+	Bit          // 0 or 1
+)
+
+var types = enum.Of[Type]("type of a column", "text", "integer", "number", "bit")
+
+func (t Type) String() string { return types.Name(t) }
+
+// The units of columns.
+const (
+	seconds          = "s"
+	processorSeconds = "processor-s" // a node counts as a processor
+	costUnits        = "cost units"
+	costRate         = "cost units/s"
+	joules           = "J"
+	watts            = "W"
+)
+
+// Meaning is what people and programs can ask about a column.
+type Meaning struct {
+	Name string
+	Type Type
+	Unit string // "s", "J", "cost units", ...; "" for a value without a unit
+	Text string // one sentence or two
+	// When says in which runs the file has the column; "" means in all.
+	When string
+}
+
+// Column is one column of a file whose rows are values of T.
+type Column[T any] struct {
+	Meaning
+	// Needed columns must be in a file for it to be read.
+	Needed bool
+	// Put appends the text of the row's field to b. It allocates nothing.
+	Put func(b []byte, row *T) []byte
+	// Take reads the field of the row from its text; nil for a column that follows from others.
+	Take func(row *T, text string) error
+}
+
+// as returns the column with another type and unit.
+func (c Column[T]) as(kind Type, unit string) Column[T] {
+	c.Type, c.Unit = kind, unit
+	return c
+}
+
+// need returns the column as one without which a file cannot be read.
+func (c Column[T]) need() Column[T] {
+	c.Needed = true
+	return c
+}
+
+// only returns the column as one that a file has in some runs only.
+func (c Column[T]) only(when string) Column[T] {
+	c.When = when
+	return c
+}
+
+// offset is how far from the beginning of a row the field lies that at picks. Rows of files
+// that are long are put into text by it, which spares a call for each of their fields.
+func offset[T, F any](at func(*T) *F) uintptr {
+	row := new(T)
+	return uintptr(unsafe.Pointer(at(row))) - uintptr(unsafe.Pointer(row))
+}
+
+// field is the field of the row at that offset.
+func field[F, T any](row *T, offset uintptr) F { return *(*F)(unsafe.Add(unsafe.Pointer(row), offset)) }
+
+// timeColumn is a time or a span of time. One below 0 is missing.
+func timeColumn[T any](name, text string, at func(*T) *des.Time) Column[T] {
+	offset := offset(at)
+	return Column[T]{
+		Meaning: Meaning{Name: name, Type: Number, Unit: seconds, Text: text},
+		Put:     func(b []byte, row *T) []byte { return AppendTime(b, field[des.Time](row, offset)) },
+		Take: func(row *T, text string) (err error) {
+			*at(row), err = parseTime(text)
+			return err
+		},
+	}
+}
+
+// endColumn is a time that may be des.Forever, for which the file has the word.
+func endColumn[T any](name, text string, at func(*T) *des.Time) Column[T] {
+	c := timeColumn(name, text, at)
+	c.Put = func(b []byte, row *T) []byte {
+		if t := *at(row); t == des.Forever {
+			return append(b, des.Forever.String()...)
+		}
+		return AppendTime(b, *at(row))
+	}
+	return c
+}
+
+// intColumn is a whole number.
+func intColumn[T any, N int | int64 | uint64](name, text string, at func(*T) *N) Column[T] {
+	offset := offset(at)
+	return Column[T]{
+		Meaning: Meaning{Name: name, Type: Integer, Text: text},
+		Put:     func(b []byte, row *T) []byte { return decimal.AppendInt(b, int64(field[N](row, offset))) },
+		Take:    func(row *T, text string) error { return takeInt(at(row), text) },
+	}
+}
+
+// idColumn is the number of a job, a user, a group or a queue. One below 0 is missing.
+func idColumn[T any, N int | int64](name, text string, at func(*T) *N) Column[T] {
+	c, offset := intColumn(name, text, at), offset(at)
+	c.Put = func(b []byte, row *T) []byte {
+		if n := field[N](row, offset); n >= 0 {
+			return decimal.AppendInt(b, int64(n))
+		}
+		return b
+	}
+	return c
+}
+
+// countColumn is a number from 1. 0 is missing.
+func countColumn[T any](name, text string, at func(*T) *int) Column[T] {
+	c := intColumn(name, text, at)
+	c.Put = func(b []byte, row *T) []byte {
+		if n := *at(row); n > 0 {
+			return decimal.AppendInt(b, int64(n))
+		}
+		return b
+	}
+	return c
+}
+
+// knownBitColumn is 1 or 0. One below 0 is missing.
+func knownBitColumn[T any](name, text string, at func(*T) *int) Column[T] {
+	return idColumn(name, text, at).as(Bit, "")
+}
+
+func takeInt[N int | int64 | uint64](to *N, text string) error {
+	if text == "" {
+		return nil // the field stays as it is in a row of which nothing is said
+	}
+	n, ok := parseWhole(text)
+	if !ok || int64(N(n)) != n {
+		return fmt.Errorf("want a whole number, not %q", text)
+	}
+	*to = N(n)
+	return nil
+}
+
+// numberColumn is a number with as many decimals as it takes to tell it from all others. NaN
+// is missing.
+func numberColumn[T any](name, unit, text string, at func(*T) *float64) Column[T] {
+	return Column[T]{
+		Meaning: Meaning{Name: name, Type: Number, Unit: unit, Text: text},
+		Put: func(b []byte, row *T) []byte {
+			if x := *at(row); !math.IsNaN(x) {
+				return strconv.AppendFloat(b, x, 'f', -1, 64)
+			}
+			return b
+		},
+		Take: func(row *T, text string) (err error) {
+			*at(row), err = parseNumber(text)
+			return err
+		},
+	}
+}
+
+// amountColumn is a number of 0 or more. A file of others that has less than that has none.
+func amountColumn[T any](name, unit, text string, at func(*T) *float64) Column[T] {
+	c := numberColumn(name, unit, text, at)
+	c.Take = func(row *T, text string) error {
+		x, err := parseNumber(text)
+		if x < 0 {
+			x = math.NaN()
+		}
+		*at(row) = x
+		return err
+	}
+	return c
+}
+
+// moneyColumn is an amount of money, with six decimals.
+func moneyColumn[T any](name, text string, at func(*T) *float64) Column[T] {
+	return fixedColumn(name, costUnits, text, at)
+}
+
+// fixedColumn is a number with six decimals.
+func fixedColumn[T any](name, unit, text string, at func(*T) *float64) Column[T] {
+	c := numberColumn(name, unit, text, at)
+	c.Put = func(b []byte, row *T) []byte {
+		if x := *at(row); !math.IsNaN(x) {
+			return strconv.AppendFloat(b, x, 'f', 6, 64)
+		}
+		return b
+	}
+	return c
+}
+
+// bitColumn is 1 or 0. A reader takes what pandas makes of that, too.
+func bitColumn[T any](name, text string, at func(*T) *bool) Column[T] {
+	offset := offset(at)
+	return Column[T]{
+		Meaning: Meaning{Name: name, Type: Bit, Text: text},
+		Put:     func(b []byte, row *T) []byte { return AppendBit(b, field[bool](row, offset)) },
+		Take: func(row *T, text string) error {
+			switch text {
+			case "1", "True", "true", "TRUE":
+				*at(row) = true
+			case "", "0", "False", "false", "FALSE":
+			default:
+				return fmt.Errorf("want 0 or 1, not %q", text)
+			}
+			return nil
+		},
+	}
+}
+
+// AppendBit appends 1 or 0.
+func AppendBit(b []byte, set bool) []byte {
+	if set {
+		return append(b, '1')
+	}
+	return append(b, '0')
+}
+
+// wordColumn is text that the program has made: it needs no quotes.
+func wordColumn[T any](name, text string, at func(*T) *string) Column[T] {
+	return Column[T]{
+		Meaning: Meaning{Name: name, Text: text},
+		Put:     func(b []byte, row *T) []byte { return append(b, *at(row)...) },
+		Take: func(row *T, text string) error {
+			*at(row) = text
+			return nil
+		},
+	}
+}
+
+// nameColumn is text that may be anything, such as a name or a reason from other files.
+func nameColumn[T any](name, text string, at func(*T) *string) Column[T] {
+	c := wordColumn(name, text, at)
+	c.Put = func(b []byte, row *T) []byte { return AppendName(b, *at(row)) }
+	return c
+}
+
+// enumColumn is one of the names of an enumeration.
+func enumColumn[T any, E ~uint8](name, text string, names enum.Names[E], at func(*T) *E) Column[T] {
+	return Column[T]{
+		Meaning: Meaning{Name: name, Text: text},
+		Put:     func(b []byte, row *T) []byte { return append(b, names.Name(*at(row))...) },
+		Take: func(row *T, text string) (err error) {
+			*at(row), err = names.Parse(text)
+			return err
+		},
+	}
+}
+
+// derivedColumn follows from other fields of the row, so that a reader passes over it.
+func derivedColumn[T any](name string, kind Type, unit, text string, put func(b []byte, row *T) []byte) Column[T] {
+	return Column[T]{Meaning: Meaning{Name: name, Type: kind, Unit: unit, Text: text}, Put: put}
+}
+
+// AppendName appends s as a CSV field on one line that no spreadsheet takes for a formula.
+func AppendName(b []byte, s string) []byte {
+	if isPlain(s) {
+		return append(b, s...)
+	}
+	var field strings.Builder
+	c := csv.NewWriter(&field)
+	_ = c.Write([]string{csvtext.Of(s)}) // a Builder does not fail
+	c.Flush()
+	return append(b, strings.TrimSuffix(field.String(), "\n")...)
+}
+
+// isPlain reports whether s can stand in a file as it is: most names can, and a csv.Writer for
+// each of them would be a third of a run.
+func isPlain(s string) bool {
+	for i := 0; i < len(s); i++ {
+		if c := s[i]; c < ' ' || c > '~' || c == ',' || c == '"' || c == '\\' {
+			return false
+		}
+	}
+	return s == "" || !strings.ContainsRune("=+-@ ", rune(s[0]))
+}

@@ -1,0 +1,195 @@
+package rows
+
+// events-POLICY.csv: all that happened to jobs; decisions-POLICY.csv: what held the jobs that
+// waited; and log-POLICY.txt: why a negotiation on a grid went as it did.
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/gridslot/gridslot/des"
+)
+
+// Event is a row of events-POLICY.csv. Fields that the event does not tell are None, -1 or "",
+// and numbers that count from 1 are 0.
+type Event struct {
+	Time                   des.Time
+	Event                  string // a word of entity.JobEventKind, or TaskEnded
+	Job, Number            int64
+	Attempt                int // from 1
+	Processors             int
+	Estimate, Runtime      des.Time
+	Start, ReservedEnd     des.Time
+	Kept, Lost, Overhead   des.Time
+	ProcessorTime          float64
+	Ran                    des.Time
+	Submission             des.Time
+	User, Group, Queue     int64
+	Booked                 int // 0 or 1, as are the next two; -1 where the event does not tell
+	Backfilled, Head       int
+	After, Cause, Resource string
+}
+
+// TaskEnded is the word of the one event that entity.JobEventKind has no name for.
+const TaskEnded = "task_ended"
+
+// Events is events-POLICY.csv.
+var Events = File[Event]{
+	Name: "events-POLICY.csv",
+	Text: "The file has a row for each event, in the order in which they happened.",
+	Missing: Event{
+		Time: None, Job: -1, Number: -1, Estimate: None, Runtime: None, Start: None, ReservedEnd: None, Kept: None, Lost: None,
+		Overhead: None, ProcessorTime: math.NaN(), Ran: None, Submission: None, User: -1, Group: -1, Queue: -1, Booked: -1,
+		Backfilled: -1, Head: -1,
+	},
+	Columns: []Column[Event]{
+		timeColumn("time", "The instant of the event.", func(e *Event) *des.Time { return &e.Time }).need(),
+		wordColumn("event", "What happened: `submitted`, `rejected`, `promised` (the job was told of a start ahead), `withdrawn` (that start is void), `started`, `task_ended` (on named nodes), `finished`, `killed`, `requeued` (the job was preempted), `resized`, or `corrected` (the job runs on at the end of its window, which is later now; most often it has outlived its prediction).",
+			func(e *Event) *string { return &e.Event }).need(),
+		intColumn("job_id", "The job.", func(e *Event) *int64 { return &e.Job }).need(),
+		intColumn("number", "The position of the job in the order of submission, from 0.", func(e *Event) *int64 { return &e.Number }),
+		countColumn("attempt", "The number of the attempt that began or ended, from 1.", func(e *Event) *int { return &e.Attempt }),
+		countColumn("processors", "The number of processors or nodes that the job requests from now on.", func(e *Event) *int { return &e.Processors }),
+		timeColumn("estimate", "The time that the job requests in all, in the shape that it has from now on.", func(e *Event) *des.Time { return &e.Estimate }),
+		timeColumn("runtime", "The time that the whole job takes in that shape; what of it has been done is in `kept`.", func(e *Event) *des.Time { return &e.Runtime }),
+		timeColumn("start", "The start that was promised, or the start of the attempt that ended.", func(e *Event) *des.Time { return &e.Start }),
+		timeColumn("reserved_end", "The end of the job's reservation from now on.", func(e *Event) *des.Time { return &e.ReservedEnd }),
+		timeColumn("kept", "The work of the attempt that ended and that is kept, as in attempts-POLICY.csv.", func(e *Event) *des.Time { return &e.Kept }),
+		timeColumn("lost", "The work of that attempt that was done in vain.", func(e *Event) *des.Time { return &e.Lost }),
+		timeColumn("overhead", "The set-up and the checkpoints of that attempt.", func(e *Event) *des.Time { return &e.Overhead }),
+		numberColumn("processor_time", processorSeconds, "The time that all processors or nodes of that attempt really took.", func(e *Event) *float64 { return &e.ProcessorTime }),
+		timeColumn("ran", "The longest piece of a job in pieces, without lost work and overhead.", func(e *Event) *des.Time { return &e.Ran }),
+		timeColumn("submission_time", "The submission of a job that comes.", func(e *Event) *des.Time { return &e.Submission }),
+		idColumn("user_id", "The user of a job that comes.", func(e *Event) *int64 { return &e.User }),
+		idColumn("group_id", "The group of a job that comes.", func(e *Event) *int64 { return &e.Group }),
+		idColumn("queue_id", "The queue of a job that comes.", func(e *Event) *int64 { return &e.Queue }),
+		knownBitColumn("booked", "1 if a job that comes is an advance reservation.", func(e *Event) *int { return &e.Booked }),
+		knownBitColumn("backfilled", "1 if a job that starts overtakes one that was submitted earlier.", func(e *Event) *int { return &e.Backfilled }),
+		knownBitColumn("head", "1 if a promise is the hold for the head of the queue.", func(e *Event) *int { return &e.Head }),
+		wordColumn("after", "The jobs that a job that comes waits for, as in jobs-POLICY.csv.", func(e *Event) *string { return &e.After }),
+		nameColumn("cause", "The cause of a start or a promise is what the policy had its round for, `arrival`, `end`, `overrun`, `cycle`, `change` or `wake`, with `+` between several, or `reservation`, when the time of one has come. The cause of a rejection or a kill is its reason.",
+			func(e *Event) *string { return &e.Cause }),
+		wordColumn("allocated_resources", "The processors or nodes of an attempt that began or ended, or the node of a task.", func(e *Event) *string { return &e.Resource }),
+	},
+}
+
+// Decision is a row of decisions-POLICY.csv: what held a waiting job from From to To.
+type Decision struct {
+	Job      int64
+	What     string // a word of entity.Obstacle, or DecisionRejected and the like
+	From, To des.Time
+	Times    int   // that it was said
+	Other    int64 // the job that stood in the way, -1 where there is none
+	// Start is the earliest start that was told at first, LastStart at last; None where
+	// none was told, des.Forever where there was none.
+	Start, LastStart des.Time
+	Delay            des.Time // of the other job, or None
+	Short            float64  // by how much a budget or a limit was too low, or NaN
+	Text             string
+}
+
+// What happened to a waiting job, beside the obstacles of package entity.
+const (
+	DecisionRejected  = "rejected"
+	DecisionWithdrawn = "withdrawn" // lost the reservation that it had ahead
+	DecisionPreempted = "preempted" // was stopped while it ran, and waits again
+)
+
+// Decisions is decisions-POLICY.csv.
+var Decisions = File[Decision]{
+	Name:    "decisions-POLICY.csv",
+	Text:    "The file has a row for each obstacle that held a waiting job, in the order in which they ceased to.",
+	Missing: Decision{From: None, To: None, Other: -1, Start: None, LastStart: None, Delay: None, Short: math.NaN()},
+	Columns: []Column[Decision]{
+		intColumn("job_id", "The job.", func(d *Decision) *int64 { return &d.Job }).need(),
+		wordColumn("what", "The obstacle: `behind`, `processors`, `room`, `delay`, `reserved`, `no-window`, `over-budget`, `time-limit`, `budget-limit`, `cycle` or `other` ([guide](../guides/why.md)); or what happened to the job: `rejected`, `withdrawn` or `preempted`.",
+			func(d *Decision) *string { return &d.What }).need(),
+		timeColumn("from", "The instant at which the policy named the obstacle. Of what it says at one instant the last is written.", func(d *Decision) *des.Time { return &d.From }).need(),
+		timeColumn("to", "The instant at which the policy named another one, the job started or was rejected, or the run ended.", func(d *Decision) *des.Time { return &d.To }).need(),
+		intColumn("times", "The number of times that the policy named the obstacle, each time with another start.", func(d *Decision) *int { return &d.Times }),
+		idColumn("other_job", "The job that stood in the way.", func(d *Decision) *int64 { return &d.Other }),
+		timeColumn("start", "The start ahead that the policy told first: the job's own, or with `room` and `delay` that of the other job. It is `forever` if there is none.", func(d *Decision) *des.Time { return &d.Start }).as(Text, ""),
+		timeColumn("last_start", "The start ahead that the policy told last.", func(d *Decision) *des.Time { return &d.LastStart }).as(Text, ""),
+		timeColumn("delay", "With `delay`, the time by which the other job would have started later; `forever` if it would never have started.", func(d *Decision) *des.Time { return &d.Delay }).as(Text, ""),
+		Column[Decision]{
+			Meaning: Meaning{Name: "short", Type: Number, Text: "With `over-budget`, `time-limit` and `budget-limit`, the amount by which the limit was too low, in money or seconds."},
+			Put: func(b []byte, d *Decision) []byte {
+				if math.IsNaN(d.Short) {
+					return b
+				}
+				return strconv.AppendFloat(b, d.Short, 'g', -1, 64)
+			},
+			Take: numberColumn("", "", "", func(d *Decision) *float64 { return &d.Short }).Take,
+		},
+		nameColumn("text", "The policy's own words, or the reason for which the job was rejected.", func(d *Decision) *string { return &d.Text }),
+	},
+}
+
+// slurmEvents is slurm-events.csv, whose rows package slurm writes.
+var slurmEvents = Schema{
+	Name: "slurm-events.csv",
+	Text: "The file has a row for each event of jobs and operators, in their order. Times are whole seconds since the controller began, cut.",
+	Columns: []Meaning{
+		{Name: "name", Text: "The name of the job in all files, in place of `key`.", When: "the recording is a plain one: jobs.csv has no column `key`. The file has no columns behind `nodes` then"},
+		{Name: "key", Text: "The name of the job, or of the reservation, in all files."},
+		{Name: "job", Type: Integer, Text: "The number of the job in Slurm, 0 if it was refused."},
+		{Name: "event", Text: "`submit`, `start`, `end` (the job ended by itself), `stop` (Slurm stopped it) or `left` (it waits or runs when nothing happens any more); `resv`, a reservation that is made; an order of an operator: `cancel`, `hold`, `release`, `nice` or `limit` of a job, `down`, `drain` or `up` of nodes; `refused`, which is said of the order in the row above."},
+		{Name: "time", Type: Integer, Unit: seconds, Text: "The second of the event."},
+		{Name: "priority", Type: Integer, Text: "The priority of a job that starts or is left."},
+		{Name: "cpus", Type: Integer, Text: "The number of CPUs of a job that starts."},
+		{Name: "nodes", Text: "The nodes of a job that starts, or those that an order is about: `n[1-3,7]`."},
+		{Name: "partition", Text: "The partition in which the job starts."},
+		{Name: "qos", Text: "The quality of service of the job."},
+		{Name: "by", Text: "The loop that starts the job: `main` or `backfill`."},
+		{Name: "cores", Text: "The cores and CPUs of the job on each node, `n1:0-3+6/5`, with `/8000` behind them if memory is consumed (MB)."},
+		{Name: "detail", Text: "Of a start, what the job has, by Slurm's numbers of kinds (`1` CPUs, `2` memory in MB, `3` energy, `4` nodes, `5` billing, from `1001` on the devices of AccountingStorageTRES). Otherwise the reason for which the job was refused, stopped (`TIMEOUT`, `CANCELLED`, `NODE_FAIL`, `PREEMPTED`) or left; `COMPLETED` or `FAILED`; or the state of the job before an order."},
+	},
+}
+
+// Message is a line of log-STRATEGY.txt, which says why a negotiation on a grid went
+// as it did (entity/grid, Note).
+type Message struct {
+	Time des.Time
+	Who  string // who has written it: an agent, a broker or the regulator
+	Job  int64
+	Text string
+}
+
+// ReadMessages reads log-STRATEGY.txt from its text, and passes over empty lines; path is for
+// messages.
+func ReadMessages(path, text string) ([]Message, error) {
+	all := make([]Message, 0, strings.Count(text, "\n")+1)
+	for s := (scanner{path: path, text: strings.TrimPrefix(text, "\ufeff")}); s.next(); {
+		var line string
+		line, s.text, _ = strings.Cut(s.text, "\n")
+		m, err := parseMessage(strings.TrimSuffix(line, "\r"))
+		if err != nil {
+			return nil, fmt.Errorf("%s: line %d: %w", path, s.line, err)
+		}
+		all = append(all, m)
+	}
+	return all, nil
+}
+
+// parseMessage reads what grid.Note.String writes. Names of sites may have blanks in
+// them, but no colons.
+func parseMessage(line string) (m Message, err error) {
+	const sign = " job "
+	before, after, _ := strings.Cut(line, " ")
+	if m.Time, err = parseTime(before); err != nil {
+		return m, err
+	}
+	head, text, found := strings.Cut(after, ": ")
+	at := strings.LastIndex(head, sign)
+	if !found || at < 1 || m.Time == None {
+		return m, fmt.Errorf("want TIME WHO job NUMBER: TEXT, not %.200q", line)
+	}
+	job, ok := parseWhole(head[at+len(sign):])
+	if !ok {
+		return m, fmt.Errorf("want the number of a job, not %.200q", head[at+len(sign):])
+	}
+	m.Who, m.Job, m.Text = head[:at], job, text
+	return m, nil
+}

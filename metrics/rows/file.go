@@ -1,0 +1,152 @@
+package rows
+
+// A file as a value, and the one writer of all files.
+
+import (
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/gridslot/gridslot/internal/atomicfile"
+)
+
+// File is one kind of file whose rows are values of T.
+type File[T any] struct {
+	// Name is that of the file, with POLICY in place of the name of the policy.
+	Name string
+	// Text says in one sentence what a row is.
+	Text string
+	// Missing is a row of which a file says nothing.
+	Missing T
+	// Columns stand in the order of the file.
+	Columns []Column[T]
+}
+
+// Only returns the file with the columns that it always has and those of these conditions
+// (Meaning.When).
+func (f File[T]) Only(conditions ...string) File[T] {
+	f.Columns = slices.DeleteFunc(slices.Clone(f.Columns), func(c Column[T]) bool {
+		return c.When != "" && !slices.Contains(conditions, c.When)
+	})
+	return f
+}
+
+// With returns the file with another text of the column of that name, for a writer that
+// knows the value more exactly than the field of a row has it, or need not copy it.
+func (f File[T]) With(name string, put func(b []byte, row *T) []byte) File[T] {
+	f.Columns = slices.Clone(f.Columns)
+	f.Columns[f.column(name)].Put = put
+	return f
+}
+
+// column is the position of the column of that name, -1 if the file has none.
+func (f File[T]) column(name string) int {
+	return slices.IndexFunc(f.Columns, func(c Column[T]) bool { return c.Name == name })
+}
+
+// Part returns the file with the columns of one condition alone, and how many columns stand
+// behind them.
+func (f File[T]) Part(condition string) (part File[T], behind int) {
+	part = f
+	part.Columns = nil
+	for _, c := range f.Columns {
+		if c.When == condition {
+			part.Columns, behind = append(part.Columns, c), 0
+		} else {
+			behind++
+		}
+	}
+	return part, behind
+}
+
+// Header is the first line of the file, without its end.
+func (f File[T]) Header() string { return string(f.AppendHeader(nil)) }
+
+// AppendHeader appends what Header says to b.
+func (f File[T]) AppendHeader(b []byte) []byte {
+	for i, c := range f.Columns {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(b, c.Name...)
+	}
+	return b
+}
+
+// Append appends the text of a row to b, without the end of the line.
+func (f *File[T]) Append(b []byte, row *T) []byte {
+	for i := range f.Columns {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = f.Columns[i].Put(b, row)
+	}
+	return b
+}
+
+// flushAt is how many bytes are gathered before they are written.
+const flushAt = 1 << 16
+
+// Writer writes rows of one file. It gathers them in memory, and writes nothing after the
+// first failure, which Flush returns.
+type Writer[T any] struct {
+	name string
+	puts []func(b []byte, row *T) []byte // of the columns, in their order
+	out  io.Writer
+	buf  []byte
+	err  error
+}
+
+// NewWriter returns a writer of the file to out, which begins with the first line.
+func NewWriter[T any](out io.Writer, f File[T]) *Writer[T] {
+	w := &Writer[T]{name: f.Name, out: out, buf: make([]byte, 0, flushAt+4096)}
+	w.buf = append(f.AppendHeader(w.buf), '\n')
+	w.Use(f)
+	return w
+}
+
+// Use has rows from now on have the columns of f, whatever the first line says.
+func (w *Writer[T]) Use(f File[T]) {
+	w.puts = w.puts[:0]
+	for _, c := range f.Columns {
+		w.puts = append(w.puts, c.Put)
+	}
+}
+
+// Write writes one row. A failure stays until Flush. A caller with many rows uses one T for
+// all of them, as each T that is given to Write is an allocation.
+func (w *Writer[T]) Write(row *T) {
+	b := w.buf
+	for _, put := range w.puts {
+		b = append(put(b, row), ',')
+	}
+	b[len(b)-1] = '\n' // in place of the last comma
+	if w.buf = b; len(b) >= flushAt {
+		_ = w.Flush()
+	}
+}
+
+// Flush writes what has been gathered, and returns the first failure so far.
+func (w *Writer[T]) Flush() error {
+	if w.err == nil && len(w.buf) > 0 {
+		if _, err := w.out.Write(w.buf); err != nil {
+			w.err = fmt.Errorf("writing %s: %w", w.name, err)
+		}
+	}
+	w.buf = w.buf[:0]
+	return w.err
+}
+
+// WriteAll writes a whole file to out.
+func WriteAll[T any](out io.Writer, f File[T], all []T) error {
+	w := NewWriter(out, f)
+	for i := range all {
+		w.Write(&all[i])
+	}
+	return w.Flush()
+}
+
+// WriteFile writes a whole file under the name path. It is there whole or not at all.
+func WriteFile[T any](path string, f File[T], all []T) error {
+	return atomicfile.Write(path, func(w io.Writer) error { return WriteAll(w, f, all) })
+}

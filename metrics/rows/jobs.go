@@ -1,0 +1,230 @@
+package rows
+
+// jobs-POLICY.csv: a row a job.
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/internal/enum"
+)
+
+// State is what became of a job.
+type State uint8
+
+const (
+	Submitted State = iota // it waited when the run was stopped
+	Running                // it ran when the run was stopped
+	Finished               // it ran to its own end
+	Walltime               // it was cut off at its estimate
+	Killed                 // it was stopped for another reason
+	Rejected               // it was turned away, or cancelled before it started
+)
+
+// states are Batsim's words.
+var states = enum.Of[State]("final_state",
+	"SUBMITTED", "RUNNING", "COMPLETED_SUCCESSFULLY", "COMPLETED_WALLTIME_REACHED", "COMPLETED_KILLED", "REJECTED")
+
+// String is the word of the column final_state.
+func (s State) String() string { return states.Name(s) }
+
+// Job is a row of jobs-POLICY.csv.
+type Job struct {
+	ID int64
+	// Workload is the name of the workload.
+	Workload string
+	// User, Group and Queue are -1 where unknown.
+	User, Group, Queue int64
+	Submit             des.Time
+	Processors         int      // or nodes, requested
+	Estimate           des.Time // what was asked for
+	Runtime            des.Time // the real one
+	State              State
+	// Start and Finish are those of the last attempt. Execution is how long the job
+	// ran for its own work: see entity.Run.Ran.
+	Start, Finish, Execution des.Time
+	// Allocated says which processors or nodes, "0-3 7", by number; it may be their
+	// count, or nothing (procset.Parse reads it).
+	Allocated string
+	// Energy is in joules.
+	Energy          float64
+	BoundedSlowdown float64
+	// Promised is the first start ahead that the job was promised, and Soft says that the
+	// promise goes by predictions. Reason is why it was rejected, or killed for another
+	// reason than its estimate.
+	Promised   des.Time
+	Soft       bool
+	Reason     string
+	Backfilled bool
+	// Restarts is how often it was preempted, Lost and Overhead are times of the job.
+	Restarts       int
+	Lost, Overhead des.Time
+	// After are the jobs that it waited for, as in the file.
+	After string
+	// Booked is an advance reservation, which does not count in means of waits.
+	Booked bool
+	// Money, where nodes have prices: the most that the job would pay, what its
+	// windows cost, what owners got of that, and what the user got back.
+	Budget, Cost, Paid, Refund float64
+	// What was predicted of the runtime at submission and last, None where nothing was,
+	// and how often it was corrected.
+	Prediction, Predicted des.Time
+	Corrections           int
+}
+
+// Ran reports whether the job ran and came to an end, and was no advance reservation:
+// it counts in means then.
+func (j *Job) Ran() bool {
+	return !j.Booked && j.Start != None && j.Finish != None && j.State >= Finished && j.State != Rejected
+}
+
+// Wait is start - submission, None of a job that has not started.
+func (j *Job) Wait() des.Time { return since(j.Submit, j.Start) }
+
+// Turnaround is finish - submission, None of a job that has not ended.
+func (j *Job) Turnaround() des.Time { return since(j.Submit, j.Finish) }
+
+func since(from, to des.Time) des.Time {
+	if from == None || to == None {
+		return None
+	}
+	return to - from
+}
+
+// When jobs-POLICY.csv has its further columns.
+const (
+	WithAttempts    = "a job was stopped, resized or had overhead, and always with `--outages`, `--overhead`, owners that preempt and jobs that wait for others"
+	WithBookings    = "the run has advance reservations"
+	WithPrices      = "nodes have prices"
+	WithPredictions = "runtimes are predicted"
+)
+
+// Jobs is jobs-POLICY.csv.
+var Jobs = File[Job]{
+	Name: "jobs-POLICY.csv",
+	Text: "The file has a row for each job, in order of job id. Its first columns are those of Batsim's `jobs.csv`.",
+	Missing: Job{
+		User: -1, Group: -1, Queue: -1, Submit: None, Estimate: None, Runtime: None, Start: None, Finish: None, Execution: None,
+		Energy: math.NaN(), BoundedSlowdown: math.NaN(), Promised: None, Budget: math.NaN(), Cost: math.NaN(), Paid: math.NaN(),
+		Refund: math.NaN(), Prediction: None, Predicted: None,
+	},
+	Columns: []Column[Job]{
+		intColumn("job_id", "The number of the job in the trace.", func(j *Job) *int64 { return &j.ID }).need(),
+		nameColumn("workload_name", "The name of the trace.", func(j *Job) *string { return &j.Workload }),
+		derivedColumn("profile", Number, seconds, "The real runtime. Batsim's converters name a delay profile by its length.",
+			func(b []byte, j *Job) []byte { return AppendTime(b, j.Runtime) }),
+		timeColumn("submission_time", "The instant at which the job was submitted.", func(j *Job) *des.Time { return &j.Submit }).need(),
+		intColumn("requested_number_of_resources", "The number of processors or nodes that the job requested. A [moldable job](../guides/moldable.md) has the number of the shape that it took, and so have `profile`, `requested_time` and `actual_runtime`.",
+			func(j *Job) *int { return &j.Processors }).need(),
+		timeColumn("requested_time", "The estimate: the time that the job requested, after which it is killed. The scheduler sees it, or a [prediction](#predictions).",
+			func(j *Job) *des.Time { return &j.Estimate }).need(),
+		derivedColumn("success", Bit, "", "1 if the job ran to its own end.", func(b []byte, j *Job) []byte {
+			if j.State == Finished {
+				return append(b, '1')
+			}
+			return append(b, '0')
+		}),
+		enumColumn("final_state", "What became of the job: `COMPLETED_SUCCESSFULLY`, `COMPLETED_WALLTIME_REACHED` (it was cut off at its estimate), `COMPLETED_KILLED` (it was stopped for another reason) or `REJECTED`. A run that was stopped has `SUBMITTED` and `RUNNING`, too.",
+			states, func(j *Job) *State { return &j.State }).need(),
+		timeColumn("starting_time", "The start of the job's last attempt.", func(j *Job) *des.Time { return &j.Start }).need(),
+		timeColumn("execution_time", "The time that the job ran for its own work: finish - start without [set-up, checkpoints and lost work](#stopped), and with the work of earlier attempts that was kept. A job in fragments has the time of the longest one.",
+			func(j *Job) *des.Time { return &j.Execution }),
+		timeColumn("finish_time", "The end of the job.", func(j *Job) *des.Time { return &j.Finish }).need(),
+		derivedColumn("waiting_time", Number, seconds, "Start - submission.", func(b []byte, j *Job) []byte { return AppendTime(b, j.Wait()) }),
+		derivedColumn("turnaround_time", Number, seconds, "Finish - submission.", func(b []byte, j *Job) []byte { return AppendTime(b, j.Turnaround()) }),
+		derivedColumn("stretch", Number, "", "Turnaround / execution time. A job that ran for no time has 1 if it did not wait, and otherwise nothing.", putStretch),
+		wordColumn("allocated_resources", "The processors of the job as intervals, `0-3 7`, on a domain the IDs of its nodes. With `--allocation count`, which is the default above 4,096 processors, the column has their number; with `none` it is empty. A job of a grid has the processors of all its parts: sites stand one behind the other in the order of clusters-STRATEGY.csv, each from 0, nodes in their order in nodes.csv; the column is empty if a site has jobs of its own. A job of no length has its processors for no time: another job, or a node that is switched off, may have the same numbers at that instant.",
+			func(j *Job) *string { return &j.Allocated }),
+		amountColumn("consumed_energy", joules, "The energy that the job took, with `--power` ([definition](../guides/energy.md#the-model)). The field is empty without that, and for a job that had not ended.",
+			func(j *Job) *float64 { return &j.Energy }),
+		{Meaning: Meaning{Name: "metadata", Text: "`promised=SECONDS` is the first start ahead that the job was promised. Where runtimes are predicted it is `expected=SECONDS`, as a job that outlives its prediction may put it off. `reason=TEXT`, after a `;` if both are there, says why the job was rejected, or killed for another reason than its estimate."},
+			Put: putMetadata, Take: (*Job).metadata},
+		idColumn("user_id", "The number of the user.", func(j *Job) *int64 { return &j.User }),
+		amountColumn("bounded_slowdown", "", "max(1, turnaround / max(execution time, tau)); tau is 10 s unless [`--tau`](cli.md) says otherwise, and stands in the manifest then.",
+			func(j *Job) *float64 { return &j.BoundedSlowdown }),
+		derivedColumn("estimate", Number, seconds, "The same as `requested_time`.", func(b []byte, j *Job) []byte { return AppendTime(b, j.Estimate) }),
+		timeColumn("actual_runtime", "The runtime of the job in the trace.", func(j *Job) *des.Time { return &j.Runtime }),
+		bitColumn("backfilled", "1 if a job that was submitted earlier still waited when this one started. Among jobs that start at one instant the order within the instant counts, which no column tells: a job of no length can make way for the job that it overtook.",
+			func(j *Job) *bool { return &j.Backfilled }),
+		intColumn("restarts", "The number of times that the job was preempted.", func(j *Job) *int { return &j.Restarts }).only(WithAttempts),
+		timeColumn("lost", "The work that was done in vain, on the scale of `actual_runtime`: what attempts did and did not keep. All work of a job that was killed, or cancelled after a preemption, is lost.",
+			func(j *Job) *des.Time { return &j.Lost }).only(WithAttempts),
+		timeColumn("overhead", "The time that went into set-up and checkpoints, and what [the machine](../guides/a-real-machine.md) took to launch the job and to clear away.",
+			func(j *Job) *des.Time { return &j.Overhead }).only(WithAttempts),
+		wordColumn("after", "The jobs that the job waited for, with blanks between them: `12`; `13:ok` if that one had to finish well; `14+30` if 30 time units had to pass after its end; `15:submitted+30` if they had to pass after its submission.",
+			func(j *Job) *string { return &j.After }).only(WithAttempts),
+		idColumn("group_id", "The number of the user's group.", func(j *Job) *int64 { return &j.Group }),
+		idColumn("queue_id", "The number of the queue in the trace.", func(j *Job) *int64 { return &j.Queue }),
+		bitColumn("booked", "1 if the job is an advance reservation.", func(j *Job) *bool { return &j.Booked }).only(WithBookings),
+		numberColumn("budget", costUnits, "The most that the job would pay.", func(j *Job) *float64 { return &j.Budget }).only(WithPrices),
+		moneyColumn("cost", "The cost of the windows of all attempts, as agreed. The field is empty for a job that never started.",
+			func(j *Job) *float64 { return &j.Cost }).only(WithPrices),
+		moneyColumn("paid", "The part of the cost that owners got, at the end of each attempt.", func(j *Job) *float64 { return &j.Paid }).only(WithPrices),
+		moneyColumn("refund", "The rest, which the user got back: all of an attempt that was stopped, and with `pay_by_use` what was not used.",
+			func(j *Job) *float64 { return &j.Refund }).only(WithPrices),
+		timeColumn("prediction", "The prediction of the runtime at the job's submission, by which the scheduler plans the job. This field and the next two are empty for advance reservations and rejected jobs.",
+			func(j *Job) *des.Time { return &j.Prediction }).only(WithPredictions),
+		idColumn("corrections", "The number of times that the job outlived a prediction and was given another one.", func(j *Job) *int { return &j.Corrections }).only(WithPredictions),
+		timeColumn("predicted", "The last prediction or correction.", func(j *Job) *des.Time { return &j.Predicted }).only(WithPredictions),
+	},
+}
+
+func putStretch(b []byte, j *Job) []byte {
+	switch turnaround := j.Turnaround(); {
+	case turnaround == None || j.Execution == None || j.Execution == 0 && turnaround > 0:
+		return b
+	case j.Execution > 0:
+		return AppendRatio(b, turnaround, j.Execution)
+	}
+	return append(b, '1')
+}
+
+// The keys of the column metadata, and what stands between them.
+const (
+	promisedKey       = "promised="
+	expectedKey       = "expected=" // in place of promised= where jobs are planned by predictions
+	reasonKey         = "reason="
+	metadataSeparator = ";"
+)
+
+func putMetadata(b []byte, j *Job) []byte {
+	key := promisedKey
+	if j.Soft {
+		key = expectedKey
+	}
+	if j.Reason == "" {
+		if j.Promised != None {
+			b = AppendTime(append(b, key...), j.Promised)
+		}
+		return b
+	}
+	text := reasonKey + j.Reason
+	if j.Promised != None {
+		text = string(AppendTime([]byte(key), j.Promised)) + metadataSeparator + text
+	}
+	return AppendName(b, text)
+}
+
+// metadata takes in promised=SECONDS;reason=TEXT, either of which may be missing, or
+// expected= in place of promised=.
+func (j *Job) metadata(text string) (err error) {
+	if text == "" {
+		return nil
+	}
+	for _, key := range []string{promisedKey, expectedKey} {
+		if rest, ok := strings.CutPrefix(text, key); ok {
+			var at string
+			at, text, _ = strings.Cut(rest, metadataSeparator)
+			if j.Promised, err = parseTime(at); err != nil {
+				return fmt.Errorf("%s: %w", strings.TrimSuffix(key, "="), err)
+			}
+			j.Soft = key == expectedKey
+		}
+	}
+	if reason, ok := strings.CutPrefix(text, reasonKey); ok {
+		j.Reason = reason
+	}
+	return nil
+}

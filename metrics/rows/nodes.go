@@ -1,0 +1,241 @@
+package rows
+
+// The files about named nodes, their owners, and the sites of a grid.
+
+import (
+	"math"
+
+	"github.com/gridslot/gridslot/des"
+)
+
+// OnGrid is when many files have a column for the site.
+const OnGrid = "with `--grid`"
+
+// siteColumn is the first column of many files of a grid.
+func siteColumn[T any](at func(*T) *string) Column[T] {
+	return nameColumn("site", "The site of the grid.", at)
+}
+
+// Node is a row of nodes.csv.
+type Node struct {
+	ID                 int64
+	Name               string
+	Performance, Price float64
+	Class, Site, Owner string
+}
+
+// Nodes is nodes.csv.
+var Nodes = File[Node]{
+	Name:    "nodes.csv",
+	Text:    "The file has a row for each node, and is one for all policies.",
+	Missing: Node{Performance: math.NaN(), Price: math.NaN()},
+	Columns: []Column[Node]{
+		intColumn("id", "The number of the node.", func(n *Node) *int64 { return &n.ID }).need(),
+		nameColumn("name", "The node's label `name`, if it has one.", func(n *Node) *string { return &n.Name }),
+		numberColumn("performance", "", "The work that the node does in a second.", func(n *Node) *float64 { return &n.Performance }),
+		numberColumn("price", costRate, "The price of the node at the beginning.", func(n *Node) *float64 { return &n.Price }),
+		wordColumn("class", "The class of the node, from 1. Nodes of a site in one class are equal in performance, price, q and attributes, but for their names.",
+			func(n *Node) *string { return &n.Class }).as(Integer, ""),
+		nameColumn("site", "The site of a grid, or the domain of a union.", func(n *Node) *string { return &n.Site }),
+		nameColumn("owner", "The owner of the node, where nodes name their owners.", func(n *Node) *string { return &n.Owner }),
+	},
+}
+
+// Task is a row of tasks-POLICY.csv: a piece of a node's time, and who had it.
+type Task struct {
+	Site                    string // of a grid
+	Job                     int64  // -1 where it is no job's
+	User                    int64
+	Node                    int64
+	Start, ReservedEnd, End des.Time // End is the real one, None of an outage without an end
+	Cost, Paid              float64
+	Kind                    string // TaskJob, TaskOwner, TaskOutage or TaskBooking
+	Owner                   string
+	Attempt                 int
+}
+
+// Who has the node during a task.
+const (
+	TaskJob     = "job"     // a job of the workload
+	TaskBooking = "booking" // an advance reservation
+	TaskOwner   = "owner"   // a job of the node's owner
+	TaskOutage  = "outage"  // nobody: the node is out of service
+)
+
+// Tasks is tasks-POLICY.csv.
+var Tasks = File[Task]{
+	Name:    "tasks-POLICY.csv",
+	Text:    "The file has a row for each span of time in which somebody had a named node. The rows of a job come when an attempt of it ends; those of outages come at the end, unless the node came back ahead of time.",
+	Missing: Task{Job: -1, User: -1, Start: None, ReservedEnd: None, End: None, Cost: math.NaN(), Paid: math.NaN(), Kind: TaskJob},
+	Columns: []Column[Task]{
+		nameColumn("site", "The site of a grid, or the domain of a union.", func(t *Task) *string { return &t.Site }),
+		idColumn("job_id", "The job; a job of an owner's queue has its number among those of the owner. The field is empty for an owner's job at a fixed time and for an outage.", func(t *Task) *int64 { return &t.Job }),
+		idColumn("user_id", "The user of the job.", func(t *Task) *int64 { return &t.User }),
+		intColumn("node", "The node.", func(t *Task) *int64 { return &t.Node }).need(),
+		timeColumn("start", "The instant from which on the node was taken.", func(t *Task) *des.Time { return &t.Start }).need(),
+		timeColumn("reserved_end", "The instant until which the node was reserved.", func(t *Task) *des.Time { return &t.ReservedEnd }),
+		timeColumn("end", "The instant at which the node was really free again. The field is empty for an outage without an end.", func(t *Task) *des.Time { return &t.End }).need(),
+		moneyColumn("cost", "The cost of the reserved time, at the price when it was agreed upon.", func(t *Task) *float64 { return &t.Cost }),
+		moneyColumn("paid", "The part of the cost that the owner of the node got. An attempt that was stopped is not paid for.", func(t *Task) *float64 { return &t.Paid }),
+		wordColumn("kind", "Who had the node: `job`, `booking` (a user's advance reservation), `owner` or `outage`.", func(t *Task) *string { return &t.Kind }),
+		nameColumn("owner", "The owner of the node.", func(t *Task) *string { return &t.Owner }),
+		countColumn("attempt", "The number of the job's attempt, from 1.", func(t *Task) *int { return &t.Attempt }),
+	},
+}
+
+// OwnTask is a row of local-POLICY.csv: what a job of an owner had of a node.
+type OwnTask struct {
+	Site               string
+	Node               int64
+	Wanted, Start, End des.Time
+	Owner              string
+	Job                int // from 1; 0 of a job at a fixed time
+}
+
+// OwnTasks is local-POLICY.csv.
+var OwnTasks = File[OwnTask]{
+	Name:    "local-POLICY.csv",
+	Text:    "The file has a row for each node that a job of an owner had. The rows of a job from an owner's [queue](../guides/prices-and-owners.md#owners-own-queues) come when it ends.",
+	Missing: OwnTask{Wanted: None, Start: None, End: None},
+	Columns: []Column[OwnTask]{
+		siteColumn(func(t *OwnTask) *string { return &t.Site }),
+		intColumn("node", "The node.", func(t *OwnTask) *int64 { return &t.Node }),
+		timeColumn("wanted", "The instant from which on the job wanted the node; a job from a queue has its submission.", func(t *OwnTask) *des.Time { return &t.Wanted }),
+		timeColumn("start", "The instant from which on the job had the node.", func(t *OwnTask) *des.Time { return &t.Start }),
+		endColumn("end", "The instant until which the job had the node.", func(t *OwnTask) *des.Time { return &t.End }),
+		nameColumn("owner", "The owner of the queue. The field is empty for a job at a fixed time.", func(t *OwnTask) *string { return &t.Owner }),
+		countColumn("job_id", "The number of the job among those of the owner, from 1. The field is empty for a job at a fixed time.", func(t *OwnTask) *int { return &t.Job }),
+	},
+}
+
+// Balance is a row of accounts-POLICY.csv.
+type Balance struct {
+	Site, Account string
+	Balance       float64
+}
+
+// Accounts is accounts-POLICY.csv.
+var Accounts = File[Balance]{
+	Name:    "accounts-POLICY.csv",
+	Text:    "The file has a row for each account at the end of the run.",
+	Missing: Balance{Balance: math.NaN()},
+	Columns: []Column[Balance]{
+		siteColumn(func(b *Balance) *string { return &b.Site }),
+		wordColumn("account", "The holder of the account: `user 3`, `vo`, or `owner 7`, who is the owner of node 7.", func(b *Balance) *string { return &b.Account }),
+		moneyColumn("balance", "What the holder received, less what the holder paid.", func(b *Balance) *float64 { return &b.Balance }),
+	},
+}
+
+// Owner is a row of owners-POLICY.csv.
+type Owner struct {
+	Site     string // of a grid
+	Name     string
+	Nodes    int
+	Income   float64
+	UsedTime float64 // of jobs of the organisation on the owner's nodes, in time units
+	// The owner's own jobs that came through a queue: those that started, those that could
+	// not run there, and those still in the queue at the end.
+	LocalStarted, LocalRejected, LocalWaiting int
+	LocalMeanWait                             float64
+	// Jobs of the organisation that lost a reservation ahead to the owner's, and those that
+	// were stopped.
+	Displaced, Preempted int
+}
+
+// Owners is owners-POLICY.csv.
+var Owners = File[Owner]{
+	Name:    "owners-POLICY.csv",
+	Text:    "The file has a row for each owner, in the order of their first nodes.",
+	Missing: Owner{UsedTime: math.NaN(), LocalMeanWait: math.NaN()},
+	Columns: []Column[Owner]{
+		siteColumn(func(o *Owner) *string { return &o.Site }).only(OnGrid),
+		nameColumn("owner", "The name of the owner.", func(o *Owner) *string { return &o.Name }).need(),
+		intColumn("nodes", "The number of nodes of the owner.", func(o *Owner) *int { return &o.Nodes }),
+		moneyColumn("income", "The money that the owner was paid, to the millionth. The incomes of all owners add up to `income` in cycles-POLICY.csv, those of a site to `income` in clusters-POLICY.csv.",
+			func(o *Owner) *float64 { return &o.Income }).need(),
+		numberColumn("used_time", processorSeconds, "The time that jobs of the organisation had the nodes, added up. It includes attempts that were stopped, which are not paid for.", func(o *Owner) *float64 { return &o.UsedTime }),
+		intColumn("local_started", "The number of jobs from the owner's own queue that started.", func(o *Owner) *int { return &o.LocalStarted }),
+		intColumn("local_rejected", "The number of jobs of that queue that could never run there.", func(o *Owner) *int { return &o.LocalRejected }),
+		intColumn("local_waiting", "The number of jobs that were left in that queue.", func(o *Owner) *int { return &o.LocalWaiting }),
+		amountColumn("local_mean_wait", seconds, "The mean of start - submission over the jobs of that queue that started.", func(o *Owner) *float64 { return &o.LocalMeanWait }),
+		intColumn("displaced", "The number of jobs of the organisation that lost a reservation ahead to a job of the owner.", func(o *Owner) *int { return &o.Displaced }),
+		intColumn("preempted", "The number of jobs of the organisation that were stopped by a job of the owner.", func(o *Owner) *int { return &o.Preempted }),
+	},
+}
+
+// Price is a row of prices-POLICY.csv: what a node costs from Time on.
+type Price struct {
+	Site  string // of a grid
+	Time  des.Time
+	Node  int64
+	Owner string
+	Price float64 // for a time unit
+}
+
+// Prices is prices-POLICY.csv.
+var Prices = File[Price]{
+	Name: "prices-POLICY.csv",
+	Text: "The file has a row for each node at time 0, and one for every change by a rule, of each node in order of time.",
+	Columns: []Column[Price]{
+		siteColumn(func(p *Price) *string { return &p.Site }).only(OnGrid),
+		timeColumn("time", "The instant from which on the price holds.", func(p *Price) *des.Time { return &p.Time }).need(),
+		intColumn("node", "The node.", func(p *Price) *int64 { return &p.Node }).need(),
+		nameColumn("owner", "The owner of the node, or `node 7` if it has none. In a union `east/acme` is acme of the domain east.", func(p *Price) *string { return &p.Owner }).need(),
+		numberColumn("price", costRate, "The price of the node.", func(p *Price) *float64 { return &p.Price }).need(),
+	},
+}
+
+// Outage is a row of outages-POLICY.csv.
+type Outage struct {
+	Site       string   // of a grid
+	From, To   des.Time // To is Forever, or None, of one without an end
+	Processors int      // how many, or nodes
+	Node       string   // which, "3" or "0-3 7"; empty where any
+	Known      des.Time
+	Victims    string // jobs that had to stop, with blanks between them
+}
+
+// Outages is outages-POLICY.csv.
+var Outages = File[Outage]{
+	Name:    "outages-POLICY.csv",
+	Text:    "The file has a row for each loss of capacity as it [came about](../guides/failures.md), in the order in which they began. `--outages` reads it again.",
+	Missing: Outage{From: None, To: None, Known: None},
+	Columns: []Column[Outage]{
+		siteColumn(func(o *Outage) *string { return &o.Site }).only(OnGrid),
+		timeColumn("from", "The real beginning of the loss, which is later than the one that was asked for if the loss had to wait.", func(o *Outage) *des.Time { return &o.From }).need(),
+		endColumn("to", "The end of the loss, or `forever`.", func(o *Outage) *des.Time { return &o.To }).as(Text, "").need(),
+		intColumn("processors", "The number of processors or nodes that are lost.", func(o *Outage) *int { return &o.Processors }),
+		wordColumn("node", "The node or the processors that are lost: `3`, or `0-3 7`. The field is empty if any will do.", func(o *Outage) *string { return &o.Node }),
+		timeColumn("known", "The instant at which the scheduler learnt of the loss.", func(o *Outage) *des.Time { return &o.Known }),
+		wordColumn("victims", "The jobs that had to stop, or lost an advance reservation, by `job_id`: `12 15`.", func(o *Outage) *string { return &o.Victims }),
+	},
+}
+
+// Cluster is a row of clusters-POLICY.csv: a site of a grid.
+type Cluster struct {
+	Cluster    string
+	Processors int
+	Speed      float64
+	Jobs       int
+	// Utilization is over the grid's makespan, or longer where the site's own jobs ran before
+	// or after it.
+	Utilization float64
+	Rounds      int64
+	Income      float64 // of its owners
+}
+
+// Clusters is clusters-POLICY.csv.
+var Clusters = File[Cluster]{
+	Name:    "clusters-POLICY.csv",
+	Text:    "The file has a row for each site of a grid.",
+	Missing: Cluster{Speed: math.NaN(), Utilization: math.NaN(), Income: math.NaN()},
+	Columns: []Column[Cluster]{
+		nameColumn("cluster", "The name of the site.", func(k *Cluster) *string { return &k.Cluster }),
+		intColumn("processors", "The number of processors or nodes of the site.", func(k *Cluster) *int { return &k.Processors }),
+		numberColumn("speed", "", "The speed of the site, as a multiple of the speed at which jobs take what the trace says.", func(k *Cluster) *float64 { return &k.Speed }),
+		intColumn("jobs", "The number of fragments of jobs, and of jobs of the site's own, that ran there.", func(k *Cluster) *int { return &k.Jobs }),
+		numberColumn("utilization", "", "The share of the site that these had, from 0 to 1.", func(k *Cluster) *float64 { return &k.Utilization }),
+		intColumn("rounds", "The number of decisions of the site's scheduler.", func(k *Cluster) *int64 { return &k.Rounds }),
+		numberColumn("income", costUnits, "The money that the owners of the site were paid.", func(k *Cluster) *float64 { return &k.Income }),
+	},
+}
