@@ -17,6 +17,7 @@ import (
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/flow"
 	"github.com/gridslot/gridslot/internal/enum"
+	"github.com/gridslot/gridslot/metrics/rows"
 )
 
 // Use is what a part of the capacity went into.
@@ -379,7 +380,7 @@ type Area struct{ sum sum128 }
 // appendTo appends what Area.String does.
 func (s sum128) appendTo(b []byte) []byte {
 	if s.hi == 0 && s.lo < 1<<63 { // as most often
-		return appendTime(b, des.Time(s.lo))
+		return rows.AppendTime(b, des.Time(s.lo))
 	}
 	return append(b, Area{s}.String()...)
 }
@@ -480,21 +481,14 @@ func (a *Account) Check() error {
 }
 
 // WriteCapacity writes capacity.csv: a row a run, in processor-seconds.
-func WriteCapacity(w io.Writer, rows []Capacity) error {
-	b := []byte("policy,capacity")
-	for u := range uses {
-		b = append(append(b, ','), u.String()...)
+func WriteCapacity(w io.Writer, all []Capacity) error {
+	var lines []rows.Capacity
+	for _, c := range all {
+		use := func(u Use) string { return c.Uses[u].String() }
+		lines = append(lines, rows.Capacity{
+			Policy: c.Policy, All: c.All.String(), Useful: use(UseWork), Lost: use(UseLost), Overhead: use(UseOverhead),
+			Owners: use(UseOwners), Down: use(UseDown), Idle: use(UseIdle),
+		})
 	}
-	b = append(b, '\n')
-	for _, r := range rows {
-		b = append(append(append(b, escapeCSV(r.Policy)...), ','), r.All.String()...)
-		for _, of := range r.Uses {
-			b = append(append(b, ','), of.String()...)
-		}
-		b = append(b, '\n')
-	}
-	if _, err := w.Write(b); err != nil {
-		return fmt.Errorf("writing capacity as CSV: %w", err)
-	}
-	return nil
+	return rows.WriteAll(w, rows.Capacities, lines)
 }

@@ -3,15 +3,15 @@ package metrics
 // How good predictions of runtimes were, and what became of the jobs.
 
 import (
-	"fmt"
 	"io"
+	"math"
 	"math/bits"
 	"strconv"
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
-	"github.com/gridslot/gridslot/internal/decimal"
 	"github.com/gridslot/gridslot/internal/enum"
+	"github.com/gridslot/gridslot/metrics/rows"
 )
 
 // LengthLimits are the upper ends of the classes that times of jobs are put into, the
@@ -131,27 +131,9 @@ func (a *Accuracy) add(by accuracyBy, class int, j *entity.Run, finish, real des
 	}
 }
 
-// AccuracyRow is how good the predictions of some jobs were, a row of
-// accuracy-POLICY.csv. Times are in time units. Figures of no jobs are 0.
-type AccuracyRow struct {
-	// By is what jobs are put into classes by: all, runtime, request, size or side. Class
-	// is the greatest that belongs to it, in time units or processors, "inf" of the last
-	// one; of side it is over, exact or under; of all it is empty.
-	By, Class string
-	// Jobs ended; of so many Measured of them the runtime is known.
-	Jobs, Measured      int
-	MeanAbsoluteError   float64 // of the prediction
-	MeanError           float64 // prediction - runtime
-	MeanAccuracy        float64 // 0 to 1
-	Under               float64 // share of predictions that were too short, 0 to 1
-	CorrectionsPerJob   float64
-	MeanWait            float64
-	MeanBoundedSlowdown float64
-}
-
 // Rows are the classes that jobs have ended in, all jobs first; nil where nothing was
-// predicted.
-func (a *Accuracy) Rows() (rows []AccuracyRow) {
+// predicted. Figures of no jobs are 0.
+func (a *Accuracy) Rows() (all []rows.Accuracy) {
 	for by, sums := range a.by {
 		for class := range sums {
 			s := &sums[class]
@@ -159,7 +141,7 @@ func (a *Accuracy) Rows() (rows []AccuracyRow) {
 				continue
 			}
 			n, of := float64(s.jobs), float64(max(s.measured, 1))
-			rows = append(rows, AccuracyRow{
+			all = append(all, rows.Accuracy{
 				By: accuracyNames.Name(accuracyBy(by)), Class: className(accuracyBy(by), class), Jobs: s.jobs, Measured: s.measured,
 				MeanAbsoluteError: s.absolute.seconds() / of, MeanError: s.signed.seconds() / of, MeanAccuracy: s.ratio.value() / of,
 				Under: float64(s.under) / of, CorrectionsPerJob: float64(s.corrections) / n,
@@ -167,7 +149,7 @@ func (a *Accuracy) Rows() (rows []AccuracyRow) {
 			})
 		}
 	}
-	return rows
+	return all
 }
 
 func className(by accuracyBy, class int) string {
@@ -184,45 +166,25 @@ func className(by accuracyBy, class int) string {
 	return LengthLimits[class].String()
 }
 
-// AccuracyHeader is the first line of accuracy-POLICY.csv.
-const AccuracyHeader = "by,class,jobs,measured,mean_absolute_error,mean_error,mean_accuracy,under,corrections_per_job,mean_wait,mean_bounded_slowdown"
-
-// Write writes accuracy-POLICY.csv: a row a class. Means have six decimals.
+// Write writes accuracy-POLICY.csv: a row a class. Of a class of which nothing was measured
+// the figures of predictions are empty.
 func (a *Accuracy) Write(w io.Writer) error {
-	b := []byte(AccuracyHeader + "\n")
-	for _, r := range a.Rows() {
-		b = append(append(append(b, r.By...), ','), r.Class...)
-		b = decimal.AppendInt(append(b, ','), int64(r.Jobs))
-		b = decimal.AppendInt(append(b, ','), int64(r.Measured))
-		for i, x := range []float64{r.MeanAbsoluteError, r.MeanError, r.MeanAccuracy, r.Under, r.CorrectionsPerJob, r.MeanWait, r.MeanBoundedSlowdown} {
-			b = append(b, ',')
-			if r.Measured > 0 || i > 3 {
-				b = strconv.AppendFloat(b, x, 'f', 6, 64)
-			}
+	all := a.Rows()
+	for i := range all {
+		if r := &all[i]; r.Measured == 0 {
+			r.MeanAbsoluteError, r.MeanError, r.MeanAccuracy, r.Under = math.NaN(), math.NaN(), math.NaN(), math.NaN()
 		}
-		b = append(b, '\n')
 	}
-	if _, err := w.Write(b); err != nil {
-		return fmt.Errorf("writing the accuracy of predictions as CSV: %w", err)
-	}
-	return nil
-}
-
-// AccuracySummary is what summary.csv tells of the predictions of a run, behind its
-// other columns, where runtimes are predicted. Nothing is told of a run of which
-// nothing was measured.
-type AccuracySummary struct {
-	PredictionError    *float64 `csv:"prediction_error" json:"prediction_error,omitempty"`       // mean absolute, in time units
-	PredictionAccuracy *float64 `csv:"prediction_accuracy" json:"prediction_accuracy,omitempty"` // mean, 0 to 1
-	UnderPredicted     *float64 `csv:"under_predicted" json:"under_predicted,omitempty"`         // share, 0 to 1
-	CorrectionsPerJob  *float64 `csv:"corrections_per_job" json:"corrections_per_job,omitempty"`
+	return rows.WriteAll(w, rows.Accuracies, all)
 }
 
 // Summary is the row of all jobs.
-func (a *Accuracy) Summary() (s AccuracySummary) {
-	if rows := a.Rows(); len(rows) > 0 && rows[0].Measured > 0 {
-		all := rows[0]
-		s = AccuracySummary{&all.MeanAbsoluteError, &all.MeanAccuracy, &all.Under, &all.CorrectionsPerJob}
+func (a *Accuracy) Summary() (s rows.AccuracySummary) {
+	if classes := a.Rows(); len(classes) > 0 && classes[0].Measured > 0 {
+		all := classes[0]
+		s = rows.AccuracySummary{
+			PredictionError: &all.MeanAbsoluteError, PredictionAccuracy: &all.MeanAccuracy, UnderPredicted: &all.Under, CorrectionsPerJob: &all.CorrectionsPerJob,
+		}
 	}
 	return s
 }

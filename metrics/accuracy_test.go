@@ -16,6 +16,7 @@ import (
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/plan"
 	"github.com/gridslot/gridslot/metrics"
+	"github.com/gridslot/gridslot/metrics/rows"
 	"github.com/gridslot/gridslot/metrics/schema"
 	"github.com/gridslot/gridslot/policy/backfill"
 )
@@ -27,7 +28,7 @@ func TestPredictionsAreMeasuredAgainstRuntimes(t *testing.T) {
 	halves(t, half{}, a)
 	var file bytes.Buffer
 	require.NoError(t, a.Write(&file))
-	require.Equal(t, metrics.AccuracyHeader+`
+	require.Equal(t, rows.Accuracies.Header()+`
 all,,4,3,10.666667,-10.666667,0.708333,0.666667,2.000000,17.250000,2.077174
 runtime,60,3,3,10.666667,-10.666667,0.708333,0.666667,2.333333,10.666667,1.900000
 request,60,4,3,10.666667,-10.666667,0.708333,0.666667,2.000000,17.250000,2.077174
@@ -46,7 +47,7 @@ func TestWhereNothingIsPredictedNothingIsMeasured(t *testing.T) {
 	a := &metrics.Accuracy{}
 	halves(t, nil, a)
 	require.Empty(t, a.Rows())
-	require.Equal(t, metrics.AccuracySummary{}, a.Summary())
+	require.Equal(t, rows.AccuracySummary{}, a.Summary())
 }
 
 // table predicts what a table says, and corrects by a minute.
@@ -165,5 +166,5 @@ func TestTheHeaderOfAccuracyIsThatOfTheSchema(t *testing.T) {
 		}
 		text += c.Name
 	}
-	require.Equal(t, metrics.AccuracyHeader, text)
+	require.Equal(t, rows.Accuracies.Header(), text)
 }

@@ -3,37 +3,17 @@ package metrics
 // cycles-POLICY.csv: what happened in each scheduling cycle, and who earned what.
 
 import (
-	"fmt"
 	"io"
-
-	"github.com/gocarina/gocsv"
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/flow"
-	"github.com/gridslot/gridslot/internal/atomicfile"
+	"github.com/gridslot/gridslot/metrics/rows"
 )
 
-// CycleRow is one cycle. Times are in time units.
-type CycleRow struct {
-	Cycle       int     `csv:"cycle"` // from 0
-	Start       float64 `csv:"start"`
-	Submitted   int     `csv:"submitted"`
-	Started     int     `csv:"started"`
-	Finished    int     `csv:"finished"`
-	Rejected    int     `csv:"rejected"`
-	Preempted   int     `csv:"preempted"`
-	Waiting     int     `csv:"waiting"`     // when the cycle is over
-	Utilization float64 `csv:"utilization"` // of the nodes, by the jobs
-	MeanWait    float64 `csv:"mean_wait"`   // of those started in it
-	// Makespan is the time from the cycle's beginning to the end of the last of
-	// the jobs started in it.
-	Makespan float64 `csv:"makespan"`
-	// Income is what owners were paid in it, Expense what users have paid for
-	// reservations, less what they got back. Over a whole run the two are equal.
-	Income  float64 `csv:"income"`
-	Expense float64 `csv:"expense"`
-
+// cycleSums is what has been summed up of a cycle.
+type cycleSums struct {
+	rows.Cycle
 	busy            des.Time
 	wait            des.Time
 	income, expense flow.Money
@@ -45,15 +25,15 @@ type Cycles struct {
 	Cycle des.Time // length, above 0
 	Nodes int
 
-	rows []CycleRow
+	sums []cycleSums
 }
 
-func (c *Cycles) at(t des.Time) *CycleRow {
+func (c *Cycles) at(t des.Time) *cycleSums {
 	k := int(t / c.Cycle)
-	for len(c.rows) <= k {
-		c.rows = append(c.rows, CycleRow{})
+	for len(c.sums) <= k {
+		c.sums = append(c.sums, cycleSums{})
 	}
-	return &c.rows[k]
+	return &c.sums[k]
 }
 
 // Observe takes one event in.
@@ -69,12 +49,13 @@ func (c *Cycles) Observe(e entity.JobEvent) {
 		row.wait += j.Wait()
 	case entity.JobRequeued:
 		row.Preempted++
-		c.occupied(j.Earlier()[len(j.Earlier())-1])
 	case entity.JobFinished, entity.JobKilled:
 		row.Finished++
 		began := c.at(j.Start)
 		began.Makespan = max(began.Makespan, (e.Time - j.Start/c.Cycle*c.Cycle).Seconds())
-		c.occupied(j.Latest())
+	}
+	if a, _, how, ok := entity.Over(e); ok && how != entity.EndResized {
+		c.occupied(a)
 	}
 }
 
@@ -108,11 +89,11 @@ func (c *Cycles) Paid(t flow.Transfer) {
 }
 
 // Rows are the cycles up to the last in which anything happened.
-func (c *Cycles) Rows() []CycleRow {
+func (c *Cycles) Rows() []rows.Cycle {
 	waiting := 0
-	rows := make([]CycleRow, len(c.rows))
-	for k, r := range c.rows {
-		r.Cycle, r.Start = k, (des.Time(k) * c.Cycle).Seconds()
+	all := make([]rows.Cycle, len(c.sums))
+	for k, r := range c.sums {
+		r.Number, r.Cycle.Start = k, des.Time(k)*c.Cycle
 		waiting += r.Submitted + r.Preempted - r.Started - r.Rejected
 		r.Waiting = waiting
 		if c.Nodes > 0 {
@@ -122,18 +103,10 @@ func (c *Cycles) Rows() []CycleRow {
 			r.MeanWait = r.wait.Seconds() / float64(r.Started)
 		}
 		r.Income, r.Expense = r.income.Units(), r.expense.Units()
-		rows[k] = r
+		all[k] = r.Cycle
 	}
-	return rows
+	return all
 }
 
-// Write writes the rows as CSV.
-func (c *Cycles) Write(w io.Writer) error {
-	if err := gocsv.Marshal(c.Rows(), w); err != nil {
-		return fmt.Errorf("writing cycles as CSV: %w", err)
-	}
-	return nil
-}
-
-// WriteFile writes the rows to a file, whole or not at all.
-func (c *Cycles) WriteFile(path string) error { return atomicfile.Write(path, c.Write) }
+// Write writes cycles-POLICY.csv.
+func (c *Cycles) Write(w io.Writer) error { return rows.WriteAll(w, rows.Cycles, c.Rows()) }

@@ -4,24 +4,12 @@ package metrics
 // each thing ceased to hold its job.
 
 import (
-	"fmt"
 	"io"
 	"math"
-	"strconv"
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
-	"github.com/gridslot/gridslot/internal/decimal"
-)
-
-// DecisionsHeader is the first line of decisions-POLICY.csv.
-const DecisionsHeader = "job_id,what,from,to,times,other_job,start,last_start,delay,short,text"
-
-// What happened to a waiting job, beside the obstacles of package entity.
-const (
-	DecisionRejected  = "rejected"
-	DecisionWithdrawn = "withdrawn" // lost the reservation that it had ahead
-	DecisionPreempted = "preempted" // was stopped while it ran, and waits again
+	"github.com/gridslot/gridslot/metrics/rows"
 )
 
 // DecisionsWriter is an Observer that writes decisions-POLICY.csv: a row for each
@@ -29,9 +17,8 @@ const (
 // else or the job started. A thing that was said again with another start is
 // the same row. Of what is said at one instant the last counts.
 type DecisionsWriter struct {
-	out io.Writer
-	err error
-	buf []byte
+	text *rows.Writer[rows.Decision]
+	row  rows.Decision // the row at hand
 
 	number []int32 // by Run.Seq: which of the spans is the job's, counted from 1; 0 where it has none
 	spans  []holding
@@ -44,16 +31,13 @@ type holding struct {
 	run   *entity.Run
 	why   entity.Why
 	from  des.Time
-	times int64    // it was said
+	times int      // it was said
 	last  des.Time // Why.Start as it was said last
 }
 
 // NewDecisionsWriter returns a writer of decisions-POLICY.csv to w.
 func NewDecisionsWriter(w io.Writer) *DecisionsWriter {
-	d := &DecisionsWriter{out: w, spans: make([]holding, 1)}
-	d.buf = append(make([]byte, 0, flushAt+4096), DecisionsHeader...)
-	d.buf = append(d.buf, '\n')
-	return d
+	return &DecisionsWriter{text: rows.NewWriter(w, rows.Decisions), spans: make([]holding, 1)}
 }
 
 // ObserveWhy writes what holds r from now on.
@@ -88,12 +72,12 @@ func (d *DecisionsWriter) Observe(e entity.JobEvent) {
 		d.end(e.Run, e.Time)
 	case entity.JobRejected:
 		d.end(e.Run, e.Time)
-		d.event(e, DecisionRejected, e.Run.Reason)
+		d.event(e, rows.DecisionRejected, e.Run.Reason)
 	case entity.JobWithdrawn:
 		d.end(e.Run, e.Time)
-		d.event(e, DecisionWithdrawn, "")
+		d.event(e, rows.DecisionWithdrawn, "")
 	case entity.JobRequeued:
-		d.event(e, DecisionPreempted, "")
+		d.event(e, rows.DecisionPreempted, "")
 	}
 }
 
@@ -132,7 +116,8 @@ func (d *DecisionsWriter) of(r *entity.Run) *holding {
 	return &d.spans[n]
 }
 
-// end is the end of what holds r. What began to hold it at this very instant has not.
+// end ends what holds r. An obstacle that was both reported and removed at the same instant is
+// not written.
 func (d *DecisionsWriter) end(r *entity.Run, at des.Time) {
 	seq := int(r.Seq())
 	if seq >= len(d.number) || d.number[seq] == 0 {
@@ -147,68 +132,32 @@ func (d *DecisionsWriter) end(r *entity.Run, at des.Time) {
 	d.free = append(d.free, n)
 }
 
-// write writes a row.
+// write writes the row of what has held a job until the instant to.
 func (d *DecisionsWriter) write(h *holding, to des.Time) {
 	w := &h.why
-	b := d.begin(h.run, w.What.String(), h.from, to, h.times)
+	d.row = rows.Decisions.Missing
+	r := &d.row
+	r.Job, r.What, r.From, r.To, r.Times, r.Text = h.run.ID, w.What.String(), h.from, to, h.times, w.Text
 	if w.Other != nil {
-		b = decimal.AppendInt(b, w.Other.ID)
+		r.Other = w.Other.ID
 	}
-	b = append(b, ',')
 	if w.Start > 0 || h.last > 0 {
-		b = appendTime(b, w.Start)
-		b = append(b, ',')
-		b = appendTime(b, h.last)
-	} else {
-		b = append(b, ',')
+		r.Start, r.LastStart = w.Start, h.last
 	}
-	b = append(b, ',')
 	if w.What == entity.WouldDelay {
-		b = appendTime(b, w.Delay)
+		r.Delay = w.Delay
 	}
-	b = append(b, ',')
-	if w.Short != 0 && !math.IsNaN(w.Short) && !math.IsInf(w.Short, 0) {
-		b = strconv.AppendFloat(b, w.Short, 'g', -1, 64)
+	if w.Short != 0 && !math.IsInf(w.Short, 0) {
+		r.Short = w.Short
 	}
-	d.close(b, w.Text)
+	d.text.Write(r)
 }
 
 // event writes the row of something that happened at one instant.
 func (d *DecisionsWriter) event(e entity.JobEvent, what, text string) {
-	d.close(append(d.begin(e.Run, what, e.Time, e.Time, 1), ",,,,"...), text)
-}
-
-func (d *DecisionsWriter) begin(r *entity.Run, what string, from, to des.Time, times int64) []byte {
-	b := decimal.AppendInt(d.buf, r.ID)
-	b = append(b, ',')
-	b = append(b, what...)
-	b = append(b, ',')
-	b = appendTime(b, from)
-	b = append(b, ',')
-	b = appendTime(b, to)
-	b = append(b, ',')
-	b = decimal.AppendInt(b, times)
-	return append(b, ',')
-}
-
-func (d *DecisionsWriter) close(b []byte, text string) {
-	b = append(b, ',')
-	if text != "" {
-		b = append(b, escapeCSV(text)...)
-	}
-	d.buf = append(b, '\n')
-	if len(d.buf) >= flushAt {
-		d.flush()
-	}
-}
-
-func (d *DecisionsWriter) flush() {
-	if d.err == nil {
-		if _, err := d.out.Write(d.buf); err != nil {
-			d.err = fmt.Errorf("decisions CSV: %w", err)
-		}
-	}
-	d.buf = d.buf[:0]
+	d.row = rows.Decisions.Missing
+	d.row.Job, d.row.What, d.row.From, d.row.To, d.row.Times, d.row.Text = e.Run.ID, what, e.Time, e.Time, 1, text
+	d.text.Write(&d.row)
 }
 
 // Close writes the rows that are left, those of jobs that still wait, in order of
@@ -220,6 +169,5 @@ func (d *DecisionsWriter) Close() error {
 		}
 	}
 	d.number = nil
-	d.flush()
-	return d.err
+	return d.text.Flush()
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/metrics"
+	"github.com/gridslot/gridslot/metrics/rows"
 )
 
 // decisions is what a writer makes of a few happenings.
@@ -21,7 +22,7 @@ func decisions(t *testing.T, happen func(d *metrics.DecisionsWriter, one, two *e
 	}
 	happen(d, run(1), run(2))
 	require.NoError(t, d.Close())
-	text, ok := strings.CutPrefix(b.String(), metrics.DecisionsHeader+"\n")
+	text, ok := strings.CutPrefix(b.String(), rows.Decisions.Header()+"\n")
 	require.True(t, ok)
 	return text
 }

@@ -3,7 +3,6 @@ package metrics
 // events-POLICY.csv: all that happened to jobs, in the order in which it happened.
 
 import (
-	"fmt"
 	"io"
 	"strings"
 
@@ -11,13 +10,8 @@ import (
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/procset"
 	"github.com/gridslot/gridslot/internal/decimal"
+	"github.com/gridslot/gridslot/metrics/rows"
 )
-
-// EventsHeader is the first line of events-POLICY.csv.
-const EventsHeader = "time,event,job_id,number,attempt,processors,estimate,runtime,start,reserved_end,kept,lost,overhead,processor_time,ran,submission_time,user_id,group_id,queue_id,booked,backfilled,head,after,cause,allocated_resources"
-
-// eventTaskEnded names the one event that no entity.JobEventKind is for.
-const eventTaskEnded = "task_ended"
 
 // EventWriter is an Observer that writes events-POLICY.csv, a row an event: the files
 // of jobs, attempts and queue can be made again from it, but for energy and money. The
@@ -27,16 +21,13 @@ type EventWriter struct {
 	// Allocation is what allocated_resources says, as in JobsWriter.
 	Allocation Allocation
 
-	out   io.Writer
-	err   error
-	buf   []byte
-	rows  []eventRow           // of this instant
+	text  *rows.Writer[rows.Event]
+	now   []eventRow           // the events of this instant
+	of    *eventRow            // what the row at hand is about
+	row   rows.Event           // the row at hand
 	ahead map[*entity.Run]bool // who holds a reservation ahead; never iterated
 	meta  *entity.Metascheduler
 	ids   []procset.Range
-
-	reason string // the latest, and as it is written
-	field  []byte
 }
 
 // eventRow is what is to be kept of an event until its instant is over. A run goes on
@@ -63,7 +54,9 @@ type eventRow struct {
 
 // NewEventWriter returns a writer of events-POLICY.csv to w.
 func NewEventWriter(w io.Writer) *EventWriter {
-	return &EventWriter{out: w, buf: append(make([]byte, 0, flushAt+4096), EventsHeader+"\n"...), ahead: map[*entity.Run]bool{}}
+	e := &EventWriter{ahead: map[*entity.Run]bool{}}
+	e.text = rows.NewWriter(w, rows.Events.With("processor_time", e.appendTook).With("allocated_resources", e.appendPlace))
+	return e
 }
 
 // Attach tells the writer whose jobs it is to write.
@@ -75,8 +68,8 @@ func (w *EventWriter) Attach(m *entity.Metascheduler) {
 // Observe takes one event in.
 func (w *EventWriter) Observe(e entity.JobEvent) {
 	r := e.Run
-	w.rows = append(w.rows, eventRow{time: e.Time, kind: e.Kind, run: r, start: -1, until: -1})
-	row := &w.rows[len(w.rows)-1]
+	w.now = append(w.now, eventRow{time: e.Time, kind: e.Kind, run: r, start: -1, until: -1})
+	row := &w.now[len(w.now)-1]
 	switch e.Kind {
 	case entity.JobSubmitted:
 		row.first = true
@@ -101,17 +94,15 @@ func (w *EventWriter) Observe(e entity.JobEvent) {
 	case entity.JobCorrected:
 		row.attempt, row.until = len(r.Earlier())+1, r.Reservation.Window.End
 	case entity.JobFinished, entity.JobKilled:
-		row.attempt, row.ended, row.over = len(r.Earlier())+1, true, r.Latest()
+		row.over, row.attempt, _, row.ended = entity.Over(e)
 		if e.Kind == entity.JobKilled {
-			if row.cause = r.Reason; r.Reason == entity.ReasonEstimate {
-				row.over.Kept = row.over.Work
-			}
+			row.cause = r.Reason
 		}
 		if r.Parts() != nil {
 			row.ran = r.Ran()
 		}
 	case entity.JobRequeued, entity.JobResized:
-		row.attempt, row.ended, row.over = len(r.Earlier()), true, *latestOf(r.Earlier())
+		row.over, row.attempt, _, row.ended = entity.Over(e)
 		row.asks(r)
 		if e.Kind == entity.JobResized {
 			row.until = r.Reservation.Window.End
@@ -138,7 +129,7 @@ func (w *EventWriter) TaskEnded(r *entity.Run, i int) {
 	if r.State != entity.Running { // its job has been stopped, which is told
 		return
 	}
-	w.rows = append(w.rows, eventRow{
+	w.now = append(w.now, eventRow{
 		time: r.Ends()[i], run: r, attempt: len(r.Earlier()) + 1,
 		start: -1, until: -1, task: &r.Reservation.Window.Tasks[i],
 	})
@@ -161,8 +152,8 @@ var roundCauses = func() (texts [64]string) {
 // Decided gives what a round has started and promised its cause.
 func (w *EventWriter) Decided(r *entity.Round) {
 	cause := roundCauses[r.Cause]
-	for i := len(w.rows) - 1; i >= 0 && w.rows[i].time == r.Now; i-- {
-		if row := &w.rows[i]; row.open {
+	for i := len(w.now) - 1; i >= 0 && w.now[i].time == r.Now; i-- {
+		if row := &w.now[i]; row.open {
 			row.cause, row.open = cause, false
 		}
 	}
@@ -170,97 +161,75 @@ func (w *EventWriter) Decided(r *entity.Round) {
 
 // InstantOver writes the events of this instant.
 func (w *EventWriter) InstantOver(des.Time) {
-	for i := range w.rows {
-		w.buf = w.appendRow(w.buf, &w.rows[i])
-		if len(w.buf) >= flushAt {
-			w.flush()
-		}
+	for i := range w.now {
+		w.write(&w.now[i])
 	}
-	clear(w.rows)
-	w.rows = w.rows[:0]
+	clear(w.now)
+	w.now = w.now[:0]
 }
 
-func (w *EventWriter) appendRow(b []byte, r *eventRow) []byte {
+// write writes the row of an event.
+func (w *EventWriter) write(r *eventRow) {
 	j := r.run.Job
-	b = append(appendTime(b, r.time), ',')
-	name := eventTaskEnded
-	if r.task == nil {
-		name = r.kind.String()
+	w.of, w.row = r, rows.Events.Missing
+	e := &w.row
+	e.Time, e.Event, e.Job, e.Number, e.Attempt, e.Cause = r.time, r.kind.String(), j.ID, r.run.Seq(), r.attempt, r.cause
+	if r.task != nil {
+		e.Event = rows.TaskEnded
 	}
-	b = append(append(b, name...), ',')
-	b = append(decimal.AppendInt(b, j.ID), ',')
-	b = append(decimal.AppendInt(b, r.run.Seq()), ',')
-	if r.attempt > 0 {
-		b = decimal.AppendInt(b, int64(r.attempt))
-	}
-	b = append(b, ',')
 	if r.nodes > 0 {
-		b = append(decimal.AppendInt(b, int64(r.nodes)), ',')
-		b = append(appendTime(b, r.asked), ',')
-		b = append(appendTime(b, r.runtime), ',')
-	} else {
-		b = append(b, ",,,"...)
+		e.Processors, e.Estimate, e.Runtime = r.nodes, r.asked, r.runtime
 	}
 	if r.ended {
 		r.start = r.over.Start
+		e.Kept, e.Lost, e.Overhead = r.over.Kept, r.over.Work-r.over.Kept, r.over.Overhead
 	}
-	b = append(appendComing(b, r.start), ',')
-	b = append(appendComing(b, r.until), ',')
-	if x := &r.over; r.ended {
-		b = append(appendTime(b, x.Kept), ',')
-		b = append(appendTime(b, x.Work-x.Kept), ',')
-		b = append(appendTime(b, x.Overhead), ',')
-		var took sum128
-		took.addAttempt(x.Window.Nodes, x.Start, x.End, x.Ends)
-		b = append(took.appendTo(b), ',')
-	} else {
-		b = append(b, ",,,,"...)
-	}
+	e.Start, e.ReservedEnd = coming(r.start), coming(r.until)
 	if r.ran > 0 {
-		b = appendTime(b, r.ran)
+		e.Ran = r.ran
 	}
-	b = append(b, ',')
 	if r.first {
-		b = append(appendTime(b, j.Submit), ',')
-		b = append(appendNumber(b, j.User), ',')
-		b = append(appendNumber(b, j.Group), ',')
-		b = append(appendNumber(b, j.Queue), ',')
-		b = append(appendBit(b, r.run.Booked), ',')
-	} else {
-		b = append(b, ",,,,,"...)
+		e.Submission, e.User, e.Group, e.Queue = j.Submit, int64(j.User), int64(j.Group), int64(j.Queue)
+		e.Booked, e.After = bit(r.run.Booked), string(appendDependencies(nil, j.After))
 	}
 	if r.kind == entity.JobStarted {
-		b = appendBit(b, r.early)
+		e.Backfilled = bit(r.early)
 	}
-	b = append(b, ',')
 	if r.kind == entity.JobPromised {
-		b = appendBit(b, r.early)
+		e.Head = bit(r.early)
 	}
-	b = append(b, ',')
-	if r.first {
-		b = appendDependencies(b, j.After)
-	}
-	b = append(b, ',')
-	switch {
-	case r.cause == "":
-	case r.kind == entity.JobKilled || r.kind == entity.JobRejected: // in somebody's words
-		b = append(b, w.escaped(r.cause)...)
-	default:
-		b = append(b, r.cause...)
-	}
-	return append(w.appendPlace(append(b, ','), r), '\n')
+	w.text.Write(e)
 }
 
-// escaped is a reason as a CSV field. Most often it is that of the one before.
-func (w *EventWriter) escaped(reason string) []byte {
-	if reason != w.reason {
-		w.reason, w.field = reason, escapeCSV(reason)
+// bit is 1 or 0.
+func bit(set bool) int {
+	if set {
+		return 1
 	}
-	return w.field
+	return 0
+}
+
+// coming is a time that comes: rows.None where it never does.
+func coming(t des.Time) des.Time {
+	if t == des.Forever {
+		return rows.None
+	}
+	return t
+}
+
+// appendTook appends the processor time of the attempt that the row at hand ends, exactly.
+func (w *EventWriter) appendTook(b []byte, _ *rows.Event) []byte {
+	if x := &w.of.over; w.of.ended {
+		var took sum128
+		took.addAttempt(x.Window.Nodes, x.Start, x.End, x.Ends)
+		return took.appendTo(b)
+	}
+	return b
 }
 
 // appendPlace appends where an attempt began or has ended.
-func (w *EventWriter) appendPlace(b []byte, r *eventRow) []byte {
+func (w *EventWriter) appendPlace(b []byte, _ *rows.Event) []byte {
+	r := w.of
 	window, place := &r.run.Reservation.Window, r.run.Place
 	switch {
 	case w.Allocation == AllocationNone:
@@ -285,23 +254,6 @@ func (w *EventWriter) appendPlace(b []byte, r *eventRow) []byte {
 	return procset.Append(b, w.ids)
 }
 
-// appendComing appends t, and nothing where it is below 0 or never comes.
-func appendComing(b []byte, t des.Time) []byte {
-	if t < 0 {
-		return b
-	}
-	return appendKnownTime(b, t)
-}
-
-func (w *EventWriter) flush() {
-	if w.err == nil {
-		if _, err := w.out.Write(w.buf); err != nil {
-			w.err = fmt.Errorf("events CSV: %w", err)
-		}
-	}
-	w.buf = w.buf[:0]
-}
-
 // Close writes what is left and returns the first error met. The underlying writer
 // stays open.
 func (w *EventWriter) Close() error {
@@ -309,6 +261,5 @@ func (w *EventWriter) Close() error {
 		w.meta.Settle()
 	}
 	w.InstantOver(0)
-	w.flush()
-	return w.err
+	return w.text.Flush()
 }

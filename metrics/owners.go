@@ -3,63 +3,43 @@ package metrics
 // owners-POLICY.csv: what the organisation gives to owners, and what it costs them.
 
 import (
-	"fmt"
 	"io"
 	"slices"
-
-	"github.com/gocarina/gocsv"
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/flow"
-	"github.com/gridslot/gridslot/internal/csvtext"
+	"github.com/gridslot/gridslot/metrics/rows"
 )
-
-// OwnerRow is one owner. Times are in time units.
-type OwnerRow struct {
-	Site   string     `csv:"-"` // of a grid; the first column then
-	Owner  string     `csv:"owner"`
-	Nodes  int        `csv:"nodes"`
-	Income flow.Money `csv:"income"`
-	// UsedTime is how long jobs of the organisation had the nodes, added up, that
-	// of attempts that were stopped included.
-	UsedTime float64 `csv:"used_time"`
-	// The owner's own jobs that came through a queue: those that started, those
-	// that could not run there, those still in the queue at the end, and how long
-	// the ones that started had waited.
-	LocalStarted  int     `csv:"local_started"`
-	LocalRejected int     `csv:"local_rejected"`
-	LocalWaiting  int     `csv:"local_waiting"`
-	LocalMeanWait float64 `csv:"local_mean_wait"`
-	// Jobs of the organisation that lost a reservation ahead to the owner's, and
-	// those that were stopped.
-	Displaced int `csv:"displaced"`
-	Preempted int `csv:"preempted"`
-
-	used des.Time
-}
 
 // Owners is an Observer that sums up a run by the owners of its nodes
 // (flow.OwnerOf).
 type Owners struct {
-	rows []OwnerRow                 // in the order of their first nodes
-	of   map[*entity.Node]*OwnerRow // never iterated
+	sums []ownerSums                 // in the order of their first nodes
+	of   map[*entity.Node]*ownerSums // never iterated
 	all  []*entity.Node
+}
+
+// ownerSums is what has been summed up of an owner.
+type ownerSums struct {
+	rows.Owner
+	used   des.Time // by jobs of the organisation, those that were stopped included
+	income flow.Money
 }
 
 // NewOwners returns the observer of the jobs on these nodes.
 func NewOwners(nodes []*entity.Node) *Owners {
-	o := &Owners{of: map[*entity.Node]*OwnerRow{}, all: nodes}
+	o := &Owners{of: map[*entity.Node]*ownerSums{}, all: nodes}
 	index := map[string]int{} // never iterated
 	for _, n := range nodes {
 		name := flow.OwnerOf(n)
 		if _, known := index[name]; !known {
-			index[name] = len(o.rows)
-			o.rows = append(o.rows, OwnerRow{Owner: name})
+			index[name] = len(o.sums)
+			o.sums = append(o.sums, ownerSums{Owner: rows.Owner{Name: name}})
 		}
 	}
 	for _, n := range nodes {
-		row := &o.rows[index[flow.OwnerOf(n)]]
+		row := &o.sums[index[flow.OwnerOf(n)]]
 		row.Nodes++
 		o.of[n] = row
 	}
@@ -68,15 +48,10 @@ func NewOwners(nodes []*entity.Node) *Owners {
 
 // Observe takes one event in.
 func (o *Owners) Observe(e entity.JobEvent) {
-	switch e.Kind {
-	case entity.JobFinished, entity.JobKilled:
-		o.used(e.Run.Latest())
-	case entity.JobRequeued:
-		o.used(e.Run.Earlier()[len(e.Run.Earlier())-1])
+	a, _, how, ok := entity.Over(e)
+	if !ok || how == entity.EndResized {
+		return
 	}
-}
-
-func (o *Owners) used(a entity.Attempt) {
 	for i, t := range a.Window.Tasks {
 		o.of[t.Node].used += min(a.Ends[i], a.End) - a.Start
 	}
@@ -84,47 +59,36 @@ func (o *Owners) used(a entity.Attempt) {
 
 // Rows are the owners with what a ledger has of their incomes and with their
 // queues, if they have any.
-func (o *Owners) Rows(l *flow.Ledger, queues []*flow.LocalQueue) []OwnerRow {
-	rows := make([]OwnerRow, len(o.rows))
+func (o *Owners) Rows(l *flow.Ledger, queues []*flow.LocalQueue) []rows.Owner {
+	sums := slices.Clone(o.sums)
 	index := map[string]int{} // never iterated
-	for i, r := range o.rows {
-		r.UsedTime = r.used.Seconds()
-		rows[i], index[r.Owner] = r, i
+	for i, r := range sums {
+		index[r.Name] = i
 	}
 	for _, n := range o.all {
-		rows[index[flow.OwnerOf(n)]].Income += l.Balance(flow.Account{Kind: flow.OwnerAccount, ID: int64(n.ID)})
+		sums[index[flow.OwnerOf(n)]].income += l.Balance(flow.Account{Kind: flow.OwnerAccount, ID: int64(n.ID)})
 	}
 	for _, q := range queues {
-		s, r := q.Stats(), &rows[index[q.Owner]]
+		s, r := q.Stats(), &sums[index[q.Owner]]
 		r.LocalStarted, r.LocalRejected, r.LocalWaiting = s.Jobs, s.Refused, q.Waiting()
 		r.Displaced, r.Preempted = s.Displaced, s.Preempted
 		if s.Jobs > 0 {
 			r.LocalMeanWait = s.Delay.Seconds() / float64(s.Jobs)
 		}
 	}
-	return rows
+	all := make([]rows.Owner, len(sums))
+	for i, r := range sums {
+		r.UsedTime, r.Income = r.used.Seconds(), r.income.Units()
+		all[i] = r.Owner
+	}
+	return all
 }
 
-// WriteOwners writes rows as owners-POLICY.csv.
-func WriteOwners(w io.Writer, rows []OwnerRow) error {
-	rows = slices.Clone(rows)
-	for i := range rows {
-		rows[i].Owner = csvtext.Of(rows[i].Owner)
+// WriteOwners writes owners-POLICY.csv.
+func WriteOwners(w io.Writer, all []rows.Owner) error {
+	file := rows.Owners.Only()
+	if len(all) > 0 && all[0].Site != "" {
+		file = rows.Owners
 	}
-	var all any = rows
-	if len(rows) > 0 && rows[0].Site != "" {
-		type siteRow struct {
-			Name string `csv:"site"`
-			OwnerRow
-		}
-		var sites []siteRow
-		for _, r := range rows {
-			sites = append(sites, siteRow{r.Site, r})
-		}
-		all = sites
-	}
-	if err := gocsv.Marshal(all, w); err != nil {
-		return fmt.Errorf("writing owners as CSV: %w", err)
-	}
-	return nil
+	return rows.WriteAll(w, file, all)
 }

@@ -4,18 +4,15 @@ package metrics
 
 import (
 	"cmp"
-	"fmt"
 	"io"
 	"slices"
 	"strconv"
 
-	"github.com/gocarina/gocsv"
-
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/flow"
-	"github.com/gridslot/gridslot/internal/decimal"
 	"github.com/gridslot/gridslot/metrics/internal/grouped"
+	"github.com/gridslot/gridslot/metrics/rows"
 )
 
 // PowerModel is what a node draws in each of its states.
@@ -51,9 +48,6 @@ func (p PowerModel) share(n int) PowerModel {
 	}
 	return p
 }
-
-// PowerHeader is the first line of power-POLICY.csv.
-const PowerHeader = "time,watts,idle,busy,off,booting,switching_off,down"
 
 // PowerMeter is an Observer that accounts for the energy of a run: what every node
 // draws, by its state, from the first submission to the end of the last job. Set
@@ -125,9 +119,9 @@ type PowerSpan struct {
 	end            des.Time // of the latest job
 	atEnd          powerLevel
 
-	buf, rows []byte // rows up to the end of the latest job, and behind it
-	written   powerLevel
-	err       error
+	text    *rows.Writer[rows.Draw] // nil without a Profile
+	behind  []rows.Draw             // rows behind the end of the latest job, not written yet
+	written powerLevel
 }
 
 // meteredNode is a named node.
@@ -214,7 +208,7 @@ func (m *PowerMeter) Attach(meta *entity.Metascheduler) {
 // join adds a meter. The first one has the profile begin.
 func (s *PowerSpan) join(m *PowerMeter) {
 	if len(s.meters) == 0 && s.Profile != nil {
-		s.buf = append([]byte(PowerHeader), '\n')
+		s.text = rows.NewWriter(s.Profile, rows.Power)
 	}
 	s.meters = append(s.meters, m)
 }
@@ -255,8 +249,10 @@ func (s *PowerSpan) ended(at des.Time) {
 	for _, m := range s.meters {
 		m.last = m.spent
 	}
-	s.buf, s.rows = append(s.buf, s.rows...), s.rows[:0]
-	s.flush(flushAt)
+	for i := range s.behind {
+		s.text.Write(&s.behind[i])
+	}
+	s.behind = s.behind[:0]
 }
 
 // level is that of all nodes.
@@ -493,7 +489,7 @@ func (s *PowerSpan) spend(now des.Time) {
 	level := s.level()
 	s.peak = max(s.peak, level.total())
 	if s.Profile != nil && level != s.written {
-		s.rows = appendPower(s.rows, s.now, &level)
+		s.behind = append(s.behind, level.draws(s.now))
 		s.written = level
 	}
 	s.now = now
@@ -510,37 +506,24 @@ func (m *PowerMeter) spend(t des.Time) {
 	m.spent.peak = max(m.spent.peak, m.level.total())
 }
 
-// appendPower appends a row of the profile for the instant at.
-func appendPower(b []byte, at des.Time, l *powerLevel) []byte {
-	b = append(appendTime(b, at), ',')
-	b = append(b, l.total().String()...)
-	for _, n := range l.count {
-		b = decimal.AppendInt(append(b, ','), int64(n))
+// draws is the row of the profile for the instant at.
+func (l *powerLevel) draws(at des.Time) rows.Draw {
+	n := &l.count
+	return rows.Draw{
+		Time: at, Microwatts: int64(l.total()), Idle: n[nodeIdle], Busy: n[nodeBusy], Off: n[nodeOff],
+		Booting: n[nodeBooting], SwitchingOff: n[nodeSwitchingOff], Down: n[nodeDown],
 	}
-	return append(b, '\n')
-}
-
-// flush writes what has been gathered of the profile, if that is enough.
-func (s *PowerSpan) flush(least int) {
-	if s.Profile == nil || len(s.buf) < least {
-		return
-	}
-	if s.err == nil {
-		if _, err := s.Profile.Write(s.buf); err != nil {
-			s.err = fmt.Errorf("power CSV: %w", err)
-		}
-	}
-	s.buf = s.buf[:0]
 }
 
 // Close writes what is left of the profile and returns the first error met. The
 // underlying writer stays open.
 func (s *PowerSpan) Close() error {
-	if s.begun {
-		s.buf = appendPower(s.buf, s.end, &s.atEnd)
+	if s.text == nil {
+		return nil
 	}
-	s.flush(0)
-	return s.err
+	last := s.atEnd.draws(s.end)
+	s.text.Write(&last)
+	return s.text.Flush()
 }
 
 // Close closes the span of the meter, which others may share.
@@ -590,20 +573,13 @@ func (s *PowerSpan) Job(r *entity.Run) (sum Energy) {
 // EnergyRow is what one run took, a row of energy.csv: from the first submission
 // to the end of the last job.
 type EnergyRow struct {
-	Policy       string  `csv:"policy"`
-	Site         string  `csv:"-"`      // of a grid; "" is the whole machine
-	Joules       Energy  `csv:"joules"` // the sum of the six that follow
-	Idle         Energy  `csv:"idle_joules"`
-	Busy         Energy  `csv:"busy_joules"`
-	Off          Energy  `csv:"off_joules"`
-	Booting      Energy  `csv:"booting_joules"`
-	SwitchingOff Energy  `csv:"switching_off_joules"`
-	Down         Energy  `csv:"down_joules"`
-	MeanPower    float64 `csv:"mean_power"` // W
-	PeakPower    float64 `csv:"peak_power"` // W
-	// EnergyDelay is energy times makespan, in joule seconds.
-	EnergyDelay float64 `csv:"energy_delay"`
-	Boots       int64   `csv:"boots"` // that began meanwhile
+	Policy                                       string
+	Site                                         string // of a grid; "" is the whole machine
+	Joules                                       Energy // the sum of the six that follow
+	Idle, Busy, Off, Booting, SwitchingOff, Down Energy
+	MeanPower, PeakPower                         float64 // W
+	EnergyDelay                                  float64 // energy times makespan, in joule seconds
+	Boots                                        int64   // that began meanwhile
 }
 
 // Row is what the nodes of the meter have taken by the end of the latest job of the span.
@@ -637,40 +613,35 @@ func (s *PowerSpan) row(policy string, of *powerSums) EnergyRow {
 	return row
 }
 
-// siteEnergyRow is a row where some are those of the sites of a grid.
-type siteEnergyRow struct {
-	EnergyRow
-	Site string `csv:"site"`
-}
-
 // WriteEnergy writes energy.csv: a heading, and the rows. Where one has a site there is a
 // column for it.
-func WriteEnergy(w io.Writer, rows []EnergyRow) error {
-	var all any = rows
-	if slices.ContainsFunc(rows, func(r EnergyRow) bool { return r.Site != "" }) {
-		var sites []siteEnergyRow
-		for _, r := range rows {
-			sites = append(sites, siteEnergyRow{r, r.Site})
+func WriteEnergy(w io.Writer, all []EnergyRow) error {
+	file := rows.Energies.Only()
+	var lines []rows.Energy
+	for _, r := range all {
+		if r.Site != "" {
+			file = rows.Energies
 		}
-		all = sites
+		lines = append(lines, rows.Energy{
+			Policy: r.Policy, Site: r.Site, Joules: r.Joules.String(), Idle: r.Idle.String(), Busy: r.Busy.String(), Off: r.Off.String(),
+			Booting: r.Booting.String(), SwitchingOff: r.SwitchingOff.String(), Down: r.Down.String(),
+			MeanPower: r.MeanPower, PeakPower: r.PeakPower, EnergyDelay: r.EnergyDelay, Boots: r.Boots,
+		})
 	}
-	if err := gocsv.Marshal(all, w); err != nil {
-		return fmt.Errorf("writing energies as CSV: %w", err)
-	}
-	return nil
+	return rows.WriteAll(w, file, lines)
 }
 
 // energyColumns are those of the table for people.
-var energyColumns = []column[EnergyRow]{
-	{"policy", func(r EnergyRow) string { return r.Policy }},
-	{"energy kWh", func(r EnergyRow) string { return fixed(r.Joules.Joules() / joulesOfKilowattHour) }},
-	{"mean W", func(r EnergyRow) string { return fixed(r.MeanPower) }},
-	{"peak W", func(r EnergyRow) string { return fixed(r.PeakPower) }},
-	{"idle %", func(r EnergyRow) string { return r.percent(r.Idle) }},
-	{"busy %", func(r EnergyRow) string { return r.percent(r.Busy) }},
-	{"off, down %", func(r EnergyRow) string { return r.percent(r.Off.Add(r.Down)) }},
-	{"switching %", func(r EnergyRow) string { return r.percent(r.Booting.Add(r.SwitchingOff)) }},
-	{"boots", func(r EnergyRow) string { return grouped.Int(int(r.Boots)) }},
+var energyColumns = []grouped.Column[EnergyRow]{
+	{Title: "policy", Cell: func(r EnergyRow) string { return r.Policy }},
+	{Title: "energy kWh", Cell: func(r EnergyRow) string { return fixed(r.Joules.Joules() / joulesOfKilowattHour) }},
+	{Title: "mean W", Cell: func(r EnergyRow) string { return fixed(r.MeanPower) }},
+	{Title: "peak W", Cell: func(r EnergyRow) string { return fixed(r.PeakPower) }},
+	{Title: "idle %", Cell: func(r EnergyRow) string { return r.percent(r.Idle) }},
+	{Title: "busy %", Cell: func(r EnergyRow) string { return r.percent(r.Busy) }},
+	{Title: "off, down %", Cell: func(r EnergyRow) string { return r.percent(r.Off.Add(r.Down)) }},
+	{Title: "switching %", Cell: func(r EnergyRow) string { return r.percent(r.Booting.Add(r.SwitchingOff)) }},
+	{Title: "boots", Cell: func(r EnergyRow) string { return grouped.Int(int(r.Boots)) }},
 }
 
 const joulesOfKilowattHour = 3.6e6
@@ -688,5 +659,5 @@ func (r EnergyRow) percent(e Energy) string {
 // WriteEnergyTable writes an aligned table for people, a row a policy: the energy,
 // the power, and which share of the energy went where.
 func WriteEnergyTable(w io.Writer, rows []EnergyRow) error {
-	return writeTable(w, energyColumns, rows)
+	return grouped.WriteTable(w, energyColumns, rows)
 }

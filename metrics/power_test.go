@@ -17,6 +17,7 @@ import (
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/flow"
 	"github.com/gridslot/gridslot/entity/plan"
+	"github.com/gridslot/gridslot/metrics/rows"
 	"github.com/gridslot/gridslot/policy/backfill"
 	"github.com/gridslot/gridslot/policy/window"
 )
@@ -273,22 +274,22 @@ func TestEveryNodeSecondIsAccountedForOnce(t *testing.T) {
 
 // integral is the energy of a profile, and holds its columns to each other.
 func integral(t require.TestingT, text string) string {
-	rows, err := csv.NewReader(strings.NewReader(text)).ReadAll()
+	lines, err := csv.NewReader(strings.NewReader(text)).ReadAll()
 	require.NoError(t, err)
-	require.Equal(t, PowerHeader, strings.Join(rows[0], ","))
+	require.Equal(t, rows.Power.Header(), strings.Join(lines[0], ","))
 	sum, last := new(big.Rat), ""
 	value := func(s string) *big.Rat {
 		r, ok := new(big.Rat).SetString(s)
 		require.True(t, ok, s)
 		return r
 	}
-	for i, row := range rows[1:] {
+	for i, row := range lines[1:] {
 		if i > 0 {
-			before := rows[i]
+			before := lines[i]
 			length := new(big.Rat).Sub(value(row[0]), value(before[0]))
 			require.GreaterOrEqual(t, length.Sign(), 0)
 			sum.Add(sum, length.Mul(length, value(before[1])))
-			if i < len(rows)-2 {
+			if i < len(lines)-2 {
 				require.NotEqual(t, last, fmt.Sprint(row[1:]), "a row for every change")
 			}
 		}

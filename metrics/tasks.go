@@ -3,7 +3,6 @@ package metrics
 // tasks-POLICY.csv: who had which node, from when to when, and for how much.
 
 import (
-	"fmt"
 	"io"
 	"maps"
 	"slices"
@@ -12,24 +11,8 @@ import (
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/flow"
-	"github.com/gridslot/gridslot/internal/decimal"
-	"github.com/gridslot/gridslot/internal/enum"
+	"github.com/gridslot/gridslot/metrics/rows"
 )
-
-// TasksHeader is the first line of tasks-POLICY.csv.
-const TasksHeader = "site,job_id,user_id,node,start,reserved_end,end,cost,paid,kind,owner,attempt"
-
-// taskKind is who has the node.
-type taskKind uint8
-
-const (
-	taskJob     taskKind = iota // a job of the workload
-	taskBooking                 // an advance reservation
-	taskOwner                   // a job of the node's owner
-	taskOutage                  // nobody: it is out of service
-)
-
-var taskKinds = enum.Of[taskKind]("kind of a task", "job", "booking", "owner", "outage")
 
 // TaskWriter writes tasks-POLICY.csv: a row for every span of time in which somebody
 // had a named node. The rows of a job come when an attempt of it ends, that of an
@@ -40,15 +23,14 @@ type TaskWriter struct {
 	// it is brokers who reserve, for jobs.
 	Bookings bool
 
-	out   io.Writer
-	buf   []byte
-	err   error
+	text  *rows.Writer[rows.Task]
+	line  rows.Task // the row at hand
 	sites []*SiteTasks
 }
 
 // NewTaskWriter begins the file.
 func NewTaskWriter(w io.Writer) *TaskWriter {
-	return &TaskWriter{out: w, buf: append(make([]byte, 0, flushAt+4096), TasksHeader+"\n"...)}
+	return &TaskWriter{text: rows.NewWriter(w, rows.Tasks)}
 }
 
 // Of is the writer of one site, or of a domain by itself: an Observer of the jobs
@@ -70,17 +52,7 @@ func (w *TaskWriter) Close() error {
 		}
 		s.held = nil
 	}
-	w.flush()
-	return w.err
-}
-
-func (w *TaskWriter) flush() {
-	if w.err == nil {
-		if _, err := w.out.Write(w.buf); err != nil {
-			w.err = fmt.Errorf("tasks CSV: %w", err)
-		}
-	}
-	w.buf = w.buf[:0]
+	return w.text.Flush()
 }
 
 // SiteTasks writes the tasks of one site.
@@ -93,7 +65,7 @@ type SiteTasks struct {
 
 // taskRow is one row.
 type taskRow struct {
-	kind                 taskKind
+	kind                 string // a word of the column kind
 	node                 *entity.Node
 	run                  *entity.Run // or nil
 	start, reserved, end des.Time    // Forever: not known
@@ -109,9 +81,9 @@ func (s *SiteTasks) Observe(entity.JobEvent) {}
 
 // attempt takes in an attempt that is over.
 func (s *SiteTasks) attempt(r *entity.Run, number int, a *entity.Attempt, cost, paid []flow.Money) {
-	kind := taskJob
+	kind := rows.TaskJob
 	if r.Booked && s.to.Bookings {
-		kind = taskBooking
+		kind = rows.TaskBooking
 	}
 	for i, t := range a.Window.Tasks {
 		s.row(taskRow{kind, t.Node, r, a.Start, t.End, min(a.Ends[i], a.End), cost[i], paid[i], number})
@@ -121,7 +93,7 @@ func (s *SiteTasks) attempt(r *entity.Run, number int, a *entity.Attempt, cost, 
 // Owner takes in an owner's job that has got its node; see flow.LocalFlow.Told.
 func (s *SiteTasks) Owner(l flow.LocalJob, start des.Time) {
 	end := start.Add(l.Length)
-	s.row(taskRow{kind: taskOwner, node: l.Node, start: start, reserved: end, end: end})
+	s.row(taskRow{kind: rows.TaskOwner, node: l.Node, start: start, reserved: end, end: end})
 }
 
 // Owners is an observer of the jobs of an owner's queue; see
@@ -132,20 +104,12 @@ type ownersTasks SiteTasks
 
 // Observe takes one event in.
 func (o *ownersTasks) Observe(e entity.JobEvent) {
-	r := e.Run
-	var a entity.Attempt
-	number := len(r.Earlier())
-	switch e.Kind {
-	case entity.JobRequeued:
-		a = *latestOf(r.Earlier())
-	case entity.JobFinished, entity.JobKilled:
-		a = r.Latest()
-		number++
-	default:
+	a, number, how, ok := entity.Over(e)
+	if !ok || how == entity.EndResized {
 		return
 	}
 	for i, t := range a.Window.Tasks {
-		(*SiteTasks)(o).row(taskRow{kind: taskOwner, node: t.Node, run: r, start: a.Start, reserved: t.End, end: min(a.Ends[i], a.End), attempt: number})
+		(*SiteTasks)(o).row(taskRow{kind: rows.TaskOwner, node: t.Node, run: e.Run, start: a.Start, reserved: t.End, end: min(a.Ends[i], a.End), attempt: number})
 	}
 }
 
@@ -163,63 +127,24 @@ func (s *SiteTasks) outage(h *entity.Hold, back des.Time) {
 	w := h.Window()
 	for _, t := range w.Tasks {
 		if end := min(t.End, back); end > w.Start {
-			s.row(taskRow{kind: taskOutage, node: t.Node, start: w.Start, reserved: t.End, end: end})
+			s.row(taskRow{kind: rows.TaskOutage, node: t.Node, start: w.Start, reserved: t.End, end: end})
 		}
 	}
 }
 
 func (s *SiteTasks) row(r taskRow) {
-	ofJob := r.kind == taskJob || r.kind == taskBooking
-	b := append(append(s.to.buf, escapeCSV(s.siteOf(r.node))...), ',')
+	t := &s.to.line
+	*t = rows.Tasks.Missing
+	t.Site, t.Node, t.Owner, t.Kind, t.Attempt = s.siteOf(r.node), int64(r.node.ID), r.node.Labels[flow.OwnerLabel], r.kind, r.attempt
+	t.Start, t.ReservedEnd, t.End = r.start, coming(r.reserved), coming(r.end)
 	if r.run != nil {
-		b = decimal.AppendInt(b, r.run.ID)
+		t.Job = r.run.ID
 	}
-	b = append(b, ',')
-	if ofJob {
-		b = appendNumber(b, r.run.User)
+	if r.kind == rows.TaskJob || r.kind == rows.TaskBooking {
+		t.User, t.Cost, t.Paid = int64(r.run.User), r.cost.Units(), r.paid.Units()
 	}
-	b = append(decimal.AppendInt(append(b, ','), int64(r.node.ID)), ',')
-	b = append(appendTime(b, r.start), ',')
-	b = append(appendKnownTime(b, r.reserved), ',')
-	b = append(appendKnownTime(b, r.end), ',')
-	if ofJob {
-		b = append(append(append(b, r.cost.String()...), ','), r.paid.String()...)
-	} else {
-		b = append(b, ',')
-	}
-	b = append(append(append(b, ','), r.kind.String()...), ',')
-	b = append(append(b, escapeCSV(r.node.Labels[flow.OwnerLabel])...), ',')
-	if r.attempt > 0 {
-		b = decimal.AppendInt(b, int64(r.attempt))
-	}
-	s.to.buf = append(b, '\n')
-	if len(s.to.buf) >= flushAt {
-		s.to.flush()
-	}
+	s.to.text.Write(t)
 }
-
-// String is what the file calls k.
-func (k taskKind) String() string { return taskKinds.Name(k) }
-
-// appendNumber appends the number of a user, a group or a queue: nothing where it is
-// not known.
-func appendNumber(b []byte, n int32) []byte {
-	if n < 0 {
-		return b
-	}
-	return decimal.AppendInt(b, int64(n))
-}
-
-// appendKnownTime appends t, and nothing where it never comes.
-func appendKnownTime(b []byte, t des.Time) []byte {
-	if t == des.Forever {
-		return b
-	}
-	return appendTime(b, t)
-}
-
-// NodesHeader is the first line of nodes.csv.
-const NodesHeader = "id,name,performance,price,class,site,owner"
 
 // SiteNodes are the nodes of a site, or of a domain by itself.
 type SiteNodes struct {
@@ -266,22 +191,16 @@ func classesOf(nodes []entity.Node, appendKind func([]byte, *entity.Node) []byte
 // performance, price, q and attributes, but for their names, which come from the label
 // "name".
 func WriteNodes(w io.Writer, sites []SiteNodes) error {
-	b := []byte(NodesHeader + "\n")
+	var all []rows.Node
 	for _, s := range sites {
 		classes := classesOf(s.Nodes, appendKind)
 		for i := range s.Nodes {
 			n := &s.Nodes[i]
-			b = append(decimal.AppendInt(b, int64(n.ID)), ',')
-			b = append(append(b, escapeCSV(n.Labels["name"])...), ',')
-			b = append(strconv.AppendFloat(b, n.Perf, 'f', -1, 64), ',')
-			b = append(strconv.AppendFloat(b, n.Price, 'f', -1, 64), ',')
-			b = append(decimal.AppendInt(b, int64(classes[i])), ',')
-			b = append(append(b, escapeCSV(s.Site(n))...), ',')
-			b = append(append(b, escapeCSV(n.Labels[flow.OwnerLabel])...), '\n')
+			all = append(all, rows.Node{
+				ID: int64(n.ID), Name: n.Labels["name"], Performance: n.Perf, Price: n.Price,
+				Class: strconv.Itoa(classes[i]), Site: s.Site(n), Owner: n.Labels[flow.OwnerLabel],
+			})
 		}
 	}
-	if _, err := w.Write(b); err != nil {
-		return fmt.Errorf("writing nodes as CSV: %w", err)
-	}
-	return nil
+	return rows.WriteAll(w, rows.Nodes, all)
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gridslot/gridslot/experiments/simulation"
-	"github.com/gridslot/gridslot/metrics"
+	"github.com/gridslot/gridslot/metrics/rows"
 )
 
 // twoAndOne are a user's jobs of 10, 10 and 30 seconds that ask for a minute each. The
@@ -23,14 +23,14 @@ func TestTheSummaryTellsHowGoodPredictionsWere(t *testing.T) {
 	_, predictions, told := strings.Cut(got.stdout, "\n\n")
 	require.True(t, told)
 	require.Equal(t, []string{"predictions", "mean", "error", "accuracy", "%", "too", "short", "%", "corrections", "a", "job", "easy++", "40.0s", "22.2", "33.3", "0.33"}, strings.Fields(predictions))
-	rows := table(t, out, "summary.csv")
-	require.Equal(t, "", rows[0]["prediction_error"])
-	require.Equal(t, "40", rows[1]["prediction_error"], "of 50, 50 and 20 s")
-	require.Equal(t, "0.3333333333333333", rows[1]["under_predicted"])
-	require.Equal(t, "0.3333333333333333", rows[1]["corrections_per_job"])
+	lines := table(t, out, "summary.csv")
+	require.Equal(t, "", lines[0]["prediction_error"])
+	require.Equal(t, "40", lines[1]["prediction_error"], "of 50, 50 and 20 s")
+	require.Equal(t, "0.3333333333333333", lines[1]["under_predicted"])
+	require.Equal(t, "0.3333333333333333", lines[1]["corrections_per_job"])
 	header, _, _ := strings.Cut(read(t, out, "summary.csv"), "\n")
 	require.True(t, strings.HasSuffix(header, ",waiting,prediction_error,prediction_accuracy,under_predicted,corrections_per_job"), header)
-	require.True(t, strings.HasPrefix(read(t, out, "accuracy-easy++.csv"), metrics.AccuracyHeader+"\nall,,3,3,40.000000,"))
+	require.True(t, strings.HasPrefix(read(t, out, "accuracy-easy++.csv"), rows.Accuracies.Header()+"\nall,,3,3,40.000000,"))
 	require.NotContains(t, files(t, out), "accuracy-easy.csv")
 
 	got = call("simulate", trace, "--policy", "easy++", "--format", "json")

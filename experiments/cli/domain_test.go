@@ -11,10 +11,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gocarina/gocsv"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gridslot/gridslot/metrics"
+	"github.com/gridslot/gridslot/metrics/rows"
 )
 
 // domainOf writes files into a folder of their own and returns the path of the
@@ -35,13 +35,13 @@ const defaultNodePolicies = "css,batch-slicer:k=5:shift=end,bsf:k=5,easy"
 
 const threeNodes = "id,performance,price,ram,os\n1,1,1,4,linux\n2,2,2.5,8,linux\n7,4,5,,bsd\n"
 
-func cyclesOf(t *testing.T, path string) []metrics.CycleRow {
+func cyclesOf(t *testing.T, path string) []rows.Cycle {
 	t.Helper()
 	text, err := os.ReadFile(path)
 	require.NoError(t, err)
-	var rows []metrics.CycleRow
-	require.NoError(t, gocsv.UnmarshalBytes(text, &rows))
-	return rows
+	all, err := rows.Read(path, string(text), rows.Cycles)
+	require.NoError(t, err)
+	return all
 }
 
 func TestADomainRunsATraceWhoseJobsArePriced(t *testing.T) {

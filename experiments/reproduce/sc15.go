@@ -11,7 +11,6 @@ import (
 
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/experiments/simulation"
-	"github.com/gridslot/gridslot/metrics"
 	"github.com/gridslot/gridslot/workload"
 )
 
@@ -231,7 +230,7 @@ func (e sc15) rows(p *page, logs []sc15Log, cells []*sc15Cell) (rows []Row) {
 	}
 	ofCells(sc15Differs, "0", func(c *sc15Cell) (float64, bool) { return float64(c.differs), c.differs >= 0 })
 	// How good the predictions were, in the authors' conventions.
-	accuracy := func(factor float64, of func(a *metrics.AccuracySummary) *float64) func(c *sc15Cell) (float64, bool) {
+	accuracy := func(factor float64, of func(a *simulation.AccuracySummary) *float64) func(c *sc15Cell) (float64, bool) {
 		return func(c *sc15Cell) (float64, bool) {
 			if a := c.result.Accuracy; a != nil && a.PredictionError != nil {
 				return factor * *of(a), true
@@ -239,9 +238,9 @@ func (e sc15) rows(p *page, logs []sc15Log, cells []*sc15Cell) (rows []Row) {
 			return 0, false
 		}
 	}
-	ofCells(errorOf, "", accuracy(1, func(a *metrics.AccuracySummary) *float64 { return a.PredictionError }))
-	ofCells(accuracyOf, "", accuracy(100, func(a *metrics.AccuracySummary) *float64 { return a.PredictionAccuracy }))
-	ofCells(tooShortOf, "", accuracy(100, func(a *metrics.AccuracySummary) *float64 { return a.UnderPredicted }))
+	ofCells(errorOf, "", accuracy(1, func(a *simulation.AccuracySummary) *float64 { return a.PredictionError }))
+	ofCells(accuracyOf, "", accuracy(100, func(a *simulation.AccuracySummary) *float64 { return a.PredictionAccuracy }))
+	ofCells(tooShortOf, "", accuracy(100, func(a *simulation.AccuracySummary) *float64 { return a.UnderPredicted }))
 	return rows
 }
 

@@ -11,7 +11,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gridslot/gridslot/experiments/simulation"
-	"github.com/gridslot/gridslot/metrics"
 )
 
 // smallLogs makes logs of the names given, of a machine of 4 processors: two users'
@@ -139,7 +138,7 @@ func TestJobsThatFareOtherwiseThanPublishedAreCounted(t *testing.T) {
 	require.NoError(t, os.WriteFile(cell.log.jobs, []byte(b.String()), 0o666))
 	require.NoError(t, cell.simulate(context.Background()))
 	require.Equal(t, 3, cell.differs)
-	var none metrics.AccuracySummary
+	var none simulation.AccuracySummary
 	require.NotEqual(t, none, *cell.result.Accuracy)
 }
 

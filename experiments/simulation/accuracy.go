@@ -13,48 +13,17 @@ import (
 	"github.com/gridslot/gridslot/metrics"
 )
 
-// predictedRow and predictedMoneyRow are rows of summary.csv where runtimes are
-// predicted.
-type (
-	predictedRow struct {
-		metrics.Summary
-		metrics.AccuracySummary
-	}
-	predictedMoneyRow struct {
-		metrics.Summary
-		MoneySummary
-		metrics.AccuracySummary
-	}
-)
-
 // predicted reports whether the runtimes of some run were.
 func (o *Outcome) predicted() bool {
 	return slices.ContainsFunc(o.Results, func(r *Result) bool { return r.Accuracy != nil && r.Grid == nil })
 }
 
 // accuracy is that of a run, empty of one without predictions.
-func (r *Result) accuracy() metrics.AccuracySummary {
+func (r *Result) accuracy() AccuracySummary {
 	if r.Accuracy == nil {
-		return metrics.AccuracySummary{}
+		return AccuracySummary{}
 	}
 	return *r.Accuracy
-}
-
-// predictedRows are the rows of all columns, where some runtimes are predicted.
-func (o *Outcome) predictedRows() any {
-	var rows []predictedRow
-	var domains []predictedMoneyRow
-	for _, r := range o.Results {
-		if r.Money != nil {
-			domains = append(domains, predictedMoneyRow{r.Summary, *r.Money, r.accuracy()})
-		} else {
-			rows = append(rows, predictedRow{r.Summary, r.accuracy()})
-		}
-	}
-	if domains != nil {
-		return domains
-	}
-	return rows
 }
 
 // printAccuracy writes a table of how good predictions were, if there were any.

@@ -4,16 +4,11 @@ package simulation
 // which of them was chosen.
 
 import (
-	"fmt"
-	"io"
-	"strconv"
-
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/flow"
+	"github.com/gridslot/gridslot/metrics/rows"
 	"github.com/gridslot/gridslot/policy/cyclic"
 )
-
-const alternativesHeader = "planned_at,job_id,alternative,node,start,end,cost,chosen\n"
 
 // checkAlternatives refuses a file of alternatives where there would be none.
 func (c *call) checkAlternatives() error {
@@ -24,11 +19,7 @@ func (c *call) checkAlternatives() error {
 }
 
 // alternatives writes the file while the run goes on.
-type alternatives struct {
-	out io.Writer
-	buf []byte
-	err error
-}
+type alternatives struct{ text *rows.Writer[rows.WindowTask] }
 
 // tellAlternatives has the batches of p tell what they could choose from, behind
 // whoever hears of them already. It returns nil where no files are wanted, or where
@@ -48,8 +39,7 @@ func tellAlternatives(x *Session, p *cyclic.Policy) (*alternatives, error) {
 	if err != nil || w == nil {
 		return nil, err
 	}
-	a := &alternatives{out: w, buf: []byte(alternativesHeader)}
-	a.flush()
+	a := &alternatives{rows.NewWriter(w, rows.Alternatives)}
 	before := p.Told
 	p.Told = func(r *entity.Round, batch []*entity.Run, out *cyclic.Outcome) {
 		if before != nil {
@@ -70,38 +60,19 @@ func (a *alternatives) told(r *entity.Round, batch []*entity.Run, out *cyclic.Ou
 				w = d.Window
 			}
 			for _, t := range w.Tasks {
-				b := append(r.Now.Append(a.buf), ',')
-				b = append(strconv.AppendInt(b, j.ID, 10), ',')
-				b = append(strconv.AppendInt(b, int64(k+1), 10), ',')
-				b = append(strconv.AppendInt(b, int64(t.Node.ID), 10), ',')
-				b = append(w.Start.Append(b), ',')
-				b = append(t.End.Append(b), ',')
-				b = append(append(b, flow.Cost(t.Node, t.End-w.Start).String()...), ',')
-				if chosen {
-					b = append(b, '1', '\n')
-				} else {
-					b = append(b, '0', '\n')
-				}
-				a.buf = b
+				a.text.Write(&rows.WindowTask{
+					PlannedAt: r.Now, Job: j.ID, Alternative: k + 1, Node: int64(t.Node.ID), Start: w.Start, End: t.End,
+					Cost: flow.Cost(t.Node, t.End-w.Start).Units(), Chosen: chosen,
+				})
 			}
 		}
 	}
-	a.flush()
 }
 
-func (a *alternatives) flush() {
-	if a.err == nil {
-		if _, err := a.out.Write(a.buf); err != nil {
-			a.err = fmt.Errorf("alternatives CSV: %w", err)
-		}
-	}
-	a.buf = a.buf[:0]
-}
-
-// failed is the first error met.
-func (a *alternatives) failed() error {
+// end writes what is left.
+func (a *alternatives) end() error {
 	if a == nil {
 		return nil
 	}
-	return a.err
+	return a.text.Flush()
 }

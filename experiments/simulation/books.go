@@ -4,22 +4,15 @@ package simulation
 // which node when and for how much, owners' jobs, and accounts.
 
 import (
-	"encoding/csv"
+	"errors"
 	"fmt"
 	"io"
-	"strconv"
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/flow"
-	"github.com/gridslot/gridslot/internal/csvtext"
 	"github.com/gridslot/gridslot/metrics"
-)
-
-// The first lines of the files of a grid.
-const (
-	ownersHeader   = "site,node,wanted,start,end,owner,job_id\n"
-	accountsHeader = "site,account,balance\n"
+	"github.com/gridslot/gridslot/metrics/rows"
 )
 
 // books are the bills of all named nodes of a run, as a flow that begins their files when it
@@ -30,11 +23,12 @@ const (
 //	accounts-POLICY.csv  balances, on a grid alone
 type books struct {
 	hooks
-	grid             bool
-	policy           string
-	tasks            *metrics.TaskWriter // nil where no files are wanted, as are these:
-	owners, accounts io.Writer
-	all              []*book
+	grid     bool
+	policy   string
+	tasks    *metrics.TaskWriter // nil where no files are wanted, as are these:
+	owners   *rows.Writer[rows.OwnTask]
+	accounts *rows.Writer[rows.Balance]
+	all      []*book
 }
 
 // Attach begins the files.
@@ -49,14 +43,14 @@ func (b *books) Attach(x *Session, _ *Site) (none []entity.Observer, err error) 
 	if !b.grid {
 		return nil, nil
 	}
-	if b.owners, err = x.create("local", ""); err != nil {
+	if w, err = x.create("local", ""); err != nil {
 		return nil, err
 	}
-	if b.accounts, err = x.create("accounts", ""); err != nil {
+	b.owners = rows.NewWriter(w, rows.OwnTasks)
+	if w, err = x.create("accounts", ""); err != nil {
 		return nil, err
 	}
-	fmt.Fprint(b.owners, ownersHeader) // commit has what went wrong
-	fmt.Fprint(b.accounts, accountsHeader)
+	b.accounts = rows.NewWriter(w, rows.Accounts)
 	return nil, nil
 }
 
@@ -110,13 +104,17 @@ func (b *books) End() error {
 			continue
 		}
 		for _, a := range l.Accounts() {
-			fmt.Fprintf(b.accounts, "%s,%v,%v\n", k.site, a, l.Balance(a))
+			b.accounts.Write(&rows.Balance{Site: k.site, Account: a.String(), Balance: l.Balance(a).Units()})
 		}
 	}
-	if b.tasks != nil {
-		return b.tasks.Close()
+	if b.tasks == nil {
+		return nil
 	}
-	return nil
+	err := b.tasks.Close()
+	if b.grid {
+		err = errors.Join(err, b.owners.Flush(), b.accounts.Flush())
+	}
+	return err
 }
 
 // book is that of one domain: a flow that listens to what jobs cost.
@@ -151,7 +149,7 @@ func (b *book) owner(l flow.LocalJob, start des.Time) {
 		b.tasks.Owner(l, start)
 	}
 	if w := b.books.owners; w != nil {
-		fmt.Fprintf(w, "%s,%d,%v,%v,%v,,\n", b.site, l.Node.ID, l.Start, start, start.Add(l.Length))
+		w.Write(&rows.OwnTask{Site: b.site, Node: int64(l.Node.ID), Wanted: l.Start, Start: start, End: start.Add(l.Length)})
 	}
 }
 
@@ -173,16 +171,15 @@ type queueBook struct {
 }
 
 func (b *queueBook) Observe(e entity.JobEvent) {
-	if e.Kind != entity.JobFinished && e.Kind != entity.JobKilled {
+	a, _, how, ok := entity.Over(e)
+	if !ok || how == entity.EndRequeued || how == entity.EndResized {
 		return
 	}
-	a := e.Run.Latest()
-	w := csv.NewWriter(b.books.owners) // a name of an owner may need quotes
 	for i, t := range a.Window.Tasks {
-		end := min(a.Ends[i], a.End)
-		_ = w.Write([]string{b.site, strconv.Itoa(t.Node.ID), e.Run.Submit.String(), a.Start.String(), end.String(), csvtext.Of(b.owner), strconv.FormatInt(e.Run.ID, 10)})
+		b.books.owners.Write(&rows.OwnTask{
+			Site: b.site, Node: int64(t.Node.ID), Wanted: e.Run.Submit, Start: a.Start, End: min(a.Ends[i], a.End), Owner: b.owner, Job: int(e.Run.ID),
+		})
 	}
-	w.Flush()
 }
 
 // writeNodes writes nodes.csv, which tells of the nodes of a domain, or of all domains of a

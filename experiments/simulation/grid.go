@@ -363,39 +363,3 @@ func newLink(latency float64, bandwidth *float64) (grid.Link, error) {
 	}
 	return l, l.Check()
 }
-
-// GridSummary is what a grid's row of summary.csv has beside the columns of every
-// machine: of the jobs as a whole, a job's start being that of its first fragment
-// and its finish that of its last. Times are in seconds.
-type GridSummary struct {
-	// TotalExecutionTime is the sum over the jobs of finish minus start.
-	TotalExecutionTime float64 `csv:"total_execution_time" json:"total_execution_time"`
-	// MeanFragmentWait is over the fragments: start minus the job's submission.
-	MeanFragmentWait float64 `csv:"mean_fragment_wait" json:"mean_fragment_wait"`
-	Fragments        int64   `csv:"fragments" json:"fragments"`
-	Interventions    int64   `csv:"interventions" json:"interventions"`
-	Conflicts        int64   `csv:"conflicts" json:"conflicts"`
-	TooLarge         int64   `csv:"too_large" json:"too_large"`
-	Cut              int64   `csv:"cut" json:"cut"`
-	Expired          int64   `csv:"expired" json:"expired"`
-	Offers           int64   `csv:"offers" json:"offers"`
-	Messages         int64   `csv:"messages" json:"messages"`
-	// Income is what the owners of all domains were paid by their users.
-	Income float64 `csv:"income" json:"income"`
-	// Cost is what all reservations cost whose jobs started, and Refund what users got
-	// back of it.
-	Cost   float64 `csv:"cost" json:"cost"`
-	Refund float64 `csv:"refund" json:"refund"`
-}
-
-// ClusterSummary is what became of one site, a row of clusters-STRATEGY.csv:
-// of the fragments and the site's own jobs alike.
-type ClusterSummary struct {
-	Cluster     string  `csv:"cluster"`
-	Processors  int     `csv:"processors"`
-	Speed       float64 `csv:"speed"`
-	Jobs        int     `csv:"jobs"`
-	Utilization float64 `csv:"utilization"` // by them, over the grid's makespan, or longer where the site's own jobs ran before or after it
-	Rounds      int64   `csv:"rounds"`
-	Income      float64 `csv:"income"` // of its owners
-}

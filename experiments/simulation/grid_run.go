@@ -8,14 +8,13 @@ import (
 	"io"
 	"slices"
 
-	"github.com/gocarina/gocsv"
-
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/flow"
 	"github.com/gridslot/gridslot/entity/grid"
 	"github.com/gridslot/gridslot/entity/plan"
 	"github.com/gridslot/gridslot/metrics"
+	"github.com/gridslot/gridslot/metrics/rows"
 )
 
 func (g *Grid) prepare(c *call) (runner, error) {
@@ -330,12 +329,7 @@ func nodesOf(p entity.Plan) []*entity.Node {
 // result commits the run of a grid, with what is summed up of its sites.
 func (g *gridRun) result() (*Result, error) {
 	x, clusters := g.session, g.clusters()
-	err := x.writeAtEnd("clusters", func(w io.Writer) error {
-		if err := gocsv.Marshal(clusters, w); err != nil {
-			return fmt.Errorf("writing clusters as CSV: %w", err)
-		}
-		return nil
-	})
+	err := x.writeAtEnd("clusters", func(w io.Writer) error { return rows.WriteAll(w, rows.Clusters, clusters) })
 	if err != nil {
 		return nil, err
 	}
@@ -466,12 +460,11 @@ func gridSummary(stats grid.GridStats, whole *executions) *GridSummary {
 }
 
 // clusters are the rows of clusters-STRATEGY.csv.
-func (g *gridRun) clusters() []ClusterSummary {
-	var rows []ClusterSummary
+func (g *gridRun) clusters() (all []rows.Cluster) {
 	domains := 0
 	for i, r := range g.recorders {
 		a := g.made.Leaves()[i]
-		row := ClusterSummary{Cluster: r.name, Processors: r.size, Speed: a.Speed, Jobs: r.jobs, Rounds: a.Scheduler().Rounds()}
+		row := rows.Cluster{Cluster: r.name, Processors: r.size, Speed: a.Speed, Jobs: r.jobs, Rounds: a.Scheduler().Rounds()}
 		if span := r.span(g.whole.first, g.whole.last); span > 0 {
 			row.Utilization = r.busy / (float64(r.size) * span)
 		}
@@ -479,7 +472,7 @@ func (g *gridRun) clusters() []ClusterSummary {
 			row.Income = g.books.all[domains].bills.Ledger.Total(flow.OwnerAccount).Units()
 			domains++
 		}
-		rows = append(rows, row)
+		all = append(all, row)
 	}
-	return rows
+	return all
 }

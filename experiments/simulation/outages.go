@@ -329,12 +329,8 @@ type outageFile struct {
 // Attach begins the file.
 func (f *outageFile) Attach(x *Session, _ *Site) ([]entity.Observer, error) {
 	w, err := x.create("outages", "")
-	switch {
-	case w == nil:
-	case f.grid:
-		f.writer = metrics.NewSiteOutageWriter(w)
-	default:
-		f.writer = metrics.NewOutageWriter(w)
+	if w != nil {
+		f.writer = metrics.NewOutageWriter(w, f.grid)
 	}
 	return nil, err
 }

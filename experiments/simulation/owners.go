@@ -8,7 +8,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -322,8 +321,7 @@ type priceFile struct {
 	hooks
 	grid    bool
 	domains []*drawnDomain
-	out     io.Writer            // nil where no files are wanted
-	writer  *metrics.PriceWriter // nil before the first site
+	writer  *metrics.PriceWriter // nil where no files are wanted
 }
 
 // Attach begins the file.
@@ -331,8 +329,9 @@ func (f *priceFile) Attach(x *Session, _ *Site) (none []entity.Observer, err err
 	if !slices.ContainsFunc(f.domains, (*drawnDomain).reacts) {
 		return nil, nil
 	}
-	if f.out, err = x.create("prices", ""); f.out != nil && f.grid {
-		f.writer = metrics.NewSitePriceWriter(f.out)
+	w, err := x.create("prices", "")
+	if w != nil {
+		f.writer = metrics.NewPriceWriter(w, f.grid)
 	}
 	return nil, err
 }
@@ -340,14 +339,10 @@ func (f *priceFile) Attach(x *Session, _ *Site) (none []entity.Observer, err err
 // writerOf is the writer of a site, which begins with what these nodes cost at 0; nil where
 // nothing is to be told of them.
 func (f *priceFile) writerOf(s *Site, nodes []*entity.Node, p *drawnDomain) *metrics.PriceWriter {
-	switch {
-	case f.out == nil || !p.reacts():
+	if f.writer == nil || !p.reacts() {
 		return nil
-	case f.grid:
-		return f.writer.Of(s.Name, nodes)
 	}
-	f.writer = metrics.NewPriceWriter(f.out, nodes)
-	return f.writer
+	return f.writer.Of(s.Name, nodes)
 }
 
 // End ends the file.

@@ -17,7 +17,7 @@ import (
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/flow"
 	"github.com/gridslot/gridslot/entity/grid"
-	"github.com/gridslot/gridslot/metrics"
+	"github.com/gridslot/gridslot/metrics/rows"
 	"github.com/gridslot/gridslot/policy"
 	"github.com/gridslot/gridslot/policy/window"
 )
@@ -134,9 +134,9 @@ func TestAUnionOfDomainsWithRulesAndQueuesIsEachDomainAlone(t *testing.T) {
 		require.Len(t, alone.of, 120)
 		require.Equal(t, alone.of, together.of)
 
-		qualified := func(domain string, rows []metrics.OwnerRow) (named []metrics.OwnerRow) {
-			for _, r := range rows {
-				r.Owner = domain + "/" + r.Owner
+		qualified := func(domain string, all []rows.Owner) (named []rows.Owner) {
+			for _, r := range all {
+				r.Name = domain + "/" + r.Name
 				named = append(named, r)
 			}
 			return named

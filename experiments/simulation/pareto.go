@@ -4,31 +4,15 @@ package simulation
 // and what was chosen.
 
 import (
-	"fmt"
 	"io"
 
-	"github.com/gocarina/gocsv"
-
 	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/metrics/rows"
 	"github.com/gridslot/gridslot/policy/cyclic"
 )
 
-// paretoRow is a point of a front, or, with the number 0, the combination chosen,
-// which need not lie on it. Times are in time units.
-type paretoRow struct {
-	PlannedAt  float64 `csv:"planned_at"`
-	Slice      int     `csv:"slice"` // of the batch, from 1
-	Jobs       int     `csv:"jobs"`  // that had alternatives
-	Point      int     `csv:"point"`
-	Cost       float64 `csv:"cost"`
-	BudgetLeft float64 `csv:"budget_left"`
-	Time       float64 `csv:"time"`
-	TimeLeft   float64 `csv:"time_left"`
-	Gap        float64 `csv:"gap"` // of the front, or of the choice
-}
-
-// fronts are the rows of one run.
-type fronts []*paretoRow
+// fronts are the rows of one run: the points of each front, and the combination chosen.
+type fronts []rows.Combination
 
 // frontsOf is where a policy's fronts go, or nil if it is not to tell them.
 func frontsOf(p *cyclic.Policy) *fronts {
@@ -52,7 +36,9 @@ func (f *fronts) told(r *entity.Round, _ []*entity.Run, out *cyclic.Outcome) {
 			continue
 		}
 		row := func(point int, v cyclic.Vector, gap float64) {
-			*f = append(*f, &paretoRow{r.Now.Seconds(), k + 1, len(s.Jobs), point, v.C, v.D, v.T, v.I, gap})
+			*f = append(*f, rows.Combination{
+				PlannedAt: r.Now, Slice: k + 1, Jobs: len(s.Jobs), Point: point, Cost: v.C, BudgetLeft: v.D, Time: v.T, TimeLeft: v.I, Gap: gap,
+			})
 		}
 		if c := s.Combination; s.Infeasible == nil {
 			t := c.Time.Seconds()
@@ -71,12 +57,12 @@ func (c *call) planning(x *Session, p entity.Policy) Flow {
 	if !ok {
 		return hooks{}
 	}
-	var rows *fronts
+	var fronts *fronts
 	var windows *alternatives
 	return hooks{
 		attach: func(*Site) (none []entity.Observer, err error) {
-			if rows = frontsOf(by); rows != nil {
-				by.Told = rows.told
+			if fronts = frontsOf(by); fronts != nil {
+				by.Told = fronts.told
 			}
 			if c.options.Alternatives {
 				windows, err = tellAlternatives(x, by)
@@ -84,17 +70,10 @@ func (c *call) planning(x *Session, p entity.Policy) Flow {
 			return nil, err
 		},
 		end: func() error {
-			if err := windows.failed(); err != nil || rows == nil {
+			if err := windows.end(); err != nil || fronts == nil {
 				return err
 			}
-			return x.writeAtEnd("pareto", rows.write)
+			return x.writeAtEnd("pareto", func(w io.Writer) error { return rows.WriteAll(w, rows.Combinations, *fronts) })
 		},
 	}
-}
-
-func (f *fronts) write(w io.Writer) error {
-	if err := gocsv.Marshal([]*paretoRow(*f), w); err != nil {
-		return fmt.Errorf("writing fronts as CSV: %w", err)
-	}
-	return nil
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/gridslot/gridslot/entity/procset"
 	"github.com/gridslot/gridslot/internal/atomicfile"
 	"github.com/gridslot/gridslot/metrics"
+	"github.com/gridslot/gridslot/metrics/rows"
 	"github.com/gridslot/gridslot/metrics/schema"
 )
 
@@ -52,7 +53,7 @@ type Session struct {
 	sites     []*Site            // opened, in order
 	flows     []Flow             // attached, of all sites, in order
 	coming    []func() bool      // whether jobs are still to come, by each flow that has them come
-	owners    []metrics.OwnerRow // of all sites
+	owners    []rows.Owner       // of all sites
 	span      *metrics.PowerSpan // nil where energy is not accounted for
 	meters    []siteMeter        // of energy, by site
 	files     []file

@@ -9,6 +9,7 @@ import (
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/flow"
 	"github.com/gridslot/gridslot/metrics"
+	"github.com/gridslot/gridslot/metrics/rows"
 )
 
 // RunSettings is what a run does with its workload.
@@ -106,7 +107,7 @@ type Result struct {
 	// (RunSettings.Attempts), or owners take a part.
 	Capacity metrics.Capacity
 	// Accuracy is how good the predictions of runtimes were, where there are any.
-	Accuracy *metrics.AccuracySummary
+	Accuracy *AccuracySummary
 	// Late tells, of the policy "recorded", which jobs began later than their log says.
 	Late Late
 	// Energy is what the run took, where that was accounted for, and SiteEnergies what of it
@@ -114,11 +115,11 @@ type Result struct {
 	Energy       *metrics.EnergyRow
 	SiteEnergies []metrics.EnergyRow
 
-	Grid     *GridSummary     // on a grid
-	Clusters []ClusterSummary // on a grid
-	Money    *MoneySummary    // on a domain
+	Grid     *GridSummary   // on a grid
+	Clusters []rows.Cluster // on a grid
+	Money    *MoneySummary  // on a domain
 	// Owners are those of a domain's nodes, where the nodes name them or prices react.
-	Owners []metrics.OwnerRow
+	Owners []rows.Owner
 }
 
 // ErrNoJobs is a workload without a single job.

@@ -8,7 +8,7 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/gridslot/gridslot/metrics"
+	"github.com/gridslot/gridslot/metrics/rows"
 	"github.com/gridslot/gridslot/metrics/schema"
 	"github.com/gridslot/gridslot/workload"
 )
@@ -92,14 +92,10 @@ func (o *Outcome) Table() (columns []string, rows [][]string, err error) {
 // SummaryColumns are the columns that summary.csv can have, whatever the machine.
 func SummaryColumns() []string {
 	var columns []string
-	for _, r := range []*Result{{}, {Money: &MoneySummary{}}, {Grid: &GridSummary{}}, {Accuracy: &metrics.AccuracySummary{}}} {
-		names, _, err := (&Outcome{Results: []*Result{r}}).Table()
-		if err != nil {
-			panic("the summary of an empty result: " + err.Error()) // its columns are those of three structs
-		}
-		for _, name := range names {
-			if !slices.Contains(columns, name) {
-				columns = append(columns, name)
+	for _, condition := range []string{rows.WithPrices, rows.OnDomain, rows.OnGrid, rows.WithPredictions} {
+		for _, c := range rows.Summaries.Only(condition).Columns {
+			if !slices.Contains(columns, c.Name) {
+				columns = append(columns, c.Name)
 			}
 		}
 	}

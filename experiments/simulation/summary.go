@@ -4,90 +4,67 @@ package simulation
 // machine first, those of a domain or of a grid after them.
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
-	"github.com/gocarina/gocsv"
-
 	"github.com/gridslot/gridslot/metrics"
+	"github.com/gridslot/gridslot/metrics/rows"
 )
 
-// gridRow is a row of a grid's summary.csv.
-type gridRow struct {
-	metrics.Summary
-	GridSummary
-}
-
-// MoneySummary is what a domain's row of summary.csv has beside the columns of every
-// machine, in cost units: what the reservations cost whose jobs started, what users got
-// back of that, and what owners were paid.
-type MoneySummary struct {
-	Cost   float64 `csv:"cost" json:"cost"`
-	Refund float64 `csv:"refund" json:"refund"`
-	Income float64 `csv:"income" json:"income"`
-}
+// GridSummary, MoneySummary and AccuracySummary are what summary.csv has beside the columns of
+// every machine.
+type (
+	GridSummary     = rows.GridSummary
+	MoneySummary    = rows.MoneySummary
+	AccuracySummary = rows.AccuracySummary
+)
 
 func moneyOf(b metrics.Bill) *MoneySummary {
-	return &MoneySummary{b.Cost.Units(), b.Refund().Units(), b.Paid.Units()}
-}
-
-// moneyRow is a row of a domain's summary.csv.
-type moneyRow struct {
-	metrics.Summary
-	MoneySummary
+	return &MoneySummary{Cost: b.Cost.Units(), Refund: b.Refund().Units(), Income: b.Paid.Units()}
 }
 
 // Summaries are the rows of every machine's columns.
 func (o *Outcome) Summaries() []metrics.Summary {
-	rows := make([]metrics.Summary, len(o.Results))
+	all := make([]metrics.Summary, len(o.Results))
 	for i, r := range o.Results {
-		rows[i] = r.Summary
+		all[i] = r.Summary
 	}
-	return rows
+	return all
 }
 
-// rows are those of all columns, of the machine at hand.
-func (o *Outcome) rows() any {
-	if o.predicted() {
-		return o.predictedRows()
-	}
-	var grids []gridRow
-	var domains []moneyRow
-	for _, r := range o.Results {
+// summary is summary.csv with the columns that the machine at hand has, and its rows.
+func (o *Outcome) summary() (rows.File[rows.SummaryRow], []rows.SummaryRow) {
+	var further []string // conditions of columns
+	all := make([]rows.SummaryRow, len(o.Results))
+	for i, r := range o.Results {
+		all[i] = rows.SummaryRow{Summary: r.Summary, Accuracy: r.accuracy()}
 		switch {
 		case r.Grid != nil:
-			grids = append(grids, gridRow{r.Summary, *r.Grid})
+			all[i].Grid, all[i].Money = *r.Grid, r.Grid.MoneySummary
+			further = append(further, rows.OnGrid, rows.WithPrices)
 		case r.Money != nil:
-			domains = append(domains, moneyRow{r.Summary, *r.Money})
+			all[i].Money = *r.Money
+			further = append(further, rows.OnDomain, rows.WithPrices)
 		}
 	}
-	switch {
-	case grids != nil:
-		return grids
-	case domains != nil:
-		return domains
+	if o.predicted() {
+		further = append(further, rows.WithPredictions)
 	}
-	return o.Summaries()
+	return rows.Summaries.Only(further...), all
 }
 
 // Print writes the summary as "table", "csv" or "json".
 func (o *Outcome) Print(w io.Writer, format string) error {
-	_, isGrid := o.rows().([]gridRow)
+	file, all := o.summary()
 	switch {
 	case format == "csv":
-		if err := gocsv.Marshal(o.rows(), w); err != nil {
-			return fmt.Errorf("writing summaries as CSV: %w", err)
-		}
-		return nil
+		return rows.WriteAll(w, file, all)
 	case format == "json":
-		enc := json.NewEncoder(w)
-		enc.SetIndent("", "  ")
-		return enc.Encode(o.rows())
-	case isGrid:
+		return rows.WriteJSON(w, file, all)
+	case len(o.Results) > 0 && o.Results[0].Grid != nil:
 		if err := o.printGrid(w); err != nil {
 			return err
 		}

@@ -10,9 +10,9 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
-	"github.com/gridslot/gridslot/metrics"
 	"github.com/gridslot/gridslot/metrics/internal/harmless"
 	"github.com/gridslot/gridslot/metrics/results"
+	"github.com/gridslot/gridslot/metrics/rows"
 )
 
 // Log is what is known of the jobs of one run.
@@ -354,11 +354,11 @@ func sentence(d *results.Decision) string {
 // happening says what a row tells that is none of a policy.
 func happening(d *results.Decision) string {
 	switch d.What {
-	case metrics.DecisionRejected:
+	case rows.DecisionRejected:
 		return "rejected: " + cmp.Or(d.Text, "no reason was given")
-	case metrics.DecisionWithdrawn:
+	case rows.DecisionWithdrawn:
 		return "lost its reservation, and waited again"
-	case metrics.DecisionPreempted:
+	case rows.DecisionPreempted:
 		return "was stopped, and waited again"
 	}
 	return d.What + words(d)

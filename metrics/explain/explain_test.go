@@ -9,9 +9,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/gridslot/gridslot/metrics"
 	"github.com/gridslot/gridslot/metrics/explain"
 	"github.com/gridslot/gridslot/metrics/results"
+	"github.com/gridslot/gridslot/metrics/rows"
 )
 
 const jobsHeader = "job_id,submission_time,requested_number_of_resources,requested_time,final_state,starting_time,finish_time,user_id,metadata,backfilled,after\n"
@@ -28,7 +28,7 @@ func readFile(t *testing.T, jobs, decisions string) *explain.Log {
 	for name, text := range map[string]string{
 		"manifest.json":      `{"runs": [{"policy": "easy", "files": ["jobs-easy.csv", "decisions-easy.csv"]}]}`,
 		"jobs-easy.csv":      jobs,
-		"decisions-easy.csv": metrics.DecisionsHeader + "\n" + decisions,
+		"decisions-easy.csv": rows.Decisions.Header() + "\n" + decisions,
 	} {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666))
 	}

@@ -1,8 +1,229 @@
 package rows
 
-// The files that sum up runs: accuracy-POLICY.csv.
+// The files that sum up runs: summary.csv, accuracy-POLICY.csv, capacity.csv, energy.csv and
+// power-POLICY.csv.
 
-import "math"
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/metrics/internal/grouped"
+)
+
+// Summary is what became of one run, the columns of summary.csv that every machine has. Times
+// are in time units (seconds of a trace); see package metrics for the definitions.
+type Summary struct {
+	Policy              string  `csv:"policy" json:"policy"`
+	Jobs                int     `csv:"jobs" json:"jobs"` // submitted, rejected ones included
+	Killed              int     `csv:"killed" json:"killed"`
+	Rejected            int     `csv:"rejected" json:"rejected"`
+	Makespan            float64 `csv:"makespan" json:"makespan"`
+	MeanWait            float64 `csv:"mean_wait" json:"mean_wait"`
+	MedianWait          float64 `csv:"median_wait" json:"median_wait"`
+	P95Wait             float64 `csv:"p95_wait" json:"p95_wait"`
+	MaxWait             float64 `csv:"max_wait" json:"max_wait"`
+	MeanBoundedSlowdown float64 `csv:"mean_bounded_slowdown" json:"mean_bounded_slowdown"`
+	MeanTurnaround      float64 `csv:"mean_turnaround" json:"mean_turnaround"`
+	Utilization         float64 `csv:"utilization" json:"utilization"` // 0 to 1
+	Backfilled          int     `csv:"backfilled" json:"backfilled"`
+	Rounds              int64   `csv:"rounds" json:"rounds"`
+	Events              uint64  `csv:"events" json:"events"`
+	// CPUSeconds is for whoever runs the simulation to fill in: a recorder
+	// reads no clock.
+	CPUSeconds float64 `csv:"cpu_seconds" json:"cpu_seconds"`
+	// Waiting are the jobs that were left in the queue, or held a reservation
+	// ahead, when the run ended.
+	Waiting int `csv:"waiting" json:"waiting"`
+}
+
+// String is the summary as a table of one row, with its heading.
+func (s Summary) String() string {
+	var b strings.Builder
+	_ = WriteSummaryTable(&b, []Summary{s}) // a Builder does not fail
+	return b.String()
+}
+
+// summaryColumns are those of the table for people: the counts of rounds and
+// events are left to the files.
+var summaryColumns = []grouped.Column[Summary]{
+	{Title: "policy", Cell: func(s Summary) string { return s.Policy }},
+	{Title: "jobs", Cell: func(s Summary) string { return grouped.Int(s.Jobs) }},
+	{Title: "killed", Cell: func(s Summary) string { return grouped.Int(s.Killed) }},
+	{Title: "rejected", Cell: func(s Summary) string { return grouped.Int(s.Rejected) }},
+	{Title: "makespan", Cell: func(s Summary) string { return grouped.Clock(s.Makespan) }},
+	{Title: "mean wait", Cell: func(s Summary) string { return grouped.Clock(s.MeanWait) }},
+	{Title: "median", Cell: func(s Summary) string { return grouped.Clock(s.MedianWait) }},
+	{Title: "p95", Cell: func(s Summary) string { return grouped.Clock(s.P95Wait) }},
+	{Title: "max wait", Cell: func(s Summary) string { return grouped.Clock(s.MaxWait) }},
+	{Title: "slowdown", Cell: func(s Summary) string { return strconv.FormatFloat(s.MeanBoundedSlowdown, 'f', 2, 64) }},
+	{Title: "util %", Cell: func(s Summary) string { return strconv.FormatFloat(100*s.Utilization, 'f', 1, 64) }},
+	{Title: "backfilled", Cell: func(s Summary) string { return grouped.Int(s.Backfilled) }},
+	{Title: "cpu s", Cell: func(s Summary) string { return strconv.FormatFloat(s.CPUSeconds, 'f', 2, 64) }},
+}
+
+// WriteSummaryTable writes an aligned table for people, a row a policy. Times
+// are days and h:mm:ss, below a minute seconds or milliseconds; slowdown is the
+// mean bounded slowdown.
+func WriteSummaryTable(w io.Writer, all []Summary) error {
+	return grouped.WriteTable(w, summaryColumns, all)
+}
+
+// GridSummary is what a grid's row of summary.csv has beside the columns of every
+// machine: of the jobs as a whole, a job's start being that of its first fragment
+// and its finish that of its last. Times are in seconds.
+type GridSummary struct {
+	TotalExecutionTime float64 // the sum over the jobs of finish minus start
+	MeanFragmentWait   float64 // over the fragments: start minus the job's submission
+	Fragments          int64
+	Interventions      int64
+	Conflicts          int64
+	TooLarge           int64
+	Cut                int64
+	Expired            int64
+	Offers             int64
+	Messages           int64
+	// Money is of the domains among the sites.
+	MoneySummary
+}
+
+// MoneySummary is what a row of summary.csv has where nodes have prices, in cost units: what
+// the reservations cost whose jobs started, what users got back of that, and what owners were
+// paid.
+type MoneySummary struct{ Cost, Refund, Income float64 }
+
+// AccuracySummary is what a row of summary.csv tells of the predictions of a run. Nothing is
+// told of a run of which nothing was measured.
+type AccuracySummary struct {
+	PredictionError    *float64 // mean absolute, in time units
+	PredictionAccuracy *float64 // mean, 0 to 1
+	UnderPredicted     *float64 // share, 0 to 1
+	CorrectionsPerJob  *float64
+}
+
+// SummaryRow is a row of summary.csv with all columns that it may have.
+type SummaryRow struct {
+	Summary
+	Grid     GridSummary
+	Money    MoneySummary
+	Accuracy AccuracySummary
+}
+
+// When summary.csv has its further columns, beside OnGrid, WithPrices and WithPredictions.
+const OnDomain = "with `--domain`"
+
+// Summaries is summary.csv.
+var Summaries = File[SummaryRow]{
+	Name: "summary.csv",
+	Text: "The file has a row for each policy, in the order asked for; on a grid a row is a strategy.",
+	Columns: []Column[SummaryRow]{
+		nameColumn("policy", "The name of the policy as it was asked for.", func(s *SummaryRow) *string { return &s.Policy }),
+		intColumn("jobs", "The number of jobs that were submitted, rejected ones included.", func(s *SummaryRow) *int { return &s.Jobs }),
+		intColumn("killed", "The number of jobs that were cut off at their estimate.", func(s *SummaryRow) *int { return &s.Killed }),
+		intColumn("rejected", "The number of jobs that were rejected, such as those that are larger than the machine.", func(s *SummaryRow) *int { return &s.Rejected }),
+		numberColumn("makespan", seconds, "The last finish - the first submission.", func(s *SummaryRow) *float64 { return &s.Makespan }),
+		numberColumn("mean_wait", seconds, "The mean of start - submission over the jobs that ran. The wait of a job that was stopped lasts to its last start, so that under policies that preempt it contains time that the job ran.",
+			func(s *SummaryRow) *float64 { return &s.MeanWait }),
+		numberColumn("median_wait", seconds, "The median of the waits. Quantiles interpolate linearly, as in R and NumPy.", func(s *SummaryRow) *float64 { return &s.MedianWait }),
+		numberColumn("p95_wait", seconds, "The 95th percentile of the waits.", func(s *SummaryRow) *float64 { return &s.P95Wait }),
+		numberColumn("max_wait", seconds, "The longest wait.", func(s *SummaryRow) *float64 { return &s.MaxWait }),
+		numberColumn("mean_bounded_slowdown", "", "The mean bounded slowdown of the jobs that ran.", func(s *SummaryRow) *float64 { return &s.MeanBoundedSlowdown }),
+		numberColumn("mean_turnaround", seconds, "The mean of finish - submission over the jobs that ran.", func(s *SummaryRow) *float64 { return &s.MeanTurnaround }),
+		numberColumn("utilization", "", "Busy processor time / (processors * makespan), from 0 to 1. On a grid it is the work that was done over what all sites together could have done, processors times speed.",
+			func(s *SummaryRow) *float64 { return &s.Utilization }),
+		intColumn("backfilled", "The number of jobs of which jobs-POLICY.csv says `backfilled`.", func(s *SummaryRow) *int { return &s.Backfilled }),
+		intColumn("rounds", "The number of decisions of the policy.", func(s *SummaryRow) *int64 { return &s.Rounds }),
+		intColumn("events", "The number of events of the simulation.", func(s *SummaryRow) *uint64 { return &s.Events }),
+		numberColumn("cpu_seconds", seconds, "The processor time of the threads that simulated, read the log and wrote rows, without the garbage collector's own threads. It cannot be repeated. On systems other than Linux it is wall-clock time.",
+			func(s *SummaryRow) *float64 { return &s.CPUSeconds }),
+		intColumn("waiting", "The number of jobs that were left in the queue, or held a reservation ahead, when nothing was left to happen that could start them. On a cluster that is an error, unless jobs may be left waiting (`Metascheduler.LeaveWaiting`); on a domain it is told.",
+			func(s *SummaryRow) *int { return &s.Waiting }),
+		numberColumn("total_execution_time", seconds, "The sum of finish - start over the jobs. A job that was stopped has its work in the sum.", func(s *SummaryRow) *float64 { return &s.Grid.TotalExecutionTime }).only(OnGrid),
+		numberColumn("mean_fragment_wait", seconds, "The mean of start - the job's submission over the fragments of jobs.", func(s *SummaryRow) *float64 { return &s.Grid.MeanFragmentWait }).only(OnGrid),
+		intColumn("fragments", "The number of fragments that ran.", func(s *SummaryRow) *int64 { return &s.Grid.Fragments }).only(OnGrid),
+		intColumn("interventions", "The number of interventions of the regulator.", func(s *SummaryRow) *int64 { return &s.Grid.Interventions }).only(OnGrid),
+		intColumn("conflicts", "The number of offers that no longer held when they were accepted.", func(s *SummaryRow) *int64 { return &s.Grid.Conflicts }).only(OnGrid),
+		intColumn("too_large", "The number of jobs that are larger than the grid.", func(s *SummaryRow) *int64 { return &s.Grid.TooLarge }).only(OnGrid),
+		intColumn("cut", "The number of fragments that were cut to size.", func(s *SummaryRow) *int64 { return &s.Grid.Cut }).only(OnGrid),
+		intColumn("expired", "The number of emergency reservations that ran out.", func(s *SummaryRow) *int64 { return &s.Grid.Expired }).only(OnGrid),
+		intColumn("offers", "The number of offers that agents made.", func(s *SummaryRow) *int64 { return &s.Grid.Offers }).only(OnGrid),
+		intColumn("messages", "The number of messages that were sent.", func(s *SummaryRow) *int64 { return &s.Grid.Messages }).only(OnGrid),
+		numberColumn("income", costUnits, "The money that the owners of all domains were paid.", func(s *SummaryRow) *float64 { return &s.Money.Income }).only(OnGrid),
+		numberColumn("cost", costUnits, "The cost of all attempts, as agreed.", func(s *SummaryRow) *float64 { return &s.Money.Cost }).only(WithPrices),
+		numberColumn("refund", costUnits, "The part of the cost that users got back.", func(s *SummaryRow) *float64 { return &s.Money.Refund }).only(WithPrices),
+		numberColumn("income", costUnits, "The money that owners were paid.", func(s *SummaryRow) *float64 { return &s.Money.Income }).only(OnDomain),
+		knownNumberColumn("prediction_error", seconds, "The mean distance of first prediction and runtime: the row of all jobs in [accuracy-POLICY.csv](#accuracy-policycsv), as are the next three. The fields of policies without predictions are empty.",
+			func(s *SummaryRow) **float64 { return &s.Accuracy.PredictionError }).only(WithPredictions),
+		knownNumberColumn("prediction_accuracy", "", "The mean of the lesser of prediction and runtime over the greater, from 0 to 1.", func(s *SummaryRow) **float64 { return &s.Accuracy.PredictionAccuracy }).only(WithPredictions),
+		knownNumberColumn("under_predicted", "", "The share of runtimes above their prediction, from 0 to 1.", func(s *SummaryRow) **float64 { return &s.Accuracy.UnderPredicted }).only(WithPredictions),
+		knownNumberColumn("corrections_per_job", "", "The mean number of corrections.", func(s *SummaryRow) **float64 { return &s.Accuracy.CorrectionsPerJob }).only(WithPredictions),
+	},
+}
+
+// knownNumberColumn is a number that is missing where the field is nil.
+func knownNumberColumn[T any](name, unit, text string, at func(*T) **float64) Column[T] {
+	return Column[T]{
+		Meaning: Meaning{Name: name, Type: Number, Unit: unit, Text: text},
+		Put: func(b []byte, row *T) []byte {
+			if x := *at(row); x != nil {
+				return strconv.AppendFloat(b, *x, 'f', -1, 64)
+			}
+			return b
+		},
+		Take: func(row *T, text string) error {
+			x, err := parseNumber(text)
+			if !math.IsNaN(x) {
+				*at(row) = &x
+			}
+			return err
+		},
+	}
+}
+
+// WriteJSON writes rows as a JSON list of objects whose keys are the columns of the file. A
+// missing value has no key.
+func WriteJSON[T any](w io.Writer, f File[T], all []T) error {
+	var b bytes.Buffer
+	b.WriteByte('[')
+	for i := range all {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.WriteByte('{')
+		first := true
+		for _, c := range f.Columns {
+			field, _, err := (&scanner{text: string(c.Put(nil, &all[i]))}).take()
+			if err != nil {
+				return fmt.Errorf("writing %s as JSON: %w", f.Name, err)
+			}
+			value := []byte(field)
+			if c.Type == Text {
+				value, _ = json.Marshal(field) // a string can be encoded
+			} else if field == "" {
+				continue
+			}
+			if !first {
+				b.WriteByte(',')
+			}
+			first = false
+			fmt.Fprintf(&b, "%q:%s", c.Name, value)
+		}
+		b.WriteByte('}')
+	}
+	b.WriteByte(']')
+	var text bytes.Buffer
+	if err := json.Indent(&text, b.Bytes(), "", "  "); err != nil {
+		return fmt.Errorf("writing %s as JSON: %w", f.Name, err)
+	}
+	text.WriteByte('\n')
+	_, err := w.Write(text.Bytes())
+	return err
+}
 
 // Accuracy is a row of accuracy-POLICY.csv: how good the predictions of the runtimes of some
 // jobs were. NaN is what there is none of.
@@ -34,5 +255,91 @@ var Accuracies = File[Accuracy]{
 		fixedColumn("corrections_per_job", "", "The mean number of times that a job was given another prediction while it ran.", func(a *Accuracy) *float64 { return &a.CorrectionsPerJob }).need(),
 		fixedColumn("mean_wait", seconds, "The mean of start - submission, as in summary.csv.", func(a *Accuracy) *float64 { return &a.MeanWait }).need(),
 		fixedColumn("mean_bounded_slowdown", "", "The mean bounded slowdown, as in summary.csv.", func(a *Accuracy) *float64 { return &a.MeanBoundedSlowdown }).need(),
+	},
+}
+
+// Capacity is a row of capacity.csv. The numbers are exact, as text.
+type Capacity struct{ Policy, All, Useful, Lost, Overhead, Owners, Down, Idle string }
+
+// Capacities is capacity.csv.
+var Capacities = File[Capacity]{
+	Name: "capacity.csv",
+	Text: "The file has a row for each policy, which says what became of the capacity: useful + lost + overhead + owners + down + idle = capacity, exactly.",
+	Columns: []Column[Capacity]{
+		nameColumn("policy", "The name of the policy as it was asked for.", func(c *Capacity) *string { return &c.Policy }),
+		exactColumn("capacity", processorSeconds, "The processors or nodes times the time from the first submission to the last instant at which a job started, ended or was preempted.", func(c *Capacity) *string { return &c.All }),
+		exactColumn("useful", processorSeconds, "The work of jobs that finished or were cut off at their estimates, and what is kept for jobs that have not ended.", func(c *Capacity) *string { return &c.Useful }),
+		exactColumn("lost", processorSeconds, "The work that was done in vain, as in jobs-POLICY.csv.", func(c *Capacity) *string { return &c.Lost }),
+		exactColumn("overhead", processorSeconds, "The time that went into set-up and checkpoints.", func(c *Capacity) *string { return &c.Overhead }),
+		exactColumn("owners", processorSeconds, "The time of owners' own jobs.", func(c *Capacity) *string { return &c.Owners }),
+		exactColumn("down", processorSeconds, "The time that was out of service, or withheld otherwise.", func(c *Capacity) *string { return &c.Down }),
+		exactColumn("idle", processorSeconds, "The rest, also what was reserved and not used.", func(c *Capacity) *string { return &c.Idle }),
+	},
+}
+
+// Energy is a row of energy.csv. Energies are exact, as text.
+type Energy struct {
+	Policy, Joules, Idle, Busy, Off, Booting, SwitchingOff, Down string
+	MeanPower, PeakPower, EnergyDelay                            float64
+	Boots                                                        int64
+	Site                                                         string // of a grid; "" is the whole machine
+}
+
+// Energies is energy.csv.
+var Energies = File[Energy]{
+	Name:    "energy.csv",
+	Text:    "The file has a row for each policy, and on a grid one for each of its sites behind it, over the time from the first submission to the end of the last job. Joules are exact, with at most twelve decimals.",
+	Missing: Energy{MeanPower: math.NaN(), PeakPower: math.NaN(), EnergyDelay: math.NaN()},
+	Columns: []Column[Energy]{
+		nameColumn("policy", "The name of the policy as it was asked for.", func(e *Energy) *string { return &e.Policy }),
+		exactColumn("joules", joules, "The whole energy, which is the sum of the next six.", func(e *Energy) *string { return &e.Joules }),
+		exactColumn("idle_joules", joules, "The energy of nodes that are on, without a job.", func(e *Energy) *string { return &e.Idle }),
+		exactColumn("busy_joules", joules, "The energy of nodes with a job.", func(e *Energy) *string { return &e.Busy }),
+		exactColumn("off_joules", joules, "The energy of nodes that are off.", func(e *Energy) *string { return &e.Off }),
+		exactColumn("booting_joules", joules, "The energy of nodes that boot.", func(e *Energy) *string { return &e.Booting }),
+		exactColumn("switching_off_joules", joules, "The energy of nodes that shut down.", func(e *Energy) *string { return &e.SwitchingOff }),
+		exactColumn("down_joules", joules, "The energy of nodes that are out of service.", func(e *Energy) *string { return &e.Down }),
+		numberColumn("mean_power", watts, "The energy over the time.", func(e *Energy) *float64 { return &e.MeanPower }),
+		numberColumn("peak_power", watts, "The highest power.", func(e *Energy) *float64 { return &e.PeakPower }),
+		numberColumn("energy_delay", "J s", "The energy times the makespan.", func(e *Energy) *float64 { return &e.EnergyDelay }),
+		intColumn("boots", "The number of boots that began before the end of the last job.", func(e *Energy) *int64 { return &e.Boots }),
+		nameColumn("site", "The site of the grid, empty for the whole grid. The rows of the sites add up to it, but for the peaks.", func(e *Energy) *string { return &e.Site }).only(OnGrid),
+	},
+}
+
+// exactColumn is a number that the row has as text, with all its digits.
+func exactColumn[T any](name, unit, text string, at func(*T) *string) Column[T] {
+	return wordColumn(name, text, at).as(Number, unit)
+}
+
+// Draw is a row of power-POLICY.csv: what nodes draw from Time on, and how many are in each
+// state.
+type Draw struct {
+	Time                                         des.Time
+	Microwatts                                   int64
+	Idle, Busy, Off, Booting, SwitchingOff, Down int
+}
+
+// Power is power-POLICY.csv.
+var Power = File[Draw]{
+	Name: "power-POLICY.csv",
+	Text: "The file has a row for every instant at whose end the power, or the number of nodes in a state, has changed. The last row is the end of the last job. On a cluster all processors of a node that is busy count as busy.",
+	Columns: []Column[Draw]{
+		timeColumn("time", "The instant.", func(d *Draw) *des.Time { return &d.Time }),
+		Column[Draw]{
+			Meaning: Meaning{Name: "watts", Type: Number, Unit: watts, Text: "The power that all nodes draw."},
+			Put:     func(b []byte, d *Draw) []byte { return AppendTime(b, des.Time(d.Microwatts)) }, // which has six decimals, too
+			Take: func(d *Draw, text string) error {
+				watts, err := parseTime(text)
+				d.Microwatts = int64(watts)
+				return err
+			},
+		},
+		intColumn("idle", "The number of nodes, or processors, without a job.", func(d *Draw) *int { return &d.Idle }),
+		intColumn("busy", "The number of those with a job.", func(d *Draw) *int { return &d.Busy }),
+		intColumn("off", "The number of those that are off.", func(d *Draw) *int { return &d.Off }),
+		intColumn("booting", "The number of those that boot.", func(d *Draw) *int { return &d.Booting }),
+		intColumn("switching_off", "The number of those that shut down.", func(d *Draw) *int { return &d.SwitchingOff }),
+		intColumn("down", "The number of those that are out of service.", func(d *Draw) *int { return &d.Down }),
 	},
 }

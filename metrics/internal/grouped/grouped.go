@@ -1,4 +1,4 @@
-// Package grouped writes numbers for people.
+// Package grouped writes numbers and tables for people.
 package grouped
 
 import "strconv"
