@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -137,6 +136,7 @@ func (a *Accounts) command(words []string) (missed []string, err error) {
 		return nil, fmt.Errorf("want add or modify, then account, user or qos, a name and KEY=VALUE")
 	}
 	options := map[string]string{}
+	var order []string // of the keys: a key may come several times, with other kinds of amounts
 	for _, word := range words[3:] {
 		key, value, found := strings.Cut(word, "=")
 		switch {
@@ -144,15 +144,17 @@ func (a *Accounts) command(words []string) (missed []string, err error) {
 		case !found:
 			return nil, fmt.Errorf("%q: want KEY=VALUE", word)
 		default:
-			options[strings.ToLower(key)] = value
+			key = strings.ToLower(key)
+			options[key] = value
+			order = append(order, key+"="+value)
 		}
 	}
 	of, err := a.named(words[0] == "add", words[1], words[2], options)
 	if err != nil {
 		return nil, err
 	}
-	for _, key := range slices.Sorted(maps.Keys(options)) {
-		value := options[key]
+	for _, option := range order {
+		key, value, _ := strings.Cut(option, "=")
 		switch key {
 		case "description", "organization", "account", "parent", "fairshare":
 			continue

@@ -170,12 +170,51 @@ func (c *Controller) weigh(e *entry, set nodeSet) {
 		if split[node.Row] && !preferred.has(n) {
 			weight++
 		}
-		if c.weights[n] != weight {
-			c.weights[n] = weight
-			c.weighed++
-			c.era++
+		c.setWeight(n, weighs(weight, 0))
+	}
+}
+
+// weighs is what select/cons_tres goes by: the weight of a node, and among nodes of one weight first those with the
+// most GPUs near the cores of the job that was looked at last.
+func weighs(weight, near int) int { return weight<<8 | 255 - min(near, 255) }
+
+// setWeight notes what a node weighs.
+func (c *Controller) setWeight(n, weight int) {
+	if c.weights[n] != weight {
+		c.weights[n] = weight
+		c.weighed++
+		c.era++
+	}
+}
+
+// gpu is the kind of devices that weigh.
+const gpu = "gpu"
+
+// notesGPUs notes that a job of the shape is looked at which wants GPUs: the node weighs less by how many of its
+// free ones the job would have, whether or not its cores are free. Slurm leaves it at that, also for jobs that
+// come after, until a pass, backfill or a submission tries a job on the node and weighs it anew.
+func (c *Controller) notesGPUs(s *shape, n int, free usage) {
+	d, node := &s.demand, &c.conf.Nodes[n]
+	near := 0
+	for _, g := range s.gres {
+		counts := free.gres[g.Kind]
+		if counts == nil || counts[n] < g.Count {
+			return
+		}
+		if g.Kind == gpu {
+			if near += g.Count; d.whole {
+				near += counts[n] - g.Count
+			}
 		}
 	}
+	cpus := node.CPUs()
+	if near == 0 || cpus < max(d.pnMin, d.tasksFit()*d.perTask) || d.reserves && free.cpus[n] < cpus {
+		return
+	}
+	if c.conf.Select.Memory && d.fitsMemory(node, cpus, free.mem[n])/d.perTask < d.tasksFit() {
+		return
+	}
+	c.setWeight(n, weighs(c.weights[n]>>8, near))
 }
 
 // mostNodes is the most nodes that the limits of its QoS and associations let one job have, and the

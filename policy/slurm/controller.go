@@ -105,7 +105,7 @@ func New(conf *Config, accounts *Accounts) *Controller {
 	for i := range conf.Nodes {
 		c.cores = append(c.cores, newCoreSet(conf.Nodes[i].CPUs()))
 		c.cpus += conf.Nodes[i].CPUs()
-		c.weights = append(c.weights, conf.Nodes[i].Weight)
+		c.weights = append(c.weights, weighs(conf.Nodes[i].Weight, 0))
 	}
 	for _, q := range accounts.qos {
 		c.topQOS = max(c.topQOS, q.priority)

@@ -106,7 +106,9 @@ func (l *limits) set(key, value string) (known bool, err error) {
 		}
 	}
 	amounts := func(to *map[string]int) {
-		*to = map[string]int{}
+		if *to == nil {
+			*to = map[string]int{}
+		}
 		for part := range strings.SplitSeq(value, ",") {
 			kind, text, _ := strings.Cut(part, "=")
 			n, failed := strconv.Atoi(text)
@@ -114,7 +116,11 @@ func (l *limits) set(key, value string) (known bool, err error) {
 				err = fmt.Errorf("%q: want KIND=COUNT", part)
 				return
 			}
-			(*to)[strings.ToLower(kind)] = n
+			if kind = strings.ToLower(kind); n < 0 {
+				delete(*to, kind) // -1 clears a limit
+			} else {
+				(*to)[kind] = n // limits on other kinds stay
+			}
 		}
 	}
 	switch key {

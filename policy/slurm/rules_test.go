@@ -280,3 +280,29 @@ func TestDevicesLimitWhatWholeNodesOffer(t *testing.T) {
 		r.over(now, j)
 	}
 }
+
+// A look for a job that wants GPUs has the nodes with GPUs weigh less, also for jobs that come after, until a job
+// is tried on them.
+func TestGPUsWeigh(t *testing.T) {
+	r := newRuled(t, "GresTypes=gpu\nNodeName=n[1-2] CPUs=4\nNodeName=n[3-4] CPUs=4 Gres=gpu:2\nPartitionName=all Nodes=ALL\nSelectTypeParameters=CR_Core\n", "")
+	with := r.submit(0, &Job{Tasks: 1, Nodes: 1, GRES: []Amount{{"gpu", 2}}, Begin: des.Hour})
+	require.Equal(t, []int{weighs(1, 0), weighs(1, 0), weighs(1, 2), weighs(1, 2)}, r.weights)
+	plain := r.submit(0, &Job{Tasks: 1, Begin: des.Hour})
+	require.Equal(t, weighs(1, 0), r.weights[2], "weighed anew as the next job comes")
+	r.willRun(with.entries[0], with.entries[0].part.nodes, 0, true)
+	_, nodes := r.willRun(plain.entries[0], plain.entries[0].part.nodes, 0, true)
+	require.Equal(t, []int{2}, slices.Collect(nodes.all), "a node that weighs less, though others are before it")
+	whole := r.submit(0, &Job{Tasks: 1, Nodes: 1, GRES: []Amount{{"gpu", 1}}, Exclusive: true, Begin: des.Hour})
+	require.Equal(t, weighs(1, 2), r.weights[3], "one that gets the whole node would have all of them")
+	r.free.gres["gpu"][3] = 0
+	r.submit(0, &Job{Tasks: 1, Begin: des.Hour})
+	r.willRun(whole.entries[0], whole.entries[0].part.nodes, 0, true)
+	require.Equal(t, weighs(1, 0), r.weights[3], "one whose GPUs are taken does not weigh less")
+}
+
+// Limits on several kinds of amounts may come one by one; -1 clears one.
+func TestAmountsAreLimitedOneByOne(t *testing.T) {
+	a, _, err := ReadAccounts("f", strings.NewReader("add qos q grptres=node=2 grptres=cpu=5\nmodify qos q set grptres=node=3\nmodify qos q set grptres=cpu=-1,mem=7\n"))
+	require.NoError(t, err)
+	require.Equal(t, map[string]int{"node": 3, "mem": 7}, a.qos["q"].amounts)
+}

@@ -70,6 +70,11 @@ func (c *Controller) newSearch(e *entry, candidates nodeSet, free usage) *search
 	clear(s.open)
 	for w, word := range candidates {
 		s.among[w] = word & s.shape.suited[w]
+		if len(s.shape.gres) > 0 {
+			for word = s.among[w]; word != 0; word &= word - 1 {
+				c.notesGPUs(s.shape, w*64+bits.TrailingZeros64(word), free)
+			}
+		}
 		for word = s.among[w] & free.some[w]; word != 0; word &= word - 1 {
 			s.offer(w*64 + bits.TrailingZeros64(word))
 		}
@@ -101,6 +106,9 @@ func (s *search) release(j *Job) {
 	for i := range j.Placed {
 		if n := j.Placed[i].Node; s.among.has(n) {
 			s.offer(n)
+			if len(s.shape.gres) > 0 {
+				s.c.notesGPUs(s.shape, n, s.free)
+			}
 		}
 	}
 }

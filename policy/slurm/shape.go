@@ -17,8 +17,9 @@ type demand struct {
 	pnMin    int // CPUs of each node, at least
 	min, max int // nodes
 	whole    bool
-	memory   int // MB a node; 0: none asked for
-	perCPU   int // MB a CPU; 0: none asked for
+	reserves bool // in its partition every job has its nodes to itself (OverSubscribe=EXCLUSIVE)
+	memory   int  // MB a node; 0: none asked for
+	perCPU   int  // MB a CPU; 0: none asked for
 }
 
 // whole reports whether the job of e gets its nodes to itself.
@@ -28,7 +29,7 @@ func (c *Controller) whole(e *entry) bool { return e.part.Exclusive || e.job.Exc
 func (c *Controller) demandOf(e *entry) demand {
 	j := e.job
 	d := demand{tasks: j.tasks(), perTask: j.cpusPerTask(), perNode: j.TasksPerNode, oneNode: j.Nodes == 1, min: max(j.Nodes, 1),
-		max: len(c.conf.Nodes), whole: c.whole(e), memory: j.Memory, perCPU: j.MemoryPerCPU}
+		max: len(c.conf.Nodes), whole: c.whole(e), reserves: e.part.Exclusive, memory: j.Memory, perCPU: j.MemoryPerCPU}
 	d.pnMin = max(1, d.perTask, d.perNode*d.perTask)
 	if j.Nodes > 0 {
 		d.max = min(d.max, j.Nodes)

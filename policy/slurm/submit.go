@@ -221,6 +221,9 @@ func (c *Controller) couldEver(now des.Time, e *entry) bool {
 			return true
 		}
 	}
+	suited := nodes.clone()
+	suited.intersect(c.shapeOf(e).suited)
+	c.weigh(e, suited)
 	chosen := c.choose(e, nodes, c.idle)
 	e.job.reckoned, e.job.guess = 0, len(chosen)
 	return chosen != nil
