@@ -23,7 +23,7 @@ func (b Booking) String() string { return fmt.Sprintf("the booking of %v", b.Job
 
 // Bookings is a flow of users' advance reservations into a metascheduler.
 type Bookings struct {
-	// Ahead, if set, hears of every booking before it is asked for: it may make room,
+	// Ahead, if set, is called with every booking before it is asked for; it may make room,
 	// as SwitchOff.Expect does.
 	Ahead func(Booking)
 
@@ -52,8 +52,8 @@ func (b *Bookings) Submit(all iter.Seq[Booking]) {
 	})
 }
 
-// Book asks for an advance reservation now. Where it is not granted the run is
-// Rejected, and Run.Reason says why.
+// Book asks for an advance reservation now. If it is not granted, the run is Rejected, and
+// Run.Reason says why.
 func (b *Bookings) Book(k Booking) *entity.Run {
 	if b.Ahead != nil {
 		b.Ahead(k)

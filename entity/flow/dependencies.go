@@ -80,7 +80,7 @@ type heldJob struct {
 	from des.Time // it cannot come before
 }
 
-// NewDependencies holds back jobs by the links that were found in them.
+// NewDependencies returns a flow that holds back jobs by the links that were found in them.
 func NewDependencies(links *Links) *Dependencies {
 	return &Dependencies{links: links, awaited: map[int64]*awaited{}, coming: map[des.Time][]placedJob{}}
 }
@@ -96,20 +96,21 @@ type Receiver interface {
 	Refuse(j *entity.Job, reason string) *entity.Run
 }
 
-// Attach implements entity.Attacher: the jobs go to the metascheduler whose ends are heard of.
+// Attach implements entity.Attacher: the jobs go to the metascheduler that the flow
+// observes.
 func (d *Dependencies) Attach(m *entity.Metascheduler) { d.to, d.meta = m, m }
 
 // Connect sends the jobs to a receiver that is no metascheduler. The flow must be an
 // observer of the jobs there.
 func (d *Dependencies) Connect(to Receiver) { d.to = to }
 
-// SubmitFrom takes the jobs of a source, which must be those that were surveyed,
-// in the same order. It cannot be a Listener.
+// SubmitFrom takes the jobs of a source. They must be the surveyed jobs, in the same order.
+// The source cannot be a Listener.
 func (d *Dependencies) SubmitFrom(from entity.Source) {
 	d.begin(entity.NextOf(d.to.Simulator(), from), nil)
 }
 
-// SubmitAll takes jobs, which must be those that were surveyed, in the same order.
+// SubmitAll takes jobs. They must be the surveyed jobs, in the same order.
 func (d *Dependencies) SubmitAll(jobs iter.Seq[*entity.Job]) { d.begin(iter.Pull(jobs)) }
 
 func (d *Dependencies) begin(next func() (*entity.Job, bool), stop func()) {
@@ -257,7 +258,7 @@ func (d *Dependencies) comes(j *entity.Job) {
 	}
 }
 
-// Observe takes one event in.
+// Observe implements entity.Observer.
 func (d *Dependencies) Observe(e entity.JobEvent) {
 	switch e.Kind {
 	case entity.JobFinished, entity.JobKilled, entity.JobRejected:

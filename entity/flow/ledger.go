@@ -14,11 +14,11 @@ import (
 	"github.com/gridslot/gridslot/internal/enum"
 )
 
-// Money is millionths of a cost unit: whole numbers, so that sums are exact
+// Money is an amount in millionths of a cost unit: a whole number, so that sums are exact
 // whatever their order.
 type Money int64
 
-// Units is m in cost units.
+// Units returns m in cost units.
 func (m Money) Units() float64 { return float64(m) / moneyUnit }
 
 const moneyUnit = 1e6
@@ -87,8 +87,8 @@ type Transfer struct {
 //	...
 //	income := ledger.Total(flow.OwnerAccount)
 type Ledger struct {
-	// ByUse has users pay for the time that their tasks really took. Otherwise
-	// they pay for the time reserved, as in META.
+	// ByUse lets users pay for the time that their tasks really took. Otherwise they pay for
+	// the time reserved, as in META.
 	ByUse bool
 	// Tell, if set, is called for every transfer.
 	Tell func(Transfer)
@@ -143,7 +143,7 @@ func (l *Ledger) Total(k AccountKind) Money {
 	return sum
 }
 
-// Check reports accounts that do not add up, or nil.
+// Check returns the accounts that do not add up as an error, or nil.
 func (l *Ledger) Check() error {
 	if sum := l.Total(UserAccount) + l.Total(VOAccount) + l.Total(OwnerAccount); sum != 0 {
 		return fmt.Errorf("the accounts hold %v together instead of nothing", sum)
@@ -154,7 +154,7 @@ func (l *Ledger) Check() error {
 	return nil
 }
 
-// Observe takes one event in.
+// Observe implements entity.Observer.
 func (l *Ledger) Observe(e entity.JobEvent) {
 	j := e.Run
 	switch e.Kind {

@@ -18,8 +18,8 @@ import (
 // Outage is a loss of capacity over [From, To); To may be des.Forever. Where says which: a
 // number of counted processors, or nodes or processors by number.
 type Outage struct {
-	// Known is when the scheduler learns of it: From for a failure, earlier for
-	// maintenance, 0 for what is known before the run.
+	// Known is the instant at which the scheduler learns of the outage: From for a failure,
+	// earlier for maintenance, 0 if it is known before the run.
 	Known, From, To des.Time
 	entity.Where
 }
@@ -39,10 +39,10 @@ type Lost struct {
 // Yielder is a policy that keeps some nodes idle. Outages take these nodes first, or that
 // many of the counted processors.
 type Yielder interface {
-	// Yield leaves what it keeps idle of that which is lost by an outage. It is called
-	// before that is withheld.
+	// Yield releases what the policy keeps idle of the capacity that x takes. It is called
+	// before the capacity is withheld.
 	Yield(x Outage)
-	// Retake ends a Yield of x: x does not come about, or is over.
+	// Retake ends a Yield of x: x is cancelled, or is over.
 	Retake(x Outage)
 }
 
@@ -81,12 +81,12 @@ type Outages struct {
 	Victims Victims
 	// Told, if set, hears of every loss as it begins.
 	Told func(Lost)
-	// Before, if set, hears of every loss as it is about to begin: it may make room, as
+	// Before, if set, is called with every loss that is about to begin; it may make room, as
 	// SwitchOff.Yield does.
 	Before func(Outage)
-	// Idle, if set, is asked beside Metascheduler.Idle: where jobs may come to the
-	// metascheduler from further away, such as Dependencies, Bookings (of both, Coming
-	// tells) or the brokers of a grid.
+	// Idle, if set, is called beside Metascheduler.Idle. Set it if jobs may come to the
+	// metascheduler from further away: from Dependencies or Bookings (see their method
+	// Coming), or from the brokers of a grid.
 	Idle func() bool
 
 	all  iter.Seq[Outage]
@@ -910,7 +910,7 @@ func (o *Outages) settle(r *entity.Run) {
 	}
 }
 
-// Observe hears of jobs that begin and end.
+// Observe implements entity.Observer.
 func (o *Outages) Observe(e entity.JobEvent) {
 	r := e.Run
 	switch e.Kind {
@@ -952,7 +952,7 @@ func (o *Outages) left(r *entity.Run) {
 	o.topUp()
 }
 
-// InstantOver learns where the jobs of the instant run.
+// InstantOver implements entity.InstantObserver: the flow learns where jobs run.
 func (o *Outages) InstantOver(des.Time) {
 	for _, r := range o.fresh {
 		if r.State == entity.Running {

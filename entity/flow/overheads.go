@@ -39,7 +39,7 @@ type Constant float64
 // Rand implements Duration.
 func (c Constant) Rand(*rand.Rand) float64 { return float64(c) }
 
-// Overhead returns the overhead of one attempt.
+// Overhead is what one attempt takes beside the work of its job.
 type Overhead struct{ Dispatch, Prologue, Epilogue des.Time }
 
 // Total returns the sum of the three.

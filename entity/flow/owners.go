@@ -17,8 +17,8 @@ type OwnedPlan interface {
 	entity.Plan
 	// Number returns the number of n among the plan's nodes; false if the plan does not have n.
 	Number(n *entity.Node) (int, bool)
-	// Room returns the first instant from which on n is free over the length, but for jobs
-	// that yield.
+	// Room returns the first instant from which on n is free over the length, jobs that
+	// yield left out.
 	Room(n *entity.Node, from, length des.Time, yields func(*entity.Run) bool) des.Time
 	// Reprice sets n's price.
 	Reprice(n *entity.Node, price float64) error
@@ -46,11 +46,11 @@ const (
 	// LocalWaits lets the owner's job wait for the node's first gap that holds it. No global
 	// job with a reservation is disturbed.
 	LocalWaits LocalRule = iota
-	// LocalPreempts gives the owner the node on time: a global job that holds a
-	// reservation there loses it, one that runs there is sent back to the queue
-	// and what it has done is lost (Run.Earlier, JobRequeued). A job
-	// that still runs when an owner's job becomes known may go on until that
-	// one begins. Advance reservations do not yield: the owner has agreed to them.
+	// LocalPreempts gives the owner the node on time. A global job with a reservation ahead
+	// there loses the reservation; a global job that runs there is sent back to the queue
+	// and loses its work (Run.Earlier, JobRequeued). A job that runs when an owner's job
+	// becomes known may go on until the owner's job begins. Advance reservations do not
+	// yield: the owner has agreed to them.
 	LocalPreempts
 )
 
@@ -84,13 +84,12 @@ func (s *LocalStats) yield(m *entity.Metascheduler, r *entity.Run) {
 	}
 }
 
-// LocalFlow brings owners' jobs into a domain: they hold reservations in the
-// plan as global jobs do. Owners' jobs never push each other aside: the first
-// known goes first.
+// LocalFlow brings owners' jobs into a domain. They hold reservations in the plan as global
+// jobs do. Owners' jobs never push each other aside: the first known goes first.
 type LocalFlow struct {
 	// Rule says who yields. It is set before the run.
 	Rule LocalRule
-	// Told, if set, hears of every owner's job that got its node, and from when on.
+	// Told, if set, is called with every owner's job that got its node, and with its start.
 	Told func(l LocalJob, start des.Time)
 
 	stream[LocalJob]
@@ -99,15 +98,13 @@ type LocalFlow struct {
 	stats LocalStats
 }
 
-// NewLocalFlow connects owners' jobs with the plan that they come into and
-// the metascheduler whose plan it is.
+// NewLocalFlow connects owners' jobs with a plan and with the metascheduler of that plan.
 func NewLocalFlow(p OwnedPlan, m *entity.Metascheduler) *LocalFlow {
 	return &LocalFlow{plan: p, meta: m}
 }
 
-// Submit takes owners' jobs in order of LocalJob.Known, pulled one ahead of the
-// clock. One out of order, without length or on a foreign node ends the run
-// with an error.
+// Submit takes owners' jobs in order of LocalJob.Known, pulled one ahead of the clock. A job
+// that is out of order, without length, or on a foreign node ends the run with an error.
 func (f *LocalFlow) Submit(jobs iter.Seq[LocalJob]) {
 	f.begin(f.meta.Simulator(), jobs, des.Feed[LocalJob]{
 		At:    func(l LocalJob) des.Time { return l.Known },

@@ -71,7 +71,7 @@ type SwitchOff struct {
 	Boot     des.Time // how long it takes to boot
 	Shutdown des.Time // how long it takes to switch off
 	PerNode  int      // counted processors of a node; 0 means 1, as it is where nodes have names
-	// Told, if set, hears of every change. States that last no time are told of, too.
+	// Told, if set, is called with every change, also with states that last no time.
 	Told func(Switch)
 
 	operator    Operator // the policy, where it switches nodes itself, or nil
@@ -96,8 +96,8 @@ type SwitchOff struct {
 // Operator is a policy that switches nodes itself, by SwitchOff.Switch. The flow then
 // switches no node by itself.
 type Operator interface {
-	// Operates hands the policy the flow, when that is attached, and reports whether the
-	// policy will switch nodes.
+	// Operates is called when the flow is attached, and reports whether the policy will
+	// switch nodes.
 	Operates(s *SwitchOff) bool
 	// Switched is called at every change.
 	Switched(Switch)
@@ -182,8 +182,8 @@ func (s *SwitchOff) place(i int) procset.Range {
 
 func (s *SwitchOff) size(i int) int { r := s.place(i); return int(r.Last-r.First) + 1 }
 
-// Observe follows which nodes are busy, and has nodes boot for jobs that come or
-// come back.
+// Observe implements entity.Observer: it follows which nodes are busy, and boots nodes for
+// jobs that come or come back.
 func (s *SwitchOff) Observe(e entity.JobEvent) {
 	r := e.Run
 	s.tried = s.tried && e.Kind == entity.JobPromised
@@ -237,7 +237,7 @@ func (s *SwitchOff) ended(r *entity.Run, a entity.Attempt) {
 	}
 }
 
-// TaskEnded notes that the node of a task that has ended is idle.
+// TaskEnded implements entity.TaskObserver: the task's node is idle now.
 func (s *SwitchOff) TaskEnded(r *entity.Run, i int) {
 	s.leaveNode(r.Reservation.Window.Tasks[i].Node, r)
 }
@@ -319,8 +319,8 @@ func (f *idleFor) Handle(_ *des.Simulator, ev des.Event) {
 	s.release()
 }
 
-// Decided looks at what the policy has left: jobs that still wait may want nodes,
-// and nodes that jobs have been kept waiting for may be spare.
+// Decided implements entity.RoundObserver: jobs that still wait may want nodes, and nodes
+// that jobs have been kept waiting for may be spare.
 func (s *SwitchOff) Decided(*entity.Round) {
 	s.begin()
 	s.provide(nil)
@@ -353,7 +353,8 @@ func (s *SwitchOff) wakeAll() {
 	}
 }
 
-// Withheld and Returned have nodes looked at again that may have been down.
+// Withheld and Returned implement entity.CapacityObserver: nodes that may have been down are
+// looked at again.
 func (s *SwitchOff) Withheld(h *entity.Hold) {
 	if end := h.Window().End; !s.withholding && end < des.Forever {
 		s.sim.At(end, phaseRest, (*idleFor)(s), 0)
@@ -773,8 +774,8 @@ func (s *SwitchOff) rest(i int, end des.Time) bool {
 	return true
 }
 
-// Yield leaves to an outage, which is about to begin, what it takes of the nodes that
-// are not on: nobody else need yield then. They are on again when it is over. See
+// Yield gives the nodes that are not on to an outage that is about to begin and takes them:
+// then no other node need yield. They are on again when the outage is over. See
 // Outages.Before.
 func (s *SwitchOff) Yield(x Outage) {
 	short := x.Count
@@ -808,8 +809,8 @@ func (s *SwitchOff) leave(i int) {
 	s.idle(i, s.sim.Now())
 }
 
-// Expect has nodes that are off boot in time for an advance reservation that is
-// about to be asked for, if there are enough that can; see Bookings.Ahead.
+// Expect boots nodes that are off in time for an advance reservation that is about to be
+// asked for, if there are enough of them; see Bookings.Ahead.
 func (s *SwitchOff) Expect(k Booking) {
 	now, start, d := s.sim.Now(), k.Start, demand{s.meta.RequestOf(k.Job)}
 	s.expected = k.Job

@@ -17,20 +17,20 @@ type PriceChange struct {
 	Price float64      // per time unit, from 0 to entity.MostPrice
 }
 
-// PriceSchedule changes owners' prices as time goes by. A price is agreed upon
-// when a window is reserved: reservations keep theirs, whatever comes later. (A
-// reservation that moves is agreed upon anew.)
+// PriceSchedule changes owners' prices at given times. A price is agreed upon when a window
+// is reserved: later changes do not touch the reservation. (A reservation that moves gets
+// the prices of that moment.)
 //
-// It changes the nodes themselves, which must therefore not be shared by
-// simulations that run side by side.
+// It changes the nodes themselves, which must therefore not be shared by simulations that
+// run side by side.
 type PriceSchedule struct {
 	stream[PriceChange]
 	plan OwnedPlan
 	meta *entity.Metascheduler
 }
 
-// NewPriceSchedule connects price changes with the plan whose nodes they are
-// about and the metascheduler that is to know of them.
+// NewPriceSchedule connects price changes with a plan and with the metascheduler that is
+// told of them.
 func NewPriceSchedule(p OwnedPlan, m *entity.Metascheduler) *PriceSchedule {
 	return &PriceSchedule{plan: p, meta: m}
 }

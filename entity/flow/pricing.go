@@ -15,8 +15,8 @@ import (
 // OwnerLabel is the label of a node that says whose it is.
 const OwnerLabel = "owner"
 
-// OwnerOf names the owner of n: its label, or for a node that has none "node 7",
-// an owner of its own.
+// OwnerOf returns the name of n's owner: its label, or, for a node without one, "node 7", an
+// owner of its own.
 func OwnerOf(n *entity.Node) string {
 	if owner := n.Labels[OwnerLabel]; owner != "" {
 		return owner
@@ -24,14 +24,14 @@ func OwnerOf(n *entity.Node) string {
 	return fmt.Sprintf("node %d", n.ID)
 }
 
-// PriceRule is how an owner prices a node. ByUse, BySeason and ByCompetition are
-// such rules; one of your own is a value with this method. It decides by nothing
-// but the trade that it is shown.
+// PriceRule says how an owner prices a node. ByUse, BySeason and ByCompetition are rules;
+// your own rule is a value with this method. It decides by nothing but the trade that it is
+// shown.
 //
-// All of them are posted prices of a commodity market, as Buyya, Abramson, Giddy
-// and Stockinger call them (Economic models for resource management and
-// scheduling in Grid computing, Concurrency and Computation 14, 2002): owners say
-// what a time unit costs, users take it or leave it.
+// All of them are posted prices of a commodity market (Buyya, Abramson, Giddy and
+// Stockinger, Economic models for resource management and scheduling in Grid computing,
+// Concurrency and Computation 14, 2002): owners say what a time unit costs, users take it or
+// leave it.
 type PriceRule interface {
 	// Price returns what a time unit of the node costs from t.Now on, 0 or more. It is
 	// rounded to a millionth.
@@ -80,7 +80,7 @@ type ByUse struct {
 	// Floor and Cap are the least and the highest price, in list prices; 0 means
 	// 0.1 and 10.
 	Floor, Cap float64
-	// Together has all nodes of an owner follow their mean use.
+	// Together lets all nodes of an owner follow their mean use.
 	Together bool
 }
 
@@ -94,7 +94,7 @@ func (r ByUse) Price(t Trade) float64 {
 	return within(t.Node.Price*(1+float64(step)), t.List, r.Floor, r.Cap)
 }
 
-// Check reports what makes no rule, or nil.
+// Check returns what is wrong with the rule, or nil.
 func (r ByUse) Check() error {
 	switch {
 	case !(r.Target >= 0 && r.Target <= 1):
@@ -135,7 +135,7 @@ func (r BySeason) Price(t Trade) float64 {
 // Season implements Seasonal.
 func (r BySeason) Season() des.Time { return cmp.Or(r.Period, des.Day) }
 
-// Check reports what makes no rule, or nil.
+// Check returns what is wrong with the rule, or nil.
 func (r BySeason) Check() error {
 	switch {
 	case r.Period < 0:
@@ -176,7 +176,7 @@ func (r ByCompetition) Price(t Trade) float64 {
 	return within(cmp.Or(r.Factor, 1)*t.Market*t.Node.Perf, t.List, r.Floor, r.Cap)
 }
 
-// Check reports what makes no rule, or nil.
+// Check returns what is wrong with the rule, or nil.
 func (r ByCompetition) Check() error {
 	if !(r.Factor >= 0) || math.IsInf(r.Factor, 0) {
 		return fmt.Errorf("factor must be a number of 0 or more, not %v", r.Factor)
@@ -196,32 +196,29 @@ func checkWithin(floor, cap float64) error {
 	return nil
 }
 
-// Pricing has owners set the prices of a plan.Domain anew at every multiple of an
-// interval, each node by the rule of its own:
+// Pricing lets owners set the prices of a plan.Domain anew at every multiple of an interval,
+// each node by its own rule:
 //
 //	   interval         interval
 //	|----------------|----------------|
 //	      sold        tick: rules look at what was sold, prices change,
 //	                  jobs that wait get a round
 //
-// All rules of a tick see the prices before it. What is reserved keeps the price
-// that was agreed upon, as with a PriceSchedule. Before the first tick nodes cost
-// their list price.
+// All rules of a tick see the prices before it. A reservation keeps the price that was
+// agreed upon, as with a PriceSchedule. Before the first tick nodes cost their list price.
 //
-// It is an Observer: give it to the metascheduler of the domain, to which it
-// attaches itself. It changes the nodes, which must not be shared by simulations
-// that run side by side.
+// It is an Observer: give it to the metascheduler of the domain, and it attaches itself. It
+// changes the nodes, which must not be shared by simulations that run side by side.
 //
-// The first interval is that of the domain's first job, or the one in which Begin
-// or CatchUp is called before that. There are no ticks while nothing can come of
-// them (no job runs, none has moved, and prices have stayed the same for an
-// interval and for the longest season): what they would have done is made up for
-// when a job comes.
+// The first interval begins with the domain's first job, or with an earlier call of Begin or
+// CatchUp. There are no ticks while they can change nothing (no job runs, none has moved,
+// and prices have stayed the same for an interval and for the longest season); when the next
+// job comes, the ticks that were left out are carried out.
 type Pricing struct {
 	// Every is the length of the interval; 0 means an hour.
 	Every des.Time
-	// Rule is the rule of each node, or nil where its price stays. It is asked
-	// once, before the run.
+	// Rule returns the rule of a node, or nil if its price stays. It is called once for each
+	// node, before the run.
 	Rule func(*entity.Node) PriceRule
 	// Tell, if set, is called at every change, when its price is in effect.
 	Tell func(PriceChange)
@@ -280,7 +277,7 @@ func (p *Pricing) Attach(m *entity.Metascheduler) {
 	p.owners = len(owners)
 }
 
-// Observe takes one event in.
+// Observe implements entity.Observer.
 func (p *Pricing) Observe(e entity.JobEvent) {
 	if p.meta == nil {
 		return // the run has failed
@@ -311,9 +308,8 @@ func (p *Pricing) begin(now des.Time) {
 	}
 }
 
-// CatchUp makes up for the ticks that were left out, so that nodes cost what they
-// cost by now. It is for those who look at prices before a job comes, such as
-// agents who make offers.
+// CatchUp carries out the ticks that were left out, so that nodes have their present prices.
+// Call it before looking at prices when no job has come, as agents do who make offers.
 func (p *Pricing) CatchUp() {
 	if p.meta != nil {
 		p.resume(p.meta.Simulator().Now())

@@ -15,37 +15,36 @@ import (
 	"github.com/gridslot/gridslot/entity/plan"
 )
 
-// LocalQueue is the queue of an owner's own jobs, which come over time and run on
-// the owner's nodes, on one or several at once, beside the jobs of the
-// organisation:
+// LocalQueue is the queue of an owner's own jobs, which come over time and run on the
+// owner's nodes, on one or several at once, beside the jobs of the organisation:
 //
 //	users  --> metascheduler --policy--+
 //	                                   +--> plan of the nodes
 //	owner  --> local queue ---policy---+
 //
-// The two reserve in one plan, so neither takes what the other has. Where both want
-// a node that becomes free, the owner is asked first; then the organisation, by
-// its policy. Under LocalWaits a local job never disturbs a reservation of the
-// organisation, one that lies ahead included. Under LocalPreempts the head of
-// the queue, if it waits without a reservation and does not fit, takes its nodes
-// at once: from jobs that only hold a reservation there rather than from those
-// that run, from few rather than from many, and never from advance reservations.
+// The two reserve in one plan, so neither takes what the other has. If both want a node that
+// becomes free, the owner is asked first, then the organisation, by its policy. Under
+// LocalWaits a local job never disturbs a reservation of the organisation, also none that
+// lies ahead. Under LocalPreempts the head of the local queue, if it waits without a
+// reservation and does not fit, takes its nodes at once: from jobs with a reservation ahead
+// rather than from running jobs, from few jobs rather than from many, and never from advance
+// reservations.
 //
-// A job that the plan could never hold, because it wants more nodes than the owner
-// has or more time than the plan looks ahead (plan.Domain.Interval), is Rejected.
+// A job that the plan could never hold, because it wants more nodes than the owner has or
+// more time than the plan looks ahead (plan.Domain.Interval), is Rejected.
 //
-// It is an Observer: give it to the metascheduler of an OwnedPlan, to which it
-// attaches itself, and then Submit jobs. Do not bring jobs into the same nodes by
-// a LocalFlow that preempts.
+// It is an Observer: give it to the metascheduler of an OwnedPlan, to which it attaches
+// itself, and then Submit jobs. Do not bring jobs into the same nodes by a LocalFlow that
+// preempts.
 type LocalQueue struct {
-	// Owner is whose nodes they are; see OwnerLabel.
+	// Owner is the label of the nodes' owner; see OwnerLabel.
 	Owner string
 	// Policy decides about the queue. A policy with a state of its own serves one queue.
 	Policy entity.Policy
 	// Rule says who yields.
 	Rule LocalRule
-	// Finder chooses windows for jobs without a criterion of their own; where it is
-	// nil the domain's does.
+	// Finder chooses windows for jobs without a criterion of their own; nil means the
+	// domain's Finder.
 	Finder plan.Finder
 	// Observers are told of the owner's jobs.
 	Observers []entity.Observer
@@ -82,8 +81,8 @@ func (q *LocalQueue) Attach(m *entity.Metascheduler) {
 	q.own.LeaveWaiting = true
 }
 
-// Submit takes the owner's jobs, in order of submission, pulled one ahead of the
-// clock. Wherever they ask to run, it is on the owner's nodes.
+// Submit takes the owner's jobs, in order of submission, pulled one ahead of the clock. They
+// run on the owner's nodes, whatever nodes their requests name.
 func (q *LocalQueue) Submit(jobs iter.Seq[*entity.Job]) {
 	if q.own == nil {
 		return // the run has failed
@@ -129,7 +128,8 @@ func (q *LocalQueue) Waiting() int {
 	return q.own.Queue().Len()
 }
 
-// Observe hears of what the organisation's jobs give back, but for tasks that end.
+// Observe implements entity.Observer: it hears what the organisation's jobs give back,
+// except single tasks.
 func (q *LocalQueue) Observe(e entity.JobEvent) {
 	if q.own == nil {
 		return // the run has failed
@@ -150,7 +150,7 @@ func (q *LocalQueue) Changed() {
 	}
 }
 
-// TaskEnded hears of the end of one of the organisation's tasks.
+// TaskEnded implements entity.TaskObserver for the organisation's tasks.
 func (q *LocalQueue) TaskEnded(r *entity.Run, i int) {
 	if q.own != nil {
 		q.own.Changed(r.Ends()[i], r.Reservation.Window.Tasks[i].End)
@@ -179,7 +179,8 @@ func (l *localJobs) Observe(e entity.JobEvent) {
 	}
 }
 
-// TaskEnded tells the organisation of a node that is free again.
+// TaskEnded implements entity.TaskObserver: it tells the organisation of a node that is free
+// again.
 func (l *localJobs) TaskEnded(r *entity.Run, i int) {
 	l.vo.Changed(r.Ends()[i], r.Reservation.Window.Tasks[i].End)
 }

@@ -13,23 +13,23 @@ import (
 	"github.com/gridslot/gridslot/entity"
 )
 
-// Users is a closed population. Each of its users submits a batch of jobs, waits until
-// all of them have ended, thinks, and submits the next; sessions of such batches are
-// apart by longer times.
+// Users is a closed population. Each of its users submits a batch of jobs, waits until all
+// of them have ended, thinks, and submits the next; longer times separate sessions of such
+// batches.
 //
 //	|batch|----all have ended----|think|batch|--------|think|batch|---|  away  |batch| ...
 //	|<--------------------------- session ------------------------------>|
 //
-// These are the terms of Zakay and Feitelson ("Preserving user behavior characteristics
-// in trace-based simulation of parallel job scheduling", MASCOTS 2014): what is kept of
-// users are sessions, and think times between the end of one batch and the submission
-// of the next, and not instants. That users end a session when responses are long is
-// what Shmueli and Feitelson found in logs ("Uncovering the effect of system
-// performance on user behavior from traces of parallel systems", MASCOTS 2007). The
-// distributions are the model's: none is built in.
+// These are the terms of Zakay and Feitelson ("Preserving user behavior characteristics in
+// trace-based simulation of parallel job scheduling", MASCOTS 2014): sessions, and think
+// times between the end of one batch and the submission of the next, are kept of users, and
+// instants are not. Shmueli and Feitelson found in logs that users end a session when
+// responses are long ("Uncovering the effect of system performance on user behavior from
+// traces of parallel systems", MASCOTS 2007). The distributions belong to the model: none is
+// built in.
 //
-// Every function draws from streams of its own for each user, so that a change in one
-// shifts no other.
+// Every function draws from streams of its own for each user, so that a change in one shifts
+// no other.
 type Users struct {
 	Population int // number of users, 1 or more
 	// Job returns a user's next job, or nil if there is none any more; users are numbered
@@ -46,8 +46,7 @@ type Users struct {
 	Stays func(response des.Time) float64
 	// Away draws the time from the end of a session to the next.
 	Away func(random *rand.Rand) des.Time
-	// Until, where it is not 0, is when the users go home: no batch is submitted from
-	// then on.
+	// Until, if not 0, is the instant from which on no batch is submitted.
 	Until des.Time
 }
 
@@ -71,7 +70,7 @@ func (u *Users) SubmitTo(m *entity.Metascheduler) error {
 	return nil
 }
 
-// Exponential draws times of an exponential distribution.
+// Exponential returns a function that draws times of an exponential distribution.
 func Exponential(mean des.Time) func(*rand.Rand) des.Time {
 	return func(random *rand.Rand) des.Time { return des.Seconds(random.ExpFloat64() * mean.Seconds()) }
 }

@@ -15,14 +15,15 @@ import (
 type VictimRule uint8
 
 const (
-	// VictimsRequeue go back into the queue and begin again from nothing.
+	// VictimsRequeue sends the job back into the queue; it begins again from nothing.
 	VictimsRequeue VictimRule = iota
-	// VictimsKill are over.
+	// VictimsKill ends the job.
 	VictimsKill
 	// VictimsWait lets the loss wait until the job has ended; the loss then lasts for its
 	// full length. No other job starts there meanwhile (a drain).
 	VictimsWait
-	// VictimsCheckpoint go back into the queue and go on from their last checkpoint.
+	// VictimsCheckpoint sends the job back into the queue; it goes on from its last
+	// checkpoint.
 	VictimsCheckpoint
 )
 
@@ -40,17 +41,17 @@ func ParseVictimRule(s string) (VictimRule, error) { return victimRules.Parse(s)
 // as any job).
 type Victims struct {
 	Rule VictimRule // what becomes of them
-	// Limit, where it is not 0, is how often a job may be sent back. One that would
-	// have to go once more is killed.
+	// Limit, if not 0, is how often a job may be sent back. A job that would have to go once
+	// more is killed.
 	Limit int
-	// Restart is how long the next attempt of a job that was sent back does no work:
-	// it is set up again, or its checkpoint is read.
+	// Restart is the time for which the next attempt of a job that was sent back does no
+	// work: the job is set up again, or reads its checkpoint.
 	Restart des.Time
 	// Checkpoints are written by all jobs under VictimsCheckpoint.
 	Checkpoints entity.Checkpoints
 }
 
-// Check reports what makes no sense of the rule, or nil.
+// Check returns what is wrong with the rule, or nil.
 func (v Victims) Check() error {
 	back := v.Rule == VictimsRequeue || v.Rule == VictimsCheckpoint
 	switch c := v.Checkpoints; {
@@ -66,7 +67,7 @@ func (v Victims) Check() error {
 	return nil
 }
 
-// Why a job lost its place; see entity.Run.Reason.
+// Reasons for which a job lost its place; see entity.Run.Reason.
 const (
 	ReasonOutage       = "its processors went out of service"
 	reasonBookedOutage = "the processors of its advance reservation went out of service"
