@@ -46,7 +46,7 @@ func (f *Feed[T]) Begin(s *Simulator) {
 // From sets the sequence that the feed takes its items from. Close stops the sequence.
 func (f *Feed[T]) From(items iter.Seq[T]) { f.Next, f.stop = iter.Pull(items) }
 
-// Pull fetches the next item where none is on its way.
+// Pull fetches the next item if none is on its way.
 func (f *Feed[T]) Pull() {
 	if f.waits || f.Next == nil {
 		return

@@ -55,7 +55,7 @@ type Job struct {
 }
 
 // RecordedWait is how long a job waited in the schedule that its log records. The zero value
-// says that nobody knows.
+// means that the wait is unknown.
 type RecordedWait struct{ afterSubmit des.Time } // one tick more than the wait
 
 // Waited returns a recorded wait; a negative wait is one that nobody knows.

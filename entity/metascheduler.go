@@ -70,19 +70,19 @@ type Metascheduler struct {
 	Pass Pass
 	// Overrun says what becomes of a job whose runtime exceeds its estimate.
 	Overrun Overrun
-	// Cycle, where it is not 0, gives the policy a round (CauseTick) at every
-	// multiple of it at which jobs wait. Where they wait for nothing (none runs,
-	// nothing will become free or arrive) there are no more ticks; a policy that
-	// starts jobs by the clock alone asks for its rounds by Round.WakeAt.
+	// Cycle, if not 0, gives the policy a round (CauseTick) at every multiple of it at which
+	// jobs wait. There are no more ticks if the jobs wait for nothing (none runs, nothing
+	// will become free or arrive). A policy that starts jobs by the clock alone asks for its
+	// rounds by Round.WakeAt.
 	Cycle des.Time
 	// Wakes says when the policy is awake. All its rounds wait for that, also rounds of
 	// cycles and rounds that were asked for, whatever Pass says. The zero value means
 	// always.
 	Wakes Wakes
-	// Predictor, if set, says how long jobs will run: they are planned by that, and
-	// Corrector says what is believed of those that run on; to their requests where
-	// nobody says it. Advance reservations have their windows. A Predicting policy
-	// brings its own, which hold where these are not set otherwise.
+	// Predictor, if set, says how long jobs will run, and jobs are planned by that.
+	// Corrector says how long jobs will run that outlive their predictions; without a
+	// Corrector they are planned by their requests. Advance reservations keep their windows.
+	// The predictor and corrector of a Predicting policy hold if these are nil.
 	Predictor Predictor
 	Corrector Corrector
 	// LeaveWaiting allows a run to end with jobs left in the queue. Otherwise that is an
@@ -393,10 +393,10 @@ func (m *Metascheduler) unlink(r *Run) {
 	r.previous, r.next = nil, nil // what is over must not keep others from the collector
 }
 
-// Advance begins the present instant, if it has not begun: observers hear that the one
-// before is over, and may stop jobs, before anything else is done or looked at. The places
-// of jobs that started before are known then, and the plan is as of now. What asks a
-// metascheduler for something does it by itself.
+// Advance begins the present instant, if it has not begun: observers hear that the instant
+// before is over, and may stop jobs, before anything else is done or looked at. After it the
+// places of jobs that started before are known, and the plan is as of now. The verbs of the
+// metascheduler call it by themselves.
 func (m *Metascheduler) Advance() {
 	now := m.sim.Now()
 	m.observers.reach(now)

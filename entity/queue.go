@@ -388,7 +388,7 @@ func (s *queueScan) next(tree *sumtree.Tree[queued, queueSum, queueAlgebra], bat
 	return len(s.found) > 0
 }
 
-// Skip passes over jobs of which not even the least demanding could fit.
+// Skip passes over jobs if not even the least demanding of them could fit.
 func (s *queueScan) Skip(sum queueSum) bool {
 	if s.plan == nil || s.left <= 0 || s.mayFit(sum.nodes, sum.length) {
 		return false

@@ -193,9 +193,9 @@ func (r *Run) Parts() []Part {
 func (r *Run) AddPart(p Part) { r.withRare().parts = append(r.withRare().parts, p) }
 
 // Ran returns how long a job that has ended took for its own work: the time of its last
-// attempt, and of the attempts before as far as their work was kept. What was lost, set-up
-// and checkpoints are left out. Of a job that ran in pieces, each at its own time, it is
-// the longest piece.
+// attempt, and of earlier attempts as far as their work was kept. Lost work, set-up and
+// checkpoints are left out. If the job ran in pieces, each at its own time, it is the
+// longest piece.
 func (r *Run) Ran() des.Time {
 	if r.Once() { // as most often
 		return r.Finish - r.Start
@@ -279,8 +279,8 @@ func (r *Run) Earlier() []Attempt {
 	return r.rare.earlier
 }
 
-// Served returns how long the Earlier attempts of which work was kept have had their processors
-// or nodes. A policy that favours jobs by what they have had asks at every event.
+// Served returns how long the Earlier attempts whose work was kept have had their processors
+// or nodes. It is cheap enough to be called at every event.
 func (r *Run) Served() des.Time {
 	if r.rare == nil {
 		return 0

@@ -93,8 +93,8 @@ const (
 	// FirstStart is the window that starts first; of windows that start together the one
 	// that ends first, then the one with fewer nodes.
 	FirstStart ShapeRule = iota
-	// FirstEnd is the window that ends first; of those that end together the one
-	// with fewer nodes. A job may wait for it though another one starts now.
+	// FirstEnd is the window that ends first; of windows that end together the one with
+	// fewer nodes. A job may wait for it though another window starts now.
 	FirstEnd
 	// Largest is the window that starts first; of those that start together the
 	// one with the most nodes.
@@ -170,9 +170,8 @@ func (s ShapeRule) FindNow(p Plan, j *Run, now des.Time) (Window, bool) {
 	return w, ok && w.Start == now
 }
 
-// FindEarlier returns a better window for j, which holds a reservation ahead, as though
-// that had been given up: one that starts in [now, until] and before the one held,
-// in any shape.
+// FindEarlier returns a better window for j, as though j's reservation ahead had been given
+// up: a window in any shape that starts in [now, until] and before the reserved one.
 func (r *Round) FindEarlier(j *Run, until des.Time, rule ShapeRule) (Window, bool) {
 	if len(j.Shapes) == 0 {
 		return r.Plan.FindEarlier(&j.Reservation, r.Now, until)

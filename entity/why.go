@@ -100,9 +100,9 @@ func (m *Metascheduler) forgetReason(r *Run) {
 	}
 }
 
-// Explain has tell called when the round is over and what it held (Hold) has been
-// given up, if anybody listens: there a policy looks for its reasons. It may ask the
-// plan, and must leave it as it is; see Suppose.
+// Explain calls tell when the round is over and its holds (Hold) have been given up, if
+// anybody listens. There a policy looks for its reasons. It may ask the plan, and must leave
+// the plan as it is; see Suppose.
 func (r *Round) Explain(tell func()) {
 	if r.WhyObserved() {
 		r.explain = append(r.explain, tell)
@@ -118,8 +118,8 @@ func (r *Round) tellExplanations() {
 	r.explain = r.explain[:0]
 }
 
-// Suppose calls ask as though w were reserved for the waiting job j, which holds
-// nothing, and reports whether the plan has room for that. Nobody hears of it.
+// Suppose calls ask as though w were reserved for the waiting job j, which holds nothing,
+// and reports whether the plan has room for w. Observers are not told.
 func (r *Round) Suppose(j *Run, w Window, ask func()) bool {
 	held := j.Reservation
 	if held.Active || j.accept(&w) != nil {
@@ -148,8 +148,8 @@ func (r *Round) AllWhyTold() iter.Seq2[*Run, Why] {
 }
 
 // WouldFit lists, in order, the jobs of the view without a reservation that fit into the
-// plan now, each by itself and most likely not all of them together, and of which it was not told
-// yet that they would delay the head. The list is good until the next call.
+// plan now, each by itself and most likely not all of them together. Jobs that were already
+// told that they would delay the head are left out. The list is valid until the next call.
 func (r *Round) WouldFit(v *View, rule ShapeRule, head *Run) []*Run {
 	s := v.begin(r.Plan, r.Now, 0)
 	s.rule = rule

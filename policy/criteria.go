@@ -7,9 +7,9 @@ import (
 	"github.com/gridslot/gridslot/entity/plan"
 )
 
-// Criteria makes criteria of their names: searches for windows of the table, with
-// their parameters. A criterion goes by the text that asked for it: "square-dep",
-// where the search by itself would be "dep".
+// Criteria returns a function that makes criteria from their names: the searches for windows
+// of the table, with their parameters. A criterion is named by the text that asked for it:
+// "square-dep", although the search calls itself "dep".
 func Criteria(finders Table[plan.Finder]) func(name string) (entity.Criterion, error) {
 	return func(name string) (entity.Criterion, error) {
 		c, err := finders.Parse(name)

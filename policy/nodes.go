@@ -228,7 +228,7 @@ func (a *Args) Seconds(name string) float64 {
 	return v
 }
 
-// Number returns a number of 0 or more, or otherwise where it is not given.
+// Number returns a number of 0 or more, or otherwise if the parameter is not given.
 func (a *Args) Number(name string, otherwise float64) float64 {
 	text, given := a.values[name]
 	if !given {

@@ -166,7 +166,7 @@ func (p *PowerCap) Schedule(r *entity.Round) {
 	p.Policy.Schedule(r)
 }
 
-// Yield leaves what an outage is about to take, as far as it is kept idle.
+// Yield releases the idle nodes that an outage is about to take.
 func (p *PowerCap) Yield(x flow.Outage) {
 	p.down = append(p.down, x)
 	p.must(p.keep())

@@ -256,9 +256,9 @@ func (t Table[T]) Names() []string {
 	return names
 }
 
-// ParseList makes everything a comma-separated list asks for, in its order.
-// Defaults, "compression=off", stand for parameters that a spec does not give,
-// where its entry takes them.
+// ParseList makes everything that a comma-separated list asks for, in its order. Defaults,
+// such as "compression=off", stand for parameters that a spec does not give, if its entry
+// takes them.
 func (t Table[T]) ParseList(list string, defaults ...string) ([]Chosen[T], error) {
 	var chosen []Chosen[T]
 	specs, err := Specs(list)
@@ -368,7 +368,7 @@ func split(text string, sep rune) (parts []string, err error) {
 	return append(parts, text[from:]), nil
 }
 
-// MapValues has f change the values of the parameters of a spec, which it is handed
+// MapValues replaces the value of each parameter of a spec by the result of f, which gets it
 // without quotes. A spec that cannot be read stays as it is.
 func MapValues(spec string, f func(name, value string) string) string {
 	parts, err := split(spec, ':')
@@ -437,7 +437,7 @@ func (a *Args) Value(name string) (text string, given bool) {
 	return text, given
 }
 
-// Fail says that the value of a parameter cannot be read, and what is wanted.
+// Fail reports that the value of a parameter cannot be read, and what is wanted.
 func (a *Args) Fail(name, want string) {
 	if a.err == nil {
 		a.err = fmt.Errorf("%s is %q: want %s", name, a.values[name], want)
@@ -455,8 +455,8 @@ func (a *Args) OneOf(name string, values ...string) int {
 	return max(i, 0)
 }
 
-// Order returns a queue order by its name, or by a Formula; the zero
-// Order, which policies take for submission, where it is not given.
+// Order returns a queue order by its name, or by a Formula. It returns the zero Order, which
+// policies take for submission, if the parameter is not given.
 func (a *Args) Order(name string) entity.Order {
 	value, ok := a.values[name]
 	if !ok {
@@ -479,7 +479,7 @@ func (a *Args) Order(name string) entity.Order {
 	return o
 }
 
-// Positive returns a whole number of 1 or more; 0 where it is not given.
+// Positive returns a whole number of 1 or more; 0 if the parameter is not given.
 func (a *Args) Positive(name string) int {
 	value, ok := a.values[name]
 	if !ok {
@@ -527,7 +527,7 @@ func (a *Args) reservations(name string) int {
 	}
 }
 
-// OnOff is on or off, or otherwise where it is not given.
+// OnOff returns whether the parameter is on, or otherwise if it is not given.
 func (a *Args) OnOff(name string, otherwise bool) bool {
 	switch value, given := a.values[name]; {
 	case !given:

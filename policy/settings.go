@@ -50,7 +50,7 @@ func (s *Settings) Given(name, values, text string) (value string, given bool) {
 	return s.args.Value(name)
 }
 
-// Fail says that the value of a parameter cannot be, and what is wanted.
+// Fail reports that a parameter cannot have its value, and what is wanted.
 func (s *Settings) Fail(name, want string) { s.args.Fail(name, want) }
 
 // Check says that values do not go together, unless err is nil.
@@ -120,8 +120,8 @@ func (s *Settings) either(isSecond *bool, name, first, second, text string) (giv
 	return given
 }
 
-// Choice sets what parse makes of the text of a parameter, such as a value of an
-// enumeration.
+// Choice sets the result of parse, such as a value of an enumeration, from the text of a
+// parameter.
 func Choice[T any](s *Settings, field *T, name, values, text string, parse func(string) (T, error)) (given bool) {
 	value, given := s.Given(name, values, text)
 	if !given {

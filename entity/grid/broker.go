@@ -133,7 +133,7 @@ func (b *Broker) Seize(j *entity.Job, o Offer, nodes int) {
 	}
 }
 
-// Submit sends tasks of j into an agent's queue. Where it cannot take them the
+// Submit sends tasks of j into an agent's queue. If the agent cannot take them, the
 // regulator is called.
 func (b *Broker) Submit(j *entity.Job, a *ResourceAgent, nodes int) {
 	k := b.grid.place(b, j, nodes)
@@ -153,7 +153,7 @@ func (b *Broker) Intervene(j *entity.Job, nodes int) {
 	}
 }
 
-// Reject turns j away, of which nothing has been placed, for the reason given.
+// Reject rejects j for the reason given. None of j's tasks may have been placed.
 func (b *Broker) Reject(j *entity.Job, reason string) {
 	if k := b.grid.place(b, j, j.Request.Nodes); k != nil {
 		if b.grid.Log != nil {

@@ -30,13 +30,13 @@ type Strategy interface {
 // their site has rejected for their deadline.
 type Router interface {
 	Strategy
-	// Answered brings a site's answer to Broker.Reserve, or its refusal of what was
-	// submitted. Where refusal is "" it is granted; otherwise the tasks are to be
-	// placed anew. (The tasks of other strategies are the regulator's then.)
+	// Answered is called with a site's answer to Broker.Reserve, or with its refusal of what
+	// was submitted. It is granted if refusal is ""; otherwise the router places the tasks
+	// anew. (For other strategies the regulator places them.)
 	Answered(b *Broker, f *Fragment, refusal string)
-	// Compare returns a number below 0 where the router takes the offer x for all of j rather than
-	// y, above 0 where it is the other way round. The regulator goes by it where a
-	// job is left to it; it does not cut a router's jobs.
+	// Compare returns a number below 0 if the router prefers the offer x to y for all of j,
+	// and above 0 if it prefers y. The regulator compares by it when a job is left to it; it
+	// does not cut a router's jobs.
 	Compare(j *entity.Job, x, y Offer) int
 }
 
@@ -154,9 +154,9 @@ type Grid struct {
 	seq    int64
 }
 
-// NewGrid returns a grid without agents and brokers. Observers are told of the
-// jobs as a whole: a job starts with its first fragment and finishes with its
-// last; it is killed where a fragment was, rejected where none could be placed.
+// NewGrid returns a grid without agents and brokers. Observers are told of whole jobs: a job
+// starts with its first fragment and finishes with its last one; it is killed if a fragment
+// was killed, and rejected if no fragment could be placed.
 func NewGrid(sim *des.Simulator, network *Network, observers ...entity.Observer) *Grid {
 	g := &Grid{sim: sim, network: network, observers: entity.NewObservers(observers...), bags: map[*entity.Job]*bag{}, stats: &GridStats{}}
 	g.addRegulator()
@@ -168,8 +168,7 @@ func NewGrid(sim *des.Simulator, network *Network, observers ...entity.Observer)
 	return g
 }
 
-// Attacher is an Observer that wants to know, before the first event, of which grid
-// it will be told the jobs.
+// Attacher is an Observer that is told, before the first event, which grid it will observe.
 type Attacher interface {
 	// AttachGrid is called once, before the first event.
 	AttachGrid(g *Grid)

@@ -24,19 +24,18 @@ import (
 	"github.com/gridslot/gridslot/entity"
 )
 
-// AddGrid adds a site that is itself a metascheduler over sites, and hides them: to
-// the brokers of g it is one agent. AddAgent and AddGrid of the grid that is returned
-// give it its sites, to any depth; network is between them, its "broker" and its
-// "regulator".
+// AddGrid adds a site that is itself a grid, and hides its sites: to the brokers of g it is
+// one agent. AddAgent and AddGrid of the returned grid give it its sites, to any depth.
+// network connects them with the grid's "broker" and "regulator".
 //
-// It answers brokers with the best of its sites' offers by s.Compare, or with all of
-// them (AllOffers); what is reserved goes to the site that offered it. What is
-// submitted to it, s places as it would a job of its own. What the regulator of g
-// asks, its own regulator asks its sites.
+// It answers brokers with the best of its sites' offers by s.Compare, or with all of them
+// (AllOffers); a reservation goes to the site that made the offer. s places what is
+// submitted as it would place a job of its own. Its own regulator asks its sites what the
+// regulator of g asks.
 //
-// The brokers of g must then be Routers: a metascheduler takes jobs whole. The
-// counts of Stats are of all levels together. Of the agent, Speed must stay 1, and
-// QueueLimit does not count.
+// The brokers of g must then be Routers, because a grid takes whole jobs. The counts of
+// Stats are of all levels together. The agent's Speed must stay 1, and its QueueLimit has no
+// effect.
 func (g *Grid) AddGrid(name string, network *Network, s Router) *Grid {
 	a := &ResourceAgent{Speed: 1, Index: len(g.agents), endpoint: g.endpoint(name), tasks: map[*entity.Job]*Fragment{}}
 	a.at = g.sim.AddEntity(a.name, a)
@@ -197,8 +196,8 @@ func (a *ResourceAgent) committed(f *Fragment, ok bool) {
 // lower is an agent as the observer of the grid below it.
 type lower ResourceAgent
 
-// Observe passes on what has become of fragments from above. That their brokers are
-// told of ends is the business of messages: see Broker.Handle.
+// Observe passes on what has become of fragments from above. Messages tell their brokers of
+// ends: see Broker.Handle.
 func (l *lower) Observe(e entity.JobEvent) {
 	a, j := (*ResourceAgent)(l), e.Run
 	f := a.tasks[j.Job]

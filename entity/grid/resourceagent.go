@@ -12,9 +12,9 @@ import (
 	"github.com/gridslot/gridslot/entity/plan"
 )
 
-// ResourceAgent speaks for a site: it offers what is free, takes advance
-// reservations, and brings fragments into the queue of the local scheduler, to
-// the site's own jobs. Set its exported fields before the run.
+// ResourceAgent speaks for a site: it offers what is free, takes advance reservations, and
+// brings fragments into the queue of the local scheduler, beside the site's own jobs. Set
+// its exported fields before the run.
 type ResourceAgent struct {
 	// Speed is how much faster the site is than one on which a job takes what its
 	// times say: its MIPS over the reference's. Above 0. On named nodes it

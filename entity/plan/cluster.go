@@ -220,7 +220,7 @@ func (c *Cluster) Withhold(r *entity.Run, at entity.Where, from, to des.Time) er
 	return err
 }
 
-// InTheWay is nobody: which processors a job has is not the plan's to know.
+// InTheWay returns nil: the plan does not know which processors a job has.
 func (c *Cluster) InTheWay(entity.Where, des.Time, des.Time, func(*entity.Run) bool) []*entity.Run {
 	return nil
 }

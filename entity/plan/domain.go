@@ -47,8 +47,7 @@ type Domain struct {
 	// present. Without either the last slot of every node ends at des.Forever, and Finders
 	// that go on until they find nothing more do not end.
 	Interval des.Time
-	// PricesChange has Fits pass over prices: what is too dear today may not be
-	// tomorrow.
+	// PricesChange makes Fits ignore prices: what is too dear today may not be tomorrow.
 	PricesChange bool
 
 	nodes  []*entity.Node
@@ -357,9 +356,8 @@ func (d *Domain) FindEarlier(r *entity.Reservation, from, until des.Time) (entit
 	return w, ok
 }
 
-// Reserve takes each task's node over [w.Start, task.End), or nothing at all. A
-// node of a class stands for any of its class: what is taken is one of these,
-// and the reservation may come to name another one.
+// Reserve takes each task's node over [w.Start, task.End), or nothing at all. A node of a
+// class stands for any node of the class; the reservation may name another one later.
 func (d *Domain) Reserve(j *entity.Run, w entity.Window) (*entity.Reservation, error) {
 	take := d.take
 	if w.Start > d.origin {
@@ -453,8 +451,7 @@ func (d *Domain) strike(r *entity.Reservation) bool {
 	return true
 }
 
-// Move puts w in the place of what r, which lies ahead, holds; what it refuses
-// leaves r as it is.
+// Move replaces the window of r, which lies ahead, by w. If it refuses, r stays as it is.
 func (d *Domain) Move(r *entity.Reservation, w entity.Window) error {
 	j, held := r.Run, r.Window
 	d.Release(r, held.Start)
@@ -699,9 +696,8 @@ func (d *Domain) unpin(r *entity.Reservation) {
 
 func nobody(*entity.Run) bool { return false }
 
-// Reprice sets n's price. What is reserved keeps the price it was agreed at, and
-// a node whose price is now another one than its equals' takes its share of
-// their reservations along.
+// Reprice sets n's price. Reservations keep the price that was agreed upon. A node whose
+// price now differs from its equals' leaves its class with its share of the reservations.
 func (d *Domain) Reprice(n *entity.Node, price float64) error {
 	k, known := d.index[n]
 	if !known {
@@ -745,10 +741,9 @@ func (d *Domain) Room(n *entity.Node, from, length des.Time, yields func(*entity
 	return from
 }
 
-// InTheWay lists the runs that have any of these nodes within [from, to). A node of a
-// class is kept by name from now on, if it can be: what it takes along of the
-// reservations ahead is then chosen so that as few as can be are in the way, and
-// only such as yield.
+// InTheWay lists the runs that have any of these nodes within [from, to). A node of a class
+// is kept by name from now on, if possible. The reservations ahead that go with it are
+// chosen so that as few runs as possible are in the way, and only runs that yield.
 func (d *Domain) InTheWay(at entity.Where, from, to des.Time, yields func(*entity.Run) bool) (runs []*entity.Run) {
 	d.applyOverlay()
 	for k := range at.Numbers() {
@@ -904,8 +899,8 @@ func (d *Domain) NextGain() des.Time {
 // Finder fails, the run fails.
 func (d *Domain) Fits(req entity.Request) error { return d.FitsOn(req, d.nodes) }
 
-// FitsOn is Fits where there are no other nodes than those on, which are of the domain and
-// in its order.
+// FitsOn reports what Fits would report if the domain had only the nodes on, which are nodes
+// of the domain in its order.
 func (d *Domain) FitsOn(req entity.Request, on []*entity.Node) error {
 	if err := req.Check(); err != nil {
 		return err

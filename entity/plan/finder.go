@@ -88,13 +88,13 @@ func Compare(by entity.Criterion, a, b *entity.Window) int {
 	return -TraitsOf(by, &entity.Request{}).Sign * cmp.Compare(a.Value, b.Value)
 }
 
-// Surely reports whether a Finder of these traits gives req a window if the list has the
-// slot [from, to) of each of the nodes and any start is allowed: the first n of them on
-// which a task ends in time make one, and it is within the budget. Where it is false only
-// a search can tell.
+// Surely reports whether a Finder with these traits finds a window for req if the list has
+// the slot [from, to) of each of the nodes and any start is allowed. That is so if the first
+// n nodes on which a task ends in time make a window within the budget. If Surely returns
+// false, only a search can tell.
 //
-// Whether a job could ever get a window is asked for each that comes, with every node
-// free, and mostly these n nodes do.
+// Every job that comes is asked whether it could ever get a window, with every node free,
+// and mostly these n nodes make one.
 func (t Traits) Surely(req *entity.Request, nodes []*entity.Node, from, to des.Time) bool {
 	if !t.Complete || math.IsInf(req.Budget, 1) {
 		return false

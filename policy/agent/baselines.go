@@ -25,8 +25,8 @@ func (r *RoundRobin) Place(b *grid.Broker, j *entity.Job) {
 	r.next = (r.next + 1) % len(agents)
 }
 
-// ShortestQueue asks all clusters how much waits and sends the job to the one
-// with least processor time waiting per processor; one that is larger than that
+// ShortestQueue asks all clusters for their waiting work and sends the job to the cluster
+// with the least waiting processor time per processor. A job that is larger than this
 // cluster goes on to the next best.
 type ShortestQueue struct{ learnsNothing }
 
@@ -59,8 +59,8 @@ func fill(b *grid.Broker, j *entity.Job, turn func(i int) *grid.ResourceAgent) {
 	}
 }
 
-// Central chooses as OAR does, but sees every plan as it is and reserves at
-// once: no messages, no conflicts, no regulator. It is OAR without the network.
+// Central chooses as OAR does, but sees every plan and reserves at once: no messages, no
+// conflicts, no regulator. It is OAR without the network.
 type Central struct{ learnsNothing }
 
 // Name returns "central".

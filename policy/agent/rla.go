@@ -122,9 +122,9 @@ func (s *Scores) learn(cluster int, response float64) {
 	s.score[cluster] = s.Reward.Score(s.score[cluster], response, s.mean[cluster])
 }
 
-// Hybrid is OAR with offers ranked by what was learned, OAR11's further work: an
-// offer that answers in t counts as one that answers in t times the mean score
-// over its cluster's. With equal scores it is OAR. The paper gives no formula.
+// Hybrid is OAR with offers ranked by learned scores, OAR11's further work: the answer time
+// of an offer is multiplied by the mean score over its cluster's score. With equal scores it
+// is OAR. The paper gives no formula.
 type Hybrid struct{ Scores }
 
 // Name returns "hybrid", with the reward if it is another one than the paper's.

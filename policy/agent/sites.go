@@ -42,9 +42,9 @@ const (
 	// EarliestEnd is the earliest end of the window that a site's plan has for the job; of
 	// equals the cheapest.
 	EarliestEnd
-	// OwnCriterion is the best window by the job's own criterion (plan.Compare). A job
-	// without one, or with offers of which a cluster's knows no criterion, takes the
-	// earliest end.
+	// OwnCriterion takes the best window by the job's own criterion (plan.Compare). A job
+	// without a criterion, or with an offer of a cluster, which knows no criterion, takes
+	// the earliest end.
 	OwnCriterion
 )
 
@@ -62,7 +62,7 @@ var dispatchRules = enum.Of[Rule]("choice of a site", "least-work", "least-jobs"
 //	                                                  sites keep what they offer
 type Sites struct {
 	By Rule // which site a job goes to
-	// Reserve is for LeastCost, EarliestEnd and OwnCriterion, which go by windows.
+	// Reserve is for LeastCost, EarliestEnd and OwnCriterion, which compare windows.
 	Reserve bool
 	// Age is how old what it knows of the sites may be, for LeastWork and LeastJobs:
 	// it asks them only when a job comes and the latest answers are so old, and sends

@@ -22,8 +22,8 @@ type Conservative struct {
 	// NoCompression leaves reservations where they are; what is given back
 	// early serves later arrivals only.
 	NoCompression bool
-	// Shape is which window a moldable job takes. Compression moves it into another
-	// shape's only where that starts earlier as well.
+	// Shape says which window a moldable job takes. Compression moves a job into another
+	// shape only if that starts earlier, too.
 	Shape entity.ShapeRule
 }
 
@@ -31,9 +31,9 @@ type Conservative struct {
 // defaults.
 func (p Conservative) Name() string { return shaped(named("conservative", p.Order), p.Shape) }
 
-// PlansAll says that every job that waits holds a window: a run takes several times as
-// long as under policies of which few jobs do. Who runs several side by side begins with
-// those.
+// PlansAll reports that every waiting job holds a window: a run takes several times as long
+// as under policies that plan few jobs ahead. A program that runs several policies side by
+// side begins with such policies.
 func (Conservative) PlansAll() bool { return true }
 
 // Schedule compresses if anything was given back, then places new jobs.

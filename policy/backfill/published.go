@@ -57,8 +57,8 @@ type PublishedEASY struct {
 	single bool // one start a round: the policy decides about jobs in sight
 }
 
-// Check reports settings that do not go together, or nil: most habits are about the one
-// shadow time that EASY has.
+// Check returns settings that do not go together as an error, or nil: most settings are
+// about EASY's one shadow time.
 func (p PublishedEASY) Check() error {
 	switch {
 	case (p.NoSpare || p.FirstSpare || p.StrictShadow) && p.Reservations != 0 && p.Reservations != 1:

@@ -8,16 +8,16 @@ import (
 )
 
 // Recorded repeats the schedule that a log records: each job starts as long after its
-// submission as it waited there (Job.Recorded). It decides nothing, and stands beside
-// policies that do: what really happened, measured as their schedules are. What a log has more
-// on a machine than the machine has starts later; see Timetable. A job of which the log does
-// not tell the wait ends the run with an error.
+// submission as it waited in the log (Job.Recorded). It decides nothing. It stands beside
+// other policies as what really happened, measured by the same rules. If a log has more jobs
+// on the machine than fit, jobs start later; see Timetable. A job whose wait the log does
+// not tell ends the run with an error.
 type Recorded struct{}
 
 // Name returns "recorded".
 func (Recorded) Name() string { return "recorded" }
 
-// Schedule starts what is due by the log.
+// Schedule starts the jobs that the log starts now.
 func (Recorded) Schedule(r *entity.Round) {
 	for _, j := range r.Fresh() {
 		if _, known := j.Recorded.Wait(); !known {
@@ -57,7 +57,7 @@ func NewTimetable(name, source string, start func(*entity.Run) des.Time) Timetab
 // Name returns the name of the timetable.
 func (t Timetable) Name() string { return t.order.Name }
 
-// Schedule starts what is due, and asks for a round when the next start is.
+// Schedule starts the jobs whose time has come, and asks for a round at the next start.
 func (t Timetable) Schedule(r *entity.Round) {
 	q := r.Queue.By(t.order, r.Now)
 	for j, w := range q.Fitting(r.Plan, r.Now, 0) {

@@ -39,10 +39,9 @@ type Search struct {
 
 // Run returns each job's alternatives, in the order in which they were found.
 //
-// A job that finds nothing in one round is not asked again: slots only become
-// less. For the same reason jobs that search by first fit go on where they found
-// their last window (window.Exhaustion), and Stats.Work counts each slot once for
-// each of them.
+// A job that finds nothing in one round is not asked again, because slots only become fewer.
+// For the same reason jobs that search by first fit go on where they found their last window
+// (window.Exhaustion), and Stats.Work counts each slot once for each of them.
 func (s Search) Run(ctx context.Context, batch []Item, list plan.SlotList) ([][]entity.Window, Stats, error) {
 	var stats Stats
 	if err := check(batch); err != nil {

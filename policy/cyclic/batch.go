@@ -70,8 +70,8 @@ type Decision struct {
 	OK     bool          // whether the job has a window
 	// Alternatives is how many windows were found to choose from.
 	Alternatives int
-	// Found are these windows, in the order in which they were found, where Search.Keep
-	// asks for them; Window, where there is one, is Found[Chosen], which may have been
+	// Found is the list of these windows, in the order in which they were found, if
+	// Search.Keep is set. Window, if there is one, is Found[Chosen], which may have been
 	// shifted since.
 	Found  []entity.Window
 	Chosen int // position in Found

@@ -132,8 +132,8 @@ type Filling struct {
 // Name returns "filling".
 func (Filling) Name() string { return "filling" }
 
-// Plan implements Planner: one round of the search for alternatives, of which every job has
-// one then.
+// Plan implements Planner by one round of the search for alternatives, after which every job
+// has at most one.
 func (f Filling) Plan(ctx context.Context, batch []Item, list plan.SlotList) (*Outcome, error) {
 	found, stats, err := Search{Finder: f.Finder, Rounds: 1}.Run(ctx, withoutCriteria(batch), list)
 	if err != nil {

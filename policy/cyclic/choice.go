@@ -95,8 +95,7 @@ type Choice struct {
 	// ShareOfTime and ShareOfIncome.
 	Weights Weights
 	Shares  Shares
-	// MaxTime and MaxCost, where they are not 0, are T* and B* themselves,
-	// whatever the alternatives.
+	// MaxTime and MaxCost, if not 0, are T* and B* themselves, whatever the alternatives.
 	MaxTime des.Time
 	MaxCost float64
 	// Grid, where it is not 0, chooses by the papers' recursion over whole
@@ -139,8 +138,8 @@ type InfeasibleError struct {
 	Problem Problem // what was to be chosen
 	Limit   float64 // T* in time units or B*
 	Least   float64 // what the least combination takes of it
-	// Within is T* in time units where the problem is Weighted and the limit is
-	// B*: the least cost is that within T*. Otherwise it is 0.
+	// Within is T* in time units if the problem is Weighted and the limit is B*: Least is
+	// then the least cost within T*. Otherwise it is 0.
 	Within float64
 	// Gap is by how much less the least may be, for a choice by weights that ran
 	// out of patience before it could tell.

@@ -35,13 +35,13 @@ type Policy struct {
 	Share Share // which jobs Planner gets; only with Rest
 	// Replan is when the plans of jobs that have not started are made anew.
 	Replan Replan
-	// Order is the order of priority in a batch; submission where its Key is nil.
+	// Order is the order of priority in a batch; submission if its Key is nil.
 	Order entity.Order
 	// Criterion, if set, is the user's search for windows where a request states
 	// none.
 	Criterion func(*entity.Run) plan.Finder
-	// Told, if set, hears of every batch that is planned: the jobs, and what
-	// became of them.
+	// Told, if set, is called for every batch that is planned, with the jobs and what became
+	// of them.
 	Told func(r *entity.Round, batch []*entity.Run, out *Outcome)
 
 	queue *entity.Queue // of the run
@@ -64,7 +64,7 @@ func (r Replan) String() string { return replans.Name(r) }
 // ParseReplan reads "never", "on-release" or "every-cycle".
 func ParseReplan(s string) (Replan, error) { return replans.Parse(s) }
 
-// Name returns the planner's name; "bsf" where there is a rest.
+// Name returns the planner's name, or "bsf" with a Rest.
 func (p *Policy) Name() string {
 	if p.Rest != nil {
 		return BSF{}.Name()

@@ -23,9 +23,8 @@ import (
 
 // BatchSlicer plans a batch in slices.
 type BatchSlicer struct {
-	// Slices is k, into how many parts of equal size, the first ones larger by one
-	// where it does not come out even; 0 means 1. Slices of one job are the most
-	// there can be.
+	// Slices is k, the number of parts of equal size; the first parts are larger by one if
+	// the batch does not divide evenly. 0 means 1. There are at most as many slices as jobs.
 	Slices int
 	// By says which slice a job is in, the jobs with the greatest value first. Alike jobs,
 	// and the jobs of a slice, stay in order of priority. ByCriterion never mixes criteria:

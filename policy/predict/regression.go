@@ -11,19 +11,19 @@ import (
 )
 
 // Regression is the online linear regression of runtimes of Gaussier, Glesser, Reis and
-// Trystram (SC'15, section 4): the prediction is a polynomial of degree two of what is
-// known of the job and of its user when the job is submitted. When a job ends, the
-// coefficients go a step down the gradient of the loss
+// Trystram (SC'15, section 4): the prediction is a polynomial of degree two of what is known
+// of the job and of its user when the job is submitted. When a job ends, the coefficients go
+// a step down the gradient of the loss
 //
 //	w L(prediction - runtime) + Ridge/2 |coefficients|^2
 //
 // by the normalized adaptive gradient method of Ross, Mineiro and Langford ("Normalized
 // online learning", UAI 2013, algorithm 2), for which features need not be scaled. L is
-// squared or absolute, on either side of its own. The best of their 5,627 settings is
-// Regression{Under: Absolute}, corrected by Tsafrir.
+// squared or absolute, separately above and below the runtime. The best of their 5,627
+// settings is Regression{Under: Absolute}, corrected by Tsafrir.
 //
-// What tells nothing of how long jobs run is as for Recent. It remembers the 20,000 users
-// seen latest. A Regression is of one run.
+// The same jobs are left out as by Recent. It remembers the 20,000 users seen latest. Each
+// run needs a Regression of its own.
 type Regression struct {
 	Over, Under Loss    // of predictions above the runtime, and below it
 	Weight      Weight  // of a job in the loss

@@ -21,8 +21,7 @@ import (
 // for the intended shape is taken (an outage, an advance reservation ahead), a job keeps its
 // processors, or waits.
 type Equipartition struct {
-	// Order is that in which waiting jobs are admitted; submission where its Key is
-	// nil.
+	// Order is the order in which waiting jobs are admitted; submission if its Key is nil.
 	Order entity.Order
 	// Cost is how long a job does no work when it is resized.
 	Cost des.Time
@@ -44,7 +43,7 @@ type share struct {
 	step  int   // which of the sizes it is to get
 }
 
-// Schedule shares out what runs and what is free.
+// Schedule shares all processors out among running and waiting jobs.
 func (p Equipartition) Schedule(r *entity.Round) {
 	shares := p.admit(r)
 	for i := range shares {

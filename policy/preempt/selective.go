@@ -11,26 +11,25 @@ import (
 	"github.com/gridslot/gridslot/entity"
 )
 
-// Selective is selective preemption (Kettimuthu, Subramani, Srinivasan,
-// Gopalsamy, Panda and Sadayappan: Selective preemption strategies for parallel job
-// scheduling, ICPP 2002; IJHPCN 3(2/3), 2005). A job's priority is its expansion
-// factor, which grows while it waits and stands still while it runs:
+// Selective is selective preemption (Kettimuthu, Subramani, Srinivasan, Gopalsamy, Panda and
+// Sadayappan: Selective preemption strategies for parallel job scheduling, ICPP 2002; IJHPCN
+// 3(2/3), 2005). A job's priority is its expansion factor, which grows while it waits and
+// stands still while it runs:
 //
 //	xfactor = (time waited + estimate) / estimate
 //
-// A waiting job has one that runs yield when its own xfactor is at least Factor
-// times as high. Jobs are tried from the highest xfactor down; whatever fits starts.
+// A waiting job stops a running job if its own xfactor is at least Factor times as high.
+// Jobs are tried from the highest xfactor down; every job that fits starts.
 //
-// Two equal jobs that come at once to a machine that holds one of them yield n times
-// in all where Factor is below the n-th root of 2 and not below the (n+1)-th: from 2 on
-// nobody does.
+// If two equal jobs come at once to a machine that holds one of them, they yield n times in
+// all if Factor is below the n-th root of 2 and not below the (n+1)-th root; from 2 on
+// neither yields.
 //
-// What we could read of the paper says that the strategy is tunable and selective
-// by such a factor; the rules in detail are our reading: that equality suffices, that
-// wide jobs do not yield to narrow ones (Width), that the paper's scheduler, which
-// looks once a minute, is one that looks at once and lets jobs run for a minute
-// (Slice), that work lost by requeueing counts as waiting, and that what is resumed
-// may have other processors. The limits by category of its tuned variant are left out.
+// What we could read of the paper says that the strategy is tunable and selective by such a
+// factor. The detailed rules are our reading: equality suffices; wide jobs do not yield to
+// narrow ones (Width); the paper's scheduler looks once a minute, ours looks at once and
+// lets jobs run for a minute (Slice); work lost by requeueing counts as waiting; a resumed
+// job may get other processors. The limits by category of the tuned variant are left out.
 type Selective struct {
 	// Factor is the suspension factor SF, 1 or more; 0 means 2. Where work is lost
 	// it must be above 1: two jobs could stop each other for ever.
@@ -47,7 +46,7 @@ type Selective struct {
 }
 
 // Name returns "selective-preemption" with the suspension factor, and with what is kept
-// where that is not all.
+// unless all work is.
 func (p Selective) Name() string {
 	name := fmt.Sprintf("selective-preemption-sf%v", p.factor())
 	if p.Keep != KeepAll {

@@ -14,14 +14,14 @@ import (
 	"github.com/gridslot/gridslot/entity/plan"
 )
 
-// Exhaustion is a slot list and searches that take windows from it, in any order
-// of turns, each as often as it finds one. What it gives is what Find gives for the
-// list from which Subtract has cut all windows before.
+// Exhaustion is a slot list together with searches that take windows from it, in any order
+// of turns, each as often as it finds one. Its answers are those of Find for the list from
+// which Subtract has cut all windows before.
 //
-// A search by first fit does not begin anew at each turn. At the place of the list
-// where it found its last window there was none before, and a cut takes slots away
-// or shortens them: it cannot make room at an earlier place. So the search goes on
-// from there, and goes along the list once in all its turns.
+// A search by first fit does not begin anew at each turn. Before the place of its last
+// window the list had no window for it, and a cut takes slots away or shortens them: it
+// cannot make room at an earlier place. So the search goes on from there, and goes along the
+// list once in all its turns.
 //
 //	turns of a   ----a1--------------a2-----a3->
 //	turns of b   --------b1----b2------------------b3->
@@ -30,21 +30,20 @@ import (
 // So 80 jobs of META's environment on 1,600 nodes are planned in a sixtieth of the time, and
 // 100 jobs on 200 nodes in a sixth.
 //
-// What it takes is to know again, at each turn, which of the slots behind still have
-// room for a task. So what a search remembers is not slots but nodes, of which at most
-// one slot holds an instant, and the supply tells which:
+// At each turn the search must know which of the slots behind still have room for a task. It
+// remembers nodes, not slots: at most one slot of a node holds an instant, and the supply
+// tells which one. The search remembers
 //
 //   - the few nodes of the least cost, which it looks at again at each turn,
-//   - of the others with a slot behind one bit each. Whether there is room is asked
-//     when a bit is among the first; the bits are in the order of what work costs.
+//   - one bit for each other node with a slot behind. Whether there is room is asked when a
+//     bit is among the first; the bits are in the order of what work costs.
 //
 // For m slots, j searches and w windows of n nodes that is O(j m + w n log m), where
-// searches anew take O(w m). Where budgets bind and many nodes cost the same, all of
-// these are gone through for a window, to take the first of them: O(w) times their
-// number.
+// searches that begin anew take O(w m). If budgets bind and many nodes cost the same, a
+// window takes a look at all of these nodes, to find the first: O(w) times their number.
 //
-// Other searches have no place to go on from: the best of what is left may begin before
-// the last one. They begin anew at each turn, O(w m).
+// Other searches cannot go on from a place: the best of what is left may begin before the
+// last window. They begin anew at each turn, O(w m).
 //
 // An Exhaustion is for one goroutine.
 type Exhaustion struct {

@@ -12,12 +12,12 @@ import (
 	"github.com/gridslot/gridslot/entity/plan"
 )
 
-// CheckSlots reports as an *plan.BadInputError what makes a slot list
-// invalid: nodes that make no sense or share an id, negative lengths, slots
-// outside the interval, out of order, or overlapping on one node. O(m log m).
+// CheckSlots returns what makes a slot list invalid as an *plan.BadInputError: nodes that
+// make no sense or share an id, negative lengths, slots outside the interval, out of order,
+// or overlapping on one node. O(m log m).
 //
-// The searches themselves check only what costs them nothing (order, lengths,
-// nodes); check lists of foreign origin once, where they enter.
+// The searches themselves check only what costs them nothing (order, lengths, nodes); check
+// lists of foreign origin once, where they enter.
 func CheckSlots(list plan.SlotList) error {
 	if err := checkOrder(list.Slots); err != nil {
 		return err
@@ -48,10 +48,10 @@ func CheckSlots(list plan.SlotList) error {
 	return nil
 }
 
-// Checked is list with the mark that it has been checked as every search does on
-// its way: order, lengths and nodes. That takes longer than many a search, so who
-// searches one list again and again, and only cuts windows out of it in between,
-// checks it once, where it enters.
+// Checked returns list with the mark that its order, lengths and nodes have been checked, as
+// every search otherwise does. Checking takes longer than many a search: check a list once,
+// where it enters, if you search it again and again and only cut windows out of it in
+// between.
 func Checked(list plan.SlotList) (plan.SlotList, error) {
 	if list.Checked {
 		return list, nil

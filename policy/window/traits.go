@@ -87,8 +87,8 @@ func (c CSA) Traits(req *entity.Request) plan.Traits {
 	return t
 }
 
-// Traits of Cheapest: all goals but MostWorth, which looks at what is free around a window,
-// come down to the earliest window.
+// Traits returns the traits of the goal: every goal but MostWorth, which looks at what is
+// free around a window, leads to the earliest window among equal nodes.
 func (c Cheapest) Traits(req *entity.Request) plan.Traits {
 	g, err := c.Goal.goal(c.By)
 	if err != nil {
