@@ -17,7 +17,7 @@ import "github.com/gridslot/gridslot/des"
 // writes none at its own end. The zero value means no checkpoints.
 type Checkpoints struct{ Interval, Cost des.Time }
 
-// span is how long so much work takes with its checkpoints, at most the largest
+// span returns how long that much work takes with its checkpoints, at most the largest
 // finite time.
 func (c Checkpoints) span(work des.Time) des.Time {
 	if c.Interval <= 0 || c.Cost <= 0 || work <= c.Interval {
@@ -48,8 +48,8 @@ func (c Checkpoints) saved(span des.Time) des.Time {
 	return span / turn * turn
 }
 
-// checkpoints are those that r writes. An advance reservation has its window, and
-// is never put back into the queue.
+// checkpoints returns the checkpoints that r writes: none for an advance reservation, which
+// has its window and is never put back into the queue.
 func (r *Run) checkpoints() Checkpoints {
 	if r.meta == nil || r.Booked {
 		return Checkpoints{}
@@ -74,12 +74,12 @@ func (r *Run) span() des.Time {
 	return r.checkpoints().span(r.Remaining()).Add(r.setUp())
 }
 
-// worked is how much of the runtime is done when so much of a span is over.
+// worked returns how much of the runtime is done when that much of a span is over.
 func (r *Run) worked(span des.Time) des.Time {
 	return min(r.checkpoints().work(max(0, span-r.setUp())), r.Remaining())
 }
 
-// elapsed is the span that r gets through in so much time of its attempt.
+// elapsed returns the part of a span that r gets through in that much time of its attempt.
 func (r *Run) elapsed(t des.Time) des.Time {
 	w, span := &r.Reservation.Window, r.span()
 	if w.Tasks == nil {

@@ -39,7 +39,7 @@ func (b *busy) hold(w Window, sign int) {
 	b.step(w.End, -sign*w.Nodes)
 }
 
-// step has so many more be withheld from the instant at on.
+// step adds more to what is withheld from the instant at on.
 func (b *busy) step(at des.Time, more int) {
 	if others, there := b.steps.Get(at); there {
 		more += others.(int)

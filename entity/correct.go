@@ -51,9 +51,9 @@ func (m *Metascheduler) watch(r *Run, end des.Time) {
 	}
 }
 
-// overrunFirst has whoever outlives a window now be looked at, before anything starts on
-// what such a job still has: an observer who hears at the beginning of an instant that the
-// one before is over may ask for a start at once.
+// overrunFirst looks at all jobs that outlive a window now, before anything starts on their
+// processors: an observer who hears at the beginning of an instant that the one before is
+// over may ask for a start at once.
 func (m *Metascheduler) overrunFirst() {
 	for _, r := range slices.Collect(m.RunningJobs()) {
 		if r.rare != nil && r.rare.outlivesAt == m.sim.Now() && r.Start < m.sim.Now() {
@@ -62,11 +62,10 @@ func (m *Metascheduler) overrunFirst() {
 	}
 }
 
-// outlives has r, whose window ends now and which runs on, keep what it has for as long as
-// is thought now: by a
-// correction of its prediction, or by the latest one where its window had to end before
-// that. One that is planned by its estimate is thought to take twice what it has taken,
-// and whoever has a reservation ahead is planned anew.
+// outlives extends the window of r, which ends now while r runs on: by a correction of r's
+// prediction, or by the latest prediction if the window had to end before that. A job that
+// is planned by its estimate is thought to take twice its time so far, and every job with a
+// reservation ahead is planned anew.
 func (m *Metascheduler) outlives(r *Run) {
 	m.Advance()
 	if r.State != Running || r.rare.outlivesAt != m.sim.Now() {
@@ -132,7 +131,7 @@ func (r *Run) begun() []Task {
 	return r.Reservation.Window.Tasks
 }
 
-// believed is how long a task takes by the latest prediction for which so much was
+// believed returns how long a task takes by the latest prediction, if the given time was
 // reserved when it began.
 func (r *Run) believed(reserved des.Time) des.Time {
 	return scaled(reserved, r.planned(), r.Request.Length)

@@ -40,7 +40,7 @@ func (a *demand) work() des.Time {
 	return a.left
 }
 
-// lasts is how long so much work takes with checkpoints and set-up.
+// lasts returns how long that much work takes with checkpoints and set-up.
 func (a *demand) lasts(work des.Time, c Checkpoints) des.Time {
 	return min(c.span(work).Add(a.setUp), des.Forever-1)
 }
@@ -154,9 +154,9 @@ func (r *Run) keepWork(work des.Time) {
 	r.renew()
 }
 
-// resized is what r, which runs, asks for if it goes on in the shape s at the instant now,
-// when so much work of the attempt under way is done, and does no work for the time cost
-// at first. The part of its work that is done stays done.
+// resized returns what r, which runs, asks for if it goes on in the shape s at the instant
+// now: work of the present attempt is done and stays done, and r does no work for the time
+// cost at first.
 func (r *Run) resized(s Shape, work, cost, now des.Time) demand {
 	was := r.withRare().demand
 	rest := func(of des.Time) des.Time {
@@ -171,8 +171,8 @@ func (r *Run) resized(s Shape, work, cost, now des.Time) demand {
 	return a
 }
 
-// takeShape has r, which can still choose, ask for its shape of so many nodes, if it has
-// one.
+// takeShape changes the request of r, which can still choose, to its shape of that many
+// nodes, if it has one.
 func (r *Run) takeShape(nodes int) {
 	s, ok := r.Job.shape(nodes)
 	if !ok {

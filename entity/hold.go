@@ -151,7 +151,8 @@ func (m *Metascheduler) Withhold(at Where, from, to des.Time) (*Hold, error) {
 	return h, nil
 }
 
-// withholdPlace has nobody be placed on these counted processors from now on.
+// withholdPlace keeps the placer from placing any job on these counted processors from now
+// on.
 func (m *Metascheduler) withholdPlace(at Where, from des.Time) error {
 	now := m.sim.Now()
 	switch {

@@ -189,7 +189,7 @@ func usable(plan Plan, policy Policy, observers []Observer) error {
 	return plan.Err()
 }
 
-// errNoRun is what whoever asks noPlan is told.
+// errNoRun is the answer to every question to noPlan.
 var errNoRun = errors.New("there is no plan: the run has failed before it began")
 
 // noPlan is the plan of a run that cannot begin.

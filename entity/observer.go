@@ -135,7 +135,7 @@ func NewObservers(all ...Observer) *Observers {
 	return o
 }
 
-// add has another observer be told, behind those that there are.
+// add appends an observer, which is told behind the others.
 func (o *Observers) add(each Observer) {
 	o.all = append(o.all, each)
 	if i, ok := each.(InstantObserver); ok {

@@ -105,7 +105,7 @@ func (p *places) leave(r *Run, place []procset.Range, back bool) {
 	}
 }
 
-// pending is which of those that are to be placed r is, or -1.
+// pending returns the position of r among the runs that are to be placed, or -1.
 func (p *places) pending(r *Run) int {
 	for i := len(p.started) - 1; i >= 0; i-- {
 		if s := &p.started[i]; s.run == r && !s.over {
@@ -115,9 +115,9 @@ func (p *places) pending(r *Run) int {
 	return -1
 }
 
-// resized has a run keep what it can of its place. What it gives up is free at once, for
-// whoever is placed when this instant is over; what it gains it is given then, behind
-// all who have come before: one of them may have left what it gains.
+// resized lets a run keep what it can of its place. What it gives up is free at once, for
+// every job that is placed when this instant is over. What it gains it gets then, behind all
+// jobs that have come before, because one of them may have left it.
 func (p *places) resized(r *Run) {
 	s := placing{run: r, more: true}
 	if i := p.pending(r); i >= 0 {

@@ -54,8 +54,8 @@ type Queue struct {
 	used  int32   // standings ever given
 }
 
-// standing is a job's number in a queue, under which the views keep its keys.
-// 0 is that of a job that is not there.
+// standing is a job's number in a queue, under which the views keep its keys. 0 means that
+// the job is not in the queue.
 type standing int32
 
 // standing is where r keeps its number in q.

@@ -158,8 +158,8 @@ func (a Attempt) ProcessorTime() des.Time {
 	return sum
 }
 
-// useful is how much of a's time went into so much of its Work: on unequal nodes, whose
-// tasks go as much faster or slower, in proportion, rounded down.
+// useful returns how much of a's time went into that much of its Work. On unequal nodes,
+// whose tasks are faster or slower, it is a proportional part, rounded down.
 func (a *Attempt) useful(work des.Time) des.Time {
 	took, all := a.End-a.Start, a.Work+a.Overhead
 	if work >= all {
@@ -256,7 +256,7 @@ func (r *Run) Restore(earlier []Attempt, done des.Time, ends []des.Time) {
 	}
 }
 
-// over adds an attempt to those that have ended.
+// over adds an attempt to the attempts that have ended.
 func (f *rareState) over(a Attempt) {
 	f.earlier = append(f.earlier, a)
 	if a.Kept > 0 {

@@ -34,7 +34,7 @@ func (j *Job) In(nodes int) (*Job, bool) {
 	return &rigid, ok
 }
 
-// shape is j's shape of so many nodes.
+// shape returns j's shape of that many nodes.
 func (j *Job) shape(nodes int) (Shape, bool) {
 	if nodes == j.Request.Nodes {
 		return j.own(), true
@@ -46,8 +46,7 @@ func (j *Job) shape(nodes int) (Shape, bool) {
 	return j.Shapes[i], true
 }
 
-// shapes yields j's shapes, that of its own request among them, those with the most nodes
-// first.
+// shapes yields j's shapes, its own request's among them, in descending order of nodes.
 func (j *Job) shapes(yield func(Shape) bool) {
 	own, passed := j.own(), false
 	for _, s := range slices.Backward(j.Shapes) {
@@ -96,8 +95,8 @@ const (
 	// FirstEnd is the window that ends first; of windows that end together the one with
 	// fewer nodes. A job may wait for it though another window starts now.
 	FirstEnd
-	// Largest is the window that starts first; of those that start together the
-	// one with the most nodes.
+	// Largest is the window that starts first; of windows that start together the one with
+	// the most nodes.
 	Largest
 )
 

@@ -163,7 +163,7 @@ func (d *Dependencies) due(j *entity.Job) {
 	}
 }
 
-// submit has j come at its Submit, in its place among the jobs of that instant.
+// submit brings j at its Submit, in its place among the jobs of that instant.
 func (d *Dependencies) submit(j placedJob) {
 	same, there := d.coming[j.Submit]
 	d.coming[j.Submit] = append(same, j)
@@ -189,8 +189,8 @@ func (a *arrivals) Handle(_ *des.Simulator, e des.Event) {
 	}
 }
 
-// readOne takes in one more job of the source. Those that wait are held from now
-// on, and are the only ones left with an After.
+// readOne reads one more job of the source. A job that waits is held from now on; only held
+// jobs still have an After.
 func (d *Dependencies) readOne() (*entity.Job, bool) {
 	j, ok := d.next()
 	if !ok {
@@ -284,8 +284,8 @@ func (d *Dependencies) Observe(e entity.JobEvent) {
 	}
 }
 
-// submitted is called when j has been submitted, be it for an instant to come: for those
-// that wait for no more than that.
+// submitted is called when j has been submitted, also for an instant ahead: some jobs wait
+// for the submission alone.
 func (d *Dependencies) submitted(j *entity.Job) {
 	a := d.awaited[j.ID]
 	if a == nil || a.job != j {

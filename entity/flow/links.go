@@ -102,7 +102,7 @@ func (s *survey) sort() {
 	slices.SortFunc(s.byID, func(a, b int) int { return cmp.Or(cmp.Compare(s.ids[a], s.ids[b]), cmp.Compare(a, b)) })
 }
 
-// position is that of the first job with the ID.
+// position returns the position of the first job with the ID.
 func (s *survey) position(id int64) (int, bool) {
 	i, found := slices.BinarySearchFunc(s.byID, id, func(at int, id int64) int { return cmp.Compare(s.ids[at], id) })
 	if !found {
@@ -121,9 +121,9 @@ func (s *survey) of(at int) []wait {
 	return s.waits[from:to]
 }
 
-// cycle is an error that names jobs which wait for each other, or nil. It goes
-// from each job to those that it waits for, and comes upon a job that is under way
-// where there is a cycle.
+// cycle returns an error that names jobs which wait for each other, or nil. It goes from
+// each job to the jobs that it waits for; if it meets a job that is under way, there is a
+// cycle.
 func (s *survey) cycle() error {
 	const (
 		underWay = iota + 1

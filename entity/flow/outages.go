@@ -191,8 +191,8 @@ func (o *Outages) begin() {
 	o.feed.Begin(o.sim)
 }
 
-// strike takes in an outage whose time has come, and ends the run where nothing tells
-// that one of those who wait will ever run.
+// strike begins an outage whose time has come. It ends the run if nothing shows that one of
+// the waiting jobs will ever run.
 func (o *Outages) strike(x Outage) {
 	o.Take(x)
 	first := o.meta.Queue().First()
@@ -335,8 +335,8 @@ func (u *unit) keep(to des.Time) {
 	u.spans = slices.DeleteFunc(u.spans, func(old span) bool { return old.to == to })
 }
 
-// takeSet takes in an outage of nodes or processors by number. Processors that are lost
-// over the same spans stay together; of nodes that have names each is a loss of its own.
+// takeSet begins an outage of nodes or processors by number. Processors that are lost over
+// the same spans stay together; each named node is a loss of its own.
 func (o *Outages) takeSet(x Outage) {
 	if o.units == nil {
 		o.units = make([]unit, o.size)
@@ -368,8 +368,8 @@ func (o *Outages) takeSet(x Outage) {
 	}
 }
 
-// takeCounted takes in an outage of so many processors: of each span between two
-// changes as many as are not lost already.
+// takeCounted begins an outage of a number of processors: in each span between two changes
+// it takes as many as are not lost already.
 func (o *Outages) takeCounted(x Outage) {
 	now := o.sim.Now()
 	o.counted = slices.DeleteFunc(o.counted, func(l *loss) bool { return l.To <= now })
@@ -595,11 +595,11 @@ func (o *Outages) start(l *loss) {
 	}
 }
 
-// clear has as many jobs yield as stand in the way of w: reservations ahead and, if
-// running is true, jobs that run now. On counted processors that is as many as are
-// needed: advance reservations only where there were no room beside them even if all
-// others yielded; of the others those that run as far as room is needed at once, and
-// then reservations ahead. What is left in the way then runs now and yields later.
+// clear makes jobs that stand in the way of w yield: reservations ahead and, if running is
+// true, jobs that run now. On counted processors it takes as many jobs as are needed:
+// advance reservations only if there were no room beside them even if all others yielded; of
+// the others running jobs as far as room is needed at once, and then reservations ahead.
+// Jobs that are left in the way run now and yield later.
 func (o *Outages) clear(l *loss, w entity.Window, running bool) (victims []*entity.Run) {
 	counted := !o.named
 	if counted {
@@ -623,8 +623,8 @@ func (o *Outages) clear(l *loss, w entity.Window, running bool) (victims []*enti
 	return victims
 }
 
-// clearBooked has those advance reservations yield, the latest first, for which there
-// is no room beside w whoever else yields.
+// clearBooked makes advance reservations yield, the latest first, if there is no room for
+// them beside w whoever else yields.
 func (o *Outages) clearBooked(w entity.Window, running bool) (victims []*entity.Run) {
 	stays := running && o.Victims.Rule == VictimsWait // what runs
 	for _, at := range o.tightest(w) {
@@ -664,8 +664,8 @@ func (o *Outages) tightest(w entity.Window) []des.Time {
 	return slices.Compact(all)
 }
 
-// besides is how many counted processors are free at an instant, or held by jobs
-// without an advance reservation; of those that run only where running is true.
+// besides returns how many counted processors are free at an instant, or held by jobs
+// without an advance reservation; running jobs count only if running is true.
 func (o *Outages) besides(at des.Time, running bool) (n int) {
 	for s := range o.meta.Plan().Slots(at, at+des.Tick) {
 		n = s.Width
@@ -712,7 +712,8 @@ func (o *Outages) curtail(l *loss) (rest Outage, cut bool) {
 	return rest, true
 }
 
-// postpone has l come as soon as its place is free. What there is free of it is known.
+// postpone lets l begin as soon as its place is free. The part of the place that is free
+// already is known.
 func (o *Outages) postpone(l *loss, free []entity.Window) {
 	free = slices.DeleteFunc(free, func(w entity.Window) bool { return w.Nodes < l.Size() })
 	o.unlose(l)
@@ -844,7 +845,7 @@ func (o *Outages) await(r *entity.Run, x Outage) {
 	l.holds = expected.holds
 }
 
-// beyond is the part of x that outlasts the outages which wait for r already. They all
+// beyond returns the part of x that outlasts the outages which wait for r already. They all
 // begin when r has ended, so that of one processor or node only the longest outage counts.
 func (o *Outages) beyond(r *entity.Run, x Outage) Outage {
 	if x.Set == nil {

@@ -242,7 +242,7 @@ func (s *SwitchOff) TaskEnded(r *entity.Run, i int) {
 	s.leaveNode(r.Reservation.Window.Tasks[i].Node, r)
 }
 
-// leaveNode has r be on n no more. Another job may have it by now.
+// leaveNode notes that r is on n no more. Another job may have n by now.
 func (s *SwitchOff) leaveNode(n *entity.Node, r *entity.Run) {
 	if i, known := s.number[n]; known && s.nodes[i].by == r {
 		s.nodes[i].by = nil
@@ -342,8 +342,8 @@ func (s *SwitchOff) stuck() bool {
 	return waits
 }
 
-// wakeAll has all nodes boot: a job may want other ones than those that are on, for a
-// reason that only the policy or the plan knows.
+// wakeAll boots all nodes: a job may want other nodes than those that are on, for a reason
+// that only the policy or the plan knows.
 func (s *SwitchOff) wakeAll() {
 	s.tried = true
 	for i := range s.nodes {
@@ -396,8 +396,7 @@ func (s *SwitchOff) provide(coming *entity.Run) {
 	}
 }
 
-// boot has nodes boot for d, which is so many short; what they have beside is added to
-// free.
+// boot boots nodes for d, which is short of them; what they have beside is added to free.
 func (s *SwitchOff) boot(d demand, short int, free *supply) {
 	now := s.sim.Now()
 	for _, paid := range []bool{true, false} {
@@ -427,7 +426,7 @@ func (d *demand) admits(n *entity.Node, paid bool) bool {
 	return d.Admits(n) && (!paid || n.Price*n.TaskTime(d.Length).Seconds() <= d.BudgetLimit()/float64(d.Nodes))
 }
 
-// supply is what is free of a plan: so many counted processors, or nodes by number.
+// supply is what is free of a plan: a number of counted processors, or nodes by number.
 type supply struct {
 	count int
 	nodes []int
@@ -501,8 +500,8 @@ type level struct {
 	free int
 }
 
-// levels are where fewer processors are free in [from, to) than ever before in it,
-// by the plan; the first is that of from.
+// levels returns the instants of [from, to) at which fewer processors are free by the plan
+// than ever before in it; the first is from.
 func (s *SwitchOff) levels(from, to des.Time) []level {
 	all := []level{{from, s.procs}}
 	note := func(at des.Time, free int) {
@@ -540,8 +539,7 @@ func (s *SwitchOff) wake(i int, now des.Time) {
 	s.step(i)
 }
 
-// want counts the i-th node among those that will be on again, at the instant
-// ready.
+// want counts the i-th node among the nodes that will be on again, at the instant ready.
 func (s *SwitchOff) want(i int, ready des.Time) {
 	if n := &s.nodes[i]; !n.wanted {
 		n.wanted = true
@@ -662,7 +660,7 @@ func (s *SwitchOff) release() {
 	s.forget()
 }
 
-// forget strikes off the overdue whoever is so no more.
+// forget removes the jobs from the overdue that are overdue no more.
 func (s *SwitchOff) forget() {
 	s.overdue = slices.DeleteFunc(s.overdue, func(i int) bool { return !s.nodes[i].overdue })
 }
@@ -680,7 +678,7 @@ func (s *SwitchOff) restOverdue() {
 }
 
 // restRows switches rows of counted processors off: as many as are free beside what the
-// queue wants, each for as long as the plan has so many processors free.
+// queue wants, each for as long as the plan has that many processors free.
 func (s *SwitchOff) restRows() {
 	now := s.sim.Now()
 	levels := s.levels(now, des.Forever)
@@ -710,8 +708,7 @@ func (s *SwitchOff) restRows() {
 	}
 }
 
-// restNodes switches nodes off that have names: those that the jobs in the queue leave
-// over.
+// restNodes switches named nodes off: the nodes that the jobs in the queue leave over.
 func (s *SwitchOff) restNodes() {
 	plan, now := s.meta.Plan(), s.sim.Now()
 	free := s.supply(now, des.Tick)

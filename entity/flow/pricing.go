@@ -301,7 +301,7 @@ func (p *Pricing) Begin() {
 	}
 }
 
-// begin has the first interval be that of an instant, where none has begun.
+// begin starts the first interval at an instant, if none has begun.
 func (p *Pricing) begin(now des.Time) {
 	if !p.begun {
 		p.begun, p.from = true, now-now%p.Every

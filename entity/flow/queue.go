@@ -245,8 +245,8 @@ func (a *room) add(b room) {
 	}
 }
 
-// room is who is to yield for req to fit now, or false where the owner's own jobs are
-// in the way.
+// room returns the jobs that must yield for req to fit now, or false if the owner's own jobs
+// are in the way.
 func (q *LocalQueue) room(req entity.Request, now des.Time) (all room, ok bool) {
 	var rooms []room
 	latest := min(q.plan.SlotList().To, req.DeadlineLimit())

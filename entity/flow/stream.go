@@ -9,7 +9,7 @@ import (
 // stream is what the flows have in common that take a sequence of happenings.
 type stream[T any] struct{ feed des.Feed[T] }
 
-// begin has feed take these items, in the place of those that were to come.
+// begin sets the items of feed, in place of the items that were to come.
 func (s *stream[T]) begin(sim *des.Simulator, items iter.Seq[T], feed des.Feed[T]) {
 	s.Close()
 	s.feed = feed

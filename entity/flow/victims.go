@@ -73,9 +73,8 @@ const (
 	reasonBookedOutage = "the processors of its advance reservation went out of service"
 )
 
-// yield has r give up what it holds. It reports whether that stopped a job that
-// ran, and whether one lost what it held ahead. A job has been sent back so many
-// times before.
+// yield makes r give up what it holds. It reports whether that stopped a running job, and
+// whether a job lost a reservation ahead. times is how often r has been sent back before.
 func (v Victims) yield(m *entity.Metascheduler, r *entity.Run, times int) (stopped, displaced bool) {
 	switch {
 	case r.Booked:

@@ -366,7 +366,7 @@ func (g *Grid) place(b *Broker, j *entity.Job, nodes int) *bag {
 	return k
 }
 
-// fragment is so many tasks of a job for the agent a.
+// fragment returns a fragment of that many tasks of a job for the agent a.
 func (k *bag) fragment(a *ResourceAgent, nodes int) *Fragment {
 	j := k.run.Job
 	return &Fragment{Job: j, Broker: k.broker, Agent: a, bag: k, Task: &entity.Job{
@@ -407,7 +407,7 @@ func (g *Grid) requeued(f *Fragment) {
 	g.notify(k.run, entity.JobRequeued)
 }
 
-// ended tells the job that so many tasks of it are over.
+// ended tells the job how many more of its tasks are over.
 func (g *Grid) ended(k *bag, nodes int) {
 	j := k.run
 	if k.over += nodes; k.over < j.Request.Nodes {

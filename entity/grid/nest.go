@@ -230,7 +230,7 @@ func (g *Grid) processors() (sum int) {
 	return sum
 }
 
-// power is that of all sites.
+// power returns the work that all sites do in a time unit.
 func (g *Grid) power() (sum float64) {
 	for _, a := range g.agents {
 		sum += a.Power()

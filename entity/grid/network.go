@@ -35,7 +35,7 @@ func (l Link) Check() error {
 	return nil
 }
 
-// transfer is how long a message of so many bytes occupies the link.
+// transfer returns how long a message of that many bytes occupies the link.
 func (l Link) transfer(bytes int) des.Time {
 	if math.IsInf(l.Bandwidth, 1) {
 		return 0

@@ -64,9 +64,8 @@ func (r *regulator) Handle(_ *des.Context, m des.Message) {
 	}
 }
 
-// intervene looks for a place for so many tasks together. What is too large for
-// every cluster is cut into the fewest pieces that are not, of sizes as equal as
-// can be.
+// intervene looks for a place for a number of tasks together. Tasks that are too many for
+// every cluster are cut into the fewest pieces that are not, of sizes as equal as can be.
 func (r *regulator) intervene(k *bag, nodes int) {
 	largest := 0
 	for _, a := range r.grid.agents {

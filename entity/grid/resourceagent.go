@@ -122,8 +122,8 @@ func (a *ResourceAgent) Length(t des.Time) des.Time {
 	return des.Time(min(math.Ceil(float64(t)/a.Speed), float64(des.Forever/2)))
 }
 
-// request is what so many of the tasks of req, which is for a site of speed 1,
-// ask of this one: their share of the budget.
+// request returns what that many of the tasks of req, which is for a site of speed 1, ask of
+// this site: their share of the budget.
 func (a *ResourceAgent) request(req entity.Request, nodes int) entity.Request {
 	if req.Budget > 0 && nodes < req.Nodes {
 		req.Budget *= float64(nodes) / float64(req.Nodes)
@@ -431,8 +431,8 @@ func (a *ResourceAgent) earliest(e *emergency) *Fragment {
 	return f
 }
 
-// keepBest keeps the window that the plan finds for f: on named nodes that of the
-// job's criterion, otherwise the earliest.
+// keepBest keeps the window that the plan finds for f: on named nodes the best by the job's
+// criterion, otherwise the earliest.
 func (a *ResourceAgent) keepBest(f *Fragment) bool {
 	req := a.meta.RequestOf(f.Task)
 	w, ok := a.meta.Plan().Find(req, a.at.Now(), des.Forever)

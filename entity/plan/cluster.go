@@ -74,8 +74,8 @@ func (c *Cluster) Find(req entity.Request, from, until des.Time) (entity.Window,
 	return c.proved, true
 }
 
-// earliest is the earliest start, within [from, until], of a window for so many
-// processors for so long.
+// earliest returns the earliest start, within [from, until], of a window for that many
+// processors and that length.
 func (c *Cluster) earliest(nodes int, length, from, until des.Time) (at des.Time, ok bool) {
 	if until <= c.origin && c.free < nodes {
 		return 0, false // the common question "does it fit now", and the common answer
@@ -129,8 +129,8 @@ func (c *Cluster) prove(r *entity.Reservation, at des.Time) entity.Window {
 	return c.proved
 }
 
-// findBefore is FindEarlier for a reservation of so many processors for so long,
-// which begins at start.
+// findBefore is FindEarlier for a reservation of that many processors and that length, which
+// begins at start.
 func (c *Cluster) findBefore(nodes int, length, start, from, until des.Time) (at des.Time, ok bool) {
 	until = min(until, start-des.Tick)
 	before := c.before(c.locate(start))
@@ -266,8 +266,7 @@ func (c *Cluster) add(from, to des.Time, delta int) {
 	c.profile.add(c.origin, from, to, delta)
 }
 
-// grow makes the cluster larger by so many processors, which are free; by a
-// negative number it makes it smaller.
+// grow adds that many free processors to the cluster; a negative number takes them away.
 func (c *Cluster) grow(by int) {
 	c.procs += by
 	c.lift(by)

@@ -676,8 +676,8 @@ func (d *Domain) Withhold(r *entity.Run, at entity.Where, from, to des.Time) err
 	return nil
 }
 
-// unpin lets go of what Withhold has kept for r, which has been given back: its nodes
-// may be counted again as soon as nothing else of their own lies ahead.
+// unpin releases what Withhold has kept for r and r has given back: its nodes may be counted
+// again as soon as nothing else of their own lies ahead.
 func (d *Domain) unpin(r *entity.Reservation) {
 	for _, t := range r.Window.Tasks {
 		k := d.index[t.Node]

@@ -84,7 +84,7 @@ func (p *outlook) begin(c *Cluster, at des.Time) {
 // more looks further ahead; false where there is no level left.
 func (p *outlook) more() bool { return p.gather(0) }
 
-// gather takes in the next block from its i-th level on.
+// gather adds the next block from its i-th level on.
 func (p *outlook) gather(i int) bool {
 	if p.next == len(p.of.blocks) {
 		return false
@@ -97,7 +97,7 @@ func (p *outlook) gather(i int) bool {
 	return true
 }
 
-// take takes so many processors out of the spans from i to before j, up to end.
+// take removes that many processors from the spans from i to before j, up to end.
 func (p *outlook) take(i, j int, end des.Time, nodes int) {
 	if j == len(p.spans) || p.spans[j].at > end {
 		p.spans = slices.Insert(p.spans, j, level{end, p.spans[j-1].free})

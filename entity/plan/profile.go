@@ -45,8 +45,8 @@ type block struct {
 	holes     []holes
 }
 
-// holes is what a block knows of spans over which at least so many processors are free,
-// 2^w of them for the w-th width.
+// holes is what a block knows of its spans over which at least 2^w processors are free, for
+// the w-th width.
 type holes struct {
 	lack    des.Time // the first instant in the block at which fewer are free, or des.Forever
 	longest des.Time // of the spans that begin after that instant and end in the block
