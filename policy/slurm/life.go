@@ -143,7 +143,7 @@ func (c *Controller) drop(now des.Time, j *Job) {
 	c.Stopped(now, j, Cancelled)
 }
 
-// Hold has a job that waits wait until it is released.
+// Hold has a job that waits, or waits again, wait until it is released.
 func (c *Controller) Hold(now des.Time, j *Job, hold bool) {
 	if j.state == pending && j.Held != hold {
 		j.Held = hold
@@ -155,6 +155,9 @@ func (c *Controller) Hold(now des.Time, j *Job, hold bool) {
 			j.reason = HeldByController
 			c.ageNoMore(j)
 		}
+	}
+	if j.state == running { // it goes on, and is held should it have to wait again
+		j.Held = hold
 	}
 	c.update(now, j)
 }

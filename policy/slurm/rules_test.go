@@ -306,3 +306,33 @@ func TestAmountsAreLimitedOneByOne(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, map[string]int{"node": 3, "mem": 7}, a.qos["q"].amounts)
 }
+
+// A running job that is held goes on, and waits for its release should it have to start again.
+func TestRunningJobsAreHeldForLater(t *testing.T) {
+	r := newRuled(t, fourNodes, "")
+	j := r.submit(0, &Job{Tasks: 1, Required: []int{2}, Requeue: true})
+	r.until(10 * des.Second)
+	r.Hold(10*des.Second, j, true)
+	require.Equal(t, running, j.state)
+	require.NoError(t, r.Down(20*des.Second, []int{2}))
+	require.NoError(t, r.Up(30*des.Second, []int{2}))
+	r.until(400 * des.Second)
+	require.Equal(t, pending, j.state)
+	require.Equal(t, HeldByController, j.Reason())
+	r.Hold(400*des.Second, j, false)
+	r.until(410 * des.Second)
+	require.Equal(t, running, j.state)
+}
+
+// A job with several faults is refused for the one that Slurm looks at first.
+func TestTheFirstFaultCounts(t *testing.T) {
+	r := newRuled(t, fourNodes+"PartitionName=short Nodes=n4 MaxTime=10\nEnforcePartLimits=ALL\n", "")
+	j := func(limit des.Time) *Job {
+		return &Job{Tasks: 1, Partitions: []int{2}, Limit: limit, After: []Dependency{{"afterok", 99}}, Reservation: "none"}
+	}
+	require.ErrorIs(t, r.try(0, j(des.Hour)), ErrTimeLimit)
+	require.ErrorIs(t, r.try(0, j(des.Minute)), ErrDependency)
+	last := j(des.Minute)
+	last.After = nil
+	require.ErrorIs(t, r.try(0, last), ErrReservation)
+}

@@ -126,13 +126,19 @@ const (
 	ErrNode          Refusal = "Invalid node name specified"
 )
 
-// refuses is why the job is refused as it comes, or nil.
+// refuses is why the job is refused as it comes, or nil: what Slurm finds first, in its order.
 func (c *Controller) refuses(now des.Time, j *Job) error {
 	switch {
 	case c.conf.Enforce.Associations && j.assoc == nil:
 		return ErrAssociation
 	case c.conf.Enforce.QOS && j.QOS != "" && (j.qos == nil || !j.assoc.mayUse(j.QOS)):
 		return ErrQOS
+	}
+	if err := c.enforce(j); err != nil {
+		return err
+	}
+	if !c.submittable(j) {
+		return ErrPolicy
 	}
 	for _, d := range j.After {
 		if d.Kind != "singleton" && c.jobs[d.Job] == nil && !c.purged[d.Job] {
@@ -144,12 +150,6 @@ func (c *Controller) refuses(now des.Time, j *Job) error {
 		if j.reservation, err = c.reservationOf(j); err != nil {
 			return err
 		}
-	}
-	if !c.submittable(j) {
-		return ErrPolicy
-	}
-	if err := c.enforce(j); err != nil {
-		return err
 	}
 	if j.Held || c.beyondJobLimits(j) != "" || !c.up.hasAll(j.Required) {
 		return nil // whether nodes suit is seen when it may start
