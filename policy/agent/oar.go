@@ -46,8 +46,8 @@ func byFinish(a, b grid.Offer) int {
 	return cmp.Or(cmp.Compare(a.Finish(), b.Finish()), cmp.Compare(a.Agent.Index, b.Agent.Index))
 }
 
-// cover takes offers in order until they have room for so many tasks, and
-// returns how many are left over.
+// cover takes offers in order until they have room for that many tasks, and returns how many
+// tasks are left over.
 func cover(offers []grid.Offer, nodes int, take func(o grid.Offer, nodes int)) (left int) {
 	for _, o := range offers {
 		if nodes == 0 {

@@ -115,7 +115,7 @@ func (s *Scores) Done(_ *grid.Broker, f *grid.Fragment) {
 	}
 }
 
-// learn takes in a response time, in seconds. The mean includes it.
+// learn adds a response time, in seconds. The mean includes it.
 func (s *Scores) learn(cluster int, response float64) {
 	s.ended[cluster]++
 	s.mean[cluster] += (response - s.mean[cluster]) / float64(s.ended[cluster])

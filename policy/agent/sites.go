@@ -204,8 +204,8 @@ func (s *Sites) open(b *grid.Broker, j *entity.Job) (open []*grid.ResourceAgent,
 	return open, refusals
 }
 
-// least is the one of open that has least to do, by the latest answers. All have
-// answered: those that cannot be reached are not open.
+// least returns the open site with the least to do, by the latest answers. All open sites
+// have answered: sites that cannot be reached are not open.
 func (s *Sites) least(open []*grid.ResourceAgent) *grid.ResourceAgent {
 	known := slices.DeleteFunc(slices.Clone(s.known), func(l grid.Backlog) bool { return !slices.Contains(open, l.Agent) })
 	load := func(l grid.Backlog) float64 {

@@ -165,7 +165,7 @@ type shadow struct {
 	held   bool          // the window is in the plan, or need not be
 }
 
-// shadow is that of a head that does not fit.
+// shadow returns the shadow of a head that does not fit.
 func (p EASY) shadow(r *entity.Round, head *entity.Run) shadow {
 	return shadow{r: r, head: head, rule: p.Shape, held: p.Reservations == NoReservation}
 }

@@ -52,7 +52,7 @@ func fitsNow(r *entity.Round, head *entity.Run, rule entity.ShapeRule) (entity.W
 	return rule.FindNow(r.Plan, head, r.Now)
 }
 
-// queue is the queue in the order o, which is that of submission where o has no key.
+// queue returns the queue in the order o, or in order of submission if o has no key.
 func queue(r *entity.Round, o entity.Order) *entity.View { return r.Queue.By(o, r.Now) }
 
 // noneCanStart reports whether a round starts no job, whatever the order of the queue: on

@@ -356,7 +356,7 @@ func rebuildWindow(r *entity.Round, n int, before *entity.Queue) *entity.Queue {
 	return sight
 }
 
-// fillWindow puts waiting jobs in sight, those that were submitted first, until n are.
+// fillWindow puts waiting jobs in sight, in order of submission, until n are.
 func fillWindow(r *entity.Round, sight *entity.Queue, n int) {
 	if sight.Len() == r.Queue.Len() {
 		return

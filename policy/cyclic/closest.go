@@ -120,7 +120,7 @@ type half struct {
 	fronts   [][]state
 }
 
-// newHalf takes in classes while the sums are not too many.
+// newHalf adds classes while the sums are not too many.
 func newHalf(classes [][]state, from, until int, room float64) half {
 	h := half{from: from, to: from, fronts: [][]state{{{}}}}
 	var merge merger

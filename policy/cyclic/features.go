@@ -108,8 +108,8 @@ func parts(order []int, k int) [][]int {
 	return all
 }
 
-// rearrange puts what was planned in another order back into that of the batch:
-// the job at i was the batch's order[i].
+// rearrange puts what was planned in another order back into the order of the batch: the job
+// at i was the batch's order[i].
 func (o *Outcome) rearrange(order []int) {
 	jobs := make([]Decision, len(order))
 	for i, k := range order {

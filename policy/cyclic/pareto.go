@@ -95,10 +95,9 @@ func (c Choice) front(ctx context.Context, alternatives [][]entity.Window, befor
 	return out, nil
 }
 
-// thin leaves at most so many of a front, both ends among them, and returns by
-// how much, at most, a state costs less than the one kept that takes no more
-// time than it. What the others add is the same for both, so that over the jobs
-// these differences add up.
+// thin leaves at most that many points of a front, both ends among them. It returns by how
+// much, at most, a dropped state costs less than the kept state that takes no more time. The
+// later jobs add the same to both, so that over the jobs these differences add up.
 func thin(front []state, most int) (kept []state, gap float64) {
 	if len(front) <= most {
 		return front, 0

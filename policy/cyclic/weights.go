@@ -184,7 +184,8 @@ func (w *weighted) under(ctx context.Context, f, g func(state) float64, limit fl
 	return k, err
 }
 
-// settled takes in the best under one limit; true if it keeps the other.
+// settled takes the best choice under one limit; it returns true if that keeps the other
+// limit, too.
 func (w *weighted) settled(k knapsack) bool {
 	all := w.total(k.picks)
 	w.bound = max(w.bound, w.of(all)-k.gap)

@@ -21,7 +21,8 @@ type Job struct {
 	Nodes  int      // processors, 1 or more
 }
 
-// check reports the first job that does not fit a machine of so many processors.
+// check returns an error for the first job that does not fit a machine of that many
+// processors.
 func check(jobs []Job, processors int) error {
 	for i, j := range jobs {
 		if j.Submit < 0 || j.Length < 0 || j.Length == des.Forever {

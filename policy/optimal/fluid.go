@@ -102,7 +102,7 @@ func (f *fluid) run(srpt bool) (done result) {
 	return done
 }
 
-// push adds a piece to those that wait.
+// push adds a piece to the pieces that wait.
 func (f *fluid) push(i int32) {
 	f.queue = append(f.queue, i)
 	for at := len(f.queue) - 1; at > 0; {

@@ -78,7 +78,8 @@ type state struct {
 	running []running // at the instant last, by end
 }
 
-// earliest is the first instant from s.last and from release on at which so many are free.
+// earliest returns the first instant from s.last and from release on at which that many
+// processors are free.
 func (s *state) earliest(release float64, nodes int) float64 {
 	at, free := max(s.last, release), s.free
 	for _, r := range s.running {
@@ -91,7 +92,8 @@ func (s *state) earliest(release float64, nodes int) float64 {
 	return at
 }
 
-// freeAt is how many processors are free at an instant, of those that jobs that follow may use.
+// freeAt returns how many processors are free at an instant, of those that later jobs may
+// use.
 func (s *state) freeAt(at float64) int {
 	if at < s.last {
 		return 0
@@ -279,7 +281,8 @@ const (
 )
 
 // beaten reports whether another partial schedule of the same jobs costs no more than s and
-// has as much free at any time. If none does it is remembered, and those that s beats are not.
+// has as much free at any time. If none does, s is remembered, and the schedules that s
+// beats are forgotten.
 func (b *search) beaten(s *state, set uint32) bool {
 	others := b.seen[set]
 	for i := range others {

@@ -74,7 +74,7 @@ func (w Weight) String() string { return weights.Name(w) }
 // ParseWeight reads "large", "small", "narrow", "wide" or "none".
 func ParseWeight(s string) (Weight, error) { return weights.Parse(s) }
 
-// of is the weight of a job of so many seconds and nodes.
+// of returns the weight of a job of that many seconds and nodes.
 func (w Weight) of(r, m float64) float64 {
 	switch w {
 	case SmallJobs:

@@ -258,10 +258,10 @@ const (
 
 func (r *runtimes) count() int { return len(r.last) }
 
-// mean is that of the runtimes.
+// mean returns the mean of the runtimes.
 func (r *runtimes) mean() des.Time { return des.Time(r.sum) * des.Second / des.Time(len(r.last)) }
 
-// add has r end with a runtime, of so many at the most.
+// add adds a runtime to r, which keeps at most a given number of them.
 func (r *runtimes) add(seconds int32, most int) {
 	t := int64(seconds)
 	r.sum += t

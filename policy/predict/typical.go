@@ -82,8 +82,8 @@ func (p *Typical) Predict(j entity.Known) des.Time {
 // alike is the smaller over the greater.
 func alike(a, b float64) float64 { return min(a, b) / max(a, b) }
 
-// used is the share that jobs use of such a request: of its class, where there are many
-// of that.
+// used returns the share that jobs use of such a request: of the requests of its class, if
+// there are many of them.
 func (p *Typical) used(request float64) float64 {
 	if p.all.jobs == 0 {
 		return 0.5

@@ -100,8 +100,8 @@ func (p Equipartition) admit(r *entity.Round) []share {
 	return shares
 }
 
-// level gives out so many processors, one step after the other, to the job with the
-// fewest. One whose next step is more than what is left is done.
+// level gives out that many processors, one step after the other, to the job with the
+// fewest. A job whose next step is more than what is left gets no more.
 func level(shares []share, left int) {
 	var queue poorest
 	for i := range shares {
@@ -120,7 +120,7 @@ func level(shares []share, left int) {
 	}
 }
 
-// poorest is a heap.Interface: first whoever has the fewest.
+// poorest is a heap.Interface: the job with the fewest processors comes first.
 type poorest []*share
 
 func (p poorest) Len() int      { return len(p) }

@@ -53,7 +53,7 @@ func start(r *entity.Round, j *entity.Run) bool {
 	return ok && r.Reserve(j, w)
 }
 
-// narrowest is how many nodes j, which waits, takes in the narrowest of its shapes.
+// narrowest returns how many nodes j, which waits, takes in the narrowest of its shapes.
 func narrowest(j *entity.Run) int {
 	if len(j.Shapes) == 0 {
 		return j.Request.Nodes

@@ -86,8 +86,8 @@ func (p Slicing) Schedule(r *entity.Round) {
 	}
 }
 
-// change has the jobs of turn that run, and have no room beside those before them, yield
-// to those that wait and have.
+// change makes the running jobs of turn that have no room beside the jobs before them yield
+// to waiting jobs that have room.
 func (p Slicing) change(r *entity.Round, turn []*entity.Run) {
 	var begin []*entity.Run
 	var shapes []entity.Request // of these
@@ -125,7 +125,8 @@ func (p Slicing) change(r *entity.Round, turn []*entity.Run) {
 	}
 }
 
-// beside is what is taken, and what those that yield give back of what suits j.
+// beside returns what is taken, and what the jobs that yield give back of the nodes that
+// suit j.
 func beside(r *entity.Round, j *entity.Run, taken []part, yielding []*entity.Run) []part {
 	parts := slices.Clone(taken)
 	for _, v := range yielding {
@@ -134,8 +135,8 @@ func beside(r *entity.Round, j *entity.Run, taken []part, yielding []*entity.Run
 	return parts
 }
 
-// shape is what j, which waits, asks for in the shape in which it would start now as
-// entity.FirstStart has it, beside what is taken, if those that yield gave way.
+// shape returns the request of j, which waits, in the shape in which it would start now by
+// entity.FirstStart, beside what is taken, if the jobs that yield gave way.
 func (p Slicing) shape(r *entity.Round, j *entity.Run, taken []part, yielding []*entity.Run) (best entity.Request, found bool) {
 	parts := beside(r, j, taken, yielding)
 	try := func(nodes int) {

@@ -104,9 +104,8 @@ func (p *firstFit) next(ctx context.Context) (plan.Found, error) {
 	return plan.Found{Work: p.work}, ctx.Err()
 }
 
-// meet takes in a slot and reports whether a window begins with it. Only a slot that
-// is among the n cheapest can bring that about: otherwise they start later than
-// before and cost no less.
+// meet adds a slot and reports whether a window begins with it. Only a slot among the n
+// cheapest can begin one: otherwise the n cheapest start later than before and cost no less.
 func (p *firstFit) meet(e *placed) bool {
 	p.at = e.place
 	n := p.req.Nodes
@@ -147,7 +146,7 @@ func (p *firstFit) affordable() bool {
 	return len(p.near) >= p.req.Nodes && p.cost() <= p.tariff.limit
 }
 
-// cost is that of the n cheapest, added up from the cheapest on.
+// cost returns the cost of the n cheapest, added up from the cheapest on.
 func (p *firstFit) cost() float64 {
 	sum := 0.0
 	for i := range p.near[:p.req.Nodes] {
@@ -268,8 +267,8 @@ func (p *firstFit) gather(position int, ties bool) {
 	}
 }
 
-// window is that of the n cheapest, which are candidates no more. Its tasks are in
-// the order of the slot list.
+// window returns the window of the n cheapest, which are candidates no more. Its tasks are
+// in the order of the slot list.
 func (p *firstFit) window() entity.Window {
 	p.settle()
 	n, start := p.req.Nodes, p.at.start

@@ -127,8 +127,8 @@ func (s *search) keep(offers []offer, start des.Time, value float64) bool {
 	return true
 }
 
-// found makes the window of the best answer, with its tasks in the order of the
-// slot list. The error is that of a context that has ended.
+// found makes the window of the best answer, with its tasks in the order of the slot list.
+// It returns the error of a context that has ended.
 func (s *search) found(ctx context.Context, g goal) (plan.Found, error) {
 	if err := ctx.Err(); err != nil {
 		return plan.Found{}, err

@@ -40,8 +40,8 @@ type choice struct {
 	step int32 // the last item taken, in subset.steps; -1 = none
 }
 
-// list is the choices of so many items with the same marks met, by cost; each is worth more than
-// the one before it.
+// list holds the choices with the same number of items and the same marks met, by cost; each
+// is worth more than its predecessor.
 type list struct {
 	choices []choice
 	most    float64 // no z − λc of theirs is greater

@@ -50,7 +50,7 @@ func (u *supply) work(k int32, start, end des.Time) float64 {
 	return u.nodes[k].Perf * float64(uint64(end-start)) // the difference of any two times
 }
 
-// newSupply takes in a list that has been checked. It refuses slots of one node
+// newSupply makes a supply of a list that has been checked. It refuses slots of one node
 // that overlap. O(m log m).
 func newSupply(list plan.SlotList, least float64) (*supply, error) {
 	u := &supply{index: make(map[*entity.Node]int32), least: least, next: int32(len(list.Slots))}

@@ -34,8 +34,8 @@ func (s Settings) firstFit(req *entity.Request) bool {
 	return s.Quantum <= des.Tick && s.check() == nil && req.Budget == 0 && s.RoundCosts == 0
 }
 
-// sign is that of plan.Traits: all figures are to be small, and worths to be large, but
-// for those that are shown with their sign changed.
+// sign returns plan.Traits.Sign of the goal: figures are to be small, except worths and
+// figures that are shown with their sign changed, which are to be large.
 func (g goal) sign() int {
 	if g.of == theWorth && reported(g.by, 1) > 0 {
 		return 1
