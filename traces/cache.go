@@ -66,10 +66,40 @@ func (e *NotFetchedError) Error() string {
 	return fmt.Sprintf("%s: there is no such file, and the log has not been fetched: run 'gridslot trace fetch %s', and ask for it by that name", e.Path, e.Log.Name)
 }
 
+// NamesakesError reports a name that is neither a file nor a log of the catalogue, but a part
+// of the names of such logs: "KTH-SP2".
+type NamesakesError struct {
+	Path string // as it was given
+	Logs []Log  // whose names contain it, at least one
+}
+
+func (e *NamesakesError) Error() string {
+	names := make([]string, len(e.Logs))
+	for i, log := range e.Logs {
+		names[i] = log.Name
+	}
+	return fmt.Sprintf("%s: there is no such file; the archive has %s: run 'gridslot trace fetch %s', and ask for it by that name", e.Path, strings.Join(names, ", "), names[len(names)-1])
+}
+
+// namesakes are the logs of the catalogue whose names contain a name of three letters or more,
+// whatever their case.
+func namesakes(name string) (logs []Log) {
+	name = strings.ToLower(Stem(name))
+	if len(name) < 3 {
+		return nil
+	}
+	for _, log := range Catalogue() {
+		if strings.Contains(strings.ToLower(log.Name), name) {
+			logs = append(logs, log)
+		}
+	}
+	return logs
+}
+
 // Find is the path of a log that was asked for by a path or by a name: the file at path where
 // there is one, else the log of that name in the cache. Where there is neither, and the name is
-// in the catalogue, the error is a *NotFetchedError; any other path is returned as it is. Nothing
-// is fetched.
+// in the catalogue, the error is a *NotFetchedError; where it is a part of names in the
+// catalogue, a *NamesakesError. Any other path is returned as it is. Nothing is fetched.
 func Find(path string) (string, error) { return FindBeside("", path) }
 
 // FindBeside is Find for a path that is relative to folder dir, such as one in a file there.
@@ -89,6 +119,9 @@ func FindBeside(dir, path string) (string, error) {
 	}
 	if log, ok := Known(base); ok {
 		return "", &NotFetchedError{file, log}
+	}
+	if logs := namesakes(base); base == path && len(logs) > 0 {
+		return "", &NamesakesError{file, logs}
 	}
 	return file, nil
 }

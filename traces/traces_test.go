@@ -155,6 +155,30 @@ func TestALogIsFoundByItsName(t *testing.T) {
 	require.False(t, ok)
 }
 
+func TestAPartOfANameIsToldWithTheLogsThatHaveIt(t *testing.T) {
+	t.Setenv(CacheVariable, t.TempDir())
+	t.Chdir(t.TempDir())
+	for name, logs := range map[string]string{
+		"KTH-SP2": "KTH-SP2-1996-2.1-cln", "kth-sp2.swf.gz": "KTH-SP2-1996-2.1-cln", "Atlas": "LLNL-Atlas-2006-2.1-cln",
+		"UniLu": "UniLu-Gaia-2014-1, UniLu-Gaia-2014-2",
+	} {
+		_, err := Find(name)
+		last := logs[strings.LastIndex(logs, " ")+1:]
+		require.EqualError(t, err, name+": there is no such file; the archive has "+logs+": run 'gridslot trace fetch "+last+"', and ask for it by that name")
+		var similar *NamesakesError
+		require.ErrorAs(t, err, &similar)
+	}
+	for _, path := range []string{"kt", "my-KTH-SP2", filepath.Join("folder", "KTH-SP2"), "-"} {
+		got, err := Find(path)
+		require.NoError(t, err, path)
+		require.Equal(t, path, got)
+	}
+	require.NoError(t, os.WriteFile("KTH-SP2", nil, 0o666))
+	got, err := Find("KTH-SP2")
+	require.NoError(t, err)
+	require.Equal(t, "KTH-SP2", got)
+}
+
 func TestAFileInPlaceGoesBeforeTheCacheAndThatBeforeTheCatalogue(t *testing.T) {
 	const name = "KTH-SP2-1996-2.1-cln"
 	t.Setenv(CacheVariable, t.TempDir())

@@ -156,12 +156,12 @@ var settings = []Setting{
 	},
 	{
 		Name: "first", Section: "workload", Form: "N", Topic: OfRecords,
-		Doc:    "take so many jobs (all)",
+		Doc:    "take the first N jobs only (all)",
 		Access: field(func(sc *Scenario) *int64 { return &sc.Workload.Options.First }, whole[int64](0, math.MaxInt64)),
 	},
 	{
 		Name: "skip", Section: "workload", Form: "N", Default: "0", Topic: OfRecords,
-		Doc:    "leave out so many jobs at the beginning",
+		Doc:    "leave out the first N jobs",
 		Access: field(func(sc *Scenario) *int64 { return &sc.Workload.Options.Skip }, whole[int64](0, math.MaxInt64)),
 	},
 	{
@@ -263,7 +263,7 @@ var settings = []Setting{
 	},
 	{
 		Name: warmupName, Section: "settings", Form: "N|T", Topic: OfRuns,
-		Doc: "the summary leaves out so many jobs at the beginning, or those of the first T (none)",
+		Doc: "the summary leaves out the first N jobs, or the jobs of the first T (none)",
 		Access: Access{
 			func(sc *Scenario) string { return sc.Settings.Warmup.String() },
 			func(sc *Scenario, text string) (err error) {

@@ -114,7 +114,7 @@ func (d decoding) fields(n *Node, to reflect.Value) error {
 	for _, k := range n.Keys {
 		field, tag := fieldOf(to, k.Name)
 		if !field.IsValid() {
-			return k.Errorf("%sthere is no key %q%s", d.within, k.Name, d.suggestion(k.Name))
+			return k.Errorf("%sthere is no key %q%s", d.within, k.Name, d.suggestion(to.Type(), k.Name))
 		}
 		below := d
 		below.path += k.Name + ": "
@@ -190,18 +190,39 @@ func wantOf(t reflect.Type) string {
 	return "text"
 }
 
-// suggestion is the known key that is most like an unknown one, for people. Keys of the whole
-// file are looked at, as many a key is well written but stands in the wrong part.
-func (d decoding) suggestion(key string) string {
-	var known []string
+// suggestion tells people what an unknown key of a struct may have been meant to be: the key
+// of that place which is most like it, or all keys of the place. A key that is well written
+// may stand in the wrong part of the file. At the top of a file, keys of all parts are
+// suggested, as there are too many to be listed.
+func (d decoding) suggestion(place reflect.Type, key string) string {
+	var here, known []string
+	addKeysOfPlace(place, &here)
 	addKeysOf(d.root, &known)
-	switch {
+	all := ""
+	if place != d.root || d.within != "" {
+		all = ": there are " + strings.Join(here, ", ")
+	}
+	switch near := enum.Suggestion(key, here); {
+	case near != "":
+		return near
 	case slices.Contains(known, key):
-		return " here; it belongs to another part of the file"
-	case d.within != "": // a part of a file has few
-		return enum.SuggestionOrAll(key, known)
+		return " here; it belongs to another part of the file" + all
+	case all != "":
+		return all
 	}
 	return enum.Suggestion(key, known)
+}
+
+// addKeysOfPlace adds the keys of the fields of a struct.
+func addKeysOfPlace(t reflect.Type, keys *[]string) {
+	for i := range t.NumField() {
+		switch name, how, _ := strings.Cut(t.Field(i).Tag.Get("yaml"), ","); {
+		case how == "inline":
+			addKeysOfPlace(t.Field(i).Type, keys)
+		case name != "" && name != "-":
+			*keys = append(*keys, name)
+		}
+	}
 }
 
 // addKeysOf adds the keys of all fields below a type, which may contain itself: then it is

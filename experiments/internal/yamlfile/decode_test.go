@@ -68,8 +68,20 @@ func TestWhatCannotBeReadIsSaidInPlainWords(t *testing.T) {
 		"count: true":                "line 1, column 8: count: want a whole number, not true",
 		"on: yes":                    `line 1, column 5: on: want true or false, not "yes"`,
 		"file: {a: 1}":               "line 1, column 7: file: want the name of a file, not settings",
-		"sites: [{count: 1}]":        `line 1, column 10: there is no key "count" here; it belongs to another part of the file`,
+		"sites: [{count: 1}]":        `line 1, column 10: there is no key "count" here; it belongs to another part of the file: there are `,
 		"count: !!binary 3\n-":       "line",
+	} {
+		_, _, err := decode(text)
+		require.ErrorContains(t, err, want, "%q", text)
+	}
+}
+
+// A key is likened to keys of its own place first: elsewhere another one may be nearer.
+func TestAKeyIsLikenedToThoseOfItsPlace(t *testing.T) {
+	for text, want := range map[string]string{
+		"sites: [{spede: 2}]": `there is no key "spede": did you mean "speed"?`,
+		"sites: [{cuont: 1}]": `there is no key "cuont": there are speed`,
+		"cuont: 1":            `there is no key "cuont": did you mean "count"?`,
 	} {
 		_, _, err := decode(text)
 		require.ErrorContains(t, err, want, "%q", text)
