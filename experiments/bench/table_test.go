@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// row is a row of the table of docs/reference/performance.md: a kind of work at several
-// sizes. What it cost before, and what was aimed at, are in its unit.
+// row is a row of BenchmarkTable: a kind of work at several sizes. What it cost before, and
+// what was aimed at, are in its unit.
 type row struct {
 	work, before, aim string
 	cells             []func(b *testing.B) float64 // in the unit
@@ -89,8 +89,9 @@ func rows() []row {
 	}
 }
 
-// BenchmarkTable prints the table of what was aimed at, as docs/reference/performance.md
-// has it. It takes some minutes, and wants an idle machine.
+// BenchmarkTable prints what was aimed at beside what work costs now;
+// docs/reference/performance.md has the rows of most interest. It takes some minutes, and
+// wants an idle machine.
 //
 //	GRIDSLOT_TRACES=... go test ./experiments/bench -run xxx -bench Table -benchtime 1x -timeout 0
 func BenchmarkTable(b *testing.B) {

@@ -32,6 +32,7 @@
 // one there is, such as searches or planning, or another that is replicated (cycles that
 // observe rows) or measured (rows of one schedule each).
 //
-// docs/papers has a page for each paper: formulas and where they are, our tables
-// beside theirs, and what could not be matched.
+// docs/papers has a page for each paper: what it claims, what held, what did not, and where
+// its formulas are. All figures and verdicts stand beside the pages as CSV, with the columns
+// of these files.
 package reproduce
