@@ -56,7 +56,7 @@ func (f Format) Survey(in *workload.Input) (*workload.Header, error) {
 		return nil, err
 	}
 	h := &workload.Header{}
-	columns, optional := r.heading.columns()
+	columns, rare := r.heading.columns()
 	h.Columns = columns
 	r.begin(h, workload.NewAccount(in, h))
 	r.surveys, r.account.Strict = true, false
@@ -79,7 +79,7 @@ func (f Format) Survey(in *workload.Input) (*workload.Header, error) {
 	forgetNumbers(h)
 	h.Columns = nil
 	for i, c := range columns {
-		if used[i] || !optional[c.Name] {
+		if used[i] || !rare[c.Name] {
 			h.Columns = append(h.Columns, c)
 		}
 	}

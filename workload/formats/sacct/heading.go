@@ -207,7 +207,7 @@ func (h *heading) understand(names [][]byte) error {
 // addPlain adds a column, under its heading where the name is another's already.
 func (h *heading) addPlain(field int, c workload.Column) {
 	taken := func(name string) bool {
-		return derived[name] || slices.ContainsFunc(h.plain, func(p plainColumn) bool { return p.column.Name == name })
+		return isDerived(name) || slices.ContainsFunc(h.plain, func(p plainColumn) bool { return p.column.Name == name })
 	}
 	if taken(c.Name) {
 		c.Name = h.names[field]
@@ -220,72 +220,94 @@ func (h *heading) addPlain(field int, c workload.Column) {
 
 func (h *heading) has(r role) bool { return h.at[r] >= 0 }
 
-// derived are the names of columns that are made of what other columns say.
-var derived = map[string]bool{
-	"state": true, "cancelled_by": true, "exit_code": true, "signal": true, "array": true, "array_index": true, "array_tasks": true,
-	"het_job": true, "het_offset": true, "eligible": true, "end": true, "elapsed": true, "time_limit": true, "memory": true, "max_rss": true,
-	"ave_cpu": true, "total_cpu": true, "energy": true, "gpus": true, "tres": true, "req_tres": true,
+// column is one of the columns of records that are made of what several fields say, or of a part of one.
+type column uint8
+
+const (
+	colState column = iota
+	colCancelledBy
+	colExitCode
+	colSignal
+	colArray
+	colArrayIndex
+	colArrayTasks
+	colHetJob
+	colHetOffset
+	colEligible
+	colEnd
+	colElapsed
+	colTimeLimit
+	colMemory
+	colMaxRSS
+	colAveCPU
+	colTotalCPU
+	colEnergy
+	colGPUs
+	colTRES
+	colReqTRES
+	numDerived
+)
+
+// derived are these columns, in the order in which a header has them: what they are, of which of the
+// log's columns they are made (any will do; without any there is no such column), and whether they are
+// of interest only where a record has something there.
+var derived = [numDerived]struct {
+	column workload.Column
+	of     []role
+	rare   bool
+}{
+	colState:       {texts("state"), []role{roleState}, false},
+	colCancelledBy: {numbers("cancelled_by", ""), []role{roleState}, true},
+	colExitCode:    {numbers("exit_code", ""), []role{roleExitCode}, false},
+	colSignal:      {numbers("signal", ""), []role{roleExitCode}, false},
+	colArray:       {texts("array"), []role{roleJobID}, true},
+	colArrayIndex:  {numbers("array_index", ""), []role{roleJobID}, true},
+	colArrayTasks:  {texts("array_tasks"), []role{roleJobID}, true},
+	colHetJob:      {texts("het_job"), []role{roleJobID}, true},
+	colHetOffset:   {numbers("het_offset", ""), []role{roleJobID}, true},
+	colEligible:    {numbers("eligible", workload.InstantUnit), []role{roleEligible}, false},
+	colEnd:         {numbers("end", workload.InstantUnit), []role{roleSubmit}, true},
+	colElapsed:     {numbers("elapsed", "s"), []role{roleSubmit}, true},
+	colTimeLimit:   {texts("time_limit"), []role{roleSubmit}, true},
+	colMemory:      {numbers("memory", "kB"), []role{roleReqMem, roleReqTRES}, false},
+	colMaxRSS:      {numbers("max_rss", "kB"), []role{roleMaxRSS}, false},
+	colAveCPU:      {numbers("ave_cpu", "s"), []role{roleAveCPU}, false},
+	colTotalCPU:    {numbers("total_cpu", "s"), []role{roleTotalCPU}, false},
+	colEnergy:      {numbers("energy", "J"), []role{roleEnergy, roleEnergyRaw, roleAllocTRES}, false},
+	colGPUs:        {numbers("gpus", ""), []role{roleAllocTRES, roleReqTRES}, false},
+	colTRES:        {texts("tres"), []role{roleAllocTRES}, false},
+	colReqTRES:     {texts("req_tres"), []role{roleReqTRES}, false},
 }
 
-// columns are those that records of such a log may have. Those of optional names are
-// only of interest where a record has something there.
-func (h *heading) columns() (all []workload.Column, optional map[string]bool) {
-	number := func(name, unit string) { all = append(all, workload.Column{Name: name, Unit: unit}) }
-	text := func(name string) { all = append(all, workload.Column{Name: name, Text: true}) }
-	if h.has(roleState) {
-		text("state")
-		number("cancelled_by", "")
+// numbers is a column of numbers, and texts one of text.
+func numbers(name, unit string) workload.Column { return workload.Column{Name: name, Unit: unit} }
+
+func texts(name string) workload.Column { return workload.Column{Name: name, Text: true} }
+
+// isDerived reports whether that is the name of a derived column.
+func isDerived(name string) bool {
+	for _, d := range derived {
+		if d.column.Name == name {
+			return true
+		}
 	}
-	if h.has(roleExitCode) {
-		number("exit_code", "")
-		number("signal", "")
-	}
-	if h.has(roleJobID) {
-		text("array")
-		number("array_index", "")
-		text("array_tasks")
-		text("het_job")
-		number("het_offset", "")
-	}
-	if h.has(roleEligible) {
-		number("eligible", workload.InstantUnit)
-	}
-	number("end", workload.InstantUnit)
-	number("elapsed", "s")
-	text("time_limit")
-	if h.has(roleReqMem) || h.has(roleReqTRES) {
-		number("memory", "kB")
-	}
-	if h.has(roleMaxRSS) {
-		number("max_rss", "kB")
-	}
-	if h.has(roleAveCPU) {
-		number("ave_cpu", "s")
-	}
-	if h.has(roleTotalCPU) {
-		number("total_cpu", "s")
-	}
-	if h.has(roleEnergy) || h.has(roleEnergyRaw) || h.has(roleAllocTRES) {
-		number("energy", "J")
-	}
-	if h.has(roleAllocTRES) || h.has(roleReqTRES) {
-		number("gpus", "")
-	}
-	if h.has(roleAllocTRES) {
-		text("tres")
-	}
-	if h.has(roleReqTRES) {
-		text("req_tres")
+	return false
+}
+
+// columns are those that records of such a log may have. Those of rare names are only of interest
+// where a record has something there.
+func (h *heading) columns() (all []workload.Column, rare map[string]bool) {
+	rare = map[string]bool{}
+	for c, d := range derived {
+		if slices.ContainsFunc(d.of, h.has) {
+			all = append(all, d.column)
+			rare[d.column.Name] = d.rare || column(c) == colEnergy && !h.has(roleEnergy) && !h.has(roleEnergyRaw) // AllocTRES seldom tells it
+		}
 	}
 	for _, p := range h.plain {
 		all = append(all, p.column)
 	}
-	optional = map[string]bool{}
-	for _, name := range []string{"cancelled_by", "array", "array_index", "array_tasks", "het_job", "het_offset", "end", "elapsed", "time_limit"} {
-		optional[name] = true
-	}
-	optional["energy"] = !h.has(roleEnergy) && !h.has(roleEnergyRaw) // AllocTRES seldom tells it
-	return all, optional
+	return all, rare
 }
 
 // wordEnd is how long the name is that text begins with.

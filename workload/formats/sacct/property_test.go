@@ -69,11 +69,11 @@ func tame(t *rapid.T, h *workload.Header, rec *workload.Record) {
 		}
 	}
 	number := func(c column, most int64) {
-		set(c, workload.NumberValue(float64(rapid.Int64Range(0, most).Draw(t, columnNames[c]))))
+		set(c, workload.NumberValue(float64(rapid.Int64Range(0, most).Draw(t, derived[c].column.Name))))
 	}
 	for i, c := range h.Columns {
 		switch v := &rec.More[i]; {
-		case c.Name == "gpu type" || c.Name == "priority" || c.Name == "weight" || c.Name == "uid" && h.Names(workload.FieldUser).Len() == 0 || derived[c.Name]:
+		case c.Name == "gpu type" || c.Name == "priority" || c.Name == "weight" || c.Name == "uid" && h.Names(workload.FieldUser).Len() == 0 || isDerived(c.Name):
 			*v = workload.UnknownValue
 		case c.Text && v.Known():
 			v.Text = rapid.StringMatching(`[a-z ]{1,9}[a-z"é,;]`).Draw(t, c.Name)
@@ -173,7 +173,7 @@ func TestWhatIsNotToldAsLostComesBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		all := []workload.Column{{Name: "weight"}, {Name: "remark", Text: true}, {Name: "nodes"}, {Name: "name", Text: true}, {Name: "account", Text: true}, {Name: "uid"}, {Name: "gpu type", Text: true}, {Name: "priority", Text: true}}
 		for c := range numDerived {
-			all = append(all, workload.Column{Name: columnNames[c], Text: c.isText()})
+			all = append(all, derived[c].column)
 		}
 		h := &workload.Header{}
 		rich := rapid.Bool().Draw(t, "rich")
@@ -406,7 +406,7 @@ func typicalLog(rows int) []byte {
 	b.WriteString("JobID|JobIDRaw|User|Group|Account|Partition|QOS|Submit|Eligible|Start|End|ElapsedRaw|Timelimit|AllocCPUS|ReqCPUS|NNodes|ReqMem|AllocTRES|State|ExitCode|NodeList\n")
 	for i := range rows {
 		at := int64(1_706_695_200 + i*7)
-		instant := func(after int64) string { return string(appendCivil(nil, at+after)) }
+		instant := func(after int64) string { return civil(at + after) }
 		fmt.Fprintf(&b, "%d|%[1]d|user%02d|group%d|acc%02d|standard|normal|%s|%s|%s|%s|%d|08:00:00|%d|%[10]d|%[11]d|%[12]dG|billing=%[10]d,cpu=%[10]d,mem=%[12]dG,node=%[11]d|COMPLETED|0:0|nid00%04[13]d\n",
 			4_000_000+i, i%100, i%7, i%40, instant(0), instant(0), instant(600+int64(i%900)), instant(4000+int64(i%5000)), 3400+i%4000, 128*(1+i%4), 1+i%4, 200*(1+i%4), i%5000)
 	}

@@ -13,54 +13,12 @@ import (
 
 // This file makes records of rows.
 
-// column is one of the derived columns of records.
-type column uint8
-
-const (
-	colState column = iota
-	colCancelledBy
-	colExitCode
-	colSignal
-	colArray
-	colArrayIndex
-	colArrayTasks
-	colHetJob
-	colHetOffset
-	colEligible
-	colEnd
-	colElapsed
-	colTimeLimit
-	colMemory
-	colMaxRSS
-	colAveCPU
-	colTotalCPU
-	colEnergy
-	colGPUs
-	colTRES
-	colReqTRES
-	numDerived
-)
-
-var columnNames = [numDerived]string{
-	"state", "cancelled_by", "exit_code", "signal", "array", "array_index", "array_tasks", "het_job", "het_offset", "eligible", "end", "elapsed",
-	"time_limit", "memory", "max_rss", "ave_cpu", "total_cpu", "energy", "gpus", "tres", "req_tres",
-}
-
-// isText reports whether the column has text.
-func (c column) isText() bool {
-	switch c {
-	case colState, colArray, colArrayTasks, colHetJob, colTimeLimit, colTRES, colReqTRES:
-		return true
-	}
-	return false
-}
-
 // indices are where the header's derived columns stand in Record.More, or -1.
 type indices [numDerived]int
 
 func newIndices(h *workload.Header) (at indices) {
-	for c, name := range columnNames {
-		at[c] = slices.IndexFunc(h.Columns, func(of workload.Column) bool { return of.Name == name && of.Text == column(c).isText() })
+	for c, d := range derived {
+		at[c] = slices.IndexFunc(h.Columns, func(of workload.Column) bool { return of.Name == d.column.Name && of.Text == d.column.Text })
 	}
 	return at
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/workload"
@@ -117,59 +118,73 @@ func (w *writer) keeps(columns ...column) bool {
 	for _, c := range columns {
 		if w.at[c] >= 0 {
 			any = true
-			w.kept = append(w.kept, columnNames[c])
+			w.kept = append(w.kept, derived[c].column.Name)
 		}
 	}
 	return any
 }
 
-// choose chooses the columns: those of SWF's fields, and of the log's columns those that
-// Slurm has, or that are text.
+// shown is a column that is written: always, or only where the log has any of the derived columns that
+// it holds.
+type shown struct {
+	heading string
+	holds   []column
+	only    bool
+	append  func(*writer, []byte, *workload.Record) []byte
+}
+
+// shownColumns are those of SWF's fields, and of the derived columns.
+var shownColumns = []shown{
+	{"JobID", []column{colArray, colArrayIndex, colArrayTasks, colHetJob, colHetOffset}, false, (*writer).jobID},
+	{"JobIDRaw", nil, false, func(_ *writer, b []byte, rec *workload.Record) []byte { return strconv.AppendInt(b, rec.Job, 10) }},
+	{"User", nil, false, func(w *writer, b []byte, rec *workload.Record) []byte {
+		return w.owner(b, workload.FieldUser, rec.User)
+	}},
+	{"Group", nil, false, func(w *writer, b []byte, rec *workload.Record) []byte {
+		return w.owner(b, workload.FieldGroup, rec.Group)
+	}},
+	{"Partition", nil, false, (*writer).partition},
+	{"Submit", nil, false, func(w *writer, b []byte, rec *workload.Record) []byte { return w.instant(b, rec.Submit) }},
+	{"Eligible", []column{colEligible}, true, func(w *writer, b []byte, rec *workload.Record) []byte {
+		return w.instantOf(b, w.value(rec, colEligible))
+	}},
+	{"Start", nil, false, (*writer).start},
+	{"End", []column{colEnd}, false, (*writer).end},
+	{"ElapsedRaw", []column{colElapsed}, false, (*writer).elapsed},
+	{"Timelimit", []column{colTimeLimit}, false, (*writer).limit},
+	{"AllocCPUS", nil, false, func(_ *writer, b []byte, rec *workload.Record) []byte { return count(b, rec.Allocated) }},
+	{"ReqCPUS", nil, false, func(_ *writer, b []byte, rec *workload.Record) []byte { return count(b, rec.Requested) }},
+	{"TotalCPU", []column{colTotalCPU}, false, (*writer).totalCPU},
+	{"ReqMem", []column{colMemory}, false, (*writer).memory},
+	{"MaxRSS", []column{colMaxRSS}, true, func(w *writer, b []byte, rec *workload.Record) []byte {
+		return w.kilobytes(b, "max_rss", w.value(rec, colMaxRSS).Number)
+	}},
+	{"AveCPU", []column{colAveCPU}, true, func(w *writer, b []byte, rec *workload.Record) []byte { return w.lengthOf(b, rec, colAveCPU) }},
+	{"AllocTRES", []column{colTRES, colGPUs}, true, (*writer).tres},
+	{"ReqTRES", []column{colReqTRES}, true, func(w *writer, b []byte, rec *workload.Record) []byte {
+		return w.text(b, w.value(rec, colReqTRES).Text)
+	}},
+	{"ConsumedEnergyRaw", []column{colEnergy}, true, func(w *writer, b []byte, rec *workload.Record) []byte {
+		return w.number(b, "energy", w.value(rec, colEnergy).Number)
+	}},
+	{"State", []column{colState, colCancelledBy}, false, (*writer).state},
+	{"ExitCode", []column{colExitCode, colSignal}, true, (*writer).exitCode},
+}
+
+// choose chooses the columns: those above, and of the log's columns those that Slurm has, or that are
+// text. Users and groups without names are numbers, in columns of their own.
 func (w *writer) choose() {
-	w.keeps(colState, colCancelledBy, colArray, colArrayIndex, colArrayTasks, colHetJob, colHetOffset, colEnd, colElapsed, colTimeLimit)
-	w.add("JobID", w.jobID)
-	w.add("JobIDRaw", func(b []byte, rec *workload.Record) []byte { return strconv.AppendInt(b, rec.Job, 10) })
-	w.addOwner(workload.FieldUser, "User", "UID", func(rec *workload.Record) int64 { return rec.User })
-	w.addOwner(workload.FieldGroup, "Group", "GID", func(rec *workload.Record) int64 { return rec.Group })
-	w.add("Partition", w.partition)
-	w.add("Submit", func(b []byte, rec *workload.Record) []byte { return w.instant(b, rec.Submit) })
-	if w.keeps(colEligible) {
-		w.add("Eligible", func(b []byte, rec *workload.Record) []byte { return w.instantOf(b, w.value(rec, colEligible)) })
-	}
-	w.add("Start", w.start)
-	w.add("End", w.end)
-	w.add("ElapsedRaw", w.elapsed)
-	w.add("Timelimit", w.limit)
-	w.add("AllocCPUS", func(b []byte, rec *workload.Record) []byte { return count(b, rec.Allocated) })
-	w.add("ReqCPUS", func(b []byte, rec *workload.Record) []byte { return count(b, rec.Requested) })
-	w.keeps(colTotalCPU)
-	w.add("TotalCPU", w.totalCPU)
-	w.keeps(colMemory)
-	w.add("ReqMem", w.memory)
-	if w.keeps(colMaxRSS) {
-		w.add("MaxRSS", func(b []byte, rec *workload.Record) []byte {
-			return w.kilobytes(b, "max_rss", w.value(rec, colMaxRSS).Number)
-		})
-	}
-	if w.keeps(colAveCPU) {
-		w.add("AveCPU", func(b []byte, rec *workload.Record) []byte {
-			return w.lengthOf(b, rec, colAveCPU)
-		})
-	}
-	if w.keeps(colTRES, colGPUs) {
-		w.add("AllocTRES", w.tres)
-	}
-	if w.keeps(colReqTRES) {
-		w.add("ReqTRES", func(b []byte, rec *workload.Record) []byte { return w.text(b, w.value(rec, colReqTRES).Text) })
-	}
-	if w.keeps(colEnergy) {
-		w.add("ConsumedEnergyRaw", func(b []byte, rec *workload.Record) []byte {
-			return w.number(b, "energy", w.value(rec, colEnergy).Number)
-		})
-	}
-	w.add("State", w.state)
-	if w.keeps(colExitCode, colSignal) {
-		w.add("ExitCode", w.exitCode)
+	for _, c := range shownColumns {
+		if !w.keeps(c.holds...) && c.only {
+			continue
+		}
+		switch {
+		case c.heading == "User" && w.header.Names(workload.FieldUser).Len() == 0:
+			c.heading = "UID"
+		case c.heading == "Group" && w.header.Names(workload.FieldGroup).Len() == 0:
+			c.heading = "GID"
+		}
+		w.add(c.heading, func(b []byte, rec *workload.Record) []byte { return c.append(w, b, rec) })
 	}
 	w.addPlain()
 }
@@ -186,7 +201,7 @@ func (w *writer) addPlain() {
 	for i, c := range w.header.Columns {
 		heading, known := headings[c.Name]
 		switch {
-		case derived[c.Name] || !c.Text && !known:
+		case isDerived(c.Name) || !c.Text && !known:
 			continue
 		case !known:
 			if heading = c.Name; wordEnd([]byte(heading)) != len(heading) || heading != strings.ToLower(heading) || heading == "" {
@@ -213,21 +228,17 @@ func (w *writer) addPlain() {
 	}
 }
 
-// addOwner adds the column of users or groups: their names, or where the log has none
-// their numbers.
-func (w *writer) addOwner(field int, byName, byNumber string, of func(*workload.Record) int64) {
+// owner writes a user or group: the name, or where the log has none the number.
+func (w *writer) owner(b []byte, field int, n int64) []byte {
 	names := w.header.Names(field)
 	if names.Len() == 0 {
-		w.add(byNumber, func(b []byte, rec *workload.Record) []byte { return count(b, of(rec)) })
-		return
+		return count(b, n)
 	}
-	w.add(byName, func(b []byte, rec *workload.Record) []byte {
-		name := names.Name(of(rec))
-		if name == "" && of(rec) >= 0 {
-			w.lost.Add(strings.ToLower(byName), "a number without a name, where others have names")
-		}
-		return w.text(b, name)
-	})
+	name := names.Name(n)
+	if name == "" && n >= 0 {
+		w.lost.Add(workload.FieldNames[field-1], "a number without a name, where others have names")
+	}
+	return w.text(b, name)
 }
 
 // partition writes the partition's name; a queue is held if it is called the same.
@@ -306,7 +317,7 @@ func (w *writer) absolute(b []byte, at int64) []byte {
 	case !once || shown >= year10000: // the clock does not tell which instant it is
 		return strconv.AppendInt(b, at, 10)
 	}
-	return appendCivil(b, shown)
+	return time.Unix(shown, 0).UTC().AppendFormat(b, "2006-01-02T15:04:05")
 }
 
 const year10000 = 253402300800
@@ -369,7 +380,7 @@ func (w *writer) lengthOf(b []byte, rec *workload.Record, c column) []byte {
 	v := w.value(rec, c)
 	t := seconds(v)
 	if v.Known() && (t < 0 || t.Seconds() != v.Number) {
-		w.lost.Add(columnNames[c], "Slurm has lengths from 0, to the microsecond")
+		w.lost.Add(derived[c].column.Name, "Slurm has lengths from 0, to the microsecond")
 	}
 	return length(b, t)
 }
@@ -558,27 +569,3 @@ func length(b []byte, t des.Time) []byte {
 }
 
 func two(b []byte, n int64) []byte { return append(b, '0'+byte(n/10), '0'+byte(n%10)) }
-
-// appendCivil writes what civil reads.
-func appendCivil(b []byte, shown int64) []byte {
-	days := shown / 86400
-	s := shown - days*86400
-	if s < 0 {
-		days, s = days-1, s+86400
-	}
-	z := days + 719468
-	era := z / 146097
-	ofEra := z - era*146097
-	year := (ofEra - ofEra/1460 + ofEra/36524 - ofEra/146096) / 365
-	ofYear := ofEra - (365*year + year/4 - year/100)
-	m := (5*ofYear + 2) / 153
-	day, month := ofYear-(153*m+2)/5+1, m+3
-	year += era * 400
-	if month > 12 {
-		month -= 12
-		year++
-	}
-	b = append(two(two(b, year/100), year%100), '-')
-	b = append(two(append(two(b, month), '-'), day), 'T')
-	return two(append(two(append(two(b, s/3600), ':'), s/60%60), ':'), s%60)
-}
