@@ -33,6 +33,5 @@
 // observe rows) or measured (rows of one schedule each).
 //
 // docs/papers has a page for each paper: what it claims, what held, what did not, and where
-// its formulas are. All figures and verdicts stand beside the pages as CSV, with the columns
-// of these files.
+// its formulas are. All figures and verdicts stand beside the pages as CSV.
 package reproduce
