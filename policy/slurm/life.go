@@ -122,8 +122,10 @@ func (c *Controller) stands(j *Job, d Dependency) met {
 	return isMet
 }
 
-// Cancel ends a job, whether it waits or runs. No pass follows but the one that follows when nodes are free.
+// Cancel ends a job, whether it waits or runs. No pass follows but the one that follows when nodes are free. The
+// order is a change to backfill, also where the job is over already.
 func (c *Controller) Cancel(now des.Time, j *Job) {
+	c.changed(now)
 	switch j.state {
 	case pending:
 		c.drop(now, j)
@@ -230,15 +232,19 @@ func (c *Controller) Drain(now des.Time, nodes []int) error {
 // registers is how long after a whole second a node that comes back has registered.
 const registers = des.Second / 1000
 
-// Up puts nodes back into service. They take jobs when they have registered, after the next second.
+// Up puts nodes back into service. They take jobs when they have registered, after the next second. It returns a
+// Refusal where none of them is down or drained.
 func (c *Controller) Up(now des.Time, nodes []int) error {
 	set, err := c.setOf(nodes)
 	if err != nil {
 		return err
 	}
-	c.returning = append(c.returning, comeback{wholeSecond(now).Add(registers), set})
 	c.changed(now)
 	c.main.stir(&c.conf.Schedule, now)
+	if set.within(c.up) {
+		return ErrNodeState
+	}
+	c.returning = append(c.returning, comeback{wholeSecond(now).Add(registers), set})
 	return nil
 }
 

@@ -178,6 +178,9 @@ func TestCancelledJobsAskForNoPass(t *testing.T) {
 	waits := r.submit(0, &Job{Tasks: 1, Held: true})
 	r.until(10 * des.Second)
 	r.Cancel(10*des.Second+des.Second/2, waits)
+	r.until(11 * des.Second)
+	r.Cancel(11*des.Second+des.Second/8, waits)
+	require.Equal(t, 11*des.Second+des.Second/8, r.backfill.changed, "a change, though the job is over")
 	next := r.submit(11*des.Second+des.Second/4, &Job{Tasks: 1})
 	r.until(12 * des.Second)
 	require.Equal(t, 12*des.Second, next.Start)
@@ -335,4 +338,23 @@ func TestTheFirstFaultCounts(t *testing.T) {
 	last := j(des.Minute)
 	last.After = nil
 	require.ErrorIs(t, r.try(0, last), ErrReservation)
+}
+
+// A node that is in service cannot be put back into it; that it was tried is a change.
+func TestNodesInServiceAreNotResumed(t *testing.T) {
+	r := newRuled(t, fourNodes, "")
+	require.ErrorIs(t, r.Up(10*des.Second, []int{1}), ErrNodeState)
+	require.Equal(t, 10*des.Second, r.backfill.changed)
+	require.NoError(t, r.Drain(11*des.Second, []int{1}))
+	require.NoError(t, r.Up(12*des.Second, []int{1}))
+}
+
+// A job that is refused for its dependency or its reservation is a change, and leaves no record.
+func TestRefusedJobsAreChangesWithoutRecords(t *testing.T) {
+	r := newRuled(t, fourNodes, "")
+	require.ErrorIs(t, r.try(5*des.Second, &Job{Tasks: 1, Reservation: "none"}), ErrReservation)
+	require.Equal(t, 5*des.Second, r.backfill.changed)
+	require.ErrorIs(t, r.try(7*des.Second, &Job{Tasks: 1, After: []Dependency{{"afterany", 9}}}), ErrDependency)
+	require.Equal(t, 7*des.Second, r.backfill.changed)
+	require.Empty(t, r.ended)
 }

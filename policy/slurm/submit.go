@@ -43,8 +43,11 @@ func (c *Controller) Submit(now des.Time, j *Job) error {
 			c.dropShape(e)
 		}
 		j.state, j.failed, j.entries = done, true, nil
-		if errors.Is(err, ErrConfiguration) { // there is a record of it, whose number nobody is told
+		switch {
+		case errors.Is(err, ErrConfiguration): // there is a record of it, whose number nobody is told
 			c.retire(now, j)
+			c.changed(now)
+		case errors.Is(err, ErrDependency), errors.Is(err, ErrReservation): // there was one for a moment
 			c.changed(now)
 		}
 		return err
@@ -109,7 +112,7 @@ func (r Refusal) Error() string { return string(r) }
 
 // What is refused: a job that would not fit on idle nodes, that depends on a job that never was,
 // whose limit is beyond what its partitions allow, that its user may not submit, or that names an
-// account, a QoS, a reservation, a partition or a node which there is not or it may not use; and a reservation of nodes that are reserved, or in use.
+// account, a QoS, a reservation, a partition or a node which there is not or it may not use; a reservation of nodes that are reserved, or in use; and nodes that are put back into service that were in service.
 const (
 	ErrConfiguration Refusal = "Requested node configuration is not available"
 	ErrDependency    Refusal = "Job dependency problem"
@@ -124,6 +127,7 @@ const (
 	ErrBusy          Refusal = "Requested nodes are busy"
 	ErrPartition     Refusal = "Invalid partition name specified"
 	ErrNode          Refusal = "Invalid node name specified"
+	ErrNodeState     Refusal = "Invalid node state specified"
 )
 
 // refuses is why the job is refused as it comes, or nil: what Slurm finds first, in its order.

@@ -304,7 +304,11 @@ func (m *Machine) carryOut(now des.Time, o *Order) {
 		case "up":
 			err = m.c.Up(now, o.Nodes)
 		}
-		if err != nil {
+		var refusal slurm.Refusal
+		switch {
+		case errors.As(err, &refusal):
+			m.tell(Event{Kind: KindRefused, Time: now, Nodes: o.Hosts, Detail: refusal.Error()})
+		case err != nil:
 			m.sim.Fail(err)
 		}
 		return
@@ -322,11 +326,15 @@ func (m *Machine) carryOut(now des.Time, o *Order) {
 	m.tell(e)
 	switch {
 	case state == stateGone:
+		if o.Do == "cancel" {
+			m.order(now, j, o)
+		}
 		e.Kind, e.Detail = KindRefused, refusedGone
 	case state == statePending || state == stateRunning:
 		m.order(now, j, o)
 		return
 	case o.Do == "cancel":
+		m.order(now, j, o)
 		e.Kind, e.Detail = KindRefused, refusedCancel
 	default:
 		e.Kind, e.Detail = KindRefused, refusedFinished
@@ -334,7 +342,7 @@ func (m *Machine) carryOut(now des.Time, o *Order) {
 	m.tell(e)
 }
 
-// order carries an order out about a job that waits or runs.
+// order carries an order out about a job.
 func (m *Machine) order(now des.Time, j *job, o *Order) {
 	switch o.Do {
 	case "cancel":
