@@ -2,6 +2,7 @@ package cli
 
 import (
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -30,6 +31,25 @@ func TestALogsOwnScheduleIsAPolicy(t *testing.T) {
 	require.Zero(t, explained.code, explained.stderr)
 	require.Contains(t, explained.stdout, "its log has it start later")
 	require.Contains(t, call("explain", dir, "3", "--policy", "recorded").stdout, "its log has it start by now, and too little is free")
+}
+
+// In the logs each job takes the whole machine and waits for 100 s or more; under any policy the
+// second job alone waits, for 20 s or not at all.
+func TestABaselineFarFromTheLogIsTold(t *testing.T) {
+	header, row := "; MaxProcs: 4\n", " %s 100 20 4 -1 -1 4 20 -1 1 1 1 -1 1 -1 -1 -1\n"
+	log := write(t, "log.swf", header+"1"+strings.Replace(row, "%s", "0", 1)+"2"+strings.Replace(row, "%s", "0", 1))
+	o := call("simulate", log, "--policy", "easy,recorded")
+	require.Zero(t, o.code, o.stderr)
+	require.Contains(t, o.stderr, "easy: the mean wait is 10 s, and 110 s in the log's own schedule")
+	log = write(t, "log.swf", header+"1"+strings.Replace(row, "%s", "0", 1)+"2"+strings.Replace(row, "%s", "20", 1))
+	o = call("simulate", log, "--policy", "fcfs,easy,recorded")
+	require.Zero(t, o.code, o.stderr)
+	require.Equal(t, 1, strings.Count(o.stderr, "in the log's own schedule"), o.stderr)
+	require.NotContains(t, call("simulate", log, "--policy", "easy").stderr, "own schedule")
+	log = write(t, "log.swf", header+"1 0 0 2000 4 -1 -1 4 2000 -1 1 1 1 -1 1 -1 -1 -1\n2 0 2200 20 4 -1 -1 4 20 -1 1 1 1 -1 1 -1 -1 -1\n")
+	require.NotContains(t, call("simulate", log, "--policy", "easy,recorded").stderr, "own schedule", "1000 s and 1100 s")
+	near := write(t, "log.swf", threeRecorded)
+	require.NotContains(t, call("simulate", near, "--policy", "easy,recorded").stderr, "own schedule")
 }
 
 func TestARecordedScheduleHasNoOtherLoad(t *testing.T) {

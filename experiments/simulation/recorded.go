@@ -4,6 +4,8 @@ package simulation
 
 import (
 	"fmt"
+	"math"
+	"slices"
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
@@ -50,6 +52,42 @@ func (x *Session) lateness() Flow {
 // String tells how far a log could not be repeated.
 func (l Late) String() string {
 	return fmt.Sprintf("%d jobs start later than their log says, by %v s at most (%v): there the log has more at work than the machine has", l.Jobs, l.Most, l.Of)
+}
+
+// Mean waits of a policy and of the log's own schedule are far apart if one is at least
+// farFactor times the other, and they differ by at least farSeconds.
+const (
+	farFactor  = 1.5
+	farSeconds = 60
+)
+
+// tellOfTheGap tells where all policies wait far longer, or far shorter, than the log says:
+// the simulation leaves out something that the site had. The nearest policy is named.
+func (c *call) tellOfTheGap(o *Outcome) {
+	own := slices.IndexFunc(o.Results, func(r *Result) bool { return c.repeatsLog(r.Summary.Policy) })
+	if own < 0 {
+		return
+	}
+	logged, nearest := o.Results[own].Summary.MeanWait, (*Result)(nil)
+	gap := func(r *Result) float64 { return math.Abs(r.Summary.MeanWait - logged) }
+	for _, r := range o.Results {
+		if !c.repeatsLog(r.Summary.Policy) && (nearest == nil || gap(r) < gap(nearest)) {
+			nearest = r
+		}
+	}
+	if nearest == nil || gap(nearest) < farSeconds {
+		return
+	}
+	wait := nearest.Summary.MeanWait
+	if max(wait, logged) >= farFactor*min(wait, logged) {
+		c.options.Tell("%s: the mean wait is %.0f s, and %.0f s in the log's own schedule, to which no other policy is nearer: "+
+			"the simulation leaves out something that the site had, such as limits, partitions or outages (docs/guides/what-if.md)", nearest.Summary.Policy, wait, logged)
+	}
+}
+
+// repeatsLog reports whether a policy of the call is the log's own schedule.
+func (c *call) repeatsLog(spec string) bool {
+	return slices.ContainsFunc(c.all, func(p policyName) bool { return p.repeatsLog && p.spec == spec })
 }
 
 // checkRecorded refuses changes of arrivals that leave recorded waits without a meaning.

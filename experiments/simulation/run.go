@@ -573,6 +573,7 @@ func (c *call) tell(o *Outcome) {
 	for _, text := range texts {
 		c.options.Tell("%s: %s", strings.Join(who[text], ", "), text)
 	}
+	c.tellOfTheGap(o)
 }
 
 // worthTelling reports whether a user who did not ask should hear of it.
