@@ -158,8 +158,9 @@ func (c *Controller) Hold(now des.Time, j *Job, hold bool) {
 			c.ageNoMore(j)
 		}
 	}
-	if j.state == running { // it goes on, and is held should it have to wait again
-		j.Held = hold
+	if j.state == running && j.Held != hold { // it goes on, and is held should it have to wait again
+		j.Held, j.basic = hold, 0
+		c.prioritize(j, now) // a release uses up a priority of priority/basic
 	}
 	c.update(now, j)
 }

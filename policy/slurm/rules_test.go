@@ -358,3 +358,29 @@ func TestRefusedJobsAreChangesWithoutRecords(t *testing.T) {
 	require.Equal(t, 7*des.Second, r.backfill.changed)
 	require.Empty(t, r.ended)
 }
+
+// A release of a job that runs uses up a number of priority/basic.
+func TestReleasesUseUpPriorities(t *testing.T) {
+	r := newRuled(t, fourNodes, "")
+	j := r.submit(0, &Job{Tasks: 1})
+	r.until(10 * des.Second)
+	was := r.basic
+	r.Hold(10*des.Second, j, true)
+	require.Equal(t, was, r.basic)
+	r.Hold(11*des.Second, j, false)
+	require.Equal(t, was-1, r.basic)
+	r.Hold(12*des.Second, j, false)
+	require.Equal(t, was-1, r.basic, "it was released already")
+}
+
+// A job that must have a node which is reserved for others by its end is not refused, though it would not fit.
+func TestJobsOfReservedNodesAreNotRefused(t *testing.T) {
+	r := newRuled(t, fourNodes, "")
+	wide := func() *Job { return &Job{Nodes: 1, Tasks: 5, Required: []int{3}} }
+	require.ErrorIs(t, r.try(0, wide()), ErrConfiguration)
+	require.NoError(t, r.Reserve(0, &Reservation{Name: "r", Start: 50 * des.Minute, End: des.Hour, Nodes: []int{3}, Users: []string{"u"}}))
+	require.NoError(t, r.try(0, wide()))
+	short := wide()
+	short.Limit = 10 * des.Minute
+	require.ErrorIs(t, r.try(0, short), ErrConfiguration)
+}

@@ -199,7 +199,7 @@ func (c *Controller) fitsNowhere(now des.Time, j *Job) error {
 			fits = true // it could, as far as Slurm looks
 			continue
 		}
-		if fits = c.couldEver(now, e); fits {
+		if fits = c.isKept(now, e) || c.couldEver(now, e); fits {
 			break
 		}
 	}
@@ -207,6 +207,18 @@ func (c *Controller) fitsNowhere(now des.Time, j *Job) error {
 		return ErrConfiguration
 	}
 	return nil
+}
+
+// isKept reports whether nodes that the job of e must have, and that could be its own, are reserved for others
+// within its limit: Slurm looks no further as it comes.
+func (c *Controller) isKept(now des.Time, e *entry) bool {
+	j := e.job
+	if j.reservation != nil || len(j.Required) == 0 || !c.shapeOf(e).fit.hasAll(j.Required) || !e.part.nodes.hasAll(j.Required) {
+		return false
+	}
+	available := c.up.clone()
+	c.barOf(e, now, available)
+	return !available.hasAll(j.Required)
 }
 
 // couldEver reports whether the job of e would fit on idle nodes, as far as is known as it comes: a job of a
