@@ -18,10 +18,11 @@ import (
 
 var whole = flag.Bool("whole", false, "carry out both studies over all logs, for minutes, and compare whole tables")
 
+// page is the page, and the tables beside it.
 func page(t *testing.T) string {
 	text, err := os.ReadFile("../worked-study.md")
 	require.NoError(t, err)
-	return string(text)
+	return string(text) + file(t, "slowdown.txt")
 }
 
 func file(t *testing.T, name string) string {
