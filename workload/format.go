@@ -150,13 +150,13 @@ func (r *Record) Clone() *Record {
 type Input struct {
 	Options // of the trace: Strict, Examples, CheckNumbers
 
-	source *source
+	source *Stored
 	read   *atomic.Int64
 	head   []byte
 	open   []io.Closer
 }
 
-func (s *source) input(o Options, read *atomic.Int64) *Input {
+func (s *Stored) input(o Options, read *atomic.Int64) *Input {
 	return &Input{Options: o, source: s, read: read}
 }
 
@@ -165,7 +165,7 @@ func (in *Input) Name() string { return in.source.name }
 
 // Text opens the content from its beginning, unpacked.
 func (in *Input) Text() (io.Reader, error) {
-	text, err := in.source.text(in.read)
+	text, err := in.source.Text(in.read)
 	if err != nil {
 		return nil, err
 	}
@@ -197,7 +197,7 @@ func (in *Input) Head() []byte {
 		return in.head
 	}
 	in.head = []byte{}
-	text, err := in.source.text(nil)
+	text, err := in.source.Text(nil)
 	if err != nil {
 		return in.head
 	}

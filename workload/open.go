@@ -25,49 +25,62 @@ import (
 // StandardInput is the path that means standard input.
 const StandardInput = "-"
 
-// source is a trace's bytes as they are stored. A regular file is opened anew
+// Stored is the bytes of a log as they are stored. A regular file is opened anew
 // for every reading; anything else (standard input, a pipe) can be read only
 // once and is kept as it came.
-type source struct {
+type Stored struct {
 	path string
+	what string      // it is, for messages: the trace
 	name string      // for messages and tables
 	kept io.ReaderAt // what can be read only once
 	size int64
 	time time.Time // of the last change
 }
 
+// OpenStored is a regular file, which is not opened yet; what says for messages what it is, as "the job
+// file". The file must not change while it is in use.
+func OpenStored(path, what string) (*Stored, error) {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("opening %s: %w", what, err)
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("opening %s: %s is no regular file", what, path)
+	}
+	return &Stored{path: path, what: what, name: filepath.Base(path), size: info.Size(), time: info.ModTime()}, nil
+}
+
 // keptInMemory is how much of what can be read only once is kept in memory.
 const keptInMemory = 16 << 20
 
-func newSource(path string, stdin io.Reader) (*source, error) {
+func newSource(path string, stdin io.Reader) (*Stored, error) {
 	if path == StandardInput {
 		if stdin == nil {
 			stdin = os.Stdin
 		}
-		s := &source{path: path, name: "standard input"}
+		s := &Stored{path: path, name: "standard input"}
 		if err := s.keep(stdin, keptInMemory); err != nil {
 			return nil, fmt.Errorf("reading standard input: %w", err)
 		}
 		return s, nil
 	}
-	s := &source{path: path, name: filepath.Base(path)}
 	info, err := os.Stat(path)
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("opening the trace: %w", err)
 	case info.IsDir():
 		return nil, fmt.Errorf("opening the trace: %s is a directory", path)
-	case !info.Mode().IsRegular():
-		f, err := os.Open(path)
-		if err != nil {
-			return nil, fmt.Errorf("opening the trace: %w", err)
-		}
-		defer f.Close()
-		if err := s.keep(f, keptInMemory); err != nil {
-			return nil, fmt.Errorf("reading the trace: %w", err)
-		}
-	default:
-		s.size, s.time = info.Size(), info.ModTime()
+	case info.Mode().IsRegular():
+		return OpenStored(path, "the trace")
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("opening the trace: %w", err)
+	}
+	defer f.Close()
+	s := &Stored{path: path, name: filepath.Base(path)}
+	if err := s.keep(f, keptInMemory); err != nil {
+		return nil, fmt.Errorf("reading the trace: %w", err)
 	}
 	return s, nil
 }
@@ -75,7 +88,7 @@ func newSource(path string, stdin io.Reader) (*source, error) {
 // keep reads r to its end: into memory, or where it is longer than so many
 // bytes into a temporary file. The file has lost its name already and goes away
 // with the process, or with the source.
-func (s *source) keep(r io.Reader, inMemory int64) error {
+func (s *Stored) keep(r io.Reader, inMemory int64) error {
 	data, err := io.ReadAll(io.LimitReader(r, inMemory+1))
 	if err != nil {
 		return err
@@ -98,13 +111,13 @@ func (s *source) keep(r io.Reader, inMemory int64) error {
 }
 
 // open opens the stored bytes.
-func (s *source) open() (io.ReadCloser, error) {
+func (s *Stored) open() (io.ReadCloser, error) {
 	if s.kept != nil {
 		return io.NopCloser(io.NewSectionReader(s.kept, 0, s.size)), nil
 	}
 	f, err := os.Open(s.path)
 	if err != nil {
-		return nil, fmt.Errorf("opening the trace: %w", err)
+		return nil, fmt.Errorf("opening %s: %w", s.what, err)
 	}
 	info, err := f.Stat()
 	if err == nil && (info.Size() != s.size || !info.ModTime().Equal(s.time)) {
@@ -117,8 +130,8 @@ func (s *source) open() (io.ReadCloser, error) {
 	return f, nil
 }
 
-// text opens the unpacked text. Bytes of the stored form are counted in read.
-func (s *source) text(read *atomic.Int64) (io.ReadCloser, error) {
+// Text opens the unpacked text. Bytes of the stored form are counted in read, unless that is nil.
+func (s *Stored) Text(read *atomic.Int64) (io.ReadCloser, error) {
 	raw, err := s.open()
 	if err != nil {
 		return nil, err
@@ -135,8 +148,11 @@ func (s *source) text(read *atomic.Int64) (io.ReadCloser, error) {
 	return &stackedCloser{text, raw}, nil
 }
 
-// hash is the SHA-256 of the stored bytes, in hexadecimal.
-func (s *source) hash() (string, error) {
+// Size is how many bytes are stored.
+func (s *Stored) Size() int64 { return s.size }
+
+// SHA256 is the checksum of the stored bytes, in hexadecimal.
+func (s *Stored) SHA256() (string, error) {
 	raw, err := s.open()
 	if err != nil {
 		return "", err
@@ -278,7 +294,7 @@ type Trace struct {
 	MaxProcs int
 	Options  Options
 
-	source *source
+	source *Stored
 	where  func(rec *Record, line int64) bool // of Options.Where, or nil
 
 	load     func() (loadMeter, error)  // what its jobs offer, computed once
@@ -371,7 +387,7 @@ func (t *Trace) Procs() (int, error) {
 
 // SHA256 is the checksum of the file as it is stored, in hexadecimal. It reads
 // the file.
-func (t *Trace) SHA256() (string, error) { return t.source.hash() }
+func (t *Trace) SHA256() (string, error) { return t.source.SHA256() }
 
 // Size is the size of the file as it is stored, in bytes.
 func (t *Trace) Size() int64 { return t.source.size }

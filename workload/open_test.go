@@ -180,7 +180,7 @@ func TestBytesReadReachTheSize(t *testing.T) {
 func TestWhatIsReadOnceIsKeptInMemoryOrInAFile(t *testing.T) {
 	for _, inMemory := range []int64{0, 4, 5, 6} {
 		t.Setenv("TMPDIR", t.TempDir())
-		s := &source{}
+		s := &Stored{}
 		require.NoError(t, s.keep(strings.NewReader("12345"), inMemory))
 		require.EqualValues(t, 5, s.size)
 		for range 2 { // any number of times

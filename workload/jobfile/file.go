@@ -1,17 +1,13 @@
 package jobfile
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
-	"time"
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
@@ -57,11 +53,9 @@ type Options struct {
 type File struct {
 	Name string // without its folders
 
-	path    string
+	stored  *workload.Stored
 	format  Format
 	options Options
-	size    int64
-	changed time.Time
 }
 
 // Open opens a job file, whose format its ending tells; packed or not is told by
@@ -75,59 +69,28 @@ func (o Options) Open(path string) (*File, error) {
 	if o.Skip < 0 || o.First < 0 {
 		return nil, errors.New("the numbers of jobs to skip and to take must not be negative")
 	}
-	info, err := os.Stat(path)
-	switch {
-	case err != nil:
-		return nil, fmt.Errorf("opening the job file: %w", err)
-	case !info.Mode().IsRegular():
-		return nil, fmt.Errorf("opening the job file: %s is no regular file", path)
-	}
-	return &File{filepath.Base(path), path, format, o, info.Size(), info.ModTime()}, nil
-}
-
-// Size is the size of the file as it is stored, in bytes.
-func (f *File) Size() int64 { return f.size }
-
-// SHA256 is the checksum of the file as it is stored, in hexadecimal.
-func (f *File) SHA256() (string, error) {
-	raw, err := f.raw()
-	if err != nil {
-		return "", err
-	}
-	defer raw.Close()
-	h := sha256.New()
-	if _, err := io.Copy(h, raw); err != nil {
-		return "", fmt.Errorf("reading %s: %w", f.Name, err)
-	}
-	return hex.EncodeToString(h.Sum(nil)), nil
-}
-
-func (f *File) raw() (*os.File, error) {
-	raw, err := os.Open(f.path)
-	if err != nil {
-		return nil, fmt.Errorf("opening the job file: %w", err)
-	}
-	if info, err := raw.Stat(); err == nil && (info.Size() != f.size || !info.ModTime().Equal(f.changed)) {
-		raw.Close()
-		return nil, fmt.Errorf("%s has changed since it was first opened", f.path)
-	}
-	return raw, nil
-}
-
-// Open begins a new reading, from the first job.
-func (f *File) Open() (*Stream, error) {
-	raw, err := f.raw()
+	stored, err := workload.OpenStored(path, "the job file")
 	if err != nil {
 		return nil, err
 	}
-	s := &Stream{raw: raw, options: f.options, left: math.MaxInt64, skip: f.options.Skip}
+	return &File{filepath.Base(path), stored, format, o}, nil
+}
+
+// Size is the size of the file as it is stored, in bytes.
+func (f *File) Size() int64 { return f.stored.Size() }
+
+// SHA256 is the checksum of the file as it is stored, in hexadecimal.
+func (f *File) SHA256() (string, error) { return f.stored.SHA256() }
+
+// Open begins a new reading, from the first job.
+func (f *File) Open() (*Stream, error) {
+	s := &Stream{options: f.options, left: math.MaxInt64, skip: f.options.Skip}
 	if f.options.First > 0 {
 		s.left = f.options.First
 	}
-	text, err := workload.Decompress(&counted{raw, &s.read})
+	text, err := f.stored.Text(&s.read)
 	if err != nil {
-		raw.Close()
-		return nil, fmt.Errorf("%s: %w", f.Name, err)
+		return nil, err
 	}
 	s.text, s.Reader = text, NewReader(text, f.format)
 	s.Name, s.Criterion = f.Name, f.options.Criterion
@@ -138,7 +101,7 @@ func (f *File) Open() (*Stream, error) {
 type Stream struct {
 	*Reader
 	options    Options
-	raw, text  io.Closer // the stored bytes, and what they unpack to
+	text       io.Closer // what the stored bytes unpack to
 	read       atomic.Int64
 	skip, left int64
 	begun      bool
@@ -178,18 +141,7 @@ func (s *Stream) Next() (*entity.Job, bool) {
 func (s *Stream) BytesRead() int64 { return s.read.Load() }
 
 // Close ends the reading.
-func (s *Stream) Close() error { return errors.Join(s.text.Close(), s.raw.Close()) }
-
-type counted struct {
-	io.Reader
-	read *atomic.Int64
-}
-
-func (c *counted) Read(p []byte) (int, error) {
-	n, err := c.Reader.Read(p)
-	c.read.Add(int64(n))
-	return n, err
-}
+func (s *Stream) Close() error { return s.text.Close() }
 
 // FileWriter writes a job file that is there whole or not at all.
 type FileWriter struct {

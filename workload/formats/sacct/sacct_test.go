@@ -727,3 +727,22 @@ func TestInstantsMoveWithTheSubmission(t *testing.T) {
 		require.NoError(t, trace.Err())
 	}
 }
+
+// Numbers of users and groups without names stand in columns of their own, names in those of Slurm's
+// names.
+func TestUsersAndGroupsAreWrittenByNameOrByNumber(t *testing.T) {
+	for _, named := range []bool{false, true} {
+		h := &workload.Header{}
+		want := []string{"UID", "GID"}
+		if named {
+			want = []string{"User", "Group"}
+			h.Names(workload.FieldUser).Set(7, "ada")
+			h.Names(workload.FieldGroup).Set(8, "met")
+		}
+		var text bytes.Buffer
+		w, err := Format{}.Write(&text, h)
+		require.NoError(t, err)
+		require.NoError(t, w.Close())
+		require.Equal(t, want, strings.Split(text.String(), "|")[2:4])
+	}
+}
