@@ -244,6 +244,7 @@ batches: {cycles: 3, users: 3, real: [0.2, 1]}
 		{"--domain", domain, "--policy", "easy,batch-slicer:k=3:front=5", "--alternatives", "--outages", "exponential:mtbf=2000:repair=100:until=3000"},
 		{"--grid", grid, "--policy", "oar", "--outages", "exponential:mtbf=9000:repair=100:until=3000"},
 		{"--slurm", slurmFolder(t)},
+		{"--slurm", slurmFolder(t), "--phases", "2"},
 	} {
 		out := t.TempDir()
 		got := call(append([]string{"simulate", "--events", "--out", out}, args...)...)

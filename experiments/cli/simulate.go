@@ -53,7 +53,6 @@ func newSimulate(env Env, t *simulation.Tables) *cobra.Command {
 		Long: `Run a log, a job file or a source (the sample; - is standard input) on a cluster, a domain or a grid.
 Flags stand in place of a file's settings; defaults are in brackets. Tables of names: gridslot help policies|sources|formats|outages|...`,
 		Example: `  gridslot simulate KTH-SP2-1996-2.1-cln.swf.gz --policy easy,easy:order=wfp3 --first 5000 --out results
-  gridslot simulate lublin:jobs=1000:load=0.8 --outages exponential:mtbf=30d:repair=4h
   gridslot simulate --domain grid.yaml --policy css,bsf:k=5,easy:finder=amp`,
 		RunE: func(cmd *cobra.Command, args []string) error { return s.run(cmd, args) },
 	}

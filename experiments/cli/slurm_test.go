@@ -2,8 +2,10 @@ package cli
 
 import (
 	"context"
+	"math"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -131,6 +133,66 @@ func TestSlurmsSchedulesAreValidated(t *testing.T) {
 	o = call("validate", out)
 	require.Equal(t, 1, o.code)
 	require.Contains(t, o.stderr, "give its jobs.csv a column key")
+}
+
+// Phases are runs that differ only in when the loops of the controller wake; the spread of each
+// measure is told, and each of them is checked, repeated and read like any run.
+func TestPhasesTellTheSpread(t *testing.T) {
+	conf, out := filepath.Join(slurmFolder(t), replay.ConfigFile), filepath.Join(t.TempDir(), "out")
+	simulate := func(args ...string) outcome {
+		return call(append([]string{"simulate", "lublin:jobs=60:procs=8:load=1", "--slurm", conf}, args...)...)
+	}
+	o := simulate("--phases", "3", "--out", out)
+	require.Zero(t, o.code, o.stderr)
+	require.Contains(t, o.stdout, "over 3 phases")
+	require.Contains(t, o.stdout, "rules exact, phase unknown")
+	summary := table(t, out, "summary.csv")
+	require.Len(t, summary, 3)
+	spread := map[string]map[string]string{}
+	for _, row := range table(t, out, "phases.csv") {
+		spread[row["measure"]] = row
+	}
+	require.Equal(t, "3", spread["mean_wait"]["phases"])
+	least, most, sum := math.Inf(1), 0., 0.
+	for _, row := range summary {
+		require.Regexp(t, `^slurm:phase=\d+$`, row["policy"])
+		wait, err := strconv.ParseFloat(row["mean_wait"], 64)
+		require.NoError(t, err)
+		least, most, sum = min(least, wait), max(most, wait), sum+wait
+	}
+	require.Less(t, least, most)
+	number := func(column string) float64 {
+		v, err := strconv.ParseFloat(spread["mean_wait"][column], 64)
+		require.NoError(t, err)
+		return v
+	}
+	require.Equal(t, []float64{least, most}, []float64{number("min"), number("max")})
+	require.InDelta(t, sum/3, number("mean"), 1e-9)
+	require.Less(t, number("low"), number("mean"))
+	require.Greater(t, number("high"), number("mean"))
+
+	o = call("validate", out)
+	require.Zero(t, o.code, o.stderr+o.stdout)
+	require.Equal(t, 3, strings.Count(o.stdout, "; valid"))
+	require.Zero(t, call("report", out).code)
+	again := filepath.Join(t.TempDir(), "again")
+	o = call("simulate", "--from-manifest", out, "--out", again)
+	require.Zero(t, o.code, o.stderr)
+	require.Equal(t, read(t, out, "phases.csv"), read(t, again, "phases.csv"))
+
+	one := filepath.Join(t.TempDir(), "one") // fewer runs leave nothing of the others behind
+	require.Zero(t, simulate("--policy", "slurm:phase=7", "--out", one).code)
+	require.FileExists(t, filepath.Join(one, "slurm-events-slurm-phase=7.csv"))
+	require.NoFileExists(t, filepath.Join(one, "phases.csv"))
+	require.Zero(t, call("validate", one).code)
+	for args, want := range map[string]string{
+		"--phases -1": "want a whole number of 0 or more", "--policy slurm:phase=3600": "want whole seconds of 0 to 3599", "--policy slurm:phas=1": "slurm:phase=SECONDS",
+	} {
+		o = simulate(strings.Fields(args)...)
+		require.Equal(t, 2, o.code, args)
+		require.Contains(t, o.stderr, want)
+	}
+	require.Contains(t, call("simulate", "--phases", "3").stderr, "give slurm, too")
 }
 
 func TestWhatDoesNotGoWithSlurmIsRefused(t *testing.T) {

@@ -222,6 +222,9 @@ func (sc *Scenario) Check(t *Tables) error {
 	if _, err := sc.outageSettings(t); err != nil {
 		return err
 	}
+	if sc.Slurm.Phases > 0 && sc.Slurm.Config == "" {
+		return wrong("phases", "they are those of Slurm's controller: give slurm, too")
+	}
 	if all := sc.Slurm.Overrides; len(all) > 0 && sc.Slurm.Config == "" {
 		return wrong(slurmKeys+all[0].Key, "it stands in place of what slurm.conf says: give slurm, too")
 	}
@@ -262,6 +265,7 @@ func (c *call) prepare(ctx context.Context) (err error) {
 	if c.Slurm.Config == "" { // settings that mean nothing then
 		delete(c.values, "slurm")
 		delete(c.values, "accounts")
+		delete(c.values, "phases")
 	}
 	if c.runner, err = m.prepare(c); err != nil {
 		return err
@@ -639,7 +643,7 @@ func (c *call) write(o *Outcome, stopped string) error {
 	for _, r := range o.Results {
 		m.Runs = append(m.Runs, r.inManifest())
 	}
-	if err := errors.Join(c.writeForAll("summary.csv", func(w io.Writer) error { return o.Print(w, "csv") }), c.writeCapacity(o)); err != nil {
+	if err := errors.Join(c.writeForAll("summary.csv", func(w io.Writer) error { return o.Print(w, "csv") }), c.writeCapacity(o), c.writeSpreads(o)); err != nil {
 		return err
 	}
 	m.End = time.Now()

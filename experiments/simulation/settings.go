@@ -104,6 +104,11 @@ var settings = []Setting{
 		Access: field(func(sc *Scenario) *string { return &sc.Slurm.Accounts }, text),
 	},
 	{
+		Name: "phases", Section: "settings", Form: "N", Topic: OfRuns,
+		Doc:    "with --slurm: so many runs that differ in when the controller's loops wake, and the spread (one)",
+		Access: field(func(sc *Scenario) *int { return &sc.Slurm.Phases }, whole(0, mostPhases)),
+	},
+	{
 		Name: "outages", Section: "flows", Form: "FILE.csv|MODEL", Topic: OfRuns,
 		Doc:    "capacity that is lost: a log, or a model of failures (none); see help outages",
 		Access: field(func(sc *Scenario) *string { return &sc.Flows.Outages }, text),

@@ -21,6 +21,7 @@ import (
 	"github.com/gridslot/gridslot/internal/atomicfile"
 	"github.com/gridslot/gridslot/internal/indir"
 	"github.com/gridslot/gridslot/metrics"
+	"github.com/gridslot/gridslot/metrics/schema"
 	"github.com/gridslot/gridslot/metrics/validate"
 	"github.com/gridslot/gridslot/policy/slurm"
 	"github.com/gridslot/gridslot/policy/slurm/replay"
@@ -29,10 +30,12 @@ import (
 
 // Slurm is where Slurm's configuration stands: the paths of slurm.conf and of the accounts, as
 // sacctmgr made them. Config may be a folder with slurm.conf, jobs.csv and what else there is.
-// Overrides, ordered by key, stand in place of what slurm.conf says.
+// Overrides, ordered by key, stand in place of what slurm.conf says. Phases, if above 0, is how many
+// runs there are that differ in the controller's phase.
 type Slurm struct {
 	Config, Accounts string
 	Overrides        []slurm.Override
+	Phases           int
 }
 
 // slurmOverride is the access to what stands in place of a key of slurm.conf.
@@ -105,12 +108,7 @@ type SlurmCluster struct{ Slurm }
 // Kind implements Machine.
 func (*SlurmCluster) Kind() string { return "slurm" }
 
-func (*SlurmCluster) names(sc *Scenario, _ *Tables) ([]policyName, error) {
-	if len(sc.Policies) > 1 || len(sc.Policies) == 1 && sc.Policies[0] != slurmPolicy {
-		return nil, fmt.Errorf("with slurm.conf the policy is %q, and no other", slurmPolicy)
-	}
-	return []policyName{{spec: slurmPolicy, file: slurmPolicy}}, nil
-}
+func (*SlurmCluster) names(sc *Scenario, _ *Tables) ([]policyName, error) { return slurmNames(sc) }
 
 // withoutSlurm are settings that do not go with Slurm's rules, and why.
 var withoutSlurm = []struct{ name, why string }{
@@ -175,7 +173,7 @@ func (m *SlurmCluster) prepare(c *call) (runner, error) {
 		return nil, wrong("procs", "slurm.conf says what the machine has: %d CPUs, not %d", cpus, n)
 	}
 	c.values["procs"] = strconv.Itoa(cpus)
-	if c.options.Dir != "" {
+	if c.options.Dir != "" && slices.ContainsFunc(c.all, func(n policyName) bool { return n.file == slurmPolicy }) {
 		c.wrote = append(c.wrote, replay.EventsFile)
 	}
 	return func(ctx context.Context, p *policyRun) (*Result, error) {
@@ -183,7 +181,11 @@ func (m *SlurmCluster) prepare(c *call) (runner, error) {
 		if err != nil {
 			return nil, err
 		}
-		return m.run(ctx, in, cpus, p)
+		phase, err := slurmPhase(p.spec, c.Settings.Seed)
+		if err != nil {
+			return nil, err
+		}
+		return m.run(ctx, in.Later(phase), cpus, p)
 	}, nil
 }
 
@@ -243,6 +245,7 @@ func (m *SlurmCluster) run(ctx context.Context, in *replay.Input, cpus int, p *p
 	}
 	watchers := entity.NewObservers(observers...)
 	machine.Watch = replay.NewWatch(in.Config, watchers)
+	machine.Watch.Late = in.Late
 	if err := x.slurmEvents(machine, in.Plain); err != nil {
 		return nil, err
 	}
@@ -263,12 +266,20 @@ func (m *SlurmCluster) run(ctx context.Context, in *replay.Input, cpus int, p *p
 	return &r, nil
 }
 
+// slurmEventsFile is the name of the file of what happened under a policy: each phase has its own.
+func slurmEventsFile(policy string) string {
+	if policy == slurmPolicy {
+		return replay.EventsFile
+	}
+	return schema.FileName(schema.KindOf(replay.EventsFile), policy, "")
+}
+
 // slurmEvents has a machine write slurm-events.csv, where files are wanted.
 func (x *Session) slurmEvents(m *replay.Machine, plain bool) error {
 	if x.settings.Dir == "" {
 		return nil
 	}
-	path := filepath.Join(x.settings.Dir, replay.EventsFile)
+	path := filepath.Join(x.settings.Dir, slurmEventsFile(x.settings.FileName))
 	f, err := atomicfile.Create(path)
 	if err != nil {
 		return err
@@ -335,7 +346,11 @@ func (m *SlurmCluster) validate(c *call, s Schedule, limit int) (report validate
 	if in, err = m.jobsOf(c, in, &policyRun{jobs: from}); err != nil {
 		return report, err
 	}
-	given := slurmcheck.Given{Input: in}
+	phase, err := slurmPhase(c.all[0].spec, c.Settings.Seed)
+	if err != nil {
+		return report, err
+	}
+	given := slurmcheck.Given{Input: in.Later(phase)}
 	accounts := m.Accounts
 	if m.isFolder() {
 		accounts = filepath.Join(m.Config, replay.AccountsFile)
@@ -345,7 +360,7 @@ func (m *SlurmCluster) validate(c *call, s Schedule, limit int) (report validate
 	} else if accounts != "" && !errors.Is(err, fs.ErrNotExist) {
 		return report, err
 	}
-	events, err := indir.Open(s.Dir, replay.EventsFile)
+	events, err := indir.Open(s.Dir, slurmEventsFile(c.all[0].file))
 	if err != nil {
 		return report, fmt.Errorf("opening what happened: %w", err)
 	}

@@ -73,6 +73,9 @@ func (o *Outcome) Print(w io.Writer, format string) error {
 	if err := metrics.WriteSummaryTable(w, o.Summaries()); err != nil {
 		return err
 	}
+	if err := o.printSpreads(w); err != nil {
+		return err
+	}
 	if err := o.printCapacity(w); err != nil {
 		return err
 	}

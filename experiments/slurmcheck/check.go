@@ -19,8 +19,6 @@ type Given struct {
 	*replay.Input
 	// Accounts are the commands of sacctmgr that made the accounts; empty where there are none.
 	Accounts string
-	// Late is how many seconds the log began after the controller.
-	Late int64
 }
 
 // Events checks slurm-events.csv, and, where jobs is not nil, jobs-slurm.csv against it. A limit of 0
@@ -132,6 +130,7 @@ type checker struct {
 	inForce  []*replay.Booking
 	orders   map[orderName]*replay.Order
 	now      int64
+	late     int64 // s that the controller has been up when the log begins
 	last     event
 	undo     func() // takes the last order back, which Slurm refuses
 	mustStop []*job // jobs on nodes that went down in this second
@@ -154,7 +153,8 @@ func newChecker(g Given, limit int) *checker {
 		c.orders[orderName{o.Do, o.Key, int64(o.At / des.Second)}] = o
 	}
 	c.machine = newMachine(c.conf)
-	c.book = newBook(g.Accounts, c.conf, g.Late)
+	c.late = int64(g.Late / des.Second)
+	c.book = newBook(g.Accounts, c.conf, c.late)
 	c.report.Jobs = len(g.Jobs)
 	return c
 }
@@ -244,7 +244,7 @@ func (c *checker) submit(j *job, e *event) {
 		c.wrong(validate.OutOfPlace, j, "it is submitted a second time")
 		return
 	}
-	if came := int64(j.At/des.Second) - c.Late; e.time != came {
+	if came := int64(j.At/des.Second) - c.late; e.time != came {
 		c.wrong(validate.Disagreement, j, "submitted at %d, and its user submits it at %d", e.time, came)
 	}
 	j.submitted = e.time
@@ -281,8 +281,8 @@ func (c *checker) start(j *job, e *event) {
 	if j.held {
 		c.wrong(validate.TooEarly, j, "it starts while it is held")
 	}
-	if begin := int64(j.Job.Begin / des.Second); e.time+c.Late < begin {
-		c.wrong(validate.TooEarly, j, "it starts before its begin time, %d", begin-c.Late)
+	if begin := int64(j.Job.Begin / des.Second); e.time+c.late < begin {
+		c.wrong(validate.TooEarly, j, "it starts before its begin time, %d", begin-c.late)
 	}
 	c.checkDependencies(j)
 	j.state, j.start, j.qos = running, e.time, e.qos
@@ -397,7 +397,7 @@ func (c *checker) left(j *job, e *event) {
 // order is what a user or operator does to a job.
 func (c *checker) order(j *job, e *event) {
 	c.undo = nil
-	o := c.orders[orderName{e.kind, e.key, e.time + c.Late}]
+	o := c.orders[orderName{e.kind, e.key, e.time + c.late}]
 	if o == nil {
 		c.wrong(validate.Disagreement, j, "%s, which nobody orders", e.kind)
 		return

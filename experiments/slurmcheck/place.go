@@ -287,7 +287,7 @@ func (c *checker) nodesChange(e *event) {
 func (c *checker) reserve(e *event) {
 	for i := range c.Reservations {
 		b := &c.Reservations[i]
-		if b.Reservation.Name != e.key || int64(b.At/des.Second)-c.Late != e.time {
+		if b.Reservation.Name != e.key || int64(b.At/des.Second)-c.late != e.time {
 			continue
 		}
 		if e.detail == "" {
@@ -304,7 +304,7 @@ func (c *checker) checkReservations(j *job) {
 	inOwn := j.Job.Reservation == ""
 	for _, b := range c.inForce {
 		r := &b.Reservation
-		from, to := int64(r.Start/des.Second)-c.Late, int64(r.End/des.Second)-c.Late
+		from, to := int64(r.Start/des.Second)-c.late, int64(r.End/des.Second)-c.late
 		if r.Name == j.Job.Reservation {
 			inOwn = inOwn || c.now >= from && c.now <= to
 			c.checkOwn(j, r)
@@ -339,7 +339,7 @@ func (c *checker) checkOwn(j *job, r *slurm.Reservation) {
 // reservationOver reports whether the reservation of a job is over, which ends the job.
 func (c *checker) reservationOver(j *job) bool {
 	return slices.ContainsFunc(c.inForce, func(b *replay.Booking) bool {
-		return b.Reservation.Name == j.Job.Reservation && c.now >= int64(b.Reservation.End/des.Second)-c.Late
+		return b.Reservation.Name == j.Job.Reservation && c.now >= int64(b.Reservation.End/des.Second)-c.late
 	})
 }
 

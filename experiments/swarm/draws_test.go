@@ -38,7 +38,7 @@ func TestEveryFlagOfSimulateIsDrawn(t *testing.T) {
 		drawn["scenario"] = drawn["scenario"] || w.asFile
 	})
 	// Slurm decides on a machine of its own, whose set-ups recordings of real controllers hold.
-	slurm := []string{"slurm", "accounts"}
+	slurm := []string{"slurm", "accounts", "phases"}
 	for _, name := range simulation.SettingNames() {
 		require.True(t, drawn[name] || name == "trace" || slices.Contains(slurm, name), "no world has the setting %s: give it a row in features_test.go", name)
 	}

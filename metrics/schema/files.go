@@ -15,6 +15,23 @@ func site() []Column {
 	return when("grid", Column{Name: "site", Text: "of the grid"})
 }
 
+// slurmEvents are the columns of what happened where Slurm decides.
+var slurmEvents = slices.Concat(
+	when("a plain recording", Column{Name: "name", Text: "that names the job in all files"}), []Column{
+		{Name: "key", Text: "that names the job in all files, or the reservation"},
+		{Name: "job", Type: Integer, Text: "its number in Slurm; 0 where it has none"},
+		{Name: "event", Text: "submit, start, end, stop, left; resv; cancel, hold, release, nice, limit, down, drain, up: orders of operators; refused: the order in front"},
+		{Name: "time", Type: Integer, Unit: seconds, Text: "when"},
+		{Name: "priority", Type: Integer, Text: "of the job"},
+		{Name: "cpus", Type: Integer, Text: "that it has"},
+		{Name: "nodes", Text: "that it has, or that the order is about: n[1-3,7]"},
+		{Name: "partition", Text: "in which it starts"},
+		{Name: "qos", Text: "that it has"},
+		{Name: "by", Text: "the loop that starts it: main, backfill"},
+		{Name: "cores", Text: "of each node: n1:0-3+6/5, and /MB where memory is consumed"},
+		{Name: "detail", Text: "of a start what the job has, by Slurm's numbers of kinds; otherwise why it is refused, stopped or left, or the state of the job before the order"},
+	})
+
 // Files are all files that are described, as they stand in a folder.
 func Files() []File {
 	return []File{
@@ -118,21 +135,17 @@ func Files() []File {
 			{Name: "queued_processors", Type: Integer, Text: "that they ask for"},
 			{Name: "busy_processors", Type: Integer, Text: "with a job; a node until its own task ends"},
 		}},
-		{"slurm-events.csv", "Where Slurm decides: a row for all that happened to jobs, in that order", slices.Concat(
-			when("a plain recording", Column{Name: "name", Text: "that names the job in all files"}), []Column{
-				{Name: "key", Text: "that names the job in all files, or the reservation"},
-				{Name: "job", Type: Integer, Text: "its number in Slurm; 0 where it has none"},
-				{Name: "event", Text: "submit, start, end, stop, left; resv; cancel, hold, release, nice, limit, down, drain, up: orders of operators; refused: the order in front"},
-				{Name: "time", Type: Integer, Unit: seconds, Text: "when"},
-				{Name: "priority", Type: Integer, Text: "of the job"},
-				{Name: "cpus", Type: Integer, Text: "that it has"},
-				{Name: "nodes", Text: "that it has, or that the order is about: n[1-3,7]"},
-				{Name: "partition", Text: "in which it starts"},
-				{Name: "qos", Text: "that it has"},
-				{Name: "by", Text: "the loop that starts it: main, backfill"},
-				{Name: "cores", Text: "of each node: n1:0-3+6/5, and /MB where memory is consumed"},
-				{Name: "detail", Text: "of a start what the job has, by Slurm's numbers of kinds; otherwise why it is refused, stopped or left, or the state of the job before the order"},
-			})},
+		{"slurm-events.csv", "Where Slurm decides: a row for all that happened to jobs, in that order", slurmEvents},
+		{"slurm-events-POLICY.csv", "Where Slurm decides, with a phase: the same of that phase", slurmEvents},
+		{"phases.csv", "Where Slurm decides, of several phases: a row for each measure of the summary", []Column{
+			{Name: "measure", Text: "a column of summary.csv"},
+			{Name: "phases", Type: Integer, Text: "how many there are"},
+			{Name: "min", Type: Number, Text: "of the phases"},
+			{Name: "mean", Type: Number, Text: "of the phases"},
+			{Name: "max", Type: Number, Text: "of the phases"},
+			{Name: "low", Type: Number, Text: "of the interval in which the mean over all phases lies with 95%"},
+			{Name: "high", Type: Number, Text: "of that interval"},
+		}},
 		{"capacity.csv", "A row a policy: what became of the capacity", []Column{
 			{Name: "policy", Text: "as it was asked for"},
 			{Name: "capacity", Type: Number, Unit: area, Text: "all, from the first submission to the last start or end"},

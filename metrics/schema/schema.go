@@ -87,7 +87,9 @@ func KindOf(name string) string { return name[:strings.IndexAny(name+".", "-.")]
 func Kinds() []string {
 	var all []string
 	for _, name := range Names() {
-		all = append(all, KindOf(name))
+		if kind := KindOf(name); !slices.Contains(all, kind) {
+			all = append(all, kind)
+		}
 	}
 	return all
 }

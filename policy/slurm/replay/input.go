@@ -1,6 +1,8 @@
 package replay
 
 import (
+	"slices"
+
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/policy/slurm"
@@ -17,8 +19,38 @@ type Input struct {
 	Plain bool
 	// Recorded says that the jobs are those of a recording, which ends two days after its last input.
 	Recorded bool
+	// Late is how long the controller has been up when the log begins: all times here are the
+	// controller's, and what is told of has those of the log.
+	Late des.Time
 	// Unknown are settings of the files that are not simulated.
 	Unknown []Unknown
+}
+
+// Later is the same input for a controller that has been up for a while, in whole seconds, when the
+// log begins, so that its loops wake at other instants of the log.
+func (in *Input) Later(by des.Time) *Input {
+	if by == 0 {
+		return in
+	}
+	later, conf := *in, *in.Config
+	conf.Epoch -= int64(by / des.Second)
+	later.Config, later.Late = &conf, in.Late.Add(by)
+	later.Jobs, later.Reservations, later.Orders = slices.Clone(in.Jobs), slices.Clone(in.Reservations), slices.Clone(in.Orders)
+	for i := range later.Jobs {
+		s := &later.Jobs[i]
+		s.At = s.At.Add(by)
+		if s.Job.Begin > 0 {
+			s.Job.Begin = s.Job.Begin.Add(by)
+		}
+	}
+	for i := range later.Reservations {
+		b := &later.Reservations[i]
+		b.At, b.Reservation.Start, b.Reservation.End = b.At.Add(by), b.Reservation.Start.Add(by), b.Reservation.End.Add(by)
+	}
+	for i := range later.Orders {
+		later.Orders[i].At = later.Orders[i].At.Add(by)
+	}
+	return &later
 }
 
 // Unknown is a setting of a file that is not simulated.

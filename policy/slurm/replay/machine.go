@@ -231,6 +231,7 @@ func (m *Machine) Waiting() []*entity.Run {
 // tell tells of an event.
 func (m *Machine) tell(e Event) {
 	if m.Tell != nil {
+		e.Time -= m.in.Late
 		m.Tell(e)
 	}
 }

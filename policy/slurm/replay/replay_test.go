@@ -75,6 +75,12 @@ func play(t *testing.T, dir string) (string, []string) {
 	t.Helper()
 	in, err := replay.ReadFolder(dir)
 	require.NoError(t, err)
+	return playInput(t, in)
+}
+
+// playInput plays an input likewise.
+func playInput(t *testing.T, in *replay.Input) (string, []string) {
+	t.Helper()
 	sim := des.New(des.Config{})
 	m, err := replay.NewMachine(sim, in)
 	require.NoError(t, err)
@@ -82,6 +88,7 @@ func play(t *testing.T, dir string) (string, []string) {
 	w, h := replay.NewEventWriter(&text, in.Plain), &heard{}
 	m.Tell, m.Until = w.Tell, replay.RecordingEnds
 	m.Watch = replay.NewWatch(in.Config, entity.NewObservers(h))
+	m.Watch.Late = in.Late
 	m.Begin()
 	require.NoError(t, sim.Run(context.Background()))
 	require.NoError(t, w.Close())
@@ -135,6 +142,22 @@ i,7,left,22530,0,,,,,,,PENDING JobHeldUser
 		"180 job 4 killed killed at its estimate", "200 job 11 submitted ", "201 job 11 started ", "250 job 11 requeued ", "420 job 11 started ",
 		"920 job 11 finished ", "job 9 DependencyNeverSatisfied", "job 10 JobHeldUser",
 	}, heard)
+}
+
+// An hour is a multiple of the periods of all loops: a controller that has been up for two does the
+// same as one that has been up for one. One that has been up for 17 s more does other things.
+func TestAControllersPhaseMovesStarts(t *testing.T) {
+	dir := folder(t, map[string]string{replay.ConfigFile: conf, replay.JobsFile: jobs, replay.OrdersFile: orders,
+		replay.ReservationsFile: "created,name,start,minutes,nodelist,users\n30,r,4000,5,n1,u1\n"})
+	in, err := replay.ReadFolder(dir)
+	require.NoError(t, err)
+	events, heard := playInput(t, in.Later(des.Hour))
+	again, heardAgain := playInput(t, in.Later(2*des.Hour))
+	require.Equal(t, events, again)
+	require.Equal(t, heard, heardAgain)
+	other, _ := playInput(t, in.Later(des.Hour+17*des.Second))
+	require.NotEqual(t, events, other)
+	require.Contains(t, other, "a,1,submit,10,")
 }
 
 // A plain recording has starts and ends only, under the name of the job.

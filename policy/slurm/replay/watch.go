@@ -13,6 +13,9 @@ import (
 // their order. Times are cut to whole seconds, as Slurm's own accounting has them, so that a job
 // has as long a run as it says.
 type Watch struct {
+	// Late is taken from all times; see Input.
+	Late des.Time
+
 	observers *entity.Observers
 	first     []int32 // of each node: its first CPU
 	seq       int64
@@ -34,8 +37,11 @@ type watched struct{ run *entity.Run }
 
 // tell tells of what has happened to a job at now.
 func (w *Watch) tell(now des.Time, r *entity.Run, k entity.JobEventKind) {
-	w.observers.Tell(entity.JobEvent{Time: cut(now), Kind: k, Run: r})
+	w.observers.Tell(entity.JobEvent{Time: w.at(now), Kind: k, Run: r})
 }
+
+// at is the second of the log in which an instant of the controller lies.
+func (w *Watch) at(now des.Time) des.Time { return cut(now - w.Late) }
 
 // cut is the whole second of an instant.
 func cut(t des.Time) des.Time { return t / des.Second * des.Second }
@@ -64,7 +70,7 @@ func (w *Watch) reject(now des.Time, j *job, why string) {
 		return
 	}
 	r := j.watched.run
-	r.State, r.Reason, r.Finish = entity.Rejected, why, cut(now)
+	r.State, r.Reason, r.Finish = entity.Rejected, why, w.at(now)
 	w.tell(now, r, entity.JobRejected)
 }
 
@@ -74,7 +80,7 @@ func (w *Watch) started(now des.Time, j *job) {
 	if w == nil || j.watched.run == nil {
 		return
 	}
-	r, at := j.watched.run, cut(now)
+	r, at := j.watched.run, w.at(now)
 	cpus := 0
 	r.Place = nil
 	for _, p := range j.job.Placed {
@@ -104,7 +110,7 @@ func (w *Watch) over(now des.Time, j *job, state entity.RunState, kind entity.Jo
 		return
 	}
 	r := j.watched.run
-	r.State, r.Finish, r.Reason = state, cut(now), reason
+	r.State, r.Finish, r.Reason = state, w.at(now), reason
 	w.tell(now, r, kind)
 }
 
@@ -114,8 +120,8 @@ func (w *Watch) requeued(now des.Time, j *job) {
 		return
 	}
 	r := j.watched.run
-	took := cut(now) - r.Start
-	attempt := entity.Attempt{Window: r.Reservation.Window, Start: r.Start, End: cut(now), Place: r.Place, Work: took}
+	took := w.at(now) - r.Start
+	attempt := entity.Attempt{Window: r.Reservation.Window, Start: r.Start, End: w.at(now), Place: r.Place, Work: took}
 	r.Restore(append(slices.Clone(r.Earlier()), attempt), 0, nil)
 	r.State = entity.Waiting
 	w.tell(now, r, entity.JobRequeued)

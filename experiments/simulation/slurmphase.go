@@ -1,0 +1,172 @@
+package simulation
+
+// The phase of a controller: when, within the periods of its loops, the jobs of a log come. No log
+// tells it, and starts move with it.
+
+import (
+	"encoding/csv"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/metrics"
+	"github.com/gridslot/gridslot/metrics/stats"
+)
+
+// slurmPhase is a policy's phase, in whole seconds that the controller has been up when the log
+// begins: of "slurm" it is 0, of "slurm:phase=17" 17, and of "slurm:phase=seed" one that the seed
+// draws.
+func slurmPhase(spec string, seed uint64) (des.Time, error) {
+	text, phased := strings.CutPrefix(spec, slurmPolicy+":phase=")
+	switch {
+	case spec == slurmPolicy:
+		return 0, nil
+	case text == "seed":
+		return phasesOf(1, seed)[0], nil
+	case !phased:
+		return 0, fmt.Errorf("with slurm.conf the policy is %[1]q, or %[1]s:phase=SECONDS, or %[1]s:phase=seed, and not %[2]q", slurmPolicy, spec)
+	}
+	n, err := strconv.ParseUint(text, 10, 64)
+	if err != nil || n >= uint64(phases/des.Second) {
+		return 0, fmt.Errorf("%s: want whole seconds of 0 to %d", spec, phases/des.Second-1)
+	}
+	return des.Time(n) * des.Second, nil
+}
+
+// phases bounds them: any period of a controller's loops divides an hour, or nearly so.
+const phases = des.Hour
+
+// mostPhases are as many as are run at a time.
+const mostPhases = 1000
+
+// phasesOf draws different phases.
+func phasesOf(n int, seed uint64) (all []des.Time) {
+	draw := des.NewStream(seed, 0, "phase of slurmctld")
+	for len(all) < n {
+		p := des.Time(draw.IntN(int(phases/des.Second))) * des.Second
+		if !slices.Contains(all, p) {
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+// slurmNames are the policies of a machine on which Slurm decides: those that are asked for, or one for
+// each of the phases.
+func slurmNames(sc *Scenario) (names []policyName, err error) {
+	specs := sc.Policies
+	if n := sc.Slurm.Phases; n > 0 && len(specs) == 0 || n > 0 && len(specs) == 1 && specs[0] == slurmPolicy {
+		specs = nil
+		for _, p := range phasesOf(n, sc.Settings.Seed) {
+			specs = append(specs, fmt.Sprintf("%s:phase=%v", slurmPolicy, p))
+		}
+	}
+	if len(specs) == 0 {
+		specs = []string{slurmPolicy}
+	}
+	for _, spec := range specs {
+		if _, err := slurmPhase(spec, sc.Settings.Seed); err != nil {
+			return nil, err
+		}
+		name := policyName{spec: spec, file: strings.ReplaceAll(spec, ":", "-")}
+		if slices.Contains(names, name) {
+			return nil, fmt.Errorf("%s is there twice", spec)
+		}
+		names = append(names, name)
+	}
+	return names, nil
+}
+
+// PhasesName is the file with the spread of measures over phases.
+const PhasesName = "phases.csv"
+
+// spread is a measure over the phases of a run.
+type spread struct {
+	measure  string
+	values   []float64
+	min, max float64
+	mean     metrics.Interval // with its interval of 95%
+}
+
+// spreads are those of all measures of the summary; none where there are not several phases.
+func (o *Outcome) spreads() (all []spread, err error) {
+	phased := len(o.Results) > 1
+	for _, r := range o.Results {
+		phased = phased && strings.HasPrefix(r.Summary.Policy, slurmPolicy+":phase=")
+	}
+	if !phased {
+		return nil, nil
+	}
+	columns, rows, err := o.Table()
+	if err != nil {
+		return nil, err
+	}
+	for i, name := range columns {
+		if name == "policy" || name == "cpu_seconds" {
+			continue
+		}
+		s := spread{measure: name}
+		for _, row := range rows {
+			if v, err := strconv.ParseFloat(row[i], 64); err == nil && !math.IsNaN(v) {
+				s.values = append(s.values, v)
+			}
+		}
+		if len(s.values) == len(rows) {
+			s.min, s.max = slices.Min(s.values), slices.Max(s.values)
+			s.mean = stats.Mean(s.values, .95)
+			all = append(all, s)
+		}
+	}
+	return all, nil
+}
+
+// printSpreads writes a table of the spread of every measure over the phases.
+func (o *Outcome) printSpreads(w io.Writer) error {
+	all, err := o.spreads()
+	if err != nil || len(all) == 0 {
+		return err
+	}
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintf(table, "\nover %d phases\tmin\tmean\tmax\t95%% of the mean\t\n", len(o.Results))
+	for _, s := range all {
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s to %s\t\n", s.measure, brief(s.min), brief(s.mean.Mean), brief(s.max), brief(s.mean.Mean-s.mean.HalfWidth), brief(s.mean.Mean+s.mean.HalfWidth))
+	}
+	if err := table.Flush(); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(w, "rules exact, phase unknown: no log tells when the loops of its controller woke")
+	return err
+}
+
+// brief is a number for people.
+func brief(v float64) string {
+	if math.Abs(v) >= 1000 {
+		return strconv.FormatFloat(v, 'f', 0, 64)
+	}
+	return strconv.FormatFloat(v, 'g', 4, 64)
+}
+
+// writeSpreads writes phases.csv, where there are several phases.
+func (c *call) writeSpreads(o *Outcome) error {
+	all, err := o.spreads()
+	if err != nil || len(all) == 0 {
+		return err
+	}
+	return c.writeForAll(PhasesName, func(w io.Writer) error {
+		out := csv.NewWriter(w)
+		rows := [][]string{{"measure", "phases", "min", "mean", "max", "low", "high"}}
+		for _, s := range all {
+			row := []string{s.measure, strconv.Itoa(len(s.values))}
+			for _, v := range []float64{s.min, s.mean.Mean, s.max, s.mean.Mean - s.mean.HalfWidth, s.mean.Mean + s.mean.HalfWidth} {
+				row = append(row, strconv.FormatFloat(v, 'g', -1, 64))
+			}
+			rows = append(rows, row)
+		}
+		return out.WriteAll(rows)
+	})
+}
