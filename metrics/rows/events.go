@@ -104,7 +104,7 @@ var Decisions = File[Decision]{
 	Missing: Decision{From: None, To: None, Other: -1, Start: None, LastStart: None, Delay: None, Short: math.NaN()},
 	Columns: []Column[Decision]{
 		intColumn("job_id", "The job.", func(d *Decision) *int64 { return &d.Job }).need(),
-		wordColumn("what", "The obstacle: `behind`, `processors`, `room`, `delay`, `reserved`, `no-window`, `over-budget`, `time-limit`, `budget-limit`, `cycle` or `other` ([guide](../guides/why.md)); or what happened to the job: `rejected`, `withdrawn` or `preempted`.",
+		wordColumn("what", "The obstacle: `behind`, `processors`, `room`, `delay`, `reserved`, `no-window`, `over-budget`, `time-limit`, `budget-limit`, `cycle` or `other` ([guide](../guides/results.md#why-a-job-started-when-it-did)); or what happened to the job: `rejected`, `withdrawn` or `preempted`.",
 			func(d *Decision) *string { return &d.What }).need(),
 		timeColumn("from", "The instant at which the policy named the obstacle. Of what it says at one instant the last is written.", func(d *Decision) *des.Time { return &d.From }).need(),
 		timeColumn("to", "The instant at which the policy named another one, the job started or was rejected, or the run ended.", func(d *Decision) *des.Time { return &d.To }).need(),

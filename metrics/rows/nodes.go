@@ -95,7 +95,7 @@ type OwnTask struct {
 // OwnTasks is local-POLICY.csv.
 var OwnTasks = File[OwnTask]{
 	Name:    "local-POLICY.csv",
-	Text:    "The file has a row for each node that a job of an owner had. The rows of a job from an owner's [queue](../guides/prices-and-owners.md#owners-own-queues) come when it ends.",
+	Text:    "The file has a row for each node that a job of an owner had. The rows of a job from an owner's [queue](../guides/organisations.md#owners-own-queues) come when it ends.",
 	Missing: OwnTask{Wanted: None, Start: None, End: None},
 	Columns: []Column[OwnTask]{
 		siteColumn(func(t *OwnTask) *string { return &t.Site }),
