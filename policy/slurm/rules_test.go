@@ -384,3 +384,105 @@ func TestJobsOfReservedNodesAreNotRefused(t *testing.T) {
 	short.Limit = 10 * des.Minute
 	require.ErrorIs(t, r.try(0, short), ErrConfiguration)
 }
+
+// A plan begins with the table at the earliest, and lasts for a resolution at least; what a job is to be planned on
+// must be free up to and including the second in which its limit ends.
+func TestPlansInTheTable(t *testing.T) {
+	r := newRuled(t, fourNodes, "")
+	all := r.up
+	table := newTable(610, 6000, 300, 9, all, nil, &r.plans, &r.spare)
+	first := newNodeSet(4)
+	first.add(0)
+	table.plan(0, 700, need{nodes: first})
+	require.Equal(t, int64(600), table.intervals[0].begin)
+	require.Equal(t, int64(900), table.intervals[len(table.intervals)-1].begin, "for a resolution")
+	require.True(t, table.clashes(600, 900, need{nodes: first}))
+	require.False(t, table.clashes(900, 1200, need{nodes: first}))
+	second := newNodeSet(4)
+	second.add(1)
+	table.plan(1200, 1800, need{nodes: second})
+	free := func(end int64) []int {
+		return slices.Collect(table.openingFrom(900, end, need{nodes: all}).nodes.all)
+	}
+	require.Equal(t, []int{0, 1, 2, 3}, free(1199))
+	require.Equal(t, []int{0, 2, 3}, free(1200))
+	require.Equal(t, int64(1800), table.openingFrom(1200, 1500, need{nodes: all}).later)
+}
+
+// Ends of limits are looked at in windows: the first one is of 30 s from the next multiple of 30 s after the first
+// end, and each is twice as long as the last one. What ends within a window is waited for together.
+func TestLooksTakeEndsTogether(t *testing.T) {
+	r := newRuled(t, "NodeName=n1 CPUs=6\nPartitionName=all Nodes=ALL\nSelectTypeParameters=CR_Core\n", "")
+	at := func(minutes des.Time) *Job { return r.submit(0, &Job{Tasks: 1, Limit: minutes * des.Minute}) }
+	jobs := []*Job{at(60), at(61), at(62), at(63), at(70), at(72)}
+	r.until(10 * des.Second)
+	require.Len(t, r.started, 6)
+	require.NotZero(t, r.limitSecond(jobs[0])%30, "so that the second end is beyond the first window")
+	begins := func(cpus int) int64 {
+		j := r.submit(10*des.Second, &Job{Tasks: cpus})
+		second, nodes := r.willRun(j.entries[0], r.parts[0].nodes, r.second(10*des.Second), false)
+		require.NotNil(t, nodes)
+		return second
+	}
+	require.Equal(t, r.limitSecond(jobs[0]), begins(1))
+	require.Equal(t, r.limitSecond(jobs[1]), begins(2), "a window of 60 s has the second end")
+	require.Equal(t, r.limitSecond(jobs[2]), begins(3), "one of 120 s the third")
+	require.Equal(t, r.limitSecond(jobs[3]), begins(4), "one of 240 s the fourth")
+	require.Equal(t, r.limitSecond(jobs[5]), begins(5), "one of 960 s both that are left")
+}
+
+// A pass looks at one job more than default_queue_depth says, unless it is a full one. A partition whose job does not
+// fit is closed, and its nodes to other partitions.
+func TestPassesStop(t *testing.T) {
+	r := newRuled(t, fourNodes+"SchedulerType=sched/builtin\nSchedulerParameters=default_queue_depth=1\n", "")
+	var jobs []*Job
+	for range 4 {
+		jobs = append(jobs, r.submit(10*des.Second, &Job{Tasks: 1}))
+	}
+	r.until(20 * des.Second)
+	require.Len(t, r.started, 2)
+	r.until(61 * des.Second)
+	require.Len(t, r.started, 4)
+	for _, j := range jobs {
+		r.over(62*des.Second, j)
+	}
+	r.submit(100*des.Second, &Job{Nodes: 1, Tasks: 4, Required: []int{0}})
+	r.until(110 * des.Second)
+	blocked := r.submit(110*des.Second, &Job{Nodes: 2, Exclusive: true, Partitions: []int{1}})
+	other := r.submit(110*des.Second, &Job{Nodes: 1, Required: []int{1}})
+	free := r.submit(110*des.Second, &Job{Nodes: 1, Required: []int{2}})
+	r.until(200 * des.Second)
+	require.Equal(t, pending, blocked.state)
+	require.Equal(t, pending, other.state, "its node is kept for a job of another partition")
+	require.Equal(t, running, free.state)
+}
+
+// Jobs of a partition of a higher tier come first, whatever their priority; then priority decides, then submission.
+func TestTheOrderOfTheQueue(t *testing.T) {
+	r := newRuled(t, "NodeName=n[1-2] CPUs=4\nPartitionName=low Nodes=ALL\nPartitionName=high Nodes=ALL PriorityTier=9\n", "")
+	r.submit(0, &Job{Tasks: 1, Nice: 50})
+	r.submit(0, &Job{Tasks: 1})
+	r.submit(0, &Job{Tasks: 1, Nice: 100, Partitions: []int{1}})
+	r.submit(0, &Job{Tasks: 1})
+	var ids []int
+	for _, e := range r.queue() {
+		ids = append(ids, e.job.ID)
+	}
+	require.Equal(t, []int{3, 2, 4, 1}, ids)
+}
+
+// Usage halves, as Slurm reckons it: a second leaves 1 - 0.693/half-life of it.
+func TestUsageDecays(t *testing.T) {
+	r := newRuled(t, kept+"PriorityDecayHalfLife=1-0\n", "add qos q\nadd account a\nadd user u account=a qos=q\n")
+	require.InDelta(t, 1-.693/86400, r.perSecond(), 1e-15)
+}
+
+// The look of a main pass is not that of bf_busy_nodes.
+func TestBusyNodesArePlannedOnly(t *testing.T) {
+	r := newRuled(t, "NodeName=n[1-2] CPUs=4\nPartitionName=all Nodes=ALL\nSelectTypeParameters=CR_Core\nSchedulerParameters=bf_busy_nodes\n", "")
+	r.submit(0, &Job{Tasks: 1, Required: []int{1}})
+	r.until(10 * des.Second)
+	j := r.submit(10*des.Second, &Job{Tasks: 4})
+	r.until(20 * des.Second)
+	require.Equal(t, []int{0}, on(j), "the tightest that suffices, not the first in use")
+}
