@@ -414,6 +414,9 @@ func (r *backfillRun) openingFrom(e *entry, start int64) (*opening, int64) {
 	if own := j.reservation; own != nil && !c.inForce(own, c.instant(r.now, start)) {
 		return nil, 0
 	}
+	if j.reservation == nil && len(c.reserved) > 0 && !c.licensed(j) {
+		return nil, 0 // as long as there is any reservation Slurm has a job wait here for the licences that it lacks now
+	}
 	const tries = 11
 	var nodes nodeSet
 	overlaps := false

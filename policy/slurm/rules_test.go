@@ -170,6 +170,8 @@ func TestJobsThatFitNowhereAreRefused(t *testing.T) {
 	require.ErrorIs(t, r.try(0, &Job{Tasks: 1, Features: none, Partitions: []int{2, 0}}), ErrConfiguration)
 	require.ErrorIs(t, r.try(0, &Job{Tasks: 1, Features: none, Partitions: []int{0, 2}}), ErrConfiguration)
 	require.NoError(t, r.try(0, &Job{Tasks: 1, Features: none, Partitions: []int{2}}), "of a single one no nodes are looked for")
+	r = newRuled(t, fourNodes+"PartitionName=short Nodes=n4 MaxTime=10\n", "")
+	require.NoError(t, r.try(0, &Job{Tasks: 1, Partitions: []int{2, 2}}), "idle nodes suit, whatever the limits")
 }
 
 // A job that is cancelled has no pass follow: a job that comes in the same second is looked at in the next one.
@@ -485,4 +487,60 @@ func TestBusyNodesArePlannedOnly(t *testing.T) {
 	j := r.submit(10*des.Second, &Job{Tasks: 4})
 	r.until(20 * des.Second)
 	require.Equal(t, []int{0}, on(j), "the tightest that suffices, not the first in use")
+}
+
+// With bf_licenses a job that waits for licences is planned, but not as long as there is any reservation.
+func TestLicencesAndReservations(t *testing.T) {
+	for reserves, want := range map[bool]bool{false: true, true: false} {
+		r := newRuled(t, "Licenses=l:1\nNodeName=n[1-3] CPUs=4\nPartitionName=all Nodes=ALL\nSelectTypeParameters=CR_Core\nSchedulerParameters=bf_licenses\n", "")
+		r.submit(0, &Job{Tasks: 1, Licenses: []Amount{{"l", 1}}})
+		r.until(5 * des.Second)
+		if reserves {
+			require.NoError(t, r.Reserve(5*des.Second, &Reservation{Name: "r", Start: 10 * des.Hour, End: 11 * des.Hour, Nodes: []int{2}, Users: []string{"u"}}))
+		}
+		j := r.submit(6*des.Second, &Job{Tasks: 1, Licenses: []Amount{{"l", 1}}})
+		r.until(40 * des.Second)
+		require.Equal(t, pending, j.state)
+		require.Equal(t, want, j.estimate > 0)
+	}
+}
+
+// Maintenance may be made over a reservation, and a reservation over maintenance; two reservations may not overlap.
+func TestMaintenanceOverlaps(t *testing.T) {
+	r := newRuled(t, fourNodes, "")
+	at := func(name string, maintenance bool) error {
+		return r.Reserve(0, &Reservation{Name: name, Start: des.Hour, End: 2 * des.Hour, Nodes: []int{1}, Maintenance: maintenance, Users: []string{"u"}})
+	}
+	require.NoError(t, at("m", true))
+	require.NoError(t, at("a", false), "over maintenance")
+	require.ErrorIs(t, at("b", false), ErrOverlap)
+	require.NoError(t, at("n", true), "maintenance over all")
+}
+
+// The base of the windows is the next multiple of 30 s after the first end, not that end.
+func TestWindowsBeginAtMultiples(t *testing.T) {
+	r := newRuled(t, "NodeName=n1 CPUs=2\nPartitionName=all Nodes=ALL\nSelectTypeParameters=CR_Core\n", "")
+	first := r.submit(4*des.Second, &Job{Tasks: 1})
+	r.until(8 * des.Second)
+	second := r.submit(37*des.Second, &Job{Tasks: 1})
+	r.until(60 * des.Second)
+	require.Equal(t, running, second.state)
+	apart := r.limitSecond(second) - r.limitSecond(first)
+	require.Greater(t, apart, int64(30))
+	require.LessOrEqual(t, apart, 60-r.limitSecond(first)%30)
+	j := r.submit(60*des.Second, &Job{Tasks: 1})
+	begins, _ := r.willRun(j.entries[0], r.parts[0].nodes, r.second(60*des.Second), false)
+	require.Equal(t, r.limitSecond(second), begins, "both ends are in the first window")
+}
+
+// A job that waited for a limit is held to it before others are looked at: it does not close its partition again.
+func TestLimitsAreLookedAtFirst(t *testing.T) {
+	r := newRuled(t, kept+"SchedulerParameters=assoc_limit_stop\nSchedulerType=sched/builtin\n", "add qos other\nadd qos q maxjobsperuser=1\nadd account a\n"+users)
+	r.submit(0, &Job{Tasks: 1, Account: "a", User: "u", QOS: "q"})
+	r.until(5 * des.Second)
+	limited := r.submit(5*des.Second, &Job{Tasks: 1, Account: "a", User: "u", QOS: "q"})
+	next := r.submit(5*des.Second, &Job{Tasks: 1, Account: "a", User: "v", QOS: "other"})
+	r.until(70 * des.Second)
+	require.Equal(t, pending, limited.state)
+	require.Equal(t, running, next.state)
 }
