@@ -19,10 +19,10 @@ import (
 const Archive = "Parallel Workloads Archive"
 
 const (
-	// ArchiveCitation is the paper that whoever uses any log is asked to cite.
-	ArchiveCitation = `D. G. Feitelson, D. Tsafrir, D. Krakov: Experience with using the Parallel Workloads Archive. Journal of Parallel and Distributed Computing 74(10), 2014`
-	// ArchivePage is the archive's address.
-	ArchivePage = "https://www.cs.huji.ac.il/labs/parallel/workload/"
+	// archiveCitation is the paper that whoever uses any log is asked to cite.
+	archiveCitation = `D. G. Feitelson, D. Tsafrir, D. Krakov: Experience with using the Parallel Workloads Archive. Journal of Parallel and Distributed Computing 74(10), 2014`
+	// archivePage is the archive's address.
+	archivePage = "https://www.cs.huji.ac.il/labs/parallel/workload/"
 )
 
 // Log is an entry of the catalogue. Days, Load and Accuracy were measured on the
@@ -59,9 +59,9 @@ func (l Log) File() string { return l.Name + packed }
 // Citations are what whoever uses the log is asked to cite.
 func (l Log) Citations() []string {
 	if l.Paper == "" {
-		return []string{ArchiveCitation}
+		return []string{archiveCitation}
 	}
-	return []string{ArchiveCitation, l.Paper}
+	return []string{archiveCitation, l.Paper}
 }
 
 // packed is the ending of the archive's files.
@@ -130,7 +130,7 @@ func readCatalogue(text string) (logs []Log, err error) {
 			}
 			return x
 		}
-		page := ArchivePage + text("folder") + "/"
+		page := archivePage + text("folder") + "/"
 		l := Log{
 			Name: text("name"), Jobs: int(number("jobs")), Processors: int(number("processors")), Days: number("days"),
 			Load: number("load"), Accuracy: number("accuracy"), Note: text("note"), Counted: text("counted"),

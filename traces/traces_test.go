@@ -83,7 +83,7 @@ func TestCatalogueIsSortedAndSound(t *testing.T) {
 	for _, l := range logs {
 		require.Regexp(t, `^[A-Z][A-Za-z0-9-]+-(19|20)\d\d-\d(\.\d-cln)?$`, l.Name)
 		require.Equal(t, Stem(l.File()), l.Name)
-		require.True(t, strings.HasPrefix(l.URL, ArchivePage+"l_") && strings.HasSuffix(l.URL, "/"+l.File()), l.URL)
+		require.True(t, strings.HasPrefix(l.URL, archivePage+"l_") && strings.HasSuffix(l.URL, "/"+l.File()), l.URL)
 		require.Equal(t, path.Dir(l.URL), path.Dir(l.Page))
 		require.True(t, l.Jobs >= 0 && l.Processors >= 0 && l.Load >= 0 && l.Load < 1 && l.Accuracy >= 0 && l.Accuracy < 1, l.Name)
 		require.True(t, (l.From == 0) == (l.To == 0) && l.From <= l.To, l.Name)
@@ -134,7 +134,7 @@ func TestADamagedCatalogueIsAnError(t *testing.T) {
 	const columns = "name,jobs,processors,days,load,accuracy,note,counted,from,to,machine,site,acknowledge,cite,missing,folder\n"
 	logs, err := readCatalogue(columns + "A-1,5,,,,,,,,,,,,,,l_a\n")
 	require.NoError(t, err)
-	require.Equal(t, []Log{{Name: "A-1", Jobs: 5, Page: ArchivePage + "l_a/index.html", URL: ArchivePage + "l_a/A-1.swf.gz"}}, logs)
+	require.Equal(t, []Log{{Name: "A-1", Jobs: 5, Page: archivePage + "l_a/index.html", URL: archivePage + "l_a/A-1.swf.gz"}}, logs)
 	for want, text := range map[string]string{
 		"it is empty":                      "",
 		"it has no column":                 "name,jobs\nA-1,5\n",

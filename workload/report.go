@@ -40,7 +40,7 @@ const (
 	OutOfRange                   // too large for what the field holds
 	NotWhole                     // a fraction in a field that counts
 	NegativeNumber               // negative where only "unknown" may be, in a field that cannot be unknown
-	LineTooLong                  // longer than MaxLineLength
+	LineTooLong                  // longer than maxLineLength
 	WrongFields                  // another number of fields than the heading has, in formats with a heading
 
 	CancelledBeforeStart // status 5 without runtime or without processors

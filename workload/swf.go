@@ -78,11 +78,11 @@ func fieldLabel(field int) string {
 	return fmt.Sprintf("field %d (%s)", field, fieldNames[field])
 }
 
-// blockSize is how much is read at a time, and MaxLineLength the longest line
+// blockSize is how much is read at a time, and maxLineLength the longest line
 // that is taken for a record or a comment.
 const (
 	blockSize     = 256 << 10
-	MaxLineLength = blockSize
+	maxLineLength = blockSize
 	// padding is what may be read, but is not used, behind the last byte of a
 	// block: parsing loads eight bytes at a time.
 	padding = 16

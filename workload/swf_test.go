@@ -100,8 +100,8 @@ func TestDamagedLineIsLeftOutAndNamed(t *testing.T) {
 		{withField(8, "2.5"), 8, NotWhole, "2.5"},
 		{withField(1, "-1"), 1, NegativeNumber, "-1"},
 		{withField(2, "-5"), 2, NegativeNumber, "-5"},
-		{strings.Repeat(" ", 2*MaxLineLength), 0, LineTooLong, ""},
-		{strings.Repeat("7", MaxLineLength+1), 0, LineTooLong, strings.Repeat("7", maxFindingText)},
+		{strings.Repeat(" ", 2*maxLineLength), 0, LineTooLong, ""},
+		{strings.Repeat("7", maxLineLength+1), 0, LineTooLong, strings.Repeat("7", maxFindingText)},
 	} {
 		r := NewReader(strings.NewReader(sound + "\n" + c.line + "\n" + sound + "\n"))
 		require.Len(t, readAll(t, r), 2, c.text)
@@ -156,7 +156,7 @@ func TestInputThatIsNoSWFIsAnError(t *testing.T) {
 		"binary":      "\x7fELF\x02\x01\x01\x00\x00\x00",
 		"other text":  "id,submit,run\n1,2,3\n",
 		"XML":         "<swf>\n</swf>\n",
-		"one long":    strings.Repeat("x", 3*MaxLineLength),
+		"one long":    strings.Repeat("x", 3*maxLineLength),
 		"UTF-16":      "1\x00 \x002\x00\n\x00",
 		"random data": "\xff\xfe\x8f\n\x99",
 	} {
@@ -196,7 +196,7 @@ type stuck struct{}
 func (stuck) Read([]byte) (int, error) { return 0, nil }
 
 func TestLongCommentIsNoDamage(t *testing.T) {
-	r := NewReader(strings.NewReader(sound + "\n;" + strings.Repeat("x", 3*MaxLineLength) + "\n" + sound))
+	r := NewReader(strings.NewReader(sound + "\n;" + strings.Repeat("x", 3*maxLineLength) + "\n" + sound))
 	r.Strict = true
 	require.Len(t, readAll(t, r), 2)
 	require.NoError(t, r.Err())

@@ -20,8 +20,8 @@ import (
 	"github.com/gridslot/gridslot/traces"
 )
 
-// DefaultMaxSize is how many bytes a file may have, unless another limit is given.
-const DefaultMaxSize = 1 << 30
+// defaultMaxSize is how many bytes a file may have, unless another limit is given.
+const defaultMaxSize = 1 << 30
 
 // Options say where a log comes from and goes to. The zero value fetches logs of the
 // catalogue from the archive.
@@ -33,7 +33,7 @@ type Options struct {
 	// SHA256 is the checksum that the file must have, in hexadecimal; the catalogue's, where
 	// that knows it and URL is empty.
 	SHA256 string
-	// MaxSize is how many bytes the file may have; DefaultMaxSize where 0. It may be unpacked
+	// MaxSize is how many bytes the file may have; defaultMaxSize where 0. It may be unpacked
 	// to sixteen times as many, and a hundred times its own.
 	MaxSize int64
 	// Force fetches a log that is there already, from its first byte.
@@ -119,7 +119,7 @@ func Log(ctx context.Context, name string, o Options) (*File, error) {
 			return nil, err
 		}
 	}
-	o.MaxSize = cmp.Or(o.MaxSize, DefaultMaxSize)
+	o.MaxSize = cmp.Or(o.MaxSize, defaultMaxSize)
 	o.Patience = cmp.Or(o.Patience, time.Minute)
 	if err := os.MkdirAll(o.Dir, 0o777); err != nil {
 		return nil, fmt.Errorf("making the folder for logs: %w", err)

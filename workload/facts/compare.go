@@ -28,7 +28,7 @@ func Compare(a, b *Facts) []Distance {
 		other := theirs[i].of
 		d := Distance{
 			Quantity: q.name, Unit: q.unit, A: q.of.distribution(), B: other.distribution(),
-			KolmogorovSmirnov: KolmogorovSmirnov(q.of, other), Wasserstein: Wasserstein(q.of, other),
+			KolmogorovSmirnov: kolmogorovSmirnov(q.of, other), Wasserstein: wasserstein(q.of, other),
 		}
 		if d.B.Mean > 0 {
 			d.Relative = d.Wasserstein / d.B.Mean

@@ -5,7 +5,7 @@ import "math"
 // KolmogorovSmirnov is the two-sample statistic of Kolmogorov and Smirnov: the greatest
 // difference between the shares of values of a and of b that are no greater than x, over all x. It is
 // 0 to 1, and NaN where one of them is empty.
-func KolmogorovSmirnov(a, b *Sample) float64 {
+func kolmogorovSmirnov(a, b *Sample) float64 {
 	greatest := 0.0
 	apart(a, b, func(difference, _ float64) { greatest = max(greatest, difference) })
 	return orNaN(a, b, greatest)
@@ -14,7 +14,7 @@ func KolmogorovSmirnov(a, b *Sample) float64 {
 // Wasserstein is the distance of Wasserstein of order 1, in the unit of the values: the area
 // between the two distribution functions, or how far values must be moved on average to make one
 // distribution of the other. It is NaN where one of them is empty.
-func Wasserstein(a, b *Sample) float64 {
+func wasserstein(a, b *Sample) float64 {
 	area := 0.0
 	apart(a, b, func(difference, width float64) { area += float64(difference * width) })
 	return orNaN(a, b, area)

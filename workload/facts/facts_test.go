@@ -127,7 +127,7 @@ func TestFactsOfALogComputedByHand(t *testing.T) {
 	require.InDelta(t, f.Recorded.Utilization, f.Weeks[0].Utilization, 1e-15)
 	require.Equal(t, []int64{7, 3}, []int64{f.Weeks[0].TopUser, f.Weeks[0].TopJobs}, "user 9 has as many, later")
 
-	require.Equal(t, []string{BeyondMachine, NegativeWait, AboveMaxRuntime}, kinds(f))
+	require.Equal(t, []string{beyondMachine, negativeWait, aboveMaxRuntime}, kinds(f))
 }
 
 func kinds(f *Facts) (all []string) {
@@ -339,7 +339,7 @@ func TestTheRecordedScheduleIsThatOfATimeline(t *testing.T) {
 		require.Equal(t, float64(above)*float64(day), r.Above)
 		require.Equal(t, float64(idle)*float64(day), r.Idle)
 		require.Equal(t, float64(longest)*float64(day), r.LongestIdle)
-		require.Equal(t, above > 0, slices.Contains(kinds(f), Overlap))
+		require.Equal(t, above > 0, slices.Contains(kinds(f), overlap))
 		stretches, before := int64(0), false
 		for s, level := range used {
 			running, waits := map[string]bool{}, false
@@ -358,7 +358,7 @@ func TestTheRecordedScheduleIsThatOfATimeline(t *testing.T) {
 		if day == 1 {
 			stretches = 0 // of seconds
 		}
-		at := slices.IndexFunc(f.Oddities, func(o Oddity) bool { return o.Kind == HeldBack })
+		at := slices.IndexFunc(f.Oddities, func(o Oddity) bool { return o.Kind == heldBack })
 		require.Equal(t, stretches > 0, at >= 0)
 		if at >= 0 {
 			require.Equal(t, stretches, f.Oddities[at].Count)
@@ -480,17 +480,17 @@ func TestAWeekMayBeOneUsers(t *testing.T) {
 		return all
 	}
 	f, _ := of(t, workload.Options{}, log(11)...)
-	require.EqualValues(t, 1, oddity(t, f, OneUsersWeek).Count)
-	require.Contains(t, oddity(t, f, OneUsersWeek).Text, "in week 3 11 of 21 jobs are user 5's")
+	require.EqualValues(t, 1, oddity(t, f, oneUsersWeek).Count)
+	require.Contains(t, oddity(t, f, oneUsersWeek).Text, "in week 3 11 of 21 jobs are user 5's")
 	f, _ = of(t, workload.Options{}, log(10)...)
-	require.NotContains(t, kinds(f), OneUsersWeek, "not more than all others")
+	require.NotContains(t, kinds(f), oneUsersWeek, "not more than all others")
 	f, _ = of(t, workload.Options{}, append(log(0), lines(36*86400, 5, 19)...)...)
-	require.NotContains(t, kinds(f), OneUsersWeek, "19 jobs are not twice as many as 10")
+	require.NotContains(t, kinds(f), oneUsersWeek, "19 jobs are not twice as many as 10")
 	f, _ = of(t, workload.Options{}, append(log(0), lines(36*86400, 5, 20)...)...)
-	require.Contains(t, kinds(f), OneUsersWeek)
+	require.Contains(t, kinds(f), oneUsersWeek)
 	// A week in which little happens is none, though it is one user's.
 	f, _ = of(t, workload.Options{}, append(log(0), "999 9000000 -1 60 1 -1 -1 1 60 -1 1 5 -1 -1 -1 -1 -1 -1")...)
-	require.NotContains(t, kinds(f), OneUsersWeek)
+	require.NotContains(t, kinds(f), oneUsersWeek)
 }
 
 // Job 2 waits beside three free processors, for half a day or a second less, and then job 3 when nothing runs.
@@ -505,9 +505,9 @@ func TestJobsThatAreHeldBackForLongAreOdd(t *testing.T) {
 	}
 	f, _ := of(t, workload.Options{}, log(43200)...)
 	want := "stretches of 12 hours or more in which jobs of at most one user ran, although another one waited for which processors were free, so that the machine may have been down or dedicated: the longest %s"
-	require.Equal(t, []Oddity{{HeldBack, 2, fmt.Sprintf(want, "13.9 hours from Mon 2001-09-10 05:33")}}, f.Oddities)
+	require.Equal(t, []Oddity{{heldBack, 2, fmt.Sprintf(want, "13.9 hours from Mon 2001-09-10 05:33")}}, f.Oddities)
 	f, _ = of(t, workload.Options{}, log(43199)...)
-	require.Equal(t, []Oddity{{HeldBack, 1, fmt.Sprintf(want, "13.9 hours from Mon 2001-09-10 05:33")}}, f.Oddities)
+	require.Equal(t, []Oddity{{heldBack, 1, fmt.Sprintf(want, "13.9 hours from Mon 2001-09-10 05:33")}}, f.Oddities)
 	f, _ = of(t, workload.Options{Procs: 3}, log(43200)...)
 	require.EqualValues(t, 1, f.Oddities[len(f.Oddities)-1].Count, "job 2 did not fit")
 }
@@ -525,16 +525,16 @@ func TestADayWithoutJobsThatShouldHaveComeIsAGap(t *testing.T) {
 		return moved
 	}
 	f, _ := of(t, workload.Options{}, jobs(late(150, 86400-3600)...)...)
-	require.EqualValues(t, 1, oddity(t, f, LongGap).Count)
-	require.Contains(t, oddity(t, f, LongGap).Text, "1.0 days from 536400 s")
+	require.EqualValues(t, 1, oddity(t, f, longGap).Count)
+	require.Contains(t, oddity(t, f, longGap).Text, "1.0 days from 536400 s")
 	f, _ = of(t, workload.Options{}, jobs(late(150, 86400-3601)...)...)
-	require.NotContains(t, kinds(f), LongGap)
+	require.NotContains(t, kinds(f), longGap)
 	// Where less than a job comes in an hour a day without one is nothing.
 	for i := range submits {
 		submits[i] *= 3
 	}
 	f, _ = of(t, workload.Options{}, jobs(late(150, 86400)...)...)
-	require.NotContains(t, kinds(f), LongGap)
+	require.NotContains(t, kinds(f), longGap)
 }
 
 // A day in two, and 20 or 19.5 of the other jobs should have come in it.
@@ -545,7 +545,7 @@ func TestAGapIsOddFromTwentyMissedJobsOn(t *testing.T) {
 			lines = append(lines, fmt.Sprintf("%d %d 0 1 1 -1 -1 1 1 -1 1 %d -1 -1 -1 -1 -1 -1", i+2, 86400+86400*i/(n-2), i%2))
 		}
 		f, _ := of(t, workload.Options{}, lines...)
-		require.Equal(t, want, slices.Contains(kinds(f), LongGap), "%d jobs over %v s", n, f.Last-f.First)
+		require.Equal(t, want, slices.Contains(kinds(f), longGap), "%d jobs over %v s", n, f.Last-f.First)
 	}
 }
 
@@ -579,7 +579,7 @@ func TestManyJobsInOneSecondAreOdd(t *testing.T) {
 	submits = append(submits, 7, 8)
 	submits = append(submits, slices.Repeat([]int{9}, crowd+3)...)
 	f, _ = of(t, workload.Options{}, jobs(submits...)...)
-	o := oddity(t, f, SameSecond)
+	o := oddity(t, f, sameSecond)
 	require.EqualValues(t, 2, o.Count)
 	require.Contains(t, o.Text, "53 at 9 s")
 }
@@ -601,13 +601,13 @@ func TestAClockWithoutSummerTimeIsFound(t *testing.T) {
 		return append(lines, jobs(submits...)...)
 	}
 	f, _ := of(t, workload.Options{}, log(1)...)
-	require.NotContains(t, kinds(f), SummerTime, "people keep to the clock")
+	require.NotContains(t, kinds(f), summerTime, "people keep to the clock")
 	f, _ = of(t, workload.Options{}, log(0)...)
-	require.Contains(t, oddity(t, f, SummerTime).Text, "an hour later")
+	require.Contains(t, oddity(t, f, summerTime).Text, "an hour later")
 	f, _ = of(t, workload.Options{}, log(2)...)
-	require.Contains(t, oddity(t, f, SummerTime).Text, "an hour sooner")
+	require.Contains(t, oddity(t, f, summerTime).Text, "an hour sooner")
 	f, _ = of(t, workload.Options{First: 12*90 + 900}, log(2)...)
-	require.NotContains(t, kinds(f), SummerTime, "there are less than a thousand jobs in summer")
+	require.NotContains(t, kinds(f), summerTime, "there are less than a thousand jobs in summer")
 }
 
 func location(t *testing.T, name string) *time.Location {
@@ -637,20 +637,20 @@ func TestFactsOfRealLogs(t *testing.T) {
 	}
 	for name, w := range map[string]want{
 		"KTH-SP2-1996-2.1-cln": {28476, 28475, 0, []float64{27, 9, 8, 6, 5, 5, 5, 5, 9, 23},
-			&Recorded{Jobs: 28475, Peak: 104, Above: 20546, Idle: 778944, Utilization: 0.7010568808921391}, []string{Overlap, HeldBack}},
-		"CTC-SP2-1996-3.1-cln.recon":   {77199, 77199, 0, []float64{27, 14, 11, 6, 6, 6, 5, 5, 5, 14}, nil, []string{LongGap}},
-		"SDSC-BLUE-2000-4.2-cln.recon": {232542, 232542, 0, []float64{43, 14, 7, 5, 4, 4, 3, 4, 4, 13}, nil, []string{LongGap}},
-		"SDSC-SP2-1998-4.2-cln.recon":  {54006, 54006, 0, []float64{38, 16, 7, 6, 5, 4, 4, 4, 4, 12}, nil, []string{OneUsersWeek}},
+			&Recorded{Jobs: 28475, Peak: 104, Above: 20546, Idle: 778944, Utilization: 0.7010568808921391}, []string{overlap, heldBack}},
+		"CTC-SP2-1996-3.1-cln.recon":   {77199, 77199, 0, []float64{27, 14, 11, 6, 6, 6, 5, 5, 5, 14}, nil, []string{longGap}},
+		"SDSC-BLUE-2000-4.2-cln.recon": {232542, 232542, 0, []float64{43, 14, 7, 5, 4, 4, 3, 4, 4, 13}, nil, []string{longGap}},
+		"SDSC-SP2-1998-4.2-cln.recon":  {54006, 54006, 0, []float64{38, 16, 7, 6, 5, 4, 4, 4, 4, 12}, nil, []string{oneUsersWeek}},
 		"CEA-Curie-2011-2.1-cln": {312826, 298092, 0, []float64{66, 8, 4, 4, 3, 2, 2, 2, 1, 8},
-			&Recorded{Jobs: 298092, Peak: 91838, Idle: 1432915, Utilization: 0.6194583799820229}, []string{HeldBack, LongGap, SameSecond}},
-		"LLNL-Atlas-2006-2.1-cln": {43778, 39139, 6275, nil, nil, []string{LongGap}},
-		"NASA-iPSC-1993-3.1-cln":  {18239, 18239, 18239, nil, nil, []string{LongGap}},
+			&Recorded{Jobs: 298092, Peak: 91838, Idle: 1432915, Utilization: 0.6194583799820229}, []string{heldBack, longGap, sameSecond}},
+		"LLNL-Atlas-2006-2.1-cln": {43778, 39139, 6275, nil, nil, []string{longGap}},
+		"NASA-iPSC-1993-3.1-cln":  {18239, 18239, 18239, nil, nil, []string{longGap}},
 		"UniLu-Gaia-2014-1": {51987, 51860, 0, nil,
-			&Recorded{Jobs: 51860, Peak: 1978, Idle: 105659, Utilization: 0.4523760635440835}, []string{OneUsersWeek, HeldBack, LongGap, SameSecond}},
+			&Recorded{Jobs: 51860, Peak: 1978, Idle: 105659, Utilization: 0.4523760635440835}, []string{oneUsersWeek, heldBack, longGap, sameSecond}},
 		"RICC-2010-2": {447794, 447786, 2, nil,
-			&Recorded{Jobs: 447786, Peak: 28416, Above: 1823925, Idle: 95049, Utilization: 0.8719155759687766}, []string{OneUsersWeek, Overlap, HeldBack, LongGap, SameSecond}},
+			&Recorded{Jobs: 447786, Peak: 28416, Above: 1823925, Idle: 95049, Utilization: 0.8719155759687766}, []string{oneUsersWeek, overlap, heldBack, longGap, sameSecond}},
 		"HPC2N-2002-excerpt": {3170, 3145, 0, nil,
-			&Recorded{Jobs: 3145, Peak: 224, Idle: 1092055, Utilization: 0.39719255854383645}, []string{OneUsersWeek, HeldBack, LongGap}},
+			&Recorded{Jobs: 3145, Peak: 224, Idle: 1092055, Utilization: 0.39719255854383645}, []string{oneUsersWeek, heldBack, longGap}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := os.Getenv("GRIDSLOT_TRACES")

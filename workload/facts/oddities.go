@@ -18,15 +18,15 @@ type Oddity struct {
 
 // The kinds of oddities.
 const (
-	OneUsersWeek    = "one-users-week"    // weeks in which one user submits more than all others
-	BeyondMachine   = "beyond-machine"    // jobs larger than the machine
-	Overlap         = "overlap"           // the schedule in the log uses more processors than there are
-	HeldBack        = "held-back"         // by the schedule in the log jobs waited for long beside free processors
-	LongGap         = "long-gap"          // nobody submits
-	SameSecond      = "same-second"       // many jobs are submitted in one second
-	NegativeWait    = "negative-wait"     // jobs that start before they are submitted
-	AboveMaxRuntime = "above-max-runtime" // jobs longer than the header's MaxRuntime
-	SummerTime      = "summer-time"       // days begin an hour sooner or later in summer
+	oneUsersWeek    = "one-users-week"    // weeks in which one user submits more than all others
+	beyondMachine   = "beyond-machine"    // jobs larger than the machine
+	overlap         = "overlap"           // the schedule in the log uses more processors than there are
+	heldBack        = "held-back"         // by the schedule in the log jobs waited for long beside free processors
+	longGap         = "long-gap"          // nobody submits
+	sameSecond      = "same-second"       // many jobs are submitted in one second
+	negativeWait    = "negative-wait"     // jobs that start before they are submitted
+	aboveMaxRuntime = "above-max-runtime" // jobs longer than the header's MaxRuntime
+	summerTime      = "summer-time"       // days begin an hour sooner or later in summer
 )
 
 const (
@@ -97,13 +97,13 @@ func (o *odd) conclude(f *Facts, c *calendar, h *held) []Oddity {
 		}
 	}
 	theirs, most := weeksOfOneUser(f.Weeks)
-	add(OneUsersWeek, theirs, "in %s one user submits more than all others, and %d times as many jobs come as in the median week: in week %d %d of %d jobs are user %d's",
+	add(oneUsersWeek, theirs, "in %s one user submits more than all others, and %d times as many jobs come as in the median week: in week %d %d of %d jobs are user %d's",
 		weeks(theirs), busyFactor, most.Number, most.TopJobs, most.Jobs, most.TopUser)
-	add(BeyondMachine, o.beyondMachine, "jobs want more than the machine's %d processors", f.Processors)
+	add(beyondMachine, o.beyondMachine, "jobs want more than the machine's %d processors", f.Processors)
 	if r := f.Recorded; r != nil && r.Above > 0 {
-		add(Overlap, 1, "by the waits in the log up to %d processors are in use, of %d: more than there are for %s s", r.Peak, f.Processors, number(r.Above))
+		add(overlap, 1, "by the waits in the log up to %d processors are in use, of %d: more than there are for %s s", r.Peak, f.Processors, number(r.Above))
 	}
-	add(HeldBack, h.stretches, "stretches of %d hours or more in which jobs of at most one user ran, although another one waited for which processors were free, so that the machine may have been down or dedicated: the longest %.1f hours from %s",
+	add(heldBack, h.stretches, "stretches of %d hours or more in which jobs of at most one user ran, although another one waited for which processors were free, so that the machine may have been down or dedicated: the longest %.1f hours from %s",
 		int64(leastHeld/des.Hour), h.longest.Seconds()/des.Hour.Seconds(), c.tell(h.from))
 	long := 0
 	for _, g := range o.gaps {
@@ -112,18 +112,18 @@ func (o *odd) conclude(f *Facts, c *calendar, h *held) []Oddity {
 		}
 	}
 	if long > 0 {
-		add(LongGap, int64(long), "gaps of a day or more in which %d jobs and more should have come: the longest %.1f days from %s",
+		add(longGap, int64(long), "gaps of a day or more in which %d jobs and more should have come: the longest %.1f days from %s",
 			missedInAGap, o.gaps[0].length.Seconds()/des.Day.Seconds(), c.tell(o.gaps[0].from))
 	}
-	add(SameSecond, o.crowds, "seconds in which %d jobs or more are submitted: %d at %s", crowd, o.largestCrowd, c.tell(o.largestCrowdSubmitted))
-	add(NegativeWait, o.negativeWaits, "jobs start before they are submitted, by their waits")
-	add(AboveMaxRuntime, o.beyondMaxRuntime, "jobs run for longer than the header's MaxRuntime")
+	add(sameSecond, o.crowds, "seconds in which %d jobs or more are submitted: %d at %s", crowd, o.largestCrowd, c.tell(o.largestCrowdSubmitted))
+	add(negativeWait, o.negativeWaits, "jobs start before they are submitted, by their waits")
+	add(aboveMaxRuntime, o.beyondMaxRuntime, "jobs run for longer than the header's MaxRuntime")
 	if by := c.summerMoves(); by != 0 {
 		direction := "sooner"
 		if by > 0 {
 			direction = "later"
 		}
-		add(SummerTime, 1, "in summer days begin an hour %s than in winter by the clock of %s: the log may be of another zone, or of a clock that knows no summer time", direction, c.arrivals.Zone)
+		add(summerTime, 1, "in summer days begin an hour %s than in winter by the clock of %s: the log may be of another zone, or of a clock that knows no summer time", direction, c.arrivals.Zone)
 	}
 	return all
 }

@@ -51,9 +51,9 @@ func TestOurAnswersAreThoseOfSciPy(t *testing.T) {
 		var got float64
 		switch last := words[len(words)-1]; last {
 		case "ks":
-			got = KolmogorovSmirnov(samples[words[0]+" a"], samples[words[0]+" b"])
+			got = kolmogorovSmirnov(samples[words[0]+" a"], samples[words[0]+" b"])
 		case "w1":
-			got = Wasserstein(samples[words[0]+" a"], samples[words[0]+" b"])
+			got = wasserstein(samples[words[0]+" a"], samples[words[0]+" b"])
 		case "mean":
 			got = samples[words[0]+" "+words[1]].distribution().Mean
 		case "deviation":
@@ -87,10 +87,10 @@ func TestDistancesAreThoseOfTheirDefinitions(t *testing.T) {
 			greatest, area = max(greatest, d), area+d
 		}
 		x, y := sampleOf(a...), sampleOf(b...)
-		require.InDelta(t, greatest, KolmogorovSmirnov(x, y), 1e-12)
-		require.InDelta(t, area, Wasserstein(x, y), 1e-9)
-		require.Equal(t, KolmogorovSmirnov(x, y), KolmogorovSmirnov(y, x))
-		require.Zero(t, Wasserstein(x, x))
+		require.InDelta(t, greatest, kolmogorovSmirnov(x, y), 1e-12)
+		require.InDelta(t, area, wasserstein(x, y), 1e-9)
+		require.Equal(t, kolmogorovSmirnov(x, y), kolmogorovSmirnov(y, x))
+		require.Zero(t, wasserstein(x, x))
 		if len(a) == len(b) { // then values are paired in their order
 			slices.Sort(a)
 			slices.Sort(b)
@@ -98,7 +98,7 @@ func TestDistancesAreThoseOfTheirDefinitions(t *testing.T) {
 			for i := range a {
 				moved += math.Abs(float64(a[i]-b[i])) / float64(len(a))
 			}
-			require.InDelta(t, moved, Wasserstein(x, y), 1e-9)
+			require.InDelta(t, moved, wasserstein(x, y), 1e-9)
 		}
 	})
 }
@@ -107,15 +107,15 @@ func TestSamplesOfOtherUnitsAreComparedInUnits(t *testing.T) {
 	a, b := newSample(1000), newSample(10)
 	a.add(5000)
 	b.add(70)
-	require.Equal(t, 2.0, Wasserstein(a, b))
+	require.Equal(t, 2.0, wasserstein(a, b))
 	b = newSample(10)
 	b.add(50)
-	require.Zero(t, KolmogorovSmirnov(a, b))
+	require.Zero(t, kolmogorovSmirnov(a, b))
 }
 
 func TestNothingHasNoDistance(t *testing.T) {
-	require.True(t, math.IsNaN(KolmogorovSmirnov(sampleOf(1), sampleOf())))
-	require.True(t, math.IsNaN(Wasserstein(sampleOf(), sampleOf(1))))
+	require.True(t, math.IsNaN(kolmogorovSmirnov(sampleOf(1), sampleOf())))
+	require.True(t, math.IsNaN(wasserstein(sampleOf(), sampleOf(1))))
 	require.Zero(t, sampleOf().Quantile(0.5))
 }
 

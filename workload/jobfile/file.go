@@ -27,14 +27,14 @@ var formats = enum.Of[Format]("format of a job file", "csv", "jsonl")
 
 func (f Format) String() string { return formats.Name(f) }
 
-// ParseFormat reads "csv" or "jsonl".
-func ParseFormat(s string) (Format, error) { return formats.Parse(s) }
+// parseFormat reads "csv" or "jsonl".
+func parseFormat(s string) (Format, error) { return formats.Parse(s) }
 
 // FormatOf tells by its ending whether a path is that of a job file, and of which
 // format: .csv or .jsonl, either with .gz or .zst behind it.
 func FormatOf(path string) (Format, bool) {
 	path = strings.TrimSuffix(strings.TrimSuffix(path, ".gz"), ".zst")
-	f, err := ParseFormat(strings.TrimPrefix(filepath.Ext(path), "."))
+	f, err := parseFormat(strings.TrimPrefix(filepath.Ext(path), "."))
 	return f, err == nil
 }
 

@@ -19,7 +19,7 @@ type DistributionOf[T constraints.Integer | constraints.Float] interface {
 
 var (
 	_ DistributionOf[float64] = Gamma{}
-	_ DistributionOf[float64] = HyperGamma{}
+	_ DistributionOf[float64] = hyperGamma{}
 	_ DistributionOf[float64] = HyperErlang{}
 	_ DistributionOf[float64] = LogUniform{}
 	_ DistributionOf[float64] = TruncatedNormal{}

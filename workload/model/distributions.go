@@ -39,7 +39,7 @@ var distributions = []named{
 		return HyperErlang{P: p[0], Order: int(p[1]), Rate1: math.Trunc(p[1]) / p[2], Rate2: math.Trunc(p[1]) / p[3]}
 	}},
 	{"hyper-gamma", "p/MEAN/shape/MEAN/shape", func(p []float64) Distribution {
-		return HyperGamma{P: p[0], First: gammaOf(p[2], p[1]), Second: gammaOf(p[4], p[3])}
+		return hyperGamma{P: p[0], First: gammaOf(p[2], p[1]), Second: gammaOf(p[4], p[3])}
 	}},
 	{"zipf", "order/MOST", func(p []float64) Distribution { return Real{Whole: Zipf{Order: p[0], N: int(p[1])}} }},
 	{"hypergeometric", "population/marked/draws", func(p []float64) Distribution {

@@ -37,11 +37,11 @@ func (g Gamma) CDF(x float64) float64 {
 	return mathext.GammaIncReg(g.Shape, x/g.Scale)
 }
 
-// ExpMean is E[e^X; X <= c], the part of the mean of e^X that lies below e^c.
+// expMean is E[e^X; X <= c], the part of the mean of e^X that lies below e^c.
 // It is what decides the mean of a model that draws logarithms of times and
 // redraws above c. Completing the exponent makes it a gamma again, of scale
-// Scale/(1-Scale); from Scale 1 on that fails and ExpMean is NaN.
-func (g Gamma) ExpMean(c float64) float64 {
+// Scale/(1-Scale); from Scale 1 on that fails and expMean is NaN.
+func (g Gamma) expMean(c float64) float64 {
 	if g.Scale >= 1 {
 		return math.NaN()
 	}

@@ -18,8 +18,8 @@ func TestGamma(t *testing.T) {
 
 func TestGammaExpMeanIsTheMeanOfTheExponential(t *testing.T) {
 	// The closed value without truncation: E[e^g] = (1-b)^-a.
-	require.InEpsilon(t, math.Pow(0.06, -4.2), Gamma{4.2, 0.94}.ExpMean(inf), 1e-12)
-	require.InEpsilon(t, 1.35e5, Gamma{4.2, 0.94}.ExpMean(inf), 0.01)
+	require.InEpsilon(t, math.Pow(0.06, -4.2), Gamma{4.2, 0.94}.expMean(inf), 1e-12)
+	require.InEpsilon(t, 1.35e5, Gamma{4.2, 0.94}.expMean(inf), 0.01)
 	// With truncation, against the integral of e^x dF by the trapezium rule.
 	g := Gamma{4.2, 0.94}
 	var sum float64
@@ -28,8 +28,8 @@ func TestGammaExpMeanIsTheMeanOfTheExponential(t *testing.T) {
 		lo, hi := 12*float64(i)/steps, 12*float64(i+1)/steps
 		sum += (g.CDF(hi) - g.CDF(lo)) * math.Exp((lo+hi)/2)
 	}
-	require.InEpsilon(t, sum, g.ExpMean(12), 1e-6)
-	require.True(t, math.IsNaN(Gamma{2, 1}.ExpMean(12)))
+	require.InEpsilon(t, sum, g.expMean(12), 1e-6)
+	require.True(t, math.IsNaN(Gamma{2, 1}.expMean(12)))
 }
 
 func TestGammaDrawsWithoutAllocating(t *testing.T) {

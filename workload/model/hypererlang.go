@@ -29,20 +29,20 @@ func (h HyperErlang) Check() error {
 		positive("hyper-Erlang", "Rate1", h.Rate1), positive("hyper-Erlang", "Rate2", h.Rate2))
 }
 
-// Moment is E[X^k] for k >= 0: (n)_k (p/l1^k + (1-p)/l2^k), with the rising
+// moment is E[X^k] for k >= 0: (n)_k (p/l1^k + (1-p)/l2^k), with the rising
 // factorial (n)_k = n(n+1)...(n+k-1).
-func (h HyperErlang) Moment(k int) float64 {
+func (h HyperErlang) moment(k int) float64 {
 	scale := float64(h.P*math.Pow(h.Rate1, -float64(k))) + float64((1-h.P)*math.Pow(h.Rate2, -float64(k)))
 	return risingFactorial(h.Order, k) * scale
 }
 
 // Mean is the expectation.
-func (h HyperErlang) Mean() float64 { return h.Moment(1) }
+func (h HyperErlang) Mean() float64 { return h.moment(1) }
 
 // Variance is the second central moment.
 func (h HyperErlang) Variance() float64 {
 	m := h.Mean()
-	return h.Moment(2) - float64(m*m)
+	return h.moment(2) - float64(m*m)
 }
 
 // CDF is P(X <= x).
@@ -52,23 +52,23 @@ func (h HyperErlang) CDF(x float64) float64 { return h.gammas().CDF(x) }
 func (h HyperErlang) Rand(r *rand.Rand) float64 { return h.gammas().Rand(r) }
 
 // gammas is the same distribution seen as a hyper-gamma.
-func (h HyperErlang) gammas() HyperGamma {
+func (h HyperErlang) gammas() hyperGamma {
 	n := float64(h.Order)
-	return HyperGamma{P: h.P, First: Gamma{n, 1 / h.Rate1}, Second: Gamma{n, 1 / h.Rate2}}
+	return hyperGamma{P: h.P, First: Gamma{n, 1 / h.Rate1}, Second: Gamma{n, 1 / h.Rate2}}
 }
 
-// ErrNoFit is returned by FitHyperErlang where no order meets the moments.
-var ErrNoFit = errors.New("no hyper-Erlang distribution has these moments")
+// errNoFit is returned by fitHyperErlang where no order meets the moments.
+var errNoFit = errors.New("no hyper-Erlang distribution has these moments")
 
-// FitHyperErlang returns the hyper-Erlang distribution of least order, up to
+// fitHyperErlang returns the hyper-Erlang distribution of least order, up to
 // maxOrder, whose first three moments E[X], E[X^2], E[X^3] are those given.
 //
 // Divided by (n)_k the moments must be those of two points x = 1/rate with
 // weights p and 1-p. The points are then the roots of x^2 - s x + q with
 // s = (m3-m1 m2)/(m2-m1^2), q = (m1 m3-m2^2)/(m2-m1^2), and the weight is
 // p = (m1-x2)/(x1-x2). An order will not do where the roots are not real and
-// positive or p is no probability. The error wraps ErrNoFit.
-func FitHyperErlang(mean, second, third float64, maxOrder int) (HyperErlang, error) {
+// positive or p is no probability. The error wraps errNoFit.
+func fitHyperErlang(mean, second, third float64, maxOrder int) (HyperErlang, error) {
 	for n := 1; n <= maxOrder; n++ {
 		m1 := mean / risingFactorial(n, 1)
 		m2 := second / risingFactorial(n, 2)
@@ -84,7 +84,7 @@ func FitHyperErlang(mean, second, third float64, maxOrder int) (HyperErlang, err
 			return h, nil
 		}
 	}
-	return HyperErlang{}, fmt.Errorf("moments %v, %v, %v with orders up to %d: %w", mean, second, third, maxOrder, ErrNoFit)
+	return HyperErlang{}, fmt.Errorf("moments %v, %v, %v with orders up to %d: %w", mean, second, third, maxOrder, errNoFit)
 }
 
 func risingFactorial(n, k int) float64 {

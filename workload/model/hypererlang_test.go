@@ -24,10 +24,10 @@ func TestFitHyperErlangMeetsTheMoments(t *testing.T) {
 			Rate1: rate,
 			Rate2: rate * rapid.Float64Range(1.5, 100).Draw(t, "ratio"),
 		}
-		got, err := FitHyperErlang(want.Moment(1), want.Moment(2), want.Moment(3), want.Order)
+		got, err := fitHyperErlang(want.moment(1), want.moment(2), want.moment(3), want.Order)
 		require.NoError(t, err)
 		for k := 1; k <= 3; k++ {
-			require.InEpsilon(t, want.Moment(k), got.Moment(k), 1e-6, "moment %d", k)
+			require.InEpsilon(t, want.moment(k), got.moment(k), 1e-6, "moment %d", k)
 		}
 		require.LessOrEqual(t, got.Order, want.Order)
 	})
@@ -35,13 +35,13 @@ func TestFitHyperErlangMeetsTheMoments(t *testing.T) {
 
 func TestFitHyperErlangRefusesImpossibleMoments(t *testing.T) {
 	for _, m := range [][3]float64{{1, 0.5, 1}, {1, 1, 1}, {-1, 2, 6}, {1, 2, 3}, {nan, 2, 6}} {
-		_, err := FitHyperErlang(m[0], m[1], m[2], 10)
-		require.ErrorIs(t, err, ErrNoFit, "%v", m)
+		_, err := fitHyperErlang(m[0], m[1], m[2], 10)
+		require.ErrorIs(t, err, errNoFit, "%v", m)
 	}
 }
 
-func ExampleFitHyperErlang() {
-	h, err := FitHyperErlang(100, 30_000, 20_000_000, 7)
+func Example_fitHyperErlang() {
+	h, err := fitHyperErlang(100, 30_000, 20_000_000, 7)
 	if err != nil {
 		fmt.Println(err)
 		return

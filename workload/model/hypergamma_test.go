@@ -9,22 +9,22 @@ import (
 )
 
 func TestHyperGamma(t *testing.T) {
-	h := HyperGamma{P: 0.7, First: Gamma{4.2, 0.94}, Second: Gamma{312, 0.03}}
+	h := hyperGamma{P: 0.7, First: Gamma{4.2, 0.94}, Second: Gamma{312, 0.03}}
 	checkContinuous(t, h, 0, inf)
-	requireRejected(t, HyperGamma{}, HyperGamma{P: 1.1, First: h.First, Second: h.Second},
-		HyperGamma{P: nan, First: h.First, Second: h.Second}, HyperGamma{P: 0.5, First: h.First})
+	requireRejected(t, hyperGamma{}, hyperGamma{P: 1.1, First: h.First, Second: h.Second},
+		hyperGamma{P: nan, First: h.First, Second: h.Second}, hyperGamma{P: 0.5, First: h.First})
 }
 
 func TestHyperGammaSecondMomentIsThatOfItsParts(t *testing.T) {
-	h := HyperGamma{P: 0.7, First: Gamma{4.2, 0.94}, Second: Gamma{312, 0.03}}
+	h := hyperGamma{P: 0.7, First: Gamma{4.2, 0.94}, Second: Gamma{312, 0.03}}
 	m := h.Mean()
 	require.InEpsilon(t, 0.7*(h.First.Variance()+h.First.Mean()*h.First.Mean())+
 		0.3*(h.Second.Variance()+h.Second.Mean()*h.Second.Mean()), h.Variance()+m*m, 1e-12)
 }
 
-func ExampleHyperGamma() {
+func Example_hyperGamma() {
 	// The log runtime of a serial job in the Lublin-Feitelson model.
-	h := HyperGamma{P: 0.7746, First: Gamma{4.2, 0.94}, Second: Gamma{312, 0.03}}
+	h := hyperGamma{P: 0.7746, First: Gamma{4.2, 0.94}, Second: Gamma{312, 0.03}}
 	if err := h.Check(); err != nil {
 		fmt.Println(err)
 		return

@@ -28,8 +28,8 @@ func (h Hypergeometric) Check() error {
 	return nil
 }
 
-// Support is the least and the greatest possible value.
-func (h Hypergeometric) Support() (lo, hi int) {
+// support is the least and the greatest possible value.
+func (h Hypergeometric) support() (lo, hi int) {
 	return max(0, h.Draws+h.Marked-h.Population), min(h.Draws, h.Marked)
 }
 
@@ -54,7 +54,7 @@ func (h Hypergeometric) Variance() float64 {
 // Prob is P(X = k), to the digits that differences of log-factorials keep:
 // 12 for populations of thousands, 8 for millions.
 func (h Hypergeometric) Prob(k int) float64 {
-	if lo, hi := h.Support(); k < lo || k > hi {
+	if lo, hi := h.support(); k < lo || k > hi {
 		return 0
 	}
 	return math.Exp(logChoose(h.Marked, k) + logChoose(h.Population-h.Marked, h.Draws-k) - logChoose(h.Population, h.Draws))
@@ -64,7 +64,7 @@ func (h Hypergeometric) Prob(k int) float64 {
 // taken off the uniform from the mode outward, the greatest first, so the
 // expected number of steps is of the order of the standard deviation.
 func (h Hypergeometric) Rand(r *rand.Rand) int {
-	lo, hi := h.Support()
+	lo, hi := h.support()
 	mode := int((float64(h.Draws) + 1) * (float64(h.Marked) + 1) / (float64(h.Population) + 2))
 	mode = min(max(mode, lo), hi)
 	left, right := mode, mode

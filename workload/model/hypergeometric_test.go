@@ -17,7 +17,7 @@ func TestHypergeometric(t *testing.T) {
 		{2_000_000, 900_000, 50_000}, // standard deviation 110
 	} {
 		t.Run(fmt.Sprint(h), func(t *testing.T) {
-			lo, hi := h.Support()
+			lo, hi := h.support()
 			checkDiscrete(t, h, lo, hi)
 		})
 	}

@@ -160,7 +160,7 @@ func (m *moments) add(x float64) {
 // sample.
 func (m *moments) fit(maxOrder int) (HyperErlang, int) {
 	mean, second, third := m.sum/m.n, m.squares/m.n, m.cubes/m.n
-	if h, err := FitHyperErlang(mean, second, third, maxOrder); err == nil {
+	if h, err := fitHyperErlang(mean, second, third, maxOrder); err == nil {
 		return h, 3
 	}
 	mean = max(mean, 1) // all times zero

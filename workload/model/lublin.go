@@ -49,22 +49,22 @@ type Lublin struct {
 // lublinClass is one population of jobs in the Lublin-Feitelson model. The
 // names in brackets are the authors'.
 type lublinClass struct {
-	SerialProb float64 // share of jobs of size 1
-	Pow2Prob   float64 // share of jobs that are parallel and have a size rounded to a power of two
-	// LogSize is log2 of a parallel job's size [ULow, UMed, UHi, UProb].
-	LogSize TwoStageUniform
-	// Short and Long are the two gamma distributions of ln(runtime in seconds)
+	serialProb float64 // share of jobs of size 1
+	pow2Prob   float64 // share of jobs that are parallel and have a size rounded to a power of two
+	// logSize is log2 of a parallel job's size [ULow, UMed, UHi, UProb].
+	logSize TwoStageUniform
+	// short and Long are the two gamma distributions of ln(runtime in seconds)
 	// [a1, b1 and a2, b2]. A job of size n is short with probability
-	// ShortSlope*n + ShortBase [pa, pb], cut to [0, 1].
-	Short, Long           Gamma
-	ShortSlope, ShortBase float64
-	// LogGap is ln(gap in seconds) in the rush hours [aArr, bArr]. Its shape times
-	// RushRatio [ARAR] is the shape over all hours.
-	LogGap    Gamma
-	RushRatio float64
-	// Daily says at what time of the day jobs come. It is a density over the
+	// shortSlope*n + shortBase [pa, pb], cut to [0, 1].
+	short, long           Gamma
+	shortSlope, shortBase float64
+	// logGap is ln(gap in seconds) in the rush hours [aArr, bArr]. Its shape times
+	// rushRatio [ARAR] is the shape over all hours.
+	logGap    Gamma
+	rushRatio float64
+	// daily says at what time of the day jobs come. It is a density over the
 	// half-hours of the day, from 5:00 on around the clock [aNum, bNum].
-	Daily Gamma
+	daily Gamma
 }
 
 const (
@@ -78,28 +78,28 @@ const (
 )
 
 // lublinAll is the published population of all jobs, for a machine of the given
-// size. For sizes other than 128 the two upper borders of LogSize move with log2
+// size. For sizes other than 128 the two upper borders of logSize move with log2
 // of the size (UHi = log2 P, UMed = UHi-2.5), as the authors advise.
 func lublinAll(processors int) lublinClass {
 	return lublinClass{
-		SerialProb: 0.244, Pow2Prob: 0.576,
-		LogSize: lublinLogSize(0.8, 4.5, 7, 0.86, processors),
-		Short:   Gamma{Shape: 4.2, Scale: 0.94}, Long: Gamma{Shape: 312, Scale: 0.03},
-		ShortSlope: -0.0054, ShortBase: 0.78,
-		LogGap: Gamma{Shape: 10.2303, Scale: 0.4871}, RushRatio: 1.0225,
-		Daily: Gamma{Shape: 8.1737, Scale: 3.9631},
+		serialProb: 0.244, pow2Prob: 0.576,
+		logSize: lublinLogSize(0.8, 4.5, 7, 0.86, processors),
+		short:   Gamma{Shape: 4.2, Scale: 0.94}, long: Gamma{Shape: 312, Scale: 0.03},
+		shortSlope: -0.0054, shortBase: 0.78,
+		logGap: Gamma{Shape: 10.2303, Scale: 0.4871}, rushRatio: 1.0225,
+		daily: Gamma{Shape: 8.1737, Scale: 3.9631},
 	}
 }
 
 // lublinBatch is the published population of batch jobs; see lublinAll.
 func lublinBatch(processors int) lublinClass {
 	return lublinClass{
-		SerialProb: 0.2927, Pow2Prob: 0.6686,
-		LogSize: lublinLogSize(1.2, 5, 7, 0.875, processors),
-		Short:   Gamma{Shape: 6.57, Scale: 0.823}, Long: Gamma{Shape: 639.1, Scale: 0.0156},
-		ShortSlope: -0.003, ShortBase: 0.6986,
-		LogGap: Gamma{Shape: 6.0415, Scale: 0.8531}, RushRatio: 1.0519,
-		Daily: Gamma{Shape: 6.1271, Scale: 5.2740},
+		serialProb: 0.2927, pow2Prob: 0.6686,
+		logSize: lublinLogSize(1.2, 5, 7, 0.875, processors),
+		short:   Gamma{Shape: 6.57, Scale: 0.823}, long: Gamma{Shape: 639.1, Scale: 0.0156},
+		shortSlope: -0.003, shortBase: 0.6986,
+		logGap: Gamma{Shape: 6.0415, Scale: 0.8531}, rushRatio: 1.0519,
+		daily: Gamma{Shape: 6.1271, Scale: 5.2740},
 	}
 }
 
@@ -107,12 +107,12 @@ func lublinBatch(processors int) lublinClass {
 // largest of which are a third of the machine; see lublinAll.
 func lublinInteractive(processors int) lublinClass {
 	return lublinClass{
-		SerialProb: 0.1541, Pow2Prob: 0.625,
-		LogSize: lublinLogSize(1, 3, 5.5, 0.705, processors),
-		Short:   Gamma{Shape: 3.8351, Scale: 0.6605}, Long: Gamma{Shape: 7.073, Scale: 0.6856},
-		ShortSlope: -0.0118, ShortBase: 0.9156,
-		LogGap: Gamma{Shape: 6.5510, Scale: 0.6621}, RushRatio: 0.9797,
-		Daily: Gamma{Shape: 8.9186, Scale: 3.6680},
+		serialProb: 0.1541, pow2Prob: 0.625,
+		logSize: lublinLogSize(1, 3, 5.5, 0.705, processors),
+		short:   Gamma{Shape: 3.8351, Scale: 0.6605}, long: Gamma{Shape: 7.073, Scale: 0.6856},
+		shortSlope: -0.0118, shortBase: 0.9156,
+		logGap: Gamma{Shape: 6.5510, Scale: 0.6621}, rushRatio: 0.9797,
+		daily: Gamma{Shape: 8.9186, Scale: 3.6680},
 	}
 }
 
@@ -260,7 +260,7 @@ func offeredLoad(ps []lublinPopulation) (load float64) {
 
 // allHours is the distribution of ln(gap) over all hours of the day.
 func (c *lublinClass) allHours() Gamma {
-	return Gamma{Shape: c.LogGap.Shape * c.RushRatio, Scale: c.LogGap.Scale}
+	return Gamma{Shape: c.logGap.Shape * c.rushRatio, Scale: c.logGap.Scale}
 }
 
 // dailyWeights says how dense arrivals are in each half-hour from midnight on. The
@@ -268,7 +268,7 @@ func (c *lublinClass) allHours() Gamma {
 func (c *lublinClass) dailyWeights() (w [lublinBuckets]float64) {
 	var sum float64
 	for i := lublinDayStart; i < lublinDayStart+lublinBuckets; i++ {
-		share := c.Daily.CDF(float64(i)+0.5) - c.Daily.CDF(float64(i)-0.5)
+		share := c.daily.CDF(float64(i)+0.5) - c.daily.CDF(float64(i)-0.5)
 		w[(i-1)%lublinBuckets] = share
 		sum += share
 	}
@@ -282,11 +282,11 @@ func (c *lublinClass) dailyWeights() (w [lublinBuckets]float64) {
 // whose own size is no power of two; then the largest power that fits is taken.
 func (c *lublinClass) drawSize(r *rand.Rand, processors int) int {
 	u := r.Float64()
-	if u < c.SerialProb {
+	if u < c.serialProb {
 		return 1
 	}
-	x := c.LogSize.Rand(r)
-	if u < c.SerialProb+c.Pow2Prob {
+	x := c.logSize.Rand(r)
+	if u < c.serialProb+c.pow2Prob {
 		return 1 << min(int(x+0.5), log2Floor(processors))
 	}
 	return int(math.Exp2(x) + 0.5)
@@ -302,23 +302,23 @@ func (c *lublinClass) sizeProb(size, processors int) float64 {
 	}
 	var p float64
 	if size == 1 {
-		p = c.SerialProb
+		p = c.serialProb
 	}
 	if k := log2Floor(size); size == 1<<k {
 		upper := 1.0
 		if k < log2Floor(processors) {
-			upper = c.LogSize.CDF(float64(k) + 0.5)
+			upper = c.logSize.CDF(float64(k) + 0.5)
 		}
-		p += float64(c.Pow2Prob * (upper - c.LogSize.CDF(float64(k)-0.5)))
+		p += float64(c.pow2Prob * (upper - c.logSize.CDF(float64(k)-0.5)))
 	}
 	n := float64(size)
-	return p + float64((1-c.SerialProb-c.Pow2Prob)*(c.LogSize.CDF(math.Log2(n+0.5))-c.LogSize.CDF(math.Log2(n-0.5))))
+	return p + float64((1-c.serialProb-c.pow2Prob)*(c.logSize.CDF(math.Log2(n+0.5))-c.logSize.CDF(math.Log2(n-0.5))))
 }
 
 // logRun is the distribution of ln(runtime) of a job of the given size.
-func (c *lublinClass) logRun(size int) HyperGamma {
-	p := float64(c.ShortSlope*float64(size)) + c.ShortBase
-	return HyperGamma{P: min(max(p, 0), 1), First: c.Short, Second: c.Long}
+func (c *lublinClass) logRun(size int) hyperGamma {
+	p := float64(c.shortSlope*float64(size)) + c.shortBase
+	return hyperGamma{P: min(max(p, 0), 1), First: c.short, Second: c.long}
 }
 
 // drawRun draws a runtime in whole seconds, at least 1.
@@ -333,8 +333,8 @@ func (c *lublinClass) drawRun(r *rand.Rand, size int) float64 {
 
 // meanArea is the mean of size times runtime.
 func (c *lublinClass) meanArea(processors int) float64 {
-	short, long := c.Short.ExpMean(lublinMaxLogRun), c.Long.ExpMean(lublinMaxLogRun)
-	shortKept, longKept := c.Short.CDF(lublinMaxLogRun), c.Long.CDF(lublinMaxLogRun)
+	short, long := c.short.expMean(lublinMaxLogRun), c.long.expMean(lublinMaxLogRun)
+	shortKept, longKept := c.short.CDF(lublinMaxLogRun), c.long.CDF(lublinMaxLogRun)
 	var area float64
 	for n := 1; n <= processors; n++ {
 		p := c.logRun(n).P
@@ -349,7 +349,7 @@ func (c *lublinClass) meanArea(processors int) float64 {
 // of it.
 func (c *lublinClass) meanGap() float64 {
 	d := c.allHours()
-	return d.ExpMean(lublinMaxLogGap) / d.CDF(lublinMaxLogGap)
+	return d.expMean(lublinMaxLogGap) / d.CDF(lublinMaxLogGap)
 }
 
 // lublinSource draws the jobs of one population.

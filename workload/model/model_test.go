@@ -159,10 +159,10 @@ func TestJannMeetsTheLogsMomentsInEveryRange(t *testing.T) {
 			}
 		}
 		require.Equal(t, runs.n, float64(r.Jobs()))
-		require.InEpsilon(t, runs.sum/runs.n, r.Run.Moment(1), 1e-9, "mean runtime of sizes %d to %d", lo, hi)
+		require.InEpsilon(t, runs.sum/runs.n, r.Run.moment(1), 1e-9, "mean runtime of sizes %d to %d", lo, hi)
 		if r.RunMoments == 3 {
-			require.InEpsilon(t, runs.squares/runs.n, r.Run.Moment(2), 1e-6)
-			require.InEpsilon(t, runs.cubes/runs.n, r.Run.Moment(3), 1e-6)
+			require.InEpsilon(t, runs.squares/runs.n, r.Run.moment(2), 1e-6)
+			require.InEpsilon(t, runs.cubes/runs.n, r.Run.moment(3), 1e-6)
 		}
 		require.Equal(t, 3, r.GapMoments, "Lublin's gaps vary enough for a hyper-Erlang")
 	}

@@ -154,7 +154,7 @@ func (d Real) Values() iter.Seq2[float64, float64] {
 				}
 			}
 		case Hypergeometric:
-			low, high := whole.Support()
+			low, high := whole.support()
 			for k := low; k <= high; k++ {
 				if !yield(float64(k), whole.Prob(k)) {
 					return

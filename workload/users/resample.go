@@ -26,7 +26,7 @@ type Tenure uint8
 
 const (
 	// Temporary users come, do what they came for, and leave.
-	Temporary Tenure = iota
+	temporary Tenure = iota
 	// LongTerm users are always there.
 	LongTerm
 )
@@ -52,7 +52,7 @@ func tenure(weeks, longTerm int) Tenure {
 	if weeks >= longTerm {
 		return LongTerm
 	}
-	return Temporary
+	return temporary
 }
 
 // Pool is the users of a log, each with all jobs. They are kept in memory, some 200
@@ -102,7 +102,7 @@ func NewPool(records iter.Seq2[*workload.Record, error], rule *Rule) (*Pool, err
 		if err != nil {
 			return nil, err
 		}
-		if !Counts(rec) {
+		if !counts(rec) {
 			p.LeftOut++
 			continue
 		}
@@ -343,7 +343,7 @@ func (c *crowd) comeTo(week int) {
 // which users have come.
 func (c *crowd) week(week int) iter.Seq2[*workload.Record, []entity.Dependency] {
 	c.due = c.due[:0]
-	c.there = slices.DeleteFunc(c.there, func(v *visitor) bool { return v.tenure == Temporary && week-v.begins >= v.weeks })
+	c.there = slices.DeleteFunc(c.there, func(v *visitor) bool { return v.tenure == temporary && week-v.begins >= v.weeks })
 	for _, v := range c.there {
 		v.moveTo(v.lives(week, &c.Resample))
 		from, to := v.span(v.at)
@@ -368,7 +368,7 @@ func (c *crowd) week(week int) iter.Seq2[*workload.Record, []entity.Dependency] 
 // lives is the week of the source that a user has in a week of the new log.
 func (v *visitor) lives(week int, r *Resample) int {
 	switch {
-	case v.tenure == Temporary:
+	case v.tenure == temporary:
 		return week - v.begins
 	case r.Drawn:
 		return des.NewStream(r.Seed, 0, "workload/users/weeks", uint64(v.number), uint64(week)).IntN(v.weeks)

@@ -41,9 +41,9 @@ type Rule struct {
 type Break uint8
 
 const (
-	// ThinkBreak is a long time from the end of a job to the next submission, as
+	// thinkBreak is a long time from the end of a job to the next submission, as
 	// sessions have been cut traditionally.
-	ThinkBreak Break = iota
+	thinkBreak Break = iota
 	// GapBreak is a long time between two submissions, however long jobs run: Zakay
 	// and Feitelson (2012) found sessions of the other kind too long to be true.
 	GapBreak
@@ -57,8 +57,8 @@ func (b Break) String() string { return breaks.Name(b) }
 type Batch uint8
 
 const (
-	// PreviousBatch: the job before it has not ended when it is submitted.
-	PreviousBatch Batch = iota
+	// previousBatch: the job before it has not ended when it is submitted.
+	previousBatch Batch = iota
 	// WholeBatch: any job of the batch has not. Then the next batch waits for the one
 	// that ended last.
 	WholeBatch
@@ -99,14 +99,14 @@ type Step struct {
 	After []entity.Dependency
 }
 
-// Counts reports whether a record is a job of a user, one that ran: neither cancelled
+// counts reports whether a record is a job of a user, one that ran: neither cancelled
 // in the queue, nor one burst of a job, nor without a runtime, processors or a user.
-func Counts(rec *workload.Record) bool {
-	return Ran(rec) && rec.User >= 0
+func counts(rec *workload.Record) bool {
+	return ran(rec) && rec.User >= 0
 }
 
-// Ran is Counts for jobs of unknown users as well.
-func Ran(rec *workload.Record) bool {
+// ran is counts for jobs of unknown users as well.
+func ran(rec *workload.Record) bool {
 	switch {
 	case rec.Submit < 0, rec.Runtime < 0, max(rec.Requested, rec.Allocated) <= 0:
 		return false
@@ -142,7 +142,7 @@ type ending struct {
 
 // Next is what a record is to its user.
 func (s *Splitter) Next(rec *workload.Record) (Step, error) {
-	if !Counts(rec) {
+	if !counts(rec) {
 		return Step{}, nil
 	}
 	if rec.Submit < s.last {
@@ -188,7 +188,7 @@ func (u *activity) next(r *Rule, rec *workload.Record, own ending) Step {
 	if begins {
 		u.session++
 	}
-	if first || r.Batch == PreviousBatch || own.at > u.now.at {
+	if first || r.Batch == previousBatch || own.at > u.now.at {
 		u.now = own
 	}
 	u.submitted = rec.Submit

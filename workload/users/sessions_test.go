@@ -85,7 +85,7 @@ func end(rec *workload.Record) des.Time { return rec.Submit + rec.Wait + rec.Run
 func cut(rule Rule, records []workload.Record, user int64) (sessions [][][]int) {
 	limit := rule.Limit
 	if limit == 0 {
-		limit = map[Break]des.Time{ThinkBreak: 1200 * des.Second, GapBreak: 3600 * des.Second}[rule.Break]
+		limit = map[Break]des.Time{thinkBreak: 1200 * des.Second, GapBreak: 3600 * des.Second}[rule.Break]
 	}
 	before := -1
 	for i := range records {
@@ -136,7 +136,7 @@ func TestSessionsAndBatchesAreThoseOfTheDefinition(t *testing.T) {
 					batch++
 					stands := -1
 					for _, k := range before {
-						if stands < 0 || rule.Batch == PreviousBatch || end(&records[k]) > end(&records[stands]) {
+						if stands < 0 || rule.Batch == previousBatch || end(&records[k]) > end(&records[stands]) {
 							stands = k
 						}
 					}
@@ -155,7 +155,7 @@ func TestSessionsAndBatchesAreThoseOfTheDefinition(t *testing.T) {
 								if end(&records[k]) <= records[i].Submit {
 									last = max(last, end(&records[k]))
 								}
-								require.True(t, rule.Batch == PreviousBatch || end(&records[k]) <= end(&records[stands]))
+								require.True(t, rule.Batch == previousBatch || end(&records[k]) <= end(&records[stands]))
 							}
 							for _, k := range before {
 								if end(&records[k]) <= records[i].Submit {
@@ -177,7 +177,7 @@ func TestEveryJobOfAUserIsInOneBatchOfOneSessionAndNobodyThinksForLessThanNothin
 		records := anyLog(t)
 		session, batch := map[int64]int64{}, map[int64]int64{}
 		for i, step := range steps(t, anyRule(t), records) {
-			if !Counts(&records[i]) {
+			if !counts(&records[i]) {
 				require.Zero(t, step)
 				continue
 			}
@@ -299,13 +299,13 @@ func TestOnlyJobsThatRanAndHaveAUserCount(t *testing.T) {
 		"nobody's":               func(r *workload.Record) { r.User = workload.Unknown },
 	} {
 		rec := record(1, 0, 0, 10)
-		require.True(t, Counts(&rec))
+		require.True(t, counts(&rec))
 		change(&rec)
-		require.False(t, Counts(&rec), name)
+		require.False(t, counts(&rec), name)
 	}
 	killed := record(1, 0, 0, 10)
 	killed.Status = workload.StatusCancelled
-	require.True(t, Counts(&killed), "it was cancelled while it ran")
+	require.True(t, counts(&killed), "it was cancelled while it ran")
 }
 
 func TestWithoutWaitsNobodyKnowsWhenJobsEnd(t *testing.T) {
@@ -397,7 +397,7 @@ func TestFactsOfALittleLog(t *testing.T) {
 	require.Equal(t, []float64{6.0 / 5, 2}, []float64{f.JobsPerBatch, f.JobsPerSession})
 	f, err = Survey(each(records), Rule{Across: true}, 3)
 	require.NoError(t, err)
-	require.Equal(t, Temporary, f.All[0].Tenure)
+	require.Equal(t, temporary, f.All[0].Tenure)
 	require.Equal(t, int64(4), f.Waiting)
 	require.Equal(t, 130.0, f.Think, "a break is no think time")
 	f, err = Survey(each([]workload.Record{record(1, 7*86400-1, 0, 1), record(2, 7*86400+1, 0, 1)}), Rule{}, 2)

@@ -80,7 +80,7 @@ func Survey(records iter.Seq2[*workload.Record, error], rule Rule, longTerm int)
 		switch {
 		case err != nil:
 			return nil, err
-		case !Ran(rec):
+		case !ran(rec):
 			f.NotRun++
 			continue
 		case rec.User < 0:

@@ -71,7 +71,7 @@ func (c AMP11Slots) Generate(seed, replication uint64) (plan.SlotList, error) {
 			start += des.Seconds(c.Delay.draw(starts, c.Whole))
 		}
 		p := c.Perf.draw(perfs, c.Whole)
-		nodes[i] = entity.Node{ID: i + 1, Perf: p, Price: amp11PriceDeviation.real(prices) * AMP11Price(p)}
+		nodes[i] = entity.Node{ID: i + 1, Perf: p, Price: amp11PriceDeviation.real(prices) * amp11Price(p)}
 		end := start + des.Seconds(c.Length.draw(lengths, c.Whole))
 		list.Slots[i] = entity.Slot{Node: &nodes[i], Width: 1, Start: start, End: end}
 		list.To = max(list.To, end)
@@ -79,8 +79,8 @@ func (c AMP11Slots) Generate(seed, replication uint64) (plan.SlotList, error) {
 	return list, nil
 }
 
-// AMP11Price is the market price of a time unit at performance p: 1.7^p.
-func AMP11Price(p float64) float64 { return math.Pow(amp11PriceOfOne, p) }
+// amp11Price is the market price of a time unit at performance p: 1.7^p.
+func amp11Price(p float64) float64 { return math.Pow(amp11PriceOfOne, p) }
 
 // AMP11Jobs generates the requests of one batch.
 type AMP11Jobs struct {
@@ -158,7 +158,7 @@ func (c AMP11Jobs) Generate(seed, replication uint64) ([]AMP11Job, error) {
 		if !c.AtOne {
 			volume *= p
 		}
-		jobs[i] = AMP11Job{Nodes: n, MinPerf: p, Volume: des.Seconds(volume), MaxPrice: c.PriceFactor * AMP11Price(p)}
+		jobs[i] = AMP11Job{Nodes: n, MinPerf: p, Volume: des.Seconds(volume), MaxPrice: c.PriceFactor * amp11Price(p)}
 	}
 	return jobs, nil
 }

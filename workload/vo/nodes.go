@@ -45,9 +45,9 @@ const (
 	maxQ     = 10 // q is uniform in [0, maxQ)
 )
 
-// MarketPrice is the price of one time unit on a node of performance p that
+// marketPrice is the price of one time unit on a node of performance p that
 // deviates by nothing: Q p exp(0.02 (p - 1)).
-func (c Nodes) MarketPrice(p float64) float64 {
+func (c Nodes) marketPrice(p float64) float64 {
 	return cmp.Or(c.PriceFactor, 1) * p * math.Exp(perfGain*(p-1))
 }
 
@@ -61,7 +61,7 @@ func (c Nodes) Check() error {
 		return errors.New("nodes: the price factor must be a number of 0 or more (0 = 1)")
 	case !(c.PriceSpread >= 0 && c.PriceSpread <= 1./3):
 		return errors.New("nodes: the spread of prices must be in [0, 1/3] (0 = 0.2), or prices below 0 come about")
-	case math.IsInf(2*c.MarketPrice(perf.Max), 0):
+	case math.IsInf(2*c.marketPrice(perf.Max), 0):
 		return errors.New("nodes: with such performances, or such a price factor, prices are beyond all numbers")
 	case !(perf.Min > 0):
 		return errors.New("nodes: the least performance must be above 0")
@@ -98,7 +98,7 @@ func (c Nodes) Generate(seed, replication uint64) ([]*entity.Node, error) {
 		made[i] = entity.Node{
 			ID:    i + 1,
 			Perf:  p,
-			Price: c.MarketPrice(p) * (1 + deviation.Rand(prices)),
+			Price: c.marketPrice(p) * (1 + deviation.Rand(prices)),
 			Q:     maxQ * values.Float64(),
 		}
 		if c.Owners > 0 {

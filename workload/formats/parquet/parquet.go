@@ -22,11 +22,11 @@ import (
 	"github.com/gridslot/gridslot/workload/internal/table"
 )
 
-// Key is where a file keeps Kept.
-const Key = "gridslot"
+// key is where a file keeps what is kept beside its columns.
+const key = "gridslot"
 
-// Kept is, in JSON, what a log tells beside its records.
-type Kept struct {
+// kept is, in JSON, what a log tells beside its records.
+type kept struct {
 	Header   []string                    `json:"header,omitempty"` // the lines of SWF
 	Columns  []workload.Column           `json:"columns,omitempty"`
 	Names    map[string]map[int64]string `json:"names,omitempty"` // of user, group, executable, queue, partition
@@ -112,10 +112,10 @@ func (Format) Survey(in *workload.Input) (*workload.Header, error) {
 	if err != nil {
 		return nil, err
 	}
-	var kept Kept
-	if text := f.Keys[Key]; text != "" {
+	var kept kept
+	if text := f.Keys[key]; text != "" {
 		if err := json.Unmarshal([]byte(text), &kept); err != nil {
-			return nil, fmt.Errorf("%s: what is kept under %q: %w", in.Name(), Key, err)
+			return nil, fmt.Errorf("%s: what is kept under %q: %w", in.Name(), key, err)
 		}
 	}
 	lines := strings.NewReader(strings.Join(kept.Header, "\n") + "\n")

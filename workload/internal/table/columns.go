@@ -160,8 +160,8 @@ func (r *Row) value(i int) (*parquetfile.Values, bool) {
 	return v, v.Known()
 }
 
-// Has reports whether the file has a field.
-func (r *Row) Has(i int) bool { return r.at[i] >= 0 }
+// has reports whether the file has a field.
+func (r *Row) has(i int) bool { return r.at[i] >= 0 }
 
 // Number is a finite number, or NaN where none is given.
 func (r *Row) Number(i int) float64 {
@@ -344,7 +344,7 @@ func (l *Columns) ReadFile(in *workload.Input, f *parquetfile.File, h *workload.
 		}
 	}
 	for i, field := range l.Fields {
-		if field.As != "" && r.row.Has(i) {
+		if field.As != "" && r.row.has(i) {
 			r.as = append(r.as, i)
 		}
 	}

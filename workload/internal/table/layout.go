@@ -57,7 +57,7 @@ const (
 )
 
 // Fields are the fields of SWF that the layout holds.
-func (l *Layout) Fields() []int {
+func (l *Layout) fields() []int {
 	var fields []int
 	for _, c := range l.Cells {
 		switch c.Field {
@@ -103,5 +103,5 @@ func (l *Layout) WriteWith(w io.Writer, h *workload.Header, columns []workload.C
 	for i, c := range columns {
 		names[i] = c.Name
 	}
-	return Write(w, h, l, first, comments, names)
+	return write(w, h, l, first, comments, names)
 }

@@ -75,7 +75,7 @@ func (s *survey) meets(c *Cell, text []byte, unknown bool) {
 // Survey passes over the records that stand behind comments and heading, and completes
 // the header: names, whether it is unsorted, and the start of the log where instants
 // count from 1970.
-func Survey(in *workload.Input, h *workload.Header, l *Layout, t *Source) (*Kinds, error) {
+func Survey(in *workload.Input, h *workload.Header, l *Layout, t *Source) (*kinds, error) {
 	r := Read(in, h, l, t)
 	s := &survey{header: h, columns: make([]column, len(h.Columns))}
 	r.survey, r.base = s, 0
@@ -90,7 +90,7 @@ func Survey(in *workload.Input, h *workload.Header, l *Layout, t *Source) (*Kind
 			return nil, fmt.Errorf("%s: %s: %w", in.Name(), workload.FieldNames[f-1], err)
 		}
 	}
-	return &Kinds{s.columns}, nil
+	return &kinds{s.columns}, nil
 }
 
 // settle gives names their numbers. Where all are numbers these stand. Where some
@@ -118,11 +118,11 @@ func (n *named) settle(names *workload.Names) error {
 	return nil
 }
 
-// Kinds are what the columns beyond SWF were found to hold.
-type Kinds struct{ columns []column }
+// kinds are what the columns beyond SWF were found to hold.
+type kinds struct{ columns []column }
 
 // Text reports whether column i, from 0, holds more than numbers.
-func (k *Kinds) Text(i int) bool { return k.columns[i].notNumber }
+func (k *kinds) Text(i int) bool { return k.columns[i].notNumber }
 
 // Whole reports whether column i holds nothing but whole numbers.
-func (k *Kinds) Whole(i int) bool { return !k.columns[i].notWhole }
+func (k *kinds) Whole(i int) bool { return !k.columns[i].notWhole }

@@ -12,8 +12,8 @@ import (
 	"github.com/gridslot/gridslot/workload"
 )
 
-// Writer writes records.
-type Writer struct {
+// writer writes records.
+type writer struct {
 	layout *Layout
 	header *workload.Header
 	out    io.Writer
@@ -38,10 +38,10 @@ const blockSize = 256 << 10
 
 // Write begins a log. Of the columns beyond SWF it holds those of these names: column i
 // of a cell is names[i-1].
-func Write(w io.Writer, h *workload.Header, l *Layout, first string, comments Comments, names []string) (*Writer, error) {
-	t := &Writer{
+func write(w io.Writer, h *workload.Header, l *Layout, first string, comments Comments, names []string) (*writer, error) {
+	t := &writer{
 		layout: l, header: h, out: w, buf: make([]byte, 0, blockSize), start: des.Time(h.UnixStartTime) * des.Second,
-		lost: workload.NewLosses(h, workload.FieldSet(l.Fields()...), names...),
+		lost: workload.NewLosses(h, workload.FieldSet(l.fields()...), names...),
 	}
 	for _, c := range l.Cells {
 		from := -1
@@ -77,10 +77,10 @@ func Write(w io.Writer, h *workload.Header, l *Layout, first string, comments Co
 }
 
 // Lost is what could not be held so far.
-func (t *Writer) Lost() *workload.Losses { return t.lost }
+func (t *writer) Lost() *workload.Losses { return t.lost }
 
 // Close writes what is held back.
-func (t *Writer) Close() error {
+func (t *writer) Close() error {
 	if t.err == nil && len(t.buf) > 0 {
 		_, t.err = t.out.Write(t.buf)
 	}
@@ -88,7 +88,7 @@ func (t *Writer) Close() error {
 	return t.err
 }
 
-func (t *Writer) spill() error {
+func (t *writer) spill() error {
 	if len(t.buf) < blockSize/2 {
 		return t.err
 	}
@@ -96,7 +96,7 @@ func (t *Writer) spill() error {
 }
 
 // Write writes a record.
-func (t *Writer) Write(rec *workload.Record) error {
+func (t *writer) Write(rec *workload.Record) error {
 	t.lost.Count(rec)
 	begin := len(t.buf)
 	sep := t.layout.Separator
@@ -119,7 +119,7 @@ func (t *Writer) Write(rec *workload.Record) error {
 }
 
 // cell appends a cell, or nothing where nothing is known.
-func (t *Writer) cell(b []byte, i int, rec *workload.Record) []byte {
+func (t *writer) cell(b []byte, i int, rec *workload.Record) []byte {
 	c := &t.layout.Cells[i]
 	switch f := c.Field; {
 	case t.from[i] >= 0 && t.from[i] < len(rec.More):
@@ -162,7 +162,7 @@ func (t *Writer) cell(b []byte, i int, rec *workload.Record) []byte {
 }
 
 // name appends what a number stands for, or the number.
-func (t *Writer) name(b []byte, field int, n int64) []byte {
+func (t *writer) name(b []byte, field int, n int64) []byte {
 	names := t.header.Names(field)
 	name := []byte(names.Name(n))
 	if len(name) > 0 && t.fits(name) && names.Find(name) == n && string(name) != "-1" {
@@ -177,7 +177,7 @@ func (t *Writer) name(b []byte, field int, n int64) []byte {
 }
 
 // value appends what a record says in a column.
-func (t *Writer) value(b []byte, c *Cell, v workload.Value) []byte {
+func (t *writer) value(b []byte, c *Cell, v workload.Value) []byte {
 	at := len(b)
 	switch {
 	case !v.Known():
@@ -201,7 +201,7 @@ func appendFloat(b []byte, x float64) []byte {
 }
 
 // text appends text: in quotes where it must be, or with _ for what has no place.
-func (t *Writer) text(b, s []byte, column string) []byte {
+func (t *writer) text(b, s []byte, column string) []byte {
 	if t.fits(s) {
 		return append(b, s...)
 	}
@@ -220,10 +220,10 @@ func (t *Writer) text(b, s []byte, column string) []byte {
 }
 
 // fits reports whether a text can stand in a cell as it is.
-func (t *Writer) fits(s []byte) bool {
+func (t *writer) fits(s []byte) bool {
 	return len(s) > 0 && !bytes.ContainsFunc(s, t.separates) && len(bytes.TrimSpace(s)) == len(s)
 }
 
-func (t *Writer) separates(r rune) bool {
+func (t *writer) separates(r rune) bool {
 	return r == rune(t.layout.Separator) || r == '"' || r == '\n' || r == '\r' || t.layout.Separator == ' ' && unicode.IsSpace(r) || !t.layout.Quotes && unicode.IsControl(r)
 }
