@@ -170,8 +170,9 @@ func TestJobsThatFitNowhereAreRefused(t *testing.T) {
 	require.ErrorIs(t, r.try(0, &Job{Tasks: 1, Features: none, Partitions: []int{2, 0}}), ErrConfiguration)
 	require.ErrorIs(t, r.try(0, &Job{Tasks: 1, Features: none, Partitions: []int{0, 2}}), ErrConfiguration)
 	require.NoError(t, r.try(0, &Job{Tasks: 1, Features: none, Partitions: []int{2}}), "of a single one no nodes are looked for")
-	r = newRuled(t, fourNodes+"PartitionName=short Nodes=n4 MaxTime=10\n", "")
-	require.NoError(t, r.try(0, &Job{Tasks: 1, Partitions: []int{2, 2}}), "idle nodes suit, whatever the limits")
+	r = newRuled(t, fourNodes+"PartitionName=short Nodes=n4 MaxTime=10\nPartitionName=brief Nodes=n3 MaxTime=5\n", "")
+	require.NoError(t, r.try(0, &Job{Tasks: 1, Partitions: []int{2, 3}}), "idle nodes suit, whatever the limits")
+	require.ErrorIs(t, r.try(0, &Job{Tasks: 1, Features: none, Partitions: []int{2, 3}}), ErrConfiguration)
 }
 
 // A job that is cancelled has no pass follow: a job that comes in the same second is looked at in the next one.
