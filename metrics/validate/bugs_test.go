@@ -419,7 +419,9 @@ var plantedBugs = []struct {
 		return len(j.stints) == 1
 	}},
 	{"a start before the end of another", []Kind{BeforeItsTurn}, func(h *history, j *toldJob) bool {
-		i := slices.IndexFunc(h.jobs, func(o *toldJob) bool { return o != j && o.job.Submit <= j.last().start && j.last().start < o.last().end })
+		i := slices.IndexFunc(h.jobs, func(o *toldJob) bool {
+			return o != j && o.job.Submit <= j.last().start && j.last().start < o.last().end
+		})
 		if i >= 0 {
 			j.job.After = []entity.Dependency{{Job: h.jobs[i].job.ID}}
 		}

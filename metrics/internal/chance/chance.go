@@ -52,4 +52,3 @@ func (k ChiSquared) Survival(x float64) float64 {
 	}
 	return mathext.GammaIncRegComp(0.5*float64(k), 0.5*x)
 }
-
