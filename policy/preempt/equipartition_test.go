@@ -122,7 +122,7 @@ func TestAttemptsTogetherDoTheWholeWork(t *testing.T) {
 			require.InDelta(t, 1, parts, 1e-5*float64(len(r.Earlier())+1), "%v", r)
 		}
 	})
-	require.Greater(t, resized, 100, "too few to test anything")
+	require.Greater(t, resized, 20, "too few to test anything") // -short draws 20 worlds
 }
 
 // Four jobs on ten processors, the first of which can use two at most: 2, 3, 3 and 2,

@@ -248,11 +248,12 @@ func (f *failing) calls() (calls []string) {
 }
 
 // fault checks a plan that does not keep its promises. The sequences are the same in every
-// run; shorter ones are looked for as long as shrink says.
+// run, with -short too; shorter ones are looked for as long as shrink says.
 func fault(t *testing.T, empty func() entity.Plan, c plantest.Config, shrink string) *failing {
 	set(t, "rapid.nofailfile", "true")
 	set(t, "rapid.shrinktime", shrink)
 	set(t, "rapid.seed", "1")
+	set(t, "rapid.checks", "100") // -short draws fewer, which miss two faults
 	f := &failing{TB: t}
 	check(f, empty, c)
 	require.True(t, f.failed, "all promises are kept")
