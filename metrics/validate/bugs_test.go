@@ -59,7 +59,7 @@ func (j *toldJob) last() *stint { return &j.stints[len(j.stints)-1] }
 // copied is a history in which a bug can be planted.
 func (h *history) copied() *history {
 	c := *h
-	c.jobs, c.outages, c.nodes = nil, nil, slices.Clone(h.nodes)
+	c.jobs, c.outages, c.nodes = nil, slices.Clone(h.outages), slices.Clone(h.nodes)
 	for _, j := range h.jobs {
 		k := *j
 		k.stints = slices.Clone(j.stints)
@@ -67,9 +67,6 @@ func (h *history) copied() *history {
 			k.stints[i].place = slices.Clone(k.stints[i].place)
 		}
 		c.jobs = append(c.jobs, &k)
-	}
-	for _, o := range h.outages {
-		c.outages = append(c.outages, o)
 	}
 	return &c
 }
