@@ -253,7 +253,9 @@ func fault(t *testing.T, empty func() entity.Plan, c plantest.Config, shrink str
 	set(t, "rapid.nofailfile", "true")
 	set(t, "rapid.shrinktime", shrink)
 	set(t, "rapid.seed", "1")
-	set(t, "rapid.checks", "100") // -short draws fewer, which miss two faults
+	if testing.Short() {
+		set(t, "rapid.checks", "500") // of which -short draws a fifth
+	}
 	f := &failing{TB: t}
 	check(f, empty, c)
 	require.True(t, f.failed, "all promises are kept")
