@@ -67,7 +67,8 @@ var errNoFit = errors.New("no hyper-Erlang distribution has these moments")
 // weights p and 1-p. The points are then the roots of x^2 - s x + q with
 // s = (m3-m1 m2)/(m2-m1^2), q = (m1 m3-m2^2)/(m2-m1^2), and the weight is
 // p = (m1-x2)/(x1-x2). An order will not do where the roots are not real and
-// positive or p is no probability. The error wraps errNoFit.
+// positive, where p is no probability, or where rounding leaves the third moment
+// unmet (p is then of the order of 1e-15). The error wraps errNoFit.
 func fitHyperErlang(mean, second, third float64, maxOrder int) (HyperErlang, error) {
 	for n := 1; n <= maxOrder; n++ {
 		m1 := mean / risingFactorial(n, 1)
@@ -80,7 +81,7 @@ func fitHyperErlang(mean, second, third float64, maxOrder int) (HyperErlang, err
 		x1, x2 := (s+root)/2, (s-root)/2
 		p := (m1 - x2) / (x1 - x2)
 		h := HyperErlang{P: p, Order: n, Rate1: 1 / x1, Rate2: 1 / x2}
-		if variance > 0 && x1 > x2 && h.Check() == nil {
+		if variance > 0 && x1 > x2 && h.Check() == nil && math.Abs(h.moment(3)-third) < 1e-6*third {
 			return h, nil
 		}
 	}

@@ -33,6 +33,15 @@ func TestFitHyperErlangMeetsTheMoments(t *testing.T) {
 	})
 }
 
+// At order 5 rounding gives these moments a point of probability 4e-15, which would spoil
+// the third moment.
+func TestFitHyperErlangPassesOverAnOrderThatRoundingSpoils(t *testing.T) {
+	want := HyperErlang{P: 0.05078125, Order: 6, Rate1: 1, Rate2: 1.801239013671875}
+	got, err := fitHyperErlang(want.moment(1), want.moment(2), want.moment(3), want.Order)
+	require.NoError(t, err)
+	require.Equal(t, want.Order, got.Order)
+}
+
 func TestFitHyperErlangRefusesImpossibleMoments(t *testing.T) {
 	for _, m := range [][3]float64{{1, 0.5, 1}, {1, 1, 1}, {-1, 2, 6}, {1, 2, 3}, {nan, 2, 6}} {
 		_, err := fitHyperErlang(m[0], m[1], m[2], 10)
