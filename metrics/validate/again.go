@@ -1,7 +1,7 @@
 package validate
 
-// What the files of a run tell beside a job's last run: its attempts, what was out
-// of service meanwhile, advance reservations, and jobs that wait for others.
+// What the files of a run tell beside a job's last run: its attempts, and what was out of
+// service meanwhile.
 
 import (
 	"cmp"
@@ -10,7 +10,6 @@ import (
 	"io"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/gridslot/gridslot/des"
@@ -143,31 +142,25 @@ func (c *fileChecker) tried() {
 	}
 }
 
-// stages are the job as it was at the beginning of each attempt, in the shape that it
-// had then: what was left of its estimate and of its runtime. One that has kept work
-// stays in its shape, but for a resize: the part that is done stays done then.
+// stages are the job as it was at the beginning of each attempt, in the shape that it had
+// then: what was left of its estimate and of its run time.
 func (f *filed) stages() []*entity.Job {
 	all := make([]*entity.Job, len(f.tries))
-	var was *entity.Job // the shape of the attempt before as a whole
-	free := true        // to choose another shape
+	left := remainderOf(f.asked(), false)
 	for i, a := range f.tries {
-		shape, ok := f.asked().In(a.nodes)
-		resized := i > 0 && f.tries[i-1].end == ended.Resized
-		if !ok || !free && !resized {
-			shape = cmp.Or(was, f.asked())
-		}
-		left := *shape
-		if i > 0 && !(free && ok) {
+		if i > 0 {
 			before := &f.tries[i-1]
-			left.Request.Length = max(all[i-1].Request.Length-before.kept, des.Tick)
-			left.Runtime = all[i-1].Runtime - before.kept
+			left.keep(before.kept)
+			if before.end == ended.Resized {
+				left.resize(a.nodes)
+			}
 		}
-		if resized && shape != was {
-			left.Request.Length = max(shareOf(shape.Request.Length, left.Request.Length, was.Request.Length), des.Tick)
-			left.Runtime = shape.Runtime - partOf(shape.Runtime, was.Runtime-left.Runtime, was.Runtime)
+		if !left.settled {
+			left.take(a.nodes)
 		}
-		all[i], was = &left, shape
-		free = free && a.kept == 0 && a.end != ended.Resized
+		j := *f.asked()
+		j.Request.Nodes, j.Request.Length, j.Runtime, j.Shapes = left.shape.Nodes, left.length, left.work, nil
+		all[i] = &j
 	}
 	return all
 }
@@ -296,77 +289,4 @@ func (c *fileChecker) readOutages(from io.Reader) error {
 	}
 	slices.SortStableFunc(c.withheld, func(a, b outage) int { return cmp.Compare(a.from, b.from) })
 	return r.err
-}
-
-// parseAfter reads "12 13:ok 14+30 15:submitted": jobs by their IDs, those that must have
-// finished well, and how long after their ends or submissions.
-func parseAfter(s string) (all []entity.Dependency, err error) {
-	for text := range strings.FieldsSeq(s) {
-		d, id, think, thinks := entity.CutDependency(text)
-		if d.Job, err = strconv.ParseInt(id, 10, 64); err != nil {
-			return nil, fmt.Errorf("%q is none of jobs such as 12 or 13:ok or 14+30 or 15:submitted", text)
-		}
-		if thinks {
-			if d.Think, err = parseTime(think); err != nil {
-				return nil, err
-			}
-		}
-		all = append(all, d)
-	}
-	return all, nil
-}
-
-// follow checks the jobs that wait for others, and has them be submitted when those
-// have ended, as the file says.
-func (c *fileChecker) follow() {
-	for _, f := range c.jobs {
-		if f.row == nil {
-			continue
-		}
-		elsewhere := func(d entity.Dependency) bool { return c.byID[d.Job] == nil } // in a part that was not taken
-		given := slices.DeleteFunc(slices.Clone(f.job.After), elsewhere)
-		if given != nil && f.after.given && !slices.Equal(given, slices.DeleteFunc(slices.Clone(f.after.value), elsewhere)) {
-			c.violation(f, Disagreement, f.submit, "%s has other jobs than those that it was to wait for", colAfter)
-		}
-		if len(f.after.value) == 0 {
-			continue
-		}
-		c.followers = true
-		came, known, failed := des.Time(0), true, false
-		for _, d := range f.after.value {
-			before := c.byID[d.Job]
-			if before == nil || before.row == nil {
-				known = false
-				continue
-			}
-			if d.Submitted {
-				came = max(came, before.submit.Add(d.Think))
-				continue
-			}
-			vain := d.OK && (before.state == stateKilled || before.state == stateRejected)
-			switch {
-			case f.began() && vain:
-				c.violation(f, BeforeItsTurn, f.start, "started, though job %d has not finished well", d.Job)
-			case f.began() && !before.ended() && before.state != stateRejected:
-				c.violation(f, BeforeItsTurn, f.start, "started before the end of job %d, which it follows", d.Job)
-			}
-			failed = failed || vain
-			if known = known && before.ended(); known {
-				came = max(came, before.finish.Add(d.Think))
-			}
-		}
-		f.failed = failed
-		if f.began() && f.start < came {
-			c.violation(f, BeforeItsTurn, f.start, "started before %v, when those that it follows have ended", came)
-		}
-		if !c.Feedback {
-			came = max(came, f.job.Submit)
-		}
-		if known && f.state != stateRejected && f.submit != came {
-			c.violation(f, Disagreement, f.submit, "%s is %v, and those that it follows have ended at %v", colSubmit, f.submit, came)
-		}
-		j := *f.job
-		j.Submit = f.submit
-		f.job = &j
-	}
 }

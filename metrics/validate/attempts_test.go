@@ -124,3 +124,16 @@ func TestAttemptsOutagesAndDependenciesOfAFileAreHeldAgainstEachOther(t *testing
 		})
 	}
 }
+
+// No file tells when a job was rejected: one that follows it may come at any time.
+func TestAJobMayFollowOneThatWasRejected(t *testing.T) {
+	const file = `job_id,submission_time,requested_number_of_resources,requested_time,success,final_state,starting_time,finish_time,after
+1,0,9,3,0,REJECTED,,,
+2,7,1,3,1,COMPLETED_SUCCESSFULLY,7,10,1+5
+`
+	follower := job(2, 0, 1, 3*sec, 3*sec)
+	follower.After = []entity.Dependency{{Job: 1, Think: 5 * sec}}
+	report, err := Jobs(strings.NewReader(file), slices.Values([]*entity.Job{job(1, 0, 9, 3*sec, 3*sec), follower}), Rules{Processors: 8})
+	require.NoError(t, err)
+	require.NoError(t, report.Err())
+}

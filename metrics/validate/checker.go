@@ -34,9 +34,14 @@ type checker struct {
 	wakes entity.Wakes
 	// void reports whether a promise made to p is void, because it was made before something
 	// that the policy could not foresee.
-	void   func(p *party, since moment) bool
-	limit  int // of violations; see Report.add
+	void  func(p *party, since moment) bool
+	limit int // of violations; see Report.add
+	// where is the site of a grid that all of this is at; "" if there is one machine.
+	where  string
 	report Report
+	// ahead has the processors that are busy by the estimated ends of their parties; nil if
+	// nobody asks.
+	ahead *releases
 
 	now des.Time // Invariant: never decreases
 	// busy counts the processors of parties that have begun, and have not ended.
@@ -64,6 +69,7 @@ type party struct {
 	// start and until bound its run. An observer expects until: what runs for longer has a wrong
 	// run time. Invariant: start <= until.
 	start, until des.Time
+	estimated    des.Time // when the scheduler expected it to end; only where ahead is asked for
 	// over reports that it ended at the instant at which it began: it came and went before
 	// others of that instant, so that it keeps nobody off.
 	over bool
@@ -124,15 +130,22 @@ type headPromise struct {
 }
 
 func (c *checker) violation(p *party, k Kind, at des.Time, format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
 	if p.line > 0 {
-		format = fmt.Sprintf("line %d: ", p.line) + format
+		text = fmt.Sprintf("line %d: %s", p.line, text)
 	}
-	c.report.add(c.limit, k, at, p.id, format, args...)
+	if c.where != "" {
+		text = c.where + ": " + text
+	}
+	c.report.add(c.limit, k, at, p.id, "%s", text)
 }
 
 // String names p in a sentence about another one.
 func (p *party) String() string {
-	if p.line > 0 {
+	switch {
+	case p.id < 0:
+		return "its owner"
+	case p.line > 0:
 		return fmt.Sprintf("job %d (line %d)", p.id, p.line)
 	}
 	return fmt.Sprintf("job %d", p.id)
@@ -168,12 +181,20 @@ func (c *checker) settle() {
 		}
 		c.fit(p, gone)
 		if !p.over {
-			c.busy += p.count
+			c.nowBusy(p, p.count)
 		}
 		c.occupyNodes(p)
 		c.occupyProcessors(p)
 	}
 	c.came, c.resizes = c.came[:0], false
+}
+
+// nowBusy takes in that p has so many more processors.
+func (c *checker) nowBusy(p *party, count int) {
+	c.busy += count
+	if c.ahead != nil {
+		c.ahead.add(p, count)
+	}
 }
 
 // beginOutages has outages begin and end that do so at now, and reports those that take what
@@ -368,7 +389,7 @@ func (c *checker) ends(p *party) {
 		p.over = true
 		return
 	}
-	c.busy -= p.count
+	c.nowBusy(p, -p.count)
 	for _, x := range p.tasks {
 		if t := c.tenureOf(x.node); t.by == p {
 			t.until = min(t.until, c.now)

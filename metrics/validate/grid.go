@@ -139,7 +139,7 @@ func Grid(files GridFiles, jobs iter.Seq[*entity.Job], sites []Site, rules Rules
 	c.wholes()
 	for i := range sites {
 		c.react(c.sites[sites[i].Name])
-		c.twice(c.sites[sites[i].Name])
+		c.machine(c.sites[sites[i].Name])
 	}
 	if files.Accounts != nil {
 		if err := c.accounts(files.Accounts, sites); err != nil {
@@ -164,6 +164,7 @@ type gridSite struct {
 	nodes     map[int]*entity.Node
 	prices    map[int][]NodePrice
 	uses      map[int][]use    // by node: tasks and owners' jobs
+	parties   []*party         // on counted processors
 	balances  map[string]money // as they must be
 	predicted map[int64]bool   // jobs that it has planned by predictions
 }
@@ -483,12 +484,6 @@ func (c *gridChecker) cluster(s *Site, from io.Reader) error {
 		return err
 	}
 	site := c.sites[s.Name]
-	type change struct {
-		at    des.Time
-		nodes int
-		job   int64
-	}
-	var changes []change
 	var ran []*filed
 	for r.next() {
 		id := r.id()
@@ -499,7 +494,6 @@ func (c *gridChecker) cluster(s *Site, from io.Reader) error {
 		if !f.began() || !f.ended() {
 			continue
 		}
-		changes = append(changes, change{f.start, f.nodes, id}, change{f.finish, -f.nodes, id})
 		ran = append(ran, &filed{job: &entity.Job{ID: id, Request: entity.Request{Nodes: f.nodes}}, row: f})
 		if whole := c.byID[id]; whole != nil && !s.Own {
 			if f.execution.given && f.execution.value != f.finish-f.start && !(f.restarts.value > 0 || f.overhead.value > 0) {
@@ -520,20 +514,11 @@ func (c *gridChecker) cluster(s *Site, from io.Reader) error {
 	if r.err != nil {
 		return r.err
 	}
-	if named(ran) {
-		for _, f := range ran {
-			for _, p := range f.place {
-				for k := int(p.First); k <= int(p.Last); k++ {
-					site.uses[k] = append(site.uses[k], use{f.start, f.finish, f.job.ID})
-				}
-			}
-		}
-	}
-	slices.SortStableFunc(changes, func(a, b change) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.nodes, b.nodes)) })
-	busy := 0
-	for _, x := range changes {
-		if busy += x.nodes; busy > s.Processors && x.nodes > 0 {
-			c.report.add(c.Limit, OverCapacity, x.at, x.job, "%d of the %d processors of %s are busy", busy, s.Processors, s.Name)
+	told := named(ran)
+	for _, f := range ran {
+		if p := c.partyOf(f); !p.over {
+			p.count, p.placed, p.place = f.nodes, told, f.place
+			site.parties = append(site.parties, p)
 		}
 	}
 	return nil
@@ -608,30 +593,22 @@ func (c *gridChecker) wholes() {
 	}
 }
 
-// twice checks that nothing of a site is used twice at a time.
-func (c *gridChecker) twice(s *gridSite) {
-	var ids []int
-	for id := range s.uses {
-		ids = append(ids, id)
-	}
-	slices.Sort(ids)
-	for _, id := range ids {
-		uses := slices.DeleteFunc(s.uses[id], func(u use) bool { return u.end == u.start })
-		slices.SortStableFunc(uses, func(a, b use) int { return cmp.Compare(a.start, b.start) })
-		for i := 1; i < len(uses); i++ {
-			if before, u := uses[i-1], uses[i]; before.end > u.start {
-				c.report.add(c.Limit, TwoJobsOnOne, u.start, u.job, "has %d of %s, which %s has until %v", id, s.Name, who(before.job), before.end)
-				uses[i].end = max(u.end, before.end)
+// machine has the checker replay what a site had of jobs and owners: there is enough of it, and
+// nothing is used twice at a time.
+func (c *gridChecker) machine(s *gridSite) {
+	parties := s.parties
+	for i := range s.Nodes {
+		n := &s.Nodes[i]
+		for _, u := range s.uses[n.ID] {
+			if u.end > u.start { // what takes no time is no trouble
+				parties = append(parties, &party{id: u.job, start: u.start, until: u.end, tasks: []task{{n, u.end}}})
 			}
 		}
 	}
-}
-
-func who(job int64) string {
-	if job < 0 {
-		return "its owner"
-	}
-	return fmt.Sprintf("job %d", job)
+	slices.SortStableFunc(parties, func(a, b *party) int { return cmp.Compare(a.start, b.start) })
+	at := checker{size: s.Processors, limit: c.Limit, where: s.Name}
+	at.replay(parties, nil, nil, func() {})
+	c.report.join(c.Limit, at.report)
 }
 
 // accounts compares the balances with what tasks were paid.

@@ -145,7 +145,7 @@ func Jobs(r io.Reader, jobs iter.Seq[*entity.Job], rules Rules) (Report, error) 
 		c.onProcessors(begun)
 	}
 	c.void = c.voided(c.overruns())
-	c.replay(begun)
+	c.replayed(begun)
 	c.order()
 	c.first()
 	return c.report, nil

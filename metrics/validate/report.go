@@ -103,6 +103,14 @@ func (r *Report) add(limit int, k Kind, at des.Time, job int64, format string, a
 	}
 }
 
+// join adds the violations of another report.
+func (r *Report) join(limit int, other Report) {
+	for _, v := range other.Violations {
+		r.add(limit, v.Kind, v.Time, v.Job, "%s", v.Text)
+	}
+	r.Total += other.Total - len(other.Violations)
+}
+
 // Err is nil where nothing was found, otherwise an error with the first
 // violation and the number of all.
 func (r Report) Err() error {

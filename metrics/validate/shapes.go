@@ -11,41 +11,90 @@ import (
 	"github.com/gridslot/gridslot/entity/procset"
 )
 
-// ask is the shape that j's request is.
-func (v *Validator) ask(j *entity.Job) entity.Shape {
-	s := entity.Shape{Nodes: j.Request.Nodes, Length: j.Request.Length, Runtime: j.Runtime}
-	if v.Overrun == entity.OverrunRaise {
-		s.Length = max(s.Length, s.Runtime)
-	}
-	return s
+// remainder is what is left to do of a job: of its work and of its estimate, in the shape that it
+// has. A job that has kept work stays in its shape, until it is resized: the part of it that is
+// done stays done then.
+type remainder struct {
+	asked *entity.Job // as it came, with all its shapes
+	raise bool        // an estimate below the run time is raised to it (entity.OverrunRaise)
+	shape entity.Shape
+	// work is left of shape.Runtime, length of shape.Length.
+	// Invariant: 0 <= work; des.Tick <= length once work is kept.
+	work, length des.Time
+	settled      bool // it cannot choose another shape
 }
 
-// shape takes in the shape in which f, which may be moldable, starts. One that has
-// kept work stays in its shape.
-func (v *Validator) shape(f *followed) {
+func remainderOf(asked *entity.Job, raise bool) remainder {
+	r := remainder{asked: asked, raise: raise}
+	r.take(asked.Request.Nodes)
+	return r
+}
+
+// in returns the job's shape of that many nodes.
+func (r *remainder) in(nodes int) (entity.Shape, bool) {
+	j, ok := r.asked.In(nodes)
+	s := entity.Shape{Nodes: j.Request.Nodes, Length: j.Request.Length, Runtime: j.Runtime}
+	if r.raise {
+		s.Length = max(s.Length, s.Runtime)
+	}
+	return s, ok
+}
+
+// take has the job, which is not settled, begin in its shape of that many nodes. It reports
+// whether there is one.
+func (r *remainder) take(nodes int) bool {
+	s, ok := r.in(nodes)
+	if ok {
+		r.shape, r.work, r.length = s, s.Runtime, s.Length
+	}
+	return ok
+}
+
+// done is how much of the run time of its shape is done.
+func (r *remainder) done() des.Time { return r.shape.Runtime - r.work }
+
+// keep takes in that an attempt has ended, and that so much of its work is kept.
+func (r *remainder) keep(work des.Time) {
+	if work != 0 {
+		r.work, r.length, r.settled = r.work-work, max(r.length-work, des.Tick), true
+	}
+}
+
+// resize has the job go on in its shape of that many nodes. It reports whether there is one.
+func (r *remainder) resize(nodes int) bool {
+	r.settled = true
+	s, ok := r.in(nodes)
+	if !ok {
+		return false
+	}
+	r.length = max(shareOf(s.Length, r.length, r.shape.Length), des.Tick)
+	r.work = s.Runtime - partOf(s.Runtime, r.done(), r.shape.Runtime)
+	r.shape = s
+	return true
+}
+
+// choose takes in the shape in which f, which may be moldable, starts.
+func (v *Validator) choose(f *followed) {
 	j := f.job
-	asked := j.Job
-	if len(asked.Shapes) == 0 {
+	if len(j.Job.Shapes) == 0 {
 		return
 	}
 	nodes := j.Reservation.Window.Nodes
-	taken, ok := asked.In(nodes)
+	_, ok := f.in(nodes)
 	switch {
 	case !ok:
 		v.violation(Unmet, j, "has %d nodes, and no shape of so many", nodes)
-		return
 	case len(j.Shapes) == 0: // it has no choice any more
-		if nodes != f.asks.Nodes {
-			v.violation(Unmet, j, "has %d nodes, and was to stay on %d", nodes, f.asks.Nodes)
+		if nodes != f.shape.Nodes {
+			v.violation(Unmet, j, "has %d nodes, and was to stay on %d", nodes, f.shape.Nodes)
 		}
-		return
-	case f.done > 0:
-		v.violation(Unmet, j, "chooses its shape, and has kept work of a run on %d nodes", f.asks.Nodes)
-		return
-	}
-	f.asks = v.ask(taken)
-	if j.Request.Nodes != f.asks.Nodes || j.Runtime != f.asks.Runtime {
-		v.violation(Unmet, j, "runs for %v on %d nodes, and in that shape it runs for %v", j.Runtime, j.Request.Nodes, f.asks.Runtime)
+	case f.settled:
+		v.violation(Unmet, j, "chooses its shape, and has kept work of a run on %d nodes", f.shape.Nodes)
+	default:
+		f.take(nodes)
+		if j.Request.Nodes != f.shape.Nodes || j.Runtime != f.shape.Runtime {
+			v.violation(Unmet, j, "runs for %v on %d nodes, and in that shape it runs for %v", j.Runtime, j.Request.Nodes, f.shape.Runtime)
+		}
 	}
 }
 
@@ -68,21 +117,15 @@ func (v *Validator) resized(f *followed) {
 	}
 	v.leave(f, a.Place)
 	f.before, f.start = a.Place, v.c.now
-	was, _ := j.Job.In(f.asks.Nodes)
-	is, ok := j.Job.In(j.Reservation.Window.Nodes)
-	if !ok || j.Request.Nodes != is.Request.Nodes || j.Runtime != is.Runtime {
+	f.keep(a.Kept)
+	before, done := f.shape.Runtime, f.done()
+	if !f.resize(j.Reservation.Window.Nodes) || j.Request.Nodes != f.shape.Nodes || j.Runtime != f.shape.Runtime {
 		v.violation(Unmet, j, "has %d nodes, and runs for %v, which is no shape of its own", j.Reservation.Window.Nodes, j.Runtime)
 		return
 	}
-	before, after := v.ask(was), v.ask(is)
-	left := max(f.asks.Length-f.done-a.Kept, des.Tick)
-	left = max(shareOf(after.Length, left, before.Length), des.Tick)
-	done := partOf(after.Runtime, f.done+a.Kept, before.Runtime)
-	if done != j.Done() {
-		v.violation(WrongRunTime, j, "has done %v of %v, and was resized: that is %v of %v, not %v", f.done+a.Kept, before.Runtime, done, after.Runtime, j.Done())
+	if f.done() != j.Done() {
+		v.violation(WrongRunTime, j, "has done %v of %v, and was resized: that is %v of %v, not %v", done, before, f.done(), f.shape.Runtime, j.Done())
 	}
-	f.asks, f.done = after, j.Done()
-	f.asks.Length = left + f.done // so that this is left
 	v.begins(f)
 	v.request(f)
 	v.c.resizes = true

@@ -1,6 +1,6 @@
 package validate
 
-// The replay of a file for the checker, instant by instant, and what the policy could reserve for
+// The replay of files for the checker, instant by instant, and what the policy could reserve for
 // the head of the queue then.
 
 import (
@@ -11,63 +11,80 @@ import (
 	"github.com/gridslot/gridslot/entity"
 )
 
-// replay tells the checker what the file says, instant by instant. begun are all runs, in the
-// order of their starts, with what each of them had.
-func (c *fileChecker) replay(begun []*filed) {
-	if c.size <= 0 && len(c.nodes) == 0 {
-		return
-	}
+// replay tells the checker what files say of parties and of outages, instant by instant. begun is
+// in the order of starts, down in the order of beginnings. After each instant, and after each of
+// the instants at which something else happens, over is called.
+func (c *checker) replay(begun []*party, down []outage, instants []des.Time, over func()) {
 	starts := begun
-	ends := slices.DeleteFunc(slices.Clone(starts), func(f *filed) bool { return f.finish == f.start || !f.ended() })
-	slices.SortStableFunc(ends, func(a, b *filed) int { return cmp.Compare(a.finish, b.finish) })
-	queue, submitted, down := c.admitted, c.admitted, c.withheld
-	ahead := newReleases(starts)
+	ends := slices.DeleteFunc(slices.Clone(begun), func(p *party) bool { return p.over || p.until == des.Forever })
+	slices.SortStableFunc(ends, func(a, b *party) int { return cmp.Compare(a.until, b.until) })
 	for {
 		t := des.Forever
 		if len(starts) > 0 {
 			t = min(t, starts[0].start)
 		}
 		if len(ends) > 0 {
-			t = min(t, ends[0].finish)
+			t = min(t, ends[0].until)
 		}
-		if len(submitted) > 0 {
-			t = min(t, submitted[0].job.Submit)
+		if len(instants) > 0 {
+			t = min(t, instants[0])
 		}
 		if len(down) > 0 {
 			t = min(t, down[0].from)
 		}
 		if t == des.Forever {
-			break
+			return
 		}
 		c.advance(t)
 		for ; len(down) > 0 && down[0].from == t; down = down[1:] {
 			c.outages = append(c.outages, &down[0])
 		}
-		for ; len(ends) > 0 && ends[0].finish == t; ends = ends[1:] {
-			c.ends(ends[0].party)
-			ahead.add(ends[0], -ends[0].job.Request.Nodes)
+		for ; len(ends) > 0 && ends[0].until == t; ends = ends[1:] {
+			c.ends(ends[0])
 		}
 		for ; len(starts) > 0 && starts[0].start == t; starts = starts[1:] {
-			c.takes(starts[0].party)
-			if f := starts[0]; f.finish > f.start {
-				ahead.add(f, f.job.Request.Nodes)
-			}
+			c.takes(starts[0])
 		}
 		c.settle()
-		for len(submitted) > 0 && submitted[0].job.Submit <= t {
-			submitted = submitted[1:]
+		for len(instants) > 0 && instants[0] <= t {
+			instants = instants[1:]
 		}
-		if !c.promises.Head {
-			continue
-		}
-		for ; len(queue) > 0 && queue[0].start <= t; queue = queue[1:] {
+		over()
+	}
+}
+
+// replayed has the checker replay the file: all runs, in the order of their starts, with what each
+// of them had. It works out what the policy could promise to the head of the queue.
+func (c *fileChecker) replayed(begun []*filed) {
+	if c.size <= 0 && len(c.nodes) == 0 {
+		return
+	}
+	parties := make([]*party, len(begun))
+	for i, f := range begun {
+		parties[i] = c.partyOf(f)
+	}
+	if !c.promises.Head {
+		c.replay(parties, c.withheld, nil, func() {})
+		return
+	}
+	instants := make([]des.Time, len(c.admitted))
+	for i, f := range c.admitted {
+		instants[i] = f.job.Submit
+	}
+	for i, f := range begun {
+		parties[i].estimated = f.estimatedEnd()
+	}
+	c.ahead = newReleases(parties)
+	queue := c.admitted
+	c.replay(parties, c.withheld, instants, func() {
+		for ; len(queue) > 0 && queue[0].start <= c.now; queue = queue[1:] {
 			c.headStarts(c.partyOf(queue[0]), queue[0].start)
 		}
-		if len(queue) > 0 && queue[0].job.Submit <= t {
-			c.shadows(c.partyOf(queue[0]), ahead.shadow(t, queue[0].job.Request.Nodes-(c.size-c.busy)))
+		if len(queue) > 0 && queue[0].job.Submit <= c.now {
+			c.shadows(c.partyOf(queue[0]), c.ahead.shadow(c.now, queue[0].job.Request.Nodes-(c.size-c.busy)))
 		}
-	}
-	if c.promises.Head && len(queue) > 0 {
+	})
+	if len(queue) > 0 {
 		c.headStarts(c.partyOf(queue[0]), c.last) // not before the run was stopped
 	}
 }
@@ -97,10 +114,10 @@ type releases struct {
 	tree []int      // from 1
 }
 
-func newReleases(jobs []*filed) releases {
-	var r releases
-	for _, f := range jobs {
-		r.ends = append(r.ends, f.estimatedEnd())
+func newReleases(parties []*party) *releases {
+	r := &releases{}
+	for _, p := range parties {
+		r.ends = append(r.ends, p.estimated)
 	}
 	slices.Sort(r.ends)
 	r.ends = slices.Compact(r.ends)
@@ -108,8 +125,8 @@ func newReleases(jobs []*filed) releases {
 	return r
 }
 
-func (r *releases) add(f *filed, nodes int) {
-	at, _ := slices.BinarySearch(r.ends, f.estimatedEnd())
+func (r *releases) add(p *party, nodes int) {
+	at, _ := slices.BinarySearch(r.ends, p.estimated)
 	for i := at + 1; i < len(r.tree); i += i & -i {
 		r.tree[i] += nodes
 	}

@@ -59,22 +59,20 @@ type Validator struct {
 	meta    *entity.Metascheduler
 	live    map[*entity.Run]*followed
 	lastSeq int64
-	waiting []*followed // with Order: by seq; those that no longer wait are dropped at the front
-	overran des.Time    // when the last job left that had passed its estimate
-	moved   int64       // how often a job has got a longer window while it ran
-	started []*followed // at this instant, in order
-	gone    map[int64]gone
+	waiting []*followed    // with Order: by seq; those that no longer wait are dropped at the front
+	overran des.Time       // when the last job left that had passed its estimate
+	moved   int64          // how often a job has got a longer window while it ran
+	started []*followed    // at this instant, in order
+	fates   map[int64]fate // of all jobs, by ID
 }
 
 // followed is what the validator knows of a job that waits or runs.
 type followed struct {
 	party
+	remainder   // when the latest attempt began or, of a job that waits, ended
 	job         *entity.Run
 	state       entity.RunState
-	own         entity.Shape // what it asked for when it came
-	asks        entity.Shape // what it asks for: if it is moldable, in the shape that it has
-	done        des.Time     // of its runtime, kept from attempts that were preempted. Invariant: 0 <= done <= asks.Runtime
-	setUp       des.Time     // of the attempt under way. Invariant: 0 <= setUp
+	setUp       des.Time // of the attempt under way. Invariant: 0 <= setUp
 	checkpoints entity.Checkpoints
 	attempts    int             // that were preempted or resized. Invariant: len(job.Earlier()) == attempts
 	before      []procset.Range // what it had of place before it was resized
@@ -134,7 +132,7 @@ func (v *Validator) Observe(e entity.JobEvent) {
 	case entity.JobRejected:
 		f.state = entity.Rejected
 		v.c.report.Rejected++
-		v.ended(f, false)
+		v.fates[j.ID] = fate{j.Submit, true, false, v.c.now}
 		delete(v.live, j)
 	case entity.JobPromised:
 		v.c.promised(&f.party, e.Start, e.Head, v.moment(f))
@@ -153,7 +151,7 @@ func (v *Validator) Observe(e entity.JobEvent) {
 
 func (v *Validator) submitted(j *entity.Run) {
 	if v.live == nil {
-		v.live = map[*entity.Run]*followed{}
+		v.live, v.fates = map[*entity.Run]*followed{}, map[int64]fate{}
 		v.lastSeq = -1
 		if v.meta != nil {
 			v.Overrun, v.c.wakes = v.meta.Overrun, v.meta.Wakes
@@ -172,8 +170,8 @@ func (v *Validator) submitted(j *entity.Run) {
 		v.violation(OutOfPlace, j, "the job was submitted at %v, not at %v as in the trace", v.c.now, j.Submit)
 	}
 	f := &followed{party: party{id: j.ID, seq: j.Seq(), run: j}, job: j, state: entity.Waiting}
-	f.own = v.ask(j.Job)
-	f.asks = f.own
+	f.remainder = remainderOf(j.Job, v.Overrun == entity.OverrunRaise)
+	v.fates[j.ID] = fate{submitted: j.Submit}
 	if v.meta != nil && !j.Booked {
 		f.checkpoints = v.meta.Checkpoints
 	}
@@ -197,7 +195,7 @@ func (v *Validator) voided(p *party, since moment) bool {
 		return true
 	}
 	for _, f := range v.live { // any one will do: the order does not matter
-		if f.state == entity.Running && v.c.now-f.start >= f.length() && f.span(f.asks.Runtime-f.done) > f.length() {
+		if f.state == entity.Running && v.c.now-f.start >= f.asks() && f.span(f.work) > f.asks() {
 			return true
 		}
 	}
@@ -220,7 +218,7 @@ func (v *Validator) start(f *followed) {
 	v.c.headStarts(&f.party, v.c.now)
 	v.c.promiseKept(&f.party, v.c.now)
 	v.follows(f)
-	v.shape(f)
+	v.choose(f)
 	v.begins(f)
 	v.request(f)
 	v.begun(f)
@@ -244,8 +242,8 @@ func (v *Validator) recalled(f *followed) {
 // begins takes in how f is planned for the attempt that begins.
 func (v *Validator) begins(f *followed) {
 	j := f.job
-	if f.setUp = 0; j.Limit() > f.length() {
-		f.setUp = j.Limit() - f.length()
+	if f.setUp = 0; j.Limit() > f.asks() {
+		f.setUp = j.Limit() - f.asks()
 	}
 	f.prediction, f.corrections = j.Prediction(), j.Corrections()
 	f.planned, f.reserved = f.toPlan(), j.Reservation.Window.Length()
@@ -262,16 +260,16 @@ func (v *Validator) begins(f *followed) {
 // toPlan is for how long f is to be planned: by what is predicted, or by its estimate.
 func (f *followed) toPlan() des.Time {
 	if f.job.Soft() && f.job.Request.Deadline == 0 {
-		return f.span(max(f.job.Prediction()-f.done, des.Tick))
+		return f.span(max(f.job.Prediction()-f.done(), des.Tick))
 	}
-	return f.length()
+	return f.asks()
 }
 
 // corrected takes in that f runs on at the end of its window.
 func (v *Validator) corrected(f *followed) {
 	j, w := f.job, &f.job.Reservation.Window
 	v.moved++
-	over := f.span(max(f.prediction-f.done, des.Tick)) // when it has run for so long
+	over := f.span(max(f.prediction-f.done(), des.Tick)) // when it has run for so long
 	first := over
 	for _, t := range w.Tasks { // those of a node as fast as can be need the least
 		first = min(first, t.Node.TaskTime(over))
@@ -379,26 +377,21 @@ func (v *Validator) end(f *followed, killed bool) {
 	}
 	v.leave(f, j.Place)
 	f.state = entity.Finished
-	v.ended(f, !killed)
+	v.fates[j.ID] = fate{j.Submit, true, !killed, v.c.now}
 	delete(v.live, j)
 }
 
 // past notes whether f, which leaves, has passed its estimate.
 func (v *Validator) past(f *followed) {
-	length := f.length()
-	if v.c.now-f.start >= length && f.span(f.asks.Runtime-f.done) > length && f.job.Reservation.Window.Tasks == nil {
+	length := f.asks()
+	if v.c.now-f.start >= length && f.span(f.work) > length && f.job.Reservation.Window.Tasks == nil {
 		v.overran = v.c.now
 	}
 }
 
-// length is what the job asks for: what is left of its estimate, with what is no
+// asks is what the job asks for: what is left of its estimate, with what is no
 // work.
-func (f *followed) length() des.Time {
-	if f.done == 0 {
-		return f.span(f.asks.Length)
-	}
-	return f.span(max(f.asks.Length-f.done, des.Tick))
-}
+func (f *followed) asks() des.Time { return f.span(f.length) }
 
 // span is how long so much work takes: the set-up first, and a checkpoint behind each
 // interval that more work follows.
@@ -409,8 +402,8 @@ func (f *followed) span(work des.Time) des.Time {
 	return f.setUp + work
 }
 
-// work is how much of a span is none of these.
-func (f *followed) work(span des.Time) des.Time {
+// workIn is how much of a span is none of these.
+func (f *followed) workIn(span des.Time) des.Time {
 	left := max(0, span-f.setUp)
 	if f.checkpoints.Interval <= 0 {
 		return left
@@ -421,7 +414,7 @@ func (f *followed) work(span des.Time) des.Time {
 
 // runTime is how long a job must run, and whether that is less than it wants.
 func (v *Validator) runTime(f *followed) (run des.Time, cut bool) {
-	remaining, length := f.span(f.asks.Runtime-f.done), f.length()
+	remaining, length := f.span(f.work), f.asks()
 	if f.job.Reservation.Window.Tasks != nil {
 		return f.taskTime(f.reserved), remaining > length
 	}
@@ -433,7 +426,7 @@ func (v *Validator) runTime(f *followed) (run des.Time, cut bool) {
 
 // taskTime is the real time of a task for which so much was reserved when it began.
 func (f *followed) taskTime(reserved des.Time) des.Time {
-	return partUp(reserved, min(f.span(f.asks.Runtime-f.done), f.length()), f.planned)
+	return partUp(reserved, min(f.span(f.work), f.asks()), f.planned)
 }
 
 // leave has f give up what it has had since an instant before this one, which
@@ -462,12 +455,11 @@ func (v *Validator) requeued(f *followed) {
 		v.violation(OutOfPlace, j, "preempted %d times, and it tells of %d attempts before", f.attempts, n)
 		v.leave(f, f.place)
 	}
-	f.done, f.setUp = j.Done(), 0
-	if f.done == 0 && len(j.Shapes) > 0 {
-		f.asks = f.own // it may take another shape
+	if f.setUp = 0; !f.settled {
+		f.take(j.Job.Request.Nodes) // it may take another shape
 	}
-	if j.Limit() != f.length() {
-		v.violation(WrongRunTime, j, "asks for %v now, and %v are left of its estimate", j.Limit(), f.length())
+	if j.Limit() != f.asks() {
+		v.violation(WrongRunTime, j, "asks for %v now, and %v are left of its estimate", j.Limit(), f.asks())
 	} else if j.Request.Length != f.toPlan() {
 		v.violation(WrongRunTime, j, "is planned for %v now, and it is to run for %v", j.Request.Length, f.toPlan())
 	}
@@ -487,19 +479,21 @@ func (v *Validator) attempt(f *followed, a *entity.Attempt) {
 	if a.Start != f.start || a.End != v.c.now {
 		v.violation(OutOfPlace, j, "ran from %v to %v, and it tells of an attempt from %v to %v", f.start, v.c.now, a.Start, a.End)
 	}
-	if kept := j.Done() - f.done; kept != a.Kept || kept < 0 || kept > f.progress(v.c.now-f.start, &a.Window) {
+	kept := j.Done() - f.done()
+	if kept != a.Kept || kept < 0 || kept > f.progress(v.c.now-f.start, &a.Window) {
 		v.violation(WrongRunTime, j, "%v of its runtime is kept of a run of %v", kept, v.c.now-f.start)
 	}
 	if v.meta != nil {
 		v.did(f, a)
 	}
+	f.keep(kept)
 	v.leave(f, a.Place)
 }
 
 // did checks what the attempt of f that ends now says of its work.
 func (v *Validator) did(f *followed, a *entity.Attempt) {
 	span := f.passed(v.c.now-f.start, &a.Window)
-	work := min(f.work(span), f.asks.Runtime-f.done)
+	work := min(f.workIn(span), f.work)
 	if a.Work != work || a.Overhead != span-work {
 		v.violation(WrongRunTime, f.job, "an attempt of %v tells of %v of work and %v beside it, not %v and %v", v.c.now-f.start, a.Work, a.Overhead, work, span-work)
 	}
@@ -507,17 +501,17 @@ func (v *Validator) did(f *followed, a *entity.Attempt) {
 
 // progress is how much of its runtime f does in so much time.
 func (f *followed) progress(t des.Time, w *entity.Window) des.Time {
-	return min(f.work(f.passed(t, w)), f.asks.Runtime-f.done)
+	return min(f.workIn(f.passed(t, w)), f.work)
 }
 
 // passed is how much of its span f gets through in so much time. On named nodes the
 // slowest task counts: it gets through all that is left in its whole time.
 func (f *followed) passed(t des.Time, w *entity.Window) des.Time {
-	span := f.span(f.asks.Runtime - f.done)
+	span := f.span(f.work)
 	if w.Tasks == nil {
 		return min(t, span)
 	}
-	span = min(span, f.length())
+	span = min(span, f.asks())
 	whole := f.taskTime(f.reserved)
 	if t >= whole {
 		return span
@@ -542,7 +536,7 @@ func (v *Validator) settle() {
 			run, _ := v.runTime(f)
 			f.until = f.start.Add(run)
 		}
-		f.count, f.tasks = f.asks.Nodes, f.tasks[:0]
+		f.count, f.tasks = f.shape.Nodes, f.tasks[:0]
 		for i := range w.Tasks {
 			f.count, f.tasks = 0, append(f.tasks, f.task(i))
 		}

@@ -346,7 +346,7 @@ func TestValidatorRejects(t *testing.T) {
 			b := s.submit(14*sec, follower)
 			s.start(14*sec, b)
 			s.tell(24*sec, entity.JobFinished, b)
-		}, BeforeItsTurn, "started before 15, 5 after the end of job 1"},
+		}, BeforeItsTurn, "started before 15, when those that it follows have ended"},
 		{"a start within a think time after a submission", Validator{}, func(s *story) {
 			a := s.submit(0, tenSeconds(1, 1))
 			follower := tenSeconds(2, 1)
@@ -357,7 +357,7 @@ func TestValidatorRejects(t *testing.T) {
 			s.start(5*sec, a)
 			s.tell(14*sec, entity.JobFinished, b)
 			s.tell(15*sec, entity.JobFinished, a)
-		}, BeforeItsTurn, "started before 5, 5 after the submission of job 1"},
+		}, BeforeItsTurn, "started before 5, when those that it follows have ended"},
 		{"a node of another label", Validator{}, func(s *story) {
 			s.onNode(entity.Attributes{Labels: map[string]string{"os": "linux"}}, &entity.Node{ID: 9, Perf: 1, Attributes: entity.Attributes{Labels: map[string]string{"os": "plan9"}}})
 		}, Unmet, "has node 9, whose os is not linux"},
