@@ -20,6 +20,7 @@ func TestReproduceListsItsExperiments(t *testing.T) {
 	require.Equal(t, 0, got.code)
 	for _, name := range []string{
 		"alp-amp", "aep", "aep-time", "preferences", "slicing", "owner-price", "bsf", "estimates", "maxq", "placement", "window-time",
+		"availability", "groups",
 	} {
 		require.Regexp(t, `(?m)^`+name+` +\S`, got.stdout)
 	}

@@ -43,6 +43,8 @@ as JSON (- is standard input):
 
 or {"instances": [...]}, which are solved one by one. Other keys of a request:
 maxPrice, deadline, until, amounts, labels. Unknown keys are ignored.
+The available searches look at nodes' amounts "availability" (a probability) and
+"end-deviation" (of the task before, in time units), and at their label "group".
 
 Searches for rough windows, in which every task ends at its own time:
 ` + wrapped(window.Names(window.Rough)) + `

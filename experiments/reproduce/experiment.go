@@ -51,6 +51,8 @@ func drawn() []Experiment {
 		onPage[searches]("window-time"),
 		onPage[streamOfJobs]("dependability"),
 		onPage[jobFlow]("job-flow"),
+		onPage[availability]("availability"),
+		onPage[availability]("groups"),
 	}
 }
 

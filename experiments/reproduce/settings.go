@@ -62,6 +62,7 @@ var wholeTimes = window.Settings{Quantum: des.Second}
 var ways = map[string]window.Settings{
 	"":                              wholeTimes,
 	"real times":                    {},
+	"whole costs":                   {RoundCosts: 1},
 	"capped distances":              {Quantum: des.Second, MaxDistance: dep18Cap},
 	"capped distances, whole costs": {Quantum: des.Second, MaxDistance: dep18Cap, RoundCosts: 1}, // as its dynamic programming
 	"capped distances, any start":   {Quantum: des.Second, MaxDistance: dep18Cap, AnyStart: true},

@@ -61,7 +61,9 @@ func (b Best) Find(ctx context.Context, req entity.Request, list plan.SlotList, 
 		return plan.Found{}, err
 	}
 	defer s.done()
-	b.By = withDefaults(b.By, b.Settings)
+	if b.By, err = s.criterion(b.By, list); err != nil {
+		return plan.Found{}, err
+	}
 	s.exact(ctx, b)
 	return s.found(ctx, goal{theWorth, b.By})
 }

@@ -72,7 +72,7 @@ func eachSubset(m, n int, visit func(pick []int)) {
 // bruteForce is the greatest worth (Σ by.Value) over all windows at the given
 // starts, and the earliest start that has it.
 func bruteForce(set Settings, by Criterion, rough bool, req entity.Request, list plan.SlotList, until des.Time, starts []des.Time) (worth float64, at des.Time, ok bool) {
-	by = withDefaults(by, set)
+	by = withDefaults(by, set, list.From)
 	tar := set.tariff(req.BudgetLimit())
 	worth = math.Inf(-1)
 	for _, now := range starts {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/plan"
 )
 
 // Criterion says what a slot adds to the worth of a window that occupies
@@ -71,20 +72,41 @@ func (COORD) Value(s *entity.Slot, start, end des.Time) float64 {
 }
 
 // reported is the value that a window shows if the values of its slots have this
-// sum: the sum itself or, for a criterion that is minimised, minus the sum.
+// sum: the sum itself or, for a criterion that is minimised, minus the sum. A window shows
+// its availability as a probability.
 func reported(by Criterion, sum float64) float64 {
+	if _, ok := by.(Available); ok {
+		return math.Exp(sum)
+	}
 	if kindOf(by).minimised() {
 		return 0 - sum // not -0 for a perfect fit
 	}
 	return sum
 }
 
-// withDefaults gives DEP the cap of the settings if it has none of its own.
-func withDefaults(by Criterion, s Settings) Criterion {
-	if d, ok := by.(DEP); ok && d.MaxDistance == 0 {
-		return DEP{MaxDistance: s.MaxDistance}
+// withDefaults gives DEP the cap of the settings if it has none of its own, and tells
+// Available where the slot list begins.
+func withDefaults(by Criterion, s Settings, from des.Time) Criterion {
+	switch d := by.(type) {
+	case DEP:
+		if d.MaxDistance == 0 {
+			return DEP{MaxDistance: s.MaxDistance}
+		}
+	case Available:
+		return Available{From: from}
 	}
 	return by
+}
+
+// criterion is the criterion with what it needs to know of the search. The error is of nodes
+// that the criterion makes no sense of.
+func (s *search) criterion(by Criterion, list plan.SlotList) (Criterion, error) {
+	if _, ok := by.(Available); ok {
+		if err := checkAvailability(s.list); err != nil {
+			return nil, err
+		}
+	}
+	return withDefaults(by, s.set, list.From), nil
 }
 
 // criterionName is the name of a criterion in those of searches: what its method Name

@@ -46,7 +46,11 @@ func (k KnapsackDP) Find(ctx context.Context, req entity.Request, list plan.Slot
 		return plan.Found{}, err
 	}
 	defer s.done()
-	g := goal{theWorth, withDefaults(k.By, k.Settings)}
+	by, err := s.criterion(k.By, list)
+	if err != nil {
+		return plan.Found{}, err
+	}
+	g := goal{theWorth, by}
 	s.admit()
 	budget := int(s.tariff.limit)
 	for _, length := range s.lengths {

@@ -45,12 +45,15 @@ func finders(kind Kind) []entry {
 	table := []entry{
 		cheapest(FirstFit, nil), cheapest(LeastEnd, nil), cheapest(LeastTime, nil), cheapest(LeastCost, nil),
 	}
-	for _, by := range []Criterion{Q{}, DEP{}, COORD{}} {
+	for _, by := range []Criterion{Q{}, DEP{}, COORD{}, Available{}} {
 		table = append(table,
 			entry{MultipleBest{By: by}.Name(), func(s Settings) plan.Finder { return MultipleBest{s, by} }},
 			entry{Best{By: by}.Name(), func(s Settings) plan.Finder { return Best{Settings: s, By: by} }},
 			cheapest(MostWorth, by),
 			entry{KnapsackDP{By: by}.Name(), func(s Settings) plan.Finder { return KnapsackDP{s, by} }})
+	}
+	for by := range GroupTreeMixed + 1 {
+		table = append(table, entry{Grouped{By: by}.Name(), func(s Settings) plan.Finder { return Grouped{s, by} }})
 	}
 	return table
 }

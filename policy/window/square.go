@@ -70,7 +70,7 @@ func (c Cheapest) Name() string {
 // Find implements plan.Finder. O(m) for each distinct performance, and now and
 // then a refill of the n cheapest.
 func (c Cheapest) Find(ctx context.Context, req entity.Request, list plan.SlotList, until des.Time) (plan.Found, error) {
-	g, err := c.Goal.goal(withDefaults(c.By, c.Settings))
+	g, err := c.Goal.goal(c.By)
 	if err != nil {
 		return plan.Found{}, err
 	}
@@ -79,6 +79,9 @@ func (c Cheapest) Find(ctx context.Context, req entity.Request, list plan.SlotLi
 		return plan.Found{}, err
 	}
 	defer s.done()
+	if g.by, err = s.criterion(g.by, list); err != nil {
+		return plan.Found{}, err
+	}
 	s.square(ctx, g)
 	return s.found(ctx, g)
 }
@@ -171,7 +174,10 @@ func (m MultipleBest) Find(ctx context.Context, req entity.Request, list plan.Sl
 		return plan.Found{}, err
 	}
 	defer s.done()
-	by := withDefaults(m.By, m.Settings)
+	by, err := s.criterion(m.By, list)
+	if err != nil {
+		return plan.Found{}, err
+	}
 	return s.repeat(ctx, goal{of: theStart}, s.square, func(w entity.Window) (value, weight float64) {
 		// The alternatives are not chosen together: a window that was cut out
 		// before is no neighbour. So distances are those in the list as given.

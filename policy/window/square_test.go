@@ -104,9 +104,9 @@ func TestAnyStartIsNeverWorse(t *testing.T) {
 
 func TestMaxDistanceCapsDEPOnly(t *testing.T) {
 	s := entity.Slot{Node: &entity.Node{}, Start: 0, End: 100 * des.Second}
-	by := withDefaults(DEP{}, Settings{MaxDistance: 10 * des.Second})
+	by := withDefaults(DEP{}, Settings{MaxDistance: 10 * des.Second}, 0)
 	require.Equal(t, 10.0, by.Value(&s, 40*des.Second, 50*des.Second))
-	require.Equal(t, -50.0, withDefaults(COORD{}, Settings{MaxDistance: 10 * des.Second}).Value(&s, 40*des.Second, 50*des.Second))
+	require.Equal(t, -50.0, withDefaults(COORD{}, Settings{MaxDistance: 10 * des.Second}, 0).Value(&s, 40*des.Second, 50*des.Second))
 }
 
 // MultipleBest cuts each window out of the slot list before it looks for the

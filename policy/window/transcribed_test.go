@@ -198,7 +198,7 @@ func square(p problem, criterion func(start, end des.Time, chosen []member) floa
 }
 
 func (p *problem) worthOf(by Criterion) func(start, end des.Time, chosen []member) float64 {
-	by = withDefaults(by, p.set)
+	by = withDefaults(by, p.set, 0)
 	return func(start, end des.Time, chosen []member) float64 {
 		worth := 0.0
 		for _, m := range chosen {
@@ -291,7 +291,7 @@ func TestSearchesUnderThePapersNamesAreTheirPseudoCode(t *testing.T) {
 	for _, by := range []Criterion{Q{}, DEP{}, COORD{}} {
 		squares[Cheapest{Goal: MostWorth, By: by}.Name()] = func(p problem) (entity.Window, bool) { return square(p, p.worthOf(by)) }
 		squares[MultipleBest{By: by}.Name()] = func(p problem) (entity.Window, bool) {
-			return repeated(t, p, firstFitOf, func(w entity.Window) float64 { return -worthIn(p.list, withDefaults(by, p.set), &w) })
+			return repeated(t, p, firstFitOf, func(w entity.Window) float64 { return -worthIn(p.list, withDefaults(by, p.set, 0), &w) })
 		}
 	}
 	for seed := range uint64(2000) {
