@@ -16,7 +16,7 @@ const (
 
 // ground is the nodes on which a job may be tried.
 type ground struct {
-	all   nodeSet // of the partition, and suit the job
+	all   nodeSet // of the partition, and listed for the job
 	open  nodeSet // of them, those that are available and that nobody else has reserved
 	ready nodeSet // of them, those that are not kept from it by a job that runs or completes
 	inUse bool    // ready lacks some of open
@@ -30,13 +30,19 @@ func (c *Controller) allocate(now des.Time, e *entry, available, within nodeSet)
 	if !c.withinJobLimits(j) {
 		return beyondLimit
 	}
+	defer c.spare.back(c.spare.mark())
+	g := c.groundOf(now, e, available, within)
+	switch {
+	case g.all.empty():
+		j.reason = BadConstraints
+		return neverFits
+	case !g.all.hasAll(j.Required):
+		return neverFits
+	}
 	if most, limit := c.mostNodes(j); most < max(j.Nodes, 1) {
 		j.reason = limit
 		return beyondLimit
 	}
-	defer c.spare.back(c.spare.mark())
-	g := c.groundOf(now, e, available, within)
-	c.weigh(e, g.all)
 	wants := j.reckonedNeeds()
 	var became outcome
 	var placed []Placement
@@ -45,6 +51,7 @@ func (c *Controller) allocate(now des.Time, e *entry, available, within nodeSet)
 	case !g.open.hasAll(j.Required):
 		became = notAvailable
 	default:
+		c.weigh(e, g.all)
 		if placed = c.place(e, g.ready); placed != nil {
 			wants = allocated(placed)
 			j.guess = len(placed)
@@ -113,7 +120,7 @@ func (c *Controller) groundOf(now des.Time, e *entry, available, within nodeSet)
 	if within != nil {
 		g.all.intersect(within)
 	}
-	g.all.intersect(c.shapeOf(e).suited)
+	g.all.intersect(c.shapeOf(e).listed)
 	if g.bar = c.barOf(e, now, g.open); g.bar.within != nil {
 		g.all.intersect(g.bar.within)
 	}

@@ -242,6 +242,8 @@ type backfillRun struct {
 	shares *shares
 	tests  int // jobs for which nodes were looked for
 	starts int
+	hasty  bool     // the job that is looked at is one that is looked at as if it were over in a minute (NoReserve)
+	limit  des.Time // of the job that was looked at last; 0: there was none
 	// blocked is until when jobs of a QoS are not planned: with assoc_limit_stop one that waits for what its
 	// QoS may have together has the others of that QoS wait at least as long.
 	blocked map[*qos]int64
@@ -272,11 +274,17 @@ func (r *backfillRun) consider(e *entry) bool {
 		return true
 	}
 	j.part, j.Priority = e.part, e.priority
+	r.hasty = j.qos != nil && j.qos.noPlans && c.conf.Preempt != ""
+	defer r.relimit(j)
 	if !rules.AssocLimitStop && !c.withinJobLimits(j) {
 		return true
 	}
 	nowOnly := !c.reserves(r.now, e) || rules.OnePlan && j.estimate != 0
-	if j.preempting || !r.shares.admit(e) {
+	if j.preempting {
+		return true
+	}
+	r.limit = j.Limit
+	if !r.shares.admit(e) {
 		return true
 	}
 	if !rules.Licenses && !c.licensed(j) || !c.independent(j, r.now) {
@@ -286,12 +294,18 @@ func (r *backfillRun) consider(e *entry) bool {
 		j.reason = limit
 		return true
 	}
-	if j.qos != nil && j.qos.noPlans && c.conf.Preempt != "" { // it is looked at as if it were over in a minute
-		limit := j.Limit
-		defer func() { j.Limit = limit }()
+	if r.hasty {
 		j.Limit = des.Minute
 	}
 	return r.fill(e, nowOnly)
+}
+
+// relimit gives a job that was looked at as if it were over in a minute its limit back. Where it was passed over before
+// its limit was noted, Slurm gives it the limit of the job that was looked at before, for good.
+func (r *backfillRun) relimit(j *Job) {
+	if r.hasty && r.limit > 0 {
+		j.Limit = r.limit
+	}
 }
 
 // fill starts the job of e, or plans it unless it is to start now only. It reports false where the

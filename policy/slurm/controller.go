@@ -147,9 +147,9 @@ func (c *Controller) endEra() {
 func (c *Controller) changed(now des.Time) { c.backfill.changed = now }
 
 // End says that the job's work is over. Its nodes complete until Release. A job that has run beyond
-// its limit, as OverTimeLimit lets it, has failed.
+// its limit and OverTimeLimit has failed, also where nobody has ended it yet.
 func (c *Controller) End(now des.Time, j *Job) {
-	c.finish(now, j, j.ExitCode != 0 || c.limitSecond(j) < c.second(now))
+	c.finish(now, j, j.ExitCode != 0 || c.overdueSecond(j) < c.second(now))
 }
 
 // finish ends a job that runs.

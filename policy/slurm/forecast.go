@@ -183,3 +183,8 @@ func (c *Controller) limitSecond(j *Job) int64 {
 	}
 	return ends
 }
+
+// overdueSecond is the second from which on the running job is ended for its limit: OverTimeLimit after it.
+func (c *Controller) overdueSecond(j *Job) int64 {
+	return c.limitSecond(j) + int64(c.conf.OverTimeLimit/des.Second)
+}

@@ -67,20 +67,20 @@ func (c *Controller) wakeMain(now des.Time) {
 	if l.purgeDue == now {
 		c.purge(now)
 	}
-	switch now {
-	case l.fullDue:
-		l.fullDue, l.batchDue, l.last = now.Add(c.conf.Schedule.Interval), des.Forever, now
-		l.request(c, now, true)
-		c.findEligible(now)
-	case l.batchDue:
-		l.batchDue, l.last = des.Forever, now
-		l.request(c, now, false)
-		c.findEligible(now)
+	full := now == l.fullDue
+	if !full && now != l.batchDue {
+		return
 	}
+	if full {
+		l.fullDue = now.Add(c.conf.Schedule.Interval)
+	}
+	l.batchDue, l.last = des.Forever, now
+	c.findEligible(now)
+	l.request(c, now, full)
 }
 
-// findEligible looks which jobs may start as far as they themselves say, after each pass that the
-// loop has asked for.
+// findEligible looks which jobs may start as far as they themselves say, whenever the loop asks for a pass. Slurm's
+// pass is another thread's, which has to wake up first: the jobs of its queue are those that this look has found.
 func (c *Controller) findEligible(now des.Time) {
 	for j := range c.waiting {
 		if c.second(j.eligible) <= c.second(now) && c.beyondPartition(j, j.part) == "" {
@@ -130,7 +130,7 @@ const limitInterval = 30 * des.Second
 // endBeyondLimits ends jobs whose limit and OverTimeLimit have passed, or whose reservation is over.
 func (c *Controller) endBeyondLimits(now des.Time) {
 	for _, j := range slices.Clone(c.running) {
-		beyond := c.limitSecond(j)+int64(c.conf.OverTimeLimit/des.Second) <= c.second(now)
+		beyond := c.overdueSecond(j) <= c.second(now)
 		if r := j.reservation; beyond || r != nil && c.second(r.End) < c.second(now) {
 			if j.graceEnds > 0 {
 				c.stop(now, j, Preempted, j.Requeue)

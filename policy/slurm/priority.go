@@ -88,7 +88,9 @@ func (c *Controller) computePriorities(now des.Time) {
 		if i == 0 || e.job != c.pending[i-1].job {
 			c.prioritize(e.job, now)
 		}
-		c.changed(now)
+		if !e.job.Held { // whose priority stays 0
+			c.changed(now)
+		}
 	}
 	c.sorted = false
 	c.decay.last, c.decay.ran = now, true

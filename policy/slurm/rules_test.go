@@ -545,3 +545,123 @@ func TestLimitsAreLookedAtFirst(t *testing.T) {
 	require.Equal(t, pending, limited.state)
 	require.Equal(t, running, next.state)
 }
+
+// A job that is over by itself within OverTimeLimit has not failed, though it ran beyond its limit; one that nobody has
+// ended yet after that has.
+func TestJobsThatEndInOvertimeAreCompleted(t *testing.T) {
+	for late, want := range map[des.Time]jobState{2 * des.Minute: running, 2*des.Minute + des.Second: pending} {
+		r := newRuled(t, fourNodes+"OverTimeLimit=2\n", "")
+		j := r.submit(0, &Job{Tasks: 1, Limit: 10 * des.Minute})
+		r.until(10 * des.Second)
+		after := r.submit(10*des.Second, &Job{Tasks: 1, After: []Dependency{{"afterok", j.ID}}})
+		r.over(j.Start+j.Limit+late, j)
+		require.Empty(t, r.stopped)
+		r.until(20 * des.Minute)
+		require.Equal(t, want, after.state)
+	}
+}
+
+// A node in use that could never be the job's, for its CPUs or for its memory, is not what the job waits for: it closes
+// no partition for it. One that has the memory for one CPU of the job counts, whatever the job asks of each node.
+func TestNodesThatAreTooSmallCloseNoPartition(t *testing.T) {
+	for _, wide := range []struct {
+		job    Job
+		closes bool
+	}{
+		{Job{Tasks: 1, CPUsPerTask: 3, MemoryPerCPU: 1}, false},
+		{Job{Tasks: 1, Memory: 10}, false},
+		{Job{Tasks: 1, CPUsPerTask: 2, MemoryPerCPU: 6}, true},
+	} {
+		r := newRuled(t, "NodeName=n1 CPUs=2 RealMemory=9\nNodeName=n2 CPUs=4 RealMemory=99\nNodeName=n3 CPUs=1 RealMemory=9\n"+
+			"PartitionName=all Nodes=ALL\nSelectTypeParameters=CR_Core_Memory\nSchedulerType=sched/builtin\n", "")
+		r.submit(0, &Job{Tasks: 1, MemoryPerCPU: 1, Exclusive: true, Required: []int{0}})
+		r.submit(0, &Job{Tasks: 1, MemoryPerCPU: 1, Required: []int{1}})
+		r.until(5 * des.Second)
+		r.submit(5*des.Second, &Job{Tasks: 4, Nodes: 1, MemoryPerCPU: 1, Required: []int{1}})
+		r.submit(5*des.Second, &wide.job)
+		j := r.submit(5*des.Second, &Job{Tasks: 1, MemoryPerCPU: 1})
+		r.until(20 * des.Second)
+		require.Equal(t, pending, wide.job.state)
+		require.Equal(t, wide.closes, j.state == pending, "%+v", wide.job)
+	}
+}
+
+// Backfill looks at a job of a QoS with NoReserve as if it were over in a minute. One that is beyond a limit gets the
+// limit of the job that backfill looked at before, for good.
+func TestJobsWithoutPlansMayGetAnotherLimit(t *testing.T) {
+	r := newRuled(t, kept+"PreemptType=preempt/qos\nPreemptMode=REQUEUE\nPriorityWeightQOS=1000\n",
+		"add qos other priority=9\nadd qos q flags=NoReserve\nadd account a\nadd user u account=a qos=q,other maxwall=30\nadd user v account=a qos=q,other\n")
+	r.submit(0, &Job{Nodes: 2, Exclusive: true, Account: "a", User: "v", QOS: "other", Limit: 50 * des.Minute})
+	r.until(5 * des.Second)
+	first := r.submit(5*des.Second, &Job{Nodes: 2, Account: "a", User: "v", QOS: "other", Limit: 20 * des.Minute})
+	beyond := r.submit(5*des.Second, &Job{Tasks: 1, Account: "a", User: "u", QOS: "q", Limit: 90 * des.Minute})
+	waits := r.submit(5*des.Second, &Job{Tasks: 1, Account: "a", User: "v", QOS: "q", Limit: 90 * des.Minute})
+	require.Equal(t, Reason("AssocMaxWallDurationPerJobLimit"), beyond.Reason())
+	r.until(40 * des.Second)
+	require.Equal(t, []des.Time{20 * des.Minute, 20 * des.Minute, 90 * des.Minute}, []des.Time{first.Limit, beyond.Limit, waits.Limit})
+}
+
+// Priorities that are computed anew are a change to backfill, but for those of jobs that are held.
+func TestPrioritiesOfHeldJobsAreNoChange(t *testing.T) {
+	for _, held := range []bool{true, false} {
+		r := newRuled(t, kept, "add qos other\nadd qos q\nadd account a\n"+users)
+		r.submit(0, &Job{Tasks: 1, Account: "a", User: "u", QOS: "q", Held: held, Begin: des.Hour})
+		r.until(des.Second)
+		r.computePriorities(10 * des.Second)
+		require.Equal(t, held, r.backfill.changed < 10*des.Second)
+	}
+}
+
+// A job that must have nodes which are not in one of its partitions is not tried there: why it waits elsewhere stays,
+// and nothing changes.
+func TestRequiredNodesOutsideThePartition(t *testing.T) {
+	r := newRuled(t, fourNodes+"PartitionName=rest Nodes=n[3-4]\nSchedulerType=sched/builtin\n", "")
+	r.submit(0, &Job{Tasks: 4, Required: []int{0}})
+	r.until(5 * des.Second)
+	j := r.submit(5*des.Second, &Job{Tasks: 1, Required: []int{0}, Partitions: []int{2, 0}})
+	r.until(des.Minute)
+	require.Equal(t, NodesNotAvailable, j.Reason(), "the look in the first partition has kept the node for the job itself")
+	changed := r.backfill.changed
+	r.until(2 * des.Minute)
+	require.Equal(t, NodesNotAvailable, j.Reason())
+	require.Equal(t, changed, r.backfill.changed, "the second full pass changed nothing")
+}
+
+// A job that no node of its partitions is listed for waits for its constraints; with one partition it is held.
+func TestJobsThatNoNodeIsListedFor(t *testing.T) {
+	for _, partitions := range [][]int{{0}, {0, 1}} {
+		r := newRuled(t, fourNodes, "")
+		j := r.submit(0, &Job{Tasks: 1, Features: []string{"none"}, Partitions: partitions, Held: true})
+		r.Hold(0, j, false)
+		r.until(10 * des.Second)
+		require.Equal(t, BadConstraints, j.Reason())
+		require.Equal(t, len(partitions) == 1, j.Held)
+	}
+}
+
+// A job that comes leaves the weights of nodes as they are that are not listed for it.
+func TestNodesThatAreNotListedKeepTheirWeights(t *testing.T) {
+	r := newRuled(t, "GresTypes=gpu\nNodeName=n1 CPUs=4\nNodeName=n2 CPUs=2 Gres=gpu:2\nPartitionName=all Nodes=ALL\nSelectTypeParameters=CR_Core\n", "")
+	r.submit(0, &Job{Tasks: 1, Nodes: 1, GRES: []Amount{{"gpu", 2}}, Begin: des.Hour})
+	r.submit(0, &Job{Tasks: 1, CPUsPerTask: 3, Begin: des.Hour})
+	require.Equal(t, weighs(1, 2), r.weights[1])
+	r.submit(0, &Job{Tasks: 1, Begin: des.Hour})
+	require.Equal(t, weighs(1, 0), r.weights[1])
+}
+
+// A job grows older from when it could start, also where the pass that saw this first could not start it.
+func TestJobsGrowOlderFromTheirFirstPass(t *testing.T) {
+	r := newRuled(t, kept+"PriorityWeightAge=1000\nSchedulerType=sched/builtin\n", "add qos other\nadd qos q\nadd account a\n"+users)
+	of := func(j Job) *Job { j.Account, j.User, j.QOS = "a", "u", "q"; return &j }
+	first := r.submit(0, of(Job{Tasks: 1}))
+	r.submit(0, of(Job{Nodes: 2, Tasks: 6}))
+	r.until(5 * des.Second)
+	after := r.submit(5*des.Second, of(Job{Nodes: 2, Exclusive: true, After: []Dependency{{"afterany", first.ID}}}))
+	r.until(20 * des.Second)
+	r.End(20*des.Second, first)
+	r.vacate(20*des.Second, first)
+	r.main.stir(&r.conf.Schedule, 20*des.Second)
+	r.until(21 * des.Second)
+	require.Equal(t, pending, after.state)
+	require.NotZero(t, after.accrued)
+}

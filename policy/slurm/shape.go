@@ -55,9 +55,9 @@ func (c *Controller) demandOf(e *entry) demand {
 	return d
 }
 
-// couldTake reports whether the node, idle, has the CPUs and the memory that the job asks of each.
-func (d *demand) couldTake(n *Node) bool {
-	return d.pnMin <= n.CPUs() && max(d.memory, d.perCPU*d.pnMin) <= n.Memory
+// couldTake reports whether the node, idle, has the CPUs that the job asks of each, and the memory for so many of them.
+func (d *demand) couldTake(n *Node, cpus int) bool {
+	return d.pnMin <= n.CPUs() && max(d.memory, d.perCPU*cpus) <= n.Memory
 }
 
 // tasksFit is the fewest tasks that a node must have room for.
@@ -94,7 +94,8 @@ type shape struct {
 	gres       []Amount
 	required   []int
 	suited     nodeSet // nodes that have the features asked for and are none that are excluded
-	fit        nodeSet // of suited, those that could be the job's were they idle
+	listed     nodeSet // of suited, those that a pass looks at: idle, they would have the memory for one CPU of the job
+	fit        nodeSet // of listed, those that backfill looks at: idle, they would have the memory for all CPUs asked of each
 	forecasts  forecasts
 	onIdle     forecasts // were all nodes idle; its eras are those of the weights of nodes
 }
@@ -115,9 +116,12 @@ func (c *Controller) shapeOf(e *entry) *shape {
 				s.suited.add(n)
 			}
 		}
-		s.fit = s.suited.clone()
+		s.listed, s.fit = s.suited.clone(), s.suited.clone()
 		for n := range s.suited.all {
-			if !d.couldTake(&c.conf.Nodes[n]) {
+			if !d.couldTake(&c.conf.Nodes[n], 1) {
+				s.listed.drop(n)
+			}
+			if !d.couldTake(&c.conf.Nodes[n], d.pnMin) {
 				s.fit.drop(n)
 			}
 		}

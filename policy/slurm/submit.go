@@ -237,9 +237,9 @@ func (c *Controller) couldEver(now des.Time, e *entry) bool {
 			return true
 		}
 	}
-	suited := nodes.clone()
-	suited.intersect(c.shapeOf(e).suited)
-	c.weigh(e, suited)
+	listed := nodes.clone()
+	listed.intersect(c.shapeOf(e).listed)
+	c.weigh(e, listed)
 	chosen := c.choose(e, nodes, c.idle)
 	e.job.reckoned, e.job.guess = 0, len(chosen)
 	return chosen != nil
