@@ -174,7 +174,7 @@ func requireNone(t *testing.T, dependencies []string, unwanted ...string) {
 // Programs that simulate, sum up, read results back or carry out studies compile nothing of it.
 func TestOnlyWhatNeedsThemCompilesHeavyPackages(t *testing.T) {
 	library := dependencies(t, append(packages(t, module+"/workload/..."), module+"/policy/...", module+"/traces", module+"/metrics", module+"/metrics/findings", module+"/metrics/results",
-		module+"/metrics/stats", module+"/metrics/schema", module+"/metrics/validate", module+"/experiments/simulation",
+		module+"/metrics/stats", module+"/metrics/rows", module+"/metrics/validate", module+"/experiments/simulation",
 		module+"/experiments/study", module+"/experiments/sweep", module+"/experiments/sweep/slurm")...)
 	require.Contains(t, library, module+"/metrics/findings")
 	requireNone(t, library, heavy...)

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"math"
-	"slices"
 	"strconv"
 	"testing"
 
@@ -17,7 +16,6 @@ import (
 	"github.com/gridslot/gridslot/entity/plan"
 	"github.com/gridslot/gridslot/metrics"
 	"github.com/gridslot/gridslot/metrics/rows"
-	"github.com/gridslot/gridslot/metrics/schema"
 	"github.com/gridslot/gridslot/policy/backfill"
 )
 
@@ -148,23 +146,4 @@ func TestClassesOfPredictionsAreThoseOfTheRows(t *testing.T) {
 			require.InDelta(t, rec.Summary().MeanBoundedSlowdown, got[0].MeanBoundedSlowdown, 1e-9)
 		}
 	})
-}
-
-func TestTheHeaderOfAccuracyIsThatOfTheSchema(t *testing.T) {
-	f, ok := schema.Of("accuracy-easy++.csv")
-	require.True(t, ok)
-	columns, err := f.Header(slices.Collect(func(yield func(string) bool) {
-		for _, c := range f.Columns {
-			yield(c.Name)
-		}
-	}))
-	require.NoError(t, err)
-	text := ""
-	for i, c := range columns {
-		if i > 0 {
-			text += ","
-		}
-		text += c.Name
-	}
-	require.Equal(t, rows.Accuracies.Header(), text)
 }

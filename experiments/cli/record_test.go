@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gridslot/gridslot/experiments/simulation"
-	"github.com/gridslot/gridslot/metrics/schema"
+	"github.com/gridslot/gridslot/metrics/rows"
 )
 
 // millionths are a number of up to six decimals, exactly; nothing is 0.
@@ -253,7 +253,7 @@ batches: {cycles: 3, users: 3, real: [0.2, 1]}
 			if filepath.Ext(name) != ".csv" || name == "requests.csv" {
 				continue
 			}
-			f, ok := schema.Of(name)
+			f, ok := rows.SchemaOf(name)
 			require.True(t, ok, "%s is not described", name)
 			rows, err := csv.NewReader(strings.NewReader(read(t, out, name))).ReadAll()
 			require.NoError(t, err)
@@ -269,18 +269,18 @@ batches: {cycles: 3, users: 3, real: [0.2, 1]}
 			}
 		}
 	}
-	for _, f := range schema.Files() {
+	for _, f := range rows.Schemas() {
 		require.Positive(t, kinds[f.Name], "%s is not tested", f.Name)
 	}
 }
 
 // hasType returns an error if a field of a CSV file is not of its column's type. A field may be empty.
-func hasType(of schema.Type, field string) (err error) {
+func hasType(of rows.Type, field string) (err error) {
 	switch {
-	case field == "" || of == schema.Text:
-	case of == schema.Number:
+	case field == "" || of == rows.Text:
+	case of == rows.Number:
 		_, err = strconv.ParseFloat(field, 64)
-	case of == schema.Bit && field != "0" && field != "1":
+	case of == rows.Bit && field != "0" && field != "1":
 		err = fmt.Errorf("%q is neither 0 nor 1", field)
 	default:
 		_, err = strconv.ParseInt(field, 10, 64)

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gridslot/gridslot/experiments/simulation"
-	"github.com/gridslot/gridslot/metrics/schema"
+	"github.com/gridslot/gridslot/metrics/rows"
 )
 
 // validByManifest runs a call of simulate and checks the folder that it leaves by its manifest alone.
@@ -129,7 +129,7 @@ func TestNoFileOfAnEarlierRunStays(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			out := t.TempDir()
-			for _, file := range slices.Concat(schema.OfAllPolicies(), schema.OfPolicy("easy")) {
+			for _, file := range slices.Concat(rows.OfAllPolicies(), rows.OfPolicy("easy")) {
 				require.NoError(t, os.WriteFile(filepath.Join(out, file), []byte("old"), 0o666))
 			}
 			other := filepath.Join(out, "jobs-fcfs.csv")

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gridslot/gridslot/internal/atomicfile"
-	"github.com/gridslot/gridslot/metrics/schema"
+	"github.com/gridslot/gridslot/metrics/rows"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write gridslot/columns.json anew")
@@ -23,15 +23,15 @@ type column struct {
 	Unit string `json:"unit"`
 }
 
-// The types and units of the Python package are those of package schema.
+// The types and units of the Python package are those of package rows.
 func TestColumnsAreThoseOfTheSchema(t *testing.T) {
 	kinds := map[string]map[string]column{}
-	for _, f := range schema.Files() {
+	for _, f := range rows.Schemas() {
 		columns := map[string]column{}
 		for _, c := range f.Columns {
 			columns[c.Name] = column{c.Type.String(), c.Unit}
 		}
-		kinds[schema.KindOf(f.Name)] = columns
+		kinds[rows.KindOf(f.Name)] = columns
 	}
 	want, err := json.MarshalIndent(kinds, "", " ")
 	require.NoError(t, err)

@@ -21,7 +21,7 @@ import (
 	"github.com/gridslot/gridslot/experiments/internal/outdir"
 	"github.com/gridslot/gridslot/internal/atomicfile"
 	"github.com/gridslot/gridslot/metrics"
-	"github.com/gridslot/gridslot/metrics/schema"
+	"github.com/gridslot/gridslot/metrics/rows"
 	"github.com/gridslot/gridslot/workload"
 )
 
@@ -311,7 +311,7 @@ func (c *call) tellOfFolder() {
 	}
 	var others []string
 	for _, e := range entries {
-		if schema.KindOf(e.Name()) == "jobs" && strings.HasSuffix(e.Name(), ".csv") && !c.replaces(e.Name()) {
+		if rows.KindOf(e.Name()) == "jobs" && strings.HasSuffix(e.Name(), ".csv") && !c.replaces(e.Name()) {
 			others = append(others, e.Name())
 		}
 	}
@@ -350,8 +350,8 @@ func (c *call) replaces(file string) bool {
 			sites = append(sites, l.file())
 		}
 	}
-	return file == "manifest.json" || slices.Contains(schema.OfAllPolicies(), file) ||
-		slices.ContainsFunc(c.all, func(n policyName) bool { return slices.Contains(schema.OfPolicy(n.file, sites...), file) })
+	return file == "manifest.json" || slices.Contains(rows.OfAllPolicies(), file) ||
+		slices.ContainsFunc(c.all, func(n policyName) bool { return slices.Contains(rows.OfPolicy(n.file, sites...), file) })
 }
 
 // simulate runs the policies.
@@ -677,7 +677,7 @@ func (c *call) writeForAll(name string, write func(io.Writer) error) error {
 // removeOthers removes the files for all policies that an earlier run may have left and this
 // one has not written. A workload of this run stays.
 func (c *call) removeOthers() (err error) {
-	for _, name := range schema.OfAllPolicies() {
+	for _, name := range rows.OfAllPolicies() {
 		path := filepath.Join(c.dir.Path, name)
 		if !slices.Contains(c.wrote, name) && !sameFile(path, c.Workload.Trace) {
 			err = errors.Join(err, removeOld(path))
@@ -689,7 +689,7 @@ func (c *call) removeOthers() (err error) {
 // prefixes are what the names of the files of a run begin with.
 func prefixes() []string {
 	all := []string{"manifest.json"}
-	for _, kind := range schema.Kinds() {
+	for _, kind := range rows.Kinds() {
 		all = append(all, kind+"-", kind+".")
 	}
 	return all

@@ -20,7 +20,6 @@ import (
 	"github.com/gridslot/gridslot/internal/atomicfile"
 	"github.com/gridslot/gridslot/metrics"
 	"github.com/gridslot/gridslot/metrics/rows"
-	"github.com/gridslot/gridslot/metrics/schema"
 )
 
 // Session is the run of one policy under way, on any machine: a simulator, what sums the run
@@ -110,7 +109,7 @@ func (x *Session) path(kind, site string) string {
 	if x.settings.Dir == "" {
 		return ""
 	}
-	return filepath.Join(x.settings.Dir, schema.FileName(kind, x.settings.FileName, site))
+	return filepath.Join(x.settings.Dir, rows.FileName(kind, x.settings.FileName, site))
 }
 
 // create begins a file of the run, of a kind that the table of files has. It returns nil
@@ -282,7 +281,7 @@ func (x *Session) commitFiles() (names []string, err error) {
 	if x.settings.Dir == "" {
 		return names, nil
 	}
-	for _, name := range schema.OfPolicy(x.settings.FileName, x.siteFiles...) {
+	for _, name := range rows.OfPolicy(x.settings.FileName, x.siteFiles...) {
 		if !slices.Contains(names, name) {
 			if err := removeOld(filepath.Join(x.settings.Dir, name)); err != nil {
 				return nil, err

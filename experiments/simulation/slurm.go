@@ -21,7 +21,7 @@ import (
 	"github.com/gridslot/gridslot/internal/atomicfile"
 	"github.com/gridslot/gridslot/internal/indir"
 	"github.com/gridslot/gridslot/metrics"
-	"github.com/gridslot/gridslot/metrics/schema"
+	"github.com/gridslot/gridslot/metrics/rows"
 	"github.com/gridslot/gridslot/metrics/validate"
 	"github.com/gridslot/gridslot/policy/slurm"
 	"github.com/gridslot/gridslot/policy/slurm/replay"
@@ -271,7 +271,7 @@ func slurmEventsFile(policy string) string {
 	if policy == slurmPolicy {
 		return replay.EventsFile
 	}
-	return schema.FileName(schema.KindOf(replay.EventsFile), policy, "")
+	return rows.FileName(rows.KindOf(replay.EventsFile), policy, "")
 }
 
 // slurmEvents has a machine write slurm-events.csv, where files are wanted.

@@ -4,7 +4,6 @@ package simulation
 // tells it, and starts move with it.
 
 import (
-	"encoding/csv"
 	"fmt"
 	"io"
 	"math"
@@ -14,7 +13,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/gridslot/gridslot/des"
-	"github.com/gridslot/gridslot/metrics"
+	"github.com/gridslot/gridslot/metrics/rows"
 	"github.com/gridslot/gridslot/metrics/stats"
 )
 
@@ -82,19 +81,8 @@ func slurmNames(sc *Scenario) (names []policyName, err error) {
 	return names, nil
 }
 
-// PhasesName is the file with the spread of measures over phases.
-const PhasesName = "phases.csv"
-
-// spread is a measure over the phases of a run.
-type spread struct {
-	measure  string
-	values   []float64
-	min, max float64
-	mean     metrics.Interval // with its interval of 95%
-}
-
 // spreads are those of all measures of the summary; none where there are not several phases.
-func (o *Outcome) spreads() (all []spread, err error) {
+func (o *Outcome) spreads() (all []rows.Spread, err error) {
 	phased := len(o.Results) > 1
 	for _, r := range o.Results {
 		phased = phased && strings.HasPrefix(r.Summary.Policy, slurmPolicy+":phase=")
@@ -102,7 +90,7 @@ func (o *Outcome) spreads() (all []spread, err error) {
 	if !phased {
 		return nil, nil
 	}
-	columns, rows, err := o.Table()
+	columns, table, err := o.Table()
 	if err != nil {
 		return nil, err
 	}
@@ -110,16 +98,18 @@ func (o *Outcome) spreads() (all []spread, err error) {
 		if name == "policy" || name == "cpu_seconds" {
 			continue
 		}
-		s := spread{measure: name}
-		for _, row := range rows {
+		var values []float64
+		for _, row := range table {
 			if v, err := strconv.ParseFloat(row[i], 64); err == nil && !math.IsNaN(v) {
-				s.values = append(s.values, v)
+				values = append(values, v)
 			}
 		}
-		if len(s.values) == len(rows) {
-			s.min, s.max = slices.Min(s.values), slices.Max(s.values)
-			s.mean = stats.Mean(s.values, .95)
-			all = append(all, s)
+		if len(values) == len(table) {
+			mean := stats.Mean(values, .95)
+			all = append(all, rows.Spread{
+				Measure: name, Phases: len(values), Min: slices.Min(values), Mean: mean.Mean, Max: slices.Max(values),
+				Low: mean.Mean - mean.HalfWidth, High: mean.Mean + mean.HalfWidth,
+			})
 		}
 	}
 	return all, nil
@@ -134,7 +124,7 @@ func (o *Outcome) printSpreads(w io.Writer) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintf(table, "\nover %d phases\tmin\tmean\tmax\t95%% of the mean\t\n", len(o.Results))
 	for _, s := range all {
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s to %s\t\n", s.measure, brief(s.min), brief(s.mean.Mean), brief(s.max), brief(s.mean.Mean-s.mean.HalfWidth), brief(s.mean.Mean+s.mean.HalfWidth))
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s to %s\t\n", s.Measure, brief(s.Min), brief(s.Mean), brief(s.Max), brief(s.Low), brief(s.High))
 	}
 	if err := table.Flush(); err != nil {
 		return err
@@ -151,22 +141,11 @@ func brief(v float64) string {
 	return strconv.FormatFloat(v, 'g', 4, 64)
 }
 
-// writeSpreads writes phases.csv, where there are several phases.
+// writeSpreads writes phases.csv, if there are several phases.
 func (c *call) writeSpreads(o *Outcome) error {
 	all, err := o.spreads()
 	if err != nil || len(all) == 0 {
 		return err
 	}
-	return c.writeForAll(PhasesName, func(w io.Writer) error {
-		out := csv.NewWriter(w)
-		rows := [][]string{{"measure", "phases", "min", "mean", "max", "low", "high"}}
-		for _, s := range all {
-			row := []string{s.measure, strconv.Itoa(len(s.values))}
-			for _, v := range []float64{s.min, s.mean.Mean, s.max, s.mean.Mean - s.mean.HalfWidth, s.mean.Mean + s.mean.HalfWidth} {
-				row = append(row, strconv.FormatFloat(v, 'g', -1, 64))
-			}
-			rows = append(rows, row)
-		}
-		return out.WriteAll(rows)
-	})
+	return c.writeForAll(rows.Spreads.Name, func(w io.Writer) error { return rows.WriteAll(w, rows.Spreads, all) })
 }

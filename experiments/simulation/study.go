@@ -9,7 +9,6 @@ import (
 	"slices"
 
 	"github.com/gridslot/gridslot/metrics/rows"
-	"github.com/gridslot/gridslot/metrics/schema"
 	"github.com/gridslot/gridslot/workload"
 )
 
@@ -105,12 +104,12 @@ func SummaryColumns() []string {
 // FileKinds are the kinds of files that a run may leave, beside summary.csv and
 // manifest.json: "jobs" is jobs-POLICY.csv, or one for each site.
 func FileKinds() []string {
-	return slices.DeleteFunc(schema.Kinds(), func(kind string) bool { return kind == "summary" })
+	return slices.DeleteFunc(rows.Kinds(), func(kind string) bool { return kind == "summary" })
 }
 
 // FileKind is the kind of a file, by its name, or "".
 func FileKind(name string) string {
-	if kind := schema.KindOf(name); slices.Contains(FileKinds(), kind) {
+	if kind := rows.KindOf(name); slices.Contains(FileKinds(), kind) {
 		return kind
 	}
 	return ""

@@ -14,7 +14,7 @@ import (
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/flow"
 	"github.com/gridslot/gridslot/internal/indir"
-	"github.com/gridslot/gridslot/metrics/schema"
+	"github.com/gridslot/gridslot/metrics/rows"
 	"github.com/gridslot/gridslot/metrics/validate"
 	"github.com/gridslot/gridslot/policy/backfill"
 )
@@ -242,7 +242,7 @@ func (p *drawnGrid) openFiles(dir, policy string) (files validate.GridFiles, clo
 		if err != nil {
 			return nil
 		}
-		f, failed := indir.Open(dir, schema.FileName(kind, policy, site))
+		f, failed := indir.Open(dir, rows.FileName(kind, policy, site))
 		if failed != nil {
 			err = fmt.Errorf("opening what the run has written: %w", failed)
 			return nil

@@ -14,7 +14,7 @@ import (
 	"github.com/gridslot/gridslot/experiments/sweep"
 	"github.com/gridslot/gridslot/internal/csvtext"
 	"github.com/gridslot/gridslot/metrics/findings"
-	"github.com/gridslot/gridslot/metrics/schema"
+	"github.com/gridslot/gridslot/metrics/rows"
 )
 
 // Columns are those that rows can have: those of summary.csv, whatever the machine,
@@ -25,9 +25,9 @@ var Columns = sync.OnceValue(func() []string {
 })
 
 // kinds are the types of Columns, by name.
-var kinds = sync.OnceValue(func() map[string]schema.Type {
-	summary, _ := schema.Of("summary.csv")
-	kinds := map[string]schema.Type{}
+var kinds = sync.OnceValue(func() map[string]rows.Type {
+	summary, _ := rows.SchemaOf("summary.csv")
+	kinds := map[string]rows.Type{}
 	for _, c := range summary.Columns {
 		kinds[c.Name] = c.Type
 	}
@@ -41,7 +41,7 @@ func CheckRow(r sweep.Row) error {
 		if !slices.Contains(Columns(), c.Name) {
 			return fmt.Errorf("no study has a column %q", c.Name)
 		}
-		if kinds()[c.Name] == schema.Text {
+		if kinds()[c.Name] == rows.Text {
 			if c.Value != csvtext.Of(c.Value) {
 				return fmt.Errorf("column %s: %q is no text of a table: it has control characters, or a spreadsheet would take it for a formula", c.Name, c.Value)
 			}

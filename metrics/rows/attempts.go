@@ -25,6 +25,7 @@ type Attempt struct {
 // Attempts is attempts-POLICY.csv.
 var Attempts = File[Attempt]{
 	Name:    "attempts-POLICY.csv",
+	When:    "if jobs-POLICY.csv has columns about attempts",
 	Text:    "The file has a row for each attempt that is over, in the order in which they ended.",
 	Missing: Attempt{Start: None, Finish: None, Kept: None, Lost: None, Overhead: None, ProcessorTime: math.NaN()},
 	Columns: []Column[Attempt]{

@@ -22,6 +22,7 @@ type Cycle struct {
 // Cycles is cycles-POLICY.csv.
 var Cycles = File[Cycle]{
 	Name:    "cycles-POLICY.csv",
+	When:    "on a domain",
 	Text:    "The file has a row for each scheduling cycle.",
 	Missing: Cycle{Start: None, Utilization: math.NaN(), MeanWait: math.NaN(), Makespan: math.NaN(), Income: math.NaN(), Expense: math.NaN()},
 	Columns: []Column[Cycle]{
@@ -55,8 +56,10 @@ type Combination struct {
 // Combinations is pareto-POLICY.csv.
 var Combinations = File[Combination]{
 	Name:    "pareto-POLICY.csv",
+	When:    "for policies with `front=N`",
 	Text:    "The file has a row for each combination of alternatives on the front of a slice of a batch, sorted by time, and one for the combination that was chosen.",
 	Missing: Combination{BudgetLeft: math.NaN(), TimeLeft: math.NaN(), Gap: math.NaN()},
+	Notes:   "The front has N combinations at most: those that no other one beats in both cost and time. A slice whose choice is infeasible has no row 0, and no row at all if B* is infeasible.",
 	Columns: []Column[Combination]{
 		timeColumn("planned_at", "The instant at which the batch was planned.", func(c *Combination) *des.Time { return &c.PlannedAt }).need(),
 		intColumn("slice", "The number of the slice in the batch, from 1.", func(c *Combination) *int { return &c.Slice }).need(),
@@ -85,6 +88,7 @@ type WindowTask struct {
 // Alternatives is alternatives-POLICY.csv.
 var Alternatives = File[WindowTask]{
 	Name:    "alternatives-POLICY.csv",
+	When:    "with `--alternatives`, for the policies that plan batches on a domain (`css`, `batch-slicer`, and `bsf` for the jobs that it slices)",
 	Text:    "The file has a row for each node of each window that was found for a job of a batch, every time that the job was planned. Jobs without a window have no row; a plan that was made anew has rows for the jobs whose windows it changed.",
 	Missing: WindowTask{Cost: math.NaN()},
 	Columns: []Column[WindowTask]{

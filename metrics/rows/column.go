@@ -187,6 +187,19 @@ func numberColumn[T any](name, unit, text string, at func(*T) *float64) Column[T
 	}
 }
 
+// briefColumn is a numberColumn without a unit that writes very large and very small numbers
+// with an exponent.
+func briefColumn[T any](name, text string, at func(*T) *float64) Column[T] {
+	c := numberColumn(name, "", text, at)
+	c.Put = func(b []byte, row *T) []byte {
+		if x := *at(row); !math.IsNaN(x) {
+			return strconv.AppendFloat(b, x, 'g', -1, 64)
+		}
+		return b
+	}
+	return c
+}
+
 // amountColumn is a number of 0 or more. A file of others that has less than that has none.
 func amountColumn[T any](name, unit, text string, at func(*T) *float64) Column[T] {
 	c := numberColumn(name, unit, text, at)

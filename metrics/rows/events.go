@@ -6,7 +6,6 @@ package rows
 import (
 	"fmt"
 	"math"
-	"strconv"
 	"strings"
 
 	"github.com/gridslot/gridslot/des"
@@ -38,12 +37,14 @@ const TaskEnded = "task_ended"
 // Events is events-POLICY.csv.
 var Events = File[Event]{
 	Name: "events-POLICY.csv",
+	When: "with `--events`",
 	Text: "The file has a row for each event, in the order in which they happened.",
 	Missing: Event{
 		Time: None, Job: -1, Number: -1, Estimate: None, Runtime: None, Start: None, ReservedEnd: None, Kept: None, Lost: None,
 		Overhead: None, ProcessorTime: math.NaN(), Ran: None, Submission: None, User: -1, Group: -1, Queue: -1, Booked: -1,
 		Backfilled: -1, Head: -1,
 	},
+	Notes: "jobs-, attempts- and queue-POLICY.csv can be made again from the events, but for energy and money. On a grid events-POLICY.csv tells of the jobs as a whole, and events-POLICY-SITE.csv of a site.",
 	Columns: []Column[Event]{
 		timeColumn("time", "The instant of the event.", func(e *Event) *des.Time { return &e.Time }).need(),
 		wordColumn("event", "What happened: `submitted`, `rejected`, `promised` (the job was told of a start ahead), `withdrawn` (that start is void), `started`, `task_ended` (on named nodes), `finished`, `killed`, `requeued` (the job was preempted), `resized`, or `corrected` (the job runs on at the end of its window, which is later now; most often it has outlived its prediction).",
@@ -100,8 +101,10 @@ const (
 // Decisions is decisions-POLICY.csv.
 var Decisions = File[Decision]{
 	Name:    "decisions-POLICY.csv",
+	When:    "with `--decisions`",
 	Text:    "The file has a row for each obstacle that held a waiting job, in the order in which they ceased to.",
 	Missing: Decision{From: None, To: None, Other: -1, Start: None, LastStart: None, Delay: None, Short: math.NaN()},
+	Notes:   "On a grid whose sites decide there is a decisions-POLICY-SITE.csv of each site: of the parts of jobs there, and of the site's own jobs.",
 	Columns: []Column[Decision]{
 		intColumn("job_id", "The job.", func(d *Decision) *int64 { return &d.Job }).need(),
 		wordColumn("what", "The obstacle: `behind`, `processors`, `room`, `delay`, `reserved`, `no-window`, `over-budget`, `time-limit`, `budget-limit`, `cycle` or `other` ([guide](../guides/results.md#why-a-job-started-when-it-did)); or what happened to the job: `rejected`, `withdrawn` or `preempted`.",
@@ -113,26 +116,19 @@ var Decisions = File[Decision]{
 		timeColumn("start", "The start ahead that the policy told first: the job's own, or with `room` and `delay` that of the other job. It is `forever` if there is none.", func(d *Decision) *des.Time { return &d.Start }).as(Text, ""),
 		timeColumn("last_start", "The start ahead that the policy told last.", func(d *Decision) *des.Time { return &d.LastStart }).as(Text, ""),
 		timeColumn("delay", "With `delay`, the time by which the other job would have started later; `forever` if it would never have started.", func(d *Decision) *des.Time { return &d.Delay }).as(Text, ""),
-		Column[Decision]{
-			Meaning: Meaning{Name: "short", Type: Number, Text: "With `over-budget`, `time-limit` and `budget-limit`, the amount by which the limit was too low, in money or seconds."},
-			Put: func(b []byte, d *Decision) []byte {
-				if math.IsNaN(d.Short) {
-					return b
-				}
-				return strconv.AppendFloat(b, d.Short, 'g', -1, 64)
-			},
-			Take: numberColumn("", "", "", func(d *Decision) *float64 { return &d.Short }).Take,
-		},
+		briefColumn("short", "With `over-budget`, `time-limit` and `budget-limit`, the amount by which the limit was too low, in money or seconds.", func(d *Decision) *float64 { return &d.Short }),
 		nameColumn("text", "The policy's own words, or the reason for which the job was rejected.", func(d *Decision) *string { return &d.Text }),
 	},
 }
 
 // slurmEvents is slurm-events.csv, whose rows package slurm writes.
 var slurmEvents = Schema{
-	Name: "slurm-events.csv",
-	Text: "The file has a row for each event of jobs and operators, in their order. Times are whole seconds since the controller began, cut.",
+	Name:  "slurm-events.csv",
+	When:  "with [`--slurm`](slurm.md)",
+	Text:  "The file has a row for each event of jobs and operators, in their order. Times are whole seconds since the controller began, cut.",
+	Notes: "The columns and words are those of recordings of real controllers. A recording is plain if its jobs.csv has no column `key`. The file then has the columns from `name` to `nodes` without `key`, and tells of starts and ends only.",
 	Columns: []Meaning{
-		{Name: "name", Text: "The name of the job in all files, in place of `key`.", When: "the recording is a plain one: jobs.csv has no column `key`. The file has no columns behind `nodes` then"},
+		{Name: "name", Text: "The name of the job in all files, in place of `key`.", When: "if the recording is plain"},
 		{Name: "key", Text: "The name of the job, or of the reservation, in all files."},
 		{Name: "job", Type: Integer, Text: "The number of the job in Slurm, 0 if it was refused."},
 		{Name: "event", Text: "`submit`, `start`, `end` (the job ended by itself), `stop` (Slurm stopped it) or `left` (it waits or runs when nothing happens any more); `resv`, a reservation that is made; an order of an operator: `cancel`, `hold`, `release`, `nice` or `limit` of a job, `down`, `drain` or `up` of nodes; `refused`, which is said of the order in the row above."},

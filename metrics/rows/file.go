@@ -14,8 +14,12 @@ import (
 type File[T any] struct {
 	// Name is that of the file, with POLICY in place of the name of the policy.
 	Name string
+	// When says which runs write the file; "" means all that write files.
+	When string
 	// Text says in one sentence what a row is.
 	Text string
+	// Notes are paragraphs of Markdown behind the columns: what holds between them.
+	Notes string
 	// Missing is a row of which a file says nothing.
 	Missing T
 	// Columns stand in the order of the file.

@@ -95,10 +95,10 @@ func since(from, to des.Time) des.Time {
 
 // When jobs-POLICY.csv has its further columns.
 const (
-	WithAttempts    = "a job was stopped, resized or had overhead, and always with `--outages`, `--overhead`, owners that preempt and jobs that wait for others"
-	WithBookings    = "the run has advance reservations"
-	WithPrices      = "nodes have prices"
-	WithPredictions = "runtimes are predicted"
+	WithAttempts    = "if a job was stopped, resized or had overhead, and always with `--outages`, `--overhead`, owners that preempt and jobs that wait for others"
+	WithBookings    = "if the run has advance reservations"
+	WithPrices      = "if nodes have prices"
+	WithPredictions = "if runtimes are predicted"
 )
 
 // Jobs is jobs-POLICY.csv.
@@ -110,15 +110,17 @@ var Jobs = File[Job]{
 		Energy: math.NaN(), BoundedSlowdown: math.NaN(), Promised: None, Budget: math.NaN(), Cost: math.NaN(), Paid: math.NaN(),
 		Refund: math.NaN(), Prediction: None, Predicted: None,
 	},
+	Notes: "<a id=\"stopped\"></a>A job that was stopped has one row. Its start and its processors are those of the last attempt, and its `waiting_time` contains what it ran before; a resize begins no new wait. Its `execution_time` is the work of the last attempt and the work that was kept of earlier ones: on processors a job that finished has its `actual_runtime`, unless it was resized, and on faster nodes it is as much shorter. So `waiting_time` and `execution_time` do not add up to `turnaround_time`, nor do they for a job with `overhead`.\n\n" +
+		"Processors are handed out lowest free first. Whatever ends at an instant makes room for whatever starts at it.",
 	Columns: []Column[Job]{
 		intColumn("job_id", "The number of the job in the trace.", func(j *Job) *int64 { return &j.ID }).need(),
 		nameColumn("workload_name", "The name of the trace.", func(j *Job) *string { return &j.Workload }),
-		derivedColumn("profile", Number, seconds, "The real runtime. Batsim's converters name a delay profile by its length.",
+		derivedColumn("profile", Number, seconds, "The runtime of the job in the trace, by which Batsim's converters name a delay profile.",
 			func(b []byte, j *Job) []byte { return AppendTime(b, j.Runtime) }),
 		timeColumn("submission_time", "The instant at which the job was submitted.", func(j *Job) *des.Time { return &j.Submit }).need(),
 		intColumn("requested_number_of_resources", "The number of processors or nodes that the job requested. A [moldable job](../guides/machines.md#moldable-and-malleable-jobs) has the number of the shape that it took, and so have `profile`, `requested_time` and `actual_runtime`.",
 			func(j *Job) *int { return &j.Processors }).need(),
-		timeColumn("requested_time", "The estimate: the time that the job requested, after which it is killed. The scheduler sees it, or a [prediction](#predictions).",
+		timeColumn("requested_time", "The estimate: the time that the job requested, after which it is killed. The scheduler sees it, or a [prediction](../guides/predictions.md).",
 			func(j *Job) *des.Time { return &j.Estimate }).need(),
 		derivedColumn("success", Bit, "", "1 if the job ran to its own end.", func(b []byte, j *Job) []byte {
 			if j.State == Finished {
@@ -135,25 +137,25 @@ var Jobs = File[Job]{
 		derivedColumn("waiting_time", Number, seconds, "Start - submission.", func(b []byte, j *Job) []byte { return AppendTime(b, j.Wait()) }),
 		derivedColumn("turnaround_time", Number, seconds, "Finish - submission.", func(b []byte, j *Job) []byte { return AppendTime(b, j.Turnaround()) }),
 		derivedColumn("stretch", Number, "", "Turnaround / execution time. A job that ran for no time has 1 if it did not wait, and otherwise nothing.", putStretch),
-		wordColumn("allocated_resources", "The processors of the job as intervals, `0-3 7`, on a domain the IDs of its nodes. With `--allocation count`, which is the default above 4,096 processors, the column has their number; with `none` it is empty. A job of a grid has the processors of all its parts: sites stand one behind the other in the order of clusters-STRATEGY.csv, each from 0, nodes in their order in nodes.csv; the column is empty if a site has jobs of its own. A job of no length has its processors for no time: another job, or a node that is switched off, may have the same numbers at that instant.",
+		wordColumn("allocated_resources", "The processors of the job as intervals, `0-3 7`, on a domain the IDs of its nodes. With `--allocation count`, the default above 4,096 processors, it is their number, with `none` empty. On a grid it has the processors of all parts of the job, counted on from site to site in the order of clusters-POLICY.csv and nodes.csv; it is empty if a site has jobs of its own. Another job may have the same numbers at the instant of a job of no length.",
 			func(j *Job) *string { return &j.Allocated }),
-		amountColumn("consumed_energy", joules, "The energy that the job took, with `--power` ([definition](../guides/machines.md#energy)). The field is empty without that, and for a job that had not ended.",
+		amountColumn("consumed_energy", joules, "The energy that the job took, with `--power` ([definition](../guides/machines.md#energy)). It is empty for a job that had not ended.",
 			func(j *Job) *float64 { return &j.Energy }),
-		{Meaning: Meaning{Name: "metadata", Text: "`promised=SECONDS` is the first start ahead that the job was promised. Where runtimes are predicted it is `expected=SECONDS`, as a job that outlives its prediction may put it off. `reason=TEXT`, after a `;` if both are there, says why the job was rejected, or killed for another reason than its estimate."},
+		{Meaning: Meaning{Name: "metadata", Text: "`promised=SECONDS` is the first start ahead that the job was promised, `expected=SECONDS` if runtimes are predicted, as a job that outlives its prediction may put it off. `reason=TEXT`, after a `;`, says why the job was rejected, or killed for another reason than its estimate."},
 			Put: putMetadata, Take: (*Job).metadata},
 		idColumn("user_id", "The number of the user.", func(j *Job) *int64 { return &j.User }),
-		amountColumn("bounded_slowdown", "", "max(1, turnaround / max(execution time, tau)); tau is 10 s unless [`--tau`](cli.md) says otherwise, and stands in the manifest then.",
+		amountColumn("bounded_slowdown", "", "max(1, turnaround / max(execution time, tau)); tau is 10 s unless [`--tau`](cli.md) says otherwise.",
 			func(j *Job) *float64 { return &j.BoundedSlowdown }),
 		derivedColumn("estimate", Number, seconds, "The same as `requested_time`.", func(b []byte, j *Job) []byte { return AppendTime(b, j.Estimate) }),
-		timeColumn("actual_runtime", "The runtime of the job in the trace.", func(j *Job) *des.Time { return &j.Runtime }),
-		bitColumn("backfilled", "1 if a job that was submitted earlier still waited when this one started. Among jobs that start at one instant the order within the instant counts, which no column tells: a job of no length can make way for the job that it overtook.",
+		timeColumn("actual_runtime", "The same as `profile`.", func(j *Job) *des.Time { return &j.Runtime }),
+		bitColumn("backfilled", "1 if a job that was submitted earlier still waited when this one started. Among jobs that start at one instant the order within the instant counts, which no column tells.",
 			func(j *Job) *bool { return &j.Backfilled }),
 		intColumn("restarts", "The number of times that the job was preempted.", func(j *Job) *int { return &j.Restarts }).only(WithAttempts),
 		timeColumn("lost", "The work that was done in vain, on the scale of `actual_runtime`: what attempts did and did not keep. All work of a job that was killed, or cancelled after a preemption, is lost.",
 			func(j *Job) *des.Time { return &j.Lost }).only(WithAttempts),
 		timeColumn("overhead", "The time that went into set-up and checkpoints, and what [the machine](../guides/machines.md#launching-a-job) took to launch the job and to clear away.",
 			func(j *Job) *des.Time { return &j.Overhead }).only(WithAttempts),
-		wordColumn("after", "The jobs that the job waited for, with blanks between them: `12`; `13:ok` if that one had to finish well; `14+30` if 30 time units had to pass after its end; `15:submitted+30` if they had to pass after its submission.",
+		wordColumn("after", "The jobs that the job waited for, with blanks between them: `12`; `13:ok` if that one had to finish well; `14+30` if 30 s had to pass after its end; `15:submitted+30` if they had to pass after its submission.",
 			func(j *Job) *string { return &j.After }).only(WithAttempts),
 		idColumn("group_id", "The number of the user's group.", func(j *Job) *int64 { return &j.Group }),
 		idColumn("queue_id", "The number of the queue in the trace.", func(j *Job) *int64 { return &j.Queue }),

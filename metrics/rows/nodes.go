@@ -27,6 +27,7 @@ type Node struct {
 // Nodes is nodes.csv.
 var Nodes = File[Node]{
 	Name:    "nodes.csv",
+	When:    "on named nodes",
 	Text:    "The file has a row for each node, and is one for all policies.",
 	Missing: Node{Performance: math.NaN(), Price: math.NaN()},
 	Columns: []Column[Node]{
@@ -65,8 +66,10 @@ const (
 // Tasks is tasks-POLICY.csv.
 var Tasks = File[Task]{
 	Name:    "tasks-POLICY.csv",
+	When:    "on named nodes",
 	Text:    "The file has a row for each span of time in which somebody had a named node. The rows of a job come when an attempt of it ends; those of outages come at the end, unless the node came back ahead of time.",
 	Missing: Task{Job: -1, User: -1, Start: None, ReservedEnd: None, End: None, Cost: math.NaN(), Paid: math.NaN(), Kind: TaskJob},
+	Notes:   "The spans of jobs and bookings add up to `useful`, `lost` and `overhead` of capacity.csv, exactly. On a cluster jobs-, attempts- and outages-POLICY.csv tell the same.",
 	Columns: []Column[Task]{
 		nameColumn("site", "The site of a grid, or the domain of a union.", func(t *Task) *string { return &t.Site }),
 		idColumn("job_id", "The job; a job of an owner's queue has its number among those of the owner. The field is empty for an owner's job at a fixed time and for an outage.", func(t *Task) *int64 { return &t.Job }),
@@ -95,6 +98,7 @@ type OwnTask struct {
 // OwnTasks is local-POLICY.csv.
 var OwnTasks = File[OwnTask]{
 	Name:    "local-POLICY.csv",
+	When:    "on a grid whose sites are domains",
 	Text:    "The file has a row for each node that a job of an owner had. The rows of a job from an owner's [queue](../guides/organisations.md#owners-own-queues) come when it ends.",
 	Missing: OwnTask{Wanted: None, Start: None, End: None},
 	Columns: []Column[OwnTask]{
@@ -117,6 +121,7 @@ type Balance struct {
 // Accounts is accounts-POLICY.csv.
 var Accounts = File[Balance]{
 	Name:    "accounts-POLICY.csv",
+	When:    "on a grid whose sites are domains",
 	Text:    "The file has a row for each account at the end of the run.",
 	Missing: Balance{Balance: math.NaN()},
 	Columns: []Column[Balance]{
@@ -145,6 +150,7 @@ type Owner struct {
 // Owners is owners-POLICY.csv.
 var Owners = File[Owner]{
 	Name:    "owners-POLICY.csv",
+	When:    "if nodes name their owners or prices react",
 	Text:    "The file has a row for each owner, in the order of their first nodes.",
 	Missing: Owner{UsedTime: math.NaN(), LocalMeanWait: math.NaN()},
 	Columns: []Column[Owner]{
@@ -174,8 +180,10 @@ type Price struct {
 
 // Prices is prices-POLICY.csv.
 var Prices = File[Price]{
-	Name: "prices-POLICY.csv",
-	Text: "The file has a row for each node at time 0, and one for every change by a rule, of each node in order of time.",
+	Name:  "prices-POLICY.csv",
+	When:  "if [prices react](../guides/organisations.md#prices-by-use)",
+	Text:  "The file has a row for each node at time 0, and one for every change by a rule, of each node in order of time.",
+	Notes: "Sites of a grid without rules are not in the file.",
 	Columns: []Column[Price]{
 		siteColumn(func(p *Price) *string { return &p.Site }).only(OnGrid),
 		timeColumn("time", "The instant from which on the price holds.", func(p *Price) *des.Time { return &p.Time }).need(),
@@ -198,8 +206,10 @@ type Outage struct {
 // Outages is outages-POLICY.csv.
 var Outages = File[Outage]{
 	Name:    "outages-POLICY.csv",
+	When:    "with `--outages`",
 	Text:    "The file has a row for each loss of capacity as it [came about](../guides/failures.md), in the order in which they began. `--outages` reads it again.",
 	Missing: Outage{From: None, To: None, Known: None},
+	Notes:   "An outage of several nodes of a domain has a row for each. An outage that overlaps another one of the same processor or node has what it adds to that.",
 	Columns: []Column[Outage]{
 		siteColumn(func(o *Outage) *string { return &o.Site }).only(OnGrid),
 		timeColumn("from", "The real beginning of the loss, which is later than the one that was asked for if the loss had to wait.", func(o *Outage) *des.Time { return &o.From }).need(),
@@ -227,6 +237,7 @@ type Cluster struct {
 // Clusters is clusters-POLICY.csv.
 var Clusters = File[Cluster]{
 	Name:    "clusters-POLICY.csv",
+	When:    "on a grid",
 	Text:    "The file has a row for each site of a grid.",
 	Missing: Cluster{Speed: math.NaN(), Utilization: math.NaN(), Income: math.NaN()},
 	Columns: []Column[Cluster]{

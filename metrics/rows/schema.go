@@ -1,20 +1,136 @@
 package rows
 
+// What people and programs can ask about the files of a run: what they hold, and their names.
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
 // Schema says what is in one kind of file.
 type Schema struct {
-	// Name is that of the file, with POLICY in place of the name of the policy.
-	Name string
-	// Text says in one sentence what a row is.
-	Text string
+	// Name, When, Text and Notes are those of File.
+	Name, When, Text, Notes string
 	// Columns stand in the order of the file.
 	Columns []Meaning
 }
 
 // Schema is what people and programs can ask about the file.
 func (f File[T]) Schema() Schema {
-	s := Schema{Name: f.Name, Text: f.Text}
+	s := Schema{Name: f.Name, When: f.When, Text: f.Text, Notes: f.Notes}
 	for _, c := range f.Columns {
 		s.Columns = append(s.Columns, c.Meaning)
 	}
 	return s
+}
+
+// Header returns the columns that the first line of a file names, or an error if one of them
+// is not known or out of order.
+func (s *Schema) Header(names []string) ([]Meaning, error) {
+	var found []Meaning
+	at := 0
+	for _, name := range names {
+		i := slices.IndexFunc(s.Columns[at:], func(m Meaning) bool { return m.Name == name })
+		if i < 0 {
+			return nil, fmt.Errorf("%s has no column %q at this place", s.Name, name)
+		}
+		at += i + 1
+		found = append(found, s.Columns[at-1])
+	}
+	return found, nil
+}
+
+// Schemas are those of all files with columns that a run may leave, in the order of the
+// reference page. (requests.csv is a job file, which package workload/jobfile explains.)
+func Schemas() []Schema {
+	phase := slurmEvents
+	phase.Name = "slurm-events-POLICY.csv"
+	phase.When = "for each [phase](slurm.md#rules-exact-phase-unknown), such as `slurm:phase=17`"
+	return []Schema{
+		Jobs.Schema(), Attempts.Schema(), Events.Schema(), Decisions.Schema(), Queue.Schema(), slurmEvents, phase, Spreads.Schema(),
+		Capacities.Schema(), Power.Schema(), Energies.Schema(), Summaries.Schema(), Accuracies.Schema(), Clusters.Schema(),
+		Nodes.Schema(), Tasks.Schema(), OwnTasks.Schema(), Accounts.Schema(), Owners.Schema(), Prices.Schema(), Outages.Schema(),
+		Cycles.Schema(), Combinations.Schema(), Alternatives.Schema(),
+	}
+}
+
+// SchemaOf is the schema of the file of that name, such as "jobs-easy.csv"; ok is false of a
+// file that is none of Schemas.
+func SchemaOf(name string) (s Schema, ok bool) {
+	for _, s := range Schemas() {
+		prefix, more := strings.CutSuffix(s.Name, policyMark+".csv")
+		if name == s.Name || more && strings.HasPrefix(name, prefix) && strings.HasSuffix(name, ".csv") {
+			return s, true
+		}
+	}
+	return Schema{}, false
+}
+
+// policyMark stands in names of files for the name of a policy.
+const policyMark = "POLICY"
+
+// names are the names of all files that a run may leave beside its manifest: those of Schemas,
+// and those of the files that have no columns of results. It is the one list by which files
+// are begun, removed, kept and told apart.
+func names() []string {
+	var all []string
+	for _, s := range Schemas() {
+		all = append(all, s.Name)
+	}
+	return append(all, "requests.csv", "log-POLICY.txt", "perfetto-POLICY.json")
+}
+
+// perSite are the kinds of which each site of a grid has a file as well.
+var perSite = []string{"jobs", "events", "decisions"}
+
+// KindOf is the kind of a file of that name, which is what stands before the first - or dot:
+// "jobs" of jobs-easy.csv. Whether there is such a kind is not looked at; see Kinds.
+func KindOf(name string) string { return name[:strings.IndexAny(name+".", "-.")] }
+
+// Kinds are the kinds of all files that a run may leave beside its manifest.
+func Kinds() []string {
+	var all []string
+	for _, name := range names() {
+		if kind := KindOf(name); !slices.Contains(all, kind) {
+			all = append(all, kind)
+		}
+	}
+	return all
+}
+
+// FileName is the name of the file of a kind under a policy, or of one site of a grid under
+// it if site is not ""; "" for a kind without a file of each policy.
+func FileName(kind, policy, site string) string {
+	for _, name := range names() {
+		if KindOf(name) == kind && strings.Contains(name, policyMark) {
+			if site != "" {
+				policy += "-" + site
+			}
+			return strings.Replace(name, policyMark, policy, 1)
+		}
+	}
+	return ""
+}
+
+// OfPolicy are the names of all files that the run of a policy may leave, those of its sites
+// included.
+func OfPolicy(policy string, sites ...string) []string {
+	var all []string
+	for _, kind := range Kinds() {
+		if name := FileName(kind, policy, ""); name != "" {
+			all = append(all, name)
+		}
+	}
+	for _, site := range sites {
+		for _, kind := range perSite {
+			all = append(all, FileName(kind, policy, site))
+		}
+	}
+	return all
+}
+
+// OfAllPolicies are the names of the files of which a run leaves one for all policies.
+func OfAllPolicies() []string {
+	return slices.DeleteFunc(names(), func(name string) bool { return strings.Contains(name, policyMark) })
 }

@@ -119,8 +119,9 @@ const OnDomain = "with `--domain`"
 
 // Summaries is summary.csv.
 var Summaries = File[SummaryRow]{
-	Name: "summary.csv",
-	Text: "The file has a row for each policy, in the order asked for; on a grid a row is a strategy.",
+	Name:  "summary.csv",
+	Text:  "The file has a row for each policy, in the order asked for; on a grid a row is a strategy.",
+	Notes: "[`--warmup`](cli.md#settings) leaves the jobs of the warm-up out of the columns from `jobs` to `backfilled`, and of `waiting`. A warm-up of N jobs ends when job N + 1 is submitted; `makespan` is then the time from the end of the warm-up to the last end, and `utilization` that of this time, in which jobs of the warm-up that still run are busy. `rounds`, `events`, `cpu_seconds` and the columns behind `waiting` are of the whole run, as are all other files.",
 	Columns: []Column[SummaryRow]{
 		nameColumn("policy", "The name of the policy as it was asked for.", func(s *SummaryRow) *string { return &s.Policy }),
 		intColumn("jobs", "The number of jobs that were submitted, rejected ones included.", func(s *SummaryRow) *int { return &s.Jobs }),
@@ -225,6 +226,31 @@ func WriteJSON[T any](w io.Writer, f File[T], all []T) error {
 	return err
 }
 
+// Spread is a row of phases.csv: a measure over the phases of Slurm's loops.
+type Spread struct {
+	Measure        string
+	Phases         int
+	Min, Mean, Max float64
+	Low, High      float64 // of the interval of confidence of the mean, 95%
+}
+
+// Spreads is phases.csv.
+var Spreads = File[Spread]{
+	Name:    "phases.csv",
+	When:    "with `--phases`",
+	Text:    "The file has a row for each measure of summary.csv.",
+	Missing: Spread{Min: math.NaN(), Mean: math.NaN(), Max: math.NaN(), Low: math.NaN(), High: math.NaN()},
+	Columns: []Column[Spread]{
+		wordColumn("measure", "The column of summary.csv.", func(s *Spread) *string { return &s.Measure }),
+		intColumn("phases", "The number of phases.", func(s *Spread) *int { return &s.Phases }),
+		briefColumn("min", "The least value of a phase.", func(s *Spread) *float64 { return &s.Min }),
+		briefColumn("mean", "The mean of the phases.", func(s *Spread) *float64 { return &s.Mean }),
+		briefColumn("max", "The greatest value of a phase.", func(s *Spread) *float64 { return &s.Max }),
+		briefColumn("low", "The lower end of the interval in which the mean over all phases lies with 95%.", func(s *Spread) *float64 { return &s.Low }),
+		briefColumn("high", "The upper end of that interval.", func(s *Spread) *float64 { return &s.High }),
+	},
+}
+
 // Accuracy is a row of accuracy-POLICY.csv: how good the predictions of the runtimes of some
 // jobs were. NaN is what there is none of.
 type Accuracy struct {
@@ -237,11 +263,13 @@ type Accuracy struct {
 // Accuracies is accuracy-POLICY.csv.
 var Accuracies = File[Accuracy]{
 	Name: "accuracy-POLICY.csv",
+	When: "if runtimes are predicted",
 	Text: "The file has a row for each class of jobs in which some ended.",
 	Missing: Accuracy{
 		MeanAbsoluteError: math.NaN(), MeanError: math.NaN(), MeanAccuracy: math.NaN(), Under: math.NaN(),
 		CorrectionsPerJob: math.NaN(), MeanWait: math.NaN(), MeanBoundedSlowdown: math.NaN(),
 	},
+	Notes: "The first prediction of a job is measured. A job that was cut off at its request has the request as its runtime. The runtime of a job that was killed for another reason is not known; only its corrections and its wait count. Advance reservations are left out.",
 	Columns: []Column[Accuracy]{
 		wordColumn("by", "What jobs are put into classes by: `all` jobs are one class; `runtime` and `request` are in seconds, `size` in processors; `side` tells on which side of the runtime the prediction was.",
 			func(a *Accuracy) *string { return &a.By }).need(),
@@ -263,8 +291,10 @@ type Capacity struct{ Policy, All, Useful, Lost, Overhead, Owners, Down, Idle st
 
 // Capacities is capacity.csv.
 var Capacities = File[Capacity]{
-	Name: "capacity.csv",
-	Text: "The file has a row for each policy, which says what became of the capacity: useful + lost + overhead + owners + down + idle = capacity, exactly.",
+	Name:  "capacity.csv",
+	When:  "if there is an attempts-POLICY.csv or nodes have jobs of their owners",
+	Text:  "The file has a row for each policy, which says what became of the capacity: useful + lost + overhead + owners + down + idle = capacity, exactly.",
+	Notes: "The shares of `useful`, `lost` and `overhead` add up to `utilization` in summary.csv; so do the area under `busy_processors` in queue-POLICY.csv and the sum of `processor_time` in attempts-POLICY.csv. Of the runtime that an attempt on unequal nodes kept, each node's part is rounded down to a microsecond.",
 	Columns: []Column[Capacity]{
 		nameColumn("policy", "The name of the policy as it was asked for.", func(c *Capacity) *string { return &c.Policy }),
 		exactColumn("capacity", processorSeconds, "The processors or nodes times the time from the first submission to the last instant at which a job started, ended or was preempted.", func(c *Capacity) *string { return &c.All }),
@@ -288,6 +318,7 @@ type Energy struct {
 // Energies is energy.csv.
 var Energies = File[Energy]{
 	Name:    "energy.csv",
+	When:    "with `--power`",
 	Text:    "The file has a row for each policy, and on a grid one for each of its sites behind it, over the time from the first submission to the end of the last job. Joules are exact, with at most twelve decimals.",
 	Missing: Energy{MeanPower: math.NaN(), PeakPower: math.NaN(), EnergyDelay: math.NaN()},
 	Columns: []Column[Energy]{
@@ -323,6 +354,7 @@ type Draw struct {
 // Power is power-POLICY.csv.
 var Power = File[Draw]{
 	Name: "power-POLICY.csv",
+	When: "with `--power ...:profile=on`",
 	Text: "The file has a row for every instant at whose end the power, or the number of nodes in a state, has changed. The last row is the end of the last job. On a cluster all processors of a node that is busy count as busy.",
 	Columns: []Column[Draw]{
 		timeColumn("time", "The instant.", func(d *Draw) *des.Time { return &d.Time }),
