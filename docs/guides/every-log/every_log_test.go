@@ -1,0 +1,273 @@
+package everylog_test
+
+import (
+	"context"
+	"encoding/csv"
+	"flag"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gridslot/gridslot/experiments/study"
+	"github.com/gridslot/gridslot/experiments/sweep"
+)
+
+var whole = flag.Bool("whole", false, "carry out both studies, for ten minutes, and compare their files")
+
+func file(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(name)
+	require.NoError(t, err)
+	return string(text)
+}
+
+// row is a line of a CSV file by the names of its columns.
+type row map[string]string
+
+func (r row) number(t *testing.T, column string) float64 {
+	t.Helper()
+	v, err := strconv.ParseFloat(r[column], 64)
+	require.NoError(t, err, "%s of %v", column, r)
+	return v
+}
+
+func table(t *testing.T, name string) (rows []row) {
+	t.Helper()
+	lines, err := csv.NewReader(strings.NewReader(file(t, name))).ReadAll()
+	require.NoError(t, err)
+	for _, line := range lines[1:] {
+		r := row{}
+		for i, column := range lines[0] {
+			r[column] = line[i]
+		}
+		rows = append(rows, r)
+	}
+	return rows
+}
+
+// cells are the rows of the tables on the page, in the order of the page, each split at its bars.
+func cells(t *testing.T) (tables [][][]string) {
+	inside := false
+	for line := range strings.Lines(file(t, "../every-log.md")) {
+		line = strings.TrimSpace(line)
+		if !strings.HasPrefix(line, "|") {
+			inside = false
+			continue
+		}
+		if !inside {
+			tables = append(tables, nil)
+			inside = true
+		}
+		if strings.HasPrefix(line, "| ---") {
+			continue
+		}
+		var fields []string
+		for _, f := range strings.Split(strings.Trim(line, "|"), "|") {
+			fields = append(fields, strings.Trim(strings.TrimSpace(f), "`"))
+		}
+		last := len(tables) - 1
+		tables[last] = append(tables[last], fields)
+	}
+	require.Len(t, tables, 4)
+	return tables
+}
+
+// policies are the headings of the page, and what stands for them in the files.
+var policies = map[string][2]string{
+	"fcfs": {"fcfs"}, "easy": {"easy"}, "conservative": {"conservative"}, "easy-sjbf": {"easy-sjbf"},
+	"order=shortest": {"easy:order=shortest"}, "order=wfp3": {"easy:order=wfp3"}, "order=f1": {"easy:order=f1"},
+	"easy++": {"easy++"}, "easy-sjbf, typical": {"easy-sjbf", "typical"},
+}
+
+// trace is the name in the files of what a row of the page is about.
+func trace(t *testing.T, rows []row, label string) string {
+	t.Helper()
+	log, model := strings.CutPrefix(label, "Jann of ")
+	for _, r := range rows {
+		name := r["trace"]
+		if source, ok := strings.CutPrefix(name, "jann:from="); ok == model && strings.HasPrefix(strings.ToLower(source), strings.ToLower(log)) {
+			return name
+		}
+	}
+	require.Fail(t, "no such log", label)
+	return ""
+}
+
+// shown requires that a figure of the page is a number, rounded to the digits that the page has.
+func shown(t *testing.T, want float64, cell string, about ...any) {
+	t.Helper()
+	cell = strings.ReplaceAll(cell, "−", "-")
+	got, err := strconv.ParseFloat(cell, 64)
+	require.NoError(t, err, about...)
+	_, digits, _ := strings.Cut(cell, ".")
+	require.InDelta(t, want, got, 0.500001*math.Pow10(-len(digits)), about...)
+}
+
+func find(t *testing.T, rows []row, is row) row {
+	t.Helper()
+	var found []row
+	for _, r := range rows {
+		same := true
+		for k, v := range is {
+			same = same && r[k] == v
+		}
+		if same {
+			found = append(found, r)
+		}
+	}
+	require.Len(t, found, 1, "%v", is)
+	return found[0]
+}
+
+func TestThePageHasTheStudyAsItIs(t *testing.T) {
+	require.Contains(t, file(t, "../every-log.md"), "```yaml\n"+file(t, "logs.yaml")+"```\n")
+}
+
+func TestTheTablesOfLogsAreThoseOfTheFiles(t *testing.T) {
+	results, comparisons := table(t, "results.csv"), table(t, "comparisons.csv")
+	for i, load := range []string{"", "0.9"} {
+		lines := cells(t)[i]
+		require.Len(t, lines, 11)
+		for _, line := range lines[1:] {
+			log := trace(t, results, line[0])
+			easy := find(t, results, row{"trace": log, "load": load, "policy": "easy"}).number(t, "mean_wait")
+			shown(t, easy/3600, line[1], "%v", line)
+			for k, heading := range lines[0][2:] {
+				p := policies[heading]
+				wait := find(t, results, row{"trace": log, "load": load, "policy": p[0], "predict": p[1]}).number(t, "mean_wait")
+				c := find(t, comparisons, row{"trace": log, "load": load, "policy": p[0], "predict": p[1], "measure": "mean_wait"})
+				cell, star := strings.CutSuffix(line[2+k], ` \*`)
+				require.Equal(t, slices.Contains([]string{"better", "worse"}, c["verdict"]), star, "%s of %v", heading, line)
+				mean, half, _ := strings.Cut(cell, " ± ")
+				shown(t, 100*(wait/easy-1), mean, "%s of %v", heading, line)
+				shown(t, 100*(c.number(t, "high")-c.number(t, "low"))/2/easy, half, "%s of %v", heading, line)
+			}
+		}
+	}
+}
+
+func TestTheRanksAreThoseOfTheResults(t *testing.T) {
+	type policy = [2]string
+	waits := map[[2]string]map[policy]float64{} // by log and load
+	for _, r := range table(t, "results.csv") {
+		if r["policy"] == "recorded" {
+			continue
+		}
+		of := [2]string{r["trace"], r["load"]}
+		if waits[of] == nil {
+			waits[of] = map[policy]float64{}
+		}
+		waits[of][policy{r["policy"], r["predict"]}] = r.number(t, "mean_wait")
+	}
+	require.Len(t, waits, 20)
+	for _, line := range cells(t)[2][1:] {
+		mine := policies[line[0]]
+		ranks, below, highest := map[string]float64{}, 0, 0.0
+		for of, by := range waits {
+			less, same := 0.0, 0.0
+			for _, wait := range by {
+				if wait < by[mine] {
+					less++
+				} else if wait == by[mine] {
+					same++
+				}
+			}
+			ranks[of[1]] += (less + (same+1)/2) / 10
+			ratio := by[mine] / by[policies["easy"]]
+			highest = max(highest, ratio)
+			if ratio < 1 {
+				below++
+			}
+		}
+		shown(t, ranks[""], line[1], "%v", line)
+		shown(t, ranks["0.9"], line[2], "%v", line)
+		if line[0] != "easy" {
+			require.Equal(t, strconv.Itoa(below)+" of 20", line[3], "%v", line)
+			shown(t, highest, line[4], "%v", line)
+		}
+	}
+}
+
+func TestTheTableOfModelsIsThatOfTheFile(t *testing.T) {
+	means := table(t, "models.csv")
+	lines := cells(t)[3]
+	cases := map[[2]string]bool{}
+	for _, r := range means {
+		cases[[2]string{r["trace"], r["estimates"]}] = true
+	}
+	require.Len(t, lines, 1+len(cases))
+	for _, line := range lines[1:] {
+		jobs := trace(t, means, line[0])
+		wait := func(policy string) float64 {
+			return find(t, means, row{"trace": jobs, "estimates": line[1], "policy": policy, "measure": "mean_wait"}).number(t, "mean")
+		}
+		shown(t, wait("easy")/3600, line[2], "%v", line)
+		for k, heading := range lines[0][3:] {
+			shown(t, 100*(wait(policies[heading][0])/wait("easy")-1), line[3+k], "%s of %v", heading, line)
+		}
+	}
+}
+
+// What the page says of all makespans: none is below its bound, and EASY's is at it.
+func TestNoMakespanIsBelowItsBound(t *testing.T) {
+	bounds := table(t, "bounds.csv")
+	require.Len(t, bounds, 10)
+	for _, r := range table(t, "results.csv") {
+		if r["load"] != "" {
+			continue
+		}
+		least := find(t, bounds, row{"trace": r["trace"]}).number(t, "makespan")
+		require.GreaterOrEqual(t, r.number(t, "makespan"), least-1, "%v", r)
+		if r["policy"] == "easy" {
+			require.LessOrEqual(t, r.number(t, "makespan"), 1.000315*least, "%v", r)
+		}
+	}
+}
+
+// done carries out a study of a text, and returns one of its files.
+func done(t *testing.T, text, name string) []row {
+	f, err := study.Read(sweep.Portable{Name: "study.yaml", Text: []byte(text), Dir: logs(t)}, nil)
+	require.NoError(t, err)
+	s, err := f.Study("test")
+	require.NoError(t, err)
+	s.Dir = t.TempDir()
+	_, err = sweep.Run(context.Background(), s, f.Do)
+	require.NoError(t, err)
+	_, err = study.Conclude(s.Dir)
+	require.NoError(t, err)
+	return table(t, filepath.Join(s.Dir, name))
+}
+
+func logs(t *testing.T) string {
+	dir := os.Getenv("GRIDSLOT_TRACES")
+	if dir == "" {
+		t.Skip("GRIDSLOT_TRACES is not set: no archive logs at hand")
+	}
+	return dir
+}
+
+// The files are what the studies give today: the rows of one log, and with -whole all rows.
+func TestTheFilesAreWhatTheStudiesGive(t *testing.T) {
+	if !*whole {
+		text := file(t, "logs.yaml")
+		from, to := strings.Index(text, "traces:"), strings.Index(text, "load:")
+		text = text[:from] + "traces: [HPC2N-2002-excerpt.swf.gz]\n" + text[to:]
+		from, to = strings.Index(text, "  - policy: recorded\n"), strings.Index(text, "\nbatches:")
+		text = text[:from] + text[to:]
+		all := table(t, "results.csv")
+		got := done(t, text, "results.csv")
+		require.Len(t, got, 19)
+		for _, r := range got {
+			require.Equal(t, find(t, all, row{"trace": r["trace"], "load": r["load"], "policy": r["policy"], "predict": r["predict"]}), r)
+		}
+		return
+	}
+	require.Equal(t, table(t, "results.csv"), done(t, file(t, "logs.yaml"), "results.csv"))
+	require.Equal(t, table(t, "models.csv"), done(t, file(t, "models.yaml"), "summary.csv"))
+}
