@@ -15,6 +15,8 @@ type Accounts struct {
 	qos   map[string]*qos
 	root  *association
 	users int // associations of users, root's own among them
+	// limitsMinutes reports whether anybody has a limit on minutes (GrpTRESRunMins).
+	limitsMinutes bool
 }
 
 // association is an account, or a user within one. Usage is in seconds of billing.
@@ -164,6 +166,7 @@ func (a *Accounts) command(words []string) (missed []string, err error) {
 			if err != nil {
 				return nil, fmt.Errorf("%s=%s: %w", key, value, err)
 			}
+			a.limitsMinutes = a.limitsMinutes || len(l.minutes) > 0
 			if !known {
 				missed = append(missed, key+"="+value)
 			}

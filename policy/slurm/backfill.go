@@ -18,6 +18,7 @@ type backfillLoop struct {
 	looked   des.Time // the last instant at which the thread has looked, or could have
 	planned  nodeSet  // nodes that the last run planned and nobody got
 	runs     int64    // so far
+	last     repeat
 }
 
 func (l *backfillLoop) begin(rules *Scheduling) {
@@ -148,12 +149,14 @@ type opening struct {
 	nodes    nodeSet
 	licensed bool  // enough licences are in no plan
 	later    int64 // the next second from which there may be other nodes; 0: there is none
+	first    int64 // the end of the first interval that it covers
+	beyond   int64 // the beginning of the first interval that it does not reach, or never
 }
 
 // openingFrom is what of nodes and of licences is in no plan from start to end, both included. The set of
 // the opening is lent.
 func (t *table) openingFrom(start, end int64, needs need) opening {
-	o := opening{nodes: t.spare.clone(needs.nodes), licensed: true}
+	o := opening{nodes: t.spare.clone(needs.nodes), licensed: true, first: never, beyond: never}
 	for k := range t.intervals {
 		i := &t.intervals[k]
 		if i.end > start && k+1 < len(t.intervals) && o.later == 0 {
@@ -164,7 +167,8 @@ func (t *table) openingFrom(start, end int64, needs need) opening {
 		if i.end <= start {
 			continue
 		}
-		if i.begin > end {
+		if o.first = min(o.first, i.end); i.begin > end {
+			o.beyond = i.begin
 			break
 		}
 		o.nodes.intersect(i.free)
@@ -196,8 +200,11 @@ func (c *Controller) runBackfill(now des.Time) {
 	if l.planned != nil && !l.planned.empty() {
 		c.changed(now)
 	}
-	l.planned = newNodeSet(len(c.conf.Nodes))
 	queue := c.runnable(now)
+	if c.repeats(now, queue) {
+		return
+	}
+	l.planned = newNodeSet(len(c.conf.Nodes))
 	for j := range c.waiting {
 		j.estimate = 0
 	}
@@ -212,7 +219,7 @@ func (c *Controller) runBackfill(now des.Time) {
 			licenses[amount.Kind] += amount.Count
 		}
 	}
-	r := &backfillRun{c: c, now: now, second: c.second(now), shares: newShares(rules), blocked: map[*qos]int64{},
+	r := &backfillRun{c: c, now: now, second: c.second(now), few: len(queue) <= rules.MaxTests, until: never, shares: newShares(rules), blocked: map[*qos]int64{},
 		table: newTable(c.second(now), int64(rules.Window/des.Second), int64(rules.Resolution/des.Second), rules.TableSize, c.up, licenses, &c.plans, &c.spare)}
 	if rules.Licenses {
 		byID := slices.SortedFunc(slices.Values(c.running), func(a, b *Job) int { return cmp.Compare(a.ID, b.ID) })
@@ -222,8 +229,13 @@ func (c *Controller) runBackfill(now des.Time) {
 			}
 		}
 	}
+	before, tried := l.changed, 0
+	l.changed = noChange
 	for _, e := range queue {
-		if r.tests >= rules.MaxTests || rules.MaxBackfillStart > 0 && r.starts >= rules.MaxBackfillStart || !r.consider(e) {
+		if r.tests >= rules.MaxTests || rules.MaxBackfillStart > 0 && r.starts >= rules.MaxBackfillStart {
+			break
+		}
+		if tried++; !r.consider(e) {
 			break
 		}
 	}
@@ -231,6 +243,8 @@ func (c *Controller) runBackfill(now des.Time) {
 	if !l.planned.empty() {
 		c.changed(now)
 	}
+	c.endRun(r, queue, tried)
+	l.changed = max(l.changed, before)
 }
 
 // backfillRun is what a run of backfill has so far.
@@ -240,10 +254,12 @@ type backfillRun struct {
 	second int64 // of now, of the host's clock
 	table  *table
 	shares *shares
-	tests  int // jobs for which nodes were looked for
+	few    bool // the queue is no longer than bf_max_job_test, so that tests need not be counted
+	tests  int  // jobs for which nodes were looked for
 	starts int
 	hasty  bool     // the job that is looked at is one that is looked at as if it were over in a minute (NoReserve)
 	limit  des.Time // of the job that was looked at last; 0: there was none
+	until  int64    // see repeat
 	// blocked is until when jobs of a QoS are not planned: with assoc_limit_stop one that waits for what its
 	// QoS may have together has the others of that QoS wait at least as long.
 	blocked map[*qos]int64
@@ -317,8 +333,18 @@ func (r *backfillRun) fill(e *entry, nowOnly bool) bool {
 	before, tested := j.estimate, false
 	lent := c.spare.mark()
 	defer c.spare.back(lent)
+	passes := !nowOnly && r.passesOver(e)
+	if blocked := r.blocked[j.qos]; blocked > r.second {
+		r.expires(blocked)
+	}
 	for start := max(r.second, r.blocked[j.qos]); ; {
 		c.spare.back(lent)
+		if passes && (r.few || tested) {
+			start = r.next(e, start)
+		}
+		if start > r.second {
+			r.expires(start)
+		}
 		o, from := r.openingFrom(e, start)
 		if o == nil {
 			return true
@@ -330,6 +356,10 @@ func (r *backfillRun) fill(e *entry, nowOnly bool) bool {
 			if !tested {
 				tested = true
 				r.tests++
+			}
+			if passes && c.soonest(e) > o.later && o.later > 0 {
+				start = o.later
+				continue
 			}
 			o.nodes.intersect(c.shapeOf(e).fit) // before the look: it decides which jobs are taken away
 			begins, chosen = c.willRun(e, o.nodes, r.second, nowOnly)
@@ -345,11 +375,14 @@ func (r *backfillRun) fill(e *entry, nowOnly bool) bool {
 		if start > begins {
 			begins = start
 			c.changed(r.now)
+			r.expires(start - 1)
 		}
 		if begins <= r.second && chosen.meets(c.leaving) {
 			begins, o.later = r.second+1, 0
 		}
-		if begins <= r.second {
+		if begins > r.second {
+			r.expires(begins)
+		} else {
 			j.ByBackfill = true
 			became := c.allocate(r.now, e, c.up, o.nodes)
 			j.ByBackfill = became == started
@@ -364,12 +397,14 @@ func (r *backfillRun) fill(e *entry, nowOnly bool) bool {
 			case became == beyondLimit: // as if it could start when the next job ends
 				if begins = o.later; begins == 0 {
 					begins = r.second + 500
+					r.expires(r.second)
 				}
 				if j.blockedByQOS && j.reason.ofQOSTogether() {
 					r.blocked[j.qos] = max(r.blocked[j.qos], begins)
 				}
 			default:
 				o.later = 0
+				r.expires(r.second)
 			}
 		}
 		if begins > r.second && nowOnly {
@@ -387,10 +422,12 @@ func (r *backfillRun) fill(e *entry, nowOnly bool) bool {
 			j.estimate = before
 		}
 		if begins > latest {
+			r.expires(begins - int64(c.conf.Schedule.Window/des.Second))
 			return true
 		}
 		needs := need{chosen, j.Licenses}
 		begin, end := begins/t.resolution*t.resolution, (begins+limit)/t.resolution*t.resolution
+		r.expiresWith(begin, end)
 		if begins > r.second && t.clashes(begin, end, needs) {
 			start = begins
 			continue
@@ -447,7 +484,12 @@ func (r *backfillRun) openingFrom(e *entry, start int64) (*opening, int64) {
 		start = c.second(b.by.End)
 	}
 	nodes.intersect(e.part.nodes)
-	o := r.table.openingFrom(start, max(start, r.second)+int64(j.Limit/des.Second), need{nodes, j.Licenses})
+	end := max(start, r.second) + int64(j.Limit/des.Second)
+	o := r.table.openingFrom(start, end, need{nodes, j.Licenses})
+	if start == r.second {
+		r.expires(o.first)
+		r.expires(o.beyond - int64(j.Limit/des.Second))
+	}
 	if overlaps {
 		after := c.reservationEnds(start, r.table.resolution) + 1
 		if after < r.table.windowEnd() && (o.later == 0 || after < o.later) {

@@ -77,6 +77,7 @@ type partition struct {
 	nodes  nodeSet
 	cpus   int     // of its nodes
 	factor float64 // PriorityJobFactor as a part of the largest
+	supply supply
 }
 
 // New is a controller of an idle machine.

@@ -1,0 +1,125 @@
+package slurm_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/policy/slurm"
+	"github.com/gridslot/gridslot/policy/slurm/replay"
+)
+
+// write writes the files of a folder.
+func write(t *testing.T, dir string, files map[string]string) {
+	for name, text := range files {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666))
+	}
+}
+
+// anySetUp is a folder with a machine, accounts and jobs by chance, each feature on or off.
+func anySetUp(r *rand.Rand) map[string]string {
+	var conf, accounts, jobs strings.Builder
+	on := func(chance float64) bool { return r.Float64() < chance }
+	one := func(of ...int) int { return of[r.IntN(len(of))] }
+	nodes := one(4, 9, 70)
+	limits := on(.6)
+	fmt.Fprintf(&conf, "AccountingStorageType=accounting_storage/slurmdbd\nPriorityType=priority/multifactor\nPriorityWeightAge=1000\nPriorityWeightFairshare=%d\n", one(0, 10000))
+	fmt.Fprintf(&conf, "PriorityCalcPeriod=%d\nSelectType=select/cons_tres\nSelectTypeParameters=CR_Core\nMinJobAge=%d\nSchedulerType=sched/backfill\n", one(1, 5), one(10, 300))
+	fmt.Fprintf(&conf, "SchedulerParameters=bf_interval=%d,bf_resolution=%d,bf_window=%d,bf_max_job_test=%d", one(10, 30), one(60, 300), one(60, 1440), one(20, 500))
+	for _, name := range []string{"assoc_limit_stop", "bf_licenses", "bf_one_resv_per_job", "bf_busy_nodes", "bf_min_age_reserve=120", "defer", "bf_max_job_user=3"} {
+		if on(.2) {
+			conf.WriteString("," + name)
+		}
+	}
+	conf.WriteString("\nLicenses=matlab:3\nGresTypes=gpu\n")
+	if limits {
+		conf.WriteString("AccountingStorageEnforce=associations,limits,qos\n")
+	}
+	preempts := on(.2)
+	if preempts {
+		conf.WriteString("PreemptType=preempt/qos\nPreemptMode=REQUEUE\n")
+	}
+	fmt.Fprintf(&conf, "NodeName=n[1-%d] Sockets=2 CoresPerSocket=%d Weight=%d Feature=fast\nNodeName=n[%d-%d] Sockets=1 CoresPerSocket=8 Gres=gpu:2\n", nodes/2, one(2, 8), one(1, 2), nodes/2+1, nodes)
+	fmt.Fprintf(&conf, "PartitionName=p0 Nodes=ALL Default=YES MaxTime=240\nPartitionName=p1 Nodes=n[1-%d] MaxTime=60 PriorityTier=%d PriorityJobFactor=5\n", nodes/2, one(1, 2))
+	accounts.WriteString("add qos low priority=0 grptres=cpu=40 maxjobsperuser=6\nadd qos high priority=100")
+	if preempts {
+		accounts.WriteString(" preempt=low")
+	}
+	fmt.Fprintf(&accounts, "\nadd account a fairshare=10\nadd account b fairshare=30 grptresrunmins=cpu=%d\n", one(500, 5000))
+	for u := range 4 {
+		fmt.Fprintf(&accounts, "add user u%d account=%c fairshare=1 qos=low,high defaultqos=low maxjobs=%d\n", u, 'a'+u/2, one(3, 20))
+	}
+	jobs.WriteString("key,submit,uid,account,partition,qos,nodes,tasks,cpt,gres,licenses,exclusive,feature,nodelist,dependency,begin,nice,limit_min,runtime\n")
+	at := 10
+	for i := range 160 {
+		at += int(r.ExpFloat64() * float64(one(10, 60, 100)) * 8 / float64(nodes))
+		u := r.IntN(4)
+		limit := one(5, 10, 30, 60)
+		cells := []any{fmt.Sprint("j", i), fmt.Sprint(at, ".25"), 5000 + u, string(rune('a' + u/2)), []string{"p0", "p1", "p0,p1"}[r.IntN(3)], []string{"low", "high"}[r.IntN(2)]}
+		for _, cell := range []struct {
+			value  any
+			chance float64
+		}{
+			{one(1, 2, nodes/2), .3}, {one(1, 2, 4, 8, 2*nodes), .9}, {2, .1}, {"gpu:1", .05}, {"matlab:1", .1}, {1, .1}, {"fast", .1},
+			{"n2", .05}, {fmt.Sprint("afterany:j", i-3), min(.1, float64(max(0, i-2)))}, {at + 300, .05}, {100, .1},
+		} {
+			if !on(cell.chance) {
+				cell.value = ""
+			}
+			cells = append(cells, cell.value)
+		}
+		cells = append(cells, limit, 1+r.IntN(limit*66))
+		for k, cell := range cells {
+			if k > 0 {
+				jobs.WriteByte(',')
+			}
+			fmt.Fprintf(&jobs, "%q", fmt.Sprint(cell))
+		}
+		jobs.WriteByte('\n')
+	}
+	return map[string]string{"slurm.conf": conf.String(), "sacctmgr.txt": accounts.String(), "jobs.csv": jobs.String()}
+}
+
+// TestWhatIsRememberedIsWhatALookWouldFind holds controllers to ones that remember nothing: neither looks into the future, nor
+// what bounds them, nor what the last run of backfill did.
+func TestWhatIsRememberedIsWhatALookWouldFind(t *testing.T) {
+	draws := 60
+	if testing.Short() {
+		draws = 15
+	}
+	repeats := int64(0)
+	for seed := range draws {
+		dir := t.TempDir()
+		write(t, dir, anySetUp(rand.New(rand.NewPCG(uint64(seed), 1))))
+		in, err := replay.ReadFolder(dir)
+		require.NoError(t, err)
+		events := func(forgets bool) (string, *slurm.Controller) {
+			sim := des.New(des.Config{})
+			m, err := replay.NewMachine(sim, in)
+			require.NoError(t, err)
+			if forgets {
+				m.Controller().Forget()
+			}
+			var text strings.Builder
+			w := replay.NewEventWriter(&text, false)
+			m.Tell = w.Tell
+			m.Begin()
+			require.NoError(t, sim.Run(context.Background()))
+			require.NoError(t, w.Close())
+			return text.String(), m.Controller()
+		}
+		got, c := events(false)
+		want, forgetful := events(true)
+		require.Equal(t, want, got, "set-up %d", seed)
+		require.Equal(t, forgetful.Passes(), c.Passes(), "set-up %d", seed)
+		repeats += c.Repeats()
+	}
+	require.Greater(t, repeats, int64(100*draws), "runs of backfill that repeat the last one")
+}
