@@ -13,10 +13,8 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/workload"
-	"github.com/gridslot/gridslot/workload/formats/alibaba"
 	"github.com/gridslot/gridslot/workload/formats/csv"
-	"github.com/gridslot/gridslot/workload/formats/google"
-	"github.com/gridslot/gridslot/workload/formats/philly"
+	"github.com/gridslot/gridslot/workload/formats/datasets"
 )
 
 // BenchmarkRead reads records of each format of text, and BenchmarkSurvey what must be known
@@ -91,7 +89,7 @@ func logs(tb testing.TB) (all []benchLog) {
 		"ins_%[2]d23,R%[1]d_1,j_%[2]d,1,Terminated,158478,158520,m_2%03[1]d,1,1,55,120,0.02,0.04\n",
 		"4f057009a5d481acec6%[2]d,tensorflow,2.0,Terminated,1739162.0,1739200.0,600.0,29.296875,50.0,MISC\n",
 	} {
-		all = append(all, benchLog{alibaba.Tables[table], alibaba.Format{Table: alibaba.Table(table)}, filled(func(b []byte, i int) []byte {
+		all = append(all, benchLog{datasets.AlibabaTables[table], datasets.Alibaba{Table: datasets.AlibabaTable(table)}, filled(func(b []byte, i int) []byte {
 			return fmt.Appendf(b, line, i%90, 1_000_000+i)
 		})})
 	}
@@ -99,7 +97,7 @@ func logs(tb testing.TB) (all []benchLog) {
 		"%d,,%d,%d,tCyqsIK2IQYQrScdS4WYITCo3yS4nmuKWzEBJWQA%03d=,2,PZ4QdzP1gjK5fE2Kw1sM3c+2dJgbm8yFqFJ7Ls3wsA0=,3yS4nmuKWzEBJWQAoXctCyqsIK2IQYQrScdS4WYITCo=\n",
 		"%d,,%d,7,38676,%d,tCyqsIK2IQYQrScdS4WYITCo3yS4nmuKWzEBJWQA%03d=,2,9,0.125,0.07446,0.0004244,0\n",
 	} {
-		all = append(all, benchLog{google.Tables[table], google.Format{Table: google.Table(table)}, filled(func(b []byte, i int) []byte {
+		all = append(all, benchLog{datasets.GoogleTables[table], datasets.Google{Table: datasets.GoogleTable(table)}, filled(func(b []byte, i int) []byte {
 			job, event := i/300*100+i%100, i%300/100 // submitted, scheduled and ended, a hundred at a time
 			return fmt.Appendf(b, line, 600_000_000+i*1000, 6_200_000_000+job, event*event, job%500)
 		})})
@@ -130,7 +128,7 @@ func logs(tb testing.TB) (all []benchLog) {
 `, i%15, 10_000+i, i%300, i%60)
 	})
 	text[len(text)-2] = ']'
-	return append(all, benchLog{"philly", philly.Format{}, append([]byte("[\n"), text...)})
+	return append(all, benchLog{"philly", datasets.Philly{}, append([]byte("[\n"), text...)})
 }
 
 // filled is a text of about 12 MB.

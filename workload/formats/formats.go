@@ -8,16 +8,12 @@ import (
 	"strings"
 
 	"github.com/gridslot/gridslot/workload"
-	"github.com/gridslot/gridslot/workload/formats/alibaba"
 	"github.com/gridslot/gridslot/workload/formats/batsim"
 	"github.com/gridslot/gridslot/workload/formats/csv"
-	"github.com/gridslot/gridslot/workload/formats/fdata"
-	"github.com/gridslot/gridslot/workload/formats/google"
+	"github.com/gridslot/gridslot/workload/formats/datasets"
 	"github.com/gridslot/gridslot/workload/formats/gwf"
 	"github.com/gridslot/gridslot/workload/formats/mwf"
 	"github.com/gridslot/gridslot/workload/formats/parquet"
-	"github.com/gridslot/gridslot/workload/formats/philly"
-	"github.com/gridslot/gridslot/workload/formats/pm100"
 	"github.com/gridslot/gridslot/workload/formats/sacct"
 )
 
@@ -25,7 +21,7 @@ import (
 func All() []workload.Format {
 	return []workload.Format{
 		csv.Format{}, sacct.Format{}, gwf.Format{}, mwf.Format{}, batsim.Format{},
-		parquet.Format{}, fdata.Format{}, pm100.Format{}, philly.Format{}, google.Format{}, alibaba.Format{},
+		parquet.Format{}, datasets.FData{}, datasets.PM100{}, datasets.Philly{}, datasets.Google{}, datasets.Alibaba{},
 	}
 }
 

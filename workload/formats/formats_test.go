@@ -11,8 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gridslot/gridslot/workload"
-	"github.com/gridslot/gridslot/workload/formats/alibaba"
-	"github.com/gridslot/gridslot/workload/formats/google"
+	"github.com/gridslot/gridslot/workload/formats/datasets"
 )
 
 // Every file of the folders of logs and references is read with an account in which
@@ -94,7 +93,7 @@ func TestTheWrongFormatIsAnError(t *testing.T) {
 	} {
 		path := filepath.Join(t.TempDir(), name)
 		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
-		for _, format := range append(All(), workload.SWF, google.Format{Table: google.TaskEvents}, alibaba.Format{Table: alibaba.PAITask}) {
+		for _, format := range append(All(), workload.SWF, datasets.Google{Table: datasets.TaskEvents}, datasets.Alibaba{Table: datasets.PAITask}) {
 			if name == "accounting" && format.Name() == "sacct" || name == "accounting" && format.Name() == "csv" {
 				continue
 			}

@@ -126,7 +126,7 @@ func (f Format) Read(in *workload.Input, h *workload.Header) (workload.RecordRea
 }
 
 // begin reads comments and heading, and says what the columns are.
-func (f Format) begin(in *workload.Input, h *workload.Header) (*table.Layout, *table.Source, error) {
+func (f Format) begin(in *workload.Input, h *workload.Header) (*table.Layout, *table.Log, error) {
 	t, err := table.Open(in)
 	if err != nil {
 		return nil, nil, err

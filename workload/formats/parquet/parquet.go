@@ -41,7 +41,7 @@ func (Format) Endings() []string { return []string{".parquet"} }
 
 // Is reports whether it is a Parquet file with the columns job and submit.
 func (Format) Is(in *workload.Input) bool {
-	f := table.OpenParquet(in)
+	f := table.LooksParquet(in)
 	return f != nil && needed(f) == nil
 }
 
@@ -59,15 +59,11 @@ func needed(f *parquetfile.File) error {
 }
 
 func open(in *workload.Input) (*parquetfile.File, error) {
-	stored, size, err := in.Stored()
+	f, err := table.OpenParquet(in)
 	if err != nil {
 		return nil, err
 	}
-	f, err := parquetfile.Open(stored, size)
-	if err == nil {
-		err = needed(f)
-	}
-	if err != nil {
+	if err := needed(f); err != nil {
 		return nil, fmt.Errorf("%s: reading it as Parquet: %w", in.Name(), err)
 	}
 	return f, nil
@@ -76,11 +72,9 @@ func open(in *workload.Input) (*parquetfile.File, error) {
 // layout is that of a file: the fields of SWF that it has, and the columns beyond them that can be read.
 func layout(f *parquetfile.File) *table.Columns {
 	l := &table.Columns{}
-	var numbers []int // of SWF's fields, by fields of the layout
 	for i, name := range workload.FieldNames {
 		if f.Find(name) >= 0 {
-			l.Fields = append(l.Fields, table.Field{Name: name})
-			numbers = append(numbers, i+1)
+			l.Fields = append(l.Fields, table.Field{Name: name, SWF: i + 1, Always: i < 2})
 		}
 	}
 	for _, c := range f.Columns {
@@ -90,17 +84,6 @@ func layout(f *parquetfile.File) *table.Columns {
 			l.Fields = append(l.Fields, table.Field{Name: c.Name, As: c.Name, Is: table.Text})
 		case c.Kind == parquetfile.Whole || c.Kind == parquetfile.Number:
 			l.Fields = append(l.Fields, table.Field{Name: c.Name, As: c.Name})
-		}
-	}
-	l.Record = func(r *table.Row, rec *workload.Record) {
-		for i, field := range numbers {
-			if field <= 2 && !(r.Number(i) >= 0) {
-				r.Damage(i, r.Missing(i), "a number of 0 or more")
-			} else if workload.IsTime(field) {
-				rec.Put(field, int64(r.Seconds(i, 1)))
-			} else {
-				rec.Put(field, r.Whole(i))
-			}
 		}
 	}
 	return l
@@ -146,5 +129,5 @@ func (Format) Read(in *workload.Input, h *workload.Header) (workload.RecordReade
 	if err != nil {
 		return nil, err
 	}
-	return layout(f).ReadFile(in, f, h)
+	return layout(f).Read(in, h)
 }

@@ -1,31 +1,47 @@
 package table
 
 import (
-	"fmt"
+	"cmp"
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/internal/number"
 	"github.com/gridslot/gridslot/workload"
 	"github.com/gridslot/gridslot/workload/internal/parquetfile"
 	"github.com/gridslot/gridslot/workload/internal/scan"
 )
 
-// This file makes records of the rows of tables in Parquet whose columns are known by name. A format
-// says what its columns are, in a Columns, and what a row means.
+// This file makes records of the rows of tables whose columns are known by name: published data sets,
+// and what notebooks write. A format says in a Columns what the columns are; where the rows come
+// from is a Source: a file of Parquet, lines of text, objects of JSON.
 
-// Field is a column of the file.
+// Columns is what the tables of a format have, and what their rows mean.
+type Columns struct {
+	Fields []Field
+	// Over opens the rows; nil opens a table of Parquet.
+	Over   func(in *workload.Input) (Source, error)
+	Zone   *time.Location // of instants without one; nil is UTC
+	Header func(h *workload.Header)
+	// Record completes a record in which the fields of SWF are filled in that a Field names.
+	Record func(t *Rows, rec *workload.Record)
+}
+
+// Field is a column of the table or, without a Name, a column of the records that Record makes
+// (see Rows.Set).
 type Field struct {
 	Name string
 	Is   Type
-	// As is the name of the record's column that it becomes as it is, in that unit; "" for
-	// what the format makes something else of.
+	// SWF is the field of SWF, from 1 to 18, that it is; 0 where it is none, or where it takes more
+	// than one column to tell. Texts of one of workload.NamedFields are names.
+	SWF int
+	// As is the name of the record's column that it becomes as it is, in that unit; "" where it
+	// becomes none.
 	As, Unit string
-	Needed   bool // a file without it is of another kind
-	Names    int  // the field of workload.NamedFields that it is, where its texts are names
+	Needed   bool // a table without it is of another kind
+	Always   bool // a row that does not tell it is damaged
 }
 
 // Type is what a field's values are.
@@ -33,183 +49,381 @@ type Type uint8
 
 const (
 	Number  Type = iota
+	Share        // a number of 0 or more; a negative one is none
+	Percent      // a share in hundredths
 	Text         // numbers are taken as text, too, and lists joined by commas
+	Word         // text that rows repeat
 	Instant      // text, or a number of a type for instants
 	Mean         // a list of numbers, of which the mean is taken
 	Count        // a list, of which the length is taken
 )
 
-// Columns is what a kind of files has.
-type Columns struct {
-	Fields []Field
-	Submit int            // the field that has the submission; an instant is put into records
-	Zone   *time.Location // of instants without one; nil is UTC
-	Header func(h *workload.Header)
-	// Record makes a record of a row; what becomes a column as it is, is filled in
-	// already.
-	Record func(r *Row, rec *workload.Record)
+func (t Type) String() string {
+	return [...]string{"numbers", "numbers", "numbers", "text", "text", "instants", "lists of numbers", "lists"}[t]
 }
 
-// isParquet is how a file begins that is read from front to back.
-func isParquet(in *workload.Input) bool {
-	return strings.HasPrefix(string(in.Head()), parquetfile.Magic)
+// Source gives the rows of a table one at a time.
+type Source interface {
+	// Columns are the names of all columns of the table, by their places.
+	Columns() []string
+	// Next goes to the next row, which is Rows.line then, and reports whether there is one. A row that
+	// is no row of such a table is counted as damaged (Rows.DamageRow).
+	Next(t *Rows) bool
+	// Entry is what the row says in a column, of which a field of that type is made; it is valid until
+	// the next call.
+	Entry(at int, is Type) *Entry
+	// Err is what ended the reading, or nil.
+	Err() error
 }
 
-// openParquet opens the table.
-func openParquet(in *workload.Input) (*parquetfile.File, error) {
-	stored, size, err := in.Stored()
+// Entry is what a row says in a column.
+type Entry struct {
+	Kind   parquetfile.Kind // of the value; Other where none is given
+	Whole  int64            // a whole number, or microseconds since 1970
+	Number float64
+	Text   string
+	Bytes  []byte // Text in place of Text
+	Local  bool   // the instant is that of a clock on the wall at a place that is not told
+}
+
+// Rows reads the rows of a table, and makes records of them.
+type Rows struct {
+	Source  Source
+	Account *workload.Account
+	Rec     workload.Record
+
+	l     *Columns
+	at    []int // the place of each field, or -1
+	line  int64 // the number of the row, from 1
+	words scan.Kept
+	h     *workload.Header
+	start int64            // of the log, in microseconds since 1970
+	more  []workload.Value // Rec.More
+	put   []int            // fields that are fields of SWF
+	as    []int            // fields that become columns: more[k] is that of as[k]
+	wrong bool             // the row is damaged
+	err   error
+}
+
+// At is the place of a field by the name of its column or, where it has none, by that of the records;
+// -1 where there is none.
+func (l *Columns) At(name string) int {
+	return slices.IndexFunc(l.Fields, func(f Field) bool { return cmp.Or(f.Name, f.As) == name })
+}
+
+// open begins a reading of the fields that are wanted; without a header it is a survey.
+func (l *Columns) open(in *workload.Input, h *workload.Header, wanted func(f *Field) bool) (t *Rows, err error) {
+	t = &Rows{l: l, h: h, Account: &workload.Account{Name: in.Name()}}
+	if l.Over != nil {
+		t.Source, err = l.Over(in)
+	} else {
+		t.Source, err = l.parquet(in, wanted)
+	}
 	if err != nil {
 		return nil, err
 	}
-	f, err := parquetfile.Open(stored, size)
+	has := t.Source.Columns()
+	for i := range l.Fields {
+		f := &l.Fields[i]
+		at := -1
+		if wanted(f) {
+			at = slices.Index(has, f.Name)
+		}
+		t.at = append(t.at, at)
+		if at >= 0 && f.SWF > 0 {
+			t.put = append(t.put, i)
+		}
+		if f.As != "" && (at >= 0 || f.Name == "") {
+			t.as = append(t.as, i)
+		}
+	}
+	if len(t.as) > 0 {
+		t.more = make([]workload.Value, len(t.as))
+	}
+	return t, nil
+}
+
+// Survey is that of a format of this layout: it reads the submissions and the names.
+func (l *Columns) Survey(in *workload.Input) (*workload.Header, error) {
+	submit := slices.IndexFunc(l.Fields, func(f Field) bool { return f.SWF == 2 && f.Is == Instant })
+	t, err := l.open(in, nil, func(f *Field) bool { return f.named() || f.SWF == 2 && f.Is == Instant })
 	if err != nil {
-		return nil, fmt.Errorf("%s: reading it as Parquet: %w", in.Name(), err)
+		return nil, err
 	}
-	return f, nil
+	h := &workload.Header{}
+	var submits Span
+	for len(t.put) > 0 && t.NextRow() {
+		if submit >= 0 {
+			us, ok := t.since1970(submit)
+			if !ok {
+				continue
+			}
+			submits.Add(des.Time(us))
+		}
+		for _, i := range t.put {
+			if f := &l.Fields[i]; f.named() {
+				if name := t.entry(i).text(); len(name) > 0 {
+					h.Names(f.SWF).Number(name)
+				}
+			}
+		}
+	}
+	if t.err != nil {
+		return nil, t.err
+	}
+	l.Header(h)
+	if submits.Tell(h, true); submits.some && h.UnixStartTime > 0 && l.Zone != nil {
+		h.Set("TimeZoneString", l.Zone.String())
+	}
+	has := t.Source.Columns()
+	for _, f := range l.Fields {
+		if f.As != "" && (f.Name == "" || slices.Contains(has, f.Name)) {
+			h.Columns = append(h.Columns, workload.Column{Name: f.As, Unit: f.Unit, Text: f.Is == Text || f.Is == Word})
+		}
+	}
+	return h, nil
 }
 
-// OpenParquet opens the table where the input looks like one, or returns nil.
-func OpenParquet(in *workload.Input) *parquetfile.File {
-	if !isParquet(in) {
-		return nil
-	}
-	f, err := openParquet(in)
+func (f *Field) named() bool { return slices.Contains(workload.NamedFields[:], f.SWF) }
+
+// Read is that of a format of this layout.
+func (l *Columns) Read(in *workload.Input, h *workload.Header) (workload.RecordReader, error) {
+	return l.Rows(in, h)
+}
+
+// Rows is Read for formats that make records of several rows.
+func (l *Columns) Rows(in *workload.Input, h *workload.Header) (*Rows, error) {
+	t, err := l.open(in, h, func(*Field) bool { return true })
 	if err != nil {
-		return nil
+		return nil, err
 	}
-	return f
-}
-
-// Is reports whether an input is a table with all columns that are needed.
-func (l *Columns) Is(in *workload.Input) bool {
-	f := OpenParquet(in)
-	return f != nil && l.missing(f) == ""
-}
-
-func (l *Columns) missing(f *parquetfile.File) string {
-	for _, field := range l.Fields {
-		if field.Needed && f.Find(field.Name) < 0 {
-			return field.Name
+	t.Account = workload.NewAccount(in, h)
+	t.start = h.UnixStartTime * 1_000_000
+	if l.Over == nil {
+		for _, name := range t.Source.Columns() {
+			if !slices.ContainsFunc(l.Fields, func(f Field) bool { return f.Name == name }) {
+				t.Account.Add(0, name, workload.ExtraFields, []byte("a column that is not read"))
+			}
 		}
 	}
-	return ""
+	return t, nil
 }
 
-// fits reports whether values of a column can be taken as that type.
-func (t Type) fits(c *parquetfile.Column) bool {
-	switch t {
-	case Number:
-		return !c.List && (c.Kind == parquetfile.Whole || c.Kind == parquetfile.Number)
-	case Instant:
-		return !c.List && (c.Kind == parquetfile.Instant || c.Kind == parquetfile.Text)
-	case Mean:
-		return c.List && (c.Kind == parquetfile.Whole || c.Kind == parquetfile.Number)
-	case Count:
-		return c.List && c.Kind != parquetfile.Other
-	}
-	return c.Kind != parquetfile.Other && (!c.List || c.Kind != parquetfile.Number)
-}
+func (t *Rows) Header() *workload.Header { return t.h }
+func (t *Rows) Record() *workload.Record { return &t.Rec }
+func (t *Rows) Line() int64              { return t.line }
+func (t *Rows) Report() *workload.Report { return t.Account.Report() }
+func (t *Rows) Err() error               { return t.err }
 
-func (t Type) String() string {
-	return [...]string{"numbers", "text", "instants", "lists of numbers", "lists"}[t]
-}
-
-// Row is the row at hand. Its methods take the place of a field in the layout.
-type Row struct {
-	l     *Columns
-	rows  *parquetfile.Rows
-	at    []int // of the fields among the columns that are read, or -1
-	cols  []*parquetfile.Column
-	zone  *time.Location
-	h     *workload.Header
-	start int64 // of the log, in microseconds since 1970
-	wrong int   // the field that damages the row, or -1
-	why   workload.Reason
-	want  string
-}
-
-// newRow reads those fields of a file that it has, of the fields that are wanted.
-func (l *Columns) newRow(in *workload.Input, f *parquetfile.File, wanted func(i int) bool) (*Row, error) {
-	if name := l.missing(f); name != "" {
-		return nil, fmt.Errorf("%s: it has no column %s, which these tables have", in.Name(), name)
-	}
-	r := &Row{l: l, zone: l.Zone}
-	var read []int
-	for i, field := range l.Fields {
-		at := f.Find(field.Name)
-		if at < 0 || !wanted(i) {
-			r.at, r.cols = append(r.at, -1), append(r.cols, nil)
-			continue
+// NextRow goes to the next row that has its cells, and reports whether there is one.
+func (t *Rows) NextRow() bool {
+	for t.err == nil {
+		t.line++
+		if t.wrong = false; !t.Source.Next(t) {
+			if t.err = t.Source.Err(); t.err == nil && t.h != nil {
+				t.err = t.Account.Ended()
+			}
+			return false
 		}
-		c := &f.Columns[at]
-		if !field.Is.fits(c) {
-			return nil, fmt.Errorf("%s: its column %s does not hold %v", in.Name(), field.Name, field.Is)
+		if !t.wrong {
+			return true
 		}
-		r.at, r.cols = append(r.at, len(read)), append(r.cols, c)
-		read = append(read, at)
 	}
-	r.rows = f.Read(read...)
-	return r, nil
+	return false
 }
 
-func (r *Row) value(i int) (*parquetfile.Values, bool) {
-	if r.at[i] < 0 {
-		return nil, false
+// Next finds the next row that is a record.
+func (t *Rows) Next() bool {
+	for t.NextRow() {
+		t.Rec = workload.UnknownRecord
+		t.Rec.Job = t.Line()
+		for _, i := range t.put {
+			t.fill(i)
+		}
+		if !t.wrong && t.l.Record != nil {
+			t.l.Record(t, &t.Rec)
+		}
+		t.Rec.More = t.Cells()
+		if !t.wrong && t.Take(t.Line()) {
+			return true
+		}
 	}
-	v := r.rows.Column(r.at[i])
-	return v, v.Known()
+	return false
 }
 
-// has reports whether the file has a field.
-func (r *Row) has(i int) bool { return r.at[i] >= 0 }
+// Take takes Rec, made of the row of a line, and reports whether it is one that a log can have.
+func (t *Rows) Take(line int64) (ok bool) {
+	ok, t.err = t.Account.Take(line, &t.Rec)
+	return ok
+}
+
+// fill fills in a field of SWF.
+func (t *Rows) fill(i int) {
+	f := &t.l.Fields[i]
+	switch {
+	case f.Is == Instant:
+		if at, ok := t.Instant(i); ok {
+			t.Rec.Put(f.SWF, int64(at))
+		} else if f.Always {
+			t.Damage(i, workload.NotANumber, "an instant")
+		}
+	case f.Always && !(t.Number(i) >= 0):
+		why := workload.OutOfRange
+		if math.IsNaN(t.Number(i)) {
+			why = workload.NotANumber
+		}
+		t.Damage(i, why, "a number of 0 or more")
+	case f.named():
+		t.Rec.Put(f.SWF, t.Name(i))
+	case workload.IsTime(f.SWF):
+		t.Rec.Put(f.SWF, int64(t.Seconds(i)))
+	default:
+		if n := t.Whole(i); n >= 0 || f.SWF > 1 {
+			t.Rec.Put(f.SWF, n)
+		}
+	}
+}
+
+// Cells are the columns of the row, valid until the next one: those that Record has Set, and the fields
+// that become columns as they are.
+func (t *Rows) Cells() []workload.Value {
+	for k, i := range t.as {
+		switch f := &t.l.Fields[i]; {
+		case t.wrong || f.Name == "":
+		case f.Is == Text || f.Is == Word:
+			t.more[k] = workload.TextValue(t.Text(i))
+		case f.Is == Instant:
+			t.more[k] = workload.UnknownValue
+			if at, ok := t.Instant(i); ok {
+				t.more[k] = workload.NumberValue(float64(at) / float64(des.Second))
+			}
+		default:
+			t.more[k] = workload.NumberValue(t.Number(i))
+		}
+	}
+	return t.more
+}
+
+// Set is what a row says in a column that the record has and the table has not.
+func (t *Rows) Set(i int, v workload.Value) { t.more[slices.Index(t.as, i)] = v }
+
+// Wrong reports whether the row is damaged.
+func (t *Rows) Wrong() bool { return t.wrong }
+
+// Damage says that the row is no record, because of a field; the first reason counts.
+func (t *Rows) Damage(i int, why workload.Reason, want string) {
+	t.DamageRow(t.l.Fields[i].Name, why, []byte(t.Text(i)), want)
+}
+
+// DamageRow is Damage for the row as a whole.
+func (t *Rows) DamageRow(column string, why workload.Reason, text []byte, want string) {
+	if !t.wrong {
+		t.wrong = true
+		t.err = t.Account.Damage(t.Line(), column, why, text, want)
+	}
+}
+
+var noEntry Entry
+
+// entry is what the row says in a field.
+func (t *Rows) entry(i int) *Entry {
+	if t.at[i] < 0 {
+		return &noEntry
+	}
+	return t.Source.Entry(t.at[i], t.l.Fields[i].Is)
+}
+
+// text is the text of an entry that is text.
+func (c *Entry) text() []byte {
+	if c.Bytes == nil && c.Kind == parquetfile.Text {
+		return []byte(c.Text)
+	}
+	return c.Bytes
+}
 
 // Number is a finite number, or NaN where none is given.
-func (r *Row) Number(i int) float64 {
-	v, ok := r.value(i)
-	if !ok {
+func (t *Rows) Number(i int) float64 {
+	c := t.entry(i)
+	x := c.Number
+	switch c.Kind {
+	case parquetfile.Other:
 		return math.NaN()
+	case parquetfile.Whole:
+		x = float64(c.Whole)
+	case parquetfile.Text:
+		var fault number.Fault
+		if x, fault = number.Float(c.text()); fault != number.Sound {
+			t.Damage(i, workload.NotANumber, "a number")
+			return math.NaN()
+		}
 	}
-	x := v.Number()
-	switch r.l.Fields[i].Is {
-	case Mean:
-		x /= float64(v.Count())
-	case Count:
-		x = float64(v.Count())
-	}
-	if math.IsInf(x, 0) {
+	is := t.l.Fields[i].Is
+	switch {
+	case math.IsInf(x, 0) || x < 0 && (is == Share || is == Percent):
 		return math.NaN()
+	case is == Percent:
+		return x / 100
 	}
 	return x
 }
 
-// Whole is a whole number of 0 or more, or Unknown where none is given, a negative one among
-// them; anything else damages the row.
-func (r *Row) Whole(i int) int64 {
-	if c := r.cols[i]; c != nil && c.Kind == parquetfile.Whole && !c.List {
-		if v, ok := r.value(i); ok {
-			return max(v.Whole(), workload.Unknown)
-		}
-		return workload.Unknown
+// Integer is a whole number of 64 bits; ok is false where none is given.
+func (t *Rows) Integer(i int) (n int64, ok bool) {
+	c := t.entry(i)
+	if c.Kind != parquetfile.Text {
+		return c.Whole, c.Kind == parquetfile.Whole
 	}
-	n, why, want := wholeOf(r.Number(i))
+	n, fault := number.Whole(c.text(), math.MaxInt64)
+	if fault != number.Sound {
+		t.Damage(i, workload.NotANumber, "a whole number")
+	}
+	return n, fault == number.Sound
+}
+
+// Whole is a whole number of 0 or more ("3" or "3.0"), or Unknown where none is given, a negative one
+// among them; anything else damages the row.
+func (t *Rows) Whole(i int) int64 {
+	if c := t.entry(i); c.Kind == parquetfile.Whole {
+		return max(c.Whole, workload.Unknown)
+	}
+	n, why, want := wholeOf(t.Number(i))
 	if want != "" {
-		r.Damage(i, why, want)
+		t.Damage(i, why, want)
 	}
 	return n
 }
 
-// Text is text, or "".
-func (r *Row) Text(i int) string {
-	v, ok := r.value(i)
-	switch {
-	case !ok:
-		return ""
-	case r.cols[i].Kind == parquetfile.Text || r.cols[i].List:
-		return v.Text()
-	case r.cols[i].Kind == parquetfile.Whole:
-		return strconv.FormatInt(v.Whole(), 10)
+// Seconds is a time given in seconds; UnknownTime where none is given, a negative one among them.
+func (t *Rows) Seconds(i int) des.Time {
+	at, why, want := secondsOf(t.Number(i))
+	if want != "" {
+		t.Damage(i, why, want)
 	}
-	return strconv.FormatFloat(v.Number(), 'g', -1, 64)
+	return at
+}
+
+// Text is what stands in a column, or "".
+func (t *Rows) Text(i int) string {
+	c := t.entry(i)
+	switch {
+	case c.Bytes != nil && t.l.Fields[i].Is == Word:
+		return t.words.Of(c.Bytes)
+	case c.Bytes != nil:
+		return string(c.Bytes)
+	case c.Kind == parquetfile.Whole:
+		return strconv.FormatInt(c.Whole, 10)
+	case c.Kind == parquetfile.Number:
+		return strconv.FormatFloat(c.Number, 'g', -1, 64)
+	}
+	return c.Text
+}
+
+// Name is the number of a text among the names of its field, or the number that stands there.
+func (t *Rows) Name(i int) int64 {
+	if c := t.entry(i); c.Kind == parquetfile.Text {
+		return t.h.Names(t.l.Fields[i].SWF).Find(c.text())
+	}
+	return t.Whole(i)
 }
 
 // Times of logs lie between these, in microseconds since 1970: what is earlier stands for
@@ -220,228 +434,43 @@ const (
 )
 
 // since1970 is an instant, in microseconds; what cannot be read as one damages the row.
-func (r *Row) since1970(i int) (us int64, ok bool) {
-	v, ok := r.value(i)
-	if !ok {
-		return 0, false
-	}
-	c := r.cols[i]
-	if c.Kind == parquetfile.Text {
-		text := v.Text()
-		if text == "" || text == "NaT" || text == "None" || text == "nan" {
+func (t *Rows) since1970(i int) (us int64, ok bool) {
+	c := t.entry(i)
+	switch us = c.Whole; {
+	case c.Kind == parquetfile.Text:
+		text := c.text()
+		switch string(text) {
+		case "", "NaT", "None", "nan":
 			return 0, false
 		}
-		at, ok := scan.Instant([]byte(text), r.zone)
-		if !ok {
-			r.Damage(i, workload.NotANumber, `an instant as in "2021-04-01 12:30:00"`)
+		at, ok := scan.Instant(text, t.l.Zone)
+		if us = int64(at); !ok {
+			t.Damage(i, workload.NotANumber, `an instant as in "2021-04-01 12:30:00"`)
 			return 0, false
 		}
-		us = int64(at)
-	} else if us = v.Whole(); c.Local && us > minInstant && us < maxInstant {
-		us = int64(scan.At(des.Time(us), r.zone))
+	case c.Local && us > minInstant && us < maxInstant:
+		us = int64(scan.At(des.Time(us), t.l.Zone))
 	}
 	if us > maxInstant {
-		r.Damage(i, workload.OutOfRange, "an instant of this age")
+		t.Damage(i, workload.OutOfRange, "an instant of this age")
 		return 0, false
 	}
 	return us, us >= minInstant
 }
 
 // Instant is an instant from the start of the log, which may lie before it.
-func (r *Row) Instant(i int) (at des.Time, ok bool) {
-	us, ok := r.since1970(i)
-	return des.Time(us - r.start), ok
+func (t *Rows) Instant(i int) (at des.Time, ok bool) {
+	us, ok := t.since1970(i)
+	return des.Time(us - t.start), ok
 }
 
 // Since is the time from one instant to another; UnknownTime where one is not given or they
 // are the wrong way round.
-func (r *Row) Since(from, to int) des.Time {
-	a, ok := r.Instant(from)
-	b, known := r.Instant(to)
+func (t *Rows) Since(from, to int) des.Time {
+	a, ok := t.Instant(from)
+	b, known := t.Instant(to)
 	if !ok || !known || b < a {
 		return workload.UnknownTime
 	}
 	return b - a
-}
-
-// Missing is the reason for which a row is damaged that lacks a number which every row needs, or has
-// one that is none.
-func (r *Row) Missing(i int) workload.Reason {
-	if _, ok := r.value(i); !ok {
-		return workload.NotANumber
-	}
-	return workload.OutOfRange
-}
-
-// Damage says that the row is no record; the first reason counts.
-func (r *Row) Damage(i int, why workload.Reason, want string) {
-	if r.wrong < 0 {
-		r.wrong, r.why, r.want = i, why, want
-	}
-}
-
-// Survey is that of a format of this layout.
-func (l *Columns) Survey(in *workload.Input) (*workload.Header, error) {
-	f, err := openParquet(in)
-	if err != nil {
-		return nil, err
-	}
-	r, err := l.newRow(in, f, func(i int) bool { return i == l.Submit || l.Fields[i].Names > 0 })
-	if err != nil {
-		return nil, err
-	}
-	h := &workload.Header{}
-	var submits Span
-	for r.rows.Next() {
-		us, ok := r.since1970(l.Submit)
-		if !ok {
-			continue
-		}
-		submits.Add(des.Time(us))
-		for i, field := range l.Fields {
-			if field.Names > 0 && r.named(i) {
-				if text := r.Text(i); text != "" {
-					h.Names(field.Names).Number([]byte(text))
-				}
-			}
-		}
-	}
-	if err := r.rows.Err(); err != nil {
-		return nil, fmt.Errorf("%s: %w", in.Name(), err)
-	}
-	l.Header(h)
-	if submits.Tell(h, true); h.UnixStartTime > 0 && l.Zone != nil {
-		h.Set("TimeZoneString", l.Zone.String())
-	}
-	for _, field := range l.Fields {
-		if field.As != "" && f.Find(field.Name) >= 0 {
-			h.Columns = append(h.Columns, workload.Column{Name: field.As, Unit: field.Unit, Text: field.Is == Text})
-		}
-	}
-	return h, nil
-}
-
-// Read is that of a format of this layout.
-func (l *Columns) Read(in *workload.Input, h *workload.Header) (workload.RecordReader, error) {
-	f, err := openParquet(in)
-	if err != nil {
-		return nil, err
-	}
-	return l.ReadFile(in, f, h)
-}
-
-// ReadFile is Read for a table that is open already.
-func (l *Columns) ReadFile(in *workload.Input, f *parquetfile.File, h *workload.Header) (_ workload.RecordReader, err error) {
-	r := &columnReader{h: h, acc: workload.NewAccount(in, h), name: in.Name()}
-	if r.row, err = l.newRow(in, f, func(int) bool { return true }); err != nil {
-		return nil, err
-	}
-	r.row.h = h
-	r.row.start = h.UnixStartTime * 1_000_000
-	for _, c := range f.Columns {
-		if !slices.ContainsFunc(l.Fields, func(field Field) bool { return field.Name == c.Name }) {
-			r.acc.Add(0, c.Name, workload.ExtraFields, []byte("a column that is not read"))
-		}
-	}
-	for i, field := range l.Fields {
-		if field.As != "" && r.row.has(i) {
-			r.as = append(r.as, i)
-		}
-	}
-	return r, nil
-}
-
-type columnReader struct {
-	h    *workload.Header
-	acc  *workload.Account
-	name string
-	row  *Row
-	as   []int // fields that become columns
-	more []workload.Value
-	rec  workload.Record
-	err  error
-}
-
-func (r *columnReader) Header() *workload.Header { return r.h }
-func (r *columnReader) Record() *workload.Record { return &r.rec }
-func (r *columnReader) Line() int64              { return r.row.rows.Row() }
-func (r *columnReader) Report() *workload.Report { return r.acc.Report() }
-func (r *columnReader) Err() error               { return r.err }
-
-func (r *columnReader) Next() bool {
-	for r.err == nil && r.row.rows.Next() {
-		line := r.row.rows.Row()
-		r.acc.Line()
-		r.row.wrong = -1
-		r.rec = workload.UnknownRecord
-		r.rec.Job = line
-		r.more = r.more[:0]
-		for _, i := range r.as {
-			r.more = append(r.more, r.row.as(i))
-		}
-		r.rec.More = r.more
-		if l := r.row.l; l.Fields[l.Submit].Is == Instant {
-			var ok bool
-			if r.rec.Submit, ok = r.row.Instant(l.Submit); !ok {
-				r.row.Damage(l.Submit, workload.NotANumber, "the instant of submission")
-			}
-		}
-		if r.row.wrong < 0 {
-			r.row.l.Record(r.row, &r.rec)
-		}
-		if r.row.wrong < 0 {
-			var ok bool
-			if ok, r.err = r.acc.Take(line, &r.rec); ok {
-				return true
-			}
-			continue
-		}
-		r.err = r.acc.Damage(line, r.row.l.Fields[r.row.wrong].Name, r.row.why, []byte(r.row.Text(r.row.wrong)), r.row.want)
-	}
-	if r.err == nil {
-		if r.err = r.acc.Ended(); r.row.rows.Err() != nil {
-			r.err = fmt.Errorf("%s: %w", r.name, r.row.rows.Err())
-		}
-	}
-	return false
-}
-
-// as is a field as the column that it becomes.
-func (r *Row) as(i int) workload.Value {
-	switch r.l.Fields[i].Is {
-	case Text:
-		return workload.TextValue(r.Text(i))
-	case Instant:
-		if at, ok := r.Instant(i); ok {
-			return workload.NumberValue(float64(at) / float64(des.Second))
-		}
-		return workload.UnknownValue
-	}
-	return workload.NumberValue(r.Number(i))
-}
-
-// Seconds is a time given as a number of so many seconds each; UnknownTime where none is
-// given, a negative one among them.
-func (r *Row) Seconds(i int, unit float64) des.Time {
-	at, why, want := secondsOf(r.Number(i) * unit)
-	if want != "" {
-		r.Damage(i, why, want)
-	}
-	return at
-}
-
-// named reports whether the values of a field are names; otherwise they are numbers.
-func (r *Row) named(i int) bool { return r.at[i] >= 0 && r.cols[i].Kind == parquetfile.Text }
-
-// Name is the number of a text among the names of its field, or the number that stands
-// there.
-func (r *Row) Name(i int) int64 {
-	if !r.named(i) {
-		return r.Whole(i)
-	}
-	text := r.Text(i)
-	if text == "" {
-		return workload.Unknown
-	}
-	return r.h.Names(r.l.Fields[i].Names).Find([]byte(text))
 }

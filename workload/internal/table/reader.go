@@ -15,8 +15,8 @@ import (
 // longest is the longest line, and the longest record of several lines, in bytes.
 const longest = scan.LongestLine
 
-// Source are the lines of a table, of which the comments and the heading are read first.
-type Source struct {
+// Log is the lines of a table, of which the comments and the heading are read first.
+type Log struct {
 	lines    *scan.Lines
 	name     string // of the input
 	line     []byte // the record, which may be of several lines
@@ -31,17 +31,17 @@ type Source struct {
 }
 
 // Open begins a reading of an input.
-func Open(in *workload.Input) (*Source, error) {
+func Open(in *workload.Input) (*Log, error) {
 	text, err := in.Text()
 	if err != nil {
 		return nil, err
 	}
-	return &Source{lines: scan.NewLines(text), name: in.Name(), first: true}, nil
+	return &Log{lines: scan.NewLines(text), name: in.Name(), first: true}, nil
 }
 
 // Comments reads the comments at the beginning into a header. Without one it passes
 // over them. It reports whether Write has made them.
-func (t *Source) Comments(h *workload.Header) (ours bool) {
+func (t *Log) Comments(h *workload.Header) (ours bool) {
 	c := comments{h: h}
 	for t.next(false) {
 		if t.line[0] != '#' {
@@ -58,7 +58,7 @@ func (t *Source) Comments(h *workload.Header) (ours bool) {
 
 // Heading reads the cells of the next line, which stays to be read where the layout has
 // no heading. Where the layout has no separator it gets the one that the line has most of.
-func (t *Source) Heading(l *Layout) ([]string, error) {
+func (t *Log) Heading(l *Layout) ([]string, error) {
 	if !t.next(l.Quotes) {
 		return nil, fmt.Errorf("%s: it has no heading: its first line should name its columns", t.name)
 	}
@@ -83,7 +83,7 @@ func (t *Source) Heading(l *Layout) ([]string, error) {
 
 // next finds the next line that is not blank. With quotes it goes on with the lines
 // behind while one is open.
-func (t *Source) next(quotes bool) bool {
+func (t *Log) next(quotes bool) bool {
 	for t.again || t.lines.Next() {
 		if !t.again {
 			t.line, t.number, t.tooLong, t.unclosed = t.lines.Text(), t.lines.Number(), t.lines.TooLong(), false
@@ -108,7 +108,7 @@ func isBlank(line []byte) bool {
 }
 
 // join appends lines until the quotes are closed.
-func (t *Source) join() {
+func (t *Log) join() {
 	state := cellStart
 	if state = state.after(t.line); state != inQuotes {
 		return
@@ -163,7 +163,7 @@ func (q quoting) after(text []byte) quoting {
 }
 
 // split cuts the line at its separators. Cells in quotes are unpacked into buf.
-func (t *Source) split(into [][]byte, separator byte, buf *[]byte) [][]byte {
+func (t *Log) split(into [][]byte, separator byte, buf *[]byte) [][]byte {
 	switch {
 	case separator == ' ':
 		return scan.CutBlanks(into, t.line)
@@ -179,7 +179,7 @@ type Reader struct {
 	layout  *Layout
 	header  *workload.Header
 	account *workload.Account
-	text    *Source
+	text    *Log
 	names   [17]*workload.Names // by field
 	met     [17]scan.Memo[int64]
 	numbers []small // by cell
@@ -200,7 +200,7 @@ type Reader struct {
 }
 
 // Read reads the records of a text that stands behind its comments and its heading.
-func Read(in *workload.Input, h *workload.Header, l *Layout, t *Source) *Reader {
+func Read(in *workload.Input, h *workload.Header, l *Layout, t *Log) *Reader {
 	r := &Reader{
 		layout: l, header: h, account: workload.NewAccount(in, h), text: t, unknown: []byte(l.Unknown),
 		base: des.Time(h.UnixStartTime) * des.Second,

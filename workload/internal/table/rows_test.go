@@ -9,17 +9,22 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/workload"
+	"github.com/gridslot/gridslot/workload/internal/parquetfile"
 	"github.com/gridslot/gridslot/workload/internal/scan"
 )
 
 func rowsOf(text string, columns ...string) *Rows {
-	return &Rows{Account: &workload.Account{}, columns: columns, lines: scan.NewLines(strings.NewReader(text))}
+	t := &Rows{Account: &workload.Account{}, l: &Columns{}, Source: &lines{Lines: scan.NewLines(strings.NewReader(text)), columns: columns, entry: Entry{Kind: parquetfile.Text}}}
+	for at, name := range columns {
+		t.l.Fields, t.at = append(t.l.Fields, Field{Name: name}), append(t.at, at)
+	}
+	return t
 }
 
 func TestEveryLineIsCounted(t *testing.T) {
 	tab := rowsOf("a,b\n1,2\n\n3\n4,x\n5,,7\n6,\n-1,2.5\n"+strings.Repeat("9", 1<<19)+"\n9e999,1\n", "a", "b")
 	var rows []string
-	for tab.Next() {
+	for tab.NextRow() {
 		a, b := tab.Seconds(0), tab.Whole(1)
 		if !tab.Wrong() {
 			rows = append(rows, fmt.Sprint(tab.Line(), a == workload.UnknownTime, float64(a)/float64(des.Second), b))

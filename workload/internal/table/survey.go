@@ -75,7 +75,7 @@ func (s *survey) meets(c *Cell, text []byte, unknown bool) {
 // Survey passes over the records that stand behind comments and heading, and completes
 // the header: names, whether it is unsorted, and the start of the log where instants
 // count from 1970.
-func Survey(in *workload.Input, h *workload.Header, l *Layout, t *Source) (*kinds, error) {
+func Survey(in *workload.Input, h *workload.Header, l *Layout, t *Log) (*kinds, error) {
 	r := Read(in, h, l, t)
 	s := &survey{header: h, columns: make([]column, len(h.Columns))}
 	r.survey, r.base = s, 0

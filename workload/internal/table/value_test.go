@@ -107,7 +107,7 @@ func TestSmallNumbersAreReadAsAnyOther(t *testing.T) {
 			fmt.Fprintln(&text, strings.Join(line, ","))
 		}
 		told := func(without bool) string {
-			r := Read(in, h, l, &Source{lines: scan.NewLines(strings.NewReader(text.String())), name: "x"})
+			r := Read(in, h, l, &Log{lines: scan.NewLines(strings.NewReader(text.String())), name: "x"})
 			if without {
 				clear(r.numbers)
 			}
@@ -126,7 +126,7 @@ func TestLinesAreJoinedWhereSplitSeesAnOpenQuote(t *testing.T) {
 		text := rapid.StringOfN(rapid.SampledFrom([]rune(`",a,`)), 0, 12, -1).Draw(t, "line")
 		open := quoting(cellStart).after([]byte(text)) == inQuotes
 		cells := func(text string) int {
-			return len((&Source{line: []byte(text), quoted: true}).split(nil, ',', new([]byte)))
+			return len((&Log{line: []byte(text), quoted: true}).split(nil, ',', new([]byte)))
 		}
 		before, after := cells(text), cells(text+",x")
 		if open {

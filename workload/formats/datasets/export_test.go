@@ -1,8 +1,8 @@
-package fdata
+package datasets
 
 // FieldNames are the columns that are read.
 func FieldNames() (names []string) {
-	for _, f := range fields {
+	for _, f := range fdataFields {
 		names = append(names, f.Name)
 	}
 	return names

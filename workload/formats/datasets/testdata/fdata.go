@@ -2,7 +2,7 @@
 // module does not require parquet-go; so run it in a copy of the module:
 //
 //	go get github.com/parquet-go/parquet-go@v0.32.0
-//	go run write.go
+//	go run fdata.go
 package main
 
 import "github.com/parquet-go/parquet-go"

@@ -1,4 +1,4 @@
-package philly
+package datasets
 
 import (
 	"os"

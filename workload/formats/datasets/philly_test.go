@@ -1,4 +1,4 @@
-package philly_test
+package datasets_test
 
 import (
 	"os"
@@ -11,28 +11,14 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/workload"
-	"github.com/gridslot/gridslot/workload/formats/philly"
+	"github.com/gridslot/gridslot/workload/formats/datasets"
+	"github.com/gridslot/gridslot/workload/internal/logtest"
 )
 
-const log = "testdata/cluster_job_log"
-
-func read(t require.TestingT, o workload.Options, path string) (*workload.Trace, []*workload.Record, *workload.Report, error) {
-	trace, err := o.Open(path)
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	r, closer, err := trace.Records()
-	require.NoError(t, err)
-	defer closer.Close()
-	var all []*workload.Record
-	for rec := range r.Records() {
-		all = append(all, rec.Clone())
-	}
-	return trace, all, r.Report(), r.Err()
-}
+const phillyLog = "testdata/cluster_job_log"
 
 func TestJobsHaveTheGPUsOfTheirLastAttempt(t *testing.T) {
-	trace, all, report, err := read(t, workload.Options{Formats: []workload.Format{philly.Format{}}}, log)
+	trace, all, report, err := logtest.ReadFile(workload.Options{Formats: []workload.Format{datasets.Philly{}}}, phillyLog)
 	require.NoError(t, err)
 	require.Equal(t, "philly", trace.Format.Name(), "it is recognised")
 	require.Equal(t, time.Date(2017, 10, 7, 1, 0, 0, 0, time.UTC).Unix(), trace.Header.UnixStartTime)
@@ -65,8 +51,8 @@ func TestJobsHaveTheGPUsOfTheirLastAttempt(t *testing.T) {
 }
 
 func TestTheRuntimeOfSeveralAttemptsIsASetting(t *testing.T) {
-	for run, want := range map[philly.Run][2]des.Time{philly.Span: {60, 29 * 60}, philly.Sum: {60, 21 * 60}, philly.Last: {600, 20 * 60}} {
-		_, all, _, err := read(t, workload.Options{Format: philly.Format{Run: run}}, log)
+	for run, want := range map[datasets.PhillyRun][2]des.Time{datasets.Span: {60, 29 * 60}, datasets.Sum: {60, 21 * 60}, datasets.Last: {600, 20 * 60}} {
+		_, all, _, err := logtest.ReadFile(workload.Options{Format: datasets.Philly{Run: run}}, phillyLog)
 		require.NoError(t, err)
 		require.Equal(t, want, [2]des.Time{all[0].Wait / des.Second, all[0].Runtime / des.Second})
 	}
@@ -79,28 +65,28 @@ func write(t *testing.T, text string) string {
 }
 
 func TestALogThatEndsInTheMiddleIsAnError(t *testing.T) {
-	whole, err := os.ReadFile(log)
+	whole, err := os.ReadFile(phillyLog)
 	require.NoError(t, err)
 	for _, n := range []int{0, 1, 100, len(whole) / 2, len(whole) - 3} {
-		_, _, _, err := read(t, workload.Options{Format: philly.Format{}}, write(t, string(whole[:n])))
+		_, _, _, err := logtest.ReadFile(workload.Options{Format: datasets.Philly{}}, write(t, string(whole[:n])))
 		require.Error(t, err, n)
 	}
-	_, _, _, err = read(t, workload.Options{Format: philly.Format{}}, write(t, `{"status": 1}`))
+	_, _, _, err = logtest.ReadFile(workload.Options{Format: datasets.Philly{}}, write(t, `{"status": 1}`))
 	require.EqualError(t, err, "cluster_job_log: it does not begin with an array of jobs")
 }
 
 func TestAnObjectOfAnySizeTakesLittleMemory(t *testing.T) {
 	text := `[{"status": "` + strings.Repeat("x", 17<<20) + `"}]`
-	_, _, _, err := read(t, workload.Options{Format: philly.Format{}}, write(t, text))
+	_, _, _, err := logtest.ReadFile(workload.Options{Format: datasets.Philly{}}, write(t, text))
 	require.ErrorContains(t, err, "an object takes more than 16777216 bytes")
 }
 
-func FuzzJobLog(f *testing.F) {
-	whole, err := os.ReadFile(log)
+func FuzzPhilly(f *testing.F) {
+	whole, err := os.ReadFile(phillyLog)
 	require.NoError(f, err)
 	f.Add(string(whole))
 	f.Fuzz(func(t *testing.T, text string) {
-		_, all, report, err := read(t, workload.Options{Format: philly.Format{Run: philly.Sum}}, write(t, text))
+		_, all, report, err := logtest.ReadFile(workload.Options{Format: datasets.Philly{Run: datasets.Sum}}, write(t, text))
 		if err != nil {
 			return
 		}
@@ -115,6 +101,6 @@ func FuzzJobLog(f *testing.F) {
 func TestALogWithoutAJobIsNoLogOfPhilly(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "log")
 	require.NoError(t, os.WriteFile(path, []byte(`[{"submitted_time": "None", "attempts": []}, 7]`), 0o666))
-	_, _, _, err := read(t, workload.Options{Formats: []workload.Format{philly.Format{}}}, path)
+	_, _, _, err := logtest.ReadFile(workload.Options{Formats: []workload.Format{datasets.Philly{}}}, path)
 	require.ErrorContains(t, err, "none of its 2 lines is a record")
 }

@@ -1,4 +1,4 @@
-package google_test
+package datasets_test
 
 import (
 	"fmt"
@@ -14,11 +14,11 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/workload"
-	"github.com/gridslot/gridslot/workload/formats/google"
+	"github.com/gridslot/gridslot/workload/formats/datasets"
 	"github.com/gridslot/gridslot/workload/internal/logtest"
 )
 
-func records(t require.TestingT, f google.Format, path string) (*workload.Trace, []*workload.Record, []int64, *workload.Report) {
+func recordsAndLines(t require.TestingT, f datasets.Google, path string) (*workload.Trace, []*workload.Record, []int64, *workload.Report) {
 	trace, err := workload.Options{Format: f}.Open(path)
 	require.NoError(t, err)
 	r, closer, err := trace.Records()
@@ -35,7 +35,7 @@ func records(t require.TestingT, f google.Format, path string) (*workload.Trace,
 }
 
 func TestEventsOfJobsAreFolded(t *testing.T) {
-	trace, all, lines, report := records(t, google.Format{Size: 4}, "testdata/job_events.csv")
+	trace, all, lines, report := recordsAndLines(t, datasets.Google{Size: 4}, "testdata/job_events.csv")
 	require.Equal(t, time.Date(2011, 5, 1, 23, 0, 0, 0, time.UTC), time.Unix(trace.Header.UnixStartTime+600, 0).UTC())
 	var got []string
 	for i, rec := range all {
@@ -56,7 +56,7 @@ func TestEventsOfJobsAreFolded(t *testing.T) {
 }
 
 func TestEveryAttemptOfATaskIsAJob(t *testing.T) {
-	trace, all, lines, report := records(t, google.Format{Table: google.TaskEvents}, "testdata/task_events.csv")
+	trace, all, lines, report := recordsAndLines(t, datasets.Google{Table: datasets.TaskEvents}, "testdata/task_events.csv")
 	require.Equal(t, []int64{1, 5, 6}, lines)
 	require.Equal(t, []des.Time{1 * des.Second, 4 * des.Second, 4*des.Second + 1}, []des.Time{all[0].Submit, all[1].Submit, all[2].Submit})
 	require.Equal(t, []des.Time{2 * des.Second, 3 * des.Second, workload.UnknownTime}, []des.Time{all[0].Runtime, all[1].Runtime, all[2].Runtime})
@@ -107,7 +107,7 @@ func TestLivesComeBackFromTheirEvents(t *testing.T) {
 			b.WriteString(e.text + "\n")
 		}
 		require.NoError(t, os.WriteFile(path, []byte(b.String()), 0o600))
-		_, all, _, report := records(t, google.Format{}, path)
+		_, all, _, report := recordsAndLines(t, datasets.Google{}, path)
 		got := map[int64]string{}
 		for _, rec := range all {
 			got[rec.Job] = fmt.Sprint(int64(rec.Submit), int64(rec.Wait), int64(rec.Runtime))
@@ -117,15 +117,15 @@ func TestLivesComeBackFromTheirEvents(t *testing.T) {
 	})
 }
 
-func FuzzEvents(f *testing.F) {
-	for i, name := range google.Tables {
+func FuzzGoogle(f *testing.F) {
+	for i, name := range datasets.GoogleTables {
 		text, err := os.ReadFile("testdata/" + name + ".csv")
 		require.NoError(f, err)
 		f.Add(uint8(i), string(text))
 		f.Add(uint8(i), "0")
 	}
 	f.Fuzz(func(t *testing.T, table uint8, text string) {
-		_, all, report, err := logtest.Read(google.Format{Table: google.Table(table % 2)}, strings.NewReader(text), false)
+		_, all, report, err := logtest.Read(datasets.Google{Table: datasets.GoogleTable(table % 2)}, strings.NewReader(text), false)
 		if err != nil {
 			require.ErrorContains(t, err, "lines is a record")
 			require.Empty(t, all)
@@ -155,7 +155,7 @@ func TestWhatIsMissingOrTwiceInALifeIsTold(t *testing.T) {
 9000001,,5,1,u,0,n,l
 9223372036854775807,,4,4,u,0,n,l
 `), 0o600))
-	_, all, lines, report := records(t, google.Format{}, path)
+	_, all, lines, report := recordsAndLines(t, datasets.Google{}, path)
 	var got []string
 	for i, rec := range all {
 		got = append(got, fmt.Sprint(lines[i], " job ", rec.Job, " ", rec.Submit, " ", rec.Wait, " ", rec.Runtime))

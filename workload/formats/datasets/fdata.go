@@ -1,13 +1,4 @@
-// Package fdata reads F-DATA, the jobs of Fugaku from March 2021 to April 2024, a Parquet
-// file a month, with the energy and the operations of every job (Antici et al., F-DATA: A Fugaku
-// Workload Dataset for Job-centric Predictive Modelling in HPC Systems, Scientific Data 12, 1321,
-// 2025, table 2; https://zenodo.org/records/11467483).
-//
-//	trace, err := workload.Options{Format: fdata.Format{}}.Open("21_04.parquet")
-//
-// What the publication does not tell is not guessed: units of energy and memory are those
-// of the file, and the zone of its clock is a setting.
-package fdata
+package datasets
 
 import (
 	"time"
@@ -16,8 +7,11 @@ import (
 	"github.com/gridslot/gridslot/workload/internal/table"
 )
 
-// Format is that of F-DATA.
-type Format struct {
+// FData is F-DATA, the jobs of Fugaku, a Parquet file a month, with the energy and the operations of
+// every job (Antici et al., F-DATA: A Fugaku Workload Dataset for Job-centric Predictive Modelling in HPC
+// Systems, Scientific Data 12, 1321, 2025, table 2; https://zenodo.org/records/11467483).
+type FData struct {
+	unnamed
 	// Cores makes cores the processors of jobs in place of nodes, which Fugaku gives as a
 	// whole.
 	Cores bool
@@ -25,21 +19,22 @@ type Format struct {
 	Zone *time.Location
 }
 
-func (Format) Name() string      { return "fdata" }
-func (Format) Endings() []string { return nil } // they are told by their columns
-func (f Format) layout() *table.Columns {
-	return &table.Columns{Fields: fields, Submit: adt, Zone: f.Zone, Header: f.header, Record: f.record}
-}
+// Name is "fdata".
+func (FData) Name() string { return "fdata" }
 
 // Is reports whether it is a Parquet file with columns of these names.
-func (f Format) Is(in *workload.Input) bool { return f.layout().Is(in) }
+func (f FData) Is(in *workload.Input) bool { return f.layout().Is(in) }
 
 // Survey reads the columns of submissions and users.
-func (f Format) Survey(in *workload.Input) (*workload.Header, error) { return f.layout().Survey(in) }
+func (f FData) Survey(in *workload.Input) (*workload.Header, error) { return f.layout().Survey(in) }
 
 // Read begins a reading; a row is a job.
-func (f Format) Read(in *workload.Input, h *workload.Header) (workload.RecordReader, error) {
+func (f FData) Read(in *workload.Input, h *workload.Header) (workload.RecordReader, error) {
 	return f.layout().Read(in, h)
+}
+
+func (f FData) layout() *table.Columns {
+	return &table.Columns{Fields: fdataFields, Zone: f.Zone, Header: f.header, Record: f.record}
 }
 
 // Columns, as table 2 has them; the embedding of names, 384 numbers a job, is left.
@@ -47,26 +42,24 @@ const (
 	adt = iota
 	sdt
 	edt
-	usr
 	nnumr
 	nnuma
 	cnumr
 	cnumat
-	elpl
 	exitState
 )
 
-var fields = []table.Field{
-	adt:       {Name: "adt", Is: table.Instant, Needed: true},
+var fdataFields = []table.Field{
+	adt:       {Name: "adt", Is: table.Instant, SWF: 2, Needed: true, Always: true},
 	sdt:       {Name: "sdt", Is: table.Instant, Needed: true},
 	edt:       {Name: "edt", Is: table.Instant, Needed: true},
-	usr:       {Name: "usr", Is: table.Text, Needed: true, Names: workload.FieldUser},
 	nnumr:     {Name: "nnumr", Needed: true, As: "nodes_requested"},
 	nnuma:     {Name: "nnuma", As: "nodes"},
 	cnumr:     {Name: "cnumr", As: "cores_requested"},
 	cnumat:    {Name: "cnumat", As: "cores"},
-	elpl:      {Name: "elpl", Needed: true},
 	exitState: {Name: "exit state", Is: table.Text, As: "state"},
+	{Name: "usr", Is: table.Text, SWF: workload.FieldUser, Needed: true},
+	{Name: "elpl", SWF: 9, Needed: true},
 
 	{Name: "jid", Is: table.Text, As: "id"},
 	{Name: "jnam", Is: table.Text, As: "name"},
@@ -104,7 +97,7 @@ var fields = []table.Field{
 	{Name: "pclass", Is: table.Text, As: "class"},
 }
 
-func (f Format) header(h *workload.Header) {
+func (f FData) header(h *workload.Header) {
 	h.Set("Computer", "Fugaku")
 	h.Set("MaxNodes", "158976")
 	if f.Cores {
@@ -114,14 +107,12 @@ func (f Format) header(h *workload.Header) {
 	}
 }
 
-func (f Format) record(r *table.Row, rec *workload.Record) {
+func (f FData) record(r *table.Rows, rec *workload.Record) {
 	rec.Wait, rec.Runtime = r.Since(adt, sdt), r.Since(sdt, edt)
 	rec.Requested, rec.Allocated = r.Whole(nnumr), r.Whole(nnuma)
 	if f.Cores {
 		rec.Requested, rec.Allocated = r.Whole(cnumr), r.Whole(cnumat)
 	}
-	rec.Estimate = r.Seconds(elpl, 1)
-	rec.User = r.Name(usr)
 	switch r.Text(exitState) {
 	case "completed":
 		rec.Status = workload.StatusCompleted

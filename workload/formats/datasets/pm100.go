@@ -1,12 +1,4 @@
-// Package pm100 reads PM100, jobs of Marconi100 from May to October 2020 with the power that
-// they drew, one Parquet file (Antici et al., PM100: A Job Power Consumption Dataset of a
-// Large-scale Production HPC System, SC-W 2023; https://zenodo.org/records/10127767; columns as in
-// documentation/job_features.md of the dataset's repository).
-//
-//	trace, err := workload.Options{Format: pm100.Format{}}.Open("job_table.parquet")
-//
-// What the publication does not tell is not guessed: units of memory are those of the file.
-package pm100
+package datasets
 
 import (
 	"math"
@@ -19,63 +11,63 @@ import (
 	"github.com/gridslot/gridslot/workload/internal/table"
 )
 
-// Format is that of PM100.
-type Format struct {
+// PM100 is the jobs of Marconi100 with the power that they drew, one Parquet file (Antici et al.,
+// PM100: A Job Power Consumption Dataset of a Large-scale Production HPC System, SC-W 2023;
+// https://zenodo.org/records/10127767; columns as in documentation/job_features.md of the dataset's
+// repository).
+type PM100 struct {
+	unnamed
 	// Cores makes cores the processors of jobs in place of nodes.
 	Cores bool
 	// Zone is that of instants without one; nil is UTC.
 	Zone *time.Location
 }
 
-func (Format) Name() string      { return "pm100" }
-func (Format) Endings() []string { return nil } // they are told by their columns
-func (f Format) layout() *table.Columns {
-	return &table.Columns{Fields: fields, Submit: submitTime, Zone: f.Zone, Header: f.header, Record: f.record}
-}
+// Name is "pm100".
+func (PM100) Name() string { return "pm100" }
 
 // Is reports whether it is a Parquet file with columns of these names.
-func (f Format) Is(in *workload.Input) bool { return f.layout().Is(in) }
+func (f PM100) Is(in *workload.Input) bool { return f.layout().Is(in) }
 
 // Survey reads the columns of submissions, users, groups and partitions.
-func (f Format) Survey(in *workload.Input) (*workload.Header, error) { return f.layout().Survey(in) }
+func (f PM100) Survey(in *workload.Input) (*workload.Header, error) { return f.layout().Survey(in) }
 
 // Read begins a reading; a row is a job.
-func (f Format) Read(in *workload.Input, h *workload.Header) (workload.RecordReader, error) {
+func (f PM100) Read(in *workload.Input, h *workload.Header) (workload.RecordReader, error) {
 	return f.layout().Read(in, h)
+}
+
+func (f PM100) layout() *table.Columns {
+	return &table.Columns{Fields: pm100Fields, Zone: f.Zone, Header: f.header, Record: f.record}
 }
 
 const (
 	submitTime = iota
 	startTime
 	endTime
-	jobID
-	runTime
 	timeLimit
 	nodesReq
 	nodesAlloc
 	coresReq
 	coresAlloc
-	userID
-	groupID
-	partition
 	jobState
 )
 
-var fields = []table.Field{
-	submitTime: {Name: "submit_time", Is: table.Instant, Needed: true},
+var pm100Fields = []table.Field{
+	submitTime: {Name: "submit_time", Is: table.Instant, SWF: 2, Needed: true, Always: true},
 	startTime:  {Name: "start_time", Is: table.Instant, Needed: true},
 	endTime:    {Name: "end_time", Is: table.Instant, Needed: true},
-	jobID:      {Name: "job_id", Needed: true},
-	runTime:    {Name: "run_time"},
 	timeLimit:  {Name: "time_limit", Is: table.Text},
 	nodesReq:   {Name: "num_nodes_req", As: "nodes_requested"},
 	nodesAlloc: {Name: "num_nodes_alloc", Needed: true, As: "nodes"},
 	coresReq:   {Name: "num_cores_req", As: "cores_requested"},
 	coresAlloc: {Name: "num_cores_alloc", As: "cores"},
-	userID:     {Name: "user_id", Is: table.Text, Names: workload.FieldUser},
-	groupID:    {Name: "group_id", Is: table.Text, Names: workload.FieldGroup},
-	partition:  {Name: "partition", Is: table.Text, Names: workload.FieldPartition},
 	jobState:   {Name: "job_state", Is: table.Text, Needed: true, As: "state"},
+	{Name: "job_id", SWF: 1, Needed: true},
+	{Name: "run_time", SWF: 4},
+	{Name: "user_id", Is: table.Text, SWF: workload.FieldUser},
+	{Name: "group_id", Is: table.Text, SWF: workload.FieldGroup},
+	{Name: "partition", Is: table.Text, SWF: workload.FieldPartition},
 	{Name: "derived_ec", Is: table.Text, As: "derived_ec"},
 
 	{Name: "eligible_time", Is: table.Instant, As: "eligible", Unit: workload.InstantUnit},
@@ -98,7 +90,7 @@ var fields = []table.Field{
 	{Name: "mem_power_consumption", Is: table.Mean, As: "power_memory", Unit: "W"},
 }
 
-func (f Format) header(h *workload.Header) {
+func (f PM100) header(h *workload.Header) {
 	h.Set("Computer", "Marconi100")
 	h.Set("MaxNodes", "980")
 	if !f.Cores {
@@ -106,11 +98,8 @@ func (f Format) header(h *workload.Header) {
 	}
 }
 
-func (f Format) record(r *table.Row, rec *workload.Record) {
-	if id := r.Whole(jobID); id >= 0 {
-		rec.Job = id
-	}
-	rec.Wait, rec.Runtime = r.Since(submitTime, startTime), r.Seconds(runTime, 1)
+func (f PM100) record(r *table.Rows, rec *workload.Record) {
+	rec.Wait = r.Since(submitTime, startTime)
 	if rec.Runtime < 0 {
 		rec.Runtime = r.Since(startTime, endTime)
 	}
@@ -118,16 +107,15 @@ func (f Format) record(r *table.Row, rec *workload.Record) {
 	if f.Cores {
 		rec.Requested, rec.Allocated = r.Whole(coresReq), r.Whole(coresAlloc)
 	}
-	rec.Estimate = limit(r.Text(timeLimit))
-	rec.User, rec.Group, rec.Partition = r.Name(userID), r.Name(groupID), r.Name(partition)
+	rec.Estimate = minutes(r.Text(timeLimit))
 	rec.Status = sacct.Status([]byte(r.Text(jobState)))
 }
 
-// limit is a limit in minutes; INFINITE is none, as a word and as Slurm's number.
-func limit(text string) des.Time {
-	minutes, fault := number.Float(text)
-	if fault != number.Sound || !(minutes >= 0 && minutes < math.MaxUint32-1) {
+// minutes is a limit in minutes; INFINITE is none, as a word and as Slurm's number.
+func minutes(text string) des.Time {
+	n, fault := number.Float(text)
+	if fault != number.Sound || !(n >= 0 && n < math.MaxUint32-1) {
 		return workload.UnknownTime
 	}
-	return des.Seconds(60 * minutes)
+	return des.Seconds(60 * n)
 }

@@ -1,4 +1,4 @@
-package philly
+package datasets
 
 import (
 	"encoding/json"
@@ -7,9 +7,40 @@ import (
 	"io"
 
 	"github.com/gridslot/gridslot/workload"
+	"github.com/gridslot/gridslot/workload/internal/parquetfile"
+	"github.com/gridslot/gridslot/workload/internal/table"
 )
 
-// This file reads the objects of the log, one at a time.
+// This file is the Source of Philly's log: an array of objects, read one at a time.
+
+// job is an object of the log.
+type job struct {
+	Status    string    `json:"status"`
+	VC        string    `json:"vc"`
+	ID        string    `json:"jobid"`
+	User      string    `json:"user"`
+	Submitted string    `json:"submitted_time"`
+	Attempts  []attempt `json:"attempts"`
+}
+
+type attempt struct {
+	Start  string   `json:"start_time"` // null, or "None", where it is not known
+	End    string   `json:"end_time"`
+	Detail []detail `json:"detail"`
+}
+
+type detail = struct {
+	IP   string   `json:"ip"`
+	GPUs []string `json:"gpus"`
+}
+
+// jobKeys are the keys of text.
+var jobKeys = []string{"status", "vc", "jobid", "user", "submitted_time"}
+
+// text is what an object has under jobKeys[at].
+func (j *job) text(at int) string {
+	return [...]string{j.Status, j.VC, j.ID, j.User, j.Submitted}[at]
+}
 
 // objects reads the objects of an array.
 type objects struct {
@@ -17,6 +48,7 @@ type objects struct {
 	dec     *json.Decoder
 	limit   *limited
 	current job
+	entry   table.Entry
 	number  int64
 	damage  error // the object is no job
 	err     error
@@ -42,7 +74,7 @@ func (l *limited) Read(p []byte) (int, error) {
 	return n, err
 }
 
-func newObjects(in *workload.Input) (*objects, error) {
+func openObjects(in *workload.Input) (table.Source, error) {
 	text, err := in.Text()
 	if err != nil {
 		return nil, err
@@ -51,7 +83,7 @@ func newObjects(in *workload.Input) (*objects, error) {
 }
 
 func objectsOf(name string, text io.Reader) (*objects, error) {
-	o := &objects{name: name, limit: &limited{text, longest}}
+	o := &objects{name: name, limit: &limited{text, longest}, entry: table.Entry{Kind: parquetfile.Text}}
 	o.dec = json.NewDecoder(o.limit)
 	if t, err := o.dec.Token(); err != nil || t != json.Delim('[') {
 		return nil, fmt.Errorf("%s: it does not begin with an array of jobs", name)
@@ -94,4 +126,22 @@ func (o *objects) fail(err error) {
 		err = errors.New("this is no JSON: want a list of jobs as the traces of Philly have it")
 	}
 	o.err = fmt.Errorf("%s: object %d: %w", o.name, max(o.number, 1), err)
+}
+
+func (o *objects) Columns() []string { return jobKeys }
+func (o *objects) Err() error        { return o.err }
+
+func (o *objects) Next(t *table.Rows) bool {
+	if !o.next() {
+		return false
+	}
+	if t.Account.Line(); o.damage != nil {
+		t.DamageRow("", workload.NotANumber, []byte(o.damage.Error()), "a job as in README.md of the traces")
+	}
+	return true
+}
+
+func (o *objects) Entry(at int, _ table.Type) *table.Entry {
+	o.entry.Text = o.current.text(at)
+	return &o.entry
 }
