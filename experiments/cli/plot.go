@@ -12,6 +12,7 @@ import (
 	"github.com/gridslot/gridslot/experiments/study"
 	"github.com/gridslot/gridslot/internal/enum"
 	"github.com/gridslot/gridslot/metrics/figure"
+	"github.com/gridslot/gridslot/metrics/findings"
 	"github.com/gridslot/gridslot/metrics/results"
 )
 
@@ -24,10 +25,25 @@ func listFigures(w *strings.Builder, names, about []string) {
 	_ = table.Flush() // a Builder does not fail
 }
 
-// draw draws figures of a folder of simulations, or of a study.
-func draw(dir string, names []string) ([]*figure.Figure, error) {
+// draw draws figures of a folder of simulations, or of a study. What has a "=", but is no figure
+// with a setting, limits what is shown: NAME=VALUE, of several of one name any.
+func draw(dir string, args []string) ([]*figure.Figure, error) {
+	var names []string
+	var where []findings.Param
+	for _, arg := range args {
+		name, _, isParam := strings.Cut(arg, "=")
+		if !isParam || strings.Contains(name, ":") {
+			names = append(names, arg)
+			continue
+		}
+		params, err := parseParams(arg)
+		if err != nil {
+			return nil, err
+		}
+		where = append(where, params...)
+	}
 	if isStudy(dir) {
-		f, err := study.Conclude(dir)
+		f, err := study.Conclude(dir, where...)
 		if err != nil {
 			return nil, err
 		}
@@ -35,6 +51,16 @@ func draw(dir string, names []string) ([]*figure.Figure, error) {
 	}
 	folder, err := results.Open(dir)
 	if err != nil {
+		return nil, err
+	}
+	var policies []string
+	for _, p := range where {
+		if p.Name != "policy" {
+			return nil, enum.Unknown("parameter", p.Name, []string{"policy"})
+		}
+		policies = append(policies, p.Value)
+	}
+	if err := folder.Only(policies...); err != nil {
 		return nil, err
 	}
 	return figure.Draw(folder, names...)
@@ -51,7 +77,7 @@ func newPlot() *cobra.Command {
 	ofStudies, about := figure.StudyNames()
 	listFigures(&studies, ofStudies, about)
 	cmd := &cobra.Command{
-		Use:   "plot DIR [FIGURE...]",
+		Use:   "plot DIR [FIGURE...] [NAME=VALUE...]",
 		Short: "Draw figures of results",
 		Long: `Draw figures of what "gridslot simulate --out DIR" has left, for print: as wide as a
 column (85 mm), labels of 8 points, colours and dashes that everybody sees apart.
@@ -60,10 +86,14 @@ Without names all figures are drawn that the folder has data for:
 ` + list.String() + `
 Of what "gridslot sweep STUDY.yaml --out DIR" has left, one of each measure:
 
-` + studies.String(),
+` + studies.String() + `
+NAME=VALUE draws only what has that value: policy=easy, or any parameter of a study.
+Of several values of one name any will do.`,
 		Example: `  gridslot simulate KTH-SP2-1996-2.1-cln.swf.gz --policy fcfs,easy,conservative --out results
   gridslot plot results
-  gridslot plot results wait-by-size policies --format pdf -o paper/figures`,
+  gridslot plot results wait-by-size policies --format pdf -o paper/figures
+  gridslot plot results policy=easy policy=conservative
+  gridslot plot study lines:y=log estimates=user`,
 		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 			if len(args) == 0 {
 				return nil, cobra.ShellCompDirectiveFilterDirs

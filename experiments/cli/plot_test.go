@@ -37,6 +37,13 @@ func TestPlotDrawsWhatAFolderHasDataFor(t *testing.T) {
 		}
 	}
 
+	one := filepath.Join(t.TempDir(), "one")
+	require.Zero(t, call("plot", dir, "policies", "policy=easy", "-o", one).code)
+	text, err := os.ReadFile(filepath.Join(one, "policies.svg"))
+	require.NoError(t, err)
+	require.Contains(t, string(text), ">easy<")
+	require.NotContains(t, string(text), ">fcfs<")
+
 	other := filepath.Join(t.TempDir(), "paper", "figures")
 	require.Zero(t, call("plot", dir, "policies", "queue", "--format", "pdf", "-o", other).code)
 	require.Equal(t, []string{"policies.pdf", "queue.pdf"}, files(t, other))
@@ -51,6 +58,8 @@ func TestPlotSaysWhatIsMissing(t *testing.T) {
 		want string
 	}{
 		{[]string{dir, "pie"}, 2, `figure "pie": want utilization, queue`},
+		{[]string{dir, "policy=sjf"}, 1, `no run of "sjf": there are easy`},
+		{[]string{dir, "load=0.7"}, 2, `parameter "load": want policy`},
 		{[]string{dir, "queue", "prices"}, 1, "prices cannot be drawn: there is no prices-POLICY.csv"},
 		{[]string{t.TempDir()}, 1, "holds no results: there is no manifest.json"},
 		{[]string{filepath.Join(dir, "summary.csv")}, 1, "is a file: give the folder of the results"},

@@ -35,7 +35,7 @@ func (t *resultTables) addFlags(cmd *cobra.Command) {
 	f.StringSliceVar(&t.measures, "measure", nil, "columns, a table each (default: the study's first measure)")
 	f.StringSliceVar(&t.pivot.Rows, "rows", nil, "parameters, or all for a single table (default: what is compared)")
 	f.StringSliceVar(&t.pivot.Columns, "columns", nil, "parameters (default: one that varies beside them, with numbers if there is any)")
-	parsedFlag(cmd, &t.pivot.Where, "where", "", "NAME=VALUE,...", "only cases with these values", optional(parseParams))
+	parsedFlag(cmd, &t.options.Where, "where", "", "NAME=VALUE,...", "only cases with these values, of several of one name any", optional(parseParams))
 	f.BoolVar(&t.pivot.Difference, "difference", false, "differences from the baseline in per cent, in place of means")
 	f.StringVar(&t.options.Compare, "compare", "", "parameter whose values are compared (default: the study's, or policy)")
 	parsedFlag(cmd, &t.baseline, "baseline", "", "NAME=VALUE,...", "what the others are compared with (default: the study's, or the first value)", optional(parseParams))
@@ -76,7 +76,7 @@ func (t *resultTables) findings(path string) (*findings.Findings, error) {
 		if err != nil {
 			return nil, err
 		}
-		o.Measures = of.Measures
+		o.Measures, o.Labels = of.Measures, of.Labels
 		if o.Compare == "" && len(t.baseline) == 0 {
 			o.Compare, o.Baseline = of.Compare, of.Baseline
 		}

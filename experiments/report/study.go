@@ -210,15 +210,11 @@ func (p *studyPage) runs(f *findings.Findings, dir string) {
 func gridOf(g *findings.Grid) gridTable {
 	t := gridTable{Title: clean(g.Title()), Note: clean(strings.ReplaceAll(g.Note, "*", "★"))}
 	t.Head = cleaned(g.Rows)
-	for _, c := range g.ColumnValues {
-		var names []string
-		for k, v := range c {
-			names = append(names, g.Columns[k]+" "+v)
-		}
-		t.Head = append(t.Head, clean(cmp.Or(strings.Join(names, ", "), findings.Label(g.Measure))))
+	for c := range g.ColumnValues {
+		t.Head = append(t.Head, clean(g.ColumnName(c, false)))
 	}
-	for i, values := range g.RowValues {
-		row := gridRow{Names: cleaned(values)}
+	for i := range g.RowValues {
+		row := gridRow{Names: cleaned(g.RowNames(i))}
 		for _, e := range g.Entries[i] {
 			cell := gridCell{Text: "–", Best: e.Best, Differs: e.Differs}
 			if e.Cell >= 0 {

@@ -25,6 +25,7 @@ type analysis struct {
 	Compare  string             // the parameter whose values are compared in pairs, or ""
 	Baseline []findings.Param   // the values that the others are compared with
 	Measures []string           // columns; none means those of the reader's choice
+	Labels   map[string]string  // what figures and tables say in place of values
 
 	batches, warmup string
 	baseline        *yamlfile.Node
@@ -32,12 +33,13 @@ type analysis struct {
 
 // options are those of the findings of the study's results.
 func (a *analysis) options() findings.Options {
-	return findings.Options{Measures: a.Measures, Baseline: a.Baseline, Compare: a.Compare}
+	return findings.Options{Measures: a.Measures, Baseline: a.Baseline, Compare: a.Compare, Labels: a.Labels}
 }
 
 // Conclude is what the results in a study's folder say, as far as they are there, to what its
-// study file asks.
-func Conclude(dir string) (*findings.Findings, error) {
+// study file asks. Values of parameters limit what figures and tables show; see
+// findings.Options.Where.
+func Conclude(dir string, where ...findings.Param) (*findings.Findings, error) {
 	table, err := findings.Open(dir)
 	if err != nil {
 		return nil, err
@@ -46,6 +48,7 @@ func Conclude(dir string) (*findings.Findings, error) {
 	if err != nil {
 		return nil, err
 	}
+	o.Where = where
 	return findings.Analyze(table, o)
 }
 
@@ -104,9 +107,30 @@ func (r *reader) readAnalysis(root *yamlfile.Node) (err error) {
 		}
 	}
 	if n := root.Get("measures"); n != nil {
-		a.Measures, err = namesIn(n, "measures", "there is no column", Columns())
+		if a.Measures, err = namesIn(n, "measures", "there is no column", Columns()); err != nil {
+			return err
+		}
 	}
-	return err
+	if n := root.Get("labels"); n != nil {
+		return r.readLabels(n)
+	}
+	return nil
+}
+
+// readLabels reads labels: {easy: EASY, conservative: CONS}.
+func (r *reader) readLabels(n *yamlfile.Node) error {
+	if n.Kind != yamlfile.Settings {
+		return n.Errorf("labels: want a text for each of some values, as in {easy: EASY}, not %v", n)
+	}
+	r.analysis.Labels = map[string]string{}
+	for _, k := range n.Keys {
+		text, err := textOf(k.Value, "labels: "+k.Name)
+		if err != nil {
+			return err
+		}
+		r.analysis.Labels[k.Name] = text
+	}
+	return nil
 }
 
 // readBatches reads batches, and warmup, which belongs to it.

@@ -31,6 +31,7 @@ const (
 	limits                 // settings of limit
 	against                // a text or number, or settings of such
 	dimensions             // ranges and choices of a sample
+	texts                  // settings of texts
 )
 
 // keys are those of the study file, but for settings and names of the study's own.
@@ -54,6 +55,7 @@ var keys = []key{
 	{"compare", word, "", "the parameter whose values are compared in pairs (policy)"},
 	{"baseline", against, "", "the value of that parameter that the others are compared with, or values of several: {policy: easy, estimates: user}"},
 	{"measures", words, "", "the columns that are summed up"},
+	{"labels", texts, "", "what figures and tables say in place of values: {easy: EASY, conservative: CONS}"},
 }
 
 // limitYAML is the value of limit.

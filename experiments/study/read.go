@@ -95,7 +95,7 @@ func (r *reader) key(k yamlfile.Key) (err error) {
 		err = eachItem(k.Value, func(n *yamlfile.Node) error { return r.zip(k, n) })
 	case "sample":
 		err = eachItem(k.Value, func(n *yamlfile.Node) error { return r.sample(k, n) })
-	case "except", "only", "warmup", "batches", "compare", "baseline", "measures": // see read
+	case "except", "only", "warmup", "batches", "compare", "baseline", "measures", "labels": // see read
 	case "keep":
 		r.keep, err = namesIn(k.Value, k.Name, "there are no files of the kind", append([]string{"all"}, simulation.FileKinds()...))
 	case "limit":

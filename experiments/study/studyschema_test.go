@@ -63,6 +63,8 @@ func form(k kind) object {
 		return listOf(object{"type": "object", "minProperties": 1, "additionalProperties": listOf(scalar)})
 	case against:
 		return object{"anyOf": []object{scalar, {"type": "object", "minProperties": 1, "additionalProperties": scalar}}}
+	case texts:
+		return object{"type": "object", "minProperties": 1, "additionalProperties": scalar}
 	case limits:
 		return settings(limitYAML{})
 	case samples:

@@ -23,14 +23,17 @@ func Capacity(t *results.Table) (*Figure, error) {
 	if len(t.Rows) == 0 {
 		return nil, &NoDataError{"capacity", "capacity.csv, which is written where jobs can be stopped or nodes have owners' jobs"}
 	}
-	f := column(vg.Length(len(t.Rows))*6*vg.Millimeter + 12*vg.Millimeter)
+	var names []string
+	for i := range t.Rows {
+		names = append(names, t.Text(i, "policy"))
+	}
+	ticks, height := rowsOf(names, 30*vg.Millimeter)
+	f := column(vg.Length(len(t.Rows))*max(6*vg.Millimeter, height) + 12*vg.Millimeter)
 	p := newPanel("", "capacity, %", "")
 	var bars boxes
-	var ticks []plot.Tick
 	shown := make([]bool, len(parts))
 	for i := range t.Rows {
 		y, from, all := float64(len(t.Rows)-1-i), 0.0, t.Number(i, "capacity")
-		ticks = append(ticks, plot.Tick{Value: y, Label: fit(plain(t.Text(i, "policy")), textStyle(tickSize), 30*vg.Millimeter)})
 		for k, part := range parts {
 			share := 100 * t.Number(i, part) / all
 			if math.IsNaN(share) || math.IsInf(share, 0) || share <= 0 {
@@ -49,7 +52,7 @@ func Capacity(t *results.Table) (*Figure, error) {
 		f.legend = append(f.legend, entry{part, []plot.Thumbnailer{swatch{partColour(k)}}})
 	}
 	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 0, 100, -0.6, float64(len(t.Rows))-0.4
-	p.Y.Tick.Marker = plot.ConstantTicks(ticks)
+	p.Y.Tick.Marker = ticks
 	f.Panels = []*plot.Plot{p}
 	return f, nil
 }

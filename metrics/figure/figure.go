@@ -2,6 +2,7 @@ package figure
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"html"
 	"io"
@@ -9,6 +10,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/text"
@@ -111,11 +113,44 @@ func (f *Figure) columns() int { return max(1, f.Columns) }
 
 func (f *Figure) rows() int { return max(1, (len(f.Panels)+f.columns()-1)/f.columns()) }
 
+// rowHeight is the height of a row of panels. A title that needs several lines makes it higher.
 func (f *Figure) rowHeight(row int) vg.Length {
+	height := f.Height
 	if row < len(f.Heights) {
-		return f.Heights[row]
+		height = f.Heights[row]
 	}
-	return f.Height
+	return height + vg.Length(max(f.titleLines(row)-1, 0))*labelSize*lineSpacing
+}
+
+// row are the panels of a row.
+func (f *Figure) row(row int) []*plot.Plot {
+	from := min(row*f.columns(), len(f.Panels))
+	return f.Panels[from:min(from+f.columns(), len(f.Panels))]
+}
+
+// titleLines is how many lines the longest title of a row has.
+func (f *Figure) titleLines(row int) (lines int) {
+	for _, p := range f.row(row) {
+		lines = max(lines, len(f.title(p)))
+	}
+	return lines
+}
+
+// title are the lines of a panel's title.
+func (f *Figure) title(p *plot.Plot) []string {
+	return wrapped(p.Title.Text, textStyle(labelSize), f.Width)
+}
+
+// wrapTitles breaks titles into lines. All panels of a row have as many lines, so that their data
+// begin at one height.
+func (f *Figure) wrapTitles() {
+	for row := range f.rows() {
+		lines := f.titleLines(row)
+		for _, p := range f.row(row) {
+			title := f.title(p)
+			p.Title.Text = strings.Repeat("\n", lines-len(title)) + strings.Join(title, "\n")
+		}
+	}
 }
 
 // labelBelow leaves the label of the axis to the lowest panel of a column, which
@@ -144,6 +179,7 @@ func (f *Figure) size() (width, height vg.Length) {
 
 func (f *Figure) draw(c draw.Canvas) {
 	width, height := f.size()
+	f.wrapTitles()
 	c.SetColor(white)
 	c.Fill(c.Rectangle.Path())
 	f.drawLegend(c, width, height)
@@ -195,28 +231,30 @@ const (
 	lineSpacing = 1.3
 )
 
-// place is where an entry of the legend stands.
+// place is where an entry of the legend stands: its first line, and from where on.
 type place struct {
 	entry
+	text []string
 	line int
 	x    vg.Length
 }
 
+// places are those of all entries. One that is wider than the page has several lines to itself.
 func (f *Figure) places(width vg.Length) (all []place, lines int) {
 	style := textStyle(legendSize)
 	x := f.Gap / 2
 	for _, e := range f.legend {
-		e.name = fit(e.name, style, width-f.Gap-thumbWidth-thumbGap)
-		w := thumbWidth + thumbGap + style.Width(e.name)
-		if len(all) > 0 && x+w > width-f.Gap/2 {
+		text := wrapped(e.name, style, width-f.Gap-thumbWidth-thumbGap)
+		w := thumbWidth + thumbGap + style.Width(strings.Join(text, "\n"))
+		if len(all) > 0 && (x+w > width-f.Gap/2 || len(text) > 1 || len(all[len(all)-1].text) > 1) {
 			x = f.Gap / 2
-			lines++
+			lines += max(1, len(all[len(all)-1].text))
 		}
-		all = append(all, place{e, lines, x})
+		all = append(all, place{e, text, lines, x})
 		x += w + entryGap
 	}
 	if len(all) > 0 {
-		lines++
+		lines += max(1, len(all[len(all)-1].text))
 	}
 	return all, lines
 }
@@ -239,25 +277,15 @@ func (f *Figure) drawLegend(c draw.Canvas, width, height vg.Length) {
 		for _, t := range p.thumbs {
 			t.Thumbnail(&box)
 		}
-		c.FillText(style, vg.Point{X: p.x + thumbWidth + thumbGap, Y: y}, p.name)
+		for i, line := range p.text {
+			c.FillText(style, vg.Point{X: p.x + thumbWidth + thumbGap, Y: y - vg.Length(i)*legendSize*lineSpacing}, line)
+		}
 	}
 }
 
-// noteLines are the lines of the note, broken between words.
-func (f *Figure) noteLines(width vg.Length) (lines []string) {
-	style, line := textStyle(noteSize), ""
-	for _, word := range strings.Fields(plain(f.Note)) {
-		longer := strings.TrimPrefix(line+" "+word, " ")
-		if line != "" && style.Width(longer) > width-f.Gap {
-			lines = append(lines, line)
-			longer = word
-		}
-		line = longer
-	}
-	if line != "" {
-		lines = append(lines, line)
-	}
-	return lines
+// noteLines are the lines of the note.
+func (f *Figure) noteLines(width vg.Length) []string {
+	return wrapped(f.Note, textStyle(noteSize), width-f.Gap)
 }
 
 func (f *Figure) noteHeight(width vg.Length) vg.Length {
@@ -267,14 +295,59 @@ func (f *Figure) noteHeight(width vg.Length) vg.Length {
 	return 0
 }
 
-// fit is a text cut to a width, with a sign that it is.
-func fit(s string, style text.Style, width vg.Length) string {
-	if style.Width(s) <= width {
-		return s
+// wrapped are the lines of a text, each no wider than a width if a sign can be. Lines end between
+// words, and within a word that is wider than a line behind one of the signs in wordEnds.
+func wrapped(s string, style text.Style, width vg.Length) (lines []string) {
+	line := ""
+	for _, word := range strings.Fields(plain(s)) {
+		longer := strings.TrimPrefix(line+" "+word, " ")
+		if line != "" && style.Width(longer) > width {
+			lines = append(lines, line)
+			longer = word
+		}
+		for style.Width(longer) > width && utf8.RuneCountInString(longer) > 1 {
+			n := headOf(longer, style, width)
+			lines, longer = append(lines, longer[:n]), longer[n:]
+		}
+		line = longer
 	}
-	r := []rune(s)
-	for len(r) > 1 && style.Width(string(r)+"…") > width {
-		r = r[:len(r)-1]
+	if line != "" {
+		lines = append(lines, line)
 	}
-	return string(r) + "…"
+	return lines
+}
+
+// wordEnds are the signs behind which a word that is wider than a line is broken.
+const wordEnds = "/-_:,=.;+"
+
+// headOf is how many bytes of a word, which is wider than a line, stand in the line.
+func headOf(word string, style text.Style, width vg.Length) int {
+	most, broken := 0, 0
+	for i, r := range word {
+		next := i + utf8.RuneLen(r)
+		if most > 0 && style.Width(word[:next]) > width {
+			break
+		}
+		if most = next; strings.ContainsRune(wordEnds, r) {
+			broken = next
+		}
+	}
+	return cmp.Or(broken, most)
+}
+
+// wrap is a text on as many lines as a width needs.
+func wrap(s string, points, width vg.Length) string {
+	return strings.Join(wrapped(s, textStyle(points), width), "\n")
+}
+
+// rowsOf are the labels of an axis whose rows have names, the first row on top, and the height that
+// a row needs.
+func rowsOf(names []string, width vg.Length) (ticks plot.ConstantTicks, height vg.Length) {
+	lines := 1
+	for i, name := range names {
+		of := wrapped(name, textStyle(tickSize), width)
+		lines = max(lines, len(of))
+		ticks = append(ticks, plot.Tick{Value: float64(len(names) - 1 - i), Label: strings.Join(of, "\n")})
+	}
+	return ticks, vg.Length(lines)*tickSize*lineSpacing + vg.Millimeter/2
 }

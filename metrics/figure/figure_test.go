@@ -17,9 +17,12 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
+	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
+	"pgregory.net/rapid"
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/internal/enum"
@@ -220,6 +223,39 @@ func TestAllTextIsWithinThePage(t *testing.T) {
 }
 
 // number is one of an SVG's.
+// Nothing is cut: a title, a legend and a row of any text have all its signs, on lines that are no
+// wider than they may be.
+func TestTextsAreWrappedAndNeverCut(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := rapid.StringMatching(`[a-zA-Z0-9 /:=._-]{0,80}`).Draw(t, "text")
+		width := vg.Length(rapid.Float64Range(6, 200).Draw(t, "points"))
+		lines := wrapped(s, textStyle(labelSize), width)
+		joined := strings.ReplaceAll(strings.Join(lines, ""), " ", "")
+		if joined != strings.ReplaceAll(s, " ", "") {
+			t.Fatalf("%q became %q", s, lines)
+		}
+		for _, line := range lines {
+			if textStyle(labelSize).Width(line) > width && utf8.RuneCountInString(line) > 1 {
+				t.Fatalf("%q is wider than %v", line, width)
+			}
+		}
+	})
+	require.Equal(t, []string{"logs/a-rather-", "long-name.swf", "of it"}, wrapped("logs/a-rather-long-name.swf of it", textStyle(8), 60))
+
+	f := column(30 * vg.Millimeter)
+	f.Columns, f.Width = 2, 40*vg.Millimeter
+	long := "log A-name-that-is-longer-than-a-panel-is-wide-by-far-1996-2.1-cln, estimates exact"
+	f.Panels = []*plot.Plot{newPanel(long, "x", "y"), newPanel("short", "x", "y")}
+	f.legend = []entry{{strings.Repeat(long+" ", 3), nil}, {"other", nil}}
+	svg := write(t, f, "svg")
+	var drawn string
+	for _, m := range texts.FindAllStringSubmatch(string(svg), -1) {
+		drawn += m[3]
+	}
+	require.Equal(t, 4, strings.Count(strings.ReplaceAll(drawn, " ", ""), strings.ReplaceAll(long, " ", "")))
+	require.Equal(t, strings.Count(f.Panels[0].Title.Text, "\n"), strings.Count(f.Panels[1].Title.Text, "\n"), "panels side by side begin at one height")
+}
+
 func number(t *testing.T, text string) float64 {
 	x, err := strconv.ParseFloat(text, 64)
 	require.NoError(t, err)

@@ -66,7 +66,7 @@ func Owners(runs []Rows[results.Owner]) (*Figure, error) {
 	}
 	var ticks []plot.Tick
 	for x, name := range names {
-		ticks = append(ticks, plot.Tick{Value: float64(x), Label: fit(plain(name), textStyle(tickSize), 18*vg.Millimeter)})
+		ticks = append(ticks, plot.Tick{Value: float64(x), Label: wrap(name, tickSize, 18*vg.Millimeter)})
 	}
 	f.Panels = []*plot.Plot{income, price}
 	for _, p := range f.Panels {

@@ -8,7 +8,6 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 
 	"github.com/gridslot/gridslot/metrics/results"
@@ -22,7 +21,12 @@ const batches = 20
 // intervals of 95% by batch means (20 batches of jobs that ran, in order of
 // submission).
 func Policies(runs []Rows[results.Job]) (*Figure, error) {
-	f := column(vg.Length(len(runs))*4*vg.Millimeter + 12*vg.Millimeter)
+	var names []string
+	for _, r := range runs {
+		names = append(names, r.Name)
+	}
+	ticks, height := rowsOf(names, 30*vg.Millimeter)
+	f := column(vg.Length(len(runs))*max(4*vg.Millimeter, height) + 12*vg.Millimeter)
 	var means [len(quantities)][]stats.Batches // by quantity and run
 	ran := make([]bool, len(runs))
 	for k, q := range quantities {
@@ -37,11 +41,9 @@ func Policies(runs []Rows[results.Job]) (*Figure, error) {
 		quantity := quantities[k]
 		p := newPanel("", "mean "+quantity.name, "")
 		var all spreads
-		var ticks []plot.Tick
 		lowest, least, greatest := math.Inf(1), math.Inf(1), 0.0
-		for i, r := range runs {
+		for i := range runs {
 			y := float64(len(runs) - 1 - i) // the first on top
-			ticks = append(ticks, plot.Tick{Value: y, Label: fit(plain(r.Name), textStyle(tickSize), 30*vg.Millimeter)})
 			if !ran[i] {
 				continue
 			}
@@ -76,10 +78,10 @@ func Policies(runs []Rows[results.Job]) (*Figure, error) {
 			p.X.Min, p.X.Max = 0, niceAbove(greatest*1.02)
 		}
 		p.Y.Min, p.Y.Max = -0.6, float64(len(runs))-0.4
-		p.Y.Tick.Marker = plot.ConstantTicks(ticks)
+		p.Y.Tick.Marker = ticks
 		f.Panels = append(f.Panels, p)
 	}
-	f.Note = fmt.Sprintf("Intervals of 95%% by batch means: the jobs of a run in order of submission, in %d batches. They tell of chance within the log, not of other logs.", batches)
+	f.Note = fmt.Sprintf("Bars: 95%% confidence intervals by batch means, of the jobs of a run in order of submission in %d batches. They tell of chance within the log, not of other logs.", batches)
 	return f, nil
 }
 

@@ -25,9 +25,9 @@ import (
 // studies are the figures of findings, of each measure one.
 var studies = []struct {
 	name, about string
-	draw        func(f *findings.Findings, m int) (*Figure, error)
+	draw        func(f *findings.Findings, m int, logarithmic bool) (*Figure, error)
 }{
-	{"lines", "means with intervals over a parameter that is a number, a line for each of what is compared", linesOf},
+	{"lines", "means over a parameter that is a number, a line for each of what is compared; lines:y=log for a logarithmic axis", linesOf},
 	{"heat", "difference from the baseline, or mean, by two parameters", heatOf},
 	{"differences", "differences from the baseline with intervals, one below the other", differencesOf},
 	{"sensitivity", "what part of the variance goes with each parameter", sensitivityOf},
@@ -42,13 +42,18 @@ func StudyNames() (names, about []string) {
 }
 
 // DrawStudy draws figures of findings, by their names; without names all that there is
-// data for. There is one for each measure, called NAME-MEASURE. An unknown name is an
-// *enum.UnknownError, a figure that is asked for and has no data a *NoDataError.
+// data for. There is one for each measure, called NAME-MEASURE. "lines:y=log" are lines with a
+// logarithmic axis of means. An unknown name is an *enum.UnknownError, a figure that is asked for
+// and has no data a *NoDataError.
 func DrawStudy(f *findings.Findings, names ...string) ([]*Figure, error) {
 	known, _ := StudyNames()
-	for _, name := range names {
-		if !slices.Contains(known, name) {
-			return nil, enum.Unknown("figure", name, known)
+	names = slices.Clone(names)
+	logarithmic := false
+	for i, name := range names {
+		if name == "lines:y=log" {
+			names[i], logarithmic = "lines", true
+		} else if !slices.Contains(known, name) {
+			return nil, enum.Unknown("figure", name, append(known, "lines:y=log"))
 		}
 	}
 	var all []*Figure
@@ -57,7 +62,7 @@ func DrawStudy(f *findings.Findings, names ...string) ([]*Figure, error) {
 			continue
 		}
 		for m, measure := range f.Options.Measures {
-			fig, err := s.draw(f, m)
+			fig, err := s.draw(f, m, logarithmic)
 			if err != nil && len(names) > 0 {
 				return nil, err
 			}
@@ -107,7 +112,7 @@ func tooMany(f *Figure, grids []findings.Grid) []findings.Grid {
 }
 
 // linesOf draws means over the first parameter that is a number.
-func linesOf(f *findings.Findings, m int) (*Figure, error) {
+func linesOf(f *findings.Findings, m int, logarithmic bool) (*Figure, error) {
 	measure := f.Options.Measures[m]
 	var x string
 	for _, name := range others(f) {
@@ -124,18 +129,19 @@ func linesOf(f *findings.Findings, m int) (*Figure, error) {
 		return nil, err
 	}
 	fig := panels(48*vg.Millimeter, len(grids))
-	fig.Note = "Bars: intervals of " + findings.Percent(f.Options.Level) + "."
+	fig.Note = intervals(f, grids)
 	legend := map[string]int{} // of what is compared: the series
 	for _, g := range tooMany(fig, grids) {
 		p := newPanel(g.Title(), x, findings.Label(measure))
-		for r, row := range g.RowValues {
-			name := strings.Join(row, ", ")
+		least := math.Inf(1)
+		for r := range g.RowValues {
+			name := strings.Join(g.RowNames(r), ", ")
 			series, known := legend[name]
 			if !known {
 				series = len(legend)
 				legend[name] = series
 			}
-			l, marks := lineOf(&g, r, series)
+			l, marks := lineOf(&g, r, series, logarithmic)
 			if len(l.XYs) == 0 {
 				continue
 			}
@@ -143,15 +149,56 @@ func linesOf(f *findings.Findings, m int) (*Figure, error) {
 			if !known {
 				fig.legend = append(fig.legend, entry{plain(name), []plot.Thumbnailer{l, plotterOf(series)}})
 			}
-		}
-		if p.Y.Min > 0 && p.Y.Min < 0.5*p.Y.Max {
-			p.Y.Min = 0
+			for _, v := range marks.at {
+				least = min(least, v.at)
+			}
 		}
 		pad(&p.X)
-		pad(&p.Y)
+		switch {
+		case math.IsInf(least, -1):
+			return nil, fmt.Errorf("lines:y=log: a %s is 0 or less, and a logarithmic axis has only numbers above 0", findings.Label(measure))
+		case logarithmic:
+			p.Y.Min, p.Y.Max, p.Y.Tick.Marker = p.Y.Min-0.08, p.Y.Max+0.08, ticker(ticksOfLogarithms)
+		case p.Y.Min > 0 && p.Y.Min < 0.5*p.Y.Max:
+			p.Y.Min = 0
+			pad(&p.Y)
+		default:
+			pad(&p.Y)
+		}
 		fig.Panels = append(fig.Panels, p)
 	}
 	return fig, nil
+}
+
+// intervals says what the bars of means are.
+func intervals(f *findings.Findings, grids []findings.Grid) string {
+	fewest, most, one := math.MaxInt, 0, false
+	by := ""
+	for _, g := range grids {
+		for _, row := range g.Entries {
+			for _, e := range row {
+				switch {
+				case e.Cell < 0:
+				case math.IsInf(e.Estimate.HalfWidth, 0) || math.IsNaN(e.Estimate.HalfWidth):
+					one = true
+				default:
+					fewest, most, by = min(fewest, e.Estimate.N), max(most, e.Estimate.N), string(e.Estimate.By)
+				}
+			}
+		}
+	}
+	if most == 0 {
+		return "A point is the result of one run."
+	}
+	n := strconv.Itoa(most)
+	if fewest < most {
+		n = fmt.Sprintf("%d to %d", fewest, most)
+	}
+	note := fmt.Sprintf("Bars: %s confidence intervals of means over %s %s.", findings.Percent(f.Options.Level), n, by)
+	if one {
+		note += " A point without a bar is the result of one run."
+	}
+	return note
 }
 
 // plotterOf is a marker for the legend.
@@ -169,8 +216,9 @@ func pad(a *plot.Axis) {
 	a.Max += room
 }
 
-// lineOf is a row of a table as a line from the least x on, with its intervals.
-func lineOf(g *findings.Grid, row, series int) (*plotter.Line, upright) {
+// lineOf is a row of a table as a line from the least x on, with its intervals; of logarithms if
+// the axis is a logarithmic one, below all numbers for what has none.
+func lineOf(g *findings.Grid, row, series int, logarithmic bool) (*plotter.Line, upright) {
 	marks := upright{series: series}
 	for c, e := range g.Entries[row] {
 		x, err := strconv.ParseFloat(g.ColumnValues[c][0], 64)
@@ -181,7 +229,11 @@ func lineOf(g *findings.Grid, row, series int) (*plotter.Line, upright) {
 		if math.IsInf(half, 0) {
 			half = 0
 		}
-		marks.at = append(marks.at, spread{e.Estimate.Mean - half, e.Estimate.Mean, e.Estimate.Mean + half, x, series})
+		s := spread{e.Estimate.Mean - half, e.Estimate.Mean, e.Estimate.Mean + half, x, series}
+		if logarithmic {
+			s.lo, s.at, s.hi = math.Log10(max(0, s.lo)), math.Log10(max(0, s.at)), math.Log10(max(0, s.hi))
+		}
+		marks.at = append(marks.at, s)
 	}
 	slices.SortFunc(marks.at, func(a, b spread) int { return cmp.Compare(a.y, b.y) })
 	var xy points
@@ -189,6 +241,17 @@ func lineOf(g *findings.Grid, row, series int) (*plotter.Line, upright) {
 		xy = append(xy, plotter.XY{X: v.y, Y: v.at})
 	}
 	return path(xy, line(series)), marks
+}
+
+// ticksOfLogarithms are the ticks of an axis of decimal logarithms, with the numbers themselves.
+// plot.LogScale leaves a gap above panels whose axis has a long label: it takes the mean of the
+// ends for the middle.
+func ticksOfLogarithms(lo, hi float64) []plot.Tick {
+	ticks := powersOfTen(math.Pow(10, lo), math.Pow(10, hi))
+	for i := range ticks {
+		ticks[i].Value = math.Log10(ticks[i].Value)
+	}
+	return ticks
 }
 
 // upright are points with upright intervals; y of a spread is where it stands on the x axis.
@@ -204,8 +267,9 @@ func (u upright) Plot(c draw.Canvas, p *plot.Plot) {
 	style := solid(colour(u.series), vg.Points(lineWidth*0.7))
 	for _, v := range u.at {
 		if v.hi > v.lo {
-			c.StrokeLine2(style, x(v.y), y(v.lo), x(v.y), y(v.hi))
-			c.StrokeLine2(style, x(v.y)-cap, y(v.lo), x(v.y)+cap, y(v.lo))
+			lo := max(v.lo, p.Y.Min) // the logarithm of less than 0 is below any axis
+			c.StrokeLine2(style, x(v.y), y(lo), x(v.y), y(v.hi))
+			c.StrokeLine2(style, x(v.y)-cap, y(lo), x(v.y)+cap, y(lo))
 			c.StrokeLine2(style, x(v.y)-cap, y(v.hi), x(v.y)+cap, y(v.hi))
 		}
 		c.DrawGlyph(glyph(u.series), vg.Point{X: x(v.y), Y: y(v.at)})
@@ -214,14 +278,20 @@ func (u upright) Plot(c draw.Canvas, p *plot.Plot) {
 
 // DataRange implements plot.DataRanger.
 func (u upright) DataRange() (xmin, xmax, ymin, ymax float64) {
-	ymin, ymax, xmin, xmax = spreads(u.at).DataRange()
+	finite := slices.Clone(u.at)
+	for i, v := range finite {
+		if math.IsInf(v.lo, -1) {
+			finite[i].lo = v.at
+		}
+	}
+	ymin, ymax, xmin, xmax = spreads(finite).DataRange()
 	return xmin, xmax, ymin, ymax
 }
 
 // heatOf draws differences in per cent by the first two parameters that are not compared, a
 // panel for each combination of the others; where there are no two, means by what is compared
 // and the other one.
-func heatOf(f *findings.Findings, m int) (*Figure, error) {
+func heatOf(f *findings.Findings, m int, _ bool) (*Figure, error) {
 	measure := f.Options.Measures[m]
 	names := others(f)
 	if len(names) == 0 {
@@ -257,17 +327,25 @@ func heatOf(f *findings.Findings, m int) (*Figure, error) {
 	if len(grids) == 0 {
 		return nil, &NoDataError{"heat", "cell to compare with the baseline"}
 	}
-	rows, labels := 0, 14*vg.Millimeter
+	rows, labels, height := 0, 14*vg.Millimeter, 5*vg.Millimeter
+	rowTicks := make([]plot.ConstantTicks, len(grids))
 	for i := range grids {
-		rows = max(rows, len(grids[i].RowValues))
+		g := &grids[i]
+		names := make([]string, len(g.RowValues))
+		for r := range names {
+			names[r] = strings.Join(g.RowNames(r), ", ")
+		}
+		var needed vg.Length
+		rowTicks[i], needed = rowsOf(names, 30*vg.Millimeter)
+		rows, height = max(rows, len(names)), max(height, needed)
 		if len(grids[i].ColumnValues) > mostAcross {
 			labels = 24 * vg.Millimeter
 		}
 	}
-	fig := panels(vg.Length(rows)*5*vg.Millimeter+labels, len(grids))
-	fig.Note = label + "."
+	fig := panels(vg.Length(rows)*height+labels, len(grids))
+	fig.Note = strings.ToUpper(label[:1]) + label[1:] + "."
 	if relative {
-		fig.Note += " *: significant, Holm's correction."
+		fig.Note += " *: significantly different (paired t test, Holm's correction)."
 	}
 	grids = tooMany(fig, grids)
 	fields := make([]heat, len(grids))
@@ -285,7 +363,7 @@ func heatOf(f *findings.Findings, m int) (*Figure, error) {
 		h.least, h.greatest, h.relative, h.direction = least, greatest, relative, f.Options.Direction(measure)
 		p := newPanel(g.Title(), strings.Join(g.Columns, ", "), "")
 		p.Add(h)
-		p.X.Tick.Marker, p.Y.Tick.Marker = namesAt(g.ColumnValues, false, 14*vg.Millimeter), namesAt(g.RowValues, true, 30*vg.Millimeter)
+		p.X.Tick.Marker, p.Y.Tick.Marker = columnsOf(g), rowTicks[i]
 		if h.columns > mostAcross {
 			p.X.Tick.Label.Rotation, p.X.Tick.Label.XAlign, p.X.Tick.Label.YAlign = math.Pi/2, text.XRight, text.YCenter
 		}
@@ -295,15 +373,10 @@ func heatOf(f *findings.Findings, m int) (*Figure, error) {
 	return fig, nil
 }
 
-// namesAt are ticks at 0, 1, 2, ...; of rows the first one is on top.
-func namesAt(values [][]string, rows bool, width vg.Length) plot.ConstantTicks {
-	var ticks plot.ConstantTicks
-	for i, v := range values {
-		at := float64(i)
-		if rows {
-			at = float64(len(values) - 1 - i)
-		}
-		ticks = append(ticks, plot.Tick{Value: at, Label: fit(plain(strings.Join(v, ", ")), textStyle(tickSize), width)})
+// columnsOf are the labels of the columns of a table.
+func columnsOf(g *findings.Grid) (ticks plot.ConstantTicks) {
+	for c := range g.ColumnValues {
+		ticks = append(ticks, plot.Tick{Value: float64(c), Label: wrap(g.ColumnName(c, true), tickSize, 14*vg.Millimeter)})
 	}
 	return ticks
 }
@@ -403,19 +476,19 @@ const (
 )
 
 // differencesOf draws the comparisons of a measure one below the other.
-func differencesOf(f *findings.Findings, m int) (*Figure, error) {
+func differencesOf(f *findings.Findings, m int, _ bool) (*Figure, error) {
 	measure := f.Options.Measures[m]
 	var of []*findings.Comparison
 	for i := range f.Comparisons {
 		c := &f.Comparisons[i]
-		if c.Measure == measure && math.Abs(c.Percent.Value) < most {
+		if c.Measure == measure && f.Shown(c.Cell) && math.Abs(c.Percent.Value) < most {
 			of = append(of, c)
 		}
 	}
 	if len(of) == 0 {
 		return nil, &NoDataError{"differences", "two cells that could be compared"}
 	}
-	note := "Intervals of " + findings.Percent(f.Options.Level) + ", each by itself. Round and blue: better, square and red: worse, for more than chance (Holm's correction); open: not significant, or too few."
+	note := "Bars: " + findings.Percent(f.Options.Level) + " confidence intervals, each by itself. Round and blue: better, square and red: worse, significantly so (paired t test, Holm's correction); open: not significant, or too few pairs."
 	if len(of) > mostRows {
 		note += fmt.Sprintf(" %d more are left out.", len(of)-mostRows)
 		of = of[:mostRows]
@@ -423,15 +496,15 @@ func differencesOf(f *findings.Findings, m int) (*Figure, error) {
 	varied := f.Varied()
 	p := newPanel("", findings.Label(measure)+":\ndifference from "+plain(f.BaselineName())+", %", "")
 	var all spreads
-	var ticks plot.ConstantTicks
+	var rows []string
 	lowest, highest := 0.0, 0.0
 	for i, c := range of {
 		var names []string
 		for _, k := range varied {
-			names = append(names, f.Cells[c.Cell].Params[k])
+			names = append(names, f.Told(f.Table.Params[k], f.Cells[c.Cell].Params[k]))
 		}
+		rows = append(rows, strings.Join(names, " "))
 		y := float64(len(of) - 1 - i)
-		ticks = append(ticks, plot.Tick{Value: y, Label: fit(plain(strings.Join(names, " ")), textStyle(tickSize), 62*vg.Millimeter)})
 		at, half := c.Relative()
 		s := spread{at: at, y: y, series: 4} // an open circle
 		s.lo, s.hi = s.at, s.at
@@ -457,8 +530,9 @@ func differencesOf(f *findings.Findings, m int) (*Figure, error) {
 	p.Add(zero{}, all)
 	p.X.Min, p.X.Max = lowest-0.03*(highest-lowest), highest+0.03*(highest-lowest)
 	p.Y.Min, p.Y.Max = -0.6, float64(len(of))-0.4
+	ticks, height := rowsOf(rows, 62*vg.Millimeter)
 	p.Y.Tick.Marker = ticks
-	fig := column(vg.Length(len(of))*3.4*vg.Millimeter + 14*vg.Millimeter)
+	fig := column(vg.Length(len(of))*max(3.4*vg.Millimeter, height) + 14*vg.Millimeter)
 	fig.Width = columnWidth * 1.6
 	fig.Panels, fig.Note = []*plot.Plot{p}, note
 	return fig, nil
@@ -474,7 +548,7 @@ func (zero) Plot(c draw.Canvas, p *plot.Plot) {
 }
 
 // sensitivityOf draws what part of the variance of a measure goes with what.
-func sensitivityOf(f *findings.Findings, m int) (*Figure, error) {
+func sensitivityOf(f *findings.Findings, m int, _ bool) (*Figure, error) {
 	type bar struct {
 		name  string
 		share float64
@@ -502,17 +576,18 @@ func sensitivityOf(f *findings.Findings, m int) (*Figure, error) {
 	}
 	p := newPanel("", "share of the variance of "+findings.Label(f.Options.Measures[m])+", %", "")
 	var all boxes
-	var names [][]string
+	var names []string
 	for i, b := range bars {
 		y := float64(len(bars) - 1 - i)
 		all = append(all, box{0, 100 * b.share, y - 0.32, y + 0.32, colour(0)})
-		names = append(names, []string{b.name})
+		names = append(names, b.name)
 	}
 	p.Add(all)
 	p.X.Min, p.X.Max = 0, 100
 	p.Y.Min, p.Y.Max = -0.6, float64(len(bars))-0.4
-	p.Y.Tick.Marker = namesAt(names, true, 34*vg.Millimeter)
-	fig := column(vg.Length(len(bars))*4*vg.Millimeter + 12*vg.Millimeter)
+	ticks, height := rowsOf(names, 34*vg.Millimeter)
+	p.Y.Tick.Marker = ticks
+	fig := column(vg.Length(len(bars))*max(4*vg.Millimeter, height) + 12*vg.Millimeter)
 	fig.Panels, fig.Note = []*plot.Plot{p}, note
 	return fig, nil
 }

@@ -3,6 +3,7 @@ package figure
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -61,11 +62,47 @@ func TestAStudyHasAFigureOfEachKindAndMeasure(t *testing.T) {
 	require.Contains(t, svgOf(t, figures[0]), "estimates &lt;exact&gt;")
 }
 
+func TestALogarithmicAxisHasThePlacesOfLogarithms(t *testing.T) {
+	figures, err := DrawStudy(found(t, 0), "lines:y=log")
+	require.NoError(t, err)
+	p := figures[0].Panels[0]
+	for _, tick := range p.Y.Tick.Marker.Ticks(1.8, 2.6) {
+		require.InDelta(t, number(t, tick.Label), math.Pow(10, tick.Value), 1e-9)
+		require.True(t, tick.Value >= 1.8 && tick.Value <= 2.6)
+	}
+	require.Len(t, p.Y.Tick.Marker.Ticks(1.8, 2.6), 2, "100, 200")
+	require.Len(t, p.Y.Tick.Marker.Ticks(1.6, 2.6), 3, "50, 100, 200")
+	require.InDelta(t, 2, p.Y.Min, 0.1, "the least mean is some 120")
+	require.InDelta(t, 2.6, p.Y.Max, 0.1, "and the greatest some 330")
+
+	zero := analyzed(t, "policy,load,seed,mean_wait\na,1,1,0\na,2,1,5\nb,1,1,1\nb,2,1,2\n")
+	_, err = DrawStudy(zero, "lines:y=log")
+	require.ErrorContains(t, err, "mean wait, s is 0 or less")
+	_, err = DrawStudy(zero, "lines:x=log")
+	require.ErrorContains(t, err, "lines:y=log")
+}
+
+func TestAFigureOfAStudyShowsWhatIsAskedFor(t *testing.T) {
+	f := found(t, -20)
+	o := f.Options
+	o.Where = []findings.Param{{Name: "estimates", Value: "user"}, {Name: "load", Value: "0.7"}, {Name: "load", Value: "0.8"}}
+	f, err := findings.Analyze(f.Table, o)
+	require.NoError(t, err)
+	figures, err := DrawStudy(f, "lines", "differences")
+	require.NoError(t, err)
+	require.Len(t, figures[0].Panels, 1)
+	require.Contains(t, svgOf(t, figures[0]), "over 6 seeds")
+	differences := svgOf(t, figures[1])
+	require.NotContains(t, differences, "exact")
+	require.NotContains(t, differences, "1e0")
+	require.Contains(t, differences, "sjbf 0.8 user")
+}
+
 func TestLinesGoFromTheLeastNumberToTheGreatest(t *testing.T) {
 	f := found(t, 0)
 	grids, err := f.Grids(findings.Pivot{Columns: []string{"load"}})
 	require.NoError(t, err)
-	l, marks := lineOf(&grids[0], 0, 0)
+	l, marks := lineOf(&grids[0], 0, 0, false)
 	require.Equal(t, []float64{0.7, 0.8, 1}, []float64{l.XYs[0].X, l.XYs[1].X, l.XYs[2].X})
 	for i, c := range []int{0, 2, 1} { // as the columns stand in the table
 		e := grids[0].Entries[0][c].Estimate
@@ -77,7 +114,7 @@ func TestLinesGoFromTheLeastNumberToTheGreatest(t *testing.T) {
 
 func TestHeatMapsSayInPerCentWhatComparisonsSay(t *testing.T) {
 	f := found(t, -20)
-	figure, err := heatOf(f, 0)
+	figure, err := heatOf(f, 0, false)
 	require.NoError(t, err)
 	require.Len(t, figure.Panels, 1, "of the baseline there is none")
 	svg := svgOf(t, figure)

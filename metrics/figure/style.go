@@ -82,7 +82,7 @@ func textStyle(points vg.Length) text.Style {
 func newPanel(title, x, y string) *plot.Plot {
 	p := plot.New()
 	p.BackgroundColor = nil
-	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = fit(plain(title), textStyle(labelSize), columnWidth), x, y
+	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = plain(title), x, y
 	setFont := func(s *text.Style, points vg.Length) { s.Font = textStyle(points).Font }
 	setFont(&p.Title.TextStyle, labelSize)
 	p.Title.Padding = 1
@@ -178,17 +178,22 @@ func short(v float64) string {
 // powersOfTen are the ticks of a logarithmic axis.
 func powersOfTen(lo, hi float64) (ticks []plot.Tick) {
 	every := max(1, int(math.Ceil((math.Log10(hi)-math.Log10(lo))/6)))
-	for k := int(math.Ceil(math.Log10(lo) - 1e-9)); float64(k) <= math.Log10(hi)+1e-9; k++ {
-		v := math.Pow10(k)
+	add := func(v float64, label bool) {
+		if v < lo*(1-1e-9) || v > hi*(1+1e-9) {
+			return
+		}
 		t := plot.Tick{Value: v}
-		if k%every == 0 {
+		if label {
 			t.Label = short(v)
 		}
 		ticks = append(ticks, t)
-		for _, m := range []float64{2, 5} {
-			if m*v <= hi && hi < 100*lo { // too few powers by themselves
-				ticks = append(ticks, plot.Tick{Value: m * v, Label: short(m * v)})
-			}
+	}
+	for k := int(math.Floor(math.Log10(lo))); float64(k) <= math.Log10(hi)+1e-9; k++ {
+		v := math.Pow10(k)
+		add(v, k%every == 0)
+		if hi < 100*lo { // too few powers by themselves
+			add(2*v, true)
+			add(5*v, true)
 		}
 	}
 	return ticks

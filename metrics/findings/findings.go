@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gridslot/gridslot/internal/enum"
 	"github.com/gridslot/gridslot/metrics"
 	"github.com/gridslot/gridslot/metrics/stats"
 )
@@ -34,6 +35,11 @@ type Options struct {
 	// Higher and Lower are measures of which the higher, or the lower, is the better.
 	// Those of simulations are known.
 	Higher, Lower []string
+	// Where limits tables and figures to cells with these values; several values of one
+	// parameter mean any of them. Intervals and tests are over all cells all the same.
+	Where []Param
+	// Labels are what people are told in place of values, such as "EASY" in place of "easy".
+	Labels map[string]string
 }
 
 // Findings are what results say.
@@ -50,8 +56,9 @@ type Findings struct {
 	compared []int // of Table.Params; behind those of Options.Baseline what stands in them
 	varied   []int // see Varied
 	baseline []string
-	cells    map[string]int // by keyOf(Params)
-	most     int            // runs of a cell
+	cells    map[string]int   // by keyOf(Params)
+	names    map[Param]string // see Told; filled as it is asked
+	most     int              // runs of a cell
 }
 
 // Cell is all runs that differ in their seeds only.
@@ -169,6 +176,15 @@ func (f *Findings) complete() error {
 			return fmt.Errorf("baseline: no run has the %s %q: there are %s", p.Name, p.Value, strings.Join(values, ", "))
 		}
 		f.compared, f.baseline = append(f.compared, i), append(f.baseline, p.Value)
+	}
+	for _, p := range o.Where {
+		at, err := f.positions([]string{p.Name})
+		if err != nil {
+			return err
+		}
+		if values := t.ValuesOf(at[0]); !slices.Contains(values, p.Value) {
+			return enum.Unknown(p.Name, p.Value, values)
+		}
 	}
 	f.independent()
 	return nil

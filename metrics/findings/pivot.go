@@ -3,6 +3,7 @@ package findings
 // Tables for a paper: rows and columns are values of parameters.
 
 import (
+	"cmp"
 	"encoding/csv"
 	"fmt"
 	"io"
@@ -25,8 +26,6 @@ type Pivot struct {
 	// varies and is neither has a table for each of its values: no cell of a table is of
 	// two cells of the study.
 	Rows, Columns []string
-	// Where keeps the cells with these values only.
-	Where []Param
 	// Difference asks for differences from the baseline in place of means.
 	Difference bool
 }
@@ -40,14 +39,15 @@ type Grid struct {
 	ColumnValues  [][]string // as Columns
 	Entries       [][]Entry  // by row and column
 	Note          string
+
+	of *Findings
 }
 
 // Entry is a cell of a Grid.
 type Entry struct {
 	Cell     int // of Findings.Cells; -1 where there is none
 	Estimate Estimate
-	// Best is that of what is compared nothing is better for more than chance, and that it
-	// is better than something. Several may be best.
+	// Best reports that the entry is to be bold; see Bold. Several may be.
 	Best bool
 	// Differs is that it differs from the baseline for more than chance.
 	Differs bool
@@ -88,17 +88,6 @@ func (f *Findings) Grids(p Pivot) ([]Grid, error) {
 			return nil, fmt.Errorf("%s cannot be rows and columns at once", f.Table.Params[i])
 		}
 	}
-	var where []int
-	for _, c := range p.Where {
-		at, err := f.positions([]string{c.Name})
-		if err != nil {
-			return nil, err
-		}
-		if values := f.Table.ValuesOf(at[0]); !slices.Contains(values, c.Value) {
-			return nil, enum.Unknown(c.Name, c.Value, values)
-		}
-		where = append(where, at[0])
-	}
 	var sections []int // what has a table for each value
 	shown := slices.Concat(rows, columns)
 	for _, i := range f.Varied() {
@@ -117,13 +106,13 @@ func (f *Findings) Grids(p Pivot) ([]Grid, error) {
 	}
 	for i := range f.Cells {
 		c := &f.Cells[i]
-		if !f.matches(c, where, p.Where) || p.Difference && compared[i] == nil {
+		if !f.Shown(i) || p.Difference && compared[i] == nil {
 			continue
 		}
 		key := keyOf(pick(c.Params, sections))
 		if _, ok := at[key]; !ok {
 			at[key] = len(grids)
-			g := Grid{Measure: p.Measure, Rows: p.Rows, Columns: p.Columns, Note: f.gridNote(p)}
+			g := Grid{Measure: p.Measure, Rows: p.Rows, Columns: p.Columns, Note: f.gridNote(p), of: f}
 			for _, s := range sections {
 				g.Where = append(g.Where, Param{f.Table.Params[s], c.Params[s]})
 			}
@@ -183,13 +172,16 @@ func (f *Findings) positions(names []string) (at []int, err error) {
 	return at, nil
 }
 
-func (f *Findings) matches(c *Cell, at []int, want []Param) bool {
-	for k, i := range at {
-		if c.Params[i] != want[k].Value {
-			return false
+// Shown reports whether Options.Where leaves a cell in tables and figures.
+func (f *Findings) Shown(cell int) bool {
+	asked, has := map[string]bool{}, map[string]bool{}
+	for _, want := range f.Options.Where {
+		asked[want.Name] = true
+		if i := slices.Index(f.Table.Params, want.Name); f.Cells[cell].Params[i] == want.Value {
+			has[want.Name] = true
 		}
 	}
-	return true
+	return len(has) == len(asked)
 }
 
 func pick(params []string, at []int) []string {
@@ -237,10 +229,14 @@ func (f *Findings) marks(measure string) (best, differs map[int]bool) {
 			// Of each two there are more comparisons than with the baseline, so that a
 			// ranking may leave open what is found here.
 			best[c.Cell] = best[c.Cell] && c.Verdict != Worse
+			best[c.Baseline] = best[c.Baseline] && c.Verdict != Better
 		}
 	}
 	return best, differs
 }
+
+// Bold is the rule by which entries are bold. The tests are those of rankings and comparisons.
+const Bold = "Bold: significantly better than at least one other, and none is significantly better."
 
 // gridNote says what the signs in a table mean.
 func (f *Findings) gridNote(p Pivot) string {
@@ -250,17 +246,26 @@ func (f *Findings) gridNote(p Pivot) string {
 			n++
 		}
 	}
-	note := fmt.Sprintf("%s with intervals of %s.", Label(measure), Percent(f.Options.Level))
+	note := Label(measure) + "."
+	if f.hasIntervals(measure) {
+		note = fmt.Sprintf("%s with %s confidence intervals.", Label(measure), Percent(f.Options.Level))
+	}
 	if p.Difference {
-		note = fmt.Sprintf("%s: difference from %s in per cent of its mean, with intervals of %s, each by itself.", Label(measure), f.BaselineName(), Percent(f.Options.Level))
+		note = fmt.Sprintf("%s: difference from %s in per cent of its mean, with %s confidence intervals, each by itself.", Label(measure), f.BaselineName(), Percent(f.Options.Level))
 	}
 	if n > 0 {
 		note += fmt.Sprintf(" *: differs from %s (paired t test, Holm's correction for %d comparisons, %s).", f.BaselineName(), n, Percent(f.Options.Level))
 		if f.Options.Direction(measure) != 0 && !p.Difference {
-			note += " Bold: nothing is better for more than chance, and something is worse."
+			note += " " + Bold
 		}
 	}
 	return note
+}
+
+// hasIntervals reports whether a mean of a measure has an interval.
+func (f *Findings) hasIntervals(measure string) bool {
+	m := slices.Index(f.Options.Measures, measure)
+	return slices.ContainsFunc(f.Cells, func(c Cell) bool { return c.Estimates[m].N > 1 && !math.IsInf(c.Estimates[m].HalfWidth, 0) })
 }
 
 // Percent is a level for people: 95%.
@@ -310,23 +315,38 @@ func short(v float64, digits int) string {
 func (g *Grid) Title() string {
 	texts := []string{}
 	for _, p := range g.Where {
-		texts = append(texts, p.Name+" "+p.Value)
+		texts = append(texts, g.of.told(p.Name, p.Value))
 	}
 	return strings.Join(texts, ", ")
+}
+
+// RowNames are the values of a row, as people are told them; see Findings.Told.
+func (g *Grid) RowNames(row int) (names []string) {
+	for k, v := range g.RowValues[row] {
+		names = append(names, g.of.Told(g.Rows[k], v))
+	}
+	return names
+}
+
+// ColumnName is what stands above a column: its values behind the names of their parameters, or
+// without them if bare, or the measure if the table has no parameters in columns.
+func (g *Grid) ColumnName(column int, bare bool) string {
+	var texts []string
+	for k, v := range g.ColumnValues[column] {
+		if bare {
+			texts = append(texts, g.of.Told(g.Columns[k], v))
+		} else {
+			texts = append(texts, g.of.told(g.Columns[k], v))
+		}
+	}
+	return cmp.Or(strings.Join(texts, ", "), Label(g.Measure))
 }
 
 // header are the names of the rows' parameters, and above each column its values.
 func (g *Grid) header() []string {
 	names := slices.Clone(g.Rows)
-	for _, values := range g.ColumnValues {
-		var texts []string
-		for k, v := range values {
-			texts = append(texts, g.Columns[k]+" "+v)
-		}
-		if len(texts) == 0 {
-			texts = []string{Label(g.Measure)}
-		}
-		names = append(names, strings.Join(texts, ", "))
+	for c := range g.ColumnValues {
+		names = append(names, g.ColumnName(c, false))
 	}
 	return names
 }
@@ -371,9 +391,9 @@ func (g *Grid) Markdown(w io.Writer) error {
 	}
 	line(header)
 	line(rule)
-	for r, values := range g.RowValues {
+	for r := range g.RowValues {
 		var cells []string
-		for _, v := range values {
+		for _, v := range g.RowNames(r) {
 			cells = append(cells, inMarkdown(v))
 		}
 		for _, e := range g.Entries[r] {
@@ -427,14 +447,22 @@ func inMarkdown(s string) string {
 	return b.String()
 }
 
-// LaTeX writes the table for the package booktabs.
+// label is the name by which a LaTeX text refers to the table: tab:mean-wait-load-0.7.
+func (g *Grid) label() string {
+	words := strings.FieldsFunc(g.Measure+" "+g.Title(), func(r rune) bool {
+		return r > unicode.MaxASCII || !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '.'
+	})
+	return "tab:" + strings.ToLower(strings.Join(words, "-"))
+}
+
+// LaTeX writes the table for the package booktabs, with a caption and a label.
 func (g *Grid) LaTeX(w io.Writer) error {
 	var b strings.Builder
 	caption := g.Note
 	if t := g.Title(); t != "" {
 		caption = t + ". " + caption
 	}
-	fmt.Fprintf(&b, "\\begin{table}\n\\caption{%s}\n\\begin{tabular}{%s%s}\n\\toprule\n", inLaTeX(caption), strings.Repeat("l", len(g.Rows)), strings.Repeat("r", len(g.ColumnValues)))
+	fmt.Fprintf(&b, "\\begin{table}\n\\centering\n\\caption{%s}\n\\label{%s}\n\\begin{tabular}{%s%s}\n\\toprule\n", inLaTeX(caption), g.label(), strings.Repeat("l", len(g.Rows)), strings.Repeat("r", len(g.ColumnValues)))
 	line := func(cells []string) { fmt.Fprintf(&b, "%s \\\\\n", strings.Join(cells, " & ")) }
 	var header []string
 	for _, name := range g.header() {
@@ -442,9 +470,9 @@ func (g *Grid) LaTeX(w io.Writer) error {
 	}
 	line(header)
 	b.WriteString("\\midrule\n")
-	for r, values := range g.RowValues {
+	for r := range g.RowValues {
 		var cells []string
-		for _, v := range values {
+		for _, v := range g.RowNames(r) {
 			cells = append(cells, inLaTeX(v))
 		}
 		for _, e := range g.Entries[r] {

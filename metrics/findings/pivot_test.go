@@ -33,12 +33,12 @@ func TestATableHasRowsColumnsAndSigns(t *testing.T) {
 	require.Contains(t, lines[2], "| easy | 3988 ± 12 |")
 	require.Contains(t, lines[3], `| sjbf | **3900.00 ± 0.12** \* |`)
 	require.True(t, strings.HasSuffix(lines[4], "| 1235 |"), lines[4])
-	require.Equal(t, `mean wait, s with intervals of 95%. \*: differs from policy=easy (paired t test, Holm's correction for 4 comparisons, 95%). Bold: nothing is better for more than chance, and something is worse.`, lines[6])
+	require.Equal(t, `mean wait, s with 95% confidence intervals. \*: differs from policy=easy (paired t test, Holm's correction for 4 comparisons, 95%). Bold: significantly better than at least one other, and none is significantly better.`, lines[6])
 
 	latex := written(t, f, Pivot{}, "latex")
 	require.Contains(t, latex, "\\begin{tabular}{lrr}\n\\toprule\npolicy & load 0.7 & load 0.9 \\\\\n\\midrule\neasy & $3988 \\pm 12$ & ")
 	require.Contains(t, latex, `sjbf & $\mathbf{3900.00 \pm 0.12}^{*}$ & `)
-	require.Contains(t, latex, `intervals of 95\%`)
+	require.Contains(t, latex, `95\% confidence intervals`)
 
 	rows, err := csv.NewReader(strings.NewReader(written(t, f, Pivot{}, "csv"))).ReadAll()
 	require.NoError(t, err)
@@ -92,10 +92,39 @@ func TestWhatIsNeitherRowNorColumnHasATableForEachValue(t *testing.T) {
 	}
 	require.Len(t, seen, 12)
 
-	grids, err = f.Grids(Pivot{Rows: []string{"estimates", "policy"}, Columns: []string{"load"}, Where: []Param{{"estimates", "exact"}}})
-	require.NoError(t, err)
-	require.Len(t, grids, 1)
-	require.Equal(t, [][]string{{"exact", "easy"}, {"exact", "fcfs"}}, grids[0].RowValues)
+	for _, where := range [][]Param{{{"estimates", "exact"}}, {{"estimates", "exact"}, {"policy", "fcfs"}, {"policy", "easy"}}} {
+		f = analyze(t, text, Options{Where: where})
+		grids, err = f.Grids(Pivot{Rows: []string{"estimates", "policy"}, Columns: []string{"load"}})
+		require.NoError(t, err)
+		require.Len(t, grids, 1)
+		require.Equal(t, [][]string{{"exact", "easy"}, {"exact", "fcfs"}}, grids[0].RowValues)
+	}
+	for _, where := range []Param{{"load", "2"}, {"queue", "long"}} {
+		table, err := Read(strings.NewReader(text), "results.csv")
+		require.NoError(t, err)
+		_, err = Analyze(table, Options{Where: []Param{where}})
+		require.ErrorContains(t, err, where.Name)
+	}
+}
+
+func TestPeopleAreToldBaseNamesAndLabels(t *testing.T) {
+	f := analyze(t, `trace,policy,load,seed,mean_wait
+logs/KTH-2.1.swf.gz,easy,0.7,1,1
+logs/CEA-2.1.swf.gz,recorded:file=a/b.csv,0.7,1,2
+logs/KTH-2.1.swf.gz,recorded:file=a/b.csv,0.9,1,3
+`, Options{Labels: map[string]string{"easy": "EASY"}})
+	markdown := written(t, f, Pivot{}, "markdown")
+	require.Contains(t, markdown, "trace KTH-2.1\n")
+	require.NotContains(t, markdown, "logs/")
+	require.Contains(t, markdown, "| EASY |")
+	require.Contains(t, markdown, "| recorded:file=b.csv |")
+	require.Contains(t, written(t, f, Pivot{}, "latex"), "\\label{tab:mean-wait-trace-kth-2.1}")
+	require.Contains(t, written(t, f, Pivot{}, "csv"), "logs/KTH-2.1.swf.gz", "what programs read keeps its value")
+
+	f = analyze(t, "trace,policy,seed,mean_wait\na/log.swf,easy,1,1\nb/log.swf,easy,1,2\nb/log.swf,fcfs,1,2\n", Options{})
+	require.Contains(t, written(t, f, Pivot{Columns: []string{"trace"}}, "markdown"), "trace a/log.swf | trace b/log.swf")
+	require.Equal(t, "lublin:load=0.7", f.Told("trace", "lublin:load=0.7"))
+	require.Equal(t, "where=procs/2", f.Told("trace", "where=procs/2"))
 }
 
 func TestMissingCellsOfATableAreDashes(t *testing.T) {
@@ -120,7 +149,6 @@ func TestTablesOfWhatIsNotThereAreRefused(t *testing.T) {
 		"measure":   {Measure: "x"},
 		"parameter": {Rows: []string{"x"}},
 		"at once":   {Rows: []string{"load"}, Columns: []string{"load"}},
-		"load":      {Where: []Param{{"load", "2"}}},
 	} {
 		_, err := f.Grids(p)
 		require.ErrorContains(t, err, want)

@@ -26,6 +26,8 @@ type Folder struct {
 	Manifest metrics.Manifest
 	Summary  *Table // summary.csv, a row a policy; without rows where there is none
 	Runs     []*Run // in the order asked for
+
+	only []string // policies; see Only
 }
 
 // Run is what one policy did, or at a site of a grid the part of it that ran there.
@@ -154,6 +156,30 @@ func (f *Folder) Run(policy string) (*Run, error) {
 	return nil, fmt.Errorf("%s holds no run of %q: there are %s%s", f.Dir, policy, strings.Join(known, ", "), enum.Suggestion(policy, known))
 }
 
+// Only keeps the runs of some policies, if any are named, and their rows of tables that have a
+// column policy. Where there is no such run the error lists those that there are.
+func (f *Folder) Only(policies ...string) error {
+	for _, p := range policies {
+		if _, err := f.Run(p); err != nil {
+			return err
+		}
+	}
+	if len(policies) > 0 {
+		f.only = policies
+		f.Runs = slices.DeleteFunc(f.Runs, func(r *Run) bool { return !slices.Contains(policies, r.Policy) })
+		f.keep(f.Summary)
+	}
+	return nil
+}
+
+// keep drops the rows of a table that are of other policies than those of Only.
+func (f *Folder) keep(t *Table) {
+	policy := slices.Index(t.Header, "policy")
+	if f.only != nil && policy >= 0 {
+		t.Rows = slices.DeleteFunc(t.Rows, func(row []string) bool { return !slices.Contains(f.only, row[policy]) })
+	}
+}
+
 // Has reports whether the run has written a file KIND-POLICY.csv; kind is jobs,
 // queue, attempts and so on. A file that an earlier run has left is not its own.
 func (r *Run) Has(kind string) bool { return r.wrote(r.name(kind)) }
@@ -184,7 +210,12 @@ func (f *Folder) Table(name string) (*Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	return rows.ReadTable(f.path(name), text)
+	t, err := rows.ReadTable(f.path(name), text)
+	if err != nil {
+		return nil, err
+	}
+	f.keep(t)
+	return t, nil
 }
 
 // read reads the run's file KIND-POLICY.csv; it is nil where the run has written none. It is
