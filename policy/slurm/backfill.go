@@ -388,6 +388,7 @@ func (r *backfillRun) fill(e *entry, nowOnly bool) bool {
 			j.ByBackfill = became == started
 			switch {
 			case became == started:
+				j.hasty = r.hasty
 				r.starts++
 				r.reserveRunning(j)
 				return true

@@ -75,6 +75,11 @@ func (conf *Config) HasGRES(kind string) bool {
 	})
 }
 
+// hasFeature reports whether any node has a feature.
+func (conf *Config) hasFeature(name string) bool {
+	return slices.ContainsFunc(conf.Nodes, func(n Node) bool { return slices.Contains(n.Features, name) })
+}
+
 // Amount is so many of a kind: devices of a node, or licences.
 type Amount struct {
 	Kind  string

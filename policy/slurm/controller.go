@@ -161,6 +161,7 @@ func (c *Controller) finish(now des.Time, j *Job, failed bool) {
 	c.retire(now, j)
 	c.count(j, 0, false)
 	if c.conf.Enforce.Limits {
+		c.lose(j)
 		c.charge(j, now)
 	}
 	c.free.release(j)
@@ -266,7 +267,7 @@ func (c *Controller) start(now des.Time, e *entry, placed []Placement) {
 		j.nodes.add(p.Node)
 		c.cores[p.Node].take(p.Cores)
 	}
-	j.whole, j.reason = c.whole(e), NoReason
+	j.whole, j.reason, j.hasty = c.whole(e), NoReason, false
 	if !j.began { // a job that waited again is charged for what it had at first
 		j.billing = c.billing(j, e.part)
 	}

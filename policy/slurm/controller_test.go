@@ -32,7 +32,8 @@ func TestWhatIsNoJobIsAnError(t *testing.T) {
 		"job 3: there is no node 6":                       func(j *Job) { j.Required = []int{6} },
 		"job 3: want amounts from 0 to 268435456":         func(j *Job) { j.Tasks = -1 },
 		"job 3: want a limit above 0 and no time below 0": func(j *Job) { j.Limit = 0 },
-		string(ErrConfiguration):                          func(j *Job) { j.Features = []string{"none"} },
+		string(ErrFeature):                                func(j *Job) { j.Features = []string{"none"} },
+		string(ErrConfiguration):                          func(j *Job) { j.Excluded = []int{0, 1, 2, 3, 4, 5} },
 		string(ErrDependency):                             func(j *Job) { j.After = []Dependency{{"afterok", 1}} },
 		string(ErrReservation):                            func(j *Job) { j.Reservation = "none" },
 	} {
@@ -126,7 +127,7 @@ func TestPurgedDependenciesAreMet(t *testing.T) {
 // its record is purged.
 func TestRefusedJobsAreChanges(t *testing.T) {
 	c := newController(t)
-	require.ErrorIs(t, c.Submit(des.Minute, &Job{ID: 1, Features: []string{"none"}, Partitions: []int{0}, Limit: des.Hour}), ErrConfiguration)
+	require.ErrorIs(t, c.Submit(des.Minute, &Job{ID: 1, Excluded: []int{0, 1, 2, 3, 4, 5}, Partitions: []int{0}, Limit: des.Hour}), ErrConfiguration)
 	require.Equal(t, des.Minute, c.backfill.changed)
 	for len(c.ended) > 0 {
 		c.Act(c.Next())

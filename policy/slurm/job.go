@@ -60,7 +60,8 @@ type Job struct {
 	mostBy       Reason   // the limit of most
 	preempting   bool     // it has others end in this pass
 	preempted    des.Time // it had others end last; 0: never
-	basic        uint32   // its priority by priority/basic; 0: none yet
+	numbered     bool     // it has a priority of priority/basic,
+	basic        int64    // which is this one but for its nice value
 	reckoned     int      // CPUs that it would have got when nodes were last found for it; 0: never
 	guess        int      // on how many nodes it would have run when nodes were last looked for; 0: they never were
 	entries      []*entry // waiting: one in each of its partitions
@@ -73,6 +74,9 @@ type Job struct {
 	requeued     bool     // it waits again when its nodes are free
 	graceEnds    des.Time // it is preempted, and ends then at the latest; 0: it is not
 	began        bool     // it has started at some time
+	// hasty reports whether backfill started the job as one that is over in a minute (NoReserve). What it uses after
+	// that minute is not taken from what it may still use (GrpTRESRunMins), not even when it is over.
+	hasty bool
 }
 
 type jobState uint8

@@ -145,11 +145,20 @@ func (c *Controller) drop(now des.Time, j *Job) {
 	c.Stopped(now, j, Cancelled)
 }
 
-// Hold has a job that waits, or waits again, wait until it is released.
+// Hold has a job that waits, or waits again, wait until it is released. A job that is released though it is not held
+// loses its nice value, and uses up a priority of priority/basic.
 func (c *Controller) Hold(now des.Time, j *Job, hold bool) {
-	if j.state == pending && j.Held != hold {
-		j.Held = hold
-		j.basic = 0 // a job that is released gets another one
+	switch {
+	case j.state != pending && j.state != running:
+	case hold == j.Held && !hold:
+		j.Nice, j.numbered = 0, false
+		c.prioritize(j, now)
+	case hold == j.Held:
+		if j.state == pending {
+			j.reason = HeldByController
+		}
+	case j.state == pending:
+		j.Held, j.numbered = hold, false // a job that is released gets another priority
 		if c.second(j.eligible) < c.second(now) {
 			j.eligible = 0
 		}
@@ -157,25 +166,37 @@ func (c *Controller) Hold(now des.Time, j *Job, hold bool) {
 			j.reason = HeldByController
 			c.ageNoMore(j)
 		}
-	}
-	if j.state == running && j.Held != hold { // it goes on, and is held should it have to wait again
-		j.Held, j.basic = hold, 0
-		c.prioritize(j, now) // a release uses up a priority of priority/basic
+	default: // it goes on, and is held should it have to wait again
+		j.Held, j.numbered = hold, false
+		c.prioritize(j, now)
 	}
 	c.update(now, j)
 }
 
-// Renice gives a job another nice value.
+// Renice gives a job another nice value. With priority/basic it changes the priority of a held job, too, which is 0:
+// the job is not held any more.
 func (c *Controller) Renice(now des.Time, j *Job, nice int) {
 	if j.state == pending {
+		c.reconsider(j)
+		if j.Held && j.Nice != nice && !c.conf.Priority.Multifactor {
+			j.Held, j.numbered, j.basic = false, true, int64(max(j.Nice-nice, 2)+nice)
+		}
 		j.Nice = nice
 	}
 	c.update(now, j)
 }
 
+// reconsider releases a job that is held for its constraints: an order may have changed them.
+func (c *Controller) reconsider(j *Job) {
+	if j.reason == BadConstraints {
+		j.reason, j.Held, j.numbered = NoReason, false, false
+	}
+}
+
 // Relimit gives a job another limit.
 func (c *Controller) Relimit(now des.Time, j *Job, limit des.Time) {
 	if j.state == pending || j.state == running {
+		c.reconsider(j)
 		j.Limit = limit
 		c.endEra()
 	}

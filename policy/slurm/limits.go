@@ -75,6 +75,9 @@ type group struct {
 	crowd
 	waiting int // jobs that wait
 	aging   int // of them, those that grow older
+	// lost is what jobs that are over have used of each kind of TRES, times seconds, and what Slurm goes on to count
+	// as what running jobs may still use (see Job.hasty).
+	lost map[string]float64
 }
 
 // qos is a quality of service: a priority, limits, and whom its jobs preempt.
@@ -361,7 +364,7 @@ func (c *Controller) beyondMinutes(g *group, j *Job, kind string, wants tres) bo
 	if !limited {
 		return false
 	}
-	seconds := 0.0
+	seconds := g.lost[kind]
 	for _, r := range g.running {
 		seconds += float64(r.has().of(kind)) * c.unused(r)
 	}
@@ -411,7 +414,35 @@ func (c *Controller) preferredNodes(j *Job) nodeSet {
 // last, or at its start: it is then that Slurm reckons them. A second of a job counts as often as the
 // UsageFactor of its QoS says.
 func (c *Controller) unused(j *Job) float64 {
-	return float64(max(0, c.limitSecond(j)-max(c.second(j.Start), c.second(c.decay.last)))) * j.usageFactor()
+	used := c.usedAtTick(j)
+	if j.hasty {
+		used = min(used, hastySeconds)
+	}
+	return float64(max(0, c.limitSecond(j)-c.second(j.Start)-used)) * j.usageFactor()
+}
+
+// usedAtTick is how many seconds a job had run when priorities were computed last.
+func (c *Controller) usedAtTick(j *Job) int64 {
+	return max(0, c.second(c.decay.last)-c.second(j.Start))
+}
+
+// hastySeconds is how long a job of a QoS with NoReserve is expected to run when backfill starts it.
+const hastySeconds = 60
+
+// lose notes what a job that is over has used, and its groups go on to count.
+func (c *Controller) lose(j *Job) {
+	seconds := float64(c.usedAtTick(j)-hastySeconds) * j.usageFactor()
+	if !j.hasty || seconds <= 0 {
+		return
+	}
+	for g := range j.groups {
+		if g.lost == nil {
+			g.lost = map[string]float64{}
+		}
+		for _, kind := range tresKinds {
+			g.lost[kind] += float64(j.has().of(kind)) * seconds
+		}
+	}
 }
 
 // usageFactor is how often a second of the job counts as use (UsageFactor of its QoS).

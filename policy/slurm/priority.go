@@ -98,9 +98,9 @@ func (c *Controller) computePriorities(now des.Time) {
 
 // prioritize computes the priorities of a job that waits.
 func (c *Controller) prioritize(j *Job, now des.Time) {
-	if j.basic == 0 && !j.Held && !c.conf.Priority.Multifactor {
+	if !j.numbered && !j.Held && !c.conf.Priority.Multifactor {
 		c.basic--
-		j.basic = c.basic
+		j.numbered, j.basic = true, int64(c.basic)
 	}
 	for _, e := range j.entries {
 		e.priority = c.priority(j, e.part, now)
@@ -115,7 +115,7 @@ func (c *Controller) priority(j *Job, part *partition, now des.Time) uint32 {
 		return 0
 	}
 	if !rules.Multifactor {
-		return uint32(int64(j.basic) - int64(j.Nice))
+		return uint32(max(j.basic-int64(j.Nice), 1))
 	}
 	p := 0.0
 	if c.conf.Database {

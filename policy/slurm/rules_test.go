@@ -166,13 +166,12 @@ func TestPartitionsThatAreTooSmall(t *testing.T) {
 // Limits of a partition do not save a job of several partitions that fits into none of them.
 func TestJobsThatFitNowhereAreRefused(t *testing.T) {
 	r := newRuled(t, fourNodes+"PartitionName=short Nodes=n4 MaxTime=10\n", "")
-	none := []string{"none"}
-	require.ErrorIs(t, r.try(0, &Job{Tasks: 1, Features: none, Partitions: []int{2, 0}}), ErrConfiguration)
-	require.ErrorIs(t, r.try(0, &Job{Tasks: 1, Features: none, Partitions: []int{0, 2}}), ErrConfiguration)
-	require.NoError(t, r.try(0, &Job{Tasks: 1, Features: none, Partitions: []int{2}}), "of a single one no nodes are looked for")
+	require.ErrorIs(t, r.try(0, &Job{Tasks: 5, Nodes: 1, Partitions: []int{2, 0}}), ErrConfiguration)
+	require.ErrorIs(t, r.try(0, &Job{Tasks: 5, Nodes: 1, Partitions: []int{0, 2}}), ErrConfiguration)
+	require.NoError(t, r.try(0, &Job{Tasks: 1, Excluded: []int{3}, Partitions: []int{2}}), "of a single one no nodes are looked for")
 	r = newRuled(t, fourNodes+"PartitionName=short Nodes=n4 MaxTime=10\nPartitionName=brief Nodes=n3 MaxTime=5\n", "")
 	require.NoError(t, r.try(0, &Job{Tasks: 1, Partitions: []int{2, 3}}), "idle nodes suit, whatever the limits")
-	require.ErrorIs(t, r.try(0, &Job{Tasks: 1, Features: none, Partitions: []int{2, 3}}), ErrConfiguration)
+	require.ErrorIs(t, r.try(0, &Job{Tasks: 1, Excluded: []int{2, 3}, Partitions: []int{2, 3}}), ErrConfiguration)
 }
 
 // A job that is cancelled has no pass follow: a job that comes in the same second is looked at in the next one.
@@ -359,6 +358,8 @@ func TestRefusedJobsAreChangesWithoutRecords(t *testing.T) {
 	require.Equal(t, 5*des.Second, r.backfill.changed)
 	require.ErrorIs(t, r.try(7*des.Second, &Job{Tasks: 1, After: []Dependency{{"afterany", 9}}}), ErrDependency)
 	require.Equal(t, 7*des.Second, r.backfill.changed)
+	require.ErrorIs(t, r.try(9*des.Second, &Job{Tasks: 1, Features: []string{"none"}}), ErrFeature)
+	require.Equal(t, 9*des.Second, r.backfill.changed)
 	require.Empty(t, r.ended)
 }
 
@@ -373,7 +374,7 @@ func TestReleasesUseUpPriorities(t *testing.T) {
 	r.Hold(11*des.Second, j, false)
 	require.Equal(t, was-1, r.basic)
 	r.Hold(12*des.Second, j, false)
-	require.Equal(t, was-1, r.basic, "it was released already")
+	require.Equal(t, was-2, r.basic, "also where it was released already")
 }
 
 // A job that must have a node which is reserved for others by its end is not refused, though it would not fit.
@@ -631,7 +632,7 @@ func TestRequiredNodesOutsideThePartition(t *testing.T) {
 func TestJobsThatNoNodeIsListedFor(t *testing.T) {
 	for _, partitions := range [][]int{{0}, {0, 1}} {
 		r := newRuled(t, fourNodes, "")
-		j := r.submit(0, &Job{Tasks: 1, Features: []string{"none"}, Partitions: partitions, Held: true})
+		j := r.submit(0, &Job{Tasks: 1, CPUsPerTask: 5, Partitions: partitions, Held: true})
 		r.Hold(0, j, false)
 		r.until(10 * des.Second)
 		require.Equal(t, BadConstraints, j.Reason())
@@ -664,4 +665,98 @@ func TestJobsGrowOlderFromTheirFirstPass(t *testing.T) {
 	r.until(21 * des.Second)
 	require.Equal(t, pending, after.state)
 	require.NotZero(t, after.accrued)
+}
+
+// A release of a job that is not held takes its nice value away, and gives it another priority of priority/basic.
+func TestReleasesForgetNiceValues(t *testing.T) {
+	r := newRuled(t, fourNodes, "")
+	j := r.submit(0, &Job{Tasks: 1, Nice: 50, Begin: des.Hour})
+	require.Equal(t, uint32(basicPriority-1-50), j.Priority)
+	r.Hold(10*des.Second, j, false)
+	require.Equal(t, uint32(basicPriority-2), j.Priority)
+}
+
+// With priority/basic another nice value changes the priority of a held job, which is held no longer then.
+func TestNiceValuesReleaseHeldJobs(t *testing.T) {
+	for _, nice := range []struct {
+		was, is int
+		want    uint32
+	}{{10, 5, 5}, {0, -7, 7}, {0, 200, 2}} {
+		r := newRuled(t, fourNodes, "")
+		j := r.submit(0, &Job{Tasks: 1, Held: true, Nice: nice.was})
+		r.Renice(10*des.Second, j, nice.was)
+		require.True(t, j.Held, "it is the same value")
+		r.Renice(10*des.Second, j, nice.is)
+		r.until(2 * des.Minute)
+		require.Equal(t, running, j.state)
+		require.Equal(t, nice.want, j.Priority)
+	}
+	r := newRuled(t, kept, "add qos other\nadd qos q\nadd account a\n"+users)
+	j := r.submit(0, &Job{Tasks: 1, Held: true, Account: "a", User: "u", QOS: "q"})
+	r.Renice(10*des.Second, j, 9)
+	require.True(t, j.Held, "not so with priority/multifactor")
+}
+
+// Any other order for a job that is held for its constraints releases it, until a pass looks at it; an order to hold a
+// job that its user holds makes the hold the controller's.
+func TestOrdersForHeldJobs(t *testing.T) {
+	r := newRuled(t, fourNodes, "")
+	j := r.submit(0, &Job{Tasks: 1, CPUsPerTask: 5, Held: true})
+	require.Equal(t, JobHeld, j.Reason())
+	r.Hold(0, j, true)
+	require.Equal(t, HeldByController, j.Reason())
+	r.Hold(0, j, false)
+	r.until(10 * des.Second)
+	require.Equal(t, BadConstraints, j.Reason())
+	basic := r.basic
+	r.Relimit(10*des.Second, j, des.Minute)
+	require.Equal(t, NoReason, j.Reason())
+	require.Equal(t, basic-1, r.basic)
+	r.until(20 * des.Second)
+	require.Equal(t, BadConstraints, j.Reason())
+	r.Renice(20*des.Second, j, 5)
+	require.False(t, j.Held)
+	require.Equal(t, basic-2-5, j.Priority)
+}
+
+// A job that wants more nodes than a limit lets it have is not refused for the nodes that it lacks; nor is one that
+// waits for the end of maintenance, but for the feature that no node has.
+func TestJobsThatWaitAsTheyCome(t *testing.T) {
+	r := newRuled(t, kept+"NodeName=n[3-4] CPUs=2\n", "add qos other\nadd qos q grptres=node=1\nadd account a\n"+users)
+	limited := r.submit(0, &Job{Nodes: 2, Account: "a", User: "u", QOS: "q"})
+	require.Equal(t, Reason("QOSGrpNodeLimit"), limited.Reason())
+	require.ErrorIs(t, r.try(0, &Job{Nodes: 2, CPUsPerTask: 5, Account: "a", User: "u", QOS: "q"}), ErrConfiguration, "no node is listed")
+	r = newRuled(t, "NodeName=n[1-2] CPUs=4 Feature=fast\nNodeName=n[3-4] CPUs=4\nPartitionName=all Nodes=ALL\nPartitionName=rest Nodes=n[3-4]\n", "")
+	require.ErrorIs(t, r.try(0, &Job{Tasks: 1, Features: []string{"slow"}, Held: true}), ErrFeature)
+	require.ErrorIs(t, r.try(0, &Job{Tasks: 1, Features: []string{"fast"}, Partitions: []int{1}}), ErrConfiguration)
+	require.NoError(t, r.Reserve(0, &Reservation{Name: "m", Start: 30 * des.Minute, End: des.Hour, Nodes: []int{2, 3}, Maintenance: true}))
+	require.Equal(t, WaitsForReservation, r.submit(0, &Job{Tasks: 1, Partitions: []int{1}}).Reason())
+	require.Equal(t, NoReason, r.submit(0, &Job{Tasks: 1, Partitions: []int{0}}).Reason())
+}
+
+// What backfill starts as if it were over in a minute (NoReserve) counts for its whole limit but for that minute among
+// what its QoS may still use, as long as it runs; and what it used beyond that minute goes on to count for ever.
+func TestHastyJobsAreCountedForEver(t *testing.T) {
+	r := newRuled(t, kept+"PriorityCalcPeriod=5\nPreemptType=preempt/qos\nPreemptMode=REQUEUE\n", "add qos other\nadd qos q flags=NoReserve grptresrunmins=cpu=999\nadd account a\n"+users)
+	of := func(qos string, j Job) *Job { j.Account, j.User, j.QOS = "a", "u", qos; return &j }
+	r.submit(0, of("other", Job{Nodes: 1, Exclusive: true, Required: []int{0}}))
+	r.until(5 * des.Second)
+	r.submit(5*des.Second, of("other", Job{Nodes: 2, Exclusive: true}))
+	j := r.submit(5*des.Second, of("q", Job{Tasks: 3}))
+	r.until(11 * des.Minute)
+	require.True(t, j.ByBackfill)
+	require.InDelta(t, 59*60, r.unused(j), 1e-9, "though it has run for ten minutes")
+	r.over(11*des.Minute, j)
+	ran := float64(10*des.Minute-j.Start) / float64(des.Second)
+	require.InDelta(t, 3*(ran-60), r.accounts.qos["q"].lost["cpu"], 1e-9)
+	require.InDelta(t, ran-60, j.assoc.lost["node"], 1e-9)
+	limit := 999 - int(3*(ran-60)/60)
+	at := func(cpus int) bool {
+		return r.beyondMinutes(&r.accounts.qos["q"].group, &Job{Limit: des.Minute}, "cpu", tres{cpus: cpus})
+	}
+	require.False(t, at(limit))
+	require.True(t, at(limit+1))
+	again := r.submit(11*des.Minute, of("q", Job{Tasks: 1, hasty: true}))
+	r.start(11*des.Minute, again.entries[0], []Placement{{Node: 1, CPUs: 1}})
+	require.False(t, again.hasty, "it is a pass that starts it now")
 }

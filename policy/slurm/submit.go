@@ -47,7 +47,7 @@ func (c *Controller) Submit(now des.Time, j *Job) error {
 		case errors.Is(err, ErrConfiguration): // there is a record of it, whose number nobody is told
 			c.retire(now, j)
 			c.changed(now)
-		case errors.Is(err, ErrDependency), errors.Is(err, ErrReservation): // there was one for a moment
+		case errors.Is(err, ErrDependency), errors.Is(err, ErrFeature), errors.Is(err, ErrReservation): // there was one for a moment
 			c.changed(now)
 		}
 		return err
@@ -110,8 +110,8 @@ type Refusal string
 
 func (r Refusal) Error() string { return string(r) }
 
-// What is refused: a job that would not fit on idle nodes, that depends on a job that never was,
-// whose limit is beyond what its partitions allow, that its user may not submit, or that names an
+// What is refused: a job that would not fit on idle nodes, that depends on a job that never was, that wants a feature
+// which no node has, whose limit is beyond what its partitions allow, that its user may not submit, or that names an
 // account, a QoS, a reservation, a partition or a node which there is not or it may not use; a reservation of nodes that are reserved, or in use; and nodes that are put back into service that were in service.
 const (
 	ErrConfiguration Refusal = "Requested node configuration is not available"
@@ -122,6 +122,7 @@ const (
 	ErrPolicy        Refusal = "Job violates accounting/QOS policy (job submit limit, user's size and/or time limits)"
 	ErrAssociation   Refusal = "Invalid account or account/partition combination specified"
 	ErrQOS           Refusal = "Invalid qos specification"
+	ErrFeature       Refusal = "Invalid feature specification"
 	ErrReservation   Refusal = "Requested reservation is invalid"
 	ErrOverlap       Refusal = "Requested reservation overlaps with another reservation"
 	ErrBusy          Refusal = "Requested nodes are busy"
@@ -148,6 +149,9 @@ func (c *Controller) refuses(now des.Time, j *Job) error {
 		if d.Kind != "singleton" && c.jobs[d.Job] == nil && !c.purged[d.Job] {
 			return ErrDependency
 		}
+	}
+	if slices.ContainsFunc(j.Features, func(f string) bool { return !c.conf.hasFeature(f) }) {
+		return ErrFeature
 	}
 	if j.Reservation != "" {
 		var err error
@@ -200,6 +204,9 @@ func (c *Controller) fitsNowhere(now des.Time, j *Job) error {
 			continue
 		}
 		if fits = c.isKept(now, e) || c.couldEver(now, e); fits {
+			if b := c.barOf(e, now, c.up.clone()); b.by != nil && b.by.Maintenance {
+				j.reason = WaitsForReservation
+			}
 			break
 		}
 	}
@@ -239,6 +246,13 @@ func (c *Controller) couldEver(now des.Time, e *entry) bool {
 	}
 	listed := nodes.clone()
 	listed.intersect(c.shapeOf(e).listed)
+	switch most, limit := c.mostNodes(e.job); {
+	case listed.empty() || !listed.hasAll(e.job.Required):
+		return false
+	case most < max(e.job.Nodes, 1): // nobody looks further
+		e.job.reason = limit
+		return true
+	}
 	c.weigh(e, listed)
 	chosen := c.choose(e, nodes, c.idle)
 	e.job.reckoned, e.job.guess = 0, len(chosen)
