@@ -139,26 +139,20 @@ func (a *Account) Observe(e entity.JobEvent) {
 			a.parts[UseWork].addArea(n, e.Time-r.Start)
 			return
 		}
-		x := e.Run.Latest()
-		a.ended(e, &x, x.Work)
-	case entity.JobKilled:
-		x := e.Run.Latest()
-		if e.Run.Reason == entity.ReasonEstimate {
-			a.ended(e, &x, x.Work)
-			return
-		}
-		a.ended(e, &x, 0)
-		a.forfeit(e.Run)
-	case entity.JobRequeued:
-		x := latestOf(e.Run.Earlier())
-		a.ended(e, x, x.Kept)
-	case entity.JobResized:
-		x := latestOf(e.Run.Earlier())
-		a.ended(e, x, x.Kept)
-		a.held += int64(e.Run.Reservation.Window.Nodes)
-		a.running++
 	case entity.JobRejected:
 		a.forfeit(e.Run)
+	}
+	x, _, how, ok := entity.Over(e)
+	if !ok {
+		return
+	}
+	a.ended(e, &x)
+	switch how {
+	case entity.EndKilled:
+		a.forfeit(e.Run)
+	case entity.EndResized:
+		a.held += int64(e.Run.Reservation.Window.Nodes)
+		a.running++
 	}
 }
 
@@ -207,13 +201,10 @@ type ownersAccount struct {
 }
 
 func (o *ownersAccount) Observe(e entity.JobEvent) {
-	switch e.Kind {
-	case entity.JobStarted:
+	if e.Kind == entity.JobStarted {
 		o.account.change(e.Time, UseOwners, int64(e.Run.Reservation.Window.Nodes))
-	case entity.JobFinished, entity.JobKilled:
-		o.account.change(e.Time, UseOwners, -o.left(e.Run, e.Run.Reservation.Window.Nodes, e.Run.Ends(), e.Time))
-	case entity.JobRequeued:
-		x := latestOf(e.Run.Earlier())
+	}
+	if x, _, how, ok := entity.Over(e); ok && how != entity.EndResized {
 		o.account.change(e.Time, UseOwners, -o.left(e.Run, x.Window.Nodes, x.Ends, e.Time))
 	}
 }
@@ -224,8 +215,6 @@ func (o *ownersAccount) TaskEnded(r *entity.Run, i int) {
 		o.account.change(r.Ends()[i], UseOwners, -1)
 	}
 }
-
-func latestOf(all []entity.Attempt) *entity.Attempt { return &all[len(all)-1] }
 
 // take has others than jobs take so much over [from, to).
 func (a *Account) take(use Use, from, to des.Time, by int64) {
@@ -314,13 +303,13 @@ func (a *Account) pass(now des.Time) {
 	a.seen = now
 }
 
-// ended takes in that an attempt is over, of whose work so much counts as useful.
-func (a *Account) ended(e entity.JobEvent, x *entity.Attempt, useful des.Time) {
+// ended takes in the attempt x that the event has ended. The work that is kept is useful.
+func (a *Account) ended(e entity.JobEvent, x *entity.Attempt) {
 	a.reach(e.Time)
 	a.held -= a.left(e.Run, x.Window.Nodes, x.Ends, e.Time)
 	a.running--
 	a.again = a.again || x.Overhead > 0 || e.Kind == entity.JobRequeued || e.Kind == entity.JobResized
-	s := shares(x, useful)
+	s := shares(x, x.Kept)
 	for u := range s {
 		a.parts[u].plus(s[u])
 	}

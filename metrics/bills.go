@@ -67,20 +67,12 @@ func (b *Bills) transferred(t flow.Transfer) {
 
 // Observe takes one event in.
 func (b *Bills) Observe(e entity.JobEvent) {
-	r := e.Run
-	var a *entity.Attempt
-	number := len(r.Earlier())
-	switch e.Kind {
-	case entity.JobRequeued:
-		a = latestOf(r.Earlier())
-	case entity.JobFinished, entity.JobKilled:
-		latest := r.Latest()
-		a = &latest
-		number++
-	default:
+	a, number, how, ok := entity.Over(e)
+	if !ok || how == entity.EndResized {
 		b.Ledger.Observe(e)
 		return
 	}
+	r := e.Run
 	cost := b.Ledger.Agreed(r)
 	b.paid = append(b.paid[:0], make([]flow.Money, len(a.Window.Tasks))...)
 	b.run, b.node = r, 0
@@ -98,7 +90,7 @@ func (b *Bills) Observe(e entity.JobEvent) {
 		b.jobs[r.ID] = b.jobs[r.ID].plus(bill)
 	}
 	if b.Told != nil {
-		b.Told(r, number, a, cost, b.paid)
+		b.Told(r, number, &a, cost, b.paid)
 	}
 }
 

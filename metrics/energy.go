@@ -92,6 +92,3 @@ func (e Energy) Append(b []byte) []byte {
 	}
 	return append(b, digits...)
 }
-
-// MarshalCSV writes e as String does.
-func (e Energy) MarshalCSV() (string, error) { return e.String(), nil }

@@ -222,15 +222,18 @@ func (m *PowerMeter) Observe(e entity.JobEvent) {
 	case entity.JobStarted:
 		m.Span.advance(e.Time)
 		m.start(r)
-	case entity.JobRequeued, entity.JobResized:
-		m.Span.advance(e.Time)
-		m.leave(r, r.Earlier()[len(r.Earlier())-1])
-		if e.Kind == entity.JobResized {
-			m.start(r)
-		}
-	case entity.JobFinished, entity.JobKilled:
-		m.Span.advance(e.Time)
-		m.leave(r, r.Latest())
+	}
+	a, _, how, ok := entity.Over(e)
+	if !ok {
+		return
+	}
+	m.Span.advance(e.Time)
+	m.leave(r, a)
+	switch how {
+	case entity.EndResized:
+		m.start(r)
+	case entity.EndRequeued:
+	default:
 		m.Span.ended(e.Time)
 	}
 }

@@ -56,10 +56,11 @@ func (q *QueueWriter) Observe(e entity.JobEvent) {
 	case entity.JobFinished, entity.JobKilled:
 		q.level.busy -= q.left(e.Run, e.Run.Request.Nodes, e.Run.Ends(), e.Time)
 	case entity.JobResized:
-		q.level.busy += nodes - int64(latestOf(e.Run.Earlier()).Window.Nodes)
+		a, _, _, _ := entity.Over(e)
+		q.level.busy += nodes - int64(a.Window.Nodes)
 	case entity.JobRequeued:
 		q.queued(1, asked)
-		a := latestOf(e.Run.Earlier())
+		a, _, _, _ := entity.Over(e)
 		q.level.busy -= q.left(e.Run, a.Window.Nodes, a.Ends, e.Time)
 	}
 }

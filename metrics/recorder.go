@@ -92,9 +92,9 @@ func (r *Recorder) Observe(e entity.JobEvent) {
 		r.running++
 	case entity.JobRequeued:
 		r.running--
-		r.occupied(latestOf(j.Earlier()))
+		r.occupied(e)
 	case entity.JobResized:
-		r.occupied(latestOf(j.Earlier()))
+		r.occupied(e)
 	case entity.JobFinished, entity.JobKilled:
 		r.running--
 		r.end(j, e.Time)
@@ -132,7 +132,7 @@ func (r *Recorder) leftOut(e entity.JobEvent) bool {
 	}
 	switch e.Kind {
 	case entity.JobRequeued, entity.JobResized:
-		r.occupied(latestOf(e.Run.Earlier()))
+		r.occupied(e)
 	case entity.JobFinished, entity.JobKilled:
 		r.ran(e.Run, e.Time)
 	}
@@ -150,8 +150,11 @@ func (r *Recorder) ran(j *entity.Run, finish des.Time) {
 	}
 }
 
-// occupied takes in an attempt that is over, where the job goes on.
-func (r *Recorder) occupied(a *entity.Attempt) { r.took(a.Window.Nodes, a.Start, a.End, a.Ends) }
+// occupied takes in the attempt that the event has ended, after which the job goes on.
+func (r *Recorder) occupied(e entity.JobEvent) {
+	a, _, _, _ := entity.Over(e)
+	r.took(a.Window.Nodes, a.Start, a.End, a.Ends)
+}
 
 // took takes in what an attempt had busy.
 func (r *Recorder) took(nodes int, start, finish des.Time, ends []des.Time) {

@@ -191,14 +191,6 @@ func (s *SwitchOff) Observe(e entity.JobEvent) {
 	case entity.JobStarted:
 		s.begin()
 		s.started = append(s.started, r)
-	case entity.JobFinished, entity.JobKilled:
-		s.ended(r, r.Latest())
-	case entity.JobResized:
-		s.ended(r, r.Earlier()[len(r.Earlier())-1])
-		s.started = append(s.started, r)
-	case entity.JobRequeued:
-		s.ended(r, r.Earlier()[len(r.Earlier())-1])
-		s.provideLater()
 	case entity.JobSubmitted:
 		if !r.Booked && r.Job != s.expected && s.asleep > 0 {
 			if s.most(r).Nodes > 0 {
@@ -206,6 +198,17 @@ func (s *SwitchOff) Observe(e entity.JobEvent) {
 			}
 		}
 	case entity.JobWithdrawn:
+		s.provideLater()
+	}
+	a, _, how, ok := entity.Over(e)
+	if !ok {
+		return
+	}
+	s.ended(r, a)
+	switch how {
+	case entity.EndResized:
+		s.started = append(s.started, r)
+	case entity.EndRequeued:
 		s.provideLater()
 	}
 }

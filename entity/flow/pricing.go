@@ -284,11 +284,8 @@ func (p *Pricing) Observe(e entity.JobEvent) {
 	}
 	p.moved = e.Time
 	p.resume(e.Time)
-	switch e.Kind {
-	case entity.JobFinished, entity.JobKilled:
-		p.count(e.Run.Latest(), e.Time)
-	case entity.JobRequeued:
-		p.count(e.Run.Earlier()[len(e.Run.Earlier())-1], e.Time)
+	if a, _, how, ok := entity.Over(e); ok && how != entity.EndResized {
+		p.count(a, e.Time)
 	}
 }
 

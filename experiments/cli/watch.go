@@ -33,8 +33,8 @@ func (w *watched) Observe(e entity.JobEvent) {
 	w.clock.Store(int64(e.Time))
 	nodes := int64(e.Run.Request.Nodes)
 	before := func() int64 {
-		earlier := e.Run.Earlier()
-		return int64(earlier[len(earlier)-1].Window.Nodes)
+		a, _, _, _ := entity.Over(e)
+		return int64(a.Window.Nodes)
 	}
 	switch e.Kind {
 	case entity.JobSubmitted:

@@ -207,22 +207,38 @@ func below(d metrics.Interval) Verdict {
 	return Undecided
 }
 
-// columns are a claim's in tables: where, what, the verdict, what was measured.
-func (c Claim) columns() []string {
-	return []string{cmp.Or(c.Where, "its figures"), c.Text, string(c.Verdict), c.Detail}
+// claimRow is a row of NAME-claims.csv and claims.csv.
+type claimRow struct {
+	Experiment string  `csv:"experiment"`
+	Where      string  `csv:"claimed_in"`
+	Text       string  `csv:"claim"`
+	Verdict    Verdict `csv:"verdict"`
+	Detail     string  `csv:"measured"`
+	Cycles     int     `csv:"cycles"`
+	Seed       uint64  `csv:"seed"`
 }
+
+// claimRows are the rows of the table's claims.
+func (t *Table) claimRows() (all []claimRow) {
+	for _, c := range t.Claims {
+		all = append(all, claimRow{t.Name, c.where(), c.Text, c.Verdict, c.Detail, t.Cycles, t.Seed})
+	}
+	return all
+}
+
+// where is the part of the paper that makes the claim.
+func (c Claim) where() string { return cmp.Or(c.Where, "its figures") }
 
 // writeClaims writes claims for people; judged is what the verdicts are of.
 func writeClaims(b *strings.Builder, claims []Claim, judged string) {
 	fmt.Fprintf(b, "Claims, judged by %s:\n\n", judged)
 	for _, c := range claims {
-		line := c.columns()
-		writeClaim(b, line[0], line[1], line[2], line[3])
+		writeClaim(b, c.where(), c.Text, c.Verdict, c.Detail)
 	}
 }
 
-// writeClaim writes a claim's columns as an item of a list.
-func writeClaim(b *strings.Builder, where, text, verdict, detail string) {
+// writeClaim writes a claim as an item of a list.
+func writeClaim(b *strings.Builder, where, text string, verdict Verdict, detail string) {
 	fmt.Fprintf(b, "* **%s** [%s] %s", verdict, where, text)
 	if detail != "" {
 		fmt.Fprintf(b, " (%s)", detail)

@@ -6,9 +6,7 @@ package reproduce
 // experiments' claims.
 
 import (
-	"cmp"
 	"context"
-	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -17,8 +15,9 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
-	"strconv"
 	"strings"
+
+	"github.com/gocarina/gocsv"
 
 	"github.com/gridslot/gridslot/internal/atomicfile"
 )
@@ -115,24 +114,12 @@ const (
 	markdownEnding = ".md"
 )
 
-// claimsHeader is the first line of NAME-claims.csv and claims.csv.
-var claimsHeader = []string{"experiment", "claimed_in", "claim", "verdict", "measured", "cycles", "seed"}
-
-func (t *Table) writeClaimsCSV(w io.Writer) error {
-	out := csv.NewWriter(w)
-	_ = out.Write(claimsHeader) // Error, below, has what went wrong
-	for _, c := range t.Claims {
-		line := append([]string{t.Name}, c.columns()...)
-		_ = out.Write(append(line, strconv.Itoa(t.Cycles), strconv.FormatUint(t.Seed, 10)))
-	}
-	out.Flush()
-	return out.Error()
-}
+func (t *Table) writeClaimsCSV(w io.Writer) error { return gocsv.Marshal(t.claimRows(), w) }
 
 // WriteRegister puts together the claims that Save wrote into dir for any of these
 // experiments, in their order: claims.csv, and claims.md for people.
 func WriteRegister(dir string, experiments []Experiment) error {
-	var lines [][]string
+	var all []claimRow
 	for _, e := range experiments {
 		of, err := readClaims(filepath.Join(dir, e.Name()+claimsEnding))
 		if errors.Is(err, fs.ErrNotExist) {
@@ -141,41 +128,42 @@ func WriteRegister(dir string, experiments []Experiment) error {
 		if err != nil {
 			return err
 		}
-		lines = append(lines, of...)
+		all = append(all, of...)
 	}
-	err := atomicfile.Write(filepath.Join(dir, "claims.csv"), func(w io.Writer) error {
-		return csv.NewWriter(w).WriteAll(append([][]string{claimsHeader}, lines...))
-	})
+	err := atomicfile.Write(filepath.Join(dir, "claims.csv"), func(w io.Writer) error { return gocsv.Marshal(all, w) })
 	if err != nil {
 		return err
 	}
 	return atomicfile.Write(filepath.Join(dir, "claims.md"), func(w io.Writer) error {
 		var b strings.Builder
 		experiment := ""
-		for _, line := range lines {
-			if line[0] != experiment {
-				experiment = line[0]
-				fmt.Fprintf(&b, "\n## %s\n\n%s cycles, seed %s.\n\n", experiment, line[5], line[6])
+		for _, c := range all {
+			if c.Experiment != experiment {
+				experiment = c.Experiment
+				fmt.Fprintf(&b, "\n## %s\n\n%d cycles, seed %d.\n\n", experiment, c.Cycles, c.Seed)
 			}
-			writeClaim(&b, line[1], line[2], line[3], line[4])
+			writeClaim(&b, c.Where, c.Text, c.Verdict, c.Detail)
 		}
 		_, err := io.WriteString(w, strings.TrimPrefix(b.String(), "\n"))
 		return err
 	})
 }
 
-// readClaims reads the lines of a file of claims, without the first.
-func readClaims(path string) ([][]string, error) {
-	f, err := os.Open(path)
+// readClaims reads a file of claims.
+func readClaims(path string) (all []claimRow, err error) {
+	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
-	r := csv.NewReader(f)
-	r.FieldsPerRecord = len(claimsHeader)
-	lines, err := r.ReadAll()
-	if err != nil || len(lines) == 0 {
-		return nil, fmt.Errorf("%s is no file of claims (%w); remove it and run again", path, cmp.Or(err, io.ErrUnexpectedEOF))
+	header, err := gocsv.MarshalString([]claimRow{})
+	if err == nil && !strings.HasPrefix(string(text), header) {
+		err = fmt.Errorf("want the columns %s", strings.TrimSpace(header))
 	}
-	return lines[1:], nil
+	if err == nil {
+		err = gocsv.UnmarshalBytes(text, &all)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s is no file of claims (%w); remove it and run again", path, err)
+	}
+	return all, nil
 }

@@ -2,7 +2,6 @@ package reproduce
 
 import (
 	"cmp"
-	"encoding/csv"
 	"fmt"
 	"image/color"
 	"io"
@@ -11,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/gocarina/gocsv"
 
 	"github.com/gridslot/gridslot/metrics"
 )
@@ -129,35 +130,55 @@ func (t *Table) agrees(f figure, r Row) bool {
 	return math.Abs(r.Ours.Mean-f.value) <= math.Hypot(r.Ours.HalfWidth, t.publishedSpread(r))+f.rounding
 }
 
-// header is the first line of the CSV file of a table.
-var header = []string{
-	"experiment", "series", "point", "quantity", "paper", "authors_code", "ours", "half_width_95", "cycles",
-	"minus_paper", "minus_code", "agrees_with_paper", "agrees_with_code", "own", "measured_time", "variant",
+// csvRow is a row of NAME.csv. A number or an agreement that there is none of is "".
+type csvRow struct {
+	Experiment string `csv:"experiment"`
+	Series     string `csv:"series"`
+	Point      string `csv:"point"`
+	Quantity   string `csv:"quantity"`
+	Paper      string `csv:"paper"`
+	Code       string `csv:"authors_code"`
+	Ours       string `csv:"ours"`
+	HalfWidth  string `csv:"half_width_95"`
+	Cycles     int    `csv:"cycles"`
+	MinusPaper string `csv:"minus_paper"`
+	MinusCode  string `csv:"minus_code"`
+	LikePaper  string `csv:"agrees_with_paper"`
+	LikeCode   string `csv:"agrees_with_code"`
+	Own        bool   `csv:"own"`
+	Timing     bool   `csv:"measured_time"`
+	Variant    string `csv:"variant"`
 }
 
-// WriteCSV writes a line a row. Numbers that there are not are empty.
+// WriteCSV writes NAME.csv, a line a row.
 func (t *Table) WriteCSV(w io.Writer) error {
-	out := csv.NewWriter(w)
-	_ = out.Write(header) // Error, below, has what went wrong
+	var all []csvRow
 	for _, r := range t.Rows {
-		line := []string{t.Name, r.Series, r.Point, r.Quantity, r.Paper, r.Code, "", "", strconv.Itoa(r.Ours.N), "", "", "", "",
-			strconv.FormatBool(r.Own), strconv.FormatBool(r.Timing), r.Variant}
+		row := csvRow{
+			Experiment: t.Name, Series: r.Series, Point: r.Point, Quantity: r.Quantity, Paper: r.Paper, Code: r.Code,
+			Cycles: r.Ours.N, Own: r.Own, Timing: r.Timing, Variant: r.Variant,
+		}
 		if r.Ours.N > 0 {
-			line[6] = number(r.Ours.Mean)
-			for i, s := range sources {
-				if f, ok := parseFigure(s.of(r)); ok {
-					line[9+i] = number(r.Ours.Mean - f.value)
-					line[11+i] = strconv.FormatBool(t.agrees(f, r))
-				}
-			}
+			row.Ours = number(r.Ours.Mean)
+			row.MinusPaper, row.LikePaper = t.against(r.Paper, r)
+			row.MinusCode, row.LikeCode = t.against(r.Code, r)
 		}
 		if r.Ours.N > 1 {
-			line[7] = number(r.Ours.HalfWidth)
+			row.HalfWidth = number(r.Ours.HalfWidth)
 		}
-		_ = out.Write(line)
+		all = append(all, row)
 	}
-	out.Flush()
-	return out.Error()
+	return gocsv.Marshal(all, w)
+}
+
+// against is a row's mean minus a published figure, and whether they agree; nothing if there
+// is no such figure.
+func (t *Table) against(published string, r Row) (minus, agrees string) {
+	f, ok := parseFigure(published)
+	if !ok {
+		return "", ""
+	}
+	return number(r.Ours.Mean - f.value), strconv.FormatBool(t.agrees(f, r))
 }
 
 // number keeps six digits, which no architecture's rounding reaches.

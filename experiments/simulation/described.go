@@ -16,9 +16,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gocarina/gocsv"
-
 	"github.com/gridslot/gridslot/metrics"
+	"github.com/gridslot/gridslot/metrics/rows"
 )
 
 // describe adds the run to manifest.json and summary.csv of its folder. Runs that these
@@ -28,7 +27,7 @@ func (s *RunSettings) describe(r *Result, began time.Time) error {
 	own := r.inManifest()
 	m := newManifest(Options{}, s.Seed, s.Workload, s.values(), began)
 	m.Runs = []metrics.ManifestRun{own}
-	rows := []metrics.Summary{r.Summary}
+	summary := []metrics.Summary{r.Summary}
 	var before metrics.Manifest
 	text, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -42,7 +41,7 @@ func (s *RunSettings) describe(r *Result, began time.Time) error {
 		}
 		isOwn := func(name string) bool { return name == own.Policy }
 		m.Runs = append(slices.DeleteFunc(before.Runs, func(b metrics.ManifestRun) bool { return isOwn(b.Policy) }), own)
-		rows = append(slices.DeleteFunc(old, func(b metrics.Summary) bool { return isOwn(b.Policy) }), r.Summary)
+		summary = append(slices.DeleteFunc(old, func(b metrics.Summary) bool { return isOwn(b.Policy) }), r.Summary)
 	}
 	var policies []string
 	for _, run := range m.Runs {
@@ -50,7 +49,7 @@ func (s *RunSettings) describe(r *Result, began time.Time) error {
 	}
 	m.Settings["policy"] = strings.Join(policies, ",")
 	m.End = time.Now()
-	if err := metrics.WriteSummaryFile(table, rows); err != nil {
+	if err := metrics.WriteSummaryFile(table, summary); err != nil {
 		return err
 	}
 	return m.WriteFile(path)
@@ -77,17 +76,20 @@ func sameSettings(a, b map[string]string) bool {
 }
 
 // summaries are the rows of a summary.csv, if there is one.
-func summaries(path string) (rows []metrics.Summary, err error) {
-	f, err := os.Open(path)
+func summaries(path string) (all []metrics.Summary, err error) {
+	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("reading what is known of the folder: %w", err)
 	}
-	defer f.Close()
-	if err := gocsv.UnmarshalFile(f, &rows); err != nil {
-		return nil, fmt.Errorf("%s is not the summary of a simulation: %w", path, err)
+	found, err := rows.Read(path, string(text), rows.Summaries)
+	if err != nil {
+		return nil, fmt.Errorf("the file is not the summary of a simulation: %w", err)
 	}
-	return rows, nil
+	for _, s := range found {
+		all = append(all, s.Summary)
+	}
+	return all, nil
 }

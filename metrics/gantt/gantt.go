@@ -189,12 +189,8 @@ func (r *Recorder) Attach(m *entity.Metascheduler) {
 
 // Observe takes one event in.
 func (r *Recorder) Observe(e entity.JobEvent) {
-	switch e.Kind {
-	case entity.JobFinished, entity.JobKilled:
-		r.add(e.Run, e.Run.Latest())
-	case entity.JobRequeued, entity.JobResized:
-		earlier := e.Run.Earlier()
-		r.add(e.Run, earlier[len(earlier)-1])
+	if a, _, _, ok := entity.Over(e); ok {
+		r.add(e.Run, a)
 	}
 }
 

@@ -19,27 +19,27 @@ import (
 // Summary is what became of one run, the columns of summary.csv that every machine has. Times
 // are in time units (seconds of a trace); see package metrics for the definitions.
 type Summary struct {
-	Policy              string  `csv:"policy" json:"policy"`
-	Jobs                int     `csv:"jobs" json:"jobs"` // submitted, rejected ones included
-	Killed              int     `csv:"killed" json:"killed"`
-	Rejected            int     `csv:"rejected" json:"rejected"`
-	Makespan            float64 `csv:"makespan" json:"makespan"`
-	MeanWait            float64 `csv:"mean_wait" json:"mean_wait"`
-	MedianWait          float64 `csv:"median_wait" json:"median_wait"`
-	P95Wait             float64 `csv:"p95_wait" json:"p95_wait"`
-	MaxWait             float64 `csv:"max_wait" json:"max_wait"`
-	MeanBoundedSlowdown float64 `csv:"mean_bounded_slowdown" json:"mean_bounded_slowdown"`
-	MeanTurnaround      float64 `csv:"mean_turnaround" json:"mean_turnaround"`
-	Utilization         float64 `csv:"utilization" json:"utilization"` // 0 to 1
-	Backfilled          int     `csv:"backfilled" json:"backfilled"`
-	Rounds              int64   `csv:"rounds" json:"rounds"`
-	Events              uint64  `csv:"events" json:"events"`
+	Policy              string  `json:"policy"`
+	Jobs                int     `json:"jobs"` // submitted, rejected ones included
+	Killed              int     `json:"killed"`
+	Rejected            int     `json:"rejected"`
+	Makespan            float64 `json:"makespan"`
+	MeanWait            float64 `json:"mean_wait"`
+	MedianWait          float64 `json:"median_wait"`
+	P95Wait             float64 `json:"p95_wait"`
+	MaxWait             float64 `json:"max_wait"`
+	MeanBoundedSlowdown float64 `json:"mean_bounded_slowdown"`
+	MeanTurnaround      float64 `json:"mean_turnaround"`
+	Utilization         float64 `json:"utilization"` // 0 to 1
+	Backfilled          int     `json:"backfilled"`
+	Rounds              int64   `json:"rounds"`
+	Events              uint64  `json:"events"`
 	// CPUSeconds is for whoever runs the simulation to fill in: a recorder
 	// reads no clock.
-	CPUSeconds float64 `csv:"cpu_seconds" json:"cpu_seconds"`
+	CPUSeconds float64 `json:"cpu_seconds"`
 	// Waiting are the jobs that were left in the queue, or held a reservation
 	// ahead, when the run ended.
-	Waiting int `csv:"waiting" json:"waiting"`
+	Waiting int `json:"waiting"`
 }
 
 // String is the summary as a table of one row, with its heading.
@@ -123,7 +123,7 @@ var Summaries = File[SummaryRow]{
 	Text:  "The file has a row for each policy, in the order asked for; on a grid a row is a strategy.",
 	Notes: "[`--warmup`](cli.md#settings) leaves the jobs of the warm-up out of the columns from `jobs` to `backfilled`, and of `waiting`. A warm-up of N jobs ends when job N + 1 is submitted; `makespan` is then the time from the end of the warm-up to the last end, and `utilization` that of this time, in which jobs of the warm-up that still run are busy. `rounds`, `events`, `cpu_seconds` and the columns behind `waiting` are of the whole run, as are all other files.",
 	Columns: []Column[SummaryRow]{
-		nameColumn("policy", "The name of the policy as it was asked for.", func(s *SummaryRow) *string { return &s.Policy }),
+		nameColumn("policy", "The name of the policy as it was asked for.", func(s *SummaryRow) *string { return &s.Policy }).need(),
 		intColumn("jobs", "The number of jobs that were submitted, rejected ones included.", func(s *SummaryRow) *int { return &s.Jobs }),
 		intColumn("killed", "The number of jobs that were cut off at their estimate.", func(s *SummaryRow) *int { return &s.Killed }),
 		intColumn("rejected", "The number of jobs that were rejected, such as those that are larger than the machine.", func(s *SummaryRow) *int { return &s.Rejected }),
