@@ -5,7 +5,6 @@ import (
 	"math"
 	"math/bits"
 	"strconv"
-	"strings"
 )
 
 // Time is an instant or a duration of simulated time in ticks. One time unit
@@ -61,53 +60,6 @@ func (t Time) MulDiv(part, whole Time) (quotient, rest Time) {
 	high, low := bits.Mul64(uint64(t), uint64(part))
 	q, r := bits.Div64(high, low, uint64(whole)) // part < whole: it fits
 	return Time(q), Time(r)
-}
-
-// ParseTime reads a number of time units: exactly what Append writes, and any other
-// number, such as 1e3, to the nearest tick. A number beyond the range of Time becomes
-// Forever or its negative, as in Seconds. ok is false for a text that is no number, and for
-// NaN.
-func ParseTime(text string) (t Time, ok bool) {
-	unsigned, negative := strings.CutPrefix(text, "-")
-	ticks, digits, decimals := uint64(0), 0, -1 // decimals is -1 before the point
-	for i := 0; i < len(unsigned); i++ {
-		switch c := unsigned[i]; {
-		case c >= '0' && c <= '9':
-			ticks = 10*ticks + uint64(c-'0')
-			digits++
-			if decimals >= 0 {
-				decimals++
-			}
-		case c == '.' && decimals < 0:
-			decimals = 0
-		default:
-			return parseFloatTime(text)
-		}
-	}
-	if digits == 0 || digits > 19 || decimals > 6 { // 19 digits are within 64 bits
-		return parseFloatTime(text)
-	}
-	for n := max(decimals, 0); n < 6; n++ {
-		if ticks > math.MaxInt64/10 {
-			return parseFloatTime(text)
-		}
-		ticks *= 10
-	}
-	if ticks > math.MaxInt64 {
-		return parseFloatTime(text)
-	}
-	if negative {
-		return -Time(ticks), true
-	}
-	return Time(ticks), true
-}
-
-func parseFloatTime(text string) (Time, bool) {
-	x, err := strconv.ParseFloat(text, 64)
-	if err != nil || math.IsNaN(x) || strings.ContainsAny(text, "_xXpP") { // notations of Go alone
-		return 0, false
-	}
-	return Seconds(x), true
 }
 
 // String returns t in time units, without needless decimals; "forever" for Forever.

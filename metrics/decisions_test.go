@@ -73,3 +73,15 @@ func TestJobsThatAreStoppedAndLeftWaitingAreTold(t *testing.T) {
 		d.ObserveWhy(7*s, two, entity.Why{What: entity.UntilCycle})
 	}))
 }
+
+// Another job would never start, and so there is no start ahead.
+func TestWhatNeverComesIsForever(t *testing.T) {
+	text := decisions(t, func(d *metrics.DecisionsWriter, one, two *entity.Run) {
+		d.ObserveWhy(1*s, one, entity.Why{What: entity.WouldDelay, Other: two, Start: des.Forever, Delay: des.Forever})
+		d.Observe(event(4, entity.JobStarted, one))
+	})
+	require.Equal(t, "11,delay,1,4,1,12,forever,forever,forever,,\n", text)
+	read, err := rows.Read("decisions-easy.csv", rows.Decisions.Header()+"\n"+text, rows.Decisions)
+	require.NoError(t, err)
+	require.Equal(t, []des.Time{des.Forever, des.Forever, des.Forever}, []des.Time{read[0].Start, read[0].LastStart, read[0].Delay})
+}

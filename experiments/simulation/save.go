@@ -20,6 +20,7 @@ import (
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/internal/atomicfile"
 	"github.com/gridslot/gridslot/internal/jsontext"
+	"github.com/gridslot/gridslot/internal/number"
 	"github.com/gridslot/gridslot/metrics"
 	"github.com/gridslot/gridslot/workload"
 )
@@ -295,8 +296,8 @@ func parseSaved(text []byte) (*Saved, error) {
 	if err := jsontext.Decode(file.Run, &run); err != nil {
 		return nil, fmt.Errorf("the saved run is damaged: %w", err)
 	}
-	until, ok := des.ParseTime(run.Until)
-	if !ok || until < 0 || until == des.Forever {
+	until, fault := number.Time(run.Until, des.Forever-1)
+	if fault != number.Sound || until < 0 {
 		return nil, fmt.Errorf("the saved run is damaged: until: want a time of 0 or more, not %q", run.Until)
 	}
 	if len(run.Points) == 0 {

@@ -104,3 +104,17 @@ func TestTimesAreReadToTheNearestTick(t *testing.T) {
 		require.Equal(t, want, at)
 	})
 }
+
+func TestATimeThatIsWrittenIsReadBackExactly(t *testing.T) {
+	for _, x := range []des.Time{0, des.Tick, des.Second, 9_000_000_000*des.Second + des.Tick, 9_000_000_000_000*des.Second + des.Tick, des.Forever - des.Tick, -des.Forever} {
+		got, fault := number.Time(x.Append(nil), des.Forever)
+		require.Equal(t, number.Sound, fault, x)
+		require.Equal(t, x, got)
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		x := des.Time(rapid.Int64Range(-math.MaxInt64, math.MaxInt64).Draw(t, "time"))
+		got, fault := number.Time(string(x.Append(nil)), des.Forever)
+		require.Equal(t, number.Sound, fault)
+		require.Equal(t, x, got)
+	})
+}

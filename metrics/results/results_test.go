@@ -130,7 +130,7 @@ func TestJobsAreReadAsAnotherReaderReadsThem(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		header := rapid.Permutation(columns).Draw(t, "columns")
 		cell := map[string]*rapid.Generator[string]{
-			"job_id":                        rapid.Map(rapid.Int64(), func(n int64) string { return strconv.FormatInt(n, 10) }),
+			"job_id":                        rapid.Map(rapid.Int64Min(-math.MaxInt64), func(n int64) string { return strconv.FormatInt(n, 10) }),
 			"requested_number_of_resources": rapid.Map(rapid.Int32(), func(n int32) string { return strconv.Itoa(int(n)) }),
 			"user_id":                       rapid.SampledFrom([]string{"", "-1", "3", "12.0"}),
 			"final_state":                   rapid.SampledFrom([]string{"SUBMITTED", "RUNNING", "COMPLETED_SUCCESSFULLY", "COMPLETED_WALLTIME_REACHED", "COMPLETED_KILLED", "REJECTED"}),

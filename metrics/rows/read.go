@@ -8,10 +8,10 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/internal/number"
 )
 
 // Read reads the rows of a file of that kind from its text; path is for messages. Rows point
@@ -209,16 +209,8 @@ func (s *scanner) quoted() (field string, last bool, err error) {
 
 // parseWhole reads a whole number, also where a program has written it as 7.0.
 func parseWhole(text string) (int64, bool) {
-	n, err := strconv.ParseInt(text, 10, 64)
-	if err == nil {
-		return n, true
-	}
-	whole, ok := strings.CutSuffix(text, ".0")
-	if !ok {
-		return 0, false
-	}
-	n, err = strconv.ParseInt(whole, 10, 64)
-	return n, err == nil
+	n, fault := number.Whole(text, math.MaxInt64)
+	return n, fault == number.Sound
 }
 
 // parseNumber reads a number; nothing at all is NaN.
@@ -226,22 +218,23 @@ func parseNumber(text string) (float64, error) {
 	if text == "" {
 		return math.NaN(), nil
 	}
-	x, err := strconv.ParseFloat(text, 64)
-	if err != nil {
+	x, ok := number.Written(text)
+	if !ok {
 		return math.NaN(), fmt.Errorf("want a number, not %q", text)
 	}
 	return x, nil
 }
 
-// parseTime reads a time of 0 or more. Nothing, -1 and NaN are None.
+// parseTime reads a time of 0 or more. Nothing, -1 and NaN are None, and a time beyond all times
+// is Forever.
 func parseTime(text string) (des.Time, error) {
-	t, ok := des.ParseTime(text)
+	t, fault := number.Time(text, des.Forever)
 	switch {
-	case ok && t >= 0:
+	case fault == number.Sound && t >= 0:
 		return t, nil
-	case text == "" || t == -des.Second || strings.EqualFold(text, "nan"):
+	case text == "" || fault == number.Sound && t == -des.Second || strings.EqualFold(text, "nan"):
 		return None, nil
-	case text == des.Forever.String():
+	case text == des.Forever.String() || fault == number.OutOfRange && text[0] != '-':
 		return des.Forever, nil
 	}
 	return None, fmt.Errorf("want a time in time units, not %q", text)

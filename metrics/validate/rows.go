@@ -15,6 +15,7 @@ import (
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/procset"
 	"github.com/gridslot/gridslot/internal/csvtext"
+	"github.com/gridslot/gridslot/internal/number"
 )
 
 // The columns that are looked at.
@@ -312,14 +313,14 @@ func parseWhole(bits int) func(string) (int64, error) {
 }
 
 func parseTime(s string) (des.Time, error) {
-	t, ok := des.ParseTime(s)
-	switch {
-	case !ok:
-		return 0, fmt.Errorf("%q is not a time", s)
-	case t == des.Forever || t == -des.Forever:
+	t, fault := number.Time(s, des.Forever-1)
+	switch fault {
+	case number.Sound:
+		return t, nil
+	case number.OutOfRange:
 		return 0, fmt.Errorf("%q is no time within the range of simulated time", s)
 	}
-	return t, nil
+	return 0, fmt.Errorf("%q is not a time", s)
 }
 
 func parseRatio(s string) (float64, error) {

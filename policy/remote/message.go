@@ -10,6 +10,7 @@ import (
 	"math"
 
 	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/internal/number"
 )
 
 // Events that are sent to a scheduler.
@@ -100,8 +101,8 @@ func (t Time) MarshalJSON() ([]byte, error) { return des.Time(t).Append(nil), ni
 
 // UnmarshalJSON reads a number of 0 or more.
 func (t *Time) UnmarshalJSON(text []byte) error {
-	v, ok := des.ParseTime(string(text))
-	if !ok || v < 0 || v == des.Forever {
+	v, fault := number.Time(text, des.Forever-1)
+	if fault != number.Sound || v < 0 {
 		return fmt.Errorf("want an instant in seconds, 0 or more, not %s", shown(text))
 	}
 	*t = Time(v)
