@@ -11,6 +11,7 @@ import (
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/plan"
 	"github.com/gridslot/gridslot/metrics"
+	"github.com/gridslot/gridslot/metrics/rows"
 	"github.com/gridslot/gridslot/policy/backfill"
 	"github.com/gridslot/gridslot/policy/window"
 )
@@ -60,7 +61,7 @@ func TestAJobThatIsStoppedTwiceAtTheEndOfATaskGivesAllBackTwice(t *testing.T) {
 	require.Len(t, job.Earlier(), 2)
 	require.NoError(t, account.Check())
 	require.NoError(t, queue.Close())
-	require.Equal(t, metrics.QueueHeader+"\n0,0,0,2\n10,0,0,1\n15,0,0,0\n", file.String())
+	require.Equal(t, rows.Queue.Header()+"\n0,0,0,2\n10,0,0,1\n15,0,0,0\n", file.String())
 }
 
 // killer kills a job when it hears of the end of its first task.
@@ -82,7 +83,7 @@ func TestATaskWhoseEndStopsItsJobIsGivenBackOnce(t *testing.T) {
 	require.NoError(t, sim.Run(context.Background()))
 	require.NoError(t, account.Check())
 	require.NoError(t, queue.Close())
-	require.Equal(t, metrics.QueueHeader+"\n0,0,0,2\n5,0,0,0\n", file.String())
+	require.Equal(t, rows.Queue.Header()+"\n0,0,0,2\n5,0,0,0\n", file.String())
 	c := account.Capacity()
 	require.Equal(t, "10", c.Uses[metrics.UseLost].String())
 }

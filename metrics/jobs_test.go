@@ -60,7 +60,7 @@ func TestJobsFile(t *testing.T) {
 		job(5, 20*sec, 2, 0, 0),
 		job(6, 70*sec, 1, 7*sec, 3500*des.Second/1000),
 	)
-	require.Equal(t, JobsHeader+GroupColumns+`
+	require.Equal(t, rows.Jobs.Only().Header()+`
 1,"day,1",80,0,3,100,1,COMPLETED_SUCCESSFULLY,0,80,80,0,80,1,0-2,,,7,1,100,80,0,,
 2,"day,1",60,10,4,50,0,COMPLETED_WALLTIME_REACHED,80,50,130,70,120,2.4,0-3,,promised=100,7,2.4,50,60,0,,
 3,"day,1",60,10,1,60,1,COMPLETED_SUCCESSFULLY,10,60,70,0,60,1,3,,,7,1,60,60,1,,
@@ -73,7 +73,7 @@ func TestJobsFile(t *testing.T) {
 func TestJobsStoppedMidwayKeepTheirRows(t *testing.T) {
 	got := write(t, &naive.Scheduler{Procs: 2, Policy: "fcfs", Until: 15 * sec}, nil,
 		job(1, 0, 1, 10*sec, 10*sec), job(2, 0, 1, 20*sec, 20*sec), job(3, 0, 2, 5*sec, 5*sec))
-	require.Equal(t, JobsHeader+GroupColumns+`
+	require.Equal(t, rows.Jobs.Only().Header()+`
 1,w0,10,0,1,10,1,COMPLETED_SUCCESSFULLY,0,10,10,0,10,1,0,,,7,1,10,10,0,,
 2,w0,20,0,1,20,0,RUNNING,0,,,0,,,1,,,7,,20,20,0,,
 3,w0,5,0,2,5,0,SUBMITTED,,,,,,,,,,7,,5,5,0,,
@@ -328,7 +328,7 @@ func TestQueueFile(t *testing.T) {
 	require.NoError(t, f.Commit())
 	text, err := os.ReadFile(path)
 	require.NoError(t, err)
-	require.Equal(t, QueueHeader+"\n5,0,0,3\n6,1,2,3\n15,0,0,4\n24,0,0,0\n", string(text))
+	require.Equal(t, rows.Queue.Header()+"\n5,0,0,3\n6,1,2,3\n15,0,0,4\n24,0,0,0\n", string(text))
 }
 
 func TestTheQueueOfTheLatestInstantIsWrittenAtTheEnd(t *testing.T) {
@@ -336,7 +336,7 @@ func TestTheQueueOfTheLatestInstantIsWrittenAtTheEnd(t *testing.T) {
 	q := NewQueueWriter(&out)
 	q.Observe(entity.JobEvent{Time: 2 * sec, Kind: entity.JobSubmitted, Run: entity.NewRun(job(1, 2*sec, 3, sec, sec), 0)})
 	require.NoError(t, q.Close())
-	require.Equal(t, QueueHeader+"\n2,1,3,0\n", out.String())
+	require.Equal(t, rows.Queue.Header()+"\n2,1,3,0\n", out.String())
 }
 
 // BenchmarkJobsWriter: ns/op is the cost of a row, from submission to file.

@@ -13,6 +13,7 @@ import (
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/plan"
 	"github.com/gridslot/gridslot/metrics"
+	"github.com/gridslot/gridslot/metrics/rows"
 	"github.com/gridslot/gridslot/policy/backfill"
 )
 
@@ -46,7 +47,7 @@ func TestRowsTellOfPredictionsBesideWhatWasAskedFor(t *testing.T) {
 	halves(t, half{}, jobs, log)
 	require.NoError(t, jobs.Close())
 	require.NoError(t, log.Close())
-	require.True(t, strings.HasPrefix(out.String(), metrics.JobsHeader+metrics.GroupColumns+metrics.PredictionColumns+"\n"))
+	require.True(t, strings.HasPrefix(out.String(), rows.Jobs.Only(rows.WithPredictions).Header()+"\n"))
 	var got [][]string
 	rows, err := gocsv.CSVToMaps(&out)
 	require.NoError(t, err)
@@ -76,7 +77,7 @@ func TestWhereNothingIsPredictedRowsAreAsEver(t *testing.T) {
 	jobs := metrics.NewJobsWriter(&out)
 	halves(t, nil, jobs)
 	require.NoError(t, jobs.Close())
-	require.True(t, strings.HasPrefix(out.String(), metrics.JobsHeader+metrics.GroupColumns+"\n"))
+	require.True(t, strings.HasPrefix(out.String(), rows.Jobs.Only().Header()+"\n"))
 	require.NotContains(t, out.String(), "prediction")
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gridslot/gridslot/metrics"
+	"github.com/gridslot/gridslot/metrics/rows"
 )
 
 // asCommand, set in the environment, makes the test program the command.
@@ -542,9 +543,9 @@ func TestValidateTakesPromisesFromThePolicy(t *testing.T) {
 func TestValidateSaysWhereAFileIsDamaged(t *testing.T) {
 	trace := write(t, "a.swf", smallTrace)
 	for text, want := range map[string]string{
-		"":                         "line 1",
-		"job_id\n1\n":              "line 1",
-		metrics.JobsHeader + "\nx": "line 2",
+		"":                                "line 1",
+		"job_id\n1\n":                     "line 1",
+		rows.Jobs.Only().Header() + "\nx": "line 2",
 	} {
 		got := call("validate", write(t, "jobs-easy.csv", text), trace)
 		require.Equal(t, exitFailed, got.code)

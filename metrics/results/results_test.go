@@ -22,6 +22,7 @@ import (
 	"github.com/gridslot/gridslot/entity/plan"
 	"github.com/gridslot/gridslot/metrics"
 	"github.com/gridslot/gridslot/metrics/results"
+	"github.com/gridslot/gridslot/metrics/rows"
 )
 
 // folder holds files by name, and a manifest that names them as those of one run.
@@ -380,7 +381,7 @@ func TestJobsThatTheSummaryCountsAndAreNotThereAreAnError(t *testing.T) {
 func TestTheOtherFilesAreReadByTheirColumns(t *testing.T) {
 	f := open(t, folder(t, "p", map[string]string{
 		"jobs-p.csv":         need + "\n",
-		"attempts-p.csv":     metrics.AttemptsHeader + "\n4,2,10,30,3,0-2,15,4,1,requeued,60\n",
+		"attempts-p.csv":     rows.Attempts.Header() + "\n4,2,10,30,3,0-2,15,4,1,requeued,60\n",
 		"outages-p.csv":      "from,to,processors,node,known,victims\n5,forever,2,0-1,3,4 6\n",
 		"prices-p.csv":       "time,node,owner,price\n600,7,acme,1.5\n",
 		"owners-p.csv":       "owner,nodes,income,used_time,local_started,local_rejected,local_waiting,local_mean_wait,displaced,preempted\n\"a, b\",2,10.5,7,1,2,3,4.5,5,6\n",
@@ -425,7 +426,7 @@ func TestTheOtherFilesAreReadByTheirColumns(t *testing.T) {
 
 func BenchmarkJobs(b *testing.B) {
 	var text strings.Builder
-	text.WriteString(metrics.JobsHeader + "\n")
+	text.WriteString(strings.TrimSuffix(rows.Jobs.Only().Header(), ",group_id,queue_id") + "\n")
 	for i := range 232_542 {
 		fmt.Fprintf(&text, "%d,SDSC-BLUE,1835,%d,64,3600,1,COMPLETED_SUCCESSFULLY,%d,1835,%d,4711,6546,3.567302,0-63,-1,promised=123456,42,3.567302,3600,1835,0\n", i, 100*i, 100*i+4711, 100*i+6546)
 	}

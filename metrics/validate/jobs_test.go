@@ -12,7 +12,11 @@ import (
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/metrics"
 	"github.com/gridslot/gridslot/metrics/internal/naive"
+	"github.com/gridslot/gridslot/metrics/rows"
 )
+
+// plainHeader is the first line of a jobs CSV that ends with the column backfilled.
+var plainHeader = strings.TrimSuffix(rows.Jobs.Only().Header(), ",group_id,queue_id")
 
 func TestValidateJobsAcceptsGoodFiles(t *testing.T) {
 	for range 10 {
@@ -242,7 +246,7 @@ func TestValidateJobsWantsRowsInOrderOfID(t *testing.T) {
 
 // Where a run was stopped, jobs that had come before still have their rows.
 func TestValidateJobsMissesJobsOfAStoppedRun(t *testing.T) {
-	file := metrics.JobsHeader + "\n1,w0,20,0,1,20,0,RUNNING,9,-1,-1,9,-1,-1,0,-1,,7,-1,20,20,0\n"
+	file := plainHeader + "\n1,w0,20,0,1,20,0,RUNNING,9,-1,-1,9,-1,-1,0,-1,,7,-1,20,20,0\n"
 	for submit, missing := range map[des.Time]int{5: 1, 9: 0, 10: 0} {
 		jobs := []*entity.Job{job(1, 0, 1, 20*sec, 20*sec), job(2, submit*sec, 1, sec, sec)}
 		report, err := Jobs(strings.NewReader(file), slices.Values(jobs), Rules{Processors: 4})
@@ -255,7 +259,7 @@ func TestValidateJobsMissesJobsOfAStoppedRun(t *testing.T) {
 // at the same instant.
 func TestValidateJobsAllowsAJobOfNoLengthBetweenTwoOutages(t *testing.T) {
 	jobs := []*entity.Job{{ID: 1, User: 7, Submit: 5 * sec, Request: entity.Request{Nodes: 3, Length: sec}}}
-	file := metrics.JobsHeader + "\n1,w0,0,5,3,1,1,COMPLETED_SUCCESSFULLY,5,0,5,0,0,1,,-1,,7,1,1,0,0\n"
+	file := plainHeader + "\n1,w0,0,5,3,1,1,COMPLETED_SUCCESSFULLY,5,0,5,0,0,1,,-1,,7,1,1,0,0\n"
 	for outages, violations := range map[string]int{"0,5,2,\n5,9,2,\n": 0, "5,9,2,\n": 0, "0,9,2,\n": 1, "0,5,1,\n0,9,2,\n": 1} {
 		report, err := Jobs(strings.NewReader(file), slices.Values(jobs), Rules{Processors: 4, Outages: strings.NewReader("from,to,processors,node\n" + outages)})
 		require.NoError(t, err)
@@ -314,11 +318,11 @@ func TestDamagedFilesAreReportedByLine(t *testing.T) {
 }
 
 func TestATraceThatCannotServeIsRefused(t *testing.T) {
-	_, err := Jobs(strings.NewReader(metrics.JobsHeader), slices.Values([]*entity.Job{job(1, 0, 1, sec, sec), job(1, 0, 1, sec, sec)}), Rules{})
+	_, err := Jobs(strings.NewReader(plainHeader), slices.Values([]*entity.Job{job(1, 0, 1, sec, sec), job(1, 0, 1, sec, sec)}), Rules{})
 	require.ErrorContains(t, err, "two jobs with the id 1")
-	_, err = Jobs(strings.NewReader(metrics.JobsHeader), slices.Values([]*entity.Job{job(1, sec, 1, sec, sec), job(2, 0, 1, sec, sec)}), Rules{})
+	_, err = Jobs(strings.NewReader(plainHeader), slices.Values([]*entity.Job{job(1, sec, 1, sec, sec), job(2, 0, 1, sec, sec)}), Rules{})
 	require.ErrorContains(t, err, "the trace is not sorted")
-	_, err = Jobs(strings.NewReader(metrics.JobsHeader), slices.Values([]*entity.Job{}), Rules{Promises: Promises{Head: true}})
+	_, err = Jobs(strings.NewReader(plainHeader), slices.Values([]*entity.Job{}), Rules{Promises: Promises{Head: true}})
 	require.ErrorContains(t, err, "number of processors is needed")
 }
 
@@ -335,7 +339,7 @@ func FuzzJobs(f *testing.F) {
 	}
 	f.Add(b.String())
 	f.Add("")
-	f.Add(metrics.JobsHeader + "\n1,,,1e999,-5,,,REJECTED,,,,,,,,,,,,,,\n")
+	f.Add(plainHeader + "\n1,,,1e999,-5,,,REJECTED,,,,,,,,,,,,,,\n")
 	f.Fuzz(func(t *testing.T, file string) {
 		_, _ = Jobs(strings.NewReader(file), slices.Values(jobs), Rules{
 			Promises: Promises{Order: true, Head: true, First: true}, Processors: 4, Overrun: entity.OverrunExtend})

@@ -14,7 +14,7 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
-	"github.com/gridslot/gridslot/metrics"
+	"github.com/gridslot/gridslot/metrics/rows"
 )
 
 // rebuiltJob is what events have told of a job so far.
@@ -151,7 +151,7 @@ func (b *books) rebuild(t require.TestingT) {
 	}
 	over()
 
-	var rows [][]string
+	var lines [][]string
 	for _, j := range jobs {
 		done := j.start >= 0 && j.finish >= 0
 		run, wait, turnaround := int64(-1), int64(-1), int64(-1)
@@ -180,36 +180,37 @@ func (b *books) rebuild(t require.TestingT) {
 			metadata = append(metadata, "reason="+j.reason)
 		}
 		success := map[bool]string{true: "1", false: "0"}[j.state == "COMPLETED_SUCCESSFULLY"]
-		rows = append(rows, []string{
+		lines = append(lines, []string{
 			j.came["job_id"], "w0", j.shape["runtime"], j.came["submission_time"], j.shape["processors"], j.estimate, success, j.state,
 			seconds(j.start), seconds(run), seconds(finish), seconds(wait), seconds(turnaround), stretch, j.place, "", strings.Join(metadata, ";"),
 			j.came["user_id"], slowdown, j.estimate, j.shape["runtime"], j.backfilled,
 			strconv.Itoa(j.restarts), seconds(j.lost), seconds(j.overhead), j.came["after"], j.came["group_id"], j.came["queue_id"], j.came["booked"],
 		})
 	}
-	written := func(header string, rows [][]string) string {
+	written := func(header string, lines [][]string) string {
 		var text strings.Builder
-		require.NoError(t, csv.NewWriter(&text).WriteAll(rows))
+		require.NoError(t, csv.NewWriter(&text).WriteAll(lines))
 		return header + "\n" + text.String()
 	}
-	require.Equal(t, written(metrics.JobsHeader+metrics.AttemptsColumns+metrics.GroupColumns+metrics.BookedColumn, rows), withoutPredictions(t, b.jobsCSV.String()), "jobs")
-	require.Equal(t, written(metrics.AttemptsHeader, attempts), b.triesCSV.String(), "attempts")
-	require.Equal(t, written(metrics.QueueHeader, queue), b.queueText, "queue")
+	require.Equal(t, written(rows.Jobs.Only(rows.WithAttempts, rows.WithBookings).Header(), lines), withoutPredictions(t, b.jobsCSV.String()), "jobs")
+	require.Equal(t, written(rows.Attempts.Header(), attempts), b.triesCSV.String(), "attempts")
+	require.Equal(t, written(rows.Queue.Header(), queue), b.queueText, "queue")
 }
 
 // withoutPredictions is a jobs CSV as one of a run in which nothing is predicted: the
 // events do not tell of predictions.
 func withoutPredictions(t require.TestingT, file string) string {
-	if !strings.Contains(file, metrics.PredictionColumns) {
+	predictions, _ := rows.Jobs.Part(rows.WithPredictions)
+	if !strings.Contains(file, predictions.Header()) {
 		return file
 	}
-	rows, err := csv.NewReader(strings.NewReader(strings.ReplaceAll(file, "expected=", "promised="))).ReadAll()
+	lines, err := csv.NewReader(strings.NewReader(strings.ReplaceAll(file, "expected=", "promised="))).ReadAll()
 	require.NoError(t, err)
-	for i, row := range rows {
-		rows[i] = row[:len(row)-strings.Count(metrics.PredictionColumns, ",")]
+	for i, row := range lines {
+		lines[i] = row[:len(row)-len(predictions.Columns)]
 	}
 	var text strings.Builder
-	require.NoError(t, csv.NewWriter(&text).WriteAll(rows))
+	require.NoError(t, csv.NewWriter(&text).WriteAll(lines))
 	return text.String()
 }
 
