@@ -20,6 +20,9 @@ var ends = enum.Of[End]("end of an attempt", "finished", "walltime", "killed", "
 // String is the word of the column end of attempts-POLICY.csv.
 func (e End) String() string { return ends.Name(e) }
 
+// ParseEnd returns the end of that word, or an error that lists the words.
+func ParseEnd(word string) (End, error) { return ends.Parse(word) }
+
 // Over returns the attempt that the event e has ended, with its number among those of the job,
 // from 1, and how it ended; ok is false of an event that ends no attempt. The work of an
 // attempt that was cut off at the estimate counts as kept: the job had what it asked for.

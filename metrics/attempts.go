@@ -216,7 +216,7 @@ func (w *AttemptsWriter) write(r *attemptRow) {
 	w.of = r
 	w.row = rows.Attempt{
 		Job: r.id, Number: r.number, Start: r.Start, Finish: r.End, Processors: r.Window.Nodes,
-		Kept: r.Kept, Lost: r.Work - r.Kept, Overhead: r.Overhead, End: r.end.String(),
+		Kept: r.Kept, Lost: r.Work - r.Kept, Overhead: r.Overhead, End: r.end,
 	}
 	w.text.Write(&w.row)
 }

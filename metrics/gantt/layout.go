@@ -19,6 +19,7 @@ import (
 	"strings"
 
 	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/procset"
 	"github.com/gridslot/gridslot/metrics/results"
 )
@@ -211,9 +212,9 @@ func (l *Layout) placeJobs(r *results.Run, jobs []results.Job, attempts []result
 		a := &attempts[i]
 		p := Piece{Job: a.Job, From: a.Start, To: a.Finish, Attempt: a.Number, Overhead: max(a.Overhead, 0)}
 		switch a.End {
-		case "requeued":
+		case entity.EndRequeued:
 			p.Kind = EarlierPiece
-		case "resized":
+		case entity.EndResized:
 		default:
 			over[a.Job] = true
 		}
@@ -319,7 +320,7 @@ func (l *Layout) placeTasks(tasks []results.Task, attempts []results.Attempt, la
 		default:
 			if a := ended[try{t.Job, t.Attempt}]; a != nil {
 				p.Overhead = max(a.Overhead, 0)
-				if a.End == "requeued" {
+				if a.End == entity.EndRequeued {
 					p.Kind = EarlierPiece
 				}
 			}

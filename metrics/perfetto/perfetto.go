@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/procset"
 	"github.com/gridslot/gridslot/metrics/results"
 )
@@ -147,7 +148,7 @@ func (t *trace) run(f *results.Folder, r *results.Run) error {
 	}
 	t.ends = make(map[attempt]string, len(attempts))
 	for _, a := range attempts {
-		t.ends[attempt{a.Job, a.Number}] = a.End
+		t.ends[attempt{a.Job, a.Number}] = a.End.String()
 	}
 	for _, l := range queue {
 		t.end = max(t.end, l.Time)
@@ -375,7 +376,7 @@ func (t *trace) task(k results.Task) args {
 // one of Perfetto leaves digits out.
 func suffix(j results.Job, ended string) string {
 	switch {
-	case ended == "requeued" || ended == "resized":
+	case ended == entity.EndRequeued.String() || ended == entity.EndResized.String():
 		return " " + ended
 	case j.State == results.Walltime:
 		return " cut"
@@ -413,9 +414,9 @@ func (t *trace) cluster(process int, r *results.Run, outages []results.Outage) e
 		j := byID[a.Job]
 		j.ID, j.Processors, j.Allocated = a.Job, a.Processors, a.Allocated
 		ended[a.Job] = max(ended[a.Job], a.Number)
-		add(j, a.Start, a.Finish, suffix(j, a.End), func() args {
+		add(j, a.Start, a.Finish, suffix(j, a.End.String()), func() args {
 			about := t.about(j, a.Number)
-			about.End = a.End
+			about.End = a.End.String()
 			return about
 		})
 	}

@@ -395,7 +395,7 @@ func TestTheOtherFilesAreReadByTheirColumns(t *testing.T) {
 
 	attempts, err := run.Attempts()
 	require.NoError(t, err)
-	require.Equal(t, []results.Attempt{{Job: 4, Number: 2, Start: 10 * s, Finish: 30 * s, Processors: 3, Allocated: "0-2", Kept: 15 * s, Lost: 4 * s, Overhead: s, End: "requeued", ProcessorTime: 60}}, attempts)
+	require.Equal(t, []results.Attempt{{Job: 4, Number: 2, Start: 10 * s, Finish: 30 * s, Processors: 3, Allocated: "0-2", Kept: 15 * s, Lost: 4 * s, Overhead: s, End: entity.EndRequeued, ProcessorTime: 60}}, attempts)
 	outages, err := run.Outages()
 	require.NoError(t, err)
 	require.Equal(t, []results.Outage{{From: 5 * s, To: des.Forever, Processors: 2, Node: "0-1", Known: 3 * s, Victims: "4 6"}}, outages)

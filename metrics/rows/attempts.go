@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
 )
 
 // Attempt is a row of attempts-POLICY.csv.
@@ -17,7 +18,7 @@ type Attempt struct {
 	Processors           int
 	Allocated            string // as of a Job
 	Kept, Lost, Overhead des.Time
-	End                  string // a word of entity.End
+	End                  entity.End
 	// ProcessorTime is what all its processors or nodes took, in time units.
 	ProcessorTime float64
 }
@@ -39,8 +40,15 @@ var Attempts = File[Attempt]{
 			func(a *Attempt) *des.Time { return &a.Kept }),
 		timeColumn("lost", "The part that the attempt did in vain.", func(a *Attempt) *des.Time { return &a.Lost }),
 		timeColumn("overhead", "The time that went into set-up and checkpoints.", func(a *Attempt) *des.Time { return &a.Overhead }),
-		wordColumn("end", "How the attempt ended: `requeued` (the job was preempted), `resized` (the job goes on at once in another shape, and keeps all), `finished`, `walltime` (the job was cut off at its estimate, and its work counts as kept) or `killed`.",
-			func(a *Attempt) *string { return &a.End }).need(),
+		{
+			Meaning: Meaning{Name: "end", Text: "How the attempt ended: `requeued` (the job was preempted), `resized` (the job goes on at once in another shape, and keeps all), `finished`, `walltime` (the job was cut off at its estimate, and its work counts as kept) or `killed`."},
+			Needed:  true,
+			Put:     func(b []byte, a *Attempt) []byte { return append(b, a.End.String()...) },
+			Take: func(a *Attempt, text string) (err error) {
+				a.End, err = entity.ParseEnd(text)
+				return err
+			},
+		},
 		amountColumn("processor_time", processorSeconds, "The time that all processors or nodes of the attempt really took.", func(a *Attempt) *float64 { return &a.ProcessorTime }),
 	},
 }

@@ -10,12 +10,10 @@ import (
 	"io"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/procset"
-	"github.com/gridslot/gridslot/metrics/internal/ended"
 )
 
 // tried is an attempt of a job.
@@ -24,7 +22,7 @@ type tried struct {
 	number, nodes        int
 	start, finish        des.Time
 	kept, lost, overhead des.Time
-	end                  string
+	end                  entity.End
 	place                []procset.Range
 }
 
@@ -39,12 +37,7 @@ func (c *fileChecker) attempts(from io.Reader) error {
 			line: r.line, number: int(field(r, "attempt", parseWhole(32)).value), nodes: int(field(r, "processors", parseWhole(32)).value),
 			start: field(r, colStart, parseTime).value, finish: field(r, colFinish, parseTime).value,
 			kept: field(r, "kept", parseTime).value, lost: field(r, "lost", parseTime).value, overhead: field(r, "overhead", parseTime).value,
-			end: strings.Clone(r.text("end")), place: field(r, colAllocated, procset.Parse).value,
-		}
-		switch a.end {
-		case ended.Requeued, ended.Finished, ended.Walltime, ended.Killed, ended.Resized:
-		default:
-			r.fail("end", fmt.Errorf("%q is no end of an attempt known here", a.end))
+			end: field(r, "end", entity.ParseEnd).value, place: field(r, colAllocated, procset.Parse).value,
 		}
 		f := c.byID[r.id()]
 		switch {
@@ -61,7 +54,7 @@ func (c *fileChecker) attempts(from io.Reader) error {
 }
 
 // goesOn reports whether the job goes on, or is to begin again, after the attempt.
-func (a *tried) goesOn() bool { return a.end == ended.Requeued || a.end == ended.Resized }
+func (a *tried) goesOn() bool { return a.end == entity.EndRequeued || a.end == entity.EndResized }
 
 // again reports whether f has more to tell than one run without overhead.
 func (f *filed) again() bool {
@@ -115,7 +108,7 @@ func (c *fileChecker) tried() {
 			if a.number != i+1 {
 				wrong(OutOfPlace, "is the %d. of this job", i+1)
 			}
-			resized := i > 0 && f.tries[i-1].end == ended.Resized
+			resized := i > 0 && f.tries[i-1].end == entity.EndResized
 			switch {
 			case a.start < free:
 				wrong(TwoJobsOnOne, "began at %v, when the job had not ended before, or not come, until %v", a.start, free)
@@ -129,7 +122,7 @@ func (c *fileChecker) tried() {
 			if took := a.finish - a.start; min(a.kept, a.lost, a.overhead) < 0 || len(c.nodes) == 0 && a.kept+a.lost+a.overhead != took {
 				wrong(WrongRunTime, "kept %v, lost %v and had %v beside it in %v", a.kept, a.lost, a.overhead, took)
 			}
-			if a.end == ended.Requeued {
+			if a.end == entity.EndRequeued {
 				requeued++
 			}
 			last := i == len(f.tries)-1
@@ -151,7 +144,7 @@ func (f *filed) stages() []*entity.Job {
 		if i > 0 {
 			before := &f.tries[i-1]
 			left.keep(before.kept)
-			if before.end == ended.Resized {
+			if before.end == entity.EndResized {
 				left.resize(a.nodes)
 			}
 		}
@@ -186,7 +179,7 @@ func (c *fileChecker) total(f *filed, stages []*entity.Job, requeued int, lost, 
 	case last == nil:
 	case f.state == stateFinished:
 		want, of = stages[len(stages)-1].Runtime, "run time"
-	case last.end == ended.Walltime:
+	case last.end == entity.EndWalltime:
 		want, of = stages[len(stages)-1].Request.Length, "estimate"
 	}
 	switch {
@@ -201,7 +194,7 @@ func (c *fileChecker) total(f *filed, stages []*entity.Job, requeued int, lost, 
 			lost += f.tries[i].kept
 		}
 	}
-	if finished := f.state == stateFinished; last != nil && finished != (last.end == ended.Finished) {
+	if finished := f.state == stateFinished; last != nil && finished != (last.end == entity.EndFinished) {
 		wrong("%s, and its last attempt ended as %s", f.state, last.end)
 	}
 	for _, x := range []struct {
@@ -219,7 +212,7 @@ func (c *fileChecker) total(f *filed, stages []*entity.Job, requeued int, lost, 
 // way to it.
 func (f *filed) latest() des.Time {
 	i := len(f.tries) - 1
-	for i > 0 && f.tries[i-1].end == ended.Resized {
+	for i > 0 && f.tries[i-1].end == entity.EndResized {
 		i--
 	}
 	return f.tries[i].start
@@ -235,7 +228,7 @@ func (f *filed) runs(rough bool) (all []*filed) {
 	stages := f.stages()
 	for i, a := range f.tries {
 		if a.start < a.finish {
-			r := row{line: f.line, state: ended.Requeued, start: a.start, finish: a.finish, place: a.place}
+			r := row{line: f.line, state: entity.EndRequeued.String(), start: a.start, finish: a.finish, place: a.place}
 			all = append(all, &filed{job: stages[i], row: &r, part: true, rough: rough})
 		}
 	}
