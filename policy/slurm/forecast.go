@@ -126,13 +126,16 @@ func (c *Controller) look(e *entry, f *forecast, now int64, nowOnly bool) {
 		return
 	}
 	f.looked, s.planned = true, true
+	if c.conf.Preempt == "" && len(s.shape.gres) == 0 && !c.forgetful && s.hopeless() {
+		return
+	}
 	window, base := int64(endsTogether), int64(0)
 	for k := 0; k < len(order); {
 		var last *Job
 		for k < len(order) {
 			j := order[k]
 			k++
-			if !j.nodes.meets(f.among) {
+			if !j.runsOn(f.among) {
 				continue
 			}
 			end := c.limitSecond(j)
@@ -163,6 +166,19 @@ func (c *Controller) look(e *entry, f *forecast, now int64, nowOnly bool) {
 			return
 		}
 	}
+}
+
+// runsOn reports whether the running job has any of the nodes.
+func (j *Job) runsOn(nodes nodeSet) bool {
+	if len(j.Placed) > len(nodes) {
+		return j.nodes.meets(nodes)
+	}
+	for i := range j.Placed {
+		if nodes.has(j.Placed[i].Node) {
+			return true
+		}
+	}
+	return false
 }
 
 // runningByLimit is the running jobs in the order of their limits.

@@ -34,8 +34,9 @@ func (s nodeSet) clone() nodeSet { return append(nodeSet(nil), s...) }
 
 // intersect makes s the set of what is in s and in other.
 func (s nodeSet) intersect(other nodeSet) {
-	for i, word := range other {
-		s[i] &= word
+	other = other[:len(s)] // spares checks of bounds
+	for i := range s {
+		s[i] &= other[i]
 	}
 }
 
@@ -78,8 +79,9 @@ func (s nodeSet) empty() bool {
 }
 
 func (s nodeSet) meets(other nodeSet) bool {
-	for i, word := range other {
-		if s[i]&word != 0 {
+	other = other[:len(s)]
+	for i := range s {
+		if s[i]&other[i] != 0 {
 			return true
 		}
 	}
@@ -87,8 +89,9 @@ func (s nodeSet) meets(other nodeSet) bool {
 }
 
 func (s nodeSet) equal(other nodeSet) bool {
-	for i, word := range other {
-		if s[i] != word {
+	other = other[:len(s)]
+	for i := range s {
+		if s[i] != other[i] {
 			return false
 		}
 	}

@@ -39,6 +39,9 @@ type search struct {
 
 	planned bool // the choice is for a start to come, when running jobs have ended
 
+	stale nodeSet // of among, nodes of which more is free than open, offered and so on tell of
+	most  int     // CPUs that are free of among: no fewer than its nodes offer, stale or not
+
 	left      nodeSet   // of open, those that have not been left out
 	chosen    choice    // room for what is chosen,
 	stretches []stretch // for the stretches to choose from,
@@ -52,7 +55,7 @@ func (c *Controller) beginSearch() {
 		most = max(most, c.conf.Nodes[i].CPUs())
 	}
 	nodes := len(c.conf.Nodes)
-	c.search = search{c: c, among: newNodeSet(nodes), open: newNodeSet(nodes), left: newNodeSet(nodes),
+	c.search = search{c: c, among: newNodeSet(nodes), open: newNodeSet(nodes), left: newNodeSet(nodes), stale: newNodeSet(nodes),
 		offered: make([]int, nodes), levels: make([]int, most+1), chosen: make(choice, 0, nodes), room: make([]int, 0, nodes)}
 }
 
@@ -65,9 +68,10 @@ func (c *Controller) choose(e *entry, candidates nodeSet, free usage) choice {
 // newSearch is a search among candidates.
 func (c *Controller) newSearch(e *entry, candidates nodeSet, free usage) *search {
 	s := &c.search
-	s.job, s.shape, s.free, s.nodes, s.cpus, s.planned = e.job, c.shapeOf(e), free, 0, 0, false
+	s.job, s.shape, s.free, s.nodes, s.cpus, s.most, s.planned = e.job, c.shapeOf(e), free, 0, 0, 0, false
 	clear(s.levels)
 	clear(s.open)
+	clear(s.stale)
 	for w, word := range candidates {
 		s.among[w] = word & s.shape.suited[w]
 		if len(s.shape.gres) > 0 {
@@ -76,10 +80,23 @@ func (c *Controller) newSearch(e *entry, candidates nodeSet, free usage) *search
 			}
 		}
 		for word = s.among[w] & free.some[w]; word != 0; word &= word - 1 {
-			s.offer(w*64 + bits.TrailingZeros64(word))
+			n := w*64 + bits.TrailingZeros64(word)
+			s.offer(n)
+			s.most += free.cpus[n]
 		}
 	}
 	return s
+}
+
+// hopeless reports whether the nodes that may be chosen have too few CPUs even if idle.
+func (s *search) hopeless() bool {
+	lacking := s.shape.demand.cpus
+	for n := range s.among.all {
+		if lacking -= s.c.idle.cpus[n]; lacking <= 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // offer reckons anew what a candidate offers.
@@ -100,17 +117,31 @@ func (s *search) offer(n int) {
 	}
 }
 
-// release gives back what a running job has.
+// release gives back what a running job has of the nodes that may be chosen.
 func (s *search) release(j *Job) {
-	s.free.release(j)
 	for i := range j.Placed {
-		if n := j.Placed[i].Node; s.among.has(n) {
-			s.offer(n)
-			if len(s.shape.gres) > 0 {
-				s.c.notesGPUs(s.shape, n, s.free)
-			}
+		p := &j.Placed[i]
+		if !s.among.has(p.Node) {
+			continue
+		}
+		s.free.give(j, p)
+		s.most += len(p.Cores)
+		s.stale.add(p.Node)
+		if len(s.shape.gres) > 0 {
+			s.c.notesGPUs(s.shape, p.Node, s.free)
 		}
 	}
+	if s.c.forgetful {
+		s.refresh()
+	}
+}
+
+// refresh reckons anew what nodes offer of which something was given back.
+func (s *search) refresh() {
+	for n := range s.stale.all {
+		s.offer(n)
+	}
+	clear(s.stale)
 }
 
 // outOfReach reports whether no choice could have what the job asks for: the nodes that offer most, as
@@ -133,7 +164,10 @@ func (s *search) outOfReach() bool {
 // run tries the nodes that offer CPUs, and then without those that offer one, at most two, and so
 // on while enough are left.
 func (s *search) run() choice {
-	if s.outOfReach() || slices.ContainsFunc(s.shape.required, func(n int) bool { return !s.open.has(n) }) {
+	if s.most < s.shape.demand.cpus && !s.c.forgetful {
+		return nil
+	}
+	if s.refresh(); s.outOfReach() || slices.ContainsFunc(s.shape.required, func(n int) bool { return !s.open.has(n) }) {
 		return nil
 	}
 	copy(s.left, s.open)

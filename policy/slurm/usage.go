@@ -51,17 +51,24 @@ func (u usage) take(j *Job) { u.move(j, -1) }
 func (u usage) release(j *Job) { u.move(j, 1) }
 
 func (u usage) move(j *Job, times int) {
-	for _, p := range j.Placed {
-		if u.cpus[p.Node] += times * len(p.Cores); u.cpus[p.Node] > 0 {
-			u.some.add(p.Node)
-		} else {
-			u.some.drop(p.Node)
-		}
-		u.mem[p.Node] += times * p.Mem
-		for _, g := range j.GRES {
-			if counts := u.gres[g.Kind]; counts != nil {
-				counts[p.Node] += times * g.Count
-			}
+	for i := range j.Placed {
+		u.moveOne(j, &j.Placed[i], times)
+	}
+}
+
+// give gives back what a job has of one of its nodes.
+func (u usage) give(j *Job, p *Placement) { u.moveOne(j, p, 1) }
+
+func (u usage) moveOne(j *Job, p *Placement, times int) {
+	if u.cpus[p.Node] += times * len(p.Cores); u.cpus[p.Node] > 0 {
+		u.some.add(p.Node)
+	} else {
+		u.some.drop(p.Node)
+	}
+	u.mem[p.Node] += times * p.Mem
+	for _, g := range j.GRES {
+		if counts := u.gres[g.Kind]; counts != nil {
+			counts[p.Node] += times * g.Count
 		}
 	}
 }
