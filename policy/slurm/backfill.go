@@ -219,7 +219,7 @@ func (c *Controller) runBackfill(now des.Time) {
 			licenses[amount.Kind] += amount.Count
 		}
 	}
-	r := &backfillRun{c: c, now: now, second: c.second(now), few: len(queue) <= rules.MaxTests, until: never, shares: newShares(rules), blocked: map[*qos]int64{},
+	r := &backfillRun{c: c, now: now, second: c.second(now), until: never, shares: newShares(rules), blocked: map[*qos]int64{},
 		table: newTable(c.second(now), int64(rules.Window/des.Second), int64(rules.Resolution/des.Second), rules.TableSize, c.up, licenses, &c.plans, &c.spare)}
 	if rules.Licenses {
 		byID := slices.SortedFunc(slices.Values(c.running), func(a, b *Job) int { return cmp.Compare(a.ID, b.ID) })
@@ -254,8 +254,7 @@ type backfillRun struct {
 	second int64 // of now, of the host's clock
 	table  *table
 	shares *shares
-	few    bool // the queue is no longer than bf_max_job_test, so that tests need not be counted
-	tests  int  // jobs for which nodes were looked for
+	tests  int // jobs for which nodes were looked for
 	starts int
 	hasty  bool     // the job that is looked at is one that is looked at as if it were over in a minute (NoReserve)
 	limit  des.Time // of the job that was looked at last; 0: there was none
@@ -339,9 +338,6 @@ func (r *backfillRun) fill(e *entry, nowOnly bool) bool {
 	}
 	for start := max(r.second, r.blocked[j.qos]); ; {
 		c.spare.back(lent)
-		if passes && (r.few || tested) {
-			start = r.next(e, start)
-		}
 		if start > r.second {
 			r.expires(start)
 		}
@@ -357,11 +353,11 @@ func (r *backfillRun) fill(e *entry, nowOnly bool) bool {
 				tested = true
 				r.tests++
 			}
-			if passes && c.soonest(e) > o.later && o.later > 0 {
+			o.nodes.intersect(c.shapeOf(e).fit) // before the look: it decides which jobs are taken away
+			if passes && o.later > 0 && c.startsAfter(e, o.nodes, o.later) {
 				start = o.later
 				continue
 			}
-			o.nodes.intersect(c.shapeOf(e).fit) // before the look: it decides which jobs are taken away
 			begins, chosen = c.willRun(e, o.nodes, r.second, nowOnly)
 		}
 		if chosen == nil {

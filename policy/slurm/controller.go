@@ -45,6 +45,8 @@ type Controller struct {
 	byLimit    []*Job   // the same by their limits; nil: to be sorted anew
 	era        uint64   // how often what forecasts depend on has changed
 	weighed    uint64   // how often weights of nodes have
+	give       []giving
+	giveEra    uint64 // of give
 	shapes     map[string]*shape
 	// forgetful has everything be looked for anew that is remembered otherwise: what tests hold that to.
 	forgetful bool
@@ -77,7 +79,6 @@ type partition struct {
 	nodes  nodeSet
 	cpus   int     // of its nodes
 	factor float64 // PriorityJobFactor as a part of the largest
-	supply supply
 }
 
 // New is a controller of an idle machine.

@@ -16,7 +16,9 @@ type forecast struct {
 	chosen   choice  // what is taken of them, in their order
 	atOnce   bool
 	ends     int64 // unless atOnce: the second in which the last job ends that has to
+	seen     bool  // a look has been made, at the present at least
 	looked   bool  // beyond the present
+	soonest  int64 // see Controller.soonestAmong; 0: not known
 	reckoned int   // see Job.reckoned
 }
 
@@ -53,10 +55,21 @@ func (c *Controller) forecastOf(e *entry, among nodeSet, now int64, nowOnly bool
 		return f
 	}
 	f, known := c.shapeOf(e).forecasts.among(c.era, among)
-	if !known || !f.looked && f.nodes == nil && !nowOnly {
+	if !known || !f.seen || !f.looked && f.nodes == nil && !nowOnly {
 		c.look(e, f, now, nowOnly)
 	}
 	return f
+}
+
+// startsAfter reports whether a look would see the job of e start after a second only, or not at all, as far as
+// that can be told without one.
+func (c *Controller) startsAfter(e *entry, among nodeSet, second int64) bool {
+	s := c.shapeOf(e)
+	f, _ := s.forecasts.among(c.era, among)
+	if f.soonest == 0 {
+		f.soonest = c.soonestAmong(among, s.demand.cpus)
+	}
+	return f.soonest > second
 }
 
 // willRun is the second at which the job of e could start among some nodes were nobody else to come, and
@@ -103,6 +116,7 @@ func (c *Controller) look(e *entry, f *forecast, now int64, nowOnly bool) {
 		slices.SortFunc(f.chosen, func(a, b offer) int { return cmp.Compare(a.node, b.node) })
 		return true
 	}
+	f.seen = true
 	s := c.newSearch(e, f.among, c.free)
 	if f.atOnce = found(s.run()); f.atOnce {
 		return

@@ -1,56 +1,51 @@
 package slurm
 
-import (
-	"math"
-	"sort"
-
-	"github.com/gridslot/gridslot/des"
-)
+import "math/bits"
 
 // A bound of looks into the future: before which second no job can start for want of CPUs. It spares
 // backfill the looks whose answer is later than the second from which it would look again.
 
-// supply is how many CPUs of a partition are free by when, were nobody else to start.
-type supply struct {
-	era  uint64
-	ends []int64 // seconds in which limits of running jobs end, ascending; the first is before all others
-	cpus []int   // that are free from then on
+// giving is what a running job gives back of a node in the second in which its limit ends.
+type giving struct {
+	second     int64
+	node, cpus int32
 }
 
-// supplyOf is the supply of a partition in the present era.
-func (c *Controller) supplyOf(p *partition) *supply {
-	s := &p.supply
-	if s.era == c.era && len(s.ends) > 0 && !c.forgetful {
-		return s
-	}
-	s.era, s.ends, s.cpus = c.era, append(s.ends[:0], math.MinInt64), append(s.cpus[:0], 0)
-	for _, n := range p.Nodes {
-		s.cpus[0] += c.free.cpus[n]
-	}
-	cpus := s.cpus[0]
-	for _, j := range c.runningByLimit() {
-		before := cpus
-		for i := range j.Placed {
-			if at := &j.Placed[i]; p.nodes.has(at.Node) {
-				cpus += len(at.Cores)
+// givings are what running jobs give back in the present era, in the order of their limits.
+func (c *Controller) givings() []giving {
+	if c.giveEra != c.era || c.forgetful {
+		c.give, c.giveEra = c.give[:0], c.era
+		for _, j := range c.runningByLimit() {
+			second := c.limitSecond(j)
+			for i := range j.Placed {
+				p := &j.Placed[i]
+				c.give = append(c.give, giving{second, int32(p.Node), int32(len(p.Cores))})
 			}
 		}
-		if cpus > before {
-			s.ends, s.cpus = append(s.ends, c.limitSecond(j)), append(s.cpus, cpus)
-		}
 	}
-	return s
+	return c.give
 }
 
-// soonest is a second before which a look into the future sees no start of the job of e, whichever nodes of its
-// partition it may choose from, or never.
-func (c *Controller) soonest(e *entry) int64 {
-	s := c.supplyOf(e.part)
-	at := sort.SearchInts(s.cpus, c.shapeOf(e).demand.cpus)
-	if at == len(s.ends) {
-		return never
+// soonestAmong is the second by which so many CPUs of a set of nodes are free, were nobody else to start: before it
+// no look among them sees a job start that asks for as many. It is -1 where they are free, and never where there are
+// too few.
+func (c *Controller) soonestAmong(nodes nodeSet, cpus int) int64 {
+	for w, word := range nodes {
+		for word &= c.free.some[w]; word != 0; word &= word - 1 {
+			cpus -= c.free.cpus[w*64+bits.TrailingZeros64(word)]
+		}
 	}
-	return s.ends[at]
+	if cpus <= 0 {
+		return -1
+	}
+	for _, g := range c.givings() {
+		if nodes.has(int(g.node)) {
+			if cpus -= int(g.cpus); cpus <= 0 {
+				return g.second
+			}
+		}
+	}
+	return never
 }
 
 // passesOver reports whether backfill may pass over seconds at which a look into the future could not see the
@@ -61,31 +56,4 @@ func (r *backfillRun) passesOver(e *entry) bool {
 	d := &r.c.shapeOf(e).demand
 	return !r.c.forgetful && r.c.conf.Preempt == "" && len(r.c.reserved) == 0 && r.table.intervals[0].licenses == nil &&
 		!d.whole && d.perTask == 1 && d.perNode == 0 && len(e.job.GRES) == 0
-}
-
-// next is the second at which backfill is to look for the job of e, where it would look from a second on: it goes
-// from one end of a plan to the next one as long as it would see a start after that only.
-func (r *backfillRun) next(e *entry, start int64) int64 {
-	soonest := r.c.soonest(e)
-	all, limit := r.table.intervals, int64(e.job.Limit/des.Second)
-	from := sort.Search(len(all), func(k int) bool { return all[k].end > start })
-	for k := from; k+1 < len(all) && all[k].end < soonest; k++ {
-		if k > from && all[k-1].begin > start+limit {
-			break // out of sight: there would be no second to go on from
-		}
-		if gainsIn(e.part.nodes, r.c.up, all[k+1].free, all[k].free) {
-			start, from = all[k].end, k+1
-		}
-	}
-	return start
-}
-
-// gainsIn reports whether any node that is in both sets is in next and not in free.
-func gainsIn(a, b, next, free nodeSet) bool {
-	for w := range a {
-		if a[w]&b[w]&next[w]&^free[w] != 0 {
-			return true
-		}
-	}
-	return false
 }
