@@ -45,6 +45,7 @@ type Controller struct {
 	byLimit    []*Job   // the same by their limits; nil: to be sorted anew
 	era        uint64   // how often what forecasts depend on has changed
 	weighed    uint64   // how often weights of nodes have
+	looks      int64    // how many looks into the future have been made
 	give       []giving
 	giveEra    uint64 // of give
 	shapes     map[string]*shape

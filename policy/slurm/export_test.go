@@ -3,5 +3,13 @@ package slurm
 // Forget has the controller look for everything anew that it remembers otherwise.
 func (c *Controller) Forget() { c.forgetful = true }
 
+// Looks is how many looks into the future have been made.
+func (c *Controller) Looks() int64 { return c.looks }
+
+// Records is how many jobs and shapes the controller has records of.
+func (c *Controller) Records() int {
+	return len(c.jobs) + len(c.ended) + len(c.shapes) + len(c.pending)
+}
+
 // Repeats is how many runs of backfill were left out because they would have done what the last one did.
 func (c *Controller) Repeats() int64 { return c.backfill.last.times }

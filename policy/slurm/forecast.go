@@ -116,6 +116,7 @@ func (c *Controller) look(e *entry, f *forecast, now int64, nowOnly bool) {
 		slices.SortFunc(f.chosen, func(a, b offer) int { return cmp.Compare(a.node, b.node) })
 		return true
 	}
+	c.looks++
 	f.seen = true
 	s := c.newSearch(e, f.among, c.free)
 	if f.atOnce = found(s.run()); f.atOnce {

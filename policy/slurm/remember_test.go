@@ -123,3 +123,40 @@ func TestWhatIsRememberedIsWhatALookWouldFind(t *testing.T) {
 	}
 	require.Greater(t, repeats, int64(100*draws), "runs of backfill that repeat the last one")
 }
+
+// TestAJobOfALongLogCostsNoMore plays logs of one load that differ in length: neither looks into the future nor passes
+// a job, nor the records that are kept at a time, grow with it.
+func TestAJobOfALongLogCostsNoMore(t *testing.T) {
+	cost := func(jobs int) (looks, passes float64, records int) {
+		r := rand.New(rand.NewPCG(1, 1))
+		var text strings.Builder
+		text.WriteString("key,submit,uid,account,tasks,limit_min,runtime\n")
+		for i, at := 0, 10.; i < jobs; i++ {
+			at += r.ExpFloat64() * 50
+			limit := 5 + r.IntN(60)
+			fmt.Fprintf(&text, "j%d,%d.25,%d,a,%d,%d,%d\n", i, int(at), 5000+r.IntN(4), 1<<r.IntN(6), limit, 1+r.IntN(limit*60))
+		}
+		dir := t.TempDir()
+		write(t, dir, map[string]string{"jobs.csv": text.String(),
+			"slurm.conf": "AccountingStorageType=accounting_storage/slurmdbd\nPriorityType=priority/multifactor\nPriorityWeightFairshare=1000\nPriorityWeightAge=100\n" +
+				"SelectType=select/cons_tres\nSelectTypeParameters=CR_Core\nMinJobAge=60\nNodeName=n[1-40] CPUs=8\nPartitionName=p Nodes=ALL Default=YES\n",
+			"sacctmgr.txt": "add account a\nadd user u0 account=a\nadd user u1 account=a\nadd user u2 account=a\nadd user u3 account=a\n"})
+		in, err := replay.ReadFolder(dir)
+		require.NoError(t, err)
+		sim := des.New(des.Config{})
+		m, err := replay.NewMachine(sim, in)
+		require.NoError(t, err)
+		m.Tell = func(replay.Event) { records = max(records, m.Controller().Records()) }
+		m.Begin()
+		require.NoError(t, sim.Run(context.Background()))
+		c := m.Controller()
+		return float64(c.Looks()) / float64(jobs), float64(c.Passes()) / float64(jobs), records
+	}
+	looks, passes, records := cost(2000)
+	longLooks, longPasses, longRecords := cost(8000)
+	t.Logf("a job: %.1f looks, then %.1f; %.1f passes, then %.1f; at most %d records, then %d", looks, longLooks, passes, longPasses, records, longRecords)
+	require.Greater(t, looks, 1.5, "jobs wait")
+	require.Less(t, longLooks, 1.3*looks)
+	require.Less(t, longPasses, 1.1*passes)
+	require.Less(t, longRecords, 2*records)
+}
