@@ -53,6 +53,7 @@ func drawn() []Experiment {
 		onPage[jobFlow]("job-flow"),
 		onPage[availability]("availability"),
 		onPage[availability]("groups"),
+		onPage[combination]("combination"),
 	}
 }
 

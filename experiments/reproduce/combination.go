@@ -1,0 +1,105 @@
+package reproduce
+
+// What it costs to search alternatives first: META's planners beside the best combination of
+// all windows, for batches of a few jobs.
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/policy/cyclic"
+	"github.com/gridslot/gridslot/policy/window"
+	"github.com/gridslot/gridslot/workload/vo"
+)
+
+// combination draws small batches on a few nodes, and has every planner look for the least
+// processor time.
+type combination struct {
+	Environment environment
+	Batch       vo.Batch
+	Jobs        []int // numbers of jobs that are compared
+}
+
+const (
+	batchTime = "T_CPU of the batch"
+	aboveIt   = "above the least, %"
+	notWhole  = "not all jobs planned"
+	allWindows = "all windows"
+)
+
+// noLimit is a budget B* that no batch reaches.
+const noLimit = 1e12
+
+// planners are those that are compared, for a batch of n jobs. Only the users' own budgets bind.
+func (c combination) planners(n int) []struct {
+	Name string
+	cyclic.Planner
+} {
+	choice := cyclic.Choice{Problem: cyclic.BatchTime, MaxCost: noLimit}
+	quick := cyclic.Search{Finder: window.AEP{By: window.MinProcTimeExact}}
+	slicer := cyclic.BatchSlicer{Slices: n, Search: quick, Choice: choice}
+	return []struct {
+		Name string
+		cyclic.Planner
+	}{
+		{"CSS", cyclic.CSS{Choice: choice}},
+		{"CSS, quick windows", cyclic.CSS{Search: quick, Choice: choice}},
+		{"batch-slicer, quick windows", slicer},
+		{"BSF, half sliced", cyclic.BSF{Share: cyclic.Share{Q: 0.5}, Slicer: slicer, Filling: cyclic.Filling{Finder: window.AMP{}}}},
+		{allWindows, cyclic.Exhaustive{Problem: cyclic.BatchTime}},
+	}
+}
+
+func jobsPoint(n int) string { return fmt.Sprintf("%d jobs", n) }
+
+func (c combination) rows(p *page) []Row {
+	var lines []Row
+	for _, planner := range c.planners(1) {
+		for _, n := range c.Jobs {
+			lines = append(lines, Row{Series: planner.Name, Point: jobsPoint(n), X: float64(n), Own: true})
+		}
+	}
+	return p.each(lines)
+}
+
+func (c combination) facts() facts {
+	return facts{"environment": c.Environment.Facts(), "batch": c.Batch.Facts()}
+}
+
+// cycle compares times in cycles in which every planner plans all jobs.
+func (c combination) cycle(ctx context.Context, seed, cycle uint64, see sight) error {
+	in, err := c.Environment.Generate(seed, cycle)
+	if err != nil {
+		return err
+	}
+	for _, n := range c.Jobs {
+		batch := c.Batch
+		batch.Jobs = n
+		jobs, err := batch.Generate(seed, cycle)
+		if err != nil {
+			return err
+		}
+		whole, sums := true, map[string]des.Time{}
+		for _, p := range c.planners(n) {
+			out, err := p.Plan(ctx, items(jobs), in.SlotList())
+			if err != nil {
+				return fmt.Errorf("%s: %w", p.Name, err)
+			}
+			for i := range out.Jobs {
+				if out.Jobs[i].OK {
+					sums[p.Name] += out.Jobs[i].Window.ProcessorTime()
+				}
+			}
+			see.at(p.Name, jobsPoint(n), notWhole, oneIf(out.Planned() < n))
+			whole = whole && out.Planned() == n
+		}
+		for name, sum := range sums {
+			if whole {
+				see.at(name, jobsPoint(n), batchTime, sum.Seconds())
+				see.at(name, jobsPoint(n), aboveIt, 100*(float64(sum)/float64(sums[allWindows])-1))
+			}
+		}
+	}
+	return nil
+}
