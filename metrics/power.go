@@ -5,6 +5,7 @@ package metrics
 import (
 	"cmp"
 	"io"
+	"math"
 	"slices"
 	"strconv"
 
@@ -67,6 +68,9 @@ type PowerMeter struct {
 	Of func(*entity.Node) PowerModel
 	// PerNode is how many processors a counted node has; 0 means 1.
 	PerNode int
+	// Price, if set, is the price of electricity, a kilowatt-hour; Carbon is what a
+	// kilowatt-hour emits, in grams.
+	Price, Carbon *flow.Curve
 	// Saving, if set, is the flow that switches nodes off: it is given to the same
 	// metascheduler, before the meter.
 	Saving *flow.SwitchOff
@@ -158,9 +162,10 @@ func (l *powerLevel) add(other *powerLevel) {
 // powerSums are what has been drawn in each state, the most at a time, and how many
 // nodes have begun to boot.
 type powerSums struct {
-	energy [nodeStates]Energy
-	peak   Power
-	boots  int64
+	energy        [nodeStates]Energy
+	price, carbon float64 // what the energy costs, and emits in grams
+	peak          Power
+	boots         int64
 }
 
 // downtime is the begin or the end of a window that is withheld.
@@ -487,7 +492,7 @@ func (s *PowerSpan) spend(now des.Time) {
 		return
 	}
 	for _, m := range s.meters {
-		m.spend(now - s.now)
+		m.spend(s.now, now)
 	}
 	level := s.level()
 	s.peak = max(s.peak, level.total())
@@ -499,14 +504,29 @@ func (s *PowerSpan) spend(now des.Time) {
 }
 
 // spend takes in what the nodes of the meter have drawn meanwhile.
-func (m *PowerMeter) spend(t des.Time) {
+func (m *PowerMeter) spend(from, to des.Time) {
 	for s, p := range m.level.draw {
 		if p > 0 {
-			m.spent.energy[s] = m.spent.energy[s].Add(p.Over(1, t))
+			m.spent.energy[s] = m.spent.energy[s].Add(p.Over(1, to-from))
 		}
 	}
+	m.spent.price += worthOf(m.Price, m.level.total(), from, to)
+	m.spent.carbon += worthOf(m.Carbon, m.level.total(), from, to)
 	m.spent.boots, m.booting = m.spent.boots+m.booting, 0
 	m.spent.peak = max(m.spent.peak, m.level.total())
+}
+
+// worthOf is what a power drawn in [from, to) comes to by a curve over kilowatt-hours.
+func worthOf(c *flow.Curve, p Power, from, to des.Time) (sum float64) {
+	if c == nil {
+		return 0
+	}
+	for at := from; at < to; {
+		next := min(c.Next(at), to)
+		sum += float64(p.Over(1, next-at).Joules() / joulesOfKilowattHour * c.At(at))
+		at = next
+	}
+	return sum
 }
 
 // draws is the row of the profile for the instant at.
@@ -583,6 +603,7 @@ type EnergyRow struct {
 	MeanPower, PeakPower                         float64 // W
 	EnergyDelay                                  float64 // energy times makespan, in joule seconds
 	Boots                                        int64   // that began meanwhile
+	Cost, Carbon                                 float64 // by the meter's Price, and in kg by its Carbon; NaN without
 }
 
 // Row is what the nodes of the meter have taken by the end of the latest job of the span.
@@ -596,6 +617,8 @@ func (s *PowerSpan) Row(policy string) EnergyRow {
 			all.energy[state] = all.energy[state].Add(m.last.energy[state])
 		}
 		all.boots += m.last.boots
+		all.price += m.last.price
+		all.carbon += m.last.carbon
 	}
 	return s.row(policy, &all)
 }
@@ -606,6 +629,13 @@ func (s *PowerSpan) row(policy string, of *powerSums) EnergyRow {
 	row := EnergyRow{
 		Policy: policy, Idle: e[nodeIdle], Busy: e[nodeBusy], Off: e[nodeOff], Booting: e[nodeBooting],
 		SwitchingOff: e[nodeSwitchingOff], Down: e[nodeDown], PeakPower: of.peak.Watts(), Boots: of.boots,
+		Cost: math.NaN(), Carbon: math.NaN(),
+	}
+	if m := s.meters[0]; m.Price != nil {
+		row.Cost = of.price
+	}
+	if m := s.meters[0]; m.Carbon != nil {
+		row.Carbon = of.carbon / gramsOfKilogram
 	}
 	for _, each := range e {
 		row.Joules = row.Joules.Add(each)
@@ -619,19 +649,26 @@ func (s *PowerSpan) row(policy string, of *powerSums) EnergyRow {
 // WriteEnergy writes energy.csv: a heading, and the rows. Where one has a site there is a
 // column for it.
 func WriteEnergy(w io.Writer, all []EnergyRow) error {
-	file := rows.Energies.Only()
+	var conditions []string
 	var lines []rows.Energy
 	for _, r := range all {
 		if r.Site != "" {
-			file = rows.Energies
+			conditions = append(conditions, rows.OnGrid)
+		}
+		if !math.IsNaN(r.Cost) {
+			conditions = append(conditions, rows.WithPriceCurve)
+		}
+		if !math.IsNaN(r.Carbon) {
+			conditions = append(conditions, rows.WithCarbonCurve)
 		}
 		lines = append(lines, rows.Energy{
 			Policy: r.Policy, Site: r.Site, Joules: r.Joules.String(), Idle: r.Idle.String(), Busy: r.Busy.String(), Off: r.Off.String(),
 			Booting: r.Booting.String(), SwitchingOff: r.SwitchingOff.String(), Down: r.Down.String(),
 			MeanPower: r.MeanPower, PeakPower: r.PeakPower, EnergyDelay: r.EnergyDelay, Boots: r.Boots,
+			Cost: r.Cost, Carbon: r.Carbon,
 		})
 	}
-	return rows.WriteAll(w, file, lines)
+	return rows.WriteAll(w, rows.Energies.Only(conditions...), lines)
 }
 
 // energyColumns are those of the table for people.
@@ -647,7 +684,10 @@ var energyColumns = []grouped.Column[EnergyRow]{
 	{Title: "boots", Cell: func(r EnergyRow) string { return grouped.Int(int(r.Boots)) }},
 }
 
-const joulesOfKilowattHour = 3.6e6
+const (
+	joulesOfKilowattHour = 3.6e6
+	gramsOfKilogram      = 1000
+)
 
 func fixed(x float64) string { return strconv.FormatFloat(x, 'f', 1, 64) }
 
@@ -662,5 +702,12 @@ func (r EnergyRow) percent(e Energy) string {
 // WriteEnergyTable writes an aligned table for people, a row a policy: the energy,
 // the power, and which share of the energy went where.
 func WriteEnergyTable(w io.Writer, rows []EnergyRow) error {
-	return grouped.WriteTable(w, energyColumns, rows)
+	columns := slices.Clone(energyColumns)
+	if slices.ContainsFunc(rows, func(r EnergyRow) bool { return !math.IsNaN(r.Cost) }) {
+		columns = append(columns, grouped.Column[EnergyRow]{Title: "cost", Cell: func(r EnergyRow) string { return fixed(r.Cost) }})
+	}
+	if slices.ContainsFunc(rows, func(r EnergyRow) bool { return !math.IsNaN(r.Carbon) }) {
+		columns = append(columns, grouped.Column[EnergyRow]{Title: "carbon kg", Cell: func(r EnergyRow) string { return fixed(r.Carbon) }})
+	}
+	return grouped.WriteTable(w, columns, rows)
 }

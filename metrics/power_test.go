@@ -323,3 +323,56 @@ func TestJobsTellWhatTheyTook(t *testing.T) {
 	}
 	require.Equal(t, []string{"consumed_energy", "5687.36", "0", ""}, took, "the attempt that was stopped counts; what still runs is not known")
 }
+
+// What the energy costs and emits is recomputed from power-POLICY.csv, second by second. A curve
+// that does not change is a factor.
+func TestWhatEnergyCostsIsThatOfThePowerOverTime(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		price := &flow.Curve{Every: des.Time(rapid.SampledFrom([]int{0, 9}).Draw(t, "every")) * des.Second}
+		for at := 0; at < 9; at += rapid.IntRange(1, 4).Draw(t, "gap") {
+			price.Times, price.Values = append(price.Times, des.Time(at)*des.Second), append(price.Values, float64(rapid.IntRange(-2, 9).Draw(t, "value")))
+		}
+		var profile bytes.Buffer
+		m := &PowerMeter{Model: PowerModel{Idle: 100 * Watt, Busy: 250 * Watt}, Price: price,
+			Carbon: &flow.Curve{Times: []des.Time{0}, Values: []float64{300}}, Profile: &profile}
+		sim := des.New(des.Config{})
+		meta := entity.NewMetascheduler(sim, plan.NewCluster(4), backfill.EASY{}, m)
+		for id := range int64(rapid.IntRange(1, 8).Draw(t, "jobs")) {
+			meta.Submit(&entity.Job{ID: id, Submit: des.Time(rapid.IntRange(0, 30).Draw(t, "submit")) * des.Second,
+				Runtime: des.Time(rapid.IntRange(1, 9).Draw(t, "runtime")) * des.Second,
+				Request: entity.Request{Nodes: rapid.IntRange(1, 4).Draw(t, "nodes"), Length: 9 * des.Second}})
+		}
+		require.NoError(t, sim.Run(context.Background()))
+		meta.Close()
+		row := m.Row("easy")
+		require.NoError(t, m.Close())
+		require.InEpsilon(t, row.Joules.Joules()/3.6e6*300/1000, row.Carbon, 1e-9)
+
+		lines, err := csv.NewReader(&profile).ReadAll()
+		require.NoError(t, err)
+		want, at := 0.0, 0
+		for i, line := range lines[1:] {
+			var from, watts, to float64
+			_, err := fmt.Sscan(line[0]+" "+line[1], &from, &watts)
+			require.NoError(t, err)
+			if i+2 < len(lines) {
+				_, err = fmt.Sscan(lines[i+2][0], &to)
+				require.NoError(t, err)
+			}
+			for at = int(from); at < int(to); at++ {
+				now := at
+				if price.Every > 0 {
+					now %= 9
+				}
+				value := 0.0
+				for k, began := range price.Times {
+					if int(began/des.Second) <= now {
+						value = price.Values[k]
+					}
+				}
+				want += watts / 1000 / 3600 * value
+			}
+		}
+		require.InDelta(t, want, row.Cost, 1e-9)
+	})
+}

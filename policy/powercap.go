@@ -230,9 +230,10 @@ func without(at, lost entity.Where) (left entity.Where) {
 	return left
 }
 
-// capped declares the parameter that caps power, and puts a policy under the cap that is
+// capped declares the parameters that defer jobs and cap power, and puts a policy under what is
 // given.
 func (s *Settings) capped(p entity.Policy) entity.Policy {
+	p = s.deferred(p)
 	if _, given := s.Given(PowerCapParam, "WATTS", "what the machine, or the site of a grid, may draw at any instant, by the power model of the run (no cap)"); given {
 		return &PowerCap{Policy: p, Cap: s.args.Number(PowerCapParam, 0)}
 	}

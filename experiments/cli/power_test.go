@@ -3,6 +3,7 @@ package cli
 import (
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -259,4 +260,52 @@ func TestASiteOfAGridKeepsToItsPowerCap(t *testing.T) {
 		starts[row["job_id"]] = row["starting_time"]
 	}
 	require.Equal(t, map[string]string{"1": "0", "2": "1", "3": "101", "4": "3", "5": ""}, starts)
+}
+
+// The power of the first test over time, 1618.72 W from 0, 2031.2 W from 10, 1618.72 W from 60 to
+// 100, at a price of 1 that becomes 3 at 50.
+func TestElectricityCostsWhatItCostAtItsHour(t *testing.T) {
+	trace, out := write(t, "a.swf", swf("0 100 6 100", "10 50 4 90")), t.TempDir()
+	price := write(t, "price.csv", "time,value\n0,1\n50,3\n")
+	args := []string{"simulate", trace, "--policy", "fcfs", "--out", out, "--power"}
+	got := call(append(args, "idle=100:busy=203.12:price="+price)...)
+	require.Zero(t, got.code, got.stderr)
+	require.Contains(t, got.stdout, "cost")
+	row := energies(t, out)[0]
+	cost, err := strconv.ParseFloat(row["electricity_cost"], 64)
+	require.NoError(t, err)
+	require.InDelta(t, (1618.72*10+2031.2*40+3*(2031.2*10+1618.72*40))/3.6e6, cost, 1e-9)
+	require.NotContains(t, row, "carbon")
+	require.Zero(t, call("validate", out).code)
+
+	got = call(append(args, "carbon="+price+":every=100")...)
+	require.Zero(t, got.code, got.stderr)
+	require.NotContains(t, energies(t, out)[0], "electricity_cost")
+	require.Contains(t, energies(t, out)[0], "carbon")
+
+	got = call(append(args, "price="+price+":every=40")...)
+	require.Equal(t, 2, got.code)
+	require.Contains(t, got.stderr, "price.csv: line 3: time: want at least 0 and less than 40")
+}
+
+// At a price of 3 that falls to 1 at 50 both jobs wait until then, or for the 20 s that they may
+// wait at most.
+func TestJobsWaitForCheaperElectricity(t *testing.T) {
+	trace, out := write(t, "a.swf", swf("0 100 6 100", "10 50 4 90")), t.TempDir()
+	price := write(t, "price.csv", "time,value\n0,3\n50,1\n")
+	got := call("simulate", trace, "--policy", "easy:defer=price/1/1h,easy:defer=price/2/20", "--power", "price="+price, "--out", out)
+	require.Zero(t, got.code, got.stderr)
+	starts := func(file string) (all []string) {
+		for _, row := range table(t, out, file) {
+			all = append(all, row["starting_time"])
+		}
+		return all
+	}
+	require.Equal(t, []string{"50", "50"}, starts("jobs-easy-defer=price-1-1h.csv"))
+	require.Equal(t, []string{"20", "30"}, starts("jobs-easy-defer=price-2-20.csv"))
+	require.Zero(t, call("validate", out).code)
+
+	got = call("simulate", trace, "--policy", "easy:defer=carbon/1/1h", "--power", "price="+price)
+	require.Equal(t, 2, got.code)
+	require.Contains(t, got.stderr, "--power carbon=FILE.csv")
 }

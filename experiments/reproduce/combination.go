@@ -22,9 +22,9 @@ type combination struct {
 }
 
 const (
-	batchTime = "T_CPU of the batch"
-	aboveIt   = "above the least, %"
-	notWhole  = "not all jobs planned"
+	batchTime  = "T_CPU of the batch"
+	aboveIt    = "above the least, %"
+	notWhole   = "not all jobs planned"
 	allWindows = "all windows"
 )
 

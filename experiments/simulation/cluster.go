@@ -93,7 +93,7 @@ func (k Cluster) prepare(c *call) (runner, error) {
 		}
 		s := p.settings
 		s.Policy, s.Processors = chosen.Value, procs
-		c.Settings.Power.setCap(chosen.Value)
+		c.Settings.Power.set(chosen.Value)
 		s.Observers = append(append(s.Observers, overheads()...), p.observers("")...)
 		if s.Outages, err = outages.flow(nil); err != nil {
 			return nil, err

@@ -426,7 +426,7 @@ func (p *drawnDomain) run(ctx context.Context, c *call, r *policyRun) (*Result, 
 	}
 	s := r.settings
 	s.Policy, s.Processors, s.Owners = chosen.Value.Policy, len(p.nodes), p.Local != nil || len(p.local)+len(p.queues) > 0
-	c.Settings.Power.setCap(s.Policy)
+	c.Settings.Power.set(s.Policy)
 	if s.Outages, err = p.outages.flow(nodes.Nodes()); err != nil {
 		return nil, err
 	}

@@ -286,7 +286,7 @@ func (g *gridRun) cluster(s *Site, k *ClusterSite, level *grid.Grid, files []Flo
 		return nil, err
 	}
 	s.Plan, s.Policy, s.Flows = plan.NewCluster(k.Processors), local.Value, files
-	g.call.Settings.Power.setCap(s.Policy)
+	g.call.Settings.Power.set(s.Policy)
 	return func(observers ...entity.Observer) *grid.ResourceAgent {
 		a := level.AddAgent(k.Name, s.Plan, s.Policy, observers...)
 		a.Speed, a.QueueLimit = k.Speed, k.QueueLimit
@@ -309,7 +309,7 @@ func (g *gridRun) domain(s *Site, l leaf, level *grid.Grid, files []Flow) (func(
 	owners := &ownersFlow{call: g.call, parts: l.parts, book: book, prices: g.prices}
 	g.domains.flows = append(g.domains.flows, owners)
 	s.Plan, s.Policy = nodes, local.Value.Policy
-	g.call.Settings.Power.setCap(s.Policy)
+	g.call.Settings.Power.set(s.Policy)
 	s.Flows = slices.Concat([]Flow{book, book.writing()}, files, []Flow{owners})
 	return func(observers ...entity.Observer) *grid.ResourceAgent {
 		a := level.AddAgent(l.domain.Name, s.Plan, s.Policy, observers...)

@@ -3,10 +3,12 @@ package simulation
 // What nodes draw, and when they are switched off: the setting power.
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"math"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -30,6 +32,13 @@ type Power struct {
 	Idle, Boot, Shutdown des.Time
 	// Profile asks for power-POLICY.csv.
 	Profile bool
+	// PriceFile and CarbonFile, if not empty, are CSV files of the price of electricity, a
+	// kilowatt-hour, and of what that emits, in grams, over time; see flow.ReadCurve. Every is
+	// the period with which both repeat themselves; 0 means that they do not.
+	PriceFile, CarbonFile string
+	Every                 des.Time
+
+	price, carbon *flow.Curve // what the files have, once they have been read
 
 	text string // as it was asked for; empty where nothing is accounted for
 }
@@ -50,6 +59,9 @@ var powerKeys = []powerKey{
 	{"shutdown-power", func(p *Power, s string) error { return watts(&p.Model.SwitchingOff, s) }},
 	{"switch-off", func(p *Power, s string) error { p.SwitchOff = true; return lasting(&p.Idle, s) }},
 	{"per-node", func(p *Power, s string) (err error) { p.PerNode, err = whole[int](1, 1<<20)(s); return err }},
+	{"price", func(p *Power, s string) error { return named(&p.PriceFile, s) }},
+	{"carbon", func(p *Power, s string) error { return named(&p.CarbonFile, s) }},
+	{"every", func(p *Power, s string) error { return lasting(&p.Every, s) }},
 	{"profile", func(p *Power, s string) error { p.Profile = s == "on"; return onOrOff(s) }},
 }
 
@@ -68,6 +80,35 @@ func lasting(to *des.Time, s string) error {
 		return err
 	}
 	*to = des.Seconds(v)
+	return nil
+}
+
+func named(to *string, s string) error {
+	if *to = s; s == "" {
+		return errors.New("want the name of a CSV file with the columns time, value")
+	}
+	return nil
+}
+
+// load reads the curves.
+func (p *Power) load() (err error) {
+	for _, c := range []struct {
+		to        **flow.Curve
+		key, path string
+	}{{&p.price, "price", p.PriceFile}, {&p.carbon, "carbon", p.CarbonFile}} {
+		if c.path == "" {
+			continue
+		}
+		text, err := os.ReadFile(c.path)
+		if err == nil {
+			if *c.to, err = flow.ReadCurve(bytes.NewReader(text), p.Every); err != nil {
+				err = fmt.Errorf("%s: %w", c.path, err)
+			}
+		}
+		if err != nil {
+			return wrong("power", "%s: %w", c.key, err)
+		}
+	}
 	return nil
 }
 
@@ -142,7 +183,7 @@ func (p Power) meter() *metrics.PowerMeter {
 	if !p.asked() {
 		return nil
 	}
-	m := &metrics.PowerMeter{Model: p.Model, PerNode: p.PerNode, Of: p.modelOf}
+	m := &metrics.PowerMeter{Model: p.Model, PerNode: p.PerNode, Of: p.modelOf, Price: p.price, Carbon: p.carbon}
 	if p.SwitchOff {
 		m.Saving = &flow.SwitchOff{Idle: p.Idle, Boot: p.Boot, Shutdown: p.Shutdown, PerNode: p.PerNode}
 	}
@@ -181,6 +222,9 @@ func (p Power) modelOf(n *entity.Node) metrics.PowerModel {
 
 // checkPower refuses what the setting does not say, or the machine cannot do.
 func (sc *Scenario) checkPower() error {
+	if err := sc.Settings.Power.load(); err != nil {
+		return err
+	}
 	p := sc.Settings.Power
 	switch m := sc.machine().(type) {
 	case *Grid:
@@ -216,6 +260,11 @@ func (sc *Scenario) checkPower() error {
 // checkCap refuses a policy with a cap where that cannot be kept: on this domain, or on a
 // cluster where it is nil.
 func (p Power) checkCap(d *Domain, spec string) error {
+	for signal, path := range map[string]string{"price": p.PriceFile, "carbon": p.CarbonFile} {
+		if strings.Contains(spec, ":"+policy.DeferParam+"="+signal+"/") && path == "" {
+			return fmt.Errorf("jobs are deferred by the %s of electricity over time: give it as --power %s=FILE.csv", signal, signal)
+		}
+	}
 	switch {
 	case !strings.Contains(spec, ":"+policy.PowerCapParam+"="):
 		return nil
@@ -295,6 +344,16 @@ func checkPowerOf(row *csvtable.Row) error {
 		return row.At(err)
 	}
 	return nil
+}
+
+// set tells a policy what it must know of power.
+func (p Power) set(chosen entity.Policy) {
+	p.setCap(chosen)
+	if d, ok := entity.As[*policy.Deferral](chosen); ok {
+		if d.Curve = p.price; d.Signal == "carbon" {
+			d.Curve = p.carbon
+		}
+	}
 }
 
 // setCap says to a policy with a cap what nodes draw. Of those that may be busy

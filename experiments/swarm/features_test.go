@@ -2,6 +2,7 @@ package swarm
 
 import (
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -389,6 +390,17 @@ var features = append(programFeatures(), []feature{
 	{name: "power-cap", of: cluster | domain, odds: 8, needs: "power", not: "malleable owners own-queues", add: func(r rnd, w *world) {
 		cap := w.procs*100 + r.among(1, max(1, w.procs))*110
 		w.policies = appendNew(w.policies, fmt.Sprintf("%s:power-cap=%d", w.with(r, r.text("fcfs easy conservative easy-sjbf easy++ heft time-slicing selective-preemption"), 0), cap))
+	}},
+	{name: "electricity", of: cluster | domain | gridOf, odds: 6, needs: "power", add: func(r rnd, w *world) {
+		w.files["curve.csv"] = "time,value\n0,1\n" + r.one("7,3\n", "7,3\n20,2\n", "40,0\n")
+		w.power(r.text("price carbon") + "=" + filepath.Join(w.dir, "curve.csv") + ":every=" + r.text("50 1h"))
+	}},
+	{name: "deferral", of: cluster | domain, odds: 8, needs: "electricity", add: func(r rnd, w *world) {
+		signal := "price"
+		if strings.Contains(w.get("power"), "carbon=") {
+			signal = "carbon"
+		}
+		w.policies = appendNew(w.policies, w.with(r, r.text("fcfs easy conservative easy-sjbf easy++ heft"), 0)+":defer="+signal+"/1/"+r.text("5 30 1h"))
 	}},
 	{name: "predict", of: cluster | domain | gridOf | program | studyOf, odds: 10, add: func(r rnd, w *world) {
 		w.set("predict", r.text("request request:factor=0.5 true recent:k=2 recent:k=3:of=median similar similar:by=user typical regression regression:weight=large"))

@@ -61,7 +61,7 @@ var formulas = []string{
 }
 
 // leftOut are parameters that features of their own draw.
-const leftOut = "power-cap within"
+const leftOut = "power-cap defer within"
 
 // together are parameters that make sense beside others.
 var together = map[string]string{"weights": "problem=weights", "time": "t-limit=share", "owners": "b-limit=share", "age": "by=least-work"}

@@ -307,11 +307,18 @@ var Capacities = File[Capacity]{
 	},
 }
 
+// When energy.csv has what the energy cost and emitted.
+const (
+	WithPriceCurve  = "with `--power price=FILE`"
+	WithCarbonCurve = "with `--power carbon=FILE`"
+)
+
 // Energy is a row of energy.csv. Energies are exact, as text.
 type Energy struct {
 	Policy, Joules, Idle, Busy, Off, Booting, SwitchingOff, Down string
 	MeanPower, PeakPower, EnergyDelay                            float64
 	Boots                                                        int64
+	Cost, Carbon                                                 float64
 	Site                                                         string // of a grid; "" is the whole machine
 }
 
@@ -320,7 +327,7 @@ var Energies = File[Energy]{
 	Name:    "energy.csv",
 	When:    "with `--power`",
 	Text:    "The file has a row for each policy, and on a grid one for each of its sites behind it, over the time from the first submission to the end of the last job. Joules are exact, with at most twelve decimals.",
-	Missing: Energy{MeanPower: math.NaN(), PeakPower: math.NaN(), EnergyDelay: math.NaN()},
+	Missing: Energy{MeanPower: math.NaN(), PeakPower: math.NaN(), EnergyDelay: math.NaN(), Cost: math.NaN(), Carbon: math.NaN()},
 	Columns: []Column[Energy]{
 		nameColumn("policy", "The name of the policy as it was asked for.", func(e *Energy) *string { return &e.Policy }),
 		exactColumn("joules", joules, "The whole energy, which is the sum of the next six.", func(e *Energy) *string { return &e.Joules }),
@@ -334,6 +341,8 @@ var Energies = File[Energy]{
 		numberColumn("peak_power", watts, "The highest power.", func(e *Energy) *float64 { return &e.PeakPower }),
 		numberColumn("energy_delay", "J s", "The energy times the makespan.", func(e *Energy) *float64 { return &e.EnergyDelay }),
 		intColumn("boots", "The number of boots that began before the end of the last job.", func(e *Energy) *int64 { return &e.Boots }),
+		numberColumn("electricity_cost", costUnits, "What the energy cost, each kilowatt-hour by the price when it was drawn.", func(e *Energy) *float64 { return &e.Cost }).only(WithPriceCurve),
+		numberColumn("carbon", "kg", "What the energy emitted, each kilowatt-hour by the intensity when it was drawn.", func(e *Energy) *float64 { return &e.Carbon }).only(WithCarbonCurve),
 		nameColumn("site", "The site of the grid, empty for the whole grid. The rows of the sites add up to it, but for the peaks.", func(e *Energy) *string { return &e.Site }).only(OnGrid),
 	},
 }

@@ -1,0 +1,111 @@
+package policy
+
+// Jobs that wait for cheaper, or cleaner, electricity, under any policy of a queue.
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/flow"
+	"github.com/gridslot/gridslot/internal/number"
+)
+
+// Deferral wraps a policy and holds back what can wait. A job that comes while a curve is above
+// a limit joins the queue of the wrapped policy when the curve has fallen to the limit, and Most
+// after its submission at the latest. The same holds for a job that comes back into the queue.
+//
+//	curve   ____/^^^^^^^^^^^\_______/^^^^^^^^^^^^^^^^^^^\____
+//	job A        submitted...joins
+//	job B                           submitted......joins       Most is over
+//
+// What has joined is no longer held back, and what has started runs on. A Deferral keeps state:
+// each run needs its own.
+type Deferral struct {
+	entity.Policy             // that decides about the jobs that have joined
+	Signal        string      // which curve of the run: "price" or "carbon"
+	Curve         *flow.Curve // that curve
+	Limit         float64
+	Most          des.Time
+
+	queue, joined *entity.Queue
+	held          []*entity.Run // in the order in which they came
+}
+
+// DeferParam is the parameter of queue policies that defers jobs.
+const DeferParam = "defer"
+
+var _ entity.Wrapper = (*Deferral)(nil)
+
+// Unwrap returns the policy that decides.
+func (d *Deferral) Unwrap() entity.Policy { return d.Policy }
+
+// until is when a job that comes now joins the queue.
+func (d *Deferral) until(r *entity.Run, now des.Time) des.Time {
+	last := r.Submit + d.Most
+	if last <= now {
+		return now
+	}
+	return min(d.Curve.NotAbove(d.Limit, now), last)
+}
+
+// Schedule has jobs join whose time has come, and lets the wrapped policy decide about those that
+// have joined.
+func (d *Deferral) Schedule(r *entity.Round) {
+	if d.Curve == nil {
+		r.Fail(fmt.Errorf("jobs are deferred by the %s of electricity, which nobody has told", d.Signal))
+		return
+	}
+	if d.queue != r.Queue {
+		d.queue, d.joined, d.held = r.Queue, r.Queue.Part(), nil
+	}
+	d.held = append(d.held, r.Fresh()...)
+	var fresh []*entity.Run
+	still, wake := d.held[:0], des.Forever
+	for _, j := range d.held {
+		if j.State != entity.Waiting {
+			continue // it was withdrawn, or rejected
+		}
+		at := d.until(j, r.Now)
+		if at > r.Now {
+			still, wake = append(still, j), min(wake, at)
+			continue
+		}
+		if !d.joined.Holds(j) {
+			d.joined.Take(j)
+		}
+		fresh = append(fresh, j)
+	}
+	clear(d.held[len(still):])
+	if d.held = still; wake < des.Forever {
+		r.WakeAt(wake)
+	}
+	if d.joined.Len() > 0 || len(fresh) > 0 {
+		r.Delegate(d.Policy, d.joined, fresh)
+	}
+}
+
+// deferred declares the parameter that defers jobs, and wraps a policy if it is given.
+func (s *Settings) deferred(p entity.Policy) entity.Policy {
+	text, given := s.Given(DeferParam, "price/LIMIT/MOST", "hold back jobs that come while electricity costs more (or, with carbon, emits more), for MOST at the longest (no)")
+	if !given {
+		return p
+	}
+	d, ok := parseDeferral(text)
+	if !ok {
+		s.Fail(DeferParam, "price/LIMIT/MOST or carbon/LIMIT/MOST, such as carbon/300/6h")
+	}
+	d.Policy = p
+	return d
+}
+
+func parseDeferral(text string) (d *Deferral, ok bool) {
+	parts := strings.Split(text, "/")
+	if len(parts) != 3 || parts[0] != "price" && parts[0] != "carbon" {
+		return &Deferral{}, false
+	}
+	limit, ok := number.Written(parts[1])
+	most, err := number.Seconds(parts[2])
+	return &Deferral{Signal: parts[0], Limit: limit, Most: des.Seconds(most)}, ok && err == nil
+}
