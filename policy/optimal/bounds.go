@@ -34,7 +34,7 @@ func Lower(jobs []Job, processors int, tau des.Time) (Bounds, error) {
 			r.earliest = append(r.earliest, tasks[i].release)
 			r.open = append(r.open, i)
 		}
-		return inSeconds(r.lower(), m)
+		return inSeconds(max(r.lower(), r.ascend()), m)
 	}
 	return Bounds{Makespan: least(Makespan), MeanWait: least(Wait) / n, MeanSlowdown: least(Slowdown) / n}, nil
 }

@@ -28,6 +28,7 @@ import (
 type piece struct {
 	release, work, weight float64
 	left                  float64
+	busy                  float64 // its mean busy time, once it is done
 }
 
 // rateStep is from when on a fluid machine works at a rate. Rates never fall.
@@ -68,7 +69,7 @@ func (f *fluid) run(srpt bool) (done result) {
 			now = max(now, f.pieces[next].release, f.steps[0].from)
 		}
 		for next < len(f.pieces) && f.pieces[next].release <= now {
-			f.pieces[next].left = f.pieces[next].work
+			f.pieces[next].left, f.pieces[next].busy = f.pieces[next].work, 0
 			f.push(int32(next))
 			next++
 		}
@@ -90,6 +91,7 @@ func (f *fluid) run(srpt bool) (done result) {
 		}
 		did := rate * (until - now)
 		done.busy += p.weight * did / p.work * (until + now) / 2
+		p.busy += did / p.work * (until + now) / 2
 		now = until
 		if ends {
 			done.ends += now

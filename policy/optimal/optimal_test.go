@@ -213,3 +213,34 @@ func BenchmarkSolve(b *testing.B) {
 		})
 	}
 }
+
+// On long queues the ascent is better than the relaxation alone, and below the schedules of
+// lists.
+func TestTheAscentIsBetterOnLongQueues(t *testing.T) {
+	better := map[Measure]int{}
+	for seed := range uint64(20) {
+		r := rand.New(rand.NewPCG(seed, 61))
+		var jobs []Job
+		at := 0.0
+		for range 300 {
+			jobs = append(jobs, Job{des.Seconds(math.Round(at)), des.Time(1+r.IntN(1+r.IntN(4000))) * des.Second, 1 << r.IntN(7)})
+			at += 200 * r.ExpFloat64()
+		}
+		for _, m := range []Measure{Wait, Slowdown} {
+			tasks := tasksOf(jobs, m, DefaultTau)
+			l := relaxation{tasks: tasks, measure: m, processors: 64, rates: []rateStep{{0, 64}}}
+			for i := range tasks {
+				l.earliest, l.open = append(l.earliest, tasks[i].release), append(l.open, i)
+			}
+			lists := &search{processors: 64, measure: m, tasks: tasks, best: math.Inf(1), starts: make([]float64, len(tasks))}
+			lists.lists()
+			lower, ascended := l.lower(), l.ascend()
+			require.LessOrEqual(t, ascended, lists.best, "seed %d, %v", seed, m)
+			if ascended > 1.2*lower {
+				better[m]++
+			}
+		}
+	}
+	require.Greater(t, better[Wait], 5, "%v", better)
+	require.Greater(t, better[Slowdown], 5, "%v", better)
+}
