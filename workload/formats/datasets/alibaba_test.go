@@ -104,3 +104,10 @@ func FuzzAlibaba(f *testing.F) {
 		}
 	})
 }
+
+// 10 times 1.1 GPUs are 11, though not in floating point.
+func TestSizesAreRoundedUpFromWhatIsMeant(t *testing.T) {
+	_, all, _, err := logtest.Read(datasets.Alibaba{Table: datasets.PAITask, Size: datasets.GPUs}, strings.NewReader("j,t,10,Terminated,5,6,100,1,110,MISC\nj,t,10,Terminated,5,6,100,1,111,MISC\n"), false)
+	require.NoError(t, err)
+	require.Equal(t, []int64{11, 12}, sizes(t, all))
+}

@@ -171,3 +171,28 @@ func TestWhatIsMissingOrTwiceInALifeIsTold(t *testing.T) {
 	require.EqualValues(t, 12, report.Lines)
 	require.EqualValues(t, 6, report.Count(workload.JobStep))
 }
+
+// The machine of a task is told when it is scheduled, and not by every event after.
+func TestATaskKeepsItsMachine(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "events.csv")
+	require.NoError(t, os.WriteFile(path, []byte(`1000000,,1,0,,0,u,2,9,0.5,0.5,0.5,0
+2000000,,1,0,m7,1,u,2,9,0.5,0.5,0.5,0
+3000000,,1,0,,4,u,2,8,0.5,-1,0.5,0
+`), 0o600))
+	_, all, _, _ := recordsAndLines(t, datasets.Google{Table: datasets.TaskEvents}, path)
+	require.Len(t, all, 1)
+	require.Equal(t, "m7", all[0].More[4].Text)
+	require.Equal(t, 8.0, all[0].More[5].Number, "the latest priority")
+	require.False(t, all[0].More[7].Known(), "a share below 0 is none")
+}
+
+func TestEachLifeHasItsOwnCells(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "events.csv")
+	require.NoError(t, os.WriteFile(path, []byte("1000000,,1,0,u,0,a,l\n2000000,,1,0,u,0,b,l\n3000000,,2,0,u,0,c,l\n"), 0o600))
+	_, all, _, _ := recordsAndLines(t, datasets.Google{}, path)
+	var names []string
+	for _, rec := range all {
+		names = append(names, rec.More[2].Text)
+	}
+	require.Equal(t, []string{"a", "b", "c"}, names)
+}

@@ -41,6 +41,7 @@ func TestJobsHaveTheGPUsOfTheirLastAttempt(t *testing.T) {
 	}
 	require.Equal(t, []any{"application_1_1", "Pass", 3.0, 2.0, "m2,m3", 2.0}, more)
 	require.EqualValues(t, workload.Unknown, all[1].Requested)
+	require.False(t, all[1].More[3].Known(), "it had no servers")
 	require.Equal(t, workload.UnknownTime, all[1].Runtime)
 	require.Equal(t, workload.UnknownTime, all[2].Runtime, "it was still running")
 	require.Equal(t, 60*des.Second, all[2].Wait)

@@ -55,11 +55,10 @@ const (
 	Word         // text that rows repeat
 	Instant      // text, or a number of a type for instants
 	Mean         // a list of numbers, of which the mean is taken
-	Count        // a list, of which the length is taken
 )
 
 func (t Type) String() string {
-	return [...]string{"numbers", "numbers", "numbers", "text", "text", "instants", "lists of numbers", "lists"}[t]
+	return [...]string{"numbers", "numbers", "numbers", "text", "text", "instants", "lists of numbers"}[t]
 }
 
 // Source gives the rows of a table one at a time.
@@ -172,7 +171,7 @@ func (l *Columns) Survey(in *workload.Input) (*workload.Header, error) {
 		return nil, t.err
 	}
 	l.Header(h)
-	if submits.Tell(h, true); submits.some && h.UnixStartTime > 0 && l.Zone != nil {
+	if submits.Tell(h, true); h.UnixStartTime > 0 && l.Zone != nil {
 		h.Set("TimeZoneString", l.Zone.String())
 	}
 	has := t.Source.Columns()

@@ -61,8 +61,6 @@ func (t Type) fits(c *parquetfile.Column) bool {
 		return !c.List && (c.Kind == parquetfile.Instant || c.Kind == parquetfile.Text)
 	case Mean:
 		return c.List && number
-	case Count:
-		return c.List && c.Kind != parquetfile.Other
 	}
 	return c.Kind != parquetfile.Other && (!c.List || c.Kind != parquetfile.Number)
 }
@@ -131,8 +129,6 @@ func (p *columnar) Entry(at int, is Type) *Entry {
 	case !v.Known():
 	case is == Mean:
 		e.Kind, e.Number = parquetfile.Number, v.Number()/float64(v.Count())
-	case is == Count:
-		e.Kind, e.Whole = parquetfile.Whole, v.Count()
 	case c.Kind == parquetfile.Text || c.List:
 		e.Kind, e.Text = parquetfile.Text, v.Text()
 	default:

@@ -22,7 +22,7 @@ func rowsOf(text string, columns ...string) *Rows {
 }
 
 func TestEveryLineIsCounted(t *testing.T) {
-	tab := rowsOf("a,b\n1,2\n\n3\n4,x\n5,,7\n6,\n-1,2.5\n"+strings.Repeat("9", 1<<19)+"\n9e999,1\n", "a", "b")
+	tab := rowsOf("a,b\n1,2\n\n3\n4,x\n5,,7\n6,\n-1,2.5\n"+strings.Repeat("9", 1<<19)+"\n9e999,1\na,b\n", "a", "b")
 	var rows []string
 	for tab.NextRow() {
 		a, b := tab.Seconds(0), tab.Whole(1)
@@ -33,11 +33,11 @@ func TestEveryLineIsCounted(t *testing.T) {
 	require.NoError(t, tab.Err())
 	require.Equal(t, []string{"2 false 1 2", "6 false 5 -1", "7 false 6 -1"}, rows)
 	report := tab.Account.Report()
-	require.EqualValues(t, 8, report.Lines)
-	require.EqualValues(t, 5, report.Total(workload.Damaged))
+	require.EqualValues(t, 9, report.Lines)
+	require.EqualValues(t, 6, report.Total(workload.Damaged))
 	require.EqualValues(t, 1, report.Count(workload.ExtraFields))
 	require.EqualValues(t, 1, report.Count(workload.TooFewFields))
 	require.EqualValues(t, 1, report.Count(workload.LineTooLong))
-	require.EqualValues(t, 2, report.Count(workload.NotANumber))
+	require.EqualValues(t, 3, report.Count(workload.NotANumber), "a heading stands in the first line alone")
 	require.EqualValues(t, 1, report.Count(workload.NotWhole))
 }
