@@ -68,8 +68,13 @@ func (r *Round) TellWhy(j *Run, w Why) {
 		return
 	}
 	*last = toldReason{j, w}
-	for _, o := range r.meta.observers.whys {
-		o.ObserveWhy(r.Now, j, w)
+	r.meta.observers.TellWhy(r.Now, j, w)
+}
+
+// TellWhy passes on what holds r from the instant at on.
+func (o *Observers) TellWhy(at des.Time, r *Run, w Why) {
+	for _, each := range o.whys {
+		each.ObserveWhy(at, r, w)
 	}
 }
 

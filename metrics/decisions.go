@@ -52,6 +52,9 @@ func (d *DecisionsWriter) ObserveWhy(at des.Time, r *entity.Run, w entity.Why) {
 	same.Start = w.Start
 	switch {
 	case same == w:
+		if h.why.Start == 0 { // it was not known
+			h.why.Start = w.Start
+		}
 		h.last = w.Start
 		h.times++
 	case h.from == at:

@@ -43,6 +43,15 @@ func TestOtherStartsOfOneThingAreOneRow(t *testing.T) {
 	}))
 }
 
+func TestAStartThatWasNotKnownAtFirstIsTheFirstThatIs(t *testing.T) {
+	require.Equal(t, "11,other,1,9,3,,20,12,,,full\n", decisions(t, func(d *metrics.DecisionsWriter, one, _ *entity.Run) {
+		d.ObserveWhy(1*s, one, entity.Why{Text: "full"})
+		d.ObserveWhy(2*s, one, entity.Why{Text: "full", Start: 20 * s})
+		d.ObserveWhy(3*s, one, entity.Why{Text: "full", Start: 12 * s})
+		d.Observe(event(9, entity.JobStarted, one))
+	}))
+}
+
 func TestWhatIsSaidLastAtAnInstantCounts(t *testing.T) {
 	require.Equal(t, "11,delay,1,4,1,12,9,9,2.5,,\n11,other,4,6,1,,,,,,\"his, \"\"own\"\" words\"\n", decisions(t, func(d *metrics.DecisionsWriter, one, two *entity.Run) {
 		d.ObserveWhy(1*s, one, entity.Why{What: entity.NoRoomBeside, Other: two, Start: 9 * s})

@@ -86,8 +86,9 @@ PartitionName=short Nodes=ALL MaxTime=60 PriorityTier=2
 	o := call(args...)
 	require.Equal(t, 1, o.code)
 	require.Contains(t, o.stderr, "enforces them (AccountingStorageEnforce): give the commands of sacctmgr that made them")
-	o = call(append(args, "--accounts", accounts, "--reservations", reservations)...)
+	o = call(append(args, "--accounts", accounts, "--reservations", reservations, "--decisions")...)
 	require.Zero(t, o.code, o.stderr)
+	require.Contains(t, call("explain", out, "2").stdout, "\n2024-01-31 10:01:43           103 s  started, after waiting for 93 s", "the log has dates")
 	require.Contains(t, o.stderr, "2 of 5 jobs rejected, 1 of them: Invalid partition name specified")
 	require.Equal(t, `key,job,event,time,priority,cpus,nodes,partition,qos,by,cores,detail
 maint,0,resv,0,,,,,,,,
@@ -195,6 +196,112 @@ func TestPhasesTellTheSpread(t *testing.T) {
 	require.Contains(t, call("simulate", "--phases", "3").stderr, "give slurm, too")
 }
 
+// slurmQuarrel is a folder in which every job waits for something else.
+func slurmQuarrel(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		replay.ConfigFile: `AccountingStorageType=accounting_storage/slurmdbd
+AccountingStorageEnforce=associations,limits,qos
+PriorityType=priority/multifactor
+PriorityWeightAge=100000
+PriorityWeightFairshare=1000
+PriorityWeightPartition=500
+Licenses=matlab:1
+SchedulerParameters=bf_max_job_user=2
+NodeName=n[1-2] Sockets=1 CoresPerSocket=4
+PartitionName=p Nodes=ALL Default=YES MaxTime=60 PriorityJobFactor=2
+`,
+		replay.AccountsFile: `add qos normal
+add account phys grptres=cpu=8
+add account chem
+add user u1 account=chem
+add user u2 account=phys
+`,
+		replay.ReservationsFile: "name,created,start,minutes,nodelist,users,maint\nlater,0,900,5,n2,u1,\n",
+		replay.JobsFile: `key,submit,uid,nodes,tasks,limit_min,runtime,nice,licenses,dependency,begin,hold,reservation
+a,1.25,5001,2,8,10,200,,matlab:1,,,,
+b,2.25,5001,2,8,20,100,,,,,,
+c,3.25,5001,2,8,5,50,100,,,,,
+d,4.25,5001,1,1,5,50,,,afterok:b,,,
+e,5.25,5001,1,1,5,50,,,,400,,
+f,6.25,5001,1,1,5,50,,,,,1,
+g,7.25,5001,1,1,4,50,,,,,,later
+h,8.25,5001,1,1,1,20,,matlab:1,,,,
+i,9.25,5002,2,5,10,300,,,,,,
+j,10.25,5002,2,5,10,30,,,,,,
+k,11.25,5001,1,1,90,30,,,,,,
+l,12.25,5001,1,1,10,30,1,,,,,
+`,
+		replay.OrdersFile: "time,do,job,node,value\n600,release,f,,\n",
+	} {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666))
+	}
+	return dir
+}
+
+// Why a job waits is told with Slurm's reason, and with what it does not say: who is ahead, of what the
+// priorities are the sum, which limit of whom, when.
+func TestExplainTellsWhyJobsOfSlurmWait(t *testing.T) {
+	out := filepath.Join(t.TempDir(), "out")
+	require.Zero(t, call("simulate", "--slurm", slurmQuarrel(t), "--decisions", "--out", out).code)
+	for job, want := range map[string]string{
+		"2": `submitted
+None: no pass of the main scheduler has come to it yet; its own priority is 1500 = fair share 1000 + partition 500
+ReqNodeNotAvail: nodes that it asks for are down, drained or reserved; its start was planned for 1241 s; that changed to 1840 s by 1200 s
+Resources: what it asks for is not free in partition p; its own priority is 1031 = age 198.1 + fair share 333.3 + partition 500; its start was planned for 1800 s
+started, after waiting for 1228 s (20 min)
+finished`,
+		"4": `submitted
+Dependency: afterok of job 2
+started, after waiting for 1326 s (22 min)
+finished`,
+		"5": `submitted
+BeginTime: it does not start before 400 s
+started, after waiting for 415 s (7 min); it was backfilled, before a job that stood ahead of it
+finished`,
+		"6": `submitted
+JobHeldUser: its user holds it
+started, after waiting for 594 s (10 min); it was backfilled, before a job that stood ahead of it
+finished`,
+		"7": `submitted
+Reservation: later begins at 900 s
+started, after waiting for 893 s (15 min); it was backfilled, before a job that stood ahead of it
+finished`,
+		"8": `submitted
+None: no pass of the main scheduler has come to it yet; its own priority is 1500 = fair share 1000 + partition 500
+Licenses: it asks for 1 of matlab, of which 0 are free
+started, after waiting for 195 s (3 min)
+finished`,
+		"10": `submitted
+None: no pass of the main scheduler has come to it yet; its own priority is 1500 = fair share 1000 + partition 500
+Priority: behind job 9 in partition p, whose priority is 1500 = fair share 1000 + partition 500; its own priority is 1500 = fair share 1000 + partition 500; its start was planned for 2440 s
+AssocGrpCpuLimit: GrpTRES=cpu=8 of account phys, of which 5 are taken; its start was planned for 2440 s; that changed to 1241 s by 503 s
+ReqNodeNotAvail: nodes that it asks for are down, drained or reserved; its start was planned for 1241 s
+started, after waiting for 1190 s (20 min); it was backfilled, before a job that stood ahead of it
+finished`,
+		"11": `submitted
+None: no pass of the main scheduler has come to it yet; its own priority is 1500 = fair share 1000 + partition 500
+PartitionTimeLimit: it asks for more time than its partition lets a job have (MaxTime)
+it was still waiting when the run ended`,
+		"12": `submitted
+None: no pass of the main scheduler has come to it yet; its own priority is 1499 = fair share 1000 + partition 500 - nice 1
+Priority: behind job 9 in partition p, whose priority is 1500 = fair share 1000 + partition 500; its own priority is 1499 = fair share 1000 + partition 500 - nice 1
+Priority: behind job 9 in partition p, whose priority is 1500 = fair share 1000 + partition 500; its own priority is 1499 = fair share 1000 + partition 500 - nice 1; backfill passed it over for bf_max_job_user
+started, after waiting for 191 s (3 min)
+finished`,
+	} {
+		o := call("explain", out, job)
+		require.Zero(t, o.code, o.stderr)
+		var told []string
+		for _, line := range strings.Split(strings.TrimSpace(o.stdout), "\n")[1:] {
+			_, text, _ := strings.Cut(line, " s  ")
+			told = append(told, text)
+		}
+		require.Equal(t, want, strings.Join(told, "\n"), "job %s", job)
+	}
+}
+
 func TestWhatDoesNotGoWithSlurmIsRefused(t *testing.T) {
 	dir := slurmFolder(t)
 	for _, refused := range []struct {
@@ -234,7 +341,7 @@ func TestRecordingsOfSlurmByTheCommand(t *testing.T) {
 		dir := filepath.Dir(conf)
 		t.Run(filepath.Base(dir), func(t *testing.T) {
 			out := filepath.Join(t.TempDir(), "out")
-			o := call("simulate", "--slurm", dir, "--out", out)
+			o := call("simulate", "--slurm", dir, "--decisions", "--out", out)
 			require.Zero(t, o.code, o.stderr)
 			in, err := replay.ReadFolder(dir)
 			require.NoError(t, err)
@@ -251,6 +358,17 @@ func TestRecordingsOfSlurmByTheCommand(t *testing.T) {
 			first, _, _ := strings.Cut(text.String(), "\n")
 			recorded, _, _ := strings.Cut(read(t, dir, "events.1.csv"), "\n")
 			require.Equal(t, recorded, first)
+			last := map[string]string{} // why each job waits, as the log of decisions has it
+			for _, row := range table(t, out, "decisions-slurm.csv") {
+				id, err := strconv.Atoi(row["job_id"])
+				require.NoError(t, err)
+				last[in.Jobs[id-1].Key], _, _ = strings.Cut(row["text"], ":")
+			}
+			for _, row := range table(t, out, replay.EventsFile) {
+				if reason, is := strings.CutPrefix(row["detail"], "PENDING "); is && row["event"] == replay.KindLeft {
+					require.Equal(t, reason, last[row["key"]], row["key"])
+				}
+			}
 		})
 	}
 }

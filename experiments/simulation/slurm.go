@@ -217,9 +217,6 @@ const autoIntervals = 4096
 // run plays the jobs once.
 func (m *SlurmCluster) run(ctx context.Context, in *replay.Input, cpus int, p *policyRun) (*Result, error) {
 	s := p.settings
-	if s.Decisions {
-		return nil, errors.New("--decisions: Slurm's loops tell no reasons yet")
-	}
 	s.Processors = cpus
 	if s.Allocation == metrics.AllocationAuto {
 		if s.Allocation = metrics.AllocationIntervals; cpus > autoIntervals {
@@ -231,7 +228,7 @@ func (m *SlurmCluster) run(ctx context.Context, in *replay.Input, cpus int, p *p
 	x.account.Processors = cpus
 	observers, err := x.attach(&Site{Flows: []Flow{
 		listening(x.recorder), listening(p.observers("")...), listening(x.account),
-		x.jobs("", cpus, s.Allocation), x.queue(), x.events("", s.Allocation), x.attemptsFile(),
+		x.jobs("", cpus, s.Allocation), x.queue(), x.events("", s.Allocation), x.decisions(""), x.attemptsFile(),
 	}})
 	if err != nil {
 		return nil, err
@@ -245,7 +242,7 @@ func (m *SlurmCluster) run(ctx context.Context, in *replay.Input, cpus int, p *p
 	}
 	watchers := entity.NewObservers(observers...)
 	machine.Watch = replay.NewWatch(in.Config, watchers)
-	machine.Watch.Late = in.Late
+	machine.Watch.Late, machine.Whys = in.Late, s.Decisions
 	if err := x.slurmEvents(machine, in.Plain); err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
@@ -25,6 +26,7 @@ type Log struct {
 	// where the jobs of the run were held in parts.
 	site  string
 	sites []*Log
+	zero  time.Time // see results.Folder.Origin
 }
 
 // NoLogError is a run that has written no log of decisions.
@@ -48,7 +50,7 @@ func (e *NoJobError) Error() string {
 // all sites as well. Its error is a *NoLogError where the run has not written down its
 // decisions.
 func Read(run *results.Run) (*Log, error) {
-	l := &Log{policy: run.Policy, site: run.Site}
+	l := &Log{policy: run.Policy, site: run.Site, zero: run.Origin()}
 	for _, s := range run.Sites {
 		site, err := Read(s)
 		if err != nil {
@@ -83,11 +85,20 @@ type Line struct {
 
 func (l Line) String() string { return fmt.Sprintf("%12v s  %s", l.At, l.Text) }
 
+// dated is the line with its date, where the log tells when its time 0 was.
+func (l Line) dated(zero time.Time) string {
+	if zero.IsZero() {
+		return l.String()
+	}
+	return fmt.Sprintf("%s  %v", zero.Add(time.Duration(l.At)*time.Microsecond).Format(time.DateTime), l)
+}
+
 // Story is what became of one job, and why.
 type Story struct {
 	Job   results.Job
 	Title string
-	Lines []Line // in order of time
+	Lines []Line    // in order of time
+	Zero  time.Time // when the time 0 was; the zero Time if nobody knows
 }
 
 func (s Story) String() string {
@@ -95,7 +106,7 @@ func (s Story) String() string {
 	b.WriteString(s.Title)
 	for _, l := range s.Lines {
 		b.WriteString("\n")
-		b.WriteString(l.String())
+		b.WriteString(l.dated(s.Zero))
 	}
 	return b.String()
 }
@@ -139,7 +150,7 @@ func (l *Log) tell(j results.Job, decisions []results.Decision, attempts []resul
 	if l.site != "" {
 		at = " at " + l.site
 	}
-	s := Story{Job: j, Title: fmt.Sprintf("job %d under %s%s: %d %s for %s at most", j.ID, l.policy, at, j.Processors, plural(j.Processors, "processor or node", "processors or nodes"), span(j.Estimate))}
+	s := Story{Job: j, Zero: l.zero, Title: fmt.Sprintf("job %d under %s%s: %d %s for %s at most", j.ID, l.policy, at, j.Processors, plural(j.Processors, "processor or node", "processors or nodes"), span(j.Estimate))}
 	if j.User >= 0 {
 		s.Title += fmt.Sprintf(", user %d", j.User)
 	}
@@ -348,7 +359,11 @@ func sentence(d *results.Decision) string {
 	case entity.UntilCycle:
 		return "waited for the next cycle"
 	}
-	return cmp.Or(d.Text, "the policy left it waiting")
+	text := cmp.Or(d.Text, "the policy left it waiting")
+	if known(d.Start) {
+		text += "; its start was planned " + moved("for", d)
+	}
+	return text
 }
 
 // happening says what a row tells that is none of a policy.

@@ -5,10 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/gridslot/gridslot/internal/enum"
-	"github.com/gridslot/gridslot/internal/zone"
 	"github.com/gridslot/gridslot/metrics/results"
 )
 
@@ -165,18 +163,8 @@ func (r *reader) capacity() (*Figure, error) {
 	return Capacity(t)
 }
 
-// origin is what the clock showed at time 0, in UTC where its zone is not known here;
-// the zero time where the log does not tell.
-func (r *reader) origin() time.Time {
-	trace := r.folder.Manifest.Trace
-	if trace.UnixStart == 0 {
-		return time.Time{}
-	}
-	return time.Unix(trace.UnixStart, 0).In(zone.Of(trace.TimeZone))
-}
-
 func (r *reader) load() (*Figure, error) {
-	return withJobs(r, func(jobs []Rows[results.Job]) (*Figure, error) { return Load(jobs[0].Rows, r.origin()) })
+	return withJobs(r, func(jobs []Rows[results.Job]) (*Figure, error) { return Load(jobs[0].Rows, r.folder.Origin()) })
 }
 
 func (r *reader) estimates() (*Figure, error) {

@@ -10,12 +10,14 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 	"unsafe"
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/internal/enum"
 	"github.com/gridslot/gridslot/internal/indir"
 	"github.com/gridslot/gridslot/internal/jsontext"
+	"github.com/gridslot/gridslot/internal/zone"
 	"github.com/gridslot/gridslot/metrics"
 	"github.com/gridslot/gridslot/metrics/rows"
 )
@@ -59,6 +61,19 @@ func Open(dir string) (*Folder, error) {
 	f.Summary, err = f.Table("summary.csv")
 	return f, err
 }
+
+// Origin is what the clock showed at time 0, in UTC where its zone is not known here; the zero
+// time where the log does not tell.
+func (f *Folder) Origin() time.Time {
+	trace := f.Manifest.Trace
+	if trace.UnixStart == 0 {
+		return time.Time{}
+	}
+	return time.Unix(trace.UnixStart, 0).In(zone.Of(trace.TimeZone))
+}
+
+// Origin is that of the folder.
+func (r *Run) Origin() time.Time { return r.folder.Origin() }
 
 // ReadManifest reads the manifest of a folder of results. It is an error where there is none.
 func ReadManifest(dir string) (*metrics.Manifest, error) {

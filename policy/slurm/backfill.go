@@ -206,7 +206,7 @@ func (c *Controller) runBackfill(now des.Time) {
 	}
 	l.planned = newNodeSet(len(c.conf.Nodes))
 	for j := range c.waiting {
-		j.estimate = 0
+		j.estimate, j.omitted = 0, ""
 	}
 	if len(queue) == 0 {
 		return
@@ -231,11 +231,13 @@ func (c *Controller) runBackfill(now des.Time) {
 	}
 	before, tried := l.changed, 0
 	l.changed = noChange
-	for _, e := range queue {
-		if r.tests >= rules.MaxTests || rules.MaxBackfillStart > 0 && r.starts >= rules.MaxBackfillStart {
+	for i, e := range queue {
+		if limit := r.over(); limit != "" {
+			omit(queue[i:], limit)
 			break
 		}
 		if tried++; !r.consider(e) {
+			omit(queue[i:], "bf_node_space_size")
 			break
 		}
 	}
@@ -262,6 +264,24 @@ type backfillRun struct {
 	// blocked is until when jobs of a QoS are not planned: with assoc_limit_stop one that waits for what its
 	// QoS may have together has the others of that QoS wait at least as long.
 	blocked map[*qos]int64
+}
+
+// over is the one of SchedulerParameters that ends the run before it looks at the next job, or "".
+func (r *backfillRun) over() string {
+	switch rules := &r.c.conf.Schedule; {
+	case r.tests >= rules.MaxTests:
+		return "bf_max_job_test"
+	case rules.MaxBackfillStart > 0 && r.starts >= rules.MaxBackfillStart:
+		return "bf_max_job_start"
+	}
+	return ""
+}
+
+// omit notes what had a run pass jobs over.
+func omit(queue []*entry, limit string) {
+	for _, e := range queue {
+		e.job.omitted = limit
+	}
 }
 
 // reserveRunning takes what a running job has to itself, and its licences, from the table until its
@@ -299,7 +319,8 @@ func (r *backfillRun) consider(e *entry) bool {
 		return true
 	}
 	r.limit = j.Limit
-	if !r.shares.admit(e) {
+	if limit := r.shares.admit(e); limit != "" {
+		j.omitted = limit
 		return true
 	}
 	if !rules.Licenses && !c.licensed(j) || !c.independent(j, r.now) {
@@ -530,16 +551,23 @@ func newShares(rules *Scheduling) *shares {
 	return &shares{rules, limited, map[string]int{}, map[*partition]int{}, map[string]int{}, map[*association]int{}}
 }
 
-// admit reports whether the job of e may be looked at, and counts it if so.
-func (s *shares) admit(e *entry) bool {
+// admit counts the job of e, and returns "", if the job may be looked at. Otherwise it returns the one of
+// SchedulerParameters that is in the way.
+func (s *shares) admit(e *entry) string {
 	if !s.limited {
-		return true
+		return ""
 	}
 	pair := e.part.Name + "/" + e.job.User
 	over := func(count, limit int) bool { return limit > 0 && count >= limit }
-	if over(s.userPart[pair], s.rules.MaxPerUserPart) || over(s.part[e.part], s.rules.MaxPerPartition) ||
-		over(s.user[e.job.User], s.rules.MaxPerUser) || e.job.assoc != nil && over(s.assoc[e.job.assoc], s.rules.MaxPerAssoc) {
-		return false
+	switch {
+	case over(s.userPart[pair], s.rules.MaxPerUserPart):
+		return "bf_max_job_user_part"
+	case over(s.part[e.part], s.rules.MaxPerPartition):
+		return "bf_max_job_part"
+	case over(s.user[e.job.User], s.rules.MaxPerUser):
+		return "bf_max_job_user"
+	case e.job.assoc != nil && over(s.assoc[e.job.assoc], s.rules.MaxPerAssoc):
+		return "bf_max_job_assoc"
 	}
 	s.userPart[pair]++
 	s.part[e.part]++
@@ -547,5 +575,5 @@ func (s *shares) admit(e *entry) bool {
 	if e.job.assoc != nil {
 		s.assoc[e.job.assoc]++
 	}
-	return true
+	return ""
 }

@@ -269,7 +269,7 @@ func (c *Controller) start(now des.Time, e *entry, placed []Placement) {
 		j.nodes.add(p.Node)
 		c.cores[p.Node].take(p.Cores)
 	}
-	j.whole, j.reason, j.hasty = c.whole(e), NoReason, false
+	j.whole, j.reason, j.hasty, j.behind = c.whole(e), NoReason, false, nil
 	if !j.began { // a job that waited again is charged for what it had at first
 		j.billing = c.billing(j, e.part)
 	}

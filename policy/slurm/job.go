@@ -53,6 +53,8 @@ type Job struct {
 	accrued      des.Time // since when it grows older; 0: it does not
 	reason       Reason   // why it waits
 	told         Reason   // the last reason that was worth telling
+	behind       *Job     // WaitsForPriority: who closed the partition or the reservation to it; nil: nobody did
+	omitted      string   // what had the last run of backfill pass it over, of SchedulerParameters; empty: nothing had
 	blockedByQOS bool     // amounts of its QoS kept it from starting when they were last looked at
 	doomed       bool     // a job that it depends on ended otherwise than it wants
 	estimate     int64    // the second in which the last run of backfill saw it start; 0: it did not
@@ -108,6 +110,7 @@ type entry struct {
 	part     *partition
 	at       int // among the entries of its job
 	priority uint32
+	terms    Terms // of priority
 
 	could bool   // it could start now as far as the job itself and its partition say: see runnable
 	shape *shape // see Controller.shapeOf; nil: not known yet

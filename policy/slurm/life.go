@@ -95,11 +95,19 @@ func (c *Controller) depends(j *Job) met {
 	return isMet
 }
 
+// singleton is the dependency on all jobs of the same name and user that came before.
+const singleton = "singleton"
+
+// comesBefore reports whether a singleton j has to wait for the end of other.
+func comesBefore(other, j *Job) bool {
+	return other.ID < j.ID && other.Name == j.Name && other.User == j.User && other.state != done
+}
+
 // stands is how one dependency stands. A job whose record is purged stands in nobody's way.
 func (c *Controller) stands(j *Job, d Dependency) met {
-	if d.Kind == "singleton" {
+	if d.Kind == singleton {
 		for _, other := range c.jobs {
-			if other.ID < j.ID && other.Name == j.Name && other.User == j.User && other.state != done {
+			if comesBefore(other, j) {
 				return notMet
 			}
 		}

@@ -364,11 +364,16 @@ func (c *Controller) beyondMinutes(g *group, j *Job, kind string, wants tres) bo
 	if !limited {
 		return false
 	}
+	return wants.of(kind)*int(j.Limit/des.Minute)+c.minutesLeft(g, kind) > limit
+}
+
+// minutesLeft is how many minutes of a kind the running jobs of a group may still use.
+func (c *Controller) minutesLeft(g *group, kind string) int {
 	seconds := g.lost[kind]
 	for _, r := range g.running {
 		seconds += float64(r.has().of(kind)) * c.unused(r)
 	}
-	return wants.of(kind)*int(j.Limit/des.Minute)+int(seconds/60) > limit
+	return int(seconds / 60)
 }
 
 // inherited is a limit of a user, or the nearest one of an account above; 0 if there is none.

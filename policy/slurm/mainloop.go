@@ -166,9 +166,9 @@ func (l *mainLoop) request(c *Controller, now des.Time, full bool) {
 type mainPass struct {
 	now       des.Time
 	available nodeSet               // nodes that no job further ahead waits for
-	closed    []bool                // partitions, by position, whose first job that does not fit has been met
+	closed    []*Job                // of partitions, by position: the first job that did not fit; nil: none was met
 	looked    []int                 // how many jobs of each partition have been looked at
-	passed    map[*Reservation]bool // reservations whose first job that does not fit has been met
+	passed    map[*Reservation]*Job // the same of reservations
 }
 
 // pass is a pass of the main scheduler.
@@ -179,7 +179,7 @@ func (c *Controller) pass(now des.Time) {
 	if c.completes(now) {
 		return
 	}
-	p := &mainPass{now, c.up.clone(), make([]bool, len(c.parts)), make([]int, len(c.parts)), map[*Reservation]bool{}}
+	p := &mainPass{now, c.up.clone(), make([]*Job, len(c.parts)), make([]int, len(c.parts)), map[*Reservation]*Job{}}
 	starts, depth := 0, 0
 	for _, e := range c.runnable(now) {
 		j := e.job
@@ -192,7 +192,7 @@ func (c *Controller) pass(now des.Time) {
 		}
 		if at := e.part.at; rules.PartitionDepth > 0 {
 			if p.looked[at]++; p.looked[at] > rules.PartitionDepth {
-				if j.reason == NoReason {
+				if j.behind = nil; j.reason == NoReason {
 					j.reason = WaitsForPriority
 					c.changed(now)
 				}
@@ -238,11 +238,16 @@ func (c *Controller) tooSmall(e *entry) bool {
 func (c *Controller) try(e *entry, p *mainPass) (starts, goOn bool) {
 	j := e.job
 	j.part = e.part
+	ahead := p.closed[e.part.at]
+	if j.reservation != nil {
+		ahead = p.passed[j.reservation]
+	}
 	switch {
-	case j.reservation != nil && p.passed[j.reservation], j.reservation == nil && p.closed[e.part.at]:
+	case ahead != nil:
 		if j.reservation != nil || j.reason == NoReason || j.reason == WaitsForResources {
 			j.reason = WaitsForPriority
 		}
+		j.behind = ahead
 		c.changed(p.now)
 		return false, true
 	case j.reason.ofLimit() && !c.withinJobLimits(j), j.reason == NodesNotAvailable && !p.available.hasAll(j.Required):
@@ -251,7 +256,7 @@ func (c *Controller) try(e *entry, p *mainPass) (starts, goOn bool) {
 	if e.part.nodes.countIn(p.available) < max(j.Nodes, 1) {
 		j.reason = WaitsForResources
 		c.changed(p.now)
-		p.close(e.part)
+		p.close(e)
 		return false, true
 	}
 	if !c.licensed(j) {
@@ -279,17 +284,17 @@ func (c *Controller) try(e *entry, p *mainPass) (starts, goOn bool) {
 			p.available.drop(n)
 		}
 	case blocks && j.reservation != nil:
-		p.passed[j.reservation] = true
+		p.passed[j.reservation] = j
 	case blocks && c.reserves(p.now, e):
-		p.close(e.part)
+		p.close(e)
 	}
 	return false, true
 }
 
-// close has nobody else start in a partition, nor on its nodes.
-func (p *mainPass) close(part *partition) {
-	if !p.closed[part.at] {
-		p.closed[part.at] = true
+// close has nobody else start in the partition of e, nor on its nodes, for the job of e waits for them.
+func (p *mainPass) close(e *entry) {
+	if part := e.part; p.closed[part.at] == nil {
+		p.closed[part.at] = e.job
 		p.available.remove(part.nodes)
 	}
 }

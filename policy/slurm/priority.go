@@ -103,36 +103,52 @@ func (c *Controller) prioritize(j *Job, now des.Time) {
 		j.numbered, j.basic = true, int64(c.basic)
 	}
 	for _, e := range j.entries {
-		e.priority = c.priority(j, e.part, now)
+		e.terms = c.termsOf(j, e.part, now)
+		e.priority = c.priorityOf(j, &e.terms)
 	}
-	j.Priority = c.priority(j, j.part, now)
+	terms := c.termsOf(j, j.part, now)
+	j.Priority = c.priorityOf(j, &terms)
 }
 
-// priority is the priority of a job in a partition.
-func (c *Controller) priority(j *Job, part *partition, now des.Time) uint32 {
+// Terms are what the priority of a job in a partition is the sum of: each factor of
+// priority/multifactor, from 0 to 1, times its weight. All are 0 with priority/basic.
+type Terms struct{ Age, FairShare, JobSize, Partition, QOS float64 }
+
+// sum is the sum of the terms, in Slurm's order.
+func (t *Terms) sum() float64 { return t.Age + t.FairShare + t.JobSize + t.Partition + t.QOS }
+
+// termsOf is the terms of the priority of a job in a partition.
+func (c *Controller) termsOf(j *Job, part *partition, now des.Time) (t Terms) {
 	rules := &c.conf.Priority
-	if j.Held {
-		return 0
-	}
 	if !rules.Multifactor {
-		return uint32(max(j.basic-int64(j.Nice), 1))
+		return t
 	}
-	p := 0.0
 	if c.conf.Database {
 		if j.accrued > 0 {
 			age := float64(max(0, c.second(now)-c.second(j.accrued))) / float64(rules.MaxAge/des.Second)
-			p += rules.Age * min(1, age)
+			t.Age = rules.Age * min(1, age)
 		}
 		if j.assoc != nil {
-			p += rules.FairShare * j.assoc.factor
+			t.FairShare = rules.FairShare * j.assoc.factor
 		}
 	}
-	p += rules.JobSize * c.sizeFactor(j)
-	p += rules.Partition * part.factor
+	t.JobSize = rules.JobSize * c.sizeFactor(j)
+	t.Partition = rules.Partition * part.factor
 	if j.qos != nil && c.topQOS > 0 {
-		p += rules.QOS * (j.qos.priority / c.topQOS)
+		t.QOS = rules.QOS * (j.qos.priority / c.topQOS)
 	}
-	return uint32(min(math.MaxUint32, max(1, p-float64(j.Nice))))
+	return t
+}
+
+// priorityOf is the priority of a job of which t are the terms.
+func (c *Controller) priorityOf(j *Job, t *Terms) uint32 {
+	switch {
+	case j.Held:
+		return 0
+	case !c.conf.Priority.Multifactor:
+		return uint32(max(j.basic-int64(j.Nice), 1))
+	}
+	return uint32(min(math.MaxUint32, max(1, t.sum()-float64(j.Nice))))
 }
 
 // basicPriority is what priority/basic counts down from: the first job has one less.

@@ -37,6 +37,8 @@ type Machine struct {
 	Tell func(Event)
 	// Watch, if set, hears of the jobs as observers of the project do.
 	Watch *Watch
+	// Whys has Watch tell observers why jobs wait.
+	Whys bool
 	// Until, if set, ends the run so long after the last input, whatever still waits or runs.
 	Until des.Time
 
@@ -57,6 +59,11 @@ type Machine struct {
 	busy      int      // jobs that have nodes
 	touched   des.Time // when something happened to a job last
 	lastInput des.Time
+
+	// What tellWhys has looked at: passes so far, the job that came last, and whether there were orders since.
+	passes  int64
+	newest  *job
+	ordered bool
 }
 
 // job is a job that has come.
@@ -152,8 +159,16 @@ func (m *Machine) Begin() {
 func (m *Machine) at(t des.Time, p des.Phase, do func(now des.Time)) des.EventID {
 	return m.sim.At(t, p, des.Func(func(_ *des.Simulator, e des.Event) {
 		do(e.Time)
-		m.rouse()
+		m.follows(e.Time)
 	}), 0)
+}
+
+// follows is what comes after anything that has happened at now.
+func (m *Machine) follows(now des.Time) {
+	if m.Whys {
+		m.tellWhys(now)
+	}
+	m.rouse()
 }
 
 // rouse has the controller act when it next wants to.
@@ -183,7 +198,7 @@ const (
 func (m *Machine) came(do func(now des.Time)) {
 	now := m.sim.Now()
 	do(now)
-	m.rouse()
+	m.follows(now)
 	if m.coming--; m.coming == 0 {
 		m.lastInput = now
 		m.at(now.Add(checkFirst), phaseCheck, m.check)
@@ -260,6 +275,7 @@ func (m *Machine) submit(now des.Time, s *Submission) {
 	switch {
 	case err == nil:
 		m.open++
+		m.newest = j
 		m.tell(Event{Key: s.Key, Job: own.ID, Kind: KindSubmit, Time: now})
 		m.Watch.submitted(now, j)
 	case errors.As(err, &refusal):
@@ -293,6 +309,7 @@ const (
 
 // carryOut carries an order out.
 func (m *Machine) carryOut(now des.Time, o *Order) {
+	m.ordered = true
 	if o.Key == "" {
 		m.touched = now
 		m.tell(Event{Kind: o.Do, Time: now, Nodes: o.Hosts})

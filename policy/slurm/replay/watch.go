@@ -33,7 +33,10 @@ func NewWatch(conf *slurm.Config, observers *entity.Observers) *Watch {
 }
 
 // watched is what observers know of a job.
-type watched struct{ run *entity.Run }
+type watched struct {
+	run  *entity.Run
+	told told
+}
 
 // tell tells of what has happened to a job at now.
 func (w *Watch) tell(now des.Time, r *entity.Run, k entity.JobEventKind) {
@@ -89,6 +92,7 @@ func (w *Watch) started(now des.Time, j *job) {
 			r.Place = procset.Extend(r.Place, w.first[p.Node]+int32(core))
 		}
 	}
+	j.watched.told = told{}
 	r.State, r.Start, r.Backfilled, r.Reason = entity.Running, at, j.job.ByBackfill, ""
 	r.Request.Nodes = cpus
 	r.Reservation = entity.Reservation{Window: entity.Window{Start: at, End: at.Add(r.Request.Length), Nodes: cpus}, Run: r}

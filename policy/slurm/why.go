@@ -1,0 +1,228 @@
+package slurm
+
+// Why a job waits, for people: Slurm's reason, and what the controller knows beside it.
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/gridslot/gridslot/des"
+)
+
+// Obstacle is what holds a job that waits, as far as it can be compared.
+type Obstacle struct {
+	Reason Reason
+	// Partition is the name of the partition in which the job was looked at last.
+	Partition string
+	// Behind is, with WaitsForPriority, the first job that found no room in the partition; nil: the
+	// job is one too many for partition_job_depth.
+	Behind *Job
+	// Omitted is the one of SchedulerParameters that had the last run of backfill pass the job over, or
+	// empty.
+	Omitted string
+}
+
+// Obstacle is what holds the job.
+func (j *Job) Obstacle() Obstacle {
+	o := Obstacle{Reason: j.Reason(), Omitted: j.omitted}
+	if j.part != nil {
+		o.Partition = j.part.Name
+	}
+	if o.Reason == WaitsForPriority {
+		o.Behind = j.behind
+	}
+	if j.estimate > 0 {
+		o.Omitted = ""
+	}
+	return o
+}
+
+// PlannedStart is when the last run of backfill saw the job start; 0: it saw no start.
+func (c *Controller) PlannedStart(j *Job) des.Time {
+	if j.estimate == 0 {
+		return 0
+	}
+	return des.Time(j.estimate-c.conf.Epoch) * des.Second
+}
+
+// Waiting yields the jobs that wait, in the order of their numbers.
+func (c *Controller) Waiting(yield func(*Job) bool) { c.waiting(yield) }
+
+// Why is why a job waits.
+type Why struct {
+	Obstacle
+	Own Standing // of the job in the partition in which it was looked at last
+	// Ahead is where Behind stands in the same partition, if it still waits.
+	Ahead Standing
+	// On is, with WaitsForDependency, the first job that it still waits for, and Dependency how it
+	// depends on that.
+	On         *Job
+	Dependency string
+	// At is when the job may start (WaitsForBegin) or its reservation begins (WaitsForReservation); 0:
+	// nobody knows.
+	At des.Time
+	// Limit tells the limit, or the licences, that keep the job from starting; else it is empty.
+	Limit string
+}
+
+// Standing is where a job stands in a partition.
+type Standing struct {
+	Partition string
+	Priority  uint32
+	Terms     Terms // of Priority; all 0 with priority/basic
+	Nice      int
+}
+
+// standing is where a job stands in a partition, or, where it has no entry there, in none.
+func (j *Job) standing(part *partition) Standing {
+	for _, e := range j.entries {
+		if e.part == part && j.state == pending {
+			return Standing{part.Name, e.priority, e.terms, j.Nice}
+		}
+	}
+	return Standing{}
+}
+
+// Why is why a job waits.
+func (c *Controller) Why(j *Job) Why {
+	w := Why{Obstacle: j.Obstacle(), Own: j.standing(j.part)}
+	switch w.Reason {
+	case WaitsForPriority:
+		if w.Behind != nil {
+			w.Ahead = w.Behind.standing(j.part)
+		}
+	case WaitsForDependency, DependencyNeverSatisfied:
+		for _, d := range j.After {
+			if stands := c.stands(j, d); stands == notMet || stands == neverMet && w.Reason == DependencyNeverSatisfied {
+				w.Dependency, w.On = d.Kind, c.dependsOn(j, d)
+				break
+			}
+		}
+	case WaitsForBegin:
+		w.At = max(j.Begin, j.eligible)
+	case WaitsForReservation:
+		if j.reservation != nil {
+			w.At = j.reservation.Start
+		}
+	case WaitsForLicenses:
+		for _, l := range j.Licenses {
+			if c.licenses[l.Kind] < l.Count {
+				w.Limit = fmt.Sprintf("%d of %s, of which %d are free", l.Count, l.Kind, c.licenses[l.Kind])
+				break
+			}
+		}
+	default:
+		w.Limit = c.limitOf(j, w.Reason)
+	}
+	return w
+}
+
+// dependsOn is the job of a dependency that is not met; of a singleton the first of those that it is
+// about.
+func (c *Controller) dependsOn(j *Job, d Dependency) (on *Job) {
+	if d.Kind != singleton {
+		return c.jobs[d.Job]
+	}
+	for _, other := range c.jobs {
+		if comesBefore(other, j) && (on == nil || other.ID < on.ID) {
+			on = other
+		}
+	}
+	return on
+}
+
+// limited is a limit on what jobs have, and how much of it they have already.
+type limited struct {
+	reason Reason
+	option string // of sacctmgr
+	most   int
+	is     bool // it is one
+	has    int
+}
+
+// bound is a limit on a count, where 0 is none.
+func bound(reason Reason, option string, most, has int) limited {
+	return limited{reason, option, most, most > 0, has}
+}
+
+// boundOf is a limit on an amount of a kind.
+func boundOf(reason Reason, option string, most map[string]int, kind string, has int) limited {
+	n, is := most[kind]
+	return limited{reason, option + "=" + kind, n, is, has}
+}
+
+// limitOf is the limit that a reason names, or empty: GrpTRES=cpu=16 of account phys, whose jobs have 12.
+func (c *Controller) limitOf(j *Job, reason Reason) string {
+	if !reason.ofLimit() {
+		return ""
+	}
+	tell := func(of string, all []limited) string {
+		at := slices.IndexFunc(all, func(l limited) bool { return l.reason == reason && l.is })
+		switch {
+		case at < 0:
+			return ""
+		case all[at].has > 0:
+			return fmt.Sprintf("%s=%d of %s, of which %d are taken", all[at].option, all[at].most, of, all[at].has)
+		}
+		return fmt.Sprintf("%s=%d of %s", all[at].option, all[at].most, of)
+	}
+	if q := j.qos; q != nil {
+		if text := tell("QoS "+q.name, c.limitsOfQOS(q, j)); text != "" {
+			return text
+		}
+	}
+	for at := j.assoc; at != nil; at = at.parent {
+		of := "account "
+		if at.isUser {
+			of = "user "
+		}
+		if text := tell(of+at.name, c.limitsOf("Assoc", &at.group)); text != "" {
+			return text
+		}
+	}
+	return ""
+}
+
+// limitsOf are the limits of a group on its jobs, by the words with which their reasons begin.
+func (c *Controller) limitsOf(of string, g *group) []limited {
+	all := []limited{
+		bound(Reason(of+"GrpJobsLimit"), "GrpJobs", g.jobs, len(g.running)),
+		bound(Reason(of+"MaxJobsLimit"), "MaxJobs", g.jobsOfUser, len(g.running)),
+		bound(Reason(of+"MaxWallDurationPerJobLimit"), "MaxWall", int(g.wall/des.Minute), 0),
+	}
+	for _, kind := range tresKinds {
+		name := limitNames[kind]
+		all = append(all,
+			boundOf(Reason(of+"Grp"+name+"Limit"), "GrpTRES", g.amounts, kind, c.taken(&g.crowd, kind)),
+			boundOf(Reason(of+"Grp"+strings.ToUpper(kind)+"RunMinutesLimit"), "GrpTRESRunMins", g.minutes, kind, c.minutesLeft(g, kind)),
+			boundOf(Reason(of+"Max"+name+"PerJobLimit"), "MaxTRES", g.amountsOfJob, kind, 0))
+	}
+	return all
+}
+
+// limitsOfQOS are the limits of a QoS on its jobs, and on those of the job's user and account.
+func (c *Controller) limitsOfQOS(q *qos, j *Job) []limited {
+	ofUser, ofAccount := q.sharers(j)
+	all := append(c.limitsOf("QOS", &q.group),
+		bound("QOSMaxJobsPerUserLimit", "MaxJobsPerUser", q.jobsOfUser, len(ofUser.running)),
+		bound("MaxJobsPerAccount", "MaxJobsPerAccount", q.jobsOfAccount, len(ofAccount.running)))
+	for _, kind := range tresKinds {
+		name := limitNames[kind]
+		all = append(all,
+			boundOf(Reason("QOSMax"+name+"PerUserLimit"), "MaxTRESPerUser", q.amountsOfUser, kind, c.taken(ofUser, kind)),
+			boundOf(Reason("Max"+name+"PerAccount"), "MaxTRESPerAccount", q.amountsOfAccount, kind, c.taken(ofAccount, kind)))
+	}
+	return all
+}
+
+// taken is how much of a kind jobs have together. A node counts once.
+func (c *Controller) taken(by *crowd, kind string) int {
+	switch kind {
+	case "cpu":
+		return by.cpus
+	case "mem":
+		return by.mem
+	}
+	return c.nodesOf(by.running).count()
+}
