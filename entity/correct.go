@@ -139,13 +139,7 @@ func (r *Run) believed(reserved des.Time) des.Time {
 
 // correct asks for another prediction of r, which has outlived the latest one.
 func (m *Metascheduler) correct(r *Run) {
-	before, next := r.Prediction(), des.Time(0)
-	if c := m.corrector(); c != nil {
-		next = c.Correct(Known{r})
-	}
-	if next <= before || next >= des.Forever {
-		next = r.allowed()
-	}
+	before, next := r.Prediction(), correction(correctorOf(m.Predictor, m.Corrector), r)
 	if next <= before { // it runs on past its request: by OverrunExtend, for as long again
 		next = min(before.Add(m.asLongAgain(r)), des.Forever-1)
 	}
@@ -157,13 +151,25 @@ func (m *Metascheduler) correct(r *Run) {
 // long as it has run, and a second at least.
 func (m *Metascheduler) asLongAgain(r *Run) des.Time { return max(m.sim.Now()-r.Start, des.Second) }
 
-// corrector is who corrects predictions, or nil.
-func (m *Metascheduler) corrector() Corrector {
-	if m.Corrector != nil {
-		return m.Corrector
+// correction is how long r, which has outlived its prediction, is thought to run in all by c, which may
+// be nil: its request where c says nothing longer.
+func correction(c Corrector, r *Run) (next des.Time) {
+	if c != nil {
+		next = c.Correct(Known{r})
 	}
-	c, _ := m.Predictor.(Corrector)
-	return c
+	if next <= r.Prediction() || next >= des.Forever {
+		return r.allowed()
+	}
+	return next
+}
+
+// correctorOf is who corrects the predictions of p: c, p itself, or nil.
+func correctorOf(p Predictor, c Corrector) Corrector {
+	if c != nil {
+		return c
+	}
+	own, _ := p.(Corrector)
+	return own
 }
 
 // makeRoom has r, which runs on, keep what it has for as long as is predicted by now, or

@@ -109,10 +109,13 @@ func (k Known) Extra() any { return k.run.Extra }
 
 // Now returns the present instant.
 func (k Known) Now() des.Time {
-	if k.run.meta == nil {
-		return k.run.Submit
+	switch r := k.run; {
+	case r.meta != nil:
+		return r.meta.sim.Now()
+	case r.rare != nil && r.rare.foretold != nil:
+		return r.rare.foretold.Now()
 	}
-	return k.run.meta.sim.Now()
+	return k.run.Submit
 }
 
 // State returns where the job is in its life.
@@ -187,14 +190,14 @@ func (r *Run) Soft() bool { return r.meta != nil && r.meta.Predictor != nil && !
 
 // predict has r, which is about to wait, be planned by its prediction.
 func (m *Metascheduler) predict(r *Run) {
-	p := m.predictionOf(r)
+	p := predictionOf(m.Predictor, r)
 	r.predict(p)
 	r.rare.firstPrediction = p
 }
 
-// predictionOf is what the predictor says of r: how long it will run in all.
-func (m *Metascheduler) predictionOf(r *Run) des.Time {
-	if p := m.Predictor.Predict(Known{r}); p > 0 && p < des.Forever {
+// predictionOf is what a predictor says of r: how long it will run in all.
+func predictionOf(by Predictor, r *Run) des.Time {
+	if p := by.Predict(Known{r}); p > 0 && p < des.Forever {
 		return p
 	}
 	return r.allowed()
@@ -206,6 +209,39 @@ func (m *Metascheduler) length(r *Run) des.Time {
 		return r.span()
 	}
 	return min(r.span(), r.Limit())
+}
+
+// Foreteller has runs be predicted that have no Metascheduler, for code that tells observers of jobs
+// of another engine.
+type Foreteller struct {
+	Predictor Predictor
+	Corrector Corrector       // nil: the Predictor's own, or the request
+	Now       func() des.Time // the present instant
+}
+
+// Come tells the Predictor that r was submitted, and has r be planned by its prediction.
+func (f *Foreteller) Come(r *Run) {
+	r.withRare().foretold = f
+	f.Predictor.Observe(JobSubmitted, Known{r})
+	p := predictionOf(f.Predictor, r)
+	r.predict(p)
+	r.rare.firstPrediction = p
+}
+
+// Observe tells the Predictor of an event of r after its submission.
+func (f *Foreteller) Observe(e JobEvent) {
+	if e.Kind != JobSubmitted && e.Kind != JobPromised {
+		f.Predictor.Observe(e.Kind, Known{e.Run})
+	}
+}
+
+// Correct has r, which has outlived its prediction, be thought to take longer, and returns how long
+// in all.
+func (f *Foreteller) Correct(r *Run) des.Time {
+	next := correction(correctorOf(f.Predictor, f.Corrector), r)
+	r.correct(next)
+	r.rare.corrections++
+	return next
 }
 
 // PredictAgain asks the predictor anew about a job that waits without a reservation; a job
@@ -223,7 +259,7 @@ func (m *Metascheduler) PredictAgain(j Known) bool {
 		return false
 	}
 	r.chooseAnew() // a prediction is of its own shape
-	p := m.predictionOf(r)
+	p := predictionOf(m.Predictor, r)
 	if p == r.rare.demand.predicted {
 		return false
 	}

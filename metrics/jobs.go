@@ -85,6 +85,8 @@ type JobsWriter struct {
 	Places func(*entity.Run) []procset.Range
 	// Booked has rows tell whether the job is an advance reservation.
 	Booked bool
+	// Foretold says that the jobs have no metascheduler and are predicted.
+	Foretold bool
 	// Tau bounds slowdowns.
 	Tau Tau
 	// Beside, if set, runs what it is given on another goroutine, where rows become text and are
@@ -240,7 +242,7 @@ func (w *JobsWriter) begin() {
 		w.bills = map[int64]rowBill{}
 		further = append(further, rows.WithPrices)
 	}
-	if w.meta != nil && w.meta.Predictor != nil {
+	if w.Foretold || w.meta != nil && w.meta.Predictor != nil {
 		w.predicted = map[int64]*entity.Run{}
 		further = append(further, rows.WithPredictions)
 	}

@@ -302,6 +302,110 @@ finished`,
 	}
 }
 
+// slurmRun runs a folder, and returns where its files are.
+func slurmRun(t *testing.T, dir string, args ...string) (out string) {
+	t.Helper()
+	out = filepath.Join(t.TempDir(), "out")
+	o := call(append([]string{"simulate", "--slurm", dir, "--out", out}, args...)...)
+	require.Zero(t, o.code, o.stderr)
+	return out
+}
+
+// rewritten is a copy of a folder of which one column of jobs.csv is another one.
+func rewritten(t *testing.T, dir, column string, value func(row map[string]string) string) string {
+	t.Helper()
+	copied := t.TempDir()
+	require.NoError(t, os.CopyFS(copied, os.DirFS(dir)))
+	header, _, _ := strings.Cut(read(t, dir, replay.JobsFile), "\n")
+	columns := strings.Split(header, ",")
+	text := header + "\n"
+	for _, row := range table(t, dir, replay.JobsFile) {
+		row[column] = value(row)
+		var fields []string
+		for _, name := range columns {
+			fields = append(fields, row[name])
+		}
+		text += strings.Join(fields, ",") + "\n"
+	}
+	require.NoError(t, os.WriteFile(filepath.Join(copied, replay.JobsFile), []byte(text), 0o666))
+	return copied
+}
+
+// minutesFor are the least whole minutes that a time in seconds fits into.
+func minutesFor(t *testing.T, seconds string) int {
+	t.Helper()
+	s, err := strconv.ParseFloat(seconds, 64)
+	require.NoError(t, err)
+	return max(1, int(math.Ceil(s/60)))
+}
+
+// A prediction stands in place of the limit that a user asks for, as if users asked for it; where it is
+// too short the limit is raised, as an operator could do it.
+func TestPredictionsAreLimitsOfSlurm(t *testing.T) {
+	dir := slurmQuarrel(t)
+	plain := slurmRun(t, dir)
+	request := slurmRun(t, dir, "--predict", "request")
+	require.Equal(t, read(t, plain, replay.EventsFile), read(t, request, replay.EventsFile), "who predicts what was asked for changes nothing")
+
+	exact := slurmRun(t, dir, "--predict", "true")
+	known := slurmRun(t, rewritten(t, dir, "limit_min", func(row map[string]string) string { return strconv.Itoa(minutesFor(t, row["runtime"])) }))
+	require.Equal(t, read(t, known, replay.EventsFile), read(t, exact, replay.EventsFile), "runtimes that are known are limits that fit")
+	require.NotEqual(t, read(t, plain, replay.EventsFile), read(t, exact, replay.EventsFile))
+	require.Equal(t, "0.000000", table(t, exact, "accuracy-slurm.csv")[0]["mean_absolute_error"])
+
+	low := slurmRun(t, dir, "--predict", "request:factor=0.1", "--correct", "request")
+	asked := map[string]string{}
+	orders := read(t, dir, replay.OrdersFile)
+	for _, row := range table(t, dir, replay.JobsFile) {
+		asked[row["key"]] = row["limit_min"]
+	}
+	raised := 0
+	for _, row := range table(t, low, replay.EventsFile) {
+		if row["event"] == "limit" {
+			orders += strings.Join([]string{row["time"], "limit", row["key"], "", asked[row["key"]]}, ",") + "\n"
+			raised++
+		}
+	}
+	require.Equal(t, 2, raised)
+	ordered := rewritten(t, dir, "limit_min", func(row map[string]string) string {
+		limit, err := strconv.ParseFloat(row["limit_min"], 64)
+		require.NoError(t, err)
+		return strconv.Itoa(minutesFor(t, strconv.FormatFloat(limit*6, 'f', -1, 64)))
+	})
+	require.NoError(t, os.WriteFile(filepath.Join(ordered, replay.OrdersFile), []byte(orders), 0o666))
+	require.Equal(t, read(t, slurmRun(t, ordered), replay.EventsFile), read(t, low, replay.EventsFile))
+	corrected := 0
+	for _, row := range table(t, low, "jobs-slurm.csv") {
+		if row["corrections"] == "1" {
+			require.Equal(t, row["requested_time"], row["predicted"])
+			corrected++
+		}
+	}
+	require.Equal(t, raised, corrected)
+
+	// a job that outlives what it asks for is killed then, whatever was predicted
+	late := rewritten(t, dir, "runtime", func(row map[string]string) string {
+		if row["key"] == "a" {
+			return "5000"
+		}
+		return row["runtime"]
+	})
+	out := slurmRun(t, late, "--predict", "request:factor=0.1", "--correct", "doubling")
+	require.Contains(t, read(t, out, replay.EventsFile), "a,1,stop,630,,,,,,,,TIMEOUT\n")
+	require.Contains(t, read(t, out, replay.EventsFile), "a,1,limit,90,,,,,,,,RUNNING\n")
+
+	for _, folder := range []string{request, exact, low, out, slurmRun(t, dir, "--predict", "recent")} {
+		o := call("validate", folder)
+		require.Zero(t, o.code, o.stdout+o.stderr)
+	}
+	text := strings.Replace(read(t, low, replay.EventsFile), "a,1,limit,90,", "a,1,limit,91,", 1)
+	text = strings.Replace(text, "i,9,limit,", "j,9,limit,", 1)
+	require.NoError(t, os.WriteFile(filepath.Join(low, replay.EventsFile), []byte(text), 0o666))
+	o := call("validate", low)
+	require.Equal(t, 1, o.code)
+	require.Contains(t, o.stdout, "it ran for", "the limit was not raised")
+}
+
 func TestWhatDoesNotGoWithSlurmIsRefused(t *testing.T) {
 	dir := slurmFolder(t)
 	for _, refused := range []struct {

@@ -40,6 +40,7 @@ type Session struct {
 	// capacity otherwise than by the site's metascheduler tells it here.
 	account  *metrics.Account
 	accuracy *metrics.Accuracy  // nil where nothing is predicted
+	foretold bool               // the jobs have no metascheduler and are predicted
 	late     *lateStarts        // nil where the policy is not recorded
 	waiting  *flow.Dependencies // nil where no job waits for another
 	// bill, if set, is what a job has cost, and places where a job as a whole has run:

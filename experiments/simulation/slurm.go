@@ -23,6 +23,7 @@ import (
 	"github.com/gridslot/gridslot/metrics"
 	"github.com/gridslot/gridslot/metrics/rows"
 	"github.com/gridslot/gridslot/metrics/validate"
+	"github.com/gridslot/gridslot/policy/predict"
 	"github.com/gridslot/gridslot/policy/slurm"
 	"github.com/gridslot/gridslot/policy/slurm/replay"
 	"github.com/gridslot/gridslot/workload"
@@ -118,8 +119,6 @@ var withoutSlurm = []struct{ name, why string }{
 	{"wake", "Slurm's loops wake as slurm.conf says"},
 	{"pass", "Slurm's loops wake as slurm.conf says"},
 	{"power", "energy is not accounted for here yet"},
-	{"predict", "Slurm plans by the limits of jobs; estimates can be changed by --estimates"},
-	{"correct", "Slurm plans by the limits of jobs"},
 	{"moldable", "Slurm starts jobs as they are"},
 	{"feedback", "jobs come when the log says"},
 }
@@ -226,9 +225,13 @@ func (m *SlurmCluster) run(ctx context.Context, in *replay.Input, cpus int, p *p
 	x := newSession(s)
 	defer x.close()
 	x.account.Processors = cpus
+	foretells, err := x.foretells()
+	if err != nil {
+		return nil, err
+	}
 	observers, err := x.attach(&Site{Flows: []Flow{
-		listening(x.recorder), listening(p.observers("")...), listening(x.account),
-		x.jobs("", cpus, s.Allocation), x.queue(), x.events("", s.Allocation), x.decisions(""), x.attemptsFile(),
+		listening(x.recorder), listening(p.observers("")...), listening(x.account), x.predicted(),
+		x.jobs("", cpus, s.Allocation), x.queue(), x.events("", s.Allocation), x.decisions(""), x.attemptsFile(), x.accuracyFile(),
 	}})
 	if err != nil {
 		return nil, err
@@ -243,6 +246,9 @@ func (m *SlurmCluster) run(ctx context.Context, in *replay.Input, cpus int, p *p
 	watchers := entity.NewObservers(observers...)
 	machine.Watch = replay.NewWatch(in.Config, watchers)
 	machine.Watch.Late, machine.Whys = in.Late, s.Decisions
+	if machine.Watch.Foretells = foretells; foretells != nil {
+		foretells.Now = machine.Now
+	}
 	if err := x.slurmEvents(machine, in.Plain); err != nil {
 		return nil, err
 	}
@@ -261,6 +267,25 @@ func (m *SlurmCluster) run(ctx context.Context, in *replay.Input, cpus int, p *p
 	r.Waiting = machine.Waiting()
 	r.Summary.Rounds, r.Summary.Events = machine.Controller().Passes(), x.Sim.Executed()
 	return &r, nil
+}
+
+// foretells is who predicts the jobs of a run without a metascheduler, or nil.
+func (x *Session) foretells() (*entity.Foreteller, error) {
+	s := &x.settings
+	if s.Predictor == nil {
+		return nil, nil
+	}
+	for _, by := range []any{s.Predictor, s.Corrector} {
+		if _, attaches := by.(entity.Attacher); attaches {
+			return nil, wrong("predict", "%s asks to be attached to a metascheduler, and Slurm's controller is none", s.Predictor.Name())
+		}
+	}
+	x.foretold, x.accuracy.Foretold = true, true
+	f := &entity.Foreteller{Predictor: s.Predictor, Corrector: s.Corrector}
+	if _, own := s.Corrector.(predict.Own); own {
+		f.Corrector = nil
+	}
+	return f, nil
 }
 
 // slurmEventsFile is the name of the file of what happened under a policy: each phase has its own.
@@ -356,6 +381,16 @@ func (m *SlurmCluster) validate(c *call, s Schedule, limit int) (report validate
 		given.Accounts = string(text)
 	} else if accounts != "" && !errors.Is(err, fs.ErrNotExist) {
 		return report, err
+	}
+	if c.Settings.Predict != "" {
+		jobs, err := indir.Open(s.Dir, s.Jobs)
+		if err != nil {
+			return report, fmt.Errorf("opening the schedule: %w", err)
+		}
+		defer jobs.Close()
+		if given.Predictions, err = slurmcheck.ReadPredictions(jobs); err != nil {
+			return report, err
+		}
 	}
 	events, err := indir.Open(s.Dir, slurmEventsFile(c.all[0].file))
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strings"
 
@@ -19,6 +20,28 @@ type Given struct {
 	*replay.Input
 	// Accounts are the commands of sacctmgr that made the accounts; empty where there are none.
 	Accounts string
+	// Predictions, if set, are how long jobs were thought to run as they came, by their numbers in
+	// jobs-slurm.csv: their limits then, which are raised to what their users ask for where that is not
+	// enough.
+	Predictions map[int64]des.Time
+}
+
+// ReadPredictions reads Given.Predictions from jobs-slurm.csv.
+func ReadPredictions(jobs io.Reader) (map[int64]des.Time, error) {
+	t, err := csvtable.Read(jobs, "job_id", "prediction")
+	if err != nil {
+		return nil, fmt.Errorf("jobs CSV: %w", err)
+	}
+	all := map[int64]des.Time{}
+	for row := range t.Rows() {
+		if row.Has("prediction") {
+			all[int64(row.Int("job_id"))] = row.Time("prediction")
+		}
+		if row.Err() != nil {
+			return nil, fmt.Errorf("jobs CSV: %w", row.Err())
+		}
+	}
+	return all, nil
 }
 
 // Events checks slurm-events.csv, and, where jobs is not nil, jobs-slurm.csv against it. A limit of 0
@@ -89,7 +112,9 @@ const (
 type job struct {
 	*replay.Submission
 	state     state
-	limit     int64 // s, as orders have changed it
+	limit     int64 // s, as orders have changed it; of a job that is predicted the first one
+	asked     int64 // s, the limit by its user and by orders
+	raised    bool  // the limit has been raised since to nobody knows what, at most to asked
 	nice      int
 	held      bool
 	submitted int64 // s
@@ -146,7 +171,14 @@ func newChecker(g Given, limit int) *checker {
 	c := &checker{Given: g, conf: g.Config, limit: limit, jobs: map[string]*job{}, ids: map[int]*job{}, orders: map[orderName]*replay.Order{}}
 	for i := range g.Jobs {
 		s := &g.Jobs[i]
-		c.jobs[s.Key] = &job{Submission: s, limit: int64(s.Job.Limit / des.Second), nice: s.Job.Nice, held: s.Job.Held}
+		j := &job{Submission: s, limit: int64(s.Job.Limit / des.Second), nice: s.Job.Nice, held: s.Job.Held}
+		j.asked = j.limit
+		if s.As != nil {
+			if long, is := g.Predictions[s.As.ID]; is {
+				j.limit = min(j.asked, 60*int64(math.Ceil(long.Seconds()/60)))
+			}
+		}
+		c.jobs[s.Key] = j
 	}
 	for i := range g.Orders {
 		o := &g.Orders[i]
@@ -328,7 +360,11 @@ func (c *checker) finish(j *job, e *event) {
 	if took < length || took > length+1 {
 		c.wrong(validate.WrongRunTime, j, "it ran for %d s, and takes %d", took, length)
 	}
-	if most := j.limit + c.overtime(); took > most+latest+1 {
+	most := j.limit
+	if j.raised {
+		most = j.asked
+	}
+	if most += c.overtime(); took > most+latest+1 {
 		c.wrong(validate.WrongRunTime, j, "it ran for %d s, and its limit is %d", took, most)
 	}
 	c.report.Finished++
@@ -352,7 +388,7 @@ func (c *checker) stop(j *job, e *event) {
 	next := over
 	switch why := slurm.Stop(e.detail); why {
 	case slurm.Timeout:
-		if most := j.limit + c.overtime(); !c.reservationOver(j) && (took < most || took > most+latest+1) {
+		if most := j.asked + c.overtime(); !c.reservationOver(j) && (took < most || took > most+latest+1) {
 			c.wrong(validate.WrongRunTime, j, "killed for its limit after %d s, and the limit is %d", took, most)
 		}
 	case slurm.Cancelled:
@@ -399,6 +435,10 @@ func (c *checker) order(j *job, e *event) {
 	c.undo = nil
 	o := c.orders[orderName{e.kind, e.key, e.time + c.late}]
 	if o == nil {
+		if c.Predictions != nil && e.kind == "limit" && j.state == running && j.limit < j.asked {
+			j.raised = true
+			return
+		}
 		c.wrong(validate.Disagreement, j, "%s, which nobody orders", e.kind)
 		return
 	}
@@ -418,7 +458,7 @@ func (c *checker) order(j *job, e *event) {
 	case e.kind == "nice" && pending:
 		j.nice = o.Value
 	case e.kind == "limit" && (pending || e.detail == "RUNNING"):
-		j.limit = int64(o.Value) * 60
+		j.limit, j.asked, j.raised = int64(o.Value)*60, int64(o.Value)*60, false
 	}
 }
 

@@ -141,6 +141,15 @@ func (c *Controller) endBeyondLimits(now des.Time) {
 	}
 }
 
+// LimitActs is when the controller would end a running job for its limit, were the job not over by then.
+func (c *Controller) LimitActs(j *Job) des.Time {
+	if c.conf.OverTimeLimit == des.Forever {
+		return des.Forever
+	}
+	beyond := des.Time(c.limitSecond(j)-c.conf.Epoch)*des.Second + c.conf.OverTimeLimit
+	return (beyond + limitInterval - des.Tick) / limitInterval * limitInterval
+}
+
 // watchLimits has the loop look again, a multiple of limitInterval later than now, whether jobs are
 // beyond their limits and reservations are over, where there are any.
 func (c *Controller) watchLimits(now des.Time) {

@@ -70,6 +70,7 @@ type Machine struct {
 type job struct {
 	*Submission
 	job     *slurm.Job
+	asked   des.Time // the limit that its user, or an operator, says
 	state   string // as Slurm calls it
 	watched watched
 }
@@ -129,6 +130,9 @@ func NewMachine(sim *des.Simulator, in *Input) (*Machine, error) {
 
 // Controller is the controller of the machine.
 func (m *Machine) Controller() *slurm.Controller { return m.c }
+
+// Now is the second of the log in which the machine is.
+func (m *Machine) Now() des.Time { return cut(m.sim.Now() - m.in.Late) }
 
 // Begin has everything come that the input has.
 func (m *Machine) Begin() {
@@ -256,7 +260,7 @@ func (m *Machine) submit(now des.Time, s *Submission) {
 	m.touched = now
 	own := s.Job
 	own.After = slices.Clone(own.After)
-	j := &job{Submission: s, job: &own, state: statePending}
+	j := &job{Submission: s, job: &own, asked: own.Limit, state: statePending}
 	m.jobs[s.Key], m.of[&own] = j, j
 	m.lastID++ // the ID; one that is refused for its limit has none
 	own.ID = m.lastID
@@ -267,6 +271,7 @@ func (m *Machine) submit(now des.Time, s *Submission) {
 		}
 		own.After = append(own.After, slurm.Dependency{Kind: d.Kind, Job: id})
 	}
+	m.Watch.foretell(j)
 	var err error = s.Refused
 	if s.Refused == "" {
 		err = m.c.Submit(now, &own)
@@ -370,7 +375,8 @@ func (m *Machine) order(now des.Time, j *job, o *Order) {
 	case "nice":
 		m.c.Renice(now, j.job, o.Value)
 	case "limit":
-		m.c.Relimit(now, j.job, des.Time(o.Value)*des.Minute)
+		j.asked = des.Time(o.Value) * des.Minute
+		m.c.Relimit(now, j.job, j.asked)
 	}
 }
 
@@ -422,6 +428,27 @@ func (m *Machine) started(now des.Time, own *slurm.Job) {
 	m.busy++
 	m.Watch.started(now, j)
 	m.follow(now, Launch, toLaunch, j)
+	m.watchLimit(j)
+}
+
+// watchLimit has the limit of a job that is predicted be raised before the controller ends the job for it.
+func (m *Machine) watchLimit(j *job) {
+	if !m.Watch.foretells(j) || j.job.Limit >= j.asked {
+		return
+	}
+	start, limit := j.job.Start, j.job.Limit
+	acts := m.c.LimitActs(j.job)
+	if acts == des.Forever {
+		return
+	}
+	m.at(acts, phaseOrder, func(now des.Time) {
+		if j.state != stateRunning || j.job.Start != start || j.job.Limit != limit {
+			return
+		}
+		m.tell(Event{Key: j.Key, Job: j.job.ID, Kind: "limit", Time: now, Detail: j.state})
+		m.c.Relimit(now, j.job, m.Watch.corrected(now, j))
+		m.watchLimit(j)
+	})
 }
 
 // end has a job end by itself.

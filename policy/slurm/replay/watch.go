@@ -15,6 +15,10 @@ import (
 type Watch struct {
 	// Late is taken from all times; see Input.
 	Late des.Time
+	// Foretells, if set, predicts how long jobs run: that is their limit in place of what their users ask
+	// for. A job that is about to be ended for such a limit gets another one, as by an operator's order,
+	// until it has what its user has asked for.
+	Foretells *entity.Foreteller
 
 	observers *entity.Observers
 	first     []int32 // of each node: its first CPU
@@ -40,7 +44,11 @@ type watched struct {
 
 // tell tells of what has happened to a job at now.
 func (w *Watch) tell(now des.Time, r *entity.Run, k entity.JobEventKind) {
-	w.observers.Tell(entity.JobEvent{Time: w.at(now), Kind: k, Run: r})
+	e := entity.JobEvent{Time: w.at(now), Kind: k, Run: r}
+	if w.Foretells != nil {
+		w.Foretells.Observe(e)
+	}
+	w.observers.Tell(e)
 }
 
 // at is the second of the log in which an instant of the controller lies.
@@ -52,13 +60,48 @@ func cut(t des.Time) des.Time { return t / des.Second * des.Second }
 // Settle tells that the last instant is over.
 func (w *Watch) Settle() { w.observers.Settle() }
 
+// runOf is the run of a job that comes.
+func (w *Watch) runOf(j *job) *entity.Run {
+	if j.watched.run == nil {
+		j.watched.run = entity.NewRun(j.As, w.seq)
+		w.seq++
+	}
+	return j.watched.run
+}
+
+// foretells reports whether a job is predicted.
+func (w *Watch) foretells(j *job) bool { return w != nil && w.Foretells != nil && j.As != nil }
+
+// foretell gives a job that comes the limit that is predicted for it.
+func (w *Watch) foretell(j *job) {
+	if w.foretells(j) {
+		r := w.runOf(j)
+		w.Foretells.Come(r)
+		j.job.Limit = limitFor(r.Prediction(), j.asked)
+	}
+}
+
+// limitFor is the limit for a job that is thought to run so long: whole minutes, as Slurm has them, and
+// at most what its user has asked for.
+func limitFor(long, asked des.Time) des.Time {
+	return min((long-des.Tick)/des.Minute*des.Minute+des.Minute, asked)
+}
+
+// corrected gives a job that runs, and has outlived its prediction, another limit.
+func (w *Watch) corrected(now des.Time, j *job) (limit des.Time) {
+	r := j.watched.run
+	if limit = limitFor(w.Foretells.Correct(r), j.asked); limit <= j.job.Limit {
+		limit = j.asked
+	}
+	w.tell(now, r, entity.JobCorrected)
+	return limit
+}
+
 func (w *Watch) submitted(now des.Time, j *job) {
 	if w == nil || j.As == nil {
 		return
 	}
-	r := entity.NewRun(j.As, w.seq)
-	w.seq++
-	j.watched.run = r
+	r := w.runOf(j)
 	w.tell(now, r, entity.JobSubmitted)
 	r.State = entity.Waiting
 }
