@@ -185,6 +185,9 @@ func (a *Account) withheld(h *entity.Hold, from des.Time, times int64) {
 	}
 }
 
+// Down takes in that so many processors more are down from now on; fewer where they are below 0.
+func (a *Account) Down(now des.Time, processors int) { a.change(now, UseDown, int64(processors)) }
+
 // Owner takes in an owner's job that has got its node from the instant start on;
 // see flow.LocalFlow.Told.
 func (a *Account) Owner(l flow.LocalJob, start des.Time) {

@@ -24,6 +24,7 @@ type outageRow struct {
 	// Without a Set as yet.
 	outage flow.Outage
 	nodes  []procset.Range // IDs of nodes, or processors by number; nil where so many are lost, whichever
+	names  error           // why what stands in node are no numbers, so that it can only be names; or nil
 }
 
 // Outages is a log of what was out of service, in the order in which it became known.
@@ -94,10 +95,10 @@ func readOutage(row *csvtable.Row) (outageRow, error) {
 	switch {
 	case row.Has("node"):
 		nodes, err := procset.Parse(row.Text("node"))
-		if err != nil {
-			return x, row.At(fmt.Errorf("node: %w", err))
+		if x.nodes = nodes; err != nil {
+			x.names = fmt.Errorf("node: %w", err)
+			break
 		}
-		x.nodes = nodes
 		if n := procset.Count(nodes); row.Has("processors") && row.Int("processors") != n && row.Err() == nil {
 			return x, row.At(fmt.Errorf("processors: want %d, as many as node names, or nothing, not %s", n, row.Text("processors")))
 		}
@@ -120,7 +121,7 @@ func readOutage(row *csvtable.Row) (outageRow, error) {
 		return x, row.At(fmt.Errorf("to: it must end after it begins, at %v, not at %v", x.outage.From, x.outage.To))
 	case x.outage.Known > x.outage.From:
 		return x, row.At(fmt.Errorf("known: it begins at %v, and cannot become known later, at %v", x.outage.From, x.outage.Known))
-	case x.nodes == nil && x.outage.Count < 1:
+	case x.nodes == nil && x.names == nil && x.outage.Count < 1:
 		return x, row.At(fmt.Errorf("processors: want 1 or more, not %d", x.outage.Count))
 	}
 	return x, nil
@@ -170,6 +171,8 @@ func (o *Outages) Processors(size int) ([]flow.Outage, error) {
 		switch {
 		case x.row.Has("site") && !o.ofSite:
 			return nil, o.siteless(x)
+		case x.names != nil:
+			return nil, o.wrong(x, "%w", x.names)
 		case out.Count > size:
 			return nil, o.wrong(x, "processors: %d are lost of a cluster of %d", out.Count, size)
 		case (x.nodes == nil) != (o.rows[0].nodes == nil):
@@ -177,6 +180,28 @@ func (o *Outages) Processors(size int) ([]flow.Outage, error) {
 		}
 		if out.Where.Check(size) != nil {
 			return nil, o.wrong(x, "node: want processors of 0-%d in ascending order, not %s", size-1, procset.Append(nil, out.Set))
+		}
+		all = append(all, out)
+	}
+	return all, nil
+}
+
+// Hosts are the outages of a machine whose nodes have several processors each, in order of
+// Outage.Known. A row names its nodes, or the numbers of all their processors; of tells which nodes these
+// are, by position. Where a row has names its numbers are nil.
+func (o *Outages) Hosts(of func(numbers []procset.Range, names string) ([]procset.Range, error)) ([]flow.Outage, error) {
+	var all []flow.Outage
+	for _, x := range o.rows {
+		out := x.outage
+		switch {
+		case x.row.Has("site") && !o.ofSite:
+			return nil, o.siteless(x)
+		case x.nodes == nil && x.names == nil:
+			return nil, o.wrong(x, "node: want the nodes that are down; so many processors, whichever they are, are for a cluster")
+		}
+		var err error
+		if out.Set, err = of(x.nodes, x.row.Text("node")); err != nil {
+			return nil, o.wrong(x, "node: %w", err)
 		}
 		all = append(all, out)
 	}
@@ -192,10 +217,12 @@ func (o *Outages) Nodes(nodes []*entity.Node) ([]flow.Outage, error) {
 	var all []flow.Outage
 	for _, x := range o.rows {
 		out := x.outage
-		if x.row.Has("site") && !o.ofSite {
+		switch {
+		case x.row.Has("site") && !o.ofSite:
 			return nil, o.siteless(x)
-		}
-		if x.nodes == nil {
+		case x.names != nil:
+			return nil, o.wrong(x, "%w", x.names)
+		case x.nodes == nil:
 			return nil, o.wrong(x, "node: on a domain an outage names its nodes; so many processors are for a cluster")
 		}
 		for _, r := range x.nodes {

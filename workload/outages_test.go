@@ -47,9 +47,6 @@ func TestOutagesThatMakeNoSense(t *testing.T) {
 		"from,to\n1,2":                       `neither a column "processors" (how many are lost) nor "node" (which)`,
 		"from,to,node\n":                     "no outages",
 		"from,to,node\n1,2,\n":               "line 2: it has neither processors nor node",
-		"from,to,node\n1,2,x\n":              `line 2: node: "x" is no interval of processors`,
-		"from,to,node\n1,2,3-1\n":            "no interval",
-		"from,to,node\n1,2,-1\n":             "no interval",
 		"from,to,node\n,2,1\n":               "line 2: from: want a number, but the field is empty",
 		"from,to,node\n1,x,1\n":              `line 2: to: want a number, not "x"`,
 		"from,to,processors\n1,2,1.5\n":      `line 2: processors: want a whole number, not "1.5"`,
@@ -75,6 +72,18 @@ func TestOutagesThatMakeNoSense(t *testing.T) {
 		o, err := ReadOutages(strings.NewReader(text))
 		require.NoError(t, err)
 		_, err = o.Processors(4)
+		require.ErrorContains(t, err, want, "%q", text)
+	}
+	for text, want := range map[string]string{ // names, which only Hosts knows
+		"from,to,node\n1,2,x\n":   `line 2: node: "x" is no interval of processors`,
+		"from,to,node\n1,2,3-1\n": "line 2: node: ",
+		"from,to,node\n1,2,-1\n":  "no interval",
+	} {
+		o, err := ReadOutages(strings.NewReader(text))
+		require.NoError(t, err)
+		_, err = o.Processors(4)
+		require.ErrorContains(t, err, want, "%q", text)
+		_, err = o.Nodes([]*entity.Node{{ID: 1}})
 		require.ErrorContains(t, err, want, "%q", text)
 	}
 	o, err := ReadOutages(strings.NewReader("from,to,processors\n1,2,1"))

@@ -406,6 +406,66 @@ func TestPredictionsAreLimitsOfSlurm(t *testing.T) {
 	require.Contains(t, o.stdout, "it ran for", "the limit was not raised")
 }
 
+// Outages are nodes that go down and come back, as operators' orders say it; those that are known ahead
+// are reservations for maintenance as well.
+func TestOutagesAreOrdersOfOperators(t *testing.T) {
+	dir := rewritten(t, slurmQuarrel(t), "limit_min", func(row map[string]string) string { // no job is left waiting
+		if row["key"] == "k" {
+			return "50"
+		}
+		return row["limit_min"]
+	})
+	outages := write(t, "outages.csv", "from,to,node,known\n60,400,n1,\n450,500,0-7,\n720,840,n2,500\n950,1000,\"n1,n2\",\n")
+	ordered := t.TempDir()
+	require.NoError(t, os.CopyFS(ordered, os.DirFS(dir)))
+	for name, more := range map[string]string{
+		replay.OrdersFile:       "60,down,,n1,\n400,up,,n1,\n450,down,,n[1-2],\n500,up,,n[1-2],\n720,down,,n2,\n840,up,,n2,\n950,down,,n[1-2],\n1000,up,,n[1-2],\n",
+		replay.ReservationsFile: "outage3,500,720,2,n2,root,1\n",
+	} {
+		require.NoError(t, os.WriteFile(filepath.Join(ordered, name), []byte(read(t, ordered, name)+more), 0o666))
+	}
+	want := slurmRun(t, ordered)
+	out := slurmRun(t, dir, "--outages", outages)
+	require.Equal(t, read(t, want, replay.EventsFile), read(t, out, replay.EventsFile))
+	require.Contains(t, read(t, out, replay.EventsFile), "NODE_FAIL")
+	for _, folder := range []string{want, out} {
+		o := call("validate", folder)
+		require.Zero(t, o.code, o.stdout+o.stderr)
+	}
+	require.Equal(t, "from,to,processors,node,known,victims\n60,400,4,0-3,60,1\n450,500,8,0-7,450,5\n720,840,4,4-7,500,\n950,1000,8,0-7,950,7\n",
+		read(t, out, "outages-slurm.csv"))
+	require.Equal(t, strconv.Itoa(4*340+8*50+4*120+8*50), table(t, out, "capacity.csv")[0]["down"])
+	again := slurmRun(t, dir, "--outages", filepath.Join(out, "outages-slurm.csv")) // what came about can be played again
+	require.Equal(t, read(t, out, replay.EventsFile), read(t, again, replay.EventsFile))
+
+	// two that overlap are one, and each tells what it adds
+	overlap := slurmRun(t, dir, "--outages", write(t, "overlap.csv", "from,to,node\n60,400,n1\n100,300,n1\n350,500,n[1-2]\n"))
+	require.Equal(t, "from,to,processors,node,known,victims\n60,400,4,0-3,60,1\n350,500,4,4-7,350,\n400,500,4,0-3,400,\n", read(t, overlap, "outages-slurm.csv"))
+	require.Equal(t, strconv.Itoa(4*440+4*150), table(t, overlap, "capacity.csv")[0]["down"])
+	require.Equal(t, 2, strings.Count(read(t, overlap, replay.EventsFile), ",down,"))
+	require.Equal(t, 1, strings.Count(read(t, overlap, replay.EventsFile), ",up,"), "both nodes come back at one instant")
+
+	// a model has no end, and the run has one: what waits in vain does not keep it going
+	drawn := slurmRun(t, dir, "--outages", "exponential:mtbf=20m:repair=2m")
+	require.Contains(t, read(t, drawn, replay.EventsFile), ",down,")
+	require.Zero(t, call("validate", drawn).code)
+
+	for rows, want := range map[string]string{
+		"from,to,node\n1,2,n7\n":      `outages.csv: line 2: node: "n7" is no node of slurm.conf`,
+		"from,to,node\n1,2,0-2\n":     "line 2: node: 3 of the 4 CPUs of n1 are named: want all of them, or its name, as nodes of Slurm are down as a whole",
+		"from,to,node\n1,2,0-9\n":     "line 2: node: want CPUs of 0-7, or names of nodes of slurm.conf",
+		"from,to,processors\n1,2,4\n": "line 2: node: want the nodes that are down",
+		"from,to,node\n1,2,n[1-\n":    "line 2: node: ",
+	} {
+		o := call("simulate", "--slurm", dir, "--outages", write(t, "outages.csv", rows))
+		require.NotZero(t, o.code, rows)
+		require.Contains(t, o.stderr, want)
+	}
+	o := call("simulate", "--slurm", dir, "--outages", outages, "--victims", "kill")
+	require.Equal(t, 2, o.code)
+	require.Contains(t, o.stderr, "Slurm says itself what becomes of jobs whose nodes fail")
+}
+
 func TestWhatDoesNotGoWithSlurmIsRefused(t *testing.T) {
 	dir := slurmFolder(t)
 	for _, refused := range []struct {
@@ -414,7 +474,6 @@ func TestWhatDoesNotGoWithSlurmIsRefused(t *testing.T) {
 	}{
 		{[]string{"--policy", "easy"}, `the policy is "slurm"`},
 		{[]string{"--wake", "30s"}, "Slurm's loops wake as slurm.conf says"},
-		{[]string{"--outages", "exponential:mtbf=30d:repair=4h"}, "actions.csv"},
 		{[]string{"--accounts", "x"}, "is a folder, which has all files itself"},
 		{[]string{"--procs", "4"}, "slurm.conf says what the machine has: 8 CPUs, not 4"},
 	} {

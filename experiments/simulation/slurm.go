@@ -4,6 +4,7 @@ package simulation
 // a log, or a folder with all of it.
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,6 +18,8 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/flow"
+	"github.com/gridslot/gridslot/entity/procset"
 	"github.com/gridslot/gridslot/experiments/slurmcheck"
 	"github.com/gridslot/gridslot/internal/atomicfile"
 	"github.com/gridslot/gridslot/internal/indir"
@@ -113,7 +116,6 @@ func (*SlurmCluster) names(sc *Scenario, _ *Tables) ([]policyName, error) { retu
 
 // withoutSlurm are settings that do not go with Slurm's rules, and why.
 var withoutSlurm = []struct{ name, why string }{
-	{"outages", "a folder has what nodes do in " + replay.OrdersFile},
 	{"victims", "Slurm says itself what becomes of jobs whose nodes fail"},
 	{"overhead", "jobs are launched and cleared away as recordings of Slurm have it"},
 	{"wake", "Slurm's loops wake as slurm.conf says"},
@@ -163,6 +165,9 @@ func (m *SlurmCluster) prepare(c *call) (runner, error) {
 		if h := c.jobs.trace.Header; h != nil && h.UnixStartTime > 0 {
 			in.Config.Epoch = h.UnixStartTime
 		}
+	}
+	if err := m.outages(c, in); err != nil {
+		return nil, err
 	}
 	for _, u := range in.Unknown {
 		c.options.Tell("%s:%d: %s is not simulated", u.File, u.Line, u.Key)
@@ -222,17 +227,23 @@ func (m *SlurmCluster) run(ctx context.Context, in *replay.Input, cpus int, p *p
 			s.Allocation = metrics.AllocationCount
 		}
 	}
+	s.Attempts = s.Attempts || in.Outages != nil
 	x := newSession(s)
 	defer x.close()
 	x.account.Processors = cpus
+	losses := &outageFile{}
 	foretells, err := x.foretells()
 	if err != nil {
 		return nil, err
 	}
-	observers, err := x.attach(&Site{Flows: []Flow{
+	flows := []Flow{
 		listening(x.recorder), listening(p.observers("")...), listening(x.account), x.predicted(),
 		x.jobs("", cpus, s.Allocation), x.queue(), x.events("", s.Allocation), x.decisions(""), x.attemptsFile(), x.accuracyFile(),
-	}})
+	}
+	if in.Outages != nil {
+		flows = append(flows, losses)
+	}
+	observers, err := x.attach(&Site{Flows: flows})
 	if err != nil {
 		return nil, err
 	}
@@ -249,6 +260,14 @@ func (m *SlurmCluster) run(ctx context.Context, in *replay.Input, cpus int, p *p
 	if machine.Watch.Foretells = foretells; foretells != nil {
 		foretells.Now = machine.Now
 	}
+	x.onClose(machine.Close)
+	machine.Lost = func(l replay.Lost) {
+		x.account.Down(machine.Now(), procset.Count(in.CPUsOf(l.Nodes)))
+		if w := losses.writer; w != nil {
+			w.Lost(flow.Lost{Outage: flow.Outage{Known: l.Known, From: machine.Now(), To: l.To, Where: entity.Where{Set: in.CPUsOf(l.Nodes)}}, Victims: l.Victims})
+		}
+	}
+	machine.Regained = func(nodes []int) { x.account.Down(machine.Now(), -procset.Count(in.CPUsOf(nodes))) }
 	if err := x.slurmEvents(machine, in.Plain); err != nil {
 		return nil, err
 	}
@@ -267,6 +286,63 @@ func (m *SlurmCluster) run(ctx context.Context, in *replay.Input, cpus int, p *p
 	r.Waiting = machine.Waiting()
 	r.Summary.Rounds, r.Summary.Events = machine.Controller().Passes(), x.Sim.Executed()
 	return &r, nil
+}
+
+// outages has nodes fail as the scenario says. Outages that are known ahead are maintenance, for which
+// operators make reservations.
+func (m *SlurmCluster) outages(c *call, in *replay.Input) error {
+	s, err := c.outageSettings()
+	if s == nil || err != nil {
+		return err
+	}
+	c.needsAttempts()
+	if s.log == nil {
+		model := s.model(len(in.Config.Nodes), c.Settings.Seed, c.Settings.Replication)
+		all, err := model.All()
+		if err != nil {
+			return &SettingError{"outages", err}
+		}
+		in.Outages = func(yield func(replay.Outage) bool) {
+			for f := range all {
+				o := replay.Outage{Known: f.From, From: f.From, To: f.To}
+				for n := f.First; n <= f.Last; n++ {
+					o.Nodes = append(o.Nodes, n)
+				}
+				if !yield(o) {
+					return
+				}
+			}
+		}
+		return nil
+	}
+	rows, err := s.log.Hosts(func(numbers []procset.Range, names string) (at []procset.Range, err error) {
+		nodes, err := in.NodesAt(numbers, names)
+		slices.Sort(nodes)
+		for _, n := range slices.Compact(nodes) {
+			at = procset.Extend(at, int32(n))
+		}
+		return at, err
+	})
+	if err != nil {
+		return &SettingError{"outages", err}
+	}
+	var all []replay.Outage
+	for i, x := range rows {
+		o := replay.Outage{Known: x.Known, From: x.From, To: x.To}
+		for _, r := range x.Set {
+			for n := r.First; n <= r.Last; n++ {
+				o.Nodes = append(o.Nodes, int(n))
+			}
+		}
+		all = append(all, o)
+		if x.Known < x.From {
+			in.Reservations = append(in.Reservations, replay.Booking{At: x.Known, Reservation: slurm.Reservation{
+				Name: fmt.Sprintf("outage%d", i+1), Start: x.From, End: x.To, Nodes: o.Nodes, Users: []string{"root"}, Maintenance: true}})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b replay.Outage) int { return cmp.Compare(a.From, b.From) })
+	in.Outages = slices.Values(all)
+	return nil
 }
 
 // foretells is who predicts the jobs of a run without a metascheduler, or nil.
@@ -366,6 +442,9 @@ func (m *SlurmCluster) validate(c *call, s Schedule, limit int) (report validate
 	}
 	defer from.Close()
 	if in, err = m.jobsOf(c, in, &policyRun{jobs: from}); err != nil {
+		return report, err
+	}
+	if err := m.outages(c, in); err != nil {
 		return report, err
 	}
 	phase, err := slurmPhase(c.all[0].spec, c.Settings.Seed)

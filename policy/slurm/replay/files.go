@@ -12,6 +12,7 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/procset"
 	"github.com/gridslot/gridslot/internal/csvtable"
 	"github.com/gridslot/gridslot/policy/slurm"
 )
@@ -281,6 +282,52 @@ func (in *Input) nodes(list string) ([]int, error) {
 		all = append(all, at)
 	}
 	return all, nil
+}
+
+// NodesAt are the positions of the nodes of a host list, or of the nodes that have the CPUs of those
+// numbers, where there are numbers; see Watch. Nodes are down as a whole: an error tells of one of which
+// not all CPUs are named.
+func (in *Input) NodesAt(cpus []procset.Range, hosts string) ([]int, error) {
+	if cpus == nil {
+		return in.nodes(hosts)
+	}
+	var all []int
+	first, named := int32(0), procset.Count(cpus)
+	for i := range in.Config.Nodes {
+		n := &in.Config.Nodes[i]
+		common := 0
+		for range n.CPUs() {
+			if procset.Has(cpus, first) {
+				common++
+			}
+			first++
+		}
+		switch common {
+		case 0:
+		case n.CPUs():
+			all = append(all, i)
+			named -= common
+		default:
+			return nil, fmt.Errorf("%d of the %d CPUs of %s are named: want all of them, or its name, as nodes of Slurm are down as a whole", common, n.CPUs(), n.Name)
+		}
+	}
+	if named > 0 {
+		return nil, fmt.Errorf("want CPUs of 0-%d, or names of nodes of %s", first-1, ConfigFile)
+	}
+	return all, nil
+}
+
+// CPUsOf are the numbers of the CPUs of nodes, which ascend.
+func (in *Input) CPUsOf(nodes []int) (cpus []procset.Range) {
+	first := int32(0)
+	for i := range in.Config.Nodes {
+		n := int32(in.Config.Nodes[i].CPUs())
+		if slices.Contains(nodes, i) {
+			cpus = append(cpus, procset.Range{First: first, Last: first + n - 1})
+		}
+		first += n
+	}
+	return procset.Join(cpus)
 }
 
 // dependencyKinds are the conditions that a job can have on others.

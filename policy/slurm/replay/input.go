@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"iter"
 	"slices"
 
 	"github.com/gridslot/gridslot/des"
@@ -15,6 +16,7 @@ type Input struct {
 	Jobs         []Submission                    // by instant
 	Reservations []Booking
 	Orders       []Order
+	Outages      iter.Seq[Outage] // in order of their beginnings, perhaps without end; or nil
 	// Plain says that events are told as plain recordings have them: starts and ends only.
 	Plain bool
 	// Recorded says that the jobs are those of a recording, which ends two days after its last input.

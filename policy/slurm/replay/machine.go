@@ -37,6 +37,9 @@ type Machine struct {
 	Tell func(Event)
 	// Watch, if set, hears of the jobs as observers of the project do.
 	Watch *Watch
+	// Lost, if set, hears of each outage that begins, and Regained of the nodes that come back.
+	Lost     func(Lost)
+	Regained func(nodes []int)
 	// Whys has Watch tell observers why jobs wait.
 	Whys bool
 	// Until, if set, ends the run so long after the last input, whatever still waits or runs.
@@ -59,6 +62,7 @@ type Machine struct {
 	busy      int      // jobs that have nodes
 	touched   des.Time // when something happened to a job last
 	lastInput des.Time
+	failures  failures
 
 	// What tellWhys has looked at: passes so far, the job that came last, and whether there were orders since.
 	passes  int64
@@ -71,7 +75,7 @@ type job struct {
 	*Submission
 	job     *slurm.Job
 	asked   des.Time // the limit that its user, or an operator, says
-	state   string // as Slurm calls it
+	state   string   // as Slurm calls it
 	watched watched
 }
 
@@ -136,6 +140,9 @@ func (m *Machine) Now() des.Time { return cut(m.sim.Now() - m.in.Late) }
 
 // Begin has everything come that the input has.
 func (m *Machine) Begin() {
+	if m.in.Outages != nil {
+		m.fail(m.in.Outages)
+	}
 	m.coming = len(m.in.Jobs) + len(m.in.Reservations) + len(m.in.Orders)
 	next := 0
 	m.feed = des.Feed[*Submission]{
@@ -483,6 +490,9 @@ func (m *Machine) stopped(now des.Time, own *slurm.Job, why slurm.Stop) {
 		return
 	}
 	m.touched = now
+	if why == slurm.NodeFail && j.watched.run != nil {
+		m.failures.victims = append(m.failures.victims, j.watched.run)
+	}
 	m.push(step{at: now.Add(tellsStop), kind: toTell, job: j, stop: Event{Key: j.Key, Job: own.ID, Kind: KindStop, Time: now, Detail: string(why)}})
 	if own.Requeued() {
 		j.state = statePending

@@ -1,0 +1,132 @@
+package replay
+
+// Nodes that fail.
+
+import (
+	"iter"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/policy/slurm"
+)
+
+// Outage is nodes that are down over [From, To), in times of the log; To may be des.Forever.
+type Outage struct {
+	Known, From, To des.Time
+	Nodes           []int
+}
+
+// Lost is an outage as it begins: the nodes of it that were in service, and the jobs that it stops.
+type Lost struct {
+	Outage
+	Victims []*entity.Run
+}
+
+// failures is the flow of outages into a machine.
+type failures struct {
+	feed des.Feed[Outage]
+	// on is of each node how many outages it is in, and victims whom the one that begins now stops.
+	on      []int
+	victims []*entity.Run
+	// until is of each node the latest end of the outages that it has been in, told the one that Lost has
+	// heard of.
+	until, told []des.Time
+	vain        int // outages in a row that began while jobs waited and none ran
+}
+
+// vainOutages is how many outages in a row, for each node, may begin while no job runs until the machine
+// counts them as nothing that happens: a job that waits in vain would have it go on for ever.
+const vainOutages = 10
+
+// fail has outages come, in order of their beginnings. Slurm hears of each when it begins.
+func (m *Machine) fail(all iter.Seq[Outage]) {
+	nodes := len(m.in.Config.Nodes)
+	m.failures.on, m.failures.until, m.failures.told = make([]int, nodes), make([]des.Time, nodes), make([]des.Time, nodes)
+	m.failures.feed = des.Feed[Outage]{
+		At: func(o Outage) des.Time { return o.From.Add(m.in.Late) }, Phase: phaseOrder,
+		Do: func(o Outage) {
+			now := m.sim.Now()
+			m.lose(now, o)
+			m.follows(now)
+			if o.To < des.Forever {
+				m.at(o.To.Add(m.in.Late), phaseOrder, func(now des.Time) { m.regain(now, o) })
+			}
+		},
+	}
+	m.failures.feed.From(all)
+	m.failures.feed.Begin(m.sim)
+}
+
+// Close ends what the machine has begun; it is called when the run is over.
+func (m *Machine) Close() { m.failures.feed.Close() }
+
+// lose has the nodes of an outage go down that are in no other one.
+func (m *Machine) lose(now des.Time, o Outage) {
+	f := &m.failures
+	if f.vain++; m.busy > 0 {
+		f.vain = 0
+	}
+	lost := m.turn(o.Nodes, 1, 1)
+	for _, n := range o.Nodes {
+		f.until[n] = max(f.until[n], o.To)
+	}
+	if len(lost) == 0 {
+		return
+	}
+	f.victims = nil
+	m.service(now, "down", lost)
+	m.tellLost(Lost{Outage{o.Known, o.From, o.To, lost}, f.victims})
+}
+
+// tellLost tells of an outage that begins.
+func (m *Machine) tellLost(l Lost) {
+	for _, n := range l.Nodes {
+		m.failures.told[n] = l.To
+	}
+	if m.Lost != nil {
+		m.Lost(l)
+	}
+}
+
+// regain has the nodes of an outage come back that are in no other one. Of the others it tells until when
+// they stay, if that is new.
+func (m *Machine) regain(now des.Time, o Outage) {
+	f := &m.failures
+	if back := m.turn(o.Nodes, -1, 0); len(back) > 0 {
+		m.service(now, "up", back)
+		if m.Regained != nil {
+			m.Regained(back)
+		}
+	}
+	for _, n := range o.Nodes {
+		if f.on[n] > 0 && f.told[n] <= o.To {
+			if m.Regained != nil {
+				m.Regained([]int{n})
+			}
+			m.tellLost(Lost{Outage{Known: o.To, From: o.To, To: f.until[n], Nodes: []int{n}}, nil})
+		}
+	}
+}
+
+// turn counts how many outages nodes are in, and returns those that are in so many now.
+func (m *Machine) turn(nodes []int, by, now int) (turned []int) {
+	for _, n := range nodes {
+		if m.failures.on[n] += by; m.failures.on[n] == now {
+			turned = append(turned, n)
+		}
+	}
+	return turned
+}
+
+// service carries out the order that nodes are down, or up.
+func (m *Machine) service(now des.Time, do string, nodes []int) {
+	var names []string
+	for _, n := range nodes {
+		names = append(names, m.in.Config.Nodes[n].Name)
+	}
+	touched := m.touched
+	m.carryOut(now, &Order{At: now, Do: do, Hosts: slurm.HostList(names), Nodes: nodes})
+	if m.failures.vain > vainOutages*len(m.failures.on) {
+		m.touched = touched
+	}
+}
