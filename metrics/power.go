@@ -5,6 +5,7 @@ package metrics
 import (
 	"cmp"
 	"io"
+	"iter"
 	"math"
 	"slices"
 	"strconv"
@@ -12,6 +13,7 @@ import (
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/flow"
+	"github.com/gridslot/gridslot/entity/procset"
 	"github.com/gridslot/gridslot/metrics/internal/grouped"
 	"github.com/gridslot/gridslot/metrics/rows"
 )
@@ -83,6 +85,7 @@ type PowerMeter struct {
 
 	sim    *des.Simulator
 	nodeAt func(int) *entity.Node        // by number; of named nodes
+	hosts  []host                        // nodes of several processors that share no plan; see Hosts
 	procs  int                           // counted
 	model  PowerModel                    // of a counted processor
 	jobsOn []int32                       // of a counted node: processors that have a job
@@ -135,6 +138,65 @@ type meteredNode struct {
 	state nodeState
 	away  bool      // it is withheld
 	power nodeState // that its flow.SwitchOff has it in; nodeIdle where it is on
+}
+
+// host is a node of several processors, which have numbers from first on.
+type host struct {
+	meteredNode
+	first, size int32
+	jobs        int // processors that have a job
+}
+
+// Hosts has the meter account for nodes of so many processors each, whose jobs have no metascheduler. A
+// node is busy while any of its processors has a job, and a job draws as much of it as it has of its
+// processors. It is called before the first event, in place of Attach.
+func (m *PowerMeter) Hosts(sizes []int) {
+	m.hosts = make([]host, len(sizes))
+	first := int32(0)
+	for i, size := range sizes {
+		m.hosts[i] = host{meteredNode: meteredNode{model: m.Model}, first: first, size: int32(size)}
+		first += int32(size)
+		m.level.count[nodeIdle]++
+		m.level.draw[nodeIdle] += m.Model.Idle
+	}
+	if m.Span == nil {
+		m.Span = &PowerSpan{Profile: m.Profile}
+	}
+	m.Span.join(m)
+}
+
+// Down takes in that one of the Hosts is down from now on, or up again.
+func (m *PowerMeter) Down(now des.Time, at int, down bool) {
+	m.Span.advance(now)
+	m.hosts[at].away = down
+	m.review(&m.hosts[at].meteredNode)
+}
+
+// hostsOf yields the Hosts of a place, and how many processors of each are of it.
+func (m *PowerMeter) hostsOf(place []procset.Range) iter.Seq2[*host, int] {
+	return func(yield func(*host, int) bool) {
+		for _, r := range place {
+			at, _ := slices.BinarySearchFunc(m.hosts, r.First, func(h host, n int32) int { return cmp.Compare(h.first+h.size-1, n) })
+			for ; at < len(m.hosts) && m.hosts[at].first <= r.Last; at++ {
+				h := &m.hosts[at]
+				if !yield(h, int(min(r.Last+1, h.first+h.size)-max(r.First, h.first))) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// occupy has r have processors of Hosts (sign 1), or a job leave them (-1; r is nil).
+func (m *PowerMeter) occupy(place []procset.Range, r *entity.Run, sign int) {
+	for h, n := range m.hostsOf(place) {
+		if h.jobs += sign * n; h.jobs == 0 {
+			h.by = nil
+		} else if r != nil {
+			h.by = r
+		}
+		m.review(&h.meteredNode)
+	}
 }
 
 // powerLevel is how many nodes, or processors, are in each state and what those
@@ -275,6 +337,8 @@ func (s *PowerSpan) level() (all powerLevel) {
 // processors.
 func (m *PowerMeter) start(r *entity.Run) {
 	switch {
+	case m.hosts != nil:
+		m.occupy(r.Place, r, 1)
 	case m.named != nil:
 		for _, t := range r.Reservation.Window.Tasks {
 			m.set(t.Node, r)
@@ -304,6 +368,9 @@ func (m *PowerMeter) InstantOver(at des.Time) {
 // leave has r be off the nodes of an attempt that is over.
 func (m *PowerMeter) leave(r *entity.Run, a entity.Attempt) {
 	switch {
+	case m.hosts != nil:
+		m.occupy(a.Place, nil, -1)
+		return
 	case m.named != nil:
 		for _, t := range a.Window.Tasks {
 			m.clear(t.Node, r)
@@ -563,6 +630,12 @@ func (m *PowerMeter) Job(r *entity.Run) (sum Energy) {
 
 // attempt is what the nodes of the meter have drawn for an attempt that is over.
 func (m *PowerMeter) attempt(a *entity.Attempt) (sum Energy) {
+	if m.hosts != nil {
+		for h, n := range m.hostsOf(a.Place) {
+			sum = sum.Add(h.model.share(int(h.size)).Busy.Over(n, a.End-a.Start))
+		}
+		return sum
+	}
 	if m.named == nil {
 		return m.model.Busy.Over(a.Window.Nodes, a.End-a.Start)
 	}

@@ -466,6 +466,82 @@ func TestOutagesAreOrdersOfOperators(t *testing.T) {
 	require.Contains(t, o.stderr, "Slurm says itself what becomes of jobs whose nodes fail")
 }
 
+// The energy of a run is what its nodes draw while they are busy, idle and down, reckoned here from
+// slurm-events.csv alone.
+func TestEnergyUnderSlurm(t *testing.T) {
+	conf := write(t, "slurm.conf", "NodeName=a[1-2] CPUs=4\nNodeName=b CPUs=8\nPartitionName=p Nodes=ALL Default=YES MaxTime=10-0\n")
+	out := filepath.Join(t.TempDir(), "out")
+	o := call("simulate", "lublin:jobs=80:procs=16:load=0.6", "--slurm", conf, "--outages", write(t, "outages.csv", "from,to,node\n30000,90000,b\n"),
+		"--power", "idle=80:busy=240:off=8:profile=on", "--out", out)
+	require.Zero(t, o.code, o.stderr)
+	sizes := map[string]int{"a1": 4, "a2": 4, "b": 8}
+	second := func(row map[string]string) int {
+		s, err := strconv.Atoi(row["time"])
+		require.NoError(t, err)
+		return s
+	}
+	type change struct{ at, jobs, down int }
+	changes, since, of := map[string][]change{}, map[string]int{}, map[string]map[string]int{}
+	energies := map[string]int{}
+	first, last := -1, 0
+	for _, row := range table(t, out, replay.EventsFile) {
+		at := second(row)
+		switch row["event"] {
+		case "submit":
+			if first < 0 {
+				first = at
+			}
+		case "start":
+			of[row["key"]], since[row["key"]] = map[string]int{}, at
+			for part := range strings.FieldsSeq(row["cores"]) {
+				node, rest, _ := strings.Cut(part, ":")
+				_, cpus, _ := strings.Cut(rest, "/")
+				n, err := strconv.Atoi(cpus)
+				require.NoError(t, err)
+				of[row["key"]][node] = n
+				changes[node] = append(changes[node], change{at, 1, 0})
+			}
+		case "end", "stop":
+			last = at
+			for node, cpus := range of[row["key"]] {
+				changes[node] = append(changes[node], change{at, -1, 0})
+				energies[row["key"]] += 240 / sizes[node] * cpus * (at - since[row["key"]])
+			}
+		case "down", "up":
+			changes[row["nodes"]] = append(changes[row["nodes"]], change{at, 0, map[string]int{"down": 1, "up": -1}[row["event"]]})
+		}
+	}
+	busy, idle, down := 0, 0, 0
+	for node := range sizes {
+		jobs, away, from := 0, 0, first
+		for _, c := range append(changes[node], change{at: last}) {
+			switch t := min(c.at, last) - min(from, last); {
+			case away > 0:
+				down += t
+			case jobs > 0:
+				busy += t
+			default:
+				idle += t
+			}
+			jobs, away, from = jobs+c.jobs, away+c.down, c.at
+		}
+	}
+	require.Equal(t, 3*(last-first), busy+idle+down)
+	require.Equal(t, 60000, down)
+	energy := table(t, out, "energy.csv")[0]
+	require.Equal(t, []string{strconv.Itoa(240*busy + 80*idle + 8*down), strconv.Itoa(240 * busy), strconv.Itoa(80 * idle), strconv.Itoa(8 * down)},
+		[]string{energy["joules"], energy["busy_joules"], energy["idle_joules"], energy["down_joules"]})
+	for _, row := range table(t, out, "jobs-slurm.csv") {
+		require.Equal(t, strconv.Itoa(energies[row["job_id"]]), row["consumed_energy"], "job %s", row["job_id"])
+	}
+	require.Equal(t, strconv.Itoa(last), func() string { all := table(t, out, "power-slurm.csv"); return all[len(all)-1]["time"] }())
+	for setting, want := range map[string]string{"switch-off=600": "SuspendTime", "per-node=4": "slurm.conf says which nodes there are"} {
+		o := call("simulate", "lublin:jobs=80:procs=16:load=0.6", "--slurm", conf, "--power", setting)
+		require.Equal(t, 2, o.code)
+		require.Contains(t, o.stderr, want)
+	}
+}
+
 func TestWhatDoesNotGoWithSlurmIsRefused(t *testing.T) {
 	dir := slurmFolder(t)
 	for _, refused := range []struct {

@@ -120,7 +120,6 @@ var withoutSlurm = []struct{ name, why string }{
 	{"overhead", "jobs are launched and cleared away as recordings of Slurm have it"},
 	{"wake", "Slurm's loops wake as slurm.conf says"},
 	{"pass", "Slurm's loops wake as slurm.conf says"},
-	{"power", "energy is not accounted for here yet"},
 	{"moldable", "Slurm starts jobs as they are"},
 	{"feedback", "jobs come when the log says"},
 }
@@ -134,6 +133,12 @@ func (m *SlurmCluster) check(sc *Scenario) error {
 		if values[no.name] != defaults[no.name] {
 			return wrong(no.name, "it does not go with --slurm: %s", no.why)
 		}
+	}
+	switch p := sc.Settings.Power; {
+	case p.SwitchOff:
+		return wrong("power", "switch-off: Slurm's own way to save power (SuspendTime) is not simulated")
+	case p.PerNode > 1:
+		return wrong("power", "per-node: slurm.conf says which nodes there are")
 	}
 	conf := m.Config
 	if m.isFolder() {
@@ -237,8 +242,8 @@ func (m *SlurmCluster) run(ctx context.Context, in *replay.Input, cpus int, p *p
 		return nil, err
 	}
 	flows := []Flow{
-		listening(x.recorder), listening(p.observers("")...), listening(x.account), x.predicted(),
-		x.jobs("", cpus, s.Allocation), x.queue(), x.events("", s.Allocation), x.decisions(""), x.attemptsFile(), x.accuracyFile(),
+		listening(x.recorder), listening(p.observers("")...), listening(x.account), x.predicted(), x.power("", ""),
+		x.jobs("", cpus, s.Allocation), x.queue(), x.events("", s.Allocation), x.decisions(""), x.attemptsFile(), x.accuracyFile(), x.powerProfile(),
 	}
 	if in.Outages != nil {
 		flows = append(flows, losses)
@@ -260,14 +265,29 @@ func (m *SlurmCluster) run(ctx context.Context, in *replay.Input, cpus int, p *p
 	if machine.Watch.Foretells = foretells; foretells != nil {
 		foretells.Now = machine.Now
 	}
+	if s.Power != nil {
+		s.Power.Hosts(in.Sizes())
+	}
 	x.onClose(machine.Close)
+	down := func(nodes []int, down bool) {
+		n := procset.Count(in.CPUsOf(nodes))
+		if !down {
+			n = -n
+		}
+		x.account.Down(machine.Now(), n)
+		if s.Power != nil {
+			for _, at := range nodes {
+				s.Power.Down(machine.Now(), at, down)
+			}
+		}
+	}
 	machine.Lost = func(l replay.Lost) {
-		x.account.Down(machine.Now(), procset.Count(in.CPUsOf(l.Nodes)))
+		down(l.Nodes, true)
 		if w := losses.writer; w != nil {
 			w.Lost(flow.Lost{Outage: flow.Outage{Known: l.Known, From: machine.Now(), To: l.To, Where: entity.Where{Set: in.CPUsOf(l.Nodes)}}, Victims: l.Victims})
 		}
 	}
-	machine.Regained = func(nodes []int) { x.account.Down(machine.Now(), -procset.Count(in.CPUsOf(nodes))) }
+	machine.Regained = func(nodes []int) { down(nodes, false) }
 	if err := x.slurmEvents(machine, in.Plain); err != nil {
 		return nil, err
 	}

@@ -317,6 +317,14 @@ func (in *Input) NodesAt(cpus []procset.Range, hosts string) ([]int, error) {
 	return all, nil
 }
 
+// Sizes are how many CPUs the nodes have.
+func (in *Input) Sizes() (all []int) {
+	for i := range in.Config.Nodes {
+		all = append(all, in.Config.Nodes[i].CPUs())
+	}
+	return all
+}
+
 // CPUsOf are the numbers of the CPUs of nodes, which ascend.
 func (in *Input) CPUsOf(nodes []int) (cpus []procset.Range) {
 	first := int32(0)
