@@ -175,7 +175,7 @@ func (m *SlurmCluster) prepare(c *call) (runner, error) {
 		return nil, err
 	}
 	for _, u := range in.Unknown {
-		c.options.Tell("%s:%d: %s is not simulated", u.File, u.Line, u.Key)
+		c.options.Tell("%s:%d: %v", u.File, u.Line, u.Unknown)
 	}
 	cpus := in.Config.CPUs()
 	if n := c.Workload.Options.Procs; n > 0 && n != cpus {

@@ -118,12 +118,12 @@ func ReadAccounts(name string, r io.Reader) (*Accounts, []Unknown, error) {
 		if len(words) == 0 || strings.HasPrefix(words[0], "#") {
 			continue
 		}
-		missed, err := a.command(words)
+		keys, err := a.command(words)
 		if err != nil {
 			return nil, nil, &ConfigError{name, n, strings.Join(words[:min(len(words), 3)], " "), err}
 		}
-		for _, key := range missed {
-			unknown = append(unknown, Unknown{key, n})
+		for _, key := range keys {
+			unknown = missed(unknown, key, n)
 		}
 	}
 	if err := lines.Err(); err != nil {

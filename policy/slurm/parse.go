@@ -41,8 +41,22 @@ type setting struct {
 
 // Unknown is a setting that is not simulated.
 type Unknown struct {
-	Key  string
-	Line int
+	Key    string
+	Line   int    // where it stands first
+	Effect string // what that may change for the schedule; empty where that is not known
+	More   int    // how many lines more have it
+}
+
+// String says what is not simulated, and what that may change.
+func (u Unknown) String() string {
+	text := u.Key + " is not simulated"
+	if u.More > 0 {
+		text += fmt.Sprintf(" (%d lines more have it)", u.More)
+	}
+	if u.Effect != "" {
+		text += ": " + u.Effect
+	}
+	return text
 }
 
 // ReadConfig reads slurm.conf. It returns as well, in the order of the file, the settings that
@@ -158,7 +172,7 @@ func (f *configFile) fail(s setting, format string, args ...any) {
 }
 
 // miss notes a setting that is not simulated.
-func (f *configFile) miss(s setting) { f.unknown = append(f.unknown, Unknown{s.key, s.line}) }
+func (f *configFile) miss(s setting) { f.unknown = missed(f.unknown, s.key, s.line) }
 
 // count reads a whole number from low on.
 func (f *configFile) count(s setting, low int) int {
@@ -291,7 +305,7 @@ func (f *configFile) config() (*Config, error) {
 			conf.Preempt = ""
 		case "REQUEUE":
 		default:
-			f.miss(s)
+			f.miss(setting{s.key + "=" + mode, "", s.line})
 		}
 	}
 	if s, found := f.take("PreemptExemptTime"); found {
@@ -306,6 +320,9 @@ func (f *configFile) config() (*Config, error) {
 		default:
 			f.fail(s, "%q: want NO, ANY or ALL", s.value)
 		}
+	}
+	if s, found := f.take("SelectType"); found && strings.HasSuffix(s.value, "linear") {
+		f.miss(setting{s.key + "=" + s.value, "", s.line})
 	}
 	if s, found := f.take("Licenses"); found {
 		conf.Licenses = f.amounts(s)
@@ -330,7 +347,7 @@ var ignored = set("clustername slurmctldhost slurmctldport slurmduser slurmuser 
 	"slurmdspooldir slurmctldpidfile slurmdpidfile slurmctldlogfile slurmdlogfile slurmctlddebug slurmddebug proctracktype taskplugin " +
 	"taskpluginparam switchtype mpidefault mpiparams jobacctgathertype jobacctgatherfrequency jobcomptype jobcomploc jobcomphost " +
 	"jobcomppass jobcompport jobcompuser slurmdparameters slurmdtimeout slurmctldtimeout returntoservice maxjobcount schedulertype " +
-	"selecttype accountingstoragehost accountingstorageport accountingstorageuser accountingstoragepass accountingstoretype grestypes " +
+	"accountingstoragehost accountingstorageport accountingstorageuser accountingstoragepass accountingstoretype grestypes " +
 	"prologflags prolog epilog healthcheckprogram healthcheckinterval inactivelimit killwait waittime " +
 	"debugflags accountingstorageflags acctgatherenergytype plugstackconfig treewidth mailprog controlmachine slurmctldparameters")
 
@@ -439,7 +456,11 @@ func (f *configFile) readNodes(conf *Config) {
 				node.Features = strings.Split(s.value, ",")
 			case "gres":
 				node.GRES = f.amounts(s)
-			case "nodeaddr", "nodehostname", "port", "state", "tmpdisk", "reason":
+			case "nodeaddr", "nodehostname", "port", "tmpdisk", "reason", "boards", "socketsperboard":
+			case "state":
+				if word := strings.ToUpper(s.value); word != "UNKNOWN" && word != "IDLE" {
+					f.miss(setting{nodeKey + " State=" + word, "", s.line})
+				}
 			default:
 				f.miss(s)
 			}
@@ -491,7 +512,7 @@ func (f *configFile) readPartitions(conf *Config) {
 					part.Exclusive = true
 				case "NO":
 				default:
-					f.miss(s)
+					f.miss(setting{s.key + "=" + word, "", s.line})
 				}
 			case "maxtime":
 				part.MaxTime = f.duration(s)
@@ -510,7 +531,7 @@ func (f *configFile) readPartitions(conf *Config) {
 				part.BillingWeights = f.weights(s)
 			case "state":
 				if !strings.EqualFold(s.value, "UP") {
-					f.miss(s)
+					f.miss(setting{partitionKey + " State=" + strings.ToUpper(s.value), "", s.line})
 				}
 			case "alternate", "reqresv", "rootonly", "hidden", "disablerootjobs":
 			default:

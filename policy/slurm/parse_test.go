@@ -1,6 +1,7 @@
 package slurm
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -78,7 +79,54 @@ func TestConfigurationIsRead(t *testing.T) {
 	require.Equal(t, 24*des.Hour, conf.Partitions[0].MaxTime)
 	require.Equal(t, 60*des.Second, conf.Schedule.BackfillInterval)
 	require.True(t, conf.Schedule.Defer)
-	require.Equal(t, []Unknown{{"bf_topopt_enable", 8}, {"JobSubmitPlugins", 11}}, unknown, "told; paths are not")
+	require.Equal(t, []Unknown{{Key: "bf_topopt_enable", Line: 8}, {Key: "JobSubmitPlugins", Line: 11, Effect: effects["jobsubmitplugins"]}}, unknown, "told; paths are not")
+}
+
+func TestWhatIsNotSimulatedIsToldOnceWithWhatThatMayChange(t *testing.T) {
+	_, unknown, err := ReadConfig("slurm.conf", strings.NewReader("NodeName=n1 ThreadsPerCore=2\nNodeName=n2 ThreadsPerCore=2 State=UNKNOWN\nNodeName=n3 State=DOWN\n"+
+		"PartitionName=p Nodes=n1 OverSubscribe=FORCE:2 AllowAccounts=a\nPartitionName=q Nodes=n2 AllowAccounts=b State=DRAIN\nPriorityWieghtAge=3\nSelectType=select/linear\nPriorityFlags=NO_FAIR_TREE\nZzz=1\n"))
+	require.NoError(t, err)
+	var told []string
+	for _, u := range unknown {
+		told = append(told, fmt.Sprintf("%d: %v", u.Line, u))
+	}
+	require.Equal(t, []string{
+		"1: ThreadsPerCore is not simulated (1 lines more have it): a core has one CPU here, so that nodes have fewer CPUs than with hyperthreads",
+		"3: NodeName State=DOWN is not simulated: the node takes jobs from the beginning on",
+		"4: OverSubscribe=FORCE:2 is not simulated: jobs do not share CPUs, so that they wait where Slurm may start them",
+		"4: AllowAccounts is not simulated (1 lines more have it): every account may use the partition",
+		"5: PartitionName State=DRAIN is not simulated: the partition takes and starts jobs",
+		`6: PriorityWieghtAge is not simulated: did you mean "PriorityWeightAge"?`,
+		"7: SelectType=select/linear is not simulated: jobs share nodes here (select/cons_tres), unless OverSubscribe=EXCLUSIVE keeps them apart",
+		"8: PriorityFlags=NO_FAIR_TREE is not simulated: priorities are reckoned without it, where they may be others",
+		"9: Zzz is not simulated",
+	}, told)
+	for key := range effects {
+		require.Equal(t, strings.ToLower(key), key)
+	}
+}
+
+// Whatever stands in the files is read or refused, and a controller can be made of what is read.
+func FuzzReadConfig(f *testing.F) {
+	f.Add(smallConf, "add account a\nadd user u account=a fairshare=2\nmodify user u set maxjobs=2\nadd qos q priority=3 preempt=q\n")
+	f.Fuzz(func(t *testing.T, conf, accounts string) {
+		a, _, err := ReadAccounts("sacctmgr.txt", strings.NewReader(accounts))
+		if err != nil {
+			a = NewAccounts()
+		}
+		c, _, err := ReadConfig("slurm.conf", strings.NewReader(conf))
+		if err != nil || len(c.Nodes) > 1000 || c.CPUs() > 10_000 {
+			return
+		}
+		m := New(c, a)
+		m.Started, m.Stopped = func(des.Time, *Job) {}, func(des.Time, *Job, Stop) {}
+		_ = m.Submit(0, &Job{ID: 1, Tasks: 2, Limit: des.Minute, Partitions: []int{0}, User: "u"})
+		for range 20 {
+			if next := m.Next(); next < des.Forever {
+				m.Act(next)
+			}
+		}
+	})
 }
 
 func TestWrongConfigurationsNameTheirLine(t *testing.T) {
@@ -107,7 +155,7 @@ add user u1 account=b fairshare=5 qos=low defaultqos=low
 modify user u1 set maxjobs=4
 `))
 	require.NoError(t, err)
-	require.Equal(t, []Unknown{{"grpwall=2", 3}}, unknown)
+	require.Equal(t, []Unknown{{Key: "grpwall=2", Line: 3, Effect: "this limit does not hold"}}, unknown)
 	u := a.find("b", "u1")
 	require.Equal(t, "a", u.parent.parent.name)
 	require.Equal(t, 4, u.jobsOfUser)

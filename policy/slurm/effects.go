@@ -1,0 +1,113 @@
+package slurm
+
+import (
+	"strings"
+
+	"github.com/gridslot/gridslot/internal/enum"
+)
+
+// effects are what may be different in a schedule where a setting of slurm.conf is not simulated, by the
+// key in lower case, or the beginning of KEY=VALUE.
+var effects = map[string]string{
+	"threadspercore":            "a core has one CPU here, so that nodes have fewer CPUs than with hyperthreads",
+	"topologyplugin":            "nodes are taken in their order, whatever switches they hang on",
+	"topologyparam":             "nodes are taken in their order, whatever switches they hang on",
+	"routeplugin":               "nodes are taken in their order, whatever switches they hang on",
+	"jobsubmitplugins":          "what the plugin does to jobs (partitions, limits, refusals) is missing",
+	"preemptmode=":              "jobs that are preempted begin anew, they are neither suspended nor cancelled",
+	"selecttype=":               "jobs share nodes here (select/cons_tres), unless OverSubscribe=EXCLUSIVE keeps them apart",
+	"selecttypeparameters=":     "nodes and cores may be chosen in another order",
+	"oversubscribe=":            "jobs do not share CPUs, so that they wait where Slurm may start them",
+	"shared=":                   "jobs do not share CPUs, so that they wait where Slurm may start them",
+	"nodename state=":           "the node takes jobs from the beginning on",
+	"partitionname state=":      "the partition takes and starts jobs",
+	"allowaccounts":             "every account may use the partition",
+	"denyaccounts":              "every account may use the partition",
+	"allowgroups":               "everybody may use the partition",
+	"allowqos":                  "every QoS may be used in the partition",
+	"denyqos":                   "every QoS may be used in the partition",
+	"qos":                       "the limits of the partition's QoS do not hold",
+	"defaulttime":               "every job has a limit of its own here",
+	"minnodes":                  "smaller jobs are accepted, too",
+	"maxcpuspernode":            "jobs of the partition may have all CPUs of a node",
+	"maxmempernode":             "jobs may ask for more memory than that",
+	"maxmempercpu":              "Slurm gives jobs that ask for more memory a CPU more CPUs, which they do not get here",
+	"defmempernode":             "jobs that ask for no memory get DefMemPerCPU, or all of a node",
+	"defmempergpu":              "jobs that ask for no memory get DefMemPerCPU, or all of a node",
+	"defcpupergpu":              "jobs get the CPUs that they ask for",
+	"corespeccount":             "jobs may have all cores of the node",
+	"cpuspeclist":               "jobs may have all cores of the node",
+	"memspeclimit":              "jobs may have all memory of the node",
+	"priorityweighttres":        "priorities lack this term",
+	"priorityweightassoc":       "priorities lack this term",
+	"prioritysitefactorplugin":  "priorities lack this term",
+	"priorityflags=":            "priorities are reckoned without it, where they may be others",
+	"priorityusageresetperiod":  "usage decays only, and is never set back",
+	"fairsharedampeningfactor":  "it acts without the fair tree, which is simulated",
+	"suspendtime":               "nodes are always on: no job waits for one to boot",
+	"resumetimeout":             "nodes are always on: no job waits for one to boot",
+	"resumeprogram":             "nodes are always on: no job waits for one to boot",
+	"suspendprogram":            "nodes are always on: no job waits for one to boot",
+	"resvoverrun":               "jobs end with their reservation",
+	"prologslurmctld":           "a job begins 10 ms after its start",
+	"epilogslurmctld":           "nodes are free 10 ms after the end of a job",
+	"burstbuffertype":           "jobs do not wait for burst buffers",
+	"federationparameters":      "there is one cluster",
+	"maxjobid":                  "numbers of jobs begin with 1",
+	"firstjobid":                "numbers of jobs begin with 1",
+	"unkillablesteptimeout":     "no job hangs as it ends",
+	"bf_running_job_reserve":    "backfill's table has only what waits",
+	"bf_job_part_count_reserve": "backfill plans all jobs that it looks at",
+	"max_switch_wait":           "nodes are taken in their order, whatever switches they hang on",
+	"preempt_strict_order":      "who is preempted may be others",
+	"nohold_on_prolog_fail":     "no prolog fails",
+	"salloc_wait_nodes":         "all jobs are batch jobs",
+	"sbatch_wait_nodes":         "a job begins 10 ms after its start",
+	"ignore_numa":               "cores are taken socket by socket",
+	"spec_cores_first":          "jobs may have all cores of the node",
+	"grpwall":                   "this limit does not hold",
+	"grptresmins":               "this limit does not hold",
+	"grpsubmitjobs":             "this limit does not hold",
+	"maxtresmins":               "this limit does not hold",
+	"maxtresminsperjob":         "this limit does not hold",
+	"maxtrespernode":            "this limit does not hold",
+	"maxjobsaccrue":             "this limit does not hold",
+	"maxjobsaccrueperuser":      "this limit does not hold",
+	"maxjobsaccrueperaccount":   "this limit does not hold",
+	"mintresperjob":             "this limit does not hold",
+	"minpriothresh":             "this limit does not hold",
+	"usagethreshold":            "this limit does not hold",
+	"limitfactor":               "limits are as they are written",
+	"preemptexempttime":         "that of slurm.conf holds",
+}
+
+// effectOf is what may be different where a setting is not simulated; of a key that is no key of Slurm that is known
+// here the one that is most like it, where there is one.
+func effectOf(key string) string {
+	lower := strings.ToLower(key)
+	if text, known := effects[lower]; known {
+		return text
+	}
+	if at := strings.IndexByte(lower, '='); at >= 0 {
+		if text, known := effects[lower[:at+1]]; known {
+			return text
+		}
+		return effects[lower[:at]]
+	}
+	known := append(generalKeys(), partitionKeys...)
+	for name := range new(Scheduling).parameters() {
+		known = append(known, name)
+	}
+	return strings.TrimPrefix(enum.Suggestion(key, known), ": ")
+}
+
+// missed adds a setting that is not simulated, or counts it where it is there already.
+func missed(all []Unknown, key string, line int) []Unknown {
+	for i := range all {
+		if strings.EqualFold(all[i].Key, key) {
+			all[i].More++
+			return all
+		}
+	}
+	return append(all, Unknown{Key: key, Line: line, Effect: effectOf(key)})
+}
