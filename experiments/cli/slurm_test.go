@@ -38,6 +38,7 @@ func TestSlurmDecidesForAFolder(t *testing.T) {
 	require.Contains(t, o.stderr, "slurm.conf:1: fancy_option is not simulated")
 	require.Contains(t, o.stderr, "slurm.conf:2: Fancy is not simulated")
 	require.Contains(t, o.stderr, "1 of 7 jobs rejected")
+	require.Contains(t, o.stderr, filepath.Join(dir, replay.JobsFile)+`:5: job d is refused: Invalid partition name specified: "q" is none of slurm.conf`)
 	require.Contains(t, o.stderr, "2 jobs still wait, from job 5 on: PartitionNodeLimit")
 	var jobs []string
 	for _, r := range table(t, out, "jobs-slurm.csv") {
@@ -90,6 +91,8 @@ PartitionName=short Nodes=ALL MaxTime=60 PriorityTier=2
 	require.Zero(t, o.code, o.stderr)
 	require.Contains(t, call("explain", out, "2").stdout, "\n2024-01-31 10:01:43           103 s  started, after waiting for 93 s", "the log has dates")
 	require.Contains(t, o.stderr, "2 of 5 jobs rejected, 1 of them: Invalid partition name specified")
+	require.Contains(t, o.stderr, `job 3 is refused: Invalid partition name specified: "none" is none of slurm.conf`)
+	require.Contains(t, o.stderr, `job 4 is refused: Invalid account or account/partition combination specified: user "eve" is not in account "bio"`)
 	require.Equal(t, `key,job,event,time,priority,cpus,nodes,partition,qos,by,cores,detail
 maint,0,resv,0,,,,,,,,
 1,1,submit,0,,,,,,,,

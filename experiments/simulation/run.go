@@ -563,6 +563,12 @@ func (c *call) tell(o *Outcome) {
 			most := slices.MaxFunc(r.Rejections, func(a, b metrics.ReasonCount) int { return int(a.Count - b.Count) })
 			say(r, "%d of %d jobs rejected, %d of them: %s", n, r.Summary.Jobs, most.Count, most.Reason)
 		}
+		for _, text := range r.Refused[:min(len(r.Refused), refusalsTold)] {
+			say(r, "%s", text)
+		}
+		if more := len(r.Refused) - refusalsTold; more > 0 {
+			say(r, "%d more jobs are refused: jobs-POLICY.csv has each of them, with the reason", more)
+		}
 		if r.Late.Jobs > 0 {
 			say(r, "%v", r.Late)
 		}
@@ -579,6 +585,9 @@ func (c *call) tell(o *Outcome) {
 	}
 	c.tellOfTheGap(o)
 }
+
+// refusalsTold is how many refused jobs are told one by one.
+const refusalsTold = 5
 
 // worthTelling reports whether a user who did not ask should hear of it.
 func worthTelling(r workload.Reason) bool {

@@ -99,6 +99,7 @@ func (s *RunSettings) predicts() bool {
 type Result struct {
 	Summary     metrics.Summary
 	Waiting     []*entity.Run // left in the queue, in order of submission
+	Refused     []string      // of Slurm: a sentence for each job that was refused, in order of submission
 	Fingerprint uint64        // of everything that happened; see des.Simulator
 	Files       []string      // names of the files that were written
 	// Rejections are why jobs were rejected, in order of first use.

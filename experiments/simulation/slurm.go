@@ -303,7 +303,7 @@ func (m *SlurmCluster) run(ctx context.Context, in *replay.Input, cpus int, p *p
 	if err != nil {
 		return nil, err
 	}
-	r.Waiting = machine.Waiting()
+	r.Waiting, r.Refused = machine.Waiting(), machine.Refusals()
 	r.Summary.Rounds, r.Summary.Events = machine.Controller().Passes(), x.Sim.Executed()
 	return &r, nil
 }

@@ -150,7 +150,7 @@ func userOf(uid int) string {
 func (in *Input) ReadJobs(path string) error {
 	lines := map[string]int{}
 	last := des.Time(0)
-	in.Plain, in.Recorded = true, true
+	in.Plain, in.Recorded, in.JobsFile = true, true, path
 	return readTable(path, func(r *csvtable.Row) error {
 		s, err := in.readJob(r)
 		if err != nil {
@@ -215,7 +215,7 @@ func (in *Input) readJob(r *csvtable.Row) (Submission, error) {
 		for _, name := range names {
 			at := in.nodeAt(name)
 			if at < 0 {
-				s.Refused = slurm.ErrNode
+				s.Refused, s.Unknown = slurm.ErrNode, name
 				continue
 			}
 			*list.to = append(*list.to, at)
@@ -255,7 +255,7 @@ func (in *Input) SetPartitions(s *Submission, names string) {
 	for name := range strings.SplitSeq(names, ",") {
 		at := in.partition(name)
 		if at < 0 {
-			s.Refused = slurm.ErrPartition
+			s.Refused, s.Unknown = slurm.ErrPartition, name
 			continue
 		}
 		s.Job.Partitions = append(s.Job.Partitions, at)

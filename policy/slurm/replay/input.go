@@ -16,6 +16,7 @@ type Input struct {
 	Jobs         []Submission                    // by instant
 	Reservations []Booking
 	Orders       []Order
+	JobsFile     string           // the path of the file that has the jobs, or empty
 	Outages      iter.Seq[Outage] // in order of their beginnings, perhaps without end; or nil
 	// Plain says that events are told as plain recordings have them: starts and ends only.
 	Plain bool
@@ -72,6 +73,7 @@ type Submission struct {
 	// Refused, if set, is why Slurm refuses the job before it looks at anything else: it names a
 	// partition or a node that there is none of.
 	Refused slurm.Refusal
+	Unknown string // what Refused is about: the name of the partition or node
 	// As is the job as observers hear of it; nil where they do not.
 	As *entity.Job
 }

@@ -63,6 +63,7 @@ type Machine struct {
 	touched   des.Time // when something happened to a job last
 	lastInput des.Time
 	failures  failures
+	refusals  []string // a sentence for each job that was refused
 
 	// What tellWhys has looked at: passes so far, the job that came last, and whether there were orders since.
 	passes  int64
@@ -295,11 +296,41 @@ func (m *Machine) submit(now des.Time, s *Submission) {
 			m.lastID--
 		}
 		own.ID, j.state = 0, stateFailed
+		m.refusals = append(m.refusals, m.refusal(s, refusal))
 		m.tell(Event{Key: s.Key, Kind: KindSubmit, Time: now, Detail: refusal.Error()})
 		m.Watch.refused(now, j, refusal.Error())
 	default:
 		m.sim.Fail(fmt.Errorf("%s: %w", s.Key, err))
 	}
+}
+
+// Refusals are sentences about the jobs that were refused, in order of submission: where a job stands, why it
+// is refused, and what of it is meant.
+func (m *Machine) Refusals() []string { return m.refusals }
+
+// refusal is the sentence about a job that is refused.
+func (m *Machine) refusal(s *Submission, why slurm.Refusal) string {
+	text := "job " + s.Key
+	if m.in.JobsFile != "" {
+		text = fmt.Sprintf("%s:%d: job %s", m.in.JobsFile, s.Line, s.Key)
+	}
+	text += " is refused: " + why.Error()
+	switch j := &s.Job; why {
+	case slurm.ErrPartition, slurm.ErrNode:
+		return fmt.Sprintf("%s: %q is none of %s", text, s.Unknown, ConfigFile)
+	case slurm.ErrAssociation:
+		if j.Account != "" {
+			return fmt.Sprintf("%s: user %q is not in account %q", text, j.User, j.Account)
+		}
+		return fmt.Sprintf("%s: user %q is in no account", text, j.User)
+	case slurm.ErrQOS:
+		return fmt.Sprintf("%s: user %q has no QoS %q", text, j.User, j.QOS)
+	case slurm.ErrReservation:
+		return fmt.Sprintf("%s: there is no %q that user %q may use", text, j.Reservation, j.User)
+	case slurm.ErrConfiguration:
+		return text + ": no nodes of its partitions have what it asks for"
+	}
+	return text
 }
 
 // reserve has an operator make a reservation.
