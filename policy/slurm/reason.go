@@ -26,9 +26,15 @@ const (
 	BadConstraints           Reason = "BadConstraints"
 )
 
-// ofLimit reports whether a limit of a QoS or an association is the reason.
+// ofLimit reports whether a limit of a QoS or an association is the reason, as far as Slurm takes it for one: it does not
+// know those on what an account has in a QoS, on the memory of a job or a user, and on minutes of memory or nodes.
 func (r Reason) ofLimit() bool {
-	return strings.HasPrefix(string(r), "QOS") || strings.HasPrefix(string(r), "Assoc") || strings.HasPrefix(string(r), "Max")
+	text := string(r)
+	if !strings.HasPrefix(text, "QOS") && !strings.HasPrefix(text, "Assoc") {
+		return false
+	}
+	unknown := strings.Contains(text, "MEMRun") || strings.Contains(text, "NODERun") || strings.Contains(text, "MaxMemory")
+	return !unknown
 }
 
 // ofQOSTogether reports whether a limit on what all jobs of a QoS have together is the reason.

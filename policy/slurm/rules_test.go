@@ -732,6 +732,10 @@ func TestJobsThatWaitAsTheyCome(t *testing.T) {
 	require.NoError(t, r.Reserve(0, &Reservation{Name: "m", Start: 30 * des.Minute, End: des.Hour, Nodes: []int{2, 3}, Maintenance: true}))
 	require.Equal(t, WaitsForReservation, r.submit(0, &Job{Tasks: 1, Partitions: []int{1}}).Reason())
 	require.Equal(t, NoReason, r.submit(0, &Job{Tasks: 1, Partitions: []int{0}}).Reason())
+	require.Equal(t, BadConstraints, r.submit(0, &Job{Tasks: 1, Features: []string{"fast"}, Partitions: []int{1, 0}}).Reason(), "of the first partition")
+	require.NoError(t, r.Drain(0, []int{0}))
+	require.Equal(t, NodesNotAvailable, r.submit(0, &Job{Nodes: 4, Limit: des.Minute, Partitions: []int{0}}).Reason())
+	require.Equal(t, NoReason, r.submit(0, &Job{Nodes: 3, Limit: des.Minute, Partitions: []int{0}}).Reason())
 }
 
 // What backfill starts as if it were over in a minute (NoReserve) counts for its whole limit but for that minute among
@@ -759,4 +763,22 @@ func TestHastyJobsAreCountedForEver(t *testing.T) {
 	again := r.submit(11*des.Minute, of("q", Job{Tasks: 1, hasty: true}))
 	r.start(11*des.Minute, again.entries[0], []Placement{{Node: 1, CPUs: 1}})
 	require.False(t, again.hasty, "it is a pass that starts it now")
+}
+
+// Slurm does not take a limit on what an account has in a QoS for a limit: a job that waits for it is looked at anew in
+// each pass, and with assoc_limit_stop closes its partition each time.
+func TestLimitsOfAccountsAreNotKnown(t *testing.T) {
+	r := newRuled(t, kept+"SchedulerParameters=assoc_limit_stop\nSchedulerType=sched/builtin\n", "add qos other\nadd qos q maxjobsperaccount=1\nadd account a\n"+users)
+	r.submit(0, &Job{Tasks: 1, Account: "a", User: "u", QOS: "q"})
+	r.until(5 * des.Second)
+	r.submit(5*des.Second, &Job{Tasks: 1, Account: "a", User: "u", QOS: "q"})
+	next := r.submit(5*des.Second, &Job{Tasks: 1, Account: "a", User: "v", QOS: "other"})
+	r.until(70 * des.Second)
+	require.Equal(t, pending, next.state)
+	for reason, known := range map[Reason]bool{
+		"QOSGrpMemoryLimit": true, "QOSGrpCPURunMinutesLimit": true, "AssocMaxJobsLimit": true, "AssocGrpNodeLimit": true, "QOSMaxCpuPerUserLimit": true,
+		"QOSMaxMemoryPerUserLimit": false, "AssocGrpMEMRunMinutesLimit": false, "QOSGrpNODERunMinutesLimit": false, "MaxCpuPerAccount": false, WaitsForLicenses: false,
+	} {
+		require.Equal(t, known, reason.ofLimit(), reason)
+	}
 }

@@ -204,9 +204,7 @@ func (c *Controller) fitsNowhere(now des.Time, j *Job) error {
 			continue
 		}
 		if fits = c.isKept(now, e) || c.couldEver(now, e); fits {
-			if b := c.barOf(e, now, c.up.clone()); b.by != nil && b.by.Maintenance {
-				j.reason = WaitsForReservation
-			}
+			c.missesNodes(now, e)
 			break
 		}
 	}
@@ -214,6 +212,19 @@ func (c *Controller) fitsNowhere(now des.Time, j *Job) error {
 		return ErrConfiguration
 	}
 	return nil
+}
+
+// missesNodes notes for a job that comes why it has to wait where idle nodes would suit, but too few are in service or
+// free of reservations.
+func (c *Controller) missesNodes(now des.Time, e *entry) {
+	defer c.spare.back(c.spare.mark())
+	g := c.groundOf(now, e, c.up, nil)
+	if _, why := c.whyNot(e, &g); why != notAvailable {
+		return
+	}
+	if e.job.reason = NodesNotAvailable; g.bar.by != nil && g.bar.by.Maintenance {
+		e.job.reason = WaitsForReservation
+	}
 }
 
 // isKept reports whether nodes that the job of e must have, and that could be its own, are reserved for others
@@ -247,7 +258,10 @@ func (c *Controller) couldEver(now des.Time, e *entry) bool {
 	listed := nodes.clone()
 	listed.intersect(c.shapeOf(e).listed)
 	switch most, limit := c.mostNodes(e.job); {
-	case listed.empty() || !listed.hasAll(e.job.Required):
+	case listed.empty():
+		e.job.reason = BadConstraints // which stays where another partition has nodes for it
+		return false
+	case !listed.hasAll(e.job.Required):
 		return false
 	case most < max(e.job.Nodes, 1): // nobody looks further
 		e.job.reason = limit
