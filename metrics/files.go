@@ -183,7 +183,7 @@ func (f *QueueFile) Abort() {
 
 // WriteSummaryFile writes summary.csv under the name path.
 func WriteSummaryFile(path string, rows []Summary) error {
-	return atomicfile.Write(path, func(w io.Writer) error { return WriteSummaryCSV(w, rows) })
+	return atomicfile.Write(path, func(w io.Writer) error { return writeSummaryCSV(w, rows) })
 }
 
 // WriteFile writes the manifest under the name path.

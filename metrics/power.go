@@ -14,7 +14,7 @@ import (
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/flow"
 	"github.com/gridslot/gridslot/entity/procset"
-	"github.com/gridslot/gridslot/metrics/internal/grouped"
+	"github.com/gridslot/gridslot/metrics/internal/printed"
 	"github.com/gridslot/gridslot/metrics/rows"
 )
 
@@ -745,7 +745,7 @@ func WriteEnergy(w io.Writer, all []EnergyRow) error {
 }
 
 // energyColumns are those of the table for people.
-var energyColumns = []grouped.Column[EnergyRow]{
+var energyColumns = []printed.Column[EnergyRow]{
 	{Title: "policy", Cell: func(r EnergyRow) string { return r.Policy }},
 	{Title: "energy kWh", Cell: func(r EnergyRow) string { return fixed(r.Joules.Joules() / joulesOfKilowattHour) }},
 	{Title: "mean W", Cell: func(r EnergyRow) string { return fixed(r.MeanPower) }},
@@ -754,7 +754,7 @@ var energyColumns = []grouped.Column[EnergyRow]{
 	{Title: "busy %", Cell: func(r EnergyRow) string { return r.percent(r.Busy) }},
 	{Title: "off, down %", Cell: func(r EnergyRow) string { return r.percent(r.Off.Add(r.Down)) }},
 	{Title: "switching %", Cell: func(r EnergyRow) string { return r.percent(r.Booting.Add(r.SwitchingOff)) }},
-	{Title: "boots", Cell: func(r EnergyRow) string { return grouped.Int(int(r.Boots)) }},
+	{Title: "boots", Cell: func(r EnergyRow) string { return printed.Int(int(r.Boots)) }},
 }
 
 const (
@@ -777,10 +777,10 @@ func (r EnergyRow) percent(e Energy) string {
 func WriteEnergyTable(w io.Writer, rows []EnergyRow) error {
 	columns := slices.Clone(energyColumns)
 	if slices.ContainsFunc(rows, func(r EnergyRow) bool { return !math.IsNaN(r.Cost) }) {
-		columns = append(columns, grouped.Column[EnergyRow]{Title: "cost", Cell: func(r EnergyRow) string { return fixed(r.Cost) }})
+		columns = append(columns, printed.Column[EnergyRow]{Title: "cost", Cell: func(r EnergyRow) string { return fixed(r.Cost) }})
 	}
 	if slices.ContainsFunc(rows, func(r EnergyRow) bool { return !math.IsNaN(r.Carbon) }) {
-		columns = append(columns, grouped.Column[EnergyRow]{Title: "carbon kg", Cell: func(r EnergyRow) string { return fixed(r.Carbon) }})
+		columns = append(columns, printed.Column[EnergyRow]{Title: "carbon kg", Cell: func(r EnergyRow) string { return fixed(r.Carbon) }})
 	}
-	return grouped.WriteTable(w, columns, rows)
+	return printed.WriteTable(w, columns, rows)
 }

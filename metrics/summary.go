@@ -6,7 +6,7 @@ import (
 	"io"
 	"time"
 
-	"github.com/gridslot/gridslot/metrics/internal/grouped"
+	"github.com/gridslot/gridslot/metrics/internal/printed"
 	"github.com/gridslot/gridslot/metrics/rows"
 )
 
@@ -14,27 +14,13 @@ import (
 // units (seconds of a trace); see the package's text for the definitions.
 type Summary = rows.Summary
 
-// WriteSummaryCSV writes summary.csv: a heading, and a row a policy.
-func WriteSummaryCSV(w io.Writer, all []Summary) error {
+// writeSummaryCSV writes summary.csv: a heading, and a row a policy.
+func writeSummaryCSV(w io.Writer, all []Summary) error {
 	lines := make([]rows.SummaryRow, len(all))
 	for i, s := range all {
 		lines[i].Summary = s
 	}
 	return rows.WriteAll(w, rows.Summaries.Only(), lines)
-}
-
-// WriteSummaryJSON writes the summaries as a JSON list of objects whose keys
-// are the columns of summary.csv.
-func WriteSummaryJSON(w io.Writer, rows []Summary) error {
-	if rows == nil {
-		rows = []Summary{}
-	}
-	enc := json.NewEncoder(w)
-	enc.SetIndent("", "  ")
-	if err := enc.Encode(rows); err != nil {
-		return fmt.Errorf("writing summaries as JSON: %w", err)
-	}
-	return nil
 }
 
 // WriteSummaryTable writes an aligned table for people, a row a policy. Times
@@ -44,7 +30,7 @@ func WriteSummaryTable(w io.Writer, all []Summary) error { return rows.WriteSumm
 
 // Clock is a duration of so many seconds: "12d 3:04:05" from a minute on, "12.3s"
 // below, "3.6ms" below a tenth of a second.
-func Clock(seconds float64) string { return grouped.Clock(seconds) }
+func Clock(seconds float64) string { return printed.Clock(seconds) }
 
 // Manifest is what manifest.json records of one call of the command: enough to
 // repeat it, and to see whether the repetition did the same.

@@ -19,24 +19,11 @@ var twoSummaries = []Summary{
 
 func TestSummaryCSV(t *testing.T) {
 	var b bytes.Buffer
-	require.NoError(t, WriteSummaryCSV(&b, twoSummaries))
+	require.NoError(t, writeSummaryCSV(&b, twoSummaries))
 	require.Equal(t, `policy,jobs,killed,rejected,makespan,mean_wait,median_wait,p95_wait,max_wait,mean_bounded_slowdown,mean_turnaround,utilization,backfilled,rounds,events,cpu_seconds,waiting
 fcfs,28481,3,1,29363626,354002.25,12.5,86399.6,1000000,6818.585,360000,0.68125,0,5,1099511627776,0.04,2
 easy-sjbf,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0
 `, b.String())
-}
-
-func TestSummaryJSONHasTheColumnsOfTheCSV(t *testing.T) {
-	var b bytes.Buffer
-	require.NoError(t, WriteSummaryJSON(&b, twoSummaries))
-	var back []Summary
-	require.NoError(t, json.Unmarshal(b.Bytes(), &back))
-	require.Equal(t, twoSummaries, back)
-	require.Contains(t, b.String(), `"mean_bounded_slowdown": 6818.585`)
-
-	b.Reset()
-	require.NoError(t, WriteSummaryJSON(&b, nil))
-	require.Equal(t, "[]\n", b.String())
 }
 
 func TestSummaryTable(t *testing.T) {

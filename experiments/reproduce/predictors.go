@@ -29,12 +29,12 @@ type halves struct {
 	from int64 // position of the first job of the second half
 	sum  float64
 	n    int
-	findings.Recorder
+	findings.BatchRecorder
 }
 
 // Observe takes one event in.
 func (h *halves) Observe(e entity.JobEvent) {
-	h.Recorder.Observe(e)
+	h.BatchRecorder.Observe(e)
 	if r := e.Run; (e.Kind == entity.JobFinished || e.Kind == entity.JobKilled) && r.Seq() >= h.from {
 		ran := r.Ran()
 		h.sum += metrics.BoundedSlowdown(e.Time-r.Submit-ran, ran)
@@ -79,7 +79,7 @@ func (c *predictorsCell) simulate(ctx context.Context) error {
 	if err := trace.Err(); err != nil {
 		return err
 	}
-	c.halves = halves{from: n / 2, Recorder: findings.Recorder{Batching: findings.Batching{Every: 7 * des.Day}}}
+	c.halves = halves{from: n / 2, BatchRecorder: findings.BatchRecorder{Batching: findings.Batching{Every: 7 * des.Day}}}
 	return c.schedule(ctx, &c.halves)
 }
 

@@ -217,11 +217,11 @@ func (f *File) checkBaseline() error {
 
 // recordBatches has a simulation tell a recorder of its jobs; the recorder is nil where no
 // batches are wanted.
-func (f *File) recordBatches(sc *simulation.Scenario, o *simulation.Options) *findings.Recorder {
+func (f *File) recordBatches(sc *simulation.Scenario, o *simulation.Options) *findings.BatchRecorder {
 	if f.analysis.Batching == nil {
 		return nil
 	}
-	r := &findings.Recorder{Batching: *f.analysis.Batching, Tau: sc.Settings.Tau}
+	r := &findings.BatchRecorder{Batching: *f.analysis.Batching, Tau: sc.Settings.Tau}
 	o.Observers = func(_, site string) []entity.Observer {
 		if site != "" {
 			return nil // of a grid: the whole is told as well

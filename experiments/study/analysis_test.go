@@ -10,13 +10,14 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/experiments/sweep"
+	"github.com/gridslot/gridslot/metrics"
 	"github.com/gridslot/gridslot/metrics/findings"
 )
 
 func TestTheAnalysisIsReadWithItsNames(t *testing.T) {
 	f, err := study(t, "policies: [fcfs, easy]\nestimates: [user, exact]\nload: [0.7]\nbatches: week\nwarmup: jobs=100\ncompare: policies\nbaseline: easy\nmeasures: [mean_wait]\n")
 	require.NoError(t, err)
-	require.Equal(t, &findings.Batching{Every: 7 * des.Day, Warmup: findings.Warmup{Jobs: 100}}, f.analysis.Batching)
+	require.Equal(t, &findings.Batching{Every: 7 * des.Day, Warmup: metrics.Warmup{Jobs: 100}}, f.analysis.Batching)
 	require.Equal(t, findings.Options{Measures: []string{"mean_wait"}, Compare: "policy", Baseline: []findings.Param{{Name: "policy", Value: "easy"}}}, f.analysis.options())
 
 	f, err = study(t, "policies: [fcfs, easy]\nestimates: [user, exact]\nbaseline: {policies: easy, estimates: exact}\n")

@@ -11,7 +11,7 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
-	"github.com/gridslot/gridslot/metrics/internal/harmless"
+	"github.com/gridslot/gridslot/metrics/internal/printed"
 	"github.com/gridslot/gridslot/metrics/results"
 	"github.com/gridslot/gridslot/metrics/rows"
 )
@@ -195,7 +195,7 @@ func (l *Log) tell(j results.Job, decisions []results.Decision, attempts []resul
 }
 
 func (s *Story) add(at des.Time, text string) {
-	s.Lines = append(s.Lines, Line{at, harmless.Text(text)})
+	s.Lines = append(s.Lines, Line{at, printed.Text(text)})
 }
 
 // end tells how the waiting came to its end. What held the job on a grid is told of its parts.

@@ -29,18 +29,13 @@ import (
 // it started, so that under each policy a batch has the same jobs, and batches of the same
 // number are pairs.
 type Batching struct {
-	Every  des.Time // of submissions, from the first one on; 0 where Count says it
-	Count  int
-	Warmup Warmup
-}
-
-// Warmup is what at the beginning of a run does not count, because the machine was empty
-// then. A batch that has any job of it is left out as a whole. The zero value is none.
-type Warmup struct {
-	Jobs  int      // so many jobs
-	Until des.Time // or what is submitted before so long after the first job
-	// MSER asks for the truncation after which the mean wait has the least standard
-	// error; see stats.MSER5.
+	Every des.Time // of submissions, from the first one on; 0 where Count says it
+	Count int
+	// Warmup is what does not count at the beginning. A batch that has any job of it is left
+	// out as a whole.
+	Warmup metrics.Warmup
+	// MSER asks, in place of Warmup, for the truncation after which the mean wait has the
+	// least standard error; see stats.MSER5.
 	MSER bool
 }
 
@@ -62,29 +57,22 @@ func ParseBatching(batches, warmup string) (b Batching, err error) {
 			return b, fmt.Errorf(want, batches)
 		}
 	}
-	b.Warmup, err = ParseWarmup(warmup)
-	if err != nil {
-		err = fmt.Errorf("warmup: %w", err)
+	if b.MSER = warmup == "mser"; b.MSER {
+		return b, nil
 	}
-	return b, err
+	if b.Warmup, err = parseWarmup(warmup); err != nil {
+		return b, fmt.Errorf("warmup: %w", err)
+	}
+	return b, nil
 }
 
-// ParseWarmup reads "none" or "", "mser", "jobs=1000", or a time such as "7d".
-func ParseWarmup(text string) (w Warmup, err error) {
-	jobs, isJobs := strings.CutPrefix(text, "jobs=")
-	switch {
-	case text == "" || text == "none":
-	case text == "mser":
-		w.MSER = true
-	case isJobs:
-		w.Jobs, err = strconv.Atoi(jobs)
-		if err == nil && w.Jobs < 0 {
-			err = strconv.ErrRange
-		}
-	default:
-		w.Until, err = duration(text)
+// parseWarmup reads "none" or "", "jobs=1000", or a time such as "7d". A bare number is one of
+// seconds here, where metrics.ParseWarmup takes it for one of jobs.
+func parseWarmup(text string) (w metrics.Warmup, err error) {
+	if t, err := duration(text); err == nil {
+		return metrics.Warmup{Until: t}, nil
 	}
-	if err != nil {
+	if w, err = metrics.ParseWarmup(text); err != nil {
 		return w, fmt.Errorf("want none, mser, jobs=N or a time such as 7d, not %q", text)
 	}
 	return w, nil
@@ -98,9 +86,9 @@ func duration(text string) (des.Time, error) {
 	return des.Seconds(seconds), nil
 }
 
-// Recorder takes down the jobs of a run for its batches: 40 bytes a job that ended. It is
+// BatchRecorder takes down the jobs of a run for its batches: 40 bytes a job that ended. It is
 // an entity.Observer.
-type Recorder struct {
+type BatchRecorder struct {
 	Batching Batching
 	Tau      metrics.Tau // bounds slowdowns
 	jobs     []ended
@@ -114,7 +102,7 @@ type ended struct {
 }
 
 // Observe takes one event in. Advance reservations do not wait, and do not count.
-func (r *Recorder) Observe(e entity.JobEvent) {
+func (r *BatchRecorder) Observe(e entity.JobEvent) {
 	if e.Kind != entity.JobFinished && e.Kind != entity.JobKilled || e.Run.Booked {
 		return
 	}
@@ -141,12 +129,12 @@ type Batch struct {
 // BatchesName is the name of the file of a run's batches.
 const BatchesName = "batches.csv"
 
-// batchMeasures are those of the batches of a Recorder.
+// batchMeasures are those of the batches of a BatchRecorder.
 var batchMeasures = []string{"mean_wait", "mean_bounded_slowdown", "mean_turnaround"}
 
 // Batches cuts what has been observed into batches. Where MSER-5 finds no steady state,
 // or the run is too short for it, all of it is warm-up.
-func (r *Recorder) Batches() *Batches {
+func (r *BatchRecorder) Batches() *Batches {
 	jobs := r.jobs
 	slices.SortFunc(jobs, func(a, b ended) int { return cmp.Or(cmp.Compare(a.submit, b.submit), cmp.Compare(a.id, b.id)) })
 	warm := r.warm()
@@ -181,9 +169,9 @@ func (r *Recorder) Batches() *Batches {
 }
 
 // warm is how many jobs, in order of submission, are the warm-up.
-func (r *Recorder) warm() int {
+func (r *BatchRecorder) warm() int {
 	switch w := r.Batching.Warmup; {
-	case w.MSER:
+	case r.Batching.MSER:
 		waits := make([]float64, len(r.jobs))
 		for i := range waits {
 			waits[i] = r.jobs[i].wait.Seconds()
@@ -241,11 +229,11 @@ func batchesIn(dir, name string) (*Batches, error) {
 		return nil, fmt.Errorf("reading batches of a run: %w", err)
 	}
 	defer f.Close()
-	return ReadBatches(f, filepath.Join(dir, name))
+	return readBatches(f, filepath.Join(dir, name))
 }
 
-// ReadBatches reads what Batches.Write writes.
-func ReadBatches(from io.Reader, name string) (*Batches, error) {
+// readBatches reads what Batches.Write writes.
+func readBatches(from io.Reader, name string) (*Batches, error) {
 	in := csv.NewReader(from)
 	header, err := in.Read()
 	if err != nil || len(header) < len(batchColumns) || !slices.Equal(header[:len(batchColumns)], batchColumns) {

@@ -43,7 +43,7 @@ func simulated(t require.TestingT, b Batching, jobs int, seed uint64) (*Batches,
 	r := rand.New(rand.NewPCG(seed, 1))
 	sim := des.New(des.Config{Seed: 1})
 	tau := metrics.Tau(seed%2) * metrics.Tau(des.Hour) // the usual one, or one that many jobs are shorter than
-	whole, rec := &metrics.Recorder{Tau: tau}, &Recorder{Batching: b, Tau: tau}
+	whole, rec := &metrics.Recorder{Tau: tau}, &BatchRecorder{Batching: b, Tau: tau}
 	meta := entity.NewMetascheduler(sim, plan.NewCluster(4), firstCome{}, whole, rec)
 	at := des.Time(r.IntN(1000)) * des.Second
 	var all []*entity.Job
@@ -94,10 +94,10 @@ func TestBatchesHoldEveryJobOnceAndTheirMeansAreTheRuns(t *testing.T) {
 }
 
 func TestBatchesAreReadAsTheyWereWritten(t *testing.T) {
-	all, _, _ := simulated(t, Batching{Every: des.Day, Warmup: Warmup{Jobs: 20}}, 100, 3)
+	all, _, _ := simulated(t, Batching{Every: des.Day, Warmup: metrics.Warmup{Jobs: 20}}, 100, 3)
 	var text bytes.Buffer
 	require.NoError(t, all.Write(&text))
-	again, err := ReadBatches(bytes.NewReader(text.Bytes()), "batches.csv")
+	again, err := readBatches(bytes.NewReader(text.Bytes()), "batches.csv")
 	require.NoError(t, err)
 	require.Equal(t, all, again)
 	require.True(t, strings.HasPrefix(text.String(), "batch,from,to,jobs,warmup,mean_wait,mean_bounded_slowdown,mean_turnaround\n"))
@@ -114,22 +114,22 @@ func TestABatchWithAnyJobOfTheWarmUpIsLeftOut(t *testing.T) {
 		}
 		return jobs, batches
 	}
-	jobs, batches := warm(Batching{Count: 10, Warmup: Warmup{Jobs: 20}})
+	jobs, batches := warm(Batching{Count: 10, Warmup: metrics.Warmup{Jobs: 20}})
 	require.Equal(t, []int{20, 2}, []int{jobs, batches})
-	jobs, batches = warm(Batching{Count: 10, Warmup: Warmup{Jobs: 21}})
+	jobs, batches = warm(Batching{Count: 10, Warmup: metrics.Warmup{Jobs: 21}})
 	require.Equal(t, []int{30, 3}, []int{jobs, batches})
-	_, batches = warm(Batching{Every: des.Day, Warmup: Warmup{Until: 2 * des.Day}})
+	_, batches = warm(Batching{Every: des.Day, Warmup: metrics.Warmup{Until: 2 * des.Day}})
 	require.Equal(t, 2, batches)
-	_, batches = warm(Batching{Every: des.Day, Warmup: Warmup{Until: 2*des.Day + 12*des.Hour}})
+	_, batches = warm(Batching{Every: des.Day, Warmup: metrics.Warmup{Until: 2*des.Day + 12*des.Hour}})
 	require.Equal(t, 3, batches)
-	jobs, _ = warm(Batching{Count: 10, Warmup: Warmup{Jobs: 1000}})
+	jobs, _ = warm(Batching{Count: 10, Warmup: metrics.Warmup{Jobs: 1000}})
 	require.Equal(t, 100, jobs)
 	jobs, _ = warm(Batching{Count: 10})
 	require.Zero(t, jobs)
 }
 
 func TestMSERIsOfTheWaitsInOrderOfSubmission(t *testing.T) {
-	all, _, jobs := simulated(t, Batching{Count: 20, Warmup: Warmup{MSER: true}}, 400, 11)
+	all, _, jobs := simulated(t, Batching{Count: 20, MSER: true}, 400, 11)
 	var waits []float64
 	for _, j := range jobs {
 		waits = append(waits, j.wait.Seconds())
@@ -149,9 +149,9 @@ func TestBatchesAndWarmUpsAreReadAsPeopleWriteThem(t *testing.T) {
 	for text, want := range map[[2]string]Batching{
 		{"week", ""}:         {Every: 7 * des.Day},
 		{"day", "none"}:      {Every: des.Day},
-		{"12h", "mser"}:      {Every: 12 * des.Hour, Warmup: Warmup{MSER: true}},
-		{"20", "jobs=500"}:   {Count: 20, Warmup: Warmup{Jobs: 500}},
-		{"week", "30d"}:      {Every: 7 * des.Day, Warmup: Warmup{Until: 30 * des.Day}},
+		{"12h", "mser"}:      {Every: 12 * des.Hour, MSER: true},
+		{"20", "jobs=500"}:   {Count: 20, Warmup: metrics.Warmup{Jobs: 500}},
+		{"week", "30d"}:      {Every: 7 * des.Day, Warmup: metrics.Warmup{Until: 30 * des.Day}},
 		{"100000", "jobs=0"}: {Count: 100000},
 	} {
 		b, err := ParseBatching(text[0], text[1])
@@ -178,7 +178,7 @@ func TestDamagedBatchesAreRefusedWithTheirLine(t *testing.T) {
 		head + "1,0,1,5,0,3\n1,0,1,5,0,3\n": "line 3",
 		head + "0,0,1,5,0\n":                "wrong number of fields",
 	} {
-		_, err := ReadBatches(strings.NewReader(text), "b.csv")
+		_, err := readBatches(strings.NewReader(text), "b.csv")
 		require.ErrorContains(t, err, want)
 		require.ErrorContains(t, err, "b.csv")
 	}
@@ -297,7 +297,7 @@ func study(t *testing.T, weeks int, effect float64, warm int) string {
 		plan += strconv.Itoa(i) + "," + key + ",1," + policy + "\n"
 		write(filepath.Join("runs", key, BatchesName), "batch,from,to,jobs,warmup,mean_wait\n"+texts[policy])
 	}
-	write(ResultsName, results)
+	write(resultsName, results)
 	write("plan.csv", plan)
 	return dir
 }

@@ -20,7 +20,7 @@
 //
 // Seeds, if they make a difference. The runs of a log without any chance are all the same, and
 // an interval of width 0 would be a lie: such a cell has one observation and no
-// interval, or, where its runs were cut into batches (a Recorder), as many as there are
+// interval, or, where its runs were cut into batches (a BatchRecorder), as many as there are
 // weeks. Weeks of two runs are pairs as well: they have the same jobs. Weeks that depend
 // on their neighbours are joined until they do not. An interval over seeds tells how the
 // model of chance varies, one over weeks how the log does: neither tells of other logs.

@@ -15,7 +15,7 @@ import (
 
 	"github.com/gridslot/gridslot/internal/enum"
 	"github.com/gridslot/gridslot/metrics"
-	"github.com/gridslot/gridslot/metrics/internal/harmless"
+	"github.com/gridslot/gridslot/metrics/internal/printed"
 )
 
 // Pivot is how a table is laid out. The zero value of each field makes sense.
@@ -438,7 +438,7 @@ func (e *Entry) markdown() string {
 // inMarkdown is a text that means nothing else in Markdown or HTML.
 func inMarkdown(s string) string {
 	var b strings.Builder
-	for _, r := range harmless.Text(s) {
+	for _, r := range printed.Text(s) {
 		if strings.ContainsRune("\\`*_{}[]<>#|~$!&", r) {
 			b.WriteByte('\\')
 		}
@@ -513,7 +513,7 @@ var latexSigns = map[rune]string{
 // inLaTeX is a text that means nothing else in LaTeX.
 func inLaTeX(s string) string {
 	var b strings.Builder
-	for _, r := range harmless.Text(s) {
+	for _, r := range printed.Text(s) {
 		if sign, ok := latexSigns[r]; ok {
 			b.WriteString(sign)
 		} else if unicode.IsPrint(r) {

@@ -186,18 +186,18 @@ func TestFindingsAreSavedARowACellAndMeasure(t *testing.T) {
 		require.NoError(t, err)
 		return rows
 	}
-	summary := read(SummaryName)
+	summary := read(summaryName)
 	require.Equal(t, "policy,load,measure,mean,low,high,half_width,n,by,joined,note", strings.Join(summary[0], ","))
 	require.Len(t, summary, 1+6*2)
-	comparisons := read(ComparisonsName)
+	comparisons := read(comparisonsName)
 	require.Len(t, comparisons, 1+4*2)
 	require.Equal(t, []string{"sjbf", "0.7", "policy=easy", "mean_wait"}, comparisons[1][:4])
 	require.Equal(t, "better", comparisons[1][len(comparisons[1])-2])
-	require.Len(t, read(RankingsName), 1+6*2)
-	first, err := os.ReadFile(filepath.Join(dir, ComparisonsName))
+	require.Len(t, read(rankingsName), 1+6*2)
+	first, err := os.ReadFile(filepath.Join(dir, comparisonsName))
 	require.NoError(t, err)
 	require.NoError(t, analyze(t, grid(map[string]float64{"sjbf": -50}, 10), Options{}).Save(dir))
-	again, err := os.ReadFile(filepath.Join(dir, ComparisonsName))
+	again, err := os.ReadFile(filepath.Join(dir, comparisonsName))
 	require.NoError(t, err)
 	require.Equal(t, first, again)
 }

@@ -164,7 +164,7 @@ func keyOf(list []string) string {
 
 // The files of a study's folder from which its findings come.
 const (
-	ResultsName = "results.csv"
+	resultsName = "results.csv"
 	planName    = "plan.csv"
 	runsFolder  = "runs"
 )
@@ -172,10 +172,10 @@ const (
 // Open reads the results in a study's folder, with the batches of its runs where there
 // are any.
 func Open(dir string) (*Table, error) {
-	path := filepath.Join(dir, ResultsName)
-	f, err := indir.Open(dir, ResultsName)
+	path := filepath.Join(dir, resultsName)
+	f, err := indir.Open(dir, resultsName)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%s holds no results of a study: there is no %s in it; gridslot sweep STUDY.yaml --out DIR writes one", dir, ResultsName)
+		return nil, fmt.Errorf("%s holds no results of a study: there is no %s in it; gridslot sweep STUDY.yaml --out DIR writes one", dir, resultsName)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("reading results of a study: %w", err)

@@ -16,10 +16,10 @@ import (
 
 // The files that Save writes.
 const (
-	SummaryName     = "summary.csv"
-	ComparisonsName = "comparisons.csv"
-	RankingsName    = "rankings.csv"
-	SensitivityName = "sensitivity.csv"
+	summaryName     = "summary.csv"
+	comparisonsName = "comparisons.csv"
+	rankingsName    = "rankings.csv"
+	sensitivityName = "sensitivity.csv"
 )
 
 // Save writes the findings into a folder, as CSV: summary.csv, comparisons.csv,
@@ -29,7 +29,7 @@ func (f *Findings) Save(dir string) error {
 		name string
 		rows [][]string
 	}{
-		{SummaryName, f.summaryRows()}, {ComparisonsName, f.comparisonRows()}, {RankingsName, f.rankingRows()}, {SensitivityName, f.sensitivityRows()},
+		{summaryName, f.summaryRows()}, {comparisonsName, f.comparisonRows()}, {rankingsName, f.rankingRows()}, {sensitivityName, f.sensitivityRows()},
 	} {
 		err := atomicfile.Write(filepath.Join(dir, file.name), func(w io.Writer) error { return csv.NewWriter(w).WriteAll(file.rows) })
 		if err != nil {

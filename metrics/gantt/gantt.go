@@ -16,7 +16,7 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
-	"github.com/gridslot/gridslot/metrics/internal/harmless"
+	"github.com/gridslot/gridslot/metrics/internal/printed"
 )
 
 // The marks of what is no job.
@@ -86,7 +86,7 @@ func Write(w io.Writer, from des.Time, width int, charts ...*Chart) (column des.
 	column = scale(end-from, width)
 	for _, c := range charts {
 		if c.Title != "" {
-			if _, err := fmt.Fprintln(w, harmless.Text(c.Title)); err != nil {
+			if _, err := fmt.Fprintln(w, printed.Text(c.Title)); err != nil {
 				return column, err
 			}
 		}
@@ -116,7 +116,7 @@ func scale(span des.Time, width int) des.Time {
 func (c *Chart) Lines(from, column des.Time) []string {
 	labels, longest := make([]string, len(c.Rows)), 0
 	for i, name := range c.Rows {
-		labels[i] = harmless.Text(name)
+		labels[i] = printed.Text(name)
 		longest = max(longest, len([]rune(labels[i])))
 	}
 	bars := slices.Clone(c.Bars)
@@ -169,15 +169,15 @@ func (r row) text(column des.Time) string {
 	return strings.TrimRight(string(b), string(Idle))
 }
 
-// Recorder is an Observer that draws what runs where: on named nodes, or on the
+// Observer is an entity.Observer that draws what runs where: on named nodes, or on the
 // processors of a cluster where the metascheduler has a Placer.
-type Recorder struct {
+type Observer struct {
 	Chart
 	rows map[*entity.Node]int
 }
 
 // Attach gives the chart its rows.
-func (r *Recorder) Attach(m *entity.Metascheduler) {
+func (r *Observer) Attach(m *entity.Metascheduler) {
 	p := m.Plan()
 	r.Rows, r.rows = make([]string, p.Size()), map[*entity.Node]int{}
 	for i := range r.Rows {
@@ -188,13 +188,13 @@ func (r *Recorder) Attach(m *entity.Metascheduler) {
 }
 
 // Observe takes one event in.
-func (r *Recorder) Observe(e entity.JobEvent) {
+func (r *Observer) Observe(e entity.JobEvent) {
 	if a, _, _, ok := entity.Over(e); ok {
 		r.add(e.Run, a)
 	}
 }
 
-func (r *Recorder) add(j *entity.Run, a entity.Attempt) {
+func (r *Observer) add(j *entity.Run, a entity.Attempt) {
 	mark := Mark(j.ID)
 	for i, t := range a.Window.Tasks {
 		if at, ok := r.rows[t.Node]; ok {

@@ -119,7 +119,7 @@ func TestARecorderDrawsNodesByTheirNumbersAndEachTaskToItsEnd(t *testing.T) {
 	d, err := plan.NewDomain([]*entity.Node{{ID: 7, Perf: 1}, {ID: 12, Perf: 2}}, window.AMP{})
 	require.NoError(t, err)
 	d.Interval = 100 * s
-	r := &gantt.Recorder{}
+	r := &gantt.Observer{}
 	sim := des.New(des.Config{})
 	m := entity.NewMetascheduler(sim, d, backfill.FCFS{}, r)
 	m.SubmitAll(slices.Values([]*entity.Job{job(1, 0, 2, 8), job(2, 1, 1, 2)}))
@@ -128,7 +128,7 @@ func TestARecorderDrawsNodesByTheirNumbersAndEachTaskToItsEnd(t *testing.T) {
 }
 
 func TestARecorderDrawsEveryAttempt(t *testing.T) {
-	r := &gantt.Recorder{}
+	r := &gantt.Observer{}
 	sim := des.New(des.Config{})
 	var m *entity.Metascheduler
 	m = entity.NewMetascheduler(sim, plan.NewCluster(2), backfill.FCFS{}, r, stopAt{func() *entity.Metascheduler { return m }})

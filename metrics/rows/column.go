@@ -236,7 +236,7 @@ func bitColumn[T any](name, text string, at func(*T) *bool) Column[T] {
 	offset := offset(at)
 	return Column[T]{
 		Meaning: Meaning{Name: name, Type: Bit, Text: text},
-		Put:     func(b []byte, row *T) []byte { return AppendBit(b, field[bool](row, offset)) },
+		Put:     func(b []byte, row *T) []byte { return appendBit(b, field[bool](row, offset)) },
 		Take: func(row *T, text string) error {
 			switch text {
 			case "1", "True", "true", "TRUE":
@@ -250,8 +250,8 @@ func bitColumn[T any](name, text string, at func(*T) *bool) Column[T] {
 	}
 }
 
-// AppendBit appends 1 or 0.
-func AppendBit(b []byte, set bool) []byte {
+// appendBit appends 1 or 0.
+func appendBit(b []byte, set bool) []byte {
 	if set {
 		return append(b, '1')
 	}

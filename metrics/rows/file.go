@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-
-	"github.com/gridslot/gridslot/internal/atomicfile"
 )
 
 // File is one kind of file whose rows are values of T.
@@ -148,9 +146,4 @@ func WriteAll[T any](out io.Writer, f File[T], all []T) error {
 		w.Write(&all[i])
 	}
 	return w.Flush()
-}
-
-// WriteFile writes a whole file under the name path. It is there whole or not at all.
-func WriteFile[T any](path string, f File[T], all []T) error {
-	return atomicfile.Write(path, func(w io.Writer) error { return WriteAll(w, f, all) })
 }

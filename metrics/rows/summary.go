@@ -13,7 +13,7 @@ import (
 	"strings"
 
 	"github.com/gridslot/gridslot/des"
-	"github.com/gridslot/gridslot/metrics/internal/grouped"
+	"github.com/gridslot/gridslot/metrics/internal/printed"
 )
 
 // Summary is what became of one run, the columns of summary.csv that every machine has. Times
@@ -51,19 +51,19 @@ func (s Summary) String() string {
 
 // summaryColumns are those of the table for people: the counts of rounds and
 // events are left to the files.
-var summaryColumns = []grouped.Column[Summary]{
+var summaryColumns = []printed.Column[Summary]{
 	{Title: "policy", Cell: func(s Summary) string { return s.Policy }},
-	{Title: "jobs", Cell: func(s Summary) string { return grouped.Int(s.Jobs) }},
-	{Title: "killed", Cell: func(s Summary) string { return grouped.Int(s.Killed) }},
-	{Title: "rejected", Cell: func(s Summary) string { return grouped.Int(s.Rejected) }},
-	{Title: "makespan", Cell: func(s Summary) string { return grouped.Clock(s.Makespan) }},
-	{Title: "mean wait", Cell: func(s Summary) string { return grouped.Clock(s.MeanWait) }},
-	{Title: "median", Cell: func(s Summary) string { return grouped.Clock(s.MedianWait) }},
-	{Title: "p95", Cell: func(s Summary) string { return grouped.Clock(s.P95Wait) }},
-	{Title: "max wait", Cell: func(s Summary) string { return grouped.Clock(s.MaxWait) }},
+	{Title: "jobs", Cell: func(s Summary) string { return printed.Int(s.Jobs) }},
+	{Title: "killed", Cell: func(s Summary) string { return printed.Int(s.Killed) }},
+	{Title: "rejected", Cell: func(s Summary) string { return printed.Int(s.Rejected) }},
+	{Title: "makespan", Cell: func(s Summary) string { return printed.Clock(s.Makespan) }},
+	{Title: "mean wait", Cell: func(s Summary) string { return printed.Clock(s.MeanWait) }},
+	{Title: "median", Cell: func(s Summary) string { return printed.Clock(s.MedianWait) }},
+	{Title: "p95", Cell: func(s Summary) string { return printed.Clock(s.P95Wait) }},
+	{Title: "max wait", Cell: func(s Summary) string { return printed.Clock(s.MaxWait) }},
 	{Title: "slowdown", Cell: func(s Summary) string { return strconv.FormatFloat(s.MeanBoundedSlowdown, 'f', 2, 64) }},
 	{Title: "util %", Cell: func(s Summary) string { return strconv.FormatFloat(100*s.Utilization, 'f', 1, 64) }},
-	{Title: "backfilled", Cell: func(s Summary) string { return grouped.Int(s.Backfilled) }},
+	{Title: "backfilled", Cell: func(s Summary) string { return printed.Int(s.Backfilled) }},
 	{Title: "cpu s", Cell: func(s Summary) string { return strconv.FormatFloat(s.CPUSeconds, 'f', 2, 64) }},
 }
 
@@ -71,7 +71,7 @@ var summaryColumns = []grouped.Column[Summary]{
 // are days and h:mm:ss, below a minute seconds or milliseconds; slowdown is the
 // mean bounded slowdown.
 func WriteSummaryTable(w io.Writer, all []Summary) error {
-	return grouped.WriteTable(w, summaryColumns, all)
+	return printed.WriteTable(w, summaryColumns, all)
 }
 
 // GridSummary is what a grid's row of summary.csv has beside the columns of every

@@ -8,7 +8,7 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/internal/enum"
-	"github.com/gridslot/gridslot/metrics/internal/grouped"
+	"github.com/gridslot/gridslot/metrics/internal/printed"
 )
 
 // Kind says which rule a schedule broke.
@@ -127,17 +127,17 @@ func (r Report) Err() error {
 func (r Report) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s jobs: %s finished, %s killed, %s rejected, %s unfinished; ",
-		grouped.Int(r.Jobs), grouped.Int(r.Finished), grouped.Int(r.Killed), grouped.Int(r.Rejected), grouped.Int(r.Unfinished))
+		printed.Int(r.Jobs), printed.Int(r.Finished), printed.Int(r.Killed), printed.Int(r.Rejected), printed.Int(r.Unfinished))
 	if r.Total == 0 {
 		b.WriteString("valid\n")
 		return b.String()
 	}
-	fmt.Fprintf(&b, "%s violations\n", grouped.Int(r.Total))
+	fmt.Fprintf(&b, "%s violations\n", printed.Int(r.Total))
 	for _, v := range r.Violations {
 		fmt.Fprintf(&b, "  %v\n", v)
 	}
 	if more := r.Total - len(r.Violations); more > 0 {
-		fmt.Fprintf(&b, "  ... and %s more\n", grouped.Int(more))
+		fmt.Fprintf(&b, "  ... and %s more\n", printed.Int(more))
 	}
 	return b.String()
 }

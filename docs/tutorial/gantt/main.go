@@ -35,7 +35,7 @@ func main() {
 	}
 	for _, p := range []entity.Policy{backfill.FCFS{}, backfill.EASY{}, backfill.Conservative{}} {
 		sim := des.New(des.Config{})
-		chart := &gantt.Recorder{}
+		chart := &gantt.Observer{}
 		meta := entity.NewMetascheduler(sim, plan.NewCluster(6), p, chart)
 		meta.Placer = entity.LowestFirst{} // whose numbers the chart draws
 		meta.SubmitAll(slices.Values(jobs))

@@ -1,5 +1,5 @@
-// Package grouped writes numbers and tables for people.
-package grouped
+// Package printed writes numbers, tables, and words from files for people.
+package printed
 
 import "strconv"
 

@@ -1,5 +1,4 @@
-// Package harmless shows words from files on a terminal.
-package harmless
+package printed
 
 import (
 	"strings"

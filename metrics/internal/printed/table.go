@@ -1,4 +1,4 @@
-package grouped
+package printed
 
 import (
 	"fmt"
