@@ -47,6 +47,12 @@ type Recorder struct {
 	jobs, ended, booked, killed, rejected, backfilled, running int
 	firstSubmit, lastEnd                                       des.Time
 
+	// offered is the work of the jobs that fit the machine, of which the first and the last came
+	// at these instants.
+	offered               sum128
+	offering              bool // one has come
+	firstOffer, lastOffer des.Time
+
 	reasons     []ReasonCount
 	waits       sample
 	waitSum     sum128
@@ -85,6 +91,7 @@ func (r *Recorder) Observe(e entity.JobEvent) {
 			r.firstSubmit = j.Submit
 		}
 		r.jobs++
+		r.offer(j)
 	case entity.JobRejected:
 		r.rejected++
 		r.why(j.Reason)
@@ -102,6 +109,34 @@ func (r *Recorder) Observe(e entity.JobEvent) {
 			r.killed++
 		}
 	}
+}
+
+// offer takes in the work that a job brings with it, if it fits the machine and is no booking.
+func (r *Recorder) offer(j *entity.Run) {
+	if j.Booked || r.grid == nil && r.Processors > 0 && j.Job.Request.Nodes > r.Processors {
+		return
+	}
+	if !r.offering {
+		r.offering, r.firstOffer = true, j.Submit
+	}
+	r.lastOffer = max(r.lastOffer, j.Submit)
+	r.offered.addArea(j.Job.Request.Nodes, j.Job.Runtime)
+}
+
+// power is the work that the machine can do in a time unit; a processor without a performance of its
+// own does 1.
+func (r *Recorder) power() float64 {
+	switch {
+	case r.grid != nil:
+		return r.grid.Power()
+	case r.meta == nil || r.Processors == 0 || r.meta.Plan().Size() != r.Processors || r.meta.Plan().Node(0) == nil:
+		return float64(r.Processors)
+	}
+	sum := 0.0
+	for i := range r.Processors {
+		sum += r.meta.Plan().Node(i).Perf
+	}
+	return sum
 }
 
 func (r *Recorder) end(j *entity.Run, finish des.Time) {
@@ -246,6 +281,9 @@ func (r *Recorder) Summary() Summary {
 		} else if r.Processors > 0 && s.Makespan > 0 {
 			s.Utilization = r.busy.seconds() / (float64(r.Processors) * s.Makespan)
 		}
+	}
+	if span := r.lastOffer - r.firstOffer; span > 0 && r.power() > 0 {
+		s.OfferedLoad = r.offered.seconds() / float64(r.power()*span.Seconds())
 	}
 	if r.meta != nil {
 		s.Rounds = r.meta.Rounds()

@@ -28,9 +28,14 @@ func TestSummaryEqualsItsDefinitions(t *testing.T) {
 		var want Summary
 		var waits, turnarounds, slowdowns []float64
 		var area float64
-		last := 0.0
+		last, work := 0.0, 0.0
+		var offers []float64
 		for _, j := range s.Runs {
 			want.Jobs++
+			if j.Job.Request.Nodes <= s.Procs {
+				work += j.Job.Runtime.Seconds() * float64(j.Job.Request.Nodes)
+				offers = append(offers, j.Submit.Seconds())
+			}
 			if j.State == entity.Rejected {
 				want.Rejected++
 				continue
@@ -60,7 +65,12 @@ func TestSummaryEqualsItsDefinitions(t *testing.T) {
 				want.Utilization = area / (want.Makespan * float64(s.Procs))
 			}
 		}
+		if len(offers) > 0 && slices.Max(offers) > slices.Min(offers) {
+			want.OfferedLoad = work / (float64(s.Procs) * (slices.Max(offers) - slices.Min(offers)))
+		}
 		got := rec.Summary()
+		require.InEpsilon(t, 1+want.OfferedLoad, 1+got.OfferedLoad, 1e-12)
+		got.OfferedLoad = want.OfferedLoad
 		require.InDelta(t, want.MeanWait, got.MeanWait, 1e-9)
 		require.InDelta(t, want.MedianWait, got.MedianWait, 1e-9)
 		require.InDelta(t, want.P95Wait, got.P95Wait, 1e-9)

@@ -20,9 +20,9 @@ var twoSummaries = []Summary{
 func TestSummaryCSV(t *testing.T) {
 	var b bytes.Buffer
 	require.NoError(t, writeSummaryCSV(&b, twoSummaries))
-	require.Equal(t, `policy,jobs,killed,rejected,makespan,mean_wait,median_wait,p95_wait,max_wait,mean_bounded_slowdown,mean_turnaround,utilization,backfilled,rounds,events,cpu_seconds,waiting
-fcfs,28481,3,1,29363626,354002.25,12.5,86399.6,1000000,6818.585,360000,0.68125,0,5,1099511627776,0.04,2
-easy-sjbf,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0
+	require.Equal(t, `policy,jobs,killed,rejected,makespan,mean_wait,median_wait,p95_wait,max_wait,mean_bounded_slowdown,mean_turnaround,utilization,backfilled,rounds,events,cpu_seconds,waiting,offered_load
+fcfs,28481,3,1,29363626,354002.25,12.5,86399.6,1000000,6818.585,360000,0.68125,0,5,1099511627776,0.04,2,0
+easy-sjbf,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0
 `, b.String())
 }
 

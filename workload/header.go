@@ -192,6 +192,21 @@ func Calendar(start time.Time, at des.Time) time.Time {
 	return time.Unix(start.Unix()+int64(at/des.Second), 0).In(start.Location())
 }
 
+// Date is the instant of the log that a date stands for, in the zone of the log: 1996-10-01, or with a
+// time of day, 1996-10-01T08:00:00 or 1996-10-01 08:00.
+func (h *Header) Date(text string) (des.Time, error) {
+	start, err := h.Start()
+	if err != nil {
+		return 0, fmt.Errorf("%q is a date: %w", text, err)
+	}
+	for _, layout := range []string{time.DateOnly, "2006-01-02T15:04:05", time.DateTime, "2006-01-02T15:04", "2006-01-02 15:04"} {
+		if at, err := time.ParseInLocation(layout, text, start.Location()); err == nil {
+			return des.Time(at.Unix()-start.Unix()) * des.Second, nil
+		}
+	}
+	return 0, fmt.Errorf("want a date, as in 1996-10-01 or 1996-10-01T08:00, not %q", text)
+}
+
 // Clone is a copy that shares nothing with h.
 func (h *Header) Clone() *Header {
 	c := *h

@@ -36,13 +36,13 @@ type Outages struct {
 }
 
 // OpenOutages reads a log of outages; see ReadOutages.
-func OpenOutages(path string) (*Outages, error) {
+func OpenOutages(path string, dates *Header) (*Outages, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("opening the outages: %w", err)
 	}
 	defer f.Close()
-	o, err := ReadOutages(f)
+	o, err := ReadOutages(f, dates)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
@@ -55,9 +55,11 @@ func OpenOutages(path string) (*Outages, error) {
 // domain's nodes, or a cluster's processors by number from 0: "3", or "0-3 7"); and, if it
 // is there, known, when the scheduler learns of it (at from, where the field is empty).
 // What has an empty to, or "forever", does not come back. The rows may stand in any
-// order. Where a row has both processors and node, the former is only how many the
+// order. An instant may be a date of the log whose header is dates (nil: there is none), as in
+// 1996-10-01T08:00. A row with every, a time such as 30d, happens again at that distance, and
+// becomes known as long before, as long as it begins by the instant until. Where a row has both processors and node, the former is only how many the
 // latter are, as in the outages-POLICY.csv of a run.
-func ReadOutages(in io.Reader) (*Outages, error) {
+func ReadOutages(in io.Reader, dates *Header) (*Outages, error) {
 	t, err := csvtable.Read(in, "from", "to")
 	if err != nil {
 		return nil, err
@@ -70,11 +72,13 @@ func ReadOutages(in io.Reader) (*Outages, error) {
 	}
 	o := &Outages{}
 	for row := range t.Rows() {
-		x, err := readOutage(row)
+		x, err := readOutage(row, dates)
 		if err != nil {
 			return nil, err
 		}
-		o.rows = append(o.rows, x)
+		if o.rows, err = repeated(o.rows, x, dates); err != nil {
+			return nil, err
+		}
 	}
 	slices.SortStableFunc(o.rows, func(a, b outageRow) int {
 		return cmp.Or(cmp.Compare(a.outage.Known, b.outage.Known), cmp.Compare(a.outage.From, b.outage.From))
@@ -84,14 +88,31 @@ func ReadOutages(in io.Reader) (*Outages, error) {
 
 const latestOutage = 1e12 // time units: well within the range of des.Time
 
-func readOutage(row *csvtable.Row) (outageRow, error) {
+// repeated appends an outage as often as its row says.
+func repeated(to []outageRow, x outageRow, dates *Header) ([]outageRow, error) {
+	again, every := repeats(x.row, x.outage.From, x.outage.To-x.outage.From, dates)
+	for i := range des.Time(again) + 1 {
+		y := x
+		y.outage.From, y.outage.Known = x.outage.From+i*every, x.outage.Known+i*every
+		if x.outage.To != des.Forever {
+			y.outage.To = x.outage.To + i*every
+		}
+		to = append(to, y)
+	}
+	return to, x.row.Err()
+}
+
+func readOutage(row *csvtable.Row, dates *Header) (outageRow, error) {
 	x := outageRow{row: row}
-	from, to := row.Number("from"), float64(latestOutage)
+	from, to := dated(row, "from", dates), float64(latestOutage)
 	endless := row.Text("to") == "" || row.Text("to") == des.Forever.String()
 	if !endless {
-		to = row.Number("to")
+		to = dated(row, "to", dates)
 	}
-	known := row.NumberOr("known", from)
+	known := from
+	if row.Has("known") {
+		known = dated(row, "known", dates)
+	}
 	switch {
 	case row.Has("node"):
 		nodes, err := procset.Parse(row.Text("node"))

@@ -33,13 +33,13 @@ type reservationRow struct {
 type Reservations struct{ rows []reservationRow }
 
 // OpenReservations reads a file of reservations; see ReadReservations.
-func OpenReservations(path string) (*Reservations, error) {
+func OpenReservations(path string, dates *Header) (*Reservations, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("opening the reservations: %w", err)
 	}
 	defer f.Close()
-	r, err := ReadReservations(f)
+	r, err := ReadReservations(f, dates)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
@@ -48,9 +48,11 @@ func OpenReservations(path string) (*Reservations, error) {
 
 // ReadReservations reads CSV with a heading: job_id, start, processors and
 // duration; and, if they are there, submit (when it is asked for, 0), runtime
-// (the duration) and user. Times are in time units of the simulation. The rows
-// may stand in any order.
-func ReadReservations(in io.Reader) (*Reservations, error) {
+// (the duration) and user. Times are in time units of the simulation; submit and start may be
+// dates of the log whose header is dates (nil: there is none), as in 1996-10-01T08:00. The rows may
+// stand in any order. A row with every, a time such as 7d, is asked for and begins again at that
+// distance, as long as it begins by the instant until, under the numbers that follow job_id.
+func ReadReservations(in io.Reader, dates *Header) (*Reservations, error) {
 	t, err := csvtable.Read(in, "job_id", "start", "processors", "duration")
 	if err != nil {
 		return nil, err
@@ -62,8 +64,11 @@ func ReadReservations(in io.Reader) (*Reservations, error) {
 	seen := map[int]bool{}
 	for row := range t.Rows() {
 		x := reservationRow{
-			job: row.Int("job_id"), submit: row.NumberOr("submit", 0), start: row.Number("start"),
+			job: row.Int("job_id"), start: dated(row, "start", dates),
 			processors: row.Int("processors"), duration: row.Number("duration"), user: row.NumberOr("user", -1),
+		}
+		if row.Has("submit") {
+			x.submit = dated(row, "submit", dates)
 		}
 		x.runtime = row.NumberOr("runtime", x.duration)
 		if err := row.Err(); err != nil {
@@ -72,11 +77,20 @@ func ReadReservations(in io.Reader) (*Reservations, error) {
 		if err := x.check(); err != nil {
 			return nil, row.At(fmt.Errorf("job %d: %w", x.job, err))
 		}
-		if seen[x.job] {
-			return nil, row.At(fmt.Errorf("job %d is there twice", x.job))
+		again, every := repeats(row, des.Seconds(x.start), des.Seconds(x.duration), dates)
+		if err := row.Err(); err != nil {
+			return nil, err
 		}
-		seen[x.job] = true
-		r.rows = append(r.rows, x)
+		for i := range again + 1 {
+			y := x
+			y.job += i
+			y.submit, y.start = x.submit+float64(i)*every.Seconds(), x.start+float64(i)*every.Seconds()
+			if seen[y.job] {
+				return nil, row.At(fmt.Errorf("job %d is there twice", y.job))
+			}
+			seen[y.job] = true
+			r.rows = append(r.rows, y)
+		}
 	}
 	slices.SortStableFunc(r.rows, func(a, b reservationRow) int { return cmp.Compare(a.submit, b.submit) })
 	return r, nil

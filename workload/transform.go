@@ -308,6 +308,17 @@ type loadMeter struct {
 	begun       bool
 }
 
+// OfferedLoad is the load that jobs offer to so many processors: the sum of size times runtime over
+// the processors and the time from the first to the last submission. It is 0 if there is no
+// work, and infinite if all of it comes at one instant.
+func OfferedLoad(jobs iter.Seq[*entity.Job], processors int) float64 {
+	var l loadMeter
+	for j := range jobs {
+		l.add(j.Submit, j.Request.Nodes, j.Runtime)
+	}
+	return l.load(processors)
+}
+
 func (l *loadMeter) add(submit des.Time, size int, runtime des.Time) {
 	if !l.begun {
 		l.begun, l.first = true, submit

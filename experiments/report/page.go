@@ -492,6 +492,7 @@ var measureNames = map[string]struct {
 	"events":                {"events", "", 1, 0},
 	"cpu_seconds":           {"processor time of the simulation", "s", 1, 3},
 	"waiting":               {"jobs left waiting", "", 1, 0},
+	"offered_load":          {"offered load", "", 1, 3},
 	"prediction_error":      {"mean absolute error of predictions", "s", 1, 1},
 	"prediction_accuracy":   {"mean accuracy of predictions", "%", 100, 1},
 	"under_predicted":       {"predictions that were too short", "%", 100, 1},

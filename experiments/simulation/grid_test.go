@@ -158,7 +158,7 @@ func TestTheGuidesFilesCanBeRead(t *testing.T) {
 	g, err := decode(block("The file of a grid", "yaml"))
 	require.NoError(t, err)
 	require.Len(t, g.Clusters, 3)
-	r, err := workload.ReadReservations(strings.NewReader(block("Advance reservations", "csv")))
+	r, err := workload.ReadReservations(strings.NewReader(block("Advance reservations", "csv")), nil)
 	require.NoError(t, err)
 	require.Equal(t, 2, r.Len())
 	source, err := os.ReadFile("../../policy/agent/oar.go")

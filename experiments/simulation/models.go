@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -158,7 +159,11 @@ type wanted struct {
 	jobs    int64
 	procs   int
 	meanGap float64
+	exact   bool // the jobs offer the load, and not jobs without end
 }
+
+// exactParam is the parameter that has the jobs of a model offer the load of its parameter load.
+const exactParam = "exact"
 
 // common are the parameters of every source, with what is a model's own in their midst.
 func common(own ...policy.Param) []policy.Param {
@@ -166,6 +171,7 @@ func common(own ...policy.Param) []policy.Param {
 		[]policy.Param{{Name: "jobs", Values: "N", Text: "how many (5000)"}, {Name: "procs", Values: "N", Text: "processors of the machine (128)"}},
 		own,
 		[]policy.Param{
+			{Name: exactParam, Values: "on|off", Text: "these very jobs offer the load, as in studies (off)"},
 			{Name: "cycle", Values: cycleForm, Text: "weights of hours and weekdays, or those of a log"},
 			{Name: "flurries", Values: "'" + flurriesForm + "'", Text: "bursts of one user's near-identical jobs: one job in N begins one"},
 		})
@@ -177,6 +183,9 @@ func readWanted(a *policy.Args) wanted {
 		a.Fail("jobs", fmt.Sprintf("at most %d, which are kept in a temporary file", mostSourceJobs))
 	}
 	w.load = a.Number("load", 0)
+	if w.exact = a.OnOff(exactParam, false); w.exact && w.load == 0 {
+		a.Fail(exactParam, "a load beside it, which the jobs are to offer")
+	}
 	var err error
 	if text, given := a.Value("cycle"); given {
 		if w.cycle, err = parseCycle(text); err != nil {
@@ -202,11 +211,83 @@ func (w wanted) withRate(a *policy.Args) wanted {
 // source is a model's, whose jobs generate yields.
 func (w wanted) source(generate func(seed uint64, load float64, cycle *model.Cycle) (iter.Seq[*entity.Job], error)) Source {
 	return func(seed uint64) (Generated, error) {
-		jobs, err := w.of(w.jobs, seed, func(load float64, cycle *model.Cycle) (iter.Seq[*entity.Job], error) {
-			return generate(seed, load, cycle)
-		})
+		at := func(load float64) (iter.Seq[*entity.Job], error) {
+			w := w
+			w.load = load
+			return w.of(w.jobs, seed, func(load float64, cycle *model.Cycle) (iter.Seq[*entity.Job], error) {
+				return generate(seed, load, cycle)
+			})
+		}
+		jobs, err := at(w.load)
+		if err == nil && w.exact {
+			jobs, err = exactly(w.load, w.procs, jobs, at)
+		}
 		return Generated{Processors: w.procs, Jobs: jobs}, err
 	}
+}
+
+// nearLoad is how near jobs come to a load, as a part of it, before no more are drawn: a month is then
+// shifted against its days by four minutes at most.
+const nearLoad = 1e-4
+
+// mostDraws is how often jobs are drawn anew to come that near.
+const mostDraws = 30
+
+// exactly yields jobs that offer a load to so many processors. Jobs is a first try, and at draws the
+// same sizes and runtimes for another load in the long run, so that the daily cycle of a model keeps
+// its days. The difference that the nearest try leaves is made up for by scaling the times between
+// submissions.
+func exactly(load float64, procs int, jobs iter.Seq[*entity.Job], at func(load float64) (iter.Seq[*entity.Job], error)) (iter.Seq[*entity.Job], error) {
+	best, off, asked := jobs, math.Inf(1), load
+	low, high := 0.0, math.Inf(1) // asked for, offers too little and too much
+	for range mostDraws {
+		offered := workload.OfferedLoad(jobs, procs)
+		if !(offered > 0) || math.IsInf(offered, 0) {
+			return nil, fmt.Errorf("the jobs offer a load of %v, which cannot be made %v: ask for more jobs", offered, load)
+		}
+		if ratio := offered / load; math.Abs(math.Log(ratio)) < math.Abs(math.Log(off)) {
+			best, off = jobs, ratio
+		}
+		if math.Abs(off-1) < nearLoad {
+			break
+		}
+		if offered < load {
+			low = asked
+		} else {
+			high = asked
+		}
+		if low > 0 && !math.IsInf(high, 0) {
+			asked = math.Sqrt(low * high)
+		} else {
+			asked *= load / offered
+		}
+		var err error
+		if jobs, err = at(asked); err != nil {
+			return nil, err
+		}
+	}
+	return workload.ScaleArrivals(best, off), nil
+}
+
+// Exactly returns the workload's name with which a source offers exactly the load that the name
+// states: lublin:load=0.7 becomes lublin:load=0.7:exact=on. Names without a load, of logs, and of
+// sources that have no such parameter stay.
+func (t *Tables) Exactly(trace string) string {
+	name, _, _ := strings.Cut(trace, ":")
+	for _, e := range t.Sources {
+		if e.Name != name || !slices.ContainsFunc(e.Params, func(p policy.Param) bool { return p.Name == exactParam }) {
+			continue
+		}
+		load, told := false, false
+		policy.MapValues(trace, func(name, value string) string {
+			load, told = load || name == "load", told || name == exactParam
+			return value
+		})
+		if load && !told {
+			return trace + ":" + exactParam + "=on"
+		}
+	}
+	return trace
 }
 
 // readDistribution is nil where the parameter is not given. Of is what a log's name

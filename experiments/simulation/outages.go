@@ -191,7 +191,7 @@ func (c *call) outageSettings() (*outageSettings, error) {
 	s, err := c.Scenario.outageSettings(c.tables)
 	if s != nil && s.model == nil && err == nil {
 		f := c.Flows
-		s.log, err = workload.OpenOutages(f.Outages)
+		s.log, err = workload.OpenOutages(f.Outages, c.dates())
 		if errors.Is(err, fs.ErrNotExist) {
 			name, _, _ := strings.Cut(f.Outages, ":")
 			models := c.tables.Outages.Names()

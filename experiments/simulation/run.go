@@ -243,9 +243,6 @@ func (c *call) prepare(ctx context.Context) (err error) {
 	if c.all, err = m.names(c.Scenario, c.tables); err != nil {
 		return err
 	}
-	if c.bookings, err = c.Scenario.bookings(); err != nil {
-		return err
-	}
 	if !bringsJobs(m) || c.Workload.Trace != "" || c.Workload.Jobs != nil {
 		if c.jobs, err = c.open(ctx, c.tables, c.options.Stdin); err != nil {
 			return err
@@ -254,6 +251,9 @@ func (c *call) prepare(ctx context.Context) (err error) {
 			c.requests = c.jobs.open
 		}
 		c.tellOfColumns()
+	}
+	if c.bookings, err = c.readBookings(); err != nil {
+		return err
 	}
 	if err := c.linkJobs(); err != nil {
 		return err

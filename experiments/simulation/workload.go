@@ -254,15 +254,26 @@ func (*list) Close() error             { return nil }
 func (*list) Err() error               { return nil }
 
 // bookings reads the users' advance reservations, if there are any.
-func (sc *Scenario) bookings() (*workload.Reservations, error) {
+func (c *call) readBookings() (*workload.Reservations, error) {
+	sc := c.Scenario
 	if sc.Flows.Reservations == "" || sc.Slurm.Config != "" { // Slurm's own are another thing
 		return nil, nil
 	}
-	r, err := workload.OpenReservations(sc.Flows.Reservations)
+	r, err := workload.OpenReservations(sc.Flows.Reservations, c.dates())
 	if err != nil {
 		return nil, &SettingError{"reservations", err}
 	}
 	return r, nil
+}
+
+// dates is the header of the log by whose calendar files may tell instants. It is nil where there is
+// no such log, and where the log's jobs do not come when the log says.
+func (c *call) dates() *workload.Header {
+	o := c.Workload.Options
+	if c.jobs.trace == nil || o.Shift || o.Load > 0 {
+		return nil
+	}
+	return c.jobs.trace.Header
 }
 
 // needsTrace refuses settings about a trace where there is none.

@@ -151,10 +151,10 @@ func TestARowOfADomainHasItsColumns(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, 2, r.Status().Done, "%v", r.Failures)
 	columns := r.Columns()
-	require.Equal(t, []string{"waiting", "cost", "refund", "income"}, columns[len(columns)-4:])
+	require.Equal(t, []string{"offered_load", "cost", "refund", "income"}, columns[len(columns)-4:])
 	require.Equal(t, "d.yaml", r.Plan.Units[0].Params[0].Value)
 	require.Equal(t, "income", r.Rows[0][len(r.Rows[0])-1].Name)
-	require.Equal(t, "waiting", r.Rows[1][len(r.Rows[1])-1].Name)
+	require.Equal(t, "offered_load", r.Rows[1][len(r.Rows[1])-1].Name)
 }
 
 func TestFilesThatAreAskedForAreKept(t *testing.T) {

@@ -87,6 +87,9 @@ func (f *File) scenario(c sweep.Case) (*simulation.Scenario, error) {
 		}
 	}
 	sc.Settings.Seed = c.Seed
+	if o := sc.Workload.Options; o.Load == 0 && !o.Feedback { // which say themselves when jobs come
+		sc.Workload.Trace = f.tables.Exactly(sc.Workload.Trace)
+	}
 	return sc, nil
 }
 

@@ -3,8 +3,11 @@ package study
 import (
 	"context"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -65,7 +68,7 @@ func TestAStudyIsCarriedOut(t *testing.T) {
 	var b strings.Builder
 	require.NoError(t, r.WriteCSV(&b))
 	lines := strings.Split(b.String(), "\n")
-	require.Equal(t, "trace,policy,estimates,seed,jobs,killed,rejected,makespan,mean_wait,median_wait,p95_wait,max_wait,mean_bounded_slowdown,mean_turnaround,utilization,backfilled,rounds,events,waiting", lines[0])
+	require.Equal(t, "trace,policy,estimates,seed,jobs,killed,rejected,makespan,mean_wait,median_wait,p95_wait,max_wait,mean_bounded_slowdown,mean_turnaround,utilization,backfilled,rounds,events,waiting,offered_load", lines[0])
 	require.Len(t, lines, 1+8+1)
 	require.Equal(t, "tiny.swf,fcfs,user,1,3,0,0,250,90,", lines[1][:len("tiny.swf,fcfs,user,1,3,0,0,250,90,")])
 	require.Equal(t, "tiny.swf,easy,exact,2,3,0,0,200,", lines[8][:len("tiny.swf,easy,exact,2,3,0,0,200,")])
@@ -97,4 +100,39 @@ func TestRowsAreHeldToTheColumnsOfStudies(t *testing.T) {
 		require.EqualError(t, CheckRow(sweep.Row{{Name: "jobs", Value: "5"}, {Name: name, Value: "5"}}), fmt.Sprintf("no study has a column %q", name))
 	}
 	require.ErrorContains(t, CheckRow(sweep.Row{{Name: "jobs", Value: "many"}}), `column jobs: want a number, not "many"`)
+}
+
+// A model in a study offers the load that it is asked for, whatever the seed, to the machine that it
+// is for; a log, and a model in which exact=off says so, offer what they have.
+func TestModelsOfferTheLoadOfAStudy(t *testing.T) {
+	f, err := study(t, "traces: [\"lublin:jobs=200:procs=64:load={rho}\", \"lublin:jobs=200:procs=64:load={rho}:exact=off\"]\nrho: [0.7, 0.9]\nprocs: [64, 128]\npolicies: easy\nseeds: [1, 2]\n")
+	require.NoError(t, err)
+	s, err := f.Study("test")
+	require.NoError(t, err)
+	s.Dir = t.TempDir()
+	results, err := sweep.Run(context.Background(), s, f.Do)
+	require.NoError(t, err)
+	require.Len(t, results.Rows, 16)
+	for i, row := range results.Rows {
+		cell := func(name string) string {
+			for _, p := range results.Plan.Units[i].Params {
+				if p.Name == name {
+					return p.Value
+				}
+			}
+			return row[slices.IndexFunc(row, func(c sweep.Cell) bool { return c.Name == name })].Value
+		}
+		asked, err := strconv.ParseFloat(cell("rho"), 64)
+		require.NoError(t, err)
+		offered, err := strconv.ParseFloat(cell("offered_load"), 64)
+		require.NoError(t, err)
+		if cell("procs") == "128" {
+			offered *= 2
+		}
+		if strings.Contains(cell("trace"), "off") {
+			require.Greater(t, math.Abs(offered-asked), 1e-3)
+		} else {
+			require.InDelta(t, asked, offered, 1e-6)
+		}
+	}
 }

@@ -166,6 +166,13 @@ func (r *Row) Wrong(column, want string) {
 	}
 }
 
+// Fail notes what is wrong with a field.
+func (r *Row) Fail(column string, err error) {
+	if r.err == nil {
+		r.err = fmt.Errorf("line %d: %s: %w", r.Line, column, err)
+	}
+}
+
 // Err is the first error of a field of the row that was asked for.
 func (r *Row) Err() error { return r.err }
 

@@ -40,6 +40,10 @@ type Summary struct {
 	// Waiting are the jobs that were left in the queue, or held a reservation
 	// ahead, when the run ended.
 	Waiting int `json:"waiting"`
+	// OfferedLoad is the work of the jobs that fit the machine over what the machine could do
+	// between their first and last submission; 0 where all come at one instant. Bookings do not
+	// count.
+	OfferedLoad float64 `json:"offered_load"`
 }
 
 // String is the summary as a table of one row, with its heading.
@@ -121,7 +125,7 @@ const OnDomain = "with `--domain`"
 var Summaries = File[SummaryRow]{
 	Name:  "summary.csv",
 	Text:  "The file has a row for each policy, in the order asked for; on a grid a row is a strategy.",
-	Notes: "[`--warmup`](cli.md#settings) leaves the jobs of the warm-up out of the columns from `jobs` to `backfilled`, and of `waiting`. A warm-up of N jobs ends when job N + 1 is submitted; `makespan` is then the time from the end of the warm-up to the last end, and `utilization` that of this time, in which jobs of the warm-up that still run are busy. `rounds`, `events`, `cpu_seconds` and the columns behind `waiting` are of the whole run, as are all other files.",
+	Notes: "[`--warmup`](cli.md#settings) leaves the jobs of the warm-up out of the columns from `jobs` to `backfilled`, of `waiting` and of `offered_load`. A warm-up of N jobs ends when job N + 1 is submitted; `makespan` is then the time from the end of the warm-up to the last end, and `utilization` that of this time, in which jobs of the warm-up that still run are busy. `rounds`, `events`, `cpu_seconds` and the columns behind `offered_load` are of the whole run, as are all other files.",
 	Columns: []Column[SummaryRow]{
 		nameColumn("policy", "The name of the policy as it was asked for.", func(s *SummaryRow) *string { return &s.Policy }).need(),
 		intColumn("jobs", "The number of jobs that were submitted, rejected ones included.", func(s *SummaryRow) *int { return &s.Jobs }),
@@ -144,6 +148,8 @@ var Summaries = File[SummaryRow]{
 			func(s *SummaryRow) *float64 { return &s.CPUSeconds }),
 		intColumn("waiting", "The number of jobs that were left in the queue, or held a reservation ahead, when nothing was left to happen that could start them. On a cluster that is an error, unless jobs may be left waiting (`Metascheduler.LeaveWaiting`); on a domain it is told.",
 			func(s *SummaryRow) *int { return &s.Waiting }),
+		numberColumn("offered_load", "", "The work of the jobs that fit the machine, over what the machine can do from the first to the last submission ([definition](../concepts.md#load-and-utilization)); 0 where all jobs come at one instant.",
+			func(s *SummaryRow) *float64 { return &s.OfferedLoad }),
 		numberColumn("total_execution_time", seconds, "The sum of finish - start over the jobs. A job that was stopped has its work in the sum.", func(s *SummaryRow) *float64 { return &s.Grid.TotalExecutionTime }).only(OnGrid),
 		numberColumn("mean_fragment_wait", seconds, "The mean of start - the job's submission over the fragments of jobs.", func(s *SummaryRow) *float64 { return &s.Grid.MeanFragmentWait }).only(OnGrid),
 		intColumn("fragments", "The number of fragments that ran.", func(s *SummaryRow) *int64 { return &s.Grid.Fragments }).only(OnGrid),

@@ -101,16 +101,7 @@ func ParseInstant(text string, h *workload.Header) (des.Time, error) {
 	if !strings.Contains(text, "-") {
 		return 0, errWant(text)
 	}
-	start, err := h.Start()
-	if err != nil {
-		return 0, fmt.Errorf("%q is a date: %w", text, err)
-	}
-	for _, layout := range []string{time.DateOnly, "2006-01-02T15:04:05", time.DateTime} {
-		if at, err := time.ParseInLocation(layout, text, start.Location()); err == nil {
-			return des.Time(at.Unix()-start.Unix()) * des.Second, nil
-		}
-	}
-	return 0, errWant(text)
+	return h.Date(text)
 }
 
 const maxSeconds = int64(workload.MaxTime / des.Second)

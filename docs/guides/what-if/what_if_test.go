@@ -26,7 +26,7 @@ func read(t *testing.T, name string) string {
 func TestThePageHasTheFilesAsTheyAre(t *testing.T) {
 	page := read(t, "../what-if.md")
 	require.Contains(t, page, "```yaml\n"+read(t, "three.yaml")+"```\n")
-	for _, row := range strings.SplitAfter(read(t, "maintenance.csv"), "\n")[:3] {
+	for _, row := range strings.SplitAfter(read(t, "maintenance.csv"), "\n")[:2] {
 		require.Contains(t, page, "    "+row)
 	}
 }

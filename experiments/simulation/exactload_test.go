@@ -1,0 +1,75 @@
+package simulation
+
+import (
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/workload"
+)
+
+// jobsOfSource are what a source of the table makes with a seed.
+func jobsOfSource(t *testing.T, name string, seed uint64) Generated {
+	c, known, err := (&Tables{Sources: Sources()}).sourceOf(name)
+	require.NoError(t, err)
+	require.True(t, known)
+	made, err := c.Value(seed)
+	require.NoError(t, err)
+	return made
+}
+
+// Each model offers the load that it is asked for, whatever its seed; the sizes and runtimes are
+// those that it has without.
+func TestExactModelsOfferTheLoad(t *testing.T) {
+	for _, name := range []string{
+		"lublin:jobs=300:load=0.7", "lublin:jobs=300:procs=64:typed=on:load=1.3", "downey:jobs=300:load=0.8", "feitelson:jobs=300:load=0.8:time-unit=600",
+		"poisson:jobs=300:load=0.6:size=1..32:runtime=lognormal/1h/2:flurries='every=50:jobs=20'", "sessions:jobs=300:load=0.7:size=1..32:runtime=exponential/1h",
+	} {
+		for seed := range uint64(5) {
+			plain, exact := jobsOfSource(t, name, seed), jobsOfSource(t, name+":exact=on", seed)
+			want := 0.0
+			for _, load := range []float64{0.6, 0.7, 0.8, 1.3} {
+				if math.Abs(workload.OfferedLoad(exact.Jobs, exact.Processors)-load) < 1e-6 {
+					want = load
+				}
+			}
+			require.NotZero(t, want, "%s, seed %d offers %v", name, seed, workload.OfferedLoad(exact.Jobs, exact.Processors))
+			require.Greater(t, math.Abs(workload.OfferedLoad(plain.Jobs, plain.Processors)-want), 1e-4)
+			require.InDelta(t, workload.OfferedLoad(exact.Jobs, exact.Processors), workload.OfferedLoad(exact.Jobs, exact.Processors), 0, "each reading has the same jobs")
+		}
+	}
+}
+
+// The cycle of a model stays: nine of ten jobs come before noon on the last day as on the first,
+// which times that are scaled by more than a little would not keep.
+func TestExactLoadsKeepTheDay(t *testing.T) {
+	for seed := range uint64(5) {
+		made := jobsOfSource(t, "lublin:jobs=3000:load=0.7:cycle=day=9/1:exact=on", seed)
+		n, mornings, late := 0, 0, 0
+		for j := range made.Jobs {
+			if n++; n <= 2000 {
+				continue
+			}
+			if late++; j.Submit%des.Day < des.Day/2 {
+				mornings++
+			}
+		}
+		require.InDelta(t, 0.9, float64(mornings)/float64(late), 0.05, "seed %d", seed)
+	}
+}
+
+func TestExactly(t *testing.T) {
+	tables := &Tables{Sources: Sources()}
+	for name, want := range map[string]string{
+		"lublin:load=0.7":           "lublin:load=0.7:exact=on",
+		"lublin:load=0.7:exact=off": "lublin:load=0.7:exact=off",
+		"lublin:jobs=100":           "lublin:jobs=100",
+		"resample:from=a:load=0.7":  "resample:from=a:load=0.7",
+		"kth.swf":                   "kth.swf",
+		"":                          "",
+	} {
+		require.Equal(t, want, tables.Exactly(name))
+	}
+}
