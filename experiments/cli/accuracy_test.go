@@ -29,7 +29,7 @@ func TestTheSummaryTellsHowGoodPredictionsWere(t *testing.T) {
 	require.Equal(t, "0.3333333333333333", lines[1]["under_predicted"])
 	require.Equal(t, "0.3333333333333333", lines[1]["corrections_per_job"])
 	header, _, _ := strings.Cut(read(t, out, "summary.csv"), "\n")
-	require.True(t, strings.HasSuffix(header, ",waiting,prediction_error,prediction_accuracy,under_predicted,corrections_per_job"), header)
+	require.True(t, strings.HasSuffix(header, ",waiting,offered_load,prediction_error,prediction_accuracy,under_predicted,corrections_per_job"), header)
 	require.True(t, strings.HasPrefix(read(t, out, "accuracy-easy++.csv"), rows.Accuracies.Header()+"\nall,,3,3,40.000000,"))
 	require.NotContains(t, files(t, out), "accuracy-easy.csv")
 

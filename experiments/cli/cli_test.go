@@ -120,7 +120,7 @@ func TestSimulateWritesItsFiles(t *testing.T) {
 
 	summary, err := csv.NewReader(strings.NewReader(read(t, dir, "summary.csv"))).ReadAll()
 	require.NoError(t, err)
-	require.Equal(t, "policy jobs killed rejected makespan mean_wait median_wait p95_wait max_wait mean_bounded_slowdown mean_turnaround utilization backfilled rounds events cpu_seconds waiting", strings.Join(summary[0], " "))
+	require.Equal(t, "policy jobs killed rejected makespan mean_wait median_wait p95_wait max_wait mean_bounded_slowdown mean_turnaround utilization backfilled rounds events cpu_seconds waiting offered_load", strings.Join(summary[0], " "))
 	require.Equal(t, []string{"easy", "4"}, summary[1][:2])
 	require.Equal(t, []string{"fcfs:order=wfp3", "4"}, summary[2][:2])
 
@@ -560,9 +560,9 @@ func TestPoliciesThatAreGivenSeveralTimesAreAllRun(t *testing.T) {
 	trace := write(t, "a.swf", swf("0 100 1 100"))
 	got := call("simulate", trace, "--policy", "easy", "--policy", "fcfs,conservative", "--format", "csv")
 	require.Equal(t, exitOK, got.code, got.stderr)
-	seconds := regexp.MustCompile(`,[0-9.]+,0\n`) // cpu_seconds, and nobody waits
+	seconds := regexp.MustCompile(`,[0-9.]+(,0,[0-9.]+\n)`) // cpu_seconds, and nobody waits
 	once := call("simulate", trace, "--policy", "easy,fcfs,conservative", "--format", "csv")
-	require.Equal(t, seconds.ReplaceAllString(once.stdout, "\n"), seconds.ReplaceAllString(got.stdout, "\n"))
+	require.Equal(t, seconds.ReplaceAllString(once.stdout, "$1"), seconds.ReplaceAllString(got.stdout, "$1"))
 	require.Contains(t, got.stdout, "\neasy,")
 	require.Contains(t, call("simulate", trace, "--policy", "easy", "--policy", "easy").stderr, "easy", "no name twice")
 	require.Contains(t, drawn("vo", "--jobs", "20", "--criteria", "amp,alp").stdout, "alp")

@@ -65,7 +65,7 @@ func TestTheCommandHasEasyPlusPlusAsItIsPublished(t *testing.T) {
 }
 
 func TestPredictionsAreListsOfAStudy(t *testing.T) {
-	study := write(t, "study.yaml", "traces: ['lublin:jobs=200:procs=32:load=0.8']\nprocs: 32\npolicies: [easy-sjbf]\npredict: [request, 'recent:k=3:of=median', similar]\ncorrect: ['', doubling]\n")
+	study := write(t, "study.yaml", "traces: ['lublin:jobs=200:procs=32:load=0.8:exact=off']\nprocs: 32\npolicies: [easy-sjbf]\npredict: [request, 'recent:k=3:of=median', similar]\ncorrect: ['', doubling]\n")
 	dir := filepath.Join(t.TempDir(), "out")
 	got := swept(t, study, "--out", dir)
 	require.Equal(t, exitOK, got.code, got.stderr)

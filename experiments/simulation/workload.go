@@ -270,7 +270,7 @@ func (c *call) readBookings() (*workload.Reservations, error) {
 // no such log, and where the log's jobs do not come when the log says.
 func (c *call) dates() *workload.Header {
 	o := c.Workload.Options
-	if c.jobs.trace == nil || o.Shift || o.Load > 0 {
+	if c.jobs == nil || c.jobs.trace == nil || o.Shift || o.Load > 0 {
 		return nil
 	}
 	return c.jobs.trace.Header

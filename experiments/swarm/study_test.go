@@ -14,6 +14,7 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"github.com/gridslot/gridslot/experiments/simulation"
 	"github.com/gridslot/gridslot/experiments/study"
 	"github.com/gridslot/gridslot/experiments/sweep"
 )
@@ -161,7 +162,12 @@ func (w *world) asSimulated(r *sweep.Results, results string) error {
 		return fmt.Errorf("study: results.csv has %d lines for %d simulations: %v", len(table), len(r.Plan.Units), err)
 	}
 	u := r.Plan.Units[stream(w.seed, "which").IntN(len(r.Plan.Units))]
-	args := []string{"simulate", w.placed(w.trace()), "--seed", fmt.Sprint(u.Seed)}
+	trace := w.placed(w.trace())
+	comes := func(name string) bool { return name == "load" || name == "feedback" } // settings that say when jobs come
+	if !slices.ContainsFunc(u.Params, func(p sweep.Param) bool { return comes(p.Name) }) && !slices.ContainsFunc(w.settings, func(s setting) bool { return comes(s.name) }) {
+		trace = simulation.Standard().Exactly(trace)
+	}
+	args := []string{"simulate", trace, "--seed", fmt.Sprint(u.Seed)}
 	for _, p := range u.Params {
 		if p.Name != "trace" && p.Value != "" {
 			args = append(args, "--"+p.Name+"="+w.placed(p.Value))

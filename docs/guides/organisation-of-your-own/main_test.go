@@ -30,8 +30,8 @@ func Example() {
 	if err != nil {
 		fmt.Println(err)
 	}
-	for _, row := range rows { // cut -d, -f1,6,20
-		fmt.Println(strings.Join([]string{row[0], row[5], row[19]}, ","))
+	for _, row := range rows { // cut -d, -f1,6,21
+		fmt.Println(strings.Join([]string{row[0], row[5], row[20]}, ","))
 	}
 	// Output:
 	// policy,mean_wait,income
