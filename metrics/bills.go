@@ -11,13 +11,16 @@ import (
 type Bill struct {
 	Cost flow.Money // of the windows of all attempts, at the prices when they were agreed upon
 	Paid flow.Money // to owners, at the end of each attempt
+	// Left is the part of budgets that was not spent: of a job that has ended its budget, if it has
+	// one, without what was paid to owners for its attempts.
+	Left flow.Money
 }
 
 // Refund is what the user got back: all of an attempt that was stopped, and, where
 // users pay by use, what was not used.
 func (b Bill) Refund() flow.Money { return b.Cost - b.Paid }
 
-func (b Bill) plus(o Bill) Bill { return Bill{b.Cost + o.Cost, b.Paid + o.Paid} }
+func (b Bill) plus(o Bill) Bill { return Bill{b.Cost + o.Cost, b.Paid + o.Paid, b.Left + o.Left} }
 
 // Bills is an Observer of the jobs of one domain that keeps its ledger, which must
 // not observe them itself, and says what attempts cost. Reservations that were
@@ -83,7 +86,13 @@ func (b *Bills) Observe(e entity.JobEvent) {
 	}
 	var bill Bill
 	for i := range cost {
-		bill = bill.plus(Bill{cost[i], b.paid[i]})
+		bill = bill.plus(Bill{Cost: cost[i], Paid: b.paid[i]})
+	}
+	if budget := r.Request.Budget; budget > 0 {
+		bill.Left = -bill.Paid
+		if e.Kind != entity.JobRequeued {
+			bill.Left += flow.MoneyOf(budget)
+		}
 	}
 	b.total = b.total.plus(bill)
 	if b.jobs != nil {

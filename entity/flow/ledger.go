@@ -23,10 +23,11 @@ func (m Money) Units() float64 { return float64(m) / moneyUnit }
 
 const moneyUnit = 1e6
 
-func money(units float64) Money { return Money(math.Round(units * moneyUnit)) }
+// MoneyOf returns the money of so many cost units, to the nearest millionth of one.
+func MoneyOf(units float64) Money { return Money(math.Round(units * moneyUnit)) }
 
 // Cost returns what a node costs for a time, at its present price.
-func Cost(n *entity.Node, length des.Time) Money { return money(n.Price * length.Seconds()) }
+func Cost(n *entity.Node, length des.Time) Money { return MoneyOf(n.Price * length.Seconds()) }
 
 func (m Money) String() string { return fmt.Sprintf("%.6f", m.Units()) }
 
@@ -223,7 +224,7 @@ func (l *Ledger) settle(now des.Time, j *entity.Run) {
 	for i, t := range w.Tasks {
 		part := c.parts[i]
 		if reserved := t.End - w.Start; l.ByUse && reserved > 0 {
-			part = money(part.Units() * float64(j.Ends()[i]-w.Start) / float64(reserved))
+			part = MoneyOf(part.Units() * float64(j.Ends()[i]-w.Start) / float64(reserved))
 		}
 		left -= part
 		l.transfer(now, j, Account{Kind: VOAccount}, Account{OwnerAccount, int64(t.Node.ID)}, part)

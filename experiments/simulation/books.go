@@ -77,6 +77,7 @@ func (b *books) job(r *entity.Run) (all metrics.Bill) {
 		bill := k.bills.Job(r.ID)
 		all.Cost += bill.Cost
 		all.Paid += bill.Paid
+		all.Left += bill.Left
 	}
 	return all
 }
@@ -87,6 +88,7 @@ func (b *books) total() (all metrics.Bill) {
 		bill := k.bills.Total()
 		all.Cost += bill.Cost
 		all.Paid += bill.Paid
+		all.Left += bill.Left
 	}
 	return all
 }

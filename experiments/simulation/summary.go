@@ -6,8 +6,10 @@ package simulation
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
+	"text/tabwriter"
 	"unicode/utf8"
 
 	"github.com/gridslot/gridslot/metrics"
@@ -23,7 +25,7 @@ type (
 )
 
 func moneyOf(b metrics.Bill) *MoneySummary {
-	return &MoneySummary{Cost: b.Cost.Units(), Refund: b.Refund().Units(), Income: b.Paid.Units()}
+	return &MoneySummary{Cost: b.Cost.Units(), Refund: b.Refund().Units(), Income: b.Paid.Units(), BudgetLeft: b.Left.Units()}
 }
 
 // Summaries are the rows of every machine's columns.
@@ -68,12 +70,18 @@ func (o *Outcome) Print(w io.Writer, format string) error {
 		if err := o.printGrid(w); err != nil {
 			return err
 		}
+		if err := o.printMoney(w); err != nil {
+			return err
+		}
 		return o.printEnergy(w)
 	}
 	if err := metrics.WriteSummaryTable(w, o.Summaries()); err != nil {
 		return err
 	}
 	if err := o.printSpreads(w); err != nil {
+		return err
+	}
+	if err := o.printMoney(w); err != nil {
 		return err
 	}
 	if err := o.printCapacity(w); err != nil {
@@ -83,6 +91,30 @@ func (o *Outcome) Print(w io.Writer, format string) error {
 		return err
 	}
 	return o.printEnergy(w)
+}
+
+// printMoney writes a table of what users paid, what they got back, what owners were paid, and what
+// was left of budgets, in cost units, if anything was paid. On a grid nothing is told of budgets:
+// the parts of a job share one.
+func (o *Outcome) printMoney(w io.Writer) error {
+	_, all := o.summary()
+	if !slices.ContainsFunc(all, func(s rows.SummaryRow) bool { return s.Money != (MoneySummary{}) }) {
+		return nil
+	}
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	columns := []string{"cost", "refund", "to owners", "budgets left"}
+	if o.Results[0].Grid != nil {
+		columns = columns[:3]
+	}
+	fmt.Fprintf(table, "\nmoney\t%s\t\n", strings.Join(columns, "\t"))
+	for _, s := range all {
+		fmt.Fprintf(table, "%s\t", s.Policy)
+		for _, amount := range []float64{s.Money.Cost, s.Money.Refund, s.Money.Income, s.Money.BudgetLeft}[:len(columns)] {
+			fmt.Fprintf(table, "%.1f\t", amount)
+		}
+		fmt.Fprintln(table)
+	}
+	return table.Flush()
 }
 
 // printGrid writes the table of every machine with some of a grid's own columns.

@@ -98,8 +98,9 @@ type GridSummary struct {
 
 // MoneySummary is what a row of summary.csv has where nodes have prices, in cost units: what
 // the reservations cost whose jobs started, what users got back of that, and what owners were
-// paid.
-type MoneySummary struct{ Cost, Refund, Income float64 }
+// paid. BudgetLeft is the part of the budgets of jobs that ended that was not spent; it is printed,
+// and no column has it.
+type MoneySummary struct{ Cost, Refund, Income, BudgetLeft float64 }
 
 // AccuracySummary is what a row of summary.csv tells of the predictions of a run. Nothing is
 // told of a run of which nothing was measured.
