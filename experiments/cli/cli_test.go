@@ -306,7 +306,7 @@ func TestWrongUsageIsCode2AndSaysWhatIsWanted(t *testing.T) {
 		{"trace inof", "did you mean \"info\"?"},
 		{"help polices", "did you mean \"policies\"?"},
 		{"trace convert " + path, "2 or more arguments (LOG|SOURCE... OUT), not 1"},
-		{"plot", "1 or more arguments (DIR [FIGURE...]), and there is none"},
+		{"plot", "1 or more arguments (DIR [FIGURE...] [NAME=VALUE...]), and there is none"},
 		{"report", "takes 1 argument (DIR), and there is none"},
 		{"report a b", "takes 1 argument (DIR), not 2: a b"},
 		{"sweep work a", "takes no arguments, only flags: a"},

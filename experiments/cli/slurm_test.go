@@ -250,7 +250,6 @@ func TestExplainTellsWhyJobsOfSlurmWait(t *testing.T) {
 	require.Zero(t, call("simulate", "--slurm", slurmQuarrel(t), "--decisions", "--out", out).code)
 	for job, want := range map[string]string{
 		"2": `submitted
-None: no pass of the main scheduler has come to it yet; its own priority is 1500 = fair share 1000 + partition 500
 ReqNodeNotAvail: nodes that it asks for are down, drained or reserved; its start was planned for 1241 s; that changed to 1840 s by 1200 s
 Resources: what it asks for is not free in partition p; its own priority is 1031 = age 198.1 + fair share 333.3 + partition 500; its start was planned for 1800 s
 started, after waiting for 1228 s (20 min)
