@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"context"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -9,6 +10,7 @@ import (
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/flow"
+	"github.com/gridslot/gridslot/entity/plan"
 	"github.com/gridslot/gridslot/metrics"
 )
 
@@ -77,4 +79,19 @@ func TestADeferralNeedsACurve(t *testing.T) {
 		_, err := Registry().Parse("easy:defer=" + bad)
 		require.ErrorContains(t, err, "defer", bad)
 	}
+}
+
+func TestAHeldJobThatIsCancelledNeverJoins(t *testing.T) {
+	sim := des.New(des.Config{})
+	curve := &flow.Curve{Times: []des.Time{0, 10 * des.Second}, Values: []float64{5, 1}}
+	meta := entity.NewMetascheduler(sim, plan.NewCluster(1), &Deferral{Policy: registered(t, "fcfs"), Curve: curve, Limit: 1, Most: des.Hour})
+	job := func(id int64) *entity.Run {
+		return meta.Submit(&entity.Job{ID: id, Runtime: 5 * des.Second, Request: entity.Request{Nodes: 1, Length: 5 * des.Second}})
+	}
+	first, second := job(1), job(2)
+	sim.At(3*des.Second, entity.PhaseChange, des.Func(func(*des.Simulator, des.Event) { meta.Cancel(first, "nobody wants it") }), 0)
+	require.NoError(t, sim.Run(context.Background()))
+	meta.Close()
+	require.Equal(t, entity.Rejected, first.State)
+	require.Equal(t, 10*des.Second, second.Start)
 }

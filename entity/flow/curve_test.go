@@ -76,3 +76,10 @@ func TestCurvesThatMakeNoSenseAreRefused(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, &Curve{Times: []des.Time{0, 7_500_000}, Values: []float64{2.5, -1}}, c)
 }
+
+func TestACurveThatBeginsLateHoldsItsFirstValueBefore(t *testing.T) {
+	c := &Curve{Times: []des.Time{des.Second, 2 * des.Second}, Values: []float64{5, 1}}
+	require.Equal(t, 2*des.Second, c.NotAbove(3, 0))
+	c.Every = 10 * des.Second
+	require.Equal(t, 11*des.Second, c.Next(2*des.Second), "the last value holds into the next period")
+}

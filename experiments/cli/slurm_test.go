@@ -441,7 +441,7 @@ func TestOutagesAreOrdersOfOperators(t *testing.T) {
 	require.Equal(t, read(t, out, replay.EventsFile), read(t, again, replay.EventsFile))
 
 	// two that overlap are one, and each tells what it adds
-	overlap := slurmRun(t, dir, "--outages", write(t, "overlap.csv", "from,to,node\n60,400,n1\n100,300,n1\n350,500,n[1-2]\n"))
+	overlap := slurmRun(t, dir, "--outages", write(t, "overlap.csv", "from,to,node\n60,400,n1\n100,300,n1\n350,500,n[1-2]\n390,395,n1\n"))
 	require.Equal(t, "from,to,processors,node,known,victims\n60,400,4,0-3,60,1\n350,500,4,4-7,350,\n400,500,4,0-3,400,\n", read(t, overlap, "outages-slurm.csv"))
 	require.Equal(t, strconv.Itoa(4*440+4*150), table(t, overlap, "capacity.csv")[0]["down"])
 	require.Equal(t, 2, strings.Count(read(t, overlap, replay.EventsFile), ",down,"))
