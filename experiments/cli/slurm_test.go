@@ -304,6 +304,56 @@ finished`,
 	}
 }
 
+// A limit is told with the one whose it is, how much of it there is, and how much of that is taken.
+func TestExplainTellsLimitsOfSlurm(t *testing.T) {
+	dir, out := t.TempDir(), filepath.Join(t.TempDir(), "out")
+	for name, text := range map[string]string{
+		replay.ConfigFile: `AccountingStorageType=accounting_storage/slurmdbd
+AccountingStorageEnforce=associations,limits,qos
+PriorityType=priority/multifactor
+Licenses=matlab:2,ansys:1
+NodeName=n1 Sockets=1 CoresPerSocket=8
+PartitionName=p Nodes=ALL Default=YES
+`,
+		replay.AccountsFile: `add qos normal
+add qos few maxjobsperuser=1
+add account phys grpjobs=2
+add account chem
+add account bio maxwall=00:10:00
+add user u1 account=phys
+add user u2 account=chem qos=normal,few
+add user u3 account=bio
+add user u4 account=chem qos=normal,few
+`,
+		replay.JobsFile: `key,submit,uid,account,qos,nodes,tasks,limit_min,runtime,licenses,dependency,name
+a,1.25,5001,phys,normal,1,1,60,600,"matlab:1,ansys:1",,x
+b,2.25,5001,phys,normal,1,1,60,700,,,x
+c,3.25,5001,phys,normal,1,1,60,30,,,
+d,4.25,5002,chem,few,1,1,60,500,,,
+e,5.25,5004,chem,few,1,1,60,600,,,
+f,6.25,5002,chem,few,1,1,60,30,,,
+g,7.25,5004,chem,normal,1,1,60,30,"matlab:1,ansys:1",,
+h,8.25,5003,bio,normal,1,1,20,30,,,
+i,9.25,5001,phys,normal,1,1,60,30,,singleton,x
+`,
+	} {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666))
+	}
+	o := call("simulate", "--slurm", dir, "--decisions", "--out", out)
+	require.Zero(t, o.code, o.stderr)
+	for job, want := range map[string]string{
+		"3": "AssocGrpJobsLimit: GrpJobs=2 of account phys, of which 2 are taken",
+		"6": "QOSMaxJobsPerUserLimit: MaxJobsPerUser=1 of QoS few, of which 1 are taken",
+		"7": "Licenses: it asks for 1 of ansys, of which 0 are free",
+		"8": "AssocMaxWallDurationPerJobLimit: MaxWall=10 of account bio",
+		"9": "Dependency: singleton of job 1",
+	} {
+		o := call("explain", out, job)
+		require.Zero(t, o.code, o.stderr)
+		require.Contains(t, o.stdout, want+"\n", "job %s", job)
+	}
+}
+
 // slurmRun runs a folder, and returns where its files are.
 func slurmRun(t *testing.T, dir string, args ...string) (out string) {
 	t.Helper()
