@@ -1,7 +1,6 @@
 package everylog_test
 
 import (
-	"context"
 	"encoding/csv"
 	"flag"
 	"math"
@@ -14,8 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/gridslot/gridslot/experiments/study"
-	"github.com/gridslot/gridslot/experiments/sweep"
+	"github.com/gridslot/gridslot/experiments/study/studytest"
 )
 
 var whole = flag.Bool("whole", false, "carry out both studies, for ten minutes, and compare their files")
@@ -232,16 +230,8 @@ func TestNoMakespanIsBelowItsBound(t *testing.T) {
 
 // done carries out a study of a text, and returns one of its files.
 func done(t *testing.T, text, name string) []row {
-	f, err := study.Read(sweep.Portable{Name: "study.yaml", Text: []byte(text), Dir: logs(t)}, nil)
-	require.NoError(t, err)
-	s, err := f.Study("test")
-	require.NoError(t, err)
-	s.Dir = t.TempDir()
-	_, err = sweep.Run(context.Background(), s, f.Do)
-	require.NoError(t, err)
-	_, err = study.Conclude(s.Dir)
-	require.NoError(t, err)
-	return table(t, filepath.Join(s.Dir, name))
+	_, dir := studytest.CarryOut(t, text, logs(t))
+	return table(t, filepath.Join(dir, name))
 }
 
 func logs(t *testing.T) string {

@@ -3,7 +3,6 @@ package whatif_test
 import (
 	"bytes"
 	"compress/gzip"
-	"context"
 	"flag"
 	"fmt"
 	"os"
@@ -15,8 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/gridslot/gridslot/experiments/study"
-	"github.com/gridslot/gridslot/experiments/sweep"
+	"github.com/gridslot/gridslot/experiments/study/studytest"
 	"github.com/gridslot/gridslot/metrics/findings"
 )
 
@@ -46,15 +44,7 @@ func differences(t *testing.T, text string, log []byte) (lines [][]string) {
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "slurm.conf"), []byte(read(t, "slurm.conf")), 0o666))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "kth.swf"), log, 0o666))
-	f, err := study.Read(sweep.Portable{Name: "study.yaml", Text: []byte(text), Dir: dir}, nil)
-	require.NoError(t, err)
-	s, err := f.Study("test")
-	require.NoError(t, err)
-	s.Dir = filepath.Join(dir, "out")
-	_, err = sweep.Run(context.Background(), s, f.Do)
-	require.NoError(t, err)
-	found, err := study.Conclude(s.Dir)
-	require.NoError(t, err)
+	found, _ := studytest.CarryOut(t, text, dir)
 	for _, measure := range found.Options.Measures {
 		grids, err := found.Grids(findings.Pivot{Measure: measure, Difference: true})
 		require.NoError(t, err)

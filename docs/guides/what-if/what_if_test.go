@@ -12,8 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gridslot/gridslot/experiments/cli"
-	"github.com/gridslot/gridslot/experiments/study"
-	"github.com/gridslot/gridslot/experiments/sweep"
+	"github.com/gridslot/gridslot/experiments/study/studytest"
 	"github.com/gridslot/gridslot/metrics/findings"
 )
 
@@ -46,15 +45,7 @@ func TestTheTableIsThatOfTheStudy(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "maintenance.csv"), []byte(read(t, "maintenance.csv")), 0o666))
 	require.NoError(t, os.Symlink(filepath.Join(logs(t), "KTH-SP2-1996-2.1-cln.swf.gz"), filepath.Join(dir, "KTH-SP2-1996-2.1-cln.swf.gz")))
-	f, err := study.Read(sweep.Portable{Name: "three.yaml", Text: []byte(read(t, "three.yaml")), Dir: dir}, nil)
-	require.NoError(t, err)
-	s, err := f.Study("test")
-	require.NoError(t, err)
-	s.Dir = filepath.Join(dir, "three")
-	_, err = sweep.Run(context.Background(), s, f.Do)
-	require.NoError(t, err)
-	found, err := study.Conclude(s.Dir)
-	require.NoError(t, err)
+	found, _ := studytest.CarryOut(t, read(t, "three.yaml"), dir)
 	grids, err := found.Grids(findings.Pivot{Difference: true})
 	require.NoError(t, err)
 	var b strings.Builder

@@ -1,7 +1,6 @@
 package worked_test
 
 import (
-	"context"
 	"flag"
 	"os"
 	"path/filepath"
@@ -11,8 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/gridslot/gridslot/experiments/study"
-	"github.com/gridslot/gridslot/experiments/sweep"
+	"github.com/gridslot/gridslot/experiments/study/studytest"
 	"github.com/gridslot/gridslot/metrics/findings"
 )
 
@@ -29,20 +27,6 @@ func file(t *testing.T, name string) string {
 	text, err := os.ReadFile(name)
 	require.NoError(t, err)
 	return string(text)
-}
-
-// carriedOut are the findings of a study of this text over the logs in a folder.
-func carriedOut(t *testing.T, text, logs string) *findings.Findings {
-	f, err := study.Read(sweep.Portable{Name: "study.yaml", Text: []byte(text), Dir: logs}, nil)
-	require.NoError(t, err)
-	s, err := f.Study("test")
-	require.NoError(t, err)
-	s.Dir = t.TempDir()
-	_, err = sweep.Run(context.Background(), s, f.Do)
-	require.NoError(t, err)
-	found, err := study.Conclude(s.Dir)
-	require.NoError(t, err)
-	return found
 }
 
 // tables are those of the page: differences, a row a log and estimates.
@@ -86,14 +70,16 @@ func TestTheTablesAreThoseOfTheTool(t *testing.T) {
 	require.NoError(t, err)
 	if *whole {
 		for _, name := range []string{"weeks.yaml", "seeds.yaml"} {
-			for _, table := range strings.SplitAfter(tables(t, carriedOut(t, file(t, name), logs)), "%).\n") {
+			found, _ := studytest.CarryOut(t, file(t, name), logs)
+			for _, table := range strings.SplitAfter(tables(t, found), "%).\n") {
 				require.Contains(t, page(t), strings.TrimSpace(table), name)
 			}
 		}
 		return
 	}
 	one := regexp.MustCompile(`(?m)^  - [^K].*\n`).ReplaceAllString(file(t, "weeks.yaml"), "") // KTH-SP2 only
-	got := rows(tables(t, carriedOut(t, one, logs)))
+	found, _ := studytest.CarryOut(t, one, logs)
+	got := rows(tables(t, found))
 	require.Len(t, got, 2*3)
 	onPage := strings.Join(rows(page(t)), "\n")
 	for _, row := range got {
