@@ -57,8 +57,9 @@ func OpenOutages(path string, dates *Header) (*Outages, error) {
 // What has an empty to, or "forever", does not come back. The rows may stand in any
 // order. An instant may be a date of the log whose header is dates (nil: there is none), as in
 // 1996-10-01T08:00. A row with every, a time such as 30d, happens again at that distance, and
-// becomes known as long before, as long as it begins by the instant until. Where a row has both processors and node, the former is only how many the
-// latter are, as in the outages-POLICY.csv of a run.
+// becomes known as long before, as long as it begins by the instant until. Where a row has both
+// processors and node, the former is only how many the latter are, as in the outages-POLICY.csv
+// of a run.
 func ReadOutages(in io.Reader, dates *Header) (*Outages, error) {
 	t, err := csvtable.Read(in, "from", "to")
 	if err != nil {
@@ -177,9 +178,20 @@ func (o *Outages) Sites(names ...string) (map[string]*Outages, error) {
 	return of, nil
 }
 
-// siteless is the error about a row that names a site where there is none.
+// siteless checks that a row names no site where there are none.
 func (o *Outages) siteless(x outageRow) error {
-	return o.wrong(x, "site: there are no sites here, only on a grid; want no such column, not %q", x.row.Text("site"))
+	if x.row.Has("site") && !o.ofSite {
+		return o.wrong(x, "site: there are no sites here, only on a grid; want no such column, not %q", x.row.Text("site"))
+	}
+	return nil
+}
+
+// numbered checks that a row, of no site, has numbers if it has anything in node.
+func (o *Outages) numbered(x outageRow) error {
+	if err := o.siteless(x); err != nil || x.names == nil {
+		return err
+	}
+	return o.wrong(x, "%w", x.names)
 }
 
 // Processors are the outages of a cluster of so many processors, in order of
@@ -187,13 +199,12 @@ func (o *Outages) siteless(x outageRow) error {
 func (o *Outages) Processors(size int) ([]flow.Outage, error) {
 	var all []flow.Outage
 	for _, x := range o.rows {
+		if err := o.numbered(x); err != nil {
+			return nil, err
+		}
 		out := x.outage
 		out.Set = x.nodes
 		switch {
-		case x.row.Has("site") && !o.ofSite:
-			return nil, o.siteless(x)
-		case x.names != nil:
-			return nil, o.wrong(x, "%w", x.names)
 		case out.Count > size:
 			return nil, o.wrong(x, "processors: %d are lost of a cluster of %d", out.Count, size)
 		case (x.nodes == nil) != (o.rows[0].nodes == nil):
@@ -213,13 +224,13 @@ func (o *Outages) Processors(size int) ([]flow.Outage, error) {
 func (o *Outages) Hosts(of func(numbers []procset.Range, names string) ([]procset.Range, error)) ([]flow.Outage, error) {
 	var all []flow.Outage
 	for _, x := range o.rows {
-		out := x.outage
-		switch {
-		case x.row.Has("site") && !o.ofSite:
-			return nil, o.siteless(x)
-		case x.nodes == nil && x.names == nil:
+		if err := o.siteless(x); err != nil {
+			return nil, err
+		}
+		if x.nodes == nil && x.names == nil {
 			return nil, o.wrong(x, "node: want the nodes that are down; so many processors, whichever they are, are for a cluster")
 		}
+		out := x.outage
 		var err error
 		if out.Set, err = of(x.nodes, x.row.Text("node")); err != nil {
 			return nil, o.wrong(x, "node: %w", err)
@@ -237,15 +248,13 @@ func (o *Outages) Nodes(nodes []*entity.Node) ([]flow.Outage, error) {
 	}
 	var all []flow.Outage
 	for _, x := range o.rows {
-		out := x.outage
-		switch {
-		case x.row.Has("site") && !o.ofSite:
-			return nil, o.siteless(x)
-		case x.names != nil:
-			return nil, o.wrong(x, "%w", x.names)
-		case x.nodes == nil:
+		if err := o.numbered(x); err != nil {
+			return nil, err
+		}
+		if x.nodes == nil {
 			return nil, o.wrong(x, "node: on a domain an outage names its nodes; so many processors are for a cluster")
 		}
+		out := x.outage
 		for _, r := range x.nodes {
 			for id := int(r.First); id <= int(r.Last); id++ {
 				i, known := byID[id]

@@ -74,7 +74,7 @@ func (c *Curve) At(t des.Time) float64 {
 }
 
 // Next returns the first instant after t, which is not negative, at which a value begins to
-// hold; des.Forever if there is none.
+// hold. It returns des.Forever if the present value holds for ever.
 func (c *Curve) Next(t des.Time) des.Time {
 	i, began := c.piece(t)
 	switch {
@@ -86,8 +86,8 @@ func (c *Curve) Next(t des.Time) des.Time {
 	return des.Forever
 }
 
-// NotAbove returns the first instant from t on at which the value is at most limit;
-// des.Forever if there is none.
+// NotAbove returns the first instant from t on at which the value is at most limit. It returns
+// des.Forever if all values to come are greater.
 func (c *Curve) NotAbove(limit float64, t des.Time) des.Time {
 	for range len(c.Times) + 1 {
 		if t == des.Forever || c.At(t) <= limit {

@@ -253,7 +253,7 @@ func (*list) Report() *workload.Report { return &workload.Report{} }
 func (*list) Close() error             { return nil }
 func (*list) Err() error               { return nil }
 
-// bookings reads the users' advance reservations, if there are any.
+// readBookings reads the users' advance reservations, if there are any.
 func (c *call) readBookings() (*workload.Reservations, error) {
 	sc := c.Scenario
 	if sc.Flows.Reservations == "" || sc.Slurm.Config != "" { // Slurm's own are another thing

@@ -50,7 +50,7 @@ func (f *Findings) told(name, value string) string {
 	return name + " " + f.Told(name, value)
 }
 
-// label is the label of a value. That of a file may be under its base name.
+// label returns the label of a value. A file may be labelled under its base name.
 func (f *Findings) label(value string) (string, bool) {
 	label, ok := f.Options.Labels[value]
 	if !ok {

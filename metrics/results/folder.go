@@ -72,7 +72,7 @@ func (f *Folder) Origin() time.Time {
 	return time.Unix(trace.UnixStart, 0).In(zone.Of(trace.TimeZone))
 }
 
-// Origin is that of the folder.
+// Origin is what the clock showed at time 0; see Folder.Origin.
 func (r *Run) Origin() time.Time { return r.folder.Origin() }
 
 // ReadManifest reads the manifest of a folder of results. It is an error where there is none.

@@ -113,7 +113,7 @@ var Decisions = File[Decision]{
 		timeColumn("to", "The instant at which the policy named another one, the job started or was rejected, or the run ended.", func(d *Decision) *des.Time { return &d.To }).need(),
 		intColumn("times", "The number of times that the policy named the obstacle, each time with another start.", func(d *Decision) *int { return &d.Times }),
 		idColumn("other_job", "The job that stood in the way.", func(d *Decision) *int64 { return &d.Other }),
-		endColumn("start", "The start ahead that the policy told first: the job's own, or with `room` and `delay` that of the other job. It is `forever` if there is none.", func(d *Decision) *des.Time { return &d.Start }).as(Text, ""),
+		endColumn("start", "The planned start of the job that the policy told first; with `room` and `delay`, the planned start of the other job. It is `forever` if no start is planned.", func(d *Decision) *des.Time { return &d.Start }).as(Text, ""),
 		endColumn("last_start", "The start ahead that the policy told last.", func(d *Decision) *des.Time { return &d.LastStart }).as(Text, ""),
 		endColumn("delay", "With `delay`, the time by which the other job would have started later; `forever` if it would never have started.", func(d *Decision) *des.Time { return &d.Delay }).as(Text, ""),
 		briefColumn("short", "With `over-budget`, `time-limit` and `budget-limit`, the amount by which the limit was too low, in money or seconds.", func(d *Decision) *float64 { return &d.Short }),

@@ -212,7 +212,7 @@ var Outages = File[Outage]{
 	Notes:   "An outage of several nodes of a domain has a row for each. An outage that overlaps another one of the same processor or node has what it adds to that.",
 	Columns: []Column[Outage]{
 		siteColumn(func(o *Outage) *string { return &o.Site }).only(OnGrid),
-		timeColumn("from", "The real beginning of the loss, which is later than the one that was asked for if the loss had to wait.", func(o *Outage) *des.Time { return &o.From }).need(),
+		timeColumn("from", "The instant at which the loss really began. If the loss had to wait, that is later than the instant that was asked for.", func(o *Outage) *des.Time { return &o.From }).need(),
 		endColumn("to", "The end of the loss, or `forever`.", func(o *Outage) *des.Time { return &o.To }).as(Text, "").need(),
 		intColumn("processors", "The number of processors or nodes that are lost.", func(o *Outage) *int { return &o.Processors }),
 		wordColumn("node", "The node or the processors that are lost: `3`, or `0-3 7`. The field is empty if any will do.", func(o *Outage) *string { return &o.Node }),

@@ -205,15 +205,7 @@ func (x *combiner) extend(slots []entity.Slot, now des.Time, last, count int, su
 // choose gives job i each of its windows that begins at t, where one of its slots begins.
 func (x *combiner) choose(slots []entity.Slot, i int, t des.Time, count int, sum, cost float64) {
 	parts := x.parts(slots, i, t)
-	slices.SortStableFunc(parts, func(a, b part) int {
-		switch {
-		case x.value(a) < x.value(b):
-			return -1
-		case x.value(a) > x.value(b):
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(parts, func(a, b part) int { return cmp.Compare(x.value(a), x.value(b)) })
 	req := &x.batch[i].Request
 	chosen := make([]part, 0, req.Nodes)
 	var next func(from int, own, spent float64, begins bool)

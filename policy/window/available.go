@@ -57,6 +57,15 @@ func (a Available) Value(s *entity.Slot, start, _ des.Time) float64 {
 // Bound implements Bounded: the later a window starts, the likelier the task before has ended.
 func (a Available) Bound(s *entity.Slot, _, to, _, _ des.Time) float64 { return a.Value(s, to, to) }
 
+// shown is the probability, of which the sum is the logarithm.
+func (Available) shown(sum float64) float64 { return math.Exp(sum) }
+
+// within tells where the slot list begins.
+func (Available) within(_ Settings, from des.Time) Criterion { return Available{From: from} }
+
+// check implements choosy.
+func (Available) check(list []entity.Slot) error { return checkAvailability(list) }
+
 // availabilityOf is the probability that nothing of its own keeps a node from a window.
 func availabilityOf(n *entity.Node) float64 {
 	if p, given := n.Amounts[NodeAvailability]; given {

@@ -57,6 +57,14 @@ func (d DEP) Value(s *entity.Slot, start, end des.Time) float64 {
 	return v.Seconds()
 }
 
+// within gives d the cap of the settings if it has none of its own.
+func (d DEP) within(s Settings, _ des.Time) Criterion {
+	if d.MaxDistance == 0 {
+		d.MaxDistance = s.MaxDistance
+	}
+	return d
+}
+
 // COORD is the criterion of coordinated windows. They lie close to a neighbour,
 // so that free time is not cut into small pieces. A slot counts with the greater
 // of its free times before and after the window. A window shows the sum as a
@@ -71,12 +79,14 @@ func (COORD) Value(s *entity.Slot, start, end des.Time) float64 {
 	return -max(start-s.Start, s.End-end).Seconds()
 }
 
+// shown is a criterion whose windows show another value than the sum over their slots.
+type shown interface{ shown(sum float64) float64 }
+
 // reported is the value that a window shows if the values of its slots have this
-// sum: the sum itself or, for a criterion that is minimised, minus the sum. A window shows
-// its availability as a probability.
+// sum: the sum itself or, for a criterion that is minimised, minus the sum.
 func reported(by Criterion, sum float64) float64 {
-	if _, ok := by.(Available); ok {
-		return math.Exp(sum)
+	if s, ok := by.(shown); ok {
+		return s.shown(sum)
 	}
 	if kindOf(by).minimised() {
 		return 0 - sum // not -0 for a perfect fit
@@ -84,25 +94,30 @@ func reported(by Criterion, sum float64) float64 {
 	return sum
 }
 
-// withDefaults gives DEP the cap of the settings if it has none of its own, and tells
-// Available where the slot list begins.
+// situated is a criterion that depends on the search: on its settings, and on the instant at
+// which its slot list begins.
+type situated interface {
+	within(s Settings, from des.Time) Criterion
+}
+
+// withDefaults gives a criterion what it needs to know of the search.
 func withDefaults(by Criterion, s Settings, from des.Time) Criterion {
-	switch d := by.(type) {
-	case DEP:
-		if d.MaxDistance == 0 {
-			return DEP{MaxDistance: s.MaxDistance}
-		}
-	case Available:
-		return Available{From: from}
+	if c, ok := by.(situated); ok {
+		return c.within(s, from)
 	}
 	return by
+}
+
+// choosy is a criterion that makes no sense of some nodes. The error is of the first of them.
+type choosy interface {
+	check(list []entity.Slot) error
 }
 
 // criterion is the criterion with what it needs to know of the search. The error is of nodes
 // that the criterion makes no sense of.
 func (s *search) criterion(by Criterion, list plan.SlotList) (Criterion, error) {
-	if _, ok := by.(Available); ok {
-		if err := checkAvailability(s.list); err != nil {
+	if c, ok := by.(choosy); ok {
+		if err := c.check(s.list); err != nil {
 			return nil, err
 		}
 	}

@@ -114,14 +114,13 @@ func (m *Machine) obstacle(j *job, w *slurm.Why) string {
 		return fmt.Sprintf("%s begins at %v s", j.job.Reservation, m.Watch.at(w.At))
 	case slurm.WaitsForLicenses:
 		return "it asks for " + w.Limit
-	case slurm.JobHeld:
-		return "its user holds it"
 	}
 	return cmp.Or(w.Limit, meanings[w.Reason], "it cannot start in "+part)
 }
 
 // meanings are what reasons mean that are alike for all jobs.
 var meanings = map[slurm.Reason]string{
+	slurm.JobHeld:            "its user holds it",
 	slurm.HeldByController:   "an operator holds it",
 	slurm.ReservationDeleted: "its reservation is over, so that it is held",
 	slurm.NodesNotAvailable:  "nodes that it asks for are down, drained or reserved",
