@@ -117,7 +117,7 @@ func TestProgramsAndTheirOutputAreTested(t *testing.T) {
 		}
 	}
 	checked := 0
-	for _, page := range append(append([]string{filepath.Join(root, "README.md")}, tutorial(t)...), glob(t, "guides/*.md")...) {
+	for _, page := range append([]string{filepath.Join(root, "README.md"), "start.md"}, glob(t, "guides/*.md")...) {
 		for _, b := range blocks(read(t, page)) {
 			if b.language == "go" || b.language == "text" {
 				require.Contains(t, tested.String(), flat(b.text), "in %s", page)
@@ -135,13 +135,11 @@ func glob(t *testing.T, pattern string) []string {
 	return found
 }
 
-func tutorial(t *testing.T) []string { return glob(t, "tutorial/*.md") }
-
 // A program that no page names is found by nobody.
 func TestEveryProgramIsNamedByAPage(t *testing.T) {
 	var all strings.Builder
-	for _, page := range glob(t, "guides/*.md") {
-		all.WriteString(read(t, page))
+	for _, page := range append(glob(t, "guides/*.md"), "start.md") {
+		all.WriteString(strings.ReplaceAll(read(t, page), "](guides/", "]("))
 	}
 	for _, folder := range glob(t, "guides/*/main.go") {
 		name := filepath.Base(filepath.Dir(folder))
@@ -152,7 +150,7 @@ func TestEveryProgramIsNamedByAPage(t *testing.T) {
 // The index of the pages names them all.
 func TestEveryPageIsInTheIndex(t *testing.T) {
 	index := read(t, "README.md")
-	for _, pattern := range []string{"concepts.md", "tutorial/*.md", "guides/*.md", "reference/*.md", "papers/*.md"} {
+	for _, pattern := range []string{"concepts.md", "start.md", "guides/*.md", "reference/*.md", "papers/*.md"} {
 		for _, page := range glob(t, pattern) {
 			require.Contains(t, index, "("+filepath.ToSlash(page)+")")
 		}
@@ -163,12 +161,10 @@ func TestCommandsOfTheTutorialWork(t *testing.T) {
 	sample, err := filepath.Abs(filepath.Join(root, "traces"))
 	require.NoError(t, err)
 	var commands []string
-	for _, page := range tutorial(t) {
-		for _, b := range blocks(read(t, page)) {
-			for line := range strings.Lines(b.text) {
-				if args, ok := strings.CutPrefix(line, "go run . "); ok && b.language == "sh" {
-					commands = append(commands, args)
-				}
+	for _, b := range blocks(read(t, "start.md")) {
+		for line := range strings.Lines(b.text) {
+			if args, ok := strings.CutPrefix(line, "go run . "); ok && b.language == "sh" {
+				commands = append(commands, args)
 			}
 		}
 	}

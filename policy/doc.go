@@ -16,6 +16,6 @@
 //
 // # Where to begin
 //
-// An entity.Policy is a name and one method; docs/tutorial/custom-policy.md
+// An entity.Policy is a name and one method; docs/start.md
 // writes one in ten lines, and the text of backfill.EASY is the next to read.
 package policy

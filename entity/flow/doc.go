@@ -36,5 +36,5 @@
 //
 // Bookings is the shortest flow, and shows all that your own flow needs: a des.Feed
 // and the verbs of entity.Metascheduler, which any package can use. The guide
-// docs/guides/failures.md shows Outages.
+// docs/guides/what-happens.md shows Outages.
 package flow

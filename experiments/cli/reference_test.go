@@ -21,7 +21,7 @@ var rewrite = flag.Bool("rewrite", false, "write the tables of the reference pag
 
 const (
 	pageOfTheCommand  = "../../docs/reference/cli.md"
-	pageOfTheScenario = "../../docs/reference/scenario.md"
+	pageOfTheScenario = "../../docs/reference/study.md"
 	beginOfSettings   = "<!-- settings: written by go test ./experiments/cli -run Reference -rewrite -->\n"
 	endOfSettings     = "<!-- end of settings -->\n"
 )
@@ -84,10 +84,10 @@ func TestFlagsThatPagesNameExist(t *testing.T) {
 	})
 	named := regexp.MustCompile(`--([a-z][a-z0-9-]+)`)
 	checked, unknown := 0, []string{}
-	for _, folder := range []string{"reference", "guides", "tutorial", "design", "papers"} {
+	for _, folder := range []string{"reference", "guides", "design", "papers"} {
 		pages, err := filepath.Glob("../../docs/" + folder + "/*.md")
 		require.NoError(t, err)
-		for _, page := range append(pages, "../../README.md") {
+		for _, page := range append(pages, "../../README.md", "../../docs/start.md", "../../docs/concepts.md") {
 			for _, m := range named.FindAllStringSubmatch(read(t, page), -1) {
 				if checked++; !slices.Contains(known, m[1]) {
 					unknown = append(unknown, page+": --"+m[1])

@@ -1,6 +1,6 @@
 package simulation
 
-// The scenario file: docs/reference/scenario.md lists its keys. A domain's file
+// The scenario file: docs/reference/study.md lists its keys. A domain's file
 // and a grid's file are scenario files that describe a machine only.
 
 import (

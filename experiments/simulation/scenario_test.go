@@ -96,9 +96,9 @@ func errorOf(change func(*Scenario)) error {
 	return err
 }
 
-// The example of docs/reference/scenario.md, as it stands there.
+// The example of docs/reference/study.md, as it stands there.
 func TestTheExampleOfTheReferenceCanBeRead(t *testing.T) {
-	page, err := os.ReadFile("../../docs/reference/scenario.md")
+	page, err := os.ReadFile("../../docs/reference/study.md")
 	require.NoError(t, err)
 	_, after, ok := strings.Cut(string(page), "```yaml\n")
 	require.True(t, ok)

@@ -59,8 +59,12 @@ func examples(t *testing.T, page string) []string {
 	t.Helper()
 	text, err := os.ReadFile(page)
 	require.NoError(t, err)
+	_, after, found := strings.Cut(string(text), "\n## The study file\n") // a scenario stands before it
+	if !found {
+		after = string(text)
+	}
 	var all []string
-	for i, part := range strings.Split(string(text), "```") {
+	for i, part := range strings.Split(after, "```") {
 		if study, ok := strings.CutPrefix(part, "yaml\n"); ok && i%2 == 1 {
 			all = append(all, study)
 		}

@@ -27,21 +27,21 @@ type Attempt struct {
 var Attempts = File[Attempt]{
 	Name:    "attempts-POLICY.csv",
 	When:    "if jobs-POLICY.csv has columns about attempts",
-	Text:    "The file has a row for each attempt that is over, in the order in which they ended.",
+	Text:    "A row for each attempt that is over, in the order of their ends.",
 	Missing: Attempt{Start: None, Finish: None, Kept: None, Lost: None, Overhead: None, ProcessorTime: math.NaN()},
 	Columns: []Column[Attempt]{
 		intColumn("job_id", "The job.", func(a *Attempt) *int64 { return &a.Job }).need(),
-		intColumn("attempt", "The number of the attempt among those of the job, from 1.", func(a *Attempt) *int { return &a.Number }).need(),
-		timeColumn("starting_time", "The start of the attempt.", func(a *Attempt) *des.Time { return &a.Start }).need(),
-		timeColumn("finish_time", "The end of the attempt.", func(a *Attempt) *des.Time { return &a.Finish }).need(),
-		intColumn("processors", "The number of processors or nodes of the attempt.", func(a *Attempt) *int { return &a.Processors }).need(),
-		wordColumn("allocated_resources", "The processors or nodes of the attempt, as in jobs-POLICY.csv.", func(a *Attempt) *string { return &a.Allocated }),
-		timeColumn("kept", "The part of the job's runtime that the attempt did and that is kept for good. On processors, and on nodes of performance 1, `kept`, `lost` and `overhead` add up to the attempt's time. The attempts of a job that finished keep its runtime together, unless it was resized: the part of the runtime that is done stays done, in another shape's time.",
+		intColumn("attempt", "Number of the attempt of the job, from 1.", func(a *Attempt) *int { return &a.Number }).need(),
+		timeColumn("starting_time", "Start of the attempt.", func(a *Attempt) *des.Time { return &a.Start }).need(),
+		timeColumn("finish_time", "End of the attempt.", func(a *Attempt) *des.Time { return &a.Finish }).need(),
+		intColumn("processors", "Number of processors or nodes.", func(a *Attempt) *int { return &a.Processors }).need(),
+		wordColumn("allocated_resources", "As in jobs-POLICY.csv.", func(a *Attempt) *string { return &a.Allocated }),
+		timeColumn("kept", "Part of the job's runtime that the attempt did and that is kept for good. On processors, and on nodes of performance 1, `kept`, `lost` and `overhead` add up to the attempt's time. For a job that finished and was not resized, `kept` adds up to its runtime.",
 			func(a *Attempt) *des.Time { return &a.Kept }),
-		timeColumn("lost", "The part that the attempt did in vain.", func(a *Attempt) *des.Time { return &a.Lost }),
-		timeColumn("overhead", "The time that went into set-up and checkpoints.", func(a *Attempt) *des.Time { return &a.Overhead }),
+		timeColumn("lost", "Part that the attempt did in vain.", func(a *Attempt) *des.Time { return &a.Lost }),
+		timeColumn("overhead", "Time for set-up and checkpoints.", func(a *Attempt) *des.Time { return &a.Overhead }),
 		{
-			Meaning: Meaning{Name: "end", Text: "How the attempt ended: `requeued` (the job was preempted), `resized` (the job goes on at once in another shape, and keeps all), `finished`, `walltime` (the job was cut off at its estimate, and its work counts as kept) or `killed`."},
+			Meaning: Meaning{Name: "end", Text: "`requeued` (preempted), `resized` (the job goes on at once in another shape and keeps all), `finished`, `walltime` (cut off at its estimate; its work counts as kept) or `killed`."},
 			Needed:  true,
 			Put:     func(b []byte, a *Attempt) []byte { return append(b, a.End.String()...) },
 			Take: func(a *Attempt, text string) (err error) {
@@ -49,7 +49,7 @@ var Attempts = File[Attempt]{
 				return err
 			},
 		},
-		amountColumn("processor_time", processorSeconds, "The time that all processors or nodes of the attempt really took.", func(a *Attempt) *float64 { return &a.ProcessorTime }),
+		amountColumn("processor_time", processorSeconds, "Time that all processors or nodes really took.", func(a *Attempt) *float64 { return &a.ProcessorTime }),
 	},
 }
 
@@ -63,11 +63,11 @@ type Level struct {
 // Queue is queue-POLICY.csv.
 var Queue = File[Level]{
 	Name: "queue-POLICY.csv",
-	Text: "The file has a row for every instant at whose end one of the numbers has changed.",
+	Text: "A row for every instant at whose end one of the numbers has changed.",
 	Columns: []Column[Level]{
 		timeColumn("time", "The instant.", func(l *Level) *des.Time { return &l.Time }).need(),
-		intColumn("queued_jobs", "The number of jobs that wait.", func(l *Level) *int { return &l.Jobs }).need(),
-		intColumn("queued_processors", "The number of processors or nodes that the waiting jobs request.", func(l *Level) *int { return &l.Processors }).need(),
-		intColumn("busy_processors", "The number of processors or nodes that jobs have. A node is busy until its own task ends.", func(l *Level) *int { return &l.Busy }).need(),
+		intColumn("queued_jobs", "Number of jobs that wait.", func(l *Level) *int { return &l.Jobs }).need(),
+		intColumn("queued_processors", "Processors or nodes that the waiting jobs request.", func(l *Level) *int { return &l.Processors }).need(),
+		intColumn("busy_processors", "Processors or nodes that jobs have. A node is busy until its own task ends.", func(l *Level) *int { return &l.Busy }).need(),
 	},
 }

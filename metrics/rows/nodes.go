@@ -13,7 +13,7 @@ const OnGrid = "with `--grid`"
 
 // siteColumn is the first column of many files of a grid.
 func siteColumn[T any](at func(*T) *string) Column[T] {
-	return nameColumn("site", "The site of the grid.", at)
+	return nameColumn("site", "Site of the grid.", at)
 }
 
 // Node is a row of nodes.csv.
@@ -28,17 +28,17 @@ type Node struct {
 var Nodes = File[Node]{
 	Name:    "nodes.csv",
 	When:    "on named nodes",
-	Text:    "The file has a row for each node, and is one for all policies.",
+	Text:    "A row for each node; one file for all policies.",
 	Missing: Node{Performance: math.NaN(), Price: math.NaN()},
 	Columns: []Column[Node]{
-		intColumn("id", "The number of the node.", func(n *Node) *int64 { return &n.ID }).need(),
-		nameColumn("name", "The node's label `name`, if it has one.", func(n *Node) *string { return &n.Name }),
-		numberColumn("performance", "", "The work that the node does in a second.", func(n *Node) *float64 { return &n.Performance }),
-		numberColumn("price", costRate, "The price of the node at the beginning.", func(n *Node) *float64 { return &n.Price }),
-		wordColumn("class", "The class of the node, from 1. Nodes of a site in one class are equal in performance, price, q and attributes, but for their names.",
+		intColumn("id", "Number of the node.", func(n *Node) *int64 { return &n.ID }).need(),
+		nameColumn("name", "Its label `name`, if it has one.", func(n *Node) *string { return &n.Name }),
+		numberColumn("performance", "", "Work that the node does in a second.", func(n *Node) *float64 { return &n.Performance }),
+		numberColumn("price", costRate, "Price at the beginning.", func(n *Node) *float64 { return &n.Price }),
+		wordColumn("class", "Class of the node, from 1. Nodes of one class and site are equal in performance, price, q and attributes, except the name.",
 			func(n *Node) *string { return &n.Class }).as(Integer, ""),
-		nameColumn("site", "The site of a grid, or the domain of a union.", func(n *Node) *string { return &n.Site }),
-		nameColumn("owner", "The owner of the node, where nodes name their owners.", func(n *Node) *string { return &n.Owner }),
+		nameColumn("site", "Site of a grid, or domain of a union.", func(n *Node) *string { return &n.Site }),
+		nameColumn("owner", "Owner of the node, if nodes name their owners.", func(n *Node) *string { return &n.Owner }),
 	},
 }
 
@@ -67,22 +67,22 @@ const (
 var Tasks = File[Task]{
 	Name:    "tasks-POLICY.csv",
 	When:    "on named nodes",
-	Text:    "The file has a row for each span of time in which somebody had a named node. The rows of a job come when an attempt of it ends; those of outages come at the end, unless the node came back ahead of time.",
+	Text:    "A row for each span of time in which somebody had a named node. Rows of a job are written when an attempt ends, rows of outages at the end of the run or when the node came back ahead of time.",
 	Missing: Task{Job: -1, User: -1, Start: None, ReservedEnd: None, End: None, Cost: math.NaN(), Paid: math.NaN(), Kind: TaskJob},
-	Notes:   "The spans of jobs and bookings add up to `useful`, `lost` and `overhead` of capacity.csv, exactly. On a cluster jobs-, attempts- and outages-POLICY.csv tell the same.",
+	Notes:   "Spans of jobs and bookings add up to `useful` + `lost` + `overhead` of capacity.csv, exactly. For a cluster jobs-, attempts- and outages-POLICY.csv have this information.",
 	Columns: []Column[Task]{
-		nameColumn("site", "The site of a grid, or the domain of a union.", func(t *Task) *string { return &t.Site }),
-		idColumn("job_id", "The job; a job of an owner's queue has its number among those of the owner. The field is empty for an owner's job at a fixed time and for an outage.", func(t *Task) *int64 { return &t.Job }),
-		idColumn("user_id", "The user of the job.", func(t *Task) *int64 { return &t.User }),
+		nameColumn("site", "Site of a grid, or domain of a union.", func(t *Task) *string { return &t.Site }),
+		idColumn("job_id", "The job; for an owner's queue, its number among the owner's jobs. Empty for an owner's job at a fixed time and for an outage.", func(t *Task) *int64 { return &t.Job }),
+		idColumn("user_id", "User of the job.", func(t *Task) *int64 { return &t.User }),
 		intColumn("node", "The node.", func(t *Task) *int64 { return &t.Node }).need(),
-		timeColumn("start", "The instant from which on the node was taken.", func(t *Task) *des.Time { return &t.Start }).need(),
-		timeColumn("reserved_end", "The instant until which the node was reserved.", func(t *Task) *des.Time { return &t.ReservedEnd }),
-		timeColumn("end", "The instant at which the node was really free again. The field is empty for an outage without an end.", func(t *Task) *des.Time { return &t.End }).need(),
-		moneyColumn("cost", "The cost of the reserved time, at the price when it was agreed upon.", func(t *Task) *float64 { return &t.Cost }),
-		moneyColumn("paid", "The part of the cost that the owner of the node got. An attempt that was stopped is not paid for.", func(t *Task) *float64 { return &t.Paid }),
-		wordColumn("kind", "Who had the node: `job`, `booking` (a user's advance reservation), `owner` or `outage`.", func(t *Task) *string { return &t.Kind }),
-		nameColumn("owner", "The owner of the node.", func(t *Task) *string { return &t.Owner }),
-		countColumn("attempt", "The number of the job's attempt, from 1.", func(t *Task) *int { return &t.Attempt }),
+		timeColumn("start", "Instant from which on the node was taken.", func(t *Task) *des.Time { return &t.Start }).need(),
+		timeColumn("reserved_end", "Instant until which the node was reserved.", func(t *Task) *des.Time { return &t.ReservedEnd }),
+		timeColumn("end", "Instant at which the node was really free again; empty for an outage without an end.", func(t *Task) *des.Time { return &t.End }).need(),
+		moneyColumn("cost", "Cost of the reserved time, at the agreed price.", func(t *Task) *float64 { return &t.Cost }),
+		moneyColumn("paid", "Part of the cost that the node's owner got; 0 for an attempt that was stopped.", func(t *Task) *float64 { return &t.Paid }),
+		wordColumn("kind", "Who had the node: `job`, `booking` (an advance reservation), `owner` or `outage`.", func(t *Task) *string { return &t.Kind }),
+		nameColumn("owner", "Owner of the node.", func(t *Task) *string { return &t.Owner }),
+		countColumn("attempt", "Number of the job's attempt, from 1.", func(t *Task) *int { return &t.Attempt }),
 	},
 }
 
@@ -99,16 +99,16 @@ type OwnTask struct {
 var OwnTasks = File[OwnTask]{
 	Name:    "local-POLICY.csv",
 	When:    "on a grid whose sites are domains",
-	Text:    "The file has a row for each node that a job of an owner had. The rows of a job from an owner's [queue](../guides/organisations.md#owners-own-queues) come when it ends.",
+	Text:    "A row for each node that a job of an owner had. Rows of a job from an owner's [queue](../guides/organisations.md#owners-own-queues) are written when it ends.",
 	Missing: OwnTask{Wanted: None, Start: None, End: None},
 	Columns: []Column[OwnTask]{
 		siteColumn(func(t *OwnTask) *string { return &t.Site }),
 		intColumn("node", "The node.", func(t *OwnTask) *int64 { return &t.Node }),
-		timeColumn("wanted", "The instant from which on the job wanted the node; a job from a queue has its submission.", func(t *OwnTask) *des.Time { return &t.Wanted }),
-		timeColumn("start", "The instant from which on the job had the node.", func(t *OwnTask) *des.Time { return &t.Start }),
-		endColumn("end", "The instant until which the job had the node.", func(t *OwnTask) *des.Time { return &t.End }),
-		nameColumn("owner", "The owner of the queue. The field is empty for a job at a fixed time.", func(t *OwnTask) *string { return &t.Owner }),
-		countColumn("job_id", "The number of the job among those of the owner, from 1. The field is empty for a job at a fixed time.", func(t *OwnTask) *int { return &t.Job }),
+		timeColumn("wanted", "Instant from which on the job wanted the node; for a job from a queue, its submission.", func(t *OwnTask) *des.Time { return &t.Wanted }),
+		timeColumn("start", "Instant from which on the job had the node.", func(t *OwnTask) *des.Time { return &t.Start }),
+		endColumn("end", "Instant until which the job had the node.", func(t *OwnTask) *des.Time { return &t.End }),
+		nameColumn("owner", "Owner of the queue; empty for a job at a fixed time.", func(t *OwnTask) *string { return &t.Owner }),
+		countColumn("job_id", "Number of the job among those of the owner, from 1; empty for a job at a fixed time.", func(t *OwnTask) *int { return &t.Job }),
 	},
 }
 
@@ -122,12 +122,12 @@ type Balance struct {
 var Accounts = File[Balance]{
 	Name:    "accounts-POLICY.csv",
 	When:    "on a grid whose sites are domains",
-	Text:    "The file has a row for each account at the end of the run.",
+	Text:    "A row for each account at the end of the run.",
 	Missing: Balance{Balance: math.NaN()},
 	Columns: []Column[Balance]{
 		siteColumn(func(b *Balance) *string { return &b.Site }),
-		wordColumn("account", "The holder of the account: `user 3`, `vo`, or `owner 7`, who is the owner of node 7.", func(b *Balance) *string { return &b.Account }),
-		moneyColumn("balance", "What the holder received, less what the holder paid.", func(b *Balance) *float64 { return &b.Balance }),
+		wordColumn("account", "Holder of the account: `user 3`, `vo`, or `owner 7` (of node 7).", func(b *Balance) *string { return &b.Account }),
+		moneyColumn("balance", "Money received - money paid.", func(b *Balance) *float64 { return &b.Balance }),
 	},
 }
 
@@ -151,21 +151,21 @@ type Owner struct {
 var Owners = File[Owner]{
 	Name:    "owners-POLICY.csv",
 	When:    "if nodes name their owners or prices react",
-	Text:    "The file has a row for each owner, in the order of their first nodes.",
+	Text:    "A row for each owner, in the order of their first nodes.",
 	Missing: Owner{UsedTime: math.NaN(), LocalMeanWait: math.NaN()},
 	Columns: []Column[Owner]{
 		siteColumn(func(o *Owner) *string { return &o.Site }).only(OnGrid),
-		nameColumn("owner", "The name of the owner.", func(o *Owner) *string { return &o.Name }).need(),
-		intColumn("nodes", "The number of nodes of the owner.", func(o *Owner) *int { return &o.Nodes }),
-		moneyColumn("income", "The money that the owner was paid, to the millionth. The incomes of all owners add up to `income` in cycles-POLICY.csv, those of a site to `income` in clusters-POLICY.csv.",
+		nameColumn("owner", "Name of the owner.", func(o *Owner) *string { return &o.Name }).need(),
+		intColumn("nodes", "Number of nodes of the owner.", func(o *Owner) *int { return &o.Nodes }),
+		moneyColumn("income", "Money that the owner was paid. Incomes add up to `income` in cycles-POLICY.csv, and for a site to `income` in clusters-POLICY.csv.",
 			func(o *Owner) *float64 { return &o.Income }).need(),
-		numberColumn("used_time", processorSeconds, "The time that jobs of the organisation had the nodes, added up. It includes attempts that were stopped, which are not paid for.", func(o *Owner) *float64 { return &o.UsedTime }),
-		intColumn("local_started", "The number of jobs from the owner's own queue that started.", func(o *Owner) *int { return &o.LocalStarted }),
-		intColumn("local_rejected", "The number of jobs of that queue that could never run there.", func(o *Owner) *int { return &o.LocalRejected }),
-		intColumn("local_waiting", "The number of jobs that were left in that queue.", func(o *Owner) *int { return &o.LocalWaiting }),
-		amountColumn("local_mean_wait", seconds, "The mean of start - submission over the jobs of that queue that started.", func(o *Owner) *float64 { return &o.LocalMeanWait }),
-		intColumn("displaced", "The number of jobs of the organisation that lost a reservation ahead to a job of the owner.", func(o *Owner) *int { return &o.Displaced }),
-		intColumn("preempted", "The number of jobs of the organisation that were stopped by a job of the owner.", func(o *Owner) *int { return &o.Preempted }),
+		numberColumn("used_time", processorSeconds, "Node time of jobs of the organisation, including attempts that were stopped, which are not paid for.", func(o *Owner) *float64 { return &o.UsedTime }),
+		intColumn("local_started", "Number of jobs from the owner's own queue that started.", func(o *Owner) *int { return &o.LocalStarted }),
+		intColumn("local_rejected", "Number of those that could never run there.", func(o *Owner) *int { return &o.LocalRejected }),
+		intColumn("local_waiting", "Number of those that were left waiting.", func(o *Owner) *int { return &o.LocalWaiting }),
+		amountColumn("local_mean_wait", seconds, "Mean wait of those that started.", func(o *Owner) *float64 { return &o.LocalMeanWait }),
+		intColumn("displaced", "Number of jobs of the organisation that lost a reservation ahead to the owner's.", func(o *Owner) *int { return &o.Displaced }),
+		intColumn("preempted", "Number of jobs of the organisation that the owner's jobs stopped.", func(o *Owner) *int { return &o.Preempted }),
 	},
 }
 
@@ -182,14 +182,14 @@ type Price struct {
 var Prices = File[Price]{
 	Name:  "prices-POLICY.csv",
 	When:  "if [prices react](../guides/organisations.md#prices-by-use)",
-	Text:  "The file has a row for each node at time 0, and one for every change by a rule, of each node in order of time.",
-	Notes: "Sites of a grid without rules are not in the file.",
+	Text:  "A row for each node at time 0, and a row for each change by a rule, for each node in order of time.",
+	Notes: "Sites without rules are not in the file.",
 	Columns: []Column[Price]{
 		siteColumn(func(p *Price) *string { return &p.Site }).only(OnGrid),
-		timeColumn("time", "The instant from which on the price holds.", func(p *Price) *des.Time { return &p.Time }).need(),
+		timeColumn("time", "Instant from which on the price holds.", func(p *Price) *des.Time { return &p.Time }).need(),
 		intColumn("node", "The node.", func(p *Price) *int64 { return &p.Node }).need(),
-		nameColumn("owner", "The owner of the node, or `node 7` if it has none. In a union `east/acme` is acme of the domain east.", func(p *Price) *string { return &p.Owner }).need(),
-		numberColumn("price", costRate, "The price of the node.", func(p *Price) *float64 { return &p.Price }).need(),
+		nameColumn("owner", "Owner of the node, or `node 7` if it has none; in a union `east/acme` is acme of the domain east.", func(p *Price) *string { return &p.Owner }).need(),
+		numberColumn("price", costRate, "Price of the node.", func(p *Price) *float64 { return &p.Price }).need(),
 	},
 }
 
@@ -207,17 +207,17 @@ type Outage struct {
 var Outages = File[Outage]{
 	Name:    "outages-POLICY.csv",
 	When:    "with `--outages`",
-	Text:    "The file has a row for each loss of capacity as it [came about](../guides/failures.md), in the order in which they began. `--outages` reads it again.",
+	Text:    "A row for each loss of capacity as it [came about](../guides/what-happens.md), in the order of their beginnings. `--outages` reads it again.",
 	Missing: Outage{From: None, To: None, Known: None},
-	Notes:   "An outage of several nodes of a domain has a row for each. An outage that overlaps another one of the same processor or node has what it adds to that.",
+	Notes:   "An outage of several nodes of a domain has a row for each node. If outages of a processor or node overlap, the later row has only what it adds.",
 	Columns: []Column[Outage]{
 		siteColumn(func(o *Outage) *string { return &o.Site }).only(OnGrid),
-		timeColumn("from", "The instant at which the loss really began. If the loss had to wait, that is later than the instant that was asked for.", func(o *Outage) *des.Time { return &o.From }).need(),
-		endColumn("to", "The end of the loss, or `forever`.", func(o *Outage) *des.Time { return &o.To }).as(Text, "").need(),
-		intColumn("processors", "The number of processors or nodes that are lost.", func(o *Outage) *int { return &o.Processors }),
-		wordColumn("node", "The node or the processors that are lost: `3`, or `0-3 7`. The field is empty if any will do.", func(o *Outage) *string { return &o.Node }),
-		timeColumn("known", "The instant at which the scheduler learnt of the loss.", func(o *Outage) *des.Time { return &o.Known }),
-		wordColumn("victims", "The jobs that had to stop, or lost an advance reservation, by `job_id`: `12 15`.", func(o *Outage) *string { return &o.Victims }),
+		timeColumn("from", "Instant at which the loss began, which may be later than planned.", func(o *Outage) *des.Time { return &o.From }).need(),
+		endColumn("to", "End of the loss, or `forever`.", func(o *Outage) *des.Time { return &o.To }).as(Text, "").need(),
+		intColumn("processors", "Number of processors or nodes lost.", func(o *Outage) *int { return &o.Processors }),
+		wordColumn("node", "The node or processors lost: `3`, `0-3 7`; empty if any will do.", func(o *Outage) *string { return &o.Node }),
+		timeColumn("known", "Instant at which the scheduler learnt of the loss.", func(o *Outage) *des.Time { return &o.Known }),
+		wordColumn("victims", "Jobs that had to stop, or lost an advance reservation, by `job_id`: `12 15`.", func(o *Outage) *string { return &o.Victims }),
 	},
 }
 
@@ -238,15 +238,15 @@ type Cluster struct {
 var Clusters = File[Cluster]{
 	Name:    "clusters-POLICY.csv",
 	When:    "on a grid",
-	Text:    "The file has a row for each site of a grid.",
+	Text:    "A row for each site of a grid.",
 	Missing: Cluster{Speed: math.NaN(), Utilization: math.NaN(), Income: math.NaN()},
 	Columns: []Column[Cluster]{
-		nameColumn("cluster", "The name of the site.", func(k *Cluster) *string { return &k.Cluster }),
-		intColumn("processors", "The number of processors or nodes of the site.", func(k *Cluster) *int { return &k.Processors }),
-		numberColumn("speed", "", "The speed of the site, as a multiple of the speed at which jobs take what the trace says.", func(k *Cluster) *float64 { return &k.Speed }),
-		intColumn("jobs", "The number of fragments of jobs, and of jobs of the site's own, that ran there.", func(k *Cluster) *int { return &k.Jobs }),
-		numberColumn("utilization", "", "The share of the site that these had, from 0 to 1.", func(k *Cluster) *float64 { return &k.Utilization }),
-		intColumn("rounds", "The number of decisions of the site's scheduler.", func(k *Cluster) *int64 { return &k.Rounds }),
-		numberColumn("income", costUnits, "The money that the owners of the site were paid.", func(k *Cluster) *float64 { return &k.Income }),
+		nameColumn("cluster", "Name of the site.", func(k *Cluster) *string { return &k.Cluster }),
+		intColumn("processors", "Number of processors or nodes.", func(k *Cluster) *int { return &k.Processors }),
+		numberColumn("speed", "", "Speed of the site; at 1 jobs take the time that the trace says.", func(k *Cluster) *float64 { return &k.Speed }),
+		intColumn("jobs", "Number of fragments, and of the site's own jobs, that ran there.", func(k *Cluster) *int { return &k.Jobs }),
+		numberColumn("utilization", "", "Share of the site that these had, 0 to 1.", func(k *Cluster) *float64 { return &k.Utilization }),
+		intColumn("rounds", "Number of rounds of the site's scheduler.", func(k *Cluster) *int64 { return &k.Rounds }),
+		numberColumn("income", costUnits, "Money that the site's owners were paid.", func(k *Cluster) *float64 { return &k.Income }),
 	},
 }

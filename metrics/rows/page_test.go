@@ -26,7 +26,7 @@ func (s *Schema) section() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "\n## %s\n\n%s", s.Name, s.Text)
 	if s.When != "" {
-		fmt.Fprintf(&b, " It is written %s.", s.When)
+		fmt.Fprintf(&b, " Written %s.", s.When)
 	}
 	b.WriteString("\n\n")
 	condition := "" // of the list

@@ -1,6 +1,6 @@
 // Package faults does to studies what befalls them, for real: the command as
 // processes of their own, killed, stopped, out of room. Its tests end with the table
-// of docs/reference/reliability.md.
+// of docs/reference/study.md.
 //
 //	go test ./experiments/sweep/faults -run Faults -v           a few of each fault, seconds
 //	go test ./experiments/sweep/faults -run Faults -v -whole    as often as the page says

@@ -22,12 +22,12 @@ import (
 )
 
 var (
-	whole = flag.Bool("whole", false, "do each fault as often as docs/reference/reliability.md says")
+	whole = flag.Bool("whole", false, "do each fault as often as docs/reference/study.md says")
 	write = flag.Bool("write", false, "the same, and write the page's table")
 )
 
 // page has the table.
-const page = "../../../docs/reference/reliability.md"
+const page = "../../../docs/reference/study.md"
 
 // fault is a row of the table.
 type fault struct {
