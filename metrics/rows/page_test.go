@@ -36,7 +36,7 @@ func (s *Schema) section() string {
 			condition = c.When
 			fmt.Fprintf(&b, "\nColumns %s:\n\n", cmp.Or(condition, "of all runs"))
 		}
-		fmt.Fprintf(&b, "* `%s` (%s): %s", c.Name, c.kind(), c.Text)
+		fmt.Fprintf(&b, "* `%s`%s: %s", c.Name, c.kind(), c.Text)
 		if alone {
 			fmt.Fprintf(&b, " *(only %s)*", c.When)
 		}
@@ -48,15 +48,18 @@ func (s *Schema) section() string {
 	return b.String()
 }
 
-// kind is the type of the column, or the unit of its numbers if it has one.
+// kind is the type of the column in brackets, or the unit of its numbers if it has one. An
+// integer without a unit has no brackets: most columns are such.
 func (m *Meaning) kind() string {
 	switch {
+	case m.Unit == "" && m.Type == Integer:
+		return ""
 	case m.Unit == "":
-		return m.Type.String()
+		return " (" + m.Type.String() + ")"
 	case m.Type == Integer:
-		return "integer, " + m.Unit
+		return " (integer, " + m.Unit + ")"
 	}
-	return m.Unit
+	return " (" + m.Unit + ")"
 }
 
 func TestTheTablesOfThePageAreMadeFromTheFiles(t *testing.T) {

@@ -24,11 +24,11 @@ var localTable = []fault{
 	{local, "a second program on the same folder", 20, 1, "it is refused at once, with the number of the process that writes", secondWriter, ""},
 	{local, "the program stopped (SIGSTOP), a second one on the same folder", 5, 1, "the second is refused, and the first ends its work when it goes on", stoppedWriter, ""},
 	{local, "files of results cut, emptied, zeroed, a byte changed (a loss of power)", 200, 10, "they are recognised by their checksums, and these runs are done again", damage, ""},
-	{local, "kept files (`keep:`) cut, emptied, zeroed, a byte changed, deleted", 100, 10, "likewise, by the checksums beside them", damageKept, ""},
+	{local, "kept files (`keep:`) cut, emptied, zeroed, a byte changed, deleted", 100, 10, "the same, by the checksums beside them", damageKept, ""},
 	{local, "clocks years apart: all file times set to the past or the future, between kills", 20, 1, "nothing is done anew: file times are not looked at", clocks, ""},
 	{local, "runs that panic, crash, exit, hang, take all memory", 1, 0, "each fails alone, as `panic`, `time` or `memory`, with its last words; the others are as ever", nil, "./experiments/cli TestARunThatDoesHarmFailsAlone TestRetryDoesWhatHasFailedAgain"},
 	{local, "a full disk", 1, 0, "it ends and says so, no run counts as failed; with room the same command goes on", nil, "./experiments/cli TestAFullDiskEndsASweepThatGoesOnWhenThereIsRoom"},
-	{local, "a folder that becomes read-only", 1, 0, "likewise", nil, "./experiments/cli TestAFolderThatBecomesReadOnlyEndsASweepThatGoesOnLater"},
+	{local, "a folder that becomes read-only", 1, 0, "the same", nil, "./experiments/cli TestAFolderThatBecomesReadOnlyEndsASweepThatGoesOnLater"},
 }
 
 var otherTable = []fault{

@@ -221,4 +221,4 @@ func (p *process) kill(t *testing.T) {
 }
 
 // signal sends another one.
-func (p *process) signal(s syscall.Signal) { _ = p.Process.Signal(s) } // likewise
+func (p *process) signal(s syscall.Signal) { _ = p.Process.Signal(s) }
