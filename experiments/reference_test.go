@@ -150,7 +150,7 @@ func TestWaitsArePublishedOnesJobForJob(t *testing.T) {
 				for i, id := range want["job"] {
 					begin[i] = submit[id] + want[c.column][i]
 				}
-				o := workload.Options{Estimates: workload.Estimates{Kind: c.estimates}}
+				o := workload.Options{Conventions: workload.Conventions{Estimates: workload.Estimates{Kind: c.estimates}}}
 				got, _ := simulate(t, path, o, c.policy, entity.PassEvent)
 				requireStarts(t, got, want["job"], begin)
 			})
@@ -178,7 +178,7 @@ func TestMeansArePublishedOnes(t *testing.T) {
 		for i, spec := range []string{"fcfs", "easy", "conservative"} {
 			t.Run(fmt.Sprintf("%s/%s", c.input, spec), func(t *testing.T) {
 				t.Parallel()
-				o := workload.Options{First: c.first}
+				o := workload.Options{Part: workload.Part{First: c.first}}
 				_, s := simulate(t, filepath.Join(dir, "inputs", c.input+".swf.gz"), o, spec, entity.PassEvent)
 				require.Equal(t, c.jobs, s.Jobs)
 				digits := 10.0

@@ -36,7 +36,7 @@
 //
 // # Where to begin
 //
-//	trace, err := workload.Options{First: 5000}.Open("KTH-SP2-1996-2.1-cln.swf.gz")
+//	trace, err := workload.Options{Part: workload.Part{First: 5000}}.Open("KTH-SP2-1996-2.1-cln.swf.gz")
 //	for job := range trace.Jobs() { ... }
 //	err = trace.Err()
 //	fmt.Println(trace.Report())

@@ -21,7 +21,7 @@ func TestOnlyWhereItIsAskedForDoJobsSayWhatTheyComeAfter(t *testing.T) {
 		false: {nil, nil, nil},
 		true:  {nil, {{Job: 1}}, {{Job: 2, Think: 7*des.Second + des.Second/2}}},
 	} {
-		trace, err := Options{Feedback: feedback, Stdin: strings.NewReader(preceded)}.Open(StandardInput)
+		trace, err := Options{Conventions: Conventions{Feedback: feedback}, Reading: Reading{Stdin: strings.NewReader(preceded)}}.Open(StandardInput)
 		require.NoError(t, err)
 		var got [][]entity.Dependency
 		for j := range trace.Jobs() {
@@ -33,6 +33,6 @@ func TestOnlyWhereItIsAskedForDoJobsSayWhatTheyComeAfter(t *testing.T) {
 }
 
 func TestFeedbackAndALoadExcludeEachOther(t *testing.T) {
-	_, err := Options{Feedback: true, Load: 0.7, Stdin: strings.NewReader(preceded)}.Open(StandardInput)
+	_, err := Options{Conventions: Conventions{Feedback: true}, Part: Part{Load: 0.7}, Reading: Reading{Stdin: strings.NewReader(preceded)}}.Open(StandardInput)
 	require.ErrorContains(t, err, "cannot be scaled to a load")
 }

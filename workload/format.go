@@ -148,7 +148,7 @@ func (r *Record) Clone() *Record {
 // Input is one reading of the bytes of a log. What is opened through it is closed
 // with it.
 type Input struct {
-	Options // of the trace: Strict, Examples, CheckNumbers
+	Reading
 
 	source *Stored
 	read   *atomic.Int64
@@ -156,8 +156,8 @@ type Input struct {
 	open   []io.Closer
 }
 
-func (s *Stored) input(o Options, read *atomic.Int64) *Input {
-	return &Input{Options: o, source: s, read: read}
+func (s *Stored) input(how Reading, read *atomic.Int64) *Input {
+	return &Input{Reading: how, source: s, read: read}
 }
 
 // Name is what messages call the input.

@@ -103,7 +103,7 @@ func openTiny(t *testing.T, text string, o Options) (*Trace, error) {
 }
 
 func TestALogOfAnyFormatIsRecognisedSortedAndAccountedFor(t *testing.T) {
-	trace, err := openTiny(t, tinyLog, Options{Formats: []Format{tiny{}}})
+	trace, err := openTiny(t, tinyLog, Options{Reading: Reading{Formats: []Format{tiny{}}}})
 	require.NoError(t, err)
 	require.Equal(t, "tiny", trace.Format.Name())
 	require.Equal(t, 64, trace.MaxProcs)
@@ -123,7 +123,7 @@ func TestALogOfAnyFormatIsRecognisedSortedAndAccountedFor(t *testing.T) {
 }
 
 func TestStrictModeEndsAtTheFirstDamagedLineOfAnyFormat(t *testing.T) {
-	trace, err := openTiny(t, tinyLog, Options{Format: tiny{}, Strict: true})
+	trace, err := openTiny(t, tinyLog, Options{Reading: Reading{Format: tiny{}, Strict: true}})
 	if err == nil {
 		for range trace.Jobs() {
 		}
@@ -133,15 +133,15 @@ func TestStrictModeEndsAtTheFirstDamagedLineOfAnyFormat(t *testing.T) {
 }
 
 func TestWhatNoFormatClaimsIsSWF(t *testing.T) {
-	trace, err := openTiny(t, "; MaxProcs: 8\n"+sound+"\n", Options{Formats: []Format{tiny{}}})
+	trace, err := openTiny(t, "; MaxProcs: 8\n"+sound+"\n", Options{Reading: Reading{Formats: []Format{tiny{}}}})
 	require.NoError(t, err)
 	require.Equal(t, SWF, trace.Format)
-	require.Nil(t, Options{Formats: []Format{tiny{}}}.Recognise(trace.Path))
-	require.Nil(t, Options{Formats: []Format{tiny{}}}.Recognise(trace.Path+"no such file"))
+	require.Nil(t, Options{Reading: Reading{Formats: []Format{tiny{}}}}.Recognise(trace.Path))
+	require.Nil(t, Options{Reading: Reading{Formats: []Format{tiny{}}}}.Recognise(trace.Path+"no such file"))
 }
 
 func TestSWFSaysWhatItCannotHoldAndKeepsNames(t *testing.T) {
-	trace, err := openTiny(t, tinyLog, Options{Formats: []Format{tiny{}}, Sort: true})
+	trace, err := openTiny(t, tinyLog, Options{Reading: Reading{Formats: []Format{tiny{}}}, Part: Part{Sort: true}})
 	require.NoError(t, err)
 	trace.Header.Names(FieldQueue).Set(0, "interactive use")
 	var text bytes.Buffer
@@ -155,7 +155,7 @@ func TestSWFSaysWhatItCannotHoldAndKeepsNames(t *testing.T) {
 	require.Equal(t, []Loss{{What: "gpus", Records: 3}}, w.Lost().All())
 	require.Equal(t, "gpus of 3 records", w.Lost().All()[0].String())
 
-	again, err := Options{Stdin: &text}.Open(StandardInput)
+	again, err := Options{Reading: Reading{Stdin: &text}}.Open(StandardInput)
 	require.NoError(t, err)
 	require.Equal(t, "bob", again.Header.Names(FieldUser).Name(1))
 	require.Equal(t, "interactive use", again.Header.Names(FieldQueue).Name(0))
@@ -269,7 +269,7 @@ func TestALogOfWhichNothingIsARecordIsNoLogOfThatFormat(t *testing.T) {
 
 func TestAJobOfMoreProcessorsThanThereCanBeIsDamagedInEveryFormat(t *testing.T) {
 	text := fmt.Sprintf("tiny\n0 10 2 ada 0\n1 10 %d bob 0\n2 10 %d bob 0\n3 10 1 ada 0\n", int64(1)<<33, maxSize)
-	o := Options{Format: tiny{}, Stdin: strings.NewReader(text)}
+	o := Options{Reading: Reading{Format: tiny{}, Stdin: strings.NewReader(text)}}
 	trace, err := o.Open(StandardInput)
 	require.NoError(t, err)
 	jobs, err := trace.Open()

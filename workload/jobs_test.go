@@ -95,7 +95,7 @@ func TestSizeConventions(t *testing.T) {
 		{ProcsRequested, 4, 8, 8, 0}, {ProcsAllocated, 4, 8, 4, 0}, {ProcsMax, 4, 8, 8, 0}, {ProcsMax, 8, 4, 8, 0},
 		{ProcsRequested, 4, -1, 4, 1}, {ProcsAllocated, -1, 8, 8, 1}, {ProcsMax, -1, 8, 8, 0}, {ProcsRequested, 4, 0, 4, 1},
 	} {
-		trace := fromText(t, Options{ProcsFrom: c.from}, line(1, 0, 5, c.allocated, c.requested, 10, 1))
+		trace := fromText(t, Options{Conventions: Conventions{ProcsFrom: c.from}}, line(1, 0, 5, c.allocated, c.requested, 10, 1))
 		require.Equal(t, c.want, jobsOf(t, trace)[0].Request.Nodes, "%+v", c)
 		require.Equal(t, c.filled, trace.Report().Count(SizeFilled), "%+v", c)
 	}
@@ -113,16 +113,16 @@ func TestEstimateConventions(t *testing.T) {
 		{Options{}, 100, 200, 200, BackwardsSubmission},
 		{Options{}, 100, -1, 100, EstimateFilled},
 		{Options{}, 100, 0, 100, EstimateFilled},
-		{Options{MissingEstimate: value}, 10, -1, 60, EstimateFilled},
-		{Options{MissingEstimate: value}, 100, -1, 60, RuntimeAboveEstimate},
+		{Options{Conventions: Conventions{MissingEstimate: value}}, 10, -1, 60, EstimateFilled},
+		{Options{Conventions: Conventions{MissingEstimate: value}}, 100, -1, 60, RuntimeAboveEstimate},
 		{Options{}, 0, -1, 1, EstimateBelowSecond},
 		{Options{}, 100, 50, 50, RuntimeAboveEstimate},
-		{Options{Overrun: entity.OverrunExtend}, 100, 50, 50, RuntimeAboveEstimate},
-		{Options{Overrun: entity.OverrunRaise}, 100, 50, 100, EstimateRaised},
-		{Options{Estimates: Estimates{Kind: EstimatesExact}}, 100, 50, 100, BackwardsSubmission},
-		{Options{Estimates: factor(2.5)}, 100, 50, 250, BackwardsSubmission},
-		{Options{Estimates: factor(0.5)}, 100, 500, 50, RuntimeAboveEstimate},
-		{Options{Estimates: factor(1e6)}, 1e9, 1, 1e12, BackwardsSubmission},
+		{Options{Conventions: Conventions{Overrun: entity.OverrunExtend}}, 100, 50, 50, RuntimeAboveEstimate},
+		{Options{Conventions: Conventions{Overrun: entity.OverrunRaise}}, 100, 50, 100, EstimateRaised},
+		{Options{Conventions: Conventions{Estimates: Estimates{Kind: EstimatesExact}}}, 100, 50, 100, BackwardsSubmission},
+		{Options{Conventions: Conventions{Estimates: factor(2.5)}}, 100, 50, 250, BackwardsSubmission},
+		{Options{Conventions: Conventions{Estimates: factor(0.5)}}, 100, 500, 50, RuntimeAboveEstimate},
+		{Options{Conventions: Conventions{Estimates: factor(1e6)}}, 1e9, 1, 1e12, BackwardsSubmission},
 	} {
 		trace := fromText(t, c.o, line(1, 0, c.run, 4, 4, c.estimate, 1))
 		require.Equal(t, des.Seconds(c.want), jobsOf(t, trace)[0].Request.Length, "%+v", c)
@@ -133,7 +133,7 @@ func TestEstimateConventions(t *testing.T) {
 }
 
 func TestJobsWithoutEstimateCanBeLeftOut(t *testing.T) {
-	trace := fromText(t, Options{MissingEstimate: MissingEstimate{Kind: MissingDrop}}, line(1, 0, 5, 4, 4, -1, 1), line(2, 0, 5, 4, 4, 9, 1))
+	trace := fromText(t, Options{Conventions: Conventions{MissingEstimate: MissingEstimate{Kind: MissingDrop}}}, line(1, 0, 5, 4, 4, -1, 1), line(2, 0, 5, 4, 4, 9, 1))
 	require.Len(t, jobsOf(t, trace), 1)
 	require.EqualValues(t, 1, trace.Report().Count(NoEstimate))
 }
@@ -143,7 +143,7 @@ func TestModelledEstimatesAreTheSameInEveryReading(t *testing.T) {
 	for i := range 500 {
 		lines = append(lines, line(i, i, 60+i, 1, 1, 7200, 1))
 	}
-	trace := fromText(t, Options{Estimates: Estimates{Kind: EstimatesTsafrir}, Seed: 1, Skip: 10}, lines...)
+	trace := fromText(t, Options{Conventions: Conventions{Estimates: Estimates{Kind: EstimatesTsafrir}, Seed: 1}, Part: Part{Skip: 10}}, lines...)
 	first, second := jobsOf(t, trace), jobsOf(t, trace)
 	require.Len(t, first, 490)
 	for i, j := range first {
@@ -167,14 +167,14 @@ func TestEstimatesOfTheFModelAreThoseOfTheSeedAndTheJob(t *testing.T) {
 		}
 		return of
 	}
-	whole, part := read(Options{Seed: 1}), read(Options{Seed: 1, Skip: 50, First: 100, Load: 0.5})
+	whole, part := read(Options{Conventions: Conventions{Seed: 1}}), read(Options{Conventions: Conventions{Seed: 1}, Part: Part{Skip: 50, First: 100, Load: 0.5}})
 	require.Len(t, part, 100)
 	for id, e := range part {
 		require.Equal(t, whole[id], e, "whatever part of the trace is read")
 	}
-	require.NotEqual(t, whole, read(Options{Seed: 2}))
+	require.NotEqual(t, whole, read(Options{Conventions: Conventions{Seed: 2}}))
 	lines = append([]string{"; Note: a line more"}, lines...)
-	require.Equal(t, whole, read(Options{Seed: 1}), "wherever its line stands")
+	require.Equal(t, whole, read(Options{Conventions: Conventions{Seed: 1}}), "wherever its line stands")
 }
 
 func TestOwnersBeyondRangeAreUnknown(t *testing.T) {
@@ -202,12 +202,12 @@ func TestPartsAndShiftOfATrace(t *testing.T) {
 		o    Options
 		want []float64
 	}{
-		{Options{First: 3}, []float64{100, 110, 120}},
-		{Options{Skip: 8}, []float64{180, 190}},
-		{Options{Skip: 2, First: 2}, []float64{120, 130}},
-		{Options{Skip: 2, First: 2, Shift: true}, []float64{0, 10}},
-		{Options{Skip: 2, First: 2, Sort: true}, []float64{120, 130}},
-		{Options{Skip: 20}, nil},
+		{Options{Part: Part{First: 3}}, []float64{100, 110, 120}},
+		{Options{Part: Part{Skip: 8}}, []float64{180, 190}},
+		{Options{Part: Part{Skip: 2, First: 2}}, []float64{120, 130}},
+		{Options{Part: Part{Skip: 2, First: 2, Shift: true}}, []float64{0, 10}},
+		{Options{Part: Part{Skip: 2, First: 2, Sort: true}}, []float64{120, 130}},
+		{Options{Part: Part{Skip: 20}}, nil},
 	} {
 		require.Equal(t, c.want, submits(jobsOf(t, fromText(t, c.o, tenJobs()...))), "%+v", c.o)
 	}
@@ -220,7 +220,7 @@ func TestLoadIsScaledToWhatIsAsked(t *testing.T) {
 	require.InDelta(t, 10*10*9/(10*90.0), load, 1e-12)
 
 	for _, want := range []float64{0.5, 2} {
-		trace = fromText(t, Options{Load: want}, tenJobs()...)
+		trace = fromText(t, Options{Part: Part{Load: want}}, tenJobs()...)
 		jobs := jobsOf(t, trace)
 		require.Equal(t, 100*des.Second, jobs[0].Submit, "the first stays")
 		var l loadMeter
@@ -236,7 +236,7 @@ func TestLoadThatCannotBeScaledIsAnError(t *testing.T) {
 		"nothing": nil, "one job": {line(1, 5, 9, 1, 1, 9, 1)}, "no work": {line(1, 5, 0, 1, 1, 9, 1), line(2, 6, 0, 1, 1, 9, 1)},
 		"only too large": {line(1, 5, 9, 11, 11, 9, 1), line(2, 6, 9, 11, 11, 9, 1)},
 	} {
-		trace := fromText(t, Options{Load: 0.5}, lines...)
+		trace := fromText(t, Options{Part: Part{Load: 0.5}}, lines...)
 		_, err := trace.Open()
 		require.ErrorContains(t, err, "cannot be scaled", name)
 		for range trace.Jobs() {
@@ -258,7 +258,7 @@ func TestBackwardsSubmissionEndsASimulationsTrace(t *testing.T) {
 	require.ErrorAs(t, trace.Err(), &order)
 	require.Equal(t, &OrderError{"standard input", 3, 2, 30 * des.Second, 2}, order)
 
-	require.Equal(t, []float64{10, 20, 50, 60}, submits(jobsOf(t, fromText(t, Options{Sort: true}, lines...))))
+	require.Equal(t, []float64{10, 20, 50, 60}, submits(jobsOf(t, fromText(t, Options{Part: Part{Sort: true}}, lines...))))
 }
 
 func TestBackwardsByLessThanASecondEndsASimulationsTrace(t *testing.T) {
@@ -274,14 +274,14 @@ func TestBackwardsByLessThanASecondEndsASimulationsTrace(t *testing.T) {
 		require.ErrorAs(t, trace.Err(), &order)
 		require.Equal(t, &OrderError{"standard input", 3, 1, back, 1}, order)
 
-		sorted := submits(jobsOf(t, fromText(t, Options{Sort: true}, lines...)))
+		sorted := submits(jobsOf(t, fromText(t, Options{Part: Part{Sort: true}}, lines...)))
 		require.IsIncreasing(t, sorted)
 		require.Equal(t, 10.5, sorted[1])
 	}
 }
 
 func TestReadingsOfOneTraceDoNotMeet(t *testing.T) {
-	trace := fromText(t, Options{Load: 0.5}, tenJobs()...)
+	trace := fromText(t, Options{Part: Part{Load: 0.5}}, tenJobs()...)
 	var all sync.WaitGroup
 	for range 8 {
 		all.Go(func() {
@@ -311,7 +311,7 @@ func TestStoppingEarlyIsNoError(t *testing.T) {
 }
 
 func TestStrictTraceStopsAtDamage(t *testing.T) {
-	trace := fromText(t, Options{Strict: true}, line(1, 0, 5, 4, 4, 9, 1), "1 2 3")
+	trace := fromText(t, Options{Reading: Reading{Strict: true}}, line(1, 0, 5, 4, 4, 9, 1), "1 2 3")
 	for range trace.Jobs() {
 	}
 	var damage *LineError
@@ -319,11 +319,35 @@ func TestStrictTraceStopsAtDamage(t *testing.T) {
 	require.EqualValues(t, 3, damage.Line)
 }
 
+func TestASortedTraceThatIsDamagedGivesNoJob(t *testing.T) {
+	trace := fromText(t, Options{Reading: Reading{Strict: true}, Part: Part{Sort: true}}, line(1, 5, 5, 1, 1, 10, 1), line(2, 0, 5, 1, 1, 10, 1), "no record")
+	for j := range trace.Jobs() {
+		require.Fail(t, "the order of jobs is not known", "%v", j)
+	}
+	var damaged *LineError
+	require.ErrorAs(t, trace.Err(), &damaged)
+	require.EqualValues(t, 4, damaged.Line)
+}
+
+func TestFindingsSayWhereTheyAre(t *testing.T) {
+	trace := fromText(t, Options{Part: Part{Skip: 1}, Conventions: Conventions{Estimates: Estimates{Kind: EstimatesTsafrir, Max: des.Hour}}},
+		line(1, 0, 5, 1, 1, 10, 1), line(2, 0, 7200, 1, 1, 10, 1), strings.Replace(line(3, 0, 5, 1, 1, 10, 1), " 6 5 ", " 99999999999 5 ", 1))
+	jobs := jobsOf(t, trace)
+	require.Equal(t, des.Hour, jobs[0].Runtime)
+	for why, want := range map[Reason]Finding{
+		Skipped:          {Line: 2, Reason: Skipped, Text: "job 1"},
+		RuntimeCut:       {Line: 3, Field: 4, Reason: RuntimeCut, Text: "job 2"},
+		OwnerBeyondRange: {Line: 4, Field: 13, Reason: OwnerBeyondRange, Text: "99999999999"},
+	} {
+		require.Equal(t, []Finding{want}, trace.Report().Examples(why), "%v", why)
+	}
+}
+
 func TestOptionsOutOfRangeAreErrors(t *testing.T) {
 	for _, o := range []Options{
-		{Procs: -1}, {Skip: -1}, {First: -1}, {Load: -1}, {Load: math.NaN()}, {Load: math.Inf(1)},
-		{Estimates: Estimates{Kind: EstimatesFactor}}, {Estimates: Estimates{Kind: EstimatesFModel, Factor: 0.5}}, {Estimates: Estimates{Kind: EstimatesFactor, Factor: math.NaN()}},
-		{MissingEstimate: MissingEstimate{Kind: MissingValue}},
+		{Reading: Reading{Procs: -1}}, {Part: Part{Skip: -1}}, {Part: Part{First: -1}}, {Part: Part{Load: -1}}, {Part: Part{Load: math.NaN()}}, {Part: Part{Load: math.Inf(1)}},
+		{Conventions: Conventions{Estimates: Estimates{Kind: EstimatesFactor}}}, {Conventions: Conventions{Estimates: Estimates{Kind: EstimatesFModel, Factor: 0.5}}}, {Conventions: Conventions{Estimates: Estimates{Kind: EstimatesFactor, Factor: math.NaN()}}},
+		{Conventions: Conventions{MissingEstimate: MissingEstimate{Kind: MissingValue}}},
 	} {
 		o.Stdin = strings.NewReader(sound)
 		_, err := o.Open(StandardInput)
@@ -367,7 +391,7 @@ func TestFlagErrorsSayWhatToGive(t *testing.T) {
 }
 
 func TestAJobCarriesWhatTheRecordSays(t *testing.T) {
-	o := Options{Extra: func(r *Record) any { return r.UsedMemory }}
+	o := Options{Conventions: Conventions{Extra: func(r *Record) any { return r.UsedMemory }}}
 	jobs := jobsOf(t, fromText(t, o, "1 0 -1 10 4 -1 2048 4 20 -1 1 3 -1 -1 -1 -1 -1 -1\n"))
 	require.Equal(t, any(int64(2048)), jobs[0].Extra)
 }

@@ -248,18 +248,18 @@ func unpackError(err error) error {
 
 // formatOf is the format of an input: the one that was asked for, or the first that
 // the input looks like, or SWF.
-func (o *Options) formatOf(in *Input) Format {
-	if o.Format != nil {
-		return o.Format
+func (how *Reading) formatOf(in *Input) Format {
+	if how.Format != nil {
+		return how.Format
 	}
-	if f := o.recognised(in); f != nil {
+	if f := how.recognised(in); f != nil {
 		return f
 	}
 	return SWF
 }
 
-func (o *Options) recognised(in *Input) Format {
-	for _, f := range o.Formats {
+func (how *Reading) recognised(in *Input) Format {
+	for _, f := range how.Formats {
 		if f.Is(in) {
 			return f
 		}
@@ -267,9 +267,8 @@ func (o *Options) recognised(in *Input) Format {
 	return nil
 }
 
-// Recognise is the first of Options.Formats that the content of a regular file looks
-// like, or nil.
-func (o Options) Recognise(path string) Format {
+// Recognise is the first of Formats that the content of a regular file looks like, or nil.
+func (how Reading) Recognise(path string) Format {
 	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
 		return nil
 	}
@@ -277,9 +276,9 @@ func (o Options) Recognise(path string) Format {
 	if err != nil {
 		return nil
 	}
-	in := src.input(o, nil)
+	in := src.input(how, nil)
 	defer in.Close()
-	return o.recognised(in)
+	return how.recognised(in)
 }
 
 // Trace is a log opened for simulation: its header, what it is called,
@@ -316,7 +315,7 @@ func OpenSWF(path string) (*Trace, error) { return Options{}.Open(path) }
 //
 // The content is kept, packed as it came; see Options.Open.
 func ReadSWF(name string, content io.Reader) (*Trace, error) {
-	t, err := Options{Stdin: content}.Open(StandardInput)
+	t, err := Options{Reading: Reading{Stdin: content}}.Open(StandardInput)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
@@ -341,7 +340,7 @@ func (o Options) Open(path string) (*Trace, error) {
 	if err != nil {
 		return nil, err
 	}
-	in := src.input(o, nil)
+	in := src.input(o.Reading, nil)
 	defer in.Close()
 	t := &Trace{Name: src.name, Path: path, Format: o.formatOf(in), Options: o, source: src}
 	t.load = sync.OnceValues(t.measure)
@@ -353,7 +352,7 @@ func (o Options) Open(path string) (*Trace, error) {
 		t.Options.Sort = true
 	}
 	if o.Where != nil {
-		if t.where, err = o.Where.Bind(t.Header, &t.Options); err != nil {
+		if t.where, err = o.Where.Bind(t.Header, o.ProcsFrom); err != nil {
 			return nil, err
 		}
 	}
@@ -397,7 +396,7 @@ func (t *Trace) Size() int64 { return t.source.size }
 func (t *Trace) Records() (LogReader, io.Closer, error) { return t.records(nil) }
 
 func (t *Trace) records(read *atomic.Int64) (LogReader, io.Closer, error) {
-	in := t.source.input(t.Options, read)
+	in := t.source.input(t.Options.Reading, read)
 	r, err := t.Format.Read(in, t.Header)
 	if err != nil {
 		return LogReader{}, nil, errors.Join(err, in.Close())

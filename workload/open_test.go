@@ -73,7 +73,7 @@ func TestTraceIsReadHoweverItIsPacked(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, hex.EncodeToString(sum[:]), hash)
 
-		piped, err := Options{Stdin: bytes.NewReader(data)}.Open(StandardInput)
+		piped, err := Options{Reading: Reading{Stdin: bytes.NewReader(data)}}.Open(StandardInput)
 		require.NoError(t, err)
 		for range 2 { // standard input can be read again
 			require.Len(t, jobsOf(t, piped), 10_000, name)
@@ -133,7 +133,7 @@ func TestWhatCannotBeOpenedIsNamed(t *testing.T) {
 	_, err = OpenSWF(stored(t, "empty.swf", nil))
 	require.ErrorIs(t, err, ErrNotSWF)
 	require.EqualError(t, err, "empty.swf: not an SWF file: it is empty")
-	_, err = Options{Stdin: strings.NewReader("")}.Open(StandardInput)
+	_, err = Options{Reading: Reading{Stdin: strings.NewReader("")}}.Open(StandardInput)
 	require.EqualError(t, err, "standard input: not an SWF file: it is empty")
 }
 
@@ -151,7 +151,7 @@ func TestProcessorsMustComeFromSomewhere(t *testing.T) {
 	_, err = trace.Procs()
 	require.EqualError(t, err, "a.swf: its header has neither MaxProcs nor MaxNodes: give the number of processors (--procs N)")
 
-	trace, err = Options{Procs: 5}.Open(path)
+	trace, err = Options{Reading: Reading{Procs: 5}}.Open(path)
 	require.NoError(t, err)
 	procs, err := trace.Procs()
 	require.NoError(t, err)
@@ -197,7 +197,7 @@ func TestWhatIsReadOnceIsKeptInMemoryOrInAFile(t *testing.T) {
 }
 
 func TestAnUnreadableSizeOfTheMachineIsNamed(t *testing.T) {
-	trace, err := Options{Stdin: strings.NewReader("; MaxProcs: abc\n" + sound)}.Open(StandardInput)
+	trace, err := Options{Reading: Reading{Stdin: strings.NewReader("; MaxProcs: abc\n" + sound)}}.Open(StandardInput)
 	require.NoError(t, err)
 	_, err = trace.Procs()
 	require.ErrorContains(t, err, `MaxProcs is "abc"`)

@@ -76,7 +76,7 @@ func FuzzTrace(f *testing.F) {
 	f.Add([]byte("\x1F\x8B\x08\x00\x00\x00"))
 	f.Add([]byte("\x28\xB5\x2F\xFD\x24\x00\x01\x00\x00"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		trace, err := Options{Stdin: io.LimitReader(bytes.NewReader(data), 1<<16), Sort: true}.Open(StandardInput)
+		trace, err := Options{Reading: Reading{Stdin: io.LimitReader(bytes.NewReader(data), 1<<16)}, Part: Part{Sort: true}}.Open(StandardInput)
 		if err != nil {
 			return
 		}

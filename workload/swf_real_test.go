@@ -80,7 +80,7 @@ func TestOfferedLoadsOfRealLogs(t *testing.T) {
 	for name, want := range map[string]float64{
 		"KTH-SP2-1996-2.1-cln": .701, "NASA-iPSC-1993-3.1-cln": .466, "SDSC-SP2-1998-4.2-cln.recon": .823, "LLNL-Atlas-2006-2.1-cln": .704,
 	} {
-		trace, err := Options{ProcsFrom: ProcsAllocated}.Open(realTrace(t, name))
+		trace, err := Options{Conventions: Conventions{ProcsFrom: ProcsAllocated}}.Open(realTrace(t, name))
 		require.NoError(t, err)
 		load, err := trace.OfferedLoad()
 		require.NoError(t, err)
@@ -99,7 +99,7 @@ func TestUnsortedRealLogIsDiagnosed(t *testing.T) {
 	require.EqualValues(t, 8056, order.Total)
 	require.EqualValues(t, 6, order.Line)
 
-	trace, err = Options{Sort: true, Overrun: entity.OverrunRaise}.Open(path)
+	trace, err = Options{Part: Part{Sort: true}, Conventions: Conventions{Overrun: entity.OverrunRaise}}.Open(path)
 	require.NoError(t, err)
 	require.Len(t, jobsOf(t, trace), 23387)
 }

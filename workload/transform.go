@@ -146,11 +146,11 @@ func (s *selection) place(t des.Time) des.Time {
 	return s.origin + since
 }
 
-// selection is what the options say, but for the load.
-func (o *Options) selection() selection {
-	s := selection{skip: o.Skip, first: all, factor: 1, shift: o.Shift}
-	if o.First > 0 {
-		s.first = o.First
+// selection is what the part says, but for the load.
+func (p *Part) selection() selection {
+	s := selection{skip: p.Skip, first: all, factor: 1, shift: p.Shift}
+	if p.First > 0 {
+		s.first = p.First
 	}
 	return s
 }

@@ -77,8 +77,8 @@ func TestRecordsAndJobsOfATraceAreSelectedAlike(t *testing.T) {
 	lines := tenJobs()
 	lines[2], lines[7] = lines[7], lines[2]
 	for _, o := range []Options{
-		{Sort: true}, {Sort: true, Skip: 3}, {Sort: true, First: 4}, {Sort: true, Skip: 2, First: 5, Shift: true},
-		{Sort: true, Load: 0.3}, {Sort: true, Load: 2, Skip: 1, First: 8, Shift: true}, {Skip: 8}, {First: 2, Load: 0.5},
+		{Part: Part{Sort: true}}, {Part: Part{Sort: true, Skip: 3}}, {Part: Part{Sort: true, First: 4}}, {Part: Part{Sort: true, Skip: 2, First: 5, Shift: true}},
+		{Part: Part{Sort: true, Load: 0.3}}, {Part: Part{Sort: true, Load: 2, Skip: 1, First: 8, Shift: true}}, {Part: Part{Skip: 8}}, {Part: Part{First: 2, Load: 0.5}},
 	} {
 		trace := fromText(t, o, lines...)
 		var records []float64
@@ -93,7 +93,7 @@ func TestRecordsAndJobsOfATraceAreSelectedAlike(t *testing.T) {
 func TestSelectedRecordsNeedNotMakeJobs(t *testing.T) {
 	lines := []string{line(1, 100, -1, 10, 10, 9, 1), line(2, 110, 9, 10, 10, 9, 1), line(3, 120, 9, 11, 11, 9, 1), line(4, 200, 9, -1, -1, 9, 1)}
 	var at []float64
-	for rec, err := range fromText(t, Options{Load: 0.45}, lines...).Selected() {
+	for rec, err := range fromText(t, Options{Part: Part{Load: 0.45}}, lines...).Selected() {
 		require.NoError(t, err)
 		at = append(at, rec.Submit.Seconds())
 	}
@@ -102,7 +102,7 @@ func TestSelectedRecordsNeedNotMakeJobs(t *testing.T) {
 }
 
 func TestSelectedEndsWithTheErrorOfTheReading(t *testing.T) {
-	for _, o := range []Options{{Strict: true}, {Strict: true, Load: 0.5}, {Strict: true, Sort: true}} {
+	for _, o := range []Options{{Reading: Reading{Strict: true}}, {Reading: Reading{Strict: true}, Part: Part{Load: 0.5}}, {Reading: Reading{Strict: true}, Part: Part{Sort: true}}} {
 		trace := fromText(t, o, line(1, 0, 9, 1, 1, 9, 1), line(2, 9, 9, 1, 1, 9, 1), "1 2 3")
 		var last error
 		for _, err := range trace.Selected() {
@@ -112,7 +112,7 @@ func TestSelectedEndsWithTheErrorOfTheReading(t *testing.T) {
 		var damage *LineError
 		require.ErrorAs(t, last, &damage, "%+v", o)
 	}
-	for _, err := range fromText(t, Options{Load: 0.5}, line(1, 0, 9, 1, 1, 9, 1)).Selected() {
+	for _, err := range fromText(t, Options{Part: Part{Load: 0.5}}, line(1, 0, 9, 1, 1, 9, 1)).Selected() {
 		require.ErrorContains(t, err, "cannot be scaled")
 	}
 }
@@ -120,7 +120,7 @@ func TestSelectedEndsWithTheErrorOfTheReading(t *testing.T) {
 func TestALoadThatLeadsPastTheEndOfTimeIsRefused(t *testing.T) {
 	log := "; MaxProcs: 10\n1 0 -1 100 10 -1 -1 10 100 -1 1 1 1 1 1 1 -1 -1\n2 100 -1 100 10 -1 -1 10 100 -1 1 1 1 1 1 1 -1 -1\n"
 	for _, load := range []float64{1e-300, 1.9e-10} {
-		trace, err := Options{Load: load, Stdin: strings.NewReader(log)}.Open(StandardInput)
+		trace, err := Options{Part: Part{Load: load}, Reading: Reading{Stdin: strings.NewReader(log)}}.Open(StandardInput)
 		require.NoError(t, err)
 		_, err = trace.Open()
 		require.ErrorContains(t, err, "the last job would come more than 1e+12 seconds after the first")
@@ -129,7 +129,7 @@ func TestALoadThatLeadsPastTheEndOfTimeIsRefused(t *testing.T) {
 			break
 		}
 	}
-	trace, err := Options{Load: 2.1e-10, Stdin: strings.NewReader(log)}.Open(StandardInput)
+	trace, err := Options{Part: Part{Load: 2.1e-10}, Reading: Reading{Stdin: strings.NewReader(log)}}.Open(StandardInput)
 	require.NoError(t, err)
 	jobs, err := trace.Open()
 	require.NoError(t, err)

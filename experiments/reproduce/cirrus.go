@@ -150,7 +150,7 @@ func (c cirrus) slurm(ctx context.Context, p *page, rigid []*entity.Run) (rows [
 	if err != nil {
 		return nil, "", err
 	}
-	trace, err := workload.Options{Format: sacct.Format{}}.Open(path)
+	trace, err := workload.Options{Reading: workload.Reading{Format: sacct.Format{}}}.Open(path)
 	if err != nil {
 		return nil, "", err
 	}

@@ -135,7 +135,7 @@ func (s oarSource) first(n int64, user bool) simulation.Workload {
 	if s.Trace == "" {
 		return simulation.Workload{Trace: fmt.Sprintf("lublin:jobs=%d:procs=%d:load=%g", n, s.Processors, s.Load)}
 	}
-	o := workload.Options{First: n, Shift: true}
+	o := workload.Options{Part: workload.Part{First: n, Shift: true}}
 	if !user {
 		o.Estimates.Kind = workload.EstimatesExact
 	}

@@ -78,7 +78,7 @@ func jobsOf(t *testing.T, s oarSource, n int64) []*entity.Job {
 		require.NoError(t, err)
 		return slices.Collect(all)
 	}
-	trace, err := workload.Options{First: n, Shift: true, Estimates: workload.Estimates{Kind: workload.EstimatesExact}}.Open(s.Trace)
+	trace, err := workload.Options{Part: workload.Part{First: n, Shift: true}, Conventions: workload.Conventions{Estimates: workload.Estimates{Kind: workload.EstimatesExact}}}.Open(s.Trace)
 	require.NoError(t, err)
 	jobs := slices.Collect(trace.Jobs())
 	require.NoError(t, trace.Err())

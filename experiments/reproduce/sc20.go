@@ -137,7 +137,7 @@ func (e sc20) slowdown(ctx context.Context, p *page, file string, x sc20Row, bac
 	}
 	var slowdowns []float64
 	for _, skip := range e.First {
-		trace, err := workload.Options{Skip: skip, First: e.Jobs}.Open(path)
+		trace, err := workload.Options{Part: workload.Part{Skip: skip, First: e.Jobs}}.Open(path)
 		if err != nil {
 			return 0, err
 		}

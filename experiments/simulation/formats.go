@@ -74,7 +74,7 @@ func (t *Tables) FormatTo(path, to string) (workload.Format, error) {
 // recognised reports whether a path is that of a log by its content, whatever its
 // ending says.
 func (t *Tables) recognised(path string) bool {
-	return workload.Options{Formats: t.AllFormats()}.Recognise(path) != nil
+	return workload.Options{Reading: workload.Reading{Formats: t.AllFormats()}}.Recognise(path) != nil
 }
 
 // How time zones are written in parameters of formats.

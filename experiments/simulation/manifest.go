@@ -128,7 +128,7 @@ func (sc *Scenario) Adopt(from map[string]string) error {
 // requests: settings about the records of a log are dropped.
 func (sc *Scenario) StateRequests() {
 	was := sc.Workload.Options
-	sc.Workload.From, sc.Workload.Options = "", workload.Options{Procs: was.Procs, Overrun: was.Overrun}
+	sc.Workload.From, sc.Workload.Options = "", workload.Options{Reading: workload.Reading{Procs: was.Procs}, Conventions: workload.Conventions{Overrun: was.Overrun}}
 	if was.Overrun == entity.OverrunRaise { // requests were raised as they were written
 		sc.Workload.Options.Overrun = entity.OverrunKill
 	}

@@ -386,7 +386,7 @@ func openLog(path string) (*workload.Trace, error) {
 	if err != nil {
 		return nil, err
 	}
-	return workload.Options{Formats: (&Tables{Formats: Formats()}).AllFormats()}.Open(path)
+	return workload.Options{Reading: workload.Reading{Formats: (&Tables{Formats: Formats()}).AllFormats()}}.Open(path)
 }
 
 // PlaceFiles is the value of a setting with the files that it names at other paths: a

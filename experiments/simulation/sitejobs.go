@@ -29,7 +29,7 @@ func (l *leaf) openOwn(c *call) error {
 	}
 	o := &c.Workload.Options
 	one := &Scenario{Settings: c.Settings, Workload: Workload{
-		Trace: l.cluster.Local, Options: workload.Options{Overrun: o.Overrun, Estimates: o.Estimates},
+		Trace: l.cluster.Local, Options: workload.Options{Conventions: workload.Conventions{Overrun: o.Overrun, Estimates: o.Estimates}},
 	}}
 	own, err := one.open(context.Background(), c.tables, nil)
 	if err != nil {

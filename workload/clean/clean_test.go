@@ -555,7 +555,7 @@ func TestLogsThatGoBackwardsAreNotMerged(t *testing.T) {
 	require.ErrorContains(t, err, "job 3 was submitted before the job above it")
 	_, _, err = clean.Merge{}.Logs(nil)
 	require.Error(t, err)
-	sorted, err := workload.Options{Sort: true, Stdin: strings.NewReader("3 9 -1 1 1 -1 -1 1 1 -1 1 1 1 1 1 1 -1 -1\n1 4 -1 1 1 -1 -1 1 1 -1 1 1 1 1 1 1 -1 -1\n")}.Open("-")
+	sorted, err := workload.Options{Part: workload.Part{Sort: true}, Reading: workload.Reading{Stdin: strings.NewReader("3 9 -1 1 1 -1 -1 1 1 -1 1 1 1 1 1 1 -1 -1\n1 4 -1 1 1 -1 -1 1 1 -1 1 1 1 1 1 1 -1 -1\n")}}.Open("-")
 	require.NoError(t, err)
 	_, all := merged(t, clean.Merge{}, sorted)
 	require.EqualValues(t, 1, all[0].Job)
@@ -618,7 +618,7 @@ func TestColumnsOfSeveralLogsAreMergedByTheirNames(t *testing.T) {
 		for j := range names {
 			c.rec.More = append(c.rec.More, workload.NumberValue(float64(10*i+j)))
 		}
-		log, err := workload.Options{Format: c, Stdin: strings.NewReader("x")}.Open("-")
+		log, err := workload.Options{Reading: workload.Reading{Format: c, Stdin: strings.NewReader("x")}}.Open("-")
 		require.NoError(t, err)
 		logs = append(logs, log)
 	}
@@ -644,7 +644,7 @@ func TestInstantsMoveWithTheLogThatIsMerged(t *testing.T) {
 	var logs []*workload.Trace
 	for _, start := range []int{1000, 6000} {
 		text := fmt.Sprintf("JobID|Submit|Eligible|State\n1|%d|%d|COMPLETED\n2|%d|%d|FAILED\n3|%d|%d|TIMEOUT\n", start, start+7, start+100, start+107, start+200, start+207)
-		trace, err := workload.Options{Format: sacct.Format{}, Stdin: strings.NewReader(text)}.Open(workload.StandardInput)
+		trace, err := workload.Options{Reading: workload.Reading{Format: sacct.Format{}, Stdin: strings.NewReader(text)}}.Open(workload.StandardInput)
 		require.NoError(t, err)
 		logs = append(logs, trace)
 	}

@@ -55,7 +55,7 @@ func TestPublishedFiltersReadAsTheyArePrintedTakeOutNothingMoreOfCleanedLogs(t *
 		require.Equal(t, c.removed, log.Header.MaxJobs-all, "%s: the header counts the jobs before cleaning", c.log)
 		f, err := where.Parse(strings.Join(c.filters, " or "))
 		require.NoError(t, err)
-		require.Zero(t, count(t, realLog(t, c.log, workload.Options{Where: f})), c.log)
+		require.Zero(t, count(t, realLog(t, c.log, workload.Options{Part: workload.Part{Where: f}})), c.log)
 	}
 }
 
@@ -64,7 +64,7 @@ func TestTheFilterOfKTHMakesTheCleanedLogOfTheUncleanedOne(t *testing.T) {
 	numbers := func(name, filter string) (all []int64) {
 		f, err := where.Parse(filter)
 		require.NoError(t, err)
-		for rec, err := range realLog(t, name, workload.Options{Where: f}).Selected() {
+		for rec, err := range realLog(t, name, workload.Options{Part: workload.Part{Where: f}}).Selected() {
 			require.NoError(t, err)
 			all = append(all, rec.Job)
 		}

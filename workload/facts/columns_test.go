@@ -62,7 +62,7 @@ func TestColumnsBeyondSWFAreSummedUp(t *testing.T) {
 		{number(1e15), text("low")},
 		{number(3.0004), text("high")},
 	}
-	trace, err := workload.Options{Stdin: strings.NewReader("any\n"), Format: log}.Open(workload.StandardInput)
+	trace, err := workload.Options{Reading: workload.Reading{Stdin: strings.NewReader("any\n"), Format: log}}.Open(workload.StandardInput)
 	require.NoError(t, err)
 	f, _, err := Of(context.Background(), trace)
 	require.NoError(t, err)

@@ -165,7 +165,7 @@ func TestAnEmptyLogHasNoFacts(t *testing.T) {
 
 func TestOptionsOfTheTraceStayAsTheyWere(t *testing.T) {
 	extra := 0
-	trace, err := workload.Options{Stdin: strings.NewReader(strings.Join(byHand, "\n")), Extra: func(*workload.Record) any { extra++; return nil }}.Open(workload.StandardInput)
+	trace, err := workload.Options{Reading: workload.Reading{Stdin: strings.NewReader(strings.Join(byHand, "\n"))}, Conventions: workload.Conventions{Extra: func(*workload.Record) any { extra++; return nil }}}.Open(workload.StandardInput)
 	require.NoError(t, err)
 	_, _, err = Of(context.Background(), trace)
 	require.NoError(t, err)
@@ -176,7 +176,7 @@ func TestOptionsOfTheTraceStayAsTheyWere(t *testing.T) {
 }
 
 func TestReadingEndsWhenItIsInterrupted(t *testing.T) {
-	trace, err := workload.Options{Stdin: strings.NewReader(strings.Join(byHand, "\n"))}.Open(workload.StandardInput)
+	trace, err := workload.Options{Reading: workload.Reading{Stdin: strings.NewReader(strings.Join(byHand, "\n"))}}.Open(workload.StandardInput)
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
@@ -185,17 +185,17 @@ func TestReadingEndsWhenItIsInterrupted(t *testing.T) {
 }
 
 func TestASubmissionThatGoesBackwardsIsAnError(t *testing.T) {
-	trace, err := workload.Options{Stdin: strings.NewReader(strings.Join(jobs(100, 50), "\n"))}.Open(workload.StandardInput)
+	trace, err := workload.Options{Reading: workload.Reading{Stdin: strings.NewReader(strings.Join(jobs(100, 50), "\n"))}}.Open(workload.StandardInput)
 	require.NoError(t, err)
 	_, _, err = Of(context.Background(), trace)
 	var order *workload.OrderError
 	require.ErrorAs(t, err, &order)
-	f, _ := of(t, workload.Options{Sort: true}, jobs(100, 50)...)
+	f, _ := of(t, workload.Options{Part: workload.Part{Sort: true}}, jobs(100, 50)...)
 	require.Equal(t, 50.0, f.Gaps.Mean)
 }
 
 func TestEstimatesAreThoseThatTheSchedulerIsTold(t *testing.T) {
-	f, _ := of(t, workload.Options{Estimates: workload.Estimates{Kind: workload.EstimatesFactor, Factor: 4}}, byHand...)
+	f, _ := of(t, workload.Options{Conventions: workload.Conventions{Estimates: workload.Estimates{Kind: workload.EstimatesFactor, Factor: 4}}}, byHand...)
 	require.Zero(t, f.Estimates.Missing)
 	require.EqualValues(t, 7, f.Estimates.N)
 	require.InDelta(t, 1.0/7, f.Estimates.Deciles[0], 1e-12, "runtime 0")
@@ -240,7 +240,7 @@ func TestLogsAreComparedQuantityByQuantity(t *testing.T) {
 }
 
 func TestScaledSubmissionsHaveLeftTheCalendar(t *testing.T) {
-	f, _ := of(t, workload.Options{Load: 0.1}, byHand...)
+	f, _ := of(t, workload.Options{Part: workload.Part{Load: 0.1}}, byHand...)
 	require.Empty(t, f.Arrivals.Zone)
 	require.Nil(t, f.Recorded)
 	require.NotNil(t, f.Waits)
@@ -251,7 +251,7 @@ func TestShiftedSubmissionsKeepTheirHours(t *testing.T) {
 	for _, header := range [][]string{header, nil} {
 		lines := append(slices.Clone(header), jobs(30000, 40000, 100000)...)
 		plain, _ := of(t, workload.Options{}, lines...)
-		shifted, _ := of(t, workload.Options{Shift: true}, lines...)
+		shifted, _ := of(t, workload.Options{Part: workload.Part{Shift: true}}, lines...)
 		require.Zero(t, shifted.First)
 		require.Equal(t, plain.Arrivals.Hours, shifted.Arrivals.Hours)
 		require.Equal(t, plain.Arrivals.Days, shifted.Arrivals.Days)
@@ -275,7 +275,7 @@ func TestHoursFollowSummerTime(t *testing.T) {
 }
 
 func TestOfAPartTheFactsAreThoseOfThePart(t *testing.T) {
-	f, report := of(t, workload.Options{Skip: 1, First: 3}, byHand...)
+	f, report := of(t, workload.Options{Part: workload.Part{Skip: 1, First: 3}}, byHand...)
 	require.EqualValues(t, 3, f.Jobs)
 	require.Equal(t, []float64{10, 10000}, []float64{f.First, f.Last})
 	require.EqualValues(t, 1, report.Count(workload.Skipped))
@@ -508,7 +508,7 @@ func TestJobsThatAreHeldBackForLongAreOdd(t *testing.T) {
 	require.Equal(t, []Oddity{{heldBack, 2, fmt.Sprintf(want, "13.9 hours from Mon 2001-09-10 05:33")}}, f.Oddities)
 	f, _ = of(t, workload.Options{}, log(43199)...)
 	require.Equal(t, []Oddity{{heldBack, 1, fmt.Sprintf(want, "13.9 hours from Mon 2001-09-10 05:33")}}, f.Oddities)
-	f, _ = of(t, workload.Options{Procs: 3}, log(43200)...)
+	f, _ = of(t, workload.Options{Reading: workload.Reading{Procs: 3}}, log(43200)...)
 	require.EqualValues(t, 1, f.Oddities[len(f.Oddities)-1].Count, "job 2 did not fit")
 }
 
@@ -606,7 +606,7 @@ func TestAClockWithoutSummerTimeIsFound(t *testing.T) {
 	require.Contains(t, oddity(t, f, summerTime).Text, "an hour later")
 	f, _ = of(t, workload.Options{}, log(2)...)
 	require.Contains(t, oddity(t, f, summerTime).Text, "an hour sooner")
-	f, _ = of(t, workload.Options{First: 12*90 + 900}, log(2)...)
+	f, _ = of(t, workload.Options{Part: workload.Part{First: 12*90 + 900}}, log(2)...)
 	require.NotContains(t, kinds(f), summerTime, "there are less than a thousand jobs in summer")
 }
 

@@ -31,7 +31,7 @@ func benchmark(b *testing.B, survey bool) {
 			if err := os.WriteFile(path, log.text, 0o666); err != nil {
 				b.Fatal(err)
 			}
-			trace, err := workload.Options{Format: log.format}.Open(path)
+			trace, err := workload.Options{Reading: workload.Reading{Format: log.format}}.Open(path)
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -41,7 +41,7 @@ func benchmark(b *testing.B, survey bool) {
 			for b.Loop() {
 				before := processorTime()
 				if survey {
-					_, err = workload.Options{Format: log.format}.Open(path)
+					_, err = workload.Options{Reading: workload.Reading{Format: log.format}}.Open(path)
 				} else {
 					err = readAll(trace)
 				}

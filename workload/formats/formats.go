@@ -1,6 +1,6 @@
 // Package formats lists the formats in which logs are read and written beside SWF.
 //
-//	trace, err := workload.Options{Formats: formats.All()}.Open("slurm.csv")
+//	trace, err := workload.Options{Reading: workload.Reading{Formats: formats.All()}}.Open("slurm.csv")
 package formats
 
 import (

@@ -36,7 +36,7 @@ func TestEveryLineOfRealFilesIsAccountedFor(t *testing.T) {
 }
 
 func account(t *testing.T, path string) {
-	trace, err := workload.Options{Formats: All(), Sort: true}.Open(path)
+	trace, err := workload.Options{Reading: workload.Reading{Formats: All()}, Part: workload.Part{Sort: true}}.Open(path)
 	if err == nil {
 		jobs, err := trace.Open()
 		require.NoError(t, err)
@@ -97,7 +97,7 @@ func TestTheWrongFormatIsAnError(t *testing.T) {
 			if name == "accounting" && format.Name() == "sacct" || name == "accounting" && format.Name() == "csv" {
 				continue
 			}
-			trace, err := workload.Options{Format: format}.Open(path)
+			trace, err := workload.Options{Reading: workload.Reading{Format: format}}.Open(path)
 			if err == nil {
 				r, closer, opened := trace.Records()
 				require.NoError(t, opened)

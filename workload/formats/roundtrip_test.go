@@ -40,7 +40,7 @@ func (l log) told() []string {
 }
 
 func read(t require.TestingT, f workload.Format, text []byte) log {
-	trace, err := workload.Options{Format: f, Stdin: bytes.NewReader(text), Strict: true}.Open(workload.StandardInput)
+	trace, err := workload.Options{Reading: workload.Reading{Format: f, Stdin: bytes.NewReader(text), Strict: true}}.Open(workload.StandardInput)
 	require.NoError(t, err, "%s", text)
 	r, closer, err := trace.Records()
 	require.NoError(t, err)
@@ -133,7 +133,7 @@ func TestCSVLosesNothing(t *testing.T) {
 		require.Empty(t, lost)
 		again := read(t, csv.Format{Separator: f.Separator}, text)
 		require.Equal(t, l.told(), again.told(), "%s", text)
-		trace, err := workload.Options{Formats: All(), Stdin: bytes.NewReader(text)}.Open(workload.StandardInput)
+		trace, err := workload.Options{Reading: workload.Reading{Formats: All(), Stdin: bytes.NewReader(text)}}.Open(workload.StandardInput)
 		require.NoError(t, err)
 		require.Equal(t, "csv", trace.Format.Name())
 	})
@@ -190,7 +190,7 @@ func TestGWFHoldsItsFieldsNamesAndHeader(t *testing.T) {
 		}
 		l.header.Unsorted = again.header.Unsorted
 		require.Equal(t, l.holds(fields...).told(), again.told(), "%s", text)
-		in := workload.Options{Formats: All(), Stdin: bytes.NewReader(text)}
+		in := workload.Options{Reading: workload.Reading{Formats: All(), Stdin: bytes.NewReader(text)}}
 		trace, err := in.Open(workload.StandardInput)
 		require.NoError(t, err)
 		require.Equal(t, "gwf", trace.Format.Name())
@@ -298,7 +298,7 @@ func TestBatsimHoldsJobsThatRun(t *testing.T) {
 			want[0], got[0] = "", "" // the header has the size twice
 		}
 		require.Equal(t, want, got, "%s", text)
-		trace, err := workload.Options{Formats: All(), Stdin: bytes.NewReader(text)}.Open(workload.StandardInput)
+		trace, err := workload.Options{Reading: workload.Reading{Formats: All(), Stdin: bytes.NewReader(text)}}.Open(workload.StandardInput)
 		require.NoError(t, err)
 		require.Equal(t, "batsim", trace.Format.Name())
 	})

@@ -9,7 +9,7 @@
 // smaller or larger, and known(FIELD) asks. Fields says what there is. Times are in seconds.
 //
 //	filter, err := where.Parse("user == 3")
-//	trace, err := workload.Options{Where: filter}.Open("log.swf")
+//	trace, err := workload.Options{Part: workload.Part{Where: filter}}.Open("log.swf")
 //
 // It is a package of its own because programs without filters compile no parser.
 package where
@@ -47,9 +47,9 @@ const noun = "filter"
 // String is the expression.
 func (f *Filter) String() string { return f.text }
 
-// Bind makes the filter for logs with that header. What is wrong is an *expression.Error.
-func (f *Filter) Bind(h *workload.Header, o *workload.Options) (func(*workload.Record, int64) bool, error) {
-	is, _, err := language(h, o.ProcsFrom).Condition(f.text)
+// Bind makes the filter for logs with that header, in which procs is the size of a job. What is wrong is an *expression.Error.
+func (f *Filter) Bind(h *workload.Header, procs workload.ProcsFrom) (func(*workload.Record, int64) bool, error) {
+	is, _, err := language(h, procs).Condition(f.text)
 	if err != nil {
 		return nil, err
 	}

@@ -21,7 +21,7 @@ import (
 func bind(t require.TestingT, text string, h *workload.Header, o workload.Options) func(*workload.Record, int64) bool {
 	f, err := where.Parse(text)
 	require.NoError(t, err, text)
-	is, err := f.Bind(h, &o)
+	is, err := f.Bind(h, o.ProcsFrom)
 	require.NoError(t, err, text)
 	return is
 }
@@ -58,7 +58,7 @@ func TestFiltersSpeakOfAllThatARecordSays(t *testing.T) {
 	} {
 		require.Equal(t, want, bind(t, text, header(), workload.Options{})(record(), 77), text)
 	}
-	require.True(t, bind(t, "procs == 15", header(), workload.Options{ProcsFrom: workload.ProcsMax})(record(), 1))
+	require.True(t, bind(t, "procs == 15", header(), workload.Options{Conventions: workload.Conventions{ProcsFrom: workload.ProcsMax}})(record(), 1))
 	zeros := &workload.Record{}
 	require.True(t, bind(t, "queue == 0 and status == 'failed' and runtime == 0 and wait == 0 and not known(procs)", header(), workload.Options{})(zeros, 1))
 	for _, field := range where.Fields() {
@@ -96,7 +96,7 @@ func TestWhatALogDoesNotTellIsToldWithItsColumn(t *testing.T) {
 	} {
 		f, err := where.Parse(text)
 		require.NoError(t, err)
-		_, err = f.Bind(&workload.Header{}, &workload.Options{})
+		_, err = f.Bind(&workload.Header{}, 0)
 		require.ErrorContains(t, err, want)
 		var wrong *expression.Error
 		require.ErrorAs(t, err, &wrong)
@@ -109,10 +109,10 @@ func TestWhatALogDoesNotTellIsToldWithItsColumn(t *testing.T) {
 	h.Add("UnixStartTime", "843480031")
 	f, err := where.Parse("hour < 8")
 	require.NoError(t, err)
-	_, err = f.Bind(h, &workload.Options{})
+	_, err = f.Bind(h, 0)
 	require.ErrorContains(t, err, "TimeZoneString")
 	h.Add("TimeZoneString", "Mars/Olympus")
-	_, err = f.Bind(h, &workload.Options{})
+	_, err = f.Bind(h, 0)
 	require.ErrorContains(t, err, "is not known here")
 }
 
@@ -128,7 +128,7 @@ broken line
 func open(t require.TestingT, text string, filter string) *workload.Trace {
 	f, err := where.Parse(filter)
 	require.NoError(t, err)
-	trace, err := workload.Options{Where: f, Stdin: strings.NewReader(text)}.Open(workload.StandardInput)
+	trace, err := workload.Options{Part: workload.Part{Where: f}, Reading: workload.Reading{Stdin: strings.NewReader(text)}}.Open(workload.StandardInput)
 	require.NoError(t, err)
 	return trace
 }
@@ -200,7 +200,7 @@ func TestAFilterAndItsOppositePartitionALog(t *testing.T) {
 }
 
 func TestJobsBringTheColumnsOfTheirLog(t *testing.T) {
-	trace, err := workload.Options{Format: columned{}, Stdin: strings.NewReader("x")}.Open(workload.StandardInput)
+	trace, err := workload.Options{Reading: workload.Reading{Format: columned{}, Stdin: strings.NewReader("x")}}.Open(workload.StandardInput)
 	require.NoError(t, err)
 	jobs := slices.Collect(trace.Jobs())
 	require.Len(t, jobs, 2)

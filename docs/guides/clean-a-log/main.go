@@ -85,5 +85,5 @@ func main() {
 
 	byHand, err := where.Parse("not (user == 99 and procs == 32)")
 	check(err)
-	easy(logOf("by a filter", h, messy.Selected(), workload.Options{Where: byHand}))
+	easy(logOf("by a filter", h, messy.Selected(), workload.Options{Part: workload.Part{Where: byHand}}))
 }

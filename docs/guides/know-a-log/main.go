@@ -29,7 +29,7 @@ func part(o workload.Options) *facts.Facts {
 }
 
 func main() {
-	first, second := part(workload.Options{First: 2500}), part(workload.Options{Skip: 2500})
+	first, second := part(workload.Options{Part: workload.Part{First: 2500}}), part(workload.Options{Part: workload.Part{Skip: 2500}})
 	fmt.Printf("median runtime %.0f s and %.0f s\n", first.Runtimes.Median, second.Runtimes.Median)
 	for _, d := range facts.Compare(first, second) {
 		fmt.Printf("%-16s ks %.3f, w1/mean %.3f\n", d.Quantity, d.KolmogorovSmirnov, d.Relative)

@@ -76,7 +76,10 @@ func main() {
 		path = os.Args[1]
 		procs, _ = strconv.Atoi(os.Args[2])
 	}
-	trace, err := workload.Options{Format: sacct.Format{}, Extra: wait, Stdin: strings.NewReader(accounting)}.Open(path)
+	trace, err := workload.Options{
+		Reading:     workload.Reading{Format: sacct.Format{}, Stdin: strings.NewReader(accounting)},
+		Conventions: workload.Conventions{Extra: wait},
+	}.Open(path)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -27,7 +27,7 @@ func TestTheCommittedSampleIsWhatTheGeneratorWrites(t *testing.T) {
 func TestCreateWritesATraceThatReads(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "sample.swf.gz")
 	require.NoError(t, create(path))
-	trace, err := workload.Options{Strict: true}.Open(path)
+	trace, err := workload.Options{Reading: workload.Reading{Strict: true}}.Open(path)
 	require.NoError(t, err)
 	require.Equal(t, processors, trace.MaxProcs)
 	n := 0

@@ -201,12 +201,12 @@ func TestWorkloadHasTheSizeOfItsPlatformWhereItTellsNone(t *testing.T) {
 	require.Equal(t, 9, n)
 	_, err = open(`{"nb_res": 4, "jobs": [], "profiles": {}}`, workload.Options{})
 	require.ErrorContains(t, err, "its nb_res is 4, and the platform has 9 hosts for jobs: say which it is (--procs N)")
-	n, err = open(`{"nb_res": 4, "jobs": [], "profiles": {}}`, workload.Options{Procs: 5})
+	n, err = open(`{"nb_res": 4, "jobs": [], "profiles": {}}`, workload.Options{Reading: workload.Reading{Procs: 5}})
 	require.NoError(t, err)
 	require.Equal(t, 5, n)
 
 	const job = `{"header": ["; MaxProcs: unknown"], "jobs": [{"id": 1, "subtime": 0, "res": 2, "profile": "p"}], "profiles": {"p": {"type": "delay", "delay": 3}}}`
-	trace, err := workload.Options{Stdin: strings.NewReader(job), Format: Format{Hosts: 9}}.Open(workload.StandardInput)
+	trace, err := workload.Options{Reading: workload.Reading{Stdin: strings.NewReader(job), Format: Format{Hosts: 9}}}.Open(workload.StandardInput)
 	require.NoError(t, err)
 	records := 0
 	for _, err := range trace.Selected() {

@@ -141,6 +141,6 @@ func TestAHeadingTellsOurFormFromFilesOfJobs(t *testing.T) {
 	} {
 		path := t.TempDir() + "/log"
 		require.NoError(t, os.WriteFile(path, []byte(text), 0o666))
-		require.Equal(t, want, workload.Options{Formats: []workload.Format{Format{}}}.Recognise(path) != nil, "%q", text)
+		require.Equal(t, want, workload.Options{Reading: workload.Reading{Formats: []workload.Format{Format{}}}}.Recognise(path) != nil, "%q", text)
 	}
 }

@@ -37,7 +37,7 @@ func sizes(t *testing.T, all []*workload.Record) (n []int64) {
 }
 
 func TestTasksOf2018AreJobs(t *testing.T) {
-	trace, all, report := records(t, workload.Options{Format: datasets.Alibaba{}}, "testdata/batch_task.csv")
+	trace, all, report := records(t, workload.Options{Reading: workload.Reading{Format: datasets.Alibaba{}}}, "testdata/batch_task.csv")
 	require.True(t, trace.Header.Unsorted)
 	require.Len(t, all, 5)
 	require.Equal(t, []int64{5, 1, 1, -1, -1}, sizes(t, all), "4.5 cores take 5")
@@ -55,12 +55,12 @@ func TestTasksOf2018AreJobs(t *testing.T) {
 	require.EqualValues(t, 7, report.Lines)
 	require.EqualValues(t, 2, report.Total(workload.Damaged))
 
-	_, all, _ = records(t, workload.Options{Format: datasets.Alibaba{Size: datasets.Instances}}, "testdata/batch_task.csv")
+	_, all, _ = records(t, workload.Options{Reading: workload.Reading{Format: datasets.Alibaba{Size: datasets.Instances}}}, "testdata/batch_task.csv")
 	require.Equal(t, []int64{3, 1, 2, 1, 1}, sizes(t, all))
 }
 
 func TestInstancesOf2018AreJobsOfOneProcessor(t *testing.T) {
-	trace, all, _ := records(t, workload.Options{Format: datasets.Alibaba{Table: datasets.BatchInstance}}, "testdata/batch_instance.csv")
+	trace, all, _ := records(t, workload.Options{Reading: workload.Reading{Format: datasets.Alibaba{Table: datasets.BatchInstance}}}, "testdata/batch_instance.csv")
 	require.Equal(t, []int64{1, 1}, sizes(t, all))
 	require.Equal(t, 30*des.Second, all[0].Runtime)
 	require.Equal(t, workload.UnknownTime, all[1].Runtime)
@@ -71,14 +71,14 @@ func TestInstancesOf2018AreJobsOfOneProcessor(t *testing.T) {
 }
 
 func TestTasksOfPAIHaveGPUs(t *testing.T) {
-	trace, all, report := records(t, workload.Options{Format: datasets.Alibaba{Table: datasets.PAITask}}, "testdata/pai_task_table.csv")
+	trace, all, report := records(t, workload.Options{Reading: workload.Reading{Format: datasets.Alibaba{Table: datasets.PAITask}}}, "testdata/pai_task_table.csv")
 	require.Equal(t, []int64{12, 4, 3}, sizes(t, all))
 	require.Equal(t, 77*des.Second/2, all[0].Runtime)
 	require.Equal(t, map[string]any{
 		"array": "job_a", "name": "tensorflow", "state": "Terminated", "instances": 2.0, "cores": 12.0, "memory": 2 * 29.296875 * 1024 * 1024, "gpus": 1.0, "gpu_type": "MISC",
 	}, more(t, trace, all[0]))
 	require.EqualValues(t, 1, report.Total(workload.Damaged), "no begin")
-	_, all, _ = records(t, workload.Options{Format: datasets.Alibaba{Table: datasets.PAITask, Size: datasets.GPUs}}, "testdata/pai_task_table.csv")
+	_, all, _ = records(t, workload.Options{Reading: workload.Reading{Format: datasets.Alibaba{Table: datasets.PAITask, Size: datasets.GPUs}}}, "testdata/pai_task_table.csv")
 	require.Equal(t, []int64{1, -1, 3}, sizes(t, all))
 }
 

@@ -19,7 +19,7 @@ import (
 )
 
 func recordsAndLines(t require.TestingT, f datasets.Google, path string) (*workload.Trace, []*workload.Record, []int64, *workload.Report) {
-	trace, err := workload.Options{Format: f}.Open(path)
+	trace, err := workload.Options{Reading: workload.Reading{Format: f}}.Open(path)
 	require.NoError(t, err)
 	r, closer, err := trace.Records()
 	require.NoError(t, err)

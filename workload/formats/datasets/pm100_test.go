@@ -13,7 +13,7 @@ import (
 
 // testdata/write.go shows the rows of this table and of the next.
 func TestATableOfMarconi100IsRead(t *testing.T) {
-	trace, err := workload.Options{Formats: []workload.Format{datasets.PM100{}}}.Open("testdata/job_table.parquet")
+	trace, err := workload.Options{Reading: workload.Reading{Formats: []workload.Format{datasets.PM100{}}}}.Open("testdata/job_table.parquet")
 	require.NoError(t, err)
 	require.Equal(t, "pm100", trace.Format.Name(), "it is recognised")
 	require.Equal(t, 980, trace.MaxProcs)
@@ -59,7 +59,7 @@ func TestATableOfMarconi100IsRead(t *testing.T) {
 }
 
 func TestClocksOnTheWallAreReadInTheirZone(t *testing.T) {
-	trace, err := workload.Options{Format: datasets.PM100{Zone: time.FixedZone("CEST", 2*3600)}}.Open("testdata/local.parquet")
+	trace, err := workload.Options{Reading: workload.Reading{Format: datasets.PM100{Zone: time.FixedZone("CEST", 2*3600)}}}.Open("testdata/local.parquet")
 	require.NoError(t, err)
 	require.EqualValues(t, 1_590_000_000-2*3600, trace.Header.UnixStartTime)
 	r, closer, err := trace.Records()

@@ -49,6 +49,6 @@ func TestFilesOfItsEndingAreRecognised(t *testing.T) {
 	for name, want := range map[string]bool{"a.mwf": true, "a.mwf.gz": true, "a.txt": false} {
 		path := t.TempDir() + "/" + name
 		require.NoError(t, os.WriteFile(path, []byte(sample), 0o666))
-		require.Equal(t, want, workload.Options{Formats: []workload.Format{Format{}}}.Recognise(path) != nil, name)
+		require.Equal(t, want, workload.Options{Reading: workload.Reading{Formats: []workload.Format{Format{}}}}.Recognise(path) != nil, name)
 	}
 }

@@ -16,7 +16,7 @@ import (
 
 // read reads all records of a file of testdata, whose format is recognised.
 func read(t *testing.T, name string) (*workload.Header, []*workload.Record, *workload.Report) {
-	trace, all, report, err := logtest.ReadFile(workload.Options{Formats: []workload.Format{parquet.Format{}, csv.Format{}}}, "testdata/"+name)
+	trace, all, report, err := logtest.ReadFile(workload.Options{Reading: workload.Reading{Formats: []workload.Format{parquet.Format{}, csv.Format{}}}}, "testdata/"+name)
 	require.NoError(t, err)
 	return trace.Header, all, report
 }
@@ -72,7 +72,7 @@ func TestATableOfANotebookIsRead(t *testing.T) {
 }
 
 func BenchmarkReader(b *testing.B) {
-	trace, err := workload.Options{Format: parquet.Format{}}.Open("testdata/sample.parquet")
+	trace, err := workload.Options{Reading: workload.Reading{Format: parquet.Format{}}}.Open("testdata/sample.parquet")
 	require.NoError(b, err)
 	b.SetBytes(trace.Size())
 	jobs := 0

@@ -2,7 +2,7 @@
 // sacct prints with --parsable2 or --parsable, with any --delimiter, and the same as CSV,
 // with any choice and order of columns under their headings.
 //
-//	trace, err := workload.Options{Format: sacct.Format{Zone: london}}.Open("jobs.txt")
+//	trace, err := workload.Options{Reading: workload.Reading{Format: sacct.Format{Zone: london}}}.Open("jobs.txt")
 //
 // # From a row to a record
 //

@@ -210,7 +210,7 @@ func TestWhatIsNotToldAsLostComesBack(t *testing.T) {
 			moved := *rec
 			moved.Submit = 0 // the log of this record alone begins with it
 			text, lost := written1(t, f, h, alone)
-			trace, err := opened(text, workload.Options{Format: f, Strict: true})
+			trace, err := opened(text, workload.Options{Reading: workload.Reading{Format: f, Strict: true}})
 			require.NoError(t, err, text)
 			again, err := recordsOf(trace)
 			require.NoError(t, err, text)
@@ -260,7 +260,7 @@ func FuzzSacct(f *testing.F) {
 	zone := london(f)
 	f.Fuzz(func(t *testing.T, text []byte) {
 		format := Format{Zone: zone}
-		trace, err := opened(string(text), workload.Options{Format: format})
+		trace, err := opened(string(text), workload.Options{Reading: workload.Reading{Format: format}})
 		if err != nil {
 			return
 		}
@@ -269,7 +269,7 @@ func FuzzSacct(f *testing.F) {
 		report := trace.Report()
 		require.Equal(t, report.Lines, int64(len(recs))+report.Total(workload.Damaged)+report.Count(workload.JobStep))
 		once, lost := written1(t, format, trace.Header, recs)
-		again, err := opened(once, workload.Options{Format: format, Strict: true})
+		again, err := opened(once, workload.Options{Reading: workload.Reading{Format: format, Strict: true}})
 		if len(recs) == 0 {
 			return
 		}
@@ -305,7 +305,7 @@ func (e *endless) Read(p []byte) (int, error) {
 // anAccount is one of an input that does not matter.
 func anAccount(t require.TestingT) *workload.Account {
 	var p probe
-	_, err := opened("", workload.Options{Format: &p})
+	_, err := opened("", workload.Options{Reading: workload.Reading{Format: &p}})
 	require.NoError(t, err)
 	return p.account
 }
@@ -447,7 +447,7 @@ func TestTheRecordsOfCirrusAreAllThere(t *testing.T) {
 	if dir == "" {
 		t.Skip("GRIDSLOT_REFERENCE is not set: no published data at hand")
 	}
-	trace, err := workload.Options{Formats: []workload.Format{Format{}}}.Open(filepath.Join(dir, "field", "cirrus-2024Q1-sacct.csv.gz"))
+	trace, err := workload.Options{Reading: workload.Reading{Formats: []workload.Format{Format{}}}}.Open(filepath.Join(dir, "field", "cirrus-2024Q1-sacct.csv.gz"))
 	require.NoError(t, err)
 	recs, err := recordsOf(trace)
 	require.NoError(t, err)

@@ -238,7 +238,7 @@ func TestDamagedRowsAreLeftOutOrNamed(t *testing.T) {
 		require.EqualValues(t, 3, trace.Report().Lines)
 		require.EqualValues(t, 1, trace.Report().Total(workload.Damaged), row)
 
-		trace, err = opened(heading+row+"\n", workload.Options{Strict: true})
+		trace, err = opened(heading+row+"\n", workload.Options{Reading: workload.Reading{Strict: true}})
 		require.NoError(t, err)
 		recs, err = recordsOf(trace)
 		require.Len(t, recs, 1, "what is before the damage stands")
@@ -483,7 +483,7 @@ func TestTheHeadingIsRecognised(t *testing.T) {
 		"JobID|State\n": false, "jobid,user,state\n": false, "job_id,submission_time\n": false, "; JobID User State\n1 2 3\n": false, "JobID|User|State\n1||\n": true,
 		"": false, "1 0 -1 10": false, "User|State|Account\n": false,
 	} {
-		trace, err := workload.Options{Formats: []workload.Format{Format{}}, Stdin: strings.NewReader(text)}.Open(workload.StandardInput)
+		trace, err := workload.Options{Reading: workload.Reading{Formats: []workload.Format{Format{}}, Stdin: strings.NewReader(text)}}.Open(workload.StandardInput)
 		got := err == nil && trace.Format == workload.Format(Format{}) || err != nil && !strings.Contains(err.Error(), "SWF")
 		require.Equal(t, want, got, "%.50q %v", text, err)
 	}
@@ -522,7 +522,7 @@ func TestLocalTimesOfTheHourThatComesTwice(t *testing.T) {
 		"1|2024-10-27T01:10:00|2024-10-27T01:05:00|2024-10-27T01:00:00|2024-10-27T01:40:00|2400\n" + // submitted before, started after the clock is set back
 		"2|2024-10-27T01:20:00|2024-10-27T01:20:00|2024-10-27T01:30:00|2024-10-27T01:15:00|2700\n" +
 		"3|2024-03-31T00:59:59|2024-03-31T01:30:00|2024-03-31T02:00:00|2024-03-31T02:00:01|1\n"
-	trace, err := opened(text, workload.Options{Format: Format{Zone: london(t)}})
+	trace, err := opened(text, workload.Options{Reading: workload.Reading{Format: Format{Zone: london(t)}}})
 	require.NoError(t, err)
 	recs, err := recordsOf(trace)
 	require.NoError(t, err)
@@ -674,7 +674,7 @@ func TestARowThatIsDamagedTakesNoNumberFromItsArray(t *testing.T) {
 func TestQueuesAreCalledLikeTheirPartitions(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "jobs.txt")
 	require.NoError(t, os.WriteFile(path, []byte("JobID|Partition|Submit|ElapsedRaw|AllocCPUS\n1|gpu|1700000000|60|1\n2|cpu|1700000001|60|1\n"), 0o666))
-	trace, err := workload.Options{Format: Format{}}.Open(path)
+	trace, err := workload.Options{Reading: workload.Reading{Format: Format{}}}.Open(path)
 	require.NoError(t, err)
 	for _, field := range []int{workload.FieldQueue, workload.FieldPartition} {
 		require.Equal(t, []string{"gpu", "cpu"}, []string{trace.Header.Names(field).Name(1), trace.Header.Names(field).Name(2)})
@@ -700,10 +700,10 @@ func TestPartitionsOfWhichOneIsNoNumberAreAllNames(t *testing.T) {
 
 func TestTheJSONOfSacctIsToldWhatToDo(t *testing.T) {
 	for _, text := range []string{`{"jobs": [{"association": {"account": "a"}, "job_id": 7}]}`, "{\n  \"jobs\": [\n    {\"association\": {}, \"job_id\": 7}\n  ]\n}\n"} {
-		_, err := workload.Options{Formats: []workload.Format{Format{}}, Stdin: strings.NewReader(text)}.Open(workload.StandardInput)
+		_, err := workload.Options{Reading: workload.Reading{Formats: []workload.Format{Format{}}, Stdin: strings.NewReader(text)}}.Open(workload.StandardInput)
 		require.ErrorContains(t, err, "standard input:1: it is what sacct --json prints")
 	}
-	trace, err := workload.Options{Formats: []workload.Format{Format{}}, Stdin: strings.NewReader(`{"nb_res": 4, "jobs": [{"id": "7", "job_id": 7}]}`)}.Open(workload.StandardInput)
+	trace, err := workload.Options{Reading: workload.Reading{Formats: []workload.Format{Format{}}, Stdin: strings.NewReader(`{"nb_res": 4, "jobs": [{"id": "7", "job_id": 7}]}`)}}.Open(workload.StandardInput)
 	require.NoError(t, err)
 	require.Equal(t, "swf", trace.Format.Name(), "it is Batsim's")
 }
@@ -711,7 +711,7 @@ func TestTheJSONOfSacctIsToldWhatToDo(t *testing.T) {
 // When a job became eligible is so long after its submission, wherever that is moved.
 func TestInstantsMoveWithTheSubmission(t *testing.T) {
 	const log = "JobID|Submit|Eligible|Start|ElapsedRaw|NCPUS\n1|100|100|100|50|4\n2|1100|1130|1200|500|4\n3|2100|2190|2200|500|4\n"
-	for _, o := range []workload.Options{{Skip: 1, Shift: true}, {Load: 0.3, Procs: 8}, {Skip: 1, Shift: true, Load: 0.1, Procs: 8}, {}} {
+	for _, o := range []workload.Options{{Part: workload.Part{Skip: 1, Shift: true}}, {Part: workload.Part{Load: 0.3}, Reading: workload.Reading{Procs: 8}}, {Part: workload.Part{Skip: 1, Shift: true, Load: 0.1}, Reading: workload.Reading{Procs: 8}}, {}} {
 		trace, err := opened(log, o)
 		require.NoError(t, err)
 		i := slices.IndexFunc(trace.Header.Columns, func(c workload.Column) bool { return c.Name == "eligible" })

@@ -12,7 +12,7 @@ import (
 
 // Read reads all records of a text.
 func Read(f workload.Format, text io.Reader, strict bool) (*workload.Header, []*workload.Record, *workload.Report, error) {
-	trace, all, report, err := ReadFile(workload.Options{Format: f, Stdin: text, Strict: strict}, workload.StandardInput)
+	trace, all, report, err := ReadFile(workload.Options{Reading: workload.Reading{Format: f, Stdin: text, Strict: strict}}, workload.StandardInput)
 	if trace == nil {
 		return nil, nil, nil, err
 	}

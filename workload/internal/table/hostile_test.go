@@ -19,7 +19,7 @@ func input(t *testing.T) *workload.Input {
 	var in *workload.Input
 	path := t.TempDir() + "/x"
 	require.NoError(t, os.WriteFile(path, []byte("x"), 0o666))
-	_, err := workload.Options{Format: probe{&in}}.Open(path)
+	_, err := workload.Options{Reading: workload.Reading{Format: probe{&in}}}.Open(path)
 	require.NoError(t, err)
 	return in
 }

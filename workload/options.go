@@ -1,6 +1,7 @@
 package workload
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -15,12 +16,48 @@ import (
 	"github.com/gridslot/gridslot/workload/model"
 )
 
-// This file holds the conventions by which records become jobs, because the logs
-// leave them open, and the words by which a command names them.
+// This file says what can be chosen when a log is read, by subject: how its text is read, which part
+// of its jobs is taken, and by which conventions records become jobs, because logs leave them open.
+// It has the words, too, by which a command names the conventions.
 
-// Options are those conventions. The zero value is the default of the command.
+// Options are what can be chosen when a log is read. The zero value is the default of the command.
 type Options struct {
-	Procs           int             // processors of the machine; 0 = what the header says
+	Reading
+	Part
+	Conventions
+}
+
+// Reading says how the text of a log is read, and what its header does not tell.
+type Reading struct {
+	// Format is the format of the log. Where it is nil it is the first of Formats that
+	// the content looks like, or else SWF.
+	Format  Format
+	Formats []Format
+
+	Procs        int       // processors of the machine; 0 = what the header says
+	Strict       bool      // the first damaged line is an error
+	CheckNumbers bool      // find every job number given twice; see Reader.CheckNumbers
+	Examples     int       // how many findings of each reason a report keeps; DefaultExamples where 0
+	Stdin        io.Reader // what the path "-" reads; os.Stdin where nil
+}
+
+// Part says which part of a log is taken, and how its submissions are moved. The fields work in
+// their order.
+type Part struct {
+	// Where, if given, chooses among the records before anything else does. Those that it
+	// leaves out are counted in the report as Filtered.
+	Where Filter
+	// Sort orders jobs by submission, for which it keeps all of them in memory. Without it a
+	// submission that goes backwards is an error.
+	Sort  bool
+	Skip  int64   // leave out this number of jobs at the beginning
+	First int64   // then take this number of jobs; 0 = all
+	Load  float64 // scale the times between submissions so that this load is offered; 0 = as they are
+	Shift bool    // move the first submission to 0
+}
+
+// Conventions say how a record becomes a job.
+type Conventions struct {
 	ProcsFrom       ProcsFrom       // which field is a job's size
 	Estimates       Estimates       // what the scheduler is told of runtimes
 	MissingEstimate MissingEstimate // what stands for an estimate that is not given
@@ -31,24 +68,6 @@ type Options struct {
 	// Seed is for estimates that are drawn. Every reading of a trace gives a job the same estimate.
 	Seed uint64
 
-	// Where, if given, chooses among the records before anything else does. Those that it
-	// leaves out are counted in the report as Filtered.
-	Where Filter
-
-	// The part of the trace that is taken, and how its submissions are moved, in
-	// this order. Sort keeps all jobs in memory; without it a submission that goes
-	// backwards is an error.
-	Sort  bool    // order by submission
-	Skip  int64   // leave out this number of jobs at the beginning
-	First int64   // then take this number of jobs; 0 = all
-	Load  float64 // scale the times between submissions so that this load is offered; 0 = as they are
-	Shift bool    // move the first submission to 0
-
-	// Extra, if given, makes each job's payload of its record: what of the record
-	// a job does not hold, such as its memory, executable or preceding job. The
-	// record is valid only during the call.
-	Extra func(*Record) any
-
 	// Feedback has a job say that it comes after its preceding job (fields 17 and
 	// 18, Job.After): any end of that one will do, and a think time that is not
 	// given is 0. The job keeps the submission of the log; flow.Survey says what
@@ -58,16 +77,10 @@ type Options struct {
 	// that is more than fields 17 and 18 can tell: it holds instead of these.
 	After map[int64][]entity.Dependency
 
-	CheckNumbers bool // find every job number given twice; see Reader.CheckNumbers
-
-	// Format is the format of the log. Where it is nil it is the first of Formats that
-	// the content looks like, or else SWF.
-	Format  Format
-	Formats []Format
-
-	Strict   bool      // the first damaged line is an error
-	Examples int       // how many findings of each reason a report keeps; DefaultExamples where 0
-	Stdin    io.Reader // what the path "-" reads; os.Stdin where nil
+	// Extra, if given, makes each job's payload of its record: what of the record
+	// a job does not hold, such as its memory, executable or preceding job. The
+	// record is valid only during the call.
+	Extra func(*Record) any
 }
 
 // maxSize is the largest number of processors.
@@ -81,18 +94,30 @@ func (o *Options) check() error {
 	switch {
 	case o.Procs < 0 || o.Procs > maxSize:
 		return fmt.Errorf("processors must be 1 to %d, or 0 for what the header says, not %d", maxSize, o.Procs)
-	case o.Skip < 0 || o.First < 0:
-		return errors.New("the numbers of jobs to skip and to take must not be negative")
-	case !(o.Load >= 0 && o.Load <= MostLoad):
-		return fmt.Errorf("the offered load must be a number above 0 (0 = as it is), at most %v, not %v", float64(MostLoad), o.Load)
-	case o.Estimates.Kind == EstimatesFactor && !(o.Estimates.Factor > 0 && o.Estimates.Factor <= maxFactor):
-		return fmt.Errorf("the factor of estimates must be above 0 and at most %v, not %v", float64(maxFactor), o.Estimates.Factor)
-	case o.Estimates.Kind == EstimatesFModel && o.Estimates.fmodel(o.Seed).Check() != nil:
-		return o.Estimates.fmodel(o.Seed).Check()
 	case o.Feedback && o.Load > 0:
 		return errors.New("the times between submissions cannot be scaled to a load where jobs come by the ends of others")
-	case o.MissingEstimate.Kind == MissingValue && (o.MissingEstimate.Value < des.Second || int64(o.MissingEstimate.Value) > maxTime):
-		return fmt.Errorf("an estimate for jobs without one must be at least 1 s, not %v", o.MissingEstimate.Value)
+	}
+	return cmp.Or(o.Part.check(), o.Conventions.check())
+}
+
+func (p *Part) check() error {
+	switch {
+	case p.Skip < 0 || p.First < 0:
+		return errors.New("the numbers of jobs to skip and to take must not be negative")
+	case !(p.Load >= 0 && p.Load <= MostLoad):
+		return fmt.Errorf("the offered load must be a number above 0 (0 = as it is), at most %v, not %v", float64(MostLoad), p.Load)
+	}
+	return nil
+}
+
+func (c *Conventions) check() error {
+	switch e := c.Estimates; {
+	case e.Kind == EstimatesFactor && !(e.Factor > 0 && e.Factor <= maxFactor):
+		return fmt.Errorf("the factor of estimates must be above 0 and at most %v, not %v", float64(maxFactor), e.Factor)
+	case e.Kind == EstimatesFModel && e.fmodel(c.Seed).Check() != nil:
+		return e.fmodel(c.Seed).Check()
+	case c.MissingEstimate.Kind == MissingValue && (c.MissingEstimate.Value < des.Second || int64(c.MissingEstimate.Value) > maxTime):
+		return fmt.Errorf("an estimate for jobs without one must be at least 1 s, not %v", c.MissingEstimate.Value)
 	}
 	return nil
 }
@@ -101,9 +126,9 @@ const maxFactor = model.MostFactor
 
 // Filter chooses among records; package where makes filters of expressions.
 type Filter interface {
-	// Bind is the filter for logs with such a header, read with these options. It may
-	// be asked by several readings at a time.
-	Bind(h *Header, o *Options) (func(rec *Record, line int64) bool, error)
+	// Bind is the filter for logs with such a header, in which procs is the size that a job has.
+	// It may be asked by several readings at a time.
+	Bind(h *Header, procs ProcsFrom) (func(rec *Record, line int64) bool, error)
 }
 
 // ProcsFrom says which field of a record is the size of the job.

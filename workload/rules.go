@@ -1,0 +1,207 @@
+package workload
+
+import (
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
+)
+
+// This file makes a job of a record, by the conventions of the options.
+
+// leastEstimate is the shortest estimate that a job gets. A reservation of no
+// length would hold nothing, and logs count whole seconds.
+const leastEstimate = des.Second
+
+// jobSlab is how many jobs are allocated at a time, which makes less work for the
+// garbage collector. A slab lives as long as any of its jobs.
+const jobSlab = 256
+
+// maker makes the jobs of one reading of a trace.
+type maker struct {
+	*Conventions
+	trace  *Trace
+	report *Report
+
+	whole int64 // number of the latest job of which the whole, not a burst, was read
+	slab  []entity.Job
+	links []entity.Dependency
+}
+
+// maker begins a reading, which tells a report of what makes no job.
+func (t *Trace) maker(report *Report) *maker {
+	return &maker{Conventions: &t.Options.Conventions, trace: t, report: report, whole: Unknown}
+}
+
+// job makes a job of the record in a line. It returns nil, and tells the report why, if the
+// record makes none; an error, a *LineError, ends a strict reading.
+func (m *maker) job(rec *Record, line int64) (*entity.Job, error) {
+	report := m.report
+	if partial(rec.Status) && rec.Job == m.whole {
+		report.addJob(line, 11, PartialRun, rec.Job)
+		return nil, nil
+	}
+	if !partial(rec.Status) {
+		m.whole = rec.Job
+	}
+	if m.trace.where != nil && !m.trace.where(rec, line) {
+		report.addJob(line, 0, Filtered, rec.Job)
+		return nil, nil
+	}
+	size, filled := m.ProcsFrom.Size(rec)
+	switch {
+	case rec.Status == StatusCancelled && (rec.Runtime <= 0 || size <= 0):
+		report.addJob(line, 11, CancelledBeforeStart, rec.Job)
+		return nil, nil
+	case rec.Runtime < 0:
+		report.addJob(line, 4, NoRuntime, rec.Job)
+		return nil, nil
+	case size <= 0:
+		report.addJob(line, 8, NoProcessors, rec.Job)
+		return nil, nil
+	case size > maxSize: // some formats hold larger numbers than SWF
+		report.addJob(line, 8, OutOfRange, rec.Job)
+		if m.trace.Options.Strict {
+			return nil, &LineError{Name: m.trace.Name, Finding: Finding{Line: line, Field: 8, Reason: OutOfRange, Text: strconv.FormatInt(size, 10)}}
+		}
+		return nil, nil
+	case rec.Submit < 0: // a burst without its summary
+		report.addJob(line, 2, PartialRun, rec.Job)
+		return nil, nil
+	case rec.Estimate <= 0 && m.Estimates.Kind == EstimatesUser && m.MissingEstimate.Kind == MissingDrop:
+		report.addJob(line, 9, NoEstimate, rec.Job)
+		return nil, nil
+	}
+	if filled {
+		report.addJob(line, 8, SizeFilled, rec.Job)
+	} else if rec.Requested != rec.Allocated && min(rec.Requested, rec.Allocated) > 0 {
+		report.addJob(line, 8, SizesDiffer, rec.Job)
+	}
+	if rec.Runtime == 0 {
+		report.addJob(line, 4, ZeroRuntime, rec.Job)
+	}
+	j := m.allocate()
+	switch {
+	case m.Extra != nil:
+		j.Extra = m.Extra(rec)
+	case rec.More != nil:
+		j.Extra = &columns{m.trace.Header.Columns, slices.Clone(rec.More)}
+	}
+	j.ID = rec.Job
+	j.Submit = rec.Submit
+	j.Runtime = rec.Runtime
+	j.Recorded = entity.Waited(rec.Wait)
+	j.Request.Nodes = int(size)
+	j.User = m.owner(line, 12, rec.User)
+	j.Group = m.owner(line, 13, rec.Group)
+	j.Queue = m.owner(line, 15, rec.Queue)
+	if n := rec.Executable; n > 0 && n <= math.MaxInt32 {
+		j.Application = int32(n)
+	}
+	if m.Feedback {
+		if j.After = m.After[rec.Job]; j.After == nil && rec.Preceding >= 0 {
+			j.After = m.after(entity.Dependency{Job: rec.Preceding, Think: max(rec.ThinkTime, 0)})
+		}
+	}
+	m.estimate(j, rec, line)
+	return j, nil
+}
+
+// after returns a list of one element. Elements are allocated in slabs to spare the garbage collector.
+func (m *maker) after(d entity.Dependency) []entity.Dependency {
+	if len(m.links) == cap(m.links) {
+		m.links = make([]entity.Dependency, 0, jobSlab)
+	}
+	m.links = append(m.links, d)
+	return slices.Clip(m.links[len(m.links)-1:])
+}
+
+// columns are what a job's record tells beyond the fields of SWF, for orders by a formula.
+type columns struct {
+	of     []Column
+	values []Value
+}
+
+// Column is a value by the name of its column; see entity.Columns.
+func (c *columns) Column(name string) (number float64, text string) {
+	for i := range c.values {
+		if c.of[i].Name == name {
+			return c.values[i].Number, c.values[i].Text
+		}
+	}
+	return UnknownValue.Number, ""
+}
+
+// Size is the number of processors of a job, or at most 0 if it is unknown.
+// filled reports that it was taken from the field that was not asked for.
+func (p ProcsFrom) Size(rec *Record) (n int64, filled bool) {
+	switch p {
+	case ProcsAllocated:
+		n = rec.Allocated
+	case ProcsRequested:
+		n = rec.Requested
+	}
+	if n > 0 {
+		return n, false
+	}
+	n = max(rec.Requested, rec.Allocated)
+	return n, p != ProcsMax && n > 0
+}
+
+// estimate sets the runtime that the scheduler is told.
+func (m *maker) estimate(j *entity.Job, rec *Record, line int64) {
+	o, report := m.Conventions, m.report
+	length := &j.Request.Length
+	switch o.Estimates.Kind {
+	case EstimatesTsafrir:
+		return // see JobStream.modelled
+	case EstimatesExact:
+		*length = j.Runtime
+	case EstimatesFactor:
+		*length = des.Time(min(math.Round(float64(j.Runtime)*o.Estimates.Factor), float64(maxTime)))
+	case EstimatesFModel:
+		*length = min(o.Estimates.fmodel(o.Seed).Estimate(rec.Job, j.Runtime), des.Time(maxTime))
+	default:
+		*length = rec.Estimate
+		if rec.Estimate <= 0 {
+			report.addJob(line, 9, EstimateFilled, rec.Job)
+			*length = j.Runtime
+			if o.MissingEstimate.Kind == MissingValue {
+				*length = o.MissingEstimate.Value
+			}
+		}
+	}
+	if *length < leastEstimate {
+		report.addJob(line, 9, EstimateBelowSecond, rec.Job)
+		*length = leastEstimate
+	}
+	if *length >= j.Runtime {
+		return
+	}
+	if o.Overrun == entity.OverrunRaise {
+		report.addJob(line, 9, EstimateRaised, rec.Job)
+		*length = j.Runtime
+	} else {
+		report.addJob(line, 9, RuntimeAboveEstimate, rec.Job)
+	}
+}
+
+// owner is a user, group or queue number as jobs hold it.
+func (m *maker) owner(line int64, field int, n int64) int32 {
+	if int64(int32(n)) != n {
+		m.report.addNumber(line, field, OwnerBeyondRange, n)
+		return Unknown
+	}
+	return int32(n)
+}
+
+func (m *maker) allocate() *entity.Job {
+	if len(m.slab) == 0 {
+		m.slab = make([]entity.Job, jobSlab)
+	}
+	j := &m.slab[0]
+	m.slab = m.slab[1:]
+	return j
+}
