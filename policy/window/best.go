@@ -290,10 +290,11 @@ func (x *boxSearch) halve(b *box) (one, two box) {
 // lengthWeight is how much sooner lengths are halved than starts.
 const lengthWeight = 4
 
-// How often λ is improved for a box that passes, and for a step.
+// How often λ is improved at most for a box that passes, and for a step.
 const (
-	boxTries  = 1
-	stepTries = 12
+	boxTries   = 1
+	stepTries  = 12
+	tightTries = 100 // for a step of which too many choices are open; some ten are enough
 )
 
 // floor is the worth that a window in b must pass to replace the best: equal
@@ -473,15 +474,10 @@ search:
 				next = lambda / 2
 			case lambda > 0:
 				next = 2 * lambda
-			case x.subset.spent() <= patience:
+			default:
 				// Twice nothing is nothing. The bound stays as it is, which is sound, and with it the
 				// order of the boxes, by which one of equal windows is the one that is found.
 				break search
-			default: // the window found will not be the best: of a lower bound comes a better one
-				if at = -1; !x.affordable(b) {
-					return false
-				}
-				next = (b.dear.z - b.cheap.z) / (b.dear.c - b.cheap.c)
 			}
 		}
 		lambda = next
@@ -550,28 +546,48 @@ func (x *boxSearch) improved(b *box, z float64) {
 	x.slack = plan.Rounding * max(math.Abs(z), x.scale)
 }
 
-// solve finds the best subset of the step b.
+// solve finds the best subset of the step b. A multiplier far from the best one leaves next
+// to all choices open. So where there are many, the best multiplier is found first.
 func (x *boxSearch) solve(b *box) {
 	x.gather(b)
-	floor := x.floor(b)
-	if len(x.ids) < x.req.Nodes || b.bound <= floor {
+	if len(x.ids) < x.req.Nodes || b.bound <= x.floor(b) {
 		return
 	}
+	x.work.Subsets++
+	if !x.enumerate(b, x.subset.spent()+manyChoices) && x.tighten(b) {
+		x.enumerate(b, 0)
+	}
+}
+
+// manyChoices is how many choices a step makes with the multiplier that it has. The papers'
+// problems make some hundreds at most.
+const manyChoices = 1 << 12
+
+// tighten sets λ of the step b to where its bound is least. What the boxes above said of it is
+// forgotten. It reports whether b can still hold a better window.
+func (x *boxSearch) tighten(b *box) bool {
+	b.lambda, b.dear, b.cheap = 0, line{}, line{}
+	return x.minimise(b, x.floor(b), tightTries)
+}
+
+// enumerate finds the best subset of the candidates of the step b, if the search has not spent
+// more than most before (0 = whatever it takes). It reports whether it has come to the end.
+func (x *boxSearch) enumerate(b *box, most int) (done bool) {
 	p := &x.subset
 	p.n, p.limit = x.req.Nodes, x.tariff.limit
 	p.items = p.items[:0]
 	for i, id := range x.ids {
 		p.items = append(p.items, item{z: x.z[i], c: x.c[i], id: id, marks: x.marks[i]})
 	}
-	p.scale = x.scale
-	x.work.Subsets++
+	p.scale, p.most = x.scale, most
 	before := p.visits
-	p.solve(b.lambda, floor)
+	p.solve(b.lambda, x.floor(b))
 	x.work.Branches += p.visits - before
 	if p.found {
 		x.bestIDs = append(x.bestIDs[:0], p.choose...)
 		x.improved(b, p.worth)
 	}
+	return !p.over()
 }
 
 // The heap of open boxes, by bound.

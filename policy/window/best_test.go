@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/gridslot/gridslot/des"
@@ -133,16 +134,15 @@ func TestTheExactSearchAllocatesOnlyItsAnswer(t *testing.T) {
 }
 
 // The line of a box above may promise more within the budget than a half of it has. Where
-// the multiplier is 0 then, and the selection passes the budget, a search without patience
-// raises it. Others keep the bound, for the order of boxes.
-func TestALineThatMisleadsDoesNotKeepTheMultiplierAtZeroForGood(t *testing.T) {
-	t.Run("patient", func(t *testing.T) { misled(t, 0, 20, 0) })
-	t.Run("without patience", func(t *testing.T) { misled(t, patience+1, 13.25, 2.25) })
-}
+// the multiplier is 0 then, and the selection passes the budget, the bound is kept, for the
+// order of boxes.
+func TestALineThatMisleadsKeepsTheMultiplierAtZero(t *testing.T) { misled(t, false, 20, 0) }
 
-func misled(t *testing.T, spent int, bound, lambda float64) {
+// A step that is tightened forgets the line.
+func TestATightenedStepHasTheBestMultiplier(t *testing.T) { misled(t, true, 13.25, 2.25) }
+
+func misled(t *testing.T, tighten bool, bound, lambda float64) {
 	x := boxSearch{scan: new(scan)}
-	x.subset.visits = spent
 	x.req.Nodes, x.tariff.limit = 2, 7
 	x.lengths = []des.Time{1}
 	x.bestZ = math.Inf(-1)
@@ -151,7 +151,87 @@ func misled(t *testing.T, spent int, bound, lambda float64) {
 	}
 	b := box{toLen: 1, cheap: line{z: 100, c: 1, known: true}}
 	require.True(t, x.minimise(&b, math.Inf(-1), stepTries))
+	if tighten {
+		x.bestZ = math.Inf(-1) // tighten takes what it meets as windows
+		require.True(t, x.tighten(&b))
+	}
 	// One of each kind costs 6: 10 - 5λ = 1 - λ for λ = 2.25, and 2.25*7 + 2*(10 - 5*2.25) = 13.25.
 	require.Equal(t, bound, b.bound)
 	require.Equal(t, lambda, b.lambda)
+}
+
+// classed is a step of many nodes of a few worths and of costs without order, as an unequal
+// domain that is nearly empty has them. Of a class the cheapest are the best to take, so all
+// numbers of nodes of each class tell the optimum.
+type classed struct {
+	worths []float64
+	costs  [][]float64 // by class, the cheapest first
+	n      int
+	limit  float64
+}
+
+func drawClassed(rng *rand.Rand) classed {
+	p := classed{worths: []float64{0, 1 + 9*rng.Float64(), 10 + 20*rng.Float64()}, n: 100}
+	sum := 0.0
+	for range p.worths {
+		costs := make([]float64, 80)
+		for i := range costs {
+			costs[i] = 1 + 100*rng.Float64()
+			sum += costs[i]
+		}
+		slices.Sort(costs)
+		p.costs = append(p.costs, costs)
+	}
+	p.limit = sum / 240 * float64(p.n) * (0.4 + 0.5*rng.Float64())
+	return p
+}
+
+// best counts through the numbers of nodes of each class.
+func (p classed) best() (worth float64) {
+	var sums [3][]float64
+	for k, costs := range p.costs {
+		sums[k] = []float64{0}
+		for i, c := range costs {
+			sums[k] = append(sums[k], sums[k][i]+c)
+		}
+	}
+	worth = math.Inf(-1)
+	for a := range sums[0] {
+		for b := range sums[1] {
+			c := p.n - a - b
+			if c >= 0 && c < len(sums[2]) && sums[0][a]+sums[1][b]+sums[2][c] <= p.limit {
+				worth = max(worth, float64(a)*p.worths[0]+float64(b)*p.worths[1]+float64(c)*p.worths[2])
+			}
+		}
+	}
+	return worth
+}
+
+// Whatever multiplier a step is given, it ends within some thousand choices.
+func TestAStepWithABadMultiplierIsTightened(t *testing.T) {
+	for seed := range uint64(40) {
+		rng := rand.New(rand.NewPCG(seed, 11))
+		p := drawClassed(rng)
+		list := plan.SlotList{To: des.Second}
+		for k, costs := range p.costs {
+			for _, c := range costs {
+				node := &entity.Node{ID: len(list.Slots), Perf: 1, Price: c, Q: p.worths[k]}
+				list.Slots = append(list.Slots, entity.Slot{Node: node, Width: 1, End: des.Second})
+			}
+		}
+		s, err := newScan(Settings{}, entity.Request{Nodes: p.n, Length: des.Second, Budget: p.limit}, list, des.Forever)
+		require.NoError(t, err)
+		x := &s.boxes
+		x.reset(s, Best{By: Q{}})
+		x.admit()
+		for i := range x.slots {
+			x.arena = append(x.arena, int32(i))
+		}
+		b := box{toStart: 1, toLen: 1, hi: int32(len(x.arena)), bound: math.Inf(1), lambda: []float64{0, 10}[seed%2]}
+		x.scale = p.worths[2] * float64(p.n)
+		x.solve(&b)
+		require.InDelta(t, p.best(), x.bestZ, 1e-9*x.scale, "seed %d", seed)
+		require.Less(t, x.subset.spent(), 3*manyChoices, "seed %d", seed)
+		s.done()
+	}
 }

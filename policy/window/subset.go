@@ -71,6 +71,7 @@ type subset struct {
 	found  bool
 	visits int     // choices made, over all problems of a search
 	looks  int     // at choices on the lists, over all problems of a search
+	most   int     // an enumeration ends when more than this is spent; 0 = it goes on
 	scale  float64 // of worths, for gap
 }
 
@@ -89,6 +90,9 @@ const looksPerVisit = 1 << 8
 
 // spent is what a search has used of its patience.
 func (p *subset) spent() int { return max(p.visits, p.looks/looksPerVisit) }
+
+// over reports whether the enumeration at hand has spent what it may.
+func (p *subset) over() bool { return p.most > 0 && p.spent() > p.most }
 
 // gap is how much more than the best known a subset may be worth that the
 // search no longer looks for: nothing, then a thousand-millionth of scale and
@@ -122,7 +126,7 @@ func (p *subset) deepen(lambda, floor float64) {
 		return
 	}
 	bound += lambda * p.limit
-	for w := 2; w < len(p.items) && p.visits-before <= shallow; w *= 2 {
+	for w := 2; w < len(p.items) && p.visits-before <= shallow && !p.over(); w *= 2 {
 		guess := bound - (p.items[max(n-w, 0)].r - p.items[min(n+w, len(p.items))-1].r)
 		if guess <= floor {
 			break
@@ -184,7 +188,7 @@ func (p *subset) enumerate(lambda, floor float64) {
 		for low <= top && p.none(low) {
 			low++
 		}
-		if low > top {
+		if low > top || p.over() {
 			return
 		}
 	}
