@@ -143,12 +143,16 @@ func TestAssignment(t *testing.T) {
 	require.Equal(t, []int{1, 0, 1, 0, 1}, got)
 }
 
-// The files of docs/guides/grids.md, as they stand there.
+// The files of docs/guides/grids.md and what-happens.md, as they stand there.
 func TestTheGuidesFilesCanBeRead(t *testing.T) {
-	page, err := os.ReadFile("../../docs/guides/grids.md")
-	require.NoError(t, err)
+	var page string
+	for _, name := range []string{"grids.md", "what-happens.md"} {
+		text, err := os.ReadFile("../../docs/guides/" + name)
+		require.NoError(t, err)
+		page += string(text)
+	}
 	block := func(heading, language string) string {
-		_, after, ok := strings.Cut(string(page), "\n## "+heading+"\n")
+		_, after, ok := strings.Cut(page, "\n## "+heading+"\n")
 		require.True(t, ok)
 		_, after, ok = strings.Cut(after, "```"+language+"\n")
 		require.True(t, ok)

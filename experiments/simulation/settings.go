@@ -72,7 +72,7 @@ func SettingTable() []Setting { return slices.Clone(settings) }
 var settings = []Setting{
 	{
 		Name: "policy", Form: "LIST", Topic: OfRuns,
-		Doc: "policies to run, separated by commas; may be repeated (fcfs,easy,conservative, or the machine's)",
+		Doc: "policies, separated by commas; the flag may be repeated (fcfs,easy,conservative, or the machine's)",
 		Access: Access{
 			func(sc *Scenario) string { return strings.Join(sc.Policies, ",") },
 			func(sc *Scenario, list string) (err error) { sc.Policies, err = policy.Specs(list); return err },
@@ -85,7 +85,7 @@ var settings = []Setting{
 	},
 	{
 		Name: "from", Section: "workload", Form: "FORMAT", Topic: OfRecords,
-		Doc:    "format of the log, with its parameters (what it looks like); see help formats",
+		Doc:    "format of the log, with its parameters (by its content); see help formats",
 		Access: field(func(sc *Scenario) *string { return &sc.Workload.From }, text),
 	},
 	{
@@ -95,27 +95,27 @@ var settings = []Setting{
 	},
 	{
 		Name: "slurm", Section: "settings", Form: "DIR|slurm.conf", Topic: OfRuns,
-		Doc:    "Slurm decides, as its slurm.conf says; a folder has jobs.csv, too (no)",
+		Doc:    "Slurm's rules decide, by this slurm.conf; a folder also has jobs.csv (no)",
 		Access: field(func(sc *Scenario) *string { return &sc.Slurm.Config }, text),
 	},
 	{
 		Name: "accounts", Section: "settings", Form: "FILE", Topic: OfRuns,
-		Doc:    "with --slurm: accounts, users and QoSs, as the commands of sacctmgr that made them (none)",
+		Doc:    "with --slurm: the commands of sacctmgr that made accounts, users and QoSs (none)",
 		Access: field(func(sc *Scenario) *string { return &sc.Slurm.Accounts }, text),
 	},
 	{
 		Name: "phases", Section: "settings", Form: "N", Topic: OfRuns,
-		Doc:    "with --slurm: so many runs that differ in when the controller's loops wake, and the spread (one)",
+		Doc:    "with --slurm: N runs with different phases of the controller's loops, and their spread (one)",
 		Access: field(func(sc *Scenario) *int { return &sc.Slurm.Phases }, whole(0, mostPhases)),
 	},
 	{
 		Name: "outages", Section: "flows", Form: "FILE.csv|MODEL", Topic: OfRuns,
-		Doc:    "capacity that is lost: a log, or a model of failures (none); see help outages",
+		Doc:    "outages: a file, or a model of failures (none); see help outages",
 		Access: field(func(sc *Scenario) *string { return &sc.Flows.Outages }, text),
 	},
 	{
 		Name: "victims", Section: "flows", Form: "RULE", Topic: OfRuns,
-		Doc:    "what becomes of the jobs that outages hit (requeue); see help victims",
+		Doc:    "what happens to jobs that outages hit (requeue); see help victims",
 		Access: field(func(sc *Scenario) *string { return &sc.Flows.Victims }, text),
 	},
 	{
@@ -125,17 +125,17 @@ var settings = []Setting{
 	},
 	{
 		Name: "procs-from", Section: "workload", Form: "requested|allocated|max", Default: "requested", Topic: OfRuns,
-		Doc:    "which field is a job's size, filled from the other where missing",
+		Doc:    "which field is the size of a job; if it is missing, the other one",
 		Access: field(func(sc *Scenario) *workload.ProcsFrom { return &sc.Workload.Options.ProcsFrom }, workload.ParseProcsFrom),
 	},
 	{
 		Name: "estimates", Section: "workload", Form: "user|exact|factor:F|tsafrir|tsafrir:max=T|fmodel:F", Default: "user", Topic: OfEstimates,
-		Doc:    "what the scheduler is told: the log's, the runtime, F times it, or a model's",
+		Doc:    "estimates that the scheduler sees: the log's, the runtime, F times the runtime, or a model's",
 		Access: field(func(sc *Scenario) *workload.Estimates { return &sc.Workload.Options.Estimates }, workload.ParseEstimates),
 	},
 	{
 		Name: "missing-estimate", Section: "workload", Form: "runtime|drop|SECONDS", Default: "runtime", Topic: OfRuns,
-		Doc:    "what stands for an estimate that the log does not give",
+		Doc:    "replaces an estimate that is missing in the log",
 		Access: field(func(sc *Scenario) *workload.MissingEstimate { return &sc.Workload.Options.MissingEstimate }, workload.ParseMissingEstimate),
 	},
 	{
@@ -145,7 +145,7 @@ var settings = []Setting{
 	},
 	{
 		Name: "where", Section: "workload", Form: "EXPRESSION", Topic: OfRecords,
-		Doc: "keep the records of which it holds, as 'user != 374 and procs in 1..64' (all)",
+		Doc: "keep matching records: 'user != 374 and procs in 1..64' (all)",
 		Access: Access{
 			func(sc *Scenario) string {
 				if sc.Workload.Options.Where == nil {
@@ -161,7 +161,7 @@ var settings = []Setting{
 	},
 	{
 		Name: "first", Section: "workload", Form: "N", Topic: OfRecords,
-		Doc:    "take the first N jobs only (all)",
+		Doc:    "take only the first N jobs (all)",
 		Access: field(func(sc *Scenario) *int64 { return &sc.Workload.Options.First }, whole[int64](0, math.MaxInt64)),
 	},
 	{
@@ -171,7 +171,7 @@ var settings = []Setting{
 	},
 	{
 		Name: "load", Section: "workload", Form: "F", Topic: OfRecords,
-		Doc:    "scale the times between submissions to offer this load, at most 1000 (as they are)",
+		Doc:    "scale the times between submissions to offer this load, at most 1000 (unchanged)",
 		Access: field(func(sc *Scenario) *float64 { return &sc.Workload.Options.Load }, load),
 	},
 	{
@@ -181,22 +181,22 @@ var settings = []Setting{
 	},
 	{
 		Name: "sort", Section: "workload", Default: "false", Topic: OfRecords,
-		Doc:    "order by submission, equal ones as they come, in memory: for logs that go backwards",
+		Doc:    "sort by submission, in memory, for logs that go backwards; ties keep their order",
 		Access: field(func(sc *Scenario) *bool { return &sc.Workload.Options.Sort }, trueOrFalse),
 	},
 	{
 		Name: "feedback", Section: "workload", Default: "false", Topic: OfRuns,
-		Doc:    "fields 17 and 18 hold: a job comes its think time after the end of the preceding job",
+		Doc:    "a job comes its think time after the end of its preceding job (fields 17, 18)",
 		Access: field(func(sc *Scenario) *bool { return &sc.Workload.Options.Feedback }, trueOrFalse),
 	},
 	{
 		Name: "strict", Section: "workload", Default: "false", Topic: OfRecords,
-		Doc:    "any damaged line is an error; otherwise it is left out, counted and told",
+		Doc:    "any damaged line is an error; otherwise it is left out and counted",
 		Access: field(func(sc *Scenario) *bool { return &sc.Workload.Options.Strict }, trueOrFalse),
 	},
 	{
 		Name: "moldable", Section: "workload", Form: "MODEL", Topic: OfRuns,
-		Doc:    "rigid jobs get shapes by a speed-up, of half to twice their processors; see help moldable",
+		Doc:    "rigid jobs get shapes of half to twice their processors, by a speed-up; see help moldable",
 		Access: checked(func(sc *Scenario) *string { return &sc.Workload.Moldable }, ParseMoldable),
 	},
 	{
@@ -206,17 +206,17 @@ var settings = []Setting{
 	},
 	{
 		Name: "pass", Section: "settings", Form: "instant|event|each", Default: "instant", Topic: OfRuns,
-		Doc:    "a decision round an instant, or after every event, arrivals or ends first",
+		Doc:    "one decision round per instant, or a round after every event (arrivals first, or ends first)",
 		Access: field(func(sc *Scenario) *entity.Pass { return &sc.Settings.Pass }, entity.ParsePass),
 	},
 	{
 		Name: "wake", Section: "settings", Form: "T|apart=T", Topic: OfRuns,
-		Doc:    "the scheduler decides at multiples of T only (30s, 30s:offset=5s), or so far apart (always)",
+		Doc:    "the scheduler decides only at multiples of T (30s, 30s:offset=5s), or T apart (always)",
 		Access: checked(func(sc *Scenario) *string { return &sc.Settings.Wake }, ParseWake),
 	},
 	{
 		Name: "overhead", Section: "settings", Form: "dispatch=T:prologue=T:epilogue=T", Topic: OfRuns,
-		Doc:    "processors are held around a job; T is a time, T..T, exponential/T or lognormal/T/SIGMA",
+		Doc:    "time to hold processors around a job; T is a time, T..T, exponential/T or lognormal/T/SIGMA",
 		Access: checked(func(sc *Scenario) *string { return &sc.Settings.Overhead }, ParseOverhead),
 	},
 	{
@@ -235,27 +235,27 @@ var settings = []Setting{
 	},
 	{
 		Name: "allocation", Section: "settings", Form: "auto|intervals|count|none", Default: "auto", Topic: OfRuns,
-		Doc:    "what jobs-POLICY.csv says of processors; auto: intervals up to 4,096 of them",
+		Doc:    "processors in jobs-POLICY.csv; auto: intervals on machines of up to 4,096",
 		Access: field(func(sc *Scenario) *metrics.Allocation { return &sc.Settings.Allocation }, metrics.ParseAllocation),
 	},
 	{
 		Name: "power", Section: "settings", Form: "MODEL", Topic: OfRuns,
-		Doc:    "account for energy: default, or what differs, as idle=90:busy=180:switch-off=600 (W, s)",
+		Doc:    "account for energy: default, or changes of it, such as idle=90:busy=180:switch-off=600 (W, s)",
 		Access: field(func(sc *Scenario) *Power { return &sc.Settings.Power }, ParsePower),
 	},
 	{
 		Name: "predict", Section: "settings", Form: "PREDICTOR", Topic: OfRuns,
-		Doc:    "what jobs are planned by in place of requests (the policy's); see help predictors",
+		Doc:    "predictions by which jobs are planned, in place of requests (the policy's); see help predictors",
 		Access: field(func(sc *Scenario) *string { return &sc.Settings.Predict }, text),
 	},
 	{
 		Name: "correct", Section: "settings", Form: "CORRECTOR", Topic: OfRuns,
-		Doc:    "what becomes of a prediction that a job outlives (the policy's); see help correctors",
+		Doc:    "next prediction for a job that outlives its prediction (the policy's); see help correctors",
 		Access: field(func(sc *Scenario) *string { return &sc.Settings.Correct }, text),
 	},
 	{
 		Name: "tau", Section: "settings", Form: "SECONDS", Topic: OfRuns,
-		Doc: "the run time from which on a bounded slowdown counts it as it is (10)",
+		Doc: "least run time in a bounded slowdown (10)",
 		Access: Access{
 			func(sc *Scenario) string {
 				if sc.Settings.Tau == 0 {
