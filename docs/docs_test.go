@@ -87,6 +87,24 @@ func TestLinksLeadToFilesAndHeadings(t *testing.T) {
 	require.Empty(t, lost)
 }
 
+// Comments of programs name pages from the top of the repository on.
+func TestPagesThatProgramsNameAreThere(t *testing.T) {
+	named := regexp.MustCompile(`docs/[\w/-]+\.md`)
+	var lost []string
+	require.NoError(t, filepath.WalkDir(root, func(path string, _ fs.DirEntry, err error) error {
+		if !strings.HasSuffix(path, ".go") {
+			return err
+		}
+		for _, page := range named.FindAllString(read(t, path), -1) {
+			if _, err := os.Stat(filepath.Join(root, page)); err != nil {
+				lost = append(lost, path+": "+page)
+			}
+		}
+		return nil
+	}))
+	require.Empty(t, lost)
+}
+
 // anchors are what links can name of a page: its headings, as GitHub writes them, and what
 // `<a id="NAME">` names.
 func anchors(page string) []string {

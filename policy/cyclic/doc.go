@@ -22,7 +22,7 @@
 // about the jobs left to it, and with Replan it plans jobs anew. Policy.Told is called
 // for every batch; package flow has the accounts (flow.Ledger).
 //
-// docs/guides/organisations.md shows all this in use; docs/design/window-search.md says
+// docs/guides/organisations.md shows all this in use; docs/design/plans.md says
 // why it is so.
 //
 // Sources: AMP11 and META, as in package window.

@@ -23,7 +23,7 @@
 //     subset solver (solve; subset.go). Otherwise go on with 2 for the better half; the other
 //     one is open.
 //
-// docs/design/window-search.md has the reasons and the measurements.
+// docs/design/plans.md has the reasons and the measurements.
 
 package window
 

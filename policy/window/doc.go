@@ -21,7 +21,7 @@
 //
 // Best is the exact search. Of all starts and all subsets of n slots it returns
 // the window that is worth most to a [Criterion] within the budget, where costs
-// are real numbers. docs/design/window-search.md explains how and why.
+// are real numbers. docs/design/plans.md explains how and why.
 //
 // # The life of a search
 //
@@ -51,7 +51,7 @@
 // left. A search by first fit goes along the list once in all its turns: exhaust.go tells
 // why that is enough, firstfit.go is that search, and supply.go is the list that is cut.
 // With 80 jobs on 1,600 nodes a cycle takes a sixtieth of the time
-// (docs/design/window-search.md). Other searches begin anew at each turn.
+// (docs/design/plans.md). Other searches begin anew at each turn.
 //
 // CheckSlots and Subtract work on slot lists; ByName is the table of all searches.
 //

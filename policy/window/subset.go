@@ -10,7 +10,7 @@
 // Σ chosen r + the greatest r still to come + λ limit is never less than the
 // worth of any completion, whatever λ >= 0.
 //
-// docs/design/window-search.md tells how λ is found and what each step is worth.
+// docs/design/plans.md tells how λ is found and what each step is worth.
 
 package window
 
