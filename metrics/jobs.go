@@ -13,7 +13,6 @@ import (
 	"github.com/gridslot/gridslot/entity/procset"
 	"github.com/gridslot/gridslot/internal/decimal"
 	"github.com/gridslot/gridslot/internal/enum"
-	"github.com/gridslot/gridslot/metrics/internal/belt"
 	"github.com/gridslot/gridslot/metrics/rows"
 )
 
@@ -102,9 +101,9 @@ type JobsWriter struct {
 	text    *rows.Writer[rows.Job]
 	err     error
 	begun   bool
-	belt    *belt.Belt[jobRows] // nil where rows become text at once
-	batch   *jobRows            // of the belt, to be handed over
-	falling bool                // ids do not ascend
+	belt    *belt[jobRows] // nil where rows become text at once
+	batch   *jobRows       // of the belt, to be handed over
+	falling bool           // ids do not ascend
 	lastID  int64
 
 	bare, full rows.File[rows.Job] // without the columns about attempts, and with them
@@ -254,8 +253,8 @@ func (w *JobsWriter) begin() {
 	w.shown = w.columns
 	w.text = rows.NewWriter(w.out, w.table(w.columns))
 	if w.Beside != nil && w.Energy == nil && w.Bill == nil && w.predicted == nil {
-		w.belt = belt.New(w.Beside, w.writeRows)
-		w.batch = w.belt.Empty()
+		w.belt = newBelt(w.Beside, w.writeRows)
+		w.batch = w.belt.empty()
 	}
 }
 
@@ -463,8 +462,8 @@ func (w *JobsWriter) carry(r *jobRow) {
 // handOver sends the rows that wait.
 func (w *JobsWriter) handOver() {
 	w.batch.first, w.batch.columns = w.base-int64(len(w.batch.rows)), w.columns
-	w.belt.Send(w.batch)
-	w.batch = w.belt.Empty()
+	w.belt.send(w.batch)
+	w.batch = w.belt.empty()
 }
 
 // writeRows writes rows as they come from the belt.
@@ -532,7 +531,7 @@ func (w *JobsWriter) stop() {
 	if len(w.batch.rows) > 0 {
 		w.handOver()
 	}
-	w.belt.Close()
+	w.belt.close()
 	w.belt = nil
 }
 

@@ -7,7 +7,6 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
-	"github.com/gridslot/gridslot/metrics/internal/belt"
 	"github.com/gridslot/gridslot/metrics/rows"
 )
 
@@ -19,12 +18,12 @@ type QueueWriter struct {
 	Beside func(do func())
 
 	text  *rows.Writer[rows.Level]
-	now   des.Time                 // of the latest event
-	level queueLevel               // as of the latest event
-	last  queueLevel               // in the latest row
-	row   rows.Level               // the row at hand
-	belt  *belt.Belt[[]rows.Level] // nil where rows become text at once
-	batch *[]rows.Level            // of the belt, to be handed over
+	now   des.Time            // of the latest event
+	level queueLevel          // as of the latest event
+	last  queueLevel          // in the latest row
+	row   rows.Level          // the row at hand
+	belt  *belt[[]rows.Level] // nil where rows become text at once
+	batch *[]rows.Level       // of the belt, to be handed over
 	leaving
 }
 
@@ -98,8 +97,8 @@ func (q *QueueWriter) put() {
 		return
 	}
 	if q.belt == nil {
-		q.belt = belt.New(q.Beside, q.writeRows)
-		q.batch = q.belt.Empty()
+		q.belt = newBelt(q.Beside, q.writeRows)
+		q.batch = q.belt.empty()
 	}
 	if *q.batch = append(*q.batch, q.row); len(*q.batch) == queueBatch {
 		q.handOver()
@@ -111,8 +110,8 @@ const queueBatch = 4096
 
 // handOver sends the rows that wait.
 func (q *QueueWriter) handOver() {
-	q.belt.Send(q.batch)
-	q.batch = q.belt.Empty()
+	q.belt.send(q.batch)
+	q.batch = q.belt.empty()
 }
 
 // writeRows writes rows as they come from the belt.
@@ -129,7 +128,7 @@ func (q *QueueWriter) stop() {
 		return
 	}
 	q.handOver()
-	q.belt.Close()
+	q.belt.close()
 	q.belt = nil
 }
 

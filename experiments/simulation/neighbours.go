@@ -11,10 +11,8 @@ import (
 	"github.com/gridslot/gridslot/experiments/internal/yamlfile"
 	"github.com/gridslot/gridslot/policy"
 	"github.com/gridslot/gridslot/workload"
+	"github.com/gridslot/gridslot/workload/formats"
 	"github.com/gridslot/gridslot/workload/formats/batsim"
-	"github.com/gridslot/gridslot/workload/formats/csv"
-	"github.com/gridslot/gridslot/workload/formats/gwf"
-	"github.com/gridslot/gridslot/workload/formats/mwf"
 )
 
 // This file has the formats of archives and other simulators, and the parameters of CSV.
@@ -22,18 +20,18 @@ import (
 func neighbours() policy.Table[workload.Format] {
 	return policy.Table[workload.Format]{
 		{Name: "csv", Text: "CSV: one of its own in which nothing is lost, or anybody's, told which column is what", Params: csvParams(), New: newCSV},
-		{Name: "gwf", Text: "the Grid Workload Format of the Grid Workloads Archive", New: func(*policy.Args) workload.Format { return gwf.Format{} }},
+		{Name: "gwf", Text: "the Grid Workload Format of the Grid Workloads Archive", New: func(*policy.Args) workload.Format { return formats.GWF{} }},
 		{
 			Name: "batsim", Text: "Batsim's workloads in JSON", New: newBatsim,
 			Params: []policy.Param{{Name: "platform", Values: "FILE", Text: "the platform of SimGrid that has the hosts, where the workload has no nb_res"}},
 		},
-		{Name: "mwf", Text: "MetaCentrum's format, as Alea reads it", New: func(*policy.Args) workload.Format { return mwf.Format{} }},
+		{Name: "mwf", Text: "MetaCentrum's format, as Alea reads it", New: func(*policy.Args) workload.Format { return formats.MWF{} }},
 	}
 }
 
 func csvParams() []policy.Param {
 	var params []policy.Param
-	for i, role := range csv.Roles() {
+	for i, role := range formats.CSVRoles() {
 		params = append(params, policy.Param{Name: role, Values: "COLUMN", Text: roleTexts[i]})
 	}
 	return append(params,
@@ -46,7 +44,7 @@ func csvParams() []policy.Param {
 	)
 }
 
-// roleTexts say what the columns tell, in the order of csv.Roles.
+// roleTexts say what the columns tell, in the order of formats.CSVRoles.
 var roleTexts = [...]string{
 	"job number; columns by name, or by number from 1 (the one of this name, if there is one)", "submission", "wait", "runtime",
 	"processors the job was given", "CPU time, average of the processors", "memory used, kB a processor", "processors requested", "requested time",
@@ -62,7 +60,7 @@ var unitOf = map[string]des.Time{"us": des.Second / 1e6, "ms": des.Second / 1000
 var separators = map[string]byte{"comma": ',', "semicolon": ';', "tab": '\t', "bar": '|'}
 
 func newCSV(a *policy.Args) workload.Format {
-	f := csv.Format{Columns: map[string]string{}}
+	f := formats.CSV{Columns: map[string]string{}}
 	value := a.Value
 	if path, given := a.Value("map"); given {
 		in, err := readMap(path)
@@ -78,7 +76,7 @@ func newCSV(a *policy.Args) workload.Format {
 			return text, given
 		}
 	}
-	for _, role := range csv.Roles() {
+	for _, role := range formats.CSVRoles() {
 		if column, given := value(role); given {
 			f.Columns[role] = column
 		}

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gridslot/gridslot/des"
-	"github.com/gridslot/gridslot/workload/formats/csv"
+	"github.com/gridslot/gridslot/workload/formats"
 )
 
 func TestCSVIsToldItsColumnsByASpecOrAFile(t *testing.T) {
@@ -17,11 +17,11 @@ func TestCSVIsToldItsColumnsByASpecOrAFile(t *testing.T) {
 	require.NoError(t, os.WriteFile(path, []byte("submit: When sent\nprocs: 3\ntimes: ms\nsep: tab\nzone: +02:00\n"), 0o666))
 	f, err := parsed(Formats(), "csv:map='"+path+"':procs=CPUs:durations=min:heading=off")
 	require.NoError(t, err)
-	of := f.(csv.Format)
+	of := f.(formats.CSV)
 	_, ahead := time.Unix(0, 0).In(of.Zone).Zone()
 	require.Equal(t, 7200, ahead)
 	of.Zone = nil
-	require.Equal(t, csv.Format{
+	require.Equal(t, formats.CSV{
 		Columns: map[string]string{"submit": "When sent", "procs": "CPUs"}, Separator: '\t', NoHeading: true, Times: des.Second / 1000, Durations: 60 * des.Second,
 	}, of)
 }
@@ -44,7 +44,7 @@ func TestWrongParametersOfCSVAreRefused(t *testing.T) {
 }
 
 func TestEveryRoleOfCSVIsAParameterWithAText(t *testing.T) {
-	require.Len(t, roleTexts, len(csv.Roles()))
+	require.Len(t, roleTexts, len(formats.CSVRoles()))
 	for _, text := range roleTexts {
 		require.NotEmpty(t, text)
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/policy"
 	"github.com/gridslot/gridslot/workload"
-	"github.com/gridslot/gridslot/workload/formats/csv"
+	"github.com/gridslot/gridslot/workload/formats"
 	"github.com/gridslot/gridslot/workload/model"
 )
 
@@ -268,7 +268,7 @@ func (t *Tables) openSource(ctx context.Context, c policy.Chosen[Source], o work
 	}
 	var format workload.Writable = workload.SWF
 	if len(h.Columns) > 0 {
-		format = csv.Format{}
+		format = formats.CSV{}
 	}
 	go func() { to.CloseWithError(writeLog(ctx, format, to, h, jobs)) }()
 	o.Stdin, o.Format = from, format

@@ -13,8 +13,6 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/workload"
-	"github.com/gridslot/gridslot/workload/formats/csv"
-	"github.com/gridslot/gridslot/workload/formats/datasets"
 )
 
 // BenchmarkRead reads records of each format of text, and BenchmarkSurvey what must be known
@@ -81,7 +79,7 @@ func logs(tb testing.TB) (all []benchLog) {
 			all = append(all, benchLog{f.Name(), f, written(tb, w, h, records)})
 		}
 	}
-	all = append(all, benchLog{"site", csv.Format{Columns: map[string]string{"submit": "2", "runtime": "3", "procs": "4", "user": "5"}, NoHeading: true}, filled(func(b []byte, i int) []byte {
+	all = append(all, benchLog{"site", CSV{Columns: map[string]string{"submit": "2", "runtime": "3", "procs": "4", "user": "5"}, NoHeading: true}, filled(func(b []byte, i int) []byte {
 		return fmt.Appendf(b, "job%d;2024-01-%02d 10:%02[3]d:%02[3]d;1:%02[3]d:00;%[4]d;user%[5]d;COMPLETED\n", 1_000_000+i, i/8000%28+1, i%60, i%128+1, i%300)
 	})})
 	for table, line := range []string{
@@ -89,7 +87,7 @@ func logs(tb testing.TB) (all []benchLog) {
 		"ins_%[2]d23,R%[1]d_1,j_%[2]d,1,Terminated,158478,158520,m_2%03[1]d,1,1,55,120,0.02,0.04\n",
 		"4f057009a5d481acec6%[2]d,tensorflow,2.0,Terminated,1739162.0,1739200.0,600.0,29.296875,50.0,MISC\n",
 	} {
-		all = append(all, benchLog{datasets.AlibabaTables[table], datasets.Alibaba{Table: datasets.AlibabaTable(table)}, filled(func(b []byte, i int) []byte {
+		all = append(all, benchLog{AlibabaTables[table], Alibaba{Table: AlibabaTable(table)}, filled(func(b []byte, i int) []byte {
 			return fmt.Appendf(b, line, i%90, 1_000_000+i)
 		})})
 	}
@@ -97,7 +95,7 @@ func logs(tb testing.TB) (all []benchLog) {
 		"%d,,%d,%d,tCyqsIK2IQYQrScdS4WYITCo3yS4nmuKWzEBJWQA%03d=,2,PZ4QdzP1gjK5fE2Kw1sM3c+2dJgbm8yFqFJ7Ls3wsA0=,3yS4nmuKWzEBJWQAoXctCyqsIK2IQYQrScdS4WYITCo=\n",
 		"%d,,%d,7,38676,%d,tCyqsIK2IQYQrScdS4WYITCo3yS4nmuKWzEBJWQA%03d=,2,9,0.125,0.07446,0.0004244,0\n",
 	} {
-		all = append(all, benchLog{datasets.GoogleTables[table], datasets.Google{Table: datasets.GoogleTable(table)}, filled(func(b []byte, i int) []byte {
+		all = append(all, benchLog{GoogleTables[table], Google{Table: GoogleTable(table)}, filled(func(b []byte, i int) []byte {
 			job, event := i/300*100+i%100, i%300/100 // submitted, scheduled and ended, a hundred at a time
 			return fmt.Appendf(b, line, 600_000_000+i*1000, 6_200_000_000+job, event*event, job%500)
 		})})
@@ -128,7 +126,7 @@ func logs(tb testing.TB) (all []benchLog) {
 `, i%15, 10_000+i, i%300, i%60)
 	})
 	text[len(text)-2] = ']'
-	return append(all, benchLog{"philly", datasets.Philly{}, append([]byte("[\n"), text...)})
+	return append(all, benchLog{"philly", Philly{}, append([]byte("[\n"), text...)})
 }
 
 // filled is a text of about 12 MB.

@@ -9,19 +9,14 @@ import (
 
 	"github.com/gridslot/gridslot/workload"
 	"github.com/gridslot/gridslot/workload/formats/batsim"
-	"github.com/gridslot/gridslot/workload/formats/csv"
-	"github.com/gridslot/gridslot/workload/formats/datasets"
-	"github.com/gridslot/gridslot/workload/formats/gwf"
-	"github.com/gridslot/gridslot/workload/formats/mwf"
-	"github.com/gridslot/gridslot/workload/formats/parquet"
 	"github.com/gridslot/gridslot/workload/formats/sacct"
 )
 
 // All are the formats, in the order in which an input is asked for its likeness.
 func All() []workload.Format {
 	return []workload.Format{
-		csv.Format{}, sacct.Format{}, gwf.Format{}, mwf.Format{}, batsim.Format{},
-		parquet.Format{}, datasets.FData{}, datasets.PM100{}, datasets.Philly{}, datasets.Google{}, datasets.Alibaba{},
+		CSV{}, sacct.Format{}, GWF{}, MWF{}, batsim.Format{},
+		Parquet{}, FData{}, PM100{}, Philly{}, Google{}, Alibaba{},
 	}
 }
 

@@ -11,7 +11,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gridslot/gridslot/workload"
-	"github.com/gridslot/gridslot/workload/formats/datasets"
 )
 
 // Every file of the folders of logs and references is read with an account in which
@@ -93,7 +92,7 @@ func TestTheWrongFormatIsAnError(t *testing.T) {
 	} {
 		path := filepath.Join(t.TempDir(), name)
 		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
-		for _, format := range append(All(), workload.SWF, datasets.Google{Table: datasets.TaskEvents}, datasets.Alibaba{Table: datasets.PAITask}) {
+		for _, format := range append(All(), workload.SWF, Google{Table: TaskEvents}, Alibaba{Table: PAITask}) {
 			if name == "accounting" && format.Name() == "sacct" || name == "accounting" && format.Name() == "csv" {
 				continue
 			}

@@ -14,9 +14,6 @@ import (
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/workload"
 	"github.com/gridslot/gridslot/workload/formats/batsim"
-	"github.com/gridslot/gridslot/workload/formats/csv"
-	"github.com/gridslot/gridslot/workload/formats/gwf"
-	"github.com/gridslot/gridslot/workload/formats/mwf"
 )
 
 // log is what a format is given to write, or what was read of it.
@@ -128,10 +125,10 @@ func drawColumns(t *rapid.T) []workload.Column {
 func TestCSVLosesNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		l := drawLog(t, drawColumns(t))
-		f := csv.Format{Separator: rapid.SampledFrom([]byte{0, ',', ';', '\t', '|'}).Draw(t, "separator")}
+		f := CSV{Separator: rapid.SampledFrom([]byte{0, ',', ';', '\t', '|'}).Draw(t, "separator")}
 		text, lost := write(t, f, l)
 		require.Empty(t, lost)
-		again := read(t, csv.Format{Separator: f.Separator}, text)
+		again := read(t, CSV{Separator: f.Separator}, text)
 		require.Equal(t, l.told(), again.told(), "%s", text)
 		trace, err := workload.Options{Reading: workload.Reading{Formats: All(), Stdin: bytes.NewReader(text)}}.Open(workload.StandardInput)
 		require.NoError(t, err)
@@ -172,12 +169,12 @@ func (l log) clean(separators string) {
 
 func TestGWFHoldsItsFieldsNamesAndHeader(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		l := drawLog(t, gwf.Columns())
+		l := drawLog(t, gwfColumns())
 		l.clean(" \"")
 		sort(l)
-		text, lost := write(t, gwf.Format{}, l)
+		text, lost := write(t, GWF{}, l)
 		text = bytes.TrimPrefix(text, []byte("\n"))
-		again := read(t, gwf.Format{}, text)
+		again := read(t, GWF{}, text)
 		for _, loss := range lost {
 			if loss.What == workload.FieldNames[workload.FieldUser-1] || strings.HasPrefix(loss.Why, "its number") {
 				return // a number that is another one's name: told
@@ -194,7 +191,7 @@ func TestGWFHoldsItsFieldsNamesAndHeader(t *testing.T) {
 		trace, err := in.Open(workload.StandardInput)
 		require.NoError(t, err)
 		require.Equal(t, "gwf", trace.Format.Name())
-		again2, _ := write(t, gwf.Format{}, again)
+		again2, _ := write(t, GWF{}, again)
 		require.Equal(t, string(text), string(again2))
 	})
 }
@@ -211,10 +208,10 @@ func sort(l log) {
 
 func TestMWFHoldsItsCells(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		l := drawLog(t, mwf.Columns())
+		l := drawLog(t, mwfColumns())
 		l.clean("\t\"")
 		sort(l)
-		h := &workload.Header{Columns: mwf.Columns()}
+		h := &workload.Header{Columns: mwfColumns()}
 		h.Set("UnixStartTime", fmt.Sprint(rapid.Int64Range(1e9, 2e9).Draw(t, "epoch")))
 		l.header = h
 		for _, rec := range l.records {
@@ -229,8 +226,8 @@ func TestMWFHoldsItsCells(t *testing.T) {
 				rec.Wait = workload.UnknownTime
 			}
 		}
-		text, lost := write(t, mwf.Format{}, l)
-		again := read(t, mwf.Format{}, text)
+		text, lost := write(t, MWF{}, l)
+		again := read(t, MWF{}, text)
 		filled := int64(0)
 		for _, rec := range l.records {
 			if rec.Requested < 0 && rec.Allocated >= 0 {

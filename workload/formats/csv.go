@@ -1,18 +1,4 @@
-// Package csv reads and writes logs as plain CSV: a form of its own, in which nothing
-// that a log tells is lost, and anybody's tables, of which one says what their columns
-// are.
-//
-//	#! log of gridslot, 1
-//	# MaxProcs: 128
-//	#! user 3 "alice"
-//	#! column "gpus" number ""
-//	job,submit,wait,runtime,allocated,...,think_time,gpus
-//	1,0,,3600,16,...,,2
-//
-// Of anybody's table a Format tells the columns; see Format.Columns.
-//
-//	csv.Format{Columns: map[string]string{"submit": "Submitted", "runtime": "Duration", "procs": "CPUs"}}
-package csv
+package formats
 
 import (
 	"bytes"
@@ -29,10 +15,25 @@ import (
 	"github.com/gridslot/gridslot/workload/internal/table"
 )
 
-// Format is CSV. Its zero value reads what Write has written, and tables whose columns
+// CSV is plain CSV: a form of its own, in which nothing
+// that a log tells is lost, and anybody's tables, of which one says what their columns
+// are.
+//
+//	#! log of gridslot, 1
+//	# MaxProcs: 128
+//	#! user 3 "alice"
+//	#! column "gpus" number ""
+//	job,submit,wait,runtime,allocated,...,think_time,gpus
+//	1,0,,3600,16,...,,2
+//
+// Of anybody's table a CSV tells the columns; see Columns.
+//
+//	formats.CSV{Columns: map[string]string{"submit": "Submitted", "runtime": "Duration", "procs": "CPUs"}}
+//
+// Its zero value reads what Write has written, and tables whose columns
 // have the names of workload.FieldNames, or start, end and procs.
-type Format struct {
-	// Columns tells for a name of Roles which column it is: by its name in the heading,
+type CSV struct {
+	// Columns tells for a name of CSVRoles which column it is: by its name in the heading,
 	// or by its number from 1. Columns without a role are kept beyond SWF, named as in the
 	// heading, in lower case and with _ for what is no letter or digit.
 	Columns map[string]string
@@ -48,27 +49,29 @@ type Format struct {
 	Zone *time.Location
 }
 
-// Roles are what columns can be: the fields of SWF, the instants at which a job
+// CSVRoles are what columns can be: the fields of SWF, the instants at which a job
 // started and ended, and requested processors.
-func Roles() []string { return append(slices.Clone(workload.FieldNames[:]), "start", "end", "procs") }
+func CSVRoles() []string {
+	return append(slices.Clone(workload.FieldNames[:]), "start", "end", "procs")
+}
 
-// field is the field of the table that a role stands for.
-func field(role string) int {
+// csvField is the field of the table that a role stands for.
+func csvField(role string) int {
 	if role == "procs" {
 		return 8
 	}
-	return slices.Index(Roles(), role) + 1 // start and end stand behind 18
+	return slices.Index(CSVRoles(), role) + 1 // start and end stand behind 18
 }
 
 // Name is "csv".
-func (Format) Name() string { return "csv" }
+func (CSV) Name() string { return "csv" }
 
 // Endings are those of CSV and of tables with tabs.
-func (Format) Endings() []string { return []string{".csv", ".tsv"} }
+func (CSV) Endings() []string { return []string{".csv", ".tsv"} }
 
 // Is knows what Write has written, and headings that begin with all names of
 // workload.FieldNames. A file of jobs begins otherwise.
-func (Format) Is(in *workload.Input) bool {
+func (CSV) Is(in *workload.Input) bool {
 	head := bytes.TrimPrefix(in.Head(), []byte("\ufeff"))
 	if bytes.HasPrefix(head, []byte(table.Ours)) {
 		return true
@@ -83,7 +86,7 @@ func (Format) Is(in *workload.Input) bool {
 }
 
 // Survey reads the heading, and of tables that are not ours all lines.
-func (f Format) Survey(in *workload.Input) (*workload.Header, error) {
+func (f CSV) Survey(in *workload.Input) (*workload.Header, error) {
 	h := &workload.Header{}
 	l, t, err := f.begin(in, h)
 	if err != nil || l.Plain {
@@ -107,7 +110,7 @@ func (f Format) Survey(in *workload.Input) (*workload.Header, error) {
 }
 
 // Read begins a reading.
-func (f Format) Read(in *workload.Input, h *workload.Header) (workload.RecordReader, error) {
+func (f CSV) Read(in *workload.Input, h *workload.Header) (workload.RecordReader, error) {
 	found := &workload.Header{}
 	l, t, err := f.begin(in, found)
 	if err != nil {
@@ -126,7 +129,7 @@ func (f Format) Read(in *workload.Input, h *workload.Header) (workload.RecordRea
 }
 
 // begin reads comments and heading, and says what the columns are.
-func (f Format) begin(in *workload.Input, h *workload.Header) (*table.Layout, *table.Log, error) {
+func (f CSV) begin(in *workload.Input, h *workload.Header) (*table.Layout, *table.Log, error) {
 	t, err := table.Open(in)
 	if err != nil {
 		return nil, nil, err
@@ -138,7 +141,7 @@ func (f Format) begin(in *workload.Input, h *workload.Header) (*table.Layout, *t
 		return nil, nil, err
 	}
 	if ours && len(f.Columns) == 0 && !f.NoHeading && slices.Equal(names, headings(h.Columns)) {
-		own := layout(h.Columns)
+		own := csvLayout(h.Columns)
 		own.Separator = l.Separator
 		return own, t, nil
 	}
@@ -150,8 +153,8 @@ func (f Format) begin(in *workload.Input, h *workload.Header) (*table.Layout, *t
 	return l, t, nil
 }
 
-// layout is that of our own form.
-func layout(columns []workload.Column) *table.Layout {
+// csvLayout is that of our own form.
+func csvLayout(columns []workload.Column) *table.Layout {
 	l := &table.Layout{Separator: ',', Quotes: true, Heading: true, Plain: true, Least: len(workload.FieldNames)}
 	for i, name := range workload.FieldNames {
 		l.Cells = append(l.Cells, table.Cell{Name: name, Field: i + 1})
@@ -172,18 +175,18 @@ func headings(columns []workload.Column) []string {
 }
 
 // mapped gives the columns of anybody's table their roles.
-func (f Format) mapped(l *table.Layout, names []string, h *workload.Header) error {
+func (f CSV) mapped(l *table.Layout, names []string, h *workload.Header) error {
 	l.Cells = make([]table.Cell, len(names))
 	taken := map[int]bool{} // fields
 	give := func(i int, role string) {
 		c := &l.Cells[i]
-		c.Field = field(role)
+		c.Field = csvField(role)
 		taken[c.Field] = true
 		if c.Unit = f.Durations; c.Field == 2 || c.Field == table.Start || c.Field == table.End {
 			c.Unit = f.Times
 		}
 	}
-	for _, role := range Roles() {
+	for _, role := range CSVRoles() {
 		of, given := f.Columns[role]
 		if !given {
 			continue
@@ -192,14 +195,14 @@ func (f Format) mapped(l *table.Layout, names []string, h *workload.Header) erro
 		switch {
 		case err != nil:
 			return fmt.Errorf("%s is to be column %q: %w", role, of, err)
-		case l.Cells[i].Field > 0 || taken[field(role)]:
+		case l.Cells[i].Field > 0 || taken[csvField(role)]:
 			return fmt.Errorf("%s is to be column %q, but one of them has been given away already", role, of)
 		}
 		give(i, role)
 	}
 	for i, name := range names {
 		role := strings.ToLower(name)
-		if !f.NoHeading && l.Cells[i].Field == 0 && slices.Contains(Roles(), role) && !taken[field(role)] {
+		if !f.NoHeading && l.Cells[i].Field == 0 && slices.Contains(CSVRoles(), role) && !taken[csvField(role)] {
 			give(i, role)
 		}
 	}
@@ -212,7 +215,7 @@ func (f Format) mapped(l *table.Layout, names []string, h *workload.Header) erro
 			c.Name = "column " + strconv.Itoa(i+1)
 		}
 		if c.Field == 0 || c.Field == 1 || c.Field == 11 { // numbers of jobs and states may be text
-			h.Columns = append(h.Columns, workload.Column{Name: plain(c.Name, h.Columns), Text: true})
+			h.Columns = append(h.Columns, workload.Column{Name: columnName(c.Name, h.Columns), Text: true})
 			c.More, c.Text = len(h.Columns), true
 		}
 	}
@@ -221,7 +224,7 @@ func (f Format) mapped(l *table.Layout, names []string, h *workload.Header) erro
 }
 
 // find is the column of that name, or number.
-func (f Format) find(names []string, of string) (int, error) {
+func (f CSV) find(names []string, of string) (int, error) {
 	if !f.NoHeading {
 		for _, same := range []func(string) bool{
 			func(name string) bool { return name == of },
@@ -241,8 +244,8 @@ func (f Format) find(names []string, of string) (int, error) {
 	return 0, fmt.Errorf("there is none of that name; there are %s", strings.Join(names, ", "))
 }
 
-// plain is a heading as the name of a column that differs from those there are.
-func plain(heading string, columns []workload.Column) string {
+// columnName is a heading as the name of a column that differs from those there are.
+func columnName(heading string, columns []workload.Column) string {
 	name := strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) {
 			return unicode.ToLower(r)
@@ -260,8 +263,8 @@ func plain(heading string, columns []workload.Column) string {
 }
 
 // Write begins a log in our own form, with commas or the Separator.
-func (f Format) Write(w io.Writer, h *workload.Header) (workload.RecordWriter, error) {
-	l := layout(h.Columns)
+func (f CSV) Write(w io.Writer, h *workload.Header) (workload.RecordWriter, error) {
+	l := csvLayout(h.Columns)
 	if f.Separator != 0 {
 		l.Separator = f.Separator
 	}

@@ -1,4 +1,4 @@
-package datasets
+package formats
 
 // FieldNames are the columns that are read.
 func FieldNames() (names []string) {

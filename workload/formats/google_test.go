@@ -1,4 +1,4 @@
-package datasets_test
+package formats_test
 
 import (
 	"fmt"
@@ -14,11 +14,11 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/workload"
-	"github.com/gridslot/gridslot/workload/formats/datasets"
+	"github.com/gridslot/gridslot/workload/formats"
 	"github.com/gridslot/gridslot/workload/internal/logtest"
 )
 
-func recordsAndLines(t require.TestingT, f datasets.Google, path string) (*workload.Trace, []*workload.Record, []int64, *workload.Report) {
+func recordsAndLines(t require.TestingT, f formats.Google, path string) (*workload.Trace, []*workload.Record, []int64, *workload.Report) {
 	trace, err := workload.Options{Reading: workload.Reading{Format: f}}.Open(path)
 	require.NoError(t, err)
 	r, closer, err := trace.Records()
@@ -35,7 +35,7 @@ func recordsAndLines(t require.TestingT, f datasets.Google, path string) (*workl
 }
 
 func TestEventsOfJobsAreFolded(t *testing.T) {
-	trace, all, lines, report := recordsAndLines(t, datasets.Google{Size: 4}, "testdata/job_events.csv")
+	trace, all, lines, report := recordsAndLines(t, formats.Google{Size: 4}, "testdata/job_events.csv")
 	require.Equal(t, time.Date(2011, 5, 1, 23, 0, 0, 0, time.UTC), time.Unix(trace.Header.UnixStartTime+600, 0).UTC())
 	var got []string
 	for i, rec := range all {
@@ -56,7 +56,7 @@ func TestEventsOfJobsAreFolded(t *testing.T) {
 }
 
 func TestEveryAttemptOfATaskIsAJob(t *testing.T) {
-	trace, all, lines, report := recordsAndLines(t, datasets.Google{Table: datasets.TaskEvents}, "testdata/task_events.csv")
+	trace, all, lines, report := recordsAndLines(t, formats.Google{Table: formats.TaskEvents}, "testdata/task_events.csv")
 	require.Equal(t, []int64{1, 5, 6}, lines)
 	require.Equal(t, []des.Time{1 * des.Second, 4 * des.Second, 4*des.Second + 1}, []des.Time{all[0].Submit, all[1].Submit, all[2].Submit})
 	require.Equal(t, []des.Time{2 * des.Second, 3 * des.Second, workload.UnknownTime}, []des.Time{all[0].Runtime, all[1].Runtime, all[2].Runtime})
@@ -107,7 +107,7 @@ func TestLivesComeBackFromTheirEvents(t *testing.T) {
 			b.WriteString(e.text + "\n")
 		}
 		require.NoError(t, os.WriteFile(path, []byte(b.String()), 0o600))
-		_, all, _, report := recordsAndLines(t, datasets.Google{}, path)
+		_, all, _, report := recordsAndLines(t, formats.Google{}, path)
 		got := map[int64]string{}
 		for _, rec := range all {
 			got[rec.Job] = fmt.Sprint(int64(rec.Submit), int64(rec.Wait), int64(rec.Runtime))
@@ -118,14 +118,14 @@ func TestLivesComeBackFromTheirEvents(t *testing.T) {
 }
 
 func FuzzGoogle(f *testing.F) {
-	for i, name := range datasets.GoogleTables {
+	for i, name := range formats.GoogleTables {
 		text, err := os.ReadFile("testdata/" + name + ".csv")
 		require.NoError(f, err)
 		f.Add(uint8(i), string(text))
 		f.Add(uint8(i), "0")
 	}
 	f.Fuzz(func(t *testing.T, table uint8, text string) {
-		_, all, report, err := logtest.Read(datasets.Google{Table: datasets.GoogleTable(table % 2)}, strings.NewReader(text), false)
+		_, all, report, err := logtest.Read(formats.Google{Table: formats.GoogleTable(table % 2)}, strings.NewReader(text), false)
 		if err != nil {
 			require.ErrorContains(t, err, "lines is a record")
 			require.Empty(t, all)
@@ -155,7 +155,7 @@ func TestWhatIsMissingOrTwiceInALifeIsTold(t *testing.T) {
 9000001,,5,1,u,0,n,l
 9223372036854775807,,4,4,u,0,n,l
 `), 0o600))
-	_, all, lines, report := recordsAndLines(t, datasets.Google{}, path)
+	_, all, lines, report := recordsAndLines(t, formats.Google{}, path)
 	var got []string
 	for i, rec := range all {
 		got = append(got, fmt.Sprint(lines[i], " job ", rec.Job, " ", rec.Submit, " ", rec.Wait, " ", rec.Runtime))
@@ -179,7 +179,7 @@ func TestATaskKeepsItsMachine(t *testing.T) {
 2000000,,1,0,m7,1,u,2,9,0.5,0.5,0.5,0
 3000000,,1,0,,4,u,2,8,0.5,-1,0.5,0
 `), 0o600))
-	_, all, _, _ := recordsAndLines(t, datasets.Google{Table: datasets.TaskEvents}, path)
+	_, all, _, _ := recordsAndLines(t, formats.Google{Table: formats.TaskEvents}, path)
 	require.Len(t, all, 1)
 	require.Equal(t, "m7", all[0].More[4].Text)
 	require.Equal(t, 8.0, all[0].More[5].Number, "the latest priority")
@@ -189,7 +189,7 @@ func TestATaskKeepsItsMachine(t *testing.T) {
 func TestEachLifeHasItsOwnCells(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "events.csv")
 	require.NoError(t, os.WriteFile(path, []byte("1000000,,1,0,u,0,a,l\n2000000,,1,0,u,0,b,l\n3000000,,2,0,u,0,c,l\n"), 0o600))
-	_, all, _, _ := recordsAndLines(t, datasets.Google{}, path)
+	_, all, _, _ := recordsAndLines(t, formats.Google{}, path)
 	var names []string
 	for _, rec := range all {
 		names = append(names, rec.More[2].Text)

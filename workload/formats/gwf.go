@@ -1,12 +1,4 @@
-// Package gwf reads and writes the Grid Workload Format of the Grid Workloads Archive
-// (Iosup et al., The Grid Workloads Archive, Future Generation Computer Systems 24, 2008): 29
-// fields a line, separated by blanks or tabs, -1 where nothing is known, and comments
-// that begin with a #. Fields 1 to 16 are those of SWF, but users, groups,
-// executables, queues and partitions are text. What SWF does not have becomes columns.
-//
-// Files need not be sorted by submission. Submissions count from the start of the log
-// or from 1970; those of 1990 and later are taken for the latter.
-package gwf
+package formats
 
 import (
 	"bytes"
@@ -18,14 +10,21 @@ import (
 	"github.com/gridslot/gridslot/workload/internal/table"
 )
 
-// Format is GWF.
-type Format struct{}
+// GWF is the Grid Workload Format of the Grid Workloads Archive
+// (Iosup et al., The Grid Workloads Archive, Future Generation Computer Systems 24, 2008): 29
+// fields a line, separated by blanks or tabs, -1 where nothing is known, and comments
+// that begin with a #. Fields 1 to 16 are those of SWF, but users, groups,
+// executables, queues and partitions are text. What SWF does not have becomes columns.
+//
+// Files need not be sorted by submission. Submissions count from the start of the log
+// or from 1970; those of 1990 and later are taken for the latter.
+type GWF struct{}
 
-// shared is how many fields are SWF's.
-const shared = 16
+// gwfShared is how many fields are SWF's.
+const gwfShared = 16
 
-// Columns are fields 17 to 29.
-func Columns() []workload.Column {
+// gwfColumns are fields 17 to 29.
+func gwfColumns() []workload.Column {
 	return []workload.Column{
 		{Name: "submission_site", Text: true},
 		{Name: "run_site", Text: true},
@@ -43,25 +42,25 @@ func Columns() []workload.Column {
 	}
 }
 
-func layout() *table.Layout {
-	l := &table.Layout{Separator: ' ', Unknown: "-1", Least: shared}
-	for i, name := range workload.FieldNames[:shared] {
+func gwfLayout() *table.Layout {
+	l := &table.Layout{Separator: ' ', Unknown: "-1", Least: gwfShared}
+	for i, name := range workload.FieldNames[:gwfShared] {
 		l.Cells = append(l.Cells, table.Cell{Name: name, Field: i + 1})
 	}
-	for i, c := range Columns() {
+	for i, c := range gwfColumns() {
 		l.Cells = append(l.Cells, table.Cell{Name: c.Name, More: i + 1, Text: c.Text})
 	}
 	return l
 }
 
 // Name is "gwf".
-func (Format) Name() string { return "gwf" }
+func (GWF) Name() string { return "gwf" }
 
 // Endings are those of the archive.
-func (Format) Endings() []string { return []string{".gwf"} }
+func (GWF) Endings() []string { return []string{".gwf"} }
 
 // Is knows a first line of 29 fields of which 11 are numbers.
-func (Format) Is(in *workload.Input) bool {
+func (GWF) Is(in *workload.Input) bool {
 	for line := range bytes.Lines(in.Head()) {
 		if line[0] == '#' || len(bytes.TrimSpace(line)) == 0 {
 			continue
@@ -72,29 +71,29 @@ func (Format) Is(in *workload.Input) bool {
 				return false
 			}
 		}
-		return len(fields) == len(layout().Cells)
+		return len(fields) == len(gwfLayout().Cells)
 	}
 	return false
 }
 
 // Survey reads the comments, and all lines for names and the earliest submission.
-func (Format) Survey(in *workload.Input) (*workload.Header, error) {
-	return layout().SurveyWith(in, Columns())
+func (GWF) Survey(in *workload.Input) (*workload.Header, error) {
+	return gwfLayout().SurveyWith(in, gwfColumns())
 }
 
 // Read begins a reading.
-func (Format) Read(in *workload.Input, h *workload.Header) (workload.RecordReader, error) {
-	return layout().Read(in, h)
+func (GWF) Read(in *workload.Input, h *workload.Header) (workload.RecordReader, error) {
+	return gwfLayout().Read(in, h)
 }
 
-// fieldsComment names the fields, as the archive's files do.
-var fieldsComment = "#! fields " + strings.Join([]string{
+// gwfComment names the fields, as the archive's files do.
+var gwfComment = "#! fields " + strings.Join([]string{
 	"JobID", "SubmitTime", "WaitTime", "RunTime", "NProcs", "AverageCPUTimeUsed", "UsedMemory", "ReqNProcs", "ReqTime", "ReqMemory",
 	"Status", "UserID", "GroupID", "ExecutableID", "QueueID", "PartitionID", "OrigSiteID", "LastRunSiteID", "JobStructure", "JobStructureParams",
 	"UsedNetwork", "UsedLocalDiskSpace", "UsedResources", "ReqPlatform", "ReqNetwork", "ReqLocalDiskSpace", "ReqResources", "VOID", "ProjectID",
 }, " ") + "\n"
 
 // Write begins a log.
-func (Format) Write(w io.Writer, h *workload.Header) (workload.RecordWriter, error) {
-	return layout().WriteWith(w, h, Columns(), fieldsComment, table.Lines)
+func (GWF) Write(w io.Writer, h *workload.Header) (workload.RecordWriter, error) {
+	return gwfLayout().WriteWith(w, h, gwfColumns(), gwfComment, table.Lines)
 }

@@ -1,4 +1,4 @@
-package csv
+package formats
 
 import (
 	"fmt"
@@ -15,7 +15,7 @@ import (
 )
 
 // read reads all records of a text.
-func read(f workload.Format, text string, strict bool) (*workload.Header, []*workload.Record, *workload.Report, error) {
+func readCSV(f workload.Format, text string, strict bool) (*workload.Header, []*workload.Record, *workload.Report, error) {
 	return logtest.Read(f, strings.NewReader(text), strict)
 }
 
@@ -32,10 +32,10 @@ const site = "\ufeffJobID;User;Queue;Submitted;Started;Ended;Limit;CPUs;State;GP
 func TestATableOfASiteIsReadByItsColumns(t *testing.T) {
 	prague, err := time.LoadLocation("Europe/Prague")
 	require.NoError(t, err)
-	f := Format{Zone: prague, Columns: map[string]string{
+	f := CSV{Zone: prague, Columns: map[string]string{
 		"job": "jobid", "user": "User", "queue": "3", "submit": "Submitted", "start": "Started", "end": "Ended", "estimate": "Limit", "procs": "CPUs", "status": "State",
 	}}
-	h, records, report, err := read(f, site, true)
+	h, records, report, err := readCSV(f, site, true)
 	require.NoError(t, err)
 	require.EqualValues(t, 3, report.Lines)
 	require.EqualValues(t, time.Date(2024, 3, 31, 0, 29, 0, 0, time.UTC).Unix(), h.UnixStartTime)
@@ -56,8 +56,8 @@ func TestATableOfASiteIsReadByItsColumns(t *testing.T) {
 }
 
 func TestATableWithoutAHeadingIsReadByNumbers(t *testing.T) {
-	f := Format{NoHeading: true, Separator: '\t', Times: des.Second / 1000, Durations: 60 * des.Second, Columns: map[string]string{"submit": "2", "runtime": "3", "procs": "1"}}
-	h, records, _, err := read(f, "4\t1711845000123\t1.5\tx\n2\t1711845001000\t2\t\n", true)
+	f := CSV{NoHeading: true, Separator: '\t', Times: des.Second / 1000, Durations: 60 * des.Second, Columns: map[string]string{"submit": "2", "runtime": "3", "procs": "1"}}
+	h, records, _, err := readCSV(f, "4\t1711845000123\t1.5\tx\n2\t1711845001000\t2\t\n", true)
 	require.NoError(t, err)
 	require.EqualValues(t, 1711845000, h.UnixStartTime)
 	require.Equal(t, []workload.Column{{Name: "column_4", Text: true}}, h.Columns)
@@ -66,7 +66,7 @@ func TestATableWithoutAHeadingIsReadByNumbers(t *testing.T) {
 }
 
 func TestColumnsOfOurNamesNeedNoMapping(t *testing.T) {
-	h, records, _, err := read(Format{}, "# MaxProcs: 64\nSubmit,runtime,procs,user,job\n0,10,4,7,a-1\n5,20,2,8,a-2\n", true)
+	h, records, _, err := readCSV(CSV{}, "# MaxProcs: 64\nSubmit,runtime,procs,user,job\n0,10,4,7,a-1\n5,20,2,8,a-2\n", true)
 	require.NoError(t, err)
 	require.EqualValues(t, 64, h.MaxProcs)
 	require.Equal(t, "2 5 -1 20 2 -1 -1 8 -1", brief(records[1]))
@@ -76,7 +76,7 @@ func TestColumnsOfOurNamesNeedNoMapping(t *testing.T) {
 }
 
 func TestUsersSomeOfWhomHaveNumbersAreAllNames(t *testing.T) {
-	h, records, _, err := read(Format{}, "submit,user\n0,7\n1,bob\n2,7\n3,\n", true)
+	h, records, _, err := readCSV(CSV{}, "submit,user\n0,7\n1,bob\n2,7\n3,\n", true)
 	require.NoError(t, err)
 	require.Equal(t, []int64{1, 2, 1, workload.Unknown}, []int64{records[0].User, records[1].User, records[2].User, records[3].User})
 	require.Equal(t, "7", h.Names(workload.FieldUser).Name(1))
@@ -107,17 +107,17 @@ func TestWhatCannotBeReadIsToldWithItsLineAndColumn(t *testing.T) {
 		"#! log of gridslot, 1\n" + own + "\n1,0,,5,1.5" + strings.Repeat(",", 13):                                          `:3: allocated: a fraction`,
 		"#! log of gridslot, 1\n#! column \"gpus\" number \"\"\n" + own + ",gpus\n1,0,,5,1" + strings.Repeat(",", 14) + "x": `:4: gpus: text where a number belongs: "x"`,
 	} {
-		_, _, _, err := read(Format{}, text, true)
+		_, _, _, err := readCSV(CSV{}, text, true)
 		require.ErrorContains(t, err, want, "%.60q", text)
 	}
-	_, _, _, err := read(Format{Columns: map[string]string{"submit": "Wann"}}, "submit,procs\n0,1\n", true)
+	_, _, _, err := readCSV(CSV{Columns: map[string]string{"submit": "Wann"}}, "submit,procs\n0,1\n", true)
 	require.ErrorContains(t, err, `submit is to be column "Wann": there is none of that name; there are submit, procs`)
-	_, _, _, err = read(Format{Columns: map[string]string{"submit": "1", "runtime": "1"}}, "a,b\n0,1\n", true)
+	_, _, _, err = readCSV(CSV{Columns: map[string]string{"submit": "1", "runtime": "1"}}, "a,b\n0,1\n", true)
 	require.ErrorContains(t, err, "has been given away already")
 }
 
 func TestDamagedLinesAreLeftOutAndCounted(t *testing.T) {
-	_, records, report, err := read(Format{}, "submit,procs\n0,1\nx,1\n\n# remark\n2,1,3\n\"3\n,\",1\n", false)
+	_, records, report, err := readCSV(CSV{}, "submit,procs\n0,1\nx,1\n\n# remark\n2,1,3\n\"3\n,\",1\n", false)
 	require.NoError(t, err)
 	require.Len(t, records, 2)
 	require.EqualValues(t, 4, report.Lines)
@@ -141,6 +141,6 @@ func TestAHeadingTellsOurFormFromFilesOfJobs(t *testing.T) {
 	} {
 		path := t.TempDir() + "/log"
 		require.NoError(t, os.WriteFile(path, []byte(text), 0o666))
-		require.Equal(t, want, workload.Options{Reading: workload.Reading{Formats: []workload.Format{Format{}}}}.Recognise(path) != nil, "%q", text)
+		require.Equal(t, want, workload.Options{Reading: workload.Reading{Formats: []workload.Format{CSV{}}}}.Recognise(path) != nil, "%q", text)
 	}
 }

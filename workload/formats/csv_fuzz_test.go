@@ -1,4 +1,4 @@
-package csv
+package formats
 
 import (
 	"strings"
@@ -19,17 +19,17 @@ func FuzzCSV(f *testing.F) {
 	f.Add("1,2\n3,4\n", "1", true)
 	f.Add("submit,user,job\n0,\"a\nb\",x\n1,7,y\n# c\n2,\"", "", false)
 	f.Fuzz(func(t *testing.T, text, submit string, noHeading bool) {
-		of := Format{NoHeading: noHeading}
+		of := CSV{NoHeading: noHeading}
 		if submit != "" {
 			of.Columns = map[string]string{"submit": submit, "procs": "2"}
 		}
-		h, records, report, err := read(of, text, false)
+		h, records, report, err := readCSV(of, text, false)
 		if err != nil {
 			return
 		}
 		require.Equal(t, report.Lines, int64(len(records))+report.Total(workload.Damaged))
 		var out strings.Builder
-		w, err := Format{}.Write(&out, h)
+		w, err := CSV{}.Write(&out, h)
 		require.NoError(t, err)
 		for _, rec := range records {
 			require.NoError(t, w.Write(rec))
@@ -38,7 +38,7 @@ func FuzzCSV(f *testing.F) {
 		if len(w.Lost().All()) > 0 {
 			return
 		}
-		again, back, _, err := read(Format{}, out.String(), true)
+		again, back, _, err := readCSV(CSV{}, out.String(), true)
 		require.NoError(t, err, "%q", out.String())
 		require.Equal(t, h.Lines(), again.Lines())
 		require.Equal(t, h.Columns, again.Columns)

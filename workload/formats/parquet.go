@@ -1,15 +1,4 @@
-// Package parquet reads logs kept as tables of Apache Parquet with a column for each of the 18
-// fields of SWF, and one for each column beyond them, as notebooks write them with one call.
-//
-//	job  submit  wait  runtime  allocated ...  gpus  qos
-//	1    0.0     12.5  3600     64             4     "long"
-//	2    8.0     null  60       1              null  "short"
-//
-// Times are in seconds, memory in kB a processor, as in SWF; what is not known is null. A
-// table that a notebook has made will do as well: job and submit must be there, any other
-// column of text or numbers is one beyond SWF. The header and what numbers stand for may be kept beside
-// the columns, under the key "gridslot" of the file.
-package parquet
+package formats
 
 import (
 	"encoding/json"
@@ -22,8 +11,8 @@ import (
 	"github.com/gridslot/gridslot/workload/internal/table"
 )
 
-// key is where a file keeps what is kept beside its columns.
-const key = "gridslot"
+// parquetKey is where a file keeps what is kept beside its columns.
+const parquetKey = "gridslot"
 
 // kept is, in JSON, what a log tells beside its records.
 type kept struct {
@@ -33,19 +22,29 @@ type kept struct {
 	Unsorted bool                        `json:"unsorted,omitempty"`
 }
 
-// Format is that of these tables.
-type Format struct{}
+// Parquet is the format of logs kept as tables of Apache Parquet with a column for each of the 18
+// fields of SWF, and one for each column beyond them, as notebooks write them with one call.
+//
+//	job  submit  wait  runtime  allocated ...  gpus  qos
+//	1    0.0     12.5  3600     64             4     "long"
+//	2    8.0     null  60       1              null  "short"
+//
+// Times are in seconds, memory in kB a processor, as in SWF; what is not known is null. A
+// table that a notebook has made will do as well: job and submit must be there, any other
+// column of text or numbers is one beyond SWF. The header and what numbers stand for may be kept beside
+// the columns, under the key "gridslot" of the file.
+type Parquet struct{}
 
-func (Format) Name() string      { return "parquet" }
-func (Format) Endings() []string { return []string{".parquet"} }
+func (Parquet) Name() string      { return "parquet" }
+func (Parquet) Endings() []string { return []string{".parquet"} }
 
 // Is reports whether it is a Parquet file with the columns job and submit.
-func (Format) Is(in *workload.Input) bool {
+func (Parquet) Is(in *workload.Input) bool {
 	f := table.LooksParquet(in)
-	return f != nil && needed(f) == nil
+	return f != nil && parquetLacks(f) == nil
 }
 
-func needed(f *parquetfile.File) error {
+func parquetLacks(f *parquetfile.File) error {
 	for i, name := range workload.FieldNames {
 		at := f.Find(name)
 		switch {
@@ -58,19 +57,19 @@ func needed(f *parquetfile.File) error {
 	return nil
 }
 
-func open(in *workload.Input) (*parquetfile.File, error) {
+func openTable(in *workload.Input) (*parquetfile.File, error) {
 	f, err := table.OpenParquet(in)
 	if err != nil {
 		return nil, err
 	}
-	if err := needed(f); err != nil {
+	if err := parquetLacks(f); err != nil {
 		return nil, fmt.Errorf("%s: reading it as Parquet: %w", in.Name(), err)
 	}
 	return f, nil
 }
 
-// layout is that of a file: the fields of SWF that it has, and the columns beyond them that can be read.
-func layout(f *parquetfile.File) *table.Columns {
+// parquetLayout is that of a file: the fields of SWF that it has, and the columns beyond them that can be read.
+func parquetLayout(f *parquetfile.File) *table.Columns {
 	l := &table.Columns{}
 	for i, name := range workload.FieldNames {
 		if f.Find(name) >= 0 {
@@ -90,15 +89,15 @@ func layout(f *parquetfile.File) *table.Columns {
 }
 
 // Survey reads what is kept beside the columns.
-func (Format) Survey(in *workload.Input) (*workload.Header, error) {
-	f, err := open(in)
+func (Parquet) Survey(in *workload.Input) (*workload.Header, error) {
+	f, err := openTable(in)
 	if err != nil {
 		return nil, err
 	}
 	var kept kept
-	if text := f.Keys[key]; text != "" {
+	if text := f.Keys[parquetKey]; text != "" {
 		if err := json.Unmarshal([]byte(text), &kept); err != nil {
-			return nil, fmt.Errorf("%s: what is kept under %q: %w", in.Name(), key, err)
+			return nil, fmt.Errorf("%s: what is kept under %q: %w", in.Name(), parquetKey, err)
 		}
 	}
 	lines := strings.NewReader(strings.Join(kept.Header, "\n") + "\n")
@@ -110,7 +109,7 @@ func (Format) Survey(in *workload.Input) (*workload.Header, error) {
 		}
 	}
 	h.Unsorted = kept.Unsorted
-	for _, field := range layout(f).Fields {
+	for _, field := range parquetLayout(f).Fields {
 		if field.As == "" {
 			continue
 		}
@@ -124,10 +123,10 @@ func (Format) Survey(in *workload.Input) (*workload.Header, error) {
 }
 
 // Read begins a reading; a row is a job.
-func (Format) Read(in *workload.Input, h *workload.Header) (workload.RecordReader, error) {
-	f, err := open(in)
+func (Parquet) Read(in *workload.Input, h *workload.Header) (workload.RecordReader, error) {
+	f, err := openTable(in)
 	if err != nil {
 		return nil, err
 	}
-	return layout(f).Read(in, h)
+	return parquetLayout(f).Read(in, h)
 }

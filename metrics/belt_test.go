@@ -1,4 +1,4 @@
-package belt
+package metrics
 
 import (
 	"testing"
@@ -8,17 +8,17 @@ import (
 
 func TestBatchesAreWorkedOffInOrder(t *testing.T) {
 	var got []int
-	b := New(func(do func()) { go do() }, func(batch *[]int) {
+	b := newBelt(func(do func()) { go do() }, func(batch *[]int) {
 		got = append(got, *batch...)
 		*batch = (*batch)[:0]
 	})
 	for i := range 1000 {
-		batch := b.Empty()
+		batch := b.empty()
 		require.Empty(t, *batch)
 		*batch = append(*batch, 2*i, 2*i+1)
-		b.Send(batch)
+		b.send(batch)
 	}
-	b.Close()
+	b.close()
 	require.Len(t, got, 2000)
 	for i, n := range got {
 		require.Equal(t, i, n)

@@ -1,4 +1,4 @@
-package parquet_test
+package formats_test
 
 import (
 	"fmt"
@@ -9,21 +9,20 @@ import (
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/traces"
 	"github.com/gridslot/gridslot/workload"
-	"github.com/gridslot/gridslot/workload/formats/csv"
-	"github.com/gridslot/gridslot/workload/formats/parquet"
+	"github.com/gridslot/gridslot/workload/formats"
 	"github.com/gridslot/gridslot/workload/internal/logtest"
 )
 
 // read reads all records of a file of testdata, whose format is recognised.
-func read(t *testing.T, name string) (*workload.Header, []*workload.Record, *workload.Report) {
-	trace, all, report, err := logtest.ReadFile(workload.Options{Reading: workload.Reading{Formats: []workload.Format{parquet.Format{}, csv.Format{}}}}, "testdata/"+name)
+func readParquet(t *testing.T, name string) (*workload.Header, []*workload.Record, *workload.Report) {
+	trace, all, report, err := logtest.ReadFile(workload.Options{Reading: workload.Reading{Formats: []workload.Format{formats.Parquet{}, formats.CSV{}}}}, "testdata/"+name)
 	require.NoError(t, err)
 	return trace.Header, all, report
 }
 
 func TestALogIsReadAsItsCSVIs(t *testing.T) {
-	want, records, _ := read(t, "log.csv")
-	got, all, report := read(t, "log.parquet")
+	want, records, _ := readParquet(t, "log.csv")
+	got, all, report := readParquet(t, "log.parquet")
 	require.Len(t, all, 40)
 	require.Equal(t, want.Lines(), got.Lines())
 	require.Equal(t, want.Columns, got.Columns)
@@ -50,14 +49,14 @@ func TestTheSampleIsReadAsItsSWFIs(t *testing.T) {
 	for len(want) < 1000 && r.Next() {
 		want = append(want, r.Record().Clone())
 	}
-	h, got, _ := read(t, "sample.parquet")
+	h, got, _ := readParquet(t, "sample.parquet")
 	require.Equal(t, trace.Header.Lines(), h.Lines())
 	require.False(t, h.Unsorted)
 	require.Equal(t, want, got)
 }
 
 func TestATableOfANotebookIsRead(t *testing.T) {
-	h, all, report := read(t, "notebook.parquet")
+	h, all, report := readParquet(t, "notebook.parquet")
 	require.Equal(t, []workload.Column{{Name: "mood", Text: true}}, h.Columns)
 	require.Len(t, all, 2)
 	require.Equal(t, 3*des.Second/2, all[0].Runtime)
@@ -72,7 +71,7 @@ func TestATableOfANotebookIsRead(t *testing.T) {
 }
 
 func BenchmarkReader(b *testing.B) {
-	trace, err := workload.Options{Reading: workload.Reading{Format: parquet.Format{}}}.Open("testdata/sample.parquet")
+	trace, err := workload.Options{Reading: workload.Reading{Format: formats.Parquet{}}}.Open("testdata/sample.parquet")
 	require.NoError(b, err)
 	b.SetBytes(trace.Size())
 	jobs := 0

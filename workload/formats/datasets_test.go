@@ -1,4 +1,4 @@
-package datasets_test
+package formats_test
 
 import (
 	"github.com/stretchr/testify/require"

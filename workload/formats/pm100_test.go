@@ -1,4 +1,4 @@
-package datasets_test
+package formats_test
 
 import (
 	"testing"
@@ -8,12 +8,12 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/workload"
-	"github.com/gridslot/gridslot/workload/formats/datasets"
+	"github.com/gridslot/gridslot/workload/formats"
 )
 
 // testdata/write.go shows the rows of this table and of the next.
 func TestATableOfMarconi100IsRead(t *testing.T) {
-	trace, err := workload.Options{Reading: workload.Reading{Formats: []workload.Format{datasets.PM100{}}}}.Open("testdata/job_table.parquet")
+	trace, err := workload.Options{Reading: workload.Reading{Formats: []workload.Format{formats.PM100{}}}}.Open("testdata/job_table.parquet")
 	require.NoError(t, err)
 	require.Equal(t, "pm100", trace.Format.Name(), "it is recognised")
 	require.Equal(t, 980, trace.MaxProcs)
@@ -59,7 +59,7 @@ func TestATableOfMarconi100IsRead(t *testing.T) {
 }
 
 func TestClocksOnTheWallAreReadInTheirZone(t *testing.T) {
-	trace, err := workload.Options{Reading: workload.Reading{Format: datasets.PM100{Zone: time.FixedZone("CEST", 2*3600)}}}.Open("testdata/local.parquet")
+	trace, err := workload.Options{Reading: workload.Reading{Format: formats.PM100{Zone: time.FixedZone("CEST", 2*3600)}}}.Open("testdata/local.parquet")
 	require.NoError(t, err)
 	require.EqualValues(t, 1_590_000_000-2*3600, trace.Header.UnixStartTime)
 	r, closer, err := trace.Records()

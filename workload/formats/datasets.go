@@ -2,7 +2,7 @@
 // jobs in forms of their own. Each is a type of this package, whose zero value reads it as the
 // command does without parameters:
 //
-//	trace, err := workload.Options{Reading: workload.Reading{Format: datasets.FData{}}}.Open("21_04.parquet")
+//	trace, err := workload.Options{Reading: workload.Reading{Format: formats.FData{}}}.Open("21_04.parquet")
 //
 //	FData     Fugaku, March 2021 to April 2024            Parquet       a row a job
 //	PM100     Marconi100, May to October 2020, power      Parquet       a row a job
@@ -12,7 +12,7 @@
 //
 // What a publication does not tell is not guessed: units of energy and memory are those of the file, and
 // the zone of a clock is a setting.
-package datasets
+package formats
 
 import "github.com/gridslot/gridslot/workload"
 

@@ -1,4 +1,4 @@
-package datasets_test
+package formats_test
 
 import (
 	"testing"
@@ -8,14 +8,14 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/workload"
-	"github.com/gridslot/gridslot/workload/formats/datasets"
+	"github.com/gridslot/gridslot/workload/formats"
 )
 
 // fugaku has five jobs in the published layout; testdata/write.go shows them.
 const fugaku = "testdata/21_04.parquet"
 
 func TestAMonthOfFugakuIsRead(t *testing.T) {
-	trace, all, report := records(t, workload.Options{Reading: workload.Reading{Formats: []workload.Format{datasets.FData{}}}}, fugaku)
+	trace, all, report := records(t, workload.Options{Reading: workload.Reading{Formats: []workload.Format{formats.FData{}}}}, fugaku)
 	require.Equal(t, "fdata", trace.Format.Name(), "it is recognised")
 	h := trace.Header
 	require.Equal(t, time.Date(2021, 4, 1, 0, 0, 0, 0, time.UTC).Unix(), h.UnixStartTime)
@@ -66,7 +66,7 @@ func TestAMonthOfFugakuIsRead(t *testing.T) {
 }
 
 func TestCoresCanBeTheProcessors(t *testing.T) {
-	trace, all, _ := records(t, workload.Options{Reading: workload.Reading{Format: datasets.FData{Cores: true}}}, fugaku)
+	trace, all, _ := records(t, workload.Options{Reading: workload.Reading{Format: formats.FData{Cores: true}}}, fugaku)
 	require.Equal(t, 158976*48, trace.MaxProcs)
 	require.EqualValues(t, 96, all[0].Requested)
 	require.EqualValues(t, 96, all[0].Allocated)
@@ -74,14 +74,14 @@ func TestCoresCanBeTheProcessors(t *testing.T) {
 
 func TestTheZoneOfTheClockIsASetting(t *testing.T) {
 	tokyo := time.FixedZone("JST", 9*3600)
-	trace, all, _ := records(t, workload.Options{Reading: workload.Reading{Format: datasets.FData{Zone: tokyo}}}, fugaku)
+	trace, all, _ := records(t, workload.Options{Reading: workload.Reading{Format: formats.FData{Zone: tokyo}}}, fugaku)
 	require.Equal(t, time.Date(2021, 3, 31, 15, 0, 0, 0, time.UTC).Unix(), trace.Header.UnixStartTime)
 	require.Equal(t, "JST", trace.Header.TimeZone)
 	require.Equal(t, 600*des.Second, all[0].Submit)
 }
 
 func TestStrictReadingEndsAtADamagedRow(t *testing.T) {
-	trace, err := workload.Options{Reading: workload.Reading{Format: datasets.FData{}, Strict: true}}.Open(fugaku)
+	trace, err := workload.Options{Reading: workload.Reading{Format: formats.FData{}, Strict: true}}.Open(fugaku)
 	require.NoError(t, err)
 	r, closer, err := trace.Records()
 	require.NoError(t, err)
@@ -93,9 +93,9 @@ func TestStrictReadingEndsAtADamagedRow(t *testing.T) {
 
 func TestAnotherTableIsToldByTheColumnThatItLacks(t *testing.T) {
 	const path = "testdata/local.parquet"
-	_, err := workload.Options{Reading: workload.Reading{Format: datasets.FData{}}}.Open(path)
+	_, err := workload.Options{Reading: workload.Reading{Format: formats.FData{}}}.Open(path)
 	require.EqualError(t, err, "local.parquet: it has no column adt, which these tables have")
-	require.Nil(t, workload.Options{Reading: workload.Reading{Formats: []workload.Format{datasets.FData{}}}}.Recognise(path))
+	require.Nil(t, workload.Options{Reading: workload.Reading{Formats: []workload.Format{formats.FData{}}}}.Recognise(path))
 }
 
 func TestAllPublishedColumnsButTheEmbeddingAreKnown(t *testing.T) {
@@ -106,5 +106,5 @@ func TestAllPublishedColumnsButTheEmbeddingAreKnown(t *testing.T) {
 		"embedding", "exit state", "duration",
 	}
 	require.Len(t, published, 45)
-	require.ElementsMatch(t, published, append(datasets.FieldNames(), "embedding"))
+	require.ElementsMatch(t, published, append(formats.FieldNames(), "embedding"))
 }

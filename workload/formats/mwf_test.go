@@ -1,4 +1,4 @@
-package mwf
+package formats
 
 import (
 	"os"
@@ -11,23 +11,23 @@ import (
 	"github.com/gridslot/gridslot/workload/internal/logtest"
 )
 
-func read(text string, strict bool) (*workload.Header, []*workload.Record, *workload.Report, error) {
-	return logtest.Read(Format{}, strings.NewReader(text), strict)
+func readMWF(text string, strict bool) (*workload.Header, []*workload.Record, *workload.Report, error) {
+	return logtest.Read(MWF{}, strings.NewReader(text), strict)
 }
 
 // FuzzMWF holds of any input: an end, a balance, and what was read can be written and
 // read again.
 func FuzzMWF(f *testing.F) {
-	f.Add(sample)
-	f.Add("# a\n#! user 1 \"x y\"\n" + sample + "x\n\n#")
-	f.Fuzz(func(t *testing.T, text string) { logtest.ThereAndBack(t, Format{}, text) })
+	f.Add(mwfSample)
+	f.Add("# a\n#! user 1 \"x y\"\n" + mwfSample + "x\n\n#")
+	f.Fuzz(func(t *testing.T, text string) { logtest.ThereAndBack(t, MWF{}, text) })
 }
 
-const sample = "7\tu1\tlong\t4\tx\t[linux;amd64]\ty\t1230768010\t1230768020\tz\t3600\tw\t3 4 5 6\t86400\n" +
+const mwfSample = "7\tu1\tlong\t4\tx\t[linux;amd64]\ty\t1230768010\t1230768020\tz\t3600\tw\t3 4 5 6\t86400\n" +
 	"8\tu2\tshort\t1\t\t\t\t1230768000\t0\t\t0\t\tunspecified\n"
 
 func TestCellsAreReadAsAleaReadsThem(t *testing.T) {
-	h, records, _, err := read(sample, true)
+	h, records, _, err := readMWF(mwfSample, true)
 	require.NoError(t, err)
 	require.EqualValues(t, 1230768000, h.UnixStartTime)
 	require.True(t, h.Unsorted)
@@ -48,7 +48,7 @@ func TestCellsAreReadAsAleaReadsThem(t *testing.T) {
 func TestFilesOfItsEndingAreRecognised(t *testing.T) {
 	for name, want := range map[string]bool{"a.mwf": true, "a.mwf.gz": true, "a.txt": false} {
 		path := t.TempDir() + "/" + name
-		require.NoError(t, os.WriteFile(path, []byte(sample), 0o666))
-		require.Equal(t, want, workload.Options{Reading: workload.Reading{Formats: []workload.Format{Format{}}}}.Recognise(path) != nil, name)
+		require.NoError(t, os.WriteFile(path, []byte(mwfSample), 0o666))
+		require.Equal(t, want, workload.Options{Reading: workload.Reading{Formats: []workload.Format{MWF{}}}}.Recognise(path) != nil, name)
 	}
 }

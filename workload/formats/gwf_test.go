@@ -1,4 +1,4 @@
-package gwf
+package formats
 
 import (
 	"bytes"
@@ -13,22 +13,22 @@ import (
 	"github.com/gridslot/gridslot/workload/internal/logtest"
 )
 
-func read(text string, strict bool) (*workload.Header, []*workload.Record, *workload.Report, error) {
-	return logtest.Read(Format{}, strings.NewReader(text), strict)
+func readGWF(text string, strict bool) (*workload.Header, []*workload.Record, *workload.Report, error) {
+	return logtest.Read(GWF{}, strings.NewReader(text), strict)
 }
 
 // FuzzGWF holds of any input: an end, a balance, and what was read can be written and
 // read again.
 func FuzzGWF(f *testing.F) {
-	f.Add(sample)
-	f.Add("# a\n#! user 1 \"x y\"\n" + sample + "x\n\n#")
+	f.Add(gwfSample)
+	f.Add("# a\n#! user 1 \"x y\"\n" + gwfSample + "x\n\n#")
 	f.Add("1 0 1 1 1 1 1 1 1 1 1 1 1 1 1 1\n2 1000000000 1 1 1 1 1 1 1 1 1 1 1 1 1 1")
-	f.Fuzz(func(t *testing.T, text string) { logtest.ThereAndBack(t, Format{}, text) })
+	f.Fuzz(func(t *testing.T, text string) { logtest.ThereAndBack(t, GWF{}, text) })
 }
 
-// sample has what the archive's files have: comments, blanks and tabs, text for users,
+// gwfSample has what the archive's files have: comments, blanks and tabs, text for users,
 // submissions since 1970 that go backwards.
-const sample = `# Grid Workload Format
+const gwfSample = `# Grid Workload Format
 # MaxProcs: 400
 #	a title
 1 1109600543 3 60.5 4 -1 -1 4 900 -1 1 U3 G1 X9 Q0 -1 S1 S2 UNITARY -1 -1 -1 -1 -1 -1 -1 -1 vo:x P
@@ -37,7 +37,7 @@ const sample = `# Grid Workload Format
 `
 
 func TestFieldsOfTheArchiveAreRead(t *testing.T) {
-	h, records, report, err := read(sample, true)
+	h, records, report, err := readGWF(gwfSample, true)
 	require.NoError(t, err)
 	require.EqualValues(t, 400, h.MaxProcs)
 	require.EqualValues(t, 1109600540, h.UnixStartTime)
@@ -68,9 +68,9 @@ func TestFieldsOfTheArchiveAreRead(t *testing.T) {
 }
 
 func TestALineOfFewerFieldsThanSWFSharesIsDamaged(t *testing.T) {
-	_, _, _, err := read(sample+"4 1109600600 0\n", true)
+	_, _, _, err := readGWF(gwfSample+"4 1109600600 0\n", true)
 	require.ErrorContains(t, err, `:7: too few fields: "4 1109600600 0"; expected 16 cells or more`)
-	_, records, report, err := read(sample+"4 1109600600 0\n4 1109600600 x 5 1 -1 -1 1 -1 -1 5 U3 -1 -1 -1 -1 -1\n", false)
+	_, records, report, err := readGWF(gwfSample+"4 1109600600 0\n4 1109600600 x 5 1 -1 -1 1 -1 -1 5 U3 -1 -1 -1 -1 -1\n", false)
 	require.NoError(t, err)
 	require.Len(t, records, 3)
 	require.EqualValues(t, 2, report.Total(workload.Damaged))
@@ -78,7 +78,7 @@ func TestALineOfFewerFieldsThanSWFSharesIsDamaged(t *testing.T) {
 
 func TestNewNamesStandAboveNumbersAndNamesThatAreDeclared(t *testing.T) {
 	line := func(user string) string { return "1 0 1 1 1 1 1 1 1 1 1 " + user + " -1 -1 -1 -1\n" }
-	h, records, _, err := read("#! user 1 \"x y\"\n"+line("1")+line("9")+line("bob")+line("4"), true)
+	h, records, _, err := readGWF("#! user 1 \"x y\"\n"+line("1")+line("9")+line("bob")+line("4"), true)
 	require.NoError(t, err)
 	require.Equal(t, []int64{1, 9, 10, 4}, []int64{records[0].User, records[1].User, records[2].User, records[3].User})
 	require.Equal(t, "bob", h.Names(workload.FieldUser).Name(10))
@@ -89,7 +89,7 @@ func TestANumberThatIsAnothersNameIsToldAsLost(t *testing.T) {
 	h := &workload.Header{}
 	h.Names(workload.FieldUser).Set(3, "4")
 	var out bytes.Buffer
-	w, err := Format{}.Write(&out, h)
+	w, err := GWF{}.Write(&out, h)
 	require.NoError(t, err)
 	rec := workload.UnknownRecord
 	rec.Job, rec.Submit, rec.User = 1, 0, 4
@@ -103,7 +103,7 @@ func TestOneNameOfTwoNumbersIsWrittenAsANumber(t *testing.T) {
 	h.Names(workload.FieldUser).Set(3, "a")
 	h.Names(workload.FieldUser).Set(5, "a")
 	var out bytes.Buffer
-	w, err := Format{}.Write(&out, h)
+	w, err := GWF{}.Write(&out, h)
 	require.NoError(t, err)
 	for _, user := range []int64{3, 5} {
 		rec := workload.UnknownRecord
@@ -111,13 +111,13 @@ func TestOneNameOfTwoNumbersIsWrittenAsANumber(t *testing.T) {
 		require.NoError(t, w.Write(&rec))
 	}
 	require.NoError(t, w.Close())
-	_, records, _, err := read(out.String(), true)
+	_, records, _, err := readGWF(out.String(), true)
 	require.NoError(t, err)
 	require.Equal(t, []int64{3, 5}, []int64{records[0].User, records[1].User})
 }
 
 func TestASubmissionThatWouldBeReadAsADateIsToldAsLost(t *testing.T) {
-	w, err := Format{}.Write(io.Discard, &workload.Header{})
+	w, err := GWF{}.Write(io.Discard, &workload.Header{})
 	require.NoError(t, err)
 	for _, seconds := range []float64{0, 631_151_999, 631_152_000} {
 		rec := workload.UnknownRecord

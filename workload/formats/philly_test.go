@@ -1,4 +1,4 @@
-package datasets_test
+package formats_test
 
 import (
 	"os"
@@ -11,14 +11,14 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/workload"
-	"github.com/gridslot/gridslot/workload/formats/datasets"
+	"github.com/gridslot/gridslot/workload/formats"
 	"github.com/gridslot/gridslot/workload/internal/logtest"
 )
 
 const phillyLog = "testdata/cluster_job_log"
 
 func TestJobsHaveTheGPUsOfTheirLastAttempt(t *testing.T) {
-	trace, all, report, err := logtest.ReadFile(workload.Options{Reading: workload.Reading{Formats: []workload.Format{datasets.Philly{}}}}, phillyLog)
+	trace, all, report, err := logtest.ReadFile(workload.Options{Reading: workload.Reading{Formats: []workload.Format{formats.Philly{}}}}, phillyLog)
 	require.NoError(t, err)
 	require.Equal(t, "philly", trace.Format.Name(), "it is recognised")
 	require.Equal(t, time.Date(2017, 10, 7, 1, 0, 0, 0, time.UTC).Unix(), trace.Header.UnixStartTime)
@@ -52,8 +52,8 @@ func TestJobsHaveTheGPUsOfTheirLastAttempt(t *testing.T) {
 }
 
 func TestTheRuntimeOfSeveralAttemptsIsASetting(t *testing.T) {
-	for run, want := range map[datasets.PhillyRun][2]des.Time{datasets.Span: {60, 29 * 60}, datasets.Sum: {60, 21 * 60}, datasets.Last: {600, 20 * 60}} {
-		_, all, _, err := logtest.ReadFile(workload.Options{Reading: workload.Reading{Format: datasets.Philly{Run: run}}}, phillyLog)
+	for run, want := range map[formats.PhillyRun][2]des.Time{formats.Span: {60, 29 * 60}, formats.Sum: {60, 21 * 60}, formats.Last: {600, 20 * 60}} {
+		_, all, _, err := logtest.ReadFile(workload.Options{Reading: workload.Reading{Format: formats.Philly{Run: run}}}, phillyLog)
 		require.NoError(t, err)
 		require.Equal(t, want, [2]des.Time{all[0].Wait / des.Second, all[0].Runtime / des.Second})
 	}
@@ -69,16 +69,16 @@ func TestALogThatEndsInTheMiddleIsAnError(t *testing.T) {
 	whole, err := os.ReadFile(phillyLog)
 	require.NoError(t, err)
 	for _, n := range []int{0, 1, 100, len(whole) / 2, len(whole) - 3} {
-		_, _, _, err := logtest.ReadFile(workload.Options{Reading: workload.Reading{Format: datasets.Philly{}}}, write(t, string(whole[:n])))
+		_, _, _, err := logtest.ReadFile(workload.Options{Reading: workload.Reading{Format: formats.Philly{}}}, write(t, string(whole[:n])))
 		require.Error(t, err, n)
 	}
-	_, _, _, err = logtest.ReadFile(workload.Options{Reading: workload.Reading{Format: datasets.Philly{}}}, write(t, `{"status": 1}`))
+	_, _, _, err = logtest.ReadFile(workload.Options{Reading: workload.Reading{Format: formats.Philly{}}}, write(t, `{"status": 1}`))
 	require.EqualError(t, err, "cluster_job_log: it does not begin with an array of jobs")
 }
 
 func TestAnObjectOfAnySizeTakesLittleMemory(t *testing.T) {
 	text := `[{"status": "` + strings.Repeat("x", 17<<20) + `"}]`
-	_, _, _, err := logtest.ReadFile(workload.Options{Reading: workload.Reading{Format: datasets.Philly{}}}, write(t, text))
+	_, _, _, err := logtest.ReadFile(workload.Options{Reading: workload.Reading{Format: formats.Philly{}}}, write(t, text))
 	require.ErrorContains(t, err, "an object takes more than 16777216 bytes")
 }
 
@@ -87,7 +87,7 @@ func FuzzPhilly(f *testing.F) {
 	require.NoError(f, err)
 	f.Add(string(whole))
 	f.Fuzz(func(t *testing.T, text string) {
-		_, all, report, err := logtest.ReadFile(workload.Options{Reading: workload.Reading{Format: datasets.Philly{Run: datasets.Sum}}}, write(t, text))
+		_, all, report, err := logtest.ReadFile(workload.Options{Reading: workload.Reading{Format: formats.Philly{Run: formats.Sum}}}, write(t, text))
 		if err != nil {
 			return
 		}
@@ -102,6 +102,6 @@ func FuzzPhilly(f *testing.F) {
 func TestALogWithoutAJobIsNoLogOfPhilly(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "log")
 	require.NoError(t, os.WriteFile(path, []byte(`[{"submitted_time": "None", "attempts": []}, 7]`), 0o666))
-	_, _, _, err := logtest.ReadFile(workload.Options{Reading: workload.Reading{Formats: []workload.Format{datasets.Philly{}}}}, path)
+	_, _, _, err := logtest.ReadFile(workload.Options{Reading: workload.Reading{Formats: []workload.Format{formats.Philly{}}}}, path)
 	require.ErrorContains(t, err, "none of its 2 lines is a record")
 }

@@ -1,4 +1,4 @@
-package datasets_test
+package formats_test
 
 import (
 	"os"
@@ -9,7 +9,7 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/workload"
-	"github.com/gridslot/gridslot/workload/formats/datasets"
+	"github.com/gridslot/gridslot/workload/formats"
 	"github.com/gridslot/gridslot/workload/internal/logtest"
 )
 
@@ -37,7 +37,7 @@ func sizes(t *testing.T, all []*workload.Record) (n []int64) {
 }
 
 func TestTasksOf2018AreJobs(t *testing.T) {
-	trace, all, report := records(t, workload.Options{Reading: workload.Reading{Format: datasets.Alibaba{}}}, "testdata/batch_task.csv")
+	trace, all, report := records(t, workload.Options{Reading: workload.Reading{Format: formats.Alibaba{}}}, "testdata/batch_task.csv")
 	require.True(t, trace.Header.Unsorted)
 	require.Len(t, all, 5)
 	require.Equal(t, []int64{5, 1, 1, -1, -1}, sizes(t, all), "4.5 cores take 5")
@@ -55,12 +55,12 @@ func TestTasksOf2018AreJobs(t *testing.T) {
 	require.EqualValues(t, 7, report.Lines)
 	require.EqualValues(t, 2, report.Total(workload.Damaged))
 
-	_, all, _ = records(t, workload.Options{Reading: workload.Reading{Format: datasets.Alibaba{Size: datasets.Instances}}}, "testdata/batch_task.csv")
+	_, all, _ = records(t, workload.Options{Reading: workload.Reading{Format: formats.Alibaba{Size: formats.Instances}}}, "testdata/batch_task.csv")
 	require.Equal(t, []int64{3, 1, 2, 1, 1}, sizes(t, all))
 }
 
 func TestInstancesOf2018AreJobsOfOneProcessor(t *testing.T) {
-	trace, all, _ := records(t, workload.Options{Reading: workload.Reading{Format: datasets.Alibaba{Table: datasets.BatchInstance}}}, "testdata/batch_instance.csv")
+	trace, all, _ := records(t, workload.Options{Reading: workload.Reading{Format: formats.Alibaba{Table: formats.BatchInstance}}}, "testdata/batch_instance.csv")
 	require.Equal(t, []int64{1, 1}, sizes(t, all))
 	require.Equal(t, 30*des.Second, all[0].Runtime)
 	require.Equal(t, workload.UnknownTime, all[1].Runtime)
@@ -71,26 +71,26 @@ func TestInstancesOf2018AreJobsOfOneProcessor(t *testing.T) {
 }
 
 func TestTasksOfPAIHaveGPUs(t *testing.T) {
-	trace, all, report := records(t, workload.Options{Reading: workload.Reading{Format: datasets.Alibaba{Table: datasets.PAITask}}}, "testdata/pai_task_table.csv")
+	trace, all, report := records(t, workload.Options{Reading: workload.Reading{Format: formats.Alibaba{Table: formats.PAITask}}}, "testdata/pai_task_table.csv")
 	require.Equal(t, []int64{12, 4, 3}, sizes(t, all))
 	require.Equal(t, 77*des.Second/2, all[0].Runtime)
 	require.Equal(t, map[string]any{
 		"array": "job_a", "name": "tensorflow", "state": "Terminated", "instances": 2.0, "cores": 12.0, "memory": 2 * 29.296875 * 1024 * 1024, "gpus": 1.0, "gpu_type": "MISC",
 	}, more(t, trace, all[0]))
 	require.EqualValues(t, 1, report.Total(workload.Damaged), "no begin")
-	_, all, _ = records(t, workload.Options{Reading: workload.Reading{Format: datasets.Alibaba{Table: datasets.PAITask, Size: datasets.GPUs}}}, "testdata/pai_task_table.csv")
+	_, all, _ = records(t, workload.Options{Reading: workload.Reading{Format: formats.Alibaba{Table: formats.PAITask, Size: formats.GPUs}}}, "testdata/pai_task_table.csv")
 	require.Equal(t, []int64{1, -1, 3}, sizes(t, all))
 }
 
 func FuzzAlibaba(f *testing.F) {
-	for i, name := range datasets.AlibabaTables {
+	for i, name := range formats.AlibabaTables {
 		text, err := os.ReadFile("testdata/" + name + ".csv")
 		require.NoError(f, err)
 		f.Add(uint8(i), uint8(i), string(text))
 		f.Add(uint8(i), uint8(i), "0")
 	}
 	f.Fuzz(func(t *testing.T, table, size uint8, text string) {
-		_, all, report, err := logtest.Read(datasets.Alibaba{Table: datasets.AlibabaTable(table % 3), Size: datasets.AlibabaSize(size % 3)}, strings.NewReader(text), false)
+		_, all, report, err := logtest.Read(formats.Alibaba{Table: formats.AlibabaTable(table % 3), Size: formats.AlibabaSize(size % 3)}, strings.NewReader(text), false)
 		if err != nil {
 			require.ErrorContains(t, err, "lines is a record")
 			require.Empty(t, all)
@@ -107,7 +107,7 @@ func FuzzAlibaba(f *testing.F) {
 
 // 10 times 1.1 GPUs are 11, though not in floating point.
 func TestSizesAreRoundedUpFromWhatIsMeant(t *testing.T) {
-	_, all, _, err := logtest.Read(datasets.Alibaba{Table: datasets.PAITask, Size: datasets.GPUs}, strings.NewReader("j,t,10,Terminated,5,6,100,1,110,MISC\nj,t,10,Terminated,5,6,100,1,111,MISC\n"), false)
+	_, all, _, err := logtest.Read(formats.Alibaba{Table: formats.PAITask, Size: formats.GPUs}, strings.NewReader("j,t,10,Terminated,5,6,100,1,110,MISC\nj,t,10,Terminated,5,6,100,1,111,MISC\n"), false)
 	require.NoError(t, err)
 	require.Equal(t, []int64{11, 12}, sizes(t, all))
 }

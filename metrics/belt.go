@@ -1,0 +1,57 @@
+package metrics
+
+// A belt has a writer's rows become text beside the simulation: rows are carried, many
+// at a time, to another goroutine, which works them off in their order.
+//
+//	simulation   [row row row ...]  [row row ...]      Rows, send
+//	                     |               |
+//	belt                 +---> ... ----->+
+//	                                     v
+//	goroutine                         work(batch)
+
+// belt carries batches to one goroutine. A batch that has been worked off is used again.
+type belt[B any] struct {
+	batches chan *B
+	spare   chan *B
+	over    chan struct{}
+}
+
+// batchesAhead is how many batches may wait. More would only cost memory: where the goroutine is the
+// slower one the simulation waits for it in any case.
+const batchesAhead = 2
+
+// newBelt returns a belt whose batches are worked off by work, on a goroutine that run begins.
+func newBelt[B any](run func(do func()), work func(*B)) *belt[B] {
+	b := &belt[B]{make(chan *B, batchesAhead), make(chan *B, batchesAhead+1), make(chan struct{})}
+	run(func() {
+		defer close(b.over)
+		for batch := range b.batches {
+			work(batch)
+			select {
+			case b.spare <- batch:
+			default:
+			}
+		}
+	})
+	return b
+}
+
+// empty is a batch to be filled: a new one, or one that has been worked off and is as work has
+// left it.
+func (b *belt[B]) empty() *B {
+	select {
+	case batch := <-b.spare:
+		return batch
+	default:
+		return new(B)
+	}
+}
+
+// send hands a batch over.
+func (b *belt[B]) send(batch *B) { b.batches <- batch }
+
+// close waits until all batches have been worked off. Nothing can be sent afterwards.
+func (b *belt[B]) close() {
+	close(b.batches)
+	<-b.over
+}

@@ -1,0 +1,110 @@
+package formats
+
+import (
+	"bytes"
+	"io"
+	"strings"
+
+	"github.com/gridslot/gridslot/internal/number"
+	"github.com/gridslot/gridslot/workload"
+	"github.com/gridslot/gridslot/workload/internal/table"
+)
+
+// MWF is the format of MetaCentrum's logs, as the simulator Alea
+// reads it (Klusacek and Rudova, Alea 2, SIMUTools 2010; class MWFLoader of Alea 3): cells
+// separated by tabs, a job a line, without a heading. Counted from 0 these are
+//
+//	0 number   1 user   2 queue   3 processors   5 required properties, as [a;b]
+//	7 submission, s since 1970    8 start, s since 1970   10 runtime, s
+//	12 numbers of the processors used, separated by blanks   13 limit, s
+//
+// What cells 4, 6, 9 and 11 hold could not be verified: they are kept as they are.
+//
+// It shares its short name with the Modular Workload Format (Corbalan and D'Amico,
+// JSSPP 2021), which is another one.
+type MWF struct{}
+
+// mwfCells are those of a line, those beyond SWF with the name of their column.
+func mwfCells() []table.Cell {
+	return []table.Cell{
+		{Name: "job", Field: 1},
+		{Name: "user", Field: workload.FieldUser},
+		{Name: "queue", Field: workload.FieldQueue},
+		{Name: "procs", Field: table.Size},
+		{Name: "cell_4"},
+		{Name: "constraints"},
+		{Name: "cell_6"},
+		{Name: "submit", Field: 2},
+		{Name: "start", Field: table.Start},
+		{Name: "cell_9"},
+		{Name: "runtime", Field: 4},
+		{Name: "cell_11"},
+		{Name: "processor_list"},
+		{Name: "estimate", Field: 9},
+	}
+}
+
+// mwfColumns are what the cells hold that SWF does not have.
+func mwfColumns() []workload.Column {
+	var columns []workload.Column
+	for _, c := range mwfCells() {
+		if c.Field == 0 {
+			columns = append(columns, workload.Column{Name: c.Name, Text: true})
+		}
+	}
+	return columns
+}
+
+// mwfLeast is how many cells a line has at mwfLeast: up to the runtime.
+const mwfLeast = 11
+
+func mwfLayout() *table.Layout {
+	l := &table.Layout{Separator: '\t', Unknown: "-1", Epoch: true, Least: mwfLeast, Cells: mwfCells()}
+	more := 0
+	for i := range l.Cells {
+		if c := &l.Cells[i]; c.Field == 0 {
+			more++
+			c.More, c.Text = more, true
+		}
+	}
+	return l
+}
+
+// Name is "mwf".
+func (MWF) Name() string { return "mwf" }
+
+// Endings are Alea's.
+func (MWF) Endings() []string { return []string{".mwf"} }
+
+// Is knows files that end in .mwf and whose first line has cells, with numbers where
+// they belong. Without a heading the content alone does not tell.
+func (f MWF) Is(in *workload.Input) bool {
+	name := strings.TrimSuffix(strings.TrimSuffix(in.Name(), ".gz"), ".zst")
+	first, _, _ := bytes.Cut(in.Head(), []byte("\n"))
+	cells := bytes.Split(first, []byte("\t"))
+	if !strings.HasSuffix(name, f.Endings()[0]) || len(cells) < mwfLeast {
+		return false
+	}
+	for _, i := range []int{0, 7, 10} {
+		if _, fault := number.Float(cells[i]); fault != number.Sound {
+			return false
+		}
+	}
+	return true
+}
+
+// Survey reads all lines for names and the earliest submission.
+func (MWF) Survey(in *workload.Input) (*workload.Header, error) {
+	return mwfLayout().SurveyWith(in, mwfColumns())
+}
+
+// Read begins a reading.
+func (MWF) Read(in *workload.Input, h *workload.Header) (workload.RecordReader, error) {
+	return mwfLayout().Read(in, h)
+}
+
+// Write begins a log. Comments have no place in it, so the size of the machine has to
+// be told again when it is read.
+func (MWF) Write(w io.Writer, h *workload.Header) (workload.RecordWriter, error) {
+	return mwfLayout().WriteWith(w, h, mwfColumns(), "", table.NoComments)
+}
