@@ -159,11 +159,12 @@ func TestAManifestKnowsItsFilesByTheirChecksumsAndSaysFromWhereItLooksForThem(t 
 	inputs := map[string]string{
 		"a.swf": smallTrace, "o.csv": "from,to,processors\n20,40,2\n",
 		"booked.csv": "job_id,submit,start,processors,duration\n1001,0,500,1,10\n",
+		"price.csv":  "time,value\n0,0.1\n", "carbon.csv": "time,value\n0,300\n",
 	}
 	for name, text := range inputs {
 		require.NoError(t, os.WriteFile(name, []byte(text), 0o666))
 	}
-	got := call("simulate", "a.swf", "--outages", "o.csv", "--reservations", "booked.csv", "--policy", "fcfs", "--out", out)
+	got := call("simulate", "a.swf", "--outages", "o.csv", "--reservations", "booked.csv", "--power", "price=price.csv:carbon=carbon.csv", "--policy", "fcfs", "--out", out)
 	require.Zero(t, got.code, got.stderr)
 	got = call("validate", out)
 	require.Zero(t, got.code, got.stderr)

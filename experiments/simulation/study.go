@@ -59,6 +59,11 @@ func (sc *Scenario) filesBeside(t *Tables) (paths []string) {
 	} {
 		paths = append(paths, t.FilesOf(f.setting, f.value)...)
 	}
+	for _, curve := range []string{sc.Settings.Power.PriceFile, sc.Settings.Power.CarbonFile} {
+		if curve != "" {
+			paths = append(paths, curve)
+		}
+	}
 	if sc.Slurm.Config != "" {
 		paths = append(paths, sc.Slurm.files()...)
 	}

@@ -192,6 +192,31 @@ func TestGroupedIsTheBestOfAllSubsets(t *testing.T) {
 	require.Greater(t, met, 4000)
 }
 
+// A search that gives up states a gap, within which the best choice lies.
+func TestTheGapOfAGroupSearchWithoutPatienceHoldsTheOptimum(t *testing.T) {
+	gaps, missed := 0, 0
+	for seed := range uint64(4000) {
+		rng := rand.New(rand.NewPCG(seed, 43))
+		set, req, list, until := uncertain(rng, true)
+		p, _, ok := bruteGroups(set, req, list, until)
+		found, err := Grouped{Settings: set, patience: 10}.Find(context.Background(), req, list, until)
+		require.NoError(t, err)
+		require.Equal(t, ok, found.OK, "seed %d", seed)
+		if !ok {
+			continue
+		}
+		require.LessOrEqual(t, found.Window.Value, p+1e-9, "seed %d", seed)
+		require.LessOrEqual(t, p, found.Window.Value+found.Gap+1e-9, "seed %d", seed)
+		if found.Gap > 0 {
+			gaps++
+		}
+		if found.Window.Value < p-1e-9 {
+			missed++
+		}
+	}
+	require.Positive(t, missed, "%d gaps", gaps)
+}
+
 // The problems of ICCS 2023: 21 nodes in 8 groups, 8 wanted. Both exact searches agree; greedy
 // solutions of the tree are no bounds, and lose something where money is short.
 func TestTheExactSearchesOverGroupsAgree(t *testing.T) {

@@ -50,6 +50,8 @@ const (
 type Grouped struct {
 	Settings
 	By GroupSearch
+
+	patience int // of the exact search; groupPatience where 0
 }
 
 // Name returns "group-available", with the way of search where that is not exact.
@@ -83,7 +85,7 @@ func (g Grouped) Find(ctx context.Context, req entity.Request, list plan.SlotLis
 		return plan.Found{}, err
 	}
 	s.admit()
-	p := groupStep{scan: s, ctx: ctx, of: groups, n: s.req.Nodes}
+	p := groupStep{scan: s, ctx: ctx, of: groups, n: s.req.Nodes, patience: cmp.Or(g.patience, groupPatience)}
 	for _, length := range s.lengths {
 		for _, on := range s.onsets {
 			if on.own <= length && ctx.Err() == nil {
@@ -163,11 +165,12 @@ type groupStep struct {
 	lambda float64   // the multiplier of bounds
 	keys   []float64 // scratch of bound
 
-	worth  float64 // a choice must be worth more: Σ ln p of its groups
-	chosen []int   // positions in nodes
-	missed float64 // the greatest bound of what patience ran out for, from the first time on
-	gaveUp bool
-	subset subset
+	worth    float64 // a choice must be worth more: Σ ln p of its groups
+	chosen   []int   // positions in nodes
+	patience int
+	missed   float64 // the greatest bound of what patience ran out for, from the first time on
+	gaveUp   bool
+	subset   subset
 }
 
 // step looks for a choice for [now, now+length) that is worth more than the best window
@@ -290,7 +293,7 @@ func (p *groupStep) exact(at int, sum float64) {
 	if bound <= p.worth-groupRounding {
 		return
 	}
-	if p.work.Branches > groupPatience {
+	if p.work.Branches > p.patience {
 		if p.missed = max(p.missed, bound); !p.gaveUp {
 			p.missed, p.gaveUp = bound, true
 		}

@@ -53,7 +53,7 @@ func finders(kind Kind) []entry {
 			entry{KnapsackDP{By: by}.Name(), func(s Settings) plan.Finder { return KnapsackDP{s, by} }})
 	}
 	for by := range GroupTreeMixed + 1 {
-		table = append(table, entry{Grouped{By: by}.Name(), func(s Settings) plan.Finder { return Grouped{s, by} }})
+		table = append(table, entry{Grouped{By: by}.Name(), func(s Settings) plan.Finder { return Grouped{Settings: s, By: by} }})
 	}
 	return table
 }
