@@ -55,8 +55,9 @@ type Why struct {
 	Own Standing // of the job in the partition in which it was looked at last
 	// Ahead is where Behind stands in the same partition, if it still waits.
 	Ahead Standing
-	// On is, with WaitsForDependency, the first job that it still waits for, and Dependency how it
-	// depends on that.
+	// On is, with WaitsForDependency, the first job that it still waits for, and with
+	// DependencyNeverSatisfied the first that ended otherwise than it asks; nil: its record is purged.
+	// Dependency is how the job depends on it.
 	On         *Job
 	Dependency string
 	// At is when the job may start (WaitsForBegin) or its reservation begins (WaitsForReservation); 0:
@@ -93,14 +94,18 @@ func (c *Controller) Why(j *Job) Why {
 			w.Ahead = w.Behind.standing(j.part)
 		}
 	case WaitsForDependency, DependencyNeverSatisfied:
+		inTheWay := notMet
+		if w.Reason == DependencyNeverSatisfied {
+			inTheWay = neverMet
+		}
 		for _, d := range j.After {
-			if stands := c.stands(j, d); stands == notMet || stands == neverMet && w.Reason == DependencyNeverSatisfied {
+			if c.stands(j, d) == inTheWay {
 				w.Dependency, w.On = d.Kind, c.dependsOn(j, d)
 				break
 			}
 		}
 	case WaitsForBegin:
-		w.At = max(j.Begin, j.eligible)
+		w.At = j.eligible // Begin, or later where the job waits again
 	case WaitsForReservation:
 		if j.reservation != nil {
 			w.At = j.reservation.Start
