@@ -282,7 +282,6 @@ func (c *checker) submit(j *job, e *event) {
 	j.submitted = e.time
 	if e.detail != "" {
 		j.state, j.outcome = refused, e.detail
-		c.report.Rejected++
 		return
 	}
 	if j.Refused != "" {
@@ -367,7 +366,6 @@ func (c *checker) finish(j *job, e *event) {
 	if most += c.overtime(); took > most+latest+1 {
 		c.wrong(validate.WrongRunTime, j, "it ran for %d s, and its limit is %d", took, most)
 	}
-	c.report.Finished++
 	c.leave(j, e, over)
 }
 
@@ -415,7 +413,6 @@ func (c *checker) stop(j *job, e *event) {
 	default:
 		c.wrong(validate.OutOfPlace, j, "there is no stop %q", why)
 	}
-	c.report.Killed++
 	c.leave(j, e, next)
 }
 
@@ -426,7 +423,6 @@ func (c *checker) left(j *job, e *event) {
 		c.wrong(validate.OutOfPlace, j, "left as %q, and the events before say %q", was, cmp.Or(want, j.outcome))
 		return
 	}
-	c.report.Unfinished++
 	j.state, j.outcome, j.left = over, e.detail, true
 }
 
@@ -462,10 +458,11 @@ func (c *checker) order(j *job, e *event) {
 	}
 }
 
-// end looks for jobs of which nothing more was heard.
+// end looks for jobs of which nothing more was heard, and counts what became of all of them.
 func (c *checker) end() {
 	c.secondOver()
 	for i := range c.Jobs {
+		c.count(c.jobs[c.Jobs[i].Key])
 		switch j := c.jobs[c.Jobs[i].Key]; {
 		case j.state == unseen:
 			c.wrong(validate.Missing, j, "it is not submitted")
@@ -474,6 +471,21 @@ func (c *checker) end() {
 		case j.state == waiting && !(c.conf.Schedule.KillInvalid && len(j.After) > 0):
 			c.wrong(validate.Missing, j, "it waits, and nothing tells what becomes of it")
 		}
+	}
+}
+
+// count counts a job by what became of it at last. One that was cancelled while it waited was rejected, as
+// jobs-slurm.csv has it.
+func (c *checker) count(j *job) {
+	switch r := &c.report; {
+	case j.left, j.state == unseen, j.state == running:
+		r.Unfinished++
+	case j.rejected():
+		r.Rejected++
+	case j.outcome == "COMPLETED" || j.outcome == "FAILED":
+		r.Finished++
+	default:
+		r.Killed++
 	}
 }
 

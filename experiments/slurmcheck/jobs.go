@@ -11,16 +11,19 @@ import (
 	"github.com/gridslot/gridslot/metrics/validate"
 )
 
+// rejected reports whether the job was refused, or left the queue without a start, or for good.
+func (j *job) rejected() bool {
+	return j.state == refused || j.attempts == 0 || j.state == waiting || j.cancelled
+}
+
 // states are what jobs-slurm.csv may call a job that the events have left in a state.
 func (j *job) states() []string {
 	switch {
-	case j.state == refused:
-		return []string{"REJECTED"}
 	case j.left && j.outcome[0] == 'P': // PENDING
 		return []string{"SUBMITTED"}
 	case j.left:
 		return []string{"RUNNING"}
-	case j.attempts == 0 || j.state == waiting || j.cancelled:
+	case j.rejected():
 		return []string{"REJECTED"}
 	case j.outcome == "TIMEOUT":
 		return []string{"COMPLETED_WALLTIME_REACHED"}

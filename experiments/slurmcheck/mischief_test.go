@@ -87,7 +87,7 @@ func TestWhatSlurmDoesIsValid(t *testing.T) {
 	report, err := Events(strings.NewReader(events), nil, of, 0)
 	require.NoError(t, err)
 	require.Zero(t, report.Total, "%v\n%s", report, events)
-	require.Equal(t, 13, report.Jobs)
+	require.Equal(t, validate.Report{Jobs: 13, Finished: 11, Killed: 1, Rejected: 1}, report, events)
 }
 
 // line is the first line of events that begins so.

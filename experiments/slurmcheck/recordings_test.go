@@ -40,6 +40,7 @@ func TestRecordingsAreValid(t *testing.T) {
 			report, err := Events(f, nil, given(t, dir), 0)
 			require.NoError(t, err)
 			require.Zero(t, report.Total, "%v", report)
+			require.Equal(t, report.Jobs, report.Finished+report.Killed+report.Rejected+report.Unfinished, "%v", report)
 		})
 	}
 }

@@ -198,3 +198,29 @@ func TestBadFilesAreNamed(t *testing.T) {
 	_, err := replay.ReadFolder(t.TempDir())
 	require.ErrorContains(t, err, replay.ConfigFile)
 }
+
+// Outages that begin while nothing runs are, after ten in a row for each node, nothing that happens: a job that
+// waits in vain has the run go on for six hours after them. A job that runs has the count begin anew.
+func TestOutagesThatStopNobodyAreNothingThatHappens(t *testing.T) {
+	ends := func(jobs string) string {
+		in, err := replay.ReadFolder(folder(t, map[string]string{replay.ConfigFile: conf,
+			replay.JobsFile: "key,submit,hold,nodes,nodelist,requeue,limit_min,runtime\nheld,1.25,1,1,,,10,5\n" + jobs}))
+		require.NoError(t, err)
+		in.Outages = func(yield func(replay.Outage) bool) {
+			for at := 10 * des.Minute; yield(replay.Outage{Known: at, From: at, To: at.Add(des.Minute), Nodes: []int{0}}); at = at.Add(10 * des.Minute) {
+			}
+		}
+		text, _ := playInput(t, in)
+		var last string
+		for line := range strings.Lines(text) {
+			last = line
+		}
+		require.Contains(t, last, "PENDING JobHeldUser")
+		return strings.Split(last, ",")[3]
+	}
+	// The 30th of three nodes ends at 301 minutes; the machine is looked at each minute from 10 s after the last
+	// input on.
+	require.Equal(t, "39671", ends(""))
+	// On another node a job runs at 100 minutes: the 30 after that are counted, the last of which ends at 401 minutes.
+	require.Equal(t, "45700", ends("runs,5970.25,,1,n3,,10,40\n"))
+}
