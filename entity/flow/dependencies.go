@@ -134,7 +134,11 @@ func (d *Dependencies) Held() int { return d.held }
 
 // Coming reports whether a job is still to come: by the clock, or when other jobs have
 // ended.
-func (d *Dependencies) Coming() bool { return d.held+len(d.coming) > 0 || d.feed.Coming() }
+func (d *Dependencies) Coming() bool { return d.held > 0 || d.Due() }
+
+// Due reports whether the clock still has to come to a job, whatever becomes of others: one that waits for
+// others counts until its own Submit.
+func (d *Dependencies) Due() bool { return len(d.coming) > 0 || d.feed.Coming() }
 
 // nextJob is the next job for the clock to come to. One that waits for others is
 // among them, so that no more is read before its own submission than must be.

@@ -1,10 +1,14 @@
 package cli
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"math"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -602,6 +606,7 @@ func TestWhatDoesNotGoWithSlurmIsRefused(t *testing.T) {
 	}{
 		{[]string{"--policy", "easy"}, `the policy is "slurm"`},
 		{[]string{"--wake", "30s"}, "Slurm's loops wake as slurm.conf says"},
+		{[]string{"--feedback"}, "jobs of a folder come when its jobs.csv says"},
 		{[]string{"--accounts", "x"}, "is a folder, which has all files itself"},
 		{[]string{"--procs", "4"}, "slurm.conf says what the machine has: 8 CPUs, not 4"},
 	} {
@@ -660,6 +665,117 @@ func TestRecordingsOfSlurmByTheCommand(t *testing.T) {
 					require.Equal(t, reason, last[row["key"]], row["key"])
 				}
 			}
+		})
+	}
+}
+
+// reactingLog is a log of so many jobs in which most wait for one before them, with what each line says by its columns.
+func reactingLog(jobs int) (lines [][]string) {
+	draw := rand.New(rand.NewPCG(7, 7))
+	at := 0
+	for id := 1; id <= jobs; id++ {
+		at += draw.IntN(90)
+		runtime := 1 + draw.IntN(600)
+		asked := max(60, runtime+draw.IntN(900)-200) // some are killed at it
+		before, think := -1, -1
+		if id > 5 && draw.IntN(4) > 0 {
+			before, think = id-1-draw.IntN(5), []int{0, 0, 1, 30, 400}[draw.IntN(5)]
+		}
+		procs := 1 + draw.IntN(4)
+		if draw.IntN(25) == 0 {
+			procs = 99 // refused, or waits for ever
+		}
+		lines = append(lines, strings.Fields(fmt.Sprintf("%d %d -1 %d %d -1 -1 %d %d -1 1 %d 1 -1 -1 -1 %d %d",
+			id, at, runtime, procs, procs, asked, 1+draw.IntN(3), before, think)))
+	}
+	return lines
+}
+
+// swfOf is the text of a log of those lines.
+func swfOf(lines [][]string) string {
+	text := ""
+	for _, fields := range lines {
+		text += strings.Join(fields, " ") + "\n"
+	}
+	return text
+}
+
+// Users who wait for their jobs submit when they end: that is as if the log had the jobs at the instants that come of
+// it. Nobody submits before the end that they have waited for.
+func TestUsersOfSlurmReact(t *testing.T) {
+	const conf = "SelectTypeParameters=CR_Core\nSchedulerParameters=bf_interval=30\nPriorityType=priority/multifactor\nPriorityWeightJobSize=1000\n" +
+		"NodeName=n[1-3] Sockets=1 CoresPerSocket=4\nPartitionName=p Nodes=ALL Default=YES\nEnforcePartLimits="
+	lines := reactingLog(300)
+	log := write(t, "log.swf", swfOf(lines))
+	for _, args := range []string{"ALL", "NO", "ALL --policy slurm:phase=17", "ALL --predict request", "ALL --outages exponential:mtbf=2h:repair=20m"} {
+		t.Run(args, func(t *testing.T) {
+			enforce, flags, _ := strings.Cut(args, " ")
+			more := append([]string{"--slurm", write(t, "slurm.conf", conf+enforce+"\n")}, strings.Fields(flags)...)
+			out, again := filepath.Join(t.TempDir(), "out"), filepath.Join(t.TempDir(), "again")
+			o := call(append([]string{"simulate", log, "--feedback", "--out", out}, more...)...)
+			require.Zero(t, o.code, o.stderr)
+			name := "slurm"
+			if strings.Contains(args, "phase") {
+				name = "slurm-phase=17"
+			}
+			jobs := map[string]map[string]string{}
+			for _, row := range table(t, out, "jobs-"+name+".csv") {
+				jobs[row["job_id"]] = row
+			}
+			if enforce == "ALL" {
+				require.Equal(t, len(lines), len(jobs))
+			} else {
+				require.Less(t, len(jobs), len(lines), "some wait for one that waits for ever")
+			}
+			at := func(id, column string) int {
+				n, err := strconv.Atoi(jobs[id][column])
+				require.NoError(t, err, "%s of %v", column, jobs[id])
+				return n
+			}
+			var written [][]string
+			moved, after := 0, 0
+			for _, fields := range lines {
+				own := slices.Clone(fields)
+				if own[1] = jobs[own[0]]["submission_time"]; own[1] == "" {
+					continue
+				}
+				if before := own[16]; before != "-1" {
+					column := "finish_time"
+					if jobs[before]["final_state"] == "REJECTED" {
+						column = "submission_time"
+					}
+					think, err := strconv.Atoi(own[17])
+					require.NoError(t, err)
+					late := at(own[0], "submission_time") - at(before, column) - think
+					require.True(t, late == 0 || late == 1 && think == 0, "job %s comes %d s late after %s", own[0], late, before)
+					after += late
+					own[16], own[17] = "-1", "-1"
+				} else {
+					require.Equal(t, fields[1], own[1], "a job that waits for nobody comes when the log says")
+				}
+				if own[1] != fields[1] {
+					moved++
+				}
+				written = append(written, own)
+			}
+			require.Greater(t, moved, 150)
+			if enforce == "ALL" {
+				require.Positive(t, after, "some end after those of their second have come")
+			}
+			slices.SortStableFunc(written, func(a, b []string) int {
+				return cmp.Compare(at(a[0], "submission_time"), at(b[0], "submission_time"))
+			})
+			o = call(append([]string{"simulate", write(t, "written.swf", swfOf(written)), "--out", again}, more...)...)
+			require.Zero(t, o.code, o.stderr)
+			events := replay.EventsFile
+			if name != "slurm" {
+				events = "slurm-events-" + name + ".csv"
+			}
+			for _, file := range []string{events, "queue-" + name + ".csv"} {
+				require.Equal(t, read(t, again, file), read(t, out, file), file)
+			}
+			o = call("validate", out)
+			require.Zero(t, o.code, o.stdout+o.stderr)
 		})
 	}
 }

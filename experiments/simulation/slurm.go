@@ -121,7 +121,6 @@ var withoutSlurm = []struct{ name, why string }{
 	{"wake", "Slurm's loops wake as slurm.conf says"},
 	{"pass", "Slurm's loops wake as slurm.conf says"},
 	{"moldable", "Slurm starts jobs as they are"},
-	{"feedback", "jobs come when the log says"},
 }
 
 func (m *SlurmCluster) check(sc *Scenario) error {
@@ -148,6 +147,9 @@ func (m *SlurmCluster) check(sc *Scenario) error {
 		return overrideFailed(err)
 	}
 	if m.isFolder() {
+		if sc.Workload.Options.Feedback {
+			return wrong("feedback", "jobs of a folder come when its %s says: give a log whose fields 17 and 18 hold, and its %s", replay.JobsFile, replay.ConfigFile)
+		}
 		for name, path := range map[string]string{"accounts": m.Accounts, "reservations": sc.Flows.Reservations, "trace": sc.Workload.Trace} {
 			if path != "" {
 				return wrong(name, "%s is a folder, which has all files itself: give its %s in place of it", m.Config, replay.ConfigFile)
@@ -186,15 +188,18 @@ func (m *SlurmCluster) prepare(c *call) (runner, error) {
 		c.wrote = append(c.wrote, replay.EventsFile)
 	}
 	return func(ctx context.Context, p *policyRun) (*Result, error) {
-		in, err := m.jobsOf(c, in, p)
-		if err != nil {
-			return nil, err
-		}
 		phase, err := slurmPhase(p.spec, c.Settings.Seed)
 		if err != nil {
 			return nil, err
 		}
-		return m.run(ctx, in.Later(phase), cpus, p)
+		if p.settings.Links != nil {
+			return m.run(ctx, in.Later(phase), cpus, p, newSlurmUsers(m.logOf(c, in), phase))
+		}
+		in, err := m.jobsOf(c, in, p)
+		if err != nil {
+			return nil, err
+		}
+		return m.run(ctx, in.Later(phase), cpus, p, nil)
 	}, nil
 }
 
@@ -223,8 +228,8 @@ func (m *SlurmCluster) read(c *call) (*replay.Input, error) {
 // autoIntervals is the largest cluster whose processors files name where nobody says.
 const autoIntervals = 4096
 
-// run plays the jobs once.
-func (m *SlurmCluster) run(ctx context.Context, in *replay.Input, cpus int, p *policyRun) (*Result, error) {
+// run plays the jobs once: those of the input, or those that users bring, who may be nil.
+func (m *SlurmCluster) run(ctx context.Context, in *replay.Input, cpus int, p *policyRun, users *slurmUsers) (*Result, error) {
 	s := p.settings
 	s.Processors = cpus
 	if s.Allocation == metrics.AllocationAuto {
@@ -247,6 +252,9 @@ func (m *SlurmCluster) run(ctx context.Context, in *replay.Input, cpus int, p *p
 	}
 	if in.Outages != nil {
 		flows = append(flows, losses)
+	}
+	if users != nil {
+		flows = append(flows, listening(users))
 	}
 	observers, err := x.attach(&Site{Flows: flows})
 	if err != nil {
@@ -292,6 +300,11 @@ func (m *SlurmCluster) run(ctx context.Context, in *replay.Input, cpus int, p *p
 		return nil, err
 	}
 	machine.Begin()
+	if users != nil {
+		if err := users.begin(x, machine, p.jobs); err != nil {
+			return nil, err
+		}
+	}
 	if err := x.run(ctx); err != nil {
 		return nil, err
 	}
@@ -432,10 +445,7 @@ func (m *SlurmCluster) jobsOf(c *call, in *replay.Input, p *policyRun) (*replay.
 		return in, nil
 	}
 	own := *in
-	l := slurmLog{in: &own}
-	if c.jobs.trace != nil {
-		l.header = c.jobs.trace.Header
-	}
+	l := m.logOf(c, &own)
 	from := sourceOf(p.jobs)
 	for {
 		j, more := from.Next()
@@ -445,6 +455,15 @@ func (m *SlurmCluster) jobsOf(c *call, in *replay.Input, p *policyRun) (*replay.
 		own.Jobs = append(own.Jobs, l.submission(j))
 	}
 	return &own, sourceError(from)
+}
+
+// logOf makes jobs of the call those of the machine.
+func (m *SlurmCluster) logOf(c *call, in *replay.Input) slurmLog {
+	l := slurmLog{in: in}
+	if c.jobs.trace != nil {
+		l.header = c.jobs.trace.Header
+	}
+	return l
 }
 
 // validate checks what a run has left by the site's own files; see package slurmcheck.
@@ -471,7 +490,7 @@ func (m *SlurmCluster) validate(c *call, s Schedule, limit int) (report validate
 	if err != nil {
 		return report, err
 	}
-	given := slurmcheck.Given{Input: in.Later(phase)}
+	given := slurmcheck.Given{Input: in.Later(phase), Feedback: c.Workload.Options.Feedback}
 	accounts := m.Accounts
 	if m.isFolder() {
 		accounts = filepath.Join(m.Config, replay.AccountsFile)

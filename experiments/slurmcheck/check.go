@@ -24,6 +24,9 @@ type Given struct {
 	// jobs-slurm.csv: their limits then, which are raised to what their users ask for where that is not
 	// enough.
 	Predictions map[int64]des.Time
+	// Feedback says that jobs which come after others (entity.Job.After) come when those have ended, whatever
+	// their own time; without it not before that time, either.
+	Feedback bool
 }
 
 // ReadPredictions reads Given.Predictions from jobs-slurm.csv.
@@ -148,7 +151,8 @@ type checker struct {
 	report   validate.Report
 	limit    int
 	jobs     map[string]*job
-	ids      map[int]*job // jobs by Slurm's number
+	ids      map[int]*job   // jobs by Slurm's number
+	byID     map[int64]*job // jobs as they are named in jobs-slurm.csv
 	running  []*job
 	machine  machine
 	book     *book
@@ -168,12 +172,13 @@ type orderName struct {
 }
 
 func newChecker(g Given, limit int) *checker {
-	c := &checker{Given: g, conf: g.Config, limit: limit, jobs: map[string]*job{}, ids: map[int]*job{}, orders: map[orderName]*replay.Order{}}
+	c := &checker{Given: g, conf: g.Config, limit: limit, jobs: map[string]*job{}, ids: map[int]*job{}, byID: map[int64]*job{}, orders: map[orderName]*replay.Order{}}
 	for i := range g.Jobs {
 		s := &g.Jobs[i]
 		j := &job{Submission: s, limit: int64(s.Job.Limit / des.Second), nice: s.Job.Nice, held: s.Job.Held}
 		j.asked = j.limit
 		if s.As != nil {
+			c.byID[s.As.ID] = j
 			if long, is := g.Predictions[s.As.ID]; is {
 				j.limit = min(j.asked, 60*int64(math.Ceil(long.Seconds()/60)))
 			}
@@ -276,8 +281,10 @@ func (c *checker) submit(j *job, e *event) {
 		c.wrong(validate.OutOfPlace, j, "it is submitted a second time")
 		return
 	}
-	if came := int64(j.At/des.Second) - c.late; e.time != came {
-		c.wrong(validate.Disagreement, j, "submitted at %d, and its user submits it at %d", e.time, came)
+	if from, to, on := c.comes(j); on != nil {
+		c.wrong(validate.BeforeItsTurn, j, "submitted at %d, and its user waits for the end of job %d", e.time, on.As.ID)
+	} else if e.time < from || e.time > to {
+		c.wrong(validate.Disagreement, j, "submitted at %d, and its user submits it at %d", e.time, from)
 	}
 	j.submitted = e.time
 	if e.detail != "" {
@@ -295,6 +302,37 @@ func (c *checker) submit(j *job, e *event) {
 	}
 	j.settled = j.Job.Begin == 0 && len(j.After) == 0 && !j.Job.Held && j.Job.Reservation == ""
 	c.checkSubmission(j)
+}
+
+// comes is in which seconds a job may come: when its user says, or its think time after the jobs that it comes after. Who has
+// thought for no time may come in the second after the end, which may be late in its own second. Where one of those jobs
+// has not ended yet, that is returned as well.
+func (c *checker) comes(j *job) (from, to int64, on *job) {
+	from = int64(j.At/des.Second) - c.late
+	if j.As == nil {
+		return from, from, nil
+	}
+	waits, own, next := false, from, int64(0)
+	from = 0
+	for _, d := range j.As.After {
+		before := c.byID[d.Job]
+		if before == nil { // it is no job of the run
+			continue
+		}
+		waits = true
+		heard := before.ended
+		switch {
+		case before.state == refused, d.Submitted && before.state != unseen:
+			heard = before.submitted
+		case before.state != over || before.left:
+			return 0, 0, before
+		}
+		from, next = max(from, heard+int64(d.Think/des.Second)), max(next, heard+1)
+	}
+	if !waits || !c.Feedback && own > from {
+		return own, own, nil
+	}
+	return from, max(from, next), nil
 }
 
 func (c *checker) start(j *job, e *event) {
@@ -465,7 +503,9 @@ func (c *checker) end() {
 		c.count(c.jobs[c.Jobs[i].Key])
 		switch j := c.jobs[c.Jobs[i].Key]; {
 		case j.state == unseen:
-			c.wrong(validate.Missing, j, "it is not submitted")
+			if _, _, on := c.comes(j); on == nil {
+				c.wrong(validate.Missing, j, "it is not submitted")
+			}
 		case j.state == running:
 			c.wrong(validate.Missing, j, "it runs, and nothing tells of its end")
 		case j.state == waiting && !(c.conf.Schedule.KillInvalid && len(j.After) > 0):

@@ -3,6 +3,7 @@ package slurmcheck
 import (
 	"cmp"
 	"io"
+	"maps"
 	"slices"
 	"strconv"
 
@@ -40,11 +41,7 @@ func (c *checker) checkJobs(r io.Reader) error {
 	if err != nil {
 		return err
 	}
-	byID := map[int64]*job{}
-	for i := range c.Jobs {
-		j := c.jobs[c.Jobs[i].Key]
-		byID[j.As.ID] = j
-	}
+	byID := maps.Clone(c.byID)
 	first := c.firstCores()
 	for row := range t.Rows() {
 		j := byID[int64(row.Int("job_id"))]
@@ -89,7 +86,7 @@ func (c *checker) checkJobs(r io.Reader) error {
 		}
 	}
 	for i := range c.Jobs {
-		if j := byID[c.Jobs[i].As.ID]; j != nil {
+		if j := byID[c.Jobs[i].As.ID]; j != nil && j.state != unseen {
 			c.wrong(validate.Missing, j, "jobs CSV: it has no row")
 		}
 	}

@@ -44,6 +44,9 @@ type Machine struct {
 	Whys bool
 	// Until, if set, ends the run so long after the last input, whatever still waits or runs.
 	Until des.Time
+	// More, if set, reports whether jobs will still be brought by Come, whatever happens: the run does not end
+	// before.
+	More func() bool
 
 	sim    *des.Simulator
 	in     *Input
@@ -51,6 +54,7 @@ type Machine struct {
 	wake   des.EventID
 	awake  des.Time        // when wake is due
 	jobs   map[string]*job // by key
+	all    []*job          // in the order in which they came
 	of     map[*slurm.Job]*job
 	feed   des.Feed[*Submission]
 	coming int // submissions and orders that are still to come
@@ -62,6 +66,7 @@ type Machine struct {
 	busy      int      // jobs that have nodes
 	touched   des.Time // when something happened to a job last
 	lastInput des.Time
+	checking  des.EventID // the next check
 	failures  failures
 	refusals  []string // a sentence for each job that was refused
 
@@ -213,27 +218,40 @@ func (m *Machine) came(do func(now des.Time)) {
 	m.follows(now)
 	if m.coming--; m.coming == 0 {
 		m.lastInput = now
-		m.at(now.Add(checkFirst), phaseCheck, m.check)
+		m.checkAt(now.Add(checkFirst))
 	}
+}
+
+// Come brings a job beyond those of the input. Its At is now.
+func (m *Machine) Come(s *Submission) {
+	m.coming++
+	m.came(func(now des.Time) { m.submit(now, s) })
+}
+
+// checkAt has the next check be at an instant.
+func (m *Machine) checkAt(t des.Time) {
+	m.sim.Cancel(m.checking)
+	m.checking = m.at(t, phaseCheck, m.check)
 }
 
 // check ends the run where nothing can happen any more: no job is left, or those that are have
 // waited in vain.
 func (m *Machine) check(now des.Time) {
 	switch {
+	case m.More != nil && m.More():
+		m.checkAt(now.Add(checkEach))
 	case m.open == 0, m.busy == 0 && now > m.touched.Add(patience), m.Until > 0 && now > m.lastInput.Add(m.Until):
 		m.leave(now)
 		m.sim.Stop()
 	default:
-		m.at(now.Add(checkEach), phaseCheck, m.check)
+		m.checkAt(now.Add(checkEach))
 	}
 }
 
 // leave tells of the jobs that have not ended.
 func (m *Machine) leave(now des.Time) {
-	for i := range m.in.Jobs {
-		j := m.jobs[m.in.Jobs[i].Key]
-		if j == nil || j.state != statePending && j.state != stateRunning {
+	for _, j := range m.all {
+		if j.state != statePending && j.state != stateRunning {
 			continue
 		}
 		reason := string(j.job.Reason())
@@ -247,8 +265,8 @@ func (m *Machine) leave(now des.Time) {
 // Waiting are the runs of the jobs that wait, by submission, as observers know them.
 func (m *Machine) Waiting() []*entity.Run {
 	var all []*entity.Run
-	for i := range m.in.Jobs {
-		if j := m.jobs[m.in.Jobs[i].Key]; j != nil && j.state == statePending && j.watched.run != nil {
+	for _, j := range m.all {
+		if j.state == statePending && j.watched.run != nil {
 			all = append(all, j.watched.run)
 		}
 	}
@@ -270,6 +288,7 @@ func (m *Machine) submit(now des.Time, s *Submission) {
 	own.After = slices.Clone(own.After)
 	j := &job{Submission: s, job: &own, asked: own.Limit, state: statePending}
 	m.jobs[s.Key], m.of[&own] = j, j
+	m.all = append(m.all, j)
 	m.lastID++ // the ID; one that is refused for its limit has none
 	own.ID = m.lastID
 	for _, d := range s.After {
