@@ -129,6 +129,7 @@ const (
 	ErrPartition     Refusal = "Invalid partition name specified"
 	ErrNode          Refusal = "Invalid node name specified"
 	ErrNodeState     Refusal = "Invalid node state specified"
+	ErrOutside       Refusal = "Requested nodes not in this partition"
 )
 
 // refuses is why the job is refused as it comes, or nil: what Slurm finds first, in its order.
@@ -170,12 +171,12 @@ func (c *Controller) refuses(now des.Time, j *Job) error {
 func (c *Controller) enforce(j *Job) error {
 	var last error
 	for _, e := range j.entries {
-		limit := c.beyondPartition(j, e.part)
+		refusal := c.refusedBy(j, e.part)
 		switch {
-		case limit == "" && c.conf.EnforceLimits == "ANY":
+		case refusal == "" && c.conf.EnforceLimits == "ANY":
 			return nil
-		case limit != "":
-			last = partitionRefusals[limit]
+		case refusal != "":
+			last = refusal
 		}
 		if last != nil && c.conf.EnforceLimits == "ALL" {
 			break
@@ -187,11 +188,22 @@ func (c *Controller) enforce(j *Job) error {
 	return last
 }
 
+// refusedBy is why the partition has the job be refused, or "". Nodes that the job must have are looked at before MaxNodes
+// and MaxTime.
+func (c *Controller) refusedBy(j *Job, p *partition) Refusal {
+	limit := c.beyondPartition(j, p)
+	if limit != PartitionConfig && j.Nodes <= len(p.Nodes) && !p.nodes.hasAll(j.Required) {
+		return ErrOutside
+	}
+	return partitionRefusals[limit]
+}
+
 // partitionRefusals are Slurm's words for jobs beyond the limits of partitions.
 var partitionRefusals = map[Reason]Refusal{PartitionConfig: ErrCPUs, PartitionNodeLimit: ErrNodeCount, PartitionTimeLimit: ErrTimeLimit}
 
 // fitsNowhere refuses a job that would not fit on idle nodes. One of several partitions is refused for what
-// Slurm finds in the last of them, where it fits into none; limits of the others do not save it.
+// Slurm finds in the last of them, where it fits into none; limits of the others do not save it. With EnforcePartLimits=ALL
+// nor does a partition whose nodes are only busy.
 func (c *Controller) fitsNowhere(now des.Time, j *Job) error {
 	fits := true
 	for _, e := range j.entries {
@@ -199,12 +211,14 @@ func (c *Controller) fitsNowhere(now des.Time, j *Job) error {
 		switch {
 		case limit != "" && (len(j.entries) == 1 || c.conf.EnforceLimits == "ANY"):
 			continue // no nodes are looked for
-		case e.part.MaxNodes > 0 && j.Nodes > e.part.MaxNodes:
+		case e.part.MaxNodes > 0 && j.Nodes > e.part.MaxNodes && c.lists(e):
 			fits = true // it could, as far as Slurm looks
 			continue
 		}
 		if fits = c.isKept(now, e) || c.couldEver(now, e); fits {
-			c.missesNodes(now, e)
+			if !c.missesNodes(now, e) && c.conf.EnforceLimits == "ALL" {
+				continue
+			}
 			break
 		}
 	}
@@ -214,17 +228,29 @@ func (c *Controller) fitsNowhere(now des.Time, j *Job) error {
 	return nil
 }
 
+// lists reports whether the partition of e lists nodes that could be its job's, and all that the job must have.
+func (c *Controller) lists(e *entry) bool {
+	defer c.spare.back(c.spare.mark())
+	listed := c.spare.clone(e.part.nodes)
+	listed.intersect(c.shapeOf(e).listed)
+	return !listed.empty() && listed.hasAll(e.job.Required)
+}
+
 // missesNodes notes for a job that comes why it has to wait where idle nodes would suit, but too few are in service or
-// free of reservations.
-func (c *Controller) missesNodes(now des.Time, e *entry) {
+// free of reservations. It reports false where nodes are only busy: others have them to themselves, or the job would.
+func (c *Controller) missesNodes(now des.Time, e *entry) bool {
 	defer c.spare.back(c.spare.mark())
 	g := c.groundOf(now, e, c.up, nil)
+	if c.fitIdle(e, g.ready) != nil {
+		return true
+	}
 	if _, why := c.whyNot(e, &g); why != notAvailable {
-		return
+		return why != busy
 	}
 	if e.job.reason = NodesNotAvailable; g.bar.by != nil && g.bar.by.Maintenance {
 		e.job.reason = WaitsForReservation
 	}
+	return true
 }
 
 // isKept reports whether nodes that the job of e must have, and that could be its own, are reserved for others

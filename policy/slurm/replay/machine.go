@@ -311,7 +311,8 @@ func (m *Machine) submit(now des.Time, s *Submission) {
 		m.tell(Event{Key: s.Key, Job: own.ID, Kind: KindSubmit, Time: now})
 		m.Watch.submitted(now, j)
 	case errors.As(err, &refusal):
-		if s.Refused != "" || refusal == slurm.ErrTimeLimit || refusal == slurm.ErrCPUs || refusal == slurm.ErrNodeCount || refusal == slurm.ErrPolicy {
+		switch refusal {
+		case slurm.ErrTimeLimit, slurm.ErrCPUs, slurm.ErrNodeCount, slurm.ErrOutside, slurm.ErrPolicy, s.Refused:
 			m.lastID--
 		}
 		own.ID, j.state = 0, stateFailed
