@@ -8,7 +8,7 @@ import (
 	"github.com/gridslot/gridslot/des"
 )
 
-// victims are the running jobs that the job of e may preempt: of QoSs of a low priority and small
+// victims are the running jobs that the job of e may preempt: those of a low standing and small
 // jobs first, or the youngest first.
 func (c *Controller) victims(e *entry, now des.Time) []*Job {
 	if c.conf.Preempt == "" {
@@ -27,19 +27,29 @@ func (c *Controller) victims(e *entry, now des.Time) []*Job {
 		if c.conf.Schedule.PreemptYoungest {
 			return cmp.Compare(b.Start, a.Start)
 		}
-		return cmp.Or(cmp.Compare(priorityOf(a), priorityOf(b)), cmp.Compare(len(a.Placed), len(b.Placed)))
+		return cmp.Or(cmp.Compare(c.standingOf(a), c.standingOf(b)), cmp.Compare(len(a.Placed), len(b.Placed)))
 	})
 	return all
 }
 
 // preemptable reports whether a job may be preempted by anybody.
 func (c *Controller) preemptable(j *Job) bool {
-	return c.conf.Preempt != "" && (j.qos == nil || !j.qos.spared)
+	return c.conf.Preempt != "" && (c.conf.Preempt != byQOS || j.qos == nil || !j.qos.spared)
 }
 
-// priorityOf is the priority of the job's QoS.
-func priorityOf(j *Job) float64 {
-	if j.qos == nil {
+// Which jobs preempt others: those of a QoS that may, or of a partition of a higher tier.
+const (
+	byQOS  = "qos"
+	byTier = "partition_prio"
+)
+
+// standingOf is the priority of a running job's QoS, or the tier of the partition in which it started, by which of the two jobs
+// preempt others.
+func (c *Controller) standingOf(j *Job) float64 {
+	switch {
+	case c.conf.Preempt == byTier:
+		return float64(c.parts[j.StartedIn].Tier)
+	case j.qos == nil:
 		return 0
 	}
 	return j.qos.priority
@@ -83,7 +93,7 @@ func (c *Controller) evict(now des.Time, j *Job) {
 	if j.graceEnds > 0 && c.second(now) < c.limitSecond(j) {
 		return
 	}
-	if j.graceEnds == 0 && j.qos != nil && j.qos.grace > 0 {
+	if j.graceEnds == 0 && c.conf.Preempt == byQOS && j.qos != nil && j.qos.grace > 0 {
 		j.graceEnds = now.Add(j.qos.grace)
 		c.endEra()
 		return

@@ -104,10 +104,14 @@ func (c *Controller) prioritize(j *Job, now des.Time) {
 	}
 	for _, e := range j.entries {
 		e.terms = c.termsOf(j, e.part, now)
-		e.priority = c.priorityOf(j, &e.terms)
+		sum := e.terms.sum()
+		if len(j.entries) > 1 { // rounded otherwise
+			sum = e.terms.Partition + (e.terms.Age + e.terms.FairShare + e.terms.JobSize + e.terms.QOS)
+		}
+		e.priority = c.priorityOf(j, sum)
 	}
 	terms := c.termsOf(j, j.part, now)
-	j.Priority = c.priorityOf(j, &terms)
+	j.Priority = c.priorityOf(j, terms.sum())
 }
 
 // Terms are what the priority of a job in a partition is the sum of: each factor of
@@ -140,31 +144,30 @@ func (c *Controller) termsOf(j *Job, part *partition, now des.Time) (t Terms) {
 	return t
 }
 
-// priorityOf is the priority of a job of which t are the terms.
-func (c *Controller) priorityOf(j *Job, t *Terms) uint32 {
+// priorityOf is the priority of a job whose terms have that sum.
+func (c *Controller) priorityOf(j *Job, sum float64) uint32 {
 	switch {
 	case j.Held:
 		return 0
 	case !c.conf.Priority.Multifactor:
 		return uint32(max(j.basic-int64(j.Nice), 1))
 	}
-	return uint32(min(math.MaxUint32, max(1, t.sum()-float64(j.Nice))))
+	return uint32(min(math.MaxUint32, max(1, sum-float64(j.Nice))))
 }
 
 // basicPriority is what priority/basic counts down from: the first job has one less.
 const basicPriority = 4_294_901_760
 
 // sizeFactor is PriorityWeightJobSize's factor: the mean of the job's part of the nodes and of the
-// CPUs, or what is left of 1. The CPUs are those that nodes were last found with, and until then
+// CPUs, or that of what is left of each. The CPUs are those that nodes were last found with, and until then
 // those that the job asks for.
 func (c *Controller) sizeFactor(j *Job) float64 {
 	nodes, wanted := max(j.Nodes, 1), j.reckoned
 	if wanted == 0 {
 		wanted = j.requested().cpus
 	}
-	size := (float64(nodes)/float64(len(c.conf.Nodes)) + float64(wanted)/float64(c.cpus)) / 2
 	if c.conf.Priority.FavorSmall {
-		return 1 - size
+		nodes, wanted = len(c.conf.Nodes)-nodes, c.cpus-wanted
 	}
-	return size
+	return (float64(nodes)/float64(len(c.conf.Nodes)) + float64(wanted)/float64(c.cpus)) / 2
 }

@@ -172,8 +172,8 @@ func (c *Controller) before(a, b *entry) int {
 
 // mayPreempt reports whether a's job may preempt that of b.
 func (c *Controller) mayPreempt(a, b *entry) bool {
-	return c.conf.Preempt == "qos" && a.job.qos != nil && b.job.qos != nil && slices.Contains(a.job.qos.preempts, b.job.qos.name) ||
-		c.conf.Preempt == "partition_prio" && a.part.Tier > b.part.Tier
+	return c.conf.Preempt == byQOS && a.job.qos != nil && b.job.qos != nil && slices.Contains(a.job.qos.preempts, b.job.qos.name) ||
+		c.conf.Preempt == byTier && a.part.Tier > b.part.Tier
 }
 
 // mergeSort sorts by merging sorted halves; the first of two that compare equal stays first.

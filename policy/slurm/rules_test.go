@@ -782,3 +782,85 @@ func TestLimitsOfAccountsAreNotKnown(t *testing.T) {
 		require.Equal(t, known, reason.ofLimit(), reason)
 	}
 }
+
+// Nodes that a job must have, and that are outside one of its partitions, have EnforcePartLimits refuse it, before MaxNodes
+// and MaxTime; one that uses up no number.
+func TestRequiredNodesOutsideAPartitionAreRefused(t *testing.T) {
+	conf := "NodeName=n[1-4] CPUs=4\nPartitionName=all Nodes=ALL\nPartitionName=some Nodes=n[1-2] MaxTime=10 MaxNodes=1\nEnforcePartLimits="
+	outside := func() *Job { return &Job{Nodes: 2, Required: []int{3}, Partitions: []int{0, 1}} }
+	r := newRuled(t, conf+"ALL\n", "")
+	require.ErrorIs(t, r.try(0, outside()), ErrOutside)
+	require.ErrorIs(t, r.try(0, &Job{Nodes: 3, Required: []int{3}, Partitions: []int{1}}), ErrNodeCount, "more than it has come before")
+	require.NoError(t, newRuled(t, conf+"ANY\n", "").try(0, outside()))
+	require.NoError(t, newRuled(t, conf+"NO\n", "").try(0, outside()))
+}
+
+// A job of several partitions into none of which it fits is refused for what is found in the last of them: nodes that it
+// must have come before MaxNodes.
+func TestRequiredNodesComeBeforeMaxNodes(t *testing.T) {
+	r := newRuled(t, "NodeName=n[1-4] CPUs=4\nNodeName=n5 CPUs=1\nPartitionName=all Nodes=ALL\nPartitionName=some Nodes=n[1-2] MaxNodes=1\n", "")
+	job := func(required ...int) *Job {
+		return &Job{Nodes: 2, CPUsPerTask: 3, Required: required, Partitions: []int{0, 1}}
+	}
+	require.ErrorIs(t, r.try(0, job(0, 4)), ErrConfiguration)
+	require.NoError(t, r.try(0, job(0, 1)))
+}
+
+// With EnforcePartLimits=ALL a partition whose nodes are only busy does not save a job that the last one has no nodes for.
+func TestBusyPartitionsDoNotSaveJobs(t *testing.T) {
+	conf := "NodeName=n[1-4] CPUs=4\nPartitionName=all Nodes=ALL\nPartitionName=some Nodes=n[1-3] MaxNodes=1\nSelectTypeParameters=CR_Core\nEnforcePartLimits="
+	for enforce, want := range map[string]error{"ALL": ErrConfiguration, "NO": nil} {
+		r := newRuled(t, conf+enforce+"\n", "")
+		wide := func() *Job { return &Job{Tasks: 12, Exclusive: true, Partitions: []int{0, 1}} }
+		require.NoError(t, r.try(0, wide()), "nodes are idle")
+		r.submit(0, &Job{Nodes: 4})
+		r.until(10 * des.Second)
+		require.Equal(t, want, r.try(10*des.Second, wide()), enforce)
+	}
+}
+
+// Partitions that preempt others take jobs of the lowest tier first, and of those the ones on the fewest nodes, whatever their
+// QoSs; these give no grace.
+func TestPartitionsPreemptByTier(t *testing.T) {
+	r := newRuled(t, "NodeName=n[1-4] CPUs=4\nPartitionName=low Nodes=ALL\nPartitionName=mid Nodes=ALL PriorityTier=2\nPartitionName=high Nodes=ALL PriorityTier=3\n"+
+		"SelectTypeParameters=CR_Core\nPreemptType=preempt/partition_prio\nPreemptMode=REQUEUE\nAccountingStorageType=accounting_storage/slurmdbd\n"+
+		"AccountingStorageEnforce=associations,qos\n", "add qos poor gracetime=60\nadd qos rich priority=9\nadd account a\nadd user u account=a qos=poor,rich\n")
+	job := func(qos string, nodes, partition int) *Job {
+		return &Job{Nodes: nodes, Tasks: 4 * nodes, Partitions: []int{partition}, User: "u", Account: "a", QOS: qos}
+	}
+	wide, poor, rich := r.submit(0, job("poor", 2, 0)), r.submit(0, job("poor", 1, 1)), r.submit(0, job("rich", 1, 0))
+	r.until(60 * des.Second)
+	require.Len(t, r.started, 3)
+	r.submit(60*des.Second, job("rich", 1, 2))
+	r.until(80 * des.Second)
+	require.Len(t, r.stopped, 1)
+	require.Equal(t, rich.ID, r.stopped[0].ID, "of the lower tier, on one node")
+	require.Equal(t, running, wide.state)
+	require.Equal(t, running, poor.state)
+}
+
+// What is left of nodes and of CPUs is added up, not taken from 1: the last bit decides where terms add up to a whole number.
+func TestSizesAreRoundedAsSlurmDoes(t *testing.T) {
+	r := newRuled(t, "NodeName=n[1-6] CPUs=7\nPartitionName=all Nodes=ALL\nPriorityType=priority/multifactor\nPriorityWeightJobSize=500\nPriorityFavorSmall=YES\n", "")
+	j := r.submit(0, &Job{Tasks: 2})
+	nodes, cpus := 5.0/6, 40.0/42
+	require.Equal(t, (nodes+cpus)/2, r.sizeFactor(j), "to the last bit")
+	rank := 1.0
+	require.Less(t, 10000*(rank/7)+500*r.sizeFactor(j), 1875.0)
+}
+
+// A job of several partitions that cannot start yet shows its priority in the first one that it would fit into, though it is beyond
+// the limit on time there; with EnforcePartLimits=ANY in the next one, and with ALL in the last one.
+func TestWhichPriorityIsShownOfJobsThatWait(t *testing.T) {
+	conf := "NodeName=n[1-4] CPUs=4\nPartitionName=short Nodes=ALL MaxTime=10\nPartitionName=long Nodes=ALL PriorityJobFactor=2\nPartitionName=last Nodes=ALL PriorityJobFactor=4\n" +
+		"PriorityType=priority/multifactor\nPriorityWeightPartition=4000\n"
+	for enforce, want := range map[string]uint32{"NO": 1000, "ANY": 2000, "ALL": 4000} {
+		r := newRuled(t, strings.Replace(conf, "MaxTime=10", "MaxTime="+map[string]string{"NO": "10", "ANY": "10", "ALL": "100"}[enforce], 1)+"EnforcePartLimits="+enforce+"\n", "")
+		r.submit(0, &Job{Partitions: []int{1}})
+		waits := r.submit(0, &Job{Partitions: []int{0, 1, 2}, After: []Dependency{{"afterany", 1}}})
+		require.Equal(t, want, waits.Priority, enforce)
+	}
+	r := newRuled(t, conf, "")
+	held := r.submit(0, &Job{Nodes: 9, Held: true, Partitions: []int{1, 2}})
+	require.Equal(t, "long", held.part.Name, "nobody looks for nodes")
+}

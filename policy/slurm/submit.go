@@ -94,11 +94,19 @@ func (c *Controller) check(j *Job) error {
 	return nil
 }
 
-// firstFit is the first entry of a job in whose partition it would fit, or the last one.
+// firstFit is the entry of a job at which Slurm stops as the job comes: the first one in whose partition it would fit, or
+// in which it is not looked for nodes, or the last one. Limits on time do not count, except with EnforcePartLimits=ANY; with ALL it
+// goes on to the last one.
 func (c *Controller) firstFit(j *Job) *entry {
 	last := len(j.entries) - 1
+	if c.conf.EnforceLimits == "ALL" {
+		return j.entries[last]
+	}
+	waits := j.Held || last > 0 && (c.beyondJobLimits(j) != "" || !c.up.hasAll(j.Required))
 	for _, e := range j.entries[:last] {
-		if c.beyondPartition(j, e.part) == "" && c.fitIdle(e, e.part.nodes) != nil {
+		switch limit := c.beyondPartition(j, e.part); {
+		case limit != "" && c.conf.EnforceLimits == "ANY":
+		case waits, (e.part.MaxNodes == 0 || j.Nodes <= e.part.MaxNodes) && c.fitIdle(e, e.part.nodes) != nil:
 			return e
 		}
 	}
