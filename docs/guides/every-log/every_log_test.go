@@ -6,6 +6,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -262,4 +263,30 @@ func TestTheFilesAreWhatTheStudiesGive(t *testing.T) {
 	}
 	require.Equal(t, table(t, "results.csv"), done(t, file(t, "logs.yaml"), "results.csv"))
 	require.Equal(t, table(t, "models.csv"), done(t, file(t, "models.yaml"), "summary.csv"))
+}
+
+// What the page says of the best schedules is what the study gives today.
+func TestTheGapToTheBestScheduleIsThatOfTheStudy(t *testing.T) {
+	comparisons := table(t, "gap.csv")
+	text := file(t, "gap.yaml")
+	if !*whole { // one load
+		text = regexp.MustCompile(`load: .*`).ReplaceAllString(text, "load: [1.2]")
+	}
+	_, dir := studytest.CarryOut(t, text, t.TempDir())
+	got := table(t, filepath.Join(dir, "comparisons.csv"))
+	require.NotEmpty(t, got)
+	for _, r := range got {
+		is := find(t, comparisons, row{"load": r["load"], "policy": r["policy"]})
+		for _, column := range []string{"mean", "baseline_mean", "low", "high", "percent", "percent_low", "percent_high", "n"} {
+			require.Equal(t, is[column], r[column], "%s of %v", column, r)
+		}
+	}
+	page := file(t, "../every-log.md")
+	said := regexp.MustCompile(`of EASY is (\S+) ± (\S+)% above .* at a load of 0\.2, and (\S+) ± (\S+)% at 1\.2; that of FCFS (\S+) ± (\S+)% and (\S+) ± (\S+)% `).FindStringSubmatch(page)
+	require.NotNil(t, said)
+	for i, of := range []row{{"policy": "easy", "load": "0.2"}, {"policy": "easy", "load": "1.2"}, {"policy": "fcfs", "load": "0.2"}, {"policy": "fcfs", "load": "1.2"}} {
+		c := find(t, comparisons, of)
+		shown(t, c.number(t, "percent"), said[1+2*i], "%v", of)
+		shown(t, (c.number(t, "percent_high")-c.number(t, "percent_low"))/2, said[2+2*i], "%v", of)
+	}
 }
