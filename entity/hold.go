@@ -36,6 +36,7 @@ func (m *Metascheduler) Tentative(j *Job, w Window) (*Hold, error) {
 	if _, err := m.plan.Reserve(r, w); err != nil {
 		return nil, err
 	}
+	m.WithheldFor(r, BlockedByTentative)
 	m.changedByOthers()
 	h := &Hold{meta: m, run: r}
 	if w.End < des.Forever {
@@ -132,6 +133,7 @@ func (m *Metascheduler) Withhold(at Where, from, to des.Time) (*Hold, error) {
 		return nil, err
 	}
 	m.busy.withhold(h)
+	m.WithheldFor(h.run, BlockedByOther)
 	if at.Set != nil && !Named(m.plan) {
 		if err := m.withholdPlace(at, from); err != nil {
 			m.plan.Release(&h.run.Reservation, now)

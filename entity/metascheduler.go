@@ -113,7 +113,8 @@ type Metascheduler struct {
 	sources []*source
 	seq     int64
 
-	reasons      []toldReason // by number in the queue; see Round.TellWhy
+	reasons      []toldReason  // by number in the queue; see Round.TellWhy
+	withheld     []withheldFor // see WithheldFor; kept only if there is a WhyObserver
 	round        Round
 	roundPending bool
 	causes       Cause  // of the next round

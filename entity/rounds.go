@@ -104,6 +104,7 @@ func (m *Metascheduler) decide() {
 	if len(r.explain) > 0 {
 		r.tellExplanations()
 	}
+	r.tellUntold()
 	if r.Cause.Has(CauseTick) && m.willChange() {
 		m.armTick()
 	}

@@ -244,7 +244,7 @@ func NewRun(j *Job, seq int64) *Run {
 
 // NewWithheld returns a run under which a plan keeps capacity that no job may use, such as
 // what a policy keeps idle or an owner takes. Observers are not told of it; use
-// Metascheduler.Withhold where they should be.
+// Metascheduler.Withhold where they should be. Metascheduler.WithheldFor says what it is for.
 func NewWithheld() *Run { return NewRun(nobody, 0) }
 
 // Restore sets the results of Earlier, Done and Ends: for tests of observers, and for code

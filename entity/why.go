@@ -41,9 +41,16 @@ type Why struct {
 	Other *Run     // the job that stands in the way, or nil
 	Start des.Time // earliest start: the job's own, or that of Other if Other has a window; 0 if unknown
 	Delay des.Time // WouldDelay: by how much Other would start later
-	Short float64  // by how much a budget or a limit is too low
-	Text  string   // in a policy's own words; for people
+	// By is what stands in the way of the job itself; of TooFewFree TellWhy finds it, if it is
+	// not given (Round.BlockerOf).
+	By    Blocker
+	Short float64 // by how much a budget or a limit is too low
+	Text  string  // in a policy's own words; for people
 }
+
+// LaterPreferred is the Why.Text of a job that waits for a window though an earlier one is free
+// in the plan: its finder or planner prefers the later one.
+const LaterPreferred = "an earlier one was free, and this one was preferred"
 
 // WhyObserver is an Observer that hears what holds the jobs that a policy leaves waiting.
 type WhyObserver interface {
@@ -68,6 +75,9 @@ func (r *Round) TellWhy(j *Run, w Why) {
 		return
 	}
 	*last = toldReason{j, w}
+	if w.What == TooFewFree && w.By.Kind == NoBlocker {
+		w.By = r.BlockerOf(j, w.Start)
+	}
 	r.meta.observers.TellWhy(r.Now, j, w)
 }
 
@@ -82,7 +92,7 @@ func (o *Observers) TellWhy(at des.Time, r *Run, w Why) {
 // a search.
 func (r *Round) WhyObserved() bool { return len(r.meta.observers.whys) > 0 }
 
-// WhyTold returns the latest reason that TellWhy gave for j; false if it gave none since j
+// WhyTold returns the latest reason that TellWhy was given for j; false if it gave none since j
 // came, or came back, to the queue.
 func (r *Round) WhyTold(j *Run) (Why, bool) {
 	n := int(j.standing)
@@ -121,6 +131,22 @@ func (r *Round) tellExplanations() {
 	}
 	clear(r.explain)
 	r.explain = r.explain[:0]
+}
+
+// tellUntold says of new jobs that a policy without any reasons leaves waiting until when too
+// little is free for them.
+func (r *Round) tellUntold() {
+	if !r.WhyObserved() {
+		return
+	}
+	for _, j := range r.fresh {
+		if _, told := r.WhyTold(j); told || j.State != Waiting {
+			continue
+		}
+		if w, ok := r.Plan.Find(j.Request, r.Now, des.Forever); ok && w.Start > r.Now {
+			r.TellWhy(j, Why{What: TooFewFree, Start: w.Start})
+		}
+	}
 }
 
 // Suppose calls ask as though w were reserved for the waiting job j, which holds nothing,

@@ -50,8 +50,12 @@ func (d *DecisionsWriter) ObserveWhy(at des.Time, r *entity.Run, w entity.Why) {
 	}
 	same := h.why
 	same.Start = w.Start
+	if ofJobs(same.By.Kind) && ofJobs(w.By.Kind) {
+		same.By = w.By // one job after the other is no other obstacle
+	}
 	switch {
 	case same == w:
+		h.why.By = w.By
 		if h.why.Start == 0 { // it was not known
 			h.why.Start = w.Start
 		}
@@ -63,6 +67,11 @@ func (d *DecisionsWriter) ObserveWhy(at des.Time, r *entity.Run, w entity.Why) {
 		d.write(h, at)
 		*h = holding{run: r, why: w, from: at, times: 1, last: w.Start}
 	}
+}
+
+// ofJobs reports whether a blocker is a job that runs or waits, or none.
+func ofJobs(k entity.BlockerKind) bool {
+	return k == entity.NoBlocker || k == entity.BlockedByJob || k == entity.BlockedByPlan
 }
 
 // Observe takes one event in.
@@ -90,7 +99,7 @@ func (d *DecisionsWriter) promised(e entity.JobEvent) {
 	if e.Run.Booked {
 		return
 	}
-	if h := d.of(e.Run); h.run != nil && h.why.What == entity.TooFewFree {
+	if h := d.of(e.Run); h.run != nil && (h.why.What == entity.TooFewFree || h.why.What == entity.ReservedAhead) {
 		if h.last != e.Start {
 			h.last = e.Start
 			h.times++
@@ -152,6 +161,12 @@ func (d *DecisionsWriter) write(h *holding, to des.Time) {
 	}
 	if w.Short != 0 && !math.IsInf(w.Short, 0) {
 		r.Short = w.Short
+	}
+	if by := w.By; by.Kind != entity.NoBlocker {
+		r.Blocker, r.BlockerFrom, r.BlockerTo = by.Kind.String(), by.From, by.To
+		if by.Run != nil {
+			r.BlockerJob = by.Run.ID
+		}
 	}
 	d.text.Write(r)
 }

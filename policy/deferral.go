@@ -70,6 +70,7 @@ func (d *Deferral) Schedule(r *entity.Round) {
 		at := d.until(j, r.Now)
 		if at > r.Now {
 			still, wake = append(still, j), min(wake, at)
+			r.TellWhy(j, entity.Why{Start: at, Text: fmt.Sprintf("put off while the %s of electricity is above %v", d.Signal, d.Limit)})
 			continue
 		}
 		if !d.joined.Holds(j) {

@@ -212,6 +212,7 @@ func (p *PowerCap) keep() error {
 		if err := plan.Withhold(r, left, from, marks[i+1]); err != nil {
 			return fmt.Errorf("cannot be kept: %w", err)
 		}
+		p.meta.WithheldFor(r, entity.BlockedByCap)
 		p.kept = append(p.kept, r)
 	}
 	return nil

@@ -484,6 +484,15 @@ func (o *Outages) fits(l *loss, w entity.Window) bool {
 	return ok
 }
 
+// withhold takes capacity that is lost out of the plan.
+func (o *Outages) withhold(at entity.Where, from, to des.Time) (*entity.Hold, error) {
+	h, err := o.meta.Withhold(at, from, to)
+	if err == nil {
+		o.meta.WithheldFor(h.Run(), entity.BlockedByOutage)
+	}
+	return h, err
+}
+
 // withholdAhead takes what is announced out of the plan, as far as it is not taken by
 // jobs that run.
 func (o *Outages) withholdAhead(l *loss) {
@@ -492,7 +501,7 @@ func (o *Outages) withholdAhead(l *loss) {
 	o.clear(l, whole, false)
 	l.short = false
 	if o.fits(l, whole) {
-		h, err := o.meta.Withhold(o.counts(l, whole.Nodes), whole.Start, whole.End)
+		h, err := o.withhold(o.counts(l, whole.Nodes), whole.Start, whole.End)
 		if err == nil {
 			l.holds = append(l.holds, h)
 			return
@@ -500,7 +509,7 @@ func (o *Outages) withholdAhead(l *loss) {
 	}
 	l.short = true
 	for _, w := range o.openings(l, l.From) {
-		if h, err := o.meta.Withhold(o.counts(l, w.Nodes), w.Start, w.End); err == nil {
+		if h, err := o.withhold(o.counts(l, w.Nodes), w.Start, w.End); err == nil {
 			o.makeRoom(l, h.Window())
 			l.holds = append(l.holds, h)
 		}
@@ -569,7 +578,7 @@ func (o *Outages) start(l *loss) {
 	if !o.fits(l, w) {
 		victims = append(victims, o.clear(l, w, true)...)
 	}
-	_, err := o.meta.Withhold(l.Where, l.From, l.To)
+	_, err := o.withhold(l.Where, l.From, l.To)
 	if err != nil {
 		if rest, cut := o.curtail(l); cut {
 			defer o.Take(rest)
@@ -577,7 +586,7 @@ func (o *Outages) start(l *loss) {
 			w = l.window(l.From)
 			o.makeRoom(l, w)
 			o.retake(l, whole)
-			_, err = o.meta.Withhold(l.Where, l.From, l.To)
+			_, err = o.withhold(l.Where, l.From, l.To)
 		}
 	}
 	if err != nil {

@@ -158,10 +158,12 @@ func (f *LocalFlow) place(l LocalJob) {
 	for _, r := range inTheWay {
 		f.stats.yield(f.meta, r)
 	}
-	if err := f.plan.Withhold(entity.NewWithheld(), entity.NodeAt(k), start, end); err != nil {
+	own := entity.NewWithheld()
+	if err := f.plan.Withhold(own, entity.NodeAt(k), start, end); err != nil {
 		sim.Fail(fmt.Errorf("at %v: %w", now, err))
 		return
 	}
+	f.meta.WithheldFor(own, entity.BlockedByOwner)
 	f.stats.Jobs++
 	if f.Told != nil {
 		f.Told(l, start)

@@ -566,7 +566,9 @@ func (s *SwitchOff) keep(i int, end des.Time) error {
 	s.withholding = true
 	hold, err := s.meta.Withhold(entity.Where{Set: []procset.Range{s.place(i)}}, now, end)
 	s.withholding = false
-	n.hold = hold
+	if n.hold = hold; err == nil {
+		s.meta.WithheldFor(hold.Run(), entity.BlockedByOff)
+	}
 	return err
 }
 

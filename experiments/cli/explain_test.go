@@ -28,19 +28,19 @@ func explained(t *testing.T, args ...string) string {
 func TestDecisionsAreWritten(t *testing.T) {
 	dir := explained(t, "--policy", "easy,conservative", "--decisions")
 	require.Equal(t, strings.Join([]string{
-		"job_id,what,from,to,times,other_job,start,last_start,delay,short,text",
-		"5,rejected,4,4,1,,,,,,wants 9 processors of a cluster of 3",
-		"2,processors,1,10,1,,10,10,,,",
-		"3,delay,2,10,1,2,10,10,15,,",
-		"3,processors,10,15,1,,15,15,,,",
-		"4,room,3,15,1,2,10,10,,,",
+		"job_id,what,from,to,times,other_job,start,last_start,delay,short,text,blocker,blocker_job,blocker_from,blocker_to",
+		"5,rejected,4,4,1,,,,,,wants 9 processors of a cluster of 3,,,,",
+		"2,processors,1,10,1,,10,10,,,,job,1,0,10",
+		"3,delay,2,10,1,2,10,10,15,,,,,,",
+		"3,processors,10,15,1,,15,15,,,,job,2,10,15",
+		"4,room,3,15,1,2,10,10,,,,job,1,0,10",
 	}, "\n")+"\n", read(t, dir, "decisions-easy.csv"))
 	require.Equal(t, strings.Join([]string{
-		"job_id,what,from,to,times,other_job,start,last_start,delay,short,text",
-		"5,rejected,4,4,1,,,,,,wants 9 processors of a cluster of 3",
-		"2,processors,1,10,1,,10,10,,,",
-		"3,processors,2,15,1,,15,15,,,",
-		"4,processors,3,15,1,,15,15,,,",
+		"job_id,what,from,to,times,other_job,start,last_start,delay,short,text,blocker,blocker_job,blocker_from,blocker_to",
+		"5,rejected,4,4,1,,,,,,wants 9 processors of a cluster of 3,,,,",
+		"2,processors,1,10,1,,10,10,,,,job,1,0,10",
+		"3,processors,2,15,1,,15,15,,,,plan,2,10,15",
+		"4,processors,3,15,1,,15,15,,,,plan,2,10,15",
 	}, "\n")+"\n", read(t, dir, "decisions-conservative.csv"))
 }
 
@@ -61,7 +61,7 @@ func TestAJobIsExplained(t *testing.T) {
 	require.Equal(t, `job 3 under easy: 1 processor or node for 23 s at most, user 8
            2 s  submitted
            2 s  would have fitted, and would have delayed job 2 by 15 s, which was to start at 10 s
-          10 s  too few processors or nodes were free before 15 s
+          10 s  too few processors or nodes were free before 15 s; job 2 ran, until then at most
           15 s  started, after waiting for 13 s
           38 s  finished
 `, o.stdout)
@@ -132,13 +132,13 @@ func TestJobsOfAGridAreExplainedSiteBySite(t *testing.T) {
 
 job 2 under distributed at a: 4 processors or nodes for 10 s at most, user 1
            1 s  submitted
-           1 s  too few processors or nodes were free before 10 s
+           1 s  too few processors or nodes were free before 10 s; job 1 ran, until then at most
           10 s  started, after waiting for 9 s
           20 s  finished
 
 job 2 under distributed at b: 1 processor or node for 8 s at most, user 1
            0 s  submitted
-           0 s  too few processors or nodes were free before 30 s
+           0 s  too few processors or nodes were free before 30 s; job 1 ran, until then at most
           30 s  started, after waiting for 30 s
           38 s  finished
 `, o.stdout)
@@ -156,7 +156,7 @@ job 2 under distributed at b: 1 processor or node for 8 s at most, user 1
 func TestAHostileLogOfDecisionsDoesNoHarm(t *testing.T) {
 	dir := explained(t, "--policy", "easy", "--decisions")
 	path := filepath.Join(dir, "decisions-easy.csv")
-	require.NoError(t, os.WriteFile(path, []byte(read(t, path)+"1,other,0,0,1,,,,,,\x1b[31mred\x07\n"), 0o666))
+	require.NoError(t, os.WriteFile(path, []byte(read(t, path)+"1,other,0,0,1,,,,,,\x1b[31mred\x07,,,,\n"), 0o666))
 	o := call("explain", dir, "1")
 	require.Zero(t, o.code, o.stderr)
 	require.Contains(t, o.stdout, "?[31mred?")

@@ -90,8 +90,24 @@ func (l Line) dated(zero time.Time) string {
 	if zero.IsZero() {
 		return l.String()
 	}
-	return fmt.Sprintf("%s  %v", zero.Add(time.Duration(l.At)*time.Microsecond).Format(time.DateTime), l)
+	return fmt.Sprintf("%s  %v", date(l.At, zero), l)
 }
+
+// date is the date of an instant, where zero is the date of the time 0.
+func date(at des.Time, zero time.Time) string {
+	return zero.Add(time.Duration(at) * time.Microsecond).Format(time.DateTime)
+}
+
+// instant is an instant in a sentence, with its date if the date of the time 0 is known.
+func instant(at des.Time, zero time.Time) string {
+	if zero.IsZero() {
+		return fmt.Sprintf("%v s", at)
+	}
+	return fmt.Sprintf("%v s (%s)", at, date(at, zero))
+}
+
+func (l *Log) at(t des.Time) string   { return instant(t, l.zero) }
+func (s *Story) at(t des.Time) string { return instant(t, s.Zero) }
 
 // Story is what became of one job, and why.
 type Story struct {
@@ -165,7 +181,7 @@ func (l *Log) tell(j results.Job, decisions []results.Decision, attempts []resul
 		if a.Start < j.Submit || j.Start != results.None && a.Start >= j.Start {
 			continue
 		}
-		s.add(a.Start, fmt.Sprintf("started, and was stopped at %v s", a.Finish))
+		s.add(a.Start, "started, and was stopped at "+l.at(a.Finish))
 	}
 	held := 0
 	last := j.Start
@@ -181,10 +197,10 @@ func (l *Log) tell(j results.Job, decisions []results.Decision, attempts []resul
 	for len(mine) > 0 {
 		n := backfillRun(mine)
 		if n > mergeAbove {
-			s.add(mine[0].From, merged(mine[:n]))
+			s.add(mine[0].From, l.merged(mine[:n]))
 		} else {
 			n = 1
-			s.add(mine[0].From, sentence(&mine[0]))
+			s.add(mine[0].From, l.sentence(&mine[0])+l.blocked(&mine[0]))
 		}
 		held += n
 		mine = mine[n:]
@@ -234,9 +250,9 @@ func (s *Story) started() {
 	case p == j.Start:
 		text += "; that was the start first promised"
 	case p > j.Start:
-		text += fmt.Sprintf("; first promised was %v s, %s later", p, span(p-j.Start))
+		text += fmt.Sprintf("; first promised was %s, %s later", s.at(p), span(p-j.Start))
 	default:
-		text += fmt.Sprintf("; first promised was %v s, %s earlier", p, span(j.Start-p))
+		text += fmt.Sprintf("; first promised was %s, %s earlier", s.at(p), span(j.Start-p))
 	}
 	s.add(j.Start, text)
 	switch j.State {
@@ -265,17 +281,18 @@ func corrected(j *results.Job) string {
 // mergeAbove is how many rows about jobs ahead are told one by one.
 const mergeAbove = 6
 
-// backfillRun is how many of the first rows are about room beside jobs ahead.
+// backfillRun is how many of the first rows are about room beside jobs ahead, and about
+// nothing else.
 func backfillRun(rows []results.Decision) int {
 	n := 0
-	for n < len(rows) && (rows[n].What == entity.NoRoomBeside.String() || rows[n].What == entity.WouldDelay.String()) {
+	for n < len(rows) && !ofMachine(&rows[n]) && (rows[n].What == entity.NoRoomBeside.String() || rows[n].What == entity.WouldDelay.String()) {
 		n++
 	}
 	return n
 }
 
 // merged is one sentence for a long wait behind jobs ahead.
-func merged(rows []results.Decision) string {
+func (l *Log) merged(rows []results.Decision) string {
 	var ahead []int64
 	fitted, least, most := 0, des.Forever, des.Time(0)
 	for _, d := range rows {
@@ -287,7 +304,7 @@ func merged(rows []results.Decision) string {
 			least, most = min(least, d.Delay), max(most, d.Delay)
 		}
 	}
-	text := fmt.Sprintf("until %v s there was no room beside what ran and what was held for the head of the queue, among others %s", rows[len(rows)-1].To, jobList(ahead))
+	text := fmt.Sprintf("until %s there was no room beside what ran and what was held for the head of the queue, among others %s", l.at(rows[len(rows)-1].To), jobList(ahead))
 	if fitted > 0 {
 		text += fmt.Sprintf("; for %d of these heads there came a decision at which it would have fitted, and would have delayed that job by %s", fitted, between(least, most))
 	}
@@ -318,7 +335,7 @@ func jobList(ids []int64) string {
 }
 
 // sentence says what one row of the log says.
-func sentence(d *results.Decision) string {
+func (l *Log) sentence(d *results.Decision) string {
 	what, err := entity.ParseObstacle(d.What)
 	if err != nil {
 		return happening(d)
@@ -331,25 +348,28 @@ func sentence(d *results.Decision) string {
 	case entity.BehindOthers:
 		return fmt.Sprintf("jobs ahead of it had to start first, the first of them %s", other)
 	case entity.TooFewFree:
-		return "too few processors or nodes were free " + before(d)
+		return "too few processors or nodes were free " + l.before(d)
 	case entity.NoRoomBeside:
 		if d.Other < 0 {
 			return "no room beside what ran"
 		}
-		return fmt.Sprintf("no room beside what ran and what was held for %s, the head of the queue%s", other, heldFrom(d))
+		return fmt.Sprintf("no room beside what ran and what was held for %s, the head of the queue%s", other, l.heldFrom(d))
 	case entity.WouldDelay:
 		if d.Delay == des.Forever {
-			return fmt.Sprintf("would have fitted, and would have kept %s from starting at all%s", other, heldFrom(d))
+			return fmt.Sprintf("would have fitted, and would have kept %s from starting at all%s", other, l.heldFrom(d))
 		}
-		return fmt.Sprintf("would have fitted, and would have delayed %s by %s%s", other, span(d.Delay), heldFrom(d))
+		return fmt.Sprintf("would have fitted, and would have delayed %s by %s%s", other, span(d.Delay), l.heldFrom(d))
 	case entity.ReservedAhead:
-		return "waited for its reservation, which began " + moved("at", d)
+		if d.Text != "" {
+			return "a window was planned for it " + l.moved("at", d) + words(d)
+		}
+		return "waited for its reservation, which began " + l.moved("at", d)
 	case entity.NoWindow:
 		return "there was no window for it" + words(d)
 	case entity.OverBudget:
 		text := fmt.Sprintf("a window was found, and cost %.6g more than its budget", d.Short)
 		if known(d.Start) {
-			text += fmt.Sprintf(" (it would have begun at %v s)", d.Start)
+			text += fmt.Sprintf(" (it would have begun at %s)", l.at(d.Start))
 		}
 		return text
 	case entity.TimeLimitLow:
@@ -361,7 +381,7 @@ func sentence(d *results.Decision) string {
 	}
 	text := cmp.Or(d.Text, "the policy left it waiting")
 	if known(d.Start) {
-		text += "; its start was planned " + moved("for", d)
+		text += "; its start was planned " + l.moved("for", d)
 	}
 	return text
 }
@@ -389,25 +409,25 @@ func words(d *results.Decision) string {
 func known(t des.Time) bool { return t != results.None && t < des.Forever }
 
 // before is "before 120 s", and what became of that later.
-func before(d *results.Decision) string {
+func (l *Log) before(d *results.Decision) string {
 	if !known(d.Start) {
 		return "at any time"
 	}
-	return moved("before", d)
+	return l.moved("before", d)
 }
 
-func moved(word string, d *results.Decision) string {
+func (l *Log) moved(word string, d *results.Decision) string {
 	if d.Times > 1 && d.LastStart != d.Start && known(d.LastStart) {
-		return fmt.Sprintf("%s %v s; that changed to %v s by %v s", word, d.Start, d.LastStart, d.To)
+		return fmt.Sprintf("%s %s; that changed to %s by %s", word, l.at(d.Start), l.at(d.LastStart), l.at(d.To))
 	}
-	return fmt.Sprintf("%s %v s", word, d.Start)
+	return word + " " + l.at(d.Start)
 }
 
-func heldFrom(d *results.Decision) string {
+func (l *Log) heldFrom(d *results.Decision) string {
 	if !known(d.Start) {
 		return ""
 	}
-	return fmt.Sprintf(", which was to start at %v s", d.Start)
+	return ", which was to start at " + l.at(d.Start)
 }
 
 // span is a time for people: exact, and roughly in larger units.

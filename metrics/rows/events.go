@@ -89,6 +89,12 @@ type Decision struct {
 	Delay            des.Time // of the other job, or None
 	Short            float64  // by how much a budget or a limit was too low, or NaN
 	Text             string
+	// Blocker is a word of entity.BlockerKind, or "": what stood in the way of the job until its
+	// own earliest start, over the span from BlockerFrom to BlockerTo (None where Blocker is "");
+	// BlockerJob is the job, or -1.
+	Blocker                string
+	BlockerJob             int64
+	BlockerFrom, BlockerTo des.Time
 }
 
 // What happened to a waiting job, beside the obstacles of package entity.
@@ -103,7 +109,7 @@ var Decisions = File[Decision]{
 	Name:    "decisions-POLICY.csv",
 	When:    "with `--decisions`",
 	Text:    "A row for each obstacle that held a waiting job, in the order in which the obstacles ended.",
-	Missing: Decision{From: None, To: None, Other: -1, Start: None, LastStart: None, Delay: None, Short: math.NaN()},
+	Missing: Decision{From: None, To: None, Other: -1, Start: None, LastStart: None, Delay: None, Short: math.NaN(), BlockerJob: -1, BlockerFrom: None, BlockerTo: None},
 	Notes:   "On a grid whose sites decide, each site has a decisions-POLICY-SITE.csv.",
 	Columns: []Column[Decision]{
 		intColumn("job_id", "The job.", func(d *Decision) *int64 { return &d.Job }).need(),
@@ -118,6 +124,10 @@ var Decisions = File[Decision]{
 		endColumn("delay", "With `delay`, how much later the other job would have started; `forever` if never.", func(d *Decision) *des.Time { return &d.Delay }).as(Text, ""),
 		briefColumn("short", "With `over-budget`, `time-limit` and `budget-limit`, how much the limit was too low, in money or seconds.", func(d *Decision) *float64 { return &d.Short }),
 		nameColumn("text", "The policy's own words, or why the job was rejected.", func(d *Decision) *string { return &d.Text }),
+		wordColumn("blocker", "What had the nodes or processors that the job needed, until its own earliest start; the last if several were told: `job` (that ran), `plan` (reservation or hold of a waiting job), `booking`, `tentative` (a window that a grid kept), `outage`, `owner` (an owner's own job), `cap` (kept idle by a power cap), `off` (off, or booting), `withheld`.", func(d *Decision) *string { return &d.Blocker }),
+		idColumn("blocker_job", "That job.", func(d *Decision) *int64 { return &d.BlockerJob }),
+		timeColumn("blocker_from", "Instant from which it had them, by the plan.", func(d *Decision) *des.Time { return &d.BlockerFrom }),
+		endColumn("blocker_to", "Instant until which it had them, by the plan; `forever` if no end was planned.", func(d *Decision) *des.Time { return &d.BlockerTo }).as(Text, ""),
 	},
 }
 

@@ -39,7 +39,7 @@ func (p FCFS) explain(r *entity.Round, q *entity.View, head *entity.Run) {
 
 // ofQueueHead reports whether o is an obstacle of the first job of a queue.
 func ofQueueHead(o entity.Obstacle) bool {
-	return o == entity.TooFewFree || o == entity.NoWindow || o == entity.OverBudget
+	return o == entity.TooFewFree || o == entity.ReservedAhead || o == entity.NoWindow || o == entity.OverBudget
 }
 
 // explainHead says until when too few processors are free for the head of the queue.
@@ -56,8 +56,25 @@ func explainHead(r *entity.Round, head *entity.Run, rule entity.ShapeRule, plain
 		r.TellWhy(head, noWindow(r, head))
 		return turn, des.Forever
 	}
-	r.TellWhy(head, entity.Why{What: entity.TooFewFree, Start: w.Start})
+	why := entity.Why{What: entity.TooFewFree, Start: w.Start}
+	if entity.Named(r.Plan) {
+		if _, earlier := rule.Find(r.Plan, head, r.Now, w.Start-des.Tick); earlier {
+			why.What, why.Text = entity.ReservedAhead, entity.LaterPreferred
+		}
+	}
+	r.TellWhy(head, why)
 	return turn, w.Start
+}
+
+// noRoomBeside is why j has no room beside what runs and what is held for the head of the
+// queue, which starts at the instant start; By is what j itself would have to wait for if
+// nothing were held.
+func noRoomBeside(r *entity.Round, j, head *entity.Run, start des.Time, rule entity.ShapeRule) entity.Why {
+	why := entity.Why{What: entity.NoRoomBeside, Other: head, Start: start}
+	if w, ok := rule.Find(r.Plan, j, r.Now, des.Forever); ok && w.Start > r.Now {
+		why.By = r.BlockerOf(j, w.Start)
+	}
+	return why
 }
 
 // noWindow is why the plan has no window for j at any time: whether it would without
@@ -104,24 +121,24 @@ func (p EASY) explain(r *entity.Round, q *entity.View, head, arrival *entity.Run
 			return // an observer has cancelled it
 		}
 		if said, _ := r.WhyTold(head); arrival != nil && said.What == entity.TooFewFree && p.Reservations == 0 && !fitsAlone(r, arrival, rule) {
-			r.TellWhy(arrival, entity.Why{What: entity.NoRoomBeside, Other: head, Start: said.Start})
+			r.TellWhy(arrival, noRoomBeside(r, arrival, head, said.Start, rule))
 			return // nothing else has changed
 		}
 		turn, start := explainHead(r, head, rule, plain)
-		beside := entity.Why{What: entity.NoRoomBeside, Other: head, Start: start}
+		heldFor, shadow := head, start
 		if none {
-			beside = entity.Why{What: entity.NoRoomBeside}
+			heldFor, shadow = nil, 0
 		}
 		if turn && !many {
 			for j, said := range r.AllWhyTold() { // what was told of or about another head is past
-				if j != head && (ofQueueHead(said.What) || said.What == entity.WouldDelay) {
-					r.TellWhy(j, beside)
+				if j != head && j.State == entity.Waiting && (ofQueueHead(said.What) || said.What == entity.WouldDelay) {
+					r.TellWhy(j, noRoomBeside(r, j, heldFor, shadow, rule))
 				}
 			}
 		}
 		for _, j := range fresh {
 			if _, told := r.WhyTold(j); !told && j.State == entity.Waiting {
-				r.TellWhy(j, beside)
+				r.TellWhy(j, noRoomBeside(r, j, heldFor, shadow, rule))
 			}
 		}
 		switch {
@@ -226,7 +243,7 @@ func (p PublishedEASY) explainInWindow(r *entity.Round, sight *entity.Queue) {
 		case fits:
 			p.explainDelay(r, j, head, start, p.refusal)
 		default:
-			r.TellWhy(j, entity.Why{What: entity.NoRoomBeside, Other: head, Start: start})
+			r.TellWhy(j, noRoomBeside(r, j, head, start, p.Shape))
 		}
 	}
 }

@@ -130,6 +130,7 @@ func TestWhatIsSaidIsTrue(t *testing.T) {
 			switch w.What {
 			case entity.TooFewFree:
 				require.Greater(t, w.Start, now)
+				requireBlocker(t, j, now, w)
 				if !many { // otherwise beside what is held as well
 					require.Equal(t, d.earliest(j, now, l.takenBefore(j, now)).from, w.Start, "%v at %v under %s", j, now, policy.Name())
 				}
@@ -192,6 +193,19 @@ func TestWhatIsSaidIsTrue(t *testing.T) {
 		m.SubmitAll(slices.Values(jobs))
 		require.NoError(t, sim.Run(context.Background()))
 	})
+}
+
+// requireBlocker checks that a job whose earliest start is w.Start waits for another job, which
+// has what w.By says it has until then.
+func requireBlocker(t require.TestingT, j *entity.Run, now des.Time, w entity.Why) {
+	by := w.By
+	require.Contains(t, []entity.BlockerKind{entity.BlockedByJob, entity.BlockedByPlan}, by.Kind, "%v at %v", j, now)
+	require.NotEqual(t, j, by.Run)
+	require.True(t, by.Run.Reservation.Active)
+	require.Equal(t, by.Kind == entity.BlockedByJob, by.Run.State == entity.Running)
+	held := by.Run.Reservation.Window
+	require.Equal(t, entity.Blocker{Kind: by.Kind, Run: by.Run, From: held.Start, To: w.Start, Nodes: held.Nodes}, by)
+	require.Equal(t, w.Start, held.End)
 }
 
 func TestListeningChangesNothing(t *testing.T) {

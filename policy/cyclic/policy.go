@@ -257,6 +257,7 @@ func (p *Policy) book(r *entity.Round, batch []*entity.Run, out *Outcome) {
 			j.Reason = d.Reason
 		} else {
 			j.Reason = ""
+			explainAhead(r, j, d.Window.Start)
 			r.Reserve(j, d.Window) // refused, it is in the next batch
 		}
 	}

@@ -3,6 +3,7 @@ package cyclic
 // What holds the jobs of a batch that are given no window; see entity.Why.
 
 import (
+	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/plan"
 	"github.com/gridslot/gridslot/policy/window"
@@ -23,6 +24,21 @@ func explain(r *entity.Round, batch []*entity.Run, out *Outcome) {
 			r.TellWhy(j, why(r, j.Request, d, list))
 		}
 	}
+}
+
+// explainAhead says what holds a job until the start of the window that it is about to get: what
+// the plan has until then, or that the planner has preferred this window to an earlier one.
+func explainAhead(r *entity.Round, j *entity.Run, start des.Time) {
+	if start <= r.Now || !r.WhyObserved() {
+		return
+	}
+	why := entity.Why{What: entity.ReservedAhead, Start: start}
+	if _, earlier := r.Plan.Find(j.Request, r.Now, start-des.Tick); earlier {
+		why.Text = entity.LaterPreferred
+	} else {
+		why.By = r.BlockerOf(j, start)
+	}
+	r.TellWhy(j, why)
 }
 
 // why is what holds a job for which d has no window: the limit of its slice; its

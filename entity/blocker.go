@@ -1,0 +1,194 @@
+package entity
+
+// What stands in the way of a waiting job: what the plan has, until the instant at which the
+// job can start, of the nodes that the job would need to start earlier.
+
+import (
+	"slices"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/internal/enum"
+)
+
+// BlockerKind is a kind of thing that has capacity which a waiting job would need.
+type BlockerKind uint8
+
+const (
+	NoBlocker          BlockerKind = iota // nothing is known
+	BlockedByJob                          // a job that runs, until its estimate or prediction is over
+	BlockedByPlan                         // a reservation ahead, or the hold, of a waiting job
+	BlockedByBooking                      // an advance reservation (Run.Booked), ahead or running
+	BlockedByTentative                    // a window that is kept for a job that may come; see Metascheduler.Tentative
+	BlockedByOutage                       // an outage
+	BlockedByOwner                        // an owner's own job
+	BlockedByCap                          // nodes that a cap on power keeps idle
+	BlockedByOff                          // nodes that are switched off, or boot
+	BlockedByOther                        // other capacity that is withheld; see Metascheduler.Withhold
+)
+
+var blockers = enum.Of[BlockerKind]("blocker", "", "job", "plan", "booking", "tentative", "outage", "owner", "cap", "off", "withheld")
+
+func (k BlockerKind) String() string { return blockers.Name(k) }
+
+// ParseBlockerKind reads what String writes.
+func ParseBlockerKind(s string) (BlockerKind, error) { return blockers.Parse(s) }
+
+// Blocker has capacity of the plan which a waiting job would need to start earlier.
+type Blocker struct {
+	Kind     BlockerKind
+	Run      *Run     // the job, of BlockedByJob to BlockedByTentative; otherwise nil
+	From, To des.Time // the span over which the plan has it; To may be des.Forever
+	Nodes    int      // that it has: nodes, or counted processors
+}
+
+// withheldFor says what the capacity is for that the plan has under a run which is not in the
+// queue.
+type withheldFor struct {
+	run  *Run
+	kind BlockerKind
+}
+
+// WithheldFor says what the capacity is withheld for that the plan has under r, so that it
+// can be named to those who ask why a job waits. It changes nothing else.
+func (m *Metascheduler) WithheldFor(r *Run, kind BlockerKind) {
+	if len(m.observers.whys) == 0 {
+		return
+	}
+	for i, w := range slices.Backward(m.withheld) { // most often it is the last one
+		if w.run == r {
+			m.withheld[i].kind = kind
+			return
+		}
+	}
+	if len(m.withheld) == cap(m.withheld) { // before it grows, what is past goes
+		m.withheld = slices.DeleteFunc(m.withheld, func(w withheldFor) bool { return !w.holds(m.sim.Now()) })
+	}
+	m.withheld = append(m.withheld, withheldFor{r, kind})
+}
+
+// holds reports whether the plan has anything for w from now on.
+func (w withheldFor) holds(now des.Time) bool {
+	return w.run.Reservation.Active && w.run.Reservation.Window.End > now
+}
+
+// blocker describes what w has.
+func (w withheldFor) blocker() Blocker {
+	held := &w.run.Reservation.Window
+	b := Blocker{Kind: w.kind, From: held.Start, To: held.End, Nodes: held.Nodes}
+	if w.kind == BlockedByTentative {
+		if b.Run = w.run; w.run.State != Created { // the hold has been confirmed
+			b.Kind = BlockedByBooking
+		}
+	}
+	return b
+}
+
+// BlockerUntil returns what the plan has until the instant at and no longer: what kept a job
+// from an earlier start whose earliest start is at. If there are several, one that is no job
+// comes first, then the largest job that runs, then the waiting job that was submitted first.
+// The Kind is NoBlocker if nothing ends at that instant. Jobs are counted as they are planned,
+// by their estimates or predictions.
+func (r *Round) BlockerUntil(at des.Time) Blocker {
+	m := r.meta
+	for _, w := range m.withheld {
+		if w.holds(r.Now) && w.run.Reservation.Window.End == at {
+			return w.blocker()
+		}
+	}
+	var largest Blocker
+	for j := range m.RunningJobs() {
+		if n := j.nodesUntil(at); n > largest.Nodes {
+			largest = Blocker{Kind: BlockedByJob, Run: j, From: j.Reservation.Window.Start, To: at, Nodes: n}
+		}
+	}
+	if largest.Run != nil {
+		return largest
+	}
+	for j := range m.queue.By(Submission, r.Now).All() {
+		if n := j.nodesUntil(at); n > 0 && j.Reservation.Active {
+			return Blocker{Kind: BlockedByPlan, Run: j, From: j.Reservation.Window.Start, To: at, Nodes: n}
+		}
+	}
+	return Blocker{}
+}
+
+// BlockerOf returns what stands in the way of the waiting job j, which could start at the
+// instant start: the cap on power without which it could start now, or else what
+// BlockerUntil finds.
+func (r *Round) BlockerOf(j *Run, start des.Time) Blocker {
+	if b, capped := r.capInTheWay(j); capped {
+		return b
+	}
+	return r.BlockerUntil(start)
+}
+
+// nodesUntil counts the nodes, or processors, that the plan has for j until the instant at
+// and no longer.
+func (r *Run) nodesUntil(at des.Time) (n int) {
+	held := &r.Reservation.Window
+	if held.Tasks == nil && held.End == at {
+		return held.Nodes
+	}
+	for _, t := range held.Tasks {
+		if t.End == at {
+			n++
+		}
+	}
+	return n
+}
+
+// capInTheWay returns the cap on power without which j could start now, if there is one.
+// For that the nodes that it keeps idle are looked at beside the nodes that are free for as
+// long as j would have them; the cheapest of them must be within j's budget.
+func (r *Round) capInTheWay(j *Run) (Blocker, bool) {
+	for _, w := range r.meta.withheld {
+		held := &w.run.Reservation.Window
+		if w.kind != BlockedByCap || !w.holds(r.Now) || held.Start > r.Now {
+			continue
+		}
+		if r.fitsBeside(held, j.Request) {
+			return w.blocker(), true
+		}
+	}
+	return Blocker{}, false
+}
+
+// fitsBeside reports whether req could start now if it had the nodes of kept as well, which
+// are free until kept.End.
+func (r *Round) fitsBeside(kept *Window, req Request) bool {
+	if kept.Tasks == nil {
+		missing := req.Nodes
+		if kept.End >= r.Now.Add(req.Length) {
+			missing -= kept.Nodes
+		}
+		if missing <= 0 {
+			return true
+		}
+		ok, _, _ := r.Plan.FitsAt(r.Now, missing, req.Length)
+		return ok
+	}
+	var costs []float64 // of the nodes that req could have now
+	consider := func(n *Node, until des.Time) {
+		if length := n.TaskTime(req.Length); req.Admits(n) && until >= r.Now.Add(length) {
+			costs = append(costs, float64(n.Price*length.Seconds()))
+		}
+	}
+	for _, t := range kept.Tasks {
+		consider(t.Node, t.End)
+	}
+	for s := range r.Plan.Slots(r.Now, des.Forever) {
+		if s.Start > r.Now {
+			break
+		}
+		consider(s.Node, s.End)
+	}
+	if len(costs) < req.Nodes {
+		return false
+	}
+	slices.Sort(costs)
+	total := 0.0
+	for _, c := range costs[:req.Nodes] {
+		total += c
+	}
+	return total <= req.BudgetLimit()
+}

@@ -1,0 +1,80 @@
+package explain
+
+// What stood in the way of a job: outages, bookings, owners' jobs, caps, other jobs.
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/metrics/results"
+)
+
+// blocked says what had what the job needed until its earliest start; of a job that waited for
+// another one, what that other job waited for, unless it was a job as well.
+func (l *Log) blocked(d *results.Decision) string {
+	text := l.blocker(d, d.LastStart == d.Start && startIsItsOwn(d))
+	if d.Other < 0 || ofMachine(d) {
+		return text
+	}
+	for _, o := range of(l.decisions, d.Other, func(d *results.Decision) int64 { return d.Job }) {
+		if o.From < d.To && d.From < o.To && ofMachine(&o) {
+			return fmt.Sprintf("%s; what job %d waited for: %s", text, d.Other, strings.TrimPrefix(l.blocker(&o, false), "; "))
+		}
+	}
+	return text
+}
+
+// ofMachine reports whether a row names as what stood in the way what is no job that waited or
+// ran.
+func ofMachine(d *results.Decision) bool {
+	switch d.Blocker {
+	case "", entity.BlockedByJob.String(), entity.BlockedByPlan.String():
+		return false
+	}
+	return true
+}
+
+// blocker says what had what the job needed, and when; "" if that is not known. started is true
+// where the sentence has named the job's earliest start already.
+func (l *Log) blocker(d *results.Decision, started bool) string {
+	kind, err := entity.ParseBlockerKind(d.Blocker)
+	if err != nil || kind == entity.NoBlocker {
+		return ""
+	}
+	from, until := l.at(d.BlockerFrom), "without a known end"
+	switch {
+	case started && d.BlockerTo == d.Start:
+		until = "until then"
+	case known(d.BlockerTo):
+		until = "until " + l.at(d.BlockerTo)
+	}
+	switch kind {
+	case entity.BlockedByJob:
+		return fmt.Sprintf("; job %d ran, %s at most", d.BlockerJob, until)
+	case entity.BlockedByPlan:
+		return fmt.Sprintf("; job %d was planned from %s %s", d.BlockerJob, from, until)
+	case entity.BlockedByCap:
+		text := "; it could have started at once on nodes that a power cap kept idle"
+		if known(d.BlockerTo) {
+			text += " " + until
+		}
+		return text
+	case entity.BlockedByOff:
+		return "; nodes were off, or booted, " + until
+	case entity.BlockedByBooking:
+		return fmt.Sprintf("; in the way was the booking of job %d from %s %s", d.BlockerJob, from, until)
+	case entity.BlockedByTentative:
+		return fmt.Sprintf("; in the way was a window that was kept for job %d from %s %s", d.BlockerJob, from, until)
+	case entity.BlockedByOutage:
+		return fmt.Sprintf("; in the way was an outage from %s %s", from, until)
+	case entity.BlockedByOwner:
+		return fmt.Sprintf("; in the way was an owner's own job from %s %s", from, until)
+	}
+	return fmt.Sprintf("; in the way was what was withheld from %s %s", from, until)
+}
+
+// startIsItsOwn reports whether Start is of the job itself, and not of the job ahead of it.
+func startIsItsOwn(d *results.Decision) bool {
+	return d.What == entity.TooFewFree.String() || d.What == entity.ReservedAhead.String()
+}
