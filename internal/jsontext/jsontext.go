@@ -2,8 +2,7 @@
 //
 //	err := jsontext.Decode(text, &into)    line 3: slots: want a list, [A, B], not a number
 //
-// Set, Until and Blanks find their way in a text of JSON, for readers that take what most of a log
-// looks like in one pass over its bytes, and leave what looks otherwise to a reader of all JSON.
+// A Scanner reads long texts a value at a time, in bounded memory.
 package jsontext
 
 import (

@@ -1,11 +1,11 @@
 package formats
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 
+	"github.com/gridslot/gridslot/internal/jsontext"
 	"github.com/gridslot/gridslot/workload"
 	"github.com/gridslot/gridslot/workload/internal/parquetfile"
 	"github.com/gridslot/gridslot/workload/internal/table"
@@ -45,8 +45,7 @@ func (j *job) text(at int) string {
 // objects reads the objects of an array.
 type objects struct {
 	name    string
-	dec     *json.Decoder
-	limit   *limited
+	scanner *jsontext.Scanner
 	current job
 	entry   table.Entry
 	number  int64
@@ -57,23 +56,6 @@ type objects struct {
 // longest is how many bytes an object may take.
 const longest = 16 << 20
 
-// limited ends with an error where it is read too far without being allowed more.
-type limited struct {
-	in   io.Reader
-	left int64
-}
-
-var errLong = fmt.Errorf("an object takes more than %d bytes", longest)
-
-func (l *limited) Read(p []byte) (int, error) {
-	if l.left <= 0 {
-		return 0, errLong
-	}
-	n, err := l.in.Read(p[:min(int64(len(p)), l.left)])
-	l.left -= int64(n)
-	return n, err
-}
-
 func openObjects(in *workload.Input) (table.Source, error) {
 	text, err := in.Text()
 	if err != nil {
@@ -83,9 +65,8 @@ func openObjects(in *workload.Input) (table.Source, error) {
 }
 
 func objectsOf(name string, text io.Reader) (*objects, error) {
-	o := &objects{name: name, limit: &limited{text, longest}, entry: table.Entry{Kind: parquetfile.Text}}
-	o.dec = json.NewDecoder(o.limit)
-	if t, err := o.dec.Token(); err != nil || t != json.Delim('[') {
+	o := &objects{name: name, scanner: jsontext.NewScanner(text, longest), entry: table.Entry{Kind: parquetfile.Text}}
+	if !o.scanner.Open('[') {
 		return nil, fmt.Errorf("%s: it does not begin with an array of jobs", name)
 	}
 	return o, nil
@@ -93,39 +74,29 @@ func objectsOf(name string, text io.Reader) (*objects, error) {
 
 // next finds the next object and reports whether there is one.
 func (o *objects) next() bool {
-	if o.err != nil {
-		return false
-	}
-	o.damage, o.limit.left = nil, longest
-	if !o.dec.More() {
-		if _, err := o.dec.Token(); err != nil {
-			o.fail(err)
-		}
+	s := o.scanner
+	if o.err != nil || !s.Element() || !s.Value() {
+		o.fail(s.Err)
 		return false
 	}
 	o.number++
-	o.current = job{}
-	err := o.dec.Decode(&o.current)
-	var kind *json.UnmarshalTypeError
-	switch {
-	case errors.As(err, &kind): // the text goes on behind it
-		o.damage = err
-	case err != nil:
-		o.fail(err)
+	if s.TooLong {
+		o.fail(fmt.Errorf("an object takes more than %d bytes", longest))
 		return false
+	}
+	o.current = job{}
+	o.damage = jsontext.Decode(s.Raw, &o.current)
+	var wrong *jsontext.Error
+	if errors.As(o.damage, &wrong) {
+		wrong.Line += int(s.At) - 1
 	}
 	return true
 }
 
 func (o *objects) fail(err error) {
-	var syntax *json.SyntaxError
-	switch {
-	case err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF):
-		err = errors.New("it ends in the middle")
-	case errors.As(err, &syntax):
-		err = errors.New("this is no JSON: want a list of jobs as the traces of Philly have it")
+	if err != nil {
+		o.err = fmt.Errorf("%s: object %d: %w", o.name, max(o.number, 1), err)
 	}
-	o.err = fmt.Errorf("%s: object %d: %w", o.name, max(o.number, 1), err)
 }
 
 func (o *objects) Columns() []string { return jobKeys }

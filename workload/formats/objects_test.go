@@ -34,12 +34,15 @@ func TestAnArrayThatIsCutIsAnError(t *testing.T) {
 
 // An object that is no job does not keep the others from being read.
 func TestAnObjectThatIsNoJobIsDamagedAlone(t *testing.T) {
-	o, err := objectsOf("x", strings.NewReader(`[{"status": 7}, {"status": "Pass"}, 8, {"user": null, "status": "Killed"}]`))
+	o, err := objectsOf("x", strings.NewReader("[\n{\n\"status\": 7}, "+`{"status": "Pass"}, 8, {"user": null, "status": "Killed"}]`))
 	require.NoError(t, err)
 	for _, want := range []string{"", "Pass", "", "Killed"} {
 		require.True(t, o.next())
 		require.Equal(t, want == "", o.damage != nil)
 		require.Equal(t, want, o.current.Status)
+		if o.number == 1 {
+			require.EqualError(t, o.damage, "line 3: status: want text, not a number")
+		}
 	}
 	require.False(t, o.next())
 	require.NoError(t, o.err)

@@ -58,7 +58,8 @@ func columnOf(name string) (column, error) {
 	if i := slices.Index(columnNames[:], name); i >= 0 {
 		return column(i), nil
 	}
-	return 0, fmt.Errorf("there is no column %q: there are %s", name, strings.Join(columnNames[:], ", "))
+	// A clone of the name, so that callers need not allocate those that are known.
+	return 0, fmt.Errorf("there is no column %q: there are %s", strings.Clone(name), strings.Join(columnNames[:], ", "))
 }
 
 // row is what stands in a file of one job; "" is what is not given.

@@ -164,6 +164,9 @@ func TestWhatIsWrongIsSaidWithLineAndColumn(t *testing.T) {
 		_, err := read(c.text, jobfile.CSV)
 		require.ErrorContains(t, err, c.want)
 	}
+	jobs, err := read("\ufeff"+`{"id":7,"nodes":2,"volume":5}`, jobfile.JSONL)
+	require.NoError(t, err)
+	require.EqualValues(t, 7, jobs[0].ID)
 	for _, c := range []struct{ text, want string }{
 		{`{"id":1,"nodes":2}`, "jobs:1: volume: it is not given, and every job needs it"},
 		{`{"id":1,"nodes":2,"length":3}`, `jobs:1: there is no column "length": there are id, submit`},
@@ -179,9 +182,10 @@ func TestWhatIsWrongIsSaidWithLineAndColumn(t *testing.T) {
 		{`{"id":1 "nodes":1}`, "jobs:1: column 9: this is no object of JSON: want a comma or }"},
 		{`{"id":1}}`, "jobs:1: column 9: this is no object of JSON: want the end of the line"},
 		{`{"id":true}`, "jobs:1: column 7: this is no object of JSON: want a number, a text in quotes or null"},
+		{`{"id":+5}`, "jobs:1: column 7: this is no object of JSON: want a number, a text in quotes or null"},
 		{`{"id":{"a":1}}`, "jobs:1: column 7: this is no object of JSON"},
-		{`{"id`, "jobs:1: column 5: this is no object of JSON: want the end of a text, a quote"},
-		{`{"id"`, "jobs:1: column 6: this is no object of JSON: want a colon"},
+		{`{"id`, "jobs:1: column 5: this is no object of JSON: it ends within a value"},
+		{`{"id"`, "jobs:1: column 6: this is no object of JSON: it ends too early: want a colon"},
 		{`{"a\q":1}`, "this is no object of JSON: want a text"},
 		{`[1]`, "jobs:1: column 1: this is no object of JSON: want {"},
 		{"\n" + strings.Repeat(" ", 2<<20), "jobs:2: the line is longer than 1048576 bytes"},

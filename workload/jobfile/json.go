@@ -1,19 +1,19 @@
 package jobfile
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strconv"
 	"strings"
 
 	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/internal/jsontext"
 )
 
 // An object a line. The keys are the columns; numbers are numbers, the criterion
 // is a text, needs are an object of their own. null is the same as no key.
 //
-// The objects are flat and their keys known, so that a few functions read them
+// The objects are flat and their keys known, so that a Scanner reads them
 // several times as fast as encoding/json, which would also take keys in capitals
 // and the second of two that are the same.
 
@@ -26,10 +26,12 @@ func (r *Reader) nextJSON() error {
 }
 
 func (r *Reader) readObject(text string) error {
-	in := &cursor{text: text}
+	in := &r.scanner
+	line := r.lines.Bytes()
+	in.Reset(line[len(line)-len(text):]) // without the mark that text has lost
 	var there [numColumns]bool
-	err := in.object(func(key string) error {
-		c, err := columnOf(key)
+	for in.Open('{'); in.Member(); {
+		c, err := columnOf(string(in.Key))
 		if err != nil {
 			return err
 		}
@@ -37,9 +39,12 @@ func (r *Reader) readObject(text string) error {
 			return fmt.Errorf("%s is there twice", c)
 		}
 		there[c] = true
-		v, err := in.value(c == colNeeds)
-		if err != nil || v.kind == isNull {
+		v, err := valueOf(in, text, c == colNeeds)
+		if err != nil {
 			return err
+		}
+		if v.kind == isNull {
+			continue
 		}
 		if want := kindOf(c); v.kind != want {
 			r.fail(c.String(), fmt.Errorf("want %s, not %s", want, v))
@@ -50,12 +55,24 @@ func (r *Reader) readObject(text string) error {
 			return r.err
 		}
 		r.row[c] = v.text
-		return nil
-	})
-	if err == nil && in.peek() != 0 {
-		err = in.wrong("the end of the line")
 	}
-	return err
+	return ended(in)
+}
+
+// ended says what is wrong with an object that a scanner has read, or behind it.
+func ended(in *jsontext.Scanner) error {
+	var of *jsontext.Error
+	switch {
+	case errors.As(in.Err, &of):
+		return wrongObject(in.Column(), of.Err.Error())
+	case in.Next() != 0:
+		return wrongObject(in.Column(), "want the end of the line")
+	}
+	return nil
+}
+
+func wrongObject(column int, why string) error {
+	return fmt.Errorf("column %d: this is no object of JSON: %s", column, why)
 }
 
 // kind is what a value of JSON is.
@@ -80,23 +97,31 @@ func kindOf(c column) kind {
 
 // jsonNeeds is parseNeeds for an object of JSON.
 func jsonNeeds(text string) (*entity.Attributes, error) {
-	in, needs := &cursor{text: text}, &entity.Attributes{}
-	err := in.object(func(name string) error {
-		v, err := in.value(false)
+	in, needs := &jsontext.Scanner{}, &entity.Attributes{}
+	in.Reset([]byte(text))
+	for in.Open('{'); in.Member(); {
+		name := string(in.Key)
+		v, err := valueOf(in, text, false)
 		switch {
 		case err != nil:
-			return err
 		case v.kind == isNumber:
-			return addAmount(needs, name, v.text)
+			err = addAmount(needs, name, v.text)
 		case v.kind == isText:
-			return addLabel(needs, name, v.text)
+			err = addLabel(needs, name, v.text)
+		default:
+			err = fmt.Errorf("%s: want a number or a text", name)
 		}
-		return fmt.Errorf("%s: want a number or a text", name)
-	})
-	if err == nil && len(needs.Amounts)+len(needs.Labels) == 0 {
+		if err != nil {
+			return nil, err
+		}
+	}
+	if err := ended(in); err != nil {
+		return nil, err
+	}
+	if len(needs.Amounts)+len(needs.Labels) == 0 {
 		return nil, nil // needs nothing
 	}
-	return needs, err
+	return needs, nil
 }
 
 // value is a value: a number as it stands, a text without quotes, an object as it
@@ -113,120 +138,44 @@ func (v value) String() string {
 	return v.text
 }
 
-// cursor reads a line from left to right.
-type cursor struct {
-	text string
-	at   int
-}
-
-func (c *cursor) wrong(want string) error {
-	return fmt.Errorf("column %d: this is no object of JSON: want %s", c.at+1, want)
-}
-
-// peek is the next letter behind blanks, or 0 at the end.
-func (c *cursor) peek() byte {
-	for c.at < len(c.text) {
-		switch b := c.text[c.at]; b {
-		case ' ', '\t', '\r', '\n':
-			c.at++
-		default:
-			return b
+// isWritten reports whether a text begins as a number does and has the signs of one.
+func isWritten(text string) bool {
+	for i := range len(text) {
+		if b := text[i]; (b < '0' || b > '9') && b != '-' && (i == 0 || b != '+' && b != '.' && b != 'e' && b != 'E') {
+			return false
 		}
 	}
-	return 0
-}
-
-// take passes over a letter, if it comes next.
-func (c *cursor) take(b byte) bool {
-	if c.peek() != b {
-		return false
-	}
-	c.at++
 	return true
 }
 
-// object reads an object. each is told a key, and reads the value.
-func (c *cursor) object(each func(key string) error) error {
-	if !c.take('{') {
-		return c.wrong("{")
+// valueOf reads a value of a text. One that is an object is only looked through, and refused where no
+// object can be.
+func valueOf(in *jsontext.Scanner, text string, object bool) (value, error) {
+	if !in.Value() {
+		return value{}, ended(in)
 	}
-	if c.take('}') {
-		return nil
-	}
-	for {
-		key, err := c.quoted()
-		if err != nil {
-			return err
-		}
-		if !c.take(':') {
-			return c.wrong("a colon")
-		}
-		if err := each(key); err != nil {
-			return err
-		}
-		if c.take('}') {
-			return nil
-		}
-		if !c.take(',') {
-			return c.wrong("a comma or }")
-		}
-	}
-}
-
-// quoted reads a text in quotes.
-func (c *cursor) quoted() (string, error) {
-	if !c.take('"') {
-		return "", c.wrong("a text in quotes")
-	}
-	from := c.at
-	for plain := true; c.at < len(c.text); c.at++ {
-		switch b := c.text[c.at]; {
-		case b == '\\':
-			plain = false
-			c.at++
-		case b == '"':
-			c.at++
-			if plain {
-				return c.text[from : c.at-1], nil
-			}
-			var text string
-			if err := json.Unmarshal([]byte(c.text[from-1:c.at]), &text); err != nil {
-				return "", c.wrong("a text as JSON has it")
-			}
-			return text, nil
-		}
-	}
-	c.at = len(c.text)
-	return "", c.wrong("the end of a text, a quote")
-}
-
-// value reads a value. One that is an object is only looked through, and refused
-// where no object can be.
-func (c *cursor) value(object bool) (value, error) {
-	switch b := c.peek(); {
+	from := in.From
+	raw := text[from : from+len(in.Raw)] // which shares the memory of the line
+	switch b := raw[0]; {
 	case b == '"':
-		text, err := c.quoted()
-		return value{isText, text}, err
-	case b == '{' && object:
-		from := c.at
-		err := c.object(func(string) error {
-			_, err := c.value(false)
-			return err
-		})
-		return value{isObject, c.text[from:c.at]}, err
-	case strings.HasPrefix(c.text[c.at:], "null"):
-		c.at += len("null")
-		return value{isNull, ""}, nil
-	case b == '-' || b >= '0' && b <= '9':
-		from := c.at
-		for c.at < len(c.text) && strings.IndexByte("+-.0123456789eE", c.text[c.at]) >= 0 {
-			c.at++
+		plain, ok := jsontext.Text(in.Raw)
+		switch {
+		case !ok:
+			return value{}, wrongObject(from+1, "want a text as JSON has it")
+		case strings.IndexByte(raw, '\\') < 0:
+			return value{isText, raw[1 : len(raw)-1]}, nil
 		}
-		return value{isNumber, c.text[from:c.at]}, nil
+		return value{isText, string(plain)}, nil
+	case b == '{' && object:
+		return value{isObject, raw}, nil
+	case raw == "null":
+		return value{isNull, ""}, nil
+	case isWritten(raw):
+		return value{isNumber, raw}, nil
 	}
-	want := "a number, a text in quotes or null"
+	want := "want a number, a text in quotes or null"
 	if object {
-		want = "an object or null"
+		want = "want an object or null"
 	}
-	return value{}, c.wrong(want)
+	return value{}, wrongObject(from+1, want)
 }

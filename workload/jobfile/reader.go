@@ -10,6 +10,7 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/internal/jsontext"
 	"github.com/gridslot/gridslot/internal/number"
 	"github.com/gridslot/gridslot/workload"
 	"github.com/gridslot/gridslot/workload/internal/scan"
@@ -51,6 +52,7 @@ type Reader struct {
 	Criterion func(name string) (entity.Criterion, error)
 
 	json     bool
+	scanner  jsontext.Scanner
 	lines    *bufio.Scanner
 	header   []column // of CSV, by position
 	row      row

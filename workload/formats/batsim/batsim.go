@@ -20,11 +20,13 @@ package batsim
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
 
 	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/internal/jsontext"
 	"github.com/gridslot/gridslot/internal/number"
 	"github.com/gridslot/gridslot/workload"
 	"github.com/gridslot/gridslot/workload/internal/scan"
@@ -69,11 +71,13 @@ type profile struct {
 
 // file is a pass over a workload.
 type file struct {
-	*stream
+	*jsontext.Scanner
+	name   string // of the input
 	header *workload.Header
 	job    func() bool // is called for each job; nil where they are passed over
 
 	current job
+	parts   jsontext.Scanner // of a value
 
 	profiles map[string]profile // nil where they are passed over
 	bytes    int
@@ -81,6 +85,7 @@ type file struct {
 	size     int64 // nb_res; 0 where it is not told
 	others   bool  // some are no delays
 	kinds    map[string]string
+	err      error // more than there may be
 }
 
 func open(in *workload.Input) (*file, error) {
@@ -88,52 +93,54 @@ func open(in *workload.Input) (*file, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &file{stream: newStream(text, in.Name()), kinds: map[string]string{}}, nil
+	return &file{Scanner: jsontext.NewScanner(text, longest), name: in.Name(), kinds: map[string]string{}}, nil
+}
+
+// wrong says what has ended a reading.
+func wrong(s *jsontext.Scanner, name string) error {
+	var text *jsontext.Error
+	switch {
+	case errors.As(s.Err, &text):
+		return fmt.Errorf("%s:%d: this is no JSON of a workload: %w", name, text.Line, text.Err)
+	case s.Err != nil:
+		return fmt.Errorf("%s: after line %d: %w", name, s.Line(), s.Err)
+	}
+	return nil
 }
 
 // read reads the members of the workload.
 func (f *file) read() error {
-	if c, ok := f.peek(); ok && c == 0xEF { // a byte order mark
-		f.pos += min(3, f.end-f.pos)
-	}
-	if !f.take('{') {
-		return f.err
-	}
-	for first := true; f.another(first, '}'); first = false {
-		key, ok := f.key()
-		if !ok {
-			return f.err
-		}
-		c, _ := f.peek()
-		switch {
+	f.SkipMark()
+	for f.Open('{'); f.Member(); {
+		switch key, c := string(f.Key), f.Next(); {
 		case key == "jobs" && c == '[' && f.job != nil:
-			f.pos++
-			for first := true; f.another(first, ']'); first = false {
-				if !f.nextJob(&f.current) || !f.job() {
-					return f.err
+			for f.Open('['); f.Element(); {
+				if !f.current.next(f.Scanner) || !f.job() {
+					break
 				}
 			}
 		case key == "profiles" && c == '{' && f.profiles != nil:
-			f.pos++
-			for first := true; f.another(first, '}'); first = false {
-				name, ok := f.key()
-				if !ok || !f.value() || !f.profile(name) {
-					return f.err
+			for f.Open('{'); f.Member(); {
+				if name := string(f.Key); !f.Value() || !f.profile(name) {
+					break
 				}
 			}
 		case key == "header" && c == '[' && f.header != nil:
-			f.list(func() {
-				if line, ok := text(f.raw); ok && f.room(len(line)) && bytes.HasPrefix(line, []byte(";")) && !bytes.ContainsAny(line, "\r\n") && !f.tooLong {
+			for f.Open('['); f.Element(); {
+				f.Value()
+				if line, ok := jsontext.Text(f.Raw); ok && f.room(len(line)) && bytes.HasPrefix(line, []byte(";")) && !bytes.ContainsAny(line, "\r\n") && !f.TooLong {
 					f.header.AddLine(string(line))
 				}
-			})
+			}
 		case key == "columns" && c == '[' && f.header != nil:
-			f.list(f.declared)
+			for f.Open('['); f.Element(); {
+				f.declared()
+			}
 		case key == "names" && c == '{' && f.header != nil:
 			f.names()
 		default:
-			if f.value() && f.header != nil && !f.tooLong {
-				f.tells(key, f.raw)
+			if f.Value() && f.header != nil && !f.TooLong {
+				f.tells(key, f.Raw)
 			}
 		}
 		if f.err != nil {
@@ -143,7 +150,7 @@ func (f *file) read() error {
 	if h := f.header; h != nil && f.size > 0 && f.size != cmp.Or(h.MaxProcs, h.MaxNodes) { // a header of ours says it already
 		h.Set("MaxProcs", strconv.FormatInt(f.size, 10))
 	}
-	return f.err
+	return wrong(f.Scanner, f.name)
 }
 
 // maxHeader bounds what is kept of a header, in bytes.
@@ -155,30 +162,28 @@ func (f *file) room(size int) bool {
 	return f.lines <= maxHeader
 }
 
-// list hands each value of a list to a function, in raw.
-func (f *file) list(each func()) {
-	f.pos++
-	for first := true; f.another(first, ']') && f.value(); first = false {
-		each()
+// inRaw begins to read the object in Raw, which has no members if it is no object or too long.
+func (f *file) inRaw() *jsontext.Scanner {
+	if f.parts.Reset(f.Raw); f.TooLong {
+		f.parts.Reset(nil)
 	}
+	f.parts.Open('{')
+	return &f.parts
 }
 
 // declared takes in a column that Write has declared.
 func (f *file) declared() {
 	var c workload.Column
-	for at := 0; !f.tooLong; {
-		key, value, next, ok := member(f.raw, at)
-		if !ok {
-			break
-		}
-		in, _ := text(value)
-		switch at = next; string(key) {
+	f.Value()
+	for in := f.inRaw(); in.Member() && in.Value(); {
+		text, _ := jsontext.Text(in.Raw)
+		switch string(in.Key) {
 		case "name":
-			c.Name = string(in)
+			c.Name = string(text)
 		case "unit":
-			c.Unit = string(in)
+			c.Unit = string(text)
 		case "text":
-			c.Text = string(value) == "true"
+			c.Text = string(in.Raw) == "true"
 		}
 	}
 	if len(f.header.Columns) < mostColumns {
@@ -188,48 +193,36 @@ func (f *file) declared() {
 
 // names reads what numbers stand for: by fields, by numbers.
 func (f *file) names() {
-	f.pos++
-	for first := true; f.another(first, '}'); first = false {
-		key, _ := f.key()
-		of := field(key)
-		if c, ok := f.peek(); !ok || c != '{' || !isNamed(of) {
-			if !f.value() {
-				return
-			}
+	for f.Open('{'); f.Member(); {
+		of := field(string(f.Key))
+		if f.Next() != '{' || !isNamed(of) {
+			f.Value()
 			continue
 		}
-		f.pos++
-		for first := true; f.another(first, '}'); first = false {
-			number, ok := f.key()
-			if !ok || !f.value() {
-				return
-			}
-			n, err := strconv.ParseInt(number, 10, 64)
-			if name, ok := text(f.raw); ok && err == nil && !f.tooLong && f.header.Names(of).Len() < mostNames {
+		for f.Open('{'); f.Member(); {
+			n, err := strconv.ParseInt(string(f.Key), 10, 64)
+			f.Value()
+			if name, ok := jsontext.Text(f.Raw); ok && err == nil && !f.TooLong && f.header.Names(of).Len() < mostNames {
 				f.header.Names(of).Set(n, string(name))
 			}
 		}
 	}
 }
 
-// profile takes in the profile in raw.
+// profile takes in the profile in Raw.
 func (f *file) profile(name string) bool {
 	p := profile{delay: workload.UnknownTime}
-	for at := 0; !f.tooLong; {
-		key, value, next, ok := member(f.raw, at)
-		if !ok {
-			break
-		}
-		switch at = next; string(key) {
+	for in := f.inRaw(); in.Member() && in.Value(); {
+		switch string(in.Key) {
 		case "type":
-			kind, _ := text(value)
+			kind, _ := jsontext.Text(in.Raw)
 			p.kind = f.kinds[string(kind)]
 			if p.kind == "" && len(f.kinds) < mostColumns {
 				p.kind = string(kind)
 				f.kinds[p.kind] = p.kind
 			}
 		case "delay":
-			if t, fault := number.Time(value, workload.MaxTime); fault == number.Sound && t >= 0 {
+			if t, fault := number.Time(in.Raw, workload.MaxTime); fault == number.Sound && t >= 0 {
 				p.delay = t
 			}
 		}
@@ -239,7 +232,7 @@ func (f *file) profile(name string) bool {
 	}
 	f.others = f.others || p.delay < 0
 	if f.bytes += len(name); len(f.profiles) == mostProfiles || f.bytes > mostBytes {
-		f.err = fmt.Errorf("%s:%d: there are more than %d profiles, or more than %d MiB of names: have jobs of one runtime share one", f.name, f.line, mostProfiles, mostBytes>>20)
+		f.err = fmt.Errorf("%s:%d: there are more than %d profiles, or more than %d MiB of names: have jobs of one runtime share one", f.name, f.Line(), mostProfiles, mostBytes>>20)
 		return false
 	}
 	f.profiles[name] = p
@@ -255,7 +248,7 @@ func (f *file) tells(key string, raw []byte) {
 			f.size = n
 		}
 	case "description", "date", "command", "version":
-		if s, ok := text(raw); ok && len(s) > 0 && f.room(len(s)) && !bytes.ContainsAny(s, "\r\n") {
+		if s, ok := jsontext.Text(raw); ok && len(s) > 0 && f.room(len(s)) && !bytes.ContainsAny(s, "\r\n") {
 			h.Add("Note", key+": "+string(s))
 		}
 	}
@@ -380,7 +373,7 @@ func (s *survey) job() bool {
 		case f == 0:
 			s.column(string(m.key), isText)
 		case isNamed(f) && isText:
-			name, ok := text(m.value)
+			name, ok := jsontext.Text(m.value)
 			if !ok || s.header.Names(f).Find(name) != workload.Unknown || s.texts[f][string(name)] {
 				continue
 			}
@@ -404,7 +397,7 @@ func (s *survey) job() bool {
 
 // unquoted is a number, which may stand in quotes.
 func unquoted(value []byte) []byte {
-	if s, ok := text(value); ok {
+	if s, ok := jsontext.Text(value); ok {
 		return s
 	}
 	return value

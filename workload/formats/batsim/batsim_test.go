@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/gridslot/gridslot/internal/jsontext"
 	"github.com/gridslot/gridslot/workload"
 	"github.com/gridslot/gridslot/workload/internal/logtest"
 )
@@ -72,7 +73,7 @@ func TestWhatCannotBeReadIsToldWithItsLine(t *testing.T) {
 		one(`{"id": 1, "subtime": 1` + strings.Repeat("0", 1000) + `, "res": 1, "profile": "p"}`):    `:3: subtime: number out of range`,
 		one(`{"id": 1, "subtime": -3, "res": 1, "profile": "p"}`):                                    `:3: submit: a negative number`,
 		one(`{"id": 1 ] `):        `:3: this is no JSON of a workload: ] closes nothing`,
-		one(`{"id": 1}{"id": 2}`): `:3: this is no JSON of a workload: want ,, not '{'`,
+		one(`{"id": 1}{"id": 2}`): `:3: this is no JSON of a workload: want a comma or ], not '{'`,
 		"[]":                      `:1: this is no JSON of a workload: want {, not '['`,
 		"{\"jobs\": [{":           `:1: this is no JSON of a workload: it ends within a value`,
 		"{\n\"jobs\": [":          `:2: this is no JSON of a workload: it ends too early`,
@@ -122,8 +123,8 @@ func TestHostileSizesTakeBoundedMemory(t *testing.T) {
 		`{"jobs": [{"id": 1, "x0": 1}`:    columns.String(),
 	} {
 		all := &logtest.Endless{Text: text, Left: size}
-		s := newStream(io.MultiReader(strings.NewReader(begin), all), "x")
-		f := &file{stream: s, header: &workload.Header{}, profiles: map[string]profile{}, kinds: map[string]string{}}
+		s := jsontext.NewScanner(io.MultiReader(strings.NewReader(begin), all), longest)
+		f := &file{Scanner: s, name: "x", header: &workload.Header{}, profiles: map[string]profile{}, kinds: map[string]string{}}
 		sv := &survey{file: f, at: map[string]int{}}
 		f.job = sv.job
 		var before, after runtime.MemStats

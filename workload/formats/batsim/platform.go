@@ -40,6 +40,7 @@ const (
 	mostHosts       = 1 << 20
 	longestName     = 255
 	longestTag      = 1 << 20
+	deepest         = 512 // tags within each other
 	largestPlatform = 256 << 20
 )
 

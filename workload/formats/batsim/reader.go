@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/internal/jsontext"
 	"github.com/gridslot/gridslot/internal/number"
 	"github.com/gridslot/gridslot/workload"
 	"github.com/gridslot/gridslot/workload/internal/scan"
@@ -14,12 +15,11 @@ import (
 type reader struct {
 	header   *workload.Header
 	account  *workload.Account
-	stream   *stream
+	scanner  *jsontext.Scanner
 	profiles map[string]profile
 	columns  map[string]int
 	members  scan.Memo[place] // of jobs, beside those that say what a job is
 	inJobs   bool             // between two jobs
-	first    bool
 	done     bool
 	isName   bool // ids are text
 	job      job
@@ -46,7 +46,7 @@ func (Format) Read(in *workload.Input, h *workload.Header) (workload.RecordReade
 		return nil, fmt.Errorf("%s: this is not the header that its Survey has made", in.Name())
 	}
 	r := &reader{
-		header: h, account: workload.NewAccount(in, h), stream: newStream(text, in.Name()), profiles: profiles,
+		header: h, account: workload.NewAccount(in, h), scanner: jsontext.NewScanner(text, longest), profiles: profiles,
 		columns: map[string]int{}, more: make([]workload.Value, len(h.Columns)),
 	}
 	for i, c := range h.Columns {
@@ -58,26 +58,25 @@ func (Format) Read(in *workload.Input, h *workload.Header) (workload.RecordReade
 
 func (r *reader) Header() *workload.Header { return r.header }
 func (r *reader) Record() *workload.Record { return &r.record }
-func (r *reader) Line() int64              { return r.stream.at }
+func (r *reader) Line() int64              { return r.scanner.At }
 func (r *reader) Err() error               { return r.err }
 func (r *reader) Report() *workload.Report { return r.account.Report() }
 
 // Next finds the next job. Whatever stands around the jobs is passed over: the first
 // pass has seen it.
 func (r *reader) Next() bool {
-	s := r.stream
+	s := r.scanner
 	for r.err == nil && !r.done {
 		if !r.inJobs {
 			r.enter()
 			continue
 		}
-		if !s.another(r.first, ']') {
-			r.inJobs, r.err = false, s.err
+		if !s.Element() {
+			r.inJobs, r.err = false, wrong(s, r.account.Name)
 			continue
 		}
-		r.first = false
-		if !s.nextJob(&r.job) {
-			r.err = s.err
+		if !r.job.next(s) {
+			r.err = wrong(s, r.account.Name)
 			break
 		}
 		r.account.Line()
@@ -90,42 +89,34 @@ func (r *reader) Next() bool {
 
 // enter passes over members of the workload up to the first job.
 func (r *reader) enter() {
-	s := r.stream
-	begun := s.at > 0
-	if !begun {
-		if c, ok := s.peek(); ok && c == 0xEF {
-			s.pos += min(3, s.end-s.pos)
-		}
-		s.take('{')
+	s := r.scanner
+	if s.At == 0 {
+		s.SkipMark()
+		s.Open('{')
 	}
-	for s.another(!begun, '}') {
-		begun = true
-		key, ok := s.key()
-		if c, _ := s.peek(); ok && key == "jobs" && c == '[' {
-			s.pos++
-			r.inJobs, r.first = true, true
+	for s.Member() {
+		if string(s.Key) == "jobs" && s.Next() == '[' {
+			r.inJobs = s.Open('[')
 			return
 		}
-		if !ok || !s.value() {
-			break
-		}
+		s.Value()
 	}
-	r.done, r.err = true, s.err
+	r.done, r.err = true, wrong(s, r.account.Name)
 }
 
 func (r *reader) damage(column string, why workload.Reason, text []byte, want string) bool {
-	r.err = r.account.Damage(r.stream.at, column, why, text, want)
+	r.err = r.account.Damage(r.scanner.At, column, why, text, want)
 	return false
 }
 
-// read makes a record of the job in raw.
+// read makes a record of the job in Raw.
 func (r *reader) read() bool {
-	s, j, rec := r.stream, &r.job, &r.record
-	if s.tooLong {
-		return r.damage("", workload.LineTooLong, s.raw, "a job of at most 262144 bytes")
+	s, j, rec := r.scanner, &r.job, &r.record
+	if s.TooLong {
+		return r.damage("", workload.LineTooLong, s.Raw, "a job of at most 262144 bytes")
 	}
 	if !j.sound {
-		return r.damage("", workload.TooFewFields, s.raw, "an object")
+		return r.damage("", workload.TooFewFields, s.Raw, "an object")
 	}
 	*rec = workload.UnknownRecord
 	rec.More = nil
@@ -150,7 +141,7 @@ func (r *reader) read() bool {
 	if rec.Requested <= 0 {
 		return r.damage("res", workload.NegativeNumber, j.size, "1 or more")
 	}
-	name, _ := text(j.profile)
+	name, _ := jsontext.Text(j.profile)
 	if p, ok := r.profiles[string(name)]; !ok {
 		return r.damage("profile", workload.TooFewFields, j.profile, "the name of one of the profiles")
 	} else if rec.Runtime = p.delay; p.delay < 0 {
@@ -164,7 +155,7 @@ func (r *reader) read() bool {
 			return false
 		}
 	}
-	ok, err := r.account.Take(s.at, rec)
+	ok, err := r.account.Take(s.At, rec)
 	r.err = err
 	return ok
 }
@@ -192,7 +183,7 @@ func (r *reader) tell(m pair) bool {
 	if f == 0 {
 		return r.put(string(m.key), at.column, m.value)
 	}
-	if name, ok := text(m.value); ok && isNamed(f) {
+	if name, ok := jsontext.Text(m.value); ok && isNamed(f) {
 		if r.record.Put(f, r.header.Names(f).Find(name)); len(name) > 0 {
 			return true
 		}
@@ -200,7 +191,7 @@ func (r *reader) tell(m pair) bool {
 	if why, ok := r.record.SetField(f, unquoted(m.value)); !ok {
 		return r.damage(string(m.key), why, m.value, workload.Expected(f))
 	} else if why == workload.MemoryFractionDropped {
-		r.account.Add(r.stream.at, string(m.key), why, m.value)
+		r.account.Add(r.scanner.At, string(m.key), why, m.value)
 	}
 	return true
 }
@@ -219,10 +210,10 @@ func (r *reader) put(name string, i int, value []byte) bool {
 	case i < 0 && name == "id":
 		return r.damage("id", workload.NotANumber, value, "a number or text")
 	case i < 0:
-		r.account.Add(r.stream.at, name, workload.ExtraFields, value)
+		r.account.Add(r.scanner.At, name, workload.ExtraFields, value)
 		return true
 	case r.header.Columns[i].Text:
-		s, isText := text(value)
+		s, isText := jsontext.Text(value)
 		if !isText {
 			s = value
 		}

@@ -1,0 +1,321 @@
+package jsontext
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// mostDepth is how deep a value may be nested.
+const mostDepth = 512
+
+// blockSize is how much of an input is read at a time.
+const blockSize = 256 << 10
+
+// Scanner reads JSON from front to back, a value at a time. A value stays text: what a Scanner makes
+// sure of is that its brackets and quotes fit, and a second Scanner can read its parts. Of an input it
+// keeps one block and one value; a decoder of the standard library would keep a text of any length.
+//
+//	s := jsontext.NewScanner(in, 1<<20)
+//	for s.Open('{'); s.Member(); {       {"a": 1, "b": [2, 3]}
+//		s.Value()                    s.Raw is 1 of the Key a, then [2, 3] of the Key b
+//	}
+//	err := s.Err
+type Scanner struct {
+	Key     []byte // the name of the member, valid until its value is read
+	Raw     []byte // the value read last, valid until the next one
+	From    int    // where it begins in the text of Reset
+	At      int64  // the line in which it begins
+	TooLong bool   // Raw is only its beginning
+	// Err is what is wrong with the text, an *Error, or what the input says. Nothing is read behind it.
+	Err error
+
+	in    io.Reader // nil where all of the text is in buf
+	limit int       // of a value
+	buf   []byte
+	pos   int
+	end   int
+	line  int64
+	first bool            // nothing has been read yet of what Open has gone into
+	kept  []byte          // the value, where it is of several blocks
+	open  [mostDepth]byte // brackets
+}
+
+// NewScanner reads an input, whose values may have as many bytes as limit.
+func NewScanner(in io.Reader, limit int) *Scanner {
+	return &Scanner{in: in, limit: limit, buf: make([]byte, blockSize), line: 1}
+}
+
+// Reset begins to read a text, which must not change meanwhile.
+func (s *Scanner) Reset(text []byte) {
+	s.Err, s.in, s.limit = nil, nil, len(text)
+	s.buf, s.pos, s.end, s.line = text, 0, len(text), 1
+}
+
+// Line is the line that has been reached, from 1.
+func (s *Scanner) Line() int64 { return s.line }
+
+// Column is the column that has been reached in the text of Reset, from 1.
+func (s *Scanner) Column() int { return s.pos + 1 }
+
+// fail notes what is wrong with the text.
+func (s *Scanner) fail(format string, args ...any) bool {
+	if s.Err == nil {
+		s.Err = &Error{Line: int(s.line), Err: fmt.Errorf(format, args...)}
+	}
+	return false
+}
+
+// fill reads on, and reports whether there was more.
+func (s *Scanner) fill() bool {
+	for idle := 0; s.in != nil && s.Err == nil && idle < 100; idle++ {
+		n, err := s.in.Read(s.buf)
+		if s.pos, s.end = 0, n; n > 0 {
+			return true
+		}
+		if errors.Is(err, io.EOF) {
+			return false
+		}
+		s.Err = err
+	}
+	if s.in != nil && s.Err == nil {
+		s.Err = io.ErrNoProgress
+	}
+	return false
+}
+
+// Next is the next byte that is no blank, or 0 at the end.
+func (s *Scanner) Next() byte {
+	if s.pos < s.end && s.buf[s.pos] > ' ' {
+		return s.buf[s.pos]
+	}
+	for s.pos < s.end || s.fill() {
+		switch c := s.buf[s.pos]; c {
+		case '\n':
+			s.line++
+		case ' ', '\t', '\r':
+		default:
+			return c
+		}
+		s.pos++
+	}
+	return 0
+}
+
+// SkipMark passes over the byte order mark that some editors put before a text.
+func (s *Scanner) SkipMark() {
+	if s.Next() == 0xEF {
+		s.pos += min(3, s.end-s.pos)
+	}
+}
+
+// Take passes over a byte that must come next; want says what it is.
+func (s *Scanner) Take(b byte, want string) bool {
+	switch c := s.Next(); {
+	case c == b:
+		s.pos++
+		return true
+	case c == 0:
+		return s.fail("it ends too early: want %s", want)
+	default:
+		return s.fail("want %s, not %q", want, c)
+	}
+}
+
+// Open goes into the object or the list that comes next, which begins with { or [.
+func (s *Scanner) Open(bracket byte) bool {
+	s.first = s.Next() == bracket
+	if s.first {
+		s.pos++
+		return true
+	}
+	return s.Take(bracket, string(bracket))
+}
+
+// Element goes to the next element of a list, and reports whether there is one. Whoever is told of
+// one reads it.
+func (s *Scanner) Element() bool { return s.another(']') }
+
+// Member goes to the next member of an object, whose name becomes Key, and reports whether there is one.
+// Whoever is told of one reads its value.
+func (s *Scanner) Member() bool { return s.another('}') && s.name() }
+
+// another passes over what stands between the parts of a list or an object, and reports whether there is
+// another one. There is no comma before the first one.
+func (s *Scanner) another(end byte) bool {
+	first := s.first
+	s.first = false
+	if s.Err != nil {
+		return false
+	}
+	switch c := s.Next(); {
+	case c == end:
+		s.pos++
+		return false
+	case c == ',' && !first:
+		s.pos++
+		return true
+	case first && c != 0:
+		return true
+	case end == ']':
+		return s.Take(',', "a comma or ]")
+	}
+	return s.Take(',', "a comma or }")
+}
+
+// name reads the name of a member and the colon behind it.
+func (s *Scanner) name() bool {
+	if !s.Value() {
+		return false
+	}
+	if s.TooLong || s.Raw[0] != '"' {
+		return s.fail("want a name in quotes, not %.40q", s.Raw)
+	}
+	var ok bool
+	if s.Key, ok = Text(s.Raw); !ok {
+		return s.fail("want a text as JSON has it, not %.40q", s.Raw)
+	}
+	if s.pos < s.end && s.buf[s.pos] == ':' {
+		s.pos++
+		return true
+	}
+	if s.in != nil { // the next block might overwrite it
+		s.Key = bytes.Clone(s.Key)
+	}
+	return s.Take(':', "a colon")
+}
+
+// set is a set of bytes.
+type set [256]bool
+
+func setOf(of string) (all set) {
+	for _, c := range []byte(of) {
+		all[c] = true
+	}
+	return all
+}
+
+// Bytes that mean something: outside of texts within an object or a list, within a text,
+// and behind a number or a word.
+var structure, quoted, delimiter = setOf("\"{}[]\n"), setOf("\"\\\n"), setOf(",]} \n\r\t:")
+
+// until is the offset of the next byte of a set from an offset on, or the end.
+func until(of *set, text []byte, at int) int {
+	for at < len(text) && !of[text[at]] {
+		at++
+	}
+	return at
+}
+
+// Value reads a value into Raw, and reports whether it is one.
+func (s *Scanner) Value() bool {
+	first := s.Next()
+	s.Raw, s.TooLong, s.At, s.From = nil, false, s.line, s.pos
+	if first == 0 {
+		return s.fail("it ends too early: want a value")
+	}
+	if end := s.simple(first); end > 0 && end-s.pos <= s.limit {
+		s.Raw, s.pos = s.buf[s.pos:end], end
+		return true
+	}
+	kept := s.kept[:0] // what stood in blocks before this one
+	depth, inText, escaped := 0, false, false
+	literal := first != '{' && first != '[' && first != '"'
+	for done := false; !done; {
+		if s.pos == s.end && !s.fill() {
+			return s.fail("it ends within a value")
+		}
+		text, i := s.buf[s.pos:s.end], 0
+		for i < len(text) && !done {
+			switch {
+			case literal:
+				if i = until(&delimiter, text, i); i < len(text) {
+					done = true // it stays
+				}
+				continue
+			case escaped:
+				escaped = false
+				if text[i] == '\n' {
+					s.line++
+				}
+				i++
+				continue
+			case inText:
+				i = until(&quoted, text, i)
+			default:
+				i = until(&structure, text, i)
+			}
+			if i == len(text) {
+				break
+			}
+			c := text[i]
+			i++
+			switch {
+			case c == '\n':
+				s.line++
+			case c == '\\':
+				escaped = true
+			case c == '"':
+				inText = !inText
+				done = !inText && depth == 0
+			case c == '{' || c == '[':
+				if depth == mostDepth {
+					return s.fail("it is nested more than %d deep", mostDepth)
+				}
+				s.open[depth] = c
+				depth++
+			default:
+				if depth == 0 || s.open[depth-1]+2 != c { // ] and } are two behind [ and {
+					return s.fail("%c closes nothing", c)
+				}
+				depth--
+				done = depth == 0
+			}
+		}
+		s.pos += i
+		if done && len(kept) == 0 && i <= s.limit {
+			s.Raw = text[:i]
+		} else if room := s.limit - len(kept); i > room {
+			kept, s.TooLong = append(kept, text[:room]...), true
+		} else {
+			kept = append(kept, text[:i]...)
+		}
+	}
+	if len(kept) > 0 {
+		s.Raw, s.kept = kept, kept
+	}
+	return len(s.Raw) > 0 || s.fail("a value is missing")
+}
+
+// simple is the offset behind the value that begins here, if that is a word, a number, or a text without
+// escapes and line ends, and ends in this block; otherwise 0.
+func (s *Scanner) simple(first byte) int {
+	text := s.buf[:s.end]
+	switch first {
+	case '{', '[':
+	case '"':
+		if i := until(&quoted, text, s.pos+1); i < len(text) && text[i] == '"' {
+			return i + 1
+		}
+	default:
+		if i := until(&delimiter, text, s.pos); i > s.pos && (i < len(text) || s.in == nil) {
+			return i
+		}
+	}
+	return 0
+}
+
+// Text is what a text holds, without its quotes.
+func Text(raw []byte) ([]byte, bool) {
+	if len(raw) < 2 || raw[0] != '"' {
+		return nil, false
+	}
+	if in := raw[1 : len(raw)-1]; bytes.IndexByte(in, '\\') < 0 {
+		return in, true
+	}
+	var s string
+	err := json.Unmarshal(raw, &s)
+	return []byte(s), err == nil
+}
