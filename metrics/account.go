@@ -99,13 +99,14 @@ type change struct {
 	by  int64
 }
 
-// NewAccount returns an account of nothing yet; so is the zero value.
+// NewAccount returns an empty account. The zero value is an empty account, too.
 func NewAccount() *Account { return &Account{} }
 
-// Again reports whether a job was stopped or resized, or had overhead.
+// Again reports whether a job was stopped or resized, or had overhead. Then the run needs attempts-
+// POLICY.csv and capacity.csv.
 func (a *Account) Again() bool { return a.again }
 
-// Attach tells the account whose plan it is about.
+// Attach gives the account the metascheduler whose plan it watches.
 func (a *Account) Attach(m *entity.Metascheduler) {
 	a.meta = m
 	if a.Policy == "" {
@@ -116,7 +117,7 @@ func (a *Account) Attach(m *entity.Metascheduler) {
 	}
 }
 
-// Observe takes one event in.
+// Observe adds one event to the account.
 func (a *Account) Observe(e entity.JobEvent) {
 	if a.Processors == 0 {
 		return // jobs as a whole, on no plan: there is nothing to account for
@@ -156,7 +157,7 @@ func (a *Account) Observe(e entity.JobEvent) {
 	}
 }
 
-// TaskEnded takes in the end of a task on named nodes.
+// TaskEnded ends the i-th task of a job on named nodes: from now on its node is not busy.
 func (a *Account) TaskEnded(r *entity.Run, i int) {
 	if a.taskEnded(r, i) {
 		a.reach(r.Ends()[i])
@@ -164,10 +165,10 @@ func (a *Account) TaskEnded(r *entity.Run, i int) {
 	}
 }
 
-// Withheld takes in capacity that leaves the plan.
+// Withheld adds capacity that leaves the plan.
 func (a *Account) Withheld(h *entity.Hold) { a.withheld(h, 0, 1) }
 
-// Returned takes in what comes back of it before its end.
+// Returned subtracts withheld capacity that comes back before the end of its hold.
 func (a *Account) Returned(h *entity.Hold) { a.withheld(h, a.meta.Simulator().Now(), -1) }
 
 // withheld adds so many times what a hold takes from an instant on.
@@ -185,17 +186,15 @@ func (a *Account) withheld(h *entity.Hold, from des.Time, times int64) {
 	}
 }
 
-// Down takes in that so many processors more are down from now on; fewer where they are below 0.
+// Down adds processors that are down from now on. A negative number says that processors are back.
 func (a *Account) Down(now des.Time, processors int) { a.change(now, UseDown, int64(processors)) }
 
-// Owner takes in an owner's job that has got its node from the instant start on;
-// see flow.LocalFlow.Told.
+// Owner adds an owner's job that has got its node at the instant start. See flow.LocalFlow.Told.
 func (a *Account) Owner(l flow.LocalJob, start des.Time) {
 	a.take(UseOwners, start, start.Add(l.Length), 1)
 }
 
-// Owners is an observer of the jobs of an owner's queue; see
-// flow.LocalQueue.Observers.
+// Owners returns an observer for the jobs of an owner's queue. See flow.LocalQueue.Observers.
 func (a *Account) Owners() entity.Observer { return &ownersAccount{account: a} }
 
 type ownersAccount struct {
@@ -366,7 +365,7 @@ func portion(t, part, whole des.Time) des.Time {
 	return q
 }
 
-// Area is processors times ticks, exactly.
+// Area is an exact product of processors and ticks.
 type Area struct{ sum sum128 }
 
 // appendTo appends what Area.String does.
@@ -377,10 +376,10 @@ func (s sum128) appendTo(b []byte) []byte {
 	return append(b, Area{s}.String()...)
 }
 
-// Seconds is the area in processor-seconds, rounded once.
+// Seconds returns the area in processor-seconds, rounded once.
 func (a Area) Seconds() float64 { return a.sum.seconds() }
 
-// String is the area in processor-seconds, exactly: up to six decimals.
+// String formats the area in processor-seconds, exactly, with at most six decimals.
 func (a Area) String() string {
 	hi, lo, sign := uint64(a.sum.hi), a.sum.lo, ""
 	if a.sum.hi < 0 {
@@ -401,14 +400,15 @@ func (a Area) String() string {
 	return sign + text + strings.TrimRight(fmt.Sprintf(".%06d", ticks), "0")
 }
 
-// Capacity is what became of the capacity of one run, a row of capacity.csv.
+// Capacity divides the capacity of one run by its uses. It is a row of capacity.csv. Invariant: the
+// areas of Uses add up to All.
 type Capacity struct {
 	Policy string
 	All    Area
 	Uses   [uses]Area // by Use; together All
 }
 
-// Capacity is the account so far. It may be asked at any time.
+// Capacity returns the account up to now. It may be called at any time.
 func (a *Account) Capacity() Capacity {
 	c := Capacity{Policy: a.Policy}
 	if !a.begun || a.Processors == 0 {
@@ -438,11 +438,10 @@ func (a *Account) underWay() sum128 {
 	return left
 }
 
-// Known reports whether there is an account: that of a grid as a whole has no capacity.
+// Known reports whether there is an account. A grid as a whole has none.
 func (c Capacity) Known() bool { return c.All != (Area{}) }
 
-// Lossy reports whether capacity went into anything else than useful work, owners'
-// jobs and idleness.
+// Lossy reports whether a part of the capacity is neither useful work nor owners' time nor idle.
 func (c Capacity) Lossy() bool {
 	for u, of := range c.Uses {
 		switch Use(u) {
@@ -456,9 +455,9 @@ func (c Capacity) Lossy() bool {
 	return false
 }
 
-// Check is an error where the account does not add up: where at some instant more
-// was taken than there is, or where what jobs held by their starts and ends is not
-// what their attempts say.
+// Check returns an error if the account does not add up: if more was taken at an instant than there
+// is, or if the time that jobs held by their starts and ends differs from the time of their
+// attempts.
 func (a *Account) Check() error {
 	if a.Processors == 0 {
 		return nil

@@ -18,7 +18,7 @@ import (
 // last of which has none.
 var LengthLimits = [...]des.Time{des.Minute, 10 * des.Minute, 30 * des.Minute, des.Hour, 4 * des.Hour, 12 * des.Hour, des.Day, des.Forever}
 
-// LengthClass is the class of a time: the first whose limit it does not exceed.
+// LengthClass returns the index of the first of LengthLimits that t does not exceed.
 func LengthClass(t des.Time) int {
 	i := 0
 	for t > LengthLimits[i] {
@@ -27,8 +27,8 @@ func LengthClass(t des.Time) int {
 	return i
 }
 
-// SizeClass is the class of a number of processors: those of 1, 2, 3-4,
-// 5-8, ... processors.
+// SizeClass returns the class of a number of processors: 0 for 1, 1 for 2, 2 for 3-4, 3 for 5-8,
+// and so on.
 func SizeClass(processors int) int { return bits.Len(uint(max(processors, 1) - 1)) }
 
 // Accuracy is an Observer that measures the first prediction of each job's runtime
@@ -77,7 +77,7 @@ type accuracySum struct {
 	wait                               sum128
 }
 
-// Attach tells whose jobs are to be measured.
+// Attach gives the observer the metascheduler whose jobs it measures.
 func (a *Accuracy) Attach(m *entity.Metascheduler) {
 	a.meta = m
 	if a.Policy == "" {
@@ -85,7 +85,7 @@ func (a *Accuracy) Attach(m *entity.Metascheduler) {
 	}
 }
 
-// Observe takes one event in.
+// Observe adds one event.
 func (a *Accuracy) Observe(e entity.JobEvent) {
 	if e.Kind != entity.JobFinished && e.Kind != entity.JobKilled || e.Run.Booked || !a.Foretold && (a.meta == nil || a.meta.Predictor == nil) {
 		return
@@ -133,8 +133,8 @@ func (a *Accuracy) add(by accuracyBy, class int, j *entity.Run, finish, real des
 	}
 }
 
-// Rows are the classes that jobs have ended in, all jobs first; nil where nothing was
-// predicted. Figures of no jobs are 0.
+// Rows returns a row for each class in which jobs have ended, all jobs first. The result is nil if
+// nothing was predicted. Figures over no jobs are 0.
 func (a *Accuracy) Rows() (all []rows.Accuracy) {
 	for by, sums := range a.by {
 		for class := range sums {
@@ -168,8 +168,8 @@ func className(by accuracyBy, class int) string {
 	return LengthLimits[class].String()
 }
 
-// Write writes accuracy-POLICY.csv: a row a class. Of a class of which nothing was measured
-// the figures of predictions are empty.
+// Write writes accuracy-POLICY.csv, a row for each class. If nothing was measured in a class, its
+// figures of predictions are empty.
 func (a *Accuracy) Write(w io.Writer) error {
 	all := a.Rows()
 	for i := range all {
@@ -180,7 +180,7 @@ func (a *Accuracy) Write(w io.Writer) error {
 	return rows.WriteAll(w, rows.Accuracies, all)
 }
 
-// Summary is the row of all jobs.
+// Summary returns the figures over all jobs.
 func (a *Accuracy) Summary() (s rows.AccuracySummary) {
 	if classes := a.Rows(); len(classes) > 0 && classes[0].Measured > 0 {
 		all := classes[0]

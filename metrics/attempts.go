@@ -54,7 +54,7 @@ func NewAttemptsWriter(w io.Writer) *AttemptsWriter {
 	return a
 }
 
-// Attach tells the writer whose jobs it is to write.
+// Attach gives the writer the metascheduler whose jobs it writes.
 func (w *AttemptsWriter) Attach(m *entity.Metascheduler) {
 	w.meta = m
 	w.Allocation = w.Allocation.of(m.Plan().Size())
@@ -63,7 +63,7 @@ func (w *AttemptsWriter) Attach(m *entity.Metascheduler) {
 	}
 }
 
-// Observe takes one event in.
+// Observe adds one event.
 func (w *AttemptsWriter) Observe(e entity.JobEvent) {
 	switch e.Kind {
 	case entity.JobFinished, entity.JobKilled:
@@ -189,7 +189,7 @@ func (w *AttemptsWriter) releaseFrom(b []byte) {
 	}
 }
 
-// InstantOver writes the attempts that have ended at this instant.
+// InstantOver writes the attempts that ended at this instant.
 func (w *AttemptsWriter) InstantOver(des.Time) {
 	if len(w.ended) > 0 {
 		for _, r := range w.ended {
@@ -239,7 +239,7 @@ func (w *AttemptsWriter) appendTook(b []byte, _ *rows.Attempt) []byte {
 	return took.appendTo(b)
 }
 
-// Close writes what is left and returns the first error met. The underlying writer
+// Close writes the remaining rows and returns the first error of all writing. The underlying writer
 // stays open.
 func (w *AttemptsWriter) Close() error {
 	if w.meta != nil {
@@ -250,14 +250,14 @@ func (w *AttemptsWriter) Close() error {
 	return w.text.Flush()
 }
 
-// AttemptsFile is an attempts-POLICY.csv being written. It is an Observer; Commit
-// ends it.
+// AttemptsFile writes a file attempts-POLICY.csv. It is an Observer. The file gets its name by
+// Commit.
 type AttemptsFile struct {
 	*AttemptsWriter
 	file *atomicfile.File
 }
 
-// CreateAttempts begins the file path.
+// CreateAttempts begins the file at path. Call Commit or Abort at the end.
 func CreateAttempts(path string) (*AttemptsFile, error) {
 	f, err := atomicfile.Create(path)
 	if err != nil {
@@ -266,7 +266,8 @@ func CreateAttempts(path string) (*AttemptsFile, error) {
 	return &AttemptsFile{NewAttemptsWriter(f), f}, nil
 }
 
-// Commit writes what is left and gives the file its name.
+// Commit writes the remaining rows and gives the file its name. It returns the first error of all
+// writing.
 func (f *AttemptsFile) Commit() error {
 	defer f.file.Abort()
 	if err := f.Close(); err != nil {
@@ -275,5 +276,5 @@ func (f *AttemptsFile) Commit() error {
 	return f.file.Commit()
 }
 
-// Abort throws the file away. After Commit it does nothing.
+// Abort removes the unfinished file. After Commit it does nothing.
 func (f *AttemptsFile) Abort() { f.file.Abort() }

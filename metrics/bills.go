@@ -7,7 +7,7 @@ import (
 	"github.com/gridslot/gridslot/entity/flow"
 )
 
-// Bill is what was agreed for a job, and what of it the owners of the nodes got.
+// Bill is the agreed cost of a job, with the part that owners of nodes were paid.
 type Bill struct {
 	Cost flow.Money // of the windows of all attempts, at the prices when they were agreed upon
 	Paid flow.Money // to owners, at the end of each attempt
@@ -16,15 +16,15 @@ type Bill struct {
 	Left flow.Money
 }
 
-// Refund is what the user got back: all of an attempt that was stopped, and, where
-// users pay by use, what was not used.
+// Refund returns what the user got back, Cost - Paid: all of an attempt that was stopped and, if
+// users pay by use, the price of the unused time.
 func (b Bill) Refund() flow.Money { return b.Cost - b.Paid }
 
 func (b Bill) plus(o Bill) Bill { return Bill{b.Cost + o.Cost, b.Paid + o.Paid, b.Left + o.Left} }
 
-// Bills is an Observer of the jobs of one domain that keeps its ledger, which must
-// not observe them itself, and says what attempts cost. Reservations that were
-// given up before their jobs started are paid back, and are not in it.
+// Bills is an Observer of the jobs of one domain. It keeps the domain's ledger and computes the
+// cost of each attempt. The ledger must not be an observer itself. Reservations that were given up
+// before their jobs started are paid back, and are in no bill.
 type Bills struct {
 	Ledger *flow.Ledger
 	// Told, if set, hears of every attempt that is over: of its number, from 1, and
@@ -38,8 +38,8 @@ type Bills struct {
 	node  int // where the next payment belongs, or behind it
 }
 
-// NewBills returns the observer of the jobs that pay through this ledger. Where
-// perJob is set Job can be asked.
+// NewBills returns the observer of the jobs that pay through l. With perJob the method Job may be
+// called.
 func NewBills(l *flow.Ledger, perJob bool) *Bills {
 	b := &Bills{Ledger: l}
 	if perJob {
@@ -68,7 +68,7 @@ func (b *Bills) transferred(t flow.Transfer) {
 	b.paid[b.node] = t.Amount
 }
 
-// Observe takes one event in.
+// Observe adds one event.
 func (b *Bills) Observe(e entity.JobEvent) {
 	a, number, how, ok := entity.Over(e)
 	if !ok || how == entity.EndResized {
@@ -103,10 +103,11 @@ func (b *Bills) Observe(e entity.JobEvent) {
 	}
 }
 
-// Total is the bill of all jobs.
+// Total returns the bill of all jobs.
 func (b *Bills) Total() Bill { return b.total }
 
-// Job is the bill of the job of that ID, and lets go of it.
+// Job returns the bill of a job and removes it from memory: the second call for the same job
+// returns zero.
 func (b *Bills) Job(id int64) Bill {
 	bill := b.jobs[id]
 	delete(b.jobs, id)

@@ -19,8 +19,8 @@ type cycleSums struct {
 	income, expense flow.Money
 }
 
-// Cycles is an Observer that sums up a run on named nodes cycle by cycle. Its
-// memory grows with the number of cycles.
+// Cycles is an Observer that sums up a run on named nodes, cycle by cycle. Its memory grows with
+// the number of cycles.
 type Cycles struct {
 	Cycle des.Time // length, above 0
 	Nodes int
@@ -36,7 +36,7 @@ func (c *Cycles) at(t des.Time) *cycleSums {
 	return &c.sums[k]
 }
 
-// Observe takes one event in.
+// Observe adds one event.
 func (c *Cycles) Observe(e entity.JobEvent) {
 	j, row := e.Run, c.at(e.Time)
 	switch e.Kind {
@@ -75,7 +75,7 @@ func (c *Cycles) occupied(a entity.Attempt) {
 	}
 }
 
-// Paid takes one transfer of an flow.Ledger in.
+// Paid adds one transfer of a flow.Ledger.
 func (c *Cycles) Paid(t flow.Transfer) {
 	row := c.at(t.Time)
 	switch {
@@ -88,7 +88,7 @@ func (c *Cycles) Paid(t flow.Transfer) {
 	}
 }
 
-// Rows are the cycles up to the last in which anything happened.
+// Rows returns a row for each cycle, up to the last cycle in which anything happened.
 func (c *Cycles) Rows() []rows.Cycle {
 	waiting := 0
 	all := make([]rows.Cycle, len(c.sums))

@@ -12,10 +12,10 @@ import (
 	"github.com/gridslot/gridslot/metrics/rows"
 )
 
-// DecisionsWriter is an Observer that writes decisions-POLICY.csv: a row for each
-// thing that held a waiting job, from when the policy said so until it said something
-// else or the job started. A thing that was said again with another start is
-// the same row. Of what is said at one instant the last counts.
+// DecisionsWriter is an Observer that writes decisions-POLICY.csv, a row for each obstacle of a
+// waiting job. A row lasts from the instant at which the policy named the obstacle until the policy
+// named another obstacle or the job started. The same obstacle with another start continues the
+// row. Of several obstacles at one instant the last counts.
 type DecisionsWriter struct {
 	text *rows.Writer[rows.Decision]
 	row  rows.Decision // the row at hand
@@ -40,7 +40,7 @@ func NewDecisionsWriter(w io.Writer) *DecisionsWriter {
 	return &DecisionsWriter{text: rows.NewWriter(w, rows.Decisions), spans: make([]holding, 1)}
 }
 
-// ObserveWhy writes what holds r from now on.
+// ObserveWhy records the obstacle of r from the instant at on.
 func (d *DecisionsWriter) ObserveWhy(at des.Time, r *entity.Run, w entity.Why) {
 	d.now = at
 	h := d.of(r)
@@ -74,7 +74,7 @@ func ofJobs(k entity.BlockerKind) bool {
 	return k == entity.NoBlocker || k == entity.BlockedByJob || k == entity.BlockedByPlan
 }
 
-// Observe takes one event in.
+// Observe adds one event.
 func (d *DecisionsWriter) Observe(e entity.JobEvent) {
 	d.now = e.Time
 	switch e.Kind {
@@ -178,8 +178,8 @@ func (d *DecisionsWriter) event(e entity.JobEvent, what, text string) {
 	d.text.Write(&d.row)
 }
 
-// Close writes the rows that are left, those of jobs that still wait, in order of
-// submission, and returns the first error met. The underlying writer stays open.
+// Close writes the rows of jobs that still wait, in order of submission, and returns the first
+// error of all writing. The underlying writer stays open.
 func (d *DecisionsWriter) Close() error {
 	for _, n := range d.number {
 		if n != 0 && d.spans[n].run != nil {

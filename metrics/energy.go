@@ -55,22 +55,21 @@ func (p Power) over(t sum128) Energy {
 	return Energy{sum128{int64(hi) + t.hi*int64(p), lo}}
 }
 
-// Add is e and x together.
+// Add returns the sum of e and x.
 func (e Energy) Add(x Energy) Energy {
 	lo, carry := bits.Add64(e.sum.lo, x.sum.lo, 0)
 	return Energy{sum128{e.sum.hi + x.sum.hi + int64(carry), lo}}
 }
 
-// Joules is e in joules, rounded.
+// Joules returns e in joules, rounded.
 func (e Energy) Joules() float64 {
 	return (float64(float64(e.sum.hi)*0x1p64) + float64(e.sum.lo)) / 1e12
 }
 
-// String is e in joules, exactly: whole where it is whole, otherwise with at most
-// twelve decimals.
+// String formats e in joules, exactly, with at most twelve decimals.
 func (e Energy) String() string { return string(e.Append(nil)) }
 
-// Append appends what String says to b.
+// Append appends e.String() to b.
 func (e Energy) Append(b []byte) []byte {
 	const picos = 1_000_000_000_000
 	var whole, rest uint64

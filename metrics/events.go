@@ -13,10 +13,10 @@ import (
 	"github.com/gridslot/gridslot/metrics/rows"
 )
 
-// EventWriter is an Observer that writes events-POLICY.csv, a row an event: the files
-// of jobs, attempts and queue can be made again from it, but for energy and money. The
-// rows of an instant are written when it is over, since only then the places of jobs
-// are known. It must be told of all jobs from the first one on.
+// EventWriter is an Observer that writes events-POLICY.csv, a row for each event. The files of
+// jobs, attempts and queue can be made again from it, except energy and money. The rows of an
+// instant are written when the instant is over, because the places of jobs are known only then. The
+// writer must see all jobs from the first one on.
 type EventWriter struct {
 	// Allocation is what allocated_resources says, as in JobsWriter.
 	Allocation Allocation
@@ -59,13 +59,13 @@ func NewEventWriter(w io.Writer) *EventWriter {
 	return e
 }
 
-// Attach tells the writer whose jobs it is to write.
+// Attach gives the writer the metascheduler whose jobs it writes.
 func (w *EventWriter) Attach(m *entity.Metascheduler) {
 	w.meta = m
 	w.Allocation = w.Allocation.of(m.Plan().Size())
 }
 
-// Observe takes one event in.
+// Observe adds one event.
 func (w *EventWriter) Observe(e entity.JobEvent) {
 	r := e.Run
 	w.now = append(w.now, eventRow{time: e.Time, kind: e.Kind, run: r, start: -1, until: -1})
@@ -124,7 +124,7 @@ func (w *EventWriter) lands(r *entity.Run) bool {
 	return true
 }
 
-// TaskEnded takes in the end of a task on named nodes.
+// TaskEnded records the end of the i-th task of a job on named nodes.
 func (w *EventWriter) TaskEnded(r *entity.Run, i int) {
 	if r.State != entity.Running { // its job has been stopped, which is told
 		return
@@ -149,7 +149,7 @@ var roundCauses = func() (texts [64]string) {
 	return texts
 }()
 
-// Decided gives what a round has started and promised its cause.
+// Decided records the cause of the starts and promises of a round.
 func (w *EventWriter) Decided(r *entity.Round) {
 	cause := roundCauses[r.Cause]
 	for i := len(w.now) - 1; i >= 0 && w.now[i].time == r.Now; i-- {
@@ -254,7 +254,7 @@ func (w *EventWriter) appendPlace(b []byte, _ *rows.Event) []byte {
 	return procset.Append(b, w.ids)
 }
 
-// Close writes what is left and returns the first error met. The underlying writer
+// Close writes the remaining rows and returns the first error of all writing. The underlying writer
 // stays open.
 func (w *EventWriter) Close() error {
 	if w.meta != nil {

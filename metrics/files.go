@@ -16,15 +16,14 @@ import (
 	"github.com/gridslot/gridslot/metrics/rows"
 )
 
-// JobsFile is a jobs-POLICY.csv being written. It is an Observer; Commit ends
-// it.
+// JobsFile writes a file jobs-POLICY.csv. It is an Observer. The file gets its name by Commit.
 type JobsFile struct {
 	*JobsWriter
 	path string
 	file *atomicfile.File
 }
 
-// CreateJobs begins the file path.
+// CreateJobs begins the file at path. Call Commit or Abort at the end.
 func CreateJobs(path string) (*JobsFile, error) {
 	f, err := atomicfile.Create(path)
 	if err != nil {
@@ -35,7 +34,7 @@ func CreateJobs(path string) (*JobsFile, error) {
 	return &JobsFile{JobsWriter: w, path: path, file: f}, nil
 }
 
-// TellAttempts has all rows tell of attempts, as after Again.
+// TellAttempts adds the columns about attempts to all rows, as if a job had been stopped (Again).
 func (f *JobsFile) TellAttempts() { f.again = true }
 
 // Commit writes the rows that are left and gives the file its name. Where jobs
@@ -65,7 +64,7 @@ func (f *JobsFile) Commit() error {
 	return again.Commit()
 }
 
-// Abort throws the file away. After Commit it does nothing.
+// Abort removes the unfinished file. After Commit it does nothing.
 func (f *JobsFile) Abort() {
 	f.stop()
 	f.file.Abort()

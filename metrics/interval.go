@@ -73,8 +73,8 @@ func (m *Moments) Interval(level float64) Interval {
 	return e
 }
 
-// Interval is a mean over N replications: the true one lies within HalfWidth
-// of it, at the level it was made for.
+// Interval is a mean over N replications. At the level of confidence for which it was made, the
+// true mean lies within HalfWidth of Mean.
 type Interval struct {
 	Mean      float64
 	HalfWidth float64
@@ -84,8 +84,7 @@ type Interval struct {
 // Contains reports whether x lies within the interval.
 func (e Interval) Contains(x float64) bool { return math.Abs(x-e.Mean) <= e.HalfWidth }
 
-// String is the mean and the half width with as many decimals as the half width
-// makes worth reading.
+// String formats the mean and the half width, with as many decimals as the half width justifies.
 func (e Interval) String() string {
 	if !(e.HalfWidth > 0) || math.IsInf(e.HalfWidth, 1) {
 		return fmt.Sprintf("%.5g ± %v", e.Mean, e.HalfWidth)

@@ -16,7 +16,8 @@ import (
 	"github.com/gridslot/gridslot/metrics/rows"
 )
 
-// Allocation is what jobs-POLICY.csv says of a job's processors.
+// Allocation selects what jobs-POLICY.csv says about a job's processors. The zero value is
+// AllocationAuto.
 type Allocation uint8
 
 const (
@@ -30,7 +31,7 @@ var allocations = enum.Of[Allocation]("allocation", "auto", "intervals", "count"
 
 func (a Allocation) String() string { return allocations.Name(a) }
 
-// ParseAllocation reads what String writes.
+// ParseAllocation is the inverse of Allocation.String. The error names the four words.
 func ParseAllocation(s string) (Allocation, error) { return allocations.Parse(s) }
 
 // autoIntervals is the largest cluster whose processors AllocationAuto names.

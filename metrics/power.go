@@ -666,8 +666,8 @@ func (s *PowerSpan) Job(r *entity.Run) (sum Energy) {
 	return sum
 }
 
-// EnergyRow is what one run took, a row of energy.csv: from the first submission
-// to the end of the last job.
+// EnergyRow is the energy of one run, from the first submission to the end of the last job. It is a
+// row of energy.csv.
 type EnergyRow struct {
 	Policy                                       string
 	Site                                         string // of a grid; "" is the whole machine

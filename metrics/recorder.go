@@ -244,7 +244,8 @@ func (t Tau) Slowdown(wait, run des.Time) float64 {
 	return max(1, float64(wait+run)/float64(t.atLeast(run)))
 }
 
-// BoundedSlowdown is that of the usual tau: max(1, (wait+run) / max(run, 10 s)).
+// BoundedSlowdown returns max(1, (wait+run) / max(run, 10 s)), the bounded slowdown with the usual
+// tau.
 func BoundedSlowdown(wait, run des.Time) float64 { return Tau(0).Slowdown(wait, run) }
 
 // makespan is the time from the first submission, or the end of the warm-up, to the last end.

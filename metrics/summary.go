@@ -28,8 +28,8 @@ func writeSummaryCSV(w io.Writer, all []Summary) error {
 // mean bounded slowdown.
 func WriteSummaryTable(w io.Writer, all []Summary) error { return rows.WriteSummaryTable(w, all) }
 
-// Clock is a duration of so many seconds: "12d 3:04:05" from a minute on, "12.3s"
-// below, "3.6ms" below a tenth of a second.
+// Clock formats a duration in seconds for people: "12d 3:04:05" from a minute on, "12.3s" below a
+// minute, "3.6ms" below a tenth of a second.
 func Clock(seconds float64) string { return printed.Clock(seconds) }
 
 // Manifest is what manifest.json records of one call of the command: enough to

@@ -13,7 +13,8 @@ import (
 // of gridslot/traces in the user's cache folder.
 const CacheVariable = "GRIDSLOT_TRACE_CACHE"
 
-// Cache is the folder in which package fetch keeps logs.
+// Cache returns the folder of fetched logs: that of CacheVariable, or gridslot/traces in the user's
+// cache folder. The folder need not exist.
 func Cache() (dir string, err error) {
 	if dir = os.Getenv(CacheVariable); dir != "" {
 		return dir, nil
@@ -27,7 +28,7 @@ func Cache() (dir string, err error) {
 // endings are those that a log's name may have in the folder, by what it is packed with.
 var endings = []string{packed, ".swf.zst", ".swf"}
 
-// Stem is a log's name without the ending of its file.
+// Stem returns a log's name without the ending of its file: .swf, .swf.gz or .swf.zst.
 func Stem(name string) string {
 	for _, ending := range endings {
 		if stem, ok := strings.CutSuffix(name, ending); ok {
@@ -37,8 +38,8 @@ func Stem(name string) string {
 	return name
 }
 
-// Cached is the path of a log in the folder dir, by its name or its file's, or "" where it
-// is not there.
+// Cached returns the path of a log in the folder dir. The name may be the log's or its file's. The
+// path is empty if the folder does not have the log.
 func Cached(dir, name string) (path string) {
 	names := []string{name}
 	if Stem(name) == name {
@@ -56,7 +57,8 @@ func Cached(dir, name string) (path string) {
 	return ""
 }
 
-// NotFetchedError is that a log of the catalogue is wanted which is not in the cache.
+// NotFetchedError reports that a log of the catalogue is not in the cache. Its text has the command
+// that fetches the log.
 type NotFetchedError struct {
 	Path string // as it was given
 	Log  Log
@@ -96,13 +98,15 @@ func namesakes(name string) (logs []Log) {
 	return logs
 }
 
-// Find is the path of a log that was asked for by a path or by a name: the file at path where
-// there is one, else the log of that name in the cache. Where there is neither, and the name is
-// in the catalogue, the error is a *NotFetchedError; where it is a part of names in the
-// catalogue, a *NamesakesError. Any other path is returned as it is. Nothing is fetched.
+// Find returns the path of a log that is named by a path or by its name: the file at path if there
+// is one, otherwise the log of that name in the cache. Find fetches nothing.
+//
+// If there is neither, a name of the catalogue gives a *NotFetchedError, a part of such names gives
+// a *NamesakesError, and any other path is returned unchanged.
 func Find(path string) (string, error) { return FindBeside("", path) }
 
-// FindBeside is Find for a path that is relative to folder dir, such as one in a file there.
+// FindBeside is Find for a path that is relative to the folder dir, for example a path in a study
+// file of that folder.
 func FindBeside(dir, path string) (string, error) {
 	file := path
 	if dir != "" && !filepath.IsAbs(path) {

@@ -53,10 +53,10 @@ type Log struct {
 	SHA256      string // of the file, in hexadecimal
 }
 
-// File is the name of the log's file.
+// File returns the name of the log's file in the archive.
 func (l Log) File() string { return l.Name + packed }
 
-// Citations are what whoever uses the log is asked to cite.
+// Citations returns the works to cite in a publication that uses the log.
 func (l Log) Citations() []string {
 	if l.Paper == "" {
 		return []string{archiveCitation}
@@ -70,7 +70,8 @@ const packed = ".swf.gz"
 // Catalogue returns the known logs, in order of name. The caller may change it.
 func Catalogue() []Log { return slices.Clone(catalogue()) }
 
-// Known is the log of a name, which may end as its file does, or false.
+// Known returns the catalogue's entry of a log. The name may have the ending of the file. The
+// second result is false if the catalogue has no such log.
 func Known(name string) (Log, bool) {
 	name = strings.TrimSuffix(name, packed)
 	logs := catalogue()

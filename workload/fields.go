@@ -124,5 +124,5 @@ func ParseTime(text []byte) (des.Time, Reason, bool) {
 	return t, reasonOf(fault), fault == number.Sound
 }
 
-// Expected says for people what a field, from 1 to 18, should hold.
+// Expected describes for people the contents of a field, from 1 to 18.
 func Expected(field int) string { return expectation(field) }

@@ -30,7 +30,7 @@ import (
 //
 // Packages of formats stand beside this one, and package formats lists them.
 
-// Format is a way in which logs are written. SWF is one.
+// Format is a way of writing logs, such as SWF. Several readings may call its methods at a time.
 type Format interface {
 	// Name is what commands and messages call it: "swf", "sacct".
 	Name() string
@@ -97,7 +97,7 @@ func (r LogReader) Records() iter.Seq[*Record] {
 	}
 }
 
-// Column is something that a log tells of its jobs beyond the fields of SWF.
+// Column describes a column of a log beyond the fields of SWF.
 type Column struct {
 	Name string // as filters and policies call it: gpus, qos, energy
 	Unit string // of its numbers: kB, s, J, InstantUnit; "" where they count or have none
@@ -109,7 +109,8 @@ type Column struct {
 // submissions are scaled, and where logs are merged.
 const InstantUnit = "s from start"
 
-// MoveInstants moves what a record says in columns of instants, whose submission was moved by that time.
+// MoveInstants adds by to the columns of instants of a record. Call it for a record whose
+// submission was moved by that time.
 func (h *Header) MoveInstants(rec *Record, by des.Time) { moveInstants(h.Columns, rec.More, by) }
 
 func moveInstants(of []Column, values []Value, by des.Time) {
@@ -145,8 +146,8 @@ func (r *Record) Clone() *Record {
 	return &c
 }
 
-// Input is one reading of the bytes of a log. What is opened through it is closed
-// with it.
+// Input is one reading of the bytes of a log. Closing it closes everything that was opened through
+// it.
 type Input struct {
 	Reading
 
@@ -160,10 +161,10 @@ func (s *Stored) input(how Reading, read *atomic.Int64) *Input {
 	return &Input{Reading: how, source: s, read: read}
 }
 
-// Name is what messages call the input.
+// Name returns the name of the input for messages.
 func (in *Input) Name() string { return in.source.name }
 
-// Text opens the content from its beginning, unpacked.
+// Text opens the unpacked content at its beginning.
 func (in *Input) Text() (io.Reader, error) {
 	text, err := in.source.Text(in.read)
 	if err != nil {
@@ -173,8 +174,8 @@ func (in *Input) Text() (io.Reader, error) {
 	return text, nil
 }
 
-// Stored opens the content as it is stored, for formats that are not read from
-// front to back, and its size in bytes.
+// Stored opens the content as it is stored, and returns its size in bytes. It is for formats that
+// are not read from front to back.
 func (in *Input) Stored() (io.ReaderAt, int64, error) {
 	if in.source.kept != nil {
 		return in.source.kept, in.source.size, nil
@@ -190,8 +191,8 @@ func (in *Input) Stored() (io.ReaderAt, int64, error) {
 // headSize is how much of an input is looked at to tell its format.
 const headSize = 64 << 10
 
-// Head is the beginning of the content, unpacked: up to 64 KiB, and less where it
-// cannot be unpacked.
+// Head returns the beginning of the unpacked content: up to 64 KiB, or less if the rest cannot be
+// unpacked.
 func (in *Input) Head() []byte {
 	if in.head != nil {
 		return in.head
@@ -206,7 +207,7 @@ func (in *Input) Head() []byte {
 	return in.head
 }
 
-// Close closes what was opened.
+// Close closes everything that was opened through the input.
 func (in *Input) Close() error {
 	var errs []error
 	for _, c := range in.open {
@@ -324,20 +325,20 @@ func NewAccount(in *Input, h *Header) *Account {
 	return a
 }
 
-// Report is the account so far.
+// Report returns the account up to now.
 func (a *Account) Report() *Report { return &a.report }
 
-// Line counts a line, row or object that could be a job.
+// Line counts a line, row or object that may be a job.
 func (a *Account) Line() { a.report.Lines++ }
 
-// Add notes something about a line, and a column of it where that is not "".
+// Add counts a finding about a line. The column is "" if the finding is about no column.
 func (a *Account) Add(line int64, column string, why Reason, text []byte) {
 	a.report.addColumn(line, column, why, text)
 }
 
-// Damage notes that a line is left out because it is damaged; want is what was
-// expected instead of text. In strict mode it returns a *LineError that is to end the
-// reading.
+// Damage counts a damaged line, which is left out. The text is the damaged part, and want what was
+// expected in its place. In strict mode Damage returns a *LineError, with which the reader must
+// end.
 func (a *Account) Damage(line int64, column string, why Reason, text []byte, want string) error {
 	a.report.addColumn(line, column, why, text)
 	if a.Strict {
@@ -346,8 +347,8 @@ func (a *Account) Damage(line int64, column string, why Reason, text []byte, wan
 	return nil
 }
 
-// Ended judges the input as a whole once its end is reached. Where it has lines and
-// all are damaged it is no log of that format, which is an error.
+// Ended judges the whole input at its end. If it has lines and all of them are damaged, Ended
+// returns an error: the input is not of this format.
 func (a *Account) Ended() error {
 	damaged := a.report.Total(Damaged)
 	if damaged == 0 || damaged != a.report.Lines {
@@ -360,9 +361,9 @@ func (a *Account) Ended() error {
 	return err
 }
 
-// Take judges a record that was made of a line. One with a size or a sign that no log can have is
-// damaged: it is not ok, and in strict mode the error, a *LineError, is to end the reading. Of any
-// other one it notes what Took does.
+// Take judges the record of a line. A record with an impossible size or sign is damaged: ok is
+// false, and in strict mode the error, a *LineError, must end the reading. For any other record
+// Take calls Took.
 func (a *Account) Take(line int64, rec *Record) (ok bool, err error) {
 	if f, why := rec.wrong(); f > 0 {
 		return false, a.Damage(line, FieldNames[f-1], why, rec.AppendField(nil, f), expectation(f))
@@ -371,13 +372,13 @@ func (a *Account) Take(line int64, rec *Record) (ok bool, err error) {
 	return true, nil
 }
 
-// Took notes what can only be seen of a record by comparing it with others: a
-// submission that goes backwards, a number that was given before.
+// Took compares a record with the earlier records, and counts a submission that goes backwards and
+// a repeated job number.
 func (a *Account) Took(line int64, rec *Record) {
 	a.report.compare(line, rec, a.maxProcs, &a.latest, &a.numbers)
 }
 
-// TookNumbered is Took for a record whose number the reader has made up.
+// TookNumbered is Took for a record whose job number the reader has made up.
 func (a *Account) TookNumbered(line int64, rec *Record) {
 	a.report.compare(line, rec, a.maxProcs, &a.latest, nil)
 }

@@ -16,8 +16,8 @@ import (
 // lines, kept in order and verbatim, with the numbers a program asks for beside
 // them.
 
-// Header is what the comments before the first record say. A number that is
-// not given, or is no number, is 0.
+// Header is the information before the first record of a log. A number that is not given, or is no
+// number, is 0.
 type Header struct {
 	Version       string
 	Computer      string
@@ -48,8 +48,7 @@ type Header struct {
 	names [len(NamedFields)]Names
 }
 
-// Entry is one `Key: value` of a header. Continuation lines are joined to the
-// value by newlines.
+// Entry is one `Key: value` of a header. Newlines join continuation lines to the value.
 type Entry struct{ Key, Value string }
 
 type headerLine struct {
@@ -74,8 +73,7 @@ func knownKey(key string) bool {
 	return false
 }
 
-// Entries are the header's keys and values in order. A key may repeat (Note,
-// Queue, Partition).
+// Entries returns the header's keys and values in order. A key may repeat (Note, Queue, Partition).
 func (h *Header) Entries() []Entry {
 	var es []Entry
 	for _, l := range h.lines {
@@ -90,8 +88,7 @@ func (h *Header) Entries() []Entry {
 	return es
 }
 
-// Get is the value of the first entry of that key, whatever the case of its
-// letters, or "".
+// Get returns the value of the first entry with this key, in any case of letters, or "".
 func (h *Header) Get(key string) string {
 	for _, e := range h.Entries() {
 		if strings.EqualFold(e.Key, key) {
@@ -101,7 +98,7 @@ func (h *Header) Get(key string) string {
 	return ""
 }
 
-// Lines are the comment lines verbatim, from the ';' on, without line ends.
+// Lines returns the comment lines verbatim, from the ';' on, without line ends.
 func (h *Header) Lines() []string {
 	ls := make([]string, len(h.lines))
 	for i, l := range h.lines {
@@ -120,8 +117,8 @@ func (h *Header) Add(key, value string) {
 	}
 }
 
-// Set replaces the first entry of that key, with the lines that continue it, or appends
-// one. The value must be of one line.
+// Set replaces the first entry with this key and its continuation lines, or appends an entry. The
+// value must be one line.
 func (h *Header) Set(key, value string) {
 	text := "; " + key + ": " + value
 	for i, l := range h.lines {
@@ -137,8 +134,7 @@ func (h *Header) Set(key, value string) {
 	h.addLine(text)
 }
 
-// Drop removes the lines of these keys, whatever the case of their letters, with those
-// that continue them.
+// Drop removes the lines with these keys, in any case of letters, and their continuation lines.
 func (h *Header) Drop(keys ...string) {
 	var kept []headerLine
 	drop := false
@@ -165,9 +161,8 @@ func (h *Header) setLines(lines []headerLine) {
 	}
 }
 
-// Start is the instant of the log's second 0, in the zone of the log. It is an error
-// where the header has no UnixStartTime, no TimeZoneString (nor TimeZone, in seconds), or
-// a zone of a name that says nothing.
+// Start returns the instant of the log's second 0, in the log's zone. It is an error if the header
+// has no UnixStartTime, no TimeZoneString (nor TimeZone, in seconds), or an unknown zone.
 func (h *Header) Start() (time.Time, error) {
 	if h.UnixStartTime <= 0 {
 		return time.Time{}, errors.New("the log's header does not say when it starts (UnixStartTime)")
@@ -187,13 +182,14 @@ func (h *Header) Start() (time.Time, error) {
 	return start.In(time.FixedZone("", offset)), nil
 }
 
-// Calendar is the calendar time of an instant of a log that starts so; see Header.Start.
+// Calendar returns the calendar time of the instant at of a log whose second 0 is start. See
+// Header.Start.
 func Calendar(start time.Time, at des.Time) time.Time {
 	return time.Unix(start.Unix()+int64(at/des.Second), 0).In(start.Location())
 }
 
-// Date is the instant of the log that a date stands for, in the zone of the log: 1996-10-01, or with a
-// time of day, 1996-10-01T08:00:00 or 1996-10-01 08:00.
+// Date returns the instant of the log for a date in the log's zone: 1996-10-01, or with a time of
+// day, 1996-10-01T08:00:00 or 1996-10-01 08:00.
 func (h *Header) Date(text string) (des.Time, error) {
 	start, err := h.Start()
 	if err != nil {
@@ -207,7 +203,7 @@ func (h *Header) Date(text string) (des.Time, error) {
 	return 0, fmt.Errorf("want a date, as in 1996-10-01 or 1996-10-01T08:00, not %q", text)
 }
 
-// Clone is a copy that shares nothing with h.
+// Clone returns a copy that shares nothing with h.
 func (h *Header) Clone() *Header {
 	c := *h
 	c.lines = slices.Clone(h.lines)

@@ -24,8 +24,8 @@ import (
 // which that takes costs 240 ns a job, beside some 500 ns for all of its reading.
 type source func() (j *entity.Job, line int64)
 
-// JobStream is one reading of a trace as jobs, in the order of submission. It is
-// for one goroutine, but a trace can have any number of readings at a time.
+// JobStream is one reading of a trace as jobs, in the order of submission. A JobStream is for one
+// goroutine; a trace may have any number of readings at a time.
 type JobStream struct {
 	trace  *Trace
 	reader LogReader
@@ -38,9 +38,8 @@ type JobStream struct {
 	done bool
 }
 
-// Origin is the instant of the log at which the time of the jobs begins: that of the
-// first submission taken where submissions are shifted, otherwise 0. It is known once
-// a job has been read.
+// Origin returns the instant of the log that is time 0 of the jobs: the first submission if
+// submissions are shifted, otherwise 0. It is known after the first job.
 func (s *JobStream) Origin() des.Time {
 	if s.part.shift {
 		return s.part.origin
@@ -193,7 +192,7 @@ func (s *JobStream) modelled(from source, estimates []des.Time) source {
 	}
 }
 
-// Next is the next job, or false at the end; ask Err then.
+// Next returns the next job, or false at the end. Call Err then.
 func (s *JobStream) Next() (*entity.Job, bool) {
 	if s.done {
 		return nil, false
@@ -251,7 +250,7 @@ func (t *Trace) latest() *JobStream {
 	return t.last
 }
 
-// Jobs yields the jobs that are left, and closes the stream. Ask Err afterwards.
+// Jobs yields the remaining jobs and closes the stream. Call Err afterwards.
 func (s *JobStream) Jobs() iter.Seq[*entity.Job] {
 	return func(yield func(*entity.Job) bool) {
 		defer s.Close()
@@ -263,16 +262,16 @@ func (s *JobStream) Jobs() iter.Seq[*entity.Job] {
 	}
 }
 
-// Err is what ended the reading, or nil at a sound end: what Reader.Err tells,
-// or an *OrderError.
+// Err returns the error that ended the reading, or nil at a sound end: an error of Reader.Err, or
+// an *OrderError.
 func (s *JobStream) Err() error { return s.err }
 
-// Report is the account so far: lines read, jobs made, and what was left out,
-// changed or noted. It is complete once Next has returned false.
+// Report returns the account up to now: lines read, jobs made, and what was left out, changed or
+// noted. It is complete when Next has returned false.
 func (s *JobStream) Report() *Report { return s.reader.Report() }
 
-// BytesRead is how much of the stored file has been read, of Trace.Size; any
-// goroutine may ask, to show progress.
+// BytesRead returns how many of the Trace.Size bytes of the stored file have been read. Any
+// goroutine may call it to show progress.
 func (s *JobStream) BytesRead() int64 { return s.read.Load() }
 
 // Close ends the reading. Closing twice is harmless.
@@ -286,8 +285,8 @@ func (s *JobStream) Close() error {
 	return err
 }
 
-// OrderError is a job submitted before the one above it. A simulation reads
-// jobs as its clock goes, so they must come in order.
+// OrderError reports a job that was submitted before the job above it. A simulation reads jobs as
+// its clock advances, so they must come in order.
 type OrderError struct {
 	Name  string // of the trace
 	Line  int64

@@ -4,7 +4,7 @@ import "fmt"
 
 // This file counts what a log loses on its way into another format.
 
-// Loss is something that a format cannot hold.
+// Loss is a piece of information that a format cannot hold.
 type Loss struct {
 	What    string // "memory", "field 14 (executable)"
 	Why     string // for people; "" where the format has no place for it
@@ -19,7 +19,7 @@ func (l Loss) String() string {
 	return text
 }
 
-// Losses are what a writer could not hold.
+// Losses counts the information that a writer cannot hold.
 type Losses struct {
 	fields  [numFields + 1]int64 // of fields that are not held
 	columns []int64
@@ -32,7 +32,7 @@ type Losses struct {
 // allFields are those of SWF.
 const allFields = 1<<(numFields+1) - 2
 
-// FieldSet makes the first argument of NewLosses of numbers of fields, from 1 to 18.
+// FieldSet returns a set of fields, from 1 to 18, for NewLosses.
 func FieldSet(fields ...int) uint32 {
 	var set uint32
 	for _, f := range fields {
@@ -41,8 +41,8 @@ func FieldSet(fields ...int) uint32 {
 	return set
 }
 
-// NewLosses counts for a format that holds those fields of SWF, and of the columns
-// beyond them those of these names.
+// NewLosses returns the counter for a format that holds these fields of SWF (see FieldSet) and the
+// columns of these names.
 func NewLosses(h *Header, fields uint32, columns ...string) *Losses {
 	l := &Losses{held: fields, columns: make([]int64, len(h.Columns))}
 	for _, c := range h.Columns {
@@ -55,7 +55,7 @@ func NewLosses(h *Header, fields uint32, columns ...string) *Losses {
 	return l
 }
 
-// Count takes note of what a record says where it is not held.
+// Count counts the values of a record that the format does not hold.
 func (l *Losses) Count(rec *Record) {
 	if l.held != allFields {
 		for f, known := range rec.known() {
@@ -71,7 +71,7 @@ func (l *Losses) Count(rec *Record) {
 	}
 }
 
-// Add counts one record of which something is lost for a reason of its own.
+// Add counts one record that loses something for another reason.
 func (l *Losses) Add(what, why string) {
 	for i := range l.others {
 		if o := &l.others[i]; o.What == what && o.Why == why {
@@ -82,7 +82,7 @@ func (l *Losses) Add(what, why string) {
 	l.others = append(l.others, Loss{what, why, 1})
 }
 
-// All are the losses: fields, columns, others in the order in which they were met.
+// All returns the losses: fields, columns, then others in the order of their first record.
 func (l *Losses) All() []Loss {
 	var all []Loss
 	for f, n := range l.fields {

@@ -29,15 +29,14 @@ var NamedFields = [...]int{FieldUser, FieldGroup, FieldExecutable, FieldQueue, F
 // "Queue: 3 debug". Those of queues and partitions are SWF's.
 var nameKeys = [len(NamedFields)]string{"User", "Group", "Executable", "Queue", "Partition"}
 
-// Names are what the numbers of a field stand for. Those that are never changed may
-// be used by many at a time.
+// Names maps the numbers of a field to names. Several goroutines may use Names that nobody changes.
 type Names struct {
 	name   map[int64]string
 	number map[string]int64
 	last   int64
 }
 
-// Number is the number of a name. A new name is given the next one, from 1.
+// Number returns the number of a name. A new name gets the next number, from 1.
 func (n *Names) Number(name []byte) int64 {
 	if of, ok := n.number[string(name)]; ok {
 		return of
@@ -46,7 +45,7 @@ func (n *Names) Number(name []byte) int64 {
 	return n.last
 }
 
-// Find is the number of a name, or Unknown.
+// Find returns the number of a name, or Unknown.
 func (n *Names) Find(name []byte) int64 {
 	if of, ok := n.number[string(name)]; ok {
 		return of
@@ -54,10 +53,10 @@ func (n *Names) Find(name []byte) int64 {
 	return Unknown
 }
 
-// Name is what a number stands for, or "".
+// Name returns the name of a number, or "".
 func (n *Names) Name(number int64) string { return n.name[number] }
 
-// Set gives a number its name. Where a name has several numbers Find is the first.
+// Set gives a number its name. If a name has several numbers, Find returns the first.
 func (n *Names) Set(number int64, name string) {
 	if n.name == nil {
 		n.name, n.number = map[int64]string{}, map[string]int64{}
@@ -69,7 +68,7 @@ func (n *Names) Set(number int64, name string) {
 	n.last = max(n.last, number)
 }
 
-// Len is how many numbers have names.
+// Len returns the number of named numbers.
 func (n *Names) Len() int { return len(n.name) }
 
 // All yields numbers and names in ascending order of the numbers.
@@ -85,11 +84,11 @@ func (n *Names) All() iter.Seq2[int64, string] {
 
 func (n *Names) clone() Names { return Names{maps.Clone(n.name), maps.Clone(n.number), n.last} }
 
-// Names are what the numbers of a field, one of NamedFields, stand for. They may be
-// added to while the header is made.
+// Names returns the names of a field's numbers. The field is one of NamedFields. While the header
+// is made, names may be added.
 func (h *Header) Names(field int) *Names { return &h.names[field-FieldUser] }
 
-// Forget drops what the numbers of a field stand for, and the lines that tell it.
+// Forget removes the names of a field's numbers, and the lines that define them.
 func (h *Header) Forget(field int) {
 	h.names[field-FieldUser] = Names{}
 	h.Drop(nameKeys[field-FieldUser])

@@ -185,9 +185,8 @@ func (c *stackedCloser) Close() error {
 	return errors.Join(c.ReadCloser.Close(), c.under.Close())
 }
 
-// Decompress unpacks gzip and zstd, which it knows by their first bytes; other
-// input passes unchanged. Kinds of archive that it does not read are errors.
-// Closing the result does not close r.
+// Decompress unpacks gzip and zstd, which it recognises by their first bytes. Other input passes
+// unchanged. Other kinds of archives are errors. Closing the result does not close r.
 func Decompress(r io.Reader) (io.ReadCloser, error) {
 	b := bufio.NewReaderSize(r, 128<<10)
 	head, err := b.Peek(6)
@@ -267,7 +266,7 @@ func (how *Reading) recognised(in *Input) Format {
 	return nil
 }
 
-// Recognise is the first of Formats that the content of a regular file looks like, or nil.
+// Recognise returns the first of Formats that recognises the content of a regular file, or nil.
 func (how Reading) Recognise(path string) Format {
 	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
 		return nil

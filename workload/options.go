@@ -20,14 +20,15 @@ import (
 // of its jobs is taken, and by which conventions records become jobs, because logs leave them open.
 // It has the words, too, by which a command names the conventions.
 
-// Options are what can be chosen when a log is read. The zero value is the default of the command.
+// Options select how a log is read, which part of it, and by which conventions. The zero value has
+// the command's defaults.
 type Options struct {
 	Reading
 	Part
 	Conventions
 }
 
-// Reading says how the text of a log is read, and what its header does not tell.
+// Reading selects how the text of a log is read, and adds what its header lacks.
 type Reading struct {
 	// Format is the format of the log. Where it is nil it is the first of Formats that
 	// the content looks like, or else SWF.
@@ -41,8 +42,8 @@ type Reading struct {
 	Stdin        io.Reader // what the path "-" reads; os.Stdin where nil
 }
 
-// Part says which part of a log is taken, and how its submissions are moved. The fields work in
-// their order.
+// Part selects a part of a log and moves its submissions. The fields act in their order. The zero
+// value takes the whole log unchanged.
 type Part struct {
 	// Where, if given, chooses among the records before anything else does. Those that it
 	// leaves out are counted in the report as Filtered.
@@ -56,7 +57,8 @@ type Part struct {
 	Shift bool    // move the first submission to 0
 }
 
-// Conventions say how a record becomes a job.
+// Conventions are the rules by which a record becomes a job. Logs leave these rules open, and
+// simulators differ in them. The zero value has the command's defaults.
 type Conventions struct {
 	ProcsFrom       ProcsFrom       // which field is a job's size
 	Estimates       Estimates       // what the scheduler is told of runtimes
@@ -131,7 +133,7 @@ type Filter interface {
 	Bind(h *Header, procs ProcsFrom) (func(rec *Record, line int64) bool, error)
 }
 
-// ProcsFrom says which field of a record is the size of the job.
+// ProcsFrom selects the field of a record that is the size of its job.
 type ProcsFrom uint8
 
 const (
@@ -147,7 +149,7 @@ func (p ProcsFrom) String() string { return procsFroms.Name(p) }
 // ParseProcsFrom reads requested, allocated or max.
 func ParseProcsFrom(s string) (ProcsFrom, error) { return procsFroms.Parse(s) }
 
-// EstimatesKind is where estimates come from.
+// EstimatesKind is the source of estimates.
 type EstimatesKind uint8
 
 const (
@@ -160,7 +162,7 @@ const (
 
 var estimatesKinds = enum.Of[EstimatesKind]("estimates", "user", "exact", "factor", "tsafrir", "fmodel")
 
-// Estimates is what the scheduler is told of a job's runtime.
+// Estimates selects the estimates that the scheduler sees. The zero value takes the log's.
 type Estimates struct {
 	Kind   EstimatesKind
 	Factor float64  // for EstimatesFactor and EstimatesFModel
@@ -213,7 +215,7 @@ func ParseEstimates(s string) (Estimates, error) {
 	return Estimates{}, fmt.Errorf("estimates %q: want user, exact, factor:F (as in factor:2), tsafrir, tsafrir:max=T or fmodel:F", s)
 }
 
-// MissingKind is what stands for an estimate that is not given.
+// MissingKind is the kind of a MissingEstimate.
 type MissingKind uint8
 
 const (
@@ -224,8 +226,8 @@ const (
 
 var missingKinds = enum.Of[MissingKind]("missing estimate", "runtime", "drop")
 
-// MissingEstimate says what stands for an estimate that is not given (0 or
-// less in the file).
+// MissingEstimate replaces an estimate that is not given (0 or less in the file). The zero value is
+// the runtime.
 type MissingEstimate struct {
 	Kind  MissingKind
 	Value des.Time // for MissingValue

@@ -27,15 +27,15 @@ type outageRow struct {
 	names  error           // why what stands in node are no numbers, so that it can only be names; or nil
 }
 
-// Outages is a log of what was out of service, in the order in which it became known.
-// It knows no machine as yet; Processors and Nodes tell what it means on one.
+// Outages is a file of outages, in the order in which they become known. It knows no machine:
+// Processors, Nodes and Hosts apply it to a machine.
 type Outages struct {
 	name   string
 	ofSite bool // of one site of a grid
 	rows   []outageRow
 }
 
-// OpenOutages reads a log of outages; see ReadOutages.
+// OpenOutages reads a file of outages; see ReadOutages.
 func OpenOutages(path string, dates *Header) (*Outages, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -149,7 +149,7 @@ func readOutage(row *csvtable.Row, dates *Header) (outageRow, error) {
 	return x, nil
 }
 
-// Len is how many there are.
+// Len returns the number of outages.
 func (o *Outages) Len() int { return len(o.rows) }
 
 // wrong is an error about a row, with the file and the line.
@@ -161,8 +161,8 @@ func (o *Outages) wrong(x outageRow, format string, args ...any) error {
 	return err
 }
 
-// Sites are the names in a column "site", of which a log for a grid has one, with the
-// outages of each.
+// Sites divides the outages of a grid by their column "site". A site that is not among names is an
+// error.
 func (o *Outages) Sites(names ...string) (map[string]*Outages, error) {
 	of := map[string]*Outages{}
 	for _, name := range names {
@@ -194,8 +194,8 @@ func (o *Outages) numbered(x outageRow) error {
 	return o.wrong(x, "%w", x.names)
 }
 
-// Processors are the outages of a cluster of so many processors, in order of
-// Outage.Known. Either all rows name them, or none does.
+// Processors returns the outages of a cluster of size processors, in order of Outage.Known. Either
+// all rows name processors, or none does.
 func (o *Outages) Processors(size int) ([]flow.Outage, error) {
 	var all []flow.Outage
 	for _, x := range o.rows {
@@ -218,9 +218,9 @@ func (o *Outages) Processors(size int) ([]flow.Outage, error) {
 	return all, nil
 }
 
-// Hosts are the outages of a machine whose nodes have several processors each, in order of
-// Outage.Known. A row names its nodes, or the numbers of all their processors; of tells which nodes these
-// are, by position. Where a row has names its numbers are nil.
+// Hosts returns the outages of a machine whose nodes have several processors each, in order of
+// Outage.Known. A row has names of nodes (then its numbers are nil) or the numbers of all their
+// processors. The function of returns the positions of these nodes.
 func (o *Outages) Hosts(of func(numbers []procset.Range, names string) ([]procset.Range, error)) ([]flow.Outage, error) {
 	var all []flow.Outage
 	for _, x := range o.rows {
@@ -240,7 +240,7 @@ func (o *Outages) Hosts(of func(numbers []procset.Range, names string) ([]procse
 	return all, nil
 }
 
-// Nodes are the outages of these nodes of a domain, in order of Outage.Known.
+// Nodes returns the outages of these nodes of a domain, in order of Outage.Known.
 func (o *Outages) Nodes(nodes []*entity.Node) ([]flow.Outage, error) {
 	byID := make(map[int]int32, len(nodes))
 	for i, n := range nodes {

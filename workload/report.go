@@ -15,7 +15,7 @@ import (
 // of which no job could be made, jobs that were changed on the way, and what is
 // merely worth knowing.
 
-// Class says what became of the line or job a finding is about.
+// Class is the consequence of a finding for its line or job.
 type Class uint8
 
 const (
@@ -29,8 +29,8 @@ var classes = enum.Of[Class]("class of findings", "damaged", "left out", "change
 
 func (c Class) String() string { return classes.Name(c) }
 
-// Reason is why a finding was made. Its name, as String gives it, is stable:
-// programs may rely on it.
+// Reason is the cause of a finding. Its name, as String returns it, is stable: programs may rely on
+// it.
 type Reason uint8
 
 const (
@@ -121,7 +121,7 @@ var reasons = [numReasons]struct {
 	HeaderMismatch:       {"header-mismatch", Noted, "the header disagrees with the records"},
 }
 
-// String is the reason's stable name.
+// String returns the reason's stable name.
 func (r Reason) String() string {
 	if int(r) < numReasons {
 		return reasons[r].name
@@ -129,16 +129,16 @@ func (r Reason) String() string {
 	return fmt.Sprintf("Reason(%d)", r)
 }
 
-// Class says what becomes of a line or job for this reason.
+// Class returns the consequence of the reason for its line or job.
 func (r Reason) Class() Class { return reasons[r].class }
 
-// Text says for people what the reason means.
+// Text describes the reason for people.
 func (r Reason) Text() string { return reasons[r].text }
 
-// MarshalText writes the stable name, for JSON and YAML.
+// MarshalText returns the stable name, for JSON and YAML.
 func (r Reason) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
 
-// Finding is one thing a reader met.
+// Finding is one observation of a reader about a line, a field, or the file.
 type Finding struct {
 	Line   int64  // from 1; 0 where the finding is about the file
 	Field  int    // from 1, as in the format's definition; 0 where it is about the line

@@ -134,8 +134,8 @@ func (c *columns) Column(name string) (number float64, text string) {
 	return UnknownValue.Number, ""
 }
 
-// Size is the number of processors of a job, or at most 0 if it is unknown.
-// filled reports that it was taken from the field that was not asked for.
+// Size returns the number of processors of a job, or at most 0 if it is unknown. filled reports
+// that the selected field is unknown and the other one was taken.
 func (p ProcsFrom) Size(rec *Record) (n int64, filled bool) {
 	switch p {
 	case ProcsAllocated:

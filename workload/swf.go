@@ -23,9 +23,9 @@ const Unknown = -1
 // UnknownTime is a time field that is not given.
 const UnknownTime = -des.Second
 
-// Record is what a log tells of a job: the 18 fields of SWF in their order, and what
-// there is beyond them. Times are kept to the microsecond (a tick); finer decimals are rounded. What is not
-// given is Unknown or UnknownTime.
+// Record is a job in a log: the 18 fields of SWF in their order, and the columns beyond them. Times
+// are kept to the microsecond (a tick); finer decimals are rounded. A value that is not given is
+// Unknown or UnknownTime.
 type Record struct {
 	Job             int64    // 1: job number
 	Submit          des.Time // 2: instant of submission, from the start of the log
@@ -88,7 +88,7 @@ const (
 	padding = 16
 )
 
-// LineError is a line that is no record, in strict mode.
+// LineError reports a line that is no record. Only strict mode has this error.
 type LineError struct {
 	Name string // of the file
 	Finding
@@ -112,8 +112,7 @@ func (e *LineError) Error() string {
 // another kind.
 var ErrNotSWF = errors.New("not an SWF file")
 
-// Reader reads records. Its exported fields may be set before the first call
-// of a method.
+// Reader reads the records of SWF text. Set its exported fields before the first call of a method.
 //
 //	r := workload.NewReader(file)
 //	for r.Next() {
@@ -170,28 +169,26 @@ func newNumbers(all bool) scan.NumberSet {
 	return s
 }
 
-// NewReader reads plain text from r. See Options.Open for files and compressed input.
+// NewReader returns a reader of plain text. For files and compressed input see Options.Open.
 func NewReader(r io.Reader) *Reader { return &Reader{in: r} }
 
-// Header is what the comments before the first record say. It reads that far.
+// Header returns the information of the comments before the first record. It reads up to there.
 func (r *Reader) Header() *Header {
 	r.start()
 	return &r.header
 }
 
-// Record is the record that Next found, valid until the next call of Next.
+// Record returns the current record. It is valid until the next call of Next.
 func (r *Reader) Record() *Record { return &r.record }
 
-// Line is the line number of that record, from 1.
+// Line returns the line number of the current record, from 1.
 func (r *Reader) Line() int64 { return r.line }
 
-// Err is what ended reading, or nil at a sound end: a read error, a truncated
-// or damaged compressed file, input that is no SWF (ErrNotSWF), and in strict
-// mode a *LineError.
+// Err returns the error that ended the reading, or nil at a sound end: a read error, a truncated or
+// damaged compressed file, input that is no SWF (ErrNotSWF), or in strict mode a *LineError.
 func (r *Reader) Err() error { return r.err }
 
-// Report is the account of what was met so far; of the whole input once Next
-// has returned false.
+// Report returns the account up to now. It covers the whole input when Next has returned false.
 func (r *Reader) Report() *Report {
 	return &r.report
 }
@@ -208,7 +205,7 @@ func (r *Reader) Records() iter.Seq[*Record] {
 	}
 }
 
-// Next finds the next record and reports whether there is one.
+// Next reads the next record and reports whether there is one.
 func (r *Reader) Next() bool {
 	r.start()
 	for r.err == nil && (r.pos < r.whole || r.fill()) {

@@ -34,12 +34,12 @@ func submitOf[S Submission](s S) *des.Time {
 	return nil // no other type is a Submission
 }
 
-// Skip leaves out the first n.
+// Skip yields all elements but the first n.
 func Skip[S Submission](seq iter.Seq[S], n int64) iter.Seq[S] {
 	return choose(seq, selection{skip: n, first: all, factor: 1})
 }
 
-// First takes the first n, and asks for no more than these.
+// First yields the first n elements, and asks seq for no more.
 func First[S Submission](seq iter.Seq[S], n int64) iter.Seq[S] {
 	return choose(seq, selection{first: max(n, 0), factor: 1})
 }
@@ -57,8 +57,8 @@ func ScaleArrivals[S Submission](seq iter.Seq[S], factor float64) iter.Seq[S] {
 	return choose(seq, selection{first: all, factor: factor})
 }
 
-// SortBySubmission orders by submission; equal ones stay in the order in which
-// they came. It keeps all of them in memory.
+// SortBySubmission sorts by submission. Equal submissions keep their order. It keeps all elements
+// in memory.
 func SortBySubmission[S Submission](seq iter.Seq[S]) iter.Seq[S] {
 	return func(yield func(S) bool) {
 		var all []S
@@ -308,9 +308,9 @@ type loadMeter struct {
 	begun       bool
 }
 
-// OfferedLoad is the load that jobs offer to so many processors: the sum of size times runtime over
-// the processors and the time from the first to the last submission. It is 0 if there is no
-// work, and infinite if all of it comes at one instant.
+// OfferedLoad returns the load that jobs offer: the sum of size times runtime, divided by
+// processors and by the time from the first to the last submission. It is 0 if there is no work,
+// and infinite if all jobs come at one instant.
 func OfferedLoad(jobs iter.Seq[*entity.Job], processors int) float64 {
 	var l loadMeter
 	for j := range jobs {

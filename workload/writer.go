@@ -78,9 +78,9 @@ func (w *Writer) spill() {
 	}
 }
 
-// RecordOf is a job as a record: what it asked for. What a job does not hold is
-// unknown. A job that comes after the end of one other says so in fields 17 and 18; of
-// more than one, or of jobs that must have finished well, a record knows nothing.
+// RecordOf returns the record of a job: what the job asks for. All else is unknown. Fields 17 and
+// 18 express that a job comes after the end of one other job. They cannot express several
+// predecessors, or a predecessor that must finish well (see TellsAfter).
 func RecordOf(j *entity.Job) Record {
 	rec := Record{
 		Job: j.ID, Submit: j.Submit, Wait: UnknownTime, Runtime: j.Runtime,
@@ -95,14 +95,14 @@ func RecordOf(j *entity.Job) Record {
 	return rec
 }
 
-// TellsAfter reports whether fields 17 and 18 can tell what a job comes after: no more
-// than the end of one other.
+// TellsAfter reports whether fields 17 and 18 of SWF can express after: at most one predecessor,
+// of which any end will do.
 func TellsAfter(after []entity.Dependency) bool {
 	return len(after) == 0 || len(after) == 1 && !after[0].OK && !after[0].Submitted
 }
 
-// RecordOfRun is RecordOf with what became of the job: its wait where it has
-// started, and whether it was killed.
+// RecordOfRun is RecordOf with the outcome of the run: its wait if it has started, and whether it
+// was killed.
 func RecordOfRun(r *entity.Run) Record {
 	rec := RecordOf(r.Job)
 	switch r.State {
@@ -129,8 +129,8 @@ type FileWriter struct {
 	file *PackedFile
 }
 
-// CreateSWF begins to write path, compressed where it ends in .gz or .zst. It
-// gets its name only by Commit.
+// CreateSWF begins a file at path, compressed if the name ends in .gz or .zst. The file gets its
+// name by Commit.
 func CreateSWF(path string) (*FileWriter, error) {
 	f, err := CreatePacked(path)
 	if err != nil {
@@ -139,8 +139,8 @@ func CreateSWF(path string) (*FileWriter, error) {
 	return &FileWriter{NewWriter(f), f}, nil
 }
 
-// Commit completes the file. Where anything has failed it leaves nothing
-// behind and returns the first error, which names the path.
+// Commit completes the file. If any writing has failed, it removes the file and returns the first
+// error, which names the path.
 func (w *FileWriter) Commit() error {
 	if err := w.Flush(); err != nil {
 		w.file.Abort()
@@ -149,19 +149,19 @@ func (w *FileWriter) Commit() error {
 	return w.file.Commit()
 }
 
-// Abort throws the file away. After Commit it does nothing.
+// Abort removes the unfinished file. After Commit it does nothing.
 func (w *FileWriter) Abort() { w.file.Abort() }
 
-// PackedFile is a file that is there whole or not at all, and compressed where
-// its name asks for that.
+// PackedFile is a file that appears whole or not at all. It is compressed if its name asks for
+// that.
 type PackedFile struct {
 	io.Writer
 	packed io.Closer // nil where the text is plain
 	file   *atomicfile.File
 }
 
-// CreatePacked begins to write path, by gzip where it ends in .gz, by zstd where
-// it ends in .zst. It gets its name only by Commit.
+// CreatePacked begins a file at path, packed by gzip if the name ends in .gz, by zstd if it ends in
+// .zst. The file gets its name by Commit.
 func CreatePacked(path string) (*PackedFile, error) {
 	f, err := atomicfile.CreateNamed(path)
 	if err != nil {
@@ -182,7 +182,7 @@ func CreatePacked(path string) (*PackedFile, error) {
 	return &PackedFile{f, nil, f}, nil
 }
 
-// Commit completes the file, or leaves nothing behind.
+// Commit completes the file. If any writing has failed, it removes the file and returns the error.
 func (p *PackedFile) Commit() error {
 	if p.packed != nil {
 		if err := p.packed.Close(); err != nil {
@@ -193,5 +193,5 @@ func (p *PackedFile) Commit() error {
 	return p.file.Commit()
 }
 
-// Abort throws the file away. After Commit it does nothing.
+// Abort removes the unfinished file. After Commit it does nothing.
 func (p *PackedFile) Abort() { p.file.Abort() }

@@ -48,7 +48,8 @@ type Options struct {
 	Transport http.RoundTripper
 }
 
-// File is a log in the folder. It is kept beside it, as JSON.
+// File describes a fetched log. Its fields with JSON names stand beside the log in
+// NAME.swf.gz.json.
 type File struct {
 	Name         string    `json:"name"`
 	URL          string    `json:"url"`
@@ -64,15 +65,15 @@ type File struct {
 	Resumed int64  `json:"-"` // so many bytes were there from a call before
 }
 
-// BusyError is that another process is fetching the log.
+// BusyError reports that another process is fetching the log.
 type BusyError struct{ Name, Dir string }
 
 func (e *BusyError) Error() string {
 	return fmt.Sprintf("another gridslot is fetching %s into %s: wait until it has ended", e.Name, e.Dir)
 }
 
-// PartError is that fetching ended too early, with some of the file kept, from where the
-// same call goes on.
+// PartError reports that fetching ended too early. A part of the file was kept, and the same call
+// continues from there.
 type PartError struct {
 	URL  string
 	Kept int64 // bytes
@@ -91,9 +92,11 @@ var (
 	checksum = regexp.MustCompile(`^[0-9a-f]{64}$`)
 )
 
-// Log fetches a log by its name: one of the catalogue, or any where Options.URL says where it
-// is. Where that was interrupted or the network failed, the error is a *PartError, if there is
-// something to go on from.
+// Log fetches a log by its name: a log of the catalogue, or any log if Options.URL gives its
+// address. A log that is there already is not fetched again, unless Options.Force is set.
+//
+// If the network fails or ctx ends, and a part of the file was kept, the error is a *PartError, and
+// the same call continues. The error is a *BusyError if another process is fetching the log.
 func Log(ctx context.Context, name string, o Options) (*File, error) {
 	name = traces.Stem(name)
 	if !sound.MatchString(name) {
