@@ -25,23 +25,6 @@ func (m *Moments) Add(x float64) {
 	m.m2 += float64(d * (x - m.mean))
 }
 
-// Merge takes in all that other has (Chan, Golub and LeVeque 1979).
-func (m *Moments) Merge(other Moments) {
-	if other.n == 0 {
-		return
-	}
-	if m.n == 0 {
-		*m = other
-		return
-	}
-	n := m.n + other.n
-	d := other.mean - m.mean
-	share := float64(other.n) / float64(n)
-	m.mean += float64(d * share)
-	m.m2 += other.m2 + float64(float64(d*d)*float64(m.n)*share)
-	m.n = n
-}
-
 // N is the number of observations.
 func (m *Moments) N() int { return m.n }
 

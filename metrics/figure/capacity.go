@@ -18,8 +18,8 @@ func partColour(k int) color.RGBA {
 	return []color.RGBA{colour(0), colour(1), colour(4), colour(2), grey, pale}[k]
 }
 
-// Capacity draws what became of the capacity, a bar a row of capacity.csv.
-func Capacity(t *results.Table) (*Figure, error) {
+// drawCapacity draws what became of the capacity, a bar a row of capacity.csv.
+func drawCapacity(t *results.Table) (*Figure, error) {
 	if len(t.Rows) == 0 {
 		return nil, &NoDataError{"capacity", "capacity.csv, which is written where jobs can be stopped or nodes have owners' jobs"}
 	}

@@ -23,20 +23,20 @@ var catalogue = []struct {
 	draw        func(*reader) (*Figure, error)
 }{
 	{"utilization", "processors or nodes in use over time, and those in service", (*reader).utilization},
-	{"queue", "jobs waiting over time", func(r *reader) (*Figure, error) { return withQueue(r, Queue) }},
-	{"demand", "processors that the waiting jobs ask for, over time", func(r *reader) (*Figure, error) { return withQueue(r, Demand) }},
+	{"queue", "jobs waiting over time", ofQueue(drawQueue)},
+	{"demand", "processors that the waiting jobs ask for, over time", ofQueue(drawDemand)},
 	{"capacity", "what became of the capacity: useful, lost, overhead, owners, down, idle", (*reader).capacity},
-	{"policies", "mean wait, turnaround and bounded slowdown of the policies, with intervals", func(r *reader) (*Figure, error) { return withJobs(r, Policies) }},
-	{"distributions", "empirical distributions of wait, bounded slowdown and turnaround", func(r *reader) (*Figure, error) { return withJobs(r, Distributions) }},
-	{"wait-by-size", "mean wait and bounded slowdown by the size of jobs", func(r *reader) (*Figure, error) { return withJobs(r, WaitBySize) }},
-	{"wait-by-estimate", "mean wait and bounded slowdown by the estimates of jobs", func(r *reader) (*Figure, error) { return withJobs(r, WaitByEstimate) }},
+	{"policies", "mean wait, turnaround and bounded slowdown of the policies, with intervals", ofJobs(Policies)},
+	{"distributions", "empirical distributions of wait, bounded slowdown and turnaround", ofJobs(Distributions)},
+	{"wait-by-size", "mean wait and bounded slowdown by the size of jobs", ofJobs(WaitBySize)},
+	{"wait-by-estimate", "mean wait and bounded slowdown by the estimates of jobs", ofJobs(WaitByEstimate)},
 	{"load", "jobs and work submitted by hour and weekday", (*reader).load},
 	{"estimates", "how accurate estimates are", (*reader).estimates},
 	{"predictions", "predicted against real runtimes, the error by runtime, and what it does to slowdowns", (*reader).predictions},
-	{"owners", "income of each owner, and what a node-hour earned", (*reader).owners},
-	{"prices", "mean prices of owners' nodes over time", (*reader).prices},
-	{"income", "income of all owners in each cycle", (*reader).income},
-	{"alternatives", "Pareto front of a batch, and what was chosen", (*reader).alternatives},
+	{"owners", "income of each owner, and what a node-hour earned", ofRuns((*results.Run).Owners, drawOwners)},
+	{"prices", "mean prices of owners' nodes over time", ofRuns((*results.Run).Prices, drawPrices)},
+	{"income", "income of all owners in each cycle", ofRuns((*results.Run).Cycles, drawIncome)},
+	{"alternatives", "Pareto front of a batch, and what was chosen", ofRuns((*results.Run).Alternatives, drawAlternatives)},
 }
 
 // Names are the figures that there are, with what each shows.
@@ -107,6 +107,26 @@ func of[T any](r *reader, rows func(*results.Run) ([]T, error)) (all []Rows[T], 
 	return all, nil
 }
 
+// ofRuns is a figure of the rows of all runs.
+func ofRuns[T any](rows func(*results.Run) ([]T, error), draw func([]Rows[T]) (*Figure, error)) func(*reader) (*Figure, error) {
+	return func(r *reader) (*Figure, error) {
+		all, err := of(r, rows)
+		if err != nil {
+			return nil, err
+		}
+		return draw(all)
+	}
+}
+
+// ofJobs and ofQueue are figures of rows that several figures need, and of which there must be some.
+func ofJobs(draw func([]Rows[results.Job]) (*Figure, error)) func(*reader) (*Figure, error) {
+	return func(r *reader) (*Figure, error) { return withJobs(r, draw) }
+}
+
+func ofQueue(draw func([]Rows[results.Level]) (*Figure, error)) func(*reader) (*Figure, error) {
+	return func(r *reader) (*Figure, error) { return withQueue(r, draw) }
+}
+
 func withJobs(r *reader, draw func([]Rows[results.Job]) (*Figure, error)) (*Figure, error) {
 	if r.jobs == nil {
 		var err error
@@ -151,7 +171,7 @@ func (r *reader) utilization() (*Figure, error) {
 				}
 			}
 		}
-		return Utilization(queue, processors, outages)
+		return drawUtilization(queue, processors, outages)
 	})
 }
 
@@ -160,11 +180,11 @@ func (r *reader) capacity() (*Figure, error) {
 	if err != nil {
 		return nil, err
 	}
-	return Capacity(t)
+	return drawCapacity(t)
 }
 
 func (r *reader) load() (*Figure, error) {
-	return withJobs(r, func(jobs []Rows[results.Job]) (*Figure, error) { return Load(jobs[0].Rows, r.folder.Origin()) })
+	return withJobs(r, func(jobs []Rows[results.Job]) (*Figure, error) { return drawLoad(jobs[0].Rows, r.folder.Origin()) })
 }
 
 func (r *reader) estimates() (*Figure, error) {
@@ -176,37 +196,5 @@ func (r *reader) predictions() (*Figure, error) {
 	if err != nil {
 		return nil, err
 	}
-	return withJobs(r, func(jobs []Rows[results.Job]) (*Figure, error) { return Predictions(jobs, accuracy) })
-}
-
-func (r *reader) owners() (*Figure, error) {
-	rows, err := of(r, (*results.Run).Owners)
-	if err != nil {
-		return nil, err
-	}
-	return Owners(rows)
-}
-
-func (r *reader) prices() (*Figure, error) {
-	rows, err := of(r, (*results.Run).Prices)
-	if err != nil {
-		return nil, err
-	}
-	return Prices(rows)
-}
-
-func (r *reader) income() (*Figure, error) {
-	rows, err := of(r, (*results.Run).Cycles)
-	if err != nil {
-		return nil, err
-	}
-	return Income(rows)
-}
-
-func (r *reader) alternatives() (*Figure, error) {
-	rows, err := of(r, (*results.Run).Alternatives)
-	if err != nil {
-		return nil, err
-	}
-	return Alternatives(rows)
+	return withJobs(r, func(jobs []Rows[results.Job]) (*Figure, error) { return drawPredictions(jobs, accuracy) })
 }

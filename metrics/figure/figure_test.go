@@ -89,13 +89,13 @@ func everyFigure(t *testing.T, names ...string) map[string]*Figure {
 		require.NoError(t, err)
 		made[name] = f
 	}
-	f, err := Utilization(queue, 100, [][]results.Outage{{{From: 1000 * s, To: 50000 * s, Processors: 40}}})
+	f, err := drawUtilization(queue, 100, [][]results.Outage{{{From: 1000 * s, To: 50000 * s, Processors: 40}}})
 	keep("utilization", f, err)
-	f, err = Queue(queue)
+	f, err = drawQueue(queue)
 	keep("queue", f, err)
-	f, err = Demand(queue)
+	f, err = drawDemand(queue)
 	keep("demand", f, err)
-	f, err = Capacity(capacity)
+	f, err = drawCapacity(capacity)
 	keep("capacity", f, err)
 	f, err = Policies(jobs)
 	keep("policies", f, err)
@@ -105,19 +105,19 @@ func everyFigure(t *testing.T, names ...string) map[string]*Figure {
 	keep("wait-by-size", f, err)
 	f, err = WaitByEstimate(jobs)
 	keep("wait-by-estimate", f, err)
-	f, err = Load(jobs[0].Rows, time.Date(1996, 9, 22, 23, 0, 0, 0, time.FixedZone(names[0], 3600)))
+	f, err = drawLoad(jobs[0].Rows, time.Date(1996, 9, 22, 23, 0, 0, 0, time.FixedZone(names[0], 3600)))
 	keep("load", f, err)
 	f, err = Estimates(jobs[0].Rows)
 	keep("estimates", f, err)
-	f, err = Predictions(predicted(jobs), accuracy)
+	f, err = drawPredictions(predicted(jobs), accuracy)
 	keep("predictions", f, err)
-	f, err = Owners(owners)
+	f, err = drawOwners(owners)
 	keep("owners", f, err)
-	f, err = Prices(prices)
+	f, err = drawPrices(prices)
 	keep("prices", f, err)
-	f, err = Income(cycles)
+	f, err = drawIncome(cycles)
 	keep("income", f, err)
-	f, err = Alternatives(fronts)
+	f, err = drawAlternatives(fronts)
 	keep("alternatives", f, err)
 	return made
 }
@@ -290,7 +290,7 @@ func drawn(t *testing.T, svg, colour string) (all [][2]float64) {
 }
 
 func TestUtilizationIsDrawnAtItsHeight(t *testing.T) {
-	f, err := Utilization([]Rows[results.Level]{{"p", []results.Level{{Busy: 50}, {Time: 100 * s, Busy: 200}, {Time: 400 * s}}}}, 200, nil)
+	f, err := drawUtilization([]Rows[results.Level]{{"p", []results.Level{{Busy: 50}, {Time: 100 * s, Busy: 200}, {Time: 400 * s}}}}, 200, nil)
 	require.NoError(t, err)
 	svg := string(write(t, f, "svg"))
 	at := heights(t, svg, "50", "100")
@@ -305,7 +305,7 @@ func TestUtilizationIsDrawnAtItsHeight(t *testing.T) {
 
 func TestTheLineOfWhatIsInServiceBeginsAndEndsWithTheRun(t *testing.T) {
 	outages := [][]results.Outage{{{From: 0, To: 60 * s, Processors: 20}, {From: 150 * s, To: 900 * s, Processors: 100}}}
-	f, err := Utilization([]Rows[results.Level]{{"p", []results.Level{{Time: 50 * s}, {Time: 100 * s, Busy: 200}, {Time: 450 * s}}}}, 200, outages)
+	f, err := drawUtilization([]Rows[results.Level]{{"p", []results.Level{{Time: 50 * s}, {Time: 100 * s, Busy: 200}, {Time: 450 * s}}}}, 200, outages)
 	require.NoError(t, err)
 	f.legend = nil
 	svg := string(write(t, f, "svg"))
@@ -331,7 +331,7 @@ func TestQueuesThatAreFarApartHaveAxesOfTheirOwn(t *testing.T) {
 		return Rows[results.Level]{"p", []results.Level{{Jobs: most}, {Time: 9 * s}}}
 	}
 	for most, axis := range map[int]float64{150: 210, 10: 10.5} {
-		f, err := Queue([]Rows[results.Level]{queue(200), queue(most)})
+		f, err := drawQueue([]Rows[results.Level]{queue(200), queue(most)})
 		require.NoError(t, err)
 		require.InDelta(t, 210, f.Panels[0].Y.Max, 1e-9)
 		require.InDelta(t, axis, f.Panels[1].Y.Max, 1e-9)
@@ -398,7 +398,7 @@ func bars(t *testing.T, svg, colour string) (all [][4]float64) {
 }
 
 func TestBarsOfOwnersAreAsHighAsTheirIncomes(t *testing.T) {
-	f, err := Owners([]Rows[results.Owner]{{"p", []results.Owner{{Name: "a", Income: 300, UsedTime: 1800}, {Name: "b", Income: 100, UsedTime: 3600}}}})
+	f, err := drawOwners([]Rows[results.Owner]{{"p", []results.Owner{{Name: "a", Income: 300, UsedTime: 1800}, {Name: "b", Income: 100, UsedTime: 3600}}}})
 	require.NoError(t, err)
 	f.legend = nil
 	all := bars(t, string(write(t, f, "svg")), "#0072B2")
@@ -411,7 +411,7 @@ func TestBarsOfOwnersAreAsHighAsTheirIncomes(t *testing.T) {
 }
 
 func TestPartsOfCapacityStandBehindEachOther(t *testing.T) {
-	f, err := Capacity(&results.Table{Header: append([]string{"policy", "capacity"}, parts...), Rows: [][]string{{"p", "200", "100", "0", "0", "0", "60", "40"}}})
+	f, err := drawCapacity(&results.Table{Header: append([]string{"policy", "capacity"}, parts...), Rows: [][]string{{"p", "200", "100", "0", "0", "0", "60", "40"}}})
 	require.NoError(t, err)
 	require.Len(t, f.legend, 3)
 	f.legend = nil
@@ -437,7 +437,7 @@ func TestTheLoadIsPerHourAndBeginsOnMonday(t *testing.T) {
 		}
 	}
 	jobs = append(jobs, ran(0, 0, 0, 1, 1), ran(14*86400, 0, 0, 1, 1)) // the whole of both weeks
-	f, err := Load(jobs, time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC))
+	f, err := drawLoad(jobs, time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC))
 	require.NoError(t, err)
 	svg := string(write(t, f, "svg"))
 	hours, days := bars(t, svg, "#0072B2"), bars(t, svg, "#D55E00")
@@ -557,10 +557,10 @@ func TestOddRowsDoNoHarm(t *testing.T) {
 			"distributions":    func() (*Figure, error) { return Distributions(runs) },
 			"wait-by-size":     func() (*Figure, error) { return WaitBySize(runs) },
 			"wait-by-estimate": func() (*Figure, error) { return WaitByEstimate(runs) },
-			"load":             func() (*Figure, error) { return Load(jobs, time.Time{}) },
+			"load":             func() (*Figure, error) { return drawLoad(jobs, time.Time{}) },
 			"estimates":        func() (*Figure, error) { return Estimates(jobs) },
 			"predictions": func() (*Figure, error) {
-				return Predictions(predicted(runs), []Rows[results.Accuracy]{{"p", []results.Accuracy{{By: "runtime", Class: "1e300", MeanAbsoluteError: math.NaN()}, {By: "side", Class: "under", MeanBoundedSlowdown: math.Inf(1)}}}})
+				return drawPredictions(predicted(runs), []Rows[results.Accuracy]{{"p", []results.Accuracy{{By: "runtime", Class: "1e300", MeanAbsoluteError: math.NaN()}, {By: "side", Class: "under", MeanBoundedSlowdown: math.Inf(1)}}}})
 			},
 		} {
 			f, err := draw()
@@ -575,7 +575,7 @@ func TestOddRowsDoNoHarm(t *testing.T) {
 		}
 	}
 	for _, queue := range [][]results.Level{nil, levelsOf(1), levelsOf(2), {{Time: 5 * s}, {Time: 5 * s, Busy: 3}}} {
-		f, err := Queue([]Rows[results.Level]{{"p", queue}})
+		f, err := drawQueue([]Rows[results.Level]{{"p", queue}})
 		if err == nil {
 			require.NotContains(t, string(write(t, f, "svg")), "NaN")
 		}
@@ -583,7 +583,7 @@ func TestOddRowsDoNoHarm(t *testing.T) {
 }
 
 func TestWhatWasChosenIsNotPartOfTheFront(t *testing.T) {
-	f, err := Alternatives([]Rows[results.Combination]{{"p", []results.Combination{{Cost: 9, Time: 9}, {Point: 1, Cost: 5, Time: 6}, {Point: 2, Cost: 4, Time: 7}}}})
+	f, err := drawAlternatives([]Rows[results.Combination]{{"p", []results.Combination{{Cost: 9, Time: 9}, {Point: 1, Cost: 5, Time: 6}, {Point: 2, Cost: 4, Time: 7}}}})
 	require.NoError(t, err)
 	f.legend = nil
 	require.Len(t, drawn(t, string(write(t, f, "svg")), "#0072B2"), 2)

@@ -89,10 +89,10 @@ func thinned(seconds float64) string {
 	return "Line: mean of " + strconv.FormatFloat(seconds/spansOfLine/size, 'g', 3, 64) + " " + unit + "; band: least to most in that time."
 }
 
-// Utilization draws how many of the processors, or nodes, are in use, a panel a
+// drawUtilization draws how many of the processors, or nodes, are in use, a panel a
 // run: in percent of so many where processors is above 0, otherwise their number.
 // Where outages are given, by run, a line shows what is in service.
-func Utilization(runs []Rows[results.Level], processors int, outages [][]results.Outage) (*Figure, error) {
+func drawUtilization(runs []Rows[results.Level], processors int, outages [][]results.Outage) (*Figure, error) {
 	label, scale := "nodes in use", 1.0
 	if processors > 0 {
 		label, scale = "in use, %", 100/float64(processors)
@@ -129,13 +129,13 @@ func Utilization(runs []Rows[results.Level], processors int, outages [][]results
 	return f, nil
 }
 
-// Queue draws how many jobs wait, a panel a run.
-func Queue(runs []Rows[results.Level]) (*Figure, error) {
+// drawQueue draws how many jobs wait, a panel a run.
+func drawQueue(runs []Rows[results.Level]) (*Figure, error) {
 	return levels(runs, "queue", "jobs waiting", func(l results.Level) float64 { return float64(l.Jobs) })
 }
 
-// Demand draws how many processors, or nodes, the waiting jobs ask for, a panel a run.
-func Demand(runs []Rows[results.Level]) (*Figure, error) {
+// drawDemand draws how many processors, or nodes, the waiting jobs ask for, a panel a run.
+func drawDemand(runs []Rows[results.Level]) (*Figure, error) {
 	return levels(runs, "demand", "processors\nasked for", func(l results.Level) float64 { return float64(l.Processors) })
 }
 

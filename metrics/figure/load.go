@@ -51,11 +51,11 @@ func rates(jobs []results.Job, origin time.Time) (byHour [24]rate, byDay [7]rate
 	return byHour, byDay
 }
 
-// Load draws how many jobs, and how much work, are submitted in an hour, by the hour
+// drawLoad draws how many jobs, and how much work, are submitted in an hour, by the hour
 // of the day and by the day of the week. origin is what the clock showed at time 0,
 // in the zone of the machine; where it is the zero time hours and days are those of
 // the simulation, from 0. Submissions must lie a day apart or more.
-func Load(jobs []results.Job, origin time.Time) (*Figure, error) {
+func drawLoad(jobs []results.Job, origin time.Time) (*Figure, error) {
 	if len(jobs) == 0 || spanOfJobs(jobs) < des.Day {
 		return nil, &NoDataError{"load", "job file with submissions over a day or more"}
 	}

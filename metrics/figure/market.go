@@ -18,11 +18,11 @@ import (
 // mostOwners is how many owners have room beside each other.
 const mostOwners = 20
 
-// Owners draws what each owner earned, and for what mean price a node was used,
+// drawOwners draws what each owner earned, and for what mean price a node was used,
 // beside each other for each run. Owners have no costs in the model, so that their
 // income is their profit. Of more than twenty owners those that earned most in the
 // first run are drawn.
-func Owners(runs []Rows[results.Owner]) (*Figure, error) {
+func drawOwners(runs []Rows[results.Owner]) (*Figure, error) {
 	var names []string
 	for _, r := range runs {
 		earned := slices.Clone(r.Rows)
@@ -141,9 +141,9 @@ func legendOf(owner string) string {
 	return "owner " + plain(owner)
 }
 
-// Prices draws the mean price of the nodes of each owner over time, a panel a run;
+// drawPrices draws the mean price of the nodes of each owner over time, a panel a run;
 // of more than six owners that of all nodes.
-func Prices(runs []Rows[results.Price]) (*Figure, error) {
+func drawPrices(runs []Rows[results.Price]) (*Figure, error) {
 	f := column(34 * vg.Millimeter)
 	last, most := 0.0, 0.0
 	for _, r := range runs {
@@ -183,8 +183,8 @@ func Prices(runs []Rows[results.Price]) (*Figure, error) {
 	return f, nil
 }
 
-// Income draws what all owners together are paid in a cycle, over time, a line a run.
-func Income(runs []Rows[results.Cycle]) (*Figure, error) {
+// drawIncome draws what all owners together are paid in a cycle, over time, a line a run.
+func drawIncome(runs []Rows[results.Cycle]) (*Figure, error) {
 	f := column(40 * vg.Millimeter)
 	last, paid := 0.0, false
 	for _, r := range runs {
@@ -234,10 +234,10 @@ func largestSlice(rows []results.Combination) []results.Combination {
 	return best
 }
 
-// Alternatives draws what the jobs of a batch together could have cost for what time:
+// drawAlternatives draws what the jobs of a batch together could have cost for what time:
 // the Pareto front of their combinations, and the one that was chosen. Of all
 // batches and slices it is the one with most jobs, a panel a run.
-func Alternatives(runs []Rows[results.Combination]) (*Figure, error) {
+func drawAlternatives(runs []Rows[results.Combination]) (*Figure, error) {
 	f := column(45 * vg.Millimeter)
 	for i, r := range runs {
 		slice := largestSlice(r.Rows)

@@ -58,10 +58,10 @@ func shade(n, most int) color.Color {
 	return color.RGBA{R: level, G: level, B: level, A: 0xff}
 }
 
-// Predictions draws, of the first run that has predictions, how many jobs of which
+// drawPredictions draws, of the first run that has predictions, how many jobs of which
 // runtime were predicted which, and of all runs the mean error by runtime and the mean
 // bounded slowdown of jobs whose runtime was above, at and below its prediction.
-func Predictions(runs []Rows[results.Job], accuracy []Rows[results.Accuracy]) (*Figure, error) {
+func drawPredictions(runs []Rows[results.Job], accuracy []Rows[results.Accuracy]) (*Figure, error) {
 	none := &NoDataError{"predictions", "job of which something was predicted, or no accuracy-POLICY.csv"}
 	var counts map[[2]int]int
 	most, of := 0, ""
