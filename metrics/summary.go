@@ -51,6 +51,9 @@ type Manifest struct {
 	Runs     []ManifestRun     `json:"runs"`
 	Start    time.Time         `json:"start"` // wall clock
 	End      time.Time         `json:"end"`
+	// Gap is a sentence if even the policy nearest to the log waits far longer, or far shorter,
+	// than the log says; empty otherwise.
+	Gap string `json:"gap,omitempty"`
 	// Stopped says why the work ended early; empty where it did not.
 	Stopped string `json:"stopped,omitempty"`
 }

@@ -45,7 +45,18 @@ func TestABaselineFarFromTheLogIsTold(t *testing.T) {
 	o = call("simulate", log, "--policy", "fcfs,easy,recorded")
 	require.Zero(t, o.code, o.stderr)
 	require.Equal(t, 1, strings.Count(o.stderr, "in the log's own schedule"), o.stderr)
-	require.NotContains(t, call("simulate", log, "--policy", "easy").stderr, "own schedule")
+	dir := t.TempDir()
+	alone := call("simulate", log, "--policy", "easy", "--out", dir)
+	const told = "easy: the mean wait is 0 s, and 100 s in the log's own schedule (--policy recorded)"
+	require.Contains(t, alone.stderr, told, "though recorded is not among the policies")
+	require.Contains(t, read(t, dir, "manifest.json"), `"gap": "`+told)
+	require.Zero(t, call("report", dir).code)
+	require.Contains(t, strings.ReplaceAll(read(t, dir, "report.html"), "&#39;", "'"), told)
+	for _, asked := range [][]string{{"--load", "0.5"}, {"--procs", "5"}, {"--outages", write(t, "o.csv", "from,to,processors\n5000,5001,1\n")}} {
+		o := call(append([]string{"simulate", log, "--policy", "easy"}, asked...)...)
+		require.Zero(t, o.code, o.stderr)
+		require.NotContains(t, o.stderr, "own schedule", "what is changed on purpose is no gap: %v", asked)
+	}
 	log = write(t, "log.swf", header+"1 0 0 2000 4 -1 -1 4 2000 -1 1 1 1 -1 1 -1 -1 -1\n2 0 2200 20 4 -1 -1 4 20 -1 1 1 1 -1 1 -1 -1 -1\n")
 	require.NotContains(t, call("simulate", log, "--policy", "easy,recorded").stderr, "own schedule", "1000 s and 1100 s")
 	near := write(t, "log.swf", threeRecorded)

@@ -431,6 +431,9 @@ func warnings(f *results.Folder) []string {
 	for _, d := range m.Changed {
 		all = append(all, fmt.Sprintf("The reader of the trace changed %s: %s", counted(float64(d.Count), "job"), d.Reason))
 	}
+	if m.Gap != "" {
+		all = append(all, m.Gap)
+	}
 	for _, r := range f.Runs {
 		for _, c := range []struct{ column, what string }{{"rejected", "rejected"}, {"waiting", "left waiting at the end"}} {
 			if n := r.Summary(c.column); n > 0 {

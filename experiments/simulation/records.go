@@ -14,7 +14,7 @@ import (
 func (x *Session) records() []Flow {
 	a := x.settings.Allocation
 	return []Flow{
-		listening(x.recorder), listening(x.settings.Observers...), listening(x.account), x.lateness(), x.predicted(), x.dependencies(), x.power("", ""),
+		listening(x.recorder), listening(x.settings.Observers...), listening(x.account), x.lateness(), listening(&x.logged), x.predicted(), x.dependencies(), x.power("", ""),
 		x.jobs("", 0, a), x.queue(), x.events("", a), x.decisions(""), x.powerProfile(), x.accuracyFile(), x.attemptsFile(),
 	}
 }

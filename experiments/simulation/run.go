@@ -583,7 +583,9 @@ func (c *call) tell(o *Outcome) {
 	for _, text := range texts {
 		c.options.Tell("%s: %s", strings.Join(who[text], ", "), text)
 	}
-	c.tellOfTheGap(o)
+	if gap := c.gap(o); gap != "" {
+		c.options.Tell("%s", gap)
+	}
 }
 
 // refusalsTold is how many refused jobs are told one by one.
@@ -649,6 +651,7 @@ func (c *call) write(o *Outcome, stopped string) error {
 			}
 		}
 	}
+	m.Gap = c.gap(o)
 	for _, r := range o.Results {
 		m.Runs = append(m.Runs, r.inManifest())
 	}

@@ -39,9 +39,10 @@ type Session struct {
 	// account is of the capacity of the machine, where that is one site. Whoever takes
 	// capacity otherwise than by the site's metascheduler tells it here.
 	account  *metrics.Account
-	accuracy *metrics.Accuracy  // nil where nothing is predicted
-	foretold bool               // the jobs have no metascheduler and are predicted
-	late     *lateStarts        // nil where the policy is not recorded
+	accuracy *metrics.Accuracy // nil where nothing is predicted
+	foretold bool              // the jobs have no metascheduler and are predicted
+	late     *lateStarts       // nil where the policy is not recorded
+	logged   loggedWaits
 	waiting  *flow.Dependencies // nil where no job waits for another
 	// bill, if set, is what a job has cost, and places where a job as a whole has run:
 	// jobs-POLICY.csv has them then.
@@ -247,6 +248,7 @@ func (x *Session) commit() (Result, error) {
 	if x.late != nil {
 		result.Late = x.late.Late
 	}
+	result.Logged = x.logged.means()
 	if x.accuracy != nil {
 		a := x.accuracy.Summary()
 		result.Accuracy = &a

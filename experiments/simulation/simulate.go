@@ -111,6 +111,8 @@ type Result struct {
 	Accuracy *AccuracySummary
 	// Late tells, of the policy "recorded", which jobs began later than their log says.
 	Late Late
+	// Logged compares the waits with the log's own, where the log tells them.
+	Logged LoggedWaits
 	// Energy is what the run took, where that was accounted for, and SiteEnergies what of it
 	// each site of a grid took.
 	Energy       *metrics.EnergyRow
