@@ -25,11 +25,22 @@ type bounds struct {
 	Makespan   float64 `json:"makespan"`
 	Wait       float64 `json:"mean_wait"`
 	Slowdown   float64 `json:"mean_bounded_slowdown"`
+	// Ordered is what schedules of good orders have, each found for its measure. The least possible
+	// value lies between the bound and this. nil if no order was looked for.
+	Ordered *ordered `json:"ordered,omitempty"`
+}
+
+// ordered are the values of three schedules, in the units of bounds.
+type ordered struct {
+	Makespan float64 `json:"makespan"`
+	Wait     float64 `json:"mean_wait"`
+	Slowdown float64 `json:"mean_bounded_slowdown"`
 }
 
 // newBound is `gridslot bound`.
 func newBound(tables *simulation.Tables) *cobra.Command {
 	var format string
+	var sweeps int
 	cmd := &cobra.Command{
 		Use:   "bound [LOG|SOURCE]",
 		Short: "Tell what no schedule of a log can be below: makespan, mean wait, mean bounded slowdown",
@@ -37,21 +48,26 @@ func newBound(tables *simulation.Tables) *cobra.Command {
 policy can do better, also one that knows beforehand when jobs come and how long they run. Which
 jobs there are, and how long they run, is as for simulate under the same flags; jobs that the machine
 is too small for are left out. The bounds are those of machines that can split jobs
-(docs/reference/cli.md): what is best lies between them and the best policy.`,
+(docs/reference/cli.md): what is best lies between them and the best policy. With --order, a local
+search looks for an order of the jobs that is good for each measure, and what is best lies below it.`,
 		Example: `  gridslot bound KTH-SP2-1996-2.1-cln.swf.gz
   gridslot bound lublin:jobs=1000:load=0.8 --procs 64 --format csv`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return boundLog(cmd, tables, strings.Join(args, ""), format)
+			return boundLog(cmd, tables, strings.Join(args, ""), format, sweeps)
 		},
 	}
 	addSetting(cmd, tables, "procs", "where", "first", "overrun", "tau")
+	cmd.Flags().IntVar(&sweeps, "order", 0, "search for good orders, which bound from above, in `SWEEPS` over the log (0: no search)")
 	choiceFlag(cmd, &format, "format", "table|json|csv", "of the output")
 	cmd.Flags().SortFlags = false
 	return cmd
 }
 
 // boundLog tells the bounds of a log.
-func boundLog(cmd *cobra.Command, tables *simulation.Tables, path, format string) error {
+func boundLog(cmd *cobra.Command, tables *simulation.Tables, path, format string, sweeps int) error {
+	if sweeps < 0 {
+		return usagef("--order: want 0 or more sweeps, not %d", sweeps)
+	}
 	sc := simulation.New()
 	if err := given(cmd, sc); err != nil {
 		return worded(cmd, err)
@@ -86,6 +102,21 @@ func boundLog(cmd *cobra.Command, tables *simulation.Tables, path, format string
 		return err
 	}
 	b.Jobs, b.Makespan, b.Wait, b.Slowdown = len(jobs), least.Makespan, least.MeanWait, least.MeanSlowdown
+	if sweeps > 0 {
+		search, tau := optimal.OrderSearch{Sweeps: sweeps}, des.Time(sc.Settings.Tau)
+		b.Ordered = &ordered{}
+		for _, m := range []struct {
+			of    optimal.Measure
+			to    *float64
+			count float64
+		}{{optimal.Makespan, &b.Ordered.Makespan, 1}, {optimal.Wait, &b.Ordered.Wait, float64(len(jobs))}, {optimal.Slowdown, &b.Ordered.Slowdown, float64(len(jobs))}} {
+			found, err := search.Search(cmd.Context(), jobs, b.Processors, m.of, tau)
+			if err != nil {
+				return err
+			}
+			*m.to = found.Cost / m.count
+		}
+	}
 	return tell(cmd, format, &b)
 }
 
@@ -96,15 +127,23 @@ func (b *bounds) writeTable(p page) error {
 	if b.Rejected > 0 {
 		p.fact("rejected", "%d", b.Rejected)
 	}
-	p.row("makespan", "at least "+metrics.Clock(b.Makespan))
-	p.row("mean wait", "at least "+metrics.Clock(b.Wait))
-	p.fact("mean bounded slowdown", "at least %.2f", b.Slowdown)
+	var most ordered
+	upTo := func(string) string { return "" }
+	if b.Ordered != nil {
+		most, upTo = *b.Ordered, func(s string) string { return ", at most " + s }
+	}
+	p.row("makespan", "at least "+metrics.Clock(b.Makespan)+upTo(metrics.Clock(most.Makespan)))
+	p.row("mean wait", "at least "+metrics.Clock(b.Wait)+upTo(metrics.Clock(most.Wait)))
+	p.fact("mean bounded slowdown", "at least %.2f%s", b.Slowdown, upTo(fmt.Sprintf("%.2f", most.Slowdown)))
 	return nil
 }
 
 func (b *bounds) csvRows() [][]string {
-	return [][]string{
-		{"trace", "processors", "jobs", "rejected", "makespan", "mean_wait", "mean_bounded_slowdown"},
-		{b.Trace, strconv.Itoa(b.Processors), strconv.Itoa(b.Jobs), strconv.Itoa(b.Rejected), seconds(b.Makespan), seconds(b.Wait), seconds(b.Slowdown)},
+	head := []string{"trace", "processors", "jobs", "rejected", "makespan", "mean_wait", "mean_bounded_slowdown"}
+	row := []string{b.Trace, strconv.Itoa(b.Processors), strconv.Itoa(b.Jobs), strconv.Itoa(b.Rejected), seconds(b.Makespan), seconds(b.Wait), seconds(b.Slowdown)}
+	if o := b.Ordered; o != nil {
+		head = append(head, "ordered_makespan", "ordered_mean_wait", "ordered_mean_bounded_slowdown")
+		row = append(row, seconds(o.Makespan), seconds(o.Wait), seconds(o.Slowdown))
 	}
+	return [][]string{head, row}
 }

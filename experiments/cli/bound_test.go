@@ -16,14 +16,17 @@ func TestBoundsAreBelowEveryPolicyAndBelowTheOptimum(t *testing.T) {
 		o := call("simulate", source, "--policy", "optimal,optimal:of=makespan,optimal:of=slowdown,easy,fcfs", "--overrun", "extend", "--out", dir)
 		require.Zero(t, o.code, o.stderr)
 		require.Zero(t, call("validate", dir).code)
-		o = call("bound", source, "--overrun", "extend", "--format", "json")
+		o = call("bound", source, "--overrun", "extend", "--order", "2", "--format", "json")
 		require.Zero(t, o.code, o.stderr)
 		var least map[string]any
 		require.NoError(t, json.Unmarshal([]byte(o.stdout), &least))
+		most := least["ordered"].(map[string]any)
 		rows := table(t, filepath.Join(dir, "summary.csv"))
 		for i, measure := range []string{"mean_wait", "makespan", "mean_bounded_slowdown"} {
 			best := numberOf(t, rows[i][measure]) // of the policy that has least of it
 			require.LessOrEqual(t, least[measure].(float64), best+1e-6)
+			require.LessOrEqual(t, best, most[measure].(float64)+1e-6)
+			require.LessOrEqual(t, most[measure].(float64), 1.5*best+1e-6)
 			for _, row := range rows {
 				require.LessOrEqual(t, best, numberOf(t, row[measure])+1e-6, "%s of %s", measure, row["policy"])
 			}
@@ -43,6 +46,13 @@ func TestBoundsAreTold(t *testing.T) {
 	}, rows)
 	o = call("bound", log, "--overrun", "extend")
 	require.Contains(t, o.stdout, "makespan               at least 0:03:20")
+	o = call("bound", log, "--overrun", "extend", "--order", "1")
+	require.Contains(t, o.stdout, "makespan               at least 0:03:20, at most 0:03:20")
+	o = call("bound", log, "--order", "1", "--format", "csv")
+	require.Contains(t, o.stdout, ",ordered_makespan,ordered_mean_wait,ordered_mean_bounded_slowdown\nlog.swf,4,2,1,150,25,1.25,150,25,1.25\n")
+	o = call("bound", log, "--order", "-1")
+	require.Equal(t, 2, o.code)
+	require.Contains(t, o.stderr, "--order: want 0 or more sweeps, not -1")
 	o = call("bound", log, "--procs", "2")
 	require.Equal(t, 1, o.code)
 	require.Contains(t, o.stderr, "there are no jobs to simulate")

@@ -4,6 +4,7 @@
 //
 //	Jobs --Solve-->   a best schedule, proved     at most MostJobs jobs
 //	Jobs --Lower-->   lower bounds of all schedules     O(n log n)
+//	Jobs --Search-->  a good order of jobs, which bounds the best schedule from above
 //
 // Policy runs a best schedule in a simulation, beside the policies that are compared with it.
 package optimal

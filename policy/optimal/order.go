@@ -1,0 +1,310 @@
+package optimal
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"math"
+	"slices"
+
+	"github.com/gridslot/gridslot/des"
+)
+
+// OrderSearch is a local search for a good order of jobs, for logs of any length. An order is a
+// schedule: each job starts at the first instant at which it fits beside those ahead of it. Some
+// order gives a best schedule, so what a search finds is never below the optimum; it bounds
+// it from above, where Lower bounds it from below.
+//
+//	order   fixed | a b c d e f g h | i j k l m n o p ...
+//	              |   the window    |  jobs that follow it
+//
+// A window slides over the order. Its jobs change places, two at a time, and one moves to another
+// place, as long as the cost of the window and of the jobs that follow falls. Then the first half
+// of it is fixed. Nothing is drawn by chance.
+type OrderSearch struct {
+	Window int // jobs that may change places; 12 where 0
+	Follow int // jobs after the window whose cost counts; 24 where 0
+	Sweeps int // how often the window slides over all jobs; 1 where 0
+}
+
+// Search returns the best schedule that it finds, which is no worse than that of the order of
+// submission. Its Nodes are the number of orders of windows that were looked at. Slowdowns are
+// bounded by tau. If ctx ends, Search returns the context's error.
+func (o OrderSearch) Search(ctx context.Context, jobs []Job, processors int, m Measure, tau des.Time) (Schedule, error) {
+	if len(jobs) == 0 {
+		return Schedule{}, errors.New("there are no jobs to order")
+	}
+	if err := check(jobs, processors); err != nil {
+		return Schedule{}, err
+	}
+	s := &orders{
+		OrderSearch: OrderSearch{cmp.Or(o.Window, 12), cmp.Or(o.Follow, 24), cmp.Or(o.Sweeps, 1)},
+		tasks:       tasksOf(jobs, m, tau), measure: m, processors: processors, order: make([]int, len(jobs)),
+	}
+	starts, cost := s.begin()
+	for range s.Sweeps {
+		if err := s.sweep(ctx); err != nil {
+			return Schedule{}, err
+		}
+		if found, lower := s.whole(); lower < cost {
+			starts, cost = found, lower
+		}
+	}
+	best := Schedule{Cost: inSeconds(cost, m), Nodes: s.looked}
+	first := slices.MinFunc(jobs, func(a, b Job) int { return cmp.Compare(a.Submit, b.Submit) }).Submit
+	for _, start := range starts {
+		best.Starts = append(best.Starts, first+des.Time(start))
+	}
+	return best, nil
+}
+
+// begin takes the best of a few orders: of submission, and those in which jobs start if whatever fits
+// starts at once, the job of the least length, work, or work per weight first.
+func (s *orders) begin() (starts []float64, cost float64) {
+	for i := range s.order {
+		s.order[i] = i
+	}
+	slices.SortStableFunc(s.order, func(i, j int) int { return cmp.Compare(s.tasks[i].release, s.tasks[j].release) })
+	submitted := slices.Clone(s.order)
+	starts, cost = s.whole()
+	best := submitted
+	for _, key := range []func(*task) float64{
+		func(t *task) float64 { return t.length },
+		func(t *task) float64 { return t.length * float64(t.nodes) },
+		func(t *task) float64 { return t.length * float64(t.nodes) / max(t.weight, math.SmallestNonzeroFloat32) },
+	} {
+		s.order = s.greedy(submitted, key)
+		if found, lower := s.whole(); lower < cost {
+			best, starts, cost = s.order, found, lower
+		}
+	}
+	s.order = best
+	return starts, cost
+}
+
+// greedy is the order in which jobs start if at every instant each waiting job starts that fits, those
+// of the least key first.
+func (s *orders) greedy(submitted []int, key func(*task) float64) (started []int) {
+	var waiting []int  // by key
+	ends := timeline{} // of those that run: what each has, by end
+	free, next := s.processors, 0
+	for now := 0.0; len(started) < len(submitted); {
+		for ; next < len(submitted) && s.tasks[submitted[next]].release <= now; next++ {
+			i := submitted[next]
+			at, _ := slices.BinarySearchFunc(waiting, key(&s.tasks[i]), func(j int, k float64) int {
+				if key(&s.tasks[j]) <= k {
+					return -1
+				}
+				return 1
+			})
+			waiting = slices.Insert(waiting, at, i)
+		}
+		for len(ends) > 0 && ends[0].at <= now {
+			free += ends[0].free
+			ends = ends[1:]
+		}
+		still := waiting[:0]
+		for _, i := range waiting {
+			t := &s.tasks[i]
+			if t.nodes > free {
+				still = append(still, i)
+				continue
+			}
+			free -= t.nodes
+			end := now + max(t.length, 1)
+			at, _ := slices.BinarySearchFunc(ends, end, func(e freeStep, end float64) int { return cmp.Compare(e.at, end) })
+			ends = slices.Insert(ends, at, freeStep{end, t.nodes})
+			started = append(started, i)
+		}
+		waiting = still
+		now = math.Inf(1)
+		if len(ends) > 0 {
+			now = ends[0].at
+		}
+		if next < len(submitted) {
+			now = min(now, s.tasks[submitted[next]].release)
+		}
+	}
+	return started
+}
+
+// orders is one search.
+type orders struct {
+	OrderSearch
+	tasks      []task
+	measure    Measure
+	processors int
+
+	order  []int    // of the tasks; the window changes it
+	fixed  timeline // what the tasks before the window leave free
+	trial  timeline
+	looked int64
+}
+
+// mostSteps is how many steps of its timeline a sweep remembers, the latest. A job that waits for very
+// long would have it look at all that ran meanwhile. It starts later then, if ever it fits before.
+const mostSteps = 400
+
+// sweep slides the window over the order once.
+func (s *orders) sweep(ctx context.Context) error {
+	since := make([]float64, len(s.order)+1) // the first release from a place of the order on
+	since[len(s.order)] = s.tasks[s.order[len(s.order)-1]].release
+	for k, i := range slices.Backward(s.order) {
+		since[k] = min(since[k+1], s.tasks[i].release)
+	}
+	s.fixed = timeline{{0, s.processors}}
+	for at := 0; at < len(s.order); {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		to := min(at+s.Window, len(s.order))
+		least := since[to]
+		for _, i := range s.order[at:to] {
+			least = min(least, s.tasks[i].release)
+		}
+		s.fixed.forget(least)
+		s.fixed = s.fixed[max(len(s.fixed)-mostSteps, 0):]
+		s.improve(at, to)
+		half := min(at+max(s.Window/2, 1), to)
+		if to == len(s.order) {
+			half = to
+		}
+		for _, i := range s.order[at:half] {
+			s.fixed.place(&s.tasks[i])
+		}
+		at = half
+	}
+	return nil
+}
+
+// improve changes the order of the tasks from one place to another until no swap of two of
+// them and no move of one makes them and those that follow cheaper.
+func (s *orders) improve(from, to int) {
+	best := s.cost(from, to)
+	for better := true; better; {
+		better = false
+		for i := from; i < to; i++ {
+			for j := from; j < to; j++ {
+				if i < j {
+					s.order[i], s.order[j] = s.order[j], s.order[i]
+					if cost := s.cost(from, to); cost < best {
+						best, better = cost, true
+					} else {
+						s.order[i], s.order[j] = s.order[j], s.order[i]
+					}
+				}
+				if i != j {
+					s.move(i, j)
+					if cost := s.cost(from, to); cost < best {
+						best, better = cost, true
+					} else {
+						s.move(j, i)
+					}
+				}
+			}
+		}
+	}
+}
+
+// move takes the task at one place of the order to another.
+func (s *orders) move(from, to int) {
+	i := s.order[from]
+	s.order = slices.Insert(slices.Delete(s.order, from, from+1), to, i)
+}
+
+// cost is that of the tasks from one place to another, and of those that follow.
+func (s *orders) cost(from, to int) float64 {
+	s.looked++
+	s.trial = append(s.trial[:0], s.fixed...)
+	sum := 0.0
+	for _, i := range s.order[from:min(to+s.Follow, len(s.order))] {
+		sum = s.add(sum, &s.tasks[i], s.trial.place(&s.tasks[i]))
+	}
+	return sum
+}
+
+// add is a cost with one more task that starts at an instant.
+func (s *orders) add(cost float64, t *task, start float64) float64 {
+	if s.measure == Makespan {
+		return max(cost, start+t.length)
+	}
+	return cost + t.cost(start)
+}
+
+// whole is the schedule of the order, with its cost.
+func (s *orders) whole() (starts []float64, cost float64) {
+	starts = make([]float64, len(s.tasks))
+	all := timeline{{0, s.processors}}
+	since := make([]float64, len(s.order))
+	least := s.tasks[s.order[len(s.order)-1]].release
+	for k, i := range slices.Backward(s.order) {
+		least = min(least, s.tasks[i].release)
+		since[k] = least
+	}
+	for k, i := range s.order {
+		all.forget(since[k])
+		starts[i] = all.place(&s.tasks[i])
+		cost = s.add(cost, &s.tasks[i], starts[i])
+	}
+	return starts, cost
+}
+
+// timeline is how many processors are free, step by step. The last step lasts for ever.
+type timeline []freeStep
+
+// freeStep is how many processors are free from an instant on.
+type freeStep struct {
+	at   float64
+	free int
+}
+
+// place takes the processors of a task at the first instant at which it fits, and returns the
+// instant. A task of no length takes them for a tick, so that no other is placed across it.
+func (l *timeline) place(t *task) float64 {
+	steps := *l
+	k, _ := slices.BinarySearchFunc(steps, t.release, func(s freeStep, at float64) int { return cmp.Compare(s.at, at) })
+	if k == len(steps) || steps[k].at > t.release {
+		k = max(k-1, 0)
+	}
+	first := k // the step in which the task starts
+	start := max(t.release, steps[k].at)
+	end := start + max(t.length, 1)
+	for ; k < len(steps) && (k == first || steps[k].at < end); k++ {
+		if steps[k].free < t.nodes {
+			first = k + 1
+			start = steps[first].at // the last step has room for any task
+			end = start + max(t.length, 1)
+		}
+	}
+	l.split(start)
+	l.split(end)
+	for k := range *l {
+		if s := &(*l)[k]; s.at >= start && s.at < end {
+			s.free -= t.nodes
+		}
+	}
+	return start
+}
+
+// split has a step begin at an instant.
+func (l *timeline) split(at float64) {
+	k := len(*l)
+	for k > 0 && (*l)[k-1].at > at {
+		k--
+	}
+	if k > 0 && (*l)[k-1].at == at {
+		return
+	}
+	step := (*l)[max(k-1, 0)]
+	step.at = at
+	*l = slices.Insert(*l, k, step)
+}
+
+// forget drops what is before an instant.
+func (l *timeline) forget(before float64) {
+	k := 0
+	for k+1 < len(*l) && (*l)[k+1].at <= before {
+		k++
+	}
+	*l = slices.Delete(*l, 0, k)
+}
