@@ -165,9 +165,12 @@ func (c *Controller) whyNot(e *entry, g *ground) (nodeSet, outcome) {
 // In a row of slurm.conf of which a group of the job that may have so many nodes has some, the others weigh more.
 func (c *Controller) weigh(e *entry, set nodeSet) {
 	preferred := c.preferredNodes(e.job)
+	if preferred == nil && !set.meets(c.odd) {
+		return
+	}
 	split := map[int]bool{}
 	for n := range set.all {
-		if preferred.has(n) {
+		if preferred != nil && preferred.has(n) {
 			split[c.conf.Nodes[n].Row] = true
 		}
 	}
@@ -188,7 +191,11 @@ func weighs(weight, near int) int { return weight<<8 | 255 - min(near, 255) }
 // setWeight notes what a node weighs.
 func (c *Controller) setWeight(n, weight int) {
 	if c.weights[n] != weight {
-		c.weights[n] = weight
+		if c.weights[n] = weight; weight == weighs(c.conf.Nodes[n].Weight, 0) {
+			c.odd.drop(n)
+		} else {
+			c.odd.add(n)
+		}
 		c.weighed++
 		c.era++
 	}

@@ -2,7 +2,6 @@ package slurm
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 
 	"github.com/gridslot/gridslot/des"
@@ -38,157 +37,6 @@ func (l *backfillLoop) next() des.Time {
 	return due
 }
 
-// interval is a part of backfill's table: from begin to end, in seconds of the host's clock, the
-// nodes free and so many licences are in no plan.
-type interval struct {
-	begin, end int64
-	free       nodeSet
-	licenses   map[string]int // nil: licences are not planned
-}
-
-// need is what a plan takes.
-type need struct {
-	nodes    nodeSet
-	licenses []Amount
-}
-
-// take takes a need from the interval.
-func (i *interval) take(n need) {
-	i.free.remove(n.nodes)
-	if i.licenses != nil {
-		for _, l := range n.licenses {
-			i.licenses[l.Kind] = max(0, i.licenses[l.Kind]-l.Count)
-		}
-	}
-}
-
-// licensed reports whether the interval has so many licences.
-func (i *interval) licensed(amounts []Amount) bool {
-	return i.licenses == nil || !slices.ContainsFunc(amounts, func(l Amount) bool { return i.licenses[l.Kind] < l.Count })
-}
-
-// table is what a run of backfill plans in: intervals that follow each other. The first one may come
-// to be empty.
-type table struct {
-	intervals  []interval
-	resolution int64
-	sets       *spareSets // for its intervals
-	spare      *spareSets // for openings
-	records    int        // that the table has used; one that is merged with another is not given back
-	size       int        // most records
-}
-
-// newTable is a table for a run that begins at now. The sets of its intervals are lent.
-func newTable(now, window, resolution int64, size int, all nodeSet, licenses map[string]int, sets, spare *spareSets) *table {
-	return &table{
-		intervals:  []interval{{now / resolution * resolution, (now + window) / resolution * resolution, sets.clone(all), licenses}},
-		resolution: resolution, records: 1, size: size, sets: sets, spare: spare,
-	}
-}
-
-func (t *table) full() bool { return t.records >= t.size }
-
-// windowEnd is the end of the table.
-func (t *table) windowEnd() int64 { return t.intervals[len(t.intervals)-1].end }
-
-// cut splits an interval in two at a second.
-func (t *table) cut(at int, second int64) {
-	later := t.intervals[at]
-	later.begin, later.free, later.licenses = second, t.sets.clone(later.free), maps.Clone(later.licenses)
-	t.intervals[at].end = second
-	t.intervals = slices.Insert(t.intervals, at+1, later)
-	t.records++
-}
-
-// plan takes what is needed from begin to end, for a resolution at least. The first two neighbours
-// from the beginning of the plan on that have come to have the same free are made one.
-func (t *table) plan(begin, end int64, needs need) {
-	begin = max(begin, t.intervals[0].begin)
-	end = max(end, begin+t.resolution)
-	at := slices.IndexFunc(t.intervals, func(i interval) bool { return i.end >= begin })
-	if at < 0 {
-		return
-	}
-	if t.intervals[at].end > begin {
-		t.cut(at, begin)
-	}
-	merge := max(at-1, 0)
-	last := len(t.intervals) // the first interval behind the plan
-	for at++; at < len(t.intervals); at++ {
-		if end < t.intervals[at].end {
-			t.cut(at, end)
-		}
-		if t.intervals[at].take(needs); end == t.intervals[at].end {
-			last = at + 1
-			break
-		}
-	}
-	for k := merge; k < last && k+1 < len(t.intervals); k++ {
-		this, next := &t.intervals[k], &t.intervals[k+1]
-		if this.free.equal(next.free) && maps.Equal(this.licenses, next.licenses) {
-			this.end = next.end
-			t.intervals = slices.Delete(t.intervals, k+1, k+2)
-			return
-		}
-	}
-}
-
-// clashes reports whether any of what is needed is taken within [begin, end).
-func (t *table) clashes(begin, end int64, needs need) bool {
-	for k := range t.intervals {
-		i := &t.intervals[k]
-		if i.end > begin && i.begin < end && !(needs.nodes.within(i.free) && i.licensed(needs.licenses)) {
-			return true
-		}
-	}
-	return false
-}
-
-// opening is what a job may be planned on from a second on.
-type opening struct {
-	nodes    nodeSet
-	licensed bool  // enough licences are in no plan
-	later    int64 // the next second from which there may be other nodes; 0: there is none
-	first    int64 // the end of the first interval that it covers
-	beyond   int64 // the beginning of the first interval that it does not reach, or never
-}
-
-// openingFrom is what of nodes and of licences is in no plan from start to end, both included. The set of
-// the opening is lent.
-func (t *table) openingFrom(start, end int64, needs need) opening {
-	o := opening{nodes: t.spare.clone(needs.nodes), licensed: true, first: never, beyond: never}
-	for k := range t.intervals {
-		i := &t.intervals[k]
-		if i.end > start && k+1 < len(t.intervals) && o.later == 0 {
-			if gains(needs.nodes, t.intervals[k+1].free, o.nodes, i.free) {
-				o.later = i.end
-			}
-		}
-		if i.end <= start {
-			continue
-		}
-		if o.first = min(o.first, i.end); i.begin > end {
-			o.beyond = i.begin
-			break
-		}
-		o.nodes.intersect(i.free)
-		if !i.licensed(needs.licenses) {
-			o.licensed, o.later = false, i.end
-		}
-	}
-	return o
-}
-
-// gains reports whether any of wanted is in next that is not in both open and free.
-func gains(wanted, next, open, free nodeSet) bool {
-	for w := range wanted {
-		if wanted[w]&next[w]&^(open[w]&free[w]) != 0 {
-			return true
-		}
-	}
-	return false
-}
-
 // runBackfill is a run of backfill.
 func (c *Controller) runBackfill(now des.Time) {
 	l, rules := &c.backfill, &c.conf.Schedule
@@ -221,6 +69,7 @@ func (c *Controller) runBackfill(now des.Time) {
 	}
 	r := &backfillRun{c: c, now: now, second: c.second(now), until: never, shares: newShares(rules), blocked: map[*qos]int64{},
 		table: newTable(c.second(now), int64(rules.Window/des.Second), int64(rules.Resolution/des.Second), rules.TableSize, c.up, licenses, &c.plans, &c.spare)}
+	r.table.cpus = c.idle.cpus
 	if rules.Licenses {
 		byID := slices.SortedFunc(slices.Values(c.running), func(a, b *Job) int { return cmp.Compare(a.ID, b.ID) })
 		for _, j := range byID {
@@ -341,6 +190,7 @@ func (r *backfillRun) consider(e *entry) bool {
 func (r *backfillRun) relimit(j *Job) {
 	if r.hasty && r.limit > 0 {
 		j.Limit = r.limit
+		r.c.reorder()
 	}
 }
 
@@ -357,8 +207,16 @@ func (r *backfillRun) fill(e *entry, nowOnly bool) bool {
 	if blocked := r.blocked[j.qos]; blocked > r.second {
 		r.expires(blocked)
 	}
+	viewed := r.viewed(e)
 	for start := max(r.second, r.blocked[j.qos]); ; {
 		c.spare.back(lent)
+		if viewed {
+			var any bool
+			if start, any = r.chance(e, start, nowOnly, tested, passes); !any {
+				j.estimate = before
+				return true
+			}
+		}
 		if start > r.second {
 			r.expires(start)
 		}
@@ -375,6 +233,14 @@ func (r *backfillRun) fill(e *entry, nowOnly bool) bool {
 				r.tests++
 			}
 			o.nodes.intersect(c.shapeOf(e).fit) // before the look: it decides which jobs are taken away
+			if viewed && !c.haveIdle(o.nodes, c.shapeOf(e).demand.cpus) {
+				if o.later == 0 || nowOnly {
+					j.estimate = before
+					return true
+				}
+				start = o.later
+				continue
+			}
 			if passes && o.later > 0 && c.startsAfter(e, o.nodes, o.later) {
 				start = o.later
 				continue

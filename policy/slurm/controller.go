@@ -31,6 +31,7 @@ type Controller struct {
 	licenses  map[string]int // that no job has
 	leaving   nodeSet        // nodes of jobs that complete
 	weights   []int          // of nodes, as the last job that was to start saw them
+	odd       nodeSet        // nodes that do not weigh what slurm.conf says
 	cpus      int            // of all nodes
 	topQOS    float64        // the highest priority of a QoS
 
@@ -42,12 +43,10 @@ type Controller struct {
 	could      []*entry // room for what runnable returns
 	roomToWait []*entry // room for those that waiting yields
 	running    []*Job   // by start
-	byLimit    []*Job   // the same by their limits; nil: to be sorted anew
+	byLimit    []ending // the same by their limits; nil: to be sorted anew
 	era        uint64   // how often what forecasts depend on has changed
 	weighed    uint64   // how often weights of nodes have
 	looks      int64    // how many looks into the future have been made
-	give       []giving
-	giveEra    uint64 // of give
 	shapes     map[string]*shape
 	// forgetful has everything be looked for anew that is remembered otherwise: what tests hold that to.
 	forgetful bool
@@ -84,7 +83,7 @@ type partition struct {
 
 // New is a controller of an idle machine.
 func New(conf *Config, accounts *Accounts) *Controller {
-	c := &Controller{jobs: map[int]*Job{}, purged: map[int]bool{}, shapes: map[string]*shape{}, conf: conf, accounts: accounts, up: allNodes(len(conf.Nodes)), leaving: newNodeSet(len(conf.Nodes))}
+	c := &Controller{jobs: map[int]*Job{}, purged: map[int]bool{}, shapes: map[string]*shape{}, conf: conf, accounts: accounts, up: allNodes(len(conf.Nodes)), leaving: newNodeSet(len(conf.Nodes)), odd: newNodeSet(len(conf.Nodes))}
 	top := 1
 	for _, p := range conf.Partitions {
 		top = max(top, p.JobFactor)
@@ -141,10 +140,7 @@ func (c *Controller) setOf(nodes []int) (nodeSet, error) {
 }
 
 // endEra notes that what runs, where, or until when is about to change or has just changed.
-func (c *Controller) endEra() {
-	c.byLimit = nil
-	c.era++
-}
+func (c *Controller) endEra() { c.era++ }
 
 // changed notes that something has changed at now that backfill may make use of.
 func (c *Controller) changed(now des.Time) { c.backfill.changed = now }
@@ -158,6 +154,7 @@ func (c *Controller) End(now des.Time, j *Job) {
 // finish ends a job that runs.
 func (c *Controller) finish(now des.Time, j *Job, failed bool) {
 	j.state, j.failed = completing, failed
+	c.quitByLimit(j)
 	c.endEra()
 	c.running = slices.DeleteFunc(c.running, func(r *Job) bool { return r == j })
 	c.retire(now, j)
@@ -167,6 +164,7 @@ func (c *Controller) finish(now des.Time, j *Job, failed bool) {
 		c.charge(j, now)
 	}
 	c.free.release(j)
+	c.later.release(j)
 	for _, p := range j.Placed {
 		c.cores[p.Node].free(p.Cores)
 	}
@@ -265,8 +263,11 @@ func (c *Controller) start(now des.Time, e *entry, placed []Placement) {
 		c.licenses[l.Kind] -= l.Count
 	}
 	c.free.take(j)
+	c.later.take(j)
+	j.shares = nil
 	for _, p := range placed {
 		j.nodes.add(p.Node)
+		j.shares = append(j.shares, share{int32(p.Node), int32(len(p.Cores))})
 		c.cores[p.Node].take(p.Cores)
 	}
 	j.whole, j.reason, j.hasty, j.behind = c.whole(e), NoReason, false, nil
@@ -276,6 +277,7 @@ func (c *Controller) start(now des.Time, e *entry, placed []Placement) {
 	c.ageNoMore(j)
 	c.leave(j)
 	c.running = append(c.running, j)
+	c.joinByLimit(j)
 	c.endEra()
 	c.count(j, -1, true)
 	j.began = true

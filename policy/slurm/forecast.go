@@ -13,7 +13,7 @@ import (
 type forecast struct {
 	among    nodeSet
 	nodes    nodeSet // nil: a job would not start at all, or, unless looked, not at once
-	chosen   choice  // what is taken of them, in their order
+	chosen   choice  // what is taken of them; of those that the job would have at once, in their order
 	atOnce   bool
 	ends     int64 // unless atOnce: the second in which the last job ends that has to
 	seen     bool  // a look has been made, at the present at least
@@ -112,22 +112,23 @@ func (c *Controller) look(e *entry, f *forecast, now int64, nowOnly bool) {
 		if chosen == nil {
 			return false
 		}
-		f.nodes, f.chosen, f.reckoned = chosen.nodes(len(c.conf.Nodes)), slices.Clone(chosen), e.job.reckoned
-		slices.SortFunc(f.chosen, func(a, b offer) int { return cmp.Compare(a.node, b.node) })
+		f.nodes, f.reckoned = chosen.nodes(len(c.conf.Nodes)), e.job.reckoned
+		f.chosen = append(f.chosen[:0], chosen...)
 		return true
 	}
 	c.looks++
 	f.seen = true
 	s := c.newSearch(e, f.among, c.free)
 	if f.atOnce = found(s.run()); f.atOnce {
+		slices.SortFunc(f.chosen, func(a, b offer) int { return cmp.Compare(a.node, b.node) })
 		return
 	}
-	order := c.runningByLimit()
 	if nowOnly && c.conf.Preempt == "" {
 		return
 	}
-	c.later.copyFrom(c.free)
+	order := c.runningByLimit()
 	s.free = c.later
+	defer s.takeBack()
 	if victims := c.victims(e, c.instant(0, now)); len(victims) > 0 {
 		for _, j := range victims {
 			s.release(j)
@@ -135,7 +136,7 @@ func (c *Controller) look(e *entry, f *forecast, now int64, nowOnly bool) {
 		if f.atOnce = found(s.run()); f.atOnce { // it starts now, or has them end now
 			return
 		}
-		order = slices.DeleteFunc(slices.Clone(order), func(j *Job) bool { return slices.Contains(victims, j) })
+		order = slices.DeleteFunc(slices.Clone(order), func(e ending) bool { return slices.Contains(victims, e.job) })
 	}
 	if nowOnly {
 		return
@@ -146,24 +147,23 @@ func (c *Controller) look(e *entry, f *forecast, now int64, nowOnly bool) {
 	}
 	window, base := int64(endsTogether), int64(0)
 	for k := 0; k < len(order); {
-		var last *Job
+		last := int64(never)
 		for k < len(order) {
-			j := order[k]
+			j, end := order[k].job, order[k].second
 			k++
 			if !j.runsOn(f.among) {
 				continue
 			}
-			end := c.limitSecond(j)
 			if base == 0 {
 				base = end + endsTogether - end%endsTogether
 			}
-			last = j
+			last = end
 			s.release(j)
-			if k < len(order) && c.limitSecond(order[k]) > base+window {
+			if k < len(order) && order[k].second > base+window {
 				break
 			}
 		}
-		if last == nil {
+		if last == never {
 			break
 		}
 		for {
@@ -172,12 +172,12 @@ func (c *Controller) look(e *entry, f *forecast, now int64, nowOnly bool) {
 			} else {
 				window *= 2
 			}
-			if k == len(order) || c.limitSecond(order[k]) <= base+window {
+			if k == len(order) || order[k].second <= base+window {
 				break
 			}
 		}
 		if found(s.run()) {
-			f.ends = c.limitSecond(last)
+			f.ends = last
 			return
 		}
 	}
@@ -185,25 +185,64 @@ func (c *Controller) look(e *entry, f *forecast, now int64, nowOnly bool) {
 
 // runsOn reports whether the running job has any of the nodes.
 func (j *Job) runsOn(nodes nodeSet) bool {
-	if len(j.Placed) > len(nodes) {
+	if len(j.shares) > len(nodes) {
 		return j.nodes.meets(nodes)
 	}
-	for i := range j.Placed {
-		if nodes.has(j.Placed[i].Node) {
+	for _, s := range j.shares {
+		if nodes.has(int(s.node)) {
 			return true
 		}
 	}
 	return false
 }
 
+// share is how many CPUs a running job has of a node.
+type share struct{ node, cpus int32 }
+
+// ending is the second in which a running job reaches its limit, and what it has.
+type ending struct {
+	second int64
+	job    *Job
+	shares []share
+}
+
+// compareEndings orders jobs that run by their limits, those whose limits end together by their numbers.
+func compareEndings(a, b ending) int {
+	return cmp.Or(cmp.Compare(a.second, b.second), cmp.Compare(a.job.ID, b.job.ID))
+}
+
 // runningByLimit is the running jobs in the order of their limits.
-func (c *Controller) runningByLimit() []*Job {
-	if c.byLimit == nil {
-		c.byLimit = slices.SortedFunc(slices.Values(c.running), func(a, b *Job) int {
-			return cmp.Or(cmp.Compare(c.limitSecond(a), c.limitSecond(b)), cmp.Compare(a.ID, b.ID))
-		})
+func (c *Controller) runningByLimit() []ending {
+	if c.forgetful || c.byLimit == nil {
+		c.byLimit = c.byLimit[:0]
+		for _, j := range c.running {
+			c.byLimit = append(c.byLimit, ending{c.limitSecond(j), j, j.shares})
+		}
+		slices.SortFunc(c.byLimit, compareEndings)
 	}
 	return c.byLimit
+}
+
+// joinByLimit and quitByLimit have a job be among those that run in the order of their limits, and not be there any more.
+func (c *Controller) joinByLimit(j *Job) {
+	if c.byLimit != nil {
+		one := ending{c.limitSecond(j), j, j.shares}
+		at, _ := slices.BinarySearchFunc(c.byLimit, one, compareEndings)
+		c.byLimit = slices.Insert(c.byLimit, at, one)
+	}
+}
+
+func (c *Controller) quitByLimit(j *Job) {
+	if c.byLimit != nil {
+		at, _ := slices.BinarySearchFunc(c.byLimit, ending{c.limitSecond(j), j, j.shares}, compareEndings)
+		c.byLimit = slices.Delete(c.byLimit, at, at+1)
+	}
+}
+
+// reorder has the order of limits be found anew: one of them is about to change, or has changed.
+func (c *Controller) reorder() {
+	c.byLimit = nil
+	c.endEra()
 }
 
 // limitSecond is the second in which the running job reaches its limit, or the end of its grace time.

@@ -68,6 +68,7 @@ type Job struct {
 	guess        int      // on how many nodes it would have run when nodes were last looked for; 0: they never were
 	entries      []*entry // waiting: one in each of its partitions
 	nodes        nodeSet  // running: those it has
+	shares       []share  // running: how many CPUs it has of each of its nodes
 	allocated    tres     // running: what it has in all
 	billing      float64  // running: billing a second
 	whole        bool     // running: it has its nodes to itself

@@ -206,7 +206,7 @@ func (c *Controller) Relimit(now des.Time, j *Job, limit des.Time) {
 	if j.state == pending || j.state == running {
 		c.reconsider(j)
 		j.Limit = limit
-		c.endEra()
+		c.reorder()
 	}
 	c.update(now, j)
 }

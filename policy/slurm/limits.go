@@ -387,11 +387,17 @@ func (a *association) inherited(of func(*limits) int64) int64 {
 }
 
 // preferredNodes are the nodes that jobs of those groups have already which limit how many nodes
-// their jobs have: another job there costs no further node.
-func (c *Controller) preferredNodes(j *Job) nodeSet {
-	nodes := newNodeSet(len(c.conf.Nodes))
+// their jobs have: another job there costs no further node. They are nil where no group does.
+func (c *Controller) preferredNodes(j *Job) (nodes nodeSet) {
 	if !c.conf.Enforce.Limits {
-		return nodes
+		return nil
+	}
+	add := func(running []*Job) {
+		if theirs := c.nodesOf(running); nodes == nil {
+			nodes = theirs
+		} else {
+			nodes.unite(theirs)
+		}
 	}
 	ofQOS := false
 	if q := j.qos; q != nil {
@@ -401,14 +407,14 @@ func (c *Controller) preferredNodes(j *Job) nodeSet {
 			others *crowd
 		}{{q.amounts, &q.crowd}, {q.amountsOfUser, ofUser}, {q.amountsOfAccount, ofAccount}} {
 			if shared.most["node"] > 0 {
-				nodes.unite(c.nodesOf(shared.others.running))
+				add(shared.others.running)
 			}
 		}
 		ofQOS = q.amounts["node"] > 0
 	}
 	for at := j.assoc; at != nil && !ofQOS; at = at.parent {
 		if at.amounts["node"] > 0 {
-			nodes.unite(c.nodesOf(at.running))
+			add(at.running)
 			break
 		}
 	}

@@ -20,10 +20,10 @@ func allNodes(nodes int) nodeSet {
 	return all
 }
 
-func (s nodeSet) add(i int)  { s[i/64] |= 1 << (i % 64) }
-func (s nodeSet) drop(i int) { s[i/64] &^= 1 << (i % 64) }
+func (s nodeSet) add(i int)  { s[uint(i)/64] |= 1 << (uint(i) % 64) }
+func (s nodeSet) drop(i int) { s[uint(i)/64] &^= 1 << (uint(i) % 64) }
 
-func (s nodeSet) has(i int) bool { return s[i/64]&(1<<(i%64)) != 0 }
+func (s nodeSet) has(i int) bool { return s[uint(i)/64]&(1<<(uint(i)%64)) != 0 }
 
 // hasAll reports whether all of the positions are in the set.
 func (s nodeSet) hasAll(positions []int) bool {

@@ -95,7 +95,7 @@ func (c *Controller) evict(now des.Time, j *Job) {
 	}
 	if j.graceEnds == 0 && c.conf.Preempt == byQOS && j.qos != nil && j.qos.grace > 0 {
 		j.graceEnds = now.Add(j.qos.grace)
-		c.endEra()
+		c.reorder()
 		return
 	}
 	c.stop(now, j, Preempted, j.Requeue)

@@ -31,16 +31,18 @@ type search struct {
 	shape   *shape
 	free    usage
 	among   nodeSet // nodes that may be chosen
-	open    nodeSet // of them, those that offer CPUs
+	most    int     // CPUs that are free of them: no fewer than they offer
+	freed   []*Job  // those that free does not yet have back what they had
+	given   []*Job  // those that it has
+	asked   bool    // what nodes offer has been reckoned:
+	open    nodeSet // of among, those that offer CPUs
 	offered []int   // CPUs that each node of open offers
-	levels  []int   // how many nodes offer so many CPUs
+	levels  []int   // how many nodes offer so many CPUs, unless the demand is plain
 	nodes   int     // how many nodes offer any
 	cpus    int     // how many CPUs they offer in all
+	stale   nodeSet // of among, nodes of which more is free than open, offered and so on tell of
 
 	planned bool // the choice is for a start to come, when running jobs have ended
-
-	stale nodeSet // of among, nodes of which more is free than open, offered and so on tell of
-	most  int     // CPUs that are free of among: no fewer than its nodes offer, stale or not
 
 	left      nodeSet   // of open, those that have not been left out
 	chosen    choice    // room for what is chosen,
@@ -68,10 +70,8 @@ func (c *Controller) choose(e *entry, candidates nodeSet, free usage) choice {
 // newSearch is a search among candidates.
 func (c *Controller) newSearch(e *entry, candidates nodeSet, free usage) *search {
 	s := &c.search
-	s.job, s.shape, s.free, s.nodes, s.cpus, s.most, s.planned = e.job, c.shapeOf(e), free, 0, 0, 0, false
-	clear(s.levels)
-	clear(s.open)
-	clear(s.stale)
+	s.job, s.shape, s.free, s.most, s.asked, s.planned = e.job, c.shapeOf(e), free, 0, false, false
+	s.freed, s.given = s.freed[:0], s.given[:0]
 	for w, word := range candidates {
 		s.among[w] = word & s.shape.suited[w]
 		if len(s.shape.gres) > 0 {
@@ -80,12 +80,36 @@ func (c *Controller) newSearch(e *entry, candidates nodeSet, free usage) *search
 			}
 		}
 		for word = s.among[w] & free.some[w]; word != 0; word &= word - 1 {
-			n := w*64 + bits.TrailingZeros64(word)
-			s.offer(n)
-			s.most += free.cpus[n]
+			s.most += free.cpus[w*64+bits.TrailingZeros64(word)]
 		}
 	}
 	return s
+}
+
+// ask reckons what the candidates offer.
+func (s *search) ask() {
+	s.asked, s.nodes, s.cpus = true, 0, 0
+	clear(s.open)
+	clear(s.stale)
+	if s.shape.plain {
+		for w, word := range s.among {
+			word &= s.free.some[w]
+			s.open[w] = word
+			s.nodes += bits.OnesCount64(word)
+			for ; word != 0; word &= word - 1 {
+				n := w*64 + bits.TrailingZeros64(word)
+				s.offered[n] = s.free.cpus[n]
+				s.cpus += s.free.cpus[n]
+			}
+		}
+		return
+	}
+	clear(s.levels)
+	for w, word := range s.among {
+		for word &= s.free.some[w]; word != 0; word &= word - 1 {
+			s.offer(w*64 + bits.TrailingZeros64(word))
+		}
+	}
 }
 
 // hopeless reports whether the nodes that may be chosen have too few CPUs even if idle.
@@ -117,27 +141,85 @@ func (s *search) offer(n int) {
 	}
 }
 
-// release gives back what a running job has of the nodes that may be chosen.
+// release has a running job be over: what it has of the nodes that may be chosen is free.
 func (s *search) release(j *Job) {
-	for i := range j.Placed {
-		p := &j.Placed[i]
-		if !s.among.has(p.Node) {
-			continue
-		}
-		s.free.give(j, p)
-		s.most += len(p.Cores)
-		s.stale.add(p.Node)
-		if len(s.shape.gres) > 0 {
-			s.c.notesGPUs(s.shape, p.Node, s.free)
+	s.freed = append(s.freed, j)
+	for _, had := range j.shares {
+		if s.among.has(int(had.node)) {
+			s.most += int(had.cpus)
 		}
 	}
-	if s.c.forgetful {
+	switch {
+	case s.c.forgetful:
 		s.refresh()
+	case len(s.shape.gres) > 0: // what GPUs weigh is noted after each job
+		s.give()
+	}
+}
+
+// offerPlainly has nodes offer what jobs had of them that are over, where the demand is plain.
+func (s *search) offerPlainly() {
+	for _, j := range s.freed {
+		for _, had := range j.shares {
+			n := int(had.node)
+			if !s.among.has(n) {
+				continue
+			}
+			if !s.open.has(n) {
+				s.open.add(n)
+				s.offered[n] = 0
+				s.nodes++
+			}
+			s.offered[n] += int(had.cpus)
+			s.cpus += int(had.cpus)
+		}
+	}
+	s.freed = s.freed[:0]
+}
+
+// give gives back what jobs had that are over.
+func (s *search) give() {
+	for _, j := range s.freed {
+		for i := range j.Placed {
+			p := &j.Placed[i]
+			if !s.among.has(p.Node) {
+				continue
+			}
+			s.free.give(j, p)
+			s.stale.add(p.Node)
+			if len(s.shape.gres) > 0 {
+				s.c.notesGPUs(s.shape, p.Node, s.free)
+			}
+		}
+	}
+	s.given = append(s.given, s.freed...)
+	s.freed = s.freed[:0]
+}
+
+// takeBack takes back what was given back.
+func (s *search) takeBack() {
+	for _, j := range s.given {
+		for i := range j.Placed {
+			if p := &j.Placed[i]; s.among.has(p.Node) {
+				s.free.moveOne(j, p, -1)
+			}
+		}
 	}
 }
 
 // refresh reckons anew what nodes offer of which something was given back.
 func (s *search) refresh() {
+	if s.shape.plain {
+		if !s.asked {
+			s.ask()
+		}
+		s.offerPlainly()
+		return
+	}
+	if s.give(); !s.asked {
+		s.ask()
+		return
+	}
 	for n := range s.stale.all {
 		s.offer(n)
 	}
@@ -149,8 +231,11 @@ func (s *search) refresh() {
 // would fail, whichever nodes were left out.
 func (s *search) outOfReach() bool {
 	d := &s.shape.demand
-	if s.nodes < d.min || s.cpus < d.cpus {
+	switch {
+	case s.nodes < d.min || s.cpus < d.cpus:
 		return true
+	case s.shape.plain:
+		return false
 	}
 	lacking, allowed := d.cpus, d.max
 	for cpus := len(s.levels) - 1; cpus > 0 && lacking > 0 && allowed > 0; cpus-- {
@@ -173,6 +258,9 @@ func (s *search) run() choice {
 	copy(s.left, s.open)
 	nodes, least := s.nodes, s.shape.demand.min
 	chosen := s.evaluate()
+	if chosen != nil || s.shape.plain {
+		return s.reckon(chosen)
+	}
 	most := len(s.levels) - 1
 	for s.levels[most] == 0 {
 		most--
@@ -193,6 +281,11 @@ func (s *search) run() choice {
 			chosen = s.evaluate()
 		}
 	}
+	return s.reckon(chosen)
+}
+
+// reckon notes how many CPUs the job would have of the nodes chosen, if there are any.
+func (s *search) reckon(chosen choice) choice {
 	if chosen != nil {
 		s.job.reckoned = s.cpusOf(chosen)
 	}

@@ -91,13 +91,23 @@ type shape struct {
 	entries    int    // of the queue that have it
 	demand     demand
 	tasksKnown int
+	plain      bool // see isPlain
 	gres       []Amount
 	required   []int
 	suited     nodeSet // nodes that have the features asked for and are none that are excluded
 	listed     nodeSet // of suited, those that a pass looks at: idle, they would have the memory for one CPU of the job
 	fit        nodeSet // of listed, those that backfill looks at: idle, they would have the memory for all CPUs asked of each
 	forecasts  forecasts
-	onIdle     forecasts // were all nodes idle; its eras are those of the weights of nodes
+	bounds     []lowerBound // see Controller.soonestIn, by partition; their eras are one more, so that 0 is none
+	onIdle     forecasts    // were all nodes idle; its eras are those of the weights of nodes
+}
+
+// isPlain reports whether jobs of the shape are tasks of one CPU that go wherever there is one: a node offers what it
+// has free, and whatever nodes offer enough together, the job fits on them.
+func (c *Controller) isPlain(s *shape) bool {
+	d := &s.demand
+	return !c.conf.Select.Memory && !c.conf.Select.LeastLoaded && !d.whole && d.perTask == 1 && d.perNode == 0 && !d.oneNode && d.min == 1 &&
+		d.max >= min(d.tasks, len(c.conf.Nodes)) && len(s.gres) == 0 && len(s.required) == 0
 }
 
 // shapeOf is the shape of what e asks for. Nothing that it depends on changes while the job waits:
@@ -125,6 +135,7 @@ func (c *Controller) shapeOf(e *entry) *shape {
 				s.fit.drop(n)
 			}
 		}
+		s.plain = c.isPlain(s)
 		c.shapes[key] = s
 	}
 	s.entries++

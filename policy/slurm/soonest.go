@@ -5,27 +5,6 @@ import "math/bits"
 // A bound of looks into the future: before which second no job can start for want of CPUs. It spares
 // backfill the looks whose answer is later than the second from which it would look again.
 
-// giving is what a running job gives back of a node in the second in which its limit ends.
-type giving struct {
-	second     int64
-	node, cpus int32
-}
-
-// givings are what running jobs give back in the present era, in the order of their limits.
-func (c *Controller) givings() []giving {
-	if c.giveEra != c.era || c.forgetful {
-		c.give, c.giveEra = c.give[:0], c.era
-		for _, j := range c.runningByLimit() {
-			second := c.limitSecond(j)
-			for i := range j.Placed {
-				p := &j.Placed[i]
-				c.give = append(c.give, giving{second, int32(p.Node), int32(len(p.Cores))})
-			}
-		}
-	}
-	return c.give
-}
-
 // soonestAmong is the second by which so many CPUs of a set of nodes are free, were nobody else to start: before it
 // no look among them sees a job start that asks for as many. It is -1 where they are free, and never where there are
 // too few.
@@ -38,14 +17,49 @@ func (c *Controller) soonestAmong(nodes nodeSet, cpus int) int64 {
 	if cpus <= 0 {
 		return -1
 	}
-	for _, g := range c.givings() {
-		if nodes.has(int(g.node)) {
-			if cpus -= int(g.cpus); cpus <= 0 {
-				return g.second
+	for _, e := range c.runningByLimit() {
+		for _, s := range e.shares {
+			if nodes.has(int(s.node)) {
+				cpus -= int(s.cpus)
 			}
+		}
+		if cpus <= 0 {
+			return e.second
 		}
 	}
 	return never
+}
+
+// lowerBound is what soonestAmong tells of an era.
+type lowerBound struct {
+	era     uint64
+	soonest int64
+}
+
+// soonestIn is soonestAmong all nodes that the job of e could have of its partition.
+func (c *Controller) soonestIn(e *entry) int64 {
+	s := c.shapeOf(e)
+	for len(s.bounds) <= e.part.at {
+		s.bounds = append(s.bounds, lowerBound{})
+	}
+	b := &s.bounds[e.part.at]
+	if b.era != c.era+1 {
+		defer c.spare.back(c.spare.mark())
+		nodes := c.spare.clone(e.part.nodes)
+		nodes.intersect(s.fit)
+		b.era, b.soonest = c.era+1, c.soonestAmong(nodes, s.demand.cpus)
+	}
+	return b.soonest
+}
+
+// haveIdle reports whether nodes have so many CPUs if idle.
+func (c *Controller) haveIdle(nodes nodeSet, cpus int) bool {
+	for n := range nodes.all {
+		if cpus -= c.idle.cpus[n]; cpus <= 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // passesOver reports whether backfill may pass over seconds at which a look into the future could not see the

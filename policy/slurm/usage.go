@@ -34,16 +34,6 @@ func (u usage) clone() usage {
 	return other
 }
 
-// copyFrom makes u what other is, of the same nodes.
-func (u usage) copyFrom(other usage) {
-	copy(u.cpus, other.cpus)
-	copy(u.mem, other.mem)
-	copy(u.some, other.some)
-	for kind, counts := range other.gres {
-		copy(u.gres[kind], counts)
-	}
-}
-
 // take takes what a job has of its nodes.
 func (u usage) take(j *Job) { u.move(j, -1) }
 

@@ -1,0 +1,170 @@
+package slurm
+
+import (
+	"maps"
+	"slices"
+)
+
+// interval is a part of backfill's table: from begin to end, in seconds of the host's clock, the
+// nodes free and so many licences are in no plan.
+type interval struct {
+	begin, end int64
+	free       nodeSet
+	licenses   map[string]int // nil: licences are not planned
+}
+
+// need is what a plan takes.
+type need struct {
+	nodes    nodeSet
+	licenses []Amount
+}
+
+// take takes a need from the interval.
+func (i *interval) take(n need) {
+	i.free.remove(n.nodes)
+	if i.licenses != nil {
+		for _, l := range n.licenses {
+			i.licenses[l.Kind] = max(0, i.licenses[l.Kind]-l.Count)
+		}
+	}
+}
+
+// licensed reports whether the interval has so many licences.
+func (i *interval) licensed(amounts []Amount) bool {
+	return i.licenses == nil || !slices.ContainsFunc(amounts, func(l Amount) bool { return i.licenses[l.Kind] < l.Count })
+}
+
+// table is what a run of backfill plans in: intervals that follow each other. The first one may come
+// to be empty.
+type table struct {
+	intervals  []interval
+	resolution int64
+	sets       *spareSets // for its intervals
+	spare      *spareSets // for openings
+	records    int        // that the table has used; one that is merged with another is not given back
+	size       int        // most records
+	cpus       []int      // of each node, for views
+	views      []*view    // of partitions, by position; nil: not asked for yet
+}
+
+// newTable is a table for a run that begins at now. The sets of its intervals are lent.
+func newTable(now, window, resolution int64, size int, all nodeSet, licenses map[string]int, sets, spare *spareSets) *table {
+	return &table{
+		intervals:  []interval{{now / resolution * resolution, (now + window) / resolution * resolution, sets.clone(all), licenses}},
+		resolution: resolution, records: 1, size: size, sets: sets, spare: spare,
+	}
+}
+
+func (t *table) full() bool { return t.records >= t.size }
+
+// windowEnd is the end of the table.
+func (t *table) windowEnd() int64 { return t.intervals[len(t.intervals)-1].end }
+
+// cut splits an interval in two at a second.
+func (t *table) cut(at int, second int64) {
+	later := t.intervals[at]
+	later.begin, later.free, later.licenses = second, t.sets.clone(later.free), maps.Clone(later.licenses)
+	t.intervals[at].end = second
+	t.intervals = slices.Insert(t.intervals, at+1, later)
+	t.records++
+	for _, v := range t.views {
+		v.cut(at)
+	}
+}
+
+// plan takes what is needed from begin to end, for a resolution at least. The first two neighbours
+// from the beginning of the plan on that have come to have the same free are made one.
+func (t *table) plan(begin, end int64, needs need) {
+	begin = max(begin, t.intervals[0].begin)
+	end = max(end, begin+t.resolution)
+	at := slices.IndexFunc(t.intervals, func(i interval) bool { return i.end >= begin })
+	if at < 0 {
+		return
+	}
+	if t.intervals[at].end > begin {
+		t.cut(at, begin)
+	}
+	merge := max(at-1, 0)
+	first, last := at+1, len(t.intervals) // of the plan, and behind it
+	allFree := true
+	for at++; at < len(t.intervals); at++ {
+		if end < t.intervals[at].end {
+			t.cut(at, end)
+		}
+		allFree = allFree && needs.nodes.within(t.intervals[at].free)
+		if t.intervals[at].take(needs); end == t.intervals[at].end {
+			last = at + 1
+			break
+		}
+	}
+	for _, v := range t.views {
+		v.taken(t, first, last, needs.nodes, allFree)
+	}
+	for k := merge; k < last && k+1 < len(t.intervals); k++ {
+		this, next := &t.intervals[k], &t.intervals[k+1]
+		if this.free.equal(next.free) && maps.Equal(this.licenses, next.licenses) {
+			this.end = next.end
+			t.intervals = slices.Delete(t.intervals, k+1, k+2)
+			for _, v := range t.views {
+				v.merge(k)
+			}
+			return
+		}
+	}
+}
+
+// clashes reports whether any of what is needed is taken within [begin, end).
+func (t *table) clashes(begin, end int64, needs need) bool {
+	for k := range t.intervals {
+		i := &t.intervals[k]
+		if i.end > begin && i.begin < end && !(needs.nodes.within(i.free) && i.licensed(needs.licenses)) {
+			return true
+		}
+	}
+	return false
+}
+
+// opening is what a job may be planned on from a second on.
+type opening struct {
+	nodes    nodeSet
+	licensed bool  // enough licences are in no plan
+	later    int64 // the next second from which there may be other nodes; 0: there is none
+	first    int64 // the end of the first interval that it covers
+	beyond   int64 // the beginning of the first interval that it does not reach, or never
+}
+
+// openingFrom is what of nodes and of licences is in no plan from start to end, both included. The set of
+// the opening is lent.
+func (t *table) openingFrom(start, end int64, needs need) opening {
+	o := opening{nodes: t.spare.clone(needs.nodes), licensed: true, first: never, beyond: never}
+	for k := range t.intervals {
+		i := &t.intervals[k]
+		if i.end > start && k+1 < len(t.intervals) && o.later == 0 {
+			if gains(needs.nodes, t.intervals[k+1].free, o.nodes, i.free) {
+				o.later = i.end
+			}
+		}
+		if i.end <= start {
+			continue
+		}
+		if o.first = min(o.first, i.end); i.begin > end {
+			o.beyond = i.begin
+			break
+		}
+		o.nodes.intersect(i.free)
+		if !i.licensed(needs.licenses) {
+			o.licensed, o.later = false, i.end
+		}
+	}
+	return o
+}
+
+// gains reports whether any of wanted is in next that is not in both open and free.
+func gains(wanted, next, open, free nodeSet) bool {
+	for w := range wanted {
+		if wanted[w]&next[w]&^(open[w]&free[w]) != 0 {
+			return true
+		}
+	}
+	return false
+}
