@@ -210,9 +210,10 @@ func (r *backfillRun) fill(e *entry, nowOnly bool) bool {
 	viewed := r.viewed(e)
 	for start := max(r.second, r.blocked[j.qos]); ; {
 		c.spare.back(lent)
+		within := 0
 		if viewed {
 			var any bool
-			if start, any = r.chance(e, start, nowOnly, tested, passes); !any {
+			if start, within, any = r.chance(e, start, nowOnly, tested, passes); !any {
 				j.estimate = before
 				return true
 			}
@@ -234,6 +235,7 @@ func (r *backfillRun) fill(e *entry, nowOnly bool) bool {
 			}
 			o.nodes.intersect(c.shapeOf(e).fit) // before the look: it decides which jobs are taken away
 			if viewed && !c.haveIdle(o.nodes, c.shapeOf(e).demand.cpus) {
+				r.noteVain(e, start, within, never)
 				if o.later == 0 || nowOnly {
 					j.estimate = before
 					return true
@@ -241,9 +243,14 @@ func (r *backfillRun) fill(e *entry, nowOnly bool) bool {
 				start = o.later
 				continue
 			}
-			if passes && o.later > 0 && c.startsAfter(e, o.nodes, o.later) {
-				start = o.later
-				continue
+			if passes && o.later > 0 {
+				if soonest := c.soonestFor(e, o.nodes); soonest > o.later {
+					if viewed {
+						r.noteVain(e, start, within, soonest)
+					}
+					start = o.later
+					continue
+				}
 			}
 			begins, chosen = c.willRun(e, o.nodes, r.second, nowOnly)
 		}

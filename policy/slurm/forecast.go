@@ -61,15 +61,15 @@ func (c *Controller) forecastOf(e *entry, among nodeSet, now int64, nowOnly bool
 	return f
 }
 
-// startsAfter reports whether a look would see the job of e start after a second only, or not at all, as far as
-// that can be told without one.
-func (c *Controller) startsAfter(e *entry, among nodeSet, second int64) bool {
+// soonestFor is a second before which no look sees the job of e start among some nodes, as far as that can be told
+// without one; see soonestAmong.
+func (c *Controller) soonestFor(e *entry, among nodeSet) int64 {
 	s := c.shapeOf(e)
 	f, _ := s.forecasts.among(c.era, among)
 	if f.soonest == 0 {
 		f.soonest = c.soonestAmong(among, s.demand.cpus)
 	}
-	return f.soonest > second
+	return f.soonest
 }
 
 // willRun is the second at which the job of e could start among some nodes were nobody else to come, and
@@ -149,9 +149,8 @@ func (c *Controller) look(e *entry, f *forecast, now int64, nowOnly bool) {
 	for k := 0; k < len(order); {
 		last := int64(never)
 		for k < len(order) {
-			j, end := order[k].job, order[k].second
-			k++
-			if !j.runsOn(f.among) {
+			on, j, end := order[k].runsOn(f.among), order[k].job, order[k].second
+			if k++; !on {
 				continue
 			}
 			if base == 0 {
@@ -183,19 +182,6 @@ func (c *Controller) look(e *entry, f *forecast, now int64, nowOnly bool) {
 	}
 }
 
-// runsOn reports whether the running job has any of the nodes.
-func (j *Job) runsOn(nodes nodeSet) bool {
-	if len(j.shares) > len(nodes) {
-		return j.nodes.meets(nodes)
-	}
-	for _, s := range j.shares {
-		if nodes.has(int(s.node)) {
-			return true
-		}
-	}
-	return false
-}
-
 // share is how many CPUs a running job has of a node.
 type share struct{ node, cpus int32 }
 
@@ -204,6 +190,19 @@ type ending struct {
 	second int64
 	job    *Job
 	shares []share
+}
+
+// runsOn reports whether the job has any of the nodes.
+func (e *ending) runsOn(nodes nodeSet) bool {
+	if len(e.shares) > len(nodes) {
+		return e.job.nodes.meets(nodes)
+	}
+	for i := range e.shares {
+		if nodes.has(int(e.shares[i].node)) {
+			return true
+		}
+	}
+	return false
 }
 
 // compareEndings orders jobs that run by their limits, those whose limits end together by their numbers.

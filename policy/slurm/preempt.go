@@ -61,6 +61,9 @@ func (c *Controller) standingOf(j *Job) float64 {
 // found before others, and it begins anew.
 func (c *Controller) victimsFor(e *entry, now des.Time, candidates nodeSet) ([]*Job, nodeSet) {
 	order := c.victims(e, now)
+	if len(order) == 0 {
+		return nil, nil
+	}
 	for passes := 0; ; {
 		s := c.newSearch(e, candidates, c.free.clone())
 		last, chosen := -1, choice(nil)

@@ -412,14 +412,15 @@ type stretch struct {
 // in, whatever its weight, and is not counted: it is taken already.
 func (s *search) findStretches() []stretch {
 	all, room := s.stretches[:0], s.room[:0]
+	weights, offered := s.c.weights, s.offered
 	var open *stretch
 	from, previous := 0, -2 // where the open one begins in room; the node before
 	for w, word := range s.left {
 		for ; word != 0; word &= word - 1 {
 			n := w*64 + bits.TrailingZeros64(word)
 			required := len(s.shape.required) > 0 && slices.Contains(s.shape.required, n)
-			if n != previous+1 || !required && len(open.nodes) > 0 && open.weight != s.c.weights[n] {
-				all = append(all, stretch{weight: s.c.weights[n], required: -1})
+			if n != previous+1 || !required && len(open.nodes) > 0 && open.weight != weights[n] {
+				all = append(all, stretch{weight: weights[n], required: -1})
 				open, from = &all[len(all)-1], len(room)
 			}
 			previous = n
@@ -430,11 +431,13 @@ func (s *search) findStretches() []stretch {
 				continue
 			}
 			room = append(room, n)
-			open.nodes, open.weight = room[from:], s.c.weights[n]
-			open.cpus += s.offered[n]
+			open.nodes, open.weight = room[from:], weights[n]
+			open.cpus += offered[n]
 		}
 	}
-	s.stretches = all
+	if s.stretches = all; len(s.shape.required) == 0 {
+		return all
+	}
 	return slices.DeleteFunc(all, func(s stretch) bool { return len(s.nodes) == 0 })
 }
 

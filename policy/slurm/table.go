@@ -60,6 +60,17 @@ func (t *table) full() bool { return t.records >= t.size }
 // windowEnd is the end of the table.
 func (t *table) windowEnd() int64 { return t.intervals[len(t.intervals)-1].end }
 
+// intervalAt is the first interval that ends after a second.
+func (t *table) intervalAt(second int64) int {
+	k, _ := slices.BinarySearchFunc(t.intervals, second, func(i interval, second int64) int {
+		if i.end <= second {
+			return -1
+		}
+		return 1
+	})
+	return k
+}
+
 // cut splits an interval in two at a second.
 func (t *table) cut(at int, second int64) {
 	later := t.intervals[at]

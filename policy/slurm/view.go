@@ -14,12 +14,57 @@ import (
 type view struct {
 	wanted nodeSet // the nodes of the partition that are in service
 	spans  []span  // of the intervals
+	vain   []vain  // openings that are known to be vain
 }
 
 // span is what of the wanted nodes is free in an interval.
 type span struct {
-	nodes, cpus int  // how many nodes, and how many CPUs they have, idle
-	gains       bool // some of them are free in the next interval and not in this one
+	nodes, cpus int          // how many nodes, and how many CPUs they have, idle
+	gains       bool         // some of them are free in the next interval and not in this one
+	vain        [vains]int32 // openings that begin in the interval, by position in view.vain
+	noted       int          // how many have been noted
+}
+
+// vains is how many of the vain openings of an interval are remembered.
+const vains = 6
+
+// vain is what has been found of an opening that begins in an interval: so many CPUs of its nodes are free from a second
+// on only. A run takes from its table and never gives back, so no opening that begins in the interval has them sooner
+// that is at least as long.
+type vain struct {
+	cpus    int
+	end     int64 // of the opening
+	fit     nodeSet
+	soonest int64
+}
+
+// note notes that an opening that begins in an interval is vain, in place of one that tells no more, or of the oldest.
+func (v *view) note(interval int, n vain) {
+	s := &v.spans[interval]
+	at := s.noted % vains
+	for i, k := range s.vain[:min(s.noted, vains)] {
+		if was := &v.vain[k]; n.cpus <= was.cpus && n.end <= was.end && n.soonest >= was.soonest && was.fit.within(n.fit) {
+			at = i
+			s.noted--
+			break
+		}
+	}
+	s.vain[at] = int32(len(v.vain))
+	s.noted++
+	v.vain = append(v.vain, n)
+}
+
+// inVain reports whether so many CPUs of nodes that fit are free after a second only, in openings that begin in an
+// interval and last until end.
+func (v *view) inVain(interval, cpus int, end int64, fit nodeSet, second int64) bool {
+	s := &v.spans[interval]
+	for _, k := range s.vain[:min(s.noted, vains)] {
+		n := &v.vain[k]
+		if n.cpus <= cpus && n.end <= end && n.soonest > second && (&n.fit[0] == &fit[0] || fit.within(n.fit)) {
+			return true
+		}
+	}
+	return false
 }
 
 // viewOf is the view of the partition.
@@ -113,54 +158,58 @@ func (r *backfillRun) viewed(e *entry) bool {
 }
 
 // chance is the first second from start on at which it makes sense to look for nodes for the job of e, of those at which
-// fill would; false if there is none. With nowOnly only start itself is one. Until the job counts as tested
-// (bf_max_job_test) a look makes sense where there are enough nodes, though they have too few CPUs. With passes one
-// does not that would see the job start after the second from which there may be other nodes.
-func (r *backfillRun) chance(e *entry, start int64, nowOnly, tested, passes bool) (int64, bool) {
-	c, t, d := r.c, r.table, &r.c.shapeOf(e).demand
+// fill would, and the interval that it lies in; false if there is none. With nowOnly only start itself is one. Until the
+// job counts as tested (bf_max_job_test) a look makes sense where there are enough nodes, though they have too few CPUs.
+// With passes one does not that would see the job start after the second from which there may be other nodes.
+func (r *backfillRun) chance(e *entry, start int64, nowOnly, tested, passes bool) (second int64, within int, any bool) {
+	c, t, s := r.c, r.table, r.c.shapeOf(e)
 	v := t.viewOf(e.part, c.up)
 	long, least := int64(e.job.Limit/des.Second), max(e.job.Nodes, 1)
-	cpus := d.cpus
-	if !tested {
-		cpus = 0
-	}
-	soonest := int64(0)
-	if passes && tested {
+	cpus, soonest := 0, int64(0)
+	if passes = passes && tested; passes {
 		soonest = c.soonestIn(e)
 	}
-	if start > r.second {
+	if tested {
+		cpus = s.demand.cpus
+	}
+	k := t.intervalAt(start)
+	if k < len(t.intervals) && start == r.second {
+		r.expires(t.intervals[k].end)
+		if at := slices.IndexFunc(t.intervals[k:], func(i interval) bool { return i.begin > start+long }); at >= 0 {
+			r.expires(t.intervals[k+at].begin - long)
+		}
+	} else {
 		r.expires(start)
 	}
-	for k, first := 0, true; ; first = false {
-		for t.intervals[k].end <= start {
-			if k++; k == len(t.intervals) {
-				return start, true
+	for k < len(t.intervals) {
+		end, later := start+long, int64(0)
+		next := k // the interval behind the one at whose end there may be other nodes
+		for next < len(t.intervals) && later == 0 && (next == k || t.intervals[next-1].begin <= end) {
+			if v.spans[next].gains {
+				later = t.intervals[next].end
 			}
+			next++
 		}
-		end, later, enough := max(start, r.second)+long, int64(0), true
-		if first && start == r.second {
-			r.expires(t.intervals[k].end)
-			if at := slices.IndexFunc(t.intervals[k:], func(i interval) bool { return i.begin > end }); at >= 0 {
-				r.expires(t.intervals[k+at].begin - long)
-			}
-		}
-		for m := k; m < len(t.intervals) && (enough || later == 0); m++ {
-			if v.spans[m].gains && later == 0 {
-				later = t.intervals[m].end
-			}
-			if t.intervals[m].begin > end {
-				break
-			}
-			if v.spans[m].nodes < least || v.spans[m].cpus < cpus {
-				enough = false
-			}
+		hopeful := later == 0 || soonest <= later && !(passes && v.inVain(k, cpus, end, s.fit, later))
+		for m := k; hopeful && m < len(t.intervals) && t.intervals[m].begin <= end; m++ {
+			hopeful = v.spans[m].nodes >= least && v.spans[m].cpus >= cpus
 		}
 		switch {
-		case enough && (later == 0 || soonest <= later):
-			return start, true
+		case hopeful:
+			return start, k, true
 		case later == 0, nowOnly:
-			return 0, false
+			return 0, 0, false
 		}
-		start = later
+		start, k = later, next
+	}
+	return start, k, true
+}
+
+// noteVain notes that an opening that begins at start in an interval is vain: its nodes have the CPUs that the job of e needs
+// from a second on only.
+func (r *backfillRun) noteVain(e *entry, start int64, within int, soonest int64) {
+	if within < len(r.table.intervals) {
+		s := r.c.shapeOf(e)
+		r.table.viewOf(e.part, r.c.up).note(within, vain{s.demand.cpus, start + int64(e.job.Limit/des.Second), s.fit, soonest})
 	}
 }
