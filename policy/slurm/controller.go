@@ -16,7 +16,7 @@ type Controller struct {
 	Stopped func(now des.Time, j *Job, why Stop)
 
 	jobs      map[int]*Job // whose records are kept
-	purged    map[int]bool // whose records were
+	purged    idSet        // whose records were
 	lastID    int
 	conf      *Config
 	accounts  *Accounts
@@ -60,6 +60,18 @@ type Controller struct {
 	ended    []record // of jobs that are over and whose records are kept
 }
 
+// idSet is a set of the numbers of jobs, of which a year has many.
+type idSet []uint64
+
+func (s *idSet) add(id int) {
+	for len(*s) <= id/64 {
+		*s = append(*s, 0)
+	}
+	(*s)[id/64] |= 1 << (id % 64)
+}
+
+func (s idSet) has(id int) bool { return id >= 0 && id/64 < len(s) && s[id/64]&(1<<(id%64)) != 0 }
+
 // record is a job that is over, and the second in which it ended.
 type record struct {
 	job *Job
@@ -83,7 +95,7 @@ type partition struct {
 
 // New is a controller of an idle machine.
 func New(conf *Config, accounts *Accounts) *Controller {
-	c := &Controller{jobs: map[int]*Job{}, purged: map[int]bool{}, shapes: map[string]*shape{}, conf: conf, accounts: accounts, up: allNodes(len(conf.Nodes)), leaving: newNodeSet(len(conf.Nodes)), odd: newNodeSet(len(conf.Nodes))}
+	c := &Controller{jobs: map[int]*Job{}, shapes: map[string]*shape{}, conf: conf, accounts: accounts, up: allNodes(len(conf.Nodes)), leaving: newNodeSet(len(conf.Nodes)), odd: newNodeSet(len(conf.Nodes))}
 	top := 1
 	for _, p := range conf.Partitions {
 		top = max(top, p.JobFactor)
@@ -203,6 +215,8 @@ func (c *Controller) vacate(now des.Time, j *Job) {
 	c.changed(now)
 	if j.requeued {
 		c.requeue(now, j)
+	} else {
+		j.Placed, j.nodes, j.shares, j.allocated.on = nil, nil, nil, nil // a year has many jobs
 	}
 }
 

@@ -114,7 +114,7 @@ func TestReservationsThatAreOver(t *testing.T) {
 func TestPurgedDependenciesAreMet(t *testing.T) {
 	c := newController(t)
 	require.NoError(t, c.Submit(0, &Job{ID: 1, Nodes: 1, Partitions: []int{0}, Limit: des.Hour}))
-	c.purged[7] = true
+	c.purged.add(7)
 	any := &Job{ID: 8, Nodes: 1, Partitions: []int{0}, Limit: des.Hour, AnyAfter: true, After: []Dependency{{"afterany", 1}, {"afterok", 7}}}
 	require.NoError(t, c.Submit(0, any))
 	require.Equal(t, NoReason, any.Reason())

@@ -42,7 +42,7 @@ type Job struct {
 	StartedIn  int
 	Start      des.Time
 	ByBackfill bool        // backfill started it, not the main scheduler
-	Placed     []Placement // where it runs, by position of the node
+	Placed     []Placement // where it runs, by position of the node; nil when its nodes are free again
 
 	assoc        *association
 	qos          *qos

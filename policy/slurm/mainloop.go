@@ -110,7 +110,7 @@ func (c *Controller) purge(now des.Time) {
 		c.ended = slices.DeleteFunc(c.ended, func(r record) bool {
 			if r.end <= oldest && c.jobs[r.job.ID] == r.job {
 				delete(c.jobs, r.job.ID)
-				c.purged[r.job.ID] = true
+				c.purged.add(r.job.ID)
 			}
 			return r.end <= oldest
 		})

@@ -155,7 +155,7 @@ func (c *Controller) refuses(now des.Time, j *Job) error {
 		return ErrPolicy
 	}
 	for _, d := range j.After {
-		if d.Kind != "singleton" && c.jobs[d.Job] == nil && !c.purged[d.Job] {
+		if d.Kind != "singleton" && c.jobs[d.Job] == nil && !c.purged.has(d.Job) {
 			return ErrDependency
 		}
 	}
