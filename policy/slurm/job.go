@@ -80,6 +80,9 @@ type Job struct {
 	// hasty reports whether backfill started the job as one that is over in a minute (NoReserve). What it uses after
 	// that minute is not taken from what it may still use (GrpTRESRunMins), not even when it is over.
 	hasty bool
+	// shutOut reports whether the job, which waits, is beyond what its only partition allows, and nothing but an order about it
+	// changes anything about that: there is no need to look at it.
+	shutOut bool
 }
 
 type jobState uint8

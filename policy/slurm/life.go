@@ -74,6 +74,9 @@ const (
 
 // depends is how what the job depends on stands. What is met stays met.
 func (c *Controller) depends(j *Job) met {
+	if len(j.After) == 0 && !j.doomed {
+		return isMet
+	}
 	fulfilled, failed := false, false
 	j.After = slices.DeleteFunc(j.After, func(d Dependency) bool {
 		stands := c.stands(j, d)
@@ -214,6 +217,7 @@ func (c *Controller) Relimit(now des.Time, j *Job, limit des.Time) {
 // update follows each order of a job's owner or an operator: it is a change, whether or not it
 // changes anything.
 func (c *Controller) update(now des.Time, j *Job) {
+	j.shutOut = false
 	if j.state == pending {
 		c.prioritize(j, now)
 		c.sorted = false

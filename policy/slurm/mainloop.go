@@ -83,7 +83,7 @@ func (c *Controller) wakeMain(now des.Time) {
 // pass is another thread's, which has to wake up first: the jobs of its queue are those that this look has found.
 func (c *Controller) findEligible(now des.Time) {
 	for j := range c.waiting {
-		if c.second(j.eligible) <= c.second(now) && c.beyondPartition(j, j.part) == "" {
+		if !j.shutOut && c.second(j.eligible) <= c.second(now) && c.beyondPartition(j, j.part) == "" {
 			c.independent(j, now)
 		}
 	}

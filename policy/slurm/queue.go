@@ -15,6 +15,9 @@ func (c *Controller) runnable(now des.Time) []*entry {
 		e.could = false
 	}
 	for j := range c.waiting {
+		if j.shutOut {
+			continue
+		}
 		c.growOlder(j, now)
 		if !j.reason.passing() && j.reason != j.told {
 			j.told = j.reason
@@ -49,6 +52,8 @@ func (c *Controller) runnable(now des.Time) []*entry {
 			}
 			e.could = limit == ""
 		}
+		e := j.entries[0]
+		j.shutOut = len(j.entries) == 1 && !e.could && j.accrued > 0 && j.reason == j.told && len(j.After) == 0 && j.reservation == nil && !c.forgetful
 	}
 	from := c.pending
 	if c.conf.Preempt == "" {

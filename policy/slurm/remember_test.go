@@ -31,7 +31,7 @@ func anySetUp(r *rand.Rand) map[string]string {
 	nodes := one(4, 9, 70)
 	limits := on(.6)
 	fmt.Fprintf(&conf, "AccountingStorageType=accounting_storage/slurmdbd\nPriorityType=priority/multifactor\nPriorityWeightAge=1000\nPriorityWeightFairshare=%d\n", one(0, 10000))
-	fmt.Fprintf(&conf, "PriorityCalcPeriod=%d\nSelectType=select/cons_tres\nSelectTypeParameters=CR_Core\nMinJobAge=%d\nSchedulerType=sched/backfill\n", one(1, 5), one(10, 300))
+	fmt.Fprintf(&conf, "PriorityCalcPeriod=%d\nSelectType=select/cons_tres\nSelectTypeParameters=%s\nMinJobAge=%d\nSchedulerType=sched/backfill\n", one(1, 5), []string{"CR_Core", "CR_Core", "CR_Core,CR_LLN"}[r.IntN(3)], one(10, 300))
 	fmt.Fprintf(&conf, "SchedulerParameters=bf_interval=%d,bf_resolution=%d,bf_window=%d,bf_max_job_test=%d", one(10, 30), one(60, 300), one(60, 1440), one(20, 500))
 	for _, name := range []string{"assoc_limit_stop", "bf_licenses", "bf_one_resv_per_job", "bf_busy_nodes", "bf_min_age_reserve=120", "defer", "bf_max_job_user=3"} {
 		if on(.2) {

@@ -29,6 +29,7 @@ type search struct {
 	c       *Controller
 	job     *Job
 	shape   *shape
+	plain   bool // the shape is
 	free    usage
 	among   nodeSet // nodes that may be chosen
 	most    int     // CPUs that are free of them: no fewer than they offer
@@ -71,6 +72,7 @@ func (c *Controller) choose(e *entry, candidates nodeSet, free usage) choice {
 func (c *Controller) newSearch(e *entry, candidates nodeSet, free usage) *search {
 	s := &c.search
 	s.job, s.shape, s.free, s.most, s.asked, s.planned = e.job, c.shapeOf(e), free, 0, false, false
+	s.plain = s.shape.plain && !c.forgetful
 	s.freed, s.given = s.freed[:0], s.given[:0]
 	for w, word := range candidates {
 		s.among[w] = word & s.shape.suited[w]
@@ -91,7 +93,7 @@ func (s *search) ask() {
 	s.asked, s.nodes, s.cpus = true, 0, 0
 	clear(s.open)
 	clear(s.stale)
-	if s.shape.plain {
+	if s.plain {
 		for w, word := range s.among {
 			word &= s.free.some[w]
 			s.open[w] = word
@@ -209,7 +211,7 @@ func (s *search) takeBack() {
 
 // refresh reckons anew what nodes offer of which something was given back.
 func (s *search) refresh() {
-	if s.shape.plain {
+	if s.plain {
 		if !s.asked {
 			s.ask()
 		}
@@ -234,7 +236,7 @@ func (s *search) outOfReach() bool {
 	switch {
 	case s.nodes < d.min || s.cpus < d.cpus:
 		return true
-	case s.shape.plain:
+	case s.plain:
 		return false
 	}
 	lacking, allowed := d.cpus, d.max
@@ -258,7 +260,7 @@ func (s *search) run() choice {
 	copy(s.left, s.open)
 	nodes, least := s.nodes, s.shape.demand.min
 	chosen := s.evaluate()
-	if chosen != nil || s.shape.plain {
+	if chosen != nil || s.plain {
 		return s.reckon(chosen)
 	}
 	most := len(s.levels) - 1
