@@ -119,7 +119,7 @@ var Decisions = File[Decision]{
 		timeColumn("to", "Instant at which the obstacle ended: the policy named another one, the job started or was rejected, or the run ended.", func(d *Decision) *des.Time { return &d.To }).need(),
 		intColumn("times", "Number of times that the policy named the obstacle, each time with another start.", func(d *Decision) *int { return &d.Times }),
 		idColumn("other_job", "Job that stood in the way.", func(d *Decision) *int64 { return &d.Other }),
-		endColumn("start", "First planned start; with `room` and `delay`, that of the other job. `forever` if none is planned.", func(d *Decision) *des.Time { return &d.Start }).as(Text, ""),
+		endColumn("start", "First planned start of the job, or with `room` and `delay` of the other job. `forever` if none is planned.", func(d *Decision) *des.Time { return &d.Start }).as(Text, ""),
 		endColumn("last_start", "Last planned start.", func(d *Decision) *des.Time { return &d.LastStart }).as(Text, ""),
 		endColumn("delay", "With `delay`, how much later the other job would have started; `forever` if never.", func(d *Decision) *des.Time { return &d.Delay }).as(Text, ""),
 		briefColumn("short", "With `over-budget`, `time-limit` and `budget-limit`, how much the limit was too low, in money or seconds.", func(d *Decision) *float64 { return &d.Short }),

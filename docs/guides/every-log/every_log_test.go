@@ -282,7 +282,7 @@ func TestTheGapToTheBestScheduleIsThatOfTheStudy(t *testing.T) {
 		}
 	}
 	page := file(t, "../every-log.md")
-	said := regexp.MustCompile(`of EASY is (\S+) ± (\S+)% above .* at a load of 0\.2, and (\S+) ± (\S+)% at 1\.2; that of FCFS (\S+) ± (\S+)% and (\S+) ± (\S+)% `).FindStringSubmatch(page)
+	said := regexp.MustCompile(`EASY's mean wait is .* by (\S+) ± (\S+)% at a load of 0\.2, and by (\S+) ± (\S+)% at 1\.2; FCFS's by (\S+) ± (\S+)% and (\S+) ± (\S+)% `).FindStringSubmatch(page)
 	require.NotNil(t, said)
 	for i, of := range []row{{"policy": "easy", "load": "0.2"}, {"policy": "easy", "load": "1.2"}, {"policy": "fcfs", "load": "0.2"}, {"policy": "fcfs", "load": "1.2"}} {
 		c := find(t, comparisons, of)
