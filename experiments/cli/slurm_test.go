@@ -120,6 +120,47 @@ maint,0,resv,0,,,,,,,,
 	require.Contains(t, o.stderr, "has no jobs: give a log as TRACE")
 }
 
+// Accounts and reservations of a site are what its Slurm itself prints.
+func TestWhatSlurmPrintsOfASiteIsRead(t *testing.T) {
+	log := write(t, "jobs.txt", `JobID|User|Account|Partition|QOS|Submit|Start|ElapsedRaw|TimelimitRaw|ReqCPUS|NNodes|State|Constraints
+1|ada|phys|long|hi|2024-01-31T10:00:00|2024-01-31T10:00:00|100|10|4|1|COMPLETED|
+2|ada|phys|long|hi|2024-01-31T10:00:10|2024-01-31T10:01:00|50|10|4|1|COMPLETED|
+3|bob||long|normal|2024-01-31T10:00:20|2024-01-31T10:01:00|50|10|4|1|COMPLETED|
+`)
+	conf := write(t, "slurm.conf", "AccountingStorageType=accounting_storage/slurmdbd\nAccountingStorageEnforce=associations,limits,qos\nPriorityType=priority/multifactor\n"+
+		"PriorityWeightFairshare=1000\nNodeName=n[1-2] Sockets=1 CoresPerSocket=4\nPartitionName=long Nodes=ALL Default=YES\n")
+	accounts := write(t, "accounts.txt", `Name|Priority|GraceTime|Preempt|PreemptExemptTime|PreemptMode|Flags|UsageThres|UsageFactor|GrpTRES|GrpJobs|GrpWall|MaxTRES|MaxWall|MaxTRESPU|MaxJobsPU|MaxSubmitPU
+normal|0|00:00:00|||cluster|||1.000000||||||||
+hi|100|00:00:00|normal||cluster|||1.000000|||100|||cpu=7|1|
+Cluster - 'site':Fairshare=1:QOS='normal'
+Parent - 'root'
+User - 'root':DefaultAccount='root':AdminLevel='Administrator':Fairshare=1
+Account - 'phys':Description='physics: all':Organization='x':Fairshare=50:QOS='hi,normal'
+Account - 'chem':Description='chem':Organization='x':Fairshare=50:GrpTRES=cpu=4,mem=2G
+Parent - 'phys'
+User - 'ada':DefaultAccount='phys':Fairshare=1
+User - 'bob':DefaultAccount='chem':Fairshare=1
+Parent - 'chem'
+User - 'bob':DefaultAccount='chem':Fairshare=1
+`)
+	reservations := write(t, "res.txt", "ReservationName=maint StartTime=2024-01-31T10:05:00 EndTime=2024-01-31T11:05:00 Duration=01:00:00 Nodes=n2 NodeCnt=1 CoreCnt=4 Features=(null) PartitionName=(null) "+
+		"Flags=MAINT,IGNORE_JOBS,SPEC_NODES,DAILY TRES=cpu=4 Users=root Groups=(null) Accounts=(null) Licenses=(null) State=INACTIVE BurstBuffer=(null) Watts=n/a MaxStartDelay=(null)\n")
+	out := filepath.Join(t.TempDir(), "out")
+	o := call("simulate", log, "--from", "sacct:zone=UTC", "--slurm", conf, "--accounts", accounts, "--reservations", reservations, "--out", out)
+	require.Zero(t, o.code, o.stderr)
+	require.Contains(t, o.stderr, accounts+":3: grpwall=100 is not simulated: this limit does not hold")
+	require.Contains(t, o.stderr, reservations+":1: Flags=DAILY is not simulated: the reservation is there once, with these nodes")
+	events := read(t, out, replay.EventsFile)
+	require.Contains(t, events, "\n1,1,start,3,1000,4,n1,", "on n1, as n2 is reserved before its limit is over")
+	require.Regexp(t, `\n2,2,start,10[0-9],`, events, "MaxJobsPU")
+	require.Contains(t, events, "\n3,3,start,")
+	o = call("validate", out)
+	require.Zero(t, o.code, o.stdout+o.stderr)
+	o = call("simulate", write(t, "a.swf", smallTrace), "--slurm", conf, "--accounts", accounts, "--reservations", reservations)
+	require.NotZero(t, o.code)
+	require.Contains(t, o.stderr, "is a date")
+}
+
 // What Slurm's rules have made is checked by the site's own files; a mischief in it is told.
 func TestSlurmsSchedulesAreValidated(t *testing.T) {
 	dir, out := slurmFolder(t), filepath.Join(t.TempDir(), "out")

@@ -432,7 +432,11 @@ func (m *SlurmCluster) readSite(c *call) (*replay.Input, error) {
 		return nil, wrong("accounts", "%s enforces them (AccountingStorageEnforce): give the commands of sacctmgr that made them", m.Config)
 	}
 	if path := c.Flows.Reservations; path != "" {
-		if err := in.ReadReservations(path); err != nil {
+		var dates replay.Dates
+		if h := c.dates(); h != nil {
+			dates = h.Date
+		}
+		if err := in.ReadReservations(path, dates); err != nil {
 			return nil, &SettingError{"reservations", err}
 		}
 	}
@@ -496,7 +500,7 @@ func (m *SlurmCluster) validate(c *call, s Schedule, limit int) (report validate
 		accounts = filepath.Join(m.Config, replay.AccountsFile)
 	}
 	if text, err := os.ReadFile(accounts); err == nil {
-		given.Accounts = string(text)
+		given.Accounts = slurm.Commands(string(text))
 	} else if accounts != "" && !errors.Is(err, fs.ErrNotExist) {
 		return report, err
 	}

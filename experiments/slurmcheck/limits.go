@@ -87,7 +87,7 @@ func (b *book) named(words []string, says map[string]string) (all []*group) {
 		return []*group{b.add(b.account(says["parent"]), name, false)}
 	case words[1] == "user":
 		for _, u := range b.users {
-			if u.name == name {
+			if within, said := says["account"]; u.name == name && (!said || within == u.parent.name) {
 				all = append(all, u)
 			}
 		}
@@ -121,7 +121,7 @@ func (b *book) accountOf(user, account string) string {
 	found := ""
 	var look func(g *group)
 	look = func(g *group) {
-		if g.isUser && g.name == user && found == "" {
+		if g.isUser && g.name == user && (found == "" || g.says["defaultaccount"] == g.parent.name) {
 			found = g.parent.name
 		}
 		for _, child := range g.children {
@@ -157,8 +157,9 @@ func (g *group) amounts(names ...string) map[string]int {
 	for _, name := range names {
 		for part := range strings.SplitSeq(g.says[name], ",") {
 			kind, text, _ := strings.Cut(part, "=")
-			if n, err := strconv.Atoi(text); err == nil {
-				all[strings.ToLower(kind)] = n
+			number := strings.TrimRight(text, "MGTP")
+			if n, err := strconv.Atoi(number); err == nil {
+				all[strings.ToLower(kind)] = n << (10 * max(0, strings.Index("MGTP", text[len(number):]))) // of memory, in MB
 			}
 		}
 	}

@@ -17,6 +17,8 @@ type Accounts struct {
 	users int // associations of users, root's own among them
 	// limitsMinutes reports whether anybody has a limit on minutes (GrpTRESRunMins).
 	limitsMinutes bool
+	// defaults are the accounts of users who name none, where that is not the first one that they are in.
+	defaults map[string]string
 }
 
 // association is an account, or a user within one. Usage is in seconds of billing.
@@ -32,12 +34,15 @@ type association struct {
 	group
 }
 
+// likeItsParent is what Fairshare says of who takes part in the shares of an account as if the account's were theirs.
+const likeItsParent = "parent"
+
 // rootAccount is the name of the account above all, and of its own user.
 const rootAccount = "root"
 
 // NewAccounts is a tree of nobody but root, whose user counts among the users.
 func NewAccounts() *Accounts {
-	a := &Accounts{qos: map[string]*qos{}, root: &association{name: rootAccount, shares: 1}}
+	a := &Accounts{qos: map[string]*qos{}, defaults: map[string]string{}, root: &association{name: rootAccount, shares: 1}}
 	a.add(a.root, rootAccount, true, 1)
 	return a
 }
@@ -82,6 +87,9 @@ func (a *Accounts) associationOf(j *Job) *association {
 	if j.Account != "" {
 		return a.find(j.Account, j.User)
 	}
+	if at := a.find(a.defaults[j.User], j.User); at != nil && at.isUser {
+		return at
+	}
 	for at := range a.all {
 		if at.isUser && at.name == j.User {
 			return at
@@ -108,11 +116,16 @@ func (a *association) mayUse(name string) bool {
 //	add qos NAME [priority=N] [LIMIT=...]
 //	modify account|user|qos NAME set LIMIT=...
 //
-// It returns as well the limits that are not simulated.
+// or what Commands makes such commands of. It returns as well the limits that are not simulated.
 func ReadAccounts(name string, r io.Reader) (*Accounts, []Unknown, error) {
 	a := NewAccounts()
 	var unknown []Unknown
-	lines := bufio.NewScanner(r)
+	text, err := io.ReadAll(r)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", name, err)
+	}
+	lines := bufio.NewScanner(strings.NewReader(Commands(string(text))))
+	lines.Buffer(nil, len(text)+bufio.MaxScanTokenSize) // an account can have many users
 	for n := 1; lines.Scan(); n++ {
 		words := strings.Fields(lines.Text())
 		if len(words) == 0 || strings.HasPrefix(words[0], "#") {
@@ -158,7 +171,15 @@ func (a *Accounts) command(words []string) (missed []string, err error) {
 	for _, option := range order {
 		key, value, _ := strings.Cut(option, "=")
 		switch key {
-		case "description", "organization", "account", "parent", "fairshare":
+		case "description", "organization", "account", "parent":
+			continue
+		case "fairshare":
+			if strings.EqualFold(value, likeItsParent) {
+				missed = append(missed, option)
+			}
+			continue
+		case "defaultaccount":
+			a.defaults[words[2]] = value
 			continue
 		}
 		for _, l := range of {
@@ -194,7 +215,8 @@ func (a *Accounts) named(add bool, kind, name string, options map[string]string)
 	if !add {
 		var all []*limits
 		for at := range a.all {
-			if at.name == name && at.isUser == (kind == "user") {
+			within, said := options["account"]
+			if at.name == name && at.isUser == (kind == "user") && !(said && at.isUser && at.parent.name != within) {
 				all = append(all, &at.limits)
 			}
 		}
@@ -204,7 +226,7 @@ func (a *Accounts) named(add bool, kind, name string, options map[string]string)
 		return all, nil
 	}
 	shares := 1.0
-	if text, said := options["fairshare"]; said {
+	if text, said := options["fairshare"]; said && !strings.EqualFold(text, likeItsParent) {
 		if _, err := fmt.Sscanf(text, "%g", &shares); err != nil || !(shares >= 0) || math.IsInf(shares, 0) {
 			return nil, fmt.Errorf("fairshare=%s: want a number of 0 or more", text)
 		}

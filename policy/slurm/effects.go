@@ -77,6 +77,8 @@ var effects = map[string]string{
 	"mintresperjob":             "this limit does not hold",
 	"minpriothresh":             "this limit does not hold",
 	"usagethreshold":            "this limit does not hold",
+	"fairshare=":                "who has it has one share of the account's",
+	"partition=":                "the user is in the account in all partitions, with the limits of the last row",
 	"limitfactor":               "limits are as they are written",
 	"preemptexempttime":         "that of slurm.conf holds",
 }

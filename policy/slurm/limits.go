@@ -114,7 +114,7 @@ func (l *limits) set(key, value string) (known bool, err error) {
 		}
 		for part := range strings.SplitSeq(value, ",") {
 			kind, text, _ := strings.Cut(part, "=")
-			n, failed := strconv.Atoi(text)
+			n, failed := amountOf(kind, text)
 			if failed != nil || kind == "" {
 				err = fmt.Errorf("%q: want KIND=COUNT", part)
 				return
@@ -184,6 +184,24 @@ func (l *limits) set(key, value string) (known bool, err error) {
 		return false, nil
 	}
 	return true, err
+}
+
+// megabytes are the units of memory in which sacctmgr has it.
+var megabytes = map[string]int{"M": 1, "G": 1 << 10, "T": 1 << 20, "P": 1 << 30}
+
+// amountOf is so much of a kind: of memory in MB, or with another unit behind it, as 10G.
+func amountOf(kind, text string) (int, error) {
+	times := 1
+	if strings.EqualFold(kind, "mem") && text != "" {
+		if unit, there := megabytes[strings.ToUpper(text[len(text)-1:])]; there {
+			text, times = text[:len(text)-1], unit
+		}
+	}
+	n, err := strconv.Atoi(text)
+	if err == nil && n > math.MaxInt/times {
+		err = strconv.ErrRange
+	}
+	return n * times, err
 }
 
 // tres is how much a job asks for or has of a kind of TRES, and on which nodes where they are known.

@@ -2,6 +2,7 @@ package slurm
 
 import (
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 
@@ -189,4 +190,48 @@ func TestFairTree(t *testing.T) {
 	require.Equal(t, 1.0/4, a.find("b", "b1").factor)
 	a.decay(0.5)
 	require.Equal(t, 50.0, a.root.usage)
+}
+
+// What sacctmgr dump and sacctmgr -P show qos of 22.05.8 have written is read as the commands that made it.
+func TestDumpsOfAccountsAreRead(t *testing.T) {
+	text, err := os.ReadFile("testdata/accounts.txt")
+	require.NoError(t, err)
+	a, unknown, err := ReadAccounts("accounts.txt", strings.NewReader(string(text)))
+	require.NoError(t, err)
+	var missed []string
+	for _, u := range unknown {
+		missed = append(missed, fmt.Sprintf("%d: %v", u.Line, u))
+	}
+	require.Equal(t, []string{
+		"11: grpwall=100 is not simulated: this limit does not hold",
+		"13: fairshare=parent is not simulated: who has it has one share of the account's",
+		"14: partition=p1 is not simulated: the user is in the account in all partitions, with the limits of the last row",
+		"15: partition=p0 is not simulated: the user is in the account in all partitions, with the limits of the last row",
+	}, missed)
+	require.Equal(t, 50.0, a.find("a", "").shares)
+	require.Equal(t, map[string]int{"cpu": 7, "mem": 2000}, a.find("a", "").amounts)
+	require.Equal(t, a.find("a", ""), a.find("sub", "").parent)
+	require.Equal(t, 2*24*des.Hour, a.find("sub", "").wall)
+	u1 := a.find("a", "u1")
+	require.Equal(t, 2.0, u1.shares)
+	require.Equal(t, 3, u1.jobsOfUser)
+	require.Equal(t, 9, u1.limits.submitted)
+	require.True(t, u1.mayUse("low"))
+	require.False(t, u1.mayUse("none"))
+	require.Equal(t, "low", u1.defaultQOS)
+	require.Equal(t, a.find("sub", "u1"), a.associationOf(&Job{User: "u1"}), "the default account is not the first one")
+	require.False(t, a.find("sub", "u1").mayUse("low"), "as the cluster says")
+	require.Equal(t, map[string]int{"cpu": 3, "node": 2}, a.find("sub", "u2").amountsOfJob)
+	hi, low := a.qos["hi"], a.qos["low"]
+	require.Equal(t, map[string]int{"cpu": 8, "mem": 10240, "node": 2}, hi.amounts)
+	require.Equal(t, []string{"low"}, hi.preempts)
+	require.Equal(t, []int{8, 2, 3}, []int{hi.jobs, hi.jobsOfUser, hi.submittedOfUser})
+	require.Equal(t, []des.Time{30 * des.Minute, 60 * des.Second}, []des.Time{hi.wall, low.grace})
+	require.Equal(t, map[string]int{"cpu": 100}, hi.minutes)
+	require.Equal(t, map[string]int{"cpu": 4}, hi.amountsOfUser)
+	require.Equal(t, 100.0, hi.priority)
+	require.Equal(t, 0.5, low.usageFactor)
+	require.True(t, low.denied && low.noPlans)
+	_, _, err = ReadAccounts("accounts.txt", strings.NewReader("Parent - 'none'\nUser - 'u':Fairshare=1\n"))
+	require.EqualError(t, err, `accounts.txt:2: add user u: there is no account "none"`)
 }

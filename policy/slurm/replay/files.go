@@ -38,7 +38,7 @@ func ReadFolder(dir string, overrides ...slurm.Override) (*Input, error) {
 		return nil, err
 	}
 	if path := optional(filepath.Join(dir, ReservationsFile)); path != "" {
-		if err := in.ReadReservations(path); err != nil {
+		if err := in.ReadReservations(path, nil); err != nil {
 			return nil, err
 		}
 	}
@@ -361,8 +361,15 @@ func (s *Submission) depend(text string) error {
 	return nil
 }
 
-// ReadReservations reads reservations.csv.
-func (in *Input) ReadReservations(path string) error {
+// ReadReservations reads reservations.csv, or what scontrol -o show res prints, whose dates are told by dates; nil: nobody can.
+func (in *Input) ReadReservations(path string, dates Dates) error {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	if strings.HasPrefix(strings.TrimSpace(string(text)), ofReservations) {
+		return in.readShown(path, string(text), dates)
+	}
 	return readTable(path, func(r *csvtable.Row) error {
 		start := r.Time("start")
 		b := Booking{At: r.TimeOr("created", 0), Reservation: slurm.Reservation{Name: r.Text("name"), Start: start,

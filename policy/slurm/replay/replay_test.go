@@ -2,15 +2,18 @@ package replay_test
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/policy/slurm"
 	"github.com/gridslot/gridslot/policy/slurm/replay"
 )
 
@@ -223,4 +226,45 @@ func TestOutagesThatStopNobodyAreNothingThatHappens(t *testing.T) {
 	require.Equal(t, "39671", ends(""))
 	// On another node a job runs at 100 minutes: the 30 after that are counted, the last of which ends at 401 minutes.
 	require.Equal(t, "45700", ends("runs,5970.25,,1,n3,,10,40\n"))
+}
+
+// What scontrol -o show res of 22.05.8 has printed is read; unknown keys are told once.
+func TestReservationsOfScontrolAreRead(t *testing.T) {
+	const rest = " State=INACTIVE BurstBuffer=(null) Watts=n/a MaxStartDelay=(null)\n"
+	shown := "ReservationName=over StartTime=1999-12-31T20:00:00 EndTime=1999-12-31T21:00:00 Duration=01:00:00 Nodes=n3 NodeCnt=1 CoreCnt=4 Features=(null) PartitionName=(null) Flags=SPEC_NODES TRES=cpu=4 Users=u1 Groups=(null) Accounts=(null) Licenses=(null)" + rest +
+		"ReservationName=maint StartTime=2000-01-01T03:04:05 EndTime=2000-01-01T05:04:05 Duration=02:00:00 Nodes=n[1-2] NodeCnt=2 CoreCnt=8 Features=(null) PartitionName=(null) Flags=MAINT,IGNORE_JOBS,SPEC_NODES TRES=cpu=8 Users=root Groups=(null) Accounts=(null) Licenses=(null)" + rest +
+		"ReservationName=daily StartTime=1999-12-31T23:00:00 EndTime=2000-01-01T01:00:00 Duration=02:00:00 Nodes=n3 NodeCnt=1 CoreCnt=4 Features=(null) PartitionName=short Flags=DAILY,SPEC_NODES TRES=cpu=4 Users=u1,u2 Groups=(null) Accounts=phys Licenses=matlab:1 Colour=blue" + rest +
+		"ReservationName=weekly StartTime=2000-01-02T00:00:00 EndTime=2000-01-02T01:00:00 Duration=01:00:00 Nodes=n3 NodeCnt=1 CoreCnt=4 Features=(null) PartitionName=(null) Flags=DAILY TRES=cpu=4 Users=-u1 Groups=(null) Accounts=(null) Licenses=(null) Colour=blue" + rest
+	in, err := replay.ReadFolder(folder(t, map[string]string{replay.ConfigFile: conf, replay.JobsFile: jobs}))
+	require.NoError(t, err)
+	midnight := time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
+	dates := func(text string) (des.Time, error) {
+		at, err := time.Parse("2006-01-02T15:04:05", text)
+		return des.Time(at.Unix()-midnight.Unix()) * des.Second, err
+	}
+	before, unknown := len(in.Unknown), []string{}
+	path := filepath.Join(folder(t, map[string]string{"shown.txt": shown}), "shown.txt")
+	require.NoError(t, in.ReadReservations(path, dates))
+	for _, u := range in.Unknown[before:] {
+		unknown = append(unknown, fmt.Sprintf("%d: %v", u.Line, u.Unknown))
+	}
+	require.Equal(t, []string{
+		"3: Flags=DAILY is not simulated (1 lines more have it): the reservation is there once, with these nodes", "3: Licenses=matlab:1 is not simulated: licences are not reserved",
+		"3: Colour=blue is not simulated (1 lines more have it)", "4: Users=-u1 is not simulated: those who may not use it may",
+	}, unknown)
+	require.Equal(t, []replay.Booking{
+		{Reservation: slurm.Reservation{Name: "maint", Start: 11045 * des.Second, End: 18245 * des.Second, Nodes: []int{0, 1}, Users: []string{"root"}, Maintenance: true}},
+		{Reservation: slurm.Reservation{Name: "daily", End: des.Hour, Nodes: []int{2}, Users: []string{"u1", "u2"}, Accounts: []string{"phys"}, Partition: 1}},
+		{Reservation: slurm.Reservation{Name: "weekly", Start: 24 * des.Hour, End: 25 * des.Hour, Nodes: []int{2}}},
+	}, in.Reservations)
+	require.ErrorContains(t, in.ReadReservations(path, nil), "shown.txt: StartTime is a date: want a log whose header tells its calendar")
+	for bad, want := range map[string]string{
+		strings.Replace(shown, "n3", "n9", 1):                                       `shown.txt:1: Nodes: "n9" is no node of slurm.conf`,
+		strings.Replace(shown, "PartitionName=short", "PartitionName=x", 1):         `shown.txt:3: PartitionName: there is no partition "x"`,
+		strings.Replace(shown, "EndTime=2000-01-01T05", "EndTime=2000-01-01T03", 1): "shown.txt:2: want Nodes, StartTime and a later EndTime",
+		shown + "No reservations\n":                                                 "shown.txt:5: want lines of scontrol -o show res",
+	} {
+		require.NoError(t, os.WriteFile(path, []byte(bad), 0o666))
+		require.ErrorContains(t, in.ReadReservations(path, dates), want)
+	}
 }
