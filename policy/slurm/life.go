@@ -184,7 +184,7 @@ func (c *Controller) Hold(now des.Time, j *Job, hold bool) {
 	c.update(now, j)
 }
 
-// Renice gives a job another nice value. With priority/basic it changes the priority of a held job, too, which is 0:
+// Renice gives a job that waits or runs another nice value. With priority/basic it changes the priority of a held job, too, which is 0:
 // the job is not held any more.
 func (c *Controller) Renice(now des.Time, j *Job, nice int) {
 	if j.state == pending {
@@ -193,6 +193,10 @@ func (c *Controller) Renice(now des.Time, j *Job, nice int) {
 			j.Held, j.numbered, j.basic = false, true, int64(max(j.Nice-nice, 2)+nice)
 		}
 		j.Nice = nice
+	}
+	if j.state == running && j.Nice != nice { // should it have to wait again
+		j.Nice = nice
+		c.prioritize(j, now)
 	}
 	c.update(now, j)
 }

@@ -864,3 +864,18 @@ func TestWhichPriorityIsShownOfJobsThatWait(t *testing.T) {
 	held := r.submit(0, &Job{Nodes: 9, Held: true, Partitions: []int{1, 2}})
 	require.Equal(t, "long", held.part.Name, "nobody looks for nodes")
 }
+
+// A new nice value of a job that runs holds when it waits again.
+func TestNiceValuesOfRunningJobsAreKept(t *testing.T) {
+	r := newRuled(t, fourNodes+"PriorityType=priority/multifactor\nPriorityWeightJobSize=4000\n", "")
+	j := r.submit(0, &Job{Nodes: 1, Requeue: true, Nice: 5})
+	r.until(10 * des.Second)
+	before := j.Priority
+	r.Renice(10*des.Second, j, 105)
+	require.Equal(t, before-100, j.Priority)
+	require.NoError(t, r.Down(20*des.Second, on(j)))
+	r.until(20 * des.Second)
+	require.Equal(t, pending, j.state)
+	require.Equal(t, 105, j.Nice)
+	require.Equal(t, before-100, j.Priority)
+}
