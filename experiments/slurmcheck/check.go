@@ -161,8 +161,9 @@ type checker struct {
 	now      int64
 	late     int64 // s that the controller has been up when the log begins
 	last     event
-	undo     func() // takes the last order back, which Slurm refuses
-	mustStop []*job // jobs on nodes that went down in this second
+	undo     func()    // takes the last order back, which Slurm refuses
+	basics   []counted // of priority/basic, by submission
+	mustStop []*job    // jobs on nodes that went down in this second
 }
 
 // orderName tells orders apart.

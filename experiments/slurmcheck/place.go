@@ -5,6 +5,7 @@ package slurmcheck
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -329,10 +330,33 @@ func (c *checker) checkOwn(j *job, r *slurm.Reservation) {
 	if len(r.Users) > 0 && !slices.Contains(r.Users, j.Job.User) || len(r.Accounts) > 0 && !slices.Contains(r.Accounts, j.account) {
 		c.wrong(validate.Unmet, j, "reservation %s is not for user %q of account %q", r.Name, j.Job.User, j.account)
 	}
+	if r.Count > 0 {
+		c.checkCount(j, r)
+	}
 	for _, s := range j.on {
 		if len(r.Nodes) > 0 && !slices.Contains(r.Nodes, s.node) {
 			c.wrong(validate.Unmet, j, "%s is no node of its reservation %s", c.machine.nodes[s.node].Name, r.Name)
 		}
+	}
+}
+
+// checkCount looks whether the jobs of a reservation of a number of nodes keep to so many, and to its partition. Which nodes
+// it has, nobody tells, and those that go down are replaced.
+func (c *checker) checkCount(j *job, r *slurm.Reservation) {
+	used := map[int]bool{}
+	for _, other := range append(slices.Clone(c.running), j) {
+		if other.Job.Reservation == r.Name {
+			for _, s := range other.on {
+				used[s.node] = used[s.node] || !c.machine.nodes[s.node].down
+			}
+		}
+	}
+	maps.DeleteFunc(used, func(_ int, up bool) bool { return !up })
+	if len(used) > r.Count {
+		c.wrong(validate.Unmet, j, "jobs have %d nodes of reservation %s, which has %d", len(used), r.Name, r.Count)
+	}
+	if part := &c.conf.Partitions[r.Partition]; slices.ContainsFunc(j.on, func(s share) bool { return !slices.Contains(part.Nodes, s.node) }) {
+		c.wrong(validate.Unmet, j, "it has nodes outside partition %s, of which its reservation %s is", part.Name, r.Name)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/metrics/validate"
 	"github.com/gridslot/gridslot/policy/slurm"
+	"github.com/gridslot/gridslot/policy/slurm/replay"
 )
 
 // clock is when priorities are computed: every period since the controller began, in seconds of the
@@ -213,13 +214,53 @@ func (c *checker) checkPriority(j *job, e *event) {
 			c.wrong(validate.FalseAccount, j, "it is charged for %s a second, and its partition's weights say %d", text, int64(j.billing))
 		}
 	}
-	if !e.hasPriority || !c.conf.Priority.Multifactor {
+	switch {
+	case !e.hasPriority:
+		return
+	case !c.conf.Priority.Multifactor:
+		c.checkBasic(j, e)
 		return
 	}
 	low, high := c.priorities(j)
 	if float64(e.priority) < math.Floor(low)-1 || float64(e.priority) > math.Ceil(high)+1 {
 		c.wrong(validate.Disagreement, j, "it starts with priority %d, which is reckoned %.0f to %.0f", e.priority, low, high)
 	}
+}
+
+// mostBasic is above all priorities of priority/basic.
+const mostBasic = 4_294_901_760
+
+// counted is the priority of a job that started, without its nice value.
+type counted struct {
+	job      *job
+	place    int // among the jobs of the run
+	priority int64
+}
+
+// checkBasic looks whether priorities of priority/basic fall from one job that is submitted to the next. Held jobs get
+// theirs when they are released, and those that were given orders perhaps another one.
+func (c *checker) checkBasic(j *job, e *event) {
+	if j.Job.Held || j.ordered > 0 || e.priority == 1 { // which may be the least of several
+		return
+	}
+	own := counted{j, slices.IndexFunc(c.Jobs, func(s replay.Submission) bool { return s.Key == j.Key }), e.priority + int64(j.nice)}
+	if own.priority >= mostBasic {
+		c.wrong(validate.Disagreement, j, "it starts with priority %d, and the first job has %d", e.priority, mostBasic-1)
+	}
+	at, again := slices.BinarySearchFunc(c.basics, own.place, func(of counted, place int) int { return cmp.Compare(of.place, place) })
+	if again {
+		if before := c.basics[at].priority; before != own.priority {
+			c.wrong(validate.Disagreement, j, "it starts again with priority %d, and had %d", e.priority, before-int64(j.nice))
+		}
+		return
+	}
+	if at > 0 && c.basics[at-1].priority <= own.priority {
+		c.wrong(validate.Disagreement, j, "it starts with priority %d, which is not below that of %s, which came before", e.priority, c.basics[at-1].job.Key)
+	}
+	if at < len(c.basics) && c.basics[at].priority >= own.priority {
+		c.wrong(validate.Disagreement, j, "it starts with priority %d, which is not above that of %s, which came after", e.priority, c.basics[at].job.Key)
+	}
+	c.basics = slices.Insert(c.basics, at, own)
 }
 
 // priorities are the least and the highest priority that a job that starts now may show: what it had
