@@ -292,15 +292,14 @@ func (in *Input) NodesAt(cpus []procset.Range, hosts string) ([]int, error) {
 		return in.nodes(hosts)
 	}
 	var all []int
-	first, named := int32(0), procset.Count(cpus)
+	first, named := firstCPUs(in.Config.Nodes), procset.Count(cpus)
 	for i := range in.Config.Nodes {
 		n := &in.Config.Nodes[i]
 		common := 0
-		for range n.CPUs() {
-			if procset.Has(cpus, first) {
+		for cpu := first[i]; cpu < first[i+1]; cpu++ {
+			if procset.Has(cpus, cpu) {
 				common++
 			}
-			first++
 		}
 		switch common {
 		case 0:
@@ -312,9 +311,19 @@ func (in *Input) NodesAt(cpus []procset.Range, hosts string) ([]int, error) {
 		}
 	}
 	if named > 0 {
-		return nil, fmt.Errorf("want CPUs of 0-%d, or names of nodes of %s", first-1, ConfigFile)
+		return nil, fmt.Errorf("want CPUs of 0-%d, or names of nodes of %s", first[len(first)-1]-1, ConfigFile)
 	}
 	return all, nil
+}
+
+// firstCPUs numbers the CPUs of all nodes through, in the order of the nodes: it returns the first
+// CPU of each node, and at the end how many CPUs there are.
+func firstCPUs(nodes []slurm.Node) []int32 {
+	first := make([]int32, len(nodes)+1)
+	for i := range nodes {
+		first[i+1] = first[i] + int32(nodes[i].CPUs())
+	}
+	return first
 }
 
 // Sizes are how many CPUs the nodes have.
@@ -327,13 +336,11 @@ func (in *Input) Sizes() (all []int) {
 
 // CPUsOf are the numbers of the CPUs of nodes, which ascend.
 func (in *Input) CPUsOf(nodes []int) (cpus []procset.Range) {
-	first := int32(0)
+	first := firstCPUs(in.Config.Nodes)
 	for i := range in.Config.Nodes {
-		n := int32(in.Config.Nodes[i].CPUs())
 		if slices.Contains(nodes, i) {
-			cpus = append(cpus, procset.Range{First: first, Last: first + n - 1})
+			cpus = append(cpus, procset.Range{First: first[i], Last: first[i+1] - 1})
 		}
-		first += n
 	}
 	return procset.Join(cpus)
 }

@@ -21,19 +21,13 @@ type Watch struct {
 	Foretells *entity.Foreteller
 
 	observers *entity.Observers
-	first     []int32 // of each node: its first CPU
+	first     []int32 // see firstCPUs
 	seq       int64
 }
 
 // NewWatch is a watch for the nodes of a configuration.
 func NewWatch(conf *slurm.Config, observers *entity.Observers) *Watch {
-	w := &Watch{observers: observers}
-	at := int32(0)
-	for i := range conf.Nodes {
-		w.first = append(w.first, at)
-		at += int32(conf.Nodes[i].CPUs())
-	}
-	return w
+	return &Watch{observers: observers, first: firstCPUs(conf.Nodes)}
 }
 
 // watched is what observers know of a job.
