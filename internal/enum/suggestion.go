@@ -20,6 +20,9 @@ func Suggestion(name string, known []string) string {
 	}
 	best, least := "", mostMistakes+1
 	for _, k := range known {
+		if k == plural(name) || name == plural(k) {
+			return fmt.Sprintf(": did you mean %q?", k)
+		}
 		if d := editDistance(name, k); d < least && 2*d < len(k) {
 			best, least = k, d
 		}
@@ -28,6 +31,15 @@ func Suggestion(name string, known []string) string {
 		return ""
 	}
 	return fmt.Sprintf(": did you mean %q?", best)
+}
+
+// plural is the plural of a word that ends in y: policies of policy. Other plurals are one mistake
+// away.
+func plural(word string) string {
+	if stem, ends := strings.CutSuffix(word, "y"); ends {
+		return stem + "ies"
+	}
+	return word
 }
 
 // SuggestionOrAll is the suggestion, or, where all are too different, the names of all of them.

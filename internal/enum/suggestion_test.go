@@ -27,6 +27,9 @@ func TestANameThatIsWrittenWronglyIsToldTheOneThatIsMeant(t *testing.T) {
 		require.Equal(t, want, enum.Suggestion(name, known), name)
 	}
 	require.Empty(t, enum.Suggestion("easy", nil))
+	for name, known := range map[string]string{"policy": "policies", "policies": "policy"} { // three mistakes
+		require.Equal(t, `: did you mean "`+known+`"?`, enum.Suggestion(name, []string{"price", known}))
+	}
 }
 
 func TestAnUnknownNameSuggestsAKnownOne(t *testing.T) {
