@@ -9,7 +9,7 @@ import (
 )
 
 func TestParquetIsReadAndNotWritten(t *testing.T) {
-	const log = "../../workload/formats/parquet/testdata/sample.parquet" // the first 1,000 jobs of the sample
+	const log = "../../workload/formats/testdata/sample.parquet" // the first 1,000 jobs of the sample
 	got := call("simulate", log, "--policy", "easy", "--format", "json")
 	require.Zero(t, got.code, got.stderr)
 	want := call("simulate", "--first", "1000", "--policy", "easy", "--format", "json")
