@@ -116,6 +116,7 @@ type job struct {
 	*replay.Submission
 	state     state
 	limit     int64 // s, as orders have changed it; of a job that is predicted the first one
+	relimited int64 // s of the last order that changed its limit
 	asked     int64 // s, the limit by its user and by orders
 	raised    bool  // the limit has been raised since to nobody knows what, at most to asked
 	nice      int
@@ -235,6 +236,10 @@ func (c *checker) check(e *event) {
 	case replay.KindReservation:
 		c.reserve(e)
 		return
+	case replay.KindRefused:
+		if l := &c.last; e.key == "" && l.key == "" && l.nodes == e.nodes { // nothing comes of such an order
+			return
+		}
 	}
 	j := c.jobs[e.key]
 	if j == nil {
@@ -382,6 +387,11 @@ func (c *checker) leave(j *job, e *event, next state) {
 // every 30 s.
 const latest = 30
 
+// overdue reports whether the controller should have ended a running job before, of which most is the limit in s.
+func (c *checker) overdue(j *job, e *event, most int64) bool {
+	return c.limitKnown(j) && e.time > max(j.start+most, j.relimited)+latest+1
+}
+
 func (c *checker) finish(j *job, e *event) {
 	if j.state != running {
 		c.wrong(validate.OutOfPlace, j, "it ends and does not run")
@@ -402,7 +412,7 @@ func (c *checker) finish(j *job, e *event) {
 	if j.raised {
 		most = j.asked
 	}
-	if most += c.overtime(); took > most+latest+1 {
+	if most += c.overtime(); c.overdue(j, e, most) {
 		c.wrong(validate.WrongRunTime, j, "it ran for %d s, and its limit is %d", took, most)
 	}
 	c.leave(j, e, over)
@@ -417,6 +427,9 @@ func (c *checker) overtime() int64 {
 }
 
 func (c *checker) stop(j *job, e *event) {
+	if j.state == waiting && e.detail == string(slurm.Preempted) {
+		return // nothing is told of a start that is preempted in its own second
+	}
 	if j.state != running {
 		c.wrong(validate.OutOfPlace, j, "it is stopped and does not run")
 		return
@@ -425,7 +438,8 @@ func (c *checker) stop(j *job, e *event) {
 	next := over
 	switch why := slurm.Stop(e.detail); why {
 	case slurm.Timeout:
-		if most := j.asked + c.overtime(); !c.reservationOver(j) && (took < most || took > most+latest+1) {
+		most := j.asked + c.overtime()
+		if early := took < most && c.limitKnown(j); (early || c.overdue(j, e, most)) && !c.reservationOver(j) {
 			c.wrong(validate.WrongRunTime, j, "killed for its limit after %d s, and the limit is %d", took, most)
 		}
 	case slurm.Cancelled:
@@ -493,7 +507,7 @@ func (c *checker) order(j *job, e *event) {
 	case e.kind == "nice" && pending:
 		j.nice = o.Value
 	case e.kind == "limit" && (pending || e.detail == "RUNNING"):
-		j.limit, j.asked, j.raised = int64(o.Value)*60, int64(o.Value)*60, false
+		j.limit, j.asked, j.raised, j.relimited = int64(o.Value)*60, int64(o.Value)*60, false, e.time
 	}
 }
 

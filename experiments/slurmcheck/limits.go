@@ -253,8 +253,7 @@ func (c *checker) checkLimits(j *job, e *event) {
 		c.within(j, name, q, nil, "maxtresperuser", ofUser)
 		c.within(j, name, q, nil, "maxtresperaccount", ofAccount)
 		c.minutes(j, name, q, nil, ofQOS)
-		shortened := e.by == "backfill" && strings.Contains(strings.ToLower(q.says["flags"]), "noreserve") // it is tried as if it were short
-		if most, limited := q.wall(); limited && j.limit > most && !shortened {
+		if most, limited := q.wall(); limited && c.tried(j) > most {
 			c.wrong(validate.OverCapacity, j, "its limit is %d s, and MaxWall of %s is %d", j.limit, name, most)
 		}
 	}
@@ -282,12 +281,33 @@ func (c *checker) checkLimits(j *job, e *event) {
 			perUser = true // the nearest one counts
 		}
 		if most, limited := at.wall(); limited && !walled {
-			if j.limit > most {
+			if c.tried(j) > most {
 				c.wrong(validate.OverCapacity, j, "its limit is %d s, and MaxWall of %s is %d", j.limit, name, most)
 			}
 			walled = true
 		}
 	}
+}
+
+// reserves reports whether backfill keeps nodes free for jobs of a QoS. A job for which it does not is tried as
+// if it were short. By a flaw it may be given the limit of another job for good, which nothing tells.
+func (b *book) reserves(qos string) bool {
+	q := b.qos[qos]
+	return q == nil || !strings.Contains(strings.ToLower(q.says["flags"]), "noreserve")
+}
+
+// short is the limit in s with which backfill tries jobs of a QoS with NoReserve.
+const short = 60
+
+// limitKnown reports whether the events tell how long a running job may run.
+func (c *checker) limitKnown(j *job) bool { return c.book.reserves(j.qos) }
+
+// tried is the shortest limit in s with which a job that has just started may have been tried.
+func (c *checker) tried(j *job) int64 {
+	if c.limitKnown(j) {
+		return j.limit
+	}
+	return min(j.limit, short)
 }
 
 // isOf reports whether a job is of a user or an account, or of one below it.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -88,6 +89,64 @@ func TestWhatSlurmDoesIsValid(t *testing.T) {
 	require.NoError(t, err)
 	require.Zero(t, report.Total, "%v\n%s", report, events)
 	require.Equal(t, validate.Report{Jobs: 13, Finished: 11, Killed: 1, Rejected: 1}, report, events)
+}
+
+// Jobs of a QoS with NoReserve are tried as if they were short, and may be given the limit of another job.
+func TestLimitsThatNothingTellsAreNotChecked(t *testing.T) {
+	for _, flag := range []string{"", " flags=NoReserve"} {
+		events, of := played(t)
+		of.Accounts = strings.Replace(of.Accounts, "priority=0", "priority=0"+flag, 1)
+		of.Accounts = strings.Replace(of.Accounts, "wall=100", "wall=59", 1)
+		of.Config.Partitions[1].MaxTime /= 2
+		of.Reservations[0].Reservation.Start = 5400 * des.Second
+		kill := line(t, events, "h,8,stop,6540")
+		events = strings.Replace(events, kill, strings.Replace(kill, "6540", "6400", 1), 1)
+		report, err := Events(strings.NewReader(events), nil, of, 0)
+		require.NoError(t, err)
+		if flag == "" {
+			require.Greater(t, report.Total, 3)
+		} else {
+			require.Zero(t, report.Total, report.String())
+		}
+	}
+}
+
+// A limit that is made shorter than a job has run ends the job at the next look.
+func TestAShorterLimitOfARunningJob(t *testing.T) {
+	for at, valid := range map[string]bool{"6530": true, "6400": false} {
+		events, of := played(t)
+		of.Reservations[0].Reservation.Start *= 2 // the limit was 600 minutes
+		order := line(t, events, "h,8,limit,3000")
+		events = strings.Replace(events, order, "", 1)
+		kill := line(t, events, "h,8,stop,6540")
+		order = strings.NewReplacer("3000", at, "PENDING", "RUNNING").Replace(order)
+		before := line(t, events, "k,10,end,5311")
+		events = strings.Replace(events, before, before+order, 1)
+		if at == "6530" {
+			events = strings.Replace(strings.Replace(events, order, "", 1), kill, order+kill, 1)
+		}
+		for i := range of.Orders {
+			if o := &of.Orders[i]; o.Do == "limit" {
+				seconds, err := strconv.Atoi(at)
+				require.NoError(t, err)
+				o.At, o.Value = des.Time(seconds)*des.Second, 10
+			}
+		}
+		report, err := Events(strings.NewReader(events), nil, of, 0)
+		require.NoError(t, err)
+		require.Equal(t, valid, report.Total == 0, "%s: %v", at, report)
+	}
+}
+
+// An order for nodes that Slurm refuses is told, and changes nothing.
+func TestARefusedOrderForNodes(t *testing.T) {
+	events, of := played(t)
+	up := line(t, events, ",0,up,2000")
+	for refused, valid := range map[string]bool{strings.Replace(up, "up", "refused", 1): true, strings.NewReplacer("up", "refused", "n2", "n1").Replace(up): false} {
+		report, err := Events(strings.NewReader(strings.Replace(events, up, up+refused, 1)), nil, of, 0)
+		require.NoError(t, err)
+		require.Equal(t, valid, report.Total == 0, "%s: %v", refused, report)
+	}
 }
 
 // line is the first line of events that begins so.

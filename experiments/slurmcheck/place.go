@@ -247,7 +247,7 @@ func (c *checker) checkPartition(j *job, e *event) {
 			c.wrong(validate.Unmet, j, "%s is no node of partition %s", c.conf.Nodes[s.node].Name, p.Name)
 		}
 	}
-	if p.MaxTime < des.Forever && j.limit > int64(p.MaxTime/des.Second) {
+	if p.MaxTime < des.Forever && c.tried(j) > int64(p.MaxTime/des.Second) {
 		c.wrong(validate.Unmet, j, "its limit is %d s, and partition %s allows %v", j.limit, p.Name, p.MaxTime)
 	}
 	if p.MaxNodes > 0 && len(j.on) > p.MaxNodes {
@@ -311,7 +311,7 @@ func (c *checker) checkReservations(j *job) {
 			c.checkOwn(j, r)
 			continue
 		}
-		if len(r.Nodes) == 0 || c.now+j.limit <= from || c.now >= to {
+		if len(r.Nodes) == 0 || c.now+c.tried(j) <= from || c.now >= to {
 			continue
 		}
 		for _, s := range j.on {

@@ -228,7 +228,7 @@ func (c *checker) checkPriority(j *job, e *event) {
 }
 
 // mostBasic is above all priorities of priority/basic.
-const mostBasic = 4_294_901_760
+const mostBasic int64 = 4_294_901_760
 
 // counted is the priority of a job that started, without its nice value.
 type counted struct {
