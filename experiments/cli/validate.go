@@ -213,7 +213,9 @@ func (v *validation) choose(cmd *cobra.Command, s *schedule, sc *simulation.Scen
 	case v.policy != "":
 		s.spec = v.policy
 	case err != nil:
-		fmt.Fprintf(shown{cmd.ErrOrStderr()}, "gridslot: %s does not name a policy: promises are not checked (--policy)\n", s.path())
+		if _, missing := os.Stat(s.path()); missing == nil { // what is not there is told when it is opened
+			fmt.Fprintf(shown{cmd.ErrOrStderr()}, "gridslot: %s does not name a policy: promises are not checked (--policy)\n", s.path())
+		}
 		s.spec = ""
 	}
 	return nil

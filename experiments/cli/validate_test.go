@@ -118,6 +118,7 @@ func TestAFolderThatIsNotWholeSaysWhatIsMissing(t *testing.T) {
 	require.NoError(t, os.Remove(filepath.Join(out, "manifest.json")))
 	require.Contains(t, call("validate", out).stderr, "holds no manifest.json")
 	require.Contains(t, call("validate", t.TempDir()).stderr, "holds no results")
+	require.NotContains(t, call("validate", filepath.Join(out, "nowhere")).stderr, "does not name a policy")
 }
 
 func TestNoFileOfAnEarlierRunStays(t *testing.T) {
