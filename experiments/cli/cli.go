@@ -114,7 +114,7 @@ from logs in the Standard Workload Format or from models of the literature.`,
 	root.SetFlagErrorFunc(flagError)
 	root.SetUsageFunc(usage)
 	tables := env.Extend.tables()
-	tables.Tell = teller(env.Stderr)
+	tables.Tell = onceTeller(env.Stderr)
 	root.SetHelpCommand(newHelp(tables))
 	root.AddCommand(
 		newSimulate(env, tables),

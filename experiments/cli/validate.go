@@ -163,7 +163,7 @@ func (v *validation) scenario(cmd *cobra.Command, s *schedule) (sc *simulation.S
 		if err := sc.Adopt(s.manifest.Settings); err != nil {
 			return nil, fmt.Errorf("by %s: %w", s.manifestPath(), err)
 		}
-		s.tell(cmd)
+		s.tell(cmd, t.Tell)
 	}
 	states := trace != "" && t.StatesRequests(trace)
 	if states && trace != sc.Workload.Trace && v.described != "scenario" {
@@ -268,7 +268,7 @@ func scheduleOf(path string) schedule {
 }
 
 // tell says which settings the manifest has given, as flags of simulate.
-func (s *schedule) tell(cmd *cobra.Command) {
+func (s *schedule) tell(cmd *cobra.Command, tell func(format string, args ...any)) {
 	var told []string
 	defaults := simulation.New().Values()
 	for _, name := range simulation.SettingNames() {
@@ -279,7 +279,7 @@ func (s *schedule) tell(cmd *cobra.Command) {
 		told = append(told, "--"+name+"="+text)
 	}
 	if len(told) > 0 {
-		fmt.Fprintf(shown{cmd.ErrOrStderr()}, "gridslot: by %s the run was made with %s\n", s.manifestPath(), strings.Join(told, " "))
+		tell("by %s the run was made with %s", s.manifestPath(), strings.Join(told, " "))
 	}
 }
 

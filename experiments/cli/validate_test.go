@@ -121,6 +121,25 @@ func TestAFolderThatIsNotWholeSaysWhatIsMissing(t *testing.T) {
 	require.NotContains(t, call("validate", filepath.Join(out, "nowhere")).stderr, "does not name a policy")
 }
 
+// What a source and a manifest tell is the same for all schedules of a folder.
+func TestValidateSaysNothingTwice(t *testing.T) {
+	dir := t.TempDir()
+	log, out := filepath.Join(dir, "log.swf"), filepath.Join(dir, "out")
+	lines := "; MaxProcs: 4\n"
+	for i := range 8 { // too few for Jann's model to have what it asks for
+		lines += fmt.Sprintf("%d %d 0 %d %d -1 -1 %d 100 -1 1 1 1 1 1 -1 -1 -1\n", i+1, 10*i, 10+i, 1+i%2, 1+i%2)
+	}
+	require.NoError(t, os.WriteFile(log, []byte(lines), 0o666))
+	require.Zero(t, call("simulate", "jann:from="+log+":jobs=9", "--estimates", "exact", "--policy", "easy,fcfs", "--out", out).code)
+	got := call("validate", out)
+	require.Zero(t, got.code, got.stderr)
+	require.Equal(t, 1, strings.Count(got.stderr, "the run was made with --estimates=exact"), got.stderr)
+	require.Contains(t, got.stderr, "jann:from=")
+	said := strings.Split(strings.TrimSpace(got.stderr), "\n")
+	slices.Sort(said)
+	require.Equal(t, said, slices.Compact(slices.Clone(said)))
+}
+
 func TestNoFileOfAnEarlierRunStays(t *testing.T) {
 	d := domainOf(t, "generate: {}\ncycle: 600\nbatches: {}\n")
 	for name, args := range map[string][]string{

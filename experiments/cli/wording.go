@@ -8,6 +8,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 
 	"github.com/spf13/cobra"
@@ -42,6 +43,19 @@ func (s shown) Write(b []byte) (int, error) {
 func teller(w io.Writer) func(format string, args ...any) {
 	return func(format string, args ...any) {
 		fmt.Fprintln(w, "gridslot: "+harmless(fmt.Sprintf(format, args...)))
+	}
+}
+
+// onceTeller is a teller that says no line twice: validate, for one, opens a log anew for each schedule of it. Several
+// runs may tell at a time.
+func onceTeller(w io.Writer) func(format string, args ...any) {
+	var said sync.Map
+	tell := teller(w)
+	return func(format string, args ...any) {
+		line := fmt.Sprintf(format, args...)
+		if _, before := said.LoadOrStore(line, true); !before {
+			tell("%s", line)
+		}
 	}
 }
 
