@@ -27,6 +27,9 @@ var jobEvents = enum.Of[JobEventKind]("job event", "submitted", "rejected", "pro
 
 func (k JobEventKind) String() string { return jobEvents.Name(k) }
 
+// Last reports whether nothing happens to a job after such an event: it has finished, was killed, or was rejected.
+func (k JobEventKind) Last() bool { return k == JobFinished || k == JobKilled || k == JobRejected }
+
 // JobEvent is one happening in a job's life.
 type JobEvent struct {
 	Time  des.Time     // the present instant

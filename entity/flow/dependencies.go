@@ -264,9 +264,7 @@ func (d *Dependencies) comes(j *entity.Job) {
 
 // Observe implements entity.Observer.
 func (d *Dependencies) Observe(e entity.JobEvent) {
-	switch e.Kind {
-	case entity.JobFinished, entity.JobKilled, entity.JobRejected:
-	default:
+	if !e.Kind.Last() {
 		return
 	}
 	a := d.awaited[e.Run.ID]

@@ -214,7 +214,7 @@ func (v *validation) choose(cmd *cobra.Command, s *schedule, sc *simulation.Scen
 		s.spec = v.policy
 	case err != nil:
 		if _, missing := os.Stat(s.path()); missing == nil { // what is not there is told when it is opened
-			fmt.Fprintf(shown{cmd.ErrOrStderr()}, "gridslot: %s does not name a policy: promises are not checked (--policy)\n", s.path())
+			t.Tell("%s does not name a policy: promises are not checked (--policy)", s.path())
 		}
 		s.spec = ""
 	}

@@ -130,7 +130,7 @@ func (t *Table) agrees(f figure, r Row) bool {
 	return math.Abs(r.Ours.Mean-f.value) <= math.Hypot(r.Ours.HalfWidth, t.publishedSpread(r))+f.rounding
 }
 
-// csvRow is a row of NAME.csv. The text of a number or of an agreement is empty if there is none.
+// csvRow is a row of NAME.csv. A cell without a number or an agreement is empty.
 type csvRow struct {
 	Experiment string `csv:"experiment"`
 	Series     string `csv:"series"`

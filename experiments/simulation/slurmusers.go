@@ -79,7 +79,7 @@ func (u *slurmUsers) Refuse(j *entity.Job, reason string) *entity.Run {
 
 func (u *slurmUsers) bring(j *entity.Job, why slurm.Refusal) *entity.Run {
 	own := *j
-	own.Submit = cut(j.Submit) - u.late
+	own.Submit = replay.SecondOf(j.Submit) - u.late
 	s := u.log.submission(&own)
 	if why != "" {
 		s.Refused = why
@@ -104,15 +104,10 @@ func (u *slurmUsers) arrive(_ *des.Simulator, e des.Event) {
 	}
 }
 
-// cut is the whole second of an instant.
-func cut(t des.Time) des.Time { return t / des.Second * des.Second }
-
 // Observe implements entity.Observer. Users hear of an end at once, or, where those who come in its second have come,
 // at the next whole second.
 func (u *slurmUsers) Observe(e entity.JobEvent) {
-	switch e.Kind {
-	case entity.JobFinished, entity.JobKilled, entity.JobRejected:
-	default:
+	if !e.Kind.Last() {
 		return
 	}
 	j := u.flows[e.Run.Job]
@@ -122,7 +117,7 @@ func (u *slurmUsers) Observe(e entity.JobEvent) {
 	delete(u.flows, e.Run.Job)
 	e.Run, e.Time = entity.NewRun(j, 0), e.Time.Add(u.late)
 	now := u.sim.Now()
-	if second := cut(now); now >= second.Add(comesAt) {
+	if second := replay.SecondOf(now); now >= second.Add(comesAt) {
 		u.sim.At(second.Add(des.Second), 0, des.Func(func(*des.Simulator, des.Event) { u.waiting.Observe(e) }), uint64(j.ID))
 		return
 	}

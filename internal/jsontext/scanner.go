@@ -14,9 +14,9 @@ const mostDepth = 512
 // blockSize is how much of an input is read at a time.
 const blockSize = 256 << 10
 
-// Scanner reads JSON from front to back, a value at a time. A value stays text: what a Scanner makes
-// sure of is that its brackets and quotes fit, and a second Scanner can read its parts. Of an input it
-// keeps one block and one value; a decoder of the standard library would keep a text of any length.
+// Scanner reads JSON from front to back, a value at a time. A value stays text: a Scanner checks that the
+// brackets and quotes of the value fit, and a second Scanner can read its parts. A Scanner keeps one block of its
+// input and one value; a decoder of the standard library would keep a text of any length.
 //
 //	s := jsontext.NewScanner(in, 1<<20)
 //	for s.Open('{'); s.Member(); {       {"a": 1, "b": [2, 3]}

@@ -83,8 +83,8 @@ func compacted(s *Scanner) []byte {
 	return b.Bytes()
 }
 
-// Whatever blocks an input comes in, a Scanner finds the parts that encoding/json finds, and knows that a
-// text that is cut is none.
+// A Scanner finds the parts that encoding/json finds, whatever blocks an input comes in. A text that was cut off
+// is an error.
 func TestPartsAreThoseOfTheStandardLibrary(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var b strings.Builder

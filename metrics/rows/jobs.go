@@ -131,7 +131,7 @@ var Jobs = File[Job]{
 		enumColumn("final_state", "`COMPLETED_SUCCESSFULLY`, `COMPLETED_WALLTIME_REACHED` (cut off at its estimate), `COMPLETED_KILLED` (stopped for another reason) or `REJECTED`; in a run that was stopped also `SUBMITTED` and `RUNNING`.",
 			states, func(j *Job) *State { return &j.State }).need(),
 		timeColumn("starting_time", "Start of the last attempt.", func(j *Job) *des.Time { return &j.Start }).need(),
-		timeColumn("execution_time", "Finish - start without [set-up, checkpoints and lost work](#stopped), plus the work kept of earlier attempts. For a job in fragments, that of the longest fragment.",
+		timeColumn("execution_time", "Finish - start without [set-up, checkpoints and lost work](#stopped), plus the work kept of earlier attempts. A job in fragments has the execution time of its longest fragment.",
 			func(j *Job) *des.Time { return &j.Execution }),
 		timeColumn("finish_time", "End of the job.", func(j *Job) *des.Time { return &j.Finish }).need(),
 		derivedColumn("waiting_time", Number, seconds, "Start - submission.", func(b []byte, j *Job) []byte { return AppendTime(b, j.Wait()) }),

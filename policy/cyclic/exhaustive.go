@@ -19,8 +19,8 @@ import (
 const MostExhaustive = 6
 
 // Exhaustive plans a batch of at most MostExhaustive jobs by a branch and bound over all
-// combinations of disjoint windows with a rough right edge, each within its job's request: as
-// many jobs as can be, and of these plans the one of the least total processor time or cost.
+// combinations of disjoint windows with a rough right edge, each within its job's request. It plans
+// as many jobs as possible, with the least total processor time or cost.
 //
 // Windows are placed by their starts, of equal starts in order of priority. Each begins where a
 // slot of one of its nodes begins in what the windows before it have left. No plan is missed by

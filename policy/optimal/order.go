@@ -27,8 +27,8 @@ type OrderSearch struct {
 	Sweeps int // how often the window slides over all jobs; 1 where 0
 }
 
-// Search returns the best schedule that it finds, which is no worse than that of the order of
-// submission. Its Nodes are the number of orders of windows that were looked at. Slowdowns are
+// Search returns the best schedule that it finds. The order of submission gives no better one. The
+// schedule's Nodes are the number of orders of windows that were looked at. Slowdowns are
 // bounded by tau. If ctx ends, Search returns the context's error.
 func (o OrderSearch) Search(ctx context.Context, jobs []Job, processors int, m Measure, tau des.Time) (Schedule, error) {
 	if len(jobs) == 0 {
@@ -147,11 +147,7 @@ const mostSteps = 400
 
 // sweep slides the window over the order once.
 func (s *orders) sweep(ctx context.Context) error {
-	since := make([]float64, len(s.order)+1) // the first release from a place of the order on
-	since[len(s.order)] = s.tasks[s.order[len(s.order)-1]].release
-	for k, i := range slices.Backward(s.order) {
-		since[k] = min(since[k+1], s.tasks[i].release)
-	}
+	since := s.since()
 	s.fixed = timeline{{0, s.processors}}
 	for at := 0; at < len(s.order); {
 		if err := ctx.Err(); err != nil {
@@ -231,16 +227,21 @@ func (s *orders) add(cost float64, t *task, start float64) float64 {
 	return cost + t.cost(start)
 }
 
+// since is the first release of the tasks from each place of the order on. Behind the last one nothing comes.
+func (s *orders) since() []float64 {
+	since := make([]float64, len(s.order)+1)
+	since[len(s.order)] = math.Inf(1)
+	for k, i := range slices.Backward(s.order) {
+		since[k] = min(since[k+1], s.tasks[i].release)
+	}
+	return since
+}
+
 // whole is the schedule of the order, with its cost.
 func (s *orders) whole() (starts []float64, cost float64) {
 	starts = make([]float64, len(s.tasks))
 	all := timeline{{0, s.processors}}
-	since := make([]float64, len(s.order))
-	least := s.tasks[s.order[len(s.order)-1]].release
-	for k, i := range slices.Backward(s.order) {
-		least = min(least, s.tasks[i].release)
-		since[k] = least
-	}
+	since := s.since()
 	for k, i := range s.order {
 		all.forget(since[k])
 		starts[i] = all.place(&s.tasks[i])

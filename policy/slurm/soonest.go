@@ -68,6 +68,5 @@ func (c *Controller) haveIdle(nodes nodeSet, cpus int) bool {
 // which seconds come next.
 func (r *backfillRun) passesOver(e *entry) bool {
 	d := &r.c.shapeOf(e).demand
-	return !r.c.forgetful && r.c.conf.Preempt == "" && len(r.c.reserved) == 0 && r.table.intervals[0].licenses == nil &&
-		!d.whole && d.perTask == 1 && d.perNode == 0 && len(e.job.GRES) == 0
+	return r.viewed(e) && r.c.conf.Preempt == "" && !d.whole && d.perTask == 1 && d.perNode == 0
 }

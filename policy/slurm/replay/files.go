@@ -235,7 +235,7 @@ func (in *Input) readJob(r *csvtable.Row) (Submission, error) {
 // Observed is the job as observers hear of it: so many CPUs, for its limit, in the queue of its
 // first partition. Its number, runtime and owners, and what it comes after, are those of a job.
 func (s *Submission) Observed(of *entity.Job) *entity.Job {
-	j := &entity.Job{ID: of.ID, Submit: cut(s.At), Runtime: of.Runtime, User: of.User, Group: of.Group, Queue: -1, After: of.After}
+	j := &entity.Job{ID: of.ID, Submit: SecondOf(s.At), Runtime: of.Runtime, User: of.User, Group: of.Group, Queue: -1, After: of.After}
 	if len(s.Job.Partitions) > 0 {
 		j.Queue = int32(s.Job.Partitions[0] + 1)
 	}

@@ -142,7 +142,7 @@ func NewMachine(sim *des.Simulator, in *Input) (*Machine, error) {
 func (m *Machine) Controller() *slurm.Controller { return m.c }
 
 // Now is the second of the log in which the machine is.
-func (m *Machine) Now() des.Time { return cut(m.sim.Now() - m.in.Late) }
+func (m *Machine) Now() des.Time { return SecondOf(m.sim.Now() - m.in.Late) }
 
 // Begin has everything come that the input has.
 func (m *Machine) Begin() {

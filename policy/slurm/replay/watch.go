@@ -46,10 +46,10 @@ func (w *Watch) tell(now des.Time, r *entity.Run, k entity.JobEventKind) {
 }
 
 // at is the second of the log in which an instant of the controller lies.
-func (w *Watch) at(now des.Time) des.Time { return cut(now - w.Late) }
+func (w *Watch) at(now des.Time) des.Time { return SecondOf(now - w.Late) }
 
-// cut is the whole second of an instant.
-func cut(t des.Time) des.Time { return t / des.Second * des.Second }
+// SecondOf is the beginning of the second in which an instant lies.
+func SecondOf(t des.Time) des.Time { return t / des.Second * des.Second }
 
 // Settle tells that the last instant is over.
 func (w *Watch) Settle() { w.observers.Settle() }
