@@ -41,6 +41,7 @@ func TestWhatStandsInTheWayOfAJobIsNamed(t *testing.T) {
 		"ten.csv":    "from,to,processors,known\n5,10,1,0\n",
 		"many.csv":   "from,to,processors,known\n20,100,3,0\n" + strings.Repeat("0,1,1,0\n", 20) + strings.Repeat("200,300,1,0\n", 3),
 		"plain.yaml": "cycle: 50\ninterval: 1000\nnodes: nodes.csv\ntrace: {performance: 1, wealth: [9, 9]}\n",
+		"tight.yaml": "cycle: 50\ninterval: 1000\nnodes: nodes.csv\ntrace: {performance: 1, wealth: [3, 3]}\n",
 		"grid.yaml":  "clusters:\n- {name: a, processors: 4}\n",
 	} {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666))
@@ -61,6 +62,8 @@ func TestWhatStandsInTheWayOfAJobIsNamed(t *testing.T) {
 		{"no power cap", "log.swf --power idle=100:busy=200", "easy:power-cap=700,conservative:power-cap=700", "2", "free before 10 s; job 1 ran, until then at most"},
 		{"a power cap on nodes", "log.swf --domain plain.yaml --power idle=100:busy=200", "easy:power-cap=700,conservative:power-cap=700", "4", "it could have started at once on nodes that a power cap kept idle\n"},
 		{"no power cap on nodes", "log.swf --domain plain.yaml --power idle=100:busy=200", "easy:power-cap=700,conservative:power-cap=700", "2", "free before 10 s; job 1 ran, until then at most"},
+		{"a power cap that keeps dear nodes idle", "log.swf --domain tight.yaml --power idle=100:busy=200", "easy:power-cap=700", "3", "free before 40 s; job 2 ran, until then at most"},
+		{"a power cap that keeps dear nodes idle", "log.swf --domain tight.yaml --power idle=100:busy=200", "conservative:power-cap=700", "3", "free before 40 s; job 2 was planned from 10 s until then"},
 		{"a power cap that an outage interrupts", "log.swf --power idle=100:busy=200 --outages late.csv", "conservative:power-cap=700", "4", "free before 40 s; it could have started at once on nodes that a power cap kept idle until 5000 s\n"},
 		{"an outage and a job that end together", "log.swf --outages ten.csv", queue, "2", "free before 10 s; in the way was an outage from 5 s until then"},
 		{"one of many outages", "log.swf --outages many.csv", queue, "2", "free before 100 s; in the way was an outage from 20 s until then"},

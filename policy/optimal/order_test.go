@@ -111,3 +111,24 @@ func TestOrdersOfLongLogsAreSchedules(t *testing.T) {
 		}
 	}
 }
+
+// The orders that a search begins with come from schedules in which jobs start as soon as they fit. So placed in
+// its order each job starts no earlier than the one before it.
+func TestGreedyOrdersStartWhatFits(t *testing.T) {
+	for seed := range uint64(500) {
+		r := rand.New(rand.NewPCG(seed, 8))
+		processors := 1 + r.IntN(8)
+		jobs := drawn(r, 1+r.IntN(12), processors, 1, 1+r.IntN(40))
+		s := &orders{tasks: tasksOf(jobs, Wait, 0), measure: Wait, processors: processors}
+		var submitted []int
+		for i := range s.tasks {
+			submitted = append(submitted, i)
+		}
+		slices.SortStableFunc(submitted, func(i, j int) int { return cmp.Compare(s.tasks[i].release, s.tasks[j].release) })
+		s.order = s.greedy(submitted, func(t *task) float64 { return t.length })
+		starts, _ := s.whole()
+		for k, i := range s.order[1:] {
+			require.LessOrEqual(t, starts[s.order[k]], starts[i], "seed %d: job %d", seed, i)
+		}
+	}
+}
