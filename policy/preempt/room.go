@@ -117,10 +117,11 @@ func meets(r *entity.Round, j *entity.Run, req entity.Request, yielding []*entit
 //	              now       3 end  1 ends
 //
 // On counted processors that is exact. On named nodes it counts the nodes that
-// suit req, and leaves costs and deadlines out.
+// suit req, and leaves costs, deadlines and the user's criterion out.
 func room(r *entity.Round, req entity.Request, parts []part, end des.Time) bool {
 	slices.SortFunc(parts, func(a, b part) int { return cmp.Compare(a.end, b.end) })
 	req.Nodes, req.Budget, req.Deadline = 0, 0, 0
+	req.Criterion = nil // which of the nodes suit the user best does not matter, and it may need the budget
 	for _, p := range parts {
 		req.Nodes -= p.nodes
 	}

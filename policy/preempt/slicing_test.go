@@ -237,6 +237,21 @@ func TestWhoHasYieldedInVainGoesOnAtOnce(t *testing.T) {
 	require.Equal(t, []des.Time{26 * des.Second, 26 * des.Second}, []des.Time{a.Finish, third.Start})
 }
 
+// Whether there is room for a job does not depend on which window its user would choose. The dynamic programme
+// could not even be asked, as room is looked for without a budget.
+func TestRoomIsLookedForWithoutTheUsersCriterion(t *testing.T) {
+	d, err := plan.NewDomain([]*entity.Node{{ID: 1, Perf: 1, Price: 1}, {ID: 2, Perf: 1, Price: 1}}, window.AMP{})
+	require.NoError(t, err)
+	sim := des.New(des.Config{})
+	m := entity.NewMetascheduler(sim, d, Slicing{Quantum: 10 * des.Second})
+	choosy := job(2, des.Second, 10*des.Second, 2) // one node is free, the other one would be given back
+	choosy.Request.Criterion, choosy.Request.Budget = window.KnapsackDP{By: window.Q{}}, 20
+	m.Submit(job(1, 0, 30*des.Second, 1))
+	run := m.Submit(choosy)
+	require.NoError(t, sim.Run(context.Background()))
+	require.Equal(t, 10*des.Second, run.Start)
+}
+
 // At 10 the second job could have its turn on one processor, on two or on three.
 func TestATurnIsTakenInTheShapeThatEndsFirst(t *testing.T) {
 	wide := job(2, 1, 15, 5)
