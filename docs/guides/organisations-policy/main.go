@@ -97,11 +97,12 @@ func shares(ctx context.Context, batches [][][]entity.Window) error {
 
 // front prints what the first batch can cost for what time.
 func front(ctx context.Context, batches [][][]entity.Window) error {
-	whole, err := cyclic.Choice{}.Front(ctx, batches[0], 0)
+	least := cyclic.Choice{Problem: cyclic.UsersExpense}
+	whole, err := least.Front(ctx, batches[0], 0)
 	if err != nil {
 		return err
 	}
-	few, err := cyclic.Choice{}.Front(ctx, batches[0], 8)
+	few, err := least.Front(ctx, batches[0], 8)
 	if err != nil {
 		return err
 	}
