@@ -5,12 +5,14 @@ package policy
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/plan"
+	"github.com/gridslot/gridslot/internal/enum"
 	"github.com/gridslot/gridslot/internal/number"
 	"github.com/gridslot/gridslot/policy/backfill"
 	"github.com/gridslot/gridslot/policy/cyclic"
@@ -205,8 +207,13 @@ func (s *Settings) finder(name string, finders Table[plan.Finder], otherwise str
 		spec = otherwise
 	}
 	f, err := finders.Parse(spec)
-	if err != nil {
-		s.Fail(name, "one of "+strings.Join(finders.Names(), ", "))
+	base, _, _ := strings.Cut(spec, ":")
+	switch {
+	case err == nil:
+	case slices.Contains(finders.Names(), base): // its parameters are wrong
+		s.Fail(name, "another value ("+err.Error()+")")
+	default:
+		s.Fail(name, "one of "+strings.Join(finders.Names(), ", ")+enum.Suggestion(base, finders.Names()))
 	}
 	if label := s.args.values["within"]; label != "" {
 		return window.Within{Finder: f.Value, Label: label}

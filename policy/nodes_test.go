@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity/plan"
 	"github.com/gridslot/gridslot/policy"
 	"github.com/gridslot/gridslot/policy/backfill"
 	"github.com/gridslot/gridslot/policy/cyclic"
@@ -101,4 +102,25 @@ func TestTheOrderOfPrioritiesIsAnyOrderOfTheQueue(t *testing.T) {
 			require.Equal(t, o.Name, got.Value.Policy.(*cyclic.Policy).Order.Name)
 		}
 	}
+}
+
+func TestAFinderThatCannotBeReadSaysWhy(t *testing.T) {
+	finders := append(policy.Finders(), policy.Entry[plan.Finder]{
+		Name: "thrifty", Params: []policy.Param{{Name: "impatience"}},
+		New: func(a *policy.Args) plan.Finder { a.Number("impatience", 1); return window.AMP{} },
+	})
+	table := policy.OnNodesWith(policy.Registry(), finders)
+	for spec, want := range map[string]string{
+		"easy:finder=thrifty:impatience=0.5":     `easy does not take "impatience"`,
+		"css:finder=thrifty:impatience=0.5":      "; a parameter of thrifty stands in quotes with it: finder='thrifty:impatience=0.5'",
+		"easy:finder=thrifty:dept=1":             `did you mean "depth"?`,
+		"easy:finder=thrifti":                    `did you mean "thrifty"?`,
+		"easy:finder='thrifty:impatience=often'": "impatience",
+		"easy:finder='thrifty:patience=1'":       `thrifty does not take "patience"`,
+	} {
+		_, err := table.Parse(spec)
+		require.ErrorContains(t, err, want, spec)
+	}
+	_, err := table.Parse("easy:finder='thrifty:impatience=0.5'")
+	require.NoError(t, err)
 }

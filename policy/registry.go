@@ -20,6 +20,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/internal/enum"
@@ -307,13 +308,17 @@ func (t Table[T]) Parse(spec string, defaults ...string) (Chosen[T], error) {
 		}
 	}
 	given := map[string]bool{}
-	for _, text := range settings {
+	for i, text := range settings {
 		name, value, ok := strings.Cut(text, "=")
 		switch {
 		case !ok:
 			return none, fmt.Errorf("%q: %q is not of the form name=value", spec, text)
 		case !e.takes(name):
-			return none, fmt.Errorf("%q: %s does not take %q; it takes %s%s", spec, e.Name, name, cmp.Or(strings.Join(e.paramNames(), ", "), "no parameters"), enum.Suggestion(name, e.paramNames()))
+			hint := enum.Suggestion(name, e.paramNames())
+			if i > 0 && hint == "" { // easy:finder=alp:impatience=1
+				hint = ofValue(settings[i-1], text)
+			}
+			return none, fmt.Errorf("%q: %s does not take %q; it takes %s%s", spec, e.Name, name, cmp.Or(strings.Join(e.paramNames(), ", "), "no parameters"), hint)
 		case given[name]:
 			return none, fmt.Errorf("%q: %s is given twice", spec, name)
 		}
@@ -325,6 +330,16 @@ func (t Table[T]) Parse(spec string, defaults ...string) (Chosen[T], error) {
 		return none, fmt.Errorf("%q: %w", spec, a.err)
 	}
 	return Chosen[T]{Spec: spec, Value: v, free: e.Operand != ""}, nil
+}
+
+// ofValue says how to write a parameter of the finder before it, which must stand in quotes with it;
+// "" if the setting before is no finder.
+func ofValue(before, text string) string {
+	name, value, _ := strings.Cut(before, "=")
+	if name != "finder" || unquoted(value) != value {
+		return ""
+	}
+	return fmt.Sprintf("; a parameter of %s stands in quotes with it: %s='%s:%s'", value, name, value, text)
 }
 
 // operand is the operand among the parts of a spec behind the name, without quotes around
@@ -474,9 +489,19 @@ func (a *Args) Order(name string) entity.Order {
 	}
 	o, err := Formula(value)
 	if err != nil {
-		a.Fail(name, "one of "+strings.Join(orderNames(), ", ")+", random-SEED, or a formula; "+err.Error())
+		want := "one of " + strings.Join(orderNames(), ", ") + ", random-SEED, or a formula"
+		if isWord(value) { // a name that is wrong, not a formula
+			a.Fail(name, want+enum.Suggestion(value, orderNames()))
+		} else {
+			a.Fail(name, want+"; "+err.Error())
+		}
 	}
 	return o
+}
+
+// isWord reports whether text is one word of letters and digits.
+func isWord(text string) bool {
+	return text != "" && !strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 }
 
 // Positive returns a whole number of 1 or more; 0 if the parameter is not given.

@@ -28,7 +28,8 @@ its end: from the files that simulate --decisions --out DIR has written. Without
 cannot be told.
 
 Without JOB the schedules of a small folder are drawn, one policy below the other on one
-scale of time: a row a processor or node, at most ` + strconv.Itoa(gantt.MaxRows) + `, and letters for jobs, A for job 1;
+scale of time: a row a processor or node, at most ` + strconv.Itoa(gantt.MaxRows) + `, and letters for jobs, A for job 1
+(some hundreds of jobs at most);
 = is an owner's job, # an outage, . is idle. Where a column is longer than a time unit it
 shows what takes most of it.`,
 		Example: `  gridslot simulate KTH-SP2-1996-2.1-cln.swf.gz --policy easy,conservative --decisions --out results
@@ -81,6 +82,9 @@ func drawSchedules(w io.Writer, folder *results.Folder, runs []*results.Run, wid
 		charts = append(charts, c)
 	}
 	column, err := gantt.Write(w, from, width, charts...)
+	if errors.As(err, new(*gantt.TooLargeError)) {
+		return fmt.Errorf("%w: name a job, as in gridslot explain %s 1, or look at the page of gridslot report %s", err, folder.Dir, folder.Dir)
+	}
 	if err == nil {
 		_, err = fmt.Fprintf(w, "from %v s on, a column is %v s\n", from, column)
 	}

@@ -178,3 +178,12 @@ func TestSmallSchedulesAreDrawn(t *testing.T) {
 	require.Equal(t, 1, call("explain", t.TempDir()).code)
 	require.Equal(t, 1, call("explain", dir, "--policy", "no").code)
 }
+
+func TestALargeScheduleIsNotDrawnButSaysWhatToDo(t *testing.T) {
+	dir := t.TempDir()
+	require.Zero(t, call("simulate", "--policy", "easy", "--first", "3000", "--out", dir).code)
+	o := call("explain", dir)
+	require.Equal(t, exitFailed, o.code)
+	require.Empty(t, o.stdout)
+	require.Contains(t, o.stderr, "bars of jobs are too many for a chart as text, which has at most 10000: name a job, as in gridslot explain "+dir+" 1, or look at the page of gridslot report "+dir)
+}

@@ -148,3 +148,18 @@ func TestABatsimWorkloadWithNamesGoesThereAndBackWithoutLoss(t *testing.T) {
 	got := call("trace", "convert", log, "-", "--to=batsim", "--skip=1")
 	require.Contains(t, got.stderr, "job number of 1 records", "number 2 comes back as 1")
 }
+
+// The load of a model is a mean in the long run, and 2,000 jobs are not.
+func TestASourceThatMissesItsLoadSaysSo(t *testing.T) {
+	far := call("simulate", "lublin:jobs=2000:load=0.7", "--policy", "easy")
+	require.Zero(t, far.code, far.stderr)
+	require.Contains(t, far.stderr, "lublin:jobs=2000:load=0.7: the jobs offer a load of 0.988, not the 0.7 of the model in the long run: with exact=on (lublin:jobs=2000:load=0.7:exact=on) they offer it\n")
+	for _, args := range [][]string{
+		{"lublin:jobs=2000:load=0.7:exact=on"},
+		{"lublin:jobs=2000:load=0.7", "--load", "0.8"},
+		{"lublin:jobs=2000:load=0.7", "--first", "500"},
+		{"lublin:jobs=2000"},
+	} {
+		require.NotContains(t, call(append([]string{"simulate", "--policy", "easy"}, args...)...).stderr, "offer a load", args)
+	}
+}

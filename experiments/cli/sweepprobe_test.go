@@ -62,3 +62,14 @@ func TestASampleHasAllKindsBeforeAnyTwice(t *testing.T) {
 	require.Equal(t, 4*time.Second, p.total(units[800:801]), "anything")
 	require.Equal(t, 300*2*time.Second, p.total(units[:100])+p.total(units[:100])+p.total(units[:100]))
 }
+
+// What a probe has no time for takes longer than what it did.
+func TestAProbeThatWasCutShortTellsTheLeast(t *testing.T) {
+	units := []sweep.Unit{{Index: 0}, {Index: 1}, {Index: 2}}
+	p := probe{times: map[string]mean{}}
+	for i, u := range units {
+		require.NoError(t, p.store(u, sweep.Outcome{Row: sweep.Row{}, Usage: sweep.Usage{Time: time.Second}}))
+		p.close(units)
+		require.Equal(t, i < 2, p.cut)
+	}
+}

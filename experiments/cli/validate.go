@@ -213,7 +213,12 @@ func (v *validation) choose(cmd *cobra.Command, s *schedule, sc *simulation.Scen
 	case v.policy != "":
 		s.spec = v.policy
 	case err != nil:
-		if _, missing := os.Stat(s.path()); missing == nil { // what is not there is told when it is opened
+		_, missing := os.Stat(s.path()) // a missing file is reported when it is opened
+		switch {
+		case missing != nil:
+		case s.manifest != nil:
+			t.Tell("%s: %s is no policy of this command: its promises are not checked, all other rules are", s.path(), s.spec)
+		default:
 			t.Tell("%s does not name a policy: promises are not checked (--policy)", s.path())
 		}
 		s.spec = ""

@@ -290,6 +290,26 @@ func (t *Tables) Exactly(trace string) string {
 	return trace
 }
 
+// missedLoad is a sentence if the jobs of a model offer another load than the name of the source states,
+// by a twentieth or more: the load of a model is a mean in the long run. offered is what the jobs
+// offer.
+func (t *Tables) missedLoad(trace string, offered float64) string {
+	exact, stated := t.Exactly(trace), 0.0
+	if exact == trace {
+		return ""
+	}
+	policy.MapValues(trace, func(name, value string) string {
+		if name == "load" {
+			stated, _ = strconv.ParseFloat(value, 64)
+		}
+		return value
+	})
+	if !(stated > 0) || math.Abs(offered-stated) < 0.05*stated {
+		return ""
+	}
+	return fmt.Sprintf("the jobs offer a load of %.3g, not the %v of the model in the long run: with exact=on (%s) they offer it", offered, stated, exact)
+}
+
 // readDistribution is nil where the parameter is not given. Of is what a log's name
 // stands for, or nil where there is no such thing.
 func readDistribution(a *policy.Args, name string, of column, needed bool) later[model.Distribution] {

@@ -583,6 +583,11 @@ func (c *call) tell(o *Outcome) {
 	for _, text := range texts {
 		c.options.Tell("%s: %s", strings.Join(who[text], ", "), text)
 	}
+	if asked := c.Workload.Options; len(o.Results) > 0 && asked.Load == 0 && asked.Procs == 0 && asked.First == 0 && asked.Skip == 0 && !asked.Feedback {
+		if missed := c.tables.missedLoad(c.Workload.Trace, o.Results[0].Summary.OfferedLoad); missed != "" {
+			c.options.Tell("%s: %s", c.jobs.name, missed)
+		}
+	}
 	if gap := c.gap(o); gap != "" {
 		c.options.Tell("%s", gap)
 	}

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/gridslot/gridslot/internal/enum"
 	"github.com/gridslot/gridslot/metrics"
@@ -455,12 +456,18 @@ func (g *Grid) label() string {
 	return "tab:" + strings.ToLower(strings.Join(words, "-"))
 }
 
+// sentence is text that begins with a capital letter.
+func sentence(text string) string {
+	first, n := utf8.DecodeRuneInString(text)
+	return string(unicode.ToUpper(first)) + text[n:]
+}
+
 // LaTeX writes the table for the package booktabs, with a caption and a label.
 func (g *Grid) LaTeX(w io.Writer) error {
 	var b strings.Builder
-	caption := g.Note
+	caption := sentence(g.Note)
 	if t := g.Title(); t != "" {
-		caption = t + ". " + caption
+		caption = sentence(t) + ". " + caption
 	}
 	fmt.Fprintf(&b, "\\begin{table}\n\\centering\n\\caption{%s}\n\\label{%s}\n\\begin{tabular}{%s%s}\n\\toprule\n", inLaTeX(caption), g.label(), strings.Repeat("l", len(g.Rows)), strings.Repeat("r", len(g.ColumnValues)))
 	line := func(cells []string) { fmt.Fprintf(&b, "%s \\\\\n", strings.Join(cells, " & ")) }

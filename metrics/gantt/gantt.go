@@ -61,13 +61,19 @@ func (c *Chart) End() (end des.Time) {
 	return end
 }
 
-// MaxRows is how many rows can be drawn.
-const MaxRows = 128
+const (
+	MaxRows = 128    // rows that a chart can have
+	MaxBars = 10_000 // bars that a chart can have: of more, nobody can read the letters
+)
 
-// TooLargeError is a schedule that cannot be read as text.
-type TooLargeError struct{ Rows int }
+// TooLargeError reports a schedule that cannot be read as text: too many rows or, if Bars is not
+// 0, too many bars.
+type TooLargeError struct{ Rows, Bars int }
 
 func (e *TooLargeError) Error() string {
+	if e.Bars > 0 {
+		return fmt.Sprintf("%d bars of jobs are too many for a chart as text, which has at most %d", e.Bars, MaxBars)
+	}
 	return fmt.Sprintf("%d processors or nodes are too many for a chart as text, which has at most %d rows", e.Rows, MaxRows)
 }
 
@@ -79,7 +85,10 @@ func Write(w io.Writer, from des.Time, width int, charts ...*Chart) (column des.
 	end := from
 	for _, c := range charts {
 		if len(c.Rows) > MaxRows {
-			return 0, &TooLargeError{len(c.Rows)}
+			return 0, &TooLargeError{Rows: len(c.Rows)}
+		}
+		if len(c.Bars) > MaxBars {
+			return 0, &TooLargeError{Bars: len(c.Bars)}
 		}
 		end = max(end, c.End())
 	}

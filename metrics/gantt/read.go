@@ -98,7 +98,7 @@ func (c *Chart) endOutages() error {
 		c.Bars[i].To = min(c.Bars[i].To, last)
 	}
 	if len(c.Rows) > MaxRows {
-		return &TooLargeError{len(c.Rows)}
+		return &TooLargeError{Rows: len(c.Rows)}
 	}
 	if len(c.Bars) == 0 {
 		return fmt.Errorf("there is nothing to draw: no job ran")
