@@ -2,6 +2,7 @@ package slurm
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/gridslot/gridslot/des"
@@ -35,19 +36,25 @@ type Controller struct {
 	cpus      int            // of all nodes
 	topQOS    float64        // the highest priority of a QoS
 
-	reserved   []*Reservation
-	basic      uint32   // the last priority that priority/basic gave
-	pending    []*entry // by submission
-	order      []*entry // the same; in the order of the queue, if sorted
-	sorted     bool
-	could      []*entry // room for what runnable returns
-	roomToWait []*entry // room for those that waiting yields
-	running    []*Job   // by start
-	byLimit    []ending // the same by their limits; nil: to be sorted anew
-	era        uint64   // how often what forecasts depend on has changed
-	weighed    uint64   // how often weights of nodes have
-	looks      int64    // how many looks into the future have been made
-	shapes     map[string]*shape
+	reserved    []*Reservation
+	basic       uint32   // the last priority that priority/basic gave
+	pending     []*entry // by submission
+	order       []*entry // the same; in the order of the queue, if sorted
+	sorted      bool
+	unmerged    []*entry // where jobs preempt others: what runnable sorted last, if sorted still holds,
+	merged      []*entry // what came of it
+	roomToMerge []*entry // and room for that
+	could       []*entry // room for what runnable returns
+	roomToWait  []*entry // room for those that waiting yields
+	running     []*Job   // by start
+	byLimit     []ending // the same by their limits; nil: to be sorted anew
+	era         uint64   // how often what forecasts depend on has changed
+	lives       uint64   // of that, how often what runs, where, or until when has
+	preys       map[preemptor]preys
+	lowTier     int    // of partitions
+	weighed     uint64 // how often weights of nodes have
+	looks       int64  // how many looks into the future have been made
+	shapes      map[string]*shape
 	// forgetful has everything be looked for anew that is remembered otherwise: what tests hold that to.
 	forgetful bool
 	spare     spareSets // sets that are needed for a moment only
@@ -95,10 +102,11 @@ type partition struct {
 
 // New is a controller of an idle machine.
 func New(conf *Config, accounts *Accounts) *Controller {
-	c := &Controller{jobs: map[int]*Job{}, shapes: map[string]*shape{}, conf: conf, accounts: accounts, up: allNodes(len(conf.Nodes)), leaving: newNodeSet(len(conf.Nodes)), odd: newNodeSet(len(conf.Nodes))}
+	c := &Controller{jobs: map[int]*Job{}, shapes: map[string]*shape{}, preys: map[preemptor]preys{}, conf: conf, accounts: accounts, up: allNodes(len(conf.Nodes)), leaving: newNodeSet(len(conf.Nodes)), odd: newNodeSet(len(conf.Nodes))}
 	top := 1
+	c.lowTier = math.MaxInt
 	for _, p := range conf.Partitions {
-		top = max(top, p.JobFactor)
+		top, c.lowTier = max(top, p.JobFactor), min(c.lowTier, p.Tier)
 	}
 	for i := range conf.Partitions {
 		p := &partition{Partition: &conf.Partitions[i], at: i, nodes: newNodeSet(len(conf.Nodes))}
@@ -152,7 +160,10 @@ func (c *Controller) setOf(nodes []int) (nodeSet, error) {
 }
 
 // endEra notes that what runs, where, or until when is about to change or has just changed.
-func (c *Controller) endEra() { c.era++ }
+func (c *Controller) endEra() {
+	c.era++
+	c.lives++
+}
 
 // changed notes that something has changed at now that backfill may make use of.
 func (c *Controller) changed(now des.Time) { c.backfill.changed = now }

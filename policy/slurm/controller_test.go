@@ -211,10 +211,12 @@ func TestYoungJobsKeepNothing(t *testing.T) {
 
 // TestMergeSortKeepsWhatComparesEqual sorts by merging, and by a relation that is no order.
 func TestMergeSortKeepsWhatComparesEqual(t *testing.T) {
-	words := mergeSort(strings.Fields("bb a cc b aa c"), func(a, b string) int { return len(a) - len(b) })
+	words, room := strings.Fields("bb a cc b aa c"), make([]string, 6)
+	mergeSort(words, room, func(a, b string) int { return len(a) - len(b) })
 	require.Equal(t, strings.Fields("a b c bb cc aa"), words)
 	beats := map[string]string{"rock": "scissors", "scissors": "paper", "paper": "rock"}
-	game := mergeSort(strings.Fields("rock paper scissors"), func(a, b string) int {
+	game := strings.Fields("rock paper scissors")
+	mergeSort(game, room[:3], func(a, b string) int {
 		switch {
 		case beats[a] == b:
 			return -1

@@ -12,6 +12,7 @@ import (
 // forecast is what a look into the future has found for a shape among some nodes.
 type forecast struct {
 	among    nodeSet
+	by       preemptor
 	nodes    nodeSet // nil: a job would not start at all, or, unless looked, not at once
 	chosen   choice  // what is taken of them; of those that the job would have at once, in their order
 	atOnce   bool
@@ -23,7 +24,7 @@ type forecast struct {
 }
 
 // forecasts are the forecasts of a shape that hold in an era. A forecast depends on the nodes to choose
-// from, on the shape, on what runs where and until when, and on the weights of nodes; the time goes into
+// from, on the shape, on whom the job may preempt, on what runs where and until when, and on the weights of nodes; the time goes into
 // it only at the end, where a limit that has passed is taken for the next second. The era counts
 // everything else, so a forecast of the present era is what a look would find.
 type forecasts struct {
@@ -31,30 +32,31 @@ type forecasts struct {
 	all []forecast
 }
 
-// among is the forecast among some nodes. Where there is none yet it is nothing but the nodes.
-func (f *forecasts) among(era uint64, nodes nodeSet) (at *forecast, known bool) {
+// among is the forecast of a preemptor among some nodes. Where there is none yet it is nothing but these.
+func (f *forecasts) among(era uint64, nodes nodeSet, by preemptor) (at *forecast, known bool) {
 	const most = 64 // that are kept
 	if f.era != era || len(f.all) == most {
 		f.era, f.all = era, f.all[:0]
 	}
 	for i := range f.all {
-		if f.all[i].among.equal(nodes) {
+		if f.all[i].by == by && f.all[i].among.equal(nodes) {
 			return &f.all[i], true
 		}
 	}
-	f.all = append(f.all, forecast{among: nodes.clone()})
+	f.all = append(f.all, forecast{among: nodes.clone(), by: by})
 	return &f.all[len(f.all)-1], false
 }
 
 // forecastOf is the forecast for the job of e among some nodes; with nowOnly one that goes no further
 // than the present is enough.
 func (c *Controller) forecastOf(e *entry, among nodeSet, now int64, nowOnly bool) *forecast {
-	if c.forgetful || c.conf.Preempt != "" { // whom it may preempt depends on who it is, and on the time
+	by := c.preemptorOf(e)
+	if c.forgetful || by.part != nil && c.conf.PreemptExempt > 0 { // whom it may preempt depends on the time
 		f := &forecast{among: among}
 		c.look(e, f, now, nowOnly)
 		return f
 	}
-	f, known := c.shapeOf(e).forecasts.among(c.era, among)
+	f, known := c.shapeOf(e).forecasts.among(c.era, among, by)
 	if !known || !f.seen || !f.looked && f.nodes == nil && !nowOnly {
 		c.look(e, f, now, nowOnly)
 	}
@@ -65,7 +67,7 @@ func (c *Controller) forecastOf(e *entry, among nodeSet, now int64, nowOnly bool
 // without one; see soonestAmong.
 func (c *Controller) soonestFor(e *entry, among nodeSet) int64 {
 	s := c.shapeOf(e)
-	f, _ := s.forecasts.among(c.era, among)
+	f, _ := s.forecasts.among(c.era, among, preemptor{})
 	if f.soonest == 0 {
 		f.soonest = c.soonestAmong(among, s.demand.cpus)
 	}
@@ -89,7 +91,7 @@ func (c *Controller) willRun(e *entry, among nodeSet, now int64, nowOnly bool) (
 
 // fitIdle is the nodes among candidates that the job of e would be given were they idle, or nil.
 func (c *Controller) fitIdle(e *entry, candidates nodeSet) nodeSet {
-	f, known := c.shapeOf(e).onIdle.among(c.weighed, candidates)
+	f, known := c.shapeOf(e).onIdle.among(c.weighed, candidates, preemptor{})
 	if !known || c.forgetful {
 		reckoned := e.job.reckoned
 		if chosen := c.choose(e, candidates, c.idle); chosen != nil {
@@ -123,26 +125,31 @@ func (c *Controller) look(e *entry, f *forecast, now int64, nowOnly bool) {
 		slices.SortFunc(f.chosen, func(a, b offer) int { return cmp.Compare(a.node, b.node) })
 		return
 	}
-	if nowOnly && c.conf.Preempt == "" {
+	victims := c.victims(e, c.instant(0, now))
+	if nowOnly && len(victims) == 0 {
 		return
 	}
 	order := c.runningByLimit()
 	s.free = c.later
 	defer s.takeBack()
-	if victims := c.victims(e, c.instant(0, now)); len(victims) > 0 {
+	if len(victims) > 0 {
 		for _, j := range victims {
 			s.release(j)
 		}
 		if f.atOnce = found(s.run()); f.atOnce { // it starts now, or has them end now
 			return
 		}
-		order = slices.DeleteFunc(slices.Clone(order), func(e ending) bool { return slices.Contains(victims, e.job) })
+		gone := make(map[*Job]bool, len(victims))
+		for _, j := range victims {
+			gone[j] = true
+		}
+		order = slices.DeleteFunc(slices.Clone(order), func(e ending) bool { return gone[e.job] })
 	}
 	if nowOnly {
 		return
 	}
 	f.looked, s.planned = true, true
-	if c.conf.Preempt == "" && len(s.shape.gres) == 0 && !c.forgetful && s.hopeless() {
+	if len(victims) == 0 && len(s.shape.gres) == 0 && !c.forgetful && s.hopeless() {
 		return
 	}
 	window, base := int64(endsTogether), int64(0)

@@ -61,7 +61,7 @@ func (c *Controller) place(e *entry, candidates nodeSet) []Placement {
 
 // chooseNow is the nodes among candidates that the job of e gets now, by their numbers, or nil.
 func (c *Controller) chooseNow(e *entry, candidates nodeSet) choice {
-	if c.conf.Preempt == "" {
+	if c.preemptorOf(e).part == nil {
 		f := c.forecastOf(e, candidates, 0, true)
 		if !f.atOnce {
 			return nil

@@ -8,21 +8,60 @@ import (
 	"github.com/gridslot/gridslot/des"
 )
 
+// preemptor is what goes into whom a job may preempt, beside what runs and the time: the partition in which it is to start,
+// and its QoS where QoSs preempt.
+type preemptor struct {
+	part *partition // nil: it preempts nobody
+	qos  *qos
+}
+
+// preemptorOf is the preemptor of e.
+func (c *Controller) preemptorOf(e *entry) preemptor {
+	switch {
+	case c.conf.Preempt == byQOS && e.job.qos != nil && len(e.job.qos.preempts) > 0:
+		return preemptor{e.part, e.job.qos}
+	case c.conf.Preempt == byTier && e.part.Tier > c.lowTier:
+		return preemptor{part: e.part}
+	}
+	return preemptor{}
+}
+
+// preys are the victims of a preemptor among what runs.
+type preys struct {
+	lives uint64
+	all   []*Job
+}
+
 // victims are the running jobs that the job of e may preempt: those of a low standing and small
-// jobs first, or the youngest first.
+// jobs first, or the youngest first. They are the same as long as the same jobs run, unless jobs that have run for a while
+// only are exempt.
 func (c *Controller) victims(e *entry, now des.Time) []*Job {
-	if c.conf.Preempt == "" {
+	by := c.preemptorOf(e)
+	if by.part == nil {
 		return nil
 	}
+	if c.forgetful || c.conf.PreemptExempt > 0 {
+		return c.findVictims(e, now)
+	}
+	p, known := c.preys[by]
+	if !known || p.lives != c.lives {
+		p = preys{c.lives, c.findVictims(e, now)}
+		c.preys[by] = p
+	}
+	return p.all
+}
+
+// findVictims looks among what runs.
+func (c *Controller) findVictims(e *entry, now des.Time) []*Job {
 	var all []*Job
-	byID := slices.SortedFunc(slices.Values(c.running), func(a, b *Job) int { return cmp.Compare(a.ID, b.ID) })
-	for _, j := range byID {
+	for _, j := range c.running {
 		ran := now - j.Start
 		if ran >= c.conf.PreemptExempt && c.mayPreempt(e, &entry{job: j, part: c.parts[j.StartedIn]}) &&
 			j.nodes.meets(e.part.nodes) && c.preemptable(j) {
 			all = append(all, j)
 		}
 	}
+	slices.SortFunc(all, func(a, b *Job) int { return cmp.Compare(a.ID, b.ID) })
 	slices.SortStableFunc(all, func(a, b *Job) int {
 		if c.conf.Schedule.PreemptYoungest {
 			return cmp.Compare(b.Start, a.Start)
@@ -60,7 +99,7 @@ func (c *Controller) standingOf(j *Job) float64 {
 // often as preempt_reorder_count says, the last one is put first and those with the most of the nodes
 // found before others, and it begins anew.
 func (c *Controller) victimsFor(e *entry, now des.Time, candidates nodeSet) ([]*Job, nodeSet) {
-	order := c.victims(e, now)
+	order := slices.Clone(c.victims(e, now))
 	if len(order) == 0 {
 		return nil, nil
 	}

@@ -68,7 +68,14 @@ func (c *Controller) runnable(now des.Time) []*entry {
 	if c.could = all; c.conf.Preempt == "" {
 		return all
 	}
-	return mergeSort(all, c.before)
+	if !c.sorted || !slices.Equal(all, c.unmerged) || c.forgetful {
+		c.unmerged = append(c.unmerged[:0], all...)
+		c.merged = append(c.merged[:0], all...)
+		c.roomToMerge = slices.Grow(c.roomToMerge[:0], len(all))
+		mergeSort(c.merged, c.roomToMerge[:len(all)], c.before)
+		c.sorted = true
+	}
+	return c.merged
 }
 
 // waiting yields the jobs that wait, in the order of their numbers.
@@ -132,6 +139,10 @@ func (c *Controller) enter(j *Job) {
 	c.pending = slices.Insert(c.pending, at, j.entries...)
 	for i, e := range j.entries {
 		e.at = i
+		if c.conf.Preempt != "" { // the queue is sorted from the order of submission
+			c.sorted = false
+			continue
+		}
 		if c.sorted {
 			at, _ := slices.BinarySearchFunc(c.order, e, c.before)
 			c.order = slices.Insert(c.order, at, e)
@@ -181,21 +192,23 @@ func (c *Controller) mayPreempt(a, b *entry) bool {
 		c.conf.Preempt == byTier && a.part.Tier > b.part.Tier
 }
 
-// mergeSort sorts by merging sorted halves; the first of two that compare equal stays first.
-func mergeSort[T any](all []T, compare func(a, b T) int) []T {
+// mergeSort sorts by merging sorted halves; the first of two that compare equal stays first. It needs room for as many.
+func mergeSort[T any](all, room []T, compare func(a, b T) int) {
 	if len(all) <= 1 {
-		return all
+		return
 	}
-	left, right := mergeSort(all[:len(all)/2], compare), mergeSort(all[len(all)/2:], compare)
-	merged := make([]T, 0, len(all))
-	for len(left) > 0 && len(right) > 0 {
-		if compare(left[0], right[0]) <= 0 {
-			merged, left = append(merged, left[0]), left[1:]
+	half := len(all) / 2
+	mergeSort(all[:half], room[:half], compare)
+	mergeSort(all[half:], room[half:], compare)
+	copy(room, all)
+	left, right := room[:half], room[half:]
+	for i := range all {
+		if len(right) == 0 || len(left) > 0 && compare(left[0], right[0]) <= 0 {
+			all[i], left = left[0], left[1:]
 		} else {
-			merged, right = append(merged, right[0]), right[1:]
+			all[i], right = right[0], right[1:]
 		}
 	}
-	return append(append(merged, left...), right...)
 }
 
 // leave takes the job out of the queue.

@@ -33,7 +33,7 @@ func anySetUp(r *rand.Rand) map[string]string {
 	fmt.Fprintf(&conf, "AccountingStorageType=accounting_storage/slurmdbd\nPriorityType=priority/multifactor\nPriorityWeightAge=1000\nPriorityWeightFairshare=%d\n", one(0, 10000))
 	fmt.Fprintf(&conf, "PriorityCalcPeriod=%d\nSelectType=select/cons_tres\nSelectTypeParameters=%s\nMinJobAge=%d\nSchedulerType=sched/backfill\n", one(1, 5), []string{"CR_Core", "CR_Core", "CR_Core,CR_LLN"}[r.IntN(3)], one(10, 300))
 	fmt.Fprintf(&conf, "SchedulerParameters=bf_interval=%d,bf_resolution=%d,bf_window=%d,bf_max_job_test=%d", one(10, 30), one(60, 300), one(60, 1440), one(20, 500))
-	for _, name := range []string{"assoc_limit_stop", "bf_licenses", "bf_one_resv_per_job", "bf_busy_nodes", "bf_min_age_reserve=120", "defer", "bf_max_job_user=3"} {
+	for _, name := range []string{"assoc_limit_stop", "bf_licenses", "bf_one_resv_per_job", "bf_busy_nodes", "bf_min_age_reserve=120", "defer", "bf_max_job_user=3", "preempt_youngest_first"} {
 		if on(.2) {
 			conf.WriteString("," + name)
 		}
@@ -42,15 +42,21 @@ func anySetUp(r *rand.Rand) map[string]string {
 	if limits {
 		conf.WriteString("AccountingStorageEnforce=associations,limits,qos\n")
 	}
-	preempts := on(.2)
+	preempts := on(.4)
 	if preempts {
-		conf.WriteString("PreemptType=preempt/qos\nPreemptMode=REQUEUE\n")
+		fmt.Fprintf(&conf, "PreemptType=preempt/%s\nPreemptMode=REQUEUE\n", []string{"qos", "qos", "partition_prio"}[r.IntN(3)])
+		if on(.2) {
+			conf.WriteString("PreemptExemptTime=2\n")
+		}
 	}
 	fmt.Fprintf(&conf, "NodeName=n[1-%d] Sockets=2 CoresPerSocket=%d Weight=%d Feature=fast\nNodeName=n[%d-%d] Sockets=1 CoresPerSocket=8 Gres=gpu:2\n", nodes/2, one(2, 8), one(1, 2), nodes/2+1, nodes)
 	fmt.Fprintf(&conf, "PartitionName=p0 Nodes=ALL Default=YES MaxTime=240\nPartitionName=p1 Nodes=n[1-%d] MaxTime=60 PriorityTier=%d PriorityJobFactor=5\n", nodes/2, one(1, 2))
 	accounts.WriteString("add qos low priority=0 grptres=cpu=40 maxjobsperuser=6\nadd qos high priority=100")
 	if preempts {
 		accounts.WriteString(" preempt=low")
+		if on(.3) {
+			accounts.WriteString("\nmodify qos low set gracetime=60")
+		}
 	}
 	fmt.Fprintf(&accounts, "\nadd account a fairshare=10\nadd account b fairshare=30 grptresrunmins=cpu=%d\n", one(500, 5000))
 	for u := range 4 {
@@ -84,7 +90,11 @@ func anySetUp(r *rand.Rand) map[string]string {
 		}
 		jobs.WriteByte('\n')
 	}
-	return map[string]string{"slurm.conf": conf.String(), "sacctmgr.txt": accounts.String(), "jobs.csv": jobs.String()}
+	files := map[string]string{"slurm.conf": conf.String(), "sacctmgr.txt": accounts.String(), "jobs.csv": jobs.String()}
+	if on(.3) {
+		files["reservations.csv"] = fmt.Sprintf("created,start,minutes,name,nodelist,users,accounts,maint\n%d,%d,30,r0,n1,u1,,\n%d,%d,20,r1,n[2-3],root,,1\n", at/10, at/3, at/5, at/2)
+	}
+	return files
 }
 
 // TestWhatIsRememberedIsWhatALookWouldFind holds controllers to ones that remember nothing: neither looks into the future, nor

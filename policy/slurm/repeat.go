@@ -63,10 +63,10 @@ func (b *basis) equal(other *basis, minutes bool) bool {
 		maps.Equal(b.licenses, other.licenses) && slices.Equal(b.queue, other.queue)
 }
 
-// repeatable reports whether a run of backfill may be left out for doing what the last one did. Where jobs are preempted,
-// nodes are reserved, or licences are planned, time goes into it in more ways than it notes.
+// repeatable reports whether a run of backfill may be left out for doing what the last one did. Where jobs that have run for a
+// while only are exempt from preemption, nodes are reserved, or licences are planned, time goes into it in more ways than it notes.
 func (c *Controller) repeatable() bool {
-	return !c.forgetful && c.conf.Preempt == "" && len(c.reserved) == 0 && !c.conf.Schedule.Licenses
+	return !c.forgetful && c.conf.PreemptExempt == 0 && len(c.reserved) == 0 && !c.conf.Schedule.Licenses
 }
 
 // repeats reports whether a run of backfill at now through the queue would do what the last one did, and notes

@@ -68,5 +68,5 @@ func (c *Controller) haveIdle(nodes nodeSet, cpus int) bool {
 // which seconds come next.
 func (r *backfillRun) passesOver(e *entry) bool {
 	d := &r.c.shapeOf(e).demand
-	return r.viewed(e) && r.c.conf.Preempt == "" && !d.whole && d.perTask == 1 && d.perNode == 0
+	return r.viewed(e) && r.c.preemptorOf(e).part == nil && !d.whole && d.perTask == 1 && d.perNode == 0
 }
