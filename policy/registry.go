@@ -176,7 +176,7 @@ func Registry() Table[entity.Policy] {
 		Row("recorded", "what really happened: each job waits as long as its log says", func(*Settings) entity.Policy {
 			return backfill.Recorded{}
 		}).Needing("a log that tells how long its jobs waited"),
-		Row("optimal", "a best schedule of at most 20 rigid jobs, by one who knows beforehand when they come and how long they run", func(s *Settings) entity.Policy {
+		Row("optimal", "a best schedule of at most 20 jobs, by one who knows beforehand when they come and how long they run", func(s *Settings) entity.Policy {
 			p := &optimal.Policy{}
 			Choice(s, &p.Of, "of", "wait|makespan|slowdown", "what no schedule has less of: the mean wait, the makespan, or the mean bounded slowdown (wait)", optimal.ParseMeasure)
 			return p

@@ -40,6 +40,7 @@ var byRecord = NewTimetable("recorded", "its log", func(j *entity.Run) des.Time 
 type Timetable struct {
 	order        entity.Order
 	start        func(*entity.Run) des.Time
+	nodes        func(*entity.Run) int // nil: a moldable job takes the first of its windows (entity.FirstStart)
 	ahead, since entity.Why
 }
 
@@ -54,6 +55,12 @@ func NewTimetable(name, source string, start func(*entity.Run) des.Time) Timetab
 	}
 }
 
+// Molding returns t for moldable jobs, of which each takes its shape of that many nodes.
+func (t Timetable) Molding(nodes func(*entity.Run) int) *Timetable {
+	t.nodes = nodes
+	return &t
+}
+
 // Name returns the name of the timetable.
 func (t Timetable) Name() string { return t.order.Name }
 
@@ -63,6 +70,13 @@ func (t Timetable) Schedule(r *entity.Round) {
 	for j, w := range q.Fitting(r.Plan, r.Now, 0) {
 		if t.start(j) > r.Now {
 			break
+		}
+		if t.nodes != nil && len(j.Shapes) > 0 && w.Nodes != t.nodes(j) {
+			req, _ := j.RequestOn(t.nodes(j))
+			var fits bool
+			if w, fits = r.Plan.Find(req, r.Now, r.Now); !fits {
+				continue
+			}
 		}
 		r.Reserve(j, w)
 	}

@@ -7,11 +7,11 @@ const ascents = 150
 
 // ascend is another lower bound of a sum of costs, better than that of relax for long queues. A
 // narrow and long job is done much sooner on the fluid machine than it can be, so it lowers the sum:
-// M − length/2 may lie before its release. But its cost is bounded twice: by what it costs at
-// its earliest start, and by the fluid machine. Any mixture of both is a bound, with a share u
+// M − length/2 may lie before its release. But its cost is bounded twice: by what it costs alone,
+// at its earliest start, and by the fluid machine. Any mixture of both is a bound, with a share u
 // from 0 to 1 of each job:
 //
-//	Σ (1 − u) cost(earliest) + Σ u (weight (M − length/2) + constant)
+//	Σ (1 − u) alone + Σ u (weight (M − length/2) + constant)
 //
 // where M are the mean busy times under the weights u weight (the greatest weight per work first,
 // as in relax). The sum is concave in u; its slope is the difference of the two. So u follows the
@@ -25,10 +25,9 @@ func (r *relaxation) ascend() float64 {
 	f.pieces, f.steps = f.pieces[:0], r.rates
 	base := 0.0
 	for _, i := range r.open {
-		t := &r.tasks[i]
-		base += t.cost(r.earliest[i])
-		if t.length > 0 {
-			f.pieces = append(f.pieces, piece{release: r.earliest[i], work: t.length * float64(t.nodes), weight: float64(i)})
+		base += r.alone[i]
+		if t := &r.tasks[i]; t.work > 0 {
+			f.pieces = append(f.pieces, piece{release: r.earliest[i], work: t.work, weight: float64(i)})
 		}
 	}
 	f.sortByRelease()
@@ -41,12 +40,12 @@ func (r *relaxation) ascend() float64 {
 	for round := range ascents {
 		sum, size := base, 0.0
 		for k, i := range tasks {
-			f.pieces[k].weight = share[k] * r.tasks[i].weight
+			f.pieces[k].weight = share[k] * r.tasks[i].narrow.weight
 		}
 		f.run(false)
 		for k, i := range tasks {
-			t := &r.tasks[i]
-			slope[k] = t.weight*(f.pieces[k].busy-t.length/2) + t.constant - t.cost(r.earliest[i])
+			t := &r.tasks[i].narrow
+			slope[k] = t.weight*(f.pieces[k].busy-t.length/2) + t.constant - r.alone[i]
 			sum += share[k] * slope[k]
 			size += math.Abs(slope[k])
 		}

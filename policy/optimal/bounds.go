@@ -2,6 +2,7 @@ package optimal
 
 import (
 	"errors"
+	"math"
 
 	"github.com/gridslot/gridslot/des"
 )
@@ -28,12 +29,7 @@ func Lower(jobs []Job, processors int, tau des.Time) (Bounds, error) {
 	}
 	n := float64(len(jobs))
 	least := func(m Measure) float64 {
-		tasks := tasksOf(jobs, m, tau)
-		r := relaxation{tasks: tasks, measure: m, processors: processors, rates: []rateStep{{0, float64(processors)}}}
-		for i := range tasks {
-			r.earliest = append(r.earliest, tasks[i].release)
-			r.open = append(r.open, i)
-		}
+		r := relaxed(tasksOf(jobs, processors, m, tau), processors, m)
 		return inSeconds(max(r.lower(), r.ascend()), m)
 	}
 	return Bounds{Makespan: least(Makespan), MeanWait: least(Wait) / n, MeanSlowdown: least(Slowdown) / n}, nil
@@ -46,48 +42,73 @@ type relaxation struct {
 	processors int
 	open       []int      // tasks that have no start yet
 	earliest   []float64  // by task: no open task can start before
+	alone      []float64  // by task: what an open task costs at least, or its first end where the measure is the makespan
 	rates      []rateStep // processors that are free, from when on
 	fluid      fluid
+}
+
+// relaxed is the relaxation of an empty machine.
+func relaxed(tasks []task, processors int, m Measure) *relaxation {
+	r := &relaxation{tasks: tasks, measure: m, processors: processors, rates: []rateStep{{0, float64(processors)}}}
+	for i := range tasks {
+		t := &tasks[i]
+		r.earliest, r.alone = append(r.earliest, t.release), append(r.alone, math.Inf(1))
+		for k := range t.modes {
+			r.alone[i] = min(r.alone[i], r.costOf(&t.modes[k], t.release))
+		}
+		r.open = append(r.open, i)
+	}
+	return r
+}
+
+// costOf is what a mode costs at a start, or its end where the measure is the makespan.
+func (r *relaxation) costOf(m *mode, start float64) float64 {
+	if r.measure == Makespan {
+		return start + m.length
+	}
+	return m.cost(start)
 }
 
 // lower is the largest lower bound: of the sum of the open tasks' costs, or of their last end.
 func (r *relaxation) lower() float64 {
 	best := 0.0
 	for _, i := range r.open {
-		if t := &r.tasks[i]; r.measure == Makespan {
-			best = max(best, r.earliest[i]+t.length)
+		if r.measure == Makespan {
+			best = max(best, r.alone[i])
 		} else {
-			best += t.cost(r.earliest[i])
+			best += r.alone[i]
 		}
 	}
-	all := func(t *task) (work float64, in bool) { return t.length * float64(t.nodes), true }
+	all := func(t *task) (work, length float64, in bool) { return t.work, t.narrow.length, true }
 	best = max(best, r.relax(all, r.rates))
 	for k := 1; k <= mostSideBySide && k < r.processors; k++ {
-		wide := func(t *task) (work float64, in bool) { return t.length, t.nodes*(k+1) > r.processors }
+		wide := func(t *task) (work, length float64, in bool) {
+			return t.short, t.short, t.narrow.nodes*(k+1) > r.processors
+		}
 		best = max(best, r.relax(wide, []rateStep{{0, float64(k)}}))
 	}
 	return best
 }
 
-// relax is the bound by a fluid machine that does the work of some of the open tasks. The
-// others cost what they cost at their earliest starts.
-func (r *relaxation) relax(workOf func(*task) (work float64, in bool), rates []rateStep) float64 {
+// relax is the bound by a fluid machine that does the work of some of the open tasks, each of which
+// has done it by that length after its start. The others cost what they cost alone.
+func (r *relaxation) relax(workOf func(*task) (work, length float64, in bool), rates []rateStep) float64 {
 	f := &r.fluid
 	f.pieces, f.steps = f.pieces[:0], rates
 	rest, constants, lengths, weighted := 0.0, 0.0, 0.0, 0.0
 	for _, i := range r.open {
 		t := &r.tasks[i]
-		work, in := workOf(t)
+		work, length, in := workOf(t)
 		if !in || work == 0 {
 			if r.measure != Makespan {
-				rest += t.cost(r.earliest[i])
+				rest += r.alone[i]
 			}
 			continue
 		}
-		f.pieces = append(f.pieces, piece{release: r.earliest[i], work: work, weight: t.weight})
-		constants += t.constant
-		lengths += t.length
-		weighted += t.weight * t.length
+		f.pieces = append(f.pieces, piece{release: r.earliest[i], work: work, weight: t.narrow.weight})
+		constants += t.narrow.constant
+		lengths += length
+		weighted += t.narrow.weight * length
 	}
 	if len(f.pieces) == 0 {
 		return 0

@@ -1,6 +1,6 @@
-// Package optimal says how good a schedule could have been: the best schedules of a few rigid
-// jobs on counted processors, found by branch and bound, and lower bounds for logs of any
-// length. Both know beforehand when jobs come and how long they really run, as no policy does.
+// Package optimal says how good a schedule could have been: the best schedules of a few jobs,
+// rigid or moldable, on counted processors, found by branch and bound, and lower bounds for logs of
+// any length. Both know beforehand when jobs come and how long they really run, as no policy does.
 //
 //	Jobs --Solve-->   a best schedule, proved     at most MostJobs jobs
 //	Jobs --Lower-->   lower bounds of all schedules     O(n log n)
@@ -10,27 +10,59 @@
 package optimal
 
 import (
+	"cmp"
 	"fmt"
+	"iter"
 
 	"github.com/gridslot/gridslot/des"
 )
 
-// Job is a rigid job with its real length, which only a clairvoyant knows.
+// Job is a job with its real length, which only a clairvoyant knows.
 type Job struct {
 	Submit des.Time // instant of submission, 0 or later
 	Length des.Time // how long it really occupies its processors, 0 or more
 	Nodes  int      // processors, 1 or more
+	// Shapes are what a moldable job has beside Length and Nodes. From its start to its end it is
+	// in one of all these shapes. Shapes that are too wide for the machine do not count.
+	Shapes []Shape
+}
+
+// Shape is one way in which a job can run.
+type Shape struct {
+	Length des.Time // as Job.Length
+	Nodes  int      // as Job.Nodes
+}
+
+// all yields the shapes of j, its own first.
+func (j *Job) all() iter.Seq[Shape] {
+	return func(yield func(Shape) bool) {
+		if !yield(Shape{j.Length, j.Nodes}) {
+			return
+		}
+		for _, s := range j.Shapes {
+			if !yield(s) {
+				return
+			}
+		}
+	}
 }
 
 // check returns an error for the first job that does not fit a machine of that many
 // processors.
 func check(jobs []Job, processors int) error {
-	for i, j := range jobs {
-		if j.Submit < 0 || j.Length < 0 || j.Length == des.Forever {
-			return fmt.Errorf("job %d of %d has no schedule: it is submitted at %v and runs for %v", i+1, len(jobs), j.Submit, j.Length)
+	for i := range jobs {
+		j, least := &jobs[i], 0
+		for s := range j.all() {
+			if j.Submit < 0 || s.Length < 0 || s.Length == des.Forever {
+				return fmt.Errorf("job %d of %d has no schedule: it is submitted at %v and runs for %v", i+1, len(jobs), j.Submit, s.Length)
+			}
+			if s.Nodes < 1 {
+				return fmt.Errorf("job %d of %d needs 1 processor or more, not %d", i+1, len(jobs), s.Nodes)
+			}
+			least = min(cmp.Or(least, s.Nodes), s.Nodes)
 		}
-		if j.Nodes < 1 || j.Nodes > processors {
-			return fmt.Errorf("job %d of %d needs %d processors, and the machine has %d", i+1, len(jobs), j.Nodes, processors)
+		if least > processors {
+			return fmt.Errorf("job %d of %d needs %d processors, and the machine has %d", i+1, len(jobs), least, processors)
 		}
 	}
 	return nil

@@ -5,12 +5,47 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/gridslot/gridslot/des"
 )
+
+func rigid(submit, length des.Time, nodes int) Job {
+	return Job{Submit: submit, Length: length, Nodes: nodes}
+}
+
+// molded has some jobs have further shapes, up to most in all: mostly longer on fewer processors, and at
+// times worse than another shape in all, or too wide for the machine.
+func molded(r *rand.Rand, jobs []Job, processors, most, longest int) []Job {
+	for i := range jobs {
+		jobs[i].Shapes = nil
+		for range r.IntN(most) {
+			j := &jobs[i]
+			s := Shape{des.Time(1+r.IntN(longest)) * des.Second, 1 + r.IntN(processors+1)}
+			if r.IntN(3) > 0 {
+				work := int(j.Length/des.Second) * j.Nodes
+				s.Length = des.Time((work+s.Nodes-1)/s.Nodes) * des.Second
+			}
+			j.Shapes = append(j.Shapes, s)
+		}
+		if i > 0 && r.IntN(5) == 0 { // jobs that are alike but for their submission
+			jobs[i].Length, jobs[i].Nodes, jobs[i].Shapes = jobs[i-1].Length, jobs[i-1].Nodes, jobs[i-1].Shapes
+		}
+	}
+	return jobs
+}
+
+// in are the jobs in the shapes of a schedule, as rigid jobs. It fails where a job has no such shape.
+func in(t require.TestingT, jobs []Job, s Schedule) (chosen []Job) {
+	for i, j := range jobs {
+		require.Contains(t, slices.Collect(j.all()), s.Shapes[i])
+		chosen = append(chosen, rigid(j.Submit, s.Shapes[i].Length, s.Shapes[i].Nodes))
+	}
+	return chosen
+}
 
 // drawn are jobs whose times are whole seconds, some of them alike.
 func drawn(r *rand.Rand, n, processors, shortest, longest int) []Job {
@@ -21,7 +56,7 @@ func drawn(r *rand.Rand, n, processors, shortest, longest int) []Job {
 		if r.IntN(4) == 0 {
 			at = 0
 		}
-		jobs[i] = Job{des.Time(at) * des.Second, des.Time(shortest+r.IntN(longest)) * des.Second, 1 + r.IntN(processors)}
+		jobs[i] = rigid(des.Time(at)*des.Second, des.Time(shortest+r.IntN(longest))*des.Second, 1+r.IntN(processors))
 		if i > 0 && r.IntN(5) == 0 {
 			jobs[i] = jobs[i-1]
 		}
@@ -48,37 +83,46 @@ func costOf(jobs []Job, starts []int, m Measure, tau float64) (sum float64) {
 	return sum
 }
 
-// bruteForce is the least value over all orders: each job of the order at the first second at
-// which it fits beside those placed before it. One of these schedules is a best one, whatever
-// regular measure is asked (Sprecher, Kolisch and Drexl, EJOR 80, 1995).
-func bruteForce(jobs []Job, processors int, m Measure, tau float64) float64 {
-	const horizon = 400
+// bruteForce is the least value of each measure over all orders and all shapes: each job of the order
+// at the first second at which it fits beside those placed before it. One of these schedules is a
+// best one, whatever regular measure is asked, since it is so for any choice of the shapes (Sprecher,
+// Kolisch and Drexl, EJOR 80, 1995).
+func bruteForce(jobs []Job, processors int, tau float64) [3]float64 {
+	const horizon = 2000
 	var used [horizon]int
-	best, starts, placed := math.Inf(1), make([]int, len(jobs)), make([]bool, len(jobs))
+	best, starts, placed := [3]float64{math.Inf(1), math.Inf(1), math.Inf(1)}, make([]int, len(jobs)), make([]bool, len(jobs))
+	chosen := slices.Clone(jobs)
 	var place func(n int)
 	place = func(n int) {
 		if n == len(jobs) {
-			best = min(best, costOf(jobs, starts, m, tau))
+			for m := range best {
+				best[m] = min(best[m], costOf(chosen, starts, Measure(m), tau))
+			}
 			return
 		}
-		for i, j := range jobs {
+		for i := range jobs {
 			if placed[i] {
 				continue
 			}
-			at, length := int(j.Submit/des.Second), int(j.Length/des.Second)
-			for k := at; k < at+length; k++ {
-				if used[k]+j.Nodes > processors {
-					at = k + 1
+			for _, s := range append([]Shape{{jobs[i].Length, jobs[i].Nodes}}, jobs[i].Shapes...) {
+				if s.Nodes > processors {
+					continue
 				}
-			}
-			for k := at; k < at+length; k++ {
-				used[k] += j.Nodes
-			}
-			placed[i], starts[i] = true, at
-			place(n + 1)
-			placed[i] = false
-			for k := at; k < at+length; k++ {
-				used[k] -= j.Nodes
+				at, length := int(jobs[i].Submit/des.Second), int(s.Length/des.Second)
+				for k := at; k < at+length; k++ {
+					if used[k]+s.Nodes > processors {
+						at = k + 1
+					}
+				}
+				for k := at; k < at+length; k++ {
+					used[k] += s.Nodes
+				}
+				placed[i], starts[i], chosen[i].Length = true, at, s.Length
+				place(n + 1)
+				placed[i] = false
+				for k := at; k < at+length; k++ {
+					used[k] -= s.Nodes
+				}
 			}
 		}
 	}
@@ -115,14 +159,44 @@ func TestBestSchedulesAreThoseOfBruteForce(t *testing.T) {
 		}
 		processors := 1 + r.IntN(8)
 		jobs := drawn(r, n, processors, 1, 1+r.IntN(20))
-		for m := range Measure(3) {
-			s, err := Solve(context.Background(), jobs, processors, m, tau)
-			require.NoError(t, err)
-			seconds := feasible(t, jobs, s.Starts, processors)
-			require.InEpsilon(t, 1+costOf(jobs, seconds, m, tau.Seconds()), 1+s.Cost, 1e-9, "seed %d, %v", seed, m)
-			require.InEpsilon(t, 1+bruteForce(jobs, processors, m, tau.Seconds()), 1+s.Cost, 1e-8, "seed %d, %v: %v", seed, m, jobs)
+		bestAreThoseOfBruteForce(t, jobs, processors, tau, seed)
+	}
+}
+
+func bestAreThoseOfBruteForce(t *testing.T, jobs []Job, processors int, tau des.Time, seed uint64) (best [3]Schedule) {
+	least := bruteForce(jobs, processors, tau.Seconds())
+	for m := range Measure(3) {
+		s, err := Solve(context.Background(), jobs, processors, m, tau)
+		require.NoError(t, err)
+		chosen := in(t, jobs, s)
+		seconds := feasible(t, chosen, s.Starts, processors)
+		require.InEpsilon(t, 1+costOf(chosen, seconds, m, tau.Seconds()), 1+s.Cost, 1e-9, "seed %d, %v", seed, m)
+		require.InEpsilon(t, 1+least[m], 1+s.Cost, 1e-8, "seed %d, %v: %v", seed, m, jobs)
+		best[m] = s
+	}
+	return best
+}
+
+func TestBestSchedulesOfMoldableJobsAreThoseOfBruteForce(t *testing.T) {
+	longer := 0 // chosen for slowdowns, though a shorter shape is no wider
+	for seed := range uint64(2000) {
+		r := rand.New(rand.NewPCG(seed, 21))
+		n, most := 1+r.IntN(6), 3
+		if seed%40 == 0 {
+			n, most = 7, 2
+		}
+		processors, longest, tau := 1+r.IntN(8), 1+r.IntN(20), des.Time(1+r.IntN(20))*des.Second
+		jobs := molded(r, drawn(r, n, processors, 1, longest), processors, most, longest)
+		best := bestAreThoseOfBruteForce(t, jobs, processors, tau, seed)
+		for i, s := range best[Slowdown].Shapes {
+			for o := range jobs[i].all() {
+				if o.Length < s.Length && o.Nodes <= s.Nodes {
+					longer++
+				}
+			}
 		}
 	}
+	require.Positive(t, longer, "a shape that is longer and wider can be the best for slowdowns")
 }
 
 func TestNoBoundIsAboveAnOptimum(t *testing.T) {
@@ -131,11 +205,15 @@ func TestNoBoundIsAboveAnOptimum(t *testing.T) {
 	for seed := range uint64(10_000) {
 		r := rand.New(rand.NewPCG(seed, 2))
 		processors := 1 + r.IntN(16)
-		jobs := drawn(r, 1+r.IntN(8), processors, 0, 1+r.IntN(40))
+		n, longest := 1+r.IntN(8), 1+r.IntN(40)
+		jobs := drawn(r, n, processors, 0, longest)
+		if seed%4 == 0 { // moldable ones take longer
+			jobs = molded(r, jobs[:min(n, 6)], processors, 4, longest)
+		}
 		b, err := Lower(jobs, processors, tau)
 		require.NoError(t, err)
-		n := float64(len(jobs))
-		for m, bound := range map[Measure]float64{Wait: b.MeanWait * n, Makespan: b.Makespan, Slowdown: b.MeanSlowdown * n} {
+		count := float64(len(jobs))
+		for m, bound := range map[Measure]float64{Wait: b.MeanWait * count, Makespan: b.Makespan, Slowdown: b.MeanSlowdown * count} {
 			s, err := Solve(context.Background(), jobs, processors, m, tau)
 			require.NoError(t, err)
 			require.LessOrEqual(t, bound, s.Cost+1e-6, "seed %d, %v: %v", seed, m, jobs)
@@ -154,7 +232,7 @@ func TestABestScheduleIsProvedForTwentyJobs(t *testing.T) {
 	var jobs []Job
 	at := 0.0
 	for range MostJobs {
-		jobs = append(jobs, Job{des.Time(at) * des.Second, des.Time(1+r.IntN(30)) * des.Second, 1 << r.IntN(5)})
+		jobs = append(jobs, rigid(des.Time(at)*des.Second, des.Time(1+r.IntN(30))*des.Second, 1<<r.IntN(5)))
 		at += r.ExpFloat64() * 5
 	}
 	for m := range Measure(3) {
@@ -170,15 +248,15 @@ func TestWhatHasNoBestScheduleIsRefused(t *testing.T) {
 	stop()
 	many := make([]Job, MostJobs+1)
 	for i := range many {
-		many[i] = Job{0, des.Time(i+1) * des.Second, 1 + i%3}
+		many[i] = rigid(0, des.Time(i+1)*des.Second, 1+i%3)
 	}
 	for want, solve := range map[string]func() error{
 		"at most 20 jobs, and there are 21": func() error { _, err := Solve(context.Background(), many, 4, Wait, DefaultTau); return err },
 		"job 1 of 1 needs 5 processors, and the machine has 4": func() error {
-			_, err := Solve(context.Background(), []Job{{0, 1, 5}}, 4, Wait, DefaultTau)
+			_, err := Solve(context.Background(), []Job{rigid(0, 1, 5)}, 4, Wait, DefaultTau)
 			return err
 		},
-		"job 1 of 1 has no schedule": func() error { _, err := Lower([]Job{{-1, 1, 1}}, 4, DefaultTau); return err },
+		"job 1 of 1 has no schedule": func() error { _, err := Lower([]Job{rigid(-1, 1, 1)}, 4, DefaultTau); return err },
 		"no jobs to bound":           func() error { _, err := Lower(nil, 4, DefaultTau); return err },
 		"context canceled":           func() error { _, err := Solve(ctx, many[:MostJobs], 3, Makespan, DefaultTau); return err },
 	} {
@@ -187,7 +265,7 @@ func TestWhatHasNoBestScheduleIsRefused(t *testing.T) {
 }
 
 func ExampleLower() {
-	jobs := []Job{{0, 100 * des.Second, 3}, {0, 100 * des.Second, 3}, {0, 100 * des.Second, 1}}
+	jobs := []Job{{Length: 100 * des.Second, Nodes: 3}, {Length: 100 * des.Second, Nodes: 3}, {Length: 100 * des.Second, Nodes: 1}}
 	b, _ := Lower(jobs, 4, DefaultTau)
 	fmt.Println(b.Makespan, b.MeanWait > 33)
 	// Output: 200 true
@@ -202,7 +280,7 @@ func BenchmarkSolve(b *testing.B) {
 				var jobs []Job
 				at := 0.0
 				for range 16 {
-					jobs = append(jobs, Job{des.Time(at) * des.Second, des.Time(1+r.IntN(30)) * des.Second, 1 << r.IntN(5)})
+					jobs = append(jobs, rigid(des.Time(at)*des.Second, des.Time(1+r.IntN(30))*des.Second, 1<<r.IntN(5)))
 					at += r.ExpFloat64() * 5
 				}
 				s, err := Solve(context.Background(), jobs, 16, m, DefaultTau)
@@ -223,16 +301,13 @@ func TestTheAscentIsBetterOnLongQueues(t *testing.T) {
 		var jobs []Job
 		at := 0.0
 		for range 300 {
-			jobs = append(jobs, Job{des.Seconds(math.Round(at)), des.Time(1+r.IntN(1+r.IntN(4000))) * des.Second, 1 << r.IntN(7)})
+			jobs = append(jobs, rigid(des.Seconds(math.Round(at)), des.Time(1+r.IntN(1+r.IntN(4000)))*des.Second, 1<<r.IntN(7)))
 			at += 200 * r.ExpFloat64()
 		}
 		for _, m := range []Measure{Wait, Slowdown} {
-			tasks := tasksOf(jobs, m, DefaultTau)
-			l := relaxation{tasks: tasks, measure: m, processors: 64, rates: []rateStep{{0, 64}}}
-			for i := range tasks {
-				l.earliest, l.open = append(l.earliest, tasks[i].release), append(l.open, i)
-			}
-			lists := &search{processors: 64, measure: m, tasks: tasks, best: math.Inf(1), starts: make([]float64, len(tasks))}
+			tasks := tasksOf(jobs, 64, m, DefaultTau)
+			l := relaxed(tasks, 64, m)
+			lists := &search{processors: 64, measure: m, tasks: tasks, relaxation: l, best: math.Inf(1), chosen: make([]candidate, len(tasks))}
 			lists.lists()
 			lower, ascended := l.lower(), l.ascend()
 			require.LessOrEqual(t, ascended, lists.best, "seed %d, %v", seed, m)

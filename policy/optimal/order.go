@@ -39,47 +39,47 @@ func (o OrderSearch) Search(ctx context.Context, jobs []Job, processors int, m M
 	}
 	s := &orders{
 		OrderSearch: OrderSearch{cmp.Or(o.Window, 12), cmp.Or(o.Follow, 24), cmp.Or(o.Sweeps, 1)},
-		tasks:       tasksOf(jobs, m, tau), measure: m, processors: processors, order: make([]int, len(jobs)),
+		tasks:       tasksOf(jobs, processors, m, tau), measure: m, processors: processors, order: make([]int, len(jobs)),
 	}
-	starts, cost := s.begin()
+	found, cost := s.begin()
 	for range s.Sweeps {
 		if err := s.sweep(ctx); err != nil {
 			return Schedule{}, err
 		}
-		if found, lower := s.whole(); lower < cost {
-			starts, cost = found, lower
+		if better, lower := s.whole(); lower < cost {
+			found, cost = better, lower
 		}
 	}
 	best := Schedule{Cost: inSeconds(cost, m), Nodes: s.looked}
 	first := slices.MinFunc(jobs, func(a, b Job) int { return cmp.Compare(a.Submit, b.Submit) }).Submit
-	for _, start := range starts {
-		best.Starts = append(best.Starts, first+des.Time(start))
+	for _, p := range found {
+		best.Starts, best.Shapes = append(best.Starts, first+des.Time(p.start)), append(best.Shapes, p.mode.shape())
 	}
 	return best, nil
 }
 
 // begin takes the best of a few orders: of submission, and those in which jobs start if whatever fits
 // starts at once, the job of the least length, work, or work per weight first.
-func (s *orders) begin() (starts []float64, cost float64) {
+func (s *orders) begin() (found []placed, cost float64) {
 	for i := range s.order {
 		s.order[i] = i
 	}
 	slices.SortStableFunc(s.order, func(i, j int) int { return cmp.Compare(s.tasks[i].release, s.tasks[j].release) })
 	submitted := slices.Clone(s.order)
-	starts, cost = s.whole()
+	found, cost = s.whole()
 	best := submitted
 	for _, key := range []func(*task) float64{
-		func(t *task) float64 { return t.length },
-		func(t *task) float64 { return t.length * float64(t.nodes) },
-		func(t *task) float64 { return t.length * float64(t.nodes) / max(t.weight, math.SmallestNonzeroFloat32) },
+		func(t *task) float64 { return t.narrow.length },
+		func(t *task) float64 { return t.work },
+		func(t *task) float64 { return t.work / max(t.narrow.weight, math.SmallestNonzeroFloat32) },
 	} {
 		s.order = s.greedy(submitted, key)
-		if found, lower := s.whole(); lower < cost {
-			best, starts, cost = s.order, found, lower
+		if better, lower := s.whole(); lower < cost {
+			best, found, cost = s.order, better, lower
 		}
 	}
 	s.order = best
-	return starts, cost
+	return found, cost
 }
 
 // greedy is the order in which jobs start if at every instant each waiting job starts that fits, those
@@ -105,15 +105,15 @@ func (s *orders) greedy(submitted []int, key func(*task) float64) (started []int
 		}
 		still := waiting[:0]
 		for _, i := range waiting {
-			t := &s.tasks[i]
-			if t.nodes > free {
+			m := s.tasks[i].fastest(free)
+			if m == nil {
 				still = append(still, i)
 				continue
 			}
-			free -= t.nodes
-			end := now + max(t.length, 1)
+			free -= m.nodes
+			end := now + max(m.length, 1)
 			at, _ := slices.BinarySearchFunc(ends, end, func(e freeStep, end float64) int { return cmp.Compare(e.at, end) })
-			ends = slices.Insert(ends, at, freeStep{end, t.nodes})
+			ends = slices.Insert(ends, at, freeStep{end, m.nodes})
 			started = append(started, i)
 		}
 		waiting = still
@@ -126,6 +126,16 @@ func (s *orders) greedy(submitted []int, key func(*task) float64) (started []int
 		}
 	}
 	return started
+}
+
+// fastest is the shortest of the modes that fit so many processors, or nil.
+func (t *task) fastest(free int) (best *mode) {
+	for k := range t.modes {
+		if m := &t.modes[k]; m.nodes <= free && (best == nil || m.length < best.length) {
+			best = m
+		}
+	}
+	return best
 }
 
 // orders is one search.
@@ -214,17 +224,17 @@ func (s *orders) cost(from, to int) float64 {
 	s.trial = append(s.trial[:0], s.fixed...)
 	sum := 0.0
 	for _, i := range s.order[from:min(to+s.Follow, len(s.order))] {
-		sum = s.add(sum, &s.tasks[i], s.trial.place(&s.tasks[i]))
+		sum = s.add(sum, s.trial.place(&s.tasks[i]))
 	}
 	return sum
 }
 
-// add is a cost with one more task that starts at an instant.
-func (s *orders) add(cost float64, t *task, start float64) float64 {
+// add is a cost with one more task.
+func (s *orders) add(cost float64, p placed) float64 {
 	if s.measure == Makespan {
-		return max(cost, start+t.length)
+		return max(cost, p.start+p.mode.length)
 	}
-	return cost + t.cost(start)
+	return cost + p.mode.cost(p.start)
 }
 
 // since is the first release of the tasks from each place of the order on. Behind the last one nothing comes.
@@ -238,16 +248,16 @@ func (s *orders) since() []float64 {
 }
 
 // whole is the schedule of the order, with its cost.
-func (s *orders) whole() (starts []float64, cost float64) {
-	starts = make([]float64, len(s.tasks))
+func (s *orders) whole() (found []placed, cost float64) {
+	found = make([]placed, len(s.tasks))
 	all := timeline{{0, s.processors}}
 	since := s.since()
 	for k, i := range s.order {
 		all.forget(since[k])
-		starts[i] = all.place(&s.tasks[i])
-		cost = s.add(cost, &s.tasks[i], starts[i])
+		found[i] = all.place(&s.tasks[i])
+		cost = s.add(cost, found[i])
 	}
-	return starts, cost
+	return found, cost
 }
 
 // timeline is how many processors are free, step by step. The last step lasts for ever.
@@ -259,29 +269,49 @@ type freeStep struct {
 	free int
 }
 
-// place takes the processors of a task at the first instant at which it fits, and returns the
-// instant. A task of no length takes them for a tick, so that no other is placed across it.
-func (l *timeline) place(t *task) float64 {
+// placed is where a task has its place: from when on, and in which mode.
+type placed struct {
+	start float64
+	mode  *mode
+}
+
+// place takes the processors of a task at the first instant at which it fits, in the mode in which it then
+// ends first. A task of no length takes them for a tick, so that no other is placed across it.
+func (l *timeline) place(t *task) placed {
+	p := placed{mode: &t.modes[0]}
+	p.start = l.find(t.release, p.mode)
+	for k := range t.modes[1:] {
+		m := &t.modes[1+k]
+		if start := l.find(t.release, m); start+m.length < p.start+p.mode.length {
+			p = placed{start, m}
+		}
+	}
+	end := p.start + max(p.mode.length, 1)
+	l.split(p.start)
+	l.split(end)
+	for k := range *l {
+		if s := &(*l)[k]; s.at >= p.start && s.at < end {
+			s.free -= p.mode.nodes
+		}
+	}
+	return p
+}
+
+// find is the first instant from a release on at which a mode fits.
+func (l *timeline) find(release float64, m *mode) float64 {
 	steps := *l
-	k, _ := slices.BinarySearchFunc(steps, t.release, func(s freeStep, at float64) int { return cmp.Compare(s.at, at) })
-	if k == len(steps) || steps[k].at > t.release {
+	k, _ := slices.BinarySearchFunc(steps, release, func(s freeStep, at float64) int { return cmp.Compare(s.at, at) })
+	if k == len(steps) || steps[k].at > release {
 		k = max(k-1, 0)
 	}
 	first := k // the step in which the task starts
-	start := max(t.release, steps[k].at)
-	end := start + max(t.length, 1)
+	start := max(release, steps[k].at)
+	end := start + max(m.length, 1)
 	for ; k < len(steps) && (k == first || steps[k].at < end); k++ {
-		if steps[k].free < t.nodes {
+		if steps[k].free < m.nodes {
 			first = k + 1
 			start = steps[first].at // the last step has room for any task
-			end = start + max(t.length, 1)
-		}
-	}
-	l.split(start)
-	l.split(end)
-	for k := range *l {
-		if s := &(*l)[k]; s.at >= start && s.at < end {
-			s.free -= t.nodes
+			end = start + max(m.length, 1)
 		}
 	}
 	return start

@@ -21,10 +21,15 @@ func TestNoOrderIsBelowTheOptimum(t *testing.T) {
 		for seed := range uint64(instances) {
 			r := rand.New(rand.NewPCG(seed, 5))
 			processors := 1 + r.IntN(16)
-			jobs := drawn(r, 1+r.IntN(9), processors, 1, 1+r.IntN(40))
+			n, longest := 1+r.IntN(9), 1+r.IntN(40)
+			jobs := drawn(r, n, processors, 1, longest)
+			if seed%4 == 0 {
+				jobs = molded(r, jobs[:min(n, 6)], processors, 3, longest)
+			}
 			o, err := OrderSearch{Window: 1 + r.IntN(12), Follow: 1 + r.IntN(12)}.Search(context.Background(), jobs, processors, m, tau)
 			require.NoError(t, err)
-			cost := costOf(jobs, feasible(t, jobs, o.Starts, processors), m, tau.Seconds())
+			chosen := in(t, jobs, o)
+			cost := costOf(chosen, feasible(t, chosen, o.Starts, processors), m, tau.Seconds())
 			require.InEpsilon(t, 1+cost, 1+o.Cost, 1e-9, "seed %d, %v", seed, m)
 			s, err := Solve(context.Background(), jobs, processors, m, tau)
 			require.NoError(t, err)
@@ -87,7 +92,7 @@ func TestOrdersOfLongLogsAreSchedules(t *testing.T) {
 	var jobs []Job
 	at := 0.0
 	for range 500 {
-		jobs = append(jobs, Job{des.Seconds(at), des.Time(r.IntN(1+r.IntN(4000))) * des.Second, 1 << r.IntN(7)})
+		jobs = append(jobs, rigid(des.Seconds(at), des.Time(r.IntN(1+r.IntN(4000)))*des.Second, 1<<r.IntN(7)))
 		at += 400 * r.ExpFloat64()
 	}
 	b, err := Lower(jobs, 64, DefaultTau)
@@ -119,16 +124,16 @@ func TestGreedyOrdersStartWhatFits(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 8))
 		processors := 1 + r.IntN(8)
 		jobs := drawn(r, 1+r.IntN(12), processors, 1, 1+r.IntN(40))
-		s := &orders{tasks: tasksOf(jobs, Wait, 0), measure: Wait, processors: processors}
+		s := &orders{tasks: tasksOf(jobs, processors, Wait, 0), measure: Wait, processors: processors}
 		var submitted []int
 		for i := range s.tasks {
 			submitted = append(submitted, i)
 		}
 		slices.SortStableFunc(submitted, func(i, j int) int { return cmp.Compare(s.tasks[i].release, s.tasks[j].release) })
-		s.order = s.greedy(submitted, func(t *task) float64 { return t.length })
+		s.order = s.greedy(submitted, func(t *task) float64 { return t.narrow.length })
 		starts, _ := s.whole()
 		for k, i := range s.order[1:] {
-			require.LessOrEqual(t, starts[s.order[k]], starts[i], "seed %d: job %d", seed, i)
+			require.LessOrEqual(t, starts[s.order[k]].start, starts[i].start, "seed %d: job %d", seed, i)
 		}
 	}
 }

@@ -2,7 +2,9 @@ package optimal_test
 
 import (
 	"context"
+	"maps"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -17,7 +19,8 @@ import (
 // ran are the measures of a run, by what is to be least.
 type ran [3]float64
 
-// run has a policy decide about jobs whose runtimes are what they ask for.
+// run has a policy decide about jobs whose runtimes are what they ask for. Measures are those of the
+// shapes in which jobs ran.
 func run(t *testing.T, p entity.Policy, jobs []optimal.Job, processors int) (r ran) {
 	var last des.Time
 	sim := des.New(des.Config{})
@@ -25,17 +28,21 @@ func run(t *testing.T, p entity.Policy, jobs []optimal.Job, processors int) (r r
 		if e.Kind != entity.JobFinished {
 			return
 		}
-		wait, length := (e.Run.Began() - e.Run.Submit).Seconds(), e.Run.Job.Runtime.Seconds()
+		wait, length := (e.Run.Began() - e.Run.Submit).Seconds(), e.Run.Runtime.Seconds()
 		last = max(last, e.Time)
 		r[optimal.Wait] += wait
 		r[optimal.Slowdown] += max(1, (wait+length)/max(length, optimal.DefaultTau.Seconds()))
 	}))
 	var coming []*entity.Job
 	for i, j := range jobs {
-		coming = append(coming, &entity.Job{
+		job := &entity.Job{
 			ID: int64(i + 1), Submit: j.Submit, Runtime: j.Length, User: -1, Group: -1, Queue: -1,
 			Request: entity.Request{Nodes: j.Nodes, Length: j.Length},
-		})
+		}
+		for _, s := range j.Shapes {
+			job.Shapes = append(job.Shapes, entity.Shape{Nodes: s.Nodes, Length: s.Length, Runtime: s.Length})
+		}
+		coming = append(coming, job)
 	}
 	if c, is := p.(entity.Clairvoyant); is {
 		require.NoError(t, c.Foresee(context.Background(), coming, processors, func(j *entity.Job) des.Time { return j.Runtime }))
@@ -48,6 +55,25 @@ func run(t *testing.T, p entity.Policy, jobs []optimal.Job, processors int) (r r
 	return r
 }
 
+// shapesOf are shapes of up to so many sizes beside a job's own, which is among them, in the order of
+// entity.Job.Shapes. Some are too wide for the machine.
+func shapesOf(r *rand.Rand, j optimal.Job, processors, most int) (shapes []optimal.Shape) {
+	lengths := map[int]des.Time{j.Nodes: j.Length}
+	for range r.IntN(most + 1) {
+		nodes := 1 + r.IntN(processors+1)
+		if _, there := lengths[nodes]; !there {
+			lengths[nodes] = max(des.Second, (j.Length*des.Time(j.Nodes)/des.Time(nodes)+des.Time(r.IntN(5))*des.Second)/des.Second*des.Second)
+		}
+	}
+	if len(lengths) == 1 {
+		return nil
+	}
+	for _, nodes := range slices.Sorted(maps.Keys(lengths)) {
+		shapes = append(shapes, optimal.Shape{Length: lengths[nodes], Nodes: nodes})
+	}
+	return shapes
+}
+
 type observer func(entity.JobEvent)
 
 func (o observer) Observe(e entity.JobEvent) { o(e) }
@@ -55,7 +81,22 @@ func (o observer) Observe(e entity.JobEvent) { o(e) }
 // No policy that lets jobs run to their ends has less of anything than the schedule that is
 // best for it, and a policy of these best schedules has exactly what was proved.
 func TestNoPolicyIsBetterThanTheOptimum(t *testing.T) {
+	noneIsBetter(t, 0)
+}
+
+// Moldable jobs have the same shapes under all policies, and the optimum chooses best.
+func TestNoPolicyMoldsJobsBetterThanTheOptimum(t *testing.T) {
+	noneIsBetter(t, 3)
+}
+
+// noneIsBetter compares all policies on 150 sets of jobs, which have up to so many shapes beside their own.
+func noneIsBetter(t *testing.T, shapes int) {
 	specs := []string{"easy:order=shortest", "easy:reservations=all", "easy:spare=off", "conservative:order=wfp3", "conservative:compression=off", "fcfs:order=smallest"}
+	if shapes > 0 {
+		for _, name := range []string{"fcfs", "easy", "easy:order=shortest", "easy:reservations=all", "conservative"} {
+			specs = append(specs, name+":shape=end", name+":shape=largest")
+		}
+	}
 	for _, e := range policy.Registry().ForAny() {
 		switch e.Name {
 		case "selective-preemption", "time-slicing", "equipartition": // they stop or resize jobs
@@ -71,6 +112,9 @@ func TestNoPolicyIsBetterThanTheOptimum(t *testing.T) {
 		for range 4 + r.IntN(6) {
 			jobs = append(jobs, optimal.Job{Submit: des.Time(at) * des.Second, Length: des.Time(1+r.IntN(40)) * des.Second, Nodes: 1 + r.IntN(processors)})
 			at += r.IntN(20)
+		}
+		for i := range jobs {
+			jobs[i].Shapes = shapesOf(r, jobs[i], processors, shapes)
 		}
 		var least ran
 		for _, m := range []optimal.Measure{optimal.Wait, optimal.Makespan, optimal.Slowdown} {

@@ -10,8 +10,9 @@ import (
 	"github.com/gridslot/gridslot/policy/backfill"
 )
 
-// Policy runs a schedule with the least value of a measure, for at most MostJobs rigid jobs
-// on counted processors. It is a yardstick and no rival: it knows all jobs, and how long
+// Policy runs a schedule with the least value of a measure, for at most MostJobs jobs on counted
+// processors. A moldable job has the shape of that schedule, and keeps it: schedules in which
+// jobs stop or change their shapes on the way (preempt.Equipartition) may have less. It is a yardstick and no rival: it knows all jobs, and how long
 // they really run, before the first one comes. It keeps state: each run needs its own.
 type Policy struct {
 	Of  Measure
@@ -34,27 +35,30 @@ func (p *Policy) Foresee(ctx context.Context, coming []*entity.Job, processors i
 	var jobs []Job
 	var fitting []*entity.Job
 	for _, j := range coming {
-		switch {
-		case len(j.Shapes) > 0:
-			return fmt.Errorf("%v is moldable, and a best schedule is found for rigid jobs", j)
-		case len(j.After) > 0:
+		if len(j.After) > 0 {
 			return fmt.Errorf("%v waits for other jobs, and a best schedule is found for jobs that come by themselves", j)
-		case j.Request.Nodes > processors: // the plan rejects it
+		}
+		job, least := Job{j.Submit, lasts(j), j.Request.Nodes, nil}, j.Request.Nodes
+		for _, s := range j.Shapes {
+			if rigid, _ := j.In(s.Nodes); s.Nodes != job.Nodes {
+				job.Shapes, least = append(job.Shapes, Shape{lasts(rigid), s.Nodes}), min(least, s.Nodes)
+			}
+		}
+		if least > processors { // the plan rejects it
 			continue
 		}
-		jobs = append(jobs, Job{j.Submit, lasts(j), j.Request.Nodes})
-		fitting = append(fitting, j)
+		jobs, fitting = append(jobs, job), append(fitting, j)
 	}
 	var err error
 	if p.best, err = Solve(ctx, jobs, processors, p.Of, p.Tau); err != nil {
 		return err
 	}
-	starts := map[*entity.Job]des.Time{}
+	starts, nodes := map[*entity.Job]des.Time{}, map[*entity.Job]int{}
 	for i, j := range fitting {
-		starts[j] = p.best.Starts[i]
+		starts[j], nodes[j] = p.best.Starts[i], p.best.Shapes[i].Nodes
 	}
 	t := backfill.NewTimetable("optimal", "the best schedule", func(j *entity.Run) des.Time { return starts[j.Job] })
-	p.timetable = &t
+	p.timetable = t.Molding(func(j *entity.Run) int { return nodes[j.Job] })
 	return nil
 }
 

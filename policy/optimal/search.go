@@ -17,6 +17,7 @@ const MostJobs = 20
 // Schedule is a best schedule.
 type Schedule struct {
 	Starts []des.Time // by job
+	Shapes []Shape    // by job: the shape in which it runs
 	// Cost is the value of the measure: a sum, or a makespan; in seconds but for slowdowns.
 	Cost float64
 	// Nodes is the size of the proof: how many partial schedules were looked at.
@@ -27,10 +28,11 @@ type Schedule struct {
 // processors has less, because the search ends only when that is proved. It takes at most
 // MostJobs jobs and refuses more; if ctx ends, it returns the context's error.
 //
-// A partial schedule is made of starts that never fall. Its next job is any open job, at the
-// earliest instant that is not before the last start: some best schedule is made so, since a
-// job that can start earlier beside those that started before can be moved there. A partial
-// schedule is given up if
+// A partial schedule is made of starts that never fall. Its next job is any open job, in any of its
+// shapes, at the earliest instant that is not before the last start: some best schedule is made so,
+// since a job that can start earlier beside those that started before can be moved there. A shape
+// that is neither narrower nor shorter than another of the same job is left out, but for slowdowns:
+// those are smaller for longer shapes. A partial schedule is given up if
 //
 //   - an open job could end before the next one starts (it would lie in that gap at least as
 //     well);
@@ -47,10 +49,10 @@ func Solve(ctx context.Context, jobs []Job, processors int, m Measure, tau des.T
 		return Schedule{}, nil
 	}
 	s := &search{
-		ctx: ctx, processors: processors, measure: m, tasks: tasksOf(jobs, m, tau), best: math.Inf(1),
-		starts: make([]float64, len(jobs)), seen: map[uint32][]state{},
+		ctx: ctx, processors: processors, measure: m, tasks: tasksOf(jobs, processors, m, tau), best: math.Inf(1),
+		chosen: make([]candidate, len(jobs)), seen: map[uint32][]state{},
 	}
-	s.relaxation = relaxation{tasks: s.tasks, measure: m, processors: processors, earliest: make([]float64, len(jobs))}
+	s.relaxation = relaxed(s.tasks, processors, m)
 	s.lists()
 	s.extend(state{free: processors}, 0)
 	if s.err != nil {
@@ -58,8 +60,9 @@ func Solve(ctx context.Context, jobs []Job, processors int, m Measure, tau des.T
 	}
 	first := slices.MinFunc(jobs, func(a, b Job) int { return cmp.Compare(a.Submit, b.Submit) }).Submit
 	best := Schedule{Cost: inSeconds(s.best, m), Nodes: s.nodes}
-	for _, start := range s.bestStarts {
-		best.Starts = append(best.Starts, first+des.Time(start))
+	for _, c := range s.bestChosen {
+		m := s.mode(c)
+		best.Starts, best.Shapes = append(best.Starts, first+des.Time(c.start)), append(best.Shapes, m.shape())
 	}
 	return best, nil
 }
@@ -114,11 +117,11 @@ type search struct {
 	processors int
 	measure    Measure
 	tasks      []task
-	relaxation relaxation
+	relaxation *relaxation
 
 	best       float64
-	bestStarts []float64
-	starts     []float64
+	bestChosen []candidate // by task
+	chosen     []candidate // by task
 	nodes      int64
 	seen       map[uint32][]state // by the set of jobs that have a start: none is as good as another
 	kept       int                // states in seen
@@ -128,14 +131,22 @@ type search struct {
 // mostKept bounds the memory of seen, to some 200 MB.
 const mostKept = 1_000_000
 
-// start is s with one more job: task i at an instant.
-func (b *search) start(s *state, i int, at float64) state {
-	t := &b.tasks[i]
+// candidate is a task that starts at an instant, in one of its modes.
+type candidate struct {
+	task, mode int
+	start      float64
+}
+
+func (b *search) mode(c candidate) *mode { return &b.tasks[c.task].modes[c.mode] }
+
+// start is s with one more job.
+func (b *search) start(s *state, c candidate) state {
+	t, at := b.mode(c), c.start
 	n := state{last: at, cost: s.cost, free: s.free - t.nodes, running: make([]running, 0, len(s.running)+1)}
-	if b.measure == Makespan {
-		n.cost = max(n.cost, at+t.length)
+	if cost := b.relaxation.costOf(t, at); b.measure == Makespan {
+		n.cost = max(n.cost, cost)
 	} else {
-		n.cost += t.cost(at)
+		n.cost += cost
 	}
 	if t.length == 0 { // it gives back at once what it takes
 		n.free += t.nodes
@@ -157,51 +168,70 @@ func (b *search) start(s *state, i int, at float64) state {
 	return n
 }
 
-// keep takes the present starts for the best ones if they cost less.
+// keep takes the present schedule for the best one if it costs less.
 func (b *search) keep(cost float64) {
 	if cost < b.best {
 		b.best = cost
-		b.bestStarts = append(b.bestStarts[:0], b.starts...)
+		b.bestChosen = append(b.bestChosen[:0], b.chosen...)
 	}
 }
 
 // lists begins with the schedules of some orders, for a first best one: each job of the order
-// as early as it can, and none before one that stands ahead of it.
+// as early as it can, and none before one that stands ahead of it. Moldable jobs have the shape
+// that starts first and then ends first, or the shape that ends first, or the shape of the least area.
 func (b *search) lists() {
 	order := make([]int, len(b.tasks))
 	for i := range order {
 		order[i] = i
 	}
-	area := func(t *task) float64 { return t.length * float64(t.nodes) }
+	rules := []func(*mode, float64) (float64, float64){
+		func(m *mode, start float64) (float64, float64) { return start, start + m.length },
+	}
+	if slices.ContainsFunc(b.tasks, func(t task) bool { return len(t.modes) > 1 }) {
+		rules = append(rules,
+			func(m *mode, start float64) (float64, float64) { return start + m.length, start },
+			func(m *mode, start float64) (float64, float64) { return m.area(), start },
+		)
+	}
 	for _, key := range []func(*task) float64{
 		func(t *task) float64 { return t.release },
-		func(t *task) float64 { return t.length },
-		area,
-		func(t *task) float64 { return -area(t) },
-		func(t *task) float64 { return -float64(t.nodes) },
+		func(t *task) float64 { return t.narrow.length },
+		func(t *task) float64 { return t.work },
+		func(t *task) float64 { return -t.work },
+		func(t *task) float64 { return -float64(t.narrow.nodes) },
 	} {
-		open := slices.Clone(order)
-		slices.SortStableFunc(open, func(i, j int) int { return cmp.Compare(key(&b.tasks[i]), key(&b.tasks[j])) })
-		s := state{free: b.processors}
-		for len(open) > 0 {
-			next, at := 0, math.Inf(1)
-			for k, i := range open { // the first of the order among those that can start first
-				if e := s.earliest(b.tasks[i].release, b.tasks[i].nodes); e < at {
-					next, at = k, e
+		for _, rule := range rules {
+			open := slices.Clone(order)
+			slices.SortStableFunc(open, func(i, j int) int { return cmp.Compare(key(&b.tasks[i]), key(&b.tasks[j])) })
+			s := state{free: b.processors}
+			for len(open) > 0 {
+				next, first := 0, candidate{start: math.Inf(1)}
+				for k, i := range open { // the first of the order among those that can start first
+					if c := b.byRule(&s, i, rule); c.start < first.start {
+						next, first = k, c
+					}
 				}
+				b.chosen[open[next]] = first
+				s = b.start(&s, first)
+				open = slices.Delete(open, next, next+1)
 			}
-			b.starts[open[next]] = at
-			s = b.start(&s, open[next], at)
-			open = slices.Delete(open, next, next+1)
+			b.keep(s.cost)
 		}
-		b.keep(s.cost)
 	}
 }
 
-// candidate is an open job at its earliest start.
-type candidate struct {
-	task  int
-	start float64
+// byRule is a task as early as it can start in the mode for which a rule gives the least numbers.
+func (b *search) byRule(s *state, i int, rule func(m *mode, start float64) (float64, float64)) (best candidate) {
+	t := &b.tasks[i]
+	least, second := math.Inf(1), math.Inf(1)
+	for k := range t.modes {
+		m := &t.modes[k]
+		at := s.earliest(t.release, m.nodes)
+		if x, y := rule(m, at); x < least || x == least && y < second {
+			best, least, second = candidate{i, k, at}, x, y
+		}
+	}
+	return best
 }
 
 // extend looks at all that a partial schedule, of the jobs of the set, can become.
@@ -217,48 +247,69 @@ func (b *search) extend(s state, set uint32) {
 		b.keep(s.cost)
 		return
 	}
-	candidates, r := make([]candidate, 0, len(b.tasks)), &b.relaxation
+	candidates, r := make([]candidate, 0, len(b.tasks)), b.relaxation
 	gap, first := math.Inf(1), math.Inf(1) // when an open job could have ended, and can start
 	r.open = r.open[:0]
 	for i := range b.tasks {
 		if set>>i&1 != 0 {
 			continue
 		}
-		t := &b.tasks[i]
-		at := s.earliest(t.release, t.nodes)
-		if first = min(first, at); t.length > 0 {
-			gap = min(gap, at+t.length)
+		t, from := &b.tasks[i], len(candidates)
+		r.open, r.earliest[i], r.alone[i] = append(r.open, i), math.Inf(1), math.Inf(1)
+		for k := range t.modes {
+			m := &t.modes[k]
+			at := s.earliest(t.release, m.nodes)
+			r.earliest[i], r.alone[i] = min(r.earliest[i], at), min(r.alone[i], r.costOf(m, at))
+			candidates = append(candidates, candidate{i, k, at})
 		}
-		r.open, r.earliest[i] = append(r.open, i), at
-		candidates = append(candidates, candidate{i, at})
+		first = min(first, r.earliest[i])
+		for _, c := range candidates[from:] {
+			if b.fills(c, candidates[from:]) {
+				gap = min(gap, c.start+b.mode(c).length)
+			}
+		}
 	}
 	s.last = first
 	if b.beaten(&s, set) || b.hopeless(&s) {
 		return
 	}
 	slices.SortFunc(candidates, func(x, y candidate) int {
-		t, u := &b.tasks[x.task], &b.tasks[y.task]
-		return cmp.Or(cmp.Compare(x.start, y.start), cmp.Compare(t.length, u.length), cmp.Compare(u.nodes, t.nodes), cmp.Compare(t.release, u.release))
+		t, u := b.mode(x), b.mode(y)
+		return cmp.Or(cmp.Compare(x.start, y.start), cmp.Compare(t.length, u.length), cmp.Compare(u.nodes, t.nodes),
+			cmp.Compare(b.tasks[x.task].release, b.tasks[y.task].release))
 	})
 	for k, c := range candidates {
 		if c.start >= gap || k > 0 && b.alike(candidates[k-1], c) {
 			continue
 		}
-		b.starts[c.task] = c.start
-		b.extend(b.start(&s, c.task, c.start), set|1<<c.task)
+		b.chosen[c.task] = c
+		b.extend(b.start(&s, c), set|1<<c.task)
 	}
+}
+
+// fills reports whether a job that has a start in a gap is nowhere better behind the gap. Only a slowdown
+// may be less there, in a longer shape. A job of no length fills nothing. The candidates are the
+// job in all its shapes.
+func (b *search) fills(c candidate, all []candidate) bool {
+	m := b.mode(c)
+	if m.length == 0 || b.measure != Slowdown {
+		return m.length > 0
+	}
+	cost, end := m.cost(c.start), c.start+m.length
+	return !slices.ContainsFunc(all, func(o candidate) bool { return b.mode(o).cost(max(o.start, end)) < cost })
 }
 
 // alike reports whether two open jobs are one to all that follows: then one order of the two
 // is enough.
 func (b *search) alike(x, y candidate) bool {
 	t, u := &b.tasks[x.task], &b.tasks[y.task]
-	return x.start == y.start && t.length == u.length && t.nodes == u.nodes && (t.release == u.release || b.measure != Slowdown)
+	return x.start == y.start && x.mode == y.mode && x.task != y.task && (t.release == u.release || b.measure != Slowdown) &&
+		slices.EqualFunc(t.modes, u.modes, func(m, n mode) bool { return m.length == n.length && m.nodes == n.nodes })
 }
 
 // hopeless reports whether nothing that s becomes is better than the best schedule so far.
 func (b *search) hopeless(s *state) bool {
-	r := &b.relaxation
+	r := b.relaxation
 	r.rates = append(r.rates[:0], rateStep{s.last, float64(s.freeAt(s.last))})
 	for i := range s.running {
 		if at := s.running[i].end; at > s.last {
