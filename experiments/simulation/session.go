@@ -64,6 +64,8 @@ type Session struct {
 	cleanups  []func()              // what close does, from the last to the first
 	spent     *Watch
 	ahead     *aheadJobs // or nil
+	// over, if set, reports whether the run has ended though events are left.
+	over func() bool
 }
 
 // file is a file of the run, under its temporary name until commit.
@@ -160,11 +162,15 @@ func (x *Session) run(ctx context.Context) error {
 		}
 	}
 	until := x.settings.until
-	if until == nil {
+	switch over := x.over != nil && x.over(); {
+	case until == nil && over:
+		return nil
+	case until == nil:
 		return x.Sim.Run(ctx)
-	}
-	if err := x.runTo(ctx, *until); err != nil {
-		return err
+	case !over:
+		if err := x.runTo(ctx, *until); err != nil {
+			return err
+		}
 	}
 	return &pausedError{x.look(*until)}
 }

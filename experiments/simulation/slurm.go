@@ -184,6 +184,9 @@ func (m *SlurmCluster) prepare(c *call) (runner, error) {
 		return nil, wrong("procs", "slurm.conf says what the machine has: %d CPUs, not %d", cpus, n)
 	}
 	c.values["procs"] = strconv.Itoa(cpus)
+	if c.jobs.trace != nil { // a load is one of this machine, not of the machine that the log comes from
+		c.jobs.trace.MaxProcs = cpus
+	}
 	if c.options.Dir != "" && slices.ContainsFunc(c.all, func(n policyName) bool { return n.file == slurmPolicy }) {
 		c.wrote = append(c.wrote, replay.EventsFile)
 	}
@@ -228,15 +231,22 @@ func (m *SlurmCluster) read(c *call) (*replay.Input, error) {
 // autoIntervals is the largest cluster whose processors files name where nobody says.
 const autoIntervals = 4096
 
+// slurmAllocation is what files say of the CPUs of jobs.
+func slurmAllocation(asked metrics.Allocation, cpus int) metrics.Allocation {
+	switch {
+	case asked != metrics.AllocationAuto:
+		return asked
+	case cpus > autoIntervals:
+		return metrics.AllocationCount
+	}
+	return metrics.AllocationIntervals
+}
+
 // run plays the jobs once: those of the input, or those that users bring, who may be nil.
 func (m *SlurmCluster) run(ctx context.Context, in *replay.Input, cpus int, p *policyRun, users *slurmUsers) (*Result, error) {
 	s := p.settings
 	s.Processors = cpus
-	if s.Allocation == metrics.AllocationAuto {
-		if s.Allocation = metrics.AllocationIntervals; cpus > autoIntervals {
-			s.Allocation = metrics.AllocationCount
-		}
-	}
+	s.Allocation = slurmAllocation(s.Allocation, cpus)
 	s.Attempts = s.Attempts || in.Outages != nil
 	x := newSession(s)
 	defer x.close()
@@ -277,6 +287,7 @@ func (m *SlurmCluster) run(ctx context.Context, in *replay.Input, cpus int, p *p
 		s.Power.Hosts(in.Sizes())
 	}
 	x.onClose(machine.Close)
+	x.over = machine.Over
 	down := func(nodes []int, down bool) {
 		n := procset.Count(in.CPUsOf(nodes))
 		if !down {
@@ -494,7 +505,7 @@ func (m *SlurmCluster) validate(c *call, s Schedule, limit int) (report validate
 	if err != nil {
 		return report, err
 	}
-	given := slurmcheck.Given{Input: in.Later(phase), Feedback: c.Workload.Options.Feedback}
+	given := slurmcheck.Given{Input: in.Later(phase), Feedback: c.Workload.Options.Feedback, Allocation: slurmAllocation(c.Settings.Allocation, in.Config.CPUs())}
 	accounts := m.Accounts
 	if m.isFolder() {
 		accounts = filepath.Join(m.Config, replay.AccountsFile)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/internal/csvtable"
+	"github.com/gridslot/gridslot/metrics"
 	"github.com/gridslot/gridslot/metrics/validate"
 	"github.com/gridslot/gridslot/policy/slurm"
 	"github.com/gridslot/gridslot/policy/slurm/replay"
@@ -27,6 +28,8 @@ type Given struct {
 	// Feedback says that jobs which come after others (entity.Job.After) come when those have ended, whatever
 	// their own time; without it not before that time, either.
 	Feedback bool
+	// Allocation is what allocated_resources of jobs-slurm.csv holds: which CPUs, or, of AllocationCount, how many.
+	Allocation metrics.Allocation
 }
 
 // ReadPredictions reads Given.Predictions from jobs-slurm.csv.
@@ -122,6 +125,7 @@ type job struct {
 	nice      int
 	held      bool
 	submitted int64 // s
+	place     int   // among the jobs that have come
 	start     int64 // of the last attempt
 	ended     int64 // of the last attempt, or when it left the queue
 	outcome   string
@@ -156,10 +160,12 @@ type checker struct {
 	byID     map[int64]*job // jobs as they are named in jobs-slurm.csv
 	running  []*job
 	machine  machine
+	first    []int32 // the number of each node's first core among those of all nodes
 	book     *book
 	inForce  []*replay.Booking
 	orders   map[orderName]*replay.Order
 	now      int64
+	came     int   // jobs so far
 	late     int64 // s that the controller has been up when the log begins
 	last     event
 	undo     func()    // takes the last order back, which Slurm refuses
@@ -191,7 +197,7 @@ func newChecker(g Given, limit int) *checker {
 		o := &g.Orders[i]
 		c.orders[orderName{o.Do, o.Key, int64(o.At / des.Second)}] = o
 	}
-	c.machine = newMachine(c.conf)
+	c.machine, c.first = newMachine(c.conf), c.firstCores()
 	c.late = int64(g.Late / des.Second)
 	c.book = newBook(g.Accounts, c.conf, c.late)
 	c.report.Jobs = len(g.Jobs)
@@ -292,7 +298,8 @@ func (c *checker) submit(j *job, e *event) {
 	} else if e.time < from || e.time > to {
 		c.wrong(validate.Disagreement, j, "submitted at %d, and its user submits it at %d", e.time, from)
 	}
-	j.submitted = e.time
+	c.came++
+	j.submitted, j.place = e.time, c.came
 	if e.detail != "" {
 		j.state, j.outcome = refused, e.detail
 		return
@@ -405,7 +412,7 @@ func (c *checker) finish(j *job, e *event) {
 		c.wrong(validate.Disagreement, j, "%s, and its script says %s", e.detail, want)
 	}
 	took, length := e.time-j.start, int64(j.Job.Length/des.Second)
-	if took < length || took > length+1 {
+	if took < length || took > int64((j.Job.Length+replay.Launch+des.Second-des.Tick)/des.Second) {
 		c.wrong(validate.WrongRunTime, j, "it ran for %d s, and takes %d", took, length)
 	}
 	most := j.limit
@@ -427,8 +434,12 @@ func (c *checker) overtime() int64 {
 }
 
 func (c *checker) stop(j *job, e *event) {
-	if j.state == waiting && e.detail == string(slurm.Preempted) {
+	switch {
+	case j.state == waiting && e.detail == string(slurm.Preempted):
 		return // nothing is told of a start that is preempted in its own second
+	case j.state == waiting && e.detail == string(slurm.Cancelled) && c.conf.Schedule.KillInvalid && c.hopeless(j):
+		j.state, j.ended, j.outcome, j.cancelled = over, e.time, e.detail, true
+		return
 	}
 	if j.state != running {
 		c.wrong(validate.OutOfPlace, j, "it is stopped and does not run")
@@ -506,6 +517,9 @@ func (c *checker) order(j *job, e *event) {
 		j.held, j.settled = false, false
 	case e.kind == "nice" && pending:
 		j.nice = o.Value
+		if !c.conf.Priority.Multifactor { // it gives a held job a priority
+			j.held = false
+		}
 	case e.kind == "limit" && (pending || e.detail == "RUNNING"):
 		j.limit, j.asked, j.raised, j.relimited = int64(o.Value)*60, int64(o.Value)*60, false, e.time
 	}
@@ -523,7 +537,7 @@ func (c *checker) end() {
 			}
 		case j.state == running:
 			c.wrong(validate.Missing, j, "it runs, and nothing tells of its end")
-		case j.state == waiting && !(c.conf.Schedule.KillInvalid && len(j.After) > 0):
+		case j.state == waiting:
 			c.wrong(validate.Missing, j, "it waits, and nothing tells what becomes of it")
 		}
 	}
@@ -559,6 +573,24 @@ func (c *checker) checkDependencies(j *job) {
 		return
 	}
 	c.wrong(validate.BeforeItsTurn, j, "it starts, and %s is not met", strings.Join(unmet, ", "))
+}
+
+// hopeless reports whether it may be that what a job depends on can never be as it wants: jobs have ended
+// otherwise, or their records are gone.
+func (c *checker) hopeless(j *job) bool {
+	never := 0
+	for _, d := range j.After {
+		on := c.jobs[d.Key]
+		switch {
+		case d.Kind == "singleton":
+		case on == nil || on.state == refused:
+			never++
+		case on.state != over || d.Kind != "afterok" && d.Kind != "afternotok":
+		case (d.Kind == "afterok") == (on.outcome != "COMPLETED"), int64(c.conf.MinJobAge/des.Second) <= c.now-on.ended:
+			never++
+		}
+	}
+	return never > 0 && (!j.Job.AnyAfter || never == len(j.After))
 }
 
 // met reports whether a dependency may be met.

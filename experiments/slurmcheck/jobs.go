@@ -9,6 +9,7 @@ import (
 
 	"github.com/gridslot/gridslot/entity/procset"
 	"github.com/gridslot/gridslot/internal/csvtable"
+	"github.com/gridslot/gridslot/metrics"
 	"github.com/gridslot/gridslot/metrics/validate"
 )
 
@@ -42,7 +43,6 @@ func (c *checker) checkJobs(r io.Reader) error {
 		return err
 	}
 	byID := maps.Clone(c.byID)
-	first := c.firstCores()
 	for row := range t.Rows() {
 		j := byID[int64(row.Int("job_id"))]
 		switch {
@@ -69,26 +69,41 @@ func (c *checker) checkJobs(r io.Reader) error {
 		if state := row.Text("final_state"); !slices.Contains(j.states(), state) {
 			c.wrong(validate.Disagreement, j, "jobs CSV: %s, and the events say %s", state, cmp.Or(j.outcome, "nothing of its end"))
 		}
-		if place := row.Text("allocated_resources"); place != "" && !j.left && !j.cancelled {
-			told, err := procset.Parse(place)
-			if err != nil {
-				return row.At(err)
-			}
-			var cores []procset.Range
-			for _, s := range j.on {
-				for _, k := range s.cores {
-					cores = procset.Extend(cores, first[s.node]+int32(k))
-				}
-			}
-			if !slices.Equal(told, cores) {
-				c.wrong(validate.Disagreement, j, "jobs CSV: it has %s, and the events say %s", place, procset.Append(nil, cores))
-			}
+		if err := c.checkCores(j, row.Text("allocated_resources")); err != nil {
+			return row.At(err)
 		}
 	}
 	for i := range c.Jobs {
 		if j := byID[c.Jobs[i].As.ID]; j != nil && j.state != unseen {
 			c.wrong(validate.Missing, j, "jobs CSV: it has no row")
 		}
+	}
+	return nil
+}
+
+// checkCores holds what jobs-slurm.csv says of the CPUs of a job to its last start.
+func (c *checker) checkCores(j *job, told string) error {
+	if told == "" || j.left || j.cancelled {
+		return nil
+	}
+	var cores []procset.Range
+	for _, s := range j.on {
+		for _, k := range s.cores {
+			cores = procset.Extend(cores, c.first[s.node]+int32(k))
+		}
+	}
+	want := string(procset.Append(nil, cores))
+	if c.Allocation == metrics.AllocationCount {
+		want = strconv.Itoa(procset.Count(cores))
+	} else {
+		all, err := procset.Parse(told)
+		if err != nil {
+			return err
+		}
+		told = string(procset.Append(nil, all))
+	}
+	if told != want {
+		c.wrong(validate.Disagreement, j, "jobs CSV: it has %s, and the events say %s", told, want)
 	}
 	return nil
 }

@@ -12,7 +12,6 @@ import (
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/metrics/validate"
 	"github.com/gridslot/gridslot/policy/slurm"
-	"github.com/gridslot/gridslot/policy/slurm/replay"
 )
 
 // clock is when priorities are computed: every period since the controller began, in seconds of the
@@ -233,7 +232,7 @@ const mostBasic int64 = 4_294_901_760
 // counted is the priority of a job that started, without its nice value.
 type counted struct {
 	job      *job
-	place    int // among the jobs of the run
+	place    int // among the jobs that have come
 	priority int64
 }
 
@@ -243,7 +242,7 @@ func (c *checker) checkBasic(j *job, e *event) {
 	if j.Job.Held || j.ordered > 0 || e.priority == 1 { // which may be the least of several
 		return
 	}
-	own := counted{j, slices.IndexFunc(c.Jobs, func(s replay.Submission) bool { return s.Key == j.Key }), e.priority + int64(j.nice)}
+	own := counted{j, j.place, e.priority + int64(j.nice)}
 	if own.priority >= mostBasic {
 		c.wrong(validate.Disagreement, j, "it starts with priority %d, and the first job has %d", e.priority, mostBasic-1)
 	}
@@ -327,11 +326,14 @@ func (c *checker) sizes(j *job) (least, most float64) {
 		return s
 	}
 	found := max(asked, j.cpus())
-	if j.whole() { // perhaps it was last found larger nodes, or more of them
+	whole := func(p int) bool { return c.conf.Partitions[p].Exclusive }
+	if j.whole() || slices.ContainsFunc(own.Partitions, whole) { // perhaps it was last found larger nodes, or more of them
 		largest := slices.MaxFunc(c.conf.Nodes, func(a, b slurm.Node) int { return a.CPUs() - b.CPUs() })
 		found = max(own.Nodes, own.Tasks, 1) * max(own.CPUsPerTask, 1) * largest.CPUs()
 	}
-	a, b := size(min(asked, j.cpus())), size(found)
+	// Slurm counts cores that make no whole task: it may have found nodes with fewer CPUs than the tasks need.
+	odd := (max(own.CPUsPerTask, 1) - 1) * len(c.conf.Nodes)
+	a, b := size(max(1, min(asked-odd, j.cpus()))), size(found)
 	return min(a, b), max(a, b)
 }
 

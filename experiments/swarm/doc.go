@@ -1,7 +1,7 @@
 // Package swarm lets seeds look for faults. It holds tests only.
 //
 // One seed draws a world: a machine (a cluster, a domain of priced nodes, a grid, a
-// metascheduler in a program, a study), a few jobs, policies, and a random subset of all
+// site where Slurm decides, a metascheduler in a program, a study), a few jobs, policies, and a random subset of all
 // features, most of which are off. The world is carried out in this process, and oracles
 // check what came of it. Groce and others (Swarm testing, ISSTA 2012) found that a subset
 // of features finds more than all of them at once: a feature that is on hides what others

@@ -20,15 +20,18 @@ const (
 	gridOf
 	program // a metascheduler in a program, with observers that meddle
 	studyOf
+	site    // Slurm decides, over a folder with the site's files and jobs
+	siteLog // Slurm decides over a log
 
 	command = cluster | domain | gridOf
+	slurms  = site | siteLog
 )
 
 // kindOdds are how many of a hundred worlds have a machine.
 var kindOdds = []struct {
 	kind kind
 	odds int
-}{{cluster, 50}, {domain, 20}, {gridOf, 13}, {program, 14}, {studyOf, 3}}
+}{{cluster, 44}, {site, 4}, {siteLog, 2}, {domain, 20}, {gridOf, 13}, {program, 14}, {studyOf, 3}}
 
 // rnd are random numbers.
 type rnd struct{ *rand.Rand }

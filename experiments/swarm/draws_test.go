@@ -25,7 +25,7 @@ func worlds(n uint64, look func(w *world)) {
 func TestEveryFlagOfSimulateIsDrawn(t *testing.T) {
 	drawn := map[string]bool{}
 	worlds(4000, func(w *world) {
-		if w.kind&command == 0 {
+		if w.kind&(command|slurms) == 0 {
 			return
 		}
 		for _, s := range w.settings {
@@ -37,16 +37,14 @@ func TestEveryFlagOfSimulateIsDrawn(t *testing.T) {
 		}
 		drawn["scenario"] = drawn["scenario"] || w.asFile
 	})
-	// Slurm decides on a machine of its own, whose set-ups recordings of real controllers hold.
-	slurm := []string{"slurm", "accounts", "phases"}
 	for _, name := range simulation.SettingNames() {
-		require.True(t, drawn[name] || name == "trace" || slices.Contains(slurm, name), "no world has the setting %s: give it a row in features_test.go", name)
+		require.True(t, drawn[name] || name == "trace" || name == "phases", "no world has the setting %s: give it a row in features_test.go", name)
 	}
 	var help bytes.Buffer
 	require.Zero(t, cli.Run(context.Background(), cli.Env{Args: []string{"simulate", "--help"}, Stdout: &help, Stderr: &help}))
 	_, flags, _ := strings.Cut(help.String(), "\nFlags:\n")
-	// Of a terminal, of a machine that is small, of no run, and of oracles (manifestsRepeatTheRun, savedRunsGoOn).
-	elsewhere := append(slurm, "watch", "memory", "help", "from-manifest", "until", "save", "resume")
+	// Of a terminal, of a machine that is small, of no run, and of oracles (manifestsRepeatTheRun, savedRunsGoOn, phasesArePolicies).
+	elsewhere := []string{"watch", "memory", "help", "from-manifest", "until", "save", "resume", "phases"}
 	found := regexp.MustCompile(`(?m)^ +(?:-\w, )?--([a-z-]+)`).FindAllStringSubmatch(flags, -1)
 	require.Greater(t, len(found), 30)
 	for _, f := range found {

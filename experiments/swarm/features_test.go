@@ -10,7 +10,7 @@ import (
 
 // features is the table of all that a world may have, in the order in which it is added. See
 // feature for the columns.
-var features = append(programFeatures(), []feature{
+var features = slices.Concat(programFeatures(), siteFeatures(), []feature{
 	// The workload.
 	{name: "model", of: cluster | gridOf | studyOf, odds: 4, add: func(r rnd, w *world) {
 		n := len(w.jobs)
@@ -46,7 +46,7 @@ var features = append(programFeatures(), []feature{
 		w.source = "batches"
 		w.yaml["batches"] = fmt.Sprintf("{cycles: %d, jobs: %d, users: %d, nodes: [1, %d], volume: [%s], real: [%s], wealth: [%s]}", r.among(1, 3), max(1, min(len(w.jobs), r.among(1, 8))), r.among(1, 3), min(w.procs, 3), r.one("20, 100", "100, 500"), r.one("1, 1", "0.2, 1"), r.one("1, 1.6", "2, 5"))
 	}},
-	{name: "gaps", of: cluster | domain | gridOf, odds: 3, add: func(r rnd, w *world) {
+	{name: "gaps", of: cluster | domain | gridOf | siteLog, odds: 3, add: func(r rnd, w *world) {
 		from := r.among(1, 1000000)
 		w.each("gaps", func(r rnd, j *job) { j.id = from + 3*j.id })
 	}},
@@ -96,21 +96,21 @@ var features = append(programFeatures(), []feature{
 		w.each("workload-of-two", func(r rnd, j *job) { j.allocated = max(1, min(w.procs, j.procs+r.among(-2, 2))) })
 		w.set("procs-from", r.text("requested allocated max"))
 	}},
-	{name: "no-time", of: command | studyOf, odds: 7, add: func(r rnd, w *world) {
+	{name: "no-time", of: command | studyOf | siteLog, odds: 7, add: func(r rnd, w *world) {
 		w.each("no-time", func(r rnd, j *job) {
 			if r.chance(25) {
 				j.runtime = 0
 			}
 		})
 	}},
-	{name: "fractions", of: cluster | domain | gridOf, odds: 5, add: func(r rnd, w *world) {
+	{name: "fractions", of: cluster | domain | gridOf | siteLog, odds: 5, add: func(r rnd, w *world) {
 		w.each("fractions", func(r rnd, j *job) {
 			if r.chance(50) {
 				j.fraction = "." + r.text("5 25 1 3 000001 999999 3333")
 			}
 		})
 	}},
-	{name: "overlong", of: cluster | domain | gridOf | program | studyOf, odds: 6, add: func(r rnd, w *world) {
+	{name: "overlong", of: cluster | domain | gridOf | program | studyOf | siteLog, odds: 6, add: func(r rnd, w *world) {
 		w.each("overlong", func(r rnd, j *job) {
 			if r.chance(30) {
 				j.estimate = max(1, j.runtime/2)
@@ -124,7 +124,7 @@ var features = append(programFeatures(), []feature{
 			}
 		})
 	}},
-	{name: "late", of: command, odds: 4, add: func(r rnd, w *world) {
+	{name: "late", of: command | siteLog, odds: 4, add: func(r rnd, w *world) {
 		by := r.among(1, 100000)
 		w.each("late", func(r rnd, j *job) { j.submit += by })
 	}},
@@ -142,7 +142,7 @@ var features = append(programFeatures(), []feature{
 		r.Shuffle(len(w.jobs), func(i, j int) { w.jobs[i], w.jobs[j] = w.jobs[j], w.jobs[i] })
 		w.set("sort", "true")
 	}},
-	{name: "estimates", of: cluster | domain | gridOf | studyOf, not: "job-file", add: func(r rnd, w *world) {
+	{name: "estimates", of: cluster | domain | gridOf | studyOf | siteLog, not: "job-file", add: func(r rnd, w *world) {
 		w.set("estimates", r.text("exact factor:2 factor:0.5 factor:3.3 tsafrir tsafrir:max=1h fmodel:3 fmodel:1"))
 	}},
 	{name: "missing", of: cluster | domain | gridOf, odds: 4, not: "job-file model of-a-log", add: func(r rnd, w *world) {
@@ -154,10 +154,10 @@ var features = append(programFeatures(), []feature{
 		w.set("missing-estimate", r.text("runtime drop 20"))
 	}},
 	{name: "strict", of: cluster | domain | gridOf, odds: 2, not: "job-file model of-a-log missing overlong", add: func(r rnd, w *world) { w.set("strict", "true") }},
-	{name: "where", of: cluster | domain | gridOf | studyOf, odds: 5, not: "job-file", add: func(r rnd, w *world) {
+	{name: "where", of: cluster | domain | gridOf | studyOf | siteLog, odds: 5, not: "job-file", add: func(r rnd, w *world) {
 		w.set("where", r.one("procs < 4", "not (user == 2)", "id % 3 != 0", "runtime > 5 and procs in 1..8", "submit >= 10 or user in [1, 3]"))
 	}},
-	{name: "part", of: cluster | domain | gridOf | studyOf, odds: 5, add: func(r rnd, w *world) {
+	{name: "part", of: cluster | domain | gridOf | studyOf | siteLog, odds: 5, add: func(r rnd, w *world) {
 		if r.chance(70) {
 			w.set("first", r.number(1, max(1, len(w.jobs))))
 		}
@@ -165,9 +165,9 @@ var features = append(programFeatures(), []feature{
 			w.set("skip", r.number(0, 3))
 		}
 	}},
-	{name: "load", of: cluster | domain | gridOf | studyOf, odds: 4, not: "job-file feedback", add: func(r rnd, w *world) { w.set("load", r.text("0.5 0.9 1.7")) }},
-	{name: "shift", of: cluster | domain | gridOf | studyOf, odds: 4, add: func(r rnd, w *world) { w.set("shift", "true") }},
-	{name: "feedback", of: cluster | domain | gridOf, odds: 8, add: func(r rnd, w *world) {
+	{name: "load", of: cluster | domain | gridOf | studyOf | siteLog, odds: 4, not: "job-file feedback", add: func(r rnd, w *world) { w.set("load", r.text("0.5 0.9 1.7")) }},
+	{name: "shift", of: cluster | domain | gridOf | studyOf | siteLog, odds: 4, add: func(r rnd, w *world) { w.set("shift", "true") }},
+	{name: "feedback", of: cluster | domain | gridOf | siteLog, odds: 8, add: func(r rnd, w *world) {
 		w.each("feedback", func(r rnd, j *job) {
 			if at := slices.Index(w.jobs, j); at > 0 && r.chance(60) {
 				j.preceding, j.think = w.jobs[r.IntN(at)].id, []int{0, 0, 5, 30}[r.IntN(4)]
@@ -378,20 +378,20 @@ var features = append(programFeatures(), []feature{
 			w.policies = appendNew(w.policies, "conservative")
 		}
 	}},
-	{name: "power", of: cluster | domain | gridOf | studyOf, odds: 8, add: func(r rnd, w *world) { w.power(r.text("idle=100 idle=90:busy=180 busy=250:off=5")) }},
+	{name: "power", of: cluster | domain | gridOf | studyOf | slurms, odds: 8, add: func(r rnd, w *world) { w.power(r.text("idle=100 idle=90:busy=180 busy=250:off=5")) }},
 	{name: "switch-off", of: cluster | domain, odds: 8, needs: "power", not: "owners own-queues", add: func(r rnd, w *world) {
 		w.power(fmt.Sprintf("switch-off=%s:boot=%s:shutdown=%s", r.text("0 5 60"), r.text("0 3 20 200"), r.text("0 2 10")))
 		if r.chance(30) {
 			w.power("boot-power=150:shutdown-power=120")
 		}
 	}},
-	{name: "power-profile", of: cluster | domain | gridOf, odds: 5, needs: "power", add: func(r rnd, w *world) { w.power("profile=on") }},
+	{name: "power-profile", of: cluster | domain | gridOf | slurms, odds: 5, needs: "power", add: func(r rnd, w *world) { w.power("profile=on") }},
 	{name: "per-node", of: cluster, odds: 4, needs: "power", not: "power-cap", add: func(r rnd, w *world) { w.power("per-node=" + r.number(1, w.procs)) }},
 	{name: "power-cap", of: cluster | domain, odds: 8, needs: "power", not: "malleable owners own-queues", add: func(r rnd, w *world) {
 		cap := w.procs*100 + r.among(1, max(1, w.procs))*110
 		w.policies = appendNew(w.policies, fmt.Sprintf("%s:power-cap=%d", w.with(r, r.text("fcfs easy conservative easy-sjbf easy++ heft time-slicing selective-preemption"), 0), cap))
 	}},
-	{name: "electricity", of: cluster | domain | gridOf, odds: 6, needs: "power", add: func(r rnd, w *world) {
+	{name: "electricity", of: cluster | domain | gridOf | slurms, odds: 6, needs: "power", add: func(r rnd, w *world) {
 		w.files["curve.csv"] = "time,value\n0,1\n" + r.one("7,3\n", "7,3\n20,2\n", "40,0\n")
 		w.power(r.text("price carbon") + "=" + filepath.Join(w.dir, "curve.csv") + ":every=" + r.text("50 1h"))
 	}},
@@ -402,14 +402,14 @@ var features = append(programFeatures(), []feature{
 		}
 		w.policies = appendNew(w.policies, w.with(r, r.text("fcfs easy conservative easy-sjbf easy++ heft"), 0)+":defer="+signal+"/1/"+r.text("5 30 1h"))
 	}},
-	{name: "predict", of: cluster | domain | gridOf | program | studyOf, odds: 10, add: func(r rnd, w *world) {
+	{name: "predict", of: cluster | domain | gridOf | program | studyOf | slurms, odds: 10, add: func(r rnd, w *world) {
 		w.set("predict", r.text("request request:factor=0.5 true recent:k=2 recent:k=3:of=median similar similar:by=user typical regression regression:weight=large"))
 	}},
-	{name: "correct", of: cluster | domain | gridOf | program | studyOf, odds: 8, needs: "predict", add: func(r rnd, w *world) { w.set("correct", r.text("request tsafrir doubling doubling:capped=on own")) }},
-	{name: "seed", of: cluster | domain | gridOf, odds: 6, add: func(r rnd, w *world) { w.set("seed", r.number(2, 1000000)) }},
-	{name: "warm-up", of: cluster | domain | gridOf, odds: 8, add: func(r rnd, w *world) { w.set("warmup", r.text("1 2 jobs=2 5s 10s")) }},
-	{name: "tau", of: cluster | domain | gridOf | studyOf, odds: 5, add: func(r rnd, w *world) { w.set("tau", r.text("1 60 1m")) }},
-	{name: "allocation", of: cluster | domain | gridOf, odds: 6, add: func(r rnd, w *world) { w.set("allocation", r.text("intervals count none")) }},
+	{name: "correct", of: cluster | domain | gridOf | program | studyOf | slurms, odds: 8, needs: "predict", add: func(r rnd, w *world) { w.set("correct", r.text("request tsafrir doubling doubling:capped=on own")) }},
+	{name: "seed", of: cluster | domain | gridOf | slurms, odds: 6, add: func(r rnd, w *world) { w.set("seed", r.number(2, 1000000)) }},
+	{name: "warm-up", of: cluster | domain | gridOf | slurms, odds: 8, add: func(r rnd, w *world) { w.set("warmup", r.text("1 2 jobs=2 5s 10s")) }},
+	{name: "tau", of: cluster | domain | gridOf | studyOf | slurms, odds: 5, add: func(r rnd, w *world) { w.set("tau", r.text("1 60 1m")) }},
+	{name: "allocation", of: cluster | domain | gridOf | slurms, odds: 6, add: func(r rnd, w *world) { w.set("allocation", r.text("intervals count none")) }},
 
 	// Of studies.
 	{name: "kept", of: studyOf, add: func(r rnd, w *world) { w.yaml["keep"] = r.one("[jobs]", "[jobs, queue, events]", "all") }},
@@ -422,21 +422,21 @@ var features = append(programFeatures(), []feature{
 	{name: "cut-short", of: studyOf, add: func(rnd, *world) {}},
 
 	// What is written and read.
-	{name: "events", of: command, odds: 15, add: func(r rnd, w *world) { w.silently("--events") }},
-	{name: "decisions", of: cluster | domain | gridOf, odds: 12, add: func(r rnd, w *world) { w.silently("--decisions") }},
+	{name: "events", of: command | slurms, odds: 15, add: func(r rnd, w *world) { w.silently("--events") }},
+	{name: "decisions", of: cluster | domain | gridOf | slurms, odds: 12, add: func(r rnd, w *world) { w.silently("--decisions") }},
 	{name: "alternatives", of: domain, odds: 6, add: func(r rnd, w *world) { w.silently("--alternatives") }},
-	{name: "perfetto", of: command, odds: 5, add: func(r rnd, w *world) { w.silently("--perfetto") }},
-	{name: "report", of: command, odds: 5, add: func(r rnd, w *world) { w.after = append(w.after, reported) }},
-	{name: "plot", of: command, odds: 2, add: func(r rnd, w *world) { w.after = append(w.after, plotted) }},
-	{name: "explain", of: cluster | domain | gridOf, odds: 6, needs: "decisions", add: func(r rnd, w *world) { w.after = append(w.after, explained) }},
-	{name: "gantt", of: command, odds: 4, add: func(r rnd, w *world) { w.after = append(w.after, charted) }},
-	{name: "scenario-file", of: cluster | domain | gridOf, odds: 8, add: func(r rnd, w *world) { w.asFile = true }},
-	{name: "used-folder", of: cluster | domain | gridOf, odds: 5, add: func(r rnd, w *world) { w.before = true }},
+	{name: "perfetto", of: command | slurms, odds: 5, add: func(r rnd, w *world) { w.silently("--perfetto") }},
+	{name: "report", of: command | slurms, odds: 5, add: func(r rnd, w *world) { w.after = append(w.after, reported) }},
+	{name: "plot", of: command | slurms, odds: 2, add: func(r rnd, w *world) { w.after = append(w.after, plotted) }},
+	{name: "explain", of: cluster | domain | gridOf | slurms, odds: 6, needs: "decisions", add: func(r rnd, w *world) { w.after = append(w.after, explained) }},
+	{name: "gantt", of: command | slurms, odds: 4, add: func(r rnd, w *world) { w.after = append(w.after, charted) }},
+	{name: "scenario-file", of: cluster | domain | gridOf | slurms, odds: 8, add: func(r rnd, w *world) { w.asFile = true }},
+	{name: "used-folder", of: cluster | domain | gridOf | slurms, odds: 5, add: func(r rnd, w *world) { w.before = true }},
 	{name: "repeated", of: cluster | domain, odds: 5, add: func(r rnd, w *world) { w.repeat = true }},
 	{name: "nonsense", of: cluster | domain | gridOf, odds: 2, add: func(r rnd, w *world) {
 		w.set(r.one("wake", "victims", "outages", "power", "predict", "where", "tau", "moldable", "overhead"), r.one("x", ":", "1e400", "-1", "a=b=c", "50:50", "(", "requeue:limit=0"))
 	}},
-}...)
+})
 
 func appendNew(all []string, spec string) []string {
 	if slices.Contains(all, spec) {

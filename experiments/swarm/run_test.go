@@ -48,7 +48,7 @@ var foreign = regexp.MustCompile(`goroutine|runtime error|panic|%!|<nil>|nil poi
 
 // underWay is how a message begins of a run that ended before it was over: nothing of what a
 // user may ask for does that.
-var underWay = regexp.MustCompile(`at [0-9.]+, (policy|site)|for ever`)
+var underWay = regexp.MustCompile(`at [0-9.]+, (policy|site)|for ever|account of capacity`)
 
 // call calls the command. Its error is what no call may do, whatever its arguments are.
 func (w *world) call(args ...string) (a answer, err error) {
@@ -143,7 +143,7 @@ func (w *world) quiet(name string) bool {
 
 // placed is a text with the folder before the names of the world's files.
 func (w *world) placed(text string) string {
-	for _, name := range []string{"other." + w.format, "log.swf", "jobs.csv", "booked.csv", "lost.csv"} {
+	for _, name := range []string{"other." + w.format, "log.swf", "jobs.csv", "booked.csv", "lost.csv", siteFolder} {
 		text = strings.ReplaceAll(text, name, filepath.Join(w.dir, name))
 	}
 	return text
@@ -162,7 +162,11 @@ func (w *world) write() error {
 	if w.source == "file" {
 		all["jobs.csv"] = w.jobFile()
 	}
-	if w.kind != cluster {
+	if w.site != nil {
+		if err := w.writeSite(); err != nil {
+			return err
+		}
+	} else if w.kind != cluster {
 		all["machine.yaml"] = w.machine()
 	}
 	for name, text := range all {

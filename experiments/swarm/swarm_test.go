@@ -24,6 +24,7 @@ var (
 	onlyFlag     = flag.String("only", "", "with -seed: the features that stay on, with commas between them, or none")
 	jobsFlag     = flag.Int("jobs", 0, "with -seed: keep so many jobs (0: all)")
 	policiesFlag = flag.String("policies", "", "with -seed: keep the policies of these places, from 0, with commas between them")
+	slurmFlag    = flag.Bool("slurm", false, "try only worlds in which Slurm decides: -seeds counts these")
 	quickFlag    = flag.Bool("quick", false, "failures are not made smaller")
 	keepFlag     = flag.String("keep", "", "with -seed: a folder in which the files stay")
 )
@@ -171,14 +172,14 @@ func TestSwarm(t *testing.T) {
 		n = (n + 4) / 5
 	}
 	root := t.TempDir()
-	verdicts := make([]verdict, n)
+	verdicts, seeds := make([]verdict, n), make([]uint64, n)
 	var workers sync.WaitGroup
 	next := make(chan int)
 	for w := range 2 {
 		workers.Go(func() {
 			dir := filepath.Join(root, strconv.Itoa(w))
 			for i := range next {
-				v := try(*firstFlag+uint64(i), cut{}, dir)
+				v := try(seeds[i], cut{}, dir)
 				if v.failure != "" {
 					var k cut
 					if !*quickFlag {
@@ -191,6 +192,13 @@ func TestSwarm(t *testing.T) {
 		})
 	}
 	for i := range n {
+		seeds[i] = *firstFlag + uint64(i)
+		if i > 0 && *slurmFlag {
+			seeds[i] = seeds[i-1] + 1
+		}
+		for *slurmFlag && draw(seeds[i], cut{}, root).kind&slurms == 0 {
+			seeds[i]++
+		}
 		next <- i
 	}
 	close(next)

@@ -32,6 +32,7 @@ type world struct {
 	sites    []map[string]string
 	domains  []map[string]string
 	files    map[string]string // beside the log, by their names
+	site     *slurmSite        // where Slurm decides
 	after    []func(*result) error
 	asFile   bool // settings stand in the file of a scenario
 	before   bool // the folder holds what another run has left
@@ -140,10 +141,15 @@ func (w *world) drawBase(r rnd) {
 		}
 		w.yaml["brokers"] = r.number(1, 3)
 		w.policies = slices.Clone([][]string{{"dispatch"}, {"oar"}, {"earliest"}, {"oar", "dispatch:by=earliest"}, {"rla"}}[r.IntN(5)])
+	case site, siteLog:
+		w.drawSite(r)
 	default:
 		w.policies = slices.Clone([][]string{{"fcfs"}, {"easy"}, {"conservative"}, {"easy", "fcfs"}, {"easy", "conservative"}, {"easy", "easy-sjbf"}}[r.IntN(6)])
 	}
 	w.drawJobs(s, n)
+	if w.site != nil {
+		w.stretch(r)
+	}
 }
 
 // drawJobs draws the jobs, each by itself.
@@ -236,21 +242,22 @@ func (w *world) machine() string {
 var sections = []struct{ name, settings string }{
 	{"workload", "trace from procs-from estimates missing-estimate overrun where first skip load shift sort feedback strict moldable"},
 	{"flows", "reservations outages victims"},
-	{"settings", "seed pass wake overhead compression allocation power predict correct tau warmup"},
+	{"settings", "seed pass wake overhead compression allocation power predict correct tau warmup slurm accounts"},
 }
 
 // scenarioFile is all of the world in one file.
 func (w *world) scenarioFile(policies []string) string {
 	var b strings.Builder
-	if w.kind == cluster {
+	switch {
+	case w.kind == cluster:
 		fmt.Fprintf(&b, "processors: %d\n", w.procs)
-	} else {
+	case w.site == nil:
 		b.WriteString("machine: machine.yaml\n")
 	}
 	for _, section := range sections {
 		text := ""
 		for _, s := range append([]setting{{"trace", w.trace()}}, w.settings...) {
-			if s.value != "" && slices.Contains(strings.Fields(section.settings), s.name) {
+			if s.value != "" && (slices.Contains(strings.Fields(section.settings), s.name) || section.name == "settings" && strings.HasPrefix(s.name, "slurm.")) {
 				text += fmt.Sprintf("  %s: %s\n", s.name, strconv.Quote(s.value))
 			}
 		}
@@ -276,7 +283,7 @@ func (w *world) trace() string {
 		return "log.swf"
 	case "file":
 		return "jobs.csv"
-	case "batches":
+	case "batches", "site":
 		return ""
 	}
 	return w.source

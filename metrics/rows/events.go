@@ -141,7 +141,7 @@ var slurmEvents = Schema{
 		{Name: "name", Text: "Name of the job in all files.", When: "if the recording is plain"},
 		{Name: "key", Text: "Name of the job, or of the reservation, in all files."},
 		{Name: "job", Type: Integer, Text: "Number of the job in Slurm, 0 if it was refused."},
-		{Name: "event", Text: "`submit`, `start`, `end` (by itself), `stop` (by Slurm), `left` (still waits or runs at the end); `resv`, a new reservation; an operator's order: `cancel`, `hold`, `release`, `nice`, `limit` of a job, `down`, `drain`, `up` of nodes; `refused`, about the order in the row above."},
+		{Name: "event", Text: "`submit`, `start`, `end` (by itself), `stop` (by Slurm; with `kill_invalid_depend` also of a job that waits), `left` (still waits or runs at the end); `resv`, a new reservation; an operator's order: `cancel`, `hold`, `release`, `nice`, `limit` of a job, `down`, `drain`, `up` of nodes; `refused`, about the order in the row above."},
 		{Name: "time", Type: Integer, Unit: seconds, Text: "Second of the event."},
 		{Name: "priority", Type: Integer, Text: "Priority of a job that starts or is left."},
 		{Name: "cpus", Type: Integer, Text: "Number of CPUs of a job that starts."},

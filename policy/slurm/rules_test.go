@@ -286,6 +286,14 @@ func TestDevicesLimitWhatWholeNodesOffer(t *testing.T) {
 	}
 }
 
+// A whole node must have the memory for all of its CPUs, also for a job with devices, which needs fewer.
+func TestWholeNodesNeedMemoryForAllCPUs(t *testing.T) {
+	r := newRuled(t, "GresTypes=gpu\nSelectTypeParameters=CR_Core_Memory\nNodeName=n1 CPUs=4 RealMemory=4000 Gres=gpu:2\nPartitionName=all Nodes=ALL OverSubscribe=EXCLUSIVE\n", "")
+	gpu := []Amount{{"gpu", 1}}
+	require.Equal(t, ErrConfiguration, r.try(0, &Job{Nodes: 1, MemoryPerCPU: 1001, GRES: gpu}))
+	r.submit(0, &Job{Nodes: 1, MemoryPerCPU: 1000, GRES: gpu})
+}
+
 // A look for a job that wants GPUs has the nodes with GPUs weigh less, also for jobs that come after, until a job
 // is tried on them.
 func TestGPUsWeigh(t *testing.T) {

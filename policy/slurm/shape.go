@@ -177,14 +177,13 @@ func (c *Controller) offered(s *shape, n int, free usage) int {
 			return 0
 		}
 	}
+	if c.conf.Select.Memory {
+		if cpus = d.fitsMemory(node, cpus, free.mem[n]); cpus/d.perTask < d.tasksFit() {
+			return 0
+		}
+	}
 	if len(s.gres) > 0 && s.tasksKnown > 0 {
 		cpus = min(cpus, s.tasksKnown*d.perTask) // the cores near its devices: no more than its tasks need
-	}
-	if !c.conf.Select.Memory {
-		return cpus
-	}
-	if cpus = d.fitsMemory(node, cpus, free.mem[n]); cpus/d.perTask < d.tasksFit() {
-		return 0
 	}
 	return cpus
 }

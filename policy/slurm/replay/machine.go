@@ -67,8 +67,11 @@ type Machine struct {
 	touched   des.Time // when something happened to a job last
 	lastInput des.Time
 	checking  des.EventID // the next check
-	failures  failures
-	refusals  []string // a sentence for each job that was refused
+	over      bool
+
+	cancelling *job // whom an operator cancels now
+	failures   failures
+	refusals   []string // a sentence for each job that was refused
 
 	// What tellWhys has looked at: passes so far, the job that came last, and whether there were orders since.
 	passes  int64
@@ -81,6 +84,7 @@ type job struct {
 	*Submission
 	job     *slurm.Job
 	asked   des.Time // the limit that its user, or an operator, says
+	told    bool     // that it has come
 	state   string   // as Slurm calls it
 	watched watched
 }
@@ -242,11 +246,16 @@ func (m *Machine) check(now des.Time) {
 		m.checkAt(now.Add(checkEach))
 	case m.open == 0, m.busy == 0 && now > m.touched.Add(patience), m.Until > 0 && now > m.lastInput.Add(m.Until):
 		m.leave(now)
+		m.over = true
 		m.sim.Stop()
 	default:
 		m.checkAt(now.Add(checkEach))
 	}
 }
+
+// Over reports whether the machine has ended the run. Events may be left, such as the next wake of a loop: a
+// simulator that runs on would carry them out.
+func (m *Machine) Over() bool { return m.over }
 
 // leave tells of the jobs that have not ended.
 func (m *Machine) leave(now des.Time) {
@@ -310,6 +319,9 @@ func (m *Machine) submit(now des.Time, s *Submission) {
 		m.newest = j
 		m.tell(Event{Key: s.Key, Job: own.ID, Kind: KindSubmit, Time: now})
 		m.Watch.submitted(now, j)
+		if j.told = true; j.state != statePending {
+			m.gaveUp(now, j)
+		}
 	case errors.As(err, &refusal):
 		switch refusal {
 		case slurm.ErrTimeLimit, slurm.ErrCPUs, slurm.ErrNodeCount, slurm.ErrOutside, slurm.ErrPolicy, s.Refused:
@@ -374,23 +386,11 @@ const (
 func (m *Machine) carryOut(now des.Time, o *Order) {
 	m.ordered = true
 	if o.Key == "" {
-		m.touched = now
-		m.tell(Event{Kind: o.Do, Time: now, Nodes: o.Hosts})
-		var err error
-		switch o.Do {
-		case "down":
-			err = m.c.Down(now, o.Nodes)
-		case "drain":
-			err = m.c.Drain(now, o.Nodes)
-		case "up":
-			err = m.c.Up(now, o.Nodes)
-		}
-		var refusal slurm.Refusal
-		switch {
-		case errors.As(err, &refusal):
-			m.tell(Event{Kind: KindRefused, Time: now, Nodes: o.Hosts, Detail: refusal.Error()})
-		case err != nil:
-			m.sim.Fail(err)
+		switch nodes := m.reached(o); {
+		case len(nodes) == len(o.Nodes):
+			m.serve(now, o.Do, nodes, o.Hosts)
+		case len(nodes) > 0:
+			m.serve(now, o.Do, nodes, m.hosts(nodes))
 		}
 		return
 	}
@@ -423,11 +423,35 @@ func (m *Machine) carryOut(now des.Time, o *Order) {
 	m.tell(e)
 }
 
+// serve takes nodes out of service, or back.
+func (m *Machine) serve(now des.Time, do string, nodes []int, hosts string) {
+	m.ordered, m.touched = true, now
+	m.tell(Event{Kind: do, Time: now, Nodes: hosts})
+	var err error
+	switch do {
+	case "down":
+		err = m.c.Down(now, nodes)
+	case "drain":
+		err = m.c.Drain(now, nodes)
+	case "up":
+		err = m.c.Up(now, nodes)
+	}
+	var refusal slurm.Refusal
+	switch {
+	case errors.As(err, &refusal):
+		m.tell(Event{Kind: KindRefused, Time: now, Nodes: hosts, Detail: refusal.Error()})
+	case err != nil:
+		m.sim.Fail(err)
+	}
+}
+
 // order carries an order out about a job.
 func (m *Machine) order(now des.Time, j *job, o *Order) {
 	switch o.Do {
 	case "cancel":
+		m.cancelling = j
 		m.c.Cancel(now, j.job)
+		m.cancelling = nil
 	case "hold", "release":
 		m.c.Hold(now, j.job, o.Do == "hold")
 	case "nice":
@@ -531,13 +555,23 @@ func (m *Machine) release(now des.Time, j *job) {
 	m.c.Release(now, j.job)
 }
 
+// gaveUp follows a job that waited and has been cancelled. A row tells of it unless that of an order does.
+func (m *Machine) gaveUp(now des.Time, j *job) {
+	if m.cancelling != j {
+		m.tell(Event{Key: j.Key, Job: j.job.ID, Kind: KindStop, Time: now, Detail: j.state})
+	}
+	m.Watch.cancelled(now, j, slurm.Stop(j.state))
+}
+
 // stopped follows a job that the controller has ended.
 func (m *Machine) stopped(now des.Time, own *slurm.Job, why slurm.Stop) {
 	j := m.of[own]
 	if j.state == statePending {
 		j.state = string(why)
 		m.open--
-		m.Watch.cancelled(now, j, why)
+		if j.told {
+			m.gaveUp(now, j)
+		}
 		return
 	}
 	m.touched = now

@@ -4,6 +4,7 @@ package replay
 
 import (
 	"iter"
+	"slices"
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
@@ -32,6 +33,8 @@ type failures struct {
 	// heard of.
 	until, told []des.Time
 	vain        int // outages in a row that began while jobs waited and none ran
+	// closed is of each node whether operators have it down or drained: it does not come back after an outage.
+	closed map[int]bool
 }
 
 // vainOutages is how many outages in a row, for each node, may begin while no job runs until the machine
@@ -93,7 +96,9 @@ func (m *Machine) tellLost(l Lost) {
 func (m *Machine) regain(now des.Time, o Outage) {
 	f := &m.failures
 	if back := m.turn(o.Nodes, -1, 0); len(back) > 0 {
-		m.service(now, "up", back)
+		if open := slices.DeleteFunc(slices.Clone(back), func(n int) bool { return f.closed[n] }); len(open) > 0 {
+			m.service(now, "up", open)
+		}
 		if m.Regained != nil {
 			m.Regained(back)
 		}
@@ -118,15 +123,36 @@ func (m *Machine) turn(nodes []int, by, now int) (turned []int) {
 	return turned
 }
 
+// reached notes what operators want of nodes, and returns those that the order reaches: a node in an outage does not
+// come back when it is resumed.
+func (m *Machine) reached(o *Order) (nodes []int) {
+	f := &m.failures
+	for _, n := range o.Nodes {
+		if len(f.on) == 0 || f.on[n] == 0 || o.Do != "up" {
+			nodes = append(nodes, n)
+		}
+		if f.closed == nil {
+			f.closed = map[int]bool{}
+		}
+		f.closed[n] = o.Do != "up"
+	}
+	return nodes
+}
+
 // service carries out the order that nodes are down, or up.
 func (m *Machine) service(now des.Time, do string, nodes []int) {
+	touched := m.touched
+	m.serve(now, do, nodes, m.hosts(nodes))
+	if m.failures.vain > vainOutages*len(m.failures.on) {
+		m.touched = touched
+	}
+}
+
+// hosts is the host list of nodes.
+func (m *Machine) hosts(nodes []int) string {
 	var names []string
 	for _, n := range nodes {
 		names = append(names, m.in.Config.Nodes[n].Name)
 	}
-	touched := m.touched
-	m.carryOut(now, &Order{At: now, Do: do, Hosts: slurm.HostList(names), Nodes: nodes})
-	if m.failures.vain > vainOutages*len(m.failures.on) {
-		m.touched = touched
-	}
+	return slurm.HostList(names)
 }

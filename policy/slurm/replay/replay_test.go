@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -226,6 +227,34 @@ func TestOutagesThatStopNobodyAreNothingThatHappens(t *testing.T) {
 	require.Equal(t, "39671", ends(""))
 	// On another node a job runs at 100 minutes: the 30 after that are counted, the last of which ends at 401 minutes.
 	require.Equal(t, "45700", ends("runs,5970.25,,1,n3,,10,40\n"))
+}
+
+// An operator's order does not bring back a node that is in an outage, and the end of an outage not one that
+// operators have drained.
+func TestNodesInOutagesWaitForTheirEnd(t *testing.T) {
+	in, err := replay.ReadFolder(folder(t, map[string]string{replay.ConfigFile: conf,
+		replay.JobsFile:   "key,submit,nodes,nodelist,limit_min,runtime\na,100.25,1,n1,10,5\nb,100.25,1,n2,10,5\nc,100.25,1,n3,10,5\n",
+		replay.OrdersFile: "time,do,node\n10.75,drain,n2\n60.75,up,\"n[1,3]\"\n900.75,up,n2\n"}))
+	require.NoError(t, err)
+	in.Outages = slices.Values([]replay.Outage{{From: 50 * des.Second, To: 500 * des.Second, Nodes: []int{0, 1}}})
+	text, _ := playInput(t, in)
+	var told []string
+	for line := range strings.Lines(text) {
+		if f := strings.Split(line, ","); f[2] == "up" || f[2] == "start" {
+			told = append(told, strings.TrimSuffix(f[0]+" "+f[3]+" "+f[6], "\n"))
+		}
+	}
+	require.Equal(t, []string{" 60 n3", "c 101 n3", " 500 n1", "a 503 n1", " 900 n2", "b 903 n2"}, told, text)
+}
+
+// A job whose dependency can never be met leaves the queue where slurm.conf says so: a row tells of it, also if
+// that is clear as it comes.
+func TestHopelessJobsAreCancelled(t *testing.T) {
+	text, heard := play(t, folder(t, map[string]string{replay.ConfigFile: conf + "DependencyParameters=kill_invalid_depend\n",
+		replay.JobsFile: "key,submit,nodes,dependency,limit_min,runtime,rc\na,1.25,1,,10,50,1\nb,2.25,1,afterok:a,10,5,\nc,90.25,1,afterok:a,10,5,\n"}))
+	require.Contains(t, text, "b,2,stop,53,,,,,,,,CANCELLED\n", text)
+	require.Contains(t, text, "c,3,submit,90,,,,,,,,\nc,3,stop,90,,,,,,,,CANCELLED\n", text)
+	require.Equal(t, []string{"90 job 3 submitted ", "90 job 3 rejected CANCELLED"}, heard[len(heard)-2:])
 }
 
 // What scontrol -o show res of 22.05.8 has printed is read; unknown keys are told once.
