@@ -34,14 +34,14 @@ var Attempts = File[Attempt]{
 		intColumn("attempt", "Number of the attempt of the job, from 1.", func(a *Attempt) *int { return &a.Number }).need(),
 		timeColumn("starting_time", "Start of the attempt.", func(a *Attempt) *des.Time { return &a.Start }).need(),
 		timeColumn("finish_time", "End of the attempt.", func(a *Attempt) *des.Time { return &a.Finish }).need(),
-		intColumn("processors", "Number of processors or nodes.", func(a *Attempt) *int { return &a.Processors }).need(),
+		intColumn("processors", "Processors or nodes.", func(a *Attempt) *int { return &a.Processors }).need(),
 		wordColumn("allocated_resources", "As in jobs-POLICY.csv.", func(a *Attempt) *string { return &a.Allocated }),
-		timeColumn("kept", "Part of the job's runtime that the attempt did and that is kept for good. On processors, and on nodes of performance 1, `kept`, `lost` and `overhead` add up to the attempt's time. For a job that finished and was not resized, `kept` adds up to its runtime.",
+		timeColumn("kept", "Work of the attempt that is kept for good. On processors, and on nodes of performance 1, `kept` + `lost` + `overhead` is the attempt's time. Over the attempts of a job that finished and was not resized, `kept` adds up to its runtime.",
 			func(a *Attempt) *des.Time { return &a.Kept }),
-		timeColumn("lost", "Part that the attempt did in vain.", func(a *Attempt) *des.Time { return &a.Lost }),
+		timeColumn("lost", "Work of the attempt in vain.", func(a *Attempt) *des.Time { return &a.Lost }),
 		timeColumn("overhead", "Time for set-up and checkpoints.", func(a *Attempt) *des.Time { return &a.Overhead }),
 		{
-			Meaning: Meaning{Name: "end", Text: "`requeued` (preempted), `resized` (the job goes on at once in another shape and keeps all), `finished`, `walltime` (cut off at its estimate; its work counts as kept) or `killed`."},
+			Meaning: Meaning{Name: "end", Text: "`requeued` (preempted), `resized` (the job continues at once in another shape), `finished`, `walltime` (cut off at its estimate; the work counts as kept) or `killed`."},
 			Needed:  true,
 			Put:     func(b []byte, a *Attempt) []byte { return append(b, a.End.String()...) },
 			Take: func(a *Attempt, text string) (err error) {
@@ -49,7 +49,7 @@ var Attempts = File[Attempt]{
 				return err
 			},
 		},
-		amountColumn("processor_time", processorSeconds, "Time that all processors or nodes really took.", func(a *Attempt) *float64 { return &a.ProcessorTime }),
+		amountColumn("processor_time", processorSeconds, "Sum over the processors or nodes of the time that each was really taken.", func(a *Attempt) *float64 { return &a.ProcessorTime }),
 	},
 }
 
@@ -63,11 +63,11 @@ type Level struct {
 // Queue is queue-POLICY.csv.
 var Queue = File[Level]{
 	Name: "queue-POLICY.csv",
-	Text: "A row for every instant at whose end one of the numbers has changed.",
+	Text: "A row for each instant that changes a number.",
 	Columns: []Column[Level]{
 		timeColumn("time", "The instant.", func(l *Level) *des.Time { return &l.Time }).need(),
-		intColumn("queued_jobs", "Number of jobs that wait.", func(l *Level) *int { return &l.Jobs }).need(),
+		intColumn("queued_jobs", "Jobs that wait.", func(l *Level) *int { return &l.Jobs }).need(),
 		intColumn("queued_processors", "Processors or nodes that the waiting jobs request.", func(l *Level) *int { return &l.Processors }).need(),
-		intColumn("busy_processors", "Processors or nodes that jobs have. A node is busy until its own task ends.", func(l *Level) *int { return &l.Busy }).need(),
+		intColumn("busy_processors", "Processors or nodes of jobs that run. A node is busy until its own task ends.", func(l *Level) *int { return &l.Busy }).need(),
 	},
 }

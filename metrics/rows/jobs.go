@@ -95,7 +95,7 @@ func since(from, to des.Time) des.Time {
 
 // When jobs-POLICY.csv has its further columns.
 const (
-	WithAttempts    = "if a job was stopped, resized or had overhead, and always with `--outages`, `--overhead`, owners that preempt and jobs that wait for others"
+	WithAttempts    = "if a job was stopped, resized or had overhead; always with `--outages`, `--overhead`, owners that preempt, and jobs that wait for others"
 	WithBookings    = "if the run has advance reservations"
 	WithPrices      = "if nodes have prices"
 	WithPredictions = "if runtimes are predicted"
@@ -110,17 +110,17 @@ var Jobs = File[Job]{
 		Energy: math.NaN(), BoundedSlowdown: math.NaN(), Promised: None, Budget: math.NaN(), Cost: math.NaN(), Paid: math.NaN(),
 		Refund: math.NaN(), Prediction: None, Predicted: None,
 	},
-	Notes: "<a id=\"stopped\"></a>A job that was stopped has one row, with the start and the processors of its last attempt. Its `waiting_time` contains the time that it ran before; a resize begins no new wait. Its `execution_time` is the work of the last attempt plus the work kept of earlier ones. So `waiting_time` and `execution_time` of a job with `restarts` or `overhead` do not add up to `turnaround_time`.\n\n" +
-		"Processors are handed out lowest free first. Whatever ends at an instant makes room for whatever starts at it.",
+	Notes: "<a id=\"stopped\"></a>A job that was stopped has one row, with the start and the processors of its last attempt. Its `waiting_time` contains the time that it ran before, so `waiting_time` and `execution_time` do not add up to `turnaround_time`. A resize begins no new wait.\n\n" +
+		"The lowest free processors are taken first; jobs that end at an instant make room for jobs that start at it.",
 	Columns: []Column[Job]{
 		intColumn("job_id", "Number of the job in the trace.", func(j *Job) *int64 { return &j.ID }).need(),
-		nameColumn("workload_name", "The name of the trace.", func(j *Job) *string { return &j.Workload }),
+		nameColumn("workload_name", "Name of the trace.", func(j *Job) *string { return &j.Workload }),
 		derivedColumn("profile", Number, seconds, "Runtime in the trace; Batsim's converters name delay profiles by it.",
 			func(b []byte, j *Job) []byte { return AppendTime(b, j.Runtime) }),
 		timeColumn("submission_time", "Submission.", func(j *Job) *des.Time { return &j.Submit }).need(),
-		intColumn("requested_number_of_resources", "Processors or nodes. For a [moldable job](../guides/machines.md#moldable-and-malleable-jobs) this column, `profile`, `requested_time` and `actual_runtime` are those of the shape that it took.",
+		intColumn("requested_number_of_resources", "Processors or nodes. If a [moldable job](../guides/machines.md#moldable-and-malleable-jobs) took another shape, this column, `profile`, `requested_time` and `actual_runtime` are about that shape.",
 			func(j *Job) *int { return &j.Processors }).need(),
-		timeColumn("requested_time", "The estimate, after which the job is killed. The scheduler sees it, or a [prediction](../guides/policies.md#predictions-of-runtimes).",
+		timeColumn("requested_time", "The estimate, after which the job is killed. Schedulers see it, or a [prediction](../guides/policies.md#predictions-of-runtimes).",
 			func(j *Job) *des.Time { return &j.Estimate }).need(),
 		derivedColumn("success", Bit, "", "1 if the job ran to its own end.", func(b []byte, j *Job) []byte {
 			if j.State == Finished {
@@ -128,30 +128,30 @@ var Jobs = File[Job]{
 			}
 			return append(b, '0')
 		}),
-		enumColumn("final_state", "`COMPLETED_SUCCESSFULLY`, `COMPLETED_WALLTIME_REACHED` (cut off at its estimate), `COMPLETED_KILLED` (stopped for another reason) or `REJECTED`; in a run that was stopped also `SUBMITTED` and `RUNNING`.",
+		enumColumn("final_state", "`COMPLETED_SUCCESSFULLY`, `COMPLETED_WALLTIME_REACHED` (cut off at its estimate), `COMPLETED_KILLED` (stopped otherwise) or `REJECTED`; if the run was stopped, also `SUBMITTED` and `RUNNING`.",
 			states, func(j *Job) *State { return &j.State }).need(),
 		timeColumn("starting_time", "Start of the last attempt.", func(j *Job) *des.Time { return &j.Start }).need(),
-		timeColumn("execution_time", "Finish - start without [set-up, checkpoints and lost work](#stopped), plus the work kept of earlier attempts. A job in fragments has the execution time of its longest fragment.",
+		timeColumn("execution_time", "Finish - start, less [set-up, checkpoints and lost work](#stopped), plus work kept of earlier attempts. Of a job in fragments the longest.",
 			func(j *Job) *des.Time { return &j.Execution }),
 		timeColumn("finish_time", "End of the job.", func(j *Job) *des.Time { return &j.Finish }).need(),
 		derivedColumn("waiting_time", Number, seconds, "Start - submission.", func(b []byte, j *Job) []byte { return AppendTime(b, j.Wait()) }),
 		derivedColumn("turnaround_time", Number, seconds, "Finish - submission.", func(b []byte, j *Job) []byte { return AppendTime(b, j.Turnaround()) }),
-		derivedColumn("stretch", Number, "", "Turnaround / execution time; if the execution time is 0, 1 for a job that did not wait, otherwise empty.", putStretch),
-		wordColumn("allocated_resources", "Processors as intervals, `0-3 7`, or IDs of nodes. With `--allocation count`, the default above 4,096 processors, their number; with `none` empty. On a grid processors are counted on from site to site in the order of clusters-POLICY.csv and nodes.csv; empty if a site has jobs of its own. A job of no length may share numbers with another job.",
+		derivedColumn("stretch", Number, "", "Turnaround / execution time. If the execution time is 0: 1 if the job did not wait, else empty.", putStretch),
+		wordColumn("allocated_resources", "Processors as intervals, `0-3 7`, or IDs of nodes; with `--allocation count` (default above 4,096 processors) their number. On a grid numbers continue from site to site, in the order of clusters-POLICY.csv; empty if a site has jobs of its own. A job of no length may share numbers.",
 			func(j *Job) *string { return &j.Allocated }),
 		amountColumn("consumed_energy", joules, "Energy of a job that has ended, with `--power` ([definition](../guides/machines.md#energy)).",
 			func(j *Job) *float64 { return &j.Energy }),
-		{Meaning: Meaning{Name: "metadata", Text: "`promised=SECONDS` is the first start that the job was promised; with predictions, `expected=SECONDS`, because the start may be put off. `reason=TEXT`, after a `;`, says why the job was rejected, or killed before its estimate."},
+		{Meaning: Meaning{Name: "metadata", Text: "`promised=SECONDS`: the first promised start; with predictions `expected=SECONDS`, because it may be put off. `reason=TEXT`, after a `;`: why the job was rejected, or killed before its estimate."},
 			Put: putMetadata, Take: (*Job).metadata},
 		idColumn("user_id", "Number of the user.", func(j *Job) *int64 { return &j.User }),
-		amountColumn("bounded_slowdown", "", "max(1, turnaround / max(execution time, tau)); tau is 10 s unless [`--tau`](cli.md) says otherwise.",
+		amountColumn("bounded_slowdown", "", "max(1, turnaround / max(execution time, tau)); tau is 10 s, or [`--tau`](cli.md).",
 			func(j *Job) *float64 { return &j.BoundedSlowdown }),
 		derivedColumn("estimate", Number, seconds, "The same as `requested_time`.", func(b []byte, j *Job) []byte { return AppendTime(b, j.Estimate) }),
 		timeColumn("actual_runtime", "The same as `profile`.", func(j *Job) *des.Time { return &j.Runtime }),
-		bitColumn("backfilled", "1 if a job that was submitted earlier still waited when this one started (by the order within the instant, which no column tells).",
+		bitColumn("backfilled", "1 if an earlier job still waited when this job started.",
 			func(j *Job) *bool { return &j.Backfilled }),
-		intColumn("restarts", "Number of preemptions.", func(j *Job) *int { return &j.Restarts }).only(WithAttempts),
-		timeColumn("lost", "Work that attempts did and did not keep, on the scale of `actual_runtime`. All work of a job that was killed, or cancelled after a preemption, is lost.",
+		intColumn("restarts", "Preemptions.", func(j *Job) *int { return &j.Restarts }).only(WithAttempts),
+		timeColumn("lost", "Work of attempts that was not kept, on the scale of `actual_runtime`; all work of a job that was killed, or cancelled after a preemption.",
 			func(j *Job) *des.Time { return &j.Lost }).only(WithAttempts),
 		timeColumn("overhead", "Time for set-up, checkpoints, [launching and clearing away](../guides/machines.md#launching-a-job).",
 			func(j *Job) *des.Time { return &j.Overhead }).only(WithAttempts),
@@ -161,14 +161,14 @@ var Jobs = File[Job]{
 		idColumn("queue_id", "Number of the queue in the trace.", func(j *Job) *int64 { return &j.Queue }),
 		bitColumn("booked", "1 if the job is an advance reservation.", func(j *Job) *bool { return &j.Booked }).only(WithBookings),
 		numberColumn("budget", costUnits, "Most that the job would pay.", func(j *Job) *float64 { return &j.Budget }).only(WithPrices),
-		moneyColumn("cost", "Agreed cost of the windows of all attempts; empty for a job that never started.",
+		moneyColumn("cost", "Agreed cost of the windows of all attempts; empty if the job never started.",
 			func(j *Job) *float64 { return &j.Cost }).only(WithPrices),
 		moneyColumn("paid", "Part of the cost that owners got, at the end of each attempt.", func(j *Job) *float64 { return &j.Paid }).only(WithPrices),
-		moneyColumn("refund", "Cost - paid: all of an attempt that was stopped, and with `pay_by_use` what was not used.",
+		moneyColumn("refund", "Cost - paid: the cost of stopped attempts, and with `pay_by_use` of unused time.",
 			func(j *Job) *float64 { return &j.Refund }).only(WithPrices),
-		timeColumn("prediction", "Predicted runtime at submission. This column and the next two are empty for advance reservations and rejected jobs.",
+		timeColumn("prediction", "Prediction at submission. This and the next two are empty for advance reservations and rejected jobs.",
 			func(j *Job) *des.Time { return &j.Prediction }).only(WithPredictions),
-		idColumn("corrections", "Number of times that the job outlived a prediction.", func(j *Job) *int { return &j.Corrections }).only(WithPredictions),
+		idColumn("corrections", "How often the job outlived a prediction.", func(j *Job) *int { return &j.Corrections }).only(WithPredictions),
 		timeColumn("predicted", "Last prediction or correction.", func(j *Job) *des.Time { return &j.Predicted }).only(WithPredictions),
 	},
 }
