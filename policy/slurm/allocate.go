@@ -197,7 +197,6 @@ func (c *Controller) setWeight(n, weight int) {
 			c.odd.add(n)
 		}
 		c.weighed++
-		c.era++
 	}
 }
 

@@ -48,8 +48,7 @@ type Controller struct {
 	roomToWait  []*entry // room for those that waiting yields
 	running     []*Job   // by start
 	byLimit     []ending // the same by their limits; nil: to be sorted anew
-	era         uint64   // how often what forecasts depend on has changed
-	lives       uint64   // of that, how often what runs, where, or until when has
+	era         uint64   // how often what runs, where, or until when has changed
 	preys       map[preemptor]preys
 	lowTier     int    // of partitions
 	weighed     uint64 // how often weights of nodes have
@@ -160,10 +159,7 @@ func (c *Controller) setOf(nodes []int) (nodeSet, error) {
 }
 
 // endEra notes that what runs, where, or until when is about to change or has just changed.
-func (c *Controller) endEra() {
-	c.era++
-	c.lives++
-}
+func (c *Controller) endEra() { c.era++ }
 
 // changed notes that something has changed at now that backfill may make use of.
 func (c *Controller) changed(now des.Time) { c.backfill.changed = now }

@@ -16,35 +16,62 @@ type forecast struct {
 	nodes    nodeSet // nil: a job would not start at all, or, unless looked, not at once
 	chosen   choice  // what is taken of them; of those that the job would have at once, in their order
 	atOnce   bool
-	ends     int64 // unless atOnce: the second in which the last job ends that has to
-	seen     bool  // a look has been made, at the present at least
-	looked   bool  // beyond the present
-	soonest  int64 // see Controller.soonestAmong; 0: not known
-	reckoned int   // see Job.reckoned
+	ends     int64  // unless atOnce: the second in which the last job ends that has to
+	seen     bool   // a look has been made, at the present at least
+	looked   bool   // beyond the present
+	soonest  int64  // see Controller.soonestAmong; 0: not known
+	reckoned int    // see Job.reckoned
+	weighed  uint64 // how often weights of nodes had changed when it began
+	usual    bool   // its nodes weighed what they usually do then
 }
 
 // forecasts are the forecasts of a shape that hold in an era. A forecast depends on the nodes to choose
 // from, on the shape, on whom the job may preempt, on what runs where and until when, and on the weights of nodes; the time goes into
 // it only at the end, where a limit that has passed is taken for the next second. The era counts
-// everything else, so a forecast of the present era is what a look would find.
+// what runs. So a forecast of the present era is what a look would find, if its nodes weigh what they weighed.
 type forecasts struct {
 	era uint64
 	all []forecast
 }
 
-// among is the forecast of a preemptor among some nodes. Where there is none yet it is nothing but these.
-func (f *forecasts) among(era uint64, nodes nodeSet, by preemptor) (at *forecast, known bool) {
+// among is the forecast of a preemptor for jobs of the shape among some nodes in an era. Where there is none yet it is nothing but these.
+func (c *Controller) among(s *shape, f *forecasts, era uint64, nodes nodeSet, by preemptor) (at *forecast, known bool) {
 	const most = 64 // that are kept
 	if f.era != era || len(f.all) == most {
 		f.era, f.all = era, f.all[:0]
 	}
 	for i := range f.all {
-		if f.all[i].by == by && f.all[i].among.equal(nodes) {
-			return &f.all[i], true
+		at := &f.all[i]
+		if at.by != by || !at.among.equal(nodes) {
+			continue
 		}
+		if at.weighed != c.weighed && !(at.usual && c.weighUsually(s, nodes)) {
+			soonest := at.soonest // whatever nodes weigh
+			c.begin(at, s, nodes, by)
+			at.soonest = soonest
+			return at, false
+		}
+		return at, true
 	}
-	f.all = append(f.all, forecast{among: nodes.clone(), by: by})
-	return &f.all[len(f.all)-1], false
+	if len(f.all) < cap(f.all) {
+		f.all = f.all[:len(f.all)+1] // one whose room can be used again
+	} else {
+		f.all = append(f.all, forecast{})
+	}
+	at = &f.all[len(f.all)-1]
+	c.begin(at, s, nodes, by)
+	return at, false
+}
+
+// begin makes a forecast one of which nothing is known yet.
+func (c *Controller) begin(f *forecast, s *shape, nodes nodeSet, by preemptor) {
+	*f = forecast{among: append(f.among[:0], nodes...), by: by, chosen: f.chosen[:0], weighed: c.weighed, usual: c.weighUsually(s, nodes)}
+}
+
+// weighUsually reports whether looks for jobs of the shape among nodes see these weigh what slurm.conf says, and do not change that, as those for
+// devices do.
+func (c *Controller) weighUsually(s *shape, nodes nodeSet) bool {
+	return len(s.gres) == 0 && !nodes.meets(c.odd)
 }
 
 // forecastOf is the forecast for the job of e among some nodes; with nowOnly one that goes no further
@@ -56,7 +83,8 @@ func (c *Controller) forecastOf(e *entry, among nodeSet, now int64, nowOnly bool
 		c.look(e, f, now, nowOnly)
 		return f
 	}
-	f, known := c.shapeOf(e).forecasts.among(c.era, among, by)
+	s := c.shapeOf(e)
+	f, known := c.among(s, &s.forecasts, c.era, among, by)
 	if !known || !f.seen || !f.looked && f.nodes == nil && !nowOnly {
 		c.look(e, f, now, nowOnly)
 	}
@@ -67,7 +95,7 @@ func (c *Controller) forecastOf(e *entry, among nodeSet, now int64, nowOnly bool
 // without one; see soonestAmong.
 func (c *Controller) soonestFor(e *entry, among nodeSet) int64 {
 	s := c.shapeOf(e)
-	f, _ := s.forecasts.among(c.era, among, preemptor{})
+	f, _ := c.among(s, &s.forecasts, c.era, among, preemptor{})
 	if f.soonest == 0 {
 		f.soonest = c.soonestAmong(among, s.demand.cpus)
 	}
@@ -91,7 +119,8 @@ func (c *Controller) willRun(e *entry, among nodeSet, now int64, nowOnly bool) (
 
 // fitIdle is the nodes among candidates that the job of e would be given were they idle, or nil.
 func (c *Controller) fitIdle(e *entry, candidates nodeSet) nodeSet {
-	f, known := c.shapeOf(e).onIdle.among(c.weighed, candidates, preemptor{})
+	s := c.shapeOf(e)
+	f, known := c.among(s, &s.onIdle, 0, candidates, preemptor{})
 	if !known || c.forgetful {
 		reckoned := e.job.reckoned
 		if chosen := c.choose(e, candidates, c.idle); chosen != nil {

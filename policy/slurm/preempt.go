@@ -28,8 +28,8 @@ func (c *Controller) preemptorOf(e *entry) preemptor {
 
 // preys are the victims of a preemptor among what runs.
 type preys struct {
-	lives uint64
-	all   []*Job
+	era uint64
+	all []*Job
 }
 
 // victims are the running jobs that the job of e may preempt: those of a low standing and small
@@ -44,8 +44,8 @@ func (c *Controller) victims(e *entry, now des.Time) []*Job {
 		return c.findVictims(e, now)
 	}
 	p, known := c.preys[by]
-	if !known || p.lives != c.lives {
-		p = preys{c.lives, c.findVictims(e, now)}
+	if !known || p.era != c.era {
+		p = preys{c.era, c.findVictims(e, now)}
 		c.preys[by] = p
 	}
 	return p.all

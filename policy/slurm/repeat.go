@@ -27,6 +27,7 @@ type repeat struct {
 // basis is what a run of backfill depends on, beside the time and what never changes.
 type basis struct {
 	era         uint64
+	weighed     uint64
 	up, leaving nodeSet
 	licenses    map[string]int
 	decayed     des.Time // when limits on minutes were reckoned last
@@ -45,7 +46,7 @@ type claim struct {
 
 // noteBasis makes b what a run at now through the queue depends on.
 func (c *Controller) noteBasis(b *basis, now des.Time, queue []*entry) {
-	b.era, b.decayed = c.era, c.decay.last
+	b.era, b.weighed, b.decayed = c.era, c.weighed, c.decay.last
 	b.up, b.leaving = append(b.up[:0], c.up...), append(b.leaving[:0], c.leaving...)
 	if b.licenses == nil {
 		b.licenses = map[string]int{}
@@ -59,7 +60,7 @@ func (c *Controller) noteBasis(b *basis, now des.Time, queue []*entry) {
 }
 
 func (b *basis) equal(other *basis, minutes bool) bool {
-	return b.era == other.era && (!minutes || b.decayed == other.decayed) && b.up.equal(other.up) && b.leaving.equal(other.leaving) &&
+	return b.era == other.era && b.weighed == other.weighed && (!minutes || b.decayed == other.decayed) && b.up.equal(other.up) && b.leaving.equal(other.leaving) &&
 		maps.Equal(b.licenses, other.licenses) && slices.Equal(b.queue, other.queue)
 }
 

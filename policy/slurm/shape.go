@@ -99,7 +99,7 @@ type shape struct {
 	fit        nodeSet // of listed, those that backfill looks at: idle, they would have the memory for all CPUs asked of each
 	forecasts  forecasts
 	bounds     []lowerBound // see Controller.soonestIn, by partition; their eras are one more, so that 0 is none
-	onIdle     forecasts    // were all nodes idle; its eras are those of the weights of nodes
+	onIdle     forecasts    // were all nodes idle, in era 0
 }
 
 // isPlain reports whether jobs of the shape are tasks of one CPU that go wherever there is one: a node offers what it
