@@ -38,6 +38,7 @@ func (t *Trace) maker(report *Report) *maker {
 // job makes a job of the record in a line. It returns nil, and tells the report why, if the
 // record makes none; an error, a *LineError, ends a strict reading.
 func (m *maker) job(rec *Record, line int64) (*entity.Job, error) {
+	// Bursts of a checkpointed job (status 2 to 4) follow the line of the whole job, which counts.
 	report := m.report
 	if partial(rec.Status) && rec.Job == m.whole {
 		report.addJob(line, 11, PartialRun, rec.Job)
@@ -50,6 +51,9 @@ func (m *maker) job(rec *Record, line int64) (*entity.Job, error) {
 		report.addJob(line, 0, Filtered, rec.Job)
 		return nil, nil
 	}
+
+	// Records that make no job. The filter came before, so that records which it leaves out are
+	// not counted as faulty.
 	size, filled := m.ProcsFrom.Size(rec)
 	switch {
 	case rec.Status == StatusCancelled && (rec.Runtime <= 0 || size <= 0):
@@ -74,6 +78,8 @@ func (m *maker) job(rec *Record, line int64) (*entity.Job, error) {
 		report.addJob(line, 9, NoEstimate, rec.Job)
 		return nil, nil
 	}
+
+	// Oddities that are only noted.
 	if filled {
 		report.addJob(line, 8, SizeFilled, rec.Job)
 	} else if rec.Requested != rec.Allocated && min(rec.Requested, rec.Allocated) > 0 {
@@ -82,6 +88,8 @@ func (m *maker) job(rec *Record, line int64) (*entity.Job, error) {
 	if rec.Runtime == 0 {
 		report.addJob(line, 4, ZeroRuntime, rec.Job)
 	}
+
+	// The job: fields of SWF, and columns beyond them for filters and policies.
 	j := m.allocate()
 	switch {
 	case m.Extra != nil:

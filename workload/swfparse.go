@@ -71,6 +71,8 @@ func tokenEnd(buf []byte, i int) int {
 func (r *Reader) parse(i int, v *[numFields]int64) (end, field int, why Reason, ok bool) {
 	buf := r.buf
 	for f := range numFields {
+		// Blanks in front of the field. A line end comes too early here; other control characters
+		// are no numbers.
 		for buf[i] <= ' ' {
 			switch c := buf[i]; {
 			case isBlank(c):
@@ -81,6 +83,8 @@ func (r *Reader) parse(i int, v *[numFields]int64) (end, field int, why Reason, 
 				return i, f + 1, NotANumber, false
 			}
 		}
+
+		// Most fields of a log are "-1 ".
 		word := binary.LittleEndian.Uint64(buf[i:])
 		if word&0xFFFFFF == unknownText {
 			v[f] = -scales[f]
@@ -93,6 +97,10 @@ func (r *Reader) parse(i int, v *[numFields]int64) (end, field int, why Reason, 
 			word >>= 8
 			i++
 		}
+
+		// XOR with "00000000" makes digits 0 to 9 and leaves other bytes above. The first other byte
+		// ends the number; a shift puts zeros in front of its digits. A number of more than eight
+		// digits goes on behind the word: odd reads it.
 		word ^= number.Zeros
 		count := bits.TrailingZeros64(number.Others(word)) >> 3
 		n := number.Eight(word << ((64 - 8*count) & 63))

@@ -9,7 +9,8 @@ import (
 )
 
 // profile is the number of free processors over time, as levels: how many are free
-// from an instant to the next level. Neighbours differ.
+// from an instant to the next level. Invariants: instants rise; neighbours differ; no block is
+// empty, and none has more than blockSize levels; level.free + block.base is what is free.
 //
 // Levels lie in blocks, each of which says between what bounds its levels are, so that
 // a search passes over most blocks at a look; and for holes of some width it remembers
@@ -106,6 +107,8 @@ func (p *profile) add(origin, from, to des.Time, delta int) {
 	if to <= origin {
 		return
 	}
+	// Levels begin at both ends of the span. The later end comes first: an edge may
+	// split a block, and the position (k, i) of the earlier end must stay valid.
 	if to < des.Forever {
 		p.edge(to)
 	}
@@ -115,6 +118,8 @@ func (p *profile) add(origin, from, to des.Time, delta int) {
 	} else {
 		p.free += delta
 	}
+
+	// Levels of the span change: whole blocks by their base, parts level by level.
 	j, end := k, i
 	for j < len(p.blocks) {
 		b := &p.blocks[j]
@@ -129,6 +134,8 @@ func (p *profile) add(origin, from, to des.Time, delta int) {
 		j++
 		end = 0
 	}
+
+	// The two ends may have become equal to their neighbours, and blocks small.
 	if to < des.Forever {
 		p.settle(j, end, -delta)
 	}

@@ -108,6 +108,8 @@ func (f *Findings) baselineOf(cell int) (int, bool) {
 // pair compares a cell with another one, of which the seeds are the same.
 func (f *Findings) pair(cell, base, m int) (Comparison, error) {
 	c := Comparison{Cell: cell, Baseline: base, Measure: f.Options.Measures[m], By: Seeds, Joined: 1}
+
+	// Pairs by seed: runs of one seed met the same jobs and failures.
 	var x, y []float64
 	var first, second *Run // with the first seed that both have
 	partners := make(map[string]*Run, len(f.Cells[base].Runs))
@@ -128,6 +130,8 @@ func (f *Findings) pair(cell, base, m int) (Comparison, error) {
 		}
 		x, y = append(x, v), append(y, w)
 	}
+
+	// Without chance all seeds give the same: batches of one run (weeks) are the pairs then.
 	seeds := len(x)
 	if seeds < 2 || constant(x) && constant(y) && !f.chance(&f.Cells[cell]) && !f.chance(&f.Cells[base]) {
 		c.By = OneRun
@@ -142,6 +146,8 @@ func (f *Findings) pair(cell, base, m int) (Comparison, error) {
 			}
 		}
 	}
+
+	// Means, the difference with its tests, and the difference in per cent (Fieller's interval).
 	if len(x) == 0 {
 		c.Note, c.Mean, c.BaselineMean = "no seed has a value of both", math.NaN(), math.NaN()
 	} else {

@@ -131,6 +131,8 @@ func (f *Findings) complete() error {
 	if !(o.Level > 0 && o.Level < 1) {
 		return fmt.Errorf("level: want a probability between 0 and 1, such as 0.95, not %v", o.Level)
 	}
+
+	// Measures: the usual ones that vary, else all that vary, else the first.
 	if len(o.Measures) == 0 {
 		for _, names := range [][]string{usual, t.Measures} {
 			for _, name := range names {
@@ -153,6 +155,8 @@ func (f *Findings) complete() error {
 		}
 		f.measures = append(f.measures, m)
 	}
+
+	// What is compared, by default policies, and with what, by default the first value.
 	varied := t.Varied()
 	if len(o.Baseline) == 0 && len(varied) > 0 {
 		if o.Compare == "" {
@@ -177,6 +181,8 @@ func (f *Findings) complete() error {
 		}
 		f.compared, f.baseline = append(f.compared, i), append(f.baseline, p.Value)
 	}
+
+	// The cases that are looked at: unknown names and values are errors.
 	for _, p := range o.Where {
 		at, err := f.positions([]string{p.Name})
 		if err != nil {

@@ -45,6 +45,7 @@ const SeedColumn = "seed"
 // of parameters these are the parameters, wherever they stand, and all other columns of
 // numbers are measures. An error says in which line it is.
 func Read(from io.Reader, name string, params ...string) (*Table, error) {
+	// The heading: which columns are parameters, and which may be measures.
 	in := csv.NewReader(from)
 	header, err := in.Read()
 	if errors.Is(err, io.EOF) {
@@ -80,6 +81,9 @@ func Read(from io.Reader, name string, params ...string) (*Table, error) {
 			columns = append(columns, i)
 		}
 	}
+
+	// The rows. A column is a measure until a row has a text in it; then it is taken out of the
+	// runs that were read before.
 	lines := map[string]int{}        // of runs
 	replications := map[string]int{} // of cases, where there are no seeds
 	for {

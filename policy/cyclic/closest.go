@@ -23,6 +23,8 @@ const halfSize = 1 << 13
 // closest finds the combination whose g, whole numbers of ticks, comes closest
 // to the limit from below.
 func (k *knapsack) closest(ctx context.Context) error {
+	// Count from the least combination: each class begins with 0, and all sums are multiples of
+	// their greatest common divisor (step), which bounds how close to the limit a sum can come.
 	n := len(k.classes)
 	classes := make([][]state, n) // what each alternative takes above the least
 	step, most, least := 0.0, 0.0, 0.0
@@ -47,18 +49,25 @@ func (k *knapsack) closest(ctx context.Context) error {
 		room = math.Floor(room/step) * step // no combination comes closer
 	}
 
+	// Meet in the middle (Horowitz and Sahni 1974): all sums of two groups of classes, sorted.
+	// The classes beyond both groups are walked through, one combination at a time (odometer).
 	left := newHalf(classes, 0, n, room)
 	right := newHalf(classes, left.to, n, room)
 	k.states = left.size() + right.size()
 	best := math.Inf(-1)
 	outers := classes[right.to:]
 	odometer := make([]int, len(outers))
+
+	// Begin the walk near the limit: each outer class starts with the item that takes the
+	// share of the room which is due to the class.
 	short := 0.0
 	for _, items := range outers {
 		want := short + float64(room/max(most, 1)*items[len(items)-1].g)
 		turnTo(items, want)
 		short = want - items[0].g
 	}
+
+	// For each outer combination the best pair of the two groups fills what is left of the room.
 	for {
 		if err := ctx.Err(); err != nil {
 			return err

@@ -85,6 +85,7 @@ type knapsack struct {
 // exact finds the best combination. Of equal ones it is the one that takes
 // least of the limit.
 func (k *knapsack) exact(ctx context.Context) error {
+	// Alternatives that another one of the job beats in both f and g are of no use.
 	n := len(k.classes)
 	classes := make([][]state, n)
 	least := 0.0
@@ -97,6 +98,9 @@ func (k *knapsack) exact(ctx context.Context) error {
 	if least > limit {
 		return nil
 	}
+
+	// A lower bound: the relaxation's combination, improved by single changes. It is lowered by
+	// what rounding may add, so that nothing as good is cut off.
 	known, lambda := relaxation(classes, limit)
 	improve(classes, known, limit)
 	k.picks = make([]int, n) // the best that is known
@@ -109,7 +113,8 @@ func (k *knapsack) exact(ctx context.Context) error {
 	}
 	lower -= float64(scale * plan.Rounding * float64(n+1))
 
-	// rest[i] is the bound of the classes from i on, room[i] their least g.
+	// An upper bound by the multiplier λ of the limit: Σ f <= λ limit + Σ max (f − λ g), a maximum
+	// for each class. An alternative whose part keeps that below the lower bound is dropped.
 	best := make([]float64, n)
 	for i, items := range classes {
 		best[i] = math.Inf(-1)
@@ -129,6 +134,9 @@ func (k *knapsack) exact(ctx context.Context) error {
 			return nil // by rounding alone: what is known is the optimum
 		}
 	}
+
+	// Small classes go first, so that the front grows late. rest[i] is the bound of the classes
+	// from i on, room[i] their least g.
 	order := smallFirst(classes)
 	rest, room := make([]float64, n+1), make([]float64, n+1)
 	for i := n - 1; i >= 0; i-- {
@@ -136,6 +144,9 @@ func (k *knapsack) exact(ctx context.Context) error {
 		room[i] = room[i+1] + classes[order[i]][0].g
 	}
 
+	// Class by class: fronts[i] has the undominated sums of the first i classes. A sum stays if
+	// its promise, the best that the rest can make of it, reaches the lower bound. If patience
+	// runs out, the sums that promise least are dropped, and the gap says what that may have cost.
 	fronts := make([][]state, n+1)
 	fronts[0] = []state{{}}
 	dropped := math.Inf(-1) // the best bound of what patience gave up
@@ -158,6 +169,8 @@ func (k *knapsack) exact(ctx context.Context) error {
 		fronts[i+1] = slices.Clone(front)
 		k.states += len(front)
 	}
+
+	// The best sum of all classes; none means that the known combination is the best.
 	last := fronts[n]
 	if len(last) == 0 {
 		k.gap = max(0, dropped-lower)

@@ -216,6 +216,8 @@ func (w *weighted) take(picks []int) {
 
 // underBoth is the search where neither limit follows from the other.
 func (w *weighted) underBoth(ctx context.Context) error {
+	// Multipliers λ of the budget B* and μ of the time T* give a bound of the least weighted sum:
+	// Σ min (w + λ C + μ T) − λ B* − μ T*, a minimum for each class.
 	lambda, mu := w.multipliers()
 	w.improve()
 	lagrange := func(s state) float64 { return w.of(s) + float64(lambda*s.f) + float64(mu*s.g) }
@@ -239,6 +241,9 @@ func (w *weighted) underBoth(ctx context.Context) error {
 	}
 	upper := w.best + float64(magnitude*plan.Rounding*float64(n+1))
 
+	// Class by class: lists[i] has sums of the first i classes that fit both limits with the least
+	// of the rest, and whose bound is not above the best known combination. If patience runs out,
+	// the sums with the highest bounds are dropped.
 	lists := make([][]state, n+1)
 	lists[0] = []state{{}}
 	patience := cmp.Or(w.patience, defaultWeightedPatience)
@@ -271,6 +276,8 @@ func (w *weighted) underBoth(ctx context.Context) error {
 		patience -= len(list)
 		w.states += len(list)
 	}
+
+	// The least sum of all classes within both limits, and a bound of what none can be below.
 	for at, s := range lists[n] {
 		if w.of(s) >= w.best || !w.keeps(s) {
 			continue

@@ -93,17 +93,17 @@ type box struct {
 	last      des.Time
 }
 
-// boxSearch is the scratch of the exact search.
+// boxSearch is the scratch of the exact search, which one search after the other uses.
 type boxSearch struct {
 	*scan
-	valuation
-	rough    bool
-	anyStart bool
-	open     []box // heap, greatest bound first
-	arena    []int32
-	peaks    []des.Time
-	subset   subset
-	selection
+	valuation            // z of a slot by the criterion, at a start and a length
+	rough     bool       // each slot ends by itself: lengths do not matter
+	anyStart  bool       // starts between those of slots are searched, too
+	open      []box      // heap, greatest bound first
+	arena     []int32    // candidates of the open boxes, as indices of slots; see box
+	peaks     []des.Time // starts of fewPeaks
+	subset    subset     // solver of one step
+	selection            // the n candidates chosen for one λ
 	incumbent
 }
 
@@ -148,6 +148,7 @@ func (x *boxSearch) answer() {
 }
 
 func (x *boxSearch) run(ctx context.Context) {
+	// The slots that can be in a window, by their starts (onsets), and the lengths L that occur.
 	x.admit()
 	if len(x.slots) < x.req.Nodes {
 		return
@@ -155,6 +156,8 @@ func (x *boxSearch) run(ctx context.Context) {
 	if x.rough {
 		x.lengths = append(x.lengths[:0], 0) // each its own
 	}
+
+	// Steps counts all steps (T, L), at which a search without bounds would look.
 	for i := range x.onsets {
 		shorter := 0 // lengths for which no slot starts here
 		if !x.rough {
@@ -162,6 +165,8 @@ func (x *boxSearch) run(ctx context.Context) {
 		}
 		x.work.Steps += len(x.lengths) - shorter
 	}
+
+	// The root holds all steps, with all slots as candidates.
 	for i := range x.slots {
 		x.arena = append(x.arena, int32(i))
 	}
@@ -174,6 +179,9 @@ func (x *boxSearch) run(ctx context.Context) {
 			root.last = max(root.last, min(x.slots[i].last, x.until))
 		}
 	}
+
+	// Best first. The bound of a box is tested again when it is taken, because the incumbent
+	// may have become better since the box was put into the heap.
 	if x.examine(&root) {
 		x.push(root)
 	}
@@ -423,12 +431,15 @@ type line struct {
 // piecewise linear in λ: each λ tried gives a line below it, and the next λ is
 // where the lines either side of the minimum meet.
 func (x *boxSearch) minimise(b *box, floor float64, tries int) bool {
+	// Lines of the box above are kept as guesses. They are no lines of this box's bound, but
+	// mostly lead to the minimum in one or two steps.
 	limit := x.tariff.limit
 	b.dear.own, b.cheap.own = false, false
 	b.bound = math.Inf(1)
 	lambda, at := b.lambda, -1.0 // at: the λ of the selection at hand, -1 for none
 search:
 	for try := 0; ; try++ {
+		// The bound at λ: Σ of the n greatest z_i − λ c_i, plus λ S.
 		x.choose(lambda)
 		at = lambda
 		bound := x.sumR + float64(lambda*limit)
@@ -441,6 +452,8 @@ search:
 		if bound <= floor {
 			return false
 		}
+		// Its line: left of the minimum the selection passes the budget (dear), right of it the
+		// selection is within the budget (cheap), and then it is a window, too.
 		within := x.sumC <= limit
 		if within {
 			x.primal(b)
@@ -451,6 +464,7 @@ search:
 		if try >= tries || (within && lambda == 0) {
 			break
 		}
+		// The next λ, where a line left of the minimum meets a line right of it.
 		if !b.cheap.known {
 			if at = -1; !x.affordable(b) {
 				return false
