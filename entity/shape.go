@@ -190,14 +190,18 @@ func (r *Round) chooseEarlier(j *Run, until des.Time, rule ShapeRule) (Window, b
 	return w, ok && rule.prefers(&w, &held)
 }
 
-// fits reports whether r could be held in any of its shapes if nothing were taken.
-func (m *Metascheduler) fits(r *Run) bool {
+// FitsRun is Fits for r in any of its shapes. The error is about its own request.
+func (m *Metascheduler) FitsRun(r *Run) error {
+	err := m.Fits(r.Request)
+	if err == nil {
+		return nil
+	}
 	for req := range r.requests() {
 		if m.Fits(req) == nil {
-			return true
+			return nil
 		}
 	}
-	return false
+	return err
 }
 
 // leastTime is the least time that a window for r can take.

@@ -31,7 +31,7 @@ func (m *Metascheduler) arrive(r *Run) {
 	if !m.enter(r) {
 		return
 	}
-	if err := m.Fits(r.Request); err != nil && !m.fits(r) {
+	if err := m.FitsRun(r); err != nil {
 		m.reject(r, err.Error())
 		m.checkAnswers()
 		return

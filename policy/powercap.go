@@ -8,11 +8,13 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/flow"
 	"github.com/gridslot/gridslot/entity/procset"
+	"github.com/gridslot/gridslot/internal/number"
 )
 
 // PowerCap wraps a policy and keeps the power of all nodes within a cap at every instant. It
@@ -24,30 +26,72 @@ import (
 // Of named nodes those stay idle whose additional power when busy is greatest for the work
 // that they do; of equal nodes the last ones.
 //
+// The cap is Cap at all times, or changes over time with a Curve. The changes are known ahead.
+// A job starts where the cap lets its nodes be busy for as long as its estimate says:
+//
+//	may be busy  _______               ______________
+//	                    |_____________|
+//	job A        [....]                                  ends before the cap falls
+//	job B           wants more nodes  [..............]   starts when the cap rises
+//	job C          [...................]                 is small enough for the low cap
+//
+// This is the planned power cap of Georgiou, Glesser and Trystram (Adaptive resource and job
+// management for limited power consumption, IPDPSW 2015) by idle nodes alone: nodes are not
+// slowed down. The cap is hard: a job that outlives its estimate (entity.OverrunExtend) or its
+// prediction ends where a lower cap needs its nodes, as before an advance reservation.
+//
 // The idle nodes are withheld from the plan before anything happens. So the cap holds for
 // windows that are planned ahead, for advance reservations, and under any policy that goes
-// by the plan. Nodes in an outage draw nothing for jobs, so fewer nodes are kept idle
-// meanwhile; of named nodes the lost ones count first. A job that wants more nodes than may
-// be busy is rejected. Each run needs a PowerCap of its own, and the metascheduler must be
-// given the PowerCap itself, not a policy that wraps it.
+// by the plan. A curve that repeats itself has no last change: beyond what all jobs in the
+// queue can need one after the other, the plan has the lowest cap, until time comes nearer.
+//
+// Nodes in an outage draw nothing for jobs, so fewer nodes are kept idle
+// meanwhile; of named nodes the lost ones count first. A job is rejected for which the
+// cap never lets enough nodes be busy for long enough. Each run needs a PowerCap of its own, and
+// the metascheduler must be given the PowerCap itself, not a policy that wraps it.
 type PowerCap struct {
 	entity.Policy         // that decides
 	Cap           float64 // W, of the whole machine
+	// Signal says what the cap follows. Empty, it is Cap at all times. SignalCaps: it is the
+	// Curve, in W, where +Inf is no cap. Otherwise it is Cap while the Curve of the Signal
+	// ("price" or "carbon") is above Limit, and Else (W; 0 is no cap) at other times.
+	Signal string
+	Curve  *flow.Curve
+	Limit  float64
+	Else   float64
 	// Idle is the greatest power of a node without a job, and Busy the greatest of a node
 	// with one, in W. Where nodes are switched off, a node that boots counts as busy.
 	Idle, Busy float64
 	// Of, if set, returns Idle and Busy of each named node.
 	Of func(*entity.Node) (idle, busy float64)
 
-	meta  *entity.Metascheduler
-	spare entity.Where   // what is kept idle
-	may   []*entity.Node // be busy; nil of counted processors
-	down  []flow.Outage  // what outages take; see Yield
-	kept  []*entity.Run  // under which the plan has what is kept idle
+	meta    *entity.Metascheduler
+	highest float64              // W
+	order   []int                // numbers of the nodes: as many of the first may be busy as the cap lets be busy
+	named   bool                 // nodes have names
+	may     []*entity.Node       // that may be busy under the highest cap; nil of counted processors
+	slowest *entity.Node         // of may
+	busy    *flow.Curve          // how many nodes may be busy
+	idle    map[int]entity.Where // what is kept idle, by how many nodes may be busy
+	down    []flow.Outage        // what outages take; see Yield
+	kept    []*entity.Run        // under which the plan has what is kept idle, by start
+	// known is the instant from which on the plan has the lowest cap; des.Forever if the cap does
+	// not repeat itself.
+	known   des.Time
+	longest des.Time // that a job may run which somebody has asked about, on the slowest node
+	asked   des.Time // the latest start that is asked for; see Expect
+	looked  des.Time // when it is to be looked next for jobs that can never start
+	active  des.Time // the latest instant of which more is known than that time has passed
 }
 
 // PowerCapParam is the parameter of queue policies that caps power.
 const PowerCapParam = "power-cap"
+
+// SignalCaps is the Signal of a power cap that is given for each instant.
+const SignalCaps = "schedule"
+
+// mostChangesAhead bounds how many changes of a cap the plan has ahead.
+const mostChangesAhead = 100_000
 
 var (
 	_ entity.Attacher = (*PowerCap)(nil)
@@ -69,92 +113,213 @@ func (p *PowerCap) Attach(m *entity.Metascheduler) {
 // must ends the run where the cap cannot be kept.
 func (p *PowerCap) must(err error) {
 	if err != nil {
-		p.meta.Simulator().Fail(fmt.Errorf("a power cap of %v W %w", p.Cap, err))
+		p.meta.Simulator().Fail(err)
 	}
+}
+
+// caps is the cap in W over time.
+func (p *PowerCap) caps() (*flow.Curve, error) {
+	switch {
+	case p.Signal == "":
+		return &flow.Curve{Times: []des.Time{0}, Values: []float64{p.Cap}}, nil
+	case p.Curve == nil || len(p.Curve.Values) == 0:
+		return nil, fmt.Errorf("a power cap follows the %s%s over time, which nobody has told", p.Signal, map[bool]string{false: " of electricity"}[p.Signal == SignalCaps])
+	case p.Signal == SignalCaps:
+		return p.Curve.Map(func(w float64) float64 { return w }), nil
+	}
+	return p.Curve.Map(func(v float64) float64 {
+		switch {
+		case v > p.Limit:
+			return p.Cap
+		case p.Else > 0:
+			return p.Else
+		}
+		return math.Inf(1)
+	}), nil
 }
 
 func (p *PowerCap) begin() error {
 	plan := p.meta.Plan()
-	idle, err := p.idle(plan.Size(), plan.Node)
+	caps, err := p.caps()
 	if err != nil {
 		return err
 	}
-	if p.spare.Count = len(idle); entity.Named(plan) {
-		p.spare.Count = 0
-		for k := range plan.Size() {
-			if _, spared := slices.BinarySearch(idle, k); spared {
-				p.spare.Set = procset.Extend(p.spare.Set, int32(k))
-			} else {
-				p.may = append(p.may, plan.Node(k))
+	draws := p.draws(plan.Size(), plan.Node)
+	for i, watts := range caps.Values {
+		if draws.busy(watts) < 0 {
+			return draws.tooLow(caps, i)
+		}
+	}
+	p.highest = slices.Max(caps.Values)
+	p.order, p.busy = draws.order, caps.Map(func(watts float64) float64 { return float64(draws.busy(watts)) })
+	if p.named = entity.Named(plan); p.named {
+		for _, k := range slices.Sorted(slices.Values(p.order[:p.Usable()])) {
+			p.may = append(p.may, plan.Node(k))
+			if p.slowest == nil || plan.Node(k).Perf < p.slowest.Perf {
+				p.slowest = plan.Node(k)
 			}
 		}
 	}
-	return p.keep()
+	p.idle = map[int]entity.Where{}
+	for _, busy := range p.busy.Values {
+		var idle entity.Where
+		if p.named {
+			for _, k := range slices.Sorted(slices.Values(p.order[int(busy):])) {
+				idle.Set = procset.Extend(idle.Set, int32(k))
+			}
+		} else {
+			idle.Count = len(p.order) - int(busy)
+		}
+		p.idle[int(busy)] = idle
+	}
+	now := p.meta.Simulator().Now()
+	p.known = des.Forever
+	if p.varies() && p.busy.Every > 0 {
+		p.known = now.Add(p.busy.Every)
+	}
+	return p.keep(now, des.Forever)
 }
 
-// idle are the numbers of the nodes that are to be idle for the others to be busy,
-// ascending.
-func (p *PowerCap) idle(size int, node func(int) *entity.Node) ([]int, error) {
-	micro := func(watts float64) int64 { return int64(math.Round(watts * 1e6)) }
-	left := micro(p.Cap)
-	more, dear := make([]int64, size), make([]float64, size) // than idle, and that over the node's performance
-	order := make([]int, size)
+// varies reports whether the number of nodes that may be busy changes over time.
+func (p *PowerCap) varies() bool { return len(p.busy.Values) > 1 }
+
+// draws is what nodes draw, in microwatts.
+type draws struct {
+	idle  int64   // all of them, without any job
+	order []int   // numbers of the nodes; the first are the first that may be busy
+	more  []int64 // than idle, of a node with a job, by number
+	what  string  // processors, or nodes
+}
+
+func micro(watts float64) int64 {
+	if watts > math.MaxInt64/2e6 {
+		return math.MaxInt64 / 2
+	}
+	return int64(math.Round(watts * 1e6))
+}
+
+func (p *PowerCap) draws(size int, node func(int) *entity.Node) *draws {
+	d := &draws{more: make([]int64, size), order: make([]int, size), what: "processors"}
+	dear := make([]float64, size) // what a node draws more, over its performance
 	for k := range size {
 		idle, busy, perf := p.Idle, p.Busy, 1.0
 		if n := node(k); n != nil {
+			d.what = "nodes"
 			if perf = n.Perf; p.Of != nil {
 				idle, busy = p.Of(n)
 			}
 		}
-		left -= micro(idle)
-		more[k] = max(micro(busy)-micro(idle), 0)
-		dear[k] = float64(more[k]) / perf
-		order[k] = k
+		d.idle += micro(idle)
+		d.more[k] = max(micro(busy)-micro(idle), 0)
+		dear[k] = float64(d.more[k]) / perf
+		d.order[k] = k
 	}
-	if left < 0 {
-		what := "processors"
-		if size > 0 && node(0) != nil {
-			what = "nodes"
-		}
-		return nil, fmt.Errorf("is less than the %v W that %d %s draw without any job", float64(micro(p.Cap)-left)/1e6, size, what)
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(dear[a], dear[b]) })
-	busy := 0
-	for busy < size && more[order[busy]] <= left {
-		left -= more[order[busy]]
-		busy++
-	}
-	idle := order[busy:]
-	slices.Sort(idle)
-	return idle, nil
+	slices.SortStableFunc(d.order, func(a, b int) int { return cmp.Compare(dear[a], dear[b]) })
+	return d
 }
 
-// Most returns how many of that many counted processors may be busy at a time; below 0 if
-// not even an idle machine is within the cap.
-func (p *PowerCap) Most(processors int) int {
-	idle, err := p.idle(processors, func(int) *entity.Node { return nil })
-	if err != nil {
+// busy is how many nodes may be busy under a cap of that many W; -1 if not even idle nodes are
+// within the cap.
+func (d *draws) busy(watts float64) (n int) {
+	left := micro(watts) - d.idle
+	if left < 0 {
 		return -1
 	}
-	return processors - len(idle)
+	for n < len(d.order) && d.more[d.order[n]] <= left {
+		left -= d.more[d.order[n]]
+		n++
+	}
+	return n
 }
 
-// Usable implements entity.Sparing.
-func (p *PowerCap) Usable() int { return p.meta.Plan().Size() - p.spare.Size() }
+// tooLow is the error about the i-th value of caps.
+func (d *draws) tooLow(caps *flow.Curve, i int) error {
+	when := ""
+	if len(caps.Values) > 1 {
+		when = fmt.Sprintf(" from %v on", caps.Times[i])
+	}
+	return fmt.Errorf("a power cap of %v W%s is less than the %v W that %d %s draw without any job", caps.Values[i], when, float64(d.idle)/1e6, len(d.order), d.what)
+}
+
+// Most returns how many of that many counted processors may be busy at a time, over time; -1
+// where not even an idle machine is within the cap.
+func (p *PowerCap) Most(processors int) (*flow.Curve, error) {
+	caps, err := p.caps()
+	if err != nil {
+		return nil, err
+	}
+	draws := p.draws(processors, func(int) *entity.Node { return nil })
+	return caps.Map(func(watts float64) float64 { return float64(draws.busy(watts)) }), nil
+}
+
+// Usable implements entity.Sparing. It returns how many nodes may be busy under the highest cap.
+func (p *PowerCap) Usable() int { return int(slices.Max(p.busy.Values)) }
 
 // Refuses implements entity.Limiting.
 func (p *PowerCap) Refuses(req entity.Request) error {
-	if most := p.Usable(); req.Nodes > most {
-		return fmt.Errorf("wants %d processors, and a power cap of %v W lets %d be busy", req.Nodes, p.Cap, most)
+	plan, most := p.meta.Plan(), p.Usable()
+	if req.Nodes > most {
+		return fmt.Errorf("wants %d processors, and a power cap of %v W lets %d be busy", req.Nodes, p.highest, most)
 	}
-	if on, named := p.meta.Plan().(interface {
-		FitsOn(entity.Request, []*entity.Node) error
-	}); named && p.spare.Size() > 0 {
+	on, named := plan.(fitting)
+	if idle := plan.Size() - most; named && idle > 0 {
 		if err := on.FitsOn(req, p.may); err != nil {
-			return fmt.Errorf("%w (a power cap of %v W keeps %d other nodes idle)", err, p.Cap, p.spare.Size())
+			return fmt.Errorf("%w (a power cap of %v W keeps %d other nodes idle)", err, p.highest, idle)
 		}
 	}
+	if !p.varies() {
+		return nil
+	}
+	p.lookAhead(req.Length)
+	if !p.everFits(req, on) {
+		return fmt.Errorf("wants %d processors for %v s, and at no time to come does the power cap let them be busy for so long", req.Nodes, req.Length)
+	}
 	return nil
+}
+
+// fitting is a plan of named nodes.
+type fitting interface {
+	// FitsOn reports whether req could be met by these nodes alone, or why not.
+	FitsOn(req entity.Request, nodes []*entity.Node) error
+}
+
+// everFits reports whether there is an instant to come from which on the cap lets nodes be busy
+// that are enough for req, each for as long as req would have it.
+func (p *PowerCap) everFits(req entity.Request, on fitting) bool {
+	now, last := p.meta.Simulator().Now(), des.Forever-1
+	if p.busy.Every > 0 {
+		last = now.Add(p.busy.Every)
+	}
+	for from := now; from <= last; from = p.busy.Next(from) { // a window that begins later could begin there
+		if on == nil {
+			if end := from.Add(max(req.Length, des.Tick)); p.idleFrom(req.Nodes-1, from, end) == end {
+				return true
+			}
+			continue
+		}
+		var nodes []*entity.Node
+		for rank, k := range p.order {
+			n := p.meta.Plan().Node(k)
+			if end := from.Add(max(n.TaskTime(req.Length), des.Tick)); p.idleFrom(rank, from, end) == end {
+				nodes = append(nodes, n)
+			}
+		}
+		if on.FitsOn(req, nodes) == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// idleFrom is the first instant in [from, to) at which the node of a rank in the order may not be
+// busy, or to.
+func (p *PowerCap) idleFrom(rank int, from, to des.Time) des.Time {
+	for ; from < to; from = p.busy.Next(from) {
+		if int(p.busy.At(from)) <= rank {
+			return from
+		}
+	}
+	return to
 }
 
 // Schedule calls the wrapped policy.
@@ -163,13 +328,106 @@ func (p *PowerCap) Schedule(r *entity.Round) {
 		r.Fail(errors.New("a power cap is kept by the policy that the metascheduler is given, not by one within it"))
 		return
 	}
+	if p.varies() {
+		p.follow(r)
+	}
 	p.Policy.Schedule(r)
+}
+
+// follow does what a cap that changes over time needs: it rejects jobs that can never start any
+// more, has the plan know the cap for as far ahead as jobs can be planned, and has waiting jobs get
+// a round when the cap changes.
+func (p *PowerCap) follow(r *entity.Round) {
+	if r.Cause.Has(entity.CauseArrival|entity.CauseEnd|entity.CauseOverrun|entity.CauseChange) || p.meta.Running() > 0 {
+		p.active = r.Now
+	}
+	if p.busy.Every == 0 && r.Now >= p.looked {
+		p.looked = p.busy.Next(r.Now)
+		for j := range r.Waiting() {
+			if err := p.meta.FitsRun(j); err != nil {
+				r.Reject(j, err.Error())
+			}
+		}
+	}
+	if p.lookAhead(0) {
+		r.Gained = true
+	}
+	if next := p.busy.Next(r.Now); next < des.Forever && r.Queue.Len() > 0 && p.worthWaking(r) {
+		r.WakeAt(next)
+	}
+}
+
+// worthWaking reports whether a job may start though nothing but time has passed: a run whose
+// jobs wait for ever must end.
+func (p *PowerCap) worthWaking(r *entity.Round) bool {
+	if p.busy.Every == 0 || r.Now-p.active <= p.busy.Every {
+		return true
+	}
+	if r.Now-p.active > p.reach() {
+		return false
+	}
+	for j := range r.Queue.By(entity.Submission, r.Now).All() {
+		if j.State != entity.Waiting {
+			return true
+		}
+		if _, ok := entity.FirstStart.Find(r.Plan, j, r.Now, des.Forever); ok {
+			return true
+		}
+	}
+	return false
+}
+
+// reach is within how much time all jobs of the queue have run, if they run one after the other
+// behind the longest job: each of them starts a period after the one before has ended, at the
+// latest.
+func (p *PowerCap) reach() des.Time {
+	jobs, each := p.meta.Queue().Len()+2, p.busy.Every.Add(p.longest)
+	return min(each, (des.Forever/4)/des.Time(jobs)) * des.Time(jobs)
+}
+
+// lookAhead has the plan know the cap for as far ahead as jobs can be planned, of which one has that
+// length. It reports whether that gives anything back.
+func (p *PowerCap) lookAhead(length des.Time) bool {
+	if p.known == des.Forever {
+		return false
+	}
+	if p.slowest != nil {
+		length = p.slowest.TaskTime(length)
+	}
+	p.longest = max(p.longest, length)
+	return p.know(max(p.asked, p.meta.Simulator().Now()).Add(p.reach()))
+}
+
+// know has the plan know the cap until the instant to, and somewhat longer, so that it need not be
+// told at each job that comes.
+func (p *PowerCap) know(to des.Time) bool {
+	if to <= p.known {
+		return false
+	}
+	now := p.meta.Simulator().Now()
+	to = to.Add((to - now) / 4)
+	most := max(mostChangesAhead/len(p.busy.Values), 1)
+	to = min(to, now.Add(min(p.busy.Every, (des.Forever/4)/des.Time(most))*des.Time(most)))
+	before := p.known
+	if to <= before {
+		return false
+	}
+	p.known = to
+	p.must(p.keep(before, des.Forever))
+	return true
+}
+
+// Expect has the plan know the cap until the end of an advance reservation that is about to be
+// asked for; see flow.Bookings.Ahead.
+func (p *PowerCap) Expect(k flow.Booking) {
+	p.asked = max(p.asked, k.Start)
+	p.lookAhead(p.meta.RequestOf(k.Job).Length)
 }
 
 // Yield releases the idle nodes that an outage is about to take.
 func (p *PowerCap) Yield(x flow.Outage) {
 	p.down = append(p.down, x)
-	p.must(p.keep())
+	p.must(p.keep(x.From, x.To))
 }
 
 // Retake ends a Yield of the same outage.
@@ -179,43 +437,68 @@ func (p *PowerCap) Retake(x flow.Outage) {
 	})
 	if i >= 0 { // or it is over
 		p.down = slices.Delete(p.down, i, i+1)
-		p.must(p.keep())
+		p.must(p.keep(x.From, x.To))
 	}
 }
 
-// keep has the plan without what is to stay idle: between any two changes of what
-// outages take, as much as these leave of it.
-func (p *PowerCap) keep() error {
+// keep has the plan without what is to stay idle within [from, to), which has changed: between
+// any two changes of the cap and of what outages take, as much as these leave of it.
+func (p *PowerCap) keep(from, to des.Time) error {
 	plan, now := p.meta.Plan(), p.meta.Simulator().Now()
-	for _, r := range p.kept {
-		plan.Release(&r.Reservation, now)
-	}
-	p.kept = p.kept[:0]
 	p.down = slices.DeleteFunc(p.down, func(x flow.Outage) bool { return x.To <= now })
-	marks := []des.Time{now, des.Forever}
-	for _, x := range p.down {
-		marks = append(marks, max(x.From, now), x.To)
-	}
-	slices.Sort(marks)
-	marks = slices.Compact(marks)
-	for i, from := range marks[:len(marks)-1] {
-		left := p.spare
-		for _, x := range p.down {
-			if x.From <= from && from < x.To {
-				left = without(left, x.Where)
+	from = max(from, now)
+	p.kept = slices.DeleteFunc(p.kept, func(r *entity.Run) bool {
+		w := r.Reservation.Window
+		if w.End > now && (w.End < from || w.Start > to) {
+			return false
+		}
+		plan.Release(&r.Reservation, now)
+		if w.End > now { // what touches the period is joined with what is the same in it
+			from, to = min(from, max(w.Start, now)), max(to, w.End)
+		}
+		return true
+	})
+	for from < to {
+		left, end := p.spare(from)
+		for end < to {
+			next, until := p.spare(end)
+			if next.Count != left.Count || !slices.Equal(next.Set, left.Set) {
+				break
 			}
+			end = until
 		}
-		if left.Size() == 0 {
-			continue
+		end = min(end, to)
+		if left.Size() > 0 {
+			r := entity.NewWithheld()
+			if err := plan.Withhold(r, left, from, end); err != nil {
+				return fmt.Errorf("a power cap of %v W cannot be kept: %w", p.Cap, err)
+			}
+			p.meta.WithheldFor(r, entity.BlockedByCap)
+			at, _ := slices.BinarySearchFunc(p.kept, from, func(r *entity.Run, t des.Time) int { return cmp.Compare(r.Reservation.Window.Start, t) })
+			p.kept = slices.Insert(p.kept, at, r)
 		}
-		r := entity.NewWithheld()
-		if err := plan.Withhold(r, left, from, marks[i+1]); err != nil {
-			return fmt.Errorf("cannot be kept: %w", err)
-		}
-		p.meta.WithheldFor(r, entity.BlockedByCap)
-		p.kept = append(p.kept, r)
+		from = end
 	}
 	return nil
+}
+
+// spare is what stays idle at the instant at, and until when.
+func (p *PowerCap) spare(at des.Time) (left entity.Where, until des.Time) {
+	busy := int(slices.Min(p.busy.Values))
+	until = des.Forever
+	if at < p.known {
+		busy, until = int(p.busy.At(at)), min(p.busy.Next(at), p.known)
+	}
+	left = p.idle[busy]
+	for _, x := range p.down {
+		switch {
+		case at < x.From:
+			until = min(until, x.From)
+		case at < x.To:
+			left, until = without(left, x.Where), min(until, x.To)
+		}
+	}
+	return left, until
 }
 
 // without is what is left of a place when an outage has taken its part.
@@ -235,8 +518,43 @@ func without(at, lost entity.Where) (left entity.Where) {
 // given.
 func (s *Settings) capped(p entity.Policy) entity.Policy {
 	p = s.deferred(p)
-	if _, given := s.Given(PowerCapParam, "WATTS", "what the machine, or the site of a grid, may draw at any instant, by the power model of the run (no cap)"); given {
-		return &PowerCap{Policy: p, Cap: s.args.Number(PowerCapParam, 0)}
+	text, given := s.Given(PowerCapParam, "WATTS|schedule|price/LIMIT/WATTS",
+		"what the machine, or the site of a grid, may draw, by the power model of the run: at any instant; by the caps of that model; or WATTS while electricity costs more (or, with carbon, emits more), and at other times nothing in particular, or a fourth number (no cap)")
+	if !given {
+		return p
 	}
-	return p
+	c, ok := parsePowerCap(text)
+	if !ok {
+		s.Fail(PowerCapParam, "W (0 or more), schedule, or price/LIMIT/W or carbon/LIMIT/W, such as price/0.25/20000, which /W for other times may follow")
+	}
+	c.Policy = p
+	return c
+}
+
+func parsePowerCap(text string) (c *PowerCap, ok bool) {
+	parts := strings.Split(text, "/")
+	c = &PowerCap{}
+	switch parts[0] {
+	case SignalCaps:
+		c.Signal = text
+		return c, len(parts) == 1
+	case "price", "carbon":
+		if len(parts) < 3 || len(parts) > 4 {
+			return c, false
+		}
+		c.Signal = parts[0]
+		numbers := []*float64{&c.Limit, &c.Cap, &c.Else}
+		for i, part := range parts[1:] {
+			x, ok := number.Written(part)
+			if *numbers[i] = x; !ok || i > 0 && x <= 0 {
+				return c, false
+			}
+		}
+		return c, true
+	}
+	if len(parts) > 1 {
+		return c, false
+	}
+	c.Cap, ok = number.Written(text)
+	return c, ok && c.Cap >= 0
 }

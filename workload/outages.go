@@ -103,14 +103,12 @@ func repeated(to []outageRow, x outageRow, dates *Header) ([]outageRow, error) {
 	return to, x.row.Err()
 }
 
-func readOutage(row *csvtable.Row, dates *Header) (outageRow, error) {
-	x := outageRow{row: row}
-	from, to := dated(row, "from", dates), float64(latestOutage)
-	endless := row.Text("to") == "" || row.Text("to") == des.Forever.String()
-	if !endless {
-		to = dated(row, "to", dates)
+func readOutage(row *csvtable.Row, dates *Header) (x outageRow, err error) {
+	x.row = row
+	if x.outage.From, x.outage.To, err = readPeriod(row, dates); err != nil {
+		return x, err
 	}
-	known := from
+	known := x.outage.From.Seconds()
 	if row.Has("known") {
 		known = dated(row, "known", dates)
 	}
@@ -132,15 +130,9 @@ func readOutage(row *csvtable.Row, dates *Header) (outageRow, error) {
 	if err := row.Err(); err != nil {
 		return x, err
 	}
-	x.outage.From, x.outage.To, x.outage.Known = des.Seconds(from), des.Seconds(to), des.Seconds(known)
-	if endless {
-		x.outage.To = des.Forever
-	}
-	switch inRange := func(t float64) bool { return t >= 0 && t <= latestOutage }; {
-	case !inRange(from) || !inRange(to) || !inRange(known):
-		return x, row.At(fmt.Errorf("from, to and known must be 0 to %g", float64(latestOutage)))
-	case x.outage.From >= x.outage.To:
-		return x, row.At(fmt.Errorf("to: it must end after it begins, at %v, not at %v", x.outage.From, x.outage.To))
+	switch x.outage.Known = des.Seconds(known); {
+	case !(known >= 0 && known <= latestOutage):
+		return x, row.At(fmt.Errorf("known must be 0 to %g", float64(latestOutage)))
 	case x.outage.Known > x.outage.From:
 		return x, row.At(fmt.Errorf("known: it begins at %v, and cannot become known later, at %v", x.outage.From, x.outage.Known))
 	case x.nodes == nil && x.names == nil && x.outage.Count < 1:

@@ -54,7 +54,7 @@ func TestOutagesThatMakeNoSense(t *testing.T) {
 		"from,to,processors,node\n1,2,x,0-2": `line 2: processors: want a whole number, not "x"`,
 		"from,to,processors\n1,2,0\n":        "line 2: processors: want 1 or more, not 0",
 		"from,to,node\n2,2,1\n":              "line 2: to: it must end after it begins, at 2, not at 2",
-		"from,to,node\n-1,2,1\n":             "line 2: from, to and known must be 0 to 1e+12",
+		"from,to,node\n-1,2,1\n":             "line 2: from and to must be 0 to 1e+12",
 		"from,to,node\n1,9e99,1\n":           "must be 0 to",
 		"from,to,node,known\n1,2,1,-1\n":     "must be 0 to",
 		"from,to,node,known\n1,2,1,1.5":      "line 2: known: it begins at 1, and cannot become known later, at 1.5",

@@ -9,8 +9,8 @@ import (
 	"github.com/gridslot/gridslot/internal/number"
 )
 
-// This file reads what files of outages and reservations say of when: dates, and what happens again
-// and again.
+// This file reads what files of outages, reservations and caps say of when: dates, periods, and what
+// happens again and again.
 
 // isDate tells what is meant to be a date from other texts that are no numbers.
 var isDate = regexp.MustCompile(`^\d{1,4}-`)
@@ -31,6 +31,30 @@ func dated(row *csvtable.Row, column string, h *Header) float64 {
 		row.Fail(column, err)
 	}
 	return at.Seconds()
+}
+
+// readPeriod reads the period [from, to) of a row: numbers of time units, or dates. What has an empty
+// to, or "forever", does not end.
+func readPeriod(row *csvtable.Row, dates *Header) (from, to des.Time, err error) {
+	begin, end := dated(row, "from", dates), float64(latestOutage)
+	endless := row.Text("to") == "" || row.Text("to") == des.Forever.String()
+	if !endless {
+		end = dated(row, "to", dates)
+	}
+	if err := row.Err(); err != nil {
+		return 0, 0, err
+	}
+	inRange := func(t float64) bool { return t >= 0 && t <= latestOutage }
+	if !inRange(begin) || !inRange(end) {
+		return 0, 0, row.At(fmt.Errorf("from and to must be 0 to %g", float64(latestOutage)))
+	}
+	if from, to = des.Seconds(begin), des.Seconds(end); endless {
+		to = des.Forever
+	}
+	if from >= to {
+		return 0, 0, row.At(fmt.Errorf("to: it must end after it begins, at %v, not at %v", from, to))
+	}
+	return from, to, nil
 }
 
 // mostRepeats bounds how often a row happens again.

@@ -97,3 +97,23 @@ func (c *Curve) NotAbove(limit float64, t des.Time) des.Time {
 	}
 	return des.Forever
 }
+
+// Map returns the curve of f of each value, with the same period. It has no time at which its
+// value stays the same.
+func (c *Curve) Map(f func(value float64) float64) *Curve {
+	m := &Curve{Every: c.Every}
+	for i, t := range c.Times {
+		if v := f(c.Values[i]); len(m.Values) == 0 || v != m.Values[len(m.Values)-1] {
+			m.Times, m.Values = append(m.Times, t), append(m.Values, v)
+		}
+	}
+	if n := len(m.Values); n == 1 {
+		m.Every = 0
+	} else if c.Every > 0 && m.Values[0] == m.Values[n-1] { // with which the period before ended
+		m.Times, m.Values = m.Times[1:], m.Values[1:]
+	}
+	if m.Every == 0 && len(m.Times) > 0 {
+		m.Times[0] = min(m.Times[0], 0) // it holds before its time, too
+	}
+	return m
+}

@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"math"
 	"strings"
 	"testing"
 
@@ -38,6 +39,14 @@ func TestACurveIsConstantBetweenItsTimes(t *testing.T) {
 			}
 			c.Times, c.Values = append(c.Times, des.Time(at)*des.Second), append(c.Values, float64(rapid.IntRange(-3, 9).Draw(t, "value")))
 			at++
+		}
+		coarse := c.Map(func(v float64) float64 { return math.Floor(v / 3) })
+		for s := range 60 {
+			now := des.Time(s) * des.Second
+			require.Equal(t, math.Floor(c.At(now)/3), coarse.At(now), "at %v", now)
+			if next := coarse.Next(now); next < des.Forever {
+				require.NotEqual(t, coarse.At(now), coarse.At(next), "from %v to %v", now, next)
+			}
 		}
 		limit := float64(rapid.IntRange(-3, 9).Draw(t, "limit"))
 		const horizon = 60

@@ -208,7 +208,7 @@ func TestPowerThatMakesNoSenseIsWrongUsage(t *testing.T) {
 		{"--power=idle=210", "--power: idle: 210 W is more than busy, which is 203.12 W"},
 		{"--power=per-node=11", "--power: per-node: a node of 11 processors is more than the cluster, which has 10"},
 		{"--policy=easy:power-cap=500 --power=per-node=2", "a cap needs nodes of one processor each"},
-		{"--policy=easy:power-cap=lots --power=default", "power-cap is \"lots\": want a number of 0 or more"},
+		{"--policy=easy:power-cap=lots --power=default", "power-cap is \"lots\": want W (0 or more), schedule, or price/LIMIT/W"},
 	} {
 		got := call(append([]string{"simulate", trace}, strings.Fields(c.flags)...)...)
 		require.Equal(t, exitUsage, got.code, c.flags)
@@ -308,4 +308,50 @@ func TestJobsWaitForCheaperElectricity(t *testing.T) {
 	got = call("simulate", trace, "--policy", "easy:defer=carbon/1/1h", "--power", "price="+price)
 	require.Equal(t, 2, got.code)
 	require.Contains(t, got.stderr, "--power carbon=FILE.csv")
+}
+
+// From 20 to 60 four processors may be busy: the job of six, which asks for 100 s, starts at 60, and
+// the job of four before it. A price, or dates, say the same.
+func TestAPowerCapChangesOverTime(t *testing.T) {
+	header := "; UnixStartTime: 843480000\n; TimeZoneString: Europe/Stockholm\n"
+	trace, out := write(t, "a.swf", header+swf("0 100 6 100", "10 50 4 90")), t.TempDir()
+	caps := write(t, "caps.csv", "from,to,watts,every,until\n1996-09-23T14:00:20,1996-09-23T14:01:00,1400,1d,1996-09-30\n")
+	price := write(t, "price.csv", "time,value\n0,1\n20,3\n60,1\n")
+	policies := []string{"easy", "easy:power-cap=schedule", "easy:power-cap=price/2/1400", "easy:power-cap=price/2/1400/2000", "easy:power-cap=price/0/1400/2000"}
+	got := call("simulate", trace, "--policy", strings.Join(policies, ","), "--power", "idle=100:busy=200:caps="+caps+":price="+price, "--out", out, "--decisions")
+	require.Zero(t, got.code, got.stderr)
+	for file, want := range map[string][]string{
+		"jobs-easy.csv": {"0", "10"}, "jobs-easy-power-cap=schedule.csv": {"60", "10"}, "jobs-easy-power-cap=price-2-1400.csv": {"60", "10"},
+		"jobs-easy-power-cap=price-2-1400-2000.csv": {"60", "10"}, "jobs-easy-power-cap=price-0-1400-2000.csv": {"", "10"},
+	} {
+		var starts []string
+		for _, row := range table(t, out, file) {
+			starts = append(starts, row["starting_time"])
+		}
+		require.Equal(t, want, starts, file)
+	}
+	got = call("validate", out)
+	require.Zero(t, got.code, got.stdout)
+
+	// The schedule without a cap is too much in the low period alone, and every file of caps is known again.
+	require.NoError(t, os.WriteFile(filepath.Join(out, "jobs-easy-power-cap=schedule.csv"), []byte(read(t, filepath.Join(out, "jobs-easy.csv"))), 0o666))
+	got = call("validate", out)
+	require.Equal(t, exitFailed, got.code)
+	require.Contains(t, got.stdout, "10 processors are busy when the power cap becomes lower, and 4 may be")
+	require.NoError(t, os.WriteFile(caps, []byte("from,to,watts\n0,9,1400\n"), 0o666))
+	got = call("validate", out)
+	require.Equal(t, exitFailed, got.code)
+	require.Contains(t, got.stderr, "caps.csv is not the ")
+
+	for flags, want := range map[string]string{
+		"--policy=easy:power-cap=schedule --power=default":     "give --power caps=FILE.csv",
+		"--policy=easy:power-cap=price/2/1400 --power=default": "give --power price=FILE.csv",
+		"--power=caps=":         "caps: want the name of a CSV file with the columns from, to, watts",
+		"--power=caps=none.csv": "--power: caps: open none.csv",
+		"--power=caps=" + price: `it has no column "from"`,
+	} {
+		got := call(append([]string{"simulate", trace}, strings.Fields(flags)...)...)
+		require.NotZero(t, got.code, flags)
+		require.Contains(t, got.stderr, want)
+	}
 }

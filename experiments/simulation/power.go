@@ -20,6 +20,7 @@ import (
 	"github.com/gridslot/gridslot/internal/number"
 	"github.com/gridslot/gridslot/metrics"
 	"github.com/gridslot/gridslot/policy"
+	"github.com/gridslot/gridslot/workload"
 )
 
 // Power says how the energy of a run is accounted for. The zero value says that it
@@ -37,8 +38,11 @@ type Power struct {
 	// the period with which both repeat themselves; 0 means that they do not.
 	PriceFile, CarbonFile string
 	Every                 des.Time
+	// CapsFile, if not empty, is a CSV file of caps on power over some periods, for policies that
+	// follow them; see workload.ReadCaps.
+	CapsFile string
 
-	price, carbon *flow.Curve // what the files have, once they have been read
+	price, carbon, caps *flow.Curve // what the files have, once they have been read
 
 	text string // as it was asked for; empty where nothing is accounted for
 }
@@ -59,9 +63,10 @@ var powerKeys = []powerKey{
 	{"shutdown-power", func(p *Power, s string) error { return watts(&p.Model.SwitchingOff, s) }},
 	{"switch-off", func(p *Power, s string) error { p.SwitchOff = true; return lasting(&p.Idle, s) }},
 	{"per-node", func(p *Power, s string) (err error) { p.PerNode, err = whole[int](1, 1<<20)(s); return err }},
-	{"price", func(p *Power, s string) error { return named(&p.PriceFile, s) }},
-	{"carbon", func(p *Power, s string) error { return named(&p.CarbonFile, s) }},
+	{"price", func(p *Power, s string) error { p.PriceFile = s; return wantsFile(s, "time, value") }},
+	{"carbon", func(p *Power, s string) error { p.CarbonFile = s; return wantsFile(s, "time, value") }},
 	{"every", func(p *Power, s string) error { return lasting(&p.Every, s) }},
+	{"caps", func(p *Power, s string) error { p.CapsFile = s; return wantsFile(s, "from, to, watts") }},
 	{"profile", func(p *Power, s string) error { p.Profile = s == "on"; return onOrOff(s) }},
 }
 
@@ -83,9 +88,38 @@ func lasting(to *des.Time, s string) error {
 	return nil
 }
 
-func named(to *string, s string) error {
-	if *to = s; s == "" {
-		return errors.New("want the name of a CSV file with the columns time, value")
+// wantsFile refuses no name of a file.
+func wantsFile(name, columns string) error {
+	if name == "" {
+		return fmt.Errorf("want the name of a CSV file with the columns %s", columns)
+	}
+	return nil
+}
+
+// files are the paths of the files that p names.
+func (p Power) files() []string {
+	return slices.DeleteFunc([]string{p.PriceFile, p.CarbonFile, p.CapsFile}, func(path string) bool { return path == "" })
+}
+
+// curve is what a policy follows that goes by a signal, and how it is told; the curve is nil if
+// nobody has told it.
+func (p Power) curve(signal string) (curve *flow.Curve, file, key string) {
+	switch signal {
+	case policy.SignalCaps:
+		return p.caps, p.CapsFile, "caps"
+	case "carbon":
+		return p.carbon, p.CarbonFile, signal
+	}
+	return p.price, p.PriceFile, signal
+}
+
+// readCaps reads the caps on power over some periods, whose dates are of a log.
+func (p *Power) readCaps(dates *workload.Header) (err error) {
+	if p.CapsFile == "" {
+		return nil
+	}
+	if p.caps, err = workload.OpenCaps(p.CapsFile, dates); err != nil {
+		return wrong("power", "caps: %w", err)
 	}
 	return nil
 }
@@ -221,7 +255,7 @@ func (p Power) modelOf(n *entity.Node) metrics.PowerModel {
 }
 
 // checkPower refuses what the setting does not say, or the machine cannot do.
-func (sc *Scenario) checkPower() error {
+func (sc *Scenario) checkPower(t *Tables) error {
 	if err := sc.Settings.Power.load(); err != nil {
 		return err
 	}
@@ -232,7 +266,7 @@ func (sc *Scenario) checkPower() error {
 			return wrong("power", "switch-off: the nodes of a grid's sites are not switched off: agents offer what is on, so that nobody would ask for a node that is off, and it would never boot")
 		}
 		for _, l := range m.WithDefaults().leaves() {
-			if err := l.checkPower(p); err != nil {
+			if err := l.checkPower(p, l.policy(t, sc.defaults())); err != nil {
 				return err
 			}
 		}
@@ -250,26 +284,39 @@ func (sc *Scenario) checkPower() error {
 	}
 	d, _ := sc.machine().(*Domain)
 	for _, spec := range sc.Policies {
-		if err := p.checkCap(d, spec); err != nil {
+		var decides entity.Policy
+		if d != nil {
+			chosen, _ := t.Nodes.Parse(spec, sc.defaults())
+			decides = chosen.Value.Policy
+		} else {
+			chosen, _ := t.Policies.Parse(spec, sc.defaults())
+			decides = chosen.Value
+		}
+		if err := p.checkCap(d, decides); err != nil {
 			return wrong("policy", "%s: %w", spec, err)
 		}
 	}
 	return nil
 }
 
-// checkCap refuses a policy with a cap where that cannot be kept: on this domain, or on a
-// cluster where it is nil.
-func (p Power) checkCap(d *Domain, spec string) error {
-	for signal, path := range map[string]string{"price": p.PriceFile, "carbon": p.CarbonFile} {
-		if strings.Contains(spec, ":"+policy.DeferParam+"="+signal+"/") && path == "" {
-			return fmt.Errorf("jobs are deferred by the %s of electricity over time: give it as --power %s=FILE.csv", signal, signal)
+// checkCap refuses a policy that follows electricity where nobody has told that, and one with a
+// cap where the cap cannot be kept: on this domain, or on a cluster where it is nil.
+func (p Power) checkCap(d *Domain, decides entity.Policy) error {
+	if by, deferred := entity.As[*policy.Deferral](decides); deferred {
+		if _, file, key := p.curve(by.Signal); file == "" {
+			return fmt.Errorf("jobs are deferred by the %s of electricity over time: give it as --power %s=FILE.csv", key, key)
 		}
 	}
-	switch {
-	case !strings.Contains(spec, ":"+policy.PowerCapParam+"="):
+	c, capped := entity.As[*policy.PowerCap](decides)
+	if !capped {
 		return nil
+	}
+	_, file, key := p.curve(c.Signal)
+	switch {
 	case !p.asked():
 		return errors.New("a cap needs the setting power (--power default, or what differs from it), which says what nodes draw")
+	case c.Signal != "" && file == "":
+		return fmt.Errorf("the power cap changes over time, with a file that nobody has told: give --power %s=FILE.csv", key)
 	case p.PerNode > 1:
 		return fmt.Errorf("a cap needs nodes of one processor each, not of %d", p.PerNode)
 	case d != nil && d.ownersCompute():
@@ -280,7 +327,7 @@ func (p Power) checkCap(d *Domain, spec string) error {
 
 // checkPower refuses nodes of a site that are larger than the site, or draw what nothing can
 // draw.
-func (l leaf) checkPower(p Power) error {
+func (l leaf) checkPower(p Power, decides entity.Policy) error {
 	var d *Domain
 	spec, err := "", error(nil)
 	if l.domain != nil {
@@ -293,7 +340,7 @@ func (l leaf) checkPower(p Power) error {
 	if err != nil {
 		return err
 	}
-	if err := p.checkCap(d, spec); err != nil {
+	if err := p.checkCap(d, decides); err != nil {
 		return fmt.Errorf("%s: policy: %s: %w", l.name, spec, err)
 	}
 	return nil
@@ -350,18 +397,15 @@ func checkPowerOf(row *csvtable.Row) error {
 func (p Power) set(chosen entity.Policy) {
 	p.setCap(chosen)
 	if d, ok := entity.As[*policy.Deferral](chosen); ok {
-		if d.Curve = p.price; d.Signal == "carbon" {
-			d.Curve = p.carbon
-		}
+		d.Curve, _, _ = p.curve(d.Signal)
 	}
 }
 
-// setCap says to a policy with a cap what nodes draw. Of those that may be busy
-// some may boot instead; those that may not are never switched off.
-func (p Power) setCap(chosen entity.Policy) {
-	c, ok := chosen.(*policy.PowerCap)
-	if !ok {
-		return
+// setCap says to a policy with a cap what nodes draw, and what the cap follows. Of those that may
+// be busy some may boot instead; those that may not are never switched off.
+func (p Power) setCap(chosen entity.Policy) (c *policy.PowerCap, ok bool) {
+	if c, ok = entity.As[*policy.PowerCap](chosen); !ok {
+		return nil, false
 	}
 	draws := func(m metrics.PowerModel) (idle, busy float64) {
 		most := m.Busy
@@ -372,18 +416,20 @@ func (p Power) setCap(chosen entity.Policy) {
 	}
 	c.Idle, c.Busy = draws(p.Model)
 	c.Of = func(n *entity.Node) (idle, busy float64) { return draws(p.modelOf(n)) }
+	if c.Signal != "" {
+		c.Curve, _, _ = p.curve(c.Signal)
+	}
+	return c, true
 }
 
-// Most is how many of so many processors may be busy at a time under a policy, for
+// Most is how many of so many processors may be busy at a time under a policy, over time, for
 // validators; nil where it has no cap.
-func (p Power) Most(chosen entity.Policy, processors int) *int {
-	c, ok := chosen.(*policy.PowerCap)
+func (p Power) Most(chosen entity.Policy, processors int) (*flow.Curve, error) {
+	c, ok := p.setCap(chosen)
 	if !ok {
-		return nil
+		return nil, nil
 	}
-	p.setCap(c)
-	most := c.Most(processors)
-	return &most
+	return c.Most(processors)
 }
 
 // writeEnergy writes energy.csv, if energy was accounted for.

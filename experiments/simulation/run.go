@@ -207,7 +207,7 @@ func (sc *Scenario) Check(t *Tables) error {
 	if err := sc.checkMoldable(); err != nil {
 		return err
 	}
-	if err := sc.checkPower(); err != nil {
+	if err := sc.checkPower(t); err != nil {
 		return err
 	}
 	if _, _, err := sc.predictions(t); err != nil {
@@ -251,6 +251,9 @@ func (c *call) prepare(ctx context.Context) (err error) {
 			c.requests = c.jobs.open
 		}
 		c.tellOfColumns()
+	}
+	if err := c.Settings.Power.readCaps(c.dates()); err != nil {
+		return err
 	}
 	if c.bookings, err = c.readBookings(); err != nil {
 		return err

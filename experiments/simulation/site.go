@@ -8,6 +8,7 @@ import (
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/flow"
 	"github.com/gridslot/gridslot/metrics"
+	"github.com/gridslot/gridslot/policy"
 	"github.com/gridslot/gridslot/policy/predict"
 )
 
@@ -150,8 +151,15 @@ func (x *Session) bookings() Flow {
 			return
 		}
 		b := flow.NewBookings(m)
-		if p := x.settings.Power; p != nil && p.Saving != nil {
-			b.Ahead = p.Saving.Expect
+		capped, _ := entity.As[*policy.PowerCap](m.Policy())
+		saving := x.settings.Power != nil && x.settings.Power.Saving != nil
+		b.Ahead = func(k flow.Booking) {
+			if capped != nil {
+				capped.Expect(k)
+			}
+			if saving {
+				x.settings.Power.Saving.Expect(k)
+			}
 		}
 		x.onClose(b.Close)
 		x.coming = append(x.coming, b.Coming)

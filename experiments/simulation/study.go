@@ -59,11 +59,7 @@ func (sc *Scenario) filesBeside(t *Tables) (paths []string) {
 	} {
 		paths = append(paths, t.FilesOf(f.setting, f.value)...)
 	}
-	for _, curve := range []string{sc.Settings.Power.PriceFile, sc.Settings.Power.CarbonFile} {
-		if curve != "" {
-			paths = append(paths, curve)
-		}
-	}
+	paths = append(paths, sc.Settings.Power.files()...)
 	if sc.Slurm.Config != "" {
 		paths = append(paths, sc.Slurm.files()...)
 	}

@@ -162,9 +162,9 @@ func (c *call) promises(rules *validate.Rules, spec string) (err error) {
 		rules.Promises.Head = false // a head may have to wait for nodes that boot, of which no file tells
 	}
 	if c.Settings.Power.String() != "" {
-		rules.Busy = c.Settings.Power.Most(chosen.Value, rules.Processors)
+		rules.Busy, err = c.Settings.Power.Most(chosen.Value, rules.Processors)
 	}
-	return nil
+	return err
 }
 
 // promisesOf is what a policy promises.

@@ -296,7 +296,7 @@ func (r *result) outagesOf(run *ran) (lost []span, known bool, err error) {
 // outagesAreThoseOfTheLog: what is down is what the log of outages says, from the instant that
 // it says and no longer, whenever it was announced; and the capacity that is down is that.
 func outagesAreThoseOfTheLog(r *result) error {
-	if r.kind&(cluster|domain) == 0 || r.has("nonsense warm-up owners own-queues switch-off power-cap reservations") || r.get("outages") == "" {
+	if r.kind&(cluster|domain) == 0 || r.has("nonsense warm-up owners own-queues switch-off power-cap cap-schedule cap-by-price reservations") || r.get("outages") == "" {
 		return nil
 	}
 	capacity, err := r.read("capacity.csv")

@@ -386,7 +386,7 @@ var features = slices.Concat(programFeatures(), siteFeatures(), []feature{
 		}
 	}},
 	{name: "power-profile", of: cluster | domain | gridOf | slurms, odds: 5, needs: "power", add: func(r rnd, w *world) { w.power("profile=on") }},
-	{name: "per-node", of: cluster, odds: 4, needs: "power", not: "power-cap", add: func(r rnd, w *world) { w.power("per-node=" + r.number(1, w.procs)) }},
+	{name: "per-node", of: cluster, odds: 4, needs: "power", not: "power-cap cap-schedule cap-by-price", add: func(r rnd, w *world) { w.power("per-node=" + r.number(1, w.procs)) }},
 	{name: "power-cap", of: cluster | domain, odds: 8, needs: "power", not: "malleable owners own-queues", add: func(r rnd, w *world) {
 		cap := w.procs*100 + r.among(1, max(1, w.procs))*110
 		w.policies = appendNew(w.policies, fmt.Sprintf("%s:power-cap=%d", w.with(r, r.text("fcfs easy conservative easy-sjbf easy++ heft time-slicing selective-preemption"), 0), cap))
@@ -396,11 +396,26 @@ var features = slices.Concat(programFeatures(), siteFeatures(), []feature{
 		w.power(r.text("price carbon") + "=" + filepath.Join(w.dir, "curve.csv") + ":every=" + r.text("50 1h"))
 	}},
 	{name: "deferral", of: cluster | domain, odds: 8, needs: "electricity", add: func(r rnd, w *world) {
-		signal := "price"
-		if strings.Contains(w.get("power"), "carbon=") {
-			signal = "carbon"
+		w.policies = appendNew(w.policies, w.with(r, r.text("fcfs easy conservative easy-sjbf easy++ heft"), 0)+":defer="+w.signal()+"/1/"+r.text("5 30 1h"))
+	}},
+	{name: "cap-schedule", of: cluster | domain, odds: 8, needs: "power", not: "malleable owners own-queues", add: func(r rnd, w *world) {
+		cap := func() int { return w.procs*100 + r.among(1, max(1, w.procs))*110 }
+		text := "from,to,watts,every,until\n"
+		for i, at := 0, r.among(0, 20); i < r.among(1, 3); i++ {
+			text += fmt.Sprintf("%d,%d,%d,%s\n", at, at+r.among(1, 30), cap(), r.one(",", "40,200", "1h,86400"))
+			at += r.among(0, 30)
 		}
-		w.policies = appendNew(w.policies, w.with(r, r.text("fcfs easy conservative easy-sjbf easy++ heft"), 0)+":defer="+signal+"/1/"+r.text("5 30 1h"))
+		w.files["caps.csv"] = text
+		w.power("caps=" + filepath.Join(w.dir, "caps.csv"))
+		w.policies = appendNew(w.policies, w.with(r, r.text("fcfs easy conservative easy-sjbf easy++ heft time-slicing selective-preemption"), 0)+":power-cap=schedule")
+	}},
+	{name: "cap-by-price", of: cluster | domain, odds: 8, needs: "electricity", not: "malleable owners own-queues", add: func(r rnd, w *world) {
+		cap := func() int { return w.procs*100 + r.among(1, max(1, w.procs))*110 }
+		text := fmt.Sprintf(":power-cap=%s/%s/%d", w.signal(), r.text("0 1 2 5"), cap())
+		if r.chance(30) {
+			text += fmt.Sprintf("/%d", cap())
+		}
+		w.policies = appendNew(w.policies, w.with(r, r.text("fcfs easy conservative easy-sjbf easy++ heft time-slicing selective-preemption"), 0)+text)
 	}},
 	{name: "predict", of: cluster | domain | gridOf | program | studyOf | slurms, odds: 10, add: func(r rnd, w *world) {
 		w.set("predict", r.text("request request:factor=0.5 true recent:k=2 recent:k=3:of=median similar similar:by=user typical regression regression:weight=large"))
@@ -483,6 +498,14 @@ func (w *world) power(text string) {
 		text = before + ":" + text
 	}
 	w.set("power", text)
+}
+
+// signal is which curve of electricity the world has.
+func (w *world) signal() string {
+	if strings.Contains(w.get("power"), "carbon=") {
+		return "carbon"
+	}
+	return "price"
 }
 
 func (w *world) outageLog(r rnd) string {

@@ -136,7 +136,7 @@ func (w *world) quiet(name string) bool {
 	case "tau", "warmup", "allocation":
 		return true
 	case "power":
-		return !w.has("switch-off power-cap deferral")
+		return !w.has("switch-off power-cap cap-schedule cap-by-price deferral")
 	}
 	return false
 }

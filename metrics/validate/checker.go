@@ -17,6 +17,7 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/flow"
 	"github.com/gridslot/gridslot/entity/procset"
 )
 
@@ -27,9 +28,9 @@ type checker struct {
 	// size is the number of counted processors. Invariant: 0 <= size; of 0 neither capacity nor
 	// the numbers of processors are checked.
 	size int
-	// mayBeBusy, if set, is the number of processors that may be busy under a power cap.
-	// Invariant: 0 <= *mayBeBusy <= size.
-	mayBeBusy *int
+	// mayBeBusy, if set, is the number of processors that may be busy under a power cap, over time.
+	// Invariant: 0 <= each value <= size.
+	mayBeBusy *flow.Curve
 	// wakes is when the policy decides: a promise to the head binds from its next round on.
 	wakes entity.Wakes
 	// void reports whether a promise made to p is void, because it was made before something
@@ -50,6 +51,8 @@ type checker struct {
 	down int
 	// came are the parties that start at now, in order; settle gives them their room.
 	came []*party
+	// most is the value of mayBeBusy at the latest instant that was settled.
+	most int
 	// resizes reports that jobs are resized at now: what came and went then may have been
 	// where they are now.
 	resizes    bool
@@ -157,6 +160,9 @@ func (c *checker) advance(to des.Time) {
 	c.settle()
 	for {
 		next := to
+		if c.mayBeBusy != nil && c.busy > 0 {
+			next = min(next, c.mayBeBusy.Next(c.now))
+		}
 		for _, o := range c.outages {
 			if !o.begun && o.from > c.now {
 				next = min(next, o.from)
@@ -174,6 +180,7 @@ func (c *checker) advance(to des.Time) {
 // settle ends the present instant. It may be called again where more is told of the instant.
 func (c *checker) settle() {
 	gone := c.beginOutages()
+	c.belowCap()
 	for _, p := range c.came {
 		if p.over && (c.resizes || p.empty) {
 			c.occupyProcessors(p)
@@ -187,6 +194,18 @@ func (c *checker) settle() {
 		c.occupyProcessors(p)
 	}
 	c.came, c.resizes = c.came[:0], false
+}
+
+// belowCap checks that no more processors are busy than may be from now on, if the power cap
+// becomes lower now. What starts now is checked by fit.
+func (c *checker) belowCap() {
+	if c.mayBeBusy == nil {
+		return
+	}
+	before := c.most
+	if c.most = int(c.mayBeBusy.At(c.now)); c.most < before && c.busy > c.most {
+		c.report.add(c.limit, OverCapacity, c.now, -1, "%d processors are busy when the power cap becomes lower, and %d may be", c.busy, c.most)
+	}
 }
 
 // nowBusy takes in that p has so many more processors.
@@ -267,8 +286,11 @@ func (c *checker) fit(p *party, gone int) {
 	if left < 0 {
 		c.violation(p, OverCapacity, c.now, "started on %d processors; %d of %d are free", p.count, max(free, 0), c.size)
 	}
-	if c.mayBeBusy != nil && p.count > *c.mayBeBusy-c.busy {
-		c.violation(p, OverCapacity, c.now, "started on %d processors; %d of %d may be busy besides", p.count, max(*c.mayBeBusy-c.busy, 0), *c.mayBeBusy)
+	if c.mayBeBusy == nil {
+		return
+	}
+	if most := int(c.mayBeBusy.At(c.now)); p.count > most-c.busy {
+		c.violation(p, OverCapacity, c.now, "started on %d processors; %d of %d may be busy besides", p.count, max(most-c.busy, 0), most)
 	}
 }
 

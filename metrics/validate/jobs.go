@@ -23,8 +23,8 @@ type Rules struct {
 	// Processors is the size of the cluster; 0 leaves capacity and identities
 	// unchecked.
 	Processors int
-	// Busy, if set, is how many of them may be busy at a time, under a power cap.
-	Busy *int
+	// Busy, if set, is how many of them may be busy at a time, under a power cap, over time.
+	Busy *flow.Curve
 	// Nodes, if set, are those of a domain: allocated_resources are their IDs, and
 	// promises and processors are not looked at.
 	Nodes []entity.Node
@@ -376,7 +376,7 @@ func (c *fileChecker) agree(f *filed) {
 	if f.booked != nil && f.began() {
 		c.asBooked(c.partyOf(f), f.booked.Start)
 	}
-	if f.state == stateRejected && c.size > 0 && j.Request.Deadline == 0 && f.least() <= c.most() && f.booked == nil && !f.failed && len(f.tries) == 0 {
+	if f.state == stateRejected && c.size > 0 && j.Request.Deadline == 0 && c.couldRun(f) && f.booked == nil && !f.failed && len(f.tries) == 0 {
 		c.violation(f, Missing, j.Submit, "rejected, though it wants %d of %d processors", f.least(), c.most())
 	}
 	if !f.began() {
@@ -458,12 +458,43 @@ func (c *fileChecker) predictions(f *filed) {
 	}
 }
 
-// most is how many processors may be busy at a time.
+// most is how many processors may be busy at a time, when the power cap is the highest.
 func (c *fileChecker) most() int {
 	if c.Busy != nil {
-		return *c.Busy
+		return int(slices.Max(c.Busy.Values))
 	}
 	return c.Processors
+}
+
+// couldRun reports whether f, which was rejected, surely could have run in one of its shapes, if
+// all other jobs had ended. A power cap that repeats itself comes back; of another one the last
+// value remains.
+func (c *fileChecker) couldRun(f *filed) bool {
+	if c.Busy == nil || len(c.Busy.Values) == 1 {
+		return f.least() <= c.most()
+	}
+	if c.Busy.Every == 0 {
+		return f.least() <= int(c.Busy.Values[len(c.Busy.Values)-1])
+	}
+	if c.Attempts != nil {
+		return false // it may have been planned for longer than it asked for, with its checkpoints
+	}
+	could := func(nodes int, length des.Time) bool {
+		for _, from := range c.Busy.Times {
+			from += c.Busy.Every
+			at := from
+			for at < from.Add(length) && int(c.Busy.At(at)) >= nodes {
+				at = c.Busy.Next(at)
+			}
+			if at >= from.Add(length) && int(c.Busy.At(from)) >= nodes {
+				return true
+			}
+		}
+		return false
+	}
+	j := f.asked()
+	return could(j.Request.Nodes, max(j.Request.Length, c.Overrun.Lasts(j))) ||
+		slices.ContainsFunc(j.Shapes, func(s entity.Shape) bool { return could(s.Nodes, max(s.Length, s.Runtime)) })
 }
 
 // least is how many processors f wants in its narrowest shape.

@@ -52,4 +52,6 @@ func main() {
 		run(fmt.Sprintf("off after %v s", idle), trace, backfill.EASY{}, saving)
 	}
 	run("at most 22 kW", trace, &policy.PowerCap{Policy: backfill.EASY{}, Cap: 22_000, Idle: 100, Busy: 200}, nil)
+	price := &flow.Curve{Times: []des.Time{0, 8 * des.Hour, 20 * des.Hour}, Values: []float64{0.1, 0.3, 0.1}, Every: des.Day}
+	run("22 kW by day", trace, &policy.PowerCap{Policy: backfill.EASY{}, Signal: "price", Curve: price, Limit: 0.2, Cap: 22_000, Idle: 100, Busy: 200}, nil)
 }

@@ -1,0 +1,99 @@
+package workload
+
+// Caps on power that hold over some periods, in a CSV file.
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"slices"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity/flow"
+	"github.com/gridslot/gridslot/internal/csvtable"
+)
+
+// OpenCaps reads a file of caps on power; see ReadCaps.
+func OpenCaps(path string, dates *Header) (*flow.Curve, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	c, err := ReadCaps(f, dates)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return c, nil
+}
+
+// capPeriod is a period over which a cap holds.
+type capPeriod struct {
+	from, to des.Time
+	watts    float64
+}
+
+// ReadCaps reads CSV with a heading: from and to, in time units of the simulation or dates, and
+// watts, above 0. Times, dates, every and until are those of ReadOutages. The curve that is
+// returned has the cap in W at each instant: the lowest of those whose periods the instant is in,
+// and +Inf where it is in none.
+func ReadCaps(in io.Reader, dates *Header) (*flow.Curve, error) {
+	t, err := csvtable.Read(in, "from", "to", "watts")
+	if err != nil {
+		return nil, err
+	}
+	if t.Len() == 0 {
+		return nil, errors.New("there are no caps below the heading")
+	}
+	var all []capPeriod
+	for row := range t.Rows() {
+		x := capPeriod{watts: row.Number("watts")}
+		if x.from, x.to, err = readPeriod(row, dates); err != nil {
+			return nil, err
+		}
+		if !(x.watts > 0) || math.IsInf(x.watts, 0) {
+			return nil, row.At(fmt.Errorf("watts: want a number above 0, not %v", x.watts))
+		}
+		again, every := repeats(row, x.from, x.to-x.from, dates)
+		if err := row.Err(); err != nil {
+			return nil, err
+		}
+		for i := range des.Time(again) + 1 {
+			all = append(all, capPeriod{x.from + i*every, x.to.Add(i * every), x.watts})
+		}
+	}
+	return lowest(all), nil
+}
+
+// lowest is the curve of the least of the watts of the periods that each instant is in.
+func lowest(all []capPeriod) *flow.Curve {
+	type change struct {
+		at    des.Time
+		watts float64
+		by    int // periods with these watts: 1 more, or 1 less
+	}
+	changes := []change{{at: 0, watts: math.Inf(1), by: 1}} // which holds where nothing else does
+	for _, x := range all {
+		changes = append(changes, change{x.from, x.watts, 1})
+		if x.to < des.Forever {
+			changes = append(changes, change{x.to, x.watts, -1})
+		}
+	}
+	slices.SortStableFunc(changes, func(a, b change) int { return int(max(min(a.at-b.at, 1), -1)) })
+	c, under := &flow.Curve{}, map[float64]int{}
+	var watts []float64 // that have been met, ascending
+	for i, x := range changes {
+		if k, met := slices.BinarySearch(watts, x.watts); !met {
+			watts = slices.Insert(watts, k, x.watts)
+		}
+		under[x.watts] += x.by
+		if i+1 < len(changes) && changes[i+1].at == x.at {
+			continue
+		}
+		holds := watts[slices.IndexFunc(watts, func(w float64) bool { return under[w] > 0 })]
+		c.Times, c.Values = append(c.Times, x.at), append(c.Values, holds)
+	}
+	return c.Map(func(w float64) float64 { return w })
+}
