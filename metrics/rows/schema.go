@@ -18,7 +18,7 @@ type Schema struct {
 
 // Schema is what people and programs can ask about the file.
 func (f File[T]) Schema() Schema {
-	s := Schema{Name: f.Name, When: f.When, Text: f.Text, Notes: f.Notes}
+	s := Schema{Name: f.Name, When: f.When, Text: f.Text, Notes: f.Notes, Columns: make([]Meaning, 0, len(f.Columns))}
 	for _, c := range f.Columns {
 		s.Columns = append(s.Columns, c.Meaning)
 	}
@@ -116,10 +116,11 @@ func FileName(kind, policy, site string) string {
 // OfPolicy are the names of all files that the run of a policy may leave, those of its sites
 // included.
 func OfPolicy(policy string, sites ...string) []string {
-	var all []string
-	for _, kind := range Kinds() {
-		if name := FileName(kind, policy, ""); name != "" {
-			all = append(all, name)
+	var all, kinds []string
+	for _, name := range names() {
+		if kind := KindOf(name); strings.Contains(name, policyMark) && !slices.Contains(kinds, kind) {
+			kinds = append(kinds, kind)
+			all = append(all, strings.Replace(name, policyMark, policy, 1))
 		}
 	}
 	for _, site := range sites {

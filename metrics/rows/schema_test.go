@@ -35,6 +35,13 @@ func TestKindsHaveFilesOfPoliciesAndSites(t *testing.T) {
 	require.Equal(t, "perfetto-oar.json", FileName("perfetto", "oar", ""))
 	require.Equal(t, "slurm-events-slurm-phase=17.csv", FileName(KindOf("slurm-events.csv"), "slurm-phase=17", ""))
 	require.Empty(t, FileName("summary", "easy", ""), "one file for all policies")
+	var each []string
+	for _, kind := range Kinds() {
+		if name := FileName(kind, "oar", ""); name != "" {
+			each = append(each, name)
+		}
+	}
+	require.Equal(t, each, OfPolicy("oar"))
 	require.Contains(t, OfPolicy("oar", "north"), "decisions-oar-north.csv")
 	require.NotContains(t, OfPolicy("oar", "north"), "tasks-oar-north.csv", "which has a column for the site")
 	require.Equal(t, []string{"slurm-events.csv", "phases.csv", "capacity.csv", "energy.csv", "summary.csv", "nodes.csv", "requests.csv"}, OfAllPolicies())

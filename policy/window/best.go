@@ -322,9 +322,13 @@ func (x *boxSearch) examine(b *box) bool {
 	}
 	x.gather(b)
 	if x.scale == tiny || x.kind == byValue {
+		most := 0.0
 		for _, z := range x.z {
-			x.scale = max(x.scale, float64(x.req.Nodes)*math.Abs(z))
+			if size := math.Abs(z); size > most {
+				most = size
+			}
 		}
+		x.scale = max(x.scale, float64(x.req.Nodes)*most)
 	}
 	if len(x.ids) < x.req.Nodes {
 		return false
@@ -357,19 +361,17 @@ func (x *boxSearch) store(b *box, floor float64) {
 		return
 	}
 	need := floor - (x.sumR + float64(b.lambda*x.tariff.limit)) + x.low
-	if !x.inOrder {
-		sortRanked(x.sel)
-	}
+	x.selectFrom(x.r)
 	in := slices.Grow(x.in[:0], len(x.ids))[:len(x.ids)]
 	clear(in)
-	for _, s := range x.sel {
+	for _, s := range x.inOrder() {
 		in[s.at] = true
 		if s.key > need {
 			x.arena = append(x.arena, x.ids[s.at])
 		}
 	}
 	for i, id := range x.ids {
-		if x.r[i] <= x.low && x.r[i] > need && !in[i] {
+		if x.r[i] > need && !in[i] {
 			x.arena = append(x.arena, id)
 		}
 	}
@@ -380,17 +382,19 @@ func (x *boxSearch) store(b *box, floor float64) {
 // gather lists b's candidates with the greatest value and the least cost that
 // each can have in b.
 func (x *boxSearch) gather(b *box) {
-	x.partial = false
 	from := x.arena[b.lo:b.hi]
-	x.ids, x.z = slices.Grow(x.ids[:0], len(from))[:len(from)], slices.Grow(x.z[:0], len(from))[:len(from)]
-	x.c, x.marks = slices.Grow(x.c[:0], len(from))[:len(from)], slices.Grow(x.marks[:0], len(from))[:len(from)]
+	m := len(from)
+	ids, zs := slices.Grow(x.ids[:0], m)[:m], slices.Grow(x.z[:0], m)[:m]
+	cs, kept := slices.Grow(x.c[:0], m)[:m], slices.Grow(x.marks[:0], m)[:m]
+	slots, tariff, rough := x.slots, x.tariff, x.rough
 	short, long := x.lengths[b.fromLen], x.lengths[b.toLen-1]
 	exact := short == long && b.first == b.last
 	onlyNew := x.static() && b.fromStart > 0
+	all := uint8(allMarks) // the marks that all candidates have
 	k := 0
 	for _, id := range from {
-		u := &x.slots[id]
-		if u.start > b.last || (u.own > long && !x.rough) {
+		u := &slots[id]
+		if u.start > b.last || (u.own > long && !rough) {
 			continue
 		}
 		least := max(u.own, short)
@@ -398,25 +402,25 @@ func (x *boxSearch) gather(b *box) {
 		if first > last {
 			continue
 		}
-		cost := x.tariff.cost(u.price, least)
-		if cost > x.tariff.limit {
+		cost := tariff.cost(u.price, least)
+		if cost > tariff.limit {
 			continue
 		}
 		z := x.most(u, first, last, least, max(u.own, long), exact)
 		// What no other box has: a task as long as this one's lengths, and for
 		// values that do not change with the start, a slot that begins in it.
 		marks := uint8(allMarks)
-		if u.own < short && !x.rough {
+		if u.own < short && !rough {
 			marks &^= 1
 		}
 		if onlyNew && u.start < b.first {
 			marks &^= 2
 		}
-		x.partial = x.partial || marks != allMarks
-		x.ids[k], x.z[k], x.c[k], x.marks[k] = id, z, cost, marks
+		all &= marks
+		ids[k], zs[k], cs[k], kept[k] = id, z, cost, marks
 		k++
 	}
-	x.ids, x.z, x.c, x.marks = x.ids[:k], x.z[:k], x.c[:k], x.marks[:k]
+	x.ids, x.z, x.c, x.marks, x.partial = ids[:k], zs[:k], cs[:k], kept[:k], all != allMarks
 }
 
 // line is one value of the Lagrangian bound as a function of λ: z + λ(limit−c).
@@ -429,25 +433,25 @@ type line struct {
 // minimise lowers the bound of b by choosing λ, until it does not pass floor
 // (then it returns false) or at most so many times. The bound is convex and
 // piecewise linear in λ: each λ tried gives a line below it, and the next λ is
-// where the lines either side of the minimum meet.
+// where the lines either side of the minimum meet. At the end r, sumR and low are
+// those of b's λ.
 func (x *boxSearch) minimise(b *box, floor float64, tries int) bool {
 	// Lines of the box above are kept as guesses. They are no lines of this box's bound, but
 	// mostly lead to the minimum in one or two steps.
 	limit := x.tariff.limit
 	b.dear.own, b.cheap.own = false, false
 	b.bound = math.Inf(1)
-	lambda, at := b.lambda, -1.0 // at: the λ of the selection at hand, -1 for none
+	lambda, sumR, low := b.lambda, 0.0, 0.0 // sumR and low are of the selection by b.lambda
 search:
 	for try := 0; ; try++ {
 		// The bound at λ: Σ of the n greatest z_i − λ c_i, plus λ S.
 		x.choose(lambda)
-		at = lambda
 		bound := x.sumR + float64(lambda*limit)
 		if bound > floor && x.partial {
 			bound -= x.penalty()
 		}
-		if bound < b.bound {
-			b.bound, b.lambda = bound, lambda
+		if try == 0 || bound < b.bound {
+			b.bound, b.lambda, sumR, low = bound, lambda, x.sumR, x.low
 		}
 		if bound <= floor {
 			return false
@@ -466,7 +470,7 @@ search:
 		}
 		// The next λ, where a line left of the minimum meets a line right of it.
 		if !b.cheap.known {
-			if at = -1; !x.affordable(b) {
+			if !x.affordable(b) {
 				return false
 			}
 		}
@@ -497,13 +501,12 @@ search:
 		lambda = next
 	}
 	if !b.cheap.own {
-		if at = -1; !x.affordable(b) {
+		if !x.affordable(b) {
 			return false
 		}
 	}
-	if at != b.lambda {
-		x.choose(b.lambda)
-	}
+	x.reduce(b.lambda)
+	x.sumR, x.low = sumR, low
 	return true
 }
 
@@ -524,12 +527,12 @@ func (x *boxSearch) affordable(b *box) bool {
 func (x *boxSearch) penalty() float64 {
 	most := [markCount]float64{}
 	most[1], most[2] = math.Inf(-1), math.Inf(-1)
-	for i, m := range x.marks {
-		if m&1 != 0 && x.r[i] > most[1] {
-			most[1] = x.r[i]
+	for i, r := range x.r {
+		if r > most[1] && x.marks[i]&1 != 0 {
+			most[1] = r
 		}
-		if m&2 != 0 && x.r[i] > most[2] {
-			most[2] = x.r[i]
+		if r > most[2] && x.marks[i]&2 != 0 {
+			most[2] = r
 		}
 	}
 	return max(0, x.low-most[1], x.low-most[2])
@@ -541,15 +544,15 @@ func (x *boxSearch) primal(b *box) {
 		return
 	}
 	met := uint8(0)
-	for _, s := range x.sel {
-		met |= x.marks[s.at]
+	for _, at := range x.sel {
+		met |= x.marks[at]
 	}
 	if met != allMarks {
 		return
 	}
 	x.bestIDs = x.bestIDs[:0]
-	for _, s := range x.sel {
-		x.bestIDs = append(x.bestIDs, x.ids[s.at])
+	for _, at := range x.sel {
+		x.bestIDs = append(x.bestIDs, x.ids[at])
 	}
 	x.improved(b, x.sumZ)
 }

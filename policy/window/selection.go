@@ -3,7 +3,6 @@
 package window
 
 import (
-	"math"
 	"math/bits"
 	"slices"
 )
@@ -16,25 +15,52 @@ type selection struct {
 	c       []float64
 	r       []float64
 	marks   []uint8
-	partial bool     // some candidate lacks a mark
-	sel     []ranked // the n greatest r
-	inOrder bool     // sel is, greatest first
-	in      []bool   // by position: whether it is in sel; scratch of store
+	partial bool    // some candidate lacks a mark
+	sel     []int32 // the positions of the n greatest r, ascending
+	nth     nth
 	sumZ    float64
 	sumC    float64
 	sumR    float64
 	low     float64 // the least r in sel
+	ranked  []ranked
+	in      []bool // by position: whether it is in sel; scratch of store
+}
+
+// ranked is a key and where it stands.
+type ranked struct {
+	key float64
+	at  int32
+}
+
+// inOrder returns the selection with the greatest r first, and equals by place.
+func (x *boxSearch) inOrder() []ranked {
+	x.ranked = x.ranked[:0]
+	for _, at := range x.sel {
+		x.ranked = append(x.ranked, ranked{x.r[at], at})
+	}
+	slices.SortFunc(x.ranked, func(a, b ranked) int {
+		if a.key > b.key || a.key == b.key && a.at < b.at {
+			return -1
+		}
+		return 1 // no two stand at the same place
+	})
+	return x.ranked
 }
 
 // choose selects the n greatest r = z − λc.
 func (x *boxSearch) choose(lambda float64) {
+	x.reduce(lambda)
+	x.selectTop(x.r)
+}
+
+// reduce sets r to z − λc.
+func (x *boxSearch) reduce(lambda float64) {
 	r := slices.Grow(x.r[:0], len(x.z))[:len(x.z)]
 	c := x.c[:len(r)]
 	for i, z := range x.z[:len(c)] {
 		r[i] = z - float64(lambda*c[i])
 	}
 	x.r = r
-	x.selectTop(r)
 }
 
 // chooseCheapest selects the n cheapest. Only the sums of the selection hold
@@ -46,121 +72,127 @@ func (x *boxSearch) chooseCheapest() {
 	x.selectTop(x.r)
 }
 
-// selectTop sets sel to the n greatest keys, of equals the first, and the sums. Insertion
-// is quick, and puts them in order, because store puts the selection of the box above
-// first; where it is not, as in the first box, they are selected without an order.
+// selectTop sets sel to the n greatest keys, of equals the first, and the sums.
 func (x *boxSearch) selectTop(keys []float64) {
-	x.sel = x.sel[:0]
-	x.inOrder = x.insertTop(keys)
-	if !x.inOrder {
-		x.sel = slices.Grow(x.sel[:0], len(keys))[:len(keys)]
-		for i, key := range keys {
-			x.sel[i] = ranked{key, int32(i)}
-		}
-		greatestFirst(x.sel, x.req.Nodes)
-		x.sel = x.sel[:x.req.Nodes]
-	}
-	x.sumZ, x.sumC, x.sumR, x.low = 0, 0, 0, x.sel[len(x.sel)-1].key
-	for _, s := range x.sel {
-		x.sumZ += x.z[s.at]
-		x.sumC += x.c[s.at]
-		x.sumR += s.key
+	x.low = x.nth.greatest(keys, x.req.Nodes)
+	x.selectFrom(keys)
+	x.sumZ, x.sumC, x.sumR = 0, 0, 0
+	for _, at := range x.sel {
+		x.sumZ += x.z[at]
+		x.sumC += x.c[at]
+		x.sumR += keys[at]
 	}
 }
 
-// insertTop puts the n greatest keys into sel by insertion, greatest first, or gives up
-// where that takes too many moves.
-func (x *boxSearch) insertTop(keys []float64) (done bool) {
-	n, list := x.req.Nodes, x.sel
-	least := math.Inf(-1)
-	moves := insertions * len(keys)
+// selectFrom sets sel to the n greatest keys, the least of which is low.
+func (x *boxSearch) selectFrom(keys []float64) {
+	n, m := x.req.Nodes, len(keys)
+	sel := slices.Grow(x.sel[:0], m+1)[:m+1] // one more, so that each place can be written
+	k := 0
 	for i, key := range keys {
-		k := len(list)
-		if k < n {
-			list = append(list, ranked{})
-		} else if key <= least {
+		sel[k] = int32(i)
+		k += one(key >= x.low)
+	}
+	if k > n { // of those that equal the n-th the last are too many
+		above := 0
+		for _, at := range sel[:k] {
+			above += one(keys[at] > x.low)
+		}
+		all, equal := sel[:k], n-above
+		k = 0
+		for i := 0; k < n; i++ {
+			if at := all[i]; keys[at] > x.low || equal > 0 {
+				equal -= one(keys[at] == x.low)
+				sel[k] = at
+				k++
+			}
+		}
+	}
+	x.sel = sel[:k]
+}
+
+// one is 1 if b is true, and otherwise 0. It makes no branch, half of which a processor would
+// mispredict where keys are compared.
+func one(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// nth finds the n-th greatest of some keys; it is scratch that can be used again.
+type nth struct{ room [3][]float64 }
+
+// few keys are as soon inserted one by one as parted.
+const few = 16
+
+// greatest returns the n-th greatest of the keys, 1 <= n <= len(keys), by Hoare's selection,
+// which only goes into the part that has the n-th. O(m), and O(m log m) where the pivots are bad
+// again and again. No key may be NaN.
+func (s *nth) greatest(keys []float64, n int) float64 {
+	list := keys
+	if n <= few {
+		return leastOf(list, n)
+	}
+	for i := range s.room {
+		s.room[i] = slices.Grow(s.room[i][:0], len(list)+1)[:len(list)+1]
+	}
+	above, below, own := s.room[0], s.room[1], s.room[2] // after the first round list lies in own
+	for rounds := 2 * bits.Len(uint(len(list))); len(list) > few; rounds-- {
+		if rounds == 0 {
+			return slices.Sorted(slices.Values(list))[len(list)-n]
+		}
+		pivot, k := medianOf(list), 0
+		for i, key := range list {
+			above[k] = key
+			below[i-k] = key
+			k += one(key > pivot)
+		}
+		if n <= k {
+			list, own, above = above[:k], above, own
 			continue
-		} else {
-			k--
 		}
-		for k > 0 && list[k-1].key < key {
-			list[k] = list[k-1]
-			k--
-			moves--
+		if k == 0 { // the pivot is the greatest
+			for i, key := range list {
+				below[i-k] = key
+				k += one(key == pivot)
+			}
+			if n <= k {
+				return pivot
+			}
 		}
-		list[k] = ranked{key, int32(i)}
-		if len(list) == n {
-			least = list[n-1].key
-		}
-		if moves < 0 {
-			break
-		}
+		list, n, own, below = below[:len(list)-k], n-k, below, own
 	}
-	x.sel = list
-	return moves >= 0
+	return leastOf(list, n)
 }
 
-// insertions is how many moves a key insertTop makes.
-const insertions = 4
-
-// ranked is a key and where it stands.
-type ranked struct {
-	key float64
-	at  int32
-}
-
-// before is the order of the greatest first, and of equals by place.
-func (a ranked) before(b ranked) bool { return a.key > b.key || (a.key == b.key && a.at < b.at) }
-
-// greatestFirst moves the n that come first in that order to the front of list, the last of
-// them to its place among all, by Hoare's selection, which only goes into the part that has the
-// n-th. O(m), and O(m log m) where the pivots are bad again and again. No key may be NaN.
-func greatestFirst(list []ranked, n int) {
-	const few = 16 // are as soon sorted
-	lo, hi := 0, len(list)
-	for rounds := 2 * bits.Len(uint(len(list))); hi-lo > few && rounds > 0; rounds-- {
-		a, b, c := list[lo], list[lo+(hi-lo)/2], list[hi-1]
-		if b.before(a) {
-			a, b = b, a
-		}
-		if c.before(b) {
-			if b = c; b.before(a) {
-				b = a
-			}
-		}
-		// list[lo:j+1] come no later than b, the median of the three, and list[i:hi] no earlier.
-		i, j := lo, hi-1
-		for i <= j {
-			for list[i].before(b) {
-				i++
-			}
-			for b.before(list[j]) {
-				j--
-			}
-			if i <= j {
-				list[i], list[j] = list[j], list[i]
-				i++
-				j--
-			}
-		}
-		switch {
-		case n <= j+1:
-			hi = j + 1
-		case n > i:
-			lo = i
-		default:
-			return // it is b
-		}
+// medianOf returns the median of three keys of a list, or where it is long, of three such
+// medians.
+func medianOf(list []float64) float64 {
+	const long = 128
+	if m := len(list); m > long {
+		return medianOfThree(medianOfThree(list[0], list[m/8], list[m/4]), medianOfThree(list[m*3/8], list[m/2], list[m*5/8]), medianOfThree(list[m*3/4], list[m*7/8], list[m-1]))
 	}
-	sortRanked(list[lo:hi])
+	return medianOfThree(list[0], list[len(list)/2], list[len(list)-1])
 }
 
-// sortRanked puts list in order.
-func sortRanked(list []ranked) {
-	slices.SortFunc(list, func(a, b ranked) int {
-		if a.before(b) {
-			return -1
+func medianOfThree(a, b, c float64) float64 { return max(min(a, b), min(max(a, b), c)) }
+
+// leastOf returns the n-th greatest key, where n is few, by insertion among the greatest so far.
+func leastOf(keys []float64, n int) float64 {
+	var top [few]float64 // the greatest first
+	for i, key := range keys {
+		k := i
+		if i >= n {
+			if key <= top[n-1] {
+				continue
+			}
+			k = n - 1
 		}
-		return 1 // no two stand at the same place
-	})
+		for ; k > 0 && top[k-1] < key; k-- {
+			top[k] = top[k-1]
+		}
+		top[k] = key
+	}
+	return top[n-1]
 }
