@@ -44,6 +44,12 @@ func (c *Controller) allocate(now des.Time, e *entry, available, within nodeSet)
 		return beyondLimit
 	}
 	wants := j.reckonedNeeds()
+	if c.limitedByCPUs(e, g.all) {
+		if limit := c.beyondAmounts(j, wants); limit != "" {
+			j.reason = limit
+			return beyondLimit
+		}
+	}
 	var became outcome
 	var placed []Placement
 	var victims []*Job
@@ -90,6 +96,43 @@ func (c *Controller) allocate(now des.Time, e *entry, available, within nodeSet)
 	}
 	return became
 }
+
+// limitedByCPUs reports whether limits on amounts can be told before nodes are looked for, and the look leaves nothing behind: the limits of the
+// job are on CPUs alone, of which it gets as many as are reckoned on whatever nodes, and these weigh what they usually do.
+func (c *Controller) limitedByCPUs(e *entry, nodes nodeSet) bool {
+	j, s := e.job, c.shapeOf(e)
+	d := &s.demand
+	if c.forgetful || !c.conf.Enforce.Limits || j.reservation != nil || len(j.Required) > 0 || d.whole || d.perTask > 1 || d.perNode > 0 || j.reckoned != d.cpus {
+		return false
+	}
+	return j.limitsCPUsOnly() && c.weighUsually(s, nodes)
+}
+
+// limitsCPUsOnly reports whether the groups of the job limit no other amounts than CPUs. What they limit does not change.
+func (j *Job) limitsCPUsOnly() bool {
+	if j.limited == notLookedFor {
+		j.limited = byCPUs
+		for g := range j.groups {
+			for _, most := range []map[string]int{g.amounts, g.minutes, g.amountsOfJob, g.amountsOfUser, g.amountsOfAccount} {
+				for kind := range most {
+					if kind != "cpu" {
+						j.limited = byOthers
+					}
+				}
+			}
+		}
+	}
+	return j.limited == byCPUs
+}
+
+// kindsLimited is by which amounts the groups of a job limit it.
+type kindsLimited uint8
+
+const (
+	notLookedFor kindsLimited = iota
+	byCPUs                    // or by none
+	byOthers
+)
 
 // withinJobLimits reports whether the limits that can be told before nodes are chosen let the job
 // start, and notes it where one does not.

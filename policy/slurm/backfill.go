@@ -274,6 +274,7 @@ func (r *backfillRun) fill(e *entry, nowOnly bool) bool {
 			r.expires(begins)
 		} else {
 			j.ByBackfill = true
+			chosen = c.spare.clone(chosen) // another look may take the room of this one
 			became := c.allocate(r.now, e, c.up, o.nodes)
 			j.ByBackfill = became == started
 			switch {
@@ -430,10 +431,13 @@ func (s *shares) admit(e *entry) string {
 	if !s.limited {
 		return ""
 	}
-	pair := e.part.Name + "/" + e.job.User
+	pair := ""
+	if s.rules.MaxPerUserPart > 0 {
+		pair = e.part.Name + "/" + e.job.User
+	}
 	over := func(count, limit int) bool { return limit > 0 && count >= limit }
 	switch {
-	case over(s.userPart[pair], s.rules.MaxPerUserPart):
+	case s.rules.MaxPerUserPart > 0 && over(s.userPart[pair], s.rules.MaxPerUserPart):
 		return "bf_max_job_user_part"
 	case over(s.part[e.part], s.rules.MaxPerPartition):
 		return "bf_max_job_part"

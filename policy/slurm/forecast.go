@@ -14,6 +14,7 @@ type forecast struct {
 	among    nodeSet
 	by       preemptor
 	nodes    nodeSet // nil: a job would not start at all, or, unless looked, not at once
+	room     nodeSet // for nodes
 	chosen   choice  // what is taken of them; of those that the job would have at once, in their order
 	atOnce   bool
 	ends     int64  // unless atOnce: the second in which the last job ends that has to
@@ -65,7 +66,11 @@ func (c *Controller) among(s *shape, f *forecasts, era uint64, nodes nodeSet, by
 
 // begin makes a forecast one of which nothing is known yet.
 func (c *Controller) begin(f *forecast, s *shape, nodes nodeSet, by preemptor) {
-	*f = forecast{among: append(f.among[:0], nodes...), by: by, chosen: f.chosen[:0], weighed: c.weighed, usual: c.weighUsually(s, nodes)}
+	room := f.nodes
+	if room == nil {
+		room = f.room
+	}
+	*f = forecast{among: append(f.among[:0], nodes...), by: by, room: room, chosen: f.chosen[:0], weighed: c.weighed, usual: c.weighUsually(s, nodes)}
 }
 
 // weighUsually reports whether looks for jobs of the shape among nodes see these weigh what slurm.conf says, and do not change that, as those for
@@ -77,9 +82,13 @@ func (c *Controller) weighUsually(s *shape, nodes nodeSet) bool {
 // forecastOf is the forecast for the job of e among some nodes; with nowOnly one that goes no further
 // than the present is enough.
 func (c *Controller) forecastOf(e *entry, among nodeSet, now int64, nowOnly bool) *forecast {
-	by := c.preemptorOf(e)
+	return c.forecastFor(e, c.preemptorOf(e), among, now, nowOnly)
+}
+
+// forecastFor is forecastOf for a job that preempts others as the preemptor says.
+func (c *Controller) forecastFor(e *entry, by preemptor, among nodeSet, now int64, nowOnly bool) *forecast {
 	if c.forgetful || by.part != nil && c.conf.PreemptExempt > 0 { // whom it may preempt depends on the time
-		f := &forecast{among: among}
+		f := &forecast{among: among, by: by}
 		c.look(e, f, now, nowOnly)
 		return f
 	}
@@ -143,7 +152,11 @@ func (c *Controller) look(e *entry, f *forecast, now int64, nowOnly bool) {
 		if chosen == nil {
 			return false
 		}
-		f.nodes, f.reckoned = chosen.nodes(len(c.conf.Nodes)), e.job.reckoned
+		f.reckoned = e.job.reckoned
+		if f.nodes = f.room; f.nodes == nil {
+			f.nodes = newNodeSet(len(c.conf.Nodes))
+		}
+		chosen.mark(f.nodes)
 		f.chosen = append(f.chosen[:0], chosen...)
 		return true
 	}
@@ -154,7 +167,10 @@ func (c *Controller) look(e *entry, f *forecast, now int64, nowOnly bool) {
 		slices.SortFunc(f.chosen, func(a, b offer) int { return cmp.Compare(a.node, b.node) })
 		return
 	}
-	victims := c.victims(e, c.instant(0, now))
+	var victims []*Job
+	if f.by.part != nil {
+		victims = c.victims(e, c.instant(0, now))
+	}
 	if nowOnly && len(victims) == 0 {
 		return
 	}

@@ -72,6 +72,9 @@ type Job struct {
 	allocated    tres     // running: what it has in all
 	billing      float64  // running: billing a second
 	whole        bool     // running: it has its nodes to itself
+	limited      kindsLimited
+	ofUser       *crowd // of the jobs of its QoS, those of its user; nil: not looked for yet
+	ofAccount    *crowd // and those of its account
 	state        jobState
 	failed       bool     // done: it failed, was killed or cancelled
 	requeued     bool     // it waits again when its nodes are free

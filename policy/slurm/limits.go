@@ -487,7 +487,10 @@ func (j *Job) has() tres { return j.allocated }
 
 // sharers is the running jobs of a QoS that are of the job's user, and those of its account.
 func (q *qos) sharers(j *Job) (ofUser, ofAccount *crowd) {
-	return crowdOf(&q.ofUsers, j.User), crowdOf(&q.ofAccounts, j.Account)
+	if j.ofUser == nil {
+		j.ofUser, j.ofAccount = crowdOf(&q.ofUsers, j.User), crowdOf(&q.ofAccounts, j.Account)
+	}
+	return j.ofUser, j.ofAccount
 }
 
 // crowdOf is the crowd of a name.

@@ -61,17 +61,12 @@ func (c *Controller) place(e *entry, candidates nodeSet) []Placement {
 
 // chooseNow is the nodes among candidates that the job of e gets now, by their numbers, or nil.
 func (c *Controller) chooseNow(e *entry, candidates nodeSet) choice {
-	if c.preemptorOf(e).part == nil {
-		f := c.forecastOf(e, candidates, 0, true)
-		if !f.atOnce {
-			return nil
-		}
-		e.job.reckoned = f.reckoned
-		return f.chosen
+	f := c.forecastFor(e, preemptor{}, candidates, 0, true) // without preempting anybody
+	if !f.atOnce {
+		return nil
 	}
-	chosen := c.choose(e, candidates, c.free)
-	slices.SortFunc(chosen, func(a, b offer) int { return cmp.Compare(a.node, b.node) })
-	return chosen
+	e.job.reckoned = f.reckoned
+	return f.chosen
 }
 
 // giveCores gives the job of e as many cores of each of its nodes as it has CPUs there.

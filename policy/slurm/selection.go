@@ -18,10 +18,16 @@ type offer struct{ node, cpus int }
 
 func (c choice) nodes(all int) nodeSet {
 	s := newNodeSet(all)
+	c.mark(s)
+	return s
+}
+
+// mark makes s the set of the nodes.
+func (c choice) mark(s nodeSet) {
+	clear(s)
 	for _, o := range c {
 		s.add(o.node)
 	}
-	return s
 }
 
 // search is one choice of nodes. Of a controller there is one at a time, whose room all use.

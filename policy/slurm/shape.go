@@ -143,12 +143,15 @@ func (c *Controller) shapeOf(e *entry) *shape {
 	return s
 }
 
-// dropShape has e no longer count among the entries of its shape. A shape of no entry is forgotten.
+// shapesKept is up to how many shapes are kept of which no job waits: jobs of users resemble each other.
+const shapesKept = 100
+
+// dropShape has e no longer count among the entries of its shape. A shape of no entry is forgotten where there are many.
 func (c *Controller) dropShape(e *entry) {
 	if e.shape == nil {
 		return
 	}
-	if e.shape.entries--; e.shape.entries == 0 {
+	if e.shape.entries--; e.shape.entries == 0 && len(c.shapes) > shapesKept {
 		delete(c.shapes, e.shape.key)
 	}
 	e.shape = nil

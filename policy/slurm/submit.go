@@ -302,8 +302,11 @@ func (c *Controller) couldEver(now des.Time, e *entry) bool {
 		return true
 	}
 	c.weigh(e, listed)
-	chosen := c.choose(e, nodes, c.idle)
-	e.job.reckoned, e.job.guess = 0, len(chosen)
+	chosen := c.fitIdle(e, nodes)
+	e.job.reckoned, e.job.guess = 0, 0
+	if chosen != nil {
+		e.job.guess = chosen.count()
+	}
 	return chosen != nil
 }
 
