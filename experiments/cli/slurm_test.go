@@ -180,8 +180,27 @@ func TestSlurmsSchedulesAreValidated(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(plain, replay.JobsFile), []byte("name,submit,limit_min,runtime\na,1.25,10,60\n"), 0o666))
 	require.Zero(t, call("simulate", "--slurm", plain, "--out", out).code)
 	o = call("validate", out)
-	require.Equal(t, 1, o.code)
-	require.Contains(t, o.stderr, "give its jobs.csv a column key")
+	require.Zero(t, o.code, o.stderr)
+	require.Equal(t, "name,job,event,time,priority,cpus,nodes\na,1,start,3,4294901759,1,n1\na,1,end,63,,,\n", read(t, out, replay.EventsFile))
+	for old, mischief := range map[string]struct{ with, want string }{
+		"3,4294901759": {"4,4294901759", `slurm-events.csv, line 2: time is "4", and of the event it is "3"`},
+		"a,1,end":      {"b,1,end", `slurm-events.csv, line 3: name is "b", and of the event it is "a"`},
+		"end,63,,,\n":  {"end,63,,,\na,1,end,63,,,\n", "slurm-events.csv, line 4: there is no such event"},
+		"a,1,end,63,,": {"", "slurm-events.csv: the end has no row"},
+	} {
+		text := read(t, out, replay.EventsFile)
+		changed := strings.Replace(text, old, mischief.with, 1)
+		if mischief.with == "" {
+			changed = text[:strings.Index(text, old)]
+		}
+		require.NoError(t, os.WriteFile(filepath.Join(out, replay.EventsFile), []byte(changed), 0o666))
+		o = call("validate", out)
+		require.Equal(t, 1, o.code)
+		require.Contains(t, o.stdout, mischief.want)
+		require.NoError(t, os.WriteFile(filepath.Join(out, replay.EventsFile), []byte(text), 0o666))
+	}
+	require.NoError(t, os.WriteFile(filepath.Join(out, replay.AllEventsFile), []byte(strings.Replace(read(t, out, replay.AllEventsFile), "n1:0/1", "n1:0-1/1", 1)), 0o666))
+	require.Equal(t, 1, call("validate", out).code)
 }
 
 // Phases are runs that differ only in when the loops of the controller wake; the spread of each

@@ -189,6 +189,9 @@ func (m *SlurmCluster) prepare(c *call) (runner, error) {
 	}
 	if c.options.Dir != "" && slices.ContainsFunc(c.all, func(n policyName) bool { return n.file == slurmPolicy }) {
 		c.wrote = append(c.wrote, replay.EventsFile)
+		if in.Plain {
+			c.wrote = append(c.wrote, replay.AllEventsFile)
+		}
 	}
 	return func(ctx context.Context, p *policyRun) (*Result, error) {
 		phase, err := slurmPhase(p.spec, c.Settings.Seed)
@@ -408,29 +411,42 @@ func (x *Session) foretells() (*entity.Foreteller, error) {
 	return f, nil
 }
 
-// slurmEventsFile is the name of the file of what happened under a policy: each phase has its own.
-func slurmEventsFile(policy string) string {
+// slurmEventsFile is what a file of what happened is called under a policy: each phase has its own.
+func slurmEventsFile(name, policy string) string {
 	if policy == slurmPolicy {
-		return replay.EventsFile
+		return name
 	}
-	return rows.FileName(rows.KindOf(replay.EventsFile), policy, "")
+	return rows.FileName(rows.KindOf(name), policy, "")
 }
 
-// slurmEvents has a machine write slurm-events.csv, where files are wanted.
+// slurmEvents has a machine write slurm-events.csv, where files are wanted. If that is plain another file has all
+// events, so that they can be checked.
 func (x *Session) slurmEvents(m *replay.Machine, plain bool) error {
 	if x.settings.Dir == "" {
 		return nil
 	}
-	path := filepath.Join(x.settings.Dir, slurmEventsFile(x.settings.FileName))
-	f, err := atomicfile.Create(path)
-	if err != nil {
+	write := func(name string, plain bool) (*replay.EventWriter, error) {
+		path := filepath.Join(x.settings.Dir, slurmEventsFile(name, x.settings.FileName))
+		f, err := atomicfile.Create(path)
+		if err != nil {
+			return nil, err
+		}
+		w := replay.NewEventWriter(f, plain)
+		x.files = append(x.files, file{path, f})
+		x.closers = append(x.closers, w.Close)
+		return w, nil
+	}
+	w, err := write(replay.EventsFile, plain)
+	if err != nil || !plain {
+		m.Tell = w.Tell
 		return err
 	}
-	w := replay.NewEventWriter(f, plain)
-	m.Tell = w.Tell
-	x.files = append(x.files, file{path, f})
-	x.closers = append(x.closers, w.Close)
-	return nil
+	all, err := write(replay.AllEventsFile, false)
+	m.Tell = func(e replay.Event) {
+		w.Tell(e)
+		all.Tell(e)
+	}
+	return err
 }
 
 // readSite reads slurm.conf, accounts and reservations of a site.
@@ -487,9 +503,6 @@ func (m *SlurmCluster) validate(c *call, s Schedule, limit int) (report validate
 	if err != nil {
 		return report, err
 	}
-	if in.Plain {
-		return report, fmt.Errorf("the events of a plain folder tell of starts and ends only, which is too little to check: give its %s a column key", replay.JobsFile)
-	}
 	from, err := c.jobs.open()
 	if err != nil {
 		return report, err
@@ -525,11 +538,19 @@ func (m *SlurmCluster) validate(c *call, s Schedule, limit int) (report validate
 			return report, err
 		}
 	}
-	events, err := indir.Open(s.Dir, slurmEventsFile(c.all[0].file))
+	events, err := indir.Open(s.Dir, slurmEventsFile(replay.EventsFile, c.all[0].file))
 	if err != nil {
 		return report, fmt.Errorf("opening what happened: %w", err)
 	}
 	defer events.Close()
+	if in.Plain {
+		all, err := indir.Open(s.Dir, slurmEventsFile(replay.AllEventsFile, c.all[0].file))
+		if err != nil {
+			return report, fmt.Errorf("%s has no column key, so that %s tells of starts and ends only: opening all events: %w", replay.JobsFile, replay.EventsFile, err)
+		}
+		defer all.Close()
+		given.Plain, events = events, all
+	}
 	jobs, err := indir.Open(s.Dir, s.Jobs)
 	if err != nil {
 		return report, fmt.Errorf("opening the schedule: %w", err)

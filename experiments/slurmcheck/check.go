@@ -30,6 +30,9 @@ type Given struct {
 	Feedback bool
 	// Allocation is what allocated_resources of jobs-slurm.csv holds: which CPUs, or, of AllocationCount, how many.
 	Allocation metrics.Allocation
+	// Plain is slurm-events.csv of a folder whose jobs.csv has no column key: it tells of starts and ends only, of
+	// which the events that are checked have more. Nil: there is none.
+	Plain io.Reader
 }
 
 // ReadPredictions reads Given.Predictions from jobs-slurm.csv.
@@ -58,12 +61,27 @@ func Events(events, jobs io.Reader, given Given, limit int) (validate.Report, er
 	if err != nil {
 		return c.report, fmt.Errorf("%s: %w", replay.EventsFile, err)
 	}
+	told := func(*event) error { return nil }
+	if given.Plain != nil {
+		next, stop, err := plainRows(given.Plain)
+		if err != nil {
+			return c.report, err
+		}
+		defer stop()
+		told = func(e *event) error { return c.checkPlain(e, next) }
+	}
 	for row := range t.Rows() {
 		e, err := readEvent(row)
 		if err != nil {
 			return c.report, fmt.Errorf("%s: %w", replay.EventsFile, err)
 		}
 		c.check(&e)
+		if err := told(&e); err != nil {
+			return c.report, err
+		}
+	}
+	if err := told(nil); err != nil {
+		return c.report, err
 	}
 	c.end()
 	if jobs != nil {

@@ -360,6 +360,11 @@ func (c *checker) checkSubmission(j *job) {
 		return
 	}
 	most, limited := math.MaxInt, false
+	for _, q := range c.book.qos { // one of the job's QoS, which perhaps is not named, stands in for the user's
+		if _, instead := q.count("maxsubmitjobsperuser"); instead && (j.Job.QOS == "" || q == c.book.qos[j.Job.QOS]) {
+			return
+		}
+	}
 	if u := c.book.user(j.Job.User, j.account); u != nil {
 		most, limited = u.count("maxsubmitjobs")
 	}

@@ -31,6 +31,7 @@ type slurmSite struct {
 	users      map[string]string
 	bookings   []*siteBooking
 	orders     []siteOrder
+	plain      bool // jobs.csv has names of jobs in place of keys
 }
 
 // nodeRow is a row NodeName: nodes of first to last.
@@ -258,7 +259,12 @@ func (w *world) siteJobs() string {
 		}
 	}
 	names := slices.Sorted(maps.Keys(columns))
-	lines := []string{strings.Join(append([]string{"key", "submit", "uid", "limit_min", "runtime"}, names...), ",")}
+	key := "key"
+	if w.site.plain {
+		key = "name"
+		names = slices.DeleteFunc(names, func(name string) bool { return name == key })
+	}
+	lines := []string{strings.Join(append([]string{key, "submit", "uid", "limit_min", "runtime"}, names...), ",")}
 	for _, j := range w.jobs {
 		fields := []string{j.key(), strconv.Itoa(j.submit) + ".25", strconv.Itoa(5000 + j.user), strconv.Itoa(j.minutes()), strconv.Itoa(j.runtime)}
 		for _, name := range names {
@@ -427,10 +433,10 @@ func siteFeatures() []feature {
 				}
 			})
 		}},
-		{name: "qos-limits", of: anySite, odds: 8, needs: "qos", add: func(r rnd, w *world) {
+		{name: "qos-limits", of: anySite, odds: 15, needs: "qos", add: func(r rnd, w *world) {
 			w.site.enforce = append(w.site.enforce, "limits")
 			for i := range w.site.qos {
-				if r.chance(60) {
+				for range r.IntN(3) {
 					w.site.qos[i] += " " + r.one("maxjobsperuser=1", "grpjobs=2", "maxtresperuser=cpu=4", "grptres=cpu=6", "grptres=node=2", "maxwall=5", "maxtresperjob=cpu=4", "maxsubmitjobsperuser=3", "maxtresperaccount=cpu=5", "grptresrunmins=cpu=60", "maxjobsperaccount=2")
 				}
 				if r.chance(10) {
@@ -438,15 +444,15 @@ func siteFeatures() []feature {
 				}
 			}
 		}},
-		{name: "account-limits", of: anySite, odds: 8, needs: "accounts", add: func(r rnd, w *world) {
+		{name: "account-limits", of: anySite, odds: 12, needs: "accounts", add: func(r rnd, w *world) {
 			w.site.enforce = append(w.site.enforce, r.text("limits limits limits,safe"))
 			for _, name := range slices.Sorted(maps.Keys(w.site.accounts)) {
-				if r.chance(60) {
+				if r.chance(80) {
 					w.site.accounts[name] += " " + r.one("grpjobs=2", "grptres=cpu=4", "maxjobs=1")
 				}
 			}
 			for _, name := range slices.Sorted(maps.Keys(w.site.users)) {
-				if r.chance(40) {
+				if r.chance(60) {
 					w.site.users[name] += " " + r.one("maxjobs=1", "maxtresperjob=cpu=3", "maxsubmitjobs=4", "grptres=cpu=4", "maxwall=10", "grptresrunmins=cpu=90", "grpjobsaccrue=2")
 				}
 			}
@@ -513,6 +519,7 @@ func siteFeatures() []feature {
 		{name: "phase", of: anySite, odds: 8, add: func(r rnd, w *world) {
 			w.policies = append(w.policies, "slurm:phase="+r.number(1, 3599), "slurm:phase=seed")
 		}},
+		{name: "plain", of: site, odds: 6, add: func(_ rnd, w *world) { w.site.plain = true }},
 		{name: "phases", of: anySite, odds: 4, add: func(r rnd, w *world) { w.after = append(w.after, phasesArePolicies) }},
 		{name: "overrides", of: anySite, odds: 5, add: func(r rnd, w *world) { w.after = append(w.after, overridesAreTheFile) }},
 

@@ -46,10 +46,14 @@ func slurmKeepsItsRules(r *result) error {
 		return nil
 	}
 	for _, run := range r.runs {
-		name := "slurm-events.csv"
-		if run.Policy != "slurm" {
-			name = "slurm-events-" + run.name + ".csv"
+		name := "slurm-events"
+		if r.site.plain {
+			name = "controller-events"
 		}
+		if run.Policy != "slurm" {
+			name += "-" + run.name
+		}
+		name += ".csv"
 		all, err := r.read(name)
 		if err != nil {
 			return err
@@ -201,7 +205,7 @@ func (s *siteRun) conditions(j *job, now int) error {
 		kind, of, _ := strings.Cut(part, ":")
 		if kind == "singleton" {
 			for key := range s.running {
-				if other := s.jobs[key]; other != j && other.user == j.user && other.more["name"] == j.more["name"] && s.came[key] < s.came[s.keyOf(j)] {
+				if other := s.jobs[key]; !s.site.plain && other != j && other.user == j.user && other.more["name"] == j.more["name"] && s.came[key] < s.came[s.keyOf(j)] {
 					return fmt.Errorf("beside %s, whose name it has", key)
 				}
 			}
@@ -385,7 +389,7 @@ func (s *siteRun) twins(all rows) error {
 			a, b := started[s.keyOf(j)], started[s.keyOf(later)]
 			alike := j.user == later.user && j.procs == later.procs && j.minutes() == later.minutes() && j.queue == later.queue && (s.kind == siteLog || maps.Equal(j.more, later.more))
 			_, came := s.came[s.keyOf(j)]
-			if alike && came && j.submit < later.submit && b > 0 && (a == 0 || a > b) && !s.neverBegan(j) {
+			if alike && came && b > 0 && (a == 0 || a > b) && !s.neverBegan(j) {
 				return fmt.Errorf("%s starts before %s, which came first and asks for the same", s.keyOf(later), s.keyOf(j))
 			}
 		}

@@ -71,7 +71,7 @@ func TestTheTablesOfThePageAreMadeFromTheFiles(t *testing.T) {
 	require.True(t, begins && ends)
 	var tables strings.Builder
 	for _, s := range Schemas() {
-		if s.Name == "slurm-events-POLICY.csv" {
+		if s.Name == "slurm-events-POLICY.csv" || strings.HasPrefix(s.Name, "controller-") {
 			fmt.Fprintf(&tables, "\n## %s\n\nThe same as slurm-events.csv %s.\n", s.Name, s.When)
 			continue
 		}

@@ -47,8 +47,12 @@ func Schemas() []Schema {
 	phase := slurmEvents
 	phase.Name = "slurm-events-POLICY.csv"
 	phase.When = "for each [phase](slurm.md#rules-exact-phase-unknown), such as `slurm:phase=17`"
+	all, allOfPhase := slurmEvents, phase
+	all.Name, all.When = "controller-events.csv", "with all events, if slurm-events.csv is plain"
+	allOfPhase.Name = "controller-events-POLICY.csv"
+	allOfPhase.When = all.When + ", for each phase"
 	return []Schema{
-		Jobs.Schema(), Attempts.Schema(), Events.Schema(), Decisions.Schema(), Queue.Schema(), slurmEvents, phase, Spreads.Schema(),
+		Jobs.Schema(), Attempts.Schema(), Events.Schema(), Decisions.Schema(), Queue.Schema(), slurmEvents, phase, all, allOfPhase, Spreads.Schema(),
 		Capacities.Schema(), Power.Schema(), Energies.Schema(), Summaries.Schema(), Accuracies.Schema(), Clusters.Schema(),
 		Nodes.Schema(), Tasks.Schema(), OwnTasks.Schema(), Accounts.Schema(), Owners.Schema(), Prices.Schema(), Outages.Schema(),
 		Cycles.Schema(), Combinations.Schema(), Alternatives.Schema(),

@@ -34,6 +34,7 @@ func TestKindsHaveFilesOfPoliciesAndSites(t *testing.T) {
 	require.Equal(t, "events-oar-north.csv", FileName("events", "oar", "north"))
 	require.Equal(t, "perfetto-oar.json", FileName("perfetto", "oar", ""))
 	require.Equal(t, "slurm-events-slurm-phase=17.csv", FileName(KindOf("slurm-events.csv"), "slurm-phase=17", ""))
+	require.Equal(t, "controller-events-slurm-phase=17.csv", FileName(KindOf("controller-events.csv"), "slurm-phase=17", ""))
 	require.Empty(t, FileName("summary", "easy", ""), "one file for all policies")
 	var each []string
 	for _, kind := range Kinds() {
@@ -44,5 +45,5 @@ func TestKindsHaveFilesOfPoliciesAndSites(t *testing.T) {
 	require.Equal(t, each, OfPolicy("oar"))
 	require.Contains(t, OfPolicy("oar", "north"), "decisions-oar-north.csv")
 	require.NotContains(t, OfPolicy("oar", "north"), "tasks-oar-north.csv", "which has a column for the site")
-	require.Equal(t, []string{"slurm-events.csv", "phases.csv", "capacity.csv", "energy.csv", "summary.csv", "nodes.csv", "requests.csv"}, OfAllPolicies())
+	require.Equal(t, []string{"slurm-events.csv", "controller-events.csv", "phases.csv", "capacity.csv", "energy.csv", "summary.csv", "nodes.csv", "requests.csv"}, OfAllPolicies())
 }

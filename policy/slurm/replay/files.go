@@ -24,7 +24,8 @@ const (
 	JobsFile         = "jobs.csv"
 	ReservationsFile = "reservations.csv"
 	OrdersFile       = "actions.csv"
-	EventsFile       = "slurm-events.csv" // what a run writes
+	EventsFile       = "slurm-events.csv"      // what a run writes
+	AllEventsFile    = "controller-events.csv" // what it writes as well if EventsFile is plain, and tells only a part
 )
 
 // ReadFolder reads a folder: slurm.conf and jobs.csv, and, where they are there, sacctmgr.txt,
