@@ -144,8 +144,8 @@ func (c *Controller) pickCores(d *demand, j *Job, n, cpus int) []int {
 			left++
 		}
 	}
-	if tasks := d.tasksKnown(j); len(j.GRES) > 0 && tasks > 0 {
-		for ; left > tasks*d.perTask; left-- { // the fullest socket gives back its last core
+	if len(j.GRES) > 0 {
+		for tasks := d.wholeTasks(left, d.tasksKnown(j)); left > tasks*d.perTask; left-- { // the fullest socket gives back its last core
 			fullest := 0
 			for s := range free {
 				if len(free[s]) > len(free[fullest]) {

@@ -294,6 +294,19 @@ func TestWholeNodesNeedMemoryForAllCPUs(t *testing.T) {
 	r.submit(0, &Job{Nodes: 1, MemoryPerCPU: 1000, GRES: gpu})
 }
 
+// For a job with devices cores count that make whole tasks: without devices five cores of one node and seven of the
+// other would be enough for four tasks of three.
+func TestDevicesNeedCoresForWholeTasks(t *testing.T) {
+	r := newRuled(t, "GresTypes=gpu\nNodeName=n1 CPUs=5 Gres=gpu:1\nNodeName=n2 CPUs=7 Gres=gpu:1\nPartitionName=all Nodes=ALL\n", "")
+	wants := Job{Nodes: 2, Tasks: 4, CPUsPerTask: 3}
+	plain, with := wants, wants
+	with.GRES = []Amount{{"gpu", 1}}
+	require.Equal(t, ErrConfiguration, r.try(0, &with))
+	r.submit(0, &plain)
+	with.Tasks = 3
+	r.submit(0, &with)
+}
+
 // A look for a job that wants GPUs has the nodes with GPUs weigh less, also for jobs that come after, until a job
 // is tried on them.
 func TestGPUsWeigh(t *testing.T) {

@@ -84,6 +84,15 @@ func (d *demand) tasksKnown(j *Job) int {
 	return 0
 }
 
+// wholeTasks is how many tasks so many CPUs of a node are enough for, at most those that are known; 0: none are.
+func (d *demand) wholeTasks(cpus, known int) int {
+	tasks := cpus / d.perTask
+	if known > 0 {
+		tasks = min(tasks, known)
+	}
+	return tasks
+}
+
 // shape is what a choice of nodes for a job depends on beside what is free. Jobs of one shape would be
 // given the same nodes.
 type shape struct {
@@ -185,8 +194,8 @@ func (c *Controller) offered(s *shape, n int, free usage) int {
 			return 0
 		}
 	}
-	if len(s.gres) > 0 && s.tasksKnown > 0 {
-		cpus = min(cpus, s.tasksKnown*d.perTask) // the cores near its devices: no more than its tasks need
+	if len(s.gres) > 0 { // the cores near its devices: no more than whole tasks need
+		cpus = d.wholeTasks(cpus, s.tasksKnown) * d.perTask
 	}
 	return cpus
 }
