@@ -63,7 +63,7 @@ func (u Use) String() string { return useNames.Name(u) }
 //
 // What jobs hold is kept twice: at each instant by who starts and ends, and by the
 // attempts when they are over. Check compares the two. Memory is constant but for
-// what is known ahead of withheld capacity and owners' jobs.
+// what is known ahead of withheld capacity and owners' jobs. The zero value is an empty account.
 type Account struct {
 	// Policy and Processors are as in Recorder. A metascheduler that the account is
 	// given to fills them in.
@@ -99,9 +99,6 @@ type change struct {
 	by  int64
 }
 
-// NewAccount returns an empty account. The zero value is an empty account, too.
-func NewAccount() *Account { return &Account{} }
-
 // Again reports whether a job was stopped or resized, or had overhead. Then the run needs attempts-
 // POLICY.csv and capacity.csv.
 func (a *Account) Again() bool { return a.again }
@@ -127,34 +124,21 @@ func (a *Account) Observe(e entity.JobEvent) {
 		if !a.begun {
 			a.begin(e.Time)
 		}
-	case entity.JobStarted:
-		a.reach(e.Time)
-		a.held += int64(e.Run.Reservation.Window.Nodes)
-		a.running++
-	case entity.JobFinished:
-		if r := e.Run; r.Once() && r.Reservation.Window.Tasks == nil { // as most often
-			a.reach(e.Time)
-			n := r.Reservation.Window.Nodes
-			a.held -= int64(n)
-			a.running--
-			a.parts[UseWork].addArea(n, e.Time-r.Start)
-			return
-		}
 	case entity.JobRejected:
 		a.forfeit(e.Run)
+	case entity.JobStarted:
+		a.reach(e.Time)
+		a.started(e.Run)
+	case entity.JobFinished, entity.JobKilled, entity.JobRequeued, entity.JobResized:
+		a.reach(e.Time)
+		a.ended(e)
 	}
-	x, _, how, ok := entity.Over(e)
-	if !ok {
-		return
-	}
-	a.ended(e, &x)
-	switch how {
-	case entity.EndKilled:
-		a.forfeit(e.Run)
-	case entity.EndResized:
-		a.held += int64(e.Run.Reservation.Window.Nodes)
-		a.running++
-	}
+}
+
+// started adds an attempt that goes on from now on.
+func (a *Account) started(r *entity.Run) {
+	a.held += int64(r.Reservation.Window.Nodes)
+	a.running++
 }
 
 // TaskEnded ends the i-th task of a job on named nodes: from now on its node is not busy.
@@ -305,15 +289,27 @@ func (a *Account) pass(now des.Time) {
 	a.seen = now
 }
 
-// ended takes in the attempt x that the event has ended. The work that is kept is useful.
-func (a *Account) ended(e entity.JobEvent, x *entity.Attempt) {
-	a.reach(e.Time)
-	a.held -= a.left(e.Run, x.Window.Nodes, x.Ends, e.Time)
+// ended takes in the attempt that the event has ended. The work that is kept is useful.
+func (a *Account) ended(e entity.JobEvent) {
 	a.running--
-	a.again = a.again || x.Overhead > 0 || e.Kind == entity.JobRequeued || e.Kind == entity.JobResized
-	s := shares(x, x.Kept)
+	if r := e.Run; e.Kind == entity.JobFinished && r.Once() && r.Reservation.Window.Tasks == nil { // as most often
+		n := r.Reservation.Window.Nodes
+		a.held -= int64(n)
+		a.parts[UseWork].addArea(n, e.Time-r.Start)
+		return
+	}
+	x, _, how, _ := entity.Over(e)
+	a.held -= a.left(e.Run, x.Window.Nodes, x.Ends, e.Time)
+	a.again = a.again || x.Overhead > 0 || how == entity.EndRequeued || how == entity.EndResized
+	s := shares(&x, x.Kept)
 	for u := range s {
 		a.parts[u].plus(s[u])
+	}
+	switch how {
+	case entity.EndKilled:
+		a.forfeit(e.Run)
+	case entity.EndResized:
+		a.started(e.Run)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/metrics/results"
+	"github.com/gridslot/gridslot/metrics/rows"
 )
 
 // alternativesOf simulates with --alternatives, and gives the runs.
@@ -25,17 +26,17 @@ func TestAlternativesOfASmallBatchAreThoseThatCanBeSeen(t *testing.T) {
 	d := domainOf(t, "nodes: nodes.csv\ncycle: 100\ntrace: {free: true}\n", "nodes.csv", "id,performance,price\n1,1,1\n2,2,3\n")
 	trace := write(t, "two.swf", swf("0 40 1 40", "0 60 1 60"))
 	run := alternativesOf(t, trace, "--domain", d, "--policy", "css:rounds=2:problem=owners-profit")[0]
-	rows, err := run.Windows()
+	windows, err := run.Windows()
 	require.NoError(t, err)
-	row := func(job int64, number int, node int64, start, end des.Time, cost float64, chosen bool) results.WindowTask {
-		return results.WindowTask{Job: job, Alternative: number, Node: node, Start: start * des.Second, End: end * des.Second, Cost: cost, Chosen: chosen}
+	row := func(job int64, number int, node int64, start, end des.Time, cost float64, chosen bool) rows.WindowTask {
+		return rows.WindowTask{Job: job, Alternative: number, Node: node, Start: start * des.Second, End: end * des.Second, Cost: cost, Chosen: chosen}
 	}
-	require.Equal(t, []results.WindowTask{
+	require.Equal(t, []rows.WindowTask{
 		row(1, 1, 1, 0, 40, 40, false),
 		row(1, 2, 2, 30, 50, 60, true),
 		row(2, 1, 2, 0, 30, 90, true),
 		row(2, 2, 1, 40, 100, 60, false),
-	}, rows)
+	}, windows)
 }
 
 func TestWhatWasChosenIsWhatTheJobThenHad(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gridslot/gridslot/metrics/results"
+	"github.com/gridslot/gridslot/metrics/rows"
 )
 
 func TestPlotDrawsWhatAFolderHasDataFor(t *testing.T) {
@@ -97,7 +98,7 @@ func TestResultsReadBackAgreeWithTheSummary(t *testing.T) {
 			rejected := 0
 			for i := range jobs {
 				j := &jobs[i]
-				if j.State == results.Rejected {
+				if j.State == rows.Rejected {
 					rejected++
 				}
 				if j.Ran() {

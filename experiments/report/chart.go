@@ -13,15 +13,16 @@ import (
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/metrics/gantt"
 	"github.com/gridslot/gridslot/metrics/results"
+	"github.com/gridslot/gridslot/metrics/rows"
 )
 
 // chart is one run.
 type chart struct {
 	run    *results.Run
-	jobs   []results.Job
+	jobs   []rows.Job
 	index  map[int64]int // of jobs, by id
 	pieces []gantt.Piece // by job, time and row; a job is its index in jobs
-	levels []results.Level
+	levels []rows.Level
 	placed bool // it is known who had which processors
 	from   des.Time
 	to     des.Time // last instant at which anything happened
@@ -61,7 +62,7 @@ func fileOf(r *results.Run, prefix string) string {
 	return ""
 }
 
-func describe(n results.Node) node {
+func describe(n rows.Node) node {
 	name := n.Name
 	if name == "" {
 		name = "node " + strconv.FormatInt(n.ID, 10)
@@ -123,7 +124,7 @@ func (c *chart) bounds() {
 	for i := range c.jobs {
 		j := &c.jobs[i]
 		for _, t := range [...]des.Time{j.Submit, j.Start, j.Finish} {
-			if t != results.None && t != des.Forever {
+			if t != rows.None && t != des.Forever {
 				c.from, c.to = min(c.from, t), max(c.to, t)
 			}
 		}
@@ -160,7 +161,7 @@ func (c *chart) joinRows() {
 }
 
 // levelsOfPieces are queue and load by jobs and pieces, where no file has them.
-func (c *chart) levelsOfPieces() []results.Level {
+func (c *chart) levelsOfPieces() []rows.Level {
 	type change struct {
 		at                     des.Time
 		jobs, processors, busy int
@@ -168,11 +169,11 @@ func (c *chart) levelsOfPieces() []results.Level {
 	var changes []change
 	for i := range c.jobs {
 		j := &c.jobs[i]
-		if j.State == results.Rejected || j.Submit == results.None {
+		if j.State == rows.Rejected || j.Submit == rows.None {
 			continue
 		}
 		changes = append(changes, change{j.Submit, 1, j.Processors, 0})
-		if j.Start != results.None {
+		if j.Start != rows.None {
 			changes = append(changes, change{j.Start, -1, -j.Processors, 0})
 		}
 	}
@@ -182,10 +183,10 @@ func (c *chart) levelsOfPieces() []results.Level {
 		}
 	}
 	slices.SortFunc(changes, func(a, b change) int { return cmp.Compare(a.at, b.at) })
-	var levels []results.Level
-	var now results.Level
+	var levels []rows.Level
+	var now rows.Level
 	for i, ch := range changes {
-		now = results.Level{Time: ch.at, Jobs: now.Jobs + ch.jobs, Processors: now.Processors + ch.processors, Busy: now.Busy + ch.busy}
+		now = rows.Level{Time: ch.at, Jobs: now.Jobs + ch.jobs, Processors: now.Processors + ch.processors, Busy: now.Busy + ch.busy}
 		if i+1 == len(changes) || changes[i+1].at > ch.at {
 			levels = append(levels, now)
 		}

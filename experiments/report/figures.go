@@ -15,6 +15,7 @@ import (
 
 	"github.com/gridslot/gridslot/metrics/figure"
 	"github.com/gridslot/gridslot/metrics/results"
+	"github.com/gridslot/gridslot/metrics/rows"
 )
 
 // picture is a figure of the page. As an image of its own, and no part of the page, no
@@ -125,7 +126,7 @@ func tableOfRuns(f *results.Folder, prefix string) (*table, string, error) {
 
 // addFile adds the first rows of a file, each behind the policy where one is given. The files of
 // all runs have the same columns, so that the first header is that of all rows.
-func (t *table) addFile(text *results.Table, policy string) {
+func (t *table) addFile(text *rows.Table, policy string) {
 	cells := func(row []string, first string) []string {
 		if policy != "" {
 			row = slices.Insert(slices.Clone(row), 0, first)

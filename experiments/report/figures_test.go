@@ -16,19 +16,20 @@ import (
 	"github.com/gridslot/gridslot/metrics"
 	"github.com/gridslot/gridslot/metrics/figure"
 	"github.com/gridslot/gridslot/metrics/results"
+	"github.com/gridslot/gridslot/metrics/rows"
 )
 
 // done is a job of so many processors that waited and ran for so many seconds.
-func done(processors, wait, run, estimate int) results.Job {
+func done(processors, wait, run, estimate int) rows.Job {
 	s := func(n int) des.Time { return des.Time(n) * des.Second }
-	return results.Job{Processors: processors, Submit: 0, Start: s(wait), Finish: s(wait + run), Runtime: s(run), Estimate: s(estimate),
-		State: results.Finished, BoundedSlowdown: max(1, float64(wait+run)/float64(max(run, 10)))}
+	return rows.Job{Processors: processors, Submit: 0, Start: s(wait), Finish: s(wait + run), Runtime: s(run), Estimate: s(estimate),
+		State: rows.Finished, BoundedSlowdown: max(1, float64(wait+run)/float64(max(run, 10)))}
 }
 
 func TestFiguresHaveTheirNumbersBesideThem(t *testing.T) {
-	runs := []figure.Rows[results.Job]{
-		{Name: "a", Rows: []results.Job{done(1, 10, 10, 60), done(3, 20, 100, 61), done(4, 40, 100, 100), done(5, 0, 30, 3600), {Processors: 4, State: results.Rejected, Start: results.None, Finish: results.None, Runtime: 5 * des.Second, Estimate: 4 * des.Second}}},
-		{Name: "b", Rows: []results.Job{done(4, 7, 10, 10)}},
+	runs := []figure.Rows[rows.Job]{
+		{Name: "a", Rows: []rows.Job{done(1, 10, 10, 60), done(3, 20, 100, 61), done(4, 40, 100, 100), done(5, 0, 30, 3600), {Processors: 4, State: rows.Rejected, Start: rows.None, Finish: rows.None, Runtime: 5 * des.Second, Estimate: 4 * des.Second}}},
+		{Name: "b", Rows: []rows.Job{done(4, 7, 10, 10)}},
 	}
 	rows := func(f *figure.Figure, err error) [][]string {
 		require.NoError(t, err)
@@ -57,15 +58,15 @@ func TestFiguresHaveTheirNumbersBesideThem(t *testing.T) {
 }
 
 func TestIntervalsAreThoseOfTheJobsInOrderOfSubmission(t *testing.T) {
-	var jobs []results.Job
+	var jobs []rows.Job
 	var waits []float64
 	for i := range 60 {
 		j := done(1, i*i%37, 50, 60)
 		j.Submit, j.Start, j.Finish = j.Submit+des.Time(i)*des.Hour, j.Start+des.Time(i)*des.Hour, j.Finish+des.Time(i)*des.Hour
 		jobs, waits = append(jobs, j), append(waits, float64(i*i%37))
 	}
-	slices.SortStableFunc(jobs, func(a, b results.Job) int { return int(a.Wait() - b.Wait()) })
-	drawn, err := figure.Policies([]figure.Rows[results.Job]{{Name: "a", Rows: jobs}})
+	slices.SortStableFunc(jobs, func(a, b rows.Job) int { return int(a.Wait() - b.Wait()) })
+	drawn, err := figure.Policies([]figure.Rows[rows.Job]{{Name: "a", Rows: jobs}})
 	require.NoError(t, err)
 	var means []float64 // of three jobs each
 	for b := range 20 {

@@ -23,6 +23,7 @@ import (
 	"github.com/gridslot/gridslot/internal/atomicfile"
 	"github.com/gridslot/gridslot/metrics/gantt"
 	"github.com/gridslot/gridslot/metrics/results"
+	"github.com/gridslot/gridslot/metrics/rows"
 )
 
 //go:embed page
@@ -158,7 +159,7 @@ type runMeta struct {
 // states are what the page calls the states of jobs, and their numbers there.
 var (
 	states     = []string{"finished", "cut at its estimate", "killed", "running when the run was stopped", "waiting when the run was stopped", "rejected"}
-	stateCodes = map[results.State]int64{results.Finished: 0, results.Walltime: 1, results.Killed: 2, results.Running: 3, results.Submitted: 4, results.Rejected: 5}
+	stateCodes = map[rows.State]int64{rows.Finished: 0, rows.Walltime: 1, rows.Killed: 2, rows.Running: 3, rows.Submitted: 4, rows.Rejected: 5}
 )
 
 func newPage(f *results.Folder, limit int) (*page, error) {
@@ -175,7 +176,7 @@ func newPage(f *results.Folder, limit int) (*page, error) {
 		p.Policies = append(p.Policies, clean(r.Policy))
 	}
 	p.Measures = measures(f)
-	rows, err := gantt.Lanes(f)
+	lanes, err := gantt.Lanes(f)
 	if err != nil {
 		return nil, err
 	}
@@ -186,11 +187,11 @@ func newPage(f *results.Folder, limit int) (*page, error) {
 	var charts []*chart
 	from, to := des.Forever, des.Time(0)
 	for _, r := range f.Runs { // one at a time: the jobs of a run are the largest part in memory
-		c, err := newChart(r, rows, m.Settings["allocation"])
+		c, err := newChart(r, lanes, m.Settings["allocation"])
 		if err != nil {
 			return nil, err
 		}
-		if err := p.addRun(c, rows, f.Machine() == "grid", limit); err != nil {
+		if err := p.addRun(c, lanes, f.Machine() == "grid", limit); err != nil {
 			return nil, err
 		}
 		from, to = min(from, c.from), max(to, c.to)
@@ -201,10 +202,10 @@ func newPage(f *results.Folder, limit int) (*page, error) {
 	if m.Trace.UnixStart != 0 {
 		p.meta.Origin, p.meta.Zone = &m.Trace.UnixStart, m.Trace.TimeZone
 	}
-	for _, l := range rows {
+	for _, l := range lanes {
 		p.meta.Rows += l.Rows
 	}
-	if slices.ContainsFunc(rows, func(l *gantt.Lane) bool { return l.Nodes != nil }) || f.Machine() == "domain" {
+	if slices.ContainsFunc(lanes, func(l *gantt.Lane) bool { return l.Nodes != nil }) || f.Machine() == "domain" {
 		p.meta.RowName, p.meta.BusyTitle = "nodes", "Busy nodes"
 	}
 	if p.Pictures, err = pictures(f); err != nil {
@@ -220,8 +221,8 @@ func newPage(f *results.Folder, limit int) (*page, error) {
 // is left out, and where it can be had.
 //
 // Invariant: p.size <= limit, unless the chart of the first run alone takes more.
-func (p *page) addRun(c *chart, rows []*gantt.Lane, onGrid bool, limit int) error {
-	run, text := c.pack(rows)
+func (p *page) addRun(c *chart, lanes []*gantt.Lane, onGrid bool, limit int) error {
+	run, text := c.pack(lanes)
 	said, err := packedJSON(c.messages())
 	if err != nil {
 		return err
@@ -230,7 +231,7 @@ func (p *page) addRun(c *chart, rows []*gantt.Lane, onGrid bool, limit int) erro
 	if err != nil {
 		return err
 	}
-	columns, windows, err := c.packWindows(rows)
+	columns, windows, err := c.packWindows(lanes)
 	if err != nil {
 		return err
 	}
@@ -273,8 +274,8 @@ func (p *page) addRun(c *chart, rows []*gantt.Lane, onGrid bool, limit int) erro
 }
 
 // pack is the run as the page holds it.
-func (c *chart) pack(rows []*gantt.Lane) (runMeta, []byte) {
-	run := runMeta{Policy: clean(c.run.Policy), Placed: c.placed && len(c.pieces) > 0, Lanes: described(rows), Labels: []string{}}
+func (c *chart) pack(lanes []*gantt.Lane) (runMeta, []byte) {
+	run := runMeta{Policy: clean(c.run.Policy), Placed: c.placed && len(c.pieces) > 0, Lanes: described(lanes), Labels: []string{}}
 	p := packer{tick: c.tick()}
 	j, n := c.jobs, len(c.jobs)
 	p.numbers("id", n, func(i int) int64 { return j[i].ID })
@@ -283,9 +284,9 @@ func (c *chart) pack(rows []*gantt.Lane) (runMeta, []byte) {
 	p.numbers("state", n, func(i int) int64 { return stateCodes[j[i].State] })
 	p.numbers("backfilled", n, func(i int) int64 { return bit(j[i].Backfilled) })
 	p.times("estimate", n, func(i int) des.Time { return j[i].Estimate })
-	if slices.ContainsFunc(j, func(j results.Job) bool { return j.Prediction != results.None }) {
+	if slices.ContainsFunc(j, func(j rows.Job) bool { return j.Prediction != rows.None }) {
 		p.times("prediction", n, func(i int) des.Time { // below 0 where there is none
-			if j[i].Prediction == results.None {
+			if j[i].Prediction == rows.None {
 				return -p.tick
 			}
 			return j[i].Prediction
@@ -297,9 +298,9 @@ func (c *chart) pack(rows []*gantt.Lane) (runMeta, []byte) {
 	p.times("wait", n, func(i int) des.Time { return max(0, j[i].Wait()) })
 	p.times("run", n, func(i int) des.Time { // below 0 of a job that never ran
 		switch {
-		case j[i].Start == results.None || j[i].State == results.Rejected:
+		case j[i].Start == rows.None || j[i].State == rows.Rejected:
 			return -p.tick
-		case j[i].Finish == results.None:
+		case j[i].Finish == rows.None:
 			return c.to - j[i].Start
 		}
 		return j[i].Finish - j[i].Start
@@ -349,10 +350,10 @@ func bit(b bool) int64 {
 // times are those from which the pieces of a job are counted: 0 where it never ran. Most
 // pieces begin and end with their jobs, so that the differences packed are 0.
 func (c *chart) times(job int) (start, end des.Time) {
-	if job < 0 || c.jobs[job].Start == results.None || c.jobs[job].State == results.Rejected {
+	if job < 0 || c.jobs[job].Start == rows.None || c.jobs[job].State == rows.Rejected {
 		return 0, 0
 	}
-	if c.jobs[job].Finish == results.None {
+	if c.jobs[job].Finish == rows.None {
 		return c.jobs[job].Start, c.to
 	}
 	return c.jobs[job].Start, c.jobs[job].Finish
@@ -362,7 +363,7 @@ func (c *chart) times(job int) (start, end des.Time) {
 // numbers take fewer bytes, and most logs are in seconds.
 func (c *chart) tick() des.Time {
 	odd := func(times ...des.Time) bool {
-		return slices.ContainsFunc(times, func(t des.Time) bool { return t != results.None && t%des.Second != 0 })
+		return slices.ContainsFunc(times, func(t des.Time) bool { return t != rows.None && t%des.Second != 0 })
 	}
 	for i := range c.jobs {
 		if j := &c.jobs[i]; odd(j.Submit, j.Start, j.Finish, j.Estimate) {
@@ -559,7 +560,7 @@ func loads(charts []*chart, from, to des.Time, busy string) []table {
 		}
 	}
 	for _, c := range charts {
-		for i, of := range []func(results.Level) int{func(l results.Level) int { return l.Busy }, func(l results.Level) int { return l.Jobs }, func(l results.Level) int { return l.Processors }} {
+		for i, of := range []func(rows.Level) int{func(l rows.Level) int { return l.Busy }, func(l rows.Level) int { return l.Jobs }, func(l rows.Level) int { return l.Processors }} {
 			tables[i].Columns = append(tables[i].Columns, clean(c.run.Policy)+", mean")
 			for k := range loadRows {
 				tables[i].Rows[k] = append(tables[i].Rows[k], decimal(meanLevel(c.levels, instant(k), instant(k+1), of), 1))
@@ -570,8 +571,8 @@ func loads(charts []*chart, from, to des.Time, busy string) []table {
 }
 
 // meanLevel is the mean over a span of time of what holds from each level to the next.
-func meanLevel(levels []results.Level, from, to des.Time, of func(results.Level) int) float64 {
-	at, _ := slices.BinarySearchFunc(levels, from, func(l results.Level, t des.Time) int { return cmp.Compare(l.Time, t) })
+func meanLevel(levels []rows.Level, from, to des.Time, of func(rows.Level) int) float64 {
+	at, _ := slices.BinarySearchFunc(levels, from, func(l rows.Level, t des.Time) int { return cmp.Compare(l.Time, t) })
 	sum := 0.0
 	for i := max(at-1, 0); i < len(levels) && levels[i].Time < to; i++ {
 		end := to

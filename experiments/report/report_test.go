@@ -23,6 +23,7 @@ import (
 	"github.com/gridslot/gridslot/entity/procset"
 	"github.com/gridslot/gridslot/metrics/gantt"
 	"github.com/gridslot/gridslot/metrics/results"
+	"github.com/gridslot/gridslot/metrics/rows"
 )
 
 const jobsHeader = "job_id,submission_time,requested_number_of_resources,requested_time,final_state,starting_time,finish_time,allocated_resources,user_id,backfilled\n"
@@ -292,11 +293,11 @@ func TestPiecesStandByTheTimesOfTheirJobs(t *testing.T) {
 
 func TestMeansOfLevelsAreAreas(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
-		var levels []results.Level
+		var levels []rows.Level
 		at := 0
 		for range rapid.IntRange(0, 6).Draw(r, "levels") {
 			at += rapid.IntRange(1, 4).Draw(r, "gap")
-			levels = append(levels, results.Level{Time: des.Time(at) * des.Second, Busy: rapid.IntRange(0, 9).Draw(r, "busy")})
+			levels = append(levels, rows.Level{Time: des.Time(at) * des.Second, Busy: rapid.IntRange(0, 9).Draw(r, "busy")})
 		}
 		from := rapid.IntRange(0, 20).Draw(r, "from")
 		to := from + rapid.IntRange(1, 20).Draw(r, "length")
@@ -310,7 +311,7 @@ func TestMeansOfLevelsAreAreas(t *testing.T) {
 			}
 			sum += now
 		}
-		got := meanLevel(levels, des.Time(from)*des.Second, des.Time(to)*des.Second, func(l results.Level) int { return l.Busy })
+		got := meanLevel(levels, des.Time(from)*des.Second, des.Time(to)*des.Second, func(l rows.Level) int { return l.Busy })
 		require.InDelta(t, float64(sum)/float64(to-from), got, 1e-9)
 	})
 }

@@ -9,12 +9,12 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/metrics/gantt"
-	"github.com/gridslot/gridslot/metrics/results"
+	"github.com/gridslot/gridslot/metrics/rows"
 )
 
 // windows are, in the order of the jobs, the alternatives that each had when it was
 // planned last; nil where the run does not tell.
-func (c *chart) windows() ([]results.WindowTask, error) {
+func (c *chart) windows() ([]rows.WindowTask, error) {
 	all, err := c.run.Windows()
 	if err != nil || all == nil {
 		return nil, err
@@ -29,13 +29,13 @@ func (c *chart) windows() ([]results.WindowTask, error) {
 			last[job] = i
 		}
 	}
-	kept := make([]results.WindowTask, 0, len(all))
+	kept := make([]rows.WindowTask, 0, len(all))
 	for i := range all {
 		if job := c.indexOf(all[i].Job); job >= 0 && i >= last[job] {
 			kept = append(kept, all[i])
 		}
 	}
-	slices.SortStableFunc(kept, func(a, b results.WindowTask) int { return cmp.Compare(c.index[a.Job], c.index[b.Job]) })
+	slices.SortStableFunc(kept, func(a, b rows.WindowTask) int { return cmp.Compare(c.index[a.Job], c.index[b.Job]) })
 	return kept, nil
 }
 
@@ -46,7 +46,7 @@ func (c *chart) packWindows(lanes []*gantt.Lane) ([]column, []byte, error) {
 		return nil, nil, err
 	}
 	p := packer{tick: des.Second}
-	if slices.ContainsFunc(w, func(w results.WindowTask) bool { return w.Start%des.Second != 0 || w.End%des.Second != 0 }) {
+	if slices.ContainsFunc(w, func(w rows.WindowTask) bool { return w.Start%des.Second != 0 || w.End%des.Second != 0 }) {
 		p.tick = 1
 	}
 	n := len(w)

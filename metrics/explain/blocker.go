@@ -7,17 +7,17 @@ import (
 	"strings"
 
 	"github.com/gridslot/gridslot/entity"
-	"github.com/gridslot/gridslot/metrics/results"
+	"github.com/gridslot/gridslot/metrics/rows"
 )
 
 // blocked says what had what the job needed until its earliest start; of a job that waited for
 // another one, what that other job waited for, unless it was a job as well.
-func (l *Log) blocked(d *results.Decision) string {
+func (l *Log) blocked(d *rows.Decision) string {
 	text := l.blocker(d, d.LastStart == d.Start && startIsItsOwn(d))
 	if d.Other < 0 || ofMachine(d) {
 		return text
 	}
-	for _, o := range of(l.decisions, d.Other, func(d *results.Decision) int64 { return d.Job }) {
+	for _, o := range of(l.decisions, d.Other, func(d *rows.Decision) int64 { return d.Job }) {
 		if o.From < d.To && d.From < o.To && ofMachine(&o) {
 			return fmt.Sprintf("%s; what job %d waited for: %s", text, d.Other, strings.TrimPrefix(l.blocker(&o, false), "; "))
 		}
@@ -27,7 +27,7 @@ func (l *Log) blocked(d *results.Decision) string {
 
 // ofMachine reports whether a row names as what stood in the way what is no job that waited or
 // ran.
-func ofMachine(d *results.Decision) bool {
+func ofMachine(d *rows.Decision) bool {
 	switch d.Blocker {
 	case "", entity.BlockedByJob.String(), entity.BlockedByPlan.String():
 		return false
@@ -37,7 +37,7 @@ func ofMachine(d *results.Decision) bool {
 
 // blocker says what had what the job needed, and when; "" if that is not known. started is true
 // where the sentence has named the job's earliest start already.
-func (l *Log) blocker(d *results.Decision, started bool) string {
+func (l *Log) blocker(d *rows.Decision, started bool) string {
 	kind, err := entity.ParseBlockerKind(d.Blocker)
 	if err != nil || kind == entity.NoBlocker {
 		return ""
@@ -75,6 +75,6 @@ func (l *Log) blocker(d *results.Decision, started bool) string {
 }
 
 // startIsItsOwn reports whether Start is of the job itself, and not of the job ahead of it.
-func startIsItsOwn(d *results.Decision) bool {
+func startIsItsOwn(d *rows.Decision) bool {
 	return d.What == entity.TooFewFree.String() || d.What == entity.ReservedAhead.String()
 }

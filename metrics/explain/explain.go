@@ -19,9 +19,9 @@ import (
 // Log is what is known of the jobs of one run.
 type Log struct {
 	policy    string
-	jobs      []results.Job
-	attempts  []results.Attempt
-	decisions []results.Decision // by job, then in the order of the file
+	jobs      []rows.Job
+	attempts  []rows.Attempt
+	decisions []rows.Decision // by job, then in the order of the file
 	// site is the name of a site of a grid, "" of a run as a whole; sites are those of a grid,
 	// where the jobs of the run were held in parts.
 	site  string
@@ -71,9 +71,9 @@ func Read(run *results.Run) (*Log, error) {
 	if l.attempts, err = run.Attempts(); err != nil {
 		return nil, err
 	}
-	slices.SortStableFunc(l.decisions, func(a, b results.Decision) int { return cmp.Compare(a.Job, b.Job) })
-	slices.SortStableFunc(l.attempts, func(a, b results.Attempt) int { return cmp.Compare(a.Job, b.Job) })
-	slices.SortStableFunc(l.jobs, func(a, b results.Job) int { return cmp.Compare(a.ID, b.ID) })
+	slices.SortStableFunc(l.decisions, func(a, b rows.Decision) int { return cmp.Compare(a.Job, b.Job) })
+	slices.SortStableFunc(l.attempts, func(a, b rows.Attempt) int { return cmp.Compare(a.Job, b.Job) })
+	slices.SortStableFunc(l.jobs, func(a, b rows.Job) int { return cmp.Compare(a.ID, b.ID) })
 	return l, nil
 }
 
@@ -111,7 +111,7 @@ func (s *Story) at(t des.Time) string { return instant(t, s.Zero) }
 
 // Story is what became of one job, and why.
 type Story struct {
-	Job   results.Job
+	Job   rows.Job
 	Title string
 	Lines []Line    // in order of time
 	Zero  time.Time // when the time 0 was; the zero Time if nobody knows
@@ -131,12 +131,12 @@ func (s Story) String() string {
 // twice. On a grid the stories of its parts follow, site by site: a site's own job of that
 // number is among them. Its error is a *NoJobError.
 func (l *Log) Job(id int64) ([]Story, error) {
-	jobs := of(l.jobs, id, func(j *results.Job) int64 { return j.ID })
+	jobs := of(l.jobs, id, func(j *rows.Job) int64 { return j.ID })
 	if len(jobs) == 0 {
 		return nil, &NoJobError{l.policy, id}
 	}
-	all := of(l.decisions, id, func(d *results.Decision) int64 { return d.Job })
-	attempts := of(l.attempts, id, func(a *results.Attempt) int64 { return a.Job })
+	all := of(l.decisions, id, func(d *rows.Decision) int64 { return d.Job })
+	attempts := of(l.attempts, id, func(a *rows.Attempt) int64 { return a.Job })
 	var stories []Story
 	for i := range jobs {
 		stories = append(stories, l.tell(jobs[i], all, attempts))
@@ -161,7 +161,7 @@ func of[T any](rows []T, id int64, job func(*T) int64) []T {
 	return rows[from:to]
 }
 
-func (l *Log) tell(j results.Job, decisions []results.Decision, attempts []results.Attempt) Story {
+func (l *Log) tell(j rows.Job, decisions []rows.Decision, attempts []rows.Attempt) Story {
 	at := ""
 	if l.site != "" {
 		at = " at " + l.site
@@ -174,23 +174,23 @@ func (l *Log) tell(j results.Job, decisions []results.Decision, attempts []resul
 	if j.After != "" {
 		s.Lines[0].Text = "submitted, as it had to wait for other jobs: " + j.After
 	}
-	if j.Prediction != results.None {
+	if j.Prediction != rows.None {
 		s.Lines[0].Text += ", and planned by a prediction of " + span(j.Prediction)
 	}
 	for _, a := range attempts {
-		if a.Start < j.Submit || j.Start != results.None && a.Start >= j.Start {
+		if a.Start < j.Submit || j.Start != rows.None && a.Start >= j.Start {
 			continue
 		}
 		s.add(a.Start, "started, and was stopped at "+l.at(a.Finish))
 	}
 	held := 0
 	last := j.Start
-	if last == results.None {
+	if last == rows.None {
 		last = j.Finish
 	}
-	var mine []results.Decision
+	var mine []rows.Decision
 	for _, d := range decisions {
-		if d.From >= j.Submit && (last == results.None || d.To <= last) {
+		if d.From >= j.Submit && (last == rows.None || d.To <= last) {
 			mine = append(mine, d)
 		}
 	}
@@ -217,14 +217,14 @@ func (s *Story) add(at des.Time, text string) {
 // end tells how the waiting came to its end. What held the job on a grid is told of its parts.
 func (s *Story) end(held int, onGrid bool) {
 	j := &s.Job
-	if held == 0 && !onGrid && j.State != results.Rejected && j.Wait() != 0 {
+	if held == 0 && !onGrid && j.State != rows.Rejected && j.Wait() != 0 {
 		s.add(j.Submit, "the policy has not said what held it")
 	}
 	switch {
-	case j.State == results.Rejected && held == 0:
+	case j.State == rows.Rejected && held == 0:
 		s.add(j.Finish, "rejected: "+cmp.Or(j.Reason, "no reason was given"))
-	case j.State == results.Rejected: // the log has told
-	case j.Start == results.None:
+	case j.State == rows.Rejected: // the log has told
+	case j.Start == rows.None:
 		at := j.Submit
 		for _, l := range s.Lines {
 			at = max(at, l.At)
@@ -246,7 +246,7 @@ func (s *Story) started() {
 		text += "; it was backfilled, before a job that stood ahead of it"
 	}
 	switch p := j.Promised; {
-	case p == results.None:
+	case p == rows.None:
 	case p == j.Start:
 		text += "; that was the start first promised"
 	case p > j.Start:
@@ -256,19 +256,19 @@ func (s *Story) started() {
 	}
 	s.add(j.Start, text)
 	switch j.State {
-	case results.Finished:
+	case rows.Finished:
 		s.add(j.Finish, "finished"+corrected(j))
-	case results.Walltime:
+	case rows.Walltime:
 		s.add(j.Finish, "cut off at its estimate"+corrected(j))
-	case results.Killed:
+	case rows.Killed:
 		s.add(j.Finish, "killed: "+cmp.Or(j.Reason, "no reason was given")+corrected(j))
 	}
 }
 
 // corrected tells what became of the prediction of a job that has ended.
-func corrected(j *results.Job) string {
+func corrected(j *rows.Job) string {
 	switch n := j.Corrections; {
-	case j.Prediction == results.None:
+	case j.Prediction == rows.None:
 		return ""
 	case n > 0:
 		return fmt.Sprintf("; it had outlived its prediction, which was corrected %d %s, in the end to %s", n, plural(n, "time", "times"), span(j.Predicted))
@@ -283,19 +283,19 @@ const mergeAbove = 6
 
 // backfillRun is how many of the first rows are about room beside jobs ahead, and about
 // nothing else.
-func backfillRun(rows []results.Decision) int {
+func backfillRun(all []rows.Decision) int {
 	n := 0
-	for n < len(rows) && !ofMachine(&rows[n]) && (rows[n].What == entity.NoRoomBeside.String() || rows[n].What == entity.WouldDelay.String()) {
+	for n < len(all) && !ofMachine(&all[n]) && (all[n].What == entity.NoRoomBeside.String() || all[n].What == entity.WouldDelay.String()) {
 		n++
 	}
 	return n
 }
 
 // merged is one sentence for a long wait behind jobs ahead.
-func (l *Log) merged(rows []results.Decision) string {
+func (l *Log) merged(all []rows.Decision) string {
 	var ahead []int64
 	fitted, least, most := 0, des.Forever, des.Time(0)
-	for _, d := range rows {
+	for _, d := range all {
 		if d.Other >= 0 && !slices.Contains(ahead, d.Other) {
 			ahead = append(ahead, d.Other)
 		}
@@ -304,7 +304,7 @@ func (l *Log) merged(rows []results.Decision) string {
 			least, most = min(least, d.Delay), max(most, d.Delay)
 		}
 	}
-	text := fmt.Sprintf("until %s there was no room beside what ran and what was held for the head of the queue, among others %s", l.at(rows[len(rows)-1].To), jobList(ahead))
+	text := fmt.Sprintf("until %s there was no room beside what ran and what was held for the head of the queue, among others %s", l.at(all[len(all)-1].To), jobList(ahead))
 	if fitted > 0 {
 		text += fmt.Sprintf("; for %d of these heads there came a decision at which it would have fitted, and would have delayed that job by %s", fitted, between(least, most))
 	}
@@ -335,7 +335,7 @@ func jobList(ids []int64) string {
 }
 
 // sentence says what one row of the log says.
-func (l *Log) sentence(d *results.Decision) string {
+func (l *Log) sentence(d *rows.Decision) string {
 	what, err := entity.ParseObstacle(d.What)
 	if err != nil {
 		return happening(d)
@@ -387,7 +387,7 @@ func (l *Log) sentence(d *results.Decision) string {
 }
 
 // happening says what a row tells that is none of a policy.
-func happening(d *results.Decision) string {
+func happening(d *rows.Decision) string {
 	switch d.What {
 	case rows.DecisionRejected:
 		return "rejected: " + cmp.Or(d.Text, "no reason was given")
@@ -399,31 +399,31 @@ func happening(d *results.Decision) string {
 	return d.What + words(d)
 }
 
-func words(d *results.Decision) string {
+func words(d *rows.Decision) string {
 	if d.Text == "" {
 		return ""
 	}
 	return ": " + d.Text
 }
 
-func known(t des.Time) bool { return t != results.None && t < des.Forever }
+func known(t des.Time) bool { return t != rows.None && t < des.Forever }
 
 // before is "before 120 s", and what became of that later.
-func (l *Log) before(d *results.Decision) string {
+func (l *Log) before(d *rows.Decision) string {
 	if !known(d.Start) {
 		return "at any time"
 	}
 	return l.moved("before", d)
 }
 
-func (l *Log) moved(word string, d *results.Decision) string {
+func (l *Log) moved(word string, d *rows.Decision) string {
 	if d.Times > 1 && d.LastStart != d.Start && known(d.LastStart) {
 		return fmt.Sprintf("%s %s; that changed to %s by %s", word, l.at(d.Start), l.at(d.LastStart), l.at(d.To))
 	}
 	return word + " " + l.at(d.Start)
 }
 
-func (l *Log) heldFrom(d *results.Decision) string {
+func (l *Log) heldFrom(d *rows.Decision) string {
 	if !known(d.Start) {
 		return ""
 	}
@@ -432,7 +432,7 @@ func (l *Log) heldFrom(d *results.Decision) string {
 
 // span is a time for people: exact, and roughly in larger units.
 func span(t des.Time) string {
-	if t == results.None || t == des.Forever {
+	if t == rows.None || t == des.Forever {
 		return "an unknown time"
 	}
 	s := t.Seconds()

@@ -7,7 +7,7 @@ import (
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 
-	"github.com/gridslot/gridslot/metrics/results"
+	"github.com/gridslot/gridslot/metrics/rows"
 )
 
 // parts are the columns of capacity.csv that add up to capacity.
@@ -19,7 +19,7 @@ func partColour(k int) color.RGBA {
 }
 
 // drawCapacity draws what became of the capacity, a bar a row of capacity.csv.
-func drawCapacity(t *results.Table) (*Figure, error) {
+func drawCapacity(t *rows.Table) (*Figure, error) {
 	if len(t.Rows) == 0 {
 		return nil, &NoDataError{"capacity", "capacity.csv, which is written where jobs can be stopped or nodes have owners' jobs"}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gridslot/gridslot/internal/enum"
 	"github.com/gridslot/gridslot/metrics/results"
+	"github.com/gridslot/gridslot/metrics/rows"
 )
 
 // NoDataError is a figure that cannot be drawn, for want of something.
@@ -89,8 +90,8 @@ func Draw(folder *results.Folder, names ...string) ([]*Figure, error) {
 // reader reads what several figures need once.
 type reader struct {
 	folder *results.Folder
-	jobs   []Rows[results.Job]
-	queue  []Rows[results.Level]
+	jobs   []Rows[rows.Job]
+	queue  []Rows[rows.Level]
 }
 
 // of are the rows of those runs that have any.
@@ -119,15 +120,15 @@ func ofRuns[T any](rows func(*results.Run) ([]T, error), draw func([]Rows[T]) (*
 }
 
 // ofJobs and ofQueue are figures of rows that several figures need, and of which there must be some.
-func ofJobs(draw func([]Rows[results.Job]) (*Figure, error)) func(*reader) (*Figure, error) {
+func ofJobs(draw func([]Rows[rows.Job]) (*Figure, error)) func(*reader) (*Figure, error) {
 	return func(r *reader) (*Figure, error) { return withJobs(r, draw) }
 }
 
-func ofQueue(draw func([]Rows[results.Level]) (*Figure, error)) func(*reader) (*Figure, error) {
+func ofQueue(draw func([]Rows[rows.Level]) (*Figure, error)) func(*reader) (*Figure, error) {
 	return func(r *reader) (*Figure, error) { return withQueue(r, draw) }
 }
 
-func withJobs(r *reader, draw func([]Rows[results.Job]) (*Figure, error)) (*Figure, error) {
+func withJobs(r *reader, draw func([]Rows[rows.Job]) (*Figure, error)) (*Figure, error) {
 	if r.jobs == nil {
 		var err error
 		if r.jobs, err = of(r, (*results.Run).Jobs); err != nil {
@@ -140,7 +141,7 @@ func withJobs(r *reader, draw func([]Rows[results.Job]) (*Figure, error)) (*Figu
 	return draw(r.jobs)
 }
 
-func withQueue(r *reader, draw func([]Rows[results.Level]) (*Figure, error)) (*Figure, error) {
+func withQueue(r *reader, draw func([]Rows[rows.Level]) (*Figure, error)) (*Figure, error) {
 	if r.queue == nil {
 		var err error
 		if r.queue, err = of(r, (*results.Run).Queue); err != nil {
@@ -154,8 +155,8 @@ func withQueue(r *reader, draw func([]Rows[results.Level]) (*Figure, error)) (*F
 }
 
 func (r *reader) utilization() (*Figure, error) {
-	return withQueue(r, func(queue []Rows[results.Level]) (*Figure, error) {
-		outages := make([][]results.Outage, len(queue))
+	return withQueue(r, func(queue []Rows[rows.Level]) (*Figure, error) {
+		outages := make([][]rows.Outage, len(queue))
 		processors := 0
 		for i, q := range queue {
 			run, err := r.folder.Run(q.Name)
@@ -184,11 +185,11 @@ func (r *reader) capacity() (*Figure, error) {
 }
 
 func (r *reader) load() (*Figure, error) {
-	return withJobs(r, func(jobs []Rows[results.Job]) (*Figure, error) { return drawLoad(jobs[0].Rows, r.folder.Origin()) })
+	return withJobs(r, func(jobs []Rows[rows.Job]) (*Figure, error) { return drawLoad(jobs[0].Rows, r.folder.Origin()) })
 }
 
 func (r *reader) estimates() (*Figure, error) {
-	return withJobs(r, func(jobs []Rows[results.Job]) (*Figure, error) { return Estimates(jobs[0].Rows) })
+	return withJobs(r, func(jobs []Rows[rows.Job]) (*Figure, error) { return Estimates(jobs[0].Rows) })
 }
 
 func (r *reader) predictions() (*Figure, error) {
@@ -196,5 +197,5 @@ func (r *reader) predictions() (*Figure, error) {
 	if err != nil {
 		return nil, err
 	}
-	return withJobs(r, func(jobs []Rows[results.Job]) (*Figure, error) { return drawPredictions(jobs, accuracy) })
+	return withJobs(r, func(jobs []Rows[rows.Job]) (*Figure, error) { return drawPredictions(jobs, accuracy) })
 }

@@ -14,14 +14,14 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/metrics"
-	"github.com/gridslot/gridslot/metrics/results"
+	"github.com/gridslot/gridslot/metrics/rows"
 )
 
 // classes put jobs into classes 0, 1, ...
 type classes struct {
 	label string                 // of the axis, with its unit
 	told  string                 // of the column of a table in which class c is told as 2 to the c
-	of    func(*results.Job) int // -1 for a job that is in none
+	of    func(*rows.Job) int    // -1 for a job that is in none
 	name  func(class int) string // of a tick
 	last  int                    // the highest class that there can be
 }
@@ -30,7 +30,7 @@ type classes struct {
 var bySize = classes{
 	label: "processors, up to",
 	told:  "processors, at most",
-	of: func(j *results.Job) int {
+	of: func(j *rows.Job) int {
 		if j.Processors < 1 {
 			return -1
 		}
@@ -46,8 +46,8 @@ var lengthNames = [len(metrics.LengthLimits)]string{"1 min", "10 min", "30 min",
 // byEstimate are jobs with estimates of up to a minute, ten minutes, and so on.
 var byEstimate = classes{
 	label: "estimate, up to",
-	of: func(j *results.Job) int {
-		if j.Estimate == results.None {
+	of: func(j *rows.Job) int {
+		if j.Estimate == rows.None {
 			return -1
 		}
 		return metrics.LengthClass(j.Estimate)
@@ -59,7 +59,7 @@ var byEstimate = classes{
 // byMinutes are jobs with estimates of up to 1, 2, 4, ... minutes: finer than what is drawn.
 var byMinutes = classes{
 	told: "estimate, min, at most",
-	of: func(j *results.Job) int {
+	of: func(j *rows.Job) int {
 		if j.Estimate <= 0 {
 			return -1
 		}
@@ -74,7 +74,7 @@ type class struct {
 }
 
 // grouped are the jobs that ran by class, from the lowest to the highest that any has.
-func (k classes) grouped(jobs []results.Job) []class {
+func (k classes) grouped(jobs []rows.Job) []class {
 	var all []class
 	for i := range jobs {
 		j := &jobs[i]
@@ -93,17 +93,17 @@ func (k classes) grouped(jobs []results.Job) []class {
 
 // WaitBySize draws the mean wait and bounded slowdown of jobs of 1, 2, 3-4, 5-8, ...
 // processors, a line a run, and below how many such jobs ran in the first of them.
-func WaitBySize(runs []Rows[results.Job]) (*Figure, error) {
+func WaitBySize(runs []Rows[rows.Job]) (*Figure, error) {
 	return byClass(runs, bySize, bySize, "wait-by-size")
 }
 
 // WaitByEstimate draws the same by the jobs' estimates of their runtimes.
-func WaitByEstimate(runs []Rows[results.Job]) (*Figure, error) {
+func WaitByEstimate(runs []Rows[rows.Job]) (*Figure, error) {
 	return byClass(runs, byEstimate, byMinutes, "wait-by-estimate")
 }
 
 // byClass draws the means by classes, and tells them by classes.
-func byClass(runs []Rows[results.Job], by, told classes, name string) (*Figure, error) {
+func byClass(runs []Rows[rows.Job], by, told classes, name string) (*Figure, error) {
 	f := column(36 * vg.Millimeter)
 	f.Numbers = numbersByClass(runs, told)
 	f.Heights = []vg.Length{36 * vg.Millimeter, 36 * vg.Millimeter, 24 * vg.Millimeter}

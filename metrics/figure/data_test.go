@@ -13,7 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/gridslot/gridslot/des"
-	"github.com/gridslot/gridslot/metrics/results"
+	"github.com/gridslot/gridslot/metrics/rows"
 )
 
 const s = des.Second
@@ -100,32 +100,32 @@ func TestAThinnedECDFIsExactAtItsStepsAndNearBetweenThem(t *testing.T) {
 }
 
 // ran is a job that was submitted at submit, waited and ran for so many seconds.
-func ran(submit, wait, run des.Time, processors int, slowdown float64) results.Job {
-	return results.Job{Submit: submit * s, Start: (submit + wait) * s, Finish: (submit + wait + run) * s, Runtime: run * s, Estimate: 2 * run * s,
-		Processors: processors, State: results.Finished, BoundedSlowdown: slowdown}
+func ran(submit, wait, run des.Time, processors int, slowdown float64) rows.Job {
+	return rows.Job{Submit: submit * s, Start: (submit + wait) * s, Finish: (submit + wait + run) * s, Runtime: run * s, Estimate: 2 * run * s,
+		Processors: processors, State: rows.Finished, BoundedSlowdown: slowdown}
 }
 
 func TestSizesAreClassedByPowersOfTwo(t *testing.T) {
 	for size, want := range map[int]string{1: "1", 2: "2", 3: "4", 4: "4", 5: "8", 8: "8", 9: "16", 1000: "1024", 1025: "2048"} {
-		require.Equal(t, want, bySize.name(bySize.of(&results.Job{Processors: size})), size)
+		require.Equal(t, want, bySize.name(bySize.of(&rows.Job{Processors: size})), size)
 	}
-	require.Equal(t, -1, bySize.of(&results.Job{}))
+	require.Equal(t, -1, bySize.of(&rows.Job{}))
 }
 
 func TestEstimatesAreClassedByTheirUpperEnds(t *testing.T) {
 	for estimate, want := range map[des.Time]string{
 		0: "1 min", des.Minute: "1 min", des.Minute + 1: "10 min", des.Hour: "1 h", des.Hour + 1: "4 h", des.Day: "1 d", des.Day + 1: "more", des.Forever: "more",
 	} {
-		require.Equal(t, want, byEstimate.name(byEstimate.of(&results.Job{Estimate: estimate})), estimate)
+		require.Equal(t, want, byEstimate.name(byEstimate.of(&rows.Job{Estimate: estimate})), estimate)
 	}
-	require.Equal(t, -1, byEstimate.of(&results.Job{Estimate: results.None}))
+	require.Equal(t, -1, byEstimate.of(&rows.Job{Estimate: rows.None}))
 }
 
 func TestClassesHaveTheMeansOfTheirJobs(t *testing.T) {
 	rejected := ran(0, 500, 1, 4, 9)
-	rejected.State = results.Rejected
-	waiting := results.Job{Start: results.None, Finish: results.None, Processors: 4, State: results.Submitted, BoundedSlowdown: math.NaN()}
-	got := bySize.grouped([]results.Job{ran(0, 10, 5, 3, 2), ran(7, 40, 5, 4, 5), ran(9, 100, 5, 1, 20), rejected, waiting})
+	rejected.State = rows.Rejected
+	waiting := rows.Job{Start: rows.None, Finish: rows.None, Processors: 4, State: rows.Submitted, BoundedSlowdown: math.NaN()}
+	got := bySize.grouped([]rows.Job{ran(0, 10, 5, 3, 2), ran(7, 40, 5, 4, 5), ran(9, 100, 5, 1, 20), rejected, waiting})
 	require.Len(t, got, 3)
 	require.Equal(t, []int{1, 0, 2}, []int{got[0].wait.N(), got[1].wait.N(), got[2].wait.N()})
 	require.Equal(t, 100.0, got[0].wait.Mean())
@@ -136,7 +136,7 @@ func TestClassesHaveTheMeansOfTheirJobs(t *testing.T) {
 func TestRatesEqualThoseCountedMinuteByMinute(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		origin := time.Date(1996, 9, 22, 23, 0, 0, 0, time.FixedZone("half", -(3*60+30)*60)).Add(time.Duration(rapid.IntRange(0, 180).Draw(t, "origin")) * time.Minute)
-		var jobs []results.Job
+		var jobs []rows.Job
 		for range rapid.IntRange(2, 6).Draw(t, "jobs") {
 			jobs = append(jobs, ran(des.Time(60*rapid.IntRange(0, 60*60).Draw(t, "submit")), 0, 1800, 4, 1))
 		}
@@ -168,10 +168,10 @@ func TestRatesEqualThoseCountedMinuteByMinute(t *testing.T) {
 }
 
 func TestAccuraciesFallIntoTwentieths(t *testing.T) {
-	job := func(runtime, estimate des.Time) results.Job { return results.Job{Runtime: runtime, Estimate: estimate} }
-	counted, n := accuracies([]results.Job{
+	job := func(runtime, estimate des.Time) rows.Job { return rows.Job{Runtime: runtime, Estimate: estimate} }
+	counted, n := accuracies([]rows.Job{
 		job(0, 100), job(5, 100), job(6, 100), job(10, 100), job(100, 100), job(96, 100), job(95, 100), job(101, 100),
-		job(results.None, 100), job(5, results.None), job(5, 0),
+		job(rows.None, 100), job(5, rows.None), job(5, 0),
 	}, accuracyBins)
 	require.Equal(t, 8, n)
 	require.Equal(t, []int{0: 2, 1: 2, 18: 1, 19: 2, 20: 1}, counted)
@@ -179,21 +179,21 @@ func TestAccuraciesFallIntoTwentieths(t *testing.T) {
 
 func TestMeanPricesAreThoseOfEachOwnersNodesAtTheTime(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		var rows []results.Price
+		var told []rows.Price
 		nodes := rapid.IntRange(1, 4).Draw(t, "nodes")
 		owner := func(n int) string { return []string{"a", "b"}[n%2] }
 		for n := range nodes {
-			rows = append(rows, results.Price{Node: int64(n), Owner: owner(n), Price: float64(rapid.IntRange(1, 9).Draw(t, "price"))})
+			told = append(told, rows.Price{Node: int64(n), Owner: owner(n), Price: float64(rapid.IntRange(1, 9).Draw(t, "price"))})
 			for at := range rapid.IntRange(0, 4).Draw(t, "changes") {
-				rows = append(rows, results.Price{Time: des.Time(at+1) * s, Node: int64(n), Owner: owner(n), Price: float64(rapid.IntRange(1, 9).Draw(t, "price"))})
+				told = append(told, rows.Price{Time: des.Time(at+1) * s, Node: int64(n), Owner: owner(n), Price: float64(rapid.IntRange(1, 9).Draw(t, "price"))})
 			}
 		}
-		check := func(most int, belongs func(results.Price, string) bool) {
-			owners, prices := meanPrices(rows, most)
+		check := func(most int, belongs func(rows.Price, string) bool) {
+			owners, prices := meanPrices(told, most)
 			for k, name := range owners {
 				for at := range 5 {
 					now, got := map[int64]float64{}, 0.0
-					for _, r := range rows {
+					for _, r := range told {
 						if belongs(r, name) && r.Time <= des.Time(at)*s {
 							now[r.Node] = r.Price
 						}
@@ -211,27 +211,27 @@ func TestMeanPricesAreThoseOfEachOwnersNodesAtTheTime(t *testing.T) {
 				}
 			}
 		}
-		check(2, func(r results.Price, name string) bool { return r.Owner == name })
-		check(0, func(r results.Price, name string) bool { return name == "" })
+		check(2, func(r rows.Price, name string) bool { return r.Owner == name })
+		check(0, func(r rows.Price, name string) bool { return name == "" })
 	})
 }
 
 func TestCapacityInServiceFallsAndComesBack(t *testing.T) {
-	got := inService([]results.Outage{
+	got := inService([]rows.Outage{
 		{From: 10 * s, To: 30 * s, Processors: 4}, {From: 20 * s, To: des.Forever, Processors: 1}, {From: 30 * s, To: 40 * s, Processors: 2}, {From: 5 * s, To: 5 * s, Processors: 9},
 	}, 10)
 	require.Equal(t, []change{{0, 10}, {10, 6}, {20, 5}, {30, 7}, {40, 9}}, got)
 }
 
 func TestTheLargestSliceIsTheOneWithMostJobsAndAFront(t *testing.T) {
-	row := func(at des.Time, slice, jobs, point int) results.Combination {
-		return results.Combination{PlannedAt: at * s, Slice: slice, Jobs: jobs, Point: point}
+	row := func(at des.Time, slice, jobs, point int) rows.Combination {
+		return rows.Combination{PlannedAt: at * s, Slice: slice, Jobs: jobs, Point: point}
 	}
-	rows := []results.Combination{
+	all := []rows.Combination{
 		row(0, 1, 5, 0), row(0, 1, 5, 1), row(0, 1, 5, 2), row(0, 2, 9, 0), row(0, 2, 9, 1), row(600, 1, 7, 1), row(600, 1, 7, 2), row(1200, 1, 7, 1), row(1200, 1, 7, 2),
 	}
-	require.Equal(t, rows[5:7], largestSlice(rows))
-	require.Nil(t, largestSlice(rows[3:5]))
+	require.Equal(t, all[5:7], largestSlice(all))
+	require.Nil(t, largestSlice(all[3:5]))
 }
 
 func TestDurationsHaveAPlaceFromZeroOn(t *testing.T) {
@@ -278,16 +278,16 @@ func TestStepsKeepAValueUntilTheNext(t *testing.T) {
 }
 
 func TestPredictionsAreCountedAgainstRuntimes(t *testing.T) {
-	job := func(runtime, prediction, estimate des.Time, state results.State) results.Job {
-		return results.Job{Runtime: runtime * s, Prediction: prediction * s, Estimate: estimate * s, State: state}
+	job := func(runtime, prediction, estimate des.Time, state rows.State) rows.Job {
+		return rows.Job{Runtime: runtime * s, Prediction: prediction * s, Estimate: estimate * s, State: state}
 	}
-	unknown := job(5, 5, 5, results.Finished)
-	unknown.Prediction = results.None
-	counts, most := density([]results.Job{
-		job(100, 10, 200, results.Finished), job(120, 11, 200, results.Finished), // 2 and 2.08 decades, 1 and 1.04
-		job(500, 10, 100, results.Walltime), // cut off at 100
-		job(100, 10, 200, results.Killed), job(100, 10, 200, results.Rejected), unknown,
-		job(9, 1000, 2000, results.Finished),
+	unknown := job(5, 5, 5, rows.Finished)
+	unknown.Prediction = rows.None
+	counts, most := density([]rows.Job{
+		job(100, 10, 200, rows.Finished), job(120, 11, 200, rows.Finished), // 2 and 2.08 decades, 1 and 1.04
+		job(500, 10, 100, rows.Walltime), // cut off at 100
+		job(100, 10, 200, rows.Killed), job(100, 10, 200, rows.Rejected), unknown,
+		job(9, 1000, 2000, rows.Finished),
 	})
 	require.Equal(t, map[[2]int]int{{12, 6}: 3, {5, 18}: 1}, counts)
 	require.Equal(t, 3, most)
@@ -296,7 +296,7 @@ func TestPredictionsAreCountedAgainstRuntimes(t *testing.T) {
 }
 
 func TestErrorsStandAtTheirClasses(t *testing.T) {
-	errors, slowdowns := accuracyPoints([]results.Accuracy{
+	errors, slowdowns := accuracyPoints([]rows.Accuracy{
 		{By: "all", MeanAbsoluteError: 7, MeanBoundedSlowdown: 7}, {By: "request", Class: "60", MeanAbsoluteError: 7},
 		{By: "runtime", Class: "60", MeanAbsoluteError: 1}, {By: "runtime", Class: "14400", MeanAbsoluteError: 2}, {By: "runtime", Class: "inf", MeanAbsoluteError: 3},
 		{By: "side", Class: "under", MeanBoundedSlowdown: 4}, {By: "side", Class: "exact", MeanBoundedSlowdown: 5},

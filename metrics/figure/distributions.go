@@ -10,7 +10,7 @@ import (
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 
-	"github.com/gridslot/gridslot/metrics/results"
+	"github.com/gridslot/gridslot/metrics/rows"
 )
 
 // ecdf are the steps of the empirical distribution function of values: from X on the
@@ -41,7 +41,7 @@ func ecdf(values []float64, scale func(float64) float64) points {
 
 // Distributions draws the empirical distributions of wait, bounded slowdown and
 // turnaround, of jobs that ran, a line a run.
-func Distributions(runs []Rows[results.Job]) (*Figure, error) {
+func Distributions(runs []Rows[rows.Job]) (*Figure, error) {
 	f := column(36 * vg.Millimeter)
 	f.Numbers = numbersOfQuantiles(runs)
 	for _, quantity := range quantities {

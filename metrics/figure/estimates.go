@@ -10,7 +10,7 @@ import (
 	"gonum.org/v1/plot/vg"
 
 	"github.com/gridslot/gridslot/des"
-	"github.com/gridslot/gridslot/metrics/results"
+	"github.com/gridslot/gridslot/metrics/rows"
 )
 
 // accuracyBins is how many classes of the same width there are from 0 to 100%.
@@ -18,11 +18,11 @@ const accuracyBins = 20
 
 // accuracies counts the jobs whose runtime is so much of its estimate: more than i and up
 // to i+1 parts of bins, the first with 0, and last those whose runtime is longer.
-func accuracies(jobs []results.Job, bins int) (counted []int, n int) {
+func accuracies(jobs []rows.Job, bins int) (counted []int, n int) {
 	counted = make([]int, bins+1)
 	for i := range jobs {
 		j := &jobs[i]
-		if j.Runtime == results.None || j.Estimate <= 0 {
+		if j.Runtime == rows.None || j.Estimate <= 0 {
 			continue
 		}
 		n++
@@ -36,7 +36,7 @@ func accuracies(jobs []results.Job, bins int) (counted []int, n int) {
 }
 
 // numbersOfAccuracies are the shares of jobs by tenths of their estimates.
-func numbersOfAccuracies(jobs []results.Job) *Numbers {
+func numbersOfAccuracies(jobs []rows.Job) *Numbers {
 	n := &Numbers{Columns: []Column{{Name: "runtime / estimate, %"}, {"jobs, %", 2}}}
 	const bins = 10
 	counted, all := accuracies(jobs, bins)
@@ -55,7 +55,7 @@ func numbersOfAccuracies(jobs []results.Job) *Numbers {
 
 // Estimates draws how much of their estimates jobs run for, and the distributions of
 // runtimes and estimates.
-func Estimates(jobs []results.Job) (*Figure, error) {
+func Estimates(jobs []rows.Job) (*Figure, error) {
 	counted, n := accuracies(jobs, accuracyBins)
 	if n == 0 {
 		return nil, &NoDataError{"estimates", "jobs with runtimes and estimates"}
@@ -84,7 +84,7 @@ func Estimates(jobs []results.Job) (*Figure, error) {
 	lengths := newPanel("", "length", "jobs, %")
 	var runtimes, estimates []float64
 	for i := range jobs {
-		if j := &jobs[i]; j.Runtime != results.None && j.Estimate > 0 {
+		if j := &jobs[i]; j.Runtime != rows.None && j.Estimate > 0 {
 			runtimes = append(runtimes, j.Runtime.Seconds())
 			estimates = append(estimates, j.Estimate.Seconds())
 		}

@@ -28,6 +28,7 @@ import (
 	"github.com/gridslot/gridslot/internal/enum"
 	"github.com/gridslot/gridslot/metrics"
 	"github.com/gridslot/gridslot/metrics/results"
+	"github.com/gridslot/gridslot/metrics/rows"
 	"github.com/gridslot/gridslot/metrics/stats"
 )
 
@@ -35,7 +36,7 @@ import (
 const hostile = "</text><script>alert('&\"')</script>\x1b[31m\u202e\x00 =cmd|' /C calc'!A0 and more of it than a column can hold, by far"
 
 // manyJobs wait, run and ask for this and that.
-func manyJobs(n int) (jobs []results.Job) {
+func manyJobs(n int) (jobs []rows.Job) {
 	for i := range n {
 		k := des.Time(i)
 		jobs = append(jobs, ran(600*k, k*k%7000, 1+k*37%9000, 1+i%100, 1+float64(i%900)))
@@ -44,42 +45,42 @@ func manyJobs(n int) (jobs []results.Job) {
 }
 
 // predicted are the same jobs with predictions of a half, or of all that is asked for.
-func predicted(runs []Rows[results.Job]) (all []Rows[results.Job]) {
+func predicted(runs []Rows[rows.Job]) (all []Rows[rows.Job]) {
 	for _, r := range runs {
-		rows := slices.Clone(r.Rows)
-		for i := range rows {
-			rows[i].Prediction = rows[i].Estimate / des.Time(1+i%2)
+		jobs := slices.Clone(r.Rows)
+		for i := range jobs {
+			jobs[i].Prediction = jobs[i].Estimate / des.Time(1+i%2)
 		}
-		all = append(all, Rows[results.Job]{r.Name, rows})
+		all = append(all, Rows[rows.Job]{r.Name, jobs})
 	}
 	return all
 }
 
-func levelsOf(n int) (queue []results.Level) {
+func levelsOf(n int) (queue []rows.Level) {
 	for i := range n {
-		queue = append(queue, results.Level{Time: des.Time(i) * 500 * s, Jobs: i % 17, Processors: i % 90, Busy: i % 101})
+		queue = append(queue, rows.Level{Time: des.Time(i) * 500 * s, Jobs: i % 17, Processors: i % 90, Busy: i % 101})
 	}
 	return queue
 }
 
 // everyFigure is one of each, of runs by these names.
 func everyFigure(t *testing.T, names ...string) map[string]*Figure {
-	var jobs []Rows[results.Job]
-	var queue []Rows[results.Level]
-	var owners []Rows[results.Owner]
-	var prices []Rows[results.Price]
-	var cycles []Rows[results.Cycle]
-	var fronts []Rows[results.Combination]
-	var accuracy []Rows[results.Accuracy]
-	capacity := &results.Table{Header: append([]string{"policy", "capacity"}, parts...)}
+	var jobs []Rows[rows.Job]
+	var queue []Rows[rows.Level]
+	var owners []Rows[rows.Owner]
+	var prices []Rows[rows.Price]
+	var cycles []Rows[rows.Cycle]
+	var fronts []Rows[rows.Combination]
+	var accuracy []Rows[rows.Accuracy]
+	capacity := &rows.Table{Header: append([]string{"policy", "capacity"}, parts...)}
 	for i, name := range names {
-		jobs = append(jobs, Rows[results.Job]{name, manyJobs(1000 + i)})
-		queue = append(queue, Rows[results.Level]{name, levelsOf(900 + i)})
-		owners = append(owners, Rows[results.Owner]{name, []results.Owner{{Name: name, Income: 3000, UsedTime: 10}, {Site: "x", Name: "b", Income: 5}}})
-		prices = append(prices, Rows[results.Price]{name, []results.Price{{Owner: name, Price: 2}, {Owner: name, Price: 3, Time: 600 * s}}})
-		cycles = append(cycles, Rows[results.Cycle]{name, []results.Cycle{{Income: 5}, {Start: 600 * s, Income: 7}}})
-		fronts = append(fronts, Rows[results.Combination]{name, []results.Combination{{Cost: 5, Time: 7}, {Point: 1, Cost: 5, Time: 6}, {Point: 2, Cost: 4, Time: 7}}})
-		accuracy = append(accuracy, Rows[results.Accuracy]{name, []results.Accuracy{
+		jobs = append(jobs, Rows[rows.Job]{name, manyJobs(1000 + i)})
+		queue = append(queue, Rows[rows.Level]{name, levelsOf(900 + i)})
+		owners = append(owners, Rows[rows.Owner]{name, []rows.Owner{{Name: name, Income: 3000, UsedTime: 10}, {Site: "x", Name: "b", Income: 5}}})
+		prices = append(prices, Rows[rows.Price]{name, []rows.Price{{Owner: name, Price: 2}, {Owner: name, Price: 3, Time: 600 * s}}})
+		cycles = append(cycles, Rows[rows.Cycle]{name, []rows.Cycle{{Income: 5}, {Start: 600 * s, Income: 7}}})
+		fronts = append(fronts, Rows[rows.Combination]{name, []rows.Combination{{Cost: 5, Time: 7}, {Point: 1, Cost: 5, Time: 6}, {Point: 2, Cost: 4, Time: 7}}})
+		accuracy = append(accuracy, Rows[rows.Accuracy]{name, []rows.Accuracy{
 			{By: "all"}, {By: "runtime", Class: "60", MeanAbsoluteError: 30}, {By: "runtime", Class: "inf", MeanAbsoluteError: 90000}, {By: "side", Class: "under", MeanBoundedSlowdown: 8},
 		}})
 		capacity.Rows = append(capacity.Rows, []string{name, "100", "50", "10", "0", "20", "5", "15"})
@@ -89,7 +90,7 @@ func everyFigure(t *testing.T, names ...string) map[string]*Figure {
 		require.NoError(t, err)
 		made[name] = f
 	}
-	f, err := drawUtilization(queue, 100, [][]results.Outage{{{From: 1000 * s, To: 50000 * s, Processors: 40}}})
+	f, err := drawUtilization(queue, 100, [][]rows.Outage{{{From: 1000 * s, To: 50000 * s, Processors: 40}}})
 	keep("utilization", f, err)
 	f, err = drawQueue(queue)
 	keep("queue", f, err)
@@ -290,7 +291,7 @@ func drawn(t *testing.T, svg, colour string) (all [][2]float64) {
 }
 
 func TestUtilizationIsDrawnAtItsHeight(t *testing.T) {
-	f, err := drawUtilization([]Rows[results.Level]{{"p", []results.Level{{Busy: 50}, {Time: 100 * s, Busy: 200}, {Time: 400 * s}}}}, 200, nil)
+	f, err := drawUtilization([]Rows[rows.Level]{{"p", []rows.Level{{Busy: 50}, {Time: 100 * s, Busy: 200}, {Time: 400 * s}}}}, 200, nil)
 	require.NoError(t, err)
 	svg := string(write(t, f, "svg"))
 	at := heights(t, svg, "50", "100")
@@ -304,8 +305,8 @@ func TestUtilizationIsDrawnAtItsHeight(t *testing.T) {
 }
 
 func TestTheLineOfWhatIsInServiceBeginsAndEndsWithTheRun(t *testing.T) {
-	outages := [][]results.Outage{{{From: 0, To: 60 * s, Processors: 20}, {From: 150 * s, To: 900 * s, Processors: 100}}}
-	f, err := drawUtilization([]Rows[results.Level]{{"p", []results.Level{{Time: 50 * s}, {Time: 100 * s, Busy: 200}, {Time: 450 * s}}}}, 200, outages)
+	outages := [][]rows.Outage{{{From: 0, To: 60 * s, Processors: 20}, {From: 150 * s, To: 900 * s, Processors: 100}}}
+	f, err := drawUtilization([]Rows[rows.Level]{{"p", []rows.Level{{Time: 50 * s}, {Time: 100 * s, Busy: 200}, {Time: 450 * s}}}}, 200, outages)
 	require.NoError(t, err)
 	f.legend = nil
 	svg := string(write(t, f, "svg"))
@@ -327,11 +328,11 @@ func TestTheLineOfWhatIsInServiceBeginsAndEndsWithTheRun(t *testing.T) {
 }
 
 func TestQueuesThatAreFarApartHaveAxesOfTheirOwn(t *testing.T) {
-	queue := func(most int) Rows[results.Level] {
-		return Rows[results.Level]{"p", []results.Level{{Jobs: most}, {Time: 9 * s}}}
+	queue := func(most int) Rows[rows.Level] {
+		return Rows[rows.Level]{"p", []rows.Level{{Jobs: most}, {Time: 9 * s}}}
 	}
 	for most, axis := range map[int]float64{150: 210, 10: 10.5} {
-		f, err := drawQueue([]Rows[results.Level]{queue(200), queue(most)})
+		f, err := drawQueue([]Rows[rows.Level]{queue(200), queue(most)})
 		require.NoError(t, err)
 		require.InDelta(t, 210, f.Panels[0].Y.Max, 1e-9)
 		require.InDelta(t, axis, f.Panels[1].Y.Max, 1e-9)
@@ -344,7 +345,7 @@ func TestPoliciesStandInTheOrderAskedForWithTheirMeansAndIntervals(t *testing.T)
 	for i := range long {
 		long[i].Start += 1000 * s
 	}
-	runs := []Rows[results.Job]{{"first", manyJobs(400)}, {"second", long}}
+	runs := []Rows[rows.Job]{{"first", manyJobs(400)}, {"second", long}}
 	f, err := Policies(runs)
 	require.NoError(t, err)
 	for i, label := range []string{"mean wait", "mean turnaround", "mean bounded slowdown"} {
@@ -354,7 +355,7 @@ func TestPoliciesStandInTheOrderAskedForWithTheirMeansAndIntervals(t *testing.T)
 	at := heights(t, svg, "first", "second")
 	require.Greater(t, at[0], at[1])
 
-	slices.SortStableFunc(runs[0].Rows, func(a, b results.Job) int { return int(a.Runtime - b.Runtime) })
+	slices.SortStableFunc(runs[0].Rows, func(a, b rows.Job) int { return int(a.Runtime - b.Runtime) })
 	again, err := Policies(runs)
 	require.NoError(t, err)
 	require.Equal(t, svg, string(write(t, again, "svg"))) // batches are by submission, whatever the order of rows
@@ -398,7 +399,7 @@ func bars(t *testing.T, svg, colour string) (all [][4]float64) {
 }
 
 func TestBarsOfOwnersAreAsHighAsTheirIncomes(t *testing.T) {
-	f, err := drawOwners([]Rows[results.Owner]{{"p", []results.Owner{{Name: "a", Income: 300, UsedTime: 1800}, {Name: "b", Income: 100, UsedTime: 3600}}}})
+	f, err := drawOwners([]Rows[rows.Owner]{{"p", []rows.Owner{{Name: "a", Income: 300, UsedTime: 1800}, {Name: "b", Income: 100, UsedTime: 3600}}}})
 	require.NoError(t, err)
 	f.legend = nil
 	all := bars(t, string(write(t, f, "svg")), "#0072B2")
@@ -411,7 +412,7 @@ func TestBarsOfOwnersAreAsHighAsTheirIncomes(t *testing.T) {
 }
 
 func TestPartsOfCapacityStandBehindEachOther(t *testing.T) {
-	f, err := drawCapacity(&results.Table{Header: append([]string{"policy", "capacity"}, parts...), Rows: [][]string{{"p", "200", "100", "0", "0", "0", "60", "40"}}})
+	f, err := drawCapacity(&rows.Table{Header: append([]string{"policy", "capacity"}, parts...), Rows: [][]string{{"p", "200", "100", "0", "0", "0", "60", "40"}}})
 	require.NoError(t, err)
 	require.Len(t, f.legend, 3)
 	f.legend = nil
@@ -423,7 +424,7 @@ func TestPartsOfCapacityStandBehindEachOther(t *testing.T) {
 }
 
 func TestTheLoadIsPerHourAndBeginsOnMonday(t *testing.T) {
-	var jobs []results.Job
+	var jobs []rows.Job
 	for h := range 14 * 24 { // two weeks from a Monday on: two jobs an hour from 9 to 17, on Sundays four
 		n := 0
 		if h%24 >= 9 && h%24 < 17 {
@@ -454,7 +455,7 @@ func TestTheLoadIsPerHourAndBeginsOnMonday(t *testing.T) {
 }
 
 func TestDistributionsAreDrawnAtTheirHeights(t *testing.T) {
-	f, err := Distributions([]Rows[results.Job]{{"p", []results.Job{ran(0, 0, 10, 1, 1), ran(0, 100, 10, 1, 11), ran(0, 100, 10, 1, 11), ran(0, 1000, 10, 1, 101)}}})
+	f, err := Distributions([]Rows[rows.Job]{{"p", []rows.Job{ran(0, 0, 10, 1, 1), ran(0, 100, 10, 1, 11), ran(0, 100, 10, 1, 11), ran(0, 1000, 10, 1, 101)}}})
 	require.NoError(t, err)
 	f.Panels, f.legend = f.Panels[:1], nil // the waits
 	svg := string(write(t, f, "svg"))
@@ -545,13 +546,13 @@ func TestADamagedFileIsToldWithItsLine(t *testing.T) {
 
 // Rows at the edges of what there can be are drawn, or it is told what is missing.
 func TestOddRowsDoNoHarm(t *testing.T) {
-	one := []results.Job{ran(0, 0, 0, 1, 1)}
-	same := []results.Job{ran(5, 0, 10, 1, 1), ran(5, 0, 10, 1, 1)}
-	huge := []results.Job{ran(0, 1e9, 1e9, 1<<30, 1e9), ran(1, 0, 1, 1, 1)}
-	unknown := []results.Job{{Submit: 0, Start: 0, Finish: s, State: results.Finished, Processors: 0, Estimate: results.None, Runtime: results.None, BoundedSlowdown: 1}}
-	infinite := []results.Job{ran(0, 5, 5, 1, math.Inf(1)), ran(1, 5, 5, 1, 2)}
-	for i, jobs := range [][]results.Job{nil, one, same, huge, unknown, infinite} {
-		runs := []Rows[results.Job]{{"p", jobs}}
+	one := []rows.Job{ran(0, 0, 0, 1, 1)}
+	same := []rows.Job{ran(5, 0, 10, 1, 1), ran(5, 0, 10, 1, 1)}
+	huge := []rows.Job{ran(0, 1e9, 1e9, 1<<30, 1e9), ran(1, 0, 1, 1, 1)}
+	unknown := []rows.Job{{Submit: 0, Start: 0, Finish: s, State: rows.Finished, Processors: 0, Estimate: rows.None, Runtime: rows.None, BoundedSlowdown: 1}}
+	infinite := []rows.Job{ran(0, 5, 5, 1, math.Inf(1)), ran(1, 5, 5, 1, 2)}
+	for i, jobs := range [][]rows.Job{nil, one, same, huge, unknown, infinite} {
+		runs := []Rows[rows.Job]{{"p", jobs}}
 		for name, draw := range map[string]func() (*Figure, error){
 			"policies":         func() (*Figure, error) { return Policies(runs) },
 			"distributions":    func() (*Figure, error) { return Distributions(runs) },
@@ -560,7 +561,7 @@ func TestOddRowsDoNoHarm(t *testing.T) {
 			"load":             func() (*Figure, error) { return drawLoad(jobs, time.Time{}) },
 			"estimates":        func() (*Figure, error) { return Estimates(jobs) },
 			"predictions": func() (*Figure, error) {
-				return drawPredictions(predicted(runs), []Rows[results.Accuracy]{{"p", []results.Accuracy{{By: "runtime", Class: "1e300", MeanAbsoluteError: math.NaN()}, {By: "side", Class: "under", MeanBoundedSlowdown: math.Inf(1)}}}})
+				return drawPredictions(predicted(runs), []Rows[rows.Accuracy]{{"p", []rows.Accuracy{{By: "runtime", Class: "1e300", MeanAbsoluteError: math.NaN()}, {By: "side", Class: "under", MeanBoundedSlowdown: math.Inf(1)}}}})
 			},
 		} {
 			f, err := draw()
@@ -574,8 +575,8 @@ func TestOddRowsDoNoHarm(t *testing.T) {
 			require.NotContains(t, svg, "Inf", fmt.Sprint(name, i))
 		}
 	}
-	for _, queue := range [][]results.Level{nil, levelsOf(1), levelsOf(2), {{Time: 5 * s}, {Time: 5 * s, Busy: 3}}} {
-		f, err := drawQueue([]Rows[results.Level]{{"p", queue}})
+	for _, queue := range [][]rows.Level{nil, levelsOf(1), levelsOf(2), {{Time: 5 * s}, {Time: 5 * s, Busy: 3}}} {
+		f, err := drawQueue([]Rows[rows.Level]{{"p", queue}})
 		if err == nil {
 			require.NotContains(t, string(write(t, f, "svg")), "NaN")
 		}
@@ -583,7 +584,7 @@ func TestOddRowsDoNoHarm(t *testing.T) {
 }
 
 func TestWhatWasChosenIsNotPartOfTheFront(t *testing.T) {
-	f, err := drawAlternatives([]Rows[results.Combination]{{"p", []results.Combination{{Cost: 9, Time: 9}, {Point: 1, Cost: 5, Time: 6}, {Point: 2, Cost: 4, Time: 7}}}})
+	f, err := drawAlternatives([]Rows[rows.Combination]{{"p", []rows.Combination{{Cost: 9, Time: 9}, {Point: 1, Cost: 5, Time: 6}, {Point: 2, Cost: 4, Time: 7}}}})
 	require.NoError(t, err)
 	f.legend = nil
 	require.Len(t, drawn(t, string(write(t, f, "svg")), "#0072B2"), 2)
@@ -615,4 +616,24 @@ func TestTheLoadGoesByTheClockOfTheLog(t *testing.T) {
 	figures, err := Draw(folder, "load")
 	require.NoError(t, err)
 	require.Contains(t, figures[0].Note, "It is not known what the clock showed at time 0")
+}
+
+func TestPoliciesTellWhoseBatchesDependOnEachOther(t *testing.T) {
+	waits := func(name string, of func(i int) int) Rows[rows.Job] {
+		r := Rows[rows.Job]{Name: name}
+		for i := range 400 {
+			start := des.Time(i*100+of(i)) * s
+			r.Rows = append(r.Rows, rows.Job{
+				ID: int64(i), Submit: des.Time(i*100) * s, Start: start, Finish: start + 100*s, Execution: 100 * s,
+				State: rows.Finished, BoundedSlowdown: 1 + float64(of(i))/100, Prediction: rows.None, Predicted: rows.None,
+			})
+		}
+		return r
+	}
+	f, err := Policies([]Rows[rows.Job]{waits("swings", func(i int) int { return i / 20 % 2 * 50 }), waits("grows", func(i int) int { return i })})
+	require.NoError(t, err)
+	require.Contains(t, f.Note, "bars may be too short: wait of grows; bounded slowdown of grows; turnaround of grows.")
+	f, err = Policies([]Rows[rows.Job]{waits("swings", func(i int) int { return i / 20 % 2 * 50 })})
+	require.NoError(t, err)
+	require.NotContains(t, f.Note, "depend on each other")
 }

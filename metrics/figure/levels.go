@@ -12,7 +12,7 @@ import (
 	"gonum.org/v1/plot/vg"
 
 	"github.com/gridslot/gridslot/des"
-	"github.com/gridslot/gridslot/metrics/results"
+	"github.com/gridslot/gridslot/metrics/rows"
 )
 
 // Rows are those of one run, under the name that it has in legends.
@@ -92,12 +92,12 @@ func thinned(seconds float64) string {
 // drawUtilization draws how many of the processors, or nodes, are in use, a panel a
 // run: in percent of so many where processors is above 0, otherwise their number.
 // Where outages are given, by run, a line shows what is in service.
-func drawUtilization(runs []Rows[results.Level], processors int, outages [][]results.Outage) (*Figure, error) {
+func drawUtilization(runs []Rows[rows.Level], processors int, outages [][]rows.Outage) (*Figure, error) {
 	label, scale := "nodes in use", 1.0
 	if processors > 0 {
 		label, scale = "in use, %", 100/float64(processors)
 	}
-	f, err := levels(runs, "utilization", label, func(l results.Level) float64 { return float64(l.Busy) * scale })
+	f, err := levels(runs, "utilization", label, func(l rows.Level) float64 { return float64(l.Busy) * scale })
 	if err != nil {
 		return nil, err
 	}
@@ -130,17 +130,17 @@ func drawUtilization(runs []Rows[results.Level], processors int, outages [][]res
 }
 
 // drawQueue draws how many jobs wait, a panel a run.
-func drawQueue(runs []Rows[results.Level]) (*Figure, error) {
-	return levels(runs, "queue", "jobs waiting", func(l results.Level) float64 { return float64(l.Jobs) })
+func drawQueue(runs []Rows[rows.Level]) (*Figure, error) {
+	return levels(runs, "queue", "jobs waiting", func(l rows.Level) float64 { return float64(l.Jobs) })
 }
 
 // drawDemand draws how many processors, or nodes, the waiting jobs ask for, a panel a run.
-func drawDemand(runs []Rows[results.Level]) (*Figure, error) {
-	return levels(runs, "demand", "processors\nasked for", func(l results.Level) float64 { return float64(l.Processors) })
+func drawDemand(runs []Rows[rows.Level]) (*Figure, error) {
+	return levels(runs, "demand", "processors\nasked for", func(l rows.Level) float64 { return float64(l.Processors) })
 }
 
 // spanOf is the longest time that any of the runs took, in seconds.
-func spanOf(runs []Rows[results.Level]) (longest float64) {
+func spanOf(runs []Rows[rows.Level]) (longest float64) {
 	for _, r := range runs {
 		if n := len(r.Rows); n > 0 {
 			longest = max(longest, (r.Rows[n-1].Time - r.Rows[0].Time).Seconds())
@@ -149,7 +149,7 @@ func spanOf(runs []Rows[results.Level]) (longest float64) {
 	return longest
 }
 
-func levels(runs []Rows[results.Level], name, label string, value func(results.Level) float64) (*Figure, error) {
+func levels(runs []Rows[rows.Level], name, label string, value func(rows.Level) float64) (*Figure, error) {
 	seconds := spanOf(runs)
 	if seconds <= 0 {
 		return nil, &NoDataError{name, "rows of queue-POLICY.csv at two instants"}
@@ -198,14 +198,14 @@ func levels(runs []Rows[results.Level], name, label string, value func(results.L
 }
 
 // inService is how many processors there are from each instant on, in order of time.
-func inService(outages []results.Outage, processors float64) []change {
+func inService(outages []rows.Outage, processors float64) []change {
 	type turn struct {
 		at des.Time
 		by float64
 	}
 	var turns []turn
 	for _, o := range outages {
-		if o.From == results.None || o.To == results.None || o.To <= o.From {
+		if o.From == rows.None || o.To == rows.None || o.To <= o.From {
 			continue
 		}
 		turns = append(turns, turn{o.From, -float64(o.Processors)})

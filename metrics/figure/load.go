@@ -10,7 +10,7 @@ import (
 	"gonum.org/v1/plot/vg"
 
 	"github.com/gridslot/gridslot/des"
-	"github.com/gridslot/gridslot/metrics/results"
+	"github.com/gridslot/gridslot/metrics/rows"
 )
 
 // rate is what was submitted in all hours of one kind, and how many hours there were.
@@ -19,7 +19,7 @@ type rate struct{ jobs, work, hours float64 }
 // rates are those of the hours of the day, or days of the week. Time is cut at hours
 // of the clock, of which those at the ends count by what lies between the first and
 // the last submission; what a job submits is processors times runtime, in hours.
-func rates(jobs []results.Job, origin time.Time) (byHour [24]rate, byDay [7]rate) {
+func rates(jobs []rows.Job, origin time.Time) (byHour [24]rate, byDay [7]rate) {
 	jobs = inOrder(jobs)
 	clock := func(t des.Time) time.Time {
 		return time.Unix(origin.Unix()+int64(t/des.Second), 0).In(origin.Location())
@@ -34,7 +34,7 @@ func rates(jobs []results.Job, origin time.Time) (byHour [24]rate, byDay [7]rate
 	for i := range jobs {
 		j := &jobs[i]
 		work := 0.0
-		if j.Runtime != results.None {
+		if j.Runtime != rows.None {
 			work = float64(j.Processors) * j.Runtime.Seconds() / 3600
 		}
 		add(clock(j.Submit), 1, work, 0)
@@ -55,7 +55,7 @@ func rates(jobs []results.Job, origin time.Time) (byHour [24]rate, byDay [7]rate
 // of the day and by the day of the week. origin is what the clock showed at time 0,
 // in the zone of the machine; where it is the zero time hours and days are those of
 // the simulation, from 0. Submissions must lie a day apart or more.
-func drawLoad(jobs []results.Job, origin time.Time) (*Figure, error) {
+func drawLoad(jobs []rows.Job, origin time.Time) (*Figure, error) {
 	if len(jobs) == 0 || spanOfJobs(jobs) < des.Day {
 		return nil, &NoDataError{"load", "job file with submissions over a day or more"}
 	}
@@ -112,7 +112,7 @@ func drawLoad(jobs []results.Job, origin time.Time) (*Figure, error) {
 	return f, nil
 }
 
-func spanOfJobs(jobs []results.Job) des.Time {
+func spanOfJobs(jobs []rows.Job) des.Time {
 	first, last := jobs[0].Submit, jobs[0].Submit
 	for i := range jobs {
 		first, last = min(first, jobs[i].Submit), max(last, jobs[i].Submit)

@@ -12,7 +12,7 @@ import (
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 
-	"github.com/gridslot/gridslot/metrics/results"
+	"github.com/gridslot/gridslot/metrics/rows"
 )
 
 // mostOwners is how many owners have room beside each other.
@@ -22,11 +22,11 @@ const mostOwners = 20
 // beside each other for each run. Owners have no costs in the model, so that their
 // income is their profit. Of more than twenty owners those that earned most in the
 // first run are drawn.
-func drawOwners(runs []Rows[results.Owner]) (*Figure, error) {
+func drawOwners(runs []Rows[rows.Owner]) (*Figure, error) {
 	var names []string
 	for _, r := range runs {
 		earned := slices.Clone(r.Rows)
-		slices.SortStableFunc(earned, func(a, b results.Owner) int { return cmp.Compare(b.Income, a.Income) })
+		slices.SortStableFunc(earned, func(a, b rows.Owner) int { return cmp.Compare(b.Income, a.Income) })
 		if len(r.Rows) <= mostOwners {
 			earned = r.Rows
 		}
@@ -92,8 +92,8 @@ func siteAnd(site, name string) string {
 // meanPrices are the mean prices of each owner's nodes over time, owners in the order
 // in which they come first; of more than so many owners it is one mean over all
 // nodes, of the owner "".
-func meanPrices(rows []results.Price, most int) (owners []string, prices [][]change) {
-	for _, r := range rows {
+func meanPrices(told []rows.Price, most int) (owners []string, prices [][]change) {
+	for _, r := range told {
 		if name := siteAnd(r.Site, r.Owner); !slices.Contains(owners, name) {
 			owners = append(owners, name)
 		}
@@ -106,12 +106,12 @@ func meanPrices(rows []results.Price, most int) (owners []string, prices [][]cha
 		site string
 		id   int64
 	}
-	rows = slices.Clone(rows)
-	slices.SortStableFunc(rows, func(a, b results.Price) int { return cmp.Compare(a.Time, b.Time) })
+	told = slices.Clone(told)
+	slices.SortStableFunc(told, func(a, b rows.Price) int { return cmp.Compare(a.Time, b.Time) })
 	now := map[node]float64{} // never iterated
 	sums, nodes := make([]float64, len(owners)), make([]int, len(owners))
 	prices = make([][]change, len(owners))
-	for _, r := range rows {
+	for _, r := range told {
 		k := 0
 		if !all {
 			k = slices.Index(owners, siteAnd(r.Site, r.Owner))
@@ -143,7 +143,7 @@ func legendOf(owner string) string {
 
 // drawPrices draws the mean price of the nodes of each owner over time, a panel a run;
 // of more than six owners that of all nodes.
-func drawPrices(runs []Rows[results.Price]) (*Figure, error) {
+func drawPrices(runs []Rows[rows.Price]) (*Figure, error) {
 	f := column(34 * vg.Millimeter)
 	last, most := 0.0, 0.0
 	for _, r := range runs {
@@ -184,7 +184,7 @@ func drawPrices(runs []Rows[results.Price]) (*Figure, error) {
 }
 
 // drawIncome draws what all owners together are paid in a cycle, over time, a line a run.
-func drawIncome(runs []Rows[results.Cycle]) (*Figure, error) {
+func drawIncome(runs []Rows[rows.Cycle]) (*Figure, error) {
 	f := column(40 * vg.Millimeter)
 	last, paid := 0.0, false
 	for _, r := range runs {
@@ -217,17 +217,17 @@ func drawIncome(runs []Rows[results.Cycle]) (*Figure, error) {
 
 // largestSlice are the combinations of the slice of a batch that had most jobs, of
 // those with two points at least; the first of several.
-func largestSlice(rows []results.Combination) []results.Combination {
-	var best []results.Combination
-	for from := 0; from < len(rows); {
+func largestSlice(all []rows.Combination) []rows.Combination {
+	var best []rows.Combination
+	for from := 0; from < len(all); {
 		to, points := from, 0
-		for ; to < len(rows) && rows[to].PlannedAt == rows[from].PlannedAt && rows[to].Slice == rows[from].Slice; to++ {
-			if rows[to].Point > 0 {
+		for ; to < len(all) && all[to].PlannedAt == all[from].PlannedAt && all[to].Slice == all[from].Slice; to++ {
+			if all[to].Point > 0 {
 				points++
 			}
 		}
-		if points >= 2 && (best == nil || rows[from].Jobs > best[0].Jobs) {
-			best = rows[from:to]
+		if points >= 2 && (best == nil || all[from].Jobs > best[0].Jobs) {
+			best = all[from:to]
 		}
 		from = to
 	}
@@ -237,7 +237,7 @@ func largestSlice(rows []results.Combination) []results.Combination {
 // drawAlternatives draws what the jobs of a batch together could have cost for what time:
 // the Pareto front of their combinations, and the one that was chosen. Of all
 // batches and slices it is the one with most jobs, a panel a run.
-func drawAlternatives(runs []Rows[results.Combination]) (*Figure, error) {
+func drawAlternatives(runs []Rows[rows.Combination]) (*Figure, error) {
 	f := column(45 * vg.Millimeter)
 	for i, r := range runs {
 		slice := largestSlice(r.Rows)

@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/gridslot/gridslot/metrics/results"
+	"github.com/gridslot/gridslot/metrics/rows"
 	"github.com/gridslot/gridslot/metrics/stats"
 )
 
@@ -27,15 +27,15 @@ type Column struct {
 // quantity is what became of a job that ran, by which policies are compared.
 type quantity struct {
 	name   string
-	of     func(*results.Job) float64
+	of     func(*rows.Job) float64
 	isTime bool // in seconds; otherwise it is a factor of 1 or more
 }
 
 // The quantities in the order of tables.
 var quantities = [...]quantity{
-	{"wait", func(j *results.Job) float64 { return j.Wait().Seconds() }, true},
-	{"bounded slowdown", func(j *results.Job) float64 { return j.BoundedSlowdown }, false},
-	{"turnaround", func(j *results.Job) float64 { return j.Turnaround().Seconds() }, true},
+	{"wait", func(j *rows.Job) float64 { return j.Wait().Seconds() }, true},
+	{"bounded slowdown", func(j *rows.Job) float64 { return j.BoundedSlowdown }, false},
+	{"turnaround", func(j *rows.Job) float64 { return j.Turnaround().Seconds() }, true},
 }
 
 // label is the name of a quantity with its unit.
@@ -47,7 +47,7 @@ func (q quantity) label() string {
 }
 
 // values are the quantity of all jobs that count.
-func (q quantity) values(jobs []results.Job) (values []float64) {
+func (q quantity) values(jobs []rows.Job) (values []float64) {
 	for i := range jobs {
 		if counts(&jobs[i]) {
 			values = append(values, q.of(&jobs[i]))
@@ -57,13 +57,13 @@ func (q quantity) values(jobs []results.Job) (values []float64) {
 }
 
 // counts reports whether a job counts in means of waits, as in the summary.
-func counts(j *results.Job) bool {
+func counts(j *rows.Job) bool {
 	return j.Ran() && j.BoundedSlowdown >= 1 && !math.IsInf(j.BoundedSlowdown, 1)
 }
 
 // numbersOfMeans are the means of each quantity, by quantity and run, with half of their
 // intervals.
-func numbersOfMeans(runs []Rows[results.Job], means [len(quantities)][]stats.Batches) *Numbers {
+func numbersOfMeans(runs []Rows[rows.Job], means [len(quantities)][]stats.Batches) *Numbers {
 	n := &Numbers{Columns: []Column{{Name: "mean"}}}
 	for _, r := range runs {
 		n.Columns = append(n.Columns, Column{r.Name, 2}, Column{"±, 95%", 2})
@@ -80,7 +80,7 @@ func numbersOfMeans(runs []Rows[results.Job], means [len(quantities)][]stats.Bat
 
 // numbersOfQuantiles are the values that so many percent of the jobs do not exceed: the
 // least value for which that is true.
-func numbersOfQuantiles(runs []Rows[results.Job]) *Numbers {
+func numbersOfQuantiles(runs []Rows[rows.Job]) *Numbers {
 	n := &Numbers{Columns: []Column{{Name: "jobs, %"}}}
 	var sorted [][]float64 // by run and quantity
 	for _, r := range runs {
@@ -105,7 +105,7 @@ func numbersOfQuantiles(runs []Rows[results.Job]) *Numbers {
 
 // numbersByClass are the mean waits and bounded slowdowns of the classes in which any job
 // ran, each told by its upper end.
-func numbersByClass(runs []Rows[results.Job], by classes) *Numbers {
+func numbersByClass(runs []Rows[rows.Job], by classes) *Numbers {
 	n := &Numbers{Columns: []Column{{Name: by.told}}}
 	groups := make([][]class, len(runs))
 	last := 0

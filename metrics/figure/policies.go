@@ -7,10 +7,11 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"gonum.org/v1/plot/vg"
 
-	"github.com/gridslot/gridslot/metrics/results"
+	"github.com/gridslot/gridslot/metrics/rows"
 	"github.com/gridslot/gridslot/metrics/stats"
 )
 
@@ -20,7 +21,7 @@ const batches = 20
 // Policies draws the mean wait, turnaround and bounded slowdown of each run with
 // intervals of 95% by batch means (20 batches of jobs that ran, in order of
 // submission).
-func Policies(runs []Rows[results.Job]) (*Figure, error) {
+func Policies(runs []Rows[rows.Job]) (*Figure, error) {
 	var names []string
 	for _, r := range runs {
 		names = append(names, r.Name)
@@ -82,12 +83,32 @@ func Policies(runs []Rows[results.Job]) (*Figure, error) {
 		f.Panels = append(f.Panels, p)
 	}
 	f.Note = fmt.Sprintf("Bars: 95%% confidence intervals by batch means, of the jobs of a run in order of submission in %d batches. They tell of chance within the log, not of other logs.", batches)
+	if doubted := doubtful(names, means); doubted != "" {
+		f.Note += " Neighbouring batches depend on each other, so that bars may be too short: " + doubted + "."
+	}
 	return f, nil
 }
 
+// doubtful are the quantities of which intervals are doubtful, and the runs that have them, as text.
+func doubtful(names []string, means [len(quantities)][]stats.Batches) string {
+	var all []string
+	for k, q := range quantities {
+		var runs []string
+		for i, name := range names {
+			if means[k][i].Doubtful() {
+				runs = append(runs, plain(name))
+			}
+		}
+		if len(runs) > 0 {
+			all = append(all, q.name+" of "+strings.Join(runs, ", "))
+		}
+	}
+	return strings.Join(all, "; ")
+}
+
 // inOrder are the jobs in order of submission.
-func inOrder(jobs []results.Job) []results.Job {
-	bySubmission := func(a, b results.Job) int { return cmp.Compare(a.Submit, b.Submit) }
+func inOrder(jobs []rows.Job) []rows.Job {
+	bySubmission := func(a, b rows.Job) int { return cmp.Compare(a.Submit, b.Submit) }
 	if slices.IsSortedFunc(jobs, bySubmission) {
 		return jobs
 	}

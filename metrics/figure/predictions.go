@@ -14,7 +14,7 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/metrics"
-	"github.com/gridslot/gridslot/metrics/results"
+	"github.com/gridslot/gridslot/metrics/rows"
 )
 
 // fieldsADecade is how many fields of the density there are a decade.
@@ -23,16 +23,16 @@ const fieldsADecade = 6
 // density counts jobs by the fields of their runtimes and of what was predicted of these
 // first. A job that was cut off has run for its request; of one that was killed for
 // another reason the runtime is not known.
-func density(jobs []results.Job) (counts map[[2]int]int, most int) {
+func density(jobs []rows.Job) (counts map[[2]int]int, most int) {
 	counts = map[[2]int]int{} // never iterated but in order
 	field := func(t des.Time) int { return int(fieldsADecade * durationScale{}.place(t.Seconds())) }
 	for i := range jobs {
 		j := &jobs[i]
-		if j.Prediction == results.None || j.Runtime == results.None || j.State != results.Finished && j.State != results.Walltime {
+		if j.Prediction == rows.None || j.Runtime == rows.None || j.State != rows.Finished && j.State != rows.Walltime {
 			continue
 		}
 		real := j.Runtime
-		if j.State == results.Walltime {
+		if j.State == rows.Walltime {
 			real = j.Estimate
 		}
 		at := [2]int{field(real), field(j.Prediction)}
@@ -61,7 +61,7 @@ func shade(n, most int) color.Color {
 // drawPredictions draws, of the first run that has predictions, how many jobs of which
 // runtime were predicted which, and of all runs the mean error by runtime and the mean
 // bounded slowdown of jobs whose runtime was above, at and below its prediction.
-func drawPredictions(runs []Rows[results.Job], accuracy []Rows[results.Accuracy]) (*Figure, error) {
+func drawPredictions(runs []Rows[rows.Job], accuracy []Rows[rows.Accuracy]) (*Figure, error) {
 	none := &NoDataError{"predictions", "job of which something was predicted, or no accuracy-POLICY.csv"}
 	var counts map[[2]int]int
 	most, of := 0, ""
@@ -122,9 +122,9 @@ func drawPredictions(runs []Rows[results.Job], accuracy []Rows[results.Accuracy]
 var sideNames = []string{"over", "exact", "under"}
 
 // accuracyPoints are the mean errors by class of runtime, and the mean slowdowns by side.
-func accuracyPoints(rows []results.Accuracy) (errors, slowdowns points) {
-	for i := range rows {
-		r := &rows[i]
+func accuracyPoints(all []rows.Accuracy) (errors, slowdowns points) {
+	for i := range all {
+		r := &all[i]
 		switch r.By {
 		case "runtime":
 			limit := des.Forever

@@ -22,6 +22,7 @@ import (
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/procset"
 	"github.com/gridslot/gridslot/metrics/results"
+	"github.com/gridslot/gridslot/metrics/rows"
 )
 
 // Kind is what a piece is; page/gantt.js of package report has the same numbers.
@@ -49,11 +50,11 @@ type Piece struct {
 
 // Lane is a machine, or a site of a grid: rows beside each other.
 type Lane struct {
-	Site  string         `json:"-"` // "" where there is one
-	First int            `json:"first"`
-	Rows  int            `json:"rows"`
-	Nodes []results.Node `json:"-"` // nil for processors, which have numbers
-	row   map[int64]int  // of nodes, by id
+	Site  string        `json:"-"` // "" where there is one
+	First int           `json:"first"`
+	Rows  int           `json:"rows"`
+	Nodes []rows.Node   `json:"-"` // nil for processors, which have numbers
+	row   map[int64]int // of nodes, by id
 	// open says that no file states how many processors there are, so that Rows grows by those
 	// that jobs name. Invariant: an open lane is the only one, so that no other lane's First
 	// depends on its Rows.
@@ -153,7 +154,7 @@ type Layout struct {
 // Place finds out who had which rows of the lanes: from tasks, where nodes have names;
 // otherwise from attempts, where there are any, and jobs, by site where there are several.
 // The lane of a single cluster grows by the processors that jobs name. The jobs are those of the run.
-func Place(run *results.Run, jobs []results.Job, lanes []*Lane, until des.Time) (*Layout, error) {
+func Place(run *results.Run, jobs []rows.Job, lanes []*Lane, until des.Time) (*Layout, error) {
 	l := &Layout{Placed: true, until: until}
 	attempts, err := run.Attempts()
 	if err != nil {
@@ -185,7 +186,7 @@ func Place(run *results.Run, jobs []results.Job, lanes []*Lane, until des.Time) 
 }
 
 // placeSite draws what a site of the run had, whose files are its own where it is one of several.
-func (l *Layout) placeSite(run *results.Run, jobs []results.Job, attempts []results.Attempt, lane *Lane) error {
+func (l *Layout) placeSite(run *results.Run, jobs []rows.Job, attempts []rows.Attempt, lane *Lane) error {
 	if len(run.Sites) == 0 {
 		return l.placeJobs(run, jobs, attempts, lane)
 	}
@@ -204,7 +205,7 @@ func (l *Layout) placeSite(run *results.Run, jobs []results.Job, attempts []resu
 }
 
 // placeJobs draws the processors of attempts and jobs.
-func (l *Layout) placeJobs(r *results.Run, jobs []results.Job, attempts []results.Attempt, lane *Lane) error {
+func (l *Layout) placeJobs(r *results.Run, jobs []rows.Job, attempts []rows.Attempt, lane *Lane) error {
 	// Where no file of attempts says how the last attempt of a job ended, as without such a file
 	// or of a job that was running when the run was stopped, the job itself tells that attempt.
 	over := map[int64]bool{} // jobs whose last attempt is over
@@ -224,11 +225,11 @@ func (l *Layout) placeJobs(r *results.Run, jobs []results.Job, attempts []result
 	}
 	for i := range jobs {
 		j := &jobs[i]
-		if j.Start == results.None || j.State == results.Rejected || over[j.ID] {
+		if j.Start == rows.None || j.State == rows.Rejected || over[j.ID] {
 			continue
 		}
 		p := Piece{Job: j.ID, From: j.Start, To: j.Finish, Attempt: j.Restarts + 1, Overhead: max(j.Overhead, 0)}
-		if p.To == results.None {
+		if p.To == rows.None {
 			p.To = l.until // it was running when the run was stopped
 		}
 		if err := l.addRanges(p, j.Allocated, j.Processors, lane); err != nil {
@@ -241,7 +242,7 @@ func (l *Layout) placeJobs(r *results.Run, jobs []results.Job, attempts []result
 // addRanges adds a piece for each range of processors. A text that does not name as
 // many as the job has is a count of them, or nothing.
 func (l *Layout) addRanges(p Piece, allocated string, processors int, lane *Lane) error {
-	if !l.Placed || p.From == results.None || p.To == results.None {
+	if !l.Placed || p.From == rows.None || p.To == rows.None {
 		return nil
 	}
 	ranges, err := procset.Parse(allocated)
@@ -287,12 +288,12 @@ func (l *Layout) addRow(p Piece, row int) {
 }
 
 // placeTasks draws pieces of nodes' time.
-func (l *Layout) placeTasks(tasks []results.Task, attempts []results.Attempt, lanes []*Lane) {
+func (l *Layout) placeTasks(tasks []rows.Task, attempts []rows.Attempt, lanes []*Lane) {
 	type try struct {
 		job    int64
 		number int
 	}
-	ended := map[try]*results.Attempt{}
+	ended := map[try]*rows.Attempt{}
 	for i := range attempts {
 		ended[try{attempts[i].Job, attempts[i].Number}] = &attempts[i]
 	}
@@ -306,7 +307,7 @@ func (l *Layout) placeTasks(tasks []results.Task, attempts []results.Attempt, la
 		if !math.IsNaN(t.Cost) {
 			p.Cost = t.Cost
 		}
-		if t.End == results.None {
+		if t.End == rows.None {
 			p.To = l.until
 		}
 		switch t.Kind {
@@ -337,7 +338,7 @@ func (l *Layout) placeTasks(tasks []results.Task, attempts []results.Attempt, la
 
 // placeOutages draws what was out of service. Of outages that do not say which
 // processors it were nothing can be drawn.
-func (l *Layout) placeOutages(outages []results.Outage, lane *Lane) {
+func (l *Layout) placeOutages(outages []rows.Outage, lane *Lane) {
 	for _, o := range outages {
 		if ranges, err := procset.Parse(o.Node); err == nil && o.Site == lane.Site {
 			l.addEach(Piece{Job: -1, From: o.From, To: min(o.To, l.until), Kind: OutagePiece}, ranges, lane)

@@ -13,6 +13,7 @@ import (
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/procset"
 	"github.com/gridslot/gridslot/metrics/results"
+	"github.com/gridslot/gridslot/metrics/rows"
 )
 
 // Write writes one run of a folder. Events are written one by one, a line each.
@@ -58,10 +59,10 @@ type trace struct {
 	w    *bufio.Writer
 	last int // number given
 	any  bool
-	err  error                 // of an event, the first one
-	jobs map[int64]results.Job // of the run, by id
-	ends map[attempt]string    // how attempts ended, where there can be several
-	end  des.Time              // the last instant of the run
+	err  error              // of an event, the first one
+	jobs map[int64]rows.Job // of the run, by id
+	ends map[attempt]string // how attempts ended, where there can be several
+	end  des.Time           // the last instant of the run
 }
 
 type attempt struct {
@@ -141,7 +142,7 @@ func (t *trace) run(f *results.Folder, r *results.Run) error {
 	if len(tasks) == 0 {
 		nodes = nil // of another run in the folder, or there is nothing to put on them
 	}
-	t.jobs = make(map[int64]results.Job, len(jobs))
+	t.jobs = make(map[int64]rows.Job, len(jobs))
 	for _, j := range jobs {
 		t.jobs[j.ID] = j
 		t.end = max(t.end, j.Submit, j.Start, j.Finish)
@@ -192,7 +193,7 @@ func (t *trace) run(f *results.Folder, r *results.Run) error {
 }
 
 // sitesOf are the sites with named nodes, in their order.
-func sitesOf(nodes []results.Node, tasks []results.Task) (sites []string) {
+func sitesOf(nodes []rows.Node, tasks []rows.Task) (sites []string) {
 	add := func(site string) {
 		if !slices.Contains(sites, site) {
 			sites = append(sites, site)
@@ -208,7 +209,7 @@ func sitesOf(nodes []results.Node, tasks []results.Task) (sites []string) {
 }
 
 // counters writes what waits and what is busy, where it changes.
-func (t *trace) counters(process int, queue []results.Level) {
+func (t *trace) counters(process int, queue []rows.Level) {
 	before := [3]int{-1, -1, -1}
 	for _, l := range queue {
 		for i, now := range [3]int{l.Jobs, l.Processors, l.Busy} {
@@ -231,11 +232,11 @@ func (t *trace) counters(process int, queue []results.Level) {
 }
 
 // rejected writes jobs that were refused, each at its submission.
-func (t *trace) rejected(process int, jobs []results.Job) {
+func (t *trace) rejected(process int, jobs []rows.Job) {
 	thread := 0
 	for i := range jobs {
 		j := &jobs[i]
-		if j.State != results.Rejected {
+		if j.State != rows.Rejected {
 			continue
 		}
 		if thread == 0 {
@@ -280,12 +281,12 @@ func (s seconds) MarshalJSON() ([]byte, error) { return []byte(des.Time(s).Strin
 
 // nothing is said of anything here.
 func nothing() args {
-	none := seconds(results.None)
+	none := seconds(rows.None)
 	return args{Job: -1, User: -1, Submitted: none, Wait: none, Estimate: none, Runtime: none, Reserved: none, Cost: amount(math.NaN()), Paid: amount(math.NaN())}
 }
 
 // about is what there is to say of an attempt of a job; 0 where there is but one.
-func (t *trace) about(j results.Job, attempt int) args {
+func (t *trace) about(j rows.Job, attempt int) args {
 	a := nothing()
 	a.Job, a.Attempt, a.User = number(j.ID), attempt, number(j.User)
 	a.Processors, a.Allocated = j.Processors, j.Allocated
@@ -322,14 +323,14 @@ func (t *trace) spans(process int, all []span, row func(int) string) {
 
 // until is an end, or that of the run where there is none.
 func (t *trace) until(start, end des.Time) des.Time {
-	if end == results.None || end == des.Forever {
+	if end == rows.None || end == des.Forever {
 		end = t.end
 	}
 	return max(start, end)
 }
 
 // nodes writes who had the nodes of a site.
-func (t *trace) nodes(process int, site string, nodes []results.Node, tasks []results.Task) {
+func (t *trace) nodes(process int, site string, nodes []rows.Node, tasks []rows.Task) {
 	names := map[int]string{}
 	for _, n := range nodes {
 		if n.Site == site && n.Name != "" {
@@ -338,7 +339,7 @@ func (t *trace) nodes(process int, site string, nodes []results.Node, tasks []re
 	}
 	var all []span
 	for _, k := range tasks {
-		if k.Site != site || k.Start == results.None {
+		if k.Site != site || k.Start == rows.None {
 			continue
 		}
 		all = append(all, span{
@@ -349,7 +350,7 @@ func (t *trace) nodes(process int, site string, nodes []results.Node, tasks []re
 	t.spans(process, all, func(node int) string { return fmt.Sprintf("node %d%s", node, names[node]) })
 }
 
-func (t *trace) taskName(k results.Task) string {
+func (t *trace) taskName(k rows.Task) string {
 	switch {
 	case k.Kind == "job":
 		return fmt.Sprintf("job %d%s", k.Job, suffix(t.jobs[k.Job], t.ends[attempt{k.Job, k.Attempt}]))
@@ -359,7 +360,7 @@ func (t *trace) taskName(k results.Task) string {
 	return k.Kind
 }
 
-func (t *trace) task(k results.Task) args {
+func (t *trace) task(k rows.Task) args {
 	a := nothing()
 	if j, ok := t.jobs[k.Job]; ok && (k.Kind == "job" || k.Kind == "booking") {
 		a = t.about(j, k.Attempt)
@@ -374,13 +375,13 @@ func (t *trace) task(k results.Task) args {
 
 // suffix tells attempts apart by what became of them. Viewers colour by name, and the
 // one of Perfetto leaves digits out.
-func suffix(j results.Job, ended string) string {
+func suffix(j rows.Job, ended string) string {
 	switch {
 	case ended == entity.EndRequeued.String() || ended == entity.EndResized.String():
 		return " " + ended
-	case j.State == results.Walltime:
+	case j.State == rows.Walltime:
 		return " cut"
-	case j.State == results.Killed:
+	case j.State == rows.Killed:
 		return " killed"
 	case j.Backfilled:
 		return " backfilled"
@@ -389,7 +390,7 @@ func suffix(j results.Job, ended string) string {
 }
 
 // cluster writes the jobs that ran on equal processors, and what was out of service.
-func (t *trace) cluster(process int, r *results.Run, outages []results.Outage) error {
+func (t *trace) cluster(process int, r *results.Run, outages []rows.Outage) error {
 	jobs, err := r.Jobs()
 	if err != nil {
 		return err
@@ -400,13 +401,13 @@ func (t *trace) cluster(process int, r *results.Run, outages []results.Outage) e
 	}
 	byID := t.jobs
 	if r.Site != "" { // there a job has that site's times
-		byID = make(map[int64]results.Job, len(jobs))
+		byID = make(map[int64]rows.Job, len(jobs))
 		for _, j := range jobs {
 			byID[j.ID] = j
 		}
 	}
 	var all []span
-	add := func(j results.Job, start, end des.Time, name string, a func() args) {
+	add := func(j rows.Job, start, end des.Time, name string, a func() args) {
 		all = append(all, span{row: lowest(j.Allocated, j.Processors), start: start, end: t.until(start, end), category: "job", name: fmt.Sprintf("job %d%s", j.ID, name), args: a})
 	}
 	ended := map[int64]int{} // attempts
@@ -421,8 +422,8 @@ func (t *trace) cluster(process int, r *results.Run, outages []results.Outage) e
 		})
 	}
 	for _, j := range jobs {
-		running := j.Start != results.None && j.Finish == results.None
-		if j.Start == results.None || j.State == results.Rejected || (attempts != nil && !running) {
+		running := j.Start != rows.None && j.Finish == rows.None
+		if j.Start == rows.None || j.State == rows.Rejected || (attempts != nil && !running) {
 			continue
 		}
 		number := 0

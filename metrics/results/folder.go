@@ -26,8 +26,8 @@ import (
 type Folder struct {
 	Dir      string
 	Manifest metrics.Manifest
-	Summary  *Table // summary.csv, a row a policy; without rows where there is none
-	Runs     []*Run // in the order asked for
+	Summary  *rows.Table // summary.csv, a row a policy; without rows where there is none
+	Runs     []*Run      // in the order asked for
 
 	only []string // policies; see Only
 }
@@ -188,7 +188,7 @@ func (f *Folder) Only(policies ...string) error {
 }
 
 // keep drops the rows of a table that are of other policies than those of Only.
-func (f *Folder) keep(t *Table) {
+func (f *Folder) keep(t *rows.Table) {
 	policy := slices.Index(t.Header, "policy")
 	if f.only != nil && policy >= 0 {
 		t.Rows = slices.DeleteFunc(t.Rows, func(row []string) bool { return !slices.Contains(f.only, row[policy]) })
@@ -217,10 +217,10 @@ func (r *Run) Summary(column string) float64 {
 
 // Table reads a file of the folder, such as "capacity.csv". It is without rows where
 // there is no such file.
-func (f *Folder) Table(name string) (*Table, error) {
+func (f *Folder) Table(name string) (*rows.Table, error) {
 	text, err := f.text(name)
 	if errors.Is(err, fs.ErrNotExist) {
-		return &Table{}, nil
+		return &rows.Table{}, nil
 	}
 	if err != nil {
 		return nil, err
@@ -292,7 +292,7 @@ func (r *Run) Processors() (int, error) {
 }
 
 // lastEnd is when the last job ended that was busy for any time.
-func lastEnd(queue []Level) des.Time {
+func lastEnd(queue []rows.Level) des.Time {
 	for i := len(queue) - 1; i > 0; i-- {
 		if queue[i].Busy < queue[i-1].Busy {
 			return queue[i].Time

@@ -47,7 +47,7 @@ func open(t testing.TB, dir string) *results.Folder {
 
 const need = "job_id,submission_time,requested_number_of_resources,requested_time,final_state,starting_time,finish_time"
 
-func jobs(t testing.TB, text string) ([]results.Job, error) {
+func jobs(t testing.TB, text string) ([]rows.Job, error) {
 	return open(t, folder(t, "easy", map[string]string{"jobs-easy.csv": text})).Runs[0].Jobs()
 }
 
@@ -94,28 +94,28 @@ func TestWhatWritersWroteIsReadBack(t *testing.T) {
 	got, err := run.Jobs()
 	require.NoError(t, err)
 	require.Len(t, got, 3)
-	require.Equal(t, results.Walltime, got[0].State)
+	require.Equal(t, rows.Walltime, got[0].State)
 	require.EqualValues(t, 7, got[0].User)
 	require.Equal(t, 90*des.Minute+1, got[0].Runtime)
 	require.Equal(t, des.Hour, got[0].Execution)
 	require.Equal(t, "0-2", got[0].Allocated)
-	require.Equal(t, results.Finished, got[1].State)
+	require.Equal(t, rows.Finished, got[1].State)
 	require.EqualValues(t, -1, got[1].User)
 	require.Equal(t, 59*des.Minute, got[1].Wait())
 	require.Equal(t, 119*des.Minute, got[1].Turnaround())
 	require.InDelta(t, 119.0/60, got[1].BoundedSlowdown, 1e-6)
-	require.Equal(t, results.Rejected, got[2].State)
+	require.Equal(t, rows.Rejected, got[2].State)
 	require.NotEmpty(t, got[2].Reason)
-	require.Equal(t, results.None, got[2].Start)
-	require.Equal(t, results.None, got[2].Wait())
-	require.Equal(t, results.None, got[2].Turnaround())
+	require.Equal(t, rows.None, got[2].Start)
+	require.Equal(t, rows.None, got[2].Wait())
+	require.Equal(t, rows.None, got[2].Turnaround())
 	require.True(t, math.IsNaN(got[2].BoundedSlowdown))
 	require.True(t, math.IsNaN(got[2].Energy))
 	require.Equal(t, []bool{true, true, false}, []bool{got[0].Ran(), got[1].Ran(), got[2].Ran()})
 
 	queue, err := run.Queue()
 	require.NoError(t, err)
-	require.Equal(t, []results.Level{{Busy: 3}, {Time: des.Minute, Jobs: 1, Processors: 2, Busy: 3}, {Time: des.Hour, Busy: 2}, {Time: 2 * des.Hour}}, queue)
+	require.Equal(t, []rows.Level{{Busy: 3}, {Time: des.Minute, Jobs: 1, Processors: 2, Busy: 3}, {Time: des.Hour, Busy: 2}, {Time: 2 * des.Hour}}, queue)
 	require.InDelta(t, 59*60/2, run.Summary("mean_wait"), 1e-9)
 	require.True(t, math.IsNaN(run.Summary("no_such_column")))
 
@@ -145,7 +145,7 @@ func TestJobsAreReadAsAnotherReaderReadsThem(t *testing.T) {
 		}
 		ticks := rapid.Map(rapid.Int64Range(0, math.MaxInt64-1), func(n int64) string { return des.Time(n).String() })
 		times := rapid.OneOf(ticks, rapid.SampledFrom([]string{"", "-1", "forever", "1e3", "2.50000000"}))
-		var rows [][]string
+		var lines [][]string
 		for range rapid.IntRange(0, 5).Draw(t, "rows") {
 			var row []string
 			for _, c := range header {
@@ -155,14 +155,14 @@ func TestJobsAreReadAsAnotherReaderReadsThem(t *testing.T) {
 				}
 				row = append(row, g.Draw(t, c))
 			}
-			rows = append(rows, row)
+			lines = append(lines, row)
 		}
 		var text strings.Builder
 		w := csv.NewWriter(&text)
 		w.UseCRLF = rapid.Bool().Draw(t, "CRLF")
-		require.NoError(t, w.WriteAll(append([][]string{header}, rows...)))
+		require.NoError(t, w.WriteAll(append([][]string{header}, lines...)))
 		if w.UseCRLF { // then the writer turns \n within a field into \r\n
-			for _, row := range rows {
+			for _, row := range lines {
 				for i := range row {
 					row[i] = strings.ReplaceAll(row[i], "\n", "\r\n")
 				}
@@ -178,8 +178,8 @@ func TestJobsAreReadAsAnotherReaderReadsThem(t *testing.T) {
 		require.NoError(t, err)
 		got, err := f.Runs[0].Jobs()
 		require.NoError(t, err)
-		require.Len(t, got, len(rows))
-		for i, row := range rows {
+		require.Len(t, got, len(lines))
+		for i, row := range lines {
 			of := func(c string) string { return row[slices.Index(header, c)] }
 			number := func(c string) string { return cmpOr(strings.TrimSuffix(of(c), ".0"), "-1") }
 			require.Equal(t, of("job_id"), strconv.FormatInt(got[i].ID, 10))
@@ -201,7 +201,7 @@ func TestJobsAreReadAsAnotherReaderReadsThem(t *testing.T) {
 			for c, at := range map[string]des.Time{"submission_time": got[i].Submit, "requested_time": got[i].Estimate, "starting_time": got[i].Start, "finish_time": got[i].Finish} {
 				switch text := of(c); text {
 				case "", "-1":
-					require.Equal(t, results.None, at)
+					require.Equal(t, rows.None, at)
 				case "1e3", "2.50000000":
 					x, _ := strconv.ParseFloat(text, 64)
 					require.Equal(t, des.Seconds(x), at)
@@ -331,7 +331,7 @@ func TestSitesOfAGridAreRunsOfTheirOwn(t *testing.T) {
 	}
 	tasks, err := f.Runs[0].Tasks()
 	require.NoError(t, err)
-	require.Equal(t, []results.Task{{Site: "a/b", Job: 2, User: -1, Node: 9, ReservedEnd: 10 * des.Second, End: 5500 * des.Second / 1000, Cost: 2.25, Paid: 1, Kind: "job"}}, tasks)
+	require.Equal(t, []rows.Task{{Site: "a/b", Job: 2, User: -1, Node: 9, ReservedEnd: 10 * des.Second, End: 5500 * des.Second / 1000, Cost: 2.25, Paid: 1, Kind: "job"}}, tasks)
 	_, err = f.Run("easy")
 	require.ErrorContains(t, err, `no run of "easy": there are cheapest+earliest`)
 }
@@ -395,26 +395,26 @@ func TestTheOtherFilesAreReadByTheirColumns(t *testing.T) {
 
 	attempts, err := run.Attempts()
 	require.NoError(t, err)
-	require.Equal(t, []results.Attempt{{Job: 4, Number: 2, Start: 10 * s, Finish: 30 * s, Processors: 3, Allocated: "0-2", Kept: 15 * s, Lost: 4 * s, Overhead: s, End: entity.EndRequeued, ProcessorTime: 60}}, attempts)
+	require.Equal(t, []rows.Attempt{{Job: 4, Number: 2, Start: 10 * s, Finish: 30 * s, Processors: 3, Allocated: "0-2", Kept: 15 * s, Lost: 4 * s, Overhead: s, End: entity.EndRequeued, ProcessorTime: 60}}, attempts)
 	outages, err := run.Outages()
 	require.NoError(t, err)
-	require.Equal(t, []results.Outage{{From: 5 * s, To: des.Forever, Processors: 2, Node: "0-1", Known: 3 * s, Victims: "4 6"}}, outages)
+	require.Equal(t, []rows.Outage{{From: 5 * s, To: des.Forever, Processors: 2, Node: "0-1", Known: 3 * s, Victims: "4 6"}}, outages)
 	prices, err := run.Prices()
 	require.NoError(t, err)
-	require.Equal(t, []results.Price{{Time: 600 * s, Node: 7, Owner: "acme", Price: 1.5}}, prices)
+	require.Equal(t, []rows.Price{{Time: 600 * s, Node: 7, Owner: "acme", Price: 1.5}}, prices)
 	owners, err := run.Owners()
 	require.NoError(t, err)
-	require.Equal(t, []results.Owner{{Name: "a, b", Nodes: 2, Income: 10.5, UsedTime: 7, LocalStarted: 1, LocalRejected: 2, LocalWaiting: 3, LocalMeanWait: 4.5, Displaced: 5, Preempted: 6}}, owners)
+	require.Equal(t, []rows.Owner{{Name: "a, b", Nodes: 2, Income: 10.5, UsedTime: 7, LocalStarted: 1, LocalRejected: 2, LocalWaiting: 3, LocalMeanWait: 4.5, Displaced: 5, Preempted: 6}}, owners)
 	cycles, err := run.Cycles()
 	require.NoError(t, err)
-	require.Equal(t, []results.Cycle{{Number: 1, Start: 600 * s, Submitted: 1, Started: 2, Finished: 3, Rejected: 4, Preempted: 5, Waiting: 6, Utilization: 0.5, MeanWait: 7, Makespan: 8, Income: 9, Expense: 10}}, cycles)
+	require.Equal(t, []rows.Cycle{{Number: 1, Start: 600 * s, Submitted: 1, Started: 2, Finished: 3, Rejected: 4, Preempted: 5, Waiting: 6, Utilization: 0.5, MeanWait: 7, Makespan: 8, Income: 9, Expense: 10}}, cycles)
 	front, err := run.Alternatives()
 	require.NoError(t, err)
-	require.Equal(t, []results.Combination{{PlannedAt: 600 * s, Slice: 1, Jobs: 5, Cost: 10, BudgetLeft: -2, Time: 30, TimeLeft: 4, Gap: 0.5}}, front)
+	require.Equal(t, []rows.Combination{{PlannedAt: 600 * s, Slice: 1, Jobs: 5, Cost: 10, BudgetLeft: -2, Time: 30, TimeLeft: 4, Gap: 0.5}}, front)
 	windows, err := run.Windows()
 	require.NoError(t, err)
 	require.Len(t, windows, 2)
-	require.Equal(t, results.WindowTask{PlannedAt: 600 * s, Job: 4, Alternative: 2, Node: 7, Start: 610 * s, End: 640*s + s/2, Cost: 12.5, Chosen: true}, windows[0])
+	require.Equal(t, rows.WindowTask{PlannedAt: 600 * s, Job: 4, Alternative: 2, Node: 7, Start: 610 * s, End: 640*s + s/2, Cost: 12.5, Chosen: true}, windows[0])
 	require.False(t, windows[1].Chosen)
 	require.True(t, math.IsNaN(windows[1].Cost))
 	nodes, err := f.Nodes()
@@ -440,7 +440,7 @@ func BenchmarkJobs(b *testing.B) {
 }
 
 func TestTheLogOfAgentsIsReadLineByLine(t *testing.T) {
-	read := func(text string) ([]results.Message, error) {
+	read := func(text string) ([]rows.Message, error) {
 		return open(t, folder(t, "rla", map[string]string{"jobs-rla.csv": need + "\n", "log-rla.txt": text})).Runs[0].Messages()
 	}
 	notes := []grid.Note{
@@ -457,7 +457,7 @@ func TestTheLogOfAgentsIsReadLineByLine(t *testing.T) {
 		require.NoError(t, err)
 		require.Len(t, got, len(notes))
 		for i, n := range notes {
-			require.Equal(t, results.Message{Time: n.Time, Who: n.Who, Job: n.Job, Text: n.Text}, got[i])
+			require.Equal(t, rows.Message{Time: n.Time, Who: n.Who, Job: n.Job, Text: n.Text}, got[i])
 		}
 	}
 	for line, want := range map[string]string{

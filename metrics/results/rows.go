@@ -12,43 +12,10 @@ import (
 	"github.com/gridslot/gridslot/metrics/rows"
 )
 
-// None is a time that there is none of.
-const None = rows.None
-
-// The rows of the files, which package rows explains.
-type (
-	Job         = rows.Job
-	State       = rows.State
-	Level       = rows.Level
-	Attempt     = rows.Attempt
-	Decision    = rows.Decision
-	Accuracy    = rows.Accuracy
-	Task        = rows.Task
-	Outage      = rows.Outage
-	Price       = rows.Price
-	Owner       = rows.Owner
-	Cycle       = rows.Cycle
-	Combination = rows.Combination
-	WindowTask  = rows.WindowTask
-	Node        = rows.Node
-	Message     = rows.Message
-	Table       = rows.Table
-)
-
-// What became of a job.
-const (
-	Submitted = rows.Submitted
-	Running   = rows.Running
-	Finished  = rows.Finished
-	Walltime  = rows.Walltime
-	Killed    = rows.Killed
-	Rejected  = rows.Rejected
-)
-
 // Jobs are the rows of jobs-POLICY.csv, in order of job id, those of the warm-up included.
 // It is an error where there are not as many as summary.csv counts: the file has been cut
 // off, or belongs to another run.
-func (r *Run) Jobs() ([]Job, error) {
+func (r *Run) Jobs() ([]rows.Job, error) {
 	jobs, err := read(r, "jobs", rows.Jobs)
 	want := r.Summary("jobs")
 	if err != nil || !(want >= 0) {
@@ -69,7 +36,7 @@ func (r *Run) Jobs() ([]Job, error) {
 }
 
 // warmUp is how many of all jobs of a run belong to its warm-up.
-func warmUp(jobs []Job, w metrics.Warmup) (n int) {
+func warmUp(jobs []rows.Job, w metrics.Warmup) (n int) {
 	if w.Until == 0 {
 		return min(w.Jobs, len(jobs))
 	}
@@ -86,55 +53,55 @@ func warmUp(jobs []Job, w metrics.Warmup) (n int) {
 }
 
 // Queue are the rows of queue-POLICY.csv, in order of time.
-func (r *Run) Queue() ([]Level, error) { return read(r, "queue", rows.Queue) }
+func (r *Run) Queue() ([]rows.Level, error) { return read(r, "queue", rows.Queue) }
 
 // Attempts are the rows of attempts-POLICY.csv, in the order in which they ended.
-func (r *Run) Attempts() ([]Attempt, error) {
+func (r *Run) Attempts() ([]rows.Attempt, error) {
 	return read(r, "attempts", rows.Attempts)
 }
 
 // Accuracy are the rows of accuracy-POLICY.csv: how good predictions of runtimes were, by
 // classes of jobs.
-func (r *Run) Accuracy() ([]Accuracy, error) {
+func (r *Run) Accuracy() ([]rows.Accuracy, error) {
 	return read(r, "accuracy", rows.Accuracies)
 }
 
 // Tasks are the rows of tasks-POLICY.csv.
-func (r *Run) Tasks() ([]Task, error) {
+func (r *Run) Tasks() ([]rows.Task, error) {
 	return read(r, "tasks", rows.Tasks)
 }
 
 // Outages are the rows of outages-POLICY.csv, in the order in which they began.
-func (r *Run) Outages() ([]Outage, error) {
+func (r *Run) Outages() ([]rows.Outage, error) {
 	return read(r, "outages", rows.Outages)
 }
 
 // Prices are the rows of prices-POLICY.csv, of each node in order of time.
-func (r *Run) Prices() ([]Price, error) { return read(r, "prices", rows.Prices) }
+func (r *Run) Prices() ([]rows.Price, error) { return read(r, "prices", rows.Prices) }
 
 // Owners are the rows of owners-POLICY.csv.
-func (r *Run) Owners() ([]Owner, error) {
+func (r *Run) Owners() ([]rows.Owner, error) {
 	return read(r, "owners", rows.Owners)
 }
 
 // Cycles are the rows of cycles-POLICY.csv.
-func (r *Run) Cycles() ([]Cycle, error) {
+func (r *Run) Cycles() ([]rows.Cycle, error) {
 	return read(r, "cycles", rows.Cycles)
 }
 
 // Alternatives are the rows of pareto-POLICY.csv.
-func (r *Run) Alternatives() ([]Combination, error) {
+func (r *Run) Alternatives() ([]rows.Combination, error) {
 	return read(r, "pareto", rows.Combinations)
 }
 
 // Windows are the rows of alternatives-POLICY.csv, the windows that each job of a
 // batch could choose from; nil without simulate --alternatives.
-func (r *Run) Windows() ([]WindowTask, error) {
+func (r *Run) Windows() ([]rows.WindowTask, error) {
 	return read(r, "alternatives", rows.Alternatives)
 }
 
 // Nodes are the rows of nodes.csv.
-func (f *Folder) Nodes() ([]Node, error) {
+func (f *Folder) Nodes() ([]rows.Node, error) {
 	nodes, err := readFile(f, "nodes.csv", rows.Nodes)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -144,11 +111,11 @@ func (f *Folder) Nodes() ([]Node, error) {
 
 // Decisions are the rows of decisions-POLICY.csv, in the order in which each thing
 // ceased to hold its job; nil without simulate --decisions.
-func (r *Run) Decisions() ([]Decision, error) { return read(r, "decisions", rows.Decisions) }
+func (r *Run) Decisions() ([]rows.Decision, error) { return read(r, "decisions", rows.Decisions) }
 
 // Messages are the lines of log-STRATEGY.txt, in order of time; nil where the file of
 // the grid does not say log: true.
-func (r *Run) Messages() ([]Message, error) {
+func (r *Run) Messages() ([]rows.Message, error) {
 	name := "log-" + r.file + ".txt"
 	if !r.wrote(name) {
 		return nil, nil

@@ -74,18 +74,9 @@ func Dependence(y []float64) (lag1 float64, test Test) {
 	return together / squares, test
 }
 
-// Doubt is what speaks against the interval, "" where nothing does: there are no batches, or
-// neighbours are alike with P below 0.05.
-func (b Batches) Doubt() string {
-	switch {
-	case math.IsInf(b.HalfWidth, 1):
-		return fmt.Sprintf("no interval: fewer than 2 values a batch, or fewer than 2 batches (%d)", b.N)
-	case b.Dependence.P < 0.05:
-		return fmt.Sprintf("the interval may be too narrow: the means of %d batches depend on each other (lag-1 correlation %.2f, %s); use fewer batches, or a longer run",
-			b.N, b.Lag1, pValue(b.Dependence.P))
-	}
-	return ""
-}
+// Doubtful reports whether neighbouring batches are alike with P below 0.05, so that the interval may
+// be too narrow: fewer batches or a longer run would help.
+func (b Batches) Doubtful() bool { return b.Dependence.P < 0.05 }
 
 // mser are the values that MSER-5 takes together, and the means of such at the end that
 // it does not look at.

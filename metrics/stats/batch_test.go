@@ -18,13 +18,13 @@ func TestBatchMeansOfAKnownSeries(t *testing.T) {
 	require.InDelta(t, 3.182446*math.Sqrt(20.0/3)/2, e.HalfWidth, 1e-5) // t of 3 degrees
 	require.InDelta(t, 0.25, e.Lag1, 1e-12)                             // (3 - 1 + 3) / 20
 	require.True(t, math.IsNaN(e.Dependence.P))
-	require.Empty(t, e.Doubt())
+	require.False(t, e.Doubtful())
 	e = BatchMeans([]float64{1, 2, 3, 4, 50}, 2, 0.95)
 	require.Equal(t, 12.0, e.Mean)
 	require.InDelta(t, 12.706205*math.Abs(1.5-19)/2, e.HalfWidth, 1e-4) // batches of 2 and 3
 	e = BatchMeans([]float64{1, 2, 3}, 2, 0.95)
 	require.True(t, math.IsInf(e.HalfWidth, 1))
-	require.Equal(t, "no interval: fewer than 2 values a batch, or fewer than 2 batches (2)", e.Doubt())
+	require.False(t, e.Doubtful())
 }
 
 // neighbours is a series of mean 0 in which each value is r times the last one, and
@@ -49,7 +49,7 @@ func TestIntervalsByBatchMeansCoverTheMeanOfACorrelatedSeries(t *testing.T) {
 		if b.Contains(0) {
 			covered++
 		}
-		if b.Doubt() != "" {
+		if b.Doubtful() {
 			doubted++
 		}
 		if e := Mean(values, 0.95); e.Contains(0) {
@@ -66,7 +66,7 @@ func TestBatchesThatAreTooShortAreDoubted(t *testing.T) {
 	const runs = 500
 	doubted := 0
 	for range runs {
-		if BatchMeans(neighbours(random, 400, 0.99), 20, 0.95).Doubt() != "" {
+		if BatchMeans(neighbours(random, 400, 0.99), 20, 0.95).Doubtful() {
 			doubted++
 		}
 	}
@@ -79,7 +79,7 @@ func TestOneBatchInTwentyIsDoubtedWithoutReason(t *testing.T) {
 	for _, n := range []int{8, 30} {
 		doubted := 0
 		for range runs {
-			if BatchMeans(neighbours(random, 2*n, 0), n, 0.95).Doubt() != "" {
+			if BatchMeans(neighbours(random, 2*n, 0), n, 0.95).Doubtful() {
 				doubted++
 			}
 		}

@@ -48,7 +48,7 @@ type books struct {
 }
 
 func newBooks(a metrics.Allocation) *books {
-	b := &books{from: des.Forever, account: metrics.NewAccount(), recorder: metrics.NewRecorder()}
+	b := &books{from: des.Forever, account: &metrics.Account{}, recorder: metrics.NewRecorder()}
 	b.jobs, b.attempts, b.queue = metrics.NewJobsWriter(&b.jobsCSV), metrics.NewAttemptsWriter(&b.triesCSV), metrics.NewQueueWriter(&b.queueCSV)
 	b.tasks, b.bills = metrics.NewTaskWriter(&b.tasksCSV), metrics.NewBills(&flow.Ledger{}, true)
 	b.site = b.tasks.Of(b.bills, func(*entity.Node) string { return "" })

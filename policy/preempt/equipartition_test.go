@@ -35,7 +35,7 @@ type world struct {
 }
 
 func newWorld(processors int, cost des.Time) *world {
-	w := &world{sim: des.New(des.Config{}), seen: &validate.Validator{}, account: metrics.NewAccount()}
+	w := &world{sim: des.New(des.Config{}), seen: &validate.Validator{}, account: &metrics.Account{}}
 	w.meta = entity.NewMetascheduler(w.sim, plan.NewCluster(processors), preempt.Equipartition{Cost: cost}, w.seen, w.account, w)
 	w.meta.Placer = entity.LowestFirst{}
 	return w

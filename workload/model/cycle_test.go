@@ -260,6 +260,6 @@ func TestACycleThatMakesNoSenseIsRefused(t *testing.T) {
 		require.ErrorContains(t, c.Check(), want)
 	}
 	for _, m := range with(&Cycle{Day: make([]float64, 7)}) {
-		require.ErrorContains(t, m.Check(), "cut into 7", "%T", m)
+		require.ErrorContains(t, refusal(m), "cut into 7", "%T", m)
 	}
 }

@@ -173,7 +173,7 @@ func TestRenewalRefusesNonsense(t *testing.T) {
 		"a weight must be":                      {Size: Constant(1), Run: Constant(1), MeanGap: 1, Cycle: &Cycle{Day: []float64{-1}}},
 		"the mean of 1e+12 must be a number of": {Size: Constant(1), Run: Constant(1e12), MeanGap: 1},
 	} {
-		require.ErrorContains(t, m.Check(), want)
+		require.ErrorContains(t, refusal(m), want)
 	}
 }
 

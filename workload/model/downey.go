@@ -56,12 +56,6 @@ func (m Downey) withDefaults() Downey {
 	return m
 }
 
-// Check returns an error if the parameters make no sense.
-func (m Downey) Check() error {
-	_, err := m.Jobs(0)
-	return err
-}
-
 // Jobs yields n jobs in the order of submission; see Lublin.Jobs.
 func (m Downey) Jobs(n int64) (iter.Seq[*entity.Job], error) {
 	m = m.withDefaults()

@@ -54,12 +54,6 @@ func feitelsonShort(size, processors int) float64 {
 	return 0.95 - float64(0.2*float64(size)/float64(processors))
 }
 
-// Check returns an error if the parameters make no sense.
-func (m Feitelson) Check() error {
-	_, err := m.Jobs(0)
-	return err
-}
-
 // feitelsonJob is a job that has runs to come.
 type feitelsonJob struct {
 	runtime    float64

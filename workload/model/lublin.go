@@ -125,23 +125,6 @@ func lublinLogSize(low, mid, high, prob float64, p int) TwoStageUniform {
 	return TwoStageUniform{Low: low, Mid: max(mid+shift, low), High: high, P: prob}
 }
 
-// Check returns an error if the parameters make no sense.
-func (m Lublin) Check() error {
-	_, err := m.populations()
-	return err
-}
-
-// OfferedLoad is the load that the model offers in the long run: the sum over its
-// populations of (mean area)/(mean gap), divided by the number of processors. It
-// is computed from the distributions, without drawing jobs.
-func (m Lublin) OfferedLoad() (float64, error) {
-	ps, err := m.populations()
-	if err != nil {
-		return 0, err
-	}
-	return offeredLoad(ps), nil
-}
-
 // Jobs yields n jobs in the order of submission, with the numbers 1 to n. The
 // clock begins at midnight. Nothing is kept in memory, and each pass over the
 // sequence yields the same jobs again. Submissions and runtimes are in whole

@@ -36,12 +36,6 @@ type Renewal struct {
 	Seed uint64
 }
 
-// Check returns an error if the parameters make no sense.
-func (m Renewal) Check() error {
-	_, err := m.Jobs(0)
-	return err
-}
-
 // Jobs yields n jobs in the order of submission; see Lublin.Jobs.
 func (m Renewal) Jobs(n int64) (iter.Seq[*entity.Job], error) {
 	if m.Processors == 0 {

@@ -45,13 +45,13 @@ func ExampleSurvey() {
 	// user 2, temporary: 1 jobs in 1 sessions, median think time 0 s
 }
 
-func ExamplePool_Records() {
+func ExamplePool_Linked() {
 	pool, err := users.NewPool(records(), &users.Rule{})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	again, err := pool.Records(users.Resample{Weeks: 1, Scale: 2, Feedback: true, Seed: 1})
+	again, err := pool.Linked(users.Resample{Weeks: 1, Scale: 2, Feedback: true, Seed: 1})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -195,21 +195,6 @@ const (
 	mostScale = 1000
 )
 
-// Records are Linked without what jobs wait for but for fields 17 and 18.
-func (p *Pool) Records(r Resample) (iter.Seq[*workload.Record], error) {
-	linked, err := p.Linked(r)
-	if err != nil {
-		return nil, err
-	}
-	return func(yield func(*workload.Record) bool) {
-		for rec := range linked {
-			if !yield(rec) {
-				return
-			}
-		}
-	}, nil
-}
-
 // Linked are the records of the new log, in order of submission. Jobs and users are numbered
 // anew from 1; waits are unknown, as nobody knows them yet. Each range yields the same
 // records, and a longer log of the same seed begins like a shorter one. A record is

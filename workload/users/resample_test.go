@@ -64,7 +64,7 @@ func pool(t require.TestingT, records []workload.Record, rule *Rule) *Pool {
 }
 
 func drawn(t require.TestingT, p *Pool, r Resample) []workload.Record {
-	seq, err := p.Records(r)
+	seq, err := p.Linked(r)
 	require.NoError(t, err)
 	var all []workload.Record
 	for rec := range seq {
@@ -301,7 +301,7 @@ func TestWithoutFeedbackJobsComeByTheClockAndWaitsAreNotNeeded(t *testing.T) {
 	for _, rec := range drawn(t, p, Resample{}) {
 		require.Equal(t, int64(workload.Unknown), rec.Preceding)
 	}
-	_, err = p.Records(Resample{Feedback: true})
+	_, err = p.Linked(Resample{Feedback: true})
 	require.ErrorContains(t, err, "without a rule")
 	_, err = NewPool(each(log), &Rule{})
 	require.ErrorContains(t, err, "has no wait")
@@ -351,7 +351,7 @@ func TestTheSameSeedGivesTheSameLogAndALongerOneBeginsLikeIt(t *testing.T) {
 	p := pool(t, years(), &Rule{})
 	rapid.Check(t, func(t *rapid.T) {
 		r := anyResample(t)
-		seq, err := p.Records(r)
+		seq, err := p.Linked(r)
 		require.NoError(t, err)
 		var once, twice []workload.Record
 		for rec := range seq {
@@ -388,7 +388,7 @@ func TestWhatCannotBeResampledIsSaid(t *testing.T) {
 		"not -1": {Weeks: -1}, "156000 weeks": {Weeks: 156_001}, "not 1001": {Scale: 1001}, "not NaN": {Scale: math.NaN()},
 		"not -2": {LongTerm: -2}, "not -0.5": {Scale: -0.5},
 	} {
-		_, err := p.Records(r)
+		_, err := p.Linked(r)
 		require.ErrorContains(t, err, wrong)
 	}
 }

@@ -99,17 +99,6 @@ func (e Environment) Generate(seed, replication uint64) (*Instance, error) {
 	return in, nil
 }
 
-// MeanLoad is the share of the nodes' time that owners take.
-func (in *Instance) MeanLoad() float64 {
-	var taken des.Time
-	for _, tasks := range in.Tasks {
-		for _, s := range tasks {
-			taken += s.End - s.Start
-		}
-	}
-	return taken.Seconds() / in.End.Seconds() / float64(len(in.Nodes))
-}
-
 // SlotList is what owners leave free: slots by start, ties in the order of the
 // nodes.
 func (in *Instance) SlotList() plan.SlotList {

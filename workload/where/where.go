@@ -64,15 +64,6 @@ type row struct {
 
 type field = expression.Field[row]
 
-// Fields are the names of what is known of the records of every log.
-func Fields() []string {
-	var names []string
-	for _, f := range language(&workload.Header{}, 0).Fields {
-		names = append(names, f.Name)
-	}
-	return names
-}
-
 // language is that of filters of logs with such a header, in which procs is the size that a job
 // has by the options.
 func language(h *workload.Header, procs workload.ProcsFrom) *expression.Language[row] {

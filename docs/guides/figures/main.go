@@ -12,6 +12,7 @@ import (
 	"github.com/gridslot/gridslot/experiments/simulation"
 	"github.com/gridslot/gridslot/metrics/figure"
 	"github.com/gridslot/gridslot/metrics/results"
+	"github.com/gridslot/gridslot/metrics/rows"
 	"github.com/gridslot/gridslot/metrics/stats"
 )
 
@@ -32,21 +33,21 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	var wide []figure.Rows[results.Job] // jobs of 17 processors and more
+	var wide []figure.Rows[rows.Job] // jobs of 17 processors and more
 	for _, run := range folder.Runs {
 		jobs, err := run.Jobs()
 		if err != nil {
 			log.Fatal(err)
 		}
-		rows := figure.Rows[results.Job]{Name: run.Policy}
+		wideOf := figure.Rows[rows.Job]{Name: run.Policy}
 		var waits []float64
 		for _, j := range jobs {
 			if j.Processors > 16 && j.Ran() {
-				rows.Rows = append(rows.Rows, j)
+				wideOf.Rows = append(wideOf.Rows, j)
 				waits = append(waits, j.Wait().Seconds())
 			}
 		}
-		wide = append(wide, rows)
+		wide = append(wide, wideOf)
 		e := stats.BatchMeans(waits, 20, 0.95)
 		fmt.Printf("%-12s %d wide jobs wait %.0f s, ± %.0f s\n", run.Policy, len(waits), e.Mean, e.HalfWidth)
 	}

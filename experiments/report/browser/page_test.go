@@ -17,7 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gridslot/gridslot/entity/procset"
-	"github.com/gridslot/gridslot/metrics/results"
+	"github.com/gridslot/gridslot/metrics/rows"
 )
 
 // drawn is how many pixels of the first chart are not its ground.
@@ -95,10 +95,10 @@ func TestWheelAndKeysZoomAndPan(t *testing.T) {
 
 // holder is the job that has a processor at an instant, by its row of the file; -1
 // where none has.
-func holder(t testing.TB, jobs []results.Job, processor int32, time float64) int64 {
+func holder(t testing.TB, jobs []rows.Job, processor int32, time float64) int64 {
 	for i := range jobs {
 		j := &jobs[i]
-		if j.Start == results.None || j.Start.Seconds() > time || j.Finish.Seconds() <= time {
+		if j.Start == rows.None || j.Start.Seconds() > time || j.Finish.Seconds() <= time {
 			continue
 		}
 		ranges, err := procset.Parse(j.Allocated)
@@ -164,10 +164,10 @@ func TestAJobIsFoundByKeysAlone(t *testing.T) {
 	require.Equal(t, "Job 500", value[string](p, `byId('job-title').textContent`))
 
 	starts := slices.Clone(jobs)
-	slices.SortFunc(starts, func(a, b results.Job) int {
+	slices.SortFunc(starts, func(a, b rows.Job) int {
 		return int(a.Start-b.Start)*2 + int(max(-1, min(1, a.ID-b.ID)))
 	})
-	at := slices.IndexFunc(starts, func(j results.Job) bool { return j.ID == 500 })
+	at := slices.IndexFunc(starts, func(j rows.Job) bool { return j.ID == 500 })
 	p.run(chromedp.Focus(chromedp.CSS(`.gantt canvas`)), chromedp.KeyEvent("n"))
 	require.Equal(t, fmt.Sprint("Job ", starts[at+1].ID), value[string](p, `byId('job-title').textContent`))
 	p.run(chromedp.KeyEvent("p"), chromedp.KeyEvent("p"))

@@ -13,7 +13,7 @@ import (
 
 	"github.com/gridslot/gridslot/entity/procset"
 	"github.com/gridslot/gridslot/metrics/explain"
-	"github.com/gridslot/gridslot/metrics/results"
+	"github.com/gridslot/gridslot/metrics/rows"
 )
 
 func TestInstantsAndSpansAreWrittenForReaders(t *testing.T) {
@@ -90,22 +90,22 @@ func TestColoursSayWhatTheyAreNamedBy(t *testing.T) {
 		return name
 	}
 	met := map[string]bool{}
-	for colouring, of := range map[string]func(results.Job) string{
-		"user": func(j results.Job) string {
+	for colouring, of := range map[string]func(rows.Job) string{
+		"user": func(j rows.Job) string {
 			if slices.Index(users, j.User) < 7 {
 				return fmt.Sprint("user ", j.User)
 			}
 			return "others"
 		},
-		"wait": func(j results.Job) string { return waited(j.Wait().Seconds()) },
-		"size": func(j results.Job) string {
+		"wait": func(j rows.Job) string { return waited(j.Wait().Seconds()) },
+		"size": func(j rows.Job) string {
 			return step(float64(j.Processors), []float64{1, 2, 5, 17, 65}, []string{"1 processor", "2 to 4", "5 to 16", "17 to 64", "65 to 256"})
 		},
-		"backfilled": func(j results.Job) string {
+		"backfilled": func(j rows.Job) string {
 			return map[bool]string{true: "backfilled", false: "in turn"}[j.Backfilled]
 		},
-		"state": func(j results.Job) string {
-			return map[results.State]string{results.Finished: "finished", results.Walltime: "cut at its estimate"}[j.State]
+		"state": func(j rows.Job) string {
+			return map[rows.State]string{rows.Finished: "finished", rows.Walltime: "cut at its estimate"}[j.State]
 		},
 	} {
 		got := named(p, colouring)
@@ -195,7 +195,7 @@ func TestWhatAgentsSaidOfAJobIsTold(t *testing.T) {
 	require.NoError(t, err)
 	require.NotEmpty(t, said)
 	id := said[0].Job
-	own := slices.DeleteFunc(said, func(m results.Message) bool { return m.Job != id })
+	own := slices.DeleteFunc(said, func(m rows.Message) bool { return m.Job != id })
 	require.Len(t, own, 3, "as the notes of a job that one site is too small for")
 
 	log := filepath.Join(logged, "log-rla.txt")
