@@ -52,6 +52,9 @@ func (w *world) run(t require.TestingT) {
 	report := w.seen.Report(true)
 	require.NoError(t, report.Err(), "%v", report)
 	require.NoError(t, w.account.Check())
+	if w.resized > 0 {
+		require.True(t, w.account.Again(), "a run with resizes has attempts to tell of")
+	}
 }
 
 // Jobs that are all there at the beginning and have a linear speed-up share the
