@@ -23,7 +23,7 @@
 //	  |
 //	  v
 //	Options: which field is the size, what stands for a missing estimate, ...
-//	  |                                      jobs.go, jobs_options.go
+//	  |                                      options.go, rules.go
 //	  |  entity.Job
 //	  v
 //	Options: Sort, Skip, First, Load, Shift  transform.go

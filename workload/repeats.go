@@ -19,8 +19,12 @@ var isDate = regexp.MustCompile(`^\d{1,4}-`)
 // header there are no dates.
 func dated(row *csvtable.Row, column string, h *Header) float64 {
 	text := row.Text(column)
-	if _, isNumber := row.IsNumber(column); isNumber || !isDate.MatchString(text) {
-		return row.Number(column)
+	if v, isNumber := row.IsNumber(column); isNumber {
+		return v
+	}
+	if !isDate.MatchString(text) {
+		row.Wrong(column, "time units, or a date such as 1996-10-23T14:00")
+		return 0
 	}
 	if h == nil {
 		row.Wrong(column, "time units, for the jobs are of no log, or do not come at its dates")
@@ -77,6 +81,9 @@ func repeats(row *csvtable.Row, begin, length des.Time, dates *Header) (again in
 		row.Fail("every", err)
 	case every < max(length, des.Tick):
 		row.Wrong("every", fmt.Sprintf("a time that is no shorter than what happens, which takes %v s", length))
+	}
+	if !row.Has("until") {
+		row.Wrong("until", "the latest instant at which the row begins again")
 	}
 	until := dated(row, "until", dates)
 	switch {

@@ -55,11 +55,11 @@ func TestWhatCannotHappenAgain(t *testing.T) {
 		"0,10,1,5,100":              `line 2: every: want a time that is no shorter than what happens, which takes 10 s, not "5"`,
 		"0,forever,1,1d,100":        `line 2: every: want a time that is no shorter`,
 		"0,10,1,soon,100":           `line 2: every: `,
-		"0,10,1,20,":                `line 2: until: want a number, but the field is empty`,
+		"0,10,1,20,":                `line 2: until: want the latest instant at which the row begins again, but the field is empty`,
 		"100,110,1,20,50":           `line 2: until: want an instant of 100 to 1e+12, not "50"`,
 		"0,10,1,,50":                `line 2: until: want nothing, for the row has no every and happens once, not "50"`,
 		"0,1,1,1,1e9":               `line 2: every: want a time with which the row happens at most 100000 times, not "1"`,
-		"tomorrow,10,1,,":           `line 2: from: want a number, not "tomorrow"`,
+		"tomorrow,10,1,,":           `line 2: from: want time units, or a date such as 1996-10-23T14:00, not "tomorrow"`,
 	} {
 		_, err := ReadOutages(strings.NewReader("from,to,processors,every,until\n"+text+"\n"), stockholm())
 		require.ErrorContains(t, err, want, text)
