@@ -163,3 +163,29 @@ func TestASourceThatMissesItsLoadSaysSo(t *testing.T) {
 		require.NotContains(t, call(append([]string{"simulate", "--policy", "easy"}, args...)...).stderr, "offer a load", args)
 	}
 }
+
+// Clusters cost nothing: a strategy that goes by prices chooses among equals there.
+func TestAStrategyByPriceOnClustersIsTold(t *testing.T) {
+	clusters := write(t, "clusters.yaml", "clusters: [{processors: 64}, {processors: 64}]\nbrokers: 1\nstrategies: [cheapest]\n")
+	mixed := write(t, "mixed.yaml", "clusters: [{processors: 64}]\ndomains: [{generate: {count: 20}}]\ncycle: 600\nbrokers: 1\nbatches: {cycles: 1, jobs: 5}\nstrategies: [cheapest]\n")
+	for _, c := range []struct {
+		file, strategies, told string
+	}{
+		{clusters, "cheapest,dispatch:by=price,cheapest+earliest", "cheapest, dispatch:by=price, cheapest+earliest: clusters have no prices"},
+		{clusters, "earliest+cheapest,earliest", "earliest+cheapest: clusters have no prices"},
+		{clusters, "earliest,dispatch:by=earliest", ""},
+		{mixed, "cheapest", ""},
+	} {
+		args := []string{"simulate", "--grid", c.file, "--policy", c.strategies}
+		if c.file == clusters {
+			args = append(args, "--first", "20")
+		}
+		got := call(args...)
+		require.Zero(t, got.code, got.stderr)
+		if c.told == "" {
+			require.NotContains(t, got.stderr, "no prices", c.strategies)
+		} else {
+			require.Contains(t, got.stderr, c.told)
+		}
+	}
+}

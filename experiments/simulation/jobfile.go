@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -84,8 +85,9 @@ func (c *call) tellOfLimits() {
 		return
 	}
 	unknown := []string{"min_performance", "max_price", "budget", "needs", "criterion"}
-	if _, ok := c.machine().(*Grid); ok {
+	if g, ok := c.machine().(*Grid); ok {
 		unknown = append(unknown, "deadline")
+		c.tellOfPrices(g)
 	}
 	i := slices.IndexFunc(c.results, func(r *Result) bool { return r != nil })
 	if i < 0 {
@@ -103,6 +105,26 @@ func (c *call) tellOfLimits() {
 	}
 	if len(given) > 0 {
 		c.options.Tell("%s: counted processors do not know, so that it was passed over: %s", c.jobs.name, strings.Join(given, ", "))
+	}
+}
+
+// byPrice finds strategies of a grid that choose a site by what a window costs.
+var byPrice = regexp.MustCompile(`(^|\+)(cheapest|dispatch:(.*:)?by=price)($|[:+])`)
+
+// tellOfPrices says which strategies go by prices on a grid in which nothing has a price: clusters
+// cost nothing, so that the earliest window of any of them is as good as another.
+func (c *call) tellOfPrices(g *Grid) {
+	if len(g.Clusters) == 0 || len(g.Domains)+len(g.Grids) > 0 {
+		return
+	}
+	var names []string
+	for _, p := range c.all {
+		if byPrice.MatchString(p.spec) {
+			names = append(names, p.spec)
+		}
+	}
+	if len(names) > 0 {
+		c.options.Tell("%s: clusters have no prices, so that nothing is cheaper than anything else: domains have prices (docs/guides/grids.md)", strings.Join(names, ", "))
 	}
 }
 
