@@ -39,6 +39,9 @@ type Recorder struct {
 	// and utilization are those of the time from its end on, with what its jobs have busy
 	// then. Rounds and events are those of the whole run.
 	Warmup Warmup
+	// Counted, if set, is called for each job that has ended and whose wait and slowdown are in the
+	// means.
+	Counted func(*entity.Run)
 
 	warming *warming // nil without a warm-up
 	meta    *entity.Metascheduler
@@ -154,6 +157,9 @@ func (r *Recorder) end(j *entity.Run, finish des.Time) {
 	r.waitSum.add(wait)
 	r.turnaround.add(finish - j.Submit)
 	r.boundedSlow.add(r.Tau.Slowdown(finish-j.Submit-run, run))
+	if r.Counted != nil {
+		r.Counted(j)
+	}
 }
 
 // leftOut is Observe of a run with a warm-up. It reports whether the job is one of it: then

@@ -80,6 +80,8 @@ type ManifestRun struct {
 	Fingerprint string `json:"fingerprint"` // des.Simulator.Fingerprint in hexadecimal
 	// Files are the names of the files of this run.
 	Files []string `json:"files,omitempty"`
+	// Unbounded says why bounds that were asked for are missing in summary.csv.
+	Unbounded string `json:"unbounded,omitempty"`
 }
 
 // Write writes the manifest as JSON.

@@ -100,3 +100,82 @@ func TestAnOptimumOfMoldableJobs(t *testing.T) {
 	}
 	require.Positive(t, molded)
 }
+
+// threeJobs are jobs of all 4 processors: the best order is the second, the third, the first.
+const threeJobs = "; MaxProcs: 4\n1 0 -1 300 4 -1 -1 4 300 -1 1 1 1 -1 1 -1 -1 -1\n2 0 -1 100 4 -1 -1 4 100 -1 1 1 1 -1 1 -1 -1 -1\n3 0 -1 200 4 -1 -1 4 200 -1 1 1 1 -1 1 -1 -1 -1\n"
+
+func TestBoundsStandUnderThePolicies(t *testing.T) {
+	log, dir := write(t, "log.swf", threeJobs), t.TempDir()
+	o := call("simulate", log, "--policy", "fcfs,easy:order=shortest,time-slicing:quantum=50", "--bounds", "--out", dir)
+	require.Zero(t, o.code, o.stderr)
+	lines := strings.Split(strings.TrimRight(o.stdout, "\n"), "\n")
+	require.Equal(t, strings.Fields("at least 0:10:00 0:02:13 1.50"), strings.Fields(lines[4]), o.stdout)
+	require.Equal(t, strings.Index(lines[0], "makespan")+len("makespan"), strings.Index(lines[4], "0:10:00")+len("0:10:00"))
+	for i, want := range []map[string]string{
+		{"mean_wait": "233.33333333333334", "gap_makespan": "0", "gap_mean_wait": "100"}, {"mean_wait": "133.33333333333334", "gap_makespan": "0", "gap_mean_wait": "0"},
+	} {
+		row := table(t, filepath.Join(dir, "summary.csv"))[i]
+		require.Equal(t, "600", row["least_makespan"])
+		require.Equal(t, "133.33333333333334", row["least_mean_wait"])
+		for column, value := range want {
+			require.Equal(t, value, row[column], column)
+		}
+	}
+	require.Zero(t, call("validate", dir).code)
+	o = call("simulate", "--from-manifest", dir, "--format", "json")
+	require.Contains(t, o.stdout, `"least_mean_wait": 133.3`)
+	require.NotContains(t, call("simulate", log, "--format", "csv").stdout, "least_")
+
+	o = call("report", dir)
+	require.Zero(t, o.code, o.stderr)
+	page := read(t, filepath.Join(dir, "report.html"))
+	require.Contains(t, page, "gap of the mean wait")
+	require.Contains(t, page, "100 (75%)")
+}
+
+// Policies that run other jobs have other bounds, each with the names of the policies.
+func TestBoundsOfOtherJobsAreOtherBounds(t *testing.T) {
+	log := write(t, "log.swf", threeJobs)
+	lost := write(t, "lost.csv", "from,to,processors\n150,151,4\n")
+	o := call("simulate", log, "--policy", "fcfs,easy,easy:order=shortest", "--bounds", "--outages", lost)
+	require.Contains(t, o.stdout, "\nat least  ")
+	o = call("simulate", log, "--policy", "fcfs,easy,easy:order=shortest", "--bounds", "--outages", lost, "--victims", "kill", "--out", t.TempDir())
+	require.NotContains(t, o.stdout, "at least")
+	require.Contains(t, o.stderr, "fcfs, easy: there are no bounds: job 1 was ended before its time, which another schedule need not do")
+	require.Contains(t, o.stderr, "easy:order=shortest: there are no bounds: job 3 was ended")
+
+	lost = write(t, "lost.csv", "from,to,processors\n100,101,4\n") // when the shortest job has ended
+	dir := t.TempDir()
+	o = call("simulate", log, "--policy", "fcfs,easy:order=shortest,easy:order=largest", "--bounds", "--outages", lost, "--victims", "kill", "--out", dir)
+	require.Zero(t, o.code, o.stderr)
+	require.Contains(t, o.stdout, "\nat least (easy:order=shortest)  ", o.stdout)
+	require.Zero(t, call("report", dir).code)
+	require.Contains(t, read(t, filepath.Join(dir, "report.html")), "fcfs has no bounds: job 1 was ended before its time")
+}
+
+func TestAMachineOfNodesHasNoBounds(t *testing.T) {
+	domain := write(t, "domain.yaml", "cycle: 600\ngenerate: {count: 10}\nbatches: {cycles: 1, jobs: 3}\n")
+	o := call("simulate", "--domain", domain, "--bounds", "--format", "csv")
+	require.Zero(t, o.code, o.stderr)
+	require.Contains(t, o.stderr, "there are no bounds: bounds are of clusters, and this machine has nodes or sites")
+	require.Contains(t, o.stdout, ",least_makespan,")
+}
+
+func TestAGapIsAMeasureOfAStudy(t *testing.T) {
+	study := write(t, "study.yaml", "traces: [\"lublin:jobs=30:procs=16:load=1.2\"]\npolicies: [fcfs, easy]\nbounds: true\nreplications: 3\nmeasures: [mean_wait, gap_mean_wait]\nbaseline: fcfs\n")
+	dir := filepath.Join(t.TempDir(), "out")
+	o := swept(t, study, "--out", dir)
+	require.Zero(t, o.code, o.stderr)
+	for _, row := range table(t, filepath.Join(dir, "results.csv")) {
+		require.InDelta(t, numberOf(t, row["mean_wait"]), numberOf(t, row["least_mean_wait"])+numberOf(t, row["gap_mean_wait"]), 1e-6)
+	}
+	verdicts := 0
+	for _, row := range table(t, filepath.Join(dir, "comparisons.csv")) {
+		if row["measure"] == "gap_mean_wait" {
+			verdicts++
+			require.Less(t, numberOf(t, row["difference"]), 0.0)
+		}
+	}
+	require.Positive(t, verdicts)
+	require.Contains(t, call("report", dir, "--table", "markdown", "--measure", "gap_mean_wait").stdout, "gap mean wait, s")
+}

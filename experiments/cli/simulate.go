@@ -50,8 +50,7 @@ func newSimulate(env Env, t *simulation.Tables) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "simulate [TRACE|SCENARIO.yaml]",
 		Short: "Run a workload under one or more policies and compare them",
-		Long: `Run a log, a job file or a source (the sample; - is standard input) on a cluster, a domain or a grid.
-Flags stand in place of a file's settings; defaults are in brackets. Tables of names: gridslot help policies|sources|formats|outages|...`,
+		Long:  `Run a log, job file or source (the sample; - is standard input). Flags replace settings of a file. Names: help policies|sources|formats|...`,
 		Example: `  gridslot simulate KTH-SP2-1996-2.1-cln.swf.gz --policy easy,easy:order=wfp3 --first 5000 --out results
   gridslot simulate --domain grid.yaml --policy css,bsf:k=5,easy:finder=amp`,
 		RunE: func(cmd *cobra.Command, args []string) error { return s.run(cmd, args) },

@@ -435,6 +435,11 @@ func warnings(f *results.Folder) []string {
 	if m.Gap != "" {
 		all = append(all, m.Gap)
 	}
+	for _, r := range m.Runs {
+		if r.Unbounded != "" {
+			all = append(all, fmt.Sprintf("%s has no bounds: %s", r.Policy, r.Unbounded))
+		}
+	}
 	for _, r := range f.Runs {
 		for _, c := range []struct{ column, what string }{{"rejected", "rejected"}, {"waiting", "left waiting at the end"}} {
 			if n := r.Summary(c.column); n > 0 {
@@ -506,6 +511,13 @@ var measureNames = map[string]struct {
 	"cost":                  {"cost", "money of the simulation", 1, 2},
 	"refund":                {"refund", "money of the simulation", 1, 2},
 	"income":                {"income", "money of the simulation", 1, 2},
+
+	"least_makespan":              {"makespan, at least", "h", 1. / 3600, 2},
+	"least_mean_wait":             {"mean wait, at least", "s", 1, 1},
+	"least_mean_bounded_slowdown": {"mean bounded slowdown, at least", "", 1, 2},
+	"gap_makespan":                {"gap of the makespan", "h", 1. / 3600, 2},
+	"gap_mean_wait":               {"gap of the mean wait", "s", 1, 1},
+	"gap_mean_bounded_slowdown":   {"gap of the mean bounded slowdown", "", 1, 2},
 }
 
 func measures(f *results.Folder) []measure {
@@ -520,7 +532,13 @@ func measures(f *results.Folder) []measure {
 		}
 		row := measure{Name: how.name, Unit: how.unit}
 		for _, r := range f.Runs {
-			row.Values = append(row.Values, decimal(r.Summary(column)*how.factor, how.decimals))
+			value := decimal(r.Summary(column)*how.factor, how.decimals)
+			if of, is := strings.CutPrefix(column, "gap_"); is {
+				if least := r.Summary("least_" + of); least > 0 {
+					value += " (" + decimal(100*r.Summary(column)/least, 1) + "%)" // of the bound
+				}
+			}
+			row.Values = append(row.Values, value)
 		}
 		all = append(all, row)
 	}

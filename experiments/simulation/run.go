@@ -101,6 +101,7 @@ type call struct {
 	wrote    []string  // files for all policies
 	until    *des.Time // where the runs stop without results; nil means at their end
 
+	bounds   bounder
 	readings []atomic.Pointer[reading] // by policy, once begun
 	mu       sync.Mutex
 	results  []*Result // by policy, once finished
@@ -270,6 +271,9 @@ func (c *call) prepare(ctx context.Context) (err error) {
 		delete(c.values, "accounts")
 		delete(c.values, "phases")
 	}
+	if !c.Settings.Bounds { // manifests of runs without bounds stay as they were
+		delete(c.values, "bounds")
+	}
 	if c.runner, err = m.prepare(c); err != nil {
 		return err
 	}
@@ -411,6 +415,7 @@ func (c *call) simulateOne(ctx context.Context, i int) error {
 		Pass: c.Settings.Pass, Overrun: c.Workload.Options.Overrun, Allocation: c.Settings.Allocation,
 		Seed: c.Settings.Seed, Replication: c.Settings.Replication, LockThread: c.options.LockThread, Attempts: c.attempts, Events: c.options.Events,
 		Decisions: c.options.Decisions, Tau: c.Settings.Tau, Warmup: c.Settings.Warmup,
+		Bounds: c.Settings.Bounds, known: &c.bounds,
 	}}
 	if p.settings.Wakes, err = ParseWake(c.Settings.Wake); err != nil {
 		return &SettingError{"wake", err}
@@ -575,6 +580,9 @@ func (c *call) tell(o *Outcome) {
 		if r.Late.Jobs > 0 {
 			say(r, "%v", r.Late)
 		}
+		if r.Unbounded != "" {
+			say(r, "there are no bounds: %s", r.Unbounded)
+		}
 		if n := len(r.Waiting); n > 0 {
 			reason := r.Waiting[0].Reason
 			if reason == "" && c.Flows.Outages != "" {
@@ -685,7 +693,7 @@ func newManifest(o Options, seed uint64, workload string, settings map[string]st
 
 // inManifest is what a manifest says of a run.
 func (r *Result) inManifest() metrics.ManifestRun {
-	return metrics.ManifestRun{Policy: r.Summary.Policy, Fingerprint: fmt.Sprintf("%016x", r.Fingerprint), Files: r.Files}
+	return metrics.ManifestRun{Policy: r.Summary.Policy, Fingerprint: fmt.Sprintf("%016x", r.Fingerprint), Files: r.Files, Unbounded: r.Unbounded}
 }
 
 // writeForAll writes a file that is one for all policies.

@@ -77,6 +77,8 @@ type Settings struct {
 	// Tau bounds slowdowns, and Warmup is what the summary leaves out at the beginning.
 	Tau    metrics.Tau
 	Warmup metrics.Warmup
+	// Bounds asks for what no schedule can be below; see Result.Bounds.
+	Bounds bool
 }
 
 // Text is a file that belongs to a scenario.

@@ -43,6 +43,7 @@ type Session struct {
 	foretold bool              // the jobs have no metascheduler and are predicted
 	late     *lateStarts       // nil where the policy is not recorded
 	logged   loggedWaits
+	bounding *bounding          // nil where no bounds are asked for
 	waiting  *flow.Dependencies // nil where no job waits for another
 	// bill, if set, is what a job has cost, and places where a job as a whole has run:
 	// jobs-POLICY.csv has them then.
@@ -94,6 +95,9 @@ func newSession(s RunSettings) *Session {
 	}
 	if s.predicts() {
 		x.accuracy = &metrics.Accuracy{Policy: s.Name, Tau: s.Tau}
+	}
+	if s.Bounds {
+		x.bounding = &bounding{why: "bounds are of clusters, and this machine has nodes or sites"}
 	}
 	if s.Links != nil {
 		x.waiting = flow.NewDependencies(s.Links)
@@ -267,6 +271,9 @@ func (x *Session) commit() (Result, error) {
 		x.ahead.close()
 	}
 	result.Summary.CPUSeconds = x.spent.Seconds()
+	if err := x.bound(&result); err != nil {
+		return Result{}, err
+	}
 	return result, nil
 }
 

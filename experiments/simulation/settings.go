@@ -277,6 +277,11 @@ var settings = []Setting{
 			},
 		},
 	},
+	{
+		Name: "bounds", Section: "settings", Default: "false", Topic: OfRuns,
+		Doc:    "tell what no schedule of the same jobs can be below, and the gap of each policy",
+		Access: field(func(sc *Scenario) *bool { return &sc.Settings.Bounds }, trueOrFalse),
+	},
 }
 
 // field is the access to a part of a scenario that parse reads, and whose text is that of

@@ -73,6 +73,9 @@ type RunSettings struct {
 	// have all jobs. A run that has no more than its warm-up fails.
 	Tau    metrics.Tau
 	Warmup metrics.Warmup
+	// Bounds asks for Result.Bounds, which takes O(n log n) of time for n jobs, and 24 bytes of memory
+	// for each while the run lasts.
+	Bounds bool
 
 	// Power, if set, accounts for the energy of the run: jobs-FileName.csv says what
 	// each job took. PowerProfile asks for power-FileName.csv.
@@ -87,6 +90,7 @@ type RunSettings struct {
 	until   *des.Time // where the run stops; nil means at its end
 	point   *Point    // the point of the saved run that goes on, or nil
 	resumed des.Time  // the instant of point
+	known   *bounder  // of bounds, for runs that may have the same jobs; or nil
 }
 
 // predicts reports whether runtimes are predicted.
@@ -109,6 +113,11 @@ type Result struct {
 	Capacity metrics.Capacity
 	// Accuracy is how good the predictions of runtimes were, where there are any.
 	Accuracy *AccuracySummary
+	// Bounds is what no schedule of the jobs of the run can be below, and how far above it the run
+	// is, if that was asked for; nil otherwise, and if Unbounded says why there are no bounds.
+	Bounds    *rows.BoundSummary
+	Unbounded string
+	bounded   *boundedJobs // whose bounds they are; runs of the same jobs have the same
 	// Late tells, of the policy "recorded", which jobs began later than their log says.
 	Late Late
 	// Logged compares the waits with the log's own, where the log tells them.

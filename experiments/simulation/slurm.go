@@ -254,6 +254,7 @@ func (m *SlurmCluster) run(ctx context.Context, in *replay.Input, cpus int, p *p
 	x := newSession(s)
 	defer x.close()
 	x.account.Processors = cpus
+	x.countForBounds(nil)
 	losses := &outageFile{}
 	foretells, err := x.foretells()
 	if err != nil {

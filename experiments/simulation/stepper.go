@@ -106,6 +106,7 @@ func begin(ctx context.Context, jobs entity.Source, s RunSettings, h *hand) (*St
 	}
 	r.session = newSession(s)
 	x := r.session
+	x.countForBounds(jobs)
 	r.site = &Site{
 		Plan: plan.NewCluster(s.Processors), Policy: s.Policy,
 		Flows: slices.Concat(x.records(), x.outages(), []Flow{x.bookings(), x.arrivals(jobs)}),

@@ -92,7 +92,7 @@ func (o *Outcome) Table() (columns []string, rows [][]string, err error) {
 // SummaryColumns are the columns that summary.csv can have, whatever the machine.
 func SummaryColumns() []string {
 	var columns []string
-	for _, condition := range []string{rows.WithPrices, rows.OnDomain, rows.OnGrid, rows.WithPredictions} {
+	for _, condition := range []string{rows.WithPrices, rows.OnDomain, rows.OnGrid, rows.WithPredictions, rows.WithBounds} {
 		for _, c := range rows.Summaries.Only(condition).Columns {
 			if !slices.Contains(columns, c.Name) {
 				columns = append(columns, c.Name)

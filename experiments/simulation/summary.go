@@ -42,7 +42,13 @@ func (o *Outcome) summary() (rows.File[rows.SummaryRow], []rows.SummaryRow) {
 	var further []string // conditions of columns
 	all := make([]rows.SummaryRow, len(o.Results))
 	for i, r := range o.Results {
-		all[i] = rows.SummaryRow{Summary: r.Summary, Accuracy: r.accuracy()}
+		all[i] = rows.SummaryRow{Summary: r.Summary, Accuracy: r.accuracy(), Bounds: rows.Unbounded}
+		if r.Bounds != nil {
+			all[i].Bounds = *r.Bounds
+		}
+		if r.Bounds != nil || r.Unbounded != "" {
+			further = append(further, rows.WithBounds)
+		}
 		switch {
 		case r.Grid != nil:
 			all[i].Grid, all[i].Money = *r.Grid, r.Grid.MoneySummary
@@ -75,7 +81,7 @@ func (o *Outcome) Print(w io.Writer, format string) error {
 		}
 		return o.printEnergy(w)
 	}
-	if err := metrics.WriteSummaryTable(w, o.Summaries()); err != nil {
+	if err := rows.WriteSummaryTable(w, o.Summaries(), o.leastLines()...); err != nil {
 		return err
 	}
 	if err := o.printSpreads(w); err != nil {

@@ -424,6 +424,7 @@ var features = slices.Concat(programFeatures(), siteFeatures(), []feature{
 	{name: "seed", of: cluster | domain | gridOf | slurms, odds: 6, add: func(r rnd, w *world) { w.set("seed", r.number(2, 1000000)) }},
 	{name: "warm-up", of: cluster | domain | gridOf | slurms, odds: 8, add: func(r rnd, w *world) { w.set("warmup", r.text("1 2 jobs=2 5s 10s")) }},
 	{name: "tau", of: cluster | domain | gridOf | studyOf | slurms, odds: 5, add: func(r rnd, w *world) { w.set("tau", r.text("1 60 1m")) }},
+	{name: "bounds", of: cluster | domain | gridOf | slurms, odds: 40, add: func(r rnd, w *world) { w.set("bounds", "true") }},
 	{name: "allocation", of: cluster | domain | gridOf | slurms, odds: 6, add: func(r rnd, w *world) { w.set("allocation", r.text("intervals count none")) }},
 
 	// Of studies.

@@ -42,6 +42,7 @@ var oracles = []struct {
 	{"manifest", manifestsRepeatTheRun},
 	{"saved", savedRunsGoOn},
 	{"converted", convertedLogsGiveTheSame},
+	{"bounds", boundsHold},
 	{"printed", printed},
 	{"perfetto", viewed},
 	{"slurm", slurmKeepsItsRules},
@@ -438,6 +439,66 @@ func (r *result) rowsOf(run *ran) error {
 		}
 	}
 	return nil
+}
+
+// measured are the measures of summary.csv that have bounds.
+var measured = []string{"makespan", "mean_wait", "mean_bounded_slowdown"}
+
+// boundsHold: a bound of a run is not above what the run reached, nor above what any other run of the
+// same jobs reached; the bound of the makespan is not below the longest way of a job, nor below what
+// all processors take for all work; the gap is the difference.
+func boundsHold(r *result) error {
+	if !r.has("bounds") {
+		return nil
+	}
+	warmed := r.manifest.Settings["warmup"] != ""
+	for _, run := range r.runs {
+		if run.Unbounded != "" {
+			if jobs, _, _, _ := worked(run); r.kind == cluster && len(jobs) > 0 && !warmed && !r.has("feedback dependencies outages outage-log reservations") && !strings.HasPrefix(run.Policy, "equipartition") {
+				return fmt.Errorf("%s has no bounds: %s", run.Policy, run.Unbounded)
+			}
+			for _, m := range measured {
+				if run.summary["least_"+m]+run.summary["gap_"+m] != "" {
+					return fmt.Errorf("%s has a bound of %s, and the manifest says %s", run.Policy, m, run.Unbounded)
+				}
+			}
+			continue
+		}
+		jobs, area, first, way := worked(run)
+		if least := number(run.summary, "least_makespan"); !warmed && r.kind == cluster && !r.has("moldable") && (least < float64(way-first)/1e6-1e-6 || least < area/float64(r.procs)-1e-6) {
+			return fmt.Errorf("%s: the makespan is at least %v, and a job that comes at %d ends at %d or later, and %v s of work take %d processors longer", run.Policy, least, first, way, area, r.procs)
+		}
+		for _, m := range measured {
+			least, reached, gap := number(run.summary, "least_"+m), number(run.summary, m), number(run.summary, "gap_"+m)
+			if !(least <= reached) || gap < 0 || !near(least+gap, reached) {
+				return fmt.Errorf("%s: %s is %v, at least %v, with a gap of %v", run.Policy, m, reached, least, gap)
+			}
+			for _, other := range r.runs {
+				if same, _, _, _ := worked(other); !warmed && slices.Equal(jobs, same) && least > number(other.summary, m)*(1+1e-9)+1e-6 {
+					return fmt.Errorf("by the run of %s no schedule has a %s below %v, and that of %s has %s", run.Policy, m, least, other.Policy, other.summary[m])
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// worked are the jobs of a run that waited in the queue and have ended, by what a bound knows of them; the
+// sum of their work in processor seconds, their first submission, and the latest of the instants before which
+// they cannot end.
+func worked(run *ran) (jobs []string, area float64, first, way int64) {
+	first = math.MaxInt64
+	for _, j := range run.jobs {
+		if waits(j) || j["final_state"] == "REJECTED" || j["booked"] == "1" {
+			continue
+		}
+		took := at(j, "execution_time")
+		jobs = append(jobs, j["submission_time"]+" "+j["execution_time"]+" "+j["requested_number_of_resources"])
+		area += float64(took) / 1e6 * number(j, "requested_number_of_resources")
+		first, way = min(first, at(j, "submission_time")), max(way, at(j, "submission_time")+took)
+	}
+	slices.Sort(jobs)
+	return jobs, area, first, way
 }
 
 // attemptsAddUp: each job's attempts follow one another, each but the last goes on, and what

@@ -133,7 +133,7 @@ func (w *world) simulate(out string, policies []string, asFile, silent bool, wor
 // quiet reports whether a setting says what is written alone.
 func (w *world) quiet(name string) bool {
 	switch name {
-	case "tau", "warmup", "allocation":
+	case "tau", "warmup", "allocation", "bounds":
 		return true
 	case "power":
 		return !w.has("switch-off power-cap cap-schedule cap-by-price deferral")

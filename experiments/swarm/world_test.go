@@ -242,7 +242,7 @@ func (w *world) machine() string {
 var sections = []struct{ name, settings string }{
 	{"workload", "trace from procs-from estimates missing-estimate overrun where first skip load shift sort feedback strict moldable"},
 	{"flows", "reservations outages victims"},
-	{"settings", "seed pass wake overhead compression allocation power predict correct tau warmup slurm accounts"},
+	{"settings", "seed pass wake overhead compression allocation power predict correct tau bounds warmup slurm accounts"},
 }
 
 // scenarioFile is all of the world in one file.

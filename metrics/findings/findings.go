@@ -205,7 +205,7 @@ func (o *Options) Direction(measure string) int {
 	case slices.Contains(o.Lower, measure):
 		return -1
 	}
-	switch measure {
+	switch strings.TrimPrefix(measure, "gap_") {
 	case "utilization":
 		return 1
 	case "makespan", "mean_wait", "median_wait", "p95_wait", "max_wait", "mean_bounded_slowdown", "mean_turnaround", "killed", "rejected", "waiting":

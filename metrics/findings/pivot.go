@@ -275,7 +275,7 @@ func Percent(level float64) string { return strconv.FormatFloat(100*level, 'g', 
 // Label is a measure for people, with its unit.
 func Label(measure string) string {
 	text := strings.ReplaceAll(measure, "_", " ")
-	switch measure {
+	switch strings.TrimPrefix(strings.TrimPrefix(measure, "gap_"), "least_") {
 	case "mean_wait", "median_wait", "p95_wait", "max_wait", "mean_turnaround", "makespan":
 		return text + ", s"
 	}

@@ -53,29 +53,60 @@ func (s Summary) String() string {
 	return b.String()
 }
 
-// summaryColumns are those of the table for people: the counts of rounds and
-// events are left to the files.
-var summaryColumns = []printed.Column[Summary]{
-	{Title: "policy", Cell: func(s Summary) string { return s.Policy }},
-	{Title: "jobs", Cell: func(s Summary) string { return printed.Int(s.Jobs) }},
-	{Title: "killed", Cell: func(s Summary) string { return printed.Int(s.Killed) }},
-	{Title: "rejected", Cell: func(s Summary) string { return printed.Int(s.Rejected) }},
-	{Title: "makespan", Cell: func(s Summary) string { return printed.Clock(s.Makespan) }},
-	{Title: "mean wait", Cell: func(s Summary) string { return printed.Clock(s.MeanWait) }},
-	{Title: "median", Cell: func(s Summary) string { return printed.Clock(s.MedianWait) }},
-	{Title: "p95", Cell: func(s Summary) string { return printed.Clock(s.P95Wait) }},
-	{Title: "max wait", Cell: func(s Summary) string { return printed.Clock(s.MaxWait) }},
-	{Title: "slowdown", Cell: func(s Summary) string { return strconv.FormatFloat(s.MeanBoundedSlowdown, 'f', 2, 64) }},
-	{Title: "util %", Cell: func(s Summary) string { return strconv.FormatFloat(100*s.Utilization, 'f', 1, 64) }},
-	{Title: "backfilled", Cell: func(s Summary) string { return printed.Int(s.Backfilled) }},
-	{Title: "cpu s", Cell: func(s Summary) string { return strconv.FormatFloat(s.CPUSeconds, 'f', 2, 64) }},
+// summaryLine is a line of the table for people: a policy, or a bound, of which the policy's name is
+// the title.
+type summaryLine struct {
+	Summary
+	bound bool
 }
 
-// WriteSummaryTable writes an aligned table for people, a row a policy. Times
-// are days and h:mm:ss, below a minute seconds or milliseconds; slowdown is the
-// mean bounded slowdown.
-func WriteSummaryTable(w io.Writer, all []Summary) error {
-	return printed.WriteTable(w, summaryColumns, all)
+// summaryColumns are those of the table for people: the counts of rounds and
+// events are left to the files. Bounds stand in those that are not of policies alone.
+var summaryColumns = []printed.Column[summaryLine]{
+	{Title: "policy", Cell: func(s summaryLine) string { return s.Policy }},
+	ofPolicies("jobs", func(s *Summary) string { return printed.Int(s.Jobs) }),
+	ofPolicies("killed", func(s *Summary) string { return printed.Int(s.Killed) }),
+	ofPolicies("rejected", func(s *Summary) string { return printed.Int(s.Rejected) }),
+	{Title: "makespan", Cell: func(s summaryLine) string { return printed.Clock(s.Makespan) }},
+	{Title: "mean wait", Cell: func(s summaryLine) string { return printed.Clock(s.MeanWait) }},
+	ofPolicies("median", func(s *Summary) string { return printed.Clock(s.MedianWait) }),
+	ofPolicies("p95", func(s *Summary) string { return printed.Clock(s.P95Wait) }),
+	ofPolicies("max wait", func(s *Summary) string { return printed.Clock(s.MaxWait) }),
+	{Title: "slowdown", Cell: func(s summaryLine) string { return strconv.FormatFloat(s.MeanBoundedSlowdown, 'f', 2, 64) }},
+	ofPolicies("util %", func(s *Summary) string { return strconv.FormatFloat(100*s.Utilization, 'f', 1, 64) }),
+	ofPolicies("backfilled", func(s *Summary) string { return printed.Int(s.Backfilled) }),
+	ofPolicies("cpu s", func(s *Summary) string { return strconv.FormatFloat(s.CPUSeconds, 'f', 2, 64) }),
+}
+
+// ofPolicies is a column that lines of bounds leave empty.
+func ofPolicies(title string, cell func(*Summary) string) printed.Column[summaryLine] {
+	return printed.Column[summaryLine]{Title: title, Cell: func(s summaryLine) string {
+		if s.bound {
+			return ""
+		}
+		return cell(&s.Summary)
+	}}
+}
+
+// Least is a line of the table for people under those of the policies: what none of their
+// schedules can be below.
+type Least struct {
+	Title string
+	Measures
+}
+
+// WriteSummaryTable writes an aligned table for people, a row a policy, and under these lines of
+// bounds, if there are any. Times are days and h:mm:ss, below a minute seconds or milliseconds;
+// slowdown is the mean bounded slowdown.
+func WriteSummaryTable(w io.Writer, all []Summary, bounds ...Least) error {
+	var lines []summaryLine
+	for _, s := range all {
+		lines = append(lines, summaryLine{Summary: s})
+	}
+	for _, b := range bounds {
+		lines = append(lines, summaryLine{Summary{Policy: b.Title, Makespan: b.Makespan, MeanWait: b.MeanWait, MeanBoundedSlowdown: b.MeanSlowdown}, true})
+	}
+	return printed.WriteTable(w, summaryColumns, lines)
 }
 
 // GridSummary is what a grid's row of summary.csv has beside the columns of every
@@ -111,22 +142,45 @@ type AccuracySummary struct {
 	CorrectionsPerJob  *float64
 }
 
+// BoundSummary is what a row of summary.csv tells of what no schedule can be below. Times are in
+// seconds. See Unbounded.
+type BoundSummary struct {
+	Least Measures // no schedule of the jobs of the run has less of any
+	Gap   Measures // what the run has more than that, at least 0
+}
+
+// Measures are three measures of a schedule.
+type Measures struct {
+	Makespan, MeanWait float64 // in seconds
+	MeanSlowdown       float64 // of bounded slowdowns
+}
+
+// Unbounded is the BoundSummary of a run for which there are no bounds: all of it is NaN.
+var Unbounded = BoundSummary{nothing, nothing}
+
+var nothing = Measures{math.NaN(), math.NaN(), math.NaN()}
+
 // SummaryRow is a row of summary.csv with all columns that it may have.
 type SummaryRow struct {
 	Summary
 	Grid     GridSummary
 	Money    MoneySummary
 	Accuracy AccuracySummary
+	Bounds   BoundSummary
 }
 
 // When summary.csv has its further columns, beside OnGrid, WithPrices and WithPredictions.
-const OnDomain = "with `--domain`"
+const (
+	OnDomain   = "with `--domain`"
+	WithBounds = "with `--bounds`"
+)
 
 // Summaries is summary.csv.
 var Summaries = File[SummaryRow]{
-	Name:  "summary.csv",
-	Text:  "A row for each policy (on a grid, strategy), in the order asked for.",
-	Notes: "[`--warmup`](cli.md#settings) leaves the jobs of the warm-up out of `waiting`, `offered_load` and the columns from `jobs` to `backfilled`. A warm-up of N jobs ends when job N + 1 is submitted. `makespan` and `utilization` then begin with the end of the warm-up; its jobs that still run count as busy. All other columns and files are about the whole run.",
+	Name:    "summary.csv",
+	Text:    "A row for each policy (on a grid, strategy), in the order asked for.",
+	Notes:   "[`--warmup`](cli.md#settings) leaves the jobs of the warm-up out of `waiting`, `offered_load` and the columns from `jobs` to `backfilled`. A warm-up of N jobs ends when job N + 1 is submitted. `makespan` and `utilization` then begin with the end of the warm-up; its jobs that still run count as busy. All other columns and files are about the whole run.",
+	Missing: SummaryRow{Bounds: Unbounded},
 	Columns: []Column[SummaryRow]{
 		nameColumn("policy", "The policy as it was asked for.", func(s *SummaryRow) *string { return &s.Policy }).need(),
 		intColumn("jobs", "Jobs submitted, rejected ones included.", func(s *SummaryRow) *int { return &s.Jobs }),
@@ -170,6 +224,13 @@ var Summaries = File[SummaryRow]{
 		knownNumberColumn("prediction_accuracy", "", "Mean of min/max of prediction and runtime; 1 is exact.", func(s *SummaryRow) **float64 { return &s.Accuracy.PredictionAccuracy }).only(WithPredictions),
 		knownNumberColumn("under_predicted", "", "Share of runtimes above their prediction, 0 to 1.", func(s *SummaryRow) **float64 { return &s.Accuracy.UnderPredicted }).only(WithPredictions),
 		knownNumberColumn("corrections_per_job", "", "Mean corrections of a job.", func(s *SummaryRow) **float64 { return &s.Accuracy.CorrectionsPerJob }).only(WithPredictions),
+		numberColumn("least_makespan", seconds, "[Lower bound](cli.md#bounds) of `makespan` over all schedules of the jobs that ran. This and the next five are empty where a job did not run as bounds assume.",
+			func(s *SummaryRow) *float64 { return &s.Bounds.Least.Makespan }).only(WithBounds),
+		numberColumn("least_mean_wait", seconds, "Lower bound of `mean_wait`.", func(s *SummaryRow) *float64 { return &s.Bounds.Least.MeanWait }).only(WithBounds),
+		numberColumn("least_mean_bounded_slowdown", "", "Lower bound of `mean_bounded_slowdown`.", func(s *SummaryRow) *float64 { return &s.Bounds.Least.MeanSlowdown }).only(WithBounds),
+		numberColumn("gap_makespan", seconds, "`makespan` - `least_makespan`: no schedule of these jobs can save more.", func(s *SummaryRow) *float64 { return &s.Bounds.Gap.Makespan }).only(WithBounds),
+		numberColumn("gap_mean_wait", seconds, "`mean_wait` - `least_mean_wait`.", func(s *SummaryRow) *float64 { return &s.Bounds.Gap.MeanWait }).only(WithBounds),
+		numberColumn("gap_mean_bounded_slowdown", "", "`mean_bounded_slowdown` - `least_mean_bounded_slowdown`.", func(s *SummaryRow) *float64 { return &s.Bounds.Gap.MeanSlowdown }).only(WithBounds),
 	},
 }
 

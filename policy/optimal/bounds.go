@@ -3,6 +3,7 @@ package optimal
 import (
 	"errors"
 	"math"
+	"slices"
 
 	"github.com/gridslot/gridslot/des"
 )
@@ -19,7 +20,8 @@ type Bounds struct {
 }
 
 // Lower returns lower bounds for all schedules of the jobs on that many processors, each by
-// the best relaxation of this package. It takes O(n log n). Slowdowns are bounded by tau.
+// the best relaxation of this package. It takes O(n log n). Slowdowns are bounded by tau. The
+// order of the jobs makes no difference.
 func Lower(jobs []Job, processors int, tau des.Time) (Bounds, error) {
 	if len(jobs) == 0 {
 		return Bounds{}, errors.New("there are no jobs to bound")
@@ -28,6 +30,8 @@ func Lower(jobs []Job, processors int, tau des.Time) (Bounds, error) {
 		return Bounds{}, err
 	}
 	n := float64(len(jobs))
+	jobs = slices.Clone(jobs)
+	Sort(jobs) // steps of the ascent hang on the order of jobs that are alike
 	least := func(m Measure) float64 {
 		r := relaxed(tasksOf(jobs, processors, m, tau), processors, m)
 		return inSeconds(max(r.lower(), r.ascend()), m)

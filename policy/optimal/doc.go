@@ -13,8 +13,10 @@ import (
 	"cmp"
 	"fmt"
 	"iter"
+	"slices"
 
 	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
 )
 
 // Job is a job with its real length, which only a clairvoyant knows.
@@ -31,6 +33,36 @@ type Job struct {
 type Shape struct {
 	Length des.Time // as Job.Length
 	Nodes  int      // as Job.Nodes
+}
+
+// JobOf is a job as its user gave it, with all its shapes. lasts says how long a job in one shape really
+// occupies its processors, as entity.Overrun.Lasts does.
+func JobOf(j *entity.Job, lasts func(*entity.Job) des.Time) Job {
+	job := Job{Submit: j.Submit, Length: lasts(j), Nodes: j.Request.Nodes}
+	for _, s := range j.Shapes {
+		if rigid, _ := j.In(s.Nodes); s.Nodes != job.Nodes {
+			job.Shapes = append(job.Shapes, Shape{lasts(rigid), s.Nodes})
+		}
+	}
+	return job
+}
+
+// compare is the order of Sort.
+func compare(a, b Job) int {
+	return cmp.Or(cmp.Compare(a.Submit, b.Submit), compareShapes(Shape{a.Length, a.Nodes}, Shape{b.Length, b.Nodes}), slices.CompareFunc(a.Shapes, b.Shapes, compareShapes))
+}
+
+func compareShapes(a, b Shape) int {
+	return cmp.Or(cmp.Compare(a.Length, b.Length), cmp.Compare(a.Nodes, b.Nodes))
+}
+
+// Sort puts jobs into an order in which lists of the same jobs are the same: by submission, then by
+// length, nodes and shapes.
+func Sort(jobs []Job) { slices.SortFunc(jobs, compare) }
+
+// Same reports whether two lists in the order of Sort are of the same jobs.
+func Same(a, b []Job) bool {
+	return slices.EqualFunc(a, b, func(x, y Job) bool { return compare(x, y) == 0 })
 }
 
 // all yields the shapes of j, its own first.

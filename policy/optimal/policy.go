@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
@@ -38,13 +39,9 @@ func (p *Policy) Foresee(ctx context.Context, coming []*entity.Job, processors i
 		if len(j.After) > 0 {
 			return fmt.Errorf("%v waits for other jobs, and a best schedule is found for jobs that come by themselves", j)
 		}
-		job, least := Job{j.Submit, lasts(j), j.Request.Nodes, nil}, j.Request.Nodes
-		for _, s := range j.Shapes {
-			if rigid, _ := j.In(s.Nodes); s.Nodes != job.Nodes {
-				job.Shapes, least = append(job.Shapes, Shape{lasts(rigid), s.Nodes}), min(least, s.Nodes)
-			}
-		}
-		if least > processors { // the plan rejects it
+		job := JobOf(j, lasts)
+		fits := func(s Shape) bool { return s.Nodes <= processors }
+		if job.Nodes > processors && !slices.ContainsFunc(job.Shapes, fits) { // the plan rejects it
 			continue
 		}
 		jobs, fitting = append(jobs, job), append(fitting, j)
