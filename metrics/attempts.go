@@ -3,6 +3,7 @@ package metrics
 // attempts-POLICY.csv: a row an attempt, streamed in the order in which they end.
 
 import (
+	"cmp"
 	"encoding/binary"
 	"io"
 
@@ -22,9 +23,10 @@ import (
 type AttemptsWriter struct {
 	// Allocation is what allocated_resources says, as in JobsWriter.
 	Allocation Allocation
-	// Hold has rows on counted processors be kept in memory, some 20 bytes each, until
+	// Hold has rows on counted processors be held back, some 20 bytes each, until
 	// there is more to tell than one run of each job: one is stopped or resized, or had
-	// overhead. Where that never happens, the file is not worth its time.
+	// overhead. Where that never happens, the file is not worth its time. Held rows stand in
+	// memory, or in a temporary file where the rows go to a file.
 	Hold bool
 
 	text *rows.Writer[rows.Attempt]
@@ -34,9 +36,15 @@ type AttemptsWriter struct {
 	meta *entity.Metascheduler
 
 	ended []*entity.Run // at this instant, while rows are held
-	held  [][]byte      // rows, see hold; each as large as the first, so that nothing is copied
-	id    int64         // of the latest of them
+	held  []byte        // the latest rows that are held; see hold
+	aside [][]byte      // earlier ones, in the order of their ends
+	id    int64         // of the latest row that is held
 	at    des.Time      // likewise, its end
+
+	path  string           // of the file that the rows go to; "" for none
+	spill *atomicfile.File // what would be in aside, where there is a path
+	sizes []int            // of its pieces, in bytes
+	err   error            // of the spill
 }
 
 type attemptRow struct {
@@ -108,12 +116,10 @@ func (w *AttemptsWriter) hold(r *entity.Run) {
 	default:
 		end = entity.EndKilled
 	}
-	n := len(w.held) - 1
-	if n < 0 || len(w.held[n]) > heldAtOnce {
-		w.held = append(w.held, make([]byte, 0, heldAtOnce+4096))
-		n++
+	if len(w.held) > heldAtOnce {
+		w.putAside()
 	}
-	b := binary.AppendVarint(w.held[n], r.ID-w.id)
+	b := binary.AppendVarint(w.held, r.ID-w.id)
 	b = appendHeld(b, r.Finish-w.at)
 	b = appendHeld(b, r.Finish-r.Start)
 	b = binary.AppendUvarint(b, uint64(r.Reservation.Window.Nodes)<<2|uint64(end))
@@ -125,7 +131,33 @@ func (w *AttemptsWriter) hold(r *entity.Run) {
 			b = binary.AppendUvarint(b, uint64(p.Last-p.First))
 		}
 	}
-	w.held[n] = b
+	w.held = b
+}
+
+// putAside makes room for more rows to be held. The heap may grow to several times what is live
+// in it, so that rows of a long log would take far more memory than their bytes.
+func (w *AttemptsWriter) putAside() {
+	if w.path == "" {
+		w.aside = append(w.aside, w.held)
+		w.held = make([]byte, 0, heldAtOnce+4096)
+		return
+	}
+	if w.spill == nil && w.err == nil {
+		w.spill, w.err = atomicfile.Create(w.path)
+	}
+	if w.err == nil {
+		_, w.err = w.spill.Write(w.held)
+		w.sizes = append(w.sizes, len(w.held))
+	}
+	w.held = w.held[:0]
+}
+
+// giveUpSpill removes the temporary file.
+func (w *AttemptsWriter) giveUpSpill() {
+	if w.spill != nil {
+		w.spill.Abort()
+		w.spill, w.sizes = nil, nil
+	}
 }
 
 // appendHeld appends a time, which most often is one of whole seconds.
@@ -139,10 +171,23 @@ func appendHeld(b []byte, t des.Time) []byte {
 // release writes what is held; nothing is from now on.
 func (w *AttemptsWriter) release() {
 	w.Hold, w.id, w.at = false, 0, 0
-	for _, b := range w.held {
+	for _, b := range w.aside {
 		w.releaseFrom(b)
 	}
-	w.held = nil
+	var from int64
+	for _, size := range w.sizes {
+		piece := make([]byte, size)
+		if w.err == nil {
+			_, w.err = w.spill.ReadAt(piece, from)
+		}
+		if w.err == nil {
+			w.releaseFrom(piece)
+		}
+		from += int64(size)
+	}
+	w.giveUpSpill()
+	w.releaseFrom(w.held)
+	w.held, w.aside = nil, nil
 	for _, r := range w.ended {
 		kind := entity.JobFinished
 		if r.State == entity.Killed {
@@ -247,7 +292,7 @@ func (w *AttemptsWriter) Close() error {
 	}
 	w.InstantOver(0)
 	w.release()
-	return w.text.Flush()
+	return cmp.Or(w.err, w.text.Flush())
 }
 
 // AttemptsFile writes a file attempts-POLICY.csv. It is an Observer. The file gets its name by
@@ -263,13 +308,15 @@ func CreateAttempts(path string) (*AttemptsFile, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &AttemptsFile{NewAttemptsWriter(f), f}, nil
+	w := NewAttemptsWriter(f)
+	w.path = path
+	return &AttemptsFile{w, f}, nil
 }
 
 // Commit writes the remaining rows and gives the file its name. It returns the first error of all
 // writing.
 func (f *AttemptsFile) Commit() error {
-	defer f.file.Abort()
+	defer f.Abort()
 	if err := f.Close(); err != nil {
 		return err
 	}
@@ -277,4 +324,7 @@ func (f *AttemptsFile) Commit() error {
 }
 
 // Abort removes the unfinished file. After Commit it does nothing.
-func (f *AttemptsFile) Abort() { f.file.Abort() }
+func (f *AttemptsFile) Abort() {
+	f.giveUpSpill()
+	f.file.Abort()
+}

@@ -3,6 +3,8 @@ package metrics_test
 import (
 	"bytes"
 	"context"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -11,6 +13,7 @@ import (
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/plan"
+	"github.com/gridslot/gridslot/entity/procset"
 	"github.com/gridslot/gridslot/metrics"
 	"github.com/gridslot/gridslot/policy/backfill"
 	"github.com/gridslot/gridslot/policy/window"
@@ -79,4 +82,83 @@ func TestAttemptsOnNamedNodesAreNotHeld(t *testing.T) {
 	require.NoError(t, sim.Run(context.Background()))
 	require.NoError(t, w.Close())
 	require.Contains(t, out.String(), "\n1,1,0,10,2,7-8,10,0,0,finished,20\n")
+}
+
+// Rows that are held stand in a temporary file. They are the same as those that are held in
+// memory, and nothing of the temporary file is left.
+func TestManyAttemptsAreHeldInAFileAsInMemory(t *testing.T) {
+	const jobs = 50_000
+	feed := func(w *metrics.AttemptsWriter, stop bool) {
+		w.Allocation = metrics.AllocationIntervals
+		for id := range int64(jobs) {
+			r := entity.NewRun(&entity.Job{ID: id + 1, Request: entity.Request{Nodes: 2}}, id)
+			r.State, r.Start, r.Finish = entity.Finished, des.Time(1000+id-id%1000)*des.Second, des.Time(1001+id)*des.Second
+			r.Reservation.Window = entity.Window{Start: r.Start, End: r.Finish, Nodes: 2}
+			r.Place = []procset.Range{{First: int32(id % 500), Last: int32(id%500) + 1}}
+			w.Observe(entity.JobEvent{Time: r.Finish, Kind: entity.JobFinished, Run: r})
+			w.InstantOver(r.Finish)
+		}
+		if stop {
+			at := des.Time(2*jobs) * des.Second
+			r := entity.NewRun(&entity.Job{ID: jobs + 1, Request: entity.Request{Nodes: 1}}, jobs+1)
+			r.State = entity.Waiting
+			r.Restore([]entity.Attempt{{Window: entity.Window{Start: at - des.Second, End: at, Nodes: 1}, End: at}}, 0, nil)
+			w.Observe(entity.JobEvent{Time: at, Kind: entity.JobRequeued, Run: r})
+			w.InstantOver(at)
+		}
+	}
+	files := func(dir string) (names []string) {
+		entries, err := os.ReadDir(dir)
+		require.NoError(t, err)
+		for _, e := range entries {
+			names = append(names, e.Name())
+		}
+		return names
+	}
+	for _, stop := range []bool{true, false} {
+		var want bytes.Buffer
+		inMemory := metrics.NewAttemptsWriter(&want)
+		inMemory.Hold = true
+		feed(inMemory, stop)
+		require.NoError(t, inMemory.Close())
+
+		dir := t.TempDir()
+		f, err := metrics.CreateAttempts(filepath.Join(dir, "attempts-easy.csv"))
+		require.NoError(t, err)
+		f.Hold = true
+		feed(f.AttemptsWriter, stop)
+		if !stop {
+			require.Len(t, files(dir), 2, "the file, and what is held")
+		}
+		require.NoError(t, f.Commit())
+		require.Equal(t, []string{"attempts-easy.csv"}, files(dir))
+		got, err := os.ReadFile(filepath.Join(dir, "attempts-easy.csv"))
+		require.NoError(t, err)
+		require.True(t, want.String() == string(got), "the file differs from what was held in memory")
+
+		f, err = metrics.CreateAttempts(filepath.Join(dir, "attempts-fcfs.csv"))
+		require.NoError(t, err)
+		f.Hold = true
+		feed(f.AttemptsWriter, false)
+		f.Abort()
+		require.Equal(t, []string{"attempts-easy.csv"}, files(dir))
+	}
+}
+
+// What cannot be held in a file is an error only where it is to be written.
+func TestAttemptsThatCouldNotBeHeldAreAnError(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "gone")
+	require.NoError(t, os.Mkdir(dir, 0o777))
+	f, err := metrics.CreateAttempts(filepath.Join(dir, "attempts-easy.csv"))
+	require.NoError(t, err)
+	f.Hold = true
+	require.NoError(t, os.RemoveAll(dir))
+	for id := range int64(20_000) {
+		r := entity.NewRun(&entity.Job{ID: id + 1, Request: entity.Request{Nodes: 1}}, id)
+		r.State, r.Start, r.Finish = entity.Finished, 0, des.Time(id+1)*des.Second
+		r.Reservation.Window = entity.Window{End: r.Finish, Nodes: 1}
+		f.Observe(entity.JobEvent{Time: r.Finish, Kind: entity.JobFinished, Run: r})
+	}
+	require.ErrorContains(t, f.Close(), "attempts-easy.csv")
+	f.Abort()
 }
