@@ -4,6 +4,7 @@ package entity
 // job can start, of the nodes that the job would need to start earlier.
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/gridslot/gridslot/des"
@@ -91,7 +92,7 @@ func (w withheldFor) blocker() Blocker {
 func (r *Round) BlockerUntil(at des.Time) Blocker {
 	m := r.meta
 	for _, w := range m.withheld {
-		if w.holds(r.Now) && w.run.Reservation.Window.End == at {
+		if w.holds(r.Now) && w.run.Reservation.Window.End == at && !m.capGoesOn(w) {
 			return w.blocker()
 		}
 	}
@@ -137,50 +138,82 @@ func (r *Run) nodesUntil(at des.Time) (n int) {
 	return n
 }
 
-// capInTheWay returns the cap on power without which j could start now, if there is one.
-// For that the nodes that it keeps idle are looked at beside the nodes that are free for as
-// long as j would have them; the cheapest of them must be within j's budget.
-func (r *Round) capInTheWay(j *Run) (Blocker, bool) {
-	for _, w := range r.meta.withheld {
-		held := &w.run.Reservation.Window
-		if w.kind != BlockedByCap || !w.holds(r.Now) || held.Start > r.Now {
-			continue
-		}
-		if r.fitsBeside(held, j.Request) {
-			return w.blocker(), true
-		}
-	}
-	return Blocker{}, false
+// capGoesOn reports whether w is of a cap on power that has as much of the plan when w ends: the
+// cap gives nothing back then.
+func (m *Metascheduler) capGoesOn(w withheldFor) bool {
+	end, n := w.run.Reservation.Window.End, w.run.Reservation.Window.Nodes
+	return w.kind == BlockedByCap && slices.ContainsFunc(m.withheld, func(next withheldFor) bool {
+		held := &next.run.Reservation
+		return next.kind == BlockedByCap && held.Active && held.Window.Start == end && held.Window.Nodes >= n
+	})
 }
 
-// fitsBeside reports whether req could start now if it had the nodes of kept as well, which
-// are free until kept.End.
-func (r *Round) fitsBeside(kept *Window, req Request) bool {
-	if kept.Tasks == nil {
-		missing := req.Nodes
-		if kept.End >= r.Now.Add(req.Length) {
-			missing -= kept.Nodes
-		}
-		if missing <= 0 {
-			return true
-		}
-		ok, _, _ := r.Plan.FitsAt(r.Now, missing, req.Length)
-		return ok
-	}
-	var costs []float64 // of the nodes that req could have now
-	consider := func(n *Node, until des.Time) {
-		if length := n.TaskTime(req.Length); req.Admits(n) && until >= r.Now.Add(length) {
-			costs = append(costs, float64(n.Price*length.Seconds()))
-		}
-	}
-	for _, t := range kept.Tasks {
-		consider(t.Node, t.End)
-	}
-	for s := range r.Plan.Slots(r.Now, des.Forever) {
-		if s.Start > r.Now {
+// capInTheWay returns the cap on power without which j could start now, if there is one: of a cap
+// that changes over time the first period that must not have it. For that the nodes that the cap
+// keeps idle are looked at beside the nodes that are free for as long as j would have them; the
+// cheapest of them must be within j's budget.
+func (r *Round) capInTheWay(j *Run) (Blocker, bool) {
+	longest := j.Request.Length
+	for i := range r.Plan.Size() {
+		n := r.Plan.Node(i)
+		if n == nil {
 			break
 		}
-		consider(s.Node, s.End)
+		longest = max(longest, n.TaskTime(j.Request.Length))
+	}
+	end := r.Now.Add(max(longest, des.Tick))
+	var caps []withheldFor
+	for _, w := range r.meta.withheld {
+		if w.kind == BlockedByCap && w.holds(r.Now) && w.run.Reservation.Window.Start < end {
+			caps = append(caps, w)
+		}
+	}
+	if len(caps) == 0 || !r.fitsBeside(caps, j.Request, end) {
+		return Blocker{}, false
+	}
+	slices.SortFunc(caps, func(a, b withheldFor) int {
+		return cmp.Compare(a.run.Reservation.Window.Start, b.run.Reservation.Window.Start)
+	})
+	first := 0
+	for first < len(caps)-1 && r.fitsBeside(slices.Concat(caps[:first], caps[first+1:]), j.Request, end) {
+		first++
+	}
+	return caps[first].blocker(), true
+}
+
+// fitsBeside reports whether req could start now if it had what caps have of the plan as well. No
+// window for req that begins now ends after end.
+func (r *Round) fitsBeside(caps []withheldFor, req Request, end des.Time) bool {
+	var free []Slot
+	for s := range r.Plan.Slots(r.Now, end) {
+		free = append(free, s)
+	}
+	for _, c := range caps {
+		held := &c.run.Reservation.Window
+		if held.Tasks == nil {
+			free = append(free, Slot{Start: held.Start, End: held.End, Width: held.Nodes})
+		}
+		for _, t := range held.Tasks {
+			free = append(free, Slot{Node: t.Node, Start: held.Start, End: t.End})
+		}
+	}
+	slices.SortStableFunc(free, func(a, b Slot) int { return cmp.Compare(a.Start, b.Start) })
+	if r.Plan.Size() == 0 || r.Plan.Node(0) == nil {
+		return r.enoughCounted(free, req)
+	}
+	until := map[*Node]des.Time{} // each node is free from now on; never iterated
+	for _, s := range free {
+		if t, met := until[s.Node]; s.Start <= r.Now || met && s.Start <= t {
+			until[s.Node] = max(t, s.End)
+		}
+	}
+	var costs []float64 // of the nodes that req could have now
+	for i := range r.Plan.Size() {
+		n := r.Plan.Node(i)
+		length := n.TaskTime(req.Length)
+		if t, free := until[n]; free && req.Admits(n) && t >= r.Now.Add(length) {
+			costs = append(costs, float64(n.Price*length.Seconds()))
+		}
 	}
 	if len(costs) < req.Nodes {
 		return false
@@ -191,4 +224,28 @@ func (r *Round) fitsBeside(kept *Window, req Request) bool {
 		total += c
 	}
 	return total <= req.BudgetLimit()
+}
+
+// enoughCounted reports whether there are enough processors for req from now on in all of free.
+func (r *Round) enoughCounted(free []Slot, req Request) bool {
+	end := r.Now.Add(max(req.Length, des.Tick))
+	at := []des.Time{r.Now} // at which the number of free processors may change
+	for _, s := range free {
+		at = append(at, s.Start, s.End)
+	}
+	for _, t := range at {
+		if t < r.Now || t >= end {
+			continue
+		}
+		width := 0
+		for _, s := range free {
+			if s.Start <= t && t < s.End {
+				width += s.Width
+			}
+		}
+		if width < req.Nodes {
+			return false
+		}
+	}
+	return true
 }

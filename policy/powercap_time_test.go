@@ -293,6 +293,76 @@ func TestACapFollowsElectricity(t *testing.T) {
 	require.ErrorContains(t, err, "a power cap of 350 W from 5 on is less than the 400 W that 4 processors draw without any job")
 }
 
+// Of what lies far ahead the plan has the lowest cap, unless somebody has asked for it: the cap is
+// 4 of 4 processors in the first half of each 10 s, and 2 in the second half.
+func TestAnAdvanceReservationFarAheadKeepsToACapThatRepeatsItself(t *testing.T) {
+	for _, x := range []struct {
+		start, nodes int
+		told         bool
+		state        entity.RunState
+	}{
+		{100_000, 3, true, entity.Finished}, {100_006, 3, true, entity.Rejected}, {100_006, 2, true, entity.Finished},
+		{100_000, 3, false, entity.Rejected}, {100_006, 3, false, entity.Rejected}, {100_006, 2, false, entity.Finished},
+	} {
+		sim := des.New(des.Config{})
+		r := ran{}
+		c := &PowerCap{Policy: registered(t, "easy"), Signal: SignalCaps, Busy: 100,
+			Curve: &flow.Curve{Times: []des.Time{0, 5 * des.Second}, Values: []float64{400, 200}, Every: 10 * des.Second}}
+		meta := entity.NewMetascheduler(sim, plan.NewCluster(4), c, r)
+		b := flow.NewBookings(meta)
+		if x.told {
+			b.Ahead = c.Expect
+		}
+		b.Submit(slices.Values([]flow.Booking{{Start: des.Time(x.start) * des.Second,
+			Job: &entity.Job{ID: 1, Runtime: 2 * des.Second, Request: entity.Request{Nodes: x.nodes, Length: 2 * des.Second}}}}))
+		require.NoError(t, sim.Run(context.Background()))
+		b.Close()
+		meta.Close()
+		require.Equal(t, x.state, r[1].State, "%v: %s", x, r[1].Reason)
+	}
+}
+
+// On nodes that have names the cap holds at every instant, too, beside outages and nodes that are
+// switched off.
+func TestACapThatChangesHoldsOnNodes(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w, c := drawCapWorld(t)
+		nodes := make([]*entity.Node, w.procs)
+		for i := range nodes {
+			nodes[i] = &entity.Node{ID: i, Perf: rapid.SampledFrom([]float64{1, 1, 2}).Draw(t, "performance")}
+		}
+		draw := func(n *entity.Node) float64 { return 100 + 150*n.Perf }
+		m := &metrics.PowerMeter{Model: metrics.PowerModel{Idle: 100 * metrics.Watt, Busy: 250 * metrics.Watt}}
+		spec := rapid.SampledFrom([]string{"fcfs", "easy", "conservative"}).Draw(t, "policy")
+		capped := &PowerCap{Policy: registered(t, spec), Signal: SignalCaps, Curve: c, Of: func(n *entity.Node) (idle, busy float64) { return 100, draw(n) }}
+		var outages []flow.Outage
+		if rapid.Bool().Draw(t, "outage") {
+			from := des.Time(rapid.IntRange(0, 30).Draw(t, "from")) * des.Second
+			outages = append(outages, flow.Outage{From: from, To: from + 20*des.Second, Where: entity.NodeAt(rapid.IntRange(0, w.procs-1).Draw(t, "lost"))})
+		}
+		got, lost, err := onNodes(t, nodes, capped, m, w.submitted(), outages...)
+		require.NoError(t, err)
+		if slices.ContainsFunc(lost, func(l flow.Lost) bool { return len(l.Victims) > 0 }) {
+			return // the first attempts of these jobs are not told
+		}
+		for s := range 1000 {
+			now, watts := des.Time(s)*des.Second, 100*float64(w.procs)
+			for _, r := range got {
+				if r.State != entity.Finished {
+					require.Equal(t, entity.Rejected, r.State)
+					continue
+				}
+				for _, task := range r.Reservation.Window.Tasks {
+					if r.Start <= now && now < min(task.End, r.Start+task.Node.TaskTime(r.Runtime)) {
+						watts += draw(task.Node) - 100
+					}
+				}
+			}
+			require.LessOrEqual(t, watts, c.Map(func(v float64) float64 { return v }).At(now), "at %d", s)
+		}
+	})
+}
+
 // A run under a cap that repeats itself ends though a job waits for ever.
 func TestARunUnderACapThatRepeatsItselfEnds(t *testing.T) {
 	c := &PowerCap{Policy: never{}, Signal: SignalCaps, Busy: 100,

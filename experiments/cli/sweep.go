@@ -143,11 +143,11 @@ func (s *sweeping) check(cmd *cobra.Command) error {
 }
 
 func (s *sweeping) run(cmd *cobra.Command, path string) error {
-	if err := s.check(cmd); err != nil {
+	st, err := study.Open(path, s.tables) // what is wrong in it is told before what is missing beside it
+	if err != nil {
 		return err
 	}
-	st, err := study.Open(path, s.tables)
-	if err != nil {
+	if err := s.check(cmd); err != nil {
 		return err
 	}
 	if s.dryRun {

@@ -446,12 +446,13 @@ func TestSweepKnowsWrongUsage(t *testing.T) {
 		require.Contains(t, got.stderr, want)
 	}
 	for args, want := range map[string]string{
-		"status " + t.TempDir():      "is no folder of a study: there is no plan.csv in it",
-		"merge " + t.TempDir():       "is no folder of a study",
-		"clean " + t.TempDir():       "is no folder of a study",
-		"none.yaml --out a":          "opening the study none.yaml: no such file or directory",
-		study + " --out " + study:    "making the folder for the files (--out): mkdir " + study,
-		study + " --out /dev/null/a": "making the folder for the files (--out): mkdir /dev/null",
+		"status " + t.TempDir():                      "is no folder of a study: there is no plan.csv in it",
+		"merge " + t.TempDir():                       "is no folder of a study",
+		"clean " + t.TempDir():                       "is no folder of a study",
+		write(t, "broken.yaml", "policis: [easy]\n"): "there is no key \"policis\"",
+		"none.yaml --out a":                          "opening the study none.yaml: no such file or directory",
+		study + " --out " + study:                    "making the folder for the files (--out): mkdir " + study,
+		study + " --out /dev/null/a":                 "making the folder for the files (--out): mkdir /dev/null",
 	} {
 		got := call(append([]string{"sweep"}, strings.Fields(args)...)...)
 		require.Equal(t, exitFailed, got.code, args)

@@ -56,6 +56,12 @@ func (l *Log) blocker(d *rows.Decision, started bool) string {
 		return fmt.Sprintf("; job %d was planned from %s %s", d.BlockerJob, from, until)
 	case entity.BlockedByCap:
 		text := "; it could have started at once on nodes that a power cap kept idle"
+		if d.BlockerFrom > d.From {
+			text = "; it could have started at once, but for a power cap that keeps nodes idle"
+		}
+		if d.BlockerFrom > 0 {
+			text += " from " + from
+		}
 		if known(d.BlockerTo) {
 			text += " " + until
 		}
