@@ -68,6 +68,35 @@ func conservativeIsItsDefinition(r *result) error {
 	return nil
 }
 
+// disturbing are features for which a best schedule of all jobs is no longer the best, or cannot be carried out,
+// or whose summary is of some jobs alone.
+const disturbing = "reservations outages outage-log overhead wake switch-off power-cap deferral warm-up"
+
+// nothingBeatsTheOptimum: of the policies whose jobs run from their starts to their ends, none has less than
+// the schedule that is best for its measure, whatever shapes the jobs have had.
+func nothingBeatsTheOptimum(r *result) error {
+	if r.has(disturbing) {
+		return nil
+	}
+	for spec, column := range map[string]string{"optimal": "mean_wait", "optimal:of=makespan": "makespan", "optimal:of=slowdown": "mean_bounded_slowdown"} {
+		i := slices.IndexFunc(r.runs, func(run *ran) bool { return run.Policy == spec })
+		if i < 0 {
+			continue
+		}
+		best := number(r.runs[i].summary, column)
+		for _, run := range r.runs {
+			name, _, _ := strings.Cut(run.Policy, ":")
+			if name == "selective-preemption" || name == "time-slicing" || name == "equipartition" {
+				continue
+			}
+			if got := number(run.summary, column); got < best-1e-6*max(1, best) {
+				return fmt.Errorf("%s of %s is %v, and of %s it is %v", column, run.Policy, got, spec, best)
+			}
+		}
+	}
+	return nil
+}
+
 // planConservatively gives jobs, in the order of the queue, their starts.
 func planConservatively(jobs []*reservation, procs int64, compression bool) {
 	instants := map[int64]bool{}

@@ -327,6 +327,21 @@ var features = slices.Concat(programFeatures(), siteFeatures(), []feature{
 	{name: "first-spare", of: cluster | program, odds: 3, add: func(r rnd, w *world) {
 		w.policies = appendNew(w.policies, r.text("easy easy-sjbf")+":spare=first")
 	}},
+	{name: "optimal", of: cluster, odds: 12, not: "model of-a-log arrays dependencies feedback", add: func(r rnd, w *world) {
+		most := 8
+		if w.has("moldable") { // each shape is one more branch of the search
+			most = 6
+		}
+		w.jobs = w.jobs[:min(len(w.jobs), r.among(3, most))]
+		for _, spec := range []string{"optimal", "optimal:of=makespan", "optimal:of=slowdown"} {
+			if r.chance(60) {
+				w.policies = appendNew(w.policies, spec)
+			}
+		}
+		if w.has("moldable") {
+			w.policies = appendNew(w.policies, r.text("fcfs easy conservative")+":shape="+r.text("end largest"))
+		}
+	}},
 	{name: "within", of: domain, odds: 3, needs: "union", add: func(r rnd, w *world) {
 		w.policies = appendNew(w.policies, bounded(r.text("easy fcfs css bsf")+":within=domain"))
 	}},

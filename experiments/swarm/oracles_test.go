@@ -36,6 +36,7 @@ var oracles = []struct {
 	{"lost", outagesAreThoseOfTheLog},
 	{"tasks", tasksAddUp},
 	{"definition", conservativeIsItsDefinition},
+	{"optimum", nothingBeatsTheOptimum},
 	{"requests", requestsAreWhatWasAsked},
 	{"left", usedFoldersAreAsFresh},
 	{"repeated", requestsRepeatTheRun},
