@@ -71,14 +71,15 @@ func (t Timetable) Schedule(r *entity.Round) {
 		if t.start(j) > r.Now {
 			break
 		}
-		if t.nodes != nil && len(j.Shapes) > 0 && w.Nodes != t.nodes(j) {
-			req, _ := j.RequestOn(t.nodes(j))
-			var fits bool
-			if w, fits = r.Plan.Find(req, r.Now, r.Now); !fits {
-				continue
+		fits := true
+		if t.nodes != nil { // a job that has kept work, or that is not known, has no such shape
+			if req, has := j.RequestOn(t.nodes(j)); has && req.Nodes != w.Nodes {
+				w, fits = r.Plan.Find(req, r.Now, r.Now)
 			}
 		}
-		r.Reserve(j, w)
+		if fits {
+			r.Reserve(j, w)
+		}
 	}
 	for j := range q.All() {
 		if start := t.start(j); start > r.Now {

@@ -26,18 +26,24 @@ func recordedJob(id int64, submit, length, wait des.Time, nodes int) *entity.Job
 
 // startsOf are the starts of jobs under the policy recorded, in seconds, by id.
 func startsOf(t require.TestingT, procs int, jobs []*entity.Job) map[int64]int {
-	starts := map[int64]int{}
+	starts, _ := ranBy(t, backfill.Recorded{}, procs, jobs)
+	return starts
+}
+
+// ranBy are the starts of jobs in seconds, and the nodes they have, by id.
+func ranBy(t require.TestingT, p entity.Policy, procs int, jobs []*entity.Job) (starts, nodes map[int64]int) {
+	starts, nodes = map[int64]int{}, map[int64]int{}
 	sim := des.New(des.Config{})
-	m := entity.NewMetascheduler(sim, plan.NewCluster(procs), backfill.Recorded{}, observer(func(e entity.JobEvent) {
+	m := entity.NewMetascheduler(sim, plan.NewCluster(procs), p, observer(func(e entity.JobEvent) {
 		if e.Kind == entity.JobStarted {
-			starts[e.Run.ID] = int(e.Time / des.Second)
+			starts[e.Run.ID], nodes[e.Run.ID] = int(e.Time/des.Second), e.Run.Request.Nodes
 		}
 	}))
 	for _, j := range jobs {
 		m.Submit(j)
 	}
 	require.NoError(t, sim.Run(context.Background()))
-	return starts
+	return starts, nodes
 }
 
 type observer func(entity.JobEvent)
@@ -69,6 +75,21 @@ func TestWhatAMachineCannotHoldStartsLate(t *testing.T) {
 		recordedJob(4, 0, 50, 30, 2),
 	})
 	require.Equal(t, map[int64]int{1: 0, 2: 100, 3: 20, 4: 100}, starts)
+}
+
+// A job waits for room for the shape that it is to take, and others go ahead meanwhile. A job that the
+// timetable does not know takes what fits first.
+func TestATimetableTellsShapes(t *testing.T) {
+	moldable := func(id int64, submit des.Time) *entity.Job {
+		j := recordedJob(id, submit, 20, 0, 1)
+		j.Shapes = []entity.Shape{{Nodes: 1, Length: j.Runtime, Runtime: j.Runtime}, {Nodes: 2, Length: j.Runtime / 2, Runtime: j.Runtime / 2}}
+		return j
+	}
+	table := backfill.NewTimetable("table", "a table", func(j *entity.Run) des.Time { return j.Submit })
+	starts, nodes := ranBy(t, table.Molding(func(j *entity.Run) int { return map[int64]int{1: 3, 2: 2, 3: 1, 4: 1}[j.ID] }), 4,
+		[]*entity.Job{recordedJob(1, 0, 10, 0, 3), moldable(2, 1), recordedJob(3, 2, 8, 0, 1), moldable(4, 20), moldable(5, 30)})
+	require.Equal(t, map[int64]int{1: 0, 2: 10, 3: 2, 4: 20, 5: 30}, starts)
+	require.Equal(t, map[int64]int{1: 3, 2: 2, 3: 1, 4: 1, 5: 2}, nodes)
 }
 
 // Any schedule that the policies make can be recorded and is repeated to the second.

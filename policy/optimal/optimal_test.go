@@ -257,8 +257,20 @@ func TestWhatHasNoBestScheduleIsRefused(t *testing.T) {
 			return err
 		},
 		"job 1 of 1 has no schedule": func() error { _, err := Lower([]Job{rigid(-1, 1, 1)}, 4, DefaultTau); return err },
-		"no jobs to bound":           func() error { _, err := Lower(nil, 4, DefaultTau); return err },
-		"context canceled":           func() error { _, err := Solve(ctx, many[:MostJobs], 3, Makespan, DefaultTau); return err },
+		"job 2 of 2 needs 1 processor or more, not 0": func() error {
+			_, err := Lower([]Job{rigid(0, 1, 1), {Length: 1, Nodes: 1, Shapes: []Shape{{1, 0}}}}, 4, DefaultTau)
+			return err
+		},
+		"job 1 of 1 has no schedule: it is submitted at 0 and runs for -1": func() error {
+			_, err := Lower([]Job{{Length: 1, Nodes: 1, Shapes: []Shape{{-des.Second, 2}}}}, 4, DefaultTau)
+			return err
+		},
+		"job 1 of 1 needs 5 processors": func() error {
+			_, err := Solve(context.Background(), []Job{{Length: 1, Nodes: 5, Shapes: []Shape{{1, 7}}}}, 4, Wait, DefaultTau)
+			return err
+		},
+		"no jobs to bound": func() error { _, err := Lower(nil, 4, DefaultTau); return err },
+		"context canceled": func() error { _, err := Solve(ctx, many[:MostJobs], 3, Makespan, DefaultTau); return err },
 	} {
 		require.ErrorContains(t, solve(), want)
 	}

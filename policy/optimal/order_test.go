@@ -45,12 +45,21 @@ func TestNoOrderIsBelowTheOptimum(t *testing.T) {
 
 // With a window over all jobs, the search is within a few per cent of the optimum.
 func TestOrdersOfFewJobsAreCloseToTheOptimum(t *testing.T) {
+	closeToTheOptimum(t, 200, 1.03, func(r *rand.Rand) []Job { return drawn(r, 12, 8, 1, 40) })
+}
+
+// An order does not choose shapes: each job ends as early as it can behind those ahead of it.
+func TestOrdersOfFewMoldableJobsAreCloseToTheOptimum(t *testing.T) {
+	closeToTheOptimum(t, 100, 1.25, func(r *rand.Rand) []Job { return molded(r, drawn(r, 8, 8, 1, 40), 8, 3, 40) })
+}
+
+func closeToTheOptimum(t *testing.T, instances uint64, most float64, instance func(*rand.Rand) []Job) {
 	const tau = 10 * des.Second
 	for m := range Measure(3) {
 		sum, best, listed := 0.0, 0.0, 0.0
-		for seed := range uint64(200) {
+		for seed := range instances {
 			r := rand.New(rand.NewPCG(seed, 6))
-			jobs := drawn(r, 12, 8, 1, 40)
+			jobs := instance(r)
 			o, err := OrderSearch{}.Search(context.Background(), jobs, 8, m, tau)
 			require.NoError(t, err)
 			none, err := OrderSearch{Window: 1}.Search(context.Background(), jobs, 8, m, tau)
@@ -61,7 +70,7 @@ func TestOrdersOfFewJobsAreCloseToTheOptimum(t *testing.T) {
 			sum, best, listed = sum+o.Cost, best+s.Cost, listed+none.Cost
 		}
 		t.Logf("%v: %.2f%% above the optimum, one list %.0f%%", m, 100*(sum/best-1), 100*(listed/best-1))
-		require.Less(t, sum, 1.03*best, m)
+		require.Less(t, sum, most*best, m)
 		require.Greater(t, listed, 1.02*best, m)
 	}
 }

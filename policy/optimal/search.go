@@ -303,7 +303,7 @@ func (b *search) fills(c candidate, all []candidate) bool {
 // is enough.
 func (b *search) alike(x, y candidate) bool {
 	t, u := &b.tasks[x.task], &b.tasks[y.task]
-	return x.start == y.start && x.mode == y.mode && x.task != y.task && (t.release == u.release || b.measure != Slowdown) &&
+	return x.start == y.start && x.mode == y.mode && (t.release == u.release || b.measure != Slowdown) &&
 		slices.EqualFunc(t.modes, u.modes, func(m, n mode) bool { return m.length == n.length && m.nodes == n.nodes })
 }
 
