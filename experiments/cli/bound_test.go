@@ -4,6 +4,7 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -65,6 +66,18 @@ func TestAnOptimumIsOfFewJobsOnACluster(t *testing.T) {
 	for _, flags := range [][]string{{"--pass", "each"}, {"--outages", "exponential:mtbf=1d:repair=1h:until=10d"}} {
 		o := call(append([]string{"simulate", "--first", "12", "--policy", "optimal"}, flags...)...)
 		require.Zero(t, o.code, o.stderr)
+	}
+}
+
+// With slowdowns bounded by 10 s the wide job goes first, and by 150 s the two narrow ones.
+func TestTheBestSlowdownIsBoundedAsItIsTold(t *testing.T) {
+	log := write(t, "log.swf", "; MaxProcs: 2\n1 0 -1 100 2 -1 -1 2 100 -1 1 1 1 -1 1 -1 -1 -1\n2 0 -1 150 1 -1 -1 1 150 -1 1 1 1 -1 1 -1 -1 -1\n3 0 -1 150 1 -1 -1 1 150 -1 1 1 1 -1 1 -1 -1 -1\n")
+	for tau, want := range map[string]float64{"10": 13.0 / 3, "150": 11.0 / 3} {
+		o := call("simulate", log, "--policy", "optimal:of=slowdown", "--tau", tau, "--format", "csv")
+		require.Zero(t, o.code, o.stderr)
+		rows, err := csv.NewReader(strings.NewReader(o.stdout)).ReadAll()
+		require.NoError(t, err)
+		require.InDelta(t, want/3, numberOf(t, rows[1][slices.Index(rows[0], "mean_bounded_slowdown")]), 1e-9, "tau %s", tau)
 	}
 }
 

@@ -6,7 +6,9 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/policy/optimal"
 )
 
 // foreseen tells a clairvoyant policy of all jobs of a source, and returns a source of the same
@@ -22,6 +24,9 @@ func foreseen(ctx context.Context, jobs entity.Source, s RunSettings) (entity.So
 	}
 	if err := sourceError(jobs); err != nil {
 		return nil, err
+	}
+	if best, is := entity.As[*optimal.Policy](s.Policy); is { // its slowdowns are those of the summary
+		best.Tau = des.Time(s.Tau)
 	}
 	err := p.Foresee(ctx, all.jobs, s.Processors, s.Overrun.Lasts)
 	if err != nil {

@@ -133,8 +133,10 @@ func (w *world) simulate(out string, policies []string, asFile, silent bool, wor
 // quiet reports whether a setting says what is written alone.
 func (w *world) quiet(name string) bool {
 	switch name {
-	case "tau", "warmup", "allocation", "bounds":
+	case "warmup", "allocation", "bounds":
 		return true
+	case "tau": // the best schedule is that of the slowdowns that are told
+		return !slices.Contains(w.policies, "optimal:of=slowdown")
 	case "power":
 		return !w.has("switch-off power-cap cap-schedule cap-by-price deferral")
 	}
