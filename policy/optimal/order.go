@@ -27,7 +27,7 @@ type OrderSearch struct {
 	Sweeps int // how often the window slides over all jobs; 1 where 0
 }
 
-// Search returns the best schedule that it finds. The order of submission gives no better one. The
+// Search returns the best schedule that it finds. No order that it begins with gives a better one. The
 // schedule's Nodes are the number of orders of windows that were looked at. Slowdowns are
 // bounded by tau. If ctx ends, Search returns the context's error.
 func (o OrderSearch) Search(ctx context.Context, jobs []Job, processors int, m Measure, tau des.Time) (Schedule, error) {
@@ -58,8 +58,8 @@ func (o OrderSearch) Search(ctx context.Context, jobs []Job, processors int, m M
 	return best, nil
 }
 
-// begin takes the best of a few orders: of submission, and those in which jobs start if whatever fits
-// starts at once, the job of the least length, work, or work per weight first.
+// begin takes the best of a few orders: of submission, and those in which EASY backfilling starts jobs,
+// the job of the least length, work, or work per weight first.
 func (s *orders) begin() (found []placed, cost float64) {
 	for i := range s.order {
 		s.order[i] = i
@@ -73,7 +73,7 @@ func (s *orders) begin() (found []placed, cost float64) {
 		func(t *task) float64 { return t.work },
 		func(t *task) float64 { return t.work / max(t.narrow.weight, math.SmallestNonzeroFloat32) },
 	} {
-		s.order = s.greedy(submitted, key)
+		s.order = s.backfilled(submitted, key)
 		if better, lower := s.whole(); lower < cost {
 			best, found, cost = s.order, better, lower
 		}
@@ -82,9 +82,11 @@ func (s *orders) begin() (found []placed, cost float64) {
 	return found, cost
 }
 
-// greedy is the order in which jobs start if at every instant each waiting job starts that fits, those
-// of the least key first.
-func (s *orders) greedy(submitted []int, key func(*task) float64) (started []int) {
+// backfilled is the order in which EASY backfilling, told how long jobs run, starts them: at every instant
+// those of the least key first. The first that does not fit has a reservation, in its narrowest
+// shape, and those behind it start if they do not delay it. Placed in this order, each job starts no
+// later than there.
+func (s *orders) backfilled(submitted []int, key func(*task) float64) (started []int) {
 	var waiting []int  // by key
 	ends := timeline{} // of those that run: what each has, by end
 	free, next := s.processors, 0
@@ -103,12 +105,22 @@ func (s *orders) greedy(submitted []int, key func(*task) float64) (started []int
 			free += ends[0].free
 			ends = ends[1:]
 		}
-		still := waiting[:0]
+		still, shadow, spare := waiting[:0], math.Inf(1), 0 // spare is free beside the reserved job, from the shadow time on
 		for _, i := range waiting {
 			m := s.tasks[i].fastest(free)
-			if m == nil {
+			if m == nil && len(still) == 0 {
+				spare = free - s.tasks[i].narrow.nodes
+				for k := 0; spare < 0; k++ {
+					spare += ends[k].free
+					shadow = ends[k].at
+				}
+			}
+			if m == nil || now+m.length > shadow && m.nodes > spare {
 				still = append(still, i)
 				continue
+			}
+			if now+m.length > shadow {
+				spare -= m.nodes
 			}
 			free -= m.nodes
 			end := now + max(m.length, 1)

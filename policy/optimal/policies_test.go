@@ -55,6 +55,37 @@ func run(t *testing.T, p entity.Policy, jobs []optimal.Job, processors int) (r r
 	return r
 }
 
+// EASY in the orders that a search begins with, told how long jobs run, has no less than the search, whose
+// window is of one job here: it changes nothing. No two events are of one instant, after which EASY may
+// begin with either.
+func TestAnOrderIsNoWorseThanTheSchedulesItBeginsWith(t *testing.T) {
+	better := 0
+	for seed := range uint64(300) {
+		r := rand.New(rand.NewPCG(seed, 14))
+		processors, at := 2+r.IntN(15), des.Time(0)
+		gap := int64(1+r.IntN(20)) * int64(des.Second)
+		var jobs []optimal.Job
+		for range 5 + r.IntN(80) {
+			jobs = append(jobs, optimal.Job{Submit: at, Length: 1 + des.Time(r.Int64N(int64(40*des.Second))), Nodes: 1 + r.IntN(1+r.IntN(processors))})
+			at += 1 + des.Time(r.Int64N(gap))
+		}
+		for _, spec := range []string{"easy:order=shortest", "easy:order=smallest"} {
+			chosen, err := policy.Registry().Parse(spec)
+			require.NoError(t, err)
+			got := run(t, chosen.Value, jobs, processors)
+			for _, m := range []optimal.Measure{optimal.Wait, optimal.Makespan, optimal.Slowdown} {
+				found, err := optimal.OrderSearch{Window: 1}.Search(context.Background(), jobs, processors, m, optimal.DefaultTau)
+				require.NoError(t, err)
+				require.LessOrEqual(t, found.Cost, got[m]*(1+1e-9)+1e-9, "seed %d, %s, %v", seed, spec, m)
+				if found.Cost < got[m]*(1-1e-9) {
+					better++
+				}
+			}
+		}
+	}
+	require.Positive(t, better)
+}
+
 // shapesOf are shapes of up to so many sizes beside a job's own, which is among them, in the order of
 // entity.Job.Shapes. Some are too wide for the machine.
 func shapesOf(r *rand.Rand, j optimal.Job, processors, most int) (shapes []optimal.Shape) {
