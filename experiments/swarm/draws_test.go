@@ -55,7 +55,7 @@ func TestEveryFlagOfSimulateIsDrawn(t *testing.T) {
 func TestEveryFeatureIsDrawn(t *testing.T) {
 	drawn := map[string]int{}
 	few := 0
-	const n = 4000
+	const n = 8000
 	worlds(n, func(w *world) {
 		for _, f := range w.on {
 			drawn[f.name]++
