@@ -314,7 +314,9 @@ func (m *SlurmCluster) run(ctx context.Context, in *replay.Input, cpus int, p *p
 	if err := x.slurmEvents(machine, in.Plain); err != nil {
 		return nil, err
 	}
-	machine.Begin()
+	if users != nil || len(in.Jobs)+len(in.Reservations)+len(in.Orders) > 0 { // with nothing to play it would never end
+		machine.Begin()
+	}
 	if users != nil {
 		if err := users.begin(x, machine, p.jobs); err != nil {
 			return nil, err

@@ -406,22 +406,9 @@ func siteFeatures() []feature {
 		}},
 
 		// Accounts.
-		{name: "accounts", of: anySite, odds: 15, add: func(r rnd, w *world) {
-			w.site.database = true
-			for _, name := range []string{"a", "b"} {
-				w.site.accounts[name] = " fairshare=" + r.text("10 20 50")
-			}
-			for i := range siteUsers {
-				w.site.users[w.userName(i+1)] = " fairshare=" + r.text("1 1 3")
-			}
-			if w.kind == siteLog {
-				w.set("accounts", siteFolder+"/sacctmgr.txt")
-			}
-			if w.has("gpus") {
-				w.site.say("AccountingStorageTRES=gres/gpu")
-			}
-		}},
-		{name: "qos", of: anySite, odds: 12, needs: "accounts", add: func(r rnd, w *world) {
+		{name: "accounts", of: anySite, odds: 15, add: func(r rnd, w *world) { w.enrol(r) }},
+		{name: "qos", of: anySite, odds: 12, add: func(r rnd, w *world) {
+			w.enrol(r)
 			w.site.qos = []string{"add qos low priority=0", "add qos std priority=" + r.text("10 50"), "add qos hi priority=100"}
 			w.site.enforce = append(w.site.enforce, "qos")
 			for name := range w.site.users {
@@ -646,6 +633,26 @@ func siteFeatures() []feature {
 				})
 			}
 		}},
+	}
+}
+
+// enrol gives the site accounts and users, if it has none.
+func (w *world) enrol(r rnd) {
+	if w.site.database {
+		return
+	}
+	w.site.database = true
+	for _, name := range []string{"a", "b"} {
+		w.site.accounts[name] = " fairshare=" + r.text("10 20 50")
+	}
+	for i := range siteUsers {
+		w.site.users[w.userName(i+1)] = " fairshare=" + r.text("1 1 3")
+	}
+	if w.kind == siteLog {
+		w.set("accounts", siteFolder+"/sacctmgr.txt")
+	}
+	if w.has("gpus") {
+		w.site.say("AccountingStorageTRES=gres/gpu")
 	}
 }
 
