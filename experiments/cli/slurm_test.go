@@ -65,6 +65,13 @@ func TestSlurmDecidesForAFolder(t *testing.T) {
 	}
 }
 
+// A machine with nothing to play is over at once.
+func TestSlurmsRulesEndWithoutJobs(t *testing.T) {
+	o := call("simulate", "--slurm", slurmFolder(t), "--skip", "7")
+	require.Zero(t, o.code, o.stderr)
+	require.Contains(t, o.stdout, "slurm")
+}
+
 // A log of Slurm's accounting has the partitions, accounts, QoSs and features of its jobs; a job of a
 // partition or an account that there is not is refused, and told.
 func TestSlurmDecidesForALogOfASite(t *testing.T) {
