@@ -127,6 +127,27 @@ maint,0,resv,0,,,,,,,,
 	require.Contains(t, o.stderr, "has no jobs: give a log as TRACE")
 }
 
+// A job whose queue is unknown goes to the default partition, also where the log names queues.
+func TestJobsWithoutAQueueGoToTheDefaultPartition(t *testing.T) {
+	conf := write(t, "slurm.conf", "NodeName=n[1-4] CPUs=1\nPartitionName=all Nodes=ALL Default=YES\nPartitionName=debug Nodes=n1\n")
+	log := write(t, "a.swf", `; MaxProcs: 4
+; Queue: 3 debug
+; Queue: 4 none
+1 0 -1 10 1 -1 -1 1 60 -1 1 1 1 1 -1 1 -1 -1
+2 0 -1 10 1 -1 -1 1 60 -1 1 1 1 1 3 1 -1 -1
+3 0 -1 10 1 -1 -1 1 60 -1 1 1 1 1 4 1 -1 -1
+4 0 -1 10 1 -1 -1 1 60 -1 1 1 1 1 0 1 -1 -1
+`)
+	out := filepath.Join(t.TempDir(), "out")
+	o := call("simulate", log, "--slurm", conf, "--out", out)
+	require.Zero(t, o.code, o.stderr)
+	require.Contains(t, o.stderr, `job 3 is refused: Invalid partition name specified: "none" is none of slurm.conf`)
+	require.Contains(t, o.stderr, `job 4 is refused: Invalid partition name specified: "0" is none of slurm.conf`)
+	events := read(t, out, replay.EventsFile)
+	require.Regexp(t, `(?m)^1,1,start,.*,all,`, events)
+	require.Regexp(t, `(?m)^2,2,start,.*,debug,`, events)
+}
+
 // Accounts and reservations of a site are what its Slurm itself prints.
 func TestWhatSlurmPrintsOfASiteIsRead(t *testing.T) {
 	log := write(t, "jobs.txt", `JobID|User|Account|Partition|QOS|Submit|Start|ElapsedRaw|TimelimitRaw|ReqCPUS|NNodes|State|Constraints

@@ -582,7 +582,7 @@ func (l *slurmLog) submission(j *entity.Job) replay.Submission {
 		User: l.name(workload.FieldUser, j.User), Requeue: true,
 	}
 	queue := ""
-	if l.header != nil && l.header.Names(workload.FieldQueue).Len() > 0 {
+	if j.Queue >= 0 && l.header != nil && l.header.Names(workload.FieldQueue).Len() > 0 { // -1 is an unknown queue
 		queue = l.name(workload.FieldQueue, j.Queue)
 	}
 	if columns, ok := j.Extra.(entity.Columns); ok {
