@@ -62,7 +62,7 @@ func (w *capWorld) fits(i, s, now int) bool {
 
 // first is the first second in which job i fits, or -1.
 func (w *capWorld) first(i, now int) int {
-	for s := now; s < min(now+600, capHorizon-30); s++ {
+	for s := now; s < min(now+2000, capHorizon-30); s++ {
 		if w.fits(i, s, now) {
 			return s
 		}
@@ -234,31 +234,58 @@ func TestUnderACapThatChangesJobsStartAsSoonAsTheyCan(t *testing.T) {
 	require.Positive(t, rejected)
 }
 
-// Of exact estimates conservative backfilling gives each job, as it comes, the first window beside
-// all that came before.
+// plansAhead checks that conservative backfilling gives each job, as it comes, the first window beside
+// all that came before. It makes the estimates exact.
+func (w *capWorld) plansAhead(t *rapid.T, c *flow.Curve) {
+	for i := range w.jobs {
+		j := &w.jobs[i]
+		j.runtime, j.start, j.state = j.estimate, -1, entity.Rejected
+	}
+	for i := range w.jobs {
+		j := &w.jobs[i]
+		if j.start = w.first(i, j.submit); j.start >= 0 { // the state is that of a reservation here
+			j.state = entity.Running
+		}
+	}
+	got, err := runOn(w.procs, &PowerCap{Policy: registered(t, "conservative"), Signal: SignalCaps, Curve: c, Idle: 100, Busy: 250}, &metrics.PowerMeter{}, w.submitted())
+	require.NoError(t, err)
+	w.hold(t, got)
+	for i, j := range w.jobs {
+		if r := got[int64(i)]; j.start < 0 {
+			require.Equal(t, entity.Rejected, r.State, "job %d", i)
+		} else {
+			require.Equal(t, des.Time(j.start)*des.Second, r.Start, "job %d: %s", i, r.Reason)
+		}
+	}
+}
+
 func TestUnderACapThatChangesConservativePlansAheadOfIt(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w, c := drawCapWorld(t)
-		for i := range w.jobs {
-			j := &w.jobs[i]
-			j.runtime, j.start, j.state = j.estimate, -1, entity.Rejected
+		w.plansAhead(t, c)
+	})
+}
+
+// A deep queue is planned further ahead than any of its jobs is long. Narrow jobs, which are longer than all
+// others, run one after the other. Behind them one wide job can start in each period, so that the last has to
+// wait for as many periods as there are others. A narrow job that comes after them must delay none of them.
+func TestADeepQueueIsPlannedAheadOfACapThatRepeatsItself(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		high := rapid.IntRange(1, 2).Draw(t, "seconds without a cap")
+		w := &capWorld{procs: 2, every: high + rapid.IntRange(1, 6).Draw(t, "seconds under a cap")}
+		c := &flow.Curve{Times: []des.Time{0, des.Time(high) * des.Second}, Values: []float64{500, 350}, Every: des.Time(w.every) * des.Second}
+		for s := range capHorizon {
+			w.most = append(w.most, map[bool]int{true: 2, false: 1}[s%w.every < high])
 		}
-		for i := range w.jobs {
-			j := &w.jobs[i]
-			if j.start = w.first(i, j.submit); j.start >= 0 { // the state is that of a reservation here
-				j.state = entity.Running
+		add := func(jobs, nodes, estimate int) {
+			for range jobs {
+				w.jobs = append(w.jobs, capJob{nodes: nodes, estimate: estimate})
 			}
 		}
-		got, err := runOn(w.procs, &PowerCap{Policy: registered(t, "conservative"), Signal: SignalCaps, Curve: c, Idle: 100, Busy: 250}, &metrics.PowerMeter{}, w.submitted())
-		require.NoError(t, err)
-		w.hold(t, got)
-		for i, j := range w.jobs {
-			if r := got[int64(i)]; j.start < 0 {
-				require.Equal(t, entity.Rejected, r.State, "job %d", i)
-			} else {
-				require.Equal(t, des.Time(j.start)*des.Second, r.Start, "job %d: %s", i, r.Reason)
-			}
-		}
+		add(rapid.IntRange(1, 12).Draw(t, "long jobs"), 1, rapid.IntRange(1, 50).Draw(t, "seconds"))
+		add(rapid.IntRange(1, 60).Draw(t, "wide jobs"), 2, 1)
+		add(1, 1, rapid.IntRange(w.every-high+1, w.every).Draw(t, "seconds"))
+		w.plansAhead(t, c)
 	})
 }
 

@@ -166,6 +166,25 @@ func TestBoundsOfOtherJobsAreOtherBounds(t *testing.T) {
 	require.Contains(t, read(t, filepath.Join(dir, "report.html")), "fcfs has no bounds: job 1 was ended before its time")
 }
 
+// Two policies of one call have the bounds of their own jobs: under the cap the three that want all
+// processors are rejected.
+func TestPoliciesThatRunOtherJobsHaveOtherBounds(t *testing.T) {
+	log := write(t, "log.swf", threeJobs+"4 0 -1 50 1 -1 -1 1 50 -1 1 1 1 -1 1 -1 -1 -1\n")
+	o := call("simulate", log, "--policy", "fcfs,fcfs:power-cap=300", "--power", "idle=0:busy=100", "--bounds", "--format", "csv")
+	require.Zero(t, o.code, o.stderr)
+	// The work of all jobs over 4 processors, and the last job alone.
+	require.Equal(t, map[string]string{"fcfs": "612.5", "fcfs:power-cap=300": "50"}, column(t, o.stdout, "least_makespan"))
+}
+
+// An advance reservation is in no mean, and in no bound.
+func TestBoundsAreNotOfReservations(t *testing.T) {
+	log := write(t, "log.swf", threeJobs)
+	booked := write(t, "booked.csv", "job_id,start,processors,duration\n9,1000,4,100\n")
+	o := call("simulate", log, "--policy", "fcfs", "--bounds", "--reservations", booked)
+	require.Zero(t, o.code, o.stderr)
+	require.Contains(t, strings.Join(strings.Fields(o.stdout), " "), "at least 0:10:00 0:02:13 1.50")
+}
+
 func TestAMachineOfNodesHasNoBounds(t *testing.T) {
 	domain := write(t, "domain.yaml", "cycle: 600\ngenerate: {count: 10}\nbatches: {cycles: 1, jobs: 3}\n")
 	o := call("simulate", "--domain", domain, "--bounds", "--format", "csv")
