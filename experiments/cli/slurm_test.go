@@ -67,9 +67,10 @@ func TestSlurmDecidesForAFolder(t *testing.T) {
 
 // A machine with nothing to play is over at once.
 func TestSlurmsRulesEndWithoutJobs(t *testing.T) {
-	o := call("simulate", "--slurm", slurmFolder(t), "--skip", "7")
-	require.Zero(t, o.code, o.stderr)
-	require.Contains(t, o.stdout, "slurm")
+	conf := write(t, "slurm.conf", "NodeName=n1 CPUs=4\nPartitionName=p Nodes=ALL Default=YES\n")
+	o := call("simulate", write(t, "one.swf", swf("0 10 1 20")), "--slurm", conf, "--skip", "1")
+	require.Equal(t, 1, o.code)
+	require.Contains(t, o.stderr, "there are no jobs to simulate")
 }
 
 // A log of Slurm's accounting has the partitions, accounts, QoSs and features of its jobs; a job of a
@@ -695,6 +696,8 @@ func TestWhatDoesNotGoWithSlurmIsRefused(t *testing.T) {
 		{[]string{"--policy", "easy"}, `the policy is "slurm"`},
 		{[]string{"--wake", "30s"}, "Slurm's loops wake as slurm.conf says"},
 		{[]string{"--feedback"}, "jobs of a folder come when its jobs.csv says"},
+		{[]string{"--first", "3"}, "the jobs of a folder are those of its jobs.csv"},
+		{[]string{"--where", "user == 1"}, "the jobs of a folder are those of its jobs.csv"},
 		{[]string{"--accounts", "x"}, "is a folder, which has all files itself"},
 		{[]string{"--procs", "4"}, "slurm.conf says what the machine has: 8 CPUs, not 4"},
 	} {

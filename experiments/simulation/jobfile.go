@@ -63,11 +63,9 @@ func (*jobReading) Report() *workload.Report { return &workload.Report{} }
 // checkJobFile refuses options about the records of a log where there are none: a
 // job file says itself what each job asks for.
 func (sc *Scenario) checkJobFile() error {
-	defaults, values := New().Values(), sc.Values()
-	for _, name := range []string{"procs-from", "estimates", "missing-estimate", "load", "feedback", "where"} {
-		if values[name] != defaults[name] {
-			return wrong(name, "it is about the records of a log, and the jobs of a job file state their own requests")
-		}
+	names := []string{"procs-from", "estimates", "missing-estimate", "load", "feedback", "where"}
+	if err := sc.refuse(names, "it is about the records of a log, and the jobs of a job file state their own requests"); err != nil {
+		return err
 	}
 	if sc.Workload.Options.Overrun == entity.OverrunRaise {
 		return wrong("overrun", "raise: the jobs of a job file state their own volumes")

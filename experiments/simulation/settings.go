@@ -405,6 +405,17 @@ func IsSetting(name string) bool {
 	return is
 }
 
+// refuse is an error for the first of the settings with these names that does not have its default.
+func (sc *Scenario) refuse(names []string, why string, args ...any) error {
+	defaults, values := New().Values(), sc.Values()
+	for _, name := range names {
+		if values[name] != defaults[name] {
+			return wrong(name, why, args...)
+		}
+	}
+	return nil
+}
+
 // Values are all settings by their names, as Set reads them; of keys of slurm.conf those that are
 // set.
 func (sc *Scenario) Values() map[string]string {

@@ -127,10 +127,9 @@ func (m *SlurmCluster) check(sc *Scenario) error {
 	if sc.Machine != nil {
 		return wrong("slurm", "it is a machine of its own: give no domain or grid")
 	}
-	defaults, values := New().Values(), sc.Values()
 	for _, no := range withoutSlurm {
-		if values[no.name] != defaults[no.name] {
-			return wrong(no.name, "it does not go with --slurm: %s", no.why)
+		if err := sc.refuse([]string{no.name}, "it does not go with --slurm: %s", no.why); err != nil {
+			return err
 		}
 	}
 	switch p := sc.Settings.Power; {
@@ -155,7 +154,7 @@ func (m *SlurmCluster) check(sc *Scenario) error {
 				return wrong(name, "%s is a folder, which has all files itself: give its %s in place of it", m.Config, replay.ConfigFile)
 			}
 		}
-		return nil
+		return sc.refuse(ofTraces, "it is about a trace, and the jobs of a folder are those of its %s", replay.JobsFile)
 	}
 	if sc.Workload.Trace == "" && sc.Workload.Jobs == nil {
 		return wrong("slurm", "%s has no jobs: give a log as TRACE, or a folder with %s and %s", m.Config, replay.ConfigFile, replay.JobsFile)

@@ -49,11 +49,6 @@ func (t *Tables) StatesRequests(trace string) bool { return t.IsJobFile(trace) |
 // checkWorkflow refuses options about the records of a log, and a part of what is a
 // whole.
 func (sc *Scenario) checkWorkflow() error {
-	defaults, values := New().Values(), sc.Values()
-	for _, name := range []string{"procs-from", "estimates", "missing-estimate", "load", "feedback", "where", "first", "skip", "shift", "sort"} {
-		if values[name] != defaults[name] {
-			return wrong(name, "it is about a log, and %s is a workflow, which is run as it is", filepath.Base(sc.Workload.Trace))
-		}
-	}
-	return nil
+	names := []string{"procs-from", "estimates", "missing-estimate", "load", "feedback", "where", "first", "skip", "shift", "sort"}
+	return sc.refuse(names, "it is about a log, and %s is a workflow, which is run as it is", filepath.Base(sc.Workload.Trace))
 }

@@ -278,11 +278,8 @@ func (c *call) dates() *workload.Header {
 
 // needsTrace refuses settings about a trace where there is none.
 func (sc *Scenario) needsTrace() error {
-	defaults, values := New().Values(), sc.Values()
-	for _, name := range []string{"procs-from", "estimates", "missing-estimate", "overrun", "where", "first", "skip", "load", "shift", "sort", "strict", "feedback"} {
-		if values[name] != defaults[name] {
-			return wrong(name, "it is about a trace, and there is none: the jobs are the batches of the domain")
-		}
-	}
-	return nil
+	return sc.refuse(ofTraces, "it is about a trace, and there is none: the jobs are the batches of the domain")
 }
+
+// ofTraces are settings that mean nothing where jobs do not come from a trace.
+var ofTraces = []string{"procs-from", "estimates", "missing-estimate", "overrun", "where", "first", "skip", "load", "shift", "sort", "strict", "feedback"}
