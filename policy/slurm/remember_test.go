@@ -51,7 +51,8 @@ func anySetUp(r *rand.Rand) map[string]string {
 	}
 	fmt.Fprintf(&conf, "NodeName=n[1-%d] Sockets=2 CoresPerSocket=%d Weight=%d Feature=fast\nNodeName=n[%d-%d] Sockets=1 CoresPerSocket=8 Gres=gpu:2\n", nodes/2, one(2, 8), one(1, 2), nodes/2+1, nodes)
 	fmt.Fprintf(&conf, "PartitionName=p0 Nodes=ALL Default=YES MaxTime=240\nPartitionName=p1 Nodes=n[1-%d] MaxTime=60 PriorityTier=%d PriorityJobFactor=5\n", nodes/2, one(1, 2))
-	accounts.WriteString("add qos low priority=0 grptres=cpu=40 maxjobsperuser=6\nadd qos high priority=100")
+	others := []string{"", "", ",node=3", ",gres/gpu=1"}[r.IntN(4)] // beside CPUs
+	fmt.Fprintf(&accounts, "add qos low priority=0 grptres=cpu=40%s maxjobsperuser=6\nadd qos high priority=100", others)
 	if preempts {
 		accounts.WriteString(" preempt=low")
 		if on(.3) {
