@@ -17,7 +17,7 @@ import (
 	"github.com/gridslot/gridslot/experiments/study/studytest"
 )
 
-var whole = flag.Bool("whole", false, "carry out all studies, for fifteen minutes, and compare their files")
+var whole = flag.Bool("whole", false, "carry out all studies, for twenty minutes, and compare their files")
 
 func file(t *testing.T, name string) string {
 	t.Helper()
@@ -140,7 +140,7 @@ func TestTheTablesOfLogsAreThoseOfTheFiles(t *testing.T) {
 			easy := find(t, results, row{"trace": log, "load": load, "policy": "easy"}).number(t, "mean_wait")
 			shown(t, find(t, bounds, row{"trace": log, "load": load}).number(t, "least_mean_wait")/3600, line[1], "%v", line)
 			shown(t, easy/3600, line[2], "%v", line)
-			for k, heading := range lines[0][3:] {
+			for k, heading := range lines[0][3:10] {
 				p := policies[heading]
 				wait := find(t, results, row{"trace": log, "load": load, "policy": p[0], "predict": p[1]}).number(t, "mean_wait")
 				c := find(t, comparisons, row{"trace": log, "load": load, "policy": p[0], "predict": p[1], "measure": "mean_wait"})
@@ -152,6 +152,42 @@ func TestTheTablesOfLogsAreThoseOfTheFiles(t *testing.T) {
 			}
 		}
 	}
+}
+
+// The column of Slurm has a family of comparisons of its own, and no figure where a log was not run.
+func TestTheColumnOfSlurmIsThatOfItsFiles(t *testing.T) {
+	results, comparisons := table(t, "slurm-results.csv"), table(t, "slurm-comparisons.csv")
+	lines := cells(t)[0]
+	column := len(lines[0]) - 1
+	require.Equal(t, "slurm", lines[0][column])
+	with, longer, from, to := 0, 0, math.Inf(1), 0.0
+	for _, line := range lines[1:] {
+		if line[column] == "–" {
+			require.NotContains(t, file(t, "slurm-results.csv"), "\n"+line[0])
+			continue
+		}
+		with++
+		log := trace(t, results, line[0])
+		easy := find(t, results, row{"trace": log, "policy": "easy"})
+		require.Equal(t, find(t, table(t, "results.csv"), row{"trace": log, "load": "", "policy": "easy"})["mean_wait"], easy["mean_wait"])
+		c := find(t, comparisons, row{"trace": log, "policy": "slurm", "measure": "mean_wait"})
+		cell, star := strings.CutSuffix(line[column], ` \*`)
+		require.Equal(t, slices.Contains([]string{"better", "worse"}, c["verdict"]), star, "%v", line)
+		mean, half, _ := strings.Cut(cell, " ± ")
+		wait, least := find(t, results, row{"trace": log, "policy": "slurm"}).number(t, "mean_wait"), easy.number(t, "mean_wait")
+		shown(t, 100*(wait/least-1), mean, "%v", line)
+		shown(t, 100*(c.number(t, "high")-c.number(t, "low"))/2/least, half, "%v", line)
+		if wait > least {
+			longer++
+			from, to = min(from, 100*(wait/least-1)), max(to, 100*(wait/least-1))
+		}
+	}
+	require.Len(t, comparisons, with)
+	require.Equal(t, [2]int{6, 7}, [2]int{longer, with})
+	said := regexp.MustCompile(`six of seven logs, by (\S+) to (\S+)%`).FindStringSubmatch(file(t, "../every-log.md"))
+	require.NotNil(t, said)
+	shown(t, from, said[1])
+	shown(t, to, said[2])
 }
 
 func TestTheRanksAreThoseOfTheResults(t *testing.T) {
@@ -284,8 +320,25 @@ func TestTheFilesAreWhatTheStudiesGive(t *testing.T) {
 		for _, r := range got {
 			require.Equal(t, find(t, bounds, row{"trace": r["trace"], "load": r["load"]}), r)
 		}
+	}
+	here, err := filepath.Abs(".")
+	require.NoError(t, err)
+	text := strings.ReplaceAll(file(t, "slurm.yaml"), "slurm/{", here+"/slurm/{")
+	if !*whole {
+		text = regexp.MustCompile(`(?m)^      - [^H].*\n`).ReplaceAllString(text, "")
+		text = regexp.MustCompile(`machine: .*`).ReplaceAllString(text, "machine: [HPC2N]")
+	}
+	slurm := table(t, "slurm-results.csv")
+	got := done(t, text, "results.csv")
+	for _, r := range got {
+		r["slurm"] = strings.TrimPrefix(r["slurm"], here+"/")
+		require.Equal(t, find(t, slurm, row{"trace": r["trace"], "policy": r["policy"]}), r)
+	}
+	if !*whole {
+		require.Len(t, got, 2)
 		return
 	}
+	require.Len(t, got, len(slurm))
 	require.Equal(t, table(t, "bounds.csv"), done(t, file(t, "bounds.yaml"), "results.csv"))
 	require.Equal(t, table(t, "results.csv"), done(t, file(t, "logs.yaml"), "results.csv"))
 	require.Equal(t, table(t, "models.csv"), done(t, file(t, "models.yaml"), "summary.csv"))
