@@ -16,6 +16,8 @@ func TestBoundsAreBelowEveryPolicyAndBelowTheOptimum(t *testing.T) {
 		source, dir := "lublin:jobs=14:procs=16:load=1.2:seed="+seed, t.TempDir()
 		o := call("simulate", source, "--policy", "optimal,optimal:of=makespan,optimal:of=slowdown,easy,fcfs", "--overrun", "extend", "--out", dir)
 		require.Zero(t, o.code, o.stderr)
+		require.Regexp(t, `optimal:of=makespan.*: its plan is proved the best schedule; partial schedules looked at: [1-9]`, o.stderr)
+		require.NotRegexp(t, "easy.*is proved", o.stderr)
 		require.Zero(t, call("validate", dir).code)
 		o = call("bound", source, "--overrun", "extend", "--order", "2", "--format", "json")
 		require.Zero(t, o.code, o.stderr)

@@ -580,6 +580,9 @@ func (c *call) tell(o *Outcome) {
 		if r.Late.Jobs > 0 {
 			say(r, "%v", r.Late)
 		}
+		if r.Proof > 0 {
+			say(r, "its plan is proved the best schedule; partial schedules looked at: %d", r.Proof)
+		}
 		if r.Unbounded != "" {
 			say(r, "there are no bounds: %s", r.Unbounded)
 		}

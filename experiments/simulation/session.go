@@ -20,6 +20,7 @@ import (
 	"github.com/gridslot/gridslot/internal/atomicfile"
 	"github.com/gridslot/gridslot/metrics"
 	"github.com/gridslot/gridslot/metrics/rows"
+	"github.com/gridslot/gridslot/policy/optimal"
 )
 
 // Session is the run of one policy under way, on any machine: a simulator, what sums the run
@@ -257,6 +258,9 @@ func (x *Session) commit() (Result, error) {
 	}
 	if x.late != nil {
 		result.Late = x.late.Late
+	}
+	if best, is := entity.As[*optimal.Policy](x.settings.Policy); is {
+		result.Proof = best.Best().Nodes
 	}
 	result.Logged = x.logged.means()
 	if x.accuracy != nil {

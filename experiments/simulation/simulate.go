@@ -120,6 +120,8 @@ type Result struct {
 	bounded   *boundedJobs // whose bounds they are; runs of the same jobs have the same
 	// Late tells, of the policy "recorded", which jobs began later than their log says.
 	Late Late
+	// Proof is how many partial schedules the policy "optimal" looked at until none could be better.
+	Proof int64
 	// Logged compares the waits with the log's own, where the log tells them.
 	Logged LoggedWaits
 	// Energy is what the run took, where that was accounted for, and SiteEnergies what of it
