@@ -245,6 +245,8 @@ batches: {cycles: 3, users: 3, real: [0.2, 1]}
 		{"--grid", grid, "--policy", "oar", "--outages", "exponential:mtbf=9000:repair=100:until=3000"},
 		{"--slurm", slurmFolder(t)},
 		{"--slurm", slurmFolder(t), "--phases", "2"},
+		{"--slurm", plainSlurmFolder(t)},
+		{"--slurm", plainSlurmFolder(t), "--phases", "2"},
 	} {
 		out := t.TempDir()
 		got := call(append([]string{"simulate", "--events", "--out", out}, args...)...)

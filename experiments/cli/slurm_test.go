@@ -34,6 +34,14 @@ func slurmFolder(t *testing.T) string {
 	return dir
 }
 
+// plainSlurmFolder is the same with one job, whose events are told as plain recordings tell them.
+func plainSlurmFolder(t *testing.T) string {
+	t.Helper()
+	dir := slurmFolder(t)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, replay.JobsFile), []byte("name,submit,limit_min,runtime\na,1.25,10,60\n"), 0o666))
+	return dir
+}
+
 func TestSlurmDecidesForAFolder(t *testing.T) {
 	dir, out := slurmFolder(t), filepath.Join(t.TempDir(), "out")
 	o := call("simulate", "--slurm", dir, "--out", out)
@@ -205,9 +213,7 @@ func TestSlurmsSchedulesAreValidated(t *testing.T) {
 	require.Contains(t, o.stdout, "job 3: wrong run time: c: it ran for 70 s, and takes 20")
 	require.Equal(t, 2, call("validate", filepath.Join(out, "jobs-slurm.csv"), "--policy", "easy").code)
 
-	plain := slurmFolder(t)
-	require.NoError(t, os.WriteFile(filepath.Join(plain, replay.JobsFile), []byte("name,submit,limit_min,runtime\na,1.25,10,60\n"), 0o666))
-	require.Zero(t, call("simulate", "--slurm", plain, "--out", out).code)
+	require.Zero(t, call("simulate", "--slurm", plainSlurmFolder(t), "--out", out).code)
 	o = call("validate", out)
 	require.Zero(t, o.code, o.stderr)
 	require.Equal(t, "name,job,event,time,priority,cpus,nodes\na,1,start,3,4294901759,1,n1\na,1,end,63,,,\n", read(t, out, replay.EventsFile))
