@@ -272,6 +272,10 @@ func (r *Run) Wait() des.Time { return r.Began() - r.Submit }
 // when the job arrives.
 func (r *Run) Seq() int64 { return r.seq }
 
+// SetSeq gives a run of NewRun its position in the order of submission, where that is known only
+// as the job arrives.
+func (r *Run) SetSeq(seq int64) { r.seq = seq }
+
 // Earlier returns the attempts that were preempted, or ended by a resize, oldest first.
 func (r *Run) Earlier() []Attempt {
 	if r.rare == nil {

@@ -262,7 +262,7 @@ func (d *Door) Simulator() *des.Simulator { return d.grid.sim }
 // Submit brings a job to its broker at its Submit, which is now or later.
 func (d *Door) Submit(j *entity.Job) *entity.Run {
 	g := d.grid
-	r := g.newRun(j)
+	r := entity.NewRun(j, 0)
 	g.coming++
 	g.sim.At(j.Submit, entity.PhaseArrival, des.Func(func(*des.Simulator, des.Event) {
 		g.coming--
@@ -273,8 +273,8 @@ func (d *Door) Submit(j *entity.Job) *entity.Run {
 
 // Refuse brings a job now and rejects it for a reason.
 func (d *Door) Refuse(j *entity.Job, reason string) *entity.Run {
-	r := d.grid.newRun(j)
-	d.grid.notify(r, entity.JobSubmitted)
+	r := entity.NewRun(j, 0)
+	d.grid.enter(r)
 	d.grid.reject(r, reason)
 	return r
 }
@@ -298,18 +298,19 @@ func (g *Grid) Close() {
 	}
 }
 
-func (g *Grid) arrive(j *entity.Job) { g.arriveAs(g.newRun(j)) }
+func (g *Grid) arrive(j *entity.Job) { g.arriveAs(entity.NewRun(j, 0)) }
 
-func (g *Grid) newRun(j *entity.Job) *entity.Run {
-	r := entity.NewRun(j, g.seq)
+// enter takes the job of a run in as the next in the order of submission.
+func (g *Grid) enter(r *entity.Run) {
+	r.SetSeq(g.seq)
 	g.seq++
-	return r
+	g.notify(r, entity.JobSubmitted)
 }
 
 // arriveAs has the job of a run come to its broker.
 func (g *Grid) arriveAs(r *entity.Run) {
 	j := r.Job
-	g.notify(r, entity.JobSubmitted)
+	g.enter(r)
 	k := g.assign(j)
 	if k < 0 || k >= len(g.brokers) {
 		g.sim.Fail(fmt.Errorf("at %v, %v is assigned to broker %d of %d", g.sim.Now(), j, k, len(g.brokers)))

@@ -76,7 +76,11 @@ type script struct {
 func TestJobsComeThroughADoor(t *testing.T) {
 	sim := des.New(des.Config{})
 	var seen []string
+	var positions []int64 // in the order of submission
 	g := grid.NewGrid(sim, &grid.Network{Default: grid.Direct()}, observer(func(e entity.JobEvent) {
+		if e.Kind == entity.JobSubmitted {
+			positions = append(positions, e.Run.Seq())
+		}
 		seen = append(seen, fmt.Sprintf("%v %v %d %s", e.Time, e.Kind, e.Run.ID, e.Run.Reason))
 	}))
 	g.AddAgent("site", plan.NewCluster(4), backfill.FCFS{})
@@ -85,9 +89,11 @@ func TestJobsComeThroughADoor(t *testing.T) {
 	require.True(t, g.Idle())
 	require.Equal(t, entity.Created, door.Submit(job(1, 5, 10, 2)).State)
 	require.False(t, g.Idle(), "the job is on its way")
+	door.Submit(job(3, 20, 10, 2)) // comes after job 2, which is refused meanwhile
 	sim.At(7*des.Second, 0, des.Func(func(*des.Simulator, des.Event) { door.Refuse(job(2, 7, 10, 2), "its reason") }), 0)
 	require.NoError(t, sim.Run(context.Background()))
-	require.Equal(t, []string{"5 submitted 1 ", "5 started 1 ", "7 submitted 2 ", "7 rejected 2 its reason", "15 finished 1 "}, seen)
+	require.Equal(t, []string{"5 submitted 1 ", "5 started 1 ", "7 submitted 2 ", "7 rejected 2 its reason", "15 finished 1 ", "20 submitted 3 ", "20 started 3 ", "30 finished 3 "}, seen)
+	require.Equal(t, []int64{0, 1, 2}, positions)
 	require.True(t, g.Idle())
 	require.Same(t, sim, door.Simulator())
 }
