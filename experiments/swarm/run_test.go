@@ -48,7 +48,7 @@ var foreign = regexp.MustCompile(`goroutine|runtime error|panic|%!|<nil>|nil poi
 
 // underWay is how a message begins of a run that ended before it was over: nothing of what a
 // user may ask for does that.
-var underWay = regexp.MustCompile(`at [0-9.]+, (policy|site)|for ever|account of capacity`)
+var underWay = regexp.MustCompile(`at [0-9.]+, (policy|site)|for ever|account of capacity|jobs CSV: job`)
 
 // call calls the command. Its error is what no call may do, whatever its arguments are.
 func (w *world) call(args ...string) (a answer, err error) {
