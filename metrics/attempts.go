@@ -23,7 +23,7 @@ import (
 type AttemptsWriter struct {
 	// Allocation is what allocated_resources says, as in JobsWriter.
 	Allocation Allocation
-	// Hold has rows on counted processors be held back, some 20 bytes each, until
+	// Hold keeps rows on counted processors back, some 20 bytes each, until
 	// there is more to tell than one run of each job: one is stopped or resized, or had
 	// overhead. Where that never happens, the file is not worth its time. Held rows stand in
 	// memory, or in a temporary file where the rows go to a file.

@@ -103,10 +103,13 @@ func (s *Settings) deferred(p entity.Policy) entity.Policy {
 
 func parseDeferral(text string) (d *Deferral, ok bool) {
 	parts := strings.Split(text, "/")
-	if len(parts) != 3 || parts[0] != "price" && parts[0] != "carbon" {
+	if len(parts) != 3 || !ofElectricity(parts[0]) {
 		return &Deferral{}, false
 	}
 	limit, ok := number.Written(parts[1])
 	most, err := number.Seconds(parts[2])
 	return &Deferral{Signal: parts[0], Limit: limit, Most: des.Seconds(most)}, ok && err == nil
 }
+
+// ofElectricity reports whether a signal is one that electricity has over time.
+func ofElectricity(signal string) bool { return signal == "price" || signal == "carbon" }

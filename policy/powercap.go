@@ -123,7 +123,11 @@ func (p *PowerCap) caps() (*flow.Curve, error) {
 	case p.Signal == "":
 		return &flow.Curve{Times: []des.Time{0}, Values: []float64{p.Cap}}, nil
 	case p.Curve == nil || len(p.Curve.Values) == 0:
-		return nil, fmt.Errorf("a power cap follows the %s%s over time, which nobody has told", p.Signal, map[bool]string{false: " of electricity"}[p.Signal == SignalCaps])
+		of := p.Signal
+		if p.Signal != SignalCaps {
+			of += " of electricity"
+		}
+		return nil, fmt.Errorf("a power cap follows the %s over time, which nobody has told", of)
 	case p.Signal == SignalCaps:
 		return p.Curve.Map(func(w float64) float64 { return w }), nil
 	}
@@ -385,8 +389,8 @@ func (p *PowerCap) reach() des.Time {
 	return min(each, (des.Forever/4)/des.Time(jobs)) * des.Time(jobs)
 }
 
-// lookAhead has the plan know the cap for as far ahead as jobs can be planned, of which one has that
-// length. It reports whether that gives anything back.
+// lookAhead has the plan know the cap for as far ahead as jobs can be planned. One of these jobs has that
+// length. It reports whether the plan has got anything back.
 func (p *PowerCap) lookAhead(length des.Time) bool {
 	if p.known == des.Forever {
 		return false
@@ -534,11 +538,11 @@ func (s *Settings) capped(p entity.Policy) entity.Policy {
 func parsePowerCap(text string) (c *PowerCap, ok bool) {
 	parts := strings.Split(text, "/")
 	c = &PowerCap{}
-	switch parts[0] {
-	case SignalCaps:
+	switch {
+	case parts[0] == SignalCaps:
 		c.Signal = text
 		return c, len(parts) == 1
-	case "price", "carbon":
+	case ofElectricity(parts[0]):
 		if len(parts) < 3 || len(parts) > 4 {
 			return c, false
 		}

@@ -3,6 +3,7 @@ package workload
 // Caps on power that hold over some periods, in a CSV file.
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -81,7 +82,7 @@ func lowest(all []capPeriod) *flow.Curve {
 			changes = append(changes, change{x.to, x.watts, -1})
 		}
 	}
-	slices.SortStableFunc(changes, func(a, b change) int { return int(max(min(a.at-b.at, 1), -1)) })
+	slices.SortStableFunc(changes, func(a, b change) int { return cmp.Compare(a.at, b.at) })
 	c, under := &flow.Curve{}, map[float64]int{}
 	var watts []float64 // that have been met, ascending
 	for i, x := range changes {

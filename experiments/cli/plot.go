@@ -7,6 +7,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/gridslot/gridslot/experiments/internal/outdir"
 	"github.com/gridslot/gridslot/experiments/study"
@@ -127,5 +128,12 @@ Of several values of one name any will do.`,
 	choiceFlag(cmd, &format, "format", strings.Join(figure.Formats(), "|"), "of the files")
 	cmd.Flags().StringVarP(&out, "out", "o", "", "folder for the files (default: DIR/figures)")
 	_ = cmd.MarkFlagDirname("out") // it exists
+	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		var unknown *pflag.NotExistError
+		if errors.As(err, &unknown) && unknown.GetSpecifiedName() == "where" { // report --table has the flag
+			return usagef("unknown flag: --where: values of parameters are arguments, as in gridslot plot study lines estimates=user")
+		}
+		return flagError(cmd, err)
+	})
 	return cmd
 }

@@ -118,9 +118,6 @@ func flagError(cmd *cobra.Command, err error) error {
 		var known []string
 		cmd.Flags().VisitAll(func(f *pflag.Flag) { known = append(known, "--"+f.Name) })
 		name := "--" + unknown.GetSpecifiedName()
-		if name == "--where" && cmd.Name() == "plot" { // report --table has the flag
-			return usagef("unknown flag: %s: values of parameters are arguments, as in gridslot plot study lines estimates=user", name)
-		}
 		return usagef("unknown flag: %s%s", name, enum.Suggestion(name, known))
 	case errors.As(err, &needs):
 		return usagef("--%s needs a value: %s", needs.GetFlag().Name, needs.GetFlag().Usage)

@@ -34,8 +34,8 @@ type bounding struct {
 	why     string // the run has no bounds, or ""
 }
 
-// countForBounds has the jobs of a run on a cluster counted, if bounds are asked for. The source is that of
-// the jobs, or nil where their submissions are known beforehand.
+// countForBounds makes the recorder count the jobs of a run on a cluster, if bounds are asked for. The jobs come
+// from the source; it is nil where their submissions are known beforehand.
 func (x *Session) countForBounds(from entity.Source) {
 	if x.bounding == nil {
 		return

@@ -405,13 +405,16 @@ func IsSetting(name string) bool {
 	return is
 }
 
-// refuse is an error for the first of the settings with these names that does not have its default.
-func (sc *Scenario) refuse(names []string, why string, args ...any) error {
+// changed returns a function that reports whether the setting of a name has another value than its default.
+func (sc *Scenario) changed() func(name string) bool {
 	defaults, values := New().Values(), sc.Values()
-	for _, name := range names {
-		if values[name] != defaults[name] {
-			return wrong(name, why, args...)
-		}
+	return func(name string) bool { return values[name] != defaults[name] }
+}
+
+// refuse is an error for the first of the settings with these names that is changed.
+func (sc *Scenario) refuse(names []string, why string, args ...any) error {
+	if i := slices.IndexFunc(names, sc.changed()); i >= 0 {
+		return wrong(names[i], why, args...)
 	}
 	return nil
 }

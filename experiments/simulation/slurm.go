@@ -127,9 +127,10 @@ func (m *SlurmCluster) check(sc *Scenario) error {
 	if sc.Machine != nil {
 		return wrong("slurm", "it is a machine of its own: give no domain or grid")
 	}
+	changed := sc.changed()
 	for _, no := range withoutSlurm {
-		if err := sc.refuse([]string{no.name}, "it does not go with --slurm: %s", no.why); err != nil {
-			return err
+		if changed(no.name) {
+			return wrong(no.name, "it does not go with --slurm: %s", no.why)
 		}
 	}
 	switch p := sc.Settings.Power; {
@@ -421,7 +422,7 @@ func slurmEventsFile(name, policy string) string {
 	return rows.FileName(rows.KindOf(name), policy, "")
 }
 
-// slurmEvents has a machine write slurm-events.csv, where files are wanted. If that is plain another file has all
+// slurmEvents has a machine write slurm-events.csv, where files are wanted. If that is plain, another file has all
 // events, so that they can be checked.
 func (x *Session) slurmEvents(m *replay.Machine, plain bool) error {
 	if x.settings.Dir == "" {
@@ -439,16 +440,21 @@ func (x *Session) slurmEvents(m *replay.Machine, plain bool) error {
 		return w, nil
 	}
 	w, err := write(replay.EventsFile, plain)
-	if err != nil || !plain {
-		m.Tell = w.Tell
+	if err != nil {
 		return err
 	}
+	if m.Tell = w.Tell; !plain {
+		return nil
+	}
 	all, err := write(replay.AllEventsFile, false)
+	if err != nil {
+		return err
+	}
 	m.Tell = func(e replay.Event) {
 		w.Tell(e)
 		all.Tell(e)
 	}
-	return err
+	return nil
 }
 
 // readSite reads slurm.conf, accounts and reservations of a site.

@@ -30,8 +30,8 @@ type Given struct {
 	Feedback bool
 	// Allocation is what allocated_resources of jobs-slurm.csv holds: which CPUs, or, of AllocationCount, how many.
 	Allocation metrics.Allocation
-	// Plain is slurm-events.csv of a folder whose jobs.csv has no column key: it tells of starts and ends only, of
-	// which the events that are checked have more. Nil: there is none.
+	// Plain is slurm-events.csv of a folder whose jobs.csv has no column key. It tells of starts and ends only, and each
+	// must be among the events that are checked. Nil: there is no such file.
 	Plain io.Reader
 }
 

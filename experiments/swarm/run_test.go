@@ -135,7 +135,7 @@ func (w *world) quiet(name string) bool {
 	switch name {
 	case "warmup", "allocation", "bounds":
 		return true
-	case "tau": // the best schedule is that of the slowdowns that are told
+	case "tau": // another tau has another best schedule
 		return !slices.Contains(w.policies, "optimal:of=slowdown")
 	case "power":
 		return !w.has("switch-off power-cap cap-schedule cap-by-price deferral")

@@ -26,7 +26,7 @@ import (
 type Folder struct {
 	Dir      string
 	Manifest metrics.Manifest
-	Summary  *rows.Table // summary.csv, a row a policy; without rows where there is none
+	Summary  *rows.Table // summary.csv, a row a policy; it has no rows where the folder has no such file
 	Runs     []*Run      // in the order asked for
 
 	only []string // policies; see Only

@@ -81,7 +81,7 @@ func TestARejectionIsRightWhereTheCapIsNeverHighForLongEnough(t *testing.T) {
 	jobs[4].Request.Length, jobs[4].Runtime = 10*sec, 10*sec
 	file := write(t, s, nil, jobs...)
 	for _, x := range []struct {
-		high, every des.Time // 5 may be busy for so long of a period
+		high, every des.Time // 5 nodes may be busy for the time high of each period
 		right       bool
 	}{{9, 20, true}, {10, 20, false}, {30, 0, true}} {
 		busy := &flow.Curve{Times: []des.Time{0, x.high * sec}, Values: []float64{5, 4}, Every: x.every * sec}

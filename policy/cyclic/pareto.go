@@ -124,9 +124,9 @@ func (c Choice) front(ctx context.Context, alternatives [][]entity.Window, befor
 	return out, nil
 }
 
-// thin leaves at most that many points of a front, both ends among them. It returns by how
-// much, at most, the f of a dropped state is above that of the kept state before it, whose g is
-// no greater. The later jobs add the same to both, so that over the jobs these differences add up.
+// thin leaves at most that many points of a front, both ends among them. A dropped state stands behind a
+// kept state whose g is no greater. The gap is the most by which the f of a dropped state is above the f of
+// that kept state. Later jobs add the same to both states, so that over the jobs the gaps add up.
 func thin(front []state, most int) (kept []state, gap float64) {
 	if len(front) <= most {
 		return front, 0

@@ -15,9 +15,9 @@ type Measure uint8
 const (
 	Wait     Measure = iota // the sum of waits, in seconds
 	Makespan                // from the first submission to the last end, in seconds
-	// Slowdown is the sum of bounded slowdowns, max(1, (wait + length) / max(length, tau)). The length
-	// of a moldable job is that of the shape in which it runs, as in metrics.Recorder. So a longer
-	// shape has the smaller slowdown after the same wait.
+	// Slowdown is the sum of bounded slowdowns, max(1, (wait + length) / max(length, tau)). The shape
+	// in which a moldable job runs gives its length, as in metrics.Recorder. So a longer shape has
+	// the smaller slowdown after the same wait.
 	Slowdown
 )
 

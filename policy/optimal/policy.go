@@ -13,8 +13,9 @@ import (
 
 // Policy runs a schedule with the least value of a measure, for at most MostJobs jobs on counted
 // processors. A moldable job has the shape of that schedule, and keeps it: schedules in which
-// jobs stop or change their shapes on the way (preempt.Equipartition) may have less. It is a yardstick and no rival: it knows all jobs, and how long
-// they really run, before the first one comes. It keeps state: each run needs its own.
+// jobs stop or change their shapes on the way (preempt.Equipartition) may have less. The policy is a
+// yardstick and no rival: it knows all jobs, and how long they really run, before the first one
+// comes. It keeps state: each run needs its own.
 type Policy struct {
 	Of  Measure
 	Tau des.Time // what slowdowns are bounded by; DefaultTau where 0

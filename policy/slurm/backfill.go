@@ -416,13 +416,19 @@ type shares struct {
 	limited  bool // any of the rules limits anything
 	user     map[string]int
 	part     map[*partition]int
-	userPart map[string]int
+	userPart map[userIn]int
 	assoc    map[*association]int
+}
+
+// userIn is a user in a partition.
+type userIn struct {
+	user string
+	part *partition
 }
 
 func newShares(rules *Scheduling) *shares {
 	limited := rules.MaxPerUser > 0 || rules.MaxPerPartition > 0 || rules.MaxPerUserPart > 0 || rules.MaxPerAssoc > 0
-	return &shares{rules, limited, map[string]int{}, map[*partition]int{}, map[string]int{}, map[*association]int{}}
+	return &shares{rules, limited, map[string]int{}, map[*partition]int{}, map[userIn]int{}, map[*association]int{}}
 }
 
 // admit counts the job of e, and returns "", if the job may be looked at. Otherwise it returns the one of
@@ -431,13 +437,10 @@ func (s *shares) admit(e *entry) string {
 	if !s.limited {
 		return ""
 	}
-	pair := ""
-	if s.rules.MaxPerUserPart > 0 {
-		pair = e.part.Name + "/" + e.job.User
-	}
+	pair := userIn{e.job.User, e.part}
 	over := func(count, limit int) bool { return limit > 0 && count >= limit }
 	switch {
-	case s.rules.MaxPerUserPart > 0 && over(s.userPart[pair], s.rules.MaxPerUserPart):
+	case over(s.userPart[pair], s.rules.MaxPerUserPart):
 		return "bf_max_job_user_part"
 	case over(s.part[e.part], s.rules.MaxPerPartition):
 		return "bf_max_job_part"
