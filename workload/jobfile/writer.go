@@ -47,12 +47,7 @@ func (w *Writer) Write(j *entity.Job) error {
 		w.err = fmt.Errorf("a job file cannot hold %v: %w", j, err)
 		return w.err
 	}
-	if w.json {
-		w.err = w.object(j)
-	} else {
-		w.err = w.fields(j)
-	}
-	if w.err != nil {
+	if w.err = w.write(j); w.err != nil {
 		w.err = fmt.Errorf("a job file cannot hold %v: %w", j, w.err)
 	} else if len(w.buf) >= flushAt {
 		return w.flush()
@@ -107,103 +102,96 @@ func writable(j *entity.Job) error {
 	return nil
 }
 
-// fields writes a row of CSV.
-func (w *Writer) fields(j *entity.Job) error {
-	q := &j.Request
-	b := strconv.AppendInt(w.buf, j.ID, 10)
-	b = j.Submit.Append(append(b, ','))
-	b = strconv.AppendInt(append(b, ','), int64(q.Nodes), 10)
-	b = q.Length.Append(append(b, ','))
-	b = j.Runtime.Append(append(b, ','))
-	for _, v := range [...]float64{q.MinPerf, q.MaxPrice, q.Budget} {
-		b = append(b, ',')
-		if limited(v) {
-			b = appendNumber(b, v)
+// write appends a job: a row of CSV, or an object of JSON without what is not given.
+func (w *Writer) write(j *entity.Job) (err error) {
+	b := w.buf
+	for c := colID; c <= colAfter; c++ {
+		if c == colAfter && !w.json && !w.After {
+			if len(j.After) > 0 {
+				return fmt.Errorf("it comes after others, and the file has no such column (Writer.After)")
+			}
+			continue
+		}
+		before := len(b)
+		b = w.key(b, c)
+		at := len(b)
+		if b, err = w.value(b, c, j); err != nil {
+			return err
+		}
+		if w.json && len(b) == at {
+			b = b[:before]
 		}
 	}
-	b = append(b, ',')
-	if q.Deadline > 0 && q.Deadline < des.Forever {
-		b = q.Deadline.Append(b)
-	}
-	b = append(b, ',')
-	needs, err := w.attributes(q.Needs)
-	if err != nil {
-		return err
-	}
-	b = append(b, needs...)
-	b = append(b, ',')
-	if q.Criterion != nil {
-		name := q.Criterion.Name()
-		if !isName(name, "") {
-			return fmt.Errorf("criterion: the name %q is not of printable letters", name)
-		}
-		b = appendField(b, name)
-	}
-	for _, n := range [...]int32{j.User, j.Group, j.Queue} {
-		b = append(b, ',')
-		if n >= 0 {
-			b = strconv.AppendInt(b, int64(n), 10)
-		}
-	}
-	if w.After {
-		b = appendAfter(append(b, ','), j.After)
-	} else if len(j.After) > 0 {
-		return fmt.Errorf("it comes after others, and the file has no such column (Writer.After)")
+	if w.json {
+		b = append(b, '}')
 	}
 	w.buf = append(b, '\n')
 	return nil
 }
 
-// object writes an object of JSON, on a line.
-func (w *Writer) object(j *entity.Job) error {
+// key appends what stands in front of the value of a column.
+func (w *Writer) key(b []byte, c column) []byte {
+	switch {
+	case !w.json && c == colID:
+		return b
+	case !w.json:
+		return append(b, ',')
+	case c == colID:
+		b = append(b, '{')
+	default:
+		b = append(b, ',')
+	}
+	return append(append(append(b, '"'), c.String()...), `":`...)
+}
+
+// value appends what a job says in a column, nothing where it is not given.
+func (w *Writer) value(b []byte, c column, j *entity.Job) ([]byte, error) {
 	q := &j.Request
-	b := strconv.AppendInt(append(w.buf, `{"id":`...), j.ID, 10)
-	key := func(c column) { b = append(append(append(b, `,"`...), c.String()...), `":`...) }
-	moment := func(c column, t des.Time) {
-		key(c)
-		b = t.Append(b)
-	}
-	moment(colSubmit, j.Submit)
-	key(colNodes)
-	b = strconv.AppendInt(b, int64(q.Nodes), 10)
-	moment(colVolume, q.Length)
-	moment(colRuntime, j.Runtime)
-	for i, v := range [...]float64{q.MinPerf, q.MaxPrice, q.Budget} {
-		if limited(v) {
-			key(colMinPerf + column(i))
-			b = appendNumber(b, v)
+	switch c {
+	case colID:
+		return strconv.AppendInt(b, j.ID, 10), nil
+	case colSubmit:
+		return j.Submit.Append(b), nil
+	case colNodes:
+		return strconv.AppendInt(b, int64(q.Nodes), 10), nil
+	case colVolume:
+		return q.Length.Append(b), nil
+	case colRuntime:
+		return j.Runtime.Append(b), nil
+	case colMinPerf, colMaxPrice, colBudget:
+		if v := [...]float64{q.MinPerf, q.MaxPrice, q.Budget}[c-colMinPerf]; limited(v) {
+			return appendNumber(b, v), nil
 		}
-	}
-	if q.Deadline > 0 && q.Deadline < des.Forever {
-		moment(colDeadline, q.Deadline)
-	}
-	needs, err := w.attributes(q.Needs)
-	if err != nil {
-		return err
-	}
-	if len(needs) > 0 {
-		key(colNeeds)
-		b = append(b, needs...)
-	}
-	if q.Criterion != nil {
-		if !isName(q.Criterion.Name(), "") {
-			return fmt.Errorf("criterion: the name %q is not of printable letters", q.Criterion.Name())
+	case colDeadline:
+		if q.Deadline > 0 && q.Deadline < des.Forever {
+			return q.Deadline.Append(b), nil
 		}
-		key(colCriterion)
-		b = appendText(b, q.Criterion.Name())
-	}
-	for i, n := range [...]int32{j.User, j.Group, j.Queue} {
-		if n >= 0 {
-			key(colUser + column(i))
-			b = strconv.AppendInt(b, int64(n), 10)
+	case colNeeds:
+		needs, err := w.attributes(q.Needs)
+		return append(b, needs...), err
+	case colCriterion:
+		if q.Criterion == nil {
+			break
 		}
+		name := q.Criterion.Name()
+		if !isName(name, "") {
+			return nil, fmt.Errorf("criterion: the name %q is not of printable letters", name)
+		}
+		if w.json {
+			return appendText(b, name), nil
+		}
+		return appendField(b, name), nil
+	case colUser, colGroup, colQueue:
+		if n := [...]int32{j.User, j.Group, j.Queue}[c-colUser]; n >= 0 {
+			return strconv.AppendInt(b, int64(n), 10), nil
+		}
+	case colAfter:
+		if w.json && len(j.After) > 0 {
+			return append(appendAfter(append(b, '"'), j.After), '"'), nil
+		}
+		return appendAfter(b, j.After), nil
 	}
-	if len(j.After) > 0 {
-		key(colAfter)
-		b = append(appendAfter(append(b, '"'), j.After), '"')
-	}
-	w.buf = append(b, "}\n"...)
-	return nil
+	return b, nil
 }
 
 // attributes are needs as the format writes them, of which jobs often share the
