@@ -5,7 +5,6 @@ package metrics
 import (
 	"cmp"
 	"encoding/binary"
-	"errors"
 	"io"
 
 	"github.com/gridslot/gridslot/des"
@@ -199,19 +198,11 @@ func (w *AttemptsWriter) release() {
 	w.ended = nil
 }
 
-// releaseFrom writes the rows that b holds. It stops at a row that is cut off: b is then not
-// what was held, and w.err tells of it.
+// releaseFrom writes the rows that b holds.
 func (w *AttemptsWriter) releaseFrom(b []byte) {
-	torn := false
-	skip := func(n int) {
-		if n <= 0 {
-			torn, n = true, len(b)
-		}
-		b = b[n:]
-	}
 	next := func() uint64 {
 		x, n := binary.Uvarint(b)
-		skip(n)
+		b = b[n:]
 		return x
 	}
 	span := func() des.Time {
@@ -223,7 +214,7 @@ func (w *AttemptsWriter) releaseFrom(b []byte) {
 	}
 	for len(b) > 0 {
 		id, n := binary.Varint(b)
-		skip(n)
+		b = b[n:]
 		w.id += id
 		w.at += span()
 		work, nodes := span(), next()
@@ -233,26 +224,15 @@ func (w *AttemptsWriter) releaseFrom(b []byte) {
 			row.Kept = work
 		}
 		if w.Allocation == AllocationIntervals {
-			ranges := next()
-			if ranges > uint64(len(b))/2 { // each has two numbers of a byte or more
-				torn, ranges = true, 0
-			}
-			row.Place = make([]procset.Range, ranges)
+			row.Place = make([]procset.Range, next())
 			for i := range row.Place {
 				first := int32(next())
 				row.Place[i] = procset.Range{First: first, Last: first + int32(next())}
 			}
 		}
-		if torn {
-			w.err = cmp.Or(w.err, errHeldTorn)
-			return
-		}
 		w.write(&row)
 	}
 }
-
-// errHeldTorn reports that the held rows are not what was written.
-var errHeldTorn = errors.New("the held attempts cannot be read back: they are damaged")
 
 // InstantOver writes the attempts that ended at this instant.
 func (w *AttemptsWriter) InstantOver(des.Time) {

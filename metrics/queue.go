@@ -14,7 +14,7 @@ import (
 // instant at whose end a number is another than before. On named nodes each is
 // busy until its own task ends.
 type QueueWriter struct {
-	// Beside, if set, is as in JobsWriter. A writer that is not closed is then to be stopped.
+	// Beside, if set, is as in JobsWriter.
 	Beside func(do func())
 
 	text  *rows.Writer[rows.Level]
@@ -122,9 +122,8 @@ func (q *QueueWriter) writeRows(levels *[]rows.Level) {
 	*levels = (*levels)[:0]
 }
 
-// Stop has all rows that were handed over be written, and lets go of the goroutine. After Close it
-// does nothing.
-func (q *QueueWriter) Stop() {
+// stop has all rows that were handed over be written, and lets go of the goroutine.
+func (q *QueueWriter) stop() {
 	if q.belt == nil {
 		return
 	}
@@ -137,6 +136,6 @@ func (q *QueueWriter) Stop() {
 // the first error met. The underlying writer stays open.
 func (q *QueueWriter) Close() error {
 	q.put()
-	q.Stop()
+	q.stop()
 	return q.text.Flush()
 }

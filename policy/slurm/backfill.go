@@ -198,7 +198,7 @@ func (r *backfillRun) relimit(j *Job) {
 // table is full.
 func (r *backfillRun) fill(e *entry, nowOnly bool) bool {
 	c, j, t := r.c, e.job, r.table
-	limit := int64(j.Limit / des.Second)
+	limit := e.limit()
 	latest := r.second + int64(c.conf.Schedule.Window/des.Second)
 	before, tested := j.estimate, false
 	lent := c.spare.mark()
@@ -349,6 +349,9 @@ func (r *backfillRun) fill(e *entry, nowOnly bool) bool {
 	}
 }
 
+// limit is for how many seconds backfill plans the job of e: no longer than its partition allows.
+func (e *entry) limit() int64 { return int64(min(e.job.Limit, e.part.MaxTime) / des.Second) }
+
 // openingFrom is what the job of e could be planned on from a second on for its limit, as far as plans
 // and reservations say, and from which second that is: a reservation of all that it needs is waited
 // for. It is nil where there is no such second.
@@ -376,11 +379,11 @@ func (r *backfillRun) openingFrom(e *entry, start int64) (*opening, int64) {
 		start = c.second(b.by.End)
 	}
 	nodes.intersect(e.part.nodes)
-	end := max(start, r.second) + int64(j.Limit/des.Second)
+	end := max(start, r.second) + e.limit()
 	o := r.table.openingFrom(start, end, need{nodes, j.Licenses})
 	if start == r.second {
 		r.expires(o.first)
-		r.expires(o.beyond - int64(j.Limit/des.Second))
+		r.expires(o.beyond - e.limit())
 	}
 	if overlaps {
 		after := c.reservationEnds(start, r.table.resolution) + 1

@@ -291,7 +291,7 @@ func (c *Controller) start(now des.Time, e *entry, placed []Placement) {
 		j.shares = append(j.shares, share{int32(p.Node), int32(len(p.Cores))})
 		c.cores[p.Node].take(p.Cores)
 	}
-	j.whole, j.reason, j.hasty, j.behind = c.whole(e), NoReason, false, nil
+	j.whole, j.reason, j.hasty, j.behind, j.extended = c.whole(e), NoReason, false, nil, 0
 	if !j.began { // a job that waited again is charged for what it had at first
 		j.billing = c.billing(j, e.part)
 	}

@@ -157,12 +157,12 @@ func TestWhoHasNoAccountIsRefused(t *testing.T) {
 	require.ErrorIs(t, submit("a", "v", "none"), ErrQOS)
 }
 
-// TestGraceTimeIsNoLimit preempts a job that has a minute of grace: it ends then, and waits again
+// TestGraceTimeIsNoLimit preempts a job that has a minute of grace: it ends then, whatever OverTimeLimit is, and waits again
 // with the limit that it came with.
 func TestGraceTimeIsNoLimit(t *testing.T) {
 	conf, _, err := ReadConfig("slurm.conf", strings.NewReader("NodeName=n1 CPUs=4\nPartitionName=main Nodes=n1\n"+
 		"AccountingStorageType=accounting_storage/slurmdbd\nAccountingStorageEnforce=limits,qos\nPriorityType=priority/multifactor\n"+
-		"PriorityWeightQOS=100\nPreemptType=preempt/qos\nPreemptMode=REQUEUE\n"))
+		"PriorityWeightQOS=100\nPreemptType=preempt/qos\nPreemptMode=REQUEUE\nOverTimeLimit=5\n"))
 	require.NoError(t, err)
 	accounts, _, err := ReadAccounts("f", strings.NewReader("add qos low gracetime=60\nadd qos hi priority=9 preempt=low\nadd account a\nadd user u account=a qos=low,hi\n"))
 	require.NoError(t, err)

@@ -298,7 +298,7 @@ func (c *Controller) reorder() {
 
 // limitSecond is the second in which the running job reaches its limit, or the end of its grace time.
 func (c *Controller) limitSecond(j *Job) int64 {
-	ends := c.second(j.Start) + int64(j.Limit/des.Second)
+	ends := c.second(j.Start) + int64(j.Limit/des.Second) + j.extended
 	if j.graceEnds > 0 {
 		ends = min(ends, c.second(j.graceEnds))
 	}

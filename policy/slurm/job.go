@@ -79,6 +79,8 @@ type Job struct {
 	failed       bool     // done: it failed, was killed or cancelled
 	requeued     bool     // it waits again when its nodes are free
 	graceEnds    des.Time // it is preempted, and ends then at the latest; 0: it is not
+	excused      bool     // limits on its time do not hold; see Relimit
+	extended     int64    // running: how many seconds later than its limit says it ends; see Relimit
 	began        bool     // it has started at some time
 	// hasty reports whether backfill started the job as one that is over in a minute (NoReserve). What it uses after
 	// that minute is not taken from what it may still use (GrpTRESRunMins), not even when it is over.

@@ -63,6 +63,13 @@ func (c *Controller) giveUp(now des.Time, j *Job) {
 	}
 }
 
+// tellAgain has the next purge note for a job that is now held that what it depends on can no longer be as it wants.
+func (c *Controller) tellAgain(j *Job, now des.Time) {
+	if j.doomed {
+		c.main.keep(c.purgePeriod(), now)
+	}
+}
+
 // met is how a dependency stands.
 type met uint8
 
@@ -176,6 +183,7 @@ func (c *Controller) Hold(now des.Time, j *Job, hold bool) {
 		if j.reason = NoReason; hold {
 			j.reason = HeldByController
 			c.ageNoMore(j)
+			c.tellAgain(j, now)
 		}
 	default: // it goes on, and is held should it have to wait again
 		j.Held, j.numbered = hold, false
@@ -208,21 +216,30 @@ func (c *Controller) reconsider(j *Job) {
 	}
 }
 
-// Relimit gives a job another limit.
+// Relimit gives a job another limit. One that has run for longer already ends now as far as its limit goes, not earlier:
+// OverTimeLimit begins now. An order is an operator's: limits on the time of a job that has got another one from it hold
+// no longer, neither of partitions nor of its QoS and its associations.
 func (c *Controller) Relimit(now des.Time, j *Job, limit des.Time) {
 	if j.state == pending || j.state == running {
 		c.reconsider(j)
+		j.excused = j.excused || j.Limit != limit
 		j.Limit = limit
+		if j.state == running {
+			j.extended += max(0, c.second(now)-c.limitSecond(j))
+		}
 		c.reorder()
 	}
 	c.update(now, j)
 }
 
 // update follows each order of a job's owner or an operator: it is a change, whether or not it
-// changes anything.
+// changes anything. The next pass finds anew why the job waits, unless it is held.
 func (c *Controller) update(now des.Time, j *Job) {
 	j.shutOut = false
 	if j.state == pending {
+		if !j.reason.ofHold() && c.beyondPartition(j, j.part) == "" {
+			j.reason = NoReason
+		}
 		c.prioritize(j, now)
 		c.sorted = false
 	}

@@ -256,7 +256,7 @@ func (c *Controller) beyondJobLimits(j *Job) Reason {
 			return "MaxJobsPerAccount"
 		case q.jobsOfUser > 0 && len(ofUser.running) >= q.jobsOfUser:
 			return "QOSMaxJobsPerUserLimit"
-		case q.wall > 0 && j.Limit > q.wall:
+		case q.wall > 0 && j.Limit > q.wall && !j.excused:
 			return "QOSMaxWallDurationPerJobLimit"
 		}
 	}
@@ -272,7 +272,7 @@ func (c *Controller) beyondJobLimits(j *Job) Reason {
 			return "AssocMaxJobsLimit"
 		}
 		wall := at.inherited(func(l *limits) int64 { return int64(l.wall) })
-		if of.wall == 0 && wall > 0 && int64(j.Limit) > wall {
+		if of.wall == 0 && wall > 0 && int64(j.Limit) > wall && !j.excused {
 			return "AssocMaxWallDurationPerJobLimit"
 		}
 	}
@@ -447,7 +447,7 @@ func (c *Controller) unused(j *Job) float64 {
 	if j.hasty {
 		used = min(used, hastySeconds)
 	}
-	return float64(max(0, c.limitSecond(j)-c.second(j.Start)-used)) * j.usageFactor()
+	return float64(max(0, int64(j.Limit/des.Second)-used)) * j.usageFactor()
 }
 
 // usedAtTick is how many seconds a job had run when priorities were computed last.

@@ -99,10 +99,12 @@ func (c *Controller) purgePeriod() des.Time {
 
 // purge drops the records of jobs that ended MinJobAge ago or longer.
 func (c *Controller) purge(now des.Time) {
+	held := false
 	for j := range c.waiting { // what became of a job whose record is purged nobody learns
 		if j.reason != DependencyNeverSatisfied && c.depends(j) == neverMet {
 			c.giveUp(now, j)
 		}
+		held = held || j.Held && j.doomed
 	}
 	kept := len(c.ended)
 	if c.conf.MinJobAge > 0 {
@@ -119,7 +121,7 @@ func (c *Controller) purge(now des.Time) {
 		c.changed(now)
 	}
 	c.main.purgeDue = des.Forever
-	if len(c.ended) > 0 {
+	if held || len(c.ended) > 0 { // the next pass has a held job tell again that it is held
 		c.main.keep(c.purgePeriod(), now)
 	}
 }
@@ -127,16 +129,15 @@ func (c *Controller) purge(now des.Time) {
 // limitInterval is how often jobs beyond their limits are looked for.
 const limitInterval = 30 * des.Second
 
-// endBeyondLimits ends jobs whose limit and OverTimeLimit have passed, or whose reservation is over.
+// endBeyondLimits ends jobs whose limit and OverTimeLimit have passed, or whose reservation is over. A job that is preempted
+// ends after its grace time, without OverTimeLimit and whatever becomes of its reservation.
 func (c *Controller) endBeyondLimits(now des.Time) {
 	for _, j := range slices.Clone(c.running) {
-		beyond := c.overdueSecond(j) <= c.second(now)
-		if r := j.reservation; beyond || r != nil && c.second(r.End) < c.second(now) {
-			if j.graceEnds > 0 {
-				c.stop(now, j, Preempted, j.Requeue)
-			} else {
-				c.stop(now, j, Timeout, false)
-			}
+		switch r := j.reservation; {
+		case j.graceEnds > 0:
+			c.evict(now, j)
+		case c.overdueSecond(j) <= c.second(now), r != nil && c.second(r.End) < c.second(now):
+			c.stop(now, j, Timeout, false)
 		}
 	}
 }

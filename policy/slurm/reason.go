@@ -40,6 +40,11 @@ func (r Reason) ofLimit() bool {
 // ofQOSTogether reports whether a limit on what all jobs of a QoS have together is the reason.
 func (r Reason) ofQOSTogether() bool { return strings.HasPrefix(string(r), "QOSGrp") }
 
+// ofHold reports whether the job is held: by its user, by the controller, or since its reservation is gone.
+func (r Reason) ofHold() bool {
+	return r == JobHeld || r == HeldByController || r == ReservationDeleted
+}
+
 // ofPartition reports whether a limit of a partition is the reason.
 func (r Reason) ofPartition() bool { return r == PartitionTimeLimit || r == PartitionNodeLimit }
 

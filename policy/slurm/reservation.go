@@ -133,7 +133,7 @@ func (c *Controller) barOf(e *entry, at des.Time, nodes nodeSet) bar {
 				b.overlaps = b.overlaps || b.within.meets(other.nodes)
 				b.within.remove(other.nodes)
 			}
-		case other.Maintenance && e.part.nodes.within(other.nodes), other.nodes.hasAny(j.Required):
+		case other.Maintenance && e.part.nodes.within(other.nodes), c.whole(e) && other.nodes.hasAny(j.Required):
 			clear(nodes)
 			b.by = other
 			return b
@@ -236,6 +236,7 @@ func (c *Controller) dropReservations(now des.Time) {
 				if j.reason != HeldByController {
 					j.reason = ReservationDeleted
 				}
+				c.tellAgain(j, now)
 				c.prioritize(j, now)
 			}
 		}

@@ -201,6 +201,22 @@ func TestBusyNodesArePlannedFirst(t *testing.T) {
 	require.Equal(t, []int{0, 1, 2}, slices.Collect(nodes.all))
 }
 
+// Where the nodes in use of a weight are as many as a job may have, and are not enough, bf_busy_nodes has it planned on idle ones
+// of that weight beside them.
+func TestBusyNodesMayBeMoreThanAllowed(t *testing.T) {
+	r := newRuled(t, "NodeName=n[1-4] CPUs=4\nPartitionName=all Nodes=ALL MaxNodes=2\nSelectTypeParameters=CR_Core\nSchedulerParameters=bf_busy_nodes\n", "")
+	for _, node := range []int{1, 3} {
+		r.submit(0, &Job{Tasks: 1, Required: []int{node}})
+		r.submit(0, &Job{Tasks: 3, Required: []int{node}, Limit: 30 * des.Minute})
+	}
+	r.submit(0, &Job{Nodes: 1, Exclusive: true, Required: []int{0}})
+	r.until(10 * des.Second)
+	j := r.submit(10*des.Second, &Job{Tasks: 8})
+	begins, nodes := r.willRun(j.entries[0], j.entries[0].part.nodes, r.second(10*des.Second), false)
+	require.Equal(t, r.limitSecond(r.started[1]), begins)
+	require.Equal(t, []int{1, 2, 3}, slices.Collect(nodes.all))
+}
+
 // A machine whose accounts are kept, with two users of one account.
 const kept = "NodeName=n[1-2] CPUs=4\nPartitionName=all Nodes=ALL\nAccountingStorageType=accounting_storage/slurmdbd\n" +
 	"AccountingStorageEnforce=limits,qos\nPriorityType=priority/multifactor\nSelectTypeParameters=CR_Core\n"
@@ -396,6 +412,19 @@ func TestReleasesUseUpPriorities(t *testing.T) {
 	require.Equal(t, was-1, r.basic)
 	r.Hold(12*des.Second, j, false)
 	require.Equal(t, was-2, r.basic, "also where it was released already")
+}
+
+// A job that must have a node which is reserved for others by its end is planned from the end of the reservation on if it is to
+// have the node to itself; to others the node is one of those that they cannot have, for which Slurm looks a second after the next
+// multiple of bf_resolution.
+func TestRequiredNodesThatAreReserved(t *testing.T) {
+	for exclusive, later := range map[bool]int64{true: 0, false: 41} {
+		r := newRuled(t, fourNodes+"SchedulerParameters=bf_interval=10\n", "")
+		require.NoError(t, r.Reserve(0, &Reservation{Name: "r", Start: 50 * des.Minute, End: des.Hour, Nodes: []int{3}, Users: []string{"u"}}))
+		j := r.submit(0, &Job{Tasks: 1, Required: []int{3}, Exclusive: exclusive})
+		r.until(15 * des.Second)
+		require.Equal(t, r.second(des.Hour)+later, j.estimate)
+	}
 }
 
 // A job that must have a node which is reserved for others by its end is not refused, though it would not fit.

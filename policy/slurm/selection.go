@@ -242,7 +242,7 @@ func (s *search) outOfReach() bool {
 	switch {
 	case s.nodes < d.min || s.cpus < d.cpus:
 		return true
-	case s.plain:
+	case s.plain, s.planned && s.c.conf.Schedule.BusyNodes: // bf_busy_nodes may take more nodes than the job may have
 		return false
 	}
 	lacking, allowed := d.cpus, d.max
@@ -377,7 +377,7 @@ func (t *taking) serial() choice {
 
 // busyFirst takes nodes of the lowest weight first, and of one weight those in use: bf_busy_nodes leaves idle nodes
 // to jobs that need many. Slurm looks at the idle nodes of a weight also when those in use were enough, and takes
-// one of them more.
+// one of them more; and when the job may have no more nodes, and takes as many of them as make it enough.
 func (t *taking) busyFirst() choice {
 	idle := t.c.idleNodes()
 	done := false

@@ -318,7 +318,7 @@ func (c *Controller) beyondPartition(j *Job, p *partition) Reason {
 		return PartitionConfig
 	case j.Nodes > len(p.Nodes), p.MaxNodes > 0 && j.Nodes > p.MaxNodes:
 		return PartitionNodeLimit
-	case j.Limit > p.MaxTime:
+	case j.Limit > p.MaxTime && !j.excused:
 		return PartitionTimeLimit
 	}
 	return ""

@@ -3,8 +3,6 @@ package slurm
 import (
 	"math/bits"
 	"slices"
-
-	"github.com/gridslot/gridslot/des"
 )
 
 // A job that is behind many others in the queue finds most of backfill's table full. A view tells of each interval, by a
@@ -164,7 +162,7 @@ func (r *backfillRun) viewed(e *entry) bool {
 func (r *backfillRun) chance(e *entry, start int64, nowOnly, tested, passes bool) (second int64, within int, any bool) {
 	c, t, s := r.c, r.table, r.c.shapeOf(e)
 	v := t.viewOf(e.part, c.up)
-	long, least := int64(e.job.Limit/des.Second), max(e.job.Nodes, 1)
+	long, least := e.limit(), max(e.job.Nodes, 1)
 	cpus, soonest := 0, int64(0)
 	if passes = passes && tested; passes {
 		soonest = c.soonestIn(e)
@@ -210,6 +208,6 @@ func (r *backfillRun) chance(e *entry, start int64, nowOnly, tested, passes bool
 func (r *backfillRun) noteVain(e *entry, start int64, within int, soonest int64) {
 	if within < len(r.table.intervals) {
 		s := r.c.shapeOf(e)
-		r.table.viewOf(e.part, r.c.up).note(within, vain{s.demand.cpus, start + int64(e.job.Limit/des.Second), s.fit, soonest})
+		r.table.viewOf(e.part, r.c.up).note(within, vain{s.demand.cpus, start + e.limit(), s.fit, soonest})
 	}
 }
