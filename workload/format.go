@@ -246,7 +246,7 @@ func (f swfFormat) Survey(in *Input) (*Header, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := r.Header()
+	h := r.Header().Clone() // the reader's own would keep its block in memory
 	return h, r.Err()
 }
 

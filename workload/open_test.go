@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -214,4 +215,23 @@ func TestATraceIsReadUnderAName(t *testing.T) {
 	}
 	_, err = ReadSWF("some.swf", strings.NewReader(""))
 	require.ErrorContains(t, err, "some.swf")
+}
+
+// A trace that is open and not being read keeps what its header tells, and no block of its text.
+func TestAnOpenTraceKeepsNoBlockOfItsText(t *testing.T) {
+	path := stored(t, "log.swf", []byte("; MaxProcs: 10\n"+line(1, 0, 9, 1, 1, 10, 1)+"\n"))
+	const traces = 50
+	var before, after runtime.MemStats
+	open := make([]*Trace, traces)
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	for i := range open {
+		var err error
+		open[i], err = Options{}.Open(path)
+		require.NoError(t, err)
+	}
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	require.Less(t, int64(after.HeapAlloc-before.HeapAlloc)/traces, int64(64<<10), "bytes of each")
+	runtime.KeepAlive(open)
 }
