@@ -22,13 +22,18 @@ import (
 	"github.com/gridslot/gridslot/des"
 )
 
-// ReasonPrediction is the Run.Reason of a job that had outlived its prediction, and was
-// cut off before its request.
-const ReasonPrediction = "killed past its prediction: what it had was taken ahead by what cannot be moved"
+const (
+	// ReasonPrediction is the Run.Reason of a job that had outlived its prediction, and was
+	// cut off before its request.
+	ReasonPrediction = "killed past its prediction" + takenAhead
 
-// reasonOverrun is the Run.Reason of a job that ran on past its estimate, by
-// OverrunExtend, until something fixed was in its way.
-const reasonOverrun = "killed past its estimate: an advance reservation needs its processors"
+	// reasonOverrun is the Run.Reason of a job that ran on past its estimate, by
+	// OverrunExtend, until something fixed was in its way: an advance reservation, or
+	// capacity that is withheld, for instance by a power cap.
+	reasonOverrun = "killed past its estimate" + takenAhead
+
+	takenAhead = ": what it had was taken ahead by what cannot be moved"
+)
 
 // watch has r, which runs until end where it has no tasks, be looked at when it outlives
 // its window.

@@ -5,6 +5,7 @@ package metrics
 import (
 	"cmp"
 	"encoding/binary"
+	"errors"
 	"io"
 
 	"github.com/gridslot/gridslot/des"
@@ -198,11 +199,19 @@ func (w *AttemptsWriter) release() {
 	w.ended = nil
 }
 
-// releaseFrom writes the rows that b holds.
+// releaseFrom writes the rows that b holds. It stops at a row that is cut off: b is then not
+// what was held, and w.err tells of it.
 func (w *AttemptsWriter) releaseFrom(b []byte) {
+	torn := false
+	skip := func(n int) {
+		if n <= 0 {
+			torn, n = true, len(b)
+		}
+		b = b[n:]
+	}
 	next := func() uint64 {
 		x, n := binary.Uvarint(b)
-		b = b[n:]
+		skip(n)
 		return x
 	}
 	span := func() des.Time {
@@ -214,7 +223,7 @@ func (w *AttemptsWriter) releaseFrom(b []byte) {
 	}
 	for len(b) > 0 {
 		id, n := binary.Varint(b)
-		b = b[n:]
+		skip(n)
 		w.id += id
 		w.at += span()
 		work, nodes := span(), next()
@@ -224,15 +233,26 @@ func (w *AttemptsWriter) releaseFrom(b []byte) {
 			row.Kept = work
 		}
 		if w.Allocation == AllocationIntervals {
-			row.Place = make([]procset.Range, next())
+			ranges := next()
+			if ranges > uint64(len(b))/2 { // each has two numbers of a byte or more
+				torn, ranges = true, 0
+			}
+			row.Place = make([]procset.Range, ranges)
 			for i := range row.Place {
 				first := int32(next())
 				row.Place[i] = procset.Range{First: first, Last: first + int32(next())}
 			}
 		}
+		if torn {
+			w.err = cmp.Or(w.err, errHeldTorn)
+			return
+		}
 		w.write(&row)
 	}
 }
+
+// errHeldTorn reports that the held rows are not what was written.
+var errHeldTorn = errors.New("the held attempts cannot be read back: they are damaged")
 
 // InstantOver writes the attempts that ended at this instant.
 func (w *AttemptsWriter) InstantOver(des.Time) {

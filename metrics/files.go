@@ -149,37 +149,6 @@ func (f *JobsFile) copyTo(to io.Writer) error {
 	return out.Flush()
 }
 
-// QueueFile is a queue-POLICY.csv being written. It is an Observer; Commit
-// ends it.
-type QueueFile struct {
-	*QueueWriter
-	file *atomicfile.File
-}
-
-// CreateQueue begins the file path.
-func CreateQueue(path string) (*QueueFile, error) {
-	f, err := atomicfile.Create(path)
-	if err != nil {
-		return nil, err
-	}
-	return &QueueFile{NewQueueWriter(f), f}, nil
-}
-
-// Commit writes what is left and gives the file its name.
-func (f *QueueFile) Commit() error {
-	defer f.file.Abort()
-	if err := f.Close(); err != nil {
-		return err
-	}
-	return f.file.Commit()
-}
-
-// Abort throws the file away. After Commit it does nothing.
-func (f *QueueFile) Abort() {
-	f.stop()
-	f.file.Abort()
-}
-
 // WriteSummaryFile writes summary.csv under the name path.
 func WriteSummaryFile(path string, rows []Summary) error {
 	return atomicfile.Write(path, func(w io.Writer) error { return writeSummaryCSV(w, rows) })

@@ -316,19 +316,16 @@ func TestAnAbortedJobsFileLeavesNothing(t *testing.T) {
 	require.Empty(t, left)
 }
 
-func TestQueueFile(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "queue.csv")
-	f, err := CreateQueue(path)
-	require.NoError(t, err)
-	s := naive.Scheduler{Procs: 4, Policy: "fcfs", Observers: []entity.Observer{f}}
+func TestTheQueueHasARowForEachInstantThatChangesIt(t *testing.T) {
+	var out strings.Builder
+	q := NewQueueWriter(&out)
+	s := naive.Scheduler{Procs: 4, Policy: "fcfs", Observers: []entity.Observer{q}}
 	s.Run([]*entity.Job{
 		job(1, 5*sec, 3, 10*sec, 10*sec), job(2, 6*sec, 2, 9*sec, 9*sec), job(3, 7*sec, 9, sec, sec),
 		job(4, 15*sec, 2, 9*sec, 9*sec), // starts as 1 ends, beside 2
 	})
-	require.NoError(t, f.Commit())
-	text, err := os.ReadFile(path)
-	require.NoError(t, err)
-	require.Equal(t, rows.Queue.Header()+"\n5,0,0,3\n6,1,2,3\n15,0,0,4\n24,0,0,0\n", string(text))
+	require.NoError(t, q.Close())
+	require.Equal(t, rows.Queue.Header()+"\n5,0,0,3\n6,1,2,3\n15,0,0,4\n24,0,0,0\n", out.String())
 }
 
 func TestTheQueueOfTheLatestInstantIsWrittenAtTheEnd(t *testing.T) {

@@ -1,17 +1,19 @@
 package metrics
 
 import (
+	"iter"
+	"math"
 	"math/bits"
-	"slices"
 
 	"github.com/gridslot/gridslot/des"
 )
 
-// sample keeps durations for exact order statistics: eight bytes for each that
-// is not zero, so a job that did not wait costs nothing.
+// sample keeps durations for exact order statistics. A whole number of seconds takes four
+// bytes, another duration eight, and zero none, so a job that did not wait costs nothing.
 type sample struct {
 	zeros    int
-	positive []des.Time // in no order
+	whole    chunks[uint32]   // in seconds, in no order
+	other    chunks[des.Time] // those that whole cannot hold
 	greatest des.Time
 }
 
@@ -20,15 +22,30 @@ func (s *sample) add(t des.Time) {
 		s.zeros++
 		return
 	}
-	s.positive = append(s.positive, t)
 	s.greatest = max(s.greatest, t)
+	if seconds := t / des.Second; seconds*des.Second == t && seconds <= math.MaxUint32 {
+		s.whole.add(uint32(seconds))
+	} else {
+		s.other.add(t)
+	}
 }
 
-func (s *sample) len() int { return s.zeros + len(s.positive) }
+func (s *sample) len() int { return s.zeros + s.whole.len() + s.other.len() }
+
+// positive yields the durations above 0.
+func (s *sample) positive() iter.Seq[des.Time] {
+	return func(yield func(des.Time) bool) {
+		for t := range s.whole.all {
+			if !yield(des.Time(t) * des.Second) {
+				return
+			}
+		}
+		s.other.all(yield)
+	}
+}
 
 // quantile is the quantile num/den in time units, by linear interpolation
-// between order statistics; 0 of an empty sample. It costs O(n) and reorders
-// the sample.
+// between order statistics; 0 of an empty sample. It costs O(n).
 func (s *sample) quantile(num, den int) float64 {
 	n := s.len()
 	if n == 0 {
@@ -44,46 +61,64 @@ func (s *sample) quantile(num, den int) float64 {
 	return below.Seconds() + float64((above-below).Seconds()*(float64(rest)/float64(den)))
 }
 
-// order is the k-th smallest, from 0.
+// order is the k-th smallest, from 0. It finds one digit of it after another, the highest
+// first: of the durations with the digits that are known it counts how many have each next one.
 func (s *sample) order(k int) des.Time {
 	if k < s.zeros {
 		return 0
 	}
-	return selectKth(s.positive, k-s.zeros)
+	k -= s.zeros
+	const width = 12 // of a digit, in bits
+	var known des.Time
+	for digits := (bits.Len64(uint64(s.greatest)) + width - 1) / width; digits > 0; digits-- {
+		var counts [1 << width]int
+		shift := width * (digits - 1)
+		for t := range s.positive() {
+			if t >>= shift; t>>width == known {
+				counts[t&(1<<width-1)]++
+			}
+		}
+		next := 0
+		for ; k >= counts[next]; next++ {
+			k -= counts[next]
+		}
+		known = known<<width | des.Time(next)
+	}
+	return known
 }
 
-// selectKth returns the k-th smallest of x (Hoare's FIND with the median of
-// three; sorts where the choice of pivots keeps failing).
-func selectKth(x []des.Time, k int) des.Time {
-	for tries := 2 * bits.Len(uint(len(x))); len(x) > 16; tries-- {
-		if tries == 0 {
-			break
-		}
-		a, b, c := x[0], x[len(x)/2], x[len(x)-1]
-		pivot := max(min(a, b), min(max(a, b), c))
-		i, j := 0, len(x)-1
-		for i <= j {
-			for x[i] < pivot {
-				i++
+// chunkLength is how many values stand in each chunk but the last one.
+const chunkLength = 1 << 13
+
+// chunks is a list that is not copied when it grows: a copy would stay in memory until the
+// garbage is collected.
+type chunks[T any] [][]T
+
+func (c *chunks[T]) add(v T) {
+	last := len(*c) - 1
+	switch {
+	case last < 0:
+		*c, last = append(*c, nil), 0
+	case len((*c)[last]) == chunkLength:
+		*c, last = append(*c, make([]T, 0, chunkLength)), last+1
+	}
+	(*c)[last] = append((*c)[last], v)
+}
+
+func (c chunks[T]) len() int {
+	if len(c) == 0 {
+		return 0
+	}
+	return (len(c)-1)*chunkLength + len(c[len(c)-1])
+}
+
+// all yields the values in the order in which they came.
+func (c chunks[T]) all(yield func(T) bool) {
+	for _, chunk := range c {
+		for _, v := range chunk {
+			if !yield(v) {
+				return
 			}
-			for x[j] > pivot {
-				j--
-			}
-			if i <= j {
-				x[i], x[j] = x[j], x[i]
-				i++
-				j--
-			}
-		}
-		switch { // x[:j+1] <= pivot, x[j+1:i] == pivot, x[i:] >= pivot
-		case k <= j:
-			x = x[:j+1]
-		case k < i:
-			return pivot
-		default:
-			x, k = x[i:], k-i
 		}
 	}
-	slices.Sort(x)
-	return x[k]
 }

@@ -14,7 +14,7 @@ import (
 // instant at whose end a number is another than before. On named nodes each is
 // busy until its own task ends.
 type QueueWriter struct {
-	// Beside, if set, is as in JobsWriter.
+	// Beside, if set, is as in JobsWriter. A writer that is not closed is then to be stopped.
 	Beside func(do func())
 
 	text  *rows.Writer[rows.Level]
@@ -122,8 +122,9 @@ func (q *QueueWriter) writeRows(levels *[]rows.Level) {
 	*levels = (*levels)[:0]
 }
 
-// stop has all rows that were handed over be written, and lets go of the goroutine.
-func (q *QueueWriter) stop() {
+// Stop has all rows that were handed over be written, and lets go of the goroutine. After Close it
+// does nothing.
+func (q *QueueWriter) Stop() {
 	if q.belt == nil {
 		return
 	}
@@ -136,6 +137,6 @@ func (q *QueueWriter) stop() {
 // the first error met. The underlying writer stays open.
 func (q *QueueWriter) Close() error {
 	q.put()
-	q.stop()
+	q.Stop()
 	return q.text.Flush()
 }

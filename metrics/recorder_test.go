@@ -3,6 +3,7 @@ package metrics
 import (
 	"math"
 	"math/big"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -167,20 +168,31 @@ func TestSumsAreExactWhereInt64Overflows(t *testing.T) {
 	})
 }
 
-func TestSelectKthEqualsSorting(t *testing.T) {
+func TestOrderStatisticsEqualSorting(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 400).Draw(t, "n")
-		few := rapid.Int64Range(1, 1000).Draw(t, "values")
-		x := make([]des.Time, n)
-		for i := range x {
-			x[i] = des.Time(rapid.Int64Range(0, few).Draw(t, "x"))
+		if rapid.IntRange(0, 9).Draw(t, "long") == 0 {
+			n *= 100 // more than a chunk
 		}
-		k := rapid.IntRange(0, n-1).Draw(t, "k")
-		sorted := slices.Clone(x)
+		few := rapid.Int64Range(1, 1000).Draw(t, "values")
+		units := []des.Time{1, des.Second, des.Second, 1 << 32 * des.Second / 500, math.MaxInt64 / 1000}
+		unit := units[rapid.IntRange(0, len(units)-1).Draw(t, "unit")]
+		random := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
+		var s sample
+		sorted := make([]des.Time, n)
+		for i := range sorted {
+			sorted[i] = des.Time(random.Int64N(few+1)) * unit
+			if random.IntN(10) == 0 {
+				sorted[i] /= 3
+			}
+			s.add(sorted[i])
+		}
 		slices.Sort(sorted)
-		require.Equal(t, sorted[k], selectKth(x, k))
-		slices.Sort(x)
-		require.Equal(t, sorted, x, "the sample keeps its values")
+		require.Equal(t, n, s.len())
+		require.Equal(t, sorted[n-1], s.greatest)
+		for _, k := range []int{0, n / 2, n - 1, random.IntN(n)} {
+			require.Equal(t, sorted[k], s.order(k))
+		}
 	})
 }
 

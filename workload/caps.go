@@ -54,7 +54,7 @@ func ReadCaps(in io.Reader, dates *Header) (*flow.Curve, error) {
 		if x.from, x.to, err = readPeriod(row, dates); err != nil {
 			return nil, err
 		}
-		if !(x.watts > 0) || math.IsInf(x.watts, 0) {
+		if x.watts <= 0 {
 			return nil, row.At(fmt.Errorf("watts: want a number above 0, not %v", x.watts))
 		}
 		again, every := repeats(row, x.from, x.to-x.from, dates)

@@ -89,7 +89,7 @@ func TestBookingsStandBeforeJobsThatOverrun(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, entity.Killed, d.runs[over].State)
 	require.Equal(t, 17*des.Second, d.runs[over].Finish)
-	require.Contains(t, d.runs[over].Reason, "advance reservation")
+	require.Contains(t, d.runs[over].Reason, "taken ahead by what cannot be moved")
 	require.Contains(t, d.lines, "17 started 9")
 	require.Contains(t, d.lines, "40 started 8")
 }

@@ -5,7 +5,6 @@ package flow
 import (
 	"fmt"
 	"io"
-	"math"
 	"slices"
 
 	"github.com/gridslot/gridslot/des"
@@ -36,8 +35,6 @@ func ReadCurve(r io.Reader, every des.Time) (*Curve, error) {
 		switch n := len(c.Times); {
 		case row.Err() != nil:
 			return nil, row.Err()
-		case math.IsNaN(v) || math.IsInf(v, 0):
-			return nil, row.At(fmt.Errorf("value: want a number, not %v", v))
 		case n > 0 && t <= c.Times[n-1]:
 			return nil, row.At(fmt.Errorf("time: want more than %v, the time of the line before, not %v", c.Times[n-1], t))
 		case every > 0 && (t < 0 || t >= every):

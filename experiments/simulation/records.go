@@ -106,13 +106,12 @@ func (x *Session) beside() func(do func()) {
 
 // queue writes queue-POLICY.csv.
 func (x *Session) queue() Flow {
-	return x.recording("queue", "", func(path string) (committed, entity.Observer, error) {
-		w, err := metrics.CreateQueue(path)
-		if err != nil {
-			return nil, nil, err
-		}
-		w.Beside = x.beside()
-		return w, w.QueueWriter, nil
+	return x.writing("queue", "", true, func(w io.Writer) entity.Observer {
+		queue := metrics.NewQueueWriter(w)
+		queue.Beside = x.beside()
+		x.closers = append(x.closers, queue.Close)
+		x.onClose(queue.Stop)
+		return queue
 	})
 }
 

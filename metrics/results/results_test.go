@@ -71,12 +71,12 @@ func TestWhatWritersWroteIsReadBack(t *testing.T) {
 	rec.Policy = "head-first"
 	jobsFile, err := metrics.CreateJobs(filepath.Join(dir, "jobs-head-first.csv"))
 	require.NoError(t, err)
-	queueFile, err := metrics.CreateQueue(filepath.Join(dir, "queue-head-first.csv"))
-	require.NoError(t, err)
+	var levels strings.Builder
+	queueWriter := metrics.NewQueueWriter(&levels)
 	jobsFile.Workload, jobsFile.Attempts = `a "trace", with a comma`, true
 
 	sim := des.New(des.Config{})
-	meta := entity.NewMetascheduler(sim, plan.NewCluster(4), headFirst{}, rec, jobsFile, queueFile)
+	meta := entity.NewMetascheduler(sim, plan.NewCluster(4), headFirst{}, rec, jobsFile, queueWriter)
 	meta.SubmitAll(slices.Values([]*entity.Job{
 		{ID: 1, Runtime: 90*des.Minute + 1, User: 7, Request: entity.Request{Nodes: 3, Length: des.Hour}},
 		{ID: 2, Submit: des.Minute, Runtime: des.Hour, User: -1, Request: entity.Request{Nodes: 2, Length: 2 * des.Hour}},
@@ -84,7 +84,8 @@ func TestWhatWritersWroteIsReadBack(t *testing.T) {
 	}))
 	require.NoError(t, sim.Run(context.Background()))
 	require.NoError(t, jobsFile.Commit())
-	require.NoError(t, queueFile.Commit())
+	require.NoError(t, queueWriter.Close())
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "queue-head-first.csv"), []byte(levels.String()), 0o666))
 	require.NoError(t, metrics.WriteSummaryFile(filepath.Join(dir, "summary.csv"), []metrics.Summary{rec.Summary()}))
 	m := metrics.Manifest{Runs: []metrics.ManifestRun{{Policy: "head-first", Files: []string{"jobs-head-first.csv", "queue-head-first.csv"}}}}
 	require.NoError(t, m.WriteFile(filepath.Join(dir, "manifest.json")))

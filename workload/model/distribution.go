@@ -14,7 +14,6 @@ type DistributionOf[T constraints.Integer | constraints.Float] interface {
 	// Rand draws from a stream of random numbers.
 	Rand(r *rand.Rand) T
 	Mean() float64
-	Variance() float64
 }
 
 var (

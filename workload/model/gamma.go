@@ -26,9 +26,6 @@ func (g Gamma) Check() error {
 // Mean is the expectation.
 func (g Gamma) Mean() float64 { return g.Shape * g.Scale }
 
-// Variance is the second central moment.
-func (g Gamma) Variance() float64 { return g.Shape * g.Scale * g.Scale }
-
 // CDF is P(X <= x).
 func (g Gamma) CDF(x float64) float64 {
 	if x <= 0 {

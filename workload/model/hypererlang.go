@@ -39,12 +39,6 @@ func (h HyperErlang) moment(k int) float64 {
 // Mean is the expectation.
 func (h HyperErlang) Mean() float64 { return h.moment(1) }
 
-// Variance is the second central moment.
-func (h HyperErlang) Variance() float64 {
-	m := h.Mean()
-	return h.moment(2) - float64(m*m)
-}
-
 // CDF is P(X <= x).
 func (h HyperErlang) CDF(x float64) float64 { return h.gammas().CDF(x) }
 

@@ -24,14 +24,6 @@ func (h hyperGamma) Mean() float64 {
 	return float64(h.P*h.First.Mean()) + float64((1-h.P)*h.Second.Mean())
 }
 
-// Variance is the second central moment. (The formula in the comments of the
-// Lublin-Feitelson program is wrong.)
-func (h hyperGamma) Variance() float64 {
-	second := func(g Gamma) float64 { return g.Shape * (1 + g.Shape) * g.Scale * g.Scale }
-	m := h.Mean()
-	return float64(h.P*second(h.First)) + float64((1-h.P)*second(h.Second)) - float64(m*m)
-}
-
 // CDF is P(X <= x).
 func (h hyperGamma) CDF(x float64) float64 {
 	return float64(h.P*h.First.CDF(x)) + float64((1-h.P)*h.Second.CDF(x))

@@ -41,16 +41,6 @@ func (h Hypergeometric) Mean() float64 {
 	return float64(h.Draws) * float64(h.Marked) / float64(h.Population)
 }
 
-// Variance is the second central moment.
-func (h Hypergeometric) Variance() float64 {
-	if h.Population < 2 {
-		return 0
-	}
-	n := float64(h.Population)
-	share := float64(h.Marked) / n
-	return float64(h.Draws) * share * (1 - share) * (n - float64(h.Draws)) / (n - 1)
-}
-
 // Prob is P(X = k), to the digits that differences of log-factorials keep:
 // 12 for populations of thousands, 8 for millions.
 func (h Hypergeometric) Prob(k int) float64 {

@@ -17,9 +17,6 @@ func (e Exponential) Check() error { return positive("exponential", "scale", e.S
 // Mean is the expectation.
 func (e Exponential) Mean() float64 { return e.Scale }
 
-// Variance is the second central moment.
-func (e Exponential) Variance() float64 { return e.Scale * e.Scale }
-
 // CDF is P(X <= x).
 func (e Exponential) CDF(x float64) float64 { return -math.Expm1(-max(x, 0) / e.Scale) }
 
@@ -40,12 +37,6 @@ func (w Weibull) Check() error {
 
 // Mean is the expectation.
 func (w Weibull) Mean() float64 { return w.Scale * math.Gamma(1+1/w.Shape) }
-
-// Variance is the second central moment.
-func (w Weibull) Variance() float64 {
-	m := math.Gamma(1 + 1/w.Shape)
-	return w.Scale * w.Scale * (math.Gamma(1+2/w.Shape) - float64(m*m))
-}
 
 // CDF is P(X <= x).
 func (w Weibull) CDF(x float64) float64 {
@@ -73,12 +64,6 @@ func (l Lognormal) Check() error {
 
 // Mean is the expectation.
 func (l Lognormal) Mean() float64 { return math.Exp(l.Mu + float64(l.Sigma*l.Sigma)/2) }
-
-// Variance is the second central moment.
-func (l Lognormal) Variance() float64 {
-	m := l.Mean()
-	return math.Expm1(l.Sigma*l.Sigma) * m * m
-}
 
 // CDF is P(X <= x).
 func (l Lognormal) CDF(x float64) float64 {

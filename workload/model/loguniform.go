@@ -34,15 +34,6 @@ func (l LogUniform) Mean() float64 {
 	return (l.Max - l.Min) / math.Log(l.Max/l.Min)
 }
 
-// Variance is the second central moment.
-func (l LogUniform) Variance() float64 {
-	if l.Min == l.Max {
-		return 0
-	}
-	m := l.Mean()
-	return (l.Max-l.Min)*(l.Max+l.Min)/(2*math.Log(l.Max/l.Min)) - float64(m*m)
-}
-
 // CDF is P(X <= x).
 func (l LogUniform) CDF(x float64) float64 {
 	switch {

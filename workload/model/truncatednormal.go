@@ -54,14 +54,6 @@ func (t TruncatedNormal) Mean() float64 {
 	return t.Mu + shift
 }
 
-// Variance is the second central moment; NaN where Mean is.
-func (t TruncatedNormal) Variance() float64 {
-	a, b, _ := t.standard()
-	z := normalCDF(b) - normalCDF(a)
-	h := (phi(a) - phi(b)) / z
-	return t.Sigma * t.Sigma * (1 + (xphi(a)-xphi(b))/z - float64(h*h))
-}
-
 // CDF is P(X <= x).
 func (t TruncatedNormal) CDF(x float64) float64 {
 	switch {
@@ -134,14 +126,6 @@ func useUniform(lo, hi float64) bool {
 
 // phi is the standard normal density.
 func phi(x float64) float64 { return math.Exp(-x*x/2) / math.Sqrt(2*math.Pi) }
-
-// xphi is x phi(x), which is 0 at infinity.
-func xphi(x float64) float64 {
-	if math.IsInf(x, 0) {
-		return 0
-	}
-	return x * phi(x)
-}
 
 // normalCDF is the standard normal distribution function.
 func normalCDF(x float64) float64 { return math.Erfc(-x/math.Sqrt2) / 2 }

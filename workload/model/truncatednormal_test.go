@@ -34,6 +34,6 @@ func ExampleTruncatedNormal() {
 	// A task length: mean at the middle of [10, 150], sigma a third of the half
 	// range.
 	d := TruncatedNormal{Mu: 80, Sigma: 70.0 / 3, Min: 10, Max: 150}
-	fmt.Printf("mean %.1f, standard deviation %.2f\n", d.Mean(), math.Sqrt(d.Variance()))
-	// Output: mean 80.0, standard deviation 23.02
+	fmt.Printf("mean %.1f, P(X < 50) = %.3f\n", d.Mean(), d.CDF(50))
+	// Output: mean 80.0, P(X < 50) = 0.098
 }

@@ -33,13 +33,6 @@ func (t TwoStageUniform) Mean() float64 {
 	return (float64(t.P*t.Low) + t.Mid + float64((1-t.P)*t.High)) / 2
 }
 
-// Variance is the second central moment.
-func (t TwoStageUniform) Variance() float64 {
-	square := func(a, b float64) float64 { return (float64(a*a) + float64(a*b) + float64(b*b)) / 3 }
-	m := t.Mean()
-	return float64(t.P*square(t.Low, t.Mid)) + float64((1-t.P)*square(t.Mid, t.High)) - float64(m*m)
-}
-
 // CDF is P(X <= x).
 func (t TwoStageUniform) CDF(x float64) float64 {
 	switch {

@@ -35,9 +35,6 @@ func (c Constant) Check() error { return finite("constant", "the value", float64
 // Mean is the expectation.
 func (c Constant) Mean() float64 { return float64(c) }
 
-// Variance is the second central moment.
-func (c Constant) Variance() float64 { return 0 }
-
 // Values is the one value.
 func (c Constant) Values() iter.Seq2[float64, float64] {
 	return func(yield func(float64, float64) bool) { yield(float64(c), 1) }
@@ -62,9 +59,6 @@ func (u Uniform) Check() error {
 
 // Mean is the expectation.
 func (u Uniform) Mean() float64 { return (u.Min + u.Max) / 2 }
-
-// Variance is the second central moment.
-func (u Uniform) Variance() float64 { return (u.Max - u.Min) * (u.Max - u.Min) / 12 }
 
 // CDF is P(X <= x).
 func (u Uniform) CDF(x float64) float64 {
@@ -105,16 +99,6 @@ func (e Empirical) Mean() float64 {
 	return sum / float64(len(e.Sample))
 }
 
-// Variance is the second central moment.
-func (e Empirical) Variance() float64 {
-	mean := e.Mean()
-	var sum float64
-	for _, x := range e.Sample {
-		sum += float64((x - mean) * (x - mean))
-	}
-	return sum / float64(len(e.Sample))
-}
-
 // Values are those of the sample.
 func (e Empirical) Values() iter.Seq2[float64, float64] {
 	return func(yield func(float64, float64) bool) {
@@ -138,9 +122,6 @@ func (d Real) Check() error { return d.Whole.Check() }
 
 // Mean is the expectation.
 func (d Real) Mean() float64 { return d.Whole.Mean() }
-
-// Variance is the second central moment.
-func (d Real) Variance() float64 { return d.Whole.Variance() }
 
 // Values are the whole numbers.
 func (d Real) Values() iter.Seq2[float64, float64] {

@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// checkValues draws a sample and holds it against the moments, and the moments
+// checkValues draws a sample and holds it against the mean, and the mean
 // against the values.
 func checkValues(t *testing.T, d interface {
 	DistributionOf[float64]
@@ -18,17 +18,15 @@ func checkValues(t *testing.T, d interface {
 	for _, x := range draw(t, d) {
 		counts[x]++
 	}
-	var total, mean, square float64
+	var total, mean float64
 	share := map[float64]float64{}
 	for x, p := range d.Values() {
 		total += p
 		mean += p * x
-		square += p * x * x
 		share[x] += p
 	}
 	require.InEpsilon(t, 1, total, 1e-9)
 	require.InDelta(t, d.Mean(), mean, 1e-9*(1+mean))
-	require.InDelta(t, d.Variance(), square-mean*mean, 1e-8*(1+square))
 	for x, n := range counts {
 		require.InDelta(t, share[x], n/batteryDraws, 0.01, "%v", x)
 	}

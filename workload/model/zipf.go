@@ -36,20 +36,6 @@ func (z Zipf) sum(s float64) float64 {
 // Mean is the expectation. It costs O(N).
 func (z Zipf) Mean() float64 { return z.sum(z.Order-1) / z.sum(z.Order) }
 
-// Variance is the second central moment. It costs O(N).
-func (z Zipf) Variance() float64 {
-	m := z.Mean()
-	return z.sum(z.Order-2)/z.sum(z.Order) - float64(m*m)
-}
-
-// Prob is P(X = k). It costs O(N).
-func (z Zipf) Prob(k int) float64 {
-	if k < 1 || k > z.N {
-		return 0
-	}
-	return math.Pow(float64(k), -z.Order) / z.sum(z.Order)
-}
-
 // Rand draws a value in constant expected time by rejection-inversion: Hörmann
 // and Derflinger, "Rejection-inversion to generate variates from monotone
 // discrete distributions", ACM TOMACS 6(3), 1996. A point drawn under the
