@@ -2,6 +2,7 @@ package workload
 
 import (
 	"strconv"
+	"unsafe"
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/internal/number"
@@ -25,52 +26,15 @@ var UnknownRecord = Record{
 // IsTime reports whether a field, from 1 to 18, holds a time.
 func IsTime(field int) bool { return timeFields>>(field-1)&1 != 0 }
 
-// field is where a field, from 1 to 18, is kept.
-func (r *Record) field(number int) *int64 {
-	switch number {
-	case 1:
-		return &r.Job
-	case 2:
-		return (*int64)(&r.Submit)
-	case 3:
-		return (*int64)(&r.Wait)
-	case 4:
-		return (*int64)(&r.Runtime)
-	case 5:
-		return &r.Allocated
-	case 6:
-		return (*int64)(&r.CPUTime)
-	case 7:
-		return &r.UsedMemory
-	case 8:
-		return &r.Requested
-	case 9:
-		return (*int64)(&r.Estimate)
-	case 10:
-		return &r.RequestedMemory
-	case 11:
-		return &r.Status
-	case 12:
-		return &r.User
-	case 13:
-		return &r.Group
-	case 14:
-		return &r.Executable
-	case 15:
-		return &r.Queue
-	case 16:
-		return &r.Partition
-	case 17:
-		return &r.Preceding
-	}
-	return (*int64)(&r.ThinkTime)
-}
+// fields are the fields of SWF in their order, times in ticks: a Record begins with 18 numbers of 64
+// bits, which are these.
+func (r *Record) fields() *[numFields]int64 { return (*[numFields]int64)(unsafe.Pointer(r)) }
 
 // Field is a field, from 1 to 18, times in ticks.
-func (r *Record) Field(field int) int64 { return *r.field(field) }
+func (r *Record) Field(field int) int64 { return r.fields()[field-1] }
 
 // Put sets a field, from 1 to 18, times in ticks.
-func (r *Record) Put(field int, n int64) { *r.field(field) = n }
+func (r *Record) Put(field int, n int64) { r.fields()[field-1] = n }
 
 // AppendField appends a field, from 1 to 18, as SWF has it: times in seconds.
 func (r *Record) AppendField(b []byte, field int) []byte {

@@ -399,21 +399,11 @@ func (r *Reader) damage(field int, why Reason, text []byte) {
 
 // read reads the record whose first field begins at the offset given.
 func (r *Reader) read(at int) bool {
-	var v [numFields]int64
 	r.report.Lines++
-	end, field, why, ok := r.parse(at, &v)
-	switch {
-	case !ok:
-	case v[0] < 0:
-		end, field, why, ok = at, 1, NegativeNumber, false
-	case v[1] < 0 && !partial(v[10]): // bursts of a checkpointed job may have no submission
-		end, field, why, ok = r.fieldAt(at, 2), 2, NegativeNumber, false
-	case v[3]|v[4]|v[7]|v[8] < 0: // mostly unknown
-		for f := range numFields {
-			if knownOrUnknown>>f&1 != 0 && v[f] < 0 && v[f] != -scales[f] {
-				end, field, why, ok = r.fieldAt(at, f+1), f+1, NegativeNumber, false
-				break
-			}
+	end, field, why, ok := r.parse(at, r.record.fields())
+	if ok {
+		if field, why = r.record.wrong(); field > 0 {
+			end, ok = r.fieldAt(at, field), false
 		}
 	}
 	if !ok {
@@ -428,10 +418,6 @@ func (r *Reader) read(at int) bool {
 		r.pos = end + 1
 	} else {
 		r.report.add(r.line, 0, ExtraFields, r.takeLine())
-	}
-	r.record = Record{
-		v[0], des.Time(v[1]), des.Time(v[2]), des.Time(v[3]), v[4], des.Time(v[5]), v[6], v[7], des.Time(v[8]),
-		v[9], v[10], v[11], v[12], v[13], v[14], v[15], v[16], des.Time(v[17]), nil,
 	}
 	r.report.compare(r.line, &r.record, r.header.MaxProcs, &r.latest, &r.numbers)
 	return true

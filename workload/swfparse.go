@@ -30,10 +30,6 @@ const ticks = int64(des.Second)
 // memoryFields are averages over processors in some logs, and may have decimals.
 const memoryFields = 1<<6 | 1<<9
 
-// knownOrUnknown marks the fields of which jobs are made: runtime, processors
-// and estimate. Only -1, unknown, may be negative there.
-const knownOrUnknown = 1<<3 | 1<<4 | 1<<7 | 1<<8
-
 // sizeFields count processors and must fit 31 bits.
 const sizeFields = 1<<4 | 1<<7
 

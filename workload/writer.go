@@ -44,11 +44,7 @@ func (w *Writer) WriteHeader(h *Header) error {
 // Write writes a record.
 func (w *Writer) Write(rec *Record) error {
 	b := w.buf
-	for i, n := range [numFields]int64{
-		rec.Job, int64(rec.Submit), int64(rec.Wait), int64(rec.Runtime), rec.Allocated, int64(rec.CPUTime),
-		rec.UsedMemory, rec.Requested, int64(rec.Estimate), rec.RequestedMemory, rec.Status, rec.User, rec.Group,
-		rec.Executable, rec.Queue, rec.Partition, rec.Preceding, int64(rec.ThinkTime),
-	} {
+	for i, n := range rec.fields() {
 		if timeFields>>i&1 != 0 {
 			b = des.Time(n).Append(b)
 		} else {
