@@ -1,6 +1,6 @@
 package metrics
 
-// What jobs cost on nodes that have prices.
+// What jobs cost on nodes and processors that have prices.
 
 import (
 	"github.com/gridslot/gridslot/entity"
@@ -22,7 +22,7 @@ func (b Bill) Refund() flow.Money { return b.Cost - b.Paid }
 
 func (b Bill) plus(o Bill) Bill { return Bill{b.Cost + o.Cost, b.Paid + o.Paid, b.Left + o.Left} }
 
-// Bills is an Observer of the jobs of one domain. It keeps the domain's ledger and computes the
+// Bills is an Observer of the jobs of one site. It keeps the site's ledger and computes the
 // cost of each attempt. The ledger must not be an observer itself. Reservations that were given up
 // before their jobs started are paid back, and are in no bill.
 type Bills struct {
@@ -62,7 +62,7 @@ func (b *Bills) transferred(t flow.Transfer) {
 		return
 	}
 	tasks := t.Run.Reservation.Window.Tasks
-	for int64(tasks[b.node].Node.ID) != t.To.ID {
+	for tasks != nil && int64(tasks[b.node].Node.ID) != t.To.ID {
 		b.node++
 	}
 	b.paid[b.node] = t.Amount
@@ -77,12 +77,13 @@ func (b *Bills) Observe(e entity.JobEvent) {
 	}
 	r := e.Run
 	cost := b.Ledger.Agreed(r)
-	b.paid = append(b.paid[:0], make([]flow.Money, len(a.Window.Tasks))...)
+	tasks := max(len(a.Window.Tasks), 1) // counted processors are one task
+	b.paid = append(b.paid[:0], make([]flow.Money, tasks)...)
 	b.run, b.node = r, 0
 	b.Ledger.Observe(e)
 	b.run = nil
 	if cost == nil { // it had no contract
-		cost = make([]flow.Money, len(a.Window.Tasks))
+		cost = make([]flow.Money, tasks)
 	}
 	var bill Bill
 	for i := range cost {

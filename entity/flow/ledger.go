@@ -35,7 +35,7 @@ func (m Money) String() string { return fmt.Sprintf("%.6f", m.Units()) }
 // virtual organisation between them.
 type Account struct {
 	Kind AccountKind // who holds it
-	ID   int64       // the user's number (-1 where unknown) or the node's; 0 for the organisation
+	ID   int64       // the user's number (-1 where unknown) or the node's; 0 for the organisation and for counted processors
 }
 
 // AccountKind says who holds an account.
@@ -66,13 +66,14 @@ type Transfer struct {
 	Amount   Money       // above 0
 }
 
-// Ledger keeps the accounts of a run on named nodes: who paid what to whom. It
-// is an entity.Observer.
+// Ledger keeps the accounts of a run on nodes that have prices, or on counted processors of
+// one Price: who paid what to whom. It is an entity.Observer.
 //
 //	reserved               user -> vo      the window's cost at the prices of the day
 //	runs on (corrected)    user -> vo      what the window is longer, at the prices of that day
 //	taken back, preempted  vo -> user      all of it
-//	ended                  vo -> owners    each node's part
+//	ended                  user -> vo      on counted processors, the time past the window
+//	                       vo -> owners    each node's part
 //	                       vo -> user      what was not used, if ByUse
 //
 // A budget binds what is agreed upon when a window is given: nobody's job is killed because
@@ -91,6 +92,9 @@ type Ledger struct {
 	// ByUse lets users pay for the time that their tasks really took. Otherwise they pay for
 	// the time reserved, as in META.
 	ByUse bool
+	// Price is what a counted processor costs for a time unit, 0 or more. All of them have one
+	// owner, with the account "owner 0". Named nodes have prices of their own.
+	Price float64
 	// Tell, if set, is called for every transfer.
 	Tell func(Transfer)
 
@@ -99,7 +103,7 @@ type Ledger struct {
 	held      Money // by the organisation for contracts
 }
 
-// contract is what a job's reservation costs, by task.
+// contract is what a job's reservation costs, by task. Counted processors are one task.
 type contract struct {
 	start des.Time
 	parts []Money
@@ -183,7 +187,8 @@ func (l *Ledger) agree(now des.Time, j *entity.Run) {
 		l.balances, l.contracts = map[Account]Money{}, map[*entity.Run]*contract{}
 	}
 	w := &j.Reservation.Window
-	c := &contract{start: w.Start, parts: make([]Money, len(w.Tasks)), ends: slices.Repeat([]des.Time{w.Start}, len(w.Tasks))}
+	tasks := max(len(w.Tasks), 1)
+	c := &contract{start: w.Start, parts: make([]Money, tasks), ends: slices.Repeat([]des.Time{w.Start}, tasks)}
 	l.contracts[j] = c
 	l.extend(now, j)
 }
@@ -194,13 +199,31 @@ func (l *Ledger) extend(now des.Time, j *entity.Run) {
 	if c == nil {
 		return
 	}
+	w := &j.Reservation.Window
 	var more Money
-	for i, t := range j.Reservation.Window.Tasks {
-		part := Cost(t.Node, t.End-c.ends[i])
-		c.parts[i] += part
-		c.ends[i] = t.End
-		more += part
+	for i, t := range w.Tasks {
+		more += c.until(i, t.End, Cost(t.Node, t.End-c.ends[i]))
 	}
+	if w.Tasks == nil {
+		more = c.until(0, w.End, l.counted(w, w.End-c.ends[0]))
+	}
+	l.pay(now, j, c, more)
+}
+
+// until adds what task i costs from where it is paid for to end, and returns that cost.
+func (c *contract) until(i int, end des.Time, cost Money) Money {
+	c.parts[i] += cost
+	c.ends[i] = end
+	return cost
+}
+
+// counted returns what the processors of w, which have no names, cost for a time.
+func (l *Ledger) counted(w *entity.Window, length des.Time) Money {
+	return MoneyOf(l.Price * float64(w.Nodes) * length.Seconds())
+}
+
+// pay lets j's user pay more for the contract.
+func (l *Ledger) pay(now des.Time, j *entity.Run, c *contract, more Money) {
 	c.total += more
 	l.held += more
 	l.transfer(now, j, userOf(j), Account{Kind: VOAccount}, more)
@@ -218,9 +241,20 @@ func (l *Ledger) settle(now des.Time, j *entity.Run) {
 	if c == nil {
 		return
 	}
-	l.close(j, c)
 	w := &j.Reservation.Window
+	if w.Tasks == nil && now > c.ends[0] { // it ran past its request: entity.OverrunExtend
+		l.pay(now, j, c, c.until(0, now, l.counted(w, now-c.ends[0])))
+	}
+	l.close(j, c)
 	left := c.total
+	if w.Tasks == nil {
+		part := left
+		if l.ByUse {
+			part = min(part, l.counted(w, now-w.Start))
+		}
+		left -= part
+		l.transfer(now, j, Account{Kind: VOAccount}, Account{Kind: OwnerAccount}, part)
+	}
 	for i, t := range w.Tasks {
 		part := c.parts[i]
 		if reserved := t.End - w.Start; l.ByUse && reserved > 0 {

@@ -20,6 +20,10 @@ type ResourceAgent struct {
 	// times say: its MIPS over the reference's. Above 0. On named nodes it
 	// multiplies their performances.
 	Speed float64
+	// Price is what a counted processor costs for a time unit, 0 or more; 0 is free. It limits
+	// which jobs the site takes by Request.MaxPrice and Request.Budget. Named nodes have prices
+	// of their own.
+	Price float64
 	// QueueLimit, if not 0, is the number of waiting jobs from which on the agent refuses
 	// fragments.
 	QueueLimit int
@@ -54,10 +58,10 @@ type Offer struct {
 	below  *Offer // of the site that a metascheduler has it from
 }
 
-// Cost returns what the offer costs; 0 on a cluster, which has no prices.
+// Cost returns what the offer costs: of an opening all of its processors.
 func (o Offer) Cost() float64 {
 	if o.Window == nil {
-		return 0
+		return o.Agent.counts(o.Nodes, o.Length)
 	}
 	return o.Window.Cost
 }
@@ -78,6 +82,9 @@ type Backlog struct {
 // Scheduler returns the local scheduler, for the site's own jobs and its settings; nil of
 // a metascheduler.
 func (a *ResourceAgent) Scheduler() *entity.Metascheduler { return a.meta }
+
+// Serves reports whether brokers have brought the job, which has not ended, to the site.
+func (a *ResourceAgent) Serves(j *entity.Job) bool { return a.tasks[j] != nil }
 
 // Processors returns how many of the site's processors, or nodes, jobs may have: all, unless
 // the local policy keeps some idle (entity.Sparing). For a grid it is the sum over its
@@ -159,14 +166,27 @@ func (a *ResourceAgent) admits(req entity.Request) error {
 		return a.below.admits(req)
 	}
 	if a.counted != nil {
-		switch {
-		case req.Needs != nil:
-			return errors.New("wants nodes with attributes, and a cluster tells none")
-		case req.MinPerf > a.Speed:
-			return fmt.Errorf("wants a performance of %v of a cluster of speed %v", req.MinPerf, a.Speed)
+		if err := a.suits(&req); err != nil {
+			return err
 		}
 	}
 	return a.meta.Fits(req)
+}
+
+// suits reports whether counted processors meet the demands of a request, which is in the
+// site's own times, on attributes, performance and price.
+func (a *ResourceAgent) suits(req *entity.Request) error {
+	switch cost := a.counts(req.Nodes, req.Length); {
+	case req.Needs != nil:
+		return errors.New("wants nodes with attributes, and a cluster tells none")
+	case req.MinPerf > a.Speed:
+		return fmt.Errorf("wants a performance of %v of a cluster of speed %v", req.MinPerf, a.Speed)
+	case req.MaxPrice > 0 && a.Price > req.MaxPrice:
+		return fmt.Errorf("pays a price of %v, and a processor costs %v", req.MaxPrice, a.Price)
+	case !affordable(req, cost):
+		return fmt.Errorf("costs %.6f, above its budget of %.6f", cost, req.Budget)
+	}
+	return nil
 }
 
 // Offers returns what the site offers for a bag of tasks: openings for all of them, if the
@@ -183,6 +203,9 @@ func (a *ResourceAgent) Offers(req entity.Request) []Offer {
 			return nil
 		}
 		return []Offer{o}
+	}
+	if one := a.request(req, 1); a.suits(&one) != nil { // as many as are taken, each has its share of the budget
+		return nil
 	}
 	a.openings = a.counted.Openings(a.openings[:0], req.Nodes, a.Length(req.Length), a.at.Now())
 	list := make([]Offer, len(a.openings))
@@ -244,7 +267,11 @@ func (a *ResourceAgent) window(req entity.Request) (Offer, error) {
 	return a.offer(w), nil
 }
 
+// offer is what the site has for a job; on counted processors the plan tells no cost.
 func (a *ResourceAgent) offer(w entity.Window) Offer {
+	if a.counted != nil {
+		w.Cost = a.costNow(w)
+	}
 	return Offer{Agent: a, Opening: plan.Opening{Nodes: w.Nodes, Start: w.Start, Length: w.Length()}, Window: &w}
 }
 
@@ -340,13 +367,13 @@ func (a *ResourceAgent) bookWindow(f *Fragment, offered *entity.Window) (refusal
 			w.Tasks = append(w.Tasks, t)
 			w.End = max(w.End, t.End)
 		}
-		w.Cost = costNow(w)
 	}
+	w.Cost = a.costNow(w)
 	req := a.meta.RequestOf(f.Task)
 	if w.End > req.DeadlineLimit() {
 		return fmt.Sprintf("would end at %v by now, after its deadline", w.End)
 	}
-	if !affordable(&req, w) {
+	if !affordable(&req, w.Cost) {
 		return fmt.Sprintf("costs %.6f by now, above its budget of %.6f", w.Cost, req.Budget)
 	}
 	if err := req.Accepts(&w); err != nil { // a price is above the limit by now
@@ -366,8 +393,16 @@ func (a *ResourceAgent) bookWindow(f *Fragment, offered *entity.Window) (refusal
 	return ""
 }
 
+// counts is what so many counted processors cost for a time.
+func (a *ResourceAgent) counts(nodes int, length des.Time) float64 {
+	return a.Price * float64(nodes) * length.Seconds()
+}
+
 // costNow is what a window costs at the prices of the moment.
-func costNow(w entity.Window) float64 {
+func (a *ResourceAgent) costNow(w entity.Window) float64 {
+	if w.Tasks == nil {
+		return a.counts(w.Nodes, w.Length())
+	}
 	cost := 0.0
 	for _, t := range w.Tasks {
 		cost += float64(t.Node.Price * (t.End - w.Start).Seconds())
@@ -375,10 +410,9 @@ func costNow(w entity.Window) float64 {
 	return cost
 }
 
-// affordable reports whether a window is within the budget at the prices of the
-// moment, but for the rounding of sums.
-func affordable(req *entity.Request, w entity.Window) bool {
-	return costNow(w) <= req.BudgetLimit()*(1+1e-12)
+// affordable reports whether a cost is within the budget, but for the rounding of sums.
+func affordable(req *entity.Request, cost float64) bool {
+	return cost <= req.BudgetLimit()*(1+1e-12)
 }
 
 // keep keeps w for f. A refusal of what the plan itself has found ends the run.
@@ -471,7 +505,7 @@ func (a *ResourceAgent) commit(f *Fragment) bool {
 		return false
 	}
 	req := a.meta.RequestOf(f.Task)
-	if w := f.hold.Window(); w.Start < a.at.Now() || !affordable(&req, w) || req.Accepts(&w) != nil {
+	if w := f.hold.Window(); w.Start < a.at.Now() || !affordable(&req, a.costNow(w)) || req.Accepts(&w) != nil {
 		a.drop(f)
 		if !a.keepBest(f) {
 			return false

@@ -164,26 +164,28 @@ func TestASourceThatMissesItsLoadSaysSo(t *testing.T) {
 	}
 }
 
-// Clusters cost nothing: a strategy that goes by prices chooses among equals there.
+// Where no site has a price, a strategy that goes by prices chooses among equals.
 func TestAStrategyByPriceOnClustersIsTold(t *testing.T) {
 	clusters := write(t, "clusters.yaml", "clusters: [{processors: 64}, {processors: 64}]\nbrokers: 1\nstrategies: [cheapest]\n")
+	priced := write(t, "priced.yaml", "clusters: [{processors: 64}]\ngrids: [{clusters: [{processors: 64, price: 0.5}]}]\nbrokers: 1\nstrategies: [cheapest]\n")
 	mixed := write(t, "mixed.yaml", "clusters: [{processors: 64}]\ndomains: [{generate: {count: 20}}]\ncycle: 600\nbrokers: 1\nbatches: {cycles: 1, jobs: 5}\nstrategies: [cheapest]\n")
 	for _, c := range []struct {
 		file, strategies, told string
 	}{
-		{clusters, "cheapest,dispatch:by=price,cheapest+earliest", "cheapest, dispatch:by=price, cheapest+earliest: clusters have no prices"},
-		{clusters, "earliest+cheapest,earliest", "earliest+cheapest: clusters have no prices"},
+		{clusters, "cheapest,dispatch:by=price,cheapest+earliest", "cheapest, dispatch:by=price, cheapest+earliest: no site has a price"},
+		{clusters, "earliest+cheapest,earliest", "earliest+cheapest: no site has a price"},
 		{clusters, "earliest,dispatch:by=earliest", ""},
+		{priced, "cheapest", ""},
 		{mixed, "cheapest", ""},
 	} {
 		args := []string{"simulate", "--grid", c.file, "--policy", c.strategies}
-		if c.file == clusters {
+		if c.file != mixed {
 			args = append(args, "--first", "20")
 		}
 		got := call(args...)
 		require.Zero(t, got.code, got.stderr)
 		if c.told == "" {
-			require.NotContains(t, got.stderr, "no prices", c.strategies)
+			require.NotContains(t, got.stderr, "has a price", c.strategies)
 		} else {
 			require.Contains(t, got.stderr, c.told)
 		}

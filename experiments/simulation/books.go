@@ -11,6 +11,7 @@ import (
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/flow"
+	"github.com/gridslot/gridslot/entity/grid"
 	"github.com/gridslot/gridslot/metrics"
 	"github.com/gridslot/gridslot/metrics/rows"
 )
@@ -18,12 +19,13 @@ import (
 // books are the bills of all named nodes of a run, as a flow that begins their files when it
 // is attached, and closes the accounts when it ends:
 //
-//	tasks-POLICY.csv     who had which node, from when to when, and for how much
-//	local-POLICY.csv     owners' jobs, on a grid alone
+//	tasks-POLICY.csv     who had which named node, from when to when, and for how much
+//	local-POLICY.csv     owners' jobs, on a grid with named nodes
 //	accounts-POLICY.csv  balances, on a grid alone
 type books struct {
 	hooks
 	grid     bool
+	named    bool // some nodes have names; of a grid, some sites are domains
 	policy   string
 	tasks    *metrics.TaskWriter // nil where no files are wanted, as are these:
 	owners   *rows.Writer[rows.OwnTask]
@@ -34,27 +36,32 @@ type books struct {
 // Attach begins the files.
 func (b *books) Attach(x *Session, _ *Site) (none []entity.Observer, err error) {
 	b.policy = x.settings.Name
-	w, err := x.create("tasks", "")
-	if err != nil || w == nil {
-		return nil, err
+	if b.named {
+		w, err := x.create("tasks", "")
+		if err != nil || w == nil {
+			return nil, err
+		}
+		b.tasks = metrics.NewTaskWriter(w)
+		b.tasks.Bookings = !b.grid
 	}
-	b.tasks = metrics.NewTaskWriter(w)
-	b.tasks.Bookings = !b.grid
-	if !b.grid {
-		return nil, nil
+	if b.named && b.grid {
+		w, err := x.create("local", "")
+		if err != nil {
+			return nil, err
+		}
+		b.owners = rows.NewWriter(w, rows.OwnTasks)
 	}
-	if w, err = x.create("local", ""); err != nil {
-		return nil, err
+	if b.grid {
+		w, err := x.create("accounts", "")
+		if err != nil || w == nil {
+			return nil, err
+		}
+		b.accounts = rows.NewWriter(w, rows.Accounts)
 	}
-	b.owners = rows.NewWriter(w, rows.OwnTasks)
-	if w, err = x.create("accounts", ""); err != nil {
-		return nil, err
-	}
-	b.accounts = rows.NewWriter(w, rows.Accounts)
 	return nil, nil
 }
 
-// add begins the book of one more domain, which is a site of that name, or "".
+// add begins the book of one more site with prices; a domain by itself has the name "".
 func (b *books) add(x *Session, site string, l *flow.Ledger) *book {
 	k := &book{books: b, site: site, bills: metrics.NewBills(l, x.settings.Dir != "")}
 	b.all = append(b.all, k)
@@ -109,17 +116,20 @@ func (b *books) End() error {
 			b.accounts.Write(&rows.Balance{Site: k.site, Account: a.String(), Balance: l.Balance(a).Units()})
 		}
 	}
-	if b.tasks == nil {
-		return nil
+	var failed []error
+	if b.tasks != nil {
+		failed = append(failed, b.tasks.Close())
 	}
-	err := b.tasks.Close()
-	if b.grid {
-		err = errors.Join(err, b.owners.Flush(), b.accounts.Flush())
+	if b.owners != nil {
+		failed = append(failed, b.owners.Flush())
 	}
-	return err
+	if b.accounts != nil {
+		failed = append(failed, b.accounts.Flush())
+	}
+	return errors.Join(failed...)
 }
 
-// book is that of one domain: a flow that listens to what jobs cost.
+// book is the book of one site: a flow that listens to what jobs cost.
 type book struct {
 	hooks
 	books *books
@@ -131,6 +141,20 @@ type book struct {
 // Attach has the bills of the domain hear of its jobs, before whoever asks them.
 func (b *book) Attach(*Session, *Site) ([]entity.Observer, error) {
 	return []entity.Observer{b.bills}, nil
+}
+
+// brokeredBills are the bills of a cluster of a grid. They hear of the jobs that brokers have
+// brought: the cluster's own jobs pay nothing.
+type brokeredBills struct {
+	*metrics.Bills
+	agent *grid.ResourceAgent
+}
+
+// Observe passes on what begins or follows a contract of a broker's job.
+func (b *brokeredBills) Observe(e entity.JobEvent) {
+	if b.agent.Serves(e.Run.Job) || b.Ledger.Agreed(e.Run) != nil { // the agent forgets a job at its end
+		b.Bills.Observe(e)
+	}
 }
 
 // writing is the flow that writes the tasks of the domain, behind those that begin the

@@ -438,7 +438,7 @@ func (p *drawnDomain) run(ctx context.Context, c *call, r *policyRun) (*Result, 
 	x := newSession(s)
 	defer x.close()
 	cycles := &metrics.Cycles{Cycle: p.Cycle, Nodes: len(p.nodes)}
-	books := &books{}
+	books := &books{named: true}
 	book := books.add(x, "", &flow.Ledger{ByUse: p.PayByUse, Tell: cycles.Paid})
 	x.bill = books.job
 	prices := &priceFile{domains: []*drawnDomain{p}}

@@ -61,8 +61,12 @@ type DomainSite struct {
 type ClusterSite struct {
 	Name       string  `yaml:"name"` // "cluster-1" and so on where empty; it becomes part of the names of files
 	Processors int     `yaml:"processors"`
-	Speed      float64 `yaml:"speed"`  // its MIPS over the reference's, on which jobs take what the trace says; 0 means 1
-	Policy     string  `yaml:"policy"` // of the local scheduler, a queue policy; "easy" where empty
+	Speed      float64 `yaml:"speed"` // its MIPS over the reference's, on which jobs take what the trace says; 0 means 1
+	// Price is what a processor costs for a time unit, 0 to entity.MostPrice; 0 is free.
+	Price float64 `yaml:"price"`
+	// PayByUse has brokers' jobs pay for what they use, not for what is reserved.
+	PayByUse bool   `yaml:"pay_by_use"`
+	Policy   string `yaml:"policy"` // of the local scheduler, a queue policy; "easy" where empty
 	// Local are the site's own jobs: a log, a job file, a workflow or a source with its
 	// parameters, as in Workload.Trace; "" is none.
 	Local      string `yaml:"local"`
@@ -317,6 +321,10 @@ func (k ClusterSite) check(taken map[string]bool) error {
 		return faultAt(fmt.Errorf("want a number of processors of 1 or more, at most %d", math.MaxInt32), "processors").wanting()
 	case !(k.Speed >= minSpeed && k.Speed <= 1/minSpeed):
 		return faultAt(fmt.Errorf("%s: speed must be %g to %g, not %v", k.Name, minSpeed, 1/minSpeed, k.Speed), "speed")
+	case !(k.Price >= 0 && k.Price <= entity.MostPrice):
+		return faultAt(fmt.Errorf("%s: price must be 0 (free) to %g for a processor and a time unit, not %v", k.Name, entity.MostPrice, k.Price), "price")
+	case k.PayByUse && k.Price == 0:
+		return faultAt(fmt.Errorf("%s: pay_by_use is about a price: give one, as in price: 2", k.Name), "pay_by_use")
 	case k.QueueLimit < 0:
 		return faultAt(fmt.Errorf("%s: queue_limit must not be negative: %d", k.Name, k.QueueLimit), "queue_limit")
 	}

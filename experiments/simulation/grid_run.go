@@ -167,7 +167,7 @@ type gridRun struct {
 func (p *drawnGrid) newRun(c *call, r *policyRun, x *Session) *gridRun {
 	return &gridRun{
 		drawnGrid: p, call: c, policy: r, session: x, places: newGridPlaces(p.leaves), whole: &executions{first: des.Forever}, domains: &domainSites{},
-		books: &books{grid: true}, prices: &priceFile{grid: true, domains: p.domains()}, losses: &outageFile{grid: true},
+		books: &books{grid: true, named: p.hasDomains()}, prices: &priceFile{grid: true, domains: p.domains()}, losses: &outageFile{grid: true},
 	}
 }
 
@@ -212,7 +212,7 @@ func (g *gridRun) flows() []Flow {
 	if x.span != nil {
 		flows = append([]Flow{listening(x.span)}, flows...)
 	}
-	if g.hasDomains() {
+	if g.hasPrices() {
 		x.bill = g.books.job
 		flows = append(flows, g.books)
 	}
@@ -235,7 +235,7 @@ func (g *gridRun) beginLog(*Site) (none []entity.Observer, err error) {
 // of a site, in order:
 //
 //	recorder          what clusters-STRATEGY.csv says of the site
-//	book              of a domain: what jobs cost, then who had which node
+//	book              where time has a price: what jobs cost; of a domain then who had which node
 //	places            where jobs as a whole have run
 //	power             what the nodes of the site draw
 //	events, jobs,
@@ -251,6 +251,9 @@ func (g *gridRun) openSite(i int, l leaf) error {
 	x, s := g.session, &Site{Name: l.name}
 	recorder := &siteRecorder{name: l.name, size: l.size(), first: des.Forever}
 	g.recorders = append(g.recorders, recorder)
+	if l.hasPrice() {
+		recorder.book = g.books.add(x, l.name, l.ledger())
+	}
 	files := []Flow{listening(g.policy.observers(l.name)...), x.power(l.name, l.file()),
 		x.events(l.file(), x.settings.Allocation), x.jobs(l.file(), l.size(), x.settings.Allocation), x.decisions(l.file())}
 	if g.places != nil && x.settings.Dir != "" {
@@ -258,9 +261,9 @@ func (g *gridRun) openSite(i int, l leaf) error {
 	}
 	var add func(observers ...entity.Observer) *grid.ResourceAgent
 	if l.domain == nil {
-		add, err = g.cluster(s, l.cluster, level, files)
+		add, err = g.cluster(s, l.cluster, recorder.book, level, files)
 	} else {
-		add, err = g.domain(s, l, level, files)
+		add, err = g.domain(s, l, recorder.book, level, files)
 	}
 	if err != nil {
 		return err
@@ -279,24 +282,40 @@ func (g *gridRun) openSite(i int, l leaf) error {
 	return x.open(s, func(observers ...entity.Observer) *entity.Metascheduler { return add(observers...).Scheduler() })
 }
 
+// ledger keeps the accounts of a site whose time has a price.
+func (l leaf) ledger() *flow.Ledger {
+	if l.domain != nil {
+		return &flow.Ledger{ByUse: l.domain.PayByUse}
+	}
+	return &flow.Ledger{ByUse: l.cluster.PayByUse, Price: l.cluster.Price}
+}
+
 // cluster fills in the site that is this cluster. What is returned adds its agent.
-func (g *gridRun) cluster(s *Site, k *ClusterSite, level *grid.Grid, files []Flow) (func(...entity.Observer) *grid.ResourceAgent, error) {
+func (g *gridRun) cluster(s *Site, k *ClusterSite, book *book, level *grid.Grid, files []Flow) (func(...entity.Observer) *grid.ResourceAgent, error) {
 	local, err := g.call.tables.Policies.Parse(k.Policy, g.call.defaults()) // anew: it may keep state
 	if err != nil {
 		return nil, err
 	}
 	s.Plan, s.Policy, s.Flows = plan.NewCluster(k.Processors), local.Value, files
 	g.call.Settings.Power.set(s.Policy)
+	var brokered *brokeredBills
+	if book != nil {
+		brokered = &brokeredBills{Bills: book.bills}
+		s.Flows = append([]Flow{listening(brokered)}, files...)
+	}
 	return func(observers ...entity.Observer) *grid.ResourceAgent {
 		a := level.AddAgent(k.Name, s.Plan, s.Policy, observers...)
-		a.Speed, a.QueueLimit = k.Speed, k.QueueLimit
+		a.Speed, a.Price, a.QueueLimit = k.Speed, k.Price, k.QueueLimit
+		if brokered != nil {
+			brokered.agent = a
+		}
 		return a
 	}, nil
 }
 
 // domain fills in the site that is this domain, with its owners. What is returned adds the
 // agent.
-func (g *gridRun) domain(s *Site, l leaf, level *grid.Grid, files []Flow) (func(...entity.Observer) *grid.ResourceAgent, error) {
+func (g *gridRun) domain(s *Site, l leaf, book *book, level *grid.Grid, files []Flow) (func(...entity.Observer) *grid.ResourceAgent, error) {
 	local, err := g.call.tables.Nodes.Parse(l.domain.Policy, g.call.defaults()) // anew: it may keep state
 	if err != nil {
 		return nil, err
@@ -305,7 +324,6 @@ func (g *gridRun) domain(s *Site, l leaf, level *grid.Grid, files []Flow) (func(
 	if err != nil {
 		return nil, err
 	}
-	book := g.books.add(g.session, l.name, &flow.Ledger{ByUse: l.domain.PayByUse})
 	owners := &ownersFlow{call: g.call, parts: l.parts, book: book, prices: g.prices}
 	g.domains.flows = append(g.domains.flows, owners)
 	s.Plan, s.Policy = nodes, local.Value.Policy
@@ -419,6 +437,7 @@ type siteRecorder struct {
 	jobs        int
 	busy        float64 // processor seconds
 	first, last des.Time
+	book        *book // of what jobs cost, or nil
 }
 
 func (r *siteRecorder) Observe(e entity.JobEvent) {
@@ -461,16 +480,14 @@ func gridSummary(stats grid.GridStats, whole *executions) *GridSummary {
 
 // clusters are the rows of clusters-STRATEGY.csv.
 func (g *gridRun) clusters() (all []rows.Cluster) {
-	domains := 0
 	for i, r := range g.recorders {
 		a := g.made.Leaves()[i]
 		row := rows.Cluster{Cluster: r.name, Processors: r.size, Speed: a.Speed, Jobs: r.jobs, Rounds: a.Scheduler().Rounds()}
 		if span := r.span(g.whole.first, g.whole.last); span > 0 {
 			row.Utilization = r.busy / (float64(r.size) * span)
 		}
-		if g.leaves[i].domain != nil {
-			row.Income = g.books.all[domains].bills.Ledger.Total(flow.OwnerAccount).Units()
-			domains++
+		if r.book != nil {
+			row.Income = r.book.bills.Ledger.Total(flow.OwnerAccount).Units()
 		}
 		all = append(all, row)
 	}

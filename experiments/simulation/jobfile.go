@@ -76,15 +76,22 @@ func (sc *Scenario) checkJobFile() error {
 	return nil
 }
 
-// tellOfLimits says which columns of a job file meant nothing to the machine:
-// counted processors have no prices, speeds or attributes.
+// tellOfLimits says which columns of a job file meant nothing to the machine: counted
+// processors of a cluster by itself have no prices, speeds or attributes. On a grid no cluster
+// knows a criterion, and strategies that split jobs know no deadline.
 func (c *call) tellOfLimits() {
 	if _, ok := c.machine().(*Domain); ok {
 		return
 	}
 	unknown := []string{"min_performance", "max_price", "budget", "needs", "criterion"}
 	if g, ok := c.machine().(*Grid); ok {
-		unknown = append(unknown, "deadline")
+		unknown = nil
+		if !g.hasDomains() {
+			unknown = append(unknown, "criterion")
+		}
+		if slices.ContainsFunc(c.all, func(n policyName) bool { return splitting(c.tables, n.spec) != "" }) {
+			unknown = append(unknown, "deadline")
+		}
 		c.tellOfPrices(g)
 	}
 	i := slices.IndexFunc(c.results, func(r *Result) bool { return r != nil })
@@ -109,10 +116,10 @@ func (c *call) tellOfLimits() {
 // byPrice finds strategies of a grid that choose a site by what a window costs.
 var byPrice = regexp.MustCompile(`(^|\+)(cheapest|dispatch:(.*:)?by=price)($|[:+])`)
 
-// tellOfPrices says which strategies go by prices on a grid in which nothing has a price: clusters
-// cost nothing, so that the earliest window of any of them is as good as another.
+// tellOfPrices says which strategies go by prices on a grid in which nothing has a price: then
+// the earliest window of any site is as good as another.
 func (c *call) tellOfPrices(g *Grid) {
-	if len(g.Clusters) == 0 || len(g.Domains)+len(g.Grids) > 0 {
+	if g.hasPrices() {
 		return
 	}
 	var names []string
@@ -122,7 +129,7 @@ func (c *call) tellOfPrices(g *Grid) {
 		}
 	}
 	if len(names) > 0 {
-		c.options.Tell("%s: clusters have no prices, so that nothing is cheaper than anything else: domains have prices (docs/guides/grids.md)", strings.Join(names, ", "))
+		c.options.Tell("%s: no site has a price, so that nothing is cheaper than anything else: give clusters one, as in {processors: 64, price: 2} (docs/guides/grids.md)", strings.Join(names, ", "))
 	}
 }
 

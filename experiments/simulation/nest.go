@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/gridslot/gridslot/entity"
@@ -114,6 +115,12 @@ func (g *Grid) hasDomains() bool {
 	return false
 }
 
+// hasPrice reports whether the time of the site's nodes or processors costs something.
+func (l leaf) hasPrice() bool { return l.domain != nil || l.cluster.Price > 0 }
+
+// hasPrices reports whether a site of any level has a price.
+func (g *Grid) hasPrices() bool { return slices.ContainsFunc(g.leaves(), leaf.hasPrice) }
+
 // checkPolicy refuses the policy of the local manager where there is none of that
 // name.
 func (l leaf) checkPolicy(t *Tables, defaults ...string) (err error) {
@@ -160,16 +167,22 @@ func splits(spec string) error {
 
 // refuseSplitting refuses strategies of the brokers that split jobs, where a site is a grid.
 func (g *Grid) refuseSplitting(t *Tables, spec string) error {
-	all, err := strategies(t, spec)
-	if err != nil || len(g.Grids) == 0 {
-		return err
-	}
-	for _, c := range all {
-		if _, ok := c.Value().(grid.Router); !ok {
-			return splits(c.Spec)
-		}
+	if one := splitting(t, spec); one != "" && len(g.Grids) > 0 {
+		return splits(one)
 	}
 	return nil
+}
+
+// splitting is the first of the strategies of a spec, which has been read, that splits jobs; ""
+// if none does.
+func splitting(t *Tables, spec string) string {
+	all, _ := strategies(t, spec)
+	for _, c := range all {
+		if _, ok := c.Value().(grid.Router); !ok {
+			return c.Spec
+		}
+	}
+	return ""
 }
 
 // checkStrategies refuses those of metaschedulers that are none.

@@ -259,7 +259,10 @@ func (p *drawnGrid) openFiles(dir, policy string) (files validate.GridFiles, clo
 		}
 	}
 	if p.hasDomains() {
-		files.Tasks, files.Owners, files.Accounts = open("tasks", ""), open("local", ""), open("accounts", "")
+		files.Tasks, files.Owners = open("tasks", ""), open("local", "")
+	}
+	if p.hasPrices() {
+		files.Accounts = open("accounts", "")
 	}
 	if slices.ContainsFunc(p.domains(), (*drawnDomain).reacts) {
 		files.Prices = open("prices", "")
@@ -272,7 +275,7 @@ func (p *drawnGrid) sites(victims flow.Victims) ([]validate.Site, error) {
 	var all []validate.Site
 	for _, l := range p.leaves {
 		if k := l.cluster; k != nil {
-			all = append(all, validate.Site{Name: l.name, Processors: k.Processors, Speed: k.Speed, Own: k.Local != ""})
+			all = append(all, validate.Site{Name: l.name, Processors: k.Processors, Speed: k.Speed, Price: k.Price, ByUse: k.PayByUse, Own: k.Local != ""})
 			continue
 		}
 		d := l.domain

@@ -209,6 +209,16 @@ var features = slices.Concat(programFeatures(), siteFeatures(), []feature{
 			s["speed"] = r.text("0.5 1 1.3 2")
 		}
 	}},
+	{name: "cluster-prices", of: gridOf, odds: 8, add: func(r rnd, w *world) {
+		for _, s := range w.sites {
+			if r.chance(70) {
+				s["price"] = r.text("0.5 1 2.75 1e-6")
+				if r.chance(40) {
+					s["pay_by_use"] = "true"
+				}
+			}
+		}
+	}},
 	{name: "site-policies", of: gridOf, odds: 6, add: func(r rnd, w *world) {
 		for _, s := range w.sites {
 			s["policy"] = strconv.Quote(anyOf(r, tables.Policies, 1))

@@ -97,7 +97,7 @@ func since(from, to des.Time) des.Time {
 const (
 	WithAttempts    = "if a job was stopped, resized or had overhead; always with `--outages`, `--overhead`, owners that preempt, and jobs that wait for others"
 	WithBookings    = "if the run has advance reservations"
-	WithPrices      = "if nodes have prices"
+	WithPrices      = "if nodes or clusters have prices"
 	WithPredictions = "if runtimes are predicted"
 )
 

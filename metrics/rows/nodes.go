@@ -121,12 +121,12 @@ type Balance struct {
 // Accounts is accounts-POLICY.csv.
 var Accounts = File[Balance]{
 	Name:    "accounts-POLICY.csv",
-	When:    "on a grid whose sites are domains",
+	When:    "on a grid whose sites have prices",
 	Text:    "A row for each account at the end of the run.",
 	Missing: Balance{Balance: math.NaN()},
 	Columns: []Column[Balance]{
 		siteColumn(func(b *Balance) *string { return &b.Site }),
-		wordColumn("account", "Holder of the account: `user 3`, `vo`, or `owner 7` (of node 7).", func(b *Balance) *string { return &b.Account }),
+		wordColumn("account", "Holder of the account: `user 3`, `vo`, or `owner 7` (of node 7; 0: of a cluster).", func(b *Balance) *string { return &b.Account }),
 		moneyColumn("balance", "Money received - money paid.", func(b *Balance) *float64 { return &b.Balance }),
 	},
 }

@@ -215,7 +215,7 @@ var Summaries = File[SummaryRow]{
 		intColumn("expired", "Emergency reservations that ran out.", func(s *SummaryRow) *int64 { return &s.Grid.Expired }).only(OnGrid),
 		intColumn("offers", "Offers that agents made.", func(s *SummaryRow) *int64 { return &s.Grid.Offers }).only(OnGrid),
 		intColumn("messages", "Messages sent.", func(s *SummaryRow) *int64 { return &s.Grid.Messages }).only(OnGrid),
-		numberColumn("income", costUnits, "Money that the owners of all domains were paid.", func(s *SummaryRow) *float64 { return &s.Money.Income }).only(OnGrid),
+		numberColumn("income", costUnits, "Money that the owners of all sites were paid.", func(s *SummaryRow) *float64 { return &s.Money.Income }).only(OnGrid),
 		numberColumn("cost", costUnits, "Agreed cost of all attempts.", func(s *SummaryRow) *float64 { return &s.Money.Cost }).only(WithPrices),
 		numberColumn("refund", costUnits, "Part of the cost that users got back.", func(s *SummaryRow) *float64 { return &s.Money.Refund }).only(WithPrices),
 		numberColumn("income", costUnits, "Money that owners were paid.", func(s *SummaryRow) *float64 { return &s.Money.Income }).only(OnDomain),

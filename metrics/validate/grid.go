@@ -24,6 +24,7 @@ type Site struct {
 	Name       string
 	Processors int     // 0 where there are Nodes
 	Speed      float64 // of the processors
+	Price      float64 // of a processor for a time unit, 0 where there are Nodes
 	// Own is true of processors that have jobs of their own beside the grid's.
 	Own bool
 
@@ -70,11 +71,12 @@ type NodeUse struct {
 
 // GridFiles are what a run has written; see docs/reference/files.md.
 type GridFiles struct {
-	Jobs                    io.Reader            // jobs-STRATEGY.csv
-	Clusters                map[string]io.Reader // jobs-STRATEGY-SITE.csv, of the counted sites by their names
-	Planned                 map[string]io.Reader // jobs-STRATEGY-SITE.csv, of the sites with nodes; nil where there are none
-	Tasks, Owners, Accounts io.Reader            // of the sites with nodes; nil where there are none
-	Prices                  io.Reader            // prices-STRATEGY.csv, of the sites with rules; nil where there are none
+	Jobs          io.Reader            // jobs-STRATEGY.csv
+	Clusters      map[string]io.Reader // jobs-STRATEGY-SITE.csv, of the counted sites by their names
+	Planned       map[string]io.Reader // jobs-STRATEGY-SITE.csv, of the sites with nodes; nil where there are none
+	Tasks, Owners io.Reader            // of the sites with nodes; nil where there are none
+	Accounts      io.Reader            // of the sites with prices; nil where there are none
+	Prices        io.Reader            // prices-STRATEGY.csv, of the sites with rules; nil where there are none
 }
 
 // Grid checks the files of a grid against its sites and the jobs as brokers got
@@ -167,6 +169,9 @@ type gridSite struct {
 	parties   []*party         // on counted processors
 	balances  map[string]money // as they must be
 	predicted map[int64]bool   // jobs that it has planned by predictions
+	// unsure is true of processors with a price of which no file tells for how long some job had
+	// them reserved: neither what it paid nor a balance is checked.
+	unsure bool
 }
 
 // ownedSpan is a span in which an owner had a node.
@@ -193,7 +198,7 @@ type part struct {
 	vague      bool     // it may have been stopped, or not; see Site.Overhead
 	again      bool     // it had others before, of which nothing is known
 	ran        des.Time // for its own work; 0 is from start to end
-	cost       money
+	cost, paid money
 	last       des.Time // reserved end
 	unpaid     []string // what is wrong, unless it was preempted
 }
@@ -333,7 +338,7 @@ func (c *gridChecker) task(f *filed, site *gridSite, n *entity.Node, start, rese
 		c.violation(f, TwoJobsOnOne, start, "has node %d of %s twice", n.ID, site.Name)
 	}
 	p.nodes = append(p.nodes, n.ID)
-	p.end, p.last, p.cost = max(p.end, end), max(p.last, reserved), p.cost+cost
+	p.end, p.last, p.cost, p.paid = max(p.end, end), max(p.last, reserved), p.cost+cost, p.paid+paid
 
 	req := &f.job.Request
 	length := reserved - start
@@ -499,7 +504,11 @@ func (c *gridChecker) cluster(s *Site, from io.Reader) error {
 			if f.execution.given && f.execution.value != f.finish-f.start && !(f.restarts.value > 0 || f.overhead.value > 0) {
 				c.violation(ran[len(ran)-1], Disagreement, f.start, "%s is %v on %s, not %v", colExecution, f.execution.value, s.Name, f.finish-f.start)
 			}
-			c.parts[id] = append(c.parts[id], &part{site: s.Name, start: f.start, end: f.finish, nodes: make([]int, f.nodes), again: f.restarts.value > 0, ran: f.execution.value})
+			p := &part{site: s.Name, start: f.start, end: f.finish, nodes: make([]int, f.nodes), again: f.restarts.value > 0, ran: f.execution.value}
+			c.parts[id] = append(c.parts[id], p)
+			if s.Price > 0 {
+				c.charge(site, whole, f, p)
+			}
 			want := onSpeed(whole.job.Runtime, s.Speed)
 			if c.Overrun != entity.OverrunExtend {
 				want = min(want, onSpeed(c.estimateOf(whole.job), s.Speed))
@@ -514,6 +523,7 @@ func (c *gridChecker) cluster(s *Site, from io.Reader) error {
 	if r.err != nil {
 		return r.err
 	}
+	site.unsure = site.unsure || s.Own
 	told := named(ran)
 	for _, f := range ran {
 		if p := c.partyOf(f); !p.over {
@@ -522,6 +532,31 @@ func (c *gridChecker) cluster(s *Site, from io.Reader) error {
 		}
 	}
 	return nil
+}
+
+// charge works out what a part cost on processors with a price: the time reserved, and what it
+// ran beyond; by use no more than it ran. The time reserved is the estimate, unless the job was
+// predicted, set up or stopped.
+func (c *gridChecker) charge(site *gridSite, whole *filed, f *row, p *part) {
+	if most := whole.job.Request.MaxPrice; most > 0 && site.Price > most {
+		c.violation(whole, Disagreement, f.start, "has processors of %s, which cost %v, and pays %v", site.Name, site.Price, most)
+	}
+	cost := func(t des.Time) money { return moneyOf(site.Price * float64(f.nodes) * t.Seconds()) }
+	reserved, ran := onSpeed(c.estimateOf(whole.job), site.Speed), f.finish-f.start
+	if f.predicted.given || f.restarts.value > 0 || f.overhead.value > 0 {
+		site.unsure = true
+		return
+	}
+	p.cost = cost(reserved) // a budget binds what was agreed upon
+	if p.paid = p.cost; ran > reserved {
+		p.paid += cost(ran - reserved)
+	}
+	if site.ByUse {
+		p.paid = min(p.paid, cost(ran))
+	}
+	user := "user " + strconv.Itoa(int(whole.job.User))
+	site.balances[user] -= p.paid
+	site.balances["owner 0"] += p.paid
 }
 
 // onSpeed is how long something takes on processors of that speed.
@@ -568,6 +603,7 @@ func (c *gridChecker) wholes() {
 			longest = max(longest, cmp.Or(p.ran, p.end-p.start))
 			began = began && !(p.again && len(p.nodes) < j.Request.Nodes)
 		}
+		c.paid(f, parts)
 		if budget := j.Request.BudgetLimit(); float64(cost) > budget*1e6*(1+1e-12)+float64(tasks) {
 			c.violation(f, Unmet, start, "costs %v, and its budget is %.6f", cost, budget)
 		}
@@ -590,6 +626,20 @@ func (c *gridChecker) wholes() {
 			longest = -1 // not known
 		}
 		c.ratios(f, longest)
+	}
+}
+
+// paid compares what the row says that owners were paid with what the parts cost.
+func (c *gridChecker) paid(f *filed, parts []*part) {
+	if !f.paid.given || slices.ContainsFunc(c.siteNames, func(s string) bool { return c.sites[s].unsure }) {
+		return
+	}
+	var sum money
+	for _, p := range parts {
+		sum += p.paid
+	}
+	if f.paid.value != sum {
+		c.violation(f, FalseAccount, f.finish, "%s is %v, and its parts paid %v", colPaid, f.paid.value, sum)
 	}
 }
 
@@ -629,7 +679,7 @@ func (c *gridChecker) accounts(from io.Reader, sites []Site) error {
 			return &DamagedFileError{r.file, r.line, "site", fmt.Errorf("the grid has no site %q", r.text("site"))}
 		}
 		sums[site.Name] += balance
-		if want := site.balances[account]; balance != want && (account != "vo" || c.report.Unfinished == 0) {
+		if want := site.balances[account]; balance != want && !site.unsure && !(site.Price > 0 && c.report.Unfinished > 0) && (account != "vo" || c.report.Unfinished == 0) {
 			wrong("%s of %s holds %v instead of %v", account, site.Name, balance, want)
 		}
 		delete(site.balances, account)
@@ -643,7 +693,7 @@ func (c *gridChecker) accounts(from io.Reader, sites []Site) error {
 		}
 		var left []string
 		for account, m := range c.sites[s.Name].balances {
-			if m != 0 {
+			if m != 0 && !c.sites[s.Name].unsure {
 				left = append(left, account)
 			}
 		}

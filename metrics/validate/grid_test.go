@@ -93,6 +93,39 @@ func TestUsersWhoPayByUse(t *testing.T) {
 	require.ErrorContains(t, run("200").Err(), "was paid 200.000000 instead of 50.000000")
 }
 
+// A job of 2 processors of price 3, which asks for 100 s at speed 1 and so for 50 s here.
+func TestProcessorsHaveAPrice(t *testing.T) {
+	run := func(s Site, job entity.Job, r Rules, finish, paid, owner string) Report {
+		job.ID, job.User, job.Request.Nodes, job.Request.Length = 1, 5, 2, 100*des.Second
+		s.Name, s.Processors, s.Speed, s.Price = "clu", 2, 2, 3
+		head := "job_id,submission_time,requested_number_of_resources,requested_time,success,final_state,starting_time,finish_time"
+		row := ",1,COMPLETED_SUCCESSFULLY,0," + finish
+		report, err := Grid(GridFiles{
+			Jobs:     strings.NewReader(head + ",paid\n1,0,2,100" + row + "," + paid + "\n"),
+			Clusters: map[string]io.Reader{"clu": strings.NewReader(head + ",allocated_resources\n1,0,2,50" + row + ",0-1\n")},
+			Accounts: strings.NewReader("site,account,balance\nclu,user 5,-" + owner + "\nclu,vo,0\nclu,owner 0," + owner + "\n"),
+		}, slices.Values([]*entity.Job{&job}), []Site{s}, r)
+		require.NoError(t, err)
+		return report
+	}
+	half, long := entity.Job{Runtime: 50 * des.Second}, entity.Job{Runtime: 120 * des.Second}
+	extend := Rules{Overrun: entity.OverrunExtend}
+	use := Site{ByUse: true}
+	require.NoError(t, run(Site{}, half, Rules{}, "25", "300", "300").Err())
+	require.NoError(t, run(use, half, Rules{}, "25", "150", "150").Err())
+	require.NoError(t, run(Site{}, long, extend, "60", "360", "360").Err())
+	require.NoError(t, run(use, long, extend, "60", "360", "360").Err())
+	require.ErrorContains(t, run(Site{}, half, Rules{}, "25", "150", "300").Err(), "paid is 150.000000, and its parts paid 300.000000")
+	require.ErrorContains(t, run(Site{}, half, Rules{}, "25", "300", "300.000001").Err(), "user 5 of clu holds -300.000001 instead of -300.000000")
+	require.ErrorContains(t, run(use, half, Rules{}, "25", "300", "300").Err(), "its parts paid 150.000000")
+	poor, stingy := half, half
+	poor.Request.Budget, stingy.Request.MaxPrice = 299, 2.5
+	require.ErrorContains(t, run(Site{}, poor, Rules{}, "25", "300", "300").Err(), "costs 300.000000, and its budget is 299.000000")
+	require.ErrorContains(t, run(use, poor, Rules{}, "25", "150", "150").Err(), "costs 300.000000, and its budget is 299.000000")
+	require.ErrorContains(t, run(Site{}, stingy, Rules{}, "25", "300", "300").Err(), "has processors of clu, which cost 3, and pays 2.5")
+	require.NoError(t, run(Site{Own: true}, half, Rules{}, "25", "1", "2").Err(), "its own jobs cannot be told from parts")
+}
+
 func TestGridFilesThatCannotBeRead(t *testing.T) {
 	for old, want := range map[string]string{
 		"dom,1,5,2": "nodom,1,5,2|tasks CSV, line 3, site: the grid has no site",

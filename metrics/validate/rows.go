@@ -45,6 +45,7 @@ const (
 	colPrediction      = "prediction"
 	colCorrections     = "corrections"
 	colPredicted       = "predicted"
+	colPaid            = "paid"
 )
 
 // needed are the columns that every file must have.
@@ -93,6 +94,7 @@ type row struct {
 	restarts          optional[int64]
 	lost, overhead    optional[des.Time]
 	after             optional[[]entity.Dependency]
+	paid              optional[money]
 }
 
 // optional is a value that may be missing.
@@ -295,7 +297,7 @@ func (r *rowReader) read() *row {
 	f.prediction, f.corrections, f.predicted = known(r, colPrediction, parseTime), known(r, colCorrections, parseWhole(64)), known(r, colPredicted, parseTime)
 	f.reason = strings.Contains(r.text(colMetadata), reasonKey)
 	f.restarts, f.lost, f.overhead = field(r, colRestarts, parseWhole(64)), field(r, colLost, parseTime), field(r, colOverhead, parseTime)
-	f.after = field(r, colAfter, parseAfter)
+	f.after, f.paid = field(r, colAfter, parseAfter), known(r, colPaid, parseMoney)
 	if f.began() {
 		f.place = field(r, colAllocated, procset.Parse).value
 	}

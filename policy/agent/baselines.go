@@ -60,7 +60,8 @@ func fill(b *grid.Broker, j *entity.Job, turn func(i int) *grid.ResourceAgent) {
 }
 
 // Central chooses as OAR does, but sees every plan and reserves at once: no messages, no
-// conflicts, no regulator. It is OAR without the network.
+// conflicts. It is OAR without the network. The regulator is called for tasks that no site
+// offers to take.
 type Central struct{ learnsNothing }
 
 // Name returns "central".
@@ -73,5 +74,8 @@ func (Central) Place(b *grid.Broker, j *entity.Job) {
 		offers = append(offers, a.Offers(j.Request)...)
 	}
 	slices.SortFunc(offers, byFinish)
-	cover(offers, j.Request.Nodes, func(o grid.Offer, nodes int) { b.Seize(j, o, nodes) })
+	left := cover(offers, j.Request.Nodes, func(o grid.Offer, nodes int) { b.Seize(j, o, nodes) })
+	if left > 0 {
+		b.Intervene(j, left)
+	}
 }

@@ -33,7 +33,7 @@ const (
 	// that waits there (Broker.AskBehind); of equals the earliest end.
 	EarliestStart
 	// LeastCost is the least cost of the window that a site's plan has for the job; of
-	// equals, as all clusters are, the earliest start, or the earliest end if the window is
+	// equals, as clusters without prices are, the earliest start, or the earliest end if the window is
 	// reserved.
 	LeastCost
 	// LeastSent chooses the site with the least unfinished work of this broker, relative to
