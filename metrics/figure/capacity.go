@@ -49,10 +49,10 @@ func drawCapacity(t *rows.Table) (*Figure, error) {
 		if !shown[k] {
 			continue
 		}
-		f.legend = append(f.legend, entry{part, []plot.Thumbnailer{swatch{partColour(k)}}})
+		f.says(part, swatch{partColour(k)})
 	}
-	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 0, 100, -0.6, float64(len(t.Rows))-0.4
-	p.Y.Tick.Marker = ticks
+	p.X.Min, p.X.Max = 0, 100
+	asRows(&p.Y, ticks)
 	f.Panels = []*plot.Plot{p}
 	return f, nil
 }

@@ -135,7 +135,7 @@ func byClass(runs []Rows[rows.Job], by, told classes, name string) (*Figure, err
 		l, m := path(waits, line(i)), marks(waits, i)
 		wait.Add(l, m)
 		slowdown.Add(path(slowdowns, line(i)), marks(slowdowns, i))
-		f.legend = append(f.legend, entry{plain(r.Name), []plot.Thumbnailer{l, m}})
+		f.says(r.Name, l, m)
 	}
 	if last < 0 {
 		return nil, &NoDataError{name, "jobs that ran"}

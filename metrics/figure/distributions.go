@@ -6,7 +6,6 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 
@@ -60,7 +59,7 @@ func Distributions(runs []Rows[rows.Job]) (*Figure, error) {
 			l := distribution(values, scale, least, i)
 			p.Add(l)
 			if len(f.Panels) == 0 {
-				f.legend = append(f.legend, entry{plain(r.Name), []plot.Thumbnailer{l}})
+				f.says(r.Name, l)
 			}
 		}
 		if len(f.legend) == 0 {

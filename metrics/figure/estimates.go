@@ -94,9 +94,10 @@ func Estimates(jobs []rows.Job) (*Figure, error) {
 	asDurations(&lengths.X, 0, max(slices.Max(runtimes), slices.Max(estimates)))
 	lengths.Y.Min, lengths.Y.Max = 0, 100
 	f.Panels = []*plot.Plot{accuracy, lengths}
-	f.legend = []entry{{"runtime", []plot.Thumbnailer{a}}, {"estimate", []plot.Thumbnailer{b}}}
+	f.says("runtime", a)
+	f.says("estimate", b)
 	if shares[accuracyBins] > 0 {
-		f.legend = append(f.legend, entry{"runtime above estimate", []plot.Thumbnailer{swatch{colour(1)}}})
+		f.says("runtime above estimate", swatch{colour(1)})
 	}
 	f.Note = "Below, the share of jobs of no more than that length: linear up to 10 s, logarithmic beyond."
 	return f, nil

@@ -50,6 +50,11 @@ type entry struct {
 	thumbs []plot.Thumbnailer
 }
 
+// says has the legend tell of a series, which is drawn as these show.
+func (f *Figure) says(name string, thumbs ...plot.Thumbnailer) {
+	f.legend = append(f.legend, entry{plain(name), thumbs})
+}
+
 // Formats are the formats in which a figure can be written.
 func Formats() []string { return []string{"svg", "pdf", "png"} }
 
@@ -350,4 +355,9 @@ func rowsOf(names []string, width vg.Length) (ticks plot.ConstantTicks, height v
 		ticks = append(ticks, plot.Tick{Value: float64(len(names) - 1 - i), Label: strings.Join(of, "\n")})
 	}
 	return ticks, vg.Length(lines)*tickSize*lineSpacing + vg.Millimeter/2
+}
+
+// asRows makes an axis one of rows with these labels.
+func asRows(a *plot.Axis, ticks plot.ConstantTicks) {
+	a.Min, a.Max, a.Tick.Marker = -0.6, float64(len(ticks))-0.4, ticks
 }

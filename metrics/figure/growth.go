@@ -44,7 +44,7 @@ func Growth(size, cost string, curves []Curve) (*Figure, error) {
 			p.Add(l)
 			thumbs = append(thumbs, l)
 		}
-		f.legend = append(f.legend, entry{plain(c.Name), thumbs})
+		f.says(c.Name, thumbs...)
 	}
 	if len(f.legend) == 0 {
 		return nil, &NoDataError{"growth", "cost that was measured"}

@@ -123,7 +123,7 @@ func drawUtilization(runs []Rows[rows.Level], processors int, outages [][]rows.O
 		in.XYs = steps(append(in.XYs, plotter.XY{X: end / unit, Y: in.XYs[len(in.XYs)-1].Y}))
 		p.Add(in)
 		if len(f.legend) == 0 {
-			f.legend = []entry{{"in service", []plot.Thumbnailer{in}}}
+			f.says("in service", in)
 		}
 	}
 	return f, nil

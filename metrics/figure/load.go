@@ -70,7 +70,7 @@ func drawLoad(jobs []rows.Job, origin time.Time) (*Figure, error) {
 		origin = time.Unix(3*86400, 0).UTC() // a Sunday
 		hourLabel, dayLabel = "hour of simulation", "day of simulation"
 		days, order = []string{"0", "1", "2", "3", "4", "5", "6"}, []int{0, 1, 2, 3, 4, 5, 6}
-		f.Note = "It is not known what the clock showed at time 0: hours are those since then, modulo 24, and days modulo 7."
+		f.Note = noClock
 	} else {
 		f.Note = fmt.Sprintf("Clock of the machine: time 0 is %s.", origin.Format("2006-01-02 15:04 MST"))
 	}
@@ -102,7 +102,7 @@ func drawLoad(jobs []rows.Job, origin time.Time) (*Figure, error) {
 		hour.Add(hours)
 		day.Add(weekdays)
 		hour.X.Min, hour.X.Max, day.X.Min, day.X.Max = 0, 24, -0.5, 6.5
-		hour.X.Tick.Marker = plot.ConstantTicks{{Value: 0, Label: "0"}, {Value: 6, Label: "6"}, {Value: 12, Label: "12"}, {Value: 18, Label: "18"}, {Value: 24, Label: "24"}}
+		hour.X.Tick.Marker = hoursOfDay
 		day.X.Tick.Marker = plot.ConstantTicks(ticks)
 		for _, p := range []*plot.Plot{hour, day} {
 			p.Y.Min, p.Y.Max = 0, niceAbove(max(p.Y.Max, 1e-9))

@@ -83,14 +83,14 @@ func (l *Log) arrivals() *Figure {
 	if l.Clock == "" {
 		hour.X.Label.Text, day.X.Label.Text = "hour of the log", "day of the log"
 		monday, names = l.Days[:], []string{"0", "1", "2", "3", "4", "5", "6"}
-		f.Note = "It is not known what the clock showed at time 0: hours are those since then, modulo 24, and days modulo 7."
+		f.Note = noClock
 	}
 	addShares(day, monday, 1)
 	var ticks plot.ConstantTicks
 	for i, name := range names {
 		ticks = append(ticks, plot.Tick{Value: float64(i) + 0.5, Label: name})
 	}
-	hour.X.Tick.Marker = plot.ConstantTicks{{Value: 0, Label: "0"}, {Value: 6, Label: "6"}, {Value: 12, Label: "12"}, {Value: 18, Label: "18"}, {Value: 24, Label: "24"}}
+	hour.X.Tick.Marker = hoursOfDay
 	day.X.Tick.Marker = ticks
 	f.Panels = []*plot.Plot{hour, day}
 	return f
@@ -142,7 +142,7 @@ func (l *Log) distributions() *Figure {
 		}
 		drawn := path(steps(of.cumulated(durationScale{}.place, 0)), line(i))
 		lengths.Add(drawn)
-		f.legend = append(f.legend, entry{of.name, []plot.Thumbnailer{drawn}})
+		f.says(of.name, drawn)
 	}
 	asDurations(&lengths.X, 0, max(l.Runtimes.greatest(), l.Requests.greatest()))
 	f.Panels = []*plot.Plot{sizes, lengths}
@@ -184,11 +184,11 @@ func (l *Log) load() *Figure {
 	}
 	a := path(offered, line(0))
 	p.Add(a)
-	f.legend = []entry{{"offered load", []plot.Thumbnailer{a}}}
+	f.says("offered load", a)
 	if maxOf(used) > 0 {
 		b := path(used, line(1))
 		p.Add(b)
-		f.legend = append(f.legend, entry{"utilization, by the waits in the log", []plot.Thumbnailer{b}})
+		f.says("utilization, by the waits in the log", b)
 	}
 	p.X.Min, p.X.Max = float64(l.Weeks[0].Week), float64(next)
 	p.Y.Min, p.Y.Max = 0, niceAbove(greatest)

@@ -62,7 +62,7 @@ func drawOwners(runs []Rows[rows.Owner]) (*Figure, error) {
 		}
 		income.Add(earned)
 		price.Add(mean)
-		f.legend = append(f.legend, entry{plain(r.Name), []plot.Thumbnailer{swatch{colour(i)}}})
+		f.says(r.Name, swatch{colour(i)})
 	}
 	var ticks []plot.Tick
 	for x, name := range names {
@@ -138,7 +138,7 @@ func legendOf(owner string) string {
 	if owner == "" {
 		return "all nodes"
 	}
-	return "owner " + plain(owner)
+	return "owner " + owner
 }
 
 // drawPrices draws the mean price of the nodes of each owner over time, a panel a run;
@@ -170,7 +170,7 @@ func drawPrices(runs []Rows[rows.Price]) (*Figure, error) {
 			l := path(steps(xy), line(i))
 			p.Add(l)
 			if len(f.Panels) == 0 {
-				f.legend = append(f.legend, entry{legendOf(owners[i]), []plot.Thumbnailer{l}})
+				f.says(legendOf(owners[i]), l)
 			}
 		}
 		f.Panels = append(f.Panels, p)
@@ -207,7 +207,7 @@ func drawIncome(runs []Rows[rows.Cycle]) (*Figure, error) {
 		}
 		l := path(steps(xy), line(i))
 		p.Add(l)
-		f.legend = append(f.legend, entry{plain(r.Name), []plot.Thumbnailer{l}})
+		f.says(r.Name, l)
 	}
 	p.X.Min, p.Y.Min, p.Y.Max = 0, min(0, p.Y.Min), niceAbove(max(p.Y.Max, 1e-9))
 	f.Panels = []*plot.Plot{p}
@@ -261,7 +261,8 @@ func drawAlternatives(runs []Rows[rows.Combination]) (*Figure, error) {
 		c.Shape, c.Radius = ring{}, 3.5
 		p.Add(c)
 		if len(f.Panels) == 0 {
-			f.legend = []entry{{"Pareto front", []plot.Thumbnailer{l, m}}, {"chosen", []plot.Thumbnailer{c}}}
+			f.says("Pareto front", l, m)
+			f.says("chosen", c)
 		}
 		room(&p.X)
 		room(&p.Y)

@@ -41,7 +41,7 @@ func Policies(runs []Rows[rows.Job]) (*Figure, error) {
 	for _, k := range []int{0, 2, 1} { // times above each other
 		quantity := quantities[k]
 		p := newPanel("", "mean "+quantity.name, "")
-		var all spreads
+		var all []spread
 		lowest, least, greatest := math.Inf(1), math.Inf(1), 0.0
 		for i := range runs {
 			y := float64(len(runs) - 1 - i) // the first on top
@@ -54,12 +54,12 @@ func Policies(runs []Rows[rows.Job]) (*Figure, error) {
 				s.lo, s.hi = max(0, e.Mean-e.HalfWidth), e.Mean+e.HalfWidth
 			}
 			all = append(all, s)
-			lowest, least, greatest = min(lowest, s.lo), min(least, s.at), max(greatest, s.hi)
+			lowest, least, greatest = min(lowest, s.lo), min(least, s.value), max(greatest, s.hi)
 		}
 		if len(all) == 0 {
 			return nil, &NoDataError{"policies", "jobs that ran"}
 		}
-		p.Add(all)
+		p.Add(spreads{all: all, width: vg.Points(lineWidth)})
 		switch apart := greatest > 20*least; {
 		case apart && quantity.isTime:
 			asDurations(&p.X, lowest, greatest)
@@ -71,15 +71,14 @@ func Policies(runs []Rows[rows.Job]) (*Figure, error) {
 		case quantity.isTime:
 			size, unit := timeUnit(greatest)
 			for i := range all {
-				all[i].lo, all[i].at, all[i].hi = all[i].lo/size, all[i].at/size, all[i].hi/size
+				all[i].lo, all[i].value, all[i].hi = all[i].lo/size, all[i].value/size, all[i].hi/size
 			}
 			p.X.Label.Text += ", " + unit
 			p.X.Min, p.X.Max = 0, niceAbove(max(greatest/size, 1e-9)*1.02)
 		default:
 			p.X.Min, p.X.Max = 0, niceAbove(greatest*1.02)
 		}
-		p.Y.Min, p.Y.Max = -0.6, float64(len(runs))-0.4
-		p.Y.Tick.Marker = ticks
+		asRows(&p.Y, ticks)
 		f.Panels = append(f.Panels, p)
 	}
 	f.Note = fmt.Sprintf("Bars: 95%% confidence intervals by batch means, of the jobs of a run in order of submission in %d batches. They tell of chance within the log, not of other logs.", batches)

@@ -94,7 +94,7 @@ func drawPredictions(runs []Rows[rows.Job], accuracy []Rows[rows.Accuracy]) (*Fi
 	asDurations(&joint.Y, 0, greatest)
 
 	lengths, sides := newPanel("", "runtime, up to", "mean absolute error"), newPanel("", "prediction", "mean bounded\nslowdown")
-	f.legend = []entry{{"prediction = runtime", []plot.Thumbnailer{exact}}}
+	f.says("prediction = runtime", exact)
 	last, worst, slowest := 0, 0.0, 1.0
 	for i, r := range accuracy {
 		errors, slowdowns := accuracyPoints(r.Rows)
@@ -107,7 +107,7 @@ func drawPredictions(runs []Rows[rows.Job], accuracy []Rows[rows.Accuracy]) (*Fi
 		l, m := path(errors, line(i+1)), marks(errors, i+1)
 		lengths.Add(l, m)
 		sides.Add(marks(slowdowns, i+1))
-		f.legend = append(f.legend, entry{plain(r.Name), []plot.Thumbnailer{l, m}})
+		f.says(r.Name, l, m)
 	}
 	asDurations(&lengths.Y, 0, worst)
 	asClasses(&lengths.X, 0, last, func(class int) string { return lengthNames[class] })

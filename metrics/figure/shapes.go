@@ -74,38 +74,55 @@ func (s swatch) Thumbnail(c *draw.Canvas) {
 	c.Fill(c.Rectangle.Path())
 }
 
-// spread is a horizontal interval around a point, drawn at the height y.
+// spread is an interval around a value, of the series that its colour and marker tell. It is drawn at
+// the place at on the other axis.
 type spread struct {
-	lo, at, hi, y float64
-	series        int
+	lo, value, hi, at float64
+	series            int
 }
 
-// spreads are points with their intervals.
-type spreads []spread
+// spreads are values with their intervals, which lie or, if upright, stand.
+type spreads struct {
+	all     []spread
+	upright bool
+	width   vg.Length // of the lines
+}
 
 // Plot implements plot.Plotter.
 func (s spreads) Plot(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c)
 	const cap = 2 // points
-	for _, v := range s {
-		style := solid(colour(v.series), vg.Points(lineWidth))
+	least, ends := p.X.Min, vg.Point{Y: cap}
+	place := func(value, at float64) vg.Point { return vg.Point{X: x(value), Y: y(at)} }
+	if s.upright {
+		least, ends = p.Y.Min, vg.Point{X: cap}
+		place = func(value, at float64) vg.Point { return vg.Point{X: x(at), Y: y(value)} }
+	}
+	for _, v := range s.all {
+		style := solid(colour(v.series), s.width)
 		if v.hi > v.lo {
-			c.StrokeLine2(style, x(v.lo), y(v.y), x(v.hi), y(v.y))
-			c.StrokeLine2(style, x(v.lo), y(v.y)-cap, x(v.lo), y(v.y)+cap)
-			c.StrokeLine2(style, x(v.hi), y(v.y)-cap, x(v.hi), y(v.y)+cap)
+			lo, hi := place(max(v.lo, least), v.at), place(v.hi, v.at) // the logarithm of less than 0 is below any axis
+			c.StrokeLine2(style, lo.X, lo.Y, hi.X, hi.Y)
+			for _, end := range []vg.Point{lo, hi} {
+				c.StrokeLine2(style, end.X-ends.X, end.Y-ends.Y, end.X+ends.X, end.Y+ends.Y)
+			}
 		}
-		c.DrawGlyph(glyph(v.series), vg.Point{X: x(v.at), Y: y(v.y)})
+		c.DrawGlyph(glyph(v.series), place(v.value, v.at))
 	}
 }
 
 // DataRange implements plot.DataRanger.
 func (s spreads) DataRange() (xmin, xmax, ymin, ymax float64) {
-	xmin, xmax, ymin, ymax = math.Inf(1), math.Inf(-1), math.Inf(1), math.Inf(-1)
-	for _, v := range s {
-		xmin, xmax = min(xmin, v.lo), max(xmax, v.hi)
-		ymin, ymax = min(ymin, v.y), max(ymax, v.y)
+	all := make(boxes, len(s.all))
+	for i, v := range s.all {
+		if math.IsInf(v.lo, -1) {
+			v.lo = v.value
+		}
+		if all[i] = (box{x0: v.lo, x1: v.hi, y0: v.at, y1: v.at}); s.upright {
+			all[i] = box{x0: v.at, x1: v.at, y0: v.lo, y1: v.hi}
+		}
 	}
-	return xmin, xmax, ymin, ymax
+	return all.DataRange()
 }
 
 // ring is a marker around others: a thick circle.

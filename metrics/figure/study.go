@@ -147,10 +147,10 @@ func linesOf(f *findings.Findings, m int, logarithmic bool) (*Figure, error) {
 			}
 			p.Add(l, marks)
 			if !known {
-				fig.legend = append(fig.legend, entry{plain(name), []plot.Thumbnailer{l, plotterOf(series)}})
+				fig.says(name, l, plotterOf(series))
 			}
-			for _, v := range marks.at {
-				least = min(least, v.at)
+			for _, v := range marks.all {
+				least = min(least, v.value)
 			}
 		}
 		pad(&p.X)
@@ -218,8 +218,8 @@ func pad(a *plot.Axis) {
 
 // lineOf is a row of a table as a line from the least x on, with its intervals; of logarithms if
 // the axis is a logarithmic one, below all numbers for what has none.
-func lineOf(g *findings.Grid, row, series int, logarithmic bool) (*plotter.Line, upright) {
-	marks := upright{series: series}
+func lineOf(g *findings.Grid, row, series int, logarithmic bool) (*plotter.Line, spreads) {
+	marks := spreads{upright: true, width: vg.Points(lineWidth * 0.7)}
 	for c, e := range g.Entries[row] {
 		x, err := strconv.ParseFloat(g.ColumnValues[c][0], 64)
 		if e.Cell < 0 || err != nil || math.IsNaN(e.Estimate.Mean) {
@@ -231,14 +231,14 @@ func lineOf(g *findings.Grid, row, series int, logarithmic bool) (*plotter.Line,
 		}
 		s := spread{e.Estimate.Mean - half, e.Estimate.Mean, e.Estimate.Mean + half, x, series}
 		if logarithmic {
-			s.lo, s.at, s.hi = math.Log10(max(0, s.lo)), math.Log10(max(0, s.at)), math.Log10(max(0, s.hi))
+			s.lo, s.value, s.hi = math.Log10(max(0, s.lo)), math.Log10(max(0, s.value)), math.Log10(max(0, s.hi))
 		}
-		marks.at = append(marks.at, s)
+		marks.all = append(marks.all, s)
 	}
-	slices.SortFunc(marks.at, func(a, b spread) int { return cmp.Compare(a.y, b.y) })
+	slices.SortFunc(marks.all, func(a, b spread) int { return cmp.Compare(a.at, b.at) })
 	var xy points
-	for _, v := range marks.at {
-		xy = append(xy, plotter.XY{X: v.y, Y: v.at})
+	for _, v := range marks.all {
+		xy = append(xy, plotter.XY{X: v.at, Y: v.value})
 	}
 	return path(xy, line(series)), marks
 }
@@ -252,40 +252,6 @@ func ticksOfLogarithms(lo, hi float64) []plot.Tick {
 		ticks[i].Value = math.Log10(ticks[i].Value)
 	}
 	return ticks
-}
-
-// upright are points with upright intervals; y of a spread is where it stands on the x axis.
-type upright struct {
-	at     []spread
-	series int
-}
-
-// Plot implements plot.Plotter.
-func (u upright) Plot(c draw.Canvas, p *plot.Plot) {
-	x, y := p.Transforms(&c)
-	const cap = 2 // points
-	style := solid(colour(u.series), vg.Points(lineWidth*0.7))
-	for _, v := range u.at {
-		if v.hi > v.lo {
-			lo := max(v.lo, p.Y.Min) // the logarithm of less than 0 is below any axis
-			c.StrokeLine2(style, x(v.y), y(lo), x(v.y), y(v.hi))
-			c.StrokeLine2(style, x(v.y)-cap, y(lo), x(v.y)+cap, y(lo))
-			c.StrokeLine2(style, x(v.y)-cap, y(v.hi), x(v.y)+cap, y(v.hi))
-		}
-		c.DrawGlyph(glyph(u.series), vg.Point{X: x(v.y), Y: y(v.at)})
-	}
-}
-
-// DataRange implements plot.DataRanger.
-func (u upright) DataRange() (xmin, xmax, ymin, ymax float64) {
-	finite := slices.Clone(u.at)
-	for i, v := range finite {
-		if math.IsInf(v.lo, -1) {
-			finite[i].lo = v.at
-		}
-	}
-	ymin, ymax, xmin, xmax = spreads(finite).DataRange()
-	return xmin, xmax, ymin, ymax
 }
 
 // heatOf draws differences in per cent by the first two parameters that are not compared, a
@@ -495,7 +461,7 @@ func differencesOf(f *findings.Findings, m int, _ bool) (*Figure, error) {
 	}
 	varied := f.Varied()
 	p := newPanel("", findings.Label(measure)+":\ndifference from "+plain(f.BaselineName())+", %", "")
-	var all spreads
+	var all []spread
 	var rows []string
 	lowest, highest := 0.0, 0.0
 	for i, c := range of {
@@ -506,10 +472,10 @@ func differencesOf(f *findings.Findings, m int, _ bool) (*Figure, error) {
 		rows = append(rows, strings.Join(names, " "))
 		y := float64(len(of) - 1 - i)
 		at, half := c.Relative()
-		s := spread{at: at, y: y, series: 4} // an open circle
-		s.lo, s.hi = s.at, s.at
+		s := spread{value: at, at: y, series: 4} // an open circle
+		s.lo, s.hi = at, at
 		if !math.IsInf(half, 0) {
-			s.lo, s.hi = s.at-half, s.at+half
+			s.lo, s.hi = at-half, at+half
 		}
 		switch c.Verdict {
 		case findings.Better, findings.Lower:
@@ -517,7 +483,7 @@ func differencesOf(f *findings.Findings, m int, _ bool) (*Figure, error) {
 		case findings.Worse, findings.Higher:
 			s.series = 1
 		}
-		lowest, highest = min(lowest, s.at), max(highest, s.at)
+		lowest, highest = min(lowest, at), max(highest, at)
 		all = append(all, s)
 	}
 	lowest, highest = min(lowest, -1), max(highest, 1)
@@ -527,11 +493,10 @@ func differencesOf(f *findings.Findings, m int, _ bool) (*Figure, error) {
 		all[i].lo, all[i].hi = max(all[i].lo, -room), min(all[i].hi, room)
 		lowest, highest = min(lowest, all[i].lo), max(highest, all[i].hi)
 	}
-	p.Add(zero{}, all)
+	p.Add(zero{}, spreads{all: all, width: vg.Points(lineWidth)})
 	p.X.Min, p.X.Max = lowest-0.03*(highest-lowest), highest+0.03*(highest-lowest)
-	p.Y.Min, p.Y.Max = -0.6, float64(len(of))-0.4
 	ticks, height := rowsOf(rows, 62*vg.Millimeter)
-	p.Y.Tick.Marker = ticks
+	asRows(&p.Y, ticks)
 	fig := column(vg.Length(len(of))*max(3.4*vg.Millimeter, height) + 14*vg.Millimeter)
 	fig.Width = columnWidth * 1.6
 	fig.Panels, fig.Note = []*plot.Plot{p}, note
@@ -584,9 +549,8 @@ func sensitivityOf(f *findings.Findings, m int, _ bool) (*Figure, error) {
 	}
 	p.Add(all)
 	p.X.Min, p.X.Max = 0, 100
-	p.Y.Min, p.Y.Max = -0.6, float64(len(bars))-0.4
 	ticks, height := rowsOf(names, 34*vg.Millimeter)
-	p.Y.Tick.Marker = ticks
+	asRows(&p.Y, ticks)
 	fig := column(vg.Length(len(bars))*max(4*vg.Millimeter, height) + 12*vg.Millimeter)
 	fig.Panels, fig.Note = []*plot.Plot{p}, note
 	return fig, nil

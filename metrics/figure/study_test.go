@@ -107,8 +107,8 @@ func TestLinesGoFromTheLeastNumberToTheGreatest(t *testing.T) {
 	for i, c := range []int{0, 2, 1} { // as the columns stand in the table
 		e := grids[0].Entries[0][c].Estimate
 		require.Equal(t, e.Mean, l.XYs[i].Y)
-		require.InDelta(t, e.HalfWidth, marks.at[i].hi-marks.at[i].at, 1e-9)
-		require.InDelta(t, e.HalfWidth, marks.at[i].at-marks.at[i].lo, 1e-9)
+		require.InDelta(t, e.HalfWidth, marks.all[i].hi-marks.all[i].value, 1e-9)
+		require.InDelta(t, e.HalfWidth, marks.all[i].value-marks.all[i].lo, 1e-9)
 	}
 }
 

@@ -267,6 +267,12 @@ func asFactors(a *plot.Axis, _, greatest float64) {
 	a.Min, a.Max = 1, max(10, greatest*1.1)
 }
 
+// hoursOfDay are the ticks of an axis of hours, from midnight to midnight.
+var hoursOfDay = plot.ConstantTicks{{Value: 0, Label: "0"}, {Value: 6, Label: "6"}, {Value: 12, Label: "12"}, {Value: 18, Label: "18"}, {Value: 24, Label: "24"}}
+
+// noClock is the note of a figure of hours and days that are not those of a clock.
+const noClock = "It is not known what the clock showed at time 0: hours are those since then, modulo 24, and days modulo 7."
+
 // timeUnit is what a span of so many seconds is best told in.
 func timeUnit(seconds float64) (size float64, name string) {
 	switch {
