@@ -112,21 +112,18 @@ type JobsWriter struct {
 	behind     int                 // so many columns stand behind these
 	shown      bool                // rows are written with these columns
 	line       rows.Job            // what is known of the row at hand,
-	of         *jobRow             // which is this one,
-	at         int64               // at this position
+	of         *jobRow             // which is this one
 
 	now        des.Time
 	ring       []jobRow // of a power of two; row seq is at seq modulo its length
 	base, rows int64    // the row to write next; how many follow, itself included
 	meta       *entity.Metascheduler
-	energies   map[int64]Energy      // of rows that are complete, by their positions; never iterated
-	bills      map[int64]rowBill     // of all rows, likewise
-	again      bool                  // see Again
-	amends     bool                  // columns about attempts may begin in the midst of the file
-	columns    bool                  // rows have them by now
-	plain      int64                 // so many rows lack the columns about attempts, though the file is to have them
-	apart      map[int64][]byte      // what these columns would say in such rows, where it is not plain; never iterated
-	predicted  map[int64]*entity.Run // of all rows, likewise; nil where nothing is predicted
+	predicts   bool             // rows tell of predictions
+	again      bool             // see Again
+	amends     bool             // columns about attempts may begin in the midst of the file
+	columns    bool             // rows have them by now
+	plain      int64            // so many rows lack the columns about attempts, though the file is to have them
+	apart      map[int64][]byte // what these columns would say in such rows, by position, where it is not plain; never iterated
 }
 
 // jobRow is what a row needs, kept from submission until it is written.
@@ -141,14 +138,18 @@ type jobRow struct {
 	reason                                            string       // why it was rejected or killed
 	run                                               *entity.Run  // from its start until its place is known for good
 	attempts                                          *rowAttempts // nil: there is nothing to tell
+	more                                              *rowMore     // nil in a file without any of it
 	processors                                        []procset.Range
 }
 
-// rowBill is what a row tells of money.
-type rowBill struct {
+// rowMore is what a row tells of energy, money and predictions.
+type rowMore struct {
+	energy Energy
+	drew   bool    // energy is known
 	budget float64 // 0: no limit
-	Bill
-	known bool
+	bill   Bill
+	billed bool        // bill is known
+	run    *entity.Run // whose predictions are told
 }
 
 // rowAttempts are what a row tells of all attempts that are over.
@@ -232,18 +233,13 @@ func (w *JobsWriter) begin() {
 	workload := rows.AppendName(nil, name)
 	w.ring = make([]jobRow, 64)
 	var further []string // conditions of columns
-	if w.Energy != nil {
-		w.energies = map[int64]Energy{}
-	}
 	if w.Booked {
 		further = append(further, rows.WithBookings)
 	}
 	if w.Bill != nil {
-		w.bills = map[int64]rowBill{}
 		further = append(further, rows.WithPrices)
 	}
-	if w.Foretold || w.meta != nil && w.meta.Predictor != nil {
-		w.predicted = map[int64]*entity.Run{}
+	if w.predicts = w.Foretold || w.meta != nil && w.meta.Predictor != nil; w.predicts {
 		further = append(further, rows.WithPredictions)
 	}
 	all := rows.Jobs.With("workload_name", func(b []byte, _ *rows.Job) []byte { return append(b, workload...) }).
@@ -253,11 +249,15 @@ func (w *JobsWriter) begin() {
 	w.columns = w.Attempts
 	w.shown = w.columns
 	w.text = rows.NewWriter(w.out, w.table(w.columns))
-	if w.Beside != nil && w.Energy == nil && w.Bill == nil && w.predicted == nil {
+	if w.Beside != nil && !w.tellsMore() {
 		w.belt = newBelt(w.Beside, w.writeRows)
 		w.batch = w.belt.empty()
 	}
 }
+
+// tellsMore reports whether rows have a rowMore. They become text at once then: what they tell may
+// change later.
+func (w *JobsWriter) tellsMore() bool { return w.Energy != nil || w.Bill != nil || w.predicts }
 
 // Observe takes one event in.
 func (w *JobsWriter) Observe(e entity.JobEvent) {
@@ -308,7 +308,7 @@ func (w *JobsWriter) Observe(e entity.JobEvent) {
 		}
 	}
 	if w.Energy != nil && r.state >= rows.Finished {
-		w.energies[seq] = w.Energy(j)
+		r.more.energy, r.more.drew = w.Energy(j), true
 	}
 }
 
@@ -371,11 +371,8 @@ func (w *JobsWriter) submit(j *entity.Run) {
 		start: -1, finish: -1, promise: entity.NeverPromised,
 		nodes: j.Request.Nodes, user: j.User, group: j.Group, queue: j.Queue, booked: j.Booked, processors: r.processors[:0],
 	}
-	if w.Bill != nil {
-		w.bills[j.Seq()] = rowBill{budget: j.Request.Budget}
-	}
-	if w.predicted != nil {
-		w.predicted[j.Seq()] = j
+	if w.tellsMore() {
+		r.more = &rowMore{budget: j.Request.Budget, run: j}
 	}
 	if w.Attempts {
 		r.attempts = &rowAttempts{after: j.After}
@@ -492,9 +489,7 @@ func (w *JobsWriter) write() {
 	if r.run != nil {
 		w.locate(r)
 		if w.Bill != nil && r.state >= rows.Finished {
-			x := w.bills[w.base-1]
-			x.Bill, x.known = w.Bill(r.run), true
-			w.bills[w.base-1] = x
+			r.more.bill, r.more.billed = w.Bill(r.run), true
 		}
 	}
 	r.run = nil
@@ -502,6 +497,7 @@ func (w *JobsWriter) write() {
 		w.carry(r)
 	} else {
 		w.writeRow(r, w.base-1, w.columns)
+		r.more = nil
 	}
 }
 
@@ -546,7 +542,7 @@ func (w *JobsWriter) table(attempts bool) rows.File[rows.Job] {
 
 // writeRow writes the row at that position, with the columns about attempts or without.
 func (w *JobsWriter) writeRow(r *jobRow, position int64, attempts bool) {
-	w.fill(r, position)
+	w.fill(r)
 	if attempts != w.shown {
 		w.shown = attempts
 		w.text.Use(w.table(attempts))
@@ -560,10 +556,10 @@ func (w *JobsWriter) writeRow(r *jobRow, position int64, attempts bool) {
 	}
 }
 
-// fill fills in the line of the row at that position.
-func (w *JobsWriter) fill(r *jobRow, position int64) {
+// fill fills in the line of a row.
+func (w *JobsWriter) fill(r *jobRow) {
 	j := &w.line
-	w.of, w.at = r, position
+	w.of = r
 	j.ID, j.User, j.Group, j.Queue, j.Booked = r.id, int64(r.user), int64(r.group), int64(r.queue), r.booked
 	j.Submit, j.Processors, j.Estimate, j.Runtime = r.submit, r.nodes, r.estimate, r.runtime
 	j.State, j.Start, j.Finish, j.Execution = r.state, r.start, rows.None, rows.None
@@ -576,11 +572,10 @@ func (w *JobsWriter) fill(r *jobRow, position int64) {
 		j.Restarts, j.Lost, j.Overhead, j.After = a.restarts, a.lost, a.overhead, string(appendDependencies(nil, a.after))
 	}
 	if w.Bill != nil {
-		w.fillBill(position)
+		w.fillBill(r.more)
 	}
-	if w.predicted != nil {
-		run := w.predicted[position]
-		delete(w.predicted, position)
+	if w.predicts {
+		run := r.more.run
 		j.Prediction, j.Corrections, j.Predicted = rows.None, -1, rows.None
 		if !r.booked && r.state != rows.Rejected {
 			j.Prediction, j.Corrections, j.Predicted = run.FirstPrediction(), run.Corrections(), run.Prediction()
@@ -588,16 +583,15 @@ func (w *JobsWriter) fill(r *jobRow, position int64) {
 	}
 }
 
-// fillBill fills in what the line of the row at that position tells of money.
-func (w *JobsWriter) fillBill(position int64) {
-	j, x := &w.line, w.bills[position]
-	delete(w.bills, position)
+// fillBill fills in what the line tells of money.
+func (w *JobsWriter) fillBill(x *rowMore) {
+	j := &w.line
 	j.Budget, j.Cost, j.Paid, j.Refund = math.NaN(), math.NaN(), math.NaN(), math.NaN()
 	if x.budget > 0 {
 		j.Budget = x.budget
 	}
-	if x.known {
-		j.Cost, j.Paid, j.Refund = x.Cost.Units(), x.Paid.Units(), x.Refund().Units()
+	if x.billed {
+		j.Cost, j.Paid, j.Refund = x.bill.Cost.Units(), x.bill.Paid.Units(), x.bill.Refund().Units()
 	}
 }
 
@@ -615,11 +609,8 @@ func (w *JobsWriter) appendAllocated(b []byte, _ *rows.Job) []byte {
 
 // appendEnergy appends what the job of the row at hand took, if that is known, exactly.
 func (w *JobsWriter) appendEnergy(b []byte, _ *rows.Job) []byte {
-	if w.Energy != nil {
-		if e, known := w.energies[w.at]; known {
-			delete(w.energies, w.at)
-			return e.Append(b)
-		}
+	if m := w.of.more; m != nil && m.drew {
+		return m.energy.Append(b)
 	}
 	return b
 }
