@@ -491,7 +491,7 @@ func (a *Args) Order(name string) entity.Order {
 	if err != nil {
 		want := "one of " + strings.Join(orderNames(), ", ") + ", random-SEED, or a formula"
 		if isWord(value) { // a name that is wrong, not a formula
-			a.Fail(name, want+enum.Suggestion(value, orderNames()))
+			a.Fail(name, want+enum.Suggestion(cmp.Or(backfill.OrderCalled(value), value), orderNames()))
 		} else {
 			a.Fail(name, want+"; "+err.Error())
 		}

@@ -148,6 +148,21 @@ func TestWhatCannotBeReadIsAnErrorThatSaysWhatCan(t *testing.T) {
 	}
 }
 
+// Orders are known in papers by other names, which the error of an unknown order knows.
+func TestAnOrderByItsNameInPapersIsToldTheNameHere(t *testing.T) {
+	for name, want := range map[string]string{
+		"fcfs": "submission", "FIFO": "submission", "sjf": "shortest", "SPT": "shortest", "spf": "shortest", "ljf": "longest", "LPT": "longest",
+		"lpf": "longest", "SAF": "smallest", "laf": "largest", "srf": "ratio", "HEFT": "rank", "wfp": "wfp3", "largst": "largest",
+	} {
+		for _, setting := range []string{"easy:order=", "easy:candidates=", "conservative:order="} {
+			_, err := Registry().Parse(setting + name)
+			require.ErrorContains(t, err, `or a formula: did you mean "`+want+`"?`, name)
+		}
+		_, err := Registry().Parse("easy:order=" + want)
+		require.NoError(t, err)
+	}
+}
+
 func TestAnOrderCanBeAFormula(t *testing.T) {
 	for spec, want := range map[string]string{
 		"easy:order=estimate*procs":                                "easy estimate*procs  0 0",

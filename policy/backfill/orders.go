@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"strconv"
+	"strings"
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
@@ -70,6 +71,19 @@ func Orders() []entity.Order {
 	return []entity.Order{entity.Submission, ShortestFirst, LongestFirst, SmallestFirst, LargestFirst, WFP3, UNICEF, HighestRank,
 		F1, F2, F3, F4, LeastExpanded, LeastRatio, Random(0)}
 }
+
+// literature is what papers and other simulators call orders, with the names of these here.
+var literature = map[string]string{
+	"fcfs": "submission", "fifo": "submission",
+	"sjf": "shortest", "spt": "shortest", "spf": "shortest",
+	"ljf": "longest", "lpt": "longest", "lpf": "longest",
+	"saf": "smallest", "laf": "largest",
+	"srf": "ratio", "heft": "rank",
+}
+
+// OrderCalled returns the name, among those of Orders, of the order that papers call by the given
+// name in capital or small letters: "shortest" for SJF. It returns "" if no order has that name.
+func OrderCalled(name string) string { return literature[strings.ToLower(name)] }
 
 func same(x float64) float64 { return x }
 
