@@ -86,21 +86,31 @@ var effects = map[string]string{
 // effectOf is what may be different where a setting is not simulated; of a key that is no key of Slurm that is known
 // here the one that is most like it, where there is one.
 func effectOf(key string) string {
-	lower := strings.ToLower(key)
-	if text, known := effects[lower]; known {
+	if text, ofSlurm := knownEffect(key); ofSlurm {
 		return text
 	}
-	if at := strings.IndexByte(lower, '='); at >= 0 {
-		if text, known := effects[lower[:at+1]]; known {
-			return text
-		}
-		return effects[lower[:at]]
-	}
-	known := append(generalKeys(), partitionKeys...)
+	known := append(append(generalKeys(), "NodeName", "PartitionName"), partitionKeys...)
 	for name := range new(Scheduling).parameters() {
 		known = append(known, name)
 	}
 	return strings.TrimPrefix(enum.Suggestion(key, known), ": ")
+}
+
+// knownEffect is what may be different where a setting of Slurm is not simulated, and whether it is
+// a setting of Slurm that is known here. One with a value is known by its key.
+func knownEffect(key string) (text string, ofSlurm bool) {
+	lower := strings.ToLower(key)
+	if text, ofSlurm = effects[lower]; ofSlurm {
+		return text, true
+	}
+	at := strings.IndexByte(lower, '=')
+	if at < 0 {
+		return "", false
+	}
+	if text, ofSlurm = effects[lower[:at+1]]; ofSlurm {
+		return text, true
+	}
+	return effects[lower[:at]], true
 }
 
 // missed adds a setting that is not simulated, or counts it where it is there already.

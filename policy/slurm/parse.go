@@ -78,9 +78,24 @@ func ReadConfig(name string, r io.Reader, overrides ...Override) (*Config, []Unk
 	}
 	conf, err := file.config()
 	if err := file.blame(err, overrides); err != nil {
-		return nil, nil, err
+		return nil, nil, file.withMisspelt(err)
 	}
 	return conf, file.unknown, nil
+}
+
+// withMisspelt adds to an error the keys of the file that are none of Slurm's that are known here: a
+// key that is written wrongly may be what the error comes from.
+func (f *configFile) withMisspelt(err error) error {
+	var all []string
+	for _, u := range f.unknown {
+		if _, ofSlurm := knownEffect(u.Key); !ofSlurm && u.Line > 0 {
+			all = append(all, fmt.Sprintf("line %d: %v", u.Line, u))
+		}
+	}
+	if len(all) == 0 {
+		return err
+	}
+	return fmt.Errorf("%w (%s)", err, strings.Join(all, "; "))
 }
 
 // configFile is slurm.conf as it is read, and then as it is taken apart.

@@ -235,3 +235,18 @@ func TestDumpsOfAccountsAreRead(t *testing.T) {
 	_, _, err = ReadAccounts("accounts.txt", strings.NewReader("Parent - 'none'\nUser - 'u':Fairshare=1\n"))
 	require.EqualError(t, err, `accounts.txt:2: add user u: there is no account "none"`)
 }
+
+// The error of a file tells the keys that are written wrongly, too: it may come from one of them.
+func TestAnErrorOfTheFileTellsMisspeltKeys(t *testing.T) {
+	read := func(text string, overrides ...Override) error {
+		_, _, err := ReadConfig("slurm.conf", strings.NewReader(text), overrides...)
+		return err
+	}
+	require.EqualError(t, read("SelectTypeParametrs=CR_CPU\nFooBar=1\nTopologyPlugin=tree\nNodeName=n CPUs=4\nPartitonName=p Nodes=n\n"),
+		`slurm.conf: no row PartitionName: jobs need a partition (line 1: SelectTypeParametrs is not simulated: did you mean "SelectTypeParameters"?; `+
+			`line 2: FooBar is not simulated; line 5: PartitonName is not simulated: did you mean "PartitionName"?)`)
+	wrong := new(ConfigError)
+	require.ErrorAs(t, read("FooBar=1\nSchedulerParameters=bf_window=abc\nNodeName=n CPUs=4\nPartitionName=p Nodes=n\n"), &wrong)
+	require.Equal(t, 2, wrong.Line)
+	require.EqualError(t, read("SchedulerParameters=bf_window=abc\nNodeName=n CPUs=4\nPartitionName=p Nodes=n\n"), wrong.Error(), "no key is wrong")
+}
