@@ -248,5 +248,6 @@ func TestAnErrorOfTheFileTellsMisspeltKeys(t *testing.T) {
 	wrong := new(ConfigError)
 	require.ErrorAs(t, read("FooBar=1\nSchedulerParameters=bf_window=abc\nNodeName=n CPUs=4\nPartitionName=p Nodes=n\n"), &wrong)
 	require.Equal(t, 2, wrong.Line)
-	require.EqualError(t, read("SchedulerParameters=bf_window=abc\nNodeName=n CPUs=4\nPartitionName=p Nodes=n\n"), wrong.Error(), "no key is wrong")
+	require.EqualError(t, read("SchedulerParameters=bf_window=abc\nNodeName=n CPUs=4\nPartitionName=p Nodes=n\n"),
+		`slurm.conf:1: bf_window: "abc": want a whole number of 1 or more`, "no key is wrong")
 }
