@@ -10,7 +10,9 @@ import (
 	"encoding/base64"
 	"fmt"
 	"html/template"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/gridslot/gridslot/metrics/figure"
@@ -137,6 +139,29 @@ func (t *table) addFile(text *rows.Table, policy string) {
 		t.Columns = cells(text.Header, "policy")
 	}
 	for _, row := range text.Rows[:min(len(text.Rows), mostRows)] {
-		t.Rows = append(t.Rows, cells(row, policy))
+		short := make([]string, len(row))
+		for i, cell := range row {
+			short[i] = rounded(cell)
+		}
+		t.Rows = append(t.Rows, cells(short, policy))
 	}
+}
+
+// rounded is the cell of a file for people: a number with two decimals, or four if it is below 10,
+// as shares and ratios are. What is no decimal number, or as short already, stays.
+func rounded(cell string) string {
+	_, decimals, isDecimal := strings.Cut(cell, ".")
+	x, err := strconv.ParseFloat(cell, 64)
+	if !isDecimal || err != nil || len(decimals) <= 2 {
+		return cell
+	}
+	digits := 2
+	if math.Abs(x) < 10 {
+		digits = 4
+	}
+	text := strings.TrimRight(strings.TrimRight(strconv.FormatFloat(x, 'f', digits, 64), "0"), ".")
+	if x != 0 && (text == "0" || text == "-0") {
+		return strconv.FormatFloat(x, 'g', 3, 64)
+	}
+	return text
 }

@@ -57,6 +57,20 @@ func TestFiguresHaveTheirNumbersBesideThem(t *testing.T) {
 	require.Equal(t, "at most 10: 20; above 10, at most 20: 20; above 90, at most 100: 20; above 100: 40", nonzero(tableOf(estimates.Numbers)))
 }
 
+// The tables below figures are for people: money and shares of files have few decimals there, and
+// whole numbers, dates and words stay.
+func TestNumbersOfFilesAreRoundedForPeople(t *testing.T) {
+	for cell, want := range map[string]string{
+		"12": "12", "1588.5": "1588.5", "2588.8177488346523": "2588.82", "11703.829002": "11703.83", "150.000000": "150", "0.13091710416666666": "0.1309",
+		"-0.00004": "-4e-05", "0.0000123456": "1.23e-05", "0.000000": "0", "-12.345678": "-12.35", "3.141592": "3.1416", "1.2.3.4": "1.2.3.4", "a.bcd": "a.bcd", "": "",
+	} {
+		require.Equal(t, want, rounded(cell), cell)
+	}
+	table := &table{}
+	table.addFile(&rows.Table{Header: []string{"cycle", "income"}, Rows: [][]string{{"1", "11703.829002"}}}, "easy")
+	require.Equal(t, [][]string{{"easy", "1", "11703.83"}}, table.Rows)
+}
+
 func TestIntervalsAreThoseOfTheJobsInOrderOfSubmission(t *testing.T) {
 	var jobs []rows.Job
 	var waits []float64
