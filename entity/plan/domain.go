@@ -50,9 +50,10 @@ type Domain struct {
 	// PricesChange makes Fits ignore prices: what is too dear today may not be tomorrow.
 	PricesChange bool
 
-	nodes  []*entity.Node
-	index  map[*entity.Node]int // position in nodes; never iterated
-	origin des.Time             // the latest Forget
+	nodes   []*entity.Node
+	byPrice []*entity.Node       // see cheapFirst
+	index   map[*entity.Node]int // position in nodes; never iterated
+	origin  des.Time             // the latest Forget
 
 	kinds   map[traits][]*class   // those of these traits, apart by attributes; never iterated
 	classOf []*class              // by node
@@ -921,7 +922,7 @@ func (d *Domain) FitsOn(req entity.Request, on []*entity.Node) error {
 		}
 	} else if longest > 0 {
 		empty := SlotList{From: d.origin, To: d.origin.Add(longest), Checked: true}
-		if TraitsOf(d.finder(&req), &req).Surely(&req, on, empty.From, empty.To) {
+		if TraitsOf(d.finder(&req), &req).Surely(&req, d.cheapFirst(on), empty.From, empty.To) {
 			return nil
 		}
 		d.slots = d.slots[:0]
@@ -941,6 +942,19 @@ func (d *Domain) FitsOn(req entity.Request, on []*entity.Node) error {
 		}
 	}
 	return d.whyNot(req, on, min(longest, req.DeadlineLimit()-d.origin))
+}
+
+// cheapFirst returns the nodes on, in the order of the prices that they had at first if on are
+// all nodes of the domain.
+func (d *Domain) cheapFirst(on []*entity.Node) []*entity.Node {
+	if len(on) != len(d.nodes) {
+		return on
+	}
+	if d.byPrice == nil {
+		d.byPrice = slices.Clone(d.nodes)
+		slices.SortStableFunc(d.byPrice, func(a, b *entity.Node) int { return cmp.Compare(a.Price, b.Price) })
+	}
+	return d.byPrice
 }
 
 // whyNot says in the user's terms why req, with at most the time longest for a

@@ -143,3 +143,22 @@ func TestASquareWindowIsPricedUpToItsEnd(t *testing.T) {
 		require.NotEmpty(t, found)
 	}
 }
+
+// Two slow nodes cost 20 for 10 s. Two nodes that are four times as fast and twice as dear cost
+// 10 for 2.5 s. A window of a slow node and a fast one costs 30 where both are held for 10 s.
+func TestFastNodesMayBeSureWhereCheapOnesAreNot(t *testing.T) {
+	var nodes []*entity.Node
+	for id, n := range []entity.Node{{Perf: 1, Price: 1}, {Perf: 1, Price: 1}, {Perf: 4, Price: 2}, {Perf: 4, Price: 2}} {
+		n.ID = id
+		nodes = append(nodes, &n)
+	}
+	for _, kind := range []Kind{Rough, Square} {
+		req := entity.Request{Nodes: 2, Length: 10 * des.Second, Budget: 10.01}
+		sure, _ := sureOf(t, kind, req, nodes...)
+		require.Greater(t, len(sure), 5)
+		req.Budget = 9.99
+		sure, found := sureOf(t, kind, req, nodes...)
+		require.Empty(t, sure)
+		require.Empty(t, found)
+	}
+}
