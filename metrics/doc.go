@@ -24,11 +24,11 @@
 //
 // # Where to begin
 //
-// Recorder is all that most experiments need. CreateJobs and CreateQueue write
-// the files; docs/reference/files.md tells of their columns. Moments and Interval
-// turn the summaries of several runs into intervals of confidence; package stats
-// tells what else can be concluded from them. Package validate, below this one,
-// finds out whether a schedule could have happened at all.
+// Recorder is all that most experiments need. CreateJobs and NewQueueWriter write
+// the files; docs/reference/files.md tells of their columns. Package stats turns the
+// summaries of several runs into intervals of confidence, and tells what else can be
+// concluded from them. Package validate finds out whether a schedule could have
+// happened at all.
 //
 // # Definitions
 //

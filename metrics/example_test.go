@@ -66,12 +66,3 @@ func Example() {
 	// mean wait 2340 s, utilization 75.0%
 	// 3 jobs: 3 finished, 0 killed, 0 rejected, 0 unfinished; valid
 }
-
-func ExampleMoments_Interval() {
-	var waits metrics.Moments
-	for _, replication := range []float64{101, 98, 105, 99, 102} {
-		waits.Add(replication)
-	}
-	fmt.Println(waits.Interval(0.95))
-	// Output: 101.0 ± 3.4
-}

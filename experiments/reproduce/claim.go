@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gridslot/gridslot/metrics"
+	"github.com/gridslot/gridslot/metrics/stats"
 )
 
 // Claim is something measurable that a paper says: a sentence of its text, or an
@@ -136,7 +136,7 @@ func (r replications) change(ch Change) (Verdict, string) {
 	d := r.observations.change(of, from, r.level)
 	v := below(d)
 	if ch.Percent > 0 {
-		v = below(metrics.Interval{Mean: -d.Mean, HalfWidth: d.HalfWidth, N: d.N})
+		v = below(stats.Interval{Mean: -d.Mean, HalfWidth: d.HalfWidth, N: d.N})
 	}
 	const coarse = 3
 	switch {
@@ -197,7 +197,7 @@ func (f singleRuns) change(ch Change) (v Verdict, detail string) {
 //	mean + half width < 0   holds
 //	mean - half width > 0   fails
 //	otherwise               undecided, as is a difference of fewer than two cycles
-func below(d metrics.Interval) Verdict {
+func below(d stats.Interval) Verdict {
 	switch {
 	case d.N >= 2 && d.Mean+d.HalfWidth < 0:
 		return Holds

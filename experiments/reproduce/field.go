@@ -27,6 +27,7 @@ import (
 	"github.com/gridslot/gridslot/experiments/simulation"
 	"github.com/gridslot/gridslot/experiments/sweep"
 	"github.com/gridslot/gridslot/metrics"
+	"github.com/gridslot/gridslot/metrics/stats"
 	"github.com/gridslot/gridslot/workload"
 )
 
@@ -113,7 +114,7 @@ func dataOf(e Experiment) (data []string, err error) {
 }
 
 // single is the figure of a single run.
-func single(x float64) metrics.Interval { return metrics.Interval{Mean: x, N: 1} }
+func single(x float64) stats.Interval { return stats.Interval{Mean: x, N: 1} }
 
 // fill gives a table of single runs its rows, and judges claims by them: first those
 // that the published figures make by their order.

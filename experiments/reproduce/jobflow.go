@@ -12,7 +12,7 @@ import (
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/plan"
-	"github.com/gridslot/gridslot/metrics"
+	"github.com/gridslot/gridslot/metrics/stats"
 	"github.com/gridslot/gridslot/workload/vo"
 )
 
@@ -134,8 +134,8 @@ func (f jobFlow) jobs(draw *rand.Rand, in *vo.Instance, load float64) []*entity.
 type flowObservations struct {
 	dispatcher
 	from, to des.Time
-	slots    metrics.Moments // lengths of free slots, one a job that comes
-	fit      metrics.Moments // how far ahead the first fit starts
+	slots    stats.Moments // lengths of free slots, one a job that comes
+	fit      stats.Moments // how far ahead the first fit starts
 }
 
 func (o *flowObservations) measures(at des.Time) bool { return o.from <= at && at < o.to }
@@ -163,7 +163,7 @@ func (o *flowObservations) see(r *entity.Round, run *entity.Run, list plan.SlotL
 const shortest = 10.0
 
 func (o *flowObservations) tell(see func(quantity string, x float64), jobs []*entity.Job) {
-	var late, delay, wait, slow, cost, owners metrics.Moments
+	var late, delay, wait, slow, cost, owners stats.Moments
 	used := des.Time(0)
 	for _, a := range o.jobs {
 		used += a.usedWithin(o.from, o.to)
@@ -188,7 +188,7 @@ func (o *flowObservations) tell(see func(quantity string, x float64), jobs []*en
 			came++
 		}
 	}
-	for quantity, m := range map[string]*metrics.Moments{
+	for quantity, m := range map[string]*stats.Moments{
 		delayedShare: &late, meanDelay: &delay, meanWait: &wait, slowdown: &slow, unitCost: &cost,
 		ownersDelayed: &owners, slotLength: &o.slots, earliestFit: &o.fit,
 	} {

@@ -9,7 +9,7 @@ import (
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/plan"
-	"github.com/gridslot/gridslot/metrics"
+	"github.com/gridslot/gridslot/metrics/stats"
 	"github.com/gridslot/gridslot/workload/vo"
 )
 
@@ -51,7 +51,7 @@ func TestTheSameJobsComeAtEveryLoad(t *testing.T) {
 
 func TestTheOfferedLoadIsTheJobsWorkOverWhatNodesCanDo(t *testing.T) {
 	f := read[jobFlow](t, "job-flow")
-	var load metrics.Moments
+	var load stats.Moments
 	for cycle := range uint64(200) {
 		in, err := f.Environment.Generate(3, cycle)
 		require.NoError(t, err)

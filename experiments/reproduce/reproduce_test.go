@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gridslot/gridslot/des"
-	"github.com/gridslot/gridslot/metrics"
+	"github.com/gridslot/gridslot/metrics/stats"
 )
 
 // toy is a study of two rows whose difference is 1 in every cycle, and of a third
@@ -67,7 +67,7 @@ func TestAClaimIsUndecidedWhereTheDifferenceIsNoise(t *testing.T) {
 }
 
 func TestFiguresThatMayBeLevelClaimNothing(t *testing.T) {
-	spread := metrics.Interval{HalfWidth: 3, N: 100}
+	spread := stats.Interval{HalfWidth: 3, N: 100}
 	table := Table{Cycles: 100, PublishedCycles: 100, Rows: []Row{
 		{Series: "a", Quantity: "x", Paper: "100", Ours: spread}, {Series: "b", Quantity: "x", Paper: "104", Ours: spread},
 	}}
@@ -121,7 +121,7 @@ func TestAnExperimentStopsWithItsContext(t *testing.T) {
 
 // A published figure has the spread of its own cycles and was rounded.
 func TestAgreement(t *testing.T) {
-	ours := Row{Ours: metrics.Interval{Mean: 10, HalfWidth: 0.3, N: 100}}
+	ours := Row{Ours: stats.Interval{Mean: 10, HalfWidth: 0.3, N: 100}}
 	for _, c := range []struct {
 		published string
 		cycles    int
@@ -141,7 +141,7 @@ func TestAgreement(t *testing.T) {
 }
 
 func TestIntervalsAreWrittenAsFarAsTheyAreKnown(t *testing.T) {
-	for want, e := range map[string]metrics.Interval{
+	for want, e := range map[string]stats.Interval{
 		"1445 ± 13":     {Mean: 1445.23, HalfWidth: 13.2, N: 9},
 		"32.73 ± 0.39":  {Mean: 32.7312, HalfWidth: 0.388, N: 9},
 		"0.020 ± 0.013": {Mean: 0.02, HalfWidth: 0.0131, N: 9},
@@ -155,9 +155,9 @@ func TestIntervalsAreWrittenAsFarAsTheyAreKnown(t *testing.T) {
 
 func TestWhatWasOnlyMeasuredIsAColumnASetting(t *testing.T) {
 	table := Table{Name: "toy", Rows: []Row{
-		{Series: "a", Point: "k = 1", Quantity: "x", Paper: "3", Ours: metrics.Interval{Mean: 3, N: 1}},
-		{Series: "a", Point: "k = 1", Quantity: "ms", Code: "7", Timing: true, Ours: metrics.Interval{Mean: 0.5, N: 1}},
-		{Series: "a", Point: "k = 2", Quantity: "ms", Timing: true, Ours: metrics.Interval{Mean: 0.75, N: 1}},
+		{Series: "a", Point: "k = 1", Quantity: "x", Paper: "3", Ours: stats.Interval{Mean: 3, N: 1}},
+		{Series: "a", Point: "k = 1", Quantity: "ms", Code: "7", Timing: true, Ours: stats.Interval{Mean: 0.5, N: 1}},
+		{Series: "a", Point: "k = 2", Quantity: "ms", Timing: true, Ours: stats.Interval{Mean: 0.75, N: 1}},
 	}}
 	var b strings.Builder
 	table.writeRows(&b)
@@ -173,9 +173,9 @@ func TestWhatWasOnlyMeasuredIsAColumnASetting(t *testing.T) {
 
 func TestAVariantStandsInColumnsOfItsOwn(t *testing.T) {
 	table := Table{Name: "toy", Rows: []Row{
-		{Series: "a", Quantity: "x", Code: "3", Ours: metrics.Interval{Mean: 4, N: 1}},
-		{Series: "a", Variant: "their ways", Quantity: "x", Code: "3", Ours: metrics.Interval{Mean: 3, N: 1}},
-		{Series: "b", Quantity: "x", Own: true, Ours: metrics.Interval{Mean: 7, N: 1}},
+		{Series: "a", Quantity: "x", Code: "3", Ours: stats.Interval{Mean: 4, N: 1}},
+		{Series: "a", Variant: "their ways", Quantity: "x", Code: "3", Ours: stats.Interval{Mean: 3, N: 1}},
+		{Series: "b", Quantity: "x", Own: true, Ours: stats.Interval{Mean: 7, N: 1}},
 	}}
 	var b strings.Builder
 	table.writeRows(&b)

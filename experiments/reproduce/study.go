@@ -7,7 +7,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/gridslot/gridslot/metrics"
+	"github.com/gridslot/gridslot/metrics/stats"
 )
 
 // confidence is the probability with which intervals cover the true mean.
@@ -100,8 +100,8 @@ func (o observations) cycle(i int) []float64 { return o.values[i*o.width : (i+1)
 func (o observations) cycles() int { return len(o.values) / max(o.width, 1) }
 
 // mean is over the cycles that observed the row.
-func (o observations) mean(row int) metrics.Interval {
-	var m metrics.Moments
+func (o observations) mean(row int) stats.Interval {
+	var m stats.Moments
 	for i := range o.cycles() {
 		if x := o.cycle(i)[row]; !math.IsNaN(x) {
 			m.Add(x)
@@ -112,8 +112,8 @@ func (o observations) mean(row int) metrics.Interval {
 
 // difference is the mean of row a minus factor times row b over the cycles that
 // observed both.
-func (o observations) difference(a, b int, factor, level float64) metrics.Interval {
-	var m metrics.Moments
+func (o observations) difference(a, b int, factor, level float64) stats.Interval {
+	var m stats.Moments
 	for i := range o.cycles() {
 		if d := o.cycle(i)[a] - float64(factor*o.cycle(i)[b]); !math.IsNaN(d) {
 			m.Add(d)
@@ -126,8 +126,8 @@ func (o observations) difference(a, b int, factor, level float64) metrics.Interv
 // over the cycles that observed both. Its half width is that of the mean of
 // of - r from, where r is the quotient of the means: Fieller's interval where the
 // mean of from is known well.
-func (o observations) change(of, from int, level float64) metrics.Interval {
-	var a, b metrics.Moments
+func (o observations) change(of, from int, level float64) stats.Interval {
+	var a, b stats.Moments
 	for i := range o.cycles() {
 		if x, y := o.cycle(i)[of], o.cycle(i)[from]; !math.IsNaN(x) && !math.IsNaN(y) {
 			a.Add(x)
@@ -136,9 +136,9 @@ func (o observations) change(of, from int, level float64) metrics.Interval {
 	}
 	base := b.Interval(level)
 	if base.N == 0 || base.Mean == 0 {
-		return metrics.Interval{}
+		return stats.Interval{}
 	}
 	ratio := a.Interval(level).Mean / base.Mean
 	d := o.difference(of, from, ratio, level)
-	return metrics.Interval{Mean: 100 * (ratio - 1), HalfWidth: 100 * d.HalfWidth / math.Abs(base.Mean), N: d.N}
+	return stats.Interval{Mean: 100 * (ratio - 1), HalfWidth: 100 * d.HalfWidth / math.Abs(base.Mean), N: d.N}
 }

@@ -13,7 +13,7 @@ import (
 
 	"github.com/gocarina/gocsv"
 
-	"github.com/gridslot/gridslot/metrics"
+	"github.com/gridslot/gridslot/metrics/stats"
 )
 
 // Table is what an experiment found.
@@ -42,7 +42,7 @@ type Row struct {
 	// Paper and Code are the figures that were published and that the authors'
 	// published program gives, as they are printed; "" where there is none.
 	Paper, Code string
-	Ours        metrics.Interval
+	Ours        stats.Interval
 	Own         bool // a row of ours beyond the paper
 	Timing      bool // measured time: differs from run to run
 }
@@ -353,7 +353,7 @@ func (t *Table) difference(r Row, published string) string {
 }
 
 // interval writes a mean, and its half width where there is one.
-func interval(e metrics.Interval) string {
+func interval(e stats.Interval) string {
 	switch {
 	case e.N == 0:
 		return "none"

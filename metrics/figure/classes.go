@@ -15,6 +15,7 @@ import (
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/metrics"
 	"github.com/gridslot/gridslot/metrics/rows"
+	"github.com/gridslot/gridslot/metrics/stats"
 )
 
 // classes put jobs into classes 0, 1, ...
@@ -70,7 +71,7 @@ var byMinutes = classes{
 
 // class is what became of the jobs of one class.
 type class struct {
-	wait, slowdown metrics.Moments // of jobs that ran; seconds, a factor
+	wait, slowdown stats.Moments // of jobs that ran; seconds, a factor
 }
 
 // grouped are the jobs that ran by class, from the lowest to the highest that any has.

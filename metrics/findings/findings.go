@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/gridslot/gridslot/internal/enum"
-	"github.com/gridslot/gridslot/metrics"
 	"github.com/gridslot/gridslot/metrics/stats"
 )
 
@@ -70,10 +69,10 @@ type Cell struct {
 
 // Estimate is the mean of a measure in a cell.
 type Estimate struct {
-	metrics.Interval        // HalfWidth is +Inf where there is nothing to tell it from
-	By               Source // what N counts
-	Joined           int    // with batches: so many neighbours were made one; see Sample
-	Note             string // what a reader should know
+	stats.Interval        // HalfWidth is +Inf where there is nothing to tell it from
+	By             Source // what N counts
+	Joined         int    // with batches: so many neighbours were made one; see Sample
+	Note           string // what a reader should know
 }
 
 // Source is where the observations of a mean come from.

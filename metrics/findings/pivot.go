@@ -15,8 +15,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/gridslot/gridslot/internal/enum"
-	"github.com/gridslot/gridslot/metrics"
 	"github.com/gridslot/gridslot/metrics/internal/printed"
+	"github.com/gridslot/gridslot/metrics/stats"
 )
 
 // Pivot is how a table is laid out. The zero value of each field makes sense.
@@ -414,7 +414,7 @@ func (e *Entry) numbers() (mean, half string) {
 		return Number(e.Estimate)
 	}
 	value, width := e.Compared.Relative()
-	mean, half = Number(Estimate{Interval: metrics.Interval{Mean: value, HalfWidth: width}})
+	mean, half = Number(Estimate{Interval: stats.Interval{Mean: value, HalfWidth: width}})
 	return strings.Replace(mean, "-", "−", 1), half
 }
 

@@ -11,7 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/gridslot/gridslot/metrics"
+	"github.com/gridslot/gridslot/metrics/stats"
 )
 
 func written(t *testing.T, f *Findings, p Pivot, format string) string {
@@ -24,9 +24,9 @@ func written(t *testing.T, f *Findings, p Pivot, format string) string {
 
 func TestATableHasRowsColumnsAndSigns(t *testing.T) {
 	f := analyze(t, grid(map[string]float64{"sjbf": -50}, 10), Options{})
-	f.Cells[0].Estimates[0].Interval = metrics.Interval{Mean: 3987.65, HalfWidth: 12.34, N: 10}
-	f.Cells[2].Estimates[0].Interval = metrics.Interval{Mean: 3900, HalfWidth: 0.123, N: 10}
-	f.Cells[5].Estimates[0] = Estimate{Interval: metrics.Interval{Mean: 1234.5678, HalfWidth: math.Inf(1), N: 1}}
+	f.Cells[0].Estimates[0].Interval = stats.Interval{Mean: 3987.65, HalfWidth: 12.34, N: 10}
+	f.Cells[2].Estimates[0].Interval = stats.Interval{Mean: 3900, HalfWidth: 0.123, N: 10}
+	f.Cells[5].Estimates[0] = Estimate{Interval: stats.Interval{Mean: 1234.5678, HalfWidth: math.Inf(1), N: 1}}
 	lines := strings.Split(written(t, f, Pivot{}, "markdown"), "\n")
 	require.Equal(t, "| policy | load 0.7 | load 0.9 |", lines[0])
 	require.Equal(t, "| --- | ---: | ---: |", lines[1])
@@ -54,7 +54,7 @@ func TestATableOfDifferencesLeavesTheBaselineOut(t *testing.T) {
 	require.Equal(t, "| policy | load 0.7 | load 0.9 |", lines[0])
 	c := f.Comparisons[0]
 	require.Equal(t, []string{"sjbf", "0.7"}, f.Cells[c.Cell].Params)
-	mean, half := Number(Estimate{Interval: metrics.Interval{Mean: 100 * c.Difference.Mean / c.BaselineMean, HalfWidth: 100 * c.Difference.HalfWidth / c.BaselineMean}})
+	mean, half := Number(Estimate{Interval: stats.Interval{Mean: 100 * c.Difference.Mean / c.BaselineMean, HalfWidth: 100 * c.Difference.HalfWidth / c.BaselineMean}})
 	require.Contains(t, lines[2], "| sjbf | −"+mean[1:]+" ± "+half+` \* |`)
 	require.Contains(t, written(t, f, Pivot{Difference: true}, "latex"), "$"+mean+` \pm `+half+"^{*}$")
 	rows, err := csv.NewReader(strings.NewReader(written(t, f, Pivot{Difference: true}, "csv"))).ReadAll()
@@ -170,7 +170,7 @@ func TestNumbersHaveTheDigitsThatTheIntervalLeaves(t *testing.T) {
 		{math.NaN(), math.Inf(1), "–", ""},
 		{-3.14159, 0.05, "-3.142", "0.050"},
 	} {
-		mean, half := Number(Estimate{Interval: metrics.Interval{Mean: c.mean, HalfWidth: c.half}})
+		mean, half := Number(Estimate{Interval: stats.Interval{Mean: c.mean, HalfWidth: c.half}})
 		require.Equal(t, []string{c.wantMean, c.wantHalf}, []string{mean, half})
 	}
 }

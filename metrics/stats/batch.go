@@ -6,16 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"math"
-
-	"github.com/gridslot/gridslot/metrics"
-	"github.com/gridslot/gridslot/metrics/internal/chance"
 )
 
 // Batches is the mean over one long run with its interval, from the means of a
 // fixed number of batches.
 type Batches struct {
 	// Interval is of the mean of all values; N is the number of batches.
-	metrics.Interval
+	Interval
 	Means []float64 // of the batches
 	// Lag1 and Dependence are of Means; see the function Dependence. A small P
 	// says that batches are too short: the interval is narrower than it claims.
@@ -32,7 +29,7 @@ type Batches struct {
 // 1982). Of fewer than 2 n values there are no batches, and HalfWidth is +Inf.
 func BatchMeans(values []float64, n int, level float64) Batches {
 	all := momentsOf(values)
-	b := Batches{Interval: metrics.Interval{Mean: all.Mean(), HalfWidth: math.Inf(1), N: n}, Lag1: math.NaN(), Dependence: noTest}
+	b := Batches{Interval: Interval{Mean: all.Mean(), HalfWidth: math.Inf(1), N: n}, Lag1: math.NaN(), Dependence: noTest}
 	if n < 2 || len(values) < 2*n {
 		return b
 	}
@@ -68,7 +65,7 @@ func Dependence(y []float64) (lag1 float64, test Test) {
 	test = noTest
 	if n >= 8 {
 		test.Statistic = 1 - steps/(2*squares)
-		test.P = chance.Normal(-test.Statistic / math.Sqrt((n-2)/(n*n-1)))
+		test.P = normal(-test.Statistic / math.Sqrt((n-2)/(n*n-1)))
 		test.Adjusted = test.P
 	}
 	return together / squares, test
@@ -105,7 +102,7 @@ func MSER5(values []float64) (int, error) {
 		return 0, fmt.Errorf("MSER-5 needs %d values, and there are %d", 2*mser*mser, len(values))
 	}
 	best, least := 0, math.Inf(1)
-	var rest metrics.Moments // of the means from d on
+	var rest Moments // of the means from d on
 	for d := k - 1; d >= 0; d-- {
 		five := momentsOf(values[d*mser : (d+1)*mser])
 		rest.Add(five.Mean())

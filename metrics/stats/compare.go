@@ -7,9 +7,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-
-	"github.com/gridslot/gridslot/metrics"
-	"github.com/gridslot/gridslot/metrics/internal/chance"
 )
 
 // Test is a test that there is no difference, two-sided unless its home says otherwise.
@@ -30,7 +27,7 @@ type Test struct {
 type Comparison struct {
 	// Difference is the mean of d with its interval at Level by Student's t, not
 	// corrected for other comparisons.
-	Difference metrics.Interval
+	Difference Interval
 	Level      float64
 	// T is the paired t test: the mean of d over its standard error, N - 1
 	// degrees of freedom (Student, Biometrika 6(1), 1908). Neither test is made
@@ -74,7 +71,7 @@ func Compare(x, y []float64, level float64) (Comparison, error) {
 	}
 	c.CohensD = m.Mean() / m.StdDev()
 	t := c.CohensD * math.Sqrt(float64(m.N()))
-	p := 2 * chance.Student(m.N()-1).CDF(-math.Abs(t))
+	p := 2 * student(m.N()-1).CDF(-math.Abs(t))
 	c.T = Test{Statistic: t, P: p, Adjusted: p}
 	return c, nil
 }
@@ -83,7 +80,7 @@ var noTest = Test{Statistic: math.NaN(), P: math.NaN(), Adjusted: math.NaN()}
 
 // constant reports whether what differs between observations is the rounding of numbers of this
 // scale alone (the rule of R's t.test, whose scale is the mean).
-func constant(m metrics.Moments, scale float64) bool {
+func constant(m Moments, scale float64) bool {
 	const epsilon = 0x1p-52
 	return m.StdDev()/math.Sqrt(float64(m.N())) <= 10*epsilon*math.Abs(scale)
 }
@@ -116,7 +113,7 @@ func signedRanks(d []float64) (Test, float64) {
 		// ties is the sum of t³ - t over groups of t equal sizes.
 		variance := float64(n)*float64(n+1)*float64(2*n+1)/24 - ties/48
 		z := max(0, math.Abs(above-all/2)-0.5) / math.Sqrt(variance)
-		test.P = 2 * chance.Normal(-z)
+		test.P = 2 * normal(-z)
 	}
 	test.Adjusted = test.P
 	return test, (2*above - all) / all

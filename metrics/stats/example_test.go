@@ -57,3 +57,12 @@ func ExampleBatchMeans() {
 	// 94.3 ± 5.4 false
 	// 94.3 ± 4.2 true
 }
+
+func ExampleMoments_Interval() {
+	var waits stats.Moments
+	for _, replication := range []float64{101, 98, 105, 99, 102} {
+		waits.Add(replication)
+	}
+	fmt.Println(waits.Interval(0.95))
+	// Output: 101.0 ± 3.4
+}

@@ -6,19 +6,16 @@ import (
 	"errors"
 	"fmt"
 	"math"
-
-	"github.com/gridslot/gridslot/metrics"
-	"github.com/gridslot/gridslot/metrics/internal/chance"
 )
 
 // Mean is the mean of independent replications with its interval by Student's t at
-// the level (0.95, say); see metrics.Moments.
-func Mean(values []float64, level float64) metrics.Interval {
+// the level (0.95, say); see Moments.
+func Mean(values []float64, level float64) Interval {
 	m := momentsOf(values)
 	return m.Interval(level)
 }
 
-func momentsOf(values []float64) (m metrics.Moments) {
+func momentsOf(values []float64) (m Moments) {
 	for _, v := range values {
 		m.Add(v)
 	}
@@ -58,7 +55,7 @@ func Ratio(x, y []float64, level float64) (Estimate, error) {
 	for i := range x {
 		together += float64((x[i] - mx.Mean()) * (y[i] - my.Mean()))
 	}
-	t := chance.Student(n - 1).Quantile((1 + level) / 2)
+	t := student(n - 1).Quantile((1 + level) / 2)
 	share := float64(t*t) / n
 	// The bounds are the roots of a r² - 2 b r + c.
 	a := float64(my.Mean()*my.Mean()) - float64(share*my.Variance())

@@ -7,7 +7,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gridslot/gridslot/des"
-	"github.com/gridslot/gridslot/metrics"
 )
 
 func TestFiellersIntervalCoversTheRatio(t *testing.T) {
@@ -36,7 +35,7 @@ func TestARatioToWhatMayBeZeroHasNoBounds(t *testing.T) {
 }
 
 func TestMeanIsThatOfMoments(t *testing.T) {
-	var m metrics.Moments
+	var m Moments
 	for _, v := range []float64{1, 2, 4} {
 		m.Add(v)
 	}

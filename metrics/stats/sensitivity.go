@@ -11,8 +11,6 @@ import (
 	"strconv"
 
 	"gonum.org/v1/gonum/mathext"
-
-	"github.com/gridslot/gridslot/metrics/internal/chance"
 )
 
 // Factor is a parameter and what it was in each run, as text.
@@ -255,7 +253,7 @@ func RankRegression(parameters []Factor, y []float64) ([]Influence, float64, err
 				r := dot(column, target)
 				in.Correlation, in.Alone = r, float64(r*r)
 				t := r * math.Sqrt((n-2)/max(0, 1-in.Alone))
-				in.Test = Test{Statistic: t, P: 2 * chance.Student(n-2).CDF(-math.Abs(t))}
+				in.Test = Test{Statistic: t, P: 2 * student(n-2).CDF(-math.Abs(t))}
 			}
 		} else if of, k := groups(p.Levels); k > 1 {
 			for level := 1; level < k; level++ { // the first one is what others are held against
@@ -270,7 +268,7 @@ func RankRegression(parameters []Factor, y []float64) ([]Influence, float64, err
 			}
 			in.Alone = between(of, k, target)
 			h := (n - 1) * in.Alone
-			in.Test = Test{Statistic: h, P: chance.ChiSquared(k - 1).Survival(h)}
+			in.Test = Test{Statistic: h, P: chiSquared(k - 1).Survival(h)}
 		}
 		in.Test.Adjusted = in.Test.P
 		influences[i] = in

@@ -1,4 +1,4 @@
-package chance_test
+package stats
 
 import (
 	"math"
@@ -8,8 +8,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/stat/distuv"
-
-	"github.com/gridslot/gridslot/metrics/internal/chance"
 )
 
 // same requires what gonum has: to the bit where it compiles to no fused multiply-add.
@@ -29,15 +27,15 @@ func TestDistributionsAreThoseOfGonum(t *testing.T) {
 		if r.IntN(50) == 0 {
 			nu, x, p = math.Ceil(nu), 0, 0.5
 		}
-		student := distuv.StudentsT{Sigma: 1, Nu: nu}
-		same(t, student.CDF(x), chance.Student(nu).CDF(x), nu, x)
-		same(t, student.Quantile(p), chance.Student(nu).Quantile(p), nu, p)
-		same(t, distuv.UnitNormal.CDF(x), chance.Normal(x), x)
+		theirs := distuv.StudentsT{Sigma: 1, Nu: nu}
+		same(t, theirs.CDF(x), student(nu).CDF(x), nu, x)
+		same(t, theirs.Quantile(p), student(nu).Quantile(p), nu, p)
+		same(t, distuv.UnitNormal.CDF(x), normal(x), x)
 		chi := distuv.ChiSquared{K: nu}
-		same(t, chi.Survival(x*x), chance.ChiSquared(nu).Survival(x*x), nu, x)
-		same(t, 1, chance.ChiSquared(nu).Survival(-1), nu)
+		same(t, chi.Survival(x*x), chiSquared(nu).Survival(x*x), nu, x)
+		same(t, 1, chiSquared(nu).Survival(-1), nu)
 	}
 	for _, p := range []float64{0, 1} {
-		same(t, distuv.StudentsT{Sigma: 1, Nu: 5}.Quantile(p), chance.Student(5).Quantile(p), p)
+		same(t, distuv.StudentsT{Sigma: 1, Nu: 5}.Quantile(p), student(5).Quantile(p), p)
 	}
 }

@@ -1,12 +1,10 @@
-package metrics
+package stats
 
 // Intervals of confidence from independent replications.
 
 import (
 	"fmt"
 	"math"
-
-	"github.com/gridslot/gridslot/metrics/internal/chance"
 )
 
 // Moments is a running mean and variance (Welford, Technometrics 4(3), 1962).
@@ -50,7 +48,7 @@ func (m *Moments) StdDev() float64 { return math.Sqrt(m.Variance()) }
 func (m *Moments) Interval(level float64) Interval {
 	e := Interval{Mean: m.mean, HalfWidth: math.Inf(1), N: m.n}
 	if m.n >= 2 && level > 0 && level < 1 {
-		t := chance.Student(m.n - 1)
+		t := student(m.n - 1)
 		e.HalfWidth = t.Quantile((1+level)/2) * m.StdDev() / math.Sqrt(float64(m.n))
 	}
 	return e
