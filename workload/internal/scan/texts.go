@@ -11,12 +11,21 @@ const (
 	longestKept = 256
 )
 
-// Kept are the texts of one reading. What is longer than longestKept, or new once there are
-// too many, gets a string of its own. The zero value is ready.
+// Kept are the texts of one column of a reading. What is longer than longestKept, or new once
+// there are too many, gets a string of its own. The zero value is ready.
 type Kept struct {
-	all  map[string]string
-	late Memo[string]
+	all    map[string]string
+	again  int  // how often a text was found in all
+	unique bool // texts hardly ever come again, and all is given up
+	late   Memo[string]
 }
+
+// After uniqueTried different texts of which next to none came again, as of a column of ids,
+// looking for further ones would only take time.
+const (
+	uniqueTried = 1 << 14
+	uniqueAgain = uniqueTried >> 6
+)
 
 // Of is the string of a text, which may change afterwards.
 func (k *Kept) Of(text []byte) string {
@@ -24,17 +33,30 @@ func (k *Kept) Of(text []byte) string {
 		return s
 	}
 	s, ok := k.all[string(text)]
-	if !ok {
+	if ok {
+		k.again++
+	} else {
 		if s = string(text); len(s) > longestKept || len(k.all) == mostKept {
 			return s
 		}
-		if k.all == nil {
-			k.all = map[string]string{}
-		}
-		k.all[s] = s
+		k.keep(s)
 	}
 	k.late.Put(s, s)
 	return s
+}
+
+// keep puts a new text into all.
+func (k *Kept) keep(s string) {
+	switch {
+	case k.unique:
+		return
+	case k.all == nil:
+		k.all = map[string]string{}
+	}
+	k.all[s] = s
+	if len(k.all) == uniqueTried && k.again < uniqueAgain {
+		k.all, k.unique = nil, true
+	}
 }
 
 // Memo remembers what came of texts lately: a look into it takes a fraction of one into

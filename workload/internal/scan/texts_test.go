@@ -1,6 +1,7 @@
 package scan_test
 
 import (
+	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -35,12 +36,28 @@ func TestMemoryOfTextsHasABound(t *testing.T) {
 	var kept scan.Kept
 	for i := range 1<<16 + 9 {
 		require.Equal(t, strconv.Itoa(i), kept.Of(strconv.AppendInt(nil, int64(i), 10)))
+		kept.Of(strconv.AppendInt(nil, int64(i/2), 10)) // the texts come again, but not soon
 	}
 	require.True(t, isKept(&kept, "65535"))
 	require.False(t, isKept(&kept, "65536"))
 	kept = scan.Kept{}
 	require.False(t, isKept(&kept, strings.Repeat("x", 257)))
 	require.True(t, isKept(&kept, strings.Repeat("x", 256)))
+}
+
+// Texts that never come again are not kept, apart from the latest.
+func TestTextsOfAColumnOfIdsAreNotKept(t *testing.T) {
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	var kept scan.Kept
+	for i := range 60_000 {
+		require.Equal(t, strconv.Itoa(1_000_000_000+i), kept.Of(strconv.AppendInt(nil, int64(1_000_000_000+i), 10)))
+	}
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	require.Less(t, int64(after.HeapAlloc-before.HeapAlloc), int64(300_000), "5 bytes for each text")
+	require.True(t, isKept(&kept, "1000059999"))
 }
 
 func TestWhatIsRememberedIsWhatCameOfThatText(t *testing.T) {

@@ -195,7 +195,7 @@ type Reader struct {
 	more   []workload.Value
 	cells  [][]byte
 	buf    []byte
-	texts  scan.Kept
+	texts  []scan.Kept // by column beyond SWF
 	err    error
 }
 
@@ -210,7 +210,7 @@ func Read(in *workload.Input, h *workload.Header, l *Layout, t *Log) *Reader {
 		r.begins[w[0]] = true
 	}
 	if len(h.Columns) > 0 {
-		r.more = make([]workload.Value, len(h.Columns))
+		r.more, r.texts = make([]workload.Value, len(h.Columns)), make([]scan.Kept, len(h.Columns))
 	}
 	if !l.Plain {
 		for _, f := range workload.NamedFields {
@@ -373,7 +373,7 @@ func (r *Reader) keep(c *Cell, text []byte) bool {
 		r.survey.meets(c, text, r.says(text))
 	}
 	if c.Text {
-		r.more[c.More-1] = workload.TextValue(r.texts.Of(text))
+		r.more[c.More-1] = workload.TextValue(r.texts[c.More-1].Of(text))
 		return true
 	}
 	x, ok := number.Written(text)

@@ -32,38 +32,34 @@ func duration(text []byte, unit des.Time) (des.Time, bool) {
 	if bytes.IndexByte(text, ':') < 0 {
 		return units(text, unit)
 	}
-	s := string(text)
-	negative := strings.HasPrefix(s, "-")
-	s = strings.TrimPrefix(s, "-")
-	var days int64
-	for _, sep := range []string{" days ", " day ", "-"} {
-		if d, rest, ok := strings.Cut(s, sep); ok {
-			n, fault := number.Count([]byte(d), mostClock)
+	text, negative := bytes.CutPrefix(text, []byte("-"))
+	var days, minutes int64
+	for _, sep := range [...]string{" days ", " day ", "-"} {
+		if d, rest, ok := bytes.Cut(text, []byte(sep)); ok {
+			n, fault := number.Count(d, mostClock)
 			if fault != number.Sound {
 				return 0, false
 			}
-			days, s = n, rest
+			days, text = n, rest
 			break
 		}
 	}
-	parts := strings.Split(s, ":")
-	if len(parts) > 3 {
-		return 0, false
-	}
-	minutes := int64(0)
-	for _, p := range parts[:len(parts)-1] {
-		n, fault := number.Count([]byte(p), mostClock)
-		if fault != number.Sound {
+	for colons := 0; ; colons++ {
+		p, rest, ok := bytes.Cut(text, []byte(":"))
+		if !ok {
+			break
+		}
+		n, fault := number.Count(p, mostClock)
+		if fault != number.Sound || colons == 2 {
 			return 0, false
 		}
-		minutes = minutes*60 + n
+		minutes, text = minutes*60+n, rest
 	}
 	minutes += days * 24 * 60
-	last := parts[len(parts)-1]
-	if last == "" || last[0] < '0' || last[0] > '9' {
+	if len(text) == 0 || text[0] < '0' || text[0] > '9' {
 		return 0, false
 	}
-	seconds, fault := number.Time(last, workload.MaxTime)
+	seconds, fault := number.Time(text, workload.MaxTime)
 	t := des.Time(minutes)*60*des.Second + seconds
 	if fault != number.Sound || t > workload.MaxTime {
 		return 0, false
