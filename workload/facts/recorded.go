@@ -1,10 +1,12 @@
 package facts
 
 import (
-	"container/heap"
+	"cmp"
 	"maps"
 	"math"
 	"slices"
+
+	"github.com/emirpasic/gods/trees/binaryheap"
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/workload"
@@ -32,7 +34,7 @@ type recorded struct {
 	first   des.Time
 	now     des.Time // up to here it is known
 	level   int64
-	changes changes
+	changes *binaryheap.Heap // by time
 	jobs    int64
 	spells  map[int64]des.Time // how long each number of processors was in use
 	weekly  map[int64]float64  // processor seconds, by the week since first
@@ -67,20 +69,9 @@ type held struct {
 // once in a while, within hours.
 const leastHeld = 12 * des.Hour
 
-type changes []change
-
-func (c changes) Len() int           { return len(c) }
-func (c changes) Less(i, j int) bool { return c[i].at < c[j].at }
-func (c changes) Swap(i, j int)      { c[i], c[j] = c[j], c[i] }
-func (c *changes) Push(x any)        { *c = append(*c, x.(change)) }
-func (c *changes) Pop() any {
-	last := (*c)[len(*c)-1]
-	*c = (*c)[:len(*c)-1]
-	return last
-}
-
 func (r *recorded) begin(first des.Time, machine int) {
 	r.first, r.now, r.since, r.machine = first, first, first, int64(machine)
+	r.changes = binaryheap.NewWith(func(x, y any) int { return cmp.Compare(x.(change).at, y.(change).at) })
 	r.spells, r.weekly = map[int64]des.Time{}, map[int64]float64{}
 	r.running, r.waiting = map[int64]int64{}, map[int64]int64{}
 }
@@ -97,14 +88,19 @@ func (r *recorded) add(submit, start, runtime des.Time, processors, user int64) 
 		r.spend(submit)
 		count(r.waiting, processors, 1)
 	}
-	heap.Push(&r.changes, change{start, processors, user, waits})
-	heap.Push(&r.changes, change{start + runtime, -processors, user, false})
+	r.changes.Push(change{start, processors, user, waits})
+	r.changes.Push(change{start + runtime, -processors, user, false})
 }
 
 // advance carries out the changes up to an instant.
 func (r *recorded) advance(to des.Time) {
-	for len(r.changes) > 0 && r.changes[0].at <= to {
-		c := heap.Pop(&r.changes).(change)
+	for {
+		first, some := r.changes.Peek()
+		if !some || first.(change).at > to {
+			return
+		}
+		r.changes.Pop()
+		c := first.(change)
 		r.spend(c.at)
 		r.level += c.delta
 		if c.waited {

@@ -1,11 +1,15 @@
 package model
 
-import "container/heap"
+import (
+	"cmp"
+
+	"github.com/emirpasic/gods/trees/binaryheap"
+)
 
 // agenda hands out what is to come, the earliest first and, of what comes at one
 // instant, what was put in first.
 type agenda[T any] struct {
-	entries entries[T]
+	entries *binaryheap.Heap // nil before the first
 	count   int64
 }
 
@@ -16,35 +20,27 @@ type entry[T any] struct {
 }
 
 func (a *agenda[T]) add(at float64, what T) {
+	if a.entries == nil {
+		a.entries = binaryheap.NewWith(func(x, y any) int {
+			p, q := x.(entry[T]), y.(entry[T])
+			return cmp.Or(cmp.Compare(p.at, q.at), cmp.Compare(p.count, q.count))
+		})
+	}
 	a.count++
-	heap.Push(&a.entries, entry[T]{at, a.count, what})
+	a.entries.Push(entry[T]{at, a.count, what})
 }
 
 // next is the instant of the earliest, or false where there is none.
 func (a *agenda[T]) next() (at float64, ok bool) {
-	if len(a.entries) == 0 {
+	if a.entries == nil || a.entries.Empty() {
 		return 0, false
 	}
-	return a.entries[0].at, true
+	first, _ := a.entries.Peek()
+	return first.(entry[T]).at, true
 }
 
 func (a *agenda[T]) take() (at float64, what T) {
-	e := heap.Pop(&a.entries).(entry[T])
+	first, _ := a.entries.Pop()
+	e := first.(entry[T])
 	return e.at, e.what
-}
-
-type entries[T any] []entry[T]
-
-func (e entries[T]) Len() int { return len(e) }
-func (e entries[T]) Less(i, k int) bool {
-	return e[i].at < e[k].at || e[i].at == e[k].at && e[i].count < e[k].count
-}
-func (e entries[T]) Swap(i, k int) { e[i], e[k] = e[k], e[i] }
-func (e *entries[T]) Push(x any)   { *e = append(*e, x.(entry[T])) }
-func (e *entries[T]) Pop() any {
-	last := len(*e) - 1
-	x := (*e)[last]
-	(*e)[last] = entry[T]{}
-	*e = (*e)[:last]
-	return x
 }

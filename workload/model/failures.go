@@ -3,12 +3,14 @@
 package model
 
 import (
-	"container/heap"
+	"cmp"
 	"errors"
 	"fmt"
 	"iter"
 	"math/rand/v2"
 	"slices"
+
+	"github.com/emirpasic/gods/trees/binaryheap"
 
 	"github.com/gridslot/gridslot/des"
 )
@@ -73,17 +75,20 @@ func (f Failures) All() (iter.Seq[Failure], error) {
 	}
 	group := max(f.Group, 1)
 	return func(yield func(Failure) bool) {
-		var next failing
+		next := binaryheap.NewWith(func(x, y any) int {
+			a, b := x.(*failingUnit), y.(*failingUnit)
+			return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.first, b.first))
+		})
 		for first := 0; first < f.Units; first += group {
 			u := &failingUnit{first: first, random: des.NewStream(f.Seed, f.Replication, "failures", uint64(first))}
 			if u.at = lifetime(f.Up, u.random); f.comes(u.at) {
-				next = append(next, u)
+				next.Push(u)
 			}
 		}
-		heap.Init(&next)
 		crews := make([]des.Time, f.Crews) // when each has time again, ascending
-		for len(next) > 0 {
-			u := next[0]
+		for !next.Empty() {
+			first, _ := next.Pop()
+			u := first.(*failingUnit)
 			x := Failure{First: u.first, Last: min(u.first+group, f.Units) - 1, From: u.at}
 			begin := x.From
 			if f.Crews > 0 {
@@ -99,9 +104,7 @@ func (f Failures) All() (iter.Seq[Failure], error) {
 				return
 			}
 			if u.at = x.To.Add(lifetime(f.Up, u.random)); f.comes(u.at) {
-				heap.Fix(&next, 0)
-			} else {
-				heap.Pop(&next)
+				next.Push(u)
 			}
 		}
 	}, nil
@@ -117,20 +120,4 @@ type failingUnit struct {
 	at     des.Time
 	first  int
 	random *rand.Rand
-}
-
-// failing is a heap of units, the next to fail on top.
-type failing []*failingUnit
-
-func (f failing) Len() int { return len(f) }
-func (f failing) Less(i, k int) bool {
-	return f[i].at < f[k].at || f[i].at == f[k].at && f[i].first < f[k].first
-}
-func (f failing) Swap(i, k int) { f[i], f[k] = f[k], f[i] }
-func (f *failing) Push(x any)   { *f = append(*f, x.(*failingUnit)) }
-func (f *failing) Pop() any {
-	last := len(*f) - 1
-	x := (*f)[last]
-	*f = (*f)[:last]
-	return x
 }
