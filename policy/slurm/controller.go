@@ -167,8 +167,11 @@ func (c *Controller) changed(now des.Time) { c.backfill.changed = now }
 // End says that the job's work is over. Its nodes complete until Release. A job that has run beyond
 // its limit and OverTimeLimit has failed, also where nobody has ended it yet.
 func (c *Controller) End(now des.Time, j *Job) {
-	c.finish(now, j, j.ExitCode != 0 || c.overdueSecond(j) < c.second(now))
+	c.finish(now, j, j.ExitCode != 0 || c.Overdue(now, j))
 }
+
+// Overdue reports whether a running job is beyond its limit and OverTimeLimit, and nobody has ended it yet.
+func (c *Controller) Overdue(now des.Time, j *Job) bool { return c.overdueSecond(j) < c.second(now) }
 
 // finish ends a job that runs.
 func (c *Controller) finish(now des.Time, j *Job, failed bool) {

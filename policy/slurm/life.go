@@ -105,12 +105,16 @@ func (c *Controller) depends(j *Job) met {
 	return isMet
 }
 
-// singleton is the dependency on all jobs of the same name and user that came before.
+// singleton is the dependency on all jobs of the same name and user that came before or run.
 const singleton = "singleton"
 
-// comesBefore reports whether a singleton j has to wait for the end of other.
+// comesBefore reports whether a singleton j has to wait for other: while it runs, and until it does if it came earlier.
 func comesBefore(other, j *Job) bool {
-	return other.ID < j.ID && other.Name == j.Name && other.User == j.User && other.state != done
+	if other.Name != j.Name || other.User != j.User {
+		return false
+	}
+	waits := other.state == pending || other.state == completing && other.requeued
+	return other.state == running || waits && other.ID < j.ID
 }
 
 // stands is how one dependency stands. A job whose record is purged stands in nobody's way.

@@ -85,6 +85,7 @@ type job struct {
 	job     *slurm.Job
 	asked   des.Time // the limit that its user, or an operator, says
 	told    bool     // that it has come
+	over    bool     // an end is told of, and no launch since: of a stop in between there is no row, as there is none of the start
 	state   string   // as Slurm calls it
 	watched watched
 }
@@ -486,12 +487,15 @@ func (m *Machine) take(now des.Time) {
 	runs := s.job.state == stateRunning && s.job.job.Start == s.from
 	switch {
 	case s.kind == toTell:
-		m.tell(s.stop)
+		if !s.job.over {
+			m.tell(s.stop)
+		}
+		s.job.over = true
 	case s.kind == toRelease:
 		m.release(now, s.job)
 	case !runs: // it was stopped in the meantime
 	case s.kind == toLaunch:
-		m.touched = now
+		m.touched, s.job.over = now, false
 		m.tell(m.startOf(s.job))
 		m.follow(now, s.job.job.Length, toEnd, s.job)
 	default:
@@ -535,12 +539,15 @@ func (m *Machine) watchLimit(j *job) {
 
 // end has a job end by itself.
 func (m *Machine) end(now des.Time, j *job) {
-	m.touched = now
+	m.touched, j.over = now, true
 	j.state = stateCompleted
 	if j.job.ExitCode != 0 {
 		j.state = stateFailed
 	}
 	m.tell(Event{Key: j.Key, Job: j.job.ID, Kind: KindEnd, Time: now, Detail: j.state})
+	if j.job.ExitCode == 0 && m.c.Overdue(now, j.job) { // what orders for it tell from now on
+		j.state = string(slurm.Timeout)
+	}
 	m.Watch.ended(now, j)
 	m.c.End(now, j.job)
 	m.follow(now, Epilog, toRelease, j)
