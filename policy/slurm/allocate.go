@@ -33,6 +33,9 @@ func (c *Controller) allocate(now des.Time, e *entry, available, within nodeSet)
 	defer c.spare.back(c.spare.mark())
 	g := c.groundOf(now, e, available, within)
 	switch {
+	case len(j.Required) == 0 && g.bar.leavesNone():
+		j.reason = NodesNotAvailable
+		return reserved
 	case g.all.empty():
 		j.reason = BadConstraints
 		return neverFits
@@ -245,6 +248,31 @@ func (c *Controller) setWeight(n, weight int) {
 
 // gpu is the kind of devices that weigh.
 const gpu = "gpu"
+
+// considers reports whether Slurm considers a node for a job of the shape, which wants devices, before it looks how many of its cores and
+// devices are free: it has the memory that the job asks for at least, has the devices at all, is not another job's alone, and is idle if
+// the job is to have it to itself.
+func (c *Controller) considers(s *shape, n int, free usage) bool {
+	d, node := &s.demand, &c.conf.Nodes[n]
+	if c.conf.Select.Memory {
+		least := max(d.memory, d.perCPU*d.pnMin)
+		if least == 0 {
+			least = node.Memory
+		}
+		if free.mem[n] < least {
+			return false
+		}
+	}
+	for _, g := range s.gres {
+		if counts := c.idle.gres[g.Kind]; counts == nil || counts[n] < g.Count {
+			return false
+		}
+	}
+	if d.whole {
+		return free.cpus[n] == node.CPUs()
+	}
+	return free.cpus[n] > 0 || !c.heldWhole().has(n)
+}
 
 // notesGPUs notes that a job of the shape is looked at which wants GPUs: the node weighs less by how many of its
 // free ones the job would have, whether or not its cores are free. Slurm leaves it at that, also for jobs that

@@ -116,6 +116,9 @@ type bar struct {
 	by       *Reservation // until that one ends there is no node for it at all; or nil
 }
 
+// leavesNone reports whether others have reserved all nodes of the job's own reservation, too.
+func (b *bar) leavesNone() bool { return b.overlaps && b.within != nil && b.within.empty() }
+
 // barOf takes from nodes those that the job of e may not have if it starts at an instant. Maintenance
 // of all nodes of its partition, or a reservation of a node that it must have, leaves it none.
 func (c *Controller) barOf(e *entry, at des.Time, nodes nodeSet) bar {

@@ -342,6 +342,86 @@ func TestGPUsWeigh(t *testing.T) {
 	require.Equal(t, weighs(1, 0), r.weights[3], "one whose GPUs are taken does not weigh less")
 }
 
+// A look notes what GPUs weigh only where as many nodes are considered for the job as it wants: those that have the devices at all, the
+// memory that it asks for at least, and that are idle if it is to have them to itself.
+func TestGPUsWeighWhereEnoughNodesAreConsidered(t *testing.T) {
+	two := []Amount{{"gpu", 1}}
+	for _, wide := range []struct {
+		job  Job
+		busy *Job
+		want bool
+	}{
+		{job: Job{Nodes: 2, GRES: two}, want: true},
+		{job: Job{Nodes: 3, GRES: two}},
+		{job: Job{Nodes: 2, GRES: []Amount{{"gpu", 3}}}},
+		{job: Job{Nodes: 2, GRES: two, Memory: 1000}, busy: &Job{Tasks: 1, Memory: 1000, Required: []int{3}}, want: true},
+		{job: Job{Nodes: 2, GRES: two, Memory: 1001}, busy: &Job{Tasks: 1, Memory: 1000, Required: []int{3}}},
+		{job: Job{Nodes: 2, GRES: two, MemoryPerCPU: 501, CPUsPerTask: 2}, busy: &Job{Tasks: 1, Memory: 1000, Required: []int{3}}},
+		{job: Job{Nodes: 2, GRES: two}, busy: &Job{Tasks: 1, Memory: 1, Required: []int{3}}},
+		{job: Job{Nodes: 2, GRES: two, Memory: 1}, busy: &Job{Nodes: 1, Memory: 1, Exclusive: true, Required: []int{3}}},
+		{job: Job{Nodes: 2, GRES: two, Memory: 1}, busy: &Job{Tasks: 4, Memory: 1, Required: []int{3}}, want: true},
+		{job: Job{Nodes: 2, GRES: two, Memory: 1, Exclusive: true}, busy: &Job{Tasks: 1, Memory: 1, Required: []int{3}}},
+	} {
+		r := newRuled(t, "GresTypes=gpu\nNodeName=n[1-2] CPUs=4 RealMemory=2000\nNodeName=n[3-4] CPUs=4 RealMemory=2000 Gres=gpu:2\nPartitionName=all Nodes=ALL\nSelectTypeParameters=CR_Core_Memory\n", "")
+		if wide.busy != nil {
+			r.submit(0, wide.busy)
+			r.until(10 * des.Second)
+		}
+		wide.job.Begin, wide.job.Held = des.Hour, true
+		j := r.submit(10*des.Second, &wide.job)
+		require.Equal(t, weighs(1, 0), r.weights[2])
+		s := r.newSearch(j.entries[0], j.entries[0].part.nodes, r.free.clone())
+		require.Equal(t, wide.want, r.weights[2] != weighs(1, 0), "%+v", wide.job)
+		if wide.busy != nil {
+			s.release(wide.busy)
+			require.Less(t, r.weights[2], weighs(1, 0), "where that is over all are considered")
+			require.Less(t, r.weights[3], weighs(1, 0))
+		}
+	}
+}
+
+// A singleton waits for jobs of its name and its user: for all that run, and of those that wait for the earlier ones.
+func TestSingletons(t *testing.T) {
+	r := newRuled(t, fourNodes, "")
+	named := func(j Job) *Job { j.Tasks, j.Name, j.User = 1, "solo", "u"; return &j }
+	earlier := r.submit(0, named(Job{Begin: des.Hour}))
+	r.submit(0, &Job{Tasks: 1, Name: "solo", User: "v", Begin: des.Hour})
+	single := r.submit(0, named(Job{After: []Dependency{{Kind: singleton}}}))
+	later := r.submit(0, named(Job{}))
+	r.submit(0, named(Job{Begin: des.Hour}))
+	r.until(10 * des.Second)
+	require.Equal(t, []*Job{later}, r.started)
+	r.Cancel(10*des.Second, earlier)
+	r.until(70 * des.Second)
+	require.Equal(t, WaitsForDependency, single.Reason())
+	r.End(70*des.Second, later)
+	require.True(t, r.depends(single) == isMet, "it completes")
+}
+
+// A job whose reservation is all under maintenance waits for the end of that, and has nobody else get these nodes; one that must have
+// another node is held in a pass, and refused as it comes.
+func TestReservationsUnderMaintenance(t *testing.T) {
+	r := newRuled(t, fourNodes+"SchedulerType=sched/builtin\n", "")
+	own := func(required ...int) *Job {
+		return &Job{Tasks: 1, User: "u", Reservation: "mine", Required: required, Limit: 10 * des.Minute}
+	}
+	require.NoError(t, r.Reserve(0, &Reservation{Name: "mine", Start: des.Minute, End: 2 * des.Hour, Nodes: []int{2}, Users: []string{"u"}}))
+	require.NoError(t, r.Reserve(0, &Reservation{Name: "m", Start: des.Minute, End: des.Hour, Nodes: []int{2}, Maintenance: true}))
+	waits, outside := r.submit(0, own()), r.submit(0, own(3))
+	wide := r.submit(0, &Job{Nodes: 4, User: "u", Reservation: "mine"})
+	r.until(130 * des.Second)
+	require.Equal(t, WaitsForResources, wide.Reason(), "its partition has too few nodes but for these")
+	require.Equal(t, NodesNotAvailable, waits.Reason())
+	require.False(t, waits.Held)
+	require.Equal(t, BadConstraints, outside.Reason())
+	require.ErrorIs(t, r.try(130*des.Second, own(3)), ErrConfiguration)
+	require.NoError(t, r.try(130*des.Second, own()))
+	require.NoError(t, r.Drain(130*des.Second, []int{3}))
+	require.ErrorIs(t, r.try(130*des.Second, own(3)), ErrConfiguration, "whether or not it is in service")
+	r.until(des.Hour + des.Minute)
+	require.Equal(t, running, waits.state)
+}
+
 // Limits on several kinds of amounts may come one by one; -1 clears one.
 func TestAmountsAreLimitedOneByOne(t *testing.T) {
 	a, _, err := ReadAccounts("f", strings.NewReader("add qos q grptres=node=2 grptres=cpu=5\nmodify qos q set grptres=node=3\nmodify qos q set grptres=cpu=-1,mem=7\n"))

@@ -32,22 +32,25 @@ func (c choice) mark(s nodeSet) {
 
 // search is one choice of nodes. Of a controller there is one at a time, whose room all use.
 type search struct {
-	c       *Controller
-	job     *Job
-	shape   *shape
-	plain   bool // the shape is
-	free    usage
-	among   nodeSet // nodes that may be chosen
-	most    int     // CPUs that are free of them: no fewer than they offer
-	freed   []*Job  // those that free does not yet have back what they had
-	given   []*Job  // those that it has
-	asked   bool    // what nodes offer has been reckoned:
-	open    nodeSet // of among, those that offer CPUs
-	offered []int   // CPUs that each node of open offers
-	levels  []int   // how many nodes offer so many CPUs, unless the demand is plain
-	nodes   int     // how many nodes offer any
-	cpus    int     // how many CPUs they offer in all
-	stale   nodeSet // of among, nodes of which more is free than open, offered and so on tell of
+	c     *Controller
+	job   *Job
+	shape *shape
+	plain bool // the shape is
+	free  usage
+	among nodeSet // nodes that may be chosen
+	most  int     // CPUs that are free of them: no fewer than they offer
+	// considered is how many of among Slurm considers for a job that wants devices; see Controller.considers.
+	considered int
+	looked     bool    // at the GPUs of all that are considered
+	freed      []*Job  // those that free does not yet have back what they had
+	given      []*Job  // those that it has
+	asked      bool    // what nodes offer has been reckoned:
+	open       nodeSet // of among, those that offer CPUs
+	offered    []int   // CPUs that each node of open offers
+	levels     []int   // how many nodes offer so many CPUs, unless the demand is plain
+	nodes      int     // how many nodes offer any
+	cpus       int     // how many CPUs they offer in all
+	stale      nodeSet // of among, nodes of which more is free than open, offered and so on tell of
 
 	planned bool // the choice is for a start to come, when running jobs have ended
 
@@ -82,16 +85,37 @@ func (c *Controller) newSearch(e *entry, candidates nodeSet, free usage) *search
 	s.freed, s.given = s.freed[:0], s.given[:0]
 	for w, word := range candidates {
 		s.among[w] = word & s.shape.suited[w]
-		if len(s.shape.gres) > 0 {
-			for word = s.among[w]; word != 0; word &= word - 1 {
-				c.notesGPUs(s.shape, w*64+bits.TrailingZeros64(word), free)
-			}
-		}
 		for word = s.among[w] & free.some[w]; word != 0; word &= word - 1 {
 			s.most += free.cpus[w*64+bits.TrailingZeros64(word)]
 		}
 	}
+	if s.considered, s.looked = 0, false; len(s.shape.gres) > 0 {
+		for n := range s.among.all {
+			s.consider(n, 1)
+		}
+	}
 	return s
+}
+
+// consider counts a candidate, so many times, if Slurm considers it for a job that wants devices. As soon as there are as many of these
+// as the job needs nodes, it looks at the GPUs of all.
+func (s *search) consider(n, times int) {
+	if !s.c.considers(s.shape, n, s.free) {
+		return
+	}
+	if s.considered += times; times < 0 || s.considered < s.shape.demand.min {
+		return
+	}
+	if s.looked {
+		s.c.notesGPUs(s.shape, n, s.free)
+		return
+	}
+	s.looked = true
+	for other := range s.among.all {
+		if s.c.considers(s.shape, other, s.free) {
+			s.c.notesGPUs(s.shape, other, s.free)
+		}
+	}
 }
 
 // ask reckons what the candidates offer.
@@ -193,11 +217,13 @@ func (s *search) give() {
 			if !s.among.has(p.Node) {
 				continue
 			}
-			s.free.give(j, p)
-			s.stale.add(p.Node)
-			if len(s.shape.gres) > 0 {
-				s.c.notesGPUs(s.shape, p.Node, s.free)
+			if s.stale.add(p.Node); len(s.shape.gres) == 0 {
+				s.free.give(j, p)
+				continue
 			}
+			s.consider(p.Node, -1)
+			s.free.give(j, p)
+			s.consider(p.Node, 1)
 		}
 	}
 	s.given = append(s.given, s.freed...)

@@ -168,7 +168,7 @@ func (c *Controller) refuses(now des.Time, j *Job) error {
 			return err
 		}
 	}
-	if j.Held || c.beyondJobLimits(j) != "" || !c.up.hasAll(j.Required) {
+	if j.Held || c.beyondJobLimits(j) != "" || !c.up.hasAll(j.Required) && !c.outsideReservation(now, j) {
 		return nil // whether nodes suit is seen when it may start
 	}
 	return c.fitsNowhere(now, j)
@@ -261,6 +261,16 @@ func (c *Controller) missesNodes(now des.Time, e *entry) bool {
 	return true
 }
 
+// outsideReservation reports whether the job's reservation has begun, and lacks a node that the job must have or has it reserved for
+// others, too.
+func (c *Controller) outsideReservation(now des.Time, j *Job) bool {
+	if j.reservation == nil || c.second(now) < c.second(j.reservation.Start) {
+		return false
+	}
+	b := c.barOf(j.entries[0], now, c.up.clone())
+	return !b.within.hasAll(j.Required)
+}
+
 // isKept reports whether nodes that the job of e must have, and that could be its own, are reserved for others
 // within its limit: Slurm looks no further as it comes.
 func (c *Controller) isKept(now des.Time, e *entry) bool {
@@ -285,7 +295,10 @@ func (c *Controller) couldEver(now des.Time, e *entry) bool {
 			return false
 		}
 		nodes = nodes.clone()
-		if b := c.barOf(e, now, nodes); b.overlaps && b.within.empty() {
+		switch b := c.barOf(e, now, nodes); {
+		case !b.within.hasAll(e.job.Required):
+			return false
+		case b.leavesNone():
 			return true
 		}
 	}

@@ -85,7 +85,7 @@ type job struct {
 	job     *slurm.Job
 	asked   des.Time // the limit that its user, or an operator, says
 	told    bool     // that it has come
-	over    bool     // an end is told of, and no launch since: of a stop in between there is no row, as there is none of the start
+	over    bool     // a stop is told of, and no launch since: of another one there is no row, as there is none of the start
 	state   string   // as Slurm calls it
 	watched watched
 }
@@ -539,7 +539,7 @@ func (m *Machine) watchLimit(j *job) {
 
 // end has a job end by itself.
 func (m *Machine) end(now des.Time, j *job) {
-	m.touched, j.over = now, true
+	m.touched = now
 	j.state = stateCompleted
 	if j.job.ExitCode != 0 {
 		j.state = stateFailed

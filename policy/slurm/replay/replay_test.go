@@ -103,6 +103,31 @@ func playInput(t *testing.T, in *replay.Input) (string, []string) {
 	return text.String(), append(h.events, left...)
 }
 
+// A job that ends by itself beyond its limit is told of as completed at its end, and as timed out in what follows.
+func TestJobsThatEndBeyondTheirLimits(t *testing.T) {
+	text, _ := play(t, folder(t, map[string]string{
+		replay.ConfigFile: "NodeName=n1 CPUs=4\nPartitionName=all Nodes=ALL Default=YES\n",
+		replay.JobsFile:   "key,submit,limit_min,runtime,tasks\na,10,1,65,1\nb,10,1,55,1\n",
+		replay.OrdersFile: "time,do,job,node,value\n90,nice,a,,5\n90,nice,b,,5\n",
+	}))
+	require.Contains(t, text, "a,1,end,75,,,,,,,,COMPLETED\n")
+	require.Contains(t, text, "a,1,nice,90,,,,,,,,TIMEOUT\n")
+	require.Contains(t, text, "b,2,nice,90,,,,,,,,COMPLETED\n")
+}
+
+// Of a job that is stopped before it is launched there is no start to be told of; nor is the stop, where another end was told before.
+func TestStopsBeforeLaunches(t *testing.T) {
+	text, _ := play(t, folder(t, map[string]string{
+		replay.ConfigFile: "NodeName=n1 CPUs=4\nPartitionName=all Nodes=ALL Default=YES\n",
+		replay.JobsFile:   "key,submit,limit_min,runtime,tasks,requeue\na,10,1,50,1,1\n",
+		replay.OrdersFile: "time,do,job,node,value\n10.005,down,,n1,\n20,up,,n1,\n180.005,down,,n1,\n190,up,,n1,\n",
+	}))
+	require.Equal(t, 1, strings.Count(text, ",stop,"), text)
+	require.Contains(t, text, "a,1,stop,10,,,,,,,,NODE_FAIL\n")
+	require.Equal(t, 1, strings.Count(text, ",start,"), text)
+	require.Equal(t, 1, strings.Count(text, ",end,"), text)
+}
+
 func TestAFolderIsPlayed(t *testing.T) {
 	text, heard := play(t, folder(t, map[string]string{replay.ConfigFile: conf, replay.JobsFile: jobs, replay.OrdersFile: orders}))
 	require.Equal(t, `key,job,event,time,priority,cpus,nodes,partition,qos,by,cores,detail
