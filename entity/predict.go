@@ -112,8 +112,8 @@ func (k Known) Now() des.Time {
 	switch r := k.run; {
 	case r.meta != nil:
 		return r.meta.sim.Now()
-	case r.rare != nil && r.rare.foretold != nil:
-		return r.rare.foretold.Now()
+	case r.rare != nil && r.rare.foreteller != nil:
+		return r.rare.foreteller.Now()
 	}
 	return k.run.Submit
 }
@@ -221,7 +221,7 @@ type Foreteller struct {
 
 // Come tells the Predictor that r was submitted, and has r be planned by its prediction.
 func (f *Foreteller) Come(r *Run) {
-	r.withRare().foretold = f
+	r.withRare().foreteller = f
 	f.Predictor.Observe(JobSubmitted, Known{r})
 	p := predictionOf(f.Predictor, r)
 	r.predict(p)

@@ -87,7 +87,7 @@ type rareState struct {
 	// Predictions, beside those of demand.
 	firstPrediction des.Time    // as the job was submitted
 	corrections     int         // how often it has been corrected since
-	foretold        *Foreteller // who predicts a run without a metascheduler, or nil
+	foreteller      *Foreteller // who predicts a run without a metascheduler, or nil
 
 	// Attempts that have ended.
 	earlier []Attempt // that were preempted, or resized, oldest first

@@ -45,8 +45,8 @@ type Accuracy struct {
 	// Policy and Tau are as in Recorder.
 	Policy string
 	Tau    Tau
-	// Foretold says that the jobs have no metascheduler and are predicted.
-	Foretold bool
+	// Predicted says that the jobs have no metascheduler and are predicted.
+	Predicted bool
 
 	meta *entity.Metascheduler
 	by   [accuracyBys][]accuracySum // by class
@@ -87,7 +87,7 @@ func (a *Accuracy) Attach(m *entity.Metascheduler) {
 
 // Observe adds one event.
 func (a *Accuracy) Observe(e entity.JobEvent) {
-	if e.Kind != entity.JobFinished && e.Kind != entity.JobKilled || e.Run.Booked || !a.Foretold && (a.meta == nil || a.meta.Predictor == nil) {
+	if e.Kind != entity.JobFinished && e.Kind != entity.JobKilled || e.Run.Booked || !a.Predicted && (a.meta == nil || a.meta.Predictor == nil) {
 		return
 	}
 	j := e.Run

@@ -85,8 +85,8 @@ type JobsWriter struct {
 	Places func(*entity.Run) []procset.Range
 	// Booked has rows tell whether the job is an advance reservation.
 	Booked bool
-	// Foretold says that the jobs have no metascheduler and are predicted.
-	Foretold bool
+	// Predicted says that the jobs have no metascheduler and are predicted.
+	Predicted bool
 	// Tau bounds slowdowns.
 	Tau Tau
 	// Beside, if set, runs what it is given on another goroutine, where rows become text and are
@@ -239,7 +239,7 @@ func (w *JobsWriter) begin() {
 	if w.Bill != nil {
 		further = append(further, rows.WithPrices)
 	}
-	if w.predicts = w.Foretold || w.meta != nil && w.meta.Predictor != nil; w.predicts {
+	if w.predicts = w.Predicted || w.meta != nil && w.meta.Predictor != nil; w.predicts {
 		further = append(further, rows.WithPredictions)
 	}
 	all := rows.Jobs.With("workload_name", func(b []byte, _ *rows.Job) []byte { return append(b, workload...) }).

@@ -3,6 +3,7 @@ package metrics
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -50,11 +51,7 @@ type Recorder struct {
 	jobs, ended, booked, killed, rejected, backfilled, running int
 	firstSubmit, lastEnd                                       des.Time
 
-	// offered is the work of the jobs that fit the machine, of which the first and the last came
-	// at these instants.
-	offered               sum128
-	offering              bool // one has come
-	firstOffer, lastOffer des.Time
+	offered entity.OfferedLoad // of the jobs that fit the machine
 
 	reasons     []ReasonCount
 	waits       sample
@@ -119,11 +116,7 @@ func (r *Recorder) offer(j *entity.Run) {
 	if j.Booked || r.grid == nil && r.Processors > 0 && j.Job.Request.Nodes > r.Processors {
 		return
 	}
-	if !r.offering {
-		r.offering, r.firstOffer = true, j.Submit
-	}
-	r.lastOffer = max(r.lastOffer, j.Submit)
-	r.offered.addArea(j.Job.Request.Nodes, j.Job.Runtime)
+	r.offered.Add(j.Submit, j.Job.Request.Nodes, j.Job.Runtime)
 }
 
 // power is the work that the machine can do in a time unit; a processor without a performance of its
@@ -289,8 +282,8 @@ func (r *Recorder) Summary() Summary {
 			s.Utilization = r.busy.seconds() / (float64(r.Processors) * s.Makespan)
 		}
 	}
-	if span := r.lastOffer - r.firstOffer; span > 0 && r.power() > 0 {
-		s.OfferedLoad = r.offered.seconds() / float64(r.power()*span.Seconds())
+	if load := r.offered.Over(r.power()); !math.IsInf(load, 0) {
+		s.OfferedLoad = load
 	}
 	if r.meta != nil {
 		s.Rounds = r.meta.Rounds()

@@ -310,22 +310,22 @@ func (t *Trace) OfferedLoad() (float64, error) {
 		return 0, err
 	}
 	procs, err := t.Procs()
-	return l.load(procs), err
+	return l.Over(float64(procs)), err
 }
 
-func (t *Trace) measure() (loadMeter, error) {
+func (t *Trace) measure() (entity.OfferedLoad, error) {
 	procs, err := t.Procs()
 	if err != nil {
-		return loadMeter{}, err
+		return entity.OfferedLoad{}, err
 	}
 	jobs, err := t.survey()
 	if err != nil {
-		return loadMeter{}, err
+		return entity.OfferedLoad{}, err
 	}
-	var l loadMeter
+	var l entity.OfferedLoad
 	for j := range jobs.Jobs() {
 		if j.Request.Nodes <= procs {
-			l.add(j.Submit, j.Request.Nodes, j.Runtime)
+			l.Add(j.Submit, j.Request.Nodes, j.Runtime)
 		}
 	}
 	return l, jobs.Err()

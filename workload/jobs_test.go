@@ -223,11 +223,11 @@ func TestLoadIsScaledToWhatIsAsked(t *testing.T) {
 		trace = fromText(t, Options{Part: Part{Load: want}}, tenJobs()...)
 		jobs := jobsOf(t, trace)
 		require.Equal(t, 100*des.Second, jobs[0].Submit, "the first stays")
-		var l loadMeter
+		var l entity.OfferedLoad
 		for _, j := range jobs {
-			l.add(j.Submit, j.Request.Nodes, j.Runtime)
+			l.Add(j.Submit, j.Request.Nodes, j.Runtime)
 		}
-		require.InDelta(t, want, l.load(10), 1e-6)
+		require.InDelta(t, want, l.Over(10), 1e-6)
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 )
@@ -295,8 +296,8 @@ type Trace struct {
 	source *Stored
 	where  func(rec *Record, line int64) bool // of Options.Where, or nil
 
-	load     func() (loadMeter, error)  // what its jobs offer, computed once
-	modelled func() ([]des.Time, error) // estimates, computed once
+	load     func() (entity.OfferedLoad, error) // what its jobs offer, computed once
+	modelled func() ([]des.Time, error)         // estimates, computed once
 
 	mu   sync.Mutex
 	last *JobStream // the latest that Jobs began

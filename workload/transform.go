@@ -157,7 +157,7 @@ func (p *Part) selection() selection {
 
 // gapFactor is what the times between submissions are to be multiplied by so
 // that the load of the options is offered; offered measures what there is.
-func (t *Trace) gapFactor(offered func() (loadMeter, error)) (float64, error) {
+func (t *Trace) gapFactor(offered func() (entity.OfferedLoad, error)) (float64, error) {
 	if t.Options.Load == 0 {
 		return 1, nil
 	}
@@ -169,12 +169,12 @@ func (t *Trace) gapFactor(offered func() (loadMeter, error)) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	load := l.load(procs)
+	load := l.Over(float64(procs))
 	factor := load / t.Options.Load
 	switch {
 	case !(load > 0) || math.IsInf(load, 0):
 		return 0, fmt.Errorf("%s: it offers a load of %v, which cannot be scaled to %v", t.Name, load, t.Options.Load)
-	case float64(l.last-l.first)*factor > float64(maxTime):
+	case float64(l.Span())*factor > float64(maxTime):
 		return 0, fmt.Errorf("%s: to offer a load of %v the times between submissions would have to be %.3g times as long, and the last job would come more than %.0e seconds after the first", t.Name, t.Options.Load, factor, des.Time(maxTime).Seconds())
 	}
 	return factor, nil
@@ -198,7 +198,7 @@ func (t *Trace) Selected(apply ...func(iter.Seq[*Record]) iter.Seq[*Record]) ite
 			records = f(records)
 		}
 		part := t.Options.selection()
-		factor, err := t.gapFactor(func() (loadMeter, error) {
+		factor, err := t.gapFactor(func() (entity.OfferedLoad, error) {
 			l, err := t.recordLoad(choose(records, part))
 			return l, errors.Join(err, readErr)
 		})
@@ -285,7 +285,7 @@ func (t *Trace) pass(err *error) iter.Seq[*Record] {
 
 // recordLoad is the load that records offer to the machine, those without a
 // runtime or without a size that fits it aside.
-func (t *Trace) recordLoad(records iter.Seq[*Record]) (l loadMeter, err error) {
+func (t *Trace) recordLoad(records iter.Seq[*Record]) (l entity.OfferedLoad, err error) {
 	procs, err := t.Procs()
 	if err != nil {
 		return l, err
@@ -295,42 +295,18 @@ func (t *Trace) recordLoad(records iter.Seq[*Record]) (l loadMeter, err error) {
 		if size < 0 || size > int64(procs) || rec.Runtime < 0 {
 			size = 0
 		}
-		l.add(rec.Submit, int(size), rec.Runtime)
+		l.Add(rec.Submit, int(size), rec.Runtime)
 	}
 	return l, nil
-}
-
-// loadMeter sums up an offered load: work by the time from the first submission
-// to the last.
-type loadMeter struct {
-	work        float64 // processor seconds
-	first, last des.Time
-	begun       bool
 }
 
 // OfferedLoad returns the load that jobs offer: the sum of size times runtime, divided by
 // processors and by the time from the first to the last submission. It is 0 if there is no work,
 // and infinite if all jobs come at one instant.
 func OfferedLoad(jobs iter.Seq[*entity.Job], processors int) float64 {
-	var l loadMeter
+	var l entity.OfferedLoad
 	for j := range jobs {
-		l.add(j.Submit, j.Request.Nodes, j.Runtime)
+		l.Add(j.Submit, j.Request.Nodes, j.Runtime)
 	}
-	return l.load(processors)
-}
-
-func (l *loadMeter) add(submit des.Time, size int, runtime des.Time) {
-	if !l.begun {
-		l.begun, l.first = true, submit
-	}
-	l.last = submit
-	l.work += float64(float64(size) * runtime.Seconds())
-}
-
-// load is 0 if there is no work, and infinite if all of it comes at one instant.
-func (l *loadMeter) load(procs int) float64 {
-	if l.work == 0 {
-		return 0
-	}
-	return l.work / float64(float64(procs)*(l.last-l.first).Seconds())
+	return l.Over(float64(processors))
 }

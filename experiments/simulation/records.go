@@ -86,7 +86,7 @@ func (x *Session) jobs(site string, processors int, a metrics.Allocation) Flow {
 			return nil, nil, err
 		}
 		w.Workload, w.Processors, w.Allocation, w.Attempts, w.Tau = x.settings.Workload, processors, a, x.settings.Attempts, x.settings.Tau
-		w.Energy, w.Foretold = x.energyOf(site), x.foretold
+		w.Energy, w.Predicted = x.energyOf(site), x.predictedElsewhere
 		w.Booked = x.settings.Bookings != nil
 		w.Beside = x.beside()
 		if site == "" {

@@ -39,13 +39,13 @@ type Session struct {
 	recorder *metrics.Recorder
 	// account is of the capacity of the machine, where that is one site. Whoever takes
 	// capacity otherwise than by the site's metascheduler tells it here.
-	account  *metrics.Account
-	accuracy *metrics.Accuracy // nil where nothing is predicted
-	foretold bool              // the jobs have no metascheduler and are predicted
-	late     *lateStarts       // nil where the policy is not recorded
-	logged   loggedWaits
-	bounding *bounding          // nil where no bounds are asked for
-	waiting  *flow.Dependencies // nil where no job waits for another
+	account            *metrics.Account
+	accuracy           *metrics.Accuracy // nil where nothing is predicted
+	predictedElsewhere bool              // the jobs have no metascheduler and are predicted
+	late               *lateStarts       // nil where the policy is not recorded
+	logged             loggedWaits
+	bounding           *bounding          // nil where no bounds are asked for
+	waiting            *flow.Dependencies // nil where no job waits for another
 	// bill, if set, is what a job has cost, and places where a job as a whole has run:
 	// jobs-POLICY.csv has them then.
 	bill   func(*entity.Run) metrics.Bill

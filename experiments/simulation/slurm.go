@@ -256,7 +256,7 @@ func (m *SlurmCluster) run(ctx context.Context, in *replay.Input, cpus int, p *p
 	x.account.Processors = cpus
 	x.countForBounds(nil)
 	losses := &outageFile{}
-	foretells, err := x.foretells()
+	foreteller, err := x.foreteller()
 	if err != nil {
 		return nil, err
 	}
@@ -284,8 +284,8 @@ func (m *SlurmCluster) run(ctx context.Context, in *replay.Input, cpus int, p *p
 	watchers := entity.NewObservers(observers...)
 	machine.Watch = replay.NewWatch(in.Config, watchers)
 	machine.Watch.Late, machine.Whys = in.Late, s.Decisions
-	if machine.Watch.Foretells = foretells; foretells != nil {
-		foretells.Now = machine.Now
+	if machine.Watch.Foreteller = foreteller; foreteller != nil {
+		foreteller.Now = machine.Now
 	}
 	if s.Power != nil {
 		s.Power.Hosts(in.Sizes())
@@ -395,8 +395,8 @@ func (m *SlurmCluster) outages(c *call, in *replay.Input) error {
 	return nil
 }
 
-// foretells is who predicts the jobs of a run without a metascheduler, or nil.
-func (x *Session) foretells() (*entity.Foreteller, error) {
+// foreteller is who predicts the jobs of a run without a metascheduler, or nil.
+func (x *Session) foreteller() (*entity.Foreteller, error) {
 	s := &x.settings
 	if s.Predictor == nil {
 		return nil, nil
@@ -406,7 +406,7 @@ func (x *Session) foretells() (*entity.Foreteller, error) {
 			return nil, wrong("predict", "%s asks to be attached to a metascheduler, and Slurm's controller is none", s.Predictor.Name())
 		}
 	}
-	x.foretold, x.accuracy.Foretold = true, true
+	x.predictedElsewhere, x.accuracy.Predicted = true, true
 	f := &entity.Foreteller{Predictor: s.Predictor, Corrector: s.Corrector}
 	if _, own := s.Corrector.(predict.Own); own {
 		f.Corrector = nil

@@ -54,11 +54,11 @@ func (p Conservative) Schedule(r *entity.Round) {
 		w, ok := p.Shape.Find(r.Plan, j, r.Now, des.Forever)
 		if !ok {
 			r.Retry(j)
-			continue
+		} else {
+			r.Reserve(j, w) // refused, it is new in the next round; the others are so in this one alone
 		}
-		r.Reserve(j, w) // refused, it is new in the next round; the others are so in this one alone
+		p.explain(r, j, ok)
 	}
-	p.explain(r, fresh)
 }
 
 // compress moves reservations up, in queue order.

@@ -90,17 +90,15 @@ func noWindow(r *entity.Round, j *entity.Run) entity.Why {
 	return entity.Why{What: entity.NoWindow}
 }
 
-// explain says of new jobs when they start, or that they have no window.
-func (p Conservative) explain(r *entity.Round, fresh []*entity.Run) {
-	if !r.WhyObserved() {
-		return
-	}
-	for _, j := range fresh {
-		if j.State == entity.Reserved {
-			r.TellWhy(j, entity.Why{What: entity.TooFewFree, Start: j.Reservation.Window.Start})
-		} else if _, ok := p.Shape.Find(r.Plan, j, r.Now, des.Forever); !ok && j.State == entity.Waiting {
-			r.TellWhy(j, noWindow(r, j))
-		}
+// explain says of a new job when it starts, or that it has no window. It is told before the next
+// job is placed: what is placed later stood in nobody's way.
+func (p Conservative) explain(r *entity.Round, j *entity.Run, found bool) {
+	switch {
+	case !r.WhyObserved():
+	case j.State == entity.Reserved:
+		r.TellWhy(j, entity.Why{What: entity.TooFewFree, Start: j.Reservation.Window.Start})
+	case j.State == entity.Waiting && !found:
+		r.TellWhy(j, noWindow(r, j))
 	}
 }
 

@@ -289,3 +289,24 @@ func TestAHandMadeQueueIsToldWhatHoldsIt(t *testing.T) {
 		require.Equal(t, test.want, got, test.policy.Name())
 	}
 }
+
+// Two jobs come at once: the first is planned behind what runs, the second takes the rest until
+// then. What was planned later stood in nobody's way.
+//
+//	4 |ccccc|bbbbbb      b wants all four processors, and waits for a; c has come with b and
+//	3 |ccccc|bbbbbb      has more of them until then
+//	2 |ccccc|bbbbbb
+//	1 |aaaaa|bbbbbb
+func TestConservativeNamesWhatStoodInTheWayWhenAJobWasPlanned(t *testing.T) {
+	job := func(id int64, submit des.Time, nodes int, length des.Time) *entity.Job {
+		return &entity.Job{ID: id, Submit: submit, Runtime: length, Request: entity.Request{Nodes: nodes, Length: length}}
+	}
+	l := &listener{}
+	sim := des.New(des.Config{})
+	m := entity.NewMetascheduler(sim, plan.NewCluster(4), backfill.Conservative{}, l)
+	m.SubmitAll(slices.Values([]*entity.Job{job(1, 0, 1, 10), job(2, 1, 4, 5), job(3, 1, 3, 9)}))
+	require.NoError(t, sim.Run(context.Background()))
+	require.Len(t, l.all, 1)
+	require.Equal(t, "1: 2 processors until 10", l.all[0].String())
+	require.EqualValues(t, 1, l.all[0].why.By.Run.ID)
+}

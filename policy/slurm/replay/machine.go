@@ -308,7 +308,7 @@ func (m *Machine) submit(now des.Time, s *Submission) {
 		}
 		own.After = append(own.After, slurm.Dependency{Kind: d.Kind, Job: id})
 	}
-	m.Watch.foretell(j)
+	m.Watch.predict(j)
 	var err error = s.Refused
 	if s.Refused == "" {
 		err = m.c.Submit(now, &own)
@@ -519,7 +519,7 @@ func (m *Machine) started(now des.Time, own *slurm.Job) {
 
 // watchLimit has the limit of a job that is predicted be raised before the controller ends the job for it.
 func (m *Machine) watchLimit(j *job) {
-	if !m.Watch.foretells(j) || j.job.Limit >= j.asked {
+	if !m.Watch.isPredicted(j) || j.job.Limit >= j.asked {
 		return
 	}
 	start, limit := j.job.Start, j.job.Limit

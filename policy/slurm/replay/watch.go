@@ -15,10 +15,10 @@ import (
 type Watch struct {
 	// Late is taken from all times; see Input.
 	Late des.Time
-	// Foretells, if set, predicts how long jobs run: that is their limit in place of what their users ask
+	// Foreteller, if set, predicts how long jobs run: that is their limit in place of what their users ask
 	// for. A job that is about to be ended for such a limit gets another one, as by an operator's order,
 	// until it has what its user has asked for.
-	Foretells *entity.Foreteller
+	Foreteller *entity.Foreteller
 
 	observers *entity.Observers
 	first     []int32 // see firstCPUs
@@ -39,8 +39,8 @@ type watched struct {
 // tell tells of what has happened to a job at now.
 func (w *Watch) tell(now des.Time, r *entity.Run, k entity.JobEventKind) {
 	e := entity.JobEvent{Time: w.at(now), Kind: k, Run: r}
-	if w.Foretells != nil {
-		w.Foretells.Observe(e)
+	if w.Foreteller != nil {
+		w.Foreteller.Observe(e)
 	}
 	w.observers.Tell(e)
 }
@@ -63,14 +63,14 @@ func (w *Watch) runOf(j *job) *entity.Run {
 	return j.watched.run
 }
 
-// foretells reports whether a job is predicted.
-func (w *Watch) foretells(j *job) bool { return w != nil && w.Foretells != nil && j.As != nil }
+// isPredicted reports whether a job is predicted.
+func (w *Watch) isPredicted(j *job) bool { return w != nil && w.Foreteller != nil && j.As != nil }
 
-// foretell gives a job that comes the limit that is predicted for it.
-func (w *Watch) foretell(j *job) {
-	if w.foretells(j) {
+// predict gives a job that comes the limit that is predicted for it.
+func (w *Watch) predict(j *job) {
+	if w.isPredicted(j) {
 		r := w.runOf(j)
-		w.Foretells.Come(r)
+		w.Foreteller.Come(r)
 		j.job.Limit = limitFor(r.Prediction(), j.asked)
 	}
 }
@@ -84,7 +84,7 @@ func limitFor(long, asked des.Time) des.Time {
 // corrected gives a job that runs, and has outlived its prediction, another limit.
 func (w *Watch) corrected(now des.Time, j *job) (limit des.Time) {
 	r := j.watched.run
-	if limit = limitFor(w.Foretells.Correct(r), j.asked); limit <= j.job.Limit {
+	if limit = limitFor(w.Foreteller.Correct(r), j.asked); limit <= j.job.Limit {
 		limit = j.asked
 	}
 	w.tell(now, r, entity.JobCorrected)
