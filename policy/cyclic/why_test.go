@@ -77,3 +77,37 @@ type listen func(entity.Why)
 
 func (listen) Observe(entity.JobEvent)                              {}
 func (l listen) ObserveWhy(_ des.Time, _ *entity.Run, w entity.Why) { l(w) }
+
+// A job that gets a window ahead is told what has its nodes until then or, if an earlier window
+// was free, that its planner preferred the later one.
+func TestAJobThatIsPlannedAheadIsToldWhatWasInTheWay(t *testing.T) {
+	for _, c := range []struct {
+		nodes []*entity.Node
+		text  string
+		by    entity.BlockerKind
+	}{
+		{[]*entity.Node{{ID: 0, Perf: 1, Price: 1}}, "", entity.BlockedByJob},
+		{[]*entity.Node{{ID: 0, Perf: 1, Price: 1}, {ID: 1, Perf: 1, Price: 3}}, entity.LaterPreferred, entity.NoBlocker},
+	} {
+		d, err := plan.NewDomain(c.nodes, window.AMP{})
+		require.NoError(t, err)
+		d.Interval = 200 * des.Second
+		var ahead []entity.Why
+		sim := des.New(des.Config{})
+		planner := cyclic.CSS{Search: cyclic.Search{Finder: window.AEP{By: window.MinCost}, PerJob: 1}}
+		m := entity.NewMetascheduler(sim, d, &cyclic.Policy{Planner: planner}, listen(func(w entity.Why) {
+			if w.What == entity.ReservedAhead {
+				ahead = append(ahead, w)
+			}
+		}))
+		m.Cycle = 100 * des.Second
+		for id := range int64(2) {
+			m.Submit(&entity.Job{ID: id, Runtime: 50 * des.Second, Request: entity.Request{Nodes: 1, Length: 50 * des.Second}})
+		}
+		require.NoError(t, sim.Run(context.Background()))
+		require.Len(t, ahead, 1)
+		require.Equal(t, 50*des.Second, ahead[0].Start)
+		require.Equal(t, c.text, ahead[0].Text)
+		require.Equal(t, c.by, ahead[0].By.Kind)
+	}
+}
