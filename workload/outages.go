@@ -141,9 +141,6 @@ func readOutage(row *csvtable.Row, dates *Header) (x outageRow, err error) {
 	return x, nil
 }
 
-// Len returns the number of outages.
-func (o *Outages) Len() int { return len(o.rows) }
-
 // wrong is an error about a row, with the file and the line.
 func (o *Outages) wrong(x outageRow, format string, args ...any) error {
 	err := x.row.At(fmt.Errorf(format, args...))

@@ -17,7 +17,7 @@ import (
 func TestReadOutages(t *testing.T) {
 	o, err := ReadOutages(strings.NewReader("from,to,processors,known\n3600,7200.5,4,\n10,,1,5\n20,forever,2,0\n"), nil)
 	require.NoError(t, err)
-	require.Equal(t, 3, o.Len())
+	require.Equal(t, 3, len(o.rows))
 	all, err := o.Processors(4)
 	require.NoError(t, err)
 	require.Equal(t, []flow.Outage{
@@ -118,7 +118,7 @@ func TestALogForAGridNamesSites(t *testing.T) {
 	require.NoError(t, err)
 	sites, err := o.Sites("east", "west", "south")
 	require.NoError(t, err)
-	require.Equal(t, []int{2, 1, 0}, []int{sites["east"].Len(), sites["west"].Len(), sites["south"].Len()})
+	require.Equal(t, []int{2, 1, 0}, []int{len(sites["east"].rows), len(sites["west"].rows), len(sites["south"].rows)})
 	_, err = sites["east"].Processors(3)
 	require.NoError(t, err)
 	_, err = sites["west"].Processors(3)

@@ -117,9 +117,6 @@ func (x reservationRow) check() error {
 	return nil
 }
 
-// Len is how many there are.
-func (r *Reservations) Len() int { return len(r.rows) }
-
 // Bookings yields the reservations in order of submission, with new jobs for
 // every pass.
 func (r *Reservations) Bookings() iter.Seq[flow.Booking] {

@@ -16,7 +16,7 @@ func TestReadReservations(t *testing.T) {
 8,0,100.5,2,10,,
 `), nil)
 	require.NoError(t, err)
-	require.Equal(t, 2, r.Len())
+	require.Equal(t, 2, len(r.rows))
 	b := slices.Collect(r.Bookings())
 	require.EqualValues(t, 8, b[0].Job.ID, "in order of submission")
 	require.Equal(t, des.Seconds(100.5), b[0].Start)

@@ -10,7 +10,6 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
-	"github.com/gridslot/gridslot/entity/flow"
 	"github.com/gridslot/gridslot/entity/plan"
 )
 
@@ -135,16 +134,4 @@ func (in *Instance) Domain(f plan.Finder) (*plan.Domain, error) {
 		}
 	}
 	return d, nil
-}
-
-// LocalJobs are the owners' tasks as jobs that are known from the beginning, for
-// flow.LocalFlow.
-func (in *Instance) LocalJobs() []flow.LocalJob {
-	var jobs []flow.LocalJob
-	for i, n := range in.Nodes {
-		for _, s := range in.Tasks[i] {
-			jobs = append(jobs, flow.LocalJob{Node: n, Start: s.Start, Length: s.End - s.Start})
-		}
-	}
-	return jobs
 }

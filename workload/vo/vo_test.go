@@ -191,16 +191,6 @@ func TestSlotsAreWhatOwnersLeave(t *testing.T) {
 	require.Equal(t, in.End, d.Horizon)
 }
 
-func TestLocalJobsAreTheOwnersTasks(t *testing.T) {
-	in := environment(t, vo.META61(), 0)
-	var taken des.Time
-	for _, l := range in.LocalJobs() {
-		require.Zero(t, l.Known)
-		taken += l.Length
-	}
-	require.InDelta(t, meanLoad(in), taken.Seconds()/600/100, 1e-12)
-}
-
 func TestALoadThatFindsNoPlaceIsAnError(t *testing.T) {
 	for _, l := range []vo.Load{
 		{Level: vo.HypergeometricLevel{Lo: 8, Hi: 9}, Task: vo.Range{Min: 100, Max: 100}},
