@@ -58,7 +58,7 @@ func parseParams(text string) (params []findings.Param, err error) {
 // findings are those of a study's folder, or of any table in a file.
 func (t *resultTables) findings(path string) (*findings.Findings, error) {
 	o := t.options
-	var table *findings.Table
+	var table *findings.Results
 	if info, err := os.Stat(path); err == nil && !info.IsDir() {
 		f, err := os.Open(path)
 		if err != nil {
@@ -100,7 +100,7 @@ func (t *resultTables) write(w io.Writer, path string) error {
 	if slices.ContainsFunc(measures, func(m string) bool { return !slices.Contains(f.Options.Measures, m) }) { // one that is not among the usual ones
 		o := f.Options
 		o.Measures = measures
-		if f, err = findings.Analyze(f.Table, o); err != nil {
+		if f, err = findings.Analyze(f.Results, o); err != nil {
 			return usagef("--measure: %w", err)
 		}
 	}

@@ -154,8 +154,8 @@ func (p *studyPage) plan(f *findings.Findings, r *sweep.Results) {
 		p.Warnings = append(p.Warnings, fmt.Sprintf("%s failed; see below.", counted(float64(n), "run")))
 	}
 	p.Parameters.Columns = []string{"parameter", "values"}
-	for i, name := range f.Table.Params {
-		p.Parameters.Rows = append(p.Parameters.Rows, []string{clean(name), clean(strings.Join(f.Table.ValuesOf(i), ", "))})
+	for i, name := range f.Results.Params {
+		p.Parameters.Rows = append(p.Parameters.Rows, []string{clean(name), clean(strings.Join(f.Results.ValuesOf(i), ", "))})
 	}
 	p.Parameters.Rows = append(p.Parameters.Rows, []string{findings.SeedColumn, clean(strings.Join(seedsOf(f), ", "))})
 	p.Failures.Columns = []string{"kind", "case", "message", "tries"}
@@ -168,8 +168,8 @@ func (p *studyPage) plan(f *findings.Findings, r *sweep.Results) {
 // seedsOf are the seeds of all runs, in the order in which they come.
 func seedsOf(f *findings.Findings) (seeds []string) {
 	known := map[string]bool{}
-	for i := range f.Table.Runs {
-		if s := f.Table.Runs[i].Seed; !known[s] {
+	for i := range f.Results.Runs {
+		if s := f.Results.Runs[i].Seed; !known[s] {
 			known[s] = true
 			seeds = append(seeds, s)
 		}
@@ -184,8 +184,8 @@ func (p *studyPage) runs(f *findings.Findings, dir string) {
 		return // it has been read, and has gone since
 	}
 	defer root.Close()
-	for i := range f.Table.Runs {
-		r := &f.Table.Runs[i]
+	for i := range f.Results.Runs {
+		r := &f.Results.Runs[i]
 		if r.Key == "" {
 			continue
 		}

@@ -87,7 +87,7 @@ func (c *predictorsCell) simulate(ctx context.Context) error {
 func (e predictors) rows(p *page, logs []sc15Log, cells []*predictorsCell) (rows []Row, err error) {
 	slowdowns := map[Ref]Row{}
 	add := func(r Row) { rows, slowdowns[r.ref()] = append(rows, r), r }
-	weekly := &findings.Table{Name: "predictors", Params: []string{"log", "algorithm"}, Measures: []string{slowdownMeasure}}
+	weekly := &findings.Results{Name: "predictors", Params: []string{"log", "algorithm"}, Measures: []string{slowdownMeasure}}
 	for _, log := range logs {
 		for _, a := range e.Algorithms {
 			c := cells[slices.IndexFunc(cells, func(c *predictorsCell) bool { return c.log == log && c.of == a })]

@@ -106,7 +106,7 @@ func TestEachSimulationLeavesItsBatches(t *testing.T) {
 
 func TestTauReachesTheBatchesOfAStudyAndAWarmUpOfAScenarioDoesNot(t *testing.T) {
 	const text = "scenarios: [s.yaml]\nbatches: 2\nwarmup: 0\nseeds: [3]\ntau: [10, 1000]\n"
-	run := func(settings string) *findings.Table {
+	run := func(settings string) *findings.Results {
 		f, err := study(t, text, "s.yaml", "processors: 64\nworkload: {trace: \"lublin:jobs=200:procs=64\"}\npolicies: [easy]\n"+settings)
 		require.NoError(t, err)
 		s, err := f.Study("test")
@@ -120,7 +120,7 @@ func TestTauReachesTheBatchesOfAStudyAndAWarmUpOfAScenarioDoesNot(t *testing.T) 
 		return table
 	}
 	whole, cut := run(""), run("settings: {warmup: 60}\n")
-	of := func(t *findings.Table, run int, name string) float64 {
+	of := func(t *findings.Results, run int, name string) float64 {
 		return t.Runs[run].Values[slices.Index(t.Measures, name)]
 	}
 	for i := range 2 {

@@ -73,7 +73,7 @@ func DrawStudy(f *findings.Findings, names ...string) ([]*Figure, error) {
 		}
 	}
 	if len(all) == 0 {
-		return nil, fmt.Errorf("%s holds nothing that could be drawn: no parameter has more than one value", f.Table.Name)
+		return nil, fmt.Errorf("%s holds nothing that could be drawn: no parameter has more than one value", f.Results.Name)
 	}
 	return all, nil
 }
@@ -94,7 +94,7 @@ func panels(height vg.Length, n int) *Figure {
 // others are parameters that vary and are not compared.
 func others(f *findings.Findings) (names []string) {
 	for _, i := range f.Varied() {
-		name := f.Table.Params[i]
+		name := f.Results.Params[i]
 		if !slices.ContainsFunc(f.Options.Baseline, func(p findings.Param) bool { return p.Name == name }) {
 			names = append(names, name)
 		}
@@ -116,7 +116,7 @@ func linesOf(f *findings.Findings, m int, logarithmic bool) (*Figure, error) {
 	measure := f.Options.Measures[m]
 	var x string
 	for _, name := range others(f) {
-		if len(f.Table.NumbersOf(slices.Index(f.Table.Params, name))) > 1 {
+		if len(f.Results.NumbersOf(slices.Index(f.Results.Params, name))) > 1 {
 			x = name
 			break
 		}
@@ -270,7 +270,7 @@ func heatOf(f *findings.Findings, m int, _ bool) (*Figure, error) {
 	if relative {
 		// The one with fewer values goes along the page.
 		rows, columns := names[0], names[1]
-		if len(f.Table.ValuesOf(slices.Index(f.Table.Params, rows))) < len(f.Table.ValuesOf(slices.Index(f.Table.Params, columns))) {
+		if len(f.Results.ValuesOf(slices.Index(f.Results.Params, rows))) < len(f.Results.ValuesOf(slices.Index(f.Results.Params, columns))) {
 			rows, columns = columns, rows
 		}
 		pivot.Rows, pivot.Columns = []string{rows}, []string{columns}
@@ -467,7 +467,7 @@ func differencesOf(f *findings.Findings, m int, _ bool) (*Figure, error) {
 	for i, c := range of {
 		var names []string
 		for _, k := range varied {
-			names = append(names, f.Told(f.Table.Params[k], f.Cells[c.Cell].Params[k]))
+			names = append(names, f.Told(f.Results.Params[k], f.Cells[c.Cell].Params[k]))
 		}
 		rows = append(rows, strings.Join(names, " "))
 		y := float64(len(of) - 1 - i)

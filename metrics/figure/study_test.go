@@ -86,7 +86,7 @@ func TestAFigureOfAStudyShowsWhatIsAskedFor(t *testing.T) {
 	f := found(t, -20)
 	o := f.Options
 	o.Where = []findings.Param{{Name: "estimates", Value: "user"}, {Name: "load", Value: "0.7"}, {Name: "load", Value: "0.8"}}
-	f, err := findings.Analyze(f.Table, o)
+	f, err := findings.Analyze(f.Results, o)
 	require.NoError(t, err)
 	figures, err := DrawStudy(f, "lines", "differences")
 	require.NoError(t, err)

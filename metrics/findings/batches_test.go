@@ -356,7 +356,7 @@ func TestBatchesThatStayDependentLeaveDoubt(t *testing.T) {
 		}
 		return &Run{Seed: "1", Batches: b, Values: []float64{effect + 1}}
 	}
-	table := &Table{Name: "x", Params: []string{"policy"}, Measures: []string{"mean_wait"}}
+	table := &Results{Name: "x", Params: []string{"policy"}, Measures: []string{"mean_wait"}}
 	for i, effect := range []float64{0, 1} { // a difference that grows from week to week
 		x := run(effect)
 		x.Params = []string{string(rune('a' + i))}

@@ -155,7 +155,7 @@ func (f *Findings) pair(cell, base, m int) (Comparison, error) {
 	}
 	var err error
 	if c.Comparison, err = stats.Compare(x, y, f.Options.Level); err != nil {
-		return c, fmt.Errorf("%s: %s: %w", f.Table.Name, c.Measure, err)
+		return c, fmt.Errorf("%s: %s: %w", f.Results.Name, c.Measure, err)
 	}
 	if d := c.Difference; d.N > 1 && d.Mean != 0 && math.IsNaN(c.T.P) {
 		c.Note = fmt.Sprintf("all %d pairs differ by the same, which is no more than one observation", d.N)
@@ -168,7 +168,7 @@ func (f *Findings) pair(cell, base, m int) (Comparison, error) {
 	if c.BaselineMean != 0 && len(x) > 0 {
 		r, err := stats.Ratio(x, y, f.Options.Level)
 		if err != nil {
-			return c, fmt.Errorf("%s: %s: %w", f.Table.Name, c.Measure, err)
+			return c, fmt.Errorf("%s: %s: %w", f.Results.Name, c.Measure, err)
 		}
 		c.Percent = stats.Estimate{Value: 100 * (r.Value - 1), Low: 100 * (r.Low - 1), High: 100 * (r.High - 1), N: r.N}
 		if math.IsInf(c.Difference.HalfWidth, 1) {

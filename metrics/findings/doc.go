@@ -2,9 +2,9 @@
 // with intervals, comparisons of policies on the same seeds or weeks, rankings,
 // sensitivities, and tables and figures of these.
 //
-//	results.csv -> Open, Read -> Table -> Analyze -> Findings -+-> Save: summary.csv, comparisons.csv, ...
-//	                                                           +-> Grids -> Write: Markdown, LaTeX, CSV
-//	runs/KEY/batches.csv ---------^                            +-> package figure, the page of a report
+//	results.csv -> Open, Read -> Results -> Analyze -> Findings -+-> Save: summary.csv, comparisons.csv, ...
+//	                                                             +-> Grids -> Write: Markdown, LaTeX, CSV
+//	runs/KEY/batches.csv ---------^                              +-> package figure, the page of a report
 //
 // It knows nothing of what made the results: any table will do in which parameters stand in
 // front of a column seed and numbers behind it.

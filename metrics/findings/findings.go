@@ -43,7 +43,7 @@ type Options struct {
 
 // Findings are what results say.
 type Findings struct {
-	Table         *Table
+	Results       *Results
 	Options       Options // completed
 	Cells         []Cell
 	Comparisons   []Comparison
@@ -51,8 +51,8 @@ type Findings struct {
 	Sensitivities []Sensitivity
 	Notes         []string // what a reader should know before anything else
 
-	measures []int // of Table.Measures
-	compared []int // of Table.Params; behind those of Options.Baseline what stands in them
+	measures []int // of Results.Measures
+	compared []int // of Results.Params; behind those of Options.Baseline what stands in them
 	varied   []int // see Varied
 	baseline []string
 	cells    map[string]int   // by keyOf(Params)
@@ -62,7 +62,7 @@ type Findings struct {
 
 // Cell is all runs that differ in their seeds only.
 type Cell struct {
-	Params    []string // as Table.Params
+	Params    []string // as Results.Params
 	Runs      []*Run
 	Estimates []Estimate // as Options.Measures
 }
@@ -85,8 +85,8 @@ const (
 )
 
 // Analyze tells what results say.
-func Analyze(t *Table, o Options) (*Findings, error) {
-	f := &Findings{Table: t, Options: o, cells: map[string]int{}}
+func Analyze(t *Results, o Options) (*Findings, error) {
+	f := &Findings{Results: t, Options: o, cells: map[string]int{}}
 	if err := f.complete(); err != nil {
 		return nil, fmt.Errorf("%s: %w", t.Name, err)
 	}
@@ -125,7 +125,7 @@ var usual = []string{"mean_wait", "mean_bounded_slowdown", "utilization", "makes
 
 // complete fills in what the options leave open.
 func (f *Findings) complete() error {
-	t, o := f.Table, &f.Options
+	t, o := f.Results, &f.Options
 	o.Level = cmp.Or(o.Level, 0.95)
 	if !(o.Level > 0 && o.Level < 1) {
 		return fmt.Errorf("level: want a probability between 0 and 1, such as 0.95, not %v", o.Level)
@@ -255,7 +255,7 @@ func (f *Findings) estimate(c *Cell, m int) Estimate {
 // chance reports whether the seed makes a difference in a cell: in any measure, as one of them
 // may happen to be the same, such as no job's waiting.
 func (f *Findings) chance(c *Cell) bool {
-	for m := range f.Table.Measures {
+	for m := range f.Results.Measures {
 		for _, r := range c.Runs {
 			if v, first := r.Values[m], c.Runs[0].Values[m]; v != first && (v == v || first == first) {
 				return true

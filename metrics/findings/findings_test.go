@@ -30,7 +30,7 @@ func grid(effect map[string]float64, seeds int) string {
 	return b.String()
 }
 
-func table(t require.TestingT, text string) *Table {
+func table(t require.TestingT, text string) *Results {
 	table, err := Read(strings.NewReader(text), "results.csv")
 	require.NoError(t, err)
 	return table

@@ -25,7 +25,7 @@ func (f *Findings) Told(name, value string) string {
 	}
 	values := []string{value}
 	if at, err := f.positions([]string{name}); err == nil {
-		values = f.Table.ValuesOf(at[0])
+		values = f.Results.ValuesOf(at[0])
 	}
 	known := map[string]bool{}
 	for _, v := range values {

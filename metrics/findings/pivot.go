@@ -86,13 +86,13 @@ func (f *Findings) Grids(p Pivot) ([]Grid, error) {
 	}
 	for _, i := range columns {
 		if slices.Contains(rows, i) {
-			return nil, fmt.Errorf("%s cannot be rows and columns at once", f.Table.Params[i])
+			return nil, fmt.Errorf("%s cannot be rows and columns at once", f.Results.Params[i])
 		}
 	}
 	var sections []int // what has a table for each value
 	shown := slices.Concat(rows, columns)
 	for _, i := range f.Varied() {
-		if !slices.ContainsFunc(shown, func(s int) bool { return s == i || f.Table.within(i, s) }) {
+		if !slices.ContainsFunc(shown, func(s int) bool { return s == i || f.Results.within(i, s) }) {
 			sections = append(sections, i)
 		}
 	}
@@ -115,14 +115,14 @@ func (f *Findings) Grids(p Pivot) ([]Grid, error) {
 			at[key] = len(grids)
 			g := Grid{Measure: p.Measure, Rows: p.Rows, Columns: p.Columns, Note: f.gridNote(p), of: f}
 			for _, s := range sections {
-				g.Where = append(g.Where, Param{f.Table.Params[s], c.Params[s]})
+				g.Where = append(g.Where, Param{f.Results.Params[s], c.Params[s]})
 			}
 			grids = append(grids, g)
 		}
 		grids[at[key]].put(pick(c.Params, rows), pick(c.Params, columns), Entry{Cell: i, Estimate: c.Estimates[m], Best: best[i] && !p.Difference, Differs: differs[i], Compared: compared[i]})
 	}
 	if len(grids) == 0 {
-		return nil, fmt.Errorf("%s: no cell has all of what was asked for", f.Table.Name)
+		return nil, fmt.Errorf("%s: no cell has all of what was asked for", f.Results.Name)
 	}
 	return grids, nil
 }
@@ -130,11 +130,11 @@ func (f *Findings) Grids(p Pivot) ([]Grid, error) {
 // across is the parameter for columns, beside those that are rows.
 func (f *Findings) across(rows []string) (columns []string) {
 	for _, i := range f.Varied() {
-		name := f.Table.Params[i]
+		name := f.Results.Params[i]
 		if slices.Contains(rows, name) {
 			continue
 		}
-		if len(f.Table.NumbersOf(i)) > 0 {
+		if len(f.Results.NumbersOf(i)) > 0 {
 			return []string{name}
 		}
 		if columns == nil {
@@ -154,7 +154,7 @@ func (f *Findings) InOne(measure string) Pivot {
 	}
 	p.Columns = f.across(compared)
 	for _, i := range f.Varied() {
-		if name := f.Table.Params[i]; !slices.Contains(compared, name) && !slices.Contains(p.Columns, name) {
+		if name := f.Results.Params[i]; !slices.Contains(compared, name) && !slices.Contains(p.Columns, name) {
 			p.Rows = append(p.Rows, name)
 		}
 	}
@@ -164,9 +164,9 @@ func (f *Findings) InOne(measure string) Pivot {
 
 func (f *Findings) positions(names []string) (at []int, err error) {
 	for _, name := range names {
-		i := slices.Index(f.Table.Params, name)
+		i := slices.Index(f.Results.Params, name)
 		if i < 0 {
-			return nil, enum.Unknown("parameter", name, f.Table.Params)
+			return nil, enum.Unknown("parameter", name, f.Results.Params)
 		}
 		at = append(at, i)
 	}
@@ -178,7 +178,7 @@ func (f *Findings) Shown(cell int) bool {
 	asked, has := map[string]bool{}, map[string]bool{}
 	for _, want := range f.Options.Where {
 		asked[want.Name] = true
-		if i := slices.Index(f.Table.Params, want.Name); f.Cells[cell].Params[i] == want.Value {
+		if i := slices.Index(f.Results.Params, want.Name); f.Cells[cell].Params[i] == want.Value {
 			has[want.Name] = true
 		}
 	}

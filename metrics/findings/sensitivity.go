@@ -36,7 +36,7 @@ func (f *Findings) sensitivities() {
 		chance := !slices.ContainsFunc(f.Cells, func(c Cell) bool { return c.Estimates[m].By != Seeds })
 		factors := make([]stats.Factor, len(varied))
 		for k, i := range varied {
-			factors[k].Name = f.Table.Params[i]
+			factors[k].Name = f.Results.Params[i]
 		}
 		var seeds []string
 		var y []float64

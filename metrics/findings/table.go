@@ -18,8 +18,8 @@ import (
 	"github.com/gridslot/gridslot/internal/indir"
 )
 
-// Table is the results of a study, a row a run.
-type Table struct {
+// Results are those of a study, a row a run.
+type Results struct {
 	Name     string // of the file, for messages
 	Params   []string
 	Measures []string // columns of numbers
@@ -28,9 +28,9 @@ type Table struct {
 
 // Run is a row: what one case gave with one seed.
 type Run struct {
-	Params []string  // as Table.Params
+	Params []string  // as Results.Params
 	Seed   string    // runs that differ in parameters only have met the same chance
-	Values []float64 // as Table.Measures; NaN where there is none
+	Values []float64 // as Results.Measures; NaN where there is none
 	// Key is the run's in a study's folder, "" elsewhere.
 	Key string
 	// Batches are parts of the run, nil where there are none.
@@ -44,7 +44,7 @@ const SeedColumn = "seed"
 // parameters, those behind it measures, where they have nothing but numbers. With names
 // of parameters these are the parameters, wherever they stand, and all other columns of
 // numbers are measures. An error says in which line it is.
-func Read(from io.Reader, name string, params ...string) (*Table, error) {
+func Read(from io.Reader, name string, params ...string) (*Results, error) {
 	// The heading: which columns are parameters, and which may be measures.
 	in := csv.NewReader(from)
 	header, err := in.Read()
@@ -66,7 +66,7 @@ func Read(from io.Reader, name string, params ...string) (*Table, error) {
 		}
 		params = header[:seed]
 	}
-	t := &Table{Name: name, Params: slices.Clone(params)}
+	t := &Results{Name: name, Params: slices.Clone(params)}
 	var at []int // of the parameters
 	for _, p := range params {
 		i := slices.Index(header, p)
@@ -175,7 +175,7 @@ const (
 
 // Open reads the results in a study's folder, with the batches of its runs where there
 // are any.
-func Open(dir string) (*Table, error) {
+func Open(dir string) (*Results, error) {
 	path := filepath.Join(dir, resultsName)
 	f, err := indir.Open(dir, resultsName)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -209,7 +209,7 @@ func Open(dir string) (*Table, error) {
 var keyForm = regexp.MustCompile(`^[0-9a-f]{32}$`)
 
 // keys are those of the runs that the plan has, by parameters and seed.
-func (t *Table) keys(dir string) (map[string]string, error) {
+func (t *Results) keys(dir string) (map[string]string, error) {
 	path := filepath.Join(dir, planName)
 	f, err := indir.Open(dir, planName)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -249,7 +249,7 @@ func (t *Table) keys(dir string) (map[string]string, error) {
 }
 
 // Varied are the positions of the parameters of which there are several values.
-func (t *Table) Varied() (at []int) {
+func (t *Results) Varied() (at []int) {
 	for i := range t.Params {
 		if len(t.ValuesOf(i)) > 1 {
 			at = append(at, i)
@@ -259,7 +259,7 @@ func (t *Table) Varied() (at []int) {
 }
 
 // ValuesOf are the values that the i-th parameter takes, in the order of the rows.
-func (t *Table) ValuesOf(i int) (values []string) {
+func (t *Results) ValuesOf(i int) (values []string) {
 	for r := range t.Runs {
 		if v := t.Runs[r].Params[i]; !slices.Contains(values, v) {
 			values = append(values, v)
@@ -269,7 +269,7 @@ func (t *Table) ValuesOf(i int) (values []string) {
 }
 
 // NumbersOf are the values that the i-th parameter takes, nil where any is no number.
-func (t *Table) NumbersOf(i int) (values []float64) {
+func (t *Results) NumbersOf(i int) (values []float64) {
 	for _, text := range t.ValuesOf(i) {
 		v, err := strconv.ParseFloat(text, 64)
 		if err != nil || v-v != 0 {
@@ -281,7 +281,7 @@ func (t *Table) NumbersOf(i int) (values []float64) {
 }
 
 // varies reports whether a measure has more than one value.
-func (t *Table) varies(measure int) bool {
+func (t *Results) varies(measure int) bool {
 	first := math.NaN()
 	for i := range t.Runs {
 		v := t.Runs[i].Values[measure]

@@ -9,7 +9,7 @@ import (
 
 // within reports whether parameter a stands in parameter b: each value of b has one of a,
 // and that is a part of its text or empty. The two do not vary apart then.
-func (t *Table) within(a, b int) bool {
+func (t *Results) within(a, b int) bool {
 	part := func(r *Run) string { return r.Params[a] }
 	stands := false
 	for i := range t.Runs {
@@ -26,7 +26,7 @@ func (t *Table) within(a, b int) bool {
 }
 
 // follows reports whether parameter a has one value for each combination of the others'.
-func (t *Table) follows(a int, others []int) bool {
+func (t *Results) follows(a int, others []int) bool {
 	known := map[string]string{}
 	for i := range t.Runs {
 		r := &t.Runs[i]
@@ -47,7 +47,7 @@ func (f *Findings) Varied() []int { return f.varied }
 // independent finds the parameters of Varied, and takes what stands in those compared for
 // compared as well: css without k is the baseline of "bsf:k=1" with the k 1.
 func (f *Findings) independent() {
-	t := f.Table
+	t := f.Results
 	f.varied = t.Varied()
 	leave := map[int]bool{}
 	for _, b := range f.varied {
@@ -76,8 +76,8 @@ func (f *Findings) independent() {
 
 // parts are the parameters that stand in b.
 func (f *Findings) parts(b int) (parts []int) {
-	for _, a := range f.Table.Varied() {
-		if f.Table.within(a, b) {
+	for _, a := range f.Results.Varied() {
+		if f.Results.within(a, b) {
 			parts = append(parts, a)
 		}
 	}
@@ -89,7 +89,7 @@ func (f *Findings) parts(b int) (parts []int) {
 func (f *Findings) factors() (at []int) {
 	for _, b := range f.varied {
 		parts := f.parts(b)
-		if len(parts) == 0 || !f.Table.follows(b, parts) || slices.ContainsFunc(parts, func(a int) bool { return f.Table.NumbersOf(a) == nil }) {
+		if len(parts) == 0 || !f.Results.follows(b, parts) || slices.ContainsFunc(parts, func(a int) bool { return f.Results.NumbersOf(a) == nil }) {
 			parts = []int{b}
 		}
 		at = append(at, parts...)

@@ -51,7 +51,7 @@ func decimal(v float64) string {
 }
 
 func (f *Findings) summaryRows() [][]string {
-	rows := [][]string{slices.Concat(f.Table.Params, []string{"measure", "mean", "low", "high", "half_width", "n", "by", "joined", "note"})}
+	rows := [][]string{slices.Concat(f.Results.Params, []string{"measure", "mean", "low", "high", "half_width", "n", "by", "joined", "note"})}
 	for i := range f.Cells {
 		c := &f.Cells[i]
 		for m, measure := range f.Options.Measures {
@@ -74,7 +74,7 @@ func joinedText(by Source, joined int) string {
 }
 
 func (f *Findings) comparisonRows() [][]string {
-	rows := [][]string{slices.Concat(f.Table.Params, []string{
+	rows := [][]string{slices.Concat(f.Results.Params, []string{
 		"baseline", "measure", "mean", "baseline_mean", "difference", "low", "high", "percent", "percent_low", "percent_high",
 		"n", "by", "joined", "t", "p_t", "p_t_holm", "p_wilcoxon", "p_wilcoxon_holm", "cohens_d", "rank_biserial", "verdict", "note",
 	})}
@@ -104,7 +104,7 @@ func (f *Findings) BaselineName() string {
 }
 
 func (f *Findings) rankingRows() [][]string {
-	rows := [][]string{slices.Concat(f.Table.Params, []string{"measure", "rank", "beats", "of", "mean", "half_width", "n"})}
+	rows := [][]string{slices.Concat(f.Results.Params, []string{"measure", "rank", "beats", "of", "mean", "half_width", "n"})}
 	for _, r := range f.Rankings {
 		m := slices.Index(f.Options.Measures, r.Measure)
 		for _, p := range r.Places {
