@@ -378,6 +378,12 @@ func TestGPUsWeighWhereEnoughNodesAreConsidered(t *testing.T) {
 			require.Less(t, r.weights[3], weighs(1, 0))
 		}
 	}
+	r := newRuled(t, "GresTypes=gpu\nNodeName=n[1-2] CPUs=4\nNodeName=n[3-4] CPUs=4 Gres=gpu:2\nPartitionName=all Nodes=ALL\nSelectTypeParameters=CR_Core\n", "")
+	r.submit(0, &Job{Tasks: 1, Required: []int{3}})
+	r.until(10 * des.Second)
+	wide := r.submit(10*des.Second, &Job{Nodes: 3, GRES: two, Held: true})
+	r.newSearch(wide.entries[0], r.parts[0].nodes, r.free.clone()).release(r.started[0])
+	require.Equal(t, weighs(1, 0), r.weights[3], "a node counts once, before and after")
 }
 
 // A singleton waits for jobs of its name and its user: for all that run, and of those that wait for the earlier ones.
@@ -418,6 +424,8 @@ func TestReservationsUnderMaintenance(t *testing.T) {
 	require.NoError(t, r.try(130*des.Second, own()))
 	require.NoError(t, r.Drain(130*des.Second, []int{3}))
 	require.ErrorIs(t, r.try(130*des.Second, own(3)), ErrConfiguration, "whether or not it is in service")
+	require.ErrorIs(t, r.try(130*des.Second, &Job{Tasks: 1, Required: []int{3}, Partitions: []int{1}}), ErrConfiguration, "nor is it of the partition")
+	require.NoError(t, r.try(130*des.Second, &Job{Tasks: 5, Nodes: 1, Required: []int{3}}), "nobody looks whether it would fit")
 	r.until(des.Hour + des.Minute)
 	require.Equal(t, running, waits.state)
 }
@@ -946,6 +954,26 @@ func TestBusyPartitionsDoNotSaveJobs(t *testing.T) {
 		r.submit(0, &Job{Nodes: 4})
 		r.until(10 * des.Second)
 		require.Equal(t, want, r.try(10*des.Second, wide()), enforce)
+	}
+}
+
+// With EnforcePartLimits=ALL nor does a partition save it whose nodes maintenance has all of, nor where jobs preempt others one whose
+// nodes are jobs' alone that it may not preempt.
+func TestPartitionsThatDoNotSaveJobs(t *testing.T) {
+	conf := "NodeName=n1 CPUs=4\nNodeName=n[2-4] CPUs=4 Feature=f\nPartitionName=all Nodes=ALL\nPartitionName=some Nodes=n[1-3]\nPartitionName=high Nodes=ALL PriorityTier=2\n" +
+		"SelectTypeParameters=CR_Core\nPreemptType=preempt/partition_prio\nPreemptMode=REQUEUE\nEnforcePartLimits="
+	for enforce, want := range map[string]error{"ALL": ErrConfiguration, "NO": nil} {
+		wide := func(partition int) *Job {
+			return &Job{Nodes: 3, Features: []string{"f"}, Partitions: []int{partition, 1}, Limit: 10 * des.Minute}
+		}
+		r := newRuled(t, conf+enforce+"\n", "")
+		require.NoError(t, r.Reserve(0, &Reservation{Name: "m", Start: 5 * des.Minute, End: des.Hour, Nodes: []int{0, 1, 2, 3}, Maintenance: true}))
+		require.Equal(t, want, r.try(0, wide(0)), enforce)
+		r = newRuled(t, conf+enforce+"\n", "")
+		r.submit(0, &Job{Nodes: 2, Exclusive: true, Required: []int{2, 3}})
+		r.until(10 * des.Second)
+		require.Equal(t, want, r.try(10*des.Second, wide(0)), enforce)
+		require.NoError(t, r.try(10*des.Second, wide(2)), "it preempts")
 	}
 }
 

@@ -168,7 +168,7 @@ func (c *Controller) refuses(now des.Time, j *Job) error {
 			return err
 		}
 	}
-	if j.Held || c.beyondJobLimits(j) != "" || !c.up.hasAll(j.Required) && !c.outsideReservation(now, j) {
+	if j.Held || c.beyondJobLimits(j) != "" {
 		return nil // whether nodes suit is seen when it may start
 	}
 	return c.fitsNowhere(now, j)
@@ -245,33 +245,35 @@ func (c *Controller) lists(e *entry) bool {
 }
 
 // missesNodes notes for a job that comes why it has to wait where idle nodes would suit, but too few are in service or
-// free of reservations. It reports false where nodes are only busy: others have them to themselves, or the job would.
+// free of reservations. It reports false where nodes are only busy, since others have them to themselves or the job would, and where
+// maintenance has all of them.
 func (c *Controller) missesNodes(now des.Time, e *entry) bool {
 	defer c.spare.back(c.spare.mark())
 	g := c.groundOf(now, e, c.up, nil)
-	if c.fitIdle(e, g.ready) != nil {
+	shared := g.ready
+	if c.conf.Preempt != "" { // then ready has nodes that jobs have to themselves: it may have those of its victims
+		kept := c.spare.clone(c.heldWhole())
+		for _, v := range c.victims(e, now) {
+			kept.remove(v.nodes)
+		}
+		shared = c.spare.clone(g.ready)
+		shared.remove(kept)
+	}
+	if c.fitIdle(e, shared) != nil {
 		return true
 	}
 	if _, why := c.whyNot(e, &g); why != notAvailable {
 		return why != busy
 	}
-	if e.job.reason = NodesNotAvailable; g.bar.by != nil && g.bar.by.Maintenance {
+	if g.bar.by != nil && g.bar.by.Maintenance {
 		e.job.reason = WaitsForReservation
+		return false
 	}
+	e.job.reason = NodesNotAvailable
 	return true
 }
 
-// outsideReservation reports whether the job's reservation has begun, and lacks a node that the job must have or has it reserved for
-// others, too.
-func (c *Controller) outsideReservation(now des.Time, j *Job) bool {
-	if j.reservation == nil || c.second(now) < c.second(j.reservation.Start) {
-		return false
-	}
-	b := c.barOf(j.entries[0], now, c.up.clone())
-	return !b.within.hasAll(j.Required)
-}
-
-// isKept reports whether nodes that the job of e must have, and that could be its own, are reserved for others
+// isKept reports whether nodes that the job of e must have, and that could be its own, are out of service or reserved for others
 // within its limit: Slurm looks no further as it comes.
 func (c *Controller) isKept(now des.Time, e *entry) bool {
 	j := e.job
