@@ -18,6 +18,7 @@ type backfillLoop struct {
 	planned  nodeSet  // nodes that the last run planned and nobody got
 	runs     int64    // so far
 	last     repeat
+	trail    trail
 }
 
 func (l *backfillLoop) begin(rules *Scheduling) {
@@ -70,6 +71,7 @@ func (c *Controller) runBackfill(now des.Time) {
 	r := &backfillRun{c: c, now: now, second: c.second(now), until: never, shares: newShares(rules), blocked: map[*qos]int64{},
 		table: newTable(c.second(now), int64(rules.Window/des.Second), int64(rules.Resolution/des.Second), rules.TableSize, c.up, licenses, &c.plans, &c.spare)}
 	r.table.cpus = c.idle.cpus
+	l.trail.begin(c, r.table.windowEnd())
 	if rules.Licenses {
 		byID := slices.SortedFunc(slices.Values(c.running), func(a, b *Job) int { return cmp.Compare(a.ID, b.ID) })
 		for _, j := range byID {
@@ -105,6 +107,7 @@ type backfillRun struct {
 	second int64 // of now, of the host's clock
 	table  *table
 	shares *shares
+	learnt int // how many of the plans made so far the table has
 	tests  int // jobs for which nodes were looked for
 	starts int
 	hasty  bool     // the job that is looked at is one that is looked at as if it were over in a minute (NoReserve)
@@ -144,10 +147,10 @@ func (r *backfillRun) reserveRunning(j *Job) bool {
 	if needs.nodes.empty() && len(needs.licenses) == 0 {
 		return true
 	}
-	if r.table.full() {
+	if r.full() {
 		return false
 	}
-	r.table.plan(0, c.limitSecond(j)/r.table.resolution*r.table.resolution, needs)
+	r.plan(0, c.limitSecond(j)/r.table.resolution*r.table.resolution, needs)
 	return true
 }
 
@@ -190,32 +193,41 @@ func (r *backfillRun) consider(e *entry) bool {
 func (r *backfillRun) relimit(j *Job) {
 	if r.hasty && r.limit > 0 {
 		j.Limit = r.limit
-		r.c.reorder()
+		r.c.reorder(j)
 	}
 }
 
 // fill starts the job of e, or plans it unless it is to start now only. It reports false where the
 // table is full.
 func (r *backfillRun) fill(e *entry, nowOnly bool) bool {
-	c, j, t := r.c, e.job, r.table
-	limit := e.limit()
-	latest := r.second + int64(c.conf.Schedule.Window/des.Second)
-	before, tested := j.estimate, false
-	lent := c.spare.mark()
-	defer c.spare.back(lent)
-	passes := !nowOnly && r.passesOver(e)
-	if blocked := r.blocked[j.qos]; blocked > r.second {
+	if e.found == nil {
+		e.found = newFinding(len(r.c.conf.Nodes))
+	}
+	if !r.recall(e, nowOnly) {
+		r.remember(e, nowOnly)
+	}
+	if blocked := r.blocked[e.job.qos]; blocked > r.second {
 		r.expires(blocked)
 	}
-	viewed := r.viewed(e)
-	for start := max(r.second, r.blocked[j.qos]); ; {
+	return r.use(e, nowOnly)
+}
+
+// find finds where and when the job of e would start, from a second on.
+func (r *backfillRun) find(e *entry, start int64, nowOnly bool) {
+	c, f := r.c, e.found
+	r.catchUp()
+	lent := c.spare.mark()
+	defer c.spare.back(lent)
+	passes, viewed := !nowOnly && r.passesOver(e), r.viewed(e)
+	for {
 		c.spare.back(lent)
+		f.begins = 0
 		within := 0
 		if viewed {
 			var any bool
-			if start, within, any = r.chance(e, start, nowOnly, tested, passes); !any {
-				j.estimate = before
-				return true
+			if start, within, any = r.chance(e, start, nowOnly, f.tested, passes); !any {
+				f.estimate = 0
+				return
 			}
 		}
 		if start > r.second {
@@ -223,130 +235,200 @@ func (r *backfillRun) fill(e *entry, nowOnly bool) bool {
 		}
 		o, from := r.openingFrom(e, start)
 		if o == nil {
-			return true
+			return
 		}
 		start = from
-		var begins int64
-		var chosen nodeSet
-		if o.licensed && o.nodes.count() >= max(j.Nodes, 1) && o.nodes.hasAll(j.Required) {
-			if !tested {
-				tested = true
-				r.tests++
-			}
-			o.nodes.intersect(c.shapeOf(e).fit) // before the look: it decides which jobs are taken away
-			if viewed && !c.haveIdle(o.nodes, c.shapeOf(e).demand.cpus) {
-				r.noteVain(e, start, within, never)
-				if o.later == 0 || nowOnly {
-					j.estimate = before
-					return true
-				}
-				start = o.later
-				continue
-			}
-			if passes && o.later > 0 {
-				if soonest := c.soonestFor(e, o.nodes); soonest > o.later {
-					if viewed {
-						r.noteVain(e, start, within, soonest)
-					}
-					start = o.later
-					continue
-				}
-			}
-			begins, chosen = c.willRun(e, o.nodes, r.second, nowOnly)
-		}
+		chosen := r.findAmong(e, o, start, within, nowOnly, viewed, passes)
 		if chosen == nil {
 			if o.later == 0 || nowOnly {
-				j.estimate = before
-				return true
+				f.estimate = 0
+				return
 			}
 			start = o.later
 			continue
 		}
-		if start > begins {
-			begins = start
+		f.later = o.later
+		copy(f.nodes, chosen)
+		copy(f.among, o.nodes)
+		if start > f.begins {
+			f.begins, f.changed = start, true
 			c.changed(r.now)
 			r.expires(start - 1)
 		}
-		if begins <= r.second && chosen.meets(c.leaving) {
-			begins, o.later = r.second+1, 0
+		if f.begins <= r.second {
+			return
 		}
-		if begins > r.second {
-			r.expires(begins)
-		} else {
-			j.ByBackfill = true
-			chosen = c.spare.clone(chosen) // another look may take the room of this one
-			became := c.allocate(r.now, e, c.up, o.nodes)
-			j.ByBackfill = became == started
-			switch {
-			case became == started:
-				j.hasty = r.hasty
-				r.starts++
-				r.reserveRunning(j)
-				return true
-			case became == reserved, became == beyondLimit && !c.conf.Schedule.AssocLimitStop:
-				j.estimate = before
-				return true // nobody knows when
-			case became == beyondLimit: // as if it could start when the next job ends
-				if begins = o.later; begins == 0 {
-					begins = r.second + 500
-					r.expires(r.second)
-				}
-				if j.blockedByQOS && j.reason.ofQOSTogether() {
-					r.blocked[j.qos] = max(r.blocked[j.qos], begins)
-				}
-			default:
-				o.later = 0
-				r.expires(r.second)
+		r.expires(f.begins)
+		if start = r.round(e, nowOnly); start == 0 {
+			return
+		}
+	}
+}
+
+// findAmong is the nodes of an opening that the job of e would have, and f.begins is when. It is nil where there are none, or where these are
+// free only after the second from which there may be other nodes.
+func (r *backfillRun) findAmong(e *entry, o *opening, start int64, within int, nowOnly, viewed, passes bool) nodeSet {
+	c, j, f := r.c, e.job, e.found
+	if !o.licensed || o.nodes.count() < max(j.Nodes, 1) || !o.nodes.hasAll(j.Required) {
+		return nil
+	}
+	if !f.tested {
+		f.tested = true
+		r.tests++
+	}
+	o.nodes.intersect(c.shapeOf(e).fit) // before the look: it decides which jobs are taken away
+	if viewed && !c.haveIdle(o.nodes, c.shapeOf(e).demand.cpus) {
+		r.noteVain(e, nil, start, within, never)
+		return nil
+	}
+	f.looked.unite(o.nodes)
+	if passes && o.later > 0 {
+		if soonest := c.soonestFor(e, o.nodes); soonest > o.later {
+			if viewed {
+				r.noteVain(e, o.nodes, start, within, soonest)
 			}
+			return nil
 		}
-		if begins > r.second && nowOnly {
-			if j.estimate = begins; before != 0 && before < begins {
-				j.estimate = before
-			}
+	}
+	begins, chosen, by := c.willRun(e, o.nodes, r.second, nowOnly)
+	f.gaps = append(f.gaps, by.gaps...)
+	if chosen != nil {
+		f.begins, f.reckoned = begins, j.reckoned
+	}
+	return chosen
+}
+
+// round rounds the plan for the job of e to the table. It returns the second from which to look again where other nodes may come before the
+// job begins, or where the plan clashes with others; else 0.
+func (r *backfillRun) round(e *entry, nowOnly bool) (again int64) {
+	f, window := e.found, int64(r.c.conf.Schedule.Window/des.Second)
+	switch {
+	case f.begins > r.second && nowOnly:
+		return 0
+	case f.later > 0 && f.begins > f.later:
+		return f.later
+	}
+	if f.estimate = f.begins; f.begins > r.second+window {
+		r.expires(f.begins - window)
+		return 0
+	}
+	r.catchUp()
+	t := r.table
+	f.begin, f.end = f.begins/t.resolution*t.resolution, (f.begins+e.limit())/t.resolution*t.resolution
+	r.expiresWith(f.begin, f.end)
+	if f.begins > r.second && t.clashes(f.begin, f.end, need{f.nodes, e.job.Licenses}) {
+		return f.begins
+	}
+	return 0
+}
+
+// use starts the job of e, or plans it, as was found. It reports false where the table is full.
+func (r *backfillRun) use(e *entry, nowOnly bool) bool {
+	c, j, f := r.c, e.job, e.found
+	before := j.estimate
+	for f.begins > 0 && f.begins <= r.second {
+		done, again := r.startNow(e, nowOnly)
+		if done {
 			return true
 		}
-		if o.later > 0 && begins > o.later {
-			start = o.later
-			continue
+		if again == 0 {
+			break
 		}
-		earlier := before != 0 && before < begins
-		if j.estimate = begins; earlier {
-			j.estimate = before
-		}
-		if begins > latest {
-			r.expires(begins - int64(c.conf.Schedule.Window/des.Second))
-			return true
-		}
-		needs := need{chosen, j.Licenses}
-		begin, end := begins/t.resolution*t.resolution, (begins+limit)/t.resolution*t.resolution
-		r.expiresWith(begin, end)
-		if begins > r.second && t.clashes(begin, end, needs) {
-			start = begins
-			continue
-		}
-		if !c.conf.Schedule.AssocLimitStop {
-			wants := j.reckonedNeeds()
-			wants.nodes = chosen.count()
-			if over := c.beyondAmounts(j, wants); over != "" {
-				j.reason = over
-				return true
-			}
-		}
-		if j.qos != nil && j.qos.noPlans {
-			return true
-		}
-		if !earlier {
-			c.backfill.planned.unite(chosen)
-		}
-		if c.conf.Schedule.OnePlan && before != 0 {
-			return true
-		}
-		if t.full() {
-			return false
-		}
-		t.plan(begin, end, needs)
+		r.find(e, again, nowOnly)
+	}
+	estimate := f.begins
+	if estimate == 0 {
+		estimate = f.estimate
+	}
+	earlier := before != 0 && (estimate == 0 || before < estimate)
+	if j.estimate = estimate; earlier {
+		j.estimate = before
+	}
+	if f.begins == 0 || f.begins > r.second && nowOnly || f.begins > r.second+int64(c.conf.Schedule.Window/des.Second) {
 		return true
 	}
+	if !c.conf.Schedule.AssocLimitStop {
+		wants := j.reckonedNeeds()
+		wants.nodes = f.nodes.count()
+		if over := c.beyondAmounts(j, wants); over != "" {
+			j.reason = over
+			return true
+		}
+	}
+	if j.qos != nil && j.qos.noPlans {
+		return true
+	}
+	if !earlier {
+		c.backfill.planned.unite(f.nodes)
+	}
+	if c.conf.Schedule.OnePlan && before != 0 {
+		return true
+	}
+	if r.full() {
+		return false
+	}
+	r.plan(f.begin, f.end, need{f.nodes, j.Licenses})
+	return true
+}
+
+// startNow starts the job of e on nodes that are free now, as far as its limits, others that are about to leave these nodes, and
+// reservations let it. It reports whether nothing is left to do. Else the job is to be planned, and the second from which to look for that is again; 0: it is found.
+func (r *backfillRun) startNow(e *entry, nowOnly bool) (done bool, again int64) {
+	c, j, f := r.c, e.job, e.found
+	if f.nodes.meets(c.leaving) {
+		f.lasts = false
+		f.begins, f.later = r.second+1, 0
+		r.expires(f.begins)
+		return false, r.round(e, nowOnly)
+	}
+	j.ByBackfill = true
+	became := c.allocate(r.now, e, c.up, f.among)
+	j.ByBackfill = became == started
+	switch {
+	case became == started:
+		j.hasty = r.hasty
+		r.starts++
+		r.reserveRunning(j)
+		return true, 0
+	case became == reserved, became == beyondLimit && !c.conf.Schedule.AssocLimitStop:
+		return true, 0 // nobody knows when
+	case became == beyondLimit: // as if it could start when the next job ends
+		if f.begins = f.later; f.begins == 0 {
+			f.begins = r.second + 500
+			r.expires(r.second)
+		}
+		if j.blockedByQOS && j.reason.ofQOSTogether() {
+			r.blocked[j.qos] = max(r.blocked[j.qos], f.begins)
+		}
+	default:
+		f.later = 0
+		r.expires(r.second)
+	}
+	f.lasts = false
+	return false, r.round(e, nowOnly)
+}
+
+// plan plans something. The table learns of it when it is needed.
+func (r *backfillRun) plan(begin, end int64, needs need) {
+	r.c.backfill.trail.make(begin, max(end, begin+r.table.resolution), needs)
+}
+
+// catchUp has the table learn of all plans.
+func (r *backfillRun) catchUp() {
+	made := r.c.backfill.trail.made
+	for ; r.learnt < len(made); r.learnt++ {
+		p := &made[r.learnt]
+		r.table.plan(p.begin, p.end, p.needs)
+	}
+}
+
+// full reports whether the table is full. A plan has it use two records at most.
+func (r *backfillRun) full() bool {
+	if r.table.records+2*(len(r.c.backfill.trail.made)-r.learnt) < r.table.size {
+		return false
+	}
+	r.catchUp()
+	return r.table.full()
 }
 
 // limit is for how many seconds backfill plans the job of e: no longer than its partition allows.
@@ -362,6 +444,9 @@ func (r *backfillRun) openingFrom(e *entry, start int64) (*opening, int64) {
 	}
 	if j.reservation == nil && len(c.reserved) > 0 && !c.licensed(j) {
 		return nil, 0 // as long as there is any reservation Slurm has a job wait here for the licences that it lacks now
+	}
+	if start == r.second {
+		r.expiresWithReservations(j)
 	}
 	const tries = 11
 	var nodes nodeSet
@@ -387,6 +472,9 @@ func (r *backfillRun) openingFrom(e *entry, start int64) (*opening, int64) {
 	}
 	if overlaps {
 		after := c.reservationEnds(start, r.table.resolution) + 1
+		if after >= r.table.windowEnd() {
+			r.expires(after - int64(c.conf.Schedule.Window/des.Second))
+		}
 		if after < r.table.windowEnd() && (o.later == 0 || after < o.later) {
 			o.later = after
 		}

@@ -37,6 +37,7 @@ type Controller struct {
 	topQOS    float64        // the highest priority of a QoS
 
 	reserved    []*Reservation
+	booked      int      // how often these or their nodes have changed
 	basic       uint32   // the last priority that priority/basic gave
 	pending     []*entry // by submission
 	order       []*entry // the same; in the order of the queue, if sorted
@@ -185,6 +186,7 @@ func (c *Controller) finish(now des.Time, j *Job, failed bool) {
 		c.lose(j)
 		c.charge(j, now)
 	}
+	c.backfill.trail.note(j.nodes, c.limitSecond(j))
 	c.free.release(j)
 	c.later.release(j)
 	for _, p := range j.Placed {
@@ -302,6 +304,7 @@ func (c *Controller) start(now des.Time, e *entry, placed []Placement) {
 	c.leave(j)
 	c.running = append(c.running, j)
 	c.joinByLimit(j)
+	c.backfill.trail.note(j.nodes, c.limitSecond(j))
 	c.endEra()
 	c.count(j, -1, true)
 	j.began = true

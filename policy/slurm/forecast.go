@@ -24,7 +24,12 @@ type forecast struct {
 	reckoned int    // see Job.reckoned
 	weighed  uint64 // how often weights of nodes had changed when it began
 	usual    bool   // its nodes weighed what they usually do then
+	gaps     []gap  // that decide where its windows end
 }
+
+// gap is a time from the end of a job that is taken away to the next end of any job, in seconds, both included. Where a window ends depends on
+// which job ends next: a job without a part in the nodes bears on a look only where it ends within such a gap.
+type gap struct{ from, to int64 }
 
 // forecasts are the forecasts of a shape that hold in an era. A forecast depends on the nodes to choose
 // from, on the shape, on whom the job may preempt, on what runs where and until when, and on the weights of nodes; the time goes into
@@ -70,7 +75,7 @@ func (c *Controller) begin(f *forecast, s *shape, nodes nodeSet, by preemptor) {
 	if room == nil {
 		room = f.room
 	}
-	*f = forecast{among: append(f.among[:0], nodes...), by: by, room: room, chosen: f.chosen[:0], weighed: c.weighed, usual: c.weighUsually(s, nodes)}
+	*f = forecast{among: append(f.among[:0], nodes...), by: by, room: room, chosen: f.chosen[:0], gaps: f.gaps[:0], weighed: c.weighed, usual: c.weighUsually(s, nodes)}
 }
 
 // weighUsually reports whether looks for jobs of the shape among nodes see these weigh what slurm.conf says, and do not change that, as those for
@@ -112,18 +117,16 @@ func (c *Controller) soonestFor(e *entry, among nodeSet) int64 {
 }
 
 // willRun is the second at which the job of e could start among some nodes were nobody else to come, and
-// on which of them; nil if it could not at all, or, with nowOnly, not now.
-func (c *Controller) willRun(e *entry, among nodeSet, now int64, nowOnly bool) (int64, nodeSet) {
-	f := c.forecastOf(e, among, now, nowOnly)
-	switch {
-	case f.nodes == nil, !f.atOnce && nowOnly:
-		return 0, nil
-	case f.atOnce:
-		e.job.reckoned = f.reckoned
-		return now, f.nodes
+// on which of them; nil if it could not at all, or, with nowOnly, not now. The forecast is where that is from.
+func (c *Controller) willRun(e *entry, among nodeSet, now int64, nowOnly bool) (begins int64, nodes nodeSet, f *forecast) {
+	f = c.forecastOf(e, among, now, nowOnly)
+	if f.nodes == nil || !f.atOnce && nowOnly {
+		return 0, nil, f
 	}
-	e.job.reckoned = f.reckoned
-	return max(f.ends, now+1), f.nodes
+	if e.job.reckoned = f.reckoned; f.atOnce {
+		return now, f.nodes, f
+	}
+	return max(f.ends, now+1), f.nodes, f
 }
 
 // fitIdle is the nodes among candidates that the job of e would be given were they idle, or nil.
@@ -161,7 +164,7 @@ func (c *Controller) look(e *entry, f *forecast, now int64, nowOnly bool) {
 		return true
 	}
 	c.looks++
-	f.seen = true
+	f.seen, f.gaps = true, f.gaps[:0]
 	s := c.newSearch(e, f.among, c.free)
 	if f.atOnce = found(s.run()); f.atOnce {
 		slices.SortFunc(f.chosen, func(a, b offer) int { return cmp.Compare(a.node, b.node) })
@@ -210,6 +213,7 @@ func (c *Controller) look(e *entry, f *forecast, now int64, nowOnly bool) {
 			}
 			last = end
 			s.release(j)
+			f.addGap(order, k)
 			if k < len(order) && order[k].second > base+window {
 				break
 			}
@@ -231,6 +235,19 @@ func (c *Controller) look(e *entry, f *forecast, now int64, nowOnly bool) {
 			f.ends = last
 			return
 		}
+	}
+}
+
+// addGap adds the gap before the job at k, of the jobs in the order of their ends.
+func (f *forecast) addGap(order []ending, k int) {
+	g := gap{order[k-1].second, never}
+	if k < len(order) {
+		g.to = order[k].second
+	}
+	if last := len(f.gaps) - 1; last >= 0 && f.gaps[last].to == g.from {
+		f.gaps[last].to = g.to
+	} else {
+		f.gaps = append(f.gaps, g)
 	}
 }
 
@@ -291,8 +308,11 @@ func (c *Controller) quitByLimit(j *Job) {
 }
 
 // reorder has the order of limits be found anew: one of them is about to change, or has changed.
-func (c *Controller) reorder() {
+func (c *Controller) reorder(j *Job) {
 	c.byLimit = nil
+	if j.state == running {
+		c.backfill.trail.forget()
+	}
 	c.endEra()
 }
 

@@ -121,8 +121,9 @@ type entry struct {
 	priority uint32
 	terms    Terms // of priority
 
-	could bool   // it could start now as far as the job itself and its partition say: see runnable
-	shape *shape // see Controller.shapeOf; nil: not known yet
+	could bool     // it could start now as far as the job itself and its partition say: see runnable
+	found *finding // by the last run of backfill that came to it; nil: none has
+	shape *shape   // see Controller.shapeOf; nil: not known yet
 }
 
 // tasks is how many tasks the job has: as many as it says, or one a node.

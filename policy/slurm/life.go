@@ -231,7 +231,7 @@ func (c *Controller) Relimit(now des.Time, j *Job, limit des.Time) {
 		if j.state == running {
 			j.extended += max(0, c.second(now)-c.limitSecond(j))
 		}
-		c.reorder()
+		c.reorder(j)
 	}
 	c.update(now, j)
 }

@@ -137,7 +137,7 @@ func (c *Controller) evict(now des.Time, j *Job) {
 	}
 	if j.graceEnds == 0 && c.conf.Preempt == byQOS && j.qos != nil && j.qos.grace > 0 {
 		j.graceEnds = now.Add(j.qos.grace)
-		c.reorder()
+		c.reorder(j)
 		return
 	}
 	c.stop(now, j, Preempted, j.Requeue)

@@ -120,6 +120,17 @@ func (r *backfillRun) expiresWith(begin, end int64) {
 	}
 }
 
+// expiresWithReservations notes until when a reservation keeps its nodes from the job, or does not, were it to start now.
+func (r *backfillRun) expiresWithReservations(j *Job) {
+	for _, other := range r.c.reserved {
+		for _, second := range []int64{r.c.second(other.Start) - int64(j.Limit/des.Second) + 1, r.c.second(other.End), r.c.second(other.End) + 1} {
+			if second > r.second {
+				r.expires(second)
+			}
+		}
+	}
+}
+
 // never is a second that does not come, and noChange an instant before all others.
 const (
 	never    = math.MaxInt64

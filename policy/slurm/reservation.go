@@ -52,6 +52,7 @@ func (c *Controller) Reserve(now des.Time, r *Reservation) error {
 	}
 	r.size = r.nodes.count()
 	c.reserved = append(c.reserved, r)
+	c.booked++
 	c.watchReservations(now)
 	if c.main.limitDue == des.Forever {
 		c.watchLimits(now)
@@ -217,6 +218,7 @@ func (c *Controller) mendReservations(now des.Time) {
 			continue
 		}
 		if others := c.pickReserved(r, r.nodes, lacks); !others.empty() {
+			c.booked++
 			r.nodes = kept
 			r.nodes.unite(others)
 		}
@@ -244,6 +246,7 @@ func (c *Controller) dropReservations(now des.Time) {
 			}
 		}
 		c.changed(now)
+		c.booked++
 		return true
 	})
 	c.sorted = c.sorted && len(c.reserved) == kept

@@ -197,7 +197,7 @@ func TestBusyNodesArePlannedFirst(t *testing.T) {
 	r.submit(0, &Job{Tasks: 4, Required: []int{3}})
 	r.until(10 * des.Second)
 	j := r.submit(10*des.Second, &Job{Tasks: 8, Exclusive: true})
-	_, nodes := r.willRun(j.entries[0], j.entries[0].part.nodes, r.second(10*des.Second), false)
+	_, nodes, _ := r.willRun(j.entries[0], j.entries[0].part.nodes, r.second(10*des.Second), false)
 	require.Equal(t, []int{0, 1, 2}, slices.Collect(nodes.all))
 }
 
@@ -212,7 +212,7 @@ func TestBusyNodesMayBeMoreThanAllowed(t *testing.T) {
 	r.submit(0, &Job{Nodes: 1, Exclusive: true, Required: []int{0}})
 	r.until(10 * des.Second)
 	j := r.submit(10*des.Second, &Job{Tasks: 8})
-	begins, nodes := r.willRun(j.entries[0], j.entries[0].part.nodes, r.second(10*des.Second), false)
+	begins, nodes, _ := r.willRun(j.entries[0], j.entries[0].part.nodes, r.second(10*des.Second), false)
 	require.Equal(t, r.limitSecond(r.started[1]), begins)
 	require.Equal(t, []int{1, 2, 3}, slices.Collect(nodes.all))
 }
@@ -332,7 +332,7 @@ func TestGPUsWeigh(t *testing.T) {
 	plain := r.submit(0, &Job{Tasks: 1, Begin: des.Hour})
 	require.Equal(t, weighs(1, 0), r.weights[2], "weighed anew as the next job comes")
 	r.willRun(with.entries[0], with.entries[0].part.nodes, 0, true)
-	_, nodes := r.willRun(plain.entries[0], plain.entries[0].part.nodes, 0, true)
+	_, nodes, _ := r.willRun(plain.entries[0], plain.entries[0].part.nodes, 0, true)
 	require.Equal(t, []int{2}, slices.Collect(nodes.all), "a node that weighs less, though others are before it")
 	whole := r.submit(0, &Job{Tasks: 1, Nodes: 1, GRES: []Amount{{"gpu", 1}}, Exclusive: true, Begin: des.Hour})
 	require.Equal(t, weighs(1, 2), r.weights[3], "one that gets the whole node would have all of them")
@@ -562,7 +562,7 @@ func TestLooksTakeEndsTogether(t *testing.T) {
 	require.NotZero(t, r.limitSecond(jobs[0])%30, "so that the second end is beyond the first window")
 	begins := func(cpus int) int64 {
 		j := r.submit(10*des.Second, &Job{Tasks: cpus})
-		second, nodes := r.willRun(j.entries[0], r.parts[0].nodes, r.second(10*des.Second), false)
+		second, nodes, _ := r.willRun(j.entries[0], r.parts[0].nodes, r.second(10*des.Second), false)
 		require.NotNil(t, nodes)
 		return second
 	}
@@ -669,7 +669,7 @@ func TestWindowsBeginAtMultiples(t *testing.T) {
 	require.Greater(t, apart, int64(30))
 	require.LessOrEqual(t, apart, 60-r.limitSecond(first)%30)
 	j := r.submit(60*des.Second, &Job{Tasks: 1})
-	begins, _ := r.willRun(j.entries[0], r.parts[0].nodes, r.second(60*des.Second), false)
+	begins, _, _ := r.willRun(j.entries[0], r.parts[0].nodes, r.second(60*des.Second), false)
 	require.Equal(t, r.limitSecond(second), begins, "both ends are in the first window")
 }
 

@@ -34,6 +34,7 @@ type vain struct {
 	end     int64 // of the opening
 	fit     nodeSet
 	soonest int64
+	among   nodeSet // its nodes; nil: they have too few CPUs even if idle
 }
 
 // note notes that an opening that begins in an interval is vain, in place of one that tells no more, or of the oldest.
@@ -52,17 +53,17 @@ func (v *view) note(interval int, n vain) {
 	v.vain = append(v.vain, n)
 }
 
-// inVain reports whether so many CPUs of nodes that fit are free after a second only, in openings that begin in an
-// interval and last until end.
-func (v *view) inVain(interval, cpus int, end int64, fit nodeSet, second int64) bool {
+// inVain is what is known of why so many CPUs of nodes that fit are free after a second only, in openings that begin in an
+// interval and last until end; nil: they may be free sooner.
+func (v *view) inVain(interval, cpus int, end int64, fit nodeSet, second int64) *vain {
 	s := &v.spans[interval]
 	for _, k := range s.vain[:min(s.noted, vains)] {
 		n := &v.vain[k]
 		if n.cpus <= cpus && n.end <= end && n.soonest > second && (&n.fit[0] == &fit[0] || fit.within(n.fit)) {
-			return true
+			return n
 		}
 	}
-	return false
+	return nil
 }
 
 // viewOf is the view of the partition.
@@ -188,7 +189,15 @@ func (r *backfillRun) chance(e *entry, start int64, nowOnly, tested, passes bool
 			}
 			next++
 		}
-		hopeful := later == 0 || soonest <= later && !(passes && v.inVain(k, cpus, end, s.fit, later))
+		hopeful := later == 0 || soonest <= later
+		if !hopeful {
+			e.found.passed = max(e.found.passed, later)
+		} else if later > 0 && passes {
+			if n := v.inVain(k, cpus, end, s.fit, later); n != nil {
+				e.found.looked.unite(n.among)
+				hopeful = false
+			}
+		}
 		for m := k; hopeful && m < len(t.intervals) && t.intervals[m].begin <= end; m++ {
 			hopeful = v.spans[m].nodes >= least && v.spans[m].cpus >= cpus
 		}
@@ -204,10 +213,13 @@ func (r *backfillRun) chance(e *entry, start int64, nowOnly, tested, passes bool
 }
 
 // noteVain notes that an opening that begins at start in an interval is vain: its nodes have the CPUs that the job of e needs
-// from a second on only.
-func (r *backfillRun) noteVain(e *entry, start int64, within int, soonest int64) {
+// from a second on only. They are nil where that second never comes, whoever runs.
+func (r *backfillRun) noteVain(e *entry, among nodeSet, start int64, within int, soonest int64) {
 	if within < len(r.table.intervals) {
 		s := r.c.shapeOf(e)
-		r.table.viewOf(e.part, r.c.up).note(within, vain{s.demand.cpus, start + e.limit(), s.fit, soonest})
+		if among != nil {
+			among = r.c.plans.clone(among) // until the run ends
+		}
+		r.table.viewOf(e.part, r.c.up).note(within, vain{s.demand.cpus, start + e.limit(), s.fit, soonest, among})
 	}
 }

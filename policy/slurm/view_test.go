@@ -35,7 +35,7 @@ func TestViewsPassOverWhatIsVain(t *testing.T) {
 			if rnd.IntN(4) == 0 {
 				j.Nodes = 1 + rnd.IntN(3)
 			}
-			e := &entry{job: j, part: c.parts[j.Partitions[0]]}
+			e := &entry{job: j, part: c.parts[j.Partitions[0]], found: newFinding(nodes)}
 			start, tested, passes := now+int64(rnd.IntN(2)*rnd.IntN(9000)), rnd.IntN(5) > 0, rnd.IntN(3) > 0 && r.passesOver(e)
 			for at := start; ; {
 				r.until = never
@@ -68,9 +68,9 @@ func TestViewsPassOverWhatIsVain(t *testing.T) {
 				soonest := c.soonestAmong(o.nodes, c.shapeOf(e).demand.cpus)
 				switch {
 				case !c.haveIdle(o.nodes, c.shapeOf(e).demand.cpus):
-					r.noteVain(e, second, within, never)
+					r.noteVain(e, nil, second, within, never)
 				case passes && soonest > o.later:
-					r.noteVain(e, second, within, soonest)
+					r.noteVain(e, o.nodes, second, within, soonest)
 				}
 				if at = o.later; at == 0 {
 					break
@@ -157,10 +157,10 @@ func TestLooksSpareNoWorkThatMatters(t *testing.T) {
 				among := e.part.nodes.clone()
 				among.intersect(c.shapeOf(e).fit)
 				require.Equal(t, c.soonestAmong(among, c.shapeOf(e).demand.cpus), c.soonestIn(e), "set-up %d: job %d", seed, j.ID)
-				second, on := c.willRun(e, among, c.second(now), false)
+				second, on, _ := c.willRun(e, among, c.second(now), false)
 				on = on.clone()
 				c.forgetful = true
-				wantSecond, wantOn := c.willRun(e, among, c.second(now), false)
+				wantSecond, wantOn, _ := c.willRun(e, among, c.second(now), false)
 				c.forgetful = false
 				require.Equal(t, wantSecond, second, "set-up %d: job %d", seed, j.ID)
 				require.Equal(t, wantOn.clone(), on, "set-up %d: job %d", seed, j.ID)
