@@ -283,7 +283,7 @@ func (r *backfillRun) findAmong(e *entry, o *opening, start int64, within int, n
 	}
 	f.looked.unite(o.nodes)
 	if passes && o.later > 0 {
-		if soonest := c.soonestFor(e, o.nodes); soonest > o.later {
+		if soonest := c.soonestFor(e, o.nodes, o.later); soonest > o.later {
 			if viewed {
 				r.noteVain(e, o.nodes, start, within, soonest)
 			}

@@ -21,6 +21,7 @@ type forecast struct {
 	seen     bool   // a look has been made, at the present at least
 	looked   bool   // beyond the present
 	soonest  int64  // see Controller.soonestAmong; 0: not known
+	far      int64  // that it was asked for with
 	reckoned int    // see Job.reckoned
 	weighed  uint64 // how often weights of nodes had changed when it began
 	usual    bool   // its nodes weighed what they usually do then
@@ -52,9 +53,9 @@ func (c *Controller) among(s *shape, f *forecasts, era uint64, nodes nodeSet, by
 			continue
 		}
 		if at.weighed != c.weighed && !(at.usual && c.weighUsually(s, nodes)) {
-			soonest := at.soonest // whatever nodes weigh
+			soonest, far := at.soonest, at.far // whatever nodes weigh
 			c.begin(at, s, nodes, by)
-			at.soonest = soonest
+			at.soonest, at.far = soonest, far
 			return at, false
 		}
 		return at, true
@@ -106,12 +107,12 @@ func (c *Controller) forecastFor(e *entry, by preemptor, among nodeSet, now int6
 }
 
 // soonestFor is a second before which no look sees the job of e start among some nodes, as far as that can be told
-// without one; see soonestAmong.
-func (c *Controller) soonestFor(e *entry, among nodeSet) int64 {
+// without one; see soonestAmong. Nobody asks whether it is later than another one if it is later than far.
+func (c *Controller) soonestFor(e *entry, among nodeSet, far int64) int64 {
 	s := c.shapeOf(e)
 	f, _ := c.among(s, &s.forecasts, c.era, among, preemptor{})
-	if f.soonest == 0 {
-		f.soonest = c.soonestAmong(among, s.demand.cpus)
+	if f.soonest == 0 || f.soonest <= far && f.soonest == f.far+1 {
+		f.soonest, f.far = c.soonestAmong(among, s.demand.cpus, far), far
 	}
 	return f.soonest
 }

@@ -157,7 +157,7 @@ func (r *backfillRun) remember(e *entry, nowOnly bool) {
 	f.nowOnly, f.limit, f.before = nowOnly, j.Limit, len(c.backfill.trail.made)
 	r.find(e, max(r.second, r.blocked[j.qos]), nowOnly)
 	f.until, f.run, f.moves = r.until, c.backfill.trail.run, c.backfill.trail.moved+len(c.backfill.trail.moves)
-	f.lasts = !c.forgetful && len(j.GRES) == 0 && len(j.Licenses) == 0 && j.reservation == nil && c.preemptorOf(e).part == nil && !c.conf.Schedule.Licenses &&
+	f.lasts = !c.forgetful && len(j.GRES) == 0 && (len(j.Licenses) == 0 || len(c.reserved) == 0) && j.reservation == nil && c.preemptorOf(e).part == nil && !c.conf.Schedule.Licenses &&
 		len(r.blocked) == 0 && !f.looked.meets(c.odd)
 	r.until = min(until, f.until)
 }

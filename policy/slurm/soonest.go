@@ -7,8 +7,8 @@ import "math/bits"
 
 // soonestAmong is the second by which so many CPUs of a set of nodes are free, were nobody else to start: before it
 // no look among them sees a job start that asks for as many. It is -1 where they are free, and never where there are
-// too few.
-func (c *Controller) soonestAmong(nodes nodeSet, cpus int) int64 {
+// too few. Where it is later than far it may be any second between the two.
+func (c *Controller) soonestAmong(nodes nodeSet, cpus int, far int64) int64 {
 	for w, word := range nodes {
 		for word &= c.free.some[w]; word != 0; word &= word - 1 {
 			cpus -= c.free.cpus[w*64+bits.TrailingZeros64(word)]
@@ -18,6 +18,9 @@ func (c *Controller) soonestAmong(nodes nodeSet, cpus int) int64 {
 		return -1
 	}
 	for _, e := range c.runningByLimit() {
+		if e.second > far {
+			return far + 1
+		}
 		for _, s := range e.shares {
 			if nodes.has(int(s.node)) {
 				cpus -= int(s.cpus)
@@ -47,7 +50,7 @@ func (c *Controller) soonestIn(e *entry) int64 {
 		defer c.spare.back(c.spare.mark())
 		nodes := c.spare.clone(e.part.nodes)
 		nodes.intersect(s.fit)
-		b.era, b.soonest = c.era+1, c.soonestAmong(nodes, s.demand.cpus)
+		b.era, b.soonest = c.era+1, c.soonestAmong(nodes, s.demand.cpus, never)
 	}
 	return b.soonest
 }
@@ -64,9 +67,8 @@ func (c *Controller) haveIdle(nodes nodeSet, cpus int) bool {
 
 // passesOver reports whether backfill may pass over seconds at which a look into the future could not see the
 // job of e start soon enough. It may not where a look leaves something behind: how many CPUs a job was found to
-// get, where that is not what it asks for, and what GPUs weigh; nor where licences and reservations bear on
-// which seconds come next.
+// get, where that is not what it asks for, and what GPUs weigh; nor where licences bear on which seconds come next.
 func (r *backfillRun) passesOver(e *entry) bool {
 	d := &r.c.shapeOf(e).demand
-	return r.viewed(e) && r.c.preemptorOf(e).part == nil && !d.whole && d.perTask == 1 && d.perNode == 0
+	return !r.c.forgetful && r.table.intervals[0].licenses == nil && len(e.job.GRES) == 0 && r.c.preemptorOf(e).part == nil && !d.whole && d.perTask == 1 && d.perNode == 0
 }
