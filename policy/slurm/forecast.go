@@ -25,6 +25,8 @@ type forecast struct {
 	reckoned int    // see Job.reckoned
 	weighed  uint64 // how often weights of nodes had changed when it began
 	usual    bool   // its nodes weighed what they usually do then
+	era      uint64 // in which it began
+	moves    int    // how many moves of jobs there had been: see trail
 	gaps     []gap  // that decide where its windows end
 }
 
@@ -32,27 +34,28 @@ type forecast struct {
 // which job ends next: a job without a part in the nodes bears on a look only where it ends within such a gap.
 type gap struct{ from, to int64 }
 
-// forecasts are the forecasts of a shape that hold in an era. A forecast depends on the nodes to choose
+// forecasts are the forecasts of a shape. A forecast depends on the nodes to choose
 // from, on the shape, on whom the job may preempt, on what runs where and until when, and on the weights of nodes; the time goes into
-// it only at the end, where a limit that has passed is taken for the next second. The era counts
-// what runs. So a forecast of the present era is what a look would find, if its nodes weigh what they weighed.
+// it only at the end, where a limit that has passed is taken for the next second. So it is what a look would find as long as no job has
+// started or ended that bears on it, if its nodes weigh what they weighed.
 type forecasts struct {
-	era uint64
-	all []forecast
+	idle bool // nothing runs: they hold for ever
+	all  []forecast
 }
 
-// among is the forecast of a preemptor for jobs of the shape among some nodes in an era. Where there is none yet it is nothing but these.
-func (c *Controller) among(s *shape, f *forecasts, era uint64, nodes nodeSet, by preemptor) (at *forecast, known bool) {
+// among is the forecast of a preemptor for jobs of the shape among some nodes at present. Where there is none yet it is nothing but these.
+func (c *Controller) among(s *shape, f *forecasts, nodes nodeSet, by preemptor) (at *forecast, known bool) {
 	const most = 64 // that are kept
-	if f.era != era || len(f.all) == most {
-		f.era, f.all = era, f.all[:0]
-	}
 	for i := range f.all {
 		at := &f.all[i]
 		if at.by != by || !at.among.equal(nodes) {
 			continue
 		}
-		if at.weighed != c.weighed && !(at.usual && c.weighUsually(s, nodes)) {
+		switch {
+		case !f.idle && c.stale(at):
+			c.begin(at, s, nodes, by)
+			return at, false
+		case at.weighed != c.weighed && !(at.usual && c.weighUsually(s, nodes)):
 			soonest, far := at.soonest, at.far // whatever nodes weigh
 			c.begin(at, s, nodes, by)
 			at.soonest, at.far = soonest, far
@@ -60,14 +63,29 @@ func (c *Controller) among(s *shape, f *forecasts, era uint64, nodes nodeSet, by
 		}
 		return at, true
 	}
-	if len(f.all) < cap(f.all) {
+	switch {
+	case len(f.all) == most:
+		f.all = f.all[:1]
+	case len(f.all) < cap(f.all):
 		f.all = f.all[:len(f.all)+1] // one whose room can be used again
-	} else {
+	default:
 		f.all = append(f.all, forecast{})
 	}
 	at = &f.all[len(f.all)-1]
 	c.begin(at, s, nodes, by)
 	return at, false
+}
+
+// stale reports whether a job that has started or ended since bears on the forecast.
+func (c *Controller) stale(f *forecast) bool {
+	if f.by.part != nil { // any job may be its victim
+		return f.era != c.era
+	}
+	if c.backfill.trail.bearsOn(f.moves, f.among, f.gaps) {
+		return true
+	}
+	f.moves = c.backfill.trail.count()
+	return false
 }
 
 // begin makes a forecast one of which nothing is known yet.
@@ -76,7 +94,7 @@ func (c *Controller) begin(f *forecast, s *shape, nodes nodeSet, by preemptor) {
 	if room == nil {
 		room = f.room
 	}
-	*f = forecast{among: append(f.among[:0], nodes...), by: by, room: room, chosen: f.chosen[:0], gaps: f.gaps[:0], weighed: c.weighed, usual: c.weighUsually(s, nodes)}
+	*f = forecast{among: append(f.among[:0], nodes...), by: by, room: room, chosen: f.chosen[:0], gaps: f.gaps[:0], era: c.era, moves: c.backfill.trail.count(), weighed: c.weighed, usual: c.weighUsually(s, nodes)}
 }
 
 // weighUsually reports whether looks for jobs of the shape among nodes see these weigh what slurm.conf says, and do not change that, as those for
@@ -99,7 +117,7 @@ func (c *Controller) forecastFor(e *entry, by preemptor, among nodeSet, now int6
 		return f
 	}
 	s := c.shapeOf(e)
-	f, known := c.among(s, &s.forecasts, c.era, among, by)
+	f, known := c.among(s, &s.forecasts, among, by)
 	if !known || !f.seen || !f.looked && f.nodes == nil && !nowOnly {
 		c.look(e, f, now, nowOnly)
 	}
@@ -110,7 +128,7 @@ func (c *Controller) forecastFor(e *entry, by preemptor, among nodeSet, now int6
 // without one; see soonestAmong. Nobody asks whether it is later than another one if it is later than far.
 func (c *Controller) soonestFor(e *entry, among nodeSet, far int64) int64 {
 	s := c.shapeOf(e)
-	f, _ := c.among(s, &s.forecasts, c.era, among, preemptor{})
+	f, _ := c.among(s, &s.forecasts, among, preemptor{})
 	if f.soonest == 0 || f.soonest <= far && f.soonest == f.far+1 {
 		f.soonest, f.far = c.soonestAmong(among, s.demand.cpus, far), far
 	}
@@ -133,7 +151,7 @@ func (c *Controller) willRun(e *entry, among nodeSet, now int64, nowOnly bool) (
 // fitIdle is the nodes among candidates that the job of e would be given were they idle, or nil.
 func (c *Controller) fitIdle(e *entry, candidates nodeSet) nodeSet {
 	s := c.shapeOf(e)
-	f, known := c.among(s, &s.onIdle, 0, candidates, preemptor{})
+	f, known := c.among(s, &s.onIdle, candidates, preemptor{})
 	if !known || c.forgetful {
 		reckoned := e.job.reckoned
 		if chosen := c.choose(e, candidates, c.idle); chosen != nil {

@@ -77,14 +77,24 @@ type move struct {
 
 // note notes that a job has started or ended.
 func (t *trail) note(nodes nodeSet, ends int64) {
-	if t.run > 0 {
-		t.moves = append(t.moves, move{nodes, ends})
+	if len(t.moves) >= 1000 { // nobody comes to look at them
+		t.forget()
 	}
+	t.moves = append(t.moves, move{nodes, ends})
 }
 
-// bearsOn reports whether the finding may be another one for the move.
-func (m *move) bearsOn(f *finding) bool {
-	return m.nodes.meets(f.looked) || slices.ContainsFunc(f.gaps, func(g gap) bool { return g.from <= m.ends && m.ends <= g.to })
+// count is how many moves there have been.
+func (t *trail) count() int { return t.moved + len(t.moves) }
+
+// bearsOn reports whether what was found when there had been so many moves may be different since: jobs have started or ended on the nodes that were looked
+// at, or within gaps.
+func (t *trail) bearsOn(moves int, looked nodeSet, gaps []gap) bool {
+	if moves < t.moved {
+		return true
+	}
+	return slices.ContainsFunc(t.moves[moves-t.moved:], func(m move) bool {
+		return m.nodes.meets(looked) || slices.ContainsFunc(gaps, func(g gap) bool { return g.from <= m.ends && m.ends <= g.to })
+	})
 }
 
 // begin begins a run whose table ends at a second. Nothing of the last run holds where nodes have come or gone since, or reservations.
@@ -103,8 +113,11 @@ func (t *trail) begin(c *Controller, ends int64) {
 	t.recent = len(t.moves)
 }
 
-// forget has nothing of the last run hold.
-func (t *trail) forget() { t.run++ }
+// forget has nothing hold that was found before.
+func (t *trail) forget() {
+	t.run++
+	t.moved, t.moves, t.recent = t.count()+1, t.moves[:0], 0
+}
 
 // make notes that the run has planned something.
 func (t *trail) make(begin, end int64, needs need) {
@@ -119,16 +132,14 @@ func (t *trail) make(begin, end int64, needs need) {
 func (r *backfillRun) recall(e *entry, nowOnly bool) bool {
 	c, j, f := r.c, e.job, e.found
 	t := &c.backfill.trail
-	if !t.same || f.run != t.run-1 || f.before != len(t.made) || !f.lasts || f.nowOnly != nowOnly || f.limit != j.Limit || r.second >= f.until || len(r.blocked) > 0 || f.looked.meets(c.odd) {
-		return false
-	}
-	if slices.ContainsFunc(t.moves[f.moves-t.moved:], func(m move) bool { return m.bearsOn(f) }) {
+	if !t.same || f.run != t.run-1 || f.before != len(t.made) || !f.lasts || f.nowOnly != nowOnly || f.limit != j.Limit || r.second >= f.until || len(r.blocked) > 0 ||
+		f.looked.meets(c.odd) || t.bearsOn(f.moves, f.looked, f.gaps) {
 		return false
 	}
 	if f.passed > 0 && c.soonestIn(e) <= f.passed {
 		return false
 	}
-	f.run, f.moves = t.run, t.moved+len(t.moves)
+	f.run, f.moves = t.run, t.count()
 	if f.begins > 0 {
 		f.begins = max(f.begins, r.second) // that now is later
 	}
@@ -156,7 +167,7 @@ func (r *backfillRun) remember(e *entry, nowOnly bool) {
 	f.gaps = f.gaps[:0]
 	f.nowOnly, f.limit, f.before = nowOnly, j.Limit, len(c.backfill.trail.made)
 	r.find(e, max(r.second, r.blocked[j.qos]), nowOnly)
-	f.until, f.run, f.moves = r.until, c.backfill.trail.run, c.backfill.trail.moved+len(c.backfill.trail.moves)
+	f.until, f.run, f.moves = r.until, c.backfill.trail.run, c.backfill.trail.count()
 	f.lasts = !c.forgetful && len(j.GRES) == 0 && (len(j.Licenses) == 0 || len(c.reserved) == 0) && j.reservation == nil && c.preemptorOf(e).part == nil && !c.conf.Schedule.Licenses &&
 		len(r.blocked) == 0 && !f.looked.meets(c.odd)
 	r.until = min(until, f.until)

@@ -108,7 +108,7 @@ type shape struct {
 	fit        nodeSet // of listed, those that backfill looks at: idle, they would have the memory for all CPUs asked of each
 	forecasts  forecasts
 	bounds     []lowerBound // see Controller.soonestIn, by partition; their eras are one more, so that 0 is none
-	onIdle     forecasts    // were all nodes idle, in era 0
+	onIdle     forecasts    // were all nodes idle
 }
 
 // isPlain reports whether jobs of the shape are tasks of one CPU that go wherever there is one: a node offers what it
@@ -129,7 +129,7 @@ func (c *Controller) shapeOf(e *entry) *shape {
 	key := fmt.Sprint(d, d.tasksKnown(j), j.GRES, j.Required, j.Excluded, len(j.Features), j.Features)
 	s := c.shapes[key]
 	if s == nil {
-		s = &shape{key: key, demand: d, tasksKnown: d.tasksKnown(j), gres: j.GRES, required: j.Required, suited: newNodeSet(len(c.conf.Nodes))}
+		s = &shape{key: key, demand: d, tasksKnown: d.tasksKnown(j), gres: j.GRES, required: j.Required, suited: newNodeSet(len(c.conf.Nodes)), onIdle: forecasts{idle: true}}
 		for n := range c.conf.Nodes {
 			if c.suits(j, n) {
 				s.suited.add(n)
