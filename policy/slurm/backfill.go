@@ -465,7 +465,7 @@ func (r *backfillRun) openingFrom(e *entry, start int64) (*opening, int64) {
 	}
 	nodes.intersect(e.part.nodes)
 	end := max(start, r.second) + e.limit()
-	o := r.table.openingFrom(start, end, need{nodes, j.Licenses})
+	o := r.table.openingFrom(start, end, need{nodes, j.Licenses}, max(j.Nodes, 1), start == r.second)
 	if start == r.second {
 		r.expires(o.first)
 		r.expires(o.beyond - e.limit())
@@ -529,21 +529,26 @@ func (s *shares) admit(e *entry) string {
 		return ""
 	}
 	pair := userIn{e.job.User, e.part}
-	over := func(count, limit int) bool { return limit > 0 && count >= limit }
-	switch {
-	case over(s.userPart[pair], s.rules.MaxPerUserPart):
+	switch rules := s.rules; {
+	case rules.MaxPerUserPart > 0 && s.userPart[pair] >= rules.MaxPerUserPart:
 		return "bf_max_job_user_part"
-	case over(s.part[e.part], s.rules.MaxPerPartition):
+	case rules.MaxPerPartition > 0 && s.part[e.part] >= rules.MaxPerPartition:
 		return "bf_max_job_part"
-	case over(s.user[e.job.User], s.rules.MaxPerUser):
+	case rules.MaxPerUser > 0 && s.user[e.job.User] >= rules.MaxPerUser:
 		return "bf_max_job_user"
-	case e.job.assoc != nil && over(s.assoc[e.job.assoc], s.rules.MaxPerAssoc):
+	case rules.MaxPerAssoc > 0 && e.job.assoc != nil && s.assoc[e.job.assoc] >= rules.MaxPerAssoc:
 		return "bf_max_job_assoc"
 	}
-	s.userPart[pair]++
-	s.part[e.part]++
-	s.user[e.job.User]++
-	if e.job.assoc != nil {
+	if s.rules.MaxPerUserPart > 0 {
+		s.userPart[pair]++
+	}
+	if s.rules.MaxPerPartition > 0 {
+		s.part[e.part]++
+	}
+	if s.rules.MaxPerUser > 0 {
+		s.user[e.job.User]++
+	}
+	if s.rules.MaxPerAssoc > 0 && e.job.assoc != nil {
 		s.assoc[e.job.assoc]++
 	}
 	return ""

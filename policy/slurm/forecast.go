@@ -293,6 +293,19 @@ func (e *ending) runsOn(nodes nodeSet) bool {
 	return false
 }
 
+// cpusOn is how many CPUs the job has of the nodes.
+func (e *ending) cpusOn(nodes nodeSet) (cpus int) {
+	if len(e.shares) > len(nodes) && !e.job.nodes.meets(nodes) {
+		return 0
+	}
+	for i := range e.shares {
+		s := &e.shares[i]
+		inside := nodes[uint(s.node)/64] >> (uint(s.node) % 64) & 1
+		cpus += int(s.cpus) * int(inside)
+	}
+	return cpus
+}
+
 // compareEndings orders jobs that run by their limits, those whose limits end together by their numbers.
 func compareEndings(a, b ending) int {
 	return cmp.Or(cmp.Compare(a.second, b.second), cmp.Compare(a.job.ID, b.job.ID))

@@ -17,16 +17,12 @@ func (c *Controller) soonestAmong(nodes nodeSet, cpus int, far int64) int64 {
 	if cpus <= 0 {
 		return -1
 	}
-	for _, e := range c.runningByLimit() {
+	for i, order := 0, c.runningByLimit(); i < len(order); i++ {
+		e := &order[i]
 		if e.second > far {
 			return far + 1
 		}
-		for _, s := range e.shares {
-			if nodes.has(int(s.node)) {
-				cpus -= int(s.cpus)
-			}
-		}
-		if cpus <= 0 {
+		if cpus -= e.cpusOn(nodes); cpus <= 0 {
 			return e.second
 		}
 	}

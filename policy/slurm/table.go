@@ -145,8 +145,9 @@ type opening struct {
 }
 
 // openingFrom is what of nodes and of licences is in no plan from start to end, both included. The set of
-// the opening is lent.
-func (t *table) openingFrom(start, end int64, needs need) opening {
+// the opening is lent. Where fewer nodes than least are left, and there may be others later, it goes no further than it has to tell so, unless
+// it is to tell where it ends.
+func (t *table) openingFrom(start, end int64, needs need, least int, tells bool) opening {
 	o := opening{nodes: t.spare.clone(needs.nodes), licensed: true, first: never, beyond: never}
 	for k := range t.intervals {
 		i := &t.intervals[k]
@@ -163,6 +164,9 @@ func (t *table) openingFrom(start, end int64, needs need) opening {
 			break
 		}
 		o.nodes.intersect(i.free)
+		if o.later > 0 && !tells && i.licenses == nil && o.nodes.count() < least {
+			break
+		}
 		if !i.licensed(needs.licenses) {
 			o.licensed, o.later = false, i.end
 		}

@@ -40,7 +40,7 @@ func TestViewsPassOverWhatIsVain(t *testing.T) {
 			for at := start; ; {
 				r.until = never
 				second, within, any := r.chance(e, at, false, tested, passes)
-				if o := r.table.openingFrom(at, at+int64(j.Limit/des.Second), need{nodes: e.part.nodes}); at == now {
+				if o := r.table.openingFrom(at, at+int64(j.Limit/des.Second), need{nodes: e.part.nodes}, 0, true); at == now {
 					require.LessOrEqual(t, r.until, min(o.first, o.beyond-int64(j.Limit/des.Second)), "set-up %d: job %d", seed, id)
 				} else {
 					require.LessOrEqual(t, r.until, at, "set-up %d: job %d", seed, id)
@@ -85,7 +85,7 @@ func TestViewsPassOverWhatIsVain(t *testing.T) {
 				}
 			}
 			if rnd.IntN(4) > 0 { // nodes that are free in all of the plan, as those of backfill's plans are
-				o := r.table.openingFrom(begin/300*300, end/300*300, need{nodes: taken})
+				o := r.table.openingFrom(begin/300*300, end/300*300, need{nodes: taken}, 0, true)
 				c.spare.back(0)
 				taken = o.nodes.clone()
 			}
