@@ -384,6 +384,8 @@ func TestGPUsWeighWhereEnoughNodesAreConsidered(t *testing.T) {
 	wide := r.submit(10*des.Second, &Job{Nodes: 3, GRES: two, Held: true})
 	r.newSearch(wide.entries[0], r.parts[0].nodes, r.free.clone()).release(r.started[0])
 	require.Equal(t, weighs(1, 0), r.weights[3], "a node counts once, before and after")
+	require.ErrorIs(t, r.try(10*des.Second, &Job{Nodes: 3, GRES: two}), ErrConfiguration)
+	require.Equal(t, weighs(1, 1), r.weights[3], "all are considered where the look is whether idle nodes would do")
 }
 
 // A singleton waits for jobs of its name and its user: for all that run, and of those that wait for the earlier ones.

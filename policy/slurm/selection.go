@@ -97,10 +97,15 @@ func (c *Controller) newSearch(e *entry, candidates nodeSet, free usage) *search
 	return s
 }
 
+// considers reports whether Slurm considers a candidate: all, where the look is whether idle nodes would do.
+func (s *search) considers(n int) bool {
+	return &s.free.cpus[0] == &s.c.idle.cpus[0] || s.c.considers(s.shape, n, s.free)
+}
+
 // consider counts a candidate, so many times, if Slurm considers it for a job that wants devices. As soon as there are as many of these
 // as the job needs nodes, it looks at the GPUs of all.
 func (s *search) consider(n, times int) {
-	if !s.c.considers(s.shape, n, s.free) {
+	if !s.considers(n) {
 		return
 	}
 	if s.considered += times; times < 0 || s.considered < s.shape.demand.min {
@@ -112,7 +117,7 @@ func (s *search) consider(n, times int) {
 	}
 	s.looked = true
 	for other := range s.among.all {
-		if s.c.considers(s.shape, other, s.free) {
+		if s.considers(other) {
 			s.c.notesGPUs(s.shape, other, s.free)
 		}
 	}
