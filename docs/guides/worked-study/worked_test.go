@@ -52,8 +52,13 @@ func rows(tables string) (rows []string) {
 	return rows
 }
 
-func TestThePageHasTheStudyFilesAsTheyAre(t *testing.T) {
-	require.Contains(t, page(t), "```yaml\n"+file(t, "weeks.yaml")+"```\n")
+// The page says what weeks.yaml has: its logs, loads and estimates.
+func TestThePageTellsWhatTheStudyFilesHave(t *testing.T) {
+	require.Contains(t, page(t), "[weeks.yaml](worked-study/weeks.yaml) takes its weeks as observations (`batches: week`): five logs at loads of\n0.7, 0.8 and 0.9, with users' estimates, twice the runtime, and the runtime.")
+	require.Equal(t, 5, strings.Count(file(t, "weeks.yaml"), ".swf.gz\n"))
+	for _, line := range []string{"load: [0.7, 0.8, 0.9]\n", "estimates: [user, factor:2, exact]\n", "batches: week\n"} {
+		require.Contains(t, file(t, "weeks.yaml"), line)
+	}
 	logs := regexp.MustCompile(`(?s)traces:\n.*?load: .*?\n`)
 	require.Equal(t, logs.FindString(file(t, "weeks.yaml")), logs.FindString(file(t, "seeds.yaml")), "both are over the same logs and loads")
 }
