@@ -388,6 +388,32 @@ func TestGPUsWeighWhereEnoughNodesAreConsidered(t *testing.T) {
 	require.Equal(t, weighs(1, 1), r.weights[3], "all are considered where the look is whether idle nodes would do")
 }
 
+// Limits on amounts are told before nodes are looked for where they are on CPUs alone, of whatever kind they are, and where the look
+// that was made last reckoned as many CPUs as the job asks for.
+func TestWhichLimitsAreToldBeforeNodesAreLookedFor(t *testing.T) {
+	own := func(r *ruled) *entry {
+		return r.submit(0, &Job{Tasks: 2, Account: "a", User: "u", QOS: "q", Held: true}).entries[0]
+	}
+	for _, kind := range []string{"grptres", "grptresrunmins", "maxtresperjob", "maxtresperuser", "maxtresperaccount"} {
+		for of, early := range map[string]bool{"cpu": true, "node": false, "mem": false} {
+			r := newRuled(t, kept, "add qos other\nadd qos q "+kind+"="+of+"=900\nadd account a\n"+users)
+			e := own(r)
+			e.job.reckoned = 2
+			require.Equal(t, early, r.limitedByCPUs(e, r.up), "%s=%s", kind, of)
+		}
+	}
+	r := newRuled(t, kept, "add qos other\nadd qos q grptres=cpu=900\nadd account a grptres=node=9\n"+users)
+	e := own(r)
+	e.job.reckoned = 2
+	require.False(t, r.limitedByCPUs(e, r.up), "its account limits nodes")
+	r = newRuled(t, kept, "add qos other\nadd qos q grptres=cpu=900\nadd account a\n"+users)
+	e = own(r)
+	for _, reckoned := range []int{0, 1, 3} {
+		e.job.reckoned = reckoned
+		require.False(t, r.limitedByCPUs(e, r.up), "it would get %d", reckoned)
+	}
+}
+
 // A singleton waits for jobs of its name and its user: for all that run, and of those that wait for the earlier ones.
 func TestSingletons(t *testing.T) {
 	r := newRuled(t, fourNodes, "")
