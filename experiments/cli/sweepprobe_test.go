@@ -73,3 +73,13 @@ func TestAProbeThatWasCutShortTellsTheLeast(t *testing.T) {
 		require.Equal(t, i < 2, p.cut)
 	}
 }
+
+// A probe whose time was over before it had done its whole sample says so.
+func TestAProbeKnowsWhetherItsTimeWasOver(t *testing.T) {
+	sample := make([]sweep.Unit, 3)
+	for runs, cut := range map[int]bool{0: true, 2: true, 3: false} {
+		p := &probe{runs: runs}
+		p.close(sample)
+		require.Equal(t, cut, p.cut, runs)
+	}
+}

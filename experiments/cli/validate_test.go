@@ -327,3 +327,29 @@ func TestAFolderIsValidatedByItsManifestAlone(t *testing.T) {
 	require.Equal(t, exitUsage, got.code)
 	require.Contains(t, got.stderr, "are two scenarios: give one")
 }
+
+// Whose promises are checked is said where they cannot be: a policy that the command does not have
+// was run by another program, and a file may name none.
+func TestValidateSaysWhosePromisesItDoesNotCheck(t *testing.T) {
+	log, out := write(t, "log.swf", swf("0 9 1 9", "5 9 1 9")), t.TempDir()
+	require.Zero(t, call("simulate", log, "--procs", "2", "--policy", "easy", "--out", out).code)
+	jobs := filepath.Join(out, "jobs-easy.csv")
+
+	manifest := filepath.Join(out, "manifest.json")
+	text := read(t, manifest)
+	require.NoError(t, os.WriteFile(manifest, []byte(strings.ReplaceAll(text, `"policy": "easy"`, `"policy": "mine"`)), 0o666))
+	got := call("validate", jobs)
+	require.Zero(t, got.code, got.stdout+got.stderr)
+	require.Contains(t, got.stderr, "jobs-easy.csv: mine is no policy of this command: its promises are not checked, all other rules are")
+
+	other := write(t, "schedule.csv", read(t, jobs))
+	got = call("validate", other, log, "--procs", "2")
+	require.Zero(t, got.code, got.stdout+got.stderr)
+	require.Contains(t, got.stderr, "schedule.csv does not name a policy: promises are not checked (--policy)")
+	require.NotContains(t, call("validate", other, log, "--procs", "2", "--policy", "none").stderr, "promises")
+
+	got = call("validate", other, log, "--procs", "2", "--policy", "esay")
+	require.Equal(t, exitUsage, got.code)
+	require.Contains(t, got.stderr, `--policy: "esay" is not known`)
+	require.Contains(t, got.stderr, `did you mean "easy"?`)
+}

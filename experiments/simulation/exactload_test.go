@@ -73,3 +73,24 @@ func TestExactly(t *testing.T) {
 		require.Equal(t, want, tables.Exactly(name))
 	}
 }
+
+// A model's jobs miss the stated load if they offer a twentieth more or less.
+func TestALoadIsMissedByATwentieth(t *testing.T) {
+	tables := Standard()
+	for offered, missed := range map[float64]bool{0.759: true, 0.761: false, 0.8: false, 0.839: false, 0.841: true} {
+		require.Equal(t, missed, tables.missedLoad("lublin:jobs=1000:load=0.8", offered) != "", offered)
+	}
+	require.Empty(t, tables.missedLoad("lublin:jobs=1000:load=0.8:exact=on", 0.5), "it is exact already")
+	require.Empty(t, tables.missedLoad("log.swf", 0.5), "nothing is stated")
+}
+
+// Strategies that choose a site by what its window costs, alone or beside others.
+func TestStrategiesByPrice(t *testing.T) {
+	for spec, is := range map[string]bool{
+		"cheapest": true, "cheapest:x=1": true, "earliest+cheapest": true, "cheapest+earliest": true,
+		"dispatch:by=price": true, "dispatch:age=600:by=price": true, "dispatch:by=price:age=600": true, "dispatch:by=price+oar": true,
+		"dispatch": false, "dispatch:by=earliest": false, "dispatch:by=prices": false, "cheapest-of-all": false, "not-cheapest": false, "oar": false,
+	} {
+		require.Equal(t, is, byPrice.MatchString(spec), spec)
+	}
+}
