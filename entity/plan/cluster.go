@@ -105,14 +105,13 @@ func (c *Cluster) FitsAt(at des.Time, nodes int, length des.Time) (ok bool, miss
 //
 // What r itself occupies need not be looked at: were r given up, there would be
 // room from its start on. So the window may slide into r's own time, if there
-// is room right before r's start. Most often there is not; then the whole
-// window has to lie before the last instant that lacks room:
+// is room up to r's start:
 //
-//	free |______            ____
-//	     |      |   lacks  |  r
-//	nodes|- - - |- - - - - |- - -
-//	     |      |__________|
-//	   from   since      start
+//	free |______     _________
+//	     |      |   |      | r
+//	nodes|- - - |- -|- - - |- - -
+//	     |      |___|
+//	   from            start
 func (c *Cluster) FindEarlier(r *entity.Reservation, from, until des.Time) (entity.Window, bool) {
 	nodes, length := r.Window.Nodes, r.Window.Length()
 	at, ok := c.findBefore(nodes, length, r.Window.Start, from, until)
@@ -132,13 +131,7 @@ func (c *Cluster) prove(r *entity.Reservation, at des.Time) entity.Window {
 // findBefore is FindEarlier for a reservation of that many processors and that length, which
 // begins at start.
 func (c *Cluster) findBefore(nodes int, length, start, from, until des.Time) (at des.Time, ok bool) {
-	until = min(until, start-des.Tick)
-	before := c.before(c.locate(start))
-	assured := start
-	if before.free < nodes {
-		until, assured = min(until, max(before.at, c.origin)-length), des.Forever
-	}
-	return c.find(nodes, length, from, until, assured)
+	return c.find(nodes, length, from, min(until, start-des.Tick), start)
 }
 
 // Move puts w, FindEarlier's answer, in the place of what r holds. As long as the plan
