@@ -42,6 +42,19 @@ func plainSlurmFolder(t *testing.T) string {
 	return dir
 }
 
+// A folder's run ends two days after its last input: jobs that still run are told of, and are in none of the means.
+func TestSlurmTellsOfJobsThatStillRun(t *testing.T) {
+	dir, out := plainSlurmFolder(t), filepath.Join(t.TempDir(), "out")
+	require.NotContains(t, call("simulate", "--slurm", dir).stderr, "still run")
+	require.NoError(t, os.WriteFile(filepath.Join(dir, replay.ConfigFile), []byte("NodeName=n1 CPUs=4\nPartitionName=all Nodes=n1 Default=YES\nSelectTypeParameters=CR_Core\n"), 0o666))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, replay.JobsFile), []byte("name,submit,limit_min,runtime\na,1.25,6000,100\nb,2.25,6000,172700\nc,2.5,6000,172900\n"), 0o666))
+	o := call("simulate", "--slurm", dir, "--out", out)
+	require.Zero(t, o.code, o.stderr)
+	require.Contains(t, o.stderr, "1 jobs still run, from job 3 on, as the run ends two days after its last input")
+	require.Equal(t, "3", table(t, out, "summary.csv")[0]["jobs"])
+	require.Equal(t, "RUNNING", table(t, out, "jobs-slurm.csv")[2]["final_state"])
+}
+
 func TestSlurmDecidesForAFolder(t *testing.T) {
 	dir, out := slurmFolder(t), filepath.Join(t.TempDir(), "out")
 	o := call("simulate", "--slurm", dir, "--out", out)

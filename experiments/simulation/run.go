@@ -593,6 +593,9 @@ func (c *call) tell(o *Outcome) {
 			}
 			say(r, "%d jobs still wait, from %v on: %s", n, r.Waiting[0], reason)
 		}
+		if n := len(r.Running); n > 0 {
+			say(r, "%d jobs still run, from %v on, as the run ends two days after its last input: they are among the jobs of the summary, and in none of its means", n, r.Running[0])
+		}
 	}
 	for _, text := range texts {
 		c.options.Tell("%s: %s", strings.Join(who[text], ", "), text)

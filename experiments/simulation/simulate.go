@@ -103,6 +103,7 @@ func (s *RunSettings) predicts() bool {
 type Result struct {
 	Summary     metrics.Summary
 	Waiting     []*entity.Run // left in the queue, in order of submission
+	Running     []*entity.Run // of Slurm: left running when a folder's run ended, in order of submission
 	Refused     []string      // of Slurm: a sentence for each job that was refused, in order of submission
 	Fingerprint uint64        // of everything that happened; see des.Simulator
 	Files       []string      // names of the files that were written

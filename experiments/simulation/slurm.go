@@ -333,7 +333,7 @@ func (m *SlurmCluster) run(ctx context.Context, in *replay.Input, cpus int, p *p
 	if err != nil {
 		return nil, err
 	}
-	r.Waiting, r.Refused = machine.Waiting(), machine.Refusals()
+	r.Waiting, r.Running, r.Refused = machine.Waiting(), machine.Running(), machine.Refusals()
 	r.Summary.Rounds, r.Summary.Events = machine.Controller().Passes(), x.Sim.Executed()
 	return &r, nil
 }

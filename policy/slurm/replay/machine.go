@@ -273,10 +273,16 @@ func (m *Machine) leave(now des.Time) {
 }
 
 // Waiting are the runs of the jobs that wait, by submission, as observers know them.
-func (m *Machine) Waiting() []*entity.Run {
+func (m *Machine) Waiting() []*entity.Run { return m.runsOf(statePending) }
+
+// Running are those of the jobs that run.
+func (m *Machine) Running() []*entity.Run { return m.runsOf(stateRunning) }
+
+// runsOf are the runs of the jobs in a state.
+func (m *Machine) runsOf(state string) []*entity.Run {
 	var all []*entity.Run
 	for _, j := range m.all {
-		if j.state == statePending && j.watched.run != nil {
+		if j.state == state && j.watched.run != nil {
 			all = append(all, j.watched.run)
 		}
 	}
