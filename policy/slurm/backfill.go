@@ -282,13 +282,11 @@ func (r *backfillRun) findAmong(e *entry, o *opening, start int64, within int, n
 		return nil
 	}
 	f.looked.unite(o.nodes)
-	if passes && o.later > 0 {
-		if soonest := c.soonestFor(e, o.nodes, o.later); soonest > o.later {
-			if viewed {
-				r.noteVain(e, o.nodes, start, within, soonest)
-			}
-			return nil
+	if passes && o.later > 0 && c.lateAmong(o.nodes, c.shapeOf(e).demand.cpus, o.later) {
+		if viewed {
+			r.noteVain(e, o.nodes, start, within, o.later+1)
 		}
+		return nil
 	}
 	begins, chosen, by := c.willRun(e, o.nodes, r.second, nowOnly)
 	f.gaps = append(f.gaps, by.gaps...)

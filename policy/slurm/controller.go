@@ -49,6 +49,7 @@ type Controller struct {
 	roomToWait  []*entry // room for those that waiting yields
 	running     []*Job   // by start
 	byLimit     []ending // the same by their limits; nil: to be sorted anew
+	onNode      [][]part // what they have of each node; nil: to be looked for anew
 	era         uint64   // how often what runs, where, or until when has changed
 	preys       map[preemptor]preys
 	lowTier     int    // of partitions

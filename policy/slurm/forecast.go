@@ -20,8 +20,6 @@ type forecast struct {
 	ends     int64  // unless atOnce: the second in which the last job ends that has to
 	seen     bool   // a look has been made, at the present at least
 	looked   bool   // beyond the present
-	soonest  int64  // see Controller.soonestAmong; 0: not known
-	far      int64  // that it was asked for with
 	reckoned int    // see Job.reckoned
 	weighed  uint64 // how often weights of nodes had changed when it began
 	usual    bool   // its nodes weighed what they usually do then
@@ -51,14 +49,8 @@ func (c *Controller) among(s *shape, f *forecasts, nodes nodeSet, by preemptor) 
 		if at.by != by || !at.among.equal(nodes) {
 			continue
 		}
-		switch {
-		case !f.idle && c.stale(at):
+		if !f.idle && c.stale(at) || at.weighed != c.weighed && !(at.usual && c.weighUsually(s, nodes)) {
 			c.begin(at, s, nodes, by)
-			return at, false
-		case at.weighed != c.weighed && !(at.usual && c.weighUsually(s, nodes)):
-			soonest, far := at.soonest, at.far // whatever nodes weigh
-			c.begin(at, s, nodes, by)
-			at.soonest, at.far = soonest, far
 			return at, false
 		}
 		return at, true
@@ -122,17 +114,6 @@ func (c *Controller) forecastFor(e *entry, by preemptor, among nodeSet, now int6
 		c.look(e, f, now, nowOnly)
 	}
 	return f
-}
-
-// soonestFor is a second before which no look sees the job of e start among some nodes, as far as that can be told
-// without one; see soonestAmong. Nobody asks whether it is later than another one if it is later than far.
-func (c *Controller) soonestFor(e *entry, among nodeSet, far int64) int64 {
-	s := c.shapeOf(e)
-	f, _ := c.among(s, &s.forecasts, among, preemptor{})
-	if f.soonest == 0 || f.soonest <= far && f.soonest == f.far+1 {
-		f.soonest, f.far = c.soonestAmong(among, s.demand.cpus, far), far
-	}
-	return f.soonest
 }
 
 // willRun is the second at which the job of e could start among some nodes were nobody else to come, and
@@ -330,6 +311,7 @@ func (c *Controller) joinByLimit(j *Job) {
 		at, _ := slices.BinarySearchFunc(c.byLimit, one, compareEndings)
 		c.byLimit = slices.Insert(c.byLimit, at, one)
 	}
+	c.joinNodes(j)
 }
 
 func (c *Controller) quitByLimit(j *Job) {
@@ -337,11 +319,12 @@ func (c *Controller) quitByLimit(j *Job) {
 		at, _ := slices.BinarySearchFunc(c.byLimit, ending{c.limitSecond(j), j, j.shares}, compareEndings)
 		c.byLimit = slices.Delete(c.byLimit, at, at+1)
 	}
+	c.quitNodes(j)
 }
 
 // reorder has the order of limits be found anew: one of them is about to change, or has changed.
 func (c *Controller) reorder(j *Job) {
-	c.byLimit = nil
+	c.byLimit, c.onNode = nil, nil
 	if j.state == running {
 		c.backfill.trail.forget()
 	}

@@ -1,14 +1,17 @@
 package slurm
 
-import "math/bits"
+import (
+	"math/bits"
+	"slices"
+)
 
 // A bound of looks into the future: before which second no job can start for want of CPUs. It spares
 // backfill the looks whose answer is later than the second from which it would look again.
 
 // soonestAmong is the second by which so many CPUs of a set of nodes are free, were nobody else to start: before it
 // no look among them sees a job start that asks for as many. It is -1 where they are free, and never where there are
-// too few. Where it is later than far it may be any second between the two.
-func (c *Controller) soonestAmong(nodes nodeSet, cpus int, far int64) int64 {
+// too few.
+func (c *Controller) soonestAmong(nodes nodeSet, cpus int) int64 {
 	for w, word := range nodes {
 		for word &= c.free.some[w]; word != 0; word &= word - 1 {
 			cpus -= c.free.cpus[w*64+bits.TrailingZeros64(word)]
@@ -19,14 +22,61 @@ func (c *Controller) soonestAmong(nodes nodeSet, cpus int, far int64) int64 {
 	}
 	for i, order := 0, c.runningByLimit(); i < len(order); i++ {
 		e := &order[i]
-		if e.second > far {
-			return far + 1
-		}
 		if cpus -= e.cpusOn(nodes); cpus <= 0 {
 			return e.second
 		}
 	}
 	return never
+}
+
+// lateAmong reports whether fewer than so many CPUs of a set of nodes are free by a second, were nobody else to start: no look among them sees
+// a job start by then that asks for as many.
+func (c *Controller) lateAmong(nodes nodeSet, cpus int, second int64) bool {
+	if c.onNode == nil {
+		c.onNode = make([][]part, len(c.conf.Nodes))
+		for _, j := range c.running {
+			c.joinNodes(j)
+		}
+	}
+	for w, word := range nodes {
+		for ; word != 0; word &= word - 1 {
+			n := w*64 + bits.TrailingZeros64(word)
+			cpus -= c.free.cpus[n]
+			for i := range c.onNode[n] {
+				if p := &c.onNode[n][i]; p.ends <= second {
+					cpus -= p.cpus
+				}
+			}
+			if cpus <= 0 {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// part is what a running job has of a node, until the second of its limit.
+type part struct {
+	job  *Job
+	ends int64
+	cpus int
+}
+
+// joinNodes and quitNodes have a running job be among those of its nodes, and not be there any more.
+func (c *Controller) joinNodes(j *Job) {
+	if c.onNode != nil {
+		for _, s := range j.shares {
+			c.onNode[s.node] = append(c.onNode[s.node], part{j, c.limitSecond(j), int(s.cpus)})
+		}
+	}
+}
+
+func (c *Controller) quitNodes(j *Job) {
+	if c.onNode != nil {
+		for _, s := range j.shares {
+			c.onNode[s.node] = slices.DeleteFunc(c.onNode[s.node], func(p part) bool { return p.job == j })
+		}
+	}
 }
 
 // lowerBound is what soonestAmong tells of an era.
@@ -46,7 +96,7 @@ func (c *Controller) soonestIn(e *entry) int64 {
 		defer c.spare.back(c.spare.mark())
 		nodes := c.spare.clone(e.part.nodes)
 		nodes.intersect(s.fit)
-		b.era, b.soonest = c.era+1, c.soonestAmong(nodes, s.demand.cpus, never)
+		b.era, b.soonest = c.era+1, c.soonestAmong(nodes, s.demand.cpus)
 	}
 	return b.soonest
 }

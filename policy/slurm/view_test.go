@@ -50,7 +50,7 @@ func TestViewsPassOverWhatIsVain(t *testing.T) {
 					c.spare.back(0)
 					o.nodes.intersect(c.shapeOf(e).fit)
 					enough := o.nodes.count() >= max(j.Nodes, 1) && (!tested || c.haveIdle(o.nodes, c.shapeOf(e).demand.cpus))
-					late := tested && passes && o.later > 0 && c.soonestAmong(o.nodes, c.shapeOf(e).demand.cpus, never) > o.later
+					late := tested && passes && o.later > 0 && c.soonestAmong(o.nodes, c.shapeOf(e).demand.cpus) > o.later
 					require.False(t, enough && !late, "set-up %d: job %d is passed over at %d", seed, id, at)
 					passed++
 					if at = o.later; at == 0 {
@@ -65,7 +65,7 @@ func TestViewsPassOverWhatIsVain(t *testing.T) {
 				o, _ := r.openingFrom(e, second)
 				c.spare.back(0)
 				o.nodes.intersect(c.shapeOf(e).fit)
-				soonest := c.soonestAmong(o.nodes, c.shapeOf(e).demand.cpus, never)
+				soonest := c.soonestAmong(o.nodes, c.shapeOf(e).demand.cpus)
 				switch {
 				case !c.haveIdle(o.nodes, c.shapeOf(e).demand.cpus):
 					r.noteVain(e, nil, second, within, never)
@@ -156,7 +156,7 @@ func TestLooksSpareNoWorkThatMatters(t *testing.T) {
 				e := j.entries[0]
 				among := e.part.nodes.clone()
 				among.intersect(c.shapeOf(e).fit)
-				require.Equal(t, c.soonestAmong(among, c.shapeOf(e).demand.cpus, never), c.soonestIn(e), "set-up %d: job %d", seed, j.ID)
+				require.Equal(t, c.soonestAmong(among, c.shapeOf(e).demand.cpus), c.soonestIn(e), "set-up %d: job %d", seed, j.ID)
 				second, on, _ := c.willRun(e, among, c.second(now), false)
 				on = on.clone()
 				c.forgetful = true
