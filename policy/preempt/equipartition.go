@@ -56,8 +56,14 @@ func (p Equipartition) Schedule(r *entity.Round) {
 		switch size := s.sizes[s.step]; {
 		case s.has == 0 && s.run.State == entity.Waiting: // an observer may have cancelled it
 			req, _ := s.run.RequestOn(size)
-			if w, ok := r.Plan.Find(req, r.Now, r.Now); ok && !r.Reserve(s.run, w) {
+			w, ok := r.Plan.Find(req, r.Now, r.Now)
+			if ok && !r.Reserve(s.run, w) {
 				return
+			}
+			if !ok && r.WhyObserved() { // an outage or a reservation ahead is in the way
+				if w, ok := r.Plan.Find(req, r.Now, des.Forever); ok {
+					r.TellWhy(s.run, entity.Why{What: entity.TooFewFree, Start: w.Start})
+				}
 			}
 		case s.has > 0 && s.has < size:
 			_ = r.Resize(s.run, size, p.Cost)
@@ -90,6 +96,7 @@ func (p Equipartition) admit(r *entity.Round) []share {
 			continue // its time will soon be up
 		}
 		if s.sizes[0] > left {
+			p.explain(r, j)
 			break
 		}
 		left -= s.sizes[0]
@@ -98,6 +105,22 @@ func (p Equipartition) admit(r *entity.Round) []share {
 	slices.SortFunc(shares, func(a, b share) int { return int(a.run.Seq() - b.run.Seq()) })
 	level(shares, left)
 	return shares
+}
+
+// explain says that the waiting job held does not fit beside the smallest shapes of the jobs before
+// it, and that the jobs behind it wait for it.
+func (p Equipartition) explain(r *entity.Round, held *entity.Run) {
+	if !r.WhyObserved() {
+		return
+	}
+	r.TellWhy(held, entity.Why{Text: "the smallest shapes of the jobs before it left too few processors for its own"})
+	behind := false
+	for j := range r.Queue.By(p.Order, r.Now).All() {
+		if behind && j.State == entity.Waiting {
+			r.TellWhy(j, entity.Why{What: entity.BehindOthers, Other: held})
+		}
+		behind = behind || j == held
+	}
 }
 
 // level gives out that many processors, one step after the other, to the job with the

@@ -2,6 +2,7 @@ package preempt_test
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"testing"
 
@@ -175,4 +176,31 @@ func TestAShapeThatIsLongerThanThePlanReachesIsNobodysShare(t *testing.T) {
 	one, two := meta.Submit(linear(1, 0, 30*des.Second, 2)), meta.Submit(linear(2, 0, 30*des.Second, 2))
 	require.NoError(t, sim.Run(context.Background()))
 	require.Equal(t, []des.Time{15 * des.Second, 30 * des.Second}, []des.Time{one.Finish, two.Finish})
+}
+
+// heard keeps what is said of waiting jobs.
+type heard []string
+
+func (*heard) Observe(entity.JobEvent) {}
+
+func (h *heard) ObserveWhy(at des.Time, r *entity.Run, w entity.Why) {
+	text := fmt.Sprintf("%d: %d %v", int64(at), r.ID, w.What)
+	if w.Other != nil {
+		text += fmt.Sprintf(" %d", w.Other.ID)
+	}
+	*h = append(*h, text)
+}
+
+// A rigid job takes three of four processors. The next job wants two at least, and the one behind
+// it waits for its turn though it would fit.
+func TestEquipartitionTellsWhyJobsWait(t *testing.T) {
+	rigid := func(id int64, nodes int, length des.Time) *entity.Job {
+		return &entity.Job{ID: id, Runtime: length, Request: entity.Request{Nodes: nodes, Length: length}}
+	}
+	var said heard
+	sim := des.New(des.Config{})
+	m := entity.NewMetascheduler(sim, plan.NewCluster(4), preempt.Equipartition{}, &said)
+	m.SubmitAll(slices.Values([]*entity.Job{rigid(1, 3, 10), rigid(2, 2, 5), rigid(3, 1, 5), rigid(4, 1, 5)}))
+	require.NoError(t, sim.Run(context.Background()))
+	require.Equal(t, heard{"0: 2 other", "0: 3 behind 2", "0: 4 behind 2"}, said)
 }
