@@ -138,6 +138,7 @@ type job struct {
 	state     state
 	limit     int64 // s, as orders have changed it; of a job that is predicted the first one
 	relimited int64 // s of the last order that changed its limit
+	excused   bool  // an order has given it another limit: those on its time hold no longer
 	asked     int64 // s, the limit by its user and by orders
 	raised    bool  // the limit has been raised since to nobody knows what, at most to asked
 	nice      int
@@ -539,7 +540,9 @@ func (c *checker) order(j *job, e *event) {
 			j.held = false
 		}
 	case e.kind == "limit" && (pending || e.detail == "RUNNING"):
-		j.limit, j.asked, j.raised, j.relimited = int64(o.Value)*60, int64(o.Value)*60, false, e.time
+		limit := int64(o.Value) * 60
+		j.excused = j.excused || limit != j.limit || j.raised || !c.limitKnown(j)
+		j.limit, j.asked, j.raised, j.relimited = limit, limit, false, e.time
 	}
 }
 

@@ -253,7 +253,7 @@ func (c *checker) checkLimits(j *job, e *event) {
 		c.within(j, name, q, nil, "maxtresperuser", ofUser)
 		c.within(j, name, q, nil, "maxtresperaccount", ofAccount)
 		c.minutes(j, name, q, nil, ofQOS)
-		if most, limited := q.wall(); limited && c.tried(j) > most {
+		if most, limited := q.wall(); limited && c.tried(j) > most && !j.excused {
 			c.wrong(validate.OverCapacity, j, "its limit is %d s, and MaxWall of %s is %d", j.limit, name, most)
 		}
 	}
@@ -281,7 +281,7 @@ func (c *checker) checkLimits(j *job, e *event) {
 			perUser = true // the nearest one counts
 		}
 		if most, limited := at.wall(); limited && !walled {
-			if c.tried(j) > most {
+			if c.tried(j) > most && !j.excused {
 				c.wrong(validate.OverCapacity, j, "its limit is %d s, and MaxWall of %s is %d", j.limit, name, most)
 			}
 			walled = true

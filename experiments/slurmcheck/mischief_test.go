@@ -138,6 +138,31 @@ func TestAShorterLimitOfARunningJob(t *testing.T) {
 	}
 }
 
+// Limits on time do not hold for a job that has got another limit by an order.
+func TestANewLimitExcusesAJob(t *testing.T) {
+	for minutes, excused := range map[int]bool{20: true, 600: false} {
+		events, of := played(t)
+		of.Config.Partitions[0].MaxTime = 19 * des.Minute
+		of.Accounts = strings.Replace(of.Accounts, "account=a", "account=a maxwall=19", 1)
+		of.Accounts = strings.Replace(of.Accounts, "priority=0", "priority=0 maxwall=18", 1)
+		for i := range of.Orders {
+			if o := &of.Orders[i]; o.Do == "limit" {
+				o.Value = minutes
+			}
+		}
+		for _, wall := range []bool{true, false} { // the QoS's limit stands in for the user's
+			if !wall {
+				of.Accounts = strings.Replace(of.Accounts, " maxwall=18", "", 1)
+			}
+			report, err := Events(strings.NewReader(events), nil, of, 0)
+			require.NoError(t, err)
+			require.Contains(t, report.String(), "a: its limit is 1800 s, and MaxWall of")
+			require.Contains(t, report.String(), "a: its limit is 1800 s, and partition long allows")
+			require.Equal(t, excused, !strings.Contains(report.String(), "h: its limit is"), "%d: %s", minutes, report)
+		}
+	}
+}
+
 // An order for nodes that Slurm refuses is told, and changes nothing.
 func TestARefusedOrderForNodes(t *testing.T) {
 	events, of := played(t)

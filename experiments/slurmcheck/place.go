@@ -247,7 +247,7 @@ func (c *checker) checkPartition(j *job, e *event) {
 			c.wrong(validate.Unmet, j, "%s is no node of partition %s", c.conf.Nodes[s.node].Name, p.Name)
 		}
 	}
-	if p.MaxTime < des.Forever && c.tried(j) > int64(p.MaxTime/des.Second) {
+	if p.MaxTime < des.Forever && c.tried(j) > int64(p.MaxTime/des.Second) && !j.excused {
 		c.wrong(validate.Unmet, j, "its limit is %d s, and partition %s allows %v", j.limit, p.Name, p.MaxTime)
 	}
 	if p.MaxNodes > 0 && len(j.on) > p.MaxNodes {
