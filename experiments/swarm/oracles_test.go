@@ -455,7 +455,7 @@ func boundsHold(r *result) error {
 	warmed := r.manifest.Settings["warmup"] != ""
 	for _, run := range r.runs {
 		if run.Unbounded != "" {
-			if jobs, _, _, _ := worked(run); r.kind == cluster && len(jobs) > 0 && !warmed && !r.has("feedback dependencies outages outage-log reservations") && !strings.HasPrefix(run.Policy, "equipartition") {
+			if jobs, _, _, _ := worked(run); r.kind == cluster && len(jobs) > 0 && !warmed && !r.has("feedback dependencies outages outage-log reservations") && !strings.HasPrefix(run.Policy, "equipartition") && !endedForACap(run) {
 				return fmt.Errorf("%s has no bounds: %s", run.Policy, run.Unbounded)
 			}
 			for _, m := range measured {
@@ -464,6 +464,11 @@ func boundsHold(r *result) error {
 				}
 			}
 			continue
+		}
+		if k := slices.IndexFunc(run.jobs, func(j map[string]string) bool {
+			return !waits(j) && j["booked"] != "1" && j["final_state"] == "COMPLETED_KILLED"
+		}); k >= 0 && !warmed && r.kind == cluster {
+			return fmt.Errorf("%s has bounds, and job %s was ended before its time", run.Policy, run.jobs[k]["job_id"])
 		}
 		jobs, area, first, way := worked(run)
 		if least := number(run.summary, "least_makespan"); !warmed && r.kind == cluster && !r.has("moldable") && (least < float64(way-first)/1e6-1e-6 || least < area/float64(r.procs)-1e-6) {
@@ -482,6 +487,16 @@ func boundsHold(r *result) error {
 		}
 	}
 	return nil
+}
+
+// endedForACap reports whether the job that a run has no bounds for was ended by a power cap: it ran past its
+// prediction or its estimate, into a time from which on the cap withholds its processors.
+func endedForACap(run *ran) bool {
+	rest, of := strings.CutPrefix(run.Unbounded, "job ")
+	id, ended := strings.CutSuffix(rest, " was ended before its time, which another schedule need not do")
+	return of && ended && strings.Contains(run.Policy, "power-cap=") && slices.ContainsFunc(run.jobs, func(j map[string]string) bool {
+		return j["job_id"] == id && j["final_state"] == "COMPLETED_KILLED" && strings.Contains(j["metadata"], "reason=killed past its ")
+	})
 }
 
 // worked are the jobs of a run that waited in the queue and have ended, by what a bound knows of them; the
