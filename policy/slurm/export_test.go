@@ -1,5 +1,10 @@
 package slurm
 
+import (
+	"fmt"
+	"strings"
+)
+
 // Forget has the controller look for everything anew that it remembers otherwise.
 func (c *Controller) Forget() { c.forgetful = true }
 
@@ -13,3 +18,12 @@ func (c *Controller) Records() int {
 
 // Repeats is how many runs of backfill were left out because they would have done what the last one did.
 func (c *Controller) Repeats() int64 { return c.backfill.last.times }
+
+// Plans tells the estimates of the jobs that wait, and why they wait.
+func (c *Controller) Plans() string {
+	var text strings.Builder
+	for j := range c.waiting {
+		fmt.Fprintf(&text, " %d %d %s", j.ID, j.estimate, j.reason)
+	}
+	return text.String()
+}

@@ -98,6 +98,60 @@ func anySetUp(r *rand.Rand) map[string]string {
 	return files
 }
 
+// crowded is a folder with a machine whose partitions share some nodes, or none, and with more jobs of several sizes than it has room for: a run of backfill
+// recalls what the last one found for jobs of one partition while jobs of others start and end. Operators reserve nodes.
+func crowded(r *rand.Rand) map[string]string {
+	var conf, accounts, jobs strings.Builder
+	on := func(chance float64) bool { return r.Float64() < chance }
+	one := func(of ...int) int { return of[r.IntN(len(of))] }
+	nodes := one(6, 9, 12)
+	fmt.Fprintf(&conf, "AccountingStorageType=accounting_storage/slurmdbd\nAccountingStorageEnforce=associations,limits,qos\nPriorityType=priority/%s\n", []string{"basic", "multifactor\nPriorityWeightAge=1000"}[r.IntN(2)])
+	conf.WriteString("SelectType=select/cons_tres\nSelectTypeParameters=CR_Core\nSchedulerType=sched/backfill\n")
+	fmt.Fprintf(&conf, "SchedulerParameters=default_queue_depth=%d,bf_interval=%d,bf_resolution=%d,bf_window=%d,bf_max_job_test=%d", one(1, 3, 100), one(10, 30), one(60, 300), one(60, 300, 1440), one(3, 6, 12, 100))
+	if on(.4) {
+		conf.WriteString(",assoc_limit_stop")
+	}
+	if on(.2) {
+		conf.WriteString(",bf_one_resv_per_job")
+	}
+	third := nodes / 3
+	fmt.Fprintf(&conf, "\nLicenses=matlab:3\nNodeName=n[1-%d] CPUs=%d\n", nodes, one(2, 8))
+	fmt.Fprintf(&conf, "PartitionName=p0 Nodes=ALL Default=YES\nPartitionName=p1 Nodes=n[1-%d]\nPartitionName=p2 Nodes=n[%d-%d]\nPartitionName=p3 Nodes=n[%d-%d] OverSubscribe=%s\n",
+		third, third+1, 2*third, third+1, nodes, []string{"NO", "EXCLUSIVE"}[r.IntN(2)])
+	fmt.Fprintf(&accounts, "add qos free\nadd qos tight grptres=cpu=%d\nadd account a\n", one(8, 16, 32))
+	for u := range 4 {
+		fmt.Fprintf(&accounts, "add user u%d account=a qos=free,tight defaultqos=free\n", u)
+	}
+	jobs.WriteString("key,submit,uid,account,partition,qos,nodes,tasks,licenses,limit_min,runtime\n")
+	at, tight, pause := 10, []float64{0, .1, .4}[r.IntN(3)], float64(one(10, 20, 40))
+	for i := range 120 {
+		at += int(r.ExpFloat64() * pause)
+		limit := one(5, 10, 30, 60, 120)
+		qos, count, licenses := "free", "", ""
+		if on(tight) {
+			qos = "tight"
+		}
+		if on(.4) {
+			count = fmt.Sprint(one(1, 2, third, nodes/2))
+		}
+		if on(.05) {
+			licenses = "matlab:2"
+		}
+		fmt.Fprintf(&jobs, "j%d,%d.25,%d,a,%q,%s,%s,%d,%s,%d,%d\n", i, at, 5000+r.IntN(4), []string{"p0", "p1", "p1", "p2", "p2", "p3", "p1,p2", "p1,p3"}[r.IntN(8)], qos, count, one(1, 2, 4, 8, nodes, 2*nodes), licenses,
+			limit, 1+r.IntN(limit*66))
+	}
+	files := map[string]string{"slurm.conf": conf.String(), "sacctmgr.txt": accounts.String(), "jobs.csv": jobs.String()}
+	if on(.4) {
+		reservations := "created,start,minutes,name,nodelist,users,accounts,maint\n"
+		for i := range 1 + r.IntN(3) {
+			created, first := r.IntN(at), 1+r.IntN(nodes)
+			reservations += fmt.Sprintf("%d,%d,%d,r%d,n[%d-%d],root,,1\n", created, created+one(100, 1000, 4000), one(5, 20, 60), i, first, first+r.IntN(nodes+1-first))
+		}
+		files["reservations.csv"] = reservations
+	}
+	return files
+}
+
 // TestWhatIsRememberedIsWhatALookWouldFind holds controllers to ones that remember nothing: neither looks into the future, nor
 // what bounds them, nor what the last run of backfill did.
 func TestWhatIsRememberedIsWhatALookWouldFind(t *testing.T) {
@@ -107,32 +161,53 @@ func TestWhatIsRememberedIsWhatALookWouldFind(t *testing.T) {
 	}
 	repeats := int64(0)
 	for seed := range draws {
-		dir := t.TempDir()
-		write(t, dir, anySetUp(rand.New(rand.NewPCG(uint64(seed), 1))))
-		in, err := replay.ReadFolder(dir)
-		require.NoError(t, err)
-		events := func(forgets bool) (string, *slurm.Controller) {
-			sim := des.New(des.Config{})
-			m, err := replay.NewMachine(sim, in)
-			require.NoError(t, err)
-			if forgets {
-				m.Controller().Forget()
-			}
-			var text strings.Builder
-			w := replay.NewEventWriter(&text, false)
-			m.Tell = w.Tell
-			m.Begin()
-			require.NoError(t, sim.Run(context.Background()))
-			require.NoError(t, w.Close())
-			return text.String(), m.Controller()
-		}
-		got, c := events(false)
-		want, forgetful := events(true)
-		require.Equal(t, want, got, "set-up %d", seed)
-		require.Equal(t, forgetful.Passes(), c.Passes(), "set-up %d", seed)
-		repeats += c.Repeats()
+		repeats += remembers(t, anySetUp(rand.New(rand.NewPCG(uint64(seed), 1))), fmt.Sprint("set-up ", seed))
 	}
 	require.Greater(t, repeats, int64(100*draws), "runs of backfill that repeat the last one")
+}
+
+// TestWhatARunRecallsIsWhatALookWouldFind does so on crowded machines.
+func TestWhatARunRecallsIsWhatALookWouldFind(t *testing.T) {
+	draws := 60
+	if testing.Short() {
+		draws = 15
+	}
+	for seed := range draws {
+		remembers(t, crowded(rand.New(rand.NewPCG(uint64(seed), 1))), fmt.Sprint("machine ", seed))
+	}
+}
+
+// remembers holds a controller that plays a folder to one that remembers nothing, and is how many runs of backfill it has left out.
+func remembers(t *testing.T, files map[string]string, what string) (repeats int64) {
+	dir := t.TempDir()
+	write(t, dir, files)
+	in, err := replay.ReadFolder(dir)
+	require.NoError(t, err)
+	events := func(forgets bool) (string, *slurm.Controller) {
+		sim := des.New(des.Config{})
+		m, err := replay.NewMachine(sim, in)
+		require.NoError(t, err)
+		if forgets {
+			m.Controller().Forget()
+		}
+		var text, plans strings.Builder
+		w := replay.NewEventWriter(&text, false)
+		m.Tell = func(e replay.Event) {
+			w.Tell(e)
+			plans.WriteString(m.Controller().Plans())
+			plans.WriteByte('\n')
+		}
+		m.Begin()
+		require.NoError(t, sim.Run(context.Background()))
+		require.NoError(t, w.Close())
+		text.WriteString(plans.String())
+		return text.String(), m.Controller()
+	}
+	got, c := events(false)
+	want, forgetful := events(true)
+	require.Equal(t, want, got, what)
+	require.Equal(t, forgetful.Passes(), c.Passes(), what)
+	return c.Repeats()
 }
 
 // TestAJobOfALongLogCostsNoMore plays logs of one load that differ in length: neither looks into the future nor passes
