@@ -477,13 +477,13 @@ func siteFeatures() []feature {
 		}),
 
 		// Preemption.
-		{name: "preempt-qos", of: anySite, odds: 10, needs: "qos", not: "preempt-tiers", add: func(r rnd, w *world) {
+		{name: "preempt-qos", of: anySite, odds: 20, needs: "qos", not: "preempt-tiers", add: func(r rnd, w *world) {
 			w.site.qos[0] += " preemptmode=requeue" + r.one("", "", " gracetime=60")
 			w.site.qos[2] += " preempt=low" + r.one("", ",std")
 			w.site.say("PreemptType=preempt/qos")
 			w.site.preempts(r)
 		}},
-		{name: "preempt-tiers", of: anySite, odds: 8, needs: "tiers", add: func(r rnd, w *world) {
+		{name: "preempt-tiers", of: anySite, odds: 16, needs: "tiers", add: func(r rnd, w *world) {
 			w.site.say("PreemptType=preempt/partition_prio")
 			w.site.preempts(r)
 		}},
@@ -661,11 +661,22 @@ func (w *world) order(j *job, r rnd, do, value string) {
 	w.site.orders = append(w.site.orders, siteOrder{at: j.submit + r.among(1, 900), do: do, job: j.key(), value: value})
 }
 
+// exemptTime is the key in slurm.conf of how long a job has to run before others preempt it.
+const exemptTime = "PreemptExemptTime="
+
+// exempt is that time in seconds, 0 where slurm.conf does not say it.
+func (s *slurmSite) exempt() int {
+	if slices.Contains(s.conf, exemptTime+"00:10:00") {
+		return 600
+	}
+	return 0
+}
+
 // preempts is what slurm.conf says of preemption.
 func (s *slurmSite) preempts(r rnd) {
 	s.say("PreemptMode=REQUEUE")
-	if r.chance(20) {
-		s.say("PreemptExemptTime=00:02:00")
+	if r.chance(60) {
+		s.say(exemptTime + "00:10:00")
 	}
 	if r.chance(20) {
 		s.sched = append(s.sched, "preempt_youngest_first")

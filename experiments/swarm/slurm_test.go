@@ -306,7 +306,7 @@ func (s *siteRun) limits(a *siteAttempt) error {
 func (s *siteRun) ends(j *job, key string, now int, row map[string]string) error {
 	a := s.running[key]
 	if a == nil {
-		if row["detail"] == "PREEMPTED" { // a start that is preempted in its own second is not told
+		if row["detail"] == "PREEMPTED" && s.site.exempt() == 0 { // a start that is preempted in its own second is not told
 			return nil
 		}
 		if row["detail"] == "CANCELLED" && s.has("kill-invalid") && j.more["dependency"] != "" && !s.left[key] {
@@ -348,6 +348,9 @@ func (s *siteRun) ends(j *job, key string, now int, row map[string]string) error
 		s.left[key] = s.kind == site && j.more["requeue"] == "0"
 		if detail == "PREEMPTED" && !s.has("preempt-qos preempt-tiers") {
 			return fmt.Errorf("nothing may preempt here")
+		}
+		if exempt := s.site.exempt(); detail == "PREEMPTED" && took < exempt-1 { // a start lies within its second
+			return fmt.Errorf("preempted after %d s, within the %d s that it is exempt", took, exempt)
 		}
 	default:
 		s.left[key], s.how[key] = true, detail
