@@ -135,27 +135,28 @@ const (
 // job is what the events have told of a job.
 type job struct {
 	*replay.Submission
-	state     state
-	limit     int64 // s, as orders have changed it; of a job that is predicted the first one
-	relimited int64 // s of the last order that changed its limit
-	excused   bool  // an order has given it another limit: those on its time hold no longer
-	asked     int64 // s, the limit by its user and by orders
-	raised    bool  // the limit has been raised since to nobody knows what, at most to asked
-	nice      int
-	held      bool
-	submitted int64 // s
-	place     int   // among the jobs that have come
-	start     int64 // of the last attempt
-	ended     int64 // of the last attempt, or when it left the queue
-	outcome   string
-	attempts  int
-	left      bool // it waits or runs when the run ends
-	cancelled bool // while it waited
-	account   string
-	on        []share
-	partition *slurm.Partition
-	qos       string
-	billing   float64
+	state       state
+	limit       int64  // s, as orders have changed it; of a job that is predicted the first one
+	extended    int64  // running: s that orders which came after their limit had passed put its end off
+	reservation string // that it may use: of its own as long as it is not released after the reservation's end
+	excused     bool   // an order has given it another limit: those on its time hold no longer
+	asked       int64  // s, the limit by its user and by orders
+	raised      bool   // the limit has been raised since to nobody knows what, at most to asked
+	nice        int
+	held        bool
+	submitted   int64 // s
+	place       int   // among the jobs that have come
+	start       int64 // of the last attempt
+	ended       int64 // of the last attempt, or when it left the queue
+	outcome     string
+	attempts    int
+	left        bool // it waits or runs when the run ends
+	cancelled   bool // while it waited
+	account     string
+	on          []share
+	partition   *slurm.Partition
+	qos         string
+	billing     float64
 	// settled reports whether the age of the job counts from its submission on: it had to wait for
 	// nothing that keeps a job from growing older.
 	settled bool
@@ -326,7 +327,7 @@ func (c *checker) submit(j *job, e *event) {
 	if j.Refused != "" {
 		c.wrong(validate.Disagreement, j, "accepted, and it names what there is not: %v", j.Refused)
 	}
-	j.state = waiting
+	j.state, j.reservation = waiting, j.Job.Reservation
 	c.ids[e.job] = j
 	j.account = c.book.accountOf(j.Job.User, j.Job.Account)
 	if c.conf.Enforce.Associations && c.book.user(j.Job.User, j.account) == nil {
@@ -386,7 +387,7 @@ func (c *checker) start(j *job, e *event) {
 		c.wrong(validate.TooEarly, j, "it starts before its begin time, %d", begin-c.late)
 	}
 	c.checkDependencies(j)
-	j.state, j.start, j.qos = running, e.time, e.qos
+	j.state, j.start, j.extended, j.qos = running, e.time, 0, e.qos
 	j.attempts++
 	c.running = append(c.running, j)
 	var err error
@@ -415,7 +416,7 @@ const latest = 30
 
 // overdue reports whether the controller should have ended a running job before, of which most is the limit in s.
 func (c *checker) overdue(j *job, e *event, most int64) bool {
-	return c.limitKnown(j) && e.time > max(j.start+most, j.relimited)+latest+1
+	return c.limitKnown(j) && e.time > j.start+most+latest+1
 }
 
 func (c *checker) finish(j *job, e *event) {
@@ -438,7 +439,7 @@ func (c *checker) finish(j *job, e *event) {
 	if j.raised {
 		most = j.asked
 	}
-	if most += c.overtime(); c.overdue(j, e, most) {
+	if most += j.extended + c.overtime(); c.overdue(j, e, most) {
 		c.wrong(validate.WrongRunTime, j, "it ran for %d s, and its limit is %d", took, most)
 	}
 	c.leave(j, e, over)
@@ -468,7 +469,7 @@ func (c *checker) stop(j *job, e *event) {
 	next := over
 	switch why := slurm.Stop(e.detail); why {
 	case slurm.Timeout:
-		most := j.asked + c.overtime()
+		most := j.asked + j.extended + c.overtime()
 		if early := took < most && c.limitKnown(j); (early || c.overdue(j, e, most)) && !c.reservationOver(j) {
 			c.wrong(validate.WrongRunTime, j, "killed for its limit after %d s, and the limit is %d", took, most)
 		}
@@ -534,6 +535,9 @@ func (c *checker) order(j *job, e *event) {
 		j.held, j.settled = true, false
 	case e.kind == "release" && pending:
 		j.held, j.settled = false, false
+		if c.reservationOver(j) { // it is held since then, and belongs to it no longer
+			j.reservation = ""
+		}
 	case e.kind == "nice" && pending:
 		j.nice = o.Value
 		if !c.conf.Priority.Multifactor { // it gives a held job a priority
@@ -542,7 +546,10 @@ func (c *checker) order(j *job, e *event) {
 	case e.kind == "limit" && (pending || e.detail == "RUNNING"):
 		limit := int64(o.Value) * 60
 		j.excused = j.excused || limit != j.limit || j.raised || !c.limitKnown(j)
-		j.limit, j.asked, j.raised, j.relimited = limit, limit, false, e.time
+		j.limit, j.asked, j.raised = limit, limit, false
+		if !pending {
+			j.extended += max(0, e.time-(j.start+limit+j.extended))
+		}
 	}
 }
 

@@ -111,30 +111,73 @@ func TestLimitsThatNothingTellsAreNotChecked(t *testing.T) {
 	}
 }
 
-// A limit that is made shorter than a job has run ends the job at the next look.
+// A limit that is made shorter than a job has run ends the job at the next look after OverTimeLimit, which begins with the order.
 func TestAShorterLimitOfARunningJob(t *testing.T) {
-	for at, valid := range map[string]bool{"6530": true, "6400": false} {
+	for _, x := range []struct {
+		at, kill  string // the seconds of the order and of the end
+		overtime  des.Time
+		kills     bool // validly
+		completes bool // validly, were it the job's own end
+	}{
+		{"6530", "6540", 0, true, true}, {"6400", "6540", 0, false, false},
+		{"6530", "6540", 2 * des.Minute, false, true}, {"6400", "6540", 2 * des.Minute, true, true},
+		{"5600", "5930", 0, true, true}, // before the limit has passed
+	} {
 		events, of := played(t)
+		of.Config.OverTimeLimit = x.overtime
 		of.Reservations[0].Reservation.Start *= 2 // the limit was 600 minutes
 		order := line(t, events, "h,8,limit,3000")
 		events = strings.Replace(events, order, "", 1)
-		kill := line(t, events, "h,8,stop,6540")
-		order = strings.NewReplacer("3000", at, "PENDING", "RUNNING").Replace(order)
-		before := line(t, events, "k,10,end,5311")
-		events = strings.Replace(events, before, before+order, 1)
-		if at == "6530" {
-			events = strings.Replace(strings.Replace(events, order, "", 1), kill, order+kill, 1)
-		}
+		old := line(t, events, "h,8,stop,6540")
+		kill := strings.Replace(old, "6540", x.kill, 1)
+		order = strings.NewReplacer("3000", x.at, "PENDING", "RUNNING").Replace(order)
+		events = strings.Replace(events, old, order+kill, 1)
 		for i := range of.Orders {
 			if o := &of.Orders[i]; o.Do == "limit" {
-				seconds, err := strconv.Atoi(at)
-				require.NoError(t, err)
-				o.At, o.Value = des.Time(seconds)*des.Second, 10
+				o.At, o.Value = seconds(t, x.at), 10
 			}
 		}
 		report, err := Events(strings.NewReader(events), nil, of, 0)
 		require.NoError(t, err)
-		require.Equal(t, valid, report.Total == 0, "%s: %v", at, report)
+		require.Equal(t, x.kills, report.Total == 0, "%v: %v", x, report)
+		for i := range of.Jobs {
+			if of.Jobs[i].Key == "h" {
+				of.Jobs[i].Job.Length = seconds(t, x.kill) - 5311*des.Second // when it starts
+			}
+		}
+		events = strings.Replace(events, kill, strings.NewReplacer("stop", "end", "TIMEOUT", "COMPLETED").Replace(kill), 1)
+		report, err = Events(strings.NewReader(events), nil, of, 0)
+		require.NoError(t, err)
+		require.Equal(t, x.completes, report.Total == 0, "%v: %v", x, report)
+	}
+}
+
+func seconds(t *testing.T, text string) des.Time {
+	t.Helper()
+	n, err := strconv.Atoi(text)
+	require.NoError(t, err)
+	return des.Time(n) * des.Second
+}
+
+// A job waits on hold when its reservation is over. One that is released later needs no reservation.
+func TestAReleasedJobOutlivesItsReservation(t *testing.T) {
+	for _, end := range []des.Time{7, 950} { // it is released at 900 s
+		events, of := played(t)
+		maint := line(t, events, "maint")
+		events = strings.Replace(events, maint, strings.Replace(maint, "maint", "own", 1)+maint, 1)
+		own := of.Reservations[0]
+		own.Reservation.Name, own.Reservation.Maintenance, own.Reservation.Users = "own", false, []string{"u1"}
+		own.Reservation.Start, own.Reservation.End = 6*des.Second, end*des.Second
+		of.Reservations = append(of.Reservations, own)
+		for i := range of.Jobs {
+			if of.Jobs[i].Key == "d" {
+				of.Jobs[i].Job.Reservation = "own"
+			}
+		}
+		report, err := Events(strings.NewReader(events), nil, of, 0)
+		require.NoError(t, err)
+		require.Equal(t, end == 7, report.Total == 0, "%d: %v", end, report)
+		require.Equal(t, end == 7, !strings.Contains(report.String(), "d: n3 is no node of its reservation own"), "%d: %v", end, report)
 	}
 }
 

@@ -302,11 +302,11 @@ func (c *checker) reserve(e *event) {
 // checkReservations looks whether a job that starts keeps off nodes that others have reserved, and
 // keeps to its own reservation.
 func (c *checker) checkReservations(j *job) {
-	inOwn := j.Job.Reservation == ""
+	inOwn := j.reservation == ""
 	for _, b := range c.inForce {
 		r := &b.Reservation
 		from, to := int64(r.Start/des.Second)-c.late, int64(r.End/des.Second)-c.late
-		if r.Name == j.Job.Reservation {
+		if r.Name == j.reservation {
 			inOwn = inOwn || c.now >= from && c.now <= to
 			c.checkOwn(j, r)
 			continue
@@ -321,7 +321,7 @@ func (c *checker) checkReservations(j *job) {
 		}
 	}
 	if !inOwn {
-		c.wrong(validate.TooEarly, j, "it starts outside the time of its reservation %s", j.Job.Reservation)
+		c.wrong(validate.TooEarly, j, "it starts outside the time of its reservation %s", j.reservation)
 	}
 }
 
@@ -345,7 +345,7 @@ func (c *checker) checkOwn(j *job, r *slurm.Reservation) {
 func (c *checker) checkCount(j *job, r *slurm.Reservation) {
 	used := map[int]bool{}
 	for _, other := range append(slices.Clone(c.running), j) {
-		if other.Job.Reservation == r.Name {
+		if other.reservation == r.Name {
 			for _, s := range other.on {
 				used[s.node] = used[s.node] || !c.machine.nodes[s.node].down
 			}
@@ -363,7 +363,7 @@ func (c *checker) checkCount(j *job, r *slurm.Reservation) {
 // reservationOver reports whether the reservation of a job is over, which ends the job.
 func (c *checker) reservationOver(j *job) bool {
 	return slices.ContainsFunc(c.inForce, func(b *replay.Booking) bool {
-		return b.Reservation.Name == j.Job.Reservation && c.now >= int64(b.Reservation.End/des.Second)-c.late
+		return b.Reservation.Name == j.reservation && c.now >= int64(b.Reservation.End/des.Second)-c.late
 	})
 }
 
