@@ -82,7 +82,7 @@ var features = slices.Concat(programFeatures(), siteFeatures(), []feature{
 			for _, d := range []struct {
 				name  string
 				value string
-			}{{"min_performance", r.text("1 2 5")}, {"max_price", r.text("5 10 20")}, {"budget", fmt.Sprint(j.estimate * j.procs * r.among(1, 4))}, {"deadline", fmt.Sprint(j.submit + j.estimate*r.among(1, 6))}, {"criterion", r.one(finders...)}} {
+			}{{"min_performance", r.text("1 2 5")}, {"max_price", r.text("5 10 20")}, {"budget", fmt.Sprint(j.estimate * j.procs * r.among(1, 4))}, {"deadline", fmt.Sprint(j.submit + j.estimate*r.among(1, 6))}, {"criterion", r.one(criteria...)}} {
 				if r.chance(25) {
 					j.more[d.name] = d.value
 				}
