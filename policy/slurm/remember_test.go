@@ -111,6 +111,9 @@ func crowded(r *rand.Rand) map[string]string {
 	if on(.4) {
 		conf.WriteString(",assoc_limit_stop")
 	}
+	if on(.3) {
+		fmt.Fprintf(&conf, ",bf_min_age_reserve=%d", one(200, 1000))
+	}
 	if on(.2) {
 		conf.WriteString(",bf_one_resv_per_job")
 	}
