@@ -121,12 +121,12 @@ func crowded(r *rand.Rand) map[string]string {
 	fmt.Fprintf(&conf, "\nLicenses=matlab:3\nNodeName=n[1-%d] CPUs=%d\n", nodes, one(2, 8))
 	fmt.Fprintf(&conf, "PartitionName=p0 Nodes=ALL Default=YES\nPartitionName=p1 Nodes=n[1-%d]\nPartitionName=p2 Nodes=n[%d-%d]\nPartitionName=p3 Nodes=n[%d-%d] OverSubscribe=%s\n",
 		third, third+1, 2*third, third+1, nodes, []string{"NO", "EXCLUSIVE"}[r.IntN(2)])
-	fmt.Fprintf(&accounts, "add qos free\nadd qos tight grptres=cpu=%d\nadd account a\n", one(8, 16, 32))
+	fmt.Fprintf(&accounts, "add qos free\nadd qos tight grptres=cpu=%d\nadd account a\n", one(4, 8, 16))
 	for u := range 4 {
 		fmt.Fprintf(&accounts, "add user u%d account=a qos=free,tight defaultqos=free\n", u)
 	}
 	jobs.WriteString("key,submit,uid,account,partition,qos,nodes,tasks,licenses,limit_min,runtime\n")
-	at, tight, pause := 10, []float64{0, .1, .4}[r.IntN(3)], float64(one(10, 20, 40))
+	at, tight, pause := 10, []float64{.1, .4, .7}[r.IntN(3)], float64(one(10, 20, 40))
 	for i := range 120 {
 		at += int(r.ExpFloat64() * pause)
 		limit := one(5, 10, 30, 60, 120)
