@@ -6,57 +6,59 @@ import (
 	"github.com/gridslot/gridslot/des"
 )
 
-// Most of what a run of backfill finds is what the last run found: a few jobs have started or ended, on a few nodes, and most
-// jobs that wait look at others. So a run keeps for each entry of the queue what was found for it, and what that depends on:
-// plans of entries before it, jobs that run on the nodes it looked at, and the time. The next run recalls what still holds.
+// A run of backfill mostly finds what the last run found. Between two runs a few jobs start or end, on a
+// few nodes, and most of the waiting jobs look at other nodes. So a run keeps for each entry of the queue
+// what it found, and what the finding depends on: the plans of the entries before it, the jobs that run
+// on the nodes it looked at, and the time. The next run recalls the findings that still hold.
 
 // finding is where and when a run of backfill would have a job start.
 type finding struct {
-	begins   int64   // the second, of the host's clock; 0: there is none
-	nodes    nodeSet // that the job would have
-	among    nodeSet // that these were chosen from
+	begins   int64   // the second of the start, of the host's clock; 0: the job would not start
+	nodes    nodeSet // nodes that the job would have
+	among    nodeSet // nodes from which these were chosen
 	later    int64   // the next second from which there may be other nodes; 0: there is none
-	estimate int64   // the last second that a look saw the job start at before it came to look elsewhere; 0: it never came to that
-	begin    int64   // of the plan, in whole steps of the table's resolution
-	end      int64
-	tested   bool // nodes were looked for, which bf_max_job_test counts
-	changed  bool // it noted a change
-	reckoned int  // see Job.reckoned; 0: no look saw the job start
+	estimate int64   // the start of the last look that succeeded before the search went on elsewhere; 0: none did
+	begin    int64   // the plan's begin, in whole steps of the table's resolution
+	end      int64   // the plan's end
+	tested   bool    // nodes were looked for, which bf_max_job_test counts
+	changed  bool    // the search noted a change
+	reckoned int     // see Job.reckoned; 0: no look saw the job start
 
 	// What the finding depends on:
-	lasts   bool     // it depends on nothing else
-	run     int64    // in which it was found or recalled: see trail
-	nowOnly bool     // it was asked for a start at once
-	limit   des.Time // of the job
-	until   int64    // the first second at which it may not hold any more
-	looked  nodeSet  // nodes of whose jobs and free CPUs it makes use
-	gaps    []gap    // in which no other job ended
-	moves   int      // how many moves of jobs there had been
-	passed  int64    // it did not look at nodes of which too few are free up to this second, of all that could be the job's
-	before  int      // how many plans its run had made before it
+	lasts   bool     // the finding depends on nothing but the fields below, so that it may be recalled
+	run     int64    // number of the run that found or recalled it: see trail
+	nowOnly bool     // only a start at once was asked for
+	limit   des.Time // limit of the job
+	until   int64    // the first second at which the finding may not hold any more
+	looked  nodeSet  // nodes whose jobs and free CPUs the search made use of
+	gaps    []gap    // spans of time in which no other job ended
+	moves   int      // number of moves of jobs before it
+	passed  int64    // up to this second too few of all nodes that suit the job are free: no look was made
+	before  int      // number of plans that its run had made before it
 }
 
-// newFinding is room for what is found for an entry.
+// newFinding makes room for what is found for an entry.
 func newFinding(nodes int) *finding {
 	return &finding{nodes: newNodeSet(nodes), among: newNodeSet(nodes), looked: newNodeSet(nodes)}
 }
 
-// trail is what a run of backfill leaves for the next one to recall. How the table is cut depends on all plans, on whatever nodes: what an
-// entry finds there is the same only where the run has made the plans that the last run had made before it.
+// trail is what a run of backfill leaves for the next run to recall. Every plan cuts the table, on whatever
+// nodes it is. So an entry finds the same in the table only where this run has made the same plans before
+// the entry as the last run.
 type trail struct {
-	run   int64  // the present one's number; where nothing of the last run may be recalled, it is two more than the last one's
-	same  bool   // this run has made the plans so far that the last one made
-	plans []plan // of the last run, in their order
-	made  []plan // of this run
-	sets  [2]spareSets
-	ended int64 // the end of the last run's table,
-	ends  int64 // and of this one's: what is planned up to the end leaves nothing behind it
+	run   int64        // number of the present run: one more than the last run's, or two more if nothing may be recalled
+	same  bool         // this run has made the same plans so far as the last run
+	plans []plan       // plans of the last run, in their order
+	made  []plan       // plans of this run, in their order
+	sets  [2]spareSets // room for the nodes of this run's plans, and of the last run's
+	ended int64        // second of the end of the last run's table
+	ends  int64        // second of the end of this run's table: a plan up to there leaves no cut behind it
 
-	up     nodeSet
-	booked int
-	moves  []move
-	moved  int // how many moves there were before these
-	recent int // of moves, those before the present run
+	up     nodeSet // nodes that were up in the last run
+	booked int     // count of changes of reservations before it
+	moves  []move  // since the last run began
+	moved  int     // number of moves before these
+	recent int     // how many of moves came before the present run
 }
 
 // plan is what a run of backfill has planned.
@@ -69,10 +71,10 @@ func (p *plan) equal(other *plan) bool {
 	return p.begin == other.begin && p.end == other.end && p.needs.nodes.equal(other.needs.nodes)
 }
 
-// move is that a job has started or ended.
+// move is the start or the end of a job.
 type move struct {
-	nodes nodeSet // that it has or had
-	ends  int64   // the second of its limit
+	nodes nodeSet // nodes of the job
+	ends  int64   // second at which its limit ends it
 }
 
 // note notes that a job has started or ended.
@@ -83,11 +85,11 @@ func (t *trail) note(nodes nodeSet, ends int64) {
 	t.moves = append(t.moves, move{nodes, ends})
 }
 
-// count is how many moves there have been.
+// count is the number of all moves so far.
 func (t *trail) count() int { return t.moved + len(t.moves) }
 
-// bearsOn reports whether what was found when there had been so many moves may be different since: jobs have started or ended on the nodes that were looked
-// at, or within gaps.
+// bearsOn reports whether a move after the first moves of all may change a finding: a job has started or
+// ended on the nodes that were looked at, or a limit that ends within one of the gaps.
 func (t *trail) bearsOn(moves int, looked nodeSet, gaps []gap) bool {
 	if moves < t.moved {
 		return true
@@ -97,7 +99,8 @@ func (t *trail) bearsOn(moves int, looked nodeSet, gaps []gap) bool {
 	})
 }
 
-// begin begins a run whose table ends at a second. Nothing of the last run holds where nodes have come or gone since, or reservations.
+// begin begins a run whose table ends at the second ends. Nothing of the last run holds if nodes or
+// reservations have come or gone since.
 func (t *trail) begin(c *Controller, ends int64) {
 	if t.run++; !slices.Equal(t.up, c.up) || t.booked != c.booked || c.forgetful {
 		t.forget()
@@ -113,13 +116,13 @@ func (t *trail) begin(c *Controller, ends int64) {
 	t.recent = len(t.moves)
 }
 
-// forget has nothing hold that was found before.
+// forget makes all findings so far invalid.
 func (t *trail) forget() {
 	t.run++
 	t.moved, t.moves, t.recent = t.count()+1, t.moves[:0], 0
 }
 
-// make notes that the run has planned something.
+// make notes a plan of the run.
 func (t *trail) make(begin, end int64, needs need) {
 	needs.nodes = t.sets[0].clone(needs.nodes)
 	t.made = append(t.made, plan{begin, end, needs})
@@ -128,17 +131,31 @@ func (t *trail) make(begin, end int64, needs need) {
 	}
 }
 
-// recall reports whether what the last run found for e holds in this run, and does what finding it anew would do beside.
+// holds reports whether the last run's finding for e holds in this run.
+func (r *backfillRun) holds(e *entry, nowOnly bool) bool {
+	c, f := r.c, e.found
+	t := &c.backfill.trail
+	switch {
+	case !f.lasts || f.run != t.run-1:
+		return false
+	case !t.same || f.before != len(t.made): // the table is cut elsewhere
+		return false
+	case f.nowOnly != nowOnly || f.limit != e.job.Limit || r.second >= f.until || len(r.blocked) > 0:
+		return false
+	case f.looked.meets(c.odd) || t.bearsOn(f.moves, f.looked, f.gaps):
+		return false
+	}
+	return f.passed == 0 || c.soonestIn(e) > f.passed
+}
+
+// recall reports whether the last run's finding for e holds in this run. If so, it does what a new search
+// would do beside: it counts the test, and notes the change and the expiry.
 func (r *backfillRun) recall(e *entry, nowOnly bool) bool {
+	if !r.holds(e, nowOnly) {
+		return false
+	}
 	c, j, f := r.c, e.job, e.found
 	t := &c.backfill.trail
-	if !t.same || f.run != t.run-1 || f.before != len(t.made) || !f.lasts || f.nowOnly != nowOnly || f.limit != j.Limit || r.second >= f.until || len(r.blocked) > 0 ||
-		f.looked.meets(c.odd) || t.bearsOn(f.moves, f.looked, f.gaps) {
-		return false
-	}
-	if f.passed > 0 && c.soonestIn(e) <= f.passed {
-		return false
-	}
 	f.run, f.moves = t.run, t.count()
 	if f.begins > 0 {
 		f.begins = max(f.begins, r.second) // that now is later
@@ -156,8 +173,9 @@ func (r *backfillRun) recall(e *entry, nowOnly bool) bool {
 	return true
 }
 
-// remember finds where and when the job of e would start, and notes how long that holds: not for ever where it depends on whom the job
-// may preempt, on what GPUs weigh, on licences or a reservation of its own.
+// remember finds where and when the job of e would start, and notes what that depends on. A finding that
+// depends on more than a trail knows is not recalled: on jobs that may be preempted, the weights of GPUs,
+// licences, or a reservation of the job's own.
 func (r *backfillRun) remember(e *entry, nowOnly bool) {
 	c, j, f := r.c, e.job, e.found
 	until := r.until
@@ -168,7 +186,8 @@ func (r *backfillRun) remember(e *entry, nowOnly bool) {
 	f.nowOnly, f.limit, f.before = nowOnly, j.Limit, len(c.backfill.trail.made)
 	r.find(e, max(r.second, r.blocked[j.qos]), nowOnly)
 	f.until, f.run, f.moves = r.until, c.backfill.trail.run, c.backfill.trail.count()
-	f.lasts = !c.forgetful && len(j.GRES) == 0 && (len(j.Licenses) == 0 || len(c.reserved) == 0) && j.reservation == nil && c.preemptorOf(e).part == nil && !c.conf.Schedule.Licenses &&
-		len(r.blocked) == 0 && !f.looked.meets(c.odd)
+	plain := len(j.GRES) == 0 && j.reservation == nil && c.preemptorOf(e).part == nil &&
+		!c.conf.Schedule.Licenses && (len(j.Licenses) == 0 || len(c.reserved) == 0)
+	f.lasts = plain && !c.forgetful && len(r.blocked) == 0 && !f.looked.meets(c.odd)
 	r.until = min(until, f.until)
 }
