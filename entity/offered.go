@@ -14,8 +14,8 @@ type OfferedLoad struct {
 	begun       bool
 }
 
-// Add adds a job of so many processors, with its runtime on processors of performance 1. Neither is
-// negative.
+// Add adds a job by its number of processors and its runtime on processors of performance 1. Neither
+// is negative.
 func (l *OfferedLoad) Add(submit des.Time, processors int, runtime des.Time) {
 	if !l.begun {
 		l.begun, l.first, l.last = true, submit, submit

@@ -393,7 +393,7 @@ func (a *ResourceAgent) bookWindow(f *Fragment, offered *entity.Window) (refusal
 	return ""
 }
 
-// counts is what so many counted processors cost for a time.
+// counts returns what a number of counted processors costs for a time.
 func (a *ResourceAgent) counts(nodes int, length des.Time) float64 {
 	return a.Price * float64(nodes) * length.Seconds()
 }

@@ -10,7 +10,7 @@ import (
 	"gonum.org/v1/gonum/mathext"
 )
 
-// student is Student's t distribution with so many degrees of freedom, above 0.
+// student is Student's t distribution. Its value is the number of degrees of freedom, above 0.
 type student float64
 
 // CDF is the probability of at most x.
@@ -43,7 +43,7 @@ func (nu student) Quantile(p float64) float64 {
 // normal is the probability of at most x under the standard normal distribution.
 func normal(x float64) float64 { return 0.5 * math.Erfc(-x/math.Sqrt2) }
 
-// chiSquared is the chi-squared distribution with so many degrees of freedom, above 0.
+// chiSquared is the chi-squared distribution. Its value is the number of degrees of freedom, above 0.
 type chiSquared float64
 
 // Survival is the probability of more than x.

@@ -102,8 +102,8 @@ func (s *search) considers(n int) bool {
 	return &s.free.cpus[0] == &s.c.idle.cpus[0] || s.c.considers(s.shape, n, s.free)
 }
 
-// consider counts a candidate, so many times, if Slurm considers it for a job that wants devices. As soon as there are as many of these
-// as the job needs nodes, it looks at the GPUs of all.
+// consider counts the candidate n, a number of times, if Slurm considers it for a job that wants devices. As
+// soon as the count reaches the number of nodes that the job needs, the search looks at the GPUs of all.
 func (s *search) consider(n, times int) {
 	if !s.considers(n) {
 		return

@@ -29,8 +29,8 @@ func (c *Controller) soonestAmong(nodes nodeSet, cpus int) int64 {
 	return never
 }
 
-// lateAmong reports whether fewer than so many CPUs of a set of nodes are free by a second, were nobody else to start: no look among them sees
-// a job start by then that asks for as many.
+// lateAmong reports whether fewer than cpus CPUs of a set of nodes are free by a second if nobody else
+// starts. Then no look among these nodes sees a job start by that second that asks for cpus CPUs.
 func (c *Controller) lateAmong(nodes nodeSet, cpus int, second int64) bool {
 	if c.onNode == nil {
 		c.onNode = make([][]part, len(c.conf.Nodes))

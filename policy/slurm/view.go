@@ -53,8 +53,8 @@ func (v *view) note(interval int, n vain) {
 	v.vain = append(v.vain, n)
 }
 
-// inVain is what is known of why so many CPUs of nodes that fit are free after a second only, in openings that begin in an
-// interval and last until end; nil: they may be free sooner.
+// inVain is what is known of openings that begin in an interval and last until end: why their nodes that
+// fit have as many CPUs free as asked only after a second. It is nil if they may have them sooner.
 func (v *view) inVain(interval, cpus int, end int64, fit nodeSet, second int64) *vain {
 	s := &v.spans[interval]
 	for _, k := range s.vain[:min(s.noted, vains)] {
