@@ -661,10 +661,10 @@ func (w *world) order(j *job, r rnd, do, value string) {
 	w.site.orders = append(w.site.orders, siteOrder{at: j.submit + r.among(1, 900), do: do, job: j.key(), value: value})
 }
 
-// exemptTime is the key in slurm.conf of how long a job has to run before others preempt it.
+// exemptTime is the key in slurm.conf for the time that a job has to run before others preempt it.
 const exemptTime = "PreemptExemptTime="
 
-// exempt is that time in seconds, 0 where slurm.conf does not say it.
+// exempt returns PreemptExemptTime in seconds; 0 if slurm.conf does not have the key.
 func (s *slurmSite) exempt() int {
 	if slices.Contains(s.conf, exemptTime+"00:10:00") {
 		return 600

@@ -30,7 +30,7 @@ type Results struct {
 type Run struct {
 	Params []string  // as Results.Params
 	Seed   string    // runs that differ in parameters only have met the same chance
-	Values []float64 // as Results.Measures; NaN where there is none
+	Values []float64 // in the order of Results.Measures; NaN where the run has no value
 	// Key is the run's in a study's folder, "" elsewhere.
 	Key string
 	// Batches are parts of the run, nil where there are none.

@@ -265,8 +265,8 @@ func (r *backfillRun) find(e *entry, start int64, nowOnly bool) {
 	}
 }
 
-// findAmong is the nodes of an opening that the job of e would have, and f.begins is when. It is nil where there are none, or where these are
-// free only after the second from which there may be other nodes.
+// findAmong returns the nodes of an opening that the job of e would have, and sets the begin of its finding. It
+// returns nil if no nodes suit, or if they are free only after the second from which there may be other nodes.
 func (r *backfillRun) findAmong(e *entry, o *opening, start int64, within int, nowOnly, viewed, passes bool) nodeSet {
 	c, j, f := r.c, e.job, e.found
 	if !o.licensed || o.nodes.count() < max(j.Nodes, 1) || !o.nodes.hasAll(j.Required) {
@@ -369,8 +369,9 @@ func (r *backfillRun) use(e *entry, nowOnly bool) bool {
 	return true
 }
 
-// startNow starts the job of e on nodes that are free now, as far as its limits, others that are about to leave these nodes, and
-// reservations let it. It reports whether nothing is left to do. Else the job is to be planned, and the second from which to look for that is again; 0: it is found.
+// startNow starts the job of e on nodes that are free now, if its limits, jobs that are about to leave these
+// nodes, and reservations allow it. It reports whether nothing is left to do. Otherwise the job has to be
+// planned, and again is the second from which to search; 0: the finding has the plan already.
 func (r *backfillRun) startNow(e *entry, nowOnly bool) (done bool, again int64) {
 	c, j, f := r.c, e.job, e.found
 	if f.nodes.meets(c.leaving) {

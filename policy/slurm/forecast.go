@@ -41,7 +41,8 @@ type forecasts struct {
 	all  []forecast
 }
 
-// among is the forecast of a preemptor for jobs of the shape among some nodes at present. Where there is none yet it is nothing but these.
+// among returns the forecast of a preemptor for jobs of the shape among some nodes at present. If no forecast
+// is known yet, it returns a new one that has only the preemptor and the nodes.
 func (c *Controller) among(s *shape, f *forecasts, nodes nodeSet, by preemptor) (at *forecast, known bool) {
 	const most = 64 // that are kept
 	for i := range f.all {

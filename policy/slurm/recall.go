@@ -16,7 +16,7 @@ type finding struct {
 	begins   int64   // the second of the start, of the host's clock; 0: the job would not start
 	nodes    nodeSet // nodes that the job would have
 	among    nodeSet // nodes from which these were chosen
-	later    int64   // the next second from which there may be other nodes; 0: there is none
+	later    int64   // the next second from which the job may have other nodes; 0: no such second is known
 	estimate int64   // the start of the last look that succeeded before the search went on elsewhere; 0: none did
 	begin    int64   // the plan's begin, in whole steps of the table's resolution
 	end      int64   // the plan's end

@@ -85,7 +85,7 @@ type job struct {
 	job     *slurm.Job
 	asked   des.Time // the limit that its user, or an operator, says
 	told    bool     // that it has come
-	over    bool     // a stop is told of, and no launch since: of another one there is no row, as there is none of the start
+	over    bool     // a stop was told, and no launch since: another stop gets no row, as its start got none
 	state   string   // as Slurm calls it
 	watched watched
 }
