@@ -34,4 +34,9 @@ func TestTheWorkOfOfferedJobsIsAnExactSum(t *testing.T) {
 	large(&last)
 	require.Equal(t, first, last)
 	require.InEpsilon(t, 0x1p30*float64(des.Forever/2)/1e6, first.Over(1), 1e-12)
+	var many entity.OfferedLoad // whose sum is beyond 64 bits, though no job's work is
+	for i := range des.Time(8) {
+		many.Add(i/7*des.Second, 1, des.Forever)
+	}
+	require.InEpsilon(t, 8*float64(des.Forever)/1e6, many.Over(1), 1e-12)
 }
