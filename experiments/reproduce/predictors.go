@@ -15,7 +15,7 @@ import (
 )
 
 // predictors compares predictors of runtimes on the logs of SC15: algorithms of SC15 that
-// others may be measured by, and ours (docs/papers/predictions-compared.md).
+// others may be measured by, and ours (docs/papers/field.md).
 type predictors sc15
 
 const (
