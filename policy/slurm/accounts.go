@@ -10,43 +10,51 @@ import (
 	"strings"
 )
 
-// Accounts is the tree of accounts and users with their shares and what they have used.
+// Accounts is what slurmdbd keeps of a cluster: the tree of accounts and users with their shares, limits
+// and use, and the QoSs. A controller changes the use, so that two runs must not share one.
 type Accounts struct {
-	qos   map[string]*qos
-	root  *association
-	users int // associations of users, root's own among them
+	qos   map[string]*qos // by name
+	root  *association    // the account above all
+	users int             // number of associations of users, root's own among them (g_user_assoc_count)
 	// limitsMinutes reports whether anybody has a limit on minutes (GrpTRESRunMins).
 	limitsMinutes bool
-	// defaults are the accounts of users who name none, where that is not the first one that they are in.
+	// defaults is by user the account of jobs that name none (DefaultAccount). A user who is not there has
+	// the first account that lists the user.
 	defaults map[string]string
 }
 
-// association is an account, or a user within one. Usage is in seconds of billing.
+// association is an account, or a user within an account. Its group has its limits, and the jobs of all
+// users below it.
 type association struct {
 	name     string
 	isUser   bool
-	parent   *association
+	parent   *association // nil of the root alone
 	children []*association
-	shares   float64
-	usage    float64 // of all below it, decayed up to the last computation of priorities
-	level    float64 // shares over usage, each as a part of the siblings'
-	factor   float64 // of a user: the fair share, 0 to 1
+	shares   float64 // Fairshare, 0 or more; 1 if nobody says
+	// usage is the billing times seconds of all jobs of the association and of those below it (usage_raw),
+	// decayed up to the last tick.
+	usage  float64
+	level  float64 // level_fs of the fair tree: see rankShares; +Inf: nothing used. Valid right after rankShares
+	factor float64 // of a user: its fair share (fs_factor), above 0 and up to 1; 0 before the first tick
 	group
 }
 
-// likeItsParent is what Fairshare says of who takes part in the shares of an account as if the account's were theirs.
+// likeItsParent is the value of Fairshare for users or accounts that use the shares of their account as if
+// these were their own. It is not simulated: they have one share.
 const likeItsParent = "parent"
 
 // rootAccount is the name of the account above all, and of its own user.
 const rootAccount = "root"
 
-// NewAccounts is a tree of nobody but root, whose user counts among the users.
+// NewAccounts returns a tree of the account root and its user root, who counts among the users when
+// shares are ranked.
 func NewAccounts() *Accounts {
 	a := &Accounts{qos: map[string]*qos{}, defaults: map[string]string{}, root: &association{name: rootAccount, shares: 1}}
 	a.add(a.root, rootAccount, true, 1)
 	return a
 }
 
+// add adds an account or a user to an account.
 func (a *Accounts) add(parent *association, name string, isUser bool, shares float64) *association {
 	child := &association{name: name, isUser: isUser, parent: parent, shares: shares}
 	parent.children = append(parent.children, child)
@@ -56,7 +64,7 @@ func (a *Accounts) add(parent *association, name string, isUser bool, shares flo
 	return child
 }
 
-// find is the account, or the user where user is not empty, or nil.
+// find is the account of that name, or its user if user is not empty; nil if there is none.
 func (a *Accounts) find(account, user string) *association {
 	var search func(at *association) *association
 	search = func(at *association) *association {
@@ -81,8 +89,9 @@ func (a *Accounts) find(account, user string) *association {
 	return search(a.root)
 }
 
-// associationOf is the user's association in the account that the job names, or in the first one
-// that the user has; nil if there is none.
+// associationOf is the association of the job's user in the account that the job names. If the job names
+// none, it is in the user's default account, or else in the first account of the tree that lists the user.
+// It is nil if there is no such association.
 func (a *Accounts) associationOf(j *Job) *association {
 	if j.Account != "" {
 		return a.find(j.Account, j.User)
@@ -98,8 +107,8 @@ func (a *Accounts) associationOf(j *Job) *association {
 	return nil
 }
 
-// mayUse reports whether the user, or the nearest account above that says so, may use a QoS; any
-// where nobody says.
+// mayUse reports whether jobs of the association may use a QoS: the nearest association upwards that has a
+// list of QoSs decides. If none has a list, jobs may use any QoS.
 func (a *association) mayUse(name string) bool {
 	for at := a; at != nil; at = at.parent {
 		if at.allowed != nil {
@@ -116,7 +125,9 @@ func (a *association) mayUse(name string) bool {
 //	add qos NAME [priority=N] [LIMIT=...]
 //	modify account|user|qos NAME set LIMIT=...
 //
-// or what Commands makes such commands of. It returns as well the limits that are not simulated.
+// or the text that Commands makes such commands of. Lines that begin with # are comments. It returns the
+// settings that are not simulated, too. An error names the file and is a *ConfigError with the line if a
+// command is wrong.
 func ReadAccounts(name string, r io.Reader) (*Accounts, []Unknown, error) {
 	a := NewAccounts()
 	var unknown []Unknown
@@ -145,13 +156,16 @@ func ReadAccounts(name string, r io.Reader) (*Accounts, []Unknown, error) {
 	return a, unknown, nil
 }
 
-// command carries one command of sacctmgr out. It returns the limits that are not simulated.
+// command carries out one command of sacctmgr. It returns the settings, as key=value, that are not
+// simulated.
 func (a *Accounts) command(words []string) (missed []string, err error) {
 	if len(words) < 3 || words[0] != "add" && words[0] != "modify" {
 		return nil, fmt.Errorf("want add or modify, then account, user or qos, a name and KEY=VALUE")
 	}
+	// Options: named needs the last value of each key, the loop below all of them, since a key may come
+	// several times with other kinds of amounts (grptres=node=2 grptres=cpu=5).
 	options := map[string]string{}
-	var order []string // of the keys: a key may come several times, with other kinds of amounts
+	var order []string
 	for _, word := range words[3:] {
 		key, value, found := strings.Cut(word, "=")
 		switch {
@@ -196,8 +210,8 @@ func (a *Accounts) command(words []string) (missed []string, err error) {
 	return missed, nil
 }
 
-// named is the limits of the account, the user's associations or the QoS of that name. One that
-// is to be added is added first.
+// named returns the limits that a command is about: of the account, of all associations of the user (those
+// in one account if the command names it), or of the QoS. With add it adds what the command is about first.
 func (a *Accounts) named(add bool, kind, name string, options map[string]string) ([]*limits, error) {
 	switch kind {
 	case "qos":
@@ -265,40 +279,47 @@ func (a *Accounts) all(yield func(*association) bool) {
 	each(a.root)
 }
 
-// decay multiplies what everybody has used.
+// decay multiplies what everybody has used by a factor from 0 to 1 (_apply_decay).
 func (a *Accounts) decay(by float64) {
 	for at := range a.all {
 		at.usage *= by
 	}
 }
 
-// charge adds to the usage of a user and of all accounts above.
+// charge adds an amount, billing times seconds, to the usage of the association and of all above it.
 func (u *association) charge(amount float64) {
 	for at := u; at != nil; at = at.parent {
 		at.usage += amount
 	}
 }
 
-// rankShares computes each user's fair share by Slurm's fair tree: siblings are ranked by their
-// level, an account's users are ranked where their account is, and a user's factor is the rank as
-// a part of the users. Users that tie have the better one's rank.
+// rankShares computes each user's fair share by Slurm's fair tree (plugins/priority/multifactor/
+// fair_tree.c). Siblings are ranked by their level fair share
+//
+//	LF = S / U,   S = shares / sum of the siblings' shares,   U = usage / the parent's usage
+//
+// An account's users are ranked at the place of their account, so that no user of an account with a lower LF
+// comes before them. A user's factor is its rank, counted down from the number of users, divided by that
+// number. Users that tie get the better rank.
 func (a *Accounts) rankShares() {
 	ranks := fairRanks{all: a.users, tied: a.users, free: a.users}
 	ranks.descend(a.root.children, false)
 }
 
-// fairRanks counts ranks down while the tree is walked.
+// fairRanks counts ranks down while the tree is walked. Invariant: 0 <= free <= tied <= all.
 type fairRanks struct {
-	all  int // users
-	tied int // the rank of who ties with the one before
-	free int // the rank of who does not
+	all  int // number of users (g_user_assoc_count)
+	tied int // the rank of a user who ties with the user before (rank of _calc_tree_fs)
+	free int // the rank of a user who does not: users that have no rank yet (rnt)
 }
 
-// descend ranks siblings. The first of them ties with whoever came before where firstTied.
+// descend ranks siblings and all below them (_calc_tree_fs). With firstTied the first sibling ties with
+// whoever was ranked before.
 func (r *fairRanks) descend(siblings []*association, firstTied bool) {
 	if len(siblings) == 0 {
 		return
 	}
+	// LF of each sibling (_calc_assoc_fs). No shares: 0, the last; nothing used: infinity, the first.
 	shares := 0.0
 	for _, s := range siblings {
 		shares += s.shares
@@ -318,6 +339,7 @@ func (r *fairRanks) descend(siblings []*association, firstTied bool) {
 			s.level = s.shares / shares / used
 		}
 	}
+	// The highest LF comes first (_cmp_level_fs).
 	order := slices.Clone(siblings)
 	slices.SortStableFunc(order, func(a, b *association) int {
 		if by := cmp.Compare(b.level, a.level); by != 0 {
@@ -331,6 +353,8 @@ func (r *fairRanks) descend(siblings []*association, firstTied bool) {
 		}
 		return 1
 	})
+	// Ranks. Slurm's comments say that the users of tied accounts are merged and ranked together, but
+	// _count_tied_accounts stops at the next account, so that they are not.
 	for i, s := range order {
 		tied := i == 0 && firstTied || i > 0 && order[i-1].level == s.level
 		if !s.isUser {

@@ -2,34 +2,39 @@ package slurm
 
 import "github.com/gridslot/gridslot/des"
 
-// outcome is what became of an attempt to start a job.
+// An attempt to start a job: select_nodes of slurmctld/node_scheduler.c, in its order.
+
+// outcome is what became of an attempt to start a job: the error code of select_nodes.
 type outcome uint8
 
 const (
-	started      outcome = iota
-	busy                 // nodes that suit are in use, or others were asked to leave them
-	beyondLimit          // a limit of its QoS or its associations is in the way
-	reserved             // what it needs is reserved
-	notAvailable         // nodes that suit are down, drained, reserved, or kept for others
-	neverFits            // not even idle nodes would do
+	started      outcome = iota // SLURM_SUCCESS
+	busy                        // ESLURM_NODES_BUSY: nodes that suit are in use, or others were asked to leave them
+	beyondLimit                 // ESLURM_ACCOUNTING_POLICY: a limit of its QoS or its associations is in the way
+	reserved                    // ESLURM_RESERVATION_BUSY: what it needs is reserved
+	notAvailable                // ESLURM_NODE_NOT_AVAIL: nodes that suit are down, drained, reserved, or kept for others
+	neverFits                   // ESLURM_REQUESTED_NODE_CONFIG_UNAVAILABLE: not even idle nodes would do
 )
 
-// ground is the nodes on which a job may be tried.
+// ground is the nodes on which a job may be tried. Its sets are lent by Controller.spare.
+// Invariant: ready is within open, and open within all.
 type ground struct {
-	all   nodeSet // of the partition, and listed for the job
+	all   nodeSet // nodes of the partition that are listed for the job (total_bitmap)
 	open  nodeSet // of them, those that are available and that nobody else has reserved
-	ready nodeSet // of them, those that are not kept from it by a job that runs or completes
-	inUse bool    // ready lacks some of open
+	ready nodeSet // of them, those that no job which runs or completes keeps from it (avail_bitmap)
+	inUse bool    // ready lacks some of open (nodes_busy)
 	bar   bar
 }
 
-// allocate tries to start the job of e in its partition, on nodes that are available and are among
-// those within; nil: any. It notes why the job waits where it does not start.
+// allocate tries to start the job of e in its partition (select_nodes). Its nodes have to be in available
+// and in within; within is nil if all may be taken. If the job does not start, it notes why it waits.
 func (c *Controller) allocate(now des.Time, e *entry, available, within nodeSet) outcome {
 	j := e.job
+	// Limits that can be told without nodes (acct_policy_job_runnable_pre_select).
 	if !c.withinJobLimits(j) {
 		return beyondLimit
 	}
+	// The nodes that are listed for the job (_build_node_list, _nodes_in_sets).
 	defer c.spare.back(c.spare.mark())
 	g := c.groundOf(now, e, available, within)
 	switch {
@@ -42,66 +47,87 @@ func (c *Controller) allocate(now des.Time, e *entry, available, within nodeSet)
 	case !g.all.hasAll(j.Required):
 		return neverFits
 	}
+	// Limits on the number of nodes (get_node_cnts).
 	if most, limit := c.mostNodes(j); most < max(j.Nodes, 1) {
 		j.reason = limit
 		return beyondLimit
 	}
-	wants := j.reckonedNeeds()
+	// Limits on amounts come after the search for nodes. Where the search cannot matter, it is spared.
 	if c.limitedByCPUs(e, g.all) {
-		if limit := c.beyondAmounts(j, wants); limit != "" {
+		if limit := c.beyondAmounts(j, j.reckonedNeeds()); limit != "" {
 			j.reason = limit
 			return beyondLimit
 		}
 	}
-	var became outcome
-	var placed []Placement
-	var victims []*Job
-	switch {
-	case !g.open.hasAll(j.Required):
-		became = notAvailable
-	default:
-		c.weigh(e, g.all)
-		if placed = c.place(e, g.ready); placed != nil {
-			wants = allocated(placed)
-			j.guess = len(placed)
-			break
-		}
-		var chosen nodeSet
-		if victims, chosen = c.victimsFor(e, now, g.ready); len(victims) == 0 {
-			chosen, became = c.whyNot(e, &g)
-		}
-		if wants = j.reckonedNeeds(); chosen != nil {
-			wants.nodes = chosen.count()
-			j.guess = wants.nodes
-		}
-	}
-	if limit := c.beyondAmounts(j, wants); limit != "" {
+	t := c.seek(now, e, &g)
+	if limit := c.beyondAmounts(j, t.wants); limit != "" { // in place of whatever the search has found
 		j.reason = limit
 		return beyondLimit
 	}
+	return c.conclude(now, e, &g, &t)
+}
+
+// trial is what a search for nodes for a job has found.
+type trial struct {
+	became  outcome     // started if placed or victims are not nil
+	placed  []Placement // what the job gets now
+	victims []*Job      // who has to end before the job fits
+	wants   tres        // what the job would have, by which limits on amounts go
+}
+
+// seek looks for nodes for the job of e on its ground (_get_req_features, _pick_best_nodes): ready nodes,
+// else ready nodes once others have ended; else it finds out why there are none. It notes on how many
+// nodes the job would run (Job.guess, node_cnt_wag).
+func (c *Controller) seek(now des.Time, e *entry, g *ground) (t trial) {
+	j := e.job
+	if !g.open.hasAll(j.Required) {
+		return trial{became: notAvailable, wants: j.reckonedNeeds()}
+	}
+	c.weigh(e, g.all)
+	if t.placed = c.place(e, g.ready); t.placed != nil {
+		t.wants = allocated(t.placed)
+		j.guess = len(t.placed)
+		return t
+	}
+	var chosen nodeSet
+	if t.victims, chosen = c.victimsFor(e, now, g.ready); len(t.victims) == 0 {
+		chosen, t.became = c.whyNot(e, g)
+	}
+	if t.wants = j.reckonedNeeds(); chosen != nil {
+		t.wants.nodes = chosen.count()
+		j.guess = t.wants.nodes
+	}
+	return t
+}
+
+// conclude starts the job of e, makes its victims end, or notes why it waits: the end of select_nodes, where
+// the error code becomes a reason.
+func (c *Controller) conclude(now des.Time, e *entry, g *ground, t *trial) outcome {
+	j := e.job
 	switch {
-	case became == notAvailable && g.bar.by != nil && g.bar.by.Maintenance:
+	case t.became == notAvailable && g.bar.by != nil && g.bar.by.Maintenance: // ESLURM_RESERVATION_MAINT
 		j.reason = NodesNotAvailable
 		return reserved
-	case became == notAvailable:
+	case t.became == notAvailable:
 		j.reason = NodesNotAvailable
 		c.changed(now)
-	case became == reserved:
+	case t.became == reserved:
 		j.reason = WaitsForReservation
-	case became != started:
+	case t.became != started:
 		j.reason = WaitsForResources
-	case len(victims) > 0:
-		c.evictAll(now, j, victims)
+	case len(t.victims) > 0: // _preempt_jobs: a later pass starts the job
+		c.evictAll(now, j, t.victims)
 		j.reason = WaitsForResources
 		return busy
 	default:
-		c.start(now, e, placed)
+		c.start(now, e, t.placed)
 	}
-	return became
+	return t.became
 }
 
-// limitedByCPUs reports whether limits on amounts can be told before nodes are looked for, and the look leaves nothing behind: the limits of the
-// job are on CPUs alone, of which it gets as many as are reckoned on whatever nodes, and these weigh what they usually do.
+// limitedByCPUs reports whether limits on amounts can be told before nodes are looked for, and the look
+// would leave nothing behind. That is so if the limits of the job are on CPUs alone, the job gets as many CPUs
+// as are reckoned on whatever nodes, and these weigh what they usually do.
 func (c *Controller) limitedByCPUs(e *entry, nodes nodeSet) bool {
 	j, s := e.job, c.shapeOf(e)
 	d := &s.demand
@@ -111,7 +137,8 @@ func (c *Controller) limitedByCPUs(e *entry, nodes nodeSet) bool {
 	return j.limitsCPUsOnly() && c.weighUsually(s, nodes)
 }
 
-// limitsCPUsOnly reports whether the groups of the job limit no other amounts than CPUs. What they limit does not change.
+// limitsCPUsOnly reports whether the groups of the job limit no other amounts than CPUs. What they limit
+// does not change, so the answer is kept in Job.limited.
 func (j *Job) limitsCPUsOnly() bool {
 	if j.limited == notLookedFor {
 		j.limited = byCPUs
@@ -137,8 +164,9 @@ const (
 	byOthers
 )
 
-// withinJobLimits reports whether the limits that can be told before nodes are chosen let the job
-// start, and notes it where one does not.
+// withinJobLimits reports whether the limits that can be told before nodes are chosen let the job start
+// (acct_policy_job_runnable_pre_select), and notes the limit that does not. A reason of the last time that is
+// such a limit goes first.
 func (c *Controller) withinJobLimits(j *Job) bool {
 	if c.conf.Enforce.Limits && j.reason.ofLimit() {
 		j.reason = NoReason
@@ -150,8 +178,8 @@ func (c *Controller) withinJobLimits(j *Job) bool {
 	return limit == ""
 }
 
-// reckonedNeeds is what the job asks for, with the CPUs that it would have got when nodes were found
-// for it last.
+// reckonedNeeds is what the job asks for (tres_req_cnt), with the CPUs that it would have got when nodes
+// were last found for it (total_cpus).
 func (j *Job) reckonedNeeds() tres {
 	wants := j.requested()
 	if j.reckoned > 0 {
@@ -160,7 +188,8 @@ func (j *Job) reckonedNeeds() tres {
 	return wants
 }
 
-// groundOf is the nodes on which the job of e may be tried.
+// groundOf is the nodes on which the job of e may be tried at now. available are the nodes that the pass
+// has left, within those among which backfill lets the job choose, or nil for all.
 func (c *Controller) groundOf(now des.Time, e *entry, available, within nodeSet) ground {
 	g := ground{all: c.spare.clone(e.part.nodes), open: c.spare.clone(available)}
 	if within != nil {
@@ -173,6 +202,8 @@ func (c *Controller) groundOf(now des.Time, e *entry, available, within nodeSet)
 	g.open.intersect(g.all)
 	g.ready = c.spare.clone(g.open)
 	g.ready.remove(c.leaving)
+	// With preemption _pick_best_nodes does not look whether nodes are shared or idle: their jobs may be
+	// victims.
 	if c.conf.Preempt == "" {
 		if c.whole(e) {
 			g.ready.intersect(c.idleNodes())
@@ -187,8 +218,9 @@ func (c *Controller) groundOf(now des.Time, e *entry, available, within nodeSet)
 // heldWhole is the nodes that jobs have to themselves.
 func (c *Controller) heldWhole() nodeSet { return c.eraSets().whole }
 
-// whyNot tells why no nodes were found for the job of e, and on which nodes it would run were they
-// idle; nil: on none.
+// whyNot tells why no nodes were found for the job of e, and on which nodes it would run if they were idle;
+// nil: on none. It is the end of _pick_best_nodes: runable_avail is whether open nodes would do if idle,
+// runable_ever whether all listed nodes would.
 func (c *Controller) whyNot(e *entry, g *ground) (nodeSet, outcome) {
 	if g.ready.count() >= max(e.job.Nodes, 1) {
 		if chosen := c.fitIdle(e, g.open); chosen != nil {
@@ -207,14 +239,15 @@ func (c *Controller) whyNot(e *entry, g *ground) (nodeSet, outcome) {
 	return chosen, notAvailable
 }
 
-// weigh notes how much the nodes of a set weigh for the job of e: nodes of low weight are taken first.
-// In a row of slurm.conf of which a group of the job that may have so many nodes has some, the others weigh more.
+// weigh notes how much the nodes of a set weigh for the job of e: nodes of low weight are taken first. If a
+// group of the job whose number of nodes is limited has some nodes of a row of slurm.conf, the other nodes of
+// that row weigh one more (the end of _build_node_list).
 func (c *Controller) weigh(e *entry, set nodeSet) {
 	preferred := c.preferredNodes(e.job)
 	if preferred == nil && !set.meets(c.odd) {
 		return
 	}
-	split := map[int]bool{}
+	split := map[int]bool{} // rows of which some nodes are preferred
 	for n := range set.all {
 		if preferred != nil && preferred.has(n) {
 			split[c.conf.Nodes[n].Row] = true
@@ -230,11 +263,12 @@ func (c *Controller) weigh(e *entry, set nodeSet) {
 	}
 }
 
-// weighs is what select/cons_tres goes by: the weight of a node, and among nodes of one weight first those with the
-// most GPUs near the cores of the job that was looked at last.
+// weighs is the number by which select/cons_tres orders nodes (sched_weight): the weight of slurm.conf times
+// 256, and 255 less the GPUs that the job which was looked at last would have, at most 255. So among nodes of
+// one weight those with the most such GPUs come first.
 func weighs(weight, near int) int { return weight<<8 | 255 - min(near, 255) }
 
-// setWeight notes what a node weighs.
+// setWeight notes what a node weighs, and counts a change.
 func (c *Controller) setWeight(n, weight int) {
 	if c.weights[n] != weight {
 		if c.weights[n] = weight; weight == weighs(c.conf.Nodes[n].Weight, 0) {
@@ -246,17 +280,18 @@ func (c *Controller) setWeight(n, weight int) {
 	}
 }
 
-// gpu is the kind of devices that weigh.
+// gpu is the kind of devices that changes weights of nodes.
 const gpu = "gpu"
 
-// considers reports whether Slurm considers a node for a job of the shape, which wants devices, before it looks how many of its cores and
-// devices are free: it has the memory that the job asks for at least, has the devices at all, is not another job's alone, and is idle if
-// the job is to have it to itself.
+// considers reports whether Slurm considers a node for a job of the shape, which wants devices, before it
+// looks how many of its cores and devices are free (_verify_node_state): the node has the least memory that
+// the job asks for free, has the devices at all, is not another job's alone, and is idle if the job is to
+// have it to itself.
 func (c *Controller) considers(s *shape, n int, free usage) bool {
 	d, node := &s.demand, &c.conf.Nodes[n]
 	if c.conf.Select.Memory {
 		least := max(d.memory, d.perCPU*d.pnMin)
-		if least == 0 {
+		if least == 0 { // a job that asks for no memory gets all of the node
 			least = node.Memory
 		}
 		if free.mem[n] < least {
@@ -274,9 +309,10 @@ func (c *Controller) considers(s *shape, n int, free usage) bool {
 	return free.cpus[n] > 0 || !c.heldWhole().has(n)
 }
 
-// notesGPUs notes that a job of the shape is looked at which wants GPUs: the node weighs less by how many of its
-// free ones the job would have, whether or not its cores are free. Slurm leaves it at that, also for jobs that
-// come after, until a pass, backfill or a submission tries a job on the node and weighs it anew.
+// notesGPUs notes that a job of the shape which wants GPUs is looked at on a node: the node weighs less by the
+// number of its free GPUs that the job would have, whether or not its cores are free (the end of
+// can_job_run_on_node). Slurm leaves the weight so, also for jobs that come after, until a pass, a start by
+// backfill or a submission tries a job on the node and weighs it anew.
 func (c *Controller) notesGPUs(s *shape, n int, free usage) {
 	d, node := &s.demand, &c.conf.Nodes[n]
 	near := 0
@@ -286,7 +322,7 @@ func (c *Controller) notesGPUs(s *shape, n int, free usage) {
 			return
 		}
 		if g.Kind == gpu {
-			if near += g.Count; d.whole {
+			if near += g.Count; d.whole { // a whole node comes with all its GPUs
 				near += counts[n] - g.Count
 			}
 		}
@@ -301,9 +337,9 @@ func (c *Controller) notesGPUs(s *shape, n int, free usage) {
 	c.setWeight(n, weighs(c.weights[n]>>8, near))
 }
 
-// mostNodes is the most nodes that the limits of its QoS and associations let one job have, and the
-// limit; all nodes and "" where none is limited. It is reckoned once: neither what limits there are nor
-// whose the job is changes.
+// mostNodes is the largest number of nodes that limits of its QoS and associations let the job have, and the
+// limit that says so; the number of all nodes and "" if there is none. It is reckoned once: the limits do
+// not change, and neither do the job's groups.
 func (c *Controller) mostNodes(j *Job) (most int, limit Reason) {
 	if j.most == 0 {
 		j.most, j.mostBy = c.reckonMostNodes(j)
@@ -311,6 +347,9 @@ func (c *Controller) mostNodes(j *Job) (most int, limit Reason) {
 	return j.most, j.mostBy
 }
 
+// reckonMostNodes goes through the limits in the order of acct_policy_get_max_nodes: of equal limits the
+// first names the reason. A limit of the QoS stands in for the same limit of associations, and the nearest
+// association with a limit on all its jobs for those above it.
 func (c *Controller) reckonMostNodes(j *Job) (most int, limit Reason) {
 	most = len(c.conf.Nodes)
 	if !c.conf.Enforce.Limits {
@@ -321,7 +360,7 @@ func (c *Controller) reckonMostNodes(j *Job) (most int, limit Reason) {
 			most, limit = n, name
 		}
 	}
-	perJob, sum := false, false
+	perJob, sum := false, false // a limit per job, and one on all jobs together, has been met
 	if q := j.qos; q != nil {
 		lower(q.amountsOfAccount, "MaxNodePerAccount")
 		lower(q.amountsOfJob, "QOSMaxNodePerJobLimit")
@@ -344,7 +383,8 @@ func (c *Controller) reckonMostNodes(j *Job) (most int, limit Reason) {
 	return most, limit
 }
 
-// evictAll has jobs end so that j can have their nodes, unless it has done so lately.
+// evictAll ends jobs so that j can have their nodes, at once or after their grace time, unless j made jobs
+// end in the last preemptionLasts seconds: that preemption may still be under way.
 func (c *Controller) evictAll(now des.Time, j *Job, victims []*Job) {
 	if j.preempted > 0 && c.second(j.preempted) > c.second(now)-preemptionLasts {
 		return
@@ -355,6 +395,6 @@ func (c *Controller) evictAll(now des.Time, j *Job, victims []*Job) {
 	j.preempting, j.preempted = true, now
 }
 
-// preemptionLasts is for how many seconds a job that had others end has no more of them end:
-// KillWait and MessageTimeout.
+// preemptionLasts is for how many seconds a job that made others end makes no more of them end: KillWait
+// and MessageTimeout of slurm.conf, by their defaults.
 const preemptionLasts = 30 + 10

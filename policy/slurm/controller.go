@@ -8,67 +8,84 @@ import (
 	"github.com/gridslot/gridslot/des"
 )
 
-// Controller schedules jobs as slurmctld does. It begins at time 0.
+// Controller schedules jobs as slurmctld does. It begins at time 0. Its caller sets Started and
+// Stopped before the first call, and makes all calls in the order of their instants.
 type Controller struct {
 	// Started is called for each job that starts, at its start.
 	Started func(now des.Time, j *Job)
-	// Stopped is called for each job that the controller ends, and why: its nodes are free when
-	// Release says so. A job that had not started has none, and Release is not to be called.
+	// Stopped is called for each job that the controller ends, with the reason. The job's nodes
+	// complete until the caller calls Release. A job that waited has no nodes: the caller must not
+	// call Release for it.
 	Stopped func(now des.Time, j *Job, why Stop)
 
-	jobs      map[int]*Job // whose records are kept
-	purged    idSet        // whose records were
-	lastID    int
-	conf      *Config
-	accounts  *Accounts
-	parts     []*partition
-	up        nodeSet    // nodes that are up
-	returning []comeback // nodes that will be, by when
-	idle      usage      // what the nodes have
-	free      usage      // what no job has
-	later     usage      // room for one look into the future
-	search    search     // room for one search
-	cores     []coreSet
-	licenses  map[string]int // that no job has
-	leaving   nodeSet        // nodes of jobs that complete
-	weights   []int          // of nodes, as the last job that was to start saw them
-	odd       nodeSet        // nodes that do not weigh what slurm.conf says
-	cpus      int            // of all nodes
-	topQOS    float64        // the highest priority of a QoS
+	// What the controller was made of. It never changes.
+	conf     *Config
+	accounts *Accounts    // only the usage and the crowds in it change
+	parts    []*partition // by position in Config.Partitions
+	idle     usage        // what each node has if nothing runs on it
+	cpus     int          // CPUs of all nodes
+	topQOS   float64      // the highest priority of a QoS, by which QoS priorities are normalized
+	lowTier  int          // the lowest PriorityTier of all partitions
 
-	reserved    []*Reservation
-	booked      int      // how often these or their nodes have changed
-	basic       uint32   // the last priority that priority/basic gave
-	pending     []*entry // by submission
-	order       []*entry // the same; in the order of the queue, if sorted
-	sorted      bool
-	unmerged    []*entry // where jobs preempt others: what runnable sorted last, if sorted still holds,
-	merged      []*entry // what came of it
-	roomToMerge []*entry // and room for that
-	could       []*entry // room for what runnable returns
-	roomToWait  []*entry // room for those that waiting yields
-	running     []*Job   // by start
-	byLimit     []ending // the same by their limits; nil: to be sorted anew
-	onNode      [][]part // what they have of each node; nil: to be looked for anew
-	era         uint64   // how often what runs, where, or until when has changed
-	preys       map[preemptor]preys
-	lowTier     int    // of partitions
-	weighed     uint64 // how often weights of nodes have
-	looks       int64  // how many looks into the future have been made
-	shapes      map[string]*shape
-	// forgetful has everything be looked for anew that is remembered otherwise: what tests hold that to.
+	// Records of jobs (job_list of slurmctld).
+	jobs   map[int]*Job // by ID: jobs that wait, run or complete, and ended jobs until they are purged
+	purged idSet        // IDs of jobs whose records have been purged
+	lastID int          // the highest ID that was accepted so far; 0: none was
+	ended  []record     // jobs that are over and whose records are kept, by their ends
+
+	// Nodes and licences, as they are now.
+	up        nodeSet        // nodes that are up and not drained (avail_node_bitmap)
+	returning []comeback     // nodes that were put back and have not registered yet, by instant
+	free      usage          // what no job has; a completing job has given back CPUs and memory already
+	cores     []coreSet      // of each node, the cores that running jobs have
+	licenses  map[string]int // by kind: licences that no job has; a completing job still has its own
+	leaving   nodeSet        // nodes of jobs that complete (cg_node_bitmap)
+	// weights is what each node weighs for the next choice of nodes (sched_weight): see weighs. A look
+	// for one job may change it, and the next job sees what the last one left.
+	weights []int
+	odd     nodeSet // nodes whose weight is not the one of slurm.conf
+	weighed uint64  // number of changes of weights so far
+
+	reserved []*Reservation // in the order in which they were made
+	booked   int            // number of changes of reserved, or of a reservation's nodes, so far
+
+	// The queue.
+	pending []*entry // all entries of jobs that wait, by ID and, of one job, by PriorityTier
+	order   []*entry // the same entries; if sorted, in the order of the queue. Not used if Config.Preempt is set
+	sorted  bool     // order, or merged, has the order of the present priorities
+	basic   uint32   // the last priority that priority/basic gave; see basicPriority
+
+	// What runs.
+	running []*Job              // by start
+	byLimit []ending            // running, by the ends of their limits; nil: to be sorted again
+	onNode  [][]part            // of each node, what running jobs have of it; nil: to be found again
+	era     uint64              // number of changes so far of what runs, where it runs, or until when
+	preys   map[preemptor]preys // victims that were found for each preemptor, with the era in which
+	shapes  map[string]*shape   // by shape.key: shapes of jobs that wait, and up to shapesKept others
+	looks   int64               // number of looks into the future so far, for tests
+
+	// Room that is used again, so that a pass allocates little.
+	later       usage     // what looks into the future change. Invariant: equal to free between two looks
+	search      search    // the one search for nodes that is made at a time
+	unmerged    []*entry  // the entries that runnable last sorted by merging, before it sorted them
+	merged      []*entry  // the same entries after it had sorted them
+	roomToMerge []*entry  // for mergeSort
+	could       []*entry  // what runnable returns
+	roomToWait  []*entry  // what waiting goes through; nil while it does
+	spare       spareSets // sets that are needed for a moment only
+	plans       spareSets // sets of the intervals of backfill's table, lent until the next run
+	sets        eraSets   // sets of nodes that hold as long as the same jobs run
+
+	// forgetful makes the controller find everything anew that it otherwise remembers. It is false
+	// except in tests, which hold the schedules of both to each other.
 	forgetful bool
-	spare     spareSets // sets that are needed for a moment only
-	plans     spareSets // sets of the intervals of backfill's table
-	sets      eraSets
 
 	main     mainLoop
 	backfill backfillLoop
 	decay    decayLoop
-	ended    []record // of jobs that are over and whose records are kept
 }
 
-// idSet is a set of the numbers of jobs, of which a year has many.
+// idSet is a set of job IDs, one bit each: a year has millions of jobs.
 type idSet []uint64
 
 func (s *idSet) add(id int) {
@@ -80,13 +97,13 @@ func (s *idSet) add(id int) {
 
 func (s idSet) has(id int) bool { return id >= 0 && id/64 < len(s) && s[id/64]&(1<<(id%64)) != 0 }
 
-// record is a job that is over, and the second in which it ended.
+// record is a job that is over, and the second of the host's clock in which it ended.
 type record struct {
 	job *Job
 	end int64
 }
 
-// retire keeps the record of a job that is over.
+// retire keeps the record of a job that is over until purge drops it.
 func (c *Controller) retire(now des.Time, j *Job) {
 	c.ended = append(c.ended, record{j, c.second(now)})
 	c.main.keep(c.purgePeriod(), now)
@@ -95,16 +112,17 @@ func (c *Controller) retire(now des.Time, j *Job) {
 // partition is a partition as passes need it.
 type partition struct {
 	*Partition
-	at     int
-	nodes  nodeSet
-	cpus   int     // of its nodes
-	factor float64 // PriorityJobFactor as a part of the largest
+	at     int     // position in Config.Partitions
+	nodes  nodeSet // Partition.Nodes as a set
+	cpus   int     // CPUs of its nodes (total_cpus)
+	factor float64 // PriorityJobFactor divided by the largest of all partitions (norm_priority), 0 to 1
 }
 
-// New is a controller of an idle machine.
+// New returns a controller of an idle machine whose nodes are all up.
 func New(conf *Config, accounts *Accounts) *Controller {
 	c := &Controller{jobs: map[int]*Job{}, shapes: map[string]*shape{}, preys: map[preemptor]preys{}, conf: conf, accounts: accounts, up: allNodes(len(conf.Nodes)), leaving: newNodeSet(len(conf.Nodes)), odd: newNodeSet(len(conf.Nodes))}
-	top := 1
+	// Partitions, and by what their job factors are normalized.
+	top := 1 // not 0: a quotient follows
 	c.lowTier = math.MaxInt
 	for _, p := range conf.Partitions {
 		top, c.lowTier = max(top, p.JobFactor), min(c.lowTier, p.Tier)
@@ -118,6 +136,7 @@ func New(conf *Config, accounts *Accounts) *Controller {
 		}
 		c.parts = append(c.parts, p)
 	}
+	// Nodes and licences: nothing runs yet.
 	c.beginSearch()
 	c.spare.nodes, c.plans.nodes = len(conf.Nodes), len(conf.Nodes)
 	c.later = newUsage(conf)
@@ -133,6 +152,7 @@ func New(conf *Config, accounts *Accounts) *Controller {
 	for _, q := range accounts.qos {
 		c.topQOS = max(c.topQOS, q.priority)
 	}
+	// Loops. Without slurmdbd there is no usage that could decay, so that loop never wakes.
 	c.basic = basicPriority
 	c.main.begin(&conf.Schedule)
 	c.backfill.begin(&conf.Schedule)
@@ -145,10 +165,12 @@ func New(conf *Config, accounts *Accounts) *Controller {
 	return c
 }
 
-// second is the second of the host's clock that t lies in.
+// second is the second of the host's clock in which t lies. Slurm compares such seconds (time_t), so
+// that two instants of one second are equal to it.
 func (c *Controller) second(t des.Time) int64 { return int64(t/des.Second) + c.conf.Epoch }
 
-// setOf is a set of nodes by their positions.
+// setOf returns the set of nodes at these positions of Config.Nodes, or an error for a position that
+// is none.
 func (c *Controller) setOf(nodes []int) (nodeSet, error) {
 	set := newNodeSet(len(c.conf.Nodes))
 	for _, n := range nodes {
@@ -163,19 +185,23 @@ func (c *Controller) setOf(nodes []int) (nodeSet, error) {
 // endEra notes that what runs, where, or until when is about to change or has just changed.
 func (c *Controller) endEra() { c.era++ }
 
-// changed notes that something has changed at now that backfill may make use of.
+// changed notes that something has changed at now that backfill may make use of. It sets what is the
+// latest of last_job_update, last_node_update, last_part_update and last_resv_update in Slurm: a run
+// of backfill is due only if that is not before the last run (_more_work).
 func (c *Controller) changed(now des.Time) { c.backfill.changed = now }
 
-// End says that the job's work is over. Its nodes complete until Release. A job that has run beyond
-// its limit and OverTimeLimit has failed, also where nobody has ended it yet.
+// End says that the job's work is over. Its nodes complete until Release. A job that has run longer
+// than its limit and OverTimeLimit counts as failed (TIMEOUT), although the main loop has not ended it.
 func (c *Controller) End(now des.Time, j *Job) {
 	c.finish(now, j, j.ExitCode != 0 || c.Overdue(now, j))
 }
 
-// Overdue reports whether a running job is beyond its limit and OverTimeLimit, and nobody has ended it yet.
+// Overdue reports whether a running job has run longer than its limit and OverTimeLimit. That can be up
+// to limitInterval before the main loop ends the job.
 func (c *Controller) Overdue(now des.Time, j *Job) bool { return c.overdueSecond(j) < c.second(now) }
 
-// finish ends a job that runs.
+// finish makes a running job a completing one: its CPUs, memory and devices are free, but its nodes
+// take no other job (leaving) and its licences are not free before vacate.
 func (c *Controller) finish(now des.Time, j *Job, failed bool) {
 	j.state, j.failed = completing, failed
 	c.quitByLimit(j)
@@ -184,6 +210,8 @@ func (c *Controller) finish(now des.Time, j *Job, failed bool) {
 	c.retire(now, j)
 	c.count(j, 0, false)
 	if c.conf.Enforce.Limits {
+		// _adjust_limit_usage calls priority_g_job_end only if limits are enforced. Otherwise what the
+		// job has used since the last tick is never charged.
 		c.lose(j)
 		c.charge(j, now)
 	}
@@ -197,7 +225,9 @@ func (c *Controller) finish(now des.Time, j *Job, failed bool) {
 	c.changed(now)
 }
 
-// Release says that the nodes of a job that ended are free.
+// Release says that the nodes of a job that ended are free: the last epilog has come back
+// (job_epilog_complete). A pass follows at once, or with `defer` when the main loop next asks for one.
+// Nothing follows if the job waits again already, since Down has freed its nodes in the meantime.
 func (c *Controller) Release(now des.Time, j *Job) {
 	switch j.state {
 	case completing:
@@ -213,7 +243,8 @@ func (c *Controller) Release(now des.Time, j *Job) {
 	}
 }
 
-// vacate frees what a job that completes still has.
+// vacate frees what a job that completes still has: its nodes, unless another job completes on them,
+// and its licences.
 func (c *Controller) vacate(now des.Time, j *Job) {
 	j.state = done
 	for _, l := range j.Licenses {
@@ -233,14 +264,15 @@ func (c *Controller) vacate(now des.Time, j *Job) {
 	}
 }
 
-// Next is the instant at which the controller wants to act next.
+// Next is the instant at which the controller next wants to act, or des.Forever. Each other call of
+// the controller may change it.
 func (c *Controller) Next() des.Time {
 	return min(c.main.passDue, c.backfill.next(), c.decay.due, c.main.next(), c.comesBack())
 }
 
-// Act has the controller do what is due at now, which is what Next said. Of loops that wake at one
-// instant the one that has slept longest comes first; the main loop sleeps a second at a time, and
-// is the last.
+// Act does what is due at now, which must be what Next has returned. Several loops may wake at one
+// instant: a loop that has slept longer wakes first, and the main loop, which sleeps a second at a
+// time, wakes last.
 func (c *Controller) Act(now des.Time) {
 	c.register(now)
 	if c.main.passDue == now {
@@ -261,28 +293,30 @@ func (c *Controller) Act(now des.Time) {
 	}
 }
 
-// decaysFirst reports whether the loop of priorities has slept longer than backfill. Where both
-// fell asleep at one instant they wake in the order in which they did.
+// decaysFirst reports whether the loop of priorities has slept longer than backfill. If both fell
+// asleep at one instant, they wake in the order in which they fell asleep.
 func (c *Controller) decaysFirst(now des.Time) bool {
-	asleep := now - des.Second // backfill looks every second
+	// Backfill sleeps a whole interval after a run, and then a second at a time until something changes.
+	asleep := now - des.Second
 	if now == c.backfill.ran.Add(c.backfill.interval) {
 		asleep = c.backfill.ran
 	}
-	if c.decay.last != asleep {
+	if c.decay.last != asleep { // else first keeps the order of the last time
 		c.decay.first = c.decay.last < asleep
 	}
 	return c.decay.first
 }
 
-// tick computes priorities, and has them be computed again a period later.
+// tick computes priorities and makes the next computation due a period later (_decay_thread).
 func (c *Controller) tick(now des.Time) {
 	c.computePriorities(now)
 	c.decay.due = now.Add(c.conf.Priority.Period)
 }
 
-// start starts the job of e on the nodes chosen.
+// start starts the job of e on the nodes chosen, whose cores it picks: the end of select_nodes.
 func (c *Controller) start(now des.Time, e *entry, placed []Placement) {
 	j := e.job
+	// What the job has, and what is left of nodes and licences.
 	c.giveCores(e, placed)
 	j.state, j.Start, j.StartedIn, j.Placed = running, now, e.part.at, placed
 	j.nodes, j.allocated = newNodeSet(len(c.conf.Nodes)), allocated(placed)
@@ -297,6 +331,7 @@ func (c *Controller) start(now des.Time, e *entry, placed []Placement) {
 		j.shares = append(j.shares, share{int32(p.Node), int32(len(p.Cores))})
 		c.cores[p.Node].take(p.Cores)
 	}
+	// The job leaves the queue and joins what runs. Its age no longer counts before it leaves its groups.
 	j.whole, j.reason, j.hasty, j.behind, j.extended = c.whole(e), NoReason, false, nil, 0
 	if !j.began { // a job that waited again is charged for what it had at first
 		j.billing = c.billing(j, e.part)

@@ -2,109 +2,126 @@ package slurm
 
 import "github.com/gridslot/gridslot/des"
 
-// Job is a batch job as it was submitted, and what has become of it.
+// Job is a batch job as it was submitted, and what has become of it. Who submits it must not change
+// what it asks for afterwards: orders do (Hold, Renice, Relimit).
 type Job struct {
-	ID int // as Slurm numbers them, in order of submission
+	ID int // as Slurm numbers jobs: above 0, and each above those accepted before
 
-	// What the job asks for; 0 or empty where its submitter did not say.
-	Nodes        int // -N
-	Tasks        int // -n
-	CPUsPerTask  int // -c
-	TasksPerNode int // --ntasks-per-node
+	// What the job asks for, as options of sbatch; 0 or empty if its submitter did not say.
+	Nodes        int // nodes, at least and at most (-N); 0: as few as it needs
+	Tasks        int // tasks (-n); 0: one a node
+	CPUsPerTask  int // CPUs a task (-c); 0: one
+	TasksPerNode int // tasks of each node (--ntasks-per-node); 0: as many as fit
 	Memory       int // MB a node (--mem)
 	MemoryPerCPU int // MB a CPU (--mem-per-cpu)
-	GRES         []Amount
-	Licenses     []Amount
-	Exclusive    bool
-	Partitions   []int // positions in Config.Partitions, in the order in which the submitter named them
-	Limit        des.Time
-	Length       des.Time // how long it really runs: what nobody who schedules knows
-	Account      string
-	User         string
-	QOS          string // empty: the user's default
-	Name         string
-	Features     []string // all of which each of its nodes must have (-C)
-	Required     []int    // nodes that it must have (-w), by position
-	Excluded     []int    // nodes that it must not have (-x), by position
-	Begin        des.Time // it does not start before (--begin)
-	Reservation  string   // that it is to run in
-	Nice         int      // taken from its priority
-	Requeue      bool     // it waits again after its node failed or it was preempted
-	Held         bool     // it waits until it is released (-H)
-	After        []Dependency
-	AnyAfter     bool // one of After is enough, not all
-	ExitCode     int  // of its script: what nobody who schedules knows
+	// GRES are devices of each node (--gres), and Licenses licences in all (-L).
+	GRES        []Amount
+	Licenses    []Amount
+	Exclusive   bool     // no other job runs on its nodes (--exclusive)
+	Partitions  []int    // positions in Config.Partitions, one or more, in the order in which the submitter named them (-p)
+	Limit       des.Time // how long it may run (-t), more than 0
+	Length      des.Time // how long it really runs: the controller never reads it
+	Account     string   // -A; empty: see Accounts.associationOf
+	User        string
+	QOS         string       // empty: the default of the user's association
+	Name        string       // for `singleton` only
+	Features    []string     // features that each of its nodes must have, all of them (-C)
+	Required    []int        // positions of nodes that it must have (-w)
+	Excluded    []int        // positions of nodes that it must not have (-x)
+	Begin       des.Time     // it does not start before (--begin); 0: at once
+	Reservation string       // name of the reservation in which it runs; empty: none
+	Nice        int          // is subtracted from its priority (--nice)
+	Requeue     bool         // it waits again after its node failed or it was preempted (--requeue)
+	Held        bool         // its priority is 0: it waits until it is released (-H)
+	After       []Dependency // what it depends on (-d); what is met is taken out
+	AnyAfter    bool         // one of After is enough, not all (? in place of the commas)
+	ExitCode    int          // of its script, once it has run: 0 is success. The controller reads it at End
 
-	// Priority is what Slurm shows: that in the partition which was looked at last when priorities
-	// were computed, or by which backfill tried it last. It decides nothing.
+	// Priority is what Slurm shows: the priority in the partition that was looked at last when
+	// priorities were computed, or in which a pass or backfill last tried the job. It decides nothing.
 	Priority uint32
-	// StartedIn is the position of the partition in which it started.
+	// StartedIn is the position of the partition in which it started last.
 	StartedIn  int
-	Start      des.Time
+	Start      des.Time    // its last start; 0 until it has started
 	ByBackfill bool        // backfill started it, not the main scheduler
-	Placed     []Placement // where it runs, by position of the node; nil when its nodes are free again
+	Placed     []Placement // what it has of each node, by position of the node; nil when its nodes are free again
 
-	assoc        *association
-	qos          *qos
-	reservation  *Reservation
-	part         *partition // that was looked at last, or would be in a first pass
-	submitted    des.Time
-	eligible     des.Time // it could start then, or could have since; 0: it waits for another job or is held
-	accrued      des.Time // since when it grows older; 0: it does not
-	reason       Reason   // why it waits
-	told         Reason   // the last reason that was worth telling
-	behind       *Job     // WaitsForPriority: who closed the partition or the reservation to it; nil: nobody did
-	omitted      string   // what had the last run of backfill pass it over, of SchedulerParameters; empty: nothing had
+	// Whose the job is, and where it may run. None of it changes after its submission, but that a
+	// reservation may be deleted.
+	assoc       *association // nil: its user has none, or there are no accounts
+	qos         *qos         // nil: none
+	reservation *Reservation // nil: it names none, or it was deleted
+	entries     []*entry     // one for each of its partitions, by PriorityTier, the highest first
+	most        int          // the most nodes that limits let it have; 0: not reckoned yet, see mostNodes
+	mostBy      Reason       // the limit that says so; empty: none does
+	limited     kindsLimited // which amounts its groups limit
+	ofUser      *crowd       // of the running jobs of its QoS, those of its user; nil: not looked for yet
+	ofAccount   *crowd       // and those of its account; nil as long as ofUser is
+
+	// Why it waits, and since when.
+	state     jobState
+	part      *partition // the partition that was looked at last (part_ptr)
+	submitted des.Time   // or when it was requeued last
+	// eligible is the instant from which on the job could start or could have started (begin_time); 0:
+	// it depends on another job or was held.
+	eligible     des.Time
+	accrued      des.Time // since when its age counts (accrue_time); 0: it does not
+	reason       Reason   // state_reason
+	told         Reason   // the last reason, passing ones apart, that counted as a change (state_reason_prev_db)
+	behind       *Job     // with WaitsForPriority: who closed the partition or the reservation to it; nil: nobody did
+	doomed       bool     // it depends on a job that ended otherwise than it wants, and never starts
 	blockedByQOS bool     // amounts of its QoS kept it from starting when they were last looked at
-	doomed       bool     // a job that it depends on ended otherwise than it wants
-	estimate     int64    // the second in which the last run of backfill saw it start; 0: it did not
-	most         int      // see mostNodes; 0: not reckoned yet
-	mostBy       Reason   // the limit of most
-	preempting   bool     // it has others end in this pass
-	preempted    des.Time // it had others end last; 0: never
-	numbered     bool     // it has a priority of priority/basic,
-	basic        int64    // which is this one but for its nice value
-	reckoned     int      // CPUs that it would have got when nodes were last found for it; 0: never
-	guess        int      // on how many nodes it would have run when nodes were last looked for; 0: they never were
-	entries      []*entry // waiting: one in each of its partitions
-	nodes        nodeSet  // running: those it has
-	shares       []share  // running: how many CPUs it has of each of its nodes
-	allocated    tres     // running: what it has in all
-	billing      float64  // running: billing a second
-	whole        bool     // running: it has its nodes to itself
-	limited      kindsLimited
-	ofUser       *crowd // of the jobs of its QoS, those of its user; nil: not looked for yet
-	ofAccount    *crowd // and those of its account
-	state        jobState
-	failed       bool     // done: it failed, was killed or cancelled
-	requeued     bool     // it waits again when its nodes are free
-	graceEnds    des.Time // it is preempted, and ends then at the latest; 0: it is not
-	excused      bool     // limits on its time do not hold; see Relimit
-	extended     int64    // running: how many seconds later than its limit says it ends; see Relimit
-	began        bool     // it has started at some time
-	// hasty reports whether backfill started the job as one that is over in a minute (NoReserve). What it uses after
-	// that minute is not taken from what it may still use (GrpTRESRunMins), not even when it is over.
-	hasty bool
-	// shutOut reports whether the job, which waits, is beyond what its only partition allows, and nothing but an order about it
-	// changes anything about that: there is no need to look at it.
-	shutOut bool
+	shutOut      bool     // its only partition does not allow what it asks for, and only an order about it can change that: passes skip it
+
+	// What passes and backfill have left for the next one.
+	omitted    string   // which of SchedulerParameters made the last run of backfill pass it over; empty: none
+	estimate   int64    // the second of the host's clock in which the last run of backfill saw it start; 0: it saw no start
+	preempting bool     // it made others end in this pass, and does not start before the next (preempt_in_progress)
+	preempted  des.Time // when it last made others end (preempt_start_time); 0: never
+	numbered   bool     // basic holds a number
+	basic      int64    // its priority under priority/basic, before Nice is subtracted
+	reckoned   int      // CPUs that it would have got when nodes were last found for it (total_cpus); 0: they never were
+	guess      int      // number of nodes that were found for it last (node_cnt_wag); 0: none were
+
+	// What it has while it runs or completes.
+	nodes     nodeSet // its nodes
+	shares    []share // how many CPUs it has of each of its nodes, as Placed has them
+	allocated tres    // what it has in all
+	billing   float64 // what a second is charged for; see Controller.billing
+	whole     bool    // it has its nodes to itself
+	// hasty reports whether backfill started the job as one that is over in a minute (NoReserve). What
+	// it uses after that minute is not taken from what it may still use (GrpTRESRunMins), not even when
+	// it is over.
+	hasty     bool
+	began     bool     // it has started at some time
+	graceEnds des.Time // it is preempted, and ends then at the latest; 0: it is not
+	excused   bool     // limits on its time do not hold; see Relimit
+	extended  int64    // seconds by which it ends later than Start and Limit say; see Relimit
+	requeued  bool     // it was stopped, and waits again when its nodes are free
+	failed    bool     // it failed, was killed or was cancelled; set when it completes
 }
 
+// jobState is where a job is between its submission and the end of its record:
+//
+//	pending -> running -> completing -> done
+//	   |  ^                   |          ^
+//	   |  +---- requeued -----+          |
+//	   +---- cancelled, refused ---------+
 type jobState uint8
 
 const (
-	pending jobState = iota
-	running
-	completing // its work is over, its nodes are not free yet
-	done
+	pending    jobState = iota // it waits
+	running                    // it has nodes
+	completing                 // its work is over, its nodes are not free yet
+	done                       // its record alone is left
 )
 
 // Placement is what a job has of one node.
 type Placement struct {
 	Node  int   // position in Config.Nodes
-	Cores []int // of the node, ascending
-	CPUs  int
-	Mem   int // MB
+	Cores []int // of the node, ascending; as many as CPUs
+	CPUs  int   // above 0
+	Mem   int   // MB; 0 where memory is not consumed
 }
 
 // Dependency is one condition of a job on another one.
@@ -113,20 +130,20 @@ type Dependency struct {
 	Job  int    // the ID; 0 for singleton
 }
 
-// entry is a job in one of its partitions: what the queue consists of.
+// entry is a job in one of its partitions (job_queue_rec_t). The queue consists of entries.
 type entry struct {
 	job      *Job
 	part     *partition
-	at       int // among the entries of its job
-	priority uint32
-	terms    Terms // of priority
+	at       int    // position in job.entries
+	priority uint32 // of the job in this partition; 0: the job is held
+	terms    Terms  // what priority is the sum of
 
 	could bool     // it could start now as far as the job itself and its partition say: see runnable
-	found *finding // by the last run of backfill that came to it; nil: none has
-	shape *shape   // see Controller.shapeOf; nil: not known yet
+	found *finding // what the last run of backfill found that came to it; nil: none has
+	shape *shape   // see Controller.shapeOf; nil: not known yet, or no longer
 }
 
-// tasks is how many tasks the job has: as many as it says, or one a node.
+// tasks is the number of tasks of the job: what it asks for, or one a node.
 func (j *Job) tasks() int {
 	switch {
 	case j.Tasks > 0:
@@ -137,4 +154,5 @@ func (j *Job) tasks() int {
 	return 1
 }
 
+// cpusPerTask is the number of CPUs of each task, at least one.
 func (j *Job) cpusPerTask() int { return max(j.CPUsPerTask, 1) }

@@ -9,13 +9,18 @@ import (
 	"github.com/gridslot/gridslot/des"
 )
 
-// Submit puts a job into the queue. It returns a Refusal where Slurm would refuse the job, and
-// another error for what is no job: an ID that is not above those of all jobs that were accepted
-// before, a partition or a node that there is none of, an amount below 0.
+// What happens when a job comes: is it refused, and why does it wait?
+
+// Submit puts a job into the queue (job_allocate). It never starts the job: a pass does, after
+// batch_sched_delay at the latest. It returns a Refusal if Slurm would refuse the job, and another error
+// for what is no job: an ID that is not above those of all jobs that were accepted before, a partition
+// or node that does not exist, an amount below 0. The controller forgets a refused job, whose ID
+// may be given again.
 func (c *Controller) Submit(now des.Time, j *Job) error {
 	if err := c.check(j); err != nil {
 		return err
 	}
+	// Whose the job is, and where it may run.
 	j.submitted, j.state, j.eligible, j.reason, j.told = now, pending, j.Begin, NoReason, NoReason
 	if j.Held {
 		j.reason = JobHeld
@@ -30,28 +35,33 @@ func (c *Controller) Submit(now des.Time, j *Job) error {
 		j.entries = append(j.entries, &entry{job: j, part: c.parts[at]})
 	}
 	slices.SortStableFunc(j.entries, func(a, b *entry) int { return cmp.Compare(b.part.Tier, a.part.Tier) })
+	// Is it refused? For a job that no nodes suit, Slurm finds so only after it has made a record and
+	// given the job a priority, which priority/basic does not give again.
 	err := c.refuses(now, j)
 	if err == nil || errors.Is(err, ErrConfiguration) {
 		j.part = c.firstFit(j).part
 		if err == nil {
 			c.independent(j, now)
 		}
-		c.prioritize(j, now) // priority/basic counts those that no nodes suit
+		c.prioritize(j, now)
 	}
 	if err != nil {
 		for _, e := range j.entries {
 			c.dropShape(e)
 		}
 		j.state, j.failed, j.entries = done, true, nil
+		// Slurm checks the limits before _job_create makes a record, and the rest afterwards. A record that
+		// was made is a change to backfill, and so is its purge.
 		switch {
-		case errors.Is(err, ErrConfiguration): // there is a record of it, whose number nobody is told
+		case errors.Is(err, ErrConfiguration): // the record stays until it is purged
 			c.retire(now, j)
 			c.changed(now)
-		case errors.Is(err, ErrDependency), errors.Is(err, ErrFeature), errors.Is(err, ErrReservation): // there was one for a moment
+		case errors.Is(err, ErrDependency), errors.Is(err, ErrFeature), errors.Is(err, ErrReservation): // the record goes at once
 			c.changed(now)
 		}
 		return err
 	}
+	// It waits. Slurm notes a limit of its QoS or associations as the reason if none is known yet.
 	c.lastID = j.ID
 	c.jobs[j.ID] = j
 	if limit := c.beyondJobLimits(j); limit != "" && j.reason.passing() {
@@ -63,7 +73,8 @@ func (c *Controller) Submit(now des.Time, j *Job) error {
 	return nil
 }
 
-// check reports what is no job.
+// check returns an error that no user of a real Slurm could cause: for what is no job at all. It names the
+// job, what is wrong and what is wanted.
 func (c *Controller) check(j *Job) error {
 	if j.ID <= c.lastID {
 		return fmt.Errorf("job %d comes after job %d: want rising numbers", j.ID, c.lastID)
@@ -94,14 +105,16 @@ func (c *Controller) check(j *Job) error {
 	return nil
 }
 
-// firstFit is the entry of a job at which Slurm stops as the job comes: the first one in whose partition it would fit, or
-// in which it is not looked for nodes, or the last one. Limits on time do not count, except with EnforcePartLimits=ANY; with ALL it
-// goes on to the last one.
+// firstFit is the entry at which Slurm stops when the job comes (_select_nodes_parts), whose partition the
+// job then shows: the first entry in whose partition the job would fit on idle nodes, or for which Slurm
+// does not look for nodes, else the last entry. Only EnforcePartLimits=ANY passes over a partition whose
+// limits the job is beyond. With ALL Slurm always looks at all partitions.
 func (c *Controller) firstFit(j *Job) *entry {
 	last := len(j.entries) - 1
 	if c.conf.EnforceLimits == "ALL" {
 		return j.entries[last]
 	}
+	// waits: select_nodes returns before it looks for nodes, whatever the partition.
 	waits := j.Held || last > 0 && (c.beyondJobLimits(j) != "" || !c.up.hasAll(j.Required))
 	for _, e := range j.entries[:last] {
 		switch limit := c.beyondPartition(j, e.part); {
@@ -113,35 +126,53 @@ func (c *Controller) firstFit(j *Job) *entry {
 	return j.entries[last]
 }
 
-// Refusal is why a job or a reservation is refused as it comes, in Slurm's words.
+// Refusal is why Slurm refuses a job, a reservation or an order about nodes, in Slurm's words
+// (slurm_strerror).
 type Refusal string
 
 func (r Refusal) Error() string { return string(r) }
 
-// What is refused: a job that would not fit on idle nodes, that depends on a job that never was, that wants a feature
-// which no node has, whose limit is beyond what its partitions allow, that its user may not submit, or that names an
-// account, a QoS, a reservation, a partition or a node which there is not or it may not use; a reservation of nodes that are reserved, or in use; and nodes that are put back into service that were in service.
+// What Slurm refuses.
 const (
+	// ErrConfiguration refuses a job that would not fit on idle nodes.
 	ErrConfiguration Refusal = "Requested node configuration is not available"
-	ErrDependency    Refusal = "Job dependency problem"
-	ErrCPUs          Refusal = "More processors requested than permitted"
-	ErrNodeCount     Refusal = "Node count specification invalid"
-	ErrTimeLimit     Refusal = "Requested time limit is invalid (missing or exceeds some limit)"
-	ErrPolicy        Refusal = "Job violates accounting/QOS policy (job submit limit, user's size and/or time limits)"
-	ErrAssociation   Refusal = "Invalid account or account/partition combination specified"
-	ErrQOS           Refusal = "Invalid qos specification"
-	ErrFeature       Refusal = "Invalid feature specification"
-	ErrReservation   Refusal = "Requested reservation is invalid"
-	ErrOverlap       Refusal = "Requested reservation overlaps with another reservation"
-	ErrBusy          Refusal = "Requested nodes are busy"
-	ErrPartition     Refusal = "Invalid partition name specified"
-	ErrNode          Refusal = "Invalid node name specified"
-	ErrNodeState     Refusal = "Invalid node state specified"
-	ErrOutside       Refusal = "Requested nodes not in this partition"
+	// ErrDependency refuses a job that depends on an ID that was never given.
+	ErrDependency Refusal = "Job dependency problem"
+	// ErrCPUs refuses a job of more CPUs than its partition has.
+	ErrCPUs Refusal = "More processors requested than permitted"
+	// ErrNodeCount refuses a job of more nodes than its partition has, or than MaxNodes.
+	ErrNodeCount Refusal = "Node count specification invalid"
+	// ErrTimeLimit refuses a job whose limit is beyond MaxTime.
+	ErrTimeLimit Refusal = "Requested time limit is invalid (missing or exceeds some limit)"
+	// ErrPolicy refuses a job beyond MaxSubmitJobs, or beyond a limit with DenyOnLimit.
+	ErrPolicy Refusal = "Job violates accounting/QOS policy (job submit limit, user's size and/or time limits)"
+	// ErrAssociation refuses a job whose user is not in its account.
+	ErrAssociation Refusal = "Invalid account or account/partition combination specified"
+	// ErrQOS refuses a job whose QoS does not exist, or that its user may not use.
+	ErrQOS Refusal = "Invalid qos specification"
+	// ErrFeature refuses a job that wants a feature which no node has.
+	ErrFeature Refusal = "Invalid feature specification"
+	// ErrReservation refuses a job whose reservation does not exist, or that it may not use.
+	ErrReservation Refusal = "Requested reservation is invalid"
+	// ErrOverlap refuses a reservation of nodes that are reserved at that time.
+	ErrOverlap Refusal = "Requested reservation overlaps with another reservation"
+	// ErrBusy refuses a reservation of nodes on which jobs run into it.
+	ErrBusy Refusal = "Requested nodes are busy"
+	// ErrPartition refuses a job that names a partition which does not exist; the reader of jobs finds so.
+	ErrPartition Refusal = "Invalid partition name specified"
+	// ErrNode refuses a job that names a node which does not exist; the reader of jobs finds so.
+	ErrNode Refusal = "Invalid node name specified"
+	// ErrNodeState refuses an order to resume nodes of which none is down or drained.
+	ErrNodeState Refusal = "Invalid node state specified"
+	// ErrOutside refuses a job that must have a node outside its partition.
+	ErrOutside Refusal = "Requested nodes not in this partition"
 )
 
-// refuses is why the job is refused as it comes, or nil: what Slurm finds first, in its order.
+// refuses is why the job is refused as it comes, or nil: what Slurm finds first, in its order. It sets the
+// job's reservation.
 func (c *Controller) refuses(now des.Time, j *Job) error {
+	// _job_create: account and QoS, limits of partitions (_valid_job_part), limits of submission
+	// (acct_policy_validate).
 	switch {
 	case c.conf.Enforce.Associations && j.assoc == nil:
 		return ErrAssociation
@@ -154,8 +185,9 @@ func (c *Controller) refuses(now des.Time, j *Job) error {
 	if !c.submittable(j) {
 		return ErrPolicy
 	}
+	// With a record: dependencies, features, the reservation.
 	for _, d := range j.After {
-		if d.Kind != "singleton" && c.jobs[d.Job] == nil && !c.purged.has(d.Job) {
+		if d.Kind != singleton && c.jobs[d.Job] == nil && !c.purged.has(d.Job) {
 			return ErrDependency
 		}
 	}
@@ -168,14 +200,17 @@ func (c *Controller) refuses(now des.Time, j *Job) error {
 			return err
 		}
 	}
+	// Nodes. select_nodes returns before it looks for any if the job is held or beyond a limit on jobs, so
+	// whether nodes suit shows only when a pass tries the job.
 	if j.Held || c.beyondJobLimits(j) != "" {
-		return nil // whether nodes suit is seen when it may start
+		return nil
 	}
 	return c.fitsNowhere(now, j)
 }
 
-// enforce is the limit of a partition for which EnforcePartLimits has the job be refused: the first one that
-// the job is beyond (ALL), or the last one where no partition has it (ANY); or nil.
+// enforce is the limit of a partition for which the job is refused under EnforcePartLimits, or nil
+// (_valid_job_part). With ALL that is the first limit which the job is beyond. With ANY it is the last one
+// if the job is beyond limits of all its partitions. With NO there is none.
 func (c *Controller) enforce(j *Job) error {
 	var last error
 	for _, e := range j.entries {
@@ -196,8 +231,8 @@ func (c *Controller) enforce(j *Job) error {
 	return last
 }
 
-// refusedBy is why the partition has the job be refused, or "". Nodes that the job must have are looked at before MaxNodes
-// and MaxTime.
+// refusedBy is why the job may not run in the partition, or "" (_part_access_check): the numbers of CPUs
+// and nodes of the partition come first, then the nodes that the job must have, then MaxNodes and MaxTime.
 func (c *Controller) refusedBy(j *Job, p *partition) Refusal {
 	limit := c.beyondPartition(j, p)
 	if limit != PartitionConfig && j.Nodes <= len(p.Nodes) && !p.nodes.hasAll(j.Required) {
@@ -209,18 +244,19 @@ func (c *Controller) refusedBy(j *Job, p *partition) Refusal {
 // partitionRefusals are Slurm's words for jobs beyond the limits of partitions.
 var partitionRefusals = map[Reason]Refusal{PartitionConfig: ErrCPUs, PartitionNodeLimit: ErrNodeCount, PartitionTimeLimit: ErrTimeLimit}
 
-// fitsNowhere refuses a job that would not fit on idle nodes. One of several partitions is refused for what
-// Slurm finds in the last of them, where it fits into none; limits of the others do not save it. With EnforcePartLimits=ALL
-// nor does a partition whose nodes are only busy.
+// fitsNowhere returns ErrConfiguration for a job that would not fit on idle nodes, else nil
+// (_select_nodes_parts with test_only). Slurm looks for nodes in one partition after the other, also
+// where the job is beyond limits that make it wait, until one of them has nodes. What it found last
+// counts. With EnforcePartLimits=ALL it goes on after a partition whose nodes are only busy.
 func (c *Controller) fitsNowhere(now des.Time, j *Job) error {
-	fits := true
+	fits := true // what the last partition said for which nodes were looked for
 	for _, e := range j.entries {
 		limit := c.beyondPartition(j, e.part)
 		switch {
 		case limit != "" && (len(j.entries) == 1 || c.conf.EnforceLimits == "ANY"):
-			continue // no nodes are looked for
+			continue // job_limits_check fails, so that select_nodes is not called
 		case e.part.MaxNodes > 0 && j.Nodes > e.part.MaxNodes && c.lists(e):
-			fits = true // it could, as far as Slurm looks
+			fits = true // get_node_cnts fails before any choice of nodes, which is no refusal
 			continue
 		}
 		if fits = c.isKept(now, e) || c.couldEver(now, e); fits {
@@ -236,7 +272,8 @@ func (c *Controller) fitsNowhere(now des.Time, j *Job) error {
 	return nil
 }
 
-// lists reports whether the partition of e lists nodes that could be its job's, and all that the job must have.
+// lists reports whether the partition of e has nodes that could be its job's, and all that the job must
+// have: _build_node_list and _nodes_in_sets succeed.
 func (c *Controller) lists(e *entry) bool {
 	defer c.spare.back(c.spare.mark())
 	listed := c.spare.clone(e.part.nodes)
@@ -244,9 +281,9 @@ func (c *Controller) lists(e *entry) bool {
 	return !listed.empty() && listed.hasAll(e.job.Required)
 }
 
-// missesNodes notes for a job that comes why it has to wait where idle nodes would suit, but too few are in service or
-// free of reservations. It reports false where nodes are only busy, since others have them to themselves or the job would, and where
-// maintenance has all of them.
+// missesNodes looks why a job has to wait that comes and would fit on idle nodes. It notes a reason if too
+// few of the nodes are in service or free of reservations. It reports false if the nodes are only busy,
+// since other jobs have them to themselves or the job would, or if maintenance has all of them.
 func (c *Controller) missesNodes(now des.Time, e *entry) bool {
 	defer c.spare.back(c.spare.mark())
 	g := c.groundOf(now, e, c.up, nil)
@@ -273,8 +310,9 @@ func (c *Controller) missesNodes(now des.Time, e *entry) bool {
 	return true
 }
 
-// isKept reports whether nodes that the job of e must have, and that could be its own, are out of service or reserved for others
-// within its limit: Slurm looks no further as it comes.
+// isKept reports whether nodes that the job of e must have, and that could be its own, are out of service
+// or reserved for others within its limit. Then _pick_best_nodes returns ESLURM_NODE_NOT_AVAIL and looks no
+// further, so that the job is not refused.
 func (c *Controller) isKept(now des.Time, e *entry) bool {
 	j := e.job
 	if j.reservation != nil || len(j.Required) == 0 || !c.shapeOf(e).fit.hasAll(j.Required) || !e.part.nodes.hasAll(j.Required) {
@@ -285,9 +323,11 @@ func (c *Controller) isKept(now des.Time, e *entry) bool {
 	return !available.hasAll(j.Required)
 }
 
-// couldEver reports whether the job of e would fit on idle nodes, as far as is known as it comes: a job of a
-// reservation that is in force must fit on the nodes of that reservation which no other one overlaps.
+// couldEver reports whether the job of e would fit on idle nodes, as far as Slurm knows when the job comes.
+// It notes why the job waits if that is known, and how many nodes it would have (Job.guess).
 func (c *Controller) couldEver(now des.Time, e *entry) bool {
+	// A job of a reservation must fit on the nodes of the reservation which no other reservation overlaps.
+	// Before the reservation begins Slurm does not look (job_test_resv).
 	nodes := e.part.nodes
 	if r := e.job.reservation; r != nil {
 		if c.second(now) < c.second(r.Start) {
@@ -304,6 +344,8 @@ func (c *Controller) couldEver(now des.Time, e *entry) bool {
 			return true
 		}
 	}
+	// Then the steps of select_nodes: the nodes that are listed, limits on the number of nodes
+	// (get_node_cnts), a choice among idle nodes.
 	listed := nodes.clone()
 	listed.intersect(c.shapeOf(e).listed)
 	switch most, limit := c.mostNodes(e.job); {
@@ -325,8 +367,9 @@ func (c *Controller) couldEver(now des.Time, e *entry) bool {
 	return chosen != nil
 }
 
-// beyondPartition is why the job cannot run in the partition, whatever is free, or "": it asks for more CPUs or
-// nodes than the partition has, for more nodes than MaxNodes, or for more time than MaxTime.
+// beyondPartition is why the job cannot run in the partition, whatever is free, or "" (job_limits_check):
+// it asks for more CPUs or nodes than the partition has, for more nodes than MaxNodes, or for more time
+// than MaxTime.
 func (c *Controller) beyondPartition(j *Job, p *partition) Reason {
 	switch {
 	case j.requested().cpus > p.cpus:
