@@ -16,17 +16,22 @@ import (
 	"github.com/gridslot/gridslot/entity/procset"
 )
 
-// tried is an attempt of a job.
+// tried is an attempt of a job, as a row of the file of attempts has it.
 type tried struct {
-	line                 int
-	number, nodes        int
-	start, finish        des.Time
+	// line is the row's, from 1; the header is line 1.
+	line int
+	// number is the attempt's among those of its job, from 1; nodes is the number of processors.
+	number, nodes int
+	start, finish des.Time
+	// kept is the work that counts, lost the work that is done again, overhead the time of set-up
+	// and checkpoints. On counted processors they add up to finish - start.
 	kept, lost, overhead des.Time
 	end                  entity.End
 	place                []procset.Range
 }
 
-// attempts reads what attempts jobs had, and gives them to the jobs.
+// attempts reads the file of attempts, and gives each to its job. A job without a row cannot have
+// one.
 func (c *fileChecker) attempts(from io.Reader) error {
 	r, err := newRowReader(from, "attempts CSV", colID, "attempt", colStart, colFinish, "processors", "kept", "lost", "overhead", "end")
 	if err != nil {
@@ -53,22 +58,25 @@ func (c *fileChecker) attempts(from io.Reader) error {
 	return r.err
 }
 
-// goesOn reports whether the job goes on, or is to begin again, after the attempt.
+// goesOn reports whether the job goes on, or is to begin again, after the attempt a.
 func (a *tried) goesOn() bool { return a.end == entity.EndRequeued || a.end == entity.EndResized }
 
-// again reports whether f has more to tell than one run without overhead.
+// again reports whether the row of f is not all there is to tell: f had several attempts, or one
+// with overhead, or it waits again.
 func (f *filed) again() bool {
 	return len(f.tries) > 1 || f.restarts.value > 0 || f.overhead.value > 0 || len(f.tries) == 1 && f.tries[0].goesOn()
 }
 
-// rough reports whether jobs asked for more than work: for set-up, or checkpoints.
+// rough reports whether any job asked for more than its work: for set-up, or checkpoints. Then no
+// file tells for how long nodes were reserved.
 func (c *fileChecker) rough() bool {
 	return slices.ContainsFunc(c.jobs, func(f *filed) bool { return f.row != nil && f.overhead.value > 0 })
 }
 
-// worked is how long f, which has ended, ran for its own work: its last attempt, and what
-// was kept of those before, without set-up and checkpoints. It is below 0 where the rows
-// at hand do not tell.
+// worked returns how long f, which has ended, ran for its own work: its last attempt, and what was
+// kept of those before, without set-up and checkpoints. It is below 0 if there is no file of
+// attempts to tell. On unequal nodes work is in another time than the attempt; so shares are
+// taken.
 func (f *filed) worked() des.Time {
 	if !f.again() {
 		return f.finish - f.start
@@ -84,6 +92,7 @@ func (f *filed) worked() des.Time {
 		if i < last {
 			took = partOf(a.finish-a.start, a.kept, work+a.overhead)
 		}
+		// Nothing to take shares of: an attempt of no length.
 		if work+a.overhead == 0 {
 			took = a.finish - a.start
 		}
@@ -92,7 +101,9 @@ func (f *filed) worked() des.Time {
 	return ran
 }
 
-// tried checks the attempts of all jobs, one job at a time.
+// tried checks the attempts of all jobs, one job at a time: they are numbered from 1, follow one
+// another without overlapping, have as many processors as the shape of the job, add up, and only
+// the last one ends the job.
 func (c *fileChecker) tried() {
 	for _, f := range c.jobs {
 		if f.row == nil {
@@ -135,8 +146,8 @@ func (c *fileChecker) tried() {
 	}
 }
 
-// stages are the job as it was at the beginning of each attempt, in the shape that it had
-// then: what was left of its estimate and of its run time.
+// stages returns the job as it was at the beginning of each attempt, in the shape that it had
+// then: Runtime and Length are what was left of its run time and of its estimate.
 func (f *filed) stages() []*entity.Job {
 	all := make([]*entity.Job, len(f.tries))
 	left := remainderOf(f.asked(), false)
@@ -158,13 +169,15 @@ func (f *filed) stages() []*entity.Job {
 	return all
 }
 
-// total compares all attempts of a job with its row.
+// total compares the attempts of f, whose stages, preemptions, lost work and overhead are given,
+// with its row.
 func (c *fileChecker) total(f *filed, stages []*entity.Job, requeued int, lost, overhead des.Time) {
 	wrong := func(format string, args ...any) { c.violation(f, Disagreement, f.job.Submit, format, args...) }
 	var last *tried
 	if n := len(f.tries); f.ended() && n > 0 {
 		last = &f.tries[n-1]
 	}
+	// Phase 1: the row tells of the last attempt, of the number of restarts and of nothing else.
 	switch {
 	case f.ended() && last == nil:
 		wrong("there is no attempt of this job")
@@ -174,6 +187,8 @@ func (c *fileChecker) total(f *filed, stages []*entity.Job, requeued int, lost, 
 	case last != nil && (f.latest() != f.start || last.finish != f.finish):
 		wrong("ran from %v to %v, and its last attempt from %v to %v", f.start, f.finish, f.latest(), last.finish)
 	}
+	// Phase 2: the last attempt does all that was left: of the run time, or of the estimate that
+	// cut it.
 	want, of := des.Time(-1), ""
 	switch {
 	case last == nil:
@@ -189,7 +204,8 @@ func (c *fileChecker) total(f *filed, stages []*entity.Job, requeued int, lost, 
 	case last.lost != 0:
 		c.violation(f, WrongRunTime, f.finish, "its last attempt lost %v, and nothing is lost of a job that runs to its end", last.lost)
 	}
-	if of == "" && (f.state == stateKilled || f.state == stateRejected) { // all in vain
+	// Phase 3: the sums. If the job came to nothing, by somebody, all its work was in vain.
+	if of == "" && (f.state == stateKilled || f.state == stateRejected) {
 		for i := range f.tries {
 			lost += f.tries[i].kept
 		}
@@ -208,8 +224,8 @@ func (c *fileChecker) total(f *filed, stages []*entity.Job, requeued int, lost, 
 	}
 }
 
-// latest is when the last attempt began, or the first of those that were resized on the
-// way to it.
+// latest returns when the last stay began: the start of the last attempt, or of the first of those
+// that resizes connect with it. The column starting_time has it.
 func (f *filed) latest() des.Time {
 	i := len(f.tries) - 1
 	for i > 0 && f.tries[i-1].end == entity.EndResized {
@@ -218,9 +234,9 @@ func (f *filed) latest() des.Time {
 	return f.tries[i].start
 }
 
-// runs are what f ran: its row, or each of its attempts as a row of its own, where job
-// is what was left to do; rough where jobs asked for more than work. Attempts of no
-// length are left out: they came and went between others.
+// runs returns what f ran: its row, or each of its attempts as a row of its own, whose job is what
+// was left to do; rough tells that jobs asked for more than their work. Attempts of no length are
+// left out: they came and went between others.
 func (f *filed) runs(rough bool) (all []*filed) {
 	if len(f.tries) == 0 || !f.again() && f.state != stateRejected {
 		return []*filed{f}
@@ -232,6 +248,8 @@ func (f *filed) runs(rough bool) (all []*filed) {
 			all = append(all, &filed{job: stages[i], row: &r, part: true, rough: rough})
 		}
 	}
+	// The attempt under way is in no file of attempts. It begins with the row's start, or with the
+	// resize after it.
 	if f.state == stateRunning {
 		r := *f.row
 		r.start = max(r.start, f.tries[len(f.tries)-1].finish) // it may have been resized
@@ -240,7 +258,7 @@ func (f *filed) runs(rough bool) (all []*filed) {
 	return all
 }
 
-// asked is the job as it came, with all its shapes.
+// asked returns the job as it came, with all its shapes.
 func (f *filed) asked() *entity.Job {
 	if f.given == nil {
 		return f.job
@@ -248,7 +266,8 @@ func (f *filed) asked() *entity.Job {
 	return f.given
 }
 
-// readOutages reads what was out of service.
+// readOutages reads what was out of service. The column to may be empty, or say that there is no
+// end.
 func (c *fileChecker) readOutages(from io.Reader) error {
 	r, err := newRowReader(from, "outages CSV", "from", "to")
 	if err != nil {

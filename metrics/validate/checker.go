@@ -38,13 +38,16 @@ type checker struct {
 	void  func(p *party, since moment) bool
 	limit int // of violations; see Report.add
 	// where is the site of a grid that all of this is at; "" if there is one machine.
-	where  string
+	where string
+	// report collects the violations. The feeder fills in its numbers of jobs.
 	report Report
 	// ahead has the processors that are busy by the estimated ends of their parties; nil if
 	// nobody asks.
 	ahead *releases
 
-	now des.Time // Invariant: never decreases
+	// now is the present instant. Invariant: it never decreases, unless a run itself goes
+	// backwards, which the Validator reports.
+	now des.Time
 	// busy counts the processors of parties that have begun, and have not ended.
 	busy int
 	// down counts the processors of outages that are under way. Invariant: 0 <= down.
@@ -53,17 +56,25 @@ type checker struct {
 	came []*party
 	// most is the value of mayBeBusy at the latest instant that was settled.
 	most int
-	// resizes reports that jobs are resized at now: what came and went then may have been
-	// where they are now.
-	resizes    bool
-	outages    []*outage // under way, or announced
-	processors []tenure  // by number
-	named      map[*entity.Node]*tenure
-	head       headPromise
+	// resizes reports that a job is resized at now. A job that came and went at now may have been
+	// on processors that the resized job gave up or got.
+	resizes bool
+	// outages are under way or announced; those that are over are dropped.
+	outages []*outage
+	// processors has the latest tenure of each counted processor, by number from 0. It grows with
+	// the highest number seen. Invariant: len(processors) <= size.
+	processors []tenure
+	// named has the latest tenure of each node that any party had.
+	named map[*entity.Node]*tenure
+	// head is what the present head of the queue was promised. It is kept only if promises.Head is
+	// set.
+	head headPromise
 }
 
-// party is a job, or one attempt of a job, as the checker knows it.
+// party is a job, or one attempt of a job, as the checker knows it. The Validator has one party
+// for all attempts of a job, whose start and until it sets anew; a fileChecker has one for each.
 type party struct {
+	// id is Job.ID; below 0 it stands for an owner, in a grid.
 	id   int64
 	line int   // of the file; 0 where an observer tells of it
 	seq  int64 // its place in the order of submission
@@ -72,7 +83,8 @@ type party struct {
 	// start and until bound its run. An observer expects until: what runs for longer has a wrong
 	// run time. Invariant: start <= until.
 	start, until des.Time
-	estimated    des.Time // when the scheduler expected it to end; only where ahead is asked for
+	// estimated is when the scheduler expected it to end. It is set only if checker.ahead is.
+	estimated des.Time
 	// over reports that it ended at the instant at which it began: it came and went before
 	// others of that instant, so that it keeps nobody off.
 	over bool
@@ -81,10 +93,13 @@ type party struct {
 	// placed reports that the feeder knows which processors it has; place are these.
 	placed bool
 	place  []procset.Range
-	tasks  []task // on named nodes
+	// tasks are its tasks on named nodes; nil on counted processors.
+	tasks []task
 
-	first, last promise     // of its start
-	run         *entity.Run // nil where files tell of it
+	// first and last are the promises of its start. A preemption forgets them.
+	first, last promise
+	// run is nil where files tell of the party.
+	run *entity.Run
 }
 
 // task is the part of a party on a node, which it has until an instant.
@@ -93,29 +108,40 @@ type task struct {
 	until des.Time
 }
 
-// tenure is who had a processor or node last. Invariant: by has it no longer than until.
+// tenure tells who had a processor or node last. Invariant: by does not have it beyond until.
 type tenure struct {
 	by    *party
 	until des.Time
-	told  bool // that it is down meanwhile
+	// told reports that a violation says that it is down meanwhile: one violation a tenure is
+	// enough.
+	told bool
 }
 
-// outage is capacity that no job may have over [from, to): so many counted processors, where
-// known those of some numbers, or nodes.
+// outage is capacity that no job may have in [from, to). It is counted processors, named nodes, or
+// both of these at once in a file that gives numbers of nodes.
 type outage struct {
-	hold     *entity.Hold // where an observer tells of it
+	// hold is what an observer was told of it by; nil where a file tells of it.
+	hold     *entity.Hold
 	from, to des.Time
-	count    int
-	place    []procset.Range
-	nodes    []*entity.Node
-	begun    bool // Invariant: false before from
+	// count is the number of processors; place are their numbers, nil where only their number is
+	// known.
+	count int
+	place []procset.Range
+	nodes []*entity.Node
+	// begun reports that what jobs had of it when it began was checked. Invariant: false before
+	// from.
+	begun bool
 }
 
-// moment is when a promise was made.
+// moment is when a promise was made, and what was known then: void compares it with what is known
+// later.
 type moment struct {
-	at         des.Time
-	moved      int64    // how many jobs had got a longer window while they ran
-	prediction des.Time // of the runtime of the job that it was made to
+	at des.Time
+	// moved is how often running jobs had got longer windows by then; 0 where files tell.
+	moved int64
+	// prediction is the predicted run time, at that moment, of the job to which the promise was
+	// made.
+	prediction des.Time
 }
 
 // promise is a start that a job was promised. The zero value is none.
@@ -125,13 +151,17 @@ type promise struct {
 	made  bool
 }
 
-// headPromise is the earliest start promised to the head of the queue while it was the head.
+// headPromise is the earliest start that the head of the queue was promised since it became the
+// head. The promise of EASY (Lifka 1995; Mualem and Feitelson 2001) is that backfilled jobs do not
+// delay it.
 type headPromise struct {
 	to    *party // nil: nobody
 	bound des.Time
 	since moment
 }
 
+// violation reports that p breaks the rule k at the given instant, with the line and the site
+// where there are any.
 func (c *checker) violation(p *party, k Kind, at des.Time, format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	if p.line > 0 {
@@ -160,6 +190,7 @@ func (c *checker) advance(to des.Time) {
 	c.settle()
 	for {
 		next := to
+		// A lower power cap, too, may be broken between two instants at which something is told.
 		if c.mayBeBusy != nil && c.busy > 0 {
 			next = min(next, c.mayBeBusy.Next(c.now))
 		}
@@ -183,9 +214,11 @@ func (c *checker) settle() {
 	c.belowCap()
 	for _, p := range c.came {
 		if p.over && (c.resizes || p.empty) {
+			// It needed no room. Only the number of its processors is checked.
 			c.occupyProcessors(p)
 			continue
 		}
+		// fit comes before nowBusy, which counts p among the busy ones.
 		c.fit(p, gone)
 		if !p.over {
 			c.nowBusy(p, p.count)
@@ -197,7 +230,7 @@ func (c *checker) settle() {
 }
 
 // belowCap checks that no more processors are busy than may be from now on, if the power cap
-// becomes lower now. What starts now is checked by fit.
+// becomes lower now. What ends now has made room before. fit checks what starts now.
 func (c *checker) belowCap() {
 	if c.mayBeBusy == nil {
 		return
@@ -208,7 +241,7 @@ func (c *checker) belowCap() {
 	}
 }
 
-// nowBusy takes in that p has so many more processors.
+// nowBusy takes in that p gets count processors, or gives back -count.
 func (c *checker) nowBusy(p *party, count int) {
 	c.busy += count
 	if c.ahead != nil {
@@ -216,14 +249,16 @@ func (c *checker) nowBusy(p *party, count int) {
 	}
 }
 
-// beginOutages has outages begin and end that do so at now, and reports those that take what
-// parties have. gone is the number of processors that go out of service at now: a party that
-// came and went may have been there before.
+// beginOutages begins and ends outages at now, and reports outages that take what parties have. It
+// returns the number of processors that go out of service at now: a party that came and went at
+// now may have been on them before.
 func (c *checker) beginOutages() (gone int) {
 	if len(c.outages) == 0 {
 		c.down = 0
 		return 0
 	}
+	// Phase 1: the numbers. before counts what was down until now, c.down what is down from now
+	// on.
 	before, begins := 0, false
 	c.down = 0
 	for _, o := range c.outages {
@@ -238,9 +273,12 @@ func (c *checker) beginOutages() (gone int) {
 			gone += o.count
 		}
 	}
+	// An outage that begins when another one ends may be of the same processors: only the
+	// difference is lost.
 	if lost := c.down - before; begins && lost > 0 && c.size > 0 && c.busy+c.down > c.size {
 		c.report.add(c.limit, OnWhatIsDown, c.now, -1, "%d processors go out of service, and jobs have %d too many", lost, c.busy+c.down-c.size)
 	}
+	// Phase 2: which processors and nodes go out of service, and who has them.
 	for _, o := range c.outages {
 		if o.begun || o.from > c.now || c.now >= o.to {
 			continue
@@ -257,6 +295,7 @@ func (c *checker) beginOutages() (gone int) {
 			}
 		}
 	}
+	// Phase 3: outages that are over are forgotten.
 	c.outages = slices.DeleteFunc(c.outages, func(o *outage) bool { return o.to <= c.now })
 	return gone
 }
@@ -269,11 +308,14 @@ func (c *checker) overtaken(t *tenure, number int, o *outage) {
 	}
 }
 
+// onWhatIsDown reports that p has the processor or node of that number until an instant, though
+// the outage o has it.
 func (c *checker) onWhatIsDown(p *party, number int, until des.Time, o *outage) {
 	c.violation(p, OnWhatIsDown, p.start, "has %d until %v, and it is down from %v on", number, until, o.from)
 }
 
-// fit checks that there is room for what starts.
+// fit checks that there are enough free processors for p, which starts now, and that the power cap
+// allows them. Free is what is neither down nor busy; see beginOutages for gone.
 func (c *checker) fit(p *party, gone int) {
 	if c.size <= 0 || p.count == 0 {
 		return
@@ -294,7 +336,8 @@ func (c *checker) fit(p *party, gone int) {
 	}
 }
 
-// occupyNodes checks that nobody has the nodes of p, which starts.
+// occupyNodes gives p, which starts, its nodes, and checks that nobody else has them. What ends at
+// now has its tenure until now, which is not above p.start.
 func (c *checker) occupyNodes(p *party) {
 	for _, x := range p.tasks {
 		t := c.tenureOf(x.node)
@@ -309,7 +352,8 @@ func (c *checker) occupyNodes(p *party) {
 	}
 }
 
-// within checks that a processor or node, which p gets until an instant, is not down.
+// within checks that a processor or node, which p gets until an instant, is not down now; of tells
+// whether an outage has it. Of several such outages the one announced last is named.
 func (c *checker) within(p *party, t *tenure, number int, until des.Time, of func(*outage) bool) {
 	if len(c.outages) == 0 || until <= c.now {
 		return
@@ -323,6 +367,7 @@ func (c *checker) within(p *party, t *tenure, number int, until des.Time, of fun
 	}
 }
 
+// tenureOf returns the tenure of n, the zero tenure if nobody has had it.
 func (c *checker) tenureOf(n *entity.Node) *tenure {
 	t := c.named[n]
 	if t == nil {
@@ -347,8 +392,9 @@ func (c *checker) extended(p *party, x task) {
 	}
 }
 
-// occupyProcessors checks that p, which starts, has as many processors as it takes, that they
-// are there, and that nobody else has them.
+// occupyProcessors gives p, which starts, its processors, if their numbers are known. It checks
+// that they are as many as p takes, that the cluster has them, and that nobody else has them. Of
+// many violations of one kind only one is reported.
 func (c *checker) occupyProcessors(p *party) {
 	if !p.placed || c.size <= 0 {
 		return
@@ -365,6 +411,8 @@ func (c *checker) occupyProcessors(p *party) {
 			c.processors = append(c.processors, make([]tenure, more)...)
 		}
 		for n := r.First; n <= r.Last; n++ {
+			// A party that came and went clashes with nobody, and its tenure does not shorten a
+			// longer one.
 			t := &c.processors[n]
 			if t.by != nil && t.by != p && t.until > p.start && !p.over {
 				clash = *t
@@ -401,11 +449,12 @@ func twice(place []procset.Range) bool {
 	return false
 }
 
-// takes takes in that p starts at the present instant; start is set. Until the
-// instant is settled, over, until and what it has may be told.
+// takes takes in that p starts at the present instant; p.start is set. What p has, until when and
+// whether it is over may still be told until the instant is settled.
 func (c *checker) takes(p *party) { c.came = append(c.came, p) }
 
-// ends takes in that p, which began before, gives up what it has.
+// ends takes in that p gives up what it has at now. A party that began at now has not taken its
+// room yet: it is marked as over.
 func (c *checker) ends(p *party) {
 	if p.start == c.now {
 		p.over = true
@@ -426,8 +475,9 @@ func (c *checker) ends(p *party) {
 	}
 }
 
-// waitsAgain takes in that p, which was preempted, is in the queue again, with nothing promised
-// to it; nor is anything to a head that it now stands in front of.
+// waitsAgain takes in that p, which was preempted, is in the queue again. Nothing is promised to
+// it any more. If it now stands in front of the head, the promise to the head ends, too: it was
+// made without p.
 func (c *checker) waitsAgain(p *party) {
 	p.first, p.last = promise{}, promise{}
 	if h := c.head.to; h != nil && p.seq < h.seq {
@@ -435,7 +485,8 @@ func (c *checker) waitsAgain(p *party) {
 	}
 }
 
-// recalled takes in that the start of p, at the present instant, was none.
+// recalled takes in that the start of p at the present instant counts no longer: p was preempted
+// or resized at it, and the feeder tells what it has instead.
 func (c *checker) recalled(p *party) {
 	c.came = slices.DeleteFunc(c.came, func(o *party) bool { return o == p })
 }
@@ -459,7 +510,9 @@ func (c *checker) inOrder(p, before *party) {
 	c.violation(p, OutOfOrder, p.start, "started before %v, which was submitted earlier", before)
 }
 
-// promised takes in that p was promised a start, perhaps as the head of the queue.
+// promised takes in that p was promised a start at the moment since, as the head of the queue if
+// head is set. Promises.First forbids a later start than the promise before, Promises.Head a later
+// one than the earliest since p became the head.
 func (c *checker) promised(p *party, start des.Time, head bool, since moment) {
 	if c.promises.First && p.last.made && start > p.last.start && !c.void(p, p.last.since) {
 		c.violation(p, PromiseBroken, c.now, "the start promised for %v was moved to %v", p.last.start, start)
@@ -482,7 +535,8 @@ func (c *checker) promised(p *party, start des.Time, head bool, since moment) {
 	}
 }
 
-// headStarts checks that p, if it is the head of the queue, starts no later than it was promised.
+// headStarts checks that p, if it is the head of the queue, starts no later than promised: at is
+// its start, or the end of what is known. Then p is the head no longer.
 func (c *checker) headStarts(p *party, at des.Time) {
 	h := &c.head
 	if !c.promises.Head || h.to != p {
@@ -494,7 +548,8 @@ func (c *checker) headStarts(p *party, at des.Time) {
 	h.to = nil
 }
 
-// promiseKept checks that p starts no later than it was promised first.
+// promiseKept checks that p starts no later than it was promised first: at is its start, or the
+// end of what is known.
 func (c *checker) promiseKept(p *party, at des.Time) {
 	if c.promises.First && p.first.made && at > p.first.start && !c.void(p, p.first.since) {
 		c.violation(p, PromiseBroken, at, "not started by %v, which it was promised first", p.first.start)

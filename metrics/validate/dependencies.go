@@ -15,6 +15,7 @@ import (
 // fate is what is known of a job that others wait for. It is a value of the feeders: the
 // Validator fills it in as jobs come and go, a fileChecker from the rows of the file.
 type fate struct {
+	// submitted is when the job was submitted; known of every job with a fate.
 	submitted des.Time
 	// over reports that the job has ended or was rejected, well that it ran to its own end.
 	// Invariant: well implies over.
@@ -30,9 +31,9 @@ type turn struct {
 	vain  bool     // a job that it was to follow has not finished well
 }
 
-// turnOf works out when p may come that waits for other jobs, and checks that p, if it began,
-// did not start before. of returns what is known of a job; nothing follows from a job of which
-// nothing is known.
+// turnOf works out when p may come, which waits for the jobs of after, and checks that p, if it
+// began, did not start before. of returns what is known of a job by its ID; nothing follows from a
+// job of which nothing is known.
 func (c *checker) turnOf(p *party, began bool, after []entity.Dependency, of func(id int64) (fate, bool)) turn {
 	t := turn{exact: true}
 	early := func(format string, args ...any) {
@@ -41,6 +42,8 @@ func (c *checker) turnOf(p *party, began bool, after []entity.Dependency, of fun
 		}
 	}
 	for _, d := range after {
+		// from is the instant from which the think time counts: the submission of the other job,
+		// or its end.
 		before, known := of(d.Job)
 		from := before.submitted
 		if !d.Submitted {
@@ -75,18 +78,21 @@ func (v *Validator) follows(f *followed) {
 	})
 }
 
-// follow checks the jobs that wait for others, and has them be submitted when those
-// have ended, as the file says.
+// follow checks the jobs that wait for others, and gives each, in a copy of the job, the
+// submission that the file tells. It runs before all other checks of rows.
 func (c *fileChecker) follow() {
 	for _, f := range c.jobs {
 		if f.row == nil {
 			continue
 		}
+		// Phase 1: the column names the jobs of the trace.
 		elsewhere := func(d entity.Dependency) bool { return c.byID[d.Job] == nil } // in a part that was not taken
 		given := slices.DeleteFunc(slices.Clone(f.job.After), elsewhere)
 		if given != nil && f.after.given && !slices.Equal(given, slices.DeleteFunc(slices.Clone(f.after.value), elsewhere)) {
 			c.violation(f, Disagreement, f.submit, "%s has other jobs than those that it was to wait for", colAfter)
 		}
+		// Phase 2: the job came when the last of them had ended, or was submitted, with its think
+		// time. Without Feedback it did not come before its own submission either.
 		if len(f.after.value) == 0 {
 			continue
 		}
@@ -105,8 +111,8 @@ func (c *fileChecker) follow() {
 	}
 }
 
-// fateOf is what the file says of a job that others wait for. It does not tell when a job was
-// rejected.
+// fateOf returns what the file says of a job that others wait for. It does not tell when a job was
+// rejected, nor how a job ends that had not ended when the run was stopped.
 func (c *fileChecker) fateOf(id int64) (fate, bool) {
 	f := c.byID[id]
 	if f == nil || f.row == nil {
@@ -118,8 +124,9 @@ func (c *fileChecker) fateOf(id int64) (fate, bool) {
 	return fate{f.submit, true, f.state == stateFinished, f.finish}, true
 }
 
-// parseAfter reads "12 13:ok 14+30 15:submitted": jobs by their IDs, those that must have
-// finished well, and how long after their ends or submissions.
+// parseAfter reads "12 13:ok 14+30 15:submitted": jobs by their IDs, with ":ok" those that must
+// have finished well, with ":submitted" those whose submission counts, and with "+30" the think
+// time.
 func parseAfter(s string) (all []entity.Dependency, err error) {
 	for text := range strings.FieldsSeq(s) {
 		d, id, think, thinks := entity.CutDependency(text)

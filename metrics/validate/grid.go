@@ -18,46 +18,55 @@ import (
 	"github.com/gridslot/gridslot/entity/flow"
 )
 
-// Site is a site of a grid as it was described: counted processors, or nodes with
-// prices and owners.
+// Site is a site of a grid as it was described: counted processors, or nodes with prices and
+// owners. Exactly one of Processors and Nodes is set.
 type Site struct {
+	// Name is the site's name in all files.
 	Name       string
-	Processors int     // 0 where there are Nodes
-	Speed      float64 // of the processors
-	Price      float64 // of a processor for a time unit, 0 where there are Nodes
+	Processors int // 0 where there are Nodes
+	// Speed is the performance of the processors; 0 means 1. A job takes its stated times divided
+	// by it.
+	Speed float64
+	// Price is the price of a processor for a time unit; 0 where there are Nodes, or nothing is
+	// paid.
+	Price float64
 	// Own is true of processors that have jobs of their own beside the grid's.
 	Own bool
 
+	// Nodes have their first prices; Prices are the changes, by time, that are fixed beforehand.
 	Nodes  []entity.Node
-	Prices []NodePrice // changes, by time
-	Owners []NodeUse   // the owners' jobs at fixed times, as they are wanted
-	Queued []QueuedJob // those of their queues
-	ByUse  bool        // users pay for what they use
+	Prices []NodePrice
+	// Owners are the owners' jobs at fixed times, as they are wanted, and Queued the jobs of their
+	// queues.
+	Owners []NodeUse
+	Queued []QueuedJob
+	// ByUse tells that users pay for the time that they use, not for the time that they reserve.
+	ByUse bool
 	// Overhead is true of nodes on which jobs write checkpoints, or are set up again: their
 	// tasks tell neither what of their time was work, nor whether it was all.
 	Overhead bool
-	// Ahead is how far windows are planned ahead, 0 where there is no limit.
+	// Ahead is how far windows are planned ahead; 0 means without limit.
 	Ahead des.Time
 	// Rules are how nodes are priced anew, by their IDs. Where there are any,
 	// GridFiles.Prices has what came of it.
 	Rules map[int]PriceRule
 }
 
-// PriceRule is how often an owner prices a node anew, and how.
+// PriceRule is how an owner prices a node anew, at each multiple of Every.
 type PriceRule struct {
 	Every des.Time
 	flow.PriceRule
 }
 
-// QueuedJob is a job of an owner's queue; Job.ID is its number among those of the
-// owner.
+// QueuedJob is a job of an owner's queue; Job.ID is its number among the jobs of the owner.
 type QueuedJob struct {
 	Owner string
 	Job   entity.Job
 }
 
-// NodePrice is what a node, by its ID, costs a time unit from an instant on.
+// NodePrice is what a node costs a time unit from the instant At on, until its next NodePrice.
 type NodePrice struct {
+	// Node is an entity.Node.ID of the site, also in NodeUse.
 	Node  int
 	At    des.Time
 	Price float64
@@ -69,34 +78,43 @@ type NodeUse struct {
 	Start, Length des.Time
 }
 
-// GridFiles are what a run has written; see docs/reference/files.md.
+// GridFiles are the files that a run of a grid has written, see docs/reference/files.md; a reader
+// is nil where there is no such file.
 type GridFiles struct {
-	Jobs          io.Reader            // jobs-STRATEGY.csv
-	Clusters      map[string]io.Reader // jobs-STRATEGY-SITE.csv, of the counted sites by their names
-	Planned       map[string]io.Reader // jobs-STRATEGY-SITE.csv, of the sites with nodes; nil where there are none
-	Tasks, Owners io.Reader            // of the sites with nodes; nil where there are none
-	Accounts      io.Reader            // of the sites with prices; nil where there are none
-	Prices        io.Reader            // prices-STRATEGY.csv, of the sites with rules; nil where there are none
+	// Jobs is jobs-STRATEGY.csv, a row for each job of the grid.
+	Jobs io.Reader
+	// Clusters are jobs-STRATEGY-SITE.csv of the counted sites, Planned those of the sites with
+	// nodes, by the names of the sites.
+	Clusters map[string]io.Reader
+	Planned  map[string]io.Reader
+	// Tasks and Owners are of the sites with nodes, Accounts is of the sites with prices.
+	Tasks, Owners io.Reader
+	Accounts      io.Reader
+	// Prices is prices-STRATEGY.csv, of the sites with rules.
+	Prices io.Reader
 }
 
-// Grid checks the files of a grid against its sites and the jobs as brokers got
-// them. A limit of 0 keeps 100 violations.
+// Grid checks the files of a grid against its sites and the jobs as brokers got them. A limit of 0
+// keeps 100 violations. It checks that
 //
-// Checked are: every job has one row, which agrees with the workload and with the
-// parts that ran; all its tasks ran, and none of a job that was rejected; no start
-// before the submission; a task holds a node that the job accepts for at least as
-// long as it needs, and runs as long as the job really takes; no node or processor
-// is used twice, by jobs or owners, and no cluster beyond its size; the owners'
-// jobs that ran are those that are described, not earlier than wanted, and those of
-// their queues all at once, on nodes of the owner; prices that react are what the
-// rules make of the tasks, until the last change or task; each task costs its
-// reserved time at a price that the node had between submission and start; no window passes the job's budget, price limit or deadline; owners are
-// paid what tasks cost or, by use, their share; and all accounts are the sums of
-// that, to the millionth. Of a job that a site has planned by a prediction neither is checked for
-// how long its tasks were reserved, nor the price. Of a job that was preempted on a cluster the last attempt
-// is known, which must not take longer than the whole. Jobs that wait for others come when
-// these have ended as a whole.
+//   - every job has one row, which agrees with the workload and with the parts that ran; all its
+//     tasks ran, and none of a job that was rejected; none started before the submission;
+//   - a task holds a node that the job accepts for at least as long as it needs, and runs as long as
+//     the job really takes;
+//   - no node or processor is used twice at a time, by jobs or owners, and no cluster beyond its size;
+//   - the owners' jobs that ran are the described ones, not earlier than wanted; a job of a queue runs
+//     with all its tasks at once, on nodes of its owner;
+//   - prices that react are what the rules make of the tasks, until the last change or task;
+//   - each task costs its reserved time at a price that the node had between submission and start;
+//     no window passes the job's budget, price limit or deadline; owners are paid what tasks cost or,
+//     by use, their share; and all accounts are the sums of that, to the millionth.
+//
+// What files do not tell is not checked. If a site has planned a job by a prediction, neither the
+// reserved times of its tasks nor their price are known. Of a job that was preempted on a cluster
+// only the last attempt is known, which must not take longer than the whole. Jobs that wait for
+// others come when these have ended as a whole.
 func Grid(files GridFiles, jobs iter.Seq[*entity.Job], sites []Site, rules Rules) (Report, error) {
+	// Phase 1: the workload, the sites, and the prices that tasks are compared with.
 	c := &gridChecker{fileChecker: *newFileChecker(rules), sites: map[string]*gridSite{}, parts: map[int64][]*part{}}
 	if err := c.trace(jobs); err != nil {
 		return Report{}, err
@@ -109,11 +127,13 @@ func Grid(files GridFiles, jobs iter.Seq[*entity.Job], sites []Site, rules Rules
 			return Report{}, err
 		}
 	}
+	// Phase 2: the rows of the jobs, corrected by what they waited for.
 	if err := c.read(files.Jobs); err != nil {
 		return Report{}, err
 	}
 	c.follow()
 	c.count()
+	// Phase 3: what ran at the sites. It makes parts of jobs, uses of nodes, and balances.
 	for i := range sites {
 		if from := files.Clusters[sites[i].Name]; from != nil {
 			if err := c.cluster(&sites[i], from); err != nil {
@@ -138,6 +158,7 @@ func Grid(files GridFiles, jobs iter.Seq[*entity.Job], sites []Site, rules Rules
 			}
 		}
 	}
+	// Phase 4: the jobs against their parts, and the machines and accounts of the sites over time.
 	c.wholes()
 	for i := range sites {
 		c.react(c.sites[sites[i].Name])
@@ -151,35 +172,49 @@ func Grid(files GridFiles, jobs iter.Seq[*entity.Job], sites []Site, rules Rules
 	return c.report, nil
 }
 
+// gridChecker checks the files of a grid. Its checker has no machine of its own: each site is
+// replayed by another one, see machine.
 type gridChecker struct {
 	fileChecker
-	sites     map[string]*gridSite
-	siteNames []string          // in their order
-	parts     map[int64][]*part // by job, those on named nodes by attempt
-	own       bool              // some site has jobs of its own, which cannot be told from parts
-	owned     map[ownedSpan]int // owners' spans by the file of tasks, less those by the file of owners
+	sites map[string]*gridSite
+	// siteNames are the names in their order: maps are iterated only where the order does not
+	// matter.
+	siteNames []string
+	// parts are what ran of each job, by Job.ID; those on named nodes are apart by attempt.
+	parts map[int64][]*part
+	// own reports that some site has jobs of its own on its processors. Their rows cannot be told
+	// from the parts of the grid's jobs.
+	own bool
+	// owned counts each owner's span in the file of tasks, less that in the file of owners: all
+	// must come to 0. It is nil if the file of tasks does not tell of owners.
+	owned map[ownedSpan]int
 }
 
 // gridSite is a site and what the files say happened there.
 type gridSite struct {
 	*Site
-	nodes     map[int]*entity.Node
-	prices    map[int][]NodePrice
-	uses      map[int][]use    // by node: tasks and owners' jobs
-	parties   []*party         // on counted processors
-	balances  map[string]money // as they must be
-	predicted map[int64]bool   // jobs that it has planned by predictions
-	// unsure is true of processors with a price of which no file tells for how long some job had
-	// them reserved: neither what it paid nor a balance is checked.
+	// nodes are by ID, and so are prices, by time, and uses: the spans of tasks and of owners'
+	// jobs.
+	nodes  map[int]*entity.Node
+	prices map[int][]NodePrice
+	uses   map[int][]use
+	// parties are what had counted processors.
+	parties []*party
+	// balances are the accounts, by name, as they must be at the end.
+	balances map[string]money
+	// predicted has the jobs that the site has planned by predictions.
+	predicted map[int64]bool
+	// unsure is true of processors with a price if no file tells for how long some job had them
+	// reserved: neither what it paid nor a balance is checked.
 	unsure bool
 }
 
-// ownedSpan is a span in which an owner had a node.
+// ownedSpan is a span in which an owner had a node, by a job of a queue or one at a fixed time.
 type ownedSpan struct {
 	site       string
 	node       int
 	start, end des.Time
-	queued     bool // by a job of a queue
+	queued     bool
 }
 
 // use is a span in which a node was somebody's.
@@ -188,28 +223,41 @@ type use struct {
 	job        int64 // -1 for an owner
 }
 
-// part is what ran of a job at one site from one instant on.
+// part is what ran of a job at one site from one instant on: all tasks that began there together.
 type part struct {
 	site       string
 	start, end des.Time
-	attempt    string // its number, or "" where the file tells none
-	nodes      []int
-	short      bool     // a task ended before its time: an attempt that was preempted
-	vague      bool     // it may have been stopped, or not; see Site.Overhead
-	again      bool     // it had others before, of which nothing is known
-	ran        des.Time // for its own work; 0 is from start to end
+	// attempt is its number, or "" if the file does not tell.
+	attempt string // its number, or "" where the file tells none
+	// nodes are the IDs of its nodes; on counted processors only their number counts.
+	nodes []int
+	// short reports that a task ended before its time: the attempt was preempted.
+	short bool
+	// vague reports that it may have been stopped, or not: nothing tells; see Site.Overhead.
+	vague bool
+	// again reports that it had attempts before of which nothing is known.
+	again bool
+	// ran is how long it ran for its own work; 0 means from start to end.
+	ran des.Time
+	// cost is what was agreed upon, summed over the tasks; paid is what the owners got in the end.
 	cost, paid money
-	last       des.Time // reserved end
-	unpaid     []string // what is wrong, unless it was preempted
+	// last is the latest reserved end of a task.
+	last des.Time
+	// unpaid is what is wrong with payments, unless the part was preempted, when users get the
+	// money back.
+	unpaid []string
 }
 
-// money is in millionths.
+// money is in millionths of a unit, so that sums are exact and compared exactly.
 type money int64
 
+// String writes m with six decimals.
 func (m money) String() string { return fmt.Sprintf("%.6f", float64(m)/1e6) }
 
+// moneyOf returns the nearest money; halves are rounded away from zero.
 func moneyOf(units float64) money { return money(math.Round(units * 1e6)) }
 
+// parseMoney reads an amount of at most 1e12 units, whose millionths fit into 64 bits.
 func parseMoney(s string) (money, error) {
 	v, err := strconv.ParseFloat(s, 64)
 	if err != nil || math.IsNaN(v) || math.Abs(v) > 1e12 {
@@ -218,10 +266,13 @@ func parseMoney(s string) (money, error) {
 	return moneyOf(v), nil
 }
 
+// parseText takes any text.
 func parseText(s string) (string, error) { return s, nil }
 
+// addSite makes a gridSite of s, with the prices of its nodes by time.
 func (c *gridChecker) addSite(s *Site) {
 	g := &gridSite{Site: s, nodes: map[int]*entity.Node{}, prices: map[int][]NodePrice{}, uses: map[int][]use{}, balances: map[string]money{}}
+	// The price of the description holds from 0 on.
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
 		g.nodes[n.ID] = n
@@ -235,7 +286,7 @@ func (c *gridChecker) addSite(s *Site) {
 	c.own = c.own || s.Own
 }
 
-// node finds the node of a row.
+// node returns the site and the node that the columns site and node of a row name.
 func (c *gridChecker) node(r *rowReader) (*gridSite, *entity.Node, error) {
 	site := c.sites[r.text("site")]
 	if site == nil {
@@ -252,7 +303,7 @@ func (c *gridChecker) node(r *rowReader) (*gridSite, *entity.Node, error) {
 	return site, n, nil
 }
 
-// tasks reads what ran on named nodes.
+// tasks reads what ran on named nodes: of jobs, whose tasks are checked and paid, and of owners.
 func (c *gridChecker) tasks(from io.Reader) error {
 	r, err := newRowReader(from, "tasks CSV", "site", "job_id", "user_id", "node", "start", "reserved_end", "end", "cost", "paid")
 	if err != nil {
@@ -298,6 +349,7 @@ func (c *gridChecker) tasks(from io.Reader) error {
 		if want := strconv.Itoa(int(f.job.User)); user != want {
 			c.violation(f, Disagreement, start, "a task is of user %s, not %s", user, want)
 		}
+		// The user pays the owner of the node: the sum of all accounts stays 0.
 		site.balances["user "+user] -= paid
 		site.balances["owner "+strconv.Itoa(n.ID)] += paid
 	}
@@ -321,10 +373,11 @@ func (c *gridChecker) planned(site *gridSite, from io.Reader) error {
 	return r.err
 }
 
-// task checks one task, and adds it to its part: several attempts may begin at one instant, of
-// which all but the last were stopped at once. No file tells how much was left to do for a
-// task that was stopped and goes on again: its length is not checked.
+// task checks one task, and adds it to its part. Several attempts may begin at one instant, all
+// but the last of which were stopped at once; their number tells them apart. No file tells how
+// much was left to do for a task that was stopped and goes on again: its length is not checked.
 func (c *gridChecker) task(f *filed, site *gridSite, n *entity.Node, start, reserved, end des.Time, cost, paid money, attempt string) {
+	// Phase 1: the part that it belongs to.
 	again := attempt != "" && attempt != "1"
 	parts := c.parts[f.job.ID]
 	i := slices.IndexFunc(parts, func(p *part) bool { return p.site == site.Name && p.start == start && p.attempt == attempt })
@@ -340,6 +393,8 @@ func (c *gridChecker) task(f *filed, site *gridSite, n *entity.Node, start, rese
 	p.nodes = append(p.nodes, n.ID)
 	p.end, p.last, p.cost, p.paid = max(p.end, end), max(p.last, reserved), p.cost+cost, p.paid+paid
 
+	// Phase 2: the node must suit the job. Its price when it was reserved follows from the cost,
+	// which is rounded to a millionth: a price above the limit by that little passes.
 	req := &f.job.Request
 	length := reserved - start
 	cheap := n
@@ -354,6 +409,7 @@ func (c *gridChecker) task(f *filed, site *gridSite, n *entity.Node, start, rese
 	if !req.Admits(cheap) {
 		c.violation(f, Disagreement, start, "has node %d of %s, which does not meet its demands", n.ID, site.Name)
 	}
+	// Phase 3: how long it was reserved, and how long it ran.
 	p.vague = site.Overhead || site.predicted[f.job.ID] || again
 	if least := des.Time(math.Ceil(float64(c.estimateOf(f.job)) / n.Perf)); length < least && !p.vague {
 		c.violation(f, WrongRunTime, start, "has node %d of %s for %v, and needs it for %v", n.ID, site.Name, length, least)
@@ -368,6 +424,7 @@ func (c *gridChecker) task(f *filed, site *gridSite, n *entity.Node, start, rese
 	case end < want:
 		p.short = true
 	}
+	// Phase 4: what it cost, and what was paid.
 	if !site.predicted[f.job.ID] && !site.hadPrice(n.ID, f.job.Submit, start, length, cost) {
 		c.violation(f, FalseAccount, start, "%v for %v on node %d of %s is at none of the prices since its submission", cost, length, n.ID, site.Name)
 	}
@@ -383,7 +440,7 @@ func (c *gridChecker) task(f *filed, site *gridSite, n *entity.Node, start, rese
 	}
 }
 
-// estimateOf is what the sites are told of a job.
+// estimateOf returns the estimate that the sites are told of a job.
 func (c *gridChecker) estimateOf(j *entity.Job) des.Time {
 	if c.Overrun == entity.OverrunRaise {
 		return max(j.Request.Length, j.Runtime)
@@ -391,10 +448,13 @@ func (c *gridChecker) estimateOf(j *entity.Job) des.Time {
 	return j.Request.Length
 }
 
-// hadPrice reports whether so long on a node cost that at an instant of [from, to].
+// hadPrice reports whether a node, reserved for the given length, cost the given amount at an
+// instant of [from, to]: a broker may have agreed upon a price at any time between submission and
+// start.
 func (s *gridSite) hadPrice(node int, from, to, length des.Time, cost money) bool {
 	prices := s.prices[node]
 	for i, p := range prices {
+		// over: the next price holds since before from.
 		over := i+1 < len(prices) && prices[i+1].At < from
 		if p.At <= to && !over && moneyOf(p.Price*length.Seconds()) == cost {
 			return true
@@ -403,59 +463,74 @@ func (s *gridSite) hadPrice(node int, from, to, length des.Time, cost money) boo
 	return false
 }
 
-// owners reads the owners' jobs that ran and holds them against those described.
+// ownerSpan is an owner's job of a site at a fixed time.
+type ownerSpan struct {
+	site string
+	NodeUse
+}
+
+// owners reads the owners' jobs that ran and holds them against those described: the jobs at
+// fixed times, which must run once each and not before their time, and the jobs of queues.
 func (c *gridChecker) owners(from io.Reader) error {
 	r, err := newRowReader(from, "owners CSV", "site", "node", "wanted", "start", "end")
 	if err != nil {
 		return err
 	}
-	nobody := func(at des.Time, k Kind, format string, args ...any) {
-		c.report.add(c.Limit, k, at, -1, format, args...)
-	}
-	type key struct {
-		site string
-		NodeUse
-	}
-	wanted := map[key]int{}
-	for _, s := range c.sites { // sums: the order does not matter
+	wanted := map[ownerSpan]int{} // how often each is described, less how often it ran
+	for _, s := range c.sites {   // sums: the order does not matter
 		for _, o := range s.Owners {
-			wanted[key{s.Name, o}]++
+			wanted[ownerSpan{s.Name, o}]++
 		}
 	}
 	queued := c.queued()
 	for r.next() {
-		site, n, err := c.node(r)
-		if err != nil {
+		if err := c.ownerRow(r, wanted, queued); err != nil {
 			return err
 		}
-		at, start, end := field(r, "wanted", parseTime).value, field(r, "start", parseTime).value, field(r, "end", parseTime).value
-		if r.err != nil {
-			return r.err
-		}
-		if c.owned != nil {
-			c.owned[ownedSpan{site.Name, n.ID, start, end, r.text("job_id") != ""}]--
-		}
-		if r.has("job_id") && r.text("job_id") != "" {
-			id := field(r, "job_id", parseWhole(64)).value
-			if r.err != nil {
-				return r.err
-			}
-			site.uses[n.ID] = append(site.uses[n.ID], use{start, end, -1})
-			c.ownTask(queued[ownJob{site.Name, r.text("owner"), id}], r, site, n, at, start, end)
-			continue
-		}
-		k := key{site.Name, NodeUse{n.ID, at, end - start}}
-		if wanted[k]--; wanted[k] < 0 {
-			nobody(start, Disagreement, "line %d: no owner of %s wanted node %d from %v for %v", r.line, site.Name, n.ID, at, end-start)
-		}
-		if start < at {
-			nobody(start, TooEarly, "line %d: an owner's job on node %d of %s began before %v", r.line, n.ID, site.Name, at)
-		}
-		site.uses[n.ID] = append(site.uses[n.ID], use{start, end, -1})
 	}
 	if r.err != nil {
 		return r.err
 	}
+	c.ownersMissing(wanted, queued)
+	return nil
+}
+
+// ownerRow checks one row of the file of owners' jobs.
+func (c *gridChecker) ownerRow(r *rowReader, wanted map[ownerSpan]int, queued map[ownJob]*ran) error {
+	site, n, err := c.node(r)
+	if err != nil {
+		return err
+	}
+	at, start, end := field(r, "wanted", parseTime).value, field(r, "start", parseTime).value, field(r, "end", parseTime).value
+	if r.err != nil {
+		return r.err
+	}
+	if c.owned != nil {
+		c.owned[ownedSpan{site.Name, n.ID, start, end, r.text("job_id") != ""}]--
+	}
+	if r.has("job_id") && r.text("job_id") != "" { // a task of a job of a queue
+		id := field(r, "job_id", parseWhole(64)).value
+		if r.err != nil {
+			return r.err
+		}
+		site.uses[n.ID] = append(site.uses[n.ID], use{start, end, -1})
+		c.ownTask(queued[ownJob{site.Name, r.text("owner"), id}], r, site, n, at, start, end)
+		return nil
+	}
+	k := ownerSpan{site.Name, NodeUse{n.ID, at, end - start}}
+	if wanted[k]--; wanted[k] < 0 {
+		c.ofNobody(start, Disagreement, "line %d: no owner of %s wanted node %d from %v for %v", r.line, site.Name, n.ID, at, end-start)
+	}
+	if start < at {
+		c.ofNobody(start, TooEarly, "line %d: an owner's job on node %d of %s began before %v", r.line, n.ID, site.Name, at)
+	}
+	site.uses[n.ID] = append(site.uses[n.ID], use{start, end, -1})
+	return nil
+}
+
+// ownersMissing reports owners' jobs that are described and did not run as a whole, and where the
+// files of tasks and of owners' jobs tell of different spans.
+func (c *gridChecker) ownersMissing(wanted map[ownerSpan]int, queued map[ownJob]*ran) {
 	differ := 0
 	for span, n := range c.owned { // a sum: the order does not matter
 		if n < 0 || !span.queued { // attempts of a queue's job before the last are in one file only
@@ -463,26 +538,33 @@ func (c *gridChecker) owners(from io.Reader) error {
 		}
 	}
 	if differ > 0 {
-		nobody(0, Disagreement, "the files of tasks and of owners' jobs differ in %d spans", differ)
+		c.ofNobody(0, Disagreement, "the files of tasks and of owners' jobs differ in %d spans", differ)
 	}
 	missing := 0
 	for _, left := range wanted { // a sum: the order does not matter
 		missing += max(left, 0)
 	}
 	if missing > 0 {
-		nobody(0, Missing, "%d of the owners' jobs never ran", missing)
+		c.ofNobody(0, Missing, "%d of the owners' jobs never ran", missing)
 	}
+	// A job of a queue runs with all its tasks, or not at all if its owner has too few nodes.
 	for _, s := range c.siteNames {
 		for _, q := range c.sites[s].Queued {
 			if ran := queued[ownJob{s, q.Owner, q.Job.ID}]; len(ran.nodes) != q.Job.Request.Nodes && (len(ran.nodes) > 0 || c.sites[s].couldRun(q)) {
-				nobody(q.Job.Submit, Missing, "%d of the %d tasks of job %d of %s in %s ran", len(ran.nodes), q.Job.Request.Nodes, q.Job.ID, q.Owner, s)
+				c.ofNobody(q.Job.Submit, Missing, "%d of the %d tasks of job %d of %s in %s ran", len(ran.nodes), q.Job.Request.Nodes, q.Job.ID, q.Owner, s)
 			}
 		}
 	}
-	return nil
 }
 
-// cluster reads what ran on the processors of a site.
+// ofNobody reports a violation that is of no job of the grid.
+func (c *gridChecker) ofNobody(at des.Time, k Kind, format string, args ...any) {
+	c.report.add(c.Limit, k, at, -1, format, args...)
+}
+
+// cluster reads what ran on the processors of a site: it makes a part of each row, checks how long
+// it ran at the site's speed, and gives the checker of the machine a party. The row of a job of
+// the site's own is only a party.
 func (c *gridChecker) cluster(s *Site, from io.Reader) error {
 	r, err := newRowReader(from, jobsFile, needed...)
 	if err != nil {
@@ -513,7 +595,7 @@ func (c *gridChecker) cluster(s *Site, from io.Reader) error {
 			if c.Overrun != entity.OverrunExtend {
 				want = min(want, onSpeed(c.estimateOf(whole.job), s.Speed))
 			}
-			again := f.restarts.value > 0 // the row tells of its last attempt only, which had less to do
+			again := f.restarts.value > 0
 			less := again || f.state == stateKilled && f.reason
 			if took := f.finish - f.start; less && took > want+f.overhead.value || !less && took != want+f.overhead.value {
 				c.violation(whole, WrongRunTime, f.finish, "ran for %v on %s instead of %v", f.finish-f.start, s.Name, want+f.overhead.value)
@@ -523,6 +605,7 @@ func (c *gridChecker) cluster(s *Site, from io.Reader) error {
 	if r.err != nil {
 		return r.err
 	}
+	// The site's own jobs pay, too, and no file tells what.
 	site.unsure = site.unsure || s.Own
 	told := named(ran)
 	for _, f := range ran {
@@ -534,9 +617,9 @@ func (c *gridChecker) cluster(s *Site, from io.Reader) error {
 	return nil
 }
 
-// charge works out what a part cost on processors with a price: the time reserved, and what it
-// ran beyond; by use no more than it ran. The time reserved is the estimate, unless the job was
-// predicted, set up or stopped.
+// charge works out what a part cost on processors with a price: the time reserved, and what it ran
+// beyond it; by use no more than it ran. The time reserved is the estimate, unless the job was
+// predicted, set up or stopped: then nobody knows.
 func (c *gridChecker) charge(site *gridSite, whole *filed, f *row, p *part) {
 	if most := whole.job.Request.MaxPrice; most > 0 && site.Price > most {
 		c.violation(whole, Disagreement, f.start, "has processors of %s, which cost %v, and pays %v", site.Name, site.Price, most)
@@ -559,7 +642,7 @@ func (c *gridChecker) charge(site *gridSite, whole *filed, f *row, p *part) {
 	site.balances["owner 0"] += p.paid
 }
 
-// onSpeed is how long something takes on processors of that speed.
+// onSpeed returns how long something takes on processors of the given speed, rounded up to a tick.
 func onSpeed(t des.Time, speed float64) des.Time {
 	if speed == 1 || speed == 0 {
 		return t
@@ -567,7 +650,7 @@ func onSpeed(t des.Time, speed float64) des.Time {
 	return des.Time(math.Ceil(float64(t) / speed))
 }
 
-// wholes compares the rows of jobs with the parts that ran.
+// wholes compares the row of each job with the parts that ran of it.
 func (c *gridChecker) wholes() {
 	for _, f := range c.jobs {
 		if f.row == nil {
@@ -581,7 +664,9 @@ func (c *gridChecker) wholes() {
 		}
 		parts := c.parts[j.ID]
 		tasks, start, end, cost, last := 0, des.Forever, des.Time(0), money(0), des.Time(0)
-		longest, began, vague := des.Time(0), true, false // began: with what is known of its parts
+		// longest is the longest run time of a part. began reports that the start of the job
+		// follows from what is known of its parts.
+		longest, began, vague := des.Time(0), true, false
 		for _, p := range parts {
 			if p.start < j.Submit {
 				c.violation(f, TooEarly, p.start, "started on %s before its submission at %v", p.site, j.Submit)
@@ -603,6 +688,8 @@ func (c *gridChecker) wholes() {
 			longest = max(longest, cmp.Or(p.ran, p.end-p.start))
 			began = began && !(p.again && len(p.nodes) < j.Request.Nodes)
 		}
+		// Budget and deadline bind what was agreed upon. Each task's cost was rounded to a
+		// millionth: half of one for each task may be missing.
 		c.paid(f, parts)
 		if budget := j.Request.BudgetLimit(); float64(cost) > budget*1e6*(1+1e-12)+float64(tasks) {
 			c.violation(f, Unmet, start, "costs %v, and its budget is %.6f", cost, budget)
@@ -610,6 +697,8 @@ func (c *gridChecker) wholes() {
 		if last > j.Request.DeadlineLimit() {
 			c.violation(f, Unmet, last, "reserved until %v, after its deadline at %v", last, j.Request.Deadline)
 		}
+		// The parts together are the job: none of a rejected one, all tasks of a finished one,
+		// within its start and finish.
 		switch {
 		case c.own || vague: // parts cannot be told from the sites' own jobs, or those that were stopped from the others
 		case f.state == stateRejected && len(parts) > 0 && tasks > 0:
@@ -629,7 +718,8 @@ func (c *gridChecker) wholes() {
 	}
 }
 
-// paid compares what the row says that owners were paid with what the parts cost.
+// paid compares what the row says that owners were paid with what the parts paid. It does so only
+// if that is known of all sites, because a job may run at any.
 func (c *gridChecker) paid(f *filed, parts []*part) {
 	if !f.paid.given || slices.ContainsFunc(c.siteNames, func(s string) bool { return c.sites[s].unsure }) {
 		return
@@ -643,8 +733,8 @@ func (c *gridChecker) paid(f *filed, parts []*part) {
 	}
 }
 
-// machine has the checker replay what a site had of jobs and owners: there is enough of it, and
-// nothing is used twice at a time.
+// machine replays what a site had of jobs and owners: there must be enough of it, and nothing may
+// be used twice at a time. A checker of its own reports to this one.
 func (c *gridChecker) machine(s *gridSite) {
 	parties := s.parties
 	for i := range s.Nodes {
@@ -661,13 +751,15 @@ func (c *gridChecker) machine(s *gridSite) {
 	c.report.join(c.Limit, at.report)
 }
 
-// accounts compares the balances with what tasks were paid.
+// accounts compares the balances in the file with what tasks were paid. Accounts that are right
+// are struck out: those that are left are missing in the file. The organisation's own account, vo,
+// holds the costs of jobs that had not ended when the run was stopped, and no file tells those.
 func (c *gridChecker) accounts(from io.Reader, sites []Site) error {
 	r, err := newRowReader(from, "accounts CSV", "site", "account", "balance")
 	if err != nil {
 		return err
 	}
-	wrong := func(format string, args ...any) { c.report.add(c.Limit, FalseAccount, 0, -1, format, args...) }
+	wrong := func(format string, args ...any) { c.ofNobody(0, FalseAccount, format, args...) }
 	sums := map[string]money{}
 	for r.next() {
 		site, account := c.sites[r.text("site")], field(r, "account", parseText).value
@@ -687,6 +779,7 @@ func (c *gridChecker) accounts(from io.Reader, sites []Site) error {
 	if r.err != nil {
 		return r.err
 	}
+	// All payments are between accounts of one site.
 	for _, s := range sites {
 		if sums[s.Name] != 0 {
 			wrong("the accounts of %s hold %v together instead of nothing", s.Name, sums[s.Name])

@@ -17,33 +17,35 @@ import (
 	"github.com/gridslot/gridslot/entity/flow"
 )
 
-// Rules are what Jobs holds a file to.
+// Rules are what Jobs and Grid hold a file to: what the run was told that its files do not say.
 type Rules struct {
 	Promises
-	// Processors is the size of the cluster; 0 leaves capacity and identities
-	// unchecked.
+	// Processors is the number of counted processors of the cluster. 0 leaves capacity and the
+	// numbers of processors unchecked.
 	Processors int
-	// Busy, if set, is how many of them may be busy at a time, under a power cap, over time.
+	// Busy, if set, is the number of them that may be busy at a time under a power cap, over time.
+	// Invariant: 0 <= each value <= Processors.
 	Busy *flow.Curve
-	// Nodes, if set, are those of a domain: allocated_resources are their IDs, and
-	// promises and processors are not looked at.
+	// Nodes, if set, are the nodes of a domain, whose IDs allocated_resources lists. Promises and
+	// Processors are not looked at then.
 	Nodes []entity.Node
 	// PricesVary leaves prices and budgets unchecked.
 	PricesVary bool
 	// Overrun is what happened to jobs that passed their estimates.
 	Overrun entity.Overrun
-	// Tau bounds slowdowns; 0 means 10 s.
+	// Tau is the least run time by which a bounded slowdown divides; 0 means 10 s.
 	Tau des.Time
-	// Attempts, if set, is attempts-POLICY.csv, Outages outages-POLICY.csv of the run.
+	// Attempts is attempts-POLICY.csv of the run, Outages is outages-POLICY.csv; nil where there
+	// is none.
 	Attempts, Outages io.Reader
 	// Bookings are users' advance reservations, in order of submission.
 	Bookings []flow.Booking
 	// Wakes is when the policy was awake: what it promises binds from its next round on.
 	Wakes entity.Wakes
-	// Feedback tells that jobs that wait for others come by the ends of those alone,
-	// whatever the trace says of their submission; see flow.Survey.
+	// Feedback tells that jobs that wait for others come by the ends of those alone, whatever the
+	// trace says of their submission; see flow.Survey.
 	Feedback bool
-	// Limit is how many violations are kept; 0 means 100.
+	// Limit is the number of violations that the Report keeps; 0 means 100. All are counted.
 	Limit int
 }
 
@@ -99,6 +101,7 @@ type Rules struct {
 // of no job of the trace an error, too. Time O(n log n), memory
 // about 350 bytes a job beside the job itself.
 func Jobs(r io.Reader, jobs iter.Seq[*entity.Job], rules Rules) (Report, error) {
+	// Phase 1: everything is read, and given to the jobs.
 	c := newFileChecker(rules)
 	if c.promises.Head && c.size <= 0 {
 		return Report{}, errors.New("the number of processors is needed to check the promise to the head of the queue")
@@ -122,11 +125,14 @@ func Jobs(r io.Reader, jobs iter.Seq[*entity.Job], rules Rules) (Report, error) 
 			return Report{}, err
 		}
 	}
+	// Phase 2: each job and each row by itself. follow comes first: it corrects submissions, which
+	// all later checks compare with.
 	c.follow()
 	if rules.Attempts != nil {
 		c.tried()
 	}
 	c.count()
+	// Promises are checked only if nothing happened that the policy could not foresee.
 	if c.unforeseen() {
 		c.promises = Promises{}
 	}
@@ -138,6 +144,7 @@ func Jobs(r io.Reader, jobs iter.Seq[*entity.Job], rules Rules) (Report, error) 
 	} else if !c.unforeseen() {
 		c.backfills()
 	}
+	// Phase 3: the machine over time. Each run gets what it had, and the checker replays them.
 	begun := c.begun()
 	if len(c.nodes) > 0 {
 		c.onNodes(begun)
@@ -146,13 +153,14 @@ func Jobs(r io.Reader, jobs iter.Seq[*entity.Job], rules Rules) (Report, error) 
 	}
 	c.void = c.voided(c.overruns())
 	c.replayed(begun)
+	// Phase 4: promises that need no replay.
 	c.order()
 	c.first()
 	return c.report, nil
 }
 
-// newFileChecker is a checker of files by some rules. On named nodes neither promises nor numbers
-// of processors are checked.
+// newFileChecker returns a checker of files by the given rules. On named nodes neither promises
+// nor numbers of processors are checked.
 func newFileChecker(rules Rules) *fileChecker {
 	c := &fileChecker{Rules: rules, nodes: map[int]*entity.Node{}, byID: map[int64]*filed{}}
 	for i := range rules.Nodes {
@@ -165,31 +173,41 @@ func newFileChecker(rules Rules) *fileChecker {
 	return c
 }
 
-// filed is a job of the trace and what the file says of it.
+// filed is a job of the trace, or one attempt of it, and what the files say of it.
 type filed struct {
-	job    *entity.Job
-	*row                 // nil: nothing
-	party  *party        // of a run, as the checker knows it
-	given  *entity.Job   // as it came, where job is one of its shapes
-	tries  []tried       // where the file of attempts is at hand
-	booked *flow.Booking // or nil
-	failed bool          // it could not follow those that it was to
-	part   bool          // one attempt of several
-	rough  bool          // of which it is not known how long it had each of unequal nodes
-	looked bool          // what held says of it is known:
+	// job is the job in the shape and at the submission that the file gives it; one attempt of
+	// several has what was left to do then.
+	job *entity.Job
+	// The row is nil if the file has none for the job.
+	*row
+	// party is nil until partyOf makes it.
+	party *party
+	// given is the job with all its shapes, if job is one of these shapes; nil otherwise. See
+	// asked.
+	given *entity.Job
+	// tries are the attempts, in order; nil without the file of attempts.
+	tries []tried
+	// booked is the advance reservation that the job is of, or nil.
+	booked *flow.Booking
+	// failed reports that a job did not finish well that it was to follow.
+	failed bool
+	// part marks one attempt of several, made by runs.
+	part bool
+	// rough tells that the files do not say how long it had each of unequal nodes.
+	rough bool
+	// looked reports that holds has the answer of held.
+	looked bool
 	holds  bool
 }
 
-// empty reports whether f was reserved no time and took none: it takes no one's
-// room.
+// empty reports whether f was reserved no time and took none: it takes nobody's room.
 func (f *filed) empty() bool { return f.job.Request.Length == 0 && f.finish == f.start }
 
-// estimatedEnd is when the scheduler expected f to end. Of one that was corrected it is
-// not known; see overruns.
+// estimatedEnd returns when the scheduler expected f to end. That is not known of a corrected job;
+// see overruns.
 func (f *filed) estimatedEnd() des.Time { return f.start.Add(f.planned()) }
 
-// planned is for how long f was planned, in its latest attempt, where it was not
-// corrected.
+// planned returns for how long f was planned, in its latest attempt, if it was not corrected.
 func (f *filed) planned() des.Time {
 	if f.row != nil && f.predicted.given && !f.again() {
 		return f.predicted.value
@@ -197,15 +215,23 @@ func (f *filed) planned() des.Time {
 	return f.job.Request.Length
 }
 
+// fileChecker replays what a run has written for the checker in it, and checks what only files can
+// be asked: that rows agree with the trace, with themselves and with one another.
 type fileChecker struct {
 	Rules
 	checker
-	nodes    map[int]*entity.Node // by ID; none on counted processors
-	jobs     []*filed             // in the order of the trace
-	byID     map[int64]*filed
-	admitted []*filed // those of jobs that have a row and were not rejected
-	last     des.Time // the last instant of which the file knows
-	withheld []outage // in order of their beginnings
+	// nodes are those of a domain, by ID; empty on counted processors.
+	nodes map[int]*entity.Node
+	// jobs are in the order of the trace; bookings come behind it.
+	jobs []*filed
+	byID map[int64]*filed
+	// admitted are those of jobs that have a row, were not rejected and are no bookings.
+	admitted []*filed
+	// last is the latest instant of which the file knows: what was not told by then did not happen
+	// before.
+	last des.Time
+	// withheld is what was out of service, by its beginning.
+	withheld []outage
 	// predicts tells that runtimes were predicted.
 	predicts bool
 	// followers tells that there are jobs that wait for others.
@@ -216,7 +242,7 @@ func (c *fileChecker) violation(f *filed, k Kind, at des.Time, format string, ar
 	c.checker.violation(c.partyOf(f), k, at, format, args...)
 }
 
-// partyOf is f as the checker knows it.
+// partyOf returns f as the checker knows it. The party is made once, after the row was read.
 func (c *fileChecker) partyOf(f *filed) *party {
 	if f.party == nil {
 		f.party = &party{id: f.job.ID}
@@ -227,6 +253,8 @@ func (c *fileChecker) partyOf(f *filed) *party {
 	return f.party
 }
 
+// trace takes in the jobs of the trace, in order of submission. A trace that is not sorted or has
+// an ID twice is an error: nothing could be compared with it.
 func (c *fileChecker) trace(jobs iter.Seq[*entity.Job]) error {
 	var before *entity.Job
 	for j := range jobs {
@@ -258,13 +286,15 @@ func (c *fileChecker) book() error {
 	return nil
 }
 
-// read gives the jobs of the trace their rows.
+// read gives the jobs of the trace their rows. A few rows of unknown jobs are violations; if most
+// rows are of no job of the trace, the files do not belong together, and that is an error.
 func (c *fileChecker) read(from io.Reader) error {
 	r, err := newRowReader(from, jobsFile, needed...)
 	if err != nil {
 		return err
 	}
-	before := int64(math.MinInt64) // the row before's id
+	// before is the job_id of the row before.
+	before := int64(math.MinInt64)
 	c.predicts = r.has(colPredicted)
 	rows, strangers, first := 0, 0, 0
 	for r.next() {
@@ -288,6 +318,7 @@ func (c *fileChecker) read(from io.Reader) error {
 		if r.err != nil {
 			return r.err
 		}
+		// A moldable job is compared in the shape that it had.
 		if taken, ok := f.job.In(f.nodes); ok {
 			f.given, f.job = f.job, taken
 		}
@@ -308,13 +339,14 @@ func (c *fileChecker) read(from io.Reader) error {
 	return r.err
 }
 
-// stranger reports whether the row of f can hardly be of its job.
+// stranger reports whether the row of f is probably of another job, because its size, run time or
+// submission differ. The submission of a job that waited for others may differ.
 func (f *filed) stranger() bool {
 	j := f.job
 	return f.nodes != j.Request.Nodes || f.runtime.given && f.runtime.value != j.Runtime || f.submit != j.Submit && len(f.after.value) == 0
 }
 
-// count counts what became of the jobs.
+// count counts the jobs by their states, lists the admitted ones, and finds the last instant.
 func (c *fileChecker) count() {
 	for _, f := range c.jobs {
 		if f.row == nil {
@@ -342,7 +374,7 @@ func (c *fileChecker) count() {
 	}
 }
 
-// agree compares a row with the trace and with itself.
+// agree compares the row of f with the trace and with itself.
 func (c *fileChecker) agree(f *filed) {
 	j := f.job
 	if f.row == nil {
@@ -352,20 +384,28 @@ func (c *fileChecker) agree(f *filed) {
 		c.violation(f, Missing, j.Submit, "the file has no row for this job")
 		return
 	}
-	equal := func(column string, got, want des.Time) {
-		if got != want {
-			c.violation(f, Disagreement, j.Submit, "%s is %v, not %v", column, got, want)
-		}
+	c.agreeWithTrace(f)
+	if !f.began() {
+		return
 	}
-	equalIfGiven := func(column string, got optional[des.Time], want des.Time) {
-		if got.given {
-			equal(column, got.value, want)
-		}
+	c.notBefore(c.partyOf(f), j.Submit)
+	c.equalIfGiven(f, colWait, f.wait, f.start-j.Submit)
+	if !f.ended() {
+		return
 	}
-	equal(colSubmit, f.submit, j.Submit)
-	equal(colEstimate, f.estimate, j.Request.Length)
-	equalIfGiven(colOwnEstimate, f.ownEstimate, j.Request.Length)
-	equalIfGiven(colActual, f.runtime, j.Runtime)
+	c.equalIfGiven(f, colTurnaround, f.turnaround, f.finish-j.Submit)
+	c.ratios(f, f.worked())
+	c.ranAsLong(f)
+}
+
+// agreeWithTrace compares what the row of f says of the job itself with the trace, and looks
+// whether its final state makes sense.
+func (c *fileChecker) agreeWithTrace(f *filed) {
+	j := f.job
+	c.equal(f, colSubmit, f.submit, j.Submit)
+	c.equal(f, colEstimate, f.estimate, j.Request.Length)
+	c.equalIfGiven(f, colOwnEstimate, f.ownEstimate, j.Request.Length)
+	c.equalIfGiven(f, colActual, f.runtime, j.Runtime)
 	c.predictions(f)
 	if f.nodes != j.Request.Nodes {
 		c.violation(f, Disagreement, j.Submit, "%s is %d, not %d", colNodes, f.nodes, j.Request.Nodes)
@@ -376,25 +416,22 @@ func (c *fileChecker) agree(f *filed) {
 	if f.booked != nil && f.began() {
 		c.asBooked(c.partyOf(f), f.booked.Start)
 	}
+	// A job that could run must not be rejected, unless there is a reason that the file cannot
+	// tell: a deadline, a booking, a job before it that failed, or what it had before.
 	if f.state == stateRejected && c.size > 0 && j.Request.Deadline == 0 && c.couldRun(f) && f.booked == nil && !f.failed && len(f.tries) == 0 {
 		c.violation(f, Missing, j.Submit, "rejected, though it wants %d of %d processors", f.least(), c.most())
 	}
-	if !f.began() {
-		return
-	}
-	c.notBefore(c.partyOf(f), j.Submit)
-	equalIfGiven(colWait, f.wait, f.start-j.Submit)
-	if !f.ended() {
-		return
-	}
-	run := f.finish - f.start
-	equalIfGiven(colTurnaround, f.turnaround, f.finish-j.Submit)
-	c.ratios(f, f.worked())
+}
+
+// ranAsLong checks that f, which has ended, ran for the time in the trace, cut at its estimate,
+// and was killed only if it was cut or somebody gave a reason. It must not run past its deadline.
+func (c *fileChecker) ranAsLong(f *filed) {
+	j, killed := f.job, f.state == stateKilled
 	if f.again() {
 		return // its attempts tell how long it ran
 	}
 	if len(c.nodes) > 0 {
-		if killed := f.state == stateKilled; killed != (j.Runtime > j.Request.Length) && !(killed && f.reason) {
+		if killed != (j.Runtime > j.Request.Length) && !(killed && f.reason) {
 			c.violation(f, WrongRunTime, f.finish, "asked for %v of %v: killed is %v", j.Request.Length, j.Runtime, killed)
 		}
 		return // onNodes knows how long it takes
@@ -402,18 +439,32 @@ func (c *fileChecker) agree(f *filed) {
 	if end := f.start + j.Request.Length; j.Request.Deadline > 0 && end > j.Request.Deadline {
 		c.violation(f, Unmet, f.start, "needs its processors until %v, past its deadline %v", end, j.Request.Deadline)
 	}
-	want := j.Runtime
+	run, want := f.finish-f.start, j.Runtime
 	if c.Overrun != entity.OverrunExtend {
 		want = min(want, j.Request.Length)
 	}
-	if f.state == stateKilled && f.reason && run <= want {
+	if killed && f.reason && run <= want {
 		return // by somebody
 	}
 	if run != want {
 		c.violation(f, WrongRunTime, f.finish, "ran for %v instead of %v", run, want)
 	}
-	if killed := f.state == stateKilled; killed != (want < j.Runtime) {
+	if killed != (want < j.Runtime) {
 		c.violation(f, WrongRunTime, f.finish, "ran for %v of %v: killed is %v", run, j.Runtime, killed)
+	}
+}
+
+// equal checks that a time in the row of f is what it must be.
+func (c *fileChecker) equal(f *filed, column string, got, want des.Time) {
+	if got != want {
+		c.violation(f, Disagreement, f.job.Submit, "%s is %v, not %v", column, got, want)
+	}
+}
+
+// equalIfGiven is equal for a time that the row may lack.
+func (c *fileChecker) equalIfGiven(f *filed, column string, got optional[des.Time], want des.Time) {
+	if got.given {
+		c.equal(f, column, got.value, want)
 	}
 }
 
@@ -437,7 +488,9 @@ func (c *fileChecker) held(f *filed) bool {
 	return f.holds
 }
 
-// predictions compares what f says of predictions with itself and with its run.
+// predictions compares what f says of predictions with itself and with its run: a job that was
+// never corrected did not run past its prediction, and a corrected one did not run past the last
+// one.
 func (c *fileChecker) predictions(f *filed) {
 	if !f.predicted.given && !f.corrections.given && !f.prediction.given {
 		return
@@ -458,7 +511,7 @@ func (c *fileChecker) predictions(f *filed) {
 	}
 }
 
-// most is how many processors may be busy at a time, when the power cap is the highest.
+// most returns how many processors may be busy at a time when the power cap is the highest.
 func (c *fileChecker) most() int {
 	if c.Busy != nil {
 		return int(slices.Max(c.Busy.Values))
@@ -466,9 +519,10 @@ func (c *fileChecker) most() int {
 	return c.Processors
 }
 
-// couldRun reports whether f, which was rejected, surely could have run in one of its shapes, if
-// all other jobs had ended. A power cap that repeats itself comes back; of another one the last
-// value remains.
+// couldRun reports whether f, which was rejected, surely could have run in one of its shapes after
+// all other jobs had ended. A power cap that repeats itself has each value again and again, so
+// that it is enough if a period, or several in a row, leave the job enough for its whole length.
+// Of a cap that does not repeat, the last value remains for ever.
 func (c *fileChecker) couldRun(f *filed) bool {
 	if c.Busy == nil || len(c.Busy.Values) == 1 {
 		return f.least() <= c.most()
@@ -480,6 +534,8 @@ func (c *fileChecker) couldRun(f *filed) bool {
 		return false // it may have been planned for longer than it asked for, with its checkpoints
 	}
 	could := func(nodes int, length des.Time) bool {
+		// It is enough to try the instants at which the cap changes: the longest stretch with enough
+		// processors begins at one of them.
 		for _, from := range c.Busy.Times {
 			from += c.Busy.Every
 			at := from
@@ -497,7 +553,7 @@ func (c *fileChecker) couldRun(f *filed) bool {
 		slices.ContainsFunc(j.Shapes, func(s entity.Shape) bool { return could(s.Nodes, max(s.Length, s.Runtime)) })
 }
 
-// least is how many processors f wants in its narrowest shape.
+// least returns how many processors f wants in its narrowest shape.
 func (f *filed) least() int {
 	least := f.asked().Request.Nodes
 	for _, s := range f.asked().Shapes {
@@ -506,8 +562,8 @@ func (f *filed) least() int {
 	return least
 }
 
-// unforeseen reports whether more happened than jobs that come, run once and end: what
-// was promised could not be kept then, and who stood before whom is not known.
+// unforeseen reports whether more happened than jobs that come, run once and end. Promises could
+// not be kept then, and who stood before whom is not known.
 func (c *fileChecker) unforeseen() bool {
 	return len(c.withheld) > 0 || len(c.Bookings) > 0 || c.followers || slices.ContainsFunc(c.jobs, func(f *filed) bool {
 		return f.row != nil && (f.again() || f.state == stateKilled && f.reason)
@@ -521,8 +577,9 @@ func (c *fileChecker) turnedAway() bool {
 	})
 }
 
-// ratios compares the time that a finished job ran for its own work, below 0 where that is
-// not known, and its ratios, given to six decimals, with what the file says.
+// ratios compares execution_time, stretch and bounded slowdown of a finished job with ran, the
+// time that it ran for its own work, below 0 where that is not known. Ratios have six decimals in
+// the file; from 1e6 on they have no more digits than a float64, hence the relative part.
 func (c *fileChecker) ratios(f *filed, ran des.Time) {
 	equal := func(column string, got optional[float64], want float64) {
 		if got.given && got.value != want && math.Abs(got.value-want) > 1e-6+1e-12*math.Abs(want) {
@@ -534,11 +591,13 @@ func (c *fileChecker) ratios(f *filed, ran des.Time) {
 	case ran < 0 && !f.execution.given:
 		return
 	case ran < 0:
-		ran = f.execution.value // which the ratios are to agree with
+		// Only the ratios can be checked, by the row's own execution_time.
+		ran = f.execution.value
 	case f.execution.given && f.execution.value != ran:
 		c.violation(f, Disagreement, f.job.Submit, "%s is %v, not %v", colExecution, f.execution.value, ran)
 	}
 	switch {
+	// stretch = turnaround / run (Feitelson and Rudolph, JSSPP 1998).
 	case ran > 0:
 		equal(colStretch, f.stretch, float64(turnaround)/float64(ran))
 	case !f.backfilled.given: // Batsim's own, which has no word for it
@@ -547,14 +606,17 @@ func (c *fileChecker) ratios(f *filed, ran des.Time) {
 	default:
 		equal(colStretch, f.stretch, 1)
 	}
+	// bounded slowdown = max(1, turnaround / max(run, tau)) (Feitelson et al., JSSPP 1997).
 	tau := cmp.Or(c.Tau, 10*des.Second)
 	equal(colBoundedSlowdown, f.slowdown, max(1, float64(turnaround)/float64(max(ran, tau))))
 }
 
-// backfills checks who is said to have started before a job submitted earlier.
-// Of jobs that start at one instant the file does not tell which was first.
+// backfills checks the column backfilled: a job was backfilled if one submitted earlier started
+// later. Among jobs that start at one instant, the file does not tell which was first, so those
+// are not checked.
 func (c *fileChecker) backfills() {
-	latest := -des.Forever // start of the jobs before
+	// latest is the last start of all jobs submitted before f.
+	latest := -des.Forever
 	for _, f := range c.admitted {
 		told := f.began() && latest != f.start && f.backfilled.given
 		if overtook := latest > f.start; told && overtook != f.backfilled.value {
@@ -565,8 +627,8 @@ func (c *fileChecker) backfills() {
 	}
 }
 
-// begun lists the jobs that have started, by start; at one instant those
-// without run time come first, since they leave what they take at once.
+// begun returns all runs, of all attempts, by start. At one instant those without run time come
+// first, since they give back at once what they take.
 func (c *fileChecker) begun() []*filed {
 	var list []*filed
 	rough := c.rough()
@@ -581,7 +643,7 @@ func (c *fileChecker) begun() []*filed {
 	return list
 }
 
-// onProcessors takes in which processors each run had.
+// onProcessors takes in which counted processors each run had.
 func (c *fileChecker) onProcessors(begun []*filed) {
 	told := named(begun)
 	for _, f := range begun {
@@ -590,20 +652,22 @@ func (c *fileChecker) onProcessors(begun []*filed) {
 	}
 }
 
-// named reports whether the file says which processors jobs had. It does not
-// where there is nothing, or everywhere just the number of processors.
+// named reports whether the file says which processors jobs had. It does not if all fields are
+// empty, or have just the number of processors.
 func named(begun []*filed) bool {
 	return slices.ContainsFunc(begun, func(f *filed) bool {
 		return len(f.place) > 1 || len(f.place) == 1 && (f.place[0].First != f.place[0].Last || int(f.place[0].First) != f.job.Request.Nodes)
 	})
 }
 
-// order checks that jobs start in the order of submission.
+// order checks that jobs start in the order of submission. A job that starts too early is not
+// compared with later ones: one fault is reported once.
 func (c *fileChecker) order() {
 	if !c.promises.Order {
 		return
 	}
-	var latest *filed // of those before, the one that starts last
+	// latest is the job that starts last among those before f.
+	var latest *filed
 	for _, f := range c.admitted {
 		if latest != nil && f.start < latest.start {
 			c.inOrder(c.partyOf(f), c.partyOf(latest))
@@ -613,7 +677,8 @@ func (c *fileChecker) order() {
 	}
 }
 
-// first checks the first promise made to each job.
+// first checks the first promise made to each job: a job that does not start in its first round
+// has one, and starts by it. p.start is beyond c.last for a job that did not start.
 func (c *fileChecker) first() {
 	if !c.promises.First {
 		return

@@ -8,7 +8,8 @@ import (
 	"github.com/gridslot/gridslot/entity"
 )
 
-// Withheld takes in capacity that leaves the plan.
+// Withheld implements entity.CapacityObserver: h leaves the plan, now or at a later instant.
+// Counted processors are one outage; named nodes are one each, because their ends may differ.
 func (v *Validator) Withheld(h *entity.Hold) {
 	v.move()
 	w := h.Window()
@@ -20,7 +21,8 @@ func (v *Validator) Withheld(h *entity.Hold) {
 	}
 }
 
-// Returned takes in what comes back of it before its end.
+// Returned implements entity.CapacityObserver: what is left of h comes back before its end. An
+// outage that has not begun never happens.
 func (v *Validator) Returned(h *entity.Hold) {
 	v.move()
 	for _, o := range v.c.outages {
@@ -31,8 +33,7 @@ func (v *Validator) Returned(h *entity.Hold) {
 	v.c.outages = slices.DeleteFunc(v.c.outages, func(o *outage) bool { return o.from >= o.to })
 }
 
-// move has the validator look at the simulation's clock, since what is told of
-// capacity has no time of its own.
+// move looks at the simulation's clock, because what is told of capacity has no time of its own.
 func (v *Validator) move() {
 	if now := v.meta.Simulator().Now(); now > v.c.now {
 		v.settle()

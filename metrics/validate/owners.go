@@ -17,20 +17,21 @@ import (
 	"github.com/gridslot/gridslot/internal/csvtext"
 )
 
-// ownJob names a job of an owner's queue.
+// ownJob names a job of an owner's queue. Two owners may number their jobs alike.
 type ownJob struct {
 	site, owner string
 	id          int64
 }
 
-// ran is a job of an owner's queue and what the file says of it.
+// ran is a job of an owner's queue and what the file says of it: the start that its tasks share,
+// and the IDs of the nodes of the tasks read so far.
 type ran struct {
 	*entity.Job
 	start des.Time
 	nodes []int
 }
 
-// queued are the jobs of all owners' queues.
+// queued returns the jobs of all owners' queues, of which nothing has run yet.
 func (c *gridChecker) queued() map[ownJob]*ran {
 	all := map[ownJob]*ran{}
 	for _, name := range c.siteNames {
@@ -42,8 +43,8 @@ func (c *gridChecker) queued() map[ownJob]*ran {
 	return all
 }
 
-// ownTask checks one task of an owner's own job j, which is nil where there is none
-// of that name.
+// ownTask checks one task of the job j of an owner's queue: on a node of the owner, once a node,
+// all at one start, and as long as it takes there. j is nil if nobody described such a job.
 func (c *gridChecker) ownTask(j *ran, r *rowReader, site *gridSite, n *entity.Node, wanted, start, end des.Time) {
 	wrong := func(k Kind, format string, args ...any) {
 		c.report.add(c.Limit, k, start, -1, "line %d: job %s of %s in %s "+format, append([]any{r.line, r.text("job_id"), r.text("owner"), site.Name}, args...)...)
@@ -71,8 +72,8 @@ func (c *gridChecker) ownTask(j *ran, r *rowReader, site *gridSite, n *entity.No
 	j.start, j.nodes = start, append(j.nodes, n.ID)
 }
 
-// couldRun reports whether an owner has as many nodes as a job wants, on which it
-// ends within what the site plans ahead.
+// couldRun reports whether an owner has as many nodes as the job q wants, on each of which it ends
+// within what the site plans ahead.
 func (s *gridSite) couldRun(q QueuedJob) bool {
 	nodes := 0
 	for i := range s.Nodes {
@@ -83,7 +84,8 @@ func (s *gridSite) couldRun(q QueuedJob) bool {
 	return nodes >= q.Job.Request.Nodes
 }
 
-// prices reads what rules have made of prices.
+// prices reads what rules have made of prices, behind the prices of the description. A row at 0
+// repeats the first price of a node.
 func (c *gridChecker) prices(from io.Reader) error {
 	r, err := newRowReader(from, "prices CSV", "site", "time", "node", "price")
 	if err != nil {
@@ -103,9 +105,9 @@ func (c *gridChecker) prices(from io.Reader) error {
 		}
 		switch _, reacts := site.Rules[n.ID]; {
 		case at == 0 && price != n.Price:
-			c.report.add(c.Limit, FalseAccount, at, -1, "line %d: node %d of %s costs %v at first instead of %v", r.line, n.ID, site.Name, price, n.Price)
+			c.ofNobody(at, FalseAccount, "line %d: node %d of %s costs %v at first instead of %v", r.line, n.ID, site.Name, price, n.Price)
 		case at > 0 && !reacts:
-			c.report.add(c.Limit, FalseAccount, at, -1, "line %d: no rule prices node %d of %s", r.line, n.ID, site.Name)
+			c.ofNobody(at, FalseAccount, "line %d: no rule prices node %d of %s", r.line, n.ID, site.Name)
 		}
 	}
 	if r.err != nil {
@@ -119,9 +121,10 @@ func (c *gridChecker) prices(from io.Reader) error {
 	return nil
 }
 
-// react has the rules price the nodes of a site anew, from the tasks that ran there,
-// and compares. The first interval is that of the grid's first job. Prices of each length of interval are there until the last of them,
-// or a task, needs them.
+// react has the rules price the nodes of a site anew, from the tasks that ran there, and compares.
+// Prices are made at multiples of Every, from the first one after the grid's first job on. All
+// nodes with the same Every are priced at the same instants, until the last change of one of their
+// prices or the last task needs them.
 func (c *gridChecker) react(s *gridSite) {
 	if len(c.jobs) == 0 {
 		return
@@ -135,7 +138,8 @@ func (c *gridChecker) react(s *gridSite) {
 			}
 		}
 	}
-	last := map[des.Time]des.Time{} // by the length
+	// last is by Every; lengths has its keys in the order of the nodes.
+	last := map[des.Time]des.Time{}
 	var lengths []des.Time
 	for i := range s.Nodes {
 		id := s.Nodes[i].ID
@@ -155,23 +159,29 @@ func (c *gridChecker) react(s *gridSite) {
 			c.tick(s, every, at)
 		}
 	}
+	// A price between two such instants is by no rule.
 	for i := range s.Nodes {
 		id := s.Nodes[i].ID
 		for _, p := range s.prices[id] {
 			if rule, ok := s.Rules[id]; ok && rule.Every > 0 && p.At%rule.Every != 0 {
-				c.report.add(c.Limit, FalseAccount, p.At, -1, "node %d of %s is priced anew at %v, within an interval of %v", id, s.Name, p.At, rule.Every)
+				c.ofNobody(p.At, FalseAccount, "node %d of %s is priced anew at %v, within an interval of %v", id, s.Name, p.At, rule.Every)
 			}
 		}
 	}
 }
 
-// tick compares the prices from an instant on with what the rules for intervals of
-// that length say then. What others took is by the prices before; where others'
-// prices change at the same instant by something else, perhaps by those then.
+// tick compares the prices of a site from the instant at on with what the rules with that Every
+// make of the interval before. Two prices are right if other nodes with another Every are priced
+// at the same instant: the market that a rule sees may be by the others' prices before or after
+// it.
 func (c *gridChecker) tick(s *gridSite, every, at des.Time) {
+	// trade is the interval of one owner: the node time that was sold (seconds), the number of
+	// nodes, the work done in it (node time by performance), and what it cost by the prices before
+	// and after.
 	type trade struct{ sold, nodes, work, cost, later float64 }
 	var owners []trade
 	index := map[string]int{} // never iterated
+	// Phase 1: sum up the use of each node and of each owner. of is the node's owner, by index.
 	sold, of, before := make([]float64, len(s.Nodes)), make([]int, len(s.Nodes)), make([]float64, len(s.Nodes))
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
@@ -195,6 +205,8 @@ func (c *gridChecker) tick(s *gridSite, every, at des.Time) {
 		o.sold, o.nodes = o.sold+sold[i], o.nodes+1
 		o.work, o.cost, o.later = o.work+float64(n.Perf*sold[i]), o.cost+float64(before[i]*sold[i]), o.later+float64(later*sold[i])
 	}
+	// Phase 2: what the rule of each node makes of it. Market is the others' mean price of a unit
+	// of work.
 	for i, n := range s.Nodes {
 		rule := s.Rules[n.ID]
 		if rule.Every != every {
@@ -217,19 +229,19 @@ func (c *gridChecker) tick(s *gridSite, every, at des.Time) {
 			t.Market = others.later / others.work
 		}
 		if math.Abs(has-want) > 1e-6 && math.Abs(has-rule.Price(t)) > 1e-6 {
-			c.report.add(c.Limit, FalseAccount, at, -1, "node %d of %s costs %v from then on, and by its rule %.6f", n.ID, s.Name, has, want)
+			c.ofNobody(at, FalseAccount, "node %d of %s costs %v from then on, and by its rule %.6f", n.ID, s.Name, has, want)
 		}
 	}
 }
 
-// priceAt is what a node costs at an instant.
+// priceAt returns what a node costs at an instant, the change at that instant included.
 func (s *gridSite) priceAt(node int, at des.Time) float64 {
 	prices := s.prices[node]
 	after, _ := slices.BinarySearchFunc(prices, at+des.Tick, func(p NodePrice, at des.Time) int { return cmp.Compare(p.At, at) })
 	return prices[max(after, 1)-1].Price
 }
 
-// parsePrice reads a price exactly.
+// parsePrice reads a price as it is, without rounding to millionths: rules go on from it.
 func parsePrice(s string) (float64, error) {
 	v, err := strconv.ParseFloat(s, 64)
 	if err != nil || !(v >= 0) || math.IsInf(v, 0) {

@@ -56,10 +56,12 @@ var kinds = enum.Of[Kind]("kind of violation",
 
 func (k Kind) String() string { return kinds.Name(k) }
 
-// Violation is one breach of one rule.
+// Violation is one breach of one rule. Text says it to a reader who knows job and instant.
 type Violation struct {
 	Kind Kind
-	Time des.Time // when it happened
+	// Time is when it happened; 0 where the rule is about the run as a whole.
+	Time des.Time
+	// Job is the Job.ID; -1 where it is about no job of the workload.
 	Job  int64
 	Text string
 }
@@ -68,12 +70,12 @@ func (v Violation) String() string {
 	return fmt.Sprintf("at %v, job %d: %v: %s", v.Time, v.Job, v.Kind, v.Text)
 }
 
-// Promises are what a policy guarantees beyond what any schedule must keep.
-// FCFS keeps Order; EASY on the order of submission keeps Head, whatever the
+// Promises are what a policy guarantees beyond what any schedule must keep; the zero value
+// promises nothing. FCFS keeps Order; EASY on the order of submission keeps Head, whatever the
 // order of its candidates; conservative backfilling keeps First.
 //
-// A job that runs past its estimate (entity.OverrunExtend) voids Head and First
-// for the jobs that were waiting meanwhile.
+// A job that runs past its estimate (entity.OverrunExtend) voids Head and First for the jobs that
+// were waiting meanwhile.
 type Promises struct {
 	Order bool // jobs start in the order of submission
 	Head  bool // the head of the queue starts by the earliest instant ever reserved for it
@@ -82,6 +84,7 @@ type Promises struct {
 
 // Report is what a validator found.
 type Report struct {
+	// Jobs counts the jobs that came; of these Finished, Killed and Rejected are over.
 	Jobs, Finished, Killed, Rejected int
 	// Unfinished counts jobs that were waiting or running when the run ended.
 	Unfinished int
@@ -93,6 +96,7 @@ type Report struct {
 // defaultLimit is how many violations a report keeps.
 const defaultLimit = 100
 
+// add counts a violation, and keeps it if there are fewer than limit; 0 means defaultLimit.
 func (r *Report) add(limit int, k Kind, at des.Time, job int64, format string, args ...any) {
 	r.Total++
 	if limit <= 0 {
@@ -103,7 +107,7 @@ func (r *Report) add(limit int, k Kind, at des.Time, job int64, format string, a
 	}
 }
 
-// join adds the violations of another report.
+// join adds the violations of another report, also those that it did not keep.
 func (r *Report) join(limit int, other Report) {
 	for _, v := range other.Violations {
 		r.add(limit, v.Kind, v.Time, v.Job, "%s", v.Text)

@@ -18,7 +18,7 @@ import (
 	"github.com/gridslot/gridslot/internal/number"
 )
 
-// The columns that are looked at.
+// The columns that are looked at; see docs/reference/files.md.
 const (
 	colID              = "job_id"
 	colSubmit          = "submission_time"
@@ -103,6 +103,7 @@ type optional[T any] struct {
 	given bool
 }
 
+// began and ended report whether the job began, and ended, before the run was stopped.
 func (r *row) began() bool { return r.start != des.Forever }
 func (r *row) ended() bool { return r.finish != des.Forever }
 
@@ -126,14 +127,20 @@ func (e *DamagedFileError) Unwrap() error { return e.Err }
 // jobsFile is what DamagedFileError calls a jobs CSV.
 const jobsFile = "jobs CSV"
 
-// rowReader reads a jobs CSV, or another one, row by row.
+// rowReader reads a jobs CSV, or another CSV with a header, row by row. Columns are found by name,
+// in any order; unknown ones are passed over.
 type rowReader struct {
-	file   string
-	in     *csv.Reader
-	at     map[string]int // where a column is in the record
+	file string
+	in   *csv.Reader
+	// at is the position in the record of each column of the header.
+	at map[string]int
+	// record is the row under way. It is used again for the next one: what is kept must be cloned.
 	record []string
-	line   int
-	err    error // the first one within the row
+	// line is the line at which the row begins, from 1; the header is line 1. A quoted field may
+	// take several lines.
+	line int
+	// err is the first error within the row. All fields may be read before it is looked at.
+	err error
 }
 
 // newRowReader reads the header, which must have the needed columns.
@@ -157,8 +164,8 @@ func newRowReader(from io.Reader, file string, needed ...string) (*rowReader, er
 	return r, nil
 }
 
-// next reads the next row, if there is one. Where that fails the error is left in
-// r.err.
+// next goes on to the next row, and reports whether there is one. At an error it returns false,
+// and leaves the error in r.err.
 func (r *rowReader) next() bool {
 	record, err := r.in.Read()
 	switch {
@@ -173,7 +180,7 @@ func (r *rowReader) next() bool {
 	return true
 }
 
-// damaged puts an error of the CSV reader in our words.
+// damaged says an error of the CSV reader in the words of a user.
 func (r *rowReader) damaged(err error) error {
 	var parse *csv.ParseError
 	switch {
@@ -185,12 +192,14 @@ func (r *rowReader) damaged(err error) error {
 	return fmt.Errorf("reading a %s: %w", r.file, err)
 }
 
+// fail keeps an error of the row's column, unless there is one already.
 func (r *rowReader) fail(column string, err error) {
 	if r.err == nil {
 		r.err = &DamagedFileError{r.file, r.line, column, err}
 	}
 }
 
+// has reports whether the header has the column.
 func (r *rowReader) has(column string) bool {
 	_, ok := r.at[column]
 	return ok
@@ -204,7 +213,8 @@ func (r *rowReader) text(column string) string {
 	return ""
 }
 
-// field reads a field where the column is there.
+// field reads a field, which may be no empty one unless parse admits it. It is not given if the
+// file has no such column.
 func field[T any](r *rowReader, column string, parse func(string) (T, error)) optional[T] {
 	if !r.has(column) {
 		return optional[T]{}
@@ -216,7 +226,7 @@ func field[T any](r *rowReader, column string, parse func(string) (T, error)) op
 	return optional[T]{value, err == nil}
 }
 
-// known reads a field where the column is there and not empty.
+// known reads a field that may be empty: it is not given then.
 func known[T any](r *rowReader, column string, parse func(string) (T, error)) optional[T] {
 	if r.text(column) == "" {
 		return optional[T]{}
@@ -224,7 +234,7 @@ func known[T any](r *rowReader, column string, parse func(string) (T, error)) op
 	return field(r, column, parse)
 }
 
-// missing is an error where one of the columns is there, and empty.
+// missing makes it an error if the file has one of the columns, and the field is empty.
 func (r *rowReader) missing(columns ...string) {
 	for _, column := range columns {
 		if r.has(column) && r.text(column) == "" {
@@ -233,11 +243,11 @@ func (r *rowReader) missing(columns ...string) {
 	}
 }
 
-// ours reports whether the file is one of gridslot, not of Batsim, whose rows
-// stand in another order.
+// ours reports whether gridslot wrote the file, not Batsim, whose rows are in another order.
 func (r *rowReader) ours() bool { return r.has(colBackfilled) }
 
-// ratio reads a ratio. Batsim may write no number for a job that ran for no time.
+// ratio reads a ratio. Batsim writes "nan" or "inf" for a job that ran for no time; these are not
+// given.
 func (r *rowReader) ratio(column string) optional[float64] {
 	if _, err := parseRatio(r.text(column)); err != nil && !r.ours() {
 		return optional[float64]{}
@@ -245,9 +255,10 @@ func (r *rowReader) ratio(column string) optional[float64] {
 	return known(r, column, parseRatio)
 }
 
+// id returns the job_id of the row, 0 where it is wrong.
 func (r *rowReader) id() int64 { return field(r, colID, parseWhole(64)).value }
 
-// read takes the whole row in. What is wrong with it is left in r.err.
+// read returns the whole row. What is wrong with it is left in r.err.
 func (r *rowReader) read() *row {
 	f := &row{
 		line:        r.line,
@@ -267,6 +278,7 @@ func (r *rowReader) read() *row {
 		start:       known(r, colStart, parseTime).value,
 		finish:      known(r, colFinish, parseTime).value,
 	}
+	// Phase 1: the state says which instants there are.
 	switch f.state {
 	case stateFinished, stateKilled:
 	case stateWalltime:
@@ -278,6 +290,7 @@ func (r *rowReader) read() *row {
 	default:
 		r.fail(colState, fmt.Errorf("%q is not a state known here", f.state))
 	}
+	// Phase 2: a field that the state calls for must not be empty.
 	if f.began() {
 		r.missing(colStart, colWait)
 	}
@@ -290,6 +303,8 @@ func (r *rowReader) read() *row {
 	if f.finish < f.start {
 		r.fail(colFinish, fmt.Errorf("%v is before the start at %v", f.finish, f.start))
 	}
+	// Phase 3: what only some runs have: promises, predictions, attempts, dependencies, money,
+	// places.
 	f.soft = strings.HasPrefix(r.text(colMetadata), expectedKey)
 	if f.soft || strings.HasPrefix(r.text(colMetadata), promisedKey) {
 		f.promise = field(r, colMetadata, parsePromise)
@@ -304,6 +319,7 @@ func (r *rowReader) read() *row {
 	return f
 }
 
+// parseWhole returns a parser of whole numbers with that many bits.
 func parseWhole(bits int) func(string) (int64, error) {
 	return func(s string) (int64, error) {
 		n, err := strconv.ParseInt(s, 10, bits)
@@ -314,6 +330,7 @@ func parseWhole(bits int) func(string) (int64, error) {
 	}
 }
 
+// parseTime reads a time in seconds, below des.Forever.
 func parseTime(s string) (des.Time, error) {
 	t, fault := number.Time(s, des.Forever-1)
 	switch fault {
@@ -325,6 +342,7 @@ func parseTime(s string) (des.Time, error) {
 	return 0, fmt.Errorf("%q is not a time", s)
 }
 
+// parseRatio reads a number, which may be infinite.
 func parseRatio(s string) (float64, error) {
 	x, err := strconv.ParseFloat(s, 64)
 	if err != nil || math.IsNaN(x) {
@@ -333,6 +351,7 @@ func parseRatio(s string) (float64, error) {
 	return x, nil
 }
 
+// parseBit reads 0 or 1.
 func parseBit(s string) (bool, error) {
 	if s != "0" && s != "1" {
 		return false, fmt.Errorf("%q is neither 0 nor 1", s)

@@ -11,26 +11,31 @@ import (
 	"github.com/gridslot/gridslot/entity/procset"
 )
 
-// remainder is what is left to do of a job: of its work and of its estimate, in the shape that it
-// has. A job that has kept work stays in its shape, until it is resized: the part of it that is
-// done stays done then.
+// remainder is what is left to do of a job: of its run time and of its estimate, in the shape that
+// it has. A job that has kept work stays in its shape until it is resized, because what is done is
+// done in that shape.
 type remainder struct {
-	asked *entity.Job // as it came, with all its shapes
-	raise bool        // an estimate below the run time is raised to it (entity.OverrunRaise)
+	// asked is the job as it came, with all its shapes.
+	asked *entity.Job
+	// raise tells that an estimate below the run time is raised to it (entity.OverrunRaise).
+	raise bool
+	// shape is the job's shape now; Length and Runtime are of the whole job in it.
 	shape entity.Shape
 	// work is left of shape.Runtime, length of shape.Length.
 	// Invariant: 0 <= work; des.Tick <= length once work is kept.
 	work, length des.Time
-	settled      bool // it cannot choose another shape
+	// settled reports that the job cannot choose another shape.
+	settled bool
 }
 
+// remainderOf returns the remainder of a job that has not run yet, in the shape of its request.
 func remainderOf(asked *entity.Job, raise bool) remainder {
 	r := remainder{asked: asked, raise: raise}
 	r.take(asked.Request.Nodes)
 	return r
 }
 
-// in returns the job's shape of that many nodes.
+// in returns the job's shape of that many nodes; false if there is none.
 func (r *remainder) in(nodes int) (entity.Shape, bool) {
 	j, ok := r.asked.In(nodes)
 	s := entity.Shape{Nodes: j.Request.Nodes, Length: j.Request.Length, Runtime: j.Runtime}
@@ -40,8 +45,8 @@ func (r *remainder) in(nodes int) (entity.Shape, bool) {
 	return s, ok
 }
 
-// take has the job, which is not settled, begin in its shape of that many nodes. It reports
-// whether there is one.
+// take begins the job, which is not settled, in its shape of that many nodes. It reports whether
+// there is one; the remainder is as before if there is none.
 func (r *remainder) take(nodes int) bool {
 	s, ok := r.in(nodes)
 	if ok {
@@ -50,17 +55,20 @@ func (r *remainder) take(nodes int) bool {
 	return ok
 }
 
-// done is how much of the run time of its shape is done.
+// done returns how much of the run time of its shape is done.
 func (r *remainder) done() des.Time { return r.shape.Runtime - r.work }
 
-// keep takes in that an attempt has ended, and that so much of its work is kept.
+// keep takes in that an attempt has ended of which that much work is kept. The estimate shrinks by
+// as much, to a tick at least. If nothing is kept, the job begins again, in any shape.
 func (r *remainder) keep(work des.Time) {
 	if work != 0 {
 		r.work, r.length, r.settled = r.work-work, max(r.length-work, des.Tick), true
 	}
 }
 
-// resize has the job go on in its shape of that many nodes. It reports whether there is one.
+// resize goes on in the job's shape of that many nodes. It reports whether there is one. The part
+// of the run time that is done stays done, rounded down; the estimate that is left is rounded up,
+// so that rounding never makes a job late.
 func (r *remainder) resize(nodes int) bool {
 	r.settled = true
 	s, ok := r.in(nodes)
@@ -98,9 +106,11 @@ func (v *Validator) choose(f *followed) {
 	}
 }
 
-// resized takes in that f goes on in another shape.
+// resized takes in that f goes on in another shape: an attempt ends, which keeps all its work, and
+// another one begins at the same instant.
 func (v *Validator) resized(f *followed) {
 	j := f.job
+	// Phase 1: the attempt that ends.
 	v.recalled(f)
 	v.past(f)
 	if f.attempts++; len(j.Earlier()) != f.attempts {
@@ -115,6 +125,7 @@ func (v *Validator) resized(f *followed) {
 	if a.Kept != a.Work {
 		v.violation(WrongRunTime, j, "was resized, and keeps %v of %v", a.Kept, a.Work)
 	}
+	// Phase 2: what is left, in the new shape.
 	v.leave(f, a.Place)
 	f.before, f.start = a.Place, v.c.now
 	f.keep(a.Kept)
@@ -126,13 +137,15 @@ func (v *Validator) resized(f *followed) {
 	if f.done() != j.Done() {
 		v.violation(WrongRunTime, j, "has done %v of %v, and was resized: that is %v of %v, not %v", done, before, f.done(), f.shape.Runtime, j.Done())
 	}
+	// Phase 3: the attempt that begins, checked as at a start.
 	v.begins(f)
 	v.request(f)
 	v.c.resizes = true
 	v.begun(f)
 }
 
-// partOf is t*part/whole, rounded down; 0 of nothing.
+// partOf returns t*part/whole, rounded down; 0 if whole is 0. Like partUp, it has no text in
+// common with the engine.
 func partOf(t, part, whole des.Time) des.Time {
 	if whole == 0 {
 		return 0
@@ -141,8 +154,8 @@ func partOf(t, part, whole des.Time) des.Time {
 	return des.Time(product.Quo(product, big.NewInt(int64(whole))).Int64())
 }
 
-// keeps checks that f, which may have been resized, keeps as many of its processors
-// as it can.
+// keeps checks that f, which may have been resized, keeps as many of its processors as it can:
+// all, or as many as it has now.
 func (v *Validator) keeps(f *followed) {
 	kept := 0
 	for _, b := range f.before {

@@ -12,9 +12,11 @@ import (
 )
 
 // replay tells the checker what files say of parties and of outages, instant by instant. begun is
-// in the order of starts, down in the order of beginnings. After each instant, and after each of
-// the instants at which something else happens, over is called.
+// in the order of starts, down in the order of beginnings, instants ascending. over is called
+// after each instant, also after each one of instants, at which something else happens.
 func (c *checker) replay(begun []*party, down []outage, instants []des.Time, over func()) {
+	// Phase 1: three lists, each by time, of which the fronts are merged. A party without an end,
+	// or with its end at its start, has no end to tell: takes knows it.
 	starts := begun
 	ends := slices.DeleteFunc(slices.Clone(begun), func(p *party) bool { return p.over || p.until == des.Forever })
 	slices.SortStableFunc(ends, func(a, b *party) int { return cmp.Compare(a.until, b.until) })
@@ -35,6 +37,7 @@ func (c *checker) replay(begun []*party, down []outage, instants []des.Time, ove
 		if t == des.Forever {
 			return
 		}
+		// Phase 2: one instant. Ends make room before starts take it; see the top of checker.go.
 		c.advance(t)
 		for ; len(down) > 0 && down[0].from == t; down = down[1:] {
 			c.outages = append(c.outages, &down[0])
@@ -53,8 +56,9 @@ func (c *checker) replay(begun []*party, down []outage, instants []des.Time, ove
 	}
 }
 
-// replayed has the checker replay the file: all runs, in the order of their starts, with what each
-// of them had. It works out what the policy could promise to the head of the queue.
+// replayed has the checker replay the file: all runs, by start, with what each of them had. Where
+// the head of the queue has a promise, the shadow time of the head is worked out after each
+// instant, and the least of these is what it was promised.
 func (c *fileChecker) replayed(begun []*filed) {
 	if c.size <= 0 && len(c.nodes) == 0 {
 		return
@@ -67,6 +71,8 @@ func (c *fileChecker) replayed(begun []*filed) {
 		c.replay(parties, c.withheld, nil, func() {})
 		return
 	}
+	// The head changes by starts, its shadow time by starts and ends, and the queue by
+	// submissions: nothing else has to be looked at.
 	instants := make([]des.Time, len(c.admitted))
 	for i, f := range c.admitted {
 		instants[i] = f.job.Submit
@@ -89,8 +95,8 @@ func (c *fileChecker) replayed(begun []*filed) {
 	}
 }
 
-// shadows takes in that p, the head of the queue, has a shadow time. The policy may have
-// reserved the least one that there has been since p became the head.
+// shadows takes in that the head p has a shadow time now. The policy may have reserved the least
+// one since p became the head: a later one is no promise.
 func (c *fileChecker) shadows(p *party, at des.Time) {
 	switch h := &c.head; {
 	case h.to != p:
@@ -100,20 +106,23 @@ func (c *fileChecker) shadows(p *party, at des.Time) {
 	}
 }
 
-// voided reports whether a job ran past its estimate, or was corrected, while p waited for what
-// it was promised then.
+// voided returns the void of a checker of files: whether a job ran past its estimate, or was
+// corrected, while p waited for what it was promised.
 func (c *fileChecker) voided(overran overrunSpans) func(*party, moment) bool {
 	return func(p *party, since moment) bool { return overran.during(since.at, min(p.start, c.last)) }
 }
 
-// releases is the processors of the running jobs by estimated end: a binary
-// indexed tree (Fenwick, Software: Practice and Experience 24(3), 1994) over
-// all estimated ends of the file.
+// releases is the processors of the running jobs by estimated end: a binary indexed tree (Fenwick,
+// Software: Practice and Experience 24(3), 1994) over all estimated ends of the file. add and
+// shadow take O(log n).
 type releases struct {
-	ends []des.Time // sorted, distinct
-	tree []int      // from 1
+	// ends are the estimated ends of all parties. Invariant: sorted, distinct.
+	ends []des.Time
+	// tree[i] is the sum over ends (i - lowbit(i), i], counted from 1; tree[0] is not used.
+	tree []int
 }
 
+// newReleases returns the tree over the estimated ends of the parties, none of which runs.
 func newReleases(parties []*party) *releases {
 	r := &releases{}
 	for _, p := range parties {
@@ -125,6 +134,7 @@ func newReleases(parties []*party) *releases {
 	return r
 }
 
+// add adds nodes, which may be below 0, at the estimated end of p.
 func (r *releases) add(p *party, nodes int) {
 	at, _ := slices.BinarySearch(r.ends, p.estimated)
 	for i := at + 1; i < len(r.tree); i += i & -i {
@@ -132,13 +142,14 @@ func (r *releases) add(p *party, nodes int) {
 	}
 }
 
-// shadow is the earliest instant from now on at which, by the estimates, the
-// running jobs have given back so many processors: now where none are needed,
-// Forever where they never will. No running job may be past its estimate.
+// shadow returns the earliest instant from now on at which, by the estimates, the running jobs
+// have given back the needed number of processors: now if none are needed, Forever if they never
+// will. No running job may be past its estimate.
 func (r *releases) shadow(now des.Time, needed int) des.Time {
 	if needed <= 0 {
 		return now
 	}
+	// Binary descent: at is the largest index whose prefix sum is below needed.
 	at := 0
 	for step := 1 << 30; step > 0; step >>= 1 {
 		if next := at + step; next < len(r.tree) && r.tree[next] < needed {
@@ -152,10 +163,11 @@ func (r *releases) shadow(now des.Time, needed int) des.Time {
 	return r.ends[at]
 }
 
-// overrunSpans are the spans during which jobs were past their estimates, or ran that
-// were corrected.
-type overrunSpans []struct{ from, to des.Time } // by from; to is the latest of those up to here
+// overrunSpans are the spans during which jobs were past their estimates, or ran that were
+// corrected. Invariant: by from; to is the latest end of all spans up to this one.
+type overrunSpans []struct{ from, to des.Time }
 
+// overruns finds the spans. A file does not tell when a job was corrected: its whole run counts.
 func (c *fileChecker) overruns() overrunSpans {
 	var spans overrunSpans
 	for _, f := range c.admitted {
@@ -174,7 +186,8 @@ func (c *fileChecker) overruns() overrunSpans {
 	return spans
 }
 
-// during reports whether any of them meets [from, to].
+// during reports whether any of the spans meets [from, to]. Of those that begin by to, the last
+// one knows the latest end.
 func (s overrunSpans) during(from, to des.Time) bool {
 	n, _ := slices.BinarySearchFunc(s, to+1, func(span struct{ from, to des.Time }, t des.Time) int { return cmp.Compare(span.from, t) })
 	return n > 0 && s[n-1].to >= from

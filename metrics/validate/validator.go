@@ -14,77 +14,103 @@ import (
 	"github.com/gridslot/gridslot/entity/procset"
 )
 
-// Validator is an Observer that checks a schedule while it is made. It shares
-// nothing with the engine or the policies. Checked are:
+// Validator is an Observer that checks a schedule while it is made. It shares nothing with the
+// engine or the policies. It checks that
 //
-//   - capacity at every instant; what ends at an instant makes room for what
+//   - at every instant there is enough capacity; what ends at an instant makes room for what
 //     starts at it;
-//   - no node with two jobs; where the metascheduler has a Placer, no processor
-//     with two jobs, and each job has as many as it asked for (Run.Place);
-//   - no start before the submission, and one run a job;
-//   - what a job is given is what its request asks for: enough nodes, fast enough
-//     and with the attributes it needs, by the deadline and within budget and price.
-//     (ALP, told a price, passes over the budget, as AMP11 has it);
-//   - run times as in the trace, cut at the estimate or by Metascheduler.Kill;
-//   - preemptions: what is kept is no more than what was done, and only the rest
-//     is run again;
+//   - no node has two jobs; where the metascheduler has a Placer, no processor has two jobs, and
+//     each job has as many processors as it asked for (Run.Place);
+//   - no job starts before its submission, and each job has one run;
+//   - a job is given what its request asks for: enough nodes, fast enough and with the attributes
+//     that it needs, by the deadline and within budget and price. (ALP, told a price, passes over
+//     the budget, as AMP11 has it.)
+//   - run times are as in the trace, cut at the estimate or by Metascheduler.Kill;
+//   - a preemption keeps no more work than was done, and only the rest is run again;
 //   - advance reservations start at their instant;
-//   - capacity that is withheld: no job has a processor or node that is, and the rest
-//     is enough for all;
-//   - no job starts before those that it follows have ended (Job.After);
-//   - a job that is planned by a prediction runs to its end, or its estimate, all the
-//     same, and is corrected only when the prediction is over;
-//   - the promises that it is told of. Soft ones (Run.Soft) bind as long as no job is
-//     corrected.
+//   - no job has a processor or node that is withheld, and the rest is enough for all;
+//   - no job starts before the jobs that it follows have ended (Job.After);
+//   - a job that is planned by a prediction still runs to its end or its estimate, and is
+//     corrected only when the prediction is over;
+//   - Promises are kept. Soft ones (Run.Soft) bind as long as no job is corrected.
 //
-// Memory grows with the jobs that wait or run, and by a few bytes with each that has
-// ended.
+// Memory grows with the jobs that wait or run, and by a few bytes with each job that has ended.
 //
-// Owners' local jobs are not seen: a job that runs where they do is not found. Where
-// they, or what is withheld, come in unannounced, promises cannot be kept: leave
-// Promises empty there. Advance reservations may take what was held for the head of
+// The Validator does not see the owners' local jobs, and so does not find a job that runs where
+// one of them runs. Where local jobs, or withheld capacity, come in unannounced, promises cannot
+// be kept: leave Promises empty there. Advance reservations may take what was held for the head of
 // the queue: leave Promises.Head unset beside them.
+//
+// The zero value is ready for use.
 type Validator struct {
 	Promises
-	// Processors is the size of the cluster; 0 leaves capacity unchecked. A
-	// metascheduler that the validator is given to fills it in.
+	// Processors is the number of counted processors of the cluster; 0 leaves capacity unchecked.
+	// If it is 0 when a metascheduler attaches the Validator, it becomes the size of the plan,
+	// unless the plan has named nodes.
 	Processors int
-	// Overrun is what happens to jobs that pass their estimates; a metascheduler
-	// is asked for its own.
+	// Overrun is what happens to jobs that pass their estimates. A metascheduler to which the
+	// Validator is attached sets it to its own.
 	Overrun entity.Overrun
-	// Limit is how many violations are kept; 0 means 100.
+	// Limit is the number of violations that the Report keeps; 0 means 100. All are counted.
 	Limit int
 
-	c       checker
-	meta    *entity.Metascheduler
-	live    map[*entity.Run]*followed
+	// c holds the schedule to the rules. The Validator tells it what happened.
+	c checker
+	// meta is nil until Attach. Without it nothing is known of withheld capacity, and what
+	// attempts say of their work is not checked.
+	meta *entity.Metascheduler
+	// live has the jobs that wait or run.
+	live map[*entity.Run]*followed
+	// lastSeq is the Run.Seq of the job that was submitted last, -1 before the first one.
 	lastSeq int64
-	waiting []*followed    // with Order: by seq; those that no longer wait are dropped at the front
-	overran des.Time       // when the last job left that had passed its estimate
-	moved   int64          // how often a job has got a longer window while it ran
-	started []*followed    // at this instant, in order
-	fates   map[int64]fate // of all jobs, by ID
+	// waiting is the queue by Seq. It is empty without Promises.Order. A job that no longer waits
+	// stays in it until firstWaiting finds it at the front.
+	waiting []*followed
+	// overran is the latest instant at which a job left that had passed its estimate, or 0.
+	overran des.Time
+	// moved is how often a running job has got a longer window, over all jobs.
+	moved int64
+	// started has the attempts that begin at the present instant, in order. settle empties it.
+	started []*followed
+	// fates has all jobs, by ID: jobs that follow others ask for it.
+	fates map[int64]fate
 }
 
-// followed is what the validator knows of a job that waits or runs.
+// followed is what the validator knows of a job that waits or runs. Its times are as on a node of
+// performance 1, unless it is said otherwise.
 type followed struct {
 	party
-	remainder   // when the latest attempt began or, of a job that waits, ended
-	job         *entity.Run
-	state       entity.RunState
-	setUp       des.Time // of the attempt under way. Invariant: 0 <= setUp
+	// remainder is the work that was left when the latest attempt began or, of a job that waits,
+	// when it ended.
+	remainder
+	job   *entity.Run
+	state entity.RunState
+	// setUp is how long the attempt under way does no work at first. Invariant: 0 <= setUp.
+	setUp des.Time
+	// checkpoints are the metascheduler's; none for an advance reservation, which is never put
+	// back into the queue.
 	checkpoints entity.Checkpoints
-	attempts    int             // that were preempted or resized. Invariant: len(job.Earlier()) == attempts
-	before      []procset.Range // what it had of place before it was resized
+	// attempts counts the attempts that were preempted or resized. Invariant: len(job.Earlier())
+	// == attempts.
+	attempts int
+	// before is the processors that it had until it was resized at this instant; nil otherwise.
+	before []procset.Range
 
-	// Of the attempt under way:
-	prediction  des.Time   // of the whole runtime
-	corrections int        // that there have been. Invariant: 0 <= corrections
-	planned     des.Time   // for how long it was planned when it began, on a node of performance 1
-	reserved    des.Time   // how long its window was then
-	reservedFor []des.Time // how long its tasks were reserved then, where windows may be extended
+	// prediction is the predicted run time of the whole job, all attempts together.
+	prediction des.Time
+	// corrections is the number of corrections since the submission. Invariant: 0 <= corrections.
+	corrections int
+	// planned is for how long the attempt was planned when it began.
+	planned des.Time
+	// reserved is how long its window was then, in real time.
+	reserved des.Time
+	// reservedFor is how long each task was reserved then, in real time. It is nil where windows
+	// are never extended (Run.Soft is false): the tasks of the window tell.
+	reservedFor []des.Time
 }
 
+// moment is the present instant, as the time of a promise to f. The checker gives it back to
+// voided, which compares.
 func (v *Validator) moment(f *followed) moment { return moment{v.c.now, v.moved, f.job.Prediction()} }
 
 // Attach tells the validator what it is to validate.
@@ -95,13 +121,17 @@ func (v *Validator) Attach(m *entity.Metascheduler) {
 	v.meta = m
 }
 
+// violation reports that j breaks the rule k now.
 func (v *Validator) violation(k Kind, j *entity.Run, format string, args ...any) {
 	v.c.report.add(v.Limit, k, v.c.now, j.ID, format, args...)
 }
 
-// Observe takes one event in.
+// Observe takes in one event: it closes the instant before, finds out whether the event has an
+// arrow in the life of a job (see the package), and hands it to the check of its kind. Reserved
+// and JobWithdrawn are of no interest: a job with a reservation ahead still waits.
 func (v *Validator) Observe(e entity.JobEvent) {
 	j := e.Run
+	// Phase 1: the clock. All of an instant is known once a later event comes.
 	if e.Time != v.c.now {
 		v.settle()
 		if e.Time < v.c.now {
@@ -110,6 +140,7 @@ func (v *Validator) Observe(e entity.JobEvent) {
 		}
 		v.c.advance(e.Time)
 	}
+	// Phase 2: is the event possible in the job's state?
 	if e.Kind == entity.JobSubmitted {
 		v.submitted(j)
 		return
@@ -120,6 +151,7 @@ func (v *Validator) Observe(e entity.JobEvent) {
 		return
 	}
 	needs := entity.Waiting
+	// Phase 3: the checks of this kind of event.
 	switch e.Kind {
 	case entity.JobFinished, entity.JobKilled, entity.JobRequeued, entity.JobResized, entity.JobCorrected:
 		needs = entity.Running
@@ -149,6 +181,8 @@ func (v *Validator) Observe(e entity.JobEvent) {
 	}
 }
 
+// submitted takes in that j comes: in order of Seq, and at its Submit. What a metascheduler is set
+// to is asked for at the first job, because it may be set after Attach.
 func (v *Validator) submitted(j *entity.Run) {
 	if v.live == nil {
 		v.live, v.fates = map[*entity.Run]*followed{}, map[int64]fate{}
@@ -181,9 +215,9 @@ func (v *Validator) submitted(j *entity.Run) {
 	}
 }
 
-// voided reports whether a promise made to p is void: it is soft, and a job was
-// corrected since, or something else is predicted of p; or a job was past its estimate
-// then or later.
+// voided reports whether a promise made to p at the moment since is void, because of what the
+// policy could not know then: the promise is soft and a job was corrected since, or the prediction
+// of p has changed; or, with entity.OverrunExtend, a job was past its estimate then or later.
 func (v *Validator) voided(p *party, since moment) bool {
 	if p.run.Soft() && (v.moved > since.moved || p.run.Prediction() != since.prediction) {
 		return true
@@ -202,9 +236,13 @@ func (v *Validator) voided(p *party, since moment) bool {
 	return false
 }
 
+// start checks the attempt of f that begins now. Capacity, nodes and processors are checked when
+// the instant is over, because Run.Place is known only then.
 func (v *Validator) start(f *followed) {
 	j := f.job
 	f.state, f.start, f.before = entity.Running, v.c.now, nil
+	// When it may start: not before its submission, its booking, the queue in front of it, a
+	// promise, or the jobs that it follows.
 	v.c.notBefore(&f.party, j.Submit)
 	if j.Start != v.c.now {
 		v.violation(OutOfPlace, j, "started, but its start says %v", j.Start)
@@ -218,6 +256,8 @@ func (v *Validator) start(f *followed) {
 	v.c.headStarts(&f.party, v.c.now)
 	v.c.promiseKept(&f.party, v.c.now)
 	v.follows(f)
+	// What it got: a shape of its own, planned for the right time, in a window that its request
+	// admits. begins needs the shape of choose, and begun the plan of begins.
 	v.choose(f)
 	v.begins(f)
 	v.request(f)
@@ -242,11 +282,14 @@ func (v *Validator) recalled(f *followed) {
 // begins takes in how f is planned for the attempt that begins.
 func (v *Validator) begins(f *followed) {
 	j := f.job
+	// No event tells of Metascheduler.SetUp: what the limit is longer than the rest of the
+	// estimate with its checkpoints is the set-up.
 	if f.setUp = 0; j.Limit() > f.asks() {
 		f.setUp = j.Limit() - f.asks()
 	}
 	f.prediction, f.corrections = j.Prediction(), j.Corrections()
 	f.planned, f.reserved = f.toPlan(), j.Reservation.Window.Length()
+	// Windows of soft runs may be extended: their ends at the start would be forgotten.
 	if f.reservedFor = nil; j.Soft() {
 		for _, t := range j.Reservation.Window.Tasks {
 			f.reservedFor = append(f.reservedFor, t.End-v.c.now)
@@ -257,7 +300,8 @@ func (v *Validator) begins(f *followed) {
 	}
 }
 
-// toPlan is for how long f is to be planned: by what is predicted, or by its estimate.
+// toPlan returns for how long f is to be planned: what is left of its prediction, a tick at least,
+// or of its estimate. Nothing is predicted of a job with a deadline.
 func (f *followed) toPlan() des.Time {
 	if f.job.Soft() && f.job.Request.Deadline == 0 {
 		return f.span(max(f.job.Prediction()-f.done(), des.Tick))
@@ -265,10 +309,15 @@ func (f *followed) toPlan() des.Time {
 	return f.asks()
 }
 
-// corrected takes in that f runs on at the end of its window.
+// corrected takes in that f runs on at the end of its window, which ends later now. Either its
+// prediction was outlived, and it has another one (exactly one correction, to a longer time), or
+// its window had to end before the prediction did, and there is no correction.
 func (v *Validator) corrected(f *followed) {
 	j, w := f.job, &f.job.Reservation.Window
 	v.moved++
+	// over is when the prediction is over: as long as the attempt takes to do what was predicted
+	// and is not done. On named nodes each task has its own such time, and the first one is
+	// corrected.
 	over := f.span(max(f.prediction-f.done(), des.Tick)) // when it has run for so long
 	first := over
 	for _, t := range w.Tasks { // those of a node as fast as can be need the least
@@ -282,14 +331,15 @@ func (v *Validator) corrected(f *followed) {
 	case more == 1 && j.Prediction() <= f.prediction:
 		v.violation(WrongRunTime, j, "was corrected from %v to %v", f.prediction, j.Prediction())
 	}
+	// The nodes of the longer window must be free of others until its new end.
 	f.prediction, f.corrections = j.Prediction(), j.Corrections()
 	for i := range w.Tasks {
 		v.c.extended(&f.party, f.task(i))
 	}
 }
 
-// request checks the window that f starts in. Prices may have changed since it was
-// reserved: what it costs is what was agreed upon then.
+// request checks that the window in which f starts is what its request asks for. Prices may have
+// changed since it was reserved: w.Cost is what was agreed upon then.
 func (v *Validator) request(f *followed) {
 	j := f.job
 	w, q := &j.Reservation.Window, &j.Request
@@ -302,6 +352,8 @@ func (v *Validator) request(f *followed) {
 	if len(w.Tasks) != q.Nodes {
 		v.violation(Unmet, j, "has %d nodes, not %d", len(w.Tasks), q.Nodes)
 	}
+	// used is the reserved node time in seconds, summed over the tasks. MaxPrice bounds the price
+	// of each node (ALP), and so the mean price of the window.
 	used := 0.0
 	for _, t := range w.Tasks {
 		used += (t.End - w.Start).Seconds()
@@ -317,10 +369,13 @@ func (v *Validator) request(f *followed) {
 	}
 }
 
-// aboveLimit allows for the order in which costs were added up.
+// aboveLimit reports whether cost exceeds limit by more than 1e-9 of it: costs of tasks may be
+// added up in another order here.
 func aboveLimit(cost, limit float64) bool { return cost > limit+1e-9*limit }
 
-// unfit is why a node is none for a request, prices aside, or "".
+// unfit returns why a node does not meet a request, prices apart, for a sentence "has node 3,
+// ...", or "" if it does. Names are looked at in order, so that the same one is reported each
+// time.
 func unfit(n *entity.Node, q *entity.Request) string {
 	if n.Perf < q.MinPerf {
 		return fmt.Sprintf("whose performance %v is below %v", n.Perf, q.MinPerf)
@@ -341,8 +396,8 @@ func unfit(n *entity.Node, q *entity.Request) string {
 	return ""
 }
 
-// firstWaiting is the job at the front of the queue, or nil; always nil without
-// Order.
+// firstWaiting returns the job at the front of the queue, or nil if nobody waits. It is always nil
+// without Promises.Order. Each job is dropped once: O(1) a start, amortized.
 func (v *Validator) firstWaiting() *followed {
 	for len(v.waiting) > 0 && v.waiting[0].state != entity.Waiting {
 		v.waiting = v.waiting[1:]
@@ -353,6 +408,8 @@ func (v *Validator) firstWaiting() *followed {
 	return v.waiting[0]
 }
 
+// end checks the last attempt of f, which finished or was killed now: what it says of its work,
+// how long it ran, and whether it was killed if and only if it was cut.
 func (v *Validator) end(f *followed, killed bool) {
 	j := f.job
 	run := v.c.now - f.start
@@ -366,9 +423,12 @@ func (v *Validator) end(f *followed, killed bool) {
 		latest := j.Latest()
 		v.did(f, &latest)
 	}
+	// ReasonEstimate marks the cut at the estimate, which must be exact. Any other kill may come
+	// at any time up to that: by somebody, or for an advance reservation that needs the
+	// processors.
 	want, cut := v.runTime(f)
 	if killed && run <= want && j.Reason != entity.ReasonEstimate {
-		want, cut = run, true // by somebody, or by an advance reservation that needs its processors
+		want, cut = run, true
 	}
 	if run != want {
 		v.violation(WrongRunTime, j, "ran for %v instead of %v", run, want)
@@ -381,7 +441,8 @@ func (v *Validator) end(f *followed, killed bool) {
 	delete(v.live, j)
 }
 
-// past notes whether f, which leaves, has passed its estimate.
+// past notes in overran whether f, which leaves now, has passed its estimate. On named nodes no
+// task runs beyond what was reserved.
 func (v *Validator) past(f *followed) {
 	length := f.asks()
 	if v.c.now-f.start >= length && f.span(f.work) > length && f.job.Reservation.Window.Tasks == nil {
@@ -389,12 +450,12 @@ func (v *Validator) past(f *followed) {
 	}
 }
 
-// asks is what the job asks for: what is left of its estimate, with what is no
-// work.
+// asks returns how long the attempt may take by the job's estimate: what is left of it, with
+// set-up and checkpoints.
 func (f *followed) asks() des.Time { return f.span(f.length) }
 
-// span is how long so much work takes: the set-up first, and a checkpoint behind each
-// interval that more work follows.
+// span returns how long that much work takes in this attempt. The set-up comes first, and after
+// each full interval a checkpoint if more work follows; hence work-1: none is written at the end.
 func (f *followed) span(work des.Time) des.Time {
 	if f.checkpoints.Interval > 0 && work > 0 {
 		return f.setUp + work + (work-1)/f.checkpoints.Interval*f.checkpoints.Cost
@@ -402,7 +463,8 @@ func (f *followed) span(work des.Time) des.Time {
 	return f.setUp + work
 }
 
-// workIn is how much of a span is none of these.
+// workIn returns how much of a span is work: the inverse of span. A turn is an interval of work
+// and its checkpoint; of a turn that is not complete, at most the interval is work.
 func (f *followed) workIn(span des.Time) des.Time {
 	left := max(0, span-f.setUp)
 	if f.checkpoints.Interval <= 0 {
@@ -412,7 +474,8 @@ func (f *followed) workIn(span des.Time) des.Time {
 	return left/turn*f.checkpoints.Interval + min(left%turn, f.checkpoints.Interval)
 }
 
-// runTime is how long a job must run, and whether that is less than it wants.
+// runTime returns how long the attempt of f must run in real time if nobody stops it, and whether
+// that is less than its work needs.
 func (v *Validator) runTime(f *followed) (run des.Time, cut bool) {
 	remaining, length := f.span(f.work), f.asks()
 	if f.job.Reservation.Window.Tasks != nil {
@@ -424,14 +487,16 @@ func (v *Validator) runTime(f *followed) (run des.Time, cut bool) {
 	return min(remaining, length), remaining > length
 }
 
-// taskTime is the real time of a task for which so much was reserved when it began.
+// taskTime returns how long a task really takes that had the given reserved time when the attempt
+// began, rounded up to a tick: the time of its work, or of its estimate if that is less, in
+// proportion to what was planned.
 func (f *followed) taskTime(reserved des.Time) des.Time {
 	return partUp(reserved, min(f.span(f.work), f.asks()), f.planned)
 }
 
-// leave has f give up what it has had since an instant before this one, which
-// makes room for whatever starts at this instant. What has begun at this instant
-// is settled when the instant is over.
+// leave takes in that f gives up what it has; place are the processors of which its attempt tells
+// now, which must be those of its start. If it began at this very instant its processors are not
+// known yet, and settle looks at it.
 func (v *Validator) leave(f *followed, place []procset.Range) {
 	if f.start < v.c.now && f.place != nil && !slices.Equal(f.place, place) {
 		v.violation(TwoJobsOnOne, f.job, "had the processors %s, and now it tells of %s", processors(f.place), processors(place))
@@ -439,6 +504,7 @@ func (v *Validator) leave(f *followed, place []procset.Range) {
 	v.c.ends(&f.party)
 }
 
+// processors writes processors as the files do, such as "0-3 8".
 func processors(place []procset.Range) string {
 	return string(procset.Append(nil, place))
 }
@@ -446,6 +512,7 @@ func processors(place []procset.Range) string {
 // requeued takes in that f was preempted.
 func (v *Validator) requeued(f *followed) {
 	j := f.job
+	// Phase 1: the attempt that ends.
 	v.recalled(f)
 	v.past(f)
 	f.attempts++
@@ -455,6 +522,7 @@ func (v *Validator) requeued(f *followed) {
 		v.violation(OutOfPlace, j, "preempted %d times, and it tells of %d attempts before", f.attempts, n)
 		v.leave(f, f.place)
 	}
+	// Phase 2: what is left is what it asks for from now on. The next attempt gets its own set-up.
 	if f.setUp = 0; !f.settled {
 		f.take(j.Job.Request.Nodes) // it may take another shape
 	}
@@ -463,6 +531,7 @@ func (v *Validator) requeued(f *followed) {
 	} else if j.Request.Length != f.toPlan() {
 		v.violation(WrongRunTime, j, "is planned for %v now, and it is to run for %v", j.Request.Length, f.toPlan())
 	}
+	// Phase 3: it waits again, at its old place in the queue, because its Seq stays.
 	f.state = entity.Waiting
 	v.c.waitsAgain(&f.party)
 	if v.Order {
@@ -473,7 +542,8 @@ func (v *Validator) requeued(f *followed) {
 	}
 }
 
-// attempt checks the attempt of f that ends now, by a preemption.
+// attempt checks a, the attempt of f that a preemption ends now: its time, and that it keeps no
+// more work than f can have done in it.
 func (v *Validator) attempt(f *followed, a *entity.Attempt) {
 	j := f.job
 	if a.Start != f.start || a.End != v.c.now {
@@ -490,7 +560,8 @@ func (v *Validator) attempt(f *followed, a *entity.Attempt) {
 	v.leave(f, a.Place)
 }
 
-// did checks what the attempt of f that ends now says of its work.
+// did checks what a, the attempt of f that ends now, says of its work and of its overhead:
+// together they are the span that passed.
 func (v *Validator) did(f *followed, a *entity.Attempt) {
 	span := f.passed(v.c.now-f.start, &a.Window)
 	work := min(f.workIn(span), f.work)
@@ -499,13 +570,14 @@ func (v *Validator) did(f *followed, a *entity.Attempt) {
 	}
 }
 
-// progress is how much of its runtime f does in so much time.
+// progress returns how much of its work f does in the real time t, in the window w.
 func (f *followed) progress(t des.Time, w *entity.Window) des.Time {
 	return min(f.workIn(f.passed(t, w)), f.work)
 }
 
-// passed is how much of its span f gets through in so much time. On named nodes the
-// slowest task counts: it gets through all that is left in its whole time.
+// passed returns how much of its span f gets through in the real time t. On named nodes that is in
+// proportion to the time of the slowest task, rounded down: the span is over when all its tasks
+// are.
 func (f *followed) passed(t des.Time, w *entity.Window) des.Time {
 	span := f.span(f.work)
 	if w.Tasks == nil {
@@ -520,22 +592,25 @@ func (f *followed) passed(t des.Time, w *entity.Window) des.Time {
 	return des.Time(product.Quo(product, big.NewInt(int64(whole))).Int64())
 }
 
-// InstantOver tells that everything of an instant has been observed: only then
-// is Run.Place known. Where nobody tells so, the first event of a later instant
-// does.
+// InstantOver closes an instant: only then is Run.Place known. Where nobody calls it, the first
+// event of a later instant does the same.
 func (v *Validator) InstantOver(des.Time) { v.settle() }
 
-// settle tells the checker what those have that started at the present instant, which is over.
+// settle completes the parties that started at the present instant, which is over: until when they
+// run, how many processors or which nodes they have, and where. Then the checker gives them their
+// room.
 func (v *Validator) settle() {
 	for _, f := range v.started {
 		w := &f.job.Reservation.Window
 		f.empty = f.job.Request.Length == 0
+		// An attempt that has ended at its own start needed room only for a moment.
 		if f.over = f.state != entity.Running; f.over {
 			f.until = f.start
 		} else {
 			run, _ := v.runTime(f)
 			f.until = f.start.Add(run)
 		}
+		// On named nodes the tasks tell everything, and nothing is counted.
 		f.count, f.tasks = f.shape.Nodes, f.tasks[:0]
 		for i := range w.Tasks {
 			f.count, f.tasks = 0, append(f.tasks, f.task(i))
@@ -546,8 +621,9 @@ func (v *Validator) settle() {
 	v.c.settle()
 }
 
-// place takes in which processors f has, where there is a Placer. Of a job that came and went
-// only their number is of interest, and where it was reserved no time not even that.
+// place takes in which processors f has, if there is a Placer. If it came and went at one instant,
+// only their number is checked, and nothing if no time was reserved for it or jobs were resized at
+// this instant: others may have had the same processors in between.
 func (v *Validator) place(f *followed) {
 	j := f.job
 	f.place, f.placed = nil, (len(j.Place) > 0 || v.meta != nil && v.meta.Placer != nil) && j.Reservation.Window.Tasks == nil
@@ -562,8 +638,9 @@ func (v *Validator) place(f *followed) {
 	}
 }
 
-// task is f's i-th task, which has its node to its real end, or to the end of its window, which
-// may be extended before it is over.
+// task returns the i-th task of f as the checker wants it: the node is taken until the real end of
+// the task, or until the window ends if that is earlier. The window may be extended then, and
+// extended tells the checker the new end.
 func (f *followed) task(i int) task {
 	t := &f.job.Reservation.Window.Tasks[i]
 	reserved := t.End - f.start
@@ -573,8 +650,9 @@ func (f *followed) task(i int) task {
 	return task{t.Node, f.start + min(f.taskTime(reserved), t.End-f.start)}
 }
 
-// Report says what was found up to now. Where the run is complete, every job
-// must have come to an end: one that has not is a violation.
+// Report returns what was found up to now, with the present instant closed. complete says that the
+// run is over: every job must have come to an end then, and each that has not is a violation. The
+// report is a copy: the Validator may go on.
 func (v *Validator) Report(complete bool) Report {
 	v.settle()
 	report := v.c.report
