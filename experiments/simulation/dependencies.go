@@ -41,8 +41,8 @@ func (j *jobs) survey(feedback bool) (*flow.Links, error) {
 		for j, ok := source.Next(); ok && yield(j); j, ok = source.Next() {
 		}
 	}, feedback)
-	if failed, ok := source.(interface{ Err() error }); ok && failed.Err() != nil {
-		return nil, failed.Err()
+	if failed := sourceError(source); failed != nil {
+		return nil, failed
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", j.name, err)

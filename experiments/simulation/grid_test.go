@@ -102,6 +102,26 @@ func TestSitesRunTheirOwnJobsToo(t *testing.T) {
 	require.ErrorContains(t, err, "cluster-1, jobs of its own: opening the trace")
 }
 
+// The conventions by which records become jobs hold for the own jobs of a site as well: a job
+// of 4 processors was given 8, and one without an estimate is left out.
+func TestASitesOwnRecordsFollowTheConventions(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "own.swf")
+	own := "; MaxProcs: 8\n1 0 -1 50 8 -1 -1 4 50 -1 1 1 1 -1 -1 -1 -1 -1\n2 1 -1 50 8 -1 -1 4 -1 -1 1 1 1 -1 -1 -1 -1 -1\n"
+	require.NoError(t, os.WriteFile(path, []byte(own), 0o666))
+	sc := New()
+	sc.Machine = &Grid{Clusters: []ClusterSite{{Processors: 8, Local: path}}}
+	sc.Policies = []string{"rla"}
+	require.NoError(t, sc.Set("procs-from", "allocated"))
+	require.NoError(t, sc.Set("missing-estimate", "drop"))
+	sc.Workload.Jobs = func(uint64) (entity.Source, error) {
+		return &list{jobs: []entity.Job{{ID: 1, Submit: 5e6, Runtime: 10e6, Request: entity.Request{Nodes: 2, Length: 10e6}}}}, nil
+	}
+	out, err := Run(context.Background(), sc, Options{})
+	require.NoError(t, err)
+	require.Equal(t, 45.0, out.Results[0].Summary.MeanWait, "the site's own job has all 8 processors")
+	require.Equal(t, 2, out.Results[0].Clusters[0].Jobs)
+}
+
 // Every strategy, under either pass and with every queue policy at the sites:
 // no processor is used twice, no promise broken.
 func TestOnAGridEveryPassKeepsTheRules(t *testing.T) {

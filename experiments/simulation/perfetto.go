@@ -13,12 +13,12 @@ import (
 // writePerfetto writes perfetto-POLICY.json of the runs of the manifest, where it is
 // wanted, from their files.
 func (c *call) writePerfetto(m *metrics.Manifest) error {
+	if !c.options.Perfetto {
+		return nil
+	}
 	files := map[string]string{} // by policy
 	for _, n := range c.all {
 		files[n.spec] = "perfetto-" + n.file + ".json"
-	}
-	if !c.options.Perfetto {
-		return nil
 	}
 	folder, err := results.Open(c.dir.Path)
 	if err != nil {

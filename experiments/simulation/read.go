@@ -128,13 +128,15 @@ var (
 )
 
 // Read reads a scenario from a file. Paths in it are relative to its folder.
-func Read(path string, t *Tables) (*Scenario, error) { return read(path, "", t) }
+func Read(path string, t *Tables) (*Scenario, error) { return read(path, "", false, t) }
 
 // ReadMachine is Read for a file that must describe a machine of that kind,
 // "domain" or "grid".
-func ReadMachine(path, kind string, t *Tables) (*Scenario, error) { return read(path, kind, t) }
+func ReadMachine(path, kind string, t *Tables) (*Scenario, error) { return read(path, kind, false, t) }
 
-func read(path, kind string, t *Tables, within ...string) (*Scenario, error) {
+// read reads the file of a scenario, or, where part is set, the file of a machine that another file
+// names. The size is looked at first: a mistyped path may be that of a log.
+func read(path, kind string, part bool, t *Tables) (*Scenario, error) {
 	what := cmp.Or(kind, "scenario")
 	if info, err := os.Stat(path); err == nil && info.Size() > mostText {
 		return nil, fmt.Errorf("reading the %s %s: it is %d bytes long, and a file of settings has %d at most", what, path, info.Size(), mostText)
@@ -143,7 +145,7 @@ func read(path, kind string, t *Tables, within ...string) (*Scenario, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening the %s %s: %w", what, path, reason(err))
 	}
-	return parse(path, text, kind, len(within) > 0, t)
+	return parse(path, text, kind, part, t)
 }
 
 // parse reads the text of a file that stands, or stood, at path.
@@ -311,7 +313,7 @@ func (r *reader) readMachine() error {
 	case kinds["machine"] != "" && r.part:
 		return faultAt(errors.New("machine: the file of a machine cannot name another one"), "machine")
 	case kinds["machine"] != "":
-		other, err := read(r.beside(r.yaml.MachineFile), r.kind, r.tables, "machine")
+		other, err := read(r.beside(r.yaml.MachineFile), r.kind, true, r.tables)
 		if err != nil {
 			return faultAt(fmt.Errorf("machine: %w", err), "machine")
 		}
@@ -426,7 +428,7 @@ func (r *reader) readSite(s siteYAML, path ...any) (DomainSite, error) {
 				return site, within(faultAt(fmt.Errorf("%s: the domain stands in the file %s: write it there", name, s.File), name))
 			}
 		}
-		other, err := read(r.beside(s.File), "domain", r.tables, "machine")
+		other, err := read(r.beside(s.File), "domain", true, r.tables)
 		if err != nil {
 			return site, within(faultAt(fmt.Errorf("domain: %w", err), "domain"))
 		}
@@ -439,17 +441,19 @@ func (r *reader) readSite(s siteYAML, path ...any) (DomainSite, error) {
 	}
 	own := &reader{dir: r.dir, kind: "domain", part: true, tables: r.tables, file: r.file, sc: New(), nodes: map[int]bool{}}
 	own.yaml.Domain = s.Own
-	if top := &r.yaml.Domain; s.Own.Cycle == 0 {
+	// What a domain does not say of time and prices stands beside the list, for all domains.
+	top := &r.yaml.Domain
+	if s.Own.Cycle == 0 {
 		own.yaml.Domain.Cycle = top.Cycle
 	}
 	if !has("interval") {
-		own.yaml.Domain.Interval = r.yaml.Domain.Interval
+		own.yaml.Domain.Interval = top.Interval
 	}
 	if !has("pay_by_use") {
-		own.yaml.Domain.PayByUse = r.yaml.Domain.PayByUse
+		own.yaml.Domain.PayByUse = top.PayByUse
 	}
 	if !has("pricing") {
-		own.yaml.Domain.Pricing = r.yaml.Domain.Pricing
+		own.yaml.Domain.Pricing = top.Pricing
 	}
 	if err := own.readDomain(); err != nil {
 		return site, within(err)

@@ -1,6 +1,7 @@
 package simulation
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -542,64 +543,13 @@ func (c *call) explain(err error) error {
 	return err
 }
 
-// tell says what was left out and altered, and what became of jobs that did not
-// run: once for policies of which the same is true.
+// tell says what was left out and altered, and what became of jobs that did not run.
 func (c *call) tell(o *Outcome) {
-	for reason, count := range o.Report.Counts() {
-		if !worthTelling(reason) {
-			continue
-		}
-		where := ""
-		if examples := o.Report.Examples(reason); len(examples) > 0 && examples[0].Line > 0 {
-			where = fmt.Sprintf(" (first: line %d)", examples[0].Line)
-		}
-		c.options.Tell("%s: %d %s: %s%s", c.jobs.name, count, reason.Class(), reason.Text(), where)
-	}
+	c.tellOfRecords(o.Report)
 	c.tellOfLimits()
 	c.tellOfPredictions()
-	var texts []string
-	who := map[string][]string{}
-	say := func(r *Result, format string, args ...any) {
-		text := fmt.Sprintf(format, args...)
-		if who[text] == nil {
-			texts = append(texts, text)
-		}
-		who[text] = append(who[text], r.Summary.Policy)
-	}
-	for _, r := range o.Results {
-		if n := r.Summary.Rejected; n > 0 && len(r.Rejections) > 0 {
-			most := slices.MaxFunc(r.Rejections, func(a, b metrics.ReasonCount) int { return int(a.Count - b.Count) })
-			say(r, "%d of %d jobs rejected, %d of them: %s", n, r.Summary.Jobs, most.Count, most.Reason)
-		}
-		for _, text := range r.Refused[:min(len(r.Refused), refusalsTold)] {
-			say(r, "%s", text)
-		}
-		if more := len(r.Refused) - refusalsTold; more > 0 {
-			say(r, "%d more jobs are refused: jobs-POLICY.csv has each of them, with the reason", more)
-		}
-		if r.Late.Jobs > 0 {
-			say(r, "%v", r.Late)
-		}
-		if r.Proof > 0 {
-			say(r, "its plan is proved the best schedule; partial schedules looked at: %d", r.Proof)
-		}
-		if r.Unbounded != "" {
-			say(r, "there are no bounds: %s", r.Unbounded)
-		}
-		if n := len(r.Waiting); n > 0 {
-			reason := r.Waiting[0].Reason
-			if reason == "" && c.Flows.Outages != "" {
-				reason = "what is out of service at the end leaves too little for them, or for jobs in front of them; give these outages an end, or leave such jobs out"
-			}
-			say(r, "%d jobs still wait, from %v on: %s", n, r.Waiting[0], reason)
-		}
-		if n := len(r.Running); n > 0 {
-			say(r, "%d jobs still run, from %v on, as the run ends two days after its last input: they are among the jobs of the summary, and in none of its means", n, r.Running[0])
-		}
-	}
-	for _, text := range texts {
-		c.options.Tell("%s: %s", strings.Join(who[text], ", "), text)
-	}
+	c.tellOfJobs(o)
+	// Whoever changed the machine or the part of the log has changed the load on purpose.
 	if asked := c.Workload.Options; len(o.Results) > 0 && asked.Load == 0 && asked.Procs == 0 && asked.First == 0 && asked.Skip == 0 && !asked.Feedback {
 		if missed := c.tables.missedLoad(c.Workload.Trace, o.Results[0].Summary.OfferedLoad); missed != "" {
 			c.options.Tell("%s: %s", c.jobs.name, missed)
@@ -608,6 +558,75 @@ func (c *call) tell(o *Outcome) {
 	if gap := c.gap(o); gap != "" {
 		c.options.Tell("%s", gap)
 	}
+}
+
+// tellOfRecords says which records the reader of the log left out or altered, with the line of the
+// first of each kind.
+func (c *call) tellOfRecords(report *workload.Report) {
+	for reason, count := range report.Counts() {
+		if !worthTelling(reason) {
+			continue
+		}
+		where := ""
+		if examples := report.Examples(reason); len(examples) > 0 && examples[0].Line > 0 {
+			where = fmt.Sprintf(" (first: line %d)", examples[0].Line)
+		}
+		c.options.Tell("%s: %d %s: %s%s", c.jobs.name, count, reason.Class(), reason.Text(), where)
+	}
+}
+
+// tellOfJobs says what became of jobs that did not run as they should. A sentence that is true of
+// several policies is told once, behind the names of all of them.
+func (c *call) tellOfJobs(o *Outcome) {
+	var texts []string           // in order of first use
+	who := map[string][]string{} // policies, by text
+	for _, r := range o.Results {
+		for _, text := range c.remarks(r) {
+			if who[text] == nil {
+				texts = append(texts, text)
+			}
+			who[text] = append(who[text], r.Summary.Policy)
+		}
+	}
+	for _, text := range texts {
+		c.options.Tell("%s: %s", strings.Join(who[text], ", "), text)
+	}
+}
+
+// remarks are the sentences about one run: jobs that were rejected or refused, that came late, that
+// wait or run at the end, and what is proved of the schedule.
+func (c *call) remarks(r *Result) (all []string) {
+	say := func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) }
+	if n := r.Summary.Rejected; n > 0 && len(r.Rejections) > 0 {
+		most := slices.MaxFunc(r.Rejections, func(a, b metrics.ReasonCount) int { return cmp.Compare(a.Count, b.Count) })
+		say("%d of %d jobs rejected, %d of them: %s", n, r.Summary.Jobs, most.Count, most.Reason)
+	}
+	for _, text := range r.Refused[:min(len(r.Refused), refusalsTold)] {
+		say("%s", text)
+	}
+	if more := len(r.Refused) - refusalsTold; more > 0 {
+		say("%d more jobs are refused: jobs-POLICY.csv has each of them, with the reason", more)
+	}
+	if r.Late.Jobs > 0 {
+		say("%v", r.Late)
+	}
+	if r.Proof > 0 {
+		say("its plan is proved the best schedule; partial schedules looked at: %d", r.Proof)
+	}
+	if r.Unbounded != "" {
+		say("there are no bounds: %s", r.Unbounded)
+	}
+	if n := len(r.Waiting); n > 0 {
+		reason := r.Waiting[0].Reason
+		if reason == "" && c.Flows.Outages != "" {
+			reason = "what is out of service at the end leaves too little for them, or for jobs in front of them; give these outages an end, or leave such jobs out"
+		}
+		say("%d jobs still wait, from %v on: %s", n, r.Waiting[0], reason)
+	}
+	if n := len(r.Running); n > 0 {
+		say("%d jobs still run, from %v on, as the run ends two days after its last input: they are among the jobs of the summary, and in none of its means", n, r.Running[0])
+	}
+	return all
 }
 
 // refusalsTold is how many refused jobs are told one by one.

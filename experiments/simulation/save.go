@@ -37,7 +37,7 @@ type Saved struct {
 	Until des.Time
 	// Manifest holds the settings and the checksums. It tells of no results.
 	Manifest metrics.Manifest
-	// Points are those of the policies, in the order asked for.
+	// Points has one for each policy, in the order asked for. Invariant: it is never empty.
 	Points []Point
 }
 
@@ -49,11 +49,13 @@ type Point struct {
 	Fingerprint string `json:"fingerprint"`
 }
 
-// Look is what the run of a policy looks like at an instant.
+// Look describes the run of a policy at an instant, as people and programs see it.
 type Look struct {
 	Point
-	Time    float64  `json:"time"` // of the instant, in seconds
-	Running int      `json:"running"`
+	Time    float64 `json:"time"` // of the instant, in seconds
+	Running int     `json:"running"`
+	// Busy counts the processors or nodes of the running jobs, Queued those that the waiting jobs
+	// ask for.
 	Busy    int      `json:"busy_processors"`
 	Waiting int      `json:"waiting"` // a reservation ahead may be theirs
 	Queued  int      `json:"queued_processors"`
@@ -73,24 +75,26 @@ type JobNow struct {
 	Until *float64 `json:"until,omitempty"`
 }
 
-// pausedError ends a run at a point.
+// pausedError ends a run at a point. It is no failure: simulateOne keeps its look as the outcome.
 type pausedError struct{ look Look }
 
 func (p *pausedError) Error() string { return "the run has stopped at " + fmt.Sprint(p.look.Time) }
 
-// runTo has the clock run up to and including an instant. The clock stays at the latest event.
+// runTo lets the clock run up to and including an instant. The clock stays at the latest event
+// before it, not at the instant, so that nothing in the run can tell that it stopped.
 func (x *Session) runTo(ctx context.Context, until des.Time) error {
 	x.Sim.StopWhen(func() bool { return x.Sim.NextTime() > until })
+	// StopWhen is asked between two events, so that all events of the instant itself have run.
 	defer x.Sim.StopWhen(nil)
 	return x.Sim.RunUntil(ctx, until)
 }
 
-// point is how far the run has come.
+// point returns how far the run has come: the number of events and their fingerprint.
 func (x *Session) point() Point {
 	return Point{Policy: x.settings.Name, Events: x.Sim.Executed(), Fingerprint: fmt.Sprintf("%016x", x.Sim.Fingerprint())}
 }
 
-// pass repeats a saved run up to its point.
+// pass repeats a saved run up to its point, and fails if the events were not the same.
 func (x *Session) pass(ctx context.Context, until des.Time, saved Point) error {
 	if err := x.runTo(ctx, until); err != nil {
 		return err
@@ -102,7 +106,8 @@ func (x *Session) pass(ctx context.Context, until des.Time, saved Point) error {
 	return nil
 }
 
-// look is what the run looks like at an instant up to which it has come.
+// look describes the run at an instant up to which it has come: first the jobs that run, site by
+// site in order of start, then those that wait, in order of submission.
 func (x *Session) look(until des.Time) Look {
 	l := Look{Point: x.point(), Time: until.Seconds(), Jobs: []JobNow{}}
 	for _, s := range x.sites {
@@ -122,6 +127,8 @@ func (x *Session) look(until des.Time) Look {
 	return l
 }
 
+// jobNow describes a job. Reservation.Active is true of a job that runs, and of one that waits with
+// a reservation ahead.
 func jobNow(s *Site, r *entity.Run) JobNow {
 	j := JobNow{ID: r.ID, Site: s.Name, State: r.State.String(), Submission: r.Submit.Seconds(), Processors: r.Request.Nodes}
 	if r.Reservation.Active {
@@ -164,7 +171,8 @@ func RunUntil(ctx context.Context, sc *Scenario, until des.Time, o Options) (*Sa
 	return saved, c.looks, nil
 }
 
-// checkResume is an error where the policies are not those of the run that is resumed.
+// checkResume returns an error if the policies are not those of the run that is resumed, in the
+// same order: points belong to policies by their place.
 func (c *call) checkResume() error {
 	saved := c.options.Resume
 	if saved == nil {
@@ -180,9 +188,9 @@ func (c *call) checkResume() error {
 	return nil
 }
 
-// Scenario is the scenario of a saved run. Files that it names are looked for where they were,
-// relative to the working directory. A program that has made the jobs itself makes them again,
-// and gives Run its own scenario instead.
+// Scenario returns the scenario of a saved run. Files that it names are looked for where they were,
+// relative to the working directory. A program that has made the jobs itself makes them again, and
+// gives Run its own scenario instead.
 func (s *Saved) Scenario(t *Tables) (*Scenario, error) {
 	sc, err := FromManifest(&s.Manifest, "", t)
 	if err == nil && sc.Workload.Trace == workload.StandardInput {
@@ -213,7 +221,7 @@ type savedRun struct {
 	Manifest metrics.Manifest `json:"manifest"`
 }
 
-// sum is the checksum of JSON, whatever blanks stand in it.
+// sum returns the checksum of JSON without its blanks, so that an indented file has the same one.
 func sum(text []byte) (string, error) {
 	var b bytes.Buffer
 	if err := json.Compact(&b, text); err != nil {
@@ -296,6 +304,8 @@ func parseSaved(text []byte) (*Saved, error) {
 	if err := jsontext.Decode(file.Run, &run); err != nil {
 		return nil, fmt.Errorf("the saved run is damaged: %w", err)
 	}
+	// The checksum proves that the file is as it was written. What follows refuses files that
+	// another program has written with a good checksum.
 	until, fault := number.Time(run.Until, des.Forever-1)
 	if fault != number.Sound || until < 0 {
 		return nil, fmt.Errorf("the saved run is damaged: until: want a time of 0 or more, not %q", run.Until)

@@ -12,8 +12,10 @@ import (
 	"github.com/gridslot/gridslot/metrics/rows"
 )
 
-// RunSettings is what a run does with its workload.
+// RunSettings is what one run does with its workload: the policy, the machine, the conventions and
+// the files. Simulate and Begin take it from a program; Run makes one for each policy.
 type RunSettings struct {
+	// Policy decides. It may keep state, so each run needs its own.
 	Policy     entity.Policy
 	Name       string // of the policy in the summary; Policy.Name() where empty
 	Processors int    // of the cluster
@@ -24,56 +26,58 @@ type RunSettings struct {
 	// Policy brings; see predict.Set. They may keep state: each run needs its own.
 	Predictor entity.Predictor
 	Corrector entity.Corrector
-	// LeaveWaiting has the run end well though the policy has left jobs in the
-	// queue, which Result.Waiting then lists; otherwise that is an error.
+	// LeaveWaiting lets the run end well though the policy has left jobs in the queue, which
+	// Result.Waiting then lists. Otherwise such a run fails.
 	LeaveWaiting bool
-	// Seed and Replication determine the random streams of the simulation.
+	// Seed and Replication together determine the random streams of the simulation.
 	Seed, Replication uint64
 
-	// Dir, if set, is the folder that gets jobs-FileName.csv and
-	// queue-FileName.csv, both or neither. Simulate tells of them in manifest.json and
-	// summary.csv as well, by which results are read, unless NoManifest says that others do.
-	// Runs of one workload under the same settings, one after the other, can share a folder.
+	// Dir, if set, is the folder that gets the files of the run, jobs-FileName.csv and
+	// queue-FileName.csv among them: all of them or, after a failure, none. Simulate also writes
+	// manifest.json and summary.csv, by which results are read, unless NoManifest says that the
+	// caller does. Runs of one workload under the same settings, one after the other, can share a
+	// folder.
 	Dir        string
 	NoManifest bool
 	FileName   string // the name where empty
 	Allocation metrics.Allocation
 	Workload   string // what the files call the workload
 
-	// Attempts has the files tell of every attempt of a job, and of what it waited
-	// for: jobs-FileName.csv has more columns (metrics.JobsWriter.Attempts), and
-	// there is attempts-FileName.csv. That is so by itself where there are Links or Outages,
-	// and where a job was stopped or resized, or had overhead.
+	// Attempts makes the files tell of every attempt of a job, and of what it waited for:
+	// jobs-FileName.csv has more columns (metrics.JobsWriter.Attempts), and there is
+	// attempts-FileName.csv. A run does so by itself if there are Links or Outages, or if a job was
+	// stopped or resized or had overhead.
 	Attempts bool
 	// Events asks for events-FileName.csv.
 	Events bool
 	// Decisions asks for decisions-FileName.csv: what held the jobs that waited.
 	Decisions bool
-	// Owners says that others than the jobs take capacity, which Session.Account is
-	// told of.
+	// Owners says that others than the jobs take capacity: whoever does tells Session.account. The
+	// result then has a Capacity.
 	Owners bool
 
 	// Bookings, if set, are users' advance reservations, in order of submission.
 	Bookings iter.Seq[flow.Booking]
-	// Outages, if set, are losses of capacity that have been submitted to it; they are
-	// told in outages-FileName.csv.
+	// Outages, if set, has losses of capacity submitted to it. outages-FileName.csv lists them.
 	Outages *flow.Outages
 
-	// Links, if set, are those of the jobs, which wait for each other by them.
+	// Links, if set, say which jobs wait for which others. They are of the jobs of this workload;
+	// see flow.Survey.
 	Links *flow.Links
 
 	// LockThread locks the goroutine to its thread for the time of the run, so that
-	// Summary.CPUSeconds can be the processor time of the thread, and of those that read
-	// and write beside it; the garbage collector's own threads are left out. A
-	// workload that comes from an iter.Pull begun before cannot be read then: Go
-	// ends the process. Otherwise Summary.CPUSeconds is the time on the wall clock.
+	// Summary.CPUSeconds is the processor time of the thread and of the goroutines that read and
+	// write beside it, without the garbage collector's own threads. Without LockThread,
+	// Summary.CPUSeconds is the time on the wall clock. A workload that comes from an iter.Pull
+	// begun before cannot be read by a locked run: Go ends the process.
 	LockThread bool
 
-	// Tau bounds slowdowns. Warmup is what the summary leaves out at the beginning; files
-	// have all jobs. A run that has no more than its warm-up fails.
+	// Tau is the least run time in a bounded slowdown; 0 means 10 s. Warmup is the part at the
+	// beginning that the summary leaves out; files have all jobs. A run in which no job is behind
+	// the warm-up fails.
 	Tau    metrics.Tau
 	Warmup metrics.Warmup
-	// Bounds asks for Result.Bounds, which takes O(n log n) of time for n jobs, and 24 bytes of memory
+	// Bounds asks for Result.Bounds. It takes O(n log n) of time for n jobs, and 24 bytes of memory
 	// for each while the run lasts.
 	Bounds bool
 
@@ -85,21 +89,26 @@ type RunSettings struct {
 	// Observers are told of every job event, beside those of the run itself.
 	Observers []entity.Observer
 
-	beside  bool      // files are written by goroutines of their own: there is a processor to spare
-	ahead   bool      // likewise, the jobs are read: they do not depend on what happens in the run
-	until   *des.Time // where the run stops; nil means at its end
-	point   *Point    // the point of the saved run that goes on, or nil
-	resumed des.Time  // the instant of point
-	known   *bounder  // of bounds, for runs that may have the same jobs; or nil
+	// beside lets goroutines of their own write the files: there is a processor to spare. ahead
+	// lets another goroutine read the jobs, which must not depend on what happens in the run.
+	beside bool
+	ahead  bool
+	// until, if set, is the instant at which the run stops without results. point is the point of
+	// the saved run that goes on, or nil, and resumed the instant at which that run was saved.
+	until   *des.Time
+	point   *Point
+	resumed des.Time
+	// known has the bounds of runs with the same jobs; nil if this is the only run.
+	known *bounder
 }
 
-// predicts reports whether runtimes are predicted.
+// predicts reports whether runtimes are predicted, by the settings or by the policy itself.
 func (s *RunSettings) predicts() bool {
 	own, _ := entity.PredictionsOf(s.Policy)
 	return own != nil || s.Predictor != nil
 }
 
-// Result is what became of one policy's run.
+// Result is what became of one policy's run. What a machine or a setting does not have is empty.
 type Result struct {
 	Summary     metrics.Summary
 	Waiting     []*entity.Run // left in the queue, in order of submission
@@ -109,39 +118,42 @@ type Result struct {
 	Files       []string      // names of the files that were written
 	// Rejections are why jobs were rejected, in order of first use.
 	Rejections []metrics.ReasonCount
-	// Capacity is what became of the machine's, where the files tell of attempts
-	// (RunSettings.Attempts), or owners take a part.
+	// Capacity is where the processor time of the machine went. It is known if the files tell of
+	// attempts (RunSettings.Attempts), or if owners take a part.
 	Capacity metrics.Capacity
-	// Accuracy is how good the predictions of runtimes were, where there are any.
+	// Accuracy is how good the predictions of runtimes were; nil if nothing was predicted.
 	Accuracy *AccuracySummary
-	// Bounds is what no schedule of the jobs of the run can be below, and how far above it the run
-	// is, if that was asked for; nil otherwise, and if Unbounded says why there are no bounds.
+	// Bounds has the values that no schedule of the jobs of the run can be below, and how far the
+	// run is above them. It is nil if bounds were not asked for, and if Unbounded says why there
+	// are none.
 	Bounds    *rows.BoundSummary
 	Unbounded string
 	bounded   *boundedJobs // whose bounds they are; runs of the same jobs have the same
-	// Late tells, of the policy "recorded", which jobs began later than their log says.
+	// Late says, of the policy "recorded", which jobs began later than their log says.
 	Late Late
-	// Proof is how many partial schedules the policy "optimal" looked at until none could be better.
+	// Proof is the number of partial schedules at which the policy "optimal" looked until none
+	// could be better; 0 of other policies.
 	Proof int64
-	// Logged compares the waits with the log's own, where the log tells them.
+	// Logged compares the mean wait with that of the log's own schedule, if the log tells waits.
 	Logged LoggedWaits
-	// Energy is what the run took, where that was accounted for, and SiteEnergies what of it
-	// each site of a grid took.
+	// Energy is what the run took, if energy was accounted for, and SiteEnergies has the part of
+	// each site of a grid.
 	Energy       *metrics.EnergyRow
 	SiteEnergies []metrics.EnergyRow
 
 	Grid     *GridSummary   // on a grid
 	Clusters []rows.Cluster // on a grid
 	Money    *MoneySummary  // on a domain
-	// Owners are those of a domain's nodes, where the nodes name them or prices react.
+	// Owners has a row for each owner of a domain's nodes, if the nodes name owners or prices
+	// react.
 	Owners []rows.Owner
 }
 
-// ErrNoJobs is a workload without a single job.
+// ErrNoJobs reports a workload without a single job.
 var ErrNoJobs = errors.New("there are no jobs to simulate")
 
-// Simulate runs jobs through a policy on a cluster. A run that fails, or that
-// ctx ends, leaves no file behind.
+// Simulate runs jobs through a policy on a cluster and returns what became of them. If the run
+// fails, or ctx ends, it leaves no file behind.
 func Simulate(ctx context.Context, jobs entity.Source, s RunSettings) (Result, error) {
 	r, err := begin(ctx, jobs, s, nil)
 	if err != nil {

@@ -18,8 +18,9 @@ type siteJobs struct {
 	links *flow.Links // nil where no job waits for another
 }
 
-// openOwn opens the own jobs of a cluster, if it has any. Conventions about records are those
-// of the scenario; which part of a log is taken is not.
+// openOwn opens the own jobs of a cluster, if it has any. The conventions by which records become
+// jobs are those of the scenario. The part of the log that is taken, its load and its feedback are
+// not: these settings are about the jobs of the brokers.
 func (l *leaf) openOwn(c *call) error {
 	if l.cluster.Local == "" {
 		return nil
@@ -27,10 +28,9 @@ func (l *leaf) openOwn(c *call) error {
 	if l.cluster.Local == workload.StandardInput {
 		return errors.New("standard input can be read once, and every policy reads the jobs of a site: give a file")
 	}
-	o := &c.Workload.Options
-	one := &Scenario{Settings: c.Settings, Workload: Workload{
-		Trace: l.cluster.Local, Options: workload.Options{Conventions: workload.Conventions{Overrun: o.Overrun, Estimates: o.Estimates}},
-	}}
+	conventions := c.Workload.Options.Conventions
+	conventions.Feedback, conventions.After, conventions.Extra = false, nil, nil
+	one := &Scenario{Settings: c.Settings, Workload: Workload{Trace: l.cluster.Local, Options: workload.Options{Conventions: conventions}}}
 	own, err := one.open(context.Background(), c.tables, nil)
 	if err != nil {
 		return err

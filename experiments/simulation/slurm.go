@@ -150,9 +150,9 @@ func (m *SlurmCluster) check(sc *Scenario) error {
 		if sc.Workload.Options.Feedback {
 			return wrong("feedback", "jobs of a folder come when its %s says: give a log whose fields 17 and 18 hold, and its %s", replay.JobsFile, replay.ConfigFile)
 		}
-		for name, path := range map[string]string{"accounts": m.Accounts, "reservations": sc.Flows.Reservations, "trace": sc.Workload.Trace} {
-			if path != "" {
-				return wrong(name, "%s is a folder, which has all files itself: give its %s in place of it", m.Config, replay.ConfigFile)
+		for _, own := range []struct{ name, path string }{{"accounts", m.Accounts}, {"reservations", sc.Flows.Reservations}, {"trace", sc.Workload.Trace}} {
+			if own.path != "" {
+				return wrong(own.name, "%s is a folder, which has all files itself: give its %s in place of it", m.Config, replay.ConfigFile)
 			}
 		}
 		return sc.refuse(ofTraces, "it is about a trace, and the jobs of a folder are those of its %s", replay.JobsFile)
@@ -256,61 +256,11 @@ func (m *SlurmCluster) run(ctx context.Context, in *replay.Input, cpus int, p *p
 	x.account.Processors = cpus
 	x.countForBounds(nil)
 	losses := &outageFile{}
-	foreteller, err := x.foreteller()
+	machine, watchers, err := x.slurmMachine(in, p, users, losses)
 	if err != nil {
 		return nil, err
 	}
-	flows := []Flow{
-		listening(x.recorder), listening(p.observers("")...), listening(x.account), x.predicted(), x.power("", ""),
-		x.jobs("", cpus, s.Allocation), x.queue(), x.events("", s.Allocation), x.decisions(""), x.attemptsFile(), x.accuracyFile(), x.powerProfile(),
-	}
-	if in.Outages != nil {
-		flows = append(flows, losses)
-	}
-	if users != nil {
-		flows = append(flows, listening(users))
-	}
-	observers, err := x.attach(&Site{Flows: flows})
-	if err != nil {
-		return nil, err
-	}
-	machine, err := replay.NewMachine(x.Sim, in)
-	if err != nil {
-		return nil, err
-	}
-	if in.Recorded {
-		machine.Until = replay.RecordingEnds
-	}
-	watchers := entity.NewObservers(observers...)
-	machine.Watch = replay.NewWatch(in.Config, watchers)
-	machine.Watch.Late, machine.Whys = in.Late, s.Decisions
-	if machine.Watch.Foreteller = foreteller; foreteller != nil {
-		foreteller.Now = machine.Now
-	}
-	if s.Power != nil {
-		s.Power.Hosts(in.Sizes())
-	}
-	x.onClose(machine.Close)
-	x.over = machine.Over
-	down := func(nodes []int, down bool) {
-		n := procset.Count(in.CPUsOf(nodes))
-		if !down {
-			n = -n
-		}
-		x.account.Down(machine.Now(), n)
-		if s.Power != nil {
-			for _, at := range nodes {
-				s.Power.Down(machine.Now(), at, down)
-			}
-		}
-	}
-	machine.Lost = func(l replay.Lost) {
-		down(l.Nodes, true)
-		if w := losses.writer; w != nil {
-			w.Lost(flow.Lost{Outage: flow.Outage{Known: l.Known, From: machine.Now(), To: l.To, Where: entity.Where{Set: in.CPUsOf(l.Nodes)}}, Victims: l.Victims})
-		}
-	}
-	machine.Regained = func(nodes []int) { down(nodes, false) }
+	x.slurmOutages(machine, in, losses)
 	if err := x.slurmEvents(machine, in.Plain); err != nil {
 		return nil, err
 	}
@@ -336,6 +286,73 @@ func (m *SlurmCluster) run(ctx context.Context, in *replay.Input, cpus int, p *p
 	r.Waiting, r.Running, r.Refused = machine.Waiting(), machine.Running(), machine.Refusals()
 	r.Summary.Rounds, r.Summary.Events = machine.Controller().Passes(), x.Sim.Executed()
 	return &r, nil
+}
+
+// slurmMachine attaches the flows of the run, which listen to the jobs, and makes the machine that
+// tells them. There is no Site to open: Slurm's controller stands in the place of a metascheduler.
+func (x *Session) slurmMachine(in *replay.Input, p *policyRun, users *slurmUsers, losses *outageFile) (*replay.Machine, *entity.Observers, error) {
+	s := &x.settings
+	foreteller, err := x.foreteller()
+	if err != nil {
+		return nil, nil, err
+	}
+	flows := []Flow{
+		listening(x.recorder), listening(p.observers("")...), listening(x.account), x.predicted(), x.power("", ""),
+		x.jobs("", s.Processors, s.Allocation), x.queue(), x.events("", s.Allocation), x.decisions(""), x.attemptsFile(), x.accuracyFile(), x.powerProfile(),
+	}
+	if in.Outages != nil {
+		flows = append(flows, losses)
+	}
+	if users != nil {
+		flows = append(flows, listening(users))
+	}
+	observers, err := x.attach(&Site{Flows: flows})
+	if err != nil {
+		return nil, nil, err
+	}
+	machine, err := replay.NewMachine(x.Sim, in)
+	if err != nil {
+		return nil, nil, err
+	}
+	if in.Recorded {
+		machine.Until = replay.RecordingEnds
+	}
+	watchers := entity.NewObservers(observers...)
+	machine.Watch = replay.NewWatch(in.Config, watchers)
+	machine.Watch.Late, machine.Whys = in.Late, s.Decisions
+	if machine.Watch.Foreteller = foreteller; foreteller != nil {
+		foreteller.Now = machine.Now
+	}
+	if s.Power != nil {
+		s.Power.Hosts(in.Sizes())
+	}
+	x.onClose(machine.Close)
+	x.over = machine.Over
+	return machine, watchers, nil
+}
+
+// slurmOutages has the machine tell of nodes that fail and come back: the account and the meter of
+// energy hear of both, the file of losses of failures.
+func (x *Session) slurmOutages(machine *replay.Machine, in *replay.Input, losses *outageFile) {
+	down := func(nodes []int, down bool) {
+		n := procset.Count(in.CPUsOf(nodes))
+		if !down {
+			n = -n
+		}
+		x.account.Down(machine.Now(), n)
+		if x.settings.Power != nil {
+			for _, at := range nodes {
+				x.settings.Power.Down(machine.Now(), at, down)
+			}
+		}
+	}
+	machine.Lost = func(l replay.Lost) {
+		down(l.Nodes, true)
+		if w := losses.writer; w != nil {
+			w.Lost(flow.Lost{Outage: flow.Outage{Known: l.Known, From: machine.Now(), To: l.To, Where: entity.Where{Set: in.CPUsOf(l.Nodes)}}, Victims: l.Victims})
+		}
+	}
+	machine.Regained = func(nodes []int) { down(nodes, false) }
 }
 
 // outages has nodes fail as the scenario says. Outages that are known ahead are maintenance, for which

@@ -71,68 +71,86 @@ func squeueSource() policy.Entry[Source] {
 }
 
 // readSqueue reads the jobs, those that run first. Jobs in other states are left out, and so are
-// jobs that are larger than the machine, with a warning.
+// waiting jobs that are larger than the machine, with a warning.
 func readSqueue(from io.Reader, procs int, part float64) (jobs []*entity.Job, warnings []string, err error) {
-	var running, waiting []*entity.Job
-	var at []int // of squeueColumns, in a line
-	users := map[string]int32{}
-	busy, others, large, line := 0, 0, 0, 0
+	q := squeue{procs: procs, part: part, users: map[string]int32{}}
+	line := 0
 	lines := bufio.NewScanner(from)
 	for lines.Scan() {
 		line++
-		cells := strings.Split(lines.Text(), "|")
-		if at == nil {
-			for _, name := range squeueColumns {
-				i := slices.Index(cells, name)
-				if i < 0 {
-					return nil, nil, fmt.Errorf("line %d: the heading has no %s: call squeue --array -o '%%A|%%T|%%C|%%l|%%L|%%u'", line, name)
-				}
-				at = append(at, i)
-			}
-			continue
-		}
-		if len(cells) <= slices.Max(at) {
-			return nil, nil, fmt.Errorf("line %d: want %d cells with | between them, as in the heading, not %q", line, slices.Max(at)+1, lines.Text())
-		}
-		j, runs, err := squeueJob(cells, at, part)
-		switch {
-		case err != nil:
+		if err := q.take(lines.Text()); err != nil {
 			return nil, nil, fmt.Errorf("line %d: %w", line, err)
-		case j == nil:
-			others++
-			continue
-		case j.Request.Nodes > procs && !runs:
-			large++
-			continue
-		}
-		name := cells[at[5]]
-		if users[name] == 0 {
-			users[name] = int32(len(users) + 1)
-		}
-		j.User = users[name]
-		if runs {
-			running = append(running, j)
-			busy += j.Request.Nodes
-		} else {
-			waiting = append(waiting, j)
 		}
 	}
-	if err := lines.Err(); err != nil {
-		return nil, nil, err
-	}
-	if at == nil {
+	switch {
+	case lines.Err() != nil:
+		return nil, nil, lines.Err()
+	case q.at == nil:
 		return nil, nil, fmt.Errorf("it is empty: want what squeue has written, with its heading")
+	case q.busy > procs:
+		return nil, nil, fmt.Errorf("the jobs that run have %d processors, and procs says that there are %d", q.busy, procs)
 	}
-	if busy > procs {
-		return nil, nil, fmt.Errorf("the jobs that run have %d processors, and procs says that there are %d", busy, procs)
+	if q.others > 0 {
+		warnings = append(warnings, fmt.Sprintf("%d jobs neither run nor wait, and are left out", q.others))
 	}
-	if others > 0 {
-		warnings = append(warnings, fmt.Sprintf("%d jobs neither run nor wait, and are left out", others))
+	if q.large > 0 {
+		warnings = append(warnings, fmt.Sprintf("%d jobs ask for more than %d processors, and are left out", q.large, procs))
 	}
-	if large > 0 {
-		warnings = append(warnings, fmt.Sprintf("%d jobs ask for more than %d processors, and are left out", large, procs))
+	return append(q.running, q.waiting...), warnings, nil
+}
+
+// squeue is a reading of what squeue has written.
+type squeue struct {
+	procs int     // of the machine
+	part  float64 // of its limit that a job runs, above 0 and at most 1
+
+	at               []int // place of each of squeueColumns in a line; nil before the heading
+	users            map[string]int32
+	running, waiting []*entity.Job // in the order of the lines
+	busy             int           // processors of the jobs that run
+	others, large    int           // jobs left out: in another state, and larger than the machine
+}
+
+// take takes in a line. The first is the heading.
+func (q *squeue) take(text string) error {
+	cells := strings.Split(text, "|")
+	if q.at == nil {
+		for _, name := range squeueColumns {
+			i := slices.Index(cells, name)
+			if i < 0 {
+				return fmt.Errorf("the heading has no %s: call squeue --array -o '%%A|%%T|%%C|%%l|%%L|%%u'", name)
+			}
+			q.at = append(q.at, i)
+		}
+		return nil
 	}
-	return append(running, waiting...), warnings, nil
+	if len(cells) <= slices.Max(q.at) {
+		return fmt.Errorf("want %d cells with | between them, as in the heading, not %q", slices.Max(q.at)+1, text)
+	}
+	j, runs, err := squeueJob(cells, q.at, q.part)
+	switch {
+	case err != nil:
+		return err
+	case j == nil:
+		q.others++
+		return nil
+	case j.Request.Nodes > q.procs && !runs: // one that runs shows that procs is wrong: see busy
+		q.large++
+		return nil
+	}
+	// Users get numbers from 1 in the order in which they are met: a log has no room for names.
+	name := cells[q.at[5]]
+	if q.users[name] == 0 {
+		q.users[name] = int32(len(q.users) + 1)
+	}
+	j.User = q.users[name]
+	if runs {
+		q.running = append(q.running, j)
+		q.busy += j.Request.Nodes
+	} else {
+		q.waiting = append(q.waiting, j)
+	}
+	return nil
 }
 
 // squeueJob is the job of a line, and whether it runs; nil where it neither runs nor waits.

@@ -41,13 +41,14 @@ type Stepper struct {
 	closed   bool
 }
 
-// hand is a policy that hands rounds to the owner of a Stepper while there is somebody to
-// take them, and leaves them to a policy otherwise.
+// hand is the policy of a Stepper's run. While somebody ranges over Rounds, it hands every round to
+// that loop; otherwise it leaves rounds to the policy of the settings.
 type hand struct {
 	entity.Policy // who decides otherwise; nil is nobody
-	take          func(*entity.Round)
-	// missed says that Policy has not seen all rounds: jobs have come that it was not told of
-	// as fresh ones.
+	// take is the body of a loop over Rounds, or nil while there is no loop.
+	take func(*entity.Round)
+	// missed says that rounds have passed without Policy, so that it does not know all waiting
+	// jobs. Its next round must show it the whole queue as fresh.
 	missed bool
 }
 
@@ -67,8 +68,11 @@ func (h *hand) Unwrap() entity.Policy { return h.Policy }
 func (h *hand) Schedule(r *entity.Round) {
 	switch {
 	case h.take != nil && r.Queue.Len() > 0:
+		// The loop takes the round. The policy behind it does not hear of the jobs that came with
+		// it.
 		h.missed = true
 		h.take(r)
+	// The policy is back after such rounds: to it the whole queue is new.
 	case h.Policy != nil && h.missed:
 		h.missed = false
 		r.Delegate(h.Policy, r.Queue, slices.Collect(r.Waiting()))
@@ -84,15 +88,16 @@ func (h *hand) Attach(m *entity.Metascheduler) {
 	}
 }
 
-// Begin prepares a run of jobs on a cluster. Nothing happens yet. RunSettings.Policy makes
-// the decisions that nobody else makes; without one jobs wait until somebody does.
+// Begin prepares a run of jobs on a cluster. Nothing happens yet. RunSettings.Policy decides
+// whenever the owner of the Stepper does not; without a policy, jobs wait until the owner decides.
 func Begin(jobs entity.Source, s RunSettings) (*Stepper, error) {
 	h := &hand{Policy: s.Policy}
 	s.Policy = h
 	return begin(context.Background(), jobs, s, h)
 }
 
-// begin prepares a run. The context is of what a clairvoyant policy does beforehand.
+// begin prepares a run. ctx ends what a clairvoyant policy does beforehand. The hand is nil for a
+// run that nobody steps through (Simulate), whose policy is then called directly.
 func begin(ctx context.Context, jobs entity.Source, s RunSettings, h *hand) (*Stepper, error) {
 	jobs, err := foreseen(ctx, jobs, s)
 	if err != nil {
@@ -106,6 +111,7 @@ func begin(ctx context.Context, jobs entity.Source, s RunSettings, h *hand) (*St
 	}
 	r.session = newSession(s)
 	x := r.session
+	// Only a cluster has bounds: newSession refuses them until this call.
 	x.countForBounds(jobs)
 	r.site = &Site{
 		Plan: plan.NewCluster(s.Processors), Policy: s.Policy,
@@ -118,18 +124,18 @@ func begin(ctx context.Context, jobs entity.Source, s RunSettings, h *hand) (*St
 	return r, nil
 }
 
-// Scheduler is the metascheduler of the run, which has the queue, the jobs that run and the plan, and
-// by whose verbs jobs are submitted, cancelled, killed or preempted and capacity is withheld
-// or given back.
+// Scheduler returns the metascheduler of the run. It has the queue, the jobs that run and the plan;
+// its verbs submit, cancel, kill or preempt jobs, and withhold capacity or give it back.
 func (r *Stepper) Scheduler() *entity.Metascheduler { return r.site.Scheduler }
 
-// Now is the clock of the run.
+// Now returns the clock of the run.
 func (r *Stepper) Now() des.Time { return r.session.Sim.Now() }
 
-// Next is the instant of the next event, or des.Forever where nothing is left to happen.
+// Next returns the instant of the next event, or des.Forever if nothing is left to happen.
 func (r *Stepper) Next() des.Time { return r.session.Sim.NextTime() }
 
-// Err is what has ended the run, or nil. The end of a context does not end the run.
+// Err returns the failure that has ended the run, or nil. The end of a context is not a failure:
+// the run can go on with another one.
 func (r *Stepper) Err() error { return r.err }
 
 // Rounds yields the decisions to come, one at a time, until nothing is left to happen or an
@@ -144,6 +150,8 @@ func (r *Stepper) Rounds(ctx context.Context) iter.Seq[*entity.Round] {
 	return func(yield func(*entity.Round) bool) {
 		r.hand.take = func(round *entity.Round) {
 			if !yield(round) {
+				// The body has left the loop: stop the clock behind this decision, in the midst of
+				// Sim.Run.
 				r.hand.take = nil
 				r.session.Sim.Stop()
 			}
@@ -153,13 +161,12 @@ func (r *Stepper) Rounds(ctx context.Context) iter.Seq[*entity.Round] {
 	}
 }
 
-// RunUntil runs to an instant, what happens at it included. Decisions are those of the
-// policy.
+// RunUntil runs to an instant, what happens at it included. The policy decides.
 func (r *Stepper) RunUntil(ctx context.Context, t des.Time) error {
 	return r.do(r.session.Sim.RunUntil(ctx, t))
 }
 
-// do keeps the error that has ended the run.
+// do keeps the first error that has ended the run, for Err. It passes every error on.
 func (r *Stepper) do(err error) error {
 	if r.err == nil && !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded) {
 		r.err = err
@@ -167,22 +174,23 @@ func (r *Stepper) do(err error) error {
 	return err
 }
 
-// SetPolicy has another policy decide from now on. It finds an empty plan ahead: reservations
-// of jobs that have not started are given up, and waiting jobs get a round. What the first
-// policy has brought beside its decisions stays: its predictions, and what it refuses.
+// SetPolicy lets another policy decide from now on. It finds an empty plan ahead: reservations of
+// jobs that have not started are given up, and waiting jobs get a round. What the first policy
+// brought beside its decisions stays: its predictions, and which jobs it refuses.
 func (r *Stepper) SetPolicy(p entity.Policy) {
 	m := r.Scheduler()
 	r.hand.Policy, r.hand.missed = p, true
 	r.hand.Attach(m)
+	// The queue is copied first: Withdraw may change it.
 	for _, j := range slices.Collect(m.Queue().By(entity.Submission, m.Simulator().Now()).All()) {
 		m.Withdraw(j)
 	}
 	m.Changed(0, 0)
 }
 
-// Reset throws the run away, with what it has written, and begins another one of these jobs
-// under the same settings, with the seed. Policies, predictors and flows that keep state are
-// not new ones by that: a run that has such begins by Begin.
+// Reset throws the run away, with what it has written, and begins another run of these jobs under
+// the same settings with the given seed. It makes no new policies, predictors and flows: a run with
+// any that keep state must begin by Begin instead.
 func (r *Stepper) Reset(jobs entity.Source, seed uint64) error {
 	r.Close()
 	s := r.settings
@@ -197,7 +205,7 @@ func (r *Stepper) Reset(jobs entity.Source, seed uint64) error {
 	return nil
 }
 
-// Finish runs to the end, and writes the files. Decisions are those of the policy.
+// Finish runs to the end and writes the files. The policy decides.
 func (r *Stepper) Finish(ctx context.Context) (Result, error) {
 	if r.err != nil {
 		return Result{}, r.err
@@ -209,8 +217,8 @@ func (r *Stepper) Finish(ctx context.Context) (Result, error) {
 	return result, r.do(err)
 }
 
-// Close ends the run. Files that Finish has not written are thrown away. Closing twice is
-// harmless.
+// Close ends the run. Files that Finish has not written are thrown away. A second call does
+// nothing.
 func (r *Stepper) Close() {
 	if !r.closed {
 		r.closed = true

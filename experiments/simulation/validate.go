@@ -59,13 +59,7 @@ func Validate(ctx context.Context, sc *Scenario, s Schedule, o Options, limit in
 	if sc.Slurm.Config != "" {
 		one.Policies = []string{cmp.Or(s.Policy, slurmPolicy)}
 	}
-	c := &call{Scenario: &one, options: o, tables: o.Tables}
-	if c.tables == nil {
-		c.tables = Standard()
-	}
-	if c.options.Tell == nil {
-		c.options.Tell = func(string, ...any) {}
-	}
+	c := newCall(&one, o)
 	if err := c.prepare(ctx); err != nil {
 		return "", report, err
 	}
