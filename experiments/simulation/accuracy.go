@@ -13,12 +13,13 @@ import (
 	"github.com/gridslot/gridslot/metrics"
 )
 
-// predicted reports whether the runtimes of some run were.
+// predicted reports whether the runtimes of some run were predicted. On a grid each site predicts
+// for itself, and the summary tells nothing of it.
 func (o *Outcome) predicted() bool {
 	return slices.ContainsFunc(o.Results, func(r *Result) bool { return r.Accuracy != nil && r.Grid == nil })
 }
 
-// accuracy is that of a run, empty of one without predictions.
+// accuracy returns the accuracy of a run's predictions; empty if there were none.
 func (r *Result) accuracy() AccuracySummary {
 	if r.Accuracy == nil {
 		return AccuracySummary{}
@@ -26,7 +27,8 @@ func (r *Result) accuracy() AccuracySummary {
 	return *r.Accuracy
 }
 
-// printAccuracy writes a table of how good predictions were, if there were any.
+// printAccuracy writes a table of how good predictions were, if there were any: the mean error as a
+// time, the mean accuracy and the part of predictions that were too short in percent.
 func (o *Outcome) printAccuracy(w io.Writer) error {
 	if !o.predicted() {
 		return nil

@@ -16,16 +16,19 @@ import (
 // aheadJobs are the jobs of a source that another goroutine reads, some batches ahead of the
 // clock. The source must not depend on what happens in the run.
 type aheadJobs struct {
-	batches  chan []*entity.Job
-	batch    []*entity.Job // what is left of the latest
+	// batches is closed when the source has ended. Invariant: err and panicked are written before
+	// that, and read only after it.
+	batches chan []*entity.Job
+	// batch is what is left of the latest batch.
+	batch    []*entity.Job
 	quit     chan struct{}
 	closing  sync.Once
 	err      error // of the source, once batches is closed
 	panicked any   // likewise, with what the source has panicked
 }
 
-// aheadBatch is how many jobs are handed over at a time, and aheadBatches how many batches may
-// wait.
+// aheadBatch is how many jobs are handed over at a time: enough that handing over costs nothing
+// beside reading. At most aheadBatches batches wait, so that memory stays small.
 const (
 	aheadBatch   = 1024
 	aheadBatches = 2
@@ -51,7 +54,8 @@ func (x *Session) readAhead(from entity.Source) *aheadJobs {
 	return a
 }
 
-// read reads the next batch. There is no more where the source has ended, or has panicked.
+// read reads the next batch; more is false if the source has ended or has panicked. The panic goes
+// on in the goroutine of the run, where it would have been without reading ahead.
 func (a *aheadJobs) read(from entity.Source) (batch []*entity.Job, more bool) {
 	defer func() {
 		if a.panicked = recover(); a.panicked != nil {
@@ -90,7 +94,7 @@ func (a *aheadJobs) Next() (*entity.Job, bool) {
 // Err is what went wrong with the source, once Next has returned false.
 func (a *aheadJobs) Err() error { return a.err }
 
-// close has the goroutine end, and waits for that: the source is nobody's afterwards.
+// close ends the goroutine and waits for that: nobody else reads the source afterwards.
 func (a *aheadJobs) close() {
 	a.closing.Do(func() { close(a.quit) })
 	for range a.batches {

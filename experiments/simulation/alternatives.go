@@ -10,7 +10,7 @@ import (
 	"github.com/gridslot/gridslot/policy/cyclic"
 )
 
-// checkAlternatives refuses a file of alternatives where there would be none.
+// checkAlternatives refuses a file of alternatives if there would be none.
 func (c *call) checkAlternatives() error {
 	if _, domain := c.machine().(*Domain); c.options.Alternatives && !domain {
 		return wrong("alternatives", "windows to choose from are found for the batches of a domain alone")
@@ -18,14 +18,15 @@ func (c *call) checkAlternatives() error {
 	return nil
 }
 
-// alternatives writes the file while the run goes on.
+// alternatives is the writer of the file. Rows are written while the run goes on.
 type alternatives struct{ text *rows.Writer[rows.WindowTask] }
 
-// tellAlternatives has the batches of p tell what they could choose from, behind
-// whoever hears of them already. It returns nil where no files are wanted, or where
-// the planner searches for no alternatives.
+// tellAlternatives lets the batches of p tell what they could choose from, after whoever hears of
+// them already. It returns nil if no files are wanted, or if the planner searches for no
+// alternatives.
 func tellAlternatives(x *Session, p *cyclic.Policy) (*alternatives, error) {
 	switch planner := p.Planner.(type) {
+	// Planners are values: one that keeps its alternatives takes the place of the other.
 	case cyclic.CSS:
 		planner.Search.Keep = true
 		p.Planner = planner
@@ -50,7 +51,8 @@ func tellAlternatives(x *Session, p *cyclic.Policy) (*alternatives, error) {
 	return a, nil
 }
 
-// told takes one planned batch in.
+// told takes one planned batch in: a row for each task of each window that was found for a job. The
+// window chosen may have been moved or shifted after the search, so that its own tasks are written.
 func (a *alternatives) told(r *entity.Round, batch []*entity.Run, out *cyclic.Outcome) {
 	for i, j := range batch {
 		d := &out.Jobs[i]
@@ -69,7 +71,7 @@ func (a *alternatives) told(r *entity.Round, batch []*entity.Run, out *cyclic.Ou
 	}
 }
 
-// end writes what is left.
+// end writes what is left; a may be nil.
 func (a *alternatives) end() error {
 	if a == nil {
 		return nil

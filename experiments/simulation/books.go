@@ -16,12 +16,14 @@ import (
 	"github.com/gridslot/gridslot/metrics/rows"
 )
 
-// books are the bills of all named nodes of a run, as a flow that begins their files when it
-// is attached, and closes the accounts when it ends:
+// books are the bills of all named nodes of a run, as a flow that begins their files when it is
+// attached, and closes the accounts when it ends:
 //
 //	tasks-POLICY.csv     who had which named node, from when to when, and for how much
 //	local-POLICY.csv     owners' jobs, on a grid with named nodes
 //	accounts-POLICY.csv  balances, on a grid alone
+//
+// Money is counted in whole millionths of a cost unit, so that sums are exact; see flow.Money.
 type books struct {
 	hooks
 	grid     bool
@@ -61,14 +63,16 @@ func (b *books) Attach(x *Session, _ *Site) (none []entity.Observer, err error) 
 	return nil, nil
 }
 
-// add begins the book of one more site with prices; a domain by itself has the name "".
+// add begins the book of one more site with prices; a domain by itself has the name "". It is
+// called before Attach, while the sites are put together.
 func (b *books) add(x *Session, site string, l *flow.Ledger) *book {
 	k := &book{books: b, site: site, bills: metrics.NewBills(l, x.settings.Dir != "")}
 	b.all = append(b.all, k)
 	return k
 }
 
-// siteOf says what files call the site of a node: of a union it is its domain.
+// siteOf returns the function that says what files call the site of a node: site itself or, if that
+// is "", the node's domain in a union.
 func siteOf(site string) func(*entity.Node) string {
 	return func(n *entity.Node) string {
 		if site == "" {
@@ -78,7 +82,7 @@ func siteOf(site string) func(*entity.Node) string {
 	}
 }
 
-// job is the bill of a job, at all sites together.
+// job returns the bill of a job, at all sites together.
 func (b *books) job(r *entity.Run) (all metrics.Bill) {
 	for _, k := range b.all {
 		bill := k.bills.Job(r.ID)
@@ -89,7 +93,7 @@ func (b *books) job(r *entity.Run) (all metrics.Bill) {
 	return all
 }
 
-// total is the bill of all jobs.
+// total returns the bill of all jobs.
 func (b *books) total() (all metrics.Bill) {
 	for _, k := range b.all {
 		bill := k.bills.Total()
@@ -100,7 +104,8 @@ func (b *books) total() (all metrics.Bill) {
 	return all
 }
 
-// End closes the accounts and writes them. It is an error where they do not add up.
+// End closes the accounts and writes them. It fails if an account does not add up: then money was
+// made or lost.
 func (b *books) End() error {
 	for _, k := range b.all {
 		l := k.bills.Ledger
@@ -138,7 +143,7 @@ type book struct {
 	tasks *metrics.SiteTasks // nil where no files are wanted
 }
 
-// Attach has the bills of the domain hear of its jobs, before whoever asks them.
+// Attach lets the bills hear of the jobs of the site, before whoever asks the bills.
 func (b *book) Attach(*Session, *Site) ([]entity.Observer, error) {
 	return []entity.Observer{b.bills}, nil
 }
@@ -150,15 +155,16 @@ type brokeredBills struct {
 	agent *grid.ResourceAgent
 }
 
-// Observe passes on what begins or follows a contract of a broker's job.
+// Observe passes on what begins a contract of a broker's job or follows it. The agent forgets a job
+// at its end, but the ledger still knows what was agreed.
 func (b *brokeredBills) Observe(e entity.JobEvent) {
 	if b.agent.Serves(e.Run.Job) || b.Ledger.Agreed(e.Run) != nil { // the agent forgets a job at its end
 		b.Bills.Observe(e)
 	}
 }
 
-// writing is the flow that writes the tasks of the domain, behind those that begin the
-// files.
+// writing is the flow that writes the tasks of the site. It comes after books, which begins the
+// file.
 func (b *book) writing() Flow {
 	return hooks{attach: func(*Site) ([]entity.Observer, error) {
 		if b.books.tasks == nil {
@@ -179,7 +185,7 @@ func (b *book) owner(l flow.LocalJob, start des.Time) {
 	}
 }
 
-// queue are observers of the jobs of an owner's queue.
+// queue returns observers of the jobs of an owner's queue.
 func (b *book) queue(owner string) (all []entity.Observer) {
 	if b.tasks != nil {
 		all = append(all, b.tasks.Owners())
@@ -196,6 +202,8 @@ type queueBook struct {
 	owner string
 }
 
+// Observe writes the tasks of an attempt that has ended for good. One that was sent back or resized
+// has no row: another attempt follows.
 func (b *queueBook) Observe(e entity.JobEvent) {
 	a, _, how, ok := entity.Over(e)
 	if !ok || how == entity.EndRequeued || how == entity.EndResized {
@@ -208,8 +216,7 @@ func (b *queueBook) Observe(e entity.JobEvent) {
 	}
 }
 
-// writeNodes writes nodes.csv, which tells of the nodes of a domain, or of all domains of a
-// grid, where nodes are named.
+// writeNodes writes nodes.csv, which tells of the nodes of a domain or of all domains of a grid.
 func (c *call) writeNodes() error {
 	if c.nodes == nil {
 		return nil

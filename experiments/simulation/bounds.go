@@ -30,12 +30,14 @@ import (
 // Jobs that were rejected, or still wait in the end, are not in the means and not in the bounds.
 type bounding struct {
 	overrun entity.Overrun
-	jobs    []optimal.Job
-	why     string // the run has no bounds, or ""
+	// jobs has the jobs that have ended so far and count in the means.
+	jobs []optimal.Job
+	// why says why the run has no bounds; "" if it has. Once it is set, jobs is nil and stays so.
+	why string
 }
 
-// countForBounds makes the recorder count the jobs of a run on a cluster, if bounds are asked for. The jobs come
-// from the source; it is nil where their submissions are known beforehand.
+// countForBounds makes the recorder count the jobs of a run on a cluster, if bounds are asked for.
+// from is the source of the jobs; it is nil if their submissions are known beforehand.
 func (x *Session) countForBounds(from entity.Source) {
 	if x.bounding == nil {
 		return
@@ -48,18 +50,21 @@ func (x *Session) countForBounds(from entity.Source) {
 	x.recorder.Counted = b.count
 }
 
-// count takes in a job that has ended.
+// count takes in a job that has ended and whose wait is in the means.
 func (b *bounding) count(r *entity.Run) {
 	if b.why != "" {
 		return
 	}
 	nodes, ran := r.Reservation.Window.Nodes, r.Ran()
+	// rigid is the job as it ran: itself, or the shape that was chosen. known is false of a job
+	// that had processors for which it cannot ask, as after a resize.
 	rigid, known := r.Job, nodes >= r.Job.Request.Nodes
 	if len(r.Job.Shapes) > 0 {
 		rigid, known = r.Job.In(nodes)
 	}
 	another := func(a entity.Attempt) bool { return a.Kept > 0 && a.Window.Nodes != nodes }
 	switch {
+	// An earlier attempt on other processors whose work was kept makes it a job of two sizes.
 	case !known || !r.Once() && slices.ContainsFunc(r.Earlier(), another):
 		b.refuse(r, "was resized, and bounds are of jobs that keep their processors")
 		return
@@ -74,12 +79,13 @@ func (b *bounding) count(r *entity.Run) {
 	b.jobs = append(b.jobs, job)
 }
 
+// refuse gives the bounds of the run up, because of a job.
 func (b *bounding) refuse(r *entity.Run, why string) {
 	b.why, b.jobs = fmt.Sprintf("%v %s", r, why), nil
 }
 
-// bounder reckons bounds, once for all runs of a call that have the same jobs; the machine and tau are the
-// same in all. Any goroutine may ask.
+// bounder computes bounds once for all runs of a call that have the same jobs; the machine and tau
+// are the same in all. Any goroutine may ask.
 type bounder struct {
 	mu    sync.Mutex
 	known []*boundedJobs
@@ -91,7 +97,7 @@ type boundedJobs struct {
 	least optimal.Bounds
 }
 
-// of returns the jobs with their bounds. It sorts them.
+// of returns the jobs with their bounds. It sorts jobs, and keeps them.
 func (b *bounder) of(jobs []optimal.Job, processors int, tau des.Time) (*boundedJobs, error) {
 	optimal.Sort(jobs)
 	b.mu.Lock()
@@ -111,7 +117,7 @@ func (b *bounder) of(jobs []optimal.Job, processors int, tau des.Time) (*bounded
 }
 
 // bound adds the bounds of a run to its result, if they are asked for. A run that is below its
-// bounds by more than rounding is an error: then one of the two is wrong.
+// bounds by more than rounding is an error: then the run or the bound is wrong.
 func (x *Session) bound(r *Result) error {
 	b := x.bounding
 	switch {
@@ -124,6 +130,7 @@ func (x *Session) bound(r *Result) error {
 		r.Unbounded = "no job has ended whose wait is counted"
 		return nil
 	}
+	// Runs of a call share what has been computed.
 	known := x.settings.known
 	if known == nil {
 		known = &bounder{}
@@ -143,6 +150,7 @@ func (x *Session) bound(r *Result) error {
 		{"mean wait", of.least.MeanWait, s.MeanWait, &r.Bounds.Least.MeanWait, &r.Bounds.Gap.MeanWait},
 		{"mean bounded slowdown", of.least.MeanSlowdown, s.MeanBoundedSlowdown, &r.Bounds.Least.MeanSlowdown, &r.Bounds.Gap.MeanSlowdown},
 	} {
+		// Rounding: both sums have some 16 digits, in another order of the jobs.
 		if m.least > m.reached+1e-9*m.reached+1e-6 {
 			return fmt.Errorf("policy %s: the %s of the run is %v, and no schedule of its jobs can be below %v: please report this fault of gridslot", x.settings.Name, m.name, m.reached, m.least)
 		}
@@ -152,8 +160,9 @@ func (x *Session) bound(r *Result) error {
 	return nil
 }
 
-// leastLines are the lines of bounds under the table of a summary: one for all runs, or, where some have
-// other jobs or no bounds, one for all that have the same jobs, with their names.
+// leastLines returns the lines of bounds under the table of a summary. There is one line if all
+// runs have the same jobs. Otherwise there is one for all runs that have the same jobs, with their
+// names; runs without bounds are in none.
 func (o *Outcome) leastLines() (lines []rows.Least) {
 	var sets []*boundedJobs
 	names := map[*boundedJobs][]string{}

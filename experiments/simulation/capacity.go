@@ -9,7 +9,7 @@ import (
 	"github.com/gridslot/gridslot/metrics"
 )
 
-// capacities are the accounts of the runs that have one.
+// capacities returns the accounts of the runs that have one.
 func (o *Outcome) capacities() (rows []metrics.Capacity) {
 	for _, r := range o.Results {
 		if r.Capacity.Known() {
@@ -19,7 +19,7 @@ func (o *Outcome) capacities() (rows []metrics.Capacity) {
 	return rows
 }
 
-// writeCapacity writes capacity.csv, if there is anything to tell.
+// writeCapacity writes capacity.csv, if any run has an account of its capacity.
 func (c *call) writeCapacity(o *Outcome) error {
 	rows := o.capacities()
 	if rows == nil {
@@ -28,7 +28,7 @@ func (c *call) writeCapacity(o *Outcome) error {
 	return c.writeForAll("capacity.csv", func(w io.Writer) error { return metrics.WriteCapacity(w, rows) })
 }
 
-// printCapacity writes a table of where capacity went, in percent, if any was lost,
+// printCapacity writes a table of where capacity went, in percent, if in some run any was lost,
 // down or overhead.
 func (o *Outcome) printCapacity(w io.Writer) error {
 	rows := o.capacities()

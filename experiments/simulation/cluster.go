@@ -8,26 +8,32 @@ import (
 	"github.com/gridslot/gridslot/entity"
 )
 
-// Machine is what the jobs run on: a Cluster, a *Domain or a *Grid. It names the
-// policies that there are on it, refuses settings that mean nothing there, and
-// makes itself ready to run one policy at a time, any number side by side.
+// Machine is what the jobs run on: a Cluster, a *Domain, a *Grid or a *SlurmCluster. It names the
+// policies that there are on it, refuses settings that mean nothing there, and makes itself ready
+// to run one policy at a time, any number side by side. Other packages cannot add machines.
 type Machine interface {
-	// Kind is "cluster", "domain" or "grid".
+	// Kind returns "cluster", "domain", "grid" or "slurm".
 	Kind() string
+	// names returns the policies of the scenario, or the machine's defaults, each with its
+	// parameters.
 	names(sc *Scenario, t *Tables) ([]policyName, error)
+	// check refuses settings of the scenario. It opens no log.
 	check(sc *Scenario) error
+	// prepare draws what is drawn and may set c.jobs, c.requests and c.nodes. The runner that it
+	// returns must not change what it shares with other runs.
 	prepare(c *call) (runner, error)
 }
 
-// runner runs one policy.
+// runner runs one policy. It may be called from several goroutines.
 type runner func(ctx context.Context, p *policyRun) (*Result, error)
 
-// policyRun is one policy's run: its name, its jobs, and the settings that are
-// the same on every machine.
+// policyRun is what a runner gets: the policy's name, a reading of the jobs, and the settings that
+// are the same on every machine.
 type policyRun struct {
 	policyName
-	jobs      reading
-	settings  RunSettings
+	jobs     reading
+	settings RunSettings
+	// observers makes the caller's observers of a site; "" is the machine as a whole.
 	observers func(site string) []entity.Observer
 }
 
@@ -37,6 +43,7 @@ type Cluster struct{ Processors int }
 // Kind implements Machine.
 func (Cluster) Kind() string { return "cluster" }
 
+// names reads the policies. A policy that only plans named nodes is refused with a hint.
 func (Cluster) names(sc *Scenario, t *Tables) ([]policyName, error) {
 	list := sc.Policies
 	if len(list) == 0 {
@@ -56,7 +63,8 @@ func (Cluster) names(sc *Scenario, t *Tables) ([]policyName, error) {
 
 func (Cluster) check(*Scenario) error { return nil }
 
-// size is how many processors there are in a call.
+// size returns how many processors there are: as the setting procs says, or the cluster, or the
+// log.
 func (k Cluster) size(c *call) (int, error) {
 	switch n := c.Workload.Options.Procs; {
 	case n > 0:
@@ -69,6 +77,7 @@ func (k Cluster) size(c *call) (int, error) {
 	return Processors(c.jobs.trace)
 }
 
+// prepare makes ready what all policies share: the size, outages and overheads.
 func (k Cluster) prepare(c *call) (runner, error) {
 	procs, err := k.size(c)
 	if err != nil {
@@ -91,6 +100,7 @@ func (k Cluster) prepare(c *call) (runner, error) {
 		if err != nil {
 			return nil, err
 		}
+		// Each run has its own policy, flow of outages and shapes of jobs.
 		s := p.settings
 		s.Policy, s.Processors = chosen.Value, procs
 		c.Settings.Power.set(chosen.Value)

@@ -6,11 +6,13 @@ import (
 	"strings"
 )
 
-// askedColumn is how a formula in a policy's name speaks of a column of the log.
+// askedColumn finds the columns of the log of which a formula in a policy's name speaks:
+// column.name or column["a name"].
 var askedColumn = regexp.MustCompile(`\bcolumn(?:\.(\w+)|\["([^"]*)"\])`)
 
-// tellOfColumns says which columns policies ask for that the log has not got. A formula may be meant
-// for several logs, so it is no error that the value is unknown; but it may be a slip of the pen.
+// tellOfColumns says for which columns policies ask that the log does not have. A formula may be
+// meant for several logs, so this is no error: the value is unknown then. But it may be a slip of
+// the pen.
 func (c *call) tellOfColumns() {
 	if c.jobs == nil || c.jobs.trace == nil || c.jobs.trace.Options.Extra != nil {
 		return

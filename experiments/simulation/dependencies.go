@@ -10,8 +10,7 @@ import (
 // This file has jobs wait for others: those of a log under feedback, and those of
 // workloads that say so themselves.
 
-// checkFeedback refuses feedback where there are no fields 17 and 18, and what
-// means nothing beside it.
+// checkFeedback refuses feedback if there are no fields 17 and 18, and what means nothing with it.
 func (sc *Scenario) checkFeedback() error {
 	o := &sc.Workload.Options
 	switch {
@@ -25,8 +24,8 @@ func (sc *Scenario) checkFeedback() error {
 	return nil
 }
 
-// survey finds out which jobs of a workload wait for others; nil is none. The workload is
-// read once, where any may.
+// survey finds out which jobs of a workload wait for others; nil if none does. The workload is read
+// once, if any may.
 func (j *jobs) survey(feedback bool) (*flow.Links, error) {
 	if !j.wait {
 		return nil, nil
@@ -53,7 +52,7 @@ func (j *jobs) survey(feedback bool) (*flow.Links, error) {
 	return links, nil
 }
 
-// linkJobs has the jobs of the workload wait for others, where they say so.
+// linkJobs lets the jobs of the workload wait for others, if they say so.
 func (c *call) linkJobs() (err error) {
 	if c.jobs == nil {
 		return nil

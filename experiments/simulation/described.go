@@ -20,14 +20,17 @@ import (
 	"github.com/gridslot/gridslot/metrics/rows"
 )
 
-// describe adds the run to manifest.json and summary.csv of its folder. Runs that these
-// tell of stay, if they are of the same workload under the same settings.
+// describe adds the run to manifest.json and summary.csv of its folder. Runs of which these tell
+// stay, if they are of the same workload under the same settings; otherwise the folder tells of
+// this run alone.
 func (s *RunSettings) describe(r *Result, began time.Time) error {
 	path, table := filepath.Join(s.Dir, "manifest.json"), filepath.Join(s.Dir, "summary.csv")
 	own := r.inManifest()
 	m := newManifest(Options{}, s.Seed, s.Workload, s.values(), began)
 	m.Runs = []metrics.ManifestRun{own}
 	summary := []metrics.Summary{r.Summary}
+	// What is there already, if it is of the same workload under the same settings. A manifest that
+	// cannot be read is replaced.
 	var before metrics.Manifest
 	text, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -39,6 +42,7 @@ func (s *RunSettings) describe(r *Result, began time.Time) error {
 		if err != nil {
 			return err
 		}
+		// An earlier run of the same policy is replaced; the new one stands last.
 		isOwn := func(name string) bool { return name == own.Policy }
 		m.Runs = append(slices.DeleteFunc(before.Runs, func(b metrics.ManifestRun) bool { return isOwn(b.Policy) }), own)
 		summary = append(slices.DeleteFunc(old, func(b metrics.Summary) bool { return isOwn(b.Policy) }), r.Summary)
@@ -55,7 +59,7 @@ func (s *RunSettings) describe(r *Result, began time.Time) error {
 	return m.WriteFile(path)
 }
 
-// values are the settings by the names of the command's flags.
+// values returns the settings by the names of the command's flags, as a manifest has them.
 func (s *RunSettings) values() map[string]string {
 	v := map[string]string{
 		"machine": "cluster", "procs": strconv.Itoa(s.Processors), "pass": s.Pass.String(), "overrun": s.Overrun.String(),
@@ -67,7 +71,7 @@ func (s *RunSettings) values() map[string]string {
 	return v
 }
 
-// sameSettings compares them without the policies.
+// sameSettings compares settings without the policies.
 func sameSettings(a, b map[string]string) bool {
 	a, b = maps.Clone(a), maps.Clone(b)
 	delete(a, "policy")
@@ -75,7 +79,7 @@ func sameSettings(a, b map[string]string) bool {
 	return maps.Equal(a, b)
 }
 
-// summaries are the rows of a summary.csv, if there is one.
+// summaries returns the rows of a summary.csv; none if there is no such file.
 func summaries(path string) (all []metrics.Summary, err error) {
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {

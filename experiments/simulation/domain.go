@@ -20,57 +20,67 @@ import (
 	"github.com/gridslot/gridslot/workload/vo"
 )
 
-// Domain is the priced nodes of a virtual organisation, planned by the cycle.
+// Domain is a machine: the priced nodes of a virtual organisation, on which jobs are planned by the
+// cycle. Nodes, prices and owners' jobs that are generated are drawn for every call of Run, from
+// the seed; all policies of the call get the same.
 type Domain struct {
-	// Union, where it is not empty, are the domains of which this one consists. Their
-	// nodes are numbered through from 1 and have the label "domain", which is the name
-	// of theirs. Owners, prices, rules and queues are theirs, too, owner a of domain d
-	// being "d/a" here; and Nodes, Generate, Prices, PriceRules and Local do not count.
-	Union    []DomainSite
-	Nodes    []entity.Node // given; where there are none they are generated
+	// Union, if it is not empty, has the domains of which this one consists. Their nodes are
+	// numbered through from 1 and have the label "domain" with the name of their domain. Owner a of
+	// domain d is "d/a" here. Nodes, Generate, Prices, PriceRules and Local of the union itself do
+	// not count: each domain has its own.
+	Union []DomainSite
+	// Nodes are given nodes; if there are none, Generate says how nodes are made.
+	Nodes    []entity.Node
 	Generate vo.Nodes
-	Prices   []NodePrice
-	// PriceRules have prices react to what is sold, or nil.
+	// Prices are changes of nodes' prices, in any order.
+	Prices []NodePrice
+	// PriceRules make prices react to sales; nil if prices do not react.
 	PriceRules *PriceRules
 	Local      *LocalJobs // of the owners, or nil
-	Cycle      des.Time   // jobs are planned at its multiples
-	Interval   des.Time   // how far ahead windows are planned; 0 means a cycle
-	// PayByUse has users pay for what they use, not for what is reserved.
+	// Cycle is the time between two plans, above 0: jobs that wait are planned at its multiples.
+	Cycle des.Time
+	// Interval is how far ahead of a plan windows may lie; 0 means a cycle.
+	Interval des.Time
+	// PayByUse makes users pay for the time that they use, not for the time that they reserve.
 	PayByUse bool
 	Batches  *Batches // jobs where no trace is given, or nil
-	// Pricing is how a trace's jobs become priced requests.
+	// Pricing says how a trace's jobs become priced requests. Jobs of other workloads state their
+	// own.
 	Pricing vo.Priced
-	// Criteria are searches for windows by name: user u has number u modulo their
-	// count.
+	// Criteria are searches for windows by name, by which the jobs of each user are planned: user u
+	// has the search at u modulo their number. None leaves the search to the policy.
 	Criteria []string
 }
 
-// NodePrice is a change of a node's price.
+// NodePrice is a change of a node's price: from At on a time unit costs Price.
 type NodePrice struct {
 	Node  int // ID
 	At    des.Time
 	Price float64
 }
 
-// LocalJobs are the owners' own jobs: those listed, and where there is a Load
-// generated ones for each of so many cycles, known from the beginning of their
-// cycle.
+// LocalJobs are the owners' own jobs. They come at fixed times, Listed ones and, with a Load,
+// generated ones for each of Cycles cycles, known from the beginning of their cycle; or they come
+// to a Queue, and then there are none at fixed times.
 type LocalJobs struct {
+	// Rule says whether an owner's job waits for the organisation's job on its node or stops it.
 	Rule   flow.LocalRule
 	Listed []LocalJob
 	Load   *vo.Load
 	Cycles int // 0 means 1
-	// Queue has the owners' jobs come to queues instead, or nil.
+	// Queue has queues to which the owners' jobs come instead; nil if they come at fixed times.
 	Queue *LocalQueues
 }
 
-// LocalJob is one of an owner's jobs.
+// LocalJob is an owner's job at a fixed time: it needs its node from Start on for Length, and the
+// organisation knows of it from Known on. Invariant: Length > 0.
 type LocalJob struct {
 	Node                 int // ID
 	Known, Start, Length des.Time
 }
 
-// Batches are generated jobs: a batch at the beginning of each of so many cycles.
+// Batches are generated jobs: a batch at the beginning of each of Cycles cycles, whose jobs belong
+// to Users users in turn (0 means 1).
 type Batches struct {
 	vo.Batch `yaml:",inline"`
 	Cycles   int `yaml:"cycles"`
@@ -90,6 +100,8 @@ func (*Domain) names(sc *Scenario, t *Tables) ([]policyName, error) {
 	return names(t.Nodes, sc.Policies, sc.defaults())
 }
 
+// check refuses settings that mean nothing on a domain. The last case only arises with a trace or a
+// program's jobs: overrun is one of the settings that needsTrace refuses.
 func (d *Domain) check(sc *Scenario) error {
 	switch {
 	case sc.Workload.Options.Procs != 0:
@@ -107,26 +119,30 @@ func (d *Domain) check(sc *Scenario) error {
 	return nil
 }
 
-// drawnDomain is a domain with the nodes, prices and owners that were drawn for a run.
+// drawnDomain is a domain with the nodes, prices and owners that were drawn for a call. All
+// policies run on it, side by side, so it does not change; plan makes nodes of its own for each
+// run.
 type drawnDomain struct {
 	*Domain
-	nodes    []entity.Node
-	index    map[int]int   // position by ID
-	local    []ownersJobs  // of a union one each
-	queues   []ownersQueue // in the order of the owners' first nodes
-	rules    []pricingOf   // by position; none where no price reacts
-	patient  bool          // jobs wait for cheaper days
-	outages  *outages      // or nil
-	prices   []NodePrice   // in order of time
+	nodes  []entity.Node
+	index  map[int]int   // position by ID
+	local  []ownersJobs  // of a union one each
+	queues []ownersQueue // in the order of the owners' first nodes
+	// rules has one for each node, by position; an empty one for a node whose price does not react.
+	// Invariant: len(rules) == len(nodes).
+	rules    []pricingOf
+	patient  bool        // jobs wait for cheaper days
+	outages  *outages    // or nil
+	prices   []NodePrice // in order of time
 	criteria []plan.Finder
 }
 
 // ownersJobs are those of owners who keep one rule.
 type ownersJobs struct {
 	rule flow.LocalRule
-	// jobs yields the jobs in the order in which they become known, and ends with an error.
-	// Generated jobs are drawn as they are asked for, the same ones each time, so that a run
-	// of many cycles holds those of one cycle in memory.
+	// jobs yields the jobs in the order in which they become known. An error ends them. Generated
+	// jobs are drawn as they are asked for, the same ones each time, so that a run of many cycles
+	// holds the jobs of one cycle in memory.
 	jobs iter.Seq2[LocalJob, error]
 }
 
@@ -138,6 +154,7 @@ func (o ownersJobs) some() bool {
 	return false
 }
 
+// prepare draws the domain, and the batches if there are no other jobs.
 func (d *Domain) prepare(c *call) (runner, error) {
 	p, err := d.parts(c.Settings.Seed, c.Settings.Replication)
 	if err != nil {
@@ -156,6 +173,7 @@ func (d *Domain) prepare(c *call) (runner, error) {
 		}
 		c.jobs = inMemory(c.base, batches)
 	}
+	// The job file requests.csv gets the jobs with their prices, so that a run of it needs no log.
 	c.requests = func() (reading, error) {
 		from, err := c.jobs.open()
 		if err != nil {
@@ -170,7 +188,8 @@ func (d *Domain) prepare(c *call) (runner, error) {
 	return func(ctx context.Context, r *policyRun) (*Result, error) { return p.run(ctx, c, r) }, nil
 }
 
-// parts draws what is drawn of a domain.
+// parts draws all that is drawn of a domain: nodes, owners' jobs and price rules. Outages and
+// criteria are the caller's: on a grid they are of all sites.
 func (d *Domain) parts(seed, replication uint64) (*drawnDomain, error) {
 	if len(d.Union) > 0 {
 		return d.union(seed, replication)
@@ -186,7 +205,7 @@ func (d *Domain) parts(seed, replication uint64) (*drawnDomain, error) {
 	return p, p.draw(seed)
 }
 
-// union draws the domains of a union and joins them.
+// union draws the domains of a union, each from a seed of its own, and joins them.
 func (d *Domain) union(seed, replication uint64) (*drawnDomain, error) {
 	all := &drawnDomain{Domain: d, index: map[int]int{}}
 	for i, member := range d.members() {
@@ -200,6 +219,7 @@ func (d *Domain) union(seed, replication uint64) (*drawnDomain, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", member.Name, err)
 		}
+		// Nodes get new numbers, from 1 on through all domains, and the labels of the union.
 		before := len(all.nodes)
 		number := func(id int) int { return before + p.index[id] + 1 }
 		for _, n := range p.nodes {
@@ -215,6 +235,8 @@ func (d *Domain) union(seed, replication uint64) (*drawnDomain, error) {
 			all.index[n.ID] = len(all.nodes)
 			all.nodes = append(all.nodes, n)
 		}
+		// Whatever names a node of the domain names it by the new number, and owners by their new
+		// names.
 		for _, own := range p.local {
 			all.local = append(all.local, ownersJobs{own.rule, func(yield func(LocalJob, error) bool) {
 				for l, err := range own.jobs {
@@ -242,7 +264,7 @@ func (d *Domain) union(seed, replication uint64) (*drawnDomain, error) {
 	return all, nil
 }
 
-// members are the domains of a union, each with a name.
+// members returns the domains of a union, each with a name.
 func (d *Domain) members() []DomainSite {
 	all := slices.Clone(d.Union)
 	for i := range all {
@@ -251,7 +273,8 @@ func (d *Domain) members() []DomainSite {
 	return all
 }
 
-// checkMember refuses names of a union's domains by which owners could be confused.
+// checkMember refuses names of a union's domains by which owners could be confused: domain "a/b"
+// with owner "c", and domain "a" with owner "b/c".
 func checkMember(name string) error {
 	if strings.Contains(name, "/") {
 		return fmt.Errorf("name: %q has a /, which stands between a domain's name and that of an owner", name)
@@ -259,18 +282,18 @@ func checkMember(name string) error {
 	return nil
 }
 
-// owner is the name, in the union, of one of the domain's owners.
+// owner returns the name, in the union, of one of the domain's owners.
 func (s DomainSite) owner(name string) string { return s.Name + "/" + name }
 
 // domainLabel is the label of a union's nodes that names their domain.
 const domainLabel = "domain"
 
-// siteSeed is the seed of what is drawn of the i-th of several domains.
+// siteSeed returns the seed of what is drawn of the i-th of several domains or sites.
 func siteSeed(seed, replication uint64, i int) uint64 {
 	return des.NewStream(seed, replication, "site", uint64(i)).Uint64()
 }
 
-// criteria are the users' searches for windows of these names.
+// criteria returns the searches for windows of these names.
 func criteria(t *Tables, names []string) ([]plan.Finder, error) {
 	var all []plan.Finder
 	for _, name := range names {
@@ -283,8 +306,8 @@ func criteria(t *Tables, names []string) ([]plan.Finder, error) {
 	return all, nil
 }
 
-// AllNodes are the nodes given, or else those generated; of a union those of all
-// its domains. Where they would need more memory than there is, that is the error.
+// AllNodes returns the nodes given, or else those generated; for a union the nodes of all its
+// domains. It fails if they would need more memory than there is.
 func (d *Domain) AllNodes(seed, replication uint64) ([]entity.Node, error) {
 	if err := d.checkNodes(); err != nil {
 		return nil, err
@@ -299,7 +322,7 @@ func (d *Domain) AllNodes(seed, replication uint64) ([]entity.Node, error) {
 	return d.ownNodes(seed, replication)
 }
 
-// ownNodes are those of a domain that is no union.
+// ownNodes returns the nodes of a domain that is no union.
 func (d *Domain) ownNodes(seed, replication uint64) ([]entity.Node, error) {
 	if len(d.Nodes) > 0 {
 		return d.Nodes, nil
@@ -315,12 +338,13 @@ func (d *Domain) ownNodes(seed, replication uint64) ([]entity.Node, error) {
 	return nodes, nil
 }
 
-// PricesVary reports whether a node's price is not the same all the time.
+// PricesVary reports whether the price of any node may change during a run.
 func (d *Domain) PricesVary() bool {
 	return len(d.Prices) > 0 || d.PriceRules != nil || slices.ContainsFunc(d.Union, func(member DomainSite) bool { return member.PricesVary() })
 }
 
-// keptToLabel is a search that keeps to nodes of one value of a label, if there is one.
+// keptToLabel returns a search that takes all nodes of a window from one value of a label, such as
+// one domain of a union; with an empty label it is the search itself.
 func keptToLabel(label string, f plan.Finder) plan.Finder {
 	if label == "" {
 		return f
@@ -328,10 +352,11 @@ func keptToLabel(label string, f plan.Finder) plan.Finder {
 	return window.Within{Finder: f, Label: label}
 }
 
-// criterionOf is the search of a user.
+// criterionOf returns the search of a user. A user who is not known (-1) has that of user 0.
 func criterionOf(user int32, all []plan.Finder) plan.Finder { return all[max(int(user), 0)%len(all)] }
 
-// draw makes the owners' jobs and checks that all nodes that are named are there.
+// draw makes the owners' jobs and checks that all nodes that are named are there. Sorting is
+// stable: of two changes at one instant the later one in the file holds.
 func (p *drawnDomain) draw(seed uint64) error {
 	p.prices = slices.Clone(p.Prices)
 	slices.SortStableFunc(p.prices, func(a, b NodePrice) int { return cmp.Compare(a.At, b.At) })
@@ -353,11 +378,12 @@ func (p *drawnDomain) draw(seed uint64) error {
 	return p.drawOwners(seed)
 }
 
-// fixedJobs are the owners' jobs at fixed times: those listed, in order, and those generated
-// for each cycle, which become known behind the listed ones of the same instant.
+// fixedJobs yields the owners' jobs at fixed times in the order in which they become known: those
+// listed, and those generated for each cycle. Of one instant, listed ones come first.
 func (p *drawnDomain) fixedJobs(listed []LocalJob, seed uint64) iter.Seq2[LocalJob, error] {
 	return func(yield func(LocalJob, error) bool) {
 		left := listed
+		// known yields the listed jobs that are known by an instant, and reports whether to go on.
 		known := func(by des.Time) bool {
 			for ; len(left) > 0 && left[0].Known <= by; left = left[1:] {
 				if !yield(left[0], nil) {
@@ -378,8 +404,9 @@ func (p *drawnDomain) fixedJobs(listed []LocalJob, seed uint64) iter.Seq2[LocalJ
 	}
 }
 
-// generated yields the owners' jobs of the c-th cycle, which begins at the instant from, node
-// by node.
+// generated yields the owners' jobs of the c-th cycle, which begins at the instant from, node by
+// node. Each node and cycle has a random stream of its own, so that any cycle can be drawn by
+// itself. It reports whether to go on.
 func (p *drawnDomain) generated(seed uint64, c int, from des.Time, yield func(LocalJob, error) bool) bool {
 	for i := range p.nodes {
 		id := p.nodes[i].ID
@@ -397,7 +424,8 @@ func (p *drawnDomain) generated(seed uint64, c int, from des.Time, yield func(Lo
 	return true
 }
 
-// draw makes the jobs: a batch at the beginning of each cycle of that length.
+// draw makes the jobs of all batches, in order of submission: a batch comes at the beginning of each
+// cycle of that length.
 func (b *Batches) draw(seed uint64, cycle des.Time) ([]entity.Job, error) {
 	var all []entity.Job
 	from := vo.Batches{Batch: b.Batch, Cycles: b.Cycles, Cycle: cycle, Users: b.Users}
@@ -410,8 +438,18 @@ func (b *Batches) draw(seed uint64, cycle des.Time) ([]entity.Job, error) {
 	return all, nil
 }
 
-// run runs one policy on nodes of its own: prices change.
+// run runs one policy on nodes of its own, whose prices may change. The flows of the site, in
+// order:
+//
+//	book                 what jobs cost, before anybody who asks
+//	cycles, observers    cycles-POLICY.csv, and whoever else listens
+//	records              what sums the run up, and the files of every machine
+//	books, tasks         who had which node when, for how much
+//	planning, prices     what the planner chose from, and changes of price
+//	outages, owners,
+//	bookings, arrivals   what happens, behind all that only look
 func (p *drawnDomain) run(ctx context.Context, c *call, r *policyRun) (*Result, error) {
+	// The policy, the jobs and the nodes of this run.
 	chosen, err := c.tables.Nodes.Parse(r.spec, c.defaults()) // anew: it may keep state
 	if err != nil {
 		return nil, err
@@ -424,17 +462,21 @@ func (p *drawnDomain) run(ctx context.Context, c *call, r *policyRun) (*Result, 
 	if err != nil {
 		return nil, err
 	}
+	// The settings that are a domain's own.
 	s := r.settings
 	s.Policy, s.Processors, s.Owners = chosen.Value.Policy, len(p.nodes), p.Local != nil || len(p.local)+len(p.queues) > 0
 	c.Settings.Power.set(s.Policy)
 	if s.Outages, err = p.outages.flow(nodes.Nodes()); err != nil {
 		return nil, err
 	}
+	// A policy that plans batches searches for each user by that user's criterion, unless the
+	// policy has a search of its own.
 	if by, ok := s.Policy.(*cyclic.Policy); ok && by.Criterion == nil && len(p.criteria) > 0 {
 		by.Criterion = func(j *entity.Run) plan.Finder {
 			return keptToLabel(chosen.Value.Within, criterionOf(j.User, p.criteria))
 		}
 	}
+	// The session with its flows.
 	x := newSession(s)
 	defer x.close()
 	cycles := &metrics.Cycles{Cycle: p.Cycle, Nodes: len(p.nodes)}
@@ -457,8 +499,9 @@ func (p *drawnDomain) run(ctx context.Context, c *call, r *policyRun) (*Result, 
 	return &result, err
 }
 
-// source are the jobs of a run; where a label is given, their own searches keep to nodes of
-// one value of the label.
+// source returns the jobs of a run, with prices and shapes. If a label is given, searches that jobs
+// bring themselves keep to nodes of one value of the label; the policy's own search does so
+// already.
 func (p *drawnDomain) source(c *call, r *policyRun, label string) (entity.Source, error) {
 	jobs, err := p.priced(c, r.jobs)
 	if err != nil {
@@ -482,7 +525,7 @@ func (p *drawnDomain) source(c *call, r *policyRun, label string) (entity.Source
 	}), nil
 }
 
-// cycles is the flow that writes cycles-POLICY.csv.
+// cycles is the flow that writes cycles-POLICY.csv at the end.
 func (x *Session) cycles(cycles *metrics.Cycles) Flow {
 	return hooks{
 		attach: func(*Site) ([]entity.Observer, error) { return []entity.Observer{cycles}, nil },
@@ -490,8 +533,8 @@ func (x *Session) cycles(cycles *metrics.Cycles) Flow {
 	}
 }
 
-// priced has the jobs of a trace ask for what users of the organisation would.
-// All others say it themselves.
+// priced makes the jobs of a trace ask for what users of the organisation would: a volume, a least
+// performance, a budget. Jobs of other workloads say it themselves.
 func (d *Domain) priced(c *call, from reading) (reading, error) {
 	if c.jobs.trace == nil {
 		return from, nil
@@ -503,7 +546,8 @@ func (d *Domain) priced(c *call, from reading) (reading, error) {
 	return &pricedJobs{from, pricing}, nil
 }
 
-// plan is the domain on nodes of its own, whose prices may change.
+// plan makes the plan of a run, on copies of the nodes: their prices change as the run goes on. If
+// jobs wait for cheaper days, the plan must not refuse what is too dear at the moment.
 func (p *drawnDomain) plan(finder plan.Finder) (*plan.Domain, error) {
 	nodes := make([]*entity.Node, len(p.nodes))
 	for i, n := range p.nodes {

@@ -11,8 +11,8 @@ import (
 	"github.com/gridslot/gridslot/policy/optimal"
 )
 
-// foreseen tells a clairvoyant policy of all jobs of a source, and returns a source of the same
-// jobs. For other policies it is the same source.
+// foreseen tells a clairvoyant policy all jobs of a source, and returns a source of the same jobs.
+// For other policies it returns the source itself. A clairvoyant run has all jobs in memory.
 func foreseen(ctx context.Context, jobs entity.Source, s RunSettings) (entity.Source, error) {
 	p, is := entity.As[entity.Clairvoyant](s.Policy)
 	if !is {

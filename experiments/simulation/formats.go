@@ -11,7 +11,8 @@ import (
 
 // This file is about the formats of logs: which there are, and which one a trace has.
 
-// Formats is the table of the formats in which logs are read, and many of them written.
+// Formats returns the table of the formats in which logs are read; many of them can be written as
+// well.
 func Formats() policy.Table[workload.Format] {
 	t := policy.Table[workload.Format]{{
 		Name: workload.SWF.Name(), Text: "the Standard Workload Format, which is assumed where nothing else is recognised",
@@ -20,15 +21,15 @@ func Formats() policy.Table[workload.Format] {
 	return append(append(t, neighbours()...), centres()...)
 }
 
-// formatFiles are the parameters of formats that name files.
+// formatFiles are the parameters of formats that name files: PlaceFiles must know them.
 var formatFiles = []string{"map", "platform"}
 
-// AddFormats adds what a program has of its own. Of two formats of one name the
-// program's own counts.
+// AddFormats adds formats of a program's own. Of two formats of one name the program's own counts.
 func (t *Tables) AddFormats(own policy.Table[workload.Format]) { t.Formats = merged(t.Formats, own) }
 
-// AllFormats are the formats of the table with their default parameters, SWF aside, as
-// Options.Formats wants them.
+// AllFormats returns the formats of the table with their default parameters, as Options.Formats
+// wants them. SWF is left out: it is what a log is in if no other format recognises it. A format
+// that cannot do without parameters is left out as well.
 func (t *Tables) AllFormats() []workload.Format {
 	var all []workload.Format
 	for _, e := range t.Formats {
@@ -40,7 +41,8 @@ func (t *Tables) AllFormats() []workload.Format {
 }
 
 // WithFormat sets the formats of options: the one that from names with its parameters
-// ("csv:submit=Submitted"), or where it is "" all that a content may be recognised as.
+// ("csv:submit=Submitted"), or, if from is "", all as which a content may be recognised. A format
+// that the options have already stays.
 func (t *Tables) WithFormat(o workload.Options, from string) (workload.Options, error) {
 	if o.Format != nil {
 		return o, nil
@@ -55,8 +57,8 @@ func (t *Tables) WithFormat(o workload.Options, from string) (workload.Options, 
 	return o, nil
 }
 
-// FormatTo is the format in which a log is to be written: the one that to names, or by
-// the ending of its path, or SWF.
+// FormatTo returns the format in which a log is to be written: the one that to names, or the one of
+// the path's ending, or SWF.
 func (t *Tables) FormatTo(path, to string) (workload.Format, error) {
 	f, err := parsed(t.Formats, to)
 	if err != nil {
@@ -71,8 +73,7 @@ func (t *Tables) FormatTo(path, to string) (workload.Format, error) {
 	return f, nil
 }
 
-// recognised reports whether a path is that of a log by its content, whatever its
-// ending says.
+// recognised reports whether the content of a path is that of a log, whatever its ending says.
 func (t *Tables) recognised(path string) bool {
 	return workload.Options{Reading: workload.Reading{Formats: t.AllFormats()}}.Recognise(path) != nil
 }
@@ -83,7 +84,7 @@ const (
 	wantZone = "a time zone that this system knows, as in Europe/London or UTC"
 )
 
-// zoneOf is the parameter zone; nil, which is UTC, where it is not given.
+// zoneOf reads the parameter zone; nil, which is UTC, if it is not given.
 func zoneOf(a *policy.Args) *time.Location {
 	name, given := a.Value("zone")
 	if !given {
@@ -96,7 +97,7 @@ func zoneOf(a *policy.Args) *time.Location {
 	return zone
 }
 
-// zoneNamed is a time zone by its name, but not "Local", that of the machine, which is
+// zoneNamed returns a time zone by its name. "Local", the zone of the machine, is refused: it is
 // another one elsewhere. (The zone of the machine may have a name of its own, by TZ in the
 // environment, and is as good as any other by that name.)
 func zoneNamed(name string) (*time.Location, error) {

@@ -17,54 +17,56 @@ import (
 	"github.com/gridslot/gridslot/workload/vo"
 )
 
-// Grid is sites that each have a scheduler, clusters and domains, and brokers who
-// place jobs on them over a network. WithDefaults fills in what is not given.
+// Grid is a machine of sites that each have a scheduler, clusters and domains, and of brokers who
+// place jobs on the sites over a network. WithDefaults fills in what is not given.
 type Grid struct {
 	Clusters []ClusterSite `yaml:"clusters"`
 	Domains  []DomainSite  `yaml:"-"` // they come behind the clusters
 	Grids    []GridSite    `yaml:"-"` // and these behind the domains
-	// Brokers is how many there are; 0 means 7, as in OAR11.
+	// Brokers is the number of brokers; 0 means 7, as in OAR11.
 	Brokers int     `yaml:"brokers"`
 	Assign  Assign  `yaml:"assign"` // which jobs go to which broker
 	Network Network `yaml:"network"`
-	// Expiry is how long a site keeps an emergency reservation that is neither
-	// committed nor cancelled, in seconds; 0 means grid.DefaultExpiry.
+	// Expiry is how long a site keeps an emergency reservation that is neither committed nor
+	// cancelled, in seconds; 0 means grid.DefaultExpiry.
 	Expiry float64 `yaml:"expiry"`
-	// Log has negotiations written to log-STRATEGY.txt.
+	// Log asks for log-STRATEGY.txt, a line for each message of a negotiation.
 	Log bool `yaml:"log"`
 
 	// What follows is about the jobs of a grid that has domains.
 
-	// Batches are the jobs where no trace is given, one at the beginning of each
-	// Cycle; or nil.
+	// Batches are the jobs if no trace is given, a batch at the beginning of each Cycle; nil if
+	// there are none. Cycle is not needed otherwise: each domain has a cycle of its own.
 	Batches *Batches `yaml:"-"`
 	Cycle   des.Time `yaml:"-"`
-	// Pricing is how a trace's jobs become priced requests.
+	// Pricing says how a trace's jobs become priced requests.
 	Pricing vo.Priced `yaml:"-"`
-	// Criteria are searches for windows by name: user u has number u modulo their
-	// count.
+	// Criteria are searches for windows by name: user u has the search at u modulo their number.
 	Criteria []string `yaml:"-"`
 }
 
-// DomainSite is one domain of a grid, with owners and prices of its own.
+// DomainSite is one domain of a grid or of a union, with owners and prices of its own.
 type DomainSite struct {
 	Name string // "domain-1" and so on where empty
-	// Policy is that of the local manager, one of named nodes; "easy" where empty.
+	// Policy is that of the local manager, a policy of named nodes; "easy" if it is empty. In a
+	// union, whose domains are planned together, it is empty.
 	Policy     string
 	QueueLimit int // see grid.ResourceAgent
-	// Domain is the machine. What it says of jobs (Batches, Pricing, Criteria) does
-	// not count here. What is drawn of it is drawn for each site anew.
+	// Domain is the machine. What it says of jobs (Batches, Pricing, Criteria) does not count here.
+	// What is generated of it is drawn for each site anew.
 	*Domain
 }
 
-// ClusterSite is one cluster of a grid.
+// ClusterSite is one cluster of a grid. A broker's job that takes t according to the trace takes
+// t / Speed here; the site's own jobs take what their log says.
 type ClusterSite struct {
 	Name       string  `yaml:"name"` // "cluster-1" and so on where empty; it becomes part of the names of files
 	Processors int     `yaml:"processors"`
 	Speed      float64 `yaml:"speed"` // its MIPS over the reference's, on which jobs take what the trace says; 0 means 1
 	// Price is what a processor costs for a time unit, 0 to entity.MostPrice; 0 is free.
 	Price float64 `yaml:"price"`
-	// PayByUse has brokers' jobs pay for what they use, not for what is reserved.
+	// PayByUse makes brokers' jobs pay for the time that they use, not for the time that they
+	// reserve. It needs a Price.
 	PayByUse bool   `yaml:"pay_by_use"`
 	Policy   string `yaml:"policy"` // of the local scheduler, a queue policy; "easy" where empty
 	// Local are the site's own jobs: a log, a job file, a workflow or a source with its
@@ -73,16 +75,18 @@ type ClusterSite struct {
 	QueueLimit int    `yaml:"queue_limit"` // see grid.ResourceAgent
 }
 
-// Network is the links between brokers, clusters and the regulator.
+// Network describes the links between brokers, sites and the regulator.
 type Network struct {
 	Latency float64 `yaml:"latency"` // seconds
-	// Bandwidth of each pair, in bytes per second; nil is no limit, and over 0
-	// nothing passes.
+	// Bandwidth is that of each pair, each way, in bytes per second; nil is no limit. Over a
+	// bandwidth of 0 nothing passes.
 	Bandwidth *float64 `yaml:"bandwidth"`
-	Links     []Link   `yaml:"links"`
+	// Links are the pairs that differ from the rest.
+	Links []Link `yaml:"links"`
 }
 
-// Link is one that differs from the others.
+// Link is the link of a pair that differs from the others. What it does not give is 0 or no limit,
+// not what the others have.
 type Link struct {
 	Between   [2]string `yaml:"between"` // names: of clusters, "broker-1" and so on, "regulator"
 	Latency   float64   `yaml:"latency"`
@@ -92,6 +96,7 @@ type Link struct {
 // Assign says which jobs go to which broker.
 type Assign uint8
 
+// AssignInTurn gives broker after broker a job, AssignByUser each user one broker.
 const (
 	AssignInTurn Assign = iota
 	AssignByUser        // by the user's number; jobs of unknown users in turn
@@ -111,6 +116,8 @@ func (a *Assign) UnmarshalText(text []byte) (err error) {
 // defaultStrategies are run where neither the call nor the file names any.
 var defaultStrategies = []string{"oar", "rla"}
 
+// maxSeconds bounds latencies and expiries, minSpeed and 1/minSpeed the speeds of clusters: within
+// them no time of a job overflows.
 const (
 	maxSeconds = 1e9
 	minSpeed   = 1e-3
@@ -120,6 +127,8 @@ const (
 // Kind implements Machine.
 func (*Grid) Kind() string { return "grid" }
 
+// names reads the strategies. No two of them may be alike, and no two files of a run may have one
+// name: names of sites and strategies stand side by side in them.
 func (g *Grid) names(sc *Scenario, t *Tables) ([]policyName, error) {
 	list := sc.Policies
 	if len(list) == 0 {
@@ -159,8 +168,8 @@ func (g *Grid) names(sc *Scenario, t *Tables) ([]policyName, error) {
 	return all, nil
 }
 
-// strategies are those that a name asks for: one for all brokers, or one for each
-// in turn, as in "cheapest+earliest".
+// strategies returns the strategies for which a name asks: one for all brokers, or one for each
+// broker in turn, as in "cheapest+earliest".
 func strategies(t *Tables, spec string) ([]policy.Chosen[func() grid.Strategy], error) {
 	var all []policy.Chosen[func() grid.Strategy]
 	for part := range strings.SplitSeq(spec, "+") {
@@ -173,6 +182,7 @@ func strategies(t *Tables, spec string) ([]policy.Chosen[func() grid.Strategy], 
 	return all, nil
 }
 
+// strategyName returns a name as it was asked for and as files have it.
 func strategyName(t *Tables, spec string) (policyName, error) {
 	all, err := strategies(t, spec)
 	if err != nil {
@@ -185,6 +195,8 @@ func strategyName(t *Tables, spec string) (policyName, error) {
 	return policyName{spec: strings.Join(specs, "+"), file: strings.Join(files, "+")}, nil
 }
 
+// check refuses settings that mean nothing on a grid. Without domains the sample stands for a
+// missing trace, as on a cluster.
 func (g *Grid) check(sc *Scenario) error {
 	if sc.Flows.Reservations != "" {
 		return wrong("reservations", "they are made with a cluster or a domain; in a grid it is the brokers who reserve")
@@ -204,7 +216,8 @@ func (g *Grid) check(sc *Scenario) error {
 	return g.Check()
 }
 
-// WithDefaults is the grid with everything filled in that is not given.
+// WithDefaults returns a copy of the grid with everything filled in that is not given. The copy of
+// a full grid is the same, so that callers need not know whether that was done.
 func (g *Grid) WithDefaults() *Grid {
 	full := *g
 	full.Brokers = cmp.Or(g.Brokers, 7)
@@ -228,10 +241,11 @@ func (g *Grid) WithDefaults() *Grid {
 	return &full
 }
 
+// brokerName returns the name of the i-th broker, from broker-1 on.
 func brokerName(i int) string { return fmt.Sprintf("broker-%d", i+1) }
 
-// Check reports what makes the grid meaningless, or nil: a *PlaceError that says
-// where in its file that stands.
+// Check reports what makes the grid meaningless, or nil: a *PlaceError that says where that stands
+// in the grid's file.
 func (g *Grid) Check() error {
 	g = g.WithDefaults()
 	taken := map[string]bool{"regulator": true}
@@ -250,8 +264,8 @@ func (g *Grid) Check() error {
 	return g.checkSites(taken, "broker-1 to "+brokerName(g.Brokers-1)+" and the regulator")
 }
 
-// checkSites checks the sites and the network between them and those who have the
-// names taken, which others says for a user.
+// checkSites checks the sites of one level, and the network between them and those who have the
+// names in taken. others is these names for people. Names of sites are added to taken.
 func (g *Grid) checkSites(taken map[string]bool, others string) error {
 	if len(g.Clusters)+len(g.Domains)+len(g.Grids) == 0 {
 		return faultAt(errors.New("a grid needs clusters or domains, as in clusters: [{processors: 64}]"), "clusters")
@@ -288,7 +302,7 @@ func (g *Grid) checkSites(taken map[string]bool, others string) error {
 	return err
 }
 
-// checkName refuses the name of a site.
+// checkName refuses the name of a site that is taken, or that cannot be part of a file's name.
 func checkName(name string, taken map[string]bool) error {
 	switch {
 	case taken[name]:
@@ -299,6 +313,7 @@ func checkName(name string, taken map[string]bool) error {
 	return nil
 }
 
+// check refuses a domain that cannot be a site.
 func (d DomainSite) check(taken map[string]bool) error {
 	if err := checkName(d.Name, taken); err != nil {
 		return err
@@ -312,6 +327,7 @@ func (d DomainSite) check(taken map[string]bool) error {
 	return nil
 }
 
+// check refuses a cluster that cannot be a site. Comparisons are written so that NaN fails them.
 func (k ClusterSite) check(taken map[string]bool) error {
 	if err := checkName(k.Name, taken); err != nil {
 		return err
@@ -331,8 +347,8 @@ func (k ClusterSite) check(taken map[string]bool) error {
 	return nil
 }
 
-// isFileName reports whether name can be a part of a file's name on any system,
-// and leads nowhere else.
+// isFileName reports whether a name can be part of a file's name on any system, and leads to no
+// other folder: letters and digits, with some signs between them.
 func isFileName(name string) bool {
 	for i, r := range name {
 		switch {
@@ -345,7 +361,7 @@ func isFileName(name string) bool {
 	return name != "" && len(name) <= 100
 }
 
-// network is the network as entities know it.
+// network returns the network in the form that the entities use.
 func (n Network) network() (*grid.Network, error) {
 	var err error
 	made := &grid.Network{Links: map[[2]string]grid.Link{}}
@@ -360,6 +376,7 @@ func (n Network) network() (*grid.Network, error) {
 	return made, nil
 }
 
+// newLink returns a link; a nil bandwidth is no limit.
 func newLink(latency float64, bandwidth *float64) (grid.Link, error) {
 	if !(latency >= 0 && latency <= maxSeconds) {
 		return grid.Link{}, fmt.Errorf("latency must be 0 to %g seconds, not %v", maxSeconds, latency)

@@ -17,6 +17,7 @@ import (
 	"github.com/gridslot/gridslot/metrics/rows"
 )
 
+// prepare draws the grid, and the batches if there are no other jobs.
 func (g *Grid) prepare(c *call) (runner, error) {
 	p, err := g.WithDefaults().parts(c)
 	if err != nil {
@@ -40,13 +41,15 @@ func (g *Grid) prepare(c *call) (runner, error) {
 	return func(ctx context.Context, r *policyRun) (*Result, error) { return p.run(ctx, c, r) }, nil
 }
 
-// parts draws what is drawn of a grid.
+// parts draws all that is drawn of a grid: the domains, each from a seed of its own, the own jobs
+// of clusters, and outages.
 func (g *Grid) parts(c *call) (*drawnGrid, error) {
 	p := &drawnGrid{Grid: g}
 	p.leaves = g.leaves()
 	if err := g.checkStrategies(c.tables); err != nil {
 		return nil, err
 	}
+	// Domains are counted among themselves: a cluster more or less leaves what is drawn of them.
 	drawn := 0
 	for i := range p.leaves {
 		l := &p.leaves[i]
@@ -73,7 +76,8 @@ func (g *Grid) parts(c *call) (*drawnGrid, error) {
 	return p, err
 }
 
-// drawnGrid is a grid with the sites, criteria and outages that were drawn for a run.
+// drawnGrid is a grid with the sites, criteria and outages that were drawn for a call. All
+// strategies run on it, side by side, so it does not change.
 type drawnGrid struct {
 	*Grid
 	leaves   []leaf
@@ -81,14 +85,15 @@ type drawnGrid struct {
 	outages  []*outages // of the leaves, or none
 }
 
-// setCriterion gives a job its user's search for windows.
+// setCriterion gives a job its user's search for windows, unless the job has one.
 func (p *drawnGrid) setCriterion(j *entity.Job) {
 	if len(p.criteria) > 0 && j.Request.Criterion == nil {
 		j.Request.Criterion = criterionOf(j.User, p.criteria)
 	}
 }
 
-// jobs are those of a run: of a trace, each with its user's search for windows.
+// jobs returns the jobs of a run. If the grid has domains, a trace's jobs are priced and get their
+// users' searches; batches have got theirs when they were drawn.
 func (p *drawnGrid) jobs(c *call, r *policyRun) (entity.Source, error) {
 	if c.jobs.trace == nil || !p.hasDomains() {
 		return sourceOf(r.jobs), nil
@@ -109,6 +114,7 @@ func (p *drawnGrid) run(ctx context.Context, c *call, r *policyRun) (*Result, er
 	if err != nil {
 		return nil, err
 	}
+	// The grid with its sites and brokers. The order of brokers is that of their names.
 	from, err := p.jobs(c, r)
 	if err != nil {
 		return nil, err
@@ -123,12 +129,14 @@ func (p *drawnGrid) run(ctx context.Context, c *call, r *policyRun) (*Result, er
 	for i := range p.Brokers {
 		g.made.AddBroker(brokerName(i), chosen[i%len(chosen)].Value())
 	}
+	// Jobs come to the brokers, by way of the flow that holds them back if they wait for others.
 	x.coming = append(x.coming, func() bool { return !g.made.Idle() })
 	assign := p.Assign.brokerOf(x.Sim, p.Brokers)
 	if x.waiting != nil {
 		x.waiting.Connect(g.made.Door(assign))
 	}
 	x.submit(from, func(from entity.Source) { g.made.SubmitFrom(from, assign) })
+	// The clock runs, the flows end, and the sites are summed up.
 	if err := x.run(ctx); err != nil {
 		return nil, err
 	}
@@ -143,20 +151,24 @@ func (p *drawnGrid) run(ctx context.Context, c *call, r *policyRun) (*Result, er
 	return g.result()
 }
 
-// gridRun is a run on a grid under way: its sites, one behind the other, and the grid above
-// them, which is a Site without a plan or a scheduler: flows listen to the jobs as a whole.
+// gridRun is a run on a grid under way: its sites, one after the other, and the grid above them,
+// which is a Site without a plan or a scheduler, whose flows listen to the jobs as a whole.
 type gridRun struct {
 	*drawnGrid
 	call    *call
 	policy  *policyRun
 	session *Session
 	made    *grid.Grid
-	levels  *levels
-	places  *gridPlaces // nil where nobody can tell
+	// levels are the grids of all levels, which get the sites as agents.
+	levels *levels
+	// places tells which processors a job as a whole had, if that can be told; otherwise it is nil.
+	places *gridPlaces
+	// whole sums up the jobs as a whole, and domains begins the prices of all domains.
 	whole   *executions
 	domains *domainSites
 
-	// Of all sites:
+	// What follows is of all sites: recorders has one for each, in the order of the leaves; books,
+	// prices and losses are the files of which a run has one for all sites.
 	recorders []*siteRecorder
 	books     *books
 	prices    *priceFile
@@ -164,6 +176,7 @@ type gridRun struct {
 	log       io.Writer // of negotiations, or nil
 }
 
+// newRun begins a run; nothing is opened yet.
 func (p *drawnGrid) newRun(c *call, r *policyRun, x *Session) *gridRun {
 	return &gridRun{
 		drawnGrid: p, call: c, policy: r, session: x, places: newGridPlaces(p.leaves), whole: &executions{first: des.Forever}, domains: &domainSites{},
@@ -178,6 +191,8 @@ func (g *gridRun) openAll() error {
 		return err
 	}
 	x := g.session
+	// Flows of the whole grid come first: they begin their files, and hear of an event before the
+	// sites'.
 	observers, err := x.attach(&Site{Flows: g.flows()})
 	if err != nil {
 		return err
@@ -198,8 +213,8 @@ func (g *gridRun) openAll() error {
 	return nil
 }
 
-// flows are those of the grid as a whole, which listen to whole jobs, and begin the files
-// that are one for all sites.
+// flows returns the flows of the grid as a whole, which listen to whole jobs, and begin the files
+// of which there is one for all sites.
 func (g *gridRun) flows() []Flow {
 	x, allocation := g.session, metrics.AllocationNone
 	if g.places != nil {
@@ -209,6 +224,8 @@ func (g *gridRun) flows() []Flow {
 		listening(x.recorder, g.whole, g.domains), listening(g.policy.observers("")...), listening(x.account), x.predicted(), x.dependencies(),
 		x.jobs("", g.size(), allocation), x.events("", metrics.AllocationNone), x.powerProfile(), hooks{attach: g.beginLog},
 	}
+	// The span of energy comes before all meters: it begins with the first submission to any
+	// broker.
 	if x.span != nil {
 		flows = append([]Flow{listening(x.span)}, flows...)
 	}
@@ -223,7 +240,7 @@ func (g *gridRun) flows() []Flow {
 	return flows
 }
 
-// beginLog begins the log of negotiations, where it is wanted.
+// beginLog begins the log of negotiations, if it is wanted.
 func (g *gridRun) beginLog(*Site) (none []entity.Observer, err error) {
 	if g.Log {
 		g.log, err = g.session.create("log", "")
@@ -244,6 +261,7 @@ func (g *gridRun) beginLog(*Site) (none []entity.Observer, err error) {
 //	losses            outages, behind all that only look
 //	own jobs          of a cluster, from its own workload
 func (g *gridRun) openSite(i int, l leaf) error {
+	// The grid of the level, and the observers that every site has.
 	level, err := g.levels.gridOf(l)
 	if err != nil {
 		return err
@@ -259,6 +277,7 @@ func (g *gridRun) openSite(i int, l leaf) error {
 	if g.places != nil && x.settings.Dir != "" {
 		files = append([]Flow{listening(g.places.sites[i])}, files...)
 	}
+	// The plan, the policy and the agent of a cluster or a domain.
 	var add func(observers ...entity.Observer) *grid.ResourceAgent
 	if l.domain == nil {
 		add, err = g.cluster(s, l.cluster, recorder.book, level, files)
@@ -268,6 +287,7 @@ func (g *gridRun) openSite(i int, l leaf) error {
 	if err != nil {
 		return err
 	}
+	// What only looks comes before what changes the site.
 	s.Flows = append([]Flow{listening(recorder)}, s.Flows...)
 	if g.outages != nil {
 		o, err := g.outages[i].flow(nodesOf(s.Plan))
@@ -282,7 +302,7 @@ func (g *gridRun) openSite(i int, l leaf) error {
 	return x.open(s, func(observers ...entity.Observer) *entity.Metascheduler { return add(observers...).Scheduler() })
 }
 
-// ledger keeps the accounts of a site whose time has a price.
+// ledger returns the accounts of a site whose time has a price.
 func (l leaf) ledger() *flow.Ledger {
 	if l.domain != nil {
 		return &flow.Ledger{ByUse: l.domain.PayByUse}
@@ -290,7 +310,7 @@ func (l leaf) ledger() *flow.Ledger {
 	return &flow.Ledger{ByUse: l.cluster.PayByUse, Price: l.cluster.Price}
 }
 
-// cluster fills in the site that is this cluster. What is returned adds its agent.
+// cluster fills in the site of a cluster. The function that it returns adds the agent.
 func (g *gridRun) cluster(s *Site, k *ClusterSite, book *book, level *grid.Grid, files []Flow) (func(...entity.Observer) *grid.ResourceAgent, error) {
 	local, err := g.call.tables.Policies.Parse(k.Policy, g.call.defaults()) // anew: it may keep state
 	if err != nil {
@@ -313,7 +333,7 @@ func (g *gridRun) cluster(s *Site, k *ClusterSite, book *book, level *grid.Grid,
 	}, nil
 }
 
-// domain fills in the site that is this domain, with its owners. What is returned adds the
+// domain fills in the site of a domain, with its owners. The function that it returns adds the
 // agent.
 func (g *gridRun) domain(s *Site, l leaf, book *book, level *grid.Grid, files []Flow) (func(...entity.Observer) *grid.ResourceAgent, error) {
 	local, err := g.call.tables.Nodes.Parse(l.domain.Policy, g.call.defaults()) // anew: it may keep state
@@ -336,7 +356,7 @@ func (g *gridRun) domain(s *Site, l leaf, book *book, level *grid.Grid, files []
 	}, nil
 }
 
-// nodesOf are the nodes of a plan, nil of one of counted processors.
+// nodesOf returns the nodes of a plan; nil for counted processors.
 func nodesOf(p entity.Plan) []*entity.Node {
 	if d, ok := p.(*plan.Domain); ok {
 		return d.Nodes()
@@ -355,7 +375,8 @@ func (g *gridRun) result() (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	// The utilization of a grid is the mean of its sites', weighted by the work that they can do.
+	// The utilization of a grid is the mean of its sites' utilizations, weighted by the work that
+	// each can do in a second (its power, processors times speed).
 	sum := gridSummary(g.made.Stats(), g.whole)
 	result.Summary.Utilization = 0 // of sites' own jobs, too, which the recorder has not seen
 	for i, k := range clusters {
@@ -370,7 +391,8 @@ func (g *gridRun) result() (*Result, error) {
 	return &result, nil
 }
 
-// brokerOf is the function that says which of n brokers gets a job.
+// brokerOf returns the function that says which of n brokers gets a job, from 0 on. It keeps state,
+// so each run needs its own.
 func (a Assign) brokerOf(sim *des.Simulator, n int) func(*entity.Job) int {
 	turn := -1
 	inTurn := func() int {
@@ -400,6 +422,7 @@ type domainSites struct {
 	begun bool
 }
 
+// Observe waits for the first submission.
 func (d *domainSites) Observe(e entity.JobEvent) {
 	if d.begun || e.Kind != entity.JobSubmitted {
 		return
@@ -416,6 +439,8 @@ type executions struct {
 	first, last des.Time // submission and finish
 }
 
+// Observe takes in a job as a whole when it ends. The time of a job that ran once is from its first
+// task's start to its last task's end.
 func (r *executions) Observe(e entity.JobEvent) {
 	switch e.Kind {
 	case entity.JobSubmitted:
@@ -430,16 +455,19 @@ func (r *executions) Observe(e entity.JobEvent) {
 	}
 }
 
-// siteRecorder sums up what runs at a site.
+// siteRecorder sums up what runs at a site, own jobs and brokers' jobs alike.
 type siteRecorder struct {
-	name        string
-	size        int
-	jobs        int
-	busy        float64 // processor seconds
+	name string
+	size int
+	jobs int
+	busy float64 // processor seconds
+	// first is the start of the site's first job, last the end of its last one.
 	first, last des.Time
 	book        *book // of what jobs cost, or nil
 }
 
+// Observe takes in a job of the site. Of nodes with different ends (Attempt.Ends) each counts until
+// its own end.
 func (r *siteRecorder) Observe(e entity.JobEvent) {
 	switch j := e.Run; e.Kind {
 	case entity.JobStarted:
@@ -457,7 +485,7 @@ func (r *siteRecorder) Observe(e entity.JobEvent) {
 	}
 }
 
-// span is the time over which a site's utilization is taken: from the grid's first
+// span returns the time over which a site's utilization is taken, in seconds: from the grid's first
 // submission to its last finish, and as much longer as the site's own jobs ran.
 func (r *siteRecorder) span(from, to des.Time) float64 {
 	if r.jobs > 0 {
@@ -466,7 +494,8 @@ func (r *siteRecorder) span(from, to des.Time) float64 {
 	return (to - from).Seconds()
 }
 
-// gridSummary is what summary.csv says of a grid alone: of negotiations, and of jobs as a whole.
+// gridSummary returns what summary.csv says of a grid alone: of negotiations, and of jobs as a
+// whole. Money and income are added by result.
 func gridSummary(stats grid.GridStats, whole *executions) *GridSummary {
 	sum := &GridSummary{
 		TotalExecutionTime: whole.seconds, Fragments: stats.Fragments, Interventions: stats.Interventions, Conflicts: stats.Conflicts,
@@ -478,7 +507,7 @@ func gridSummary(stats grid.GridStats, whole *executions) *GridSummary {
 	return sum
 }
 
-// clusters are the rows of clusters-STRATEGY.csv.
+// clusters returns the rows of clusters-STRATEGY.csv, in the order of the sites.
 func (g *gridRun) clusters() (all []rows.Cluster) {
 	for i, r := range g.recorders {
 		a := g.made.Leaves()[i]

@@ -11,8 +11,9 @@ import (
 	"github.com/gridslot/gridslot/workload/model"
 )
 
-// fitJann fits Jann's model to a log, and tells the processors of its machine. Ranges are
-// "powers" of two, or multiples of a number, "5"; see model.FitJann.
+// fitJann fits Jann's model to a log, and returns the number of processors of the log's machine.
+// ranges is "powers" for ranges of sizes that end at powers of two, or the number at whose
+// multiples they end; see model.FitJann.
 func fitJann(path, ranges string, maxOrder int) (m model.Jann, processors int, err error) {
 	t, err := openLog(path)
 	if err != nil {
@@ -36,13 +37,15 @@ func fitJann(path, ranges string, maxOrder int) (m model.Jann, processors int, e
 	return m, processors, nil
 }
 
+// The ranges and the greatest order of the paper (Jann, Pattnaik, Franke, Wang, Skovira and
+// Riordan, Modeling of workload in MPPs, JSSPP 1997).
 const (
 	jannPowers = "powers"
 	jannOrder  = 7 // the paper's orders are at most that
 )
 
-// toldOfJann says what was fitted, for the header of a log, and warns of what no
-// hyper-Erlang distribution has the three moments of the log: only its mean is met then.
+// toldOfJann returns what was fitted, for the header of a log, and a warning for each range in
+// which no hyper-Erlang distribution has the three moments of the log: only its mean is met there.
 func toldOfJann(path string, m *model.Jann, order int) (h *workload.Header, warnings []string) {
 	h = &workload.Header{}
 	h.Add("Note", "Jann and others, JSSPP 1997, fitted to "+path)
@@ -56,7 +59,8 @@ func toldOfJann(path string, m *model.Jann, order int) (h *workload.Header, warn
 	return h, warnings
 }
 
-// sizesOf are the least and the greatest size of a range.
+// sizesOf returns the least and the greatest size of a range, for people. Invariant: a range has a
+// size.
 func sizesOf(r *model.JannRange) string {
 	first, last := r.Sizes[0].Size, r.Sizes[len(r.Sizes)-1].Size
 	if first == last {
@@ -65,13 +69,14 @@ func sizesOf(r *model.JannRange) string {
 	return fmt.Sprintf("%d-%d", first, last)
 }
 
-// hyperErlang is a distribution as model.ParseDistribution reads it.
+// hyperErlang writes a distribution as model.ParseDistribution reads it: with probability P an Erlang
+// time of the mean Order / Rate1, otherwise one of the mean Order / Rate2.
 func hyperErlang(d model.HyperErlang) string {
 	order := float64(d.Order)
 	return fmt.Sprintf("hyper-erlang/%.4g/%d/%.6g/%.6g", d.P, d.Order, order/d.Rate1, order/d.Rate2)
 }
 
-// withoutFit names what of a range has not the three moments of the log.
+// withoutFit names what of a range does not have the three moments of the log; "" if all has.
 func withoutFit(r *model.JannRange) string {
 	switch gaps, runs := r.GapMoments < 3, r.RunMoments < 3; {
 	case gaps && runs:

@@ -17,24 +17,24 @@ import (
 
 // This file runs job files, and writes down what was asked for in a run.
 
-// RequestsName is the job file that a run over nodes, or one of a job file, leaves
-// in its folder: the jobs that were simulated.
+// RequestsName is the name of the job file that a run over nodes, or a run of a job file, leaves in
+// its folder: the jobs that were simulated.
 const RequestsName = "requests.csv"
 
-// IsJobFile reports whether a trace is a job file: by its ending, where it is no
-// source and not recognised as a log.
+// IsJobFile reports whether a trace is a job file: by its ending, if it is no source and its
+// content is not that of a log.
 func (t *Tables) IsJobFile(trace string) bool {
 	_, ok := jobfile.FormatOf(trace)
 	return ok && t.isFile(trace)
 }
 
-// isFile reports whether a trace is a path, and not that of a log in a known format.
+// isFile reports whether a trace is a path, and not the path of a log in a known format.
 func (t *Tables) isFile(trace string) bool {
 	_, source, _ := t.sourceOf(trace)
 	return !source && !t.recognised(trace)
 }
 
-// OpenJobFile opens a job file, whose criteria are the searches of the table.
+// OpenJobFile opens a job file. Criteria that its rows name are searches of the table.
 func (t *Tables) OpenJobFile(path string, o workload.Options) (*jobfile.File, error) {
 	return jobfile.Options{Criterion: policy.Criteria(t.Finders), Skip: o.Skip, First: o.First, Shift: o.Shift}.Open(path)
 }
@@ -55,13 +55,13 @@ func (sc *Scenario) openJobFile(t *Tables) (*jobs, error) {
 	}}, nil
 }
 
-// jobReading is a reading of a job file.
+// jobReading is a reading of a job file. Its report is empty: damaged rows are errors.
 type jobReading struct{ *jobfile.Stream }
 
 func (*jobReading) Report() *workload.Report { return &workload.Report{} }
 
-// checkJobFile refuses options about the records of a log where there are none: a
-// job file says itself what each job asks for.
+// checkJobFile refuses options about the records of a log, since a job file says itself what each
+// job asks for.
 func (sc *Scenario) checkJobFile() error {
 	names := []string{"procs-from", "estimates", "missing-estimate", "load", "feedback", "where"}
 	if err := sc.refuse(names, "it is about the records of a log, and the jobs of a job file state their own requests"); err != nil {
@@ -76,13 +76,14 @@ func (sc *Scenario) checkJobFile() error {
 	return nil
 }
 
-// tellOfLimits says which columns of a job file meant nothing to the machine: counted
-// processors of a cluster by itself have no prices, speeds or attributes. On a grid no cluster
-// knows a criterion, and strategies that split jobs know no deadline.
+// tellOfLimits says which columns of a job file meant nothing to the machine. Counted processors of
+// a cluster by itself have no prices, speeds or attributes. On a grid no cluster knows a criterion,
+// and strategies that split jobs know no deadline.
 func (c *call) tellOfLimits() {
 	if _, ok := c.machine().(*Domain); ok {
 		return
 	}
+	// Which columns does the machine not know?
 	unknown := []string{"min_performance", "max_price", "budget", "needs", "criterion"}
 	if g, ok := c.machine().(*Grid); ok {
 		unknown = nil
@@ -94,6 +95,7 @@ func (c *call) tellOfLimits() {
 		}
 		c.tellOfPrices(g)
 	}
+	// A reading that is complete has counted the values of each column.
 	i := slices.IndexFunc(c.results, func(r *Result) bool { return r != nil })
 	if i < 0 {
 		return
@@ -113,11 +115,11 @@ func (c *call) tellOfLimits() {
 	}
 }
 
-// byPrice finds strategies of a grid that choose a site by what a window costs.
+// byPrice finds strategies of a grid that choose a site by the price of a window.
 var byPrice = regexp.MustCompile(`(^|\+)(cheapest|dispatch:(.*:)?by=price)($|[:+])`)
 
-// tellOfPrices says which strategies go by prices on a grid in which nothing has a price: then
-// the earliest window of any site is as good as another.
+// tellOfPrices says which strategies go by prices on a grid in which nothing has a price: to them
+// the earliest window of any site is as good as any other.
 func (c *call) tellOfPrices(g *Grid) {
 	if g.hasPrices() {
 		return
@@ -133,10 +135,9 @@ func (c *call) tellOfPrices(g *Grid) {
 	}
 }
 
-// writeRequests writes down the jobs as they were handed to the policies, so that
-// the run can be repeated from them. Where a source listens to what becomes of its
-// jobs, or they come by feedback, they are others under every policy, and there is
-// no such file.
+// writeRequests writes down the jobs as they were handed to the policies, so that the run can be
+// repeated from them. There is no such file if the jobs are others under every policy: if a source
+// listens to what becomes of its jobs, or if they come by feedback.
 func (c *call) writeRequests() error {
 	path := filepath.Join(c.dir.Path, RequestsName)
 	if c.requests == nil || c.Workload.Options.Feedback || sameFile(path, c.Workload.Trace) { // that is where they come from
@@ -173,6 +174,7 @@ func (c *call) writeRequests() error {
 	return w.Commit()
 }
 
+// sameFile reports whether two paths lead to one file that is there.
 func sameFile(a, b string) bool {
 	one, errOne := os.Stat(a)
 	other, errOther := os.Stat(b)

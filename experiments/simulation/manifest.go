@@ -12,15 +12,16 @@ import (
 	"github.com/gridslot/gridslot/workload"
 )
 
-// What stands before the name of a file in a manifest's settings: its checksum, or the place
-// at which it stood. What a setting names by a path has its checksum by that path.
+// A manifest's settings also tell of files. Before the name of a file stands what is told: sumKey
+// its checksum, pathKey the place at which it stood. A file that a setting names by a path has its
+// checksum behind sumAtPath and that path.
 const (
 	sumKey    = "sha256 of "
 	pathKey   = "path of "
 	sumAtPath = "sha256 at "
 )
 
-// sumsByPath are the checksums of the files that filesBeside names, as they stand in a
+// sumsByPath returns the checksums of the files that filesBeside names, by their keys in a
 // manifest's settings. What can be read only once, such as a pipe, has none.
 func (sc *Scenario) sumsByPath(t *Tables) (map[string]string, error) {
 	sums := map[string]string{}
@@ -41,8 +42,9 @@ func (sc *Scenario) sumsByPath(t *Tables) (map[string]string, error) {
 	return sums, nil
 }
 
-// unchanged is an error where a file that the scenario reads is not what a manifest's
-// settings tell of it, or its log has not the checksum sum; an empty one is not compared.
+// unchanged returns an error if a file that the scenario reads is not what a manifest's settings tell
+// of it, or if its log has not the checksum sum; an empty sum is not compared. Files of which the
+// manifest tells nothing are not compared.
 func (c *call) unchanged(was map[string]string, sum string) error {
 	sums, err := c.sumsByPath(c.tables)
 	if err != nil {
@@ -63,15 +65,16 @@ func (c *call) unchanged(was map[string]string, sum string) error {
 	return err
 }
 
-// FromManifest is the scenario whose settings a manifest holds. Files that it names are
-// opened as they were then, relative to the working directory; one that the scenario's own
-// file names must have the checksum that it had. A trace that is given stands in place of
-// the manifest's, which knows none where a program has made the jobs.
+// FromManifest returns the scenario whose settings a manifest holds. Files that it names are opened
+// as they were then, relative to the working directory; a file that the scenario's own file names
+// must have the checksum that it had. A trace that is given stands in place of the manifest's,
+// which knows none if a program made the jobs.
 func FromManifest(m *metrics.Manifest, trace string, t *Tables) (*Scenario, error) {
 	kind := m.Settings["machine"]
 	if kind == "" {
 		return nil, errors.New("the manifest has no settings of a scenario: a program has made the run")
 	}
+	// The scenario's own file is read from the text that the manifest keeps.
 	sc := New()
 	for _, key := range []string{"scenario", "domain", "grid"} {
 		text, ok := m.Settings[key]
@@ -84,14 +87,17 @@ func FromManifest(m *metrics.Manifest, trace string, t *Tables) (*Scenario, erro
 		}
 	}
 	sc.Slurm.Config = m.Settings["slurm"]
+	// The machine must be of the kind that the run had: a program may have made another one.
 	if is := sc.machine().Kind(); is != kind {
 		return nil, fmt.Errorf("the manifest is of a run on a %s, which no file that it holds describes: a program has made it", kind)
 	}
+	// All files that the scenario names must be as they were.
 	for _, file := range sc.Texts {
 		if was := m.Settings[file.Key]; file.Key != "" && was != file.Text || file.Key == "" && m.Settings[sumKey+file.Name] != file.Sum {
 			return nil, fmt.Errorf("%s is not the file that the run had: it has been changed since", file.Path)
 		}
 	}
+	// Flags of that run stand in place of what the file says.
 	if err := sc.Adopt(m.Settings); err != nil {
 		return nil, err
 	}
@@ -101,8 +107,8 @@ func FromManifest(m *metrics.Manifest, trace string, t *Tables) (*Scenario, erro
 	return sc, nil
 }
 
-// Adopt takes over the settings of a manifest that differ from those that the scenario has.
-// Other keys are passed over.
+// Adopt takes over the settings of a manifest that differ from those of the scenario. Other keys,
+// and settings of which the manifest does not tell, are passed over.
 func (sc *Scenario) Adopt(from map[string]string) error {
 	values := sc.Values()
 	for _, s := range settings {
@@ -124,8 +130,8 @@ func (sc *Scenario) Adopt(from map[string]string) error {
 	return nil
 }
 
-// StateRequests has the jobs be those of a job file or a workflow, which state their own
-// requests: settings about the records of a log are dropped.
+// StateRequests makes the jobs those of a job file or a workflow, which state their own requests:
+// it drops settings about the records of a log.
 func (sc *Scenario) StateRequests() {
 	was := sc.Workload.Options
 	sc.Workload.From, sc.Workload.Options = "", workload.Options{Reading: workload.Reading{Procs: was.Procs}, Conventions: workload.Conventions{Overrun: was.Overrun}}

@@ -11,7 +11,7 @@ import (
 	"github.com/gridslot/gridslot/metrics"
 )
 
-// Bytes of what there may be very many of, as measured (TestTheEstimateIsNearTheTruth).
+// Bytes of things of which there may be very many, as measured (TestTheEstimateIsNearTheTruth).
 const (
 	nodeBytes   = 300 // a node as it is drawn,
 	planBytes   = 250 // as one policy plans it,
@@ -22,17 +22,20 @@ const (
 	unitBytes   = 120 // a processor or node that fails
 )
 
-// memoryNeeds is what a call will need; running is how many policies run at a time.
+// memoryNeeds is what a call will need, by its parts. running is the number of policies that run at
+// a time: each has its own plan and flows.
 type memoryNeeds struct {
 	all     []hostmem.Need
 	running float64
 }
 
+// add adds a number of bytes and says for what.
 func (n *memoryNeeds) add(bytes float64, what string, args ...any) {
 	n.all = append(n.all, hostmem.Need{What: fmt.Sprintf(what, args...), Bytes: bytes})
 }
 
-// checkMemory refuses a call that would need more memory than it may have.
+// checkMemory refuses a call that would need more memory than it may have. It adds up what the
+// settings can make large without a large file: nodes, batches, owners' jobs and failures.
 func (c *call) checkMemory() error {
 	n := memoryNeeds{running: float64(min(max(c.options.Workers, 1), len(c.all)))}
 	var batches *Batches
@@ -62,6 +65,7 @@ func (c *call) checkMemory() error {
 	return hostmem.Fits(c.options.Memory, n.all...)
 }
 
+// batches adds the jobs of batches, which are made before the first policy runs.
 func (n *memoryNeeds) batches(b *Batches) {
 	if b != nil {
 		jobs := float64(b.Cycles) * float64(b.WithDefaults().Jobs)
@@ -69,6 +73,7 @@ func (n *memoryNeeds) batches(b *Batches) {
 	}
 }
 
+// needsOfProcessors adds what counted processors need: a bit each for the columns that name them.
 func (c *call) needsOfProcessors(n *memoryNeeds, processors float64) {
 	if c.Settings.Allocation == metrics.AllocationIntervals && c.options.Dir != "" {
 		n.add(processors/8*n.running, "which of %.0f processors are free", processors)
@@ -76,6 +81,7 @@ func (c *call) needsOfProcessors(n *memoryNeeds, processors float64) {
 	c.needsOfFailures(n, processors)
 }
 
+// needsOfNodes adds what the nodes of a domain need, and the jobs of their owners.
 func (c *call) needsOfNodes(n *memoryNeeds, d *Domain) {
 	for _, member := range d.Union {
 		c.needsOfNodes(n, member.Domain)
@@ -87,6 +93,8 @@ func (c *call) needsOfNodes(n *memoryNeeds, d *Domain) {
 	c.needsOfFailures(n, count)
 	if l := d.Local; l != nil {
 		if l.Load != nil {
+			// Jobs at fixed times are drawn a cycle at a time, in each run; jobs of queues all at
+			// once, for all runs.
 			tasks := count * l.Load.MeanTasks(int(d.Cycle/des.Second))
 			n.add(taskBytes*tasks*n.running, "%.0f jobs of owners in a cycle", tasks)
 		}
@@ -97,7 +105,8 @@ func (c *call) needsOfNodes(n *memoryNeeds, d *Domain) {
 	}
 }
 
-// checkNodes refuses nodes that need more memory than there is.
+// checkNodes refuses nodes that need more memory than there is, for commands that draw nodes
+// without a run.
 func (d *Domain) checkNodes() error {
 	var n memoryNeeds
 	n.nodes(d)
@@ -107,7 +116,8 @@ func (d *Domain) checkNodes() error {
 	return hostmem.Fits(0, n.all...)
 }
 
-// nodes adds those of a domain that is no union, and returns how many there are.
+// nodes adds the nodes of a domain that is no union, and returns how many there are. Given nodes
+// stand in a file, which has been read already.
 func (n *memoryNeeds) nodes(d *Domain) float64 {
 	if len(d.Nodes) > 0 {
 		return float64(len(d.Nodes))
@@ -120,7 +130,7 @@ func (n *memoryNeeds) nodes(d *Domain) float64 {
 	return count
 }
 
-// needsOfFailures are those of a model of failures, of so many processors or nodes.
+// needsOfFailures adds what a model of failures needs for a number of processors or nodes.
 func (c *call) needsOfFailures(n *memoryNeeds, units float64) {
 	if c.Flows.Outages == "" || c.tables.isOutageLog(c.Flows.Outages) {
 		return

@@ -26,20 +26,22 @@ import (
 // runtimes are wanted, its cycle where one is.
 const fromLog = "@"
 
-// later is what a text says. It is known at once, but where it comes from a log that is
-// to be read.
+// later is the value that a text stands for. Most values are known at once. A value that comes from
+// a log ("@LOG") is read when the jobs are made: parameters are checked before any file is opened.
 type later[T any] func() (T, error)
 
+// now is a value that is known at once.
 func now[T any](v T) later[T] { return func() (T, error) { return v, nil } }
 
 // arrivals are what can be asked of the arrivals of every model.
 type arrivals struct {
-	load     float64 // offered in the long run, flurries among it; 0 means the model's own
+	// load is offered in the long run, with the flurries in it; 0 means the model's own rate.
+	load     float64
 	cycle    later[*model.Cycle]
 	flurries *model.Flurries // nil is none
 }
 
-// of yields n jobs of a model that is told the load and the cycle.
+// of yields n jobs of a model. generate is told the load and the cycle, and yields n jobs as well.
 func (a arrivals) of(n int64, seed uint64, generate func(load float64, cycle *model.Cycle) (iter.Seq[*entity.Job], error)) (iter.Seq[*entity.Job], error) {
 	var cycle *model.Cycle
 	if a.cycle != nil {
@@ -51,6 +53,8 @@ func (a arrivals) of(n int64, seed uint64, generate func(load float64, cycle *mo
 	if a.flurries == nil {
 		return generate(a.load, cycle)
 	}
+	// Flurries add jobs, by a factor in the mean: the model offers the load without them, so that
+	// both together offer a.load. Of the jobs of both, the first n are taken.
 	f := *a.flurries
 	f.Seed = seed
 	jobs, err := generate(a.load/f.Factor(), cycle)
@@ -67,7 +71,8 @@ func (a arrivals) of(n int64, seed uint64, generate func(load float64, cycle *mo
 // cycleBegin is time 0 of generated logs with a cycle, in UTC: the first Monday of 2024.
 const cycleBegin = 1704067200
 
-// addCycleBegin has a header tell what the hours of a log with a cycle are.
+// addCycleBegin makes a header tell which instant time 0 is, so that the hours and weekdays of the
+// cycle can be found in the log.
 func addCycleBegin(h *workload.Header) {
 	h.Add("UnixStartTime", strconv.Itoa(cycleBegin))
 	h.Add("TimeZoneString", "UTC")
@@ -107,7 +112,7 @@ func parseCycle(text string) (later[*model.Cycle], error) {
 	return now(c), c.Check()
 }
 
-// cycleOf is the cycle of a log, whose header must say when it began, and by which clock.
+// cycleOf fits a cycle to a log. Its header must say when it began, and in which time zone.
 func cycleOf(path string) (*model.Cycle, error) {
 	t, err := openLog(path)
 	if err != nil {
@@ -127,7 +132,7 @@ func cycleOf(path string) (*model.Cycle, error) {
 // flurriesForm is how flurries are written.
 const flurriesForm = "every=N:jobs=N:gap=T:spread=F"
 
-// parseFlurries reads flurries; see model.Flurries.
+// parseFlurries reads flurries; see model.Flurries for what the keys mean.
 func parseFlurries(text string) (*model.Flurries, error) {
 	f := &model.Flurries{}
 	err := parameters(text, func(name, value string) (err error) {
@@ -153,19 +158,23 @@ func parseFlurries(text string) (*model.Flurries, error) {
 	return f, f.Check()
 }
 
-// wanted is what every source is told.
+// wanted is what every source is told by its parameters.
 type wanted struct {
 	arrivals
-	jobs    int64
-	procs   int
+	jobs  int64
+	procs int
+	// meanGap is the mean time between submissions in seconds; 0 if a load is given instead.
 	meanGap float64
-	exact   bool // the jobs offer the load, and not jobs without end
+	// exact says that these very jobs offer the load. Otherwise a load is one of jobs without end,
+	// and a finite number of them offers more or less.
+	exact bool
 }
 
 // exactParam is the parameter that has the jobs of a model offer the load of its parameter load.
 const exactParam = "exact"
 
-// common are the parameters of every source, with what is a model's own in their midst.
+// common returns the parameters of every source, with a model's own in their midst: the order of
+// the help.
 func common(own ...policy.Param) []policy.Param {
 	return slices.Concat(
 		[]policy.Param{{Name: "jobs", Values: "N", Text: "how many (5000)"}, {Name: "procs", Values: "N", Text: "processors of the machine (128)"}},
@@ -177,6 +186,7 @@ func common(own ...policy.Param) []policy.Param {
 		})
 }
 
+// readWanted reads these parameters. a.Fail keeps the first fault, and reading goes on.
 func readWanted(a *policy.Args) wanted {
 	w := wanted{jobs: int64(cmp.Or(a.Positive("jobs"), 5000)), procs: cmp.Or(a.Positive("procs"), 128)}
 	if w.jobs > mostSourceJobs {
@@ -200,7 +210,8 @@ func readWanted(a *policy.Args) wanted {
 	return w
 }
 
-// withRate is for models without a rate of arrivals of their own.
+// withRate reads the rate of arrivals for a model that has none of its own. Exactly one of load and
+// mean-gap must be given.
 func (w wanted) withRate(a *policy.Args) wanted {
 	if w.meanGap = a.Seconds("mean-gap"); (w.load > 0) == (w.meanGap > 0) {
 		a.Fail("load", "either it or mean-gap, above 0: no rate of arrivals is published")
@@ -208,7 +219,7 @@ func (w wanted) withRate(a *policy.Args) wanted {
 	return w
 }
 
-// source is a model's, whose jobs generate yields.
+// source returns the source of a model whose jobs generate yields.
 func (w wanted) source(generate func(seed uint64, load float64, cycle *model.Cycle) (iter.Seq[*entity.Job], error)) Source {
 	return func(seed uint64) (Generated, error) {
 		at := func(load float64) (iter.Seq[*entity.Job], error) {
@@ -226,18 +237,22 @@ func (w wanted) source(generate func(seed uint64, load float64, cycle *model.Cyc
 	}
 }
 
-// nearLoad is how near jobs come to a load, as a part of it, before no more are drawn: a month is then
-// shifted against its days by four minutes at most.
+// nearLoad is how near the jobs come to a load, as a part of it, before no more are drawn. What is
+// left is made up for by scaling times: a month is then shifted against its days by four minutes at
+// most.
 const nearLoad = 1e-4
 
-// mostDraws is how often jobs are drawn anew to come that near.
+// mostDraws is how often jobs are drawn anew to come that near. Each draw halves the range in which
+// the load to ask for lies, on a logarithmic scale, so that 30 are plenty for any smooth model.
 const mostDraws = 30
 
-// exactly yields jobs that offer a load to so many processors. Jobs is a first try, and at draws the
-// same sizes and runtimes for another load in the long run, so that the daily cycle of a model keeps
-// its days. The difference that the nearest try leaves is made up for by scaling the times between
-// submissions.
+// exactly yields jobs that offer a load to a number of processors. jobs is a first try. at draws
+// the same sizes and runtimes for another load in the long run, so that the daily cycle of a model
+// keeps its days. The difference that the nearest try leaves is made up for by scaling the times
+// between submissions.
 func exactly(load float64, procs int, jobs iter.Seq[*entity.Job], at func(load float64) (iter.Seq[*entity.Job], error)) (iter.Seq[*entity.Job], error) {
+	// best is the nearest try, off what it offers over what it should, and asked the load that was
+	// asked of the model for the latest try.
 	best, off, asked := jobs, math.Inf(1), load
 	low, high := 0.0, math.Inf(1) // asked for, offers too little and too much
 	for range mostDraws {
@@ -245,12 +260,15 @@ func exactly(load float64, procs int, jobs iter.Seq[*entity.Job], at func(load f
 		if !(offered > 0) || math.IsInf(offered, 0) {
 			return nil, fmt.Errorf("the jobs offer a load of %v, which cannot be made %v: ask for more jobs", offered, load)
 		}
+		// Twice the load is as far off as half of it: ratios are compared by their logarithms.
 		if ratio := offered / load; math.Abs(math.Log(ratio)) < math.Abs(math.Log(off)) {
 			best, off = jobs, ratio
 		}
 		if math.Abs(off-1) < nearLoad {
 			break
 		}
+		// Find the load to ask for: between one that offers too little and one that offers too
+		// much, once there are both; before that, in proportion.
 		if offered < load {
 			low = asked
 		} else {
@@ -269,9 +287,9 @@ func exactly(load float64, procs int, jobs iter.Seq[*entity.Job], at func(load f
 	return workload.ScaleArrivals(best, off), nil
 }
 
-// Exactly returns the workload's name with which a source offers exactly the load that the name
-// states: lublin:load=0.7 becomes lublin:load=0.7:exact=on. Names without a load, of logs, and of
-// sources that have no such parameter stay.
+// Exactly returns the name with which a source offers exactly the load that the name states:
+// lublin:load=0.7 becomes lublin:load=0.7:exact=on. Names without a load, of logs, and of sources
+// that have no such parameter stay, as do names that already say what exact is.
 func (t *Tables) Exactly(trace string) string {
 	name, _, _ := strings.Cut(trace, ":")
 	for _, e := range t.Sources {
@@ -290,9 +308,9 @@ func (t *Tables) Exactly(trace string) string {
 	return trace
 }
 
-// missedLoad is a sentence if the jobs of a model offer another load than the name of the source states,
-// by a twentieth or more: the load of a model is a mean in the long run. offered is what the jobs
-// offer.
+// missedLoad returns a sentence if the jobs of a model offer another load than the name of the
+// source states, by a twentieth or more; otherwise "". The load of a model is a mean in the long
+// run. offered is what the jobs offer.
 func (t *Tables) missedLoad(trace string, offered float64) string {
 	exact, stated := t.Exactly(trace), 0.0
 	if exact == trace {
@@ -310,8 +328,9 @@ func (t *Tables) missedLoad(trace string, offered float64) string {
 	return fmt.Sprintf("the jobs offer a load of %.3g, not the %v of the model in the long run: with exact=on (%s) they offer it", offered, stated, exact)
 }
 
-// readDistribution is nil where the parameter is not given. Of is what a log's name
-// stands for, or nil where there is no such thing.
+// readDistribution reads the distribution that a parameter names; nil if the parameter is not
+// given. of takes the values of a log that is named instead ("@LOG"); it is nil for values that no
+// log tells.
 func readDistribution(a *policy.Args, name string, of column, needed bool) later[model.Distribution] {
 	text, given := a.Value(name)
 	if !given {
@@ -337,7 +356,8 @@ type draw struct {
 	from later[model.Distribution]
 }
 
-// drawn sets distributions to what texts said of them.
+// drawn sets the distributions of a model to what texts said of them. What was not given stays as
+// the model has it.
 func drawn(all ...draw) error {
 	for _, d := range all {
 		if d.from == nil {
@@ -351,9 +371,10 @@ func drawn(all ...draw) error {
 	return nil
 }
 
-// column is what of a log a distribution is taken from.
+// column takes the values of one kind out of a log.
 type column func(t *workload.Trace) []float64
 
+// logGaps returns the times between submissions, in seconds: one less than there are jobs.
 func logGaps(t *workload.Trace) (all []float64) {
 	var last des.Time
 	begun := false
@@ -366,6 +387,7 @@ func logGaps(t *workload.Trace) (all []float64) {
 	return all
 }
 
+// logSizes returns the processors of the jobs.
 func logSizes(t *workload.Trace) (all []float64) {
 	for j := range t.Jobs() {
 		all = append(all, float64(j.Request.Nodes))
@@ -373,6 +395,7 @@ func logSizes(t *workload.Trace) (all []float64) {
 	return all
 }
 
+// logRuntimes returns the runtimes of the jobs, in seconds.
 func logRuntimes(t *workload.Trace) (all []float64) {
 	for j := range t.Jobs() {
 		all = append(all, j.Runtime.Seconds())
@@ -380,7 +403,8 @@ func logRuntimes(t *workload.Trace) (all []float64) {
 	return all
 }
 
-// parseDistribution reads a distribution, or "@LOG": what that log has of it.
+// parseDistribution reads a distribution, or "@LOG", which is the empirical distribution of what of
+// takes out of that log.
 func parseDistribution(text string, of column) (later[model.Distribution], error) {
 	path, isLog := strings.CutPrefix(text, fromLog)
 	if !isLog {
@@ -409,10 +433,10 @@ func openLog(path string) (*workload.Trace, error) {
 	return workload.Options{Reading: workload.Reading{Formats: (&Tables{Formats: Formats()}).AllFormats()}}.Open(path)
 }
 
-// PlaceFiles is the value of a setting with the files that it names at other paths: a
-// trace is a file itself, or a source that may take something from logs
-// ("resample:from=log.swf.gz", "poisson:runtime=@log.swf.gz"), and a format may have one
-// beside the log ("batsim:platform=cluster.xml").
+// PlaceFiles returns the value of a setting with the files that it names at other paths, where
+// place puts them. A trace is a file itself, or a source that may take something from logs
+// ("resample:from=log.swf.gz", "poisson:runtime=@log.swf.gz"); a format may have a file beside the
+// log ("batsim:platform=cluster.xml"). A value that names no file is returned as it is.
 func (t *Tables) PlaceFiles(setting, value string, place func(path string) string) string {
 	if t.IsFile(setting, value) {
 		return place(value)
@@ -438,7 +462,7 @@ func (t *Tables) PlaceFiles(setting, value string, place func(path string) strin
 	})
 }
 
-// FilesOf are the paths of the files that a value of a setting names.
+// FilesOf returns the paths of the files that a value of a setting names.
 func (t *Tables) FilesOf(setting, value string) (paths []string) {
 	t.PlaceFiles(setting, value, func(path string) string {
 		paths = append(paths, path)

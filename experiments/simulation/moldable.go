@@ -10,7 +10,7 @@ import (
 
 // This file makes rigid jobs moldable.
 
-// SpeedUps is the table of the models by which rigid jobs get shapes.
+// SpeedUps returns the table of the models by which rigid jobs get shapes.
 func SpeedUps() policy.Table[model.Moldable] {
 	row := func(name, text string, speedUp func(*policy.Settings) model.SpeedUp) policy.Entry[model.Moldable] {
 		return policy.Row(name, text, func(s *policy.Settings) model.Moldable {
@@ -37,7 +37,7 @@ func SpeedUps() policy.Table[model.Moldable] {
 	}
 }
 
-// countOrAll declares a parameter that is a whole number of 1 or more or all, which is 0.
+// countOrAll declares a parameter that is a whole number of 1 or more, or "all", which is 0.
 func countOrAll(s *policy.Settings, field *int, name, text string) {
 	value, given := s.Given(name, "N|all", text)
 	if !given {
@@ -50,7 +50,7 @@ func countOrAll(s *policy.Settings, field *int, name, text string) {
 	*field = n
 }
 
-// ParseMoldable reads what --moldable says; of an empty text it is nil.
+// ParseMoldable reads the setting moldable; an empty text is nil: jobs stay rigid.
 func ParseMoldable(text string) (*model.Moldable, error) {
 	if text == "" {
 		return nil, nil
@@ -62,7 +62,7 @@ func ParseMoldable(text string) (*model.Moldable, error) {
 	return &chosen.Value, chosen.Value.Check()
 }
 
-// checkMoldable refuses shapes where nobody could choose among them.
+// checkMoldable refuses shapes if nobody could choose among them.
 func (sc *Scenario) checkMoldable() error {
 	if _, onGrid := sc.machine().(*Grid); onGrid && sc.Workload.Moldable != "" {
 		return wrong("moldable", "on a grid jobs are bought in windows of their own sizes; moldable jobs are for a cluster or a domain")
@@ -70,7 +70,7 @@ func (sc *Scenario) checkMoldable() error {
 	return nil
 }
 
-// molded are the jobs of a source with the shapes that the scenario gives them.
+// molded returns the jobs of a source with the shapes that the scenario gives them.
 func (sc *Scenario) molded(from entity.Source) (entity.Source, error) {
 	m, err := ParseMoldable(sc.Workload.Moldable)
 	if err != nil || m == nil {
@@ -82,7 +82,8 @@ func (sc *Scenario) molded(from entity.Source) (entity.Source, error) {
 	return moldedBy(from, m), nil
 }
 
-// moldedBy are the jobs of a source with the shapes that by gives to those that are rigid.
+// moldedBy returns the jobs of a source, of which rigid ones get the shapes of a model. The request
+// of the job stays one of them.
 func moldedBy(from entity.Source, by *model.Moldable) entity.Source {
 	return changed(from, func(j *entity.Job) *entity.Job {
 		if len(j.Shapes) > 0 {

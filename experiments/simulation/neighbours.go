@@ -17,6 +17,7 @@ import (
 
 // This file has the formats of archives and other simulators, and the parameters of CSV.
 
+// neighbours returns the formats of archives and other simulators.
 func neighbours() policy.Table[workload.Format] {
 	return policy.Table[workload.Format]{
 		{Name: "csv", Text: "CSV: one of its own in which nothing is lost, or anybody's, told which column is what", Params: csvParams(), New: newCSV},
@@ -29,6 +30,8 @@ func neighbours() policy.Table[workload.Format] {
 	}
 }
 
+// csvParams returns the parameters of the format csv: a column for each field of a record, and how
+// cells are written.
 func csvParams() []policy.Param {
 	var params []policy.Param
 	for i, role := range formats.CSVRoles() {
@@ -44,7 +47,8 @@ func csvParams() []policy.Param {
 	)
 }
 
-// roleTexts say what the columns tell, in the order of formats.CSVRoles.
+// roleTexts says what each column tells, in the order of formats.CSVRoles. The array's length is
+// that of the roles, or csvParams panics.
 var roleTexts = [...]string{
 	"job number; columns by name, or by number from 1 (the one of this name, if there is one)", "submission", "wait", "runtime",
 	"processors the job was given", "CPU time, average of the processors", "memory used, kB a processor", "processors requested", "requested time",
@@ -53,12 +57,15 @@ var roleTexts = [...]string{
 	"instant of the start, for the wait", "instant of the end, for the runtime", "the same as requested",
 }
 
+// units are the texts of the units of time, and unitOf what each is.
 const units = "us|ms|s|min|h"
 
 var unitOf = map[string]des.Time{"us": des.Second / 1e6, "ms": des.Second / 1000, "s": des.Second, "min": 60 * des.Second, "h": des.Hour}
 
 var separators = map[string]byte{"comma": ',', "semicolon": ';', "tab": '\t', "bar": '|'}
 
+// newCSV reads the parameters of csv. Those of a file named by map count if they are not given
+// themselves.
 func newCSV(a *policy.Args) workload.Format {
 	f := formats.CSV{Columns: map[string]string{}}
 	value := a.Value
@@ -110,6 +117,7 @@ func newCSV(a *policy.Args) workload.Format {
 	return f
 }
 
+// newBatsim counts the hosts of the platform, if one is given.
 func newBatsim(a *policy.Args) workload.Format {
 	path, given := a.Value("platform")
 	if !given {
@@ -122,7 +130,7 @@ func newBatsim(a *policy.Args) workload.Format {
 	return batsim.Format{Hosts: len(hosts)}
 }
 
-// zone is a time zone by its name, or by its difference from UTC.
+// zone returns a time zone by its name, or by its difference from UTC ("+02:00").
 func zone(text string) (*time.Location, error) {
 	if t, err := time.Parse("-07:00", text); err == nil {
 		return t.Location(), nil
@@ -133,7 +141,8 @@ func zone(text string) (*time.Location, error) {
 // largestMap is how long a file of parameters may be, in bytes.
 const largestMap = 64 << 10
 
-// readMap reads the parameters of CSV from a file.
+// readMap reads the parameters of csv from a YAML file. Only parameters may stand there, map not
+// among them.
 func readMap(path string) (map[string]string, error) {
 	info, err := os.Stat(path)
 	if err == nil && info.Size() > largestMap {

@@ -14,19 +14,20 @@ import (
 	"github.com/gridslot/gridslot/internal/enum"
 )
 
-// GridSite is a site of a grid that is itself a metascheduler over sites, which it
-// hides (grid.Grid.AddGrid).
+// GridSite is a site of a grid that is itself a metascheduler over sites, which it hides from the
+// grid above (grid.Grid.AddGrid).
 type GridSite struct {
 	Name string // "grid-1" and so on where empty
-	// Strategy is the metascheduler's: one for rigid jobs; "earliest" where empty.
+	// Strategy is that of the metascheduler, a strategy for rigid jobs; "earliest" if it is empty.
 	Strategy string
-	Offers   Offers
-	// Grid has its sites and the network between them. What else a grid says does not
-	// count here.
+	// Offers says what the metascheduler tells when the grid above asks for offers.
+	Offers Offers
+	// Grid has its sites and the network between them. Brokers, jobs, Expiry and Log are those of
+	// the top.
 	*Grid
 }
 
-// Offers says what a metascheduler tells the one above it.
+// Offers says which offers of its sites a metascheduler passes on.
 type Offers uint8
 
 const (
@@ -38,6 +39,7 @@ var offers = enum.Of[Offers]("offers", "best", "all")
 
 func (o Offers) String() string { return offers.Name(o) }
 
+// withDefaults fills in what is not given of the i-th grid of a list, on all levels below.
 func (s GridSite) withDefaults(i int) GridSite {
 	s.Name = cmp.Or(s.Name, fmt.Sprintf("grid-%d", i+1))
 	s.Strategy = cmp.Or(s.Strategy, "earliest")
@@ -45,6 +47,8 @@ func (s GridSite) withDefaults(i int) GridSite {
 	return s
 }
 
+// check refuses a grid that cannot be a site. Its sites have names of their own: two levels may use
+// the same one.
 func (s GridSite) check(taken map[string]bool) error {
 	if err := checkName(s.Name, taken); err != nil {
 		return err
@@ -52,7 +56,7 @@ func (s GridSite) check(taken map[string]bool) error {
 	return s.checkSites(map[string]bool{"broker": true, "regulator": true}, "its broker and its regulator")
 }
 
-// kinds are what sites there are, for an error.
+// kinds returns which kinds of sites a link may name, for an error.
 func (g *Grid) kinds() string {
 	if len(g.Grids) > 0 {
 		return "clusters, domains and grids"
@@ -60,9 +64,11 @@ func (g *Grid) kinds() string {
 	return "clusters and domains"
 }
 
-// leaf is a site, of any level, that is no grid.
+// leaf is a site of any level that is no grid: the only ones on which jobs run. Exactly one of
+// cluster and domain is set.
 type leaf struct {
-	name    string       // north/astra
+	// name leads to the site from the top: "north/astra".
+	name    string
 	cluster *ClusterSite // or
 	domain  *DomainSite
 	parts   *drawnDomain // of a domain
@@ -71,10 +77,10 @@ type leaf struct {
 	path    []any        // where it stands in the file
 }
 
-// file is the name as part of a file's.
+// file returns the name as part of a file's name: "north-astra".
 func (l leaf) file() string { return strings.ReplaceAll(l.name, "/", "-") }
 
-// domains are those of all levels, as drawn.
+// domains returns the domains of all levels, as drawn.
 func (p *drawnGrid) domains() []*drawnDomain {
 	var all []*drawnDomain
 	for _, l := range p.leaves {
@@ -85,7 +91,8 @@ func (p *drawnGrid) domains() []*drawnDomain {
 	return all
 }
 
-// leaves are those of all levels, in the order of their agents.
+// leaves returns the sites of all levels in the order of their agents: of each level first
+// clusters, then domains, then those of grids. g must have its defaults.
 func (g *Grid) leaves() []leaf {
 	var all []leaf
 	for i := range g.Clusters {
@@ -121,8 +128,7 @@ func (l leaf) hasPrice() bool { return l.domain != nil || l.cluster.Price > 0 }
 // hasPrices reports whether a site of any level has a price.
 func (g *Grid) hasPrices() bool { return slices.ContainsFunc(g.leaves(), leaf.hasPrice) }
 
-// checkPolicy refuses the policy of the local manager where there is none of that
-// name.
+// checkPolicy refuses a policy of the local manager that is not known.
 func (l leaf) checkPolicy(t *Tables, defaults ...string) (err error) {
 	if l.domain != nil {
 		chosen, wrong := t.Nodes.Parse(l.domain.Policy, defaults...)
@@ -138,7 +144,7 @@ func (l leaf) checkPolicy(t *Tables, defaults ...string) (err error) {
 	return nil
 }
 
-// policy is the policy of the local manager, which has been checked.
+// policy returns the policy of the local manager, whose name has been checked.
 func (l leaf) policy(t *Tables, defaults ...string) entity.Policy {
 	if l.domain != nil {
 		chosen, _ := t.Nodes.Parse(l.domain.Policy, defaults...)
@@ -148,7 +154,7 @@ func (l leaf) policy(t *Tables, defaults ...string) entity.Policy {
 	return chosen.Value
 }
 
-// router is the strategy of a metascheduler.
+// router returns the strategy of a metascheduler. It must be able to place whole jobs.
 func (s GridSite) router(t *Tables) (grid.Router, error) {
 	c, err := t.Strategies.Parse(s.Strategy)
 	if err != nil {
@@ -161,11 +167,12 @@ func (s GridSite) router(t *Tables) (grid.Router, error) {
 	return r, nil
 }
 
+// splits returns the error for a strategy that splits jobs.
 func splits(spec string) error {
 	return fmt.Errorf("%q splits jobs, and a site that is a grid takes them whole: choose one for rigid jobs, such as earliest or distributed", spec)
 }
 
-// refuseSplitting refuses strategies of the brokers that split jobs, where a site is a grid.
+// refuseSplitting refuses a strategy of the brokers that splits jobs, if a site is a grid.
 func (g *Grid) refuseSplitting(t *Tables, spec string) error {
 	if one := splitting(t, spec); one != "" && len(g.Grids) > 0 {
 		return splits(one)
@@ -173,8 +180,8 @@ func (g *Grid) refuseSplitting(t *Tables, spec string) error {
 	return nil
 }
 
-// splitting is the first of the strategies of a spec, which has been read, that splits jobs; ""
-// if none does.
+// splitting returns the first strategy of a spec, which has been read, that splits jobs; "" if none
+// does.
 func splitting(t *Tables, spec string) string {
 	all, _ := strategies(t, spec)
 	for _, c := range all {
@@ -185,7 +192,7 @@ func splitting(t *Tables, spec string) string {
 	return ""
 }
 
-// checkStrategies refuses those of metaschedulers that are none.
+// checkStrategies refuses metaschedulers whose strategy is not known or splits jobs, on all levels.
 func (g *Grid) checkStrategies(t *Tables) error {
 	for i, s := range g.Grids {
 		if _, err := s.router(t); err != nil {
@@ -198,15 +205,15 @@ func (g *Grid) checkStrategies(t *Tables) error {
 	return nil
 }
 
-// levels are the grids of a run: that of the brokers, and those below.
+// levels are the grids of a run: that of the brokers, and those below it, by their descriptions.
 type levels struct {
 	tables *Tables
 	top    *grid.Grid
 	below  map[*Grid]*grid.Grid
 }
 
-// gridOf is the grid whose site a leaf is. It is made when its first leaf asks: so sites
-// are in the order of the leaves.
+// gridOf returns the grid whose site a leaf is. A grid is made when its first leaf asks, so that
+// the agents are in the order of the leaves.
 func (v *levels) gridOf(l leaf) (*grid.Grid, error) {
 	at := v.top
 	for _, s := range l.within {

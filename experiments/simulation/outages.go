@@ -25,11 +25,12 @@ import (
 	"github.com/gridslot/gridslot/workload/model"
 )
 
-// Failures makes a model of the failures of so many processors or nodes. The same
-// seed and replication give the same failures, whatever the policy.
+// Failures makes a model of the failures of a number of processors or nodes. The same seed and
+// replication give the same failures, whatever the policy.
 type Failures func(units int, seed, replication uint64) model.Failures
 
-// Models is the table of the models of failures.
+// Models returns the table of the models of failures. Their times between failures differ; repairs
+// are exponential or, with repair-sigma, lognormal. units of a group fail together.
 func Models() policy.Table[Failures] {
 	row := func(name, text string, up func(s *policy.Settings, mean float64) model.Lifetime) policy.Entry[Failures] {
 		return policy.Row(name, text, func(s *policy.Settings) Failures {
@@ -65,11 +66,13 @@ func Models() policy.Table[Failures] {
 	}
 }
 
-// A lognormal time with a larger sigma has its mean from values that no run ever draws:
-// at 5 the median is the mean divided by 270,000.
+// leastSigma and mostSigma bound the standard deviation of the logarithm of a lognormal time. With
+// a larger sigma the mean comes from values that no run ever draws: the median is exp(-sigma^2 / 2)
+// times the mean, at 5 the mean divided by 270,000.
 const leastSigma, mostSigma = 0.001, 5
 
-// numberBetween declares a number from least to most, and reports whether it is given.
+// numberBetween declares a number from least to most, and reports whether it is given. After a
+// fault v is 1, so that reading can go on.
 func numberBetween(s *policy.Settings, name string, least, most float64, text string) (v float64, given bool) {
 	if given = s.Number(&v, name, "F", text); given && !(v >= least && v <= most) {
 		s.Fail(name, fmt.Sprintf("a number from %g to %g", least, most))
@@ -78,7 +81,7 @@ func numberBetween(s *policy.Settings, name string, least, most float64, text st
 	return v, given
 }
 
-// neededNumber is numberBetween for what must be given: no single one is published.
+// neededNumber declares a number that must be given, since no single value is published.
 func neededNumber(s *policy.Settings, name string, least, most float64, text string) float64 {
 	v, given := numberBetween(s, name, least, most, text)
 	if !given {
@@ -88,7 +91,8 @@ func neededNumber(s *policy.Settings, name string, least, most float64, text str
 	return v
 }
 
-// timeAbove declares a time of a tick or more, in seconds, and reports whether it is given.
+// timeAbove declares a time of a tick or more, in seconds, and reports whether it is given. After a
+// fault v is 1, so that reading can go on.
 func timeAbove(s *policy.Settings, name, text string) (v float64, given bool) {
 	value, given := s.Given(name, "TIME", text)
 	if !given {
@@ -106,7 +110,7 @@ func timeAbove(s *policy.Settings, name, text string) (v float64, given bool) {
 	return 1, true
 }
 
-// neededTime is timeAbove for a time that must be given.
+// neededTime declares a time that must be given.
 func neededTime(s *policy.Settings, name, text string) float64 {
 	v, given := timeAbove(s, name, text)
 	if !given {
@@ -116,10 +120,10 @@ func neededTime(s *policy.Settings, name, text string) float64 {
 	return v
 }
 
-// aboveZeroTime is what a time of a tick or more is, for people.
+// aboveZeroTime says for people what a time of a tick or more is.
 const aboveZeroTime = "a time above 0, in seconds or as in 15m, 4h, 30d"
 
-// VictimRules is the table of what can become of jobs that are hit.
+// VictimRules returns the table of what can become of jobs that an outage hits.
 func VictimRules() policy.Table[flow.Victims] {
 	sentBack := func(s *policy.Settings, v *flow.Victims) {
 		s.Time(&v.Restart, "restart", "each new attempt begins with so long without work (0)")
@@ -143,8 +147,7 @@ func VictimRules() policy.Table[flow.Victims] {
 	}
 }
 
-// checkCheckpoints refuses a policy whose jobs go back to checkpoints where none are
-// written.
+// checkCheckpoints refuses a policy whose jobs go back to checkpoints if no job writes any.
 func (sc *Scenario) checkCheckpoints() error {
 	rule, _, _ := strings.Cut(sc.Flows.Victims, ":")
 	for _, spec := range sc.Policies {
@@ -155,22 +158,25 @@ func (sc *Scenario) checkCheckpoints() error {
 	return nil
 }
 
-// isOutageLog reports whether outages are those of a file, not of a model.
+// isOutageLog reports whether the setting outages names a file, not a model.
 func (t *Tables) isOutageLog(text string) bool {
 	name, _, _ := strings.Cut(text, ":")
 	return !slices.Contains(t.Outages.Names(), name)
 }
 
-// outages are those of a call, drawn before any policy runs. Nil is none.
+// outages are the outages of one site of a call. They are the same for every policy; flow makes the
+// flow of a run. A nil *outages means that there are none.
 type outages struct {
 	victims flow.Victims
-	log     *workload.Outages // or nil:
-	model   model.Failures
-	size    int // processors of a cluster
+	// log has the outages of a file. If it is nil, model draws them.
+	log   *workload.Outages
+	model model.Failures
+	// size is the number of processors of a cluster; of a domain it is 0.
+	size int
 }
 
-// outages reads what a scenario says of outages of so many processors, or of these
-// nodes of a domain.
+// outages reads what a scenario says of outages of a machine of one site: of a number of
+// processors, or of these nodes of a domain.
 func (c *call) outages(processors int, nodes []entity.Node) (*outages, error) {
 	s, err := c.outageSettings()
 	if s == nil || err != nil {
@@ -180,13 +186,16 @@ func (c *call) outages(processors int, nodes []entity.Node) (*outages, error) {
 	return s.forMachine(s.log, processors, nodes, c.Settings.Seed, c.Settings.Replication)
 }
 
-// outageSettings are what a scenario says of outages, read. Nil is none.
+// outageSettings is what a scenario says of outages, read. Exactly one of log and model is set,
+// once a log has been opened.
 type outageSettings struct {
 	victims flow.Victims
 	log     *workload.Outages // or nil:
 	model   Failures
 }
 
+// outageSettings reads the settings and opens the log, if they name one. Its dates are those of the
+// trace's calendar. A mistyped model is no file either: the error names the models.
 func (c *call) outageSettings() (*outageSettings, error) {
 	s, err := c.Scenario.outageSettings(c.tables)
 	if s != nil && s.model == nil && err == nil {
@@ -204,7 +213,8 @@ func (c *call) outageSettings() (*outageSettings, error) {
 	return s, err
 }
 
-// outageSettings are what the scenario says of outages; a log is not opened.
+// outageSettings reads the settings without opening a log, for Check. nil means that there are no
+// outages.
 func (sc *Scenario) outageSettings(t *Tables) (*outageSettings, error) {
 	f, s := sc.Flows, &outageSettings{}
 	switch {
@@ -230,7 +240,8 @@ func (sc *Scenario) outageSettings(t *Tables) (*outageSettings, error) {
 	return s, nil
 }
 
-// forMachine are the outages of one machine: those of the log, where there is one.
+// forMachine returns the outages of one site: those of the log, or those that a model draws by the
+// seed. They are read once here, so that what is wrong with the log is told before anything runs.
 func (s *outageSettings) forMachine(log *workload.Outages, processors int, nodes []entity.Node, seed, replication uint64) (*outages, error) {
 	o := &outages{victims: s.victims, log: log, size: processors}
 	if log == nil {
@@ -246,7 +257,8 @@ func (s *outageSettings) forMachine(log *workload.Outages, processors int, nodes
 	return o, nil
 }
 
-// sequence are the outages of a cluster or, where there are any, of these nodes.
+// sequence yields the outages of a cluster or, if there are any, of these nodes, in order of time.
+// Those of a model never end by themselves unless it has an until.
 func (o *outages) sequence(nodes []*entity.Node) (iter.Seq[flow.Outage], error) {
 	if o.log != nil {
 		list := func(all []flow.Outage, err error) (iter.Seq[flow.Outage], error) { return slices.Values(all), err }
@@ -261,6 +273,7 @@ func (o *outages) sequence(nodes []*entity.Node) (iter.Seq[flow.Outage], error) 
 	}
 	return func(yield func(flow.Outage) bool) {
 		for f := range failures {
+			// Nobody knows of a failure before it happens.
 			x := flow.Outage{Known: f.From, From: f.From, To: f.To}
 			x.Set = []procset.Range{{First: int32(f.First), Last: int32(f.Last)}}
 			if !yield(x) {
@@ -270,7 +283,7 @@ func (o *outages) sequence(nodes []*entity.Node) (iter.Seq[flow.Outage], error) 
 	}, nil
 }
 
-// flow is the flow of a run on a cluster or, where there are any, on these nodes.
+// flow returns the flow of a run on a cluster or, if there are any, on these nodes.
 func (o *outages) flow(nodes []*entity.Node) (*flow.Outages, error) {
 	if o == nil {
 		return nil, nil
@@ -284,8 +297,8 @@ func (o *outages) flow(nodes []*entity.Node) (*flow.Outages, error) {
 	return f, nil
 }
 
-// siteOutages are those of the sites of a grid, or none: a model draws each site's by
-// a seed of its own, and a log names the site in each row.
+// siteOutages returns the outages of the sites of a grid, in the order of the leaves, or none. A
+// model draws each site's by a seed of its own; a log names the site in each row.
 func (c *call) siteOutages(leaves []leaf) (all []*outages, err error) {
 	s, err := c.outageSettings()
 	if s == nil || err != nil {
@@ -318,8 +331,8 @@ func (c *call) siteOutages(leaves []leaf) (all []*outages, err error) {
 	return all, nil
 }
 
-// outageFile is outages-POLICY.csv, one file for all sites of a machine. On a grid its rows
-// name their site.
+// outageFile is the flow of outages-POLICY.csv, one file for all sites of a machine. On a grid its
+// rows name their site.
 type outageFile struct {
 	hooks
 	grid   bool
@@ -335,7 +348,7 @@ func (f *outageFile) Attach(x *Session, _ *Site) ([]entity.Observer, error) {
 	return nil, err
 }
 
-// writerOf is the writer of a site.
+// writerOf returns the writer of a site. f.writer must not be nil.
 func (f *outageFile) writerOf(s *Site) *metrics.OutageWriter {
 	if f.grid {
 		return f.writer.Of(s.Name)
@@ -343,7 +356,7 @@ func (f *outageFile) writerOf(s *Site) *metrics.OutageWriter {
 	return f.writer
 }
 
-// End ends the file.
+// End writes what is left.
 func (f *outageFile) End() error {
 	if f.writer == nil {
 		return nil
@@ -351,10 +364,12 @@ func (f *outageFile) End() error {
 	return f.writer.Flush()
 }
 
-// losses is the flow of the outages of a site, told in a file.
+// losses is the flow of the outages of a site, which tells of them in a file.
 func (x *Session) losses(o *flow.Outages, to *outageFile) Flow {
 	x.onClose(o.Close)
 	return hooks{
+		// Outages sleep while no job is left at the site and none is to come. A node that is
+		// switched off yields to an outage: it cannot be both.
 		attach: func(s *Site) ([]entity.Observer, error) {
 			o.Idle = x.idle
 			if to.writer != nil {
@@ -371,7 +386,8 @@ func (x *Session) losses(o *flow.Outages, to *outageFile) Flow {
 	}
 }
 
-// outages are the flows of the outages of a machine of one site, if there are any.
+// outages returns the flows of the outages of a machine of one site, if there are any: the file
+// first, since losses writes to it.
 func (x *Session) outages() []Flow {
 	if x.settings.Outages == nil {
 		return nil

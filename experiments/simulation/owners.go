@@ -22,27 +22,29 @@ import (
 	"github.com/gridslot/gridslot/workload/vo"
 )
 
-// PriceRules have owners price their nodes anew as they sell; see flow.Pricing.
+// PriceRules make owners price their nodes anew as they sell; see flow.Pricing.
 type PriceRules struct {
 	Every des.Time // 0 means a cycle
-	// Patient has jobs wait that are too poor when they come; otherwise they are
-	// rejected, as where prices do not react.
+	// Patient lets jobs wait that are too poor when they come. Otherwise they are rejected, as on a
+	// domain whose prices do not react.
 	Patient bool
 	Rules   []NodeRule // of several that are about a node the last counts
 }
 
-// NodeRule is a rule for some nodes.
+// NodeRule is a rule for some nodes: those of an owner, those of a list, or those of the owner in
+// the list if both are given.
 type NodeRule struct {
 	Owner string // "" means any
 	Nodes []int  // IDs; none means all
 	Rule  flow.PriceRule
 }
 
+// concerns reports whether the rule is about a node.
 func (r NodeRule) concerns(n *entity.Node) bool {
 	return (r.Owner == "" || flow.OwnerOf(n) == r.Owner) && (len(r.Nodes) == 0 || slices.Contains(r.Nodes, n.ID))
 }
 
-// ruleFor is the rule for n, or nil.
+// ruleFor returns the rule for a node: the last one that concerns it, or nil.
 func (p *PriceRules) ruleFor(n *entity.Node) flow.PriceRule {
 	for _, r := range slices.Backward(p.Rules) {
 		if r.concerns(n) {
@@ -52,8 +54,8 @@ func (p *PriceRules) ruleFor(n *entity.Node) flow.PriceRule {
 	return nil
 }
 
-// LocalQueues are queues of the owners that the nodes name: the jobs listed, and
-// where there is a Load as many more for each owner.
+// LocalQueues are queues of the owners that the nodes name, one for each. The jobs listed come to
+// them, and, with a Load, generated ones for each owner.
 type LocalQueues struct {
 	Policy string // of every queue, by its name; "" means fcfs
 	Listed []OwnJob
@@ -61,13 +63,13 @@ type LocalQueues struct {
 	Until  des.Time // no job of the Load comes later
 }
 
-// OwnJob is a job of an owner.
+// OwnJob is a job that an owner sends to his queue.
 type OwnJob struct {
 	Owner string
 	Job   entity.Job
 }
 
-// owners are the labels of the nodes, in their order.
+// owners returns the names of the owners, in the order of their first nodes.
 func owners(nodes []entity.Node) (names []string) {
 	known := map[string]bool{}
 	for _, n := range nodes {
@@ -81,23 +83,24 @@ func owners(nodes []entity.Node) (names []string) {
 
 var errNoOwners = errors.New("local: queue: the nodes name no owners: give them a column owner, or generate: {owners: N}")
 
-// ownersQueue is the queue of one owner, with its jobs in order of submission.
+// ownersQueue is the queue of one owner, with its jobs in order of submission. Invariant: the jobs
+// have the IDs 1, 2 and so on.
 type ownersQueue struct {
 	owner, policy string
 	rule          flow.LocalRule
 	jobs          []entity.Job
 }
 
-// pricingOf is how often a node is priced anew, and how; rule is nil where its
-// price does not react.
+// pricingOf says how often a node is priced anew, and how; rule is nil if its price does not react.
 type pricingOf struct {
 	every des.Time
 	rule  flow.PriceRule
 }
 
-// drawOwners makes the rules of the nodes and the jobs of the owners' queues, and
-// checks what the nodes must bear out.
+// drawOwners makes the rules of the nodes and the jobs of the owners' queues. It checks what only
+// shows when the nodes are known: a program's Domain has been read by no reader.
 func (p *drawnDomain) drawOwners(seed uint64) error {
+	// Rules: each must be about some node, and no node may have both a rule and listed prices.
 	names := owners(p.nodes)
 	p.rules = make([]pricingOf, len(p.nodes))
 	if r := p.PriceRules; r != nil {
@@ -119,6 +122,8 @@ func (p *drawnDomain) drawOwners(seed uint64) error {
 	if p.Local == nil || p.Local.Queue == nil {
 		return nil
 	}
+	// Queues: the listed jobs of each owner first, then the generated ones, and both in order of
+	// time.
 	q := p.Local.Queue
 	if len(p.Local.Listed) > 0 || p.Local.Load != nil {
 		return errors.New("local: owners have either a queue or jobs at fixed times")
@@ -151,35 +156,37 @@ func (p *drawnDomain) drawOwners(seed uint64) error {
 	return nil
 }
 
-// preempts reports whether owners stop jobs of the organisation.
+// preempts reports whether owners may stop jobs of the organisation.
 func (p *drawnDomain) preempts() bool {
 	return slices.ContainsFunc(p.local, func(own ownersJobs) bool { return own.rule == flow.LocalPreempts && own.some() }) ||
 		slices.ContainsFunc(p.queues, func(q ownersQueue) bool { return q.rule == flow.LocalPreempts && len(q.jobs) > 0 })
 }
 
-// reacts reports whether the price of any node does.
+// reacts reports whether the price of any node reacts to sales or to the clock.
 func (p *drawnDomain) reacts() bool {
 	return slices.ContainsFunc(p.rules, func(r pricingOf) bool { return r.rule != nil })
 }
 
-// ownersFlow is all that the owners of a domain do by themselves in one run: a Flow.
+// ownersFlow is the Flow of all that the owners of a domain do by themselves in one run.
 type ownersFlow struct {
 	call   *call
 	parts  *drawnDomain
 	book   *book
 	prices *priceFile
-	// account, if set, is told of owners' jobs as well.
+	// account, if set, is told of owners' jobs as well. On a grid nobody keeps an account of one
+	// site.
 	account *metrics.Account
 
 	session *Session
 	site    *Site
 	domain  *plan.Domain
 	sums    *metrics.Owners // nil where the nodes name no owners and no price reacts
-	pricing []*flow.Pricing // one for each length of interval
+	// pricing has one for each length of interval at which prices are set.
+	pricing []*flow.Pricing
 	queues  []*flow.LocalQueue
 }
 
-// Attach makes what goes by the organisation's jobs, and hears of them.
+// Attach makes what hears of the organisation's jobs: sums, prices and queues, in this order.
 func (f *ownersFlow) Attach(x *Session, s *Site) (observers []entity.Observer, err error) {
 	f.session, f.site, f.domain = x, s, s.Plan.(*plan.Domain)
 	if len(owners(f.parts.nodes)) > 0 || f.parts.reacts() {
@@ -190,6 +197,7 @@ func (f *ownersFlow) Attach(x *Session, s *Site) (observers []entity.Observer, e
 	for _, p := range f.pricing {
 		observers = append(observers, p)
 	}
+	// An owner's queue has a policy of its own and finds its windows by AMP, the earliest that fit.
 	for _, own := range f.parts.queues {
 		chosen, err := f.call.tables.Policies.Parse(own.policy, f.call.defaults()) // anew: it may keep state
 		if err != nil {
@@ -206,8 +214,8 @@ func (f *ownersFlow) Attach(x *Session, s *Site) (observers []entity.Observer, e
 	return observers, nil
 }
 
-// makePricing makes a flow of prices for each length of interval at which some node is
-// priced anew. Changes are told to, where it is not nil.
+// makePricing makes a flow of prices for each length of interval at which some node is priced anew:
+// domains of a union may differ in it. Changes are told to the writer, if there is one.
 func (f *ownersFlow) makePricing(to *metrics.PriceWriter) {
 	rules := map[*entity.Node]pricingOf{} // never iterated
 	for i, n := range f.domain.Nodes() {
@@ -230,10 +238,12 @@ func (f *ownersFlow) makePricing(to *metrics.PriceWriter) {
 	}
 }
 
-// Begin has the metascheduler plan the domain by the cycle, and has owners' jobs and changes
-// of price come.
+// Begin lets the metascheduler plan the domain by the cycle, and lets owners' jobs and changes of
+// price come: jobs at fixed times, listed prices, and jobs of queues.
 func (f *ownersFlow) Begin(meta *entity.Metascheduler) {
 	p, nodes := f.parts, f.domain.Nodes()
+	// A job for which no window is found within the cycles of a run may stay in the queue: that is
+	// no fault of a policy that plans ahead.
 	meta.Cycle, meta.LeaveWaiting = p.Cycle, true
 	for _, own := range p.local {
 		owners := flow.NewLocalFlow(f.domain, meta)
@@ -273,7 +283,7 @@ func (f *ownersFlow) Begin(meta *entity.Metascheduler) {
 	}
 }
 
-// End sums up what became of the owners.
+// End sums up what became of the owners of the site.
 func (f *ownersFlow) End() error {
 	if f.sums == nil {
 		return nil
@@ -286,7 +296,7 @@ func (f *ownersFlow) End() error {
 	return nil
 }
 
-// told takes in an owner's job that has got its node.
+// told takes in an owner's job that has got its node, and starts there at an instant.
 func (f *ownersFlow) told(l flow.LocalJob, start des.Time) {
 	if f.account != nil {
 		f.account.Owner(l, start)
@@ -294,29 +304,31 @@ func (f *ownersFlow) told(l flow.LocalJob, start des.Time) {
 	f.book.owner(l, start)
 }
 
-// open has the prices of the domain begin by now, though no job has come to it.
+// open begins the prices of the domain now, though no job has come to it; see domainSites.
 func (f *ownersFlow) open() {
 	for _, p := range f.pricing {
 		p.Begin()
 	}
 }
 
-// catchUp and dropped are what an agent in front of the domain does that no observer
-// hears of: it looks at prices before a job comes, and gives up what it has kept.
+// catchUp sets the prices that are due. An agent calls it before it offers anything: observers hear
+// of a job only when it comes.
 func (f *ownersFlow) catchUp() {
 	for _, p := range f.pricing {
 		p.CatchUp()
 	}
 }
 
+// dropped tells the queues that the agent has given up windows that it had kept, so that owners'
+// jobs may take them.
 func (f *ownersFlow) dropped() {
 	for _, q := range f.queues {
 		q.Changed()
 	}
 }
 
-// priceFile is prices-POLICY.csv, one file for all domains of a machine; there is none
-// where no price reacts. On a grid its rows name their site.
+// priceFile is the flow of prices-POLICY.csv, one file for all domains of a machine. There is none
+// if no price reacts. On a grid its rows name their site.
 type priceFile struct {
 	hooks
 	grid    bool
@@ -336,8 +348,8 @@ func (f *priceFile) Attach(x *Session, _ *Site) (none []entity.Observer, err err
 	return nil, err
 }
 
-// writerOf is the writer of a site, which begins with what these nodes cost at 0; nil where
-// nothing is to be told of them.
+// writerOf returns the writer of a site, which begins with what its nodes cost at 0; nil if nothing
+// is told of them.
 func (f *priceFile) writerOf(s *Site, nodes []*entity.Node, p *drawnDomain) *metrics.PriceWriter {
 	if f.writer == nil || !p.reacts() {
 		return nil
@@ -345,7 +357,7 @@ func (f *priceFile) writerOf(s *Site, nodes []*entity.Node, p *drawnDomain) *met
 	return f.writer.Of(s.Name, nodes)
 }
 
-// End ends the file.
+// End writes what is left.
 func (f *priceFile) End() error {
 	if f.writer == nil {
 		return nil
@@ -353,14 +365,15 @@ func (f *priceFile) End() error {
 	return f.writer.Flush()
 }
 
-// pricingYAML is the key pricing of a domain's file.
+// pricingYAML is the key pricing of a domain's file; see PriceRules. Every is in time units.
 type pricingYAML struct {
 	Every   float64    `yaml:"every"`
 	Patient bool       `yaml:"patient"`
 	Rules   []ruleYAML `yaml:"rules"`
 }
 
-// ruleYAML is one rule: for whom, and one of the kinds.
+// ruleYAML is one rule: for which nodes, and exactly one of the kinds flow.ByUse, flow.BySeason and
+// flow.ByCompetition, whose fields these are.
 type ruleYAML struct {
 	Owner string `yaml:"owner"`
 	Nodes []int  `yaml:"nodes"`
@@ -384,7 +397,7 @@ type ruleYAML struct {
 	} `yaml:"competition"`
 }
 
-// rule is the one rule that is described, and the key that it has.
+// rule returns the one rule that is described, and the key that it has in the file.
 func (y ruleYAML) rule() (rule interface {
 	flow.PriceRule
 	Check() error
@@ -408,6 +421,7 @@ func (y ruleYAML) rule() (rule interface {
 	return rule, key, nil
 }
 
+// readPriceRules reads the key pricing. A union passes it on to its domains; see readSite.
 func (r *reader) readPriceRules(d *Domain) error {
 	y := r.yaml.Domain.Pricing
 	if y == nil || len(d.Union) > 0 { // then its domains have it
@@ -441,7 +455,7 @@ func (r *reader) readPriceRules(d *Domain) error {
 	return nil
 }
 
-// noOwner says that no node is of that owner.
+// noOwner returns the error for an owner of whom no node is, with the owners that there are.
 func (r *reader) noOwner(key, name string) error {
 	if len(r.owners)+r.owned() == 0 {
 		return fmt.Errorf("%s: there is no owner %q: the nodes name none (a column owner, or generate: {owners: N})", key, name)
@@ -456,16 +470,19 @@ func (r *reader) noOwner(key, name string) error {
 	return fmt.Errorf("%s: there is no owner %q: there are %s", key, name, strings.Join(known, ", "))
 }
 
-// queueYAML is the key queue of local.
+// queueYAML is the key queue of local: jobs of a file, or generated ones.
 type queueYAML struct {
 	Policy string `yaml:"policy"`
 	// Jobs is a CSV file: owner,submit,length and, if wanted, nodes and runtime.
 	Jobs string `yaml:"jobs"`
-	// Own and Until generate the jobs of every owner instead.
+	// Own and Until generate the jobs of every owner instead: none comes later than Until, in time
+	// units.
 	Own   vo.OwnJobs `yaml:",inline"`
 	Until float64    `yaml:"until"`
 }
 
+// readLocalQueue reads the owners' queues. A job of the file has one node and runs for its whole
+// length if it does not say otherwise.
 func (r *reader) readLocalQueue(d *Domain, y *queueYAML) error {
 	q := &LocalQueues{Policy: y.Policy}
 	d.Local.Queue = q

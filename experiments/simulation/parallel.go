@@ -5,11 +5,11 @@ import (
 	"sync"
 )
 
-// Each calls do for 0 to n-1 on so many workers, begun in that order, and
-// waits for all. The first error ends the context that the others are given,
-// and what has not begun is left out; it is returned. Where ctx itself ends,
-// its error is. It is for the parts of one run; runs that stand alone, such as
-// replications, are units of package sweep.
+// Each calls do for 0 to n-1 on the given number of workers (1 if it is less), begun in that order,
+// and waits for all. The first error ends the context that the other calls get, and calls that have
+// not begun are left out; Each returns that error. If ctx itself ends, Each returns its error. It
+// is for the parts of one run; runs that stand alone, such as replications, are units of package
+// sweep.
 func Each(ctx context.Context, n, workers int, do func(ctx context.Context, i int) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -24,6 +24,7 @@ func Each(ctx context.Context, n, workers int, do func(ctx context.Context, i in
 			}
 		})
 	}
+	// A worker takes the next index when it is free; none is handed out after an error.
 	for i := 0; i < n && ctx.Err() == nil; i++ {
 		select {
 		case indices <- i:
@@ -32,5 +33,6 @@ func Each(ctx context.Context, n, workers int, do func(ctx context.Context, i in
 	}
 	close(indices)
 	group.Wait()
+	// The deferred cancel has not run yet, so that the cause is the first error, or nil.
 	return context.Cause(ctx)
 }

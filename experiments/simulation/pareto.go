@@ -14,7 +14,8 @@ import (
 // fronts are the rows of one run: the points of each front, and the combination chosen.
 type fronts []rows.Combination
 
-// frontsOf is where a policy's fronts go, or nil if it is not to tell them.
+// frontsOf returns where a policy's fronts go; nil if the policy is not to tell them (its parameter
+// front is 0).
 func frontsOf(p *cyclic.Policy) *fronts {
 	n := 0
 	switch planner := p.Planner.(type) {
@@ -29,7 +30,9 @@ func frontsOf(p *cyclic.Policy) *fronts {
 	return new(fronts)
 }
 
-// told takes one planned batch in.
+// told takes one planned batch in: for each slice with a front, point 0 is the combination that was
+// chosen, and the others are the points of the front, from 1 on. An infeasible slice has no
+// combination.
 func (f *fronts) told(r *entity.Round, _ []*entity.Run, out *cyclic.Outcome) {
 	for k, s := range out.Slices {
 		if s.Front == nil {
@@ -41,6 +44,7 @@ func (f *fronts) told(r *entity.Round, _ []*entity.Run, out *cyclic.Outcome) {
 			})
 		}
 		if c := s.Combination; s.Infeasible == nil {
+			// What is left of the budget and of the time quota makes the other two criteria.
 			t := c.Time.Seconds()
 			row(0, cyclic.Vector{C: c.Cost, D: s.Front.Budget - c.Cost, T: t, I: s.Front.Time - t}, c.Gap)
 		}
@@ -50,8 +54,8 @@ func (f *fronts) told(r *entity.Round, _ []*entity.Run, out *cyclic.Outcome) {
 	}
 }
 
-// planning is a Flow in which the planner of a domain's batches, where the policy is one,
-// tells of its alternatives and fronts.
+// planning is the Flow in which the planner of a domain's batches tells of its alternatives and
+// fronts. It is empty for a policy that plans no batches.
 func (c *call) planning(x *Session, p entity.Policy) Flow {
 	by, ok := p.(*cyclic.Policy)
 	if !ok {

@@ -10,8 +10,9 @@ import (
 	"github.com/gridslot/gridslot/metrics/results"
 )
 
-// writePerfetto writes perfetto-POLICY.json of the runs of the manifest, where it is
-// wanted, from their files.
+// writePerfetto writes perfetto-POLICY.json of the runs of the manifest, if it is wanted. It is
+// made of the other files of the runs, which must be there, and the manifest is written again with
+// their names.
 func (c *call) writePerfetto(m *metrics.Manifest) error {
 	if !c.options.Perfetto {
 		return nil

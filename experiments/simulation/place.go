@@ -8,8 +8,8 @@ import (
 	"github.com/gridslot/gridslot/experiments/internal/yamlfile"
 )
 
-// PlaceError is a fault of a machine's description, with the keys that lead to
-// it, as in its file: clusters, 2, speed.
+// PlaceError reports a fault of a machine's description, with the keys that lead to it as in its
+// file: clusters, 2, speed. A program that made the machine sees the same keys.
 type PlaceError struct {
 	Path []any // names of keys, and positions in lists
 	Err  error
@@ -17,9 +17,11 @@ type PlaceError struct {
 	want bool // Err says what is wanted there, where perhaps nothing is
 }
 
+// faultAt returns a fault with the keys that lead to it.
 func faultAt(err error, path ...any) *PlaceError { return &PlaceError{Path: path, Err: err} }
 
-// wanting marks an error that says only what is wanted: what is there is added.
+// wanting marks an error that says only what is wanted: the place, and what stands there, are
+// added.
 func (e *PlaceError) wanting() *PlaceError {
 	e.want = true
 	return e
@@ -27,6 +29,7 @@ func (e *PlaceError) wanting() *PlaceError {
 
 func (e *PlaceError) Unwrap() error { return e.Err }
 
+// Error has the keys only if Err does not name them: clusters[2].speed.
 func (e *PlaceError) Error() string {
 	if !e.want {
 		return e.Err.Error()
@@ -46,8 +49,8 @@ func (e *PlaceError) Error() string {
 	return b.String() + ": " + e.Err.Error()
 }
 
-// faultUnder is an error of a part of a machine with the keys that lead to the part, or
-// nil.
+// faultUnder returns an error of a part of a machine, with the keys that lead to the part in front
+// of its own. A nil error stays nil.
 func faultUnder(err error, path ...any) error {
 	var place *PlaceError
 	if errors.As(err, &place) {
@@ -56,7 +59,8 @@ func faultUnder(err error, path ...any) error {
 	return err
 }
 
-// faultIn is an error with the line of a file where that stands.
+// faultIn returns an error with the line and column of a file where its keys stand. root is nil if
+// the file could not be read as YAML; then the error has its line already.
 func faultIn(root *yamlfile.Node, err error) error {
 	var e *PlaceError
 	switch {

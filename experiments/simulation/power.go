@@ -23,36 +23,45 @@ import (
 	"github.com/gridslot/gridslot/workload"
 )
 
-// Power says how the energy of a run is accounted for. The zero value says that it
-// is not.
+// Power says how the energy of a run is accounted for: the setting power, read by ParsePower. The
+// zero value says that it is not.
 type Power struct {
-	Model   metrics.PowerModel
-	PerNode int // processors of a node of a cluster
-	// SwitchOff has nodes of a cluster that have been idle for Idle switched off.
+	// Model is what a node draws in each state, in watts. A domain's nodes may have columns that
+	// say otherwise; see powerColumns.
+	Model metrics.PowerModel
+	// PerNode is how many processors a node of a cluster has; 1 by default. Nodes of a domain and
+	// of Slurm are known by name, so it is 1 there.
+	PerNode int
+	// SwitchOff switches nodes off that have been idle for Idle. They take Boot to come back, and
+	// Shutdown to be off. It is false by default.
 	SwitchOff            bool
 	Idle, Boot, Shutdown des.Time
 	// Profile asks for power-POLICY.csv.
 	Profile bool
-	// PriceFile and CarbonFile, if not empty, are CSV files of the price of electricity, a
-	// kilowatt-hour, and of what that emits, in grams, over time; see flow.ReadCurve. Every is
-	// the period with which both repeat themselves; 0 means that they do not.
+	// PriceFile and CarbonFile, if not empty, are CSV files of the price of electricity for a
+	// kilowatt-hour, and of the grams that a kilowatt-hour emits, over time; see flow.ReadCurve.
+	// Every is the period with which both repeat themselves; 0 means that they do not.
 	PriceFile, CarbonFile string
 	Every                 des.Time
 	// CapsFile, if not empty, is a CSV file of caps on power over some periods, for policies that
-	// follow them; see workload.ReadCaps.
+	// follow them; see workload.OpenCaps.
 	CapsFile string
 
-	price, carbon, caps *flow.Curve // what the files have, once they have been read
+	// price, carbon and caps are what the files have. load and readCaps fill them in before any
+	// run, so that copies of Power share them.
+	price, carbon, caps *flow.Curve
 
-	text string // as it was asked for; empty where nothing is accounted for
+	// text is the setting as it was given. It is empty exactly if nothing is accounted for.
+	text string
 }
 
-// powerKey is a key of a Power's text.
+// powerKey is a key of the setting, and how its value is read.
 type powerKey struct {
 	name string
 	set  func(p *Power, value string) error
 }
 
+// powerKeys are all keys, in the order of the error for one that is not known.
 var powerKeys = []powerKey{
 	{"idle", func(p *Power, s string) error { return watts(&p.Model.Idle, s) }},
 	{"busy", func(p *Power, s string) error { return watts(&p.Model.Busy, s) }},
@@ -70,12 +79,13 @@ var powerKeys = []powerKey{
 	{"profile", func(p *Power, s string) error { p.Profile = s == "on"; return onOrOff(s) }},
 }
 
+// watts reads a power in watts.
 func watts(to *metrics.Power, s string) (err error) {
 	*to, err = metrics.ParsePower(s)
 	return err
 }
 
-// lasting reads a time: at most a year, so that nothing of it overflows.
+// lasting reads a length of time of at most a year, so that no sum of it overflows.
 func lasting(to *des.Time, s string) error {
 	v, err := number.Seconds(s)
 	if most := (365 * des.Day).Seconds(); err == nil && v > most {
@@ -88,7 +98,7 @@ func lasting(to *des.Time, s string) error {
 	return nil
 }
 
-// wantsFile refuses no name of a file.
+// wantsFile refuses an empty name of a file.
 func wantsFile(name, columns string) error {
 	if name == "" {
 		return fmt.Errorf("want the name of a CSV file with the columns %s", columns)
@@ -96,13 +106,13 @@ func wantsFile(name, columns string) error {
 	return nil
 }
 
-// files are the paths of the files that p names.
+// files returns the paths of the files that p names.
 func (p Power) files() []string {
 	return slices.DeleteFunc([]string{p.PriceFile, p.CarbonFile, p.CapsFile}, func(path string) bool { return path == "" })
 }
 
-// curve is what a policy follows that goes by a signal, and how it is told; the curve is nil if
-// nobody has told it.
+// curve returns the curve that a policy follows by a signal, with the file from which it comes and
+// the key that names the file. The curve is nil, and the file "", if the setting does not name one.
 func (p Power) curve(signal string) (curve *flow.Curve, file, key string) {
 	switch signal {
 	case policy.SignalCaps:
@@ -113,7 +123,7 @@ func (p Power) curve(signal string) (curve *flow.Curve, file, key string) {
 	return p.price, p.PriceFile, signal
 }
 
-// readCaps reads the caps on power over some periods, whose dates are of a log.
+// readCaps reads the caps. Their dates are those of a log's calendar, so the log must be open.
 func (p *Power) readCaps(dates *workload.Header) (err error) {
 	if p.CapsFile == "" {
 		return nil
@@ -124,7 +134,8 @@ func (p *Power) readCaps(dates *workload.Header) (err error) {
 	return nil
 }
 
-// load reads the curves.
+// load reads the curves of price and emissions. Check calls it: a damaged file is told before the log
+// is opened.
 func (p *Power) load() (err error) {
 	for _, c := range []struct {
 		to        **flow.Curve
@@ -146,6 +157,7 @@ func (p *Power) load() (err error) {
 	return nil
 }
 
+// onOrOff refuses other texts than on and off.
 func onOrOff(s string) error {
 	if s != "on" && s != "off" {
 		return fmt.Errorf("want on or off, not %q", s)
@@ -153,15 +165,17 @@ func onOrOff(s string) error {
 	return nil
 }
 
-// powerDefault asks for the default model; anything else says what differs.
+// powerDefault asks for the default model. Any other text says what differs from it.
 const powerDefault = "default"
 
-// ParsePower reads "default", or what differs from it as in
-// "idle=90:busy=180:switch-off=600". Empty means that nothing is accounted for.
+// ParsePower reads "default", or what differs from that as in "idle=90:busy=180:switch-off=600". An
+// empty text means that nothing is accounted for.
 func ParsePower(text string) (Power, error) {
 	if text == "" {
 		return Power{}, nil
 	}
+	// A node that boots or shuts down draws as much as a busy one, if nothing else is said. What
+	// busy is may stand behind, so that this is settled in the end.
 	const asBusy = metrics.Power(-1)
 	p := Power{
 		Model: metrics.PowerModel{Idle: 100 * metrics.Watt, Busy: 203_120_000, Off: 9_750_000, Booting: asBusy, SwitchingOff: asBusy},
@@ -198,7 +212,8 @@ func ParsePower(text string) (Power, error) {
 	return p, idleAboveBusy(p.Model, "idle", "busy")
 }
 
-// idleAboveBusy refuses a node that draws more without a job than with one.
+// idleAboveBusy refuses a node that draws more without a job than with one. idle and busy name the
+// two values for the error.
 func idleAboveBusy(m metrics.PowerModel, idle, busy string) error {
 	if m.Idle > m.Busy {
 		return fmt.Errorf("%s: %v W is more than %s, which is %v W", idle, m.Idle.Watts(), busy, m.Busy.Watts())
@@ -206,13 +221,13 @@ func idleAboveBusy(m metrics.PowerModel, idle, busy string) error {
 	return nil
 }
 
-// String is what ParsePower has read.
+// String returns the text that ParsePower has read.
 func (p Power) String() string { return p.text }
 
 // asked reports whether anything is accounted for.
 func (p Power) asked() bool { return p.text != "" }
 
-// meter is that of one run, or nil.
+// meter returns a meter for one run; nil if nothing is accounted for.
 func (p Power) meter() *metrics.PowerMeter {
 	if !p.asked() {
 		return nil
@@ -224,7 +239,7 @@ func (p Power) meter() *metrics.PowerMeter {
 	return m
 }
 
-// checkNodes refuses nodes of more processors than there are.
+// checkNodes refuses nodes that have more processors than the cluster.
 func (p Power) checkNodes(processors int) error {
 	if p.asked() && p.PerNode > processors {
 		return wrong("power", "per-node: a node of %d processors is more than the cluster, which has %d", p.PerNode, processors)
@@ -232,8 +247,8 @@ func (p Power) checkNodes(processors int) error {
 	return nil
 }
 
-// powerColumns are the columns of a domain's nodes that say what a node draws, in
-// watts, where that is not what the setting says.
+// powerColumns are the columns of a domain's nodes that say what a node draws, in watts, in place
+// of the setting.
 var powerColumns = []struct {
 	name string
 	of   func(*metrics.PowerModel) *metrics.Power
@@ -243,7 +258,7 @@ var powerColumns = []struct {
 	{"off_power", func(m *metrics.PowerModel) *metrics.Power { return &m.Off }},
 }
 
-// modelOf is what a named node draws.
+// modelOf returns what a named node draws: what its columns say, and for the rest the setting.
 func (p Power) modelOf(n *entity.Node) metrics.PowerModel {
 	model := p.Model
 	for _, c := range powerColumns {
@@ -254,7 +269,8 @@ func (p Power) modelOf(n *entity.Node) metrics.PowerModel {
 	return model
 }
 
-// checkPower refuses what the setting does not say, or the machine cannot do.
+// checkPower refuses what the setting does not say, and what the machine cannot do. On a grid
+// policies are those of the sites; elsewhere those that are compared.
 func (sc *Scenario) checkPower(t *Tables) error {
 	if err := sc.Settings.Power.load(); err != nil {
 		return err
@@ -282,6 +298,8 @@ func (sc *Scenario) checkPower(t *Tables) error {
 			return err
 		}
 	}
+	// The policies are known, so that Parse does not fail. Slurm's controller is none of the table:
+	// then decides is nil, and has no cap.
 	d, _ := sc.machine().(*Domain)
 	for _, spec := range sc.Policies {
 		var decides entity.Policy
@@ -299,8 +317,8 @@ func (sc *Scenario) checkPower(t *Tables) error {
 	return nil
 }
 
-// checkCap refuses a policy that follows electricity where nobody has told that, and one with a
-// cap where the cap cannot be kept: on this domain, or on a cluster where it is nil.
+// checkCap refuses a policy that follows electricity if nobody has said how that changes, and a
+// policy with a cap that cannot be kept: on the domain d, or on a cluster if d is nil.
 func (p Power) checkCap(d *Domain, decides entity.Policy) error {
 	if by, deferred := entity.As[*policy.Deferral](decides); deferred {
 		if _, file, key := p.curve(by.Signal); file == "" {
@@ -325,8 +343,8 @@ func (p Power) checkCap(d *Domain, decides entity.Policy) error {
 	return nil
 }
 
-// checkPower refuses nodes of a site that are larger than the site, or draw what nothing can
-// draw.
+// checkPower refuses nodes of a site that are larger than the site or draw what nothing can draw,
+// and a cap of its policy that cannot be kept.
 func (l leaf) checkPower(p Power, decides entity.Policy) error {
 	var d *Domain
 	spec, err := "", error(nil)
@@ -346,12 +364,13 @@ func (l leaf) checkPower(p Power, decides entity.Policy) error {
 	return nil
 }
 
-// ownersCompute reports whether owners have jobs of their own on the nodes.
+// ownersCompute reports whether owners may have jobs of their own on the nodes.
 func (d *Domain) ownersCompute() bool {
 	return d.Local != nil || slices.ContainsFunc(d.Union, func(member DomainSite) bool { return member.ownersCompute() })
 }
 
-// checkPower refuses nodes that draw what nothing can draw, with what the setting says.
+// checkPower refuses nodes that draw what nothing can draw, by their columns and the setting
+// together.
 func (d *Domain) checkPower(p Power) error {
 	if !p.asked() {
 		return nil
@@ -376,7 +395,8 @@ func (d *Domain) checkPower(p Power) error {
 	return nil
 }
 
-// checkPowerOf refuses a node's row that says what nothing can draw.
+// checkPowerOf refuses a row of nodes that says what nothing can draw, whatever the setting says:
+// busy is unbounded if the row does not tell it.
 func checkPowerOf(row *csvtable.Row) error {
 	model := metrics.PowerModel{Busy: math.MaxInt64}
 	for _, c := range powerColumns {
@@ -393,7 +413,7 @@ func checkPowerOf(row *csvtable.Row) error {
 	return nil
 }
 
-// set tells a policy what it must know of power.
+// set tells a policy what it must know of power: what nodes draw, and the curve that it follows.
 func (p Power) set(chosen entity.Policy) {
 	p.setCap(chosen)
 	if d, ok := entity.As[*policy.Deferral](chosen); ok {
@@ -401,8 +421,9 @@ func (p Power) set(chosen entity.Policy) {
 	}
 }
 
-// setCap says to a policy with a cap what nodes draw, and what the cap follows. Of those that may
-// be busy some may boot instead; those that may not are never switched off.
+// setCap tells a policy with a cap what a node draws at most: one that may not be busy, which is idle
+// or off, and one that may, which may boot or shut down instead. ok reports whether the policy has a
+// cap.
 func (p Power) setCap(chosen entity.Policy) (c *policy.PowerCap, ok bool) {
 	if c, ok = entity.As[*policy.PowerCap](chosen); !ok {
 		return nil, false
@@ -422,8 +443,8 @@ func (p Power) setCap(chosen entity.Policy) (c *policy.PowerCap, ok bool) {
 	return c, true
 }
 
-// Most is how many of so many processors may be busy at a time under a policy, over time, for
-// validators; nil where it has no cap.
+// Most returns how many of a number of processors may be busy at a time under a policy, over time,
+// for validators; nil if the policy has no cap.
 func (p Power) Most(chosen entity.Policy, processors int) (*flow.Curve, error) {
 	c, ok := p.setCap(chosen)
 	if !ok {
@@ -432,7 +453,8 @@ func (p Power) Most(chosen entity.Policy, processors int) (*flow.Curve, error) {
 	return c.Most(processors)
 }
 
-// writeEnergy writes energy.csv, if energy was accounted for.
+// writeEnergy writes energy.csv, if energy was accounted for: a row for each run, and behind it one
+// for each site of a grid.
 func (c *call) writeEnergy(o *Outcome) error {
 	var rows []metrics.EnergyRow
 	for _, r := range o.Results {
@@ -446,7 +468,7 @@ func (c *call) writeEnergy(o *Outcome) error {
 	return c.writeForAll("energy.csv", func(w io.Writer) error { return metrics.WriteEnergy(w, rows) })
 }
 
-// printEnergy writes the table of energies below that of every machine.
+// printEnergy writes the table of energies below the tables of the machine.
 func (o *Outcome) printEnergy(w io.Writer) error {
 	rows := o.Energies()
 	if len(rows) == 0 {
@@ -458,7 +480,7 @@ func (o *Outcome) printEnergy(w io.Writer) error {
 	return metrics.WriteEnergyTable(w, rows)
 }
 
-// Energies are what each run took as a whole; none where energy was not accounted for.
+// Energies returns what each run took as a whole; none if energy was not accounted for.
 func (o *Outcome) Energies() (rows []metrics.EnergyRow) {
 	for _, r := range o.Results {
 		if r.Energy != nil {

@@ -11,14 +11,14 @@ import (
 
 // This file has jobs planned by predictions.
 
-// AddPredictions adds what a program has of its own. Of two things of one name the
+// AddPredictions adds predictors and correctors of a program's own. Of two of one name the
 // program's own counts.
 func (t *Tables) AddPredictions(predictors policy.Table[entity.Predictor], correctors policy.Table[entity.Corrector]) {
 	t.Predictors, t.Correctors = merged(t.Predictors, predictors), merged(t.Correctors, correctors)
 }
 
-// predictions are what the settings predict and correct say, made anew, as they keep
-// state; nil is what is not given.
+// predictions returns what the settings predict and correct say, made anew, as they keep state; nil
+// if a setting is not given.
 func (sc *Scenario) predictions(t *Tables) (entity.Predictor, entity.Corrector, error) {
 	predictor, err := parsed(t.Predictors, sc.Settings.Predict)
 	if err != nil {
@@ -31,7 +31,7 @@ func (sc *Scenario) predictions(t *Tables) (entity.Predictor, entity.Corrector, 
 	return predictor, corrector, nil
 }
 
-// parsed is what a text asks for; the zero value of an empty one.
+// parsed returns that for which a text asks; the zero value if it is empty.
 func parsed[T any](t policy.Table[T], spec string) (v T, err error) {
 	if spec == "" {
 		return v, nil
@@ -40,7 +40,7 @@ func parsed[T any](t policy.Table[T], spec string) (v T, err error) {
 	return chosen.Value, err
 }
 
-// tellOfPredictions says where a corrector was asked for and has nothing to correct.
+// tellOfPredictions says if a corrector was asked for and has nothing to correct.
 func (c *call) tellOfPredictions() {
 	p, k, err := c.predictions(c.tables)
 	if err != nil || k == nil {
@@ -51,6 +51,8 @@ func (c *call) tellOfPredictions() {
 	}
 	_, corrects := p.(entity.Corrector)
 	_, own := k.(predict.Own)
+	// Under one predictor for all policies there may be nothing to correct for a reason that holds
+	// for all.
 	switch request, is := p.(predict.Request); {
 	case is && (request.Factor == 0 || request.Factor >= 1):
 		nothing("jobs are killed at their requests, and none is planned to end before", "")
@@ -64,6 +66,7 @@ func (c *call) tellOfPredictions() {
 	case p != nil:
 		return
 	}
+	// Without a predictor of the settings it hangs on each policy whether anything is predicted.
 	var none []string
 	for _, n := range c.all {
 		if !slices.ContainsFunc(c.policiesOf(n), func(local entity.Policy) bool {
@@ -78,7 +81,8 @@ func (c *call) tellOfPredictions() {
 	}
 }
 
-// policiesOf are the policies of queues that run where n was asked for.
+// policiesOf returns the policies of queues that run if n was asked for: on a grid those of its
+// sites.
 func (c *call) policiesOf(n policyName) (all []entity.Policy) {
 	switch m := c.machine().(type) {
 	case *Grid:

@@ -26,7 +26,9 @@ import (
 	"github.com/gridslot/gridslot/workload/vo"
 )
 
-// fileYAML is what stands in the file. Times are in time units.
+// fileYAML is what stands in the file. Lengths of time and instants are numbers of time units,
+// which are seconds where a log is run. readMachine refuses keys of two kinds of machine in one
+// file.
 type fileYAML struct {
 	Processors int `yaml:"processors"` // a cluster
 
@@ -44,6 +46,8 @@ type fileYAML struct {
 	// MachineFile is another file that describes the machine.
 	MachineFile string `yaml:"machine"`
 
+	// Workload, Flows and Settings have settings by the names of their flags. They stay nodes,
+	// because each value is read by the row of its setting; see readSection.
 	Workload *yamlfile.Node `yaml:"workload"`
 	Flows    *yamlfile.Node `yaml:"flows"`
 	Settings *yamlfile.Node `yaml:"settings"`
@@ -52,7 +56,7 @@ type fileYAML struct {
 	Strategies []string `yaml:"strategies"`
 }
 
-// domainYAML are the keys of a domain.
+// domainYAML are the keys of a domain. Domain has the same with its meaning and defaults.
 type domainYAML struct {
 	// Nodes is a CSV file beside this one: id,performance,price, then q and
 	// attributes.
@@ -61,15 +65,18 @@ type domainYAML struct {
 	Generate *vo.Nodes `yaml:"generate"`
 	// Prices is a CSV file of changes: time,node,price.
 	Prices string `yaml:"prices"`
-	// Pricing has prices react.
+	// Pricing makes prices react to sales.
 	Pricing *pricingYAML `yaml:"pricing"`
 
+	// Cycle is how long a cycle is; it must be given. PayByUse makes users pay for the time that
+	// they use, not for the time that they reserve.
 	Cycle    float64 `yaml:"cycle"`
 	Interval float64 `yaml:"interval"` // how far ahead windows are planned; 0: a cycle
 	PayByUse bool    `yaml:"pay_by_use"`
 
 	Local *struct {
-		// Jobs is a CSV file: node,start,length and, if wanted, known.
+		// Jobs is a CSV file: node,start,length and, if wanted, known, the instant from which the
+		// job is known (0).
 		Jobs string `yaml:"jobs"`
 		// Level and Task generate owners' jobs anew for every one of Cycles cycles,
 		// known from the beginning of their cycle.
@@ -77,7 +84,7 @@ type domainYAML struct {
 		Task   vo.Range `yaml:"task"`
 		Cycles int      `yaml:"cycles"`
 		Rule   string   `yaml:"rule"` // waits or preempts
-		// Queue has owners' jobs come to queues instead.
+		// Queue lets owners' jobs come to queues instead of fixed times.
 		Queue *queueYAML `yaml:"queue"`
 	} `yaml:"local"`
 
@@ -92,16 +99,17 @@ type domainYAML struct {
 	Criteria []string `yaml:"criteria"`
 }
 
-// siteYAML is a domain of a grid, described here or in a file of its own.
+// siteYAML is a domain of a grid or of a union, described here or in a file of its own.
 type siteYAML struct {
-	Name       string     `yaml:"name"`
-	Policy     string     `yaml:"policy"`
-	QueueLimit int        `yaml:"queue_limit"`
-	File       string     `yaml:"domain"`
-	Own        domainYAML `yaml:",inline"`
+	Name       string `yaml:"name"`
+	Policy     string `yaml:"policy"`
+	QueueLimit int    `yaml:"queue_limit"`
+	// File is the file that describes the domain; "" if Own does.
+	File string     `yaml:"domain"`
+	Own  domainYAML `yaml:",inline"`
 }
 
-// gridYAML is a site of a grid that is a grid itself.
+// gridYAML is a site of a grid that is a grid itself; see GridSite.
 type gridYAML struct {
 	Name     string        `yaml:"name"`
 	Strategy string        `yaml:"strategy"`
@@ -117,21 +125,21 @@ func (g gridYAML) hasDomains() bool {
 	return len(g.Domains) > 0 || slices.ContainsFunc(g.Grids, gridYAML.hasDomains)
 }
 
-// Which machine a key belongs to.
+// Keys of the file by the machine to which they belong.
 var (
 	domainKeys = []string{"union", "nodes", "generate", "prices", "pricing", "cycle", "interval", "pay_by_use", "local", "batches", "trace", "criteria"}
 	gridKeys   = []string{"clusters", "domains", "grids", "brokers", "assign", "network", "expiry", "log", "strategies"}
-	// Those of a domain that a grid with domains has as well: about its jobs, and
-	// about all of its domains.
+	// Keys of a domain that a grid with domains has as well: jobKeys are about its jobs, sharedKeys
+	// are about time and prices of all of its domains.
 	jobKeys    = []string{"batches", "trace", "criteria"}
 	sharedKeys = []string{"cycle", "interval", "pay_by_use", "pricing"}
 )
 
-// Read reads a scenario from a file. Paths in it are relative to its folder.
+// Read reads a scenario from a file. Paths in it are relative to the file's folder. Errors name the
+// line and the key.
 func Read(path string, t *Tables) (*Scenario, error) { return read(path, "", false, t) }
 
-// ReadMachine is Read for a file that must describe a machine of that kind,
-// "domain" or "grid".
+// ReadMachine reads a file that must describe a machine of the given kind, "domain" or "grid".
 func ReadMachine(path, kind string, t *Tables) (*Scenario, error) { return read(path, kind, false, t) }
 
 // read reads the file of a scenario, or, where part is set, the file of a machine that another file
@@ -148,7 +156,8 @@ func read(path, kind string, part bool, t *Tables) (*Scenario, error) {
 	return parse(path, text, kind, part, t)
 }
 
-// parse reads the text of a file that stands, or stood, at path.
+// parse reads the text of a file that stands, or stood, at path. A manifest has the text of a file
+// that may be gone; part says that another file names this one as its machine.
 func parse(path string, text []byte, kind string, part bool, t *Tables) (*Scenario, error) {
 	what := cmp.Or(kind, "scenario")
 	r := &reader{dir: filepath.Dir(path), kind: kind, part: part, tables: t, sc: New(), nodes: map[int]bool{}}
@@ -164,7 +173,7 @@ func parse(path string, text []byte, kind string, part bool, t *Tables) (*Scenar
 // twenty times as much memory.
 const mostText = 16 << 20
 
-// reason is why a file cannot be opened, without the system call.
+// reason returns why a file cannot be opened, without the name of the system call.
 func reason(err error) error {
 	var path *fs.PathError
 	if errors.As(err, &path) {
@@ -173,24 +182,30 @@ func reason(err error) error {
 	return err
 }
 
+// textOf returns a file with its checksum.
 func textOf(key, name, path string, text []byte) Text {
 	return Text{Key: key, Name: name, Path: path, Text: string(text), Sum: fmt.Sprintf("%x", sha256.Sum256(text))}
 }
 
-// reader is one reading of a file.
+// reader is one reading of a file. readSite makes another one for each domain of a list.
 type reader struct {
 	dir    string
 	kind   string // of the machine, or "" for any
 	part   bool   // another file names this one as its machine
 	tables *Tables
 	file   *yamlfile.Node
-	yaml   fileYAML
-	sc     *Scenario
-	nodes  map[int]bool    // IDs of a domain's that are given
-	owners map[string]bool // names that these have
-	made   vo.Nodes        // those that will be generated, 1 to Count, where there are any
+	// yaml has the values of file, which the reader needs as well for the lines of its errors.
+	yaml fileYAML
+	sc   *Scenario
+	// nodes has the IDs of a domain's given nodes, owners the names of their owners, and made the
+	// nodes that will be generated. With them rows of other files are checked as they are read.
+	nodes  map[int]bool
+	owners map[string]bool
+	made   vo.Nodes
 }
 
+// read reads the sections, then the machine, then the policies: whether a policy is known depends
+// on the machine.
 func (r *reader) read(text []byte) (err error) {
 	r.file, err = yamlfile.Read(text)
 	if errors.Is(err, yamlfile.ErrEmpty) {
@@ -216,7 +231,8 @@ func (r *reader) read(text []byte) (err error) {
 	return r.readPolicies()
 }
 
-// readSection takes settings by the names of their flags.
+// readSection sets the settings of a section by the names of their flags. Paths in values are
+// placed beside the file.
 func (r *reader) readSection(section string, values *yamlfile.Node) error {
 	if values == nil || values.Kind == yamlfile.Nothing {
 		return nil
@@ -240,6 +256,8 @@ func (r *reader) readSection(section string, values *yamlfile.Node) error {
 		case value.Kind != yamlfile.Scalar:
 			return value.Errorf("%s: want one value, not %v", key, value)
 		}
+		// A log may have been fetched, so it is looked for in more places than a file beside the
+		// scenario.
 		text := r.tables.PlaceFiles(key, value.Plain(), func(path string) string {
 			if key == "trace" {
 				return r.log(path)
@@ -253,7 +271,8 @@ func (r *reader) readSection(section string, values *yamlfile.Node) error {
 	return nil
 }
 
-// beside is a path that is relative to the file's folder.
+// beside returns a path as seen from the working directory; in the file it is relative to the
+// file's folder.
 func (r *reader) beside(path string) string {
 	if filepath.IsAbs(path) {
 		return path
@@ -261,8 +280,8 @@ func (r *reader) beside(path string) string {
 	return filepath.Join(r.dir, path)
 }
 
-// log is a log beside the file, or one that has been fetched. What is missing is told when it
-// is opened: flags may stand in its place.
+// log returns the path of a log beside the file, or of one that has been fetched. That a log is
+// missing is told when it is opened: a flag may have named another one by then.
 func (r *reader) log(path string) string {
 	if found, err := traces.FindBeside(r.dir, path); err == nil {
 		return found
@@ -270,8 +289,10 @@ func (r *reader) log(path string) string {
 	return r.beside(path)
 }
 
-// readMachine finds out which machine is described, and reads it.
+// readMachine finds out which machine is described, and reads it. A file may describe none.
 func (r *reader) readMachine() error {
+	// Which kinds of machine do the keys tell of? A grid with domains has some keys of a domain
+	// itself.
 	kinds := map[string]string{} // and the first key that tells
 	for _, k := range []struct {
 		kind string
@@ -286,11 +307,13 @@ func (r *reader) readMachine() error {
 			}
 		}
 	}
+	// The caller asked for a kind: then the file is one of that kind, whatever else it says.
 	if r.kind != "" && kinds["machine"] == "" {
 		if _, ok := kinds[r.kind]; !ok {
 			kinds[r.kind] = "this file"
 		}
 	}
+	// Two kinds are one too many. An error points at the key that does not belong here.
 	if len(kinds) > 1 {
 		names := slices.Sorted(maps.Keys(kinds))
 		for _, other := range names {
@@ -300,6 +323,7 @@ func (r *reader) readMachine() error {
 		}
 		return faultAt(fmt.Errorf("%q is of a %s, %q of a %s: describe one machine", kinds[names[0]], names[0], kinds[names[1]], names[1]), kinds[names[1]])
 	}
+	// One kind is left, or none.
 	switch {
 	case kinds["cluster"] != "":
 		n := r.yaml.Processors
@@ -317,6 +341,8 @@ func (r *reader) readMachine() error {
 		if err != nil {
 			return faultAt(fmt.Errorf("machine: %w", err), "machine")
 		}
+		// The other file describes the machine; policies and processors count if this file has
+		// none.
 		r.sc.Machine, r.sc.base = other.Machine, other.base
 		if r.sc.Policies == nil {
 			r.sc.Policies = other.Policies
@@ -330,7 +356,7 @@ func (r *reader) readMachine() error {
 	return nil
 }
 
-// readPolicies takes the names of policies, which must be known.
+// readPolicies reads the names of policies, and refuses names that are not known on the machine.
 func (r *reader) readPolicies() error {
 	key, list := "policies", r.yaml.Policies
 	if len(r.yaml.Strategies) > 0 {
@@ -349,6 +375,8 @@ func (r *reader) readPolicies() error {
 	return nil
 }
 
+// readGrid reads a grid: first its sites, then what it says of jobs, then the policies of the sites
+// and the strategies, which can only be checked when all sites are known.
 func (r *reader) readGrid() error {
 	if err := r.readSites(&r.yaml.Grid, r.yaml.Domains, r.yaml.Grids); err != nil {
 		return err
@@ -374,7 +402,8 @@ func (r *reader) readGrid() error {
 	return g.checkStrategies(r.tables)
 }
 
-// readSites reads the domains and grids of a grid that stands at a path.
+// readSites adds to g the domains and grids that stand at a path in the file, on all levels.
+// Clusters have been read with the YAML already.
 func (r *reader) readSites(g *Grid, domains []siteYAML, grids []gridYAML, path ...any) error {
 	for i, s := range domains {
 		d, err := r.readSite(s, append(slices.Clone(path), "domains", i)...)
@@ -400,12 +429,15 @@ func (r *reader) readSites(g *Grid, domains []siteYAML, grids []gridYAML, path .
 	return nil
 }
 
-// readSite reads a domain of a grid, or of a union, that stands at that path: in a
-// list at a key.
+// readSite reads a domain of a grid or of a union. path leads to the domain: the key of a list, and
+// a place in that list.
 func (r *reader) readSite(s siteYAML, path ...any) (DomainSite, error) {
 	key := path[len(path)-2]
 	has := func(name string) bool { return r.file.Find(append(slices.Clone(path), name)...) != nil }
 	site := DomainSite{Name: s.Name, Policy: s.Policy, QueueLimit: s.QueueLimit}
+	// An error of the domain's own reader knows the keys within the domain; the path in front of
+	// them makes the keys of the file. An error about a key that the list shares stands beside the
+	// list.
 	within := func(err error) error {
 		var place *PlaceError
 		if !errors.As(err, &place) {
@@ -417,6 +449,7 @@ func (r *reader) readSite(s siteYAML, path ...any) (DomainSite, error) {
 		place.Path = append(slices.Clone(path), place.Path...)
 		return err
 	}
+	// A domain of a list must not speak of jobs, nor of anything if it has a file of its own.
 	for _, name := range jobKeys {
 		if has(name) {
 			return site, within(faultAt(fmt.Errorf("%s: it is about the jobs of all domains: write it beside %s", name, key), name))
@@ -439,6 +472,7 @@ func (r *reader) readSite(s siteYAML, path ...any) (DomainSite, error) {
 		site.Domain, _ = other.Machine.(*Domain)
 		return site, nil
 	}
+	// The domain is described here: another reader of the same file reads it.
 	own := &reader{dir: r.dir, kind: "domain", part: true, tables: r.tables, file: r.file, sc: New(), nodes: map[int]bool{}}
 	own.yaml.Domain = s.Own
 	// What a domain does not say of time and prices stands beside the list, for all domains.
@@ -463,7 +497,8 @@ func (r *reader) readSite(s siteYAML, path ...any) (DomainSite, error) {
 	return site, nil
 }
 
-// readGridJobs reads what a grid with domains says of its jobs.
+// readGridJobs reads what a grid with domains says of its jobs: batches, how a log's jobs are
+// priced, and users' searches.
 func (r *reader) readGridJobs(g *Grid) error {
 	d := &Domain{Criteria: r.yaml.Domain.Criteria}
 	if r.yaml.Domain.Batches != nil && !isLength(r.yaml.Domain.Cycle) {
@@ -478,7 +513,7 @@ func (r *reader) readGridJobs(g *Grid) error {
 	return nil
 }
 
-// readCriteria looks whether the users' searches for windows are known.
+// readCriteria checks that the users' searches for windows are known.
 func (r *reader) readCriteria(d *Domain) error {
 	for i, name := range d.Criteria {
 		if _, err := r.tables.Finders.Parse(name); err != nil {
@@ -488,6 +523,7 @@ func (r *reader) readCriteria(d *Domain) error {
 	return nil
 }
 
+// readDomain reads a domain. The order of the parts matters: prices and owners' jobs name nodes.
 func (r *reader) readDomain() error {
 	d := &Domain{PayByUse: r.yaml.Domain.PayByUse, Criteria: r.yaml.Domain.Criteria}
 	r.sc.Machine = d
@@ -499,7 +535,8 @@ func (r *reader) readDomain() error {
 	return nil
 }
 
-// readUnion reads the domains of which this one consists.
+// readUnion reads the domains of which this one consists. What a queue or a policy would be there
+// belongs to the union as a whole.
 func (r *reader) readUnion(d *Domain) error {
 	names := map[string]bool{}
 	for i, s := range r.yaml.Union {
@@ -525,6 +562,9 @@ func (r *reader) readUnion(d *Domain) error {
 	return nil
 }
 
+// readNodes reads the nodes from their CSV file, or how they are generated. A column that readNodes
+// does not know is an attribute: an amount if the cell is a number, otherwise a label. An owner is
+// always a label, though its name may be a number.
 func (r *reader) readNodes(d *Domain) (err error) {
 	g := r.yaml.Domain.Generate
 	if len(d.Union) > 0 {
@@ -582,14 +622,14 @@ func (r *reader) readNodes(d *Domain) (err error) {
 	return err
 }
 
-// hasNode reports whether there is a node of that ID.
+// hasNode reports whether there is a node of that ID. Generated nodes have the IDs from 1 on.
 func (r *reader) hasNode(id int) bool { return r.nodes[id] || 1 <= id && id <= r.made.Count }
 
-// owned is how many owners the nodes that are generated have; their names are 1, 2 and
-// so on.
+// owned returns how many owners the generated nodes have; their names are 1, 2 and so on. Fewer
+// nodes than owners leave owners without a node.
 func (r *reader) owned() int { return min(r.made.Count, r.made.Owners) }
 
-// hasOwner reports whether a node is of that owner.
+// hasOwner reports whether a node is of that owner. "01" is not the owner 1.
 func (r *reader) hasOwner(name string) bool {
 	n, err := strconv.Atoi(name)
 	return r.owners[name] || err == nil && name == strconv.Itoa(n) && 1 <= n && n <= r.owned()
@@ -602,6 +642,7 @@ func (r *reader) named(n entity.Node) {
 	}
 }
 
+// with sets a value in a map, which it makes if it is nil.
 func with[V any](m map[string]V, name string, v V) map[string]V {
 	if m == nil {
 		m = map[string]V{}
@@ -610,7 +651,8 @@ func with[V any](m map[string]V, name string, v V) map[string]V {
 	return m
 }
 
-// readCSV reads a file that stands beside this one, row by row.
+// readCSV reads a file that stands beside this one, row by row, and keeps its checksum among the
+// scenario's texts. key is that of the file's name, for errors.
 func (r *reader) readCSV(key, name string, wanted []string, take func(*csvtable.Table, *csvtable.Row) error) error {
 	text, err := os.ReadFile(r.beside(name))
 	if err != nil {
@@ -629,6 +671,8 @@ func (r *reader) readCSV(key, name string, wanted []string, take func(*csvtable.
 	return nil
 }
 
+// readTimes reads the cycle, which must be given, and the interval for which windows are planned
+// ahead.
 func (r *reader) readTimes(d *Domain) error {
 	d.Cycle, d.Interval = des.Seconds(r.yaml.Domain.Cycle), des.Seconds(r.yaml.Domain.Interval)
 	switch {
@@ -647,8 +691,10 @@ const (
 	maxLength = 1e12
 )
 
+// isLength reports whether a number of time units can be a length of time; NaN cannot.
 func isLength(v float64) bool { return v <= maxLength && des.Seconds(v) > 0 }
 
+// readPrices reads the changes of nodes' prices. They may stand in any order.
 func (r *reader) readPrices(d *Domain) error {
 	if r.yaml.Domain.Prices == "" {
 		return nil
@@ -668,7 +714,8 @@ func (r *reader) readPrices(d *Domain) error {
 	})
 }
 
-// noNode is an error about a node that is named but not there, and where it should be.
+// noNode returns the error for a node that a row names and that is not there, and says where it
+// should be.
 func (r *reader) noNode(id int) error {
 	if file := r.yaml.Domain.Nodes; file != "" {
 		return fmt.Errorf("there is no node %d in %s", id, file)
@@ -676,6 +723,8 @@ func (r *reader) noNode(id int) error {
 	return fmt.Errorf("there is no node %d", id)
 }
 
+// readLocal reads the owners' own jobs: queues, or jobs at fixed times, which are listed in a CSV
+// file or generated for each cycle.
 func (r *reader) readLocal(d *Domain) (err error) {
 	l := r.yaml.Domain.Local
 	if l == nil {
@@ -715,6 +764,8 @@ func (r *reader) readLocal(d *Domain) (err error) {
 	})
 }
 
+// readBatches reads how batches of jobs are generated. To the generator 0 means a default, so what
+// is really 0 in the file is found by its key.
 func (r *reader) readBatches(d *Domain) error {
 	b := r.yaml.Domain.Batches
 	if b == nil {
@@ -742,6 +793,7 @@ func (r *reader) isGiven(path ...any) bool {
 	return n != nil && n.Kind != yamlfile.Nothing
 }
 
+// readPricing reads how a log's jobs become priced requests.
 func (r *reader) readPricing(d *Domain) error {
 	d.Pricing = r.yaml.Domain.Trace
 	if err := d.Pricing.Check(); err != nil {

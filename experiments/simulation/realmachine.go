@@ -17,13 +17,14 @@ import (
 	"github.com/gridslot/gridslot/workload/model"
 )
 
-// ParseWake reads when schedulers are awake: "30s" at multiples of it,
-// "30s:offset=5s" so much after them, "apart=5s" at any event, but so far apart; of an
-// empty text, always.
+// ParseWake reads when schedulers are awake: "30s" is at multiples of 30 s, "30s:offset=5s" 5 s
+// after them, and "apart=5s" at any event that is at least 5 s after the round before. An empty
+// text is always.
 func ParseWake(text string) (w entity.Wakes, err error) {
 	if text == "" {
 		return w, nil
 	}
+	// The period has no name, so it is whatever stands first without a =.
 	every, rest := text, text
 	if first, more, _ := strings.Cut(text, ":"); !strings.Contains(first, "=") {
 		every, rest = first, more
@@ -52,9 +53,9 @@ func ParseWake(text string) (w entity.Wakes, err error) {
 }
 
 // ParseOverhead reads what a machine adds to each job, as in
-// "dispatch=3s:prologue=1s..4s:epilogue=exponential/2s"; of an empty text it is nil. A
-// time is constant, evenly between two, exponential of a mean, or lognormal of a mean and
-// a standard deviation of the logarithm ("lognormal/3s/0.5").
+// "dispatch=3s:prologue=1s..4s:epilogue=exponential/2s"; nil if the text is empty. A time is
+// constant, uniform between two ("1s..4s"), exponential with a mean ("exponential/2s"), or
+// lognormal with a mean and a standard deviation of the logarithm ("lognormal/3s/0.5").
 func ParseOverhead(text string) (*flow.Overheads, error) {
 	if text == "" {
 		return nil, nil
@@ -76,7 +77,8 @@ func ParseOverhead(text string) (*flow.Overheads, error) {
 	return o, err
 }
 
-// parameters tells set of each NAME=VALUE between colons, each of which may be there once.
+// parameters calls set for each NAME=VALUE between colons. Each name may be there once. Errors
+// begin with the name.
 func parameters(text string, set func(name, value string) error) error {
 	if text == "" {
 		return nil
@@ -98,17 +100,20 @@ func parameters(text string, set func(name, value string) error) error {
 	return nil
 }
 
+// parseTime reads a length of time in seconds or with a unit.
 func parseTime(text string) (des.Time, error) {
 	s, err := number.Seconds(text)
 	return des.Seconds(s), err
 }
 
-// uniform draws between two times, in seconds.
+// uniform draws between two times, in seconds, the upper one excluded.
 type uniform struct{ from, to float64 }
 
+// Rand draws a time. The conversion keeps the product from being fused with the sum, which would
+// give other bits on other processors.
 func (e uniform) Rand(r *rand.Rand) float64 { return e.from + float64((e.to-e.from)*r.Float64()) }
 
-// parseDuration reads a time that may be drawn.
+// parseDuration reads a time that may be drawn for each job.
 func parseDuration(text string) (flow.Duration, error) {
 	if from, to, ok := strings.Cut(text, ".."); ok {
 		a, errA := number.Seconds(from)
@@ -146,7 +151,7 @@ func parseDuration(text string) (flow.Duration, error) {
 	return nil, fmt.Errorf("want a time, T..T, exponential/T or lognormal/T/SIGMA, not %q", text)
 }
 
-// checkOverhead refuses overheads where they mean nothing.
+// checkOverhead refuses overheads if they mean nothing on the machine or to its jobs.
 func (sc *Scenario) checkOverhead() error {
 	switch _, onCluster := sc.machine().(Cluster); {
 	case sc.Settings.Overhead == "":
@@ -158,7 +163,8 @@ func (sc *Scenario) checkOverhead() error {
 	return nil
 }
 
-// overheads has the files tell of overheads, and gives a run's its observer.
+// overheads makes the files tell of overheads, and returns the function that makes the observer of
+// each run: it keeps state.
 func (c *call) overheads() (func() []entity.Observer, error) {
 	if c.Settings.Overhead == "" {
 		return func() []entity.Observer { return nil }, nil

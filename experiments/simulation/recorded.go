@@ -12,9 +12,9 @@ import (
 	"github.com/gridslot/gridslot/policy/backfill"
 )
 
-// Late is how far a run of the policy "recorded" could not keep to the log: a log that has
-// more at work at an instant than the machine has, or more time in a run than its limit,
-// cannot be repeated.
+// Late says how far a run of the policy "recorded" could not keep to the log. A log that has more
+// at work at an instant than the machine has, or more time in a run than its limit, cannot be
+// repeated.
 type Late struct {
 	Jobs int         // jobs that began later than recorded
 	Most des.Time    // the largest delay
@@ -30,6 +30,7 @@ func (l *lateStarts) Observe(e entity.JobEvent) {
 		return
 	}
 	wait, known := e.Run.Recorded.Wait()
+	// A start before the recorded one cannot be: the policy waits for it.
 	late := e.Time - e.Run.Submit - wait
 	if !known || late <= 0 {
 		return
@@ -40,7 +41,7 @@ func (l *lateStarts) Observe(e entity.JobEvent) {
 	}
 }
 
-// lateness listens to how late jobs begin, where the policy is recorded.
+// lateness is the flow that finds out how late jobs begin, if the policy is "recorded".
 func (x *Session) lateness() Flow {
 	if _, is := entity.As[backfill.Recorded](x.settings.Policy); !is {
 		return hooks{}
@@ -54,7 +55,8 @@ func (l Late) String() string {
 	return fmt.Sprintf("%d jobs start later than their log says, by %v s at most (%v): there the log has more at work than the machine has", l.Jobs, l.Most, l.Of)
 }
 
-// LoggedWaits compares the waits of a run with those that the log records for the same jobs.
+// LoggedWaits compares the mean wait of a run with the mean wait that the log records for the same
+// jobs. It is empty if the log tells no waits.
 type LoggedWaits struct {
 	Jobs      int     // that have ended, and whose recorded wait the log tells
 	Simulated float64 // their mean wait in the run, s
@@ -67,7 +69,7 @@ type loggedWaits struct {
 	simulated, logged float64 // s
 }
 
-// Observe takes the waits of a job that has ended.
+// Observe takes the waits of a job that has ended. Advance reservations wait for nobody.
 func (l *loggedWaits) Observe(e entity.JobEvent) {
 	if e.Kind != entity.JobFinished && e.Kind != entity.JobKilled || e.Run.Booked {
 		return
@@ -88,20 +90,23 @@ func (l *loggedWaits) means() LoggedWaits {
 	return LoggedWaits{Jobs: l.jobs, Simulated: l.simulated / n, Logged: l.logged / n}
 }
 
-// Mean waits of a policy and of the log are far apart if one is at least farFactor times the
-// other, and they differ by at least farSeconds. Policies of a queue on one log are most often
-// within the factor of each other, so a gap beyond it says more about what the simulation
-// leaves out than about the policy; below a minute no user notices.
+// Two mean waits, of a policy and of the log, are far apart if one is at least farFactor times the
+// other and they differ by at least farSeconds. Policies of a queue on one log are most often
+// within the factor of each other, so a gap beyond it says more about what the simulation leaves
+// out than about the policy. Below a minute no user notices.
 const (
 	farFactor  = 1.5
 	farSeconds = 60
 )
 
-// gap is a sentence if all policies wait far longer, or far shorter, than the log says: then
-// the simulation leaves out something that the site had. The nearest policy is named. gap is ""
-// if a policy is near, or if the log does not tell waits, or if the run asks on purpose for
-// another load, another machine or outages and has no run of the log's own schedule.
+// gap returns a sentence if all policies wait far longer, or far shorter, than the log says: then
+// the simulation leaves out something that the site had. The sentence names the nearest policy. gap
+// returns "" if a policy is near, and if there is nothing to compare with: the log tells no waits,
+// or the run asks on purpose for another load, another machine or outages and has no run of the
+// log's own schedule.
 func (c *call) gap(o *Outcome) string {
+	// What to compare with: a run of the log's own schedule under the same conditions if there is
+	// one, otherwise the log's waits of the jobs that have ended and whose wait it tells.
 	own := slices.IndexFunc(o.Results, func(r *Result) bool { return c.repeatsLog(r.Summary.Policy) })
 	asked := c.Workload.Options.Load > 0 || c.Workload.Options.Procs > 0 || c.Flows.Outages != ""
 	waits := func(r *Result) (simulated, logged float64, known bool) {
@@ -111,6 +116,7 @@ func (c *call) gap(o *Outcome) string {
 		another := asked || r.Grid != nil || r.Money != nil // nodes with prices are no cluster
 		return r.Logged.Simulated, r.Logged.Logged, r.Logged.Jobs > 0 && !another
 	}
+	// The policy whose mean wait is nearest to that.
 	var nearest *Result
 	least := math.Inf(1)
 	for _, r := range o.Results {
@@ -137,7 +143,8 @@ func (c *call) repeatsLog(spec string) bool {
 	return slices.ContainsFunc(c.all, func(p policyName) bool { return p.repeatsLog && p.spec == spec })
 }
 
-// checkRecorded refuses changes of arrivals that leave recorded waits without a meaning.
+// checkRecorded refuses another load for the policy "recorded": recorded waits have no meaning
+// then.
 func (sc *Scenario) checkRecorded(all []policyName) error {
 	for _, p := range all {
 		if p.repeatsLog && sc.Workload.Options.Load > 0 {

@@ -9,8 +9,9 @@ import (
 	"github.com/gridslot/gridslot/metrics"
 )
 
-// records are the flows of a machine of one site that sum up a run and write it down. Those
-// that watch hear of each event before the writers of files do.
+// records returns the flows of a machine of one site that sum up a run and write it down. Those
+// that watch hear of each event before the writers of files do: the writers ask them for what jobs
+// took and cost.
 func (x *Session) records() []Flow {
 	a := x.settings.Allocation
 	return []Flow{
@@ -19,7 +20,7 @@ func (x *Session) records() []Flow {
 	}
 }
 
-// predicted listens to how good predictions of runtimes are, where there are any.
+// predicted is the flow that finds out how good predictions of runtimes are, if there are any.
 func (x *Session) predicted() Flow {
 	if x.accuracy == nil {
 		return hooks{}
@@ -27,8 +28,8 @@ func (x *Session) predicted() Flow {
 	return listening(x.accuracy)
 }
 
-// dependencies listens to the ends of jobs for which others wait, where there are any. The
-// jobs themselves come by arrivals.
+// dependencies is the flow that hears of the ends of jobs for which others wait, if there are any.
+// The jobs themselves come by arrivals.
 func (x *Session) dependencies() Flow {
 	if x.waiting == nil {
 		return hooks{}
@@ -36,14 +37,14 @@ func (x *Session) dependencies() Flow {
 	return listening(x.waiting)
 }
 
-// committed is a writer whose file gets its name, or goes, when the run ends.
+// committed is a writer whose file gets its name, or is thrown away, when the run ends.
 type committed interface {
 	Commit() error
 	Abort()
 }
 
-// recording is the flow of such a writer, which begin makes for a path and returns with what
-// is to hear of the jobs. There is none where no files are wanted.
+// recording is the flow of a writer that makes its own file: begin makes it for a path, and returns
+// it with the observer that is to hear of the jobs. The flow is empty if no files are wanted.
 func (x *Session) recording(kind, site string, begin func(path string) (committed, entity.Observer, error)) Flow {
 	return hooks{attach: func(*Site) ([]entity.Observer, error) {
 		path := x.path(kind, site)
@@ -59,7 +60,7 @@ func (x *Session) recording(kind, site string, begin func(path string) (committe
 	}}
 }
 
-// writing is the flow of a file that is there where it is wanted. Begin gets the file, and
+// writing is the flow of a file that Session makes, if it is wanted. begin gets the file, and
 // returns who is to hear of the jobs, or nil.
 func (x *Session) writing(kind, site string, wanted bool, begin func(io.Writer) entity.Observer) Flow {
 	return hooks{attach: func(*Site) ([]entity.Observer, error) {
@@ -77,8 +78,9 @@ func (x *Session) writing(kind, site string, wanted bool, begin func(io.Writer) 
 	}}
 }
 
-// jobs writes jobs-POLICY.csv, or the file of one site of a grid. What jobs have cost and
-// where they ran as a whole stands in the file of the whole run alone.
+// jobs is the flow that writes jobs-POLICY.csv, or the file of one site of a grid. processors is
+// the size of the site; 0 means that the metascheduler knows it. What jobs have cost and where they
+// ran as a whole stands in the file of the whole run alone.
 func (x *Session) jobs(site string, processors int, a metrics.Allocation) Flow {
 	return x.recording("jobs", site, func(path string) (committed, entity.Observer, error) {
 		w, err := metrics.CreateJobs(path)
@@ -96,7 +98,8 @@ func (x *Session) jobs(site string, processors int, a metrics.Allocation) Flow {
 	})
 }
 
-// beside runs what writers of files do on goroutines of their own, or is nil.
+// beside returns the function that runs what writers of files do on goroutines of their own; nil if
+// there is no processor for that.
 func (x *Session) beside() func(do func()) {
 	if !x.settings.beside {
 		return nil
@@ -104,19 +107,22 @@ func (x *Session) beside() func(do func()) {
 	return x.spent.Go
 }
 
-// queue writes queue-POLICY.csv.
+// queue is the flow that writes queue-POLICY.csv.
 func (x *Session) queue() Flow {
 	return x.writing("queue", "", true, func(w io.Writer) entity.Observer {
 		queue := metrics.NewQueueWriter(w)
 		queue.Beside = x.beside()
+		// Close ends the file of a run that went well; Stop ends the goroutine of a run that did
+		// not.
 		x.closers = append(x.closers, queue.Close)
 		x.onClose(queue.Stop)
 		return queue
 	})
 }
 
-// attemptsFile writes attempts-POLICY.csv, which stays only where there is more to tell than
-// one attempt of each job; see tellsOfAttempts.
+// attemptsFile is the flow that writes attempts-POLICY.csv. The file stays only if there is more to
+// tell than one attempt of each job; see tellsOfAttempts. Until that is clear the writer holds its
+// rows back.
 func (x *Session) attemptsFile() Flow {
 	return x.recording("attempts", "", func(path string) (committed, entity.Observer, error) {
 		w, err := metrics.CreateAttempts(path)
@@ -129,7 +135,8 @@ func (x *Session) attemptsFile() Flow {
 	})
 }
 
-// events writes events-POLICY.csv, or the file of one site of a grid, where it is wanted.
+// events is the flow that writes events-POLICY.csv, or the file of one site of a grid, if it is
+// wanted.
 func (x *Session) events(site string, a metrics.Allocation) Flow {
 	return x.writing("events", site, x.settings.Events, func(w io.Writer) entity.Observer {
 		events := metrics.NewEventWriter(w)
@@ -139,7 +146,8 @@ func (x *Session) events(site string, a metrics.Allocation) Flow {
 	})
 }
 
-// decisions writes decisions-POLICY.csv, or the file of one site of a grid, where it is wanted.
+// decisions is the flow that writes decisions-POLICY.csv, or the file of one site of a grid, if it
+// is wanted.
 func (x *Session) decisions(site string) Flow {
 	return x.writing("decisions", site, x.settings.Decisions, func(w io.Writer) entity.Observer {
 		decisions := metrics.NewDecisionsWriter(w)
@@ -148,7 +156,7 @@ func (x *Session) decisions(site string) Flow {
 	})
 }
 
-// powerProfile has the meters of the run write power-POLICY.csv, where it is wanted.
+// powerProfile is the flow by which the meters of the run write power-POLICY.csv, if it is wanted.
 func (x *Session) powerProfile() Flow {
 	return x.writing("power", "", x.span != nil && x.settings.PowerProfile, func(w io.Writer) entity.Observer {
 		x.span.Profile = w // the meters listen already, or will: see power
@@ -156,7 +164,7 @@ func (x *Session) powerProfile() Flow {
 	})
 }
 
-// accuracyFile writes accuracy-POLICY.csv where runtimes are predicted.
+// accuracyFile is the flow that writes accuracy-POLICY.csv if runtimes are predicted.
 func (x *Session) accuracyFile() Flow {
 	return x.writing("accuracy", "", x.accuracy != nil, func(w io.Writer) entity.Observer {
 		x.closers = append(x.closers, func() error { return x.accuracy.Write(w) })
@@ -164,8 +172,7 @@ func (x *Session) accuracyFile() Flow {
 	})
 }
 
-// writeAtEnd writes a whole file of the run when the clock has stopped. No file is written
-// where none are wanted.
+// writeAtEnd writes a whole file of the run when the clock has stopped, if files are wanted.
 func (x *Session) writeAtEnd(kind string, write func(io.Writer) error) error {
 	w, err := x.create(kind, "")
 	if err != nil || w == nil {

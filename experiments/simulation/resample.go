@@ -17,17 +17,19 @@ import (
 	"github.com/gridslot/gridslot/workload/users"
 )
 
-// resampling is which log is made of another one's users.
+// resampling says which log is made of another log's users; users.Resample has most of it.
 type resampling struct {
-	// Users is how many as the log has users; 0 = as many. Load, instead of it, is what
-	// they are to offer the machine in the mean over seeds.
+	// Users is the number of users to have; 0 means as many as the log has. Load, in place of it,
+	// is the load that they are to offer the machine in the mean over seeds. At most one of the two
+	// is set.
 	Users int
 	Load  float64
 	Rule  users.Rule // by which they wait for results, where there is feedback
 	users.Resample
 }
 
-// of are the users of t, read from its records, and how many of them there are to be.
+// of returns the users of t, read from its records, and how they are to be resampled. More users or
+// a greater load are both a scale: the mean number of users over the log's.
 func (r resampling) of(t *workload.Trace, from iter.Seq2[*workload.Record, error]) (*users.Pool, users.Resample, error) {
 	var rule *users.Rule
 	if r.Feedback {
@@ -53,8 +55,7 @@ func (r resampling) of(t *workload.Trace, from iter.Seq2[*workload.Record, error
 	return pool, r.Resample, nil
 }
 
-// resampleSource is the source of that name. It hands records over with its jobs, see
-// recordOf.
+// resampleSource is the source of that name. It hands records over with its jobs; see recordOf.
 func resampleSource() policy.Entry[Source] {
 	return policy.Entry[Source]{
 		Name: resampleName, Text: "users of a log, recombined as Zakay and Feitelson (2014) do",
@@ -95,7 +96,7 @@ func resampleSource() policy.Entry[Source] {
 	}
 }
 
-// openUsers opens the log whose users a source is made of, and tells the processors of its
+// openUsers opens the log of whose users a source is made, and returns the processors of its
 // machine.
 func openUsers(path string) (*workload.Trace, int, error) {
 	t, err := openLog(path)
@@ -106,7 +107,8 @@ func openUsers(path string) (*workload.Trace, int, error) {
 	return t, procs, err
 }
 
-// resamplingOf reads the parameters of the source.
+// resamplingOf reads the parameters of the source. all says that jobs tell all for which their
+// users waited, not only one job of a batch.
 func resamplingOf(a *policy.Args) (path string, r resampling, all bool) {
 	path = neededLog(a)
 	r.Users, r.Load, r.Weeks, r.LongTerm = a.Positive("users"), a.Number("load", 0), a.Positive("weeks"), a.Positive("long-term")
@@ -126,7 +128,7 @@ func resamplingOf(a *policy.Args) (path string, r resampling, all bool) {
 	return path, r, all
 }
 
-// neededLog is the path of the log that a source is made of.
+// neededLog returns the path of the log of which a source is made.
 func neededLog(a *policy.Args) string {
 	path, _ := a.Value(fromParam)
 	if path == "" {
@@ -135,8 +137,7 @@ func neededLog(a *policy.Args) string {
 	return path
 }
 
-// second reports whether a parameter has the second of its two values, the first of which
-// is the default.
+// second reports whether a parameter has the second of its two values; the first is the default.
 func second(a *policy.Args, name, first, second string) bool {
 	value, given := a.Value(name)
 	if given && value != first && value != second {
@@ -145,8 +146,7 @@ func second(a *policy.Args, name, first, second string) bool {
 	return value == second
 }
 
-// ruleParams are the parameters of sources whose users wait for results, ruleOf what they
-// say.
+// ruleParams are the parameters that say when users wait for results; ruleOf reads them.
 var ruleParams = []policy.Param{
 	{Name: "break", Values: "think|gap", Text: "what ends a session (think)"},
 	{Name: "limit", Values: "TIME", Text: "how long a break is, at least (20m; of gaps 1h)"},
@@ -155,14 +155,14 @@ var ruleParams = []policy.Param{
 	{Name: "no-wait", Values: "on|off", Text: "jobs without a wait did not wait (off)"},
 }
 
-// Survey is what is to be told of the users in a log.
+// Survey says what is to be told of the users in a log.
 type Survey struct {
 	Rule     users.Rule
 	LongTerm int // how many weeks the jobs of a long-term user span at least
 	Top      int // how many users are listed; 0 = all
 }
 
-// Surveys is the table whose one row has the parameters of a survey.
+// Surveys returns a table with one row, whose parameters are those of a survey.
 func Surveys() policy.Table[Survey] {
 	return policy.Table[Survey]{{
 		Name: "users", Text: "the users in a log, their sessions, batches and think times",
@@ -182,6 +182,8 @@ func Surveys() policy.Table[Survey] {
 	}}
 }
 
+// ruleOf reads by which rule users wait for results. A limit of 0 leaves it to the rule: 20
+// minutes, or an hour between gaps.
 func ruleOf(a *policy.Args) (r users.Rule) {
 	if second(a, "break", "think", "gap") {
 		r.Break = users.GapBreak
@@ -197,8 +199,8 @@ func ruleOf(a *policy.Args) (r users.Rule) {
 	return r
 }
 
-// feedbackSource is the source of that name: a log whose users wait for all jobs of the
-// batch before, which fields 17 and 18 have no room for.
+// feedbackSource is the source of that name: a log whose users wait for all jobs of the batch
+// before, for which fields 17 and 18 have no room.
 func feedbackSource() policy.Entry[Source] {
 	return policy.Entry[Source]{
 		Name: feedbackName, Text: "a log whose users wait for all jobs of the batch before, for --feedback; the log must tell waits",
@@ -221,8 +223,8 @@ func feedbackSource() policy.Entry[Source] {
 	}
 }
 
-// waitingJobs are jobs that stand for the records of a log, with all that their users
-// waited for.
+// waitingJobs yields jobs that stand for the records of a log, with all for which their users
+// waited. Errors were told when the source was opened, by a first reading.
 func waitingJobs(t *workload.Trace, rule users.Rule) iter.Seq[*entity.Job] {
 	return func(yield func(*entity.Job) bool) {
 		s := users.Splitter{Rule: rule}
@@ -238,8 +240,8 @@ func waitingJobs(t *workload.Trace, rule users.Rule) iter.Seq[*entity.Job] {
 	}
 }
 
-// jobsOf are jobs that stand for records, with all that their users wait for or with no
-// more than fields 17 and 18 tell.
+// jobsOf yields jobs that stand for records, with all for which their users wait or, unless all is
+// set, with no more than fields 17 and 18 tell.
 func jobsOf(records iter.Seq2[*workload.Record, []entity.Dependency], all bool) iter.Seq[*entity.Job] {
 	return func(yield func(*entity.Job) bool) {
 		for rec, after := range records {
@@ -253,12 +255,13 @@ func jobsOf(records iter.Seq2[*workload.Record, []entity.Dependency], all bool) 
 	}
 }
 
+// jobOf returns a job that stands for a record: it only carries it to recordOf.
 func jobOf(rec *workload.Record, after []entity.Dependency) *entity.Job {
 	return &entity.Job{ID: rec.Job, Submit: rec.Submit, After: after, Extra: rec}
 }
 
-// recordOf is what a job of a source is written down as: the record that it stands for,
-// or else what the job says.
+// recordOf returns the record as which a job of a source is written down: the one for which it
+// stands, or else what the job says.
 func recordOf(j *entity.Job) workload.Record {
 	if rec, ok := j.Extra.(*workload.Record); ok {
 		return *rec
@@ -266,10 +269,11 @@ func recordOf(j *entity.Job) workload.Record {
 	return workload.RecordOf(j)
 }
 
-// Sources that are made of a log name it in a parameter.
+// Sources that are made of a log name it in the parameter fromParam.
 const resampleName, feedbackName, fromParam = "resample", "feedback", "from"
 
-// header is that of a log made of t's users, whose numbers are new.
+// header returns the header of a log made of t's users, whose numbers are new: all that t's header
+// says but the names of users.
 func (r *resampling) header(t *workload.Trace) *workload.Header {
 	h := &workload.Header{Columns: slices.Clone(t.Header.Columns)}
 	h.Add("Version", "2.2")

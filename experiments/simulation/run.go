@@ -26,10 +26,13 @@ import (
 	"github.com/gridslot/gridslot/workload"
 )
 
-// Options are what does not bear on the results.
+// Options are what does not bear on the results of a call of Run: files, messages, and how the work
+// is done. The zero value runs in memory, without a word.
 type Options struct {
+	// Tables says what can be asked for by name; nil means Standard().
 	Tables *Tables // Standard() where nil
-	// Dir, if set, is the folder for the files.
+	// Dir, if set, is the folder for the files, which is made where it is not there. One call at a
+	// time may write there.
 	Dir string
 	// Events asks for events-POLICY.csv, too.
 	Events bool
@@ -39,16 +42,18 @@ type Options struct {
 	Alternatives bool
 	// Perfetto asks for perfetto-POLICY.json.
 	Perfetto bool
-	Workers  int // policies to run at a time; at least 1
-	// Memory is how many bytes the work may need, by an estimate, before it is refused;
-	// 0 means three quarters of what the machine has.
+	// Workers is how many policies run at a time. Values below 1 mean 1.
+	Workers int
+	// Memory is how many bytes the work may need, by an estimate, before it is refused; 0 means
+	// three quarters of what the machine has.
 	Memory int64
 	// Stdin is what the trace "-" reads; os.Stdin where nil.
 	Stdin io.Reader
-	// Tell, if set, is told what a user should know, a line at a time.
+	// Tell, if set, is told what a user should know, a line at a time. It is called from one
+	// goroutine.
 	Tell func(format string, args ...any)
-	// Started, if set, is called when the work begins; the function that it returns
-	// when the work is over.
+	// Started, if set, is called when the first policy begins; the function that it returns is
+	// called when all have ended. The command draws its progress in between.
 	Started func(Progress) (stop func())
 	// Repeats, if set, is the manifest of a run that is to be repeated: its log and its files
 	// must have the checksums that it tells. A log whose checksum is "" is not compared.
@@ -57,25 +62,28 @@ type Options struct {
 	// was saved, where it must be the same, and its log and its files are compared as with
 	// Repeats.
 	Resume *Saved
-	// Version and Command stand in the manifest. Version is that of gridslot; where it is
-	// empty the manifest says what the program was built from, and Command is os.Args.
+	// Version and Command stand in the manifest. Version is that of gridslot; if it is empty, the
+	// manifest says from what the program was built. If Command is nil, the manifest has os.Args.
 	Version string
 	Command []string
-	// LockThread is as in RunSettings.
+	// LockThread makes Summary.CPUSeconds the processor time of each run, as in RunSettings.
 	LockThread bool
-	// Observers, if set, makes more observers for the run of a policy: of the jobs
-	// as a whole where site is empty, otherwise of what runs at that site of a grid.
+	// Observers, if set, makes more observers for the run of a policy: of the jobs as a whole if
+	// site is empty, otherwise of what runs at that site of a grid. It is called from several
+	// goroutines.
 	Observers func(policy, site string) []entity.Observer
 }
 
-// Progress tells of work under way; any goroutine may ask.
+// Progress tells of work under way. Any goroutine may call its functions, at any time.
 type Progress struct {
+	// Total is what Done returns in the end: bytes of a log, or jobs of a workload in memory, for
+	// all policies together. It is 0 for jobs of a program, whose number nobody knows.
 	Total   int64
 	Done    func() int64
 	Running func() []string // policies, in the order asked for
 }
 
-// Outcome is what became of a scenario: the policies that have finished, in the
+// Outcome is what became of a scenario: the results of the policies that have finished, in the
 // order asked for.
 type Outcome struct {
 	Results []*Result
@@ -83,32 +91,49 @@ type Outcome struct {
 	Report *workload.Report
 }
 
-// call is one call of Run.
+// call is one call of Run, RunUntil or Validate. prepare fills it in; then the runs read it side by
+// side, and change nothing but the fields from bounds on.
 type call struct {
 	*Scenario
-	options  Options
-	tables   *Tables
-	runner   runner
-	all      []policyName
-	jobs     *jobs
-	requests func() (reading, error) // begins a reading of what is written as requests; nil where nothing is
+	options Options
+	tables  *Tables
+	// runner runs one policy on the machine, which has made itself ready by Machine.prepare.
+	runner runner
+	// all has the policies in the order asked for; readings, results and looks go by their places.
+	all []policyName
+	// jobs is the workload, opened. Before Machine.prepare it is nil if the machine brings the
+	// jobs.
+	jobs *jobs
+	// requests begins a reading of the jobs that requests.csv shall have; nil if there is no such
+	// file.
+	requests func() (reading, error)
 	bookings *workload.Reservations
 	links    *flow.Links // nil where no job waits for another
 	dir      *outdir.Dir
 	start    time.Time
-	values   map[string]string // of the manifest
-	attempts bool              // see needsAttempts
-	nodes    []metrics.SiteNodes
-	wrote    []string  // files for all policies
-	until    *des.Time // where the runs stop without results; nil means at their end
+	// values are the settings by name, for the manifest.
+	values   map[string]string
+	attempts bool // see needsAttempts
+	// nodes are the named nodes of the machine, site by site, for nodes.csv; nil without named
+	// nodes.
+	nodes []metrics.SiteNodes
+	// wrote has the names of the files for all policies that this call has written, or will have.
+	wrote []string
+	// until is where the runs stop without results; nil means that they run to their end.
+	until *des.Time
 
-	bounds   bounder
-	readings []atomic.Pointer[reading] // by policy, once begun
-	mu       sync.Mutex
-	results  []*Result // by policy, once finished
-	looks    []Look    // by policy, once stopped at until
+	bounds bounder
+	// readings has the reading of each policy from its beginning on, for Progress and for the
+	// report.
+	readings []atomic.Pointer[reading]
+	// mu guards results and looks while policies run.
+	mu      sync.Mutex
+	results []*Result // by policy, once finished
+	looks   []Look    // by policy, once stopped at until
 }
 
+// newCall begins a call: what is left out of the options gets its default. A run that is resumed is
+// compared with its manifest as a run that is repeated.
 func newCall(sc *Scenario, o Options) *call {
 	c := &call{Scenario: sc, options: o, tables: o.Tables, start: time.Now()}
 	if c.tables == nil {
@@ -125,6 +150,7 @@ func newCall(sc *Scenario, o Options) *call {
 
 // begin opens what the scenario names, and compares it with what it must be.
 func (c *call) begin(ctx context.Context) error {
+	// Nothing has run yet, so that an interrupt here loses nothing.
 	if err := c.prepare(ctx); errors.Is(err, context.Canceled) {
 		return errors.New("interrupted; nothing was finished")
 	} else if err != nil {
@@ -139,8 +165,8 @@ func (c *call) begin(ctx context.Context) error {
 	return nil
 }
 
-// Run carries a scenario out. Where the context ends, or a policy fails, what is
-// finished is kept, and the outcome has it; the error says so. A *SettingError is
+// Run carries a scenario out. If the context ends, or a policy fails, the results of the policies
+// that have finished are kept, the outcome has them, and the error says so. A *SettingError reports
 // a setting that makes no sense; nothing has been done then.
 func Run(ctx context.Context, sc *Scenario, o Options) (*Outcome, error) {
 	c := newCall(sc, o)
@@ -148,6 +174,7 @@ func Run(ctx context.Context, sc *Scenario, o Options) (*Outcome, error) {
 		return nil, err
 	}
 	if o.Dir != "" {
+		// Take the folder. Nothing in it is touched before keepInputs has agreed.
 		if err := c.keepInputs(); err != nil {
 			return nil, err
 		}
@@ -158,11 +185,13 @@ func Run(ctx context.Context, sc *Scenario, o Options) (*Outcome, error) {
 		defer c.dir.Close()
 		c.tellOfFolder()
 	}
+	// Run the policies.
 	err := c.simulate(ctx)
 	outcome := c.outcome()
 	if len(outcome.Results) == 0 {
 		return nil, c.explain(err)
 	}
+	// Whoever has finished counts. An error that came when all had finished is none.
 	stopped := ""
 	if len(outcome.Results) == len(c.all) {
 		err = nil // whatever came after
@@ -170,6 +199,7 @@ func Run(ctx context.Context, sc *Scenario, o Options) (*Outcome, error) {
 		err = c.explain(err)
 		stopped = err.Error()
 	}
+	// Say what the user should know, and write what stands beside the files of the policies.
 	c.tell(outcome)
 	if c.dir != nil {
 		err = errors.Join(err, c.write(outcome, stopped))
@@ -177,8 +207,9 @@ func Run(ctx context.Context, sc *Scenario, o Options) (*Outcome, error) {
 	return outcome, err
 }
 
-// Check reports what makes a scenario meaningless before anything is opened, or
-// nil: a *SettingError where it is one setting.
+// Check reports what makes a scenario meaningless before its log is opened, or nil. The error is a
+// *SettingError if it is about one setting. Names come first, then the settings, and last what the
+// machine refuses: a mistyped name is told before its consequences.
 func (sc *Scenario) Check(t *Tables) error {
 	all, err := sc.machine().names(sc, t)
 	if err != nil {
@@ -233,7 +264,8 @@ func (sc *Scenario) Check(t *Tables) error {
 	return sc.machine().check(sc)
 }
 
-// prepare opens what the scenario names.
+// prepare opens what the scenario names, and lets the machine make itself ready. Nothing is drawn
+// before checkMemory has agreed.
 func (c *call) prepare(ctx context.Context) (err error) {
 	m := c.machine()
 	if err := c.Check(c.tables); err != nil {
@@ -245,6 +277,7 @@ func (c *call) prepare(ctx context.Context) (err error) {
 	if c.all, err = m.names(c.Scenario, c.tables); err != nil {
 		return err
 	}
+	// The workload, unless the machine brings the jobs: Machine.prepare sets c.jobs then.
 	if !bringsJobs(m) || c.Workload.Trace != "" || c.Workload.Jobs != nil {
 		if c.jobs, err = c.open(ctx, c.tables, c.options.Stdin); err != nil {
 			return err
@@ -254,6 +287,7 @@ func (c *call) prepare(ctx context.Context) (err error) {
 		}
 		c.tellOfColumns()
 	}
+	// Files that may tell instants as dates need the log's header, so they come behind the log.
 	if err := c.Settings.Power.readCaps(c.dates()); err != nil {
 		return err
 	}
@@ -266,6 +300,7 @@ func (c *call) prepare(ctx context.Context) (err error) {
 	if err := c.checkMemory(); err != nil {
 		return err
 	}
+	// Settings for the manifest. Those that mean nothing on this machine are left out.
 	c.values = c.Values()
 	if c.Slurm.Config == "" { // settings that mean nothing then
 		delete(c.values, "slurm")
@@ -283,19 +318,20 @@ func (c *call) prepare(ctx context.Context) (err error) {
 	return nil
 }
 
-// needsAttempts has the files of all policies tell of every attempt of their jobs,
-// and of what they waited for: it is called while a scenario is prepared in which
-// running jobs can be stopped and begin again, or follow one another. Where a policy stops
-// jobs by itself the files tell as well; see RunSettings.Attempts.
+// needsAttempts makes the files of all policies tell of every attempt of their jobs, and of what
+// the jobs waited for. It is called while a scenario is prepared in which running jobs can be
+// stopped and begin again, or follow one another. If a policy stops jobs by itself, the files tell
+// as well; see RunSettings.Attempts.
 func (c *call) needsAttempts() { c.attempts = true }
 
-// bringsJobs reports whether the machine has jobs where no others are given.
+// bringsJobs reports whether the machine has jobs if no others are given: those of a Slurm folder,
+// or batches.
 func bringsJobs(m Machine) bool {
 	s, slurm := m.(*SlurmCluster)
 	return slurm && s.isFolder() || batchesOf(m) != nil
 }
 
-// batchesOf are the jobs that a machine generates where no others are given, or nil.
+// batchesOf returns the batches of jobs that a machine generates if no others are given, or nil.
 func batchesOf(m Machine) *Batches {
 	switch m := m.(type) {
 	case *Domain:
@@ -328,9 +364,9 @@ func (c *call) tellOfFolder() {
 	}
 }
 
-// keepInputs is an error where a file that the scenario reads stands in the folder for the
-// files by a name of those that the run writes or removes. A workload that stands there as
-// requests.csv is let be: see writeRequests.
+// keepInputs returns an error if a file that the scenario reads stands in the folder for the files
+// under a name that the run writes or removes. A workload that stands there as requests.csv is no
+// such file: writeRequests leaves it alone.
 func (c *call) keepInputs() error {
 	entries, err := os.ReadDir(c.options.Dir)
 	if err != nil {
@@ -352,6 +388,7 @@ func (c *call) keepInputs() error {
 
 // replaces reports whether this call writes or removes a file of its folder.
 func (c *call) replaces(file string) bool {
+	// Files of sites of a grid have the names of their sites in theirs.
 	var sites []string
 	if g, ok := c.machine().(*Grid); ok {
 		for _, l := range g.WithDefaults().leaves() {
@@ -362,7 +399,7 @@ func (c *call) replaces(file string) bool {
 		slices.ContainsFunc(c.all, func(n policyName) bool { return slices.Contains(rows.OfPolicy(n.file, sites...), file) })
 }
 
-// simulate runs the policies.
+// simulate runs the policies, Options.Workers at a time, and returns the first error.
 func (c *call) simulate(ctx context.Context) error {
 	running := make([]atomic.Bool, len(c.all))
 	if c.options.Started != nil {
@@ -387,10 +424,11 @@ func (c *call) simulate(ctx context.Context) error {
 	})
 }
 
-// turns are the policies in the order in which their runs begin. Where several run side by
-// side those that take the longest go first (Graham, SIAM Journal on Applied Mathematics
-// 1969): begun last, one would run alone in the end. Those are the policies that plan every
-// job that waits; with one worker, and among the others, the order is that of the list.
+// turns returns the policies in the order in which their runs begin. If several run side by side,
+// those that take the longest go first (Graham, SIAM Journal on Applied Mathematics 17, 1969: the
+// longest processing time first): begun last, one would run alone in the end. The policies that
+// take the longest are those that plan every job that waits. With one worker, and among the others,
+// the order is that of the list.
 func (c *call) turns() []int {
 	var first, then []int
 	for i := range c.all {
@@ -403,7 +441,8 @@ func (c *call) turns() []int {
 	return append(first, then...)
 }
 
-// simulateOne runs the i-th policy.
+// simulateOne runs the i-th policy: it reads the jobs anew, collects the settings that are the same
+// on every machine, and leaves the rest to the machine's runner.
 func (c *call) simulateOne(ctx context.Context, i int) error {
 	from, err := c.jobs.open()
 	if err != nil {
@@ -427,6 +466,7 @@ func (c *call) simulateOne(ctx context.Context, i int) error {
 		}
 		return c.options.Observers(p.spec, site)
 	}
+	// Predictors keep state: each run gets new ones.
 	if p.settings.Predictor, p.settings.Corrector, err = c.predictions(c.tables); err != nil {
 		return err
 	}
@@ -435,12 +475,16 @@ func (c *call) simulateOne(ctx context.Context, i int) error {
 	if c.bookings != nil {
 		p.settings.Bookings = c.bookings.Bookings()
 	}
+	// A goroutine beside the run only pays if a processor would be idle. Reading ahead also needs
+	// jobs that come from a log: a source of a program may listen to the run, and Options.Extra may
+	// keep state.
 	p.settings.beside = min(max(1, c.options.Workers), len(c.all)) < runtime.GOMAXPROCS(0)
 	p.settings.ahead = p.settings.beside && c.jobs.trace != nil && c.Workload.Options.Extra == nil
 	p.settings.until = c.until
 	if saved := c.options.Resume; saved != nil {
 		p.settings.resumed, p.settings.point = saved.Until, &saved.Points[i]
 	}
+	// Run, and keep the result, or what the run looked like when it stopped.
 	r, err := c.runner(ctx, p)
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -456,7 +500,7 @@ func (c *call) simulateOne(ctx context.Context, i int) error {
 	return nil
 }
 
-// read is how much of all readings is done.
+// read returns how much of all readings is done, in the unit of Progress.Total.
 func (c *call) read() int64 {
 	var n int64
 	for i := range c.readings {
@@ -467,7 +511,7 @@ func (c *call) read() int64 {
 	return n
 }
 
-// outcome is what has been finished.
+// outcome returns what has been finished.
 func (c *call) outcome() *Outcome {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -480,8 +524,8 @@ func (c *call) outcome() *Outcome {
 	return o
 }
 
-// report is what the reader met. Every policy's reading met the same; that of a
-// finished one is complete.
+// report returns what the reader of the log met. Every policy's reading meets the same; that of a
+// finished policy is complete, so it is preferred.
 func (c *call) report() *workload.Report {
 	var report *workload.Report
 	for i := range c.readings {
@@ -495,8 +539,8 @@ func (c *call) report() *workload.Report {
 	return report
 }
 
-// began is when the time 0 of the simulation was, in seconds since 1970, and in which
-// time zone, as far as the header of the log tells.
+// began returns when the time 0 of the simulation was, in seconds since 1970, and in which time
+// zone, as far as the header of the log tells; 0 and "" otherwise.
 func (c *call) began() (unix int64, zone string) {
 	if c.jobs.trace == nil || c.jobs.trace.Header == nil {
 		return 0, ""
@@ -505,6 +549,7 @@ func (c *call) began() (unix int64, zone string) {
 	if h.UnixStartTime == 0 {
 		return 0, h.TimeZone
 	}
+	// Origin is by how much a reading has moved the log's times, known when it has been read.
 	var origin des.Time
 	for i := range c.readings {
 		if r := c.readings[i].Load(); r != nil && c.results[i] != nil {
@@ -516,7 +561,7 @@ func (c *call) began() (unix int64, zone string) {
 	return h.UnixStartTime + int64(origin/des.Second), h.TimeZone
 }
 
-// explain adds to what ended the work what has become of it.
+// explain adds to the error that ended the work which policies had finished.
 func (c *call) explain(err error) error {
 	kept := "nothing was finished"
 	var done []string
@@ -632,7 +677,7 @@ func (c *call) remarks(r *Result) (all []string) {
 // refusalsTold is how many refused jobs are told one by one.
 const refusalsTold = 5
 
-// worthTelling reports whether a user who did not ask should hear of it.
+// worthTelling reports whether a user who did not ask should hear of a finding of the reader.
 func worthTelling(r workload.Reason) bool {
 	switch r {
 	case workload.Skipped, workload.BeyondFirst, workload.Filtered: // as asked
@@ -643,8 +688,9 @@ func worthTelling(r workload.Reason) bool {
 	return r.Class() != workload.Noted
 }
 
-// manifest is what a manifest tells of the call whatever becomes of it: its settings, and
-// the checksums of what it reads.
+// manifest returns what the manifest tells of the call whatever becomes of it: its settings, and
+// the checksums of what it reads. For FromManifest it also has the texts of the scenario's own
+// files.
 func (c *call) manifest() (metrics.Manifest, error) {
 	m := newManifest(c.options, c.Settings.Seed, c.jobs.name, c.values, c.start)
 	var specs []string
@@ -671,7 +717,8 @@ func (c *call) manifest() (metrics.Manifest, error) {
 	return m, err
 }
 
-// write writes what stands beside the files of the policies.
+// write writes what stands beside the files of the policies. stopped says why the work ended early;
+// "" if it did not.
 func (c *call) write(o *Outcome, stopped string) error {
 	m, err := c.manifest()
 	if err != nil {
@@ -679,6 +726,7 @@ func (c *call) write(o *Outcome, stopped string) error {
 	}
 	m.Stopped = stopped
 	m.Trace.UnixStart, m.Trace.TimeZone = c.began()
+	// What the reader left out, altered and noted.
 	for reason, count := range o.Report.Counts() {
 		r := metrics.ReasonCount{Reason: reason.String(), Count: count}
 		switch reason.Class() {
@@ -692,6 +740,7 @@ func (c *call) write(o *Outcome, stopped string) error {
 			}
 		}
 	}
+	// The policies, each with its fingerprint and files.
 	m.Gap = c.gap(o)
 	for _, r := range o.Results {
 		m.Runs = append(m.Runs, r.inManifest())
@@ -699,11 +748,14 @@ func (c *call) write(o *Outcome, stopped string) error {
 	if err := errors.Join(c.writeForAll("summary.csv", func(w io.Writer) error { return o.Print(w, "csv") }), c.writeCapacity(o), c.writeSpreads(o)); err != nil {
 		return err
 	}
+	// The files for all policies. Perfetto's come last: they are made of the others, and the
+	// manifest is written again with them.
 	m.End = time.Now()
 	return errors.Join(c.writeEnergy(o), m.WriteFile(filepath.Join(c.dir.Path, "manifest.json")), c.writeRequests(), c.writeNodes(), c.removeOthers(), c.writePerfetto(&m))
 }
 
-// newManifest begins the manifest of a run, without what the run has left.
+// newManifest begins the manifest of a run, without what the run has left. Dropped and Changed are
+// empty lists, not nil: the file has [] then, not null.
 func newManifest(o Options, seed uint64, workload string, settings map[string]string, began time.Time) metrics.Manifest {
 	m := metrics.Manifest{
 		Command: o.Command, Seed: seed, Start: began, Trace: metrics.TraceFile{Name: workload},
@@ -716,12 +768,12 @@ func newManifest(o Options, seed uint64, workload string, settings map[string]st
 	return m
 }
 
-// inManifest is what a manifest says of a run.
+// inManifest returns what a manifest says of a run.
 func (r *Result) inManifest() metrics.ManifestRun {
 	return metrics.ManifestRun{Policy: r.Summary.Policy, Fingerprint: fmt.Sprintf("%016x", r.Fingerprint), Files: r.Files, Unbounded: r.Unbounded}
 }
 
-// writeForAll writes a file that is one for all policies.
+// writeForAll writes a file of which there is one for all policies.
 func (c *call) writeForAll(name string, write func(io.Writer) error) error {
 	c.wrote = append(c.wrote, name)
 	return atomicfile.Write(filepath.Join(c.dir.Path, name), write)
@@ -739,7 +791,8 @@ func (c *call) removeOthers() (err error) {
 	return err
 }
 
-// prefixes are what the names of the files of a run begin with.
+// prefixes returns the beginnings of the names of a run's files. Of temporary files with these
+// names a killed run may have left some; outdir removes them.
 func prefixes() []string {
 	all := []string{"manifest.json"}
 	for _, kind := range rows.Kinds() {

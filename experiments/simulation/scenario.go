@@ -71,8 +71,9 @@ type Flows struct {
 // Settings are the conventions of the simulation. The table in settings.go has a row for each of
 // them, with its default. The zero value differs from New in the seed alone.
 type Settings struct {
-	// Seed and Replication together determine all random numbers. New has the seed 1. A study of
-	// several replications keeps the seed and counts Replication up from 0.
+	// Seed and Replication together determine all random numbers. New has the seed 1 and the
+	// replication 0. A program counts Replication up for independent runs under one seed; no flag
+	// sets it, and a manifest does not tell it.
 	Seed, Replication uint64
 	// Pass says how many decision rounds an instant with several events has.
 	Pass entity.Pass

@@ -23,8 +23,8 @@ import (
 	"github.com/gridslot/gridslot/policy/optimal"
 )
 
-// Session is the run of one policy under way, on any machine: a simulator, what sums the run
-// up, its files and its sites. Every run takes the same way:
+// Session is the run of one policy under way, on any machine: a simulator, observers that sum the
+// run up, files and sites. Every run takes the same way:
 //
 //	newSession    a simulator, a recorder, an account
 //	open          for each site: its flows, then its metascheduler (site.go)
@@ -32,41 +32,55 @@ import (
 //	end           the flows write what is left
 //	commit        the files get their names, all of them or none
 //	close         always: what was not committed is thrown away
+//
+// One goroutine owns a Session. Flows get it in Attach.
 type Session struct {
 	Sim *des.Simulator
 
 	settings RunSettings
 	recorder *metrics.Recorder
-	// account is of the capacity of the machine, where that is one site. Whoever takes
-	// capacity otherwise than by the site's metascheduler tells it here.
+	// account is of the capacity of the machine, if that is one site. Whoever takes capacity
+	// otherwise than by the site's metascheduler tells it here.
 	account            *metrics.Account
 	accuracy           *metrics.Accuracy // nil where nothing is predicted
 	predictedElsewhere bool              // the jobs have no metascheduler and are predicted
 	late               *lateStarts       // nil where the policy is not recorded
-	logged             loggedWaits
-	bounding           *bounding          // nil where no bounds are asked for
-	waiting            *flow.Dependencies // nil where no job waits for another
-	// bill, if set, is what a job has cost, and places where a job as a whole has run:
-	// jobs-POLICY.csv has them then.
+	// logged compares waits with the log's; it listens always, and finds nothing if the log tells
+	// none.
+	logged   loggedWaits
+	bounding *bounding          // nil where no bounds are asked for
+	waiting  *flow.Dependencies // nil where no job waits for another
+	// bill, if set, returns what a job has cost, and places the processors that a job as a whole
+	// had: jobs-POLICY.csv has these columns then.
 	bill   func(*entity.Run) metrics.Bill
 	places func(*entity.Run) []procset.Range
-	// predictions are what jobs are planned by, made for each site: they may keep state.
+	// predictions returns what jobs are planned by. open calls it for each site: predictors keep
+	// state, and the sites of a grid learn each for itself.
 	predictions func() (entity.Predictor, entity.Corrector, error)
 
-	sites     []*Site            // opened, in order
-	flows     []Flow             // attached, of all sites, in order
-	coming    []func() bool      // whether jobs are still to come, by each flow that has them come
-	owners    []rows.Owner       // of all sites
-	span      *metrics.PowerSpan // nil where energy is not accounted for
-	meters    []siteMeter        // of energy, by site
+	sites []*Site // opened, in order
+	flows []Flow  // attached, of all sites, in order
+	// coming has a function of each flow that brings jobs, which reports whether more are to come.
+	// While one does, outages go on though the machine is empty; see idle.
+	coming []func() bool
+	owners []rows.Owner // of all sites
+	// span is the time over which energy is accounted for, nil if it is not; meters has one for
+	// each site.
+	span      *metrics.PowerSpan
+	meters    []siteMeter // of energy, by site
 	files     []file
-	siteFiles []string              // what names of files call the sites of a grid
-	attempts  *metrics.AttemptsFile // one of files, or nil
-	closers   []func() error        // of writers, before their files are committed
-	cleanups  []func()              // what close does, from the last to the first
-	spent     *Watch
-	ahead     *aheadJobs // or nil
-	// over, if set, reports whether the run has ended though events are left.
+	siteFiles []string // what names of files call the sites of a grid
+	// attempts is one of files, or nil. It is dropped in the end if no job had more than one
+	// attempt.
+	attempts *metrics.AttemptsFile
+	// closers end the writers of files, in order, before the files are committed.
+	closers []func() error
+	// cleanups are what close does, from the last to the first.
+	cleanups []func()
+	spent    *Watch
+	ahead    *aheadJobs // or nil
+	// over, if set, reports whether the run has ended though events are left. A machine with loops
+	// of its own sets it: Slurm's controller wakes for ever.
 	over func() bool
 }
 
@@ -76,7 +90,7 @@ type file struct {
 	to   committed
 }
 
-// newSession begins the run of a policy.
+// newSession begins the run of a policy. The caller must close the session.
 func newSession(s RunSettings) *Session {
 	if s.Name == "" {
 		s.Name = s.Policy.Name()
@@ -84,6 +98,8 @@ func newSession(s RunSettings) *Session {
 	if s.FileName == "" {
 		s.FileName = s.Name
 	}
+	// A job that waits for others or can be hit by an outage may have more to tell than one
+	// attempt.
 	s.Attempts = s.Attempts || s.Links != nil || s.Outages != nil
 	x := &Session{
 		settings: s, spent: Stopwatch(s.LockThread),
@@ -109,11 +125,10 @@ func newSession(s RunSettings) *Session {
 	return x
 }
 
-// onClose has close do something, before what it was told to do earlier.
+// onClose makes close call do, before what it was told to do earlier.
 func (x *Session) onClose(do func()) { x.cleanups = append(x.cleanups, do) }
 
-// path is where the file of that kind goes, or of one site of a grid; "" where no files are
-// wanted.
+// path returns the path of the file of a kind, or of one site of a grid; "" if no files are wanted.
 func (x *Session) path(kind, site string) string {
 	if x.settings.Dir == "" {
 		return ""
@@ -121,8 +136,8 @@ func (x *Session) path(kind, site string) string {
 	return filepath.Join(x.settings.Dir, rows.FileName(kind, x.settings.FileName, site))
 }
 
-// create begins a file of the run, of a kind that the table of files has. It returns nil
-// where no files are wanted.
+// create begins a file of the run, of a kind that the table of files has. It returns nil if no
+// files are wanted. close throws the file away unless commit has given it its name.
 func (x *Session) create(kind, site string) (io.Writer, error) {
 	path := x.path(kind, site)
 	if path == "" {
@@ -143,8 +158,10 @@ type textFile struct {
 	*atomicfile.File
 }
 
+// Write chooses between the two embedded types: bytes go through the buffer.
 func (t *textFile) Write(b []byte) (int, error) { return t.Writer.Write(b) }
 
+// Commit writes what is in the buffer and gives the file its name.
 func (t *textFile) Commit() error {
 	if err := t.Flush(); err != nil {
 		t.Abort()
@@ -153,19 +170,21 @@ func (t *textFile) Commit() error {
 	return t.File.Commit()
 }
 
-// idle reports whether no job is still to come.
+// idle reports whether no job is still to come by a flow: outages may sleep then.
 func (x *Session) idle() bool {
 	return !slices.ContainsFunc(x.coming, func(coming func() bool) bool { return coming() })
 }
 
-// run has the clock run until nothing happens any more, or ctx ends. A run that is to stop
-// at an instant ends there with a *pausedError.
+// run lets the clock run until nothing happens any more, or ctx ends. A run that is to stop at an
+// instant ends there with a *pausedError.
 func (x *Session) run(ctx context.Context) error {
+	// A saved run first repeats its way to the point, and must be the same there.
 	if saved := x.settings.point; saved != nil {
 		if err := x.pass(ctx, x.settings.resumed, *saved); err != nil {
 			return err
 		}
 	}
+	// Then the clock runs to the end, or to the instant. A run that is over has nothing left to do.
 	until := x.settings.until
 	switch over := x.over != nil && x.over(); {
 	case until == nil && over:
@@ -180,7 +199,7 @@ func (x *Session) run(ctx context.Context) error {
 	return &pausedError{x.look(*until)}
 }
 
-// end has the flows write what is left, in their order.
+// end lets the flows write what is left, in their order, and writes the owners of all sites.
 func (x *Session) end() error {
 	for _, f := range x.flows {
 		if err := f.End(); err != nil {
@@ -193,8 +212,8 @@ func (x *Session) end() error {
 	return x.writeAtEnd("owners", func(w io.Writer) error { return metrics.WriteOwners(w, x.owners) })
 }
 
-// finish takes the rest of the way for a machine that is open, and has nothing of its own to
-// write behind its flows.
+// finish takes the rest of the way for a machine that is open and has nothing of its own to write
+// after its flows.
 func (x *Session) finish(ctx context.Context) (Result, error) {
 	if err := x.run(ctx); err != nil {
 		return Result{}, err
@@ -205,7 +224,7 @@ func (x *Session) finish(ctx context.Context) (Result, error) {
 	return x.commit()
 }
 
-// left are the jobs that still wait, site by site.
+// left returns the jobs that still wait, site by site, in order of submission.
 func (x *Session) left() (all []*entity.Run) {
 	for _, s := range x.sites {
 		all = slices.AppendSeq(all, s.Scheduler.Queue().By(entity.Submission, x.Sim.Now()).All())
@@ -213,16 +232,19 @@ func (x *Session) left() (all []*entity.Run) {
 	return all
 }
 
-// tellsOfAttempts settles, at the end, whether the files tell of attempts, and reports it:
-// where the settings say so, or where a job was stopped or resized or had overhead, by
-// whomever.
+// tellsOfAttempts settles, at the end, whether the files tell of attempts, and reports it. They do
+// if the settings say so, or if a job was stopped or resized or had overhead, by whomever. Until
+// now the writers of jobs have kept both possibilities open.
 func (x *Session) tellsOfAttempts() bool {
+	// Did any job have more than one plain attempt?
 	again := x.settings.Attempts || x.account.Again()
 	for _, f := range x.files {
 		if w, ok := f.to.(*metrics.JobsFile); ok {
 			again = again || w.Again()
 		}
 	}
+	// If none had, the file of attempts says nothing: it goes. If one had, all files of jobs get
+	// the columns.
 	if !again && x.attempts != nil {
 		x.attempts.Abort()
 		x.files = slices.DeleteFunc(x.files, func(f file) bool { return f.to == x.attempts })
@@ -235,18 +257,21 @@ func (x *Session) tellsOfAttempts() bool {
 	return again
 }
 
-// commit ends a run that went well: files get their names, all of them or none.
+// commit ends a run that went well: it sums up and checks the run, and gives the files their names,
+// all of them or none.
 func (x *Session) commit() (Result, error) {
 	result := Result{
 		Summary: x.recorder.Summary(), Rejections: x.recorder.Rejections(), Fingerprint: x.Sim.Fingerprint(),
 		Waiting: x.left(), Owners: x.owners,
 	}
+	// A run without a job that counts has no means.
 	switch w := x.settings.Warmup; {
 	case result.Summary.Jobs == 0 && w != metrics.Warmup{}:
 		return Result{}, fmt.Errorf("the warm-up, %v, leaves no job that counts", w)
 	case result.Summary.Jobs == 0:
 		return Result{}, ErrNoJobs
 	}
+	// The accounts must add up, or nothing that was written is to be believed.
 	if err := x.account.Check(); err != nil {
 		return Result{}, fmt.Errorf("policy %s: %w", x.settings.Name, err)
 	}
@@ -256,6 +281,7 @@ func (x *Session) commit() (Result, error) {
 	if err := x.energy(&result); err != nil {
 		return Result{}, err
 	}
+	// What single policies and settings have to tell.
 	if x.late != nil {
 		result.Late = x.late.Late
 	}
@@ -267,6 +293,7 @@ func (x *Session) commit() (Result, error) {
 		a := x.accuracy.Summary()
 		result.Accuracy = &a
 	}
+	// Files. The goroutines beside the run must have ended before its processor time is known.
 	var err error
 	if result.Files, err = x.commitFiles(); err != nil {
 		return Result{}, err
@@ -275,14 +302,15 @@ func (x *Session) commit() (Result, error) {
 		x.ahead.close()
 	}
 	result.Summary.CPUSeconds = x.spent.Seconds()
+	// Bounds come last: they are no part of the run, and its time does not count them.
 	if err := x.bound(&result); err != nil {
 		return Result{}, err
 	}
 	return result, nil
 }
 
-// commitFiles gives all files their names, or none, and returns the names. Files of an
-// earlier run of this policy that this run has not written are removed.
+// commitFiles gives all files their names, or none, and returns the names. It removes files of an
+// earlier run of this policy that this run has not written: two runs must not be mixed in a folder.
 func (x *Session) commitFiles() (names []string, err error) {
 	for _, end := range x.closers {
 		if err := end(); err != nil {
@@ -291,6 +319,7 @@ func (x *Session) commitFiles() (names []string, err error) {
 	}
 	for i, f := range x.files {
 		if err := f.to.Commit(); err != nil {
+			// A full disk may meet any of the files: those that have their names go again.
 			for _, before := range x.files[:i] {
 				os.Remove(before.path)
 			}
@@ -319,7 +348,8 @@ func removeOld(path string) error {
 	return nil
 }
 
-// close ends the session. Files that were not committed are thrown away.
+// close ends the session. Files that were not committed are thrown away; Abort does nothing to the
+// others.
 func (x *Session) close() {
 	for _, do := range slices.Backward(x.cleanups) {
 		do()

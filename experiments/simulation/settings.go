@@ -19,7 +19,8 @@ import (
 	"github.com/gridslot/gridslot/workload"
 )
 
-// Setting is a row of the table of settings.
+// Setting is a row of the table of settings: what the command's help, the pages and the schema say
+// of a setting, and how its value is read and written.
 type Setting struct {
 	// Name is that of the flag, the key, the list of a study and the entry in a manifest.
 	Name string
@@ -39,7 +40,9 @@ type Setting struct {
 	Access
 }
 
-// Access is how the value of a setting is read from a scenario and written to it, as text.
+// Access reads the value of a setting from a scenario, and writes it there, as text. Invariant: of
+// any value but the default, Set accepts what Get returns, and then changes nothing; manifests and
+// studies rely on it.
 type Access struct {
 	Get func(*Scenario) string
 	Set func(*Scenario, string) error
@@ -66,9 +69,11 @@ func (name noSuchSetting) Error() string {
 	return "there is no such setting: there are " + strings.Join(SettingNames(), ", ") + enum.Suggestion(string(name), SettingNames())
 }
 
-// SettingTable has all settings, in the order of the command's help.
+// SettingTable returns all settings, in the order of the command's help.
 func SettingTable() []Setting { return slices.Clone(settings) }
 
+// settings is the table. Its order is that of the help, in groups: policies, jobs and what happens,
+// the machine and the log, conventions, and what is told in the end.
 var settings = []Setting{
 	{
 		Name: "policy", Form: "LIST", Topic: OfRuns,
@@ -284,8 +289,9 @@ var settings = []Setting{
 	},
 }
 
-// field is the access to a part of a scenario that parse reads, and whose text is that of
-// fmt.Sprint.
+// field is the access to a part of a scenario that parse reads. The part's text is that of
+// fmt.Sprint, so a type with choices needs a String method that parse understands. If parse fails,
+// the scenario stays as it was.
 func field[T any](part func(*Scenario) *T, parse func(string) (T, error)) Access {
 	return Access{
 		Get: func(sc *Scenario) string { return fmt.Sprint(*part(sc)) },
@@ -299,7 +305,8 @@ func field[T any](part func(*Scenario) *T, parse func(string) (T, error)) Access
 	}
 }
 
-// checked is the access to a part of a scenario that is kept as text, which parse accepts.
+// checked is the access to a part of a scenario that is kept as text, which parse accepts. The
+// value itself is made anew for every run: it may keep state.
 func checked[T any](part func(*Scenario) *string, parse func(string) (T, error)) Access {
 	return field(part, func(text string) (string, error) {
 		_, err := parse(text)
@@ -311,6 +318,7 @@ func checked[T any](part func(*Scenario) *string, parse func(string) (T, error))
 // known.
 func text(s string) (string, error) { return s, nil }
 
+// onOff returns the text of a setting that is on or off.
 func onOff(on bool) string {
 	if on {
 		return "on"
@@ -318,7 +326,8 @@ func onOff(on bool) string {
 	return "off"
 }
 
-// whole is a parser of whole numbers from least to most.
+// whole returns a parser of whole numbers from least to most. Signs, points and exponents are
+// refused.
 func whole[T int | int64 | uint64](least, most T) func(string) (T, error) {
 	return func(s string) (T, error) {
 		v, err := strconv.ParseUint(s, 10, 64)
@@ -332,12 +341,13 @@ func whole[T int | int64 | uint64](least, most T) func(string) (T, error) {
 	}
 }
 
-// mostSeed is the greatest seed. A seed is signed where other programs read it, as YAML does.
+// mostSeed is the greatest seed. Other programs read a seed as a signed number, as YAML does.
 const mostSeed = math.MaxInt64
 
 // parseSeed reads the seed of a run, or of a source.
 func parseSeed(s string) (uint64, error) { return whole[uint64](0, mostSeed)(s) }
 
+// aboveZero reads a finite number above 0.
 func aboveZero(s string) (float64, error) {
 	v, err := strconv.ParseFloat(s, 64)
 	if err != nil || !(v > 0) || math.IsInf(v, 0) {
@@ -346,6 +356,7 @@ func aboveZero(s string) (float64, error) {
 	return v, nil
 }
 
+// load reads a load: a number above 0, at most workload.MostLoad. 1 is what the machine can do.
 func load(s string) (float64, error) {
 	v, err := strconv.ParseFloat(s, 64)
 	if err != nil || !(v > 0 && v <= workload.MostLoad) {
@@ -354,6 +365,7 @@ func load(s string) (float64, error) {
 	return v, nil
 }
 
+// trueOrFalse reads the value of a switch.
 func trueOrFalse(s string) (bool, error) {
 	if s != "true" && s != "false" {
 		return false, fmt.Errorf("want true or false, not %q", s)
@@ -361,7 +373,7 @@ func trueOrFalse(s string) (bool, error) {
 	return s == "true", nil
 }
 
-// SettingNames are the names of the rows: those that Set knows, without keys of slurm.conf.
+// SettingNames returns the names of the rows: those that Set knows, without keys of slurm.conf.
 func SettingNames() []string {
 	var names []string
 	for _, s := range settings {
@@ -383,8 +395,8 @@ func (sc *Scenario) Set(name, text string) error {
 	return nil
 }
 
-// settingOf is the setting of a name: a row of the table, or, where the name is slurm. and a key of
-// slurm.conf, the value that stands in place of what the file says.
+// settingOf returns the setting of a name: a row of the table, or, if the name is "slurm." and a
+// key of slurm.conf, the value that stands in place of what the file says.
 func settingOf(name string) (Setting, bool) {
 	if key, is := strings.CutPrefix(name, slurmKeys); is {
 		return Setting{Name: name, Section: "settings", Form: "VALUE", Access: slurmOverride(key)}, true
@@ -411,7 +423,8 @@ func (sc *Scenario) changed() func(name string) bool {
 	return func(name string) bool { return values[name] != defaults[name] }
 }
 
-// refuse is an error for the first of the settings with these names that is changed.
+// refuse returns an error for the first of the settings with these names whose value is not its
+// default. why says, with its arguments, what is wrong with it.
 func (sc *Scenario) refuse(names []string, why string, args ...any) error {
 	if i := slices.IndexFunc(names, sc.changed()); i >= 0 {
 		return wrong(names[i], why, args...)
@@ -419,8 +432,8 @@ func (sc *Scenario) refuse(names []string, why string, args ...any) error {
 	return nil
 }
 
-// Values are all settings by their names, as Set reads them; of keys of slurm.conf those that are
-// set.
+// Values returns all settings by their names, as Set reads them; of keys of slurm.conf those that
+// are set.
 func (sc *Scenario) Values() map[string]string {
 	values := map[string]string{}
 	for _, s := range settings {

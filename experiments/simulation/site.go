@@ -52,6 +52,7 @@ type hooks struct {
 	end    func() error
 }
 
+// Attach implements Flow. A hook has the session from where it was made.
 func (h hooks) Attach(_ *Session, s *Site) ([]entity.Observer, error) {
 	if h.attach == nil {
 		return nil, nil
@@ -59,12 +60,14 @@ func (h hooks) Attach(_ *Session, s *Site) ([]entity.Observer, error) {
 	return h.attach(s)
 }
 
+// Begin implements Flow.
 func (h hooks) Begin(m *entity.Metascheduler) {
 	if h.begin != nil {
 		h.begin(m)
 	}
 }
 
+// End implements Flow.
 func (h hooks) End() error {
 	if h.end == nil {
 		return nil
@@ -72,12 +75,13 @@ func (h hooks) End() error {
 	return h.end()
 }
 
-// listening is a Flow of observers that need nothing but to hear of the jobs.
+// listening is a Flow of observers that only hear of the jobs. Without observers it is an empty
+// Flow.
 func listening(observers ...entity.Observer) Flow {
 	return hooks{attach: func(*Site) ([]entity.Observer, error) { return observers, nil }}
 }
 
-// attach attaches flows of a site in their order, and returns all their observers.
+// attach attaches the flows of a site in their order, and returns all their observers.
 func (x *Session) attach(s *Site) (observers []entity.Observer, err error) {
 	for _, f := range s.Flows {
 		more, err := f.Attach(x, s)
@@ -90,13 +94,15 @@ func (x *Session) attach(s *Site) (observers []entity.Observer, err error) {
 	return observers, nil
 }
 
-// open attaches the flows of a site, has add make the metascheduler of the site with the
-// observers of the flows, gives it the conventions of the run, and begins the flows.
+// open attaches the flows of a site, lets add make the metascheduler of the site with the observers
+// of the flows, gives it the conventions of the run, and begins the flows.
 func (x *Session) open(s *Site, add func(observers ...entity.Observer) *entity.Metascheduler) error {
 	observers, err := x.attach(s)
 	if err != nil {
 		return err
 	}
+	// The metascheduler, and what ends it: cleanups run from the last to the first, so that flows,
+	// which are begun later, end before it.
 	m := add(observers...)
 	s.Scheduler = m
 	x.sites = append(x.sites, s)
@@ -104,6 +110,7 @@ func (x *Session) open(s *Site, add func(observers ...entity.Observer) *entity.M
 	if p, ok := entity.As[io.Closer](s.Policy); ok {
 		x.onClose(func() { _ = p.Close() }) // it has a scheduler outside
 	}
+	// The conventions of the run. A flow may change them when it begins.
 	m.Pass, m.Overrun, m.Wakes = x.settings.Pass, x.settings.Overrun, x.settings.Wakes
 	m.LeaveWaiting = x.settings.LeaveWaiting
 	predictor, corrector, err := x.predictions()
@@ -117,20 +124,20 @@ func (x *Session) open(s *Site, add func(observers ...entity.Observer) *entity.M
 	return nil
 }
 
-// openAlone opens the one site of a machine.
+// openAlone opens the site of a machine that has only one.
 func (x *Session) openAlone(s *Site) error {
 	return x.open(s, func(observers ...entity.Observer) *entity.Metascheduler {
 		return entity.NewMetascheduler(x.Sim, s.Plan, s.Policy, observers...)
 	})
 }
 
-// arrivals is the flow of the jobs of the workload to a machine of one site.
+// arrivals is the flow of the workload's jobs to a machine of one site.
 func (x *Session) arrivals(from entity.Source) Flow {
 	return hooks{begin: func(m *entity.Metascheduler) { x.submit(from, m.SubmitFrom) }}
 }
 
-// submit has the jobs of the workload come: to whom submit hands them or, where jobs wait for
-// others, by way of the flow that holds them back.
+// submit lets the jobs of the workload come. If jobs wait for others, they come by way of the flow
+// that holds them back, which has been connected to the machine; otherwise submit hands them to it.
 func (x *Session) submit(from entity.Source, submit func(entity.Source)) {
 	if _, listens := from.(entity.Listener); x.settings.ahead && !listens {
 		from = x.readAhead(from)
@@ -144,7 +151,9 @@ func (x *Session) submit(from entity.Source, submit func(entity.Source)) {
 	x.waiting.SubmitFrom(from)
 }
 
-// bookings is the flow of users' advance reservations, if there are any.
+// bookings is the flow of users' advance reservations, if there are any. A policy with a power cap
+// and nodes that are switched off hear of each reservation before it is asked for, so that they can
+// make room.
 func (x *Session) bookings() Flow {
 	return hooks{begin: func(m *entity.Metascheduler) {
 		if x.settings.Bookings == nil {
@@ -174,9 +183,9 @@ type siteMeter struct {
 	meter *metrics.PowerMeter
 }
 
-// power is the flow that switches the nodes of a site off, where that is wanted, with the
-// meter that accounts for the energy of the site. Each site of a grid has a meter like that of
-// the settings; all have one span of time, so that their numbers add up.
+// power is the flow of the meter of a site's energy, and of switching its nodes off, if that is
+// wanted. name is that of the site, file what files call it. Each site of a grid has a meter like
+// that of the settings; all have one span of time, so that their numbers add up.
 func (x *Session) power(name, file string) Flow {
 	if x.settings.Power == nil {
 		return hooks{}
@@ -188,14 +197,16 @@ func (x *Session) power(name, file string) Flow {
 	}
 	m.Span = x.span
 	x.meters = append(x.meters, siteMeter{name, file, m})
+	// The meter hears of an event behind the flow that switches nodes off, and so sees what that
+	// did.
 	if m.Saving != nil {
 		return listening(m.Saving, m)
 	}
 	return listening(m)
 }
 
-// energyOf is the function that tells what a job has taken: at a site, which is named as in
-// files, or as a whole where file is "". It is nil where energy is not accounted for.
+// energyOf returns the function that tells what a job took: at a site, which is named as in files,
+// or as a whole if file is "". It returns nil if energy is not accounted for.
 func (x *Session) energyOf(file string) func(*entity.Run) metrics.Energy {
 	for _, m := range x.meters {
 		if m.file == file {
@@ -208,7 +219,7 @@ func (x *Session) energyOf(file string) func(*entity.Run) metrics.Energy {
 	return x.span.Job
 }
 
-// energy ends the accounting of energy, and tells what the run has taken.
+// energy ends the accounting of energy, and adds what the run took to its result.
 func (x *Session) energy(r *Result) error {
 	if x.span == nil {
 		return nil

@@ -12,7 +12,8 @@ import (
 	"github.com/gridslot/gridslot/workload"
 )
 
-// siteJobs are the own jobs of one site: any workload that a scenario can have.
+// siteJobs are the own jobs of one site: any workload that a scenario can have. They are read anew
+// for every run.
 type siteJobs struct {
 	jobs  *jobs
 	links *flow.Links // nil where no job waits for another
@@ -45,7 +46,8 @@ func (l *leaf) openOwn(c *call) error {
 	return nil
 }
 
-// arrivals is the flow of the jobs to the queue of their site.
+// arrivals is the flow of the jobs to the queue of their site. Jobs that wait for others are held
+// back by dependencies of the site's own: links never lead to brokers' jobs.
 func (j *siteJobs) arrivals(x *Session) Flow {
 	var from reading
 	var waiting *flow.Dependencies

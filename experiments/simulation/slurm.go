@@ -32,18 +32,22 @@ import (
 	"github.com/gridslot/gridslot/workload"
 )
 
-// Slurm is where Slurm's configuration stands: the paths of slurm.conf and of the accounts, as
-// sacctmgr made them. Config may be a folder with slurm.conf, jobs.csv and what else there is.
-// Overrides, ordered by key, stand in place of what slurm.conf says. Phases, if above 0, is how many
-// runs there are that differ in the controller's phase.
+// Slurm says where Slurm's configuration stands. It is empty if Slurm does not decide.
 type Slurm struct {
+	// Config is the path of slurm.conf, or of a folder with slurm.conf, jobs.csv and what else
+	// there is. Accounts is the path of the commands of sacctmgr that made accounts, users and
+	// QoSs; "" if there are none, or if the folder has them.
 	Config, Accounts string
-	Overrides        []slurm.Override
-	Phases           int
+	// Overrides stand in place of what slurm.conf says. Invariant: they are ordered by key, and no
+	// key is there twice.
+	Overrides []slurm.Override
+	// Phases, if above 0, is how many runs there are that differ in the controller's phase.
+	Phases int
 }
 
 // slurmOverride is the access to what stands in place of a key of slurm.conf.
 func slurmOverride(key string) Access {
+	// at returns where the key stands among the overrides, or where it belongs.
 	at := func(sc *Scenario) (int, bool) {
 		return slices.BinarySearchFunc(sc.Slurm.Overrides, key, func(o slurm.Override, key string) int { return strings.Compare(o.Key, key) })
 	}
@@ -71,7 +75,8 @@ func slurmOverride(key string) Access {
 	}
 }
 
-// overrideFailed is an error of reading slurm.conf: one of the setting where an override is wrong.
+// overrideFailed returns an error of reading slurm.conf: one of the setting if an override is
+// wrong.
 func overrideFailed(err error) error {
 	if wrong := new(slurm.OverrideError); errors.As(err, &wrong) {
 		return &SettingError{slurmKeys + wrong.Key, wrong.Err}
@@ -79,7 +84,7 @@ func overrideFailed(err error) error {
 	return err
 }
 
-// slurmPolicy is the one policy of a machine on which Slurm decides.
+// slurmPolicy is the name of the one policy of a machine on which Slurm decides.
 const slurmPolicy = "slurm"
 
 // isFolder reports whether the configuration is a folder, which has the jobs as well.
@@ -88,8 +93,8 @@ func (s Slurm) isFolder() bool {
 	return err == nil && info.IsDir()
 }
 
-// FilesAt are the paths of the files that are read where the file of a setting stands at a path:
-// those of a folder, where the path is one of a folder for slurm.
+// FilesAt returns the paths of the files that are read if the value of a setting is a path: those
+// of the folder, if the setting is slurm and the path is that of a folder.
 func FilesAt(setting, path string) []string {
 	if s := (Slurm{Config: path}); setting == "slurm" && s.isFolder() {
 		return replay.FilesOf(path)
@@ -97,7 +102,7 @@ func FilesAt(setting, path string) []string {
 	return []string{path}
 }
 
-// files are the paths of the files that are read.
+// files returns the paths of the files that are read.
 func (s Slurm) files() []string {
 	paths := FilesAt("slurm", s.Config)
 	if s.Accounts != "" {
@@ -106,7 +111,8 @@ func (s Slurm) files() []string {
 	return paths
 }
 
-// SlurmCluster is a machine on which Slurm decides.
+// SlurmCluster is a machine on which Slurm decides: its controller replays the jobs in place of a
+// metascheduler and a policy.
 type SlurmCluster struct{ Slurm }
 
 // Kind implements Machine.
@@ -114,7 +120,7 @@ func (*SlurmCluster) Kind() string { return "slurm" }
 
 func (*SlurmCluster) names(sc *Scenario, _ *Tables) ([]policyName, error) { return slurmNames(sc) }
 
-// withoutSlurm are settings that do not go with Slurm's rules, and why.
+// withoutSlurm has the settings that do not go with Slurm's rules, and why.
 var withoutSlurm = []struct{ name, why string }{
 	{"victims", "Slurm says itself what becomes of jobs whose nodes fail"},
 	{"overhead", "jobs are launched and cleared away as recordings of Slurm have it"},
@@ -123,6 +129,8 @@ var withoutSlurm = []struct{ name, why string }{
 	{"moldable", "Slurm starts jobs as they are"},
 }
 
+// check refuses settings that mean nothing with Slurm, and files beside a folder that has them
+// itself. slurm.conf is read here, so that a wrong override is told early.
 func (m *SlurmCluster) check(sc *Scenario) error {
 	if sc.Machine != nil {
 		return wrong("slurm", "it is a machine of its own: give no domain or grid")
@@ -163,11 +171,14 @@ func (m *SlurmCluster) check(sc *Scenario) error {
 	return nil
 }
 
+// prepare reads the site, and the jobs of a folder. The runs of all phases share what was read:
+// Later shifts a copy by the phase.
 func (m *SlurmCluster) prepare(c *call) (runner, error) {
 	in, err := m.read(c)
 	if err != nil {
 		return nil, err
 	}
+	// Time 0 of the log is an instant of the calendar, which times of day in slurm.conf need.
 	if c.jobs.trace != nil {
 		if h := c.jobs.trace.Header; h != nil && h.UnixStartTime > 0 {
 			in.Config.Epoch = h.UnixStartTime
@@ -179,6 +190,7 @@ func (m *SlurmCluster) prepare(c *call) (runner, error) {
 	for _, u := range in.Unknown {
 		c.options.Tell("%s:%d: %v", u.File, u.Line, u.Unknown)
 	}
+	// slurm.conf says how large the machine is, and so what a load is.
 	cpus := in.Config.CPUs()
 	if n := c.Workload.Options.Procs; n > 0 && n != cpus {
 		return nil, wrong("procs", "slurm.conf says what the machine has: %d CPUs, not %d", cpus, n)
@@ -187,12 +199,16 @@ func (m *SlurmCluster) prepare(c *call) (runner, error) {
 	if c.jobs.trace != nil { // a load is one of this machine, not of the machine that the log comes from
 		c.jobs.trace.MaxProcs = cpus
 	}
+	// Files of events that belong to no phase count among the files for all policies; see
+	// slurmEventsFile.
 	if c.options.Dir != "" && slices.ContainsFunc(c.all, func(n policyName) bool { return n.file == slurmPolicy }) {
 		c.wrote = append(c.wrote, replay.EventsFile)
 		if in.Plain {
 			c.wrote = append(c.wrote, replay.AllEventsFile)
 		}
 	}
+	// Under feedback users bring the jobs one by one; otherwise the machine gets all of them at
+	// once.
 	return func(ctx context.Context, p *policyRun) (*Result, error) {
 		phase, err := slurmPhase(p.spec, c.Settings.Seed)
 		if err != nil {
@@ -209,7 +225,8 @@ func (m *SlurmCluster) prepare(c *call) (runner, error) {
 	}, nil
 }
 
-// read reads what the machine plays. The jobs of a folder become those of the call.
+// read reads what the machine plays. The jobs of a folder become those of the call, though the
+// machine plays them from the folder: the call reads them for the files.
 func (m *SlurmCluster) read(c *call) (*replay.Input, error) {
 	if !m.isFolder() {
 		return m.readSite(c)
@@ -231,10 +248,12 @@ func (m *SlurmCluster) read(c *call) (*replay.Input, error) {
 	return in, nil
 }
 
-// autoIntervals is the largest cluster whose processors files name where nobody says.
+// autoIntervals is the number of CPUs up to which files name the CPUs of a job, if the setting is
+// auto.
 const autoIntervals = 4096
 
-// slurmAllocation is what files say of the CPUs of jobs.
+// slurmAllocation returns what files say of the CPUs of jobs. There is no metascheduler, which
+// would settle auto on other machines.
 func slurmAllocation(asked metrics.Allocation, cpus int) metrics.Allocation {
 	switch {
 	case asked != metrics.AllocationAuto:
@@ -245,7 +264,7 @@ func slurmAllocation(asked metrics.Allocation, cpus int) metrics.Allocation {
 	return metrics.AllocationIntervals
 }
 
-// run plays the jobs once: those of the input, or those that users bring, who may be nil.
+// run plays the jobs once: those of the input, or those that users bring, if users is not nil.
 func (m *SlurmCluster) run(ctx context.Context, in *replay.Input, cpus int, p *policyRun, users *slurmUsers) (*Result, error) {
 	s := p.settings
 	s.Processors = cpus
@@ -355,14 +374,15 @@ func (x *Session) slurmOutages(machine *replay.Machine, in *replay.Input, losses
 	machine.Regained = func(nodes []int) { down(nodes, false) }
 }
 
-// outages has nodes fail as the scenario says. Outages that are known ahead are maintenance, for which
-// operators make reservations.
+// outages makes nodes fail as the scenario says. Outages that are known ahead are maintenance, for
+// which operators make reservations: the input gets one for each.
 func (m *SlurmCluster) outages(c *call, in *replay.Input) error {
 	s, err := c.outageSettings()
 	if s == nil || err != nil {
 		return err
 	}
 	c.needsAttempts()
+	// A model: failures one after the other, as they are drawn.
 	if s.log == nil {
 		model := s.model(len(in.Config.Nodes), c.Settings.Seed, c.Settings.Replication)
 		all, err := model.All()
@@ -382,6 +402,7 @@ func (m *SlurmCluster) outages(c *call, in *replay.Input) error {
 		}
 		return nil
 	}
+	// A log: its rows name nodes by number or by Slurm's names, in any order.
 	rows, err := s.log.Hosts(func(numbers []procset.Range, names string) (at []procset.Range, err error) {
 		nodes, err := in.NodesAt(numbers, names)
 		slices.Sort(nodes)
@@ -412,7 +433,8 @@ func (m *SlurmCluster) outages(c *call, in *replay.Input) error {
 	return nil
 }
 
-// foreteller is who predicts the jobs of a run without a metascheduler, or nil.
+// foreteller returns who predicts the jobs of a run without a metascheduler; nil if nothing is
+// predicted. Slurm has no predictions of its own, so only the setting counts.
 func (x *Session) foreteller() (*entity.Foreteller, error) {
 	s := &x.settings
 	if s.Predictor == nil {
@@ -423,6 +445,7 @@ func (x *Session) foreteller() (*entity.Foreteller, error) {
 			return nil, wrong("predict", "%s asks to be attached to a metascheduler, and Slurm's controller is none", s.Predictor.Name())
 		}
 	}
+	// Writers of files hear of predictions from jobs, not from a metascheduler.
 	x.predictedElsewhere, x.accuracy.Predicted = true, true
 	f := &entity.Foreteller{Predictor: s.Predictor, Corrector: s.Corrector}
 	if _, own := s.Corrector.(predict.Own); own {
@@ -431,7 +454,8 @@ func (x *Session) foreteller() (*entity.Foreteller, error) {
 	return f, nil
 }
 
-// slurmEventsFile is what a file of what happened is called under a policy: each phase has its own.
+// slurmEventsFile returns what a file of events is called under a policy. "slurm" by itself has the
+// name alone, slurm-events.csv; each phase has a file of its own.
 func slurmEventsFile(name, policy string) string {
 	if policy == slurmPolicy {
 		return name
@@ -439,8 +463,8 @@ func slurmEventsFile(name, policy string) string {
 	return rows.FileName(rows.KindOf(name), policy, "")
 }
 
-// slurmEvents has a machine write slurm-events.csv, where files are wanted. If that is plain, another file has all
-// events, so that they can be checked.
+// slurmEvents makes a machine write slurm-events.csv, if files are wanted. If that is plain (a
+// folder whose jobs have no keys), another file has all events, so that they can be checked.
 func (x *Session) slurmEvents(m *replay.Machine, plain bool) error {
 	if x.settings.Dir == "" {
 		return nil
@@ -474,7 +498,7 @@ func (x *Session) slurmEvents(m *replay.Machine, plain bool) error {
 	return nil
 }
 
-// readSite reads slurm.conf, accounts and reservations of a site.
+// readSite reads slurm.conf, accounts and reservations of a site whose jobs come from a log.
 func (m *SlurmCluster) readSite(c *call) (*replay.Input, error) {
 	in, err := replay.ReadSite(m.Config, m.Accounts, m.Overrides...)
 	if err != nil {
@@ -495,7 +519,8 @@ func (m *SlurmCluster) readSite(c *call) (*replay.Input, error) {
 	return in, nil
 }
 
-// jobsOf is what the machine plays with the jobs of a log. Those of a folder are there already.
+// jobsOf returns what the machine plays, with the jobs of a log. Those of a folder are there
+// already.
 func (m *SlurmCluster) jobsOf(c *call, in *replay.Input, p *policyRun) (*replay.Input, error) {
 	if m.isFolder() {
 		return in, nil
@@ -513,7 +538,7 @@ func (m *SlurmCluster) jobsOf(c *call, in *replay.Input, p *policyRun) (*replay.
 	return &own, sourceError(from)
 }
 
-// logOf makes jobs of the call those of the machine.
+// logOf returns what turns jobs of the call into submissions to the machine.
 func (m *SlurmCluster) logOf(c *call, in *replay.Input) slurmLog {
 	l := slurmLog{in: in}
 	if c.jobs.trace != nil {
@@ -524,6 +549,7 @@ func (m *SlurmCluster) logOf(c *call, in *replay.Input) slurmLog {
 
 // validate checks what a run has left by the site's own files; see package slurmcheck.
 func (m *SlurmCluster) validate(c *call, s Schedule, limit int) (report validate.Report, err error) {
+	// What the machine played: the site, the jobs, the failures, and the phase.
 	in, err := m.read(c)
 	if err != nil {
 		return report, err
@@ -543,6 +569,7 @@ func (m *SlurmCluster) validate(c *call, s Schedule, limit int) (report validate
 	if err != nil {
 		return report, err
 	}
+	// What the checker must know besides: accounts as commands, and predictions.
 	given := slurmcheck.Given{Input: in.Later(phase), Feedback: c.Workload.Options.Feedback, Allocation: slurmAllocation(c.Settings.Allocation, in.Config.CPUs())}
 	accounts := m.Accounts
 	if m.isFolder() {
@@ -563,6 +590,7 @@ func (m *SlurmCluster) validate(c *call, s Schedule, limit int) (report validate
 			return report, err
 		}
 	}
+	// What happened, and the schedule that came of it.
 	events, err := indir.Open(s.Dir, slurmEventsFile(replay.EventsFile, c.all[0].file))
 	if err != nil {
 		return report, fmt.Errorf("opening what happened: %w", err)
@@ -584,25 +612,28 @@ func (m *SlurmCluster) validate(c *call, s Schedule, limit int) (report validate
 	return slurmcheck.Events(events, jobs, given, limit)
 }
 
-// slurmLog makes jobs of a log those of a machine on which Slurm decides.
+// slurmLog turns the jobs of a log into submissions to a machine on which Slurm decides. header has
+// the names of users and queues; nil if the jobs come from no log.
 type slurmLog struct {
 	in     *replay.Input
 	header *workload.Header // or nil
 }
 
-// comesAt is how long after the second that a log tells a job comes: no loop of Slurm wakes then.
+// comesAt is how long after the second that a log tells a job comes. No loop of Slurm wakes then.
 const comesAt = des.Second / 4
 
-// kilobytes of a megabyte.
+// kilobytes is how many kilobytes a megabyte has: logs count the former, Slurm the latter.
 const kilobytes = 1024
 
-// submission is the job as its user submits it: so many CPUs for its limit, in whole minutes, and
-// what else the columns of the log tell.
+// submission returns the job as its user submits it: a number of CPUs for a limit in whole minutes,
+// as sbatch takes it, and what else the columns of the log tell. Amounts of a job are shared out
+// among its nodes and rounded up.
 func (l *slurmLog) submission(j *entity.Job) replay.Submission {
 	own := slurm.Job{
 		Tasks: j.Request.Nodes, Limit: max(1, (j.Request.Length+des.Minute-des.Tick)/des.Minute) * des.Minute, Length: j.Runtime,
 		User: l.name(workload.FieldUser, j.User), Requeue: true,
 	}
+	// The partition, if the log has queues with names.
 	queue := ""
 	if j.Queue >= 0 && l.header != nil && l.header.Names(workload.FieldQueue).Len() > 0 { // -1 is an unknown queue
 		queue = l.name(workload.FieldQueue, j.Queue)
@@ -618,6 +649,7 @@ func (l *slurmLog) submission(j *entity.Job) replay.Submission {
 			}
 			return 0
 		}
+		// Accounts, QoS and features by their names.
 		own.Account, own.Reservation = text("account"), text("reservation")
 		if qos := text("qos"); qos != slurm.UsualQOS {
 			own.QOS = qos
@@ -631,6 +663,7 @@ func (l *slurmLog) submission(j *entity.Job) replay.Submission {
 				own.Nodes = asked
 			}
 		}
+		// Memory for each node, or for each CPU if the number of nodes is open; GPUs for each node.
 		nodes := max(own.Nodes, 1)
 		if l.in.Config.Select.Memory {
 			if own.Memory = (count("memory") + nodes*kilobytes - 1) / (nodes * kilobytes); own.Nodes == 0 && own.Memory > 0 {
@@ -641,6 +674,7 @@ func (l *slurmLog) submission(j *entity.Job) replay.Submission {
 			own.GRES = []slurm.Amount{{Kind: gpuGRES, Count: (gpus + nodes - 1) / nodes}}
 		}
 	}
+	// It comes a quarter of a second behind the log's second, to the partition of its queue.
 	s := replay.Submission{Key: strconv.FormatInt(j.ID, 10), At: j.Submit.Add(comesAt), Job: own}
 	l.in.SetPartitions(&s, queue)
 	s.As = s.Observed(j)
@@ -650,7 +684,7 @@ func (l *slurmLog) submission(j *entity.Job) replay.Submission {
 // gpuGRES is the kind of devices that the column gpus counts.
 const gpuGRES = "gpu"
 
-// name is what the number of a user or queue stands for, or the number itself.
+// name returns the name for which the number of a user or queue stands, or the number itself.
 func (l *slurmLog) name(field int, number int32) string {
 	if l.header != nil {
 		if name := l.header.Names(field).Name(int64(number)); name != "" {

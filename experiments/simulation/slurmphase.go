@@ -17,9 +17,9 @@ import (
 	"github.com/gridslot/gridslot/metrics/stats"
 )
 
-// slurmPhase is a policy's phase, in whole seconds that the controller has been up when the log
-// begins: of "slurm" it is 0, of "slurm:phase=17" 17, and of "slurm:phase=seed" one that the seed
-// draws.
+// slurmPhase returns the phase of a policy: for how many whole seconds the controller has been up
+// when the log begins. "slurm" has 0, "slurm:phase=17" has 17, and "slurm:phase=seed" one that the
+// seed draws.
 func slurmPhase(spec string, seed uint64) (des.Time, error) {
 	text, phased := strings.CutPrefix(spec, slurmPolicy+":phase=")
 	switch {
@@ -37,13 +37,14 @@ func slurmPhase(spec string, seed uint64) (des.Time, error) {
 	return des.Time(n) * des.Second, nil
 }
 
-// phases bounds them: any period of a controller's loops divides an hour, or nearly so.
+// phases is the time below which phases are drawn. Any period of a controller's loops divides an
+// hour, or nearly so.
 const phases = des.Hour
 
-// mostPhases are as many as are run at a time.
+// mostPhases is the largest number of phases in one call.
 const mostPhases = 1000
 
-// phasesOf draws different phases.
+// phasesOf draws n different phases. With mostPhases of 3,600 it seldom draws one twice.
 func phasesOf(n int, seed uint64) (all []des.Time) {
 	draw := des.NewStream(seed, 0, "phase of slurmctld")
 	for len(all) < n {
@@ -55,10 +56,11 @@ func phasesOf(n int, seed uint64) (all []des.Time) {
 	return all
 }
 
-// slurmNames are the policies of a machine on which Slurm decides: those that are asked for, or one for
-// each of the phases.
+// slurmNames returns the policies of a machine on which Slurm decides: those that are asked for, or
+// one for each of the phases.
 func slurmNames(sc *Scenario) (names []policyName, err error) {
 	specs := sc.Policies
+	// Phases that are asked for by a number stand in place of "slurm" alone.
 	if n := sc.Slurm.Phases; n > 0 && len(specs) == 0 || n > 0 && len(specs) == 1 && specs[0] == slurmPolicy {
 		specs = nil
 		for _, p := range phasesOf(n, sc.Settings.Seed) {
@@ -81,8 +83,10 @@ func slurmNames(sc *Scenario) (names []policyName, err error) {
 	return names, nil
 }
 
-// spreads are those of all measures of the summary; none where there are not several phases.
+// spreads returns the spread of each measure of the summary over the phases; none if there are not
+// several phases. A measure without a value in some phase is left out.
 func (o *Outcome) spreads() (all []rows.Spread, err error) {
+	// Only if every run has a phase do the rows differ in nothing else.
 	phased := len(o.Results) > 1
 	for _, r := range o.Results {
 		phased = phased && strings.HasPrefix(r.Summary.Policy, slurmPolicy+":phase=")
@@ -105,6 +109,7 @@ func (o *Outcome) spreads() (all []rows.Spread, err error) {
 			}
 		}
 		if len(values) == len(table) {
+			// Phases are drawn independently: the interval is Student's, at 95%.
 			mean := stats.Mean(values, .95)
 			all = append(all, rows.Spread{
 				Measure: name, Phases: len(values), Min: slices.Min(values), Mean: mean.Mean, Max: slices.Max(values),
@@ -133,7 +138,7 @@ func (o *Outcome) printSpreads(w io.Writer) error {
 	return err
 }
 
-// brief is a number for people.
+// brief returns a number for people: whole from 1,000 on, with four digits below.
 func brief(v float64) string {
 	if math.Abs(v) >= 1000 {
 		return strconv.FormatFloat(v, 'f', 0, 64)

@@ -13,10 +13,16 @@ import (
 	"github.com/gridslot/gridslot/policy/slurm/replay"
 )
 
-// slurmUsers brings the jobs of a log to a machine on which Slurm decides, each when those that it waits for have ended
-// (flow.Dependencies). A job comes, as all jobs of a log, a quarter of a second after a whole second (comesAt): its think
-// time after the second in which the last of the others has ended, or a second later where that would be before, or
-// at, the end itself.
+// slurmUsers brings the jobs of a log to a machine on which Slurm decides, each when the jobs for
+// which it waits have ended (flow.Dependencies). A job comes, as all jobs of a log, a quarter of a
+// second after a whole second (comesAt): its think time after the second in which the last of the
+// others has ended, or a second later if that would be before the end itself, or at it.
+//
+//	           1 s                       2 s
+//	seconds    |  .25                     |  .25
+//	ends       |   |    x                 |   |
+//	hears      |   |                      x   |
+//	comes      |   |                      |   c     think time 0
 //
 // The flow's clock is the controller's, which has been up for late when the log begins.
 type slurmUsers struct {
@@ -26,24 +32,33 @@ type slurmUsers struct {
 	sim     *des.Simulator
 	waiting *flow.Dependencies
 
-	places map[int64]int               // of jobs in the log, by their numbers
-	flows  map[*entity.Job]*entity.Job // jobs as the flow knows them, by those that observers hear of
-	coming map[des.Time][]slurmArrival // by the instant at which they come
+	// places has the place of each job in the log, by its number; of a number that is there twice
+	// the first.
+	places map[int64]int
+	// flows has the jobs as the flow knows them, by the jobs of which observers hear.
+	flows map[*entity.Job]*entity.Job
+	// coming has the jobs that come at an instant. An instant is there from its first job until it
+	// is reached.
+	coming map[des.Time][]slurmArrival
 }
 
-// slurmArrival is a job that comes, and its place in the log.
+// slurmArrival is a job that comes, with its place in the log, by which jobs of one instant are
+// ordered.
 type slurmArrival struct {
 	*replay.Submission
 	place int
 }
 
+// newSlurmUsers returns users for one run, before there is a machine.
 func newSlurmUsers(log slurmLog, late des.Time) *slurmUsers {
 	return &slurmUsers{log: log, late: late, places: map[int64]int{}, flows: map[*entity.Job]*entity.Job{}, coming: map[des.Time][]slurmArrival{}}
 }
 
-// begin has the jobs of a log come to a machine.
+// begin lets the jobs of a log come to a machine. Submissions move by late: from the log's clock to
+// the controller's.
 func (u *slurmUsers) begin(x *Session, m *replay.Machine, jobs reading) error {
 	u.machine, u.sim, u.waiting = m, x.Sim, x.waiting
+	// The machine's loops go on while a job may still come.
 	m.More = func() bool { return len(u.coming) > 0 || u.waiting.Due() }
 	u.waiting.Connect(u)
 	x.onClose(u.waiting.Close)
@@ -69,14 +84,17 @@ func (u *slurmUsers) begin(x *Session, m *replay.Machine, jobs reading) error {
 // Simulator implements flow.Receiver.
 func (u *slurmUsers) Simulator() *des.Simulator { return u.sim }
 
-// Submit implements flow.Receiver. Nobody is told of a run.
+// Submit implements flow.Receiver. It returns no run: observers hear of the machine's own.
 func (u *slurmUsers) Submit(j *entity.Job) *entity.Run { return u.bring(j, "") }
 
-// Refuse implements flow.Receiver. Nobody is told of a run.
+// Refuse implements flow.Receiver. The job comes nevertheless, to be refused by the machine, so
+// that the files have it.
 func (u *slurmUsers) Refuse(j *entity.Job, reason string) *entity.Run {
 	return u.bring(j, slurm.Refusal(reason))
 }
 
+// bring makes a submission of a job, and lets it come at its instant. A refusal that the machine
+// finds itself stays if why is "".
 func (u *slurmUsers) bring(j *entity.Job, why slurm.Refusal) *entity.Run {
 	own := *j
 	own.Submit = replay.SecondOf(j.Submit) - u.late
@@ -94,7 +112,8 @@ func (u *slurmUsers) bring(j *entity.Job, why slurm.Refusal) *entity.Run {
 	return nil
 }
 
-// arrive has the jobs of an instant come, in the order of the log.
+// arrive lets the jobs of an instant come, in the order of the log: the flow may have brought them
+// in another one.
 func (u *slurmUsers) arrive(_ *des.Simulator, e des.Event) {
 	all := u.coming[e.Time]
 	delete(u.coming, e.Time)
@@ -104,8 +123,8 @@ func (u *slurmUsers) arrive(_ *des.Simulator, e des.Event) {
 	}
 }
 
-// Observe implements entity.Observer. Users hear of an end at once, or, where those who come in its second have come,
-// at the next whole second.
+// Observe implements entity.Observer. The flow hears of an end at once or, if the jobs that come in
+// the same second have come already, at the next whole second: see the drawing above.
 func (u *slurmUsers) Observe(e entity.JobEvent) {
 	if !e.Kind.Last() {
 		return

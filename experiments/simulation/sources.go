@@ -18,15 +18,13 @@ import (
 	"github.com/gridslot/gridslot/workload/model"
 )
 
-// Source makes a workload that is asked for by a name where a trace can be given:
-// a model of the literature, or the reader of another format. The same seed gives the
-// same jobs.
+// Source makes a workload that is asked for by a name in place of a trace: a model of the
+// literature, or the reader of another format. The same seed gives the same jobs.
 //
-// The jobs are written down as an SWF log, so that everything that can be done to
-// a log can be done to them: a part is taken, the load is scaled, estimates are
-// replaced. What a log does not hold (budgets) is lost on the way; a program that
-// needs it sets Workload.Jobs instead. What jobs come after is kept beside the log, for
-// feedback.
+// The jobs are written down as an SWF log, so that everything that can be done to a log can be done
+// to them: a part is taken, the load is scaled, estimates are replaced. A log does not hold
+// everything (budgets), and the rest is lost on the way; a program that needs it sets Workload.Jobs
+// instead. Dependencies are kept beside the log, for feedback.
 type Source func(seed uint64) (Generated, error)
 
 // Generated is what a source has made.
@@ -39,10 +37,12 @@ type Generated struct {
 	Warnings []string
 }
 
-// mostSourceJobs keeps a source's temporary file below some gigabytes.
+// mostSourceJobs is the largest number of jobs of a source. It keeps the temporary file below some
+// gigabytes.
 const mostSourceJobs = 100_000_000
 
-// mostSizes is how many sizes of jobs Feitelson's model sums over within a second or two.
+// mostSizes is the largest number of job sizes, and so of processors, of Feitelson's model. The
+// model sums over all of them, which takes a second or two then.
 const mostSizes = 10_000_000
 
 // Sources is the table of the models, and of the sources that are made of a log.
@@ -208,7 +208,7 @@ func sessionsSource() policy.Entry[Source] {
 // SeedParam is the parameter that gives what is drawn a seed of its own.
 var SeedParam = policy.Param{Name: "seed", Values: "N", Text: "seed of what is drawn, whatever the run's is (the run's)"}
 
-// SeedOf reads that parameter, if it is given; fail is what is told where it cannot be read. The
+// SeedOf reads SeedParam: text, if given. fail is told what is wanted if the text is no seed. The
 // function that SeedOf returns tells from which seed to draw in a run that has the seed run.
 func SeedOf(text string, given bool, fail func(name, want string)) func(run uint64) uint64 {
 	if !given {
@@ -221,8 +221,8 @@ func SeedOf(text string, given bool, fail func(name, want string)) func(run uint
 	return func(uint64) uint64 { return own }
 }
 
-// withSeeds has the sources of a table take the parameter, but for those that have one of
-// that name already.
+// withSeeds gives the sources of a table the parameter seed, unless they have a parameter of that
+// name already. The table itself stays as it is.
 func withSeeds(table policy.Table[Source]) policy.Table[Source] {
 	table = slices.Clone(table)
 	for i, e := range table {
@@ -239,8 +239,8 @@ func withSeeds(table policy.Table[Source]) policy.Table[Source] {
 	return table
 }
 
-// sourceOf is the source that a trace's name asks for, or false where it is the
-// path of a file.
+// sourceOf returns the source for which a trace's name asks; false if the name is the path of a
+// file. A name that is a source's has an error if its parameters are wrong.
 func (t *Tables) sourceOf(trace string) (policy.Chosen[Source], bool, error) {
 	name, _, _ := strings.Cut(trace, ":")
 	for _, e := range t.Sources {
@@ -252,8 +252,8 @@ func (t *Tables) sourceOf(trace string) (policy.Chosen[Source], bool, error) {
 	return policy.Chosen[Source]{}, false, nil
 }
 
-// SourceText is what the table says of the source that a trace's name asks for, or false
-// where the name is the path of a file. Of a source without a text it is its name.
+// SourceText returns what the table says of the source for which a trace's name asks; false if the
+// name is the path of a file. For a source without a text it is made of the name.
 func (t *Tables) SourceText(trace string) (string, bool) {
 	name, _, _ := strings.Cut(trace, ":")
 	for _, e := range t.Sources {
@@ -264,9 +264,12 @@ func (t *Tables) SourceText(trace string) (string, bool) {
 	return "", false
 }
 
-// openSource has a source's jobs written down as a log and opens that. The log is SWF, or,
-// where the records have columns beyond SWF, CSV.
+// openSource writes the jobs of a source down as a log and opens that. The log is SWF, or CSV if
+// the records have columns beyond SWF. It is written and read at the same time, through a pipe; the
+// reader keeps it in a temporary file, since each policy reads it from its beginning.
 func (t *Tables) openSource(ctx context.Context, c policy.Chosen[Source], o workload.Options) (*workload.Trace, error) {
+	// Make the jobs. A model refuses nothing but its parameters, so that its errors are those of
+	// the setting; a source made of a log may fail for that log.
 	made, err := c.Value(o.Seed)
 	if err != nil {
 		err = fmt.Errorf("%s: %w", c.Spec, err)
@@ -280,6 +283,7 @@ func (t *Tables) openSource(ctx context.Context, c policy.Chosen[Source], o work
 	for _, text := range made.Warnings {
 		t.tell("%s: %s", c.Spec, text)
 	}
+	// The header: that of the source, the machine, and when a daily cycle begins.
 	h := &workload.Header{}
 	if made.Header != nil {
 		h = made.Header.Clone()
@@ -288,12 +292,14 @@ func (t *Tables) openSource(ctx context.Context, c policy.Chosen[Source], o work
 	if strings.Contains(c.Spec, ":cycle=") {
 		addCycleBegin(h)
 	}
+	// Dependencies that a log cannot hold pass by it, in a map.
 	jobs := made.Jobs
 	var after map[int64][]entity.Dependency
 	if o.Feedback {
 		after = map[int64][]entity.Dependency{}
 		jobs = keepAfter(jobs, after)
 	}
+	// Write on one side of the pipe, read on the other.
 	var format workload.Writable = workload.SWF
 	if len(h.Columns) > 0 {
 		format = formats.CSV{}
@@ -309,7 +315,8 @@ func (t *Tables) openSource(ctx context.Context, c policy.Chosen[Source], o work
 	return log, nil
 }
 
-// keepAfter notes what jobs come after that fields 17 and 18 cannot tell.
+// keepAfter yields jobs and notes for each what it comes after, if fields 17 and 18 cannot tell it:
+// more than one job, or another kind of waiting.
 func keepAfter(jobs iter.Seq[*entity.Job], after map[int64][]entity.Dependency) iter.Seq[*entity.Job] {
 	return func(yield func(*entity.Job) bool) {
 		for j := range jobs {
@@ -323,6 +330,7 @@ func keepAfter(jobs iter.Seq[*entity.Job], after map[int64][]entity.Dependency) 
 	}
 }
 
+// writeLog writes jobs as records of a log, until ctx ends.
 func writeLog(ctx context.Context, format workload.Writable, to io.Writer, h *workload.Header, jobs iter.Seq[*entity.Job]) error {
 	w, err := format.Write(to, h)
 	if err != nil {

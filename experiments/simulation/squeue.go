@@ -20,20 +20,20 @@ import (
 
 const squeueName = "squeue"
 
-// squeueColumns are the columns that are read, by the names that squeue gives them: %A, %T, %C, %l,
-// %L and %u.
+// squeueColumns are the columns that are read, by the headings that squeue gives them: %A, %T, %C,
+// %l, %L and %u. squeueJob knows them by their places here.
 var squeueColumns = []string{"JOBID", "STATE", "CPUS", "TIME_LIMIT", "TIME_LEFT", "USER"}
 
-// mostLimit stands for a time limit that there is not.
+// mostLimit stands for a time limit that is UNLIMITED, and bounds all others.
 const mostLimit = 365 * des.Day
 
 // squeueSource is the source of that name.
 //
 //	squeue --array --states=R,CG,PD --sort=-p -o '%A|%T|%C|%l|%L|%u' > queue.txt
 //
-// Jobs that run come at 0, with the time that is left to them, so that they start before all
-// others under any policy. Jobs that wait come a second later, in the order of the lines:
-// a start at 1 is now.
+// Jobs that run come at 0 with the time that is left to them, so that they start before all others
+// under any policy. Jobs that wait come a second later, in the order of the lines, which --sort
+// makes that of their priorities: a start at 1 is now.
 func squeueSource() policy.Entry[Source] {
 	return policy.Entry[Source]{
 		Name: squeueName, Text: "what squeue -o '%A|%T|%C|%l|%L|%u' has written: jobs that run, at 0, and jobs that wait, at 1; needs procs",
@@ -153,7 +153,8 @@ func (q *squeue) take(text string) error {
 	return nil
 }
 
-// squeueJob is the job of a line, and whether it runs; nil where it neither runs nor waits.
+// squeueJob returns the job of a line, and whether it runs; nil if it neither runs nor waits. at
+// has the places of squeueColumns, part is the part of its limit that a job runs.
 func squeueJob(cells []string, at []int, part float64) (j *entity.Job, runs bool, err error) {
 	cell := func(i int) string { return strings.TrimSpace(cells[at[i]]) }
 	timed := 3 // by its limit

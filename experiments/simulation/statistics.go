@@ -4,12 +4,12 @@ package simulation
 
 import "github.com/gridslot/gridslot/metrics"
 
-// warmupName is that of the setting, and of the key of a study that says what is left out
-// of batches.
+// warmupName is the name of the setting, and of the key of a study that says what is left out of
+// batches.
 const warmupName = "warmup"
 
-// parseTau reads the bound of bounded slowdowns, a time above 0; of an empty text, or of
-// what that stands for, it is the zero value.
+// parseTau reads the bound of bounded slowdowns, a time above 0. An empty text, and the default
+// itself, are the zero value: manifests of both are the same.
 func parseTau(text string) (metrics.Tau, error) {
 	if text == "" {
 		return 0, nil

@@ -7,17 +7,19 @@ import (
 	"time"
 )
 
-// Watch measures what a run has cost.
+// Watch measures what a run has cost: processor time, or time on the wall clock.
 type Watch struct {
 	locked bool
+	// thread is the processor time of the thread when the watch began; began is the clock's time
+	// then.
 	thread time.Duration
 	began  time.Time
 	beside sync.WaitGroup
 	others atomic.Int64 // what goroutines of Go have spent
 }
 
-// Stopwatch begins to measure: the processor time of the calling thread, to
-// which the goroutine is locked until Stop, or the time on the wall clock.
+// Stopwatch begins to measure. With lockThread it locks the goroutine to its thread until Stop, and
+// measures the processor time of that thread; otherwise the time on the wall clock.
 func Stopwatch(lockThread bool) *Watch {
 	w := &Watch{locked: lockThread, began: time.Now()}
 	if lockThread {
@@ -40,7 +42,7 @@ func (w *Watch) Go(do func()) {
 	})
 }
 
-// Seconds is what has been spent, to a microsecond. It waits for the goroutines of Go.
+// Seconds returns what has been spent, to a microsecond. It waits for the goroutines of Go.
 func (w *Watch) Seconds() float64 {
 	w.beside.Wait()
 	spent := time.Since(w.began)
@@ -50,7 +52,7 @@ func (w *Watch) Seconds() float64 {
 	return spent.Round(time.Microsecond).Seconds()
 }
 
-// Stop lets go of the thread.
+// Stop lets go of the thread. It must be called on the goroutine that called Stopwatch.
 func (w *Watch) Stop() {
 	if w.locked {
 		runtime.UnlockOSThread()

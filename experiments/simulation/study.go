@@ -12,7 +12,7 @@ import (
 	"github.com/gridslot/gridslot/workload"
 )
 
-// PolicyNames are the policies that Run runs, each with its parameters.
+// PolicyNames returns the policies that Run runs, each with its parameters.
 func (sc *Scenario) PolicyNames(t *Tables) ([]string, error) {
 	all, err := sc.machine().names(sc, t)
 	if err != nil {
@@ -39,8 +39,8 @@ func (t *Tables) IsFile(setting, value string) bool {
 	return false
 }
 
-// Files are the paths of all files that the scenario has been read from, and of
-// those that Run reads.
+// Files returns the paths of all files from which the scenario has been read, and of those that Run
+// reads, in order and each once.
 func (sc *Scenario) Files(t *Tables) []string {
 	var paths []string
 	for _, text := range sc.Texts {
@@ -52,7 +52,8 @@ func (sc *Scenario) Files(t *Tables) []string {
 	return slices.Compact(paths)
 }
 
-// filesBeside are the paths of the files that Run reads beside the trace and Texts.
+// filesBeside returns the paths of the files that Run reads besides the trace and Texts. The
+// manifest has a checksum of each.
 func (sc *Scenario) filesBeside(t *Tables) (paths []string) {
 	for _, f := range []struct{ setting, value string }{
 		{"from", sc.Workload.From}, {"outages", sc.Flows.Outages}, {"reservations", sc.Flows.Reservations},
@@ -73,7 +74,7 @@ func (sc *Scenario) filesBeside(t *Tables) (paths []string) {
 	return paths
 }
 
-// Table is summary.csv: its columns, and the rows of the policies that have finished.
+// Table returns summary.csv: its columns, and the rows of the policies that have finished.
 func (o *Outcome) Table() (columns []string, rows [][]string, err error) {
 	var b bytes.Buffer
 	if err := o.Print(&b, "csv"); err != nil {
@@ -89,7 +90,7 @@ func (o *Outcome) Table() (columns []string, rows [][]string, err error) {
 	return all[0], all[1:], nil
 }
 
-// SummaryColumns are the columns that summary.csv can have, whatever the machine.
+// SummaryColumns returns the columns that summary.csv can have, whatever the machine.
 func SummaryColumns() []string {
 	var columns []string
 	for _, condition := range []string{rows.WithPrices, rows.OnDomain, rows.OnGrid, rows.WithPredictions, rows.WithBounds} {
@@ -102,13 +103,13 @@ func SummaryColumns() []string {
 	return columns
 }
 
-// FileKinds are the kinds of files that a run may leave, beside summary.csv and
-// manifest.json: "jobs" is jobs-POLICY.csv, or one for each site.
+// FileKinds returns the kinds of files that a run may leave besides summary.csv and manifest.json:
+// "jobs" is jobs-POLICY.csv, or one for each site.
 func FileKinds() []string {
 	return slices.DeleteFunc(rows.Kinds(), func(kind string) bool { return kind == "summary" })
 }
 
-// FileKind is the kind of a file, by its name, or "".
+// FileKind returns the kind of a file by its name, or "".
 func FileKind(name string) string {
 	if kind := rows.KindOf(name); slices.Contains(FileKinds(), kind) {
 		return kind

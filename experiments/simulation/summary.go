@@ -24,11 +24,13 @@ type (
 	AccuracySummary = rows.AccuracySummary
 )
 
+// moneyOf returns what a bill says, in cost units.
 func moneyOf(b metrics.Bill) *MoneySummary {
 	return &MoneySummary{Cost: b.Cost.Units(), Refund: b.Refund().Units(), Income: b.Paid.Units(), BudgetLeft: b.Left.Units()}
 }
 
-// Summaries are the rows of every machine's columns.
+// Summaries returns the part of each row of summary.csv that every machine has, in the order of
+// Results.
 func (o *Outcome) Summaries() []metrics.Summary {
 	all := make([]metrics.Summary, len(o.Results))
 	for i, r := range o.Results {
@@ -37,7 +39,8 @@ func (o *Outcome) Summaries() []metrics.Summary {
 	return all
 }
 
-// summary is summary.csv with the columns that the machine at hand has, and its rows.
+// summary returns summary.csv with the columns that the machine at hand has, and its rows. Which
+// columns there are goes by conditions; one run that meets a condition gives all rows its columns.
 func (o *Outcome) summary() (rows.File[rows.SummaryRow], []rows.SummaryRow) {
 	var further []string // conditions of columns
 	all := make([]rows.SummaryRow, len(o.Results))
@@ -64,7 +67,8 @@ func (o *Outcome) summary() (rows.File[rows.SummaryRow], []rows.SummaryRow) {
 	return rows.Summaries.Only(further...), all
 }
 
-// Print writes the summary as "table", "csv" or "json".
+// Print writes the summary as "csv", "json" or, for people, as a "table" with further tables of
+// what there is to tell: money, capacity, accuracy, energy. Any other format is "table".
 func (o *Outcome) Print(w io.Writer, format string) error {
 	file, all := o.summary()
 	switch {
@@ -123,7 +127,8 @@ func (o *Outcome) printMoney(w io.Writer) error {
 	return table.Flush()
 }
 
-// printGrid writes the table of every machine with some of a grid's own columns.
+// printGrid writes the table of every machine with some of a grid's own columns. They are appended
+// to the lines of the finished table, each as wide as its widest cell.
 func (o *Outcome) printGrid(w io.Writer) error {
 	var b strings.Builder
 	if err := metrics.WriteSummaryTable(&b, o.Summaries()); err != nil {

@@ -14,8 +14,8 @@ import (
 	"github.com/gridslot/gridslot/workload"
 )
 
-// Tables are what can be asked for by name. They are made once, at the top of a
-// program, and handed down.
+// Tables say what can be asked for by name. They are made once, at the top of a program, and handed
+// down; nobody changes them while runs are under way.
 type Tables struct {
 	Policies   policy.Table[entity.Policy]        // of a queue: on clusters, and on nodes with a search for windows
 	Nodes      policy.Table[policy.OnNodes]       // of named nodes, those of Policies among them
@@ -37,9 +37,8 @@ func (t *Tables) tell(format string, args ...any) {
 	}
 }
 
-// NewTables are the tables of the library with what a program adds to them. Of
-// two things of one name the program's own counts. Any of the arguments may be
-// nil.
+// NewTables returns the tables of the library with what a program adds to them. Of two things of
+// one name the program's own counts. Any of the arguments may be nil.
 func NewTables(policies policy.Table[entity.Policy], nodes policy.Table[policy.OnNodes], finders policy.Table[plan.Finder],
 	strategies policy.Table[func() grid.Strategy], sources policy.Table[Source]) *Tables {
 	t := &Tables{
@@ -52,6 +51,8 @@ func NewTables(policies policy.Table[entity.Policy], nodes policy.Table[policy.O
 		Correctors: policy.Correctors(),
 		Formats:    Formats(),
 	}
+	// Policies of queues also run on named nodes, with a search for windows: the program's own
+	// among them.
 	t.Nodes = merged(policy.OnNodesWith(t.Policies, t.Finders), nodes)
 	return t
 }
@@ -63,7 +64,7 @@ func (t *Tables) AddPolicies(own ...policy.Entry[entity.Policy]) {
 	t.Nodes = merged(t.Nodes, policy.OnNodesWith(own, t.Finders))
 }
 
-// merged is a table with rows added, which replace those of the same name.
+// merged returns a table with rows added, which replace those of the same name in their places.
 func merged[T any](table, own policy.Table[T]) policy.Table[T] {
 	for _, e := range own {
 		replaced := false
@@ -79,10 +80,11 @@ func merged[T any](table, own policy.Table[T]) policy.Table[T] {
 	return table
 }
 
-// Standard are the tables of the library alone.
+// Standard returns the tables of the library alone.
 func Standard() *Tables { return NewTables(nil, nil, nil, nil, nil) }
 
-// policyName is a policy as it was asked for, and as files call it.
+// policyName is a policy as it was asked for, and as files call it. Invariant: no two of a call
+// have one file name.
 type policyName struct {
 	spec, file string
 	plansAll   bool // it keeps a window for every job that waits
@@ -108,7 +110,8 @@ func names[T any](t policy.Table[T], list []string, defaults string) ([]policyNa
 	return all, nil
 }
 
-// fileNames refuses runs of which two would write one file.
+// fileNames refuses runs of which two would write one file: name is the file, of is who writes it. Case
+// does not count, since some systems do not tell it apart.
 func fileNames(files map[string]string, name, of string) error {
 	if other, taken := files[strings.ToLower(name)]; taken {
 		return fmt.Errorf("%s and %s would both write the file %s: rename one of them", other, of, name)

@@ -23,19 +23,20 @@ import (
 type Schedule struct {
 	Dir  string
 	Jobs string // name of the jobs CSV in it
-	// Policy made the schedule and decides which promises are checked; "" if it is not known.
+	// Policy made the schedule, and decides which promises are checked; "" if it is not known.
 	Policy string
-	// Files are the names of all files of the run; nil where that is not known.
+	// Files are the names of all files of the run; nil if they are not known. Then what stands
+	// beside the schedule is believed to be of the run.
 	Files []string
-	// SHA256 is of the log that the run had; "" is not compared.
+	// SHA256 is that of the log that the run had, in hexadecimal; "" is not compared.
 	SHA256 string
-	// Settings are those of the manifest, which has the checksums of other files; nil where
-	// they are not compared.
+	// Settings are those of the manifest, which has the checksums of other files; nil if these are
+	// not compared.
 	Settings map[string]string
 }
 
-// openBeside opens the file of that kind that stands beside the jobs CSV, nil where the run
-// has written none.
+// openBeside opens the file of a kind ("attempts-") that stands beside the jobs CSV. It returns nil
+// if the run has written none. A file that Files names must be there.
 func (s *Schedule) openBeside(kind string) (io.ReadCloser, error) {
 	rest, ok := strings.CutPrefix(s.Jobs, "jobs-")
 	if !ok || s.Files != nil && !slices.Contains(s.Files, kind+rest) { // or an earlier run has left it
@@ -51,9 +52,11 @@ func (s *Schedule) openBeside(kind string) (io.ReadCloser, error) {
 	}
 }
 
-// Validate checks a schedule against the scenario that it is of: everything that is drawn is
-// drawn anew. It says of which workload it is. A limit of 0 keeps 100 violations.
+// Validate checks a schedule against the scenario of which it is: everything that is drawn is drawn
+// anew. of is the name of the workload. At most limit violations are kept; 0 means 100.
 func Validate(ctx context.Context, sc *Scenario, s Schedule, o Options, limit int) (of string, report validate.Report, err error) {
+	// The scenario under one policy, with all that it names open. Without a name any policy will
+	// do: none of its promises is checked then.
 	one := *sc
 	one.Policies = []string{cmp.Or(s.Policy, "fcfs")}
 	if sc.Slurm.Config != "" {
@@ -66,6 +69,7 @@ func Validate(ctx context.Context, sc *Scenario, s Schedule, o Options, limit in
 	if err := c.unchanged(s.Settings, s.SHA256); err != nil {
 		return c.jobs.name, report, err
 	}
+	// Each machine has rules of its own.
 	if m, ok := c.machine().(*SlurmCluster); ok {
 		report, err = m.validate(c, s, limit)
 		return c.jobs.name, report, err
@@ -84,7 +88,8 @@ func Validate(ctx context.Context, sc *Scenario, s Schedule, o Options, limit in
 	return c.jobs.name, report, err
 }
 
-// validate checks the schedule of a cluster or a domain.
+// validate checks the schedule of a cluster or a domain: the jobs as the run had them, with prices
+// and shapes, against the rows of the file.
 func (c *call) validate(s Schedule, rules validate.Rules) (report validate.Report, err error) {
 	open := c.jobs.open
 	if _, ok := c.machine().(*Domain); ok {
@@ -134,8 +139,8 @@ func (c *call) validate(s Schedule, rules validate.Rules) (report validate.Repor
 	return report, err
 }
 
-// promises adds to the rules of a schedule on a cluster its size, and what the policy
-// promised.
+// promises adds to the rules of a schedule on a cluster the size of the cluster and what the policy
+// promised. Conventions of the run take promises back.
 func (c *call) promises(rules *validate.Rules, spec string) (err error) {
 	k, _ := c.machine().(Cluster)
 	if rules.Processors, err = k.size(c); err != nil {
@@ -161,7 +166,9 @@ func (c *call) promises(rules *validate.Rules, spec string) (err error) {
 	return err
 }
 
-// promisesOf is what a policy promises.
+// promisesOf returns what a policy promises of any schedule: that jobs start in the order of
+// submission, that the head of the queue is not delayed, or that no job starts after its first
+// reservation. Policies with another order of the queue promise nothing that files could show.
 func promisesOf(p entity.Policy) validate.Promises {
 	switch p := p.(type) {
 	case backfill.FCFS:
@@ -180,7 +187,8 @@ func promisesOf(p entity.Policy) validate.Promises {
 	return validate.Promises{}
 }
 
-// validateGrid checks all files of a run on a grid.
+// validateGrid checks all files of a run on a grid together: what a site says must agree with what
+// is said of the jobs as a whole.
 func (c *call) validateGrid(g *Grid, dir string, rules validate.Rules) (none validate.Report, err error) {
 	var stopped flow.Victims
 	if c.Flows.Victims != "" {
@@ -223,8 +231,8 @@ func (c *call) validateGrid(g *Grid, dir string, rules validate.Rules) (none val
 	return report, err
 }
 
-// openFiles opens all files that a run of the policy has left of the grid. The function that
-// is returned closes them.
+// openFiles opens all files that a run of the policy has left of the grid. closeAll closes those
+// that are open, also after an error.
 func (p *drawnGrid) openFiles(dir, policy string) (files validate.GridFiles, closeAll func(), err error) {
 	var opened []io.Closer
 	closeAll = func() {
@@ -264,7 +272,7 @@ func (p *drawnGrid) openFiles(dir, policy string) (files validate.GridFiles, clo
 	return files, closeAll, err
 }
 
-// sites are the grid's as the validator knows them.
+// sites returns the sites in the form of the validator, with all that was drawn for them.
 func (p *drawnGrid) sites(victims flow.Victims) ([]validate.Site, error) {
 	var all []validate.Site
 	for _, l := range p.leaves {

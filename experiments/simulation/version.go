@@ -8,9 +8,9 @@ import (
 // module is the path of gridslot's own module.
 const module = "github.com/gridslot/gridslot"
 
-// builtFrom tells, of what a program was built, the version of gridslot, and the module of the
-// program where gridslot is a library in it. A module that stands in a folder has the
-// revision that the build knows, or no version but "(devel)".
+// builtFrom returns the version of gridslot in a program, and the module of the program if gridslot
+// is a library in it. A module that stands in a folder has the revision that the build knows, or no
+// version but "(devel)".
 func builtFrom(info *debug.BuildInfo) (version, program string) {
 	own := nameOfModule(&info.Main)
 	for _, s := range info.Settings {
@@ -21,6 +21,8 @@ func builtFrom(info *debug.BuildInfo) (version, program string) {
 			own += ", modified"
 		}
 	}
+	// gridslot among the dependencies makes it a library; otherwise the main module is gridslot
+	// itself.
 	for _, m := range info.Deps {
 		if m.Path == module {
 			_, version, _ = strings.Cut(nameOfModule(m), " ")
@@ -31,7 +33,7 @@ func builtFrom(info *debug.BuildInfo) (version, program string) {
 	return version, ""
 }
 
-// nameOfModule is the path and the version of a module, and what stands in its place.
+// nameOfModule returns the path and the version of a module, and what stands in its place.
 func nameOfModule(m *debug.Module) string {
 	name := m.Path + " " + m.Version
 	if m.Replace != nil {
@@ -40,8 +42,8 @@ func nameOfModule(m *debug.Module) string {
 	return name
 }
 
-// versions are builtFrom of the running program; given, if it is not empty, is what the
-// program says of gridslot's version itself.
+// versions returns builtFrom of the running program. given, if it is not empty, is what the program
+// says of gridslot's version itself.
 func versions(given string) (version, program string) {
 	if info, ok := debug.ReadBuildInfo(); ok {
 		version, program = builtFrom(info)

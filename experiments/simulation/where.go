@@ -10,7 +10,7 @@ import (
 
 // This file is about filters of logs.
 
-// parseWhere reads a filter of records (see package where); "" is none.
+// parseWhere reads a filter of records (see package where); an empty text is none.
 func parseWhere(text string) (workload.Filter, error) {
 	if text == "" {
 		return nil, nil
@@ -22,7 +22,8 @@ func parseWhere(text string) (workload.Filter, error) {
 	return f, nil
 }
 
-// aboutWhere is an error in a filter that has shown when the log was opened as one about the setting.
+// aboutWhere returns an error in a filter, which shows when a log is opened and its columns are
+// known, as an error about the setting. Other errors stay.
 func aboutWhere(err error) error {
 	var wrong *expression.Error
 	if errors.As(err, &wrong) {

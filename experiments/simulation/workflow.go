@@ -13,11 +13,11 @@ import (
 
 // This file runs workflows: a trace that ends in .json.
 
-// isWorkflow reports whether a trace is a workflow: by its ending, where it is no
-// source and not recognised as a log.
+// isWorkflow reports whether a trace is a workflow: by its ending, if it is no source and its
+// content is not that of a log.
 func (t *Tables) isWorkflow(trace string) bool { return workflow.IsPath(trace) && t.isFile(trace) }
 
-// openWorkflow opens the scenario's workload where it is a workflow.
+// openWorkflow opens the scenario's workload as a workflow. All of its jobs are in memory.
 func (sc *Scenario) openWorkflow() (*jobs, error) {
 	path := sc.Workload.Trace
 	w, err := workflow.Open(path)
@@ -42,12 +42,12 @@ func (sc *Scenario) openWorkflow() (*jobs, error) {
 	return from, nil
 }
 
-// StatesRequests reports whether the jobs of a trace state themselves what they ask
-// for: those of a job file, or of a workflow.
+// StatesRequests reports whether the jobs of a trace state themselves for what they ask: those of a
+// job file or of a workflow.
 func (t *Tables) StatesRequests(trace string) bool { return t.IsJobFile(trace) || t.isWorkflow(trace) }
 
-// checkWorkflow refuses options about the records of a log, and a part of what is a
-// whole.
+// checkWorkflow refuses options about the records of a log, and a part of a workflow: without some
+// of its jobs others could not start.
 func (sc *Scenario) checkWorkflow() error {
 	names := []string{"procs-from", "estimates", "missing-estimate", "load", "feedback", "where", "first", "skip", "shift", "sort"}
 	return sc.refuse(names, "it is about a log, and %s is a workflow, which is run as it is", filepath.Base(sc.Workload.Trace))

@@ -18,17 +18,20 @@ import (
 	"github.com/gridslot/gridslot/workload"
 )
 
-// jobs are a workload that has been opened: any number of readings, each from
-// the first job on.
+// jobs is a workload that has been opened. It can be read any number of times, also side by side;
+// each reading begins with the first job.
 type jobs struct {
-	name  string
-	sum   func() (string, error) // SHA-256; nil where there is none
-	size  int64                  // what a reading counts as read in the end
-	trace *workload.Trace        // or nil
+	name string
+	// sum returns the SHA-256 of the workload in hexadecimal; it is nil if there is no file.
+	sum  func() (string, error)
+	size int64 // what a reading counts as read in the end
+	// trace is the log, or nil for jobs that come from no log.
+	trace *workload.Trace
 	open  func() (reading, error)
-	// requests tells that the jobs state whole requests: they are a job file's.
+	// requests says that the jobs state whole requests, as those of a job file do: conventions
+	// about records do not apply to them.
 	requests bool
-	// wait tells that jobs may have to wait for others.
+	// wait says that jobs may have to wait for others. survey finds out whether any does.
 	wait bool
 }
 
@@ -40,7 +43,9 @@ type reading interface {
 	Report() *workload.Report
 }
 
-// open opens the scenario's workload.
+// open opens the scenario's workload. What it is goes by what is given, in this order: jobs of a
+// program, a job file, a workflow, a log or source, and otherwise the sample. A file whose format
+// is named is always a log.
 func (sc *Scenario) open(ctx context.Context, t *Tables, stdin io.Reader) (*jobs, error) {
 	w := &sc.Workload
 	o := w.Options
@@ -73,8 +78,8 @@ func (sc *Scenario) open(ctx context.Context, t *Tables, stdin io.Reader) (*jobs
 	}, nil
 }
 
-// openTrace opens a log, by its path or the name that it was fetched by, or a source by its
-// name.
+// openTrace opens a source by its name, or a log by its path or by the name by which it was
+// fetched. Standard input and pipes can be read once: workload keeps what it has read of them.
 func (t *Tables) openTrace(ctx context.Context, path string, o workload.Options) (*workload.Trace, error) {
 	source, ok, err := t.sourceOf(path)
 	switch {
@@ -107,7 +112,7 @@ func (t *Tables) openTrace(ctx context.Context, path string, o workload.Options)
 	return trace, err
 }
 
-// sourceLike is what to say behind the path of a file that there is not: the name of a source,
+// sourceLike returns what to say behind the path of a file that is not there: the name of a source,
 // or of a log of the catalogue, that is most like it.
 func (t *Tables) sourceLike(path string) string {
 	name, _, _ := strings.Cut(path, ":")
@@ -118,8 +123,8 @@ func (t *Tables) sourceLike(path string) string {
 	return enum.Suggestion(traces.Stem(name), known)
 }
 
-// OpenTrace opens a log by its path, in the format that from names or in which it is, a
-// source by its name, or the sample where path is empty.
+// OpenTrace opens a log by its path, a source by its name, or the sample if path is empty. from
+// names the format with its parameters; "" means the one that the content looks like.
 func (t *Tables) OpenTrace(ctx context.Context, path, from string, o workload.Options) (*workload.Trace, error) {
 	if path == "" {
 		trace, err := sampleTrace(o)
@@ -133,7 +138,7 @@ func (t *Tables) OpenTrace(ctx context.Context, path, from string, o workload.Op
 	return trace, aboutWhere(err)
 }
 
-// sampleTrace is the log that comes with the program.
+// sampleTrace opens the log that comes with the program.
 func sampleTrace(o workload.Options) (*workload.Trace, error) {
 	name, content := traces.Sample()
 	o.Stdin = content
@@ -144,9 +149,8 @@ func sampleTrace(o workload.Options) (*workload.Trace, error) {
 	return t, err
 }
 
-// Processors is the size of the machine that a trace comes from. Where the header
-// does not tell it, that may be because the file is no trace at all, which is
-// then the error.
+// Processors returns the size of the machine from which a trace comes. If the header does not tell
+// it, the file may be no trace at all: then the error is that of its first record.
 func Processors(t *workload.Trace) (int, error) {
 	n, err := t.Procs()
 	if err == nil {
@@ -163,12 +167,13 @@ func Processors(t *workload.Trace) (int, error) {
 	return 0, err
 }
 
-// programJobs are jobs that a program makes.
+// programJobs is a reading of jobs that a program makes: nothing is known of its length.
 type programJobs struct{ entity.Source }
 
 func (programJobs) BytesRead() int64         { return 0 }
 func (programJobs) Report() *workload.Report { return &workload.Report{} }
 
+// Close closes the program's source, if that can be closed.
 func (g programJobs) Close() error {
 	if c, ok := g.Source.(io.Closer); ok {
 		return c.Close()
@@ -176,8 +181,8 @@ func (g programJobs) Close() error {
 	return nil
 }
 
-// sourceOf is what a metascheduler is to read: a program's own source itself,
-// which may listen to the ends of its jobs and tell of its errors.
+// sourceOf returns the source that a metascheduler is to read: a program's own source itself, which
+// may listen to the ends of its jobs and tell of its errors. A wrapper would hide these methods.
 func sourceOf(r reading) entity.Source {
 	if g, ok := r.(programJobs); ok {
 		return g.Source
@@ -185,8 +190,8 @@ func sourceOf(r reading) entity.Source {
 	return r
 }
 
-// changedJobs are the jobs of a source, each as change makes it: another job, where others may
-// run the job as well.
+// changedJobs are the jobs of a source, each as change makes it. change must return another job
+// rather than alter the one it gets, where other policies may run that job as well.
 type changedJobs struct {
 	entity.Source
 	change func(*entity.Job) *entity.Job
@@ -200,6 +205,7 @@ func (c changedJobs) Next() (*entity.Job, bool) {
 	return c.change(j), true
 }
 
+// Err returns what went wrong with the source that is changed.
 func (c changedJobs) Err() error { return sourceError(c.Source) }
 
 // listeningJobs are changed jobs of a source that hears of the ends of its jobs.
@@ -208,10 +214,11 @@ type listeningJobs struct {
 	listener entity.Listener
 }
 
+// Ended tells the source of the end of a job.
 func (l listeningJobs) Ended(r *entity.Run) { l.listener.Ended(r) }
 
-// changed are the jobs of a source as change makes them. They hear of the ends of jobs where
-// the source does.
+// changed returns the jobs of a source as change makes them. What is returned listens to the ends
+// of jobs exactly if the source does: others look for that method.
 func changed(from entity.Source, change func(*entity.Job) *entity.Job) entity.Source {
 	c := changedJobs{from, change}
 	if l, listens := from.(entity.Listener); listens {
@@ -220,7 +227,7 @@ func changed(from entity.Source, change func(*entity.Job) *entity.Job) entity.So
 	return c
 }
 
-// sourceError is what went wrong with a source, if it tells.
+// sourceError returns what went wrong with a source, if the source tells.
 func sourceError(s entity.Source) error {
 	if e, tells := s.(interface{ Err() error }); tells {
 		return e.Err()
@@ -228,12 +235,13 @@ func sourceError(s entity.Source) error {
 	return nil
 }
 
-// inMemory are jobs that have been made.
+// inMemory returns a workload of jobs that have been made.
 func inMemory(name string, all []entity.Job) *jobs {
 	return &jobs{name: name, size: int64(len(all)), open: func() (reading, error) { return &list{jobs: all}, nil }}
 }
 
-// list is a reading of jobs in memory.
+// list is a reading of jobs in memory. next is atomic because Progress asks for it from another
+// goroutine.
 type list struct {
 	jobs []entity.Job
 	next atomic.Int64
@@ -253,7 +261,7 @@ func (*list) Report() *workload.Report { return &workload.Report{} }
 func (*list) Close() error             { return nil }
 func (*list) Err() error               { return nil }
 
-// readBookings reads the users' advance reservations, if there are any.
+// readBookings reads the users' advance reservations; nil if there are none.
 func (c *call) readBookings() (*workload.Reservations, error) {
 	sc := c.Scenario
 	if sc.Flows.Reservations == "" || sc.Slurm.Config != "" { // Slurm's own are another thing
@@ -266,8 +274,8 @@ func (c *call) readBookings() (*workload.Reservations, error) {
 	return r, nil
 }
 
-// dates is the header of the log by whose calendar files may tell instants. It is nil where there is
-// no such log, and where the log's jobs do not come when the log says.
+// dates returns the header of the log by whose calendar other files may tell instants. It is nil if
+// there is no such log, and if the log's jobs do not come when the log says.
 func (c *call) dates() *workload.Header {
 	o := c.Workload.Options
 	if c.jobs == nil || c.jobs.trace == nil || o.Shift || o.Load > 0 {
@@ -276,7 +284,7 @@ func (c *call) dates() *workload.Header {
 	return c.jobs.trace.Header
 }
 
-// needsTrace refuses settings about a trace where there is none.
+// needsTrace refuses settings about a trace if there is none.
 func (sc *Scenario) needsTrace() error {
 	return sc.refuse(ofTraces, "it is about a trace, and there is none: the jobs are the batches of the domain")
 }
