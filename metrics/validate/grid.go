@@ -326,8 +326,10 @@ func (c *gridChecker) tasks(from io.Reader) error {
 			c.owned[span]++
 			continue
 		}
-		start, reserved, end := field(r, "start", parseTime).value, field(r, "reserved_end", parseTime).value, field(r, "end", parseTime).value
-		cost, paid := field(r, "cost", parseMoney).value, field(r, "paid", parseMoney).value
+		t := gridTask{
+			node: n, start: field(r, "start", parseTime).value, reserved: field(r, "reserved_end", parseTime).value, end: field(r, "end", parseTime).value,
+			cost: field(r, "cost", parseMoney).value, paid: field(r, "paid", parseMoney).value, attempt: r.text("attempt"),
+		}
 		id := field(r, "job_id", parseWhole(64)).value
 		if r.err != nil {
 			return r.err
@@ -336,22 +338,18 @@ func (c *gridChecker) tasks(from io.Reader) error {
 		if f == nil {
 			return &DamagedFileError{r.file, r.line, "job_id", fmt.Errorf("the workload has no job %d", id)}
 		}
-		site.uses[n.ID] = append(site.uses[n.ID], use{start, end, id})
-		attempt := ""
-		if r.has("attempt") {
-			attempt = r.text("attempt")
-		}
-		c.task(f, site, n, start, reserved, end, cost, paid, attempt)
+		site.uses[n.ID] = append(site.uses[n.ID], use{t.start, t.end, id})
+		c.task(f, site, &t)
 		user := r.text("user_id")
 		if user == "" {
 			user = "-1"
 		}
 		if want := strconv.Itoa(int(f.job.User)); user != want {
-			c.violation(f, Disagreement, start, "a task is of user %s, not %s", user, want)
+			c.violation(f, Disagreement, t.start, "a task is of user %s, not %s", user, want)
 		}
 		// The user pays the owner of the node: the sum of all accounts stays 0.
-		site.balances["user "+user] -= paid
-		site.balances["owner "+strconv.Itoa(n.ID)] += paid
+		site.balances["user "+user] -= t.paid
+		site.balances["owner "+strconv.Itoa(n.ID)] += t.paid
 	}
 	return r.err
 }
@@ -373,70 +371,100 @@ func (c *gridChecker) planned(site *gridSite, from io.Reader) error {
 	return r.err
 }
 
-// task checks one task, and adds it to its part. Several attempts may begin at one instant, all
-// but the last of which were stopped at once; their number tells them apart. No file tells how
-// much was left to do for a task that was stopped and goes on again: its length is not checked.
-func (c *gridChecker) task(f *filed, site *gridSite, n *entity.Node, start, reserved, end des.Time, cost, paid money, attempt string) {
-	// Phase 1: the part that it belongs to.
-	again := attempt != "" && attempt != "1"
+// gridTask is a task of a job of the grid, as a row of the file of tasks has it.
+type gridTask struct {
+	node *entity.Node
+	// reserved is the end of the reserved time, and end the real end. Both are from start on.
+	start, reserved, end des.Time
+	// cost is what was agreed upon, paid what the owner got.
+	cost, paid money
+	// attempt is the attempt's number, "" if the file does not tell.
+	attempt string
+}
+
+// task checks the task t of f, and adds it to its part. No file tells how much was left to do for
+// a task that was stopped and goes on again: its length is not checked.
+func (c *gridChecker) task(f *filed, site *gridSite, t *gridTask) {
+	p := c.partWith(f, site, t)
+	c.admits(f, site, t)
+	p.vague = site.Overhead || site.predicted[f.job.ID] || t.attempt != "" && t.attempt != "1"
+	c.taskLength(f, site, t, p)
+	c.taskPrice(f, site, t, p)
+}
+
+// partWith returns the part of f that t belongs to, with t in it. Several attempts may begin at
+// one instant, all but the last of which were stopped at once; their number tells them apart.
+func (c *gridChecker) partWith(f *filed, site *gridSite, t *gridTask) *part {
 	parts := c.parts[f.job.ID]
-	i := slices.IndexFunc(parts, func(p *part) bool { return p.site == site.Name && p.start == start && p.attempt == attempt })
+	i := slices.IndexFunc(parts, func(p *part) bool { return p.site == site.Name && p.start == t.start && p.attempt == t.attempt })
 	if i < 0 {
 		i = len(parts)
-		parts = append(parts, &part{site: site.Name, start: start, attempt: attempt})
+		parts = append(parts, &part{site: site.Name, start: t.start, attempt: t.attempt})
 		c.parts[f.job.ID] = parts
 	}
 	p := parts[i]
-	if slices.Contains(p.nodes, n.ID) && end > start { // what takes no time is no trouble
-		c.violation(f, TwoJobsOnOne, start, "has node %d of %s twice", n.ID, site.Name)
+	if slices.Contains(p.nodes, t.node.ID) && t.end > t.start { // what takes no time is no trouble
+		c.violation(f, TwoJobsOnOne, t.start, "has node %d of %s twice", t.node.ID, site.Name)
 	}
-	p.nodes = append(p.nodes, n.ID)
-	p.end, p.last, p.cost, p.paid = max(p.end, end), max(p.last, reserved), p.cost+cost, p.paid+paid
+	p.nodes = append(p.nodes, t.node.ID)
+	p.end, p.last, p.cost, p.paid = max(p.end, t.end), max(p.last, t.reserved), p.cost+t.cost, p.paid+t.paid
+	return p
+}
 
-	// Phase 2: the node must suit the job. Its price when it was reserved follows from the cost,
-	// which is rounded to a millionth: a price above the limit by that little passes.
-	req := &f.job.Request
-	length := reserved - start
-	cheap := n
+// admits checks that the request of f admits the node of t. What the node's price was when it was
+// reserved follows from the cost, which is rounded to a millionth: a price that is above the limit
+// by a millionth of it passes.
+func (c *gridChecker) admits(f *filed, site *gridSite, t *gridTask) {
+	req, n := &f.job.Request, t.node
 	if req.MaxPrice > 0 {
-		copied := *n
-		copied.Price = float64(cost) / 1e6 / length.Seconds()
-		if copied.Price <= req.MaxPrice*(1+1e-6) {
-			copied.Price = req.MaxPrice
+		then := *n
+		then.Price = float64(t.cost) / 1e6 / (t.reserved - t.start).Seconds()
+		if then.Price <= req.MaxPrice*(1+1e-6) {
+			then.Price = req.MaxPrice
 		}
-		cheap = &copied
+		n = &then
 	}
-	if !req.Admits(cheap) {
-		c.violation(f, Disagreement, start, "has node %d of %s, which does not meet its demands", n.ID, site.Name)
+	if !req.Admits(n) {
+		c.violation(f, Disagreement, t.start, "has node %d of %s, which does not meet its demands", n.ID, site.Name)
 	}
-	// Phase 3: how long it was reserved, and how long it ran.
-	p.vague = site.Overhead || site.predicted[f.job.ID] || again
-	if least := des.Time(math.Ceil(float64(c.estimateOf(f.job)) / n.Perf)); length < least && !p.vague {
-		c.violation(f, WrongRunTime, start, "has node %d of %s for %v, and needs it for %v", n.ID, site.Name, length, least)
+}
+
+// taskLength checks for how long t was reserved, and how long it ran. A task that ended too early
+// was stopped, and so was its part.
+func (c *gridChecker) taskLength(f *filed, site *gridSite, t *gridTask, p *part) {
+	length, estimate := t.reserved-t.start, c.estimateOf(f.job)
+	if least := des.Time(math.Ceil(float64(estimate) / t.node.Perf)); length < least && !p.vague {
+		c.violation(f, WrongRunTime, t.start, "has node %d of %s for %v, and needs it for %v", t.node.ID, site.Name, length, least)
 	}
-	want := start + shareOf(length, f.job.Runtime, c.estimateOf(f.job))
+	want := t.start + shareOf(length, f.job.Runtime, estimate)
 	if p.vague {
-		want = min(end, reserved)
+		want = min(t.end, t.reserved)
 	}
 	switch {
-	case end > want:
-		c.violation(f, WrongRunTime, end, "ran on node %d of %s until %v instead of %v", n.ID, site.Name, end, want)
-	case end < want:
+	case t.end > want:
+		c.violation(f, WrongRunTime, t.end, "ran on node %d of %s until %v instead of %v", t.node.ID, site.Name, t.end, want)
+	case t.end < want:
 		p.short = true
 	}
-	// Phase 4: what it cost, and what was paid.
-	if !site.predicted[f.job.ID] && !site.hadPrice(n.ID, f.job.Submit, start, length, cost) {
-		c.violation(f, FalseAccount, start, "%v for %v on node %d of %s is at none of the prices since its submission", cost, length, n.ID, site.Name)
+}
+
+// taskPrice checks what t cost, and what its owner was paid: the cost or, by use, the used share
+// of it. If a task of the attempt was stopped, the user gets everything back: wholes reports what
+// was not paid if no task was.
+func (c *gridChecker) taskPrice(f *filed, site *gridSite, t *gridTask, p *part) {
+	n, length := t.node, t.reserved-t.start
+	if !site.predicted[f.job.ID] && !site.hadPrice(n.ID, f.job.Submit, t.start, length, t.cost) {
+		c.violation(f, FalseAccount, t.start, "%v for %v on node %d of %s is at none of the prices since its submission", t.cost, length, n.ID, site.Name)
 	}
-	due := cost
+	due := t.cost
 	if site.ByUse {
-		due = moneyOf(float64(cost) / 1e6 * float64(end-start) / float64(length))
+		due = moneyOf(float64(t.cost) / 1e6 * float64(t.end-t.start) / float64(length))
 	}
 	switch {
-	case paid == 0 && due != 0: // right where a task of the attempt was stopped: it is paid back
-		p.unpaid = append(p.unpaid, fmt.Sprintf("node %d of %s was paid %v instead of %v", n.ID, site.Name, paid, due))
-	case paid != due:
-		c.violation(f, FalseAccount, start, "node %d of %s was paid %v instead of %v", n.ID, site.Name, paid, due)
+	case t.paid == 0 && due != 0:
+		p.unpaid = append(p.unpaid, fmt.Sprintf("node %d of %s was paid %v instead of %v", n.ID, site.Name, t.paid, due))
+	case t.paid != due:
+		c.violation(f, FalseAccount, t.start, "node %d of %s was paid %v instead of %v", n.ID, site.Name, t.paid, due)
 	}
 }
 
@@ -657,65 +685,85 @@ func (c *gridChecker) wholes() {
 			c.violation(f, Missing, f.job.Submit, "the file has no row for this job")
 			continue
 		}
-		j := f.job
-		if f.submit != j.Submit || f.nodes != j.Request.Nodes || f.estimate != j.Request.Length {
-			c.violation(f, Disagreement, j.Submit, "submission, size or estimate are %v, %d and %v, not %v, %d and %v",
-				f.submit, f.nodes, f.estimate, j.Submit, j.Request.Nodes, j.Request.Length)
+		c.whole(f)
+	}
+}
+
+// together is what is known of the parts of a job that ran to their end.
+type together struct {
+	tasks         int
+	start, end    des.Time // of all parts; Forever and 0 if there are none
+	cost          money
+	last, longest des.Time // the latest reserved end, and the longest run time of a part
+	began         bool     // start is that of the job: no attempt before is unknown
+	vague         bool     // some part may have been stopped, or not: nothing else counts then
+}
+
+// togetherOf adds up the parts of f, and reports what is wrong with each of them.
+func (c *gridChecker) togetherOf(f *filed) together {
+	j := f.job
+	all := together{start: des.Forever, began: true}
+	for _, p := range c.parts[j.ID] {
+		if p.start < j.Submit {
+			c.violation(f, TooEarly, p.start, "started on %s before its submission at %v", p.site, j.Submit)
 		}
-		parts := c.parts[j.ID]
-		tasks, start, end, cost, last := 0, des.Forever, des.Time(0), money(0), des.Time(0)
-		// longest is the longest run time of a part. began reports that the start of the job
-		// follows from what is known of its parts.
-		longest, began, vague := des.Time(0), true, false
-		for _, p := range parts {
-			if p.start < j.Submit {
-				c.violation(f, TooEarly, p.start, "started on %s before its submission at %v", p.site, j.Submit)
-			}
-			if vague = vague || p.vague; vague {
-				continue
-			}
-			if p.short {
-				if len(p.nodes) < j.Request.Nodes { // a fragment: the job had begun by it
-					start = min(start, p.start)
-				}
-				continue
-			}
-			for _, what := range p.unpaid {
-				c.violation(f, FalseAccount, p.start, "%s", what)
-			}
-			tasks += len(p.nodes)
-			start, end, cost, last = min(start, p.start), max(end, p.end), cost+p.cost, max(last, p.last)
-			longest = max(longest, cmp.Or(p.ran, p.end-p.start))
-			began = began && !(p.again && len(p.nodes) < j.Request.Nodes)
-		}
-		// Budget and deadline bind what was agreed upon. Each task's cost was rounded to a
-		// millionth: half of one for each task may be missing.
-		c.paid(f, parts)
-		if budget := j.Request.BudgetLimit(); float64(cost) > budget*1e6*(1+1e-12)+float64(tasks) {
-			c.violation(f, Unmet, start, "costs %v, and its budget is %.6f", cost, budget)
-		}
-		if last > j.Request.DeadlineLimit() {
-			c.violation(f, Unmet, last, "reserved until %v, after its deadline at %v", last, j.Request.Deadline)
-		}
-		// The parts together are the job: none of a rejected one, all tasks of a finished one,
-		// within its start and finish.
-		switch {
-		case c.own || vague: // parts cannot be told from the sites' own jobs, or those that were stopped from the others
-		case f.state == stateRejected && len(parts) > 0 && tasks > 0:
-			c.violation(f, OutOfPlace, start, "%d tasks ran of a job that was rejected", tasks)
-		case f.state == stateFinished && tasks != j.Request.Nodes:
-			c.violation(f, Missing, f.finish, "%d of its %d tasks ran to their end", tasks, j.Request.Nodes)
-		case tasks == j.Request.Nodes && (began && f.start != start || f.start > start || f.start < j.Submit || f.finish != end):
-			c.violation(f, Disagreement, f.start, "ran from %v to %v, and its parts from %v to %v", f.start, f.finish, start, end)
-		}
-		if f.state != stateFinished {
+		if all.vague = all.vague || p.vague; all.vague {
 			continue
 		}
-		if c.own || vague || tasks != j.Request.Nodes || !began {
-			longest = -1 // not known
+		if p.short {
+			if len(p.nodes) < j.Request.Nodes { // a fragment: the job had begun by it
+				all.start = min(all.start, p.start)
+			}
+			continue
 		}
-		c.ratios(f, longest)
+		for _, what := range p.unpaid {
+			c.violation(f, FalseAccount, p.start, "%s", what)
+		}
+		all.tasks += len(p.nodes)
+		all.start, all.end, all.last = min(all.start, p.start), max(all.end, p.end), max(all.last, p.last)
+		all.cost += p.cost
+		all.longest = max(all.longest, cmp.Or(p.ran, p.end-p.start))
+		all.began = all.began && !(p.again && len(p.nodes) < j.Request.Nodes)
 	}
+	return all
+}
+
+// whole compares the row of f with the workload and with its parts.
+func (c *gridChecker) whole(f *filed) {
+	j, parts := f.job, c.parts[f.job.ID]
+	if f.submit != j.Submit || f.nodes != j.Request.Nodes || f.estimate != j.Request.Length {
+		c.violation(f, Disagreement, j.Submit, "submission, size or estimate are %v, %d and %v, not %v, %d and %v",
+			f.submit, f.nodes, f.estimate, j.Submit, j.Request.Nodes, j.Request.Length)
+	}
+	all := c.togetherOf(f)
+	c.paid(f, parts)
+	// Budget and deadline bind what was agreed upon. The cost of each task is rounded to a
+	// millionth, so that the sum may be above the budget by less than one for each task.
+	if budget := j.Request.BudgetLimit(); float64(all.cost) > budget*1e6*(1+1e-12)+float64(all.tasks) {
+		c.violation(f, Unmet, all.start, "costs %v, and its budget is %.6f", all.cost, budget)
+	}
+	if all.last > j.Request.DeadlineLimit() {
+		c.violation(f, Unmet, all.last, "reserved until %v, after its deadline at %v", all.last, j.Request.Deadline)
+	}
+	// The parts together are the job: none of a rejected one, all tasks of a finished one, from
+	// its start to its finish.
+	switch {
+	case c.own || all.vague: // parts cannot be told from the sites' own jobs, or those that were stopped from the others
+	case f.state == stateRejected && len(parts) > 0 && all.tasks > 0:
+		c.violation(f, OutOfPlace, all.start, "%d tasks ran of a job that was rejected", all.tasks)
+	case f.state == stateFinished && all.tasks != j.Request.Nodes:
+		c.violation(f, Missing, f.finish, "%d of its %d tasks ran to their end", all.tasks, j.Request.Nodes)
+	case all.tasks == j.Request.Nodes && (all.began && f.start != all.start || f.start > all.start || f.start < j.Submit || f.finish != all.end):
+		c.violation(f, Disagreement, f.start, "ran from %v to %v, and its parts from %v to %v", f.start, f.finish, all.start, all.end)
+	}
+	if f.state != stateFinished {
+		return
+	}
+	ran := all.longest
+	if c.own || all.vague || all.tasks != j.Request.Nodes || !all.began {
+		ran = -1 // not known
+	}
+	c.ratios(f, ran)
 }
 
 // paid compares what the row says that owners were paid with what the parts paid. It does so only
