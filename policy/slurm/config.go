@@ -6,19 +6,20 @@ import (
 	"github.com/gridslot/gridslot/des"
 )
 
-// Config is what the scheduler of Slurm takes from slurm.conf. ReadConfig makes one, with Slurm's
-// defaults for what the file does not say.
+// Config is what the scheduler of Slurm takes from slurm.conf. ReadConfig makes one, with Slurm's defaults for
+// what the file does not say. The key of the file stands in parentheses, with its default if that is not 0,
+// no or nothing.
 type Config struct {
-	// Epoch is the second of the host's clock (of UNIX) at which the controller begins. Backfill
-	// rounds times to multiples of bf_resolution there.
+	// Epoch is the second of the host's UNIX clock at which the controller begins. Backfill rounds times to
+	// multiples of bf_resolution of that clock.
 	Epoch int64
 
 	Nodes      []Node
 	Partitions []Partition
-	Licenses   []Amount // of the whole cluster: how many there are of each
+	Licenses   []Amount // of the whole cluster: how many there are of each kind (Licenses)
 
-	// Database says whether accounts are kept by slurmdbd. Without it Slurm ignores the weights of
-	// age and fair share, and computes a job's priority once.
+	// Database says whether slurmdbd keeps accounts (AccountingStorageType). Without it Slurm ignores the
+	// weights of age and fair share, and computes a job's priority once.
 	Database bool
 	// TrackedGRES are the kinds of devices that accounting counts (AccountingStorageTRES), in order.
 	TrackedGRES []string
@@ -26,34 +27,34 @@ type Config struct {
 	// account and user that there are, that limits hold, that the user may use the QoS.
 	Enforce struct{ Associations, Limits, QOS bool }
 
-	// EnforceLimits says whether jobs beyond the limits of a partition are refused as they come:
-	// NO, ANY (beyond those of all its partitions) or ALL (beyond those of any).
+	// EnforceLimits says whether jobs beyond the limits of a partition are refused as they come
+	// (EnforcePartLimits): NO, ANY (beyond those of all its partitions) or ALL (beyond those of any).
 	EnforceLimits string
 
-	// Preempt says whose jobs may be preempted: those of QoSs that another one names (qos), those of
-	// partitions of a lower tier (partition_prio), or nobody's (empty).
+	// Preempt says whose jobs may be preempted (PreemptType): "qos", those of QoSs that the preemptor's QoS
+	// names; "partition_prio", those of partitions of a lower tier; empty, nobody's.
 	Preempt       string
-	PreemptExempt des.Time // a job that has run less is not preempted (PreemptExemptTime)
+	PreemptExempt des.Time // a job that has run for less time is not preempted (PreemptExemptTime)
 
 	Select   Selection
 	Schedule Scheduling
 	Priority PriorityRules
 
-	MinJobAge     des.Time // a record that is so old is purged, which is a change to backfill (MinJobAge); 0: never
-	OverTimeLimit des.Time // a job may run so much beyond its limit
-	CompleteWait  des.Time // nothing starts while a job completes that ended less than so long ago
+	MinJobAge     des.Time // how long the record of an ended job is kept (MinJobAge, 300 s); 0: for ever. Its purge is a change to backfill
+	OverTimeLimit des.Time // how long a job may run beyond its limit (OverTimeLimit, in minutes there); des.Forever: no job is ended
+	CompleteWait  des.Time // nothing starts while a job completes that ended less than this ago (CompleteWait)
 }
 
-// Node is a row NodeName of slurm.conf, for one node.
+// Node is a node of a row NodeName of slurm.conf.
 type Node struct {
 	Name     string
-	Sockets  int // cores are numbered through the sockets: socket s has s*Cores to s*Cores+Cores-1
-	Cores    int // of a socket; a core has one thread
-	Memory   int // MB (RealMemory)
-	Weight   int // nodes of low weight are taken first
-	Features []string
-	GRES     []Amount // devices by kind, as {"gpu", 4}
-	Row      int      // which row NodeName of slurm.conf defines it, from 0 on
+	Sockets  int      // 1 or more (Sockets). Cores are numbered through them: socket s has s*Cores to s*Cores+Cores-1
+	Cores    int      // cores of a socket, 1 or more (CoresPerSocket); a core has one thread, and is a CPU
+	Memory   int      // MB, 1 or more (RealMemory, 1)
+	Weight   int      // nodes of low weight are taken first (Weight, 1)
+	Features []string // what jobs may ask for (Feature)
+	GRES     []Amount // devices by kind, as {"gpu", 4} (Gres)
+	Row      int      // position of the row NodeName that defines it, from 0; weights of groups go by rows
 }
 
 // CPUs is how many cores the node has: a core has one thread.
@@ -80,23 +81,23 @@ func (conf *Config) hasFeature(name string) bool {
 	return slices.ContainsFunc(conf.Nodes, func(n Node) bool { return slices.Contains(n.Features, name) })
 }
 
-// Amount is so many of a kind: devices of a node, or licences.
+// Amount is a number of things of a kind: devices of a node, or licences.
 type Amount struct {
 	Kind  string
-	Count int
+	Count int // 0 or more
 }
 
 // Partition is a row PartitionName of slurm.conf.
 type Partition struct {
 	Name           string
-	Nodes          []int // positions in Config.Nodes, ascending
-	Default        bool
-	Exclusive      bool     // OverSubscribe=EXCLUSIVE: a job has its nodes to itself
-	MaxTime        des.Time // of a job's limit; des.Forever: none
-	MaxNodes       int      // of a job; 0: no limit
-	Tier           int      // PriorityTier: jobs of a higher tier come first, whatever their priority
-	JobFactor      int      // PriorityJobFactor
-	BillingWeights []Weight // TRESBillingWeights
+	Nodes          []int    // positions in Config.Nodes, ascending (Nodes)
+	Default        bool     // jobs that name no partition go there (Default)
+	Exclusive      bool     // a job has its nodes to itself (OverSubscribe=EXCLUSIVE)
+	MaxTime        des.Time // the longest limit of a job (MaxTime); des.Forever: any
+	MaxNodes       int      // the most nodes of a job (MaxNodes); 0: no limit
+	Tier           int      // jobs of a higher tier come first, whatever their priority (PriorityTier, 1)
+	JobFactor      int      // of the partition's term of a priority (PriorityJobFactor, 1)
+	BillingWeights []Weight // what a second of a job is charged for (TRESBillingWeights); empty: its CPUs
 }
 
 // Weight is a weight of one kind of resource (TRES): cpu, mem (of a GB), node, gres/KIND or
@@ -109,54 +110,61 @@ type Weight struct {
 // Selection is SelectTypeParameters of select/cons_tres.
 type Selection struct {
 	Memory       bool // memory is consumed (CR_Core_Memory)
-	LeastLoaded  bool // the node with the largest part of free cores comes first (CR_LLN)
-	DefMemPerCPU int  // MB a CPU for jobs that ask for none; 0: all memory of the node
+	LeastLoaded  bool // of one weight, the node with the largest share of free cores comes first (CR_LLN)
+	DefMemPerCPU int  // MB a CPU for jobs that ask for no memory (DefMemPerCPU); 0: they get all memory of the node
 }
 
-// Scheduling is SchedulerParameters of slurm.conf, and its defaults.
+// Scheduling is SchedulerParameters of slurm.conf, and a few keys like them. A parameter stands in parentheses,
+// with its default.
 type Scheduling struct {
-	Interval         des.Time // of full passes (sched_interval)
-	BatchDelay       des.Time // from one pass for submissions to the next (batch_sched_delay)
-	MinInterval      des.Time // from one pass to the next (sched_min_interval)
-	QueueDepth       int      // entries that a pass looks at that is not full (default_queue_depth)
-	PartitionDepth   int      // the same of each partition; 0: no limit (partition_job_depth)
-	MaxStarts        int      // of one pass; 0: no limit (sched_max_job_start)
-	Defer            bool     // the end of a job does not start a pass (defer)
-	AssocLimitStop   bool     // a job beyond a limit closes its partition (assoc_limit_stop)
-	KillInvalid      bool     // a job whose dependency is never satisfied is cancelled (DependencyParameters=kill_invalid_depend)
+	// Passes of the main scheduler.
+	Interval       des.Time // from one full pass to the next (sched_interval, 60 s)
+	BatchDelay     des.Time // the least from one request for a pass to the next one for submissions and orders (batch_sched_delay, 3 s)
+	MinInterval    des.Time // a pass begins later than this after the last one (sched_min_interval, 2 µs)
+	QueueDepth     int      // a pass that is not full looks at one entry more than this (default_queue_depth, 100)
+	PartitionDepth int      // the most entries of each partition in a pass (partition_job_depth); 0: no limit
+	MaxStarts      int      // the most starts of a pass (sched_max_job_start); 0: no limit
+	Defer          bool     // the end of a job makes a pass due, and does not begin it (defer)
+	AssocLimitStop bool     // a job beyond a limit of its QoS or associations closes its partition (assoc_limit_stop)
+	KillInvalid    bool     // a job whose dependency is never satisfied is cancelled (DependencyParameters=kill_invalid_depend)
+
+	// Choice of nodes and of victims.
+	ReorderVictims  int  // how often victims are ordered anew (preempt_reorder_count, 1)
+	PreemptYoungest bool // victims that started last come first (preempt_youngest_first)
+	PackSerial      bool // jobs of one CPU take the last node of the lowest weight (pack_serial_at_end)
+
+	// Backfill.
+	Backfill         bool     // there is backfill (SchedulerType=sched/backfill, the default)
+	BackfillInterval des.Time // from the beginning of a run to the next one, at least (bf_interval, 30 s)
+	Resolution       des.Time // plans begin and end at multiples of it (bf_resolution, 60 s)
+	Window           des.Time // how far ahead a run plans (bf_window, 1440 min)
+	MaxTests         int      // a run ends when it has looked for nodes for this many entries (bf_max_job_test, 500)
+	TableSize        int      // a run ends when its table has this many records (bf_node_space_size, MaxTests)
+	MaxBackfillStart int      // the most starts of a run (bf_max_job_start); 0: no limit
+	MaxPerUser       int      // the most entries of a user in a run (bf_max_job_user); 0: no limit, as also if there is MaxPerAssoc
+	MaxPerPartition  int      // of a partition (bf_max_job_part)
+	MaxPerUserPart   int      // of a user in a partition (bf_max_job_user_part)
+	MaxPerAssoc      int      // of an association (bf_max_job_assoc)
+	MinAgeReserve    des.Time // jobs that could start for less time are not planned, and close no partition (bf_min_age_reserve)
+	MinPrioReserve   int      // nor are jobs of a lower priority, nor do they (bf_min_prio_reserve)
 	Licenses         bool     // backfill plans licences (bf_licenses)
 	OnePlan          bool     // backfill plans a job in one of its partitions only (bf_one_resv_per_job)
-	ReorderVictims   int      // preempt_reorder_count
-	PreemptYoungest  bool     // preempt_youngest_first
-	Backfill         bool     // SchedulerType=sched/backfill
-	BackfillInterval des.Time // bf_interval
-	Resolution       des.Time // bf_resolution
-	Window           des.Time // bf_window
-	MaxTests         int      // jobs that a run of backfill tests (bf_max_job_test)
-	TableSize        int      // records of its table (bf_node_space_size); 0: MaxTests
-	MaxBackfillStart int      // of one run; 0: no limit (bf_max_job_start)
-	MaxPerUser       int      // jobs of a user in one run; 0: no limit (bf_max_job_user; none where there is MaxPerAssoc)
-	MaxPerPartition  int      // bf_max_job_part
-	MaxPerUserPart   int      // bf_max_job_user_part
-	MaxPerAssoc      int      // bf_max_job_assoc
-	MinAgeReserve    des.Time // younger jobs are not planned (bf_min_age_reserve)
-	MinPrioReserve   int      // jobs of a lower priority are not planned (bf_min_prio_reserve)
-	WindowScale      int      // bf_window_scale
-	PackSerial       bool     // jobs of one CPU take the last node of the lowest weight (pack_serial_at_end)
+	WindowScale      int      // seconds by which windows of a look into the future grow (bf_window_scale); 0: each is twice the last
 	BusyNodes        bool     // backfill plans nodes in use before idle ones (bf_busy_nodes)
 }
 
-// PriorityRules is what slurm.conf says of priority/multifactor.
+// PriorityRules is what slurm.conf says of priorities. Age to QOS are the weights PriorityWeightAge to
+// PriorityWeightQOS of factors from 0 to 1: see Terms.
 type PriorityRules struct {
-	Multifactor bool // else priority/basic: by submission
+	Multifactor bool // priority/multifactor; else priority/basic, by submission (PriorityType)
 	Age         float64
 	FairShare   float64
 	JobSize     float64
 	Partition   float64
 	QOS         float64
-	MaxAge      des.Time // the age at which its factor is 1
-	HalfLife    des.Time // of usage; 0: usage does not decay
-	Period      des.Time // from one computation to the next (PriorityCalcPeriod)
-	FavorSmall  bool
-	MaxTRES     bool // a node's billing is the largest of its weights, not their sum
+	MaxAge      des.Time // the age from which on its factor is 1, a second or more (PriorityMaxAge, 7 days)
+	HalfLife    des.Time // of usage (PriorityDecayHalfLife, 7 days); 0: usage does not decay
+	Period      des.Time // from one tick to the next, a second or more (PriorityCalcPeriod, 5 min)
+	FavorSmall  bool     // small jobs get the larger size factor (PriorityFavorSmall)
+	MaxTRES     bool     // a node's billing is its largest weighted amount, not their sum (PriorityFlags=MAX_TRES)
 }

@@ -1,6 +1,6 @@
 package slurm
 
-// Accounts as sacctmgr itself writes them, as the commands that would make them.
+// Accounts as sacctmgr itself writes them, turned into the commands that would make them.
 
 import (
 	"fmt"
@@ -10,9 +10,10 @@ import (
 	"github.com/gridslot/gridslot/des"
 )
 
-// Commands is the text of a file of accounts as commands of sacctmgr, line by line: what stands there as such stays, rows of
-// `sacctmgr dump CLUSTER file=...` and of the table that `sacctmgr -P show qos` prints become the commands that make the
-// same. Both are as Slurm 22.05 and later write them; a file may have all of it, one after the other.
+// Commands turns the text of a file of accounts into commands of sacctmgr, one line for each line, so that line
+// numbers stay: an empty line if a row needs no command. Commands stay as they are. Rows of `sacctmgr dump
+// CLUSTER file=...` and of the table that `sacctmgr -P show qos` prints become the commands that make the same.
+// Both are as Slurm 22.05 and later write them. A file may have all three, one after the other.
 func Commands(text string) string {
 	d := dump{parent: rootAccount}
 	var b strings.Builder
@@ -25,12 +26,13 @@ func Commands(text string) string {
 
 // dump is what the lines so far say about those that follow.
 type dump struct {
-	parent  string   // the account to which rows belong
-	columns []string // of a table of QoSs; nil: there is none
-	users   []string // user and account, of the rows so far
+	parent  string   // the account to which rows belong; root at first
+	columns []string // the names of the columns of a table of QoSs, in lower case; nil: no table has begun
+	users   []string // "USER ACCOUNT" of each row of a user so far
 }
 
-// command is the command for a line.
+// command is the command for a line, or the line itself if it is none of a dump or a table. Any such line
+// ends a table.
 func (d *dump) command(line string) string {
 	switch kind, rest, found := strings.Cut(line, " - "); {
 	case found && slices.Contains([]string{"Cluster", "Parent", "Account", "User"}, kind):
@@ -46,7 +48,7 @@ func (d *dump) command(line string) string {
 	return line
 }
 
-// outsideQuotes splits a row of a dump at the colons that are in no quotes, which go.
+// outsideQuotes splits a row of a dump at the colons outside quotes, and takes the quotes away.
 func outsideQuotes(row string) (fields []string) {
 	quoted := false
 	for field := range strings.FieldsFuncSeq(row, func(r rune) bool {
@@ -60,10 +62,12 @@ func outsideQuotes(row string) (fields []string) {
 	return fields
 }
 
-// likeParent is what a dump has for fairshare=parent.
+// likeParent is what a dump writes for fairshare=parent (SLURMDB_FS_USE_PARENT).
 const likeParent = "2147483647"
 
-// row is the command for a row of a dump: 'NAME':KEY=VALUE:KEY=VALUE.
+// row is the command for a row of a dump, whose fields are 'NAME', KEY=VALUE, KEY=VALUE ... kind is the word
+// before them: Cluster has the limits of root, Parent says to which account the rows belong that follow, and
+// Account and User are members of that account.
 func (d *dump) row(kind string, fields []string) string {
 	if len(fields) == 0 {
 		return kind + " without a name"
@@ -93,10 +97,10 @@ func (d *dump) row(kind string, fields []string) string {
 	case "Account":
 		return with("add", "account", name, "parent="+d.parent)
 	}
-	if name == rootAccount && d.parent == rootAccount { // who is there from the beginning
+	if name == rootAccount && d.parent == rootAccount { // NewAccounts has the user
 		return ""
 	}
-	if user := name + " " + d.parent; slices.Contains(d.users, user) { // in another partition
+	if user := name + " " + d.parent; slices.Contains(d.users, user) { // a further row, for another partition
 		return with("modify", "user", name, "account="+d.parent, "set")
 	} else {
 		d.users = append(d.users, user)
@@ -104,7 +108,8 @@ func (d *dump) row(kind string, fields []string) string {
 	return with("add", "user", name, "account="+d.parent)
 }
 
-// columnsOfQOS are the columns of a table of QoSs that have other names than the options that set them.
+// columnsOfQOS are the options that set the columns of a table of QoSs, by column, where the names differ. PU
+// stands for per user, PA for per account.
 var columnsOfQOS = map[string]string{
 	"grpsubmit": "grpsubmitjobs", "maxtres": "maxtresperjob", "maxtrespu": "maxtresperuser", "maxjobspu": "maxjobsperuser", "maxsubmitpu": "maxsubmitjobsperuser",
 	"maxtrespa": "maxtresperaccount", "maxjobspa": "maxjobsperaccount", "maxsubmitpa": "maxsubmitjobsperaccount", "mintres": "mintresperjob", "usagethres": "usagethreshold",
@@ -121,7 +126,7 @@ func (d *dump) qos(cells []string) string {
 		if to, there := columnsOfQOS[key]; there {
 			key = to
 		}
-		if key == "gracetime" { // which commands have in seconds
+		if key == "gracetime" { // a table has it as a duration, a command in seconds
 			if grace, err := Duration(cell); err == nil {
 				cell = fmt.Sprint(int64(grace / des.Second))
 			}

@@ -6,8 +6,9 @@ import (
 	"github.com/gridslot/gridslot/internal/enum"
 )
 
-// effects are what may be different in a schedule where a setting of slurm.conf is not simulated, by the
-// key in lower case, or the beginning of KEY=VALUE.
+// effects tells what may be different in a schedule if a setting is not simulated. Its keys are in lower case:
+// a key of slurm.conf or an option of sacctmgr; "key=" if some values of the key are simulated and others not;
+// or "nodename state=" and "partitionname state=" for states of rows.
 var effects = map[string]string{
 	"threadspercore":            "a core has one CPU here, so that nodes have fewer CPUs than with hyperthreads",
 	"topologyplugin":            "nodes are taken in their order, whatever switches they hang on",
@@ -83,8 +84,8 @@ var effects = map[string]string{
 	"preemptexempttime":         "that of slurm.conf holds",
 }
 
-// effectOf is what may be different where a setting is not simulated; of a key that is no key of Slurm that is known
-// here the one that is most like it, where there is one.
+// effectOf is what may be different if a setting is not simulated. For a key that is not known here, it is a
+// suggestion of the known key that is most like it; "" if none is.
 func effectOf(key string) string {
 	if text, ofSlurm := knownEffect(key); ofSlurm {
 		return text
@@ -96,8 +97,8 @@ func effectOf(key string) string {
 	return strings.TrimPrefix(enum.Suggestion(key, known), ": ")
 }
 
-// knownEffect is what may be different where a setting of Slurm is not simulated, and whether it is
-// a setting of Slurm that is known here. One with a value is known by its key.
+// knownEffect is what may be different if a setting of Slurm is not simulated, and whether the setting is known
+// here. KEY=VALUE is looked for as a whole, then as KEY= and then as KEY.
 func knownEffect(key string) (text string, ofSlurm bool) {
 	lower := strings.ToLower(key)
 	if text, ofSlurm = effects[lower]; ofSlurm {
@@ -113,7 +114,7 @@ func knownEffect(key string) (text string, ofSlurm bool) {
 	return effects[lower[:at]], true
 }
 
-// missed adds a setting that is not simulated, or counts it where it is there already.
+// missed adds a setting that is not simulated to those found so far, or counts it if it is there already.
 func missed(all []Unknown, key string, line int) []Unknown {
 	for i := range all {
 		if strings.EqualFold(all[i].Key, key) {

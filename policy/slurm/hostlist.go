@@ -11,10 +11,12 @@ import (
 // enough that a slip of the pen does not take all memory.
 const maxHosts = 1 << 20
 
-// Hosts reads a host list of Slurm, as n[1-3,07],login, and returns its names in order.
+// Hosts reads a host list of Slurm, as n[1-3,07],login, and returns its names in the order of the list; none for
+// an empty list. A name may have one bracket, at its end. It returns an error for a bracket that is not
+// closed, an empty name, a range that falls, and a list of more than maxHosts names.
 func Hosts(list string) ([]string, error) {
 	var names []string
-	for rest := list; rest != ""; {
+	for rest := list; rest != ""; { // a name, or a name with a bracket, up to the comma behind it
 		end, open := len(rest), strings.IndexByte(rest, '[')
 		comma := strings.IndexByte(rest, ',')
 		if open >= 0 && (comma < 0 || open < comma) {
@@ -44,8 +46,8 @@ func Hosts(list string) ([]string, error) {
 	return names, nil
 }
 
-// numbered is the names of prefix with the numbers of ranges, as 1-3,07, at most limit of them.
-// Numbers keep the zeros that they begin with.
+// numbered returns the names that prefix makes with the numbers of ranges, as 1-3,07, at most limit of them.
+// A number has at least as many digits as the low end of its range, as 08-11 for 08, 09, 10 and 11.
 func numbered(prefix, ranges string, limit int) ([]string, error) {
 	var names []string
 	for part := range strings.SplitSeq(ranges, ",") {
@@ -71,14 +73,16 @@ func numbered(prefix, ranges string, limit int) ([]string, error) {
 	return names, nil
 }
 
-// HostList is the host list of names, as n[1-3,7],login: names that differ in their last number
-// only stand in one bracket. It is what Hosts reads.
+// HostList is the host list of names, as n[1-3,7],login: names that differ only in the number at their end share
+// one bracket, and neighbours in it a range. Hosts reads it; names that share no bracket keep their order.
 func HostList(names []string) string {
 	type run struct {
 		prefix string
-		width  int
-		ranges [][2]int
+		width  int      // digits of each number; 0: as many as it takes
+		ranges [][2]int // first and last numbers; nil: the name has no number
 	}
+	// Which names share a bracket? Of a number of more than nine digits, those before the last nine count as
+	// part of the name, so that the number fits into an int.
 	var runs []run
 	for _, name := range names {
 		digits := len(name)
@@ -108,6 +112,7 @@ func HostList(names []string) string {
 			runs[at].ranges = append(runs[at].ranges, [2]int{number, number})
 		}
 	}
+	// Their text. A single number needs no bracket.
 	var text strings.Builder
 	for i, r := range runs {
 		if i > 0 {

@@ -5,13 +5,14 @@ import (
 	"slices"
 )
 
-// nodeSet is a set of nodes by their positions in Config.Nodes. All sets of a controller are
-// equally long.
+// nodeSet is a set of nodes by their positions in Config.Nodes, one bit each. All sets of a controller have the
+// same length, on which the methods rely; bits beyond the last node are 0. A set shares its words when it is
+// assigned: clone copies it.
 type nodeSet []uint64
 
 func newNodeSet(nodes int) nodeSet { return make(nodeSet, (nodes+63)/64) }
 
-// allNodes is the set of all of so many nodes.
+// allNodes is the set of all nodes of a machine with so many.
 func allNodes(nodes int) nodeSet {
 	all := newNodeSet(nodes)
 	for i := range nodes {
@@ -32,9 +33,9 @@ func (s nodeSet) hasAll(positions []int) bool {
 
 func (s nodeSet) clone() nodeSet { return append(nodeSet(nil), s...) }
 
-// intersect makes s the set of what is in s and in other.
+// intersect leaves in s what is in other, too.
 func (s nodeSet) intersect(other nodeSet) {
-	other = other[:len(s)] // spares checks of bounds
+	other = other[:len(s)] // spares the check of bounds in each step
 	for i := range s {
 		s[i] &= other[i]
 	}
@@ -60,7 +61,7 @@ func (s nodeSet) count() int {
 	return n
 }
 
-// countIn is how many of s are in other.
+// countIn is the number of nodes of s that are in other.
 func (s nodeSet) countIn(other nodeSet) int {
 	n := 0
 	for i, word := range other {
@@ -119,17 +120,19 @@ func (s nodeSet) all(yield func(int) bool) {
 	}
 }
 
-// spareSets lends sets of nodes for a while, so that what is needed for a moment only is not allocated
-// each time. Who borrows marks where the lending stands, and gives back all that has been lent since.
+// spareSets lends sets of nodes, so that those needed for a moment only are not allocated each time. A borrower
+// marks how many are lent before it borrows, and gives back all that were lent since, like a stack:
+//
+//	defer s.back(s.mark())
 type spareSets struct {
-	nodes int
-	all   []nodeSet
-	lent  int
+	nodes int       // of the machine
+	all   []nodeSet // the sets made so far
+	lent  int       // the first lent of all are in use
 }
 
 func (s *spareSets) mark() int { return s.lent }
 
-// back takes back all sets that were lent since the mark.
+// back takes back all sets that were lent since the mark. Their borrowers must not use them afterwards.
 func (s *spareSets) back(mark int) { s.lent = mark }
 
 // clone lends a copy of a set.

@@ -12,13 +12,13 @@ import (
 	"github.com/gridslot/gridslot/internal/enum"
 )
 
-// Override is a value that stands in place of that of slurm.conf. Key is a key of the file, as
-// PriorityWeightFairshare; one of SchedulerParameters, as SchedulerParameters.bf_interval; or one of
-// a partition, as PartitionName.long.MaxTime. A parameter without a value, as
-// SchedulerParameters.defer, is given by yes and taken away by no.
+// Override is a value that takes the place of the one in slurm.conf. Key is a key of the file, as
+// PriorityWeightFairshare; one of SchedulerParameters, as SchedulerParameters.bf_interval; or a key of a
+// partition, as PartitionName.long.MaxTime. A parameter without a value, as SchedulerParameters.defer, is
+// given by yes and taken away by no.
 type Override struct{ Key, Value string }
 
-// OverrideError is an override that means nothing, or that means nothing in its file.
+// OverrideError reports an override whose key or value means nothing, or means nothing in its file.
 type OverrideError struct {
 	Override
 	Err error
@@ -34,12 +34,13 @@ const (
 	nodeKey       = "NodeName"
 )
 
-// partitionKeys are the keys of a partition that may be overridden: those that readPartitions
-// simulates.
+// partitionKeys are the keys of a partition that may be overridden: those that readPartitions simulates, as
+// Slurm's manual spells them. Check knows the first one, whose value names nodes.
 var partitionKeys = []string{"Nodes", "Default", "OverSubscribe", "MaxTime", "MaxNodes", "PriorityTier", "PriorityJobFactor", "TRESBillingWeights"}
 
-// Check reports what is wrong with an override, whatever the file: its key is none, or bears on no
-// schedule here, or its value cannot be read. Its error is an *OverrideError.
+// Check reports what is wrong with an override, whatever the file: its key does not exist, or bears on no
+// schedule here, or its value cannot be read. Its error is an *OverrideError. It overrides a file that has
+// nothing but the partition of the override, if it is about one.
 func (o Override) Check() error {
 	f := configFile{general: map[string]setting{}}
 	if row, key, is := o.ofPartition(); is {
@@ -59,7 +60,7 @@ func (o Override) Check() error {
 	return f.blame(err, []Override{o})
 }
 
-// failed is the error of an override, or nil.
+// failed is the *OverrideError for err, or nil if err is nil.
 func (o Override) failed(err error) error {
 	if err == nil {
 		return nil
@@ -67,7 +68,8 @@ func (o Override) failed(err error) error {
 	return &OverrideError{o, err}
 }
 
-// ofPartition is the partition and its key that an override is about, if it is about one.
+// ofPartition is the name of the partition and the key that an override is about; is is false if it is about
+// no partition. Names of partitions may have dots, keys have none.
 func (o Override) ofPartition() (row, key string, is bool) {
 	rest, is := strings.CutPrefix(o.Key, partitionKey+".")
 	if at := strings.LastIndexByte(rest, '.'); is && at > 0 {
@@ -76,7 +78,7 @@ func (o Override) ofPartition() (row, key string, is bool) {
 	return "", "", false
 }
 
-// override puts a value in place of that of the file.
+// override puts a value in place of the one in the file. The new setting has line 0: see blame.
 func (f *configFile) override(o Override) error {
 	if row, key, is := o.ofPartition(); is {
 		if !slices.Contains(partitionKeys, key) {
@@ -108,7 +110,7 @@ func (f *configFile) override(o Override) error {
 	return o.failed(fmt.Errorf("no such key of slurm.conf is simulated%s", enum.Suggestion(o.Key, known)))
 }
 
-// overrideParameter puts one of SchedulerParameters in place of that of the file.
+// overrideParameter puts one of SchedulerParameters in place of the one in the file, and leaves the others.
 func (f *configFile) overrideParameter(o Override, part string) error {
 	parameters := new(Scheduling).parameters()
 	to, there := parameters[part]
@@ -137,9 +139,12 @@ func (f *configFile) overrideParameter(o Override, part string) error {
 	return nil
 }
 
-// blame is the error of reading the file: that of an override where it is about one, whose rows
-// have no line. A value that is not simulated is an error there.
+// blame returns the error of reading the file, or if it comes from an override the *OverrideError. Settings
+// of overrides have line 0, by which they are told from those of the file. A value that is not simulated is an
+// error in an override, while in the file it is only reported.
 func (f *configFile) blame(err error, all []Override) error {
+	// The override that a key is about, or nil. A key may have a value behind it, and a parameter is reported
+	// by its own name or as SchedulerParameters.
 	about := func(key string) *Override {
 		key, _, _ = strings.Cut(key, "=")
 		at := slices.IndexFunc(all, func(o Override) bool {
@@ -163,8 +168,9 @@ func (f *configFile) blame(err error, all []Override) error {
 	return err
 }
 
-// generalKeys are the keys of slurm.conf that are simulated, but for those of rows, as Slurm's
-// manual spells them: those that the reader asks for.
+// generalKeys are the keys of slurm.conf that are simulated, except those of nodes and partitions, as Slurm's
+// manual spells them, in alphabetical order. They are the keys that the reader asks for when it reads an
+// empty file, so that no list can differ from the reader.
 func generalKeys() []string {
 	f := configFile{general: map[string]setting{}}
 	_, _ = f.config() // that there are no nodes does not matter

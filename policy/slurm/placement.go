@@ -5,9 +5,11 @@ import (
 	"slices"
 )
 
-// Which CPUs and cores a job gets of the nodes chosen for it.
+// Which CPUs and cores a job gets of the nodes chosen for it: dist_tasks.c of plugins/select/cons_common and
+// cons_tres.
 
-// cpusOf is how many CPUs the job would have of the nodes chosen.
+// cpusOf is how many CPUs the job would have of the nodes chosen: the sum of distribute over the nodes in
+// their order, which is found without distributing in the two usual cases.
 func (s *search) cpusOf(chosen choice) int {
 	d, sum := &s.shape.demand, 0
 	switch {
@@ -16,7 +18,7 @@ func (s *search) cpusOf(chosen choice) int {
 			sum += s.c.conf.Nodes[o.node].CPUs()
 		}
 		return sum
-	case d.perTask == 1 && d.perNode == 0: // tasks of one CPU go wherever there is one
+	case d.perTask == 1 && d.perNode == 0: // tasks of one CPU go wherever there is a CPU
 		for _, o := range chosen {
 			sum += o.cpus
 		}
@@ -30,7 +32,8 @@ func (s *search) cpusOf(chosen choice) int {
 	return sum
 }
 
-// place is the nodes, CPUs and memory that the job of e gets among candidates now, or nil.
+// place returns what the job of e gets of each node if it starts now among candidates: nodes, CPUs and memory;
+// nil if it does not fit. Cores are picked when the job starts: see giveCores.
 func (c *Controller) place(e *entry, candidates nodeSet) []Placement {
 	chosen := c.chooseNow(e, candidates)
 	if chosen == nil {
@@ -59,9 +62,10 @@ func (c *Controller) place(e *entry, candidates nodeSet) []Placement {
 	return placed
 }
 
-// chooseNow is the nodes among candidates that the job of e gets now, by their numbers, or nil.
+// chooseNow is the nodes among candidates that the job of e gets if it starts now without preempting anybody,
+// in ascending order; nil if it does not fit.
 func (c *Controller) chooseNow(e *entry, candidates nodeSet) choice {
-	f := c.forecastFor(e, preemptor{}, candidates, 0, true) // without preempting anybody
+	f := c.forecastFor(e, preemptor{}, candidates, 0, true) // the second, 0, does not matter to a look at the present
 	if !f.atOnce {
 		return nil
 	}
@@ -69,7 +73,7 @@ func (c *Controller) chooseNow(e *entry, candidates nodeSet) choice {
 	return f.chosen
 }
 
-// giveCores gives the job of e as many cores of each of its nodes as it has CPUs there.
+// giveCores picks as many cores of each of its nodes for the job of e as it has CPUs there (dist_tasks).
 func (c *Controller) giveCores(e *entry, placed []Placement) {
 	d := &c.shapeOf(e).demand
 	for i := range placed {
@@ -84,9 +88,12 @@ func (c *Controller) giveCores(e *entry, placed []Placement) {
 	}
 }
 
-// distribute is how many CPUs the job uses of each node: a task to each, then one each in turn
-// while the node has CPUs for another.
+// distribute returns how many CPUs the job uses of each node of a choice (dist_tasks_compute_c_b): each node
+// gets a task, then one node after the other gets another task while it has CPUs for one. No node gives more
+// CPUs than the choice has of it. Of a job with several CPUs a task that is less than all tasks need if
+// CPUs of a node make no whole task.
 func (d *demand) distribute(chosen choice) []int {
+	// How many tasks: maxtasks, from the CPUs that _job_test reckons (ncpus).
 	nodes := len(chosen)
 	cpus := max(nodes*max(d.perNode, 1), d.cpus, nodes*d.pnMin)
 	tasks := cpus
@@ -96,8 +103,10 @@ func (d *demand) distribute(chosen choice) []int {
 	case d.perTask > 1:
 		tasks = cpus / d.perTask
 	}
-	used, of := make([]int, nodes), make([]int, nodes)
-	given, crowded := 0, true // crowded: no node has CPUs for another task
+	// A task to each node. If that leaves no CPU anywhere, the nodes are crowded (over_subscribe): then tasks
+	// are counted without CPUs, so that the loop below ends.
+	used, of := make([]int, nodes), make([]int, nodes) // CPUs, and tasks, of each node
+	given, crowded := 0, true
 	give := func(i int) {
 		given++
 		of[i]++
@@ -112,6 +121,8 @@ func (d *demand) distribute(chosen choice) []int {
 			crowded = false
 		}
 	}
+	// Another task to each node in turn. The nodes are crowded once a round leaves no room for a further task
+	// on any node to which it gave one.
 	for given < tasks {
 		room := false
 		for i := range chosen {
@@ -131,10 +142,11 @@ func (d *demand) distribute(chosen choice) []int {
 	return used
 }
 
-// pickCores is which free cores of a node the job gets, so many: sockets in turn, the lowest free
-// core of each. Where a task has several CPUs, as many whole tasks as fit into a socket come
-// first.
+// pickCores picks the free cores of node n that the job gets (_cyclic_sync_core_bitmap): cpus of them, in
+// ascending order. They come from the sockets in turn, the lowest free core of each. If a task has several
+// CPUs, whole tasks come first, as many as fit into each socket.
 func (c *Controller) pickCores(d *demand, j *Job, n, cpus int) []int {
+	// The free cores of each socket, ascending.
 	node := &c.conf.Nodes[n]
 	free := make([][]int, node.Sockets)
 	left := 0
@@ -144,8 +156,10 @@ func (c *Controller) pickCores(d *demand, j *Job, n, cpus int) []int {
 			left++
 		}
 	}
+	// For a job with devices only cores of whole tasks are left (gres_select_filter_sock_core): again and again
+	// the fullest socket, the first of equals, gives back its last core.
 	if len(j.GRES) > 0 {
-		for tasks := d.wholeTasks(left, d.tasksKnown(j)); left > tasks*d.perTask; left-- { // the fullest socket gives back its last core
+		for tasks := d.wholeTasks(left, d.tasksKnown(j)); left > tasks*d.perTask; left-- {
 			fullest := 0
 			for s := range free {
 				if len(free[s]) > len(free[fullest]) {
@@ -155,6 +169,7 @@ func (c *Controller) pickCores(d *demand, j *Job, n, cpus int) []int {
 			free[fullest] = free[fullest][:len(free[fullest])-1]
 		}
 	}
+	// Whole tasks, socket by socket.
 	var cores []int
 	if d.perTask > 1 {
 		for s := range free {
@@ -163,6 +178,7 @@ func (c *Controller) pickCores(d *demand, j *Job, n, cpus int) []int {
 			free[s] = free[s][n:]
 		}
 	}
+	// The rest, a core of each socket in turn.
 	for more := true; more && len(cores) < cpus; {
 		more = false
 		for s := range free {

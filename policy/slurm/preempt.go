@@ -8,14 +8,17 @@ import (
 	"github.com/gridslot/gridslot/des"
 )
 
-// preemptor is what goes into whom a job may preempt, beside what runs and the time: the partition in which it is to start,
-// and its QoS where QoSs preempt.
+// Preemption: slurmctld/preempt.c and _run_now of plugins/select/cons_common/job_test.c. Victims are requeued
+// or end; nobody is suspended.
+
+// preemptor is what decides whom a job may preempt, beside what runs and the time: the partition in which it
+// is to start, and its QoS if QoSs preempt.
 type preemptor struct {
 	part *partition // nil: it preempts nobody
-	qos  *qos
+	qos  *qos       // nil unless Config.Preempt is byQOS
 }
 
-// preemptorOf is the preemptor of e.
+// preemptorOf is the preemptor of e. Its part is nil if e cannot preempt anybody, whatever runs.
 func (c *Controller) preemptorOf(e *entry) preemptor {
 	switch {
 	case c.conf.Preempt == byQOS && e.job.qos != nil && len(e.job.qos.preempts) > 0:
@@ -26,15 +29,16 @@ func (c *Controller) preemptorOf(e *entry) preemptor {
 	return preemptor{}
 }
 
-// preys are the victims of a preemptor among what runs.
+// preys are the victims of a preemptor, as they were found in an era.
 type preys struct {
-	era uint64
+	era uint64 // see Controller.era
 	all []*Job
 }
 
-// victims are the running jobs that the job of e may preempt: those of a low standing and small
-// jobs first, or the youngest first. They are the same as long as the same jobs run, unless jobs that have run for a while
-// only are exempt.
+// victims are the running jobs that the job of e may preempt, in the order in which they are tried
+// (slurm_find_preemptable_jobs): those of the lowest standing first, of these the ones on the fewest nodes, or
+// with preempt_youngest_first the jobs that started last. They are the same as long as the same jobs run,
+// unless PreemptExemptTime exempts jobs for a time. The caller must not change the slice.
 func (c *Controller) victims(e *entry, now des.Time) []*Job {
 	by := c.preemptorOf(e)
 	if by.part == nil {
@@ -51,7 +55,8 @@ func (c *Controller) victims(e *entry, now des.Time) []*Job {
 	return p.all
 }
 
-// findVictims looks among what runs.
+// findVictims looks for the victims of e among what runs (_add_preemptable_job, and then _sort_by_prio or
+// _sort_by_youngest).
 func (c *Controller) findVictims(e *entry, now des.Time) []*Job {
 	var all []*Job
 	for _, j := range c.running {
@@ -61,7 +66,7 @@ func (c *Controller) findVictims(e *entry, now des.Time) []*Job {
 			all = append(all, j)
 		}
 	}
-	slices.SortFunc(all, func(a, b *Job) int { return cmp.Compare(a.ID, b.ID) })
+	slices.SortFunc(all, func(a, b *Job) int { return cmp.Compare(a.ID, b.ID) }) // as job_list has them
 	slices.SortStableFunc(all, func(a, b *Job) int {
 		if c.conf.Schedule.PreemptYoungest {
 			return cmp.Compare(b.Start, a.Start)
@@ -71,19 +76,20 @@ func (c *Controller) findVictims(e *entry, now des.Time) []*Job {
 	return all
 }
 
-// preemptable reports whether a job may be preempted by anybody.
+// preemptable reports whether a job may be preempted by anybody: jobs of a QoS with PreemptMode=off may not if
+// QoSs preempt.
 func (c *Controller) preemptable(j *Job) bool {
 	return c.conf.Preempt != "" && (c.conf.Preempt != byQOS || j.qos == nil || !j.qos.spared)
 }
 
-// Which jobs preempt others: those of a QoS that may, or of a partition of a higher tier.
+// Values of Config.Preempt (PreemptType): who preempts others.
 const (
-	byQOS  = "qos"
-	byTier = "partition_prio"
+	byQOS  = "qos"            // jobs of a QoS, the jobs of the QoSs in its Preempt list
+	byTier = "partition_prio" // jobs of a partition, those of partitions of a lower PriorityTier
 )
 
-// standingOf is the priority of a running job's QoS, or the tier of the partition in which it started, by which of the two jobs
-// preempt others.
+// standingOf is the number by which victims are ordered (PREEMPT_DATA_PRIO): the priority of a running job's
+// QoS, or the tier of the partition in which it started.
 func (c *Controller) standingOf(j *Job) float64 {
 	switch {
 	case c.conf.Preempt == byTier:
@@ -94,16 +100,18 @@ func (c *Controller) standingOf(j *Job) float64 {
 	return j.qos.priority
 }
 
-// victimsFor are the jobs that are to end so that the job of e fits on candidates, and where it would
-// fit then; none where it would not. Victims are taken away one by one until the job fits; then, as
-// often as preempt_reorder_count says, the last one is put first and those with the most of the nodes
-// found before others, and it begins anew.
+// victimsFor returns the jobs that have to end so that the job of e fits on candidates, and the nodes on
+// which it would fit then; nil, nil if it would not fit whoever ends (_run_now). Victims are taken away one by
+// one until the job fits. Then the victim that was taken away last comes first, followed by the others with
+// the most of the nodes found, and the search begins anew, preempt_reorder_count times. Victims that have none of the
+// nodes found at the end are spared.
 func (c *Controller) victimsFor(e *entry, now des.Time, candidates nodeSet) ([]*Job, nodeSet) {
 	order := slices.Clone(c.victims(e, now))
 	if len(order) == 0 {
 		return nil, nil
 	}
 	for passes := 0; ; {
+		// Take victims away until the job fits.
 		s := c.newSearch(e, candidates, c.free.clone())
 		last, chosen := -1, choice(nil)
 		for i, j := range order {
@@ -116,10 +124,13 @@ func (c *Controller) victimsFor(e *entry, now des.Time, candidates nodeSet) ([]*
 		if last < 0 {
 			return nil, nil
 		}
+		// Is this the last pass? Slurm compares the count before it grows with preempt_reorder_count, and the
+		// count after it has grown with the number of victims.
 		nodes := chosen.nodes(len(c.conf.Nodes))
 		if passes++; passes-1 > c.conf.Schedule.ReorderVictims || len(order) <= passes {
 			return slices.DeleteFunc(order[:last+1], func(j *Job) bool { return !j.nodes.meets(nodes) }), nodes
 		}
+		// Order the victims anew (_sort_usable_nodes_dec). Those that were not needed have no usable nodes.
 		usable := map[*Job]int{order[last]: math.MaxInt} // first, whatever it has
 		for _, j := range order[:last] {
 			both := j.nodes.clone()
@@ -130,7 +141,9 @@ func (c *Controller) victimsFor(e *entry, now des.Time, candidates nodeSet) ([]*
 	}
 }
 
-// evict ends a job that another one preempts, at once or after its grace time.
+// evict ends a job that another one preempts, at once or when the GraceTime of its QoS is over
+// (slurm_job_preempt). It is called again, with the same job, each time that a preemptor wants the job's
+// nodes and each time that the main loop looks at limits.
 func (c *Controller) evict(now des.Time, j *Job) {
 	if j.graceEnds > 0 && c.second(now) < c.limitSecond(j) {
 		return

@@ -7,8 +7,13 @@ import (
 	"github.com/gridslot/gridslot/des"
 )
 
-// billing is what a second of the job is charged for: its CPUs, or the weights of its partition. One
-// that has its nodes to itself is charged for all of their devices.
+// Priorities, and the use on which fair shares depend: plugins/priority/multifactor of Slurm.
+
+// billing is what a second of a job that has started in a partition is charged for
+// (assoc_mgr_tres_weighted): its CPUs, or if the partition has TRESBillingWeights the sum of amount · weight
+// over all kinds of TRES. With PriorityFlags=MAX_TRES the amounts of nodes count by the largest product
+// instead, to which the products of licences are added. A job that has its nodes to itself is charged for
+// all of their devices.
 func (c *Controller) billing(j *Job, p *partition) float64 {
 	has := j.has()
 	if len(p.BillingWeights) == 0 {
@@ -21,7 +26,7 @@ func (c *Controller) billing(j *Job, p *partition) float64 {
 		case w.Kind == "cpu":
 			amount = float64(has.cpus)
 		case w.Kind == "mem":
-			amount = float64(has.mem) / 1024
+			amount = float64(has.mem) / 1024 // weights are of a GB
 		case w.Kind == "node":
 			amount = float64(has.nodes)
 		default:
@@ -43,25 +48,30 @@ func (c *Controller) billing(j *Job, p *partition) float64 {
 	return sum + global
 }
 
-// decayLoop computes priorities every PriorityCalcPeriod.
+// decayLoop computes priorities every PriorityCalcPeriod (_decay_thread). Each computation is a tick.
 type decayLoop struct {
-	due  des.Time
-	last des.Time // it ran last; valid if ran
-	ran  bool
-	// first reports whether it woke before backfill when both woke at one instant last.
+	due  des.Time // the next tick; des.Forever: there is none, since there is no usage without slurmdbd
+	last des.Time // the last tick; valid if ran
+	ran  bool     // there was a tick
+	// first reports whether the loop woke before backfill when both last woke at one instant.
 	first bool
 }
 
-// perSecond is the part of usage that is left after a second.
+// perSecond is the part of usage that is left after a second (decay_factor), in (0, 1]: Slurm uses .693 for
+// ln 2, and 1 - x for exp(-x).
 func (c *Controller) perSecond() float64 {
-	if c.conf.Priority.HalfLife == 0 {
+	if c.conf.Priority.HalfLife == 0 { // no decay
 		return 1
 	}
 	return 1 - .693/float64(c.conf.Priority.HalfLife/des.Second)
 }
 
-// charge adds what the job has used since priorities were computed last, as often as the UsageFactor of
-// its QoS says: a site has cheap QoSs count for less in fair share.
+// charge adds what the job has used since the last tick, or since its start, to its association and all above
+// (_apply_new_usage):
+//
+//	r · f^r · billing · UsageFactor,   r the seconds, f = perSecond
+//
+// So Slurm decays the use of a whole period as if all of it had been made at the period's beginning.
 func (c *Controller) charge(j *Job, now des.Time) {
 	if j.assoc == nil {
 		return
@@ -74,8 +84,9 @@ func (c *Controller) charge(j *Job, now des.Time) {
 	j.assoc.charge(seconds * math.Pow(c.perSecond(), seconds) * j.billing * j.usageFactor())
 }
 
-// computePriorities has usage decay, charges what runs, ranks the shares and gives every job that
-// waits its priority.
+// computePriorities is a tick: usage decays (by f^d, d the seconds since the last tick), what runs is charged,
+// shares are ranked, and every job that waits gets its priority. Between ticks only jobs that come and
+// orders about jobs change priorities.
 func (c *Controller) computePriorities(now des.Time) {
 	if c.decay.ran {
 		c.accounts.decay(math.Pow(c.perSecond(), float64(c.second(now)-c.second(c.decay.last))))
@@ -85,10 +96,10 @@ func (c *Controller) computePriorities(now des.Time) {
 	}
 	c.accounts.rankShares()
 	for i, e := range c.pending {
-		if i == 0 || e.job != c.pending[i-1].job {
+		if i == 0 || e.job != c.pending[i-1].job { // the entries of a job are neighbours
 			c.prioritize(e.job, now)
 		}
-		if !e.job.Held { // whose priority stays 0
+		if !e.job.Held { // decay_apply_weighted_factors passes over jobs of priority 0
 			c.changed(now)
 		}
 	}
@@ -96,7 +107,9 @@ func (c *Controller) computePriorities(now des.Time) {
 	c.decay.last, c.decay.ran = now, true
 }
 
-// prioritize computes the priorities of a job that waits.
+// prioritize computes the priorities of a job in its partitions (_get_priority_internal), and the one that
+// Slurm shows. Under priority/basic a job that is not held gets the next lower number the first time
+// (priority_p_set), and keeps it.
 func (c *Controller) prioritize(j *Job, now des.Time) {
 	if !j.numbered && !j.Held && !c.conf.Priority.Multifactor {
 		c.basic--
@@ -105,7 +118,7 @@ func (c *Controller) prioritize(j *Job, now des.Time) {
 	for _, e := range j.entries {
 		e.terms = c.termsOf(j, e.part, now)
 		sum := e.terms.sum()
-		if len(j.entries) > 1 { // rounded otherwise
+		if len(j.entries) > 1 { // Slurm adds priority_array in another order, which rounds otherwise
 			sum = e.terms.Partition + (e.terms.Age + e.terms.FairShare + e.terms.JobSize + e.terms.QOS)
 		}
 		e.priority = c.priorityOf(j, sum)
@@ -114,20 +127,26 @@ func (c *Controller) prioritize(j *Job, now des.Time) {
 	j.Priority = c.priorityOf(j, terms.sum())
 }
 
-// Terms are what the priority of a job in a partition is the sum of: each factor of
-// priority/multifactor, from 0 to 1, times its weight. All are 0 with priority/basic.
+// Terms are what the priority of a job in a partition is the sum of: each factor of priority/multifactor,
+// from 0 to 1, times its weight PriorityWeightAge and so on. All are 0 with priority/basic.
 type Terms struct{ Age, FairShare, JobSize, Partition, QOS float64 }
 
-// sum is the sum of the terms, in Slurm's order.
+// sum is the sum of the terms. The order of the additions is Slurm's: another one rounds otherwise.
 func (t *Terms) sum() float64 { return t.Age + t.FairShare + t.JobSize + t.Partition + t.QOS }
 
-// termsOf is the terms of the priority of a job in a partition.
+// termsOf is the terms of the priority of a job in a partition (set_priority_factors):
+//
+//	age         seconds since accrued / PriorityMaxAge, at most 1
+//	fair share  see rankShares
+//	job size    see sizeFactor
+//	partition   PriorityJobFactor / the largest of all partitions
+//	QoS         Priority / the largest of all QoSs
 func (c *Controller) termsOf(j *Job, part *partition, now des.Time) (t Terms) {
 	rules := &c.conf.Priority
 	if !rules.Multifactor {
 		return t
 	}
-	if c.conf.Database {
+	if c.conf.Database { // without slurmdbd Slurm sets both weights to 0
 		if j.accrued > 0 {
 			age := float64(max(0, c.second(now)-c.second(j.accrued))) / float64(rules.MaxAge/des.Second)
 			t.Age = rules.Age * min(1, age)
@@ -144,7 +163,8 @@ func (c *Controller) termsOf(j *Job, part *partition, now des.Time) (t Terms) {
 	return t
 }
 
-// priorityOf is the priority of a job whose terms have that sum.
+// priorityOf is the priority of a job whose terms have that sum, cut to a whole number: 0 if the job is held,
+// else 1 to 2^32 - 1.
 func (c *Controller) priorityOf(j *Job, sum float64) uint32 {
 	switch {
 	case j.Held:
@@ -155,12 +175,13 @@ func (c *Controller) priorityOf(j *Job, sum float64) uint32 {
 	return uint32(min(math.MaxUint32, max(1, sum-float64(j.Nice))))
 }
 
-// basicPriority is what priority/basic counts down from: the first job has one less.
+// basicPriority is the number from which priority/basic counts down (TOP_PRIORITY, 0xffff0000): the first
+// job has one less.
 const basicPriority = 4_294_901_760
 
-// sizeFactor is PriorityWeightJobSize's factor: the mean of the job's part of the nodes and of the
-// CPUs, or that of what is left of each. The CPUs are those that nodes were last found with, and until then
-// those that the job asks for.
+// sizeFactor is the factor of PriorityWeightJobSize, 0 to 1: the mean of the job's share of all nodes and of its
+// share of all CPUs, or with PriorityFavorSmall the mean of what is left of each. The CPUs are those with
+// which nodes were last found (total_cpus), and until then those that the job asks for.
 func (c *Controller) sizeFactor(j *Job) float64 {
 	nodes, wanted := max(j.Nodes, 1), j.reckoned
 	if wanted == 0 {

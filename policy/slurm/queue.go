@@ -7,10 +7,15 @@ import (
 	"github.com/gridslot/gridslot/des"
 )
 
+// The queue: which entries a pass or a run of backfill goes through (build_job_queue), in which order
+// (sort_job_queue2), and from when on ages count.
+
 // runnable is the queue of what could start at now, as far as the jobs themselves and the limits of
-// partitions say. That a job waits for another reason than before is a change; so is each partition of
-// a job whose limits it is beyond while those of another it is not.
+// partitions say, in the order in which it is tried. It notes why other jobs wait. Some notes are changes to
+// backfill, as in Slurm: a reason that is new, and each partition whose limits a job is beyond while it is
+// not beyond those of another.
 func (c *Controller) runnable(now des.Time) []*entry {
+	// Which entries could start?
 	for _, e := range c.pending {
 		e.could = false
 	}
@@ -24,37 +29,11 @@ func (c *Controller) runnable(now des.Time) []*entry {
 			c.changed(now)
 		}
 		j.preempting = false
-		independent := c.independent(j, now)
-		switch {
-		case j.state != pending: // its dependency is never met
-			continue
-		case j.Held:
-			if j.reason != JobHeld && j.reason != HeldByController && j.reason != ReservationDeleted && j.reason != BadConstraints {
-				j.reason = HeldByController
-				c.changed(now)
-			}
-			continue
-		case !independent:
-			if j.reason == JobHeld || j.reason == HeldByController {
-				j.reason = WaitsForDependency
-				c.changed(now)
-			}
-			continue
+		if c.couldRun(j, now) {
+			c.admit(j, now)
 		}
-		for _, e := range j.entries {
-			limit := c.beyondPartition(j, e.part)
-			j.part = e.part
-			if limit != j.reason && (limit != "" || j.reason.ofPartition()) {
-				if j.reason = limit; limit == "" {
-					j.reason = NoReason
-				}
-				c.changed(now)
-			}
-			e.could = limit == ""
-		}
-		e := j.entries[0]
-		j.shutOut = len(j.entries) == 1 && !e.could && j.accrued > 0 && j.reason == j.told && len(j.After) == 0 && j.reservation == nil && !c.forgetful
 	}
+	// Those, in the order of the queue.
 	from := c.pending
 	if c.conf.Preempt == "" {
 		from = c.queue()
@@ -68,6 +47,8 @@ func (c *Controller) runnable(now des.Time) []*entry {
 	if c.could = all; c.conf.Preempt == "" {
 		return all
 	}
+	// "Preempts" is no order, so that the result depends on what was sorted: Slurm sorts exactly these
+	// entries, from the order of submission. The last result holds if neither they nor priorities changed.
 	if !c.sorted || !slices.Equal(all, c.unmerged) || c.forgetful {
 		c.unmerged = append(c.unmerged[:0], all...)
 		c.merged = append(c.merged[:0], all...)
@@ -78,11 +59,54 @@ func (c *Controller) runnable(now des.Time) []*entry {
 	return c.merged
 }
 
-// waiting yields the jobs that wait, in the order of their numbers.
+// couldRun reports whether a job that waits could start as far as the job itself says (_job_runnable_test1),
+// and notes why it waits otherwise.
+func (c *Controller) couldRun(j *Job, now des.Time) bool {
+	independent := c.independent(j, now)
+	switch {
+	case j.state != pending: // its dependency is never met, and kill_invalid_depend has cancelled it
+		return false
+	case j.Held:
+		if j.reason != JobHeld && j.reason != HeldByController && j.reason != ReservationDeleted && j.reason != BadConstraints {
+			j.reason = HeldByController
+			c.changed(now)
+		}
+		return false
+	case !independent:
+		if j.reason == JobHeld || j.reason == HeldByController { // it was released, and still depends on a job
+			j.reason = WaitsForDependency
+			c.changed(now)
+		}
+		return false
+	}
+	return true
+}
+
+// admit finds in which of its partitions the job is within the limits of the partition, and could start
+// (_job_runnable_test2). What the last partition says stays the reason.
+func (c *Controller) admit(j *Job, now des.Time) {
+	for _, e := range j.entries {
+		limit := c.beyondPartition(j, e.part)
+		j.part = e.part
+		if limit != j.reason && (limit != "" || j.reason.ofPartition()) {
+			if j.reason = limit; limit == "" {
+				j.reason = NoReason
+			}
+			c.changed(now)
+		}
+		e.could = limit == ""
+	}
+	// Neither time nor other jobs can let a job into its only partition that is beyond the limits there.
+	e := j.entries[0]
+	j.shutOut = len(j.entries) == 1 && !e.could && j.accrued > 0 && j.reason == j.told && len(j.After) == 0 && j.reservation == nil && !c.forgetful
+}
+
+// waiting yields the jobs that wait, in the order of their IDs. Jobs may start, end and be looked at by
+// another call meanwhile: those that no longer wait when their turn comes are left out.
 func (c *Controller) waiting(yield func(*Job) bool) {
 	var last *Job
-	all := append(c.roomToWait[:0], c.pending...) // jobs may leave meanwhile
-	c.roomToWait = nil                            // who looks at them meanwhile takes other room
+	all := append(c.roomToWait[:0], c.pending...) // a copy: jobs may leave the queue
+	c.roomToWait = nil                            // another call takes other room
 	defer func() { c.roomToWait = all }()
 	for _, e := range all {
 		if e.job != last && e.job.state == pending && !yield(e.job) {
@@ -92,8 +116,10 @@ func (c *Controller) waiting(yield func(*Job) bool) {
 	}
 }
 
-// growOlder has the job's age count from when it could start, or from now on where it had to wait for
-// others of its groups to do so (GrpJobsAccrue).
+// growOlder makes the age of a job count that does not count yet (acct_policy_handle_accrue_time). It counts
+// from the instant at which the job could start; under a limit on the jobs whose ages count (GrpJobsAccrue)
+// from now on, once fewer jobs of the group than the limit have ages that count. Only the nearest group with
+// such a limit matters.
 func (c *Controller) growOlder(j *Job, now des.Time) {
 	if j.accrued > 0 {
 		return
@@ -122,7 +148,8 @@ func (c *Controller) growOlder(j *Job, now des.Time) {
 	}
 }
 
-// ageNoMore has the job's age count no longer.
+// ageNoMore ends the counting of the job's age, since it started, is held or waits for a job again
+// (acct_policy_remove_accrue_time). Without limits Slurm leaves the age as it is.
 func (c *Controller) ageNoMore(j *Job) {
 	if j.accrued > 0 && c.conf.Enforce.Limits {
 		j.accrued = 0
@@ -132,18 +159,18 @@ func (c *Controller) ageNoMore(j *Job) {
 	}
 }
 
-// enter puts a job into the queue.
+// enter puts a job into the queue, by its ID into pending and by its place into order.
 func (c *Controller) enter(j *Job) {
 	c.count(j, 1, false)
 	at, _ := slices.BinarySearchFunc(c.pending, j.ID, func(e *entry, id int) int { return cmp.Compare(e.job.ID, id) })
 	c.pending = slices.Insert(c.pending, at, j.entries...)
 	for i, e := range j.entries {
 		e.at = i
-		if c.conf.Preempt != "" { // the queue is sorted from the order of submission
+		if c.conf.Preempt != "" { // runnable sorts from pending, so that order is not needed
 			c.sorted = false
 			continue
 		}
-		if c.sorted {
+		if c.sorted { // a place is cheaper to find than the order of all
 			at, _ := slices.BinarySearchFunc(c.order, e, c.before)
 			c.order = slices.Insert(c.order, at, e)
 		} else {
@@ -152,8 +179,8 @@ func (c *Controller) enter(j *Job) {
 	}
 }
 
-// queue is the queue in its order where nobody preempts anybody. That is an order in which no two entries
-// are equal, so neither how it is sorted nor in which order it was before makes a difference.
+// queue is all entries in the order of the queue if nobody preempts anybody. Then before is an order in which
+// no two entries are equal, so that neither how they are sorted nor their order before matters.
 func (c *Controller) queue() []*entry {
 	if !c.sorted {
 		slices.SortFunc(c.order, c.before)
@@ -162,9 +189,10 @@ func (c *Controller) queue() []*entry {
 	return c.order
 }
 
-// before compares two entries of the queue: who preempts the other, who has a reservation, the tier, the
-// priority, submission, number. "Preempts" is no order: what comes of it depends on the sorting, which
-// merges halves, as that of Slurm's host does.
+// before compares two entries of the queue (sort_job_queue2): first the one that may preempt the other, then
+// the one with a reservation, the higher PriorityTier, the higher priority, the earlier second of submission,
+// the lower ID. "May preempt" is no order, since it is not transitive: with it the result depends on how entries
+// are sorted. Slurm sorts with qsort, which merges halves in glibc (see mergeSort).
 func (c *Controller) before(a, b *entry) int {
 	switch {
 	case c.mayPreempt(a, b):
@@ -186,13 +214,16 @@ func (c *Controller) before(a, b *entry) int {
 	)
 }
 
-// mayPreempt reports whether a's job may preempt that of b.
+// mayPreempt reports whether the job of a may preempt the job of b (preempt_g_job_preempt_check): by the
+// Preempt list of its QoS, or because its partition has a higher tier.
 func (c *Controller) mayPreempt(a, b *entry) bool {
 	return c.conf.Preempt == byQOS && a.job.qos != nil && b.job.qos != nil && slices.Contains(a.job.qos.preempts, b.job.qos.name) ||
 		c.conf.Preempt == byTier && a.part.Tier > b.part.Tier
 }
 
-// mergeSort sorts by merging sorted halves; the first of two that compare equal stays first. It needs room for as many.
+// mergeSort sorts by merging sorted halves, as qsort of glibc 2.36 does (Debian 12, where the recordings were
+// made): the first half has len/2 elements, and the first of two that compare equal stays first. room has
+// the length of all.
 func mergeSort[T any](all, room []T, compare func(a, b T) int) {
 	if len(all) <= 1 {
 		return
@@ -211,7 +242,7 @@ func mergeSort[T any](all, room []T, compare func(a, b T) int) {
 	}
 }
 
-// leave takes the job out of the queue.
+// leave takes all entries of the job out of the queue. The order of the others stays.
 func (c *Controller) leave(j *Job) {
 	mine := func(e *entry) bool { return e.job == j }
 	for _, e := range j.entries {

@@ -2,32 +2,35 @@ package slurm
 
 import "strings"
 
-// Reason is why a job waits, in Slurm's words. It is more than a label: a reason that is new is a
-// change to backfill, and a job that waited for a limit is held to it before others are looked at.
+// Reason is why a job waits, in the words of squeue (state_reason). It is more than a label: a reason that is
+// new is a change to backfill, and a pass holds a job that waits for a limit to that limit before it looks
+// whether the job's partition is closed.
 type Reason string
 
-// Why a job waits. Those of limits (see beyondLimits) name the limit.
+// Why a job waits. Reasons that are limits of a QoS or an association are made of the limit's name: see
+// beyondJobLimits and beyondAmounts.
 const (
-	NoReason                 Reason = "None"
-	WaitsForPriority         Reason = "Priority"
-	WaitsForResources        Reason = "Resources"
-	WaitsForDependency       Reason = "Dependency"
-	DependencyNeverSatisfied Reason = "DependencyNeverSatisfied"
-	WaitsForBegin            Reason = "BeginTime"
-	JobHeld                  Reason = "JobHeldUser"
-	HeldByController         Reason = "JobHeldAdmin"
-	WaitsForLicenses         Reason = "Licenses"
-	WaitsForReservation      Reason = "Reservation"
-	ReservationDeleted       Reason = "ReservationDeleted"
-	NodesNotAvailable        Reason = "ReqNodeNotAvail"
-	PartitionConfig          Reason = "PartitionConfig"
-	PartitionTimeLimit       Reason = "PartitionTimeLimit"
-	PartitionNodeLimit       Reason = "PartitionNodeLimit"
-	BadConstraints           Reason = "BadConstraints"
+	NoReason                 Reason = "None"                     // no pass has come to it yet
+	WaitsForPriority         Reason = "Priority"                 // a job ahead of it closed the partition or the reservation
+	WaitsForResources        Reason = "Resources"                // what it asks for is not free
+	WaitsForDependency       Reason = "Dependency"               // it depends on a job that may still do what it wants
+	DependencyNeverSatisfied Reason = "DependencyNeverSatisfied" // it depends on a job that did not
+	WaitsForBegin            Reason = "BeginTime"                // its begin time has not come, or its credential has not expired since it was requeued
+	JobHeld                  Reason = "JobHeldUser"              // it came held
+	HeldByController         Reason = "JobHeldAdmin"             // an operator holds it
+	WaitsForLicenses         Reason = "Licenses"                 // licences that it asks for are not free
+	WaitsForReservation      Reason = "Reservation"              // its reservation has not begun, or others reserved what it needs
+	ReservationDeleted       Reason = "ReservationDeleted"       // its reservation is gone, so that it is held
+	NodesNotAvailable        Reason = "ReqNodeNotAvail"          // nodes that would suit are down, drained or reserved
+	PartitionConfig          Reason = "PartitionConfig"          // it asks for more CPUs than its partition has
+	PartitionTimeLimit       Reason = "PartitionTimeLimit"       // its limit is beyond MaxTime
+	PartitionNodeLimit       Reason = "PartitionNodeLimit"       // it asks for more nodes than its partition has, or than MaxNodes
+	BadConstraints           Reason = "BadConstraints"           // not even idle nodes suit it, so that it is held
 )
 
-// ofLimit reports whether a limit of a QoS or an association is the reason, as far as Slurm takes it for one: it does not
-// know those on what an account has in a QoS, on the memory of a job or a user, and on minutes of memory or nodes.
+// ofLimit reports whether a limit of a QoS or an association is the reason, as far as Slurm takes it for a
+// limit (acct_policy_job_runnable_state): that function lacks the limits on what an account has in a QoS, on the
+// memory of a job or a user, and on minutes of memory or nodes.
 func (r Reason) ofLimit() bool {
 	text := string(r)
 	if !strings.HasPrefix(text, "QOS") && !strings.HasPrefix(text, "Assoc") {
@@ -40,15 +43,18 @@ func (r Reason) ofLimit() bool {
 // ofQOSTogether reports whether a limit on what all jobs of a QoS have together is the reason.
 func (r Reason) ofQOSTogether() bool { return strings.HasPrefix(string(r), "QOSGrp") }
 
-// ofHold reports whether the job is held: by its user, by the controller, or since its reservation is gone.
+// ofHold reports whether the job is held: by its user, by an operator, or since its reservation is gone. A job
+// that is held for BadConstraints is not among them: an order about it makes passes try it again.
 func (r Reason) ofHold() bool {
 	return r == JobHeld || r == HeldByController || r == ReservationDeleted
 }
 
-// ofPartition reports whether a limit of a partition is the reason.
+// ofPartition reports whether a limit of a partition is the reason that goes when the job is within the limits
+// (part_policy_job_runnable_state). Slurm leaves PartitionConfig out.
 func (r Reason) ofPartition() bool { return r == PartitionTimeLimit || r == PartitionNodeLimit }
 
-// passing reports whether the reason is one that nearly every job has for a while.
+// passing reports whether the reason is one that nearly every job has for a while. Such a reason is no change
+// to backfill when it is new (build_job_queue), and a limit may take its place when a job comes.
 func (r Reason) passing() bool {
 	return r == NoReason || r == WaitsForPriority || r == WaitsForResources
 }

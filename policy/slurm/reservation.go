@@ -7,25 +7,30 @@ import (
 	"github.com/gridslot/gridslot/des"
 )
 
-// Reservation is an advance reservation of nodes.
+// Advance reservations: slurmctld/reservation.c. They are of whole nodes, and do not recur.
+
+// Reservation is an advance reservation of nodes (scontrol create reservation).
 type Reservation struct {
 	Name        string
-	Start, End  des.Time
-	Nodes       []int    // positions in Config.Nodes
-	Count       int      // where Nodes is empty: so many nodes of the partition
+	Start, End  des.Time // its jobs start in [Start, End], and are killed after End; Start < End
+	Nodes       []int    // positions in Config.Nodes; empty: Slurm chooses Count nodes
+	Count       int      // number of nodes of Partition (NodeCnt), if Nodes is empty
 	Partition   int      // position in Config.Partitions, for Count
-	Users       []string // who may use it
-	Accounts    []string
-	Maintenance bool // jobs that run are not heeded when it is made (MAINT,IGNORE_JOBS)
+	Users       []string // who may use it, beside Accounts
+	Accounts    []string // whose jobs may use it
+	Maintenance bool     // it may overlap other reservations and running jobs (MAINT,IGNORE_JOBS)
 
-	nodes       nodeSet
-	size        int  // how many nodes it had when it was made
-	begun, over bool // as the states of nodes were set last
+	nodes nodeSet // its nodes now
+	size  int     // how many nodes it had when it was made: what mendReservations keeps up
+	// begun and over report whether Start and End had passed when the states of nodes were last set.
+	begun, over bool
 }
 
-// Reserve makes a reservation. It returns a Refusal where Slurm would refuse it, and another error
-// for a node that there is none of. Maintenance may overlap any other one.
+// Reserve makes a reservation (create_resv). It returns the Refusal ErrOverlap or ErrBusy if Slurm would
+// refuse the reservation, and another error for a node or partition that does not exist. Maintenance may
+// overlap any other reservation. The controller keeps r, which the caller must not change.
 func (c *Controller) Reserve(now des.Time, r *Reservation) error {
+	// Its nodes: those named, or those chosen.
 	nodes, err := c.setOf(r.Nodes)
 	if err != nil {
 		return fmt.Errorf("reservation %q: %w", r.Name, err)
@@ -39,6 +44,7 @@ func (c *Controller) Reserve(now des.Time, r *Reservation) error {
 			return ErrBusy
 		}
 	}
+	// Does it overlap others (_resv_overlap), or jobs that run (_job_overlap)?
 	for _, other := range c.reserved {
 		maintains := r.Maintenance || other.Maintenance
 		if !maintains && other.nodes.meets(r.nodes) && other.Start < r.End && r.Start < other.End {
@@ -50,6 +56,7 @@ func (c *Controller) Reserve(now des.Time, r *Reservation) error {
 			return ErrBusy
 		}
 	}
+	// It is made, which is a change. The main loop has to look at it from now on.
 	r.size = r.nodes.count()
 	c.reserved = append(c.reserved, r)
 	c.booked++
@@ -62,9 +69,10 @@ func (c *Controller) Reserve(now des.Time, r *Reservation) error {
 	return nil
 }
 
-// pickReserved is the first nodes of its partition, but for some, that nobody else has reserved in its time and on
-// which no job runs beyond its start, so many; or, where fewer are left that
-// nobody else has reserved, as many as those; none where jobs have too many of them.
+// pickReserved chooses count nodes for a reservation (_select_nodes): the first nodes of its partition, except
+// those in but, that are up, that no other reservation has in its time, and on which no job has a limit at or
+// after its start. If reservations and outages leave fewer than count, it chooses that many fewer. It chooses
+// none if jobs have too many of what is left.
 func (c *Controller) pickReserved(r *Reservation, but nodeSet, count int) nodeSet {
 	open := c.parts[r.Partition].nodes.clone()
 	open.intersect(c.up)
@@ -94,7 +102,8 @@ func (c *Controller) pickReserved(r *Reservation, but nodeSet, count int) nodeSe
 	return picked
 }
 
-// reservationOf is the reservation that the job names, if it may use it.
+// reservationOf is the reservation that the job names, or ErrReservation if there is none that it may use
+// (validate_job_resv, _valid_job_access_resv).
 func (c *Controller) reservationOf(j *Job) (*Reservation, error) {
 	for _, r := range c.reserved {
 		if r.Name == j.Reservation && (slices.Contains(r.Users, j.User) || slices.Contains(r.Accounts, j.Account)) {
@@ -104,24 +113,28 @@ func (c *Controller) reservationOf(j *Job) (*Reservation, error) {
 	return nil, ErrReservation
 }
 
-// inForce reports whether the reservation has begun and has not ended. Its last second is one in
-// which its jobs may still start.
+// inForce reports whether the reservation has begun and has not ended (job_test_resv_now). Its jobs may still
+// start in the second in which it ends.
 func (c *Controller) inForce(r *Reservation, now des.Time) bool {
 	return c.second(r.Start) <= c.second(now) && c.second(now) <= c.second(r.End)
 }
 
-// bar is what reservations keep from a job.
+// bar is what reservations keep from a job: the results of job_test_resv.
 type bar struct {
-	overlaps bool         // some nodes of its partition, or of its own reservation, are reserved for others before its limit would end
-	within   nodeSet      // the nodes of its own reservation that are not reserved for others, too; nil: it has none
-	by       *Reservation // until that one ends there is no node for it at all; or nil
+	// overlaps reports whether some nodes of its partition, or of its own reservation, are reserved for others
+	// before its limit would end (resv_overlap).
+	overlaps bool
+	within   nodeSet      // the nodes of its own reservation that are not reserved for others, too; nil: it has no reservation
+	by       *Reservation // until this reservation ends there is no node for the job at all; or nil
 }
 
 // leavesNone reports whether others have reserved all nodes of the job's own reservation, too.
 func (b *bar) leavesNone() bool { return b.overlaps && b.within != nil && b.within.empty() }
 
-// barOf takes from nodes those that the job of e may not have if it starts at an instant. Maintenance
-// of all nodes of its partition, or a reservation of a node that it must have, leaves it none.
+// barOf takes from nodes those that the job of e may not have if it starts at the instant at (job_test_resv):
+// those that other reservations have at any time in [at, at + limit). A job with a reservation has only the
+// nodes of that reservation; if that is maintenance, no other reservation bars it. Maintenance of all nodes of
+// its partition, or a reservation of a node that it must have, leaves a job none.
 func (c *Controller) barOf(e *entry, at des.Time, nodes nodeSet) bar {
 	j, b := e.job, bar{}
 	if j.reservation != nil {
@@ -155,8 +168,8 @@ func (c *Controller) barOf(e *entry, at des.Time, nodes nodeSet) bar {
 // hasAny reports whether any of the positions is in the set.
 func (s nodeSet) hasAny(positions []int) bool { return slices.ContainsFunc(positions, s.has) }
 
-// reservationEnds is the first second in which a reservation ends that has not ended by start, and
-// 0 if there is none, rounded up to the resolution of backfill.
+// reservationEnds is the first second at or after start in which any reservation ends, rounded up to a
+// multiple of resolution seconds; 0 if there is none (find_resv_end).
 func (c *Controller) reservationEnds(start, resolution int64) int64 {
 	first := int64(0)
 	for _, r := range c.reserved {
@@ -167,11 +180,13 @@ func (c *Controller) reservationEnds(start, resolution int64) int64 {
 	return (first + resolution - 1) / resolution * resolution
 }
 
-// reservationInterval is how often the states of reserved nodes are set.
+// reservationInterval is how often the main loop sets the states of reserved nodes (last_resv_time in
+// _slurmctld_background).
 const reservationInterval = 5 * des.Second
 
-// setReservedNodes sets the states of nodes that are reserved now, which is a change as long as a
-// reservation is in force; a beginning has a pass follow.
+// setReservedNodes sets the states of nodes that are reserved now (set_node_maint_mode). That is a change to
+// backfill each time as long as a reservation is in force, and once more when maintenance ends. When a
+// reservation begins, a pass is due.
 func (c *Controller) setReservedNodes(now des.Time) {
 	for _, r := range c.reserved {
 		begun, over := r.Start <= now, r.End <= now
@@ -184,13 +199,13 @@ func (c *Controller) setReservedNodes(now des.Time) {
 		r.begun, r.over = begun, over
 	}
 	c.watchReservations(now)
-	if c.main.limitDue == des.Forever {
+	if c.main.limitDue == des.Forever { // limits are looked at after this, so that now itself may be due
 		c.watchLimits(now - des.Tick)
 	}
 }
 
-// watchReservations has the loop set the states of reserved nodes at the next multiple of
-// reservationInterval later than now at which they are others, or a reservation is in force.
+// watchReservations finds the next multiple of reservationInterval after now at which setReservedNodes has
+// something to do: the first one at which a reservation has begun, and each one until its end was noted.
 func (c *Controller) watchReservations(now des.Time) {
 	c.main.resvDue = des.Forever
 	for _, r := range c.reserved {
@@ -207,8 +222,9 @@ func (c *Controller) watchReservations(now des.Time) {
 	}
 }
 
-// mendReservations replaces nodes that are down or drained of reservations of a number of nodes, as far as
-// others are free in their place. Slurm does so each time that it looks for jobs beyond their limits.
+// mendReservations replaces nodes that are down or drained of those reservations whose nodes Slurm chose, if
+// enough other nodes are free (_resv_node_replace, which job_resv_check calls whenever the main loop looks at
+// limits). A reservation whose nodes were named keeps them.
 func (c *Controller) mendReservations(now des.Time) {
 	for _, r := range c.reserved {
 		kept := r.nodes.clone()
@@ -225,8 +241,8 @@ func (c *Controller) mendReservations(now des.Time) {
 	}
 }
 
-// dropReservations drops reservations that are over and in which nothing runs. Jobs that wait for
-// one are held.
+// dropReservations drops reservations that are over and in which nothing runs (job_resv_check). Jobs that wait
+// for such a reservation are held, with the reason ReservationDeleted.
 func (c *Controller) dropReservations(now des.Time) {
 	kept := len(c.reserved)
 	c.reserved = slices.DeleteFunc(c.reserved, func(r *Reservation) bool {

@@ -7,30 +7,32 @@ import (
 
 // What a job asks of nodes, as select/cons_tres reckons it, and which nodes could ever be its own.
 
-// demand is what a job asks of its nodes in a partition.
+// demand is what a job asks of its nodes in a partition: the fields of job_details, after slurmctld has
+// filled them in. min is more than max if the job can never run in the partition.
 type demand struct {
-	tasks    int
-	perTask  int // CPUs
-	perNode  int // tasks; 0: as many as fit
-	oneNode  bool
-	cpus     int // in all, at least
-	pnMin    int // CPUs of each node, at least
-	min, max int // nodes
-	whole    bool
-	reserves bool // in its partition every job has its nodes to itself (OverSubscribe=EXCLUSIVE)
+	tasks    int  // at least 1 (num_tasks)
+	perTask  int  // CPUs of a task, at least 1 (cpus_per_task)
+	perNode  int  // tasks of each node (ntasks_per_node); 0: as many as fit
+	oneNode  bool // the job asks for exactly one node
+	cpus     int  // CPUs in all, at least (min_cpus)
+	pnMin    int  // CPUs of each node, at least (pn_min_cpus)
+	min, max int  // nodes, from and to (min_nodes, max_nodes)
+	whole    bool // the job has its nodes to itself (whole_node)
+	reserves bool // in its partition every job has its nodes to itself (OverSubscribe=EXCLUSIVE, NODE_CR_RESERVED)
 	memory   int  // MB a node; 0: none asked for
-	perCPU   int  // MB a CPU; 0: none asked for
+	perCPU   int  // MB a CPU; 0: none asked for, and there is no DefMemPerCPU
 }
 
 // whole reports whether the job of e gets its nodes to itself.
 func (c *Controller) whole(e *entry) bool { return e.part.Exclusive || e.job.Exclusive }
 
-// demandOf reckons what the job of e asks for.
+// demandOf reckons what the job of e asks for in its partition.
 func (c *Controller) demandOf(e *entry) demand {
 	j := e.job
 	d := demand{tasks: j.tasks(), perTask: j.cpusPerTask(), perNode: j.TasksPerNode, oneNode: j.Nodes == 1, min: max(j.Nodes, 1),
 		max: len(c.conf.Nodes), whole: c.whole(e), reserves: e.part.Exclusive, memory: j.Memory, perCPU: j.MemoryPerCPU}
 	d.pnMin = max(1, d.perTask, d.perNode*d.perTask)
+	// The most nodes: what the job asks for, MaxNodes of the partition, limits on it (get_node_cnts).
 	if j.Nodes > 0 {
 		d.max = min(d.max, j.Nodes)
 	}
@@ -39,6 +41,7 @@ func (c *Controller) demandOf(e *entry) demand {
 	}
 	most, _ := c.mostNodes(j)
 	d.max = min(d.max, most)
+	// CPUs, and the fewest nodes: with --ntasks-per-node as many as all tasks need (_select_nodes of job_test.c).
 	d.cpus = max(d.tasks*d.perTask, d.min)
 	if d.perNode > 0 || d.perTask > 1 {
 		d.cpus = max(d.cpus, d.min*d.pnMin)
@@ -46,7 +49,7 @@ func (c *Controller) demandOf(e *entry) demand {
 	if d.perNode > 0 {
 		d.min = max(d.min, (d.tasks+d.perNode-1)/d.perNode)
 	}
-	if d.max > d.tasks {
+	if d.max > d.tasks { // a node without a task is of no use (choose_nodes)
 		d.max = max(d.tasks, d.min)
 	}
 	if c.conf.Select.Memory && d.memory == 0 && d.perCPU == 0 {
@@ -55,12 +58,13 @@ func (c *Controller) demandOf(e *entry) demand {
 	return d
 }
 
-// couldTake reports whether the node, idle, has the CPUs that the job asks of each, and the memory for so many of them.
+// couldTake reports whether the idle node has the CPUs that the job asks of each node, and memory for cpus of
+// them.
 func (d *demand) couldTake(n *Node, cpus int) bool {
 	return d.pnMin <= n.CPUs() && max(d.memory, d.perCPU*cpus) <= n.Memory
 }
 
-// tasksFit is the fewest tasks that a node must have room for.
+// tasksFit is the fewest tasks for which a node must have room (ntasks_per_node in can_job_run_on_node).
 func (d *demand) tasksFit() int {
 	switch {
 	case d.perNode > 0:
@@ -71,7 +75,8 @@ func (d *demand) tasksFit() int {
 	return 1
 }
 
-// tasksKnown is how many tasks each node has, where that is known before nodes are chosen, or 0.
+// tasksKnown is how many tasks each node has, if that is known before nodes are chosen, else 0
+// (max_tasks_this_node in _select_cores).
 func (d *demand) tasksKnown(j *Job) int {
 	switch {
 	case d.perNode > 0:
@@ -84,7 +89,8 @@ func (d *demand) tasksKnown(j *Job) int {
 	return 0
 }
 
-// wholeTasks is how many tasks so many CPUs of a node are enough for, at most those that are known; 0: none are.
+// wholeTasks is the number of tasks for which so many CPUs of a node are enough: at most known tasks, or any
+// number if known is 0.
 func (d *demand) wholeTasks(cpus, known int) int {
 	tasks := cpus / d.perTask
 	if known > 0 {
@@ -93,34 +99,37 @@ func (d *demand) wholeTasks(cpus, known int) int {
 	return tasks
 }
 
-// shape is what a choice of nodes for a job depends on beside what is free. Jobs of one shape would be
-// given the same nodes.
+// shape is what a choice of nodes for a job depends on, beside what is free and what nodes weigh. Jobs of one
+// shape would be given the same nodes, so that they share what was found. Invariant: fit is within listed, and
+// listed within suited.
 type shape struct {
 	key        string // names the shape in Controller.shapes
-	entries    int    // of the queue that have it
+	entries    int    // entries of the queue that have it; see dropShape
 	demand     demand
-	tasksKnown int
-	plain      bool // see isPlain
-	gres       []Amount
-	required   []int
-	suited     nodeSet // nodes that have the features asked for and are none that are excluded
-	listed     nodeSet // of suited, those that a pass looks at: idle, they would have the memory for one CPU of the job
-	fit        nodeSet // of listed, those that backfill looks at: idle, they would have the memory for all CPUs asked of each
+	tasksKnown int      // see demand.tasksKnown
+	plain      bool     // see isPlain
+	gres       []Amount // Job.GRES
+	required   []int    // Job.Required
+	suited     nodeSet  // nodes that have the features asked for and are not excluded
+	listed     nodeSet  // of suited, those that a pass looks at: idle, they have the memory for one CPU of the job
+	fit        nodeSet  // of listed, those that backfill looks at: idle, they have the memory for all CPUs asked of each
 	forecasts  forecasts
-	bounds     []lowerBound // see Controller.soonestIn, by partition; their eras are one more, so that 0 is none
-	onIdle     forecasts    // were all nodes idle
+	onIdle     forecasts    // what a choice would be if all nodes were idle; they hold for ever
+	bounds     []lowerBound // by position of the partition: see Controller.soonestIn. An era is stored plus one, so that 0 is none
 }
 
-// isPlain reports whether jobs of the shape are tasks of one CPU that go wherever there is one: a node offers what it
-// has free, and whatever nodes offer enough together, the job fits on them.
+// isPlain reports whether jobs of the shape are tasks of one CPU that go wherever there is a CPU: a node offers
+// what it has free, and the job fits on any nodes that together offer enough. Then a search needs no count of
+// what nodes offer, and only one evaluation (see search).
 func (c *Controller) isPlain(s *shape) bool {
 	d := &s.demand
 	return !c.conf.Select.Memory && !c.conf.Select.LeastLoaded && !d.whole && d.perTask == 1 && d.perNode == 0 && !d.oneNode && d.min == 1 &&
 		d.max >= min(d.tasks, len(c.conf.Nodes)) && len(s.gres) == 0 && len(s.required) == 0
 }
 
-// shapeOf is the shape of what e asks for. Nothing that it depends on changes while the job waits:
-// requests of jobs, partitions and the limits on nodes are what they were at the job's submission.
+// shapeOf is the shape of what e asks for. It does not change while the job waits: requests of jobs,
+// partitions and limits on nodes are what they were at the job's submission. The first call for an entry
+// counts the entry among those of its shape.
 func (c *Controller) shapeOf(e *entry) *shape {
 	if e.shape != nil {
 		return e.shape
@@ -152,10 +161,12 @@ func (c *Controller) shapeOf(e *entry) *shape {
 	return s
 }
 
-// shapesKept is up to how many shapes are kept of which no job waits: jobs of users resemble each other.
+// shapesKept is the number of shapes up to which a shape stays although no job of it waits: the next jobs
+// of a user often ask for the same.
 const shapesKept = 100
 
-// dropShape has e no longer count among the entries of its shape. A shape of no entry is forgotten where there are many.
+// dropShape takes e out of the entries of its shape. A shape without entries is forgotten if there are more than
+// shapesKept shapes.
 func (c *Controller) dropShape(e *entry) {
 	if e.shape == nil {
 		return
@@ -166,8 +177,7 @@ func (c *Controller) dropShape(e *entry) {
 	e.shape = nil
 }
 
-// suits reports whether the node has the features that the job asks for, and is not one that it
-// excludes.
+// suits reports whether the node has all features that the job asks for, and the job does not exclude it.
 func (c *Controller) suits(j *Job, n int) bool {
 	for _, feature := range j.Features {
 		if !slices.Contains(c.conf.Nodes[n].Features, feature) {
@@ -177,8 +187,10 @@ func (c *Controller) suits(j *Job, n int) bool {
 	return !slices.Contains(j.Excluded, n)
 }
 
-// offered is how many CPUs the node offers a job of the shape; 0 if it cannot be one of its nodes.
+// offered is how many CPUs node n offers a job of the shape with so much free (can_job_run_on_node); 0 if it
+// cannot be one of the job's nodes.
 func (c *Controller) offered(s *shape, n int, free usage) int {
+	// CPUs: all of a whole node, enough for the fewest tasks.
 	node, d := &c.conf.Nodes[n], &s.demand
 	cpus := free.cpus[n]
 	if d.whole && cpus < node.CPUs() || cpus < 1 || cpus < d.tasksFit()*d.perTask || cpus < d.pnMin {
@@ -194,16 +206,17 @@ func (c *Controller) offered(s *shape, n int, free usage) int {
 			return 0
 		}
 	}
-	if len(s.gres) > 0 { // the cores near its devices: no more than whole tasks need
+	if len(s.gres) > 0 { // no more than whole tasks need (gres_select_filter_sock_core)
 		cpus = d.wholeTasks(cpus, s.tasksKnown) * d.perTask
 	}
 	return cpus
 }
 
-// fitsMemory is how many of the CPUs can be had with so much memory free.
+// fitsMemory is how many of cpus CPUs of the node the job can have if mem MB are free: all or none, but with
+// memory a CPU as many as the memory is enough for, cut to whole tasks (the end of can_job_run_on_node).
 func (d *demand) fitsMemory(node *Node, cpus, mem int) int {
 	switch {
-	case d.perCPU > 0 && d.whole:
+	case d.perCPU > 0 && d.whole: // a whole node needs the memory for all of its CPUs
 		if d.perCPU*cpus > mem {
 			return 0
 		}
@@ -213,7 +226,7 @@ func (d *demand) fitsMemory(node *Node, cpus, mem int) int {
 		if cpus < d.perNode {
 			return 0
 		}
-	case d.memory == 0: // all of the node's
+	case d.memory == 0: // none asked for: the job takes all of the node's, of which none may be given away
 		if mem < node.Memory {
 			return 0
 		}

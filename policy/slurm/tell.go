@@ -1,18 +1,18 @@
 package slurm
 
-// What a controller tells of its jobs to whoever writes down what happens.
+// What a controller tells of its jobs to callers who write down what happens.
 
-// Keeps reports whether the controller still has the record of the job.
+// Keeps reports whether the controller still has the record of the job: it was accepted and is not purged.
 func (c *Controller) Keeps(j *Job) bool { return c.jobs[j.ID] == j }
 
-// Requeued reports whether the job was stopped and waits again, or will when its nodes are free.
+// Requeued reports whether the job was stopped, still completes, and will wait again when its nodes are free.
 func (j *Job) Requeued() bool { return j.requeued }
 
-// UsualQOS is the QoS of jobs that have no other, where accounts are kept.
+// UsualQOS is the name of the QoS that slurmdbd gives jobs that have no other.
 const UsualQOS = "normal"
 
-// QOSOf is the name of the QoS that the job has: its own or its user's default; empty without
-// accounts.
+// QOSOf is the name of the job's QoS: the one it names or its user's default; UsualQOS if there is neither, and
+// empty without slurmdbd.
 func (c *Controller) QOSOf(j *Job) string {
 	switch {
 	case j.qos != nil:
@@ -23,17 +23,18 @@ func (c *Controller) QOSOf(j *Job) string {
 	return ""
 }
 
-// Billing is what a second of the running job is charged for.
+// Billing is what a second of the job is charged for, since its first start; 0 before. See TRESBillingWeights.
 func (j *Job) Billing() float64 { return j.billing }
 
-// CPUs is how many CPUs the job asks for, before nodes are known.
+// CPUs is the number of CPUs for which the job asks, at least one for each node.
 func (j *Job) CPUs() int { return j.requested().cpus }
 
-// Passes is how often the main scheduler and backfill have gone through the queue.
+// Passes is how often the main scheduler and backfill have gone through the queue so far. Only then, and at
+// orders, does it change why jobs wait that have come before.
 func (c *Controller) Passes() int64 { return c.main.passes + c.backfill.runs }
 
-// Devices is how many devices of a kind the running job has. One that has its nodes to itself has
-// all of theirs.
+// Devices is the number of devices of a kind that the running job has. A job that has its nodes to itself has
+// all devices of these.
 func (c *Controller) Devices(j *Job, kind string) int {
 	whole := j.Exclusive || c.parts[j.StartedIn].Exclusive
 	n := 0
@@ -51,7 +52,7 @@ func (c *Controller) Devices(j *Job, kind string) int {
 	return n
 }
 
-// Reason is why the job waits.
+// Reason is why the job waits, as it was last noted; NoReason if the job does not wait.
 func (j *Job) Reason() Reason {
 	if j.state != pending {
 		return NoReason

@@ -5,39 +5,42 @@ import (
 	"slices"
 )
 
-// A job that is behind many others in the queue finds most of backfill's table full. A view tells of each interval, by a
-// few numbers, that the job cannot be planned in it, so that sets of nodes are looked at only where it might be.
+// A job that is behind many others in the queue finds most of backfill's table full. A view tells of each
+// interval, by a few numbers, that the job cannot be planned in it, so that sets of nodes are looked at only
+// where it might be. It is not of Slurm: a run with views plans what a run without them plans.
 
-// view is what the jobs of one partition could have of each interval of a table, at most.
+// view is what the jobs of one partition could have of each interval of a table, at most. Cuts, plans and
+// merges of the table keep it up to date (cut, taken, merge).
 type view struct {
 	wanted nodeSet // the nodes of the partition that are in service
-	spans  []span  // of the intervals
-	vain   []vain  // openings that are known to be vain
+	spans  []span  // of each interval of the table
+	vain   []vain  // openings that are known to be vain, in the order in which that was found
 }
 
 // span is what of the wanted nodes is free in an interval.
 type span struct {
-	nodes, cpus int          // how many nodes, and how many CPUs they have, idle
-	gains       bool         // some of them are free in the next interval and not in this one
-	vain        [vains]int32 // openings that begin in the interval, by position in view.vain
-	noted       int          // how many have been noted
+	nodes, cpus int          // how many nodes are free, and how many CPUs these have if idle
+	gains       bool         // some wanted nodes are free in the next interval and not in this one
+	vain        [vains]int32 // vain openings that begin in the interval, by position in view.vain
+	noted       int          // how many have been noted; at most vains of them are in vain
 }
 
-// vains is how many of the vain openings of an interval are remembered.
+// vains is how many vain openings of an interval are remembered: the most recent ones.
 const vains = 6
 
-// vain is what has been found of an opening that begins in an interval: so many CPUs of its nodes are free from a second
-// on only. A run takes from its table and never gives back, so no opening that begins in the interval has them sooner
-// that is at least as long.
+// vain is an opening of which it is known that the jobs it was looked at for cannot use it soon: cpus CPUs of
+// its nodes are free only from the second soonest on. A run takes from its table and never gives back, so no
+// other opening that begins in the interval and is at least as long has them sooner.
 type vain struct {
-	cpus    int
-	end     int64 // of the opening
-	fit     nodeSet
-	soonest int64
-	among   nodeSet // its nodes; nil: they have too few CPUs even if idle
+	cpus    int     // CPUs that were asked for
+	end     int64   // the second up to which the opening goes
+	fit     nodeSet // shape.fit of the job: its nodes were among these
+	soonest int64   // never: they have too few CPUs even if idle
+	among   nodeSet // its nodes; nil if soonest is never
 }
 
-// note notes that an opening that begins in an interval is vain, in place of one that tells no more, or of the oldest.
+// note notes that an opening which begins in an interval is vain. It takes the place of a vain opening that
+// tells no more than the new one, or else of the oldest.
 func (v *view) note(interval int, n vain) {
 	s := &v.spans[interval]
 	at := s.noted % vains
@@ -53,20 +56,20 @@ func (v *view) note(interval int, n vain) {
 	v.vain = append(v.vain, n)
 }
 
-// inVain is what is known of openings that begin in an interval and last until end: why their nodes that
-// fit have as many CPUs free as asked only after a second. It is nil if they may have them sooner.
+// inVain is a vain opening which shows that no opening that begins in the interval and lasts until end has cpus
+// CPUs free on nodes of fit by the given second; nil if none shows that.
 func (v *view) inVain(interval, cpus int, end int64, fit nodeSet, second int64) *vain {
 	s := &v.spans[interval]
 	for _, k := range s.vain[:min(s.noted, vains)] {
 		n := &v.vain[k]
-		if n.cpus <= cpus && n.end <= end && n.soonest > second && (&n.fit[0] == &fit[0] || fit.within(n.fit)) {
+		if n.cpus <= cpus && n.end <= end && n.soonest > second && (&n.fit[0] == &fit[0] || fit.within(n.fit)) { // jobs of one shape share fit
 			return n
 		}
 	}
 	return nil
 }
 
-// viewOf is the view of the partition.
+// viewOf is the view of the partition. The first call makes it.
 func (t *table) viewOf(p *partition, up nodeSet) *view {
 	for len(t.views) <= p.at {
 		t.views = append(t.views, nil)
@@ -81,17 +84,17 @@ func (t *table) viewOf(p *partition, up nodeSet) *view {
 	return v
 }
 
-// count counts anew what is free in the intervals from first up to last.
+// count counts anew what is free in the intervals first to last-1.
 func (v *view) count(t *table, first, last int) {
 	for k := first; k < last; k++ {
 		v.spans[k].nodes, v.spans[k].cpus = v.sum(t, t.intervals[k].free)
 	}
-	for k := max(first-1, 0); k < last; k++ {
+	for k := max(first-1, 0); k < last; k++ { // the interval before them is compared with the first
 		v.compare(t, k)
 	}
 }
 
-// sum is how many of the wanted nodes are in a set, and how many CPUs these have.
+// sum is how many of the wanted nodes are in a set, and how many CPUs these have if idle.
 func (v *view) sum(t *table, set nodeSet) (nodes, cpus int) {
 	for w, word := range v.wanted {
 		for word &= set[w]; word != 0; word &= word - 1 {
@@ -102,7 +105,7 @@ func (v *view) sum(t *table, set nodeSet) (nodes, cpus int) {
 	return nodes, cpus
 }
 
-// compare notes whether the interval behind one has more.
+// compare notes whether the interval behind k has wanted nodes free that k has not.
 func (v *view) compare(t *table, k int) {
 	if v.spans[k].gains = false; k+1 < len(t.intervals) {
 		free := t.intervals[k].free
@@ -110,7 +113,8 @@ func (v *view) compare(t *table, k int) {
 	}
 }
 
-// cut follows a cut of an interval.
+// cut follows a cut of interval k into two that are equal. v may be nil, here and below: then nobody has asked
+// for the view yet.
 func (v *view) cut(k int) {
 	if v != nil {
 		v.spans = slices.Insert(v.spans, k+1, v.spans[k])
@@ -118,15 +122,15 @@ func (v *view) cut(k int) {
 	}
 }
 
-// merge follows the merging of an interval with the next one, which is equal.
+// merge follows the merging of interval k with the next one, which has the same nodes free.
 func (v *view) merge(k int) {
 	if v != nil {
 		v.spans = slices.Delete(v.spans, k, k+1)
 	}
 }
 
-// taken follows the taking of nodes from the intervals from first up to last. Where all of them were free there, none
-// of these intervals comes to have more than the one before it.
+// taken follows the taking of nodes from the intervals first to last-1. If all of the nodes were free in all
+// of them, each loses the same, so that gains changes only at the two ends.
 func (v *view) taken(t *table, first, last int, nodes nodeSet, allFree bool) {
 	switch {
 	case v == nil:
@@ -149,18 +153,20 @@ func (v *view) taken(t *table, first, last int, nodes nodeSet, allFree bool) {
 	v.compare(t, last-1)
 }
 
-// viewed reports whether the view of its partition tells where the job of e cannot be planned: not where what it may
-// have depends on reservations or licences, too, and not where a look for it leaves something behind though it finds
-// nothing, which one for GPUs does.
+// viewed reports whether the view of its partition tells where the job of e cannot be planned. It does not if
+// reservations or licences bear on what the job may have, and for a job with devices, whose looks leave weights
+// behind even if they find nothing.
 func (r *backfillRun) viewed(e *entry) bool {
 	return !r.c.forgetful && len(r.c.reserved) == 0 && r.table.intervals[0].licenses == nil && len(e.job.GRES) == 0
 }
 
-// chance is the first second from start on at which it makes sense to look for nodes for the job of e, of those at which
-// fill would, and the interval that it lies in; false if there is none. With nowOnly only start itself is one. Until the
-// job counts as tested (bf_max_job_test) a look makes sense where there are enough nodes, though they have too few CPUs.
-// With passes one does not that would see the job start after the second from which there may be other nodes.
+// chance returns the first second from start on at which it makes sense to look for nodes for the job of e, of
+// those at which find would look, and the interval in which that second lies; any is false if there is none.
+// With nowOnly only start itself is such a second. Until the job counts as tested (bf_max_job_test), a look
+// makes sense where there are enough nodes, even if they have too few CPUs: Slurm counts that look. With passes a
+// look makes no sense that would see the job start after the second from which there may be other nodes.
 func (r *backfillRun) chance(e *entry, start int64, nowOnly, tested, passes bool) (second int64, within int, any bool) {
+	// What the job needs, at least.
 	c, t, s := r.c, r.table, r.c.shapeOf(e)
 	v := t.viewOf(e.part, c.up)
 	long, least := e.limit(), max(e.job.Nodes, 1)
@@ -171,6 +177,8 @@ func (r *backfillRun) chance(e *entry, start int64, nowOnly, tested, passes bool
 	if tested {
 		cpus = s.demand.cpus
 	}
+	// Until when would the next run come to the same answer? A look at the present covers the intervals that
+	// begin by its end, which moves with the time.
 	k := t.intervalAt(start)
 	if k < len(t.intervals) && start == r.second {
 		r.expires(t.intervals[k].end)
@@ -180,6 +188,8 @@ func (r *backfillRun) chance(e *entry, start int64, nowOnly, tested, passes bool
 	} else {
 		r.expires(start)
 	}
+	// From opening to opening, as find goes: the next one begins where an interval ends behind which there are
+	// more nodes.
 	for k < len(t.intervals) {
 		end, later := start+long, int64(0)
 		next := k // the interval behind the one at whose end there may be other nodes
@@ -189,6 +199,8 @@ func (r *backfillRun) chance(e *entry, start int64, nowOnly, tested, passes bool
 			}
 			next++
 		}
+		// Might a look find something? Not if no CPUs are free before the next opening, if the same opening is
+		// known to be vain, or if an interval that the job would cover has too few nodes or CPUs.
 		hopeful := later == 0 || soonest <= later
 		if !hopeful {
 			e.found.passed = max(e.found.passed, later)
@@ -212,8 +224,8 @@ func (r *backfillRun) chance(e *entry, start int64, nowOnly, tested, passes bool
 	return start, k, true
 }
 
-// noteVain notes that an opening that begins at start in an interval is vain: its nodes have the CPUs that the job of e needs
-// from a second on only. They are nil where that second never comes, whoever runs.
+// noteVain notes that the opening which begins at start in interval within is vain: its nodes, among, have the
+// CPUs that the job of e needs only from the second soonest on. among is nil if that is never.
 func (r *backfillRun) noteVain(e *entry, among nodeSet, start int64, within int, soonest int64) {
 	if within < len(r.table.intervals) {
 		s := r.c.shapeOf(e)

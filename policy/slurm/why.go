@@ -15,15 +15,16 @@ type Obstacle struct {
 	Reason Reason
 	// Partition is the name of the partition in which the job was looked at last.
 	Partition string
-	// Behind is, with WaitsForPriority, the first job that found no room in the partition; nil: the
-	// job is one too many for partition_job_depth.
+	// Behind is, with WaitsForPriority, the first job that found no room in the partition or in the
+	// reservation; nil: the job is one too many for partition_job_depth.
 	Behind *Job
-	// Omitted is the one of SchedulerParameters that had the last run of backfill pass the job over, or
-	// empty.
+	// Omitted is the one of SchedulerParameters for which the last run of backfill passed the job over, as
+	// bf_max_job_test; empty if backfill looked at the job, or sees it start.
 	Omitted string
 }
 
-// Obstacle is what holds the job.
+// Obstacle is what holds the job. It is comparable, so that a log of decisions can tell what is new; Why
+// says more.
 func (j *Job) Obstacle() Obstacle {
 	o := Obstacle{Reason: j.Reason(), Omitted: j.omitted}
 	if j.part != nil {
@@ -38,7 +39,8 @@ func (j *Job) Obstacle() Obstacle {
 	return o
 }
 
-// PlannedStart is when the last run of backfill saw the job start; 0: it saw no start.
+// PlannedStart is the instant at which the last run of backfill saw the job start (start_time of a pending
+// job); 0: it saw no start. It is no promise: the next run may plan otherwise.
 func (c *Controller) PlannedStart(j *Job) des.Time {
 	if j.estimate == 0 {
 		return 0
@@ -46,14 +48,14 @@ func (c *Controller) PlannedStart(j *Job) des.Time {
 	return des.Time(j.estimate-c.conf.Epoch) * des.Second
 }
 
-// Waiting yields the jobs that wait, in the order of their numbers.
+// Waiting yields the jobs that wait, in the order of their IDs.
 func (c *Controller) Waiting(yield func(*Job) bool) { c.waiting(yield) }
 
-// Why is why a job waits.
+// Why is why a job waits: its obstacle, and what the controller knows about that obstacle.
 type Why struct {
 	Obstacle
 	Own Standing // of the job in the partition in which it was looked at last
-	// Ahead is where Behind stands in the same partition, if it still waits.
+	// Ahead is the standing of Behind in the same partition; zero if Behind no longer waits there.
 	Ahead Standing
 	// On is, with WaitsForDependency, the first job that it still waits for, and with
 	// DependencyNeverSatisfied the first that ended otherwise than it asks; nil: its record is purged.
@@ -67,15 +69,15 @@ type Why struct {
 	Limit string
 }
 
-// Standing is where a job stands in a partition.
+// Standing is where a job stands in the queue of a partition.
 type Standing struct {
-	Partition string
-	Priority  uint32
-	Terms     Terms // of Priority; all 0 with priority/basic
-	Nice      int
+	Partition string // its name; empty: the job does not wait there
+	Priority  uint32 // 0: the job is held
+	Terms     Terms  // of Priority; all 0 with priority/basic
+	Nice      int    // is subtracted from their sum
 }
 
-// standing is where a job stands in a partition, or, where it has no entry there, in none.
+// standing is where a job stands in a partition; zero if it does not wait there.
 func (j *Job) standing(part *partition) Standing {
 	for _, e := range j.entries {
 		if e.part == part && j.state == pending {
@@ -85,7 +87,8 @@ func (j *Job) standing(part *partition) Standing {
 	return Standing{}
 }
 
-// Why is why a job waits.
+// Why tells why a job waits, as the last pass and the last run of backfill left it. It makes no search for
+// nodes of its own.
 func (c *Controller) Why(j *Job) Why {
 	w := Why{Obstacle: j.Obstacle(), Own: j.standing(j.part)}
 	switch w.Reason {
@@ -123,8 +126,8 @@ func (c *Controller) Why(j *Job) Why {
 	return w
 }
 
-// dependsOn is the job of a dependency that is not met; of a singleton the first of those that it is
-// about.
+// dependsOn is the job of a dependency that is not met; of a singleton the one with the lowest ID of those
+// for which j waits. It is nil if the record is purged.
 func (c *Controller) dependsOn(j *Job, d Dependency) (on *Job) {
 	if d.Kind != singleton {
 		return c.jobs[d.Job]
@@ -139,25 +142,27 @@ func (c *Controller) dependsOn(j *Job, d Dependency) (on *Job) {
 
 // limited is a limit on what jobs have, and how much of it they have already.
 type limited struct {
-	reason Reason
-	option string // of sacctmgr
-	most   int
-	is     bool // it is one
-	has    int
+	reason Reason // of jobs that wait for it
+	option string // of sacctmgr, as GrpTRES=cpu
+	most   int    // the limit
+	is     bool   // there is such a limit
+	has    int    // how much of it is taken; 0 of a limit on each single job
 }
 
-// bound is a limit on a count, where 0 is none.
+// bound is a limit on a count; 0 is no limit.
 func bound(reason Reason, option string, most, has int) limited {
 	return limited{reason, option, most, most > 0, has}
 }
 
-// boundOf is a limit on an amount of a kind.
+// boundOf is a limit on an amount of a kind; a limit of 0 allows none.
 func boundOf(reason Reason, option string, most map[string]int, kind string, has int) limited {
 	n, is := most[kind]
 	return limited{reason, option + "=" + kind, n, is, has}
 }
 
-// limitOf is the limit that a reason names, or empty: GrpTRES=cpu=16 of account phys, whose jobs have 12.
+// limitOf tells the limit that a reason names, as "GrpTRES=cpu=16 of account phys, of which 12 are taken"; ""
+// if the reason names none. A QoS is asked before associations, the nearest association first, as limits
+// are checked.
 func (c *Controller) limitOf(j *Job, reason Reason) string {
 	if !reason.ofLimit() {
 		return ""
@@ -189,7 +194,7 @@ func (c *Controller) limitOf(j *Job, reason Reason) string {
 	return ""
 }
 
-// limitsOf are the limits of a group on its jobs, by the words with which their reasons begin.
+// limitsOf are the limits of a group on its jobs. of is the word with which their reasons begin: QOS or Assoc.
 func (c *Controller) limitsOf(of string, g *group) []limited {
 	all := []limited{
 		bound(Reason(of+"GrpJobsLimit"), "GrpJobs", g.jobs, len(g.running)),
@@ -221,7 +226,7 @@ func (c *Controller) limitsOfQOS(q *qos, j *Job) []limited {
 	return all
 }
 
-// taken is how much of a kind jobs have together. A node counts once.
+// taken is how much of a kind of TRES jobs have together: CPUs, MB, or nodes, where a node counts once.
 func (c *Controller) taken(by *crowd, kind string) int {
 	switch kind {
 	case "cpu":
