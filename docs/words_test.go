@@ -18,18 +18,18 @@ func TestPagesStayShort(t *testing.T) {
 		{"papers/*.md", 2_000},
 		{"design/*.md", 2_400},
 		{"reference/performance.md", 1_500},
-		{"reference/*.md", 6_200},
+		{"reference/*.md", 6_000},
 	} {
 		for _, page := range glob(t, c.pattern) {
 			require.LessOrEqual(t, len(strings.Fields(read(t, page))), c.words, page)
 		}
 	}
-	require.LessOrEqual(t, len(glob(t, "design/*.md")), 10)
-	require.LessOrEqual(t, len(glob(t, "papers/*.md")), 5)
+	require.LessOrEqual(t, len(glob(t, "design/*.md")), 6)
+	require.LessOrEqual(t, len(glob(t, "papers/*.md")), 4)
 	words := 0
 	for _, page := range pages(t) {
 		words += len(strings.Fields(read(t, page)))
 	}
 	require.LessOrEqual(t, words, 71_500, "all pages together")
-	require.LessOrEqual(t, len(pages(t)), 37)
+	require.LessOrEqual(t, len(pages(t)), 35) // README.md and CONTRIBUTING.md are two of them
 }

@@ -59,7 +59,7 @@ var Combinations = File[Combination]{
 	When:    "for policies with `front=N`",
 	Text:    "A row for each combination of alternatives on the front of a slice of a batch, sorted by time, and a row for the chosen combination.",
 	Missing: Combination{BudgetLeft: math.NaN(), TimeLeft: math.NaN(), Gap: math.NaN()},
-	Notes:   "The front has at most N combinations: no other combination beats them in both cost and time, in the sense of the policy's problem. More is better of the cost for owners-profit, of the time for idleness, and of both as weights say. A slice whose choice is infeasible has no row 0, and no row at all if B* is infeasible.",
+	Notes:   "The front has at most N combinations, which no combination beats in both cost and time. `owners-profit` prefers more cost, `idleness` more time, `weights` either by their signs; the other problems prefer less. A slice whose choice is infeasible has no row 0, and no row at all if B* is infeasible.",
 	Columns: []Column[Combination]{
 		timeColumn("planned_at", "When the batch was planned.", func(c *Combination) *des.Time { return &c.PlannedAt }).need(),
 		intColumn("slice", "Number of the slice in the batch, from 1.", func(c *Combination) *int { return &c.Slice }).need(),
@@ -69,7 +69,7 @@ var Combinations = File[Combination]{
 		numberColumn("budget_left", costUnits, "D = B* - C, below 0 beyond the budget.", func(c *Combination) *float64 { return &c.BudgetLeft }),
 		numberColumn("time", seconds, "Time T of the combination.", func(c *Combination) *float64 { return &c.Time }).need(),
 		numberColumn("time_left", seconds, "I = T* - T, below 0 beyond the quota of time.", func(c *Combination) *float64 { return &c.TimeLeft }),
-		numberColumn("gap", "", "By how much the cost of another combination can be better if its time is no worse; 0 means that the front is whole. For the chosen combination, how much better another one can be.", func(c *Combination) *float64 { return &c.Gap }),
+		numberColumn("gap", "", "Bound of how much better the cost of a missing combination without more time can be; 0: nothing is missing. In row 0, how much better another choice can be.", func(c *Combination) *float64 { return &c.Gap }),
 	},
 }
 

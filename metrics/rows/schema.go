@@ -48,7 +48,7 @@ func Schemas() []Schema {
 	phase.Name = "slurm-events-POLICY.csv"
 	phase.When = "for each [phase](slurm.md#rules-exact-phase-unknown), such as `slurm:phase=17`"
 	all, allOfPhase := slurmEvents, phase
-	all.Name, all.When = "controller-events.csv", "with all events, if slurm-events.csv is plain"
+	all.Name, all.When = "controller-events.csv", "with all events, if slurm-events.csv is plain; for a phase, controller-events-POLICY.csv"
 	allOfPhase.Name = "controller-events-POLICY.csv"
 	allOfPhase.When = all.When + ", for each phase"
 	return []Schema{
