@@ -23,7 +23,7 @@ func Criteria(finders Table[plan.Finder]) func(name string) (entity.Criterion, e
 	}
 }
 
-// criterion is a search under another name.
+// criterion is a search under the name by which a job file asked for it.
 type criterion struct {
 	plan.Finder
 	name string

@@ -24,13 +24,13 @@ import (
 // each run needs its own.
 type Deferral struct {
 	entity.Policy             // that decides about the jobs that have joined
-	Signal        string      // which curve of the run: "price" or "carbon"
-	Curve         *flow.Curve // that curve
-	Limit         float64
-	Most          des.Time
+	Signal        string      // which curve of the run it follows: "price" or "carbon"
+	Curve         *flow.Curve // that curve; the run fails if it is nil
+	Limit         float64     // in the unit of the curve: a job joins while the curve is not above it
+	Most          des.Time    // how long after its submission a job joins at the latest, 0 or more
 
-	queue, joined *entity.Queue
-	held          []*entity.Run // in the order in which they came
+	queue, joined *entity.Queue // of the run, and its part that the wrapped policy sees
+	held          []*entity.Run // jobs that have not joined, in the order in which they came
 }
 
 // DeferParam is the parameter of queue policies that defers jobs.
@@ -41,7 +41,7 @@ var _ entity.Wrapper = (*Deferral)(nil)
 // Unwrap returns the policy that decides.
 func (d *Deferral) Unwrap() entity.Policy { return d.Policy }
 
-// until is when a job that comes now joins the queue.
+// until is when a job that is held now joins the queue: now at the earliest.
 func (d *Deferral) until(r *entity.Run, now des.Time) des.Time {
 	last := r.Submit + d.Most
 	if last <= now {
@@ -60,6 +60,7 @@ func (d *Deferral) Schedule(r *entity.Round) {
 	if d.queue != r.Queue {
 		d.queue, d.joined, d.held = r.Queue, r.Queue.Part(), nil
 	}
+	// Whose time has come? A job that has joined once and comes back (it was requeued) is looked at again.
 	d.held = append(d.held, r.Fresh()...)
 	var fresh []*entity.Run
 	still, wake := d.held[:0], des.Forever
@@ -78,7 +79,7 @@ func (d *Deferral) Schedule(r *entity.Round) {
 		}
 		fresh = append(fresh, j)
 	}
-	clear(d.held[len(still):])
+	clear(d.held[len(still):]) // so that jobs that are gone can be collected
 	if d.held = still; wake < des.Forever {
 		r.WakeAt(wake)
 	}
@@ -101,6 +102,7 @@ func (s *Settings) deferred(p entity.Policy) entity.Policy {
 	return d
 }
 
+// parseDeferral reads the value of DeferParam, such as carbon/300/6h. d is never nil.
 func parseDeferral(text string) (d *Deferral, ok bool) {
 	parts := strings.Split(text, "/")
 	if len(parts) != 3 || !ofElectricity(parts[0]) {
@@ -111,5 +113,5 @@ func parseDeferral(text string) (d *Deferral, ok bool) {
 	return &Deferral{Signal: parts[0], Limit: limit, Most: des.Seconds(most)}, ok && err == nil
 }
 
-// ofElectricity reports whether a signal is one that electricity has over time.
+// ofElectricity reports whether a signal is a curve of electricity: its price, or the carbon that it emits.
 func ofElectricity(signal string) bool { return signal == "price" || signal == "carbon" }

@@ -18,7 +18,8 @@ import (
 	"github.com/gridslot/gridslot/internal/expression"
 )
 
-// formulas are what formulas may be made of.
+// formulas is the language of formulas: which fields of a job they may name. Times are in seconds. A field
+// without Known is known of every job; a formula of a field that is not known is no number.
 var formulas = expression.Language[*entity.Run]{
 	Noun: "formula", Example: "wait > 3600",
 	Fields: []expression.Field[*entity.Run]{
@@ -37,8 +38,9 @@ var formulas = expression.Language[*entity.Run]{
 	Column: logColumn,
 }
 
-// logColumn is a value that the workload tells of a job beyond what a job holds. Which there are is
-// known only when jobs come, so each name is one.
+// logColumn is the field column.NAME: a value that the workload tells of a job beyond what a job holds, as a
+// number, a text, or neither. Which columns there are is known only when jobs come, so that any name is a
+// field.
 func logColumn(name string) (expression.Field[*entity.Run], bool) {
 	value := func(r *entity.Run) (float64, string) {
 		if c, ok := r.Extra.(entity.Columns); ok {
@@ -54,7 +56,7 @@ func logColumn(name string) (expression.Field[*entity.Run], bool) {
 	}, true
 }
 
-// movingFields are the fields that change while a job waits.
+// movingFields are the fields that change while a job waits: an order by them is sorted anew in each round.
 var movingFields = []string{"wait", "now"}
 
 // Formula returns the order of a queue by a formula, which is the order's name. The job of the

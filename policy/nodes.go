@@ -39,6 +39,7 @@ func NodeRegistry() Table[OnNodes] { return OnNodesWith(Registry(), Finders()) }
 // for windows that a program has extended.
 func OnNodesWith(policies Table[entity.Policy], finders Table[plan.Finder]) Table[OnNodes] {
 	var t Table[OnNodes]
+	// Queue policies take the parameters of searches before their own.
 	for _, e := range policies {
 		own := Settings{args: &Args{}}
 		own.searches()
@@ -53,6 +54,7 @@ func OnNodesWith(policies Table[entity.Policy], finders Table[plan.Finder]) Tabl
 			return OnNodes{p, s.finder("finder", finders, otherwise), a.values["within"]}
 		}})
 	}
+	// Policies by the cycle. Each plans by a BatchSlicer, of which css uses a part.
 	return append(t,
 		Row("css", "cyclic scheduling scheme: batches by the cycle, alternatives by first fit", func(s *Settings) OnNodes {
 			var b cyclic.BatchSlicer
@@ -192,15 +194,15 @@ func Finders() Table[plan.Finder] {
 			})
 		}
 	}
-	former := window.AEP{By: window.MinProcTime}
+	former := window.AEP{By: window.MinProcTime} // specs that name it stay valid
 	return append(t, Entry[plan.Finder]{
 		Name: "min-proctime-cheapest", Text: "min-proctime by its former name",
 		New: func(*Args) plan.Finder { return former },
 	})
 }
 
-// finder is the search that a parameter names, or another one, within the label that the
-// parameter within gives.
+// finder is the search that the parameter name asks for, or that the spec otherwise asks for if it is not given.
+// The parameter within confines the search to nodes of one value of a label.
 func (s *Settings) finder(name string, finders Table[plan.Finder], otherwise string) plan.Finder {
 	spec, given := s.args.Value(name)
 	if !given {

@@ -65,23 +65,26 @@ type PowerCap struct {
 	// Of, if set, returns Idle and Busy of each named node.
 	Of func(*entity.Node) (idle, busy float64)
 
+	// What Attach finds out, which does not change.
 	meta    *entity.Metascheduler
-	highest float64              // W
-	order   []int                // numbers of the nodes: as many of the first may be busy as the cap lets be busy
+	highest float64              // the highest cap, in W
+	order   []int                // numbers of the nodes; under a cap that lets n be busy the first n may be
 	named   bool                 // nodes have names
 	may     []*entity.Node       // that may be busy under the highest cap; nil of counted processors
-	slowest *entity.Node         // of may
-	busy    *flow.Curve          // how many nodes may be busy
+	slowest *entity.Node         // of may; nil of counted processors
+	busy    *flow.Curve          // how many nodes may be busy, over time
 	idle    map[int]entity.Where // what is kept idle, by how many nodes may be busy
-	down    []flow.Outage        // what outages take; see Yield
-	kept    []*entity.Run        // under which the plan has what is kept idle, by start
-	// known is the instant from which on the plan has the lowest cap; des.Forever if the cap does
-	// not repeat itself.
+
+	// What the plan has.
+	down []flow.Outage // what outages take; see Yield
+	kept []*entity.Run // reservations by which the plan keeps nodes idle, by start; no two overlap
+	// known is the instant up to which the plan has the cap as it is. From there on it has the lowest
+	// cap. des.Forever if the cap does not repeat itself: then the plan has all of it.
 	known   des.Time
-	longest des.Time // that a job may run which somebody has asked about, on the slowest node
-	asked   des.Time // the latest start that is asked for; see Expect
-	looked  des.Time // when it is to be looked next for jobs that can never start
-	active  des.Time // the latest instant of which more is known than that time has passed
+	longest des.Time // how long a job may run that anybody has asked about, on the slowest node
+	asked   des.Time // the latest start of an advance reservation that was asked for; see Expect
+	looked  des.Time // from then on it is looked again for jobs that can never start
+	active  des.Time // the last round that came of more than the passing of time
 }
 
 // PowerCapParam is the parameter of queue policies that caps power.
@@ -90,7 +93,8 @@ const PowerCapParam = "power-cap"
 // SignalCaps is the Signal of a power cap that is given for each instant.
 const SignalCaps = "schedule"
 
-// mostChangesAhead bounds how many changes of a cap the plan has ahead.
+// mostChangesAhead bounds how many changes of a cap the plan has ahead: each change is a reservation in
+// the plan, in which every search looks.
 const mostChangesAhead = 100_000
 
 var (
@@ -110,14 +114,15 @@ func (p *PowerCap) Attach(m *entity.Metascheduler) {
 	p.must(p.begin())
 }
 
-// must ends the run where the cap cannot be kept.
+// must ends the run with an error if the cap cannot be kept.
 func (p *PowerCap) must(err error) {
 	if err != nil {
 		p.meta.Simulator().Fail(err)
 	}
 }
 
-// caps is the cap in W over time.
+// caps is the cap in W over time; +Inf is no cap. It returns an error if the curve that the cap follows was
+// not given.
 func (p *PowerCap) caps() (*flow.Curve, error) {
 	switch {
 	case p.Signal == "":
@@ -142,7 +147,9 @@ func (p *PowerCap) caps() (*flow.Curve, error) {
 	}), nil
 }
 
+// begin finds out what Attach has to know, and takes out of the plan what stays idle from now on.
 func (p *PowerCap) begin() error {
+	// How many nodes may be busy under each cap? No cap may be below the draw of idle nodes.
 	plan := p.meta.Plan()
 	caps, err := p.caps()
 	if err != nil {
@@ -164,6 +171,7 @@ func (p *PowerCap) begin() error {
 			}
 		}
 	}
+	// Which ones stay idle then.
 	p.idle = map[int]entity.Where{}
 	for _, busy := range p.busy.Values {
 		var idle entity.Where
@@ -176,6 +184,7 @@ func (p *PowerCap) begin() error {
 		}
 		p.idle[int(busy)] = idle
 	}
+	// A cap that repeats itself has no last change: the plan begins with one period of it.
 	now := p.meta.Simulator().Now()
 	p.known = des.Forever
 	if p.varies() && p.busy.Every > 0 {
@@ -187,14 +196,15 @@ func (p *PowerCap) begin() error {
 // varies reports whether the number of nodes that may be busy changes over time.
 func (p *PowerCap) varies() bool { return len(p.busy.Values) > 1 }
 
-// draws is what nodes draw, in microwatts.
+// draws is what nodes draw, in microwatts: sums of whole numbers do not depend on the order of the nodes.
 type draws struct {
-	idle  int64   // all of them, without any job
+	idle  int64   // what all nodes together draw without any job
 	order []int   // numbers of the nodes; the first are the first that may be busy
-	more  []int64 // than idle, of a node with a job, by number
-	what  string  // processors, or nodes
+	more  []int64 // by number of the node: what a job makes it draw more, 0 or more
+	what  string  // "processors" or "nodes", for people
 }
 
+// micro is a power in microwatts. A cap of +Inf becomes a number from which all draws can be subtracted.
 func micro(watts float64) int64 {
 	if watts > math.MaxInt64/2e6 {
 		return math.MaxInt64 / 2
@@ -202,6 +212,7 @@ func micro(watts float64) int64 {
 	return int64(math.Round(watts * 1e6))
 }
 
+// draws reckons what size nodes draw. node returns a node by its number, or nil for a counted processor.
 func (p *PowerCap) draws(size int, node func(int) *entity.Node) *draws {
 	d := &draws{more: make([]int64, size), order: make([]int, size), what: "processors"}
 	dear := make([]float64, size) // what a node draws more, over its performance
@@ -215,9 +226,10 @@ func (p *PowerCap) draws(size int, node func(int) *entity.Node) *draws {
 		}
 		d.idle += micro(idle)
 		d.more[k] = max(micro(busy)-micro(idle), 0)
-		dear[k] = float64(d.more[k]) / perf
+		dear[k] = float64(d.more[k]) / perf // a job's work on the node costs this much energy, but for a factor
 		d.order[k] = k
 	}
+	// Of equal nodes the first may be busy first.
 	slices.SortStableFunc(d.order, func(a, b int) int { return cmp.Compare(dear[a], dear[b]) })
 	return d
 }
@@ -287,8 +299,9 @@ type fitting interface {
 	FitsOn(req entity.Request, nodes []*entity.Node) error
 }
 
-// everFits reports whether there is an instant to come from which on the cap lets nodes be busy
-// that are enough for req, each for as long as req would have it.
+// everFits reports whether there is an instant to come from which on the cap lets nodes be busy that are
+// enough for req, each for as long as a task of req takes on it. It tries now and each change of the cap to
+// come, of a cap that repeats itself those of one period. on is nil for counted processors.
 func (p *PowerCap) everFits(req entity.Request, on fitting) bool {
 	now, last := p.meta.Simulator().Now(), des.Forever-1
 	if p.busy.Every > 0 {
@@ -315,8 +328,8 @@ func (p *PowerCap) everFits(req entity.Request, on fitting) bool {
 	return false
 }
 
-// idleFrom is the first instant in [from, to) at which the node of a rank in the order may not be
-// busy, or to.
+// idleFrom is the first instant in [from, to) at which the node at position rank of the order may not be
+// busy; to if it may all the time.
 func (p *PowerCap) idleFrom(rank int, from, to des.Time) des.Time {
 	for ; from < to; from = p.busy.Next(from) {
 		if int(p.busy.At(from)) <= rank {
@@ -345,6 +358,8 @@ func (p *PowerCap) follow(r *entity.Round) {
 	if r.Cause.Has(entity.CauseArrival|entity.CauseEnd|entity.CauseOverrun|entity.CauseChange) || p.meta.Running() > 0 {
 		p.active = r.Now
 	}
+	// Behind a change that never comes back, fewer jobs may fit. A cap that repeats itself hides no such
+	// change: what did not fit was refused when it came.
 	if p.busy.Every == 0 && r.Now >= p.looked {
 		p.looked = p.busy.Next(r.Now)
 		for j := range r.Waiting() {
@@ -353,21 +368,23 @@ func (p *PowerCap) follow(r *entity.Round) {
 			}
 		}
 	}
+	// The queue may have grown, and time has passed: the plan may have to know more of the cap.
 	if p.lookAhead(0) {
 		r.Gained = true
 	}
+	// A job may start when the cap rises.
 	if next := p.busy.Next(r.Now); next < des.Forever && r.Queue.Len() > 0 && p.worthWaking(r) {
 		r.WakeAt(next)
 	}
 }
 
-// worthWaking reports whether a job may start though nothing but time has passed: a run whose
-// jobs wait for ever must end.
+// worthWaking reports whether a job may start although nothing but time passes. Under a cap that repeats
+// itself there is always a next change, and a run whose jobs wait for ever must end.
 func (p *PowerCap) worthWaking(r *entity.Round) bool {
-	if p.busy.Every == 0 || r.Now-p.active <= p.busy.Every {
+	if p.busy.Every == 0 || r.Now-p.active <= p.busy.Every { // not every change of a period has come yet
 		return true
 	}
-	if r.Now-p.active > p.reach() {
+	if r.Now-p.active > p.reach() { // all jobs would have run by now
 		return false
 	}
 	for j := range r.Queue.By(entity.Submission, r.Now).All() {
@@ -381,16 +398,16 @@ func (p *PowerCap) worthWaking(r *entity.Round) bool {
 	return false
 }
 
-// reach is within how much time all jobs of the queue have run, if they run one after the other
-// behind the longest job: each of them starts a period after the one before has ended, at the
-// latest.
+// reach is a time within which all jobs of the queue have run, if they run one after the other behind the
+// longest job: (jobs + 2) · (period + longest), since each of them starts a period after the one before has
+// ended, at the latest. It is at most a quarter of all time, so that it can be added.
 func (p *PowerCap) reach() des.Time {
 	jobs, each := p.meta.Queue().Len()+2, p.busy.Every.Add(p.longest)
 	return min(each, (des.Forever/4)/des.Time(jobs)) * des.Time(jobs)
 }
 
-// lookAhead has the plan know the cap for as far ahead as jobs can be planned. One of these jobs has that
-// length. It reports whether the plan has got anything back.
+// lookAhead makes the plan know the cap for as far ahead as jobs can be planned, one of which has the given
+// length (on a node of performance 1). It reports whether the plan has got anything back.
 func (p *PowerCap) lookAhead(length des.Time) bool {
 	if p.known == des.Forever {
 		return false
@@ -402,8 +419,9 @@ func (p *PowerCap) lookAhead(length des.Time) bool {
 	return p.know(max(p.asked, p.meta.Simulator().Now()).Add(p.reach()))
 }
 
-// know has the plan know the cap until the instant to, and somewhat longer, so that it need not be
-// told at each job that comes.
+// know makes the plan know the cap until the instant to, and a quarter longer, so that not each job that
+// comes changes the plan, but by no more than mostChangesAhead changes. It reports whether the plan has got
+// anything back.
 func (p *PowerCap) know(to des.Time) bool {
 	if to <= p.known {
 		return false
@@ -421,14 +439,15 @@ func (p *PowerCap) know(to des.Time) bool {
 	return true
 }
 
-// Expect has the plan know the cap until the end of an advance reservation that is about to be
-// asked for; see flow.Bookings.Ahead.
+// Expect makes the plan know the cap until the end of an advance reservation that is about to be asked for;
+// see flow.Bookings.Ahead. Without it the plan would have the lowest cap there.
 func (p *PowerCap) Expect(k flow.Booking) {
 	p.asked = max(p.asked, k.Start)
 	p.lookAhead(p.meta.RequestOf(k.Job).Length)
 }
 
-// Yield releases the idle nodes that an outage is about to take.
+// Yield implements flow.Yielder. It releases the idle nodes that an outage is about to take, so that the outage
+// takes idle nodes first.
 func (p *PowerCap) Yield(x flow.Outage) {
 	p.down = append(p.down, x)
 	p.must(p.keep(x.From, x.To))
@@ -445,9 +464,11 @@ func (p *PowerCap) Retake(x flow.Outage) {
 	}
 }
 
-// keep has the plan without what is to stay idle within [from, to), which has changed: between
-// any two changes of the cap and of what outages take, as much as these leave of it.
+// keep withholds from the plan anew what has to stay idle within [from, to): between any two changes of the
+// cap and of outages, the idle nodes that outages leave. It returns an error if the plan does not have these
+// nodes free.
 func (p *PowerCap) keep(from, to des.Time) error {
+	// Give back what is withheld there so far.
 	plan, now := p.meta.Plan(), p.meta.Simulator().Now()
 	p.down = slices.DeleteFunc(p.down, func(x flow.Outage) bool { return x.To <= now })
 	from = max(from, now)
@@ -462,6 +483,7 @@ func (p *PowerCap) keep(from, to des.Time) error {
 		}
 		return true
 	})
+	// Withhold what is to stay idle, in as few reservations as there are differences.
 	for from < to {
 		left, end := p.spare(from)
 		for end < to {
@@ -486,7 +508,7 @@ func (p *PowerCap) keep(from, to des.Time) error {
 	return nil
 }
 
-// spare is what stays idle at the instant at, and until when.
+// spare is what stays idle at the instant at, and an instant until which that is the same.
 func (p *PowerCap) spare(at des.Time) (left entity.Where, until des.Time) {
 	busy := int(slices.Min(p.busy.Values))
 	until = des.Forever
@@ -505,7 +527,8 @@ func (p *PowerCap) spare(at des.Time) (left entity.Where, until des.Time) {
 	return left, until
 }
 
-// without is what is left of a place when an outage has taken its part.
+// without is what is left of a place when an outage has taken its part: of counted processors the number that
+// the outage leaves, since the outage takes idle ones first.
 func without(at, lost entity.Where) (left entity.Where) {
 	if at.Set == nil {
 		return entity.Where{Count: max(at.Count-lost.Size(), 0)}
@@ -535,6 +558,8 @@ func (s *Settings) capped(p entity.Policy) entity.Policy {
 	return c
 }
 
+// parsePowerCap reads the value of PowerCapParam: WATTS, schedule, or price/LIMIT/WATTS[/ELSE], or carbon in
+// place of price. c is never nil.
 func parsePowerCap(text string) (c *PowerCap, ok bool) {
 	parts := strings.Split(text, "/")
 	c = &PowerCap{}

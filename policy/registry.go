@@ -75,7 +75,7 @@ type Chosen[T any] struct {
 	// stands for the policy in summaries.
 	Spec  string
 	Value T // what the spec asked for
-	// free says that the spec has a text of the user's own, such as a command.
+	// free reports whether the spec has a text of the user's own, such as a command; see FileName.
 	free bool
 }
 
@@ -90,7 +90,7 @@ func (c Chosen[T]) FileName() string {
 		}
 		return '-'
 	}, c.Spec)
-	switch {
+	switch { // two specs of these kinds may have the same readable part
 	case strings.ContainsAny(c.Spec, "'\"*^<>?()"):
 	case c.free && (len(name) > 60 || strings.ContainsFunc(c.Spec, func(r rune) bool { return r == ' ' || r == '\\' || r > '~' })):
 	default:
@@ -240,6 +240,7 @@ func (s *Settings) published(textbook entity.Policy, p backfill.PublishedEASY) e
 // orderForms is what an order may be, for people.
 func orderForms() string { return strings.Join(orderNames(), "|") + "|random-SEED|'FORMULA'" }
 
+// orderNames lists the names of the queue orders, without random orders and formulas.
 func orderNames() []string {
 	var names []string
 	for _, o := range backfill.Orders() {
@@ -282,8 +283,10 @@ func (t Table[T]) ParseList(list string, defaults ...string) ([]Chosen[T], error
 	return chosen, nil
 }
 
-// Parse makes what one spec asks for; see ParseList.
+// Parse makes what one spec asks for; see ParseList. An error quotes the spec, and says what is wrong and what
+// may stand there.
 func (t Table[T]) Parse(spec string, defaults ...string) (Chosen[T], error) {
+	// The name, up to the first colon.
 	spec = strings.TrimSpace(spec)
 	var none Chosen[T]
 	parts, err := split(spec, ':')
@@ -294,6 +297,7 @@ func (t Table[T]) Parse(spec string, defaults ...string) (Chosen[T], error) {
 	if i < 0 {
 		return none, fmt.Errorf("%q is not known: want one of %s%s", parts[0], strings.Join(t.Names(), ", "), enum.Suggestion(parts[0], t.Names()))
 	}
+	// Defaults, as far as the entry takes them, then what the spec gives.
 	e := t[i]
 	a := &Args{values: map[string]string{}}
 	for _, text := range defaults {
@@ -325,6 +329,7 @@ func (t Table[T]) Parse(spec string, defaults ...string) (Chosen[T], error) {
 		given[name] = true
 		a.values[name] = unquoted(value)
 	}
+	// The value. What cannot be read of the parameters is an error only now.
 	v := e.New(a)
 	if a.err != nil {
 		return none, fmt.Errorf("%q: %w", spec, a.err)
@@ -342,8 +347,9 @@ func ofValue(before, text string) string {
 	return fmt.Sprintf("; a parameter of %s stands in quotes with it: %s='%s:%s'", value, name, value, text)
 }
 
-// operand is the operand among the parts of a spec behind the name, without quotes around
-// it, and the parameters behind the operand.
+// operand is the operand among the parts of a spec behind the name, without quotes around it, and the
+// parameters behind the operand. The operand may have colons itself, so parameters are taken from the end
+// while they are of the form name=value with a name that the entry takes.
 func (e Entry[T]) operand(parts []string) (operand string, settings []string) {
 	n := len(parts)
 	for n > 0 {
@@ -355,12 +361,12 @@ func (e Entry[T]) operand(parts []string) (operand string, settings []string) {
 	}
 	operand = strings.Join(parts[:n], ":")
 	if inner := unquoted(operand); len(inner) < len(operand) && !strings.ContainsRune(inner, rune(operand[0])) {
-		operand = inner
+		operand = inner // one pair of quotes around all of it, not 'a' and 'b'
 	}
 	return strings.TrimSpace(operand), parts[n:]
 }
 
-// Specs cuts a list at its commas.
+// Specs cuts a list at its commas, except those in quotes. It returns an error for a quote that is not closed.
 func Specs(list string) ([]string, error) { return split(list, ',') }
 
 // split cuts text where sep stands outside quotes.
@@ -426,6 +432,7 @@ func unquoted(value string) string {
 	return value
 }
 
+// takes reports whether the entry takes a parameter of that name.
 func (e Entry[T]) takes(name string) bool {
 	return slices.ContainsFunc(e.Params, func(p Param) bool { return p.Name == name })
 }
@@ -440,9 +447,9 @@ func (e Entry[T]) paramNames() (names []string) {
 // Args are the parameters of one spec. A parameter that is not given has its
 // default; the first value that cannot be read is the error of Parse.
 type Args struct {
-	values  map[string]string
-	operand string
-	err     error
+	values  map[string]string // by name, without quotes; defaults are among them
+	operand string            // see Entry.Operand; empty if the entry takes none
+	err     error             // the first thing that cannot be read
 }
 
 // Value returns the text of a parameter, and whether it is given, by the spec or by a
@@ -535,6 +542,8 @@ func (a *Args) check(err error) {
 	}
 }
 
+// reservations is EASY's number of reservations: a whole number, none or all; 0, which stands for the default,
+// if the parameter is not given.
 func (a *Args) reservations(name string) int {
 	switch value, given := a.values[name]; {
 	case !given:

@@ -23,13 +23,13 @@ import (
 // default in brackets, and reports whether the parameter is given. Parameters are listed in
 // the order of the calls. The first value that cannot be read is the error of the spec.
 type Settings struct {
-	args     *Args
-	declared []Param
-	operand  string
+	args     *Args   // what the spec gives; empty while a table only collects what is declared
+	declared []Param // in the order of the calls
+	operand  string  // what stands behind the name, for people; see Operand
 }
 
-// Row returns an entry with the parameters that declare declares, in the same way whatever
-// their values are. declare also makes the entry's value.
+// Row returns an entry with the parameters that declare declares. declare makes the entry's value, too: it is
+// called once here, without values, and then once for each spec. So its calls must not depend on values.
 func Row[T any](name, text string, declare func(s *Settings) T) Entry[T] {
 	none := &Settings{args: &Args{}}
 	declare(none)
