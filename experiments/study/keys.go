@@ -42,27 +42,27 @@ var keys = []key{
 	{"domains", values, "domain", "files of virtual organisations"},
 	{"grids", values, "grid", "files of grids"},
 	{"policies", values, "policy", "policies with their parameters; on grids strategies"},
-	{"seeds", wholes, "seed", "the seeds: one simulation of each case with each"},
+	{"seeds", wholes, "seed", "the seeds: one simulation of each case with each seed"},
 	{"replications", whole, "", "how many seeds, from 1 on, in place of seeds"},
-	{"zip", zips, "", "lists that are taken side by side, not crossed"},
+	{"zip", zips, "", "lists whose values are taken side by side, not crossed"},
 	{"sample", samples, "", "points drawn from ranges and choices, in place of a full grid"},
 	{"except", choices, "", "combinations of values that are left out"},
 	{"only", choices, "", "combinations of values to which the study is limited"},
 	{"keep", words, "", "kinds of files that each simulation leaves in the folder runs, or all"},
 	{"limit", limits, "", "what one simulation may take"},
-	{"batches", word, "", "parts of each simulation as observations, where there is no chance in it: week, day, a time such as 3d, or how many of equally many jobs"},
+	{"batches", word, "", "parts of a simulation that count as observations: week, day, a time such as 3d, or a number of parts with equally many jobs"},
 	{"warmup", word, "", "with batches: what is left out at the beginning of each simulation: mser, jobs=N, or a time such as 7d (none)"},
 	{"compare", word, "", "the parameter whose values are compared in pairs (policy)"},
-	{"baseline", against, "", "the value of that parameter that the others are compared with, or values of several: {policy: easy, estimates: user}"},
+	{"baseline", against, "", "the value of that parameter with which all others are compared, or values of several parameters: {policy: easy, estimates: user}"},
 	{"measures", words, "", "the columns that are summed up"},
-	{"labels", texts, "", "what figures and tables say in place of values: {easy: EASY, conservative: CONS}"},
+	{"labels", texts, "", "names of values in figures and tables: {easy: EASY, conservative: CONS}"},
 }
 
 // limitYAML is the value of limit.
 type limitYAML struct {
 	Time   *yamlfile.Node `yaml:"time" doc:"the longest time, as in 10m"`
 	Memory *yamlfile.Node `yaml:"memory" doc:"the most memory, as in 4GiB"`
-	Tries  *yamlfile.Node `yaml:"tries" doc:"how often a simulation is begun whose worker goes away (3)"`
+	Tries  *yamlfile.Node `yaml:"tries" doc:"how often a simulation is begun if its worker ends early (3)"`
 }
 
 // sampleYAML is the value of sample.
