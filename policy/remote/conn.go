@@ -26,10 +26,10 @@ type Conn interface {
 // maxMessage is how long a reply may be, in bytes: a hundred thousand decisions, and more.
 const maxMessage = 16 << 20
 
-// errTooLong is a reply that has no end.
+// errTooLong reports a reply that has more than maxMessage bytes.
 var errTooLong = fmt.Errorf("the reply is longer than %d bytes", maxMessage)
 
-// errTwice is a scheduler that speaks without having been asked.
+// errTwice reports a scheduler that speaks without having been asked.
 var errTwice = errors.New("the scheduler has sent more than one reply to the request before")
 
 // silent is the error of a reader whose time was up, or that was given up. Others stay as
@@ -48,10 +48,10 @@ func silent(ctx context.Context, timeout time.Duration, err error) error {
 	return err
 }
 
-// errGone is a scheduler that has gone away.
+// errGone reports a scheduler that has closed its side, or has ended.
 var errGone = errors.New("the scheduler has gone away without an answer")
 
-// readLine reads a line, without its end, into buf.
+// readLine reads a line into buf, and returns it without its end. The slice is good until the next call.
 func readLine(r *bufio.Reader, buf *bytes.Buffer) ([]byte, error) {
 	buf.Reset()
 	for {

@@ -1,6 +1,7 @@
 package remote
 
-// The messages of the protocol, as far as they are played.
+// The messages of Batsim's protocol, versions 3 and 4, as far as they are played
+// (batsim.readthedocs.io, "Protocol"). Names of fields are the protocol's.
 
 import (
 	"bytes"
@@ -15,51 +16,52 @@ import (
 
 // Events that are sent to a scheduler.
 const (
-	SimulationBegins     = "SIMULATION_BEGINS"
-	SimulationEnds       = "SIMULATION_ENDS"
-	JobSubmitted         = "JOB_SUBMITTED"
-	JobCompleted         = "JOB_COMPLETED"
-	JobKilled            = "JOB_KILLED"
-	RequestedCall        = "REQUESTED_CALL"
-	Notify               = "NOTIFY" // a scheduler sends it, too
-	ResourceStateChanged = "RESOURCE_STATE_CHANGED"
+	SimulationBegins     = "SIMULATION_BEGINS"      // the first: what the machine has
+	SimulationEnds       = "SIMULATION_ENDS"        // the last: nothing may be decided any more
+	JobSubmitted         = "JOB_SUBMITTED"          // a job has joined the queue
+	JobCompleted         = "JOB_COMPLETED"          // a job is over and its processors are free, however it ended
+	JobKilled            = "JOB_KILLED"             // the answer to KILL_JOB: which jobs were killed by it
+	RequestedCall        = "REQUESTED_CALL"         // the answer to CALL_ME_LATER, at the instant asked for
+	Notify               = "NOTIFY"                 // a note, of a type below; a scheduler sends it, too
+	ResourceStateChanged = "RESOURCE_STATE_CHANGED" // hosts are on, or off, from now on
 )
 
 // Decisions that a scheduler can take.
 const (
-	ExecuteJob       = "EXECUTE_JOB"
-	RejectJob        = "REJECT_JOB"
-	KillJob          = "KILL_JOB"
-	CallMeLater      = "CALL_ME_LATER"
-	RegisterJob      = "REGISTER_JOB"
-	RegisterProfile  = "REGISTER_PROFILE"
-	SetResourceState = "SET_RESOURCE_STATE"
+	ExecuteJob       = "EXECUTE_JOB"        // start a waiting job on hosts
+	RejectJob        = "REJECT_JOB"         // turn a waiting job away
+	KillJob          = "KILL_JOB"           // end running jobs
+	CallMeLater      = "CALL_ME_LATER"      // ask again at an instant, even if nothing happens
+	RegisterJob      = "REGISTER_JOB"       // submit a job of the scheduler's own
+	RegisterProfile  = "REGISTER_PROFILE"   // say what such jobs do
+	SetResourceState = "SET_RESOURCE_STATE" // switch hosts on or off
 )
 
 // Types of a NOTIFY.
 const (
-	NoMoreStaticJobs     = "no_more_static_job_to_submit"
-	MachineUnavailable   = "event_machine_unavailable"
-	MachineAvailable     = "event_machine_available"
-	JobCancelled         = "job_cancelled" // not Batsim's, in which nobody cancels a job
-	RegistrationFinished = "registration_finished"
-	RegistrationGoesOn   = "continue_registration"
+	NoMoreStaticJobs     = "no_more_static_job_to_submit" // every job of the workload has come
+	MachineUnavailable   = "event_machine_unavailable"    // hosts are lost
+	MachineAvailable     = "event_machine_available"      // lost hosts are back
+	JobCancelled         = "job_cancelled"                // a job has left the queue by itself; not Batsim's, in which no job is cancelled
+	RegistrationFinished = "registration_finished"        // from the scheduler: it registers no more jobs
+	RegistrationGoesOn   = "continue_registration"        // from the scheduler: it does after all
 )
 
-// How a job has come to its end.
+// How a job has come to its end (job_state of JOB_COMPLETED).
 const (
 	CompletedSuccessfully    = "COMPLETED_SUCCESSFULLY"
-	CompletedWalltimeReached = "COMPLETED_WALLTIME_REACHED"
-	CompletedKilled          = "COMPLETED_KILLED"
+	CompletedWalltimeReached = "COMPLETED_WALLTIME_REACHED" // it was killed at its request
+	CompletedKilled          = "COMPLETED_KILLED"           // it was killed, or stopped and waits again
 )
 
-// Message is a request or a reply.
+// Message is a request or a reply. Timestamps of its events do not fall, and none is after Now.
 type Message struct {
-	Now    Time    `json:"now"`
+	Now    Time    `json:"now"` // of a request: the present instant; of a reply: until when the scheduler decides
 	Events []Event `json:"events"`
 }
 
-// Event is something that has happened, or a decision. What Data is depends on the type.
+// Event is something that has happened, or a decision. What Data is depends on the type: see the types that
+// end with Data.
 type Event struct {
 	Timestamp Time            `json:"timestamp"`
 	Type      string          `json:"type"`
@@ -69,7 +71,8 @@ type Event struct {
 	job   *job   // that a JOB_SUBMITTED to be sent is about
 }
 
-// Append appends m as JSON, in one line.
+// Append appends m as JSON, in one line. It writes what encoding/json would, without reflection and copies: a run
+// has about a message for each event.
 func (m *Message) Append(b []byte) []byte {
 	b = append(b, `{"now":`...)
 	b = des.Time(m.Now).Append(b)
@@ -93,7 +96,7 @@ func (m *Message) Append(b []byte) []byte {
 // Time is an instant as the protocol has it: a number of seconds.
 type Time des.Time
 
-// missing is a Time that a message does not have.
+// missing is the value of a Time that a message lacks. No instant is before 0.
 const missing Time = -1
 
 // MarshalJSON writes a number, whole where it is whole.
@@ -109,52 +112,61 @@ func (t *Time) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// job is what a scheduler is told of a job.
+// jobData is what a scheduler is told of a job.
 type jobData struct {
-	ID       string `json:"id"`
-	Profile  string `json:"profile"`
-	Res      int    `json:"res"`
-	Subtime  Time   `json:"subtime"`
-	Walltime Time   `json:"walltime"`
+	ID       string `json:"id"`       // "w0!17"; see Policy
+	Profile  string `json:"profile"`  // name of what it does
+	Res      int    `json:"res"`      // processors that it asks for
+	Subtime  Time   `json:"subtime"`  // when it joined the queue
+	Walltime Time   `json:"walltime"` // how long it may run
 }
 
-// profileData is what a job does: it takes so long, on whatever it runs.
+// profileData is what a job does: it takes a time, on whatever it runs. The other types of Batsim's profiles
+// (computation, communication) are not played.
 type profileData struct {
-	Type  string `json:"type"`
-	Delay Time   `json:"delay"`
+	Type  string `json:"type"`  // delayProfile
+	Delay Time   `json:"delay"` // the runtime
 }
 
 const delayProfile = "delay"
 
+// submittedData is the data of JOB_SUBMITTED. Profile is sent only with Policy.Profiles.
 type submittedData struct {
 	JobID   string       `json:"job_id"`
 	Job     jobData      `json:"job"`
 	Profile *profileData `json:"profile,omitempty"`
 }
 
+// completedData is the data of JOB_COMPLETED.
 type completedData struct {
 	JobID      string `json:"job_id"`
-	JobState   string `json:"job_state"`
-	ReturnCode int    `json:"return_code"`
-	Alloc      string `json:"alloc"`
+	JobState   string `json:"job_state"`   // CompletedSuccessfully and so on
+	ReturnCode int    `json:"return_code"` // 0, or -1 if the job did not end by itself
+	Alloc      string `json:"alloc"`       // processors that it had, as "0-3 7"
 }
 
+// killedData is the data of JOB_KILLED. A job that ended before the decision came is not in it.
 type killedData struct {
 	JobIDs      []string               `json:"job_ids"`
-	JobProgress map[string]jobProgress `json:"job_progress"`
+	JobProgress map[string]jobProgress `json:"job_progress"` // by job; empty unless Policy.Profiles tells runtimes
 }
 
+// jobProgress is how much of its work a killed job has done.
 type jobProgress struct {
 	Profile  string  `json:"profile"`
-	Progress float64 `json:"progress"`
+	Progress float64 `json:"progress"` // 0 to 1
 }
 
+// notifyData is the data of a NOTIFY, either way. Resources goes with the types about machines, JobID with
+// JobCancelled.
 type notifyData struct {
 	Type      string `json:"type"`
-	Resources string `json:"resources,omitempty"`
+	Resources string `json:"resources,omitempty"` // processors, as "0-3 7"
 	JobID     string `json:"job_id,omitempty"`
 }
 
+// beginsData is the data of SIMULATION_BEGINS. A processor is a compute resource of one core; there is no storage,
+// and processors are not shared.
 type beginsData struct {
 	AllowComputeSharing bool                              `json:"allow_compute_sharing"`
 	AllowStorageSharing bool                              `json:"allow_storage_sharing"`
@@ -168,6 +180,7 @@ type beginsData struct {
 	Workloads           map[string]string                 `json:"workloads"`
 }
 
+// resourceData is a host: a processor, or a named node, whose speed and price are among the properties.
 type resourceData struct {
 	CoreCount      int               `json:"core_count"`
 	ID             int               `json:"id"`
@@ -177,28 +190,33 @@ type resourceData struct {
 	ZoneProperties map[string]string `json:"zone_properties"`
 }
 
+// executeData is the data of EXECUTE_JOB. The last two fields are read only to refuse what they ask for.
 type executeData struct {
 	JobID           string          `json:"job_id"`
-	Alloc           string          `json:"alloc"`
+	Alloc           string          `json:"alloc"` // processors, as "0-3 7": as many as the job asks for
 	StorageMapping  json.RawMessage `json:"storage_mapping"`
 	AdditionalIOJob json.RawMessage `json:"additional_io_job"`
 }
 
+// rejectData is the data of REJECT_JOB.
 type rejectData struct {
 	JobID string `json:"job_id"`
 }
 
+// killData is the data of KILL_JOB.
 type killData struct {
 	JobIDs []string `json:"job_ids"`
 }
 
+// callData is the data of CALL_ME_LATER.
 type callData struct {
-	Timestamp Time `json:"timestamp"`
+	Timestamp Time `json:"timestamp"` // when to ask
 }
 
+// stateData is the data of SET_RESOURCE_STATE and of RESOURCE_STATE_CHANGED.
 type stateData struct {
-	Resources string `json:"resources"`
-	State     string `json:"state"`
+	Resources string `json:"resources"` // processors, as "0-3 7"
+	State     string `json:"state"`     // stateOn or stateOff
 }
 
 // The states of a host (pstates): each has these two.
@@ -207,6 +225,7 @@ const (
 	stateOff = "1"
 )
 
+// registerData is the data of REGISTER_JOB.
 type registerData struct {
 	JobID string      `json:"job_id"`
 	Job   registerJob `json:"job"`
@@ -214,18 +233,21 @@ type registerData struct {
 	Profile *registerProfile `json:"profile"`
 }
 
+// registerJob is a job that a scheduler registers.
 type registerJob struct {
-	Profile  string   `json:"profile"`
-	Res      int      `json:"res"`
-	Walltime *float64 `json:"walltime"` // absent or -1: none
+	Profile  string   `json:"profile"`  // of the same workload as the job
+	Res      int      `json:"res"`      // processors
+	Walltime *float64 `json:"walltime"` // in seconds; absent or -1: a year
 }
 
+// registerProfileData is the data of REGISTER_PROFILE.
 type registerProfileData struct {
 	Workload string          `json:"workload_name"`
 	Name     string          `json:"profile_name"`
 	Profile  registerProfile `json:"profile"`
 }
 
+// registerProfile is what a scheduler says of a profile: profileData, but read.
 type registerProfile struct {
 	Type  string `json:"type"`
 	Delay Time   `json:"delay"`
@@ -276,7 +298,8 @@ func decode(text []byte, now des.Time) (m Message, err error) {
 // passing the end of time.
 const latest = des.Time(math.MaxInt64 / 4)
 
-// read reads the data of a decision into into.
+// read reads the data of a decision into into. It returns an error, which shows the data, if there is none or if
+// it has another form.
 func read(e *Event, into any) error {
 	if len(e.Data) == 0 || string(e.Data) == "null" {
 		return errors.New("it has no data")

@@ -41,29 +41,31 @@ type Policy struct {
 	sim  *des.Simulator
 	conn Conn
 
-	jobs     map[string]*job      // that wait or run, by name; never iterated
-	of       map[*entity.Run]*job // the same; never iterated
-	over     map[string]bool      // names of jobs that have ended
-	owner    []*job               // who has each processor, by number
-	down     []int32              // how many losses each is lost by
-	placing  map[*entity.Run][]procset.Range
-	profiles map[string]des.Time          // that the scheduler has registered: how long they take
-	coming   map[*entity.Job]*job         // registered jobs that have not come yet
-	switches *flow.SwitchOff              // by which the scheduler switches nodes, or nil
-	switched []procset.Range              // that the latest of pending, a change of state, is about
-	losses   map[*entity.Hold]des.EventID // the end of each loss under way
+	// What the scheduler knows: jobs and the machine.
+	jobs     map[string]*job                 // jobs that wait or run, by name; never iterated
+	of       map[*entity.Run]*job            // the same by run; never iterated
+	over     map[string]bool                 // names of jobs that have ended, which are not given again
+	owner    []*job                          // by number of the processor: the job that has it; nil: none
+	down     []int32                         // by number of the processor: how many losses under way take it
+	placing  map[*entity.Run][]procset.Range // where jobs that start at this instant go, until it is over; see Place
+	profiles map[string]des.Time             // how long each profile takes that the scheduler has registered, by WORKLOAD!NAME
+	coming   map[*entity.Job]*job            // registered jobs that have not come yet
+	switches *flow.SwitchOff                 // by which the scheduler switches nodes; nil: it does not
+	switched []procset.Range                 // the nodes of the last pending event, if that is RESOURCE_STATE_CHANGED
+	losses   map[*entity.Hold]des.EventID    // the end of each loss under way
 
-	pending  []Event     // that the scheduler is to be told of
-	asking   des.EventID // of the request by flush
-	ready    des.Time    // from when on the scheduler can be asked
-	agenda   []Event     // decisions whose instant has not come, in order
-	acts     des.EventID // when the first of them is carried out
-	turned   *job        // that the scheduler is just rejecting
+	// The conversation.
+	pending  []Event     // what the next request tells
+	asking   des.EventID // the instant at which the next request goes out at the latest; see arm
+	ready    des.Time    // the now of the last reply: before it the scheduler is not asked
+	agenda   []Event     // decisions that are not carried out yet, by their instants
+	acts     des.EventID // the instant of the first of them
+	turned   *job        // the job that the scheduler is just rejecting, which it need not be told
 	noMore   bool        // it has been told that no job of the workload is to come
-	calls    int         // of REQUESTED_CALL in a row, nothing else having happened
-	requests int64
-	number   int64 // of the next registered job
-	text     []byte
+	calls    int         // number of REQUESTED_CALL in a row without anything else
+	requests int64       // number of requests so far
+	number   int64       // entity.Job.ID of the next registered job
+	text     []byte      // room for a request
 }
 
 // FirstRegistered is the number (entity.Job.ID) of the first job that a scheduler registers.
@@ -72,8 +74,8 @@ const FirstRegistered = 1_000_000_000
 // job is a job as the scheduler knows it.
 type job struct {
 	name  string
-	run   *entity.Run // nil of a registered job that has not come yet
-	place []procset.Range
+	run   *entity.Run     // nil of a registered job that has not come yet
+	place []procset.Range // processors that it was started on; nil before
 }
 
 // Phases of an instant. The scheduler's calls come behind the arrivals of jobs, and what it
@@ -103,7 +105,8 @@ func (p *Policy) Name() string {
 	return p.Label
 }
 
-// Attach is called by the metascheduler.
+// Attach is called by the metascheduler before the run. It makes the scheduler the placer of jobs, and an
+// entity of the simulator, whose Start and Shutdown begin and end the conversation.
 func (p *Policy) Attach(m *entity.Metascheduler) {
 	if p.meta != nil {
 		m.Simulator().Fail(fmt.Errorf("policy %s: a scheduler outside serves one run and one queue, and this one is asked to serve another", p.Name()))
@@ -133,6 +136,8 @@ func (p *Policy) Start(*des.Context) {
 // Handle implements des.Entity; nobody sends messages.
 func (p *Policy) Handle(*des.Context, des.Message) {}
 
+// begin opens the connection and sends the first request. It is the first event of the run, after all flows have
+// attached themselves.
 func (p *Policy) begin() {
 	p.meta.Placer = p // whatever a flow has put before it: the scheduler chooses
 	if p.Open == nil {
@@ -226,7 +231,7 @@ func (p *Policy) fail(err error) {
 	_ = p.Close()
 }
 
-// wrong is the fault of a decision.
+// wrong is the error about a decision that cannot be carried out: which one, of which reply, and why.
 func (p *Policy) wrong(e *Event, err error) error {
 	return fmt.Errorf("request %d is answered by %s at %v: %w", p.requests, shown([]byte(e.Type)), des.Time(e.Timestamp), err)
 }
@@ -286,7 +291,8 @@ func (p *Policy) submitted(r *entity.Run) {
 	p.tell(JobSubmitted, d)
 }
 
-// nameOf is a name that no other job has or has had.
+// nameOf is a name that no other job has or has had: w0!ID, and for a job that was stopped and waits again w0!ID#1
+// and so on, since a scheduler takes a name for over once it was told of its end.
 func (p *Policy) nameOf(r *entity.Run) string {
 	name := ourWorkload + "!" + strconv.FormatInt(r.ID, 10)
 	free := name
@@ -320,7 +326,7 @@ func (p *Policy) forget(j *job) {
 	p.over[j.name] = true
 }
 
-// started has a job take the processors that the scheduler has said.
+// started notes that a job has the processors that the scheduler has said.
 func (p *Policy) started(r *entity.Run) {
 	j := p.of[r]
 	if j == nil || j.place == nil {
@@ -332,7 +338,7 @@ func (p *Policy) started(r *entity.Run) {
 	}
 }
 
-// ended has a job give back its processors, and tells of its end.
+// ended notes that the processors of a job are free, and tells of its end.
 func (p *Policy) ended(r *entity.Run, state string) {
 	j := p.of[r]
 	if j == nil {
@@ -355,8 +361,9 @@ func (p *Policy) InstantOver(des.Time) { clear(p.placing) }
 // Place gives a started job n of the processors that the scheduler has chosen. On named
 // nodes it is called for each kind of nodes, which free has.
 func (p *Policy) Place(free *procset.Set, r *entity.Run, n int, ranges []procset.Range) ([]procset.Range, error) {
+	// Counted processors: exactly the place.
 	place := p.placing[r]
-	if procset.Count(place) == n { // all, as on a cluster
+	if procset.Count(place) == n {
 		for _, wanted := range place {
 			if err := free.Take(wanted); err != nil {
 				return ranges, err
@@ -365,6 +372,7 @@ func (p *Policy) Place(free *procset.Set, r *entity.Run, n int, ranges []procset
 		}
 		return ranges, nil
 	}
+	// Named nodes: those of the place that are of this kind.
 	for i := range (entity.Where{Set: place}).Numbers() {
 		if one := entity.NodeAt(i).Set[0]; n > 0 && free.Take(one) == nil {
 			ranges = append(ranges, one)
@@ -377,7 +385,8 @@ func (p *Policy) Place(free *procset.Set, r *entity.Run, n int, ranges []procset
 	return ranges, nil
 }
 
-// Withheld notes lost processors, for the next message.
+// Withheld implements entity.CapacityObserver: it tells of processors that are lost, and notes when they are back.
+// The protocol has no word for a loss that is known ahead, or for a number of processors that are not named.
 func (p *Policy) Withheld(h *entity.Hold) {
 	if p.switches != nil && p.switches.Withholding() {
 		return // it is the scheduler who has switched a node off
@@ -398,7 +407,7 @@ func (p *Policy) Withheld(h *entity.Hold) {
 	}
 }
 
-// Returned tells that they are back before their time.
+// Returned implements entity.CapacityObserver: lost processors are back before their time.
 func (p *Policy) Returned(h *entity.Hold) {
 	if id, lost := p.losses[h]; lost {
 		p.sim.Cancel(id)
@@ -406,14 +415,14 @@ func (p *Policy) Returned(h *entity.Hold) {
 	}
 }
 
-// regain has what was lost be there again.
+// regain ends a loss.
 func (p *Policy) regain(h *entity.Hold) {
 	delete(p.losses, h)
 	p.lose(h, -1)
 }
 
-// lose counts another loss of the processors of h, or one less, and tells of those that are
-// lost or there again by that.
+// lose counts one loss more of the processors of h, or with more = -1 one less. Losses may overlap: it tells of
+// the processors that have their first loss, or no loss any more.
 func (p *Policy) lose(h *entity.Hold, more int32) {
 	var changed []procset.Range
 	for i := range h.Where().Numbers() {
@@ -432,7 +441,8 @@ func (p *Policy) lose(h *entity.Hold, more int32) {
 	}
 }
 
-// Operates keeps the flow that switches nodes, if the scheduler is to switch them.
+// Operates implements flow.Operator. It reports whether the scheduler is to switch nodes, and keeps the flow by
+// which it does.
 func (p *Policy) Operates(s *flow.SwitchOff) bool {
 	if p.Power {
 		p.switches = s

@@ -44,16 +44,17 @@ func Command(timeout time.Duration, words ...string) func(context.Context) (Conn
 //	     <---- pen, when the program has ended or is cut off
 type process struct {
 	cmd        *exec.Cmd
-	to, pen    *os.File
-	from       *os.File
-	in         *bufio.Reader
-	timeout    time.Duration
-	request    []byte
-	reply      bytes.Buffer
-	complaints lastBytes
+	to         *os.File      // the program's standard input
+	from       *os.File      // its standard output
+	pen        *os.File      // the other end of from, which the program has, too
+	in         *bufio.Reader // of from
+	timeout    time.Duration // how long a reply is waited for
+	request    []byte        // room for a request with its line break
+	reply      bytes.Buffer  // the latest reply
+	complaints lastBytes     // the end of its standard error
 	closing    sync.Once
 	watch      watch
-	over       atomic.Bool   // the pen has written
+	over       atomic.Bool   // the pen has written: a line may be ours
 	ended      chan struct{} // closed when the program has ended
 }
 
@@ -69,7 +70,7 @@ func (c *process) start() (err error) {
 		return err
 	}
 	c.pen = stdout
-	c.from.Fd() // has reading block, where the system knows the difference
+	c.from.Fd() // makes reads block in the system, where the runtime would park the reader
 	c.in = bufio.NewReaderSize(c.from, 1<<16)
 	c.cmd.Stdin, c.cmd.Stdout = stdin, stdout
 	c.watch.init(c.timeout, c.cut)
@@ -93,15 +94,15 @@ func (c *process) hangUp() {
 	_ = c.from.Close()
 }
 
-// endReading has whoever waits for a reply wait no longer.
+// endReading ends the wait of whoever waits for a reply, by an empty line of our own.
 func (c *process) endReading() {
 	c.over.Store(true)
 	_, _ = c.pen.Write([]byte{'\n'})
 }
 
-// Ask sends a request and returns the reply. A program that does not answer is ended.
+// Ask implements Conn. It ends a program that does not answer in time.
 func (c *process) Ask(ctx context.Context, request []byte) ([]byte, error) {
-	if c.in.Buffered() > 0 {
+	if c.in.Buffered() > 0 { // a line that was not asked for, or the pen's
 		if c.over.Load() {
 			return nil, c.gone()
 		}
@@ -129,25 +130,25 @@ func (c *process) cut() {
 	c.endReading()
 }
 
-// watch cuts off who waits for too long, or longer than a context lasts. To begin and to end a
-// wait is a number written each, for a timer that is set anew for every request costs more than
-// the request:
+// watch cuts off a wait that takes too long, or longer than a context lasts. To begin or to end a wait only writes
+// a number: a timer that is set anew for every request costs more than the request.
 //
 //	waits      |--|  |-|    |---------------------| cut
 //	timer      set      looks     looks           looks
 type watch struct {
-	timeout time.Duration
-	cut     func()
-	late    atomic.Bool // it has cut off who waited too long
+	timeout time.Duration // the longest wait
+	cut     func()        // ends a wait; may be called by another goroutine, and more than once
+	late    atomic.Bool   // a wait was cut off since it took too long
 	base    time.Time
-	since   atomic.Int64 // when the wait under way began, from base on; 0 where nobody waits
-	ctx     context.Context
-	forget  func() bool // the context
+	since   atomic.Int64    // when the wait under way began, in ns from base on; 0: nobody waits
+	ctx     context.Context // of the last wait
+	forget  func() bool     // stops the watch of ctx
 
 	mu    sync.Mutex
-	timer *time.Timer // nil where the watch is over
+	timer *time.Timer // calls look; nil when the watch is over
 }
 
+// init begins the watch.
 func (w *watch) init(timeout time.Duration, cut func()) {
 	w.timeout, w.cut, w.base = timeout, cut, time.Now()
 	w.mu.Lock()

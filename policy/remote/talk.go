@@ -1,6 +1,13 @@
 package remote
 
 // When the scheduler is asked, and how its decisions are carried out.
+//
+//	events of an instant --tell--> pending --ask, exchange--> scheduler
+//	                                              |
+//	     jobs start, end, ... <--do, act-- agenda <
+//
+// Pending events go out at the end of their instant: in its round (Schedule), or behind where the
+// round would be (flushing). Decisions that need a round wait for the next one of their instant.
 
 import (
 	"errors"
@@ -18,8 +25,7 @@ import (
 // happened: a run in which that goes on would have no end.
 const mostCalls = 100_000
 
-// tell adds an event to the next request, and has that be sent at this instant, or when the
-// scheduler is ready.
+// tell adds an event to the next request, which will be sent at this instant, or when the scheduler is ready.
 func (p *Policy) tell(kind string, data any) {
 	p.tellNow(kind, data)
 	p.arm()
@@ -32,7 +38,7 @@ func (p *Policy) tellNow(kind string, data any) {
 		p.fail(err)
 		return
 	}
-	switch d := data.(type) {
+	switch d := data.(type) { // what may be taken back, or joined with the next event, while it is pending
 	case submittedData:
 		e.job = p.jobs[d.JobID]
 	case stateData:
@@ -41,7 +47,8 @@ func (p *Policy) tellNow(kind string, data any) {
 	p.pending = append(p.pending, e)
 }
 
-// arm has the next request be sent though there may be no round.
+// arm makes sure that the next request is sent at this instant, or when the scheduler is ready, even if there is
+// no round.
 func (p *Policy) arm() {
 	p.sim.Cancel(p.asking)
 	p.asking = p.sim.At(max(p.sim.Now(), p.ready), phaseFlush, (*flushing)(p), 0)
@@ -61,8 +68,8 @@ func (f *flushing) Handle(*des.Simulator, des.Event) {
 	}
 }
 
-// Schedule carries out what the scheduler has decided for this instant, and asks it about what
-// has happened.
+// Schedule implements entity.Policy. It carries out what the scheduler has decided for this instant, and asks it
+// about what has happened.
 func (p *Policy) Schedule(r *entity.Round) {
 	p.act(r)
 	if len(p.pending) > 0 && p.sim.Now() >= p.ready {
@@ -70,7 +77,8 @@ func (p *Policy) Schedule(r *entity.Round) {
 	}
 }
 
-// exchange sends what is to be told, and returns the reply.
+// exchange sends the pending events, of which there is one at least, and returns the reply. An error names the
+// request by its number, its first event and its instant.
 func (p *Policy) exchange() (Message, error) {
 	now := p.sim.Now()
 	request := Message{Time(now), p.pending}
@@ -89,8 +97,7 @@ func (p *Policy) exchange() (Message, error) {
 	return m, nil
 }
 
-// ask sends a request and takes in the reply. What a round is needed for waits for one where
-// r is nil.
+// ask sends a request and takes in the reply. If r is nil, decisions that need a round wait for one.
 func (p *Policy) ask(r *entity.Round) {
 	if p.conn == nil || p.sim.Err() != nil {
 		return
@@ -108,12 +115,12 @@ func (p *Policy) ask(r *entity.Round) {
 	p.agenda = append(p.agenda, m.Events...)
 	p.act(r)
 	if len(p.pending) > 0 {
-		p.arm() // it was not known until when the scheduler would decide
+		p.arm() // what the decisions themselves have caused goes out when the scheduler is ready
 	}
 }
 
-// act carries out the decisions whose instant has come, in their order, up to the first for
-// which a round is needed where there is none. There will be one.
+// act carries out the decisions whose instant has come, in their order. If r is nil, it stops at the first
+// decision that needs a round, and asks for a round at this instant.
 func (p *Policy) act(r *entity.Round) {
 	now := Time(p.sim.Now())
 	for len(p.agenda) > 0 && p.agenda[0].Timestamp <= now && p.sim.Err() == nil {
@@ -140,8 +147,8 @@ type acting Policy
 
 func (a *acting) Handle(*des.Simulator, des.Event) { (*Policy)(a).act(nil) }
 
-// do carries out one decision. It reports false where that must wait for another round of this
-// instant.
+// do carries out one decision. It reports false if the decision must wait for another round of this instant. An
+// error is the scheduler's fault, and ends the run.
 func (p *Policy) do(e *Event, r *entity.Round) (done bool, err error) {
 	switch e.Type {
 	case ExecuteJob:
@@ -185,7 +192,8 @@ func (p *Policy) waiting(name string) (*job, error) {
 	return j, err
 }
 
-// execute starts a job on the processors of its allocation.
+// execute starts a job on the processors of its allocation. A job that was registered at this instant comes
+// first, so that the decision waits for a round.
 func (p *Policy) execute(e *Event, r *entity.Round) (done bool, err error) {
 	var d executeData
 	if err := read(e, &d); err != nil {
@@ -217,8 +225,8 @@ func (p *Policy) execute(e *Event, r *entity.Round) (done bool, err error) {
 	return r.Reserve(run, w) || p.sim.Err() != nil, nil
 }
 
-// onNodes has w be a window on the nodes of a job's place, each of which has its own speed and
-// price.
+// onNodes makes w a window on the nodes of a job's place, each of which has its own speed and price. It returns
+// an error if the job's budget or deadline does not allow these nodes.
 func (p *Policy) onNodes(w *entity.Window, run *entity.Run) error {
 	w.End = w.Start
 	for i := range (entity.Where{Set: p.placing[run]}).Numbers() {
@@ -238,7 +246,7 @@ func (p *Policy) onNodes(w *entity.Window, run *entity.Run) error {
 	return nil
 }
 
-// place reads an allocation, which must be of so many processors, all of them free.
+// place reads an allocation, which must be of n processors that are free, in service and switched on.
 func (p *Policy) place(alloc string, n int) ([]procset.Range, error) {
 	place, err := p.processors("allocation", alloc)
 	if err != nil {
@@ -343,7 +351,8 @@ const (
 	killed   = "killed by the scheduler"
 )
 
-// kill ends jobs that run. Those that have ended meanwhile are left out.
+// kill ends jobs that run, and tells which ones. Jobs that have ended since the scheduler decided are left out: it
+// could not know.
 func (p *Policy) kill(e *Event) error {
 	var d killData
 	if err := read(e, &d); err != nil {
@@ -373,7 +382,7 @@ func (p *Policy) kill(e *Event) error {
 	return nil
 }
 
-// callLater has the scheduler be called at an instant.
+// callLater notes that the scheduler wants to be called at an instant. Each wish is a call of its own.
 func (p *Policy) callLater(e *Event) error {
 	var d callData
 	if err := read(e, &d); err != nil {
@@ -423,7 +432,7 @@ func (p *Policy) registerJob(e *Event) error {
 	if !is {
 		return fmt.Errorf("the job %s has the profile %s, which is not registered", shown([]byte(d.JobID)), shown([]byte(d.Job.Profile)))
 	}
-	walltime := des.Day * 365
+	walltime := des.Day * 365 // a job without a walltime still needs an estimate
 	if w := d.Job.Walltime; w != nil && *w != -1 {
 		walltime = des.Seconds(*w)
 	}
@@ -456,6 +465,7 @@ func (p *Policy) registerProfile(e *Event) error {
 	return p.setProfile(d.Workload+"!"+d.Name, &d.Profile)
 }
 
+// setProfile notes how long a profile takes, by WORKLOAD!NAME. A later one of the same name takes its place.
 func (p *Policy) setProfile(name string, d *registerProfile) error {
 	if d.Type != delayProfile {
 		return fmt.Errorf("the profile %s is of the type %s: of profiles only %s is played", shown([]byte(name)), shown([]byte(d.Type)), delayProfile)
@@ -464,7 +474,8 @@ func (p *Policy) setProfile(name string, d *registerProfile) error {
 	return nil
 }
 
-// notified takes in what the scheduler says of the jobs that it registers.
+// notified takes in what the scheduler says of the jobs that it registers. Neither note changes anything: a run
+// ends when its jobs have ended.
 func (p *Policy) notified(e *Event) error {
 	var d notifyData
 	if err := read(e, &d); err != nil {

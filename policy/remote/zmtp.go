@@ -76,7 +76,8 @@ type zmtp struct {
 	reply   bytes.Buffer // of the latest request
 }
 
-// within has do be given up when ctx ends, or the time for a reply is over.
+// within calls do, whose reads and writes fail when ctx ends or the time for a reply is over: the deadline of the
+// socket is what can end them from outside.
 func (c *zmtp) within(ctx context.Context, do func() error) error {
 	if err := c.socket.SetDeadline(time.Now().Add(c.timeout)); err != nil {
 		return err
@@ -86,24 +87,27 @@ func (c *zmtp) within(ctx context.Context, do func() error) error {
 	return silent(ctx, c.timeout, do())
 }
 
-// greeting is what either side sends first.
+// greeting is what either side sends first (section "Grammar" of the RFC).
 func greeting() []byte {
 	b := make([]byte, 64)
-	b[0], b[8], b[9] = 0xff, 1, 0x7f
-	b[10] = 3 // the version is 3.0
-	copy(b[12:], "NULL")
+	b[0], b[8], b[9] = 0xff, 1, 0x7f // the signature
+	b[10] = 3                        // the version is 3.0
+	copy(b[12:], "NULL")             // the mechanism, in 20 bytes; 0 in byte 32: we are no server of it
 	return b
 }
 
 const socketType = "Socket-Type"
 
-// shakeHands makes sure that the other side speaks as it should.
+// shakeHands sends our greeting and READY, and checks those of the other side. An error says what speaks there
+// instead of a scheduler.
 func (c *zmtp) shakeHands() error {
+	// Both of ours go out at once: the NULL mechanism lets either side speak first.
 	ready := append([]byte("\x05READY\x0bSocket-Type"), 0, 0, 0, 3, 'R', 'E', 'Q')
 	hello := append(greeting(), frameCommand, byte(len(ready)))
 	if _, err := c.socket.Write(append(hello, ready...)); err != nil {
 		return err
 	}
+	// Their greeting. Something else may send fewer bytes, such as a web server.
 	theirs := make([]byte, 64)
 	if n, err := io.ReadFull(c.in, theirs); err != nil {
 		if n > 0 && theirs[0] != 0xff {
@@ -120,6 +124,7 @@ func (c *zmtp) shakeHands() error {
 	if mechanism := string(bytes.TrimRight(theirs[12:32], "\x00")); mechanism != "NULL" {
 		return fmt.Errorf("who listens there wants the security mechanism %s, and NULL is wanted", shown([]byte(mechanism)))
 	}
+	// Their READY. A REQ socket talks to REP or ROUTER.
 	flags, err := c.frame()
 	if err != nil {
 		return err
@@ -131,7 +136,8 @@ func (c *zmtp) shakeHands() error {
 	return err
 }
 
-// readyOf is the type of the other side's socket, by its command READY.
+// readyOf is the type of the other side's socket, by its command READY: a name of 1 byte of length, then
+// properties, each a name with 1 byte and a value with 4 bytes of length before it.
 func readyOf(flags byte, body []byte) (kind string, err error) {
 	if reason, is := bytes.CutPrefix(body, []byte("\x05ERROR")); is && flags&frameCommand != 0 {
 		return "", fmt.Errorf("who listens there refuses: %s", shown(reason))
@@ -158,9 +164,10 @@ func readyOf(flags byte, body []byte) (kind string, err error) {
 	return "", errors.New("who listens there does not say of which type its socket is")
 }
 
-// frame reads a frame behind what there is of the reply.
+// frame reads a frame, whose bytes it appends to the reply, and returns its flags. The reply has at most
+// maxMessage bytes.
 func (c *zmtp) frame() (flags byte, err error) {
-	var head [9]byte
+	var head [9]byte // flags and length
 	if _, err := io.ReadFull(c.in, head[:2]); err != nil {
 		return 0, err
 	}
@@ -181,7 +188,7 @@ func (c *zmtp) frame() (flags byte, err error) {
 	return flags, err
 }
 
-// Ask sends a request and returns the reply.
+// Ask implements Conn. A REQ socket sends an empty frame before the message.
 func (c *zmtp) Ask(ctx context.Context, request []byte) ([]byte, error) {
 	if c.in.Buffered() > 0 {
 		return nil, errTwice
