@@ -10,15 +10,17 @@ import (
 	"github.com/gridslot/gridslot/metrics/rows"
 )
 
-// parts are the columns of capacity.csv that add up to capacity.
+// parts are the columns of capacity.csv that add up to its column capacity.
 var parts = []string{"useful", "lost", "overhead", "owners", "down", "idle"}
 
-// partColour leaves what nobody used pale, and what was out of service dark.
+// partColour is the colour of the k-th part: pale for what nobody used, dark for what was out of
+// service.
 func partColour(k int) color.RGBA {
 	return []color.RGBA{colour(0), colour(1), colour(4), colour(2), grey, pale}[k]
 }
 
-// drawCapacity draws what became of the capacity, a bar a row of capacity.csv.
+// drawCapacity draws what became of the capacity, a bar for each row of capacity.csv. Parts that
+// no row has are not in the legend.
 func drawCapacity(t *rows.Table) (*Figure, error) {
 	if len(t.Rows) == 0 {
 		return nil, &NoDataError{"capacity", "capacity.csv, which is written where jobs can be stopped or nodes have owners' jobs"}

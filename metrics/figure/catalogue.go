@@ -11,14 +11,17 @@ import (
 	"github.com/gridslot/gridslot/metrics/rows"
 )
 
-// NoDataError is a figure that cannot be drawn, for want of something.
+// NoDataError reports a figure that cannot be drawn because something is missing: Missing says
+// what, for "there is no ...".
 type NoDataError struct{ Figure, Missing string }
 
 func (e *NoDataError) Error() string {
 	return fmt.Sprintf("%s cannot be drawn: there is no %s", e.Figure, e.Missing)
 }
 
-// catalogue are the figures of a folder, in the order in which Draw draws them.
+// catalogue has the figures of a folder, in the order in which Draw draws them. about says what a
+// figure shows to a reader of a list; a figure whose about names slowdowns gets a note of their
+// bound.
 var catalogue = []struct {
 	name, about string
 	draw        func(*reader) (*Figure, error)
@@ -40,7 +43,7 @@ var catalogue = []struct {
 	{"alternatives", "Pareto front of a batch, and what was chosen", ofRuns((*results.Run).Alternatives, drawAlternatives)},
 }
 
-// Names are the figures that there are, with what each shows.
+// Names returns the names of the figures that there are, and what each shows.
 func Names() (names, about []string) {
 	for _, c := range catalogue {
 		names, about = append(names, c.name), append(about, c.about)
@@ -87,14 +90,15 @@ func Draw(folder *results.Folder, names ...string) ([]*Figure, error) {
 	return all, nil
 }
 
-// reader reads what several figures need once.
+// reader reads what several figures need once. jobs and queue are nil until a figure asks for
+// them.
 type reader struct {
 	folder *results.Folder
 	jobs   []Rows[rows.Job]
 	queue  []Rows[rows.Level]
 }
 
-// of are the rows of those runs that have any.
+// of returns the rows of each run of the folder that has any.
 func of[T any](r *reader, rows func(*results.Run) ([]T, error)) (all []Rows[T], err error) {
 	for _, run := range r.folder.Runs {
 		list, err := rows(run)
@@ -108,7 +112,8 @@ func of[T any](r *reader, rows func(*results.Run) ([]T, error)) (all []Rows[T], 
 	return all, nil
 }
 
-// ofRuns is a figure of the rows of all runs.
+// ofRuns makes a figure of a folder from a figure of the rows of its runs. Runs without rows are
+// left out; with none at all, draw has to say what is missing.
 func ofRuns[T any](rows func(*results.Run) ([]T, error), draw func([]Rows[T]) (*Figure, error)) func(*reader) (*Figure, error) {
 	return func(r *reader) (*Figure, error) {
 		all, err := of(r, rows)
@@ -119,7 +124,8 @@ func ofRuns[T any](rows func(*results.Run) ([]T, error), draw func([]Rows[T]) (*
 	}
 }
 
-// ofJobs and ofQueue are figures of rows that several figures need, and of which there must be some.
+// ofJobs makes a figure of a folder from a figure of its jobs, and ofQueue from a figure of its
+// levels over time. Both are read once for all figures, and there must be some.
 func ofJobs(draw func([]Rows[rows.Job]) (*Figure, error)) func(*reader) (*Figure, error) {
 	return func(r *reader) (*Figure, error) { return withJobs(r, draw) }
 }
@@ -128,6 +134,7 @@ func ofQueue(draw func([]Rows[rows.Level]) (*Figure, error)) func(*reader) (*Fig
 	return func(r *reader) (*Figure, error) { return withQueue(r, draw) }
 }
 
+// withJobs draws with the jobs of all runs.
 func withJobs(r *reader, draw func([]Rows[rows.Job]) (*Figure, error)) (*Figure, error) {
 	if r.jobs == nil {
 		var err error
@@ -141,6 +148,7 @@ func withJobs(r *reader, draw func([]Rows[rows.Job]) (*Figure, error)) (*Figure,
 	return draw(r.jobs)
 }
 
+// withQueue draws with the levels of all runs.
 func withQueue(r *reader, draw func([]Rows[rows.Level]) (*Figure, error)) (*Figure, error) {
 	if r.queue == nil {
 		var err error
@@ -154,6 +162,8 @@ func withQueue(r *reader, draw func([]Rows[rows.Level]) (*Figure, error)) (*Figu
 	return draw(r.queue)
 }
 
+// utilization draws the levels beside what was out of service. All runs of a folder are of one
+// machine: the first one that tells the number of processors tells it for all.
 func (r *reader) utilization() (*Figure, error) {
 	return withQueue(r, func(queue []Rows[rows.Level]) (*Figure, error) {
 		outages := make([][]rows.Outage, len(queue))
@@ -184,6 +194,8 @@ func (r *reader) capacity() (*Figure, error) {
 	return drawCapacity(t)
 }
 
+// load and estimates are about the workload: the first run is enough, because all runs have the
+// same.
 func (r *reader) load() (*Figure, error) {
 	return withJobs(r, func(jobs []Rows[rows.Job]) (*Figure, error) { return drawLoad(jobs[0].Rows, r.folder.Origin()) })
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/gridslot/gridslot/metrics/stats"
 )
 
-// classes put jobs into classes 0, 1, ...
+// classes put jobs into classes 0, 1, ... up to last.
 type classes struct {
 	label string                 // of the axis, with its unit
 	told  string                 // of the column of a table in which class c is told as 2 to the c
@@ -27,7 +27,7 @@ type classes struct {
 	last  int                    // the highest class that there can be
 }
 
-// bySize are 1, 2, 3-4, 5-8, ... processors.
+// bySize are 1, 2, 3-4, 5-8, ... processors: class c has up to 2 to the c.
 var bySize = classes{
 	label: "processors, up to",
 	told:  "processors, at most",
@@ -41,10 +41,10 @@ var bySize = classes{
 	last: 62,
 }
 
-// lengthNames are those of the classes of metrics.LengthClass, by their upper ends.
+// lengthNames are the names of the classes of metrics.LengthClass, by their upper ends.
 var lengthNames = [len(metrics.LengthLimits)]string{"1 min", "10 min", "30 min", "1 h", "4 h", "12 h", "1 d", "more"}
 
-// byEstimate are jobs with estimates of up to a minute, ten minutes, and so on.
+// byEstimate are estimates of up to a minute, ten minutes, and so on; see metrics.LengthLimits.
 var byEstimate = classes{
 	label: "estimate, up to",
 	of: func(j *rows.Job) int {
@@ -57,24 +57,26 @@ var byEstimate = classes{
 	last: len(lengthNames) - 1,
 }
 
-// byMinutes are jobs with estimates of up to 1, 2, 4, ... minutes: finer than what is drawn.
+// byMinutes are estimates of up to 1, 2, 4, ... minutes: finer than what is drawn, for the table.
 var byMinutes = classes{
 	told: "estimate, min, at most",
 	of: func(j *rows.Job) int {
 		if j.Estimate <= 0 {
 			return -1
 		}
+		// m minutes, begun ones counted, have the class log2(m), rounded up.
 		return bits.Len(uint((j.Estimate - 1) / des.Minute))
 	},
 	last: 62,
 }
 
-// class is what became of the jobs of one class.
+// class is what became of the jobs of one class that ran: their waits (s) and slowdowns.
 type class struct {
 	wait, slowdown stats.Moments // of jobs that ran; seconds, a factor
 }
 
-// grouped are the jobs that ran by class, from the lowest to the highest that any has.
+// grouped returns the jobs that ran by class, up to the highest class that any has. Classes below
+// it may be empty.
 func (k classes) grouped(jobs []rows.Job) []class {
 	var all []class
 	for i := range jobs {
@@ -92,18 +94,18 @@ func (k classes) grouped(jobs []rows.Job) []class {
 	return all
 }
 
-// WaitBySize draws the mean wait and bounded slowdown of jobs of 1, 2, 3-4, 5-8, ...
-// processors, a line a run, and below how many such jobs ran in the first of them.
+// WaitBySize draws the mean wait and bounded slowdown of jobs of 1, 2, 3-4, 5-8, ... processors, a
+// line for each run, and below them how many such jobs ran in the first run.
 func WaitBySize(runs []Rows[rows.Job]) (*Figure, error) {
 	return byClass(runs, bySize, bySize, "wait-by-size")
 }
 
-// WaitByEstimate draws the same by the jobs' estimates of their runtimes.
+// WaitByEstimate draws what WaitBySize does by the jobs' estimates of their runtimes.
 func WaitByEstimate(runs []Rows[rows.Job]) (*Figure, error) {
 	return byClass(runs, byEstimate, byMinutes, "wait-by-estimate")
 }
 
-// byClass draws the means by classes, and tells them by classes.
+// byClass draws the means by classes, and tells them in Numbers by other classes.
 func byClass(runs []Rows[rows.Job], by, told classes, name string) (*Figure, error) {
 	f := column(36 * vg.Millimeter)
 	f.Numbers = numbersByClass(runs, told)
@@ -154,9 +156,10 @@ func byClass(runs []Rows[rows.Job], by, told classes, name string) (*Figure, err
 	return f, nil
 }
 
-// asClasses makes an axis one of classes, from the first to the last.
+// asClasses makes an axis an axis of classes, from the first to the last.
 func asClasses(a *plot.Axis, first, last int, name func(class int) string) {
-	every := 1 + (last-first)/10 // so that labels have room
+	// At most about ten classes have labels: more have no room.
+	every := 1 + (last-first)/10
 	a.Min, a.Max = float64(first)-0.5, float64(last)+0.5
 	a.Tick.Marker = ticker(func(lo, hi float64) (ticks []plot.Tick) {
 		for c := first; c <= last; c++ {
@@ -170,7 +173,7 @@ func asClasses(a *plot.Axis, first, last int, name func(class int) string) {
 	})
 }
 
-// slant turns the labels of an axis, so that long ones have room.
+// slant turns the labels of an axis by 0.7 rad, so that long ones have room.
 func slant(a *plot.Axis) {
 	a.Tick.Label.Rotation = 0.7
 	a.Tick.Label.XAlign, a.Tick.Label.YAlign = draw.XRight, draw.YTop

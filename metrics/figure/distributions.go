@@ -12,10 +12,10 @@ import (
 	"github.com/gridslot/gridslot/metrics/rows"
 )
 
-// ecdf are the steps of the empirical distribution function of values: from X on the
-// share Y of them is no greater. Of more steps than can be seen those are left out
-// that are nearer to the one before than a thousandth of either axis; scale gives
-// the place on the axis of values.
+// ecdf returns the steps of the empirical distribution function of values: Y of them are no
+// greater than X. Of more than 2000 values the steps are left out that are nearer to the step
+// before than a thousandth of either axis: nobody can see them. scale gives the place on the axis
+// of values.
 func ecdf(values []float64, scale func(float64) float64) points {
 	values = slices.Sorted(slices.Values(values))
 	if len(values) == 0 {
@@ -38,8 +38,8 @@ func ecdf(values []float64, scale func(float64) float64) points {
 	return all
 }
 
-// Distributions draws the empirical distributions of wait, bounded slowdown and
-// turnaround, of jobs that ran, a line a run.
+// Distributions draws the empirical distributions of wait, bounded slowdown and turnaround of the
+// jobs that ran, a line for each run.
 func Distributions(runs []Rows[rows.Job]) (*Figure, error) {
 	f := column(36 * vg.Millimeter)
 	f.Numbers = numbersOfQuantiles(runs)

@@ -13,11 +13,12 @@ import (
 	"github.com/gridslot/gridslot/metrics/rows"
 )
 
-// accuracyBins is how many classes of the same width there are from 0 to 100%.
+// accuracyBins is the number of classes of equal width from 0 to 100%: 5% each.
 const accuracyBins = 20
 
-// accuracies counts the jobs whose runtime is so much of its estimate: more than i and up
-// to i+1 parts of bins, the first with 0, and last those whose runtime is longer.
+// accuracies counts the jobs by runtime / estimate: counted[i] has those above i/bins and up to
+// (i+1)/bins, the first also those of 0, and counted[bins] those whose runtime is above their
+// estimate. n is the number of all; jobs without a runtime or an estimate are not among them.
 func accuracies(jobs []rows.Job, bins int) (counted []int, n int) {
 	counted = make([]int, bins+1)
 	for i := range jobs {
@@ -35,7 +36,7 @@ func accuracies(jobs []rows.Job, bins int) (counted []int, n int) {
 	return counted, n
 }
 
-// numbersOfAccuracies are the shares of jobs by tenths of their estimates.
+// numbersOfAccuracies tells the shares of jobs by tenths of their estimates.
 func numbersOfAccuracies(jobs []rows.Job) *Numbers {
 	n := &Numbers{Columns: []Column{{Name: "runtime / estimate, %"}, {"jobs, %", 2}}}
 	const bins = 10
@@ -64,6 +65,7 @@ func Estimates(jobs []rows.Job) (*Figure, error) {
 	for i, jobs := range counted {
 		shares[i] = float64(jobs) * (100 / float64(n))
 	}
+	// Phase 1: the bars of the accuracy, those above 100% in a colour of their own.
 	f := column(36 * vg.Millimeter)
 	f.Numbers = numbersOfAccuracies(jobs)
 	accuracy := newPanel("", "runtime / estimate, %", "jobs, %")
@@ -81,6 +83,7 @@ func Estimates(jobs []rows.Job) (*Figure, error) {
 	accuracy.X.Tick.Marker = plot.ConstantTicks{{Value: 0, Label: "0"}, {Value: 25, Label: "25"}, {Value: 50, Label: "50"}, {Value: 75, Label: "75"}, {Value: 100, Label: "100"}}
 	accuracy.Y.Min, accuracy.Y.Max = 0, niceAbove(max(slices.Max(shares[:]), 1))
 
+	// Phase 2: the two distributions on one axis.
 	lengths := newPanel("", "length", "jobs, %")
 	var runtimes, estimates []float64
 	for i := range jobs {

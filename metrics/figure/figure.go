@@ -23,17 +23,24 @@ import (
 	"github.com/gridslot/gridslot/internal/atomicfile"
 )
 
-// Figure is one page of panels.
+// Figure is one page of panels, with a legend above them and a note below. It may be changed until
+// it is written, which lays it out; writing a figure twice gives the same picture.
 type Figure struct {
-	// Name is that of the figures of a folder, such as "wait-by-size".
-	Name    string
-	Panels  []*plot.Plot // row by row
-	Columns int          // of panels; 1 where it is 0
-	Width   vg.Length    // of a panel
-	Height  vg.Length    // of a panel
-	Heights []vg.Length  // of the rows, where they differ
-	Gap     vg.Length    // between panels, and half of it around them
-	// Aligned has the data of panels above each other begin and end at the same place.
+	// Name is the figure's name in Names or StudyNames, such as "wait-by-size". Files are called
+	// by it.
+	Name string
+	// Panels stand row by row, Columns of them (1 if it is 0) in a row.
+	Panels  []*plot.Plot
+	Columns int
+	// Width and Height are those of each panel. Invariant: above 0.
+	Width  vg.Length
+	Height vg.Length
+	// Heights, if set, are the heights of the rows; a row beyond them has Height.
+	Heights []vg.Length
+	// Gap is the room between panels, half of it around them.
+	Gap vg.Length
+	// Aligned lets the data of panels above each other begin and end at the same place, whatever
+	// room the labels of their axes take.
 	Aligned bool
 	// Note is said below the panels, in small print.
 	Note string
@@ -41,6 +48,7 @@ type Figure struct {
 	// report has them.
 	Numbers *Numbers
 
+	// legend has the entries in the order in which they were said.
 	legend []entry
 }
 
@@ -50,18 +58,19 @@ type entry struct {
 	thumbs []plot.Thumbnailer
 }
 
-// says has the legend tell of a series, which is drawn as these show.
+// says adds a series to the legend, with the shapes that it is drawn with.
 func (f *Figure) says(name string, thumbs ...plot.Thumbnailer) {
 	f.legend = append(f.legend, entry{plain(name), thumbs})
 }
 
-// Formats are the formats in which a figure can be written.
+// Formats returns the formats in which a figure can be written: the endings of files, in lower
+// case.
 func Formats() []string { return []string{"svg", "pdf", "png"} }
 
 // dpi is the resolution of a PNG, which is for print as well.
 const dpi = 300
 
-// Write writes the figure in a format: svg, pdf or png.
+// Write writes the figure in a format: svg, pdf or png. Nothing is written if it cannot be drawn.
 func (f *Figure) Write(w io.Writer, format string) error {
 	width, height := f.size()
 	var c vg.CanvasWriterTo
@@ -80,6 +89,7 @@ func (f *Figure) Write(w io.Writer, format string) error {
 	if _, err := c.WriteTo(&b); err != nil {
 		return fmt.Errorf("drawing as %s: %w", format, err)
 	}
+	// The text of PDF and PNG has its font with it; an SVG only names it.
 	picture := b.Bytes()
 	if format == "svg" {
 		picture = withOtherFonts(picture)
@@ -90,11 +100,13 @@ func (f *Figure) Write(w io.Writer, format string) error {
 	return nil
 }
 
-// svgText is a text of an SVG, from its style on: font, rest of the style, size, the rest, and the text.
+// svgText is a text of an SVG as gonum writes it, from its style on. Its groups are the font, the
+// rest of the style, the size in it, and the text.
 var svgText = regexp.MustCompile(`(style="font-family:Liberation Sans)(;[^"]*font-size:([0-9.]+)px[^"]*")>([^<]+)</text>`)
 
-// withOtherFonts has readers who do not have our font take others of the same widths, and any other
-// font no wider than there is room for: the length of each text stands beside it.
+// withOtherFonts names further fonts, of the same widths where possible, for readers who do not
+// have ours. The length of each text stands beside it, so that no font makes it wider than its
+// room.
 func withOtherFonts(svg []byte) []byte {
 	return svgText.ReplaceAllFunc(svg, func(all []byte) []byte {
 		m := svgText.FindSubmatch(all)
@@ -107,18 +119,20 @@ func withOtherFonts(svg []byte) []byte {
 	})
 }
 
-// Save writes the figure to a file, in the format that its name ends in. The file is
-// there whole or not at all.
+// Save writes the figure to a file, in the format that its name ends in. The file is there as a
+// whole or not at all.
 func (f *Figure) Save(path string) error {
 	format := strings.TrimPrefix(strings.ToLower(filepath.Ext(path)), ".")
 	return atomicfile.Write(path, func(w io.Writer) error { return f.Write(w, format) })
 }
 
+// columns and rows are the numbers of columns and rows of panels, 1 at least.
 func (f *Figure) columns() int { return max(1, f.Columns) }
 
 func (f *Figure) rows() int { return max(1, (len(f.Panels)+f.columns()-1)/f.columns()) }
 
-// rowHeight is the height of a row of panels. A title that needs several lines makes it higher.
+// rowHeight returns the height of a row of panels. A title that needs several lines makes it
+// higher: Height has room for one line.
 func (f *Figure) rowHeight(row int) vg.Length {
 	height := f.Height
 	if row < len(f.Heights) {
@@ -127,13 +141,13 @@ func (f *Figure) rowHeight(row int) vg.Length {
 	return height + vg.Length(max(f.titleLines(row)-1, 0))*labelSize*lineSpacing
 }
 
-// row are the panels of a row.
+// row returns the panels of a row; the last one may have fewer.
 func (f *Figure) row(row int) []*plot.Plot {
 	from := min(row*f.columns(), len(f.Panels))
 	return f.Panels[from:min(from+f.columns(), len(f.Panels))]
 }
 
-// titleLines is how many lines the longest title of a row has.
+// titleLines returns how many lines the longest title of a row has.
 func (f *Figure) titleLines(row int) (lines int) {
 	for _, p := range f.row(row) {
 		lines = max(lines, len(f.title(p)))
@@ -141,13 +155,14 @@ func (f *Figure) titleLines(row int) (lines int) {
 	return lines
 }
 
-// title are the lines of a panel's title.
+// title returns the lines of a panel's title. A title that was broken before has the same ones
+// again.
 func (f *Figure) title(p *plot.Plot) []string {
 	return wrapped(p.Title.Text, textStyle(labelSize), f.Width)
 }
 
-// wrapTitles breaks titles into lines. All panels of a row have as many lines, so that their data
-// begin at one height.
+// wrapTitles breaks titles into lines. All panels of a row get the same number of lines, empty
+// ones on top, so that their data begin at one height.
 func (f *Figure) wrapTitles() {
 	for row := range f.rows() {
 		lines := f.titleLines(row)
@@ -158,8 +173,8 @@ func (f *Figure) wrapTitles() {
 	}
 }
 
-// labelBelow leaves the label of the axis to the lowest panel of a column, which
-// becomes higher by it.
+// labelBelow leaves the label of the axis to the lowest panel of a single column, which becomes
+// higher by a line. It is called when all panels are there.
 func (f *Figure) labelBelow() {
 	f.Heights = nil
 	for i, p := range f.Panels {
@@ -173,7 +188,7 @@ func (f *Figure) labelBelow() {
 	}
 }
 
-// size is that of the page.
+// size returns the size of the page: panels, gaps, legend and note.
 func (f *Figure) size() (width, height vg.Length) {
 	width = vg.Length(f.columns()) * (f.Width + f.Gap)
 	for row := range f.rows() {
@@ -182,12 +197,16 @@ func (f *Figure) size() (width, height vg.Length) {
 	return width, height + f.legendHeight(width) + f.noteHeight(width)
 }
 
+// draw lays the figure out on a canvas, whose origin is the lower left corner, and draws it.
 func (f *Figure) draw(c draw.Canvas) {
 	width, height := f.size()
 	f.wrapTitles()
+	// A page without a background is black in some viewers.
 	c.SetColor(white)
 	c.Fill(c.Rectangle.Path())
 	f.drawLegend(c, width, height)
+	// Phase 1: a tile for each panel. top is the upper edge of the row under way; draw.Crop takes
+	// distances from the four edges, those from the right and the top below 0.
 	tiles := make([]draw.Canvas, len(f.Panels))
 	top := height - f.legendHeight(width)
 	for i := range f.Panels {
@@ -198,6 +217,7 @@ func (f *Figure) draw(c draw.Canvas) {
 		left := f.Gap/2 + vg.Length(column)*(f.Width+f.Gap)
 		tiles[i] = draw.Crop(c, left, left+f.Width-width, top-f.Gap/2-f.rowHeight(row), top-f.Gap/2-height)
 	}
+	// Phase 2: panels are drawn into their tiles, and the note below.
 	if f.Aligned {
 		f.align(tiles)
 	}
@@ -211,8 +231,8 @@ func (f *Figure) draw(c draw.Canvas) {
 	}
 }
 
-// align makes the tiles narrower, so that the data of panels in a column begin and
-// end at the same place.
+// align makes the tiles narrower, so that the data of panels in a column begin and end at the same
+// place as in the panel with the widest labels.
 func (f *Figure) align(tiles []draw.Canvas) {
 	for column := range f.columns() {
 		var left, right vg.Length // the widest margins
@@ -230,13 +250,17 @@ func (f *Figure) align(tiles []draw.Canvas) {
 
 // The legend: entries one after the other, in as many lines as they need.
 const (
-	thumbWidth  = 6 * vg.Millimeter
-	thumbGap    = 1 * vg.Millimeter
-	entryGap    = 3 * vg.Millimeter
+	// thumbWidth is the width of the shape in front of a name, thumbGap the room behind it.
+	thumbWidth = 6 * vg.Millimeter
+	thumbGap   = 1 * vg.Millimeter
+	// entryGap is the room between two entries of one line.
+	entryGap = 3 * vg.Millimeter
+	// lineSpacing is the distance of two lines of text, in sizes of the font.
 	lineSpacing = 1.3
 )
 
-// place is where an entry of the legend stands: its first line, and from where on.
+// place is where an entry of the legend stands: its lines of text, the number of its first line in
+// the legend, and its left edge.
 type place struct {
 	entry
 	text []string
@@ -244,7 +268,8 @@ type place struct {
 	x    vg.Length
 }
 
-// places are those of all entries. One that is wider than the page has several lines to itself.
+// places returns the places of all entries, and how many lines they take. Entries follow one
+// another as long as they fit. An entry that is wider than the page has several lines to itself.
 func (f *Figure) places(width vg.Length) (all []place, lines int) {
 	style := textStyle(legendSize)
 	x := f.Gap / 2
@@ -264,6 +289,7 @@ func (f *Figure) places(width vg.Length) (all []place, lines int) {
 	return all, lines
 }
 
+// legendHeight returns the height of the legend, 0 without entries.
 func (f *Figure) legendHeight(width vg.Length) vg.Length {
 	_, lines := f.places(width)
 	if lines == 0 {
@@ -272,6 +298,7 @@ func (f *Figure) legendHeight(width vg.Length) vg.Length {
 	return vg.Length(lines)*legendSize*lineSpacing + f.Gap/2
 }
 
+// drawLegend draws the legend at the top of the page. Shapes and names are centred in their lines.
 func (f *Figure) drawLegend(c draw.Canvas, width, height vg.Length) {
 	style := textStyle(legendSize)
 	style.YAlign = draw.YCenter
@@ -288,11 +315,12 @@ func (f *Figure) drawLegend(c draw.Canvas, width, height vg.Length) {
 	}
 }
 
-// noteLines are the lines of the note.
+// noteLines returns the lines of the note on a page of that width.
 func (f *Figure) noteLines(width vg.Length) []string {
 	return wrapped(f.Note, textStyle(noteSize), width-f.Gap)
 }
 
+// noteHeight returns the height of the note, 0 if there is none.
 func (f *Figure) noteHeight(width vg.Length) vg.Length {
 	if n := len(f.noteLines(width)); n > 0 {
 		return vg.Length(n)*noteSize*lineSpacing + f.Gap
@@ -300,8 +328,8 @@ func (f *Figure) noteHeight(width vg.Length) vg.Length {
 	return 0
 }
 
-// wrapped are the lines of a text, each no wider than a width if a sign can be. Lines end between
-// words, and within a word that is wider than a line behind one of the signs in wordEnds.
+// wrapped breaks a text into lines, each no wider than the given width unless it is a single sign.
+// Lines end between words, and within a word that is wider than a line behind one of wordEnds.
 func wrapped(s string, style text.Style, width vg.Length) (lines []string) {
 	line := ""
 	for _, word := range strings.Fields(plain(s)) {
@@ -322,10 +350,12 @@ func wrapped(s string, style text.Style, width vg.Length) (lines []string) {
 	return lines
 }
 
-// wordEnds are the signs behind which a word that is wider than a line is broken.
+// wordEnds are the signs behind which a word that is wider than a line is broken: names of
+// policies and parameters have these.
 const wordEnds = "/-_:,=.;+"
 
-// headOf is how many bytes of a word, which is wider than a line, stand in the line.
+// headOf returns how many bytes of a word, which is wider than a line, stand in the line: up to
+// the last sign of wordEnds that fits, otherwise as many runes as fit, one at least.
 func headOf(word string, style text.Style, width vg.Length) int {
 	most, broken := 0, 0
 	for i, r := range word {
@@ -340,13 +370,13 @@ func headOf(word string, style text.Style, width vg.Length) int {
 	return cmp.Or(broken, most)
 }
 
-// wrap is a text on as many lines as a width needs.
+// wrap returns a text on as many lines as a width needs.
 func wrap(s string, points, width vg.Length) string {
 	return strings.Join(wrapped(s, textStyle(points), width), "\n")
 }
 
-// rowsOf are the labels of an axis whose rows have names, the first row on top, and the height that
-// a row needs.
+// rowsOf returns the labels of an axis whose rows have names, the first row on top (at the
+// greatest value), and the height that a row needs.
 func rowsOf(names []string, width vg.Length) (ticks plot.ConstantTicks, height vg.Length) {
 	lines := 1
 	for i, name := range names {
@@ -357,7 +387,7 @@ func rowsOf(names []string, width vg.Length) (ticks plot.ConstantTicks, height v
 	return ticks, vg.Length(lines)*tickSize*lineSpacing + vg.Millimeter/2
 }
 
-// asRows makes an axis one of rows with these labels.
+// asRows makes an axis an axis of rows with these labels, at 0, 1, 2 ...
 func asRows(a *plot.Axis, ticks plot.ConstantTicks) {
 	a.Min, a.Max, a.Tick.Marker = -0.6, float64(len(ticks))-0.4, ticks
 }

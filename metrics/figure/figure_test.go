@@ -637,3 +637,31 @@ func TestPoliciesTellWhoseBatchesDependOnEachOther(t *testing.T) {
 	require.NoError(t, err)
 	require.NotContains(t, f.Note, "depend on each other")
 }
+
+func TestIntervalsOfSlowdownsThatAreFarApartBeginAtOne(t *testing.T) {
+	means := []stats.Batches{{Interval: stats.Interval{Mean: 2, HalfWidth: 3}}, {Interval: stats.Interval{Mean: 100, HalfWidth: 10}}, {}}
+	p := newPanel("", "", "")
+	drawn := addMeans(p, quantities[1], means, []bool{true, true, false})
+	require.Equal(t, []spread{{1, 2, 5, 2, 0}, {90, 100, 110, 1, 1}}, drawn)
+	require.Equal(t, 1.0, p.X.Min)
+}
+
+func TestTwentyOwnersStandInTheOrderOfTheirFileAndMoreByIncome(t *testing.T) {
+	var owners []rows.Owner
+	for i := range mostOwners {
+		owners = append(owners, rows.Owner{Name: strconv.Itoa(i), Income: float64(i)})
+	}
+	require.Equal(t, "0", ownersOf([]Rows[rows.Owner]{{"p", owners}})[0])
+	more := append(owners, rows.Owner{Name: "more", Income: 7.5})
+	names := ownersOf([]Rows[rows.Owner]{{"p", more}, {"q", owners[:1]}})
+	require.Equal(t, "19", names[0])
+	require.Equal(t, []string{"8", "more", "7"}, names[11:14])
+	require.Len(t, names, 21, "each once")
+}
+
+func TestAllFieldsOfADensityAreOnItsPanel(t *testing.T) {
+	p, exact := densityPanel("p", map[[2]int]int{{12, 6}: 3, {5, 18}: 1}, 3)
+	require.InDelta(t, edge(19), exact.XYs[1].X, 1e-9)
+	require.GreaterOrEqual(t, p.X.Max, edge(19))
+	require.Equal(t, p.X.Max, p.Y.Max)
+}

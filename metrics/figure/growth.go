@@ -12,19 +12,21 @@ import (
 	"gonum.org/v1/plot/vg"
 )
 
-// Curve is what one thing was measured to cost at several sizes.
+// Curve is what one thing was measured to cost at several sizes, perhaps with the power that was
+// fitted to it.
 type Curve struct {
-	Name string // in the legend
-	// Size and Cost are above 0, and as many.
+	// Name is its name in the legend.
+	Name string
+	// Size and Cost are above 0. Invariant: they are as many.
 	Size, Cost []float64
-	// Power is Factor size^Exponent, the straight line to draw beside them; none
-	// where Factor is 0.
+	// Factor and Exponent are of the power Factor size^Exponent, a straight line that is drawn
+	// beside the measurements; a Factor of 0 means that there is none.
 	Factor, Exponent float64
 }
 
-// Growth draws costs over sizes, both on logarithmic axes, on which a power of the size
-// is a straight line: the steeper, the greater its exponent. The labels name quantity
-// and unit.
+// Growth draws costs over sizes, both on logarithmic axes, on which a power of the size is a
+// straight line: the greater its exponent, the steeper the line. The labels size and cost name
+// quantity and unit.
 func Growth(size, cost string, curves []Curve) (*Figure, error) {
 	f := column(60 * vg.Millimeter)
 	p := newPanel("", size, cost)
@@ -58,8 +60,8 @@ func Growth(size, cost string, curves []Curve) (*Figure, error) {
 	return f, nil
 }
 
-// points are what was measured, from the least size on; logarithmic axes have no place
-// for what is not above 0.
+// points returns what was measured, by size; logarithmic axes have no place for what is not above
+// 0.
 func (c *Curve) points() (all points) {
 	for i := range min(len(c.Size), len(c.Cost)) {
 		if x, y := c.Size[i], c.Cost[i]; x > 0 && y > 0 && !math.IsInf(x, 1) && !math.IsInf(y, 1) {
@@ -70,7 +72,7 @@ func (c *Curve) points() (all points) {
 	return all
 }
 
-// line is the power, over what was measured.
+// line returns the ends of the power over what was measured.
 func (c *Curve) line(measured points) points {
 	var ends points
 	for _, at := range []float64{measured[0].X, measured[len(measured)-1].X} {

@@ -15,7 +15,7 @@ import (
 	"github.com/gridslot/gridslot/metrics/rows"
 )
 
-// Rows are those of one run, under the name that it has in legends.
+// Rows are the rows of one run, under the name that the run has in legends.
 type Rows[T any] struct {
 	Name string
 	Rows []T
@@ -24,6 +24,9 @@ type Rows[T any] struct {
 // A line over time is drawn as it is with no more than so many changes; beyond that in
 // spans of about half a millimetre, between which the eye can still tell.
 const (
+	// mostChanges is how many changes a line over time may have to be drawn as it is. A line with
+	// more is drawn in spansOfLine spans of about half a millimetre, which the eye can still tell
+	// apart.
 	mostChanges = 600
 	spansOfLine = 150
 )
@@ -31,12 +34,12 @@ const (
 // change is a value that holds from an instant, in seconds, until the next one.
 type change struct{ at, value float64 }
 
-// span is what the value did between two instants.
+// span is what the value did between two instants; mean is weighted by time.
 type span struct{ from, to, least, mean, most float64 }
 
-// thin cuts the time from the first change to the last into n spans of one length.
-// Changes are in order of time; of several at an instant the last counts, but all
-// are seen among the least and the most.
+// thin cuts the time from the first change to the last into n spans of one length. Changes are in
+// order of time. Of several at one instant the last one counts for the mean, but all are among the
+// least and the most. The last change must be later than the first.
 func thin(changes []change, n int) []span {
 	first, last := changes[0].at, changes[len(changes)-1].at
 	width := (last - first) / float64(n)
@@ -47,6 +50,7 @@ func thin(changes []change, n int) []span {
 		if i == n-1 {
 			s.to = last
 		}
+		// A span begins with the value with which the span before ended.
 		now, area := s.from, 0.0
 		for ; next < len(changes) && (changes[next].at < s.to || i == n-1); next++ {
 			area += float64(value * (changes[next].at - now))
@@ -60,8 +64,8 @@ func thin(changes []change, n int) []span {
 	return spans
 }
 
-// overTime draws a value that changes, told in a unit of time, in n spans where there
-// are too many changes; it reports whether there were.
+// overTime draws a value that changes, in spans if there are too many changes, and reports whether
+// there were. unit is the unit of the axis in seconds.
 func overTime(p *plot.Plot, changes []change, unit float64, n, series int) bool {
 	if len(changes) <= mostChanges || changes[0].at == changes[len(changes)-1].at {
 		var xy points
@@ -83,15 +87,15 @@ func overTime(p *plot.Plot, changes []change, unit float64, n, series int) bool 
 	return true
 }
 
-// thinned says what a band is, in a note.
+// thinned says in a note what a band is, on an axis of that many seconds.
 func thinned(seconds float64) string {
 	size, unit := timeUnit(seconds / spansOfLine)
 	return "Line: mean of " + strconv.FormatFloat(seconds/spansOfLine/size, 'g', 3, 64) + " " + unit + "; band: least to most in that time."
 }
 
-// drawUtilization draws how many of the processors, or nodes, are in use, a panel a
-// run: in percent of so many where processors is above 0, otherwise their number.
-// Where outages are given, by run, a line shows what is in service.
+// drawUtilization draws how many of the processors, or nodes, are in use, a panel for each run: in
+// percent of processors if that is above 0, otherwise their number. Where outages are given, by
+// run, a line shows what is in service.
 func drawUtilization(runs []Rows[rows.Level], processors int, outages [][]rows.Outage) (*Figure, error) {
 	label, scale := "nodes in use", 1.0
 	if processors > 0 {
@@ -110,6 +114,7 @@ func drawUtilization(runs []Rows[rows.Level], processors int, outages [][]rows.O
 		}
 		unit, _ := timeUnit(spanOf(runs))
 		rows := runs[i].Rows
+		// The line begins with what is in service at the first row, and ends with the last one.
 		begin, end := rows[0].Time.Seconds(), rows[len(rows)-1].Time.Seconds()
 		in := path(points{{}}, solid(colour(6), vg.Points(0.6)))
 		for _, c := range inService(outages[i], float64(processors)) {
@@ -139,7 +144,7 @@ func drawDemand(runs []Rows[rows.Level]) (*Figure, error) {
 	return levels(runs, "demand", "processors\nasked for", func(l rows.Level) float64 { return float64(l.Processors) })
 }
 
-// spanOf is the longest time that any of the runs took, in seconds.
+// spanOf returns the longest time that any of the runs took, in seconds.
 func spanOf(runs []Rows[rows.Level]) (longest float64) {
 	for _, r := range runs {
 		if n := len(r.Rows); n > 0 {
@@ -149,6 +154,8 @@ func spanOf(runs []Rows[rows.Level]) (longest float64) {
 	return longest
 }
 
+// levels draws one value of the rows over time, a panel for each run, all with one axis of time.
+// Panels have axes of values of their own if the greatest values are more than four times apart.
 func levels(runs []Rows[rows.Level], name, label string, value func(rows.Level) float64) (*Figure, error) {
 	seconds := spanOf(runs)
 	if seconds <= 0 {
@@ -171,6 +178,7 @@ func levels(runs []Rows[rows.Level], name, label string, value func(rows.Level) 
 			greatest = max(greatest, c.value)
 		}
 		most = append(most, greatest)
+		// A shorter run has fewer spans, so that spans have the same length in all panels.
 		p := newPanel(r.Name, "time, "+unitName, label)
 		from, to := changes[0].at, changes[len(changes)-1].at
 		if overTime(p, changes, unit, max(1, int(math.Round(spansOfLine*(to-from)/seconds))), i) {
@@ -197,7 +205,8 @@ func levels(runs []Rows[rows.Level], name, label string, value func(rows.Level) 
 	return f, nil
 }
 
-// inService is how many processors there are from each instant on, in order of time.
+// inService returns how many processors there are from each instant on, in order of time, 0 first.
+// Outages that never began or take no time change nothing.
 func inService(outages []rows.Outage, processors float64) []change {
 	type turn struct {
 		at des.Time
@@ -226,7 +235,7 @@ func inService(outages []rows.Outage, processors float64) []change {
 	return all
 }
 
-// column is a figure of panels below each other, of that height.
+// column returns a figure of panels below each other, each of that height.
 func column(height vg.Length) *Figure {
 	return &Figure{Columns: 1, Width: columnWidth, Height: height, Gap: gap, Aligned: true}
 }

@@ -13,14 +13,16 @@ import (
 	"github.com/gridslot/gridslot/metrics/rows"
 )
 
-// rate is what was submitted in all hours of one kind, and how many hours there were.
+// rate is what was submitted in all hours of one kind: the number of jobs, their work in processor
+// hours, and how many such hours there were.
 type rate struct{ jobs, work, hours float64 }
 
-// rates are those of the hours of the day, or days of the week. Time is cut at hours
-// of the clock, of which those at the ends count by what lies between the first and
-// the last submission; what a job submits is processors times runtime, in hours.
+// rates returns the rates of the hours of the day, and of the days of the week, Sunday first. The
+// work of a job is its processors times its runtime. Time is cut at full hours of the clock; the
+// first and the last hour count as far as they lie between the first and the last submission.
 func rates(jobs []rows.Job, origin time.Time) (byHour [24]rate, byDay [7]rate) {
 	jobs = inOrder(jobs)
+	// Whole seconds, because a time.Duration holds no more than 292 years.
 	clock := func(t des.Time) time.Time {
 		return time.Unix(origin.Unix()+int64(t/des.Second), 0).In(origin.Location())
 	}
@@ -41,6 +43,7 @@ func rates(jobs []rows.Job, origin time.Time) (byHour [24]rate, byDay [7]rate) {
 	}
 	last := clock(jobs[len(jobs)-1].Submit)
 	for at := clock(jobs[0].Submit); at.Before(last); {
+		// The next full hour. In zones off by half an hour full hours are those of the clock, too.
 		next := at.Add(time.Hour - time.Duration(at.Minute())*time.Minute - time.Duration(at.Second())*time.Second)
 		if next.After(last) {
 			next = last

@@ -10,30 +10,33 @@ import (
 	"gonum.org/v1/plot/vg"
 )
 
-// Log is what DrawLog draws of a workload.
+// Log is what DrawLog draws of a workload, before anything is simulated.
 type Log struct {
-	// Hours and Days are jobs by hour of the day and by day of the week, from Sunday; Clock says by
-	// which clock, "" where they are those from time 0.
+	// Hours and Days are numbers of jobs by hour of the day and by day of the week, Sunday first.
+	// Clock names the clock; if it is "", hours and days count from time 0.
 	Hours [24]float64
 	Days  [7]float64
 	Clock string
 	// Weeks are what was offered to the machine week by week, and in use by the log itself; empty
 	// where the machine is not known.
-	Weeks              []LoadOfWeek
-	Sizes              Distribution // processors
-	Runtimes, Requests Distribution // s; no Requests where there are none
-	// Accuracy are shares of jobs by tenths of their requests for which they ran, the last of them
-	// from nine tenths on; nil where there are no requests.
+	Weeks []LoadOfWeek
+	Sizes Distribution // processors
+	// Runtimes and Requests are in seconds; Requests is empty if there are none.
+	Runtimes, Requests Distribution
+	// Accuracy is the share of jobs in each tenth of runtime / request, the last of them with all
+	// jobs from nine tenths on; nil if there are no requests.
 	Accuracy []float64
 }
 
-// Distribution is how often values occur: ascending, from 0 on.
+// Distribution says how often each value occurs. Invariant: Values ascend, from 0 on, and Counts
+// are as many, above 0.
 type Distribution struct {
 	Values []float64
 	Counts []int64
 }
 
-// LoadOfWeek is one week, by its number.
+// LoadOfWeek is one week of the log, counted from time 0: the load that was offered and the part
+// of the machine in use, both relative to its capacity.
 type LoadOfWeek struct {
 	Week        int64
 	Offered     float64
@@ -56,7 +59,8 @@ func DrawLog(l *Log) ([]*Figure, error) {
 	return all, nil
 }
 
-// addShares adds columns of shares in percent.
+// addShares adds columns of shares in percent to a panel, one for each count, in the colour of a
+// series. Without any jobs all columns are 0.
 func addShares(p *plot.Plot, counts []float64, series int) {
 	total, greatest := 0.0, 0.0
 	for _, n := range counts {
@@ -73,6 +77,7 @@ func addShares(p *plot.Plot, counts []float64, series int) {
 	p.Y.Min, p.Y.Max = 0, niceAbove(max(greatest, 1))
 }
 
+// arrivals draws when jobs come. A week begins with Monday, as a calendar does, or with day 0.
 func (l *Log) arrivals() *Figure {
 	f := &Figure{Name: "arrivals", Columns: 2, Width: columnWidth/2 - gap/2, Height: 36 * vg.Millimeter, Gap: gap, Aligned: true}
 	hour, day := newPanel("", "hour of the day", "jobs, %"), newPanel("", "day of the week", "")
@@ -96,9 +101,9 @@ func (l *Log) arrivals() *Figure {
 	return f
 }
 
-// cumulated are the steps of a distribution function in percent, from the least value that there
-// can be. Of more steps than can be seen those are left out that are nearer to the one before than a thousandth of
-// either axis.
+// cumulated returns the steps of the distribution function in percent, from the least value that
+// there can be. Of more than 2000 steps those are left out that are nearer to the step before than
+// a thousandth of either axis: nobody can see them.
 func (d Distribution) cumulated(scale func(float64) float64, least float64) points {
 	xy := points{{X: least}}
 	if len(d.Values) == 0 {
@@ -119,6 +124,7 @@ func (d Distribution) cumulated(scale func(float64) float64, least float64) poin
 	return xy
 }
 
+// greatest returns the greatest value, 0 if there is none.
 func (d Distribution) greatest() float64 {
 	if len(d.Values) == 0 {
 		return 0
@@ -126,6 +132,7 @@ func (d Distribution) greatest() float64 {
 	return d.Values[len(d.Values)-1]
 }
 
+// distributions draws the distribution functions of sizes, runtimes and estimates.
 func (l *Log) distributions() *Figure {
 	f := column(36 * vg.Millimeter)
 	f.Name = "sizes-and-runtimes"
@@ -153,6 +160,7 @@ func (l *Log) distributions() *Figure {
 	return f
 }
 
+// accuracy draws what part of their estimates jobs run for.
 func (l *Log) accuracy() *Figure {
 	f := column(36 * vg.Millimeter)
 	f.Name = "accuracy"
@@ -168,6 +176,8 @@ func (l *Log) accuracy() *Figure {
 	return f
 }
 
+// load draws the offered load and the utilization week by week. Weeks without jobs are not in the
+// log, and have the load 0.
 func (l *Log) load() *Figure {
 	f := column(36 * vg.Millimeter)
 	f.Name = "load-by-week"
@@ -196,11 +206,12 @@ func (l *Log) load() *Figure {
 	return f
 }
 
-// flat is a level from the beginning of one week to that of another.
+// flat is a level from the beginning of one week to the beginning of another.
 func flat(from, to int64, y float64) points {
 	return points{{X: float64(from), Y: y}, {X: float64(to), Y: y}}
 }
 
+// maxOf returns the greatest y, 0 if all are below.
 func maxOf(xy points) (greatest float64) {
 	for _, p := range xy {
 		greatest = max(greatest, p.Y)

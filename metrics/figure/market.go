@@ -15,14 +15,12 @@ import (
 	"github.com/gridslot/gridslot/metrics/rows"
 )
 
-// mostOwners is how many owners have room beside each other.
+// mostOwners is the number of owners that have room beside each other.
 const mostOwners = 20
 
-// drawOwners draws what each owner earned, and for what mean price a node was used,
-// beside each other for each run. Owners have no costs in the model, so that their
-// income is their profit. Of more than twenty owners those that earned most in the
-// first run are drawn.
-func drawOwners(runs []Rows[rows.Owner]) (*Figure, error) {
+// ownersOf returns the names of the owners of all runs, each once. A run with at most mostOwners
+// tells them in the order of its file, another one by income.
+func ownersOf(runs []Rows[rows.Owner]) []string {
 	var names []string
 	for _, r := range runs {
 		earned := slices.Clone(r.Rows)
@@ -36,6 +34,14 @@ func drawOwners(runs []Rows[rows.Owner]) (*Figure, error) {
 			}
 		}
 	}
+	return names
+}
+
+// drawOwners draws what each owner earned, and for what mean price a node was used, beside each
+// other for each run. Owners have no costs in the model, so that their income is their profit. Of
+// more than mostOwners, those that earned most in the first run are drawn.
+func drawOwners(runs []Rows[rows.Owner]) (*Figure, error) {
+	names := ownersOf(runs)
 	if len(names) == 0 {
 		return nil, &NoDataError{"owners", "owners-POLICY.csv: nodes name no owners, and prices do not react"}
 	}
@@ -45,6 +51,7 @@ func drawOwners(runs []Rows[rows.Owner]) (*Figure, error) {
 		f.Note += fmt.Sprintf(" The %d of %d owners that earned most in the first run.", mostOwners, len(names))
 		names = names[:mostOwners]
 	}
+	// A group of bars for each owner, a bar in it for each run.
 	width := 0.8 / float64(len(runs))
 	income, price := newPanel("", "", "income"), newPanel("", "owner", "income per node-hour")
 	for i, r := range runs {
@@ -57,6 +64,7 @@ func drawOwners(runs []Rows[rows.Owner]) (*Figure, error) {
 			from := float64(x) - 0.4 + float64(float64(i)*width)
 			earned = append(earned, box{from, from + width*0.92, 0, o.Income, colour(i)})
 			if o.UsedTime > 0 {
+				// Income a second of node time, times 3600: income a node-hour.
 				mean = append(mean, box{from, from + width*0.92, 0, 3600 * o.Income / o.UsedTime, colour(i)})
 			}
 		}
@@ -64,6 +72,7 @@ func drawOwners(runs []Rows[rows.Owner]) (*Figure, error) {
 		price.Add(mean)
 		f.says(r.Name, swatch{colour(i)})
 	}
+	// An income is below 0 if users got back more than they paid.
 	var ticks []plot.Tick
 	for x, name := range names {
 		ticks = append(ticks, plot.Tick{Value: float64(x), Label: wrap(name, tickSize, 18*vg.Millimeter)})
@@ -81,7 +90,7 @@ func drawOwners(runs []Rows[rows.Owner]) (*Figure, error) {
 	return f, nil
 }
 
-// siteAnd is a name that says the site, too, where there is one.
+// siteAnd returns a name with the site in front of it, if there is one.
 func siteAnd(site, name string) string {
 	if site == "" {
 		return name
@@ -89,9 +98,9 @@ func siteAnd(site, name string) string {
 	return site + "/" + name
 }
 
-// meanPrices are the mean prices of each owner's nodes over time, owners in the order
-// in which they come first; of more than so many owners it is one mean over all
-// nodes, of the owner "".
+// meanPrices returns the mean price of each owner's nodes over time, owners in the order in which
+// they come first. If there are more than most of them, it is one mean over all nodes, of the
+// owner "".
 func meanPrices(told []rows.Price, most int) (owners []string, prices [][]change) {
 	for _, r := range told {
 		if name := siteAnd(r.Site, r.Owner); !slices.Contains(owners, name) {
@@ -108,6 +117,8 @@ func meanPrices(told []rows.Price, most int) (owners []string, prices [][]change
 	}
 	told = slices.Clone(told)
 	slices.SortStableFunc(told, func(a, b rows.Price) int { return cmp.Compare(a.Time, b.Time) })
+	// now is the present price of each node; sums and nodes are by owner, so that a change of one
+	// price changes a mean in O(1). A node counts from its first price on.
 	now := map[node]float64{} // never iterated
 	sums, nodes := make([]float64, len(owners)), make([]int, len(owners))
 	prices = make([][]change, len(owners))
@@ -141,8 +152,8 @@ func legendOf(owner string) string {
 	return "owner " + owner
 }
 
-// drawPrices draws the mean price of the nodes of each owner over time, a panel a run;
-// of more than six owners that of all nodes.
+// drawPrices draws the mean price of the nodes of each owner over time, a panel for each run; if
+// there are more than six owners, of all nodes. All panels have the same axes.
 func drawPrices(runs []Rows[rows.Price]) (*Figure, error) {
 	f := column(34 * vg.Millimeter)
 	last, most := 0.0, 0.0
@@ -183,7 +194,8 @@ func drawPrices(runs []Rows[rows.Price]) (*Figure, error) {
 	return f, nil
 }
 
-// drawIncome draws what all owners together are paid in a cycle, over time, a line a run.
+// drawIncome draws what all owners together are paid in a cycle, over time, a line for each run.
+// The income of a cycle under way is not known.
 func drawIncome(runs []Rows[rows.Cycle]) (*Figure, error) {
 	f := column(40 * vg.Millimeter)
 	last, paid := 0.0, false
@@ -215,8 +227,9 @@ func drawIncome(runs []Rows[rows.Cycle]) (*Figure, error) {
 	return f, nil
 }
 
-// largestSlice are the combinations of the slice of a batch that had most jobs, of
-// those with two points at least; the first of several.
+// largestSlice returns the combinations of one slice of one batch: of those with two points of a
+// front at least, the slice with the most jobs, and of several such the first. Rows of a slice
+// follow one another. A row with Point 0 is what was chosen.
 func largestSlice(all []rows.Combination) []rows.Combination {
 	var best []rows.Combination
 	for from := 0; from < len(all); {
@@ -234,9 +247,9 @@ func largestSlice(all []rows.Combination) []rows.Combination {
 	return best
 }
 
-// drawAlternatives draws what the jobs of a batch together could have cost for what time:
-// the Pareto front of their combinations, and the one that was chosen. Of all
-// batches and slices it is the one with most jobs, a panel a run.
+// drawAlternatives draws what the jobs of a batch together could have cost for what time: the
+// Pareto front of their combinations, and the combination that was chosen (META). It takes the
+// largest slice of each run, a panel each.
 func drawAlternatives(runs []Rows[rows.Combination]) (*Figure, error) {
 	f := column(45 * vg.Millimeter)
 	for i, r := range runs {
@@ -275,7 +288,7 @@ func drawAlternatives(runs []Rows[rows.Combination]) (*Figure, error) {
 	return f, nil
 }
 
-// room lets an axis go a little beyond its values.
+// room lets an axis go beyond its values by a twentieth of them.
 func room(a *plot.Axis) {
 	more := max((a.Max-a.Min)*0.05, 1e-9)
 	a.Min, a.Max = a.Min-more, a.Max+more

@@ -10,35 +10,38 @@ import (
 	"github.com/gridslot/gridslot/metrics/stats"
 )
 
-// Numbers are what a figure shows, as a table. Rows have a name each (Names) or, where
-// Names is nil, begin with a number; what there is no value of is NaN.
+// Numbers are what a figure shows, as a table. Rows have a name each (Names) or, if Names is nil,
+// begin with a number. A cell without a value is NaN.
 type Numbers struct {
-	Columns []Column // that of the names, if there is one, is the first
+	// Columns are those of the table: first the column of the names, if there are names.
+	Columns []Column
 	Names   []string
-	Rows    [][]float64
+	// Rows have a number for each column, apart from the column of names.
+	Rows [][]float64
 }
 
-// Column is a column of Numbers; its numbers are worth reading to so many decimals.
+// Column is a column of Numbers, whose numbers are written with that many decimals.
 type Column struct {
 	Name     string
 	Decimals int
 }
 
-// quantity is what became of a job that ran, by which policies are compared.
+// quantity is what became of a job that ran; policies are compared by it. Invariant: of returns no
+// value below 0, and no factor below 1.
 type quantity struct {
 	name   string
 	of     func(*rows.Job) float64
 	isTime bool // in seconds; otherwise it is a factor of 1 or more
 }
 
-// The quantities in the order of tables.
+// quantities are in the order of tables.
 var quantities = [...]quantity{
 	{"wait", func(j *rows.Job) float64 { return j.Wait().Seconds() }, true},
 	{"bounded slowdown", func(j *rows.Job) float64 { return j.BoundedSlowdown }, false},
 	{"turnaround", func(j *rows.Job) float64 { return j.Turnaround().Seconds() }, true},
 }
 
-// label is the name of a quantity with its unit.
+// label returns the name of a quantity with its unit.
 func (q quantity) label() string {
 	if q.isTime {
 		return q.name + ", s"
@@ -46,7 +49,7 @@ func (q quantity) label() string {
 	return q.name
 }
 
-// values are the quantity of all jobs that count.
+// values returns the quantity of all jobs that count, in their order.
 func (q quantity) values(jobs []rows.Job) (values []float64) {
 	for i := range jobs {
 		if counts(&jobs[i]) {
@@ -56,13 +59,14 @@ func (q quantity) values(jobs []rows.Job) (values []float64) {
 	return values
 }
 
-// counts reports whether a job counts in means of waits, as in the summary.
+// counts reports whether a job counts in means of waits, as in the summary: it ran, and its
+// slowdown is a number.
 func counts(j *rows.Job) bool {
 	return j.Ran() && j.BoundedSlowdown >= 1 && !math.IsInf(j.BoundedSlowdown, 1)
 }
 
-// numbersOfMeans are the means of each quantity, by quantity and run, with half of their
-// intervals.
+// numbersOfMeans tells the means of each quantity, by quantity and run, with half the width of
+// their intervals.
 func numbersOfMeans(runs []Rows[rows.Job], means [len(quantities)][]stats.Batches) *Numbers {
 	n := &Numbers{Columns: []Column{{Name: "mean"}}}
 	for _, r := range runs {
@@ -78,8 +82,9 @@ func numbersOfMeans(runs []Rows[rows.Job], means [len(quantities)][]stats.Batche
 	return n
 }
 
-// numbersOfQuantiles are the values that so many percent of the jobs do not exceed: the
-// least value for which that is true.
+// numbersOfQuantiles tells the values that the given percent of the jobs do not exceed: the least
+// value of which that is true, so that it is a value of a job (definition 1 of Hyndman and Fan,
+// 1996).
 func numbersOfQuantiles(runs []Rows[rows.Job]) *Numbers {
 	n := &Numbers{Columns: []Column{{Name: "jobs, %"}}}
 	var sorted [][]float64 // by run and quantity
@@ -94,6 +99,7 @@ func numbersOfQuantiles(runs []Rows[rows.Job]) *Numbers {
 		for _, values := range sorted {
 			v := math.NaN()
 			if len(values) > 0 {
+				// The index is n percent / 100, rounded up, less one because slices begin at 0.
 				v = values[(len(values)*percent+99)/100-1]
 			}
 			row = append(row, v)
@@ -103,8 +109,8 @@ func numbersOfQuantiles(runs []Rows[rows.Job]) *Numbers {
 	return n
 }
 
-// numbersByClass are the mean waits and bounded slowdowns of the classes in which any job
-// ran, each told by its upper end.
+// numbersByClass tells the mean waits and bounded slowdowns of the classes in which any job ran,
+// each by its upper end, 2 to the class.
 func numbersByClass(runs []Rows[rows.Job], by classes) *Numbers {
 	n := &Numbers{Columns: []Column{{Name: by.told}}}
 	groups := make([][]class, len(runs))

@@ -9,13 +9,15 @@ import (
 	"slices"
 	"strings"
 
+	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 
 	"github.com/gridslot/gridslot/metrics/rows"
 	"github.com/gridslot/gridslot/metrics/stats"
 )
 
-// batches is how many batches a run is cut into for an interval of its means.
+// batches is the number of batches into which a run is cut for an interval of its means; see
+// stats.BatchMeans.
 const batches = 20
 
 // Policies draws the mean wait, turnaround and bounded slowdown of each run with
@@ -29,7 +31,7 @@ func Policies(runs []Rows[rows.Job]) (*Figure, error) {
 	ticks, height := rowsOf(names, 30*vg.Millimeter)
 	f := column(vg.Length(len(runs))*max(4*vg.Millimeter, height) + 12*vg.Millimeter)
 	var means [len(quantities)][]stats.Batches // by quantity and run
-	ran := make([]bool, len(runs))
+	ran := make([]bool, len(runs))             // some job of the run counts
 	for k, q := range quantities {
 		for i, r := range runs {
 			values := q.values(inOrder(r.Rows))
@@ -37,47 +39,13 @@ func Policies(runs []Rows[rows.Job]) (*Figure, error) {
 			means[k] = append(means[k], stats.BatchMeans(values, batches, 0.95))
 		}
 	}
+	if !slices.Contains(ran, true) {
+		return nil, &NoDataError{"policies", "jobs that ran"}
+	}
 	f.Numbers = numbersOfMeans(runs, means)
 	for _, k := range []int{0, 2, 1} { // times above each other
-		quantity := quantities[k]
-		p := newPanel("", "mean "+quantity.name, "")
-		var all []spread
-		lowest, least, greatest := math.Inf(1), math.Inf(1), 0.0
-		for i := range runs {
-			y := float64(len(runs) - 1 - i) // the first on top
-			if !ran[i] {
-				continue
-			}
-			e := means[k][i]
-			s := spread{e.Mean, e.Mean, e.Mean, y, i}
-			if !math.IsInf(e.HalfWidth, 1) {
-				s.lo, s.hi = max(0, e.Mean-e.HalfWidth), e.Mean+e.HalfWidth
-			}
-			all = append(all, s)
-			lowest, least, greatest = min(lowest, s.lo), min(least, s.value), max(greatest, s.hi)
-		}
-		if len(all) == 0 {
-			return nil, &NoDataError{"policies", "jobs that ran"}
-		}
-		p.Add(spreads{all: all, width: vg.Points(lineWidth)})
-		switch apart := greatest > 20*least; {
-		case apart && quantity.isTime:
-			asDurations(&p.X, lowest, greatest)
-		case apart:
-			asFactors(&p.X, 1, greatest)
-			for i := range all {
-				all[i].lo = max(1, all[i].lo)
-			}
-		case quantity.isTime:
-			size, unit := timeUnit(greatest)
-			for i := range all {
-				all[i].lo, all[i].value, all[i].hi = all[i].lo/size, all[i].value/size, all[i].hi/size
-			}
-			p.X.Label.Text += ", " + unit
-			p.X.Min, p.X.Max = 0, niceAbove(max(greatest/size, 1e-9)*1.02)
-		default:
-			p.X.Min, p.X.Max = 0, niceAbove(greatest*1.02)
-		}
+		p := newPanel("", "mean "+quantities[k].name, "")
+		addMeans(p, quantities[k], means[k], ran)
 		asRows(&p.Y, ticks)
 		f.Panels = append(f.Panels, p)
 	}
@@ -88,7 +56,49 @@ func Policies(runs []Rows[rows.Job]) (*Figure, error) {
 	return f, nil
 }
 
-// doubtful are the quantities of which intervals are doubtful, and the runs that have them, as text.
+// addMeans adds to a panel the means of one quantity with their intervals, a row for each run that
+// ran any job, and returns them as they are drawn; there is one at least. The axis of a quantity
+// whose means are far apart is logarithmic, another one begins at 0.
+func addMeans(p *plot.Plot, quantity quantity, means []stats.Batches, ran []bool) []spread {
+	var all []spread
+	// lowest is the least end of an interval, least the least mean, greatest the greatest end.
+	lowest, least, greatest := math.Inf(1), math.Inf(1), 0.0
+	for i, e := range means {
+		if !ran[i] {
+			continue
+		}
+		s := spread{e.Mean, e.Mean, e.Mean, float64(len(means) - 1 - i), i} // the first on top
+		if !math.IsInf(e.HalfWidth, 1) {                                    // of one batch nothing is known
+			s.lo, s.hi = max(0, e.Mean-e.HalfWidth), e.Mean+e.HalfWidth
+		}
+		all = append(all, s)
+		lowest, least, greatest = min(lowest, s.lo), min(least, s.value), max(greatest, s.hi)
+	}
+	p.Add(spreads{all: all, width: vg.Points(lineWidth)})
+	// The spreads share all with the panel: they may still be moved.
+	switch apart := greatest > 20*least; {
+	case apart && quantity.isTime:
+		asDurations(&p.X, lowest, greatest)
+	case apart:
+		asFactors(&p.X, 1, greatest)
+		for i := range all { // no slowdown is below 1
+			all[i].lo = max(1, all[i].lo)
+		}
+	case quantity.isTime:
+		size, unit := timeUnit(greatest)
+		for i := range all {
+			all[i].lo, all[i].value, all[i].hi = all[i].lo/size, all[i].value/size, all[i].hi/size
+		}
+		p.X.Label.Text += ", " + unit
+		p.X.Min, p.X.Max = 0, niceAbove(max(greatest/size, 1e-9)*1.02)
+	default:
+		p.X.Min, p.X.Max = 0, niceAbove(greatest*1.02)
+	}
+	return all
+}
+
+// doubtful names the quantities whose intervals are doubtful, and the runs that have them; "" if
+// there are none.
 func doubtful(names []string, means [len(quantities)][]stats.Batches) string {
 	var all []string
 	for k, q := range quantities {
@@ -105,7 +115,8 @@ func doubtful(names []string, means [len(quantities)][]stats.Batches) string {
 	return strings.Join(all, "; ")
 }
 
-// inOrder are the jobs in order of submission.
+// inOrder returns the jobs in order of submission: batch means need neighbours in time. The slice
+// itself is not changed.
 func inOrder(jobs []rows.Job) []rows.Job {
 	bySubmission := func(a, b rows.Job) int { return cmp.Compare(a.Submit, b.Submit) }
 	if slices.IsSortedFunc(jobs, bySubmission) {

@@ -4,6 +4,7 @@ package figure
 
 import (
 	"image/color"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -17,12 +18,12 @@ import (
 	"github.com/gridslot/gridslot/metrics/rows"
 )
 
-// fieldsADecade is how many fields of the density there are a decade.
+// fieldsADecade is the number of fields of the density in a decade, and from 0 to ten seconds.
 const fieldsADecade = 6
 
-// density counts jobs by the fields of their runtimes and of what was predicted of these
-// first. A job that was cut off has run for its request; of one that was killed for
-// another reason the runtime is not known.
+// density counts jobs by the fields of their runtimes (first index) and of their first
+// predictions. most is the greatest count. A job that was cut off has run for its request; of a
+// job that was killed for another reason the runtime is not known.
 func density(jobs []rows.Job) (counts map[[2]int]int, most int) {
 	counts = map[[2]int]int{} // never iterated but in order
 	field := func(t des.Time) int { return int(fieldsADecade * durationScale{}.place(t.Seconds())) }
@@ -42,7 +43,7 @@ func density(jobs []rows.Job) (counts map[[2]int]int, most int) {
 	return counts, most
 }
 
-// edge is where a field begins, in seconds.
+// edge returns where a field begins, in seconds: the inverse of durationScale.place.
 func edge(field int) float64 {
 	p := float64(field) / fieldsADecade
 	if p <= 1 {
@@ -51,7 +52,8 @@ func edge(field int) float64 {
 	return linearBelow * math.Pow(10, p-1)
 }
 
-// shade is darker the more jobs there are, by orders of magnitude.
+// shade is the darker the more jobs there are, by orders of magnitude, from almost white to almost
+// black. Invariant: 0 < n <= most.
 func shade(n, most int) color.Color {
 	share := math.Log1p(float64(n)) / math.Log1p(float64(most))
 	level := uint8(235 - 215*share)
@@ -62,7 +64,6 @@ func shade(n, most int) color.Color {
 // runtime were predicted which, and of all runs the mean error by runtime and the mean
 // bounded slowdown of jobs whose runtime was above, at and below its prediction.
 func drawPredictions(runs []Rows[rows.Job], accuracy []Rows[rows.Accuracy]) (*Figure, error) {
-	none := &NoDataError{"predictions", "job of which something was predicted, or no accuracy-POLICY.csv"}
 	var counts map[[2]int]int
 	most, of := 0, ""
 	for _, r := range runs {
@@ -72,29 +73,14 @@ func drawPredictions(runs []Rows[rows.Job], accuracy []Rows[rows.Accuracy]) (*Fi
 		}
 	}
 	if most == 0 || len(accuracy) == 0 {
-		return nil, none
+		return nil, &NoDataError{"predictions", "job of which something was predicted, or no accuracy-POLICY.csv"}
 	}
 	f := column(36 * vg.Millimeter)
 	f.Heights = []vg.Length{60 * vg.Millimeter, 36 * vg.Millimeter, 30 * vg.Millimeter}
-	joint := newPanel(of, "runtime", "prediction")
-	var fields [][2]int
-	for at := range counts {
-		fields = append(fields, at)
-	}
-	slices.SortFunc(fields, func(a, b [2]int) int { return slices.Compare(a[:], b[:]) })
-	var all boxes
-	greatest := 0.0
-	for _, at := range fields {
-		all = append(all, box{edge(at[0]), edge(at[0] + 1), edge(at[1]), edge(at[1] + 1), shade(counts[at], most)})
-		greatest = max(greatest, edge(max(at[0], at[1])+1))
-	}
-	exact := path(points{{}, {X: greatest, Y: greatest}}, line(0))
-	joint.Add(all, exact)
-	asDurations(&joint.X, 0, greatest)
-	asDurations(&joint.Y, 0, greatest)
+	joint, exact := densityPanel(of, counts, most)
+	f.says("prediction = runtime", exact)
 
 	lengths, sides := newPanel("", "runtime, up to", "mean absolute error"), newPanel("", "prediction", "mean bounded\nslowdown")
-	f.says("prediction = runtime", exact)
 	last, worst, slowest := 0, 0.0, 1.0
 	for i, r := range accuracy {
 		errors, slowdowns := accuracyPoints(r.Rows)
@@ -104,7 +90,7 @@ func drawPredictions(runs []Rows[rows.Job], accuracy []Rows[rows.Accuracy]) (*Fi
 		for _, p := range slowdowns {
 			slowest = max(slowest, p.Y)
 		}
-		l, m := path(errors, line(i+1)), marks(errors, i+1)
+		l, m := path(errors, line(i+1)), marks(errors, i+1) // series 0 is the exact line above
 		lengths.Add(l, m)
 		sides.Add(marks(slowdowns, i+1))
 		f.says(r.Name, l, m)
@@ -118,15 +104,36 @@ func drawPredictions(runs []Rows[rows.Job], accuracy []Rows[rows.Accuracy]) (*Fi
 	return f, nil
 }
 
-// sideNames are the classes by side of accuracy-POLICY.csv.
+// densityPanel is the panel of the counts of density, whose greatest is most, with the line on
+// which a prediction is exact. Fields are drawn in order, so that the file is always the same.
+func densityPanel(title string, counts map[[2]int]int, most int) (*plot.Plot, *plotter.Line) {
+	p := newPanel(title, "runtime", "prediction")
+	fields := slices.SortedFunc(maps.Keys(counts), func(a, b [2]int) int { return slices.Compare(a[:], b[:]) })
+	var all boxes
+	greatest := 0.0
+	for _, at := range fields {
+		all = append(all, box{edge(at[0]), edge(at[0] + 1), edge(at[1]), edge(at[1] + 1), shade(counts[at], most)})
+		greatest = max(greatest, edge(max(at[0], at[1])+1))
+	}
+	exact := path(points{{}, {X: greatest, Y: greatest}}, line(0))
+	p.Add(all, exact)
+	asDurations(&p.X, 0, greatest)
+	asDurations(&p.Y, 0, greatest)
+	return p, exact
+}
+
+// sideNames are the classes of accuracy-POLICY.csv by side: the prediction was above, at or below
+// the runtime.
 var sideNames = []string{"over", "exact", "under"}
 
-// accuracyPoints are the mean errors by class of runtime, and the mean slowdowns by side.
+// accuracyPoints returns the mean errors (s) by class of runtime, and the mean slowdowns by side.
+// Classes without jobs have no numbers, and no points.
 func accuracyPoints(all []rows.Accuracy) (errors, slowdowns points) {
 	for i := range all {
 		r := &all[i]
 		switch r.By {
 		case "runtime":
+			// The class is told by its upper end in seconds; the last one has none.
 			limit := des.Forever
 			if seconds, err := strconv.ParseFloat(r.Class, 64); err == nil && seconds < des.Forever.Seconds() {
 				limit = des.Seconds(seconds)

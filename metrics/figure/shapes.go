@@ -12,7 +12,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// points are in data coordinates, all of them finite.
+// points are in data coordinates. Invariant: all are finite.
 type points = plotter.XYs
 
 // path is a line through points.
@@ -20,7 +20,7 @@ func path(xy points, style draw.LineStyle) *plotter.Line {
 	return &plotter.Line{XYs: xy, LineStyle: style}
 }
 
-// steps are the corners of a line that keeps each y until the next x.
+// steps returns the corners of a line that keeps each y until the next x.
 func steps(xy points) points {
 	var all points
 	for i, p := range xy {
@@ -32,7 +32,7 @@ func steps(xy points) points {
 	return all
 }
 
-// marks are points with the markers of the i-th series.
+// marks are points with the marker and the colour of the i-th series.
 func marks(xy points, i int) *plotter.Scatter {
 	return &plotter.Scatter{XYs: xy, GlyphStyle: glyph(i)}
 }
@@ -55,7 +55,8 @@ func (b boxes) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 }
 
-// DataRange implements plot.DataRanger.
+// DataRange implements plot.DataRanger. Without boxes it is empty: the least is above the
+// greatest.
 func (b boxes) DataRange() (xmin, xmax, ymin, ymax float64) {
 	xmin, xmax, ymin, ymax = math.Inf(1), math.Inf(-1), math.Inf(1), math.Inf(-1)
 	for _, r := range b {
@@ -74,8 +75,8 @@ func (s swatch) Thumbnail(c *draw.Canvas) {
 	c.Fill(c.Rectangle.Path())
 }
 
-// spread is an interval around a value, of the series that its colour and marker tell. It is drawn at
-// the place at on the other axis.
+// spread is an interval around a value, drawn at the place at on the other axis. series tells its
+// colour and its marker. Invariant: lo <= value <= hi.
 type spread struct {
 	lo, value, hi, at float64
 	series            int
@@ -91,6 +92,7 @@ type spreads struct {
 // Plot implements plot.Plotter.
 func (s spreads) Plot(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c)
+	// cap is half the length of the line at each end of an interval.
 	const cap = 2 // points
 	least, ends := p.X.Min, vg.Point{Y: cap}
 	place := func(value, at float64) vg.Point { return vg.Point{X: x(value), Y: y(at)} }

@@ -111,7 +111,8 @@ func tooMany(f *Figure, grids []findings.Grid) []findings.Grid {
 	return grids
 }
 
-// linesOf draws means over the first parameter that is a number.
+// linesOf draws means over the first parameter that is a number, a panel for each combination of
+// the other parameters. The legend stands above all panels: what is compared has one series in all.
 func linesOf(f *findings.Findings, m int, logarithmic bool) (*Figure, error) {
 	measure := f.Options.Measures[m]
 	var x string
@@ -133,33 +134,14 @@ func linesOf(f *findings.Findings, m int, logarithmic bool) (*Figure, error) {
 	legend := map[string]int{} // of what is compared: the series
 	for _, g := range tooMany(fig, grids) {
 		p := newPanel(g.Title(), x, findings.Label(measure))
-		least := math.Inf(1)
-		for r := range g.RowValues {
-			name := strings.Join(g.RowNames(r), ", ")
-			series, known := legend[name]
-			if !known {
-				series = len(legend)
-				legend[name] = series
-			}
-			l, marks := lineOf(&g, r, series, logarithmic)
-			if len(l.XYs) == 0 {
-				continue
-			}
-			p.Add(l, marks)
-			if !known {
-				fig.says(name, l, plotterOf(series))
-			}
-			for _, v := range marks.all {
-				least = min(least, v.value)
-			}
-		}
+		least := fig.addLines(p, &g, legend, logarithmic)
 		pad(&p.X)
 		switch {
 		case math.IsInf(least, -1):
 			return nil, fmt.Errorf("lines:y=log: a %s is 0 or less, and a logarithmic axis has only numbers above 0", findings.Label(measure))
-		case logarithmic:
+		case logarithmic: // the axis has logarithms: 0.08 of a decade
 			p.Y.Min, p.Y.Max, p.Y.Tick.Marker = p.Y.Min-0.08, p.Y.Max+0.08, ticker(ticksOfLogarithms)
-		case p.Y.Min > 0 && p.Y.Min < 0.5*p.Y.Max:
+		case p.Y.Min > 0 && p.Y.Min < 0.5*p.Y.Max: // 0 is near: heights compare as the means do
 			p.Y.Min = 0
 			pad(&p.Y)
 		default:
@@ -168,6 +150,32 @@ func linesOf(f *findings.Findings, m int, logarithmic bool) (*Figure, error) {
 		fig.Panels = append(fig.Panels, p)
 	}
 	return fig, nil
+}
+
+// addLines adds a line for each row of a table to a panel, and to the legend where the row is the
+// first of its name. It returns the least mean, or its logarithm: -Inf if that is of 0 or less.
+func (f *Figure) addLines(p *plot.Plot, g *findings.Grid, legend map[string]int, logarithmic bool) (least float64) {
+	least = math.Inf(1)
+	for r := range g.RowValues {
+		name := strings.Join(g.RowNames(r), ", ")
+		series, known := legend[name]
+		if !known {
+			series = len(legend)
+			legend[name] = series
+		}
+		l, marks := lineOf(g, r, series, logarithmic)
+		if len(l.XYs) == 0 {
+			continue
+		}
+		p.Add(l, marks)
+		if !known {
+			f.says(name, l, plotterOf(series))
+		}
+		for _, v := range marks.all {
+			least = min(least, v.value)
+		}
+	}
+	return least
 }
 
 // intervals says what the bars of means are.
@@ -263,17 +271,11 @@ func heatOf(f *findings.Findings, m int, _ bool) (*Figure, error) {
 	if len(names) == 0 {
 		return nil, &NoDataError{"heat", "second parameter with several values"}
 	}
-	compared := map[int]*findings.Comparison{}
-	pivot := findings.Pivot{Measure: measure, Columns: names[:1]}
-	label := findings.Label(measure)
 	relative := len(names) > 1
+	pivot, compared := findings.Pivot{Measure: measure, Columns: names[:1]}, map[int]*findings.Comparison{}
+	label := findings.Label(measure)
 	if relative {
-		// The one with fewer values goes along the page.
-		rows, columns := names[0], names[1]
-		if len(f.Results.ValuesOf(slices.Index(f.Results.Params, rows))) < len(f.Results.ValuesOf(slices.Index(f.Results.Params, columns))) {
-			rows, columns = columns, rows
-		}
-		pivot.Rows, pivot.Columns = []string{rows}, []string{columns}
+		pivot.Rows, pivot.Columns = acrossPage(f, names[0], names[1])
 		for i := range f.Comparisons {
 			if c := &f.Comparisons[i]; c.Measure == measure {
 				compared[c.Cell] = c
@@ -285,58 +287,82 @@ func heatOf(f *findings.Findings, m int, _ bool) (*Figure, error) {
 	if err != nil {
 		return nil, err
 	}
-	grids = slices.DeleteFunc(grids, func(g findings.Grid) bool {
-		return relative && !slices.ContainsFunc(g.Entries, func(row []findings.Entry) bool {
-			return slices.ContainsFunc(row, func(e findings.Entry) bool { return compared[e.Cell] != nil })
-		})
-	})
+	if relative { // nothing is left of the baseline's own panel
+		grids = slices.DeleteFunc(grids, func(g findings.Grid) bool { return !hasAny(&g, compared) })
+	}
 	if len(grids) == 0 {
 		return nil, &NoDataError{"heat", "cell to compare with the baseline"}
 	}
-	rows, labels, height := 0, 14*vg.Millimeter, 5*vg.Millimeter
-	rowTicks := make([]plot.ConstantTicks, len(grids))
+	rowTicks, height := heatRows(grids)
+	fig := panels(height, len(grids))
+	fig.Note = strings.ToUpper(label[:1]) + label[1:] + "."
+	if relative {
+		fig.Note += " *: significantly different (paired t test, Holm's correction)."
+	}
+	grids = tooMany(fig, grids)
+	// All panels have one scale of colours: the least and the greatest value of the figure.
+	fields := make([]heat, len(grids))
+	least, greatest := math.Inf(1), math.Inf(-1)
+	for i := range grids {
+		fields[i] = fieldOf(&grids[i], compared, relative)
+		for _, c := range fields[i].cells {
+			least, greatest = min(least, c.value), max(greatest, c.value)
+		}
+	}
+	for i, h := range fields {
+		h.least, h.greatest, h.relative, h.direction = least, greatest, relative, f.Options.Direction(measure)
+		fig.Panels = append(fig.Panels, heatPanel(&grids[i], h, rowTicks[i]))
+	}
+	return fig, nil
+}
+
+// acrossPage returns two parameters as rows and columns of tables: the one with fewer values goes
+// along the page, which is narrower than it is high.
+func acrossPage(f *findings.Findings, first, second string) (rows, columns []string) {
+	values := func(name string) int { return len(f.Results.ValuesOf(slices.Index(f.Results.Params, name))) }
+	if values(first) < values(second) {
+		first, second = second, first
+	}
+	return []string{first}, []string{second}
+}
+
+// hasAny reports whether any cell of a table is compared with the baseline.
+func hasAny(g *findings.Grid, compared map[int]*findings.Comparison) bool {
+	return slices.ContainsFunc(g.Entries, func(row []findings.Entry) bool {
+		return slices.ContainsFunc(row, func(e findings.Entry) bool { return compared[e.Cell] != nil })
+	})
+}
+
+// heatRows returns the labels of the rows of each table, and the height of a panel that has room
+// for the most rows of any of them, and for the labels of its columns.
+func heatRows(grids []findings.Grid) (ticks []plot.ConstantTicks, height vg.Length) {
+	rows, labels, rowHeight := 0, 14*vg.Millimeter, 5*vg.Millimeter
 	for i := range grids {
 		g := &grids[i]
 		names := make([]string, len(g.RowValues))
 		for r := range names {
 			names[r] = strings.Join(g.RowNames(r), ", ")
 		}
-		var needed vg.Length
-		rowTicks[i], needed = rowsOf(names, 30*vg.Millimeter)
-		rows, height = max(rows, len(names)), max(height, needed)
-		if len(grids[i].ColumnValues) > mostAcross {
+		of, needed := rowsOf(names, 30*vg.Millimeter)
+		ticks = append(ticks, of)
+		rows, rowHeight = max(rows, len(names)), max(rowHeight, needed)
+		if len(g.ColumnValues) > mostAcross {
 			labels = 24 * vg.Millimeter
 		}
 	}
-	fig := panels(vg.Length(rows)*height+labels, len(grids))
-	fig.Note = strings.ToUpper(label[:1]) + label[1:] + "."
-	if relative {
-		fig.Note += " *: significantly different (paired t test, Holm's correction)."
+	return ticks, vg.Length(rows)*rowHeight + labels
+}
+
+// heatPanel is the panel of one table. Many labels of columns are turned.
+func heatPanel(g *findings.Grid, h heat, rowTicks plot.ConstantTicks) *plot.Plot {
+	p := newPanel(g.Title(), strings.Join(g.Columns, ", "), "")
+	p.Add(h)
+	p.X.Tick.Marker, p.Y.Tick.Marker = columnsOf(g), rowTicks
+	if h.columns > mostAcross {
+		p.X.Tick.Label.Rotation, p.X.Tick.Label.XAlign, p.X.Tick.Label.YAlign = math.Pi/2, text.XRight, text.YCenter
 	}
-	grids = tooMany(fig, grids)
-	fields := make([]heat, len(grids))
-	for i := range grids {
-		fields[i] = fieldOf(&grids[i], compared, relative)
-	}
-	least, greatest := math.Inf(1), math.Inf(-1)
-	for _, h := range fields {
-		for _, c := range h.cells {
-			least, greatest = min(least, c.value), max(greatest, c.value)
-		}
-	}
-	for i, h := range fields {
-		g := &grids[i]
-		h.least, h.greatest, h.relative, h.direction = least, greatest, relative, f.Options.Direction(measure)
-		p := newPanel(g.Title(), strings.Join(g.Columns, ", "), "")
-		p.Add(h)
-		p.X.Tick.Marker, p.Y.Tick.Marker = columnsOf(g), rowTicks[i]
-		if h.columns > mostAcross {
-			p.X.Tick.Label.Rotation, p.X.Tick.Label.XAlign, p.X.Tick.Label.YAlign = math.Pi/2, text.XRight, text.YCenter
-		}
-		p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = -0.5, float64(h.columns)-0.5, -0.5, float64(h.rows)-0.5
-		fig.Panels = append(fig.Panels, p)
-	}
-	return fig, nil
+	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = -0.5, float64(h.columns)-0.5, -0.5, float64(h.rows)-0.5
+	return p
 }
 
 // columnsOf are the labels of the columns of a table.
@@ -459,21 +485,39 @@ func differencesOf(f *findings.Findings, m int, _ bool) (*Figure, error) {
 		note += fmt.Sprintf(" %d more are left out.", len(of)-mostRows)
 		of = of[:mostRows]
 	}
-	varied := f.Varied()
 	p := newPanel("", findings.Label(measure)+":\ndifference from "+plain(f.BaselineName())+", %", "")
-	var all []spread
-	var rows []string
-	lowest, highest := 0.0, 0.0
-	for i, c := range of {
+	all, lowest, highest := differenceSpreads(of)
+	p.Add(zero{}, spreads{all: all, width: vg.Points(lineWidth)})
+	p.X.Min, p.X.Max = lowest-0.03*(highest-lowest), highest+0.03*(highest-lowest)
+	ticks, height := rowsOf(cellNames(f, of), 62*vg.Millimeter)
+	asRows(&p.Y, ticks)
+	fig := column(vg.Length(len(of))*max(3.4*vg.Millimeter, height) + 14*vg.Millimeter)
+	fig.Width = columnWidth * 1.6
+	fig.Panels, fig.Note = []*plot.Plot{p}, note
+	return fig, nil
+}
+
+// cellNames are the names of the cells that are compared, by the parameters that vary.
+func cellNames(f *findings.Findings, of []*findings.Comparison) (all []string) {
+	varied := f.Varied()
+	for _, c := range of {
 		var names []string
 		for _, k := range varied {
 			names = append(names, f.Told(f.Results.Params[k], f.Cells[c.Cell].Params[k]))
 		}
-		rows = append(rows, strings.Join(names, " "))
-		y := float64(len(of) - 1 - i)
+		all = append(all, strings.Join(names, " "))
+	}
+	return all
+}
+
+// differenceSpreads are the comparisons in per cent with their intervals, the first on top, and
+// the ends of the axis. The axis has all differences, and of the intervals what lies within one
+// and a half times the greatest difference: a mean of which hardly anything is known must not push
+// the others together.
+func differenceSpreads(of []*findings.Comparison) (all []spread, lowest, highest float64) {
+	for i, c := range of {
 		at, half := c.Relative()
-		s := spread{value: at, at: y, series: 4} // an open circle
-		s.lo, s.hi = at, at
+		s := spread{lo: at, value: at, hi: at, at: float64(len(of) - 1 - i), series: 4} // an open circle
 		if !math.IsInf(half, 0) {
 			s.lo, s.hi = at-half, at+half
 		}
@@ -487,20 +531,12 @@ func differencesOf(f *findings.Findings, m int, _ bool) (*Figure, error) {
 		all = append(all, s)
 	}
 	lowest, highest = min(lowest, -1), max(highest, 1)
-	// A mean that hardly anything is known of must not push the others together.
 	room := 1.5 * max(-lowest, highest)
 	for i := range all {
 		all[i].lo, all[i].hi = max(all[i].lo, -room), min(all[i].hi, room)
 		lowest, highest = min(lowest, all[i].lo), max(highest, all[i].hi)
 	}
-	p.Add(zero{}, spreads{all: all, width: vg.Points(lineWidth)})
-	p.X.Min, p.X.Max = lowest-0.03*(highest-lowest), highest+0.03*(highest-lowest)
-	ticks, height := rowsOf(rows, 62*vg.Millimeter)
-	asRows(&p.Y, ticks)
-	fig := column(vg.Length(len(of))*max(3.4*vg.Millimeter, height) + 14*vg.Millimeter)
-	fig.Width = columnWidth * 1.6
-	fig.Panels, fig.Note = []*plot.Plot{p}, note
-	return fig, nil
+	return all, lowest, highest
 }
 
 // zero is a line where nothing differs.

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"gonum.org/v1/plot/vg"
 	"pgregory.net/rapid"
 
 	"github.com/gridslot/gridslot/internal/enum"
@@ -197,4 +198,55 @@ func TestNumbersInAHeatMapAreNotCut(t *testing.T) {
 	text := svgOf(t, figures[0])
 	require.NotContains(t, text, "…")
 	require.Contains(t, text, "rotate(90)", "nor are names of columns on top of each other")
+}
+
+func TestTheParameterWithMoreValuesGoesDownThePage(t *testing.T) {
+	f := found(t, 0) // three loads, two kinds of estimates
+	for _, names := range [][2]string{{"load", "estimates"}, {"estimates", "load"}} {
+		rows, columns := acrossPage(f, names[0], names[1])
+		require.Equal(t, []string{"load"}, rows)
+		require.Equal(t, []string{"estimates"}, columns)
+	}
+}
+
+func TestEachSeriesStandsOnceInTheLegend(t *testing.T) {
+	figure, err := linesOf(found(t, -20), 0, false)
+	require.NoError(t, err)
+	require.Len(t, figure.Panels, 2, "of each kind of estimates")
+	var names []string
+	for _, e := range figure.legend {
+		names = append(names, e.name)
+		require.Len(t, e.thumbs, 2, "line and marker")
+	}
+	require.Equal(t, []string{"easy", "sjbf"}, names)
+}
+
+func TestAPanelIsHigherWhereTheNamesOfItsColumnsAreTurned(t *testing.T) {
+	grid := func(columns int) findings.Grid {
+		g := findings.Grid{RowValues: make([][]string, 3)}
+		g.ColumnValues = make([][]string, columns)
+		return g
+	}
+	_, few := heatRows([]findings.Grid{grid(mostAcross)})
+	_, many := heatRows([]findings.Grid{grid(mostAcross), grid(mostAcross + 1)})
+	require.InDelta(t, 29, float64(few/vg.Millimeter), 1e-9, "three rows of 5 mm and 14 mm")
+	require.InDelta(t, 39, float64(many/vg.Millimeter), 1e-9, "three rows of 5 mm and 24 mm")
+	_, higher := heatRows([]findings.Grid{{RowValues: make([][]string, 1)}, {RowValues: make([][]string, 4)}})
+	require.InDelta(t, 34, float64(higher/vg.Millimeter), 1e-9, "the most rows count")
+}
+
+func TestAnIntervalOfAlmostAnythingLeavesTheOthersTheirRoom(t *testing.T) {
+	comparison := func(mean, half float64, verdict findings.Verdict) *findings.Comparison {
+		c := &findings.Comparison{BaselineMean: 100, Verdict: verdict}
+		c.Difference.Mean, c.Difference.HalfWidth = mean, half
+		return c
+	}
+	all, lowest, highest := differenceSpreads([]*findings.Comparison{
+		comparison(-10, 2, findings.Better), comparison(4, 1000, findings.Unclear), comparison(5, math.Inf(1), findings.TooFew), comparison(20, 3, findings.Worse),
+	})
+	require.Equal(t, []spread{
+		{lo: -12, value: -10, hi: -8, at: 3, series: 0}, {lo: -30, value: 4, hi: 30, at: 2, series: 4},
+		{lo: 5, value: 5, hi: 5, at: 1, series: 4}, {lo: 17, value: 20, hi: 23, at: 0, series: 1},
+	}, all)
+	require.Equal(t, []float64{-30, 30}, []float64{lowest, highest}, "one and a half times the greatest difference")
 }

@@ -19,11 +19,12 @@ import (
 const (
 	columnWidth = 82 * vg.Millimeter // of a panel; with half a gap on either side it is 85
 	gap         = 3 * vg.Millimeter
-	lineWidth   = 1 // points
-	labelSize   = 8
-	tickSize    = 7
-	legendSize  = 7.5
-	noteSize    = 6
+	// lineWidth and the sizes of text are in points.
+	lineWidth  = 1 // points
+	labelSize  = 8
+	tickSize   = 7
+	legendSize = 7.5
+	noteSize   = 6
 )
 
 var (
@@ -43,34 +44,35 @@ var palette = []color.RGBA{
 	{A: 0xff},                            // black
 }
 
-// colour is that of the i-th series.
+// colour returns the colour of the i-th series; colours begin anew after the last one.
 func colour(i int) color.RGBA { return palette[i%len(palette)] }
 
-// light is a colour mixed with white.
+// light returns a colour mixed with two parts of white.
 func light(c color.RGBA) color.RGBA {
 	mix := func(v uint8) uint8 { return uint8((int(v) + 2*255) / 3) }
 	return color.RGBA{R: mix(c.R), G: mix(c.G), B: mix(c.B), A: 0xff}
 }
 
-// line is the style of the i-th series; dashes differ, too, and all the more where
-// the colours begin anew.
+// line returns the style of the i-th series. Dashes differ, too, for print without colours; where
+// the colours begin anew, other dashes go with them.
 func line(i int) draw.LineStyle {
 	dashes := [][]vg.Length{nil, {4, 1.5}, {1.2, 1.2}, {5, 1.5, 1.2, 1.5}, {8, 2}, {2.5, 1}}
 	return draw.LineStyle{Color: colour(i), Width: vg.Points(lineWidth), Dashes: dashes[(i+i/len(palette))%len(dashes)]}
 }
 
-// solid is a line of that colour.
+// solid returns a line of that colour, without dashes.
 func solid(c color.Color, width vg.Length) draw.LineStyle {
 	return draw.LineStyle{Color: c, Width: width}
 }
 
-// glyph is the marker of the i-th series.
+// glyph returns the marker of the i-th series. There are eight shapes and seven colours: 56 series
+// differ.
 func glyph(i int) draw.GlyphStyle {
 	shapes := []draw.GlyphDrawer{draw.CircleGlyph{}, draw.SquareGlyph{}, draw.TriangleGlyph{}, draw.CrossGlyph{}, draw.RingGlyph{}, draw.PlusGlyph{}, draw.BoxGlyph{}, draw.PyramidGlyph{}}
 	return draw.GlyphStyle{Color: colour(i), Radius: vg.Points(1.8), Shape: shapes[i%len(shapes)]}
 }
 
-// textStyle is the sans serif of that many points.
+// textStyle returns the sans serif of that many points.
 func textStyle(points vg.Length) text.Style {
 	return text.Style{
 		Color: color.Black, Handler: plot.DefaultTextHandler,
@@ -78,9 +80,10 @@ func textStyle(points vg.Length) text.Style {
 	}
 }
 
-// newPanel is an empty panel; the labels name quantity and unit.
+// newPanel returns an empty panel with the pale grid; the labels name quantity and unit.
 func newPanel(title, x, y string) *plot.Plot {
 	p := plot.New()
+	// The page has its background.
 	p.BackgroundColor = nil
 	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = plain(title), x, y
 	setFont := func(s *text.Style, points vg.Length) { s.Font = textStyle(points).Font }
@@ -96,18 +99,19 @@ func newPanel(title, x, y string) *plot.Plot {
 	return p
 }
 
-// plain is a name as it can stand on paper: on one line, without what controls a
-// printer, and valid.
+// plain returns a name as it can stand on paper: on one line, valid UTF-8, and without signs that
+// control a printer or the direction of text.
 func plain(s string) string {
 	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) { // formats turn the direction of what follows
+		// Signs of the class Cf are invisible, and turn the direction of what follows.
+		if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) {
 			return ' '
 		}
 		return r
 	}, strings.ToValidUTF8(s, "?"))
 }
 
-// grid are pale lines at the ticks.
+// grid draws pale lines at the labelled ticks, but not on the edges of the panel.
 type grid struct{}
 
 func (grid) Plot(c draw.Canvas, p *plot.Plot) {
@@ -125,13 +129,15 @@ func (grid) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 }
 
-// ticker makes the ticks of an axis.
+// ticker makes the ticks of an axis that goes from lo to hi.
 type ticker func(lo, hi float64) []plot.Tick
 
 // Ticks implements plot.Ticker.
 func (t ticker) Ticks(lo, hi float64) []plot.Tick { return t(lo, hi) }
 
-// decimalTicks are three to six at steps of 1, 2 or 5 times a power of ten.
+// decimalTicks returns three to six ticks at steps of 1, 2 or 5 times a power of ten, both ends of
+// the axis included if they are multiples of the step. A float64 cannot tell the ticks of a very
+// short axis apart: it has none.
 func decimalTicks(lo, hi float64) (ticks []plot.Tick) {
 	step := niceStep((hi - lo) / 5)
 	if hi-lo < 1e-12*math.Abs(hi) || math.IsInf(hi-lo, 0) { // no numbers between them
@@ -144,7 +150,8 @@ func decimalTicks(lo, hi float64) (ticks []plot.Tick) {
 	return ticks
 }
 
-// niceStep is the least 1, 2 or 5 times a power of ten that is no less than x > 0.
+// niceStep returns the least 1, 2 or 5 times a power of ten that is no less than x > 0, apart from
+// an error of rounding.
 func niceStep(x float64) float64 {
 	power := math.Pow(10, math.Floor(math.Log10(x)))
 	for _, m := range []float64{1, 2, 5} {
@@ -155,13 +162,13 @@ func niceStep(x float64) float64 {
 	return 10 * power
 }
 
-// niceAbove is a value at or above x > 0 at which an axis may end.
+// niceAbove returns the end of an axis for values up to x > 0: the least multiple of a nice step.
 func niceAbove(x float64) float64 {
 	step := niceStep(x / 5)
 	return step * math.Ceil(x/step-1e-9)
 }
 
-// short is a number for a tick: 2500000 is 2.5 M.
+// short writes a number for a tick: 2500000 is "2.5 M". From 10000 on numbers have a unit.
 func short(v float64) string {
 	unit := ""
 	switch a := math.Abs(v); {
@@ -175,8 +182,10 @@ func short(v float64) string {
 	return strconv.FormatFloat(v, 'g', 6, 64) + unit
 }
 
-// powersOfTen are the ticks of a logarithmic axis.
+// powersOfTen returns the ticks of a logarithmic axis from lo > 0 to hi. About six of them have
+// labels; within two decades there are 2 and 5 times each power, too.
 func powersOfTen(lo, hi float64) (ticks []plot.Tick) {
+	// every is how many decades lie between two labels.
 	every := max(1, int(math.Ceil((math.Log10(hi)-math.Log10(lo))/6)))
 	add := func(v float64, label bool) {
 		if v < lo*(1-1e-9) || v > hi*(1+1e-9) {
@@ -199,13 +208,17 @@ func powersOfTen(lo, hi float64) (ticks []plot.Tick) {
 	return ticks
 }
 
-// durationScale is logarithmic, but linear from 0 to ten seconds, so that 0 has a
-// place: there are many waits of 0.
+// durationScale is a scale of durations: linear from 0 to ten seconds, because many waits are 0
+// and 0 needs a place, and logarithmic beyond. Both parts meet with the same value:
+//
+//	seconds  0        10       100      1000
+//	place    0        1        2        3
 type durationScale struct{}
 
 const linearBelow = 10 // s
 
-// place is where a duration stands, in decades from ten seconds on.
+// place returns where a duration in seconds stands: the part of ten seconds, or the decades from
+// there on.
 func (durationScale) place(seconds float64) float64 {
 	if seconds <= linearBelow {
 		return seconds / linearBelow
@@ -220,6 +233,7 @@ func (s durationScale) Normalize(lo, hi, x float64) float64 {
 
 // durations are the ticks of a durationScale, between are more for where these are few.
 var (
+	// durations are shown if more than two of them lie on the axis, otherwise between.
 	durations = []plot.Tick{
 		{Value: 0, Label: "0"}, {Value: 10, Label: "10 s"}, {Value: 60, Label: "1 min"}, {Value: 600, Label: "10 min"},
 		{Value: 3600, Label: "1 h"}, {Value: 36000, Label: "10 h"}, {Value: 2 * 86400, Label: "2 d"}, {Value: 20 * 86400, Label: "20 d"},
@@ -234,6 +248,8 @@ var (
 	}
 )
 
+// durationTicks returns the ticks of an axis of durations; it has few labels, each in a round
+// unit.
 func durationTicks(lo, hi float64) []plot.Tick {
 	within := func(all []plot.Tick) (ticks []plot.Tick) {
 		for _, t := range all {
@@ -249,8 +265,8 @@ func durationTicks(lo, hi float64) []plot.Tick {
 	return within(between)
 }
 
-// asDurations makes an axis one of durations in seconds, from the last tick that is
-// no greater than the least of them.
+// asDurations makes an axis an axis of durations in seconds, for values from least to greatest. It
+// begins at the last tick that is clearly below the least one, and shows a minute at least.
 func asDurations(a *plot.Axis, least, greatest float64) {
 	a.Scale, a.Tick.Marker = durationScale{}, ticker(durationTicks)
 	a.Min, a.Max = 0, max(60, greatest*1.1)
@@ -261,7 +277,8 @@ func asDurations(a *plot.Axis, least, greatest float64) {
 	}
 }
 
-// asFactors makes an axis of factors a logarithmic one, from 1.
+// asFactors makes an axis of factors a logarithmic one, from 1 to beyond the greatest. The least
+// factor is 1 whatever the data are; the parameter is there because asDurations has one.
 func asFactors(a *plot.Axis, _, greatest float64) {
 	a.Scale, a.Tick.Marker = plot.LogScale{}, ticker(powersOfTen)
 	a.Min, a.Max = 1, max(10, greatest*1.1)
@@ -273,7 +290,8 @@ var hoursOfDay = plot.ConstantTicks{{Value: 0, Label: "0"}, {Value: 6, Label: "6
 // noClock is the note of a figure of hours and days that are not those of a clock.
 const noClock = "It is not known what the clock showed at time 0: hours are those since then, modulo 24, and days modulo 7."
 
-// timeUnit is what a span of so many seconds is best told in.
+// timeUnit returns the unit in which a span of that many seconds is told best: its size in seconds
+// and its name. A span has four units at least.
 func timeUnit(seconds float64) (size float64, name string) {
 	switch {
 	case seconds >= 4*86400:
