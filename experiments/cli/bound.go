@@ -15,8 +15,8 @@ import (
 	"github.com/gridslot/gridslot/policy/optimal"
 )
 
-// bounds is what `gridslot bound` tells. Names are those of the columns of summary.csv, times
-// in seconds.
+// bounds is what `gridslot bound` tells: values below which no schedule of the jobs can be. Names
+// are those of the columns of summary.csv, times are in seconds.
 type bounds struct {
 	Trace      string  `json:"trace"`
 	Processors int     `json:"processors"`
@@ -25,8 +25,8 @@ type bounds struct {
 	Makespan   float64 `json:"makespan"`
 	Wait       float64 `json:"mean_wait"`
 	Slowdown   float64 `json:"mean_bounded_slowdown"`
-	// Ordered is what schedules of good orders have, each found for its measure. The least possible
-	// value lies between the bound and this. nil if no order was looked for.
+	// Ordered has the values of schedules of good orders, each found for its measure. The least
+	// possible value lies between the bound and this. It is nil if no order was looked for.
 	Ordered *ordered `json:"ordered,omitempty"`
 }
 
@@ -89,6 +89,7 @@ func boundLog(cmd *cobra.Command, tables *simulation.Tables, path, format string
 			b.Rejected++
 			continue
 		}
+		// The jobs that fit the machine, for as long as they run there: a limit may end them.
 		jobs = append(jobs, optimal.Job{Submit: j.Submit, Length: trace.Options.Overrun.Lasts(j), Nodes: j.Request.Nodes})
 	}
 	if err := trace.Err(); err != nil {
@@ -97,11 +98,14 @@ func boundLog(cmd *cobra.Command, tables *simulation.Tables, path, format string
 	if len(jobs) == 0 {
 		return fmt.Errorf("%s: %w", trace.Name, simulation.ErrNoJobs)
 	}
+	// The bounds from below.
 	least, err := optimal.Lower(jobs, b.Processors, des.Time(sc.Settings.Tau))
 	if err != nil {
 		return err
 	}
 	b.Jobs, b.Makespan, b.Wait, b.Slowdown = len(jobs), least.Makespan, least.MeanWait, least.MeanSlowdown
+	// The bounds from above: a search for each measure, whose cost is a sum over the jobs but for
+	// the makespan.
 	if sweeps > 0 {
 		search, tau := optimal.OrderSearch{Sweeps: sweeps}, des.Time(sc.Settings.Tau)
 		b.Ordered = &ordered{}

@@ -15,7 +15,8 @@ import (
 	"github.com/gridslot/gridslot/traces"
 )
 
-// listed is a log as `gridslot trace list` tells of it.
+// listed is a log as `gridslot trace list` tells of it, with what is to be cited and where it is
+// kept.
 type listed struct {
 	traces.Log
 	Citations []string
@@ -60,10 +61,11 @@ func completeLogs(*cobra.Command, []string, string) ([]cobra.Completion, cobra.S
 	return names, cobra.ShellCompDirectiveNoFileComp
 }
 
-// listedLogs are logs of the catalogue.
+// listedLogs are logs of the catalogue, in its order.
 type listedLogs []listed
 
-// list are the logs that a pattern is about.
+// list returns the logs that a pattern is about: it is a part of their name, machine or site, or
+// matches their whole name. Case does not count.
 func list(pattern string) (logs listedLogs, err error) {
 	folder, _ := traces.Cache() // where there is none, none is in it
 	wanted := strings.ToLower(traces.Stem(pattern))
@@ -88,7 +90,7 @@ func list(pattern string) (logs listedLogs, err error) {
 	return logs, nil
 }
 
-// years are those of the log.
+// years returns the years of the log, "-" if they are not known.
 func (l *listed) years() string {
 	switch {
 	case l.From == 0:

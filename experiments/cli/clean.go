@@ -15,16 +15,21 @@ import (
 	"github.com/gridslot/gridslot/workload/clean"
 )
 
-// cleaning is what `gridslot trace convert` does to records beside choosing and moving them.
+// cleaning is what `gridslot trace convert` does to records besides choosing and moving them.
 type cleaning struct {
+	// after and before are instants as ParseInstant reads them; "" is none.
 	after, before string
 	wholeWeeks    bool
-	flurries      *clean.Flurries
-	anonymise     []int    // fields
-	columns       []string // beyond SWF, which go where it is asked for
-	key           string
-	dropLines     []string
-	steps         []cleaningStep
+	// flurries and anonymise are nil if they are not asked for.
+	flurries  *clean.Flurries
+	anonymise []int // fields
+	// columns are the columns beyond SWF that anonymising leaves out: nobody knows what they tell.
+	columns []string
+	// key is the path of a file, randomKey, or "" for numbers in the order in which they come.
+	key       string
+	dropLines []string
+	// steps has what each flag left out, filled in as the records go by.
+	steps []cleaningStep
 }
 
 // cleaningStep is what a flag leaves out.
@@ -33,9 +38,10 @@ type cleaningStep struct {
 	removed *clean.Removed
 }
 
-// randomKey is what --key takes for a key that nobody keeps.
+// randomKey asks --key for a key that nobody keeps.
 const randomKey = "random"
 
+// add defines the flags.
 func (c *cleaning) add(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&c.after, "after", "", "keep what was submitted from then on: seconds of the log, or 1996-10-01[T08:00:00]")
@@ -52,8 +58,10 @@ func (c *cleaning) add(cmd *cobra.Command) {
 	f.StringSliceVar(&c.dropLines, "drop-lines", nil, "leave out the header's lines of these keys, such as Acknowledge,Note")
 }
 
-// apply are the transformations of a log with that header, in their order.
+// apply returns the transformations of a log with that header, in the order in which they are
+// carried out.
 func (c *cleaning) apply(h *workload.Header) (apply []func(clean.Records) clean.Records, err error) {
+	// step notes that a flag leaves records out, and returns where they are counted.
 	step := func(flag string) *clean.Removed {
 		removed := &clean.Removed{}
 		c.steps = append(c.steps, cleaningStep{flag, removed})
@@ -90,7 +98,7 @@ func (c *cleaning) apply(h *workload.Header) (apply []func(clean.Records) clean.
 	return apply, nil
 }
 
-// records are the header and the records of a trace, cleaned as asked.
+// records returns the header and the records of a trace, cleaned as asked.
 func (c *cleaning) records(t *workload.Trace) (*workload.Header, iter.Seq2[*workload.Record, error], error) {
 	apply, err := c.apply(t.Header)
 	if err != nil {
@@ -121,7 +129,7 @@ func (c *cleaning) records(t *workload.Trace) (*workload.Header, iter.Seq2[*work
 	}, nil
 }
 
-// anonymiser is nil where none is asked for.
+// anonymiser returns nil if no anonymising is asked for.
 func (c *cleaning) anonymiser() (*clean.Anonymiser, error) {
 	if c.anonymise == nil {
 		if c.key != "" {
@@ -137,6 +145,7 @@ func (c *cleaning) anonymiser() (*clean.Anonymiser, error) {
 		key = make([]byte, 2*clean.MinKey)
 		_, err = rand.Read(key)
 	default:
+		// An empty file is a key that is too short, not the lack of one.
 		if key, err = os.ReadFile(c.key); err == nil && key == nil {
 			key = []byte{}
 		}
@@ -151,7 +160,8 @@ func (c *cleaning) anonymiser() (*clean.Anonymiser, error) {
 	return a, nil
 }
 
-// account tells what was left out, or is "".
+// account returns what was left out, for people, or "". It is complete when all records have gone
+// by.
 func (c *cleaning) account(t *workload.Trace) string {
 	var b strings.Builder
 	if t.Options.Where != nil {
@@ -173,5 +183,5 @@ func (c *cleaning) account(t *workload.Trace) string {
 	return b.String()
 }
 
-// maxListed is how many flurries are told.
+// maxListed is how many flurries are told one by one.
 const maxListed = 50

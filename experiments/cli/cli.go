@@ -22,36 +22,39 @@ import (
 // Version is the version of the program, as in docs/CHANGELOG.md.
 const Version = "0.1.0"
 
-// Exit codes.
+// Exit codes. A call that makes no sense has exitUsage, and has done nothing.
 const (
 	exitOK     = 0
 	exitFailed = 1 // the work, or it was interrupted
 	exitUsage  = 2
 )
 
-// Main runs the command with the process's own arguments and streams until it
-// is done, interrupted or told to terminate, and returns the exit code. A
-// second signal ends the process at once. A program of one's own is the command
-// plus what extends it; the command itself is Main(Extend{}).
+// Main runs the command with the process's own arguments and streams until it is done, interrupted
+// or told to terminate, and returns the exit code. A second signal ends the process at once. A
+// program of one's own is the command plus what extends it; the command itself is Main(Extend{}).
 func Main(e Extend) int {
+	// The garbage collector: rarely as long as the heap is small, often when memory runs short.
+	// Settings of the user count.
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(gcPercent)
 	}
 	if all := hostmem.Memory(); all > 0 && os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(all / 10 * 9)
 	}
+	// The first signal ends the context; stop then gives signals their usual effect again.
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop)
 	return Run(ctx, Env{Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Extend: e})
 }
 
-// gcPercent lets the heap grow to five times what is live before it is
-// collected: a run's live heap is a few megabytes, and jobs die young. Where it is large,
-// the limit of Main has it collected before the memory is full.
+// gcPercent lets the heap grow to five times what is live before it is collected: a run's live heap
+// is a few megabytes, and jobs die young. If the heap is large, the limit of Main has it collected
+// before memory is full.
 const gcPercent = 400
 
-// Env is what a call of the command reads and writes.
+// Env is what a call of the command reads and writes, so that tests and programs can call it any
+// number of times in one process.
 type Env struct {
 	Args           []string // without the program's name
 	Stdin          io.Reader
@@ -59,13 +62,15 @@ type Env struct {
 	Extend         Extend
 }
 
-// Run runs one call of the command and returns its exit code. Any number of
-// calls run side by side.
+// Run runs one call of the command and returns its exit code. Any number of calls may run side by
+// side.
 func Run(ctx context.Context, env Env) int {
 	if env.Stdin != nil {
 		env.Stdin = interrupt.Reader(ctx, env.Stdin)
 	}
 	root := newRoot(env)
+	// An error that comes before any command has begun is cobra's own: arguments or flags are
+	// wrong.
 	begun := false
 	root.PersistentPreRun = func(*cobra.Command, []string) { begun = true }
 	cmd, err := root.ExecuteContextC(ctx)
@@ -84,11 +89,13 @@ func Run(ctx context.Context, env Env) int {
 	return exitFailed
 }
 
-// usageError is a call that makes no sense, whatever the files hold.
+// usageError reports a call that makes no sense, whatever the files hold: its exit code is
+// exitUsage.
 type usageError struct{ error }
 
 func (e *usageError) Unwrap() error { return e.error }
 
+// usagef returns a usageError with a formatted text.
 func usagef(format string, args ...any) error { return &usageError{fmt.Errorf(format, args...)} }
 
 // newRoot returns the whole command.
@@ -135,8 +142,8 @@ from logs in the Standard Workload Format or from models of the literature.`,
 	return root
 }
 
-// checkArguments has a command and those below it check their arguments by their usage, where they
-// do not check them otherwise.
+// checkArguments makes a command and those below it check their arguments by their usage, unless
+// they check them otherwise.
 func checkArguments(cmd *cobra.Command) {
 	if cmd.Args == nil {
 		cmd.Args = byUsage
@@ -146,8 +153,8 @@ func checkArguments(cmd *cobra.Command) {
 	}
 }
 
-// knownCommand refuses what stands behind a command that only holds others: it is the name of
-// none of them, or cobra would have called that one.
+// knownCommand refuses what stands behind a command that only holds others: it is the name of none
+// of them, or cobra would have called that one.
 func knownCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -159,12 +166,13 @@ func knownCommand(cmd *cobra.Command, args []string) error {
 	return usagef("unknown command %q for %q%s", args[0], cmd.CommandPath(), enum.Suggestion(args[0], known))
 }
 
-// group is a command that only holds others: by itself it is wrong usage, of which its help
+// group returns a command that only holds others: by itself it is wrong usage, of which its help
 // tells more.
 func group(cmd *cobra.Command, subcommands ...*cobra.Command) *cobra.Command {
 	cmd.AddCommand(subcommands...)
 	cmd.Args = knownCommand
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		// Help that nobody has asked for is no output of the command.
 		cmd.SetOut(cmd.ErrOrStderr())
 		if err := cmd.Help(); err != nil {
 			return err
@@ -174,10 +182,11 @@ func group(cmd *cobra.Command, subcommands ...*cobra.Command) *cobra.Command {
 	return cmd
 }
 
-// Build is the program as studies know it.
+// Build returns the identity of the program by which studies tell their results from those of
+// another one.
 func Build() string { return sweep.Build(version()) }
 
-// version tells the release and, where the build knows it, the commit.
+// version returns the release, the commit if the build knows it, and how the program was built.
 func version() string {
 	v := Version
 	if info, ok := debug.ReadBuildInfo(); ok {

@@ -22,13 +22,14 @@ type conversion struct {
 	tables   *simulation.Tables
 	to       string // format
 	lossless bool
-	by       string // OUT is a folder of parts
+	// by says into which parts the log is split; "" if it is not. OUT is a folder of parts then.
+	by       string
 	merge    clean.Merge
 	cleaning cleaning
 }
 
-// newTraceConvert works on records, not on jobs: it keeps records of which no job
-// can be made.
+// newTraceConvert is `gridslot trace convert`. It works on records, not on jobs: it keeps records
+// of which no job can be made.
 func newTraceConvert(t *simulation.Tables) *cobra.Command {
 	c := conversion{tables: t}
 	cmd := &cobra.Command{
@@ -66,6 +67,8 @@ vo:... makes a job file, platform:from=FILE.xml nodes of a domain (help made).`,
 
 // run writes OUT of one log or source, or of several.
 func (c *conversion) run(cmd *cobra.Command, from []string, to string) error {
+	// A log must not overwrite itself or the log of which a source is made. A name may also ask for
+	// what is no log.
 	for _, path := range from {
 		for _, file := range append(c.tables.FilesOf("trace", path), path) { // a source may be made of a log
 			if sameFile(file, to) {
@@ -84,6 +87,7 @@ func (c *conversion) run(cmd *cobra.Command, from []string, to string) error {
 	if c.by != "" {
 		path = "" // the endings of parts are those of --to
 	}
+	// The format is settled before any log is opened.
 	format, err := writable(cmd, c.tables, path, c.to)
 	if err != nil {
 		return err
@@ -105,7 +109,7 @@ func (c *conversion) run(cmd *cobra.Command, from []string, to string) error {
 	return c.convert(cmd, logs[0], from[0], to, format)
 }
 
-// checkFlags refuses flags that mean nothing with so many logs. Splitting and merging are
+// checkFlags refuses flags that mean nothing with this number of logs. Splitting and merging are
 // about whole records: they take no flags that change them.
 func (c *conversion) checkFlags(cmd *cobra.Command, logs int) error {
 	switch {
@@ -121,7 +125,7 @@ func (c *conversion) checkFlags(cmd *cobra.Command, logs int) error {
 	return nil
 }
 
-// make writes what is no log.
+// make writes what is no log: a job file, or nodes.
 func (c *conversion) make(cmd *cobra.Command, table policy.Table[made], from []string, to string) error {
 	chosen, err := table.Parse(from[0])
 	if err != nil {
@@ -136,7 +140,7 @@ func (c *conversion) make(cmd *cobra.Command, table policy.Table[made], from []s
 	return chosen.Value(cmd, to)
 }
 
-// only refuses flags but those of these names.
+// only refuses all flags but those of these names.
 func only(cmd *cobra.Command, with string, names ...string) error {
 	if flag := firstGiven(cmd, names...); flag != "" {
 		return usagef("--%s means nothing with %s: convert what comes of it in a second call", flag, with)
@@ -146,11 +150,14 @@ func only(cmd *cobra.Command, with string, names ...string) error {
 
 // convert writes the records of one log, or of what a source has made.
 func (c *conversion) convert(cmd *cobra.Command, trace *workload.Trace, from, to string, format workload.Writable) error {
+	// A load needs the size of the machine: without it the error comes before anything is written.
 	if trace.Options.Load > 0 {
 		if _, err := simulation.Processors(trace); err != nil {
 			return err
 		}
 	}
+	// The header says what was done; the size of the machine goes there if it is known from a flag
+	// alone.
 	h, records, err := c.cleaning.records(trace)
 	if err != nil {
 		return err
@@ -203,8 +210,8 @@ func (c *conversion) write(cmd *cobra.Command, logs []*workload.Trace, h *worklo
 	return out.Commit()
 }
 
-// describeSource says in the header of a log that it is none of a machine, where the
-// source has not said what it is.
+// describeSource says in the header of a log that no machine wrote it, unless the source has said
+// what it is.
 func describeSource(h *workload.Header, text string) {
 	if h.Get("Computer") != "" {
 		return
@@ -220,7 +227,8 @@ func describeSource(h *workload.Header, text string) {
 	}
 }
 
-// writable is the format in which the log OUT is to be written, by --to or by the ending of its path.
+// writable returns the format in which the log OUT is to be written, by --to or by the ending of
+// its path.
 func writable(cmd *cobra.Command, t *simulation.Tables, path, to string) (workload.Writable, error) {
 	into, err := t.FormatTo(path, to)
 	if err != nil {
@@ -233,11 +241,11 @@ func writable(cmd *cobra.Command, t *simulation.Tables, path, to string) (worklo
 	return format, nil
 }
 
-// dropped are findings of a reader that tell of something left behind.
+// dropped are findings of a reader that tell of something that no record holds.
 var dropped = []workload.Reason{workload.ExtraFields, workload.MemoryFractionDropped, workload.CommentNotKept, workload.JobStep, workload.ValueUnreadable}
 
-// lost tells what of logs a format does not hold, and what their readers left behind, or
-// is "".
+// lost says what of logs a format does not hold, and what their readers left behind; "" if that is
+// nothing.
 func lost(logs []*workload.Trace, to workload.Format, losses []workload.Loss) string {
 	var b strings.Builder
 	var of, from []string
@@ -262,8 +270,8 @@ func lost(logs []*workload.Trace, to workload.Format, losses []workload.Loss) st
 	return fmt.Sprintf("%s: from %s to %s is lost:%s", strings.Join(of, ", "), strings.Join(slices.Compact(from), ", "), to.Name(), b.String())
 }
 
-// note says in the header what was done, as a shell reads it, with the source of the log
-// if it has one. Where a key is kept is nobody's business.
+// note says in the header what was done, as a shell reads it, with the source of the log if it has
+// one. It does not tell where a key is kept.
 func note(cmd *cobra.Command, source string) string {
 	words := []string{"gridslot", Version, "trace", cmd.Name()}
 	if source != "" {
@@ -282,7 +290,7 @@ func note(cmd *cobra.Command, source string) string {
 	return strings.Join(words, " ")
 }
 
-// quoted is a word as a shell reads it.
+// quoted returns a word as a shell reads it.
 func quoted(word string) string {
 	if strings.Trim(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=+.,:/@%") == "" {
 		return word

@@ -29,7 +29,7 @@ import (
 // made writes what has been asked for by name to OUT.
 type made func(cmd *cobra.Command, out string) error
 
-// makers is the table of what is made that is no log.
+// makers returns the table of what trace convert makes that is no log.
 func makers(t *simulation.Tables) policy.Table[made] {
 	return policy.Table[made]{
 		policy.Row("vo", "META's batches of requests with budgets, as a job file: at the beginning of each cycle so many jobs, each of n nodes and a volume V, with a budget of n V x", func(s *policy.Settings) made {
@@ -54,7 +54,7 @@ func makers(t *simulation.Tables) policy.Table[made] {
 	}
 }
 
-// batchesOf reads the parameters of vo. Jobs are those of the same settings under the key
+// batchesOf reads the parameters of vo. The jobs are those of the same settings under the key
 // batches of a domain's file.
 func batchesOf(s *policy.Settings, t *simulation.Tables) vo.Batches {
 	b, interval := vo.Batches{Cycles: 1, Users: 1, Batch: vo.Batch{}.WithDefaults()}, 600.0
@@ -100,11 +100,12 @@ func setRange(s *policy.Settings, field *vo.Range, name, text string) {
 	*field = vo.Range{Min: least, Max: most}
 }
 
-// batchJobBytes are what a job of a batch takes: a batch is drawn as a whole.
+// batchJobBytes is what a job of a batch takes in memory: a batch is drawn as a whole.
 const batchJobBytes = 220
 
-// writeBatches writes batches as a job file, whose format the ending of its path tells; to
-// standard output they go as CSV. They are drawn from the seed of the call, as seed tells.
+// writeBatches writes batches as a job file, whose format the ending of its path tells; to standard
+// output they go as CSV. seed returns the seed from which they are drawn in a call with a given
+// seed.
 func writeBatches(b vo.Batches, seed func(call uint64) uint64) made {
 	return func(cmd *cobra.Command, out string) error {
 		if err := b.Check(); err != nil {
@@ -151,8 +152,8 @@ func writeBatches(b vo.Batches, seed func(call uint64) uint64) made {
 	}
 }
 
-// writeNodes writes the hosts of a platform as nodes of a domain. The performance of a node
-// is the speed of the host over that of reference, or of the slowest host.
+// writeNodes writes the hosts of a platform as nodes of a domain. The performance of a node is the
+// speed of the host over the reference, or over the slowest host if reference is 0.
 func writeNodes(path string, reference float64) made {
 	return func(cmd *cobra.Command, out string) error {
 		hosts, err := openPlatform(path, cmd.InOrStdin())
@@ -177,6 +178,7 @@ func writeNodes(path string, reference float64) made {
 	}
 }
 
+// openPlatform reads the hosts of a platform; there is at least one.
 func openPlatform(path string, stdin io.Reader) ([]batsim.Host, error) {
 	if path == workload.StandardInput {
 		return batsim.ReadPlatform(stdin, "standard input")

@@ -18,12 +18,14 @@ import (
 	"github.com/gridslot/gridslot/workload/clean"
 )
 
-// filesAtATime is how many parts are written at a time; others wait for the next pass
-// over the log.
+// filesAtATime is how many parts are written at a time, since a process may only have some files
+// open; the others wait for the next pass over the log.
 const filesAtATime = 128
 
-// split writes the parts beside DIR and then gives the folder its name.
+// split writes the parts into a folder beside DIR and then gives that folder its name, so that DIR
+// is there whole or not at all.
 func split(cmd *cobra.Command, trace *workload.Trace, by string, format workload.Writable, dir string) (err error) {
+	// A first pass finds out which parts there are.
 	var readErr error
 	s, err := clean.NewSplit(by, trace.Header, func(yield func(*workload.Record) bool) {
 		for rec, err := range trace.Selected() {
@@ -43,6 +45,7 @@ func split(cmd *cobra.Command, trace *workload.Trace, by string, format workload
 	case len(s.Parts) == 0:
 		return fmt.Errorf("%s: there is no record to split", trace.Name)
 	}
+	// DIR must not be there yet, or be empty.
 	dir = filepath.Clean(dir)
 	if left, err := os.ReadDir(dir); err == nil && len(left) > 0 {
 		return fmt.Errorf("%s is not empty: choose another folder", dir)
@@ -58,6 +61,7 @@ func split(cmd *cobra.Command, trace *workload.Trace, by string, format workload
 		return err
 	}
 	defer os.RemoveAll(made) // does nothing once it has its name
+	// Further passes write the parts, so many at a time.
 	for first := 0; first < len(s.Parts); first += filesAtATime {
 		if err := writeParts(cmd, trace, s, first, min(first+filesAtATime, len(s.Parts)), format, made); err != nil {
 			return err
@@ -75,7 +79,8 @@ func split(cmd *cobra.Command, trace *workload.Trace, by string, format workload
 	return nil
 }
 
-// partFile is the name of a part's file.
+// partFile returns the name of a part's file: the log's without its endings, the part's, and the
+// ending of the format.
 func partFile(trace *workload.Trace, p clean.Part, format workload.Writable) string {
 	base := trace.Name
 	if base == "standard input" {
@@ -88,7 +93,7 @@ func partFile(trace *workload.Trace, p clean.Part, format workload.Writable) str
 	return base + "-" + p.Name + format.Endings()[0]
 }
 
-// writeParts writes the parts from first up to last, in one pass.
+// writeParts writes the parts from first up to last, last excluded, in one pass over the log.
 func writeParts(cmd *cobra.Command, trace *workload.Trace, s *clean.Split, first, last int, format workload.Writable, dir string) error {
 	outs := make([]*logOutput, 0, last-first)
 	defer func() {

@@ -14,8 +14,8 @@ import (
 	"github.com/gridslot/gridslot/metrics/results"
 )
 
-// newExplain is `gridslot explain`: the story of a job, or the schedule as text. Both come of the
-// files of a folder alone, so that they can be asked for long after the run.
+// newExplain is `gridslot explain`: the story of a job, or the schedule as text. Both are made of
+// the files of a folder alone, so that they can be asked for long after the run.
 func newExplain() *cobra.Command {
 	var policy string
 	var width int
@@ -69,7 +69,8 @@ shows what takes most of it.`,
 	return cmd
 }
 
-// drawSchedules draws the schedules of runs as text, from their earliest begin on.
+// drawSchedules draws the schedules of runs as text, all from the earliest begin on and on one
+// scale of time.
 func drawSchedules(w io.Writer, folder *results.Folder, runs []*results.Run, width int) error {
 	var charts []*gantt.Chart
 	from := des.Forever
@@ -91,8 +92,8 @@ func drawSchedules(w io.Writer, folder *results.Folder, runs []*results.Run, wid
 	return err
 }
 
-// tellStories tells what became of a job in each run, an empty line between two stories. A run
-// that does not tell of it is an error, but the others are told all the same.
+// tellStories tells what became of a job in each run, with an empty line between two stories. If a
+// run does not tell of the job, that is an error in the end; the other runs are told all the same.
 func tellStories(w io.Writer, runs []*results.Run, id int64) error {
 	var failed []error
 	between := ""

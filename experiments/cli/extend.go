@@ -10,7 +10,8 @@ import (
 	"github.com/gridslot/gridslot/workload"
 )
 
-// Extend is what a program adds to the command: it is the command plus that.
+// Extend is what a program adds to the command: it is the command plus these tables. The zero value
+// adds nothing.
 //
 //	func main() {
 //		os.Exit(cli.Main(cli.Extend{
@@ -22,9 +23,9 @@ import (
 //		}))
 //	}
 //
-// What is added is listed by --help, completed by shells, accepted by its name
-// with its parameters wherever such names are taken, and named by the errors that
-// list what there is. It stands in place of something of the same name.
+// What is added is listed by --help, completed by shells, accepted by its name with its parameters
+// wherever such names are taken, and named by the errors that list what there is. It stands in
+// place of something of the same name.
 type Extend struct {
 	// Policies decide about a queue. They run on clusters, at the sites of grids,
 	// and on the nodes of domains, where each takes finder=NAME as well.
@@ -47,6 +48,7 @@ type Extend struct {
 	Experiments []reproduce.Experiment
 }
 
+// tables returns the tables of the library with what the program adds.
 func (e Extend) tables() *simulation.Tables {
 	t := simulation.NewTables(e.Policies, e.NodePolicies, e.Finders, e.Strategies, e.Sources)
 	t.AddPredictions(e.Predictors, e.Correctors)

@@ -12,8 +12,8 @@ import (
 	"github.com/gridslot/gridslot/traces/fetch"
 )
 
-// newTraceFetch is `gridslot trace fetch`, the only command that speaks to a network. What it may
-// accept, and how a download goes on that was cut off, is the business of package fetch.
+// newTraceFetch is `gridslot trace fetch`, the only command that speaks to a network. Package fetch
+// decides what may be accepted, and how a download goes on that was cut off.
 func newTraceFetch() *cobra.Command {
 	var f fetch.Options
 	cmd := &cobra.Command{
@@ -48,11 +48,13 @@ The checksum of the file is printed in front of its path, as sha256sum does.`,
 	return cmd
 }
 
-// fetchLog fetches a log and tells what became of it, whom to thank and what to cite.
+// fetchLog fetches a log and tells what became of it, whom to thank and what to cite. The checksum
+// and the path go to standard output, the rest to standard error.
 func fetchLog(cmd *cobra.Command, name string, f fetch.Options) error {
 	tell, hide := teller(cmd.ErrOrStderr()), func() {}
 	var done atomic.Int64
 	bar := false
+	// How long the file is, and so the bar, is known when the first bytes are there.
 	f.Progress = func(now, total int64) {
 		done.Store(now)
 		if !bar && total > 0 {

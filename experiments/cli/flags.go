@@ -11,8 +11,9 @@ import (
 	"github.com/gridslot/gridslot/workload"
 )
 
-// parsed is a flag whose text a function of the library reads.
+// parsed is a flag whose text a function of the library reads. It implements pflag.Value.
 type parsed[T any] struct {
+	// to is where the value goes, text the text of which it was read, and kind what help shows.
 	to    *T
 	parse func(string) (T, error)
 	text  string
@@ -49,31 +50,31 @@ func choiceFlag(cmd *cobra.Command, to *string, name, choices, usage string) {
 	parsedFlag(cmd, to, name, first, choices, usage, oneOf(choices))
 }
 
-// folderFlag defines a flag that names a folder, "" where none is given.
+// folderFlag defines a flag that names a folder; its default is "".
 func folderFlag(cmd *cobra.Command, to *string, name, usage string) {
 	cmd.Flags().StringVar(to, name, "", usage)
 	_ = cmd.MarkFlagDirname(name) // it exists
 }
 
-// fileFlag defines a flag that names a file, "" where none is given.
+// fileFlag defines a flag that names a file; its default is "".
 func fileFlag(cmd *cobra.Command, to *string, name, usage string) {
 	cmd.Flags().StringVar(to, name, "", usage)
 	_ = cmd.MarkFlagFilename(name) // it exists
 }
 
-// choices is where a flag keeps what completion offers for it.
+// choices is the annotation in which a flag keeps what completion offers for it.
 const choices = "gridslot_choices"
 
-// complete has completion offer these values of a flag; see completions.
+// complete makes completion offer these values of a flag; see completions.
 func complete(cmd *cobra.Command, flag string, values []string) {
 	if err := cmd.Flags().SetAnnotation(flag, choices, values); err != nil {
 		panic(err) // the flag does not exist
 	}
 }
 
-// completions tells cobra what complete was told, where the call is one that a shell makes to
-// complete another: cobra keeps it for as long as the process lives, and all of the command
-// with it.
+// completions tells cobra what complete was told, if the call is one that a shell makes to complete
+// another. It is not done in other calls, since cobra keeps the functions, and with them the whole
+// command, for as long as the process lives.
 func completions(cmd *cobra.Command) {
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
 		if values, ok := f.Annotations[choices]; ok {
@@ -88,8 +89,8 @@ func completions(cmd *cobra.Command) {
 	}
 }
 
-// settingFlag is the flag of a setting. Its text is checked when it is given, and applied
-// when the scenario is known to which it belongs; see given.
+// settingFlag is the flag of a setting. Its text is checked when it is given, and applied when the
+// scenario is known to which it belongs; see given. It implements pflag.Value.
 type settingFlag struct {
 	simulation.Setting
 	text  string
@@ -106,6 +107,8 @@ func (f *settingFlag) Type() string {
 	return f.Form
 }
 
+// Set checks a text against a scenario of defaults, and keeps it. A list that is given several
+// times is all of its parts.
 func (f *settingFlag) Set(text string) error {
 	if f.given && f.Form == "LIST" { // given several times it is all of them
 		text = f.text + "," + text
@@ -117,7 +120,8 @@ func (f *settingFlag) Set(text string) error {
 	return nil
 }
 
-// addSettings defines the flags of the settings that are about some of these topics.
+// addSettings defines the flags of the settings that are about any of these topics, in the order of
+// the table.
 func addSettings(cmd *cobra.Command, t *simulation.Tables, topics simulation.Topic) {
 	var about []string
 	for _, s := range simulation.SettingTable() {
@@ -142,7 +146,7 @@ func addSetting(cmd *cobra.Command, t *simulation.Tables, names ...string) {
 	}
 }
 
-// valuesOf are the values of a setting that completion offers: the names of a table, or the
+// valuesOf returns the values of a setting that completion offers: the names of a table, or the
 // choices of the setting's form.
 func valuesOf(t *simulation.Tables, s simulation.Setting) []string {
 	switch s.Name {
@@ -164,12 +168,13 @@ func valuesOf(t *simulation.Tables, s simulation.Setting) []string {
 	return choicesOf(s.Form)
 }
 
-// choicesOf are the values among the choices of a form: those in capitals stand for a value.
+// choicesOf returns the values among the choices of a form; those in capitals stand for a value.
 func choicesOf(form string) []string {
 	return slices.DeleteFunc(strings.Split(form, "|"), func(c string) bool { return c != strings.ToLower(c) })
 }
 
-// given sets what the flags say that are given.
+// given sets in a scenario what the flags say that are given. Flags that are not given leave what a
+// file says.
 func given(cmd *cobra.Command, sc *simulation.Scenario) (err error) {
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		if s, ok := f.Value.(*settingFlag); ok && err == nil {
@@ -179,8 +184,8 @@ func given(cmd *cobra.Command, sc *simulation.Scenario) (err error) {
 	return err
 }
 
-// firstGiven is the name of the first flag that is given, in the order of the alphabet, but for
-// some; "" where none is.
+// firstGiven returns the name of the first flag that is given, in alphabetical order, apart from
+// some; "" if there is none.
 func firstGiven(cmd *cobra.Command, but ...string) (first string) {
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		if first == "" && !slices.Contains(but, f.Name) {
@@ -190,8 +195,8 @@ func firstGiven(cmd *cobra.Command, but ...string) (first string) {
 	return first
 }
 
-// optionsOf are the options of reading a log that the flags of a command give, and the
-// format that they name.
+// optionsOf returns the options of reading a log that the flags of a command give, and the format
+// that they name.
 func optionsOf(cmd *cobra.Command) (o workload.Options, from string, err error) {
 	sc := simulation.New()
 	err = given(cmd, sc)
@@ -200,8 +205,8 @@ func optionsOf(cmd *cobra.Command) (o workload.Options, from string, err error) 
 	return o, sc.Workload.From, err
 }
 
-// openLog opens a log or source by the flags of a command, or the embedded sample where
-// path is "". change, if set, is what the command asks for beside the flags.
+// openLog opens a log or source by the flags of a command, or the embedded sample if path is "".
+// change, if set, changes the options beyond the flags.
 func openLog(cmd *cobra.Command, t *simulation.Tables, path string, change func(*workload.Options)) (*workload.Trace, error) {
 	o, from, err := optionsOf(cmd)
 	if err != nil {

@@ -18,18 +18,19 @@ import (
 	"github.com/gridslot/gridslot/workload/model"
 )
 
-// topic is a table that `gridslot help NAME` shows.
+// topic is a table that `gridslot help NAME` shows. text is made when it is asked for.
 type topic struct {
 	name, about string
 	text        func() string
 }
 
-// topicOf is the topic of a table of what can be asked for by name.
+// topicOf returns the topic of a table of things that can be asked for by name.
 func topicOf[T any](name, about string, t policy.Table[T]) topic {
 	return topic{name, about, func() string { return describe(t) }}
 }
 
-// topics are all of them. What a program adds to the tables is among them.
+// topics returns all topics, in the order of the help. What a program adds to the tables is in
+// them.
 func topics(t *simulation.Tables) []topic {
 	return []topic{
 		topicOf("policies", "policies of a queue, on clusters, sites of grids and nodes: simulate --policy easy:order=wfp3", t.Policies),
@@ -54,7 +55,7 @@ so many.`
 	}
 }
 
-// describe lists the rows of a table with their parameters.
+// describe lists the rows of a table with their parameters, each on a line of its own.
 func describe[T any](t policy.Table[T]) string {
 	var b strings.Builder
 	for _, e := range t {
@@ -83,7 +84,8 @@ func describeSettings() string {
 	return strings.TrimRight(b.String(), "\n")
 }
 
-// defaultOf is how a default is told behind what a setting means.
+// defaultOf returns how a default is told behind what a setting means; "" for a default that is
+// nothing.
 func defaultOf(value string) string {
 	if value == "" || value == "false" || value == "0" {
 		return ""
@@ -91,7 +93,7 @@ func defaultOf(value string) string {
 	return " (" + value + ")"
 }
 
-// nodePolicies are the policies on nodes that are none of a queue.
+// nodePolicies returns the policies on nodes that are no policies of a queue.
 func nodePolicies(t *simulation.Tables) policy.Table[policy.OnNodes] {
 	return slices.DeleteFunc(slices.Clone(t.Nodes), func(e policy.Entry[policy.OnNodes]) bool {
 		return slices.Contains(t.Policies.Names(), e.Name)
@@ -105,6 +107,8 @@ func newHelp(t *simulation.Tables) *cobra.Command {
 	for _, topic := range all {
 		fmt.Fprintf(&list, "\n  %-14s%s", topic.name, topic.about)
 	}
+	// known returns the names that can stand behind those of a command and its subcommands: topics
+	// stand behind help alone.
 	// known are the names that can stand behind those of a command and its subcommands.
 	known := func(root *cobra.Command, behind []string) (names []string) {
 		under, _, err := root.Find(behind)
@@ -148,11 +152,11 @@ func newHelp(t *simulation.Tables) *cobra.Command {
 	}
 }
 
-// formWidth is how many columns the form of a flag has. A longer one is cut at a bar, and
-// stands whole in help settings.
+// formWidth is the number of columns that the form of a flag has. A longer form is cut at a bar;
+// help settings has it whole.
 const formWidth = 26
 
-// usage writes the usage of a command: a line a flag.
+// usage writes the usage of a command: a line for each flag, so that any help fits on a screen.
 func usage(cmd *cobra.Command) error {
 	w := cmd.OutOrStderr()
 	fmt.Fprintf(w, "Usage:\n  %s\n", cmd.UseLine())

@@ -10,16 +10,15 @@ import (
 	"github.com/gridslot/gridslot/workload"
 )
 
-// logOutput is a log on its way to a file that is there whole or not at all, or
-// to standard output.
+// logOutput is a log on its way to standard output, or to a file that is there whole or not at all.
 type logOutput struct {
 	workload.RecordWriter
 	cmd  *cobra.Command
 	file *workload.PackedFile // nil for standard output
 }
 
-// createLog begins the file path, or standard output where path is "" or "-",
-// in a format, with a header.
+// createLog begins the file of a path, or standard output if path is "" or "-", in a format, with a
+// header. The caller must Commit or Abort it.
 func createLog(cmd *cobra.Command, path string, format workload.Writable, h *workload.Header) (*logOutput, error) {
 	out := &logOutput{cmd: cmd}
 	var to io.Writer = cmd.OutOrStdout()

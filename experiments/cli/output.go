@@ -15,13 +15,15 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// printable is what a command has found. As JSON it is written by its own tags.
+// printable is what a command has found. As JSON it is written by its own tags, so its fields are
+// exported.
 type printable interface{ writeTable(page) error }
 
-// tabular is a printable that is a table to programs, too: its rows, with the header.
+// tabular is a printable that is a table to programs as well: its rows, the header first.
 type tabular interface{ csvRows() [][]string }
 
-// tell writes what has been found in the format that a flag names.
+// tell writes what has been found in the format that a flag names: "json", "csv", or otherwise a
+// page for people.
 func tell(cmd *cobra.Command, format string, a printable) error {
 	switch format {
 	case "json":
@@ -48,13 +50,13 @@ type page struct {
 	to io.Writer // what the columns are written to
 }
 
-// newPage is a page on w, without characters that control a terminal.
+// newPage returns a page on w. Characters that control a terminal do not get there.
 func newPage(w io.Writer) page {
 	to := shown{w}
 	return page{tabwriter.NewWriter(to, 0, 0, 2, ' ', 0), to}
 }
 
-// say ends the columns and writes text as it is: its tabs are no columns.
+// say ends the columns and writes text as it is: tabs in it make no columns.
 func (p page) say(format string, values ...any) error {
 	if err := p.Flush(); err != nil {
 		return err
@@ -63,20 +65,21 @@ func (p page) say(format string, values ...any) error {
 	return err
 }
 
-// row writes cells beside each other. A row of no cells is an empty line, behind which columns
-// have other widths.
+// row writes cells side by side. A row of no cells is an empty line; columns after it have other
+// widths.
 func (p page) row(cells ...string) { fmt.Fprintln(p, strings.Join(cells, "\t")) }
 
-// fact writes what a quantity is.
+// fact writes a row of two cells: a name, and what it is.
 func (p page) fact(name, format string, values ...any) { p.row(name, fmt.Sprintf(format, values...)) }
 
 // Numbers for people.
 
-// percent is a share, hundredths the same for a table whose head says so.
+// percent returns a share with its sign; hundredths returns the same number without it, for a table
+// whose head has the sign.
 func percent(share float64) string    { return hundredths(share) + "%" }
 func hundredths(share float64) string { return strconv.FormatFloat(100*share, 'f', 1, 64) }
 
-// figures4 is a number with four figures, whole from 1000 on.
+// figures4 returns a number with four figures; from 1,000 on it is whole.
 func figures4(v float64) string {
 	if math.Abs(v) >= 1000 {
 		return strconv.FormatFloat(v, 'f', 0, 64)
@@ -84,7 +87,8 @@ func figures4(v float64) string {
 	return strconv.FormatFloat(v, 'g', 4, 64)
 }
 
-// known is a number with so many digits behind the point; 0 stands for one that is not known.
+// known returns a number with digits places after the point; "-" for 0, which stands for a number
+// that is not known.
 func known(x float64, digits int) string {
 	if x == 0 {
 		return "-"
@@ -92,5 +96,5 @@ func known(x float64, digits int) string {
 	return strconv.FormatFloat(x, 'f', digits, 64)
 }
 
-// seconds is a time with all of its digits.
+// seconds returns a time with all of its digits.
 func seconds(s float64) string { return strconv.FormatFloat(s, 'f', -1, 64) }

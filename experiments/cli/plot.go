@@ -17,7 +17,7 @@ import (
 	"github.com/gridslot/gridslot/metrics/results"
 )
 
-// listFigures writes names with what they are.
+// listFigures writes names of figures with what they show.
 func listFigures(w *strings.Builder, names, about []string) {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for i, name := range names {
@@ -26,8 +26,9 @@ func listFigures(w *strings.Builder, names, about []string) {
 	_ = table.Flush() // a Builder does not fail
 }
 
-// draw draws figures of a folder of simulations, or of a study. What has a "=", but is no figure
-// with a setting, limits what is shown: NAME=VALUE, of several of one name any.
+// draw draws figures of a folder of simulations, or of a study. An argument with a "=" that is no
+// figure with a setting limits what is shown: NAME=VALUE. Of several values of one name any will
+// do.
 func draw(dir string, args []string) ([]*figure.Figure, error) {
 	var names []string
 	var where []findings.Param
@@ -67,10 +68,16 @@ func draw(dir string, args []string) ([]*figure.Figure, error) {
 	return figure.Draw(folder, names...)
 }
 
+// plotting is one call of `gridslot plot`.
+type plotting struct {
+	format string
+	out    string // folder; "" is the folder figures in that of the results
+}
+
 // newPlot is `gridslot plot`. Which figures a folder has data for, and what they show, is known to
 // package figure; the command knows where they go.
 func newPlot() *cobra.Command {
-	var format, out string
+	var p plotting
 	names, about := figure.Names()
 	var list strings.Builder
 	listFigures(&list, names, about)
@@ -104,36 +111,42 @@ Of several values of one name any will do.`,
 			}
 			return names, cobra.ShellCompDirectiveNoFileComp
 		},
-		RunE: func(cmd *cobra.Command, args []string) error {
-			figures, err := draw(args[0], args[1:])
-			var unknown *enum.UnknownError
-			if errors.As(err, &unknown) {
-				return usagef("%w", err)
-			}
-			if err != nil {
-				return err
-			}
-			dir := out
-			if dir == "" {
-				if dir, err = outdir.Below(args[0], "figures"); err != nil {
-					return err
-				}
-			}
-			return saveFigures(cmd.Context(), dir, format, figures, func(path string) error {
-				_, err := fmt.Fprintln(cmd.OutOrStdout(), path)
-				return err
-			})
-		},
+		RunE: p.run,
 	}
-	choiceFlag(cmd, &format, "format", strings.Join(figure.Formats(), "|"), "of the files")
-	cmd.Flags().StringVarP(&out, "out", "o", "", "folder for the files (default: DIR/figures)")
+	choiceFlag(cmd, &p.format, "format", strings.Join(figure.Formats(), "|"), "of the files")
+	cmd.Flags().StringVarP(&p.out, "out", "o", "", "folder for the files (default: DIR/figures)")
 	_ = cmd.MarkFlagDirname("out") // it exists
-	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		var unknown *pflag.NotExistError
-		if errors.As(err, &unknown) && unknown.GetSpecifiedName() == "where" { // report --table has the flag
-			return usagef("unknown flag: --where: values of parameters are arguments, as in gridslot plot study lines estimates=user")
-		}
-		return flagError(cmd, err)
-	})
+	cmd.SetFlagErrorFunc(plotFlagError)
 	return cmd
+}
+
+// run draws the figures that the arguments name, and prints the path of each when it is there.
+func (p *plotting) run(cmd *cobra.Command, args []string) error {
+	figures, err := draw(args[0], args[1:])
+	var unknown *enum.UnknownError
+	if errors.As(err, &unknown) {
+		return usagef("%w", err)
+	}
+	if err != nil {
+		return err
+	}
+	dir := p.out
+	if dir == "" {
+		if dir, err = outdir.Below(args[0], "figures"); err != nil {
+			return err
+		}
+	}
+	return saveFigures(cmd.Context(), dir, p.format, figures, func(path string) error {
+		_, err := fmt.Fprintln(cmd.OutOrStdout(), path)
+		return err
+	})
+}
+
+// plotFlagError tells who knows the flag --where of report --table what stands in its place here.
+func plotFlagError(cmd *cobra.Command, err error) error {
+	var unknown *pflag.NotExistError
+	if errors.As(err, &unknown) && unknown.GetSpecifiedName() == "where" {
+		return usagef("unknown flag: --where: values of parameters are arguments, as in gridslot plot study lines estimates=user")
+	}
+	return flagError(cmd, err)
 }

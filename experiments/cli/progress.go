@@ -11,16 +11,16 @@ import (
 	"golang.org/x/term"
 )
 
-// drawable reports whether a bar can be drawn on w: a terminal that can do more
-// than print, of a user who has not asked for plain text.
+// drawable reports whether a bar can be drawn on w: a terminal that can do more than print, of a
+// user who has not asked for plain text (NO_COLOR, see no-color.org).
 func drawable(w io.Writer) bool {
 	file, ok := w.(*os.File)
 	return ok && term.IsTerminal(int(file.Fd())) && os.Getenv("TERM") != "dumb" && os.Getenv("NO_COLOR") == ""
 }
 
-// showProgress draws a bar on w, if it can be drawn there, until the function it
-// returns is called, which wipes it out. what names the work under way, done
-// tells how much of total has been done; both are asked from another goroutine.
+// showProgress draws a bar on w, if it can be drawn there, until the function that it returns is
+// called, which wipes the bar out. what names the work under way, done returns how much of total
+// has been done; both are called from another goroutine.
 func showProgress(w io.Writer, what func() string, total int64, done func() int64) (stop func()) {
 	if !drawable(w) || total <= 0 {
 		return func() {}
@@ -29,6 +29,7 @@ func showProgress(w io.Writer, what func() string, total int64, done func() int6
 	bar := p.New(total, mpb.BarStyle().Lbound("|").Filler("█").Tip("").Padding(" ").Rbound("|"), mpb.BarWidth(40),
 		mpb.PrependDecorators(decor.Any(func(decor.Statistics) string { return what() }), decor.NewPercentage("%d", decor.WC{W: 5})),
 		mpb.AppendDecorators(decor.Elapsed(decor.ET_STYLE_GO), decor.Name(":"), decor.AverageETA(decor.ET_STYLE_GO)))
+	// A bar that is full would end by itself, in the midst of the work.
 	draw := func() { bar.SetCurrent(min(done(), total-1)) }
 	return repeatedly(draw, func() {
 		bar.Abort(true)
@@ -36,8 +37,8 @@ func showProgress(w io.Writer, what func() string, total int64, done func() int6
 	})
 }
 
-// repeatedly draws ten times a second, on a goroutine of its own, until the function it
-// returns is called, which ends that with wipe.
+// repeatedly calls draw ten times a second, on a goroutine of its own, until the function that it
+// returns is called. That ends the goroutine with a call of wipe, and waits for it.
 func repeatedly(draw, wipe func()) (stop func()) {
 	quit := make(chan struct{})
 	var group sync.WaitGroup

@@ -13,7 +13,7 @@ import (
 )
 
 // newReport is `gridslot report`. A folder of simulations and one of a study have pages of their
-// own; what a study's results say can be had as a table, too.
+// own. What a study's results say can be had as a table, too.
 func newReport(env Env) *cobra.Command {
 	var out string
 	var tables resultTables
@@ -74,12 +74,14 @@ file then, any CSV with a row a run.`,
 	return cmd
 }
 
+// A large page says beforehand what it takes.
 const (
 	tellFrom    = 40 << 20 // bytes of jobs, some 200,000 rows, from which on a page says beforehand what it takes
 	memoryOfRow = 10       // times the bytes of jobs: 842 MB were measured of 82 MB, two policies on CEA-Curie
 )
 
-// jobsSize is how many bytes the jobs files of a folder of results have.
+// jobsSize returns how many bytes the jobs files of a folder of results have; 0 if it cannot be
+// read.
 func jobsSize(dir string) (size int64) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {

@@ -17,17 +17,19 @@ import (
 	"github.com/gridslot/gridslot/metrics/findings"
 )
 
-// resultTables are the tables that flags describe, of a study's folder or of any table with a
-// row a run.
+// resultTables are the tables that flags describe, of a study's folder or of any table with a row a
+// run.
 type resultTables struct {
-	format     string // "" where no table is wanted
-	pivot      findings.Pivot
+	format string // "" where no table is wanted
+	pivot  findings.Pivot
+	// measures are the columns of which there is a table each; none is the study's first measure.
 	measures   []string
 	options    findings.Options
 	parameters []string         // columns of a table of the user's own
 	baseline   []findings.Param // what replaces the study's own baseline
 }
 
+// addFlags defines the flags.
 func (t *resultTables) addFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	formats := strings.Join(findings.Formats(), "|")
@@ -43,7 +45,7 @@ func (t *resultTables) addFlags(cmd *cobra.Command) {
 	f.StringSliceVar(&t.parameters, "parameters", nil, "of a table of your own: columns that are parameters (default: those in front of the column seed)")
 }
 
-// parseParams reads policy=easy,load=0.7.
+// parseParams reads values of parameters, policy=easy,load=0.7, for flags that choose cases.
 func parseParams(text string) (params []findings.Param, err error) {
 	for _, part := range strings.Split(text, ",") {
 		name, value, ok := strings.Cut(part, "=")
@@ -55,7 +57,8 @@ func parseParams(text string) (params []findings.Param, err error) {
 	return params, nil
 }
 
-// findings are those of a study's folder, or of any table in a file.
+// findings analyses a study's folder, or any table in a file. What the study says of measures,
+// labels and the comparison counts unless a flag says otherwise.
 func (t *resultTables) findings(path string) (*findings.Findings, error) {
 	o := t.options
 	var table *findings.Results
@@ -97,6 +100,7 @@ func (t *resultTables) write(w io.Writer, path string) error {
 	if len(measures) == 0 {
 		measures = f.Options.Measures[:1]
 	}
+	// A measure that is not among the usual ones needs an analysis of its own.
 	if slices.ContainsFunc(measures, func(m string) bool { return !slices.Contains(f.Options.Measures, m) }) { // one that is not among the usual ones
 		o := f.Options
 		o.Measures = measures

@@ -28,7 +28,7 @@ type reproduction struct {
 }
 
 // newReproduce is `gridslot reproduce`. An experiment that is done is kept in the folder of --out,
-// one that is under way in a folder beside it, so that a call that was killed goes on.
+// an experiment that is under way in a folder beside it, so that a call that was killed goes on.
 func newReproduce(env Env, own []reproduce.Experiment) *cobra.Command {
 	r := reproduction{all: experiments(own)}
 	cmd := &cobra.Command{
@@ -66,6 +66,7 @@ in the folder that GRIDSLOT_REFERENCE names, and for logs in that of GRIDSLOT_TR
 	return cmd
 }
 
+// run runs the experiments one after the other. An error ends it and says what is kept.
 func (r *reproduction) run(cmd *cobra.Command, env Env, args []string) error {
 	switch {
 	case r.list:
@@ -120,14 +121,14 @@ func (r *reproduction) run(cmd *cobra.Command, env Env, args []string) error {
 	return reproduce.WriteRegister(r.out, r.all)
 }
 
-// leftOut reports whether e failed for want of data and was not asked for by its name:
-// of all experiments those are done that can be.
+// leftOut reports whether e failed for want of data and was not asked for by its name: of all
+// experiments those are done that can be.
 func leftOut(e reproduce.Experiment, names []string, err error) bool {
 	var missing *reproduce.MissingError
 	return errors.As(err, &missing) && !slices.Contains(names, e.Name())
 }
 
-// open makes the folder this call's own until it is closed.
+// open makes the folder this call's own until close is called.
 func (r *reproduction) open() (close func(), err error) {
 	r.config.Build = sweep.Build(Version)
 	files := []string{"claims."}
@@ -138,7 +139,7 @@ func (r *reproduction) open() (close func(), err error) {
 	return dir.Close, err
 }
 
-// unfinished is the folder of what is done of an experiment that is under way.
+// unfinished returns the folder of what is done of an experiment that is under way.
 func (r *reproduction) unfinished(e reproduce.Experiment) string {
 	return filepath.Join(r.out, e.Name()+"-unfinished")
 }
@@ -183,11 +184,13 @@ func (r *reproduction) one(ctx context.Context, env Env, e reproduce.Experiment)
 	return err
 }
 
-// experiments are all of them, those of packages of their own last.
+// experiments returns all experiments, those that a program adds last.
 func experiments(own []reproduce.Experiment) []reproduce.Experiment {
 	return append(reproduce.All(), own...)
 }
 
+// chooseExperiments returns the experiments of these names, in this order; "all" stands for all of
+// them.
 func chooseExperiments(all []reproduce.Experiment, names []string) ([]reproduce.Experiment, error) {
 	if len(names) == 0 {
 		return nil, usagef("name experiments, or all of them with 'all'; --list shows them")

@@ -18,7 +18,8 @@ var fileFlags = [3]struct{ name, kind, usage string }{
 	{"grid", "grid", "file of a grid (YAML): clusters, brokers, network, and strategies as policies"},
 }
 
-// scenarioFile is the file that a call names by one of fileFlags, or in the place of the trace.
+// scenarioFile is the file that a call names by one of fileFlags, or in the place of the trace. The
+// zero value names none.
 type scenarioFile struct {
 	paths [len(fileFlags)]string // by the flags; after choose at most one is not empty
 }
@@ -31,8 +32,8 @@ func (f *scenarioFile) add(cmd *cobra.Command) {
 	}
 }
 
-// choose tells by which flag a file is named, "" where none is. An argument that is a scenario
-// counts as one of --scenario; any other one is returned as the path of a trace.
+// choose returns the flag by which a file is named, "" if none is. An argument that is a scenario
+// counts as one of --scenario; any other argument is returned as the path of a trace.
 func (f *scenarioFile) choose(cmd *cobra.Command, argument string) (flag, trace string, err error) {
 	if isScenario(argument) {
 		if f.paths[0] != "" {
@@ -53,7 +54,7 @@ func (f *scenarioFile) choose(cmd *cobra.Command, argument string) (flag, trace 
 	return flag, argument, nil
 }
 
-// read reads the file that is named by a flag; without one it is a scenario of defaults.
+// read reads the file that a flag names. Without one it returns a scenario of defaults.
 func (f *scenarioFile) read(t *simulation.Tables) (*simulation.Scenario, error) {
 	for i, path := range f.paths {
 		if path != "" {
@@ -63,7 +64,7 @@ func (f *scenarioFile) read(t *simulation.Tables) (*simulation.Scenario, error) 
 	return simulation.New(), nil
 }
 
-// isScenario reports whether an argument is the file of a scenario, not a trace.
+// isScenario reports whether an argument is the file of a scenario, not a trace, by its ending.
 func isScenario(path string) bool {
 	ext := filepath.Ext(path)
 	return ext == ".yaml" || ext == ".yml"

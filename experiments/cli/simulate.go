@@ -20,13 +20,16 @@ import (
 	"github.com/gridslot/gridslot/workload"
 )
 
-// simulateCall is one call of `gridslot simulate`. Its flags are settings of a
-// scenario, and so is what stands in a file; flags that are given come last.
+// simulateCall is one call of `gridslot simulate`. Its flags are settings of a scenario, and so is
+// what stands in a file; flags that are given come last. The other fields are the flags that
+// newSimulate defines itself.
 type simulateCall struct {
-	env       Env
-	tables    *simulation.Tables
-	file      scenarioFile
-	repeat    string // a folder of results
+	env    Env
+	tables *simulation.Tables
+	file   scenarioFile
+	// repeat is the folder of results whose run is repeated, and repeats its manifest, once it has
+	// been read.
+	repeat    string
 	repeats   *metrics.Manifest
 	out       string
 	format    string
@@ -35,12 +38,14 @@ type simulateCall struct {
 	watch     bool
 	decisions bool
 	events    bool
-	windows   bool
-	perfetto  bool
-	until     des.Time // where the run stops, if --until is given
-	save      string   // a file
-	resume    string   // a file
-	resumed   *simulation.Saved
+	// windows is --alternatives.
+	windows  bool
+	perfetto bool
+	until    des.Time // where the run stops, if --until is given
+	save     string   // a file
+	resume   string   // a file
+	// resumed is the run that goes on, once it has been read from the file resume.
+	resumed *simulation.Saved
 }
 
 // newSimulate is `gridslot simulate`. Most of its flags are rows of the table of settings; those
@@ -75,7 +80,7 @@ func newSimulate(env Env, t *simulation.Tables) *cobra.Command {
 	return cmd
 }
 
-// names are names without repetitions.
+// names joins lists of names, each name once.
 func names(lists ...[]string) []string {
 	var all []string
 	for _, n := range slices.Concat(lists...) {
@@ -86,7 +91,9 @@ func names(lists ...[]string) []string {
 	return all
 }
 
+// run carries the call out.
 func (s *simulateCall) run(cmd *cobra.Command, args []string) error {
+	// What makes no sense is refused before any file is read.
 	if s.workers < 1 {
 		return usagef("--workers must be 1 or more, not %d", s.workers)
 	}
@@ -102,6 +109,8 @@ func (s *simulateCall) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
+	// What is seen meanwhile: a live view, or a bar. Both go to standard error, if that is a
+	// terminal.
 	stderr := cmd.ErrOrStderr()
 	started := func(p simulation.Progress) func() {
 		return showProgress(stderr, func() string { return strings.Join(p.Running(), ", ") }, p.Total, p.Done)
@@ -117,6 +126,7 @@ func (s *simulateCall) run(cmd *cobra.Command, args []string) error {
 		Tell:    teller(stderr),
 		Started: started, Observers: observers,
 	}
+	// Run, to an instant or to the end, and print the summary of what has finished.
 	if cmd.Flags().Changed("until") {
 		if err := s.stop(cmd, sc, options); err != nil {
 			return s.refused(cmd, err)
@@ -134,7 +144,7 @@ func (s *simulateCall) run(cmd *cobra.Command, args []string) error {
 	return errors.Join(err, out.Print(to, s.format))
 }
 
-// refused is an error of a run that has left nothing, in the words of the command.
+// refused returns an error of a run that has left nothing, in the words of the command.
 func (s *simulateCall) refused(cmd *cobra.Command, err error) error {
 	var large *hostmem.TooMuchError
 	if errors.As(err, &large) {
@@ -143,8 +153,8 @@ func (s *simulateCall) refused(cmd *cobra.Command, err error) error {
 	return s.named(worded(cmd, err))
 }
 
-// named is an error with the name of the file of the machine, where that is what it is
-// about: what it says is known only when the flags are known, too.
+// named returns an error with the name of the machine's file, if the error is about that: the error
+// does not name it, because what it says was only known when the flags were known, too.
 func (s *simulateCall) named(err error) error {
 	var usage *usageError
 	for _, file := range s.file.paths {
@@ -155,8 +165,8 @@ func (s *simulateCall) named(err error) error {
 	return err
 }
 
-// scenario is what the call asks for: the file, if there is one, and the flags
-// that are given.
+// scenario returns what the call asks for: what a file says, if there is one, and in its place what
+// the flags say that are given.
 func (s *simulateCall) scenario(cmd *cobra.Command, args []string) (*simulation.Scenario, error) {
 	if s.resume != "" {
 		return s.goOn(cmd)
@@ -182,8 +192,8 @@ func (s *simulateCall) scenario(cmd *cobra.Command, args []string) (*simulation.
 	return sc, worded(cmd, err)
 }
 
-// repeated is the scenario of the manifest of a folder of results. What the run left beside
-// the files that there always are is asked for again where files are written.
+// repeated returns the scenario of the manifest of a folder of results. Files that the run left
+// besides those that there always are, such as events, are written again if files are written.
 func (s *simulateCall) repeated(cmd *cobra.Command, trace string) (*simulation.Scenario, error) {
 	m, err := results.ReadManifest(s.repeat)
 	if err != nil {
@@ -211,15 +221,15 @@ func (s *simulateCall) repeated(cmd *cobra.Command, trace string) (*simulation.S
 	return sc, nil
 }
 
-// tellOfVersion says that a run was written down in a file by another version.
+// tellOfVersion says if another version wrote a run down in a file.
 func (s *simulateCall) tellOfVersion(cmd *cobra.Command, path string, m *metrics.Manifest) {
 	if m.Version != version() {
 		teller(cmd.ErrOrStderr())("%s was written by gridslot %s, and this is %s: results may differ", path, m.Version, version())
 	}
 }
 
-// worded is an error about a setting as one about its flag, which is wrong usage,
-// where the flag is given, and not the file's.
+// worded returns an error about a setting as one about its flag, which is wrong usage, if the flag
+// is given. Otherwise the setting is that of a file, and the error stays.
 func worded(cmd *cobra.Command, err error) error {
 	var setting *simulation.SettingError
 	switch {

@@ -26,11 +26,11 @@ func parseInstant(text string) (des.Time, error) {
 	return t, nil
 }
 
-// ofNoRun are the flags of simulate that --resume allows: what is written and told of a run, and
-// what the work may take. All others would make another run of it.
+// ofNoRun are the flags of simulate that --resume allows: they say what is written and told of a
+// run, and what the work may take. Any other flag would make another run of it.
 var ofNoRun = []string{"resume", "until", "save", "out", "decisions", "events", "alternatives", "perfetto", "format", "watch", "workers", "memory"}
 
-// checkStops refuses what makes no sense with a run that stops, or goes on.
+// checkStops refuses what makes no sense with a run that stops or goes on.
 func (s *simulateCall) checkStops(cmd *cobra.Command) error {
 	given := cmd.Flags().Changed
 	switch {
@@ -54,7 +54,7 @@ func (s *simulateCall) checkStops(cmd *cobra.Command) error {
 	return nil
 }
 
-// goOn is the scenario of the run that is resumed.
+// goOn returns the scenario of the run that is resumed.
 func (s *simulateCall) goOn(cmd *cobra.Command) (*simulation.Scenario, error) {
 	saved, err := simulation.ReadSaved(s.resume)
 	if err != nil {
@@ -70,6 +70,7 @@ func (s *simulateCall) goOn(cmd *cobra.Command) (*simulation.Scenario, error) {
 }
 
 // stop carries the run out up to the instant of --until, saves it and tells what it looks like.
+// Whether it can be saved is found out first: the run may take hours.
 func (s *simulateCall) stop(cmd *cobra.Command, sc *simulation.Scenario, o simulation.Options) error {
 	if s.save != "" {
 		if err := sc.Savable(s.save, s.tables); err != nil {
@@ -86,7 +87,7 @@ func (s *simulateCall) stop(cmd *cobra.Command, sc *simulation.Scenario, o simul
 	return tell(cmd, s.format, looked(looks))
 }
 
-// looked is what the runs look like at an instant. As JSON every job is listed.
+// looked is what the runs of all policies look like at an instant. As JSON every job is listed.
 type looked []simulation.Look
 
 func (l looked) csvRows() [][]string {

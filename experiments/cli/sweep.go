@@ -25,25 +25,30 @@ import (
 	"github.com/gridslot/gridslot/experiments/sweep/slurm"
 )
 
-// sweeping is one call of `gridslot sweep`, or of one of its commands that carry out
-// runs.
+// sweeping is one call of `gridslot sweep`, or of one of its commands that carry out runs.
 type sweeping struct {
 	env    Env
 	tables *simulation.Tables
 
-	out     string
-	engine  string // local or slurm
-	tasks   int    // of Slurm
+	// out is the folder of the study.
+	out    string
+	engine string // local or slurm
+	tasks  int    // of Slurm
+	// sbatch has options of sbatch, several in one text with blanks between them.
 	sbatch  []string
 	workers int
-	memory  int64         // bytes of all runs
-	limit   time.Duration // of a run
-	dryRun  bool
-	shard   sweep.Shard
-	retry   bool
+	// memory is the bytes of all runs under way; 0 leaves it to package sweep. limit is the time of
+	// one run; 0 is none.
+	memory int64
+	limit  time.Duration // of a run
+	dryRun bool
+	// shard is the part of the study that this call carries out; the zero value is all of it. retry
+	// also does runs again that have failed.
+	shard sweep.Shard
+	retry bool
 }
 
-// local is the engine that a call uses on this machine.
+// local returns the engine that a call uses on this machine: worker processes of this very program.
 func (s *sweeping) local() (sweep.Local, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -52,6 +57,7 @@ func (s *sweeping) local() (sweep.Local, error) {
 	return sweep.Local{Workers: s.workers, Memory: s.memory, Command: []string{self, "sweep", "work"}}, nil
 }
 
+// newSweep is `gridslot sweep`.
 func newSweep(env Env, t *simulation.Tables) *cobra.Command {
 	s := &sweeping{env: env, tables: t}
 	cmd := &cobra.Command{
@@ -79,7 +85,7 @@ system each of N tasks runs 'sweep shard I/N', and 'sweep merge' follows.`,
 	}
 	s.addOut(cmd)
 	s.addLocal(cmd)
-	parsedFlag(cmd, &s.engine, "engine", "local", "local|slurm", "what carries out the runs: worker processes on this machine, or jobs of Slurm", oneOf("local|slurm"))
+	choiceFlag(cmd, &s.engine, "engine", "local|slurm", "what carries out the runs: worker processes on this machine, or jobs of Slurm")
 	cmd.Flags().IntVar(&s.tasks, "tasks", 64, "slurm: how many tasks do the runs at most")
 	cmd.Flags().StringArrayVar(&s.sbatch, "sbatch", nil, "slurm: `OPTIONS` of sbatch with blanks between them, such as '--time=2:00:00 --mem=4G'")
 	cmd.Flags().BoolVar(&s.dryRun, "dry-run", false, "tell how many runs there are and about how long they take, from a short probe; nothing is written")
@@ -87,6 +93,7 @@ system each of N tasks runs 'sweep shard I/N', and 'sweep merge' follows.`,
 	return cmd
 }
 
+// addOut defines the flag of the study's folder.
 func (s *sweeping) addOut(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&s.out, "out", "", "folder of the study")
 	cmd.Flags().SortFlags = false
@@ -101,7 +108,7 @@ func (s *sweeping) addLocal(cmd *cobra.Command) {
 	parsedFlag(cmd, &s.limit, "limit", "", "TIME", "of one run, such as 90s or 2h: it fails when it takes longer (default: none)", optional(study.ParseLimit))
 }
 
-// Optional reads a text that may be empty.
+// optional returns a parser that accepts an empty text as the zero value.
 func optional[T any](parse func(string) (T, error)) func(string) (T, error) {
 	return func(text string) (v T, err error) {
 		if text == "" {
@@ -111,17 +118,19 @@ func optional[T any](parse func(string) (T, error)) func(string) (T, error) {
 	}
 }
 
+// completeFiles completes files with these endings.
 func completeFiles(extensions ...string) cobra.CompletionFunc {
 	return func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		return extensions, cobra.ShellCompDirectiveFilterFileExt
 	}
 }
 
+// completeFolders completes folders.
 func completeFolders(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	return nil, cobra.ShellCompDirectiveFilterDirs
 }
 
-// check reports values out of range as wrong usage.
+// check reports values that are out of range, or that mean nothing here, as wrong usage.
 func (s *sweeping) check(cmd *cobra.Command) error {
 	given := cmd.Flags().Changed
 	switch {
@@ -142,6 +151,7 @@ func (s *sweeping) check(cmd *cobra.Command) error {
 	return nil
 }
 
+// run carries the study of a file out, or tells what it would take.
 func (s *sweeping) run(cmd *cobra.Command, path string) error {
 	st, err := study.Open(path, s.tables) // what is wrong in it is told before what is missing beside it
 	if err != nil {
@@ -156,12 +166,10 @@ func (s *sweeping) run(cmd *cobra.Command, path string) error {
 	return s.carryOut(cmd, st)
 }
 
-// carryOut carries out what is missing of a study.
+// carryOut carries out what is missing of a study, and writes what its results say.
 func (s *sweeping) carryOut(cmd *cobra.Command, st *study.File) error {
-	plan, err := s.study(cmd, st)
-	if err != nil {
-		return err
-	}
+	// Who does the runs: workers here, or later jobs of Slurm. For Slurm, Run does none: they stay
+	// missing, and submit leaves them to its jobs.
 	if s.engine == "slurm" {
 		if err := slurm.Free(cmd.Context(), s.out); err != nil {
 			return err
@@ -173,6 +181,7 @@ func (s *sweeping) carryOut(cmd *cobra.Command, st *study.File) error {
 	if err := tellIfChanged(&plan); err != nil {
 		return err
 	}
+	// Do what is missing.
 	var show runsProgress
 	plan.Progress = show.set
 	stop := show.begin(cmd.ErrOrStderr(), plan.Tell)
@@ -181,6 +190,7 @@ func (s *sweeping) carryOut(cmd *cobra.Command, st *study.File) error {
 	if results == nil {
 		return err
 	}
+	// Say what is done. A shard and a study in Slurm's queue have no conclusions yet.
 	status := results.Status()
 	if cmd.Context().Err() != nil && status.Missing > 0 {
 		plan.Tell("%d of %d runs are done and stay; the same command goes on with the others", status.Done, status.Units)
@@ -224,7 +234,8 @@ func (s *sweeping) submit(cmd *cobra.Command, missing int) error {
 	return err
 }
 
-// tellIfChanged tells where the folder has results, but none of this study as it is now.
+// tellIfChanged tells if the folder has results, but none of this study as it is now: then all runs
+// are done anew, which the user may not expect.
 func tellIfChanged(study *sweep.Study) error {
 	folder, err := sweep.Open(study.Dir)
 	if err != nil {
@@ -253,7 +264,7 @@ func tellIfChanged(study *sweep.Study) error {
 	return err
 }
 
-// partOf is how many runs of a shard are done and have failed, and how many it has.
+// partOf returns how many runs of a shard are done, how many have failed, and how many it has.
 func partOf(s sweep.Shard, r *sweep.Results) (done, failed, all int) {
 	for i, u := range r.Plan.Units {
 		switch {
@@ -269,6 +280,7 @@ func partOf(s sweep.Shard, r *sweep.Results) (done, failed, all int) {
 	return done, failed, all
 }
 
+// haveFailed says how many runs have failed.
 func haveFailed(n int) string {
 	if n == 1 {
 		return "a run has failed"
@@ -276,7 +288,8 @@ func haveFailed(n int) string {
 	return fmt.Sprintf("%d runs have failed", n)
 }
 
-// study is the plan of a study with all that the flags say.
+// study returns the plan of a study with all that the flags say. A limit given by a flag stands in
+// place of the study's.
 func (s *sweeping) study(cmd *cobra.Command, st *study.File) (sweep.Study, error) {
 	plan, err := st.Study(Build())
 	if err != nil {
@@ -291,8 +304,8 @@ func (s *sweeping) study(cmd *cobra.Command, st *study.File) (sweep.Study, error
 	return plan, nil
 }
 
-// runsProgress shows how far a study is: a bar on a terminal, a line now and then
-// elsewhere. Runs that were done when the call began do not count for what is left.
+// runsProgress shows how far a study is: a bar on a terminal, elsewhere a line each minute. Runs
+// that were done when the call began do not count for the time that is left.
 type runsProgress struct {
 	mu     sync.Mutex
 	known  bool // set has been called
@@ -301,11 +314,11 @@ type runsProgress struct {
 	total  int
 }
 
-// linesEvery is how often progress is told where there is no bar.
+// linesEvery is how often progress is told if there is no bar.
 const linesEvery = time.Minute
 
-// set is told how many runs of how many are done. Of two calls at a time the later one may
-// come first.
+// set is told how many runs are done of how many. Calls may come in another order than they were
+// made, so that the greatest number counts.
 func (p *runsProgress) set(done, total int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -315,7 +328,7 @@ func (p *runsProgress) set(done, total int) {
 	p.done, p.total = max(p.done, done), total
 }
 
-// now is how many runs have been done in this call, and how many of how many in all.
+// now returns how many runs have been done in this call, and how many are done of how many in all.
 func (p *runsProgress) now() (here, done, total int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -346,7 +359,7 @@ func (p *runsProgress) begin(out io.Writer, tell func(string, ...any)) (stop fun
 	}, func() { hide() })
 }
 
-// roughly is a time as people say it.
+// roughly returns a time as people say it.
 func roughly(d time.Duration) string {
 	switch {
 	case d < 100*time.Second:

@@ -24,16 +24,19 @@ import (
 	"github.com/gridslot/gridslot/experiments/sweep/slurm"
 )
 
-// failuresOfKind are the failures of a study of one kind.
+// failuresOfKind has the failures of a study that are of one kind. Key and Message are those of the
+// first one.
 type failuresOfKind struct {
-	Kind    sweep.FailureKind `json:"kind"`
-	Runs    int               `json:"runs"`
-	First   string            `json:"first"` // the case that stands first in the plan
-	Key     string            `json:"key"`   // its
-	Message string            `json:"message"`
+	Kind sweep.FailureKind `json:"kind"`
+	Runs int               `json:"runs"`
+	// First is the case that stands first in the plan, and Key its key, which names its files.
+	First   string `json:"first"`
+	Key     string `json:"key"` // its
+	Message string `json:"message"`
 }
 
-// failuresOf are the failures of a study, those of a kind together.
+// failuresOf returns the failures of a study by kind, in the order of the first one of each in the
+// plan.
 func failuresOf(r *sweep.Results) []failuresOfKind {
 	all := []failuresOfKind{}
 	for _, index := range slices.Sorted(maps.Keys(r.Failures)) {
@@ -48,6 +51,7 @@ func failuresOf(r *sweep.Results) []failuresOfKind {
 	return all
 }
 
+// writeFailures writes a line for each kind, with the message of its first failure below.
 func writeFailures(w io.Writer, all []failuresOfKind) {
 	for _, f := range all {
 		fmt.Fprintf(w, "%6d %-7s first %s\n", f.Runs, f.Kind, harmless(f.First))
@@ -57,6 +61,7 @@ func writeFailures(w io.Writer, all []failuresOfKind) {
 	}
 }
 
+// newSweepStatus is `gridslot sweep status`.
 func newSweepStatus() *cobra.Command {
 	var format string
 	cmd := &cobra.Command{
@@ -84,10 +89,11 @@ what they said, are in DIR/failures.`,
 			return writeStatus(cmd.OutOrStdout(), format, r, jobs)
 		},
 	}
-	parsedFlag(cmd, &format, "format", "text", "text|json", "of what is told", oneOf("text|json"))
+	choiceFlag(cmd, &format, "format", "text|json", "of what is told")
 	return cmd
 }
 
+// writeStatus writes how far a study is, as text or JSON.
 func writeStatus(w io.Writer, format string, r *sweep.Results, jobs []slurm.Job) error {
 	s, failures := r.Status(), failuresOf(r)
 	if format == "json" {
@@ -114,7 +120,8 @@ func writeStatus(w io.Writer, format string, r *sweep.Results, jobs []slurm.Job)
 	return err
 }
 
-// writeQueued tells of the jobs of a study that are in Slurm's queue.
+// writeQueued tells of the jobs of a study that are in Slurm's queue, equal ones on one line with
+// their number.
 func writeQueued(w io.Writer, jobs []slurm.Job) {
 	lines, count := []string{}, map[string]int{}
 	for _, j := range jobs {
@@ -138,14 +145,14 @@ func writeQueued(w io.Writer, jobs []slurm.Job) {
 	}
 }
 
-// isStudy reports whether a folder is that of a study.
+// isStudy reports whether a folder is that of a study: it has a plan.
 func isStudy(dir string) bool {
 	_, err := os.Stat(filepath.Join(dir, sweep.PlanName))
 	return err == nil
 }
 
-// conclude writes what the results in a study's folder say beside them. Where they do not
-// tell yet, for want of the baseline's say, that is no failure of the runs.
+// conclude writes what the results in a study's folder say beside them. If they do not tell yet,
+// because the baseline is missing, that is no failure of the runs.
 func conclude(dir string, status sweep.Status, tell func(string, ...any)) error {
 	if status.Done == 0 {
 		return nil
@@ -161,7 +168,7 @@ func conclude(dir string, status sweep.Status, tell func(string, ...any)) error 
 	return f.Save(dir)
 }
 
-// openKept reads the study of a folder again.
+// openKept reads the study of a folder again, from the copy that is kept there.
 func openKept(dir string, t *simulation.Tables) (*study.File, error) {
 	folder, err := sweep.Open(dir)
 	if err != nil {
@@ -175,6 +182,7 @@ func openKept(dir string, t *simulation.Tables) (*study.File, error) {
 	return study.Read(p, t)
 }
 
+// newSweepRetry is `gridslot sweep retry`.
 func newSweepRetry(env Env, t *simulation.Tables) *cobra.Command {
 	s := &sweeping{env: env, tables: t, retry: true}
 	cmd := &cobra.Command{
@@ -201,6 +209,7 @@ With another --limit or --memory what was too much before may succeed.`,
 	return cmd
 }
 
+// newSweepMerge is `gridslot sweep merge`.
 func newSweepMerge() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "merge DIR",
@@ -225,6 +234,7 @@ is computed.`,
 	return cmd
 }
 
+// newSweepClean is `gridslot sweep clean`.
 func newSweepClean() *cobra.Command {
 	var dryRun bool
 	cmd := &cobra.Command{
@@ -248,6 +258,7 @@ told before.`,
 	return cmd
 }
 
+// cleanFolder tells what of a folder is removed, and removes it unless dryRun is set.
 func cleanFolder(w io.Writer, folder *sweep.Folder, dryRun bool) error {
 	strays, bytes, err := folder.Strays()
 	if err != nil {
@@ -268,6 +279,7 @@ func cleanFolder(w io.Writer, folder *sweep.Folder, dryRun bool) error {
 	return folder.Clean()
 }
 
+// newSweepShard is `gridslot sweep shard`.
 func newSweepShard(env Env, t *simulation.Tables) *cobra.Command {
 	s := &sweeping{env: env, tables: t}
 	cmd := &cobra.Command{
@@ -309,7 +321,8 @@ does first what is missing. Without STUDY.yaml it is the study that DIR is of.`,
 	return cmd
 }
 
-// newSweepWork is the command of worker processes; see sweep.Local.
+// newSweepWork is the hidden command of worker processes; see sweep.Local. A worker must be the
+// program that began the study, or its results would be of another one.
 func newSweepWork(t *simulation.Tables) *cobra.Command {
 	return &cobra.Command{
 		Use:    "work",

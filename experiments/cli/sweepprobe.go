@@ -17,12 +17,13 @@ import (
 	"github.com/gridslot/gridslot/experiments/sweep"
 )
 
+// A probe must be over while somebody waits: it ends after probeTime, or after probeRuns runs.
 const (
 	probeTime = 10 * time.Second // that a probe takes at most
 	probeRuns = 64               // that it consists of at most
 )
 
-// outlook tells what a study will take. It writes nothing.
+// outlook tells what a study will take, from a probe of some of its runs. It writes nothing.
 func (s *sweeping) outlook(cmd *cobra.Command, st *study.File) error {
 	plan, err := s.study(cmd, st)
 	if err != nil {
@@ -47,6 +48,7 @@ func (s *sweeping) outlook(cmd *cobra.Command, st *study.File) error {
 			probeTime, roughly(probeTime*time.Duration(len(missing))/time.Duration(workers)), workers)
 		return nil
 	}
+	// Memory may allow fewer workers than there are.
 	if room := cmp.Or(s.memory, hostmem.Share()); p.peak > 0 && int64(workers)*p.peak > room {
 		workers = int(max(1, room/p.peak))
 		fmt.Fprintf(out, "one takes up to %s of memory, of which there are %s: %d at a time\n", hostmem.Size(p.peak), hostmem.Size(room), workers)
@@ -62,15 +64,15 @@ func (s *sweeping) outlook(cmd *cobra.Command, st *study.File) error {
 	return nil
 }
 
-// kindsOf are names for what a run is like, the narrowest first: what it takes depends
-// on the trace above all, and on the policy.
+// kindsOf returns names for what a run is like, the narrowest first: what it takes depends on the
+// trace and the machine above all, and on the policy. The last name, "", is of all runs.
 func kindsOf(u sweep.Unit) []string {
 	trace := u.Value("trace") + "\x00" + u.Value("scenario") + "\x00" + u.Value("domain") + "\x00" + u.Value("grid")
 	return []string{trace + "\x00" + u.Value("policy"), trace, ""}
 }
 
-// sampleOf are some units of each narrowest kind: all kinds have had one before any has
-// two.
+// sampleOf returns some units of each narrowest kind, at most probeRuns: all kinds have one before
+// any has two.
 func sampleOf(units []sweep.Unit) (sample []sweep.Unit) {
 	kinds, of := []string{}, map[string][]sweep.Unit{}
 	for _, u := range units {
@@ -93,8 +95,8 @@ func sampleOf(units []sweep.Unit) (sample []sweep.Unit) {
 	return sample
 }
 
-// scattered are units in another order: the middle, the quarters, the eighths, ... Its
-// beginning is like the whole, whatever parameters vary slowly.
+// scattered returns units in another order: the middle, the quarters, the eighths, ... Any
+// beginning of it is like the whole, whatever parameters vary slowly.
 func scattered(units []sweep.Unit) (order []sweep.Unit) {
 	taken := make([]bool, len(units))
 	for parts := 2; len(order) < min(probeRuns, len(units)); parts *= 2 {
@@ -108,23 +110,25 @@ func scattered(units []sweep.Unit) (order []sweep.Unit) {
 	return order
 }
 
-// probe is what a few runs took.
+// probe is what a few runs took. Its store is called from several goroutines.
 type probe struct {
 	mu     sync.Mutex
 	times  map[string]mean // by kinds
 	runs   int
 	failed int
 	first  string // failure
-	peak   int64
-	cut    bool // there was no time for the whole sample
+	// peak is the most memory that a run took, in bytes; 0 if that is not known.
+	peak int64
+	cut  bool // there was no time for the whole sample
 }
 
+// mean is a sum of times and of how many they are.
 type mean struct {
 	sum time.Duration
 	n   int
 }
 
-// run does runs until the time is over, and stores none.
+// run does runs until the time is over, and stores none of them. That the time is over is no error.
 func (p *probe) run(ctx context.Context, s *sweeping, plan *sweep.Study, sample []sweep.Unit) error {
 	engine, err := s.local()
 	if err != nil {
@@ -142,10 +146,11 @@ func (p *probe) run(ctx context.Context, s *sweeping, plan *sweep.Study, sample 
 	return err
 }
 
-// close notes whether the time was over before the whole sample was done. What was not done is
-// what takes longest, so that the total is too low.
+// close notes whether the time was over before the whole sample was done. What was not done is what
+// takes longest, so that the total is too low then.
 func (p *probe) close(sample []sweep.Unit) { p.cut = p.runs < len(sample) }
 
+// store takes in what a run took; it stands in for the study's own store.
 func (p *probe) store(u sweep.Unit, o sweep.Outcome) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -163,8 +168,8 @@ func (p *probe) store(u sweep.Unit, o sweep.Outcome) error {
 	return nil
 }
 
-// total is about what all units take, one after the other: each as long as those of
-// its narrowest kind that were tried.
+// total returns about what all units take, one after the other: each as long as the units of its
+// narrowest kind that were tried.
 func (p *probe) total(units []sweep.Unit) (total time.Duration) {
 	for _, u := range units {
 		for _, k := range kindsOf(u) {

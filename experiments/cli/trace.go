@@ -10,6 +10,7 @@ import (
 	"github.com/gridslot/gridslot/workload"
 )
 
+// newTrace is `gridslot trace`, which only holds other commands.
 func newTrace(env Env, t *simulation.Tables) *cobra.Command {
 	return group(&cobra.Command{
 		Use:   "trace COMMAND",
@@ -17,7 +18,7 @@ func newTrace(env Env, t *simulation.Tables) *cobra.Command {
 	}, newTraceInfo(t), newTraceConvert(t), newTraceFetch(), newTraceList())
 }
 
-// checkedLog is what `gridslot trace info --check` tells.
+// checkedLog is what `gridslot trace info --check` tells of a log.
 type checkedLog struct {
 	Counts   map[string]int64 `json:"counts"` // findings by reason
 	Findings []traceFinding   `json:"findings"`
@@ -39,8 +40,8 @@ type traceFinding struct {
 	Column  string `json:"column,omitempty"` // its name, in formats whose columns have names
 }
 
-// checkLog tells what is wrong with a log, up to so many findings of each reason, and fails
-// where it cannot be simulated as it is or its schedule not checked.
+// checkLog tells what is wrong with a log, up to examples findings of each reason. It fails if the
+// log cannot be simulated as it is, or its schedule not checked.
 func checkLog(cmd *cobra.Command, tables *simulation.Tables, path, format string, examples int) error {
 	t, err := openLog(cmd, tables, path, func(o *workload.Options) {
 		o.Examples, o.CheckNumbers = examples, true

@@ -18,7 +18,8 @@ type comparison struct {
 	Distances []facts.Distance `json:"distances"`
 }
 
-// side is what it tells of one log by itself.
+// side is what a comparison tells of one log by itself. Serial and PowersOfTwo are shares of jobs,
+// the latter of those that are not serial.
 type side struct {
 	Name        string            `json:"name"`
 	SHA256      string            `json:"sha256"`
@@ -36,8 +37,8 @@ type side struct {
 	report *workload.Report
 }
 
-// compareLogs tells how far two logs are apart: their facts side by side, and of each
-// quantity the distance between its two distributions.
+// compareLogs tells how far two logs are apart: their facts side by side, and for each quantity the
+// distance between its two distributions.
 func compareLogs(cmd *cobra.Command, tables *simulation.Tables, paths []string, format string) error {
 	if paths[0] == workload.StandardInput && paths[1] == workload.StandardInput {
 		return usagef("both logs are standard input: name a file for one of them")
@@ -106,6 +107,7 @@ func (c *comparison) writeTable(p page) error {
 	return nil
 }
 
+// correlated returns a correlation, "-" if there is none.
 func correlated(r *float64) string {
 	if r == nil {
 		return "-"

@@ -14,7 +14,8 @@ import (
 	"github.com/gridslot/gridslot/workload/facts"
 )
 
-// drawLog draws what is in a log into a folder, as SVG.
+// drawLog draws what is in a log into a folder, as SVG. The log's facts have it all; figures only
+// lay it out.
 func drawLog(cmd *cobra.Command, dir string, info *traceInfo) error {
 	if info.Jobs == 0 {
 		return fmt.Errorf("%s: there are no jobs to draw figures of", info.Name)
@@ -50,7 +51,8 @@ func drawLog(cmd *cobra.Command, dir string, info *traceInfo) error {
 	})
 }
 
-// saveFigures writes figures into a folder, and tells of each that is there.
+// saveFigures writes figures into a folder, and calls written with the path of each that is there.
+// An interrupt ends it between two figures, so that no figure is half written.
 func saveFigures(ctx context.Context, dir, format string, figures []*figure.Figure, written func(path string) error) error {
 	var names []string
 	for _, f := range figures {
@@ -76,6 +78,7 @@ func saveFigures(ctx context.Context, dir, format string, figures []*figure.Figu
 	return nil
 }
 
+// distributionOf returns the different values of a sample and how often each is there.
 func distributionOf(s *facts.Sample) (d figure.Distribution) {
 	for v, n := range s.Values() {
 		d.Values, d.Counts = append(d.Values, v), append(d.Counts, n)

@@ -16,7 +16,7 @@ import (
 	"github.com/gridslot/gridslot/workload/facts"
 )
 
-// traceInfo is what `gridslot trace info` tells. Times are in seconds.
+// traceInfo is what `gridslot trace info` tells of one log. Times are in seconds.
 type traceInfo struct {
 	Name       string  `json:"name"`
 	SHA256     string  `json:"sha256"`
@@ -27,12 +27,13 @@ type traceInfo struct {
 	Users      int     `json:"users"`
 	First      float64 `json:"first_submission"`
 	Last       float64 `json:"last_submission"`
-	Load       float64 `json:"offered_load"`
-	MeanSize   float64 `json:"mean_processors"`
-	MaxSize    int     `json:"max_processors"`
-	MeanRun    float64 `json:"mean_runtime"`
-	MaxRun     float64 `json:"max_runtime"`
-	Accuracy   float64 `json:"mean_runtime_to_estimate"`
+	// Load is 0 if the size of the machine is not known, or if all jobs come at once.
+	Load     float64 `json:"offered_load"`
+	MeanSize float64 `json:"mean_processors"`
+	MaxSize  int     `json:"max_processors"`
+	MeanRun  float64 `json:"mean_runtime"`
+	MaxRun   float64 `json:"max_runtime"`
+	Accuracy float64 `json:"mean_runtime_to_estimate"`
 
 	*facts.Facts
 	Left  map[string]int64 `json:"left_out"` // lines, by reason; with jobs and damaged ones they are all
@@ -103,7 +104,7 @@ submissions go backwards or a job number is given twice. --users tells sessions,
 	return cmd
 }
 
-// tellLog tells what is in a log.
+// tellLog tells what is in a log, and draws it if a folder for figures is named.
 func tellLog(cmd *cobra.Command, tables *simulation.Tables, path, format, figures string) error {
 	t, err := openLog(cmd, tables, path, nil)
 	if err != nil {
@@ -121,7 +122,7 @@ func tellLog(cmd *cobra.Command, tables *simulation.Tables, path, format, figure
 	return tell(cmd, format, info)
 }
 
-// inspect reads the jobs of a trace.
+// inspect reads the jobs of a trace and sums them up.
 func inspect(ctx context.Context, t *workload.Trace) (*traceInfo, error) {
 	info := &traceInfo{Name: t.Name, Computer: t.Header.Computer, Processors: t.MaxProcs, Left: map[string]int64{}, Bad: map[string]int64{}, Other: map[string]int64{}}
 	f, report, err := facts.Of(ctx, t)
@@ -137,6 +138,7 @@ func inspect(ctx context.Context, t *workload.Trace) (*traceInfo, error) {
 			info.Users = o.Number
 		}
 	}
+	// Findings of the reader by what became of the line.
 	for reason, n := range report.Counts() {
 		counts := info.Other
 		switch reason.Class() {
@@ -147,6 +149,7 @@ func inspect(ctx context.Context, t *workload.Trace) (*traceInfo, error) {
 		}
 		counts[reason.String()] = n
 	}
+	// The load of the part that is taken; if it was scaled, it is the load that was asked for.
 	if t.MaxProcs > 0 {
 		load, err := t.OfferedLoad()
 		if err != nil {
@@ -190,10 +193,10 @@ func (i *traceInfo) writeTable(p page) error {
 	return nil
 }
 
-// mostWeeks is how many weeks the page shows.
+// mostWeeks is how many weeks the page shows: some three years.
 const mostWeeks = 160
 
-// writeFacts writes tables of words and numbers, a blank line between them.
+// writeFacts writes tables of words and numbers with a blank line between them.
 func writeFacts(p page, f *facts.Facts) {
 	p.row()
 	writeDistributions(p, f)
@@ -269,7 +272,8 @@ func writeRequests(p page, f *facts.Facts) {
 	}
 }
 
-// writeOwners writes who submits what, and what else is told of jobs.
+// writeOwners writes who submits what, and what else is told of jobs: statuses, repetitions,
+// columns, dependencies.
 func writeOwners(p page, f *facts.Facts) {
 	for _, o := range f.Owners {
 		text := fmt.Sprintf("%d", o.Number)
@@ -327,7 +331,8 @@ func writeDeciles(p page, e *facts.Estimates) {
 	p.row(shares...)
 }
 
-// writeRush writes submissions by hour and by weekday.
+// writeRush writes submissions by hour and by weekday. Without a clock in the header, hours count
+// from time 0 and days have numbers.
 func writeRush(p page, a *facts.Arrivals) {
 	clock, days := "hour from time 0, modulo 24", "0 1 2 3 4 5 6"
 	if a.Zone != "" {

@@ -15,7 +15,7 @@ import (
 	"github.com/gridslot/gridslot/workload/users"
 )
 
-// within is records as long as ctx lasts.
+// within yields records as long as ctx lasts; then it yields the error of ctx.
 func within(ctx context.Context, records iter.Seq2[*workload.Record, error]) iter.Seq2[*workload.Record, error] {
 	return func(yield func(*workload.Record, error) bool) {
 		for rec, err := range records {

@@ -21,8 +21,8 @@ import (
 )
 
 // newValidate is `gridslot validate`. How the jobs came of their log must be known, or every row
-// would differ. Three places tell it, and the first that there is counts: a scenario, the manifest
-// beside the schedule, the defaults; flags stand in place of any of them.
+// would differ. Three places tell it, and the first that is there counts: a scenario, the manifest
+// beside the schedule, the defaults. Flags stand in place of any of them.
 func newValidate(t *simulation.Tables) *cobra.Command {
 	v := validation{tables: t}
 	cmd := &cobra.Command{
@@ -82,7 +82,8 @@ type validation struct {
 	limit     int
 }
 
-// folder checks the schedules of all runs that the manifest of a folder names.
+// folder checks the schedules of all runs that the manifest of a folder names. A schedule that is
+// wrong does not keep the others from being checked.
 func (v *validation) folder(cmd *cobra.Command, dir string) error {
 	m, err := results.ReadManifest(dir)
 	if err != nil {
@@ -112,6 +113,7 @@ func (v *validation) schedule(cmd *cobra.Command, s schedule) error {
 	if err != nil {
 		return s.placed(worded(cmd, err))
 	}
+	// Checksums are compared, unless the call names another trace or scenario.
 	check := simulation.Schedule{Dir: s.dir, Jobs: s.jobs, Policy: s.spec, Files: s.files}
 	if s.manifest != nil {
 		check.Settings = s.manifest.Settings
@@ -121,6 +123,7 @@ func (v *validation) schedule(cmd *cobra.Command, s schedule) error {
 	}
 	of, found, err := simulation.Validate(cmd.Context(), sc, check, simulation.Options{Tables: v.tables, Stdin: cmd.InOrStdin()}, v.limit)
 	if err != nil {
+		// An error names the file that it is about: the schedule, or what stands beside it.
 		var damaged *validate.DamagedFileError
 		if _, grid := sc.Machine.(*simulation.Grid); errors.As(err, &damaged) && !grid {
 			if kind, _, _ := strings.Cut(damaged.File, " "); kind != "jobs" { // attempts CSV
@@ -141,9 +144,10 @@ func (v *validation) schedule(cmd *cobra.Command, s schedule) error {
 	return nil
 }
 
-// scenario is what the schedule is to be held against: the machine and the settings of the
-// manifest beside it, and the flags that are given.
+// scenario returns what the schedule is held against: the machine and the settings of the manifest
+// beside it, and the flags that are given.
 func (v *validation) scenario(cmd *cobra.Command, s *schedule) (sc *simulation.Scenario, err error) {
+	// First the machine: that of a file, or of the manifest.
 	t, trace := v.tables, v.trace
 	switch {
 	case v.described == "" && s.manifest == nil && s.ofNodes(t):
@@ -159,16 +163,20 @@ func (v *validation) scenario(cmd *cobra.Command, s *schedule) (sc *simulation.S
 	if err != nil {
 		return nil, err
 	}
+	// Then the settings of the manifest. A scenario says itself how the run was made.
 	if s.manifest != nil && v.described != "scenario" { // which says how the run was made
 		if err := sc.Adopt(s.manifest.Settings); err != nil {
 			return nil, fmt.Errorf("by %s: %w", s.manifestPath(), err)
 		}
 		s.tell(cmd, t.Tell)
 	}
+	// A job file in place of the log states what was asked for: conventions about records do not
+	// apply to it.
 	states := trace != "" && t.StatesRequests(trace)
 	if states && trace != sc.Workload.Trace && v.described != "scenario" {
 		sc.StateRequests()
 	}
+	// Then the flags, and the trace that the call names.
 	if err := given(cmd, sc); err != nil {
 		return nil, err
 	}
@@ -186,7 +194,8 @@ func (v *validation) scenario(cmd *cobra.Command, s *schedule) (sc *simulation.S
 	return sc, err
 }
 
-// choose decides whose promises are checked.
+// choose decides whose promises are checked: those of --policy, or of the policy that made the
+// schedule, if it is known.
 func (v *validation) choose(cmd *cobra.Command, s *schedule, sc *simulation.Scenario) error {
 	if sc.Slurm.Config != "" {
 		if v.policy != "" {
@@ -226,8 +235,8 @@ func (v *validation) choose(cmd *cobra.Command, s *schedule, sc *simulation.Scen
 	return nil
 }
 
-// schedule is what is known of a file jobs-POLICY.csv: by the manifest beside it,
-// or else by its name.
+// schedule is what is known of a file jobs-POLICY.csv: by the manifest beside it, or else by its
+// name.
 type schedule struct {
 	dir, jobs string
 	spec      string            // of the policy
@@ -238,8 +247,8 @@ type schedule struct {
 func (s *schedule) path() string         { return filepath.Join(s.dir, s.jobs) }
 func (s *schedule) manifestPath() string { return filepath.Join(s.dir, "manifest.json") }
 
-// placed is an error with what to do where it is that a file which the manifest names is not
-// there: its path may be relative to the folder in which the run was started.
+// placed adds to an error what to do, if a file that the manifest names is not there: its path may
+// be relative to the folder in which the run was started.
 func (s *schedule) placed(err error) error {
 	if s.manifest == nil || !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -251,8 +260,8 @@ func (s *schedule) placed(err error) error {
 	return fmt.Errorf("%w; %s names files by paths as seen from where the run was started, and they are looked for from %s: call validate from there, or give the log as TRACE", err, s.manifestPath(), here)
 }
 
-// scheduleOf looks for the run that wrote a file in the manifest beside it, which
-// may be of another run, or not be there.
+// scheduleOf looks for the run that wrote a file in the manifest beside it. The manifest may be of
+// another run, or not be there; then the name of the file tells the policy.
 func scheduleOf(path string) schedule {
 	s := schedule{dir: filepath.Dir(path), jobs: filepath.Base(path)}
 	if m, err := results.ReadManifest(s.dir); err == nil {
@@ -288,11 +297,12 @@ func (s *schedule) tell(cmd *cobra.Command, tell func(format string, args ...any
 	}
 }
 
-// colons are where a colon of a policy's spec has stood; see policy.FileName.
+// colons finds where a colon of a policy's spec has stood in the name of a file: easy-order=wfp3 is
+// easy:order=wfp3. See policy.FileName.
 var colons = regexp.MustCompile(`-([a-z]+=)`)
 
-// ofNodes reports whether the name tells that a schedule is one of named nodes: where there is
-// no manifest, nothing says of which.
+// ofNodes reports whether the name tells that a schedule is one of named nodes. Without a manifest
+// nothing says of which.
 func (s *schedule) ofNodes(t *simulation.Tables) bool {
 	_, errQueue := t.Policies.Parse(s.spec)
 	_, errNodes := t.Nodes.Parse(s.spec)

@@ -16,14 +16,16 @@ import (
 	"github.com/gridslot/gridslot/experiments/simulation"
 )
 
-// watched is an observer that keeps what is to be seen of a run while it lasts. Any
-// goroutine may look.
+// watched is an observer that keeps what is to be seen of a run while it lasts. Any goroutine may
+// look. It counts jobs in the queue and ended, processors or nodes that there are (0 if not known)
+// and that are busy, and keeps the clock in ticks.
 type watched struct {
 	policy                              string
 	capacity, clock, queue, busy, ended atomic.Int64
 }
 
-// Attach learns how many processors or nodes there are.
+// Attach learns how many processors or nodes there are. On a grid nobody calls it: no utilization
+// is shown.
 func (w *watched) Attach(m *entity.Metascheduler) {
 	w.capacity.Store(int64(m.Plan().Size()))
 }
@@ -32,6 +34,7 @@ func (w *watched) Attach(m *entity.Metascheduler) {
 func (w *watched) Observe(e entity.JobEvent) {
 	w.clock.Store(int64(e.Time))
 	nodes := int64(e.Run.Request.Nodes)
+	// before returns the processors that the run had until this event.
 	before := func() int64 {
 		a, _, _, _ := entity.Over(e)
 		return int64(a.Window.Nodes)
@@ -62,7 +65,7 @@ type watch struct {
 	runs []*watched // in the order in which they began
 }
 
-// observers are those of one run.
+// observers returns those of one run as a whole; sites of a grid have none of their own.
 func (w *watch) observers(policy, site string) []entity.Observer {
 	if site != "" {
 		return nil
@@ -74,7 +77,7 @@ func (w *watch) observers(policy, site string) []entity.Observer {
 	return []entity.Observer{run}
 }
 
-// lines are what is to be seen: a line a run under way, and how far the work is.
+// lines returns what is to be seen: a line for each run under way, and how far the work is.
 func (w *watch) lines(p simulation.Progress, elapsed time.Duration) []string {
 	running := p.Running()
 	w.mu.Lock()
@@ -98,6 +101,8 @@ func (w *watch) lines(p simulation.Progress, elapsed time.Duration) []string {
 	return append(lines, last)
 }
 
+// line returns the line of a run: whole seconds of the clock, the queue, and how busy the machine
+// is.
 func (w *watched) line() string {
 	clock := des.Time(w.clock.Load())
 	text := fmt.Sprintf("%-16s clock %v s (%s)  queue %d", w.policy, clock/des.Second*des.Second, days(clock), w.queue.Load())
@@ -107,14 +112,14 @@ func (w *watched) line() string {
 	return text
 }
 
-// days is a time of the simulation for people.
+// days returns a time of the simulation for people.
 func days(t des.Time) string {
 	s := int64(t / des.Second)
 	return fmt.Sprintf("%dd %02d:%02d:%02d", s/86400, s/3600%24, s/60%60, s%60)
 }
 
-// show draws the view on out, which is a terminal, until the function it returns is
-// called, which wipes it out.
+// show draws the view on out, which is a terminal, until the function that it returns is called,
+// which wipes the view out.
 func (w *watch) show(out io.Writer, p simulation.Progress) (stop func()) {
 	begun, drawn := time.Now(), 0
 	return repeatedly(func() {
@@ -124,7 +129,7 @@ func (w *watch) show(out io.Writer, p simulation.Progress) (stop func()) {
 	}, func() { fmt.Fprint(out, wipe(drawn)) })
 }
 
-// wipe goes back over so many lines, and clears them.
+// wipe returns what moves the cursor up by a number of lines and clears all below (ANSI escapes).
 func wipe(lines int) string {
 	if lines == 0 {
 		return ""
@@ -132,7 +137,7 @@ func wipe(lines int) string {
 	return fmt.Sprintf("\x1b[%dA\r\x1b[J", lines)
 }
 
-// fit cuts lines that would be broken into two.
+// fit cuts lines that the terminal would break into two: wipe counts lines.
 func fit(lines []string, width int) []string {
 	for i, line := range lines {
 		if r := []rune(line); len(r) >= width {
@@ -142,7 +147,7 @@ func fit(lines []string, width int) []string {
 	return lines
 }
 
-// columns is how wide a terminal is.
+// columns returns how wide a terminal is; 80 if it does not tell.
 func columns(out io.Writer) int {
 	if file, ok := out.(*os.File); ok {
 		if width, _, err := term.GetSize(int(file.Fd())); err == nil && width > 1 {

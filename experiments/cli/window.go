@@ -18,7 +18,7 @@ import (
 	"github.com/gridslot/gridslot/policy/window"
 )
 
-// windowSearch is one call of `gridslot window`.
+// windowSearch is one call of `gridslot window`. quantum and distance are in time units.
 type windowSearch struct {
 	algorithm         string
 	quantum, distance float64
@@ -66,6 +66,7 @@ Searches for square windows, in which every node is held as long as the slowest:
 	return cmd
 }
 
+// windowNames returns the names of all searches, of both kinds of windows.
 func windowNames() []string {
 	names := slices.Concat(window.Names(window.Rough), window.Names(window.Square))
 	slices.Sort(names)
@@ -90,6 +91,8 @@ func wrapped(words []string) string {
 	return b.String() + "\n"
 }
 
+// run answers all problems of a file. A search may only know one kind of windows: of several
+// problems those of the other kind are left out, with a word.
 func (s *windowSearch) run(ctx context.Context, env Env, path string) error {
 	if !slices.Contains(windowNames(), s.algorithm) {
 		return usagef("--algorithm must name a search: none is called %q; there are %s%s", s.algorithm, strings.Join(windowNames(), ", "), enum.Suggestion(s.algorithm, windowNames()))
@@ -130,6 +133,7 @@ func (s *windowSearch) run(ctx context.Context, env Env, path string) error {
 	return printWindows(env.Stdout, answers)
 }
 
+// readProblems reads the problems of a file, or of standard input for "-"; there is at least one.
 func readProblems(stdin io.Reader, path string) ([]windowProblem, error) {
 	from := stdin
 	if path != "-" {
@@ -154,6 +158,7 @@ func readProblems(stdin io.Reader, path string) ([]windowProblem, error) {
 	return problems, nil
 }
 
+// printJSON prints an object for each answer, one a line.
 func printJSON(w io.Writer, answers []windowAnswer) error {
 	enc := json.NewEncoder(w)
 	for _, a := range answers {
@@ -164,7 +169,7 @@ func printJSON(w io.Writer, answers []windowAnswer) error {
 	return nil
 }
 
-// printWindows prints a line a problem, and the nodes of its window.
+// printWindows prints a line for each problem, with the nodes of its window.
 func printWindows(w io.Writer, answers []windowAnswer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "problem\tfound\tstart\tlength\tcost\tvalue\t\tnodes")

@@ -42,15 +42,15 @@ type windowProblem struct {
 	Slots [][3]float64 `json:"slots"` // node, start, end
 }
 
-// windowAttributes are what a node has, or a request asks for.
+// windowAttributes are what a node has, or what a request asks for; see entity.Attributes.
 type windowAttributes struct {
 	Amounts map[string]float64 `json:"amounts"`
 	Labels  map[string]string  `json:"labels"`
 }
 
-// windowAnswer is the answer to a problem. Value is the sum over the slots for q, dep and
-// coord (dep and coord: distances), else the criterion itself; without a window all figures
-// are 0.
+// windowAnswer is the answer to a problem. Value is the sum over the slots for q, dep and coord
+// (for dep and coord, of distances), otherwise the criterion itself. Without a window all figures
+// are 0. Times are in time units.
 type windowAnswer struct {
 	ID           int          `json:"id"`
 	Algorithm    string       `json:"algorithm"`
@@ -90,6 +90,7 @@ func readWindowProblems(text []byte) ([]windowProblem, error) {
 	return problems, err
 }
 
+// decodeProblem reads JSON. What is wrong with it is bad input, as of any problem.
 func decodeProblem(text []byte, into any) error {
 	if err := jsontext.Decode(text, into); err != nil {
 		return plan.BadInput("not a window problem: %v", err)
@@ -97,7 +98,7 @@ func decodeProblem(text []byte, into any) error {
 	return nil
 }
 
-// units converts time units to ticks; what is a limit.
+// units converts time units to ticks. what names the quantity for an error.
 func units(what string, t float64) (des.Time, error) {
 	if ticks := des.Seconds(t); !math.IsNaN(t) && ticks < des.Forever && ticks > -des.Forever {
 		return ticks, nil
@@ -105,7 +106,8 @@ func units(what string, t float64) (des.Time, error) {
 	return 0, plan.BadInput("%s is %v, which is no time", what, t)
 }
 
-// limit is the value of an optional limit, which must be positive where given.
+// limit returns the value of an optional limit, which must be positive if it is given; 0 means no
+// limit.
 func limit(what string, v *float64) (float64, error) {
 	switch {
 	case v == nil:
@@ -116,7 +118,8 @@ func limit(what string, v *float64) (float64, error) {
 	return *v, nil
 }
 
-// list makes the slot list of p, which it checks.
+// list makes the slot list of p and checks it: nodes are there once, slots are on nodes, and in
+// order.
 func (p *windowProblem) list() (plan.SlotList, error) {
 	var list plan.SlotList
 	var err error
@@ -158,7 +161,7 @@ func (p *windowProblem) list() (plan.SlotList, error) {
 	return list, window.CheckSlots(list)
 }
 
-// request makes the request of p, and the latest start.
+// request makes the request of p, and returns the latest start.
 func (p *windowProblem) request() (req entity.Request, until des.Time, err error) {
 	r := &p.Request
 	req = entity.Request{Nodes: r.Nodes, MinPerf: r.MinPerf}
@@ -194,9 +197,8 @@ func (p *windowProblem) request() (req entity.Request, until des.Time, err error
 	return req, until, nil
 }
 
-// solve answers p with the named search. The error is for input that makes no sense
-// (*plan.BadInputError) or a context that ended; a problem without a window is an answer with
-// Found false.
+// solve answers p with the named search. Its error is a *plan.BadInputError for input that makes no
+// sense, or that of a context that ended. A problem without a window is an answer with Found false.
 func (p *windowProblem) solve(ctx context.Context, algorithm string, set window.Settings) (windowAnswer, error) {
 	answer := windowAnswer{ID: *p.ID, Algorithm: algorithm, Slots: [][3]float64{}}
 	finder, err := window.ByName(p.Kind, algorithm, set)

@@ -17,8 +17,8 @@ import (
 	"github.com/gridslot/gridslot/internal/enum"
 )
 
-// harmless is a message without characters that control a terminal, but for ends of lines
-// and tabs: errors quote what stands in files of others.
+// harmless returns a message without characters that control a terminal, except ends of lines and
+// tabs: errors quote what stands in other people's files.
 func harmless(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r != '\n' && r != '\t' && unicode.In(r, unicode.Cc, unicode.Cf) {
@@ -28,10 +28,11 @@ func harmless(text string) string {
 	}, text)
 }
 
-// shown is a writer of text for people, harmless to a terminal: names of files and words from
-// logs are among it.
+// shown is a writer of text for people that is harmless to a terminal: names of files and words
+// from logs are in it.
 type shown struct{ to io.Writer }
 
+// Write reports the length of what it was given: a character may become one of another length.
 func (s shown) Write(b []byte) (int, error) {
 	if _, err := io.WriteString(s.to, harmless(string(b))); err != nil {
 		return 0, err
@@ -39,15 +40,15 @@ func (s shown) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// teller tells what a user should know, a line at a time.
+// teller returns a function that tells what a user should know, a line at a time.
 func teller(w io.Writer) func(format string, args ...any) {
 	return func(format string, args ...any) {
 		fmt.Fprintln(w, "gridslot: "+harmless(fmt.Sprintf(format, args...)))
 	}
 }
 
-// onceTeller is a teller that says no line twice: validate, for one, opens a log anew for each schedule of it. Several
-// runs may tell at a time.
+// onceTeller returns a teller that says no line twice: validate, for one, opens a log anew for each
+// schedule of it. Several goroutines may tell at a time.
 func onceTeller(w io.Writer) func(format string, args ...any) {
 	var said sync.Map
 	tell := teller(w)
@@ -60,12 +61,14 @@ func onceTeller(w io.Writer) func(format string, args ...any) {
 }
 
 // byUsage accepts as many arguments as the usage of a command shows, "DIR [JOB]" or "LOG... OUT",
-// none of them empty. What stands in brackets may be left out, and behind dots there may be more.
+// none of them empty. What stands in brackets may be left out, and dots mean that there may be
+// more.
 func byUsage(cmd *cobra.Command, args []string) error {
 	_, what, _ := strings.Cut(cmd.Use, " ")
 	what, _, _ = strings.Cut(what, " --") // flags that are needed
 	words := strings.Fields(what)
 	most, least := len(words), len(slices.DeleteFunc(words, func(word string) bool { return word[0] == '[' }))
+	// How the number of arguments is said in an error.
 	number := fmt.Sprintf("%d argument", most)
 	switch {
 	case strings.Contains(what, "..."):
@@ -92,7 +95,8 @@ func byUsage(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// flagError words what the reader of flags says.
+// flagError words errors of the reader of flags: what is wanted, and the flag that was probably
+// meant.
 func flagError(cmd *cobra.Command, err error) error {
 	var invalid *pflag.InvalidValueError
 	var unknown *pflag.NotExistError
