@@ -14,15 +14,17 @@ import (
 	"github.com/gridslot/gridslot/workload/vo"
 )
 
-// alpAMP compares the two searches in both of AMP11's problems.
+// alpAMP compares ALP and AMP in both of AMP11's problems, the least time and the least cost of a
+// batch.
 type alpAMP struct {
 	Slots vo.AMP11Slots
 	Jobs  vo.AMP11Jobs
-	// Readings are the ways to understand what AMP11 leaves open. The first is the table's,
-	// the others are variants.
+	// Readings are the ways to understand what AMP11 leaves open. The first is the table's, the
+	// others are its variants.
 	Readings []amp11Reading
 }
 
+// amp11Reading is one such way. Its Variant is "" for the table's own.
 type amp11Reading struct {
 	Variant   string
 	AtP       bool // t is a task's time at the least performance wanted, not at 1
@@ -32,7 +34,8 @@ type amp11Reading struct {
 
 func (a alpAMP) facts() facts { return facts{"slots": a.Slots.Facts(), "jobs": a.Jobs.Facts()} }
 
-// amp11Searches are AMP11's, with what each asks for.
+// amp11Searches are AMP11's two, with the request that each makes: ALP limits the price of a slot,
+// AMP the cost of the window.
 var amp11Searches = []struct {
 	name    string
 	finder  plan.Finder
@@ -58,6 +61,7 @@ const (
 	shareFaster = "share of cycles in which AMP is not faster"
 )
 
+// rows has each search in each problem; quantities of the cycles themselves have rows of their own.
 func (a alpAMP) rows(p *page) (rows []Row) {
 	of := map[string][]string{
 		shareKept: {cyclesKept + leastTime, cyclesKept + leastCost}, shareFaster: {cyclesKept + leastTime},
@@ -77,11 +81,12 @@ func (a alpAMP) rows(p *page) (rows []Row) {
 	return rows
 }
 
-// cycle draws slots and jobs once for each reading: the same draws, which a reading
-// turns into other jobs.
+// cycle draws slots and jobs once for each reading: the same draws, which a reading turns into
+// other jobs.
 func (a alpAMP) cycle(ctx context.Context, seed, cycle uint64, see sight) error {
 	for _, reading := range a.Readings {
 		slots, jobs := a.Slots, a.Jobs
+		// The slots and jobs of the reading.
 		if reading.Printed {
 			slots.Count, jobs.Jobs, jobs.Nodes = vo.Range{}, vo.Range{}, vo.Range{}
 		}
@@ -95,6 +100,8 @@ func (a alpAMP) cycle(ctx context.Context, seed, cycle uint64, see sight) error 
 			return err
 		}
 		tell := func(series, quantity string, x float64) { see.at(varied(series, reading.Variant), "", quantity, x) }
+		// The alternatives of every job by both searches. A cycle in which a job has none is not
+		// kept.
 		found, err := amp11Alternatives(ctx, batch, list)
 		if err != nil {
 			return err
@@ -114,6 +121,7 @@ func (a alpAMP) cycle(ctx context.Context, seed, cycle uint64, see sight) error 
 			return err
 		}
 		least = cyclic.Choice{Problem: cyclic.UsersExpense, TimeLimit: limit}
+		// Slots and jobs are told of the cycles that the second problem keeps, as the paper does.
 		ok, err := amp11Choose(ctx, leastCost, least, found, tell)
 		if err != nil {
 			return err
@@ -126,8 +134,8 @@ func (a alpAMP) cycle(ctx context.Context, seed, cycle uint64, see sight) error 
 	return nil
 }
 
-// amp11Alternatives are the windows of every job by both searches; none where a job has
-// none by one of them.
+// amp11Alternatives returns the windows of every job by both searches; nil if a job has none by one
+// of them.
 func amp11Alternatives(ctx context.Context, jobs []vo.AMP11Job, list plan.SlotList) ([][][]entity.Window, error) {
 	var found [][][]entity.Window
 	for _, s := range amp11Searches {
@@ -154,7 +162,8 @@ func amp11Alternatives(ctx context.Context, jobs []vo.AMP11Job, list plan.SlotLi
 	return found, nil
 }
 
-// amp11Choose makes both searches' choices, and tells of them where both can.
+// amp11Choose makes both searches' choices, and tells of them if both can: ok says so. Times and
+// costs are means over the jobs of the batch.
 func amp11Choose(ctx context.Context, problem string, c cyclic.Choice, found [][][]entity.Window, tell func(series, quantity string, x float64)) (ok bool, err error) {
 	var chosen []cyclic.Combination
 	for i, s := range amp11Searches {

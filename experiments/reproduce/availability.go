@@ -17,18 +17,23 @@ import (
 	"github.com/gridslot/gridslot/workload/vo"
 )
 
-// availability draws nodes a cycle, all of them with a slot for the whole interval, and has
-// every algorithm choose among them within each budget.
+// availability draws nodes for each cycle, each with a slot for the whole interval, and lets every
+// algorithm choose among them within each budget.
 type availability struct {
+	// Nodes is how many there are, Wanted how many a choice must have.
 	Nodes, Wanted int
-	Groups        int // 0: every node by itself
-	Interval      float64
-	Deviation     float64 // a node is taken with |normal(0, Deviation)|, at most 1
-	Speed, Price  vo.Range
-	SpeedFactor   vo.Range // factors of Speed and Price: normal with mean 1, cut to these
-	PriceFactor   vo.Range
-	WholePrices   bool
-	Budgets       []float64 // 0: none
+	// Groups is the number of groups whose nodes are free or taken together; 0 means that every
+	// node is by itself.
+	Groups   int
+	Interval float64
+	// Deviation is that of the normal draw by which a node is taken: with the probability
+	// |normal(0, Deviation)|, at most 1.
+	Deviation    float64
+	Speed, Price vo.Range
+	SpeedFactor  vo.Range // factors of Speed and Price: normal with mean 1, cut to these
+	PriceFactor  vo.Range
+	WholePrices  bool
+	Budgets      []float64 // 0: none
 	// Counts, if set, are numbers of nodes wanted that are compared besides, without a budget.
 	Counts     []int
 	Algorithms []algorithm
@@ -40,6 +45,7 @@ const (
 	ofNodes     = against + "nodes wanted"
 )
 
+// budgetPoint names a budget in tables; 0 is none.
 func budgetPoint(budget float64) string {
 	if budget == 0 {
 		return "no budget"
@@ -63,6 +69,8 @@ func (a availability) rows(p *page) (rows []Row) {
 	return rows
 }
 
+// cycle draws the nodes once, and compares the algorithms within each budget and for each number of
+// nodes.
 func (a availability) cycle(ctx context.Context, seed, cycle uint64, see sight) error {
 	list := a.draw(des.NewStream(seed, cycle, "availability.nodes"))
 	for _, budget := range a.Budgets {
@@ -78,8 +86,8 @@ func (a availability) cycle(ctx context.Context, seed, cycle uint64, see sight) 
 	return nil
 }
 
-// compare has all algorithms choose. Like the authors' programs it takes means over the cycles
-// in which all of them find a choice.
+// compare lets all algorithms choose. Like the authors' programs it takes means over the cycles in
+// which all of them find a choice.
 func (a availability) compare(ctx context.Context, list plan.SlotList, n int, budget float64, point string, see sight) error {
 	req := entity.Request{Nodes: n, Length: list.To, Budget: budget}
 	found := make([]plan.Found, len(a.Algorithms))
@@ -107,7 +115,8 @@ func (a availability) compare(ctx context.Context, list plan.SlotList, n int, bu
 	return nil
 }
 
-// jointly is the probability that all nodes of a window are free: each group counts once.
+// jointly returns the probability that all nodes of a window are free. Nodes of one group are free
+// together, so that each group counts once.
 func jointly(w *entity.Window) float64 {
 	p, met := 1.0, map[string]bool{}
 	for _, t := range w.Tasks {
@@ -122,16 +131,21 @@ func jointly(w *entity.Window) float64 {
 	return p
 }
 
-// draw makes the nodes as the authors' program does: a hardware index decides about speed and
-// price, each with a factor of its own; the price also rises with the speed.
+// draw makes the nodes as the authors' program does. A hardware index, uniform on [0, 1), decides
+// about speed and price, each with a factor of its own; the price also rises with the speed:
+//
+//	speed = ceil(speed.min + (speed.max - speed.min) index factor)
+//	price = (price.min + (price.max - price.min) index factor) exp(0.05 (speed - 1))
+//
+// Products are converted before they are added, or some processors would fuse the two.
 func (a availability) draw(r *rand.Rand) plan.SlotList {
 	list := plan.SlotList{To: des.Seconds(a.Interval)}
 	grouped := make([]float64, a.Groups) // the availability of the last node of the group
 	label := make([]int, a.Nodes)
 	for id := range a.Nodes {
 		index := r.Float64()
-		speed := math.Ceil(a.Speed.Min + (a.Speed.Max-a.Speed.Min)*index*aroundOne(r, a.SpeedFactor))
-		price := a.Price.Min + (a.Price.Max-a.Price.Min)*index*aroundOne(r, a.PriceFactor)
+		speed := math.Ceil(a.Speed.Min + float64((a.Speed.Max-a.Speed.Min)*index*aroundOne(r, a.SpeedFactor)))
+		price := a.Price.Min + float64((a.Price.Max-a.Price.Min)*index*aroundOne(r, a.PriceFactor))
 		if price *= math.Exp(0.05 * (speed - 1)); a.WholePrices {
 			price = math.Round(price)
 		}
@@ -139,6 +153,7 @@ func (a availability) draw(r *rand.Rand) plan.SlotList {
 		// All nodes take the whole interval: the speed has decided the price alone.
 		node := &entity.Node{ID: id, Perf: 1, Price: price}
 		node.Amounts = map[string]float64{window.NodeAvailability: free}
+		// Nodes of a group have the availability of its last one, as in the authors' program.
 		if a.Groups > 0 {
 			if label[id] = id; id >= a.Groups { // each group has a node at least
 				label[id] = r.IntN(a.Groups)
@@ -156,11 +171,11 @@ func (a availability) draw(r *rand.Rand) plan.SlotList {
 	return list
 }
 
-// aroundOne draws from the normal distribution of mean 1 cut to the range, whose deviation is a
-// third of the longer side.
+// aroundOne draws from the normal distribution of mean 1 and redraws outside the range. The
+// deviation is a third of the longer side.
 func aroundOne(r *rand.Rand, cut vo.Range) float64 {
 	for {
-		x := 1 + max(1-cut.Min, cut.Max-1)/3*r.NormFloat64()
+		x := 1 + float64(max(1-cut.Min, cut.Max-1)/3*r.NormFloat64())
 		if x >= cut.Min && x <= cut.Max {
 			return x
 		}

@@ -16,11 +16,11 @@ import (
 	"github.com/gridslot/gridslot/workload/formats/sacct"
 )
 
-// cirrus repeats ElastiSim's schedules of jobs of Cirrus (EPCC, 2024).
+// cirrus repeats ElastiSim's schedules of jobs of Cirrus (EPCC, 2024), which has Processors.
 type cirrus struct {
 	Processors int
-	// The published files: rigid jobs, ElastiSim's starts of them, moldable jobs with its
-	// schedule of them, and the records of the machine's own scheduler.
+	// The names of the published files: rigid jobs, ElastiSim's starts of them, moldable jobs with
+	// its schedule of them, and the records of the machine's own scheduler.
 	Rigid, Starts, Moldable, Records string
 }
 
@@ -35,7 +35,7 @@ const (
 	slurmName     = "Slurm"
 )
 
-// measure needs the rigid jobs' runs for the records, too, which are found among them.
+// measure runs the rigid jobs first: the records are found among them.
 func (c cirrus) measure(ctx context.Context, _ Config, p *page, t *Table) ([]Row, error) {
 	rigid, rigidRows, err := c.rigid(ctx, p)
 	if err != nil {
@@ -50,7 +50,8 @@ func (c cirrus) measure(ctx context.Context, _ Config, p *page, t *Table) ([]Row
 	return slices.Concat(rigidRows, molded, records), err
 }
 
-// elastiRows are theirs and ours of one kind of jobs.
+// elastiRows returns the rows of one kind of jobs: waits of theirs and ours, and how many starts
+// differ.
 func elastiRows(series string, theirs, ours []float64, differ int) []Row {
 	return []Row{
 		{Series: series, Quantity: cirrusWait, Paper: fmt.Sprintf("%.3f", mean(theirs)), Ours: single(mean(ours))},
@@ -58,7 +59,8 @@ func elastiRows(series string, theirs, ours []float64, differ int) []Row {
 	}
 }
 
-// rigid runs the rigid jobs.
+// rigid runs the rigid jobs, and returns their runs and rows. ElastiSim decides after every single
+// event (PassEach).
 func (c cirrus) rigid(ctx context.Context, p *page) ([]*entity.Run, []Row, error) {
 	path, err := p.file(c.Rigid)
 	if err != nil {
@@ -99,7 +101,7 @@ func (c cirrus) rigid(ctx context.Context, p *page) ([]*entity.Run, []Row, error
 	return runs, elastiRows(elastiRigid, waits, waitsOf(runs, des.Second), differ), nil
 }
 
-// moldable runs the moldable jobs.
+// moldable runs the moldable jobs. FCFS gives each the largest shape that is free.
 func (c cirrus) moldable(ctx context.Context, p *page) ([]Row, error) {
 	rows, err := p.columns(c.Moldable, "job", "submit", "min_procs", "max_procs", "base_procs", "base_runtime", "elastisim_start", "elastisim_end")
 	if err != nil {
@@ -137,14 +139,15 @@ func (c cirrus) moldable(ctx context.Context, p *page) ([]Row, error) {
 	return elastiRows(elastiMolded, waits, waitsOf(runs, unit), differ), nil
 }
 
-// sixDigits reports whether x may have been printed, with six digits, as text.
+// sixDigits reports whether x may have been printed, with six digits, as text: they differ by no
+// more than half a unit of the sixth digit.
 func sixDigits(x, text float64) bool {
 	last := math.Pow(10, math.Floor(math.Log10(max(text, 1)))-5)
 	return math.Abs(x-text) <= 0.5*last+1e-6
 }
 
-// slurm compares what the machine's own scheduler did with queue policies, which
-// know of it what the records have. The note says what the records are.
+// slurm compares what the machine's own scheduler did with queue policies, which know of the
+// machine what the records tell. The note says what the records are.
 func (c cirrus) slurm(ctx context.Context, p *page, rigid []*entity.Run) (rows []Row, note string, err error) {
 	path, err := p.file(c.Records)
 	if err != nil {
@@ -166,6 +169,8 @@ func (c cirrus) slurm(ctx context.Context, p *page, rigid []*entity.Run) (rows [
 		k := kind{r.Submit.Seconds(), r.Runtime.Seconds(), r.Request.Nodes}
 		simulated[k] = append(simulated[k], r)
 	}
+	// Each record that started becomes a job whose runtime is known. Its wait counts for Slurm,
+	// and, if the record is among ElastiSim's jobs, also against the wait there.
 	var jobs []*entity.Job
 	var theirs, common []float64
 	wait := 0.0 // of the common ones, here
@@ -178,7 +183,7 @@ func (c cirrus) slurm(ctx context.Context, p *page, rigid []*entity.Run) (rows [
 		submit, procs := x.Submit.Seconds(), int(max(x.Allocated, x.Requested))
 		k := kind{math.Floor(submit / unit), math.Floor(max(x.Runtime.Seconds(), 0) / unit), procs}
 		if same := simulated[k]; len(same) > 0 {
-			wait += unit * same[0].Wait().Seconds()
+			wait += float64(unit * same[0].Wait().Seconds())
 			common = append(common, x.Wait.Seconds())
 			simulated[k] = same[1:]
 		}
@@ -200,7 +205,7 @@ func (c cirrus) slurm(ctx context.Context, p *page, rigid []*entity.Run) (rows [
 	return append(rows, ours...), note, err
 }
 
-// queues are the waits of the records' jobs under queue policies that know their runtimes.
+// queues returns the waits of the records' jobs under queue policies that know their runtimes.
 func (c cirrus) queues(ctx context.Context, jobs []*entity.Job) (rows []Row, err error) {
 	for _, policy := range []entity.Policy{backfill.FCFS{}, backfill.EASY{}, backfill.Conservative{}} {
 		runs, err := runOn(ctx, c.Processors, policy, jobs, decideAt(entity.PassInstant))

@@ -10,8 +10,8 @@ import (
 	"github.com/gridslot/gridslot/metrics/stats"
 )
 
-// Claim is something measurable that a paper says: a sentence of its text, or an
-// order that its figures show.
+// Claim is something measurable that a paper says: a sentence of its text, or an order that its
+// figures show.
 type Claim struct {
 	Text string
 	// Where is the section that has the sentence; "" for an order of figures.
@@ -22,25 +22,26 @@ type Claim struct {
 	// Untested, if set, says why it is not tested.
 	Untested string
 
+	// Verdict is "" until judge is called, unless whoever made the claim has settled it.
 	Verdict Verdict
 	Detail  string // what was measured, or which pairs do not hold and by how much
 }
 
-// Pair says that one row's mean is below Factor times another's, or, where Than is
-// the zero value, below Factor itself.
+// Pair says that one row's mean is below Factor times the mean of another row or, if Than is the
+// zero value, below Factor itself.
 type Pair struct {
 	Less, Than Ref
 	Factor     float64 // 0 means 1
 }
 
-// Change says that one row's mean differs from another's by so many per cent,
-// rounded to whole ones.
+// Change says by how many per cent, rounded to whole ones, one row's mean differs from another's.
 type Change struct {
 	Of, From Ref
 	Percent  float64 // negative where it is less
 }
 
-// Ref names a row. Series includes the row's variant, where it has one.
+// Ref names a row. Series includes the row's variant, if it has one. Invariant: no two rows of a
+// table have one Ref.
 type Ref struct{ Series, Point, Quantity string }
 
 func (r Ref) label() string { return Row{Series: r.Series, Point: r.Point}.label() }
@@ -57,19 +58,20 @@ const (
 	NotTested Verdict = "not tested"
 )
 
-// worse is the verdict on two parts of a claim.
+// worse returns the verdict on two parts of a claim. A claim of which a part is not tested cannot
+// hold, but it fails if another part does.
 func worse(a, b Verdict) Verdict {
 	order := []Verdict{Holds, Direction, Undecided, NotTested, Fails}
 	return order[max(slices.Index(order, a), slices.Index(order, b))]
 }
 
-// A judge knows what was measured.
+// judge knows what was measured.
 type judge interface {
 	pair(p Pair) (v Verdict, detail string)
 	change(ch Change) (v Verdict, detail string)
 }
 
-// judge makes the verdict on a claim, unless whoever made the claim knew it.
+// judge makes the verdict on a claim, unless whoever made the claim has settled it.
 func (c *Claim) judge(by judge) {
 	switch {
 	case c.Untested != "":
@@ -98,7 +100,7 @@ func (c *Claim) judge(by judge) {
 // rounding is how far a change that is published in whole per cents may be off.
 const rounding = 0.5
 
-// replications judges by differences in pairs, cycle by cycle, at a level.
+// replications judges by differences in pairs, cycle by cycle, at a level of confidence.
 type replications struct {
 	observations
 	index map[Ref]int
@@ -108,9 +110,12 @@ type replications struct {
 func (r replications) pair(p Pair) (Verdict, string) {
 	a, ok := r.index[p.Less]
 	if p.Than == (Ref{}) && ok {
+		// The claim is about one row and a number: the difference from 0 times a row is the row.
 		m := r.difference(a, a, 0, r.level) // the row itself
 		d := m
 		d.Mean -= p.Factor
+		// What was never seen in n cycles may have a share of up to 3/n: the rule of three (Hanley
+		// and Lippman-Hand, If nothing goes wrong, is everything all right?, JAMA 249, 1983).
 		if m.Mean == 0 && m.N > 0 { // never in n cycles: once in n/3 is still to be reckoned with
 			d.HalfWidth = 3 / float64(m.N)
 		}
@@ -133,26 +138,30 @@ func (r replications) change(ch Change) (Verdict, string) {
 	if !okA || !okB {
 		return NotTested, fmt.Sprintf("not measured: %v, %v", ch.Of, ch.From)
 	}
+	// The sign first: a rise is a difference above 0.
 	d := r.observations.change(of, from, r.level)
 	v := below(d)
 	if ch.Percent > 0 {
 		v = below(stats.Interval{Mean: -d.Mean, HalfWidth: d.HalfWidth, N: d.N})
 	}
+	// coarse is the half width, in per cent, above which a size is not judged.
 	const coarse = 3
 	switch {
 	case v != Holds:
 	case d.HalfWidth > coarse: // too few cycles to tell the size
 		v = Undecided
+	// The published number is rounded to whole per cents.
 	case math.Abs(d.Mean-ch.Percent) > d.HalfWidth+rounding:
 		v = Direction
 	}
 	return v, fmt.Sprintf("%s: %s%% (published %+g%%)", ch.Of.label(), interval(d), ch.Percent)
 }
 
-// singleRuns judges by one figure a row; NaN is none.
+// singleRuns judges by one figure for each row; NaN is none. There is no interval, so that no
+// verdict is undecided.
 type singleRuns map[Ref]float64
 
-// missing is the first row that was not measured, if there is one.
+// missing says which of the rows was not measured first; "" if all were.
 func (f singleRuns) missing(refs ...Ref) (detail string) {
 	for _, r := range refs {
 		if x, ok := f[r]; r != (Ref{}) && (!ok || math.IsNaN(x)) {
@@ -192,7 +201,7 @@ func (f singleRuns) change(ch Change) (v Verdict, detail string) {
 	return v, fmt.Sprintf("%s: %+.1f%% (published %+g%%)", ch.Of.label(), percent, ch.Percent)
 }
 
-// below is the verdict on a difference that is claimed to be below 0, by its interval.
+// below returns the verdict on a difference that is claimed to be below 0, by its interval.
 //
 //	mean + half width < 0   holds
 //	mean - half width > 0   fails
@@ -218,7 +227,7 @@ type claimRow struct {
 	Seed       uint64  `csv:"seed"`
 }
 
-// claimRows are the rows of the table's claims.
+// claimRows returns the rows of the table's claims.
 func (t *Table) claimRows() (all []claimRow) {
 	for _, c := range t.Claims {
 		all = append(all, claimRow{t.Name, c.where(), c.Text, c.Verdict, c.Detail, t.Cycles, t.Seed})
@@ -226,10 +235,10 @@ func (t *Table) claimRows() (all []claimRow) {
 	return all
 }
 
-// where is the part of the paper that makes the claim.
+// where returns the part of the paper that makes the claim.
 func (c Claim) where() string { return cmp.Or(c.Where, "its figures") }
 
-// writeClaims writes claims for people; judged is what the verdicts are of.
+// writeClaims writes claims for people; judged names what the verdicts are based on.
 func writeClaims(b *strings.Builder, claims []Claim, judged string) {
 	fmt.Fprintf(b, "Claims, judged by %s:\n\n", judged)
 	for _, c := range claims {
@@ -246,8 +255,8 @@ func writeClaim(b *strings.Builder, where, text string, verdict Verdict, detail 
 	b.WriteString("\n")
 }
 
-// orderings are the claims that the published figures make by themselves: for
-// each quantity, source and variant, who comes before whom.
+// orderings returns the claims that the published figures make by themselves: for each quantity,
+// source and variant, who comes before whom.
 func (t *Table) orderings() (claims []Claim) {
 	for _, q := range quantities(t.Rows) {
 		for _, source := range sources {
@@ -265,14 +274,15 @@ func (t *Table) orderings() (claims []Claim) {
 	return claims
 }
 
-// ordering is what one source's figures of one quantity claim. Neighbours that
-// differ by no more than the published number of cycles and the rounding leave in
-// doubt, by the spread that ours have, are taken as level.
+// ordering returns what one source's figures of one quantity claim. Two neighbours count as level
+// if they differ by no more than what the published number of cycles and the rounding leave in
+// doubt, judged by the spread of our cycles.
 func (t *Table) ordering(quantity, variant string, source func(Row) string) Claim {
 	type entry struct {
 		row Row
 		figure
 	}
+	// Our own rows and measured times are no claims of the paper.
 	var entries []entry
 	for _, r := range t.Rows {
 		if f, ok := parseFigure(source(r)); ok && r.Quantity == quantity && r.Variant == variant && !r.Timing && !r.Own && r.Ours.N > 0 {
@@ -297,8 +307,8 @@ func (t *Table) ordering(quantity, variant string, source func(Row) string) Clai
 	return claim
 }
 
-// publishedSpread is the half width that r's figure would have after the published
-// number of cycles.
+// publishedSpread returns the half width that r's figure would have after the published number of
+// cycles: half widths shrink with the square root of the number of cycles.
 func (t *Table) publishedSpread(r Row) float64 {
 	if r.Ours.N < 2 || t.PublishedCycles == 0 {
 		return 0

@@ -13,7 +13,7 @@ import (
 	"github.com/gridslot/gridslot/workload/vo"
 )
 
-// combination draws small batches on a few nodes, and has every planner look for the least
+// combination draws small batches on a few nodes, and lets every planner look for the least
 // processor time.
 type combination struct {
 	Environment environment
@@ -28,10 +28,12 @@ const (
 	allWindows = "all windows"
 )
 
-// noLimit is a budget B* that no batch reaches.
+// noLimit is a budget B* that no batch reaches: B* follows from alternatives, which the combination
+// of all windows does not have.
 const noLimit = 1e12
 
-// planners are those that are compared, for a batch of n jobs. Only the users' own budgets bind.
+// planners returns the planners that are compared, for a batch of n jobs, of which a slicer makes n
+// slices. Only the users' own budgets bind.
 func (c combination) planners(n int) []struct {
 	Name string
 	cyclic.Planner
@@ -51,6 +53,7 @@ func (c combination) planners(n int) []struct {
 	}
 }
 
+// jobsPoint names a number of jobs in tables.
 func jobsPoint(n int) string { return fmt.Sprintf("%d jobs", n) }
 
 func (c combination) rows(p *page) []Row {
@@ -67,7 +70,8 @@ func (c combination) facts() facts {
 	return facts{"environment": c.Environment.Facts(), "batch": c.Batch.Facts()}
 }
 
-// cycle compares times in cycles in which every planner plans all jobs.
+// cycle compares times in cycles in which every planner plans all jobs: a plan without some jobs is
+// no better for being short.
 func (c combination) cycle(ctx context.Context, seed, cycle uint64, see sight) error {
 	in, err := c.Environment.Generate(seed, cycle)
 	if err != nil {

@@ -14,16 +14,16 @@ import (
 	"github.com/gridslot/gridslot/experiments/sweep"
 )
 
-// sweep carries out the units of an experiment, one for each point of the axis, and
-// gives their rows in that order. Rows depend on the point, c.Seed, the settings of e
-// (what %#v prints) and the inputs. Units that c.Dir has already are not carried out;
-// the first error ends the others.
+// sweep carries out the units of an experiment, one for each point of the axis, and returns their
+// rows in that order. Rows depend on the point, c.Seed, the settings of e (what %#v prints) and the
+// inputs. Units that c.Dir has already are not carried out; the first error ends the others.
 func (c Config) sweep(ctx context.Context, e any, axis sweep.Axis, do func(ctx context.Context, unit int) (sweep.Row, error), inputs ...sweep.Input) ([]sweep.Row, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err // before there is a folder
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
+	// The engine hands out points by their values: unit has their places.
 	unit := make(map[string]int, len(axis.Points))
 	for i, point := range axis.Points {
 		unit[strings.Join(point, "\x00")] = i
@@ -46,6 +46,8 @@ func (c Config) sweep(ctx context.Context, e any, axis sweep.Axis, do func(ctx c
 	if err != nil {
 		return nil, err
 	}
+	// A unit that failed in an earlier call is tried again (Retry), so what is left here has failed
+	// now.
 	for i, u := range results.Plan.Units {
 		if f := results.Failures[i]; f != nil {
 			return nil, fmt.Errorf("%v: %s\n%s", u, f.Message, f.Log)
@@ -54,15 +56,15 @@ func (c Config) sweep(ctx context.Context, e any, axis sweep.Axis, do func(ctx c
 	return results.Rows, nil
 }
 
-// mostUnits is into how many units the published number of cycles is cut at most:
-// cycles that take a millisecond are not worth a file each.
+// mostUnits is the number of units into which the published number of cycles is cut at most: cycles
+// that take a millisecond are not worth a file each.
 const mostUnits = 1000
 
-// bundle is how many cycles a unit has. It does not depend on how many are asked
-// for, so that more of them go on from those there are.
+// bundle returns how many cycles a unit has. It does not depend on how many are asked for, so that
+// a call for more goes on from those that are there.
 func (s *study) bundle() int { return (s.cycles + mostUnits - 1) / mostUnits }
 
-// observe carries out n cycles.
+// observe carries out n cycles and returns what they observed.
 func (s *study) observe(ctx context.Context, c Config, n int, index map[Ref]int) (observations, error) {
 	seen := noObservations(len(s.rows), n)
 	// Units are whole bundles of cycles, but for the last:
@@ -79,6 +81,8 @@ func (s *study) observe(ctx context.Context, c Config, n int, index map[Ref]int)
 	if tell := c.Progress; tell != nil {
 		c.Progress = func(done, _ int) { tell(min(done*s.bundle(), n), n) }
 	}
+	// Columns of a unit's row are named for the figures, so that rows of another program are
+	// noticed.
 	figures := make([]string, len(s.rows))
 	for i, r := range s.rows {
 		ref := r.ref()
@@ -94,6 +98,8 @@ func (s *study) observe(ctx context.Context, c Config, n int, index map[Ref]int)
 		}
 		return found.texts(figures), nil
 	})
+	// Rows of all units, kept or just made, are read from their texts: both ways give the same
+	// bits.
 	for unit, row := range rows {
 		if err := parts[unit].read(figures, row); err != nil {
 			return seen, fmt.Errorf("%s of %s: %w", strings.Join(axis.Points[unit], ", "), c.Dir, err)
@@ -102,7 +108,7 @@ func (s *study) observe(ctx context.Context, c Config, n int, index map[Ref]int)
 	return seen, err
 }
 
-// texts has a column a figure, with the cycles' values in their order: the shortest
+// texts returns a column for each figure, with the cycles' values in their order: the shortest
 // texts that give the same numbers again.
 func (o observations) texts(figures []string) sweep.Row {
 	texts := make(sweep.Row, o.width)
@@ -120,7 +126,8 @@ func (o observations) texts(figures []string) sweep.Row {
 	return texts
 }
 
-// read is the other way round.
+// read takes the values of texts, which must have been made of as many cycles and of the same
+// figures.
 func (o observations) read(figures []string, texts sweep.Row) error {
 	if !slices.EqualFunc(figures, texts, func(figure string, c sweep.Cell) bool { return c.Name == figure }) {
 		return fmt.Errorf("not the figures of the experiment")
@@ -142,6 +149,7 @@ func (o observations) read(figures []string, texts sweep.Row) error {
 	return nil
 }
 
+// noObservations returns a matrix of NaN.
 func noObservations(width, cycles int) observations {
 	o := observations{width: width, values: make([]float64, cycles*width)}
 	for i := range o.values {
@@ -150,7 +158,7 @@ func noObservations(width, cycles int) observations {
 	return o
 }
 
-// part are the observations of some cycles, in the same memory.
+// part returns the observations of the cycles from one up to another, in the same memory.
 func (o observations) part(from, to int) observations {
 	return observations{o.width, o.values[from*o.width : to*o.width]}
 }

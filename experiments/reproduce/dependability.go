@@ -13,33 +13,35 @@ import (
 	"github.com/gridslot/gridslot/workload/vo"
 )
 
-// Overrunning are the settings of jobs on nodes whose tasks overrun. (The reader of pages
-// fills in embedded types of exported names only.)
+// Overrunning has the settings of jobs on nodes whose tasks overrun. (It is exported because the
+// reader of pages fills in embedded types of exported names only.)
 type Overrunning struct {
 	Environment environment
-	Nodes       vo.Range // n
-	Volume      vo.Range
+	// Nodes and Volume are the ranges of which a job's n and V are drawn.
+	Nodes  vo.Range // n
+	Volume vo.Range
 	// Money is the budget for a unit of work; DEP18 gives 644 for 7 times 800.
 	Money float64
 	// Overruns are the probabilities of an overrun that are compared.
 	Overruns []float64
 	// Excess is the range of an overrun as a share of the time planned.
 	Excess vo.Range
-	// Soon is how many time units after the first fit the windows of the searches so called
-	// may start.
+	// Soon is how many time units after the first fit a window may start, for searches whose Soon
+	// is set.
 	Soon int
-	// Searches are those that are compared.
+	// Searches are compared with each other.
 	Searches []search
 }
 
 // streamOfJobs places a stream of jobs on nodes whose tasks overrun.
 //
-// Owners' tasks are planned, and jobs come over time; a dispatcher gives each a
-// window in what is free by then. Nobody is cut off and nothing is planned anew.
+// Owners' tasks are planned, and jobs come over time. A dispatcher gives each job a window in what
+// is free by then. No task is cut off and no window is planned anew.
 type streamOfJobs struct {
 	Overrunning `yaml:",inline"`
 	Jobs        int
-	Gap         vo.Range // between submissions
+	// Gap is the range of the times between submissions, in time units.
+	Gap vo.Range
 }
 
 func (o Overrunning) facts() facts { return facts{"environment": o.Environment.Facts()} }
@@ -57,8 +59,10 @@ const (
 type search struct {
 	Name   string
 	Search finder
-	Soon   bool // it looks no further than Soon behind the first fit
-	Told   bool // it is known until when a task goes on that should have ended
+	// Soon says that a window may start no later than Overrunning.Soon after the first fit.
+	Soon bool
+	// Told says that the dispatcher knows until when a task goes on that should have ended.
+	Told bool
 	// Margin is how much more time and money than estimated is asked for, as a
 	// share of the estimate.
 	Margin float64
@@ -74,8 +78,11 @@ func (d streamOfJobs) rows(p *page) []Row {
 	return p.each(lines)
 }
 
+// overrunPoint names a probability of an overrun in tables.
 func overrunPoint(f float64) string { return fmt.Sprintf("overrun %v%%", 100*f) }
 
+// cycle places the same jobs by every search at every probability. Draws of overruns are the same
+// as well.
 func (d streamOfJobs) cycle(ctx context.Context, seed, cycle uint64, see sight) error {
 	in, err := d.Environment.Generate(seed, cycle)
 	if err != nil {
@@ -95,14 +102,15 @@ func (d streamOfJobs) cycle(ctx context.Context, seed, cycle uint64, see sight) 
 	return nil
 }
 
-// dispatcher places jobs by a search where tasks overrun with that probability.
+// dispatcher returns the dispatcher that places jobs by a search on nodes whose tasks overrun with
+// a probability.
 func (o Overrunning) dispatcher(s search, seed, cycle uint64, overrun float64) dispatcher {
 	return dispatcher{search: s, soon: des.Time(o.Soon) * des.Second, longer: func(name string, keys ...uint64) func(des.Time) des.Time {
 		return overruns(des.NewStream(seed, cycle, name, keys...), overrun, o.Excess)
 	}}
 }
 
-// jobs are those that come before the interval's end.
+// jobs draws the jobs, and returns those that come before the interval's end.
 func (d streamOfJobs) jobs(draw *rand.Rand, end des.Time) []*entity.Job {
 	var jobs []*entity.Job
 	now := des.Time(0)
@@ -115,7 +123,7 @@ func (d streamOfJobs) jobs(draw *rand.Rand, end des.Time) []*entity.Job {
 	return jobs
 }
 
-// job draws a job, its nodes and volume uniformly.
+// job draws a job, its nodes and volume uniformly. Its budget is Money for each unit of work.
 func (o Overrunning) job(draw *rand.Rand, id int, submit des.Time) *entity.Job {
 	n := int(o.Nodes.Min) + draw.IntN(int(o.Nodes.Max-o.Nodes.Min)+1)
 	v := o.Volume.Min + float64((o.Volume.Max-o.Volume.Min)*draw.Float64())
@@ -125,6 +133,7 @@ func (o Overrunning) job(draw *rand.Rand, id int, submit des.Time) *entity.Job {
 	}
 }
 
+// tell says what became of the jobs that were placed, in means over them.
 func (d streamOfJobs) tell(flow *dispatcher, see sight, point string) {
 	var delayed, delay, wait, used float64
 	last := des.Time(0)
@@ -148,6 +157,7 @@ func (d streamOfJobs) tell(flow *dispatcher, see sight, point string) {
 	}
 }
 
+// oneIf is 1 for yes: means of it are shares.
 func oneIf(yes bool) float64 {
 	if yes {
 		return 1

@@ -16,37 +16,38 @@ import (
 	"github.com/gridslot/gridslot/workload/vo"
 )
 
-// dispatcher is a policy that gives every job a window when it comes, by one
-// search, and never another one. With some probability a task, an owner's or a
-// job's on one of its nodes, takes longer than planned; what stands behind it on
-// the node then starts late, and a job starts when the last of its nodes is free:
+// dispatcher is a policy that gives every job one window, when it comes, by one search. With some
+// probability a task, an owner's or a job's on one of its nodes, takes longer than planned. What
+// stands behind it on the node then starts late, and a job starts when the last of its nodes is
+// free:
 //
 //	planned  A A A A . . J J J J      A overruns by 4:
 //	         B B . . . . J J J J
 //	real     A A A A A A A A J J J J  both nodes of J start 2 later,
 //	         B B . . . . . . J J J J  and B's stands idle
 //
-// The engine has what really happens: an owner's task is a job of one node, and
-// whatever starts reserves its nodes for its real time. The dispatcher has what is
-// planned. When a job comes everything that has happened is known, and that a task
-// which should have ended goes on, until when is known only where it is told;
-// nothing is known of what will.
+// The engine has what really happens: an owner's task is a job of one node, and whatever starts
+// reserves its nodes for its real time. The dispatcher has what is planned. When a job comes,
+// everything is known that has happened, and that a task goes on which should have ended; until
+// when is only known if search.Told is set. Nothing is known of what will happen.
 type dispatcher struct {
 	search
 	nodes []*entity.Node
+	// index has the places of nodes.
 	index map[*entity.Node]int // never iterated
-	// until is where the interval ends in which a job that comes now looks for
-	// its window.
+	// until returns where the interval ends in which a job that comes now looks for its window.
 	until func(now des.Time) des.Time
-	// soon is how long after the first fit a window may start, where the
-	// search is called so.
+	// soon is how long after the first fit a window may start, if search.Soon is set.
 	soon des.Time
-	// longer makes planned times real ones, from a stream of that name and keys.
+	// longer returns the function that makes planned times real ones, drawn from a stream of that
+	// name and keys.
 	longer func(name string, keys ...uint64) func(planned des.Time) des.Time
-	// look, if set, is shown what is free when a job comes, before it is placed.
+	// look, if set, is shown what is free when a job comes, before the job is placed.
 	look func(r *entity.Round, run *entity.Run, list plan.SlotList) error
 
-	active []*activity   // what is not over, by start as far as is known
+	// active has what is not over. Invariant: it is ordered by start, as far as that is known;
+	// expect restores the order.
+	active []*activity
 	owners []*activity   // all
 	jobs   []*activity   // that were placed
 	list   plan.SlotList // scratch
@@ -54,9 +55,10 @@ type dispatcher struct {
 	busy   []bool        // by node: scratch
 }
 
-// activity is an owner's task or a job.
+// activity is an owner's task, of one part, or a job, with a part on each of its nodes.
 type activity struct {
-	run     *entity.Run
+	run *entity.Run
+	// cost is that of the window; 0 of an owner's task.
 	cost    float64
 	planned des.Time // start
 	start   des.Time // as far as is known
@@ -64,17 +66,18 @@ type activity struct {
 	parts   []part
 }
 
-// part is what an activity does on one node.
+// part is what an activity does on one node, by its place.
 type part struct {
-	node         int
-	planned, end des.Time // its length as planned; its end as far as is known
+	node int
+	// planned is its length as planned, end its end as far as is known now.
+	planned, end des.Time
 	real         des.Time // its length
 }
 
 // over reports whether the part has ended by now.
 func (a *activity) over(p *part, now des.Time) bool { return a.begun && a.start+p.real <= now }
 
-// finish is the real end of what has begun.
+// finish returns the real end of what has begun: that of its longest part.
 func (a *activity) finish() des.Time {
 	last := a.start
 	for _, p := range a.parts {
@@ -83,10 +86,11 @@ func (a *activity) finish() des.Time {
 	return last
 }
 
+// delay returns how much later than planned the activity starts.
 func (a *activity) delay() des.Time { return a.start - a.planned }
 
-// overruns makes planned times real. Whether and by how much is drawn in the same
-// way whatever the probability.
+// overruns makes planned times real. Whether and by how much is drawn in the same way whatever the
+// probability, so that a task which overruns at one probability does so at any higher one.
 func overruns(r *rand.Rand, probability float64, excess vo.Range) func(des.Time) des.Time {
 	return func(planned des.Time) des.Time {
 		u, longer := r.Float64(), excess.Min+float64((excess.Max-excess.Min)*r.Float64())
@@ -97,8 +101,7 @@ func overruns(r *rand.Rand, probability float64, excess vo.Range) func(des.Time)
 	}
 }
 
-// run has the jobs, in the order in which they are submitted, come to the nodes
-// and the owners' tasks of in.
+// run lets the jobs, in the order of submission, come to the nodes and the owners' tasks of in.
 func (d *dispatcher) run(ctx context.Context, in *vo.Instance, jobs []*entity.Job) error {
 	d.nodes, d.index = in.Nodes, make(map[*entity.Node]int, len(in.Nodes))
 	d.free, d.busy = make([]des.Time, len(in.Nodes)), make([]bool, len(in.Nodes))
@@ -117,6 +120,7 @@ func (d *dispatcher) run(ctx context.Context, in *vo.Instance, jobs []*entity.Jo
 			})
 		}
 	}
+	// The dispatcher reserves windows itself: it does not ask the domain's search.
 	domain, err := plan.NewDomain(in.Nodes, window.Cheapest{Settings: wholeTimes, Goal: window.FirstFit})
 	if err != nil {
 		return err
@@ -155,9 +159,10 @@ func (d *dispatcher) Schedule(r *entity.Round) {
 	d.begin(r)
 }
 
+// byStart orders activities by their starts as far as they are known.
 func byStart(a, b *activity) int { return cmp.Compare(a.start, b.start) }
 
-// place gives run a window, or nil where there is none.
+// place gives a job a window; nil if there is none.
 func (d *dispatcher) place(r *entity.Round, run *entity.Run) (*activity, error) {
 	d.expect(r.Now)
 	list := d.slots(r.Now)
@@ -166,6 +171,7 @@ func (d *dispatcher) place(r *entity.Round, run *entity.Run) (*activity, error) 
 			return nil, err
 		}
 	}
+	// What is asked for: with a margin of time and money, and perhaps not far behind the first fit.
 	request, until := run.Request, list.To
 	request.Length += des.Time(d.Margin * float64(request.Length))
 	request.Budget *= 1 + d.Margin
@@ -180,6 +186,8 @@ func (d *dispatcher) place(r *entity.Round, run *entity.Run) (*activity, error) 
 	if err != nil || !found.OK {
 		return nil, err
 	}
+	// What it gets, and what it really takes: its estimate without the margin, made longer by
+	// chance on each node.
 	w := found.Window
 	a := &activity{cost: w.Cost, planned: w.Start, start: w.Start}
 	longer := d.longer("dependability.job", uint64(run.ID))
@@ -190,8 +198,8 @@ func (d *dispatcher) place(r *entity.Round, run *entity.Run) (*activity, error) 
 	return a, nil
 }
 
-// squareLength is how long a square window on the nodes of w has to be for req, in
-// whole units.
+// squareLength returns how long a square window on the nodes of w has to be for req, in whole
+// units: the time of the slowest node, rounded up.
 func squareLength(req entity.Request, w entity.Window) des.Time {
 	length := des.Time(0)
 	for _, t := range w.Tasks {
@@ -201,9 +209,9 @@ func squareLength(req entity.Request, w entity.Window) des.Time {
 	return (length + unit - des.Tick) / unit * unit
 }
 
-// expect works out starts and ends as they are known at now: what has ended took
-// its real time, what goes on takes the time planned or until now, whichever is
-// more, and what is to come the time planned, as soon as its nodes are free.
+// expect works out starts and ends as they are known at now. What has ended took its real time.
+// What goes on takes the time planned, or until now if that is more. What is to come takes the time
+// planned, as soon as its nodes are free.
 func (d *dispatcher) expect(now des.Time) {
 	clear(d.free)
 	for _, a := range d.active {
@@ -225,7 +233,8 @@ func (d *dispatcher) expect(now des.Time) {
 	slices.SortStableFunc(d.active, byStart)
 }
 
-// slots are what is free from now on, as far as is known.
+// slots returns what is free from now on, as far as is known. The list is scratch, good until the
+// next call.
 func (d *dispatcher) slots(now des.Time) plan.SlotList {
 	d.list = plan.SlotList{From: now, To: d.until(now), Slots: d.list.Slots[:0]}
 	add := func(node int, from, to des.Time) {
@@ -233,6 +242,7 @@ func (d *dispatcher) slots(now des.Time) plan.SlotList {
 			d.list.Slots = append(d.list.Slots, entity.Slot{Node: d.nodes[node], Width: 1, Start: from, End: to})
 		}
 	}
+	// A node is free between its activities, which are in order of start, and after the last one.
 	clear(d.free)
 	for _, a := range d.active {
 		for _, p := range a.parts {
@@ -249,8 +259,9 @@ func (d *dispatcher) slots(now des.Time) plan.SlotList {
 	return d.list
 }
 
-// begin starts what is due and next on all of its nodes, and lets go of what is
-// over.
+// begin starts what is due and next on all of its nodes, and forgets what is over. A node is busy
+// for all that stands behind in the list, also if what it waits for has not begun: the order on a
+// node stays.
 func (d *dispatcher) begin(r *entity.Round) {
 	clear(d.busy)
 	left := d.active[:0]
@@ -276,7 +287,7 @@ func (d *dispatcher) begin(r *entity.Round) {
 	d.active = left
 }
 
-// real is the window that an activity which begins really takes.
+// real returns the window that an activity which begins really takes.
 func (d *dispatcher) real(a *activity) entity.Window {
 	w := entity.Window{Start: a.start, End: a.finish(), Nodes: len(a.parts), Cost: a.cost}
 	for _, p := range a.parts {

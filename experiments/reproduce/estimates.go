@@ -18,24 +18,27 @@ import (
 type earlyEnds struct {
 	Environment environment
 	Batch       vo.Batch
-	// Online are the policies that see jobs end.
+	// Online are the policies that see jobs end, and may use what they leave.
 	Online []onlinePolicy
 	// Offline are the planners whose starts stay as planned.
 	Offline []planned
 }
 
+// onlinePolicy is a policy of a page.
 type onlinePolicy struct {
 	Series string
 	Own    bool
-	Every  uint64 // asked in every so many cycles, if above 1: it is slow
-	// Backfill is a policy of the queue: conservative, easy or fcfs. Where there is a planner
-	// it decides about the jobs that the planner's share leaves; without a share the planner
-	// makes plans of jobs that have not started anew when a job ends.
+	// Every, if above 1, is the number of cycles of which one asks the policy: it is slow.
+	Every uint64
+	// Backfill is a policy of the queue: conservative, easy or fcfs. With a planner that fills in,
+	// it decides about the jobs that the planner's share leaves. A planner without a share makes
+	// the plans itself, and plans jobs that have not started anew when a job ends; then Backfill is
+	// empty.
 	Backfill string
 	Planner  planner
 }
 
-// policy is a new one, since those that plan batches keep state.
+// policy makes the policy anew: one that plans batches keeps state.
 func (x onlinePolicy) policy() (entity.Policy, error) {
 	backfilling := map[string]entity.Policy{"conservative": backfill.Conservative{}, "easy": backfill.EASY{}, "fcfs": backfill.FCFS{}}[x.Backfill]
 	slicer, err := x.Planner.slicer()
@@ -54,7 +57,7 @@ func (e earlyEnds) facts() facts {
 	return facts{"environment": e.Environment.Facts(), "batch": e.Batch.Facts()}
 }
 
-// rows are those of online policies, whose plans change, before those of planners.
+// rows has the online policies, whose plans change, before the planners.
 func (e earlyEnds) rows(p *page) []Row {
 	var lines []Row
 	for _, x := range e.Online {
@@ -66,6 +69,7 @@ func (e earlyEnds) rows(p *page) []Row {
 	return p.each(lines)
 }
 
+// cycle has one environment and one batch for all. Means are over the jobs that are planned.
 func (e earlyEnds) cycle(ctx context.Context, seed, cycle uint64, see sight) error {
 	in, err := e.Environment.Generate(seed, cycle)
 	if err != nil {
@@ -122,7 +126,8 @@ func (e earlyEnds) cycle(ctx context.Context, seed, cycle uint64, see sight) err
 	return nil
 }
 
-// batchUnder has a batch, there from the beginning, run under a policy.
+// batchUnder runs a batch, which is there from the beginning, under a policy, and sums up the jobs
+// that finished.
 func batchUnder(ctx context.Context, x onlinePolicy, in *vo.Instance, jobs []*entity.Job) (s planSums, err error) {
 	policy, err := x.policy()
 	if err != nil {

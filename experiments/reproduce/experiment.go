@@ -6,16 +6,18 @@ import (
 	"slices"
 )
 
-// Experiment is one published item, or a question of our own.
+// Experiment is one published item, or a question of our own, that can be run by its name.
 type Experiment interface {
 	Name() string  // what users type
 	Title() string // what it shows, and where that was published
 	Run(ctx context.Context, c Config) (Table, error)
 }
 
-// Config is what every experiment is told.
+// Config is what every experiment is told. The zero value runs the published number of cycles from
+// seed 0 and keeps nothing.
 type Config struct {
-	Cycles  int // replications; 0 means the published number
+	Cycles int // replications; 0 means the published number
+	// Seed determines all that is drawn. Experiments on published jobs draw nothing.
 	Seed    uint64
 	Workers int // cycles at once; 0 means one a processor
 	// Dir, if set, is a folder that keeps what is done of the experiment until it is
@@ -29,12 +31,12 @@ type Config struct {
 	Progress func(done, total int)
 }
 
-// All lists the experiments in the order in which they are run.
+// All returns the experiments in the order in which they are run.
 func All() []Experiment {
 	return slices.Concat(drawn(), []Experiment{onPage[oar11]("oar-rla")}, field())
 }
 
-// drawn are the experiments that draw what they schedule.
+// drawn returns the experiments that draw what they schedule.
 func drawn() []Experiment {
 	return []Experiment{
 		onPage[alpAMP]("alp-amp"),
@@ -57,8 +59,8 @@ func drawn() []Experiment {
 	}
 }
 
-// field are the experiments that repeat what others have published of the same jobs.
-// Where their data are not at hand, their error is a *MissingError.
+// field returns the experiments that repeat what others have published of the same jobs. Without
+// their data they end with a *MissingError.
 func field() []Experiment {
 	return []Experiment{
 		onPage[sc15]("sc15"),
@@ -70,14 +72,17 @@ func field() []Experiment {
 	}
 }
 
-// experiment is a page of papers/*.yaml with the program that yields its figures, which
-// is either replicated or measured.
+// experiment is a page of papers/*.yaml with the program that yields its figures. The program is
+// either replicated or measured.
 type experiment struct {
+	// name is that of the experiment and of its page; program reads the program's settings from the
+	// page.
 	name    string
 	program func(p *page) (any, error)
 }
 
-// replicated is a program of many cycles, each of which observes some of the rows.
+// replicated is a program of many cycles, each of which observes some of the rows. Cycles run side
+// by side.
 type replicated interface {
 	rows(p *page) []Row
 	cycle(ctx context.Context, seed, cycle uint64, see sight) error
@@ -89,18 +94,19 @@ type measured interface {
 	measure(ctx context.Context, c Config, p *page, t *Table) ([]Row, error)
 }
 
-// onPage is the experiment of that name: a program of type P with the settings of its page.
-// The page is read when it is first asked for, since a program that only lists its commands
-// makes all experiments, too.
+// onPage returns the experiment of a name: a program of type P with the settings of its page. The
+// page is read when it is first asked for, since the command makes all experiments even when it
+// only lists its commands.
 func onPage[P any](name string) experiment {
 	return experiment{name, func(p *page) (any, error) { return programOf[P](p) }}
 }
 
 func (e experiment) page() page { return pageOf(e.name) }
 
-// GoString is all that tables of the experiment depend on beside the Config, the same
-// text in every process: it tells what results that were kept belong to.
+// GoString returns all on which the tables of the experiment depend besides the Config: the same
+// text in every process. Results that were kept are told apart by it.
 func (e experiment) GoString() string {
+	// The program and the table without its rows, as the page has them.
 	p := e.page()
 	program, err := e.program(&p)
 	return fmt.Sprintf("%#v (%v) as in %#v", program, err, p)
@@ -126,6 +132,7 @@ func (e experiment) Run(ctx context.Context, c Config) (Table, error) {
 	if err := ctx.Err(); err != nil {
 		return t, err
 	}
+	// Fill in the rows, and judge the claims.
 	t.Seed = c.Seed
 	switch program := program.(type) {
 	case replicated:

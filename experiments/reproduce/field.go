@@ -31,27 +31,28 @@ import (
 	"github.com/gridslot/gridslot/workload"
 )
 
-// referenceVariable names, in the environment, the folder of what others have
-// published: its files are there or in a folder "field" or "inputs" in it.
-// tracesVariable names the folder of real logs.
+// referenceVariable names, in the environment, the folder of what others have published: its files
+// are there, or in a folder "field" or "inputs" in it. tracesVariable names the folder of real
+// logs.
 const (
 	referenceVariable = "GRIDSLOT_REFERENCE"
 	tracesVariable    = "GRIDSLOT_TRACES"
 )
 
-// MissingError is the error of an experiment whose data are not at hand.
+// MissingError reports an experiment whose data are not at hand, and says where they are to be had.
 type MissingError struct {
 	File     string // its name
 	How      string // where it is to be had, a sentence
 	Variable string // names the folder it is looked for in; GRIDSLOT_REFERENCE where empty
 }
 
+// Error ends without a full stop, though How is a sentence.
 func (e *MissingError) Error() string {
 	return fmt.Sprintf("%s is not at hand: set %s to the folder that has it. %s", e.File, cmp.Or(e.Variable, referenceVariable), strings.TrimSuffix(e.How, "."))
 }
 
-// logFile is the path of a log of that name, with one of the usual endings; how says
-// where it is to be had.
+// logFile returns the path of a log of that name, with one of the usual endings; how says where it
+// is to be had.
 func logFile(name, how string) (string, error) {
 	for _, ending := range []string{".swf.gz", ".swf", ".recon.swf.gz"} {
 		if path, ok := dataFile(tracesVariable, name+ending); ok {
@@ -61,7 +62,7 @@ func logFile(name, how string) (string, error) {
 	return "", &MissingError{name + ".swf", how, tracesVariable}
 }
 
-// fieldFile is the path of a published file; how says where it is to be had.
+// fieldFile returns the path of a published file; how says where it is to be had.
 func fieldFile(name, how string) (string, error) {
 	for _, path := range []string{filepath.Join("field", name), filepath.Join("inputs", name), name} {
 		if path, ok := dataFile(referenceVariable, path); ok {
@@ -71,7 +72,7 @@ func fieldFile(name, how string) (string, error) {
 	return "", &MissingError{File: name, How: how}
 }
 
-// dataFile is a file of the folder that a variable names, if it is there.
+// dataFile returns the path of a file in the folder that a variable names, and whether it is there.
 func dataFile(variable, name string) (path string, ok bool) {
 	dir := os.Getenv(variable)
 	path = filepath.Join(dir, name)
@@ -79,13 +80,13 @@ func dataFile(variable, name string) (path string, ok bool) {
 	return path, dir != "" && err == nil
 }
 
-// log is the path of a log of the experiment.
+// log returns the path of a log of the experiment.
 func (p *page) log(name string) (string, error) { return logFile(name, p.How) }
 
-// file is the path of a published file of the experiment.
+// file returns the path of a published file of the experiment.
 func (p *page) file(name string) (string, error) { return fieldFile(name, p.How) }
 
-// dataOf are the published files of e that are at hand, with their checksums.
+// dataOf returns the published files of e that are at hand, with their checksums.
 func dataOf(e Experiment) (data []string, err error) {
 	of, ok := e.(experiment)
 	if !ok {
@@ -113,11 +114,11 @@ func dataOf(e Experiment) (data []string, err error) {
 	return data, nil
 }
 
-// single is the figure of a single run.
+// single is the figure of a single run: an interval without a width.
 func single(x float64) stats.Interval { return stats.Interval{Mean: x, N: 1} }
 
-// fill gives a table of single runs its rows, and judges claims by them: first those
-// that the published figures make by their order.
+// fill gives a table of single runs its rows, and judges claims by them: first those that the
+// published figures make by their order.
 func (t *Table) fill(rows []Row, claims ...Claim) error {
 	if err := CheckSettings(t.Settings); err != nil {
 		return err
@@ -140,8 +141,8 @@ func (t *Table) fill(rows []Row, claims ...Claim) error {
 	return nil
 }
 
-// readColumns reads numbers from a CSV file, which may be compressed: for each row
-// those of the columns named, in that order. Any other text is an error.
+// readColumns reads numbers from a CSV file, which may be compressed: for each row those of the
+// columns named, in that order. Any text in them that is no number is an error.
 func readColumns(path string, columns ...string) ([][]float64, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -198,8 +199,8 @@ func reconstructed(t *workload.Trace) (how string, ok bool) {
 	return how, strings.Contains(strings.ToLower(how), "reconstruct")
 }
 
-// runOn has jobs run on a cluster of so many processors, as far as set says under other
-// conditions than the usual ones, and returns what became of them, in their order.
+// runOn runs jobs on a cluster of procs processors and returns what became of them, in their order.
+// set changes conditions of the metascheduler from the usual ones.
 func runOn(ctx context.Context, procs int, p entity.Policy, jobs []*entity.Job, set func(*entity.Metascheduler), observers ...entity.Observer) ([]*entity.Run, error) {
 	sim := des.New(des.Config{})
 	m := entity.NewMetascheduler(sim, plan.NewCluster(procs), p, observers...)
@@ -211,13 +212,13 @@ func runOn(ctx context.Context, procs int, p entity.Policy, jobs []*entity.Job, 
 	return runs, sim.Run(ctx)
 }
 
-// decideAt has decisions made at the passes given.
+// decideAt makes decisions come at the passes given.
 func decideAt(pass entity.Pass) func(*entity.Metascheduler) {
 	return func(m *entity.Metascheduler) { m.Pass = pass }
 }
 
-// each calls do for the n runs of an experiment, as many at a time as c says, and tells
-// c of the progress.
+// each calls do for the n runs of an experiment, as many at a time as c says, and tells c of the
+// progress.
 func (c Config) each(ctx context.Context, n int, do func(ctx context.Context, i int) error) error {
 	var done atomic.Int64
 	return simulation.Each(ctx, n, cmp.Or(c.Workers, runtime.GOMAXPROCS(0)), func(ctx context.Context, i int) error {
@@ -231,7 +232,7 @@ func (c Config) each(ctx context.Context, n int, do func(ctx context.Context, i 
 	})
 }
 
-// waitsOf are the waits of runs, in so long a unit.
+// waitsOf returns the waits of runs in a unit.
 func waitsOf(runs []*entity.Run, unit des.Time) (waits []float64) {
 	for _, r := range runs {
 		waits = append(waits, float64(r.Wait())/float64(unit))
@@ -239,7 +240,8 @@ func waitsOf(runs []*entity.Run, unit des.Time) (waits []float64) {
 	return waits
 }
 
-// meanSlowdown is the mean bounded slowdown of runs.
+// meanSlowdown returns the mean bounded slowdown of runs, max(1, (wait + runtime) / max(runtime, 10
+// s)).
 func meanSlowdown(runs []*entity.Run) float64 {
 	var all []float64
 	for _, r := range runs {
@@ -248,7 +250,7 @@ func meanSlowdown(runs []*entity.Run) float64 {
 	return mean(all)
 }
 
-// mean is that of one number or more.
+// mean is the mean of one number or more; NaN of none.
 func mean(x []float64) float64 {
 	sum := 0.0
 	for _, v := range x {
@@ -257,7 +259,7 @@ func mean(x []float64) float64 {
 	return sum / float64(len(x))
 }
 
-// median is the lower one of two.
+// median is the middle number of one or more; the lower one of two.
 func median(x []float64) float64 {
 	return slices.Sorted(slices.Values(x))[(len(x)-1)/2]
 }

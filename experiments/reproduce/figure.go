@@ -34,10 +34,10 @@ var (
 	oursColor  = color.RGBA{R: 0x22, G: 0x55, B: 0x88, A: 0xff}
 )
 
-// against stands in a quantity's name before what it is shown against.
+// against stands in a quantity's name before that against which it is shown.
 const against = " against "
 
-// draw draws the table's figures as "svg" or "pdf".
+// draw draws the table's figures as "svg" or "pdf", a panel for each quantity.
 func (t *Table) draw(w io.Writer, format string) error {
 	all := &drawing.Figure{Columns: 1, Width: panelWidth, Height: panelHeight, Gap: panelGap}
 	for _, q := range quantities(t.Rows) {
@@ -55,7 +55,7 @@ func (t *Table) draw(w io.Writer, format string) error {
 	return all.Write(w, format)
 }
 
-// panel draws one quantity, or returns nil where nothing was observed.
+// panel draws one quantity; it returns nil if nothing was observed.
 func (t *Table) panel(quantity string) (*plot.Plot, error) {
 	rows := slices.DeleteFunc(ofQuantity(t.Rows, quantity), func(r Row) bool { return r.Ours.N == 0 })
 	if len(rows) == 0 {
@@ -75,7 +75,7 @@ func (t *Table) panel(quantity string) (*plot.Plot, error) {
 	return p, drawBars(p, rows)
 }
 
-// half is the half width that is drawn of a row.
+// half returns the half width that is drawn of a row: none of a single run.
 func (r Row) half() float64 {
 	if r.Ours.N < 2 {
 		return 0
@@ -89,8 +89,8 @@ type errorPoints struct {
 	plotter.YErrors
 }
 
-// drawLines draws a line a series over the settings, with intervals. Published figures
-// are crosses of the series' colour.
+// drawLines draws a line for each series over the settings, with intervals. Published figures are
+// crosses of the series' colour.
 func drawLines(p *plot.Plot, rows []Row) error {
 	for i, name := range distinct(rows, Row.name) {
 		var ours errorPoints
@@ -132,8 +132,8 @@ func drawLines(p *plot.Plot, rows []Row) error {
 	return nil
 }
 
-// drawBars draws a group of bars a row: what was published of it, where something was,
-// and ours with its interval.
+// drawBars draws a group of bars for each row: what was published of it, if anything was, and ours
+// with its interval.
 //
 //	paper  authors' code  ours
 //	 ###       ###        #|#
@@ -143,6 +143,7 @@ func drawBars(p *plot.Plot, rows []Row) error {
 		names = append(names, r.name())
 	}
 	published := sourcesOf(rows)
+	// A row without a published figure still has room for it, so that all groups are alike.
 	groups := vg.Length(len(published) + 1)
 	width := min(0.7*panelWidth/(vg.Length(len(rows))*groups+1), widestBar)
 	offset := -width * (groups - 1) / 2
@@ -181,8 +182,8 @@ func drawBars(p *plot.Plot, rows []Row) error {
 	return nil
 }
 
-// intervals are the half widths of rows at 0, 1, ..., moved by offset. (Plotter's
-// own error bars cannot be moved by a length, as bars are.)
+// intervals are the half widths of rows at 0, 1, ..., moved by offset. (Plotter's own error bars
+// cannot be moved by a length, as bars are.)
 type intervals struct {
 	rows   []Row
 	offset vg.Length

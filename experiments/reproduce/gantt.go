@@ -28,8 +28,8 @@ type ganttChart struct {
 	Algorithms  []algorithm
 }
 
-// gantt is DEP18's figures 2 and 4 on a domain small enough to be seen. The paper's own
-// nodes and tasks are not published as numbers.
+// gantt returns DEP18's figures 2 and 4 on a domain that is small enough to be seen. The paper's
+// own nodes and tasks are not published as numbers.
 func (s searches) gantt() ganttChart {
 	g := ganttChart{Environment: s.Environment}
 	variation{What: "nodes"}.apply(&g.Environment, s.Gantt.Nodes)
@@ -41,7 +41,7 @@ func (s searches) gantt() ganttChart {
 	return g
 }
 
-// ganttOf is the chart that goes with e's figures, if one does.
+// ganttOf returns the chart that goes with e's figures, if there is one.
 func ganttOf(e Experiment) (ganttChart, bool) {
 	of, ok := e.(experiment)
 	if !ok {
@@ -58,10 +58,11 @@ func ganttOf(e Experiment) (ganttChart, bool) {
 
 const ganttEnding = "-gantt.svg"
 
-// ganttTries is in how many environments windows are looked for.
+// ganttTries is in how many environments windows are looked for before the chart is given up.
 const ganttTries = 1000
 
-// draw draws the first environment in which every search finds a window.
+// draw draws environments until every search finds a window in one, and returns that with the
+// windows.
 func (g ganttChart) draw(ctx context.Context, seed uint64) (*vo.Instance, []plan.Found, error) {
 	for cycle := range uint64(ganttTries) {
 		in, err := g.Environment.Generate(seed, cycle)
@@ -113,7 +114,7 @@ func (g ganttChart) WriteSVG(ctx context.Context, w io.Writer, seed uint64) erro
 	return err
 }
 
-// chartOf has a row of every node: its owner's tasks, and its part of w.
+// chartOf returns a chart with a row for every node: its owner's tasks, and its part of w.
 func chartOf(in *vo.Instance, w entity.Window) (c gantt.Chart) {
 	for i, n := range in.Nodes {
 		c.Rows = append(c.Rows, fmt.Sprintf("%d (%v)", n.ID, n.Perf))

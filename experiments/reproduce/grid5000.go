@@ -24,31 +24,34 @@ import (
 	"github.com/gridslot/gridslot/workload"
 )
 
-// grid5000 compares recorded runs of OAR with a simulation: as it is, by OAR's own
-// rules, and with what those leave open calibrated on some runs and tested on others.
+// grid5000 compares recorded runs of OAR with a simulation: as it is, by OAR's own rules, and with
+// what those leave open calibrated on some runs and tested on others.
 type grid5000 struct {
 	File   string // the recorded runs
 	Models []oarModel
 	// Rules are OAR's, which a calibrated machine keeps.
 	Rules oarMachine
-	// The values that are tried where OAR's rules leave them open, in seconds.
+	// The values that are tried for what OAR's rules leave open, in seconds; all combinations of
+	// them.
 	Apart, Dispatch, Epilogue []int
 }
 
-// oarModel is a simulation of the machine, from what anybody would take to what is known of
-// this one.
+// oarModel is a simulation of the machine: from what anybody would take, to what is known of this
+// one.
 type oarModel struct {
 	Name    string
 	Machine oarMachine
-	// Calibrated, if set, has the times of the machine that fits best: to the runs of the
-	// "other workloads", or to those of "all" of them. Of Machine then counts Named alone.
+	// Calibrated, if set, takes the times of the machine that fits best: to the runs of the "other
+	// workloads", or to those of "all" of them. Only Named of Machine counts then.
 	Calibrated string
 	ByRun      bool // what it says of each run stands in the table, too
 }
 
-// oarMachine is OAR as it is modelled. Times are in seconds.
+// oarMachine is OAR as it is modelled. Times are in seconds; 0 leaves a habit out.
 type oarMachine struct {
-	Named    bool // nodes have names, in what lies ahead too
+	// Named says that nodes have names also in what lies ahead: room for a job is room on the same
+	// nodes throughout.
+	Named    bool
 	Anew     bool // all is planned anew at each decision; otherwise jobs keep their reservations
 	Security int  // is added to what a job asks for, in the plan alone
 	Every    int  // decisions at multiples of it only, if above 0
@@ -57,7 +60,7 @@ type oarMachine struct {
 	Epilogue int  // from the end that OAR records until the nodes are free
 }
 
-// oarRun is a recorded run.
+// oarRun is a recorded run, whose workload is named by its seed.
 type oarRun struct {
 	name, workload string
 	nodes          int // the most that were ever busy together: one run had lost ten
@@ -65,8 +68,10 @@ type oarRun struct {
 	waits          []float64 // the machine's own
 }
 
-// waits are what the model says of a run's jobs, in their order.
+// waits returns what the model says of a run's jobs, in their order and in seconds.
 func (m oarMachine) waits(ctx context.Context, of *oarRun) ([]float64, error) {
+	// OAR plans every job ahead. Anew, all reservations are made at each decision, which EASY with
+	// a reservation for each job does.
 	var policy entity.Policy = backfill.Conservative{}
 	switch {
 	case m.Named:
@@ -87,6 +92,7 @@ func (m oarMachine) waits(ctx context.Context, of *oarRun) ([]float64, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", of.name, err)
 	}
+	// OAR records a start when the job has been dispatched.
 	waits := waitsOf(runs, des.Second)
 	for i := range waits {
 		waits[i] += float64(m.Dispatch)
@@ -100,6 +106,7 @@ const (
 	oarTwice = "workloads run twice"
 )
 
+// measure calibrates first, since models may ask for it, and then runs every model on every run.
 func (e grid5000) measure(ctx context.Context, c Config, p *page, t *Table) (rows []Row, err error) {
 	path, err := p.file(e.File)
 	if err != nil {
@@ -153,7 +160,7 @@ func (e grid5000) measure(ctx context.Context, c Config, p *page, t *Table) (row
 	return rows, nil
 }
 
-// machines are all that are tried.
+// machines returns all machines that are tried.
 func (e grid5000) machines() (all []oarMachine) {
 	for _, apart := range e.Apart {
 		for _, dispatch := range e.Dispatch {
@@ -167,18 +174,20 @@ func (e grid5000) machines() (all []oarMachine) {
 	return all
 }
 
-// String is what was calibrated.
+// String says what was calibrated.
 func (m oarMachine) String() string {
 	return fmt.Sprintf("decisions %d s apart, dispatch %d s, epilogue %d s", m.Apart, m.Dispatch, m.Epilogue)
 }
 
-// calibration has the error of every machine on every run.
+// calibration has the mean error of every machine on every run, by their places.
 type calibration struct {
 	runs     []*oarRun
 	machines []oarMachine
 	errors   [][]float64 // by machine and run
 }
 
+// measure runs every machine on every run. Each machine fills a row of its own, so that they may
+// run side by side.
 func (k *calibration) measure(ctx context.Context, c Config) error {
 	k.errors = make([][]float64, len(k.machines))
 	return c.each(ctx, len(k.machines), func(ctx context.Context, i int) error {
@@ -193,8 +202,8 @@ func (k *calibration) measure(ctx context.Context, c Config) error {
 	})
 }
 
-// best is the machine of the least error on all runs but those of a workload; the
-// first of several.
+// best returns the machine with the least sum of errors over all runs but those of a workload;
+// without "" over all runs. Of several it is the first.
 func (k *calibration) best(without string) oarMachine {
 	best, least := 0, math.Inf(1)
 	for i := range k.machines {
@@ -211,8 +220,8 @@ func (k *calibration) best(without string) oarMachine {
 	return k.machines[best]
 }
 
-// machine is what a model has of a run: calibrated on other workloads it is that of the runs
-// of these.
+// machine returns the machine that a model has for a run. Calibrated on other workloads it never
+// saw the run's own.
 func (k *calibration) machine(m oarModel, r *oarRun) oarMachine {
 	machine := m.Machine
 	switch m.Calibrated {
@@ -225,7 +234,7 @@ func (k *calibration) machine(m oarModel, r *oarRun) oarMachine {
 	return machine
 }
 
-// workloads are those of the runs, each once, in order.
+// workloads returns the workloads of the runs, each once, in order.
 func (k *calibration) workloads() (names []string) {
 	for _, r := range k.runs {
 		names = append(names, r.workload)
@@ -234,7 +243,8 @@ func (k *calibration) workloads() (names []string) {
 	return slices.Compact(names)
 }
 
-// waitsBeside are means over the jobs of a run.
+// waitsBeside are means over the jobs of a run, in seconds: the machine's waits, ours, and the mean
+// and the median of the absolute differences.
 type waitsBeside struct{ theirs, ours, err, median float64 }
 
 // beside compares the waits of the same jobs.
@@ -246,7 +256,7 @@ func beside(ours, theirs []float64) waitsBeside {
 	return waitsBeside{mean(theirs), mean(ours), mean(errs), median(errs)}
 }
 
-// meansOf are means over runs.
+// meansOf returns the means over runs as rows; nil of no runs.
 func meansOf(runs []waitsBeside, series, point string) []Row {
 	if runs == nil {
 		return nil
@@ -267,7 +277,7 @@ func (r *oarRun) repeats(o *oarRun) bool {
 	return r != o && r.nodes == o.nodes && slices.EqualFunc(r.jobs, o.jobs, func(x, y *entity.Job) bool { return x.ID == y.ID && x.Request == y.Request })
 }
 
-// repeated compares runs of the same jobs with each other.
+// repeated compares runs of the same jobs with each other: how far the machine is from itself.
 func repeated(runs []*oarRun) (all []waitsBeside) {
 	for i, a := range runs {
 		for _, b := range runs[:i] {
@@ -282,7 +292,7 @@ func repeated(runs []*oarRun) (all []waitsBeside) {
 // seedOf finds the workload of a run in the name of its file.
 var seedOf = regexp.MustCompile(`seed\d+`)
 
-// readRuns reads all runs of an archive, in the order of their names.
+// readRuns reads all runs of an archive (tar.gz), in the order of their names.
 func readRuns(path string) (runs []*oarRun, err error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -319,8 +329,8 @@ func readRuns(path string) (runs []*oarRun, err error) {
 	return runs, nil
 }
 
-// peak is the most nodes that jobs had at a time. At one instant ends come before
-// starts, so that nodes which are given on are counted once.
+// peak returns the most nodes that jobs had at a time. At one instant ends come before starts, so
+// that nodes which are given on are counted once.
 func (r *oarRun) peak() (most int) {
 	type change struct {
 		at    des.Time
@@ -340,7 +350,7 @@ func (r *oarRun) peak() (most int) {
 	return most
 }
 
-// readWaits reads jobs and their recorded waits.
+// readWaits reads jobs and their recorded waits, in seconds. Every record must be a job that ran.
 func readWaits(in io.Reader, name string) (jobs []*entity.Job, waits []float64, err error) {
 	r := workload.NewReader(in)
 	for rec := range r.Records() {

@@ -16,21 +16,21 @@ import (
 	"github.com/gridslot/gridslot/workload/vo"
 )
 
-// jobFlow places flows of jobs that go on and on, and looks at them between a
-// beginning, in which the plan fills, and an end, in which others still come:
+// jobFlow places flows of jobs that go on and on. It looks at them between a beginning, in which
+// the plan fills, and an end, in which others still come:
 //
 //	submitted   |<- Warm ->|<- Measured ->|<- Warm ->|
 //	windows     |                                    |<- Ahead ->|
 //
-// A job that comes looks for its window among what is free in the scheduling
-// interval that begins then and lasts Ahead.
+// A job that comes looks for its window among what is free in the scheduling interval that begins
+// then and lasts Ahead. All lengths are in time units.
 type jobFlow struct {
 	Overrunning           `yaml:",inline"` // at the load Load
 	Warm, Measured, Ahead int
 	Load                  float64
-	// Loads are the offered loads that are compared, each with the probability
-	// Overrun: the jobs' work, n times volume, over what the nodes could do
-	// in the time. Owners' tasks come on top.
+	// Loads are the offered loads that are compared, each with the probability Overrun of an
+	// overrun. A load is the jobs' work, n times volume, over what the nodes could do in the time.
+	// Owners' tasks come on top.
 	Loads   []float64
 	Overrun float64
 }
@@ -62,9 +62,10 @@ func (f jobFlow) rows(p *page) (rows []Row) {
 	return rows
 }
 
+// loadPoint names a load in tables.
 func loadPoint(load float64) string { return fmt.Sprintf("load %v%%", 100*load) }
 
-// cycle has one instance of nodes and owners' tasks for all loads and probabilities.
+// cycle draws one instance of nodes and owners' tasks for all loads and probabilities.
 func (f jobFlow) cycle(ctx context.Context, seed, cycle uint64, see sight) error {
 	in, err := f.environment().Generate(seed, cycle)
 	if err != nil {
@@ -92,7 +93,7 @@ func (f jobFlow) environment() environment {
 	return e
 }
 
-// flows has the same jobs come under every criterion.
+// flows lets the same jobs come under every criterion, and tells what became of them.
 func (f jobFlow) flows(ctx context.Context, seed, cycle uint64, in *vo.Instance, load, overrun float64, point, sweep string, see sight) error {
 	jobs := f.jobs(des.NewStream(seed, cycle, "job-flow.jobs"), in, load)
 	for _, s := range f.Searches {
@@ -110,8 +111,11 @@ func (f jobFlow) flows(ctx context.Context, seed, cycle uint64, in *vo.Instance,
 	return nil
 }
 
-// jobs come at exponential intervals. The k-th is the same at every load, but for
-// when it comes.
+// jobs draws jobs that come at exponential intervals. The k-th job is the same at every load,
+// except for its submission. The mean gap makes the mean work of a job the given load of the nodes'
+// power:
+//
+//	gap = mean n * mean V / (load * sum of performances)
 func (f jobFlow) jobs(draw *rand.Rand, in *vo.Instance, load float64) []*entity.Job {
 	power := 0.0
 	for _, n := range in.Nodes {
@@ -129,8 +133,7 @@ func (f jobFlow) jobs(draw *rand.Rand, in *vo.Instance, load float64) []*entity.
 	}
 }
 
-// flowObservations are what is seen of the jobs that are submitted within
-// [from, to).
+// flowObservations are what is seen of the jobs that are submitted within [from, to).
 type flowObservations struct {
 	dispatcher
 	from, to des.Time
@@ -138,9 +141,11 @@ type flowObservations struct {
 	fit      stats.Moments // how far ahead the first fit starts
 }
 
+// measures reports whether an instant counts.
 func (o *flowObservations) measures(at des.Time) bool { return o.from <= at && at < o.to }
 
-// see looks at what is free when a job comes.
+// see looks at what is free when a job comes: the mean length of a free slot, and how far ahead the
+// first fit is.
 func (o *flowObservations) see(r *entity.Round, run *entity.Run, list plan.SlotList) error {
 	if !o.measures(r.Now) {
 		return nil
@@ -159,9 +164,11 @@ func (o *flowObservations) see(r *entity.Round, run *entity.Run, list plan.SlotL
 	return err
 }
 
-// shortest is the bound of the bounded slowdown.
+// shortest is the bound of the bounded slowdown, in time units.
 const shortest = 10.0
 
+// tell says the means over the jobs that count. Utilization counts all jobs, for the part of their
+// time that lies within [from, to).
 func (o *flowObservations) tell(see func(quantity string, x float64), jobs []*entity.Job) {
 	var late, delay, wait, slow, cost, owners stats.Moments
 	used := des.Time(0)
@@ -202,7 +209,7 @@ func (o *flowObservations) tell(see func(quantity string, x float64), jobs []*en
 	see(utilization, used.Seconds()/(float64(len(o.nodes))*(o.to-o.from).Seconds()))
 }
 
-// usedWithin is the nodes' time that a really takes in [from, to).
+// usedWithin returns the nodes' time that an activity really takes in [from, to).
 func (a *activity) usedWithin(from, to des.Time) des.Time {
 	used := des.Time(0)
 	for _, p := range a.parts {

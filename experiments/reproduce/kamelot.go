@@ -8,13 +8,14 @@ import (
 	"github.com/gridslot/gridslot/entity"
 )
 
-// kamelot is the policy of OAR's scheduler of that name: at each decision every job that
-// waits is planned anew, in the order of submission, in the earliest window in which
-// enough nodes are free throughout, those of the least numbers. Nodes are named: three
-// that are each free for a part of the time are no room for a job.
+// kamelot is the policy of OAR's scheduler of that name: at each decision every job that waits is
+// planned anew, in the order of submission, in the earliest window in which enough nodes are free
+// throughout. It takes the free nodes with the least numbers. Nodes are named: three that are each
+// free for a part of the time are no room for a job.
 //
-// It is for up to 64 nodes.
+// It is for up to 64 nodes, each of which is a bit of a number.
 type kamelot struct {
+	// nodes is how many there are; nodes of a set are bits 0 to nodes-1.
 	nodes int
 	on    map[*entity.Run]uint64 // the nodes of those that run; never iterated
 }
@@ -22,7 +23,7 @@ type kamelot struct {
 // Name implements entity.Policy.
 func (*kamelot) Name() string { return "kamelot" }
 
-// busy is what some nodes do.
+// busy is a set of nodes that do something in [from, to).
 type busy struct {
 	nodes    uint64
 	from, to des.Time
@@ -44,8 +45,8 @@ func (k *kamelot) Schedule(r *entity.Round) {
 	}
 }
 
-// earliest is the first window for a request beside a plan. Room begins only where
-// something ends.
+// earliest returns the first window for a request beside a plan. Room only begins where something
+// ends, so that no other instant is tried. A request that fits the empty machine always finds one.
 func (k *kamelot) earliest(plan []busy, now des.Time, req entity.Request) busy {
 	starts := []des.Time{now}
 	for _, b := range plan {
@@ -70,7 +71,7 @@ func (k *kamelot) earliest(plan []busy, now des.Time, req entity.Request) busy {
 	return busy{} // the last start is behind all that is planned
 }
 
-// lowest are the n lowest of some nodes.
+// lowest returns the n lowest of a set of nodes.
 func lowest(of uint64, n int) (set uint64) {
 	for range n {
 		bit := of & -of

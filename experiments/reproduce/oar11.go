@@ -24,42 +24,43 @@ import (
 	"github.com/gridslot/gridslot/workload"
 )
 
-// oar11 runs strategies over a growing number of jobs (figures 2 and 3), and sees how
-// far the settings that the paper leaves open matter.
+// oar11 runs strategies over a growing number of jobs (figures 2 and 3), and sees how far the
+// settings that the paper leaves open matter.
 type oar11 struct {
 	Grid   simulation.Grid
 	Source oarSource
 	Steps  []int64 // numbers of jobs, ascending
-	// Strategies are run at every step: OAR first, then RLA by each rule of
-	// learning. Others are run at the last step only, and Readings, which are
-	// rules of learning with another choice where the paper gives none, at the
-	// first and the last.
+	// Strategies are run at every step: OAR first, then RLA by each rule of learning. Others are
+	// run at the last step only. Readings are rules of learning with another choice of what the
+	// paper leaves open; they are run at the first and the last step.
 	Strategies, Others, Readings []string
 	// Variants are run with Strategies at the last step.
 	Variants []oarVariant
 	// Shapes and Orders are what the paper claims of single strategies, and of OAR and RLA.
 	Shapes []oarShape
 	Orders []oarOrder
-	// What the strategies do unless they are told otherwise.
+	// What the strategies do unless they are told otherwise, for the page: the score with which
+	// agents begin, and how long an emergency reservation is kept.
 	FirstScore float64
 	Expiry     des.Time
 }
 
-// oarVariant is another choice where the paper gives none. Zero values leave the
-// grid as it is.
+// oarVariant is another choice of what the paper leaves open. Zero values leave the grid as it is.
 type oarVariant struct {
-	Name          string
-	Speeds        []float64 // by cluster
-	Latency       float64   // seconds
-	Policy        string    // of the local schedulers
-	UserEstimates bool      // what users say, not what jobs take: a trace has them
+	Name    string
+	Speeds  []float64 // by cluster
+	Latency float64   // seconds
+	Policy  string    // of the local schedulers
+	// UserEstimates plans by what users say, which only a trace has, not by what jobs take.
+	UserEstimates bool
 }
 
 // oarShape is a claim about the figures of one strategy over the numbers of jobs.
 type oarShape struct {
 	Where, Text, Quantity string
-	Of                    string // oar, rla, or all strategies where it is empty
-	Shape                 string // one of oarShapes
+	// Of is oar or rla; the claim is about all strategies if it is empty.
+	Of    string
+	Shape string // one of oarShapes
 }
 
 // oarOrder is a claim that one of OAR and RLA has less of something at the last step.
@@ -68,7 +69,7 @@ type oarOrder struct {
 	Less                  string // oar or rla
 }
 
-// complete fills in the defaults of grid and strategies, and where the jobs are from.
+// complete fills in the defaults of grid and strategies, and where the jobs come from.
 func (e *oar11) complete() {
 	e.Grid = *e.Grid.WithDefaults()
 	e.Source, e.FirstScore, e.Expiry = findSource(), agent.Initial, grid.DefaultExpiry
@@ -77,21 +78,20 @@ func (e *oar11) complete() {
 	}
 }
 
-// oarSource is where an experiment's jobs come from: a trace, or Lublin and
-// Feitelson's model.
+// oarSource says where an experiment's jobs come from: a trace, or Lublin and Feitelson's model.
 type oarSource struct {
 	Trace      string  // path of a trace, or "" for the model
 	Processors int     // of the model's machine
 	Load       float64 // that the model offers on it
 }
 
-// lookAlike stands for SDSC-BLUE where it is not at hand: as large a machine,
-// under the same load.
+// lookAlike returns what stands for SDSC-BLUE if that is not at hand: as large a machine, under the
+// same load.
 func lookAlike() oarSource { return oarSource{Processors: 1152, Load: 0.763} }
 
-// findSource is OAR11's trace, SDSC-BLUE, if the folder of real logs has it; otherwise a
-// look-alike. Of several files it takes the one of the shortest name, which has nothing
-// added to the archive's.
+// findSource returns OAR11's trace, SDSC-BLUE, if the folder of real logs has it; otherwise a
+// look-alike. Of several files it takes the one with the shortest name, which has nothing added to
+// the archive's.
 func findSource() oarSource {
 	if dir := os.Getenv(tracesVariable); dir != "" {
 		if found, err := filepath.Glob(filepath.Join(dir, "SDSC-BLUE*.swf*")); err == nil && len(found) > 0 {
@@ -110,8 +110,8 @@ func (s oarSource) String() string {
 		tracesVariable, s.Processors, s.Load)
 }
 
-// setting says what the jobs are and where they come from. A trace is the paper's
-// unless its own header says that it was reconstructed.
+// setting says what the jobs are and where they come from. A trace is the paper's unless its own
+// header says that it was reconstructed.
 func (s oarSource) setting() (Setting, error) {
 	made := Setting{"jobs", s.String(), "a reconstruction: OAR11 IV-A has SDSC Blue Horizon, 503 days and 117,000 jobs"}
 	if s.Trace == "" {
@@ -129,8 +129,8 @@ func (s oarSource) setting() (Setting, error) {
 	return made, nil
 }
 
-// first has the first n jobs. OAR11's jobs are known by their length, so estimates
-// are exact, but for users' own where user is set.
+// first returns a workload of the first n jobs. OAR11's jobs are known by their length, so
+// estimates are exact unless user asks for those of the users.
 func (s oarSource) first(n int64, user bool) simulation.Workload {
 	if s.Trace == "" {
 		return simulation.Workload{Trace: fmt.Sprintf("lublin:jobs=%d:procs=%d:load=%g", n, s.Processors, s.Load)}
@@ -170,7 +170,7 @@ var oarMeasures = [...]struct {
 	{"total execution time, years", func(s oarRow) float64 { return s.TotalExecutionTime / (365.25 * 86400) }},
 }
 
-// oarCell is one run.
+// oarCell is one run: a strategy on a number of jobs, under a variant.
 type oarCell struct {
 	variant  oarVariant
 	jobs     int64
@@ -178,8 +178,10 @@ type oarCell struct {
 	measured []float64 // as oarMeasures
 }
 
+// last returns the largest number of jobs.
 func (e oar11) last() int64 { return e.Steps[len(e.Steps)-1] }
 
+// cells returns all runs, each once.
 func (e oar11) cells() (all []*oarCell) {
 	add := func(v oarVariant, jobs int64, strategies []string) {
 		for _, s := range strategies {
@@ -202,7 +204,7 @@ func (e oar11) cells() (all []*oarCell) {
 	return all
 }
 
-// gridAs is the grid as a variant has it.
+// gridAs returns the grid as a variant has it.
 func (e oar11) gridAs(v oarVariant) simulation.Grid {
 	g := e.Grid.WithDefaults() // a copy
 	for i := range g.Clusters {
@@ -215,7 +217,7 @@ func (e oar11) gridAs(v oarVariant) simulation.Grid {
 	return *g
 }
 
-// onGrid runs a strategy on so many jobs of a source.
+// onGrid runs a strategy on the first jobs of a source.
 func onGrid(ctx context.Context, g simulation.Grid, from oarSource, jobs int64, user bool, strategy string, seed uint64, o simulation.Options) (oarRow, error) {
 	sc := simulation.New()
 	sc.Machine, sc.Policies, sc.Settings.Seed = &g, []string{strategy}, seed
@@ -225,7 +227,7 @@ func onGrid(ctx context.Context, g simulation.Grid, from oarSource, jobs int64, 
 		return oarRow{}, err
 	}
 	r := out.Results[0]
-	// The mean of the clusters' own, whatever their sizes and speeds.
+	// OAR11's utilization is the mean of the clusters' own, whatever their sizes and speeds.
 	r.Summary.Utilization = 0
 	for _, k := range r.Clusters {
 		r.Summary.Utilization += k.Utilization / float64(len(r.Clusters))
@@ -233,8 +235,7 @@ func onGrid(ctx context.Context, g simulation.Grid, from oarSource, jobs int64, 
 	return oarRow{r.Summary, *r.Grid}, nil
 }
 
-// measure runs every strategy at every step, once whatever c.Cycles says: there is
-// one trace.
+// measure runs every strategy at every step, once whatever c.Cycles says: there is one trace.
 func (e oar11) measure(ctx context.Context, c Config, _ *page, t *Table) ([]Row, error) {
 	if len(e.Steps) == 0 {
 		return nil, fmt.Errorf("no number of jobs is given")
@@ -271,8 +272,8 @@ func (e oar11) measure(ctx context.Context, c Config, _ *page, t *Table) ([]Row,
 	return e.rows(cells), nil
 }
 
-// run carries out all cells. A cell is a unit of a study, so that what is done of it is
-// kept; the longest runs come first.
+// run carries out all cells. A cell is a unit of a study, so that what is done of it is kept; the
+// longest runs come first.
 func (e oar11) run(ctx context.Context, c Config, cells []*oarCell, inputs []sweep.Input) error {
 	var quantities []string
 	for _, m := range oarMeasures {
@@ -309,7 +310,7 @@ func (e oar11) run(ctx context.Context, c Config, cells []*oarCell, inputs []swe
 	return nil
 }
 
-// rows are the figures by their numbers of jobs, and at the last of them by variant.
+// rows returns the figures by their numbers of jobs and, at the last number, by variant.
 func (e oar11) rows(cells []*oarCell) (rows []Row) {
 	add := func(x *oarCell, quantity string, measure int, point string, at float64) {
 		rows = append(rows, Row{
@@ -327,6 +328,7 @@ func (e oar11) rows(cells []*oarCell) (rows []Row) {
 	for k, m := range oarMeasures {
 		byJobs(e.Strategies, m.quantity, k)
 	}
+	// Measure 3 of oarMeasures is the interventions.
 	byJobs(e.Readings, "interventions, other readings", 3)
 	for k, m := range oarMeasures[:5] {
 		for _, x := range cells {
@@ -339,10 +341,11 @@ func (e oar11) rows(cells []*oarCell) (rows []Row) {
 	return rows
 }
 
-// claims is what OAR11 claims, judged by one run each for each rule of learning: the
-// first of the strategies stands for OAR, each of the others for RLA. The paper has
-// charts without numbers: what "stable" and "flat" are to mean is ours.
+// claims returns what OAR11 claims, judged by one run each for each rule of learning: the first of
+// the strategies stands for OAR, each of the others for RLA. The paper has charts without numbers:
+// what "stable" and "flat" mean is our decision.
 func (e oar11) claims(at func(v oarVariant, strategy string, jobs int64, quantity string) float64) (claims []Claim) {
+	// How figures of one strategy go on as jobs grow.
 	oar, rules := e.Strategies[0], e.Strategies[1:]
 	for _, c := range e.Shapes {
 		of := map[string][]string{"": e.Strategies, "oar": {oar}, "rla": rules}[c.Of]
@@ -355,7 +358,7 @@ func (e oar11) claims(at func(v oarVariant, strategy string, jobs int64, quantit
 			claims = append(claims, Claim{Where: c.Where, Text: c.Text + ": " + s, Verdict: verdict, Detail: detail})
 		}
 	}
-	// against is why an order does not hold for a rule, at the last step.
+	// against returns why an order does not hold for a rule at the last step; "" if it holds.
 	against := func(o oarOrder, v oarVariant, rule string) string {
 		less, than := at(v, rule, e.last(), o.Quantity), at(v, oar, e.last(), o.Quantity)
 		if o.Less == "oar" {
@@ -366,6 +369,7 @@ func (e oar11) claims(at func(v oarVariant, strategy string, jobs int64, quantit
 		}
 		return digits(less) + " not below " + digits(than)
 	}
+	// Which of OAR and RLA has less: each order by itself, and all of them together.
 	for _, o := range e.Orders {
 		for _, s := range rules {
 			claims = append(claims, e.everywhere(o.Where, o.Text+": "+s, func(v oarVariant) string { return against(o, v, s) }))
@@ -385,8 +389,9 @@ func (e oar11) claims(at func(v oarVariant, strategy string, jobs int64, quantit
 	return claims
 }
 
-// everywhere is a claim that is tested under every setting: it is undecided where what the
-// paper leaves open decides. Against says why the claim does not hold under one, or nothing.
+// everywhere is a claim that is tested under every setting. It is undecided if it holds under some
+// settings only: then what the paper leaves open decides. against returns why the claim does not
+// hold under a setting, or "".
 func (e oar11) everywhere(where, text string, against func(oarVariant) string) Claim {
 	var failing, holding []string
 	for _, v := range append([]oarVariant{{}}, e.Variants...) {
@@ -413,7 +418,7 @@ func (e oar11) everywhere(where, text string, against func(oarVariant) string) C
 // oarShapes judge what figures do as the number of jobs grows.
 var oarShapes = map[string]func(of []float64) (Verdict, string){"grows": grows, "falls": falls, "stable": stable, "flat": flat}
 
-// grows judges a growth: undecided where the last is above the first, but not each as
+// grows judges a growth. It is undecided if the last figure is above the first, but not each is as
 // high as the one before it.
 func grows(of []float64) (Verdict, string) {
 	switch {
@@ -425,6 +430,7 @@ func grows(of []float64) (Verdict, string) {
 	return Holds, figuresText(of)
 }
 
+// falls is a growth seen from the end.
 func falls(of []float64) (Verdict, string) {
 	back := slices.Clone(of)
 	slices.Reverse(back)
@@ -432,11 +438,13 @@ func falls(of []float64) (Verdict, string) {
 	return v, figuresText(of)
 }
 
+// stable holds if the figures, in per cent, differ by no more than 10 points.
 func stable(of []float64) (Verdict, string) {
 	spread := slices.Max(of) - slices.Min(of)
 	return holdsIf(spread <= 10), fmt.Sprintf("%.1f points", spread)
 }
 
+// flat holds if the last figure is below twice the first; below 1 the first counts as 1.
 func flat(of []float64) (Verdict, string) {
 	return holdsIf(of[len(of)-1] < 2*max(of[0], 1)), figuresText(of)
 }
@@ -448,6 +456,7 @@ func holdsIf(holds bool) Verdict {
 	return Fails
 }
 
+// figuresText lists figures for people.
 func figuresText(of []float64) string {
 	var texts []string
 	for _, x := range of {
@@ -456,7 +465,7 @@ func figuresText(of []float64) string {
 	return strings.Join(texts, ", ")
 }
 
-// digits are four, or all before the point where there are more.
+// digits writes four digits, or all before the point if there are more.
 func digits(x float64) string {
 	if x >= 1000 {
 		return strconv.FormatFloat(x, 'f', 0, 64)

@@ -22,54 +22,58 @@ import (
 //go:embed papers/*.yaml
 var papers embed.FS
 
-// page is what a file of papers has of an experiment. Texts may contain actions of
-// text/template on the program of the experiment, so that no number is said twice.
+// page is what a file of papers has of an experiment. Texts may contain actions of text/template on
+// the program of the experiment, so that no number is said twice.
 type page struct {
 	name          string
 	Title, Source string
 	Cycles        int    // how many were published; 0 of experiments without cycles
 	X             string // what varies from point to point
 	Program       any    // the settings of the program: see programOf
-	// Logs and Files are what others have published and the program needs, or takes where it
-	// is at hand; How is a sentence that says where it is to be had.
+	// Logs and Files are what others have published and the program needs, or takes if it is at
+	// hand. How is a sentence that says where it is to be had.
 	Logs, Files []string
 	How         string
 	Settings    []settingText
 	Remarks     []string // how the figures were measured
 	Notes       []string // what does not match, and why
-	// Quantities are the columns of Paper and Code, which have the figures of a row by its
-	// label: those that were published, and those of the authors' program, as they are
-	// printed, separated by blanks, "-" where there is none.
+	// Quantities are the columns of Paper and Code, which have the figures of a row by its label:
+	// those that were published, and those of the authors' program. They stand as they are printed,
+	// separated by blanks, with "-" for none.
 	Quantities  []string
 	Paper, Code map[string]string
 	Claims      []claimText
 	err         error // why there is no page
 }
 
-// settingText is one setting, or all facts of a generator with their sources by name.
+// settingText is one setting. With Facts it stands for all facts of the generator of that name,
+// whose sources it gives by the facts' names.
 type settingText struct {
 	Name, Value, From string
 	Facts             string
 	Sources           map[string]string
 }
 
-// claimText is a claim about rows of one quantity, which are named by their labels. A
-// series without a point is all its points; a quantity that ends with an asterisk is all
-// that begin so.
+// claimText is a claim about rows of one quantity, which are named by their labels. A series
+// without a point stands for all its points; a quantity that ends with an asterisk stands for all
+// quantities that begin so.
 type claimText struct {
 	Text, Where, Quantity string
 	// Order has chains such as "a < b < c", "a < 0.5 × b" and "a < 100".
-	Order        []string
-	Rises, Falls string // the series whose figures do so from point to point
-	Least        string // the row that is below all others of its series
-	Changes      []struct {
+	Order []string
+	// Rises and Falls name a series whose figures do so from point to point.
+	Rises, Falls string
+	// Least names the row that is below all others of its series.
+	Least   string
+	Changes []struct {
 		Of, From [2]string // label and quantity
 		Percent  float64
 	}
-	Untested string // why the claim is not tested
+	// Untested says why the claim is not tested.
+	Untested string
 }
 
-// pages reads all pages, by the name of the experiment.
+// pages reads all pages once, by the name of the experiment. An unknown key is an error.
 var pages = sync.OnceValues(func() (map[string]page, error) {
 	files, err := papers.ReadDir("papers")
 	if err != nil {
@@ -95,6 +99,7 @@ var pages = sync.OnceValues(func() (map[string]page, error) {
 	return all, nil
 })
 
+// pageOf returns the page of an experiment; its err says if there is none.
 func pageOf(name string) page {
 	all, err := pages()
 	p, ok := all[name]
@@ -105,8 +110,9 @@ func pageOf(name string) page {
 	return p
 }
 
-// programOf is a program with the settings of a page, which are named as its fields are; what
-// no page can say the program completes.
+// programOf returns a program with the settings of a page, which are named as its fields are. What
+// no page can say, such as what is at hand on this machine, the program's own method complete fills
+// in.
 func programOf[P any](p *page) (program P, err error) {
 	if p.err != nil {
 		return program, p.err
@@ -124,11 +130,11 @@ func programOf[P any](p *page) (program P, err error) {
 	return program, nil
 }
 
-// facts are the settings of generators, by the name that a page has for the generator. A
-// program that has generators tells theirs.
+// facts are the settings of generators, by the name that a page has for the generator. A program
+// that has generators tells theirs, so that the page need not repeat them.
 type facts map[string][]vo.Fact
 
-// value is that of one fact, or "".
+// value returns the value of one fact, or "".
 func (f facts) value(generator, name string) string {
 	i := slices.IndexFunc(f[generator], func(x vo.Fact) bool { return x.Name == name })
 	if i < 0 {
@@ -137,7 +143,7 @@ func (f facts) value(generator, name string) string {
 	return f[generator][i].Value
 }
 
-// table is the page as a table without rows.
+// table returns the page as a table without rows, its templates filled in from the program.
 func (p *page) table(program any) (t Table, err error) {
 	if p.err != nil {
 		return t, p.err
@@ -146,6 +152,7 @@ func (p *page) table(program any) (t Table, err error) {
 	if generating, ok := program.(interface{ facts() facts }); ok {
 		f = generating.facts()
 	}
+	// The first error of a template stays in err; texts after it are left as they are.
 	fill := func(text string) string {
 		if err != nil || !strings.Contains(text, "{{") {
 			return text
@@ -169,12 +176,12 @@ func (p *page) table(program any) (t Table, err error) {
 	return t, err
 }
 
-// list has the elements of a slice of numbers, with commas between.
+// list writes the elements of a slice of numbers with commas between them.
 func list(of any) string {
 	return strings.ReplaceAll(strings.Trim(fmt.Sprint(of), "[]"), " ", ", ")
 }
 
-// published are the figures of a row whose quantity is the i-th.
+// published returns a row with its published figures; its quantity is the i-th of the page.
 func (p *page) published(r Row, i int) Row {
 	at := func(figures map[string]string) string {
 		list := strings.Fields(figures[r.label()])
@@ -187,7 +194,7 @@ func (p *page) published(r Row, i int) Row {
 	return r
 }
 
-// each has a row of every quantity for each of the lines, which are rows without one.
+// each returns a row of every quantity for each of the lines, which are rows without a quantity.
 func (p *page) each(lines []Row) (rows []Row) {
 	for i, q := range p.Quantities {
 		for _, r := range lines {
@@ -198,7 +205,7 @@ func (p *page) each(lines []Row) (rows []Row) {
 	return rows
 }
 
-// claims are those of the page, about rows.
+// claims returns the claims of the page, about rows.
 func (p *page) claims(rows []Row) (claims []Claim) {
 	for _, c := range p.Claims {
 		claim := Claim{Text: c.Text, Where: c.Where, Untested: c.Untested}
@@ -215,7 +222,8 @@ func (p *page) claims(rows []Row) (claims []Claim) {
 	return claims
 }
 
-// pairs are what c says of one quantity.
+// pairs returns what c says of one quantity, as pairs of neighbours: a chain "a < b < c" is two
+// pairs, at each point of a if a is a series.
 func (c *claimText) pairs(rows []Row, quantity string) (pairs []Pair) {
 	for _, chain := range c.Order {
 		names := strings.Split(chain, " < ")
@@ -245,8 +253,8 @@ func (c *claimText) pairs(rows []Row, quantity string) (pairs []Pair) {
 	return pairs
 }
 
-// pair is "less < than" at the i-th point, where than may be a number, or begin with a
-// factor.
+// pair returns "less < than" at the i-th point, where than may be a number, or begin with a factor.
+// A name with fewer points stands for its last one.
 func pair(rows []Row, quantity, less, than string, i int) (p Pair) {
 	at := func(name string) Ref { of := refs(rows, name, quantity); return of[min(i, len(of)-1)] }
 	p.Less = at(less)
@@ -260,8 +268,8 @@ func pair(rows []Row, quantity, less, than string, i int) (p Pair) {
 	return p
 }
 
-// refs are the rows of a quantity that a name stands for: one or more. A name may say
-// another quantity: "start at q = 0".
+// refs returns the rows of a quantity for which a name stands: one or more. A name may say another
+// quantity: "start at q = 0".
 func refs(rows []Row, name, quantity string) (found []Ref) {
 	if other, label, ok := strings.Cut(name, " at "); ok && slices.Contains(quantities(rows), other) {
 		quantity, name = other, label
@@ -291,8 +299,8 @@ type Setting struct {
 	From string
 }
 
-// CheckSettings is the error of the first setting without a name, a value or a
-// source, or nil.
+// CheckSettings returns an error for the first setting without a name, a value or a source; nil if
+// there is none.
 func CheckSettings(settings []Setting) error {
 	for _, s := range settings {
 		switch {

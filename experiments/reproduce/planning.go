@@ -16,11 +16,11 @@ import (
 	"github.com/gridslot/gridslot/workload/vo"
 )
 
-// planning draws an environment and a batch a cycle and has every planner plan it.
+// planning draws an environment and a batch for each cycle and lets every planner plan it.
 type planning struct {
 	Environment environment
 	Batch       vo.Batch
-	// Users are the criteria of which each job draws one where a plan is by users' criteria.
+	// Users are the criteria of which each job draws one, for plans by users' criteria.
 	Users []criterion
 	Plans []planned
 }
@@ -31,32 +31,34 @@ type criterion struct {
 	Search finder
 }
 
-// planned is a planner and what it plans; where something varies it is several.
+// planned is a planner and what it plans. If something varies it stands for several plans.
 type planned struct {
 	Series  string
 	Variant string // see Row
 	Planner planner
-	// ByUsers has jobs draw their searches: the rows are by criterion, whose names are then
-	// the series.
+	// ByUsers lets jobs draw their searches. The rows are by criterion then, and the criteria's
+	// names are the series.
 	ByUsers bool
-	// Volume is the range of jobs' volumes, where it is not the batch's.
+	// Volume is the range of the jobs' volumes, if it is not the batch's.
 	Volume vo.Range
 	// Load, if set, is how many tenths of a node its owner has at most.
 	Load float64
-	// Slices, Shares and Prices are values of the planner's k and q, and prices at which node
-	// 1, then of performance 6, is offered (META table 2): a plan for each.
+	// Slices and Shares are values of the planner's k and q. Prices are those at which node 1, then
+	// of performance 6, is offered (META table 2). There is a plan for each value.
 	Slices         []int
 	Shares, Prices []float64
-	Empty          bool // takes the owner's tasks off the node that is offered
-	Own            bool
+	// Empty takes the owner's tasks off the node that is offered, as the authors' program does.
+	Empty bool
+	Own   bool
 
+	// point and x name the value that was chosen of what varies; see Row.
 	point string
 	x     float64
 	price float64 // of the node that is offered; 0 where none is
 }
 
-// planner says how META's planners plan: with whole task times, by first fit, in the least
-// batch time within the mean budget. Each further setting is one thing done otherwise.
+// planner says how META's planners plan: with whole task times, by first fit, in the least batch
+// time within the mean budget. Each further setting is one thing that is done otherwise.
 type planner struct {
 	K     int    // slices
 	Shift string // off, end or slice
@@ -67,21 +69,22 @@ type planner struct {
 	Distinct, Counted, Grid, Inclusive bool
 	Theirs                             bool
 	Income                             bool // B* is the largest income
-	// Fill slices the share Q of the batch, in slices of SliceOf jobs if that is set, and fills
-	// in the others by first fit.
+	// Fill slices the share Q of the batch, in slices of SliceOf jobs if that is set, and fills in
+	// the other jobs by first fit.
 	Fill    bool
 	Q       float64
 	SliceOf int
 	Select  string // which jobs are sliced: priority, dearest or demanding
 }
 
-// slicer is the batch-slicer of p's settings.
+// slicer returns the batch-slicer of p's settings.
 func (p planner) slicer() (b cyclic.BatchSlicer, err error) {
 	b = cyclic.BatchSlicer{
 		Slices: p.K, CountShifted: p.Counted || p.Theirs,
 		Search: cyclic.Search{Finder: window.AMP{Settings: wholeTimes}, Distinct: p.Distinct || p.Theirs},
 		Choice: cyclic.Choice{Problem: cyclic.BatchTime},
 	}
+	// The number of slices is that of the share's jobs over SliceOf; META's batches have 20 jobs.
 	if p.SliceOf > 0 {
 		b.Slices = int(math.Round(p.Q * float64(vo.Batch{}.WithDefaults().Jobs) / float64(p.SliceOf)))
 	}
@@ -95,7 +98,7 @@ func (p planner) slicer() (b cyclic.BatchSlicer, err error) {
 	return b, err
 }
 
-// make is the planner of p's settings.
+// make returns the planner of p's settings.
 func (p planner) make() (cyclic.Planner, error) {
 	slicer, err := p.slicer()
 	if err != nil || !p.Fill {
@@ -106,7 +109,7 @@ func (p planner) make() (cyclic.Planner, error) {
 	return cyclic.BSF{Share: cyclic.Share{Q: p.Q, By: by, Inclusive: p.Inclusive || p.Theirs}, Slicer: slicer, Filling: filling}, err
 }
 
-// plans are those of the page, each by all values of what it varies.
+// plans returns those of the page, each once for every value of what it varies.
 func (b planning) plans() (all []planned) {
 	for _, p := range b.Plans {
 		for _, k := range p.Slices {
@@ -149,7 +152,7 @@ const (
 // offeredPerf is the performance of the node that META table 2 offers.
 const offeredPerf = 6
 
-// rows are the plans' in their order, by criterion where each job draws one.
+// rows has the plans in their order, by criterion if each job draws one.
 func (b planning) rows(p *page) []Row {
 	var lines []Row
 	for _, plan := range b.plans() {
@@ -164,8 +167,8 @@ func (b planning) rows(p *page) []Row {
 	return p.each(lines)
 }
 
-// cycle has every plan draw its own environment and batch. The streams are the same for
-// all, so that plans of equal settings meet equal ones.
+// cycle lets every plan draw its own environment and batch. The streams are the same for all, so
+// that plans of equal settings meet equal ones.
 func (b planning) cycle(ctx context.Context, seed, cycle uint64, see sight) error {
 	for _, plan := range b.plans() {
 		in, err := b.instance(plan, seed, cycle)
@@ -187,7 +190,7 @@ func (b planning) cycle(ctx context.Context, seed, cycle uint64, see sight) erro
 	return nil
 }
 
-// instance is a plan's environment.
+// instance returns a plan's environment.
 func (b planning) instance(plan planned, seed, cycle uint64) (*vo.Instance, error) {
 	environment := b.Environment
 	if plan.Load > 0 {
@@ -203,8 +206,8 @@ func (b planning) instance(plan planned, seed, cycle uint64) (*vo.Instance, erro
 	return in, err
 }
 
-// observe plans the jobs, for each of which its criterion is drawn, and tells what they get:
-// by criterion, and what is seen of the plan as a whole.
+// observe plans the jobs, draws for each its criterion, and tells what they get: by criterion, and
+// what is seen of the plan as a whole.
 func (b planning) observe(ctx context.Context, plan planned, in *vo.Instance, jobs []*entity.Job, draw *rand.Rand, see sight) error {
 	batch, names := items(jobs), make([]string, len(jobs))
 	for i := range batch {
@@ -222,6 +225,7 @@ func (b planning) observe(ctx context.Context, plan planned, in *vo.Instance, jo
 	if err != nil {
 		return err
 	}
+	// By criterion, or all jobs together under the series' name.
 	sums := make(map[string]*planSums)
 	for i := range out.Jobs {
 		if sums[names[i]] == nil {
@@ -232,6 +236,8 @@ func (b planning) observe(ctx context.Context, plan planned, in *vo.Instance, jo
 	for name, s := range sums { // each is told of rows of its own
 		s.tell(func(q string, x float64) { see.at(varied(name, plan.Variant), plan.point, q, x) })
 	}
+	// META 6.3: Y is the share of cycles in which not all jobs are planned. META table 2: Lc is the
+	// time that global jobs have the node, U = Lc / interval, profit = Lc * price.
 	tell := func(q string, x float64) { see.at(varied(plan.Series, plan.Variant), plan.point, q, x) }
 	tell(failedBatches, oneIf(out.Planned() < len(out.Jobs)))
 	if plan.price > 0 {
@@ -243,7 +249,7 @@ func (b planning) observe(ctx context.Context, plan planned, in *vo.Instance, jo
 	return nil
 }
 
-// items are the jobs as a batch to be planned.
+// items returns the jobs as a batch to be planned.
 func items(jobs []*entity.Job) []cyclic.Item {
 	batch := make([]cyclic.Item, len(jobs))
 	for i, j := range jobs {
@@ -252,7 +258,7 @@ func items(jobs []*entity.Job) []cyclic.Item {
 	return batch
 }
 
-// timeOn is how long the planned jobs have the node.
+// timeOn returns how long the planned jobs have the node.
 func timeOn(n *entity.Node, out *cyclic.Outcome) (sum des.Time) {
 	for _, d := range out.Jobs {
 		for _, t := range d.Window.Tasks {
@@ -264,7 +270,8 @@ func timeOn(n *entity.Node, out *cyclic.Outcome) (sum des.Time) {
 	return sum
 }
 
-// planSums adds up over the jobs of a batch.
+// planSums adds up over the jobs of a batch: all jobs in jobs and alternatives, those that are
+// planned in the rest.
 type planSums struct {
 	jobs, planned, alternatives        float64
 	start, runtime, finish, spent, cpu float64
@@ -280,7 +287,8 @@ func (s *planSums) decide(d *cyclic.Decision, j *entity.Job) {
 	}
 }
 
-// add takes in the window that a job got.
+// add takes in the window that a job got. A job that ends early uses the share runtime / length of
+// it on each node.
 func (s *planSums) add(w *entity.Window, j *entity.Job) {
 	s.planned++
 	s.start += w.Start.Seconds()
@@ -289,10 +297,10 @@ func (s *planSums) add(w *entity.Window, j *entity.Job) {
 	s.spent += w.Cost
 	s.cpu += w.ProcessorTime().Seconds()
 	share := min(1, float64(j.Runtime)/float64(j.Request.Length))
-	s.used += share * w.ProcessorTime().Seconds()
+	s.used += float64(share * w.ProcessorTime().Seconds())
 }
 
-// tell says the means over the jobs; times and costs are over those planned.
+// tell says the means over the jobs; times and costs are means over those that are planned.
 func (s *planSums) tell(see func(quantity string, x float64)) {
 	see(alternatives, s.alternatives/s.jobs)
 	see(unplanned, (s.jobs-s.planned)/s.jobs)

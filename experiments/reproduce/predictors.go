@@ -14,8 +14,8 @@ import (
 	"github.com/gridslot/gridslot/workload"
 )
 
-// predictors compares predictors of runtimes on the logs of SC15: algorithms of SC15 that
-// others may be measured by, and ours (docs/papers/field.md).
+// predictors compares predictors of runtimes on the logs of SC15: algorithms of SC15 by which
+// others may be measured, and ours (docs/papers/field.md).
 type predictors sc15
 
 const (
@@ -24,15 +24,18 @@ const (
 	slowdownMeasure = "mean_bounded_slowdown"
 )
 
-// halves are the slowdowns of the jobs that came in the second half, and of all by weeks.
+// halves sums up the slowdowns of the jobs that came in the second half of a log, and of all jobs
+// by weeks.
 type halves struct {
 	from int64 // position of the first job of the second half
-	sum  float64
-	n    int
+	// sum is over the n jobs of the second half that have ended.
+	sum float64
+	n   int
 	findings.BatchRecorder
 }
 
-// Observe takes one event in.
+// Observe takes one event in. The wait is what the job did not run between its submission and its
+// end.
 func (h *halves) Observe(e entity.JobEvent) {
 	h.BatchRecorder.Observe(e)
 	if r := e.Run; (e.Kind == entity.JobFinished || e.Kind == entity.JobKilled) && r.Seq() >= h.from {
@@ -48,6 +51,7 @@ type predictorsCell struct {
 	halves
 }
 
+// measure runs every algorithm on every log that is at hand.
 func (e predictors) measure(ctx context.Context, c Config, p *page, t *Table) ([]Row, error) {
 	logs, err := sc15(e).find(p, t)
 	if err != nil {
@@ -66,7 +70,7 @@ func (e predictors) measure(ctx context.Context, c Config, p *page, t *Table) ([
 	return e.rows(p, logs, cells)
 }
 
-// simulate runs one cell; a first reading of the log says where its middle is.
+// simulate runs one cell. A first reading of the log finds its middle.
 func (c *predictorsCell) simulate(ctx context.Context) error {
 	trace, err := workload.OpenSWF(c.log.path)
 	if err != nil {
@@ -83,7 +87,8 @@ func (c *predictorsCell) simulate(ctx context.Context) error {
 	return c.schedule(ctx, &c.halves)
 }
 
-// rows are the figures of all runs.
+// rows returns the figures of all runs: slowdowns of whole logs and of their second halves, their
+// ratios to EASY's, and the differences from EASY's week by week.
 func (e predictors) rows(p *page, logs []sc15Log, cells []*predictorsCell) (rows []Row, err error) {
 	slowdowns := map[Ref]Row{}
 	add := func(r Row) { rows, slowdowns[r.ref()] = append(rows, r), r }

@@ -35,13 +35,14 @@ type stamp struct {
 	Data       []string `json:"data,omitempty"` // published files that it is on
 }
 
+// stampOf returns the stamp of the files that e would have now.
 func stampOf(e Experiment, c Config, version string) (stamp, error) {
 	data, err := dataOf(e)
 	return stamp{e.Name(), version, c.Seed, c.Cycles, fmt.Sprintf("%#v", e), data}, err
 }
 
-// Save writes the files of e's table t into dir, which it makes where needed.
-// Each is there whole or not at all.
+// Save writes the files of e's table t into dir, which it makes if needed. Each is there whole or
+// not at all.
 func Save(dir, version string, e Experiment, c Config, t *Table) error {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return err
@@ -68,13 +69,14 @@ func Save(dir, version string, e Experiment, c Config, t *Table) error {
 	return nil
 }
 
-// file is one of an experiment, whose name goes before the ending.
+// file is one file of an experiment, whose name goes before the ending.
 type file struct {
 	ending string
 	write  func(io.Writer) error
 }
 
-// filesOf are the files of e's table t, but for the stamp.
+// filesOf returns the files of e's table t without the stamp. Saved asks with a nil table, for the
+// endings alone.
 func filesOf(e Experiment, c Config, t *Table) []file {
 	files := []file{
 		{".csv", t.WriteCSV}, {claimsEnding, t.writeClaimsCSV}, {markdownEnding, t.WriteMarkdown},
@@ -87,8 +89,8 @@ func filesOf(e Experiment, c Config, t *Table) []file {
 	return files
 }
 
-// Saved returns what an earlier call with the same settings, on the same published
-// data, wrote into dir, as Markdown; ok is false where there is nothing, or not all of it.
+// Saved returns what an earlier call with the same settings, on the same published data, wrote into
+// dir, as Markdown. ok is false if there is nothing, or not all of it.
 func Saved(dir, version string, e Experiment, c Config) (markdown []byte, ok bool) {
 	at := func(ending string) string { return filepath.Join(dir, e.Name()+ending) }
 	text, err := os.ReadFile(at(".json"))
@@ -114,10 +116,12 @@ const (
 	markdownEnding = ".md"
 )
 
+// writeClaimsCSV writes NAME-claims.csv.
 func (t *Table) writeClaimsCSV(w io.Writer) error { return gocsv.Marshal(t.claimRows(), w) }
 
-// WriteRegister puts together the claims that Save wrote into dir for any of these
-// experiments, in their order: claims.csv, and claims.md for people.
+// WriteRegister puts together the claims that Save wrote into dir for any of these experiments, in
+// their order: claims.csv, and claims.md for people. Experiments that have not been saved are
+// passed over.
 func WriteRegister(dir string, experiments []Experiment) error {
 	var all []claimRow
 	for _, e := range experiments {
@@ -149,7 +153,7 @@ func WriteRegister(dir string, experiments []Experiment) error {
 	})
 }
 
-// readClaims reads a file of claims.
+// readClaims reads a file of claims, and refuses one with other columns.
 func readClaims(path string) (all []claimRow, err error) {
 	text, err := os.ReadFile(path)
 	if err != nil {

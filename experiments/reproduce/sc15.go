@@ -22,14 +22,14 @@ type sc15 struct {
 	Algorithms []prediction
 }
 
-// publishedLog is a log and where it is found.
+// publishedLog is a log, and by which name it is found.
 type publishedLog struct {
 	Name string // as a quantity of the page
 	File string // without .swf.gz or the like
 }
 
-// prediction is an algorithm by the names that the command has for its parts. One
-// without a policy is not run here: what was published of it stands in the table.
+// prediction is an algorithm by the names that the command has for its parts. One without a policy
+// is not run here: what was published of it stands in the table.
 type prediction struct {
 	Name                       string
 	Policy, Predictor, Correct string
@@ -47,9 +47,11 @@ const (
 	errorOf     = "mean absolute error of first predictions, s"
 )
 
-// slowdownIn is the quantity of a log's rows.
+// slowdownIn returns the quantity of a log's rows.
 func slowdownIn(log string) string { return "mean bounded slowdown, " + log }
 
+// measure runs every algorithm on every log, with decisions after every event as in the authors'
+// program and with one decision an instant.
 func (e sc15) measure(ctx context.Context, c Config, p *page, t *Table) ([]Row, error) {
 	logs, err := e.find(p, t)
 	if err != nil {
@@ -78,8 +80,8 @@ type sc15Log struct {
 	jobs  string // of what was published of every job, or ""
 }
 
-// find looks for the logs. Where only some are there the others are noted, before all
-// else; the settings say what those are that were found.
+// find looks for the logs. Logs that are not at hand are noted before all else; it is an error if
+// none is. The settings say what the logs are that were found.
 func (e sc15) find(p *page, t *Table) (logs []sc15Log, err error) {
 	var missing error
 	var without []string
@@ -112,15 +114,17 @@ func (e sc15) find(p *page, t *Table) (logs []sc15Log, err error) {
 	return logs, nil
 }
 
-// sc15Cell is one run.
+// sc15Cell is one run: an algorithm on a log.
 type sc15Cell struct {
-	log     sc15Log
-	of      prediction
-	once    bool // one decision an instant
+	log  sc15Log
+	of   prediction
+	once bool // one decision an instant
+	// result is nil until the cell has been simulated.
 	result  *simulation.Result
 	differs int // jobs, of those published; -1 where none are
 }
 
+// variant names the cell's kind of decisions in rows.
 func (c *sc15Cell) variant() string {
 	if c.once {
 		return oncePerTime
@@ -128,7 +132,8 @@ func (c *sc15Cell) variant() string {
 	return ""
 }
 
-// scenario is what the cell runs.
+// scenario returns what the cell runs. The habit of the authors' program that jobs which come are
+// only tried if they fit goes with its decisions after every event.
 func (c *sc15Cell) scenario() *simulation.Scenario {
 	sc := simulation.New()
 	sc.Workload.Trace, sc.Policies, sc.Settings.Pass = c.log.path, []string{c.of.Policy}, entity.PassEvent
@@ -139,7 +144,7 @@ func (c *sc15Cell) scenario() *simulation.Scenario {
 	return sc
 }
 
-// simulate runs the cell, and compares its jobs with those published.
+// simulate runs the cell and, if that was published, compares what became of every job.
 func (c *sc15Cell) simulate(ctx context.Context) error {
 	c.differs = -1
 	if !c.of.PerJob || c.once || c.log.jobs == "" {
@@ -154,7 +159,7 @@ func (c *sc15Cell) simulate(ctx context.Context) error {
 	return err
 }
 
-// schedule has the log's jobs run, and observers told of it.
+// schedule runs the log's jobs and tells observers of them.
 func (c *sc15Cell) schedule(ctx context.Context, observers ...entity.Observer) error {
 	out, err := simulation.Run(ctx, c.scenario(), simulation.Options{
 		Observers: func(policy, site string) []entity.Observer { return observers },
@@ -166,10 +171,11 @@ func (c *sc15Cell) schedule(ctx context.Context, observers ...entity.Observer) e
 	return nil
 }
 
-// fates are what was published of each job, by its number. It is an Observer that
-// leaves those that something else becomes of.
+// fates are what was published of each job, by its number. It is an Observer that forgets the jobs
+// of which the same becomes here: those that are left differ.
 type fates map[int64][3]float64 // wait, first prediction, corrections; never iterated
 
+// readFates reads what was published of each job.
 func readFates(path string) (fates, error) {
 	rows, err := readColumns(path, "job", "wait", "initial_prediction", "under_predictions")
 	f := make(fates, len(rows))
@@ -188,7 +194,7 @@ func (f fates) Observe(e entity.JobEvent) {
 	}
 }
 
-// rows are the figures of all runs.
+// rows returns the figures of all runs.
 func (e sc15) rows(p *page, logs []sc15Log, cells []*sc15Cell) (rows []Row) {
 	// By log and algorithm, with both kinds of decisions: the slowdowns, and after them
 	// what they come to in the mean over the logs.
@@ -244,8 +250,8 @@ func (e sc15) rows(p *page, logs []sc15Log, cells []*sc15Cell) (rows []Row) {
 	return rows
 }
 
-// ratio is a's slowdown over EASY's, mean of the logs, theirs and ours, of a part of
-// them: "" or secondHalf.
+// ratio returns a's slowdown over EASY's, theirs and ours, in the mean over the logs. part is ""
+// for whole logs, or secondHalf. There is no figure of ours unless all logs have one.
 func (a prediction) ratio(slowdowns map[Ref]Row, logs []sc15Log, variant, part string) Row {
 	r := Row{Series: a.Name, Variant: variant, Quantity: sc15Ratio + part, Own: a.Own}
 	theirs, ours, n := 0.0, 0.0, 0

@@ -15,22 +15,31 @@ import (
 	"github.com/gridslot/gridslot/workload"
 )
 
-// sc17 repeats the rerun of 2022 of the experiments of Carastan-Santos and de Camargo
-// (SC 2017) on the log of Curie.
+// sc17 repeats, on the log of Curie, the rerun of 2022 of the experiments of Carastan-Santos and de
+// Camargo (Obtaining dynamic scheduling policies with simulation and machine learning, SC 2017).
 type sc17 struct {
 	Processors int
 	Windows    int
 	Days       int // of a window
-	State      int // how many jobs fill the machine at the beginning of a window
-	Sight      int // how many jobs of the queue the authors' simulator sees
-	Log        string
-	Tables     []sc17Table // of the results
+	// State is how many jobs fill the machine at the beginning of a window; they do not count in
+	// the means.
+	State  int
+	Sight  int // how many jobs of the queue the authors' simulator sees
+	Log    string
+	Tables []sc17Table // of the results
 }
 
 const wholeQueue = "whole queue"
 
-// sc17Orders are those of the program, by the columns of its results. Submissions are
-// counted from the first of the window.
+// sc17Orders are those of the program, by the columns of its results. Submissions are counted from
+// the first of the window. With the wait w, the estimate r, the processors n and the submission s,
+// the least key goes first:
+//
+//	WFP3    -(w / r)^3 n                                  (Tang, Lan, Desai and Buettner 2009)
+//	UNICEF  -w / (log2(n) r)                              (the same)
+//	SAF     r n
+//	F2      a sqrt(r) b n + c log10(s)                    (SC17, table 3, before it is rounded to sqrt(r) n + 25600 log10(s))
+//	LIN     a linear regression, which is not in the paper
 var sc17Orders = []struct {
 	name  string
 	order entity.Order
@@ -51,6 +60,7 @@ var sc17Orders = []struct {
 	})},
 }
 
+// sc17Table is one of the published tables: Exact of runtimes that are known, Backfilled with EASY.
 type sc17Table struct {
 	Name, File        string
 	Exact, Backfilled bool
@@ -63,9 +73,10 @@ type sc17Job struct {
 	procs                     int
 }
 
-// sc17Close is within how many per cent a window is met.
+// sc17Close is how many per cent our figure of a window may differ from theirs to count as met.
 const sc17Close = 1
 
+// measure runs every figure on every window, side by side.
 func (e sc17) measure(ctx context.Context, c Config, p *page, t *Table) (rows []Row, err error) {
 	windows, err := e.windows(p)
 	if err != nil {
@@ -92,15 +103,17 @@ func (e sc17) measure(ctx context.Context, c Config, p *page, t *Table) (rows []
 	return rows, nil
 }
 
-// sc17Figure is of an order, in a table, through so many jobs of the queue, or all where sight
-// is 0. It has a slowdown of each window: the windows are the same in all tables.
+// sc17Figure is one of an order in a table. The scheduler sees sight jobs of the queue, or all if
+// sight is 0. theirs and ours have a slowdown for each window; the windows are the same in all
+// tables.
 type sc17Figure struct {
 	table        sc17Table
 	order, sight int
 	theirs, ours []float64
 }
 
-// figures are those of all orders in all tables, with what was published of them.
+// figures returns those of all orders in all tables, with what was published of them. Orders that
+// change with time are not run on the whole queue: they would have to be sorted at every decision.
 func (e sc17) figures(p *page, windows int) (figures []sc17Figure, err error) {
 	for _, table := range e.Tables {
 		var columns []string
@@ -128,8 +141,8 @@ func (e sc17) figures(p *page, windows int) (figures []sc17Figure, err error) {
 	return figures, nil
 }
 
-// rows are the median, and in how many windows the published figure is met; the note says by how
-// much each window differs. Of the whole queue nothing was published.
+// rows returns the median, and in how many windows the published figure is met. The note says by
+// how much each window differs. Nothing was published of the whole queue.
 func (f sc17Figure) rows() (rows []Row, note string) {
 	name := sc17Orders[f.order].name
 	row := Row{Series: name, Quantity: f.table.Name + ", median", Ours: single(median(f.ours))}
@@ -149,8 +162,8 @@ func (f sc17Figure) rows() (rows []Row, note string) {
 		fmt.Sprintf("%s, %s: ours against theirs in per cent, window by window: %s.", f.table.Name, name, strings.Join(differences, ", "))
 }
 
-// windows reads the log and cuts it: a window is the first jobs, which fill the machine,
-// and those after them that come within so many days of the very first.
+// windows reads the log and cuts it. A window has the first jobs, which fill the machine, and the
+// jobs after them that come within Days of the very first.
 func (e sc17) windows(p *page) (windows [][]sc17Job, err error) {
 	path, err := p.log(e.Log)
 	if err != nil {
@@ -188,8 +201,8 @@ func (e sc17) windows(p *page) (windows [][]sc17Job, err error) {
 	return windows, nil
 }
 
-// sc17Estimate has jobs run on past what their users have said, and be thought to end
-// within a second from then on.
+// sc17Estimate is a predictor and corrector: jobs run on past what their users have said, and are
+// thought to end within a second from then on. The estimate is in Job.Extra.
 type sc17Estimate struct{}
 
 func (sc17Estimate) Name() string                              { return "estimate" }
@@ -197,7 +210,7 @@ func (sc17Estimate) Predict(j entity.Known) des.Time           { return j.Extra(
 func (sc17Estimate) Correct(j entity.Known) des.Time           { return j.Prediction() + des.Second }
 func (sc17Estimate) Observe(entity.JobEventKind, entity.Known) {}
 
-// slowdown is the mean over a window's jobs, but for those that fill the machine.
+// slowdown returns the mean over a window's jobs, without those that fill the machine.
 func (e sc17) slowdown(ctx context.Context, window []sc17Job, o entity.Order, table sc17Table, sight int) (float64, error) {
 	// The first jobs stand in the machine when the window begins: the program starts them
 	// in the order in which they come, whatever the order of the queue.

@@ -16,12 +16,14 @@ import (
 	"github.com/gridslot/gridslot/workload"
 )
 
-// sc20 repeats the rows of tables V and VI of Zhang, Dai, He, Bao and Xie (RLScheduler,
-// SC 2020) that are of queue orders and of the workloads of Lublin's model.
+// sc20 repeats the rows of tables V and VI of Zhang, Dai, He, Bao and Xie (RLScheduler, SC 2020)
+// that are of queue orders and of the workloads of Lublin's model.
 type sc20 struct {
 	Processors int
-	Jobs       int64   // of a sequence
-	First      []int64 // how many jobs are skipped before each sequence
+	// Jobs is how many jobs a sequence has, and First how many are skipped before each sequence: as
+	// many sequences are run.
+	Jobs  int64
+	First []int64 // how many jobs are skipped before each sequence
 	// Tables are the columns of the tables, as the quantities of the page.
 	Tables []struct {
 		File       string
@@ -30,7 +32,9 @@ type sc20 struct {
 	Rows []sc20Row
 }
 
-// inOrder is an order of a queue by a formula.
+// inOrder is an order of a queue by a formula of the submission, the wait and the estimate in
+// seconds, and of the processors. dynamic says that it depends on the wait, so that the queue is
+// sorted anew at each decision.
 func inOrder(name string, dynamic bool, key func(submit, wait, estimate, procs float64) float64) entity.Order {
 	return entity.Order{Name: name, Dynamic: dynamic, Key: func(j *entity.Run, now des.Time) float64 {
 		whole := math.Floor(j.Request.Length.Seconds()) // without the tick that the jobs of sc17 and sc20 have more
@@ -38,8 +42,9 @@ func inOrder(name string, dynamic bool, key func(submit, wait, estimate, procs f
 	}}
 }
 
-// sc20Orders are those of the rows: the textbook's, and those of the authors' program. A job that waits was never scheduled, which the
-// program knows as having been scheduled at -1: its wait is -1 less the submission.
+// sc20Orders are those of the rows: the textbook's, and those of the authors' program. A job that
+// waits was never scheduled. The program notes that as having been scheduled at -1, so that the
+// wait in its formulas is -1 less the submission.
 var sc20Orders = map[string]entity.Order{
 	"submission": entity.Submission, "shortest": backfill.ShortestFirst, "smallest": backfill.SmallestFirst,
 	"f1": backfill.F1, "wfp3": backfill.WFP3, "unicef": backfill.UNICEF,
@@ -55,7 +60,7 @@ var sc20Orders = map[string]entity.Order{
 	}),
 }
 
-// trueWFP3 is WFP3 as the authors of sc17 and sc20 write it.
+// trueWFP3 is WFP3 as the authors of sc17 and sc20 write it: -(wait / estimate)^3 processors.
 var trueWFP3 = inOrder("wfp3 of waits", true, func(_, wait, estimate, procs float64) float64 {
 	return -(math.Pow(wait/estimate, 3) * procs)
 })
@@ -65,13 +70,14 @@ const (
 	asTextbook = "textbook"
 )
 
-// sc20Row is a queue order in the ways of somebody.
+// sc20Row is a queue order, in the ways of the authors' program, with that repaired, or in those of
+// the textbook.
 type sc20Row struct {
 	Series, Variant string
 	Order           string // one of sc20Orders
 }
 
-// policy is the row's, in the ways of its variant.
+// policy returns the row's policy and passes, in the ways of its variant.
 func (x sc20Row) policy(backfilled bool) (entity.Policy, entity.Pass) {
 	order := sc20Orders[x.Order]
 	switch {
@@ -85,6 +91,8 @@ func (x sc20Row) policy(backfilled bool) (entity.Policy, entity.Pass) {
 	return backfill.PublishedEASY{EASY: backfill.EASY{Order: order}, NoBackfilling: true, Sticky: true}, entity.PassEvent
 }
 
+// measure runs every order on every workload. Published are the authors' own ways only (Paper); of
+// their program with true waits its own figures are known (Code).
 func (e sc20) measure(ctx context.Context, _ Config, p *page, t *Table) (rows []Row, err error) {
 	for i, table := range e.Tables {
 		for _, x := range e.Rows {
@@ -110,7 +118,7 @@ func (e sc20) measure(ctx context.Context, _ Config, p *page, t *Table) (rows []
 	return rows, nil
 }
 
-// agentBelow is the claim that the agent's figure is below that of every queue order in the
+// agentBelow is the claim that the agent's figure is below the figure of every queue order in the
 // ways of a variant.
 func agentBelow(agent Row, orders []Row, variant string) Claim {
 	ways := map[string]string{"": "the authors'", asTextbook: "the textbook's"}[variant]
@@ -128,8 +136,8 @@ func agentBelow(agent Row, orders []Row, variant string) Claim {
 	return claim
 }
 
-// slowdown is the mean over the sequences of a workload. Where a processor is free only
-// when its job has ended the jobs' estimates are a tick longer than their runtimes.
+// slowdown returns the mean over the sequences of a workload. In the authors' simulator a processor
+// is only free when its job has ended: estimates are a tick longer than runtimes there.
 func (e sc20) slowdown(ctx context.Context, p *page, file string, x sc20Row, backfilled bool) (float64, error) {
 	path, err := p.file(file)
 	if err != nil {

@@ -14,17 +14,16 @@ import (
 	"github.com/gridslot/gridslot/entity/plan"
 )
 
-// searches draws an environment a cycle and has every algorithm look for a window for
-// one request.
+// searches draws an environment for each cycle and lets every algorithm look for a window for one
+// request.
 type searches struct {
 	Environment environment
-	// Text is another environment, the load of which is a variant: rows "load of the text".
+	// Text is another environment, whose load is a variant: rows "load of the text".
 	Text environment
-	// Vary are the settings that are varied, one after the other; without any there is one
-	// setup.
+	// Vary are the settings that are varied, one after the other. Without any there is one setup.
 	Vary       []variation
 	Algorithms []algorithm
-	// Gantt says what of the experiment is drawn as a chart besides, if it names algorithms.
+	// Gantt says what of the experiment is also drawn as a chart, if it names algorithms.
 	Gantt struct {
 		Nodes, Wanted int      // of the environment, and of the request
 		Algorithms    []string // by their names
@@ -51,7 +50,7 @@ func (v variation) apply(e *environment, value int) {
 	}
 }
 
-// setup is an environment, with what is asked of it.
+// setup is an environment, with the request that is made of it.
 type setup struct {
 	environment
 	Sweep   string // what varies, where several things do
@@ -60,7 +59,7 @@ type setup struct {
 	X       float64
 }
 
-// setups are the environments by values, each also with the load of the text.
+// setups returns the environments by values, each also with the load of the text if there is one.
 func (s searches) setups() (all []setup) {
 	add := func(of setup) {
 		if all = append(all, of); s.Text != (environment{}) {
@@ -91,9 +90,9 @@ func (s searches) facts() facts {
 type algorithm struct {
 	Name   string
 	Search finder
-	// Only, if set, are the quantities that it is asked for.
+	// Only, if set, are the quantities of which it has rows.
 	Only []string
-	// Every, if above 1, asks it only in every so many cycles: it is slow.
+	// Every, if above 1, is the number of cycles of which one asks the algorithm: it is slow.
 	Every uint64
 	// PerAlternative divides its time by the windows that it found.
 	PerAlternative bool
@@ -133,7 +132,7 @@ func (s searches) rows(p *page) (rows []Row) {
 	return rows
 }
 
-// quantity is q's name in the table.
+// quantity returns q's name in the table: with what varies behind it, if several settings do.
 func (s setup) quantity(q string) string {
 	if s.Sweep == "" {
 		return q
@@ -141,8 +140,10 @@ func (s setup) quantity(q string) string {
 	return q + against + s.Sweep
 }
 
+// measures reports whether the algorithm has rows of a quantity.
 func (a algorithm) measures(q string) bool { return len(a.Only) == 0 || slices.Contains(a.Only, q) }
 
+// cycle draws each setup from the same streams, so that all algorithms search the same slots.
 func (s searches) cycle(ctx context.Context, seed, cycle uint64, see sight) error {
 	for _, setup := range s.setups() {
 		in, err := setup.Generate(seed, cycle)
@@ -173,7 +174,7 @@ func (s searches) cycle(ctx context.Context, seed, cycle uint64, see sight) erro
 	return nil
 }
 
-// find searches. Where a short time is measured it is the lesser of two, which keeps out
+// find searches once, or twice for a short time that is measured: the lesser of the two keeps out
 // what else the machine does.
 func find(ctx context.Context, f plan.Finder, r entity.Request, list plan.SlotList, timed bool) (found plan.Found, took time.Duration, err error) {
 	took = math.MaxInt64
@@ -188,8 +189,8 @@ func find(ctx context.Context, f plan.Finder, r entity.Request, list plan.SlotLi
 	return found, took, err
 }
 
-// measures are what is seen of a search. All but the last two are NaN of one that has
-// found no window.
+// measures are what is seen of a search, by quantity. All but the last two are NaN, which is no
+// observation, of a search that has found no window.
 var measures = map[string]func(f plan.Found, list plan.SlotList) float64{
 	start:   ofWindow(func(w entity.Window) float64 { return w.Start.Seconds() }),
 	runTime: ofWindow(func(w entity.Window) float64 { return w.Length().Seconds() }),
@@ -208,6 +209,7 @@ var measures = map[string]func(f plan.Found, list plan.SlotList) float64{
 	steps:        func(f plan.Found, _ plan.SlotList) float64 { return float64(f.Work.Steps) },
 }
 
+// ofWindow is a measure of the window that was found.
 func ofWindow(measure func(entity.Window) float64) func(plan.Found, plan.SlotList) float64 {
 	return func(f plan.Found, _ plan.SlotList) float64 {
 		if !f.OK {
@@ -217,9 +219,13 @@ func ofWindow(measure func(entity.Window) float64) func(plan.Found, plan.SlotLis
 	}
 }
 
-// distances are the means over the slots of the window that was found, which lies in
-// them, of the lesser and of the greater distance to the neighbours in time, in time
-// units. The lesser is cut at dep18Cap, as in the program that measured DEP18's table.
+// distances returns the means over the slots of the window that was found of the lesser and of the
+// greater distance to the neighbours in time (DEP18's L_min and L_max), in time units:
+//
+//	L_left = window start - slot start    L_right = slot end - window end
+//
+// The window lies in the slots. The lesser distance is cut at dep18Cap, as in the program that
+// measured DEP18's table.
 func distances(found plan.Found, slots []entity.Slot) (least, most float64) {
 	if !found.OK {
 		return math.NaN(), math.NaN()

@@ -14,13 +14,13 @@ import (
 	"github.com/gridslot/gridslot/workload/vo"
 )
 
-// environment is that of a paper, with what is asked of it where jobs are not drawn.
+// environment is a paper's, with the request that is made of it in experiments that draw no jobs.
 type environment struct {
 	vo.Environment
 	Request entity.Request
 }
 
-// environments are those of the papers.
+// environments are those of the papers, by the names that pages have for them.
 var environments = map[string]environment{
 	"META 6.1":     {vo.META61(), vo.META61Request()},
 	"META batches": {Environment: vo.METABatches()},
@@ -28,8 +28,8 @@ var environments = map[string]environment{
 	"DEP18's text": {vo.DEP18Text(), vo.DEP18Request()},
 }
 
-// UnmarshalYAML reads the name of an environment, or {of: NAME, nodes: N} where it has
-// another number of nodes.
+// UnmarshalYAML reads the name of an environment, or {of: NAME, nodes: N} for another number of
+// nodes.
 func (e *environment) UnmarshalYAML(decode func(any) error) error {
 	var is struct {
 		Of    string
@@ -50,15 +50,16 @@ func (e *environment) UnmarshalYAML(decode func(any) error) error {
 	return nil
 }
 
-// dep18Cap is what DEP18's program counts at most for one slot's distance.
+// dep18Cap is what DEP18's program counts at most for one slot's distance. The text does not have
+// it.
 const dep18Cap = 500 * des.Second
 
 // wholeTimes is how the authors' programs keep time: every task takes a whole
 // number of time units, rounded up.
 var wholeTimes = window.Settings{Quantum: des.Second}
 
-// ways are how a search counts: by the authors' programs times are whole, and DEP18's
-// counts distances up to dep18Cap.
+// ways are how a search counts. In the authors' programs times are whole, and DEP18's counts
+// distances up to dep18Cap.
 var ways = map[string]window.Settings{
 	"":                              wholeTimes,
 	"real times":                    {},
@@ -71,11 +72,11 @@ var ways = map[string]window.Settings{
 // firstFit is the earliest square window.
 var firstFit = window.Cheapest{Settings: wholeTimes, Goal: window.FirstFit}
 
-// finder is a search for windows.
+// finder is a search for windows that a page names.
 type finder struct{ plan.Finder }
 
-// UnmarshalYAML reads the command's name of a search, and behind a comma the way in which it
-// counts: "square-dep, capped distances".
+// UnmarshalYAML reads the command's name of a search, and after a comma the way in which it counts:
+// "square-dep, capped distances".
 func (f *finder) UnmarshalYAML(decode func(any) error) error {
 	var text string
 	if err := decode(&text); err != nil {

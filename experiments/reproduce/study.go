@@ -10,28 +10,27 @@ import (
 	"github.com/gridslot/gridslot/metrics/stats"
 )
 
-// confidence is the probability with which intervals cover the true mean.
+// confidence is the probability with which an interval covers the true mean.
 const confidence = 0.95
 
-// A study is what experiments have in common: rows to be filled with means over
-// cycles.
+// study is what replicated experiments have in common: rows to be filled with means over cycles.
 type study struct {
 	of     any // what the observations depend on beside seed and cycle
 	cycles int // the published number
 	rows   []Row
 	claims []Claim
-	// cycle makes one replication and says what it observed.
+	// cycle makes one replication and says what it observed. It is called from several goroutines.
 	cycle func(ctx context.Context, seed, cycle uint64, see sight) error
 }
 
-// A sight takes down what one cycle observed. Rows that it is not told of are
-// left out of that cycle's means.
+// sight takes down what one cycle observed. A row of which it is not told is left out of that
+// cycle's means.
 type sight struct {
 	index  map[Ref]int
 	values []float64
 }
 
-// at takes down x for a row; for one that the study does not have, nothing.
+// at takes down x for a row; it does nothing if the study has no such row. NaN is no observation.
 func (s sight) at(series, point, quantity string, x float64) {
 	if i, ok := s.index[Ref{series, point, quantity}]; ok {
 		s.values[i] = x
@@ -53,6 +52,7 @@ func (s *study) run(ctx context.Context, c Config, t *Table) error {
 	if n < 1 {
 		return fmt.Errorf("the number of cycles must be 1 or more, not %d", n)
 	}
+	// Times are measured on one worker, which has the machine for itself, and anew each time.
 	if slices.ContainsFunc(s.rows, func(r Row) bool { return r.Timing }) { // one worker, and anew each time
 		c.Workers, c.Dir = 1, ""
 	}
@@ -69,6 +69,8 @@ func (s *study) run(ctx context.Context, c Config, t *Table) error {
 	for i := range t.Rows {
 		t.Rows[i].Ours = seen.mean(i)
 	}
+	// A claim of several pairs is tested at a level at which all its parts together keep the
+	// confidence: Bonferroni's correction, an error of (1 - confidence) / m for each of m parts.
 	t.Claims = append(t.orderings(), s.claims...)
 	for i := range t.Claims {
 		c := &t.Claims[i]
@@ -77,7 +79,7 @@ func (s *study) run(ctx context.Context, c Config, t *Table) error {
 	return nil
 }
 
-// indexOf has the place of each row.
+// indexOf returns the place of each row. Two rows of one name are an error.
 func indexOf(rows []Row) (map[Ref]int, error) {
 	index := make(map[Ref]int, len(rows))
 	for i, r := range rows {
@@ -89,7 +91,8 @@ func indexOf(rows []Row) (map[Ref]int, error) {
 	return index, nil
 }
 
-// observations are a matrix, cycles by rows; NaN is no observation.
+// observations are a matrix, cycles by rows; NaN is no observation. Cycle i has values[i*width :
+// (i+1)*width].
 type observations struct {
 	width  int
 	values []float64
@@ -110,8 +113,8 @@ func (o observations) mean(row int) stats.Interval {
 	return m.Interval(confidence)
 }
 
-// difference is the mean of row a minus factor times row b over the cycles that
-// observed both.
+// difference returns the mean of row a minus factor times row b, over the cycles that observed
+// both: differences in pairs, cycle by cycle.
 func (o observations) difference(a, b int, factor, level float64) stats.Interval {
 	var m stats.Moments
 	for i := range o.cycles() {
@@ -122,10 +125,11 @@ func (o observations) difference(a, b int, factor, level float64) stats.Interval
 	return m.Interval(level)
 }
 
-// change is by how many per cent the mean of row of is above that of row from,
-// over the cycles that observed both. Its half width is that of the mean of
-// of - r from, where r is the quotient of the means: Fieller's interval where the
-// mean of from is known well.
+// change returns by how many per cent the mean of row of is above the mean of row from, over the
+// cycles that observed both. Its half width is that of the mean of (of - r from), where r is the
+// quotient of the means, over the mean of from: Fieller's interval for a quotient (Some problems in
+// interval estimation, J. of the Royal Statistical Society B 16, 1954) if the mean of from is known
+// well.
 func (o observations) change(of, from int, level float64) stats.Interval {
 	var a, b stats.Moments
 	for i := range o.cycles() {

@@ -16,22 +16,25 @@ import (
 	"github.com/gridslot/gridslot/metrics/stats"
 )
 
-// Table is what an experiment found.
+// Table is what an experiment found: its rows, and what is said of them.
 type Table struct {
-	Name, Title     string
-	Source          string // what was published where
-	Settings        []Setting
-	Remarks         []string // how the figures were measured
+	Name, Title string
+	Source      string // what was published where
+	Settings    []Setting
+	Remarks     []string // how the figures were measured
+	// Cycles is how many there were; 1 of single runs. PublishedCycles is how many the paper had; 0
+	// if it has none.
 	Cycles          int
 	PublishedCycles int
 	Seed            uint64
-	XLabel          string // what Row.X is, where rows have points
-	Rows            []Row
-	Claims          []Claim
-	Notes           []string // what does not match, and why
+	// XLabel says what Row.X is, if rows have points.
+	XLabel string
+	Rows   []Row
+	Claims []Claim
+	Notes  []string // what does not match, and why
 }
 
-// Row is one figure.
+// Row is one figure: a quantity of an algorithm, under a setting.
 type Row struct {
 	Series string // the algorithm
 	// Variant is under what other settings than the table's ("authors' ways"), or "".
@@ -39,14 +42,18 @@ type Row struct {
 	Point    string  // the setting, where one varies ("k = 5"), or ""
 	X        float64 // the setting as a number, for figures
 	Quantity string  // with its unit, where it has one
-	// Paper and Code are the figures that were published and that the authors'
-	// published program gives, as they are printed; "" where there is none.
+	// Paper and Code are the figures that were published and that the authors' published program
+	// gives, as they are printed; "" if there is none. The number of digits tells how far they are
+	// rounded.
 	Paper, Code string
-	Ours        stats.Interval
-	Own         bool // a row of ours beyond the paper
-	Timing      bool // measured time: differs from run to run
+	// Ours is the mean over the cycles with its 95% interval, or a single figure (N = 1); N is 0 if
+	// nothing was observed.
+	Ours   stats.Interval
+	Own    bool // a row of ours beyond the paper
+	Timing bool // measured time: differs from run to run
 }
 
+// label names the row within its quantity: the algorithm, and the setting if one varies.
 func (r Row) label() string {
 	if r.Point == "" {
 		return r.Series
@@ -57,10 +64,10 @@ func (r Row) label() string {
 	return r.Series + ", " + r.Point
 }
 
-// name is the algorithm together with the variant.
+// name returns the algorithm together with the variant.
 func (r Row) name() string { return varied(r.Series, r.Variant) }
 
-// varied is a series' name under a variant's settings.
+// varied returns a series' name under a variant's settings.
 func varied(series, variant string) string {
 	switch {
 	case variant == "":
@@ -71,9 +78,10 @@ func varied(series, variant string) string {
 	return series + ", " + variant
 }
 
+// ref returns the name of the row.
 func (r Row) ref() Ref { return Ref{r.name(), r.Point, r.Quantity} }
 
-// source is a kind of published figures: what tables and figures call it.
+// source is a kind of published figures: what tables and figures call it, and where a row has it.
 type source struct {
 	name, minus string
 	color       color.Color
@@ -85,7 +93,7 @@ var sources = []source{
 	{"authors' code", "− code", codeColor, func(r Row) string { return r.Code }},
 }
 
-// sourcesOf are those that have a figure of some row.
+// sourcesOf returns the sources that have a figure of some row.
 func sourcesOf(rows []Row) (list []source) {
 	for _, s := range sources {
 		if slices.ContainsFunc(rows, func(r Row) bool { return s.of(r) != "" }) {
@@ -95,7 +103,7 @@ func sourcesOf(rows []Row) (list []source) {
 	return list
 }
 
-// distinct are the different texts that rows have, in the order of the rows.
+// distinct returns the different texts that rows have, in the order of the rows.
 func distinct(rows []Row, of func(Row) string) (list []string) {
 	for _, r := range rows {
 		if x := of(r); !slices.Contains(list, x) {
@@ -105,16 +113,18 @@ func distinct(rows []Row, of func(Row) string) (list []string) {
 	return list
 }
 
+// quantities returns the quantities of rows, in the order of the rows.
 func quantities(rows []Row) []string { return distinct(rows, func(r Row) string { return r.Quantity }) }
 
-// ofQuantity are the rows of one quantity.
+// ofQuantity returns the rows of one quantity.
 func ofQuantity(rows []Row, quantity string) []Row {
 	return slices.DeleteFunc(slices.Clone(rows), func(r Row) bool { return r.Quantity != quantity })
 }
 
-// figure is a published number and how far it may be rounded.
+// figure is a published number, and how far it may be rounded: half a unit of its last digit.
 type figure struct{ value, rounding float64 }
 
+// parseFigure reads a printed number; false if it is none.
 func parseFigure(s string) (figure, bool) {
 	v, err := strconv.ParseFloat(s, 64)
 	if err != nil {
@@ -124,8 +134,9 @@ func parseFigure(s string) (figure, bool) {
 	return figure{v, math.Pow(10, -float64(len(decimals))) / 2}, true
 }
 
-// agrees reports whether a row's mean may be the published one, which is that of
-// PublishedCycles cycles of the same spread, rounded.
+// agrees reports whether a row's mean may be the published one. That is the mean of PublishedCycles
+// cycles of the same spread, rounded, and ours has its own half width: the two add up by their
+// squares.
 func (t *Table) agrees(f figure, r Row) bool {
 	return math.Abs(r.Ours.Mean-f.value) <= math.Hypot(r.Ours.HalfWidth, t.publishedSpread(r))+f.rounding
 }
@@ -171,7 +182,7 @@ func (t *Table) WriteCSV(w io.Writer) error {
 	return gocsv.Marshal(all, w)
 }
 
-// against is a row's mean minus a published figure, and whether they agree; nothing if there
+// against returns a row's mean minus a published figure, and whether they agree; nothing if there
 // is no such figure.
 func (t *Table) against(published string, r Row) (minus, agrees string) {
 	f, ok := parseFigure(published)
@@ -181,7 +192,8 @@ func (t *Table) against(published string, r Row) (minus, agrees string) {
 	return number(r.Ours.Mean - f.value), strconv.FormatBool(t.agrees(f, r))
 }
 
-// number keeps six digits, which no architecture's rounding reaches.
+// number returns a number of six digits, which differences of rounding between architectures do not
+// reach.
 func number(x float64) string { return strconv.FormatFloat(x, 'g', 6, 64) }
 
 // WriteMarkdown writes the table for people.
@@ -218,8 +230,8 @@ func (t *Table) WriteMarkdown(w io.Writer) error {
 	return err
 }
 
-// writeRows writes a line a row; quantities that were only measured over a
-// setting get a table of their own each, a column a setting.
+// writeRows writes a line for each row. A quantity that was measured over a setting and has no
+// published figure to be compared with gets a table of its own, with a column for each setting.
 func (t *Table) writeRows(b *strings.Builder) {
 	var rows []Row
 	var charts [][]Row
@@ -242,13 +254,13 @@ func (t *Table) writeRows(b *strings.Builder) {
 	}
 }
 
-// compared reports whether a published figure can be compared with r: times of
-// other machines cannot.
+// compared reports whether a published figure can be compared with r: times of other machines
+// cannot.
 func (r Row) compared() bool { return !r.Timing && (r.Paper != "" || r.Code != "") }
 
 func (r Row) hasPoint() bool { return r.Point != "" }
 
-// writeChart writes the rows of one quantity, a line an algorithm and a column a
+// writeChart writes the rows of one quantity, a line for each algorithm and a column for each
 // setting. What was published stands in brackets.
 func writeChart(b *strings.Builder, rows []Row) {
 	cell := make(map[Ref]string)
@@ -272,9 +284,12 @@ func writeChart(b *strings.Builder, rows []Row) {
 	writeTable(b, append([]string{quantity}, points...), lines, 1)
 }
 
-// writeLines writes a line for each figure; what it is under the variants'
-// settings stands in columns of its own, at the end.
+// writeLines writes a line for each figure. What it is under the variants' settings stands in
+// columns of its own, at the end.
+//
+//	quantity | algorithm | setting | paper | ours | − paper | variant | − paper
 func (t *Table) writeLines(b *strings.Builder, rows []Row) {
+	// The head. The variant "" comes first: it is what the table itself has.
 	variants := distinct(append([]Row{{}}, rows...), func(r Row) string { return r.Variant })
 	published, points := sourcesOf(rows), slices.ContainsFunc(rows, Row.hasPoint)
 	head := []string{"quantity", "algorithm"}
@@ -291,6 +306,7 @@ func (t *Table) writeLines(b *strings.Builder, rows []Row) {
 			head = append(head, s.minus)
 		}
 	}
+	// A line is a series, a point and a quantity, whatever the variant.
 	var keys []Ref // the lines
 	found := make(map[Ref]map[string]Row)
 	for _, r := range rows {
@@ -301,6 +317,7 @@ func (t *Table) writeLines(b *strings.Builder, rows []Row) {
 		}
 		found[key][r.Variant] = r
 	}
+	// A cell is empty for a variant that does not have the line.
 	var lines [][]string
 	for _, key := range keys {
 		// What the variants have in common is told of the first.
@@ -333,7 +350,8 @@ func (t *Table) writeLines(b *strings.Builder, rows []Row) {
 	writeTable(b, head, lines, left)
 }
 
-// difference is ours minus a published figure: "=" where they agree.
+// difference returns ours minus a published figure: with "=" if they agree, otherwise in per cent
+// as well.
 func (t *Table) difference(r Row, published string) string {
 	f, ok := parseFigure(published)
 	if !ok || r.Ours.N == 0 {
@@ -352,7 +370,7 @@ func (t *Table) difference(r Row, published string) string {
 	return text
 }
 
-// interval writes a mean, and its half width where there is one.
+// interval writes a mean, and its half width if it has one.
 func interval(e stats.Interval) string {
 	switch {
 	case e.N == 0:
@@ -365,8 +383,8 @@ func interval(e stats.Interval) string {
 	return e.String()
 }
 
-// writeTable writes a Markdown table that is also one to the eye; columns from
-// the left-th on are of numbers.
+// writeTable writes a Markdown table that is also a table to the eye. Columns from left on are of
+// numbers, which are aligned to the right.
 func writeTable(b *strings.Builder, head []string, lines [][]string, left int) {
 	width := make([]int, len(head))
 	for _, line := range append([][]string{head}, lines...) {
