@@ -168,6 +168,10 @@ func (s *sweeping) run(cmd *cobra.Command, path string) error {
 
 // carryOut carries out what is missing of a study, and writes what its results say.
 func (s *sweeping) carryOut(cmd *cobra.Command, st *study.File) error {
+	plan, err := s.study(cmd, st)
+	if err != nil {
+		return err
+	}
 	// Who does the runs: workers here, or later jobs of Slurm. For Slurm, Run does none: they stay
 	// missing, and submit leaves them to its jobs.
 	if s.engine == "slurm" {
