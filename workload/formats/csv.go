@@ -15,9 +15,8 @@ import (
 	"github.com/gridslot/gridslot/workload/internal/table"
 )
 
-// CSV is plain CSV: a form of its own, in which nothing
-// that a log tells is lost, and anybody's tables, of which one says what their columns
-// are.
+// CSV is the format of plain CSV. It writes a form of its own, in which nothing that a log tells is
+// lost, and reads that form and anybody's tables, of which one says what their columns are.
 //
 //	#! log of gridslot, 1
 //	# MaxProcs: 128
@@ -33,29 +32,32 @@ import (
 // Its zero value reads what Write has written, and tables whose columns
 // have the names of workload.FieldNames, or start, end and procs.
 type CSV struct {
-	// Columns tells for a name of CSVRoles which column it is: by its name in the heading,
-	// or by its number from 1. Columns without a role are kept beyond SWF, named as in the
-	// heading, in lower case and with _ for what is no letter or digit.
+	// Columns tells for a role, one of CSVRoles, which column has it: by its name in the heading
+	// (in any case if no name is the same), or by its number from 1. A column whose heading is the
+	// name of a role has it without being told, unless another column was given it. Columns without
+	// a role are kept beyond SWF, named as in the heading, in lower case and with _ for what is no
+	// letter or digit.
 	Columns map[string]string
-	// Separator stands between cells; where 0 the one of , ; tab | that the first line
-	// has most of.
+	// Separator stands between cells; if 0, the one of , ; tab | that the first line has most of.
+	// Write takes a comma for 0.
 	Separator byte
-	// NoHeading says that the first line is a record already.
+	// NoHeading says that the first line is a record already. Columns are then told by number.
 	NoHeading bool
-	// Times is what a number counts that is an instant, and Durations what one counts
-	// that is a duration; a second where 0.
+	// Times is what 1 stands for in an instant that is a number, such as des.Second/1000 for
+	// milliseconds since 1970, and Durations in a duration that is a number; a second if 0.
 	Times, Durations des.Time
-	// Zone is that of dates that do not tell theirs; UTC where nil.
+	// Zone is the time zone of dates that do not tell theirs; UTC if nil.
 	Zone *time.Location
 }
 
-// CSVRoles are what columns can be: the fields of SWF, the instants at which a job
-// started and ended, and requested processors.
+// CSVRoles are what columns can be: the fields of SWF by their names (workload.FieldNames), "start"
+// and "end", the instants at which a job started and ended, and "procs", requested processors.
 func CSVRoles() []string {
 	return append(slices.Clone(workload.FieldNames[:]), "start", "end", "procs")
 }
 
-// csvField is the field of the table that a role stands for.
+// csvField is the table.Field.SWF that a role stands for, or 0 if it is none. "procs" is field 8, as
+// "requested" is, so that not both can be given.
 func csvField(role string) int {
 	if role == "procs" {
 		return 8
@@ -70,7 +72,8 @@ func (CSV) Name() string { return "csv" }
 func (CSV) Endings() []string { return []string{".csv", ".tsv"} }
 
 // Is knows what Write has written, and headings that begin with all names of
-// workload.FieldNames. A file of jobs begins otherwise.
+// workload.FieldNames. The CSV of other programs (sacct, Batsim, files of jobs) begins otherwise, and
+// anybody's table is taken for CSV only if a person says so.
 func (CSV) Is(in *workload.Input) bool {
 	head := bytes.TrimPrefix(in.Head(), []byte("\ufeff"))
 	if bytes.HasPrefix(head, []byte(table.Ours)) {
@@ -88,79 +91,82 @@ func (CSV) Is(in *workload.Input) bool {
 // Survey reads the heading, and of tables that are not ours all lines.
 func (f CSV) Survey(in *workload.Input) (*workload.Header, error) {
 	h := &workload.Header{}
-	l, t, err := f.begin(in, h)
-	if err != nil || l.Plain {
+	l, err := f.begin(in, h)
+	if err != nil || l.Form.Plain {
 		return h, err
 	}
-	kinds, err := table.Survey(in, h, l, t)
+	kinds, err := l.SurveyLoose(in, h)
 	if err != nil {
 		return nil, err
 	}
-	var columns []workload.Column
-	for _, c := range l.Cells {
-		if c.More == 0 || c.Field > 0 && kinds.Whole(c.More-1) {
+	all := h.Columns
+	h.Columns = nil
+	// kinds and all count the fields that become columns, as RecordColumns does.
+	for i, field := range slices.DeleteFunc(slices.Clone(l.Fields), func(f table.Field) bool { return f.As == "" }) {
+		if field.SWF > 0 && kinds.Whole(i) {
 			continue // numbers of jobs and states are held by their fields
 		}
-		column := h.Columns[c.More-1]
-		column.Text = kinds.Text(c.More - 1)
-		columns = append(columns, column)
+		all[i].Text = kinds.Text(i)
+		h.Columns = append(h.Columns, all[i])
 	}
-	h.Columns = columns
 	return h, nil
 }
 
-// Read begins a reading.
+// Read begins a reading. Which columns there are was decided by the survey: a column of job numbers
+// or states that are all whole numbers is a field of SWF alone.
 func (f CSV) Read(in *workload.Input, h *workload.Header) (workload.RecordReader, error) {
-	found := &workload.Header{}
-	l, t, err := f.begin(in, found)
+	l, err := f.begin(in, &workload.Header{})
 	if err != nil {
 		return nil, err
 	}
-	if !l.Plain {
-		for i := range l.Cells {
-			if c := &l.Cells[i]; c.More > 0 {
-				name := found.Columns[c.More-1].Name
-				c.More = slices.IndexFunc(h.Columns, func(of workload.Column) bool { return of.Name == name }) + 1
-				c.Text = c.More > 0 && h.Columns[c.More-1].Text
-			}
+	for i := range l.Fields {
+		name := &l.Fields[i].As
+		if !slices.ContainsFunc(h.Columns, func(of workload.Column) bool { return of.Name == *name }) {
+			*name = ""
 		}
 	}
-	return table.Read(in, h, l, t), nil
+	return l.Rows(in, h)
 }
 
-// begin reads comments and heading, and says what the columns are.
-func (f CSV) begin(in *workload.Input, h *workload.Header) (*table.Layout, *table.Log, error) {
+// begin reads comments and heading, into a header, and says what the columns are: those of our own
+// form if its first line says so, its heading agrees and nobody has said otherwise, or else those of
+// anybody's table.
+func (f CSV) begin(in *workload.Input, h *workload.Header) (*table.Columns, error) {
 	t, err := table.Open(in)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	ours := t.Comments(h)
-	l := &table.Layout{Separator: f.Separator, Quotes: true, Heading: !f.NoHeading, Zone: f.Zone}
-	names, err := t.Heading(l)
+	l := &table.Columns{Form: &table.Form{Separator: f.Separator, Quotes: true, Heading: !f.NoHeading}, Over: t.Rows, Zone: f.Zone}
+	names, err := t.Heading(l.Form)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if ours && len(f.Columns) == 0 && !f.NoHeading && slices.Equal(names, headings(h.Columns)) {
 		own := csvLayout(h.Columns)
-		own.Separator = l.Separator
-		return own, t, nil
+		own.Form.Separator, own.Over = l.Form.Separator, t.Rows
+		return own, nil
 	}
-	l.Words = []string{"NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "None", "none", "-", "Unknown", "unknown"}
-	h.Columns = nil
-	if err := f.mapped(l, names, h); err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", in.Name(), err)
+	l.Form.Words = []string{"NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "None", "none", "-", "Unknown", "unknown"}
+	if err := f.mapped(l, names); err != nil {
+		return nil, fmt.Errorf("%s: %w", in.Name(), err)
 	}
-	return l, t, nil
+	h.Columns = l.RecordColumns()
+	return l, nil
 }
 
-// csvLayout is that of our own form.
-func csvLayout(columns []workload.Column) *table.Layout {
-	l := &table.Layout{Separator: ',', Quotes: true, Heading: true, Plain: true, Least: len(workload.FieldNames)}
+// csvLayout is the layout of our own form: the 18 fields of SWF, and columns beyond them.
+func csvLayout(columns []workload.Column) *table.Columns {
+	l := &table.Columns{Form: &table.Form{Separator: ',', Quotes: true, Heading: true, Plain: true, Least: len(workload.FieldNames)}}
 	for i, name := range workload.FieldNames {
-		l.Cells = append(l.Cells, table.Cell{Name: name, Field: i + 1})
+		l.Fields = append(l.Fields, table.Field{Name: name, SWF: i + 1, Is: table.Plain})
 	}
-	for i, c := range columns {
-		l.Cells = append(l.Cells, table.Cell{Name: c.Name, More: i + 1, Text: c.Text})
+	for _, c := range columns {
+		field := table.Field{Name: c.Name, Unit: c.Unit, Is: table.Figure}
+		if c.Text {
+			field.Is = table.Word
+		}
+		l.Fields = append(l.Fields, field)
 	}
 	return l
 }
@@ -174,16 +180,18 @@ func headings(columns []workload.Column) []string {
 	return names
 }
 
-// mapped gives the columns of anybody's table their roles.
-func (f CSV) mapped(l *table.Layout, names []string, h *workload.Header) error {
-	l.Cells = make([]table.Cell, len(names))
-	taken := map[int]bool{} // fields
+// mapped gives the columns of anybody's table their roles: first those that Columns tells, then those
+// that the heading tells, and all others become columns beyond SWF. A log needs a submission, or at
+// least a start in its place.
+func (f CSV) mapped(l *table.Columns, names []string) error {
+	l.Fields = make([]table.Field, len(names))
+	taken := map[int]bool{} // the fields of SWF that have a column
 	give := func(i int, role string) {
-		c := &l.Cells[i]
-		c.Field = csvField(role)
-		taken[c.Field] = true
-		if c.Unit = f.Durations; c.Field == 2 || c.Field == table.Start || c.Field == table.End {
-			c.Unit = f.Times
+		c := &l.Fields[i]
+		c.SWF, c.Is = csvField(role), table.Loose
+		taken[c.SWF] = true
+		if c.Counts = f.Durations; c.SWF == 2 || c.SWF == table.Start || c.SWF == table.End {
+			c.Counts = f.Times
 		}
 	}
 	for _, role := range CSVRoles() {
@@ -195,35 +203,43 @@ func (f CSV) mapped(l *table.Layout, names []string, h *workload.Header) error {
 		switch {
 		case err != nil:
 			return fmt.Errorf("%s is to be column %q: %w", role, of, err)
-		case l.Cells[i].Field > 0 || taken[csvField(role)]:
+		case l.Fields[i].SWF > 0 || taken[csvField(role)]:
 			return fmt.Errorf("%s is to be column %q, but one of them has been given away already", role, of)
 		}
 		give(i, role)
 	}
 	for i, name := range names {
 		role := strings.ToLower(name)
-		if !f.NoHeading && l.Cells[i].Field == 0 && slices.Contains(CSVRoles(), role) && !taken[csvField(role)] {
+		if !f.NoHeading && l.Fields[i].SWF == 0 && slices.Contains(CSVRoles(), role) && !taken[csvField(role)] {
 			give(i, role)
 		}
 	}
 	if !taken[2] && !taken[table.Start] {
 		return fmt.Errorf("no column is known to tell when jobs were submitted: say which one is, as in --from csv:submit=COLUMN; there are %s", strings.Join(names, ", "))
 	}
-	for i := range l.Cells {
-		c := &l.Cells[i]
+	var columns []workload.Column // so far
+	for i := range l.Fields {
+		c := &l.Fields[i]
 		if c.Name = names[i]; f.NoHeading {
 			c.Name = "column " + strconv.Itoa(i+1)
 		}
-		if c.Field == 0 || c.Field == 1 || c.Field == 11 { // numbers of jobs and states may be text
-			h.Columns = append(h.Columns, workload.Column{Name: columnName(c.Name, h.Columns), Text: true})
-			c.More, c.Text = len(h.Columns), true
+		if c.SWF == 0 {
+			c.Is = table.Word
+		}
+		// Numbers of jobs and states may be text (job 17_4, state TIMEOUT), of which the field keeps
+		// too little: it is a column, too, unless the survey finds whole numbers alone.
+		if c.SWF == 0 || c.SWF == 1 || c.SWF == 11 {
+			c.As = columnName(c.Name, columns)
+			columns = append(columns, workload.Column{Name: c.As})
 		}
 	}
-	l.Least = min(2, len(l.Cells))
+	// A line of one cell is a remark or has another separator; how many cells a table's lines must
+	// have is not known beyond that.
+	l.Form.Least = min(2, len(l.Fields))
 	return nil
 }
 
-// find is the column of that name, or number.
+// find is the place, from 0, of the column of that name or, if no column has it, of that number.
 func (f CSV) find(names []string, of string) (int, error) {
 	if !f.NoHeading {
 		for _, same := range []func(string) bool{
@@ -244,7 +260,8 @@ func (f CSV) find(names []string, of string) (int, error) {
 	return 0, fmt.Errorf("there is none of that name; there are %s", strings.Join(names, ", "))
 }
 
-// columnName is a heading as the name of a column that differs from those there are.
+// columnName makes of a heading the name of a column that differs from those there are: "GPU model"
+// becomes gpu_model, and gpu_model_2 if there is one already.
 func columnName(heading string, columns []workload.Column) string {
 	name := strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) {
@@ -266,7 +283,7 @@ func columnName(heading string, columns []workload.Column) string {
 func (f CSV) Write(w io.Writer, h *workload.Header) (workload.RecordWriter, error) {
 	l := csvLayout(h.Columns)
 	if f.Separator != 0 {
-		l.Separator = f.Separator
+		l.Form.Separator = f.Separator
 	}
-	return l.WriteWith(w, h, h.Columns, table.Ours+", 1\n", table.All)
+	return l.Write(w, h, table.Ours+", 1\n", table.All)
 }

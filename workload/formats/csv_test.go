@@ -75,6 +75,34 @@ func TestColumnsOfOurNamesNeedNoMapping(t *testing.T) {
 	require.Zero(t, h.Names(workload.FieldUser).Len())
 }
 
+// Numbers with a fraction are no numbers of jobs, but a column of numbers all the same.
+func TestAColumnOfJobsMayHoldNumbersThatAreNone(t *testing.T) {
+	h, records, _, err := readCSV(CSV{}, "submit,job\n0,1.5\n5,NA\n", true)
+	require.NoError(t, err)
+	require.Equal(t, []workload.Column{{Name: "job"}}, h.Columns)
+	require.Equal(t, []int64{1, 2}, []int64{records[0].Job, records[1].Job})
+	require.Equal(t, 1.5, records[0].More[0].Number)
+	require.False(t, records[1].More[0].Known())
+}
+
+// Tables that were joined have the heading of the second one among their lines.
+func TestADamagedLineDoesNotTellWhatColumnsHold(t *testing.T) {
+	h, records, report, err := readCSV(CSV{}, "mem,submit\n3,0\nmem,submit\n5,1\n", false)
+	require.NoError(t, err)
+	require.Equal(t, []workload.Column{{Name: "mem"}}, h.Columns)
+	require.Equal(t, []float64{3, 5}, []float64{records[0].More[0].Number, records[1].More[0].Number})
+	require.EqualValues(t, 1, report.Total(workload.Damaged))
+}
+
+func TestAColumnWithoutANameIsRead(t *testing.T) {
+	h, records, _, err := readCSV(CSV{}, "submit,,\n0,a,7\n1,,8\n", true)
+	require.NoError(t, err)
+	require.Equal(t, []workload.Column{{Name: "column", Text: true}, {Name: "column_2"}}, h.Columns)
+	require.Equal(t, "a", records[0].More[0].Text)
+	require.Equal(t, 8.0, records[1].More[1].Number)
+	require.False(t, records[1].More[0].Known())
+}
+
 func TestUsersSomeOfWhomHaveNumbersAreAllNames(t *testing.T) {
 	h, records, _, err := readCSV(CSV{}, "submit,user\n0,7\n1,bob\n2,7\n3,\n", true)
 	require.NoError(t, err)

@@ -20,36 +20,35 @@ import (
 // or from 1970; those of 1990 and later are taken for the latter.
 type GWF struct{}
 
-// gwfShared is how many fields are SWF's.
+// gwfShared is how many fields GWF shares with SWF, from the first one on. Fields 17 and 18 of SWF,
+// the preceding job and the think time, have no place in it.
 const gwfShared = 16
 
-// gwfColumns are fields 17 to 29.
-func gwfColumns() []workload.Column {
-	return []workload.Column{
-		{Name: "submission_site", Text: true},
-		{Name: "run_site", Text: true},
-		{Name: "structure", Text: true}, // UNITARY, BoT
-		{Name: "structure_params", Text: true},
-		{Name: "used_network", Unit: "kB/s"},
-		{Name: "used_disk", Unit: "MB"},
-		{Name: "used_resources", Text: true},
-		{Name: "platform", Text: true},
-		{Name: "network", Unit: "kB/s"},
-		{Name: "disk", Unit: "MB"},
-		{Name: "resources", Text: true},
-		{Name: "vo", Text: true},
-		{Name: "project", Text: true},
-	}
+// gwfMore are fields 17 to 29; those that are numbers have the unit that the archive states.
+var gwfMore = []table.Field{
+	{Name: "submission_site", Is: table.Word},
+	{Name: "run_site", Is: table.Word},
+	{Name: "structure", Is: table.Word}, // UNITARY, BoT
+	{Name: "structure_params", Is: table.Word},
+	{Name: "used_network", Is: table.Figure, Unit: "kB/s"},
+	{Name: "used_disk", Is: table.Figure, Unit: "MB"},
+	{Name: "used_resources", Is: table.Word},
+	{Name: "platform", Is: table.Word},
+	{Name: "network", Is: table.Figure, Unit: "kB/s"},
+	{Name: "disk", Is: table.Figure, Unit: "MB"},
+	{Name: "resources", Is: table.Word},
+	{Name: "vo", Is: table.Word},
+	{Name: "project", Is: table.Word},
 }
 
-func gwfLayout() *table.Layout {
-	l := &table.Layout{Separator: ' ', Unknown: "-1", Least: gwfShared}
+// gwfLayout has the 29 fields in their order. A line with fewer is read if it has at least the fields
+// that GWF shares with SWF.
+func gwfLayout() *table.Columns {
+	l := &table.Columns{Form: &table.Form{Separator: ' ', Unknown: "-1", Least: gwfShared}}
 	for i, name := range workload.FieldNames[:gwfShared] {
-		l.Cells = append(l.Cells, table.Cell{Name: name, Field: i + 1})
+		l.Fields = append(l.Fields, table.Field{Name: name, SWF: i + 1, Is: table.Loose})
 	}
-	for i, c := range gwfColumns() {
-		l.Cells = append(l.Cells, table.Cell{Name: c.Name, More: i + 1, Text: c.Text})
-	}
+	l.Fields = append(l.Fields, gwfMore...)
 	return l
 }
 
@@ -59,7 +58,8 @@ func (GWF) Name() string { return "gwf" }
 // Endings are those of the archive.
 func (GWF) Endings() []string { return []string{".gwf"} }
 
-// Is knows a first line of 29 fields of which 11 are numbers.
+// Is knows a first line of 29 fields of which the first 11, up to the status, are numbers. A line of
+// SWF has 18.
 func (GWF) Is(in *workload.Input) bool {
 	for line := range bytes.Lines(in.Head()) {
 		if line[0] == '#' || len(bytes.TrimSpace(line)) == 0 {
@@ -71,19 +71,19 @@ func (GWF) Is(in *workload.Input) bool {
 				return false
 			}
 		}
-		return len(fields) == len(gwfLayout().Cells)
+		return len(fields) == len(gwfLayout().Fields)
 	}
 	return false
 }
 
 // Survey reads the comments, and all lines for names and the earliest submission.
 func (GWF) Survey(in *workload.Input) (*workload.Header, error) {
-	return gwfLayout().SurveyWith(in, gwfColumns())
+	return gwfLayout().SurveyText(in)
 }
 
 // Read begins a reading.
 func (GWF) Read(in *workload.Input, h *workload.Header) (workload.RecordReader, error) {
-	return gwfLayout().Read(in, h)
+	return gwfLayout().ReadText(in, h)
 }
 
 // gwfComment names the fields, as the archive's files do.
@@ -95,5 +95,5 @@ var gwfComment = "#! fields " + strings.Join([]string{
 
 // Write begins a log.
 func (GWF) Write(w io.Writer, h *workload.Header) (workload.RecordWriter, error) {
-	return gwfLayout().WriteWith(w, h, gwfColumns(), gwfComment, table.Lines)
+	return gwfLayout().Write(w, h, gwfComment, table.Lines)
 }

@@ -24,50 +24,29 @@ import (
 // JSSPP 2021), which is another one.
 type MWF struct{}
 
-// mwfCells are those of a line, those beyond SWF with the name of their column.
-func mwfCells() []table.Cell {
-	return []table.Cell{
-		{Name: "job", Field: 1},
-		{Name: "user", Field: workload.FieldUser},
-		{Name: "queue", Field: workload.FieldQueue},
-		{Name: "procs", Field: table.Size},
-		{Name: "cell_4"},
-		{Name: "constraints"},
-		{Name: "cell_6"},
-		{Name: "submit", Field: 2},
-		{Name: "start", Field: table.Start},
-		{Name: "cell_9"},
-		{Name: "runtime", Field: 4},
-		{Name: "cell_11"},
-		{Name: "processor_list"},
-		{Name: "estimate", Field: 9},
-	}
+// mwfFields are the cells of a line in their order; those beyond SWF become columns of their names.
+var mwfFields = []table.Field{
+	{Name: "job", Is: table.Loose, SWF: 1},
+	{Name: "user", Is: table.Loose, SWF: workload.FieldUser},
+	{Name: "queue", Is: table.Loose, SWF: workload.FieldQueue},
+	{Name: "procs", Is: table.Loose, SWF: table.Size},
+	{Name: "cell_4", Is: table.Word},
+	{Name: "constraints", Is: table.Word},
+	{Name: "cell_6", Is: table.Word},
+	{Name: "submit", Is: table.Loose, SWF: 2},
+	{Name: "start", Is: table.Loose, SWF: table.Start},
+	{Name: "cell_9", Is: table.Word},
+	{Name: "runtime", Is: table.Loose, SWF: 4},
+	{Name: "cell_11", Is: table.Word},
+	{Name: "processor_list", Is: table.Word},
+	{Name: "estimate", Is: table.Loose, SWF: 9},
 }
 
-// mwfColumns are what the cells hold that SWF does not have.
-func mwfColumns() []workload.Column {
-	var columns []workload.Column
-	for _, c := range mwfCells() {
-		if c.Field == 0 {
-			columns = append(columns, workload.Column{Name: c.Name, Text: true})
-		}
-	}
-	return columns
-}
-
-// mwfLeast is how many cells a line has at mwfLeast: up to the runtime.
+// mwfLeast is how many cells a line has at least: up to the runtime.
 const mwfLeast = 11
 
-func mwfLayout() *table.Layout {
-	l := &table.Layout{Separator: '\t', Unknown: "-1", Epoch: true, Least: mwfLeast, Cells: mwfCells()}
-	more := 0
-	for i := range l.Cells {
-		if c := &l.Cells[i]; c.Field == 0 {
-			more++
-			c.More, c.Text = more, true
-		}
-	}
-	return l
+func mwfLayout() *table.Columns {
+	return &table.Columns{Fields: mwfFields, Form: &table.Form{Separator: '\t', Unknown: "-1", Epoch: true, Least: mwfLeast}}
 }
 
 // Name is "mwf".
@@ -95,16 +74,16 @@ func (f MWF) Is(in *workload.Input) bool {
 
 // Survey reads all lines for names and the earliest submission.
 func (MWF) Survey(in *workload.Input) (*workload.Header, error) {
-	return mwfLayout().SurveyWith(in, mwfColumns())
+	return mwfLayout().SurveyText(in)
 }
 
 // Read begins a reading.
 func (MWF) Read(in *workload.Input, h *workload.Header) (workload.RecordReader, error) {
-	return mwfLayout().Read(in, h)
+	return mwfLayout().ReadText(in, h)
 }
 
 // Write begins a log. Comments have no place in it, so the size of the machine has to
 // be told again when it is read.
 func (MWF) Write(w io.Writer, h *workload.Header) (workload.RecordWriter, error) {
-	return mwfLayout().WriteWith(w, h, mwfColumns(), "", table.NoComments)
+	return mwfLayout().Write(w, h, "", table.NoComments)
 }

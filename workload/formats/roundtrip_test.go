@@ -300,3 +300,6 @@ func TestBatsimHoldsJobsThatRun(t *testing.T) {
 		require.Equal(t, "batsim", trace.Format.Name())
 	})
 }
+
+func gwfColumns() []workload.Column { return gwfLayout().RecordColumns() }
+func mwfColumns() []workload.Column { return mwfLayout().RecordColumns() }

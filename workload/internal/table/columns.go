@@ -14,59 +14,88 @@ import (
 	"github.com/gridslot/gridslot/workload/internal/scan"
 )
 
-// This file makes records of the rows of tables whose columns are known by name: published data sets,
-// and what notebooks write. A format says in a Columns what the columns are; where the rows come
-// from is a Source: a file of Parquet, lines of text, objects of JSON.
+// This file makes records of rows. A format says in a Columns which columns its tables have; a Source
+// gives the rows; Rows turns them into records, field by field:
+//
+//	row -> fill: fields of SWF -> Record: what takes several fields -> Cells: columns beyond SWF -> Take
 
 // Columns is what the tables of a format have, and what their rows mean.
 type Columns struct {
+	// Fields are the columns that are read. In a Form their order is the order of the cells; of other
+	// tables the columns are found by name, in any order.
 	Fields []Field
+	// Form is how the rows are written as text that is read by a Log; nil for other sources, and for
+	// CommaRows.
+	Form *Form
 	// Over opens the rows; nil opens a table of Parquet.
-	Over   func(in *workload.Input) (Source, error)
-	Zone   *time.Location // of instants without one; nil is UTC
+	Over func(in *workload.Input) (Source, error)
+	// Zone is the time zone of instants that do not tell theirs; nil is UTC.
+	Zone *time.Location
+	// Header adds to the header what is known of every table of the format, such as the size of the
+	// machine. Survey calls it; formats with a Form need none.
 	Header func(h *workload.Header)
-	// Record completes a record in which the fields of SWF are filled in that a Field names.
+	// Record completes a record whose fields of SWF are filled in, so far as a Field names them; nil
+	// where nothing is left to do. It is not called for a row that is damaged already.
 	Record func(t *Rows, rec *workload.Record)
 }
 
 // Field is a column of the table or, without a Name, a column of the records that Record makes
 // (see Rows.Set).
 type Field struct {
+	// Name is the name of the table's column, which messages use, too.
 	Name string
-	Is   Type
-	// SWF is the field of SWF, from 1 to 18, that it is; 0 where it is none, or where it takes more
-	// than one column to tell. Texts of one of workload.NamedFields are names.
+	// Is is how the values of the column are written.
+	Is Type
+	// SWF is the field of SWF, from 1 to 18, that the column is, or for a Loose field also Start, End
+	// or Size. It is 0 for a column that is no field, or that is needed with others to tell one (see
+	// Columns.Record). Texts in one of workload.NamedFields are names.
 	SWF int
-	// As is the name of the record's column that it becomes as it is, in that unit; "" where it
-	// becomes none.
-	As, Unit string
-	Needed   bool // a table without it is of another kind
-	Always   bool // a row that does not tell it is damaged
+	// As is the name of the record's column beyond SWF that the column becomes; "" if it becomes
+	// none. With a Form, a field whose SWF is 0 always becomes one, named As or else Name.
+	As string
+	// Unit is the unit of the numbers of that column, as in workload.Column.
+	Unit string
+	// Counts is what 1 stands for in a time of a Loose field that is a number; a second where 0.
+	Counts des.Time
+	// Needed says that a table without the column is of another kind. It is looked at in tables of
+	// Parquet alone, where it also tells the formats from each other (Columns.Is).
+	Needed bool
+	// Always says that a row whose value is not known is damaged. The value must then be an instant
+	// or a number of 0 or more.
+	Always bool
 }
 
-// Type is what a field's values are.
+// Type is how a field's values are written.
 type Type uint8
 
 const (
-	Number  Type = iota
-	Share        // a number of 0 or more; a negative one is none
-	Percent      // a share in hundredths
-	Text         // numbers are taken as text, too, and lists joined by commas
-	Word         // text that rows repeat
-	Instant      // text, or a number of a type for instants
-	Mean         // a list of numbers, of which the mean is taken
+	Number  Type = iota // a finite number; in a field of SWF a negative one is not known
+	Share               // a number of 0 or more; a negative one is not known
+	Percent             // a Share in hundredths: what is read is divided by 100
+	Text                // numbers are taken as text, too, and lists joined by commas
+	Word                // Text that rows repeat, of which one string is kept
+	Instant             // a date, or a number of a type for instants (Parquet's timestamps)
+	Mean                // a list of numbers, of which the mean is taken; Parquet alone has lists
+
+	// With a Form, the cells of a line may also be:
+
+	Figure // a number of a column beyond SWF, inf among them, or one of the Form's Words
+	Plain  // a field of SWF as SWF writes it
+	Loose  // a field of SWF as people write it, or Start, End or Size: dates, clocks, names, words
 )
 
+// String is what messages call values of the type.
 func (t Type) String() string {
-	return [...]string{"numbers", "numbers", "numbers", "text", "text", "instants", "lists of numbers"}[t]
+	return [...]string{"numbers", "numbers", "numbers", "text", "text", "instants", "lists of numbers", "numbers", "numbers", "text"}[t]
 }
 
 // Source gives the rows of a table one at a time.
 type Source interface {
 	// Columns are the names of all columns of the table, by their places.
 	Columns() []string
-	// Next goes to the next row, which is Rows.line then, and reports whether there is one. A row that
-	// is no row of such a table is counted as damaged (Rows.DamageRow).
+	// Next goes to the next row and reports whether there is one. It counts the row
+	// (Account.Line) and, if rows do not stand one a line, sets Rows.line. A row that is no row of
+	// such a table it counts as damaged (Rows.DamageRow); Rows then asks for the next one.
 	Next(t *Rows) bool
 	// Entry is what the row says in a column, of which a field of that type is made; it is valid until
 	// the next call.
@@ -75,33 +104,39 @@ type Source interface {
 	Err() error
 }
 
-// Entry is what a row says in a column.
+// Entry is what a row says in a column. Kind tells which of the other fields has the value.
 type Entry struct {
-	Kind   parquetfile.Kind // of the value; Other where none is given
-	Whole  int64            // a whole number, or microseconds since 1970
+	Kind   parquetfile.Kind // Whole, Number, Text, Instant; Other if no value is given
+	Whole  int64            // a whole number, or an instant in microseconds since 1970
 	Number float64
 	Text   string
-	Bytes  []byte // Text in place of Text
-	Local  bool   // the instant is that of a clock on the wall at a place that is not told
+	// Bytes is in place of Text in sources whose text is part of a line. It is valid until the next
+	// call of Entry.
+	Bytes []byte
+	// Local says that the instant is what a clock on the wall showed, at a place that is not told:
+	// Columns.Zone is taken for it.
+	Local bool
 }
 
-// Rows reads the rows of a table, and makes records of them.
+// Rows reads the rows of a table, and makes records of them. It is the workload.RecordReader of all
+// formats of this package; formats that make a record of several rows use NextRow and Take.
 type Rows struct {
 	Source  Source
-	Account *workload.Account
-	Rec     workload.Record
+	Account *workload.Account // what was met so far; in a survey by Columns.Survey nobody reads it
+	Rec     workload.Record   // the present record, which Take judges
 
 	l     *Columns
-	at    []int // the place of each field, or -1
-	line  int64 // the number of the row, from 1
-	words scan.Kept
-	h     *workload.Header
-	start int64            // of the log, in microseconds since 1970
-	more  []workload.Value // Rec.More
-	put   []int            // fields that are fields of SWF
-	as    []int            // fields that become columns: more[k] is that of as[k]
-	wrong bool             // the row is damaged
-	err   error
+	h     *workload.Header // nil in a survey by Columns.Survey
+	loose *loose           // nil without a Form
+	start int64            // of the log, in microseconds since 1970; 0 if that is not known
+	at    []int            // by field: its place in the Source, or -1 if the table lacks it
+	words []scan.Kept      // by field: the strings of its texts
+	put   []int            // the fields that are fields of SWF, in order
+	as    []int            // the fields that become columns: more[k] is the value of field as[k]
+	more  []workload.Value // Rec.More of the present record; len(more) == len(as) == len(h.Columns)
+	line  int64            // the number of the present row, from 1; of text, of its first line
+	wrong bool             // the present row is damaged; its first reason has been told
+	err   error            // what ended the reading
 }
 
 // At is the place of a field by the name of its column or, where it has none, by that of the records;
@@ -110,7 +145,9 @@ func (l *Columns) At(name string) int {
 	return slices.IndexFunc(l.Fields, func(f Field) bool { return cmp.Or(f.Name, f.As) == name })
 }
 
-// open begins a reading of the fields that are wanted; without a header it is a survey.
+// open begins a reading of the fields that are wanted; without a header it is a survey. The cells of
+// a Form are read by their places, since two columns may have one name there; in other tables a
+// column is found by its name.
 func (l *Columns) open(in *workload.Input, h *workload.Header, wanted func(f *Field) bool) (t *Rows, err error) {
 	t = &Rows{l: l, h: h, Account: &workload.Account{Name: in.Name()}}
 	if l.Over != nil {
@@ -122,17 +159,21 @@ func (l *Columns) open(in *workload.Input, h *workload.Header, wanted func(f *Fi
 		return nil, err
 	}
 	has := t.Source.Columns()
+	t.words = make([]scan.Kept, len(l.Fields))
 	for i := range l.Fields {
 		f := &l.Fields[i]
 		at := -1
-		if wanted(f) {
+		switch {
+		case l.Form != nil:
+			at = i
+		case wanted(f):
 			at = slices.Index(has, f.Name)
 		}
 		t.at = append(t.at, at)
 		if at >= 0 && f.SWF > 0 {
 			t.put = append(t.put, i)
 		}
-		if f.As != "" && (at >= 0 || f.Name == "") {
+		if l.becomes(f) && (at >= 0 || f.Name == "") {
 			t.as = append(t.as, i)
 		}
 	}
@@ -142,7 +183,10 @@ func (l *Columns) open(in *workload.Input, h *workload.Header, wanted func(f *Fi
 	return t, nil
 }
 
-// Survey is that of a format of this layout: it reads the submissions and the names.
+// Survey is the Format.Survey of tables without a Form. It passes over the rows for two things that a
+// reading has to know before its first record: when the log begins, if submissions are instants, and
+// which numbers the names get, in the order in which they appear. A table without either is not
+// passed over. Damaged rows are left to the reading, which tells of them.
 func (l *Columns) Survey(in *workload.Input) (*workload.Header, error) {
 	submit := slices.IndexFunc(l.Fields, func(f Field) bool { return f.SWF == 2 && f.Is == Instant })
 	t, err := l.open(in, nil, func(f *Field) bool { return f.named() || f.SWF == 2 && f.Is == Instant })
@@ -152,6 +196,7 @@ func (l *Columns) Survey(in *workload.Input) (*workload.Header, error) {
 	h := &workload.Header{}
 	var submits Span
 	for len(t.put) > 0 && t.NextRow() {
+		// A row whose submission cannot be read gives no names either: the reading leaves it out.
 		if submit >= 0 {
 			us, ok := t.since1970(submit)
 			if !ok {
@@ -174,23 +219,49 @@ func (l *Columns) Survey(in *workload.Input) (*workload.Header, error) {
 	if submits.Tell(h, true); h.UnixStartTime > 0 && l.Zone != nil {
 		h.Set("TimeZoneString", l.Zone.String())
 	}
+	// The header has a column for each that the table has, and for each that Record makes.
 	has := t.Source.Columns()
 	for _, f := range l.Fields {
-		if f.As != "" && (f.Name == "" || slices.Contains(has, f.Name)) {
-			h.Columns = append(h.Columns, workload.Column{Name: f.As, Unit: f.Unit, Text: f.Is == Text || f.Is == Word})
+		if l.becomes(&f) && (f.Name == "" || slices.Contains(has, f.Name)) {
+			h.Columns = append(h.Columns, f.column())
 		}
 	}
 	return h, nil
 }
 
+// becomes reports whether a field becomes a column of the records beyond SWF.
+func (l *Columns) becomes(f *Field) bool { return f.As != "" || l.Form != nil && f.SWF == 0 }
+
+// RecordColumns are the columns beyond SWF that records have if the table has all fields.
+func (l *Columns) RecordColumns() (all []workload.Column) {
+	for i := range l.Fields {
+		if f := &l.Fields[i]; l.becomes(f) {
+			all = append(all, f.column())
+		}
+	}
+	return all
+}
+
+// column is the column of the records that a field becomes.
+func (f *Field) column() workload.Column {
+	return workload.Column{Name: cmp.Or(f.As, f.Name), Unit: f.Unit, Text: f.isText()}
+}
+
+// isText reports whether the column that a field becomes is text. A Loose field that is a column,
+// too, is text until a survey finds nothing but numbers there (formats.CSV).
+func (f *Field) isText() bool { return f.Is == Text || f.Is == Word || f.Is == Loose }
+
+// named reports whether the field of SWF has names for its numbers: users, queues and the like.
 func (f *Field) named() bool { return slices.Contains(workload.NamedFields[:], f.SWF) }
 
-// Read is that of a format of this layout.
+// Read is the Format.Read of tables that have a record a row.
 func (l *Columns) Read(in *workload.Input, h *workload.Header) (workload.RecordReader, error) {
 	return l.Rows(in, h)
 }
 
-// Rows is Read for formats that make records of several rows.
+// Rows is Read for formats that make records of several rows. A column of the file that is in no
+// Field is told once, as line 0 of the report; text with a Form has no such columns, and of
+// CommaRows the format says which cells are left.
 func (l *Columns) Rows(in *workload.Input, h *workload.Header) (*Rows, error) {
 	t, err := l.open(in, h, func(*Field) bool { return true })
 	if err != nil {
@@ -198,6 +269,13 @@ func (l *Columns) Rows(in *workload.Input, h *workload.Header) (*Rows, error) {
 	}
 	t.Account = workload.NewAccount(in, h)
 	t.start = h.UnixStartTime * 1_000_000
+	if l.Form != nil {
+		log := t.Source.(*Log)
+		t.loose = newLoose(log, l, h)
+		for _, text := range log.dropped {
+			t.Account.Add(0, "", workload.CommentNotKept, text)
+		}
+	}
 	if l.Over == nil {
 		for _, name := range t.Source.Columns() {
 			if !slices.ContainsFunc(l.Fields, func(f Field) bool { return f.Name == name }) {
@@ -214,7 +292,8 @@ func (t *Rows) Line() int64              { return t.line }
 func (t *Rows) Report() *workload.Report { return t.Account.Report() }
 func (t *Rows) Err() error               { return t.err }
 
-// NextRow goes to the next row that has its cells, and reports whether there is one.
+// NextRow goes to the next row that has its cells, and reports whether there is one. At the end it
+// judges the input as a whole, unless this is a survey.
 func (t *Rows) NextRow() bool {
 	for t.err == nil {
 		t.line++
@@ -231,35 +310,52 @@ func (t *Rows) NextRow() bool {
 	return false
 }
 
-// Next finds the next row that is a record.
+// Next finds the next row that is a record. A row is left out at its first fault, and what stands
+// behind the fault is not looked at: so a row is told once, and its names do not count.
 func (t *Rows) Next() bool {
 	for t.NextRow() {
+		// A job without a number of its own has the number of its row.
 		t.Rec = workload.UnknownRecord
-		t.Rec.Job = t.Line()
+		t.Rec.Job = t.line
+		if t.loose != nil {
+			t.beginText()
+		}
 		for _, i := range t.put {
-			t.fill(i)
+			if t.loose != nil && t.fillSmall(i) {
+				continue
+			}
+			if t.fill(i); t.wrong {
+				break
+			}
 		}
 		if !t.wrong && t.l.Record != nil {
 			t.l.Record(t, &t.Rec)
 		}
 		t.Rec.More = t.Cells()
-		if !t.wrong && t.Take(t.Line()) {
+		// The instants of a line become times last, when all fields have been seen.
+		if !t.wrong && t.loose != nil {
+			t.endText()
+		}
+		if !t.wrong && t.Take(t.line) {
 			return true
 		}
 	}
 	return false
 }
 
-// Take takes Rec, made of the row of a line, and reports whether it is one that a log can have.
+// Take hands Rec, made of the row of a line, to the account, and reports whether it is a record that
+// a log can have. Sizes, signs and bounds are judged there, alike for all formats.
 func (t *Rows) Take(line int64) (ok bool) {
 	ok, t.err = t.Account.Take(line, &t.Rec)
 	return ok
 }
 
-// fill fills in a field of SWF.
+// fill fills in the field of SWF of Fields[i].
 func (t *Rows) fill(i int) {
 	f := &t.l.Fields[i]
 	switch {
+	case f.Is == Plain || f.Is == Loose:
+		t.fillText(i)
 	case f.Is == Instant:
 		if at, ok := t.Instant(i); ok {
 			t.Rec.Put(f.SWF, int64(at))
@@ -277,19 +373,23 @@ func (t *Rows) fill(i int) {
 	case workload.IsTime(f.SWF):
 		t.Rec.Put(f.SWF, int64(t.Seconds(i)))
 	default:
+		// A job number that is not known leaves the number of the row.
 		if n := t.Whole(i); n >= 0 || f.SWF > 1 {
 			t.Rec.Put(f.SWF, n)
 		}
 	}
 }
 
-// Cells are the columns of the row, valid until the next one: those that Record has Set, and the fields
-// that become columns as they are.
+// Cells are the values of the row in the columns beyond SWF, valid until the next row: those that
+// Record has Set, and those of the fields that become columns as they are. For a damaged row they
+// mean nothing.
 func (t *Rows) Cells() []workload.Value {
 	for k, i := range t.as {
 		switch f := &t.l.Fields[i]; {
-		case t.wrong || f.Name == "":
-		case f.Is == Text || f.Is == Word:
+		case t.wrong || f.Name == "" && t.loose == nil:
+		case t.loose != nil && !t.h.Columns[k].Text:
+			t.more[k] = workload.NumberValue(t.figure(i))
+		case f.isText():
 			t.more[k] = workload.TextValue(t.Text(i))
 		case f.Is == Instant:
 			t.more[k] = workload.UnknownValue
@@ -303,18 +403,20 @@ func (t *Rows) Cells() []workload.Value {
 	return t.more
 }
 
-// Set is what a row says in a column that the record has and the table has not.
+// Set sets the value of a field without a Name: a column that records have and the table has not.
+// Record must set it for every row, since the values of the row before are still there.
 func (t *Rows) Set(i int, v workload.Value) { t.more[slices.Index(t.as, i)] = v }
 
 // Wrong reports whether the row is damaged.
 func (t *Rows) Wrong() bool { return t.wrong }
 
-// Damage says that the row is no record, because of a field; the first reason counts.
+// Damage says that the row is no record because of field i, where want was expected. Only the first
+// call for a row counts; in strict mode it ends the reading.
 func (t *Rows) Damage(i int, why workload.Reason, want string) {
 	t.DamageRow(t.l.Fields[i].Name, why, []byte(t.Text(i)), want)
 }
 
-// DamageRow is Damage for the row as a whole.
+// DamageRow is Damage for the row as a whole, or for a column that is no field.
 func (t *Rows) DamageRow(column string, why workload.Reason, text []byte, want string) {
 	if !t.wrong {
 		t.wrong = true
@@ -322,6 +424,8 @@ func (t *Rows) DamageRow(column string, why workload.Reason, text []byte, want s
 	}
 }
 
+// noEntry is the entry of a field that the table lacks, and of a cell that tells nothing. Nobody
+// changes it.
 var noEntry Entry
 
 // entry is what the row says in a field.
@@ -340,7 +444,8 @@ func (c *Entry) text() []byte {
 	return c.Bytes
 }
 
-// Number is a finite number, or NaN where none is given.
+// Number is a finite number, or NaN if none is given: an infinite one, as notebooks write for what
+// is missing, is none. A text that is no number damages the row.
 func (t *Rows) Number(i int) float64 {
 	c := t.entry(i)
 	x := c.Number
@@ -366,7 +471,8 @@ func (t *Rows) Number(i int) float64 {
 	return x
 }
 
-// Integer is a whole number of 64 bits; ok is false where none is given.
+// Integer is a whole number of 64 bits, for ids that floating point would round; ok is false if none
+// is given. A text that is none damages the row.
 func (t *Rows) Integer(i int) (n int64, ok bool) {
 	c := t.entry(i)
 	if c.Kind != parquetfile.Text {
@@ -401,12 +507,12 @@ func (t *Rows) Seconds(i int) des.Time {
 	return at
 }
 
-// Text is what stands in a column, or "".
+// Text is what stands in a column, or "". Numbers are written as they are read again.
 func (t *Rows) Text(i int) string {
 	c := t.entry(i)
 	switch {
-	case c.Bytes != nil && t.l.Fields[i].Is == Word:
-		return t.words.Of(c.Bytes)
+	case c.Bytes != nil && (t.l.Fields[i].Is == Word || t.l.Fields[i].Is == Loose):
+		return t.words[i].Of(c.Bytes)
 	case c.Bytes != nil:
 		return string(c.Bytes)
 	case c.Kind == parquetfile.Whole:
@@ -425,21 +531,23 @@ func (t *Rows) Name(i int) int64 {
 	return t.Whole(i)
 }
 
-// Times of logs lie between these, in microseconds since 1970: what is earlier stands for
-// none in the tables that have such, and is not given.
+// Instants of logs lie between these bounds, in microseconds since 1970. An earlier one, such as 0 or
+// a date of 1970, stands for "not known" in the tables that have any, and is taken as such. The upper
+// bound, near the year 10,000, keeps sums within 64 bits.
 const (
 	minInstant = 366 * 86_400_000_000
 	maxInstant = 8_000 * minInstant
 )
 
-// since1970 is an instant, in microseconds; what cannot be read as one damages the row.
+// since1970 is an instant, in microseconds since 1970. ok is false if none is given; a text or
+// number that cannot be an instant also damages the row.
 func (t *Rows) since1970(i int) (us int64, ok bool) {
 	c := t.entry(i)
 	switch us = c.Whole; {
 	case c.Kind == parquetfile.Text:
 		text := c.text()
 		switch string(text) {
-		case "", "NaT", "None", "nan":
+		case "", "NaT", "None", "nan": // as pandas and Python write what is missing
 			return 0, false
 		}
 		at, ok := scan.Instant(text, t.l.Zone)
@@ -457,14 +565,15 @@ func (t *Rows) since1970(i int) (us int64, ok bool) {
 	return us, us >= minInstant
 }
 
-// Instant is an instant from the start of the log, which may lie before it.
+// Instant is an instant counted from the start of the log. It may be negative: a job may have been
+// queued, say, before the first submission.
 func (t *Rows) Instant(i int) (at des.Time, ok bool) {
 	us, ok := t.since1970(i)
 	return des.Time(us - t.start), ok
 }
 
-// Since is the time from one instant to another; UnknownTime where one is not given or they
-// are the wrong way round.
+// Since is the time from one instant to another; UnknownTime if one of them is not given or they are
+// the wrong way round.
 func (t *Rows) Since(from, to int) des.Time {
 	a, ok := t.Instant(from)
 	b, known := t.Instant(to)

@@ -16,8 +16,9 @@ import (
 //	#! column "memory" number "kB"
 //	#! unsorted
 
-// maxHeader bounds what is kept of header lines, in bytes, and maxNames what is kept of
-// names.
+// Bounds of what comments may take of the memory, whatever the file says: the lines of the header and
+// the names, in bytes, and how many columns. The writer keeps to those of bytes, so that what it
+// writes is read whole.
 const (
 	maxHeader   = 1 << 20
 	maxNames    = 64 << 20
@@ -27,16 +28,18 @@ const (
 // comments collects what the comments before the first record say.
 type comments struct {
 	h     *workload.Header
-	lines int // bytes of header lines
-	names int // bytes of the others
-	ours  bool
+	lines int  // bytes of header lines so far
+	names int  // bytes of lines of the second kind so far
+	ours  bool // a line says that Write has made the log
 }
 
 // Ours is how the first line of what Write makes begins, so that it can be told from
 // what others have made.
 const Ours = "#! log of gridslot"
 
-// add takes in a comment, from the # on, and reports whether there was room for it.
+// add takes in a comment, from the # on, and reports whether there was room for it. A line that
+// begins with #! but is none of the second kind, or has no room there, becomes a header line, so that
+// nothing of a comment is lost.
 func (c *comments) add(line []byte) bool {
 	if what, ok := bytes.CutPrefix(line, []byte("#!")); ok {
 		if c.names += len(line); c.names <= maxNames && c.special(string(what)) {
@@ -56,7 +59,7 @@ func (c *comments) special(text string) bool {
 	text = strings.TrimSpace(text)
 	word, rest, _ := strings.Cut(text, " ")
 	switch word {
-	case "log":
+	case "log": // a log of another program is an ordinary comment
 		c.ours = c.ours || strings.HasPrefix("#! "+text, Ours)
 		return c.ours
 	case "fields": // says for people what Write writes
@@ -88,7 +91,7 @@ func (c *comments) special(text string) bool {
 	return false
 }
 
-// quoted takes a text in quotes from the front of s.
+// quoted takes a text in quotes, as strconv.Quote writes it, from the front of s.
 func quoted(s string) (text, rest string, ok bool) {
 	in, err := strconv.QuotedPrefix(s)
 	if err != nil {
@@ -98,7 +101,9 @@ func quoted(s string) (text, rest string, ok bool) {
 	return text, s[len(in):], err == nil
 }
 
-// appendHeader appends a header as comments. What there is no room for is lost.
+// appendHeader appends the lines of a header as comments: "; x" becomes "# x". A line that would
+// begin with #! or #; keeps its ; so that it is not taken for one of the second kind. What there is
+// no room for is lost.
 func appendHeader(b []byte, h *workload.Header, lost *workload.Losses) []byte {
 	size := 0
 	for _, line := range h.Lines() {

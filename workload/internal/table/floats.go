@@ -12,8 +12,9 @@ import (
 // maxWhole bounds whole numbers: above it not all of them are exact in floating point.
 const maxWhole = 1 << 53
 
-// wholeOf is a number without a fraction, or Unknown where there is none: NaN, or below 0. Of
-// anything else it says why it is none, and what was wanted, which is "" otherwise.
+// wholeOf is a number without a fraction, or Unknown for NaN and for a number below 0, by which such
+// tables say "not known". For any other number it is Unknown, why is the reason and want what was
+// expected; want is "" if there is no fault.
 func wholeOf(x float64) (n int64, why workload.Reason, want string) {
 	switch {
 	case math.IsNaN(x) || x < 0:
@@ -26,8 +27,8 @@ func wholeOf(x float64) (n int64, why workload.Reason, want string) {
 	return int64(x), 0, ""
 }
 
-// secondsOf is a time in seconds, or UnknownTime where there is none: NaN, or below 0; the rest
-// is as of wholeOf.
+// secondsOf is a time of x seconds, to the nearest tick, or UnknownTime for NaN and for a number
+// below 0. A time above workload.MaxTime is a fault, told as by wholeOf.
 func secondsOf(x float64) (t des.Time, why workload.Reason, want string) {
 	switch {
 	case math.IsNaN(x) || x < 0:

@@ -37,8 +37,8 @@ func (probe) Read(*workload.Input, *workload.Header) (workload.RecordReader, err
 
 func TestHostileSizesTakeBoundedMemory(t *testing.T) {
 	const size = 48 << 20
-	layout := &Layout{Separator: ',', Quotes: true, Least: 2, Cells: []Cell{
-		{Name: "submit", Field: 2}, {Name: "user", Field: 12}, {Name: "runtime", Field: 4}, {Name: "tag", More: 1, Text: true},
+	layout := &Columns{Form: &Form{Separator: ',', Quotes: true, Least: 2}, Fields: []Field{
+		{Name: "submit", Is: Loose, SWF: 2}, {Name: "user", Is: Loose, SWF: 12}, {Name: "runtime", Is: Loose, SWF: 4}, {Name: "tag", Is: Word, As: "tag"},
 	}}
 	in := input(t)
 	for text, begin := range map[string]string{
@@ -63,7 +63,8 @@ func TestHostileSizesTakeBoundedMemory(t *testing.T) {
 		runtime.ReadMemStats(&before)
 		tx.Comments(h)
 		h.Columns = []workload.Column{{Name: "tag", Text: true}}
-		_, err := Survey(in, h, layout, tx)
+		layout.Over = tx.Rows
+		_, err := layout.SurveyLoose(in, h)
 		runtime.GC()
 		runtime.ReadMemStats(&after)
 		require.Less(t, int64(after.HeapAlloc)-int64(before.HeapAlloc), int64(44<<20), "%q", text)

@@ -36,12 +36,13 @@ func LooksParquet(in *workload.Input) *parquetfile.File {
 	return f
 }
 
-// Is reports whether an input is a table of Parquet with all columns that are needed.
+// Is reports whether an input is a table of Parquet with all columns that are Needed.
 func (l *Columns) Is(in *workload.Input) bool {
 	f := LooksParquet(in)
 	return f != nil && l.missing(f) == ""
 }
 
+// missing is the name of the first Needed column that a file lacks, or "".
 func (l *Columns) missing(f *parquetfile.File) string {
 	for _, field := range l.Fields {
 		if field.Needed && f.Find(field.Name) < 0 {
@@ -65,7 +66,8 @@ func (t Type) fits(c *parquetfile.Column) bool {
 	return c.Kind != parquetfile.Other && (!c.List || c.Kind != parquetfile.Number)
 }
 
-// columnar is a table of Parquet of which some columns are read.
+// columnar is the Source of a table of Parquet of which some columns are read. Columns that are not
+// read are not unpacked: a survey of a large table takes a fraction of a reading.
 type columnar struct {
 	*parquetfile.Rows
 	f     *parquetfile.File
@@ -74,7 +76,8 @@ type columnar struct {
 	read  []int // of each column of the file, its place among those that are read, or -1
 }
 
-// parquet reads those fields of a file that it has, of the fields that are wanted.
+// parquet opens the table of an input and reads the columns that it has of the fields that are
+// wanted. A column of a type that cannot be taken as its field's is an error: the table is another.
 func (l *Columns) parquet(in *workload.Input, wanted func(f *Field) bool) (Source, error) {
 	f, err := OpenParquet(in)
 	if err != nil {

@@ -7,10 +7,12 @@ import (
 	"github.com/gridslot/gridslot/workload"
 )
 
-// Span is what a survey finds of the instants at which jobs were submitted.
+// Span is what a survey finds of the instants at which jobs were submitted. The zero value has seen
+// none.
 type Span struct {
-	earliest, latest des.Time
-	some, unsorted   bool
+	earliest, latest des.Time // of those seen; they mean nothing before the first
+	some             bool     // one was seen
+	unsorted         bool     // one was earlier than one before it
 }
 
 // Add takes in the next submission.
@@ -22,8 +24,8 @@ func (s *Span) Add(at des.Time) {
 	s.earliest, s.latest = min(s.earliest, at), max(s.latest, at)
 }
 
-// Tell tells a header whether they come in order and, where they count from 1970, when the log
-// begins, in whole seconds.
+// Tell tells a header whether they come in order and, if they count from 1970, when the log begins:
+// the whole second (rounded down) of the earliest, so that no submission is negative.
 func (s *Span) Tell(h *workload.Header, from1970 bool) {
 	h.Unsorted = h.Unsorted || s.unsorted
 	if s.some && from1970 {

@@ -8,33 +8,37 @@ import (
 	"github.com/gridslot/gridslot/workload"
 )
 
-// This file is the pass over a whole log that finds what has to be known before its
-// first record: where time begins, what is named, which columns are numbers.
+// This file is the pass over a whole log with a Form that finds what has to be known before its
+// first record: where time begins, what is named, which columns are numbers. The pass is an ordinary
+// reading whose loose.survey is set, so that a survey and a reading agree on what is damaged.
 
-// mostNames bounds how many names of a field are kept.
+// mostNames bounds how many names of a field are kept. A log with more has ids in the column, not
+// names, and is refused.
 const mostNames = 1 << 20
 
+// survey is what such a pass has found so far.
 type survey struct {
-	header  *workload.Header
+	header  *workload.Header // has the names that comments declare
 	submits Span
-	named   [17]named // by field
-	columns []column
+	named   [17]named // by field of SWF
+	columns []column  // by column of the records
 }
 
-// named is what a survey has met in a field that may be named.
+// named is what a survey has met in a field that may be named. Names that comments declare are not
+// counted in.
 type named struct {
-	texts    map[string]bool
-	order    []string
-	size     int // of the texts, in bytes
-	more     bool
-	isName   bool // one is no number
-	greatest int64
+	texts    map[string]bool // those in order
+	order    []string        // the texts, as they were met first
+	size     int             // of the texts, in bytes; at most maxNames
+	more     bool            // there was no room for one: settle refuses the log if it needs names
+	isName   bool            // one of the texts is no number
+	greatest int64           // the greatest of those that are numbers, or 0
 }
 
-// column is what it has met in a column beyond SWF.
+// column is what a survey has met in a column beyond SWF. Texts that say "not known" do not count.
 type column struct{ some, notNumber, notWhole bool }
 
-// name takes note of a text.
+// name takes note of a text in a field that may be named.
 func (s *survey) name(field int, text []byte) {
 	n := &s.named[field]
 	if n.texts[string(text)] || s.header.Names(field).Find(text) != workload.Unknown {
@@ -56,11 +60,12 @@ func (s *survey) name(field int, text []byte) {
 	n.size += len(text)
 }
 
-func (s *survey) meets(c *Cell, text []byte, unknown bool) {
+// meets takes note of what stands in a column beyond SWF.
+func (s *survey) meets(column int, text []byte, unknown bool) {
 	if unknown {
 		return
 	}
-	k := &s.columns[c.More-1]
+	k := &s.columns[column]
 	k.some = true
 	if !k.notWhole {
 		_, ok := number.Integer(text)
@@ -72,19 +77,22 @@ func (s *survey) meets(c *Cell, text []byte, unknown bool) {
 	}
 }
 
-// Survey passes over the records that stand behind comments and heading, and completes
-// the header: names, whether it is unsorted, and the start of the log where instants
-// count from 1970.
-func Survey(in *workload.Input, h *workload.Header, l *Layout, t *Log) (*kinds, error) {
-	r := Read(in, h, l, t)
-	s := &survey{header: h, columns: make([]column, len(h.Columns))}
-	r.survey, r.base = s, 0
-	for r.Next() {
+// SurveyLoose passes over the records of a text that Columns.Over opens, and completes the header:
+// names, whether the log is unsorted, and its start if instants count from 1970. It returns what the
+// columns hold. A log in which every line is damaged, or in strict mode any, is refused here already.
+func (l *Columns) SurveyLoose(in *workload.Input, h *workload.Header) (*kinds, error) {
+	t, err := l.Rows(in, h)
+	if err != nil {
+		return nil, err
 	}
-	if r.err != nil {
-		return nil, r.err
+	s := &survey{header: h, columns: make([]column, len(t.as))}
+	t.loose.survey, t.loose.base = s, 0
+	for t.Next() {
 	}
-	s.submits.Tell(h, r.dated)
+	if t.err != nil {
+		return nil, t.err
+	}
+	s.submits.Tell(h, t.loose.dated)
 	for _, f := range workload.NamedFields {
 		if err := s.named[f].settle(h.Names(f)); err != nil {
 			return nil, fmt.Errorf("%s: %s: %w", in.Name(), workload.FieldNames[f-1], err)
@@ -93,8 +101,12 @@ func Survey(in *workload.Input, h *workload.Header, l *Layout, t *Log) (*kinds, 
 	return &kinds{s.columns}, nil
 }
 
-// settle gives names their numbers. Where all are numbers these stand. Where some
-// names are declared, numbers stand beside them. Otherwise all are names.
+// settle gives names their numbers:
+//
+//	met          declared   becomes
+//	7 9          any        7 and 9: all are numbers
+//	7 bob 7      none       1, 2, 1: a number beside names is a name, too
+//	7 bob 9      3 = ann    7, 10, 9: numbers stand, and a new name gets one above all of them
 func (n *named) settle(names *workload.Names) error {
 	switch {
 	case !n.isName:
@@ -118,7 +130,8 @@ func (n *named) settle(names *workload.Names) error {
 	return nil
 }
 
-// kinds are what the columns beyond SWF were found to hold.
+// kinds tells what the columns beyond SWF were found to hold. A column in which nothing is known
+// counts as one of whole numbers.
 type kinds struct{ columns []column }
 
 // Text reports whether column i, from 0, holds more than numbers.

@@ -14,20 +14,23 @@ import (
 
 // This file reads what people write for instants, durations and states.
 
-// absolute is what a number of an instant is at least if it counts from 1970: that of
-// 1990. Logs that count from their start are not that long.
+// absolute is the least number of an instant that is taken to count from 1970: it is the first
+// second of 1990. No log counts from its start for twenty years, and none is older than 1990.
 const absolute = 631_152_000 * des.Second
 
-// units reads a time that is a number, in units.
+// units reads a time that is a number of units; a unit of 0 is a second.
 func units(text []byte, unit des.Time) (des.Time, bool) {
 	t, fault := number.InUnits(text, cmp.Or(unit, des.Second), workload.MaxTime)
 	return t, fault == number.Sound
 }
 
-// mostClock bounds the days, hours and minutes of a clock.
+// mostClock bounds the days, hours and minutes of a clock, each by itself, so that their sum in
+// minutes stays far within 64 bits. workload.MaxTime bounds the sum.
 const mostClock = 1<<24 - 1
 
-// duration reads a number in units, or a clock: [[D-]HH:]MM:SS[.F], "2 days 03:04:05".
+// duration reads a number of units, or a clock: [[D-]HH:]MM:SS[.F] as Slurm writes it, or
+// "2 days 03:04:05" as Python and pandas do. A sign before a clock holds for all of it. Hours and
+// minutes may be above 23 and 59: 100:00:00 is a clock.
 func duration(text []byte, unit des.Time) (des.Time, bool) {
 	if bytes.IndexByte(text, ':') < 0 {
 		return units(text, unit)
@@ -56,6 +59,7 @@ func duration(text []byte, unit des.Time) (des.Time, bool) {
 		minutes, text = minutes*60+n, rest
 	}
 	minutes += days * 24 * 60
+	// What is left are the seconds, which may have a fraction but no sign.
 	if len(text) == 0 || text[0] < '0' || text[0] > '9' {
 		return 0, false
 	}
@@ -70,10 +74,11 @@ func duration(text []byte, unit des.Time) (des.Time, bool) {
 	return t, true
 }
 
-// instant reads a number in units, or a date (see package instants), which counts from
-// 1970.
+// instant reads a date (scan.Instant), which counts from 1970, or else a number of units, which
+// counts from wherever the log does. A date has a - or / behind a digit at its fifth byte; a number
+// has a sign only in front or behind an e.
 func instant(text []byte, unit des.Time, zone *time.Location) (t des.Time, isDate, ok bool) {
-	if len(text) < 8 || text[4] != '-' && text[4] != '/' {
+	if len(text) < 8 || text[3] < '0' || text[3] > '9' || text[4] != '-' && text[4] != '/' {
 		t, ok = units(text, unit)
 		return t, false, ok
 	}
@@ -81,7 +86,9 @@ func instant(text []byte, unit des.Time, zone *time.Location) (t des.Time, isDat
 	return t, true, ok
 }
 
-// states are beginnings of what batch systems call the ends of jobs, in lower case.
+// states are the beginnings of what batch systems call the ends of jobs, in lower case: Slurm's
+// COMPLETED, TIMEOUT and "CANCELLED by 7", LSF's DONE, and others. The first that fits counts. SWF
+// has no word for a job that reached its limit or lost a node; both have failed.
 var states = []struct {
 	text   string
 	status int64
@@ -93,7 +100,8 @@ var states = []struct {
 	{"cancel", workload.StatusCancelled},
 }
 
-// status reads a number, or a word for the end of a job; other words tell of none.
+// status reads field 11 of SWF as a number, or a word for the end of a job. Other words, such as
+// RUNNING, tell of no end, and the status is unknown.
 func status(text []byte) int64 {
 	if n, ok := number.Integer(text); ok {
 		return n

@@ -64,6 +64,13 @@ func TestDurationsAreNumbersOrClocks(t *testing.T) {
 	}
 }
 
+func TestANumberWithASmallExponentIsNoDate(t *testing.T) {
+	at, isDate, ok := instant([]byte("1.5e-003"), 0, nil)
+	require.True(t, ok)
+	require.False(t, isDate)
+	require.Equal(t, des.Second*3/2000, at)
+}
+
 func TestWhatIsNoDateIsRefused(t *testing.T) {
 	for _, text := range []string{
 		"2024-13-01", "2023-02-29", "2024-00-10", "2024-01-32", "2024-01/02", "2024-01-02T", "2024-01-02T25:00", "2024-01-02 10:60", "2024-01-02T10:00:61", "2024-01-02x10:00",
@@ -86,20 +93,21 @@ func TestWordsForTheEndsOfJobs(t *testing.T) {
 // everything must come out the same.
 func TestSmallNumbersAreReadAsAnyOther(t *testing.T) {
 	in := input(t)
-	var own, anybodys []Cell
+	var own, anybodys []Field
 	for i, name := range workload.FieldNames {
-		own = append(own, Cell{Name: name, Field: i + 1})
+		own = append(own, Field{Name: name, SWF: i + 1, Is: Plain})
 	}
 	for f := 1; f <= Size; f++ {
-		anybodys = append(anybodys, Cell{Name: fmt.Sprint("cell", f), Field: f}, Cell{Name: fmt.Sprint("unit", f), Field: f, Unit: 60 * des.Second}, Cell{Name: fmt.Sprint("more", f), Field: f, More: 1, Text: true})
+		anybodys = append(anybodys, Field{Name: fmt.Sprint("cell", f), Is: Loose, SWF: f}, Field{Name: fmt.Sprint("unit", f), Is: Loose, SWF: f, Counts: 60 * des.Second}, Field{Name: fmt.Sprint("more", f), Is: Loose, SWF: f, As: "x"})
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		h := &workload.Header{Columns: []workload.Column{{Name: "x", Text: true}}}
 		h.Set("UnixStartTime", "1000000000")
 		h.Names(workload.FieldUser).Set(3, "7")
-		l := &Layout{Separator: ',', Plain: rapid.Bool().Draw(t, "plain"), Quotes: rapid.Bool().Draw(t, "quotes"), Cells: own, Words: []string{"NA"}}
-		if !l.Plain {
-			l.Cells = rapid.SliceOfN(rapid.SampledFrom(anybodys), 1, 8).Draw(t, "cells")
+		form := &Form{Separator: ',', Plain: rapid.Bool().Draw(t, "plain"), Quotes: rapid.Bool().Draw(t, "quotes"), Words: []string{"NA"}}
+		l := &Columns{Fields: own, Form: form}
+		if !form.Plain {
+			l.Fields = rapid.SliceOfN(rapid.SampledFrom(anybodys), 1, 8).Draw(t, "cells")
 		}
 		var text strings.Builder
 		for range rapid.IntRange(1, 3).Draw(t, "lines") {
@@ -107,9 +115,12 @@ func TestSmallNumbersAreReadAsAnyOther(t *testing.T) {
 			fmt.Fprintln(&text, strings.Join(line, ","))
 		}
 		told := func(without bool) string {
-			r := Read(in, h, l, &Log{lines: scan.NewLines(strings.NewReader(text.String())), name: "x"})
+			l.Over = (&Log{lines: scan.NewLines(strings.NewReader(text.String())), name: "x"}).Rows
+			r, err := l.Rows(in, h)
+			require.NoError(t, err)
+			h.Columns = l.RecordColumns()
 			if without {
-				clear(r.numbers)
+				clear(r.loose.small)
 			}
 			var b strings.Builder
 			for r.Next() {

@@ -12,47 +12,50 @@ import (
 	"github.com/gridslot/gridslot/workload"
 )
 
-// writer writes records.
+// writer writes records as lines in a Form. What the form cannot hold is told in lost, and a cell of
+// that kind is written so that it is read as something else only when that was told.
 type writer struct {
-	layout *Layout
+	layout *Columns
+	form   *Form // of layout
 	header *workload.Header
 	out    io.Writer
-	buf    []byte
-	from   []int // of each cell, the column of the records that it holds, or -1
-	start  des.Time
+	buf    []byte   // what has not been written yet
+	from   []int    // by field: the column of the records that its cell holds, or -1
+	start  des.Time // of the log, since 1970; 0 if that is not known
 	lost   *workload.Losses
-	err    error
+	err    error // the first error of out; all that follows is dropped
 }
 
 // Comments says what of a header is written before the records.
 type Comments uint8
 
 const (
-	NoComments Comments = iota // nothing
-	Lines                      // its lines, and names
-	All                        // columns, too
+	NoComments Comments = iota // nothing: the format has no comments
+	Lines                      // its lines, and what numbers stand for
+	All                        // also which columns there are beyond SWF
 )
 
-// blockSize is how much is written at a time.
+// blockSize is the capacity of a writer's buffer, in bytes. It is written when it is half full, so
+// that an ordinary record never makes it grow.
 const blockSize = 256 << 10
 
-// Write begins a log. Of the columns beyond SWF it holds those of these names: column i
-// of a cell is names[i-1].
-func write(w io.Writer, h *workload.Header, l *Layout, first string, comments Comments, names []string) (*writer, error) {
-	t := &writer{
-		layout: l, header: h, out: w, buf: make([]byte, 0, blockSize), start: des.Time(h.UnixStartTime) * des.Second,
-		lost: workload.NewLosses(h, workload.FieldSet(l.fields()...), names...),
-	}
-	for _, c := range l.Cells {
-		from := -1
-		if c.More > 0 {
-			from = slices.IndexFunc(h.Columns, func(of workload.Column) bool { return of.Name == names[c.More-1] })
-			if comments == All { // the columns are those of the header
-				from = c.More - 1
+// write begins a log. Of the columns beyond SWF it holds those that fields become: with All these
+// are the header's, in their order, and otherwise those of the same names.
+func write(w io.Writer, h *workload.Header, l *Columns, first string, comments Comments) (*writer, error) {
+	t := &writer{layout: l, form: l.Form, header: h, out: w, buf: make([]byte, 0, blockSize), start: des.Time(h.UnixStartTime) * des.Second}
+	var names []string
+	for i := range l.Fields {
+		f, from := &l.Fields[i], -1
+		if l.becomes(f) {
+			name := f.column().Name
+			if from = len(names); comments != All {
+				from = slices.IndexFunc(h.Columns, func(of workload.Column) bool { return of.Name == name })
 			}
+			names = append(names, name)
 		}
 		t.from = append(t.from, from)
 	}
+	t.lost = workload.NewLosses(h, workload.FieldSet(l.held()...), names...)
 	t.buf = append(t.buf, first...)
 	if comments == NoComments && len(h.Lines()) > 0 {
 		t.lost.Add("header", "")
@@ -64,10 +67,10 @@ func write(w io.Writer, h *workload.Header, l *Layout, first string, comments Co
 	if comments == All {
 		t.buf = appendColumns(t.buf, h.Columns)
 	}
-	if l.Heading {
-		for i, c := range l.Cells {
+	if t.form.Heading {
+		for i, c := range l.Fields {
 			if i > 0 {
-				t.buf = append(t.buf, l.Separator)
+				t.buf = append(t.buf, t.form.Separator)
 			}
 			t.buf = t.text(t.buf, []byte(c.Name), "heading")
 		}
@@ -79,7 +82,7 @@ func write(w io.Writer, h *workload.Header, l *Layout, first string, comments Co
 // Lost is what could not be held so far.
 func (t *writer) Lost() *workload.Losses { return t.lost }
 
-// Close writes what is held back.
+// Close writes what is held back. What it is written to stays open.
 func (t *writer) Close() error {
 	if t.err == nil && len(t.buf) > 0 {
 		_, t.err = t.out.Write(t.buf)
@@ -95,19 +98,20 @@ func (t *writer) spill() error {
 	return t.Close()
 }
 
-// Write writes a record.
+// Write writes a record as a line. A line that would be longer than what is read is left out, and
+// told as lost.
 func (t *writer) Write(rec *workload.Record) error {
 	t.lost.Count(rec)
 	begin := len(t.buf)
-	sep := t.layout.Separator
-	for i := range t.layout.Cells {
+	sep := t.form.Separator
+	for i := range t.layout.Fields {
 		if i > 0 {
 			t.buf = append(t.buf, sep)
 		}
 		at := len(t.buf)
 		t.buf = t.cell(t.buf, i, rec)
 		if len(t.buf) == at {
-			t.buf = append(t.buf, t.layout.Unknown...)
+			t.buf = append(t.buf, t.form.Unknown...)
 		}
 	}
 	t.buf = append(t.buf, '\n')
@@ -118,10 +122,10 @@ func (t *writer) Write(rec *workload.Record) error {
 	return t.spill()
 }
 
-// cell appends a cell, or nothing where nothing is known.
+// cell appends the cell of field i, or nothing if nothing is known.
 func (t *writer) cell(b []byte, i int, rec *workload.Record) []byte {
-	c := &t.layout.Cells[i]
-	switch f := c.Field; {
+	c := &t.layout.Fields[i]
+	switch f := c.SWF; {
 	case t.from[i] >= 0 && t.from[i] < len(rec.More):
 		return t.value(b, c, rec.More[t.from[i]])
 	case f == 0 || f == End:
@@ -131,12 +135,14 @@ func (t *writer) cell(b []byte, i int, rec *workload.Record) []byte {
 			return b
 		}
 		return (t.start + rec.Submit + rec.Wait).Append(b)
-	case f == 2 && !t.layout.Plain && rec.Submit >= 0:
+	case f == 2 && c.Is == Loose && rec.Submit >= 0:
+		// A reader takes a number from absolute on as counted from 1970, and a smaller one as
+		// counted from the start of the log. A submission on the wrong side would move.
 		at := rec.Submit
-		if t.layout.Epoch {
+		if t.form.Epoch {
 			at += t.start
 		}
-		if (at >= absolute) != (t.layout.Epoch && t.start > 0) {
+		if (at >= absolute) != (t.form.Epoch && t.start > 0) {
 			t.lost.Add("submission", "it is so large, or so small, that it would be read as counted from elsewhere")
 		}
 		return at.Append(b)
@@ -154,14 +160,16 @@ func (t *writer) cell(b []byte, i int, rec *workload.Record) []byte {
 		switch {
 		case workload.IsTime(f) && n == int64(workload.UnknownTime), !workload.IsTime(f) && n == workload.Unknown:
 			return b
-		case !t.layout.Plain && f >= workload.FieldUser && f <= workload.FieldPartition:
+		case c.Is == Loose && f >= workload.FieldUser && f <= workload.FieldPartition:
 			return t.name(b, f, n)
 		}
 		return rec.AppendField(b, f)
 	}
 }
 
-// name appends what a number stands for, or the number.
+// name appends the name that a number stands for if a reader would find the number by it again: it
+// fits into a cell, no other number has it, and it is not -1, which says "not known". Otherwise it
+// appends the number, unless that is itself the name of another number, which is told as lost.
 func (t *writer) name(b []byte, field int, n int64) []byte {
 	names := t.header.Names(field)
 	name := []byte(names.Name(n))
@@ -176,23 +184,25 @@ func (t *writer) name(b []byte, field int, n int64) []byte {
 	return b
 }
 
-// value appends what a record says in a column.
-func (t *writer) value(b []byte, c *Cell, v workload.Value) []byte {
+// value appends what a record says in a column beyond SWF.
+func (t *writer) value(b []byte, c *Field, v workload.Value) []byte {
 	at := len(b)
 	switch {
 	case !v.Known():
 		return b
-	case c.Text:
+	case c.isText():
 		b = t.text(b, []byte(v.Text), c.Name)
 	default:
 		b = appendFloat(b, v.Number)
 	}
-	if t.layout.Unknown != "" && string(b[at:]) == t.layout.Unknown {
-		t.lost.Add(c.Name, t.layout.Unknown+" stands for what is not known")
+	if t.form.Unknown != "" && string(b[at:]) == t.form.Unknown {
+		t.lost.Add(c.Name, t.form.Unknown+" stands for what is not known")
 	}
 	return b
 }
 
+// appendFloat appends a number such that it is read as the same float64, -0 and inf among them.
+// Whole numbers below 2^53 stand without an exponent.
 func appendFloat(b []byte, x float64) []byte {
 	if x == math.Trunc(x) && math.Abs(x) < 1<<53 && (x != 0 || !math.Signbit(x)) {
 		return strconv.AppendInt(b, int64(x), 10)
@@ -200,12 +210,13 @@ func appendFloat(b []byte, x float64) []byte {
 	return strconv.AppendFloat(b, x, 'g', -1, 64)
 }
 
-// text appends text: in quotes where it must be, or with _ for what has no place.
+// text appends a text as it is, or in quotes if it must be and the form has them, or else with a _
+// for every byte that has no place in a cell, which is told as lost.
 func (t *writer) text(b, s []byte, column string) []byte {
 	if t.fits(s) {
 		return append(b, s...)
 	}
-	if t.layout.Quotes {
+	if t.form.Quotes {
 		b = append(b, '"')
 		b = append(b, bytes.ReplaceAll(s, []byte{'"'}, []byte{'"', '"'})...)
 		return append(b, '"')
@@ -219,11 +230,13 @@ func (t *writer) text(b, s []byte, column string) []byte {
 	}, s)...)
 }
 
-// fits reports whether a text can stand in a cell as it is.
+// fits reports whether a text can stand in a cell as it is. An empty text cannot: it would be read as
+// not known. Blanks around a text cannot, since some readers cut them off.
 func (t *writer) fits(s []byte) bool {
 	return len(s) > 0 && !bytes.ContainsFunc(s, t.separates) && len(bytes.TrimSpace(s)) == len(s)
 }
 
+// separates reports whether a letter would end the cell or the line, or has no place in the form.
 func (t *writer) separates(r rune) bool {
-	return r == rune(t.layout.Separator) || r == '"' || r == '\n' || r == '\r' || t.layout.Separator == ' ' && unicode.IsSpace(r) || !t.layout.Quotes && unicode.IsControl(r)
+	return r == rune(t.form.Separator) || r == '"' || r == '\n' || r == '\r' || t.form.Separator == ' ' && unicode.IsSpace(r) || !t.form.Quotes && unicode.IsControl(r)
 }

@@ -9,12 +9,11 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/workload"
-	"github.com/gridslot/gridslot/workload/internal/parquetfile"
 	"github.com/gridslot/gridslot/workload/internal/scan"
 )
 
 func rowsOf(text string, columns ...string) *Rows {
-	t := &Rows{Account: &workload.Account{}, l: &Columns{}, Source: &lines{Lines: scan.NewLines(strings.NewReader(text)), columns: columns, entry: Entry{Kind: parquetfile.Text}}}
+	t := &Rows{Account: &workload.Account{}, l: &Columns{}, Source: &Log{lines: scan.NewLines(strings.NewReader(text)), columns: columns, form: &Form{Separator: ',', Quotes: true, Plain: true, Least: len(columns)}}}
 	for at, name := range columns {
 		t.l.Fields, t.at = append(t.l.Fields, Field{Name: name}), append(t.at, at)
 	}
