@@ -94,6 +94,27 @@ func TestADamagedLineDoesNotTellWhatColumnsHold(t *testing.T) {
 	require.EqualValues(t, 1, report.Total(workload.Damaged))
 }
 
+func TestNamesBehindAFaultDoNotCount(t *testing.T) {
+	h, records, _, err := readCSV(CSV{}, "submit,runtime,user\n0,x,bob\n1,5,7\n", false)
+	require.NoError(t, err)
+	require.Zero(t, h.Names(workload.FieldUser).Len())
+	require.EqualValues(t, 7, records[0].User)
+}
+
+func TestARuntimeThatIsToldStandsBesideTheEnd(t *testing.T) {
+	_, records, _, err := readCSV(CSV{}, "submit,start,end,runtime\n0,1,9,5\n0,1,9,\n", true)
+	require.NoError(t, err)
+	require.Equal(t, []float64{5, 8}, []float64{records[0].Runtime.Seconds(), records[1].Runtime.Seconds()})
+}
+
+// A comment may say that the log begins later than its first job.
+func TestTheEarliestSubmissionIsTheStartWhateverAHeaderSays(t *testing.T) {
+	h, records, _, err := readCSV(CSV{}, "# UnixStartTime: 2000000000\nsubmit,procs\n1700000005,1\n1700000000,1\n", true)
+	require.NoError(t, err)
+	require.EqualValues(t, 1700000000, h.UnixStartTime)
+	require.Equal(t, 5.0, records[0].Submit.Seconds())
+}
+
 func TestAColumnWithoutANameIsRead(t *testing.T) {
 	h, records, _, err := readCSV(CSV{}, "submit,,\n0,a,7\n1,,8\n", true)
 	require.NoError(t, err)

@@ -40,3 +40,15 @@ func TestEveryLineIsCounted(t *testing.T) {
 	require.EqualValues(t, 3, report.Count(workload.NotANumber), "a heading stands in the first line alone")
 	require.EqualValues(t, 1, report.Count(workload.NotWhole))
 }
+
+func TestNoLineOfADataSetIsACommentOrRunsOn(t *testing.T) {
+	tab := rowsOf("#1,2\n3,\"4\n5,6\n", "a", "b")
+	lines := 0
+	for tab.NextRow() {
+		lines++
+		tab.Whole(0)
+	}
+	require.Equal(t, 3, lines)
+	require.EqualValues(t, 1, tab.Account.Report().Count(workload.NotANumber), "#1")
+	require.Zero(t, tab.Account.Report().Count(workload.CommentNotKept))
+}
