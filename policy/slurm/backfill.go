@@ -158,6 +158,7 @@ func (r *backfillRun) reserveRunning(j *Job) bool {
 func (r *backfillRun) consider(e *entry) bool {
 	c, j, rules := r.c, e.job, &r.c.conf.Schedule
 	if j.state != pending || j.Held {
+		r.relimitStarted(j)
 		return true
 	}
 	j.part, j.Priority = e.part, e.priority
@@ -194,6 +195,16 @@ func (r *backfillRun) relimit(j *Job) {
 	if r.hasty && r.limit > 0 {
 		j.Limit = r.limit
 		r.c.reorder(j)
+	}
+}
+
+// relimitStarted gives a job that this run has started in another partition the limit of the job that was looked at before,
+// where that is one of a QoS with NoReserve: a flaw of Slurm. The job still ends by its old limit. It has the new one should
+// it have to start again.
+func (r *backfillRun) relimitStarted(j *Job) {
+	if j.state == running && r.hasty && r.limit > 0 {
+		j.extended += int64((j.Limit - r.limit) / des.Second)
+		j.Limit = r.limit
 	}
 }
 

@@ -38,7 +38,8 @@ type Job struct {
 	ExitCode    int          // of its script, once it has run: 0 is success. The controller reads it at End
 
 	// Priority is what Slurm shows: the priority in the partition that was looked at last when
-	// priorities were computed, or in which a pass or backfill last tried the job. It decides nothing.
+	// priorities were computed, or in which a pass or backfill last tried the job; until then that
+	// in the partition that the job names first. It decides nothing.
 	Priority uint32
 	// StartedIn is the position of the partition in which it started last.
 	StartedIn  int
@@ -96,7 +97,7 @@ type Job struct {
 	began     bool     // it has started at some time
 	graceEnds des.Time // it is preempted, and ends then at the latest; 0: it is not
 	excused   bool     // limits on its time do not hold; see Relimit
-	extended  int64    // seconds by which it ends later than Start and Limit say; see Relimit
+	extended  int64    // seconds by which it ends later than Start and Limit say, or below 0 earlier; see Relimit, relimitStarted
 	requeued  bool     // it was stopped, and waits again when its nodes are free
 	failed    bool     // it failed, was killed or was cancelled; set when it completes
 }

@@ -1035,15 +1035,20 @@ func TestSizesAreRoundedAsSlurmDoes(t *testing.T) {
 	require.Less(t, 10000*(rank/7)+500*r.sizeFactor(j), 1875.0)
 }
 
-// A job of several partitions that cannot start yet shows its priority in the first one that it would fit into, though it is beyond
-// the limit on time there; with EnforcePartLimits=ANY in the next one, and with ALL in the last one.
+// A job of several partitions shows its priority in the one that it names first. When priorities are computed it shows that in
+// the first one that it would fit into, though it is beyond the limit on time there; with EnforcePartLimits=ANY in the next one,
+// and with ALL in the last one.
 func TestWhichPriorityIsShownOfJobsThatWait(t *testing.T) {
 	conf := "NodeName=n[1-4] CPUs=4\nPartitionName=short Nodes=ALL MaxTime=10\nPartitionName=long Nodes=ALL PriorityJobFactor=2\nPartitionName=last Nodes=ALL PriorityJobFactor=4\n" +
-		"PriorityType=priority/multifactor\nPriorityWeightPartition=4000\n"
+		"PriorityType=priority/multifactor\nPriorityWeightPartition=4000\nPriorityCalcPeriod=1\n"
 	for enforce, want := range map[string]uint32{"NO": 1000, "ANY": 2000, "ALL": 4000} {
-		r := newRuled(t, strings.Replace(conf, "MaxTime=10", "MaxTime="+map[string]string{"NO": "10", "ANY": "10", "ALL": "100"}[enforce], 1)+"EnforcePartLimits="+enforce+"\n", "")
+		r := newRuled(t, strings.Replace(conf, "MaxTime=10", "MaxTime="+map[string]string{"NO": "10", "ANY": "10", "ALL": "100"}[enforce], 1)+
+			"AccountingStorageType=accounting_storage/slurmdbd\nEnforcePartLimits="+enforce+"\n", "")
 		r.submit(0, &Job{Partitions: []int{1}})
 		waits := r.submit(0, &Job{Partitions: []int{0, 1, 2}, After: []Dependency{{"afterany", 1}}})
+		other := r.submit(0, &Job{Partitions: []int{2, 0, 1}, After: []Dependency{{"afterany", 1}}})
+		require.Equal(t, []uint32{1000, 4000}, []uint32{waits.Priority, other.Priority}, enforce)
+		r.Controller.tick(des.Minute)
 		require.Equal(t, want, waits.Priority, enforce)
 	}
 	r := newRuled(t, conf, "")
@@ -1064,4 +1069,34 @@ func TestNiceValuesOfRunningJobsAreKept(t *testing.T) {
 	require.Equal(t, pending, j.state)
 	require.Equal(t, 105, j.Nice)
 	require.Equal(t, before-100, j.Priority)
+}
+
+// A job that backfill starts in one of its partitions ends by its own limit. In the next partition it is given that of the job
+// before, where that one is of a QoS with NoReserve, and has it when it starts again.
+func TestStartedJobsMayGetAnotherLimit(t *testing.T) {
+	for flags, want := range map[string]des.Time{"flags=NoReserve": 20 * des.Minute, "": 30 * des.Minute} {
+		r := newRuled(t, "NodeName=n[1-3] CPUs=4\nPartitionName=first Nodes=n1 PriorityTier=2\nPartitionName=second Nodes=n[2-3]\nSelectTypeParameters=CR_Core\n"+
+			"PriorityType=priority/multifactor\nAccountingStorageType=accounting_storage/slurmdbd\nAccountingStorageEnforce=associations,qos\n"+
+			"PreemptType=preempt/qos\nPreemptMode=REQUEUE\n", "add qos q "+flags+"\nadd qos other\nadd account a\nadd user u account=a qos=q,other\n")
+		job := func(qos string, tasks int, limit des.Time, partitions ...int) *Job {
+			return r.submit(0, &Job{Tasks: tasks, Account: "a", User: "u", QOS: qos, Limit: limit, Partitions: partitions, Requeue: true})
+		}
+		job("other", 8, 50*des.Minute, 1)
+		job("other", 3, 50*des.Minute, 0)
+		r.until(5 * des.Second)
+		require.Len(t, r.started, 2)
+		ahead := job("other", 4, 50*des.Minute, 0)
+		job("q", 4, 20*des.Minute, 1)
+		both := job("other", 1, 30*des.Minute, 0, 1)
+		r.until(40 * des.Second)
+		require.True(t, both.ByBackfill)
+		require.Equal(t, want, both.Limit)
+		require.Equal(t, r.second(both.Start)+30*60, r.limitSecond(both))
+		r.Cancel(40*des.Second, ahead)
+		require.NoError(t, r.Down(40*des.Second, []int{0}))
+		require.NoError(t, r.Up(40*des.Second, []int{0}))
+		r.until(10 * des.Minute)
+		require.Equal(t, running, both.state)
+		require.Equal(t, r.second(both.Start)+int64(want/des.Second), r.limitSecond(both))
+	}
 }

@@ -39,11 +39,16 @@ func (c *Controller) Submit(now des.Time, j *Job) error {
 	// given the job a priority, which priority/basic does not give again.
 	err := c.refuses(now, j)
 	if err == nil || errors.Is(err, ErrConfiguration) {
-		j.part = c.firstFit(j).part
+		j.part = c.parts[j.Partitions[0]] // whose priority the job shows as it comes
 		if err == nil {
 			c.independent(j, now)
 		}
+<<<<<<< HEAD
 		c.prioritize(j, now)
+=======
+		c.prioritize(j, now)        // priority/basic counts those that no nodes suit
+		j.part = c.firstFit(j).part // nodes are looked for afterwards
+>>>>>>> b909e172 (Slurm's rules: a new job shows the priority of the partition that it names first; a job that backfill has started may keep the limit of a NoReserve job for its next start)
 	}
 	if err != nil {
 		for _, e := range j.entries {
