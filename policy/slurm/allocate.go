@@ -39,7 +39,7 @@ func (c *Controller) allocate(now des.Time, e *entry, available, within nodeSet)
 	g := c.groundOf(now, e, available, within)
 	switch {
 	case len(j.Required) == 0 && g.bar.leavesNone():
-		j.reason = NodesNotAvailable
+		j.reason, j.maintained = NodesNotAvailable, false
 		return reserved
 	case g.all.empty():
 		j.reason = BadConstraints
@@ -106,10 +106,10 @@ func (c *Controller) conclude(now des.Time, e *entry, g *ground, t *trial) outco
 	j := e.job
 	switch {
 	case t.became == notAvailable && g.bar.by != nil && g.bar.by.Maintenance: // ESLURM_RESERVATION_MAINT
-		j.reason = NodesNotAvailable
+		j.reason, j.maintained = NodesNotAvailable, true
 		return reserved
 	case t.became == notAvailable:
-		j.reason = NodesNotAvailable
+		j.reason, j.maintained = NodesNotAvailable, false
 		c.changed(now)
 	case t.became == reserved:
 		j.reason = WaitsForReservation

@@ -71,6 +71,7 @@ type Job struct {
 	told         Reason   // the last reason, passing ones apart, that counted as a change (state_reason_prev_db)
 	behind       *Job     // with WaitsForPriority: who closed the partition or the reservation to it; nil: nobody did
 	doomed       bool     // it depends on a job that ended otherwise than it wants, and never starts
+	maintained   bool     // NodesNotAvailable: maintenance has the nodes that it needs (RESERVATION_MAINT)
 	blockedByQOS bool     // amounts of its QoS kept it from starting when they were last looked at
 	shutOut      bool     // its only partition does not allow what it asks for, and only an order about it can change that: passes skip it
 

@@ -243,6 +243,7 @@ func (c *Controller) mendReservations(now des.Time) {
 
 // dropReservations drops reservations that are over and in which nothing runs (job_resv_check). Jobs that wait
 // for such a reservation are held, with the reason ReservationDeleted.
+// The end of any maintenance clears the reason of jobs that waited for maintenance (_foreach_clear_job_resv).
 func (c *Controller) dropReservations(now des.Time) {
 	kept := len(c.reserved)
 	c.reserved = slices.DeleteFunc(c.reserved, func(r *Reservation) bool {
@@ -252,6 +253,9 @@ func (c *Controller) dropReservations(now des.Time) {
 		}
 		for _, e := range c.pending {
 			j := e.job
+			if r.Maintenance && j.reason == NodesNotAvailable && j.maintained {
+				j.reason = NoReason
+			}
 			if j.reservation == r {
 				j.reservation, j.Held = nil, true
 				if j.reason != HeldByController {

@@ -782,7 +782,7 @@ func TestPrioritiesOfHeldJobsAreNoChange(t *testing.T) {
 // A job that must have nodes which are not in one of its partitions is not tried there: why it waits elsewhere stays,
 // and nothing changes.
 func TestRequiredNodesOutsideThePartition(t *testing.T) {
-	r := newRuled(t, fourNodes+"PartitionName=rest Nodes=n[3-4]\nSchedulerType=sched/builtin\n", "")
+	r := newRuled(t, fourNodes+"PartitionName=rest Nodes=n[3-4]\nSchedulerType=sched/builtin\nSchedulerParameters=sched_interval=1000\n", "")
 	r.submit(0, &Job{Tasks: 4, Required: []int{0}})
 	r.until(5 * des.Second)
 	j := r.submit(5*des.Second, &Job{Tasks: 1, Required: []int{0}, Partitions: []int{2, 0}})
@@ -902,6 +902,28 @@ func TestJobsThatWaitAsTheyCome(t *testing.T) {
 	require.NoError(t, r.Drain(0, []int{0}))
 	require.Equal(t, NodesNotAvailable, r.submit(0, &Job{Nodes: 4, Limit: des.Minute, Partitions: []int{0}}).Reason())
 	require.Equal(t, NoReason, r.submit(0, &Job{Nodes: 3, Limit: des.Minute, Partitions: []int{0}}).Reason())
+	r = newRuled(t, "NodeName=n[1-4] CPUs=4\nNodeName=n5 CPUs=8\nPartitionName=small Nodes=n[1-4]\nPartitionName=big Nodes=n5\nSelectTypeParameters=CR_Core\n", "")
+	require.Equal(t, WaitsForResources, r.submit(0, &Job{Nodes: 1, Tasks: 6, Partitions: []int{0, 1}}).Reason(), "no node of the first partition suits")
+	require.Equal(t, NoReason, r.submit(0, &Job{Nodes: 1, Tasks: 6, Partitions: []int{1, 0}}).Reason())
+	alone := r.submit(0, &Job{Exclusive: true, Required: []int{1}})
+	r.until(10 * des.Second)
+	require.Equal(t, running, alone.state)
+	require.Equal(t, WaitsForResources, r.submit(10*des.Second, &Job{Nodes: 4}).Reason(), "a job has one of the nodes to itself")
+	require.NoError(t, r.Drain(10*des.Second, []int{0}))
+	require.Equal(t, NodesNotAvailable, r.submit(10*des.Second, &Job{Nodes: 2, Required: []int{0, 1}}).Reason(), "one of the nodes that it must have is drained")
+}
+
+// When maintenance is over, jobs that it kept from their nodes wait for no reason, until a pass looks at them.
+func TestEndsOfMaintenance(t *testing.T) {
+	r := newRuled(t, "NodeName=n[1-4] CPUs=4\nPartitionName=kept Nodes=n[1-2]\nPartitionName=rest Nodes=n[3-4]\nSchedulerType=sched/builtin\nSchedulerParameters=sched_interval=1000\n", "")
+	require.NoError(t, r.Reserve(0, &Reservation{Name: "m", Start: des.Minute, End: des.Hour, Nodes: []int{0, 1}, Maintenance: true}))
+	require.NoError(t, r.Reserve(0, &Reservation{Name: "other", Start: des.Minute, End: des.Hour - 100*des.Second, Nodes: []int{3}, Users: []string{"u"}}))
+	require.NoError(t, r.Drain(0, []int{2}))
+	maintained, drained := r.submit(0, &Job{Nodes: 2}), r.submit(0, &Job{Tasks: 4, Required: []int{2}, Partitions: []int{1}})
+	r.until(des.Hour + 29*des.Second)
+	require.Equal(t, []Reason{NodesNotAvailable, NodesNotAvailable}, []Reason{maintained.Reason(), drained.Reason()})
+	r.until(des.Hour + 30*des.Second)
+	require.Equal(t, []Reason{NoReason, NodesNotAvailable}, []Reason{maintained.Reason(), drained.Reason()})
 }
 
 // What backfill starts as if it were over in a minute (NoReserve) counts for its whole limit but for that minute among
@@ -957,7 +979,10 @@ func TestRequiredNodesOutsideAPartitionAreRefused(t *testing.T) {
 	r := newRuled(t, conf+"ALL\n", "")
 	require.ErrorIs(t, r.try(0, outside()), ErrOutside)
 	require.ErrorIs(t, r.try(0, &Job{Nodes: 3, Required: []int{3}, Partitions: []int{1}}), ErrNodeCount, "more than it has come before")
-	require.NoError(t, newRuled(t, conf+"ANY\n", "").try(0, outside()))
+	r = newRuled(t, conf+"ANY\nPartitionName=first Nodes=ALL MaxTime=20 PriorityTier=2\n", "")
+	require.NoError(t, r.try(0, outside()))
+	require.ErrorIs(t, r.try(0, &Job{Nodes: 2, Partitions: []int{1, 2}}), ErrTimeLimit, "that of the partition named last")
+	require.ErrorIs(t, r.try(0, &Job{Nodes: 2, Partitions: []int{2, 1}}), ErrNodeCount, "whatever the tiers")
 	require.NoError(t, newRuled(t, conf+"NO\n", "").try(0, outside()))
 }
 

@@ -43,12 +43,8 @@ func (c *Controller) Submit(now des.Time, j *Job) error {
 		if err == nil {
 			c.independent(j, now)
 		}
-<<<<<<< HEAD
 		c.prioritize(j, now)
-=======
-		c.prioritize(j, now)        // priority/basic counts those that no nodes suit
-		j.part = c.firstFit(j).part // nodes are looked for afterwards
->>>>>>> b909e172 (Slurm's rules: a new job shows the priority of the partition that it names first; a job that backfill has started may keep the limit of a NoReserve job for its next start)
+		j.part = c.firstFit(j).part // set_job_prio comes before _select_nodes_parts
 	}
 	if err != nil {
 		for _, e := range j.entries {
@@ -215,11 +211,12 @@ func (c *Controller) refuses(now des.Time, j *Job) error {
 
 // enforce is the limit of a partition for which the job is refused under EnforcePartLimits, or nil
 // (_valid_job_part). With ALL that is the first limit which the job is beyond. With ANY it is the last one
-// if the job is beyond limits of all its partitions. With NO there is none.
+// if the job is beyond limits of all its partitions. They are looked at in the order
+// in which the job names them, whatever their tiers. With NO there is none.
 func (c *Controller) enforce(j *Job) error {
 	var last error
-	for _, e := range j.entries {
-		refusal := c.refusedBy(j, e.part)
+	for _, at := range j.Partitions {
+		refusal := c.refusedBy(j, c.parts[at])
 		switch {
 		case refusal == "" && c.conf.EnforceLimits == "ANY":
 			return nil
@@ -270,6 +267,9 @@ func (c *Controller) fitsNowhere(now des.Time, j *Job) error {
 			}
 			break
 		}
+		if j.reason == NoReason { // what this partition lacks stays the reason where another one has nodes
+			j.reason = WaitsForResources
+		}
 	}
 	if !fits {
 		return ErrConfiguration
@@ -304,14 +304,21 @@ func (c *Controller) missesNodes(now des.Time, e *entry) bool {
 	if c.fitIdle(e, shared) != nil {
 		return true
 	}
-	if _, why := c.whyNot(e, &g); why != notAvailable {
-		return why != busy
+	if g.open.hasAll(e.job.Required) {
+		switch _, why := c.whyNot(e, &g); why {
+		case notAvailable:
+		case busy:
+			e.job.reason = WaitsForResources
+			return false
+		default:
+			return true
+		}
 	}
 	if g.bar.by != nil && g.bar.by.Maintenance {
 		e.job.reason = WaitsForReservation
 		return false
 	}
-	e.job.reason = NodesNotAvailable
+	e.job.reason, e.job.maintained = NodesNotAvailable, false
 	return true
 }
 
