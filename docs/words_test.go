@@ -1,6 +1,7 @@
 package docs_test
 
 import (
+	"regexp"
 	"strings"
 	"testing"
 
@@ -32,4 +33,16 @@ func TestPagesStayShort(t *testing.T) {
 	}
 	require.LessOrEqual(t, words, 71_500, "all pages together")
 	require.LessOrEqual(t, len(pages(t)), 35) // README.md and CONTRIBUTING.md are two of them
+}
+
+// A noun stands where its reader needs it: these words make the reader go back and look for it.
+func TestPagesNameTheirNouns(t *testing.T) {
+	vague := regexp.MustCompile(`(?i)\b(likewise|that of|those of|the one|the ones|so many)\b`)
+	for _, page := range pages(t) {
+		for i, part := range strings.Split("\n"+read(t, page), "\n```") {
+			if i%2 == 0 { // no block of code
+				require.Empty(t, vague.FindAllString(part, -1), page)
+			}
+		}
+	}
 }

@@ -104,7 +104,7 @@ const (
 // Jobs is jobs-POLICY.csv.
 var Jobs = File[Job]{
 	Name: "jobs-POLICY.csv",
-	Text: "A row for each job, in order of job id. The first columns are those of Batsim's `jobs.csv`.",
+	Text: "A row for each job, in order of job id. It begins with the columns of Batsim's `jobs.csv`.",
 	Missing: Job{
 		User: -1, Group: -1, Queue: -1, Submit: None, Estimate: None, Runtime: None, Start: None, Finish: None, Execution: None,
 		Energy: math.NaN(), BoundedSlowdown: math.NaN(), Promised: None, Budget: math.NaN(), Cost: math.NaN(), Paid: math.NaN(),
