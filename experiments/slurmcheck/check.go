@@ -16,22 +16,23 @@ import (
 	"github.com/gridslot/gridslot/policy/slurm/replay"
 )
 
-// Given is what a run was made of.
+// Given is what a run was made of: what the files of the run are checked against.
 type Given struct {
 	*replay.Input
-	// Accounts are the commands of sacctmgr that made the accounts; empty where there are none.
+	// Accounts are the commands of sacctmgr that made the accounts; empty if there are none.
 	Accounts string
-	// Predictions, if set, are how long jobs were thought to run as they came, by their numbers in
-	// jobs-slurm.csv: their limits then, which are raised to what their users ask for where that is not
-	// enough.
+	// Predictions, if set, is by job_id of jobs-slurm.csv how long jobs were thought to run when they came.
+	// That was their limit, rounded up to minutes, which was raised, up to what their users ask for, before
+	// it ended them.
 	Predictions map[int64]des.Time
 	// Feedback says that jobs which come after others (entity.Job.After) come when those have ended, whatever
-	// their own time; without it not before that time, either.
+	// their own time; without it they come not before their own time, either.
 	Feedback bool
-	// Allocation is what allocated_resources of jobs-slurm.csv holds: which CPUs, or, of AllocationCount, how many.
+	// Allocation says what allocated_resources of jobs-slurm.csv has: which CPUs, or with AllocationCount how
+	// many.
 	Allocation metrics.Allocation
-	// Plain is slurm-events.csv of a folder whose jobs.csv has no column key. It tells of starts and ends only, and each
-	// must be among the events that are checked. Nil: there is no such file.
+	// Plain is slurm-events.csv of a folder whose jobs.csv has no column key. It tells of starts and ends only,
+	// and each must be among the events that are checked. Nil: there is no such file.
 	Plain io.Reader
 }
 
@@ -53,14 +54,16 @@ func ReadPredictions(jobs io.Reader) (map[int64]des.Time, error) {
 	return all, nil
 }
 
-// Events checks slurm-events.csv, and, where jobs is not nil, jobs-slurm.csv against it. A limit of 0
-// keeps 100 violations.
+// Events checks slurm-events.csv, and if jobs is not nil jobs-slurm.csv against it. The report has at most
+// limit violations, or 100 if that is 0, and counts all. An error tells of a file that cannot be read; what
+// its rows say wrongly is a violation.
 func Events(events, jobs io.Reader, given Given, limit int) (validate.Report, error) {
 	c := newChecker(given, limit)
 	t, err := csvtable.Read(events, replay.EventColumns...)
 	if err != nil {
 		return c.report, fmt.Errorf("%s: %w", replay.EventsFile, err)
 	}
+	// told holds each event, and nil at the end, to the plain file, if there is one.
 	told := func(*event) error { return nil }
 	if given.Plain != nil {
 		next, stop, err := plainRows(given.Plain)
@@ -92,23 +95,24 @@ func Events(events, jobs io.Reader, given Given, limit int) (validate.Report, er
 	return c.report, nil
 }
 
-// event is a row of slurm-events.csv. What is not told is empty.
+// event is a row of slurm-events.csv: see replay.Event. What is not told is empty.
 type event struct {
-	line        int
-	key, kind   string
-	job         int
-	time        int64 // in s
-	priority    int64
+	line        int    // of the file, from 1
+	key, kind   string // name of the job (or reservation), and what happened
+	job         int    // Slurm's number of the job; 0: it has none
+	time        int64  // in s since the log begins
+	priority    int64  // valid if hasPriority
 	hasPriority bool
-	cpus        int
-	nodes       string
-	partition   string
+	cpus        int    // of a start
+	nodes       string // host list: of a start, or of an order about nodes
+	partition   string // in which a job started
 	qos         string
-	by          string
-	cores       string
-	detail      string
+	by          string // main or backfill
+	cores       string // NODE:CORES/CPUS[/MB] of each node
+	detail      string // of a start: TRES as slurmctld numbers them; else how, or why
 }
 
+// readEvent reads a row.
 func readEvent(r *csvtable.Row) (event, error) {
 	e := event{line: r.Line, key: r.Text("key"), kind: r.Text("event"), job: r.Int("job"), time: int64(r.Int("time")), nodes: r.Text("nodes"),
 		partition: r.Text("partition"), qos: r.Text("qos"), by: r.Text("by"), cores: r.Text("cores"), detail: r.Text("detail")}
@@ -121,79 +125,91 @@ func readEvent(r *csvtable.Row) (event, error) {
 	return e, r.Err()
 }
 
-// state is where a job is in its life.
+// state is where a job is in its life, as far as the events have told.
 type state uint8
 
 const (
-	unseen state = iota
-	refused
-	waiting
+	unseen  state = iota // nothing is told of it
+	refused              // Slurm did not accept it
+	waiting              // it has come, or waits again
 	running
-	over
+	over // it ended, was cancelled, or is left when the run ends
 )
 
-// job is what the events have told of a job.
+// job is what the events have told of a job. Times are in s since the log begins.
 type job struct {
 	*replay.Submission
-	state       state
-	limit       int64  // s, as orders have changed it; of a job that is predicted the first one
-	extended    int64  // running: s that orders which came after their limit had passed put its end off
-	reservation string // that it may use: of its own as long as it is not released after the reservation's end
-	excused     bool   // an order has given it another limit: those on its time hold no longer
-	asked       int64  // s, the limit by its user and by orders
-	raised      bool   // the limit has been raised since to nobody knows what, at most to asked
-	nice        int
+	state state
+
+	// When it came, and what may keep it waiting.
+	submitted   int64
+	place       int    // its number among the jobs that have come, from 1
+	account     string // the account that it belongs to
+	reservation string // the reservation that it may use; empty once it was released after the reservation's end
 	held        bool
-	submitted   int64 // s
-	place       int   // among the jobs that have come
-	start       int64 // of the last attempt
-	ended       int64 // of the last attempt, or when it left the queue
-	outcome     string
-	attempts    int
-	left        bool // it waits or runs when the run ends
-	cancelled   bool // while it waited
-	account     string
-	on          []share
-	partition   *slurm.Partition
-	qos         string
-	billing     float64
+	nice        int
 	// settled reports whether the age of the job counts from its submission on: it had to wait for
 	// nothing that keeps a job from growing older.
 	settled bool
-	ordered int64 // s of the last order that had its priority computed anew; 0: none
+	ordered int64 // the last order after which its priority was computed anew; 0: none
+
+	// How long it may run.
+	limit    int64 // s: the limit by its user or the last order, or by its prediction
+	asked    int64 // s: the limit by its user or the last order
+	raised   bool  // the limit by its prediction has been raised to nobody knows what, at most to asked
+	excused  bool  // an order has given it another limit: MaxTime and MaxWall no longer hold
+	extended int64 // running: s by which orders that came after the limit had passed put its end off
+
+	// Its last attempt.
+	attempts  int // how often it has started
+	start     int64
+	on        []share          // what it has of each node
+	partition *slurm.Partition // in which it started; nil: the event names none that exists
+	qos       string
+	billing   float64 // what a second is charged for
+
+	// What became of it.
+	ended     int64  // the end of the last attempt, or when it left the queue
+	outcome   string // Slurm's word for it: COMPLETED, TIMEOUT ...; empty: nothing yet
+	left      bool   // it waits or runs when the run ends
+	cancelled bool   // it was cancelled while it waited
 }
 
 // share is what a job has of one node.
 type share struct {
-	node, cpus, mem int
-	cores           []int
+	node, cpus, mem int   // position of the node, CPUs, MB
+	cores           []int // ascending
 }
 
 // checker is one reading of a file of events.
 type checker struct {
 	Given
-	conf     *slurm.Config
-	report   validate.Report
-	limit    int
-	jobs     map[string]*job
-	ids      map[int]*job   // jobs by Slurm's number
-	byID     map[int64]*job // jobs as they are named in jobs-slurm.csv
-	running  []*job
-	machine  machine
-	first    []int32 // the number of each node's first core among those of all nodes
-	book     *book
-	inForce  []*replay.Booking
-	orders   map[orderName]*replay.Order
-	now      int64
-	came     int   // jobs so far
-	late     int64 // s that the controller has been up when the log begins
-	last     event
-	undo     func()    // takes the last order back, which Slurm refuses
-	basics   []counted // of priority/basic, by submission
-	mustStop []*job    // jobs on nodes that went down in this second
+	conf   *slurm.Config
+	report validate.Report
+	limit  int // the most violations that are kept; 0: 100
+
+	// What the events are held to.
+	jobs   map[string]*job             // all jobs, by key
+	ids    map[int]*job                // jobs that have come, by Slurm's number
+	byID   map[int64]*job              // jobs by job_id of jobs-slurm.csv
+	orders map[orderName]*replay.Order // what operators and users do
+	late   int64                       // s that the controller has been up when the log begins
+
+	// What the events so far have left.
+	now      int64             // the second of the last event
+	came     int               // number of jobs that have come
+	running  []*job            // by start
+	machine  machine           // who has what of each node
+	first    []int32           // the number of each node's first core among those of all nodes
+	book     *book             // accounts, and what has been used
+	inForce  []*replay.Booking // reservations that Slurm has accepted, also those that are over
+	last     event             // the event before
+	undo     func()            // takes back what the last order did, if Slurm refuses the order
+	basics   []counted         // priorities of priority/basic that were seen, by submission
+	mustStop []*job            // jobs on nodes that went down in this second, which must stop in it
 }
 
-// orderName tells orders apart.
+// orderName tells orders apart: what, about which job, and the second of the controller.
 type orderName struct {
 	do, key string
 	second  int64
@@ -207,7 +223,7 @@ func newChecker(g Given, limit int) *checker {
 		j.asked = j.limit
 		if s.As != nil {
 			c.byID[s.As.ID] = j
-			if long, is := g.Predictions[s.As.ID]; is {
+			if long, is := g.Predictions[s.As.ID]; is { // Slurm's limits are whole minutes
 				j.limit = min(j.asked, 60*int64(math.Ceil(long.Seconds()/60)))
 			}
 		}
@@ -224,7 +240,7 @@ func newChecker(g Given, limit int) *checker {
 	return c
 }
 
-// wrong notes a violation.
+// wrong notes a violation, of a job or with nil of none, at the present second.
 func (c *checker) wrong(k validate.Kind, j *job, format string, args ...any) {
 	c.report.Total++
 	most := c.limit
@@ -244,8 +260,9 @@ func (c *checker) wrong(k validate.Kind, j *job, format string, args ...any) {
 	c.report.Violations = append(c.report.Violations, v)
 }
 
-// check holds an event against those before it.
+// check holds an event against those before it, and notes what it leaves for those after it.
 func (c *checker) check(e *event) {
+	// Time goes on.
 	if e.time < c.now {
 		c.wrong(validate.OutOfPlace, c.jobs[e.key], "line %d is of second %d, and the one before it of %d", e.line, e.time, c.now)
 	}
@@ -255,6 +272,7 @@ func (c *checker) check(e *event) {
 		c.now = e.time
 	}
 	defer func() { c.last = *e }()
+	// Events about no job.
 	switch e.kind {
 	case "down", "drain", "up":
 		c.nodesChange(e)
@@ -267,6 +285,7 @@ func (c *checker) check(e *event) {
 			return
 		}
 	}
+	// Events about a job, which must have come.
 	j := c.jobs[e.key]
 	if j == nil {
 		c.wrong(validate.OutOfPlace, nil, "line %d is about a job %q that nobody submits", e.line, e.key)
@@ -298,7 +317,7 @@ func (c *checker) check(e *event) {
 	}
 }
 
-// secondOver is what must have happened by the end of a second.
+// secondOver looks for what must have happened by the end of a second: jobs on lost nodes have stopped.
 func (c *checker) secondOver() {
 	for _, j := range c.mustStop {
 		if j.state == running {
@@ -308,6 +327,7 @@ func (c *checker) secondOver() {
 	c.mustStop = nil
 }
 
+// submit is a job that comes: once, when its user submits it, and not beyond a limit on submissions.
 func (c *checker) submit(j *job, e *event) {
 	if j.state != unseen {
 		c.wrong(validate.OutOfPlace, j, "it is submitted a second time")
@@ -337,9 +357,9 @@ func (c *checker) submit(j *job, e *event) {
 	c.checkSubmission(j)
 }
 
-// comes is in which seconds a job may come: when its user says, or its think time after the jobs that it comes after. Who has
-// thought for no time may come in the second after the end, which may be late in its own second. Where one of those jobs
-// has not ended yet, that is returned as well.
+// comes returns the seconds from which to which a job may come: when its user says, or its think time after the
+// jobs that it comes after. With a think time of 0 the job may come in the second after the end, too, for the
+// end may be late in its own second. If one of those jobs has not ended yet, on is that job.
 func (c *checker) comes(j *job) (from, to int64, on *job) {
 	from = int64(j.At/des.Second) - c.late
 	if j.As == nil {
@@ -368,7 +388,9 @@ func (c *checker) comes(j *job) (from, to int64, on *job) {
 	return from, max(from, next), nil
 }
 
+// start is a job that starts: may it, now, there, with that?
 func (c *checker) start(j *job, e *event) {
+	// It must wait, and nothing of its own may keep it.
 	switch j.state {
 	case running:
 		c.wrong(validate.OutOfPlace, j, "it starts while it runs")
@@ -377,7 +399,7 @@ func (c *checker) start(j *job, e *event) {
 		c.wrong(validate.OutOfPlace, j, "it starts after it has left: %s", j.outcome)
 		return
 	}
-	if j.attempts > 0 {
+	if j.attempts > 0 { // its age begins anew when it waits again
 		j.settled = false
 	}
 	if j.held {
@@ -387,6 +409,7 @@ func (c *checker) start(j *job, e *event) {
 		c.wrong(validate.TooEarly, j, "it starts before its begin time, %d", begin-c.late)
 	}
 	c.checkDependencies(j)
+	// It runs: on what, and is that within all limits?
 	j.state, j.start, j.extended, j.qos = running, e.time, 0, e.qos
 	j.attempts++
 	c.running = append(c.running, j)
@@ -402,7 +425,7 @@ func (c *checker) start(j *job, e *event) {
 	c.checkPriority(j, e)
 }
 
-// leave has a running job give back what it has.
+// leave takes back what a running job has. Then the job is over, or waits again.
 func (c *checker) leave(j *job, e *event, next state) {
 	c.book.ends(j, e.time)
 	c.machine.give(j)
@@ -414,11 +437,13 @@ func (c *checker) leave(j *job, e *event, next state) {
 // every 30 s.
 const latest = 30
 
-// overdue reports whether the controller should have ended a running job before, of which most is the limit in s.
+// overdue reports whether the controller should have ended a running job before this event, if it may run for
+// most s: the next look at limits has passed, and the second in which its end is told.
 func (c *checker) overdue(j *job, e *event, most int64) bool {
 	return c.limitKnown(j) && e.time > j.start+most+latest+1
 }
 
+// finish is a job that ends by itself: as its script says, after its runtime, within its limit.
 func (c *checker) finish(j *job, e *event) {
 	if j.state != running {
 		c.wrong(validate.OutOfPlace, j, "it ends and does not run")
@@ -431,6 +456,7 @@ func (c *checker) finish(j *job, e *event) {
 	if e.detail != want {
 		c.wrong(validate.Disagreement, j, "%s, and its script says %s", e.detail, want)
 	}
+	// A job works from its launch on, and both ends are cut to seconds.
 	took, length := e.time-j.start, int64(j.Job.Length/des.Second)
 	if took < length || took > int64((j.Job.Length+replay.Launch+des.Second-des.Tick)/des.Second) {
 		c.wrong(validate.WrongRunTime, j, "it ran for %d s, and takes %d", took, length)
@@ -448,11 +474,12 @@ func (c *checker) finish(j *job, e *event) {
 // overtime is how many seconds jobs may run beyond their limits.
 func (c *checker) overtime() int64 {
 	if c.conf.OverTimeLimit == des.Forever {
-		return 1 << 40
+		return 1 << 40 // as good as for ever, and can be added to
 	}
 	return int64(c.conf.OverTimeLimit / des.Second)
 }
 
+// stop is a job that the controller ends: each reason must be one that it may have.
 func (c *checker) stop(j *job, e *event) {
 	switch {
 	case j.state == waiting && e.detail == string(slurm.Preempted):
@@ -522,9 +549,10 @@ func (c *checker) order(j *job, e *event) {
 		c.wrong(validate.Disagreement, j, "%s, which nobody orders", e.kind)
 		return
 	}
+	// Slurm may refuse the order in the next event: then the job is what it was.
 	before := *j
 	c.undo = func() { *j = before }
-	pending := e.detail == "PENDING"
+	pending := e.detail == "PENDING" // the state of the job when the order came
 	if pending || e.detail == "RUNNING" {
 		j.ordered = e.time
 	}
@@ -571,8 +599,8 @@ func (c *checker) end() {
 	}
 }
 
-// count counts a job by what became of it at last. One that was cancelled while it waited was rejected, as
-// jobs-slurm.csv has it.
+// count counts a job by what became of it at last. A job that was cancelled while it waited counts as rejected,
+// as in jobs-slurm.csv.
 func (c *checker) count(j *job) {
 	switch r := &c.report; {
 	case j.left, j.state == unseen, j.state == running:
@@ -621,7 +649,8 @@ func (c *checker) hopeless(j *job) bool {
 	return never > 0 && (!j.Job.AnyAfter || never == len(j.After))
 }
 
-// met reports whether a dependency may be met.
+// met reports whether a dependency may be met, as far as the events tell: they do not say when records are
+// purged, after which every dependency is met.
 func (c *checker) met(j *job, d replay.KeyDependency) bool {
 	if d.Kind == "singleton" {
 		for i := range c.Jobs {

@@ -18,7 +18,8 @@ func (j *job) rejected() bool {
 	return j.state == refused || j.attempts == 0 || j.state == waiting || j.cancelled
 }
 
-// states are what jobs-slurm.csv may call a job that the events have left in a state.
+// states are the values that final_state of jobs-slurm.csv may have for what the events tell of a job: Batsim's
+// words, and SUBMITTED and RUNNING for jobs that are left.
 func (j *job) states() []string {
 	switch {
 	case j.left && j.outcome[0] == 'P': // PENDING
@@ -81,7 +82,8 @@ func (c *checker) checkJobs(r io.Reader) error {
 	return nil
 }
 
-// checkCores holds what jobs-slurm.csv says of the CPUs of a job to its last start.
+// checkCores holds what jobs-slurm.csv says of the CPUs of a job to its last start: which ones, written in another
+// order perhaps, or how many. CPUs are numbered through all nodes.
 func (c *checker) checkCores(j *job, told string) error {
 	if told == "" || j.left || j.cancelled {
 		return nil

@@ -1,6 +1,7 @@
 package slurmcheck
 
-// Accounts, users and QoSs as sacctmgr made them, read here once more, and their limits.
+// Accounts, users and QoSs as sacctmgr made them, read here once more, and their limits. What package slurm
+// keeps in counters is counted here from the jobs that run.
 
 import (
 	"math"
@@ -13,22 +14,22 @@ import (
 	"github.com/gridslot/gridslot/policy/slurm"
 )
 
-// group is an account, a user of one, or a QoS, with what it says: limits by their names.
+// group is an account, a user of an account, or a QoS.
 type group struct {
 	name     string
-	says     map[string]string
-	parent   *group
+	says     map[string]string // options of sacctmgr by their names in lower case, as they are written
+	parent   *group            // nil of root and of a QoS
 	children []*group
 	isUser   bool
-	usage    float64 // seconds of billing, decayed
-	factor   float64 // of a user: the fair share
+	usage    float64 // of a user: billing times seconds, decayed to the last tick
+	factor   float64 // of a user: the fair share, up to 1
 }
 
-// book is all that accounts say.
+// book is all that accounts say, and what has been used.
 type book struct {
 	conf  *slurm.Config
 	root  *group
-	users []*group
+	users []*group         // in the order in which they were added, root's user first
 	find  map[owner]*group // the users again
 	qos   map[string]*group
 	ticks clock
@@ -62,6 +63,7 @@ func newBook(commands string, conf *slurm.Config, late int64) *book {
 	return b
 }
 
+// add adds an account or a user to an account.
 func (b *book) add(parent *group, name string, isUser bool) *group {
 	g := &group{name: name, says: map[string]string{}, parent: parent, isUser: isUser}
 	parent.children = append(parent.children, g)
@@ -135,7 +137,8 @@ func (b *book) accountOf(user, account string) string {
 // user is a user in an account, or nil.
 func (b *book) user(user, account string) *group { return b.find[owner{user, account}] }
 
-// count is a limit on a number; there is none where it is not said, or below 0.
+// count is a limit on a number, by the first of its names that is said; limited is false if none is, or if it is
+// 0 or less, which clears it. g may be nil, here and below.
 func (g *group) count(names ...string) (most int, limited bool) {
 	if g == nil {
 		return 0, false
@@ -148,7 +151,7 @@ func (g *group) count(names ...string) (most int, limited bool) {
 	return 0, false
 }
 
-// amounts is a limit on amounts, by kind.
+// amounts is a limit on amounts, by kind of TRES; memory in MB. A kind that is not there is not limited.
 func (g *group) amounts(names ...string) map[string]int {
 	all := map[string]int{}
 	if g == nil {
@@ -166,7 +169,7 @@ func (g *group) amounts(names ...string) map[string]int {
 	return all
 }
 
-// wall is the limit on a job's time in seconds.
+// wall is the limit on a job's time (MaxWall) in seconds.
 func (g *group) wall() (most int64, limited bool) {
 	if g == nil {
 		return 0, false
@@ -179,7 +182,7 @@ func (g *group) wall() (most int64, limited bool) {
 	return 0, false
 }
 
-// preempts reports whether a QoS preempts jobs of another one.
+// preempts reports whether any QoS preempts jobs of the given one.
 func (b *book) preempts(qos string) bool {
 	victim := b.qos[qos]
 	if victim == nil || strings.EqualFold(victim.says["preemptmode"], "off") {
@@ -239,6 +242,7 @@ func (c *checker) checkLimits(j *job, e *event) {
 	if !c.conf.Enforce.Limits {
 		return
 	}
+	// The QoS: its own limits, and those on what a user or an account has in it.
 	q := c.book.qos[j.qos]
 	ofQOS := c.those(func(r *job) bool { return q != nil && r.qos == j.qos })
 	ofUser := slices.DeleteFunc(slices.Clone(ofQOS), func(r *job) bool { return r.Job.User != j.Job.User })
@@ -257,6 +261,7 @@ func (c *checker) checkLimits(j *job, e *event) {
 			c.wrong(validate.OverCapacity, j, "its limit is %d s, and MaxWall of %s is %d", j.limit, name, most)
 		}
 	}
+	// The user's association and all accounts above, except for what the QoS limits.
 	user := c.book.user(j.Job.User, j.account)
 	_, walled := q.wall()
 	_, grouped := q.count("grpjobs")
@@ -284,7 +289,7 @@ func (c *checker) checkLimits(j *job, e *event) {
 			if c.tried(j) > most && !j.excused {
 				c.wrong(validate.OverCapacity, j, "its limit is %d s, and MaxWall of %s is %d", j.limit, name, most)
 			}
-			walled = true
+			walled = true // the nearest one counts
 		}
 	}
 }
@@ -302,7 +307,8 @@ const short = 60
 // limitKnown reports whether the events tell how long a running job may run.
 func (c *checker) limitKnown(j *job) bool { return c.book.reserves(j.qos) }
 
-// tried is the shortest limit in s with which a job that has just started may have been tried.
+// tried is the shortest limit, in s, with which a job that has just started may have been tried: limits on time
+// and reservations go by it.
 func (c *checker) tried(j *job) int64 {
 	if c.limitKnown(j) {
 		return j.limit
@@ -320,14 +326,15 @@ func (c *checker) isOf(j *job, g *group) bool {
 	return false
 }
 
-// atMost checks a limit on a number of jobs.
+// atMost checks a limit of a group on a number of jobs. whose names the group, also has other names of the limit.
 func (c *checker) atMost(j *job, whose string, g *group, limit string, jobs int, also ...string) {
 	if most, limited := g.count(append(also, limit)...); limited && jobs > most {
 		c.wrong(validate.OverCapacity, j, "%d jobs run, and %s of %s is %d", jobs, limit, whose, most)
 	}
 }
 
-// within checks a limit on amounts, but for kinds that the QoS has a limit on.
+// within checks a limit of g on what jobs have together, except for kinds that the QoS q limits; q is nil for the
+// QoS's own limits.
 func (c *checker) within(j *job, whose string, g, q *group, limit string, jobs []*job, also ...string) {
 	names := append(also, limit)
 	of := q.amounts(names...)
@@ -341,7 +348,7 @@ func (c *checker) within(j *job, whose string, g, q *group, limit string, jobs [
 	}
 }
 
-// minutes checks GrpTRESRunMins.
+// minutes checks GrpTRESRunMins of g, except for kinds that the QoS q limits.
 func (c *checker) minutes(j *job, whose string, g, q *group, jobs []*job) {
 	of := q.amounts("grptresrunmins")
 	for kind, most := range g.amounts("grptresrunmins") {
@@ -354,7 +361,7 @@ func (c *checker) minutes(j *job, whose string, g, q *group, jobs []*job) {
 	}
 }
 
-// checkSubmission looks whether so many jobs of a user may wait and run.
+// checkSubmission looks whether a user may have one job more that waits or runs (MaxSubmitJobs).
 func (c *checker) checkSubmission(j *job) {
 	if !c.conf.Enforce.Limits {
 		return

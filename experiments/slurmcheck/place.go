@@ -24,13 +24,14 @@ type machine struct {
 	licenses map[string]int // that jobs have
 }
 
+// node is a node, and what jobs have of it.
 type node struct {
 	*slurm.Node
-	of    []*job         // by core
-	mem   int            // that jobs have
-	gres  map[string]int // that jobs have
-	down  bool
-	drain bool
+	of    []*job         // by core: the job that has it, or nil
+	mem   int            // MB that jobs have
+	gres  map[string]int // by kind: devices that jobs have
+	down  bool           // by an operator or an outage
+	drain bool           // it takes no more jobs
 }
 
 func newMachine(conf *slurm.Config) machine {
@@ -43,7 +44,8 @@ func newMachine(conf *slurm.Config) machine {
 	return m
 }
 
-// shares reads what a job has: NODE:CORES/CPUS of each node, with /MB behind it where memory counts.
+// shares reads what a job has: NODE:CORES/CPUS of each node, with /MB behind it if memory is consumed. CORES is
+// such as 0-3+6.
 func (m *machine) shares(text string) (all []share, err error) {
 	for word := range strings.FieldsSeq(text) {
 		name, rest, _ := strings.Cut(word, ":")
@@ -83,7 +85,7 @@ func (m *machine) shares(text string) (all []share, err error) {
 // whole reports whether a job has its nodes to itself.
 func (j *job) whole() bool { return j.Job.Exclusive || j.partition != nil && j.partition.Exclusive }
 
-// gres is how many devices the job has of a node, by kind.
+// gres is how many devices the job has of node at, by kind: all if it has the node to itself.
 func (m *machine) gres(j *job, at int) []slurm.Amount {
 	if j.whole() {
 		return m.nodes[at].GRES
@@ -91,6 +93,7 @@ func (m *machine) gres(j *job, at int) []slurm.Amount {
 	return j.Job.GRES
 }
 
+// amountOf is how much there is of a kind.
 func amountOf(all []slurm.Amount, kind string) int {
 	n := 0
 	for _, a := range all {
@@ -110,7 +113,8 @@ func (j *job) cpus() int {
 	return n
 }
 
-// give has a job give back what it has.
+// give takes back what a job has. A core that another job has got meanwhile stays with that job: the overlap
+// was told.
 func (m *machine) give(j *job) {
 	for _, s := range j.on {
 		n := &m.nodes[s.node]
@@ -138,6 +142,7 @@ func (c *checker) checkPlace(j *job, e *event) {
 			j.partition = p
 		}
 	}
+	// Each node: its cores, memory and devices.
 	m, own := &c.machine, &j.Job
 	for _, s := range j.on {
 		n := &m.nodes[s.node]
@@ -299,8 +304,8 @@ func (c *checker) reserve(e *event) {
 	c.wrong(validate.Disagreement, nil, "line %d: nobody makes a reservation %q then", e.line, e.key)
 }
 
-// checkReservations looks whether a job that starts keeps off nodes that others have reserved, and
-// keeps to its own reservation.
+// checkReservations looks whether a job that starts keeps off nodes that others have reserved for any time until
+// its limit, and keeps to its own reservation. Which nodes a reservation of a number of nodes has, nobody tells.
 func (c *checker) checkReservations(j *job) {
 	inOwn := j.reservation == ""
 	for _, b := range c.inForce {
@@ -343,7 +348,7 @@ func (c *checker) checkOwn(j *job, r *slurm.Reservation) {
 // checkCount looks whether the jobs of a reservation of a number of nodes keep to so many, and to its partition. Which nodes
 // it has, nobody tells, and those that go down are replaced.
 func (c *checker) checkCount(j *job, r *slurm.Reservation) {
-	used := map[int]bool{}
+	used := map[int]bool{} // nodes of its jobs, and whether they are in service
 	for _, other := range append(slices.Clone(c.running), j) {
 		if other.reservation == r.Name {
 			for _, s := range other.on {

@@ -10,7 +10,7 @@ import (
 	"github.com/gridslot/gridslot/policy/slurm/replay"
 )
 
-// plainRows reads the rows of a plain slurm-events.csv one by one.
+// plainRows reads the rows of a plain slurm-events.csv one by one. The caller calls stop when it wants no more.
 func plainRows(r io.Reader) (next func() (*csvtable.Row, bool), stop func(), err error) {
 	t, err := csvtable.Read(r, replay.PlainColumns...)
 	if err != nil {

@@ -1,6 +1,7 @@
 package slurmcheck
 
-// Priorities, reckoned anew: usage and its decay, the fair tree, age, size, partition, QoS.
+// Priorities, reckoned anew: usage and its decay, the fair tree, age, size, partition, QoS. An event tells of a
+// priority in whole numbers, and not of all that it depends on, so that most of it is a range.
 
 import (
 	"cmp"
@@ -15,12 +16,12 @@ import (
 )
 
 // clock is when priorities are computed: every period since the controller began, in seconds of the
-// events.
+// events. Each computation is a tick.
 type clock struct {
-	on           bool
-	period       int64
-	last, before int64 // the last time, and the one before it
-	ran          bool
+	on           bool  // there are ticks: with priority/multifactor and slurmdbd
+	period       int64 // PriorityCalcPeriod
+	last, before int64 // the last tick, and the one before it
+	ran          bool  // shares have been computed once
 }
 
 func newClock(conf *slurm.Config, late int64) clock {
@@ -28,7 +29,7 @@ func newClock(conf *slurm.Config, late int64) clock {
 	return clock{on: conf.Priority.Multifactor && conf.Database, period: period, last: -late, before: -late}
 }
 
-// keeps is the part of usage that is left after so many seconds.
+// keeps is the part of usage that is left after so many seconds: (1 - .693/h)^seconds, h PriorityDecayHalfLife.
 func (b *book) keeps(seconds int64) float64 {
 	half := float64(b.conf.Priority.HalfLife / des.Second)
 	if half == 0 {
@@ -37,7 +38,7 @@ func (b *book) keeps(seconds int64) float64 {
 	return math.Exp(float64(seconds) * math.Log1p(-.693/half))
 }
 
-// advance computes shares at each period up to now. Jobs that end or start at that second have not
+// advance makes the ticks up to the second now. Jobs that end or start in that second have not ended or started
 // yet.
 func (b *book) advance(running []*job, now int64) {
 	if !b.ticks.on {
@@ -59,7 +60,8 @@ func (b *book) advance(running []*job, now int64) {
 	}
 }
 
-// use adds what a job has used since shares were computed last.
+// use adds what a job has used since the last tick, or its start: seconds · what is left after them · billing ·
+// UsageFactor.
 func (b *book) use(j *job, until int64) {
 	u := b.user(j.Job.User, j.account)
 	if u == nil {
@@ -70,7 +72,7 @@ func (b *book) use(j *job, until int64) {
 	}
 }
 
-// counts is how often a second of a job counts as use.
+// counts is how often a second of a job counts as use: UsageFactor of its QoS, or 1.
 func (b *book) counts(j *job) float64 {
 	if q := b.qos[j.qos]; q != nil {
 		if times, err := strconv.ParseFloat(q.says["usagefactor"], 64); err == nil && times >= 0 {
@@ -109,8 +111,8 @@ func (g *group) shares() float64 {
 	return 1
 }
 
-// share computes the fair shares: the groups of users that tie, from the most to the least deserving,
-// have ranks from 1 down to 0.
+// share computes the fair shares: users that tie form groups, from the most to the least deserving, and a user's
+// share is the part of all users that is not in a better group.
 func (b *book) share() {
 	var tied [][]*group
 	of := map[*group]totals{}
@@ -125,8 +127,10 @@ func (b *book) share() {
 	}
 }
 
-// rank appends users in groups of those that tie. The first of the siblings tie with the last group
-// where joins says so.
+// rank appends users in groups of those that tie: siblings by shares over use, each as a part of all siblings'.
+// Users come before accounts that tie with them. The users of accounts that tie are not ranked together: those
+// of the second account come behind those of the first, and only its best users tie with the last group so
+// far. With joins the first of the siblings tie with the last group.
 func (b *book) rank(siblings []*group, of map[*group]totals, tied *[][]*group, joins bool) {
 	level := map[*group]float64{}
 	for _, g := range siblings {
@@ -146,12 +150,12 @@ func (b *book) rank(siblings []*group, of map[*group]totals, tied *[][]*group, j
 		for n < len(order) && level[order[n]] == level[order[0]] {
 			n++
 		}
-		var users, below []*group
+		var users, accounts []*group
 		for _, g := range order[:n] {
 			if g.isUser {
 				users = append(users, g)
 			} else {
-				below = append(below, g.children...)
+				accounts = append(accounts, g)
 			}
 		}
 		if joins && len(*tied) > 0 {
@@ -161,8 +165,9 @@ func (b *book) rank(siblings []*group, of map[*group]totals, tied *[][]*group, j
 			*tied = append(*tied, users)
 			joins = true
 		}
-		if len(below) > 0 {
-			b.rank(below, of, tied, joins)
+		for _, g := range accounts {
+			b.rank(g.children, of, tied, joins)
+			joins = true
 		}
 		order, joins = order[n:], false
 	}
@@ -198,7 +203,9 @@ func (c *checker) bill(j *job) float64 {
 	return sum + everywhere
 }
 
-// checkPriority reckons what a job that starts is charged for, and its priority.
+// checkPriority reckons what a job that starts is charged for, and its priority, and compares both with the event:
+// the charge with TRES 5 (billing) of the detail, the priority within a range that is wider by 1 at each end for
+// what rounds otherwise.
 func (c *checker) checkPriority(j *job, e *event) {
 	if j.partition == nil {
 		return
@@ -266,6 +273,7 @@ func (c *checker) checkBasic(j *job, e *event) {
 // when priorities were last computed, in any of its partitions. They are one number where the job has
 // one partition, and nothing has kept it from growing older.
 func (c *checker) priorities(j *job) (low, high float64) {
+	// Age and fair share, as the last tick found them, or an order after it.
 	rules := &c.conf.Priority
 	at, before := c.book.ticks.last, c.book.ticks.last
 	if at == c.now { // it may have started just before shares were computed, or after
@@ -288,6 +296,7 @@ func (c *checker) priorities(j *job) (low, high float64) {
 			high += rules.FairShare * b
 		}
 	}
+	// Size, partition and QoS.
 	least, most := c.sizes(j)
 	low += rules.JobSize * least
 	high += rules.JobSize * most
