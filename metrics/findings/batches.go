@@ -24,18 +24,20 @@ import (
 	"github.com/gridslot/gridslot/metrics/stats"
 )
 
-// Batching is how the jobs of a run are cut into batches, by their submission: so many
-// days each, or so many batches of equally many jobs. A job counts where it came, whenever
-// it started, so that under each policy a batch has the same jobs, and batches of the same
-// number are pairs.
+// Batching says how the jobs of a run are cut into batches, by their submission: batches of one
+// length of time, or a given number of batches with equally many jobs. A job counts where it came,
+// whenever it started. So a batch has the same jobs under each policy, and batches of one number
+// are pairs. Exactly one of Every and Count is set.
 type Batching struct {
-	Every des.Time // of submissions, from the first one on; 0 where Count says it
+	// Every is the length of a batch, from the first submission on; 0 if Count is given.
+	Every des.Time
+	// Count is the number of batches; 0 if Every is given.
 	Count int
-	// Warmup is what does not count at the beginning. A batch that has any job of it is left
-	// out as a whole.
+	// Warmup is what does not count at the beginning. A batch with any job of it is left out as a
+	// whole.
 	Warmup metrics.Warmup
-	// MSER asks, in place of Warmup, for the truncation after which the mean wait has the
-	// least standard error; see stats.MSER5.
+	// MSER asks, in place of Warmup, for the truncation after which the mean wait has the least
+	// standard error; see stats.MSER5. Then Warmup is not looked at.
 	MSER bool
 }
 
@@ -78,6 +80,7 @@ func parseWarmup(text string) (w metrics.Warmup, err error) {
 	return w, nil
 }
 
+// duration reads a time such as "7d", or a number of seconds.
 func duration(text string) (des.Time, error) {
 	seconds, err := number.Seconds(text)
 	if err != nil {
@@ -86,15 +89,16 @@ func duration(text string) (des.Time, error) {
 	return des.Seconds(seconds), nil
 }
 
-// BatchRecorder takes down the jobs of a run for its batches: 40 bytes a job that ended. It is
-// an entity.Observer.
+// BatchRecorder is an entity.Observer that takes down the jobs of a run for its batches, 40 bytes
+// for each job that ended.
 type BatchRecorder struct {
 	Batching Batching
-	Tau      metrics.Tau // bounds slowdowns
-	jobs     []ended
+	// Tau bounds slowdowns; 0 means 10 s.
+	Tau  metrics.Tau
+	jobs []ended
 }
 
-// ended is a job that has.
+// ended is a job that has ended.
 type ended struct {
 	submit, wait, turnaround des.Time
 	id                       int64
@@ -111,29 +115,38 @@ func (r *BatchRecorder) Observe(e entity.JobEvent) {
 	r.jobs = append(r.jobs, ended{j.Submit, j.Wait(), turnaround, j.Job.ID, r.Tau.Slowdown(turnaround-ran, ran)})
 }
 
-// Batches are parts of a run.
+// Batches are the parts of a run.
 type Batches struct {
-	Measures []string // columns of a mean over the jobs
-	Rows     []Batch  // in order of their numbers; without those that have no jobs
+	// Measures are the measures of which each batch has the mean over its jobs.
+	Measures []string
+	// Rows are in order of their numbers. A batch without jobs has no row.
+	Rows []Batch
 }
 
-// Batch is a part of a run.
+// Batch is a part of a run: jobs that were submitted one after the other.
 type Batch struct {
-	Number   int      // from 0; batches of one number in two runs are a pair
-	From, To des.Time // of submissions; with batches of so many jobs the first one and the last
-	Jobs     int
-	Warmup   bool      // it does not count
-	Means    []float64 // as Batches.Measures
+	// Number counts from 0; batches of one number in two runs are a pair.
+	Number int
+	// From and To bound the submissions: [From, To) with Batching.Every, else the first and the
+	// last one.
+	From, To des.Time
+	// Jobs is the number of jobs. Invariant: above 0.
+	Jobs int
+	// Warmup reports that the batch does not count.
+	Warmup bool
+	// Means are in the order of Batches.Measures.
+	Means []float64
 }
 
-// BatchesName is the name of the file of a run's batches.
+// BatchesName is the name of the file of a run's batches, in the folder of the run.
 const BatchesName = "batches.csv"
 
-// batchMeasures are those of the batches of a BatchRecorder.
+// batchMeasures are the measures of the batches of a BatchRecorder.
 var batchMeasures = []string{"mean_wait", "mean_bounded_slowdown", "mean_turnaround"}
 
-// Batches cuts what has been observed into batches. Where MSER-5 finds no steady state,
-// or the run is too short for it, all of it is warm-up.
+// Batches cuts what has been observed into batches. If MSER-5 finds no steady state, or the run is
+// too short for it, all of it is warm-up. Ties of submissions go by job ID, so that batches of two
+// policies have the same jobs.
 func (r *BatchRecorder) Batches() *Batches {
 	jobs := r.jobs
 	slices.SortFunc(jobs, func(a, b ended) int { return cmp.Or(cmp.Compare(a.submit, b.submit), cmp.Compare(a.id, b.id)) })
@@ -141,7 +154,8 @@ func (r *BatchRecorder) Batches() *Batches {
 	all := &Batches{Measures: batchMeasures}
 	for i := 0; i < len(jobs); {
 		b := Batch{Warmup: i < warm}
-		to := i // the end of the batch
+		// to is the end of the batch that begins at i.
+		to := i
 		if every := r.Batching.Every; every > 0 {
 			b.Number = int((jobs[i].submit - jobs[0].submit) / every)
 			b.From = jobs[0].submit + des.Time(b.Number)*every
@@ -152,6 +166,7 @@ func (r *BatchRecorder) Batches() *Batches {
 		} else {
 			b.Number = len(all.Rows)
 			count := min(r.Batching.Count, len(jobs))
+			// Batch k ends at k n / count, rounded down: sizes differ by one at most.
 			to = (b.Number + 1) * len(jobs) / max(1, count)
 			b.From, b.To = jobs[i].submit, jobs[to-1].submit
 		}
@@ -168,7 +183,7 @@ func (r *BatchRecorder) Batches() *Batches {
 	return all
 }
 
-// warm is how many jobs, in order of submission, are the warm-up.
+// warm returns how many jobs, in order of submission, are the warm-up. r.jobs are sorted.
 func (r *BatchRecorder) warm() int {
 	switch w := r.Batching.Warmup; {
 	case r.Batching.MSER:
@@ -192,10 +207,11 @@ func (r *BatchRecorder) warm() int {
 	}
 }
 
+// batchColumns are those in front of the measures.
 var batchColumns = []string{"batch", "from", "to", "jobs", "warmup"}
 
-// Write writes the batches as CSV: number, submissions from and to (in seconds), jobs,
-// whether it is part of the warm-up (0 or 1), and a column a measure.
+// Write writes the batches as CSV: number, submissions from and to (in seconds), jobs, whether it
+// is part of the warm-up (0 or 1), and a column for each measure.
 func (b *Batches) Write(w io.Writer) error {
 	out := csv.NewWriter(w)
 	out.Write(slices.Concat(batchColumns, b.Measures)) // errors stay with out until Flush
@@ -214,12 +230,13 @@ func (b *Batches) Write(w io.Writer) error {
 	return out.Error()
 }
 
+// exact writes a number with as many digits as it takes to read the same number again.
 func exact(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
 
-// WriteFile writes the batches under the name path, whole or not at all.
+// WriteFile writes the batches under the name path, as a whole or not at all.
 func (b *Batches) WriteFile(path string) error { return atomicfile.Write(path, b.Write) }
 
-// batchesIn reads a file of batches in a study's folder, nil where there is none.
+// batchesIn reads a file of batches in a study's folder, nil if there is none.
 func batchesIn(dir, name string) (*Batches, error) {
 	f, err := indir.Open(dir, name)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -10,29 +10,34 @@ import (
 	"github.com/gridslot/gridslot/metrics/stats"
 )
 
-// Comparison is of a cell with the one that differs in the parameters of the baseline
-// only.
+// Comparison compares a cell with its baseline: the cell that has the baseline's values, and all
+// other parameters in common with it.
 type Comparison struct {
-	Cell, Baseline     int // of Findings.Cells
-	Measure            string
-	Mean, BaselineMean float64 // over the pairs
+	// Cell and Baseline are positions in Findings.Cells.
+	Cell, Baseline int
+	Measure        string
+	// Mean and BaselineMean are over the pairs: runs without a partner do not count.
+	Mean, BaselineMean float64
 	// Comparison is of the cell's values with those of the baseline, pair by pair;
 	// Adjusted of its tests is corrected for all comparisons of the measure.
 	stats.Comparison
-	// Percent is the difference in per cent of the baseline's mean, with Fieller's interval;
-	// NaN where that mean is 0.
+	// Percent is the difference in per cent of the baseline's mean, with Fieller's interval; NaN
+	// if that mean is 0.
 	Percent stats.Estimate
 	By      Source
-	Joined  int // as of Estimate
-	// Dependent is that batches that are neighbours depend on each other, though so many were joined.
+	// Joined is as in Estimate.
+	Joined int
+	// Dependent reports that neighbouring batches still depend on each other, though Joined of
+	// them were made one.
 	Dependent bool
 	Verdict   Verdict
 	Note      string
 }
 
-// Relative is the difference with half of its interval in per cent of the baseline's mean,
-// that mean taken for known: the interval leaves out 0 just where the one of the difference
-// does. NaN where the mean is 0.
+// Relative returns the difference, with half the width of its interval, in per cent of the
+// baseline's mean. It takes that mean for known, so that its interval has 0 in it if and only if
+// the interval of the difference has; Percent does not take it for known. Both are NaN if the mean
+// is 0.
 func (c *Comparison) Relative() (percent, half float64) {
 	if c.BaselineMean == 0 {
 		return math.NaN(), math.NaN()
@@ -41,7 +46,7 @@ func (c *Comparison) Relative() (percent, half float64) {
 	return scale * c.Difference.Mean, scale * c.Difference.HalfWidth
 }
 
-// Verdict is what a comparison says.
+// Verdict is what a comparison says, as comparisons.csv has it.
 type Verdict string
 
 const (
@@ -57,19 +62,21 @@ const (
 	Doubtful Verdict = "doubtful"
 )
 
-// Fewest is how many pairs a verdict needs. Fewer than five cannot be significant by
-// ranks, and for the t test everything hangs on their being normal.
+// Fewest is the number of pairs that a verdict needs. The t test of fewer depends on their being
+// normal. By ranks not even five pairs can be significant at 0.05 (the least P of Wilcoxon's test
+// is 2/32 then); six can.
 const Fewest = 5
 
-// Significant reports whether the verdict is that there is a difference.
+// Significant reports whether the verdict says that there is a difference.
 func (v Verdict) Significant() bool { return v == Better || v == Worse || v == Higher || v == Lower }
 
-// compare makes all comparisons. Those of one measure are a family: Holm's correction is
-// over all of them.
+// compare compares each cell with its baseline. The comparisons of one measure are a family:
+// Holm's correction is over all of them.
 func (f *Findings) compare() error {
 	if len(f.compared) == 0 {
 		return nil
 	}
+	// without counts cells without a baseline, once for each measure.
 	without := 0
 	for m, measure := range f.Options.Measures {
 		var family []Comparison
@@ -95,7 +102,7 @@ func (f *Findings) compare() error {
 	return nil
 }
 
-// baselineOf is the cell that a cell is compared with.
+// baselineOf returns the cell that a cell is compared with; false if no run has those parameters.
 func (f *Findings) baselineOf(cell int) (int, bool) {
 	params := slices.Clone(f.Cells[cell].Params)
 	for k, i := range f.compared {
@@ -105,18 +112,40 @@ func (f *Findings) baselineOf(cell int) (int, bool) {
 	return base, ok
 }
 
-// pair compares a cell with another one, of which the seeds are the same.
+// pair compares the m-th measure of a cell with that measure of another cell, pair by pair.
 func (f *Findings) pair(cell, base, m int) (Comparison, error) {
 	c := Comparison{Cell: cell, Baseline: base, Measure: f.Options.Measures[m], By: Seeds, Joined: 1}
+	x, y := f.observed(&c, m)
+	if len(x) == 0 {
+		c.Note, c.Mean, c.BaselineMean = "no seed has a value of both", math.NaN(), math.NaN()
+	} else {
+		c.Mean, c.BaselineMean = stats.Mean(x, f.Options.Level).Mean, stats.Mean(y, f.Options.Level).Mean
+	}
+	var err error
+	if c.Comparison, err = stats.Compare(x, y, f.Options.Level); err != nil {
+		return c, fmt.Errorf("%s: %s: %w", f.Results.Name, c.Measure, err)
+	}
+	// A variance of 0 has no t test.
+	if d := c.Difference; d.N > 1 && d.Mean != 0 && math.IsNaN(c.T.P) {
+		c.Note = fmt.Sprintf("all %d pairs differ by the same, which is no more than one observation", d.N)
+		c.Difference.HalfWidth = math.Inf(1)
+	}
+	if len(x) == 0 {
+		c.Difference.Mean = math.NaN()
+	}
+	return c, f.inPercent(&c, x, y)
+}
 
+// observed returns the pairs of a comparison, the baseline's in y, and says in it where they come
+// from.
+func (f *Findings) observed(c *Comparison, m int) (x, y []float64) {
 	// Pairs by seed: runs of one seed met the same jobs and failures.
-	var x, y []float64
 	var first, second *Run // with the first seed that both have
-	partners := make(map[string]*Run, len(f.Cells[base].Runs))
-	for _, b := range f.Cells[base].Runs {
+	partners := make(map[string]*Run, len(f.Cells[c.Baseline].Runs))
+	for _, b := range f.Cells[c.Baseline].Runs {
 		partners[b.Seed] = b
 	}
-	for _, a := range f.Cells[cell].Runs {
+	for _, a := range f.Cells[c.Cell].Runs {
 		b, ok := partners[a.Seed]
 		if !ok {
 			continue
@@ -130,55 +159,46 @@ func (f *Findings) pair(cell, base, m int) (Comparison, error) {
 		}
 		x, y = append(x, v), append(y, w)
 	}
+	seeds := len(x)
+	if seeds >= 2 && (!constant(x) || !constant(y) || f.chance(&f.Cells[c.Cell]) || f.chance(&f.Cells[c.Baseline])) {
+		return x, y
+	}
 
 	// Without chance all seeds give the same: batches of one run (weeks) are the pairs then.
-	seeds := len(x)
-	if seeds < 2 || constant(x) && constant(y) && !f.chance(&f.Cells[cell]) && !f.chance(&f.Cells[base]) {
-		c.By = OneRun
-		x, y = x[:min(1, seeds)], y[:min(1, seeds)]
-		if seeds > 1 {
-			c.Note = fmt.Sprintf("there is no chance in it: all %d seeds give the same", seeds)
-		}
-		if first != nil {
-			if a, b := matched(partsOf(first, c.Measure), partsOf(second, c.Measure)); len(a) > 1 {
-				s := sampleOf(a, b)
-				x, y, c.By, c.Joined, c.Dependent, c.Note = s.x, s.y, Batched, s.joined, s.note != "", s.note
-			}
+	c.By = OneRun
+	x, y = x[:min(1, seeds)], y[:min(1, seeds)]
+	if seeds > 1 {
+		c.Note = fmt.Sprintf("there is no chance in it: all %d seeds give the same", seeds)
+	}
+	if first != nil {
+		if a, b := matched(partsOf(first, c.Measure), partsOf(second, c.Measure)); len(a) > 1 {
+			s := sampleOf(a, b)
+			x, y, c.By, c.Joined, c.Dependent, c.Note = s.x, s.y, Batched, s.joined, s.note != "", s.note
 		}
 	}
-
-	// Means, the difference with its tests, and the difference in per cent (Fieller's interval).
-	if len(x) == 0 {
-		c.Note, c.Mean, c.BaselineMean = "no seed has a value of both", math.NaN(), math.NaN()
-	} else {
-		c.Mean, c.BaselineMean = stats.Mean(x, f.Options.Level).Mean, stats.Mean(y, f.Options.Level).Mean
-	}
-	var err error
-	if c.Comparison, err = stats.Compare(x, y, f.Options.Level); err != nil {
-		return c, fmt.Errorf("%s: %s: %w", f.Results.Name, c.Measure, err)
-	}
-	if d := c.Difference; d.N > 1 && d.Mean != 0 && math.IsNaN(c.T.P) {
-		c.Note = fmt.Sprintf("all %d pairs differ by the same, which is no more than one observation", d.N)
-		c.Difference.HalfWidth = math.Inf(1)
-	}
-	if len(x) == 0 {
-		c.Difference.Mean = math.NaN()
-	}
-	c.Percent = stats.Estimate{Value: math.NaN(), Low: math.Inf(-1), High: math.Inf(1)}
-	if c.BaselineMean != 0 && len(x) > 0 {
-		r, err := stats.Ratio(x, y, f.Options.Level)
-		if err != nil {
-			return c, fmt.Errorf("%s: %s: %w", f.Results.Name, c.Measure, err)
-		}
-		c.Percent = stats.Estimate{Value: 100 * (r.Value - 1), Low: 100 * (r.Low - 1), High: 100 * (r.High - 1), N: r.N}
-		if math.IsInf(c.Difference.HalfWidth, 1) {
-			c.Percent.Low, c.Percent.High = math.Inf(-1), math.Inf(1)
-		}
-	}
-	return c, nil
+	return x, y
 }
 
-// judge corrects comparisons that are made together, and says what each tells.
+// inPercent sets the difference in per cent of the baseline's mean: the ratio of the two means
+// less 1, with Fieller's interval of the ratio, since both means are uncertain.
+func (f *Findings) inPercent(c *Comparison, x, y []float64) error {
+	c.Percent = stats.Estimate{Value: math.NaN(), Low: math.Inf(-1), High: math.Inf(1)}
+	if c.BaselineMean == 0 || len(x) == 0 {
+		return nil
+	}
+	r, err := stats.Ratio(x, y, f.Options.Level)
+	if err != nil {
+		return fmt.Errorf("%s: %s: %w", f.Results.Name, c.Measure, err)
+	}
+	c.Percent = stats.Estimate{Value: 100 * (r.Value - 1), Low: 100 * (r.Low - 1), High: 100 * (r.High - 1), N: r.N}
+	if math.IsInf(c.Difference.HalfWidth, 1) {
+		c.Percent.Low, c.Percent.High = math.Inf(-1), math.Inf(1)
+	}
+	return nil
+}
+
+// judge corrects the comparisons of a family, and sets the verdict of each. Comparisons of too few
+// pairs are not tested, and do not make the others less significant.
 func (f *Findings) judge(measure string, family []Comparison) []Comparison {
 	var tested []stats.Comparison
 	var at []int
@@ -197,6 +217,8 @@ func (f *Findings) judge(measure string, family []Comparison) []Comparison {
 	return family
 }
 
+// verdict returns what one comparison says, if direction is the better one (see Direction). The
+// order of the cases matters: a comparison is first equal, then too small, then not significant.
 func verdict(c *Comparison, direction int) Verdict {
 	d := c.Difference
 	switch {

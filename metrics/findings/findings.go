@@ -13,10 +13,11 @@ import (
 	"github.com/gridslot/gridslot/metrics/stats"
 )
 
-// Param is a parameter with a value.
+// Param is a parameter of a study with one of its values, as text.
 type Param struct{ Name, Value string }
 
-// Options are what is asked of results. The zero value of each field makes sense.
+// Options are what is asked of results. The zero value of each field makes sense; Findings.Options
+// has what was filled in.
 type Options struct {
 	// Measures are the columns to look at; none means mean_wait,
 	// mean_bounded_slowdown, utilization and makespan where they vary, and where there
@@ -29,53 +30,74 @@ type Options struct {
 	// Compare is the parameter whose values are compared; "" means policy, or where that
 	// does not vary the first parameter that does.
 	Compare string
-	// Level is that of the intervals and tests; 0 means 0.95.
+	// Level is the confidence level of intervals, and 1 - Level that at which tests are
+	// significant; 0 means 0.95. Invariant: 0 < Level < 1.
 	Level float64
 	// Higher and Lower are measures of which the higher, or the lower, is the better.
 	// Those of simulations are known.
 	Higher, Lower []string
-	// Where limits tables and figures to cells with these values; several values of one
-	// parameter mean any of them. Intervals and tests are over all cells all the same.
+	// Where limits tables and figures to cells with these values; several values of one parameter
+	// mean any of them. Intervals and tests are over all cells nevertheless: what is shown must
+	// not change what is significant.
 	Where []Param
-	// Labels are what people are told in place of values, such as "EASY" in place of "easy".
+	// Labels are what people are told in place of values, such as "EASY" in place of "easy"; see
+	// Findings.Told.
 	Labels map[string]string
 }
 
-// Findings are what results say.
+// Findings are what results say: cells with their means, and what follows from comparing them.
 type Findings struct {
-	Results       *Results
-	Options       Options // completed
-	Cells         []Cell
+	Results *Results
+	// Options are those of Analyze with everything filled in.
+	Options Options
+	Cells   []Cell
+	// Comparisons are of each cell with its baseline, by measure, in the order of Cells. Rankings
+	// and Sensitivities are by measure, too.
 	Comparisons   []Comparison
 	Rankings      []Ranking
 	Sensitivities []Sensitivity
-	Notes         []string // what a reader should know before anything else
+	// Notes say what a reader should know before anything else.
+	Notes []string
 
-	measures []int // of Results.Measures
-	compared []int // of Results.Params; behind those of Options.Baseline what stands in them
-	varied   []int // see Varied
+	// measures are the positions in Results.Measures of Options.Measures.
+	measures []int
+	// compared are the positions in Results.Params of what is compared: first the parameters of
+	// Options.Baseline, then what stands in them; see independent. baseline are their values in
+	// the baseline. Invariant: they are as many.
+	compared []int
+	// varied is the answer of Varied.
+	varied   []int
 	baseline []string
-	cells    map[string]int   // by keyOf(Params)
-	names    map[Param]string // see Told; filled as it is asked
-	most     int              // runs of a cell
+	// cells is the position in Cells, by keyOf(Params).
+	cells map[string]int
+	// names are the answers of Told, filled as it is asked.
+	names map[Param]string
+	// most is the number of runs of the cell with the most runs: fewer runs mean that seeds are
+	// missing.
+	most int
 }
 
-// Cell is all runs that differ in their seeds only.
+// Cell is all runs that differ only in their seeds.
 type Cell struct {
-	Params    []string // as Results.Params
+	// Params are in the order of Results.Params, Estimates in the order of Options.Measures.
+	Params    []string
 	Runs      []*Run
 	Estimates []Estimate // as Options.Measures
 }
 
-// Estimate is the mean of a measure in a cell.
+// Estimate is the mean of a measure in a cell, with its interval.
 type Estimate struct {
-	stats.Interval        // HalfWidth is +Inf where there is nothing to tell it from
-	By             Source // what N counts
-	Joined         int    // with batches: so many neighbours were made one; see Sample
-	Note           string // what a reader should know
+	// HalfWidth is +Inf if there is nothing from which an interval could be told; N counts
+	// observations, of the kind By.
+	stats.Interval
+	By Source // what N counts
+	// Joined is the number of neighbouring batches that were made one observation; 1 without
+	// batches. See sampleOf.
+	Joined int
+	Note   string // what a reader should know
 }
 
-// Source is where the observations of a mean come from.
+// Source says where the observations of a mean come from.
 type Source string
 
 const (
@@ -84,12 +106,14 @@ const (
 	OneRun  Source = "one run" // a single observation: there is no interval
 )
 
-// Analyze tells what results say.
+// Analyze returns what results say. An error says which option names something that the results do
+// not have.
 func Analyze(t *Results, o Options) (*Findings, error) {
 	f := &Findings{Results: t, Options: o, cells: map[string]int{}}
 	if err := f.complete(); err != nil {
 		return nil, fmt.Errorf("%s: %w", t.Name, err)
 	}
+	// Phase 1: cells, in the order of their first runs, with their means.
 	for i := range t.Runs {
 		r := &t.Runs[i]
 		key := keyOf(r.Params)
@@ -109,6 +133,7 @@ func Analyze(t *Results, o Options) (*Findings, error) {
 			f.Cells[i].Estimates = append(f.Cells[i].Estimates, f.estimate(&f.Cells[i], m))
 		}
 	}
+	// Phase 2: what follows from cells against each other.
 	if err := f.compare(); err != nil {
 		return nil, err
 	}
@@ -120,32 +145,18 @@ func Analyze(t *Results, o Options) (*Findings, error) {
 	return f, nil
 }
 
-// usual are the measures that are looked at where none are named.
+// usual are the measures that are looked at if none are named.
 var usual = []string{"mean_wait", "mean_bounded_slowdown", "utilization", "makespan"}
 
-// complete fills in what the options leave open.
+// complete fills in what the options leave open, and checks that results have what they name.
 func (f *Findings) complete() error {
 	t, o := f.Results, &f.Options
 	o.Level = cmp.Or(o.Level, 0.95)
 	if !(o.Level > 0 && o.Level < 1) {
 		return fmt.Errorf("level: want a probability between 0 and 1, such as 0.95, not %v", o.Level)
 	}
-
-	// Measures: the usual ones that vary, else all that vary, else the first.
 	if len(o.Measures) == 0 {
-		for _, names := range [][]string{usual, t.Measures} {
-			for _, name := range names {
-				if m := slices.Index(t.Measures, name); m >= 0 && t.varies(m) {
-					o.Measures = append(o.Measures, name)
-				}
-			}
-			if len(o.Measures) > 0 {
-				break
-			}
-		}
-	}
-	if len(o.Measures) == 0 {
-		o.Measures = t.Measures[:1]
+		o.Measures = t.interesting()
 	}
 	for _, name := range o.Measures {
 		m := slices.Index(t.Measures, name)
@@ -154,10 +165,43 @@ func (f *Findings) complete() error {
 		}
 		f.measures = append(f.measures, m)
 	}
+	if err := f.completeBaseline(); err != nil {
+		return err
+	}
+	for _, p := range o.Where {
+		at, err := f.positions([]string{p.Name})
+		if err != nil {
+			return err
+		}
+		if values := t.ValuesOf(at[0]); !slices.Contains(values, p.Value) {
+			return enum.Unknown(p.Name, p.Value, values)
+		}
+	}
+	f.independent()
+	return nil
+}
 
-	// What is compared, by default policies, and with what, by default the first value.
-	varied := t.Varied()
-	if len(o.Baseline) == 0 && len(varied) > 0 {
+// interesting returns the measures to look at if none are named: the usual ones that vary, else
+// all that vary, else the first one.
+func (t *Results) interesting() (measures []string) {
+	for _, names := range [][]string{usual, t.Measures} {
+		for _, name := range names {
+			if m := slices.Index(t.Measures, name); m >= 0 && t.varies(m) {
+				measures = append(measures, name)
+			}
+		}
+		if len(measures) > 0 {
+			return measures
+		}
+	}
+	return t.Measures[:1]
+}
+
+// completeBaseline finds out what is compared, by default policies, and with what, by default the
+// first value. Without a parameter that varies nothing is compared.
+func (f *Findings) completeBaseline() error {
+	t, o := f.Results, &f.Options
+	if varied := t.Varied(); len(o.Baseline) == 0 && len(varied) > 0 {
 		if o.Compare == "" {
 			o.Compare = t.Params[varied[0]]
 			if i := slices.Index(t.Params, "policy"); slices.Contains(varied, i) {
@@ -180,23 +224,12 @@ func (f *Findings) complete() error {
 		}
 		f.compared, f.baseline = append(f.compared, i), append(f.baseline, p.Value)
 	}
-
-	// The cases that are looked at: unknown names and values are errors.
-	for _, p := range o.Where {
-		at, err := f.positions([]string{p.Name})
-		if err != nil {
-			return err
-		}
-		if values := t.ValuesOf(at[0]); !slices.Contains(values, p.Value) {
-			return enum.Unknown(p.Name, p.Value, values)
-		}
-	}
-	f.independent()
 	return nil
 }
 
-// Direction is +1 for a measure of which the higher is the better, -1 where the lower is,
-// and 0 where neither is known.
+// Direction returns +1 for a measure of which a higher value is better, -1 if a lower one is
+// better, and 0 if neither is known: such a measure has verdicts "higher" and "lower", and no
+// ranking. A gap to a bound is as good or bad as its measure.
 func (o *Options) Direction(measure string) int {
 	switch {
 	case slices.Contains(o.Higher, measure):
@@ -213,7 +246,8 @@ func (o *Options) Direction(measure string) int {
 	return 0
 }
 
-// estimate is the mean of the m-th measure in a cell.
+// estimate returns the mean of the m-th measure in a cell. Its observations are the runs if the
+// seed makes a difference, else the batches of the first run, as all runs are the same one.
 func (f *Findings) estimate(c *Cell, m int) Estimate {
 	var values []float64
 	for _, r := range c.Runs {
@@ -227,16 +261,20 @@ func (f *Findings) estimate(c *Cell, m int) Estimate {
 		e.Note = "no run has a value"
 		return e
 	}
+	// Seeds that differ are observations.
 	if len(values) > 1 && !constant(values) {
 		if len(values) < f.most {
 			e.Note = fmt.Sprintf("%d of %d seeds are missing", f.most-len(values), f.most)
 		}
 		return e
 	}
+	// There is chance, but not in this measure: say that all jobs started at once. A width of 0
+	// would be a lie.
 	if len(values) > 1 && f.chance(c) {
 		e.HalfWidth, e.Note = math.Inf(1), fmt.Sprintf("all %d seeds give the same", len(values))
 		return e
 	}
+	// All seeds give the same run.
 	e.By, e.N, e.HalfWidth, e.Note = OneRun, 1, math.Inf(1), "one run"
 	if len(values) > 1 {
 		e.Note = fmt.Sprintf("there is no chance in it: all %d seeds give the same", len(values))
@@ -252,8 +290,8 @@ func (f *Findings) estimate(c *Cell, m int) Estimate {
 	return e
 }
 
-// chance reports whether the seed makes a difference in a cell: in any measure, as one of them
-// may happen to be the same, such as no job's waiting.
+// chance reports whether the seed makes a difference in a cell, in any measure: a single one may
+// happen to be the same, for example if no job waits. NaN differs from a number, not from NaN.
 func (f *Findings) chance(c *Cell) bool {
 	for m := range f.Results.Measures {
 		for _, r := range c.Runs {
@@ -265,8 +303,8 @@ func (f *Findings) chance(c *Cell) bool {
 	return false
 }
 
-// value is the m-th measure of a run: where it has batches some of which are warm-up, the
-// mean over the jobs of the others.
+// value returns the m-th measure of a run. If some batches of the run are warm-up, it is the mean
+// over the jobs of the others.
 func (f *Findings) value(r *Run, m int) float64 {
 	if b := r.Batches; b != nil && slices.ContainsFunc(b.Rows, func(b Batch) bool { return b.Warmup }) {
 		sum, weight := 0.0, 0.0
@@ -280,11 +318,12 @@ func (f *Findings) value(r *Run, m int) float64 {
 	return r.Values[f.measures[m]]
 }
 
+// constant reports whether all values are the same; true of none.
 func constant(values []float64) bool {
 	return !slices.ContainsFunc(values, func(v float64) bool { return v != values[0] })
 }
 
-// notes are what concerns all of the results.
+// notes says how many means have no interval, and why the last of them has none.
 func (f *Findings) notes() {
 	silent, total, shared := 0, 0, ""
 	for i := range f.Cells {

@@ -295,3 +295,16 @@ func TestRanksCountWhatIsBetterForMoreThanChance(t *testing.T) {
 		}
 	}
 }
+
+func TestMeasuresThatDoNotVaryAreLookedAtOnlyIfNamed(t *testing.T) {
+	measures := func(text string) []string {
+		table, err := Read(strings.NewReader(text), "results.csv")
+		require.NoError(t, err)
+		f, err := Analyze(table, Options{})
+		require.NoError(t, err)
+		return f.Options.Measures
+	}
+	require.Equal(t, []string{"mean_wait"}, measures("policy,seed,jobs,makespan,mean_wait\na,1,5,100,7\nb,1,6,100,8\n"), "of the usual ones")
+	require.Equal(t, []string{"jobs"}, measures("policy,seed,jobs,makespan\na,1,5,100\nb,1,6,100\n"), "of all, where no usual one varies")
+	require.Equal(t, []string{"jobs"}, measures("policy,seed,jobs,makespan\na,1,5,100\nb,1,5,100\n"), "the first, where none varies")
+}

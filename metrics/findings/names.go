@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// pathForm is a part of a value that may be a path: what stands between the signs of a list of
+// pathForm is a part of a value that may be a path: what stands between the signs that separate
 // parameters.
 var pathForm = regexp.MustCompile(`[^:=,;\s<>()*+]+`)
 
@@ -42,7 +42,7 @@ func (f *Findings) Told(name, value string) string {
 	return told
 }
 
-// told is a value behind the name of its parameter. A label stands for itself.
+// told returns a value behind the name of its parameter. A label stands for itself.
 func (f *Findings) told(name, value string) string {
 	if label, ok := f.label(value); ok {
 		return label
@@ -59,7 +59,7 @@ func (f *Findings) label(value string) (string, bool) {
 	return label, ok
 }
 
-// baseNames is a value whose files are without folders, and without the endings of logs.
+// baseNames returns a value in which files have no folders, and logs no endings.
 func baseNames(value string) string {
 	return pathForm.ReplaceAllStringFunc(value, func(part string) string {
 		base := filepath.Base(part)

@@ -19,53 +19,104 @@ import (
 	"github.com/gridslot/gridslot/metrics/stats"
 )
 
-// Pivot is how a table is laid out. The zero value of each field makes sense.
+// Pivot says how a table is laid out. The zero value of each field makes sense.
 type Pivot struct {
+	// Measure is one of Options.Measures; "" means the first one.
 	Measure string // "" means the first of Options.Measures
-	// Rows and Columns are parameters. Without Rows these are those of the baseline, without
-	// Columns the first other one that varies, one whose values are numbers before others. A parameter that
-	// varies and is neither has a table for each of its values: no cell of a table is of
-	// two cells of the study.
+	// Rows and Columns are parameters. No Rows means the parameters of the baseline. No Columns
+	// means the first other parameter that varies, of these rather one whose values are numbers. A
+	// parameter that varies and is neither has a table for each of its values, so that no entry of
+	// a table is of two cells of the study.
 	Rows, Columns []string
 	// Difference asks for differences from the baseline in place of means.
 	Difference bool
 }
 
-// Grid is a table of one measure.
+// Grid is a table of one measure, as Grids makes it.
 type Grid struct {
-	Measure       string
-	Where         []Param // what all cells of the table have, of what varies in the study
+	Measure string
+	// Where are the values that all cells of the table have in common, of the parameters that vary
+	// in the study.
+	Where []Param
+	// Rows and Columns are the names of the parameters in rows and columns; RowValues and
+	// ColumnValues have a list of values in that order for each row and column.
 	Rows, Columns []string
-	RowValues     [][]string // as Rows
-	ColumnValues  [][]string // as Columns
-	Entries       [][]Entry  // by row and column
-	Note          string
+	RowValues     [][]string
+	ColumnValues  [][]string
+	// Entries are by row and column. Invariant: each row has as many as there are ColumnValues.
+	Entries [][]Entry
+	// Note says what the signs in the table mean; it stands below it.
+	Note string
 
 	of *Findings
 }
 
 // Entry is a cell of a Grid.
 type Entry struct {
-	Cell     int // of Findings.Cells; -1 where there is none
+	// Cell is a position in Findings.Cells; -1 if the study has no such cell.
+	Cell     int
 	Estimate Estimate
-	// Best reports that the entry is to be bold; see Bold. Several may be.
+	// Best reports that the entry is to be bold; see Bold. Several entries may be.
 	Best bool
-	// Differs is that it differs from the baseline for more than chance.
+	// Differs reports that it differs from the baseline significantly.
 	Differs bool
-	// Compared is the difference from the baseline, where that was asked for.
+	// Compared is the difference from the baseline; nil unless that was asked for.
 	Compared *Comparison
 }
 
 // Grids lays the cells out as tables, one for each combination of those parameters that
 // vary and are neither rows nor columns.
 func (f *Findings) Grids(p Pivot) ([]Grid, error) {
-	if p.Measure == "" {
-		p.Measure = f.Options.Measures[0]
-	}
+	p.Measure = cmp.Or(p.Measure, f.Options.Measures[0])
 	m := slices.Index(f.Options.Measures, p.Measure)
 	if m < 0 {
 		return nil, enum.Unknown("measure", p.Measure, f.Options.Measures)
 	}
+	at, err := f.layout(&p)
+	if err != nil {
+		return nil, err
+	}
+	best, differs := f.marks(p.Measure)
+	compared := map[int]*Comparison{} // by cell, only if differences are asked for
+	for i := range f.Comparisons {
+		if c := &f.Comparisons[i]; c.Measure == p.Measure && p.Difference {
+			compared[c.Cell] = c
+		}
+	}
+	var grids []Grid
+	index := map[string]int{} // of grids, by the values of the sections
+	for i := range f.Cells {
+		c := &f.Cells[i]
+		if !f.Shown(i) || p.Difference && compared[i] == nil {
+			continue
+		}
+		key := keyOf(pick(c.Params, at.sections))
+		if _, ok := index[key]; !ok {
+			index[key] = len(grids)
+			g := Grid{Measure: p.Measure, Rows: p.Rows, Columns: p.Columns, Note: f.gridNote(p), of: f}
+			for _, s := range at.sections {
+				g.Where = append(g.Where, Param{f.Results.Params[s], c.Params[s]})
+			}
+			grids = append(grids, g)
+		}
+		e := Entry{Cell: i, Estimate: c.Estimates[m], Best: best[i] && !p.Difference, Differs: differs[i], Compared: compared[i]}
+		grids[index[key]].put(pick(c.Params, at.rows), pick(c.Params, at.columns), e)
+	}
+	if len(grids) == 0 {
+		return nil, fmt.Errorf("%s: no cell has all of what was asked for", f.Results.Name)
+	}
+	return grids, nil
+}
+
+// layout is where the parameters of Results.Params stand in tables: each that varies by itself is
+// in one of the lists, unless it stands in a parameter that is shown.
+type layout struct {
+	rows, columns []int
+	sections      []int // each of their values has a table of its own
+}
+
+// layout completes rows and columns of a pivot, and finds out where each parameter stands.
+func (f *Findings) layout(p *Pivot) (at layout, err error) {
 	if len(p.Rows) == 0 {
 		for _, b := range f.Options.Baseline {
 			if !slices.Contains(p.Columns, b.Name) {
@@ -76,58 +127,28 @@ func (f *Findings) Grids(p Pivot) ([]Grid, error) {
 	if len(p.Columns) == 0 {
 		p.Columns = f.across(p.Rows)
 	}
-	rows, err := f.positions(p.Rows)
-	if err != nil {
-		return nil, err
+	if at.rows, err = f.positions(p.Rows); err != nil {
+		return at, err
 	}
-	columns, err := f.positions(p.Columns)
-	if err != nil {
-		return nil, err
+	if at.columns, err = f.positions(p.Columns); err != nil {
+		return at, err
 	}
-	for _, i := range columns {
-		if slices.Contains(rows, i) {
-			return nil, fmt.Errorf("%s cannot be rows and columns at once", f.Results.Params[i])
+	for _, i := range at.columns {
+		if slices.Contains(at.rows, i) {
+			return at, fmt.Errorf("%s cannot be rows and columns at once", f.Results.Params[i])
 		}
 	}
-	var sections []int // what has a table for each value
-	shown := slices.Concat(rows, columns)
+	shown := slices.Concat(at.rows, at.columns)
 	for _, i := range f.Varied() {
 		if !slices.ContainsFunc(shown, func(s int) bool { return s == i || f.Results.within(i, s) }) {
-			sections = append(sections, i)
+			at.sections = append(at.sections, i)
 		}
 	}
-	var grids []Grid
-	at := map[string]int{} // of the grids
-	best, differs := f.marks(p.Measure)
-	compared := map[int]*Comparison{}
-	for i := range f.Comparisons {
-		if c := &f.Comparisons[i]; c.Measure == p.Measure && p.Difference {
-			compared[c.Cell] = c
-		}
-	}
-	for i := range f.Cells {
-		c := &f.Cells[i]
-		if !f.Shown(i) || p.Difference && compared[i] == nil {
-			continue
-		}
-		key := keyOf(pick(c.Params, sections))
-		if _, ok := at[key]; !ok {
-			at[key] = len(grids)
-			g := Grid{Measure: p.Measure, Rows: p.Rows, Columns: p.Columns, Note: f.gridNote(p), of: f}
-			for _, s := range sections {
-				g.Where = append(g.Where, Param{f.Results.Params[s], c.Params[s]})
-			}
-			grids = append(grids, g)
-		}
-		grids[at[key]].put(pick(c.Params, rows), pick(c.Params, columns), Entry{Cell: i, Estimate: c.Estimates[m], Best: best[i] && !p.Difference, Differs: differs[i], Compared: compared[i]})
-	}
-	if len(grids) == 0 {
-		return nil, fmt.Errorf("%s: no cell has all of what was asked for", f.Results.Name)
-	}
-	return grids, nil
+	return at, nil
 }
 
-// across is the parameter for columns, beside those that are rows.
+// across returns the parameter for columns, other than those in rows: the first one whose values
+// are numbers, else the first one that varies, else none.
 func (f *Findings) across(rows []string) (columns []string) {
 	for _, i := range f.Varied() {
 		name := f.Results.Params[i]
@@ -144,8 +165,8 @@ func (f *Findings) across(rows []string) (columns []string) {
 	return columns
 }
 
-// InOne is the layout of a measure as a single table: what is compared in the last rows,
-// what else varies but for the columns in front of it.
+// InOne returns the layout of a measure as a single table. What is compared stands in the last of
+// its rows, what else varies stands in front of it, apart from one parameter in columns.
 func (f *Findings) InOne(measure string) Pivot {
 	p := Pivot{Measure: measure}
 	var compared []string
@@ -162,6 +183,7 @@ func (f *Findings) InOne(measure string) Pivot {
 	return p
 }
 
+// positions returns the positions of parameters in Results.Params, or an error that lists these.
 func (f *Findings) positions(names []string) (at []int, err error) {
 	for _, name := range names {
 		i := slices.Index(f.Results.Params, name)
@@ -173,7 +195,8 @@ func (f *Findings) positions(names []string) (at []int, err error) {
 	return at, nil
 }
 
-// Shown reports whether Options.Where leaves a cell in tables and figures.
+// Shown reports whether Options.Where leaves a cell in tables and figures: for each parameter that
+// it names, the cell has one of the values.
 func (f *Findings) Shown(cell int) bool {
 	asked, has := map[string]bool{}, map[string]bool{}
 	for _, want := range f.Options.Where {
@@ -185,6 +208,7 @@ func (f *Findings) Shown(cell int) bool {
 	return len(has) == len(asked)
 }
 
+// pick returns the values at some positions; the list is never nil.
 func pick(params []string, at []int) []string {
 	picked := []string{}
 	for _, i := range at {
@@ -193,7 +217,7 @@ func pick(params []string, at []int) []string {
 	return picked
 }
 
-// put sets an entry, and makes the row and the column where they are not there.
+// put sets an entry, and adds its row and its column if they are not there yet.
 func (g *Grid) put(row, column []string, e Entry) {
 	none := Entry{Cell: -1}
 	c := slices.IndexFunc(g.ColumnValues, func(v []string) bool { return slices.Equal(v, column) })
@@ -213,7 +237,7 @@ func (g *Grid) put(row, column []string, e Entry) {
 	g.Entries[r][c] = e
 }
 
-// marks are the cells that are best, and those that differ from the baseline.
+// marks returns the cells that are best, and those that differ from the baseline, by measure.
 func (f *Findings) marks(measure string) (best, differs map[int]bool) {
 	best, differs = map[int]bool{}, map[int]bool{}
 	for _, r := range f.Rankings {
@@ -236,10 +260,11 @@ func (f *Findings) marks(measure string) (best, differs map[int]bool) {
 	return best, differs
 }
 
-// Bold is the rule by which entries are bold. The tests are those of rankings and comparisons.
+// Bold is the rule by which entries are bold, as tables say it. The tests are those of rankings
+// and comparisons.
 const Bold = "Bold: significantly better than at least one other, and none is significantly better."
 
-// gridNote says what the signs in a table mean.
+// gridNote says what the signs in a table mean. n is the size of the family of the tests.
 func (f *Findings) gridNote(p Pivot) string {
 	measure, n := p.Measure, 0
 	for i := range f.Comparisons {
@@ -263,16 +288,16 @@ func (f *Findings) gridNote(p Pivot) string {
 	return note
 }
 
-// hasIntervals reports whether a mean of a measure has an interval.
+// hasIntervals reports whether any mean of a measure has an interval.
 func (f *Findings) hasIntervals(measure string) bool {
 	m := slices.Index(f.Options.Measures, measure)
 	return slices.ContainsFunc(f.Cells, func(c Cell) bool { return c.Estimates[m].N > 1 && !math.IsInf(c.Estimates[m].HalfWidth, 0) })
 }
 
-// Percent is a level for people: 95%.
+// Percent writes a level for people: 0.95 is "95%".
 func Percent(level float64) string { return strconv.FormatFloat(100*level, 'g', 4, 64) + "%" }
 
-// Label is a measure for people, with its unit.
+// Label writes a measure for people, with its unit: "mean_wait" is "mean wait, s".
 func Label(measure string) string {
 	text := strings.ReplaceAll(measure, "_", " ")
 	switch strings.TrimPrefix(strings.TrimPrefix(measure, "gap_"), "least_") {
@@ -282,8 +307,8 @@ func Label(measure string) string {
 	return text
 }
 
-// Number is a mean with half of its interval, to two significant digits of the latter; of a mean
-// without an interval there are four.
+// Number writes a mean and half the width of its interval, to two significant digits of the
+// latter; a mean without an interval has four digits, and half is "".
 func Number(e Estimate) (mean, half string) {
 	h := e.HalfWidth
 	switch {
@@ -294,6 +319,7 @@ func Number(e Estimate) (mean, half string) {
 	case h == 0:
 		return short(e.Mean, 4), "0"
 	}
+	// The second significant digit of h is at 1 - floor(log10 h) decimals.
 	decimals := max(0, 1-int(math.Floor(math.Log10(h))))
 	if decimals > 9 || math.Abs(e.Mean) > 1e15 {
 		return short(e.Mean, 4), short(h, 2)
@@ -301,7 +327,8 @@ func Number(e Estimate) (mean, half string) {
 	return strconv.FormatFloat(e.Mean, 'f', decimals, 64), strconv.FormatFloat(h, 'f', decimals, 64)
 }
 
-// short has so many significant digits, and those in front of the decimal point anyway.
+// short writes a number with that many significant digits, but all digits in front of the decimal
+// point. Very small and very large numbers have an exponent.
 func short(v float64, digits int) string {
 	if v == 0 {
 		return "0"
@@ -312,7 +339,7 @@ func short(v float64, digits int) string {
 	return strconv.FormatFloat(v, 'f', max(0, digits-1-int(math.Floor(math.Log10(math.Abs(v))))), 64)
 }
 
-// Title is what is true of a whole table.
+// Title says what is true of the whole table, such as "load 0.7"; "" if it is the only one.
 func (g *Grid) Title() string {
 	texts := []string{}
 	for _, p := range g.Where {
@@ -321,7 +348,7 @@ func (g *Grid) Title() string {
 	return strings.Join(texts, ", ")
 }
 
-// RowNames are the values of a row, as people are told them; see Findings.Told.
+// RowNames returns the values of a row, as people are told them; see Findings.Told.
 func (g *Grid) RowNames(row int) (names []string) {
 	for k, v := range g.RowValues[row] {
 		names = append(names, g.of.Told(g.Rows[k], v))
@@ -329,8 +356,9 @@ func (g *Grid) RowNames(row int) (names []string) {
 	return names
 }
 
-// ColumnName is what stands above a column: its values behind the names of their parameters, or
-// without them if bare, or the measure if the table has no parameters in columns.
+// ColumnName returns what stands above a column: its values behind the names of their parameters,
+// or without these names if bare is set. A table without parameters in columns has the measure
+// there.
 func (g *Grid) ColumnName(column int, bare bool) string {
 	var texts []string
 	for k, v := range g.ColumnValues[column] {
@@ -343,7 +371,7 @@ func (g *Grid) ColumnName(column int, bare bool) string {
 	return cmp.Or(strings.Join(texts, ", "), Label(g.Measure))
 }
 
-// header are the names of the rows' parameters, and above each column its values.
+// header returns the names of the rows' parameters, then the name of each column.
 func (g *Grid) header() []string {
 	names := slices.Clone(g.Rows)
 	for c := range g.ColumnValues {
@@ -352,7 +380,7 @@ func (g *Grid) header() []string {
 	return names
 }
 
-// Write writes tables in a format: markdown, latex or csv.
+// Write writes tables in a format of Formats, one after the other with an empty line between.
 func Write(w io.Writer, grids []Grid, format string) error {
 	write := map[string]func(*Grid, io.Writer) error{"markdown": (*Grid).Markdown, "latex": (*Grid).LaTeX, "csv": (*Grid).CSV}[format]
 	if write == nil {
@@ -371,10 +399,11 @@ func Write(w io.Writer, grids []Grid, format string) error {
 	return nil
 }
 
-// Formats are those of Write.
+// Formats returns the formats of Write.
 func Formats() []string { return []string{"markdown", "latex", "csv"} }
 
-// Markdown writes the table as people on GitHub do.
+// Markdown writes the table in GitHub's Markdown: numbers to the right, **bold** for Best, \* for
+// Differs, – for no such cell.
 func (g *Grid) Markdown(w io.Writer) error {
 	var b strings.Builder
 	if t := g.Title(); t != "" {
@@ -407,8 +436,8 @@ func (g *Grid) Markdown(w io.Writer) error {
 	return err
 }
 
-// numbers are the mean, or the difference in per cent, and half of its interval, as text; "" where
-// there is none.
+// numbers returns the mean, or the difference in per cent, and half the width of its interval, as
+// text; half is "" if there is no interval.
 func (e *Entry) numbers() (mean, half string) {
 	if e.Compared == nil {
 		return Number(e.Estimate)
@@ -418,6 +447,7 @@ func (e *Entry) numbers() (mean, half string) {
 	return strings.Replace(mean, "-", "−", 1), half
 }
 
+// markdown writes the entry as a cell of Markdown.
 func (e *Entry) markdown() string {
 	if e.Cell < 0 {
 		return "–"
@@ -436,7 +466,7 @@ func (e *Entry) markdown() string {
 	return text
 }
 
-// inMarkdown is a text that means nothing else in Markdown or HTML.
+// inMarkdown escapes a text so that it means nothing else in Markdown or HTML.
 func inMarkdown(s string) string {
 	var b strings.Builder
 	for _, r := range printed.Text(s) {
@@ -448,7 +478,8 @@ func inMarkdown(s string) string {
 	return b.String()
 }
 
-// label is the name by which a LaTeX text refers to the table: tab:mean-wait-load-0.7.
+// label returns the name by which a LaTeX text refers to the table, such as
+// tab:mean-wait-load-0.7.
 func (g *Grid) label() string {
 	words := strings.FieldsFunc(g.Measure+" "+g.Title(), func(r rune) bool {
 		return r > unicode.MaxASCII || !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '.'
@@ -456,13 +487,14 @@ func (g *Grid) label() string {
 	return "tab:" + strings.ToLower(strings.Join(words, "-"))
 }
 
-// sentence is text that begins with a capital letter.
+// sentence returns a text with a capital letter in front.
 func sentence(text string) string {
 	first, n := utf8.DecodeRuneInString(text)
 	return string(unicode.ToUpper(first)) + text[n:]
 }
 
-// LaTeX writes the table for the package booktabs, with a caption and a label.
+// LaTeX writes the table for the package booktabs, with a caption and a label. Numbers stand in
+// mathematical mode, because of their signs.
 func (g *Grid) LaTeX(w io.Writer) error {
 	var b strings.Builder
 	caption := sentence(g.Note)
@@ -492,6 +524,7 @@ func (g *Grid) LaTeX(w io.Writer) error {
 	return err
 }
 
+// latex writes the entry as a cell of LaTeX.
 func (e *Entry) latex() string {
 	if e.Cell < 0 {
 		return "--"
@@ -510,14 +543,15 @@ func (e *Entry) latex() string {
 	return "$" + text + "$"
 }
 
-// latexSigns are those that mean something in LaTeX.
+// latexSigns are the signs that mean something in LaTeX, and what stands for them.
 var latexSigns = map[rune]string{
 	'\\': `\textbackslash{}`, '{': `\{`, '}': `\}`, '$': `\$`, '&': `\&`, '#': `\#`, '%': `\%`, '_': `\_`,
 	'^': `\textasciicircum{}`, '~': `\textasciitilde{}`, '<': `\textless{}`, '>': `\textgreater{}`, '|': `\textbar{}`, '"': `\symbol{34}`,
 	'±': `$\pm$`, '–': `--`, '`': `\textasciigrave{}`,
 }
 
-// inLaTeX is a text that means nothing else in LaTeX.
+// inLaTeX escapes a text so that it means nothing else in LaTeX. Signs that cannot be printed are
+// left out.
 func inLaTeX(s string) string {
 	var b strings.Builder
 	for _, r := range printed.Text(s) {
@@ -530,7 +564,8 @@ func inLaTeX(s string) string {
 	return b.String()
 }
 
-// CSV writes the table with the means and half of the intervals in columns of their own.
+// CSV writes the table with the means and half the widths of their intervals in columns of their
+// own, with nine digits. A value that there is none of is empty.
 func (g *Grid) CSV(w io.Writer) error {
 	var where, whereValues []string
 	for _, p := range g.Where {

@@ -7,30 +7,35 @@ import (
 	"slices"
 )
 
-// Ranking orders cells that differ in the parameters of the baseline only, by a measure.
+// Ranking orders cells that differ only in the parameters of the baseline, by a measure.
 type Ranking struct {
 	Measure string
-	Places  []Place // the best first
+	// Places have the best one first; ties of Rank are by their means.
+	Places []Place
 }
 
-// Place is that of a cell in a ranking.
+// Place is the place of a cell in a ranking.
 type Place struct {
-	Cell int // of Findings.Cells
-	// Rank is 1 and how many others are better for more than chance: by the paired t
-	// test of each two, with Holm's correction over all pairs of the measure, those of
-	// other rankings among them. Cells of one rank are tied.
+	// Cell is a position in Findings.Cells.
+	Cell int
+	// Rank is 1 and the number of other cells that are significantly better: by the paired t test
+	// of each two, with Holm's correction over all pairs of the measure, the pairs of other
+	// rankings among them. Cells of one rank are tied. A rank may be left out: if two cells of
+	// rank 1 are both better than a third, that has rank 3.
 	Rank int
-	// Beats is how many others this one is better than.
+	// Beats is the number of other cells that this one is significantly better than.
 	Beats int
 }
 
-// rank makes the rankings. All pairs of a measure are a family, as in compare.
+// rank makes the rankings of all measures whose better direction is known. All pairs of a measure
+// are one family, as in compare.
 func (f *Findings) rank() error {
 	for m, measure := range f.Options.Measures {
 		direction := f.Options.Direction(measure)
 		if direction == 0 || len(f.compared) == 0 {
 			continue
 		}
+		// Phase 1: compare each two cells of each group.
 		var family []Comparison
 		places := map[int]*Place{} // by cell
 		var groups [][]int
@@ -50,6 +55,7 @@ func (f *Findings) rank() error {
 				}
 			}
 		}
+		// Phase 2: count, for each cell, the cells that it beats and those that beat it.
 		for _, c := range f.judge(measure, family) {
 			switch c.Verdict {
 			case Better:
@@ -60,6 +66,7 @@ func (f *Findings) rank() error {
 				places[c.Cell].Rank++
 			}
 		}
+		// Phase 3: sort each group.
 		for _, group := range groups {
 			r := Ranking{Measure: measure}
 			for _, cell := range group {
@@ -75,7 +82,8 @@ func (f *Findings) rank() error {
 	return nil
 }
 
-// groups are the cells that differ in what is compared only.
+// groups returns lists of cells that differ only in what is compared, in the order of their first
+// cells.
 func (f *Findings) groups() (all [][]int) {
 	at := map[string]int{}
 	for i := range f.Cells {

@@ -9,13 +9,15 @@ import (
 	"github.com/gridslot/gridslot/metrics/stats"
 )
 
-// part is a batch of a run: the sum of a measure over its jobs, and how many these are.
+// part is a batch of a run, by its number: the sum of a measure over its jobs, and weight, the
+// number of these.
 type part struct {
 	number      int
 	sum, weight float64
 }
 
-// partsOf are the batches of a run that count, nil where it has none of the measure.
+// partsOf returns the batches of a run that count, in order of their numbers, nil if it has none
+// of the measure.
 func partsOf(r *Run, measure string) (parts []part) {
 	if r.Batches == nil {
 		return nil
@@ -33,7 +35,8 @@ func partsOf(r *Run, measure string) (parts []part) {
 	return parts
 }
 
-// matched are the batches that both runs have, by their numbers.
+// matched returns the batches that both runs have, by their numbers. Both lists ascend: the merge
+// takes O(n).
 func matched(a, b []part) (x, y []part) {
 	j := 0
 	for _, p := range a {
@@ -47,14 +50,16 @@ func matched(a, b []part) (x, y []part) {
 	return x, y
 }
 
-// sample are observations from batches.
+// sample are observations from batches. y is nil if one run is looked at alone.
 type sample struct {
-	x, y   []float64 // y nil where one run is looked at alone
-	joined int       // so many neighbours were made one
-	note   string
+	x, y []float64 // y nil where one run is looked at alone
+	// joined is the number of neighbours that were made one observation: 1, 2, 4, ...
+	joined int
+	// note says what is doubtful about them, or is "".
+	note string
 }
 
-// fewestBatches is where neighbours are not joined any more.
+// fewestBatches is the number of batches that joining must leave.
 const fewestBatches = 10
 
 // sampleOf makes observations of the batches of a run, or of two runs, batch by batch.
@@ -95,8 +100,8 @@ func sampleOf(a, b []part) sample {
 	}
 }
 
-// joinPairs makes one of each two neighbours; a last one without a neighbour goes with
-// those before it.
+// joinPairs makes one batch of each two neighbours; a last one without a partner goes with the two
+// before it.
 func joinPairs(parts []part) (joined []part) {
 	for i, p := range parts {
 		if n := len(joined); i%2 == 0 && (i < len(parts)-1 || n == 0) {
@@ -109,7 +114,7 @@ func joinPairs(parts []part) (joined []part) {
 	return joined
 }
 
-// total are the sums over all parts.
+// total returns the sums over all parts.
 func total(parts []part) (sum, weight float64) {
 	for _, p := range parts {
 		sum, weight = sum+p.sum, weight+p.weight
@@ -117,6 +122,8 @@ func total(parts []part) (sum, weight float64) {
 	return sum, weight
 }
 
+// ratios returns the observations of the ratio estimator; see sampleOf. Their mean is sum /
+// weight.
 func ratios(parts []part) (x []float64) {
 	sum, weight := total(parts)
 	mean := sum / weight
@@ -126,6 +133,8 @@ func ratios(parts []part) (x []float64) {
 	return x
 }
 
+// weighted returns the sum of each part over the mean weight; see sampleOf. Their mean is sum /
+// weight.
 func weighted(parts []part) (x []float64) {
 	_, weight := total(parts)
 	for _, p := range parts {

@@ -10,23 +10,25 @@ import (
 	"github.com/gridslot/gridslot/metrics/stats"
 )
 
-// Sensitivity is of a measure to the parameters that vary.
+// Sensitivity says how a measure depends on the parameters that vary. Either Effects or Influences
+// are set, or Note says why neither is.
 type Sensitivity struct {
 	Measure string
-	// Effects are what parts of the variance go with each parameter, each two and the
-	// seed, and what is left over, of a full grid; see stats.Effects.
+	// Effects, of a full grid, are the parts of the variance that go with each parameter, each two
+	// of them and the seed, and what is left over; see stats.Effects.
 	Effects []stats.Effect
-	// Influences, of any other choice of cells, are how far ranks of the measure go with the
-	// parameters, and R2 what share of their variance all explain; see
+	// Influences, of any other choice of cells, say how far the ranks of the measure go with the
+	// parameters; R2 is the share of their variance that all parameters explain. See
 	// stats.RankRegression.
 	Influences []stats.Influence
 	R2         float64
-	Note       string // why there is neither
+	// Note says why there is neither; "" otherwise.
+	Note string
 }
 
-// sensitivities tells what each measure depends on. Runs of different seeds are observations
-// where the seed makes a difference in every cell; elsewhere the means of cells are, as copies
-// of one run would feign certainty.
+// sensitivities tells what each measure depends on. Runs of different seeds are observations if
+// the seed makes a difference in every cell; otherwise the means of cells are, because copies of
+// one run would feign certainty.
 func (f *Findings) sensitivities() {
 	varied := f.factors()
 	if len(varied) == 0 {
@@ -40,6 +42,7 @@ func (f *Findings) sensitivities() {
 		}
 		var seeds []string
 		var y []float64
+		// add takes in one observation with the levels of its cell.
 		add := func(c *Cell, v float64) {
 			if math.IsNaN(v) {
 				return
@@ -74,9 +77,10 @@ func (f *Findings) sensitivities() {
 	}
 }
 
-// Rest is what is left over of the variance, in sensitivity.csv.
+// Rest is what sensitivity.csv calls the part of the variance that is left over.
 const Rest = "rest"
 
+// sensitivityRows has a row for each effect or influence, or for the note why there is none.
 func (f *Findings) sensitivityRows() [][]string {
 	rows := [][]string{{"measure", "parameter", "with", "share", "degrees", "f", "p", "correlation", "coefficient", "unique", "note"}}
 	for _, s := range f.Sensitivities {

@@ -18,26 +18,31 @@ import (
 	"github.com/gridslot/gridslot/internal/indir"
 )
 
-// Results are those of a study, a row a run.
+// Results are the results of a study, one row for each run.
 type Results struct {
-	Name     string // of the file, for messages
-	Params   []string
-	Measures []string // columns of numbers
+	// Name is the file's, for messages.
+	Name   string
+	Params []string
+	// Measures are the columns in which every row has a number, or nothing.
+	Measures []string
 	Runs     []Run
 }
 
 // Run is a row: what one case gave with one seed.
 type Run struct {
-	Params []string  // as Results.Params
-	Seed   string    // runs that differ in parameters only have met the same chance
-	Values []float64 // in the order of Results.Measures; NaN where the run has no value
+	Params []string // as Results.Params
+	// Seed is the seed as text. Runs with one seed that differ only in parameters have met the
+	// same chance.
+	Seed string
+	// Values are in the order of Results.Measures; NaN if the run has no value.
+	Values []float64
 	// Key is the run's in a study's folder, "" elsewhere.
 	Key string
-	// Batches are parts of the run, nil where there are none.
+	// Batches are parts of the run, nil if there are none.
 	Batches *Batches
 }
 
-// SeedColumn is the column between the parameters and the measures.
+// SeedColumn is the column between the parameters and the measures of a study's results.
 const SeedColumn = "seed"
 
 // Read reads a table of results as CSV. The columns in front of the column seed are
@@ -45,7 +50,6 @@ const SeedColumn = "seed"
 // of parameters these are the parameters, wherever they stand, and all other columns of
 // numbers are measures. An error says in which line it is.
 func Read(from io.Reader, name string, params ...string) (*Results, error) {
-	// The heading: which columns are parameters, and which may be measures.
 	in := csv.NewReader(from)
 	header, err := in.Read()
 	if errors.Is(err, io.EOF) {
@@ -54,38 +58,10 @@ func Read(from io.Reader, name string, params ...string) (*Results, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	for i, column := range header {
-		if slices.Contains(header[:i], column) && !afterSeed(header, i) {
-			return nil, fmt.Errorf("%s: line 1: two columns are called %q", name, column)
-		}
+	r := tableReader{name: name, header: header, seed: slices.Index(header, SeedColumn), lines: map[string]int{}, replications: map[string]int{}}
+	if err := r.heading(params); err != nil {
+		return nil, err
 	}
-	seed := slices.Index(header, SeedColumn)
-	if len(params) == 0 {
-		if seed < 0 {
-			return nil, fmt.Errorf("%s: line 1: there is no column %s, in front of which the parameters stand: name the parameters, or give results of a study", name, SeedColumn)
-		}
-		params = header[:seed]
-	}
-	t := &Results{Name: name, Params: slices.Clone(params)}
-	var at []int // of the parameters
-	for _, p := range params {
-		i := slices.Index(header, p)
-		if i < 0 {
-			return nil, fmt.Errorf("%s: line 1: there is no column %s: there are %s", name, p, strings.Join(header, ", "))
-		}
-		at = append(at, i)
-	}
-	var columns []int // of what may be measures
-	for i := range header {
-		if i != seed && !slices.Contains(at, i) && !slices.Contains(params, header[i]) {
-			columns = append(columns, i)
-		}
-	}
-
-	// The rows. A column is a measure until a row has a text in it; then it is taken out of the
-	// runs that were read before.
-	lines := map[string]int{}        // of runs
-	replications := map[string]int{} // of cases, where there are no seeds
 	for {
 		record, err := in.Read()
 		if errors.Is(err, io.EOF) {
@@ -95,40 +71,12 @@ func Read(from io.Reader, name string, params ...string) (*Results, error) {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 		line, _ := in.FieldPos(0)
-		run := Run{Values: make([]float64, len(columns))}
-		for _, i := range at {
-			run.Params = append(run.Params, record[i])
+		if err := r.row(record, line); err != nil {
+			return nil, err
 		}
-		if seed >= 0 {
-			run.Seed = record[seed]
-		} else {
-			replications[keyOf(run.Params)]++
-			run.Seed = strconv.Itoa(replications[keyOf(run.Params)])
-		}
-		id := keyOf(append(slices.Clone(run.Params), run.Seed))
-		if first, ok := lines[id]; ok {
-			return nil, fmt.Errorf("%s: line %d: the same parameters and seed as in line %d", name, line, first)
-		}
-		lines[id] = line
-		kept := columns[:0:0]
-		var values []float64
-		for _, i := range columns {
-			v, err := parseMeasure(record[i])
-			if math.Abs(v) > greatest || err == nil && record[i] != "" && math.IsNaN(v) {
-				return nil, fmt.Errorf("%s: line %d: %s: want a number within ±%g, not %s", name, line, header[i], greatest, record[i])
-			}
-			if err == nil {
-				kept, values = append(kept, i), append(values, v)
-				continue
-			}
-			for r := range t.Runs { // the column has a text: it is no measure
-				t.Runs[r].Values = slices.Delete(t.Runs[r].Values, len(kept), len(kept)+1)
-			}
-		}
-		columns, run.Values = kept, values
-		t.Runs = append(t.Runs, run)
 	}
-	for _, i := range columns {
+	t := &Results{Name: name, Params: r.params, Runs: r.runs}
+	for _, i := range r.columns {
 		t.Measures = append(t.Measures, header[i])
 	}
 	switch {
@@ -140,16 +88,101 @@ func Read(from io.Reader, name string, params ...string) (*Results, error) {
 	return t, nil
 }
 
-// afterSeed reports whether column i is a second one behind the seed: what a run says of
-// itself may repeat a parameter.
+// tableReader reads a table of results row by row.
+type tableReader struct {
+	name   string // of the file
+	header []string
+	seed   int // the position of the column seed; -1: there is none
+	params []string
+	at     []int // the positions of params
+	// columns are the positions of what may be measures: those in which every row so far has a
+	// number. Invariant: each of runs has as many values.
+	columns      []int
+	runs         []Run
+	lines        map[string]int // of runs, by parameters and seed
+	replications map[string]int // of cases, by parameters, where there are no seeds
+}
+
+// heading finds out which columns are parameters, and which may be measures.
+func (r *tableReader) heading(params []string) error {
+	for i, column := range r.header {
+		if slices.Contains(r.header[:i], column) && !afterSeed(r.header, i) {
+			return fmt.Errorf("%s: line 1: two columns are called %q", r.name, column)
+		}
+	}
+	if len(params) == 0 {
+		if r.seed < 0 {
+			return fmt.Errorf("%s: line 1: there is no column %s, in front of which the parameters stand: name the parameters, or give results of a study", r.name, SeedColumn)
+		}
+		params = r.header[:r.seed]
+	}
+	r.params = slices.Clone(params)
+	for _, p := range r.params {
+		i := slices.Index(r.header, p)
+		if i < 0 {
+			return fmt.Errorf("%s: line 1: there is no column %s: there are %s", r.name, p, strings.Join(r.header, ", "))
+		}
+		r.at = append(r.at, i)
+	}
+	for i, column := range r.header {
+		if i != r.seed && !slices.Contains(r.at, i) && !slices.Contains(r.params, column) {
+			r.columns = append(r.columns, i)
+		}
+	}
+	return nil
+}
+
+// row takes in a row, which begins at the given line. A column is a measure until a row has a text
+// in it; then its values are taken out of the runs that were read before.
+func (r *tableReader) row(record []string, line int) error {
+	var run Run
+	for _, i := range r.at {
+		run.Params = append(run.Params, record[i])
+	}
+	if r.seed >= 0 {
+		run.Seed = record[r.seed]
+	} else { // the rows of a case are numbered
+		replication := keyOf(run.Params)
+		r.replications[replication]++
+		run.Seed = strconv.Itoa(r.replications[replication])
+	}
+	id := keyOf(append(slices.Clone(run.Params), run.Seed))
+	if first, ok := r.lines[id]; ok {
+		return fmt.Errorf("%s: line %d: the same parameters and seed as in line %d", r.name, line, first)
+	}
+	r.lines[id] = line
+
+	kept := r.columns[:0:0]
+	var values []float64
+	for _, i := range r.columns {
+		v, err := parseMeasure(record[i])
+		if math.Abs(v) > greatest || err == nil && record[i] != "" && math.IsNaN(v) {
+			return fmt.Errorf("%s: line %d: %s: want a number within ±%g, not %s", r.name, line, r.header[i], greatest, record[i])
+		}
+		if err == nil {
+			kept, values = append(kept, i), append(values, v)
+			continue
+		}
+		for k := range r.runs { // the column has a text: it is no measure
+			r.runs[k].Values = slices.Delete(r.runs[k].Values, len(kept), len(kept)+1)
+		}
+	}
+	r.columns, run.Values = kept, values
+	r.runs = append(r.runs, run)
+	return nil
+}
+
+// afterSeed reports whether column i may have the name of an earlier one: it is the first of that
+// name behind the seed. What a run says of itself may repeat a parameter.
 func afterSeed(header []string, i int) bool {
 	seed := slices.Index(header, SeedColumn)
 	return seed >= 0 && i > seed && !slices.Contains(header[seed+1:i], header[i]) && header[i] != SeedColumn
 }
 
-const greatest = 1e100 // of a measure: squares of sums stay finite
+// greatest bounds measures: sums of their squares stay finite.
+const greatest = 1e100
 
-// parseMeasure reads a value of a measure; nothing at all is NaN.
+// parseMeasure reads a value of a measure; an empty field is NaN.
 func parseMeasure(text string) (float64, error) {
 	if text == "" {
 		return math.NaN(), nil
@@ -157,7 +190,7 @@ func parseMeasure(text string) (float64, error) {
 	return strconv.ParseFloat(text, 64)
 }
 
-// keyOf is a list of texts as one, different for different lists.
+// keyOf returns a list of texts as one text, different for different lists.
 func keyOf(list []string) string {
 	var b strings.Builder
 	for _, s := range list {
@@ -166,15 +199,16 @@ func keyOf(list []string) string {
 	return b.String()
 }
 
-// The files of a study's folder from which its findings come.
+// The files of a study's folder from which its findings come: results.csv has the measures,
+// plan.csv the keys of the runs, and runs/KEY/batches.csv the batches of a run.
 const (
 	resultsName = "results.csv"
 	planName    = "plan.csv"
 	runsFolder  = "runs"
 )
 
-// Open reads the results in a study's folder, with the batches of its runs where there
-// are any.
+// Open reads the results in a study's folder, with the batches of its runs if there are any. A
+// folder without a plan has none.
 func Open(dir string) (*Results, error) {
 	path := filepath.Join(dir, resultsName)
 	f, err := indir.Open(dir, resultsName)
@@ -205,10 +239,12 @@ func Open(dir string) (*Results, error) {
 	return t, nil
 }
 
-// keyForm is the form of the key of a run, which is the name of a folder.
+// keyForm is the form of a run's key. A key becomes the name of a folder, so that nothing else may
+// stand in it, such as "..".
 var keyForm = regexp.MustCompile(`^[0-9a-f]{32}$`)
 
-// keys are those of the runs that the plan has, by parameters and seed.
+// keys returns the keys of the runs that the plan has, by keyOf(parameters and seed); nil without
+// a plan.
 func (t *Results) keys(dir string) (map[string]string, error) {
 	path := filepath.Join(dir, planName)
 	f, err := indir.Open(dir, planName)
@@ -248,7 +284,7 @@ func (t *Results) keys(dir string) (map[string]string, error) {
 	return keys, nil
 }
 
-// Varied are the positions of the parameters of which there are several values.
+// Varied returns the positions of the parameters that have several values.
 func (t *Results) Varied() (at []int) {
 	for i := range t.Params {
 		if len(t.ValuesOf(i)) > 1 {
@@ -258,7 +294,7 @@ func (t *Results) Varied() (at []int) {
 	return at
 }
 
-// ValuesOf are the values that the i-th parameter takes, in the order of the rows.
+// ValuesOf returns the values that the i-th parameter takes, in the order of the rows.
 func (t *Results) ValuesOf(i int) (values []string) {
 	for r := range t.Runs {
 		if v := t.Runs[r].Params[i]; !slices.Contains(values, v) {
@@ -268,7 +304,8 @@ func (t *Results) ValuesOf(i int) (values []string) {
 	return values
 }
 
-// NumbersOf are the values that the i-th parameter takes, nil where any is no number.
+// NumbersOf returns the values that the i-th parameter takes, nil if any of them is no finite
+// number.
 func (t *Results) NumbersOf(i int) (values []float64) {
 	for _, text := range t.ValuesOf(i) {
 		v, err := strconv.ParseFloat(text, 64)
@@ -280,7 +317,7 @@ func (t *Results) NumbersOf(i int) (values []float64) {
 	return values
 }
 
-// varies reports whether a measure has more than one value.
+// varies reports whether a measure has more than one value, runs without a value apart.
 func (t *Results) varies(measure int) bool {
 	first := math.NaN()
 	for i := range t.Runs {

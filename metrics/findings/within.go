@@ -7,8 +7,9 @@ import (
 	"strings"
 )
 
-// within reports whether parameter a stands in parameter b: each value of b has one of a,
-// and that is a part of its text or empty. The two do not vary apart then.
+// within reports whether parameter a stands in parameter b: each value of b goes with one value of
+// a, which is a part of its text or empty. The two do not vary apart then, as k and "bsf:k={k}" do
+// not.
 func (t *Results) within(a, b int) bool {
 	part := func(r *Run) string { return r.Params[a] }
 	stands := false
@@ -25,7 +26,7 @@ func (t *Results) within(a, b int) bool {
 	return stands && a != b && t.follows(a, []int{b})
 }
 
-// follows reports whether parameter a has one value for each combination of the others'.
+// follows reports whether parameter a has one value for each combination of the values of others.
 func (t *Results) follows(a int, others []int) bool {
 	known := map[string]string{}
 	for i := range t.Runs {
@@ -39,16 +40,17 @@ func (t *Results) follows(a int, others []int) bool {
 	return true
 }
 
-// Varied are the positions of the parameters that vary by themselves. Where one stands
-// in another, as rho in the trace "lublin:load=0.7", only one of the two is among them: what is
-// compared; else the one that stands in the other, if the other follows from such.
+// Varied returns the positions of the parameters that vary by themselves. If one stands in
+// another, as rho in the trace "lublin:load=0.7", only one of the two is among them: what is
+// compared; else the one that stands in the other, if the other follows from such parameters.
 func (f *Findings) Varied() []int { return f.varied }
 
-// independent finds the parameters of Varied, and takes what stands in those compared for
-// compared as well: css without k is the baseline of "bsf:k=1" with the k 1.
+// independent finds the parameters of Varied. A parameter that stands in a compared one is
+// compared as well: css, which has no k, is the baseline of "bsf:k=1" with the k 1.
 func (f *Findings) independent() {
 	t := f.Results
 	f.varied = t.Varied()
+	// leave are the parameters that another one in Varied speaks for.
 	leave := map[int]bool{}
 	for _, b := range f.varied {
 		if leave[b] {
@@ -59,10 +61,13 @@ func (f *Findings) independent() {
 		if at < 0 { // of two parameters with the same values, which stand in each other, one stays
 			parts = slices.DeleteFunc(parts, func(a int) bool { return leave[a] })
 		}
+		// b is known once its parts are: the parts stay.
 		if at < 0 && len(parts) > 0 && t.follows(b, parts) {
 			leave[b] = true
 			continue
 		}
+		// b stays, and its parts go. If b is compared, the baseline's value of each part is that
+		// of a run with the baseline's value of b.
 		for _, a := range parts {
 			leave[a] = true
 			if at >= 0 && !slices.Contains(f.compared, a) {
@@ -74,7 +79,7 @@ func (f *Findings) independent() {
 	f.varied = slices.DeleteFunc(f.varied, func(i int) bool { return leave[i] })
 }
 
-// parts are the parameters that stand in b.
+// parts returns the parameters that stand in b.
 func (f *Findings) parts(b int) (parts []int) {
 	for _, a := range f.Results.Varied() {
 		if f.Results.within(a, b) {
@@ -84,8 +89,9 @@ func (f *Findings) parts(b int) (parts []int) {
 	return parts
 }
 
-// factors are what sensitivity is looked for in: the parameters of Varied; in place of
-// one that follows from numbers in it these numbers, of which there is more to say.
+// factors returns the parameters in which sensitivity is looked for: those of Varied, but in place
+// of one that follows from numbers in it these numbers, because ranks of numbers say more than
+// names.
 func (f *Findings) factors() (at []int) {
 	for _, b := range f.varied {
 		parts := f.parts(b)

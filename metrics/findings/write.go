@@ -22,8 +22,8 @@ const (
 	sensitivityName = "sensitivity.csv"
 )
 
-// Save writes the findings into a folder, as CSV: summary.csv, comparisons.csv,
-// rankings.csv, sensitivity.csv, each whole or not at all.
+// Save writes the findings into a folder, as CSV: summary.csv, comparisons.csv, rankings.csv and
+// sensitivity.csv, each as a whole or not at all.
 func (f *Findings) Save(dir string) error {
 	for _, file := range []struct {
 		name string
@@ -39,10 +39,11 @@ func (f *Findings) Save(dir string) error {
 	return nil
 }
 
-// digits are how many a number in the files has. The tails of distributions may differ between
-// architectures beyond them.
+// digits is the number of significant digits of a number in the files. Beyond nine, the tails of
+// distributions may differ between architectures.
 const digits = 9
 
+// decimal writes a number; "" for what is not finite.
 func decimal(v float64) string {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return ""
@@ -50,6 +51,7 @@ func decimal(v float64) string {
 	return strconv.FormatFloat(v, 'g', digits, 64)
 }
 
+// summaryRows has a row for each cell and measure.
 func (f *Findings) summaryRows() [][]string {
 	rows := [][]string{slices.Concat(f.Results.Params, []string{"measure", "mean", "low", "high", "half_width", "n", "by", "joined", "note"})}
 	for i := range f.Cells {
@@ -65,7 +67,7 @@ func (f *Findings) summaryRows() [][]string {
 	return rows
 }
 
-// joinedText is how many batches were made one, where there are batches.
+// joinedText returns how many batches were made one, "" if observations are not batches.
 func joinedText(by Source, joined int) string {
 	if by != Batched {
 		return ""
@@ -73,6 +75,7 @@ func joinedText(by Source, joined int) string {
 	return strconv.Itoa(joined)
 }
 
+// comparisonRows has a row for each comparison. Tests of fewer than Fewest pairs are left empty.
 func (f *Findings) comparisonRows() [][]string {
 	rows := [][]string{slices.Concat(f.Results.Params, []string{
 		"baseline", "measure", "mean", "baseline_mean", "difference", "low", "high", "percent", "percent_low", "percent_high",
@@ -94,7 +97,7 @@ func (f *Findings) comparisonRows() [][]string {
 	return rows
 }
 
-// BaselineName is what cells are compared with, such as policy=easy.
+// BaselineName returns what cells are compared with, such as "policy=easy".
 func (f *Findings) BaselineName() string {
 	var texts []string
 	for _, p := range f.Options.Baseline {
@@ -103,6 +106,7 @@ func (f *Findings) BaselineName() string {
 	return strings.Join(texts, " ")
 }
 
+// rankingRows has a row for each place of each ranking.
 func (f *Findings) rankingRows() [][]string {
 	rows := [][]string{slices.Concat(f.Results.Params, []string{"measure", "rank", "beats", "of", "mean", "half_width", "n"})}
 	for _, r := range f.Rankings {
