@@ -44,15 +44,17 @@ var AlibabaSizes = []string{"cores", "instances", "gpus"}
 // began, so that there are no waits.
 type Alibaba struct {
 	unnamed
+	// Table is the table that the file is; nothing in the file tells it. batch_task by default.
 	Table AlibabaTable
-	Size  AlibabaSize // of tasks; an instance is one processor
+	// Size is what the processors of a task are; cores by default. An instance is one processor.
+	Size AlibabaSize
 }
 
 // Name is "alibaba".
 func (Alibaba) Name() string { return "alibaba" }
 
-// Survey reads nothing: rows are not in the order of their begin, and the instants count
-// from a day that is not told.
+// Survey reads nothing of the rows: they are not in the order of their begin, the instants count
+// from a day that is not told, and users have no column.
 func (f Alibaba) Survey(in *workload.Input) (*workload.Header, error) { return f.layout().Survey(in) }
 
 // Read begins a reading.
@@ -60,6 +62,8 @@ func (f Alibaba) Read(in *workload.Input, h *workload.Header) (workload.RecordRe
 	return f.layout().Read(in, h)
 }
 
+// header tells that the rows are not sorted and, of the table of 2020, what its README says of the
+// clock: the dates are not the real ones, hours and weekdays are.
 func (f Alibaba) header(h *workload.Header) {
 	h.Unsorted = true
 	if f.Table == PAITask {
@@ -76,7 +80,8 @@ var alibabaTables = [...][]string{
 }
 
 // alibabaFields are what records have of each table. Memory is in hundredths of a machine's in 2018 and
-// in GB in 2020; cores and GPUs are in hundredths of one.
+// in GB in 2020; cores and GPUs are in hundredths of one. Those without a Name are made by the
+// functions below.
 var alibabaFields = [...][]table.Field{
 	BatchTask: {
 		{Name: "task_name", Is: table.Word, As: "name"},
@@ -126,6 +131,7 @@ var alibabaFields = [...][]table.Field{
 	},
 }
 
+// layout is the layout of the table. Its Record takes what all tables have; tasks add to it.
 func (f Alibaba) layout() *table.Columns {
 	l := &table.Columns{Fields: alibabaFields[f.Table], Over: table.CommaRows(alibabaTables[f.Table]...), Header: f.header}
 	status, end := l.At("status"), l.At("end_time")
@@ -160,6 +166,8 @@ func (f Alibaba) tasks(l *table.Columns, first func(t *table.Rows, rec *workload
 	instances, cores := l.At("instances"), l.At("cores")
 	after, memory, gpus := l.At("after"), l.At("memory"), l.At("gpus")
 	before := predecessors{}
+	// n is the number of instances, and planned the cores of all of them; NaN if a column that one
+	// needs is not known, which makes what is computed of it unknown, too.
 	return func(t *table.Rows, rec *workload.Record) {
 		first(t, rec)
 		n, gpu := math.NaN(), math.NaN()
@@ -178,18 +186,20 @@ func (f Alibaba) tasks(l *table.Columns, first func(t *table.Rows, rec *workload
 		}
 		procs := [...]float64{Cores: planned, Instances: n, GPUs: n * gpu}[f.Size]
 		rec.Requested, rec.Allocated = workload.Unknown, workload.Unknown
+		// 1e-9 below: 3 instances of 33.33 hundredths are one core, whatever the rounding.
 		if procs = math.Ceil(procs - 1e-9); procs >= 1 && procs <= 1<<53 {
 			rec.Requested, rec.Allocated = int64(procs), int64(procs)
 		}
 	}
 }
 
-// predecessors are the tasks of its job that a task comes after, by its name, which rows repeat.
+// predecessors remembers what predecessorsOf made of the names of tasks, which rows repeat.
 type predecessors map[string]string
 
-// mostNames bounds of how many names they are kept.
+// mostNames bounds of how many names it is remembered.
 const mostNames = 1 << 14
 
+// of is predecessorsOf, from the memory if it is there.
 func (p predecessors) of(name string) string {
 	before, seen := p[name]
 	if !seen {

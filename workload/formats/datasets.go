@@ -1,6 +1,10 @@
-// Package datasets reads the data sets that computing centres and companies have published of their
-// jobs in forms of their own. Each is a type of this package, whose zero value reads it as the
-// command does without parameters:
+package formats
+
+import "github.com/gridslot/gridslot/workload"
+
+// This file and those of the single data sets read what computing centres and companies have
+// published of their jobs in forms of their own. Each is a type of this package, whose zero value
+// reads it as the command does without parameters:
 //
 //	trace, err := workload.Options{Reading: workload.Reading{Format: formats.FData{}}}.Open("21_04.parquet")
 //
@@ -12,11 +16,9 @@
 //
 // What a publication does not tell is not guessed: units of energy and memory are those of the file, and
 // the zone of a clock is a setting.
-package formats
 
-import "github.com/gridslot/gridslot/workload"
-
-// unnamed is what formats have in common whose files are told by nothing but their users.
+// unnamed is what formats have in common whose files have no ending of their own. It is embedded in
+// their types; those whose content tells them define their own Is.
 type unnamed struct{}
 
 // Endings are none: the files are told by their content, or not at all.

@@ -33,11 +33,13 @@ func (f FData) Read(in *workload.Input, h *workload.Header) (workload.RecordRead
 	return f.layout().Read(in, h)
 }
 
+// layout is the layout of the table; Cores and Zone are settings of it.
 func (f FData) layout() *table.Columns {
 	return &table.Columns{Fields: fdataFields, Zone: f.Zone, Header: f.header, Record: f.record}
 }
 
-// Columns, as table 2 has them; the embedding of names, 384 numbers a job, is left.
+// The places in fdataFields of the columns that record needs: the instants of arrival, start and end,
+// nodes and cores, requested (r) and allocated (a), and how the job ended.
 const (
 	adt = iota
 	sdt
@@ -49,6 +51,9 @@ const (
 	exitState
 )
 
+// fdataFields are the columns under the names of table 2; the embedding of names, 384 numbers a job,
+// is left. Columns whose unit table 2 does not tell keep their name, so that nobody takes them for the
+// columns of that meaning in other formats.
 var fdataFields = []table.Field{
 	adt:       {Name: "adt", Is: table.Instant, SWF: 2, Needed: true, Always: true},
 	sdt:       {Name: "sdt", Is: table.Instant, Needed: true},
@@ -97,6 +102,7 @@ var fdataFields = []table.Field{
 	{Name: "pclass", Is: table.Text, As: "class"},
 }
 
+// header adds the size of Fugaku: 158,976 nodes of 48 cores for jobs.
 func (f FData) header(h *workload.Header) {
 	h.Set("Computer", "Fugaku")
 	h.Set("MaxNodes", "158976")
@@ -107,6 +113,7 @@ func (f FData) header(h *workload.Header) {
 	}
 }
 
+// record completes the record of a row.
 func (f FData) record(r *table.Rows, rec *workload.Record) {
 	rec.Wait, rec.Runtime = r.Since(adt, sdt), r.Since(sdt, edt)
 	rec.Requested, rec.Allocated = r.Whole(nnumr), r.Whole(nnuma)

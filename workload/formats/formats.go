@@ -12,7 +12,9 @@ import (
 	"github.com/gridslot/gridslot/workload/formats/sacct"
 )
 
-// All are the formats, in the order in which an input is asked for its likeness.
+// All are the formats beside SWF, in the order in which an input is asked for its likeness: the first
+// whose Is is true reads it, and SWF if there is none. The order matters only if two claim one input,
+// which the tests of the formats exclude for their samples.
 func All() []workload.Format {
 	return []workload.Format{
 		CSV{}, sacct.Format{}, GWF{}, MWF{}, batsim.Format{},
@@ -20,8 +22,9 @@ func All() []workload.Format {
 	}
 }
 
-// ByEnding is the one among formats whose files end as path does, where .gz and .zst
-// do not count; nil where there is none.
+// ByEnding is the first of the formats whose files end as path does, or nil. Endings of packed files,
+// .gz and .zst, do not count. It is for files that are to be written; what is read is told by its
+// content.
 func ByEnding(path string, formats []workload.Format) workload.Format {
 	path = strings.TrimSuffix(strings.TrimSuffix(path, ".gz"), ".zst")
 	i := slices.IndexFunc(formats, func(f workload.Format) bool {

@@ -38,6 +38,7 @@ var GoogleTables = []string{"job_events", "task_events"}
 // all month. A record is a task, or a job whose size the table does not tell.
 type Google struct {
 	unnamed
+	// Table is the table that the file is; nothing in the file tells it. job_events by default.
 	Table GoogleTable
 	// Size is how many processors a job has, of which job_events does not tell; 1 for 0. A
 	// task has one.
@@ -47,7 +48,8 @@ type Google struct {
 // Name is "google".
 func (Google) Name() string { return "google" }
 
-// Survey reads who the users are.
+// Survey reads who the users are. The start of the log is a constant, and records are never sorted:
+// one is complete at the end of its life.
 func (f Google) Survey(in *workload.Input) (*workload.Header, error) { return f.layout().Survey(in) }
 
 // googleTables are the columns of each table, in their order.
@@ -87,6 +89,8 @@ var googleFields = [...][]table.Field{
 	},
 }
 
+// layout is the layout of the table. The trace counts in microseconds from 600 s before its start;
+// its schema (section "Time and timestamps") says when that was.
 func (f Google) layout() *table.Columns {
 	return &table.Columns{Fields: googleFields[f.Table], Over: table.CommaRows(googleTables[f.Table]...), Header: func(h *workload.Header) {
 		h.Unsorted = true
@@ -106,7 +110,8 @@ func (f Google) Read(in *workload.Input, h *workload.Header) (workload.RecordRea
 	}, err
 }
 
-// Events, as version 2 numbers them.
+// Events, as version 2 of the schema numbers them (section "Job and task life cycles and event
+// types"). The last two change a request and neither begin nor end anything.
 const (
 	submit = iota
 	schedule
@@ -119,6 +124,8 @@ const (
 	updateRunning
 )
 
+// endings are the events that end a life, with what SWF has for them. An evicted task is submitted
+// again by the system, which begins another life; of a lost one nothing is known.
 var endings = map[int64]struct {
 	name   string
 	status int64
@@ -130,36 +137,39 @@ var endings = map[int64]struct {
 // key is a job, or a task of one.
 type key struct{ job, task int64 }
 
-// life is from a submission to an end.
+// life is what a job or task does from a submission to an end; each becomes a record.
 type life struct {
 	key
-	line  int64 // of the first event
-	from  int64 // times in microseconds; none before the trace or after it, which are unknown
-	begin int64
-	user  int64
-	cells []workload.Value // as the latest event tells them
+	line  int64            // of the first event, from 1
+	from  int64            // its submission in microseconds, or beforeTrace
+	begin int64            // its first schedule in microseconds, or beforeTrace
+	user  int64            // the number of the user's name
+	cells []workload.Value // the columns beyond SWF, as the latest event tells them
 }
 
+// Two times of the trace stand for unknown ones (section "Time and timestamps").
 const (
 	beforeTrace = 0
 	afterTrace  = math.MaxInt64
 )
 
-// lives makes records of the rows.
+// lives is the RecordReader of events: it folds the rows into lives.
 type lives struct {
 	*table.Rows
 	f    Google
-	open map[key]*life
-	rest []*life // open at the end, in order
-	line int64
-	done bool
+	open map[key]*life // lives without an end so far
+	rest []*life       // lives without an end at the end of the table, by their first lines
+	line int64         // of the present record's first event
+	done bool          // the table has been read, and rest is what is left
 
-	time, job, task, kind, user, ended, array, machine int // fields, or -1
+	time, job, task, kind, user, ended, array, machine int // places of fields, or -1 if the table lacks them
 }
 
 // Line is that of the record's first event. The others are told as steps.
 func (r *lives) Line() int64 { return r.line }
 
+// Next finds the next life that has ended. Behind the last row the lives follow that are still open:
+// what they did not live to see is unknown.
 func (r *lives) Next() bool {
 	for !r.done && r.NextRow() {
 		if r.event() {
@@ -187,8 +197,10 @@ func (r *lives) Next() bool {
 	return false
 }
 
-// event takes in a row, and reports whether it ends a life.
+// event takes in a row, and reports whether a record has come of it, which it does if the row ends a
+// life, or begins the next one of a key whose last end is missing.
 func (r *lives) event() bool {
+	// Read the row. A row with any of these fields damaged is left out as a whole.
 	at, known := r.Integer(r.time)
 	if !known || at < 0 {
 		r.Damage(r.time, workload.NotANumber, "a time in microseconds")
@@ -210,6 +222,8 @@ func (r *lives) event() bool {
 	if r.Wrong() {
 		return false
 	}
+	// Find the life that the event belongs to, or begin one. An event of a life whose submission was
+	// before the trace, or is missing, begins it, too.
 	l, isOpen := r.open[k]
 	end, ends := endings[kind]
 	switch {
@@ -225,6 +239,7 @@ func (r *lives) event() bool {
 	default:
 		r.Account.Add(r.Rows.Line(), "", workload.JobStep, nil)
 	}
+	// Take in what the event tells. A task keeps its machine when a later event names none.
 	if kind == schedule && l.begin == beforeTrace {
 		l.begin = at
 	}
@@ -240,7 +255,8 @@ func (r *lives) event() bool {
 }
 
 // record makes the record of a life that has ended, and reports whether a log can have it. What
-// happened before the trace or after it has no instant.
+// happened before the trace or after it has no instant. A task has no number of its own, so that of
+// its first line stands for it.
 func (r *lives) record(l *life, end int64, event string, status int64) bool {
 	r.line = l.line
 	r.Rec = workload.UnknownRecord
@@ -271,4 +287,6 @@ func (r *lives) record(l *life, end int64, event string, status int64) bool {
 	return r.Take(l.line)
 }
 
+// ticks is a time of the trace, in microseconds as des.Time is. Times beyond what a log may have, of
+// which the schema knows but one, are cut to the bound.
 func ticks(us int64) des.Time { return min(des.Time(us), workload.MaxTime) }

@@ -13,7 +13,7 @@ import (
 
 // This file is the Source of Philly's log: an array of objects, read one at a time.
 
-// job is an object of the log.
+// job is an object of the log. Keys that are not read are passed over.
 type job struct {
 	Status    string    `json:"status"`
 	VC        string    `json:"vc"`
@@ -23,18 +23,20 @@ type job struct {
 	Attempts  []attempt `json:"attempts"`
 }
 
+// attempt is one run of a job; attempts stand in the order in which they ran.
 type attempt struct {
-	Start  string   `json:"start_time"` // null, or "None", where it is not known
-	End    string   `json:"end_time"`
-	Detail []detail `json:"detail"`
+	Start  string   `json:"start_time"` // null, or "None", if it is not known
+	End    string   `json:"end_time"`   // not known while the attempt runs
+	Detail []detail `json:"detail"`     // a server each
 }
 
+// detail is a server of an attempt, and the GPUs that the attempt had of it.
 type detail = struct {
 	IP   string   `json:"ip"`
 	GPUs []string `json:"gpus"`
 }
 
-// jobKeys are the keys of text.
+// jobKeys are the keys whose values are text: the columns of the table.
 var jobKeys = []string{"status", "vc", "jobid", "user", "submitted_time"}
 
 // text is what an object has under jobKeys[at].
@@ -42,20 +44,23 @@ func (j *job) text(at int) string {
 	return [...]string{j.Status, j.VC, j.ID, j.User, j.Submitted}[at]
 }
 
-// objects reads the objects of an array.
+// objects reads the objects of an array. The attempts of the present one, which are no text, are for
+// Philly.record.
 type objects struct {
-	name    string
+	name    string // of the input, for messages
 	scanner *jsontext.Scanner
 	current job
-	entry   table.Entry
-	number  int64
-	damage  error // the object is no job
-	err     error
+	entry   table.Entry // what Entry returns a pointer to
+	number  int64       // of the present object, from 1
+	damage  error       // the present object is no job; its lines are those of the file
+	err     error       // what ended the reading
 }
 
-// longest is how many bytes an object may take.
+// longest is how many bytes an object may take. A longer one ends the reading, since nothing shows
+// that it is one job alone.
 const longest = 16 << 20
 
+// openObjects opens the log; it has the type of table.Columns.Over.
 func openObjects(in *workload.Input) (table.Source, error) {
 	text, err := in.Text()
 	if err != nil {
@@ -93,15 +98,20 @@ func (o *objects) next() bool {
 	return true
 }
 
+// fail ends the reading with an error that tells the object at hand; nil is no error.
 func (o *objects) fail(err error) {
 	if err != nil {
 		o.err = fmt.Errorf("%s: object %d: %w", o.name, max(o.number, 1), err)
 	}
 }
 
+// Columns are the keys of text. Philly's further fields have no column; its record makes them.
 func (o *objects) Columns() []string { return jobKeys }
-func (o *objects) Err() error        { return o.err }
 
+// Err is what ended the reading, or nil.
+func (o *objects) Err() error { return o.err }
+
+// Next goes to the next object. One that is no job is damaged, and the next one is read.
 func (o *objects) Next(t *table.Rows) bool {
 	if !o.next() {
 		return false
@@ -112,6 +122,7 @@ func (o *objects) Next(t *table.Rows) bool {
 	return true
 }
 
+// Entry is the text under a key; an empty one is not known.
 func (o *objects) Entry(at int, _ table.Type) *table.Entry {
 	o.entry.Text = o.current.text(at)
 	return &o.entry

@@ -14,7 +14,8 @@ import (
 // parquetKey is where a file keeps what is kept beside its columns.
 const parquetKey = "gridslot"
 
-// kept is, in JSON, what a log tells beside its records.
+// kept is, in JSON, what a log tells beside its records. All of it may be missing, as it is in tables
+// of notebooks.
 type kept struct {
 	Header   []string                    `json:"header,omitempty"` // the lines of SWF
 	Columns  []workload.Column           `json:"columns,omitempty"`
@@ -35,7 +36,10 @@ type kept struct {
 // the columns, under the key "gridslot" of the file.
 type Parquet struct{}
 
-func (Parquet) Name() string      { return "parquet" }
+// Name is "parquet".
+func (Parquet) Name() string { return "parquet" }
+
+// Endings are those that any table of Parquet has; the published data sets have them, too.
 func (Parquet) Endings() []string { return []string{".parquet"} }
 
 // Is reports whether it is a Parquet file with the columns job and submit.
@@ -44,6 +48,8 @@ func (Parquet) Is(in *workload.Input) bool {
 	return f != nil && parquetLacks(f) == nil
 }
 
+// parquetLacks says why a file is no table of jobs: it lacks job or submit, or has a field of SWF that
+// does not hold numbers. It is nil for a table of jobs.
 func parquetLacks(f *parquetfile.File) error {
 	for i, name := range workload.FieldNames {
 		at := f.Find(name)
@@ -57,6 +63,7 @@ func parquetLacks(f *parquetfile.File) error {
 	return nil
 }
 
+// openTable opens a file that is a table of jobs.
 func openTable(in *workload.Input) (*parquetfile.File, error) {
 	f, err := table.OpenParquet(in)
 	if err != nil {
@@ -68,7 +75,9 @@ func openTable(in *workload.Input) (*parquetfile.File, error) {
 	return f, nil
 }
 
-// parquetLayout is that of a file: the fields of SWF that it has, and the columns beyond them that can be read.
+// parquetLayout is the layout of a file: the fields of SWF that it has, and the columns beyond them
+// that can be read, in the file's order. Lists, and columns of other types, are left, which the
+// reading tells.
 func parquetLayout(f *parquetfile.File) *table.Columns {
 	l := &table.Columns{}
 	for i, name := range workload.FieldNames {
@@ -100,6 +109,7 @@ func (Parquet) Survey(in *workload.Input) (*workload.Header, error) {
 			return nil, fmt.Errorf("%s: what is kept under %q: %w", in.Name(), parquetKey, err)
 		}
 	}
+	// The lines are read as those of an SWF file, so that MaxProcs and the like are understood.
 	lines := strings.NewReader(strings.Join(kept.Header, "\n") + "\n")
 	r := workload.NewReader(lines)
 	h := r.Header().Clone()
@@ -109,6 +119,7 @@ func (Parquet) Survey(in *workload.Input) (*workload.Header, error) {
 		}
 	}
 	h.Unsorted = kept.Unsorted
+	// Which columns there are, and of what kind, the file itself tells; only their units are kept.
 	for _, field := range parquetLayout(f).Fields {
 		if field.As == "" {
 			continue

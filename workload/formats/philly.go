@@ -52,7 +52,7 @@ func (f Philly) Is(in *workload.Input) bool {
 	return bytes.HasPrefix(head, []byte("[")) && bytes.Contains(head, []byte(`"attempts"`)) && bytes.Contains(head, []byte(`"submitted_time"`))
 }
 
-// Survey reads when jobs were submitted, and by whom.
+// Survey reads when jobs were submitted, and by whom. A virtual cluster (vc) is a queue.
 func (f Philly) Survey(in *workload.Input) (*workload.Header, error) { return f.layout().Survey(in) }
 
 // Read begins a reading; an object is a job.
@@ -60,6 +60,7 @@ func (f Philly) Read(in *workload.Input, h *workload.Header) (workload.RecordRea
 	return f.layout().Read(in, h)
 }
 
+// The places in phillyFields of the columns that record fills in, or needs.
 const (
 	jobID = iota
 	status
@@ -70,6 +71,7 @@ const (
 	submittedTime
 )
 
+// phillyFields are the keys of an object that are text, and the columns that its attempts make.
 var phillyFields = []table.Field{
 	jobID:         {Name: "jobid", Is: table.Text, As: "id"},
 	status:        {Name: "status", Is: table.Text, As: "state"},
@@ -86,7 +88,8 @@ func (f Philly) layout() *table.Columns {
 	return &table.Columns{Fields: phillyFields, Over: openObjects, Zone: f.Zone, Header: func(*workload.Header) {}, Record: f.record}
 }
 
-// record completes the record of a job.
+// record completes the record of a job. Its size and its servers are those of the last attempt that
+// had any GPUs, since an attempt may fail before it gets some; without one the size is unknown.
 func (f Philly) record(t *table.Rows, rec *workload.Record) {
 	j := &t.Source.(*objects).current
 	switch j.Status {
@@ -99,7 +102,7 @@ func (f Philly) record(t *table.Rows, rec *workload.Record) {
 	}
 	f.times(t, j, rec)
 	gpus, servers := 0, []string(nil)
-	for _, a := range slices.Backward(j.Attempts) { // the last that had any
+	for _, a := range slices.Backward(j.Attempts) {
 		for _, d := range a.Detail {
 			gpus += len(d.GPUs)
 			servers = append(servers, d.IP)
@@ -128,7 +131,7 @@ func (f Philly) instant(text string) (us des.Time, ok bool) {
 // when the log was made, leaves unknown what it is needed for.
 func (f Philly) times(t *table.Rows, j *job, rec *workload.Record) {
 	attempts := j.Attempts
-	if len(attempts) == 0 {
+	if len(attempts) == 0 { // the job never started
 		return
 	}
 	first, last := &attempts[0], &attempts[len(attempts)-1]
@@ -146,6 +149,7 @@ func (f Philly) times(t *table.Rows, j *job, rec *workload.Record) {
 		}
 		return
 	}
+	// A sum of which one part is not known is not known.
 	sum := des.Time(0)
 	for i := range attempts {
 		begin, ok := f.instant(attempts[i].Start)

@@ -37,10 +37,12 @@ func (f PM100) Read(in *workload.Input, h *workload.Header) (workload.RecordRead
 	return f.layout().Read(in, h)
 }
 
+// layout is the layout of the table; Cores and Zone are settings of it.
 func (f PM100) layout() *table.Columns {
 	return &table.Columns{Fields: pm100Fields, Zone: f.Zone, Header: f.header, Record: f.record}
 }
 
+// The places in pm100Fields of the columns that record needs.
 const (
 	submitTime = iota
 	startTime
@@ -53,6 +55,8 @@ const (
 	jobState
 )
 
+// pm100Fields are the columns as job_features.md names them. Power is a list of the values
+// that were measured during the job, of which the mean is taken.
 var pm100Fields = []table.Field{
 	submitTime: {Name: "submit_time", Is: table.Instant, SWF: 2, Needed: true, Always: true},
 	startTime:  {Name: "start_time", Is: table.Instant, Needed: true},
@@ -90,6 +94,8 @@ var pm100Fields = []table.Field{
 	{Name: "mem_power_consumption", Is: table.Mean, As: "power_memory", Unit: "W"},
 }
 
+// header adds the size of Marconi100, 980 nodes. With Cores its processors are left unknown: a node
+// has 128 hardware threads, and which of them the log counts is the user's to say.
 func (f PM100) header(h *workload.Header) {
 	h.Set("Computer", "Marconi100")
 	h.Set("MaxNodes", "980")
@@ -98,6 +104,7 @@ func (f PM100) header(h *workload.Header) {
 	}
 }
 
+// record completes the record of a row. The runtime is run_time, or from start to end without it.
 func (f PM100) record(r *table.Rows, rec *workload.Record) {
 	rec.Wait = r.Since(submitTime, startTime)
 	if rec.Runtime < 0 {
@@ -111,7 +118,8 @@ func (f PM100) record(r *table.Rows, rec *workload.Record) {
 	rec.Status = sacct.Status([]byte(r.Text(jobState)))
 }
 
-// minutes is a limit in minutes; INFINITE is none, as a word and as Slurm's number.
+// minutes is a limit given in minutes, or UnknownTime if there is none: as the word INFINITE, as
+// Slurm's number for it (2^32-1, INFINITE of slurm.h), or as its NO_VAL, 2^32-2.
 func minutes(text string) des.Time {
 	n, fault := number.Float(text)
 	if fault != number.Sound || !(n >= 0 && n < math.MaxUint32-1) {

@@ -35,13 +35,14 @@ import (
 // Format is Batsim's JSON.
 type Format struct {
 	// Hosts is how many hosts for jobs the platform has with which a workload is read; see
-	// OpenPlatform. 0: the machine is the workload's nb_res. Where a workload has another
-	// one, its Survey is an error, but for Options.Procs, which settles it.
+	// OpenPlatform. By default, 0, the size of the machine is the workload's nb_res. If the two
+	// differ, Survey returns an error, unless Options.Procs tells the size.
 	Hosts int
 }
 
-// mostProfiles bounds what is kept of profiles, mostBytes their names, and mostColumns
-// the columns.
+// Bounds of what a reading keeps: profiles, the bytes of their names, columns and kinds of profiles,
+// and names of one field. A workload with more profiles or names is refused; further columns are told
+// as extra, and left.
 const (
 	mostProfiles = 1 << 22
 	mostBytes    = 256 << 20
@@ -69,25 +70,26 @@ type profile struct {
 	kind  string
 }
 
-// file is a pass over a workload.
+// file is a pass over the whole of a workload. What its nil fields are for is passed over.
 type file struct {
 	*jsontext.Scanner
-	name   string // of the input
-	header *workload.Header
-	job    func() bool // is called for each job; nil where they are passed over
+	name   string           // of the input, for messages
+	header *workload.Header // takes the members beside jobs and profiles
+	job    func() bool      // is called for each job; false ends the pass
 
-	current job
-	parts   jsontext.Scanner // of a value
+	current job              // the job for which it is called
+	parts   jsontext.Scanner // reads the members of a value in Raw
 
-	profiles map[string]profile // nil where they are passed over
-	bytes    int
-	lines    int   // bytes of the header
-	size     int64 // nb_res; 0 where it is not told
-	others   bool  // some are no delays
-	kinds    map[string]string
-	err      error // more than there may be
+	profiles map[string]profile // by name
+	bytes    int                // of the names of profiles so far
+	lines    int                // bytes of the header so far
+	size     int64              // nb_res; 0 if it is not told
+	others   bool               // some profiles are no delays
+	kinds    map[string]string  // the types of profiles: one string each
+	err      error              // there is more of something than may be
 }
 
+// open opens a workload for a pass.
 func open(in *workload.Input) (*file, error) {
 	text, err := in.Text()
 	if err != nil {
@@ -108,7 +110,8 @@ func wrong(s *jsontext.Scanner, name string) error {
 	return nil
 }
 
-// read reads the members of the workload.
+// read reads the members of the workload, in whatever order they come. Members of another type than
+// expected, and those that it does not know, are passed over.
 func (f *file) read() error {
 	f.SkipMark()
 	for f.Open('{'); f.Member(); {
@@ -156,7 +159,8 @@ func (f *file) read() error {
 // maxHeader bounds what is kept of a header, in bytes.
 const maxHeader = 1 << 20
 
-// room reports whether so much more of a header is kept.
+// room reports whether a line of that many bytes, and its line end, is kept of a header, and counts
+// it.
 func (f *file) room(size int) bool {
 	f.lines += size + 1
 	return f.lines <= maxHeader
@@ -209,7 +213,8 @@ func (f *file) names() {
 	}
 }
 
-// profile takes in the profile in Raw.
+// profile takes in the profile in Raw. One without a delay that can be read has none, and its jobs
+// have no runtime.
 func (f *file) profile(name string) bool {
 	p := profile{delay: workload.UnknownTime}
 	for in := f.inRaw(); in.Member() && in.Value(); {
@@ -239,7 +244,7 @@ func (f *file) profile(name string) bool {
 	return true
 }
 
-// tells takes in another member of the workload.
+// tells takes in another member of the workload: its size, or a line that the header keeps as a note.
 func (f *file) tells(key string, raw []byte) {
 	h := f.header
 	switch key {
@@ -263,17 +268,18 @@ func field(name string) int {
 	return slices.Index(workload.FieldNames[:], name) + 1
 }
 
+// isNamed reports whether the numbers of a field of SWF may have names.
 func isNamed(field int) bool { return field >= workload.FieldUser && field <= workload.FieldPartition }
 
 // survey finds the columns and the names of a workload.
 type survey struct {
 	*file
-	at       map[string]int // of a column
-	fields   scan.Memo[int]
-	latest   des.Time
-	texts    [17]map[string]bool // names by field
-	order    [17][]string
-	greatest [17]int64
+	at       map[string]int      // by name: the place of a column in the header
+	fields   scan.Memo[int]      // what field found for the keys of jobs, which jobs repeat
+	latest   des.Time            // the submission of the job before
+	texts    [17]map[string]bool // by field: the names met that the workload does not declare
+	order    [17][]string        // the same, in the order in which they were met
+	greatest [17]int64           // by field: the greatest number met; new names get numbers above it
 }
 
 // Survey reads all jobs for the columns that they have, and for names.
@@ -288,6 +294,7 @@ func (of Format) Survey(in *workload.Input) (*workload.Header, error) {
 	if err := f.read(); err != nil {
 		return nil, err
 	}
+	// The readings need the profiles, which may stand behind the jobs.
 	h := f.header
 	h.Found = f.profiles
 	if err := of.platform(in, h); err != nil {
@@ -297,6 +304,7 @@ func (of Format) Survey(in *workload.Input) (*workload.Header, error) {
 		s.column("profile", true)
 		s.column("profile_type", true)
 	}
+	// Names that the workload does not declare get numbers above all that it uses.
 	for _, field := range workload.NamedFields {
 		names := h.Names(field)
 		next := s.greatest[field]
@@ -311,7 +319,8 @@ func (of Format) Survey(in *workload.Input) (*workload.Header, error) {
 	return h, nil
 }
 
-// platform sets the size of the machine to that of the platform.
+// platform sets the size of the machine to the number of the platform's hosts, or says that the two
+// differ.
 func (of Format) platform(in *workload.Input, h *workload.Header) error {
 	switch {
 	case of.Hosts == 0 || in.Procs > 0:
@@ -343,7 +352,8 @@ func (s *survey) column(name string, isText bool) {
 	h.Columns[i].Text = h.Columns[i].Text || isText
 }
 
-// job looks at the current job.
+// job looks at the current job. Damaged ones are left to the reading. It returns false to end the
+// pass, with the reason in err.
 func (s *survey) job() bool {
 	var rec workload.Record
 	j := &s.current
@@ -368,6 +378,8 @@ func (s *survey) job() bool {
 			f = field(key)
 			s.fields.Put(key, f)
 		}
+		// A value that does not begin as a number of JSON does is text in a column: a string, a
+		// list, an object, true and false.
 		isText := len(m.value) > 0 && m.value[0] != '-' && (m.value[0] < '0' || m.value[0] > '9')
 		switch {
 		case f == 0:
@@ -395,7 +407,7 @@ func (s *survey) job() bool {
 	return true
 }
 
-// unquoted is a number, which may stand in quotes.
+// unquoted is a value without the quotes that some programs put around numbers.
 func unquoted(value []byte) []byte {
 	if s, ok := jsontext.Text(value); ok {
 		return s

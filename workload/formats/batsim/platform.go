@@ -28,20 +28,18 @@ import (
 // Host is a host of a platform on which jobs run. To Batsim it is one resource,
 // whatever its cores.
 type Host struct {
-	Name  string
-	Speed float64 // of a core, flop/s, in the power state in which it begins
-	Cores int
+	Name  string  // as the platform has it; no two hosts have one name
+	Speed float64 // of a core, in flop/s, in the power state in which it begins; above 0
+	Cores int     // 1 or more
 }
 
-// mostHosts bounds the hosts of a platform, whether they stand there or come of a cluster's
-// radical; longestName their names, longestTag what stands between two tags or within
-// one, and largestPlatform the file, in bytes.
+// Bounds of what is read of a platform, whoever has made it.
 const (
-	mostHosts       = 1 << 20
-	longestName     = 255
-	longestTag      = 1 << 20
-	deepest         = 512 // tags within each other
-	largestPlatform = 256 << 20
+	mostHosts       = 1 << 20   // whether they stand there or come of a cluster's radical
+	longestName     = 255       // of a host, in bytes
+	longestTag      = 1 << 20   // what stands between two tags or within one, in bytes
+	deepest         = 512       // tags within each other
+	largestPlatform = 256 << 20 // the unpacked file, in bytes
 )
 
 // OpenPlatform reads the platform in a file, which may be packed (.gz, .zst); see
@@ -88,10 +86,11 @@ func ReadPlatform(in io.Reader, name string) ([]Host, error) {
 	return p.hosts, nil
 }
 
-// budget is a text of which only so much is read, for a token and altogether.
+// budget is a text of which only so much is read: encoding/xml has no bounds of its own.
 type budget struct {
-	in         io.Reader
-	token, all int
+	in    io.Reader
+	token int // how many bytes may still be read for the present token
+	all   int // how many bytes may still be read of the file
 }
 
 func (b *budget) Read(p []byte) (int, error) {
@@ -107,11 +106,11 @@ func (b *budget) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// platform is a platform that is read.
+// platform is the state of the reading of a platform.
 type platform struct {
 	tokens *xml.Decoder
 	budget *budget
-	depth  int
+	depth  int // how many tags are open
 	hosts  []Host
 
 	open  xml.StartElement // the host or cluster in which we are
@@ -119,6 +118,7 @@ type platform struct {
 	role  string           // of it
 }
 
+// read reads all tags. A file that ends within one is damaged.
 func (p *platform) read() error {
 	for {
 		p.budget.token = longestTag
@@ -146,6 +146,8 @@ func (p *platform) read() error {
 	}
 }
 
+// begin takes in a tag that opens. A host or cluster is only noted: its role, which may stand in a
+// <prop> within it, decides whether it has hosts for jobs.
 func (p *platform) begin(t xml.StartElement) error {
 	kind := t.Name.Local
 	switch {
@@ -165,7 +167,7 @@ func (p *platform) begin(t xml.StartElement) error {
 	return nil
 }
 
-// end adds the host or the cluster that is complete.
+// end adds the host, or the hosts of the cluster, whose tag has closed, unless they are for no jobs.
 func (p *platform) end() error {
 	kind := p.open.Name.Local
 	id, ok := attribute(p.open, "id")
@@ -178,6 +180,7 @@ func (p *platform) end() error {
 	if p.role == "master" || p.role == "storage" || id == "master_host" && kind == "host" {
 		return nil
 	}
+	// What all hosts of it have.
 	h := Host{Name: id, Cores: 1}
 	var err error
 	if h.Speed, err = p.speed(); err != nil {
@@ -191,6 +194,7 @@ func (p *platform) end() error {
 	if kind == "host" || kind == "peer" {
 		return p.add(h)
 	}
+	// A cluster has a host for each number of its radical: prefix, number, suffix.
 	radical, _ := attribute(p.open, "radical")
 	prefix, _ := attribute(p.open, "prefix")
 	suffix, _ := attribute(p.open, "suffix")
@@ -218,6 +222,7 @@ func (p *platform) end() error {
 	return nil
 }
 
+// add adds a host.
 func (p *platform) add(h Host) error {
 	if len(h.Name) > longestName {
 		return fmt.Errorf("a host with a name of %d letters: want at most %d", len(h.Name), longestName)
@@ -229,6 +234,7 @@ func (p *platform) add(h Host) error {
 	return nil
 }
 
+// attribute is the value of an attribute of a tag, and whether the tag has it.
 func attribute(t xml.StartElement, name string) (string, bool) {
 	for _, a := range t.Attr {
 		if a.Name.Local == name {
@@ -238,7 +244,8 @@ func attribute(t xml.StartElement, name string) (string, bool) {
 	return "", false
 }
 
-// speed is that of the power state in which the host begins.
+// speed is the speed of a core in the power state in which the host begins: speed has one for each
+// state, and pstate is the number of that state, from 0 (0 by default).
 func (p *platform) speed() (float64, error) {
 	text, given := attribute(p.open, "speed")
 	if !given {
@@ -275,7 +282,8 @@ func ParseSpeed(text string) (float64, error) {
 	return 0, fmt.Errorf("speed is %.40q: want a number above 0 with a unit, such as 2.5Gf (f, kf, Mf, Gf, Tf, Pf, Ef)", text)
 }
 
-// byNumbers compares names in which numbers count as numbers.
+// byNumbers compares names in which numbers count as numbers, whatever zeros stand in front of them:
+// n2 < n10, and n02 = n2, which ReadPlatform then puts in the order of their letters.
 func byNumbers(a, b string) int {
 	for a != "" && b != "" {
 		x, y := leading(a), leading(b)

@@ -11,21 +11,21 @@ import (
 	"github.com/gridslot/gridslot/workload/internal/scan"
 )
 
-// reader reads records.
+// reader reads the records of a workload whose profiles its survey has found.
 type reader struct {
 	header   *workload.Header
 	account  *workload.Account
 	scanner  *jsontext.Scanner
-	profiles map[string]profile
-	columns  map[string]int
-	members  scan.Memo[place] // of jobs, beside those that say what a job is
-	inJobs   bool             // between two jobs
-	done     bool
-	isName   bool // ids are text
-	job      job
+	profiles map[string]profile // by name; of the survey, not changed
+	columns  map[string]int     // by name: the place in record.More
+	members  scan.Memo[place]   // by key: where a member of jobs goes, beside those that every job has
+	inJobs   bool               // the scanner stands between two jobs
+	done     bool               // the end of the workload has been reached
+	isName   bool               // some id is text: all of them are, and jobs are counted from 1
+	job      job                // the present one, as it stands in the file
 	record   workload.Record
-	more     []workload.Value
-	texts    scan.Kept
+	more     []workload.Value // the memory of record.More
+	texts    scan.Kept        // the strings of text in columns
 	err      error
 }
 
@@ -87,7 +87,8 @@ func (r *reader) Next() bool {
 	return false
 }
 
-// enter passes over members of the workload up to the first job.
+// enter passes over members of the workload up to the first job of the next list of jobs, or to the
+// end of the workload.
 func (r *reader) enter() {
 	s := r.scanner
 	if s.At == 0 {
@@ -104,12 +105,13 @@ func (r *reader) enter() {
 	r.done, r.err = true, wrong(s, r.account.Name)
 }
 
+// damage leaves the present job out. It returns false.
 func (r *reader) damage(column string, why workload.Reason, text []byte, want string) bool {
 	r.err = r.account.Damage(r.scanner.At, column, why, text, want)
 	return false
 }
 
-// read makes a record of the job in Raw.
+// read makes a record of the job in Raw, and reports whether it is one.
 func (r *reader) read() bool {
 	s, j, rec := r.scanner, &r.job, &r.record
 	if s.TooLong {
@@ -126,6 +128,8 @@ func (r *reader) read() bool {
 	for i := range r.more {
 		r.more[i] = workload.UnknownValue
 	}
+	// What every job has: its id, submission and size, perhaps a limit (-1, none in Batsim, or null is
+	// unknown), and the profile that tells the runtime.
 	rec.Job = r.account.Report().Lines
 	if id, ok := number.Integer(unquoted(j.id)); ok && !r.isName {
 		rec.Job = id
@@ -168,7 +172,8 @@ func (r *reader) set(field int, name string, value []byte) bool {
 	return true
 }
 
-// tell takes in another member of the job.
+// tell takes in another member of the job: a field of SWF if it has the name of one, or else a value
+// of a column. null is not known.
 func (r *reader) tell(m pair) bool {
 	if string(m.value) == "null" {
 		return true
@@ -196,7 +201,7 @@ func (r *reader) tell(m pair) bool {
 	return true
 }
 
-// column is where a column stands, or -1.
+// column is the place of a column in record.More, or -1.
 func (r *reader) column(name string) int {
 	if i, ok := r.columns[name]; ok {
 		return i
@@ -228,7 +233,8 @@ func (r *reader) put(name string, i int, value []byte) bool {
 	return true
 }
 
-// delays are those that records have, in ascending order.
+// delays are the runtimes that records have, in ascending order, so that what is written does not
+// depend on the order of a map.
 func delays(of map[des.Time]bool) []des.Time {
 	all := make([]des.Time, 0, len(of))
 	for d := range of {

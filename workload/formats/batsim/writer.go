@@ -15,20 +15,23 @@ import (
 // runtime there is. What Batsim has no place for stands in the extra_data of jobs, which
 // it hands to the scheduler, and in members of the workload beside its own.
 
+// writer writes a workload, in one pass.
 type writer struct {
 	out    io.Writer
-	buf    []byte
+	buf    []byte // what has not been written yet
 	header *workload.Header
 	lost   *workload.Losses
-	delays map[des.Time]bool
-	jobs   int64 // written
-	err    error
+	delays map[des.Time]bool // the runtimes met so far, each of which becomes a profile
+	jobs   int64             // how many were written
+	err    error             // the first error of out
 }
 
-// blockSize is how much is written at a time.
+// blockSize is how many bytes are gathered before they are written.
 const blockSize = 256 << 10
 
-// Write begins a workload. The runtimes that differ are kept in memory.
+// Write begins a workload: what the header says comes first, in the order nb_res, header, columns,
+// names, so that a reader knows the columns before the first job. The runtimes that differ are kept
+// in memory until Close.
 func (Format) Write(out io.Writer, h *workload.Header) (workload.RecordWriter, error) {
 	var columns []string
 	for _, c := range h.Columns {
@@ -68,6 +71,7 @@ func (Format) Write(out io.Writer, h *workload.Header) (workload.RecordWriter, e
 	return w, w.spill()
 }
 
+// names writes the members of the object "names": what numbers stand for, by field.
 func (w *writer) names() {
 	several := false
 	for _, f := range workload.NamedFields {
@@ -94,7 +98,7 @@ func (w *writer) names() {
 	}
 }
 
-// text appends a string.
+// text appends a string of JSON. of is what the loss is told of if a byte of it has no place there.
 func (w *writer) text(b []byte, s, of string) []byte {
 	if !utf8.ValidString(s) {
 		w.lost.Add(of, "JSON has no place for what is no UTF-8")
@@ -103,7 +107,8 @@ func (w *writer) text(b []byte, s, of string) []byte {
 	return append(b, in...)
 }
 
-// Write writes a job.
+// Write writes a job. A record without a submission, a size or a runtime is none of Batsim's, and is
+// left out, which is told.
 func (w *writer) Write(rec *workload.Record) error {
 	size := rec.Requested
 	if size <= 0 {
@@ -153,7 +158,8 @@ func (w *writer) id(rec *workload.Record) string {
 	return ""
 }
 
-// extra appends what else a record says.
+// extra appends what else a record says, as the object extra_data: the fields of SWF that a job of
+// Batsim does not have, under their names, and the columns. Without any there is no such object.
 func (w *writer) extra(b []byte, rec *workload.Record) []byte {
 	begin := len(b)
 	key := func(name string) {
@@ -201,6 +207,7 @@ func isOwn(column string) bool {
 	return column == "id" || column == "profile" || column == "profile_type"
 }
 
+// spill writes what has been gathered if it is enough.
 func (w *writer) spill() error {
 	if len(w.buf) >= blockSize && w.err == nil {
 		_, w.err = w.out.Write(w.buf)
@@ -209,7 +216,7 @@ func (w *writer) spill() error {
 	return w.err
 }
 
-// Close writes the profiles.
+// Close writes the profiles, one for each runtime, and ends the workload.
 func (w *writer) Close() error {
 	w.buf = append(w.buf, "],\n\"profiles\": {"...)
 	for i, d := range delays(w.delays) {

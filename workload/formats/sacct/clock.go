@@ -15,6 +15,7 @@ type clock struct {
 	offset   int64 // of that stretch, from UTC
 }
 
+// newClock is the clock of a zone; UTC if nil.
 func newClock(zone *time.Location) clock {
 	if zone == nil {
 		zone = time.UTC
@@ -26,6 +27,12 @@ func newClock(zone *time.Location) clock {
 // as if it were UTC. Of two such instants it is the first that does not lie before
 // another instant of the row, and of none the one it would be had the clock not
 // been set yet.
+//
+// before and after are the offsets from UTC a day earlier and a day later, and first and second the
+// instants at which clocks of these offsets show the time. If the clock is set in between:
+//
+//	forward, 1:59 -> 3:00   2:30 is never shown: neither first nor second shows it
+//	back,    2:59 -> 2:00   2:30 is shown twice: at first, and an hour later at second
 func (c *clock) instant(shown, notBefore int64) int64 {
 	if c.from <= shown && shown < c.to {
 		return shown - c.offset
@@ -49,12 +56,14 @@ func (c *clock) instant(shown, notBefore int64) int64 {
 	return first // never shown
 }
 
+// offsetAt is how far the clock is ahead of UTC at an instant, in seconds.
 func (c *clock) offsetAt(instant int64) int64 {
 	_, offset := time.Unix(instant, 0).In(c.zone).Zone()
 	return int64(offset)
 }
 
-// remember takes note of the stretch around an instant.
+// remember takes note of the stretch around an instant: the shown times from the last change of the
+// clock to the next, without those that the clock shows a second time beyond a change.
 func (c *clock) remember(instant int64) {
 	begin, end := time.Unix(instant, 0).In(c.zone).ZoneBounds()
 	c.offset = c.offsetAt(instant)

@@ -14,7 +14,7 @@ import (
 
 // Format is Slurm's accounting.
 type Format struct {
-	// Zone is that of times without one, the cluster's; UTC where nil.
+	// Zone is the time zone of the cluster, in which sacct prints its times; UTC if nil.
 	Zone *time.Location
 }
 
@@ -49,7 +49,8 @@ func (Format) Is(in *workload.Input) bool {
 	return job && others >= 2
 }
 
-// Survey reads the whole log, for the names in it and its earliest submission.
+// Survey reads the whole log, for the names in it, its earliest submission, its highest job number
+// (above which tasks get numbers of their own), and the columns in which any record has something.
 func (f Format) Survey(in *workload.Input) (*workload.Header, error) {
 	r, err := f.begin(in)
 	if err != nil {
@@ -59,7 +60,7 @@ func (f Format) Survey(in *workload.Input) (*workload.Header, error) {
 	columns, rare := r.heading.columns()
 	h.Columns = columns
 	r.begin(h, workload.NewAccount(in, h))
-	r.surveys, r.account.Strict = true, false
+	r.surveys, r.account.Strict = true, false // the reading tells what is damaged
 	used := make([]bool, len(columns))
 	var submits table.Span
 	jobs := 0
@@ -76,6 +77,7 @@ func (f Format) Survey(in *workload.Input) (*workload.Header, error) {
 	if report := r.Report(); jobs == 0 && report.Lines > 0 {
 		return nil, fmt.Errorf("%s: none of its %d rows is a job (%v)", in.Name(), report.Lines, report.Findings()[0])
 	}
+	// Of the columns that a record may have, the rare ones are kept only if one has something there.
 	forgetNumbers(h)
 	h.Columns = nil
 	for i, c := range columns {
@@ -101,7 +103,7 @@ func (f Format) Read(in *workload.Input, h *workload.Header) (workload.RecordRea
 	return r, nil
 }
 
-// begin reads the heading.
+// begin opens an input and reads its heading.
 func (f Format) begin(in *workload.Input) (*reader, error) {
 	text, err := in.Text()
 	if err != nil {
@@ -110,6 +112,7 @@ func (f Format) begin(in *workload.Input) (*reader, error) {
 	return newReader(in.Name(), text, f.Zone)
 }
 
+// newReader reads the heading, which is the first line that is not empty.
 func newReader(name string, text io.Reader, zone *time.Location) (*reader, error) {
 	r := &reader{name: name, lines: scan.NewLines(text), clock: newClock(zone)}
 	for r.lines.Next() {

@@ -14,12 +14,14 @@ import (
 // This file knows the columns: which heading is which, how rows are cut, and which
 // columns beyond SWF's fields they give a record.
 
-// role is what a column is for.
+// role is what a column is for. No two columns of a log have one role, apart from roleText and
+// roleNumber.
 type role uint8
 
 const (
-	roleText   role = iota // text, kept under a name of its own
-	roleNumber             // a number of that kind
+	roleText   role = iota // text, kept in a column as it is
+	roleNumber             // a number, kept in a column as it is
+	// The others are read by functions of reader.go, and have the names of their headings.
 	roleJobID
 	roleJobIDRaw
 	roleUser
@@ -95,15 +97,15 @@ func documentedHeadings(list string) map[string]string {
 	return byLower
 }
 
-// heading is the first line of a log.
+// heading is the first line of a log, and what it tells of the rows.
 type heading struct {
-	line      string // as it stands there
-	separator []byte
-	trailing  bool // rows end with a separator, too
-	quoted    bool // fields may be in quotes, as in CSV
-	names     []string
-	at        [numRoles]int // of the column of a role, from 0, or -1
-	plain     []plainColumn
+	line      string        // as it stands there; files that are put together repeat it
+	separator []byte        // of one byte or more, as --delimiter may be
+	trailing  bool          // rows end with a separator, too, as --parsable prints them
+	quoted    bool          // fields may be in quotes, as in CSV
+	names     []string      // of all columns, in lower case; no two are equal
+	at        [numRoles]int // by role: the place of its column, from 0, or -1
+	plain     []plainColumn // the columns that are taken as they are
 }
 
 // plainColumn is a column that is one of records as it is.
@@ -122,12 +124,14 @@ var errJSON = errors.New("it is what sacct --json prints, which differs from one
 
 var errNoHeading = errors.New("its first line must be the heading that sacct prints, with JobID or JobIDRaw, as in JobID|Submit|Start")
 
-// readHeading understands a first line. The separator is what stands between its names.
+// readHeading understands a first line. The separator is what stands between its names: the letters
+// behind the first name, up to the second one.
 func readHeading(line []byte) (*heading, error) {
 	line = bytes.TrimPrefix(line, []byte(byteOrderMark))
 	if bytes.HasPrefix(bytes.TrimLeft(line, " \t"), []byte{'{'}) {
 		return nil, errJSON
 	}
+	// The first name, which may stand in quotes.
 	h := &heading{line: string(line)}
 	quote := len(line) > 0 && line[0] == '"'
 	rest := line
@@ -141,6 +145,8 @@ func readHeading(line []byte) (*heading, error) {
 	if quote && bytes.HasPrefix(rest[end:], []byte{'"'}) {
 		end++
 	}
+	// The separator. Blanks alone are the columns of a fixed width that sacct prints by default, which
+	// cut what is too long for them.
 	sep := rest[end:]
 	i := 0
 	for i < len(sep) && wordEnd(sep[i:]) == 0 && !(quote && sep[i] == '"') {
@@ -153,6 +159,7 @@ func readHeading(line []byte) (*heading, error) {
 	case len(bytes.TrimLeft(h.separator, " ")) == 0:
 		return nil, errors.New("its columns stand side by side with blanks between them, which cuts what is too long: have sacct print them with --parsable2")
 	}
+	// How rows are cut: quotes have a meaning in what is CSV, but not between the | of sacct.
 	h.quoted = len(h.separator) == 1 && bytes.ContainsAny(h.separator, ",;\t")
 	if h.trailing = bytes.HasSuffix(line, h.separator); h.trailing {
 		line = line[:len(line)-len(h.separator)]
@@ -164,7 +171,7 @@ func readHeading(line []byte) (*heading, error) {
 	return h, h.understand(fields.of)
 }
 
-// understand finds the roles of columns.
+// understand finds the roles of columns. A log needs JobID or JobIDRaw, and Submit.
 func (h *heading) understand(names [][]byte) error {
 	for r := range h.at {
 		h.at[r] = -1
@@ -189,6 +196,7 @@ func (h *heading) understand(names [][]byte) error {
 			h.at[m.role] = i
 		}
 	}
+	// Beside names, the numbers of users and groups are columns of their own.
 	for _, twice := range [][2]role{{roleUID, roleUser}, {roleGID, roleGroup}} {
 		if i := h.at[twice[0]]; i >= 0 && h.at[twice[1]] >= 0 {
 			h.addPlain(i, workload.Column{Name: h.names[i]})
@@ -204,7 +212,8 @@ func (h *heading) understand(names [][]byte) error {
 	return nil
 }
 
-// addPlain adds a column, under its heading where the name is another's already.
+// addPlain adds a column that is taken as it is; under its heading if another column has its name
+// already, and with _column behind it until no other has that.
 func (h *heading) addPlain(field int, c workload.Column) {
 	taken := func(name string) bool {
 		return isDerived(name) || slices.ContainsFunc(h.plain, func(p plainColumn) bool { return p.column.Name == name })
@@ -218,6 +227,7 @@ func (h *heading) addPlain(field int, c workload.Column) {
 	h.plain = append(h.plain, plainColumn{field, c})
 }
 
+// has reports whether the log has a column of a role.
 func (h *heading) has(r role) bool { return h.at[r] >= 0 }
 
 // column is one of the columns of records that are made of what several fields say, or of a part of one.
@@ -294,8 +304,9 @@ func isDerived(name string) bool {
 	return false
 }
 
-// columns are those that records of such a log may have. Those of rare names are only of interest
-// where a record has something there.
+// columns are the columns beyond SWF that records of such a log may have, the derived ones first.
+// Those whose names are in rare are only of interest if a record has something there: a survey drops
+// the others of them.
 func (h *heading) columns() (all []workload.Column, rare map[string]bool) {
 	rare = map[string]bool{}
 	for c, d := range derived {
@@ -310,7 +321,7 @@ func (h *heading) columns() (all []workload.Column, rare map[string]bool) {
 	return all, rare
 }
 
-// wordEnd is how long the name is that text begins with.
+// wordEnd is the length of the name that a text begins with: letters, digits and _.
 func wordEnd(text []byte) int {
 	i := 0
 	for i < len(text) {
@@ -323,6 +334,7 @@ func wordEnd(text []byte) int {
 	return i
 }
 
+// clip is the beginning of a text, for messages.
 func clip(text []byte) string { return string(text[:min(len(text), 80)]) }
 
 // rowFields are the fields of a row, valid as long as its line.
@@ -331,7 +343,7 @@ type rowFields struct {
 	unquoted []byte
 }
 
-// cut cuts a row at its separators. It reports false where quotes do not end.
+// cut cuts a row at its separators. It reports false if quotes do not end where a field does.
 func (f *rowFields) cut(h *heading, line []byte) (sound bool) {
 	sep := h.separator
 	switch {

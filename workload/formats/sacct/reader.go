@@ -11,11 +11,15 @@ import (
 	"github.com/gridslot/gridslot/workload/internal/scan"
 )
 
-// This file makes records of rows.
+// This file makes records of rows. reader.job reads one row in phases: the state, resources, number,
+// times, limit and sizes, which a record needs and which may damage the row; then memory, usage,
+// owners and plain columns, in which what cannot be read is noted and taken as unknown.
 
 // indices are where the header's derived columns stand in Record.More, or -1.
 type indices [numDerived]int
 
+// newIndices finds the derived columns in a header. One of the same name but another kind is
+// somebody else's.
 func newIndices(h *workload.Header) (at indices) {
 	for c, d := range derived {
 		at[c] = slices.IndexFunc(h.Columns, func(of workload.Column) bool { return of.Name == d.column.Name && of.Text == d.column.Text })
@@ -32,51 +36,53 @@ const (
 	maxName  = 256
 )
 
-// reader reads records. It is a row ahead, since the steps of a job stand below it.
+// reader reads records. It is a job ahead of what Record returns: the steps of a job stand below its
+// row and change it, so a job is complete when the next one has been found.
 type reader struct {
-	name    string
+	name    string // of the input, for messages
 	lines   *scan.Lines
 	heading *heading
-	clock   clock
-	texts   scan.Kept
-	tres    scan.Memo[*tres]
+	clock   clock            // of the cluster
+	texts   scan.Kept        // the strings of values that are text
+	tres    scan.Memo[*tres] // what was read of lists of resources, which rows repeat
 
 	header  *workload.Header
-	surveys bool // the header takes names that are new
+	surveys bool // this is a survey: the header takes names that are new
 	account *workload.Account
-	origin  int64 // the instant 0 of records, in seconds since 1970
+	origin  int64 // the start of the log, in seconds since 1970; 0 in a survey
 	at      indices
 	plain   []plainReader
-	owners  [len(workload.NamedFields)]scan.Memo[int64]
+	owners  [len(workload.NamedFields)]scan.Memo[int64] // numbers of names that were met lately
 
-	arrays    scan.NumberSet // whose numbers tasks have
-	numArrays int
-	numTasks  int64 // that have numbers of their own
+	arrays    scan.NumberSet // the numbers of jobs that one of their tasks has taken
+	numArrays int            // how many were put into arrays; at most maxArrays
+	numTasks  int64          // how many tasks have numbers of their own, above HighestJob
 
-	fields     rowFields
-	now, ahead *job
-	begun      bool
+	fields     rowFields // of the present row
+	now, ahead *job      // what Record returns, and the next one
+	begun      bool      // the first job has been read into ahead
 	err        error
 }
 
 // job is a record that was read, before its steps are.
 type job struct {
-	valid  bool
-	line   int64
-	id     []byte // as its steps repeat it
+	valid  bool  // there is one
+	line   int64 // of its row, from 1
+	id     []byte
 	record workload.Record
-	more   []workload.Value // the record's, while it is the reader's
-	sum    bool             // its energy is the sum of its steps'
-	task   bool             // of an array, or a part of a job, without a JobIDRaw
-	number bool             // it was given a number of its own
+	more   []workload.Value // the memory of record.More
+	sum    bool             // its row tells no energy: the sum over its steps is taken
+	task   bool             // of an array, or a part of a heterogeneous job, without a JobIDRaw
+	number bool             // numberTask gave it its number
 }
 
-// plainReader reads a column that is taken as it is.
+// plainReader says where a column that is taken as it is comes from, and where it goes to.
 type plainReader struct {
 	field, index int // of the row, of Record.More
 	text         bool
 }
 
+// begin prepares the reading of records with the columns of a header.
 func (r *reader) begin(h *workload.Header, a *workload.Account) {
 	r.header, r.account, r.origin = h, a, h.UnixStartTime
 	r.arrays = scan.NewNumberSet()
@@ -97,6 +103,7 @@ func (r *reader) Line() int64              { return r.now.line }
 func (r *reader) Err() error               { return r.err }
 func (r *reader) Report() *workload.Report { return r.account.Report() }
 
+// Next finds the next job. The account compares it with the others now that its steps are in.
 func (r *reader) Next() bool {
 	if !r.begun {
 		r.begun = true
@@ -151,7 +158,8 @@ func (r *reader) cut(line []byte) bool {
 	return r.fields.cut(r.heading, line) && len(r.fields.of) == len(r.heading.names)
 }
 
-// field is that of a column, nil where there is no such column.
+// field is the text of the present row in the column of a role. It is nil if there is no such column,
+// and empty but not nil if the row has nothing there.
 func (r *reader) field(of role) []byte {
 	if i := r.heading.at[of]; i >= 0 {
 		return r.fields.of[i]
@@ -159,6 +167,7 @@ func (r *reader) field(of role) []byte {
 	return nil
 }
 
+// id is what tells rows of jobs and of steps apart: JobID, or JobIDRaw if there is no JobID.
 func (r *reader) id() []byte {
 	if id := r.field(roleJobID); id != nil {
 		return id
@@ -172,12 +181,12 @@ func (r *reader) damage(of role, why workload.Reason, want string) bool {
 	return false
 }
 
-// odd notes a value that is taken as unknown.
+// odd notes a value that cannot be read, and is taken as unknown.
 func (r *reader) odd(field int) {
 	r.account.Add(r.lines.Number(), r.title(field), workload.ValueUnreadable, r.fields.of[field])
 }
 
-// title is the heading of a column.
+// title is the heading of a column, spelt as sacct(1) spells it.
 func (r *reader) title(field int) string {
 	name := r.heading.names[field]
 	if as, ok := documented[name]; ok {
@@ -193,7 +202,7 @@ const (
 	wantCount   = "a whole number"
 )
 
-// job makes a record of a row. It reports false where the row is damaged.
+// job makes a record of a row, into ahead. It reports false if the row is damaged.
 func (r *reader) job() bool {
 	j := r.ahead
 	rec := &j.record
@@ -206,6 +215,7 @@ func (r *reader) job() bool {
 		rec.More[i] = workload.UnknownValue
 	}
 	j.line, j.id = r.lines.Number(), append(j.id[:0], r.id()...)
+	// State and resources come first: times depend on the one, sizes on the others.
 	goesOn := r.state(rec)
 	alloc, req := r.resources(rec)
 	if !r.number(rec) || !r.times(rec, goesOn) || !r.limit(rec) || !r.sizes(rec, alloc, req) {
@@ -216,7 +226,7 @@ func (r *reader) job() bool {
 	rec.User = r.owner(workload.FieldUser, roleUser, roleUID)
 	rec.Group = r.owner(workload.FieldGroup, roleGroup, roleGID)
 	rec.Partition = r.owner(workload.FieldPartition, rolePartition, rolePartition)
-	rec.Queue = rec.Partition
+	rec.Queue = rec.Partition // Slurm has no queues beside partitions
 	for i := range r.plain {
 		r.takePlain(&r.plain[i], rec)
 	}
@@ -225,9 +235,10 @@ func (r *reader) job() bool {
 	return true
 }
 
-// numberTask gives a task of an array, or a part of a heterogeneous job, a number of its own where
-// another one has that of its JobID already: the next one above all in the log. It reports whether
-// it did.
+// numberTask gives a task of an array, or a part of a heterogeneous job, a number of its own if
+// another one has the number of its JobID already: the next one above HighestJob, so that it is new.
+// It reports whether it did. The first task of an array keeps the array's number; beyond maxArrays
+// arrays only if the numbers of arrays follow each other.
 func (r *reader) numberTask(rec *workload.Record) bool {
 	array := rec.Job
 	first := r.arrays.Next(array)
@@ -240,13 +251,14 @@ func (r *reader) numberTask(rec *workload.Record) bool {
 		return false
 	}
 	if r.numTasks == math.MaxInt64-r.header.HighestJob {
-		return false // there is none
+		return false // there is no number above: the task keeps the array's
 	}
 	r.numTasks++
 	rec.Job = r.header.HighestJob + r.numTasks
 	return true
 }
 
+// set sets a derived column, if the header has it; setNumber and setText are set for the two kinds.
 func (r *reader) set(rec *workload.Record, c column, v workload.Value) {
 	if i := r.at[c]; i >= 0 {
 		rec.More[i] = v
@@ -263,7 +275,14 @@ func (r *reader) setText(rec *workload.Record, c column, text []byte) {
 	}
 }
 
-// number reads which job it is.
+// number reads which job it is. JobID has one of these forms:
+//
+//	17          a job
+//	17_4        task 4 of array 17
+//	17_[5-9%2]  the tasks of array 17 that still wait, in one row; at most two of them run at once
+//	17+1        part 1 of heterogeneous job 17
+//
+// JobIDRaw, if it is there, is a plain number that differs between tasks, and is taken instead.
 func (r *reader) number(rec *workload.Record) bool {
 	raw := r.field(roleJobIDRaw)
 	r.ahead.task = false
@@ -309,7 +328,8 @@ func (r *reader) number(rec *workload.Record) bool {
 	return true
 }
 
-// state reads what became of the job, and reports whether it goes on.
+// state reads what became of the job, and reports whether it holds processors still. A state that
+// Slurm does not document is kept as text and has no status.
 func (r *reader) state(rec *workload.Record) (goesOn bool) {
 	rec.Status = workload.Unknown
 	text := r.field(roleState)
@@ -327,7 +347,8 @@ func (r *reader) state(rec *workload.Record) (goesOn bool) {
 	return name == "RUNNING" || name == "SUSPENDED"
 }
 
-// instant reads an instant, or -1 where it is not known.
+// instant reads an instant in seconds since 1970, or -1 if it is not known. notBefore is an instant
+// of the row that must come before it: see clock.instant. ok is false if the row is damaged.
 func (r *reader) instant(of role, notBefore int64) (at int64, ok bool) {
 	text := r.field(of)
 	if isUnknown(text) {
@@ -340,7 +361,8 @@ func (r *reader) instant(of role, notBefore int64) (at int64, ok bool) {
 	return at, ok
 }
 
-// times reads when the job was submitted, started and ended, and how long it ran.
+// times reads when the job was submitted, started and ended, and how long it ran. goesOn says that
+// the job runs still by its state.
 func (r *reader) times(rec *workload.Record, goesOn bool) bool {
 	submit, ok := r.instant(roleSubmit, math.MinInt64)
 	if !ok {
@@ -369,6 +391,8 @@ func (r *reader) times(rec *workload.Record, goesOn bool) bool {
 	if !ok {
 		return false
 	}
+	// The wait is from the submission to the start. A job that has started, and whose column End says
+	// that it has not ended, goes on, too.
 	switch {
 	case start >= submit:
 		rec.Wait = des.Time(start-submit) * des.Second
@@ -376,6 +400,8 @@ func (r *reader) times(rec *workload.Record, goesOn bool) bool {
 	case start >= 0: // a clock that was wrong
 		r.odd(r.heading.at[roleStart])
 	}
+	// Elapsed is the runtime of a job that is over; of one that goes on it is how long it has run so
+	// far. A job that was cancelled while it waited has neither: sacct prints 0 for it.
 	started := start >= 0 || elapsed > 0 || !r.heading.has(roleStart)
 	switch {
 	case goesOn && elapsed >= 0:
@@ -383,16 +409,19 @@ func (r *reader) times(rec *workload.Record, goesOn bool) bool {
 	case started:
 		rec.Runtime = elapsed
 	}
+	// End is a column of its own only where submission, wait and runtime do not give it: of a job that
+	// was suspended, or cancelled before it started.
 	if end >= 0 && (rec.Wait < 0 || rec.Runtime < 0 || r.since(end) != rec.Submit+rec.Wait+rec.Runtime) {
 		r.setNumber(rec, colEnd, r.since(end).Seconds())
 	}
 	return true
 }
 
-// since is an instant of the log.
+// since turns seconds since 1970 into an instant of the log.
 func (r *reader) since(at int64) des.Time { return des.Time(at-r.origin) * des.Second }
 
-// elapsed reads how long the job has run.
+// elapsed reads how long the job has run, without the time for which it was suspended. Without a
+// column for it, it is the time from start to end, in seconds since 1970, or -1 if they are unknown.
 func (r *reader) elapsed(start, end int64) (des.Time, bool) {
 	of := roleElapsedRaw
 	if !r.heading.has(of) {
@@ -412,7 +441,8 @@ func (r *reader) elapsed(start, end int64) (des.Time, bool) {
 	return workload.UnknownTime, true
 }
 
-// limit reads the runtime that was asked for.
+// limit reads the runtime that was asked for: Timelimit, a length, or TimelimitRaw, minutes. Its words
+// UNLIMITED and Partition_Limit go into a column, and the requested time is unknown.
 func (r *reader) limit(rec *workload.Record) bool {
 	of := roleTimelimit
 	if !r.heading.has(of) {
@@ -439,7 +469,8 @@ func (r *reader) limit(rec *workload.Record) bool {
 	return true
 }
 
-// resources reads what was allocated and requested in Slurm's own words for it.
+// resources reads what was allocated and requested in Slurm's own words for it, and sets the columns
+// of the texts and of GPUs: the allocated ones, or those requested if nothing was allocated.
 func (r *reader) resources(rec *workload.Record) (alloc, req *tres) {
 	alloc, req = r.tresOf(rec, roleAllocTRES, colTRES), r.tresOf(rec, roleReqTRES, colReqTRES)
 	gpus := alloc.gpus
@@ -450,8 +481,10 @@ func (r *reader) resources(rec *workload.Record) (alloc, req *tres) {
 	return alloc, req
 }
 
+// noTRES are resources of which nothing is told.
 var noTRES = readTRES("")
 
+// tresOf reads one list of resources into a column.
 func (r *reader) tresOf(rec *workload.Record, of role, c column) *tres {
 	text := r.field(of)
 	if len(text) == 0 {
@@ -469,7 +502,8 @@ func (r *reader) tresOf(rec *workload.Record, of role, c column) *tres {
 	return t
 }
 
-// sizes reads the processors. Before a job starts AllocCPUS and NCPUS are what it asked for.
+// sizes reads the processors, from their columns or else from the resources (cpu=N). Of a job that
+// never started, AllocCPUS and NCPUS are what it asked for, and nothing was allocated.
 func (r *reader) sizes(rec *workload.Record, alloc, req *tres) bool {
 	count := func(of role, instead float64) (n int64, ok bool) {
 		text := r.field(of)
@@ -501,7 +535,9 @@ func (r *reader) sizes(rec *workload.Record, alloc, req *tres) bool {
 	return true
 }
 
-// memory reads what was asked for.
+// memory reads the memory that was asked for: ReqMem, of the job or (until Slurm 21.08) with an ending
+// of a processor (c) or a node (n), or else mem=N of the requested resources. Column memory has the
+// job's in kB; field 10 of SWF has a processor's.
 func (r *reader) memory(rec *workload.Record, req *tres) {
 	procs := processors(rec)
 	kB := req.mem
@@ -526,7 +562,7 @@ func (r *reader) memory(rec *workload.Record, req *tres) {
 	rec.RequestedMemory = ofProcessor(kB, procs)
 }
 
-// processors is how many the job asked for, or else was given.
+// processors is how many processors the job asked for, or else was given; it may be unknown.
 func processors(rec *workload.Record) int64 {
 	if rec.Requested > 0 {
 		return rec.Requested
@@ -545,7 +581,8 @@ func ofProcessor(kB float64, procs int64) int64 {
 	return int64(kB / float64(procs))
 }
 
-// averageCPU is what of the job's CPU time is each processor's.
+// averageCPU is field 6 of SWF, the CPU time of a processor on average, to the nearest tick: of a
+// total over procs processors, or UnknownTime if one of the two is unknown.
 func averageCPU(total des.Time, procs int64) des.Time {
 	if procs < 1 || total < 0 {
 		return workload.UnknownTime
@@ -553,7 +590,7 @@ func averageCPU(total des.Time, procs int64) des.Time {
 	return (total + des.Time(procs/2)) / des.Time(procs)
 }
 
-// nodes is how many nodes the job has, or asks for.
+// nodes is how many nodes the job has, or asks for, or NaN: the first of the columns that tell it.
 func (r *reader) nodes(req *tres) float64 {
 	for _, p := range r.heading.plain {
 		if p.column.Name == "nodes" || p.column.Name == "req_nodes" {
@@ -565,7 +602,8 @@ func (r *reader) nodes(req *tres) float64 {
 	return req.nodes
 }
 
-// usage reads what the job used.
+// usage reads what the job used, so far as its own row tells it: CPU time, exit code and signal
+// (ExitCode is CODE:SIGNAL), memory and energy. Its steps may add to it.
 func (r *reader) usage(j *job, alloc *tres) {
 	rec := &j.record
 	if text := r.field(roleTotalCPU); !isUnknown(text) {
@@ -628,7 +666,8 @@ func (r *reader) measured() (rss, cpu, energy float64) {
 	return rss, cpu, energy
 }
 
-// step takes a step into the job above.
+// step takes a step into the job above: its memory and CPU time if they are larger, its energy into
+// the sum. A step whose job does not stand right above is only counted.
 func (r *reader) step() {
 	id := r.id()
 	r.account.Add(r.lines.Number(), "", workload.JobStep, id)
@@ -653,7 +692,9 @@ func (r *reader) step() {
 	}
 }
 
-// owner is the number of a user, group or partition.
+// owner is the number of a user, group or partition: of its name, or the UID or GID if the log has no
+// column of names. A survey gives new names their numbers, up to maxNames; a name beyond them, and one
+// that a reading finds new, is noted and unknown.
 func (r *reader) owner(field int, byName, byNumber role) int64 {
 	if !r.heading.has(byName) {
 		text := r.field(byNumber)
@@ -691,7 +732,8 @@ func (r *reader) owner(field int, byName, byNumber role) int64 {
 	return n
 }
 
-// asNumber is the number that a name is as a number is written, or workload.Unknown.
+// asNumber is the number that a name is, if it is written as a number is (without zeros in front, so
+// that the number gives the name back), or workload.Unknown.
 func asNumber(name []byte) int64 {
 	n, _, ok := whole(name, math.MaxInt64)
 	if !ok || name[0] == '0' && len(name) > 1 {
@@ -713,6 +755,7 @@ func forgetNumbers(h *workload.Header) {
 	}
 }
 
+// takePlain takes a column as it is. Numbers of these columns have neither units nor signs.
 func (r *reader) takePlain(p *plainReader, rec *workload.Record) {
 	text := r.fields.of[p.field]
 	switch {

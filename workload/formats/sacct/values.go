@@ -25,7 +25,8 @@ func whole(text []byte, limit int64) (n int64, why workload.Reason, ok bool) {
 	return n, workload.NotANumber, fault == number.Sound
 }
 
-// isUnknown reports whether a field says that there is nothing to say.
+// isUnknown reports whether a field says that there is nothing to say: empty, or in one of the words
+// that Slurm has for it in different columns.
 func isUnknown(text []byte) bool {
 	switch string(text) {
 	case "", "Unknown", "None", "N/A", "NONE", "INVALID":
@@ -34,7 +35,8 @@ func isUnknown(text []byte) bool {
 	return false
 }
 
-// read reads seconds since 1970, or a date and time of the clock.
+// read reads seconds since 1970 (sacct prints them with SLURM_TIME_FORMAT=%s), or a date and time as
+// the clock shows it; notBefore is as in clock.instant.
 func (c *clock) read(text []byte, notBefore int64) (at int64, why workload.Reason, ok bool) {
 	if len(text) != len("2024-01-31T10:00:00") || text[4] != '-' {
 		return whole(text, maxTime)
@@ -52,7 +54,8 @@ func (c *clock) read(text []byte, notBefore int64) (at int64, why workload.Reaso
 	return at, 0, true
 }
 
-// duration reads [DD-[HH:]]MM:SS[.ffffff], and seconds.
+// duration reads a length as Slurm writes and takes it: SS, MM:SS, HH:MM:SS, DD-HH, DD-HH:MM,
+// DD-HH:MM:SS, each with a fraction of a second or without. Digits behind the microsecond are cut.
 func duration(text []byte) (d des.Time, why workload.Reason, ok bool) {
 	var days, ticks int64
 	rest := text
@@ -74,6 +77,7 @@ func duration(text []byte) (d des.Time, why workload.Reason, ok bool) {
 		}
 		rest = rest[:i]
 	}
+	// The parts between colons, each worth sixty of the one behind it.
 	seconds, parts := int64(0), 0
 	for more := true; more; parts++ {
 		part := rest
@@ -102,11 +106,11 @@ func duration(text []byte) (d des.Time, why workload.Reason, ok bool) {
 	return des.Time(seconds)*des.Second + des.Time(ticks), 0, true
 }
 
-// maxNumber bounds the digits of a number.
+// maxNumber bounds the digits of a number, a point among them.
 const maxNumber = 40
 
-// amount reads a number with one of the letters K, M, G, T, P, E behind it, each standing
-// for so many of the one before, and what follows the letter.
+// amount reads a number with one of the letters K, M, G, T, P, E behind it or none. K stands for base,
+// and each of the others for base times the one before. rest is what follows the letter.
 func amount(text []byte, base float64) (x float64, letter byte, rest []byte, ok bool) {
 	end := 0
 	for end < len(text) && (text[end]-'0' <= 9 || text[end] == '.') {
@@ -134,8 +138,8 @@ func amount(text []byte, base float64) (x float64, letter byte, rest []byte, ok 
 	return x, 0, rest, true
 }
 
-// memory reads an amount of memory in kB, of which one without a letter is in units of
-// so many kB; per is what follows: n for a node, c for a processor.
+// memory reads an amount of memory, in kB. A number without a letter counts in a unit of that many
+// kB. per is the letter that follows, or 0: n says that it is a node's, c a processor's.
 func memory(text []byte, unit float64) (kB float64, per byte, ok bool) {
 	x, letter, rest, ok := amount(text, 1024)
 	if !ok || len(rest) > 1 {
@@ -156,7 +160,7 @@ const (
 	mebiUnit  = 1024
 )
 
-// joules reads an energy.
+// joules reads an energy in J. NaN with ok says that there is none.
 func joules(text []byte) (float64, bool) {
 	const noValue = "18446744073709551614" // what Slurm has for none
 	if string(text) == noValue {
@@ -166,17 +170,21 @@ func joules(text []byte) (float64, bool) {
 	return x, ok && len(rest) == 0
 }
 
-// tres are trackable resources, "cpu=4,mem=8G,node=1,gres/gpu=2,gres/gpu:a100=2". What
-// they do not tell is NaN.
+// tres are trackable resources as Slurm writes them, "cpu=4,mem=8G,node=1,gres/gpu=2,gres/gpu:a100=2".
+// What they do not tell is NaN.
 type tres struct {
-	text                           string
-	cpus, nodes, mem, gpus, energy float64 // mem in kB
-	sound                          bool
+	text              string
+	cpus, nodes, gpus float64
+	mem               float64 // of the job, in kB
+	energy            float64 // of the job, in J
+	sound             bool    // each item could be read; those of other names are not looked at
 }
 
+// readTRES reads a list of resources. GPUs that are counted by type alone are added up; the total,
+// gres/gpu, counts if it is there.
 func readTRES(text string) *tres {
 	nan := math.NaN()
-	t := &tres{text, nan, nan, nan, nan, nan, true}
+	t := &tres{text: text, cpus: nan, nodes: nan, gpus: nan, mem: nan, energy: nan, sound: true}
 	typed, anyTyped := 0., false // GPUs by their types
 	for item := range bytes.SplitSeq([]byte(text), []byte{','}) {
 		if len(item) == 0 {

@@ -40,19 +40,21 @@ func (f Format) Write(w io.Writer, h *workload.Header) (workload.RecordWriter, e
 
 const separator = '|'
 
+// writer writes a record as a row. Each method that appends a field counts in lost what the field
+// cannot hold; check counts what shows only in several of them.
 type writer struct {
 	out    io.Writer
 	header *workload.Header
 	clock  clock
-	origin int64
-	at     indices
-	fields []written
-	kept   []string // names of the columns that are held
+	origin int64     // the start of the log, in seconds since 1970
+	at     indices   // of the derived columns in the header
+	fields []written // the columns of the log, in order
+	kept   []string  // names of the header's columns that are held
 	lost   *workload.Losses
-	buf    []byte
-	err    error
+	buf    []byte // what has not been written yet
+	err    error  // the first error of out
 
-	fraction bool // a time of the record at hand has a fraction of a second
+	fraction bool // a time of the record at hand has a fraction of a second, which is cut
 }
 
 // written is a column of the log, and what appends a record's field of it.
@@ -61,9 +63,10 @@ type written struct {
 	append  func([]byte, *workload.Record) []byte
 }
 
+// spillAt is how many bytes are gathered before they are written.
 const spillAt = 64 << 10
 
-// line ends a line.
+// line ends a line, and writes what has been gathered if it is enough.
 func (w *writer) line() error {
 	w.buf = append(w.buf, '\n')
 	if len(w.buf) >= spillAt {
@@ -72,6 +75,7 @@ func (w *writer) line() error {
 	return w.err
 }
 
+// flush writes what has been gathered; after an error it is dropped.
 func (w *writer) flush() {
 	if w.err == nil && len(w.buf) > 0 {
 		_, w.err = w.out.Write(w.buf)
@@ -79,6 +83,7 @@ func (w *writer) flush() {
 	w.buf = w.buf[:0]
 }
 
+// Write writes a record as a row.
 func (w *writer) Write(rec *workload.Record) error {
 	w.lost.Count(rec)
 	w.fraction = false
@@ -128,12 +133,14 @@ func (w *writer) keeps(columns ...column) bool {
 // it holds.
 type shown struct {
 	heading string
-	holds   []column
-	only    bool
+	holds   []column // the derived columns that a reader makes of it
+	only    bool     // it is left out if the log has none of holds
 	append  func(*writer, []byte, *workload.Record) []byte
 }
 
-// shownColumns are those of SWF's fields, and of the derived columns.
+// shownColumns are the columns that hold SWF's fields and the derived columns, in the order in which
+// they are written. reader.job is their other half: it reads several columns together, so that there
+// is no table for both.
 var shownColumns = []shown{
 	{"JobID", []column{colArray, colArrayIndex, colArrayTasks, colHetJob, colHetOffset}, false, (*writer).jobID},
 	{"JobIDRaw", nil, false, func(_ *writer, b []byte, rec *workload.Record) []byte { return strconv.AppendInt(b, rec.Job, 10) }},
@@ -189,7 +196,8 @@ func (w *writer) choose() {
 	w.addPlain()
 }
 
-// addPlain adds the columns that are written as they are.
+// addPlain adds the columns that are written as they are: those that a reader would take back under
+// the same name and kind. The others are lost, which NewLosses tells.
 func (w *writer) addPlain() {
 	headings := map[string]string{} // by names
 	for heading, m := range meanings {
@@ -265,6 +273,8 @@ func (w *writer) partition(b []byte, rec *workload.Record) []byte {
 	return w.text(b, partition)
 }
 
+// jobID writes one of the forms of reader.number, if the columns that it stands for are whole, or the
+// job number.
 func (w *writer) jobID(b []byte, rec *workload.Record) []byte {
 	array, het := w.value(rec, colArray).Text, w.value(rec, colHetJob).Text
 	index, offset := w.value(rec, colArrayIndex), w.value(rec, colHetOffset)
@@ -281,6 +291,7 @@ func (w *writer) jobID(b []byte, rec *workload.Record) []byte {
 	return strconv.AppendInt(b, rec.Job, 10)
 }
 
+// isNumber reports whether a text is the number of an array or a job.
 func isNumber(text string) bool {
 	_, _, ok := whole([]byte(text), math.MaxInt64)
 	return ok
@@ -307,7 +318,8 @@ func (w *writer) instantOf(b []byte, v workload.Value) []byte {
 	return w.absolute(b, w.origin+int64(v.Number))
 }
 
-// absolute writes an instant in seconds since 1970.
+// absolute writes an instant given in seconds since 1970, as the clock shows it, or as a number if the
+// clock shows that time twice or has more than four digits of the year.
 func (w *writer) absolute(b []byte, at int64) []byte {
 	shown, once := w.clock.show(at)
 	switch {
@@ -320,6 +332,7 @@ func (w *writer) absolute(b []byte, at int64) []byte {
 	return time.Unix(shown, 0).UTC().AppendFormat(b, "2006-01-02T15:04:05")
 }
 
+// year10000 is the first second of the year 10000, since 1970.
 const year10000 = 253402300800
 
 // seconds is a value as a time, or UnknownTime.
@@ -330,6 +343,8 @@ func seconds(v workload.Value) des.Time {
 	return des.Seconds(v.Number)
 }
 
+// start writes when the job started; end, when it ended: the column end if the log has it, or the end
+// of the runtime.
 func (w *writer) start(b []byte, rec *workload.Record) []byte {
 	if rec.Wait < 0 {
 		return append(b, "Unknown"...)
@@ -347,6 +362,7 @@ func (w *writer) end(b []byte, rec *workload.Record) []byte {
 	return w.instant(b, rec.Submit+rec.Wait+rec.Runtime)
 }
 
+// elapsed writes the runtime, or how long a job has run that goes on.
 func (w *writer) elapsed(b []byte, rec *workload.Record) []byte {
 	t := rec.Runtime
 	if t < 0 {
@@ -355,6 +371,7 @@ func (w *writer) elapsed(b []byte, rec *workload.Record) []byte {
 	return w.wholeSeconds(b, t)
 }
 
+// wholeSeconds writes a time in seconds without its fraction; nothing if it is not known.
 func (w *writer) wholeSeconds(b []byte, t des.Time) []byte {
 	if t < 0 {
 		return b
@@ -363,6 +380,7 @@ func (w *writer) wholeSeconds(b []byte, t des.Time) []byte {
 	return strconv.AppendInt(b, int64(t/des.Second), 10)
 }
 
+// limit writes the requested time, or Slurm's word that stands for it in column time_limit.
 func (w *writer) limit(b []byte, rec *workload.Record) []byte {
 	switch word := w.value(rec, colTimeLimit).Text; {
 	case word == "":
@@ -385,6 +403,8 @@ func (w *writer) lengthOf(b []byte, rec *workload.Record, c column) []byte {
 	return length(b, t)
 }
 
+// totalCPU writes the CPU time of the job: column total_cpu, or field 6 of SWF times the processors. A
+// reader makes field 6 of it again; where that would be another one, it is told as lost.
 func (w *writer) totalCPU(b []byte, rec *workload.Record) []byte {
 	if total := w.value(rec, colTotalCPU); total.Known() {
 		if rec.CPUTime != averageCPU(seconds(total), rec.Allocated) {
@@ -437,6 +457,8 @@ func (w *writer) tres(b []byte, rec *workload.Record) []byte {
 	return w.text(b, text)
 }
 
+// state writes column state or, without it, Slurm's usual state of the status, and behind it who has
+// cancelled the job. A reader makes the status of the state.
 func (w *writer) state(b []byte, rec *workload.Record) []byte {
 	text := w.value(rec, colState).Text
 	status := int64(workload.Unknown)
@@ -467,6 +489,7 @@ func (w *writer) state(b []byte, rec *workload.Record) []byte {
 	return b
 }
 
+// exitCode writes CODE:SIGNAL.
 func (w *writer) exitCode(b []byte, rec *workload.Record) []byte {
 	code, signal := w.value(rec, colExitCode), w.value(rec, colSignal)
 	if !code.Known() && !signal.Known() {
@@ -517,6 +540,7 @@ func (w *writer) text(b []byte, text string) []byte {
 	return b
 }
 
+// count writes a number, or nothing if it is not known.
 func count(b []byte, n int64) []byte {
 	if n < 0 {
 		return b
@@ -537,6 +561,7 @@ func (w *writer) number(b []byte, name string, x float64) []byte {
 	return b
 }
 
+// kilobytes writes an amount of memory in kB.
 func (w *writer) kilobytes(b []byte, name string, kB float64) []byte {
 	from := len(b)
 	if b = w.number(b, name, kB); len(b) > from {
