@@ -23,24 +23,24 @@ const (
 	KindLeft        = "left"    // Detail: the state and the reason of a job that has not ended
 )
 
-// Event is something that has happened.
+// Event is something that has happened: a row of slurm-events.csv. What does not apply is 0 or empty.
 type Event struct {
-	Key         string // of the job
-	Job         int    // its ID; 0 where it has none
-	Kind        string
-	Time        des.Time
-	Priority    uint32
-	HasPriority bool
-	CPUs        int
-	Nodes       string
-	Partition   string
+	Key         string   // of the job; of KindReservation the name
+	Job         int      // the ID of the job; 0: it has none
+	Kind        string   // one of the kinds above, or Order.Do
+	Time        des.Time // of the log
+	Priority    uint32   // of KindStart and KindLeft
+	HasPriority bool     // Priority is told
+	CPUs        int      // of KindStart, as are the fields down to Cores; orders have Nodes, too
+	Nodes       string   // a host list
+	Partition   string   // in which the job has started
 	QOS         string
 	By          string // main or backfill: the loop that has started the job
-	Cores       string // NODE:CORES/CPUS of each node, with /MB behind it where memory is consumed
-	Detail      string
+	Cores       string // NODE:CORES/CPUS of each node, with /MB behind it if memory is consumed
+	Detail      string // see the kinds; of KindStart what the job has, as slurmctld numbers TRES
 }
 
-// startOf is the event of a job that has just been launched.
+// startOf is the event of a job that has just been launched. Its time is the start, which was Launch ago.
 func (m *Machine) startOf(j *job) Event {
 	conf, own := m.in.Config, j.job
 	e := Event{Key: j.Key, Job: own.ID, Kind: KindStart, Time: own.Start, Priority: own.Priority, HasPriority: true,

@@ -49,7 +49,8 @@ func ReadFolder(dir string, overrides ...slurm.Override) (*Input, error) {
 	return in, nil
 }
 
-// FilesOf are the paths of the files of a folder that ReadFolder reads.
+// FilesOf returns the paths of the files of a folder that ReadFolder reads: slurm.conf, jobs.csv, and those of the
+// others that are there.
 func FilesOf(dir string) []string {
 	paths := []string{filepath.Join(dir, ConfigFile), filepath.Join(dir, JobsFile)}
 	for _, name := range []string{AccountsFile, ReservationsFile, OrdersFile} {
@@ -136,7 +137,7 @@ func count(r *csvtable.Row, column string) int {
 	return n
 }
 
-// firstUser is the number of the user u1.
+// firstUser is the number (uid) of the user u1 in recordings.
 const firstUser = 5001
 
 // userOf is the name of the user of a number, as recordings have them: u1 is 5001.
@@ -147,7 +148,8 @@ func userOf(uid int) string {
 	return "u" + strconv.Itoa(uid-firstUser+1)
 }
 
-// ReadJobs reads jobs.csv. Rows are in order of submission.
+// ReadJobs reads jobs.csv, whose rows must be in order of submission. A dependency names jobs of rows above. An
+// error names the file, the line and the column.
 func (in *Input) ReadJobs(path string) error {
 	lines := map[string]int{}
 	last := des.Time(0)
@@ -285,9 +287,8 @@ func (in *Input) nodes(list string) ([]int, error) {
 	return all, nil
 }
 
-// NodesAt are the positions of the nodes of a host list, or of the nodes that have the CPUs of those
-// numbers, where there are numbers; see Watch. Nodes are down as a whole: an error tells of one of which
-// not all CPUs are named.
+// NodesAt are the positions of the nodes that have the given CPUs, numbered as by Watch, or if cpus is nil of the
+// nodes of a host list. Nodes are down as a whole: an error tells of a node of which not all CPUs are named.
 func (in *Input) NodesAt(cpus []procset.Range, hosts string) ([]int, error) {
 	if cpus == nil {
 		return in.nodes(hosts)
@@ -349,8 +350,8 @@ func (in *Input) CPUsOf(nodes []int) (cpus []procset.Range) {
 // dependencyKinds are the conditions that a job can have on others.
 var dependencyKinds = []string{"after", "afterany", "afterok", "afternotok", "singleton"}
 
-// depend reads a dependency in sbatch's grammar, with keys for IDs: afterok:j1:j2,singleton, or
-// with ? in place of the commas where one condition is enough.
+// depend reads a dependency in sbatch's grammar (-d), with keys for IDs: afterok:j1:j2,singleton, or with ? in
+// place of the commas if one condition is enough.
 func (s *Submission) depend(text string) error {
 	s.Job.AnyAfter = strings.Contains(text, "?")
 	for part := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == ',' || r == '?' }) {
@@ -369,7 +370,8 @@ func (s *Submission) depend(text string) error {
 	return nil
 }
 
-// ReadReservations reads reservations.csv, or what scontrol -o show res prints, whose dates are told by dates; nil: nobody can.
+// ReadReservations reads reservations.csv, or what scontrol -o show res prints. dates turns the dates of the
+// latter into instants of the log; if it is nil, they are an error.
 func (in *Input) ReadReservations(path string, dates Dates) error {
 	text, err := os.ReadFile(path)
 	if err != nil {

@@ -20,10 +20,10 @@ type Input struct {
 	Outages      iter.Seq[Outage] // in order of their beginnings, perhaps without end; or nil
 	// Plain says that events are told as plain recordings have them: starts and ends only.
 	Plain bool
-	// Recorded says that the jobs are those of a recording, which ends two days after its last input.
+	// Recorded says that the jobs are those of a recording, which ends RecordingEnds after its last input.
 	Recorded bool
-	// Late is how long the controller has been up when the log begins: all times here are the
-	// controller's, and what is told of has those of the log.
+	// Late is how long the controller has been up when the log begins, in whole seconds. All times of the input
+	// are the controller's; what is told has times of the log, which are Late less.
 	Late des.Time
 	// Unknown are settings of the files that are not simulated.
 	Unknown []Unknown
@@ -90,9 +90,9 @@ type Booking struct {
 // Order is what an operator has done.
 type Order struct {
 	At    des.Time
-	Do    string // cancel, hold, release, nice, limit (of a job), down, drain, up (of nodes)
-	Key   string // of the job
+	Do    string // cancel, hold, release, nice or limit of a job; down, drain or up of nodes
+	Key   string // of the job; empty: the order is about nodes
 	Hosts string // the nodes, as the file names them
-	Nodes []int
-	Value int // nice, or the limit in minutes
+	Nodes []int  // positions in Config.Nodes
+	Value int    // of nice: the value; of limit: minutes
 }

@@ -19,57 +19,62 @@ const (
 	Epilog = 10 * des.Second / 1000
 )
 
-// RecordingEnds is how long after the last input a recording ends at the latest.
+// RecordingEnds is how long after the last input a recording ends at the latest: Machine.Until of one.
 const RecordingEnds = 2 * 24 * des.Hour
 
 // What happens at one instant happens in this order.
 const (
-	phaseSubmit des.Phase = iota
-	phaseOrder
-	phaseJob   // what happens to jobs; see step
-	phaseCheck // whether anything can still happen
-	phaseAct   // the controller
+	phaseSubmit des.Phase = iota // users submit jobs
+	phaseOrder                   // operators and outages act
+	phaseJob                     // jobs are launched, end, and their nodes are free: see step
+	phaseCheck                   // the machine looks whether anything can still happen
+	phaseAct                     // the controller acts
 )
 
-// Machine is the nodes and the users of a controller while a simulator plays them.
+// Machine is the nodes and the users of a controller while a simulator plays them. Set the exported fields before
+// Begin. It serves one run.
 type Machine struct {
-	// Tell, if set, is told of everything that happens.
+	// Tell, if set, is told of everything that happens: the rows of slurm-events.csv.
 	Tell func(Event)
 	// Watch, if set, hears of the jobs as observers of the project do.
 	Watch *Watch
 	// Lost, if set, hears of each outage that begins, and Regained of the nodes that come back.
 	Lost     func(Lost)
 	Regained func(nodes []int)
-	// Whys has Watch tell observers why jobs wait.
+	// Whys makes Watch tell observers why jobs wait.
 	Whys bool
-	// Until, if set, ends the run so long after the last input, whatever still waits or runs.
+	// Until, if not 0, is how long after the last input the run ends, whatever still waits or runs.
 	Until des.Time
 	// More, if set, reports whether jobs will still be brought by Come, whatever happens: the run does not end
 	// before.
 	More func() bool
 
-	sim    *des.Simulator
-	in     *Input
-	c      *slurm.Controller
-	wake   des.EventID
-	awake  des.Time        // when wake is due
-	jobs   map[string]*job // by key
-	all    []*job          // in the order in which they came
-	of     map[*slurm.Job]*job
+	// The controller, and the instant at which it next acts.
+	sim   *des.Simulator
+	in    *Input
+	c     *slurm.Controller
+	wake  des.EventID
+	awake des.Time // when wake is due; des.Forever: it is not
+
+	// Jobs that have come, and the input that is still to come.
+	jobs   map[string]*job     // by key
+	all    []*job              // in the order in which they came
+	of     map[*slurm.Job]*job // the same by the controller's record
 	feed   des.Feed[*Submission]
-	coming int // submissions and orders that are still to come
-	lastID int
+	coming int // number of submissions, reservations and orders that are still to come
+	lastID int // the last ID that was given to a job
 
-	due       steps
-	stepping  des.EventID
-	open      int      // jobs that wait or have nodes
-	busy      int      // jobs that have nodes
-	touched   des.Time // when something happened to a job last
-	lastInput des.Time
+	// What is to happen to jobs, and when the run ends.
+	due       steps       // a heap: the next step first
+	stepping  des.EventID // the instant of the next step
+	open      int         // number of jobs that wait or have nodes
+	busy      int         // number of jobs that have nodes, also of those that complete
+	touched   des.Time    // when something last happened to a job
+	lastInput des.Time    // when the last input came
 	checking  des.EventID // the next check
-	over      bool
+	over      bool        // the machine has ended the run
 
-	cancelling *job // whom an operator cancels now
+	cancelling *job // the job that an operator is just cancelling
 	failures   failures
 	refusals   []string // a sentence for each job that was refused
 
@@ -82,33 +87,34 @@ type Machine struct {
 // job is a job that has come.
 type job struct {
 	*Submission
-	job     *slurm.Job
-	asked   des.Time // the limit that its user, or an operator, says
-	told    bool     // that it has come
-	over    bool     // a stop was told, and no launch since: another stop gets no row, as its start got none
-	state   string   // as Slurm calls it
+	job     *slurm.Job // the controller's record, a copy of Submission.Job
+	asked   des.Time   // the limit that its user, or the last order, says; job.Limit may be a predicted one
+	told    bool       // its submission was told: only then a cancellation is
+	over    bool       // a stop was told, and no launch since: another stop gets no row, as its start got none
+	state   string     // one of the states below, or a slurm.Stop
 	watched watched
 }
 
-// step is what is to happen to a job. What happens at one instant comes by kind, and then by the
-// numbers of the jobs.
+// step is what is to happen to a job after a while. Steps of one instant come by kind, and then by the IDs of the
+// jobs.
 type step struct {
 	at   des.Time
 	kind stepKind
 	job  *job
-	from des.Time // the start of the attempt that it is about
-	stop Event    // toTell
+	from des.Time // the start of the attempt that it is about: of another attempt nothing happens
+	stop Event    // of toTell
 }
 
 type stepKind uint8
 
 const (
-	toTell stepKind = iota // that it was stopped
-	toLaunch
-	toEnd
-	toRelease
+	toTell    stepKind = iota // the stop of the job is told
+	toLaunch                  // the job's work begins
+	toEnd                     // the job's work is over
+	toRelease                 // its nodes are free
 )
 
+// steps is a heap of steps (container/heap).
 type steps []step
 
 func (s steps) Len() int { return len(s) }
@@ -123,7 +129,7 @@ func (s *steps) Pop() any {
 	return last
 }
 
-// States of a job, as Slurm calls them.
+// States of a job, as Slurm calls them. A job that the controller has stopped has the reason as its state.
 const (
 	statePending   = "PENDING"
 	stateRunning   = "RUNNING"
@@ -132,7 +138,8 @@ const (
 	stateGone      = "GONE" // its record is purged
 )
 
-// NewMachine is a machine that plays in on sim from time 0 on.
+// NewMachine returns a machine that plays the input on the simulator from time 0 on, once Begin was called. It
+// returns an error if the accounts cannot be read.
 func NewMachine(sim *des.Simulator, in *Input) (*Machine, error) {
 	accounts, err := in.Accounts()
 	if err != nil {
@@ -149,7 +156,7 @@ func (m *Machine) Controller() *slurm.Controller { return m.c }
 // Now is the second of the log in which the machine is.
 func (m *Machine) Now() des.Time { return SecondOf(m.sim.Now() - m.in.Late) }
 
-// Begin has everything come that the input has.
+// Begin puts what the input has into the simulator: jobs one after the other, the rest at once.
 func (m *Machine) Begin() {
 	if m.in.Outages != nil {
 		m.fail(m.in.Outages)
@@ -177,7 +184,7 @@ func (m *Machine) Begin() {
 	m.rouse()
 }
 
-// at has something be done at an instant.
+// at schedules something, after which the controller may want to act at another instant than before.
 func (m *Machine) at(t des.Time, p des.Phase, do func(now des.Time)) des.EventID {
 	return m.sim.At(t, p, des.Func(func(_ *des.Simulator, e des.Event) {
 		do(e.Time)
@@ -193,7 +200,7 @@ func (m *Machine) follows(now des.Time) {
 	m.rouse()
 }
 
-// rouse has the controller act when it next wants to.
+// rouse schedules the next act of the controller, for the instant that Next says now.
 func (m *Machine) rouse() {
 	next := m.c.Next()
 	if next == m.awake {
@@ -216,7 +223,7 @@ const (
 	patience   = 6 * des.Hour
 )
 
-// came carries out an input that has come.
+// came carries out an input that has come. After the last one, checks begin.
 func (m *Machine) came(do func(now des.Time)) {
 	now := m.sim.Now()
 	do(now)
@@ -239,8 +246,8 @@ func (m *Machine) checkAt(t des.Time) {
 	m.checking = m.at(t, phaseCheck, m.check)
 }
 
-// check ends the run where nothing can happen any more: no job is left, or those that are have
-// waited in vain.
+// check ends the run if nothing can happen any more: no job is left, or none runs and nothing has happened to
+// those that wait for as long as patience. The controller itself never stops waking.
 func (m *Machine) check(now des.Time) {
 	switch {
 	case m.More != nil && m.More():
@@ -258,7 +265,7 @@ func (m *Machine) check(now des.Time) {
 // simulator that runs on would carry them out.
 func (m *Machine) Over() bool { return m.over }
 
-// leave tells of the jobs that have not ended.
+// leave tells of the jobs that wait or run when the run ends.
 func (m *Machine) leave(now des.Time) {
 	for _, j := range m.all {
 		if j.state != statePending && j.state != stateRunning {
@@ -305,7 +312,7 @@ func (m *Machine) submit(now des.Time, s *Submission) {
 	j := &job{Submission: s, job: &own, asked: own.Limit, state: statePending}
 	m.jobs[s.Key], m.of[&own] = j, j
 	m.all = append(m.all, j)
-	m.lastID++ // the ID; one that is refused for its limit has none
+	m.lastID++ // given back below if Slurm refuses the job before it gives an ID
 	own.ID = m.lastID
 	for _, d := range s.After {
 		id := 0
@@ -315,6 +322,7 @@ func (m *Machine) submit(now des.Time, s *Submission) {
 		own.After = append(own.After, slurm.Dependency{Kind: d.Kind, Job: id})
 	}
 	m.Watch.predict(j)
+	// Is it refused: by the reader already, or by the controller?
 	var err error = s.Refused
 	if s.Refused == "" {
 		err = m.c.Submit(now, &own)
@@ -326,7 +334,7 @@ func (m *Machine) submit(now des.Time, s *Submission) {
 		m.newest = j
 		m.tell(Event{Key: s.Key, Job: own.ID, Kind: KindSubmit, Time: now})
 		m.Watch.submitted(now, j)
-		if j.told = true; j.state != statePending {
+		if j.told = true; j.state != statePending { // the controller has cancelled it at once (kill_invalid_depend)
 			m.gaveUp(now, j)
 		}
 	case errors.As(err, &refusal):
@@ -389,7 +397,8 @@ const (
 	refusedCancel   = "Job/step already completing or completed"
 )
 
-// carryOut carries an order out.
+// carryOut carries out an order, about nodes or about a job. An order about a job that is over is told, and then
+// that Slurm refuses it.
 func (m *Machine) carryOut(now des.Time, o *Order) {
 	m.ordered = true
 	if o.Key == "" {
@@ -414,7 +423,7 @@ func (m *Machine) carryOut(now des.Time, o *Order) {
 	m.tell(e)
 	switch {
 	case state == stateGone:
-		if o.Do == "cancel" {
+		if o.Do == "cancel" { // which is a change to backfill all the same
 			m.order(now, j, o)
 		}
 		e.Kind, e.Detail = KindRefused, refusedGone
@@ -430,7 +439,7 @@ func (m *Machine) carryOut(now des.Time, o *Order) {
 	m.tell(e)
 }
 
-// serve takes nodes out of service, or back.
+// serve takes nodes out of service, or back. hosts is their host list, as the file of orders writes it.
 func (m *Machine) serve(now des.Time, do string, nodes []int, hosts string) {
 	m.ordered, m.touched = true, now
 	m.tell(Event{Kind: do, Time: now, Nodes: hosts})
@@ -469,17 +478,18 @@ func (m *Machine) order(now des.Time, j *job, o *Order) {
 	}
 }
 
-// follow has something happen to a job, a while from now on.
+// follow schedules a step of a job, after a while from now on.
 func (m *Machine) follow(now, after des.Time, kind stepKind, j *job) {
 	m.push(step{at: now.Add(after), kind: kind, job: j, from: j.job.Start})
 }
 
+// push adds a step.
 func (m *Machine) push(s step) {
 	heap.Push(&m.due, s)
 	m.next()
 }
 
-// next has the next step be taken when its time has come.
+// next schedules the next step.
 func (m *Machine) next() {
 	m.sim.Cancel(m.stepping)
 	if len(m.due) > 0 {
@@ -513,7 +523,7 @@ func (m *Machine) take(now des.Time) {
 // tellsStop is how long after the order to kill a job the stop is told of.
 const tellsStop = des.Second / 10_000
 
-// started has a job that the controller starts be launched.
+// started follows a start by the controller: the job is launched a while later.
 func (m *Machine) started(now des.Time, own *slurm.Job) {
 	j := m.of[own]
 	j.state = stateRunning
@@ -523,7 +533,8 @@ func (m *Machine) started(now des.Time, own *slurm.Job) {
 	m.watchLimit(j)
 }
 
-// watchLimit has the limit of a job that is predicted be raised before the controller ends the job for it.
+// watchLimit raises the limit of a job that is predicted when the controller would end the job for it, until the
+// job has the limit that its user asked for.
 func (m *Machine) watchLimit(j *job) {
 	if !m.Watch.isPredicted(j) || j.job.Limit >= j.asked {
 		return
@@ -543,7 +554,7 @@ func (m *Machine) watchLimit(j *job) {
 	})
 }
 
-// end has a job end by itself.
+// end ends a job whose work is over.
 func (m *Machine) end(now des.Time, j *job) {
 	m.touched = now
 	j.state = stateCompleted
@@ -559,7 +570,7 @@ func (m *Machine) end(now des.Time, j *job) {
 	m.follow(now, Epilog, toRelease, j)
 }
 
-// release has the nodes of a job be free.
+// release tells the controller that the nodes of a job are free.
 func (m *Machine) release(now des.Time, j *job) {
 	m.busy--
 	if j.state != statePending {
@@ -579,7 +590,7 @@ func (m *Machine) gaveUp(now des.Time, j *job) {
 // stopped follows a job that the controller has ended.
 func (m *Machine) stopped(now des.Time, own *slurm.Job, why slurm.Stop) {
 	j := m.of[own]
-	if j.state == statePending {
+	if j.state == statePending { // it waited, and has no nodes
 		j.state = string(why)
 		m.open--
 		if j.told {

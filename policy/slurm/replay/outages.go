@@ -1,6 +1,6 @@
 package replay
 
-// Nodes that fail.
+// Nodes that fail. Slurm hears of an outage as of an operator's orders: down at its beginning, up at its end.
 
 import (
 	"iter"
@@ -11,10 +11,11 @@ import (
 	"github.com/gridslot/gridslot/policy/slurm"
 )
 
-// Outage is nodes that are down over [From, To), in times of the log; To may be des.Forever.
+// Outage is nodes that are down over [From, To), in times of the log; To may be des.Forever. Known is since when
+// that is known: Slurm does not make use of it.
 type Outage struct {
 	Known, From, To des.Time
-	Nodes           []int
+	Nodes           []int // positions in Config.Nodes
 }
 
 // Lost is an outage as it begins: the nodes of it that were in service, and the jobs that it stops.
@@ -25,16 +26,13 @@ type Lost struct {
 
 // failures is the flow of outages into a machine.
 type failures struct {
-	feed des.Feed[Outage]
-	// on is of each node how many outages it is in, and victims whom the one that begins now stops.
-	on      []int
-	victims []*entity.Run
-	// until is of each node the latest end of the outages that it has been in, told the one that Lost has
-	// heard of.
-	until, told []des.Time
-	vain        int // outages in a row that began while jobs waited and none ran
-	// closed is of each node whether operators have it down or drained: it does not come back after an outage.
-	closed map[int]bool
+	feed    des.Feed[Outage]
+	on      []int         // of each node, how many outages under way it is in
+	victims []*entity.Run // the runs that the outage which begins now stops
+	until   []des.Time    // of each node, the latest end of the outages that it has been in
+	told    []des.Time    // of each node, the end that Lost has heard of
+	vain    int           // number of outages in a row that began while no job ran
+	closed  map[int]bool  // nodes that operators have down or drained: they do not come back after an outage
 }
 
 // vainOutages is how many outages in a row, for each node, may begin while no job runs until the machine
@@ -113,7 +111,8 @@ func (m *Machine) regain(now des.Time, o Outage) {
 	}
 }
 
-// turn counts how many outages nodes are in, and returns those that are in so many now.
+// turn adds by to the number of outages that each of the nodes is in, and returns the nodes for which that number
+// has become now.
 func (m *Machine) turn(nodes []int, by, now int) (turned []int) {
 	for _, n := range nodes {
 		if m.failures.on[n] += by; m.failures.on[n] == now {
@@ -139,7 +138,8 @@ func (m *Machine) reached(o *Order) (nodes []int) {
 	return nodes
 }
 
-// service carries out the order that nodes are down, or up.
+// service carries out the order that nodes are down, or up. After many outages in vain it no longer counts as
+// something that happens to jobs, so that check can end the run.
 func (m *Machine) service(now des.Time, do string, nodes []int) {
 	touched := m.touched
 	m.serve(now, do, nodes, m.hosts(nodes))

@@ -22,7 +22,7 @@ type Watch struct {
 
 	observers *entity.Observers
 	first     []int32 // see firstCPUs
-	seq       int64
+	seq       int64   // number of runs so far: the order of submission
 }
 
 // NewWatch is a watch for the nodes of a configuration.
@@ -32,8 +32,8 @@ func NewWatch(conf *slurm.Config, observers *entity.Observers) *Watch {
 
 // watched is what observers know of a job.
 type watched struct {
-	run  *entity.Run
-	told told
+	run  *entity.Run // nil: nobody has heard of it
+	told told        // why it waits
 }
 
 // tell tells of what has happened to a job at now.
@@ -54,7 +54,7 @@ func SecondOf(t des.Time) des.Time { return t / des.Second * des.Second }
 // Settle tells that the last instant is over.
 func (w *Watch) Settle() { w.observers.Settle() }
 
-// runOf is the run of a job that comes.
+// runOf is the run of a job. The first call makes it.
 func (w *Watch) runOf(j *job) *entity.Run {
 	if j.watched.run == nil {
 		j.watched.run = entity.NewRun(j.As, w.seq)
@@ -81,7 +81,8 @@ func limitFor(long, asked des.Time) des.Time {
 	return min((long-des.Tick)/des.Minute*des.Minute+des.Minute, asked)
 }
 
-// corrected gives a job that runs, and has outlived its prediction, another limit.
+// corrected is another limit for a job that runs and has outlived its prediction: the corrector's, or the user's
+// own if that is no longer than the present limit.
 func (w *Watch) corrected(now des.Time, j *job) (limit des.Time) {
 	r := j.watched.run
 	if limit = limitFor(w.Foreteller.Correct(r), j.asked); limit <= j.job.Limit {
@@ -90,6 +91,8 @@ func (w *Watch) corrected(now des.Time, j *job) (limit des.Time) {
 	w.tell(now, r, entity.JobCorrected)
 	return limit
 }
+
+// The methods below tell of one event of a job each. w may be nil, and the job one of which observers do not hear.
 
 func (w *Watch) submitted(now des.Time, j *job) {
 	if w == nil || j.As == nil {
@@ -155,7 +158,8 @@ func (w *Watch) over(now des.Time, j *job, state entity.RunState, kind entity.Jo
 	w.tell(now, r, kind)
 }
 
-// requeued tells of a job whose attempt is over and that waits again. What it has done is lost.
+// requeued tells of a job whose attempt is over and that waits again. What the attempt has done is lost, but the
+// run remembers it (entity.Attempt).
 func (w *Watch) requeued(now des.Time, j *job) {
 	if w == nil || j.watched.run == nil {
 		return

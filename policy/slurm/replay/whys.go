@@ -19,8 +19,9 @@ type told struct {
 	why      entity.Why
 }
 
-// tellWhys tells observers why jobs wait, where that is another reason than before or backfill plans
-// another start. All jobs are looked at after a pass, and otherwise only one that came just now.
+// tellWhys tells observers why jobs wait, if the reason is another one than before or backfill plans another
+// start. Only passes, backfill and orders change reasons, so that all jobs are looked at after one of these, and
+// otherwise only a job that came just now.
 func (m *Machine) tellWhys(now des.Time) {
 	if passes := m.c.Passes(); passes != m.passes || m.ordered {
 		m.passes, m.ordered = passes, false
