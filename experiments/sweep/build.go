@@ -10,11 +10,12 @@ import (
 	"sync"
 )
 
-// Build tells which program this is: a version, the commit it was built from and,
-// where that is not known or was modified, the checksum of the executable. Results
-// of programs of which it differs are not mixed.
+// Build returns which program this is, for Basis.Build: a version, the module and the commit it was
+// built from and, where the commit is not known or files were modified, the checksum of the
+// executable. Results of programs with different texts are not mixed: they have different keys.
 func Build(version string) string {
 	parts := []string{version}
+	// Of a program built with no version control in reach nothing is known: as good as modified.
 	commit, modified := "", true
 	if info, ok := debug.ReadBuildInfo(); ok {
 		for _, s := range info.Settings {
@@ -36,7 +37,8 @@ func Build(version string) string {
 	return strings.Join(parts, " ")
 }
 
-// executable returns the checksum of this program's file.
+// executable returns the first half of the checksum of this program's file, or "unknown". It is
+// computed once: the file may be replaced while the program runs.
 var executable = sync.OnceValue(func() string {
 	if path, err := os.Executable(); err == nil {
 		if in, err := InputFile(path); err == nil {
@@ -46,8 +48,9 @@ var executable = sync.OnceValue(func() string {
 	return "unknown"
 })
 
-// InputFile is the file at path as an input, under that name. What can be read once
-// only, such as a pipe, is none.
+// InputFile returns the file at path as an input, under that name: it reads the file whole for its
+// checksum. What can be read once only, such as a pipe, is an error, as the units could not read it
+// again.
 func InputFile(path string) (Input, error) {
 	in := Input{Name: path, Path: path}
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {

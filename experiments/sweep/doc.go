@@ -29,9 +29,10 @@
 // of kind Damaged: neither of them is trusted.
 //
 // Results do not hold what differs each time; times, memory and hosts are in
-// usage.csv. Who has the folder alone (a lock) writes what is about all units:
-// plan.csv, results.csv, manifest.json. Several processes can share it, and
-// then store units only; see Shard.
+// usage.csv. Whoever begins writes plan.csv and manifest.json, which are the same
+// for all who share a study. Who has the folder alone (a lock) writes what is made
+// of all results: results.csv and usage.csv. Several processes can share the folder,
+// and then store units only; see Shard.
 //
 // An Engine gets the missing units and stores what became of them, in any order:
 // InProcess in goroutines, Local in worker processes. Package slurm below has a batch

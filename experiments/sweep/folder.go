@@ -32,7 +32,7 @@ import (
 	"github.com/gridslot/gridslot/internal/indir"
 )
 
-// Names of files in the folder of a study.
+// Names of files in the folder of a study, whose forms stand above.
 const (
 	StudyName    = "study.yaml"
 	PlanName     = "plan.csv"
@@ -44,9 +44,10 @@ const (
 	runsName     = "runs"
 )
 
-// Folder is the folder of a study. Its methods may be called from any goroutine, for
+// Folder is the folder of a study that is open. Its methods may be called from any goroutine, for
 // different units.
 type Folder struct {
+	// Path is as the caller gave it, for messages and for opening the folder again.
 	Path string
 
 	root  *os.Root
@@ -56,7 +57,8 @@ type Folder struct {
 	usage usageLog
 }
 
-// Open opens the folder of a study to look into it, without a lock.
+// Open opens the folder of a study to look into it, without a lock: others may be writing. Close
+// lets go of it.
 func Open(path string) (*Folder, error) {
 	if _, err := os.Stat(filepath.Join(path, PlanName)); err != nil {
 		return nil, fmt.Errorf("%s is no folder of a study: there is no %s in it", path, PlanName)
@@ -65,8 +67,9 @@ func Open(path string) (*Folder, error) {
 	return &Folder{Path: path, root: root}, about("reading", err)
 }
 
-// OpenFor opens the folder of a study, made where it is not there, to work on it:
-// alone, or beside others. Close lets go of it.
+// OpenFor opens the folder of a study, made where it is not there, to work on it: alone, or beside
+// others that share it. Whoever is alone first removes what killed processes have left (tidy). An
+// error tells that others have the folder. Close lets go of it.
 func OpenFor(path string, shared bool) (f *Folder, err error) {
 	f = &Folder{Path: path, alone: !shared}
 	if shared {
@@ -91,7 +94,8 @@ func OpenFor(path string, shared bool) (f *Folder, err error) {
 	return f, nil
 }
 
-// Reopen opens the folder of a study that is there already, to work on it alone.
+// Reopen opens the folder of a study that is there already, to work on it alone. Unlike OpenFor it
+// makes no folder of a mistyped name.
 func Reopen(path string) (*Folder, error) {
 	f, err := Open(path)
 	if err != nil {
@@ -101,14 +105,14 @@ func Reopen(path string) (*Folder, error) {
 	return OpenFor(path, false)
 }
 
-// Close lets go of the folder.
+// Close lets go of the folder, and of its lock where it has one.
 func (f *Folder) Close() {
 	f.usage.close()
 	f.lock.Close()
 	f.root.Close()
 }
 
-// about says what was done with the folder when an error came, if one did.
+// about adds to an error what was done with the folder when it came; nil stays nil.
 func about(doing string, err error) error {
 	if err == nil {
 		return nil
@@ -116,15 +120,18 @@ func about(doing string, err error) error {
 	return fmt.Errorf("%s the folder of the study: %w", doing, err)
 }
 
-// explained is about for a name in the folder: where a link leads out of it, it says so.
+// explained is about for a name in the folder: where a link leads out of the folder, the error says
+// so.
 func (f *Folder) explained(doing, name string, err error) error {
 	return about(doing, indir.Explain(f.root, name, err))
 }
 
-// temporary is the name of what a killed process has left.
+// temporary matches the base names of files and folders under way: those of atomicfile, and those
+// of underWay.
 var temporary = regexp.MustCompile(`^\..+\.tmp$`)
 
-// tidy removes what killed processes have left of units and of shards. Nobody else is at work.
+// tidy removes what killed processes have left of units and of shards. The caller has the folder
+// alone, so nothing that it finds belongs to a process at work.
 func (f *Folder) tidy() error {
 	left, _ := fs.Glob(f.root.FS(), shardPrefix+"*-of-*") // the pattern is a good one
 	err := f.each(func(name, key string) {
@@ -138,10 +145,11 @@ func (f *Folder) tidy() error {
 	return f.removeAll(left...)
 }
 
-// each tells of everything below units, failures and runs, with the key of its unit,
-// "" where its name has none.
+// each calls tell for everything below units, failures and runs, with the key of its unit, "" where
+// its name has none.
 func (f *Folder) each(tell func(name, key string)) error {
-	units, _ := fs.Glob(f.root.FS(), unitsName+"/*") // likewise
+	// Glob fails on a bad pattern only. The folders below units are the first two digits of keys.
+	units, _ := fs.Glob(f.root.FS(), unitsName+"/*")
 	for _, dir := range append([]string{failuresName, runsName}, units...) {
 		entries, err := fs.ReadDir(f.root.FS(), dir)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -158,7 +166,7 @@ func (f *Folder) each(tell func(name, key string)) error {
 	return nil
 }
 
-// removeAll removes files and folders that may be there.
+// removeAll removes files, and folders with all that is in them; what is not there is no error.
 func (f *Folder) removeAll(names ...string) error {
 	for _, name := range names {
 		if err := f.root.RemoveAll(name); err != nil {
@@ -168,11 +176,13 @@ func (f *Folder) removeAll(names ...string) error {
 	return nil
 }
 
-// unit is the name of the file of a unit in the folder, failure that of its failure.
+// unit returns the name of the file of a unit in the folder, failure that of its failure. Units are
+// spread over 256 folders, since some file systems are slow in one of a million files; failures are
+// few.
 func unit(key string) string    { return unitsName + "/" + key[:2] + "/" + key + ".json" }
 func failure(key string) string { return failuresName + "/" + key + ".json" }
 
-// read is the content of a file, nil where there is none.
+// read returns the content of a file, nil where there is none.
 func (f *Folder) read(name string) ([]byte, error) {
 	text, err := f.root.ReadFile(name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -184,8 +194,9 @@ func (f *Folder) read(name string) ([]byte, error) {
 	return text, nil
 }
 
-// write creates a file whole, and its folder where that is missing: in what stands at the
-// path of the folder now, which may have become read-only, or another file system.
+// write creates a file whole, or replaces one, and makes its folder where that is missing. It opens
+// the folder's path anew: the root that was opened first may be another file system than what is
+// mounted at the path now, which may be read-only.
 func (f *Folder) write(name string, text func(io.Writer) error) error {
 	root, err := os.OpenRoot(f.Path)
 	if err != nil {
@@ -198,10 +209,12 @@ func (f *Folder) write(name string, text func(io.Writer) error) error {
 	return atomicfile.WriteIn(root, name, text)
 }
 
+// writeText is write for a text that is in memory.
 func (f *Folder) writeText(name string, text []byte) error {
 	return f.write(name, func(w io.Writer) error { _, err := w.Write(text); return err })
 }
 
+// writeJSON writes a value as JSON that people can read, with a line break at its end.
 func (f *Folder) writeJSON(name string, v any) error {
 	text, err := json.MarshalIndent(v, "", "  ")
 	if err != nil {
@@ -210,9 +223,9 @@ func (f *Folder) writeJSON(name string, v any) error {
 	return f.writeText(name, append(text, '\n'))
 }
 
-// outcome is what the folder has of a unit: a row, a failure, or neither where the unit
-// is missing. Where both are there the row counts, unless the failure says that there
-// were two.
+// outcome returns what the folder has of a unit: a row, a failure, or neither where the unit is
+// missing. A process that is killed between two steps of Store leaves both: then the row counts,
+// unless the failure says that there were two rows.
 func (f *Folder) outcome(u Unit) (o Outcome, err error) {
 	if o.Row, err = f.row(u); err != nil {
 		return o, err
@@ -228,8 +241,9 @@ func (f *Folder) outcome(u Unit) (o Outcome, err error) {
 	return o, nil
 }
 
-// row is the result of a unit, or nil where there is none: a damaged file is none. One that
-// is whole, and cannot be the result of the unit, is an error.
+// row returns the result of a unit, or nil where there is none: a damaged file counts as none, and
+// the unit is computed again. A file that is whole and cannot be the result of the unit is an
+// error: another hand wrote it, and to compute over it would hide that.
 func (f *Folder) row(u Unit) (Row, error) {
 	text, err := f.read(unit(u.Key))
 	if text == nil || err != nil {
@@ -248,8 +262,8 @@ func (f *Folder) row(u Unit) (Row, error) {
 	return row, nil
 }
 
-// failure is why a unit has no result, or nil where it did not fail, or the file is
-// damaged: then it will fail again.
+// failure returns why a unit has no result, or nil where it did not fail. A damaged file counts as
+// none: the unit is tried again, and fails again.
 func (f *Folder) failure(key string) (*Failure, error) {
 	text, err := f.read(failure(key))
 	if text == nil || err != nil {
@@ -262,24 +276,32 @@ func (f *Folder) failure(key string) (*Failure, error) {
 	return &file.Failure, nil
 }
 
-// Store takes down what became of a unit, and returns what the folder has of it then.
-// Equal results are one. Of two that differ neither counts: which of them is right, or
-// whether a third would be, cannot be told.
+// Store takes down what became of a unit, and returns what the folder has of it then. Equal results
+// are one. Of two that differ neither counts: which of them is right, or whether a third would be,
+// cannot be told.
+//
+// It looks first and writes then, without a lock between processes: two that store the same unit in
+// the same instant both write, and the later file stays. Equal results, the rule, lose nothing by
+// it.
 func (f *Folder) Store(u Unit, o Outcome) (Outcome, error) {
 	there, err := f.outcome(u)
 	switch {
 	case err != nil:
 		return there, err
-	case o.Row == nil && (o.Failure == nil || there.Row != nil): // interrupted, or late: others have done it
+	// Interrupted, or a failure that comes after another process's result: what is there counts.
+	case o.Row == nil && (o.Failure == nil || there.Row != nil):
 		return there, nil
+	// A third result does not tell which of the first two was right.
 	case there.Failure != nil && there.Failure.Kind == Damaged:
 		return there, nil
+	// The first failure of the unit, or a later one, which replaces it.
 	case o.Row == nil:
 		return o, f.writeFailure(u, o.Failure)
 	case there.Row == nil:
 		err = f.writeRow(u, o.Row)
 	case !slices.Equal(there.Row, o.Row):
 		o = Outcome{Failure: differ(there.Row, o.Row)}
+		// In this order: whoever is killed in between leaves the failure, which counts.
 		if err := f.writeFailure(u, o.Failure); err != nil {
 			return o, err
 		}
@@ -291,7 +313,7 @@ func (f *Folder) Store(u Unit, o Outcome) (Outcome, error) {
 	return o, f.use(u, o.Usage)
 }
 
-// writeRow writes the result of a unit, which may have failed before.
+// writeRow writes the result of a unit, and removes the failure of an earlier try.
 func (f *Folder) writeRow(u Unit, row Row) error {
 	text, err := encode(u, row)
 	if err != nil {
@@ -303,11 +325,13 @@ func (f *Folder) writeRow(u Unit, row Row) error {
 	return f.removeAll(failure(u.Key))
 }
 
+// writeFailure writes why a unit has no result.
 func (f *Folder) writeFailure(u Unit, why *Failure) error {
 	return f.writeJSON(failure(u.Key), failureFile{headOf(u), *why})
 }
 
-// differ is the failure of a unit that has two results.
+// differ returns the failure of a unit that has two results: the first difference in its message,
+// both rows in its log.
 func differ(first, second Row) *Failure {
 	what := fmt.Sprintf("one has %d columns, the other %d", len(first), len(second))
 	for i := range min(len(first), len(second)) {
@@ -324,7 +348,7 @@ func differ(first, second Row) *Failure {
 	}
 }
 
-// Results are what the folder holds of its plan.
+// Results returns what the folder holds of the plan in plan.csv.
 func (f *Folder) Results() (*Results, error) {
 	p, err := f.Plan()
 	if err != nil {
@@ -333,7 +357,7 @@ func (f *Folder) Results() (*Results, error) {
 	return f.resultsOf(p)
 }
 
-// resultsOf are what the folder holds of a plan.
+// resultsOf returns what the folder holds of a plan. It reads a file or two a unit.
 func (f *Folder) resultsOf(p *Plan) (*Results, error) {
 	r := newResults(p)
 	for _, u := range p.Units {
@@ -346,8 +370,8 @@ func (f *Folder) resultsOf(p *Plan) (*Results, error) {
 	return r, nil
 }
 
-// Strays are what Clean removes: of how many units there is something that is not in
-// the plan, the failures, and how many bytes the strays are.
+// Strays returns what Clean would remove beside failures of the plan: of how many units there is
+// something that is not in the plan, and how many bytes that is.
 func (f *Folder) Strays() (units int, bytes int64, err error) {
 	names, units, err := f.strays()
 	for _, name := range names {
@@ -368,8 +392,8 @@ func (f *Folder) Strays() (units int, bytes int64, err error) {
 	return units, bytes, err
 }
 
-// strays are the files and folders of units that are not in the plan, and how many
-// units these are.
+// strays returns the files and folders of units that are not in the plan, and how many units these
+// are. What has no key in its name is left alone: it may be a user's own.
 func (f *Folder) strays() (names []string, units int, err error) {
 	p, err := f.Plan()
 	if err != nil {
@@ -387,8 +411,8 @@ func (f *Folder) strays() (names []string, units int, err error) {
 	return names, len(stray), err
 }
 
-// Clean removes what is not in the plan, results, failures and files of units, and all
-// failures, whose units are missing then.
+// Clean removes what is not in the plan, results, failures and files of units, and all failures of
+// the plan: those units count as missing then, and are tried again.
 func (f *Folder) Clean() error {
 	names, _, err := f.strays()
 	if err != nil {
@@ -397,6 +421,8 @@ func (f *Folder) Clean() error {
 	return f.removeAll(append(names, failuresName)...)
 }
 
+// keyForm is the form of a key: half of a SHA-256 in hexadecimal (Basis.keys).
 var keyForm = regexp.MustCompile(`^[0-9a-f]{32}$`)
 
+// isKey reports whether a text has the form of a key. A name of a file is made of no other text.
 func isKey(s string) bool { return keyForm.MatchString(s) }

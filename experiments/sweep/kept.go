@@ -21,8 +21,9 @@ import (
 // SumsName is the file with the checksums of the files that a unit has left.
 const SumsName = "files.sha256"
 
-// writeSums writes the checksums of the files in a folder of root. What is neither a file nor a folder
-// in there is an error, as is a name that is no line.
+// writeSums writes the checksums of the files in dir, a folder of root, into dir/SumsName. What is
+// neither a file nor a folder in there is an error, as is a name that does not fit on a line of
+// sha256sum without escapes.
 func writeSums(root *os.Root, dir string) error {
 	var b strings.Builder
 	files := 0
@@ -46,8 +47,9 @@ func writeSums(root *os.Root, dir string) error {
 	return root.WriteFile(path.Join(dir, SumsName), []byte(b.String()), 0o666)
 }
 
-// hasKept reports whether the files that a unit has left are there, as it left them. Others that
-// stand beside them, such as the page of a report, do not count.
+// hasKept reports whether the files that a unit has left are there, as it left them. The number at
+// the end tells a list that was cut off at a line. Files that stand beside them, such as the page
+// of a report, do not count.
 func (f *Folder) hasKept(key string) bool {
 	dir := runsName + "/" + key
 	text, err := f.read(dir + "/" + SumsName)
@@ -68,6 +70,7 @@ func (f *Folder) hasKept(key string) bool {
 	return false // its end is missing
 }
 
+// fileSum returns the checksum of a file below root, in hexadecimal.
 func fileSum(root *os.Root, name string) (string, error) {
 	file, err := root.Open(name)
 	if err != nil {
@@ -78,7 +81,8 @@ func fileSum(root *os.Root, name string) (string, error) {
 	return sum, err
 }
 
-// sumOfAll is the checksum of all that can be read, and how many bytes that are.
+// sumOfAll returns the checksum of all that can be read, in hexadecimal, and how many bytes that
+// is.
 func sumOfAll(from io.Reader) (sum string, size int64, err error) {
 	h := sha256.New()
 	size, err = io.Copy(h, from)

@@ -1,6 +1,7 @@
 package sweep
 
-// Engines of this machine: InProcess, and Local with a worker process a slot.
+// Engines of this machine: InProcess, Local with a worker process a slot, and Later, which does
+// nothing.
 
 import (
 	"cmp"
@@ -40,7 +41,8 @@ type Later struct{}
 // Run implements Engine.
 func (Later) Run(context.Context, *Work) error { return nil }
 
-// slotsFor returns how many units are under way at a time.
+// slotsFor returns how many units are under way at a time: workers, 0 or less for as many as Go has
+// threads for (GOMAXPROCS), and no more than there are units.
 func slotsFor(workers int, units []Unit) int {
 	if workers < 1 {
 		workers = runtime.GOMAXPROCS(0)
@@ -48,11 +50,13 @@ func slotsFor(workers int, units []Unit) int {
 	return min(workers, len(units))
 }
 
-// each calls do for all units, begun in their order, as many at a time as there are
-// slots, and tells do which slot the unit has. It ends with the first error.
+// each calls do for all units, begun in their order, as many at a time as there are slots, and
+// tells do which slot the unit has. After the first error, or the end of ctx, no further unit
+// begins; each waits for those under way and returns that error, or the cause of ctx's end.
 func each(ctx context.Context, slots int, units []Unit, do func(ctx context.Context, slot int, u Unit) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
+	// The number of units that were given out.
 	var next atomic.Int64
 	var group sync.WaitGroup
 	for slot := range slots {
@@ -69,6 +73,7 @@ func each(ctx context.Context, slots int, units []Unit, do func(ctx context.Cont
 		})
 	}
 	group.Wait()
+	// Nil where nothing has canceled it: the deferred cancel comes later.
 	return context.Cause(ctx)
 }
 
@@ -85,7 +90,7 @@ func each(ctx context.Context, slots int, units []Unit, do func(ctx context.Cont
 //	        ##    units that needed more, in a half each
 //	        #     units that needed more than that, one at a time
 type Local struct {
-	// Workers is how many units are under way at once; 0 is the number of cores.
+	// Workers is how many units are under way at once; 0 is the number of cores (GOMAXPROCS).
 	Workers int
 	// Command starts a worker: a program that calls Serve with its standard input
 	// and output.
@@ -103,8 +108,11 @@ func (l Local) Run(ctx context.Context, w *Work) error {
 		return InProcess{Workers: l.Workers}.Run(ctx, w)
 	}
 	l.Memory = cmp.Or(l.Memory, hostmem.Share())
+	// A study that needs long to read, such as a log of a year, belongs to units that may take
+	// long: a limit of an hour a unit leaves a worker an hour to begin.
 	l.start = max(cmp.Or(l.start, shortestStart), w.Limit.Time)
 	slots := slotsFor(l.Workers, w.Units)
+	// The rounds of the table above: each does what the round before it could not hold.
 	for units := w.Units; len(units) > 0; slots = min(slots/2, len(units)) {
 		outgrown, err := l.round(ctx, w, units, slots)
 		if err != nil {
@@ -121,6 +129,7 @@ func (l Local) Run(ctx context.Context, w *Work) error {
 // round carries out units on a number of slots and returns, in their order, those
 // that have outgrown their slot. One slot has all memory: nothing outgrows it.
 func (l Local) round(ctx context.Context, w *Work, units []Unit, slots int) (outgrown []Unit, err error) {
+	// Equal parts; a division's remainder of some bytes is nobody's.
 	all := make([]slot, slots)
 	for i := range all {
 		all[i] = slot{Local: l, work: w, memory: l.Memory / int64(slots), only: slots == 1}
@@ -144,7 +153,8 @@ func (l Local) round(ctx context.Context, w *Work, units []Unit, slots int) (out
 	return outgrown, err
 }
 
-// slot is a place for a worker process. Its methods are called by one goroutine.
+// slot is a place for a worker process, which it starts when the first unit comes and again after
+// one has failed. Its methods are called by one goroutine.
 type slot struct {
 	Local
 	work    *Work
@@ -160,8 +170,9 @@ var errOutgrown = errors.New("the unit needs more memory than its slot has")
 // stopped at its beginning would hold up the study for ever.
 const shortestStart = 30 * time.Second
 
-// do carries out a unit, several times where its worker goes away. The error is
-// errOutgrown, the end of the context, or that no worker could be started.
+// do carries out a unit, several times where its worker goes away (Lost), since that is more often
+// the machine's fault than the unit's. The error is errOutgrown, the end of the context, or that no
+// worker could be started.
 func (s *slot) do(ctx context.Context, u Unit) (Outcome, error) {
 	for tries := 1; ; tries++ {
 		if err := s.open(ctx); err != nil {
@@ -173,6 +184,8 @@ func (s *slot) do(ctx context.Context, u Unit) (Outcome, error) {
 			return o, err
 		case o.Failure.Kind == Lost && tries < s.tries():
 			continue
+		// Above its part of the memory, and not above what the study allows a unit: a wider slot
+		// may hold it.
 		case o.Failure.Kind == Large && !s.only && (limit == 0 || o.Usage.Peak <= limit):
 			return Outcome{}, errOutgrown
 		}
@@ -181,9 +194,11 @@ func (s *slot) do(ctx context.Context, u Unit) (Outcome, error) {
 	}
 }
 
+// tries returns how often a unit is begun at most, as is a worker.
 func (s *slot) tries() int { return cmp.Or(s.work.Limit.Tries, 3) }
 
-// open sees to it that there is a process that has read the study.
+// open sees to it that there is a process that has read the study. A refusal ends the study: what
+// one worker cannot read none can. A process that dies is started again, some times.
 func (s *slot) open(ctx context.Context) error {
 	if s.process != nil && !s.process.gone() {
 		return nil
@@ -209,8 +224,11 @@ func (s *slot) open(ctx context.Context) error {
 	}
 }
 
-// try carries out a unit in the process. After a unit that has failed nobody knows
-// what it has left behind: the next one gets another process.
+// try carries out a unit in the process. The process goes on to the next unit only after a row:
+// after a unit that has failed nobody knows what it has left behind, and the next one gets another
+// process.
+//
+// The peak is the larger of what the parent saw from outside and of what the worker says of itself.
 func (s *slot) try(ctx context.Context, u Unit) (Outcome, error) {
 	began := time.Now()
 	limit, name := s.limit()
@@ -226,6 +244,7 @@ func (s *slot) try(ctx context.Context, u Unit) (Outcome, error) {
 	case o.Failure == nil:
 		return o, nil
 	}
+	// From here on the unit has failed, or was interrupted.
 	ended := s.process
 	s.close()
 	s.clear(u, ended)
@@ -245,7 +264,8 @@ func (s *slot) try(ctx context.Context, u Unit) (Outcome, error) {
 	return o, nil
 }
 
-// limit returns what a unit may take in this slot, and the name of its limit of memory.
+// limit returns what a unit may take in this slot, the lower of the study's limit and the slot's
+// part, and the name of its limit of memory for messages.
 func (s *slot) limit() (limit Limit, name string) {
 	limit = s.work.Limit
 	if limit.Memory > 0 && (s.memory == 0 || limit.Memory <= s.memory) {
@@ -255,8 +275,8 @@ func (s *slot) limit() (limit Limit, name string) {
 	return limit, "what there is for all runs (--memory)"
 }
 
-// clear removes what an ended process has left of a unit. What cannot be removed now,
-// the next call removes.
+// clear removes the files that an ended process has left of a unit under way, which it could not
+// settle itself. What cannot be removed now, tidy removes when the folder is next opened alone.
 func (s *slot) clear(u Unit, ended *process) {
 	if root, err := os.OpenRoot(s.work.Dir); s.work.Dir != "" && err == nil {
 		_ = root.RemoveAll(underWay(u.Key, ended.cmd.Process.Pid))
@@ -272,8 +292,9 @@ func (s *slot) close() {
 	}
 }
 
-// environment is that of workers. Each is one thread that works, since there is one
-// for each core; its garbage collector knows how much memory there is.
+// environment returns the variables of a worker: this process's, and where the user has not set
+// them, GOMAXPROCS=1, since there is a worker for each core, and a GOMEMLIMIT of nine tenths of its
+// memory, so that its garbage collector works harder before the limit ends it.
 func (s *slot) environment() []string {
 	env := os.Environ()
 	add := func(name, value string) {

@@ -18,11 +18,12 @@ import (
 	"github.com/gridslot/gridslot/internal/indir"
 )
 
+// writeTable writes a file of CSV whole.
 func (f *Folder) writeTable(name string, rows [][]string) error {
 	return f.write(name, func(w io.Writer) error { return csv.NewWriter(w).WriteAll(rows) })
 }
 
-// writePlan writes plan.csv.
+// writePlan writes plan.csv: index, key, seed, and a column a parameter.
 func (f *Folder) writePlan(p *Plan) error {
 	rows := [][]string{slices.Concat(reserved, p.Names)}
 	for _, u := range p.Units {
@@ -31,7 +32,8 @@ func (f *Folder) writePlan(p *Plan) error {
 	return f.writeTable(PlanName, rows)
 }
 
-// Plan reads plan.csv.
+// Plan reads plan.csv. It checks the form of each line, and not that the keys are those of what
+// stands beside them: checkKeys does, with the basis in manifest.json.
 func (f *Folder) Plan() (*Plan, error) {
 	path := filepath.Join(f.Path, PlanName)
 	text, err := f.root.ReadFile(PlanName)
@@ -65,22 +67,29 @@ func (f *Folder) Plan() (*Plan, error) {
 	return p, nil
 }
 
-// manifest is manifest.json: what the results are the results of, and what was
-// done last.
+// manifest is manifest.json: what the results are the results of, and what was done last. It is
+// written twice, when Run begins, with no end, and when it concludes.
 type manifest struct {
 	Basis
-	Study      string    `json:"study,omitempty"` // the name of its file
-	Folder     string    `json:"folder,omitempty"`
-	Command    []string  `json:"command,omitempty"`
-	Parameters []string  `json:"parameters"`
-	Units      int       `json:"units"`
-	Done       int       `json:"done"`
-	Failed     int       `json:"failed"`
-	Start      time.Time `json:"start"`
-	End        time.Time `json:"end"`
-	Stopped    string    `json:"stopped,omitempty"`
+	// The name of the study's file, and the folder that names in it are relative to: Portable's
+	// Name and Dir.
+	Study   string   `json:"study,omitempty"`
+	Folder  string   `json:"folder,omitempty"`
+	Command []string `json:"command,omitempty"`
+	// The names of the plan's parameters, never null.
+	Parameters []string `json:"parameters"`
+	// Of the plan; the units that are neither done nor failed are missing.
+	Units  int `json:"units"`
+	Done   int `json:"done"`
+	Failed int `json:"failed"`
+	// Of the call of Run that began last, a shard's too; End is zero until a call concludes.
+	Start time.Time `json:"start"`
+	End   time.Time `json:"end"`
+	// Why not all is done, where Run ended with an error or Merge found units missing.
+	Stopped string `json:"stopped,omitempty"`
 }
 
+// manifest returns what manifest.json says while the study is under way.
 func (s *Study) manifest(p *Plan) manifest {
 	m := manifest{Basis: s.Basis, Command: s.Command, Parameters: append([]string{}, p.Names...), Units: len(p.Units), Start: time.Now()}
 	m.Inputs = append([]Input{}, m.Inputs...) // a list, also where it is empty
@@ -105,7 +114,8 @@ func (f *Folder) manifest() (m manifest, err error) {
 	return m, nil
 }
 
-// begin writes what is asked for.
+// begin writes what is asked for: the study's file, the plan and the manifest. The plan comes
+// before any result, so that another process can tell what belongs to the study.
 func (f *Folder) begin(s *Study, p *Plan) error {
 	f.check = s.Check
 	if s.Portable != nil {
@@ -119,8 +129,8 @@ func (f *Folder) begin(s *Study, p *Plan) error {
 	return f.writeJSON(ManifestName, s.manifest(p))
 }
 
-// conclude writes what is there of a study that has begun, and why not all where it
-// has stopped.
+// conclude writes what is there of a study that has begun: results.csv, usage.csv and the manifest,
+// with why it stopped where it has. The manifest is last: one with an end tells of a whole table.
 func (f *Folder) conclude(r *Results, m manifest, stopped string) error {
 	s := r.Status()
 	m.Done, m.Failed, m.End, m.Stopped = s.Done, s.Failed(), time.Now(), stopped
@@ -133,9 +143,9 @@ func (f *Folder) conclude(r *Results, m manifest, stopped string) error {
 	return f.writeJSON(ManifestName, m)
 }
 
-// Merge writes results.csv of what the folder of a study has, such as what shards
-// have stored in it. The columns come first in the table, and check, if not nil, is
-// Study.Check.
+// Merge writes results.csv, usage.csv and the manifest from what the folder of a study has, such as
+// what shards have stored in it. The columns come first in the table, and check, if not nil, is
+// Study.Check. Missing units are no error: Results.Status counts them.
 func Merge(dir string, columns []string, check func(Row) error) (*Results, error) {
 	f, err := Reopen(dir)
 	if err != nil {
@@ -166,7 +176,8 @@ func Merge(dir string, columns []string, check func(Row) error) (*Results, error
 	return r, f.conclude(r, m, stopped)
 }
 
-// checkKeys requires that each unit of a plan that was read has the key of what the manifest says.
+// checkKeys requires that each unit of a plan that was read has the key that its parameters and the
+// basis in the manifest give: otherwise rows of one study would stand beside parameters of another.
 func (f *Folder) checkKeys(p *Plan, b Basis) error {
 	keyOf := b.keys()
 	for i, u := range p.Units {
@@ -178,7 +189,8 @@ func (f *Folder) checkKeys(p *Plan, b Basis) error {
 	return nil
 }
 
-// Portable is the study that the folder is of, as it was last carried out.
+// Portable returns the study that the folder is of, as it was last carried out, for a process that
+// shall carry it on.
 func (f *Folder) Portable() (p Portable, err error) {
 	m, err := f.manifest()
 	if err != nil {
@@ -191,7 +203,8 @@ func (f *Folder) Portable() (p Portable, err error) {
 	return Portable{Name: m.Study, Text: text, Dir: m.Folder}, err
 }
 
-// Look is what the folder of the study has already of its plan. Nothing is written.
+// Look returns what the folder of the study has already of its plan: nothing where there is no
+// folder. Nothing is written.
 func (s *Study) Look() (*Results, error) {
 	p, err := s.Plan()
 	if err != nil {
@@ -204,6 +217,7 @@ func (s *Study) Look() (*Results, error) {
 	if err != nil {
 		return nil, err
 	}
+	defer f.Close()
 	f.check = s.Check
 	return f.resultsOf(p)
 }

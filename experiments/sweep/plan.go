@@ -13,19 +13,22 @@ import (
 	"unicode/utf8"
 )
 
-// Plan is what a study consists of.
+// Plan is what a study consists of: Study.Plan makes it, Folder.Plan reads it from plan.csv.
 type Plan struct {
-	Names []string // of the parameters
-	Units []Unit   // the seeds vary fastest, then the last axis
+	// The names of the parameters, in the order of the axes.
+	Names []string
+	// Every case, in the order of its index: the seeds vary fastest, then the last axis.
+	Units []Unit
 }
 
-// mostUnits keeps the plan of a study, which is in memory, within it.
+// mostUnits is the most units that a plan may have: the plan is in memory, some hundred bytes a
+// unit.
 const mostUnits = 10_000_000
 
-// reserved are names of columns beside parameters.
+// reserved are the columns of plan.csv before the parameters, whose names no parameter can have.
 var reserved = []string{"index", "key", "seed"}
 
-// String is the case as people read it: policy=easy load=0.9 seed=3.
+// String returns the case as people read it: policy=easy load=0.9 seed=3.
 func (c Case) String() string {
 	var b strings.Builder
 	for _, p := range c.Params {
@@ -34,10 +37,10 @@ func (c Case) String() string {
 	return b.String() + "seed=" + strconv.FormatUint(c.Seed, 10)
 }
 
-// Value is that of a parameter, or "" where there is none of that name.
+// Value returns the value of a parameter, or "" where there is none of that name.
 func (c Case) Value(name string) string { return Row(c.Params).Value(name) }
 
-// values are those of the parameters.
+// values returns the values of the parameters in their order.
 func (c Case) values() (values []string) {
 	for _, p := range c.Params {
 		values = append(values, p.Value)
@@ -45,9 +48,12 @@ func (c Case) values() (values []string) {
 	return values
 }
 
-// Plan is the plan of the study. Two equal cases are an error.
+// Plan returns the plan of the study: all combinations of the axes' points, each with all seeds.
+// Two equal cases are an error: they would be one unit.
 func (s *Study) Plan() (*Plan, error) {
 	p := &Plan{}
+	// The size, before anything of that size is made: the product is compared at each factor, so
+	// that it cannot overflow.
 	cells := 1
 	for _, a := range s.Axes {
 		if err := a.Check(); err != nil {
@@ -68,6 +74,7 @@ func (s *Study) Plan() (*Plan, error) {
 	if cells*len(seeds) > mostUnits {
 		return nil, fmt.Errorf("the study has %d cases, more than %d", cells*len(seeds), mostUnits)
 	}
+	// The units. first is the index of the unit that has a key.
 	key := s.Basis.keys()
 	p.Units = make([]Unit, 0, cells*len(seeds))
 	first := make(map[string]int, cells*len(seeds))
@@ -89,7 +96,9 @@ func (s *Study) Plan() (*Plan, error) {
 	return p, nil
 }
 
-// cell is the i-th of n combinations of the axes' points.
+// cell returns the parameters of the i-th of n combinations of the axes' points, where n is the
+// product of the axes' lengths. The number is read digit by digit, the first axis its highest: each
+// axis divides n by its length, and n is then how many combinations one point of it stands in.
 func (s *Study) cell(i, n int) ([]Param, error) {
 	var params []Param
 	for _, a := range s.Axes {
@@ -121,9 +130,10 @@ func checkNames(names []string) error {
 	return nil
 }
 
-// keys returns the function that gives the key of a case: a checksum of a list of texts,
-// each behind its length, so that no two lists look alike. The order in which inputs and
-// parameters are given does not matter.
+// keys returns the function that gives the key of a case: half of a SHA-256 over a list of texts,
+// each behind its length, so that no two lists look alike. The order in which inputs and parameters
+// are given does not matter. The function keeps its memory between calls, so one goroutine calls it
+// at a time.
 func (b *Basis) keys() func(Case) string {
 	inputs := slices.Clone(b.Inputs)
 	slices.SortFunc(inputs, func(x, y Input) int {
@@ -138,8 +148,11 @@ func (b *Basis) keys() func(Case) string {
 	}
 	return func(c Case) string {
 		text = text[:0]
+		// The number counts forms of this list: with another one all units are computed anew.
 		add("gridslot unit 1", b.Build, b.Settings)
 		var last Input
+		// Only the inputs that this case reads (Input.Of). They are sorted, so equal ones are
+		// neighbors.
 		for _, in := range inputs {
 			if in.Of != (Param{}) && !slices.Contains(c.Params, in.Of) {
 				continue
@@ -158,7 +171,7 @@ func (b *Basis) keys() func(Case) string {
 	}
 }
 
-// byName are cells in the order of their names, which no two of them share.
+// byName returns the cells in the order of their names, which no two of them share.
 func byName(cells []Cell) []Cell {
 	return slices.SortedFunc(slices.Values(cells), func(a, b Cell) int { return cmp.Compare(a.Name, b.Name) })
 }

@@ -1,7 +1,8 @@
 package sweep
 
-// A worker process: what its parent does with it, and Serve, its own side. They
-// speak JSON, a line an order and a line its answer; the first order is the study.
+// A worker process: what its parent does with it, and Serve, its own side. They speak JSON, a line
+// an order and a line its answer, over the worker's standard input and output; the first order is
+// the study. A worker that reads the end of its input ends, so that none outlives its parent.
 
 import (
 	"bytes"
@@ -19,16 +20,21 @@ import (
 	"time"
 )
 
+// The messages.
 type (
+	// What the parent sends: either the study, once and first, or a unit of it.
 	order struct {
 		Study *opening `json:"study,omitempty"`
 		Unit  *Unit    `json:"unit,omitempty"`
 	}
+	// What a worker needs to know of the study.
 	opening struct {
 		Portable Portable `json:"portable"`
 		Basis    Basis    `json:"basis"`
 		Dir      string   `json:"dir"` // the study's folder
 	}
+	// What the worker sends back for each order: of the study, Refused or nothing; of a unit, its
+	// key and what became of it.
 	answer struct {
 		Refused string `json:"refused,omitempty"` // why there can be no work on that study
 		Key     string `json:"key,omitempty"`     // of the unit
@@ -36,18 +42,21 @@ type (
 	}
 )
 
-// process is a worker as its parent has it.
+// process is a worker as its parent has it. One goroutine asks.
 type process struct {
-	cmd   *exec.Cmd
-	in    io.WriteCloser
-	out   *os.File
-	send  *json.Encoder
-	read  *json.Decoder
+	cmd *exec.Cmd
+	// The worker's standard input and output, and JSON on them.
+	in   io.WriteCloser
+	out  *os.File
+	send *json.Encoder
+	read *json.Decoder
+	// What the worker prints on its standard error, from the last unit's begin on.
 	log   tail
 	ended chan struct{} // closed when the process has ended, and log is complete
 }
 
-// startProcess starts a process that dies with this one.
+// startProcess starts a process that dies with this one. The pipe of its output is made here and
+// not by os/exec, whose Wait would close it before the last answer is read.
 func startProcess(command, env []string) (*process, error) {
 	p := &process{cmd: exec.Command(command[0], command[1:]...), ended: make(chan struct{})}
 	out, theirs, err := os.Pipe()
@@ -66,15 +75,19 @@ func startProcess(command, env []string) (*process, error) {
 	p.send, p.read = json.NewEncoder(p.in), json.NewDecoder(out)
 	started := make(chan error)
 	go func() {
-		// To Linux the parent is the thread that has started the process.
+		// To Linux the parent is the thread that has started the process, and PDEATHSIG comes when
+		// that thread ends: so this goroutine keeps the thread until the process has ended.
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
 		err := p.cmd.Start()
 		started <- err
 		if err == nil {
-			_ = p.cmd.Wait() // the state tells
+			// ProcessState tells how it ended.
+			_ = p.cmd.Wait()
 			close(p.ended)
-			_ = out.SetReadDeadline(time.Now().Add(time.Second)) // likewise
+			// A process that the worker has left behind may hold the pipe open: whoever reads the
+			// answer would wait for ever. On a system whose pipes have no deadline that is so.
+			_ = out.SetReadDeadline(time.Now().Add(time.Second))
 		}
 	}()
 	if err := <-started; err != nil {
@@ -84,18 +97,21 @@ func startProcess(command, env []string) (*process, error) {
 	return p, nil
 }
 
-// ask sends an order and waits for its answer. Where the context ends, or a limit is
-// passed, it ends the process. Why says then, or where the process has ended by
-// itself, that there is no answer; its message is empty for a limit of memory. Peak is
-// the most memory that was seen.
+// ask sends an order and waits for its answer. Where the context ends, or a limit is passed, it
+// ends the process. Why says then, or where the process has ended by itself, that there is no
+// answer; its message is empty for a limit of memory, since the caller knows whose limit it is.
+// Peak is the most memory that was seen, in bytes.
 func (p *process) ask(ctx context.Context, o order, limit Limit) (a answer, peak int64, why *Failure) {
 	answered := make(chan struct{})
 	watched := make(chan struct{})
+	// The kernel counts the processes that it ends for want of memory, of all together: where the
+	// number has grown while this worker was killed, that is taken as the reason.
 	kills := outOfMemoryKills()
 	go func() {
 		defer close(watched)
 		peak, why = p.watch(ctx, limit, answered)
 	}()
+	// A write or a read fails once watch has ended the process, or it has ended by itself.
 	err := p.send.Encode(o)
 	if err == nil {
 		err = p.read.Decode(&a)
@@ -113,8 +129,8 @@ func (p *process) ask(ctx context.Context, o order, limit Limit) (a answer, peak
 // ten megabytes in that time. Only a test changes it.
 var watchEvery = 10 * time.Millisecond
 
-// watch looks at the process until it has answered, and ends it where the context
-// ends or a limit is passed.
+// watch looks at the process until it has answered, and kills it where the context ends or a limit
+// is passed. It does not wait for the end of the process: end does.
 func (p *process) watch(ctx context.Context, limit Limit, answered <-chan struct{}) (peak int64, why *Failure) {
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
@@ -143,7 +159,9 @@ func (p *process) watch(ctx context.Context, limit Limit, answered <-chan struct
 	}
 }
 
-// died tells why the process ended that nobody here has ended.
+// died returns why the process ended that nobody here has ended: by what the Go runtime prints, by
+// the signal, by the kernel's count (outOfMemory), by a line that begins as a panic's does, in this
+// order. It is called once the process has ended.
 func (p *process) died(outOfMemory bool) *Failure {
 	said, killed := p.log.String(), strings.Contains(p.state(), "killed")
 	for _, words := range []string{"fatal error: runtime: out of memory", "fatal error: runtime: cannot allocate memory", "cannot allocate memory"} {
@@ -165,7 +183,7 @@ func (p *process) died(outOfMemory bool) *Failure {
 	return &Failure{Kind: Panics, Message: "the process ended by itself: " + p.state()}
 }
 
-// end ends the process, if it runs still, and waits for its end.
+// end ends the process, if it runs still, and waits for its end. It may be called again.
 func (p *process) end() {
 	_ = p.cmd.Process.Kill() // it may have ended
 	<-p.ended
@@ -182,14 +200,16 @@ func (p *process) gone() bool {
 	}
 }
 
-// state says how the process has ended.
+// state returns how the process has ended, such as "exit status 2" or "signal: killed".
 func (p *process) state() string { return p.cmd.ProcessState.String() }
 
-// Serve is a worker's side: it carries out the units that come by in, one after the
-// other, and answers on out, until in ends. Then it returns at once, and so should the
-// program, whatever the unit under way does. Open reads the study.
+// Serve is a worker's side: it carries out the units that come by in, one after the other, and
+// answers on out, until in ends. Then it returns at once, and so should the program, whatever the
+// unit under way does. Open reads the study and returns how a unit of it is carried out; its error
+// is the answer that refuses the study.
 func Serve(in io.Reader, out io.Writer, open func(Portable, Basis) (Do, error)) error {
 	beVictim()
+	// Room for both goroutines' last words, of which the first counts: neither is left waiting.
 	orders, ended := make(chan order), make(chan error, 2)
 	go func() { // reads on while a unit is under way, to see that in has ended
 		for read := json.NewDecoder(in); ; {
@@ -220,18 +240,20 @@ func Serve(in io.Reader, out io.Writer, open func(Portable, Basis) (Do, error)) 
 	return <-ended
 }
 
-// server is what a worker knows of its study.
+// server is what a worker knows of its study; do is nil until the study has been opened.
 type server struct {
 	open  func(Portable, Basis) (Do, error)
 	study Study
 	do    Do
 }
 
-// keptMemory is how much a worker may keep between two units, in bytes.
+// keptMemory is how many bytes a worker may keep between two units: above it, it gives back to the
+// system what it can, so that the next unit is measured by itself.
 const keptMemory = 64 << 20
 
-// answer opens a study, or carries out a unit and measures what it took. What is neither is
-// an error, as is a unit without the key of its case, which becomes the name of a folder.
+// answer opens a study, or carries out a unit and measures what it took. What is neither is an
+// error, and ends the worker, as is a unit without the key of its case: the key becomes the name of
+// a folder, and a parent with another build would compute other keys.
 func (s *server) answer(o order) (a answer, err error) {
 	switch {
 	case o.Study != nil:
@@ -255,7 +277,8 @@ func (s *server) answer(o order) (a answer, err error) {
 	return a, nil
 }
 
-// tail keeps the end of what a unit says, from the last mark on.
+// tail keeps the end of what a unit says, from the last mark on. A worker prints the mark on its
+// standard error before each unit; of units in one process each has a tail of its own.
 type tail struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -267,7 +290,8 @@ const (
 	mostLog    = 4096     // bytes of them that stand in a failure
 )
 
-// Write implements io.Writer.
+// Write implements io.Writer. The text grows to twice what is kept before it is cut, so that not
+// each write moves it. A mark is a single byte, so no two writes share one.
 func (t *tail) Write(b []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -283,14 +307,14 @@ func (t *tail) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// String is what is kept.
+// String returns what is kept.
 func (t *tail) String() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.text.String()
 }
 
-// last are the last whole lines for a failure.
+// last returns the last whole lines of it, at most mostLog bytes, for a failure.
 func (t *tail) last() string {
 	text := t.String()
 	if n := len(text) - mostLog; n > 0 {

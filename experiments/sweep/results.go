@@ -7,22 +7,25 @@ import (
 	"strconv"
 )
 
-// Results are what became of the units of a plan.
+// Results is what became of the units of a plan: of each a row, a failure, or nothing yet.
 type Results struct {
 	Plan *Plan
-	// Rows are those of the units, by their index; nil where there is none.
+	// Rows are the rows of the units, by their index, as long as Plan.Units; nil where there is
+	// none.
 	Rows []Row
-	// Failures are those of units, by their index.
+	// Failures are the failures of units, by their index. No unit has a row as well.
 	Failures map[int]*Failure
 
-	columns []string // that come first
+	// columns are Study.Columns: they come first in the table, where some row has them.
+	columns []string
 }
 
+// newResults returns results of which every unit is missing.
 func newResults(p *Plan) *Results {
 	return &Results{Plan: p, Rows: make([]Row, len(p.Units)), Failures: map[int]*Failure{}}
 }
 
-// take takes an outcome in.
+// take sets what became of a unit; an outcome of an interrupted unit changes nothing.
 func (r *Results) take(u Unit, o Outcome) {
 	switch {
 	case o.Row != nil:
@@ -32,7 +35,7 @@ func (r *Results) take(u Unit, o Outcome) {
 	}
 }
 
-// Missing are the units that have neither a result nor a failure.
+// Missing returns the units that have neither a result nor a failure, in the order of the plan.
 func (r *Results) Missing() (missing []Unit) {
 	for i, u := range r.Plan.Units {
 		if r.Rows[i] == nil && r.Failures[i] == nil {
@@ -42,13 +45,13 @@ func (r *Results) Missing() (missing []Unit) {
 	return missing
 }
 
-// Status is how far a study is.
+// Status is how far a study is: Units = Done + Missing + failures of all kinds.
 type Status struct {
 	Units, Done, Missing int
 	Failures             map[FailureKind]int
 }
 
-// Failed is how many units have failed.
+// Failed returns how many units have failed.
 func (s Status) Failed() (n int) {
 	for _, of := range s.Failures {
 		n += of
@@ -56,7 +59,7 @@ func (s Status) Failed() (n int) {
 	return n
 }
 
-// Status tells how many units are done.
+// Status returns how many units are done, missing, and failed in which way.
 func (r *Results) Status() Status {
 	s := Status{Units: len(r.Plan.Units), Failures: map[FailureKind]int{}}
 	for _, f := range r.Failures {
@@ -67,7 +70,8 @@ func (r *Results) Status() Status {
 	return s
 }
 
-// Columns are those of the rows: the study's own first, then others as they are met.
+// Columns returns the names of the columns of all rows: those of Study.Columns first, as far as
+// some row has them, then others in the order in which the rows, by their index, first have them.
 func (r *Results) Columns() []string {
 	var met []string
 	known := map[string]bool{}
@@ -83,8 +87,8 @@ func (r *Results) Columns() []string {
 	return append(first, slices.DeleteFunc(met, func(name string) bool { return slices.Contains(first, name) })...)
 }
 
-// WriteCSV writes a row for each unit that has a result, in the order of the plan:
-// its parameters, its seed, its columns.
+// WriteCSV writes a row for each unit that has a result, in the order of the plan: its parameters,
+// its seed, its columns. A column that a row does not have is empty there.
 func (r *Results) WriteCSV(to io.Writer) error {
 	columns := r.Columns()
 	w := csv.NewWriter(to)
@@ -103,7 +107,7 @@ func (r *Results) WriteCSV(to io.Writer) error {
 	return w.Error()
 }
 
-// Value is that of a column, or "" where the row has none of that name.
+// Value returns the value of a column, or "" where the row has none of that name.
 func (r Row) Value(name string) string {
 	for _, c := range r {
 		if c.Name == name {

@@ -9,13 +9,14 @@ import (
 	"unicode/utf8"
 )
 
-// Do carries out a unit of work. It is a pure function of the case. Where ctx ends
-// it returns, with any error.
+// Do carries out a unit of work. It is a pure function of the case, since what it returns is found
+// again by the case's key and never computed a second time. Where ctx ends it returns, with any
+// error.
 type Do func(ctx context.Context, c Case) (Row, error)
 
-// Run carries out what is missing of a study and gives all results. Units that fail
-// are among them; the error is that of the study, of its folder or engine, or of ctx,
-// and what is done by then is kept.
+// Run carries out what is missing of a study and returns all results. Units that fail are among
+// them; the error is that of the study, of its folder or engine, or of ctx, and what is done by
+// then is kept.
 func Run(ctx context.Context, s Study, do Do) (*Results, error) {
 	p, err := s.Plan()
 	if err != nil {
@@ -29,6 +30,7 @@ func Run(ctx context.Context, s Study, do Do) (*Results, error) {
 	}
 	c := &call{study: &s, results: newResults(p)}
 	m := s.manifest(p)
+	// What the folder has already.
 	if s.Dir != "" {
 		if c.folder, err = OpenFor(s.Dir, s.Shard.IsPart()); err != nil {
 			return nil, err
@@ -48,6 +50,7 @@ func Run(ctx context.Context, s Study, do Do) (*Results, error) {
 			return nil, err
 		}
 	}
+	// What is missing, of this shard; the units of others count as done in what Progress is told.
 	c.results.columns = s.Columns
 	missing := slices.DeleteFunc(c.results.Missing(), func(u Unit) bool { return !s.Shard.Has(u) })
 	c.done = len(p.Units) - len(missing)
@@ -58,6 +61,8 @@ func Run(ctx context.Context, s Study, do Do) (*Results, error) {
 			Do: func(ctx context.Context, u Unit) Outcome { return carryOut(ctx, u, do, &s) },
 		})
 	}
+	// An engine may return nil when ctx ends, and ctx may end after the last unit: the error is
+	// there where something is missing, and only then.
 	if ctx.Err() != nil { // the engine may or may not tell
 		if c.results.Status().Missing == 0 {
 			err = nil
@@ -65,6 +70,7 @@ func Run(ctx context.Context, s Study, do Do) (*Results, error) {
 			err = context.Cause(ctx)
 		}
 	}
+	// A shard writes no table: whoever puts all parts together does.
 	if c.folder == nil || s.Shard.IsPart() { // who puts all parts together writes what is about all
 		return c.results, err
 	}
@@ -75,19 +81,21 @@ func Run(ctx context.Context, s Study, do Do) (*Results, error) {
 	return c.results, errors.Join(err, c.folder.conclude(c.results, m, stopped))
 }
 
-// call is one call of Run.
+// call is one call of Run: its method store may be called from several goroutines.
 type call struct {
-	study  *Study
-	folder *Folder // or nil
+	study *Study
+	// Nil where results are kept in memory only.
+	folder *Folder
 
 	mu      sync.Mutex // of what follows
 	results *Results
-	done    int // units that are not to be done, or no more
+	// How many units of the plan are not to be done by this call, or no more.
+	done int
 }
 
-// found is what the folder has, without failures that are to be tried again, and rows of
-// units whose files are not as they left them. Each shard reads the files of its own
-// units only.
+// found returns what the folder has, without failures that are to be tried again (Study.Retry), and
+// without rows of units whose files are not as they left them (Study.Keeps). Each shard reads the
+// files of its own units only.
 func (c *call) found(p *Plan) (*Results, error) {
 	r, err := c.folder.resultsOf(p)
 	if err != nil {
@@ -96,6 +104,8 @@ func (c *call) found(p *Plan) (*Results, error) {
 	for i, u := range p.Units {
 		switch {
 		case r.Failures[i] != nil && c.study.Retry:
+			// Also the row that a Damaged unit may have kept, or the next row would be compared
+			// with it.
 			if err := c.folder.removeAll(failure(u.Key), unit(u.Key)); err != nil {
 				return nil, err
 			}
@@ -107,11 +117,13 @@ func (c *call) found(p *Plan) (*Results, error) {
 	return r, nil
 }
 
-// store takes an outcome down, in the folder first.
+// store takes an outcome down, in the folder first, so that what Progress counts is on disk. It is
+// Work.Store: its error ends the study.
 func (c *call) store(u Unit, o Outcome) error {
 	if o.Disk != "" {
 		return errors.New(o.Disk)
 	}
+	// An interrupted unit stays missing.
 	if o.Row == nil && o.Failure == nil {
 		return nil
 	}
@@ -134,14 +146,15 @@ func (c *call) store(u Unit, o Outcome) error {
 	return nil
 }
 
+// progress tells the caller; mu is held, or nothing is under way yet.
 func (c *call) progress() {
 	if c.study.Progress != nil {
 		c.study.Progress(c.done, len(c.results.Plan.Units))
 	}
 }
 
-// checkRow refuses rows that have no place in the table, or that check, which may be
-// nil, refuses.
+// checkRow refuses rows that have no place in the table: a column without a name, of the name of a
+// parameter or of seed, or twice; and those that check, which may be nil, refuses.
 func checkRow(u Unit, row Row, check func(Row) error) error {
 	for i, cell := range row {
 		switch {

@@ -18,7 +18,7 @@ import (
 // but the whole study.
 type Shard struct{ Index, Of int } // the Index-th of Of parts, from 1
 
-// ParseShard reads I/N.
+// ParseShard reads I/N, with 1 <= I <= N.
 func ParseShard(text string) (s Shard, err error) {
 	i, n, found := strings.Cut(text, "/")
 	var errI, errN error
@@ -33,15 +33,17 @@ func ParseShard(text string) (s Shard, err error) {
 // IsPart reports whether the shard is a part of a study, and not the whole.
 func (s Shard) IsPart() bool { return s.Of > 0 }
 
-// Has reports whether a unit is of this part. Of Of units that follow each other each
-// is in another part; from one such round to the next the parts are dealt out anew, or
-// else one part would have all units of the slowest policy where Of fits the axes.
+// Has reports whether a unit is of this part. The units are dealt in rounds of Of: in each round
+// each part gets one unit, and which part gets the first unit of a round is drawn by a hash of the
+// round's number. Were it the same part in each round, and Of a divisor of an axis's length, one
+// part would have all units of the slowest policy.
 func (s Shard) Has(u Unit) bool {
 	if !s.IsPart() {
 		return true
 	}
 	round := uint64(u.Index / s.Of)
-	// The finalizer of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014).
+	// The finalizer of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014): rounds that follow each
+	// other get numbers that have nothing in common. All processes compute the same.
 	round = (round ^ round>>30) * 0xbf58476d1ce4e5b9
 	round = (round ^ round>>27) * 0x94d049bb133111eb
 	round ^= round >> 31
@@ -52,9 +54,9 @@ func (s Shard) Has(u Unit) bool {
 // shardPrefix begins the names of the folders of shards that are under way.
 const shardPrefix = ".shard-"
 
-// lock keeps the same part from being carried out twice at a time. Where it is under
-// way elsewhere, such as on a node that the batch system has lost sight of before it
-// queued the task again, lock waits for its end.
+// lock keeps the same part from being carried out twice at a time, by a folder of its name with a
+// lock in it. Where the part is under way elsewhere, such as on a node that the batch system has
+// lost sight of before it queued the task again, lock waits for its end.
 func (s Shard) lock(ctx context.Context, dir string, tell func(string, ...any)) (*outdir.Dir, error) {
 	for told := false; ; told = true {
 		path, err := outdir.Below(dir, fmt.Sprintf("%s%d-of-%d", shardPrefix, s.Index, s.Of))

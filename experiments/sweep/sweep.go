@@ -21,10 +21,10 @@ type Study struct {
 
 	// Dir is the study's folder; without one results are kept in memory only.
 	Dir string
-	// Portable is the study as other processes read it; nil where Do is of this
-	// program only.
+	// Portable is the study as other processes read it; nil where Do is of this program only, and
+	// then no engine can use worker processes.
 	Portable *Portable
-	// Retry has failed units tried again; otherwise they stay failed.
+	// Retry tries failed units again; otherwise they stay failed.
 	Retry bool
 	// Keeps tells that units leave files (see Files): a unit whose files are not
 	// there as it left them is missing.
@@ -32,45 +32,52 @@ type Study struct {
 	// Columns, if set, are the first columns of the table in their order; others
 	// follow as they are met in the order of the plan.
 	Columns []string
-	// Check, if set, refuses rows that no unit of this study can have: a file of
-	// another hand is an error then, with its name.
+	// Check, if set, refuses rows that no unit of this study can have. Of a row that Do returns,
+	// the unit fails; in a file of the folder, which then is of another hand, it is an error with
+	// the file's name.
 	Check func(Row) error
-	// Command stands in the manifest.
+	// Command is the command line, for the manifest: people read it there, nothing else does.
 	Command []string
 	// Shard is the part of the study that is carried out; the zero value is all of it.
 	Shard Shard
 
 	// Engine carries out the units; nil means InProcess{}.
 	Engine Engine
-	Limit  Limit
-	// Progress, if set, is told how many units of how many are done. It is called
-	// from several goroutines.
+	// Limit is what one unit may take.
+	Limit Limit
+	// Progress, if set, is told how many units of how many are done. One call follows another, from
+	// several goroutines.
 	Progress func(done, total int)
 	// Tell, if set, is told what a user should know, a line at a time.
 	Tell func(format string, args ...any)
 }
 
-// Axis is one dimension of a study: names of parameters that vary together, and
-// the points that they take. List makes the axis of one parameter, Random and
-// LatinHypercube make samples; lists that go side by side are the points of one axis.
+// Axis is one dimension of a study: names of parameters that vary together, and the points that
+// they take. List makes the axis of one parameter, Random and LatinHypercube make samples; lists
+// that go side by side are the points of one axis: (easy, 0.7), (fcfs, 0.9) of policy and load are
+// two points, and not four.
 type Axis struct {
-	Names  []string
-	Points [][]string // each as long as Names
+	Names []string
+	// Each point is as long as Names, a value a name. Names are not empty, nor twice in a study, in
+	// whichever axes.
+	Points [][]string
 
-	err error // of its constructor
+	// What was wrong with the constructor's arguments; Check returns it.
+	err error
 }
 
 // Basis is what the results of a study depend on beside parameters and seeds.
 type Basis struct {
 	// Build is the program: its version, and where that does not say all, a checksum.
 	Build string `json:"build"`
-	// Settings are all others, as a text.
+	// Settings is all else that results depend on, as a text: two texts that differ in a blank give
+	// other keys.
 	Settings string `json:"settings,omitempty"`
 	// Inputs are the files that the units read. The order does not matter.
 	Inputs []Input `json:"inputs"`
 }
 
-// Input is a file that units read.
+// Input is a file that units read. InputFile makes one.
 type Input struct {
 	Name string `json:"name"`   // as the study names it
 	Path string `json:"-"`      // where it stands here
@@ -81,7 +88,7 @@ type Input struct {
 	Of Param `json:"of,omitzero"`
 }
 
-// Case is what a unit of work is a function of.
+// Case is what a unit of work is a function of: a value for each parameter, and a seed.
 type Case struct {
 	Params []Param // in the order of the study's axes
 	Seed   uint64
@@ -90,11 +97,13 @@ type Case struct {
 // Param is a parameter of a case.
 type Param = Cell
 
-// Unit is a case in a plan.
+// Unit is a case in a plan. Invariant: Plan.Units[u.Index] is u.
 type Unit struct {
 	Case
-	Index int    // in the plan, from 0
-	Key   string // of its content: 32 hexadecimal digits; see Basis
+	Index int // in the plan, from 0
+	// Key stands for the unit's content, the case and the basis: 32 hexadecimal digits. The files
+	// of the unit are named by it; see Basis.
+	Key string
 }
 
 // Row is the result of a unit: columns in order. It holds nothing that differs
@@ -113,8 +122,9 @@ type Outcome struct {
 	Row     Row `json:",omitzero"` // a row without columns is one
 	Failure *Failure
 	Usage   Usage
-	// Disk is why there is neither where a disk is full or read-only: not the unit is
-	// at fault, and others would meet the same. Store makes an error of it.
+	// Disk is why there is neither row nor failure where a disk is full or read-only: not the unit
+	// is at fault, and others would meet the same. Store makes an error of it, which ends the
+	// study; the unit stays missing.
 	Disk string
 }
 
@@ -123,10 +133,11 @@ type Failure struct {
 	Kind    FailureKind `json:"kind"`
 	Message string      `json:"message"`
 	Log     string      `json:"log,omitempty"` // the last lines of what the unit said
-	Tries   int         `json:"tries"`
+	// Tries is how often the unit was begun, 1 or more.
+	Tries int `json:"tries"`
 }
 
-// FailureKind is the kind of a Failure.
+// FailureKind is the kind of a Failure, as it stands in the folder and in tables.
 type FailureKind string
 
 const (
@@ -138,17 +149,18 @@ const (
 	Damaged FailureKind = "result" // two results of one unit differ
 )
 
-// FailureKinds are all of them.
+// FailureKinds are all kinds, in the order in which tables have them.
 var FailureKinds = []FailureKind{Failed, Panics, Late, Large, Lost, Damaged}
 
-// Limit is what one unit may take; zero is no limit.
+// Limit is what one unit may take; zero is no limit. InProcess keeps Time only.
 type Limit struct {
 	Time   time.Duration
 	Memory int64 // bytes
 	Tries  int   // of a unit whose worker goes away; 0 means 3
 }
 
-// Usage is what a unit took. It is no part of the result.
+// Usage is what a unit took. It is no part of the result; the zero value means that nothing was
+// measured.
 type Usage struct {
 	Time time.Duration
 	Peak int64 // bytes of memory; 0 where it is not known
@@ -178,7 +190,8 @@ type Work struct {
 	Do func(context.Context, Unit) Outcome
 }
 
-// Portable is a study as another process of the same program reads it.
+// Portable is a study as another process of the same program reads it: the text of its file, so
+// that all processes of a study read the same, whatever becomes of the file.
 type Portable struct {
 	Name string // of the file
 	Text []byte // see package study

@@ -18,7 +18,8 @@ import (
 	"github.com/gridslot/gridslot/internal/indir"
 )
 
-// underway is what a unit under way has beside its case.
+// underway is what a unit under way has beside its case. It travels in the context that Do gets,
+// where Log and Files find it.
 type underway struct {
 	root *os.Root // the study's folder, or nil
 	dir  string   // for its files, in root
@@ -27,8 +28,8 @@ type underway struct {
 
 type underwayKey struct{}
 
-// Log is where a unit under way says what may help if it fails: the last lines
-// stand in its failure.
+// Log returns where a unit under way says what may help if it fails: the last lines stand in its
+// failure. Outside a unit nothing is kept. The context is the one that Do got.
 func Log(ctx context.Context) io.Writer {
 	if s, ok := ctx.Value(underwayKey{}).(*underway); ok {
 		return &s.log
@@ -36,8 +37,8 @@ func Log(ctx context.Context) io.Writer {
 	return io.Discard
 }
 
-// Files is the folder for the files of the unit under way: made when it is asked for,
-// in its place when the unit is done. It is "" where the study has no folder.
+// Files returns the folder for the files of the unit under way: made when it is asked for, and
+// moved to its place when the unit is done. It is "" where the study has no folder.
 func Files(ctx context.Context) (string, error) {
 	s, ok := ctx.Value(underwayKey{}).(*underway)
 	if !ok || s.root == nil {
@@ -46,22 +47,26 @@ func Files(ctx context.Context) (string, error) {
 	return filepath.Join(s.root.Name(), s.dir), indir.Explain(s.root, s.dir, s.root.MkdirAll(s.dir, 0o777))
 }
 
-// Files is the folder with the files that a unit has left, whether there is one or not.
+// Files returns the folder with the files that a unit has left, whether there is one or not.
 func (f *Folder) Files(key string) string { return filepath.Join(f.Path, runsName, key) }
 
-// underWay is where the files of a unit are that a process carries out.
+// underWay returns where the files of a unit are that a process carries out, below the study's
+// folder. The number of the process keeps two that do the same unit apart; temporary matches the
+// name.
 func underWay(key string, process int) string {
 	return fmt.Sprintf("%s/.%s.%d.tmp", runsName, key, process)
 }
 
-// grace is how long a unit that is told to end may take to.
+// grace is how long a unit that is told to end may take to, before it is left behind.
 const grace = time.Second
 
-// carryOut does a unit within the limits of the study.
+// carryOut does a unit within the limits of the study, and is what Work.Do and workers call. It
+// does not panic, and returns soon after the limit or ctx ends even where do does not.
 func carryOut(ctx context.Context, u Unit, do Do, s *Study) Outcome {
 	if ctx.Err() != nil {
 		return Outcome{}
 	}
+	// A context that knows the unit's log and folder, and its time limit.
 	state := &underway{}
 	if s.Dir != "" {
 		root, err := os.OpenRoot(s.Dir)
@@ -78,6 +83,7 @@ func carryOut(ctx context.Context, u Unit, do Do, s *Study) Outcome {
 		defer cancel()
 	}
 	began := time.Now()
+	// The work, until it ends or is to end; room for one, so that a unit left behind can end.
 	ended := make(chan Outcome, 1)
 	go func() { ended <- try(own, u, do) }()
 	var o Outcome
@@ -91,6 +97,7 @@ func carryOut(ctx context.Context, u Unit, do Do, s *Study) Outcome {
 			o = failed(errors.New("it did not end when it was told to, and was left behind"))
 		}
 	}
+	// Why it failed: by itself, or since its time was over.
 	if o.Failure != nil {
 		if ctx.Err() != nil {
 			o = Outcome{} // it was interrupted
@@ -108,12 +115,14 @@ func carryOut(ctx context.Context, u Unit, do Do, s *Study) Outcome {
 	return o
 }
 
+// hostname returns the name of this machine, "" where it has none.
 var hostname = sync.OnceValue(func() string {
 	name, _ := os.Hostname() // it is for people only
 	return name
 })
 
-// try calls do; a panic is a failure.
+// try calls do; a panic is a failure. A do that returns neither row nor error has a row without
+// columns.
 func try(ctx context.Context, u Unit, do Do) (o Outcome) {
 	defer func() {
 		if fault := recover(); fault != nil {
@@ -130,7 +139,9 @@ func try(ctx context.Context, u Unit, do Do) (o Outcome) {
 	return Outcome{Row: row}
 }
 
-// failed is the outcome of a unit with an error.
+// failed returns the outcome of a unit with an error: Disk for a disk that is full or read-only, or
+// one's share of it (EDQUOT); a panic for one that package des has caught in a process of the
+// simulation.
 func failed(err error) Outcome {
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EROFS) {
 		return Outcome{Disk: err.Error()}
@@ -142,7 +153,8 @@ func failed(err error) Outcome {
 	return Outcome{Failure: &Failure{Kind: Failed, Message: err.Error(), Tries: 1}}
 }
 
-// settle gives the unit's files their place, with their checksums, or removes them.
+// settle gives the unit's files their place, with their checksums, or removes them where the unit
+// is not done. Whatever another try has left at the place is removed first.
 func (s *underway) settle(place string, done bool) error {
 	if s.root == nil {
 		return nil

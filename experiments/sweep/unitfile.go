@@ -34,7 +34,7 @@ func (r Row) MarshalJSON() ([]byte, error) {
 	return append(text, '}'), nil
 }
 
-// UnmarshalJSON reads an object of texts.
+// UnmarshalJSON reads an object of texts, and keeps their order, which a map would not.
 func (r *Row) UnmarshalJSON(text []byte) error {
 	dec := json.NewDecoder(bytes.NewReader(text))
 	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
@@ -63,6 +63,7 @@ type unitHead struct {
 	Seed       uint64 `json:"seed"`
 }
 
+// headOf returns the head of a unit's file.
 func headOf(u Unit) unitHead { return unitHead{u.Key, u.Params, u.Seed} }
 
 // unitFile is what stands in the file of a unit that has a result.
@@ -77,14 +78,15 @@ type failureFile struct {
 	Failure
 }
 
-// What stands around a unitFile: {"unit":FILE,"sha256":"CHECKSUM"}.
+// What stands around a unitFile: {"unit":FILE,"sha256":"CHECKSUM"}. The checksum is of the bytes of
+// FILE, so encode and decode find them by their place, without JSON.
 const (
 	beforeUnit = `{"unit":`
 	beforeSum  = `,"sha256":"`
 	afterSum   = "\"}\n"
 )
 
-// encode is the text of the file of a unit: the same bytes whoever makes it.
+// encode returns the text of the file of a unit: the same bytes whoever makes it.
 func encode(u Unit, row Row) ([]byte, error) {
 	body, err := json.Marshal(unitFile{headOf(u), row})
 	if err != nil {
@@ -93,6 +95,7 @@ func encode(u Unit, row Row) ([]byte, error) {
 	return slices.Concat([]byte(beforeUnit), body, []byte(beforeSum+sumOf(body)+afterSum)), nil
 }
 
+// sumOf returns the checksum of a text in hexadecimal.
 func sumOf(body []byte) string {
 	sum := sha256.Sum256(body)
 	return hex.EncodeToString(sum[:])
@@ -101,8 +104,8 @@ func sumOf(body []byte) string {
 // errTorn reports a file that is not whole.
 var errTorn = errors.New("the file is damaged")
 
-// decode reads the text of the file of a unit; errTorn where it is not as encode
-// wrote it. One of another unit is an error.
+// decode reads the text of the file of a unit. The error is errTorn where the text is not as encode
+// wrote it, and another where it is whole and of another unit.
 func decode(u Unit, text []byte) (Row, error) {
 	body, begins := bytes.CutPrefix(text, []byte(beforeUnit))
 	end := len(body) - len(beforeSum) - 2*sha256.Size - len(afterSum)

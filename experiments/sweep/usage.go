@@ -1,7 +1,8 @@
 package sweep
 
-// What units took: usage.csv. Each process writes into a file of its own, which whoever
-// has the folder alone makes a part of usage.csv.
+// What units took: usage.csv. Each process writes into a file of its own, usage-*.part, which
+// whoever has the folder alone makes a part of usage.csv. What is lost on the way is no result: a
+// torn line is left out.
 
 import (
 	"bytes"
@@ -17,7 +18,7 @@ import (
 
 const usagePrefix, usagePart = "usage-", ".part"
 
-// usageColumns are those of usage.csv.
+// usageColumns are the columns of usage.csv: seconds of wall clock, the largest resident size.
 var usageColumns = []string{"key", "seconds", "peak_bytes", "host"}
 
 // usageLog is the file of this process, made when there is something to write.
@@ -26,6 +27,7 @@ type usageLog struct {
 	file *os.File
 }
 
+// close closes the file, if there is one; a later use makes another.
 func (l *usageLog) close() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -35,7 +37,7 @@ func (l *usageLog) close() {
 	}
 }
 
-// use takes down what a unit took.
+// use takes down what a unit took. Each row is flushed, as the process may be killed.
 func (f *Folder) use(u Unit, usage Usage) error {
 	if usage == (Usage{}) {
 		return nil
@@ -59,8 +61,9 @@ func (f *Folder) use(u Unit, usage Usage) error {
 	return nil
 }
 
-// gatherUsage makes usage.csv of the units of the plan, from itself and from what
-// processes have written down. Nobody else may write into the folder.
+// gatherUsage makes usage.csv of the units of the plan, from itself and from what processes have
+// written down: of a unit done several times the last row that is read counts. Nobody else may
+// write into the folder.
 func (f *Folder) gatherUsage(p *Plan) error {
 	parts, _ := fs.Glob(f.root.FS(), usagePrefix+"*"+usagePart) // the pattern is a good one
 	used := map[string][]string{}
@@ -93,9 +96,12 @@ func (f *Folder) gatherUsage(p *Plan) error {
 	return f.removeAll(parts...)
 }
 
+// hostForm is the form of a host's name. Others are left out, such as one that a spreadsheet would
+// take for a formula.
 var hostForm = regexp.MustCompile(`^([0-9A-Za-z_][0-9A-Za-z_.-]*)?$`)
 
-// isUsage reports whether a row is one of usage.csv; what else stands there is no result, and left out.
+// isUsage reports whether a row is one of usage.csv; what else stands there is no result, and left
+// out.
 func isUsage(row []string) bool {
 	if len(row) != len(usageColumns) || !isKey(row[0]) || !hostForm.MatchString(row[3]) {
 		return false

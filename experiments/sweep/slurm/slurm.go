@@ -24,11 +24,14 @@ const own = "slurm"
 
 // Submission is what was handed over to Slurm.
 type Submission struct {
-	Array, Merge string // numbers of the job array, and of the job that merges after it
-	Name         string // of both jobs
-	Tasks        int
+	// The numbers of the job array, and of the job that merges after it.
+	Array, Merge string
+	// The name of both jobs, by which Jobs finds them.
+	Name  string
+	Tasks int
 }
 
+// String returns what the user is told.
 func (s Submission) String() string {
 	return fmt.Sprintf("submitted job %s of %d tasks, and job %s, which merges their results; end them by: scancel --name %s", s.Array, s.Tasks, s.Merge, s.Name)
 }
@@ -40,10 +43,10 @@ func (e *QueuedError) Error() string {
 	return fmt.Sprintf("jobs of this study are in Slurm's queue already (%s), and nothing is submitted twice", e.Jobs[0].ID)
 }
 
-// Submit queues tasks that do what is missing of the study in dir, and the job that
-// merges. Options are those of sbatch, for both, a word each; flags those of sweep
-// shard. It is an error where jobs of the folder are queued already (QueuedError), or
-// where another process submits at the same time.
+// Submit queues tasks that do what is missing of the study in dir, and the job that merges. Options
+// are those of sbatch, for both, a word each; flags those of sweep shard. It is an error where jobs
+// of the folder are queued already (QueuedError), or where another process submits at the same
+// time. If the second job is refused the first is canceled.
 func Submit(ctx context.Context, dir string, tasks int, options, flags []string) (*Submission, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -61,6 +64,7 @@ func Submit(ctx context.Context, dir string, tasks int, options, flags []string)
 	if err := Free(ctx, dir); err != nil {
 		return nil, err
 	}
+	// The program's copy and the jobs' common options.
 	program := filepath.Join(folder, "gridslot")
 	if err := copyProgram(program); err != nil {
 		return nil, fmt.Errorf("copying the program for the jobs: %w", err)
@@ -69,9 +73,12 @@ func Submit(ctx context.Context, dir string, tasks int, options, flags []string)
 	if s.Name, err = jobName(dir); err != nil {
 		return nil, err
 	}
-	// Of options given twice the last one holds. In the name of a log % is special.
+	// Of options given twice the last one holds, so the user's options cannot change these. In the
+	// name of a log % is special.
 	common := append(append([]string{}, options...), "--parsable", "--requeue", "--open-mode=append", "--chdir="+dir, "--job-name="+s.Name)
 	logs := "--output=" + strings.ReplaceAll(folder, "%", "%%") + "/"
+	// The array: task I of N carries out the shard I/N. exec, so that Slurm's signals reach the
+	// program and not a shell before it; the variables are Slurm's, which the shell puts in.
 	shard := "exec " + quote(program, "sweep", "shard") + ` "$SLURM_ARRAY_TASK_ID/` + strconv.Itoa(tasks) + `" ` +
 		quote(append([]string{"--out", dir}, flags...)...) + ` --workers "${SLURM_CPUS_PER_TASK:-1}"`
 	if s.Array, err = sbatch(ctx, append(common, "--array=1-"+strconv.Itoa(tasks), logs+"%A_%a.out", "--wrap="+shard)); err != nil {
@@ -99,8 +106,8 @@ func sbatch(ctx context.Context, options []string) (string, error) {
 	return id, nil
 }
 
-// copyProgram copies this program. Linux has the file that the process was started from
-// even where another one, or none, stands in its place now.
+// copyProgram copies this program. On Linux /proc/self/exe is the file that the process was started
+// from even where another one, or none, stands in its place now.
 func copyProgram(to string) error {
 	path, err := os.Executable()
 	if err != nil {
@@ -120,7 +127,7 @@ func copyProgram(to string) error {
 	return os.Chmod(to, 0o755)
 }
 
-// quote are words as a shell reads them, whatever is in them.
+// quote returns words as a shell reads them, whatever is in them.
 func quote(words ...string) string {
 	quoted := make([]string, len(words))
 	for i, word := range words {
@@ -138,8 +145,8 @@ type Job struct {
 	Reason string `json:"reason"`         // why it waits, in Slurm's words
 }
 
-// Jobs are the jobs of a study's folder that wait or run. A folder for which nothing was
-// ever submitted has none, with or without Slurm.
+// Jobs returns the jobs of a study's folder that wait or run. A folder for which nothing was ever
+// submitted has none, with or without Slurm.
 func Jobs(ctx context.Context, dir string) ([]Job, error) {
 	if _, err := os.Stat(filepath.Join(dir, own)); err != nil {
 		return nil, nil
@@ -161,13 +168,14 @@ func Jobs(ctx context.Context, dir string) ([]Job, error) {
 		task, _ := strconv.Atoi(f[1]) // of a job that is no array there is none
 		jobs = append(jobs, Job{f[0], task, f[2], f[3]})
 	}
+	// Numbers as texts: the shorter is the lower.
 	slices.SortFunc(jobs, func(a, b Job) int {
 		return cmp.Or(cmp.Compare(len(a.ID), len(b.ID)), cmp.Compare(a.ID, b.ID), cmp.Compare(a.Task, b.Task))
 	})
 	return jobs, nil
 }
 
-// Free is an error where jobs of a study's folder are in Slurm's queue.
+// Free returns an error (QueuedError) where jobs of a study's folder are in Slurm's queue.
 func Free(ctx context.Context, dir string) error {
 	jobs, err := Jobs(ctx, dir)
 	if err == nil && len(jobs) > 0 {
@@ -176,7 +184,8 @@ func Free(ctx context.Context, dir string) error {
 	return err
 }
 
-// jobName is the same from wherever the folder is looked at on this machine.
+// jobName returns the name of a folder's jobs. It is the same from wherever the folder is looked at
+// on this machine: links are followed.
 func jobName(dir string) (string, error) {
 	path, err := filepath.Abs(dir)
 	if err != nil {
