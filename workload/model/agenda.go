@@ -9,16 +9,18 @@ import (
 // agenda hands out what is to come, the earliest first and, of what comes at one
 // instant, what was put in first.
 type agenda[T any] struct {
-	entries *binaryheap.Heap // nil before the first
-	count   int64
+	entries *binaryheap.Heap // of entry[T]; nil before the first
+	count   int64            // how many were put in so far
 }
 
+// entry is one thing to come. The order is by at, then by count.
 type entry[T any] struct {
-	at    float64
-	count int64
+	at    float64 // in seconds
+	count int64   // its number in the order of add, from 1
 	what  T
 }
 
+// add puts in what comes at an instant.
 func (a *agenda[T]) add(at float64, what T) {
 	if a.entries == nil {
 		a.entries = binaryheap.NewWith(func(x, y any) int {
@@ -39,6 +41,7 @@ func (a *agenda[T]) next() (at float64, ok bool) {
 	return first.(entry[T]).at, true
 }
 
+// take takes the earliest out. There must be one.
 func (a *agenda[T]) take() (at float64, what T) {
 	first, _ := a.entries.Pop()
 	e := first.(entry[T])

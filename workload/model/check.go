@@ -7,6 +7,9 @@ import (
 	"math"
 )
 
+// The functions below return an error that names the distribution and its parameter, or nil. NaN
+// passes none of them.
+
 // finite reports a value that is NaN or infinite.
 func finite(distribution, name string, v float64) error {
 	if math.IsNaN(v) || math.IsInf(v, 0) {

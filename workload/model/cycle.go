@@ -92,8 +92,11 @@ func (c *Cycle) clock() (func(float64) float64, error) {
 		return nil, err
 	}
 	weights, slot := c.slots()
-	passed := make([]float64, len(weights)+1) // of the model's time at the beginning of each slot
-	last := 0
+	// passed[i] is how much of the model's time has gone by when slot i begins, so that an arrival at
+	// model time t lies in the slot with passed[i] <= t < passed[i+1]. Over a whole period both times
+	// are equal, since the mean of the weights is 1.
+	passed := make([]float64, len(weights)+1)
+	last := 0 // the last slot in which anything comes
 	for i, w := range weights {
 		passed[i+1] = passed[i] + float64(w*slot)
 		if w > 0 {
@@ -114,6 +117,8 @@ func (c *Cycle) clock() (func(float64) float64, error) {
 // day of the week, each of them over all of the other. Begin is the instant of time 0 of
 // the log, in its time zone. The log must be a week long at least.
 func FitCycle(jobs iter.Seq[*entity.Job], begin time.Time) (Cycle, error) {
+	// A weight is the number of submissions in an hour of the day over how often the log had that hour,
+	// and of a day of the week alike. Hours of the clock are counted, with its changes.
 	at := func(t des.Time) time.Time {
 		return time.Unix(begin.Unix()+int64(t/des.Second), 0).In(begin.Location())
 	}
@@ -154,4 +159,5 @@ func FitCycle(jobs iter.Seq[*entity.Job], begin time.Time) (Cycle, error) {
 	return c, nil
 }
 
+// mostYears bounds the log whose hours FitCycle counts one by one.
 const mostYears = 200

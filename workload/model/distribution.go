@@ -9,10 +9,12 @@ import (
 // DistributionOf is what every distribution of this package is, of whole numbers or of
 // real ones. A model that leaves the choice of one to its user takes this.
 type DistributionOf[T constraints.Integer | constraints.Float] interface {
-	// Check says what is wrong with the parameters, or nil.
+	// Check says what is wrong with the parameters, or nil. The other methods may return anything,
+	// or never return, if it is not nil.
 	Check() error
-	// Rand draws from a stream of random numbers.
+	// Rand draws from a stream of random numbers. How many it takes is part of a trace's identity.
 	Rand(r *rand.Rand) T
+	// Mean is the expectation of what Rand draws.
 	Mean() float64
 }
 

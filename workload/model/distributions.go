@@ -16,13 +16,17 @@ import (
 // seconds, or numbers of processors. ParseDistribution makes one of a text.
 type Distribution = DistributionOf[float64]
 
-// named is a distribution that a text can ask for. Parameters that are values (times,
-// numbers of processors) are upper case, others lower.
+// named is a distribution that a text can ask for.
 type named struct {
-	name, params string
-	of           func(p []float64) Distribution
+	name string
+	// params are the names of its parameters, with / between them. Those that are values (times,
+	// numbers of processors) are upper case and may have units (10m); others are plain numbers.
+	params string
+	of     func(p []float64) Distribution // makes it of the parameters, in that order
 }
 
+// distributions are all of them. A parameter MEAN is the mean of the distribution, from which its
+// scale or rate is computed.
 var distributions = []named{
 	{"exponential", "MEAN", func(p []float64) Distribution { return Exponential{Scale: p[0]} }},
 	{"lognormal", "MEAN/sigma", func(p []float64) Distribution { return LognormalOf(p[1], p[0]) }},
@@ -47,6 +51,7 @@ var distributions = []named{
 	}},
 }
 
+// gammaOf is the gamma distribution of a shape and a mean.
 func gammaOf(shape, mean float64) Gamma { return Gamma{Shape: shape, Scale: mean / shape} }
 
 // mostWhole keeps sums over all values of a distribution within a second or so.
@@ -112,7 +117,8 @@ func ParseDistribution(text string) (Distribution, error) {
 	return nil, fmt.Errorf("%q is no distribution: want %s", text, strings.Join(DistributionForms(), ", "))
 }
 
-// read reads the parameters.
+// read reads the parameters, in the order of params. It refuses those for which Check would pass, but
+// sums over all values would take too long, or means would come of values that are never drawn.
 func (n *named) read(text string) ([]float64, error) {
 	texts, names := strings.Split(text, "/"), strings.Split(n.params, "/")
 	if len(texts) != len(names) {

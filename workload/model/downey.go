@@ -43,6 +43,7 @@ type Downey struct {
 	Seed uint64
 }
 
+// withDefaults has the defaults in place of zeros.
 func (m Downey) withDefaults() Downey {
 	if m.Processors == 0 {
 		m.Processors = 128
@@ -84,6 +85,7 @@ func (m Downey) Jobs(n int64) (iter.Seq[*entity.Job], error) {
 		var clock float64
 		for id := int64(1); id <= n; id++ {
 			clock += float64(meanGap * arrival.ExpFloat64())
+			// Runtime on n processors = L / S(n), with work L, speed-up S and n = round(A).
 			a := m.Parallelism.Rand(parallelism)
 			size := math.Round(a)
 			run := m.Work.Rand(work) / DowneySpeedUp{A: a, Sigma: m.Sigma}.SpeedUp(0, int(size))
@@ -100,6 +102,7 @@ func (m Downey) meanArea() float64 {
 	const steps = 10_000
 	var stretch float64
 	for i := range steps {
+		// The quantile of A at (i+0.5)/steps: Min (Max/Min)^q.
 		a := m.Parallelism.Min * math.Pow(m.Parallelism.Max/m.Parallelism.Min, (float64(i)+0.5)/steps)
 		n := math.Round(a)
 		stretch += n / DowneySpeedUp{A: a, Sigma: m.Sigma}.SpeedUp(0, int(n)) / steps

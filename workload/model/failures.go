@@ -49,8 +49,8 @@ type Lifetime = Distribution
 // Failure is one time that the units First to Last, both included, are down, over
 // [From, To).
 type Failure struct {
-	First, Last int
-	From, To    des.Time
+	First, Last int      // 0 <= First <= Last < Units
+	From, To    des.Time // From < To; From never goes back from one failure to the next
 }
 
 // Check reports what makes the model meaningless, or nil.
@@ -75,6 +75,7 @@ func (f Failures) All() (iter.Seq[Failure], error) {
 	}
 	group := max(f.Group, 1)
 	return func(yield func(Failure) bool) {
+		// The units or groups by their next failure, at a tie by number.
 		next := binaryheap.NewWith(func(x, y any) int {
 			a, b := x.(*failingUnit), y.(*failingUnit)
 			return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.first, b.first))
@@ -89,12 +90,14 @@ func (f Failures) All() (iter.Seq[Failure], error) {
 		for !next.Empty() {
 			first, _ := next.Pop()
 			u := first.(*failingUnit)
+			// A repair begins when the unit fails, or when the first crew has time.
 			x := Failure{First: u.first, Last: min(u.first+group, f.Units) - 1, From: u.at}
 			begin := x.From
 			if f.Crews > 0 {
 				begin = max(begin, crews[0])
 			}
 			x.To = begin.Add(lifetime(f.Repair, u.random))
+			// The crew that had time first is busy until To; crews stay ascending.
 			if f.Crews > 0 {
 				at, _ := slices.BinarySearch(crews[1:], x.To)
 				copy(crews, crews[1:at+1])
@@ -110,14 +113,15 @@ func (f Failures) All() (iter.Seq[Failure], error) {
 	}, nil
 }
 
+// comes reports whether a failure at an instant happens at all.
 func (f Failures) comes(at des.Time) bool { return at < des.Forever && (f.Until == 0 || at < f.Until) }
 
 // lifetime draws a time of at least one tick.
 func lifetime(d Lifetime, r *rand.Rand) des.Time { return max(des.Seconds(d.Rand(r)), des.Tick) }
 
-// failingUnit is a unit or group that fails next at that instant.
+// failingUnit is a unit or group that is up.
 type failingUnit struct {
-	at     des.Time
-	first  int
-	random *rand.Rand
+	at     des.Time   // when it fails next
+	first  int        // the number of its first unit
+	random *rand.Rand // its own stream: up, repair, up, repair ...
 }

@@ -44,9 +44,9 @@ type Feitelson struct {
 }
 
 const (
-	feitelsonSizeOrder   = 1.5
-	feitelsonRepeatOrder = 2.5
-	feitelsonLongMean    = 7
+	feitelsonSizeOrder   = 1.5 // P(size = n) is proportional to n^-1.5
+	feitelsonRepeatOrder = 2.5 // P(r runs) is proportional to r^-2.5
+	feitelsonLongMean    = 7   // the mean of the longer runtimes, in TimeUnits
 )
 
 // feitelsonShort is the probability of a short runtime.
@@ -56,9 +56,9 @@ func feitelsonShort(size, processors int) float64 {
 
 // feitelsonJob is a job that has runs to come.
 type feitelsonJob struct {
-	runtime    float64
-	size, left int // processors, runs
-	number     int64
+	runtime    float64 // of each run, in whole seconds
+	size, left int     // processors; runs to come
+	number     int64   // of the job, from 1; runs have numbers of their own
 }
 
 // Jobs yields n runs in the order of submission; see Lublin.Jobs. Only jobs that
@@ -94,9 +94,11 @@ func (m Feitelson) Jobs(n int64) (iter.Seq[*entity.Job], error) {
 		size := des.NewStream(m.Seed, 0, "feitelson.size")
 		run := des.NewStream(m.Seed, 0, "feitelson.run")
 		repeat := des.NewStream(m.Seed, 0, "feitelson.repeat")
+		// The agenda has the next run of each job under way, and the first run of one job to come:
+		// when that job has come, the one after it is drawn.
 		var runs agenda[*feitelsonJob]
-		var clock float64
-		var number int64
+		var clock float64 // first runs, before the Cycle
+		var number int64  // jobs drawn so far
 		arrive := func() {
 			clock += float64(meanGap * arrival.ExpFloat64())
 			number++
@@ -124,7 +126,8 @@ func (m Feitelson) Jobs(n int64) (iter.Seq[*entity.Job], error) {
 	}, nil
 }
 
-// meanArea is the mean of size times runtime of one run.
+// meanArea is the mean of size times runtime of one run, in processor seconds: the sum over sizes n of
+// P(n) n E[runtime | n]. The small terms come first, so that rounding loses least.
 func (m Feitelson) meanArea(sizes Zipf) float64 {
 	var area, weight float64
 	for n := m.Processors; n >= 1; n-- {

@@ -19,8 +19,8 @@ import (
 // single user, and able to decide the averages of a whole log. They published no model of
 // them: this generator is our own, and so are its defaults.
 //
-// Of every so many jobs one, at random, is the first of a flurry. So many further jobs of
-// its size and about its runtime follow it, of the same user.
+// Each job of the model is the first of a flurry with probability 1/Every. Then Jobs further jobs of
+// its size, about its runtime and the same user follow it.
 type Flurries struct {
 	// Every is how many jobs of the model there are to a flurry, on average, 1 or more.
 	Every float64
@@ -48,6 +48,7 @@ func (f Flurries) Check() error {
 	return nil
 }
 
+// withDefaults has the defaults in place of zeros.
 func (f Flurries) withDefaults() Flurries {
 	if f.Jobs == 0 {
 		f.Jobs = 100
@@ -62,10 +63,10 @@ func (f Flurries) withDefaults() Flurries {
 // long run, and how many times the load.
 func (f Flurries) Factor() float64 { return 1 + float64(f.withDefaults().Jobs)/f.Every }
 
-// flurry is one that is under way.
+// flurry is a flurry that is under way.
 type flurry struct {
-	of   *entity.Job
-	left int
+	of   *entity.Job // its first job
+	left int         // how many jobs are to come
 }
 
 // Inject yields the jobs and those of the flurries among them, in the order of
@@ -122,7 +123,8 @@ func (f Flurries) Inject(jobs iter.Seq[*entity.Job]) (iter.Seq[*entity.Job], err
 	}, nil
 }
 
-// follower is a job of a flurry that begins with first.
+// follower is a job, submitted at an instant in seconds, of the flurry that begins with first. Its
+// runtime is that of first times 1 + Spread u, with u uniform on [-1, 1).
 func (f Flurries) follower(first *entity.Job, at float64, random *rand.Rand) *entity.Job {
 	run := first.Runtime.Seconds() * (1 + float64(f.Spread*(float64(2*random.Float64())-1)))
 	j := newJob(0, at, first.Request.Nodes, round(run), first.Queue)

@@ -20,14 +20,15 @@ import (
 //
 // The estimate of a job depends on the seed, its number and its runtime alone.
 type FModel struct {
-	Most float64
-	Seed uint64
+	Most float64 // the largest factor, from 1 (exact estimates) to MostFactor
+	Seed uint64  // determines the factors
 }
 
 // MostFactor is the largest factor of an estimate.
 const MostFactor = 1e6
 
-const longestEstimate = 1e12 // seconds, as much as a trace can hold
+// longestEstimate bounds an estimate, in seconds: it is as much as a trace can hold.
+const longestEstimate = 1e12
 
 // Check returns an error if the parameters make no sense.
 func (m FModel) Check() error {

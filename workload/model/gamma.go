@@ -53,6 +53,8 @@ func (g Gamma) Rand(r *rand.Rand) float64 {
 	if !(g.Shape > 0) {
 		return math.NaN()
 	}
+	// The paper's method is for shapes of 1 and more. v = (1+cx)^3 with a normal x is accepted by the
+	// squeeze, which needs no logarithm, or by the exact test behind it.
 	shape, boost := g.Shape, 1.0
 	if shape < 1 {
 		boost = math.Pow(1-r.Float64(), 1/shape)

@@ -15,9 +15,9 @@ import (
 // Rate2. Jann, Pattnaik, Franke, Wang, Skovira, Riordan, "Modeling of workload
 // in MPPs", JSSPP 1997.
 type HyperErlang struct {
-	P            float64
-	Order        int
-	Rate1, Rate2 float64
+	P            float64 // in [0, 1]
+	Order        int     // 1 or more; with 1 it is a hyperexponential distribution
+	Rate1, Rate2 float64 // per unit of what is drawn, above 0
 }
 
 // Check reports what makes h meaningless, or nil.
@@ -82,6 +82,7 @@ func fitHyperErlang(mean, second, third float64, maxOrder int) (HyperErlang, err
 	return HyperErlang{}, fmt.Errorf("moments %v, %v, %v with orders up to %d: %w", mean, second, third, maxOrder, errNoFit)
 }
 
+// risingFactorial is n (n+1) ... (n+k-1).
 func risingFactorial(n, k int) float64 {
 	f := 1.0
 	for i := range k {

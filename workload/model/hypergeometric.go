@@ -12,7 +12,7 @@ import (
 // Hypergeometric is the number of marked members among Draws drawn without
 // replacement from a Population of which Marked are marked.
 type Hypergeometric struct {
-	Population, Marked, Draws int
+	Population, Marked, Draws int // Marked and Draws are from 0 to Population
 }
 
 // Check reports what makes h meaningless, or nil.

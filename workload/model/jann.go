@@ -96,10 +96,11 @@ func FitJann(jobs iter.Seq[*entity.Job], borders []int, maxOrder int) (Jann, err
 	if maxOrder < 1 {
 		return Jann{}, fmt.Errorf("jann: orders up to %d", maxOrder)
 	}
+	// One pass collects, for each range, the moments of gaps and runtimes and how often each size is.
 	type collected struct {
 		gaps, runs moments
-		latest     float64
-		sizes      map[int]int
+		latest     float64     // the submission of the range's latest job, in seconds
+		sizes      map[int]int // jobs by size; nil before the first
 	}
 	ranges := make([]collected, len(borders))
 	var first, last float64
@@ -123,6 +124,7 @@ func FitJann(jobs iter.Seq[*entity.Job], borders []int, maxOrder int) (Jann, err
 		r.runs.add(j.Runtime.Seconds())
 		r.sizes[j.Request.Nodes]++
 	}
+	// Each range that has jobs is fitted by itself.
 	var model Jann
 	for _, r := range ranges {
 		if r.sizes == nil {
@@ -146,9 +148,10 @@ func FitJann(jobs iter.Seq[*entity.Job], borders []int, maxOrder int) (Jann, err
 	return model, nil
 }
 
-// moments collects the sums of the first three powers of a sample.
+// moments collects the sums of the first three powers of a sample of n values.
 type moments struct{ n, sum, squares, cubes float64 }
 
+// add adds a value in seconds.
 func (m *moments) add(x float64) {
 	m.n++
 	m.sum += x
@@ -157,7 +160,8 @@ func (m *moments) add(x float64) {
 }
 
 // fit returns a distribution and the number of moments that it shares with the
-// sample.
+// sample: 3, or 1. An Erlang distribution of order n has variance mean^2/n, which gives the order that
+// comes nearest to the sample's variance.
 func (m *moments) fit(maxOrder int) (HyperErlang, int) {
 	mean, second, third := m.sum/m.n, m.squares/m.n, m.cubes/m.n
 	if h, err := fitHyperErlang(mean, second, third, maxOrder); err == nil {
@@ -172,8 +176,8 @@ func (m *moments) fit(maxOrder int) (HyperErlang, int) {
 	return HyperErlang{P: 1, Order: order, Rate1: rate, Rate2: rate}, 1
 }
 
-// OfferedLoad is the load that the model offers in the long run to a machine of so many
-// processors, where no Load is asked for.
+// OfferedLoad is the load that the model offers in the long run to a machine of that many processors
+// if no Load is asked for: the sum over the ranges of E[size] E[runtime] / (E[gap] processors).
 func (m Jann) OfferedLoad(processors int) float64 {
 	var load float64
 	for i := range m.Ranges {
@@ -231,9 +235,9 @@ func (m Jann) Jobs(n int64) (iter.Seq[*entity.Job], error) {
 	return func(yield func(*entity.Job) bool) {
 		type source struct {
 			*JannRange
-			arrival, size, run *rand.Rand
-			clock              float64
-			jobs               int
+			arrival, size, run *rand.Rand // the streams of the components
+			clock              float64    // the next submission, in seconds before the factor
+			jobs               int        // of the fit: one in so many has a size once
 		}
 		sources := make([]source, len(m.Ranges))
 		for i := range sources {
@@ -245,6 +249,7 @@ func (m Jann) Jobs(n int64) (iter.Seq[*entity.Job], error) {
 			sources[i].clock = r.Gap.Rand(sources[i].arrival)
 		}
 		for id := int64(1); id <= n; id++ {
+			// The range whose next submission is earlier has the next job, at a tie the smaller one.
 			s := &sources[0]
 			for i := range sources {
 				if sources[i].clock < s.clock {
@@ -253,6 +258,7 @@ func (m Jann) Jobs(n int64) (iter.Seq[*entity.Job], error) {
 			}
 			submit := s.clock
 			s.clock += s.Gap.Rand(s.arrival)
+			// A size, as often as the log has it.
 			k, size := s.size.IntN(s.jobs), 0
 			for _, c := range s.Sizes {
 				if size = c.Size; k < c.Jobs {

@@ -8,7 +8,7 @@ import (
 	"math/rand/v2"
 )
 
-// Exponential is the distribution without memory, by its mean.
+// Exponential is the distribution without memory, F(x) = 1 - exp(-x/Scale); Scale is its mean.
 type Exponential struct{ Scale float64 }
 
 // Check reports what makes e meaningless, or nil.
@@ -27,7 +27,7 @@ func (e Exponential) Rand(r *rand.Rand) float64 { return e.Scale * r.ExpFloat64(
 // as time goes by; with 1 it is the exponential distribution.
 type Weibull struct{ Shape, Scale float64 }
 
-// WeibullOf is the one of that shape and mean.
+// WeibullOf is the Weibull distribution of a shape and a mean, which is Scale Gamma(1 + 1/Shape).
 func WeibullOf(shape, mean float64) Weibull { return Weibull{shape, mean / math.Gamma(1+1/shape)} }
 
 // Check reports what makes w meaningless, or nil.
@@ -52,7 +52,7 @@ func (w Weibull) Rand(r *rand.Rand) float64 {
 // deviation Sigma.
 type Lognormal struct{ Mu, Sigma float64 }
 
-// LognormalOf is the one of that sigma and mean.
+// LognormalOf is the lognormal distribution of a sigma and a mean, which is exp(Mu + Sigma^2/2).
 func LognormalOf(sigma, mean float64) Lognormal {
 	return Lognormal{math.Log(mean) - float64(sigma*sigma)/2, sigma}
 }

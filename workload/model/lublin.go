@@ -49,11 +49,13 @@ type Lublin struct {
 // lublinClass is one population of jobs in the Lublin-Feitelson model. The
 // names in brackets are the authors'.
 type lublinClass struct {
-	serialProb float64 // share of jobs of size 1
-	pow2Prob   float64 // share of jobs that are parallel and have a size rounded to a power of two
+	serialProb float64 // share of jobs of size 1 [SERIAL_PROB]
+	// pow2Prob is the share, of all jobs, of parallel jobs whose size is rounded to a power of two
+	// [POW2_PROB]; invariant: serialProb + pow2Prob <= 1.
+	pow2Prob float64
 	// logSize is log2 of a parallel job's size [ULow, UMed, UHi, UProb].
 	logSize TwoStageUniform
-	// short and Long are the two gamma distributions of ln(runtime in seconds)
+	// short and long are the two gamma distributions of ln(runtime in seconds)
 	// [a1, b1 and a2, b2]. A job of size n is short with probability
 	// shortSlope*n + shortBase [pa, pb], cut to [0, 1].
 	short, long           Gamma
@@ -143,6 +145,8 @@ func (m Lublin) Jobs(n int64) (iter.Seq[*entity.Job], error) {
 			sources[i].start(p, m.Seed)
 		}
 		for id := int64(1); id <= n; id++ {
+			// Each source has drawn its next arrival already.
+			//
 			// The population whose next arrival is earlier has the next job. At
 			// a tie it is the first population, which is the interactive one.
 			s := &sources[0]
@@ -165,13 +169,15 @@ func (m Lublin) Jobs(n int64) (iter.Seq[*entity.Job], error) {
 // to it.
 type lublinPopulation struct {
 	class      lublinClass
-	queue      int32
-	processors int
+	queue      int32     // 0 interactive, 1 batch, -1 for the population of all jobs
+	processors int       // of the machine
 	weights    []float64 // of equal parts of a day or a week, of mean 1
 	slot       float64   // seconds of one of them
-	gapFactor  float64
+	gapFactor  float64   // gaps are multiplied by it: 1 unless a Load is asked for
 }
 
+// populations are the classes that the parameters ask for. A Cycle without a Day keeps the model's own
+// day, each class its own, and multiplies it with the week.
 func (m Lublin) populations() ([]lublinPopulation, error) {
 	p := m.Processors
 	if p == 0 {
@@ -215,7 +221,8 @@ func (m Lublin) populations() ([]lublinPopulation, error) {
 	return ps, nil
 }
 
-// gapFactor is what the gaps are multiplied by so that the model offers its Load.
+// gapFactor is what the gaps are multiplied by so that the model offers its Load in the long run: its
+// own load over the one asked for. All populations have one factor, so that their shares stay.
 func (m Lublin) gapFactor(ps []lublinPopulation) (float64, error) {
 	switch {
 	case m.Load == 0:
@@ -234,6 +241,7 @@ func (m Lublin) gapFactor(ps []lublinPopulation) (float64, error) {
 // jobs, within about a second.
 const mostForLoad = 1 << 24
 
+// offeredLoad is the sum over the populations of mean area / (mean gap * processors).
 func offeredLoad(ps []lublinPopulation) (load float64) {
 	for _, p := range ps {
 		load += p.class.meanArea(p.processors) / (p.gapFactor * p.class.meanGap() * float64(p.processors))
@@ -247,7 +255,9 @@ func (c *lublinClass) allHours() Gamma {
 }
 
 // dailyWeights says how dense arrivals are in each half-hour from midnight on. The
-// mean of the weights is 1.
+// mean of the weights is 1. Bucket i of the authors has the share of the gamma distribution within half
+// a bucket of i, for i from 11 to 58; bucket 49 is bucket 1 of the next day. Their buckets count from
+// 1, hence i-1.
 func (c *lublinClass) dailyWeights() (w [lublinBuckets]float64) {
 	var sum float64
 	for i := lublinDayStart; i < lublinDayStart+lublinBuckets; i++ {
@@ -261,7 +271,8 @@ func (c *lublinClass) dailyWeights() (w [lublinBuckets]float64) {
 	return w
 }
 
-// drawSize draws a job's size. Rounding to a power of two may exceed a machine
+// drawSize draws a job's size: 1, 2^round(x) or round(2^x), where x has the distribution logSize. One
+// uniform decides which of the three. Rounding to a power of two may exceed a machine
 // whose own size is no power of two; then the largest power that fits is taken.
 func (c *lublinClass) drawSize(r *rand.Rand, processors int) int {
 	u := r.Float64()
@@ -275,10 +286,12 @@ func (c *lublinClass) drawSize(r *rand.Rand, processors int) int {
 	return int(math.Exp2(x) + 0.5)
 }
 
+// log2Floor is the exponent of the largest power of two that is not above n, for n >= 1.
 func log2Floor(n int) int { return bits.Len(uint(n)) - 1 }
 
 // sizeProb is the probability that a job of this class has the given size, on a
-// machine of the given size.
+// machine of the given size: the sum over the three ways of drawSize. Of a size of one kind or the
+// other it is what drawSize rounds to it; the largest power of two has all that lies above it, too.
 func (c *lublinClass) sizeProb(size, processors int) float64 {
 	if size < 1 || size > processors {
 		return 0
@@ -314,7 +327,9 @@ func (c *lublinClass) drawRun(r *rand.Rand, size int) float64 {
 	return math.Floor(math.Exp(g))
 }
 
-// meanArea is the mean of size times runtime.
+// meanArea is the mean of size times runtime in processor seconds, E[n T(n)] over all sizes n. The mean
+// runtime of a size is that of e^X over the two gamma distributions, each cut at lublinMaxLogRun and
+// mixed as often as drawRun keeps what it draws of it.
 func (c *lublinClass) meanArea(processors int) float64 {
 	short, long := c.short.expMean(lublinMaxLogRun), c.long.expMean(lublinMaxLogRun)
 	shortKept, longKept := c.short.CDF(lublinMaxLogRun), c.long.CDF(lublinMaxLogRun)
@@ -328,8 +343,8 @@ func (c *lublinClass) meanArea(processors int) float64 {
 	return area
 }
 
-// meanGap is the mean gap in seconds over whole days. The daily cycle cancels out
-// of it.
+// meanGap is the mean gap in seconds over whole days, E[e^X; X <= 13] / P(X <= 13). The daily cycle
+// cancels out of it, since the mean of its weights is 1.
 func (c *lublinClass) meanGap() float64 {
 	d := c.allHours()
 	return d.expMean(lublinMaxLogGap) / d.CDF(lublinMaxLogGap)
@@ -339,9 +354,11 @@ func (c *lublinClass) meanGap() float64 {
 type lublinSource struct {
 	lublinPopulation
 	arrivals  lublinArrivals
-	size, run *rand.Rand
+	size, run *rand.Rand // the streams of the components
 }
 
+// start begins the source at midnight, with its first arrival drawn. The streams of a population depend
+// on the seed and its queue alone.
 func (s *lublinSource) start(p lublinPopulation, seed uint64) {
 	stream := func(component string) *rand.Rand {
 		return des.NewStream(seed, 0, "lublin."+component, uint64(p.queue+1))
@@ -374,9 +391,10 @@ type lublinArrivals struct {
 
 	clock  float64 // the next arrival, in seconds from the first midnight
 	passed int64   // whole slots before it
-	points float64 // what has been paid for the present one
+	points float64 // what has been paid for the present one; 0 <= points <= its weight
 }
 
+// next draws the next arrival. A slot without a weight takes no points, so that no job comes in it.
 func (a *lublinArrivals) next() {
 	g := a.logGap.Rand(a.stream)
 	for g > lublinMaxLogGap {

@@ -19,7 +19,7 @@ import (
 // the runtime itself; Tsafrir makes better ones.
 func newJob(id int64, submit float64, size int, runtime float64, queue int32) *entity.Job {
 	run := des.Seconds(max(math.Floor(runtime), 1))
-	return &entity.Job{
+	return &entity.Job{ // -1: the models know no users or groups
 		ID:      id,
 		Submit:  des.Seconds(math.Floor(submit + 0.5)),
 		Runtime: run,
@@ -49,7 +49,7 @@ func checkProcessors(model string, p int) error {
 // poissonGap is the mean gap in seconds of a model with Poisson arrivals for
 // which no rate is published. It is either the gap that the user gives, or the
 // gap at which jobs of the given mean area (processors times seconds) offer the
-// load that the user gives.
+// load that the user gives: load = area / (gap * processors). Exactly one of the two must be above 0.
 func poissonGap(model string, meanGap, load, meanArea float64, processors int) (float64, error) {
 	switch {
 	case meanGap > 0 && load == 0 && !math.IsInf(meanGap, 0):

@@ -13,8 +13,10 @@ import (
 // SpeedUp is how many times as fast as on one processor a job runs on n of them. It
 // does not fall with n.
 type SpeedUp interface {
-	// SpeedUp is for a job that was made for so many processors, on n of them.
+	// SpeedUp is the speed-up on n processors of a job that was made for the number made; both are 1
+	// or more, and so is the speed-up.
 	SpeedUp(made, n int) float64
+	// Check says what is wrong with the parameters, or nil.
 	Check() error
 }
 
@@ -29,7 +31,9 @@ func (Linear) Check() error { return nil }
 
 // Amdahl is the speed-up of a job of which a part, of the time that it takes on one
 // processor, is serial (Amdahl 1967): 1 / (s + (1-s)/n).
-type Amdahl struct{ Serial float64 }
+type Amdahl struct {
+	Serial float64 // s, from 0 (as Linear) to 1 (no faster on any number)
+}
 
 // SpeedUp is Amdahl's law.
 func (a Amdahl) SpeedUp(_, n int) float64 {
@@ -56,8 +60,8 @@ func (a Amdahl) Check() error {
 //
 // Sigma 0 is a job of constant parallelism: linear up to A, and flat from there.
 type DowneySpeedUp struct {
-	A     float64 // 0 means as many processors as the job was made for
-	Sigma float64
+	A     float64 // 1 or more; 0 means as many processors as the job was made for
+	Sigma float64 // 0 or more
 }
 
 // SpeedUp is Downey's formula.
@@ -93,9 +97,12 @@ func (d DowneySpeedUp) Check() error {
 // evenly spaced, and n itself. Estimate and runtime go with the speed-up alike,
 // rounded to a tick; a shape that is no faster than a smaller one is left out.
 type Moldable struct {
-	Model    SpeedUp
+	Model SpeedUp
+	// From and To are the smallest and the largest shape in parts of the processors that a job asks
+	// for: 0 < From <= 1 <= To <= 1e6.
 	From, To float64
-	Most     int // 0: all
+	// Most is how many shapes a job gets at most, 2 or more; 0 means all.
+	Most int
 }
 
 // Check reports what makes m meaningless, or nil.
@@ -111,9 +118,12 @@ func (m Moldable) Check() error {
 	return m.Model.Check()
 }
 
+// maxFactor bounds Moldable.To.
 const maxFactor = 1e6
 
-// Shapes are those of j.
+// Shapes are the shapes of j, its own among them, from the smallest up; each is faster than those
+// before it. They are nil if From and To leave no other size. The runtime on n processors is the
+// runtime on its own number times SpeedUp(own) / SpeedUp(n).
 func (m Moldable) Shapes(j *entity.Job) []entity.Shape {
 	made := j.Request.Nodes
 	least := max(1, int(m.From*float64(made)))
@@ -126,7 +136,7 @@ func (m Moldable) Shapes(j *entity.Job) []entity.Shape {
 	if count < 2 {
 		return nil
 	}
-	as := m.Model.SpeedUp(made, made)
+	as := m.Model.SpeedUp(made, made) // of the job as it is
 	var shapes []entity.Shape
 	fastest := 0.0
 	add := func(s entity.Shape, speedup float64) {
@@ -134,6 +144,8 @@ func (m Moldable) Shapes(j *entity.Job) []entity.Shape {
 			shapes, fastest = append(shapes, s), speedup
 		}
 	}
+	// count sizes evenly from least to most. The job's own shape is put in where it belongs, whether
+	// or not it is one of these.
 	listed := false
 	for k := range count {
 		n := least + (most-least)*k/(count-1)

@@ -73,7 +73,8 @@ func (m Renewal) Jobs(n int64) (iter.Seq[*entity.Job], error) {
 	}, nil
 }
 
-// gapFactor is what gaps are multiplied by.
+// gapFactor is what gaps are multiplied by, so that their mean is MeanGap or makes the Load. Gaps of
+// the default have a mean of 1 before.
 func (m Renewal) gapFactor(of sizes) (float64, error) {
 	if m.Gap == nil {
 		return poissonGap("renewal", m.MeanGap, m.Load, of.area(m.Run, m.Load), m.Processors)

@@ -54,6 +54,7 @@ type Sessions struct {
 	Seed uint64
 }
 
+// withDefaults has the defaults in place of zeros and nils.
 func (m Sessions) withDefaults() Sessions {
 	if m.Processors == 0 {
 		m.Processors = 128
@@ -107,6 +108,8 @@ func (m Sessions) Jobs(n int64) (iter.Seq[*entity.Job], error) {
 	if err != nil {
 		return nil, fmt.Errorf("sessions: %w", err)
 	}
+	// The agenda has the next submission of each session under way, and the beginning of one session to
+	// come, the newest: when that has begun, the one after it is drawn.
 	return func(yield func(*entity.Job) bool) {
 		arrival := des.NewStream(m.Seed, 0, "sessions.arrival")
 		var under agenda[*session]
@@ -136,15 +139,16 @@ func (m Sessions) Jobs(n int64) (iter.Seq[*entity.Job], error) {
 	}, nil
 }
 
-// session is one that is under way.
+// session is a session that is under way.
 type session struct {
-	random  *rand.Rand
-	key     uint64
-	user    int32
-	batches float64 // to come, the present one among them
-	jobs    float64 // to come of the present batch
-	size    int
-	// The jobs of the present batch and of the one before that end last.
+	random  *rand.Rand // its own stream, so that no session changes what another one draws
+	key     uint64     // the number of the session, from 1
+	user    int32      // from 1 to Users
+	batches float64    // how many are to come, the present one among them
+	jobs    float64    // how many jobs of the present batch are to come
+	size    int        // processors of each job of the present batch
+	// last is the end of the job so far that ends last, and before what last was when the present
+	// batch began: the jobs of this batch come after that job.
 	last, before ending
 }
 
@@ -172,7 +176,8 @@ func (s *session) job(m *Sessions, of sizes, id int64, now float64) *entity.Job 
 	return j
 }
 
-// next is when the user submits again, or false where the session is over.
+// next is when the user submits again, in seconds: an interval after now within a batch, or a time to
+// think after the end of the batch. It is false if the session is over.
 func (s *session) next(m *Sessions, now float64) (float64, bool) {
 	if s.jobs > 0 {
 		return now + m.Interval.Rand(s.random), true

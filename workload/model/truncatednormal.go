@@ -13,8 +13,8 @@ import (
 // lies in [Min, Max]. Either border may be infinite. It is not a clamp: no
 // probability gathers at the borders.
 type TruncatedNormal struct {
-	Mu, Sigma float64
-	Min, Max  float64
+	Mu, Sigma float64 // of the normal distribution before it is cut; Sigma > 0
+	Min, Max  float64 // Min < Max
 }
 
 // Check reports what makes t meaningless, or nil.

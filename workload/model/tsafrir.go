@@ -36,14 +36,14 @@ type Tsafrir struct {
 
 // EstimateBin is one value of a histogram of estimates.
 type EstimateBin struct {
-	Estimate des.Time
-	Jobs     int
+	Estimate des.Time // in whole seconds, but for the longest, which is Tsafrir.Max
+	Jobs     int      // how many jobs have it, 1 or more
 }
 
 // WithEstimates is a sequence of jobs that have been given modelled estimates.
 type WithEstimates struct {
-	Jobs iter.Seq[*entity.Job]
-	Cut  int // jobs whose runtime was above the longest estimate
+	Jobs iter.Seq[*entity.Job] // copies; each one's runtime is at most its estimate
+	Cut  int                   // how many runtimes were above the longest estimate, and were cut to it
 }
 
 // Attach gives modelled estimates to the jobs of a sequence, without holding the
@@ -128,6 +128,7 @@ func (t Tsafrir) Estimates(runtimes []des.Time, r *rand.Rand) ([]des.Time, error
 	if n == 0 {
 		return nil, nil
 	}
+	// The pool of estimates and the jobs, both from the longest down.
 	histogram, err := t.Histogram(n, r)
 	if err != nil {
 		return nil, err
@@ -144,11 +145,14 @@ func (t Tsafrir) Estimates(runtimes []des.Time, r *rand.Rand) ([]des.Time, error
 	}
 	slices.SortStableFunc(order, func(a, b int32) int { return cmp.Compare(runtimes[b], runtimes[a]) })
 	runtime := func(j int) des.Time { return min(runtimes[order[j]], t.Max) }
+	// There is a way to deal them out if and only if the j-th longest estimate is not below the j-th
+	// longest runtime, for all j.
 	for j := range order {
 		if pool[j] < runtime(j) {
 			return nil, &NoEstimatesError{Jobs: j + 1, Runtime: runtime(j), Estimate: pool[j], Max: t.Max}
 		}
 	}
+	// Deal out: job j takes a random one of those that are long enough and unused.
 	estimates := make([]des.Time, n)
 	last := 0 // pool[j..last] are the unused estimates that are long enough for job j
 	for j, i := range order {
@@ -186,12 +190,14 @@ func (t Tsafrir) Histogram(n int, r *rand.Rand) ([]EstimateBin, error) {
 	case t.Max < des.Hour || t.Max > des.Forever/4:
 		return nil, fmt.Errorf("tsafrir: the longest estimate must be at least an hour, not %v s", t.Max)
 	}
+	// The head: twenty popular times, each with the share of its drawn rank.
 	values, limit := typicalValues(n), int64(t.Max/des.Second)
 	times, sizes, ranks := headTimes(limit), headSizes(), drawHeadRanks(r)
 	percent := make(map[int64]float64, values)
 	for i, at := range times {
 		percent[at] = sizes[ranks[i]-1]
 	}
+	// The tail: times and shares are drawn to each other at random.
 	tail := tailTimes(limit, values, times)
 	tailPercent := tailSizes(len(tail))
 	r.Shuffle(len(tail), func(i, k int) { tail[i], tail[k] = tail[k], tail[i] })
@@ -200,6 +206,7 @@ func (t Tsafrir) Histogram(n int, r *rand.Rand) ([]EstimateBin, error) {
 		percent[at] = tailPercent[i]
 	}
 
+	// Shares become whole numbers of jobs, which adjustTo makes sum to n.
 	bins := make([]EstimateBin, 0, len(percent))
 	for _, at := range slices.Sorted(slices.Values(append(times, tail...))) {
 		jobs := max(1, int(math.Round(percent[at]*float64(n)/100)))
@@ -288,6 +295,7 @@ func drawHeadRanks(r *rand.Rand) (ranks [tsafrirHead]int) {
 				pool = append(pool, rank)
 			}
 		}
+		// The maximum has rank 1, a rank that is due is taken at once, and any other is drawn.
 		rank := 0
 		if row == 0 {
 			rank = 1
@@ -307,8 +315,12 @@ func drawHeadRanks(r *rand.Rand) (ranks [tsafrirHead]int) {
 	return ranks
 }
 
-// tailTimes is the rare estimates in seconds. They are whole minutes; where one
-// is taken already, a time some tens of seconds beside it is used.
+// tailTimes is the rare estimates in seconds, i = 1..n of them at x = i/n:
+//
+//	t(x) = limit (a-1) x / (a-x),   a = 1 + 12.1039 values^-0.6026
+//
+// They are whole minutes; where one is taken already, a time some tens of seconds beside it is used,
+// and if all of these are taken the time is left out.
 func tailTimes(limit int64, values int, head []int64) []int64 {
 	used := make(map[int64]bool, values)
 	for _, at := range head {
@@ -331,7 +343,8 @@ func tailTimes(limit int64, values int, head []int64) []int64 {
 	return times
 }
 
-// tailSizes is the percentage of jobs of n rare estimates.
+// tailSizes is the percentage of jobs of n rare estimates, the largest first: a power law of the rank,
+// 795.6 rank^-2.267 from rank 21 on, scaled so that the head and the tail sum to 100.
 func tailSizes(n int) []float64 {
 	percent := make([]float64, n)
 	var sum float64
@@ -360,6 +373,7 @@ func adjustTo(n int, bins []EstimateBin) {
 	if left < 0 {
 		sign, left = -1, -left
 	}
+	// left jobs are still to be added (sign 1) or to be taken away (-1).
 	for attempt := 0; left > 0; attempt++ {
 		slices.SortStableFunc(order, func(a, b *EstimateBin) int { return b.Jobs - a.Jobs })
 		if attempt == 3 { // fewer jobs than values: long values fit any job, so the short values go

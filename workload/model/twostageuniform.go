@@ -12,8 +12,8 @@ import (
 // TwoStageUniform is uniform on [Low, Mid) with probability P, else uniform on
 // [Mid, High).
 type TwoStageUniform struct {
-	Low, Mid, High float64
-	P              float64
+	Low, Mid, High float64 // Low <= Mid <= High
+	P              float64 // in [0, 1]
 }
 
 // Check reports what makes t meaningless, or nil.

@@ -10,9 +10,11 @@ import (
 	"math/rand/v2"
 )
 
-// Finite is a distribution of finitely many values.
+// Finite is a distribution of finitely many values. Others have a distribution function without steps
+// (CDF); what needs a probability or a mean of rounded values asks for one or the other (below).
 type Finite interface {
-	// Values are the values, each with its probability. A value may come twice.
+	// Values are the values, each with its probability. A value may come twice; the probabilities sum
+	// to 1.
 	Values() iter.Seq2[float64, float64]
 }
 
@@ -114,7 +116,8 @@ func (e Empirical) Values() iter.Seq2[float64, float64] {
 // Rand draws a value, with one whole number.
 func (e Empirical) Rand(r *rand.Rand) float64 { return e.Sample[r.IntN(len(e.Sample))] }
 
-// Real is a distribution of whole numbers where one of real numbers is wanted.
+// Real is a distribution of whole numbers where one of real numbers is wanted. Whole is a Zipf or a
+// Hypergeometric; of another type Values would yield nothing.
 type Real struct{ Whole DistributionOf[int] }
 
 // Check reports what makes the whole numbers meaningless, or nil.

@@ -34,10 +34,10 @@ func below(d Distribution, x float64) float64 {
 // anew where it is outside.
 type sizes struct {
 	of   Distribution
-	most int
+	most int // the size of the machine, 1 or more
 }
 
-// check returns an error if hardly any number is within.
+// check returns an error if less than one in a thousand numbers is within: rand would hardly end.
 func (s sizes) check() error {
 	if kept := below(s.of, float64(s.most)+0.5) - below(s.of, 0.5); !(kept >= 1e-3) {
 		return fmt.Errorf("sizes: less than a thousandth of what is drawn would be from 1 to %d processors", s.most)
@@ -45,6 +45,7 @@ func (s sizes) check() error {
 	return nil
 }
 
+// rand draws a size.
 func (s sizes) rand(r *rand.Rand) int {
 	for {
 		if x := round(s.of.Rand(r)); x >= 1 && x <= float64(s.most) {
@@ -53,7 +54,8 @@ func (s sizes) rand(r *rand.Rand) int {
 	}
 }
 
-// mean is the mean of what rand draws. It looks at every size.
+// mean is the mean of what rand draws, E[n; 1 <= n <= most] / P(1 <= n <= most). It looks at every
+// value of a Finite distribution, or at every size: n has the probability between n-0.5 and n+0.5.
 func (s sizes) mean() float64 {
 	var sum, kept float64
 	if d, ok := s.of.(Finite); ok {
@@ -92,6 +94,8 @@ func meanAtLeastOne(d Distribution) float64 {
 		}
 		return mean
 	}
+	// E[X] has the integral of P(X >= x) over all x. Up to the beginning's end it is taken away (by the
+	// midpoint rule) and the sum is put in its place.
 	const beginning, steps = 256, 64
 	mean := d.Mean() + 1
 	for i := range beginning * steps {

@@ -12,8 +12,8 @@ import (
 // "harmonic distribution of order" Order). math/rand's Zipf needs an order
 // above 1; this one needs it above 0.
 type Zipf struct {
-	Order float64
-	N     int
+	Order float64 // above 0
+	N     int     // 1 or more
 }
 
 // Check reports what makes z meaningless, or nil.
@@ -65,6 +65,7 @@ func (z Zipf) hat(x float64) float64 {
 	return log
 }
 
+// hatInverse is the x at which hat(x) is y.
 func (z Zipf) hatInverse(y float64) float64 {
 	if e := (1 - z.Order) * y; math.Abs(e) > 1e-8 {
 		return math.Exp(math.Log1p(max(e, -1)) / (1 - z.Order))
