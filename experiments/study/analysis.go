@@ -1,6 +1,7 @@
 package study
 
-// What the study says of its results, and the batches of each simulation.
+// What the study says of its results (compare, baseline, measures, labels), and the batches of each
+// simulation, which are the only part of it that results depend on.
 
 import (
 	"cmp"
@@ -21,22 +22,28 @@ import (
 
 // analysis is what the study says of its results; see package findings.
 type analysis struct {
-	Batching *findings.Batching // nil where simulations are not cut into batches
-	Compare  string             // the parameter whose values are compared in pairs, or ""
-	Baseline []findings.Param   // the values that the others are compared with
-	Measures []string           // columns; none means those of the reader's choice
-	Labels   map[string]string  // what figures and tables say in place of values
+	// Nil where simulations are not cut into batches.
+	Batching *findings.Batching
+	// The parameter whose values are compared in pairs, or "" for the reader's choice.
+	Compare string
+	// The values that the others are compared with: those of some case (checkBaseline).
+	Baseline []findings.Param
+	// Columns; none means those of the reader's choice.
+	Measures []string
+	// What figures and tables say in place of values, by value.
+	Labels map[string]string
 
+	// The texts of Batching, for the keys of units, and where the baseline stands, for errors.
 	batches, warmup string
 	baseline        *yamlfile.Node
 }
 
-// options are those of the findings of the study's results.
+// options returns the analysis as package findings takes it.
 func (a *analysis) options() findings.Options {
 	return findings.Options{Measures: a.Measures, Baseline: a.Baseline, Compare: a.Compare, Labels: a.Labels}
 }
 
-// Conclude is what the results in a study's folder say, as far as they are there, to what its
+// Conclude returns what the results in a study's folder say, as far as they are there, to what its
 // study file asks. Values of parameters limit what figures and tables show; see
 // findings.Options.Where.
 func Conclude(dir string, where ...findings.Param) (*findings.Findings, error) {
@@ -52,21 +59,22 @@ func Conclude(dir string, where ...findings.Param) (*findings.Findings, error) {
 	return findings.Analyze(table, o)
 }
 
-// Options are those of the findings that the study file in a study's folder asks for; where
-// there is none they are the zero value.
+// Options returns what the study file in a study's folder asks of the findings; the zero value
+// where there is no study file, as in the folder of a program's own study.
 func Options(dir string) (findings.Options, error) {
 	f, err := keptFile(dir)
 	return f.analysis.options(), err
 }
 
-// Title is that of the study whose folder it is, "" where there is none.
+// Title returns the title of the study whose folder it is, "" where there is none.
 func Title(dir string) (string, error) {
 	f, err := keptFile(dir)
 	return f.Title, err
 }
 
-// keptFile is the study file in a study's folder, an empty one where there is none or where it
-// cannot be read.
+// keptFile returns the study file in a study's folder. It returns an empty one where there is none,
+// and beside an error, so that callers need not look. The study's policies may be a program's own,
+// whose tables are not known here: reading asks nothing of them.
 func keptFile(dir string) (*File, error) {
 	text, err := indir.ReadFile(dir, sweep.StudyName)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -82,7 +90,8 @@ func keptFile(dir string) (*File, error) {
 	return f, nil
 }
 
-// settings are what the results depend on.
+// settings returns what results depend on, for sweep.Basis.Settings: only batches make files of
+// another content.
 func (a *analysis) settings() string {
 	if a.Batching == nil {
 		return ""
@@ -90,7 +99,7 @@ func (a *analysis) settings() string {
 	return fmt.Sprintf("batches=%s warmup=%s", a.batches, a.warmup)
 }
 
-// readAnalysis reads what becomes of the results; its names must be there.
+// readAnalysis reads what becomes of the results. The names of all parameters are known by now.
 func (r *reader) readAnalysis(root *yamlfile.Node) (err error) {
 	a := &r.analysis
 	if err := r.readBatches(root); err != nil {
@@ -162,7 +171,8 @@ func (r *reader) readBatches(root *yamlfile.Node) (err error) {
 	return nil
 }
 
-// parameter is one of the study's, by its name or that of its list.
+// parameter returns the name of a parameter of the study, given by itself or by its key: policies
+// as well as policy.
 func (r *reader) parameter(at *yamlfile.Node, name, key string) (string, error) {
 	if at.Kind != yamlfile.Scalar && name == "" {
 		return "", at.Errorf("%s: want the name of a parameter, not %v", key, at)
@@ -176,7 +186,8 @@ func (r *reader) parameter(at *yamlfile.Node, name, key string) (string, error) 
 	return name, nil
 }
 
-// readBaseline reads baseline: easy, or baseline: {policy: easy, estimates: user}.
+// readBaseline reads baseline: easy, a value of the parameter that is compared (policy, where none
+// is said), or baseline: {policy: easy, estimates: user}.
 func (r *reader) readBaseline(n *yamlfile.Node) error {
 	a := &r.analysis
 	a.baseline = n
@@ -199,8 +210,8 @@ func (r *reader) readBaseline(n *yamlfile.Node) error {
 	return nil
 }
 
-// checkBaseline looks whether there is a case with the values that others are
-// compared with.
+// checkBaseline refuses a baseline whose values no case has, all of them at once. A study without a
+// baseline has none to miss: its first case will do.
 func (f *File) checkBaseline() error {
 	a := &f.analysis
 	var names []string
@@ -215,10 +226,11 @@ func (f *File) checkBaseline() error {
 	return a.baseline.Errorf("baseline: no case has %s", strings.Join(names, " and "))
 }
 
-// recordBatches has a simulation tell a recorder of its jobs; the recorder is nil where no
-// batches are wanted.
+// recordBatches returns a recorder that a simulation will tell of its jobs, by what is set in o;
+// nil where no batches are wanted.
 func (f *File) recordBatches(sc *simulation.Scenario, o *simulation.Options) *findings.BatchRecorder {
 	if f.analysis.Batching == nil {
+		// Of a grid: the whole is told as well, and each job would count twice.
 		return nil
 	}
 	r := &findings.BatchRecorder{Batching: *f.analysis.Batching, Tau: sc.Settings.Tau}

@@ -1,6 +1,8 @@
 package study
 
-// allCells are the cases of a study without their seeds.
+// The cases of a study without their seeds: axes are crossed (cross), names of the study's own are
+// put into values (replaceNames), a machine's policies stand in where the study names none
+// (withPolicies), and filters leave cases out (wanted). Check then makes each case a scenario.
 
 import (
 	"errors"
@@ -17,7 +19,7 @@ import (
 // cells of a study have the same parameters.
 type cell []value
 
-// asCase is the cell as a case for which the seed does not matter.
+// asCase returns the cell as a case for which the seed does not matter.
 func (c cell) asCase() sweep.Case {
 	var params []sweep.Param
 	for _, v := range c {
@@ -28,13 +30,17 @@ func (c cell) asCase() sweep.Case {
 
 // filter is an entry of except or only, which leave cases out of a study.
 type filter struct {
-	at    *yamlfile.Node
-	key   yamlfile.Key        // except or only
-	takes map[string][]string // the values, by the names of parameters
-	hit   bool
+	at *yamlfile.Node
+	// The key it stands under: except or only.
+	key yamlfile.Key
+	// The values that it takes of each parameter it names, as the file writes them; a cell matches
+	// with one value of each.
+	takes map[string][]string
+	// A cell has matched: an entry that none matches is an error.
+	hit bool
 }
 
-// filter reads the entries of except and only.
+// filter reads the entries of except and only; it is called for every key of the file.
 func (r *reader) filter(k yamlfile.Key) error {
 	if k.Name != "except" && k.Name != "only" {
 		return nil
@@ -46,6 +52,7 @@ func (r *reader) filter(k yamlfile.Key) error {
 		f := filter{at: n, key: k, takes: map[string][]string{}}
 		for _, part := range n.Keys {
 			param, _ := paramOf(part.Name)
+			// The policy may be one that the machine has.
 			if !slices.Contains(r.names(), param) && param != "policy" {
 				return part.Errorf("%w", unknownName(k.Name, "there is no parameter", part.Name, r.names()))
 			}
@@ -65,8 +72,8 @@ func (r *reader) filter(k yamlfile.Key) error {
 	})
 }
 
-// matches reports whether a cell has the values of the filter: as the cell has them, or as
-// the file writes them, so that "easy:depth={k}" is all of its cases.
+// matches reports whether a cell has the values of the filter: as the cell has them, or as the file
+// writes them, so that "easy:depth={k}" means all of its cases. It marks the filter as hit.
 func (f *filter) matches(c cell) bool {
 	for name, values := range f.takes {
 		if !slices.ContainsFunc(c, func(v value) bool {
@@ -79,8 +86,8 @@ func (f *filter) matches(c cell) bool {
 	return true
 }
 
-// makeCells crosses the axes, replaces names in values, and leaves out what is to
-// be left out.
+// makeCells makes File.cells: it crosses the axes, replaces names in values, and leaves out what is
+// to be left out. The order is that of the file, whose last axis varies fastest.
 func (f *File) makeCells() error {
 	total := 1
 	for _, a := range f.axes {
@@ -103,22 +110,26 @@ func (f *File) makeCells() error {
 			}
 		}
 	}
+	// What no case has met is a slip of the pen.
 	for i := range f.filters {
 		if fl := &f.filters[i]; !fl.hit {
 			return fl.at.Errorf("%s: there is no case with these values", fl.key.Name)
 		}
 	}
 	if len(f.cells) == 0 {
-		k := f.filters[len(f.filters)-1].key // without any there is a case
+		// The last filter is blamed. Without any filter there is a case: each axis has a point.
+		k := f.filters[len(f.filters)-1].key
 		return k.Errorf("%s: no case is left", k.Name)
 	}
 	return f.checkBaseline()
 }
 
-// mostCells keeps a slip of the pen within memory.
+// mostCells keeps a slip of the pen within memory. It bounds what is crossed, before anything is
+// left out.
 const mostCells = 1_000_000
 
-// cross is the i-th of n combinations of points; the last axis varies fastest.
+// cross returns the i-th of n combinations of points; the last axis varies fastest. See Study.cell
+// of package sweep, which does the same.
 func (f *File) cross(i, n int) (c cell) {
 	for _, a := range f.axes {
 		n /= len(a.points)
@@ -128,10 +139,11 @@ func (f *File) cross(i, n int) (c cell) {
 	return c
 }
 
-// replaceNames puts the values of names into the values that use them. A name of the
-// study's own that no value of the cell uses is empty.
+// replaceNames puts the values of names into the values that use them. A name of the study's own
+// that no value of the cell uses is emptied, so that cells which differ in it only are equal (id).
 func (c cell) replaceNames() {
 	used := map[string]bool{}
+	// checkPlaces has seen to it that the values put in have no names in them.
 	raw := c.asCase()
 	for i := range c {
 		if !strings.Contains(c[i].raw, "{") {
@@ -150,9 +162,9 @@ func (c cell) replaceNames() {
 	}
 }
 
-// withPolicies are the cells of the policies that the machine has, where the study
-// names none. These stand nowhere in the study's file: errors about them are told at another
-// value of the cell.
+// withPolicies returns the cells of the policies that the machine has, one each, where the study
+// names no policy, or else the cell alone. These policies stand nowhere in the study's file: errors
+// about them are told at another value of the cell.
 func (f *File) withPolicies(c cell) ([]cell, error) {
 	if slices.Contains(f.names(), "policy") {
 		return []cell{c}, nil
@@ -173,9 +185,9 @@ func (f *File) withPolicies(c cell) ([]cell, error) {
 	return cells, nil
 }
 
-// wanted reports whether a cell is none of those left out by except, and, where there is any
-// only, one of those. A filter that matches is marked: one that never does is a mistake of
-// the study, and makeCells says so.
+// wanted reports whether a cell is none of those that except leaves out, and, where there is any
+// only, one that some only takes. All only's are asked even after one has matched, to mark them as
+// hit.
 func (f *File) wanted(c cell) bool {
 	limited, within := false, false
 	for i := range f.filters {
@@ -190,8 +202,8 @@ func (f *File) wanted(c cell) bool {
 	return within || !limited
 }
 
-// Check looks whether each case makes sense, and its files are there, before
-// anything runs.
+// Check reports the first case that makes no sense, or whose files are not there, before anything
+// runs.
 func (f *File) Check() error {
 	cells, err := f.allCells()
 	if err != nil {
@@ -205,6 +217,8 @@ func (f *File) Check() error {
 	return nil
 }
 
+// checkCell checks one case. A policy that is a list in one text, as a scenario's may be, is
+// refused: a row is of one policy.
 func (f *File) checkCell(c cell) error {
 	sc, err := f.scenario(c.asCase())
 	if err != nil {
@@ -224,8 +238,8 @@ func (f *File) checkCell(c cell) error {
 	return f.errorOf(c, sc.Check(f.tables))
 }
 
-// errorOf puts in front of an error the place of the value that it is about, and tells
-// the case where it is about more than one.
+// errorOf adds to an error the place in the study's file of the value that it is about. Of an error
+// that is about no single value it tells the case, at its machine or else at its first value.
 func (f *File) errorOf(c cell, err error) error {
 	if err == nil {
 		return nil
@@ -248,8 +262,8 @@ func (f *File) errorOf(c cell, err error) error {
 	return c[at].at.Errorf("%w (in the case %v)", err, c)
 }
 
-// errorf is an error at the place of a value; where names in it have been replaced it tells
-// what the value is.
+// errorf returns an error at the place of a value; where names in the value have been replaced it
+// tells what the value has become.
 func (v *value) errorf(format string, args ...any) error {
 	replaced := ""
 	if v.raw != v.Value {
@@ -258,6 +272,7 @@ func (v *value) errorf(format string, args ...any) error {
 	return v.at.Errorf("%w%s", fmt.Errorf(format, args...), replaced)
 }
 
+// String returns the cell as people read it: policy=easy load=0.9.
 func (c cell) String() string {
 	var parts []string
 	for _, v := range c {
@@ -266,8 +281,8 @@ func (c cell) String() string {
 	return strings.Join(parts, " ")
 }
 
-// id tells cells apart. Different points may make one cell: of "fcfs" and "easy:depth={k}"
-// fcfs is the same with each k.
+// id returns a text that tells cells apart: no value has a zero byte in it. Different points may
+// make one cell: of "fcfs" and "easy:depth={k}" fcfs is the same with each k.
 func (c cell) id() string {
 	var b strings.Builder
 	for _, v := range c {

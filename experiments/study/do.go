@@ -17,14 +17,14 @@ import (
 	"github.com/gridslot/gridslot/metrics/rows"
 )
 
-// Columns are those that rows can have: those of summary.csv, whatever the machine,
-// but for the policy, which is a parameter, and what differs from one run to the
-// next.
+// Columns returns the names of the columns that rows can have: those of summary.csv, whatever the
+// machine, but for the policy, which is a parameter, and what differs from one run to the next.
+// Callers do not change the slice.
 var Columns = sync.OnceValue(func() []string {
 	return slices.DeleteFunc(simulation.SummaryColumns(), func(name string) bool { return name == "policy" || name == "cpu_seconds" })
 })
 
-// kinds are the types of Columns, by name.
+// kinds returns the types of Columns, by name.
 var kinds = sync.OnceValue(func() map[string]rows.Type {
 	summary, _ := rows.SchemaOf("summary.csv")
 	kinds := map[string]rows.Type{}
@@ -34,8 +34,9 @@ var kinds = sync.OnceValue(func() map[string]rows.Type {
 	return kinds
 })
 
-// CheckRow refuses rows that no simulation gives: with a column that is none of Columns, a text where
-// a number belongs, or a text that Do would not have written.
+// CheckRow refuses rows that no simulation gives: with a column that is none of Columns, a text
+// where a number belongs, or a text that Do would not have written. It is Study.Check, for the
+// files of units that another hand wrote.
 func CheckRow(r sweep.Row) error {
 	for _, c := range r {
 		if !slices.Contains(Columns(), c.Name) {
@@ -54,9 +55,11 @@ func CheckRow(r sweep.Row) error {
 	return nil
 }
 
-// scenario is that of a case.
+// scenario returns the simulation of a case: the file of its machine, or an empty scenario, with
+// the other parameters set over it. Errors of values are simulation.SettingErrors; see errorOf.
 func (f *File) scenario(c sweep.Case) (*simulation.Scenario, error) {
 	sc := simulation.New()
+	// The machine first, wherever it stands in the case: the others are set over what it says.
 	for _, p := range c.Params {
 		if slices.Contains(machines, p.Name) {
 			var err error
@@ -66,7 +69,8 @@ func (f *File) scenario(c sweep.Case) (*simulation.Scenario, error) {
 		}
 	}
 	for _, p := range c.Params {
-		if slices.Contains(machines, p.Name) || isOwn(p.Name) || p.Value == "" { // "" is as if it were not given
+		// A name of the study's own has done its work, and "" is as if the setting were not given.
+		if slices.Contains(machines, p.Name) || isOwn(p.Name) || p.Value == "" {
 			continue
 		}
 		value := p.Value
@@ -74,6 +78,7 @@ func (f *File) scenario(c sweep.Case) (*simulation.Scenario, error) {
 			return nil, &simulation.SettingError{Name: "trace", Err: errors.New("standard input can be read once only: name a file")}
 		}
 		var err error
+		// Names of files in the value become paths that can be opened from here.
 		value = f.tables.PlaceFiles(p.Name, value, func(path string) string {
 			found, findErr := f.log(p.Name, path)
 			err = errors.Join(err, findErr)
@@ -87,13 +92,16 @@ func (f *File) scenario(c sweep.Case) (*simulation.Scenario, error) {
 		}
 	}
 	sc.Settings.Seed = c.Seed
-	if o := sc.Workload.Options; o.Load == 0 && !o.Feedback { // which say themselves when jobs come
+	// A workload model then offers the load that its name states exactly, with every seed, so that
+	// replications are of one load. Load and Feedback say themselves when jobs come.
+	if o := sc.Workload.Options; o.Load == 0 && !o.Feedback {
 		sc.Workload.Trace = f.tables.Exactly(sc.Workload.Trace)
 	}
 	return sc, nil
 }
 
-// machine is a scenario of its own, as a file describes it.
+// machine returns a copy of the scenario that a file describes; the file is read once for all
+// cases. Kind is the parameter's name: of a scenario file ReadMachine finds the kind itself.
 func (f *File) machine(kind, name string) (*simulation.Scenario, error) {
 	path := f.path(name)
 	f.mu.Lock()
@@ -113,7 +121,8 @@ func (f *File) machine(kind, name string) (*simulation.Scenario, error) {
 	return &one, nil
 }
 
-// Do simulates a case. It is a sweep.Do.
+// Do simulates a case. It is a sweep.Do, and may be called from several goroutines. The simulation
+// itself takes one processor: the engine runs several units at once.
 func (f *File) Do(ctx context.Context, c sweep.Case) (sweep.Row, error) {
 	sc, err := f.scenario(c)
 	if err != nil {
@@ -131,6 +140,7 @@ func (f *File) Do(ctx context.Context, c sweep.Case) (sweep.Row, error) {
 			return nil, err
 		}
 	}
+	// The files that the simulation leaves; removeUnkept removes those that were not asked for.
 	if len(f.keep) > 0 {
 		o.Dir = files
 		o.Events, o.Decisions = f.keepsKind("events"), f.keepsKind("decisions")
@@ -151,7 +161,8 @@ func (f *File) Do(ctx context.Context, c sweep.Case) (sweep.Row, error) {
 	return row(out)
 }
 
-// row is the row of a simulation of one policy.
+// row returns the row of a simulation of one policy: its summary's line, without what Columns does
+// not have.
 func row(out *simulation.Outcome) (sweep.Row, error) {
 	columns, rows, err := out.Table()
 	if err != nil {
@@ -169,13 +180,14 @@ func row(out *simulation.Outcome) (sweep.Row, error) {
 	return r, nil
 }
 
-// leavesFiles reports whether simulations leave files.
+// leavesFiles reports whether simulations leave files in the study's folder: sweep.Study.Keeps.
 func (f *File) leavesFiles() bool { return len(f.keep) > 0 || f.analysis.Batching != nil }
 
-// keepsKind reports whether files of a kind stay because they are asked for.
+// keepsKind reports whether keep names a kind of files. With "all" alone it names no other: events,
+// decisions and the like, which are large, are written only where they are named as well.
 func (f *File) keepsKind(kind string) bool { return slices.Contains(f.keep, kind) }
 
-// removeUnkept removes the files of kinds that are not to be kept.
+// removeUnkept removes the files of kinds that are not to be kept. A file of no kind stays.
 func (f *File) removeUnkept(dir string) error {
 	if dir == "" || f.keepsKind("all") {
 		return nil

@@ -10,10 +10,12 @@ import (
 // key is a key of the study file. The reader, the schema for editors and the
 // reference are made from the table of them.
 type key struct {
-	name  string
-	kind  kind
-	param string // of the case, where the key is an axis
-	text  string // what it is
+	name string
+	kind kind
+	// The parameter of a case whose values the key lists, "" where the key is no axis.
+	param string
+	// What the key is, for the schema and the reference.
+	text string
 }
 
 // kind is what a key's value may be.
@@ -84,8 +86,9 @@ type rangeYAML struct {
 // machines are the parameters that name the file of a machine; a case has one.
 var machines = []string{"scenario", "domain", "grid"}
 
-// paramOf is the parameter that a key gives values for, "" where it is no axis, and
-// whether the key is known. Names of the study's own are not.
+// paramOf returns the parameter that a key gives values for: of policies and policy it is policy,
+// and "" of a key that is no axis. Names that are no key, settings and the study's own among them,
+// are their own parameters; known is false of the study's own.
 func paramOf(name string) (param string, known bool) {
 	for _, k := range keys {
 		if k.name == name {
@@ -98,7 +101,7 @@ func paramOf(name string) (param string, known bool) {
 	return name, simulation.IsSetting(name)
 }
 
-// known are all keys by their names.
+// known returns all keys by their names, settings among them, for suggestions.
 func known() []string {
 	var names []string
 	for _, k := range keys {

@@ -27,30 +27,37 @@ import (
 	"github.com/gridslot/gridslot/internal/number"
 )
 
-// axis is one or several parameters whose values are taken together: a point has a value of
+// axis is one or several parameters whose values are taken together: each point has a value of
 // each. Axes are crossed.
 type axis struct {
-	key    yamlfile.Key   // of the file
-	names  []string       // of the parameters
-	at     []yamlfile.Key // where these stand, as names: in a zip or a sample not the key
+	// The key of the file that the axis stands under.
+	key yamlfile.Key
+	// The parameters, as many as each point has values.
+	names []string
+	// Where the names of the parameters stand: in a zip or a sample not the key.
+	at     []yamlfile.Key
 	points [][]value
 }
 
-// value is that of a parameter in a case.
+// value is the value of a parameter in a case.
 type value struct {
 	sweep.Param
-	raw string         // Param.Value before names in it are replaced
-	at  *yamlfile.Node // where it stands; nil for a policy that the machine has
+	// Param.Value before names in it are replaced.
+	raw string
+	// Where it stands in the file; nil for a policy that the machine has.
+	at *yamlfile.Node
 }
 
-// valueAt is the value that stands at a node.
+// valueAt returns the value that stands at a node.
 func valueAt(param string, n *yamlfile.Node) value {
 	return value{sweep.Param{Name: param, Value: n.Text}, n.Text, n}
 }
 
-// reader is one reading of a file.
+// reader is one reading of a file, which fills the File in.
 type reader struct {
 	*File
+	// replications is the value of that key, 0 where it is not there. It becomes Seeds when all
+	// keys are read: seeds may be given in place of it, before or behind it.
 	replications uint64
 }
 
@@ -76,7 +83,8 @@ func (r *reader) read(root *yamlfile.Node) error {
 	return r.readAnalysis(root)
 }
 
-// key reads one key of the file.
+// key reads one key of the file. Those that name parameters (except, baseline and so on) are read
+// later, when all parameters are known; those without a case of their own are axes.
 func (r *reader) key(k yamlfile.Key) (err error) {
 	if k.Value.Kind == yamlfile.Nothing {
 		return k.Errorf("%s: it is empty", k.Name)
@@ -123,7 +131,7 @@ func eachItem(n *yamlfile.Node, do func(*yamlfile.Node) error) error {
 	return nil
 }
 
-// textOf is the text of a node that must have one.
+// textOf returns the text of a node that must have one.
 func textOf(n *yamlfile.Node, key string) (string, error) {
 	if n.Kind != yamlfile.Scalar || n.Text == "" {
 		return "", n.Errorf("%s: want a text or a number, not %v", key, n)
@@ -131,7 +139,7 @@ func textOf(n *yamlfile.Node, key string) (string, error) {
 	return n.Text, nil
 }
 
-// wholeOf is a whole number from least to most.
+// wholeOf returns a whole number from least to most.
 func wholeOf(n *yamlfile.Node, key string, least, most uint64) (uint64, error) {
 	v, err := strconv.ParseUint(n.Text, 10, 64)
 	switch {
@@ -143,7 +151,8 @@ func wholeOf(n *yamlfile.Node, key string, least, most uint64) (uint64, error) {
 	return v, nil
 }
 
-// textsOf are the texts of a list, or the one in its place; they may be empty.
+// textsOf returns the texts of a list, or the one in its place, as nodes; they may be empty texts,
+// which stand for a setting that is not given.
 func textsOf(n *yamlfile.Node, key string) (nodes []*yamlfile.Node, err error) {
 	if n.Kind == yamlfile.List && len(n.Items) == 0 {
 		return nil, n.Errorf("%s: the list is empty", key)
@@ -158,7 +167,8 @@ func textsOf(n *yamlfile.Node, key string) (nodes []*yamlfile.Node, err error) {
 	return nodes, err
 }
 
-// namesIn are the texts of a list, each of them one of those known. None is said of another.
+// namesIn returns the texts of a list, each of them one of those known. none begins the error about
+// another, such as "there is no column".
 func namesIn(n *yamlfile.Node, key, none string, known []string) (names []string, err error) {
 	nodes, err := textsOf(n, key)
 	for _, n := range nodes {
@@ -170,13 +180,13 @@ func namesIn(n *yamlfile.Node, key, none string, known []string) (names []string
 	return names, err
 }
 
-// unknownName is the error of a name that is none of those known: it tells the one that is
+// unknownName returns the error of a name that is none of those known: it tells the one that is
 // most like it, or all of them.
 func unknownName(key, none, name string, known []string) error {
 	return fmt.Errorf("%s: %s %q%s", key, none, name, enum.SuggestionOrAll(name, known))
 }
 
-// pointsOf are the values of one parameter, each a point of an axis.
+// pointsOf returns the values of one parameter, each a point of an axis.
 func pointsOf(k yamlfile.Key, param string) (points [][]value, err error) {
 	nodes, err := textsOf(k.Value, k.Name)
 	for _, n := range nodes {
@@ -185,8 +195,8 @@ func pointsOf(k yamlfile.Key, param string) (points [][]value, err error) {
 	return points, err
 }
 
-// list reads an axis of one parameter. Two texts for one value (0.9 and 0.90) would be two
-// cases with one result.
+// list reads an axis of one parameter. Two texts for one value (0.9 and 0.90) are an error: they
+// would be two cases with one result.
 func (r *reader) list(k yamlfile.Key, param string) error {
 	points, err := pointsOf(k, param)
 	if err != nil {
@@ -206,7 +216,7 @@ func (r *reader) list(k yamlfile.Key, param string) error {
 	return nil
 }
 
-// normalValue is a value as the setting of that name writes it; a text that is no value of a
+// normalValue returns a value as the setting of that name writes it; a text that is no value of a
 // setting, such as one with a name of the study's own in it, is left as it is.
 func normalValue(param, text string) string {
 	if sc := simulation.New(); text != "" && sc.Set(param, text) == nil {
@@ -215,7 +225,7 @@ func normalValue(param, text string) string {
 	return text
 }
 
-// zip reads lists that are taken side by side.
+// zip reads lists that are taken side by side: an axis whose points have a value of each list.
 func (r *reader) zip(of yamlfile.Key, n *yamlfile.Node) error {
 	if n.Kind != yamlfile.Settings || len(n.Keys) < 2 {
 		return n.Errorf("zip: want two lists or more, {NAME: [A, B], NAME: [C, D]}, not %v", n)
@@ -245,7 +255,7 @@ func (r *reader) zip(of yamlfile.Key, n *yamlfile.Node) error {
 	return nil
 }
 
-// paramInside is the parameter of a key inside a zip or a sample.
+// paramInside returns the parameter of a key inside a zip or a sample.
 func paramInside(what string, k yamlfile.Key) (string, error) {
 	param, known := paramOf(k.Name)
 	switch {
@@ -260,6 +270,7 @@ func paramInside(what string, k yamlfile.Key) (string, error) {
 // sample reads points drawn from ranges. The seed of the sample is its own: with each seed of
 // the study the same points are simulated.
 func (r *reader) sample(of yamlfile.Key, n *yamlfile.Node) error {
+	// What is asked for.
 	s := sampleYAML{Method: "latin-hypercube", Seed: 1}
 	if err := n.DecodeAs(of.Name, &s); err != nil {
 		return err
@@ -279,6 +290,8 @@ func (r *reader) sample(of yamlfile.Key, n *yamlfile.Node) error {
 	case s.Of.Kind != yamlfile.Settings || len(s.Of.Keys) == 0:
 		return s.Of.Errorf("of: want ranges and choices by the names of parameters, {load: {from: 0.5, to: 1}}, not %v", s.Of)
 	}
+	// The draw, and its points as those of an axis: a text that was drawn stands where its range
+	// does.
 	var dimensions []sweep.Dimension
 	for _, k := range s.Of.Keys {
 		d, err := dimension(k)
@@ -303,7 +316,7 @@ func (r *reader) sample(of yamlfile.Key, n *yamlfile.Node) error {
 	return nil
 }
 
-// dimension reads a range or choices.
+// dimension reads what one parameter of a sample is drawn from: a range or choices.
 func dimension(k yamlfile.Key) (d sweep.Dimension, err error) {
 	if d.Name, err = paramInside("sample", k); err != nil {
 		return d, err
@@ -334,7 +347,8 @@ func dimension(k yamlfile.Key) (d sweep.Dimension, err error) {
 	return d, nil
 }
 
-// readSeeds reads the seeds, each of which all cases are simulated with.
+// readSeeds reads the seeds, each of which all cases are simulated with. At most MaxInt64, as the
+// setting seed of a simulation is.
 func (r *reader) readSeeds(k yamlfile.Key) error {
 	if r.replications > 0 {
 		return k.Errorf("%s: replications are given, too: give one of them", k.Name)
@@ -383,7 +397,8 @@ func (r *reader) readLimit(k yamlfile.Key) (err error) {
 	return nil
 }
 
-// ParseLimit reads how long one simulation may take, a time such as 90s or 2h.
+// ParseLimit reads how long one simulation may take, a time such as 90s or 2h. At most 1e9 s, some
+// 31 years: a Duration, which counts nanoseconds, ends at 9.2e9 s.
 func ParseLimit(text string) (time.Duration, error) {
 	seconds, err := number.Seconds(text)
 	if err == nil && (seconds == 0 || seconds > 1e9) {
@@ -392,14 +407,15 @@ func ParseLimit(text string) (time.Duration, error) {
 	return time.Duration(seconds * float64(time.Second)), err
 }
 
-// Names of the study's own, and where they stand in values.
+// The forms of names of the study's own, and of their places in values.
 var (
 	nameForm  = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]*$`)
 	placeForm = regexp.MustCompile(`\{([A-Za-z][A-Za-z0-9_-]*)\}`)
 )
 
-// checkNames looks whether parameters fit together: none is there twice, those of
-// the study's own are used, and what values use is there.
+// checkNames refuses parameters that do not fit together: none is there twice, those of the study's
+// own are used, and what values use is there. A name that is neither a key nor used is most often a
+// key with a slip of the pen.
 func (r *reader) checkNames() error {
 	keys, err := r.keysOfParameters()
 	if err != nil {
@@ -427,8 +443,8 @@ func (r *reader) checkNames() error {
 	return nil
 }
 
-// keysOfParameters are the keys that give values for each parameter, by its name. Two keys for one
-// parameter, and two machines, are errors.
+// keysOfParameters returns the keys that give values for each parameter, by its name. Two keys for
+// one parameter, and two machines, are errors.
 func (r *reader) keysOfParameters() (map[string]yamlfile.Key, error) {
 	keys := map[string]yamlfile.Key{}
 	machine := ""
@@ -450,8 +466,8 @@ func (r *reader) keysOfParameters() (map[string]yamlfile.Key, error) {
 	return keys, nil
 }
 
-// checkPlaces looks whether the names in a value, as in easy:depth={k}, have values, and marks
-// them as used. Only settings may use names, so that no name needs another one first.
+// checkPlaces refuses names in a value, as in easy:depth={k}, that have no values, and marks the
+// others as used. Only settings may use names, so that no name needs another one first.
 func checkPlaces(v value, keys map[string]yamlfile.Key, used map[string]bool) error {
 	for _, m := range placeForm.FindAllStringSubmatch(v.Value, -1) {
 		if _, there := keys[m[1]]; !there || m[1] == v.Name {
@@ -471,7 +487,7 @@ func isOwn(name string) bool {
 	return !known
 }
 
-// names are those of all parameters, in the order of the file.
+// names returns all parameters, in the order of the file.
 func (f *File) names() []string {
 	var names []string
 	for _, a := range f.axes {

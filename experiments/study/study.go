@@ -15,22 +15,28 @@ import (
 	"github.com/gridslot/gridslot/traces"
 )
 
-// File is a study as it was read.
+// File is a study as it was read. Once read it does not change but for what is made when it is
+// first asked for, so its methods may be called from several goroutines.
 type File struct {
-	Name  string // of the file
-	Text  []byte
-	Dir   string // the folder to which names of files in it are relative
+	// The name of the file, for errors and the manifest.
+	Name string
+	Text []byte
+	// The folder to which names of files in it are relative.
+	Dir   string
 	Title string
 
 	Seeds []uint64
-	// keep are the kinds of files that each simulation leaves, or "all".
+	// keep are the kinds of files that each simulation leaves, or "all"; see keepsKind.
 	keep     []string
 	Limit    sweep.Limit
 	analysis analysis
 
-	tables  *simulation.Tables
+	// What values may name.
+	tables *simulation.Tables
+	// What was read: axes are crossed, filters leave cases out.
 	axes    []axis
 	filters []filter
+	// The cases without their seeds, or why there are none; see allCells.
 	cells   []cell
 	planned sync.Once
 	planErr error
@@ -53,8 +59,8 @@ func Open(path string, t *simulation.Tables) (*File, error) {
 	return Read(sweep.Portable{Name: filepath.Base(path), Text: text, Dir: dir}, t)
 }
 
-// Read reads a study from its text. Files that it names are opened by Check, Study
-// and Do.
+// Read reads a study from its text. It opens no other file: Check, Study and Do open those that the
+// study names.
 func Read(p sweep.Portable, t *simulation.Tables) (*File, error) {
 	if t == nil {
 		t = simulation.Standard()
@@ -73,12 +79,13 @@ func Read(p sweep.Portable, t *simulation.Tables) (*File, error) {
 	return f, nil
 }
 
-// readingError is an error with the name of the study.
+// readingError adds the name of the study to an error.
 func (f *File) readingError(err error) error {
 	return fmt.Errorf("reading the study %s: %w", f.Name, err)
 }
 
-// allCells are the cases without their seeds, made when they are first asked for.
+// allCells returns the cases without their seeds, made when they are first asked for: that may read
+// the files of machines, for their policies.
 func (f *File) allCells() ([]cell, error) {
 	f.planned.Do(func() {
 		if err := f.makeCells(); err != nil {
@@ -88,8 +95,8 @@ func (f *File) allCells() ([]cell, error) {
 	return f.cells, f.planErr
 }
 
-// Study is the study as package sweep carries it out, by a program of that build;
-// see sweep.Build. Each case has been checked.
+// Study returns the study as package sweep carries it out, by a program of that build; see
+// sweep.Build. Each case has been checked, and each file has been read for its checksum.
 func (f *File) Study(build string) (sweep.Study, error) {
 	if err := f.Check(); err != nil {
 		return sweep.Study{}, err
@@ -98,6 +105,7 @@ func (f *File) Study(build string) (sweep.Study, error) {
 	if err != nil {
 		return sweep.Study{}, err
 	}
+	// To package sweep all cells are one axis: they are crossed already, and filtered.
 	a := sweep.Axis{}
 	for _, v := range f.cells[0] { // there is one, and all have the same parameters
 		a.Names = append(a.Names, v.Name)
@@ -118,7 +126,7 @@ func (f *File) Study(build string) (sweep.Study, error) {
 	}, nil
 }
 
-// path is where a file stands that the study names.
+// path returns where a file stands that the study names.
 func (f *File) path(name string) string {
 	if filepath.IsAbs(name) {
 		return name
@@ -126,8 +134,8 @@ func (f *File) path(name string) string {
 	return filepath.Join(f.Dir, filepath.FromSlash(name))
 }
 
-// log is where the file of a setting stands: beside the study, or, of a trace, in the cache of
-// fetched logs.
+// log returns where the file of a setting stands: beside the study, or, of a trace, in the cache of
+// fetched logs where none is beside the study.
 func (f *File) log(setting, name string) (string, error) {
 	if setting == "trace" {
 		return traces.FindBeside(f.Dir, filepath.FromSlash(name))
@@ -135,8 +143,8 @@ func (f *File) log(setting, name string) (string, error) {
 	return f.path(name), nil
 }
 
-// inputs are the files that the cases read, with their checksums, each for the cases that
-// have the value which names it.
+// inputs returns the files that the cases read, with their checksums, each for the cases that have
+// the value which names it (Input.Of). A file is read once, however many values name it.
 func (f *File) inputs() (inputs []sweep.Input, err error) {
 	cells, err := f.allCells()
 	if err != nil {
@@ -170,10 +178,10 @@ func (f *File) inputs() (inputs []sweep.Input, err error) {
 	return inputs, nil
 }
 
-// filesOf are the files, without checksums, that cases with a parameter read on account of it:
-// of a machine those that its file names as well. Their names are paths as seen from the
-// study's folder, so that a study that has moved with its files is the same one. A log in the
-// cache of fetched logs has the name that the study says.
+// filesOf returns the files, without checksums, that cases with a parameter read on account of it:
+// of a machine also those that its file names. Their names are paths as seen from the study's
+// folder, so that a study that has moved with its files is the same one. A log in the cache of
+// fetched logs has the name that the study says.
 func (f *File) filesOf(p sweep.Param) (files []sweep.Input, err error) {
 	if slices.Contains(machines, p.Name) {
 		sc, err := f.machine(p.Name, p.Value)
@@ -190,6 +198,7 @@ func (f *File) filesOf(p sweep.Param) (files []sweep.Input, err error) {
 		if err != nil {
 			return nil, err
 		}
+		// The setting slurm may name a folder, whose files are the inputs.
 		for _, path := range simulation.FilesAt(p.Name, path) {
 			in := sweep.Input{Name: f.nameOf(path), Path: path}
 			if p.Name == "trace" && path != f.path(name) {
@@ -201,7 +210,8 @@ func (f *File) filesOf(p sweep.Param) (files []sweep.Input, err error) {
 	return files, nil
 }
 
-// nameOf is the path of a file as seen from the study's folder, where it is below that.
+// nameOf returns the path of a file as seen from the study's folder where it is below that, and its
+// own otherwise.
 func (f *File) nameOf(path string) string {
 	if rel, err := filepath.Rel(f.Dir, path); err == nil && !strings.HasPrefix(rel, "..") {
 		return filepath.ToSlash(rel)
@@ -209,7 +219,8 @@ func (f *File) nameOf(path string) string {
 	return path
 }
 
-// withoutCall is why a file cannot be opened, without the name of the system call.
+// withoutCall returns why a file cannot be opened, without the name of the system call and of the
+// file, which the message has already.
 func withoutCall(err error) error {
 	var at *os.PathError
 	if errors.As(err, &at) {

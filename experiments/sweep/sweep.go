@@ -58,8 +58,8 @@ type Study struct {
 // two points, and not four.
 type Axis struct {
 	Names []string
-	// Each point is as long as Names, a value a name. Names are not empty, nor twice in a study, in
-	// whichever axes.
+	// Each point is as long as Names, a value a name. No name is empty, and none stands twice in a
+	// study.
 	Points [][]string
 
 	// What was wrong with the constructor's arguments; Check returns it.
