@@ -65,34 +65,48 @@ func (u Use) String() string { return useNames.Name(u) }
 // attempts when they are over. Check compares the two. Memory is constant but for
 // what is known ahead of withheld capacity and owners' jobs. The zero value is an empty account.
 type Account struct {
-	// Policy and Processors are as in Recorder. A metascheduler that the account is
-	// given to fills them in.
+	// Policy and Processors are as in Recorder. A metascheduler to which the account is attached
+	// fills in what is not set.
 	Policy     string
 	Processors int
-	// Of, if set, tells what capacity that is withheld counts as; UseDown where it is nil.
+	// Of, if set, returns what withheld capacity counts as; UseDown otherwise.
 	Of func(h *entity.Hold) Use
 
-	meta    *entity.Metascheduler
-	begun   bool
-	from    des.Time
-	at      des.Time         // the end of the span so far
-	held    int64            // by jobs, then
-	away    [uses]int64      // by others, then
-	others  int64            // their sum
-	ahead   *binaryheap.Heap // of what others have, by time: changes
-	running int              // attempts under way
-	area    sum128           // that jobs held, by starts and ends
-	parts   [uses]sum128     // that attempts had, and others
-	seen    des.Time         // at or later: up to where what others had is in soon
-	soon    [uses]sum128     // what others had from the end of the span to seen
-	shared  bool             // soon is not nothing
-	over    int64            // by how much more was taken than there is, when it first was
-	overAt  des.Time
-	again   bool // see Again
+	meta  *entity.Metascheduler
+	begun bool
+	// from is the beginning of the span, and at its end so far.
+	from des.Time
+	at   des.Time
+	// held is what jobs have at the instant at, away what others have then, by their use, and
+	// others the sum of these.
+	held   int64
+	away   [uses]int64
+	others int64
+	// ahead has the changes that come later in what others have, by time.
+	ahead *binaryheap.Heap
+	// running counts the attempts under way.
+	running int
+	// area is what jobs held, by their starts and ends; parts is what attempts that are over had,
+	// and others. Check compares the two.
+	area  sum128
+	parts [uses]sum128
+	// seen is the instant up to which the time of others is summed up, in soon; the part up to at
+	// is in parts. Invariant: at <= seen. The span may end at at: then what is in soon does not
+	// count.
+	seen des.Time
+	soon [uses]sum128
+	// shared tells that soon is not zero.
+	shared bool
+	// over is by how much more was taken than there is, when that happened first, at overAt; 0 if
+	// it never did.
+	over   int64
+	overAt des.Time
+	// again is the answer of Again.
+	again bool
 	leaving
 }
 
-// change is one in what others than jobs have.
+// change is a change in what others than jobs have, by the use of it.
 type change struct {
 	at  des.Time
 	use Use
@@ -155,7 +169,8 @@ func (a *Account) Withheld(h *entity.Hold) { a.withheld(h, 0, 1) }
 // Returned subtracts withheld capacity that comes back before the end of its hold.
 func (a *Account) Returned(h *entity.Hold) { a.withheld(h, a.meta.Simulator().Now(), -1) }
 
-// withheld adds so many times what a hold takes from an instant on.
+// withheld records that a hold takes its capacity (times = 1), or gives it back (-1), from the
+// instant from until the hold ends.
 func (a *Account) withheld(h *entity.Hold, from des.Time, times int64) {
 	use, w := UseDown, h.Window()
 	if a.Of != nil {
@@ -181,6 +196,7 @@ func (a *Account) Owner(l flow.LocalJob, start des.Time) {
 // Owners returns an observer for the jobs of an owner's queue. See flow.LocalQueue.Observers.
 func (a *Account) Owners() entity.Observer { return &ownersAccount{account: a} }
 
+// ownersAccount is the observer that Owners returns.
 type ownersAccount struct {
 	account *Account
 	leaving
@@ -202,7 +218,7 @@ func (o *ownersAccount) TaskEnded(r *entity.Run, i int) {
 	}
 }
 
-// take has others than jobs take so much over [from, to).
+// take records that others than jobs have by more over [from, to).
 func (a *Account) take(use Use, from, to des.Time, by int64) {
 	if from < to {
 		a.change(from, use, by)
@@ -212,8 +228,8 @@ func (a *Account) take(use Use, from, to des.Time, by int64) {
 	}
 }
 
-// change notes one change, which lies at the end of the span so far or ahead. Where no job
-// starts or ends for long, what is over by now is summed up, so that memory stays constant.
+// change records one change, at the end of the span so far or later. If no job starts or ends for
+// long, changes that are over are summed up here, so that memory stays constant.
 func (a *Account) change(at des.Time, use Use, by int64) {
 	if a.ahead == nil {
 		a.ahead = binaryheap.NewWith(func(x, y any) int { return cmp.Compare(x.(change).at, y.(change).at) })
@@ -224,20 +240,22 @@ func (a *Account) change(at des.Time, use Use, by int64) {
 	a.ahead.Push(change{at, use, by})
 }
 
-// begin begins the span.
+// begin begins the span: what was before does not count.
 func (a *Account) begin(now des.Time) {
 	a.reach(now)
 	a.begun, a.from = true, now
 	a.area, a.parts = sum128{}, [uses]sum128{}
 }
 
-// reach has the span go on to now.
+// reach lets the span go on to now.
 func (a *Account) reach(now des.Time) {
 	if now > a.at { // the first event of an instant
 		a.advance(now)
 	}
 }
 
+// advance lets the span end at now, which is later than before: what others had up to now counts
+// from now on.
 func (a *Account) advance(now des.Time) {
 	if a.ahead != nil {
 		a.fold(now)
@@ -253,10 +271,10 @@ func (a *Account) advance(now des.Time) {
 	}
 }
 
-// foldAt is how many changes may be ahead before those that are over are summed up.
+// foldAt is how many changes may be ahead before the past ones are summed up.
 const foldAt = 1024
 
-// fold sums up what others had up to now, or the last change before it.
+// fold sums up what others had, up to the last change that is not after now.
 func (a *Account) fold(now des.Time) {
 	for {
 		first, some := a.ahead.Peek()
@@ -271,7 +289,8 @@ func (a *Account) fold(now des.Time) {
 	}
 }
 
-// pass has what others had be summed up to now, up to which nothing changes.
+// pass sums up what others had from seen to now, between which nothing changes, and notes if more
+// was taken than there is.
 func (a *Account) pass(now des.Time) {
 	t := now - a.seen
 	if t <= 0 {
@@ -292,7 +311,8 @@ func (a *Account) pass(now des.Time) {
 // ended takes in the attempt that the event has ended. The work that is kept is useful.
 func (a *Account) ended(e entity.JobEvent) {
 	a.running--
-	if r := e.Run; e.Kind == entity.JobFinished && r.Once() && r.Reservation.Window.Tasks == nil { // as most often
+	// The most frequent case, without an entity.Attempt: it ran once, all work is useful.
+	if r := e.Run; e.Kind == entity.JobFinished && r.Once() && r.Reservation.Window.Tasks == nil {
 		n := r.Reservation.Window.Nodes
 		a.held -= int64(n)
 		a.parts[UseWork].addArea(n, e.Time-r.Start)
@@ -313,7 +333,8 @@ func (a *Account) ended(e entity.JobEvent) {
 	}
 }
 
-// forfeit has what r kept of its attempts before be lost.
+// forfeit turns what r kept of its earlier attempts into what was lost: the job will never end
+// well.
 func (a *Account) forfeit(r *entity.Run) {
 	for i := range r.Earlier() {
 		x := &r.Earlier()[i]
@@ -325,8 +346,10 @@ func (a *Account) forfeit(r *entity.Run) {
 	}
 }
 
-// shares are the parts of what an attempt had that were useful, lost and overhead,
-// where so much of its work counts as useful.
+// shares divides what an attempt had into useful, lost and overhead, if that much of its work
+// counts as useful. On named nodes each task has its own time t, and shares are taken of it:
+// overhead first, then useful work, both rounded down; the rest is lost. If all work is useful,
+// nothing is lost, whatever was rounded.
 func shares(x *entity.Attempt, useful des.Time) (s [UseOverhead + 1]sum128) {
 	if x.Ends == nil {
 		n := x.Window.Nodes
@@ -349,7 +372,7 @@ func shares(x *entity.Attempt, useful des.Time) (s [UseOverhead + 1]sum128) {
 	return s
 }
 
-// portion is t*part/whole, rounded down; 0 of nothing.
+// portion returns t*part/whole, rounded down; 0 if whole is 0.
 func portion(t, part, whole des.Time) des.Time {
 	switch {
 	case whole == 0:
@@ -364,9 +387,10 @@ func portion(t, part, whole des.Time) des.Time {
 // Area is an exact product of processors and ticks.
 type Area struct{ sum sum128 }
 
-// appendTo appends what Area.String does.
+// appendTo appends what Area.String writes.
 func (s sum128) appendTo(b []byte) []byte {
-	if s.hi == 0 && s.lo < 1<<63 { // as most often
+	// Below 2^63 ticks, as most often, no big division is needed.
+	if s.hi == 0 && s.lo < 1<<63 {
 		return rows.AppendTime(b, des.Time(s.lo))
 	}
 	return append(b, Area{s}.String()...)
@@ -384,6 +408,8 @@ func (a Area) String() string {
 		hi, _ = bits.Sub64(0, hi, borrow)
 		sign = "-"
 	}
+	// 128 bits by 64, in two steps, as by hand: the remainder of the high half is below the
+	// divisor, which bits.Div64 needs.
 	high, rest := hi/uint64(des.Second), hi%uint64(des.Second)
 	whole, ticks := bits.Div64(rest, lo, uint64(des.Second))
 	text := strconv.FormatUint(whole, 10)
@@ -396,12 +422,12 @@ func (a Area) String() string {
 	return sign + text + strings.TrimRight(fmt.Sprintf(".%06d", ticks), "0")
 }
 
-// Capacity divides the capacity of one run by its uses. It is a row of capacity.csv. Invariant: the
-// areas of Uses add up to All.
+// Capacity divides the capacity of one run among its uses. It is a row of capacity.csv. Invariant:
+// the areas of Uses, by Use, add up to All.
 type Capacity struct {
 	Policy string
 	All    Area
-	Uses   [uses]Area // by Use; together All
+	Uses   [uses]Area
 }
 
 // Capacity returns the account up to now. It may be called at any time.
@@ -425,7 +451,8 @@ func (a *Account) Capacity() Capacity {
 	return c
 }
 
-// underWay is what jobs held beyond the attempts that are over.
+// underWay returns what jobs held beyond the attempts that are over: the attempts that still run
+// have had it.
 func (a *Account) underWay() sum128 {
 	left := a.area
 	for u := range UseOverhead + 1 {
@@ -467,7 +494,7 @@ func (a *Account) Check() error {
 	return nil
 }
 
-// WriteCapacity writes capacity.csv: a row a run, in processor-seconds.
+// WriteCapacity writes capacity.csv: a row for each run, in processor-seconds.
 func WriteCapacity(w io.Writer, all []Capacity) error {
 	var lines []rows.Capacity
 	for _, c := range all {

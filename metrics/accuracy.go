@@ -14,8 +14,8 @@ import (
 	"github.com/gridslot/gridslot/metrics/rows"
 )
 
-// LengthLimits are the upper ends of the classes that times of jobs are put into, the
-// last of which has none.
+// LengthLimits are the upper ends of the classes that times of jobs are put into; the last class
+// has no end.
 var LengthLimits = [...]des.Time{des.Minute, 10 * des.Minute, 30 * des.Minute, des.Hour, 4 * des.Hour, 12 * des.Hour, des.Day, des.Forever}
 
 // LengthClass returns the index of the first of LengthLimits that t does not exceed.
@@ -69,12 +69,14 @@ var accuracyNames = enum.Of[accuracyBy]("classes", "all", "runtime", "request", 
 // sides are the classes of accuracySide.
 var sides = [...]string{"over", "exact", "under"}
 
-// accuracySum is what there is to say of a class.
+// accuracySum is what there is to say of a class: of all its jobs, and of the measured ones, whose
+// runtime is known.
 type accuracySum struct {
 	jobs, measured, under, corrections int
-	absolute, signed                   sum128 // prediction - runtime
-	ratio, slowdown                    compensated
-	wait                               sum128
+	// absolute and signed are sums of |prediction - runtime| and prediction - runtime.
+	absolute, signed sum128
+	ratio, slowdown  compensated
+	wait             sum128
 }
 
 // Attach gives the observer the metascheduler whose jobs it measures.
@@ -110,7 +112,7 @@ func (a *Accuracy) Observe(e entity.JobEvent) {
 	a.add(accuracySide, side, j, e.Time, real, known)
 }
 
-// add takes a job into a class.
+// add takes a job into a class. known says that real, its runtime, is known.
 func (a *Accuracy) add(by accuracyBy, class int, j *entity.Run, finish, real des.Time, known bool) {
 	for len(a.by[by]) <= class {
 		a.by[by] = append(a.by[by], accuracySum{})
@@ -154,6 +156,8 @@ func (a *Accuracy) Rows() (all []rows.Accuracy) {
 	return all
 }
 
+// className returns what the column class says: the upper end of the class, in seconds or
+// processors, or the side.
 func className(by accuracyBy, class int) string {
 	switch {
 	case by == accuracyAll:

@@ -24,32 +24,45 @@ import (
 type AttemptsWriter struct {
 	// Allocation is what allocated_resources says, as in JobsWriter.
 	Allocation Allocation
-	// Hold keeps rows on counted processors back, some 20 bytes each, until
-	// there is more to tell than one run of each job: one is stopped or resized, or had
-	// overhead. Where that never happens, the file is not worth its time. Held rows stand in
-	// memory, or in a temporary file where the rows go to a file.
+	// Hold keeps rows on counted processors back, some 20 bytes each, until there is more to tell
+	// than one run of each job: until a job is stopped or resized, or has overhead. If that never
+	// happens, the file tells nothing that the file of jobs does not, and need not be written.
+	// Held rows stand in memory, or in a temporary file if the rows go to a file.
 	Hold bool
 
 	text *rows.Writer[rows.Attempt]
-	over []attemptRow // at this instant: places are known when it is over
-	of   *attemptRow  // what the row at hand is about
-	row  rows.Attempt // the row at hand
+	// over has the attempts that ended at this instant: their places are known when it is over.
+	over []attemptRow
+	// of is what row, the row at hand, is about.
+	of   *attemptRow
+	row  rows.Attempt
 	meta *entity.Metascheduler
 
-	ended []*entity.Run // at this instant, while rows are held
-	held  []byte        // the latest rows that are held; see hold
-	aside [][]byte      // earlier ones, in the order of their ends
-	id    int64         // of the latest row that is held
-	at    des.Time      // likewise, its end
+	// ended has the jobs that ended at this instant, while rows are held: jobs whose place is not
+	// known yet, and all jobs that ended after these.
+	ended []*entity.Run
+	// held has the latest rows that are held, see hold; aside has earlier pieces, in the order of
+	// their ends.
+	held  []byte
+	aside [][]byte
+	// id and at are the job and the end of the latest row that is held: the next one is told by
+	// its differences to these.
+	id int64
+	at des.Time
 
-	path  string           // of the file that the rows go to; "" for none
-	spill *atomicfile.File // what would be in aside, where there is a path
-	sizes []int            // of its pieces, in bytes
-	err   error            // of the spill
+	// path is the file that the rows go to; "" if there is none.
+	path string
+	// spill is a temporary file with what would be in aside, if there is a path; sizes are the
+	// bytes of its pieces, err is its first error.
+	spill *atomicfile.File
+	sizes []int
+	err   error
 }
 
+// attemptRow is what a row is made of. run is nil if the row was held: place and work are in the
+// Attempt then.
 type attemptRow struct {
-	run    *entity.Run // nil of a row that was held
+	run    *entity.Run
 	id     int64
 	number int
 	end    entity.End
@@ -63,7 +76,8 @@ func NewAttemptsWriter(w io.Writer) *AttemptsWriter {
 	return a
 }
 
-// Attach gives the writer the metascheduler whose jobs it writes.
+// Attach gives the writer the metascheduler whose jobs it writes. On named nodes nothing is held:
+// the times of tasks would have to be.
 func (w *AttemptsWriter) Attach(m *entity.Metascheduler) {
 	w.meta = m
 	w.Allocation = w.Allocation.of(m.Plan().Size())
@@ -78,6 +92,7 @@ func (w *AttemptsWriter) Observe(e entity.JobEvent) {
 	case entity.JobFinished, entity.JobKilled:
 		switch r := e.Run; {
 		case !w.Hold:
+		// It had an earlier attempt or overhead: from now on there is more to tell.
 		case r.Ran() != r.Finish-r.Start:
 			w.release()
 		case r.Start < r.Finish && len(w.ended) == 0: // its place is known
@@ -97,17 +112,21 @@ func (w *AttemptsWriter) Observe(e entity.JobEvent) {
 	w.observe(e)
 }
 
+// observe adds the attempt that e has ended, if it has ended one, to the rows of this instant.
 func (w *AttemptsWriter) observe(e entity.JobEvent) {
 	if a, number, how, ok := entity.Over(e); ok {
 		w.over = append(w.over, attemptRow{e.Run, e.Run.ID, number, how, a})
 	}
 }
 
-// heldAtOnce is how many bytes of held rows stand in one piece of memory, about.
+// heldAtOnce is about how many bytes of held rows stand in one piece of memory.
 const heldAtOnce = 1 << 16
 
-// hold keeps the row of a job that ran once and as a whole: id, end, length, processors with
-// how it ended, and which they were, each as its difference to what is known before.
+// hold keeps the row of a job that ran once and as a whole, as varints:
+//
+//	id - latest id | end - latest end | length | processors<<2 + how it ended | ranges of processors
+//
+// Differences are small numbers, so that most of them take one byte or two.
 func (w *AttemptsWriter) hold(r *entity.Run) {
 	end := entity.EndFinished // the first three ends can be held
 	switch {
@@ -135,8 +154,9 @@ func (w *AttemptsWriter) hold(r *entity.Run) {
 	w.held = b
 }
 
-// putAside makes room for more rows to be held. The heap may grow to several times what is live
-// in it, so that rows of a long log would take far more memory than their bytes.
+// putAside makes room for more rows to be held. A slice that grows is copied, and the heap may
+// grow to several times what is live in it: the rows of a long log would take far more memory than
+// their bytes. So full pieces are never copied.
 func (w *AttemptsWriter) putAside() {
 	if w.path == "" {
 		w.aside = append(w.aside, w.held)
@@ -153,7 +173,7 @@ func (w *AttemptsWriter) putAside() {
 	w.held = w.held[:0]
 }
 
-// giveUpSpill removes the temporary file.
+// giveUpSpill removes the temporary file, if there is one.
 func (w *AttemptsWriter) giveUpSpill() {
 	if w.spill != nil {
 		w.spill.Abort()
@@ -161,7 +181,8 @@ func (w *AttemptsWriter) giveUpSpill() {
 	}
 }
 
-// appendHeld appends a time, which most often is one of whole seconds.
+// appendHeld appends a time: whole seconds, which most times are, with a lowest bit of 0, ticks
+// with a lowest bit of 1.
 func appendHeld(b []byte, t des.Time) []byte {
 	if s := t / des.Second; s*des.Second == t {
 		return binary.AppendUvarint(b, uint64(s)<<1)
@@ -169,7 +190,7 @@ func appendHeld(b []byte, t des.Time) []byte {
 	return binary.AppendUvarint(b, uint64(t)<<1|1)
 }
 
-// release writes what is held; nothing is from now on.
+// release writes what is held, in the order of the ends; nothing is held from now on.
 func (w *AttemptsWriter) release() {
 	w.Hold, w.id, w.at = false, 0, 0
 	for _, b := range w.aside {
@@ -199,10 +220,11 @@ func (w *AttemptsWriter) release() {
 	w.ended = nil
 }
 
-// releaseFrom writes the rows that b holds. It stops at a row that is cut off: b is then not
-// what was held, and w.err tells of it.
+// releaseFrom writes the rows that b holds; see hold. It stops at a row that is cut off: b is not
+// what was held then, and w.err tells of it.
 func (w *AttemptsWriter) releaseFrom(b []byte) {
 	torn := false
+	// skip goes on by what a varint took. n <= 0 means that it was cut off or too long.
 	skip := func(n int) {
 		if n <= 0 {
 			torn, n = true, len(b)
@@ -214,6 +236,7 @@ func (w *AttemptsWriter) releaseFrom(b []byte) {
 		skip(n)
 		return x
 	}
+	// span reads what appendHeld writes.
 	span := func() des.Time {
 		x := next()
 		if x&1 == 0 {
@@ -254,7 +277,8 @@ func (w *AttemptsWriter) releaseFrom(b []byte) {
 // errHeldTorn reports that the held rows are not what was written.
 var errHeldTorn = errors.New("the held attempts cannot be read back: they are damaged")
 
-// InstantOver writes the attempts that ended at this instant.
+// InstantOver writes the attempts that ended at this instant. The place of an attempt that was
+// preempted or resized is in it; of others the run has it.
 func (w *AttemptsWriter) InstantOver(des.Time) {
 	if len(w.ended) > 0 {
 		for _, r := range w.ended {
@@ -277,6 +301,7 @@ func (w *AttemptsWriter) InstantOver(des.Time) {
 	w.over = w.over[:0]
 }
 
+// write writes one row.
 func (w *AttemptsWriter) write(r *attemptRow) {
 	w.of = r
 	w.row = rows.Attempt{

@@ -9,15 +9,18 @@ package metrics
 //	                                     v
 //	goroutine                         work(batch)
 
-// belt carries batches to one goroutine. A batch that has been worked off is used again.
+// belt carries batches to one goroutine, which works them off in order. A batch that has been
+// worked off is used again.
 type belt[B any] struct {
+	// batches wait to be worked off; spare have been, and may be filled again.
 	batches chan *B
 	spare   chan *B
-	over    chan struct{}
+	// over is closed when the goroutine is done.
+	over chan struct{}
 }
 
-// batchesAhead is how many batches may wait. More would only cost memory: where the goroutine is the
-// slower one the simulation waits for it in any case.
+// batchesAhead is how many batches may wait. More would only cost memory: if the goroutine is
+// slower than the simulation, the simulation waits for it in any case.
 const batchesAhead = 2
 
 // newBelt returns a belt whose batches are worked off by work, on a goroutine that run begins.
@@ -36,8 +39,8 @@ func newBelt[B any](run func(do func()), work func(*B)) *belt[B] {
 	return b
 }
 
-// empty is a batch to be filled: a new one, or one that has been worked off and is as work has
-// left it.
+// empty returns a batch to be filled: a new one, or one that has been worked off, in the state in
+// which work has left it.
 func (b *belt[B]) empty() *B {
 	select {
 	case batch := <-b.spare:
@@ -47,7 +50,8 @@ func (b *belt[B]) empty() *B {
 	}
 }
 
-// send hands a batch over.
+// send hands a batch over, and waits if batchesAhead wait already. The caller must not touch it
+// again.
 func (b *belt[B]) send(batch *B) { b.batches <- batch }
 
 // close waits until all batches have been worked off. Nothing can be sent afterwards.

@@ -7,12 +7,14 @@ import (
 	"github.com/gridslot/gridslot/entity/flow"
 )
 
-// Bill is the agreed cost of a job, with the part that owners of nodes were paid.
+// Bill is what a job has cost so far, in the money of the simulation.
 type Bill struct {
-	Cost flow.Money // of the windows of all attempts, at the prices when they were agreed upon
-	Paid flow.Money // to owners, at the end of each attempt
-	// Left is the part of budgets that was not spent: of a job that has ended its budget, if it has
-	// one, without what was paid to owners for its attempts.
+	// Cost is the sum over the windows of all attempts, at the prices when these were agreed upon.
+	Cost flow.Money
+	// Paid is what owners got, at the end of each attempt.
+	Paid flow.Money
+	// Left is the part of budgets that was not spent: of a job that has ended and has a budget,
+	// the budget without what was paid to owners for all its attempts.
 	Left flow.Money
 }
 
@@ -20,6 +22,7 @@ type Bill struct {
 // users pay by use, the price of the unused time.
 func (b Bill) Refund() flow.Money { return b.Cost - b.Paid }
 
+// plus returns the sum of two bills.
 func (b Bill) plus(o Bill) Bill { return Bill{b.Cost + o.Cost, b.Paid + o.Paid, b.Left + o.Left} }
 
 // Bills is an Observer of the jobs of one site. It keeps the site's ledger and computes the
@@ -31,11 +34,15 @@ type Bills struct {
 	// what each task cost and its node's owner was paid.
 	Told func(r *entity.Run, number int, a *entity.Attempt, cost, paid []flow.Money)
 
+	// total is the bill of all jobs; jobs are the bills by Job.ID that Job has not handed out, nil
+	// if nobody asks for them.
 	total Bill
-	jobs  map[int64]Bill // by ID; nil where nobody asks
-	paid  []flow.Money
-	run   *entity.Run
-	node  int // where the next payment belongs, or behind it
+	jobs  map[int64]Bill
+	// paid is what each task of run's attempt was paid, while the ledger closes the attempt; node
+	// is the task to which the next payment belongs, or one in front of it.
+	paid []flow.Money
+	run  *entity.Run
+	node int
 }
 
 // NewBills returns the observer of the jobs that pay through l. With perJob the method Job may be
@@ -55,8 +62,8 @@ func NewBills(l *flow.Ledger, perJob bool) *Bills {
 	return b
 }
 
-// transferred takes in a payment: owners are paid in the order of the tasks, and
-// nothing is not paid.
+// transferred takes in a payment. The ledger pays owners in the order of the tasks; an owner who
+// gets nothing is left out.
 func (b *Bills) transferred(t flow.Transfer) {
 	if t.Run != b.run || t.To.Kind != flow.OwnerAccount {
 		return
@@ -76,6 +83,7 @@ func (b *Bills) Observe(e entity.JobEvent) {
 		return
 	}
 	r := e.Run
+	// The ledger forgets the contract when it closes the attempt: ask before.
 	cost := b.Ledger.Agreed(r)
 	tasks := max(len(a.Window.Tasks), 1) // counted processors are one task
 	b.paid = append(b.paid[:0], make([]flow.Money, tasks)...)

@@ -11,7 +11,8 @@ import (
 	"github.com/gridslot/gridslot/metrics/rows"
 )
 
-// cycleSums is what has been summed up of a cycle.
+// cycleSums is what has been summed up of a cycle. The Cycle's own fields have numbers of jobs and
+// the makespan; the rest is exact until Rows divides it.
 type cycleSums struct {
 	rows.Cycle
 	busy            des.Time
@@ -22,12 +23,15 @@ type cycleSums struct {
 // Cycles is an Observer that sums up a run on named nodes, cycle by cycle. Its memory grows with
 // the number of cycles.
 type Cycles struct {
-	Cycle des.Time // length, above 0
+	// Cycle is the length of a cycle, above 0; the first one begins at 0.
+	Cycle des.Time
+	// Nodes is the number of nodes that utilization is of; 0 leaves it out.
 	Nodes int
 
 	sums []cycleSums
 }
 
+// at returns the cycle of an instant, with all before it.
 func (c *Cycles) at(t des.Time) *cycleSums {
 	k := int(t / c.Cycle)
 	for len(c.sums) <= k {
@@ -51,6 +55,7 @@ func (c *Cycles) Observe(e entity.JobEvent) {
 		row.Preempted++
 	case entity.JobFinished, entity.JobKilled:
 		row.Finished++
+		// The makespan of a cycle is of the jobs that start in it, from its beginning on.
 		began := c.at(j.Start)
 		began.Makespan = max(began.Makespan, (e.Time - j.Start/c.Cycle*c.Cycle).Seconds())
 	}
@@ -59,8 +64,7 @@ func (c *Cycles) Observe(e entity.JobEvent) {
 	}
 }
 
-// occupied adds the processor time of an attempt, each node's to the cycles in
-// which it was.
+// occupied adds the node time of an attempt, piece by piece, to the cycles in which it was.
 func (c *Cycles) occupied(a entity.Attempt) {
 	for i := range a.Window.Nodes {
 		end := a.End
@@ -75,7 +79,8 @@ func (c *Cycles) occupied(a entity.Attempt) {
 	}
 }
 
-// Paid adds one transfer of a flow.Ledger.
+// Paid takes in one transfer of a flow.Ledger: owners' income, and what users pay and get back.
+// What the organisation gives back to users lessens their expense.
 func (c *Cycles) Paid(t flow.Transfer) {
 	row := c.at(t.Time)
 	switch {

@@ -20,19 +20,24 @@ type DecisionsWriter struct {
 	text *rows.Writer[rows.Decision]
 	row  rows.Decision // the row at hand
 
-	number []int32 // by Run.Seq: which of the spans is the job's, counted from 1; 0 where it has none
-	spans  []holding
-	free   []int32 // numbers that nobody has
-	now    des.Time
+	// number is by Run.Seq: the position in spans of what holds the job, 0 if nothing does.
+	number []int32
+	// spans[0] is not used. There are as many as jobs ever waited at once: free has the positions
+	// that nobody has.
+	spans []holding
+	free  []int32
+	now   des.Time
 }
 
-// holding is what holds a job at present.
+// holding is what holds a job at present, from an instant on; run is nil if nothing does.
 type holding struct {
-	run   *entity.Run
-	why   entity.Why
-	from  des.Time
-	times int      // it was said
-	last  des.Time // Why.Start as it was said last
+	run  *entity.Run
+	why  entity.Why
+	from des.Time
+	// times is how often that was said.
+	times int
+	// last is Why.Start as it was said last; why.Start is as it was said first.
+	last des.Time
 }
 
 // NewDecisionsWriter returns a writer of decisions-POLICY.csv to w.
@@ -40,7 +45,7 @@ func NewDecisionsWriter(w io.Writer) *DecisionsWriter {
 	return &DecisionsWriter{text: rows.NewWriter(w, rows.Decisions), spans: make([]holding, 1)}
 }
 
-// ObserveWhy records the obstacle of r from the instant at on.
+// ObserveWhy implements entity.WhyObserver: w holds r from the instant at on.
 func (d *DecisionsWriter) ObserveWhy(at des.Time, r *entity.Run, w entity.Why) {
 	d.now = at
 	h := d.of(r)
@@ -48,6 +53,7 @@ func (d *DecisionsWriter) ObserveWhy(at des.Time, r *entity.Run, w entity.Why) {
 		*h = holding{run: r, why: w, from: at, times: 1, last: w.Start}
 		return
 	}
+	// An obstacle is the same one if only its start, or the job that is behind it, is another one.
 	same := h.why
 	same.Start = w.Start
 	if ofJobs(same.By.Kind) && ofJobs(w.By.Kind) {
@@ -93,8 +99,8 @@ func (d *DecisionsWriter) Observe(e entity.JobEvent) {
 	}
 }
 
-// promised takes in a start ahead. Where it was said why the job cannot start
-// before, it is that start which has changed.
+// promised takes in a start ahead. If it was said why the job cannot start before that, only the
+// start of this obstacle changes; otherwise the reservation itself is what holds the job.
 func (d *DecisionsWriter) promised(e entity.JobEvent) {
 	if e.Run.Booked {
 		return
@@ -109,7 +115,7 @@ func (d *DecisionsWriter) promised(e entity.JobEvent) {
 	d.ObserveWhy(e.Time, e.Run, entity.Why{What: entity.ReservedAhead, Start: e.Start})
 }
 
-// of is where r's present holding is, which is empty where r has none.
+// of returns what holds r at present, an empty holding if nothing does.
 func (d *DecisionsWriter) of(r *entity.Run) *holding {
 	seq := int(r.Seq())
 	if seq >= len(d.number) {
@@ -171,7 +177,7 @@ func (d *DecisionsWriter) write(h *holding, to des.Time) {
 	d.text.Write(r)
 }
 
-// event writes the row of something that happened at one instant.
+// event writes the row of something that happened at one instant, and held nobody.
 func (d *DecisionsWriter) event(e entity.JobEvent, what, text string) {
 	d.row = rows.Decisions.Missing
 	d.row.Job, d.row.What, d.row.From, d.row.To, d.row.Times, d.row.Text = e.Run.ID, what, e.Time, e.Time, 1, text

@@ -21,8 +21,7 @@ const Watt Power = 1_000_000
 // maxPower is the most that one node may draw: a million watts.
 const maxPower = 1_000_000 * Watt
 
-// ParsePower reads watts: a number of 0 or more, at most a million, of which six
-// decimals count.
+// ParsePower reads watts: a number from 0 to a million, rounded to six decimals.
 func ParsePower(s string) (Power, error) {
 	v, err := strconv.ParseFloat(s, 64)
 	if err != nil || !(v >= 0) || v > float64(maxPower/Watt) {
@@ -31,25 +30,26 @@ func ParsePower(s string) (Power, error) {
 	return Power(math.Round(v * float64(Watt))), nil
 }
 
-// Watts is p in watts.
+// Watts returns p in watts.
 func (p Power) Watts() float64 { return float64(p) / float64(Watt) }
 
-// String is p in watts, exactly.
-func (p Power) String() string { return des.Time(p).String() } // which has six decimals, too
+// String writes p in watts, exactly.
+func (p Power) String() string { return des.Time(p).String() }
 
-// Energy is an exact amount of energy. Its unit is the picojoule: a microwatt for
-// a tick, which is a microsecond. It has 127 bits, enough for 1.7e26 J: a million
-// nodes of a megawatt each for five million years.
+// Energy is an exact amount of energy. Its unit is the picojoule: a microwatt for a microsecond,
+// which is a tick. It has 127 bits, enough for 1.7e26 J: a million nodes of a megawatt each for
+// five million years. Invariant: it is not negative.
 type Energy struct{ sum sum128 }
 
-// Over is the energy that so many nodes of this power take over t.
+// Over returns the energy that the given number of nodes of this power take over t.
 func (p Power) Over(nodes int, t des.Time) Energy {
 	var s sum128
 	s.addArea(nodes, t)
 	return p.over(s)
 }
 
-// over is the energy of a sum of times.
+// over returns the energy of a sum of times: the product of 128 bits by 64, without its highest
+// part, which is 0 for all energies in reach.
 func (p Power) over(t sum128) Energy {
 	hi, lo := bits.Mul64(t.lo, uint64(p))
 	return Energy{sum128{int64(hi) + t.hi*int64(p), lo}}
@@ -73,6 +73,7 @@ func (e Energy) String() string { return string(e.Append(nil)) }
 func (e Energy) Append(b []byte) []byte {
 	const picos = 1_000_000_000_000
 	var whole, rest uint64
+	// bits.Div64 needs a high half below the divisor.
 	if uint64(e.sum.hi) < picos {
 		whole, rest = bits.Div64(uint64(e.sum.hi), e.sum.lo, picos)
 		b = strconv.AppendUint(b, whole, 10)

@@ -21,35 +21,44 @@ type EventWriter struct {
 	// Allocation is what allocated_resources says, as in JobsWriter.
 	Allocation Allocation
 
-	text  *rows.Writer[rows.Event]
-	now   []eventRow           // the events of this instant
-	of    *eventRow            // what the row at hand is about
-	row   rows.Event           // the row at hand
-	ahead map[*entity.Run]bool // who holds a reservation ahead; never iterated
+	text *rows.Writer[rows.Event]
+	now  []eventRow // the events of this instant
+	// of is what row, the row at hand, is about.
+	of  *eventRow
+	row rows.Event
+	// ahead has the jobs that hold a reservation ahead; never iterated.
+	ahead map[*entity.Run]bool
 	meta  *entity.Metascheduler
-	ids   []procset.Range
+	// ids is room for the places of one row.
+	ids []procset.Range
 }
 
-// eventRow is what is to be kept of an event until its instant is over. A run goes on
+// eventRow is what is to be kept of an event until its instant is over, because its run goes on
 // meanwhile.
 type eventRow struct {
 	time    des.Time
 	kind    entity.JobEventKind // of a task nothing
 	run     *entity.Run
-	attempt int      // from 1; 0 where the event is about none
-	nodes   int      // that the job asks for; 0 where the event does not tell
-	asked   des.Time // in all, in its shape
-	runtime des.Time // likewise
-	first   bool     // all that is to be told of a job when it comes
-	start   des.Time // below 0: none
-	until   des.Time // reserved end; below 0: none
-	ended   bool     // an attempt has:
-	over    entity.Attempt
-	ran     des.Time // the longest piece of a job in pieces, or 0
-	early   bool     // backfilled, or the hold for the head of the queue
-	task    *entity.Task
-	cause   string
-	open    bool // the round that is under way is the cause
+	attempt int // from 1; 0 where the event is about none
+	// nodes is what the job asks for, 0 if the event does not tell; asked and runtime are its
+	// estimate in all, and its runtime, in the same shape.
+	nodes   int
+	asked   des.Time
+	runtime des.Time
+	// first tells that the row says everything about a job that comes.
+	first bool
+	start des.Time // below 0: none
+	until des.Time // reserved end; below 0: none
+	ended bool     // an attempt has:
+	over  entity.Attempt
+	// ran is the longest piece of a job that ran in pieces, or 0.
+	ran des.Time
+	// early is set for a job that was backfilled, and for a hold for the head of the queue.
+	early bool
+	task  *entity.Task
+	cause string
+	// open tells that the round under way is the cause; Decided fills it in.
+	open bool
 }
 
 // NewEventWriter returns a writer of events-POLICY.csv to w.
@@ -110,12 +119,12 @@ func (w *EventWriter) Observe(e entity.JobEvent) {
 	}
 }
 
-// asks has the row tell what its job asks for now.
+// asks takes in what the job asks for now.
 func (row *eventRow) asks(r *entity.Run) {
 	row.nodes, row.asked, row.runtime = r.Request.Nodes, r.Asked(), r.Runtime
 }
 
-// lands reports whether r held a reservation ahead, which it does no longer.
+// lands reports whether r held a reservation ahead, which it holds no longer.
 func (w *EventWriter) lands(r *entity.Run) bool {
 	if len(w.ahead) == 0 || !w.ahead[r] {
 		return false
@@ -135,7 +144,8 @@ func (w *EventWriter) TaskEnded(r *entity.Run, i int) {
 	})
 }
 
-// roundCauses are what a row calls the causes of a round, by their bits.
+// roundCauses are the words of the causes of a round, by the bits of entity.Round.Cause, made
+// once.
 var roundCauses = func() (texts [64]string) {
 	for c := range texts {
 		var names []string
@@ -149,7 +159,8 @@ var roundCauses = func() (texts [64]string) {
 	return texts
 }()
 
-// Decided records the cause of the starts and promises of a round.
+// Decided implements entity.RoundObserver: the starts and promises since the round before have its
+// cause.
 func (w *EventWriter) Decided(r *entity.Round) {
 	cause := roundCauses[r.Cause]
 	for i := len(w.now) - 1; i >= 0 && w.now[i].time == r.Now; i-- {
@@ -209,7 +220,7 @@ func bit(set bool) int {
 	return 0
 }
 
-// coming is a time that comes: rows.None where it never does.
+// coming returns a time, or rows.None for one that never comes.
 func coming(t des.Time) des.Time {
 	if t == des.Forever {
 		return rows.None
@@ -236,6 +247,7 @@ func (w *EventWriter) appendPlace(b []byte, _ *rows.Event) []byte {
 		return b
 	case r.task != nil:
 		return decimal.AppendInt(b, int64(r.task.Node.ID))
+	// It was sent back at this very instant, and never had a place.
 	case r.kind == entity.JobStarted && r.attempt != len(r.run.Earlier())+1:
 		window, place = &r.run.Earlier()[r.attempt-1].Window, nil // it was sent back at once
 	case r.ended:

@@ -70,83 +70,112 @@ func (f *JobsFile) Abort() {
 	f.file.Abort()
 }
 
-// copyTo copies the file, rows in order of job id, all of them with the columns that it is
-// to have.
-func (f *JobsFile) copyTo(to io.Writer) error {
-	type line struct{ id, at int64 }
-	var lines []line
+// rowIndex tells where the rows of a file of jobs stand.
+type rowIndex struct {
+	header string  // with the end of its line
+	rows   []rowAt // in the order of the file
+	// plain is the offset from which on rows have all columns: those before lack the columns about
+	// attempts.
+	plain int64
+	apart map[int64][]byte // as JobsWriter.apart, by the offset of the row
+}
+
+// rowAt is the job of a row, and the offset at which the row begins.
+type rowAt struct{ id, at int64 }
+
+// index reads the file once, and finds its rows. It takes 16 bytes of memory a row.
+func (f *JobsFile) index() (x rowIndex, err error) {
+	x.apart = map[int64][]byte{}
+	in := bufio.NewReaderSize(io.NewSectionReader(f.file, 0, 1<<62), 1<<20)
 	var at int64
-	from := f.file
-	in := bufio.NewReaderSize(io.NewSectionReader(from, 0, 1<<62), 1<<20)
-	var header string
-	plain := int64(0)           // where the rows begin that have all columns
-	apart := map[int64][]byte{} // by where the row is
 	for {
 		text, err := in.ReadSlice('\n')
 		if errors.Is(err, io.EOF) && len(text) == 0 {
-			break
+			return x, nil
 		}
 		if err != nil {
-			return err
+			return x, err
 		}
 		if at == 0 {
-			header = string(text)
+			x.header = string(text)
 		} else {
-			id, err := strconv.ParseInt(string(text[:slices.Index(text, ',')]), 10, 64)
+			id, err := strconv.ParseInt(string(text[:slices.Index(text, ',')]), 10, 64) // the first column
 			if err != nil {
-				return err
+				return x, err
 			}
-			if told, ok := f.apart[int64(len(lines))]; ok {
-				apart[at] = told
+			if told, ok := f.apart[int64(len(x.rows))]; ok {
+				x.apart[at] = told
 			}
-			lines = append(lines, line{id, at})
+			x.rows = append(x.rows, rowAt{id, at})
 		}
 		at += int64(len(text))
-		if int64(len(lines)) == f.plain {
-			plain = at
+		if int64(len(x.rows)) == f.plain {
+			x.plain = at
 		}
 	}
-	slices.SortStableFunc(lines, func(a, b line) int { return cmp.Compare(a.id, b.id) })
+}
 
-	out := bufio.NewWriterSize(to, 1<<16)
-	put := func(row, told []byte) { // errors stay with out until Flush
-		split := len(row)
-		for range f.behind {
-			split = bytes.LastIndexByte(row[:split], ',')
-		}
-		out.Write(row[:split])
-		out.Write(told)
-		out.Write(row[split:])
+// copyTo copies the file, rows in order of job id, all of them with the columns that it is
+// to have. Rows are read again one by one, so that the file need not fit into memory.
+func (f *JobsFile) copyTo(to io.Writer) error {
+	x, err := f.index()
+	if err != nil {
+		return err
 	}
+	slices.SortStableFunc(x.rows, func(a, b rowAt) int { return cmp.Compare(a.id, b.id) })
+
+	out := bufio.NewWriterSize(to, 1<<16) // errors stay with out until Flush
 	if f.columns != f.Attempts {
 		out.WriteString(f.full.Header() + "\n")
-	} else {
-		out.WriteString(header)
-		plain = 0
+	} else { // the file has the columns in all rows, or in none
+		out.WriteString(x.header)
+		x.plain = 0
 	}
-	none := f.ofAttempts.Append([]byte{','}, &rows.Job{})
+	none := f.ofAttempts.Append([]byte{','}, &rows.Job{}) // of a job about which there is nothing to tell
 	row := make([]byte, 4096)
-	for _, l := range lines {
-		for {
-			n, err := from.ReadAt(row, l.at)
-			if end := slices.Index(row[:n], '\n'); end >= 0 {
-				switch told, ok := apart[l.at]; {
-				case l.at >= plain:
-					out.Write(row[:end+1])
-				case ok:
-					put(row[:end+1], told)
-				default:
-					put(row[:end+1], none)
-				}
-				break
-			}
-			if err != nil {
-				return err
-			}
-			row = make([]byte, 2*len(row))
+	for _, l := range x.rows {
+		var end int
+		if row, end, err = f.readRow(row, l.at); err != nil {
+			return err
+		}
+		told, ok := x.apart[l.at]
+		switch {
+		case l.at >= x.plain:
+			out.Write(row[:end])
+		case ok:
+			f.putApart(out, row[:end], told)
+		default:
+			f.putApart(out, row[:end], none)
 		}
 	}
 	return out.Flush()
+}
+
+// readRow reads the row at an offset into a buffer, which grows where the row is longer. The row
+// ends in front of end, with its line.
+func (f *JobsFile) readRow(buffer []byte, at int64) (row []byte, end int, err error) {
+	for {
+		n, err := f.file.ReadAt(buffer, at)
+		if end := slices.Index(buffer[:n], '\n') + 1; end > 0 {
+			return buffer, end, nil
+		}
+		if err != nil {
+			return buffer, 0, err
+		}
+		buffer = make([]byte, 2*len(buffer))
+	}
+}
+
+// putApart writes a row that lacks the columns about attempts, with what they tell: they stand in
+// front of the last f.behind columns, none of which has a comma in it.
+func (f *JobsFile) putApart(out *bufio.Writer, row, told []byte) {
+	split := len(row)
+	for range f.behind {
+		split = bytes.LastIndexByte(row[:split], ',')
+	}
+	out.Write(row[:split])
+	out.Write(told)
+	out.Write(row[split:])
 }
 
 // WriteSummaryFile writes summary.csv under the name path.

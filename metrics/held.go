@@ -5,23 +5,24 @@ import (
 	"github.com/gridslot/gridslot/entity"
 )
 
-// leaving tells how many processors or nodes a job gives back when its attempt ends:
-// on named nodes those of the tasks that have not been told of as ended. Of tasks
-// that end at the instant of the attempt some have been, and some have not: a job is
+// leaving tells how many processors or nodes a job gives back when its attempt ends. On named
+// nodes these are the nodes of the tasks that have not been told of as ended. Of the tasks that
+// end at the very instant of the attempt, some have been told of and some have not: a job may be
 // killed between two of them.
 type leaving struct {
-	now  des.Time
-	told []toldTasks // at the present instant, on named nodes
+	now des.Time
+	// told counts the tasks that were told of at the instant now, on named nodes.
+	told []toldTasks
 }
 
+// toldTasks is a run and how many of its tasks were told of.
 type toldTasks struct {
 	run   *entity.Run
 	tasks int
 }
 
-// taskEnded takes in what entity.TaskObserver is told. It reports whether a node is
-// given back: an observer that was told before may have stopped the job, whose
-// tasks have all been given back then.
+// taskEnded takes in what entity.TaskObserver is told. It reports whether a node is given back: if
+// an observer that was told before has stopped the job, all its nodes have been given back.
 func (l *leaving) taskEnded(r *entity.Run, i int) bool {
 	if r.State != entity.Running {
 		return false
@@ -36,8 +37,8 @@ func (l *leaving) taskEnded(r *entity.Run, i int) bool {
 	return true
 }
 
-// left is how many processors or nodes an attempt of r on so many, which ends now,
-// still has; ends are those of its tasks, if they have any.
+// left returns how many processors or nodes an attempt of r, which began with the given number and
+// ends now, still has; ends are the ends of its tasks, nil on counted processors.
 func (l *leaving) left(r *entity.Run, nodes int, ends []des.Time, now des.Time) int64 {
 	if ends == nil {
 		return int64(nodes)

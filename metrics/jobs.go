@@ -63,8 +63,8 @@ const autoIntervals = 4096
 // Placer has given to the job (Run.Place): the lowest that were free where
 // nothing else is set. On named nodes it names the window's nodes.
 type JobsWriter struct {
-	// Processors is the size of the cluster. A metascheduler that the writer is
-	// given to fills it in.
+	// Processors is the size of the cluster. A metascheduler to which the writer is attached fills
+	// it in.
 	Processors int
 	// Allocation is what allocated_resources says.
 	Allocation Allocation
@@ -72,94 +72,123 @@ type JobsWriter struct {
 	Workload string
 	// Energy, if set, is what a job that has ended took; see PowerMeter.Job.
 	Energy func(*entity.Run) Energy
-	// Attempts has rows tell of all attempts of a job, and of the jobs that it follows,
-	// in more columns. restarts is how often it was preempted; lost and overhead are
-	// times of the job, as in AttemptsWriter, of all attempts that are over, where of
-	// a job that was killed or cancelled what attempts before have kept is lost, too;
-	// after has the IDs of Job.After, "12" or, where that one must have finished well,
-	// "12:ok", with "+30" behind it where so many time units must pass. A JobsFile has
-	// these columns as well once a job was stopped or had overhead (Again).
+	// Attempts makes rows tell of all attempts of a job, and of the jobs that it follows, in more
+	// columns. restarts is how often it was preempted. lost and overhead are times of the job, as
+	// in AttemptsWriter, of all attempts that are over; of a job that was killed or cancelled,
+	// what attempts before have kept is lost, too. after has the jobs of Job.After: "12" or, if
+	// that one must have finished well, "12:ok", with "+30" behind it if that many time units must
+	// pass. A JobsFile has these columns as well once a job was stopped or had overhead (Again).
 	Attempts bool
-	// Places, if set, are the processors of a job that has ended; otherwise the run
-	// itself tells. It is asked once of each, when the row is written.
+	// Places, if set, returns the processors of a job that has ended; otherwise the run itself
+	// tells. It is called once for each job, when the row is written.
 	Places func(*entity.Run) []procset.Range
-	// Booked has rows tell whether the job is an advance reservation.
+	// Booked makes rows tell whether the job is an advance reservation.
 	Booked bool
 	// Predicted says that the jobs have no metascheduler and are predicted.
 	Predicted bool
-	// Tau bounds slowdowns.
+	// Tau bounds slowdowns; 0 means 10 s.
 	Tau Tau
-	// Beside, if set, runs what it is given on another goroutine, where rows become text and are
-	// written. The bytes are the same. Rows that tell of energy, money or predictions become
-	// text at once.
+	// Beside, if set, runs a function on another goroutine, where rows become text and are
+	// written. The bytes are the same. Rows that tell of energy, money or predictions become text
+	// at once, because what they tell may change later.
 	Beside func(do func())
-	// Bill, if set, is what a job that has ended has cost; see Bills.Job. It is asked
-	// once of each that started, when the row is written. Rows then tell of the job's budget as well. What is not known is
-	// empty: the budget of a job without a limit, the cost of one that never started.
+	// Bill, if set, returns what a job that has ended has cost; see Bills.Job. It is called once
+	// for each job that started, when the row is written. Rows then tell of the job's budget as
+	// well. What is not known is empty: the budget of a job without a limit, the cost of a job
+	// that never started.
 	Bill func(*entity.Run) Bill
 
-	out     io.Writer
-	text    *rows.Writer[rows.Job]
-	err     error
-	begun   bool
-	belt    *belt[jobRows] // nil where rows become text at once
-	batch   *jobRows       // of the belt, to be handed over
-	falling bool           // ids do not ascend
+	out  io.Writer
+	text *rows.Writer[rows.Job]
+	// err is the first error; nothing is taken in after it.
+	err error
+	// begun tells that the exported fields have been looked at.
+	begun bool
+	// belt takes rows to the other goroutine, and batch is the next one for it; nil where rows
+	// become text at once.
+	belt  *belt[jobRows]
+	batch *jobRows
+	// falling tells that ids did not ascend; lastID is the id of the row written last.
+	falling bool
 	lastID  int64
 
-	bare, full rows.File[rows.Job] // without the columns about attempts, and with them
-	ofAttempts rows.File[rows.Job] // these columns alone
-	behind     int                 // so many columns stand behind these
-	shown      bool                // rows are written with these columns
-	line       rows.Job            // what is known of the row at hand,
-	of         *jobRow             // which is this one
+	// bare and full are the file without the columns about attempts and with them; ofAttempts has
+	// these columns alone, and behind is the number of columns behind them.
+	bare, full rows.File[rows.Job]
+	ofAttempts rows.File[rows.Job]
+	behind     int
+	// shown tells that text writes full rows.
+	shown bool
+	// line is what a row is written from, of the jobRow of.
+	line rows.Job
+	of   *jobRow
 
-	now        des.Time
-	ring       []jobRow // of a power of two; row seq is at seq modulo its length
-	base, rows int64    // the row to write next; how many follow, itself included
+	now des.Time
+	// ring has the rows that are not written: the row seq is at seq modulo its length, a power of
+	// two. base is the row to write next, and rows the number of rows from it on. Invariant: rows
+	// <= len(ring).
+	ring       []jobRow
+	base, rows int64
 	meta       *entity.Metascheduler
-	predicts   bool             // rows tell of predictions
-	again      bool             // see Again
-	amends     bool             // columns about attempts may begin in the midst of the file
-	columns    bool             // rows have them by now
-	plain      int64            // so many rows lack the columns about attempts, though the file is to have them
-	apart      map[int64][]byte // what these columns would say in such rows, by position, where it is not plain; never iterated
+	// predicts tells that rows tell of predictions.
+	predicts bool
+	// again is the answer of Again.
+	again bool
+	// amends tells that columns about attempts may begin in the midst of the file, because a
+	// JobsFile gives them to the rows before.
+	amends bool
+	// columns tells that rows have them by now; plain is then the number of rows that lack them.
+	columns bool
+	plain   int64
+	// apart has what these columns would say in rows that lack them, by position, if it is not
+	// that there is nothing to tell; never iterated.
+	apart map[int64][]byte
 }
 
-// jobRow is what a row needs, kept from submission until it is written.
+// jobRow is what a row needs, kept from submission until it is written. An instant below 0 has not
+// come.
 type jobRow struct {
 	id                                                int64
 	submit, estimate, runtime, start, finish, promise des.Time
-	ran                                               des.Time // Run.Ran, of a job that has ended
-	nodes                                             int
-	user, group, queue                                int32
-	state                                             rows.State
-	backfilled, booked, soft                          bool
-	reason                                            string       // why it was rejected or killed
-	run                                               *entity.Run  // from its start until its place is known for good
-	attempts                                          *rowAttempts // nil: there is nothing to tell
-	more                                              *rowMore     // nil in a file without any of it
-	processors                                        []procset.Range
+	// ran is Run.Ran, of a job that has ended.
+	ran                      des.Time
+	nodes                    int
+	user, group, queue       int32
+	state                    rows.State
+	backfilled, booked, soft bool
+	// reason is why the job was rejected or killed.
+	reason string
+	// run is set from the start until the place is known for good: the instant of the start must
+	// be over.
+	run *entity.Run
+	// attempts is nil if there is nothing to tell, more is nil in a file that tells no more of any
+	// job.
+	attempts   *rowAttempts
+	more       *rowMore
+	processors []procset.Range
 }
 
-// rowMore is what a row tells of energy, money and predictions.
+// rowMore is what a row tells of energy, money and predictions. drew and billed tell that energy
+// and bill are known; a budget of 0 is no limit.
 type rowMore struct {
 	energy Energy
-	drew   bool    // energy is known
-	budget float64 // 0: no limit
+	drew   bool
+	budget float64
 	bill   Bill
-	billed bool        // bill is known
+	billed bool
 	run    *entity.Run // whose predictions are told
 }
 
-// rowAttempts are what a row tells of all attempts that are over.
+// rowAttempts is what a row tells of all attempts that are over; kept is what would be lost if the
+// job were killed.
 type rowAttempts struct {
 	restarts             int
 	kept, lost, overhead des.Time
 	after                []entity.Dependency
 }
 
-// told takes in an event that bears on the attempts of a job.
+// told takes in an event that bears on the attempts of a job. If somebody killed or cancelled it,
+// all that was kept is lost.
 func (a *rowAttempts) told(e entity.JobEvent) {
 	if x, _, how, ok := entity.Over(e); ok {
 		a.kept += x.Kept
@@ -175,7 +204,7 @@ func (a *rowAttempts) told(e entity.JobEvent) {
 	}
 }
 
-// appendDependencies appends the jobs that another one waits for.
+// appendDependencies appends the jobs that another one waits for, as the column after has them.
 func appendDependencies(b []byte, after []entity.Dependency) []byte {
 	for i, d := range after {
 		if i > 0 {
@@ -189,7 +218,8 @@ func appendDependencies(b []byte, after []entity.Dependency) []byte {
 // NewJobsWriter returns a writer of jobs-POLICY.csv to w.
 func NewJobsWriter(w io.Writer) *JobsWriter { return &JobsWriter{out: w} }
 
-// Attach tells the writer whose jobs it is to write.
+// Attach tells the writer whose jobs it is to write. It gives the metascheduler a Placer if rows
+// are to name processors and there is none.
 func (w *JobsWriter) Attach(m *entity.Metascheduler) {
 	if w.Processors == 0 {
 		w.Processors = m.Plan().Size()
@@ -200,10 +230,10 @@ func (w *JobsWriter) Attach(m *entity.Metascheduler) {
 	}
 }
 
-// allocation is what allocated_resources says.
+// allocation returns what allocated_resources says.
 func (w *JobsWriter) allocation() Allocation { return w.Allocation.of(w.Processors) }
 
-// of is what a means on so many processors.
+// of returns what a means on a machine of that many processors; it is never AllocationAuto.
 func (a Allocation) of(processors int) Allocation {
 	switch {
 	case a != AllocationAuto:
@@ -214,15 +244,16 @@ func (a Allocation) of(processors int) Allocation {
 	return AllocationIntervals
 }
 
-// Again reports whether a job was stopped or resized, or had overhead, so that its row
-// does not tell all of it without the columns about attempts. A writer that was not told
-// to write these writes them from then on if it is that of a JobsFile, which gives them to
-// the rows before in the end.
+// Again reports whether a job was stopped or resized, or had overhead: its row tells all of that
+// only with the columns about attempts. A JobsFile writes these columns from then on, and gives
+// them to the rows before at its Commit.
 func (w *JobsWriter) Again() bool { return w.again }
 
 // Ascending reports whether the rows written so far are in order of job id.
 func (w *JobsWriter) Ascending() bool { return !w.falling }
 
+// begin looks at the exported fields, and chooses the columns. It comes with the first event,
+// because fields may be set after Attach.
 func (w *JobsWriter) begin() {
 	w.begun = true
 	w.Allocation = w.allocation()
@@ -312,7 +343,7 @@ func (w *JobsWriter) Observe(e entity.JobEvent) {
 	}
 }
 
-// told has the row r take in what e tells of attempts.
+// told lets the row r take in what e tells of attempts.
 func (w *JobsWriter) told(e entity.JobEvent, r *jobRow) {
 	more := false
 	switch e.Kind {
@@ -325,7 +356,8 @@ func (w *JobsWriter) told(e entity.JobEvent, r *jobRow) {
 		w.again = true
 		w.tell()
 	}
-	if r.attempts == nil && (more || e.Kind == entity.JobKilled && e.Run.Reason != entity.ReasonEstimate) { // of all others there is nothing to tell
+	// Of all other jobs there is nothing to tell, and no memory is taken.
+	if r.attempts == nil && (more || e.Kind == entity.JobKilled && e.Run.Reason != entity.ReasonEstimate) {
 		r.attempts = &rowAttempts{}
 	}
 	if r.attempts != nil {
@@ -333,8 +365,8 @@ func (w *JobsWriter) told(e entity.JobEvent, r *jobRow) {
 	}
 }
 
-// tell has rows from now on have the columns about attempts, where the file can still get
-// them for the rows before.
+// tell gives rows from now on the columns about attempts, if the file can still get them for the
+// rows before. Rows that wait for the belt became complete before, and go without.
 func (w *JobsWriter) tell() {
 	if w.amends && !w.columns {
 		if w.belt != nil {
@@ -344,14 +376,17 @@ func (w *JobsWriter) tell() {
 	}
 }
 
+// fail keeps the first error.
 func (w *JobsWriter) fail(err error) {
 	if w.err == nil {
 		w.err = fmt.Errorf("jobs CSV: %w", err)
 	}
 }
 
+// row returns the row of the job with that Seq, which must be in the ring.
 func (w *JobsWriter) row(seq int64) *jobRow { return &w.ring[seq&int64(len(w.ring)-1)] }
 
+// submit begins the row of a job. A ring that is full doubles.
 func (w *JobsWriter) submit(j *entity.Run) {
 	if want := w.base + w.rows; j.Seq() != want {
 		w.fail(fmt.Errorf("%v is number %d in the order of submission, not %d: a JobsWriter serves one metascheduler", j, j.Seq(), want))
@@ -379,6 +414,7 @@ func (w *JobsWriter) submit(j *entity.Run) {
 	}
 }
 
+// start takes in that an attempt begins.
 func (w *JobsWriter) start(j *entity.Run, r *jobRow) {
 	r.state = rows.Running
 	r.start = w.now
@@ -387,15 +423,17 @@ func (w *JobsWriter) start(j *entity.Run, r *jobRow) {
 	r.molded(j)
 }
 
-// late reports whether a row asks others about its job, who may hear of its end after
-// the writer, at the same instant.
+// late reports whether a row asks others about its job. They may hear of its end after the writer,
+// at the same instant: they are asked when the row is written.
 func (w *JobsWriter) late() bool { return w.Bill != nil || w.Places != nil }
 
-// molded has the row tell of the shape that a moldable job has now.
+// molded takes in the shape that a moldable job has now.
 func (r *jobRow) molded(j *entity.Run) {
 	r.nodes, r.runtime, r.estimate = j.Request.Nodes, j.Runtime, j.Asked()
 }
 
+// end takes in that the job has ended. If it began at this very instant, its place is known when
+// the instant is over.
 func (w *JobsWriter) end(j *entity.Run, r *jobRow, state rows.State) {
 	r.state, r.finish, r.ran = state, w.now, j.Ran()
 	if j.Start < w.now && !w.late() { // otherwise its place is known when the instant is over
@@ -404,15 +442,15 @@ func (w *JobsWriter) end(j *entity.Run, r *jobRow, state rows.State) {
 	}
 }
 
-// InstantOver writes the rows that are complete, as far as no job submitted
-// earlier is still to come to its end.
+// InstantOver writes the rows that are complete, up to the first job that has not ended: rows come
+// in the order of submission.
 func (w *JobsWriter) InstantOver(des.Time) {
 	for w.rows > 0 && w.row(w.base).state >= rows.Finished {
 		w.write()
 	}
 }
 
-// locate has the row tell where its job runs or ran.
+// locate takes in where the job of the row runs or ran.
 func (w *JobsWriter) locate(r *jobRow) {
 	if w.Allocation != AllocationIntervals {
 		return
@@ -424,7 +462,8 @@ func (w *JobsWriter) locate(r *jobRow) {
 	r.processors = placeOf(r.processors[:0], r.run.Place, &r.run.Reservation.Window)
 }
 
-// placeOf appends the processors of a place, or the nodes of a window.
+// placeOf appends the processors of a place, or the nodes of a window, to ranges, which must be
+// empty if there are nodes.
 func placeOf(ranges, place []procset.Range, w *entity.Window) []procset.Range {
 	ranges = append(ranges, place...)
 	for _, t := range w.Tasks {
@@ -436,12 +475,15 @@ func placeOf(ranges, place []procset.Range, w *entity.Window) []procset.Range {
 	return ranges
 }
 
-// jobRows are rows that follow one another, on their way to become text.
+// jobRows are rows that follow one another, on their way to become text: columns tells that they
+// have the columns about attempts. The rows of the ring are used again before these are written;
+// so ranges has copies of their processors, one row's behind the other's.
 type jobRows struct {
-	first   int64 // the position of the first
-	columns bool  // they have the columns about attempts
+	// first is the position of the first row.
+	first   int64
+	columns bool
 	rows    []jobRow
-	ranges  []procset.Range // the processors of all rows
+	ranges  []procset.Range
 }
 
 // batchRows is how many rows are handed over at a time.
@@ -520,7 +562,7 @@ func (w *JobsWriter) Close() error {
 	return w.err
 }
 
-// stop has all rows that were handed over be written, and lets go of the goroutine.
+// stop waits until all rows that were handed over are written, and ends the goroutine.
 func (w *JobsWriter) stop() {
 	if w.belt == nil {
 		return
@@ -532,7 +574,7 @@ func (w *JobsWriter) stop() {
 	w.belt = nil
 }
 
-// table is the file with the columns about attempts, or without.
+// table returns the file with the columns about attempts, or without.
 func (w *JobsWriter) table(attempts bool) rows.File[rows.Job] {
 	if attempts {
 		return w.full
@@ -556,7 +598,7 @@ func (w *JobsWriter) writeRow(r *jobRow, position int64, attempts bool) {
 	}
 }
 
-// fill fills in the line of a row.
+// fill makes the line of a row.
 func (w *JobsWriter) fill(r *jobRow) {
 	j := &w.line
 	w.of = r
@@ -615,7 +657,8 @@ func (w *JobsWriter) appendEnergy(b []byte, _ *rows.Job) []byte {
 	return b
 }
 
-// appendSlowdown appends the bounded slowdown of a job that is done, exactly to six decimals.
+// appendSlowdown appends the bounded slowdown of a job that is done, exactly to six decimals. It
+// is Tau.Slowdown without floating point: 1, or turnaround / max(run, tau).
 func (w *JobsWriter) appendSlowdown(b []byte, j *rows.Job) []byte {
 	turnaround := j.Turnaround()
 	switch {

@@ -15,15 +15,18 @@ import (
 // Owners is an Observer that sums up a run by the owners of its nodes
 // (flow.OwnerOf).
 type Owners struct {
-	sums []ownerSums                 // in the order of their first nodes
-	of   map[*entity.Node]*ownerSums // never iterated
-	all  []*entity.Node
+	// sums are in the order of the owners' first nodes.
+	sums []ownerSums
+	// of has the owner of each node; never iterated.
+	of  map[*entity.Node]*ownerSums
+	all []*entity.Node
 }
 
 // ownerSums is what has been summed up of an owner.
 type ownerSums struct {
 	rows.Owner
-	used   des.Time // by jobs of the organisation, those that were stopped included
+	// used is by jobs of the organisation, including attempts that were stopped.
+	used   des.Time
 	income flow.Money
 }
 
@@ -57,8 +60,8 @@ func (o *Owners) Observe(e entity.JobEvent) {
 	}
 }
 
-// Rows are the owners with what a ledger has of their incomes and with their
-// queues, if they have any.
+// Rows returns a row for each owner, with the incomes that a ledger has and the queues of owners
+// that have one.
 func (o *Owners) Rows(l *flow.Ledger, queues []*flow.LocalQueue) []rows.Owner {
 	sums := slices.Clone(o.sums)
 	index := map[string]int{} // never iterated

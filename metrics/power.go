@@ -18,7 +18,7 @@ import (
 	"github.com/gridslot/gridslot/metrics/rows"
 )
 
-// PowerModel is what a node draws in each of its states.
+// PowerModel is what a node draws in each of its states. Invariant: no power is negative.
 type PowerModel struct {
 	Idle, Busy   Power // on, without a job and with one
 	Off          Power // switched off, or down
@@ -26,7 +26,7 @@ type PowerModel struct {
 	SwitchingOff Power
 }
 
-// nodeState is a state of a node for which its energy is accounted.
+// nodeState is a state of a node, by which its energy is told apart.
 type nodeState uint8
 
 const (
@@ -39,12 +39,12 @@ const (
 	nodeStates
 )
 
-// draws is the power in a state.
+// draws returns the power in a state. A node that is down draws what one that is off draws.
 func (p *PowerModel) draws(s nodeState) Power {
 	return [nodeStates]Power{p.Idle, p.Busy, p.Off, p.Booting, p.SwitchingOff, p.Off}[s]
 }
 
-// share is the model of one of n processors of a node, to the microwatt.
+// share returns the model of one of n processors of a node, rounded to the nearest microwatt.
 func (p PowerModel) share(n int) PowerModel {
 	for _, each := range []*Power{&p.Idle, &p.Busy, &p.Off, &p.Booting, &p.SwitchingOff} {
 		*each = (*each + Power(n)/2) / Power(n)
@@ -68,10 +68,10 @@ type PowerMeter struct {
 	Model PowerModel
 	// Of, if set, is the model of each named node instead.
 	Of func(*entity.Node) PowerModel
-	// PerNode is how many processors a counted node has; 0 means 1.
+	// PerNode is how many processors a counted node has; 0 means 1. The last node may have fewer.
 	PerNode int
-	// Price, if set, is the price of electricity, a kilowatt-hour; Carbon is what a
-	// kilowatt-hour emits, in grams.
+	// Price, if set, is the price of a kilowatt-hour over time; Carbon is how many grams a
+	// kilowatt-hour emits.
 	Price, Carbon *flow.Curve
 	// Saving, if set, is the flow that switches nodes off: it is given to the same
 	// metascheduler, before the meter.
@@ -83,22 +83,36 @@ type PowerMeter struct {
 	// span of its own.
 	Span *PowerSpan
 
-	sim    *des.Simulator
-	nodeAt func(int) *entity.Node        // by number; of named nodes
-	hosts  []host                        // nodes of several processors that share no plan; see Hosts
-	procs  int                           // counted
-	model  PowerModel                    // of a counted processor
-	jobsOn []int32                       // of a counted node: processors that have a job
-	held   int                           // counted processors that have a job; with PerNode their nodes' processors
-	named  map[*entity.Node]*meteredNode // never iterated
-	level  powerLevel
-	away   [nodeStates]int // counted processors that are off, booting and so on
+	sim *des.Simulator
+	// nodeAt returns a named node by its number.
+	nodeAt func(int) *entity.Node
+	// hosts are nodes of several processors that share no plan; see Hosts.
+	hosts []host
+	// procs is the number of counted processors, and model what each of them draws.
+	procs int
+	model PowerModel
+	// jobsOn has, for each counted node, the number of its processors that have a job; nil if a
+	// node is a processor. held is the number of counted processors on nodes with a job.
+	jobsOn []int32
+	held   int
+	// named are the named nodes; nil on counted processors; never iterated.
+	named map[*entity.Node]*meteredNode
+	// level is the present one.
+	level powerLevel
+	// away counts the processors that are off, booting and so on. It is set for counted processors
+	// only.
+	away [nodeStates]int
 
-	started []*entity.Run         // at this instant, with places to come
-	down    map[*entity.Hold]bool // what is withheld and has begun; never iterated
+	// started are the jobs that start at this instant, whose places are still to come.
+	started []*entity.Run
+	// down has the holds that have begun and are not over; never iterated.
+	down map[*entity.Hold]bool
 
-	spent, last powerSums // up to now, and to the end of the latest job of the span
-	booting     int64     // nodes that begin to boot at this instant
+	// spent is up to now, last up to the end of the latest job of the span: only that is told,
+	// because nobody knows while the run goes on which job is the last one.
+	spent, last powerSums
+	// booting counts the nodes that begin to boot at this instant.
+	booting int64
 }
 
 // PowerSpan is the time over which energy is accounted for, by one PowerMeter or, where a
@@ -118,38 +132,51 @@ type PowerSpan struct {
 	// row is the end of the last job. Close writes what is left.
 	Profile io.Writer
 
-	meters         []*PowerMeter
-	downs          []downtime // begins and ends of what is withheld anywhere, in order of time
-	begun          bool
-	begin, now     des.Time
-	peak, lastPeak Power    // up to now, and to the end of the latest job
-	end            des.Time // of the latest job
-	atEnd          powerLevel
+	meters []*PowerMeter
+	// downs are the beginnings and ends of what is withheld anywhere, by time.
+	downs []downtime
+	// begun tells that the first submission has come, at begin. Until then nothing is accounted
+	// for.
+	begun      bool
+	begin, now des.Time
+	// peak is the greatest power so far, lastPeak that up to end.
+	peak, lastPeak Power
+	// end is the end of the latest job, and atEnd the level then.
+	end   des.Time
+	atEnd powerLevel
 
-	text    *rows.Writer[rows.Draw] // nil without a Profile
-	behind  []rows.Draw             // rows behind the end of the latest job, not written yet
+	// text is nil without a Profile.
+	text *rows.Writer[rows.Draw]
+	// behind are the rows after end, which are written once another job ends: the last row of the
+	// profile is at the end of the last job.
+	behind []rows.Draw
+	// written is the level of the latest row.
 	written powerLevel
 }
 
 // meteredNode is a named node.
 type meteredNode struct {
 	model PowerModel
-	by    *entity.Run // who is on it
+	// by is the job on it, nil if there is none.
+	by    *entity.Run
 	state nodeState
-	away  bool      // it is withheld
-	power nodeState // that its flow.SwitchOff has it in; nodeIdle where it is on
+	// away tells that it is withheld.
+	away bool
+	// power is the state in which its flow.SwitchOff has it; nodeIdle if it is on.
+	power nodeState
 }
 
-// host is a node of several processors, which have numbers from first on.
+// host is a node of several processors, with the numbers from first on; jobs counts the processors
+// that have a job.
 type host struct {
 	meteredNode
 	first, size int32
-	jobs        int // processors that have a job
+	jobs        int
 }
 
-// Hosts has the meter account for nodes of so many processors each, whose jobs have no metascheduler. A
-// node is busy while any of its processors has a job, and a job draws as much of it as it has of its
-// processors. It is called before the first event, in place of Attach.
+// Hosts sets the nodes of a machine whose jobs have no metascheduler, by their numbers of
+// processors. A node is busy while any of its processors has a job, and a job draws the share of
+// it that its processors are. It is called before the first event, in place of Attach.
 func (m *PowerMeter) Hosts(sizes []int) {
 	m.hosts = make([]host, len(sizes))
 	first := int32(0)
@@ -172,10 +199,11 @@ func (m *PowerMeter) Down(now des.Time, at int, down bool) {
 	m.review(&m.hosts[at].meteredNode)
 }
 
-// hostsOf yields the Hosts of a place, and how many processors of each are of it.
+// hostsOf yields the Hosts of a place, and how many processors of each belong to it.
 func (m *PowerMeter) hostsOf(place []procset.Range) iter.Seq2[*host, int] {
 	return func(yield func(*host, int) bool) {
 		for _, r := range place {
+			// The first host whose last processor is not below the range.
 			at, _ := slices.BinarySearchFunc(m.hosts, r.First, func(h host, n int32) int { return cmp.Compare(h.first+h.size-1, n) })
 			for ; at < len(m.hosts) && m.hosts[at].first <= r.Last; at++ {
 				h := &m.hosts[at]
@@ -187,7 +215,8 @@ func (m *PowerMeter) hostsOf(place []procset.Range) iter.Seq2[*host, int] {
 	}
 }
 
-// occupy has r have processors of Hosts (sign 1), or a job leave them (-1; r is nil).
+// occupy gives processors of Hosts to r (sign 1), or takes them from a job (sign -1, and r is
+// nil).
 func (m *PowerMeter) occupy(place []procset.Range, r *entity.Run, sign int) {
 	for h, n := range m.hostsOf(place) {
 		if h.jobs += sign * n; h.jobs == 0 {
@@ -199,13 +228,13 @@ func (m *PowerMeter) occupy(place []procset.Range, r *entity.Run, sign int) {
 	}
 }
 
-// powerLevel is how many nodes, or processors, are in each state and what those
-// draw.
+// powerLevel is how many nodes, or processors, are in each state, and what these draw together.
 type powerLevel struct {
 	count [nodeStates]int
 	draw  [nodeStates]Power
 }
 
+// total returns the power of all nodes.
 func (l *powerLevel) total() (sum Power) {
 	for _, p := range l.draw {
 		sum += p
@@ -221,16 +250,17 @@ func (l *powerLevel) add(other *powerLevel) {
 	}
 }
 
-// powerSums are what has been drawn in each state, the most at a time, and how many
-// nodes have begun to boot.
+// powerSums is what has been drawn in each state, what that costs and emits, the greatest power,
+// and how many nodes began to boot.
 type powerSums struct {
-	energy        [nodeStates]Energy
-	price, carbon float64 // what the energy costs, and emits in grams
+	energy [nodeStates]Energy
+	// price and carbon are by the curves of the meter; carbon is in grams.
+	price, carbon float64
 	peak          Power
 	boots         int64
 }
 
-// downtime is the begin or the end of a window that is withheld.
+// downtime is the beginning or the end of a hold.
 type downtime struct {
 	at    des.Time
 	meter *PowerMeter
@@ -238,7 +268,7 @@ type downtime struct {
 	begin bool
 }
 
-// Attach tells the meter whose nodes it is to read.
+// Attach tells the meter whose nodes it is to read. All nodes are on and idle.
 func (m *PowerMeter) Attach(meta *entity.Metascheduler) {
 	m.sim, m.PerNode, m.down = meta.Simulator(), max(m.PerNode, 1), map[*entity.Hold]bool{}
 	if p := meta.Plan(); entity.Named(p) {
@@ -272,7 +302,7 @@ func (m *PowerMeter) Attach(meta *entity.Metascheduler) {
 	m.Span.join(m)
 }
 
-// join adds a meter. The first one has the profile begin.
+// join adds a meter. The first one begins the profile.
 func (s *PowerSpan) join(m *PowerMeter) {
 	if len(s.meters) == 0 && s.Profile != nil {
 		s.text = rows.NewWriter(s.Profile, rows.Power)
@@ -280,7 +310,8 @@ func (s *PowerSpan) join(m *PowerMeter) {
 	s.meters = append(s.meters, m)
 }
 
-// Observe takes one event in.
+// Observe takes one event in. A span that a job ends may go on: the time after its end counts once
+// another job ends.
 func (m *PowerMeter) Observe(e entity.JobEvent) {
 	r := e.Run
 	switch e.Kind {
@@ -313,7 +344,7 @@ func (s *PowerSpan) Observe(e entity.JobEvent) {
 	}
 }
 
-// ended takes in that a job has ended, which may be the last.
+// ended takes in that a job has ended, which may be the last one.
 func (s *PowerSpan) ended(at des.Time) {
 	s.end, s.atEnd, s.lastPeak = at, s.level(), s.peak
 	for _, m := range s.meters {
@@ -325,7 +356,7 @@ func (s *PowerSpan) ended(at des.Time) {
 	s.behind = s.behind[:0]
 }
 
-// level is that of all nodes.
+// level returns the level of all meters together.
 func (s *PowerSpan) level() (all powerLevel) {
 	for _, m := range s.meters {
 		all.add(&m.level)
@@ -333,8 +364,8 @@ func (s *PowerSpan) level() (all powerLevel) {
 	return all
 }
 
-// start has r be on its nodes, which are known later where they are rows of
-// processors.
+// start puts r on its nodes. Where a node has several processors, they are known when the instant
+// is over.
 func (m *PowerMeter) start(r *entity.Run) {
 	switch {
 	case m.hosts != nil:
@@ -351,7 +382,7 @@ func (m *PowerMeter) start(r *entity.Run) {
 	}
 }
 
-// InstantOver takes in where the jobs run that have started.
+// InstantOver takes in where the jobs that started at this instant run.
 func (m *PowerMeter) InstantOver(at des.Time) {
 	if len(m.started) == 0 {
 		return
@@ -365,7 +396,8 @@ func (m *PowerMeter) InstantOver(at des.Time) {
 	m.count()
 }
 
-// leave has r be off the nodes of an attempt that is over.
+// leave takes r from the nodes of an attempt that is over. An attempt that began at this instant
+// was not placed yet, and is forgotten.
 func (m *PowerMeter) leave(r *entity.Run, a entity.Attempt) {
 	switch {
 	case m.hosts != nil:
@@ -387,15 +419,18 @@ func (m *PowerMeter) leave(r *entity.Run, a entity.Attempt) {
 	m.count()
 }
 
-// place has an attempt take its processors, or leave them.
+// place puts an attempt on its counted processors (sign 1), or takes it from them (sign -1), node
+// by node.
 func (m *PowerMeter) place(a entity.Attempt, sign int32) {
 	for _, r := range a.Place {
+		// first and end bound what the range has of node i.
 		for first := int(r.First); first <= int(r.Last); {
 			i := first / m.PerNode
 			end := min((i+1)*m.PerNode, int(r.Last)+1)
 			before := m.jobsOn[i]
 			m.jobsOn[i] += sign * int32(end-first)
 			size := min((i+1)*m.PerNode, m.procs) - i*m.PerNode
+			// Only the first job on a node makes it busy, and only the last one leaves it idle.
 			switch {
 			case before == 0:
 				m.held += size
@@ -407,7 +442,7 @@ func (m *PowerMeter) place(a entity.Attempt, sign int32) {
 	}
 }
 
-// TaskEnded has a node be idle whose task has ended.
+// TaskEnded makes the node idle whose task has ended.
 func (m *PowerMeter) TaskEnded(r *entity.Run, i int) {
 	if m.named != nil {
 		m.Span.advance(m.sim.Now())
@@ -415,7 +450,7 @@ func (m *PowerMeter) TaskEnded(r *entity.Run, i int) {
 	}
 }
 
-// set has r be on n; clear has r be there no more.
+// set puts r on n; clear takes it from there, if it is the job on n.
 func (m *PowerMeter) set(n *entity.Node, r *entity.Run) {
 	if own := m.named[n]; own != nil {
 		own.by = r
@@ -430,7 +465,7 @@ func (m *PowerMeter) clear(n *entity.Node, r *entity.Run) {
 	}
 }
 
-// review moves a named node to the state that it is in now.
+// review moves a node to the state that it is in now. Power comes first, then outages, then jobs.
 func (m *PowerMeter) review(n *meteredNode) {
 	state := nodeIdle
 	switch {
@@ -450,13 +485,14 @@ func (m *PowerMeter) review(n *meteredNode) {
 	}
 }
 
-// count is the level of counted processors.
+// count sets the level of counted processors: of those that are on, held ones are busy.
 func (m *PowerMeter) count() {
 	c := m.away
 	on := m.procs
 	for _, n := range m.away {
 		on -= n
 	}
+	// A node may go down while a job is on it, at one instant: no more are busy than are on.
 	c[nodeBusy] = max(0, min(m.held, on))
 	c[nodeIdle] = on - c[nodeBusy]
 	m.level.count = c
@@ -465,10 +501,11 @@ func (m *PowerMeter) count() {
 	}
 }
 
-// switched takes in that a node's power has been switched.
+// switched takes in that a node's power has been switched, or the power of a range of processors.
 func (m *PowerMeter) switched(s flow.Switch) {
 	states := [...]nodeState{flow.PoweredOn: nodeIdle, flow.SwitchingOff: nodeSwitchingOff, flow.PoweredOff: nodeOff, flow.Booting: nodeBooting}
 	m.Span.advance(s.At)
+	// A node that boots before the first submission is not counted, as its energy is not.
 	if s.To == flow.Booting && m.Span.begun {
 		m.booting++
 	}
@@ -488,7 +525,8 @@ func (m *PowerMeter) switched(s flow.Switch) {
 	m.count()
 }
 
-// Withheld takes in that capacity is to be down.
+// Withheld implements entity.CapacityObserver: capacity is to be down. What flow.SwitchOff takes
+// to switch nodes off is told by switched.
 func (m *PowerMeter) Withheld(h *entity.Hold) {
 	if m.Saving != nil && m.Saving.Withholding() {
 		return
@@ -501,7 +539,7 @@ func (m *PowerMeter) Withheld(h *entity.Hold) {
 	m.Span.advance(m.sim.Now())
 }
 
-// plan keeps d for its time.
+// plan keeps d until its time comes, behind others of that time.
 func (s *PowerSpan) plan(d downtime) {
 	i, _ := slices.BinarySearchFunc(s.downs, d, func(a, b downtime) int {
 		if c := cmp.Compare(a.at, b.at); c != 0 {
@@ -512,7 +550,7 @@ func (s *PowerSpan) plan(d downtime) {
 	s.downs = slices.Insert(s.downs, i, d)
 }
 
-// Returned takes in that it is down no more, or will not be.
+// Returned implements entity.CapacityObserver: what is withheld comes back now, or will not go.
 func (m *PowerMeter) Returned(h *entity.Hold) {
 	m.Span.advance(m.sim.Now())
 	m.Span.downs = slices.DeleteFunc(m.Span.downs, func(d downtime) bool { return d.hold == h })
@@ -521,7 +559,7 @@ func (m *PowerMeter) Returned(h *entity.Hold) {
 	}
 }
 
-// turn has what is withheld be down, or up again.
+// turn takes what is withheld out of service, or brings it back.
 func (m *PowerMeter) turn(h *entity.Hold, down bool) {
 	sign := 1
 	if m.down[h] = down; !down {
@@ -542,7 +580,7 @@ func (m *PowerMeter) turn(h *entity.Hold, down bool) {
 	}
 }
 
-// advance takes in what has been drawn up to now.
+// advance goes on to now, with everything that goes down or comes back until then.
 func (s *PowerSpan) advance(now des.Time) {
 	for len(s.downs) > 0 && s.downs[0].at <= now {
 		d := s.downs[0]
@@ -570,7 +608,7 @@ func (s *PowerSpan) spend(now des.Time) {
 	s.now = now
 }
 
-// spend takes in what the nodes of the meter have drawn meanwhile.
+// spend takes in what the nodes of the meter have drawn in [from, to), at the present level.
 func (m *PowerMeter) spend(from, to des.Time) {
 	for s, p := range m.level.draw {
 		if p > 0 {
@@ -583,7 +621,8 @@ func (m *PowerMeter) spend(from, to des.Time) {
 	m.spent.peak = max(m.spent.peak, m.level.total())
 }
 
-// worthOf is what a power drawn in [from, to) comes to by a curve over kilowatt-hours.
+// worthOf returns what a power drawn in [from, to) comes to by a curve over kilowatt-hours; 0
+// without a curve.
 func worthOf(c *flow.Curve, p Power, from, to des.Time) (sum float64) {
 	if c == nil {
 		return 0
@@ -596,7 +635,7 @@ func worthOf(c *flow.Curve, p Power, from, to des.Time) (sum float64) {
 	return sum
 }
 
-// draws is the row of the profile for the instant at.
+// draws returns the row of the profile for the instant at.
 func (l *powerLevel) draws(at des.Time) rows.Draw {
 	n := &l.count
 	return rows.Draw{
@@ -605,8 +644,8 @@ func (l *powerLevel) draws(at des.Time) rows.Draw {
 	}
 }
 
-// Close writes what is left of the profile and returns the first error met. The
-// underlying writer stays open.
+// Close writes the last row of the profile and returns the first error met. The underlying writer
+// stays open.
 func (s *PowerSpan) Close() error {
 	if s.text == nil {
 		return nil
@@ -619,8 +658,9 @@ func (s *PowerSpan) Close() error {
 // Close closes the span of the meter, which others may share.
 func (m *PowerMeter) Close() error { return m.Span.Close() }
 
-// Job is what r's processors or nodes have drawn while it ran, earlier attempts
-// included: the power of busy ones over the time it really had them.
+// Job returns what r's processors or nodes have drawn while it ran, earlier attempts included: the
+// power of busy ones over the time in which r had them. Other jobs on the node do not make it
+// less.
 func (m *PowerMeter) Job(r *entity.Run) (sum Energy) {
 	for a := range r.Attempts() {
 		sum = sum.Add(m.attempt(&a))
@@ -628,7 +668,7 @@ func (m *PowerMeter) Job(r *entity.Run) (sum Energy) {
 	return sum
 }
 
-// attempt is what the nodes of the meter have drawn for an attempt that is over.
+// attempt returns what the nodes of the meter have drawn for an attempt that is over.
 func (m *PowerMeter) attempt(a *entity.Attempt) (sum Energy) {
 	if m.hosts != nil {
 		for h, n := range m.hostsOf(a.Place) {
@@ -647,12 +687,13 @@ func (m *PowerMeter) attempt(a *entity.Attempt) (sum Energy) {
 	return sum
 }
 
-// Job is PowerMeter.Job of a job of a grid, whose parts have run at the sites of several
-// meters. As a part does not tell its site, the meters of counted processors must have one
-// model.
+// Job is PowerMeter.Job of a job of a grid, whose parts have run at the sites of several meters. A
+// part does not tell its site: the meters of counted processors must have one model.
 func (s *PowerSpan) Job(r *entity.Run) (sum Energy) {
 	for _, p := range r.Parts() {
 		counted := p.Window.Tasks == nil
+		// A meter of named nodes counts only its own nodes; of the meters of counted processors
+		// one is enough.
 		for _, m := range s.meters {
 			if counted != (m.named == nil) {
 				continue
@@ -669,22 +710,29 @@ func (s *PowerSpan) Job(r *entity.Run) (sum Energy) {
 // EnergyRow is the energy of one run, from the first submission to the end of the last job. It is a
 // row of energy.csv.
 type EnergyRow struct {
-	Policy                                       string
-	Site                                         string // of a grid; "" is the whole machine
-	Joules                                       Energy // the sum of the six that follow
+	Policy string
+	// Site is a site of a grid; "" is the whole machine.
+	Site string
+	// Joules is the sum of the six that follow.
+	Joules                                       Energy
 	Idle, Busy, Off, Booting, SwitchingOff, Down Energy
-	MeanPower, PeakPower                         float64 // W
-	EnergyDelay                                  float64 // energy times makespan, in joule seconds
-	Boots                                        int64   // that began meanwhile
-	Cost, Carbon                                 float64 // by the meter's Price, and in kg by its Carbon; NaN without
+	// MeanPower and PeakPower are in watts.
+	MeanPower, PeakPower float64
+	// EnergyDelay is the energy times the makespan, in joule seconds.
+	EnergyDelay float64
+	// Boots counts the boots that began in the span.
+	Boots int64
+	// Cost is by the meter's Price, Carbon in kg by its Carbon; NaN without these.
+	Cost, Carbon float64
 }
 
-// Row is what the nodes of the meter have taken by the end of the latest job of the span.
+// Row returns what the nodes of the meter have taken by the end of the latest job of the span.
 func (m *PowerMeter) Row(policy string) EnergyRow { return m.Span.row(policy, &m.last) }
 
-// Row is what the nodes of all meters together have taken by the end of the latest job.
+// Row returns what the nodes of all meters together have taken by the end of the latest job.
 func (s *PowerSpan) Row(policy string) EnergyRow {
-	all := powerSums{peak: s.lastPeak} // that of the sites need not be at one instant
+	// The peaks of the sites need not be at one instant: they do not add up.
+	all := powerSums{peak: s.lastPeak}
 	for _, m := range s.meters {
 		for state := range nodeStates {
 			all.energy[state] = all.energy[state].Add(m.last.energy[state])
@@ -696,7 +744,7 @@ func (s *PowerSpan) Row(policy string) EnergyRow {
 	return s.row(policy, &all)
 }
 
-// row is what sums over the span say.
+// row makes a row of sums over the span.
 func (s *PowerSpan) row(policy string, of *powerSums) EnergyRow {
 	e := &of.energy
 	row := EnergyRow{
@@ -719,8 +767,8 @@ func (s *PowerSpan) row(policy string, of *powerSums) EnergyRow {
 	return row
 }
 
-// WriteEnergy writes energy.csv: a heading, and the rows. Where one has a site there is a
-// column for it.
+// WriteEnergy writes energy.csv: a heading, and the rows. If a row has a site, a cost or its
+// carbon, there is a column for it.
 func WriteEnergy(w io.Writer, all []EnergyRow) error {
 	var conditions []string
 	var lines []rows.Energy
@@ -744,7 +792,7 @@ func WriteEnergy(w io.Writer, all []EnergyRow) error {
 	return rows.WriteAll(w, rows.Energies.Only(conditions...), lines)
 }
 
-// energyColumns are those of the table for people.
+// energyColumns are the columns of WriteEnergyTable.
 var energyColumns = []printed.Column[EnergyRow]{
 	{Title: "policy", Cell: func(r EnergyRow) string { return r.Policy }},
 	{Title: "energy kWh", Cell: func(r EnergyRow) string { return fixed(r.Joules.Joules() / joulesOfKilowattHour) }},
@@ -762,9 +810,10 @@ const (
 	gramsOfKilogram      = 1000
 )
 
+// fixed writes a number with one decimal.
 func fixed(x float64) string { return strconv.FormatFloat(x, 'f', 1, 64) }
 
-// percent is e as a share of the whole energy.
+// percent returns e as a share of the whole energy, in per cent.
 func (r EnergyRow) percent(e Energy) string {
 	if all := r.Joules.Joules(); all > 0 {
 		return fixed(100 * e.Joules() / all)
@@ -772,8 +821,8 @@ func (r EnergyRow) percent(e Energy) string {
 	return fixed(0)
 }
 
-// WriteEnergyTable writes an aligned table for people, a row a policy: the energy,
-// the power, and which share of the energy went where.
+// WriteEnergyTable writes an aligned table for people, a row for each run: the energy, the power,
+// and which share of the energy went where.
 func WriteEnergyTable(w io.Writer, rows []EnergyRow) error {
 	columns := slices.Clone(energyColumns)
 	if slices.ContainsFunc(rows, func(r EnergyRow) bool { return !math.IsNaN(r.Cost) }) {

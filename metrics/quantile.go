@@ -11,12 +11,15 @@ import (
 // sample keeps durations for exact order statistics. A whole number of seconds takes four
 // bytes, another duration eight, and zero none, so a job that did not wait costs nothing.
 type sample struct {
-	zeros    int
-	whole    chunks[uint32]   // in seconds, in no order
-	other    chunks[des.Time] // those that whole cannot hold
+	// zeros is the number of durations of 0, or below.
+	zeros int
+	whole chunks[uint32] // in seconds, in no order
+	// other are the durations that whole cannot hold, in ticks.
+	other    chunks[des.Time]
 	greatest des.Time
 }
 
+// add adds a duration.
 func (s *sample) add(t des.Time) {
 	if t <= 0 {
 		s.zeros++
@@ -30,6 +33,7 @@ func (s *sample) add(t des.Time) {
 	}
 }
 
+// len returns the number of durations.
 func (s *sample) len() int { return s.zeros + s.whole.len() + s.other.len() }
 
 // positive yields the durations above 0.
@@ -44,8 +48,9 @@ func (s *sample) positive() iter.Seq[des.Time] {
 	}
 }
 
-// quantile is the quantile num/den in time units, by linear interpolation
-// between order statistics; 0 of an empty sample. It costs O(n).
+// quantile returns the quantile num/den in time units, by linear interpolation between order
+// statistics: with h = (n-1) num/den it is x[floor h] + (h - floor h) (x[floor h + 1] - x[floor
+// h]) (definition 7 of Hyndman and Fan, 1996). It is 0 of an empty sample. It costs O(n).
 func (s *sample) quantile(num, den int) float64 {
 	n := s.len()
 	if n == 0 {
@@ -61,8 +66,9 @@ func (s *sample) quantile(num, den int) float64 {
 	return below.Seconds() + float64((above-below).Seconds()*(float64(rest)/float64(den)))
 }
 
-// order is the k-th smallest, from 0. It finds one digit of it after another, the highest
-// first: of the durations with the digits that are known it counts how many have each next one.
+// order returns the k-th smallest duration, from 0, by radix selection: it finds one digit after
+// another, the highest first. Among the durations with the digits that are known it counts how
+// many have each next digit. There is no copy, and nothing is sorted.
 func (s *sample) order(k int) des.Time {
 	if k < s.zeros {
 		return 0
@@ -94,6 +100,7 @@ const chunkLength = 1 << 13
 // garbage is collected.
 type chunks[T any] [][]T
 
+// add appends a value. The first chunk grows as a slice does: most samples are small.
 func (c *chunks[T]) add(v T) {
 	last := len(*c) - 1
 	switch {
@@ -105,6 +112,7 @@ func (c *chunks[T]) add(v T) {
 	(*c)[last] = append((*c)[last], v)
 }
 
+// len returns the number of values.
 func (c chunks[T]) len() int {
 	if len(c) == 0 {
 		return 0

@@ -17,16 +17,21 @@ type QueueWriter struct {
 	// Beside, if set, is as in JobsWriter. A writer that is not closed is then to be stopped.
 	Beside func(do func())
 
-	text  *rows.Writer[rows.Level]
-	now   des.Time            // of the latest event
-	level queueLevel          // as of the latest event
-	last  queueLevel          // in the latest row
-	row   rows.Level          // the row at hand
-	belt  *belt[[]rows.Level] // nil where rows become text at once
-	batch *[]rows.Level       // of the belt, to be handed over
+	text *rows.Writer[rows.Level]
+	// now is the instant of the latest event, level the numbers at it.
+	now   des.Time
+	level queueLevel
+	// last has the numbers of the latest row, jobs -1 if there is none.
+	last queueLevel
+	row  rows.Level // the row at hand
+	// belt and batch are as in JobsWriter.
+	belt  *belt[[]rows.Level]
+	batch *[]rows.Level
 	leaving
 }
 
+// queueLevel is the number of jobs in the queue, the number of processors that they ask for, and
+// the number of busy ones.
 type queueLevel struct{ jobs, processors, busy int64 }
 
 // NewQueueWriter returns a writer of queue-POLICY.csv to w.
@@ -39,6 +44,7 @@ func (q *QueueWriter) Observe(e entity.JobEvent) {
 	if e.Time != q.now {
 		q.reach(e.Time)
 	}
+	// A job that starts leaves the queue with what it asked for there, and takes what it has got.
 	nodes := int64(e.Run.Request.Nodes)
 	asked := nodes
 	if e.Run.Shapes != nil { // a moldable job that waits counts by its own request
@@ -72,7 +78,7 @@ func (q *QueueWriter) TaskEnded(r *entity.Run, i int) {
 	}
 }
 
-// reach ends the latest instant where now is a later one.
+// reach ends the latest instant if now is a later one.
 func (q *QueueWriter) reach(now des.Time) {
 	if now != q.now && q.level != q.last {
 		q.put()
@@ -80,12 +86,14 @@ func (q *QueueWriter) reach(now des.Time) {
 	q.now = now
 }
 
+// queued adds jobs to the queue, or takes them out.
 func (q *QueueWriter) queued(jobs, processors int64) {
 	q.level.jobs += jobs
 	q.level.processors += processors
 }
 
-// put writes the row of the latest instant where a number has changed.
+// put writes the row of the latest instant, if a number has changed since the row before; an empty
+// machine at the beginning has no row.
 func (q *QueueWriter) put() {
 	if q.level == q.last || (q.last.jobs < 0 && q.level == queueLevel{}) {
 		return
@@ -122,8 +130,8 @@ func (q *QueueWriter) writeRows(levels *[]rows.Level) {
 	*levels = (*levels)[:0]
 }
 
-// Stop has all rows that were handed over be written, and lets go of the goroutine. After Close it
-// does nothing.
+// Stop waits until all rows that were handed over are written, and ends the goroutine. After Close
+// it does nothing.
 func (q *QueueWriter) Stop() {
 	if q.belt == nil {
 		return

@@ -30,15 +30,15 @@ import (
 // Processors does not count. A job's slowdown divides by the longest time that a
 // piece of it ran (Run.Ran), not by the time from its first start to its last end.
 type Recorder struct {
-	// Policy and Processors are what Summary reports and measures utilization
-	// against. A metascheduler that the recorder is given to fills them in.
+	// Policy and Processors are what Summary reports, and measures utilization against. A
+	// metascheduler to which the recorder is attached fills in what is not set.
 	Policy     string
 	Processors int
-	// Tau bounds slowdowns.
+	// Tau bounds slowdowns; 0 means 10 s.
 	Tau Tau
-	// Warmup is left out: its jobs are not counted, nor what became of them, and makespan
-	// and utilization are those of the time from its end on, with what its jobs have busy
-	// then. Rounds and events are those of the whole run.
+	// Warmup is left out: its jobs are not counted, nor what became of them, and makespan and
+	// utilization are those of the time from its end on, with what its jobs still hold then.
+	// Rounds and events are those of the whole run. The zero value leaves nothing out.
 	Warmup Warmup
 	// Counted, if set, is called for each job that has ended and whose wait and slowdown are in the
 	// means.
@@ -48,21 +48,30 @@ type Recorder struct {
 	meta    *entity.Metascheduler
 	grid    *grid.Grid
 
+	// These count jobs. running are those that run now; ended are those whose waits count, booked
+	// the advance reservations that have ended. Invariant: running + ended + booked + rejected <=
+	// jobs.
 	jobs, ended, booked, killed, rejected, backfilled, running int
 	firstSubmit, lastEnd                                       des.Time
 
-	offered entity.OfferedLoad // of the jobs that fit the machine
+	// offered is the work of the jobs that fit the machine, over the time of their submissions.
+	offered entity.OfferedLoad
 
-	reasons     []ReasonCount
-	waits       sample
-	waitSum     sum128
-	turnaround  sum128
-	busy        sum128      // processors times ticks
-	work        compensated // of a grid: processors times seconds times speed
+	// reasons are the reasons of rejections, in order of first use.
+	reasons []ReasonCount
+	// waits has all waits for order statistics; waitSum and turnaround are sums of ticks,
+	// boundedSlow is a sum of ratios. All are of the jobs counted in ended.
+	waits      sample
+	waitSum    sum128
+	turnaround sum128
+	// busy is processors times ticks of all attempts that are over.
+	busy sum128
+	// work is the same of a grid: processors times seconds times speed, of all parts.
+	work        compensated
 	boundedSlow compensated
 }
 
-// NewRecorder returns a recorder of nothing yet; so is the zero value.
+// NewRecorder returns a recorder that has seen nothing, like the zero value.
 func NewRecorder() *Recorder { return &Recorder{} }
 
 // Attach tells the recorder whose jobs it is to record.
@@ -76,7 +85,7 @@ func (r *Recorder) Attach(m *entity.Metascheduler) {
 	}
 }
 
-// AttachGrid tells the recorder the jobs of which grid it is to record.
+// AttachGrid tells the recorder of which grid it is to record the jobs.
 func (r *Recorder) AttachGrid(g *grid.Grid) { r.grid = g }
 
 // Observe takes one event in.
@@ -111,7 +120,8 @@ func (r *Recorder) Observe(e entity.JobEvent) {
 	}
 }
 
-// offer takes in the work that a job brings with it, if it fits the machine and is no booking.
+// offer takes in the work that a job brings with it. A job that never fits the machine, and a
+// booking, offer nothing: the load is what the policy could serve.
 func (r *Recorder) offer(j *entity.Run) {
 	if j.Booked || r.grid == nil && r.Processors > 0 && j.Job.Request.Nodes > r.Processors {
 		return
@@ -119,8 +129,9 @@ func (r *Recorder) offer(j *entity.Run) {
 	r.offered.Add(j.Submit, j.Job.Request.Nodes, j.Job.Runtime)
 }
 
-// power is the work that the machine can do in a time unit; a processor without a performance of its
-// own does 1.
+// power returns the work that the machine can do in a time unit; a processor without a performance
+// of its own does 1. If Processors was set to another number than the plan has, that number
+// counts.
 func (r *Recorder) power() float64 {
 	switch {
 	case r.grid != nil:
@@ -135,6 +146,8 @@ func (r *Recorder) power() float64 {
 	return sum
 }
 
+// end takes in that a job has finished or was killed. Both count in means: who was killed has
+// waited, too.
 func (r *Recorder) end(j *entity.Run, finish des.Time) {
 	wait, run := j.Wait(), j.Ran()
 	r.ran(j, finish)
@@ -155,8 +168,8 @@ func (r *Recorder) end(j *entity.Run, finish des.Time) {
 	}
 }
 
-// leftOut is Observe of a run with a warm-up. It reports whether the job is one of it: then
-// all that counts is what it has busy later.
+// leftOut is Observe of a run with a warm-up. It reports whether the job of the event belongs to
+// the warm-up: then all that counts is what it holds after the end of the warm-up.
 func (r *Recorder) leftOut(e entity.JobEvent) bool {
 	if r.warming == nil {
 		r.warming = &warming{Warmup: r.Warmup}
@@ -173,7 +186,7 @@ func (r *Recorder) leftOut(e entity.JobEvent) bool {
 	return true
 }
 
-// ran takes in the latest attempt of a job that has ended.
+// ran takes in the latest attempt of a job that has ended, and of a grid's job all its parts.
 func (r *Recorder) ran(j *entity.Run, finish des.Time) {
 	r.took(j.Reservation.Window.Nodes, j.Start, finish, j.Ends())
 	for _, p := range j.Parts() {
@@ -190,7 +203,7 @@ func (r *Recorder) occupied(e entity.JobEvent) {
 	r.took(a.Window.Nodes, a.Start, a.End, a.Ends)
 }
 
-// took takes in what an attempt had busy.
+// took takes in what an attempt held, as far as it was after the warm-up.
 func (r *Recorder) took(nodes int, start, finish des.Time, ends []des.Time) {
 	r.lastEnd = max(r.lastEnd, finish)
 	if r.warming != nil {
@@ -199,8 +212,8 @@ func (r *Recorder) took(nodes int, start, finish des.Time, ends []des.Time) {
 	r.busy.addAttempt(nodes, start, finish, ends)
 }
 
-// why counts one more rejection for this reason. One that lies in another job is the
-// same whichever that is.
+// why counts one more rejection for this reason. A reason that names another job counts as one
+// reason, whichever job that is; otherwise there would be as many reasons as jobs.
 func (r *Recorder) why(reason string) {
 	if rest, ok := strings.CutPrefix(reason, "job "); ok {
 		reason = "a job" + strings.TrimLeft(rest, "0123456789")
@@ -213,12 +226,12 @@ func (r *Recorder) why(reason string) {
 	r.reasons[i].Count++
 }
 
-// Rejections are the reasons for which jobs were rejected, in order of first use.
-// Where a reason begins with a job's number, such as "job 4 failed", it is "a job failed".
+// Rejections returns the reasons for which jobs were rejected, in order of first use. A reason
+// that begins with a job's number, such as "job 4 failed", is told as "a job failed".
 func (r *Recorder) Rejections() []ReasonCount { return slices.Clone(r.reasons) }
 
-// Tau is the run time under which a job's slowdown is no longer made worse by its
-// shortness, in ticks. The zero value is 10 s, the usual one (Feitelson et al., JSSPP 1997).
+// Tau is the run time below which a job's slowdown does not become worse by its shortness, in
+// ticks. The zero value is 10 s, the usual one (Feitelson et al., JSSPP 1997).
 type Tau des.Time
 
 // usualTau is what the zero value stands for.
@@ -233,12 +246,14 @@ func ParseTau(text string) (Tau, error) {
 	return Tau(des.Seconds(seconds)), err
 }
 
+// String writes the time in seconds.
 func (t Tau) String() string { return t.atLeast(0).String() }
 
-// atLeast is the time that a slowdown is divided by.
+// atLeast returns the time by which a slowdown divides: max(run, tau).
 func (t Tau) atLeast(run des.Time) des.Time { return max(run, des.Time(cmp.Or(t, Tau(usualTau)))) }
 
-// Slowdown is the bounded slowdown max(1, (wait+run) / max(run, tau)).
+// Slowdown returns the bounded slowdown max(1, (wait+run) / max(run, tau)). The maximum with 1 is
+// for jobs shorter than tau that wait for less than the rest of it.
 func (t Tau) Slowdown(wait, run des.Time) float64 {
 	return max(1, float64(wait+run)/float64(t.atLeast(run)))
 }
@@ -247,7 +262,8 @@ func (t Tau) Slowdown(wait, run des.Time) float64 {
 // tau.
 func BoundedSlowdown(wait, run des.Time) float64 { return Tau(0).Slowdown(wait, run) }
 
-// makespan is the time from the first submission, or the end of the warm-up, to the last end.
+// makespan returns the time from the first submission, or from the end of the warm-up, to the last
+// end; 0 if all that ran belongs to the warm-up.
 func (r *Recorder) makespan() des.Time {
 	switch w := r.warming; {
 	case w == nil:
@@ -258,7 +274,8 @@ func (r *Recorder) makespan() des.Time {
 	return 0
 }
 
-// Summary sums up what has been observed so far. It may be asked at any time.
+// Summary sums up what has been observed so far. It may be asked at any time. Means are over the
+// jobs that have ended; attempts under way do not count in utilization.
 func (r *Recorder) Summary() Summary {
 	s := Summary{
 		Policy: r.Policy, Jobs: r.jobs, Killed: r.killed, Rejected: r.rejected,
@@ -274,6 +291,7 @@ func (r *Recorder) Summary() Summary {
 		s.MeanTurnaround = r.turnaround.seconds() / n
 		s.MeanBoundedSlowdown = r.boundedSlow.value() / n
 	}
+	// utilization = busy processor time / (processors * makespan)
 	if r.lastEnd > 0 {
 		s.Makespan = r.makespan().Seconds()
 		if r.grid != nil && s.Makespan > 0 {
@@ -282,6 +300,7 @@ func (r *Recorder) Summary() Summary {
 			s.Utilization = r.busy.seconds() / (float64(r.Processors) * s.Makespan)
 		}
 	}
+	// Jobs that are all submitted at one instant offer an infinite load, which no file can tell.
 	if load := r.offered.Over(r.power()); !math.IsInf(load, 0) {
 		s.OfferedLoad = load
 	}

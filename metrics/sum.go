@@ -10,12 +10,14 @@ import (
 	"github.com/gridslot/gridslot/des"
 )
 
-// sum128 is an exact sum of ticks, or of ticks times processors.
+// sum128 is an exact sum of ticks, or of ticks times processors: a number of 128 bits in two's
+// complement, whose high half has the sign.
 type sum128 struct {
 	hi int64
 	lo uint64
 }
 
+// add adds t, which may be negative: its sign is extended into the high half.
 func (s *sum128) add(t des.Time) {
 	var carry uint64
 	s.lo, carry = bits.Add64(s.lo, uint64(t), 0)
@@ -30,8 +32,8 @@ func (s *sum128) addArea(n int, t des.Time) {
 	s.hi += int64(hi + carry)
 }
 
-// addAttempt adds the processor time of an attempt that is over: so many nodes end
-// together, or each at its own time, if not before.
+// addAttempt adds the processor time of an attempt that is over. Its nodes end together at end,
+// or, if ends is not nil, each at its own time, but not later than end.
 func (s *sum128) addAttempt(nodes int, start, end des.Time, ends []des.Time) {
 	if ends == nil {
 		s.addArea(nodes, end-start)
@@ -42,6 +44,7 @@ func (s *sum128) addAttempt(nodes int, start, end des.Time, ends []des.Time) {
 	}
 }
 
+// plus and minus add and subtract another sum.
 func (s *sum128) plus(t sum128) {
 	var carry uint64
 	s.lo, carry = bits.Add64(s.lo, t.lo, 0)
@@ -54,7 +57,8 @@ func (s *sum128) minus(t sum128) {
 	s.hi -= t.hi + int64(borrow)
 }
 
-// seconds is the sum in time units, rounded once.
+// seconds returns the sum in time units. It is rounded once to ticks, and once more by the
+// division.
 func (s sum128) seconds() float64 {
 	ticks := float64(float64(s.hi)*0x1p64) + float64(s.lo)
 	if s.hi < 0 { // avoid the cancellation of -2^64 against a large low half
@@ -65,7 +69,8 @@ func (s sum128) seconds() float64 {
 	return ticks / float64(des.Second)
 }
 
-// compensated is Neumaier's variant of Kahan's sum (ZAMM 54, 1974).
+// compensated is Neumaier's variant of Kahan's sum (ZAMM 54, 1974): lost is what the roundings of
+// sum have left out so far. Its error does not grow with the number of terms.
 type compensated struct{ sum, lost float64 }
 
 func (c *compensated) add(x float64) {

@@ -14,7 +14,7 @@ import (
 // units (seconds of a trace); see the package's text for the definitions.
 type Summary = rows.Summary
 
-// writeSummaryCSV writes summary.csv: a heading, and a row a policy.
+// writeSummaryCSV writes summary.csv: a heading, and a row for each policy.
 func writeSummaryCSV(w io.Writer, all []Summary) error {
 	lines := make([]rows.SummaryRow, len(all))
 	for i, s := range all {
@@ -23,9 +23,8 @@ func writeSummaryCSV(w io.Writer, all []Summary) error {
 	return rows.WriteAll(w, rows.Summaries.Only(), lines)
 }
 
-// WriteSummaryTable writes an aligned table for people, a row a policy. Times
-// are days and h:mm:ss, below a minute seconds or milliseconds; slowdown is the
-// mean bounded slowdown.
+// WriteSummaryTable writes an aligned table for people, a row for each policy. Times are days and
+// h:mm:ss, below a minute seconds or milliseconds; slowdown is the mean bounded slowdown.
 func WriteSummaryTable(w io.Writer, all []Summary) error { return rows.WriteSummaryTable(w, all) }
 
 // Clock formats a duration in seconds for people: "12d 3:04:05" from a minute on, "12.3s" below a
@@ -37,8 +36,9 @@ func Clock(seconds float64) string { return printed.Clock(seconds) }
 type Manifest struct {
 	// Version is that of gridslot, and Program the module, with its version, of a program
 	// in which gridslot is a library; "" of the command.
-	Version string    `json:"version"`
-	Program string    `json:"program,omitempty"`
+	Version string `json:"version"`
+	Program string `json:"program,omitempty"`
+	// Command is the command line, with the name of the program first.
 	Command []string  `json:"command"`
 	Seed    uint64    `json:"seed"`
 	Trace   TraceFile `json:"trace"`
@@ -60,8 +60,9 @@ type Manifest struct {
 
 // TraceFile names a workload by its content.
 type TraceFile struct {
-	Name   string `json:"name"`
-	SHA256 string `json:"sha256"` // in hexadecimal
+	Name string `json:"name"`
+	// SHA256 is the hash of the file's bytes, in hexadecimal.
+	SHA256 string `json:"sha256"`
 	// UnixStart is when the time 0 of the simulation was, in seconds since 1970, and
 	// TimeZone where ("Europe/Stockholm"), as far as the header of a log tells.
 	UnixStart int64  `json:"unix_start_time,omitempty"`

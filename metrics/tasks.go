@@ -14,13 +14,13 @@ import (
 	"github.com/gridslot/gridslot/metrics/rows"
 )
 
-// TaskWriter writes tasks-POLICY.csv: a row for every span of time in which somebody
-// had a named node. The rows of a job come when an attempt of it ends, that of an
-// owner's job at a fixed time when it gets its node, that of an outage when the node
-// comes back ahead of time, or else at the end of the file.
+// TaskWriter writes tasks-POLICY.csv: a row for every span of time in which somebody had a named
+// node. The rows of a job come when an attempt of it ends; the row of an owner's job at a fixed
+// time when it gets its node; the row of an outage when the node comes back ahead of time, or else
+// at the end of the file.
 type TaskWriter struct {
-	// Bookings has the rows of users' advance reservations say so. At a site of a grid
-	// it is brokers who reserve, for jobs.
+	// Bookings makes the rows of users' advance reservations say so. At a site of a grid brokers
+	// reserve for jobs, and these are no bookings of users.
 	Bookings bool
 
 	text  *rows.Writer[rows.Task]
@@ -33,9 +33,9 @@ func NewTaskWriter(w io.Writer) *TaskWriter {
 	return &TaskWriter{text: rows.NewWriter(w, rows.Tasks)}
 }
 
-// Of is the writer of one site, or of a domain by itself: an Observer of the jobs
-// on its nodes. siteOf says what a row calls the site of a node. What tasks cost it
-// learns from bills, which must be among the observers as well.
+// Of returns the writer of one site, or of a domain by itself: an Observer of the jobs on its
+// nodes. siteOf returns what a row calls the site of a node. The writer learns from bills what
+// tasks cost; bills must be among the observers as well.
 func (w *TaskWriter) Of(bills *Bills, siteOf func(*entity.Node) string) *SiteTasks {
 	s := &SiteTasks{to: w, siteOf: siteOf}
 	bills.Told = s.attempt
@@ -60,23 +60,27 @@ type SiteTasks struct {
 	to     *TaskWriter
 	siteOf func(*entity.Node) string
 	meta   *entity.Metascheduler
-	held   []*entity.Hold // of capacity that is out of service
+	// held are the holds that have not come back.
+	held []*entity.Hold
 }
 
 // taskRow is one row.
 type taskRow struct {
-	kind                 string // a word of the column kind
-	node                 *entity.Node
-	run                  *entity.Run // or nil
-	start, reserved, end des.Time    // Forever: not known
+	kind string // a word of the column kind
+	node *entity.Node
+	run  *entity.Run // or nil
+	// start, reserved and end bound the span, reserved as it was planned; des.Forever is an end
+	// that is not known.
+	start, reserved, end des.Time
 	cost, paid           flow.Money
-	attempt              int // from 1; 0 of what is not tried
+	// attempt counts from 1; it is 0 for what is no attempt of a job.
+	attempt int
 }
 
 // Attach tells the writer whose jobs they are.
 func (s *SiteTasks) Attach(m *entity.Metascheduler) { s.meta = m }
 
-// Observe does nothing: bills tell of what jobs had.
+// Observe implements entity.Observer and does nothing: bills tell of what jobs had.
 func (s *SiteTasks) Observe(entity.JobEvent) {}
 
 // attempt takes in an attempt that is over.
@@ -122,7 +126,8 @@ func (s *SiteTasks) Returned(h *entity.Hold) {
 	s.outage(h, s.meta.Simulator().Now())
 }
 
-// outage writes what was withheld and was back at the instant back, or at its end.
+// outage writes the rows of a hold, which came back at the given instant, or at its end. A node
+// that was never away has no row.
 func (s *SiteTasks) outage(h *entity.Hold, back des.Time) {
 	w := h.Window()
 	for _, t := range w.Tasks {
@@ -132,6 +137,7 @@ func (s *SiteTasks) outage(h *entity.Hold, back des.Time) {
 	}
 }
 
+// row writes one row. Only jobs of the organisation have users, and pay.
 func (s *SiteTasks) row(r taskRow) {
 	t := &s.to.line
 	*t = rows.Tasks.Missing
@@ -153,7 +159,7 @@ type SiteNodes struct {
 	Nodes []entity.Node
 }
 
-// appendKind appends a text that is the same for nodes that are equal but for their names.
+// appendKind appends a text that is the same for nodes that differ only in their names.
 func appendKind(b []byte, n *entity.Node) []byte {
 	for _, x := range []float64{n.Perf, n.Price, n.Q} {
 		b = append(strconv.AppendFloat(b, x, 'g', -1, 64), ' ')
@@ -169,7 +175,8 @@ func appendKind(b []byte, n *entity.Node) []byte {
 	return b
 }
 
-// classesOf are the classes of nodes, from 1: those of which appendKind appends the same.
+// classesOf returns the class of each node, from 1 on in order of first use: nodes of one class
+// have the same text by appendKind.
 func classesOf(nodes []entity.Node, appendKind func([]byte, *entity.Node) []byte) []int {
 	var key []byte
 	known := map[string]int{}
@@ -186,10 +193,9 @@ func classesOf(nodes []entity.Node, appendKind func([]byte, *entity.Node) []byte
 	return all
 }
 
-// WriteNodes writes nodes.csv: a row a node, in the order of their sites and theirs
-// there. class is a number from 1, the same for nodes of a site that are equal in
-// performance, price, q and attributes, but for their names, which come from the label
-// "name".
+// WriteNodes writes nodes.csv: a row for each node, in the order of the sites and of the nodes
+// there. class is a number from 1, the same for nodes of a site that are equal in performance,
+// price, q and attributes, apart from their names, which come from the label "name".
 func WriteNodes(w io.Writer, sites []SiteNodes) error {
 	var all []rows.Node
 	for _, s := range sites {

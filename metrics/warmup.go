@@ -13,15 +13,16 @@ import (
 	"github.com/gridslot/gridslot/internal/number"
 )
 
-// Warmup is what at the beginning of a run does not count, because the machine was empty
-// then: so many jobs, in order of submission, or those submitted before so long after the
-// first one. It ends with the submission of the first job that counts, or when that time is
-// over. The zero value is none.
+// Warmup is what does not count at the beginning of a run, because the machine was empty then: the
+// first Jobs jobs in order of submission, or the jobs that are submitted before Until after the
+// first submission. It ends with the submission of the first job that counts, or when that time is
+// over. The zero value is no warm-up; at most one of the fields is set.
 type Warmup struct {
 	Jobs  int
 	Until des.Time
 }
 
+// String writes the warm-up as ParseWarmup reads it; "" for none.
 func (w Warmup) String() string {
 	switch {
 	case w.Until > 0:
@@ -57,14 +58,18 @@ func ParseWarmup(text string) (w Warmup, err error) {
 // warming is a warm-up under way.
 type warming struct {
 	Warmup
-	came  int                      // jobs
-	early map[*entity.Run]struct{} // those of the warm-up that are not over; never iterated
-	over  bool                     // it is known when the warm-up ends
-	end   des.Time
+	// came is how many jobs have come.
+	came int
+	// early are the jobs of the warm-up that have not ended; never iterated.
+	early map[*entity.Run]struct{}
+	// over tells that end, the end of the warm-up, is known. It is known from the beginning with
+	// Until.
+	over bool
+	end  des.Time
 }
 
-// has reports whether the job that something happens to is one of the warm-up. It is told
-// of all events.
+// has reports whether the job of an event belongs to the warm-up. It must hear of all events, in
+// order.
 func (w *warming) has(e entity.JobEvent) bool {
 	switch e.Kind {
 	case entity.JobSubmitted:
@@ -90,7 +95,8 @@ func (w *warming) has(e entity.JobEvent) bool {
 	return early
 }
 
-// left is what there is of an attempt after the warm-up: nothing, as long as that goes on.
+// left returns the part of an attempt that is after the warm-up; it is empty while the warm-up
+// goes on. The given ends are not changed.
 func (w *warming) left(start, finish des.Time, ends []des.Time) (des.Time, des.Time, []des.Time) {
 	from := w.end
 	if !w.over {
