@@ -30,10 +30,10 @@ func OpenCaps(path string, dates *Header) (*flow.Curve, error) {
 	return c, nil
 }
 
-// capPeriod is a period over which a cap holds.
+// capPeriod is a period [from, to) over which a cap holds.
 type capPeriod struct {
-	from, to des.Time
-	watts    float64
+	from, to des.Time // to may be des.Forever
+	watts    float64  // above 0
 }
 
 // ReadCaps reads CSV with a heading: from and to, in time units of the simulation or dates, and
@@ -68,7 +68,8 @@ func ReadCaps(in io.Reader, dates *Header) (*flow.Curve, error) {
 	return lowest(all), nil
 }
 
-// lowest is the curve of the least of the watts of the periods that each instant is in.
+// lowest is the curve of the least of the watts of the periods that each instant is in. It sweeps over
+// the beginnings and ends of the periods in order of time, and counts how many hold with each value.
 func lowest(all []capPeriod) *flow.Curve {
 	type change struct {
 		at    des.Time
@@ -91,10 +92,10 @@ func lowest(all []capPeriod) *flow.Curve {
 		}
 		under[x.watts] += x.by
 		if i+1 < len(changes) && changes[i+1].at == x.at {
-			continue
+			continue // what holds from this instant on is known after its last change
 		}
 		holds := watts[slices.IndexFunc(watts, func(w float64) bool { return under[w] > 0 })]
 		c.Times, c.Values = append(c.Times, x.at), append(c.Values, holds)
 	}
-	return c.Map(func(w float64) float64 { return w })
+	return c.Map(func(w float64) float64 { return w }) // joins neighbours of equal values
 }

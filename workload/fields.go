@@ -17,7 +17,8 @@ var FieldNames = [numFields]string{
 	"requested_memory", "status", "user", "group", "executable", "queue", "partition", "preceding", "think_time",
 }
 
-// UnknownRecord tells nothing.
+// UnknownRecord is a record in which no field is known. Readers of other formats begin with a copy of
+// it, and fill in what their log tells.
 var UnknownRecord = Record{
 	Unknown, UnknownTime, UnknownTime, UnknownTime, Unknown, UnknownTime, Unknown, Unknown, UnknownTime,
 	Unknown, Unknown, Unknown, Unknown, Unknown, Unknown, Unknown, Unknown, UnknownTime, nil,
@@ -27,7 +28,8 @@ var UnknownRecord = Record{
 func IsTime(field int) bool { return timeFields>>(field-1)&1 != 0 }
 
 // fields are the fields of SWF in their order, times in ticks: a Record begins with 18 numbers of 64
-// bits, which are these.
+// bits, which are these. The types of Record's first 18 fields must therefore stay of that size; it
+// spares the reader of SWF, which parses all fields alike, a switch for each.
 func (r *Record) fields() *[numFields]int64 { return (*[numFields]int64)(unsafe.Pointer(r)) }
 
 // Field is a field, from 1 to 18, times in ticks.

@@ -149,14 +149,15 @@ func (r *Record) Clone() *Record {
 // Input is one reading of the bytes of a log. Closing it closes everything that was opened through
 // it.
 type Input struct {
-	Reading
+	Reading // how the log is to be read
 
 	source *Stored
-	read   *atomic.Int64
-	head   []byte
-	open   []io.Closer
+	read   *atomic.Int64 // counts bytes of the stored form that are read; nil if nobody asks
+	head   []byte        // what Head has read; nil before
+	open   []io.Closer   // what Close closes
 }
 
+// input begins a reading of the stored bytes, which opens nothing yet.
 func (s *Stored) input(how Reading, read *atomic.Int64) *Input {
 	return &Input{Reading: how, source: s, read: read}
 }
@@ -217,6 +218,7 @@ func (in *Input) Close() error {
 	return errors.Join(errs...)
 }
 
+// countingReaderAt is countingReader for what is not read from front to back.
 type countingReaderAt struct {
 	io.ReaderAt
 	read *atomic.Int64
@@ -230,7 +232,8 @@ func (c *countingReaderAt) ReadAt(p []byte, at int64) (int, error) {
 	return n, err
 }
 
-// SWF is the Standard Workload Format.
+// SWF is the Standard Workload Format. Its methods are those of Reader and Writer, which a program
+// may call by themselves.
 var SWF Writable = swfFormat{}
 
 type swfFormat struct{}
@@ -241,6 +244,7 @@ func (swfFormat) Endings() []string { return []string{".swf"} }
 // Is is what an input is taken for that nothing else claims.
 func (swfFormat) Is(*Input) bool { return true }
 
+// Survey reads the comments alone: all that has to be known stands in them.
 func (f swfFormat) Survey(in *Input) (*Header, error) {
 	r, err := f.Read(in, nil)
 	if err != nil {
@@ -265,6 +269,7 @@ func (swfFormat) Write(w io.Writer, h *Header) (RecordWriter, error) {
 	return out, out.WriteHeader(out.named(h))
 }
 
+// swfWriter is a Writer as a RecordWriter.
 type swfWriter struct {
 	*Writer
 	lost *Losses
@@ -283,8 +288,8 @@ func (w *swfWriter) Lost() *Losses { return w.lost }
 // lost.
 func (w *swfWriter) named(h *Header) *Header {
 	h = h.Clone()
-	size := 0
-	var told Header // what the lines tell that are there already
+	size := 0       // of the header's lines so far; a reader keeps maxHeaderSize of it
+	var told Header // the names that its lines tell already
 	for _, l := range h.lines {
 		size += len(l.text) + 1
 		told.noteName(l.key, l.value)
@@ -313,9 +318,9 @@ type Account struct {
 	Strict bool   // a damaged line is an error
 
 	report   Report
-	maxProcs int64
-	latest   des.Time // the latest submission read, for what goes backwards
-	numbers  scan.NumberSet
+	maxProcs int64          // of the header, 0 if unknown: larger sizes are noted
+	latest   des.Time       // the latest submission read, for what goes backwards
+	numbers  scan.NumberSet // of the jobs so far, for those that are given twice
 }
 
 // NewAccount begins the account of a reading.

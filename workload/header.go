@@ -44,22 +44,23 @@ type Header struct {
 	// not change it: nothing has to be looked for twice. Only that format knows what it is.
 	Found any
 
-	lines []headerLine
-	names [len(NamedFields)]Names
+	lines []headerLine            // all comment lines, in order; what is written is made of them
+	names [len(NamedFields)]Names // by the place of a field in NamedFields
 }
 
 // Entry is one `Key: value` of a header. Newlines join continuation lines to the value.
 type Entry struct{ Key, Value string }
 
+// headerLine is a comment line, and what it was understood to be.
 type headerLine struct {
 	text  string // verbatim, from the ';' on
 	key   string // "" for a continuation, a column title, a blank comment
-	value string
-	more  bool // continues the entry above
+	value string // of the key, or of the continuation
+	more  bool   // it continues the entry above; then key is ""
 }
 
-// headerKeys are the keys of SWF 2.2, lower case. They are known at any
-// indentation; another word before a colon is only a key at an indentation of
+// knownKey reports whether a word is one of the keys of SWF 2.2, in any case of letters. They are
+// known at any indentation; another word before a colon is only a key at an indentation of
 // at most one blank, because Notes and Copyrights continue on indented lines
 // that may hold colons too.
 func knownKey(key string) bool {
@@ -218,7 +219,8 @@ func (h *Header) Clone() *Header {
 // and have no line end.
 func (h *Header) AddLine(text string) { h.addLine(text) }
 
-// addLine takes in one comment line, from the ';' on.
+// addLine takes in one comment line, from the ';' on. It is an entry (a key, a colon, a value), the
+// continuation of the entry above (indented by more than one blank, or by a tab), or neither.
 func (h *Header) addLine(text string) {
 	l := headerLine{text: text}
 	body := strings.TrimLeft(text[1:], ";")
@@ -227,7 +229,7 @@ func (h *Header) addLine(text string) {
 	key, value, found := strings.Cut(rest, ":")
 	key = strings.TrimRight(key, " \t")
 	switch {
-	case found && isWord(key) && (knownKey(key) || (indent <= 1 && body[0] != '\t' && !strings.HasPrefix(value, "//"))):
+	case found && isWord(key) && (knownKey(key) || (indent <= 1 && body[0] != '\t' && !strings.HasPrefix(value, "//"))): // http:// is no key
 		l.key, l.value = key, strings.TrimSpace(value)
 		h.note(l.key, l.value)
 	case rest != "" && indent > 1 || strings.HasPrefix(body, "\t"):
@@ -238,6 +240,7 @@ func (h *Header) addLine(text string) {
 	h.lines = append(h.lines, l)
 }
 
+// isWord reports whether a text may be a key: letters, and behind the first of them digits, _ and -.
 func isWord(s string) bool {
 	if s == "" {
 		return false

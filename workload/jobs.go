@@ -29,13 +29,13 @@ type source func() (j *entity.Job, line int64)
 type JobStream struct {
 	trace  *Trace
 	reader LogReader
-	closer io.Closer
-	read   atomic.Int64
+	closer io.Closer    // of the file; nil when the reading is over
+	read   atomic.Int64 // bytes of the stored file so far
 
-	jobs source // the end of the chain
-	part selection
-	err  error
-	done bool
+	jobs source    // the end of the chain; nil when the reading is over
+	part selection // what is still to be skipped, taken and moved
+	err  error     // what ended the reading; each source of the chain may set it
+	done bool      // Next has nothing more to give
 }
 
 // Origin returns the instant of the log that is time 0 of the jobs: the first submission if
@@ -50,6 +50,8 @@ func (s *JobStream) Origin() des.Time {
 // Open begins a new reading of the trace, from its first job. Close it when
 // done, unless Next has returned false.
 func (t *Trace) Open() (*JobStream, error) {
+	// What takes a pass of its own over the trace is found first, once for all readings: the load, by
+	// which arrivals are scaled, and estimates that depend on all runtimes.
 	o := &t.Options
 	s := &JobStream{trace: t, part: o.Part.selection()}
 	var err error
@@ -65,6 +67,7 @@ func (t *Trace) Open() (*JobStream, error) {
 	if s.reader, s.closer, err = t.records(&s.read); err != nil {
 		return nil, err
 	}
+	// The chain, in the order of the fields of Part.
 	s.jobs = s.made()
 	if o.Sort {
 		s.jobs = s.sorted(s.jobs)
@@ -244,6 +247,7 @@ func (t *Trace) Report() *Report {
 	return &Report{}
 }
 
+// latest is the reading that Jobs or Estimated has begun last, or nil.
 func (t *Trace) latest() *JobStream {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -288,9 +292,9 @@ func (s *JobStream) Close() error {
 // OrderError reports a job that was submitted before the job above it. A simulation reads jobs as
 // its clock advances, so they must come in order.
 type OrderError struct {
-	Name  string // of the trace
-	Line  int64
-	Job   int64
+	Name  string   // of the trace
+	Line  int64    // where the job stands, from 1
+	Job   int64    // its number
 	Back  des.Time // how far before the job above
 	Total int64    // submissions in the whole file that go backwards
 }
@@ -313,6 +317,7 @@ func (t *Trace) OfferedLoad() (float64, error) {
 	return l.Over(float64(procs)), err
 }
 
+// measure is the pass of OfferedLoad over the trace.
 func (t *Trace) measure() (entity.OfferedLoad, error) {
 	procs, err := t.Procs()
 	if err != nil {
@@ -351,6 +356,7 @@ func (t *Trace) tsafrir() ([]des.Time, error) {
 // have the estimates of the file, and their submissions are neither scaled nor
 // moved.
 func (t *Trace) survey() (*JobStream, error) {
+	// A copy, so that its options can be others and its Err and Report are not those of t.
 	plain := Trace{Name: t.Name, Format: t.Format, Header: t.Header, MaxProcs: t.MaxProcs, Options: t.Options, source: t.source, where: t.where}
 	o := &plain.Options
 	o.Load, o.Shift, o.Extra, o.Feedback = 0, false, nil, false

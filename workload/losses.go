@@ -21,12 +21,12 @@ func (l Loss) String() string {
 
 // Losses counts the information that a writer cannot hold.
 type Losses struct {
-	fields  [numFields + 1]int64 // of fields that are not held
-	columns []int64
-	held    uint32 // bit f of field f
-	names   []string
-	kept    []bool // of columns
-	others  []Loss
+	fields  [numFields + 1]int64 // by field: records that tell it, if it is not held
+	columns []int64              // by column: the same
+	held    uint32               // the fields that are held: bit f of field f
+	names   []string             // by column of the header
+	kept    []bool               // by column: it is held
+	others  []Loss               // of other kinds, no two with the same What and Why
 }
 
 // allFields are those of SWF.

@@ -31,9 +31,9 @@ var nameKeys = [len(NamedFields)]string{"User", "Group", "Executable", "Queue", 
 
 // Names maps the numbers of a field to names. Several goroutines may use Names that nobody changes.
 type Names struct {
-	name   map[int64]string
-	number map[string]int64
-	last   int64
+	name   map[int64]string // nil before the first; each number has one name
+	number map[string]int64 // the first number of each name; the same names as in name
+	last   int64            // the greatest number, or 0
 }
 
 // Number returns the number of a name. A new name gets the next number, from 1.
@@ -99,7 +99,8 @@ func (h *Header) addName(key string, number int64, name string) {
 	h.addLine("; " + key + ": " + strconv.FormatInt(number, 10) + " " + name)
 }
 
-// noteName takes in such a line.
+// noteName takes in such a line, if the key is one of nameKeys. SWF has "Queue: 3 debug"; a colon
+// behind the number is read, too.
 func (h *Header) noteName(key, value string) {
 	for i, known := range nameKeys {
 		if !strings.EqualFold(key, known) {

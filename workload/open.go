@@ -31,11 +31,11 @@ const StandardInput = "-"
 // once and is kept as it came.
 type Stored struct {
 	path string
-	what string      // it is, for messages: the trace
-	name string      // for messages and tables
-	kept io.ReaderAt // what can be read only once
-	size int64
-	time time.Time // of the last change
+	what string      // what it is, for messages: "the trace"
+	name string      // for messages and tables: the file's, without folders
+	kept io.ReaderAt // the bytes of what can be read only once; nil for a regular file
+	size int64       // of the stored bytes
+	time time.Time   // of the file's last change before it was first opened
 }
 
 // OpenStored is a regular file, which is not opened yet; what says for messages what it is, as "the job
@@ -51,9 +51,11 @@ func OpenStored(path, what string) (*Stored, error) {
 	return &Stored{path: path, what: what, name: filepath.Base(path), size: info.Size(), time: info.ModTime()}, nil
 }
 
-// keptInMemory is how much of what can be read only once is kept in memory.
+// keptInMemory is how many bytes of what can be read only once are kept in memory.
 const keptInMemory = 16 << 20
 
+// newSource finds the bytes of a path: a regular file, or standard input, a pipe and the like, which
+// are read to their end at once.
 func newSource(path string, stdin io.Reader) (*Stored, error) {
 	if path == StandardInput {
 		if stdin == nil {
@@ -86,9 +88,8 @@ func newSource(path string, stdin io.Reader) (*Stored, error) {
 	return s, nil
 }
 
-// keep reads r to its end: into memory, or where it is longer than so many
-// bytes into a temporary file. The file has lost its name already and goes away
-// with the process, or with the source.
+// keep reads r to its end: into memory, or, if it is longer than inMemory bytes, into a temporary
+// file. The file has lost its name already and goes away with the process, or with the source.
 func (s *Stored) keep(r io.Reader, inMemory int64) error {
 	data, err := io.ReadAll(io.LimitReader(r, inMemory+1))
 	if err != nil {
@@ -111,7 +112,8 @@ func (s *Stored) keep(r io.Reader, inMemory int64) error {
 	return nil
 }
 
-// open opens the stored bytes.
+// open opens the stored bytes. A file that has changed since OpenStored is an error: what an earlier
+// reading has found would not hold for this one.
 func (s *Stored) open() (io.ReadCloser, error) {
 	if s.kept != nil {
 		return io.NopCloser(io.NewSectionReader(s.kept, 0, s.size)), nil
@@ -166,6 +168,7 @@ func (s *Stored) SHA256() (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
+// countingReader counts the bytes that are read through it, for progress.
 type countingReader struct {
 	io.Reader
 	read *atomic.Int64
@@ -177,6 +180,7 @@ func (c *countingReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
+// stackedCloser closes a reader and what it reads from.
 type stackedCloser struct {
 	io.ReadCloser
 	under io.Closer
@@ -190,7 +194,7 @@ func (c *stackedCloser) Close() error {
 // unchanged. Other kinds of archives are errors. Closing the result does not close r.
 func Decompress(r io.Reader) (io.ReadCloser, error) {
 	b := bufio.NewReaderSize(r, 128<<10)
-	head, err := b.Peek(6)
+	head, err := b.Peek(6) // as long as the longest magic below
 	if err != nil && err != io.EOF {
 		return nil, err
 	}
@@ -209,6 +213,7 @@ func Decompress(r io.Reader) (io.ReadCloser, error) {
 		}
 		return unpacker{z, z}, nil
 	case bytes.HasPrefix(head, []byte("\x28\xB5\x2F\xFD")):
+		// One goroutine, and a bound on the memory that a hostile file may ask for.
 		z, err := zstd.NewReader(b, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(128<<20))
 		if err != nil {
 			return nil, unpackError(err)
@@ -235,6 +240,8 @@ func (u unpacker) Read(p []byte) (int, error) {
 // ErrTruncated marks a compressed file that ends too early.
 var ErrTruncated = errors.New("the compressed file is truncated")
 
+// unpackError says what a failure to unpack means, and what is to be done. An error of the file below
+// stays as it is.
 func unpackError(err error) error {
 	var path *os.PathError
 	switch {
@@ -258,6 +265,7 @@ func (how *Reading) formatOf(in *Input) Format {
 	return SWF
 }
 
+// recognised is the first of Formats that an input looks like, or nil.
 func (how *Reading) recognised(in *Input) Format {
 	for _, f := range how.Formats {
 		if f.Is(in) {
@@ -284,10 +292,10 @@ func (how Reading) Recognise(path string) Format {
 // Trace is a log opened for simulation: its header, what it is called,
 // and its jobs, which can be read any number of times, side by side.
 type Trace struct {
-	Name   string // the file's name without its folders
-	Path   string // as it was given
-	Format Format
-	Header *Header
+	Name   string  // the file's name without its folders
+	Path   string  // as it was given
+	Format Format  // as which it is read
+	Header *Header // as its Survey has found it; nobody changes it while there are readings
 	// MaxProcs is the number of processors of the machine: Options.Procs, else
 	// the header's MaxProcs, else its MaxNodes, else 0. See Procs.
 	MaxProcs int
@@ -299,10 +307,10 @@ type Trace struct {
 	load     func() (entity.OfferedLoad, error) // what its jobs offer, computed once
 	modelled func() ([]des.Time, error)         // estimates, computed once
 
-	mu   sync.Mutex
-	last *JobStream // the latest that Jobs began
+	mu   sync.Mutex // guards last
+	last *JobStream // the latest reading that Jobs or Estimated began
 
-	passed *Report // of the latest pass that Selected made
+	passed *Report // of the latest pass that Selected made; nil before
 }
 
 // OpenSWF opens an SWF file with the default options; see Options.Open.

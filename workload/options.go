@@ -30,10 +30,10 @@ type Options struct {
 
 // Reading selects how the text of a log is read, and adds what its header lacks.
 type Reading struct {
-	// Format is the format of the log. Where it is nil it is the first of Formats that
-	// the content looks like, or else SWF.
+	// Format is the format of the log. If it is nil, the log is read in the first of Formats that
+	// its content looks like, or else as SWF.
 	Format  Format
-	Formats []Format
+	Formats []Format // formats.All has those of this module; nil: SWF alone
 
 	Procs        int       // processors of the machine; 0 = what the header says
 	Strict       bool      // the first damaged line is an error
@@ -92,6 +92,7 @@ const maxSize = math.MaxInt32
 // at one instant.
 const MostLoad = 1000
 
+// check says what is wrong with the options, or nil.
 func (o *Options) check() error {
 	switch {
 	case o.Procs < 0 || o.Procs > maxSize:
@@ -102,6 +103,7 @@ func (o *Options) check() error {
 	return cmp.Or(o.Part.check(), o.Conventions.check())
 }
 
+// check says what is wrong with the part, or nil.
 func (p *Part) check() error {
 	switch {
 	case p.Skip < 0 || p.First < 0:
@@ -112,6 +114,7 @@ func (p *Part) check() error {
 	return nil
 }
 
+// check says what is wrong with the conventions, or nil.
 func (c *Conventions) check() error {
 	switch e := c.Estimates; {
 	case e.Kind == EstimatesFactor && !(e.Factor > 0 && e.Factor <= maxFactor):
@@ -124,12 +127,14 @@ func (c *Conventions) check() error {
 	return nil
 }
 
+// maxFactor bounds the factors of estimates.
 const maxFactor = model.MostFactor
 
 // Filter chooses among records; package where makes filters of expressions.
 type Filter interface {
-	// Bind is the filter for logs with such a header, in which procs is the size that a job has.
-	// It may be asked by several readings at a time.
+	// Bind returns the filter for logs with such a header, in which procs tells the size of a job. The
+	// function that it returns reports whether a record is taken; several readings may call it at a
+	// time. An error says that the filter speaks of what the log does not have.
 	Bind(h *Header, procs ProcsFrom) (func(rec *Record, line int64) bool, error)
 }
 
@@ -165,8 +170,8 @@ var estimatesKinds = enum.Of[EstimatesKind]("estimates", "user", "exact", "facto
 // Estimates selects the estimates that the scheduler sees. The zero value takes the log's.
 type Estimates struct {
 	Kind   EstimatesKind
-	Factor float64  // for EstimatesFactor and EstimatesFModel
-	Max    des.Time // for EstimatesTsafrir: model.Tsafrir.Max
+	Factor float64  // for EstimatesFactor (above 0) and EstimatesFModel (1 or more), at most 1e6
+	Max    des.Time // for EstimatesTsafrir: model.Tsafrir.Max; 0 = as the jobs' longest
 }
 
 func (e Estimates) String() string {

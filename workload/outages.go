@@ -18,21 +18,23 @@ import (
 	"github.com/gridslot/gridslot/internal/csvtable"
 )
 
-// outageRow is a line of the file.
+// outageRow is one happening of a line of the file.
 type outageRow struct {
-	row *csvtable.Row
-	// Without a Set as yet.
+	row *csvtable.Row // for messages, and for the columns site and node
+	// outage has no Set yet, since nodes are numbered by the machine.
 	outage flow.Outage
-	nodes  []procset.Range // IDs of nodes, or processors by number; nil where so many are lost, whichever
-	names  error           // why what stands in node are no numbers, so that it can only be names; or nil
+	// nodes are the IDs of nodes or the numbers of processors that are lost; nil if the row tells how
+	// many are lost, whichever they are, or has names.
+	nodes []procset.Range
+	names error // why the text in node is no numbers, so that it can only be names; nil otherwise
 }
 
 // Outages is a file of outages, in the order in which they become known. It knows no machine:
 // Processors, Nodes and Hosts apply it to a machine.
 type Outages struct {
-	name   string
-	ofSite bool // of one site of a grid
-	rows   []outageRow
+	name   string      // of the file, for messages; "" if it was read from a reader
+	ofSite bool        // these are the outages of one site of a grid: rows may name it
+	rows   []outageRow // by outage.Known, then by outage.From
 }
 
 // OpenOutages reads a file of outages; see ReadOutages.
@@ -87,22 +89,20 @@ func ReadOutages(in io.Reader, dates *Header) (*Outages, error) {
 	return o, nil
 }
 
-const latestOutage = 1e12 // time units: well within the range of des.Time
-
-// repeated appends an outage as often as its row says.
+// repeated appends an outage as often as its row says, each time as long as the first and known as
+// long before. An outage without an end cannot happen again: it is longer than any every.
 func repeated(to []outageRow, x outageRow, dates *Header) ([]outageRow, error) {
 	again, every := repeats(x.row, x.outage.From, x.outage.To-x.outage.From, dates)
 	for i := range des.Time(again) + 1 {
 		y := x
-		y.outage.From, y.outage.Known = x.outage.From+i*every, x.outage.Known+i*every
-		if x.outage.To != des.Forever {
-			y.outage.To = x.outage.To + i*every
-		}
+		y.outage.From, y.outage.To, y.outage.Known = x.outage.From+i*every, x.outage.To+i*every, x.outage.Known+i*every
 		to = append(to, y)
 	}
 	return to, x.row.Err()
 }
 
+// readOutage reads the first happening of a row. Without a column known, or with nothing in it, the
+// outage becomes known when it begins.
 func readOutage(row *csvtable.Row, dates *Header) (x outageRow, err error) {
 	x.row = row
 	if x.outage.From, x.outage.To, err = readPeriod(row, dates); err != nil {
@@ -131,8 +131,8 @@ func readOutage(row *csvtable.Row, dates *Header) (x outageRow, err error) {
 		return x, err
 	}
 	switch x.outage.Known = des.Seconds(known); {
-	case !(known >= 0 && known <= latestOutage):
-		return x, row.At(fmt.Errorf("known must be 0 to %g", float64(latestOutage)))
+	case !inRange(known):
+		return x, row.At(fmt.Errorf("known must be 0 to %g", float64(latestInstant)))
 	case x.outage.Known > x.outage.From:
 		return x, row.At(fmt.Errorf("known: it begins at %v, and cannot become known later, at %v", x.outage.From, x.outage.Known))
 	case x.nodes == nil && x.names == nil && x.outage.Count < 1:

@@ -12,11 +12,19 @@ import (
 // This file reads what files of outages, reservations and caps say of when: dates, periods, and what
 // happens again and again.
 
+// latestInstant bounds the instants and lengths of these files, in time units: it is well within the
+// range of des.Time.
+const latestInstant = 1e12
+
+// inRange reports whether an instant or length lies within these bounds.
+func inRange(t float64) bool { return t >= 0 && t <= latestInstant }
+
 // isDate tells what is meant to be a date from other texts that are no numbers.
 var isDate = regexp.MustCompile(`^\d{1,4}-`)
 
-// dated is a field with a number of time units, or with a date of a log with this header; of a nil
-// header there are no dates.
+// dated reads a field with a number of time units, or with a date, which is counted from the start of
+// the log whose header is h; without a header a date is an error. It returns time units. Errors are
+// told to the row, whose Err the caller asks for.
 func dated(row *csvtable.Row, column string, h *Header) float64 {
 	text := row.Text(column)
 	if v, isNumber := row.IsNumber(column); isNumber {
@@ -40,7 +48,7 @@ func dated(row *csvtable.Row, column string, h *Header) float64 {
 // readPeriod reads the period [from, to) of a row: numbers of time units, or dates. What has an empty
 // to, or "forever", does not end.
 func readPeriod(row *csvtable.Row, dates *Header) (from, to des.Time, err error) {
-	begin, end := dated(row, "from", dates), float64(latestOutage)
+	begin, end := dated(row, "from", dates), float64(latestInstant)
 	endless := row.Text("to") == "" || row.Text("to") == des.Forever.String()
 	if !endless {
 		end = dated(row, "to", dates)
@@ -48,9 +56,8 @@ func readPeriod(row *csvtable.Row, dates *Header) (from, to des.Time, err error)
 	if err := row.Err(); err != nil {
 		return 0, 0, err
 	}
-	inRange := func(t float64) bool { return t >= 0 && t <= latestOutage }
 	if !inRange(begin) || !inRange(end) {
-		return 0, 0, row.At(fmt.Errorf("from and to must be 0 to %g", float64(latestOutage)))
+		return 0, 0, row.At(fmt.Errorf("from and to must be 0 to %g", float64(latestInstant)))
 	}
 	if from, to = des.Seconds(begin), des.Seconds(end); endless {
 		to = des.Forever
@@ -61,12 +68,14 @@ func readPeriod(row *csvtable.Row, dates *Header) (from, to des.Time, err error)
 	return from, to, nil
 }
 
-// mostRepeats bounds how often a row happens again.
+// mostRepeats bounds how often a row happens again: an every of seconds over years is a mistake, and
+// each repetition takes memory.
 const mostRepeats = 100_000
 
 // repeats says how often what begins at an instant and takes a length happens again, and how far
-// apart, by the columns every, a time such as 30d, and until, the latest instant of a beginning. Of a
-// row without them it is never.
+// apart, by the columns every, a time such as 30d, and until, the latest instant of a beginning. Both
+// are needed, or neither: a row without them happens once, and again is 0. every must not be shorter
+// than the length, since a row does not overlap itself.
 func repeats(row *csvtable.Row, begin, length des.Time, dates *Header) (again int, every des.Time) {
 	if !row.Has("every") {
 		if row.Has("until") {
@@ -89,8 +98,8 @@ func repeats(row *csvtable.Row, begin, length des.Time, dates *Header) (again in
 	switch {
 	case row.Err() != nil:
 		return 0, 0
-	case until < begin.Seconds() || until > latestOutage:
-		row.Wrong("until", fmt.Sprintf("an instant of %v to %g", begin, float64(latestOutage)))
+	case until < begin.Seconds() || until > latestInstant:
+		row.Wrong("until", fmt.Sprintf("an instant of %v to %g", begin, float64(latestInstant)))
 	case (until-begin.Seconds())/apart > mostRepeats:
 		row.Wrong("every", fmt.Sprintf("a time with which the row happens at most %d times", mostRepeats))
 	}

@@ -176,6 +176,7 @@ const DefaultExamples = 5
 // keptExamples is that number where no other is asked for.
 func keptExamples(asked int) int { return cmp.Or(asked, DefaultExamples) }
 
+// maxFindingText is how many bytes of the text in question a finding keeps.
 const maxFindingText = 80
 
 // Report is what a reader met: the number of findings of each reason, with the
@@ -188,7 +189,7 @@ type Report struct {
 	Jobs  int64 // jobs made of them; 0 where only records were read
 
 	counts   [numReasons]int64
-	examples []Finding
+	examples []Finding // the first keep findings of each reason, in the order in which they were met
 	keep     int
 }
 
@@ -281,6 +282,7 @@ func (r *Report) addNumber(line int64, field int, why Reason, n int64) {
 	r.add(line, field, why, strconv.AppendInt(digits[:0], n, 10))
 }
 
+// clip is a text as a finding keeps it: cut, and without what is no UTF-8.
 func clip(text []byte) string {
 	if len(text) > maxFindingText {
 		text = text[:maxFindingText]

@@ -18,15 +18,15 @@ import (
 	"github.com/gridslot/gridslot/internal/csvtable"
 )
 
-// reservationRow is a line of the file. Times are in time units.
+// reservationRow is one happening of a line of the file. Times are in time units.
 type reservationRow struct {
-	job        int
-	submit     float64 // when it is asked for
-	start      float64
-	processors int // or nodes
-	duration   float64
-	runtime    float64 // that it really takes
-	user       float64
+	job        int     // its number, which no other row has
+	submit     float64 // when it is asked for; at most start
+	start      float64 // when it begins, whatever else the machine does
+	processors int     // or nodes, 1 or more
+	duration   float64 // for how long they are held, above 0
+	runtime    float64 // for how long its job really runs; the duration if not told
+	user       float64 // a number, or -1 if unknown
 }
 
 // Reservations are users' advance reservations, in order of submission.
@@ -96,13 +96,11 @@ func ReadReservations(in io.Reader, dates *Header) (*Reservations, error) {
 	return r, nil
 }
 
-const latestReservation = 1e12 // time units: well within the range of des.Time
-
+// check says what is wrong with a row, or nil.
 func (x reservationRow) check() error {
-	inRange := func(t float64) bool { return t >= 0 && t <= latestReservation }
 	switch {
 	case !inRange(x.submit) || !inRange(x.start):
-		return fmt.Errorf("submit and start must be 0 to %g", float64(latestReservation))
+		return fmt.Errorf("submit and start must be 0 to %g", float64(latestInstant))
 	case x.start < x.submit:
 		return fmt.Errorf("its start, %v, is before it is asked for, %v", x.start, x.submit)
 	case x.processors < 1:
@@ -110,7 +108,7 @@ func (x reservationRow) check() error {
 	case !(x.duration > 0) || !inRange(x.duration):
 		return fmt.Errorf("its duration must be above 0, not %v", x.duration)
 	case !inRange(x.runtime):
-		return fmt.Errorf("its runtime must be 0 to %g, not %v", float64(latestReservation), x.runtime)
+		return fmt.Errorf("its runtime must be 0 to %g, not %v", float64(latestInstant), x.runtime)
 	case !(x.user >= -1 && x.user <= math.MaxInt32):
 		return fmt.Errorf("user %v is no user's number", x.user)
 	}

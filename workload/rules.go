@@ -23,11 +23,11 @@ const jobSlab = 256
 type maker struct {
 	*Conventions
 	trace  *Trace
-	report *Report
+	report *Report // of the reading; it is told of each record that makes no job, and of each oddity
 
-	whole int64 // number of the latest job of which the whole, not a burst, was read
-	slab  []entity.Job
-	links []entity.Dependency
+	whole int64               // number of the latest job of which the whole, not a burst, was read
+	slab  []entity.Job        // allocated and not given out yet
+	links []entity.Dependency // a slab whose elements up to len are given out
 }
 
 // maker begins a reading, which tells a report of what makes no job.
@@ -52,30 +52,13 @@ func (m *maker) job(rec *Record, line int64) (*entity.Job, error) {
 		return nil, nil
 	}
 
-	// Records that make no job. The filter came before, so that records which it leaves out are
-	// not counted as faulty.
+	// The filter came before this, so that records which it leaves out are not counted as faulty.
 	size, filled := m.ProcsFrom.Size(rec)
-	switch {
-	case rec.Status == StatusCancelled && (rec.Runtime <= 0 || size <= 0):
-		report.addJob(line, 11, CancelledBeforeStart, rec.Job)
-		return nil, nil
-	case rec.Runtime < 0:
-		report.addJob(line, 4, NoRuntime, rec.Job)
-		return nil, nil
-	case size <= 0:
-		report.addJob(line, 8, NoProcessors, rec.Job)
-		return nil, nil
-	case size > maxSize: // some formats hold larger numbers than SWF
-		report.addJob(line, 8, OutOfRange, rec.Job)
-		if m.trace.Options.Strict {
-			return nil, &LineError{Name: m.trace.Name, Finding: Finding{Line: line, Field: 8, Reason: OutOfRange, Text: strconv.FormatInt(size, 10)}}
+	if field, why := m.refuses(rec, size); field > 0 {
+		report.addJob(line, field, why, rec.Job)
+		if why == OutOfRange && m.trace.Options.Strict {
+			return nil, &LineError{Name: m.trace.Name, Finding: Finding{Line: line, Field: field, Reason: why, Text: strconv.FormatInt(size, 10)}}
 		}
-		return nil, nil
-	case rec.Submit < 0: // a burst without its summary
-		report.addJob(line, 2, PartialRun, rec.Job)
-		return nil, nil
-	case rec.Estimate <= 0 && m.Estimates.Kind == EstimatesUser && m.MissingEstimate.Kind == MissingDrop:
-		report.addJob(line, 9, NoEstimate, rec.Job)
 		return nil, nil
 	}
 
@@ -117,6 +100,27 @@ func (m *maker) job(rec *Record, line int64) (*entity.Job, error) {
 	return j, nil
 }
 
+// refuses says why a record with a size, which is not above 0 if it is unknown, makes no job, and in
+// which field that shows; the field is 0 if it makes one. What comes first is told: a job that was
+// cancelled has neither runtime nor processors, but the cancellation is the reason.
+func (m *maker) refuses(rec *Record, size int64) (field int, why Reason) {
+	switch {
+	case rec.Status == StatusCancelled && (rec.Runtime <= 0 || size <= 0):
+		return 11, CancelledBeforeStart
+	case rec.Runtime < 0:
+		return 4, NoRuntime
+	case size <= 0:
+		return 8, NoProcessors
+	case size > maxSize: // some formats hold larger numbers than SWF
+		return 8, OutOfRange
+	case rec.Submit < 0: // a burst without its summary
+		return 2, PartialRun
+	case rec.Estimate <= 0 && m.Estimates.Kind == EstimatesUser && m.MissingEstimate.Kind == MissingDrop:
+		return 9, NoEstimate
+	}
+	return 0, 0
+}
+
 // after returns a list of one element. Elements are allocated in slabs to spare the garbage collector.
 func (m *maker) after(d entity.Dependency) []entity.Dependency {
 	if len(m.links) == cap(m.links) {
@@ -126,10 +130,11 @@ func (m *maker) after(d entity.Dependency) []entity.Dependency {
 	return slices.Clip(m.links[len(m.links)-1:])
 }
 
-// columns are what a job's record tells beyond the fields of SWF, for orders by a formula.
+// columns are what a job's record tells beyond the fields of SWF, for orders by a formula. They are
+// the job's Extra, unless Conventions.Extra makes another.
 type columns struct {
-	of     []Column
-	values []Value
+	of     []Column // of the header, shared by all jobs
+	values []Value  // the job's own; len(values) == len(of)
 }
 
 // Column is a value by the name of its column; see entity.Columns.
@@ -158,7 +163,9 @@ func (p ProcsFrom) Size(rec *Record) (n int64, filled bool) {
 	return n, p != ProcsMax && n > 0
 }
 
-// estimate sets the runtime that the scheduler is told.
+// estimate sets the runtime that the scheduler is told: the log's or one of a rule, then raised to a
+// second, and to the runtime if Overrun is OverrunRaise. Estimates of Tsafrir's model are given when
+// all jobs are known.
 func (m *maker) estimate(j *entity.Job, rec *Record, line int64) {
 	o, report := m.Conventions, m.report
 	length := &j.Request.Length
@@ -205,6 +212,7 @@ func (m *maker) owner(line int64, field int, n int64) int32 {
 	return int32(n)
 }
 
+// allocate returns a new job, of a slab.
 func (m *maker) allocate() *entity.Job {
 	if len(m.slab) == 0 {
 		m.slab = make([]entity.Job, jobSlab)

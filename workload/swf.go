@@ -71,6 +71,7 @@ var fieldNames = [numFields + 1]string{
 	"executable", "queue", "partition", "preceding job", "think time",
 }
 
+// fieldLabel is what messages call a field of SWF; other numbers have no name.
 func fieldLabel(field int) string {
 	if field < 1 || field > numFields {
 		return fmt.Sprintf("field %d", field)
@@ -143,14 +144,14 @@ type Reader struct {
 	line       int64 // lines begun so far
 	started    bool  // the header is complete, pos is at the line after it
 	tooLong    bool  // in the middle of a line that does not fit in a block
-	finished   bool
+	finished   bool  // finish has judged the input
 	header     Header
-	headerSize int
-	record     Record
-	latest     des.Time // the latest submission read, for what goes backwards
-	numbers    scan.NumberSet
+	headerSize int            // bytes of comments so far; beyond maxHeaderSize none are kept
+	record     Record         // what Record returns
+	latest     des.Time       // the latest submission read, for what goes backwards
+	numbers    scan.NumberSet // of the jobs so far, for those that are given twice
 	report     Report
-	err        error
+	err        error // what ended the reading
 }
 
 // maxHeaderSize bounds what is kept of comments, in bytes.
@@ -286,11 +287,18 @@ const byteOrderMark = "\xEF\xBB\xBF"
 
 // fill gets at least one complete line into the block, if there is one. At the
 // end of the input it calls finish.
+//
+//	buf  |  read already  | line | line | part of a line |   | padding |
+//	                      pos           whole            end
+//
+// Invariant: 0 <= pos <= whole <= end <= blockSize+1, and the lines in [pos, whole) are complete.
 func (r *Reader) fill() bool {
 	copy(r.buf, r.buf[r.pos:r.end])
 	r.end -= r.pos
 	r.pos, r.whole = 0, 0
 	for idle := 0; r.readErr == nil && r.err == nil; idle++ {
+		// Behind the part of a line that is there already. In a line that is too long, all up to its
+		// end is dropped.
 		var n int
 		n, r.readErr = r.in.Read(r.buf[r.end:blockSize])
 		fresh := r.buf[r.end : r.end+n]
@@ -389,7 +397,7 @@ func (r *Reader) takeLine() []byte {
 	return bytes.TrimRight(line, "\r") // more than one would come back as one fewer from what a Writer makes of it
 }
 
-// damage leaves the line out, or ends reading in strict mode.
+// damage leaves the line out, or ends reading in strict mode. The field is 0 if it is about the line.
 func (r *Reader) damage(field int, why Reason, text []byte) {
 	r.report.add(r.line, field, why, text)
 	if r.Strict {
@@ -400,6 +408,7 @@ func (r *Reader) damage(field int, why Reason, text []byte) {
 // read reads the record whose first field begins at the offset given.
 func (r *Reader) read(at int) bool {
 	r.report.Lines++
+	// wrong is asked only for lines that are 18 numbers: it judges their sizes and signs.
 	end, field, why, ok := r.parse(at, r.record.fields())
 	if ok {
 		if field, why = r.record.wrong(); field > 0 {

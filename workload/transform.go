@@ -24,6 +24,7 @@ import (
 // a function that keeps records keeps copies.
 type Submission interface{ *Record | *entity.Job }
 
+// submitOf is the instant of submission of a record or a job, which may be changed.
 func submitOf[S Submission](s S) *des.Time {
 	switch s := any(s).(type) {
 	case *Record:
@@ -77,6 +78,7 @@ func SortBySubmission[S Submission](seq iter.Seq[S]) iter.Seq[S] {
 	}
 }
 
+// sortBySubmission sorts by submission; equal submissions keep their order.
 func sortBySubmission[S Submission](all []S) {
 	slices.SortStableFunc(all, func(a, b S) int { return cmp.Compare(*submitOf(a), *submitOf(b)) })
 }
@@ -113,6 +115,7 @@ type selection struct {
 	origin des.Time // that first submission, as it came
 }
 
+// all in selection.first takes all submissions behind those that are skipped.
 const all = -1
 
 // full reports whether everything wanted has been taken.
@@ -130,7 +133,8 @@ func (s *selection) takes() bool {
 	return true
 }
 
-// place is the instant to which a chosen submission at t moves.
+// place is the instant to which a chosen submission at t moves: origin + (t - origin) factor, where the
+// origin is the first chosen submission, or 0 in its place with shift.
 func (s *selection) place(t des.Time) des.Time {
 	if !s.begun {
 		s.begun, s.origin = true, t

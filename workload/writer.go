@@ -19,8 +19,8 @@ import (
 // call returns the same one.
 type Writer struct {
 	out io.Writer
-	buf []byte
-	err error
+	buf []byte // what is held back, of a capacity of blockSize
+	err error  // the first error of out
 }
 
 // NewWriter writes to w, in large blocks: Flush it at the end.
@@ -122,7 +122,7 @@ func RecordOfRun(r *entity.Run) Record {
 //	return w.Commit()
 type FileWriter struct {
 	*Writer
-	file *PackedFile
+	file *PackedFile // into which Writer writes
 }
 
 // CreateSWF begins a file at path, compressed if the name ends in .gz or .zst. The file gets its

@@ -70,14 +70,8 @@ func (m Feitelson) Jobs(n int64) (iter.Seq[*entity.Job], error) {
 	if m.MaxRuns == 0 {
 		m.MaxRuns = 1000
 	}
-	if err := errors.Join(checkCount("feitelson", n), checkProcessors("feitelson", m.Processors)); err != nil {
+	if err := m.check(n); err != nil {
 		return nil, err
-	}
-	switch {
-	case !(m.TimeUnit > 0) || math.IsInf(m.TimeUnit, 0):
-		return nil, fmt.Errorf("feitelson: give TimeUnit, the mean of the shorter runtimes in seconds, above 0, not %v; none is published", m.TimeUnit)
-	case m.MaxRuns < 0:
-		return nil, fmt.Errorf("feitelson: %d runs of a job", m.MaxRuns)
 	}
 	sizes := Zipf{Order: feitelsonSizeOrder, N: m.Processors}
 	repeats := Zipf{Order: feitelsonRepeatOrder, N: m.MaxRuns}
@@ -124,6 +118,17 @@ func (m Feitelson) Jobs(n int64) (iter.Seq[*entity.Job], error) {
 			}
 		}
 	}, nil
+}
+
+// check returns an error if n jobs cannot be made with these parameters.
+func (m Feitelson) check(n int64) error {
+	switch {
+	case !(m.TimeUnit > 0) || math.IsInf(m.TimeUnit, 0):
+		return fmt.Errorf("feitelson: give TimeUnit, the mean of the shorter runtimes in seconds, above 0, not %v; none is published", m.TimeUnit)
+	case m.MaxRuns < 0:
+		return fmt.Errorf("feitelson: %d runs of a job", m.MaxRuns)
+	}
+	return errors.Join(checkCount("feitelson", n), checkProcessors("feitelson", m.Processors))
 }
 
 // meanArea is the mean of size times runtime of one run, in processor seconds: the sum over sizes n of
