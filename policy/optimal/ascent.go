@@ -21,9 +21,10 @@ func (r *relaxation) ascend() float64 {
 	if r.measure == Makespan || len(r.open) == 0 {
 		return 0
 	}
+	// The pieces, in the order that the machine needs. Their weights carry the tasks through the sorting.
 	f := &r.fluid
 	f.pieces, f.steps = f.pieces[:0], r.rates
-	base := 0.0
+	base := 0.0 // Σ alone: the bound at u = 0
 	for _, i := range r.open {
 		base += r.alone[i]
 		if t := &r.tasks[i]; t.work > 0 {
@@ -38,7 +39,8 @@ func (r *relaxation) ascend() float64 {
 	slope := make([]float64, len(f.pieces))
 	best := base
 	for round := range ascents {
-		sum, size := base, 0.0
+		// The bound at the present shares, and its slope in each of them.
+		sum, size := base, 0.0 // size: the sum, and then the mean, of the slopes without signs
 		for k, i := range tasks {
 			f.pieces[k].weight = share[k] * r.tasks[i].narrow.weight
 		}
@@ -53,6 +55,7 @@ func (r *relaxation) ascend() float64 {
 		if size == 0 {
 			break
 		}
+		// A step uphill: nearly 1/√round for a slope that is large beside the mean one, less for small ones.
 		size /= float64(len(slope))
 		for k, s := range slope {
 			step := s / (math.Abs(s) + size) / math.Sqrt(float64(round+1))

@@ -45,10 +45,10 @@ type relaxation struct {
 	measure    Measure
 	processors int
 	open       []int      // tasks that have no start yet
-	earliest   []float64  // by task: no open task can start before
-	alone      []float64  // by task: what an open task costs at least, or its first end where the measure is the makespan
+	earliest   []float64  // by task: an open task cannot start before
+	alone      []float64  // by task: what an open task costs at least; its first end if the measure is the makespan
 	rates      []rateStep // processors that are free, from when on
-	fluid      fluid
+	fluid      fluid      // room for a machine
 }
 
 // relaxed is the relaxation of an empty machine.
@@ -75,6 +75,7 @@ func (r *relaxation) costOf(m *mode, start float64) float64 {
 
 // lower is the largest lower bound: of the sum of the open tasks' costs, or of their last end.
 func (r *relaxation) lower() float64 {
+	// Each task for itself.
 	best := 0.0
 	for _, i := range r.open {
 		if r.measure == Makespan {
@@ -83,6 +84,8 @@ func (r *relaxation) lower() float64 {
 			best += r.alone[i]
 		}
 	}
+	// All tasks on a fluid machine of as many processors; then those of which no more than k run side by side,
+	// on one of rate k.
 	all := func(t *task) (work, length float64, in bool) { return t.work, t.narrow.length, true }
 	best = max(best, r.relax(all, r.rates))
 	for k := 1; k <= mostSideBySide && k < r.processors; k++ {
@@ -118,6 +121,9 @@ func (r *relaxation) relax(workOf func(*task) (work, length float64, in bool), r
 		return 0
 	}
 	f.sortByRelease()
+	// A task that is done by `length` after its start has its mean busy time no later than start + length/2, and
+	// its end no later than start + length. So Σ weight·start >= Σ weight·M - Σ weight·length/2, and
+	// Σ start >= Σ ends - Σ length.
 	switch r.measure {
 	case Makespan:
 		return f.run(true).last

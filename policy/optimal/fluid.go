@@ -24,25 +24,27 @@ import (
 	"slices"
 )
 
-// piece is a task on a fluid machine.
+// piece is a task on a fluid machine. Times are in ticks, work in ticks times processors.
 type piece struct {
-	release, work, weight float64
-	left                  float64
-	busy                  float64 // its mean busy time, once it is done
+	release float64 // it is not worked on before
+	work    float64 // above 0
+	weight  float64 // of its mean busy time
+	left    float64 // work that is not done, while the machine runs
+	busy    float64 // its mean busy time, once it is done
 }
 
-// rateStep is from when on a fluid machine works at a rate. Rates never fall.
+// rateStep is from when on a fluid machine works at a rate (processors). Rates never fall from step to step.
 type rateStep struct{ from, rate float64 }
 
 // fluid is a machine with what it has to do. Its slices are used again by each relaxation.
 type fluid struct {
-	pieces []piece // by release
-	steps  []rateStep
-	queue  []int32 // a heap of pieces that wait, the first has the lowest key
-	srpt   bool
+	pieces []piece    // by release
+	steps  []rateStep // by their instants, one at least
+	queue  []int32    // a heap of pieces that have come and are not done: the first has the lowest key
+	srpt   bool       // the rule: the least work left first, or else the highest weight per work
 }
 
-// key is the priority of a piece, the lowest first.
+// key is the priority of a piece by the rule, the lowest first.
 func (f *fluid) key(i int32) float64 {
 	p := &f.pieces[i]
 	if f.srpt {
@@ -58,13 +60,14 @@ type result struct {
 	last float64
 }
 
-// run has the machine do its pieces, all of whose work is above 0, by its rule.
+// run makes the machine do its pieces by a rule: SRPT, or Goemans's. It takes O(n log n).
 func (f *fluid) run(srpt bool) (done result) {
 	f.srpt = srpt
 	f.queue = f.queue[:0]
 	next, step := 0, 0
 	now := math.Inf(-1)
 	for next < len(f.pieces) || len(f.queue) > 0 {
+		// What has come by now, and the rate.
 		if len(f.queue) == 0 {
 			now = max(now, f.pieces[next].release, f.steps[0].from)
 		}
@@ -79,6 +82,7 @@ func (f *fluid) run(srpt bool) (done result) {
 		if len(f.queue) == 0 {
 			continue
 		}
+		// Work on the first piece until it is done, another one comes, or the rate changes.
 		rate := f.steps[step].rate
 		p := &f.pieces[f.queue[0]]
 		until := now + p.left/rate
@@ -89,6 +93,7 @@ func (f *fluid) run(srpt bool) (done result) {
 		if step+1 < len(f.steps) && f.steps[step+1].from < until {
 			until, ends = f.steps[step+1].from, false
 		}
+		// Over [now, until) the part did/work of the piece is done, at the mean instant (until+now)/2.
 		did := rate * (until - now)
 		done.busy += p.weight * did / p.work * (until + now) / 2
 		p.busy += did / p.work * (until + now) / 2

@@ -35,11 +35,11 @@ const DefaultTau = 10 * des.Second
 // whole numbers, with which float64 reckons exactly up to 2^53.
 // Invariant: its cost at any start is at least weight * start + constant.
 type mode struct {
-	length   float64
+	length   float64 // ticks
 	nodes    int
 	weight   float64 // what a tick of delay costs; 0 for the makespan
-	constant float64
-	least    float64 // the cost is never below it
+	constant float64 // the cost at start 0, before least
+	least    float64 // the cost is never below it: 1 for slowdowns
 }
 
 // cost is what a start at that tick costs, where the measure is a sum.
@@ -83,7 +83,7 @@ func (t *task) relax() {
 		least = min(least, m.weight*t.release+m.constant)
 		t.work, t.short = min(t.work, m.area()), min(t.short, m.length)
 	}
-	n.length, n.constant = t.work/float64(n.nodes), least-n.weight*t.release
+	n.length, n.constant = t.work/float64(n.nodes), least-n.weight*t.release // so that it costs the least at the release
 }
 
 // tasksOf are the jobs as a measure sees them on that many processors. A schedule costs the sum of
@@ -104,13 +104,14 @@ func tasksOf(jobs []Job, processors int, m Measure, tau des.Time) []task {
 				continue
 			}
 			o := mode{length: float64(s.Length), nodes: s.Nodes}
-			switch m {
-			case Wait:
+			switch m { // the cost as weight · start + constant
+			case Wait: // start - release
 				o.weight, o.constant = 1, -t.release
-			case Slowdown:
+			case Slowdown: // (start - release + length) / max(length, tau)
 				o.weight = 1 / max(o.length, float64(cmp.Or(tau, DefaultTau)))
 				o.constant, o.least = (o.length-t.release)*o.weight, 1
 			}
+			// Of equal modes the first stays. What the new one beats goes.
 			if !slices.ContainsFunc(all[from:], func(p mode) bool { return p.beats(&o) }) {
 				kept := slices.DeleteFunc(all[from:], func(p mode) bool { return o.beats(&p) })
 				all = append(all[:from+len(kept)], o)

@@ -91,6 +91,7 @@ func (s *orders) backfilled(submitted []int, key func(*task) float64) (started [
 	ends := timeline{} // of those that run: what each has, by end
 	free, next := s.processors, 0
 	for now := 0.0; len(started) < len(submitted); {
+		// What has come and what has ended by now.
 		for ; next < len(submitted) && s.tasks[submitted[next]].release <= now; next++ {
 			i := submitted[next]
 			at, _ := slices.BinarySearchFunc(waiting, key(&s.tasks[i]), func(j int, k float64) int {
@@ -105,7 +106,9 @@ func (s *orders) backfilled(submitted []int, key func(*task) float64) (started [
 			free += ends[0].free
 			ends = ends[1:]
 		}
-		still, shadow, spare := waiting[:0], math.Inf(1), 0 // spare is free beside the reserved job, from the shadow time on
+		// What starts now. The first that does not fit has a reservation from the shadow time on, beside which spare
+		// processors are free.
+		still, shadow, spare := waiting[:0], math.Inf(1), 0
 		for _, i := range waiting {
 			m := s.tasks[i].fastest(free)
 			if m == nil && len(still) == 0 {
@@ -128,6 +131,7 @@ func (s *orders) backfilled(submitted []int, key func(*task) float64) (started [
 			ends = slices.Insert(ends, at, freeStep{end, m.nodes})
 			started = append(started, i)
 		}
+		// The next instant at which anything comes or ends.
 		waiting = still
 		now = math.Inf(1)
 		if len(ends) > 0 {
@@ -159,8 +163,8 @@ type orders struct {
 
 	order  []int    // of the tasks; the window changes it
 	fixed  timeline // what the tasks before the window leave free
-	trial  timeline
-	looked int64
+	trial  timeline // room for cost
+	looked int64    // orders of windows that were looked at
 }
 
 // mostSteps is how many steps of its timeline a sweep remembers, the latest. A job that waits for very
@@ -175,6 +179,7 @@ func (s *orders) sweep(ctx context.Context) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
+		// Nothing that is to come can start before the first release of it: what was before is of no use.
 		to := min(at+s.Window, len(s.order))
 		least := since[to]
 		for _, i := range s.order[at:to] {
@@ -183,6 +188,7 @@ func (s *orders) sweep(ctx context.Context) error {
 		s.fixed.forget(least)
 		s.fixed = s.fixed[max(len(s.fixed)-mostSteps, 0):]
 		s.improve(at, to)
+		// Fix the first half of the window, or at the end all of it.
 		half := min(at+max(s.Window/2, 1), to)
 		if to == len(s.order) {
 			half = to
@@ -290,6 +296,7 @@ type placed struct {
 // place takes the processors of a task at the first instant at which it fits, in the mode in which it then
 // ends first. A task of no length takes them for a tick, so that no other is placed across it.
 func (l *timeline) place(t *task) placed {
+	// When would each mode start? Of equal ends the first mode is taken.
 	p := placed{mode: &t.modes[0]}
 	p.start = l.find(t.release, p.mode)
 	for k := range t.modes[1:] {
@@ -298,6 +305,7 @@ func (l *timeline) place(t *task) placed {
 			p = placed{start, m}
 		}
 	}
+	// Take the processors.
 	end := p.start + max(p.mode.length, 1)
 	l.split(p.start)
 	l.split(end)
@@ -329,7 +337,7 @@ func (l *timeline) find(release float64, m *mode) float64 {
 	return start
 }
 
-// split has a step begin at an instant.
+// split makes a step begin at an instant, with as many free as the step has in which the instant lies.
 func (l *timeline) split(at float64) {
 	k := len(*l)
 	for k > 0 && (*l)[k-1].at > at {

@@ -69,7 +69,7 @@ func Solve(ctx context.Context, jobs []Job, processors int, m Measure, tau des.T
 
 // running is a job that has started, as far as later ones are concerned.
 type running struct {
-	end   float64
+	end   float64 // in ticks after the first submission, as all times here
 	nodes int
 }
 
@@ -119,16 +119,17 @@ type search struct {
 	tasks      []task
 	relaxation *relaxation
 
-	best       float64
-	bestChosen []candidate // by task
-	chosen     []candidate // by task
-	nodes      int64
-	seen       map[uint32][]state // by the set of jobs that have a start: none is as good as another
-	kept       int                // states in seen
-	err        error
+	best       float64            // the least cost so far; +Inf at first
+	bestChosen []candidate        // by task: the schedule of that cost
+	chosen     []candidate        // by task: the present partial schedule; valid of tasks in the set
+	nodes      int64              // partial schedules that were looked at
+	seen       map[uint32][]state // by the set of jobs that have a start: partial schedules of which none is as good as another
+	kept       int                // number of states in seen
+	err        error              // why the search has ended early
 }
 
-// mostKept bounds the memory of seen, to some 200 MB.
+// mostKept bounds the memory of seen, to some 200 MB. Beyond it partial schedules are still compared with those
+// kept: the search is slower then, not wrong.
 const mostKept = 1_000_000
 
 // candidate is a task that starts at an instant, in one of its modes.
@@ -137,9 +138,10 @@ type candidate struct {
 	start      float64
 }
 
+// mode is the mode of a candidate.
 func (b *search) mode(c candidate) *mode { return &b.tasks[c.task].modes[c.mode] }
 
-// start is s with one more job.
+// start is the partial schedule s with one more job.
 func (b *search) start(s *state, c candidate) state {
 	t, at := b.mode(c), c.start
 	n := state{last: at, cost: s.cost, free: s.free - t.nodes, running: make([]running, 0, len(s.running)+1)}
@@ -151,7 +153,8 @@ func (b *search) start(s *state, c candidate) state {
 	if t.length == 0 { // it gives back at once what it takes
 		n.free += t.nodes
 	}
-	listed := t.length == 0 // among those that run
+	// What runs at the new last start: the others that have not ended by then, with the new one at its place.
+	listed := t.length == 0
 	for _, r := range s.running {
 		switch {
 		case r.end <= at:
@@ -247,6 +250,7 @@ func (b *search) extend(s state, set uint32) {
 		b.keep(s.cost)
 		return
 	}
+	// When could each open job start, in each mode? The relaxation learns of it on the way.
 	candidates, r := make([]candidate, 0, len(b.tasks)), b.relaxation
 	gap, first := math.Inf(1), math.Inf(1) // when an open job could have ended, and can start
 	r.open = r.open[:0]
@@ -269,10 +273,13 @@ func (b *search) extend(s state, set uint32) {
 			}
 		}
 	}
+	// Is it worth going on? No open job starts before first, which makes partial schedules more alike.
 	s.last = first
 	if b.beaten(&s, set) || b.hopeless(&s) {
 		return
 	}
+	// The most promising candidates first: early, short, wide ones. None starts behind a gap that an open job
+	// could have filled.
 	slices.SortFunc(candidates, func(x, y candidate) int {
 		t, u := b.mode(x), b.mode(y)
 		return cmp.Or(cmp.Compare(x.start, y.start), cmp.Compare(t.length, u.length), cmp.Compare(u.nodes, t.nodes),
@@ -309,6 +316,7 @@ func (b *search) alike(x, y candidate) bool {
 
 // hopeless reports whether nothing that s becomes is better than the best schedule so far.
 func (b *search) hopeless(s *state) bool {
+	// The machine that is left: what is free now, and what each job gives back at its end.
 	r := b.relaxation
 	r.rates = append(r.rates[:0], rateStep{s.last, float64(s.freeAt(s.last))})
 	for i := range s.running {
