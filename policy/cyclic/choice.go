@@ -110,6 +110,7 @@ type Choice struct {
 	Patience int
 }
 
+// Defaults of Choice.Patience. A choice by weights keeps its states, and compares each with many.
 const (
 	defaultPatience         = 30_000_000
 	defaultWeightedPatience = 200_000
@@ -185,6 +186,8 @@ func (c Choice) choose(ctx context.Context, alternatives [][]entity.Window, befo
 	if err != nil {
 		return Combination{}, err
 	}
+	// The knapsack: which f is maximised within which limit on g. Whichever way it is solved, it ends with picks,
+	// or with none and the least g.
 	k := knapsack{classes: classesOf(alternatives, c.Problem.sums), limit: limit, patience: cmp.Or(c.Patience, defaultPatience)}
 	switch {
 	case c.Grid > 0:
@@ -214,6 +217,7 @@ func total(alternatives [][]entity.Window, picks []int) (cost float64, time des.
 	return cost, time
 }
 
+// check reports settings and alternatives that make no sense.
 func (c Choice) check(alternatives [][]entity.Window) error {
 	for i, windows := range alternatives {
 		if len(windows) == 0 {
@@ -285,6 +289,8 @@ func (c Choice) limit(ctx context.Context, alternatives [][]entity.Window, befor
 	return c.timeStar(alternatives, before), nil
 }
 
+// timeStar is T* in ticks: what the slices before have left of MaxTime, or a limit that follows from the
+// alternatives.
 func (c Choice) timeStar(alternatives [][]entity.Window, before []Slice) float64 {
 	if c.MaxTime > 0 {
 		left := c.MaxTime
@@ -296,6 +302,8 @@ func (c Choice) timeStar(alternatives [][]entity.Window, before []Slice) float64
 	if c.TimeLimit == ShareOfTime {
 		return c.Shares.time(alternatives)
 	}
+	// Σ over the jobs of the mean time of their alternatives: exact, each mean rounded up (META (5)), or each
+	// alternative's n-th part rounded down (AMP11 (2)).
 	const unit = float64(des.Second)
 	sum := 0.0
 	for _, windows := range alternatives {
@@ -317,6 +325,8 @@ func (c Choice) timeStar(alternatives [][]entity.Window, before []Slice) float64
 	return sum
 }
 
+// budgetStar is B*: what the slices before have left of MaxCost, the largest income within T* (AMP11 (3)), a share
+// of the way to it, or Σ over the jobs of the mean cost of their alternatives.
 func (c Choice) budgetStar(ctx context.Context, alternatives [][]entity.Window, before []Slice) (float64, error) {
 	if c.MaxCost > 0 {
 		left := c.MaxCost

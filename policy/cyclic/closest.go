@@ -11,8 +11,6 @@ import (
 	"context"
 	"math"
 	"slices"
-
-	"github.com/gridslot/gridslot/entity/plan"
 )
 
 // halfSize is how many sums a half may have: two halves make 2^26 combinations a
@@ -23,25 +21,9 @@ const halfSize = 1 << 13
 // closest finds the combination whose g, whole numbers of ticks, comes closest
 // to the limit from below.
 func (k *knapsack) closest(ctx context.Context) error {
-	// Count from the least combination: each class begins with 0, and all sums are multiples of
-	// their greatest common divisor (step), which bounds how close to the limit a sum can come.
 	n := len(k.classes)
-	classes := make([][]state, n) // what each alternative takes above the least
-	step, most, least := 0.0, 0.0, 0.0
-	for i, items := range k.classes {
-		sorted := undominated(items)
-		low := sorted[0].g
-		least += low
-		for s := range sorted {
-			sorted[s].g -= low
-			sorted[s].f = sorted[s].g
-			step = gcd(step, sorted[s].g)
-		}
-		classes[i] = sorted
-		most += sorted[len(sorted)-1].g
-	}
-	k.least = least
-	room := math.Floor(k.limit+float64(math.Abs(k.limit)*plan.Rounding)) - least
+	classes, step, most := k.aboveLeast()
+	room := math.Floor(over(k.limit)) - k.least
 	if room < 0 {
 		return nil
 	}
@@ -57,15 +39,7 @@ func (k *knapsack) closest(ctx context.Context) error {
 	best := math.Inf(-1)
 	outers := classes[right.to:]
 	odometer := make([]int, len(outers))
-
-	// Begin the walk near the limit: each outer class starts with the item that takes the
-	// share of the room which is due to the class.
-	short := 0.0
-	for _, items := range outers {
-		want := short + float64(room/max(most, 1)*items[len(items)-1].g)
-		turnTo(items, want)
-		short = want - items[0].g
-	}
+	beginNear(outers, room/max(most, 1))
 
 	// For each outer combination the best pair of the two groups fills what is left of the room.
 	for {
@@ -98,6 +72,37 @@ func (k *knapsack) closest(ctx context.Context) error {
 	}
 }
 
+// aboveLeast counts from the least combination, whose Σ g becomes k.least: it returns what each alternative takes
+// above that, so that each class begins with 0. All sums are multiples of their greatest common divisor, step,
+// which bounds how close to the limit a sum can come. most is the greatest sum.
+func (k *knapsack) aboveLeast() (classes [][]state, step, most float64) {
+	k.least = 0
+	for _, items := range k.classes {
+		sorted := undominated(items)
+		low := sorted[0].g
+		k.least += low
+		for s := range sorted {
+			sorted[s].g -= low
+			sorted[s].f = sorted[s].g
+			step = gcd(step, sorted[s].g)
+		}
+		classes = append(classes, sorted)
+		most += sorted[len(sorted)-1].g
+	}
+	return classes, step, most
+}
+
+// beginNear makes the walk begin near the limit: each outer class starts with the item that comes closest to a
+// share of the class's greatest item, and what it falls short of that goes to the next class.
+func beginNear(outers [][]state, share float64) {
+	short := 0.0
+	for _, items := range outers {
+		want := short + float64(share*items[len(items)-1].g)
+		turnTo(items, want)
+		short = want - items[0].g
+	}
+}
+
 // turnTo rotates a class so that it begins with the item that comes closest to
 // g: the first walk is near the limit then.
 func turnTo(items []state, g float64) {
@@ -107,6 +112,7 @@ func turnTo(items []state, g float64) {
 			at = i
 		}
 	}
+	// Three reversals rotate in place.
 	slices.Reverse(items[:at])
 	slices.Reverse(items[at:])
 	slices.Reverse(items)
@@ -126,10 +132,10 @@ func turn(odometer []int, classes [][]state) bool {
 // half is the sums that the classes [from, to) can reach, each with its way.
 type half struct {
 	from, to int
-	fronts   [][]state
+	fronts   [][]state // the sums of the first classes, one class more each; the last is top
 }
 
-// newHalf adds classes while the sums are not too many.
+// newHalf adds classes, one at least, while the sums are at most halfSize.
 func newHalf(classes [][]state, from, until int, room float64) half {
 	h := half{from: from, to: from, fronts: [][]state{{{}}}}
 	var merge merger
@@ -144,8 +150,10 @@ func newHalf(classes [][]state, from, until int, room float64) half {
 	return h
 }
 
+// top is the sums of all classes of the half, ascending.
 func (h *half) top() []state { return h.fronts[len(h.fronts)-1] }
 
+// size is how many sums are kept.
 func (h *half) size() int {
 	n := 0
 	for _, f := range h.fronts[1:] {
@@ -157,6 +165,7 @@ func (h *half) size() int {
 // meet is the greatest sum of one of each that is not above room; l < 0 where
 // there is none.
 func meet(left, right []state, room float64) (best float64, l, r int) {
+	// As left sums rise, the greatest right sum that fits beside them falls.
 	best, l = math.Inf(-1), -1
 	j := len(right) - 1
 	for i := range left {

@@ -77,17 +77,17 @@ type combiner struct {
 	batch []Item
 	list  plan.SlotList
 
-	least   []float64 // by job: no window of it has less of what is to be small
-	cheap   []float64 // by job: no window of it costs less
-	windows []entity.Window
-	placed  []bool
-	states  int
-	err     error
+	least   []float64       // by job: no window of it has less of what is to be small; +Inf: it has none
+	cheap   []float64       // by job: no window of it costs less
+	windows []entity.Window // by job: the present partial plan; valid if placed
+	placed  []bool          // by job
+	states  int             // partial plans that were looked at
+	err     error           // why the search has ended early
 
-	best       []entity.Window
-	bestPlaced []bool
-	bestCount  int
-	bestSum    float64
+	best       []entity.Window // the best plan so far
+	bestPlaced []bool          // by job; nil: there is no plan yet
+	bestCount  int             // number of jobs that it places
+	bestSum    float64         // of what is to be small
 }
 
 // part is a slot that holds a task of a job from an instant on.
@@ -160,6 +160,7 @@ func (x *combiner) hopeless(count int, sum, cost float64) bool {
 			open = append(open, x.least[i])
 		}
 	}
+	// To be better, a plan has to place one job more than the best, or as many at a smaller sum.
 	missing := x.bestCount - count
 	switch {
 	case len(open) < missing:
@@ -182,6 +183,8 @@ func (x *combiner) extend(slots []entity.Slot, now des.Time, last, count int, su
 	if x.hopeless(count, sum, cost) {
 		return
 	}
+	// The next window begins where a slot begins, not before the last one; at the same instant it is of a later
+	// job, so that each set of windows is met once.
 	before := des.Time(-1)
 	for k := range slots {
 		t := slots[k].Start
@@ -208,6 +211,8 @@ func (x *combiner) choose(slots []entity.Slot, i int, t des.Time, count int, sum
 	slices.SortStableFunc(parts, func(a, b part) int { return cmp.Compare(x.value(a), x.value(b)) })
 	req := &x.batch[i].Request
 	chosen := make([]part, 0, req.Nodes)
+	// next adds parts from position from on. own and spent are what those so far add to the sum and cost; begins
+	// reports whether one of them begins at t itself.
 	var next func(from int, own, spent float64, begins bool)
 	next = func(from int, own, spent float64, begins bool) {
 		switch {

@@ -31,9 +31,9 @@ import (
 // the latest class on top of the state parent of the front before. Of a single alternative it
 // is what that adds.
 type state struct {
-	f, g   float64
-	parent int32
-	pick   int32
+	f, g   float64 // what is maximised, and what is limited: times in ticks, costs
+	parent int32   // position in the front before
+	pick   int32   // position among the job's alternatives, as they were given
 }
 
 // classesOf are the alternatives of each job as states.
@@ -72,14 +72,14 @@ func smallFirst(classes [][]state) []int {
 // knapsack is one problem and its answer: picks, or nil where not even the
 // least combination keeps the limit.
 type knapsack struct {
-	classes  [][]state
-	limit    float64
-	patience int
+	classes  [][]state // by job, its alternatives
+	limit    float64   // of Σ g
+	patience int       // how many states may be kept in all
 
-	picks  []int
+	picks  []int   // by job; nil: not even the least combination keeps the limit
 	least  float64 // Σ of the least g
-	gap    float64
-	states int
+	gap    float64 // the f of the best combination may be that much greater; 0: picks are proven
+	states int     // how many states were kept
 }
 
 // exact finds the best combination. Of equal ones it is the one that takes
@@ -94,16 +94,41 @@ func (k *knapsack) exact(ctx context.Context) error {
 		least += classes[i][0].g
 	}
 	k.least = least
-	limit := k.limit + float64(math.Abs(k.limit)*plan.Rounding)
+	limit := over(k.limit)
 	if least > limit {
 		return nil
 	}
 
-	// A lower bound: the relaxation's combination, improved by single changes. It is lowered by
-	// what rounding may add, so that nothing as good is cut off.
-	known, lambda := relaxation(classes, limit)
-	improve(classes, known, limit)
-	k.picks = make([]int, n) // the best that is known
+	b := bounded{classes: classes, limit: limit}
+	k.begin(&b)
+	if !b.prune() {
+		return nil // by rounding alone: what is known is the optimum
+	}
+	b.arrange()
+	return k.combine(ctx, &b)
+}
+
+// bounded is a knapsack's classes with what bounds their combinations.
+type bounded struct {
+	classes [][]state // the alternatives of each class by g, of which none beats another
+	limit   float64   // of Σ g, with what rounding may add
+	lower   float64   // no combination of interest has less f
+	lambda  float64   // the multiplier λ of the limit
+	best    []float64 // by class: max (f − λ g)
+
+	order []int     // the classes, the smallest first
+	rest  []float64 // by position in order: Σ best of the classes from there on; 0 behind the last
+	room  []float64 // and Σ of their least g
+}
+
+// begin finds a first combination, which becomes the best known one, and with it the lower bound: the relaxation's
+// combination, improved by single changes. The bound is lowered by what rounding may add, so that nothing as good
+// is cut off.
+func (k *knapsack) begin(b *bounded) {
+	n, classes := len(b.classes), b.classes
+	known, lambda := relaxation(classes, b.limit)
+	improve(classes, known, b.limit)
+	k.picks = make([]int, n)
 	lower, scale := 0.0, 0.0
 	for i, at := range known {
 		s := classes[i][at]
@@ -111,53 +136,60 @@ func (k *knapsack) exact(ctx context.Context) error {
 		lower += s.f
 		scale += math.Abs(s.f) + math.Abs(float64(lambda*s.g))
 	}
-	lower -= float64(scale * plan.Rounding * float64(n+1))
+	b.lambda, b.lower = lambda, lower-float64(scale*plan.Rounding*float64(n+1))
+}
 
-	// An upper bound by the multiplier λ of the limit: Σ f <= λ limit + Σ max (f − λ g), a maximum
-	// for each class. An alternative whose part keeps that below the lower bound is dropped.
-	best := make([]float64, n)
-	for i, items := range classes {
-		best[i] = math.Inf(-1)
+// prune drops alternatives by an upper bound, Σ f <= λ limit + Σ max (f − λ g), a maximum for each class: an
+// alternative goes whose part keeps that below the lower bound. It reports false if a class has none left.
+func (b *bounded) prune() bool {
+	b.best = make([]float64, len(b.classes))
+	for i, items := range b.classes {
+		b.best[i] = math.Inf(-1)
 		for _, s := range items {
-			best[i] = max(best[i], s.f-float64(lambda*s.g))
+			b.best[i] = max(b.best[i], s.f-float64(b.lambda*s.g))
 		}
 	}
-	bound := float64(lambda * limit)
-	for _, b := range best {
-		bound += b
+	bound := float64(b.lambda * b.limit)
+	for _, most := range b.best {
+		bound += most
 	}
-	for i, items := range classes {
-		classes[i] = slices.DeleteFunc(items, func(s state) bool {
-			return bound-best[i]+s.f-float64(lambda*s.g) < lower
+	for i, items := range b.classes {
+		b.classes[i] = slices.DeleteFunc(items, func(s state) bool {
+			return bound-b.best[i]+s.f-float64(b.lambda*s.g) < b.lower
 		})
-		if len(classes[i]) == 0 {
-			return nil // by rounding alone: what is known is the optimum
+		if len(b.classes[i]) == 0 {
+			return false
 		}
 	}
+	return true
+}
 
-	// Small classes go first, so that the front grows late. rest[i] is the bound of the classes
-	// from i on, room[i] their least g.
-	order := smallFirst(classes)
-	rest, room := make([]float64, n+1), make([]float64, n+1)
+// arrange puts the classes into order: small ones go first, so that the front grows late.
+func (b *bounded) arrange() {
+	n := len(b.classes)
+	b.order, b.rest, b.room = smallFirst(b.classes), make([]float64, n+1), make([]float64, n+1)
 	for i := n - 1; i >= 0; i-- {
-		rest[i] = rest[i+1] + best[order[i]]
-		room[i] = room[i+1] + classes[order[i]][0].g
+		b.rest[i] = b.rest[i+1] + b.best[b.order[i]]
+		b.room[i] = b.room[i+1] + b.classes[b.order[i]][0].g
 	}
+}
 
-	// Class by class: fronts[i] has the undominated sums of the first i classes. A sum stays if
-	// its promise, the best that the rest can make of it, reaches the lower bound. If patience
-	// runs out, the sums that promise least are dropped, and the gap says what that may have cost.
+// combine goes class by class: fronts[i] has the undominated sums of the first i classes. A sum stays if its
+// promise, the best that the rest can make of it, reaches the lower bound. If patience runs out, the sums that
+// promise least are dropped, and the gap says what that may have cost.
+func (k *knapsack) combine(ctx context.Context, b *bounded) error {
+	n := len(b.order)
 	fronts := make([][]state, n+1)
 	fronts[0] = []state{{}}
 	dropped := math.Inf(-1) // the best bound of what patience gave up
 	var merge merger
-	for i, c := range order {
+	for i, c := range b.order {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		front := merge.extend(fronts[i], classes[c], limit-room[i+1])
-		promise := func(s state) float64 { return s.f + float64(lambda*(limit-s.g)) + rest[i+1] }
-		front = slices.DeleteFunc(front, func(s state) bool { return promise(s) < lower })
+		front := merge.extend(fronts[i], b.classes[c], b.limit-b.room[i+1])
+		promise := func(s state) float64 { return s.f + float64(b.lambda*(b.limit-s.g)) + b.rest[i+1] }
+		front = slices.DeleteFunc(front, func(s state) bool { return promise(s) < b.lower })
 		if left := (k.patience - k.states) / (n - i); len(front) > max(left, 1) {
 			slices.SortStableFunc(front, func(a, b state) int { return cmp.Compare(promise(b), promise(a)) })
 			for _, s := range front[max(left, 1):] {
@@ -173,12 +205,12 @@ func (k *knapsack) exact(ctx context.Context) error {
 	// The best sum of all classes; none means that the known combination is the best.
 	last := fronts[n]
 	if len(last) == 0 {
-		k.gap = max(0, dropped-lower)
+		k.gap = max(0, dropped-b.lower)
 		return nil
 	}
 	at := len(last) - 1 // the most f, for fronts rise
 	k.gap = max(0, dropped-last[at].f)
-	trace(fronts, at, func(i, pick int) { k.picks[order[i]] = pick })
+	trace(fronts, at, func(i, pick int) { k.picks[b.order[i]] = pick })
 	return nil
 }
 
@@ -204,12 +236,13 @@ func undominated(items []state) []state {
 // multiplier λ, 0 where all fit.
 func relaxation(classes [][]state, limit float64) (picks []int, lambda float64) {
 	type step struct {
-		class, to int
-		slope, dg float64
+		class, to int     // to which alternative of the class
+		slope, dg float64 // Δf/Δg of the step, and Δg
 	}
 	var steps []step
 	g := 0.0
 	picks = make([]int, len(classes))
+	// The steps up the upper convex hull of each class, whose slopes fall.
 	for c, items := range classes {
 		g += items[0].g
 		hull := []int{0}
@@ -225,6 +258,8 @@ func relaxation(classes [][]state, limit float64) (picks []int, lambda float64) 
 		}
 	}
 	slices.SortStableFunc(steps, func(a, b step) int { return cmp.Compare(b.slope, a.slope) })
+	// The steepest steps of all classes first. A class whose step is too long takes no more: its next steps begin
+	// where that one ends.
 	stuck := make([]bool, len(classes))
 	for _, s := range steps {
 		switch {
@@ -240,6 +275,7 @@ func relaxation(classes [][]state, limit float64) (picks []int, lambda float64) 
 	return picks, lambda
 }
 
+// slope is Δf/Δg from one alternative to another; Δg is not 0, for none beats the other.
 func slope(items []state, a, b int) float64 {
 	return (items[b].f - items[a].f) / (items[b].g - items[a].g)
 }
@@ -270,6 +306,8 @@ type merger struct{ one, two []state }
 // extend is the front that the items of one more class make of a front, less
 // what takes more than the limit. The result is good until the next call.
 func (m *merger) extend(front, items []state, limit float64) []state {
+	// out is the front of what the items so far make. Each further item shifts the old front by its f and g, and
+	// is merged into out by g: of the merged states those are kept that have more f than all before.
 	out, next := m.one[:0], m.two[:0]
 	for _, s := range items {
 		next = next[:0]
@@ -310,6 +348,7 @@ const maxCells = 1 << 27
 //
 // with every g rounded up and the limit down.
 func (k *knapsack) onGrid(ctx context.Context, step float64) error {
+	// What each alternative takes in steps.
 	n := len(k.classes)
 	weights := make([][]int, n)
 	least := 0
@@ -337,6 +376,7 @@ func (k *knapsack) onGrid(ctx context.Context, step float64) error {
 	if (z+1)*max(n, 1) > maxCells {
 		return plan.BadInput("a grid of %d steps for %d jobs is too large a table: use a coarser one", z, n)
 	}
+	// The recursion, from the last job back. A state that cannot be filled is -Inf; f_{n+1} is 0.
 	next, best := make([]float64, z+1), make([]float64, z+1)
 	choice := make([][]int32, n)
 	for i := n - 1; i >= 0; i-- {
@@ -358,6 +398,7 @@ func (k *knapsack) onGrid(ctx context.Context, step float64) error {
 		best, next = next, best
 		k.states += z + 1
 	}
+	// What was chosen, from the first job on.
 	k.picks = make([]int, n)
 	for i := range k.picks {
 		s := choice[i][z]

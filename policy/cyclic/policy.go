@@ -99,10 +99,12 @@ func (p *Policy) Schedule(r *entity.Round) {
 	}
 }
 
+// schedule is Schedule with an error for the run to end with.
 func (p *Policy) schedule(r *entity.Round) error {
 	if p.queue != r.Queue {
 		p.queue, p.rest = r.Queue, r.Queue.Part()
 	}
+	// Jobs that come: those of the rest at once, others wait for the tick.
 	var fresh []*entity.Run // of the rest
 	for _, j := range r.Fresh() {
 		if j.State == entity.Rejected {
@@ -117,6 +119,7 @@ func (p *Policy) schedule(r *entity.Round) error {
 			r.TellWhy(j, entity.Why{What: entity.UntilCycle})
 		}
 	}
+	// The tick plans the batch, and hands more jobs to the rest.
 	switch {
 	case r.Cause.Has(entity.CauseTick):
 		left, err := p.tick(r)
@@ -129,6 +132,7 @@ func (p *Policy) schedule(r *entity.Round) error {
 			return err
 		}
 	}
+	// The rest is asked if it has new jobs or anything has become free.
 	if p.Rest != nil && p.rest.Len() > 0 && (r.Gained || len(fresh) > 0) {
 		r.Delegate(p.Rest, p.rest, fresh)
 	}
@@ -145,6 +149,7 @@ func (p *Policy) leave(j *entity.Run) {
 // tick plans what has been collected, and returns the jobs that are left to the
 // rest from now on.
 func (p *Policy) tick(r *entity.Round) (left []*entity.Run, err error) {
+	// The batch, in order of priority. A job that no batch can have goes to the rest, or away.
 	var batch []*entity.Run
 	for j := range r.Queue.By(p.order(), r.Now).All() {
 		if j.State != entity.Waiting || p.rest.Holds(j) {
@@ -161,6 +166,7 @@ func (p *Policy) tick(r *entity.Round) (left []*entity.Run, err error) {
 			r.Reject(j, "batches are planned by what jobs ask for, in no other shape: "+err.Error())
 		}
 	}
+	// BSF: a share of the batch is planned, the others go to the rest.
 	if p.Rest != nil {
 		sliced, others, err := p.Share.Split(p.jobs(batch))
 		if err != nil {
@@ -173,6 +179,7 @@ func (p *Policy) tick(r *entity.Round) (left []*entity.Run, err error) {
 		slices.SortFunc(left, func(a, b *entity.Run) int { return cmp.Compare(a.Seq(), b.Seq()) })
 		batch = at(batch, sliced)
 	}
+	// Plan it: together with what was planned before, or on what that has left.
 	if p.Replan == ReplanEachCycle {
 		if done, err := p.replan(r, batch); done || err != nil {
 			return left, err
@@ -273,6 +280,7 @@ func (p *Policy) replan(r *entity.Round, batch []*entity.Run) (done bool, err er
 	for _, j := range batch {
 		fresh[j] = true
 	}
+	// Whom it is about: jobs that have a reservation ahead, and the batch, in order of priority.
 	var all []*entity.Run
 	var held []*entity.Reservation
 	for j := range r.Queue.By(p.order(), r.Now).All() {
@@ -291,6 +299,7 @@ func (p *Policy) replan(r *entity.Round, batch []*entity.Run) (done bool, err er
 	if err != nil {
 		return false, err
 	}
+	// Plan them as though the reservations had been given up, but none later than it was promised.
 	jobs := p.jobs(all)
 	for i, j := range all {
 		if j.State == entity.Reserved {
@@ -306,6 +315,7 @@ func (p *Policy) replan(r *entity.Round, batch []*entity.Run) (done bool, err er
 			return false, nil
 		}
 	}
+	// Move those whose window is another one, and book the batch.
 	var moved []*entity.Run
 	plan := &Outcome{Left: out.Left, Slices: out.Slices, Stats: out.Stats}
 	for i, j := range all {

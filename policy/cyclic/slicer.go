@@ -80,6 +80,7 @@ func (b BatchSlicer) Plan(ctx context.Context, batch []Item, list plan.SlotList)
 
 // slice plans the batch's jobs from the position from on, into part.
 func (b BatchSlicer) slice(ctx context.Context, jobs []Item, out, part *Outcome, from int) error {
+	// Alternatives. A job without any takes no part in the choice.
 	alternatives, stats, err := b.Search.Run(ctx, jobs, out.Left)
 	if err != nil {
 		return err
@@ -99,6 +100,7 @@ func (b BatchSlicer) slice(ctx context.Context, jobs []Item, out, part *Outcome,
 		slice.Jobs = append(slice.Jobs, from+i)
 		found = append(found, alternatives[i])
 	}
+	// The front, for those who want to see what could have been chosen.
 	if b.Front != 0 {
 		front, err := b.Choice.front(ctx, found, out.Slices, b.Front)
 		if infeasible := (*InfeasibleError)(nil); err == nil {
@@ -107,6 +109,8 @@ func (b BatchSlicer) slice(ctx context.Context, jobs []Item, out, part *Outcome,
 			return err
 		}
 	}
+	// The choice, within what the slices before have left of fixed limits. If no combination keeps the limit, all
+	// jobs of the slice are postponed.
 	combination, err := b.Choice.choose(ctx, found, out.Slices)
 	switch {
 	case errors.As(err, &slice.Infeasible):
@@ -122,6 +126,7 @@ func (b BatchSlicer) slice(ctx context.Context, jobs []Item, out, part *Outcome,
 			d.Window, d.OK, d.Chosen = found[i][s], true, s
 		}
 	}
+	// What the slice leaves.
 	out.Slices = append(out.Slices, slice)
 	stats.States = combination.States
 	out.Stats.add(stats)
@@ -164,6 +169,7 @@ func (b BatchSlicer) shift(out *Outcome, base plan.SlotList) error {
 		}
 	}
 	slices.SortStableFunc(order, func(a, b *Decision) int { return cmp.Compare(a.Window.Start, b.Window.Start) })
+	// What each node has: its slots without any window, and the windows on it, those not yet moved among them.
 	free := make(map[*entity.Node][]entity.Slot)
 	for _, s := range base.Slots {
 		free[s.Node] = append(free[s.Node], s)

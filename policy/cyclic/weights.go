@@ -84,15 +84,15 @@ func scale(limit float64) float64 {
 // weighted is the choice by weights. Times are ticks. What a state adds up to is C, its f, and
 // T, its g.
 type weighted struct {
-	a, b         float64 // what a unit of C and of T adds to the sum
-	budget, time float64 // B* and T*
-	patience     int
+	a, b         float64 // what a unit of C and a tick of T add to the sum; below 0 if more is better
+	budget, time float64 // B* and T*, in ticks
+	patience     int     // Choice.Patience
 
-	classes [][]state
-	picks   []int
-	best    float64 // of picks
-	bound   float64 // no combination within the limits has a smaller sum
-	states  int
+	classes [][]state // by job, its alternatives
+	picks   []int     // by job: the best combination so far; nil: none is known
+	best    float64   // the sum of picks
+	bound   float64   // no combination within the limits has a smaller sum
+	states  int       // states kept so far, in all searches
 }
 
 // fills reports whether nothing but the limits keeps C, T or both from growing,
@@ -101,6 +101,7 @@ func (w *weighted) fills() bool {
 	return min(w.a, w.b) < 0 && max(w.a, w.b) <= 0
 }
 
+// of is the weighted sum of a state, but for what both limits add to every sum.
 func (w *weighted) of(s state) float64 { return float64(w.a*s.f) + float64(w.b*s.g) }
 
 // over is a limit with what rounding may add to a sum.
@@ -135,6 +136,7 @@ func (w *weighted) choose(ctx context.Context) error {
 	cost := func(s state) float64 { return s.f }
 	time := func(s state) float64 { return s.g }
 
+	// Can both limits be kept? The least cost within T* tells, and is a first combination.
 	cheapest, err := w.under(ctx, cost, time, w.time)
 	if err != nil {
 		return err
@@ -196,6 +198,7 @@ func (w *weighted) settled(k knapsack) bool {
 	return true
 }
 
+// total is what a combination adds up to.
 func (w *weighted) total(picks []int) state {
 	var out state
 	for i, s := range picks {
@@ -205,6 +208,7 @@ func (w *weighted) total(picks []int) state {
 	return out
 }
 
+// keeps reports whether a state is within both limits.
 func (w *weighted) keeps(s state) bool { return s.f <= over(w.budget) && s.g <= over(w.time) }
 
 // take takes picks over if they are better than what is known.
@@ -214,36 +218,49 @@ func (w *weighted) take(picks []int) {
 	}
 }
 
-// underBoth is the search where neither limit follows from the other.
-func (w *weighted) underBoth(ctx context.Context) error {
-	// Multipliers λ of the budget B* and μ of the time T* give a bound of the least weighted sum:
-	// Σ min (w + λ C + μ T) − λ B* − μ T*, a minimum for each class.
-	lambda, mu := w.multipliers()
+// lagrangian is a bound of weighted sums by multipliers λ of the budget B* and μ of the time T*:
+//
+//	Σ min (w + λ C + μ T) − λ B* − μ T*, a minimum for each class
+type lagrangian struct {
+	lambda, mu float64
+	order      []int     // the classes, the smallest first
+	rest       []state   // by position in order: what the classes from there on take of both limits at least
+	bound      []float64 // by position in order: what they add to the bound; behind the last − λ B* − μ T*
+	upper      float64   // the best known sum, with what rounding may add: no sum of interest has a higher bound
+}
+
+// of is what a state adds to the bound.
+func (l *lagrangian) of(w *weighted, s state) float64 {
+	return w.of(s) + float64(l.lambda*s.f) + float64(l.mu*s.g)
+}
+
+// bounds finds multipliers, a good combination, and what the classes add to the bound.
+func (w *weighted) bounds() *lagrangian {
+	l := &lagrangian{order: smallFirst(w.classes)}
+	l.lambda, l.mu = w.multipliers()
 	w.improve()
-	lagrange := func(s state) float64 { return w.of(s) + float64(lambda*s.f) + float64(mu*s.g) }
-
 	n := len(w.classes)
-	order := smallFirst(w.classes)
-
-	// What the classes from i on take at least, and add to the bound.
-	rest := make([]state, n+1)
-	bound := make([]float64, n+1)
-	bound[n] = -float64(lambda*w.budget) - float64(mu*w.time)
-	magnitude := math.Abs(bound[n])
+	l.rest, l.bound = make([]state, n+1), make([]float64, n+1)
+	l.bound[n] = -float64(l.lambda*w.budget) - float64(l.mu*w.time)
+	magnitude := math.Abs(l.bound[n])
 	for i := n - 1; i >= 0; i-- {
 		c, t, v := math.Inf(1), math.Inf(1), math.Inf(1)
-		for _, s := range w.classes[order[i]] {
-			c, t, v = min(c, s.f), min(t, s.g), min(v, lagrange(s))
+		for _, s := range w.classes[l.order[i]] {
+			c, t, v = min(c, s.f), min(t, s.g), min(v, l.of(w, s))
 		}
-		rest[i] = state{f: rest[i+1].f + c, g: rest[i+1].g + t}
-		bound[i] = bound[i+1] + v
+		l.rest[i] = state{f: l.rest[i+1].f + c, g: l.rest[i+1].g + t}
+		l.bound[i] = l.bound[i+1] + v
 		magnitude += math.Abs(v)
 	}
-	upper := w.best + float64(magnitude*plan.Rounding*float64(n+1))
+	l.upper = w.best + float64(magnitude*plan.Rounding*float64(n+1))
+	return l
+}
 
-	// Class by class: lists[i] has sums of the first i classes that fit both limits with the least
-	// of the rest, and whose bound is not above the best known combination. If patience runs out,
-	// the sums with the highest bounds are dropped.
+// underBoth is the search where neither limit follows from the other. It goes class by class: lists[i] has sums of
+// the first i classes that fit both limits with the least of the rest, and whose bound is not above the best known
+// combination. If patience runs out, the sums with the highest bounds are dropped.
+func (w *weighted) underBoth(ctx context.Context) error {
+	l, n := w.bounds(), len(w.classes)
 	lists := make([][]state, n+1)
 	lists[0] = []state{{}}
 	patience := cmp.Or(w.patience, defaultWeightedPatience)
@@ -255,13 +272,13 @@ func (w *weighted) underBoth(ctx context.Context) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		room := state{f: over(w.budget) - rest[i+1].f, g: over(w.time) - rest[i+1].g}
-		promise := func(s state) float64 { return lagrange(s) + bound[i+1] }
+		room := state{f: over(w.budget) - l.rest[i+1].f, g: over(w.time) - l.rest[i+1].g}
+		promise := func(s state) float64 { return l.of(w, s) + l.bound[i+1] }
 		var list []state
 		for parent, p := range lists[i] {
-			for _, s := range w.classes[order[i]] {
+			for _, s := range w.classes[l.order[i]] {
 				q := state{f: p.f + s.f, g: p.g + s.g, parent: int32(parent), pick: s.pick}
-				if q.f <= room.f && q.g <= room.g && promise(q) <= upper {
+				if q.f <= room.f && q.g <= room.g && promise(q) <= l.upper {
 					list = append(list, q)
 				}
 			}
@@ -283,7 +300,7 @@ func (w *weighted) underBoth(ctx context.Context) error {
 			continue
 		}
 		w.best = w.of(s)
-		trace(lists, at, func(i, pick int) { w.picks[order[i]] = pick })
+		trace(lists, at, func(i, pick int) { w.picks[l.order[i]] = pick })
 	}
 	w.bound = max(w.bound, min(w.best, dropped))
 	return nil
@@ -327,6 +344,7 @@ func (w *weighted) undominated(list []state) []state {
 // is the greatest. mu is exact for a lambda; lambda is searched, for the bound is
 // concave in it. What the relaxations pick on the way may be taken.
 func (w *weighted) multipliers() (lambda, mu float64) {
+	// The bound for a λ, and the best μ for it: the multiplier of T* in the linear relaxation (see relaxation).
 	bound := func(lambda float64) (bound, mu float64) {
 		classes := make([][]state, len(w.classes))
 		for i, sums := range w.classes {
@@ -352,6 +370,7 @@ func (w *weighted) multipliers() (lambda, mu float64) {
 		}
 		return bound, mu
 	}
+	// Double λ until the bound falls, then search the interval by thirds: 48 steps leave (2/3)^48, 3·10^-9, of it.
 	unit := (math.Abs(w.a) + float64(math.Abs(w.b)*w.time)/scale(w.budget)) / 1024
 	low, high := 0.0, unit
 	best, _ := bound(high)
