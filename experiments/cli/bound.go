@@ -44,12 +44,12 @@ func newBound(tables *simulation.Tables) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "bound [LOG|SOURCE]",
 		Short: "Tell what no schedule of a log can be below: makespan, mean wait, mean bounded slowdown",
-		Long: `Tell lower bounds of a log's makespan, mean wait and mean bounded slowdown on a cluster. No
-policy can do better, also one that knows beforehand when jobs come and how long they run. Which
-jobs there are, and how long they run, is as for simulate under the same flags; jobs that the machine
-is too small for are left out. The bounds are those of machines that can split jobs
-(docs/reference/cli.md): what is best lies between them and the best policy. With --order, a local
-search looks for an order of the jobs that is good for each measure, and what is best lies below it.`,
+		Long: `Tell lower bounds of a log's makespan, mean wait and mean bounded slowdown on a cluster. No policy
+can be better, not even a policy that knows all jobs and runtimes beforehand. The jobs and their lengths
+are as in simulate with the same flags; jobs larger than the machine are left out. Bounds come from
+machines that can split or interrupt jobs (docs/reference/cli.md), so the best possible schedule lies between
+a bound and the best known policy. With --order, a local search finds a good order of the jobs for
+each measure; the best possible schedule is at least as good.`,
 		Example: `  gridslot bound KTH-SP2-1996-2.1-cln.swf.gz
   gridslot bound lublin:jobs=1000:load=0.8 --procs 64 --format csv`,
 		RunE: func(cmd *cobra.Command, args []string) error {

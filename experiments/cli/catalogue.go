@@ -31,8 +31,9 @@ func newTraceList() *cobra.Command {
 		Use:   "list [PATTERN]",
 		Short: "List the known logs of the " + traces.Archive,
 		Long: `List the known logs of the ` + traces.Archive + `, and which of them have
-been fetched. PATTERN, in any case, is a part of a name, machine or site, or with * and ?
-a whole name. Of a single log all is told: who is to be thanked, and what to be cited.`,
+been fetched. PATTERN is a part of a name, machine or site, in lower or upper case, or
+with * and ? a whole name. For a single log the command tells everything: also whom
+to thank, and what to cite.`,
 		Example: `  gridslot trace list
   gridslot trace list sdsc
   gridslot trace list KTH-SP2-1996-2.1-cln --format json`,

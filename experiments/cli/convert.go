@@ -35,10 +35,10 @@ func newTraceConvert(t *simulation.Tables) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "convert LOG|SOURCE... OUT",
 		Short: "Write a log: of another one, in any format, sorted, cleaned, cut, scaled; of a model; of several",
-		Long: `Write the log OUT: of another log, or of a source with its parameters (help sources), in the format
-that --to names or the ending of OUT tells, else SWF; packed by the ending .gz or .zst; - is standard output.
-It is carried out in this order: where, sort, after and before, whole-weeks, flurries, skip, first, load,
-shift, estimates, anonymise, drop-lines. What is left out, and what the format cannot hold, is told.
+		Long: `Write the log OUT from another log, or from a source with its parameters (help sources). Its format is
+what --to names, else what the ending of OUT says, else SWF; .gz or .zst behind the ending packs it; - is standard
+output. Flags act in this order: where, sort, after and before, whole-weeks, flurries, skip, first, load,
+shift, estimates, anonymise, drop-lines. The command tells what it leaves out, and what the format cannot hold.
 Several logs are merged in the order of submission; with --by OUT is a folder of parts.
 vo:... makes a job file, platform:from=FILE.xml nodes of a domain (help made).`,
 		Example: `  gridslot trace convert log.swf.gz busy.swf --first 5000 --load 0.9 --shift
@@ -59,9 +59,9 @@ vo:... makes a job file, platform:from=FILE.xml nodes of a domain (help made).`,
 	c.cleaning.add(cmd)
 	f.StringVar(&c.by, "by", "", "parts by user, group, executable, queue, partition or week, or so many parts")
 	complete(cmd, "by", []string{"user", "group", "executable", "queue", "partition", "week"})
-	parsedFlag(cmd, &c.merge.Apart, "apart", "", "FIELD,FIELD", "of several logs: equal numbers of users, groups, ... (all) are two of them", optional(clean.ParseFields))
+	parsedFlag(cmd, &c.merge.Apart, "apart", "", "FIELD,FIELD", "of several logs: fields (or all) whose equal numbers in two logs are two users, groups, ...", optional(clean.ParseFields))
 	f.Lookup("apart").NoOptDefVal = "all"
-	f.BoolVar(&c.merge.AsTheyStand, "as-they-stand", false, "of several logs: submissions as they are, whenever the logs start")
+	f.BoolVar(&c.merge.AsTheyStand, "as-they-stand", false, "of several logs: keep submissions unchanged, whenever the logs start")
 	return cmd
 }
 

@@ -22,16 +22,14 @@ func newExplain() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "explain DIR [JOB]",
 		Short: "Tell why a job started when it did, or did not; draw a small schedule as text",
-		Long: `Tell what held a job at each decision that mattered, and how its waiting came to
-its end: from the files that simulate --decisions --out DIR has written. Without
---policy it is told for all policies that DIR holds. The exit code is 1 where it
-cannot be told.
+		Long: `Tell why a job waited, from decision to decision, and how its wait ended. DIR has the
+files of simulate --decisions --out DIR. Without --policy the answer is for every
+policy in DIR. The exit code is 1 if there is no answer.
 
-Without JOB the schedules of a small folder are drawn, one policy below the other on one
-scale of time: a row a processor or node, at most ` + strconv.Itoa(gantt.MaxRows) + `, and letters for jobs, A for job 1
-(some hundreds of jobs at most);
-= is an owner's job, # an outage, . is idle. Where a column is longer than a time unit it
-shows what takes most of it.`,
+Without JOB the command draws the schedules of DIR as text, one policy below the other on
+one scale of time: a row for each processor or node, at most ` + strconv.Itoa(gantt.MaxRows) + `, and a letter for each job, A for
+job 1 (some hundreds of jobs at most); = is an owner's job, # an outage, . is idle. A
+column that is longer than a time unit shows the job that has most of it.`,
 		Example: `  gridslot simulate KTH-SP2-1996-2.1-cln.swf.gz --policy easy,conservative --decisions --out results
   gridslot explain results 4711 --policy easy
   gridslot explain results --width 80`,

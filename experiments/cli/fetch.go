@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
+	"strings"
 	"sync/atomic"
 
 	"github.com/spf13/cobra"
@@ -19,12 +21,14 @@ func newTraceFetch() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "fetch NAME",
 		Short: "Fetch a log of the " + traces.Archive,
-		Long: `Fetch a log of the ` + traces.Archive + `, by its name in 'gridslot trace list',
-or with --url any log, under a name of yours. It is kept in the cache, a folder that the
-variable ` + traces.CacheVariable + ` can name, where simulate and other commands find it. What was interrupted goes on where it stopped, if
-the file has not changed. Only https is spoken, to that host alone.
+		Long: `Fetch a log of the ` + traces.Archive + ` by its name in 'gridslot trace list',
+or any log by --url, under a name of your own. The cache keeps the log, and simulate and
+other commands find it there by its name; the variable ` + traces.CacheVariable + ` can
+name another folder as the cache. An interrupted download continues where it stopped, if
+the file on the server has not changed. The command uses https only, and only the host of
+the address.
 
-The checksum of the file is printed in front of its path, as sha256sum does.`,
+It prints the checksum of the file in front of its path, as sha256sum does.`,
 		Example: `  gridslot trace fetch KTH-SP2-1996-2.1-cln
   gridslot simulate KTH-SP2-1996-2.1-cln
   gridslot trace fetch ours --url https://example.org/ours.swf.gz --max-size 2G`,
@@ -32,6 +36,14 @@ The checksum of the file is printed in front of its path, as sha256sum does.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if _, ok := traces.Known(args[0]); !ok && f.URL == "" {
 				names, _ := completeLogs(cmd, nil, "")
+				var same *traces.NamesakesError // "KTH-SP2"
+				if _, err := traces.Find(args[0]); errors.As(err, &same) {
+					logs := make([]string, len(same.Logs))
+					for i, log := range same.Logs {
+						logs[i] = log.Name
+					}
+					return usagef("%s is not the whole name of a log; the archive has %s", args[0], strings.Join(logs, ", "))
+				}
 				return usagef("%s is not in the catalogue ('gridslot trace list'): give its address with --url%s", args[0], enum.Suggestion(args[0], names))
 			}
 			if f.MaxSize < 0 {
@@ -42,9 +54,9 @@ The checksum of the file is printed in front of its path, as sha256sum does.`,
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&f.URL, "url", "", "address of the file, https://HOST/PATH (default: the address in the archive)")
-	parsedFlag(cmd, &f.MaxSize, "max-size", "1G", "SIZE", "what the file may have at most", hostmem.ParseSize)
+	parsedFlag(cmd, &f.MaxSize, "max-size", "1G", "SIZE", "greatest size of the file", hostmem.ParseSize)
 	flags.StringVar(&f.SHA256, "sha256", "", "checksum that the file must have")
-	flags.BoolVar(&f.Force, "force", false, "fetch it again, from its first byte")
+	flags.BoolVar(&f.Force, "force", false, "fetch the log again, from its first byte")
 	return cmd
 }
 

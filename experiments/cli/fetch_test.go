@@ -195,7 +195,8 @@ func TestFetchGoesThroughTheEnvironmentsProxy(t *testing.T) {
 
 func TestWrongCallsOfFetchSayWhatIsWanted(t *testing.T) {
 	for want, args := range map[string][]string{
-		"is not in the catalogue":     {"mine"},
+		"is not in the catalogue": {"mine"},
+		"KTH-SP2 is not the whole name of a log; the archive has KTH-SP2-1996-2.1-cln": {"KTH-SP2"},
 		"takes 1 argument":            {},
 		`size such as 800M`:           {"mine", "--url=https://a", "--max-size=much"},
 		"a checksum has 64":           {"mine", "--url=https://127.0.0.1:1/", "--sha256=abc"},

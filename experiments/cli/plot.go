@@ -87,16 +87,16 @@ func newPlot() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "plot DIR [FIGURE...] [NAME=VALUE...]",
 		Short: "Draw figures of results",
-		Long: `Draw figures of what "gridslot simulate --out DIR" has left, for print: as wide as a
-column (85 mm), labels of 8 points, colours and dashes that everybody sees apart.
-Without names all figures are drawn that the folder has data for:
+		Long: `Draw figures of the results of simulate --out DIR, for print: as wide as a column
+(85 mm), with labels of 8 points, and colours and dashes that everybody can tell apart.
+Without names plot draws every figure for which the folder has data:
 
 ` + list.String() + `
-Of what "gridslot sweep STUDY.yaml --out DIR" has left, one of each measure:
+Figures of a study, the results of sweep STUDY.yaml --out DIR, one for each measure:
 
 ` + studies.String() + `
-NAME=VALUE draws only what has that value: policy=easy, or any parameter of a study.
-Of several values of one name any will do.`,
+NAME=VALUE draws only rows with that value: policy=easy, or any parameter of a study.
+Several values of one name: rows with any of them.`,
 		Example: `  gridslot simulate KTH-SP2-1996-2.1-cln.swf.gz --policy fcfs,easy,conservative --out results
   gridslot plot results
   gridslot plot results wait-by-size policies --format pdf -o paper/figures

@@ -63,6 +63,7 @@ func TestPlotSaysWhatIsMissing(t *testing.T) {
 		{[]string{dir, "load=0.7"}, 2, `parameter "load": want policy`},
 		{[]string{dir, "queue", "prices"}, 1, "prices cannot be drawn: there is no prices-POLICY.csv"},
 		{[]string{t.TempDir()}, 1, "holds no results: there is no manifest.json"},
+		{[]string{filepath.Join(dir, "none")}, 1, "none: there is no such folder"},
 		{[]string{filepath.Join(dir, "summary.csv")}, 1, "is a file: give the folder of the results"},
 		{[]string{dir, "--format", "gif"}, 2, "svg"},
 		{nil, 2, "DIR [FIGURE...]"},

@@ -20,18 +20,18 @@ func newReport(env Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "report DIR",
 		Short: "Write a page of what simulate has left in a folder, with a Gantt chart",
-		Long: `Write what simulate --out DIR has left as one page of HTML: summary, settings,
-warnings, and an interactive Gantt chart with what is busy and what waits. The
-page holds all that it shows: it can be opened without a network, and sent on.
+		Long: `Write one page of HTML from the results of simulate --out DIR: summary, settings,
+warnings, an interactive Gantt chart, busy processors and the queue over time. The
+page needs no network and no other file.
 
-Of a study, which sweep has left, the page has the plan and what failed, means with
-intervals, comparisons, rankings, heat maps, sensitivities, and links to the files
-of single runs that were kept. With --table FORMAT it is a table in place of the
-page: of each case the mean over its seeds (or over its weeks, where there is no
-chance in it) with an interval, what is best in bold type, and with a star what
-differs from the baseline for more than chance. What the study varies and is
-neither in rows nor in columns has a table for each of its values. DIR may be a
-file then, any CSV with a row a run.`,
+The page of a study has its plan and failures, means with intervals, comparisons,
+rankings, heat maps, sensitivities, and links to the kept files of single runs.
+
+With --table FORMAT a study gives a table in place of the page. Each cell has the mean
+over its seeds (or weeks, if there is no chance) with an interval. The best values are
+bold; a star marks a significant difference from the baseline. If the study varies
+more than rows and columns show, there is one table for each further value. With
+--table, DIR may also be any CSV file with a row for each run.`,
 		Example: `  gridslot simulate --policy fcfs,easy --out results
   gridslot report results
   gridslot report results -o easy.html

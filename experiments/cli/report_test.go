@@ -51,7 +51,7 @@ func TestReportSaysWhatItWants(t *testing.T) {
 	}{
 		{[]string{"report", empty}, 1, "gridslot simulate TRACE --out DIR"},
 		{[]string{"report", write(t, "a.csv", "x")}, 1, "give the folder of the results"},
-		{[]string{"report", filepath.Join(empty, "none")}, 1, "no such file"},
+		{[]string{"report", filepath.Join(empty, "none")}, 1, "none: there is no such folder"},
 		{[]string{"report"}, 2, "DIR"},
 	} {
 		got := call(c.args...)

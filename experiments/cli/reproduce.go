@@ -34,19 +34,19 @@ func newReproduce(env Env, own []reproduce.Experiment) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "reproduce [NAME...|all]",
 		Short: "Repeat published experiments and compare the figures",
-		Long: `Repeat published experiments: for each figure the paper's, that of the authors'
-program where it is known, and ours with a 95% interval; and whether the orders
-that the papers claim hold.
+		Long: `Repeat published experiments. Tables have the paper's figure, the figure of the
+authors' program where it is known, and ours with a 95% interval; and whether the
+paper's claims hold.
 
-Without --cycles an experiment takes as many cycles as its paper did. With --out
-each leaves a table (CSV, Markdown) and figures (SVG, PDF) as soon as it is done,
-and at the end there is a register of what the papers claim and whether it holds
-(claims.csv, claims.md). A call that was interrupted or killed goes on where it
-stopped: cycles that are done are not done again, but for those that measure time.
+Without --cycles an experiment takes the number of cycles of its paper. With --out
+each experiment writes a table (CSV, Markdown) and figures (SVG, PDF) as soon as it
+is done, and at the end a register of the claims and verdicts (claims.csv,
+claims.md). An interrupted or killed call continues where it stopped; only
+experiments that measure time begin again.
 
-Experiments that repeat what others have published of their own jobs look for these
-in the folder that GRIDSLOT_REFERENCE names, and for logs in that of GRIDSLOT_TRACES;
-'all' leaves them out where it has not got them.`,
+Some experiments need logs, in the folder GRIDSLOT_TRACES, or published jobs and
+schedules, in the folder GRIDSLOT_REFERENCE; 'all' leaves out experiments whose
+files are missing.`,
 		Example: "  gridslot reproduce all --cycles 200\n  gridslot reproduce placement --out results",
 		RunE:    func(cmd *cobra.Command, args []string) error { return r.run(cmd, env, args) },
 	}

@@ -63,18 +63,18 @@ func newSweep(env Env, t *simulation.Tables) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "sweep STUDY.yaml --out DIR",
 		Short: "Carry out a study: thousands of runs that lose nothing",
-		Long: `Carry out a study: a grid of settings times replications, as STUDY.yaml says.
-The results are in DIR/results.csv, a row a run.
+		Long: `Carry out a study: STUDY.yaml names settings and seeds, and each combination is a run.
+DIR/results.csv has a row for each run.
 
-Each run is done once: called again, after an interrupt or whatever befell the
-machine, sweep adds what is missing. A changed study adds its runs and never
-mixes them with others. A run that panics, hangs (--limit) or takes too much
-memory (--memory) fails alone; 'sweep status DIR' tells which, 'sweep retry DIR'
-tries them again.
+Each run is done once. After an interrupt or a crash, the same command does the
+missing runs. If the study changes, the same command adds the new runs; results of
+different programs or inputs are never mixed. A run that panics, hangs (--limit) or
+takes too much memory (--memory) fails alone: 'sweep status DIR' lists failures,
+'sweep retry DIR' tries failed runs again.
 
 With --engine slurm the runs become jobs of Slurm, over a folder that all nodes
 see: an array of tasks, and a job that merges after it. Under any other batch
-system each of N tasks runs 'sweep shard I/N', and 'sweep merge' follows.`,
+system each of N tasks calls 'sweep shard I/N', and 'sweep merge' follows.`,
 		Example: `  gridslot sweep study.yaml --dry-run
   gridslot sweep study.yaml --out results
   gridslot sweep study.yaml --out results --workers 8 --limit 10m --memory 12G

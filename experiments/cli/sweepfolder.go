@@ -67,9 +67,9 @@ func newSweepStatus() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "status DIR",
 		Short: "Tell how far a study is, and what has failed",
-		Long: `Tell how many runs of a study are done, have failed and are missing, and of each
-kind of failure the first message. The messages of all, and the last lines of
-what they said, are in DIR/failures.`,
+		Long: `Tell how many runs of a study are done, failed and missing, with the first message
+of each kind of failure. DIR/failures has all messages, and the last lines that a
+failed run printed.`,
 		Example:           "  gridslot sweep status results\n  gridslot sweep status results --format json",
 		ValidArgsFunction: completeFolders,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -188,8 +188,8 @@ func newSweepRetry(env Env, t *simulation.Tables) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "retry DIR",
 		Short: "Do the runs of a study again that failed, and those that are missing",
-		Long: `Do the runs of the study in DIR again that failed, and those that are missing.
-With another --limit or --memory what was too much before may succeed.`,
+		Long: `Do the failed and the missing runs of the study in DIR. With a greater --limit or
+--memory a run may succeed that took too much before.`,
 		Example:           "  gridslot sweep retry results\n  gridslot sweep retry results --limit 2h --workers 1",
 		ValidArgsFunction: completeFolders,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -214,8 +214,8 @@ func newSweepMerge() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "merge DIR",
 		Short: "Write the results of the runs that are done",
-		Long: `Write DIR/results.csv of all runs that are done, such as those of shards. Nothing
-is computed.`,
+		Long: `Write DIR/results.csv from all runs that are done, by shards for example. No run is
+computed.`,
 		Example:           "  gridslot sweep merge results",
 		ValidArgsFunction: completeFolders,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -240,9 +240,9 @@ func newSweepClean() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "clean DIR",
 		Short: "Remove what is not of the study's last plan, and failures",
-		Long: `Remove from DIR what is left of other plans, programs and inputs, of killed
-processes, and the failures, whose runs are missing then. What is removed is
-told before.`,
+		Long: `Remove from DIR results of other plans, programs and inputs, files of killed
+processes, and failures; the failed runs then count as missing. The command lists
+everything before it removes it.`,
 		Example:           "  gridslot sweep clean results --dry-run\n  gridslot sweep clean results",
 		ValidArgsFunction: completeFolders,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -285,10 +285,10 @@ func newSweepShard(env Env, t *simulation.Tables) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "shard I/N [STUDY.yaml] --out DIR",
 		Short: "Carry out the I-th of N parts of a study",
-		Long: `Carry out the I-th of N parts of a study, I from 1 to N: a task of any batch
-system. The parts may run at the same time, on machines that share the folder.
-When all have ended, 'sweep merge DIR' writes the results; 'sweep' does as well, and
-does first what is missing. Without STUDY.yaml it is the study that DIR is of.`,
+		Long: `Carry out the I-th of N parts of a study, I from 1 to N, as a task of any batch
+system. Parts may run at the same time, on machines that share the folder. When all
+parts have ended, 'sweep merge DIR' writes the results; 'sweep' first does missing
+runs, and then writes them. Without STUDY.yaml DIR/study.yaml is the study.`,
 		Example: "  gridslot sweep shard 3/8 study.yaml --out results\n  gridslot sweep merge results",
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, text string) ([]cobra.Completion, cobra.ShellCompDirective) {
 			if len(args) == 0 {

@@ -52,16 +52,15 @@ func newTraceInfo(tables *simulation.Tables) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "info [LOG|SOURCE [OTHER]]",
 		Short: "Tell what is in a log and what is wrong with it, who its users are, or how far it is from another",
-		Long: `Tell what is in a log: its machine, its jobs and their estimates, when they come, the load they
-offer week by week, who submits them, and what is odd about it. Hours are those of the clock that the
-header names, otherwise from time 0.
+		Long: `Tell what is in a log: machine, jobs, estimates, times of submission, offered load week by week, users,
+and oddities. Hours are by the clock that the header names, otherwise from time 0.
 
-Of two logs it tells their facts side by side and the distances between their distributions: ks, the
+Of two logs the command tells the facts side by side, and the distances between their distributions: ks, the
 greatest difference between the shares of jobs with no more than x (Kolmogorov and Smirnov); w1, how far
-values must be moved on average to make one of the other (Wasserstein), in the quantity's unit.
+values must be moved on average to turn one distribution into the other (Wasserstein), in the quantity's unit.
 
---check tells what is wrong, by line, field and reason; the exit code is 1 where lines are damaged,
-submissions go backwards or a job number is given twice. --users tells sessions, batches and think times.`,
+--check tells what is wrong, by line, field and reason; the exit code is 1 if lines are damaged,
+submissions go backwards or a job number occurs twice. --users tells sessions, batches and think times.`,
 		Example: `  gridslot trace info KTH-SP2-1996-2.1-cln.swf.gz --figures figures
   gridslot trace info lublin:jobs=28000:procs=100:load=0.7 KTH-SP2-1996-2.1-cln.swf.gz
   gridslot trace info log.swf.gz --check

@@ -28,17 +28,16 @@ func newValidate(t *simulation.Tables) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "validate DIR|JOBS.csv [TRACE|SCENARIO.yaml]",
 		Short: "Check a schedule against the trace it came from",
-		Long: `Check schedules, jobs.csv of gridslot or Batsim, against the trace that they came from: every job has a row
-that agrees with the trace and with itself, none starts before its submission, processors are never used
-twice nor beyond their number, and promises are kept: FCFS starts jobs in order, EASY never delays the head
-beyond its reservation, conservative backfilling no job beyond the first one it was given. On nodes and grids
-windows are what the jobs accept, and the money adds up. Of runs in which jobs were stopped or capacity was
-lost every attempt is checked in place of promises. The exit code is 1 where a rule is broken.
+		Long: `Check schedules against their trace. Each job has one row, which agrees with the trace and with itself. No job
+starts before its submission. No processor has two jobs at once. The policy keeps its promises: FCFS starts jobs
+in order; EASY never delays the head beyond its reservation; conservative backfilling never delays a job beyond
+its first reservation. On nodes and grids each window is acceptable to its job, and the money adds up. If jobs were
+stopped or capacity was lost, each attempt is checked, and promises are not. The exit code is 1 if a rule is broken.
 
-Of DIR, a folder of results, all schedules are checked by its manifest.json, without flags. So is one
-JOBS.csv with its manifest beside it; flags and TRACE stand in place of what that says. Otherwise TRACE is
-the log, job file or workflow (the sample), and a scenario tells with what settings it was simulated:
-workload: {first: 1000, estimates: exact} (help settings).`,
+With DIR, a folder of results, all schedules are checked by the settings in manifest.json, without flags.
+JOBS.csv is one schedule, of gridslot or Batsim. If a manifest stands beside the file, its settings hold; flags
+and TRACE replace them. Without a manifest give the trace (a log, job file or workflow; default: the sample), and
+flags or a scenario with the settings: workload: {first: 1000, estimates: exact} (help settings).`,
 		Example: `  gridslot simulate log.swf.gz --out results
   gridslot validate results
   gridslot validate jobs.csv log.swf.gz --policy easy
@@ -132,6 +131,9 @@ func (v *validation) schedule(cmd *cobra.Command, s schedule) error {
 		}
 		if of == "" {
 			return s.placed(worded(cmd, err))
+		}
+		if _, missing := os.Stat(s.path()); s.manifest == nil && errors.Is(missing, fs.ErrNotExist) {
+			return fmt.Errorf("%s: there is no such file or folder", s.path())
 		}
 		return fmt.Errorf("%s, of %s: %w", s.path(), of, worded(cmd, err))
 	}

@@ -106,6 +106,8 @@ func isJobsFile(name string) bool {
 // notResults says what there is instead of results, where the manifest cannot be read.
 func (f *Folder) notResults(err error) error {
 	switch info, wrong := os.Stat(f.Dir); {
+	case errors.Is(wrong, fs.ErrNotExist):
+		return fmt.Errorf("%s: there is no such folder; gridslot simulate TRACE --out DIR writes results into a folder", f.Dir)
 	case wrong == nil && !info.IsDir():
 		return fmt.Errorf("%s is a file: give the folder of the results", f.Dir)
 	case wrong != nil || !errors.Is(err, fs.ErrNotExist):
