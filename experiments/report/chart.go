@@ -16,31 +16,39 @@ import (
 	"github.com/gridslot/gridslot/metrics/rows"
 )
 
-// chart is one run.
+// chart is one run, as newChart has read it.
 type chart struct {
-	run    *results.Run
-	jobs   []rows.Job
-	index  map[int64]int // of jobs, by id
-	pieces []gantt.Piece // by job, time and row; a job is its index in jobs
+	run *results.Run
+	// In the order of the file.
+	jobs []rows.Job
+	// Positions in jobs, by id.
+	index map[int64]int
+	// By job, time and row. The Job of a piece is not an id but its position in jobs, -1 for a
+	// piece of no job, such as an outage.
+	pieces []gantt.Piece
+	// Queue and load, each level from its time to that of the next; in the order of time.
 	levels []rows.Level
-	placed bool // it is known who had which processors
-	from   des.Time
-	to     des.Time // last instant at which anything happened
+	// It is known who had which processors; otherwise there are no pieces.
+	placed bool
+	// The first and the last instant at which anything happened.
+	from des.Time
+	to   des.Time // last instant at which anything happened
 }
 
-// lane is a lane as the page holds it.
+// lane is a lane as the page holds it: the rows of a machine, or of one site.
 type lane struct {
 	Name string `json:"name"`
 	*gantt.Lane
 	Nodes []node `json:"nodes,omitempty"` // nil for processors, which have numbers
 }
 
+// node is the name of a row that is a node, and what people may want to know of it.
 type node struct {
 	Name  string `json:"name"`
 	About string `json:"about,omitempty"`
 }
 
-// described are lanes as the page holds them.
+// described returns lanes as the page holds them.
 func described(lanes []*gantt.Lane) (all []*lane) {
 	for _, l := range lanes {
 		to := &lane{Name: clean(l.Site), Lane: l}
@@ -52,7 +60,7 @@ func described(lanes []*gantt.Lane) (all []*lane) {
 	return all
 }
 
-// fileOf is the file of a run whose name begins so, "" where it has none.
+// fileOf returns the first file of a run whose name begins with prefix, "" where it has none.
 func fileOf(r *results.Run, prefix string) string {
 	for _, name := range r.Files {
 		if strings.HasPrefix(name, prefix) {
@@ -62,6 +70,7 @@ func fileOf(r *results.Run, prefix string) string {
 	return ""
 }
 
+// describe returns a node as the page holds it; what is not known of it is not said.
 func describe(n rows.Node) node {
 	name := n.Name
 	if name == "" {
@@ -82,7 +91,9 @@ func describe(n rows.Node) node {
 	return node{clean(name), clean(strings.Join(about, ", "))}
 }
 
-// newChart reads all of a run.
+// newChart reads all of a run. The lanes are those of all runs of the folder, so that rows of two
+// charts are the same nodes. Where the setting allocation is count or none, nothing tells who had
+// which processors: a layout made up would be taken for the run's.
 func newChart(r *results.Run, lanes []*gantt.Lane, allocation string) (*chart, error) {
 	c := &chart{run: r, index: map[int64]int{}}
 	var err error
@@ -109,8 +120,8 @@ func newChart(r *results.Run, lanes []*gantt.Lane, allocation string) (*chart, e
 	if c.levels == nil {
 		c.levels = c.levelsOfPieces()
 	}
-	// Neighbours in the file are to be neighbours in time, and rows of one job beside
-	// each other.
+	// Neighbours in the file are to be neighbours in time, so that the page can skip blocks of
+	// pieces that are out of sight, and rows of one job beside each other, for joinRows.
 	slices.SortStableFunc(c.pieces, func(a, b gantt.Piece) int {
 		return cmp.Or(cmp.Compare(a.Job, b.Job), cmp.Compare(a.From, b.From), cmp.Compare(a.Row, b.Row))
 	})
@@ -118,7 +129,8 @@ func newChart(r *results.Run, lanes []*gantt.Lane, allocation string) (*chart, e
 	return c, nil
 }
 
-// bounds finds the span of time of the run.
+// bounds finds the span of time of the run: of jobs and of queue levels. Of a run without jobs it
+// is from 0 to 0.
 func (c *chart) bounds() {
 	c.from = des.Forever
 	for i := range c.jobs {
@@ -135,6 +147,7 @@ func (c *chart) bounds() {
 	c.from = min(c.from, c.to)
 }
 
+// indexOf returns the position in jobs of the job with an id, -1 where there is none.
 func (c *chart) indexOf(job int64) int {
 	if i, ok := c.index[job]; ok {
 		return i
@@ -142,8 +155,10 @@ func (c *chart) indexOf(job int64) int {
 	return -1
 }
 
-// joinRows makes one piece of rows that lie beside each other.
+// joinRows makes one piece of rows that lie beside each other and are alike in all else. A piece
+// with a cost stays alone: the page shows the cost of each.
 func (c *chart) joinRows() {
+	// It writes over what has been read already.
 	joined := c.pieces[:0]
 	for _, p := range c.pieces {
 		if n := len(joined); n > 0 {
@@ -160,7 +175,9 @@ func (c *chart) joinRows() {
 	c.pieces = joined
 }
 
-// levelsOfPieces are queue and load by jobs and pieces, where no file has them.
+// levelsOfPieces returns queue and load by jobs and pieces, where no file has them. A job waits
+// from its submission to its start; what is busy is busy for a piece of a job, and not for an
+// outage or an owner's own use.
 func (c *chart) levelsOfPieces() []rows.Level {
 	type change struct {
 		at                     des.Time
@@ -184,6 +201,7 @@ func (c *chart) levelsOfPieces() []rows.Level {
 	}
 	slices.SortFunc(changes, func(a, b change) int { return cmp.Compare(a.at, b.at) })
 	var levels []rows.Level
+	// One level an instant: only the last change of it is kept.
 	var now rows.Level
 	for i, ch := range changes {
 		now = rows.Level{Time: ch.at, Jobs: now.Jobs + ch.jobs, Processors: now.Processors + ch.processors, Busy: now.Busy + ch.busy}

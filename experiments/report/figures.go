@@ -1,9 +1,9 @@
 package report
 
-// The figures of package figure, and what they show in numbers. Readers who cannot see a
-// figure, and those who want to quote it, find its numbers below it, in one of three places:
-// the figure itself has them (means, quantiles, classes), a file of each run has them (owners,
-// prices), or tables of the page have them (utilization, queue).
+// The figures of package figure, and what they show in numbers. Readers who cannot see a figure,
+// and those who want to quote it, find its numbers below it, in one of three places: the figure
+// itself has them (means, quantiles, classes), a file of the folder has them (owners, prices,
+// capacity), or tables of the page have them (utilization, queue).
 
 import (
 	"bytes"
@@ -20,17 +20,19 @@ import (
 	"github.com/gridslot/gridslot/metrics/rows"
 )
 
-// picture is a figure of the page. As an image of its own, and no part of the page, no
-// text in it can become an element.
+// picture is a figure of the page. It is an image of its own and no part of the page, so no text in
+// it can become an element.
 type picture struct {
 	Title string
-	Image template.URL // SVG
-	Table *table       // nil where another table of the page has the numbers
-	Where string       // which
+	// An address with all of the SVG in it.
+	Image template.URL
+	// The numbers, or nil where another table of the page has them; Where then says which.
+	Table *table
+	Where string // which
 }
 
-// pictures are the figures that the folder has data for, but for that of the load by the
-// hour, of which the page has no numbers.
+// pictures returns the figures that the folder has data for, but for that of the load by the hour,
+// of which the page has no numbers.
 func pictures(f *results.Folder) ([]picture, error) {
 	names, about := figure.Names()
 	drawn, err := figure.Draw(f)
@@ -55,7 +57,7 @@ func pictures(f *results.Folder) ([]picture, error) {
 	return all, nil
 }
 
-// pictureOf is a figure as an image.
+// pictureOf returns a figure as an image.
 func pictureOf(f *figure.Figure, title string) (picture, error) {
 	var svg bytes.Buffer
 	if err := f.Write(&svg, "svg"); err != nil {
@@ -65,7 +67,7 @@ func pictureOf(f *figure.Figure, title string) (picture, error) {
 	return picture{Title: title, Image: template.URL(image)}, nil
 }
 
-// numbersOf are the numbers of a figure as a table, or where on the page they are.
+// numbersOf returns the numbers of a figure as a table, or where on the page they are.
 func numbersOf(f *results.Folder, drawn *figure.Figure) (t *table, where string, err error) {
 	if drawn.Numbers != nil {
 		return tableOf(drawn.Numbers), "", nil
@@ -85,7 +87,8 @@ func numbersOf(f *results.Folder, drawn *figure.Figure) (t *table, where string,
 	return nil, "In numbers: the tables below the schedule.", nil
 }
 
-// tableOf are the numbers that a figure itself has.
+// tableOf returns the numbers that a figure itself has, with the decimals that it says of each
+// column.
 func tableOf(n *figure.Numbers) *table {
 	t := &table{}
 	for _, c := range n.Columns {
@@ -104,14 +107,15 @@ func tableOf(n *figure.Numbers) *table {
 	return t
 }
 
-// filesOfFigures begin the names of the files that have the numbers of a figure, one file
-// a run.
+// filesOfFigures has, by the name of a figure, what the names of the files with its numbers begin
+// with: one file a run, owners-POLICY.csv.
 var filesOfFigures = map[string]string{"owners": "owners-", "prices": "prices-", "income": "cycles-", "alternatives": "pareto-", "predictions": "accuracy-"}
 
-// mostRows is how long a table of a file may be.
+// mostRows is how many rows of a file a table of the page has: it is to be read, not computed with.
 const mostRows = 200
 
-// tableOfRuns are the first rows of a file of each run.
+// tableOfRuns returns the first rows of a file of each run that has it, each behind its policy, and
+// a sentence that says so.
 func tableOfRuns(f *results.Folder, prefix string) (*table, string, error) {
 	t := &table{}
 	for _, r := range f.Runs {
@@ -127,7 +131,7 @@ func tableOfRuns(f *results.Folder, prefix string) (*table, string, error) {
 }
 
 // addFile adds the first rows of a file, each behind the policy where one is given. The files of
-// all runs have the same columns, so that the first header is that of all rows.
+// all runs have the same columns, so the first header is that of all rows.
 func (t *table) addFile(text *rows.Table, policy string) {
 	cells := func(row []string, first string) []string {
 		if policy != "" {
@@ -147,8 +151,9 @@ func (t *table) addFile(text *rows.Table, policy string) {
 	}
 }
 
-// rounded is the cell of a file for people: a number with two decimals, or four if it is below 10,
-// as shares and ratios are. What is no decimal number, or as short already, stays.
+// rounded returns the cell of a file for people: a number with two decimals, or four if it is below
+// 10, as shares and ratios are. What is no decimal number, or as short already, stays. A number
+// that would become 0 keeps three digits.
 func rounded(cell string) string {
 	_, decimals, isDecimal := strings.Cut(cell, ".")
 	x, err := strconv.ParseFloat(cell, 64)

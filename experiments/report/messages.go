@@ -4,7 +4,7 @@ package report
 
 import "slices"
 
-// maxMessages is how many of a job the page holds: the last ones. A job that is refused
+// maxMessages is how many messages of a job the page holds: the last ones. A job that is refused
 // again and again may have thousands.
 const maxMessages = 100
 
@@ -19,8 +19,8 @@ type message struct {
 	Text string  `json:"text"`
 }
 
-// messages are what the log of agents tells of each job, in the order of the jobs;
-// nil without a log.
+// messages returns what the log of agents tells of each job, in the order of the jobs; nil without
+// a log. It reads the log from its end, so that it keeps the last messages and counts the others.
 func (c *chart) messages() ([]jobMessages, error) {
 	log, err := c.run.Messages()
 	if log == nil || err != nil {

@@ -1,6 +1,9 @@
 package report
 
-// Columns of integers in few bytes, as page/data.js reads them.
+// Columns of integers in few bytes, as page/data.js reads them. Each number is written as its
+// difference to the one before in the form of binary.AppendVarint, as a neighbour in a log is most
+// often close; all columns follow each other, are packed by gzip and then become base64, since they
+// stand in a page.
 
 import (
 	"bytes"
@@ -12,7 +15,8 @@ import (
 	"github.com/gridslot/gridslot/des"
 )
 
-// column is where the page finds one: they follow each other in one text.
+// column is where the page finds a column: columns follow each other in one text, so only their
+// order and their counts are needed.
 type column struct {
 	Name  string `json:"name"`
 	Count int    `json:"count"`
@@ -20,14 +24,16 @@ type column struct {
 	Divisor int64 `json:"divisor,omitempty"`
 }
 
-// packer takes columns in.
+// packer takes columns in, in any order; names are not twice in one packer.
 type packer struct {
 	columns []column
 	bytes   []byte
-	tick    des.Time // what times are counted in
+	// What times are counted in: des.Second or 1, see chart.tick. It divides each time that is
+	// written, or the time is cut off.
+	tick des.Time
 }
 
-// add writes n numbers, each as its difference to the one before.
+// add writes n numbers: the i-th is at(i).
 func (p *packer) add(name string, divisor int64, n int, at func(int) int64) {
 	p.columns = append(p.columns, column{name, n, divisor})
 	last := int64(0)
@@ -38,16 +44,18 @@ func (p *packer) add(name string, divisor int64, n int, at func(int) int64) {
 	}
 }
 
+// times writes n times in ticks; the page divides them by the ticks of a second.
 func (p *packer) times(name string, n int, at func(int) des.Time) {
 	p.add(name, int64(des.Second/p.tick), n, func(i int) int64 { return int64(at(i) / p.tick) })
 }
 
+// numbers writes n whole numbers, which the page holds in 32 bits.
 func (p *packer) numbers(name string, n int, at func(int) int64) { p.add(name, 0, n, at) }
 
-// text is all of it, as the page holds it.
+// text returns all of it, as the page holds it.
 func (p *packer) text() []byte { return packed(p.bytes) }
 
-// packed is b packed by gzip, in base64.
+// packed returns b packed by gzip, in base64.
 func packed(b []byte) []byte {
 	var small bytes.Buffer // to which writing cannot fail
 	gz := gzip.NewWriter(&small)
@@ -56,7 +64,8 @@ func packed(b []byte) []byte {
 	return base64.StdEncoding.AppendEncode(nil, small.Bytes())
 }
 
-// packedJSON is a list of what there is to know of each job, packed; nil where there is no list.
+// packedJSON returns a list of what there is to know of each job, packed; nil where there is no
+// list. It takes an error as its caller gets it, f(g()).
 func packedJSON[T any](all []T, err error) ([]byte, error) {
 	if all == nil || err != nil {
 		return nil, err

@@ -1,6 +1,8 @@
 package report
 
-// The page around the charts: texts and tables.
+// The page around the charts: texts and tables. The page is one file that loads nothing else: its
+// scripts, styles and data stand in it, and its policy of security (security) lets no text of the
+// results run as a script.
 
 import (
 	"bytes"
@@ -32,6 +34,7 @@ var assets embed.FS
 // scripts are all that the page runs, in this order.
 var scripts = []string{"uPlot.iife.min.js", "time.js", "data.js", "gantt.js", "windows.js", "page.js"}
 
+// asset returns the files of the page with these names, one behind the other.
 func asset(names ...string) string {
 	var all strings.Builder
 	for _, name := range names {
@@ -45,11 +48,11 @@ func asset(names ...string) string {
 	return all.String()
 }
 
-// templates are "head", of a run's page, and "study".
+// templates has "head", of a run's page, up to where scripts and data begin, and "study".
 var templates = template.Must(template.New("").Parse(asset("top.html", "page.html", "study.html")))
 
-// maxBytes is how large all charts of a page may be together. Those of further
-// policies are left out, and the page says so.
+// maxBytes is how large the data of all charts of a page may be together, in bytes of base64. Those
+// of further policies are left out, and the page says so.
 const maxBytes = 28e6
 
 // WriteFile writes the page of a folder of results under the name path, whole or
@@ -58,9 +61,10 @@ func WriteFile(path string, f *results.Folder) error {
 	return atomicfile.Write(path, func(w io.Writer) error { return Write(w, f) })
 }
 
-// Write writes the page of a folder of results.
+// Write writes the page of a folder of results. It writes nothing before the page is complete.
 func Write(w io.Writer, f *results.Folder) error { return write(w, f, maxBytes) }
 
+// write is Write with a limit that tests choose.
 func write(w io.Writer, f *results.Folder, limit int) error {
 	p, err := newPage(f, limit)
 	if err != nil {
@@ -85,14 +89,15 @@ func write(w io.Writer, f *results.Folder, limit int) error {
 	return err
 }
 
-// security is the policy of a page that runs this script only, and loads nothing.
+// security returns the Content-Security-Policy of a page that runs this script only, known by its
+// checksum, and loads nothing.
 func security(script string) string {
 	sum := sha256.Sum256([]byte(script))
 	return "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; script-src 'sha256-" +
 		base64.StdEncoding.EncodeToString(sum[:]) + "'"
 }
 
-// page is what the template shows, and what the charts are given.
+// page is what the template shows, and what the charts are given. All texts are clean.
 type page struct {
 	Title, Lead, Version string
 	Security             string
@@ -100,28 +105,32 @@ type page struct {
 	Licence              string
 	Warnings             []string
 	Policies             []string
-	Measures             []measure
-	Loads                []table
-	Settings             []setting
-	Pictures             []picture
-	meta                 meta
-	parts                []part
-	size                 int // of the parts, in bytes
+	// The tables: the summary, a column a policy; the load over time; and the settings of the run.
+	Measures []measure
+	Loads    []table
+	Settings []setting
+	Pictures []picture
+	// The data for the scripts, of as many runs as there is room for.
+	meta  meta
+	parts []part
+	size  int // of the parts, in bytes
 }
 
-// part is data of a run that the page holds as text, packed: run-0 are the columns of the
-// first run of meta, why-0, log-0 and windows-0 what is to know of its jobs.
+// part is data of a run that the page holds as text, packed: run-0 are the columns of the first run
+// of meta, why-0, log-0 and windows-0 what is to know of its jobs, by the number of the run.
 type part struct {
 	id   string
 	text []byte
 }
 
+// table is a table of the page: each row is as long as Columns.
 type table struct {
 	Title   string
 	Columns []string
 	Rows    [][]string
 }
 
+// setting is a row of the table of settings.
 type setting struct{ Name, Value string }
 
 // meta is what page.js reads.
@@ -140,11 +149,15 @@ type meta struct {
 	Zone   string `json:"zone,omitempty"`
 }
 
+// runMeta is what page.js reads of a run: what stands in its packed columns, and beside them.
 type runMeta struct {
-	Policy   string   `json:"policy"`
-	Placed   bool     `json:"placed"`
-	Lanes    []*lane  `json:"lanes"`
-	Columns  []column `json:"columns"`
+	Policy string `json:"policy"`
+	// Placed tells that there are pieces to draw; Unplaced stands in their place otherwise.
+	Placed  bool     `json:"placed"`
+	Lanes   []*lane  `json:"lanes"`
+	Columns []column `json:"columns"`
+	// Labels are the texts of pieces, which the column label numbers; Kinds are the kinds of its
+	// pieces, for the legend; Overhead tells that some piece has overhead.
 	Labels   []string `json:"labels"`
 	Kinds    []int    `json:"kinds"`
 	Overhead bool     `json:"overhead"`
@@ -162,6 +175,7 @@ var (
 	stateCodes = map[rows.State]int64{rows.Finished: 0, rows.Walltime: 1, rows.Killed: 2, rows.Running: 3, rows.Submitted: 4, rows.Rejected: 5}
 )
 
+// newPage reads a folder of results and makes all of its page but for the scripts.
 func newPage(f *results.Folder, limit int) (*page, error) {
 	m := &f.Manifest
 	p := &page{
@@ -175,6 +189,7 @@ func newPage(f *results.Folder, limit int) (*page, error) {
 	for _, r := range f.Runs {
 		p.Policies = append(p.Policies, clean(r.Policy))
 	}
+	// The charts, run after run. Only what the tables of load need is kept of a run.
 	p.Measures = measures(f)
 	lanes, err := gantt.Lanes(f)
 	if err != nil {
@@ -198,6 +213,7 @@ func newPage(f *results.Folder, limit int) (*page, error) {
 		c.jobs, c.index, c.pieces = nil, nil, nil
 		charts = append(charts, c)
 	}
+	// One axis of time for all runs, at least a second long, and the rows of all lanes.
 	p.meta.From, p.meta.To = from.Seconds(), max(to, from+des.Second).Seconds()
 	if m.Trace.UnixStart != 0 {
 		p.meta.Origin, p.meta.Zone = &m.Trace.UnixStart, m.Trace.TimeZone
@@ -273,10 +289,31 @@ func (p *page) addRun(c *chart, lanes []*gantt.Lane, onGrid bool, limit int) err
 	return nil
 }
 
-// pack is the run as the page holds it.
+// pack returns the run as the page holds it, and its columns as one text: those of jobs, of pieces
+// and of levels. page/data.js finds them by their names.
 func (c *chart) pack(lanes []*gantt.Lane) (runMeta, []byte) {
-	run := runMeta{Policy: clean(c.run.Policy), Placed: c.placed && len(c.pieces) > 0, Lanes: described(lanes), Labels: []string{}}
+	run := runMeta{Policy: clean(c.run.Policy), Placed: c.placed && len(c.pieces) > 0, Lanes: described(lanes)}
 	p := packer{tick: c.tick()}
+	c.packJobs(&p)
+	run.Labels = c.packPieces(&p)
+	l, n := c.levels, len(c.levels)
+	p.times("time", n, func(i int) des.Time { return l[i].Time })
+	p.numbers("queued_jobs", n, func(i int) int64 { return int64(l[i].Jobs) })
+	p.numbers("busy", n, func(i int) int64 { return int64(l[i].Busy) })
+
+	run.Columns = p.columns
+	kinds := map[int]bool{}
+	for i := range c.pieces {
+		kinds[int(c.pieces[i].Kind)] = true
+		run.Overhead = run.Overhead || c.pieces[i].Overhead > 0
+	}
+	run.Kinds = slices.Sorted(maps.Keys(kinds))
+	return run, p.text()
+}
+
+// packJobs writes the columns of the jobs. Times after the submission are differences, as people
+// and the page ask for them: wait and run, with -1 tick for what there is not.
+func (c *chart) packJobs(p *packer) {
 	j, n := c.jobs, len(c.jobs)
 	p.numbers("id", n, func(i int) int64 { return j[i].ID })
 	p.numbers("size", n, func(i int) int64 { return int64(j[i].Processors) })
@@ -305,39 +342,30 @@ func (c *chart) pack(lanes []*gantt.Lane) (runMeta, []byte) {
 		}
 		return j[i].Finish - j[i].Start
 	})
+}
 
+// packPieces writes the columns of the pieces, and returns the labels that the column label
+// numbers: each text once, in the order in which pieces first have it, and -1 for none.
+func (c *chart) packPieces(p *packer) []string {
 	q, n := c.pieces, len(c.pieces)
-	labels := map[string]int64{"": -1}
+	labels, numbers := []string{}, map[string]int64{"": -1}
 	p.numbers("job", n, func(i int) int64 { return q[i].Job })
 	p.numbers("row", n, func(i int) int64 { return int64(q[i].Row) })
 	p.numbers("rows", n, func(i int) int64 { return int64(q[i].Rows) })
 	p.numbers("kind", n, func(i int) int64 { return int64(q[i].Kind) })
 	p.numbers("attempt", n, func(i int) int64 { return int64(q[i].Attempt) })
 	p.numbers("label", n, func(i int) int64 {
-		if _, ok := labels[q[i].Label]; !ok {
-			labels[q[i].Label] = int64(len(run.Labels))
-			run.Labels = append(run.Labels, clean(q[i].Label))
+		if _, ok := numbers[q[i].Label]; !ok {
+			numbers[q[i].Label] = int64(len(labels))
+			labels = append(labels, clean(q[i].Label))
 		}
-		return labels[q[i].Label]
+		return numbers[q[i].Label]
 	})
 	p.add("cost", 1e6, n, func(i int) int64 { return int64(math.Round(q[i].Cost * 1e6)) })
 	p.times("overhead", n, func(i int) des.Time { return q[i].Overhead })
 	p.times("after_start", n, func(i int) des.Time { start, _ := c.times(int(q[i].Job)); return q[i].From - start })
 	p.times("after_end", n, func(i int) des.Time { _, end := c.times(int(q[i].Job)); return q[i].To - end })
-
-	l, n := c.levels, len(c.levels)
-	p.times("time", n, func(i int) des.Time { return l[i].Time })
-	p.numbers("queued_jobs", n, func(i int) int64 { return int64(l[i].Jobs) })
-	p.numbers("busy", n, func(i int) int64 { return int64(l[i].Busy) })
-
-	run.Columns = p.columns
-	kinds := map[int]bool{}
-	for i := range q {
-		kinds[int(q[i].Kind)] = true
-		run.Overhead = run.Overhead || q[i].Overhead > 0
-	}
-	run.Kinds = slices.Sorted(maps.Keys(kinds))
-	return run, p.text()
+	return labels
 }
 
 func bit(b bool) int64 {
@@ -347,8 +375,8 @@ func bit(b bool) int64 {
 	return 0
 }
 
-// times are those from which the pieces of a job are counted: 0 where it never ran. Most
-// pieces begin and end with their jobs, so that the differences packed are 0.
+// times returns the instants from which the pieces of a job are counted: 0 and 0 where it never
+// ran. Most pieces begin and end with their jobs, so that the differences packed are 0.
 func (c *chart) times(job int) (start, end des.Time) {
 	if job < 0 || c.jobs[job].Start == rows.None || c.jobs[job].State == rows.Rejected {
 		return 0, 0
@@ -359,8 +387,9 @@ func (c *chart) times(job int) (start, end des.Time) {
 	return c.jobs[job].Start, c.jobs[job].Finish
 }
 
-// tick is a second where all times are whole seconds, otherwise the least time: smaller
-// numbers take fewer bytes, and most logs are in seconds.
+// tick returns a second where all times are whole seconds, otherwise the least time: smaller
+// numbers take fewer bytes, and most logs are in seconds. Predictions, which are fractions nearly
+// always, do not count: they are cut off to whole ticks.
 func (c *chart) tick() des.Time {
 	odd := func(times ...des.Time) bool {
 		return slices.ContainsFunc(times, func(t des.Time) bool { return t != rows.None && t%des.Second != 0 })
@@ -383,9 +412,9 @@ func (c *chart) tick() des.Time {
 	return des.Second
 }
 
-// clean is a text without characters that control a terminal, or the direction of
-// what follows. All texts of a folder, which may come from anybody, go through it: names of
-// policies, nodes and owners, notes of agents, reasons.
+// clean returns a text without characters that control a terminal, or the direction of what
+// follows. All texts of a folder, which may come from anybody, go through it: names of policies,
+// nodes and owners, notes of agents, reasons. The template and JSON see to < and &.
 func clean(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '\n' || r == '\t' {
@@ -398,7 +427,7 @@ func clean(text string) string {
 	}, text)
 }
 
-// cleaned are texts without such characters.
+// cleaned returns texts without such characters.
 func cleaned(texts []string) []string {
 	all := make([]string, len(texts))
 	for i, text := range texts {
@@ -407,6 +436,7 @@ func cleaned(texts []string) []string {
 	return all
 }
 
+// lead returns the first sentence of the page: how many policies, on which machine.
 func lead(f *results.Folder, rows int, name string) string {
 	machine := cmp.Or(f.Machine(), "cluster")
 	policies := strconv.Itoa(len(f.Runs)) + " policies"
@@ -419,7 +449,8 @@ func lead(f *results.Folder, rows int, name string) string {
 	return clean(fmt.Sprintf("%s on a %s of %s %s.", policies, machine, decimal(float64(rows), 0), name))
 }
 
-// warnings are what a reader of the results should know first.
+// warnings returns what a reader of the results should know first: that the simulation stopped, and
+// what was left out, changed, or had no bounds.
 func warnings(f *results.Folder) []string {
 	var all []string
 	m := &f.Manifest
@@ -450,6 +481,7 @@ func warnings(f *results.Folder) []string {
 	return cleaned(all)
 }
 
+// settings returns what the run's manifest says of how it was made, without what is empty.
 func settings(f *results.Folder) []setting {
 	m := &f.Manifest
 	all := []setting{{"command", strings.Join(m.Command, " ")}, {"version", m.Version}, {"seed", strconv.FormatUint(m.Seed, 10)}, {"trace", m.Trace.Name}, {"sha256 of the trace", m.Trace.SHA256}}
@@ -465,7 +497,7 @@ func settings(f *results.Folder) []setting {
 	return all
 }
 
-// counted is so many things of a kind.
+// counted returns a number with the name of what is counted: 1 job, 2 jobs.
 func counted(n float64, kind string) string {
 	if n != 1 {
 		kind += "s"
@@ -473,13 +505,14 @@ func counted(n float64, kind string) string {
 	return decimal(n, 0) + " " + kind
 }
 
-// measure is a row of the summary: a column of summary.csv.
+// measure is a row of the summary: a column of summary.csv, with a value for each policy.
 type measure struct {
 	Name, Unit string
 	Values     []string
 }
 
-// measureNames say how columns of summary.csv are shown.
+// measureNames says how columns of summary.csv are shown: by which name, in which unit, which is
+// factor times the file's, and with how many decimals at most. Others are shown by their own names.
 var measureNames = map[string]struct {
 	name, unit string
 	factor     float64
@@ -520,6 +553,7 @@ var measureNames = map[string]struct {
 	"gap_mean_bounded_slowdown":   {"gap of the mean bounded slowdown", "", 1, 2},
 }
 
+// measures returns the summary, whose columns become rows: there are more measures than policies.
 func measures(f *results.Folder) []measure {
 	var all []measure
 	for _, column := range f.Summary.Header {
@@ -545,7 +579,8 @@ func measures(f *results.Folder) []measure {
 	return all
 }
 
-// decimal writes a number with so many decimals at most, and commas at thousands.
+// decimal returns a number with at most that many decimals, and commas at thousands; a dash where
+// there is none.
 func decimal(x float64, decimals int) string {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
 		return "–"
@@ -564,10 +599,11 @@ func decimal(x float64, decimals int) string {
 	return whole
 }
 
-// loadRows is in how many parts the tables cut the time.
+// loadRows is into how many parts of equal length the tables cut the time.
 const loadRows = 24
 
-// loads are what the lines of the charts show, in numbers.
+// loads returns in numbers what the lines of the charts show: three tables of means over the parts
+// of the time from the first to the last instant of all runs.
 func loads(charts []*chart, from, to des.Time, busy string) []table {
 	tables := []table{{Title: busy, Columns: []string{"from, h", "to, h"}}, {Title: "Jobs in the queue", Columns: []string{"from, h", "to, h"}}, {Title: "Processors that waiting jobs ask for", Columns: []string{"from, h", "to, h"}}}
 	instant := func(k int) des.Time { return from + des.Time(float64(to-from)*(float64(k)/loadRows)) }
@@ -577,6 +613,7 @@ func loads(charts []*chart, from, to des.Time, busy string) []table {
 			tables[i].Rows = append(tables[i].Rows, slices.Clone(span))
 		}
 	}
+	// A column a policy.
 	for _, c := range charts {
 		for i, of := range []func(rows.Level) int{func(l rows.Level) int { return l.Busy }, func(l rows.Level) int { return l.Jobs }, func(l rows.Level) int { return l.Processors }} {
 			tables[i].Columns = append(tables[i].Columns, clean(c.run.Policy)+", mean")
@@ -588,7 +625,8 @@ func loads(charts []*chart, from, to des.Time, busy string) []table {
 	return tables
 }
 
-// meanLevel is the mean over a span of time of what holds from each level to the next.
+// meanLevel returns the mean over a span of time of what holds from each level to the next; before
+// the first level it is 0. The level that holds at from is the last one that is not after it.
 func meanLevel(levels []rows.Level, from, to des.Time, of func(rows.Level) int) float64 {
 	at, _ := slices.BinarySearchFunc(levels, from, func(l rows.Level, t des.Time) int { return cmp.Compare(l.Time, t) })
 	sum := 0.0

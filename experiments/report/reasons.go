@@ -9,8 +9,8 @@ import (
 	"github.com/gridslot/gridslot/metrics/explain"
 )
 
-// reasons are what the log of decisions tells of each job, in the order of the jobs;
-// nil without a log.
+// reasons returns what the log of decisions tells of each job, in the order of the jobs; nil
+// without a log. It is the text of 'gridslot explain', a line a decision.
 func (c *chart) reasons() ([]string, error) {
 	log, err := explain.Read(c.run)
 	var none *explain.NoLogError

@@ -24,7 +24,7 @@ import (
 	"github.com/gridslot/gridslot/metrics/findings"
 )
 
-// studyPage is what the template of a study shows.
+// studyPage is what the template of a study shows. All texts are clean.
 type studyPage struct {
 	Title, Lead string
 	Security    string
@@ -34,11 +34,13 @@ type studyPage struct {
 	Measures    []studyMeasure
 	Failures    table
 	Runs        []keptRun
-	RunsLeft    int // of which there is no link
+	// RunsLeft is how many further runs have files but no link; see mostRuns.
+	RunsLeft int
 }
 
 // studyMeasure is all about one measure.
 type studyMeasure struct {
+	// ID is the place of the measure on the page, for links.
 	ID, Name    string
 	Grids       []gridTable
 	Pictures    []picture
@@ -47,7 +49,8 @@ type studyMeasure struct {
 	Sensitivity table
 }
 
-// gridTable is a table of means, with what is to stand out.
+// gridTable is a table of means: a row a combination of values, whose names stand in its first
+// cells, and Head over all cells.
 type gridTable struct {
 	Title, Note string
 	Head        []string
@@ -59,6 +62,8 @@ type gridRow struct {
 	Cells []gridCell
 }
 
+// gridCell is a mean with the half width of its interval. Best and Differs are what is to stand
+// out; see gridOf.
 type gridCell struct {
 	Text          string
 	Best, Differs bool
@@ -70,7 +75,7 @@ type keptRun struct {
 	Link template.URL // relative to the study's folder
 }
 
-// mostRuns is how many runs the page names.
+// mostRuns is how many runs the page links to: each link is a look into the run's folder.
 const mostRuns = 2000
 
 // WriteStudy writes the page of a study's folder: the plan, failures, tables and figures of its
@@ -91,6 +96,7 @@ func WriteStudy(w io.Writer, dir string) error {
 	return err
 }
 
+// newStudyPage reads a study's folder and makes all of its page but for the script.
 func newStudyPage(dir string) (*studyPage, error) {
 	f, err := study.Conclude(dir)
 	if err != nil {
@@ -100,6 +106,7 @@ func newStudyPage(dir string) (*studyPage, error) {
 	if err != nil {
 		return nil, err
 	}
+	defer folder.Close()
 	results, err := folder.Results()
 	if err != nil {
 		return nil, err
@@ -113,6 +120,8 @@ func newStudyPage(dir string) (*studyPage, error) {
 	p.runs(f, dir)
 	names, about := figure.StudyNames()
 	figures, _ := figure.DrawStudy(f) // where there is nothing to draw there are none
+	// A part of the page a measure: tables first, then the figures whose names end with the
+	// measure.
 	for m, measure := range f.Options.Measures {
 		of := studyMeasure{ID: "m" + strconv.Itoa(m), Name: clean(findings.Label(measure))}
 		grids, err := f.Grids(f.InOne(measure))
@@ -165,7 +174,7 @@ func (p *studyPage) plan(f *findings.Findings, r *sweep.Results) {
 	}
 }
 
-// seedsOf are the seeds of all runs, in the order in which they come.
+// seedsOf returns the seeds of all runs, in the order in which they come.
 func seedsOf(f *findings.Findings) (seeds []string) {
 	known := map[string]bool{}
 	for i := range f.Results.Runs {
@@ -177,7 +186,8 @@ func seedsOf(f *findings.Findings) (seeds []string) {
 	return seeds
 }
 
-// runs are links to the files of runs: to the page of one that has a page.
+// runs adds links to the files of runs: to the page of a run that has a page, otherwise to its
+// folder. A run that has left nothing but batches and checksums has no link.
 func (p *studyPage) runs(f *findings.Findings, dir string) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -205,8 +215,9 @@ func (p *studyPage) runs(f *findings.Findings, dir string) {
 	}
 }
 
-// gridOf is a table of means: an entry that nothing is better than stands out, and so does
-// one that differs from the baseline for more than chance.
+// gridOf returns a table of means: an entry that nothing is better than stands out, and so does one
+// that differs from the baseline for more than chance. Its note says so with stars, as the page
+// marks them, in place of the asterisks of a text.
 func gridOf(g *findings.Grid) gridTable {
 	t := gridTable{Title: clean(g.Title()), Note: clean(strings.ReplaceAll(g.Note, "*", "★"))}
 	t.Head = cleaned(g.Rows)
@@ -217,6 +228,7 @@ func gridOf(g *findings.Grid) gridTable {
 		row := gridRow{Names: cleaned(g.RowNames(i))}
 		for _, e := range g.Entries[i] {
 			cell := gridCell{Text: "–", Best: e.Best, Differs: e.Differs}
+			// No case of the study has these values where Cell is below 0.
 			if e.Cell >= 0 {
 				mean, half := findings.Number(e.Estimate)
 				if cell.Text = mean; half != "" {
@@ -230,7 +242,7 @@ func gridOf(g *findings.Grid) gridTable {
 	return t
 }
 
-// caseOf are the values of a cell of what varies.
+// caseOf returns the values of a cell of what varies in the study.
 func caseOf(f *findings.Findings, cell int) string {
 	var names []string
 	for _, i := range f.Varied() {
@@ -239,7 +251,7 @@ func caseOf(f *findings.Findings, cell int) string {
 	return clean(strings.Join(names, ", "))
 }
 
-// rankings are the cases in the order of a measure, the best first.
+// rankings returns the cases in the order of a measure, the best first.
 func rankings(f *findings.Findings, measure string) table {
 	t := table{Columns: []string{"case", "rank", "better than", "of"}}
 	for _, r := range f.Rankings {
@@ -253,8 +265,8 @@ func rankings(f *findings.Findings, measure string) table {
 	return t
 }
 
-// comparisons are the differences of cases from the baseline. Tests of fewer pairs than a
-// verdict needs are not shown: their numbers would be read as one.
+// comparisons returns the differences of cases from the baseline. Tests of fewer pairs than a
+// verdict needs are not shown: their numbers would be read as a verdict.
 func comparisons(f *findings.Findings, measure string) table {
 	t := table{Columns: []string{"case", "verdict", "difference", "%", "lowest %", "highest %", "pairs", "of", "p (t)", "p (t, Holm)", "p (Wilcoxon)", "Cohen's d", "note"}}
 	number := func(v float64, digits int) string {
@@ -284,8 +296,8 @@ func comparisons(f *findings.Findings, measure string) table {
 	return t
 }
 
-// sensitivity are the shares of the variance of a measure that go with the parameters: of a full
-// grid their effects and interactions, of any other choice of cases what each explains alone.
+// sensitivity returns the shares of the variance of a measure that go with the parameters: of a
+// full grid their effects and interactions, of any other choice of cases what each explains alone.
 func sensitivity(f *findings.Findings, measure string) table {
 	t := table{Columns: []string{"parameter", "share of the variance, %"}}
 	for _, s := range f.Sensitivities {

@@ -1,6 +1,6 @@
 package report
 
-// The windows that jobs could choose from, where the run tells them.
+// The windows that jobs could choose from, where the run tells them (alternatives-POLICY.csv).
 
 import (
 	"cmp"
@@ -12,8 +12,8 @@ import (
 	"github.com/gridslot/gridslot/metrics/rows"
 )
 
-// windows are, in the order of the jobs, the alternatives that each had when it was
-// planned last; nil where the run does not tell.
+// windows returns, in the order of the jobs, the alternatives that each had when it was planned
+// last; nil where the run does not tell. A row is a task of an alternative, a node.
 func (c *chart) windows() ([]rows.WindowTask, error) {
 	all, err := c.run.Windows()
 	if err != nil || all == nil {
@@ -25,6 +25,8 @@ func (c *chart) windows() ([]rows.WindowTask, error) {
 		if job < 0 {
 			continue
 		}
+		// A new plan begins with another job, at another instant, or where the alternatives are
+		// counted from the first again.
 		if i == 0 || all[i-1].Job != w.Job || all[i-1].PlannedAt != w.PlannedAt || all[i-1].Alternative > w.Alternative {
 			last[job] = i
 		}
@@ -39,7 +41,7 @@ func (c *chart) windows() ([]rows.WindowTask, error) {
 	return kept, nil
 }
 
-// packWindows is windows as the page holds them, nil where there are none.
+// packWindows returns the windows as the page holds them, nil where there are none.
 func (c *chart) packWindows(lanes []*gantt.Lane) ([]column, []byte, error) {
 	w, err := c.windows()
 	if err != nil || len(w) == 0 {
@@ -56,6 +58,7 @@ func (c *chart) packWindows(lanes []*gantt.Lane) ([]column, []byte, error) {
 	p.numbers("chosen", n, func(i int) int64 { return bit(w[i].Chosen) })
 	p.times("start", n, func(i int) des.Time { return w[i].Start })
 	p.times("end", n, func(i int) des.Time { return w[i].End })
+	// In millionths; a cost that is not known is 0.
 	p.add("cost", 1e6, n, func(i int) int64 {
 		if math.IsNaN(w[i].Cost) {
 			return 0
@@ -65,8 +68,8 @@ func (c *chart) packWindows(lanes []*gantt.Lane) ([]column, []byte, error) {
 	return p.columns, p.text(), nil
 }
 
-// rowOfNode is the row of a named node of whatever lane, -1 for one that is not there:
-// in a union nodes are numbered through.
+// rowOfNode returns the row of a named node of whatever lane, -1 for one that is not there: in a
+// union nodes are numbered through, so no two lanes have one id.
 func rowOfNode(lanes []*gantt.Lane, id int64) int {
 	for _, l := range lanes {
 		if l.Nodes != nil {
