@@ -905,6 +905,7 @@ func TestJobsThatWaitAsTheyCome(t *testing.T) {
 	r = newRuled(t, "NodeName=n[1-4] CPUs=4\nNodeName=n5 CPUs=8\nPartitionName=small Nodes=n[1-4]\nPartitionName=big Nodes=n5\nSelectTypeParameters=CR_Core\n", "")
 	require.Equal(t, WaitsForResources, r.submit(0, &Job{Nodes: 1, Tasks: 6, Partitions: []int{0, 1}}).Reason(), "no node of the first partition suits")
 	require.Equal(t, NoReason, r.submit(0, &Job{Nodes: 1, Tasks: 6, Partitions: []int{1, 0}}).Reason())
+	require.Equal(t, NoReason, r.submit(0, &Job{Tasks: 1, Required: []int{4}, Partitions: []int{0, 1}}).Reason(), "the first partition lacks the node that it must have")
 	alone := r.submit(0, &Job{Exclusive: true, Required: []int{1}})
 	r.until(10 * des.Second)
 	require.Equal(t, running, alone.state)

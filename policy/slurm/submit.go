@@ -267,9 +267,6 @@ func (c *Controller) fitsNowhere(now des.Time, j *Job) error {
 			}
 			break
 		}
-		if j.reason == NoReason { // what this partition lacks stays the reason where another one has nodes
-			j.reason = WaitsForResources
-		}
 	}
 	if !fits {
 		return ErrConfiguration
@@ -375,6 +372,8 @@ func (c *Controller) couldEver(now des.Time, e *entry) bool {
 	e.job.reckoned, e.job.guess = 0, 0
 	if chosen != nil {
 		e.job.guess = chosen.count()
+	} else if e.job.reason == NoReason { // which stays, too
+		e.job.reason = WaitsForResources
 	}
 	return chosen != nil
 }
