@@ -285,8 +285,8 @@ const gpu = "gpu"
 
 // considers reports whether Slurm considers a node for a job of the shape, which wants devices, before it
 // looks how many of its cores and devices are free (_verify_node_state): the node has the least memory that
-// the job asks for free, has the devices at all, is not another job's alone, and is idle if the job is to
-// have it to itself.
+// the job asks for free, has the devices at all, and is not another job's alone. If the job is to have the node to
+// itself, no device is in use; with OverSubscribe=EXCLUSIVE no CPU is. With --exclusive CPUs may be in use.
 func (c *Controller) considers(s *shape, n int, free usage) bool {
 	d, node := &s.demand, &c.conf.Nodes[n]
 	if c.conf.Select.Memory {
@@ -304,6 +304,13 @@ func (c *Controller) considers(s *shape, n int, free usage) bool {
 		}
 	}
 	if d.whole {
+		for kind, counts := range c.idle.gres {
+			if free.gres[kind][n] < counts[n] {
+				return false
+			}
+		}
+	}
+	if d.reserves {
 		return free.cpus[n] == node.CPUs()
 	}
 	return free.cpus[n] > 0 || !c.heldWhole().has(n)
@@ -397,4 +404,4 @@ func (c *Controller) evictAll(now des.Time, j *Job, victims []*Job) {
 
 // preemptionLasts is for how many seconds a job that made others end makes no more of them end: KillWait
 // and MessageTimeout of slurm.conf, by their defaults.
-const preemptionLasts = 30 + 10
+const preemptionLasts = killWait + 10

@@ -303,6 +303,9 @@ func (r *backfillRun) findAmong(e *entry, o *opening, start int64, within int, n
 	f.gaps = append(f.gaps, by.gaps...)
 	if chosen != nil {
 		f.begins, f.reckoned = begins, j.reckoned
+		if c.conf.OverTimeLimit == des.Forever && begins > r.second && by.ends <= r.second { // a guess that moves with the time
+			r.expires(r.second)
+		}
 	}
 	return chosen
 }

@@ -17,7 +17,8 @@ type forecast struct {
 	room     nodeSet // for nodes
 	chosen   choice  // what is taken of them; of those that the job would have at once, in their order
 	atOnce   bool
-	ends     int64  // unless atOnce: the second in which the last job ends that has to
+	last     *Job   // unless atOnce: the job that ends last of those that have to
+	ends     int64  // the second of its limit
 	seen     bool   // a look has been made, at the present at least
 	looked   bool   // beyond the present
 	reckoned int    // see Job.reckoned
@@ -127,8 +128,24 @@ func (c *Controller) willRun(e *entry, among nodeSet, now int64, nowOnly bool) (
 	if e.job.reckoned = f.reckoned; f.atOnce {
 		return now, f.nodes, f
 	}
-	return max(f.ends, now+1), f.nodes, f
+	return c.guessEnd(f.last, f.ends, now), f.nodes, f
 }
+
+// guessEnd is the second of the limit of a running job, or, if that has passed, the second by which Slurm guesses that
+// the job will be over (_guess_job_end): KillWait and OverTimeLimit after its limit, where that is still to come.
+func (c *Controller) guessEnd(j *Job, ends, now int64) int64 {
+	switch over := c.conf.OverTimeLimit; {
+	case ends > now:
+		return ends
+	case over == des.Forever: // nobody ends it
+		return now + int64(j.Limit/des.Second)
+	default:
+		return max(ends+killWait+int64(over/des.Second), now+1)
+	}
+}
+
+// killWait is KillWait of slurm.conf by its default, in seconds.
+const killWait = 30
 
 // fitIdle is the nodes among candidates that the job of e would be given were they idle, or nil.
 func (c *Controller) fitIdle(e *entry, candidates nodeSet) nodeSet {
@@ -203,7 +220,7 @@ func (c *Controller) look(e *entry, f *forecast, now int64, nowOnly bool) {
 	}
 	window, base := int64(endsTogether), int64(0)
 	for k := 0; k < len(order); {
-		last := int64(never)
+		last := (*Job)(nil)
 		for k < len(order) {
 			on, j, end := order[k].runsOn(f.among), order[k].job, order[k].second
 			if k++; !on {
@@ -212,14 +229,14 @@ func (c *Controller) look(e *entry, f *forecast, now int64, nowOnly bool) {
 			if base == 0 {
 				base = end + endsTogether - end%endsTogether
 			}
-			last = end
+			last, f.ends = j, end
 			s.release(j)
 			f.addGap(order, k)
 			if k < len(order) && order[k].second > base+window {
 				break
 			}
 		}
-		if last == never {
+		if last == nil {
 			break
 		}
 		for {
@@ -233,7 +250,7 @@ func (c *Controller) look(e *entry, f *forecast, now int64, nowOnly bool) {
 			}
 		}
 		if found(s.run()) {
-			f.ends = last
+			f.last = last
 			return
 		}
 	}

@@ -360,16 +360,21 @@ func TestGPUsWeighWhereEnoughNodesAreConsidered(t *testing.T) {
 		{job: Job{Nodes: 2, GRES: two}, busy: &Job{Tasks: 1, Memory: 1, Required: []int{3}}},
 		{job: Job{Nodes: 2, GRES: two, Memory: 1}, busy: &Job{Nodes: 1, Memory: 1, Exclusive: true, Required: []int{3}}},
 		{job: Job{Nodes: 2, GRES: two, Memory: 1}, busy: &Job{Tasks: 4, Memory: 1, Required: []int{3}}, want: true},
-		{job: Job{Nodes: 2, GRES: two, Memory: 1, Exclusive: true}, busy: &Job{Tasks: 1, Memory: 1, Required: []int{3}}},
+		{job: Job{Nodes: 2, GRES: two, Memory: 1, Exclusive: true}, busy: &Job{Tasks: 1, Memory: 1, Required: []int{3}}, want: true},
+		{job: Job{Nodes: 2, GRES: two, Memory: 1, Exclusive: true}, busy: &Job{Tasks: 1, Memory: 1, GRES: two, Required: []int{3}}},
+		{job: Job{Nodes: 2, GRES: two, Memory: 1, Partitions: []int{1}}, busy: &Job{Tasks: 1, Memory: 1, Required: []int{3}}},
 	} {
-		r := newRuled(t, "GresTypes=gpu\nNodeName=n[1-2] CPUs=4 RealMemory=2000\nNodeName=n[3-4] CPUs=4 RealMemory=2000 Gres=gpu:2\nPartitionName=all Nodes=ALL\nSelectTypeParameters=CR_Core_Memory\n", "")
+		r := newRuled(t, "GresTypes=gpu\nNodeName=n[1-2] CPUs=4 RealMemory=2000\nNodeName=n[3-4] CPUs=4 RealMemory=2000 Gres=gpu:2\nPartitionName=all Nodes=ALL\n"+
+			"PartitionName=own Nodes=ALL OverSubscribe=EXCLUSIVE\nSelectTypeParameters=CR_Core_Memory\n", "")
 		if wide.busy != nil {
 			r.submit(0, wide.busy)
 			r.until(10 * des.Second)
 		}
 		wide.job.Begin, wide.job.Held = des.Hour, true
 		j := r.submit(10*des.Second, &wide.job)
-		require.Equal(t, weighs(1, 0), r.weights[2])
+		for n := range r.weights { // whatever looks for the busy job have left
+			r.setWeight(n, weighs(1, 0))
+		}
 		s := r.newSearch(j.entries[0], j.entries[0].part.nodes, r.free.clone())
 		require.Equal(t, wide.want, r.weights[2] != weighs(1, 0), "%+v", wide.job)
 		if wide.busy != nil {
@@ -1124,5 +1129,40 @@ func TestStartedJobsMayGetAnotherLimit(t *testing.T) {
 		r.until(10 * des.Minute)
 		require.Equal(t, running, both.state)
 		require.Equal(t, r.second(both.Start)+int64(want/des.Second), r.limitSecond(both))
+	}
+}
+
+// A job that has run beyond its limit is expected to be over KillWait and OverTimeLimit after it, else in the next second. If nothing
+// ends it, it is expected to go on for its limit.
+func TestEndsOfJobsBeyondTheirLimits(t *testing.T) {
+	for over, want := range map[string]map[int64]int64{
+		"0":         {-1: 0, 0: 30, 29: 30, 30: 31, 99: 100},
+		"2":         {-1: 0, 0: 150, 149: 150, 150: 151},
+		"UNLIMITED": {-1: 0, 0: 600, 150: 750},
+	} {
+		r := newRuled(t, kept+"OverTimeLimit="+over+"\n", "add account a\nadd user u account=a\n")
+		first := r.submit(0, &Job{Nodes: 2, Exclusive: true, Account: "a", User: "u", Limit: 10 * des.Minute})
+		r.until(5 * des.Second)
+		next := r.submit(5*des.Second, &Job{Nodes: 2, Account: "a", User: "u"})
+		limit := r.limitSecond(first)
+		for after, begins := range want {
+			second, _, _ := r.willRun(next.entries[0], r.up, limit+after, false)
+			require.Equal(t, begins, second-limit, "OverTimeLimit=%s, %d s after the limit", over, after)
+		}
+	}
+}
+
+// Backfill looks anew at each run for the guessed end of a job that nothing ends.
+func TestGuessesMoveWithTheTime(t *testing.T) {
+	r := newRuled(t, fourNodes+"OverTimeLimit=UNLIMITED\nSchedulerParameters=bf_interval=30\n", "")
+	r.submit(0, &Job{Nodes: 4, Exclusive: true, Limit: 10 * des.Minute})
+	r.until(5 * des.Second)
+	next := r.submit(5*des.Second, &Job{Nodes: 4})
+	for _, now := range []des.Time{20 * des.Minute, 30 * des.Minute} {
+		r.until(now)
+		r.submit(now, &Job{Nodes: 4, Begin: 2 * des.Hour, Held: true}) // a change
+		r.until(now + des.Minute)
+		require.Greater(t, r.backfill.ran, now)
+		require.Equal(t, r.second(r.backfill.ran)+600, next.estimate)
 	}
 }
