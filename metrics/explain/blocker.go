@@ -10,13 +10,14 @@ import (
 	"github.com/gridslot/gridslot/metrics/rows"
 )
 
-// blocked says what had what the job needed until its earliest start; of a job that waited for
-// another one, what that other job waited for, unless it was a job as well.
+// blocked says what had what the job needed until its earliest start. If the job waited for
+// another job, it also says what that one waited for meanwhile, unless that was a job as well.
 func (l *Log) blocked(d *rows.Decision) string {
 	text := l.blocker(d, d.LastStart == d.Start && startIsItsOwn(d))
 	if d.Other < 0 || ofMachine(d) {
 		return text
 	}
+	// The two rows overlap in time.
 	for _, o := range of(l.decisions, d.Other, func(d *rows.Decision) int64 { return d.Job }) {
 		if o.From < d.To && d.From < o.To && ofMachine(&o) {
 			return fmt.Sprintf("%s; what job %d waited for: %s", text, d.Other, strings.TrimPrefix(l.blocker(&o, false), "; "))
@@ -25,8 +26,8 @@ func (l *Log) blocked(d *rows.Decision) string {
 	return text
 }
 
-// ofMachine reports whether a row names as what stood in the way what is no job that waited or
-// ran.
+// ofMachine reports whether a row names something that is no job that waited or ran: an outage, a
+// cap, an owner.
 func ofMachine(d *rows.Decision) bool {
 	switch d.Blocker {
 	case "", entity.BlockedByJob.String(), entity.BlockedByPlan.String():
@@ -35,8 +36,8 @@ func ofMachine(d *rows.Decision) bool {
 	return true
 }
 
-// blocker says what had what the job needed, and when; "" if that is not known. started is true
-// where the sentence has named the job's earliest start already.
+// blocker says what had what the job needed, and when; "" if that is not known. started tells that
+// the sentence has named the job's earliest start already.
 func (l *Log) blocker(d *rows.Decision, started bool) string {
 	kind, err := entity.ParseBlockerKind(d.Blocker)
 	if err != nil || kind == entity.NoBlocker {
@@ -54,6 +55,7 @@ func (l *Log) blocker(d *rows.Decision, started bool) string {
 		return fmt.Sprintf("; job %d ran, %s at most", d.BlockerJob, until)
 	case entity.BlockedByPlan:
 		return fmt.Sprintf("; job %d was planned from %s %s", d.BlockerJob, from, until)
+	// A cap that began after the obstacle was named will keep nodes idle later.
 	case entity.BlockedByCap:
 		text := "; it could have started at once on nodes that a power cap kept idle"
 		if d.BlockerFrom > d.From {
@@ -80,7 +82,8 @@ func (l *Log) blocker(d *rows.Decision, started bool) string {
 	return fmt.Sprintf("; in the way was what was withheld from %s %s", from, until)
 }
 
-// startIsItsOwn reports whether Start is of the job itself, and not of the job ahead of it.
+// startIsItsOwn reports whether Start is the earliest start of the job itself, not of the job
+// ahead of it.
 func startIsItsOwn(d *rows.Decision) bool {
 	return d.What == entity.TooFewFree.String() || d.What == entity.ReservedAhead.String()
 }

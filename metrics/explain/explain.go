@@ -16,27 +16,32 @@ import (
 	"github.com/gridslot/gridslot/metrics/rows"
 )
 
-// Log is what is known of the jobs of one run.
+// Log is what is known of the jobs of one run, for stories.
 type Log struct {
-	policy    string
+	// policy is the policy as it was asked for.
+	policy string
+	// jobs, attempts and decisions are sorted by job; rows of one job are in the order of the
+	// file.
 	jobs      []rows.Job
 	attempts  []rows.Attempt
-	decisions []rows.Decision // by job, then in the order of the file
+	decisions []rows.Decision
 	// site is the name of a site of a grid, "" of a run as a whole; sites are those of a grid,
 	// where the jobs of the run were held in parts.
 	site  string
 	sites []*Log
-	zero  time.Time // see results.Folder.Origin
+	// zero is the date of time 0, the zero Time if the log does not tell; see
+	// results.Folder.Origin.
+	zero time.Time
 }
 
-// NoLogError is a run that has written no log of decisions.
+// NoLogError reports a run that has written no log of decisions.
 type NoLogError struct{ Policy string }
 
 func (e *NoLogError) Error() string {
 	return fmt.Sprintf("the run of %s has written no log of decisions: simulate again with --decisions", e.Policy)
 }
 
-// NoJobError is a job that is not in a run.
+// NoJobError reports a job that is not in a run.
 type NoJobError struct {
 	Policy string
 	Job    int64
@@ -46,9 +51,8 @@ func (e *NoJobError) Error() string {
 	return fmt.Sprintf("there is no job %d in the run of %s", e.Job, e.Policy)
 }
 
-// Read reads the files of a run; of a grid, where decisions are made at the sites, those of
-// all sites as well. Its error is a *NoLogError where the run has not written down its
-// decisions.
+// Read reads the files of a run. On a grid, where decisions are made at the sites, it reads those
+// of all sites as well. Its error is a *NoLogError if the run has not written down its decisions.
 func Read(run *results.Run) (*Log, error) {
 	l := &Log{policy: run.Policy, site: run.Site, zero: run.Origin()}
 	for _, s := range run.Sites {
@@ -77,7 +81,7 @@ func Read(run *results.Run) (*Log, error) {
 	return l, nil
 }
 
-// Line is one thing that happened, or held, from the instant At on.
+// Line says one thing that happened, or held, from the instant At on.
 type Line struct {
 	At   des.Time
 	Text string
@@ -85,7 +89,7 @@ type Line struct {
 
 func (l Line) String() string { return fmt.Sprintf("%12v s  %s", l.At, l.Text) }
 
-// dated is the line with its date, where the log tells when its time 0 was.
+// dated returns the line with its date, if the date of time 0 is known.
 func (l Line) dated(zero time.Time) string {
 	if zero.IsZero() {
 		return l.String()
@@ -93,12 +97,12 @@ func (l Line) dated(zero time.Time) string {
 	return fmt.Sprintf("%s  %v", date(l.At, zero), l)
 }
 
-// date is the date of an instant, where zero is the date of the time 0.
+// date returns the date of an instant, if zero is the date of time 0.
 func date(at des.Time, zero time.Time) string {
 	return zero.Add(time.Duration(at) * time.Microsecond).Format(time.DateTime)
 }
 
-// instant is an instant in a sentence, with its date if the date of the time 0 is known.
+// instant returns an instant in a sentence, with its date if zero is known.
 func instant(at des.Time, zero time.Time) string {
 	if zero.IsZero() {
 		return fmt.Sprintf("%v s", at)
@@ -106,15 +110,18 @@ func instant(at des.Time, zero time.Time) string {
 	return fmt.Sprintf("%v s (%s)", at, date(at, zero))
 }
 
+// at is instant with the log's own zero.
 func (l *Log) at(t des.Time) string   { return instant(t, l.zero) }
 func (s *Story) at(t des.Time) string { return instant(t, s.Zero) }
 
-// Story is what became of one job, and why.
+// Story says what became of one job, and why.
 type Story struct {
 	Job   rows.Job
 	Title string
-	Lines []Line    // in order of time
-	Zero  time.Time // when the time 0 was; the zero Time if nobody knows
+	// Lines are in order of time.
+	Lines []Line
+	// Zero is the date of time 0; the zero Time if nobody knows.
+	Zero time.Time
 }
 
 func (s Story) String() string {
@@ -127,9 +134,9 @@ func (s Story) String() string {
 	return b.String()
 }
 
-// Job tells the story of a job: of each job that has the number, if a log uses it
-// twice. On a grid the stories of its parts follow, site by site: a site's own job of that
-// number is among them. Its error is a *NoJobError.
+// Job tells the story of a job: of each job that has the number, if a log uses it twice. On a grid
+// the stories of its parts follow, site by site; a site's own job of that number is among them.
+// Its error is a *NoJobError.
 func (l *Log) Job(id int64) ([]Story, error) {
 	jobs := of(l.jobs, id, func(j *rows.Job) int64 { return j.ID })
 	if len(jobs) == 0 {
@@ -151,7 +158,7 @@ func (l *Log) Job(id int64) ([]Story, error) {
 	return stories, nil
 }
 
-// of are the rows of one job among rows that are sorted by job.
+// of returns the rows of one job among rows that are sorted by job, in O(log n).
 func of[T any](rows []T, id int64, job func(*T) int64) []T {
 	from, _ := slices.BinarySearchFunc(rows, id, func(r T, id int64) int { return cmp.Compare(job(&r), id) })
 	to := from
@@ -161,7 +168,10 @@ func of[T any](rows []T, id int64, job func(*T) int64) []T {
 	return rows[from:to]
 }
 
+// tell tells the story of j, given the decisions and attempts of all jobs with its number: it
+// takes those that lie within the life of j.
 func (l *Log) tell(j rows.Job, decisions []rows.Decision, attempts []rows.Attempt) Story {
+	// Phase 1: who it is, and how it came.
 	at := ""
 	if l.site != "" {
 		at = " at " + l.site
@@ -177,12 +187,14 @@ func (l *Log) tell(j rows.Job, decisions []rows.Decision, attempts []rows.Attemp
 	if j.Prediction != rows.None {
 		s.Lines[0].Text += ", and planned by a prediction of " + span(j.Prediction)
 	}
+	// Phase 2: attempts before the last one.
 	for _, a := range attempts {
 		if a.Start < j.Submit || j.Start != rows.None && a.Start >= j.Start {
 			continue
 		}
 		s.add(a.Start, "started, and was stopped at "+l.at(a.Finish))
 	}
+	// Phase 3: what held it until its last start, or until it was rejected.
 	held := 0
 	last := j.Start
 	if last == rows.None {
@@ -194,6 +206,7 @@ func (l *Log) tell(j rows.Job, decisions []rows.Decision, attempts []rows.Attemp
 			mine = append(mine, d)
 		}
 	}
+	// A long run of rows about backfilling becomes one sentence: it may have hundreds.
 	for len(mine) > 0 {
 		n := backfillRun(mine)
 		if n > mergeAbove {
@@ -205,16 +218,20 @@ func (l *Log) tell(j rows.Job, decisions []rows.Decision, attempts []rows.Attemp
 		held += n
 		mine = mine[n:]
 	}
+	// Phase 4: the end of the wait and of the job. Lines of one instant stay in the order of the
+	// phases.
 	s.end(held, len(l.sites) > 0)
 	slices.SortStableFunc(s.Lines, func(a, b Line) int { return cmp.Compare(a.At, b.At) })
 	return s
 }
 
+// add adds a line. Texts from files are made harmless for a terminal.
 func (s *Story) add(at des.Time, text string) {
 	s.Lines = append(s.Lines, Line{at, printed.Text(text)})
 }
 
-// end tells how the waiting came to its end. What held the job on a grid is told of its parts.
+// end tells how the waiting came to its end. held is the number of things that held the job. On a
+// grid the stories of the parts tell these.
 func (s *Story) end(held int, onGrid bool) {
 	j := &s.Job
 	if held == 0 && !onGrid && j.State != rows.Rejected && j.Wait() != 0 {
@@ -235,7 +252,7 @@ func (s *Story) end(held int, onGrid bool) {
 	}
 }
 
-// started tells of the last start, and what came of it.
+// started tells of the last start, and what became of the job.
 func (s *Story) started() {
 	j := &s.Job
 	text := "started at once"
@@ -265,7 +282,8 @@ func (s *Story) started() {
 	}
 }
 
-// corrected tells what became of the prediction of a job that has ended.
+// corrected tells what became of the prediction of a job that has ended; "" if there is nothing to
+// tell.
 func corrected(j *rows.Job) string {
 	switch n := j.Corrections; {
 	case j.Prediction == rows.None:
@@ -278,10 +296,10 @@ func corrected(j *rows.Job) string {
 	return ""
 }
 
-// mergeAbove is how many rows about jobs ahead are told one by one.
+// mergeAbove is how many rows about jobs ahead are told one by one; more are merged.
 const mergeAbove = 6
 
-// backfillRun is how many of the first rows are about room beside jobs ahead, and about
+// backfillRun returns how many of the first rows are about room beside jobs ahead, and about
 // nothing else.
 func backfillRun(all []rows.Decision) int {
 	n := 0
@@ -291,9 +309,11 @@ func backfillRun(all []rows.Decision) int {
 	return n
 }
 
-// merged is one sentence for a long wait behind jobs ahead.
+// merged makes one sentence of a long wait behind jobs ahead, in rows of backfillRun.
 func (l *Log) merged(all []rows.Decision) string {
 	var ahead []int64
+	// fitted is how many decisions found room for it; least and most bound how long it would have
+	// delayed the head then.
 	fitted, least, most := 0, des.Forever, des.Time(0)
 	for _, d := range all {
 		if d.Other >= 0 && !slices.Contains(ahead, d.Other) {
@@ -311,6 +331,7 @@ func (l *Log) merged(all []rows.Decision) string {
 	return text
 }
 
+// between returns a range of times; des.Forever means that the head could not have started at all.
 func between(least, most des.Time) string {
 	switch {
 	case least == most:
@@ -321,7 +342,7 @@ func between(least, most des.Time) string {
 	return span(least) + " to " + span(most)
 }
 
-// jobList names a few jobs.
+// jobList names the first five jobs, and how many more there are.
 func jobList(ids []int64) string {
 	const shown = 5
 	var words []string
@@ -334,7 +355,8 @@ func jobList(ids []int64) string {
 	return plural(len(ids), "job ", "jobs ") + strings.Join(words, ", ")
 }
 
-// sentence says what one row of the log says.
+// sentence says what one row of the log says. The words of entity.Obstacle have a sentence each;
+// others are events.
 func (l *Log) sentence(d *rows.Decision) string {
 	what, err := entity.ParseObstacle(d.What)
 	if err != nil {
@@ -386,7 +408,8 @@ func (l *Log) sentence(d *rows.Decision) string {
 	return text
 }
 
-// happening says what a row tells that is none of a policy.
+// happening says what a row tells that is no obstacle: an event, or a word that this program does
+// not know.
 func happening(d *rows.Decision) string {
 	switch d.What {
 	case rows.DecisionRejected:
@@ -399,6 +422,7 @@ func happening(d *rows.Decision) string {
 	return d.What + words(d)
 }
 
+// words returns the policy's own words behind a colon, if there are any.
 func words(d *rows.Decision) string {
 	if d.Text == "" {
 		return ""
@@ -406,9 +430,11 @@ func words(d *rows.Decision) string {
 	return ": " + d.Text
 }
 
+// known reports whether t is an instant that comes.
 func known(t des.Time) bool { return t != rows.None && t < des.Forever }
 
-// before is "before 120 s", and what became of that later.
+// before returns "before 120 s", and what became of that later; "at any time" if there is no
+// start.
 func (l *Log) before(d *rows.Decision) string {
 	if !known(d.Start) {
 		return "at any time"
@@ -416,6 +442,7 @@ func (l *Log) before(d *rows.Decision) string {
 	return l.moved("before", d)
 }
 
+// moved returns the first start that was said, behind a word, and the last one if it is another.
 func (l *Log) moved(word string, d *rows.Decision) string {
 	if d.Times > 1 && d.LastStart != d.Start && known(d.LastStart) {
 		return fmt.Sprintf("%s %s; that changed to %s by %s", word, l.at(d.Start), l.at(d.LastStart), l.at(d.To))
@@ -423,6 +450,7 @@ func (l *Log) moved(word string, d *rows.Decision) string {
 	return word + " " + l.at(d.Start)
 }
 
+// heldFrom returns when the head was to start, if that is known.
 func (l *Log) heldFrom(d *rows.Decision) string {
 	if !known(d.Start) {
 		return ""
@@ -430,7 +458,7 @@ func (l *Log) heldFrom(d *rows.Decision) string {
 	return ", which was to start at " + l.at(d.Start)
 }
 
-// span is a time for people: exact, and roughly in larger units.
+// span returns a time for people: exact, and roughly in larger units.
 func span(t des.Time) string {
 	if t == rows.None || t == des.Forever {
 		return "an unknown time"
@@ -448,6 +476,7 @@ func span(t des.Time) string {
 	}
 }
 
+// plural returns one for 1 and many for all other numbers.
 func plural(n int, one, many string) string {
 	if n == 1 {
 		return one

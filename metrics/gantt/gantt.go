@@ -28,7 +28,7 @@ const (
 
 const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 
-// Mark is the letter of the job with a number: A of job 1, B of job 2, and so on through
+// Mark returns the letter of the job with a number: A for job 1, B for job 2, and so on through
 // small letters and digits, and from A again.
 func Mark(job int64) byte {
 	n := (job - 1) % int64(len(letters))
@@ -38,22 +38,23 @@ func Mark(job int64) byte {
 	return letters[n]
 }
 
-// Bar is that somebody has a row from From to To.
+// Bar says that somebody has a row in [From, To). Row is an index of Chart.Rows, Mark the sign
+// that is drawn.
 type Bar struct {
 	Row      int
 	From, To des.Time
 	Mark     byte
 }
 
-// Chart is a schedule. Rows are drawn from the last to the first, as axes go up.
+// Chart is a schedule. Rows are drawn from the last one to the first, as axes go up.
 type Chart struct {
 	Title string
-	// Rows are the names of the rows; where all are empty there are none to be seen.
+	// Rows are the names of the rows; if all are empty, no names are drawn.
 	Rows []string
 	Bars []Bar
 }
 
-// End is when the last of the bars ends.
+// End returns the instant at which the last of the bars ends, 0 without bars.
 func (c *Chart) End() (end des.Time) {
 	for _, b := range c.Bars {
 		end = max(end, b.To)
@@ -62,7 +63,9 @@ func (c *Chart) End() (end des.Time) {
 }
 
 const (
-	MaxRows = 128    // rows that a chart can have
+	// MaxRows is the most rows that a chart can have, and MaxBars the most bars: nobody can read
+	// the letters of more.
+	MaxRows = 128
 	MaxBars = 10_000 // bars that a chart can have: of more, nobody can read the letters
 )
 
@@ -77,10 +80,10 @@ func (e *TooLargeError) Error() string {
 	return fmt.Sprintf("%d processors or nodes are too many for a chart as text, which has at most %d rows", e.Rows, MaxRows)
 }
 
-// Write draws charts one below the other, all from the same instant on and on one
-// scale: a column is the least of 1, 2, 5, 10, 20, ... time units with which the longest
-// row has at most width columns, and never fewer than 10. It returns that. In a column is drawn what has the row for
-// the longest part of it, of equal ones the first. The error is a *TooLargeError, or w's.
+// Write draws charts one below the other, all from the same instant on and on one scale, and
+// returns the time of a column: the least of 1, 2, 5, 10, 20, ... time units with which the
+// longest row has at most width columns (10 if width is less). A column shows what has the row for
+// the longest part of it, at a tie the first. The error is a *TooLargeError, or w's.
 func Write(w io.Writer, from des.Time, width int, charts ...*Chart) (column des.Time, err error) {
 	end := from
 	for _, c := range charts {
@@ -108,7 +111,7 @@ func Write(w io.Writer, from des.Time, width int, charts ...*Chart) (column des.
 	return column, nil
 }
 
-// scale is how much time a column stands for.
+// scale returns the time of a column; see Write.
 func scale(span des.Time, width int) des.Time {
 	width = max(width, 10)
 	for column := des.Second; ; column *= 10 {
@@ -120,8 +123,8 @@ func scale(span des.Time, width int) des.Time {
 	}
 }
 
-// Lines are the rows of the chart from the instant from on, without what is idle at
-// their ends.
+// Lines returns the rows of the chart from an instant on, without what is idle at their ends. Bars
+// are drawn by their starts, so that ties within a column go to the first.
 func (c *Chart) Lines(from, column des.Time) []string {
 	labels, longest := make([]string, len(c.Rows)), 0
 	for i, name := range c.Rows {
@@ -143,15 +146,18 @@ func (c *Chart) Lines(from, column des.Time) []string {
 	return lines
 }
 
-// row are the columns of a row: who has how much of each.
+// row has the columns of a row, up to the last one that anybody has.
 type row []cell
 
+// cell is a column of a row: the mark that has most of it so far, how long that has it, and how
+// long anybody has it.
 type cell struct {
 	mark byte
-	has  des.Time // of the one drawn
-	busy des.Time // of all
+	has  des.Time
+	busy des.Time
 }
 
+// draw gives the columns of [from, to) to a mark, each for the part of it that is in the span.
 func (r *row) draw(from, to, column des.Time, mark byte) {
 	for at := from / column; at*column < to; at++ {
 		for des.Time(len(*r)) <= at {
@@ -166,6 +172,7 @@ func (r *row) draw(from, to, column des.Time, mark byte) {
 	}
 }
 
+// text writes the columns. A column that is idle for longer than its mark has it is idle.
 func (r row) text(column des.Time) string {
 	b := make([]byte, 0, len(r))
 	for _, c := range r {
@@ -178,14 +185,15 @@ func (r row) text(column des.Time) string {
 	return strings.TrimRight(string(b), string(Idle))
 }
 
-// Observer is an entity.Observer that draws what runs where: on named nodes, or on the
-// processors of a cluster where the metascheduler has a Placer.
+// Observer is an entity.Observer that draws what runs where, attempt by attempt as they end: on
+// named nodes, or on the processors of a cluster if the metascheduler has a Placer. An attempt
+// that still runs is not drawn.
 type Observer struct {
 	Chart
 	rows map[*entity.Node]int
 }
 
-// Attach gives the chart its rows.
+// Attach gives the chart its rows: a row for each processor or node of the plan.
 func (r *Observer) Attach(m *entity.Metascheduler) {
 	p := m.Plan()
 	r.Rows, r.rows = make([]string, p.Size()), map[*entity.Node]int{}
@@ -203,6 +211,7 @@ func (r *Observer) Observe(e entity.JobEvent) {
 	}
 }
 
+// add adds the bars of an attempt.
 func (r *Observer) add(j *entity.Run, a entity.Attempt) {
 	mark := Mark(j.ID)
 	for i, t := range a.Window.Tasks {

@@ -36,32 +36,42 @@ const (
 	OutagePiece
 )
 
-// Piece is some rows beside each other for a span of time.
+// Piece is some rows beside each other for a span of time [From, To).
 type Piece struct {
-	Job       int64 // its number; -1 where the piece is no job's
+	// Job is the number of the job; -1 if the piece is no job's.
+	Job int64
+	// Row is the first row, counted over all lanes; Rows is their number. Invariant: 1 <= Rows.
 	Row, Rows int
 	From, To  des.Time
 	Kind      Kind
-	Attempt   int
-	Overhead  des.Time
-	Cost      float64 // 0 where none is known
-	Label     string
+	// Attempt is the number of the attempt, from 1; 0 if the piece is no attempt.
+	Attempt int
+	// Overhead is how much of it went into set-up and checkpoints.
+	Overhead des.Time
+	// Cost is 0 if none is known.
+	Cost float64
+	// Label names an owner, or the job of a booking; it may be "".
+	Label string
 }
 
 // Lane is a machine, or a site of a grid: rows beside each other.
 type Lane struct {
-	Site  string        `json:"-"` // "" where there is one
-	First int           `json:"first"`
-	Rows  int           `json:"rows"`
-	Nodes []rows.Node   `json:"-"` // nil for processors, which have numbers
-	row   map[int64]int // of nodes, by id
+	// Site is the name of the site; "" if there is only one machine.
+	Site string `json:"-"`
+	// First is the first row, counted over all lanes.
+	First int `json:"first"`
+	Rows  int `json:"rows"`
+	// Nodes are in the order of the rows; nil for processors, which have numbers instead.
+	Nodes []rows.Node `json:"-"`
+	// row is the row of each node in the lane, by ID.
+	row map[int64]int
 	// open says that no file states how many processors there are, so that Rows grows by those
 	// that jobs name. Invariant: an open lane is the only one, so that no other lane's First
 	// depends on its Rows.
 	open bool
 }
 
-// RowOf is the row of a processor or node, -1 for one that is not there.
+// RowOf returns the row of a processor or node by its number, -1 if the lane has no such.
 func (l *Lane) RowOf(number int64) int {
 	if l.Nodes != nil {
 		if row, ok := l.row[number]; ok {
@@ -75,8 +85,8 @@ func (l *Lane) RowOf(number int64) int {
 	return l.First + int(number)
 }
 
-// Lanes are the rows of the machine: named nodes where nodes.csv has them, and
-// processors.
+// Lanes returns the rows of the machine: named nodes, if nodes.csv has them, and processors. Lanes
+// are in the order of nodes.csv, then of the file of the grid's clusters.
 func Lanes(f *results.Folder) ([]*Lane, error) {
 	nodes, err := f.Nodes()
 	if err != nil {
@@ -92,6 +102,7 @@ func Lanes(f *results.Folder) ([]*Lane, error) {
 		all = append(all, &Lane{Site: site})
 		return all[len(all)-1]
 	}
+	// Phase 1: named nodes.
 	for _, n := range nodes {
 		l := of(n.Site)
 		if l.row == nil {
@@ -101,6 +112,7 @@ func Lanes(f *results.Folder) ([]*Lane, error) {
 		l.Rows++
 		l.Nodes = append(l.Nodes, n)
 	}
+	// Phase 2: the clusters of a grid.
 	if name := clustersOf(f.Runs[0]); name != "" {
 		clusters, err := f.Table(name)
 		if err != nil {
@@ -112,7 +124,9 @@ func Lanes(f *results.Folder) ([]*Lane, error) {
 			}
 		}
 	}
-	if len(all) == 0 { // a log's header may state the processors, which the manifest does not have
+	// Phase 3: a single cluster. The manifest has no number of processors if it comes from a log's
+	// header.
+	if len(all) == 0 {
 		of("").Rows, of("").open = count(f.Manifest.Settings["procs"]), true
 	}
 	first := 0
@@ -123,7 +137,7 @@ func Lanes(f *results.Folder) ([]*Lane, error) {
 	return all, nil
 }
 
-// clustersOf is the file of a grid's clusters, "" where the run has none.
+// clustersOf returns the file of a grid's clusters, "" if the run has none.
 func clustersOf(r *results.Run) string {
 	i := slices.IndexFunc(r.Files, func(name string) bool { return strings.HasPrefix(name, "clusters-") })
 	if i < 0 {
@@ -132,6 +146,7 @@ func clustersOf(r *results.Run) string {
 	return r.Files[i]
 }
 
+// count reads a number of processors, 0 where there is none.
 func count(text string) int {
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 0 {
@@ -140,20 +155,22 @@ func count(text string) int {
 	return n
 }
 
-// Layout is where the jobs of a run stand, its owners' jobs and its outages, in the order of
+// Layout is where the jobs of a run stand, with its owners' jobs and its outages, in the order of
 // the files.
 type Layout struct {
 	Pieces []Piece
-	// Placed says that it is known who had which processors; otherwise Pieces are not whole.
+	// Placed tells that the files say who had which processors; otherwise Pieces are incomplete.
 	Placed bool
 
-	unplaced int64    // a job of which it is not known
-	until    des.Time // what has no end is drawn until then
+	// unplaced is a job of which no file says it.
+	unplaced int64
+	// until is where a piece ends that has no end.
+	until des.Time
 }
 
-// Place finds out who had which rows of the lanes: from tasks, where nodes have names;
-// otherwise from attempts, where there are any, and jobs, by site where there are several.
-// The lane of a single cluster grows by the processors that jobs name. The jobs are those of the run.
+// Place finds out who had which rows of the lanes: from tasks, if nodes have names; otherwise from
+// attempts, if there are any, and from jobs, site by site. jobs are those of the run. An open lane
+// grows by the processors that jobs name.
 func Place(run *results.Run, jobs []rows.Job, lanes []*Lane, until des.Time) (*Layout, error) {
 	l := &Layout{Placed: true, until: until}
 	attempts, err := run.Attempts()
@@ -185,7 +202,8 @@ func Place(run *results.Run, jobs []rows.Job, lanes []*Lane, until des.Time) (*L
 	return l, nil
 }
 
-// placeSite draws what a site of the run had, whose files are its own where it is one of several.
+// placeSite draws what a site of the run had. If it is one of several sites, its files are its
+// own.
 func (l *Layout) placeSite(run *results.Run, jobs []rows.Job, attempts []rows.Attempt, lane *Lane) error {
 	if len(run.Sites) == 0 {
 		return l.placeJobs(run, jobs, attempts, lane)
@@ -239,8 +257,9 @@ func (l *Layout) placeJobs(r *results.Run, jobs []rows.Job, attempts []rows.Atte
 	return nil
 }
 
-// addRanges adds a piece for each range of processors. A text that does not name as
-// many as the job has is a count of them, or nothing.
+// addRanges adds a piece for each range of processors. If the text does not name as many
+// processors as the job has, it is their number, or empty: then the job cannot be placed. An
+// attempt of no length needs no place.
 func (l *Layout) addRanges(p Piece, allocated string, processors int, lane *Lane) error {
 	if !l.Placed || p.From == rows.None || p.To == rows.None {
 		return nil
@@ -279,7 +298,7 @@ func (l *Layout) addEach(p Piece, ranges []procset.Range, lane *Lane) {
 	}
 }
 
-// addRow adds a piece of one row.
+// addRow adds a piece of one row, if there is such a row; row is -1 otherwise.
 func (l *Layout) addRow(p Piece, row int) {
 	if row >= 0 && p.To >= p.From {
 		p.Row, p.Rows = row, 1
@@ -287,7 +306,7 @@ func (l *Layout) addRow(p Piece, row int) {
 	}
 }
 
-// placeTasks draws pieces of nodes' time.
+// placeTasks draws the spans of nodes, each in its row. Overheads are in the file of attempts.
 func (l *Layout) placeTasks(tasks []rows.Task, attempts []rows.Attempt, lanes []*Lane) {
 	type try struct {
 		job    int64
@@ -311,12 +330,12 @@ func (l *Layout) placeTasks(tasks []rows.Task, attempts []rows.Attempt, lanes []
 			p.To = l.until
 		}
 		switch t.Kind {
-		case "owner":
+		case rows.TaskOwner:
 			p.Job, p.Kind = -1, OwnerPiece
 			if t.Job >= 0 && p.Label != "" {
 				p.Label += ", job " + strconv.FormatInt(t.Job, 10)
 			}
-		case "outage":
+		case rows.TaskOutage:
 			p.Job, p.Kind = -1, OutagePiece
 		default:
 			if a := ended[try{t.Job, t.Attempt}]; a != nil {
@@ -325,7 +344,7 @@ func (l *Layout) placeTasks(tasks []rows.Task, attempts []rows.Attempt, lanes []
 					p.Kind = EarlierPiece
 				}
 			}
-			if t.Kind == "booking" {
+			if t.Kind == rows.TaskBooking {
 				p.Kind = BookingPiece
 				if t.Job >= 0 {
 					p.Label = "job " + strconv.FormatInt(t.Job, 10)
@@ -336,8 +355,8 @@ func (l *Layout) placeTasks(tasks []rows.Task, attempts []rows.Attempt, lanes []
 	}
 }
 
-// placeOutages draws what was out of service. Of outages that do not say which
-// processors it were nothing can be drawn.
+// placeOutages draws what was out of service. Nothing can be drawn of an outage that does not say
+// which processors it was.
 func (l *Layout) placeOutages(outages []rows.Outage, lane *Lane) {
 	for _, o := range outages {
 		if ranges, err := procset.Parse(o.Node); err == nil && o.Site == lane.Site {

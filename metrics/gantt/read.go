@@ -9,9 +9,8 @@ import (
 	"github.com/gridslot/gridslot/metrics/results"
 )
 
-// Read is the chart of one run of a folder. Named nodes have their names, outages and
-// owners' jobs are drawn, too. It is an error where the files do not say which processors
-// jobs had.
+// Read returns the chart of one run of a folder, with the names of nodes, with outages and owners'
+// jobs. It is an error if the files do not say which processors jobs had.
 func Read(folder *results.Folder, run *results.Run) (*Chart, error) {
 	lanes, err := Lanes(folder)
 	if err != nil {
@@ -35,8 +34,8 @@ func Read(folder *results.Folder, run *results.Run) (*Chart, error) {
 	return c, c.endOutages()
 }
 
-// draw adds the rows of a lane, and what stands there. Processors behind the last one that
-// anybody had are not drawn.
+// draw adds the rows of a lane, and what stands there. Processors behind the last one that anybody
+// had are left out.
 func (c *Chart) draw(l *Lane, pieces []Piece, several bool) {
 	first, used := len(c.Rows), 0
 	for _, p := range pieces {
@@ -55,8 +54,8 @@ func (c *Chart) draw(l *Lane, pieces []Piece, several bool) {
 	c.Rows = append(c.Rows, names...)
 }
 
-// names are the names of the lane's rows, with its site in front where there are several;
-// the processors of a single machine have none.
+// names returns the names of the lane's rows, with its site in front if there is one; the
+// processors of a single machine have none.
 func (l *Lane) names(several bool) []string {
 	names := make([]string, l.Rows)
 	for i := range names {
@@ -73,7 +72,7 @@ func (l *Lane) names(several bool) []string {
 	return names
 }
 
-// mark is the letter of a piece's job, or the mark of what is no job.
+// mark returns the letter of a piece's job, or the mark of what is no job.
 func (p Piece) mark() byte {
 	switch p.Kind {
 	case OwnerPiece:
@@ -84,8 +83,8 @@ func (p Piece) mark() byte {
 	return Mark(p.Job)
 }
 
-// endOutages has outages without an end last as long as anything else, and at least
-// a time unit.
+// endOutages ends what has no end with the last bar that has one, or a time unit after its own
+// start if that is later. It is an error if the chart is too large, or empty.
 func (c *Chart) endOutages() error {
 	last := des.Time(0)
 	for _, b := range c.Bars {
@@ -106,7 +105,7 @@ func (c *Chart) endOutages() error {
 	return nil
 }
 
-// Begin is when the first of the bars begins.
+// Begin returns the instant at which the first of the bars begins, 0 without bars.
 func (c *Chart) Begin() des.Time {
 	if len(c.Bars) == 0 {
 		return 0

@@ -16,7 +16,8 @@ import (
 	"github.com/gridslot/gridslot/metrics/rows"
 )
 
-// Write writes one run of a folder. Events are written one by one, a line each.
+// Write writes one run of a folder, event by event, a line each. The folder must be that of the
+// run.
 func Write(w io.Writer, f *results.Folder, r *results.Run) error {
 	t := &trace{w: bufio.NewWriterSize(w, 1<<16)}
 	if err := t.run(f, r); err != nil {
@@ -40,7 +41,8 @@ type other struct {
 	TimeZone  string `json:"time_zone,omitempty"`
 }
 
-// event is one of the format, with the names that it has there.
+// event is an event of the format, with its names: the phase "M" names a process or thread, "X" is
+// a span, "i" an instant, "C" a counter.
 type event struct {
 	Phase    string    `json:"ph"`
 	Process  int       `json:"pid"`
@@ -53,31 +55,41 @@ type event struct {
 	Args     any       `json:"args,omitempty"`
 }
 
-// trace is one being written. Processes and threads have numbers of one row, since
+// trace is a trace that is being written. Processes and threads are numbered together, because
 // some readers know a thread by its number alone.
 type trace struct {
-	w    *bufio.Writer
-	last int // number given
-	any  bool
-	err  error              // of an event, the first one
-	jobs map[int64]rows.Job // of the run, by id
-	ends map[attempt]string // how attempts ended, where there can be several
-	end  des.Time           // the last instant of the run
+	w *bufio.Writer
+	// last is the number given last.
+	last int
+	// any tells that an event was written.
+	any bool
+	// err is the first error of an event.
+	err error
+	// jobs are the jobs of the run, by ID, and ends are the words for how attempts ended, as far
+	// as the file of attempts tells.
+	jobs map[int64]rows.Job
+	ends map[attempt]string
+	// end is the last instant of the run: what has no end is drawn until then.
+	end des.Time
 }
 
+// attempt names an attempt of a job, by its number from 1.
 type attempt struct {
 	job    int64
 	number int
 }
 
-func (t *trace) text(s string) { _, _ = t.w.WriteString(s) } // Flush tells of errors
+// text writes s. Flush returns its error.
+func (t *trace) text(s string) { _, _ = t.w.WriteString(s) }
 
+// json writes v as JSON.
 func (t *trace) json(v any) {
 	b, err := json.Marshal(v)
 	t.err = cmp.Or(t.err, err)
 	_, _ = t.w.Write(b)
 }
 
+// event writes one event, with what stands between it and the one before.
 func (t *trace) event(e event) {
 	if t.any {
 		t.text(",\n")
@@ -93,11 +105,12 @@ type label struct {
 	Name string `json:"name"`
 }
 
+// index is the argument of events that say where something stands.
 type index struct {
 	At int `json:"sort_index"`
 }
 
-// process begins one, and returns its number.
+// process begins a process below those before it, and returns its number.
 func (t *trace) process(name string) int {
 	t.last++
 	t.event(event{Phase: "M", Process: t.last, Name: "process_name", Args: label{name}})
@@ -105,7 +118,7 @@ func (t *trace) process(name string) int {
 	return t.last
 }
 
-// thread begins one, below those before it, and returns its number.
+// thread begins a thread of a process below those before it, and returns its number.
 func (t *trace) thread(process int, name string) int {
 	t.last++
 	t.event(event{Phase: "M", Process: process, Thread: t.last, Name: "thread_name", Args: label{name}})
@@ -113,63 +126,81 @@ func (t *trace) thread(process int, name string) int {
 	return t.last
 }
 
-// run writes all events of a run.
-func (t *trace) run(f *results.Folder, r *results.Run) error {
-	jobs, err := r.Jobs()
-	if err != nil {
-		return err
+// files is what the files of a run say, as far as it is drawn.
+type files struct {
+	jobs     []rows.Job
+	attempts []rows.Attempt // nil without the file
+	queue    []rows.Level
+	tasks    []rows.Task
+	outages  []rows.Outage
+	nodes    []rows.Node // nil without tasks
+}
+
+// filesOf reads the files of a run.
+func filesOf(f *results.Folder, r *results.Run) (x files, err error) {
+	if x.jobs, err = r.Jobs(); err != nil {
+		return x, err
 	}
-	attempts, err := r.Attempts()
-	if err != nil {
-		return err
+	if x.attempts, err = r.Attempts(); err != nil {
+		return x, err
 	}
-	queue, err := r.Queue()
-	if err != nil {
-		return err
+	if x.queue, err = r.Queue(); err != nil {
+		return x, err
 	}
-	tasks, err := r.Tasks()
-	if err != nil {
-		return err
+	if x.tasks, err = r.Tasks(); err != nil {
+		return x, err
 	}
-	outages, err := r.Outages()
-	if err != nil {
-		return err
+	if x.outages, err = r.Outages(); err != nil {
+		return x, err
 	}
-	nodes, err := f.Nodes()
-	if err != nil {
-		return err
+	if len(x.tasks) == 0 { // nodes are of another run in the folder, or there is nothing to put on them
+		return x, nil
 	}
-	if len(tasks) == 0 {
-		nodes = nil // of another run in the folder, or there is nothing to put on them
-	}
-	t.jobs = make(map[int64]rows.Job, len(jobs))
-	for _, j := range jobs {
+	x.nodes, err = f.Nodes()
+	return x, err
+}
+
+// learn takes in what spans are told by: jobs and the ends of attempts, and when the run ended.
+func (t *trace) learn(x *files) {
+	t.jobs = make(map[int64]rows.Job, len(x.jobs))
+	for _, j := range x.jobs {
 		t.jobs[j.ID] = j
 		t.end = max(t.end, j.Submit, j.Start, j.Finish)
 	}
-	t.ends = make(map[attempt]string, len(attempts))
-	for _, a := range attempts {
+	t.ends = make(map[attempt]string, len(x.attempts))
+	for _, a := range x.attempts {
 		t.ends[attempt{a.Job, a.Number}] = a.End.String()
 	}
-	for _, l := range queue {
+	for _, l := range x.queue {
 		t.end = max(t.end, l.Time)
 	}
-	for _, k := range tasks {
+	for _, k := range x.tasks {
 		if k.End != des.Forever {
 			t.end = max(t.end, k.Start, k.End)
 		}
 	}
+}
 
+// run writes all events of a run: the counters, then a process for each site of named nodes, then
+// one for each cluster. What has no name of a site is drawn in the process of the run.
+func (t *trace) run(f *results.Folder, r *results.Run) error {
+	x, err := filesOf(f, r)
+	if err != nil {
+		return err
+	}
+	t.learn(&x)
 	whole := t.process(r.Policy)
-	t.counters(whole, queue)
-	t.rejected(whole, jobs)
-	domains := sitesOf(nodes, tasks)
-	for _, site := range domains {
-		process := whole
-		if site != "" {
-			process = t.process(site)
+	processOf := func(site string) int {
+		if site == "" {
+			return whole
 		}
-		t.nodes(process, site, nodes, tasks)
+		return t.process(site)
+	}
+	t.counters(whole, x.queue)
+	t.rejected(whole, x.jobs)
+	domains := sitesOf(x.nodes, x.tasks)
+	for _, site := range domains {
+		t.nodes(processOf(site), site, x.nodes, x.tasks)
 	}
 	clusters := []*results.Run{r}
 	switch {
@@ -181,18 +212,14 @@ func (t *trace) run(f *results.Folder, r *results.Run) error {
 		return nil
 	}
 	for _, c := range clusters {
-		process := whole
-		if c.Site != "" {
-			process = t.process(c.Site)
-		}
-		if err := t.cluster(process, c, outages); err != nil {
+		if err := t.cluster(processOf(c.Site), c, x.outages); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// sitesOf are the sites with named nodes, in their order.
+// sitesOf returns the sites with named nodes, in their order.
 func sitesOf(nodes []rows.Node, tasks []rows.Task) (sites []string) {
 	add := func(site string) {
 		if !slices.Contains(sites, site) {
@@ -208,7 +235,8 @@ func sitesOf(nodes []rows.Node, tasks []rows.Task) (sites []string) {
 	return sites
 }
 
-// counters writes what waits and what is busy, where it changes.
+// counters writes how many jobs wait, how many processors they want and how many are busy, each
+// where it changes.
 func (t *trace) counters(process int, queue []rows.Level) {
 	before := [3]int{-1, -1, -1}
 	for _, l := range queue {
@@ -231,7 +259,8 @@ func (t *trace) counters(process int, queue []rows.Level) {
 	}
 }
 
-// rejected writes jobs that were refused, each at its submission.
+// rejected writes jobs that were refused, each at its submission, in a thread of their own if
+// there are any.
 func (t *trace) rejected(process int, jobs []rows.Job) {
 	thread := 0
 	for i := range jobs {
@@ -279,13 +308,14 @@ func (a amount) IsZero() bool  { return math.IsNaN(float64(a)) || math.IsInf(flo
 
 func (s seconds) MarshalJSON() ([]byte, error) { return []byte(des.Time(s).String()), nil }
 
-// nothing is said of anything here.
+// nothing returns arguments that say nothing.
 func nothing() args {
 	none := seconds(rows.None)
 	return args{Job: -1, User: -1, Submitted: none, Wait: none, Estimate: none, Runtime: none, Reserved: none, Cost: amount(math.NaN()), Paid: amount(math.NaN())}
 }
 
-// about is what there is to say of an attempt of a job; 0 where there is but one.
+// about returns what there is to say of an attempt of a job; attempt is its number, 0 if there is
+// only one.
 func (t *trace) about(j rows.Job, attempt int) args {
 	a := nothing()
 	a.Job, a.Attempt, a.User = number(j.ID), attempt, number(j.User)
@@ -295,16 +325,17 @@ func (t *trace) about(j rows.Job, attempt int) args {
 	return a
 }
 
-// span is something that takes a row from start to end.
+// span is something that takes a row of a process from start to end.
 type span struct {
 	row        int
 	start, end des.Time
 	category   string
 	name       string
-	args       func() args // made when it is written: there may be many
+	// args makes the arguments when the span is written: there may be very many spans.
+	args func() args
 }
 
-// spans writes what takes rows, each in its own thread.
+// spans writes spans, those of each row in a thread of its own, in the order of the rows.
 func (t *trace) spans(process int, all []span, row func(int) string) {
 	rows := make([]int, 0, len(all))
 	for _, s := range all {
@@ -321,7 +352,7 @@ func (t *trace) spans(process int, all []span, row func(int) string) {
 	}
 }
 
-// until is an end, or that of the run where there is none.
+// until returns an end, or the end of the run if there is none; it is never before start.
 func (t *trace) until(start, end des.Time) des.Time {
 	if end == rows.None || end == des.Forever {
 		end = t.end
@@ -329,7 +360,7 @@ func (t *trace) until(start, end des.Time) des.Time {
 	return max(start, end)
 }
 
-// nodes writes who had the nodes of a site.
+// nodes writes who had the nodes of a site, a thread for each node that anybody had.
 func (t *trace) nodes(process int, site string, nodes []rows.Node, tasks []rows.Task) {
 	names := map[int]string{}
 	for _, n := range nodes {
@@ -350,9 +381,11 @@ func (t *trace) nodes(process int, site string, nodes []rows.Node, tasks []rows.
 	t.spans(process, all, func(node int) string { return fmt.Sprintf("node %d%s", node, names[node]) })
 }
 
+// taskName is what a viewer writes on a task.
+// task returns the arguments of a task.
 func (t *trace) taskName(k rows.Task) string {
 	switch {
-	case k.Kind == "job":
+	case k.Kind == rows.TaskJob:
 		return fmt.Sprintf("job %d%s", k.Job, suffix(t.jobs[k.Job], t.ends[attempt{k.Job, k.Attempt}]))
 	case k.Job >= 0:
 		return fmt.Sprintf("%s %d", k.Kind, k.Job)
@@ -362,19 +395,19 @@ func (t *trace) taskName(k rows.Task) string {
 
 func (t *trace) task(k rows.Task) args {
 	a := nothing()
-	if j, ok := t.jobs[k.Job]; ok && (k.Kind == "job" || k.Kind == "booking") {
+	if j, ok := t.jobs[k.Job]; ok && (k.Kind == rows.TaskJob || k.Kind == rows.TaskBooking) {
 		a = t.about(j, k.Attempt)
 	}
 	a.Job, a.User, a.Attempt, a.Owner, a.End = number(k.Job), number(k.User), k.Attempt, k.Owner, ""
-	if k.Kind == "job" {
+	if k.Kind == rows.TaskJob {
 		a.End = t.ends[attempt{k.Job, k.Attempt}]
 	}
 	a.Reserved, a.Cost, a.Paid = seconds(k.ReservedEnd), amount(k.Cost), amount(k.Paid)
 	return a
 }
 
-// suffix tells attempts apart by what became of them. Viewers colour by name, and the
-// one of Perfetto leaves digits out.
+// suffix tells attempts apart by what became of them. Viewers colour by name, and Perfetto's
+// leaves digits out: without a suffix all jobs would have one colour.
 func suffix(j rows.Job, ended string) string {
 	switch {
 	case ended == entity.EndRequeued.String() || ended == entity.EndResized.String():
@@ -391,13 +424,33 @@ func suffix(j rows.Job, ended string) string {
 
 // cluster writes the jobs that ran on equal processors, and what was out of service.
 func (t *trace) cluster(process int, r *results.Run, outages []rows.Outage) error {
-	jobs, err := r.Jobs()
+	all, err := t.jobSpans(r)
 	if err != nil {
 		return err
 	}
+	row := "processor"
+	if !apart(all) {
+		pack(all)
+		row = "row"
+	}
+	t.spans(process, all, func(n int) string { return fmt.Sprintf("%s %d", row, n) })
+	out := t.outageSpans(r, outages)
+	pack(out)
+	t.spans(process, out, func(n int) string { return fmt.Sprintf("out of service %d", n) })
+	return nil
+}
+
+// jobSpans are the attempts at a cluster, each in the row of the lowest of its processors. The file
+// of attempts tells those that are over; of jobs without such a file, and of a job that still ran,
+// the row of the job tells the last attempt.
+func (t *trace) jobSpans(r *results.Run) (all []span, err error) {
+	jobs, err := r.Jobs()
+	if err != nil {
+		return nil, err
+	}
 	attempts, err := r.Attempts()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	byID := t.jobs
 	if r.Site != "" { // there a job has that site's times
@@ -406,11 +459,10 @@ func (t *trace) cluster(process int, r *results.Run, outages []rows.Outage) erro
 			byID[j.ID] = j
 		}
 	}
-	var all []span
 	add := func(j rows.Job, start, end des.Time, name string, a func() args) {
 		all = append(all, span{row: lowest(j.Allocated, j.Processors), start: start, end: t.until(start, end), category: "job", name: fmt.Sprintf("job %d%s", j.ID, name), args: a})
 	}
-	ended := map[int64]int{} // attempts
+	ended := map[int64]int{} // the number of the last attempt that is over, by job
 	for _, a := range attempts {
 		j := byID[a.Job]
 		j.ID, j.Processors, j.Allocated = a.Job, a.Processors, a.Allocated
@@ -432,14 +484,11 @@ func (t *trace) cluster(process int, r *results.Run, outages []rows.Outage) erro
 		}
 		add(j, j.Start, j.Finish, suffix(j, ""), func() args { return t.about(j, number) })
 	}
-	row := "processor"
-	if !apart(all) {
-		pack(all)
-		row = "row"
-	}
-	t.spans(process, all, func(n int) string { return fmt.Sprintf("%s %d", row, n) })
+	return all, nil
+}
 
-	var out []span
+// outageSpans are the outages of a cluster, which have no rows yet.
+func (t *trace) outageSpans(r *results.Run, outages []rows.Outage) (out []span) {
 	for _, o := range outages {
 		if !r.IsAt(o.Site) {
 			continue
@@ -454,12 +503,11 @@ func (t *trace) cluster(process int, r *results.Run, outages []rows.Outage) erro
 			return a
 		}})
 	}
-	pack(out)
-	t.spans(process, out, func(n int) string { return fmt.Sprintf("out of service %d", n) })
-	return nil
+	return out
 }
 
-// lowest is the lowest of the processors that a job had, -1 where it is not told.
+// lowest returns the lowest processor of a job, -1 if the file does not tell which it had: a lone
+// number is the number of processors, unless the job had just one.
 func lowest(allocated string, processors int) int {
 	ranges, err := procset.Parse(allocated)
 	if err != nil || len(ranges) == 0 || procset.Count(ranges) != processors {
@@ -472,9 +520,10 @@ func lowest(allocated string, processors int) int {
 	return int(low)
 }
 
+// inTime orders spans by their starts, then by their ends.
 func inTime(a, b span) int { return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.end, b.end)) }
 
-// apart sorts spans by time, and reports whether each has a row, on which no two meet.
+// apart sorts spans by time, and reports whether each has a row on which no two of them meet.
 func apart(all []span) bool {
 	slices.SortStableFunc(all, inTime)
 	free := map[int]des.Time{}
@@ -487,7 +536,8 @@ func apart(all []span) bool {
 	return true
 }
 
-// pack gives each span, in order of time, the first row that is free.
+// pack gives each span the first row that is free, in order of time. That takes as few rows as
+// spans ever meet at an instant.
 func pack(all []span) {
 	slices.SortStableFunc(all, inTime)
 	var free []des.Time // of each row, from when on

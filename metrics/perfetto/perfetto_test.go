@@ -244,3 +244,14 @@ func TestWhoHadANodeOfASite(t *testing.T) {
 		}
 	}
 }
+
+// nodes.csv of a run on named nodes may be in the folder of a later run on a cluster.
+func TestNodesOfAnotherRunAreNotDrawn(t *testing.T) {
+	jobs := map[string]string{"jobs-easy.csv": header + "1,0,3,60,COMPLETED_SUCCESSFULLY,0,50,0-2,0,7,\n"}
+	events, called := written(t, "easy", jobs)
+	want := drawn(events, called)
+	require.Len(t, want, 1)
+	jobs["nodes.csv"] = "id,name,performance,price,class,site,owner\n0,n0,1,,1,,\n"
+	events, called = written(t, "easy", jobs)
+	require.Equal(t, want, drawn(events, called))
+}

@@ -26,24 +26,32 @@ import (
 type Folder struct {
 	Dir      string
 	Manifest metrics.Manifest
-	Summary  *rows.Table // summary.csv, a row a policy; it has no rows where the folder has no such file
-	Runs     []*Run      // in the order asked for
+	// Summary is summary.csv, a row for each policy; it has no rows if there is no such file.
+	Summary *rows.Table
+	// Runs are in the order in which policies were asked for.
+	Runs []*Run
 
-	only []string // policies; see Only
+	// only are the policies of Only, nil for all.
+	only []string
 }
 
 // Run is what one policy did, or at a site of a grid the part of it that ran there.
 type Run struct {
-	Policy string // as it was asked for; on a grid the strategy
-	Site   string // "" for a run as a whole; otherwise as in the files' names
-	Sites  []*Run // of a grid
-	Files  []string
+	// Policy is the policy as it was asked for; on a grid the strategy.
+	Policy string
+	// Site is "" for a run as a whole; otherwise the site's name, as names of files have it.
+	Site string // "" for a run as a whole; otherwise as in the files' names
+	// Sites are the parts of a run of a grid, nil on other machines.
+	Sites []*Run
+	// Files are the names of all files that the run has written.
+	Files []string
 
 	folder *Folder
-	file   string // what stands for POLICY in the names of its files
+	// file is what stands for POLICY in the names of its files; a site's has its name in it.
+	file string
 }
 
-// Open looks into a folder of results. It is an error where there are none.
+// Open looks into a folder of results. It is an error if there are none.
 func Open(dir string) (*Folder, error) {
 	m, err := ReadManifest(dir)
 	if err != nil {
@@ -62,8 +70,8 @@ func Open(dir string) (*Folder, error) {
 	return f, err
 }
 
-// Origin is what the clock showed at time 0, in UTC where its zone is not known here; the zero
-// time where the log does not tell.
+// Origin returns what the clock showed at time 0, in UTC if its zone is not known here; the zero
+// Time if the log does not tell.
 func (f *Folder) Origin() time.Time {
 	trace := f.Manifest.Trace
 	if trace.UnixStart == 0 {
@@ -75,7 +83,7 @@ func (f *Folder) Origin() time.Time {
 // Origin is what the clock showed at time 0; see Folder.Origin.
 func (r *Run) Origin() time.Time { return r.folder.Origin() }
 
-// ReadManifest reads the manifest of a folder of results. It is an error where there is none.
+// ReadManifest reads the manifest of a folder of results. It is an error if there is none.
 func ReadManifest(dir string) (*metrics.Manifest, error) {
 	f := &Folder{Dir: dir}
 	text, err := indir.ReadFile(dir, "manifest.json")
@@ -88,8 +96,8 @@ func ReadManifest(dir string) (*metrics.Manifest, error) {
 	return &f.Manifest, nil
 }
 
-// JobsFile is jobs-POLICY.csv among the files of a run; on a grid each site has one, too.
-// It is "" where the jobs were not written.
+// JobsFile returns jobs-POLICY.csv among the files of a run, "" if the jobs were not written. On a
+// grid each site has such a file, too, with a longer name.
 func JobsFile(files []string) (jobs string) {
 	for _, name := range files {
 		if isJobsFile(name) && (jobs == "" || len(name) < len(jobs)) { // of a grid they are jobs-STRATEGY.csv and jobs-STRATEGY-SITE.csv
@@ -99,11 +107,13 @@ func JobsFile(files []string) (jobs string) {
 	return jobs
 }
 
+// isJobsFile reports whether a file is one of jobs, of a run or of a site.
 func isJobsFile(name string) bool {
 	return strings.HasPrefix(name, "jobs-") && strings.HasSuffix(name, ".csv")
 }
 
-// notResults says what there is instead of results, where the manifest cannot be read.
+// notResults says what there is instead of results, if the manifest cannot be read with that
+// error.
 func (f *Folder) notResults(err error) error {
 	switch info, wrong := os.Stat(f.Dir); {
 	case errors.Is(wrong, fs.ErrNotExist):
@@ -121,7 +131,7 @@ func (f *Folder) notResults(err error) error {
 
 func (f *Folder) path(name string) string { return filepath.Join(f.Dir, name) }
 
-// run is a run of the manifest, nil where its jobs were not written.
+// run returns a run of the manifest, nil if its jobs were not written.
 func (f *Folder) run(m metrics.ManifestRun) *Run {
 	jobs := JobsFile(m.Files)
 	if jobs == "" {
@@ -137,11 +147,11 @@ func (f *Folder) run(m metrics.ManifestRun) *Run {
 	return r
 }
 
-// IsAt reports whether the run is the part at a site, which is named as files' rows name it:
-// "in/north" of a grid within the grid. Names of files have no "/".
+// IsAt reports whether the run is the part at a site, which is named as rows of files name it:
+// "in/north" of a grid within the grid. Names of files have "-" in place of "/".
 func (r *Run) IsAt(site string) bool { return r.Site == strings.ReplaceAll(site, "/", "-") }
 
-// AtSite is the part of the run at a site, nil where the run has no files of it.
+// AtSite returns the part of the run at a site, nil if the run has no files of it.
 func (r *Run) AtSite(site string) *Run {
 	if i := slices.IndexFunc(r.Sites, func(s *Run) bool { return s.IsAt(site) }); i >= 0 {
 		return r.Sites[i]
@@ -149,10 +159,10 @@ func (r *Run) AtSite(site string) *Run {
 	return nil
 }
 
-// Machine is cluster, domain or grid.
+// Machine returns "cluster", "domain" or "grid".
 func (f *Folder) Machine() string { return f.Manifest.Settings["machine"] }
 
-// warmup is what the summaries leave out of the runs. All files have it.
+// warmup returns what the summaries leave out of the runs. Other files leave nothing out.
 func (f *Folder) warmup() (metrics.Warmup, error) {
 	w, err := metrics.ParseWarmup(f.Manifest.Settings["warmup"])
 	if err != nil {
@@ -161,7 +171,7 @@ func (f *Folder) warmup() (metrics.Warmup, error) {
 	return w, err
 }
 
-// Run is the run of a policy. Where there is none the error lists those that there are.
+// Run returns the run of a policy. If there is none, the error lists the policies.
 func (f *Folder) Run(policy string) (*Run, error) {
 	var known []string
 	for _, r := range f.Runs {
@@ -174,7 +184,7 @@ func (f *Folder) Run(policy string) (*Run, error) {
 }
 
 // Only keeps the runs of some policies, if any are named, and their rows of tables that have a
-// column policy. Where there is no such run the error lists those that there are.
+// column policy. If there is no such run, the error lists the policies.
 func (f *Folder) Only(policies ...string) error {
 	for _, p := range policies {
 		if _, err := f.Run(p); err != nil {
@@ -205,8 +215,8 @@ func (r *Run) wrote(file string) bool { return slices.Contains(r.Files, file) }
 
 func (r *Run) name(kind string) string { return kind + "-" + r.file + ".csv" }
 
-// Summary is what summary.csv says of the run in a column, such as "mean_wait";
-// NaN where it says nothing, and for a site of a grid.
+// Summary returns what summary.csv says of the run in a column, such as "mean_wait"; NaN if it
+// says nothing, and for a site of a grid.
 func (r *Run) Summary(column string) float64 {
 	t := r.folder.Summary
 	for i := range t.Rows {
@@ -217,8 +227,8 @@ func (r *Run) Summary(column string) float64 {
 	return math.NaN()
 }
 
-// Table reads a file of the folder, such as "capacity.csv". It is without rows where
-// there is no such file.
+// Table reads a file of the folder, such as "capacity.csv". It has no rows if there is no such
+// file.
 func (f *Folder) Table(name string) (*rows.Table, error) {
 	text, err := f.text(name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -235,8 +245,8 @@ func (f *Folder) Table(name string) (*rows.Table, error) {
 	return t, nil
 }
 
-// read reads the run's file KIND-POLICY.csv; it is nil where the run has written none. It is
-// an error where it has, and the file is not there any more.
+// read reads the run's file KIND-POLICY.csv. It returns nil if the run has written none, and an
+// error if it has and the file is not there any more.
 func read[T any](r *Run, kind string, file rows.File[T]) ([]T, error) {
 	if !r.Has(kind) {
 		return nil, nil
@@ -257,8 +267,8 @@ func readFile[T any](f *Folder, name string, file rows.File[T]) ([]T, error) {
 	return rows.Read(f.path(name), text, file)
 }
 
-// text is what a file of the folder holds. Nothing else has the bytes, so that they can be
-// text without being copied.
+// text returns the content of a file of the folder. Nothing else has the bytes, so that they can
+// be text without being copied: logs of millions of jobs are hundreds of megabytes.
 func (f *Folder) text(name string) (string, error) {
 	b, err := indir.ReadFile(f.Dir, name)
 	if err != nil {
@@ -267,9 +277,9 @@ func (f *Folder) text(name string) (string, error) {
 	return unsafe.String(unsafe.SliceData(b), len(b)), nil
 }
 
-// Processors is how many processors, or nodes, the run had: those for which the area
-// under busy processors is the utilization of the summary. 0 where that cannot be
-// known, because there is no queue-POLICY.csv, or nothing ran.
+// Processors returns how many processors, or nodes, the run had: the number with which the area
+// under busy processors is the utilization of the summary. No file states it. It returns 0 if it
+// cannot be told: there is no queue-POLICY.csv, nothing ran, or the quotient is no whole number.
 func (r *Run) Processors() (int, error) {
 	queue, err := r.Queue()
 	if err != nil {
@@ -280,6 +290,7 @@ func (r *Run) Processors() (int, error) {
 	case err != nil:
 		return 0, err
 	case w != metrics.Warmup{}:
+		// With a warm-up the makespan begins at its end.
 		from = lastEnd(queue) - des.Seconds(makespan)
 	}
 	area := 0.0 // in processor-seconds
@@ -293,7 +304,7 @@ func (r *Run) Processors() (int, error) {
 	return int(math.Round(n)), nil
 }
 
-// lastEnd is when the last job ended that was busy for any time.
+// lastEnd returns the instant at which the last job ended that was busy for any time.
 func lastEnd(queue []rows.Level) des.Time {
 	for i := len(queue) - 1; i > 0; i-- {
 		if queue[i].Busy < queue[i-1].Busy {

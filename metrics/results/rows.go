@@ -12,9 +12,9 @@ import (
 	"github.com/gridslot/gridslot/metrics/rows"
 )
 
-// Jobs are the rows of jobs-POLICY.csv, in order of job id, those of the warm-up included.
-// It is an error where there are not as many as summary.csv counts: the file has been cut
-// off, or belongs to another run.
+// Jobs returns the rows of jobs-POLICY.csv, in order of job id, those of the warm-up included. It
+// is an error if they are not as many as summary.csv counts: the file has been cut off, or belongs
+// to another run.
 func (r *Run) Jobs() ([]rows.Job, error) {
 	jobs, err := read(r, "jobs", rows.Jobs)
 	want := r.Summary("jobs")
@@ -35,7 +35,8 @@ func (r *Run) Jobs() ([]rows.Job, error) {
 	return jobs, err
 }
 
-// warmUp is how many of all jobs of a run belong to its warm-up.
+// warmUp returns how many of all jobs of a run belong to its warm-up. Rows are not in order of
+// submission.
 func warmUp(jobs []rows.Job, w metrics.Warmup) (n int) {
 	if w.Until == 0 {
 		return min(w.Jobs, len(jobs))

@@ -13,7 +13,8 @@ import (
 type Batches struct {
 	// Interval is of the mean of all values; N is the number of batches.
 	Interval
-	Means []float64 // of the batches
+	// Means are the means of the batches, in order.
+	Means []float64
 	// Lag1 and Dependence are of Means; see the function Dependence. A small P
 	// says that batches are too short: the interval is narrower than it claims.
 	Lag1       float64
@@ -75,8 +76,8 @@ func Dependence(y []float64) (lag1 float64, test Test) {
 // be too narrow: fewer batches or a longer run would help.
 func (b Batches) Doubtful() bool { return b.Dependence.P < 0.05 }
 
-// mser are the values that MSER-5 takes together, and the means of such at the end that
-// it does not look at.
+// mser is how many values MSER-5 takes together, and how many of their means at the end are always
+// kept.
 const mser = 5
 
 // MSER5 is how many values at the beginning of a run are its warm-up, by the marginal
@@ -102,11 +103,14 @@ func MSER5(values []float64) (int, error) {
 		return 0, fmt.Errorf("MSER-5 needs %d values, and there are %d", 2*mser*mser, len(values))
 	}
 	best, least := 0, math.Inf(1)
-	var rest Moments // of the means from d on
+	// rest has the means from d on: going backwards, each cut adds one.
+	var rest Moments
 	for d := k - 1; d >= 0; d-- {
 		five := momentsOf(values[d*mser : (d+1)*mser])
 		rest.Add(five.Mean())
 		if n := float64(k - d); k-d >= mser {
+			// rest.Variance() (n-1) is the sum of squares of the formula. At equal e the smaller d
+			// wins.
 			if e := rest.Variance() * (n - 1) / (n * n); e <= least {
 				best, least = d, e
 			}

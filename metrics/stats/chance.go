@@ -13,7 +13,8 @@ import (
 // student is Student's t distribution. Its value is the number of degrees of freedom, above 0.
 type student float64
 
-// CDF is the probability of at most x.
+// CDF returns the probability of at most x: both tails beyond |x| are the incomplete beta function
+// I(nu/2, 1/2) at nu / (x² + nu).
 func (nu student) CDF(x float64) float64 {
 	if x == 0 {
 		return 0.5
@@ -26,7 +27,7 @@ func (nu student) CDF(x float64) float64 {
 	return 0.5 * tail
 }
 
-// Quantile is the x of which CDF is p, from 0 to 1.
+// Quantile returns the x of which CDF is p, from 0 to 1.
 func (nu student) Quantile(p float64) float64 {
 	if p == 0.5 {
 		return 0
@@ -40,13 +41,14 @@ func (nu student) Quantile(p float64) float64 {
 	return -math.Sqrt(float64(n*(1-t)) / t)
 }
 
-// normal is the probability of at most x under the standard normal distribution.
+// normal returns the probability of at most x under the standard normal distribution.
 func normal(x float64) float64 { return 0.5 * math.Erfc(-x/math.Sqrt2) }
 
 // chiSquared is the chi-squared distribution. Its value is the number of degrees of freedom, above 0.
 type chiSquared float64
 
-// Survival is the probability of more than x.
+// Survival returns the probability of more than x: the upper incomplete gamma function at (k/2,
+// x/2).
 func (k chiSquared) Survival(x float64) float64 {
 	if x < 0 {
 		return 1

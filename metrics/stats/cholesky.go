@@ -5,14 +5,17 @@ import "math"
 // cholesky is the lower triangle L of a symmetric matrix A = L Lᵀ, row by row.
 type cholesky [][]float64
 
-// factorize is false where the matrix, of which the lower triangle is read, is not positive definite.
-// The work is cubic in the number of rows. (gonum's, which is for matrices of thousands, is as much to
-// compile as all policies, and sums in another order on each architecture.)
+// factorize returns the triangle of a matrix whose lower triangle is read; ok is false if the
+// matrix is not positive definite. The work is cubic in the number of rows. (gonum's, which is for
+// matrices of thousands, is as much to compile as all policies, and sums in another order on each
+// architecture.)
 func factorize(a [][]float64) (l cholesky, ok bool) {
 	l = make(cholesky, len(a))
 	for i, row := range a {
 		l[i] = make([]float64, i+1)
 		for j := range l[i] {
+			// l[i][j] = (a[i][j] - sum over k < j of l[i][k] l[j][k]) / l[j][j], and the root of
+			// that sum on the diagonal.
 			left := row[j]
 			for k := range j {
 				left -= float64(l[i][k] * l[j][k])
@@ -30,7 +33,7 @@ func factorize(a [][]float64) (l cholesky, ok bool) {
 	return l, true
 }
 
-// solve is the x of A x = b.
+// solve returns the x of A x = b.
 func (l cholesky) solve(b []float64) []float64 {
 	x := make([]float64, len(b))
 	for i, row := range l { // L y = b
@@ -49,8 +52,8 @@ func (l cholesky) solve(b []float64) []float64 {
 	return x
 }
 
-// condition is the condition number of a, of which l is the triangle, in the 1-norm: by how much
-// relative errors may grow in solve.
+// condition returns the condition number of a, whose triangle is l, in the 1-norm, |A| |A⁻¹|:
+// relative errors may grow by it in solve. The inverse is found column by column.
 func (l cholesky) condition(a [][]float64) float64 {
 	norm, ofInverse := 0.0, 0.0
 	for i := range a {

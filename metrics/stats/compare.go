@@ -18,12 +18,12 @@ type Test struct {
 	// Adjusted is P after Correct, for the other comparisons that were made; P
 	// until then.
 	Adjusted float64
-	// Exact is that P is of the exact distribution, not of an approximation.
+	// Exact reports that P is of the exact distribution, not of an approximation.
 	Exact bool
 }
 
-// Comparison is of two settings by pairs of replications that had the same random
-// numbers. Below, d[i] = x[i] - y[i].
+// Comparison compares two settings by pairs of replications that had the same random numbers.
+// Below, d[i] = x[i] - y[i].
 type Comparison struct {
 	// Difference is the mean of d with its interval at Level by Student's t, not
 	// corrected for other comparisons.
@@ -57,6 +57,8 @@ func Compare(x, y []float64, level float64) (Comparison, error) {
 	if err := pairs(x, y, level); err != nil {
 		return Comparison{}, fmt.Errorf("comparing: %w", err)
 	}
+	// scale is that of the rounding errors in d: differences of large numbers are never exactly
+	// equal.
 	d, scale := make([]float64, len(x)), 0.0
 	for i := range d {
 		d[i] = x[i] - y[i]
@@ -76,17 +78,19 @@ func Compare(x, y []float64, level float64) (Comparison, error) {
 	return c, nil
 }
 
+// noTest is the result of a test that cannot be made.
 var noTest = Test{Statistic: math.NaN(), P: math.NaN(), Adjusted: math.NaN()}
 
-// constant reports whether what differs between observations is the rounding of numbers of this
-// scale alone (the rule of R's t.test, whose scale is the mean).
+// constant reports whether observations differ only by the rounding of numbers of this scale:
+// their standard error is at most 10 eps * scale (the rule of R's t.test, whose scale is the
+// mean).
 func constant(m Moments, scale float64) bool {
 	const epsilon = 0x1p-52
 	return m.StdDev()/math.Sqrt(float64(m.N())) <= 10*epsilon*math.Abs(scale)
 }
 
-// signedRanks are Wilcoxon's test and the rank-biserial correlation of
-// differences.
+// signedRanks returns Wilcoxon's test of differences, and their rank-biserial correlation: the
+// ranks of positive differences less those of negative ones, over all ranks.
 func signedRanks(d []float64) (Test, float64) {
 	var sizes, signed []float64
 	for _, v := range d {
@@ -119,9 +123,10 @@ func signedRanks(d []float64) (Test, float64) {
 	return test, (2*above - all) / all
 }
 
-// signedRankTails is the probability that the sum of the positive ranks of n
-// differences is s or less, or as far out on the other side, where each sign is
-// as likely as the other.
+// signedRankTails returns the probability that the sum of the positive ranks of n differences is s
+// or less, or as far out on the other side, if each sign is as likely as the other. Of the 2^n
+// choices of signs it counts those with a small sum, by dynamic programming over the ranks; the
+// distribution is symmetric, hence 1-n.
 func signedRankTails(n, s int) float64 {
 	ways := make([]float64, s+1) // subsets of the ranks 1, 2, ... with that sum: below 2^50, exact
 	ways[0] = 1
@@ -137,8 +142,8 @@ func signedRankTails(n, s int) float64 {
 	return min(1, math.Ldexp(tail, 1-n))
 }
 
-// midranks are the ranks of values from 1, equal ones sharing the mean of theirs, and
-// the sum of t³ - t over groups of t equal ones.
+// midranks returns the ranks of values from 1, in which equal values share the mean of their
+// ranks, and ties, the sum of t³ - t over groups of t equal values.
 func midranks(values []float64) (ranks []float64, ties float64) {
 	order := make([]int, len(values))
 	for i := range order {
@@ -197,7 +202,7 @@ func (c Comparison) Verdict() string {
 
 func (c Comparison) String() string { return c.Verdict() }
 
-// pValue is p as papers print it.
+// pValue writes p as papers do.
 func pValue(p float64) string {
 	if p < 0.001 {
 		return "p < 0.001"

@@ -42,6 +42,8 @@ func Holm(p []float64) []float64 {
 	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(p[a], p[b]) })
 	least := 0.0
 	for k, i := range order {
+		// The adjusted values must not decrease in the order of p: a test is rejected only if all
+		// before it are.
 		least = max(least, min(1, p[i]*float64(len(order)-k)))
 		adjusted[i] = least
 	}

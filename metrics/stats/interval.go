@@ -18,18 +18,20 @@ type Moments struct {
 // Add takes one observation in.
 func (m *Moments) Add(x float64) {
 	m.n++
+	// m2 grows by the product of the deviations from the mean before and after: no squares of
+	// large numbers are subtracted from each other.
 	d := x - m.mean
 	m.mean += d / float64(m.n)
 	m.m2 += float64(d * (x - m.mean))
 }
 
-// N is the number of observations.
+// N returns the number of observations.
 func (m *Moments) N() int { return m.n }
 
-// Mean is the mean of the observations, 0 of none.
+// Mean returns the mean of the observations, 0 of none.
 func (m *Moments) Mean() float64 { return m.mean }
 
-// Variance is the unbiased sample variance, 0 of fewer than two observations.
+// Variance returns the unbiased sample variance, 0 of fewer than two observations.
 func (m *Moments) Variance() float64 {
 	if m.n < 2 {
 		return 0
@@ -37,7 +39,7 @@ func (m *Moments) Variance() float64 {
 	return m.m2 / float64(m.n-1)
 }
 
-// StdDev is the square root of Variance.
+// StdDev returns the square root of Variance.
 func (m *Moments) StdDev() float64 { return math.Sqrt(m.Variance()) }
 
 // Interval is the mean of the observations with an interval that covers the
@@ -49,6 +51,7 @@ func (m *Moments) Interval(level float64) Interval {
 	e := Interval{Mean: m.mean, HalfWidth: math.Inf(1), N: m.n}
 	if m.n >= 2 && level > 0 && level < 1 {
 		t := student(m.n - 1)
+		// half width = t(n-1, (1+level)/2) * s / sqrt(n)
 		e.HalfWidth = t.Quantile((1+level)/2) * m.StdDev() / math.Sqrt(float64(m.n))
 	}
 	return e

@@ -8,8 +8,8 @@ import (
 	"math"
 )
 
-// Mean is the mean of independent replications with its interval by Student's t at
-// the level (0.95, say); see Moments.
+// Mean returns the mean of independent replications with its interval by Student's t at the level
+// (0.95, say); see Moments.
 func Mean(values []float64, level float64) Interval {
 	m := momentsOf(values)
 	return m.Interval(level)
@@ -22,25 +22,26 @@ func momentsOf(values []float64) (m Moments) {
 	return m
 }
 
-// Estimate is a value with an interval that covers the true one with the
-// probability level that it was made for, and that need not lie evenly around
-// the value. A bound that the observations do not give is infinite.
+// Estimate is a value with an interval that covers the true value with the probability for which
+// it was made. The interval need not lie evenly around the value. A bound that the observations do
+// not give is infinite.
 type Estimate struct {
 	Value, Low, High float64
-	N                int // observations
+	// N is the number of observations.
+	N int
 }
 
 func (e Estimate) String() string {
 	return fmt.Sprintf("%.4g (%.4g to %.4g)", e.Value, e.Low, e.High)
 }
 
-// Ratio is the quotient of the means of x and y, observed in pairs (x[i] and y[i] with
-// the same random numbers), with Fieller's interval: all quotients r for which
-// the mean of x - r y does not differ from 0 by Student's t at the level (E. Fieller,
-// Journal of the Royal Statistical Society B 16(2), 1954). Where the mean of y
-// itself may be 0 at that level, no bound is given: both are infinite.
+// Ratio returns the quotient of the means of x and y, observed in pairs (x[i] and y[i] with the
+// same random numbers), with Fieller's interval: all quotients r for which the mean of x - r y
+// does not differ from 0 by Student's t at the level (E. Fieller, Journal of the Royal Statistical
+// Society B 16(2), 1954). If the mean of y itself may be 0 at that level, no bound is given: both
+// are infinite.
 //
-// Unlike a mean of quotients it is not ruled by pairs whose y is about 0.
+// Pairs with a y near 0 do not rule it, as they rule a mean of quotients.
 func Ratio(x, y []float64, level float64) (Estimate, error) {
 	if err := pairs(x, y, level); err != nil {
 		return Estimate{}, err
@@ -51,16 +52,19 @@ func Ratio(x, y []float64, level float64) (Estimate, error) {
 	if len(x) < 2 {
 		return e, nil
 	}
+	// together is n-1 times the covariance of x and y.
 	together := 0.0
 	for i := range x {
 		together += float64((x[i] - mx.Mean()) * (y[i] - my.Mean()))
 	}
 	t := student(n - 1).Quantile((1 + level) / 2)
 	share := float64(t*t) / n
-	// The bounds are the roots of a r² - 2 b r + c.
+	// r is in the interval if (mx - r my)² <= t²/n * (vx - 2 r cov + r² vy): a parabola in r,
+	// whose roots are the bounds: a r² - 2 b r + c = 0.
 	a := float64(my.Mean()*my.Mean()) - float64(share*my.Variance())
 	b := float64(mx.Mean()*my.Mean()) - float64(share*together/(n-1))
 	c := float64(mx.Mean()*mx.Mean()) - float64(share*mx.Variance())
+	// The parabola opens downwards: y may have the mean 0.
 	if a <= 0 {
 		return e, nil
 	}
@@ -77,9 +81,10 @@ func pairs(x, y []float64, level float64) error {
 	return errors.Join(finite("the first values", x), finite("the second values", y), probability("level", level))
 }
 
-// greatest is of a value: sums of squares of such are finite.
+// greatest bounds values, so that sums of their squares are finite.
 const greatest = 1e100
 
+// finite returns an error that names the first value that is not finite, or too great.
 func finite(what string, values []float64) error {
 	for i, v := range values {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
@@ -92,6 +97,7 @@ func finite(what string, values []float64) error {
 	return nil
 }
 
+// probability returns an error if p is not between 0 and 1.
 func probability(what string, p float64) error {
 	if !(0 < p && p < 1) {
 		return fmt.Errorf("%s is %v: a number between 0 and 1 is wanted", what, p)

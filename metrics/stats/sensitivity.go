@@ -19,7 +19,7 @@ type Factor struct {
 	Levels []string // by run
 }
 
-// numbers are the levels of a factor whose levels are all finite numbers.
+// numbers returns the levels as numbers; false if any of them is no finite number.
 func (f Factor) numbers() ([]float64, bool) {
 	values := make([]float64, len(f.Levels))
 	for i, text := range f.Levels {
@@ -32,7 +32,8 @@ func (f Factor) numbers() ([]float64, bool) {
 	return values, true
 }
 
-// groups number the different levels, in the order in which they first come.
+// groups numbers the different levels, in the order in which they first come, and returns the
+// number of each run and how many there are.
 func groups(levels []string) (of []int, n int) {
 	known := map[string]int{}
 	for _, level := range levels {
@@ -46,31 +47,34 @@ func groups(levels []string) (of []int, n int) {
 	return of, len(known)
 }
 
-// Effect is what part of the variance of a result goes with a factor, or with two together.
+// Effect is the part of the variance of a result that goes with a factor, or with two together.
 type Effect struct {
-	Factors []string // one, or the two of an interaction; none of what is left over
-	Degrees int      // of freedom
-	Squares float64  // the sum of squares
-	// Share is eta squared, Squares of those of all effects and what is left over: from 0
-	// to 1, and they add up to 1.
+	// Factors is one factor, or the two of an interaction; it is empty for what is left over.
+	Factors []string
+	// Degrees is the number of degrees of freedom.
+	Degrees int
+	// Squares is the sum of squares.
+	Squares float64
+	// Share is eta squared, Squares over the Squares of all effects and of what is left over: from
+	// 0 to 1. All shares add up to 1.
 	Share float64
-	// Test is the F test against what is left over; P is NaN where nothing is.
+	// Test is the F test against what is left over; its P is NaN if nothing is left over.
 	Test Test
 }
 
-// Effects are those of the factors of a full grid: the main effects in the order of the
+// Effects returns the effects of the factors of a full grid: the main effects in the order of the
 // factors, then the interactions of two, then what is left over (interactions of more, and
-// chance). y[i] is the result of run i. It is the analysis of variance with fixed effects (R. A. Fisher,
-// Statistical Methods for Research Workers, 1925; D. Montgomery, Design and Analysis of
+// chance). y[i] is the result of run i. It is the analysis of variance with fixed effects (R. A.
+// Fisher, Statistical Methods for Research Workers, 1925; D. Montgomery, Design and Analysis of
 // Experiments, 8th ed. 2013, chapter 5); the shares are eta squared (Cohen 1988, section 8.2.2).
 //
-// Each combination of levels is to be there equally often; an error names one that is not.
-// With seeds (common random numbers: each combination has the same ones; nil otherwise) the
-// effect of the seed is taken apart from what is left over, as that of blocks (Montgomery, chapter
-// 4). It stands after the interactions under the name "seed".
+// Each combination of levels must be there equally often; an error names one that is not. With
+// seeds (common random numbers: each combination has the same ones; nil otherwise) the effect of
+// the seed is taken apart from what is left over, as blocks are (Montgomery, chapter 4). It stands
+// after the interactions under the name "seed".
 //
-// An interaction that is large says that a factor's effect depends on the other one: its
-// main effect is a mean over cases that differ.
+// A large interaction says that a factor's effect depends on the other factor: its main effect is
+// a mean over cases that differ.
 func Effects(factors []Factor, seeds []string, y []float64) ([]Effect, error) {
 	if err := checkFactors(factors, y); err != nil {
 		return nil, err
@@ -82,53 +86,73 @@ func Effects(factors []Factor, seeds []string, y []float64) ([]Effect, error) {
 	if constant(all, all.Mean()) {
 		return nil, errEqual
 	}
-	rest := make([]float64, len(y)) // of y after the mean and the effects so far
-	total := 0.0
-	for i, v := range y {
-		rest[i] = v - all.Mean()
-		total += float64(rest[i] * rest[i])
-	}
-	left := Effect{Degrees: len(y) - 1}
-	var effects []Effect
-	// take moves the means of groups of runs from the rest into an effect. In a balanced grid
-	// effects are orthogonal, so that they may be taken one after the other.
-	take := func(levels []string, degrees int, names ...string) {
-		of, n := groups(levels)
-		means := make([]float64, n)
-		for i, g := range of {
-			means[g] += rest[i] * float64(n) / float64(len(y))
-		}
-		e := Effect{Factors: names, Degrees: degrees}
-		for i, g := range of {
-			rest[i] -= means[g]
-			e.Squares += float64(means[g] * means[g])
-		}
-		left.Degrees -= degrees
-		effects = append(effects, e)
-	}
+	v := newVariance(y, all.Mean())
 	degrees := make([]int, len(factors))
 	for i, f := range factors {
 		_, n := groups(f.Levels)
 		degrees[i] = n - 1
-		take(f.Levels, degrees[i], f.Name)
+		v.take(f.Levels, degrees[i], f.Name)
 	}
 	for i, f := range factors {
 		for j := i + 1; j < len(factors); j++ {
-			take(joined(f.Levels, factors[j].Levels), degrees[i]*degrees[j], f.Name, factors[j].Name)
+			v.take(joined(f.Levels, factors[j].Levels), degrees[i]*degrees[j], f.Name, factors[j].Name)
 		}
 	}
 	if seeds != nil {
 		_, n := groups(seeds)
-		take(seeds, n-1, "seed")
+		v.take(seeds, n-1, "seed")
 	}
-	for _, v := range rest {
-		left.Squares += float64(v * v)
+	return v.tested(), nil
+}
+
+// variance divides the sum of squares of results among effects, one after the other. In a
+// balanced grid effects are orthogonal, so that their order makes no difference.
+type variance struct {
+	rest    []float64 // of the results after the mean and the effects so far, by run
+	total   float64   // sum of squares around the mean
+	left    int       // degrees of freedom of rest
+	effects []Effect
+}
+
+// newVariance returns the variance of y around its mean, of which nothing is taken.
+func newVariance(y []float64, mean float64) *variance {
+	v := &variance{rest: make([]float64, len(y)), left: len(y) - 1}
+	for i, x := range y {
+		v.rest[i] = x - mean
+		v.total += float64(v.rest[i] * v.rest[i])
 	}
-	effects = append(effects, left)
+	return v
+}
+
+// take moves the means of groups of runs, which have the same level, from the rest into an effect.
+func (v *variance) take(levels []string, degrees int, names ...string) {
+	of, n := groups(levels)
+	means := make([]float64, n)
+	for i, g := range of { // groups are of one size, len(rest) / n
+		means[g] += v.rest[i] * float64(n) / float64(len(v.rest))
+	}
+	e := Effect{Factors: names, Degrees: degrees}
+	for i, g := range of {
+		v.rest[i] -= means[g]
+		e.Squares += float64(means[g] * means[g])
+	}
+	v.left -= degrees
+	v.effects = append(v.effects, e)
+}
+
+// tested returns the effects with what is left over behind them. Each is tested against that:
+// F = (Squares / Degrees) / (squares left / degrees left).
+func (v *variance) tested() []Effect {
+	left := Effect{Degrees: v.left}
+	for _, x := range v.rest {
+		left.Squares += float64(x * x)
+	}
+	effects := append(v.effects, left)
 	for i := range effects {
 		e := &effects[i]
-		e.Share, e.Test = e.Squares/total, noTest
-		if len(e.Factors) > 0 && e.Degrees > 0 && left.Degrees > 0 && left.Squares > 1e-20*total {
+		e.Share, e.Test = e.Squares/v.total, noTest
+		// Squares of 1e-20 of all are the rounding of a rest that is 0.
+		if len(e.Factors) > 0 && e.Degrees > 0 && left.Degrees > 0 && left.Squares > 1e-20*v.total {
 			a, b := float64(e.Degrees), float64(left.Degrees)
 			f := e.Squares / a / (left.Squares / b)
 			// The tail of F; gonum's distuv.F has 1 less the rest, which is 0 far out.
@@ -136,10 +160,10 @@ func Effects(factors []Factor, seeds []string, y []float64) ([]Effect, error) {
 			e.Test = Test{Statistic: f, P: p, Adjusted: p}
 		}
 	}
-	return effects, nil
+	return effects
 }
 
-// joined are the combinations of two factors' levels.
+// joined returns the combinations of two factors' levels, as levels.
 func joined(a, b []string) []string {
 	of, _ := groups(a)
 	with, _ := groups(b)
@@ -150,8 +174,10 @@ func joined(a, b []string) []string {
 	return both
 }
 
+// errEqual reports results without any variance, of which nothing can be explained.
 var errEqual = errors.New("sensitivity: all results are equal")
 
+// checkFactors checks that every factor has a level for each result.
 func checkFactors(factors []Factor, y []float64) error {
 	if len(factors) == 0 || len(y) < 2 {
 		return fmt.Errorf("sensitivity: there are %d parameters and %d runs: at least 1 and 2 are wanted", len(factors), len(y))
@@ -164,8 +190,8 @@ func checkFactors(factors []Factor, y []float64) error {
 	return finite("sensitivity: results", y)
 }
 
-// balanced checks that each combination of levels, and each with each seed, is there equally
-// often.
+// balanced checks that each combination of levels, and each of these with each seed, is there
+// equally often: only then are effects orthogonal.
 func balanced(factors []Factor, seeds []string, runs int) error {
 	cells, combinations := slices.Repeat([]string{""}, runs), 1
 	with := slices.Clone(factors)
@@ -210,8 +236,9 @@ type Influence struct {
 	// itself: Correlation² of numbers; of categories that between them, H/(n-1) of Kruskal and
 	// Wallis.
 	Alone float64
-	// Test is that there is no such influence: of numbers Student's t of Correlation, with n-2
-	// degrees of freedom; of categories chi-squared of H.
+	// Test is of the hypothesis that there is no such influence: for numbers Student's t of
+	// Correlation, with n-2 degrees of freedom; for categories chi-squared of H, with one degree
+	// less than there are categories.
 	Test Test
 	// Coefficient is the standardised coefficient of a number in the regression of ranks on all
 	// parameters together: by how many standard deviations the result's rank moves with one of
@@ -242,40 +269,16 @@ func RankRegression(parameters []Factor, y []float64) ([]Influence, float64, err
 	if !varies {
 		return nil, 0, errEqual
 	}
+	// Each parameter by itself.
 	columns := make([][][]float64, len(parameters)) // of the regression, by parameter
 	influences := make([]Influence, len(parameters))
-	n := float64(len(y))
 	for i, p := range parameters {
-		in := Influence{Name: p.Name, Correlation: math.NaN(), Coefficient: math.NaN(), Test: noTest}
-		if values, ok := p.numbers(); ok {
-			if column, varies := standardised(ranksOf(values)); varies {
-				columns[i] = [][]float64{column}
-				r := dot(column, target)
-				in.Correlation, in.Alone = r, float64(r*r)
-				t := r * math.Sqrt((n-2)/max(0, 1-in.Alone))
-				in.Test = Test{Statistic: t, P: 2 * student(n-2).CDF(-math.Abs(t))}
-			}
-		} else if of, k := groups(p.Levels); k > 1 {
-			for level := 1; level < k; level++ { // the first one is what others are held against
-				column := make([]float64, len(y))
-				for j, g := range of {
-					if g == level {
-						column[j] = 1
-					}
-				}
-				column, _ = standardised(column)
-				columns[i] = append(columns[i], column)
-			}
-			in.Alone = between(of, k, target)
-			h := (n - 1) * in.Alone
-			in.Test = Test{Statistic: h, P: chiSquared(k - 1).Survival(h)}
-		}
-		in.Test.Adjusted = in.Test.P
-		influences[i] = in
+		influences[i], columns[i] = influenceOf(p, target)
 		if _, _, ok := regression(columns[:i+1], target); !ok {
 			return nil, 0, fmt.Errorf("sensitivity: %d runs do not tell the parameter %s apart from those before it", len(y), p.Name)
 		}
 	}
+	// All together, and all but one.
 	coefficients, r2, _ := regression(columns, target)
 	at := 0
 	for i := range influences {
@@ -291,13 +294,47 @@ func RankRegression(parameters []Factor, y []float64) ([]Influence, float64, err
 	return influences, r2, nil
 }
 
+// influenceOf returns the influence of a parameter alone on a standardised target, and its columns
+// in a regression: one of ranks, or one of 0 and 1 for each category but the first. There are none
+// if the parameter does not vary.
+func influenceOf(p Factor, target []float64) (in Influence, columns [][]float64) {
+	n := float64(len(target))
+	in = Influence{Name: p.Name, Correlation: math.NaN(), Coefficient: math.NaN(), Test: noTest}
+	if values, ok := p.numbers(); ok {
+		if column, varies := standardised(ranksOf(values)); varies {
+			columns = [][]float64{column}
+			r := dot(column, target)
+			in.Correlation, in.Alone = r, float64(r*r)
+			t := r * math.Sqrt((n-2)/max(0, 1-in.Alone))
+			in.Test = Test{Statistic: t, P: 2 * student(n-2).CDF(-math.Abs(t))}
+		}
+	} else if of, k := groups(p.Levels); k > 1 {
+		for level := 1; level < k; level++ { // the first one is what others are held against
+			column := make([]float64, len(target))
+			for j, g := range of {
+				if g == level {
+					column[j] = 1
+				}
+			}
+			column, _ = standardised(column)
+			columns = append(columns, column)
+		}
+		in.Alone = between(of, k, target)
+		h := (n - 1) * in.Alone
+		in.Test = Test{Statistic: h, P: chiSquared(k - 1).Survival(h)}
+	}
+	in.Test.Adjusted = in.Test.P
+	return in, columns
+}
+
+// ranksOf returns midranks alone.
 func ranksOf(values []float64) []float64 {
 	ranks, _ := midranks(values)
 	return ranks
 }
 
-// standardised is x with mean 0 and length 1, so that products of such are correlations. It is false
-// of what does not vary.
+// standardised returns x with mean 0 and length 1, so that the dot product of two such vectors is
+// their correlation; false if x does not vary.
 func standardised(x []float64) ([]float64, bool) {
 	m := momentsOf(x)
 	length := math.Sqrt(m.Variance() * float64(len(x)-1))
@@ -311,6 +348,7 @@ func standardised(x []float64) ([]float64, bool) {
 	return z, true
 }
 
+// dot returns the dot product of two vectors of one length.
 func dot(a, b []float64) float64 {
 	sum := 0.0
 	for i := range a {
@@ -319,7 +357,8 @@ func dot(a, b []float64) float64 {
 	return sum
 }
 
-// between is the share of the squares of a standardised z that lies between k groups.
+// between returns the share of the squares of a standardised z that lies between k groups: of is
+// the group of each value.
 func between(of []int, k int, z []float64) float64 {
 	sums, count := make([]float64, k), make([]float64, k)
 	for i, g := range of {
@@ -333,14 +372,17 @@ func between(of []int, k int, z []float64) float64 {
 	return share
 }
 
-// regression is the least squares fit of a standardised target to columns that are so, with the share of
-// the variance that it explains. It is false where columns depend on each other.
+// regression returns the least squares fit of a standardised target to columns that are
+// standardised, too, and the share of the variance that it explains; ok is false if columns depend
+// on each other. The normal equations are R b = c, with the correlations R of the columns and c
+// with the target, and R² = b c.
 func regression(groups [][][]float64, target []float64) (coefficients []float64, r2 float64, ok bool) {
 	columns := slices.Concat(groups...)
 	k := len(columns)
 	if k == 0 {
 		return nil, 0, true
 	}
+	// More columns than degrees of freedom always fit.
 	if k > len(target)-1 {
 		return nil, 0, false
 	}
@@ -351,6 +393,7 @@ func regression(groups [][][]float64, target []float64) (coefficients []float64,
 			correlations[i] = append(correlations[i], dot(c, d))
 		}
 	}
+	// From a condition of 1e10 on, ten of the sixteen digits of coefficients are lost.
 	factors, ok := factorize(correlations)
 	if !ok || factors.condition(correlations) > 1e10 {
 		return nil, 0, false
