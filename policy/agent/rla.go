@@ -23,6 +23,7 @@ type RLA struct{ Scores }
 // Name returns "rla", with the reward if it is another one than the paper's.
 func (r *RLA) Name() string { return named("rla", r.Reward) }
 
+// named is the name of a strategy with its reward, if that is another one than the paper's.
 func named(name string, r Reward) string {
 	if r.Name == "" || r.Name == absolute.Name {
 		return name
@@ -81,9 +82,10 @@ type Scores struct {
 	// job was submitted.
 	FromArrival bool
 
-	score []float64
-	mean  []float64 // response time in seconds
-	ended []int
+	// By cluster; nil until the first job comes.
+	score []float64 // R_c, 0 or more
+	mean  []float64 // T_m: the mean response time in seconds
+	ended []int     // number of fragments in the mean
 }
 
 // start gives the clusters their first scores.

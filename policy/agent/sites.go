@@ -70,13 +70,13 @@ type Sites struct {
 	// IEEE Transactions on Parallel and Distributed Systems 11(1).
 	Age des.Time
 
-	jobs    []*entity.Job // to be placed, in order; the first one is dealt with
-	tries   int           // how often a reservation for the first one was refused
-	turn    int           // InTurn: the site after the latest
-	sent    []float64     // LeastSent: by site, processor time of what has not ended
-	known   []grid.Backlog
-	asked   des.Time // when known was asked for
-	refused map[*entity.Job][]grid.Refusal
+	jobs    []*entity.Job                  // to be placed, in order; the first one is dealt with
+	tries   int                            // how often a reservation for the first one was refused
+	turn    int                            // InTurn: the site after the latest
+	sent    []float64                      // LeastSent: by site, the processor time (workOf) of what has not ended
+	known   []grid.Backlog                 // LeastWork, LeastJobs: the latest answers; nil: nobody was asked yet
+	asked   des.Time                       // when known was asked for
+	refused map[*entity.Job][]grid.Refusal // jobs in queues: by which sites, and why; until the job ends
 }
 
 // mostTries is how often sites are asked for a window for one job.
@@ -112,6 +112,7 @@ func (s *Sites) route(b *grid.Broker) {
 			s.reserve(b)
 			return
 		}
+		// Which sites could run it?
 		j := s.jobs[0]
 		open, refusals := s.open(b, j)
 		if len(open) == 0 {
@@ -127,6 +128,7 @@ func (s *Sites) route(b *grid.Broker) {
 			}
 			s.route(b)
 		}
+		// One of them, by the rule. Rules that ask go on when the answers are there.
 		switch {
 		case s.By == EarliestStart:
 			b.AskBehind(j, byOffer)
@@ -219,8 +221,8 @@ func (s *Sites) least(open []*grid.ResourceAgent) *grid.ResourceAgent {
 	}).Agent
 }
 
-// leastSent is the one of open that has, with j, least to do of what was sent there. The
-// work of j is added to it.
+// leastSent is the open site that has, with j, least to do of what this broker sent there, for its power. The work
+// of j is added to what was sent.
 func (s *Sites) leastSent(b *grid.Broker, j *entity.Job, open []*grid.ResourceAgent) *grid.ResourceAgent {
 	if s.sent == nil {
 		s.sent = make([]float64, len(b.Agents()))
@@ -257,8 +259,7 @@ func (s *Sites) Compare(j *entity.Job, x, y grid.Offer) int {
 	return cmp.Or(first, cmp.Compare(x.Finish(), y.Finish()), cost, cmp.Compare(x.Agent.Index, y.Agent.Index))
 }
 
-// send sends the first job to a site, or turns it away where that is nil, and is done
-// with it.
+// send sends the first job to a site, or rejects it if that is nil, and is done with it.
 func (s *Sites) send(b *grid.Broker, to *grid.ResourceAgent, refusals []grid.Refusal) {
 	j := s.jobs[0]
 	s.jobs = s.jobs[1:]

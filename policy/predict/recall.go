@@ -12,8 +12,8 @@ import (
 // for lately, and for none that were not for long. Who was asked for is young; when
 // there are too many young ones, those that had been old are forgotten.
 type recall[K comparable, V any] struct {
-	limit      int // of young keys, mostUsers where it is 0; twice as many may be kept
-	young, old map[K]*V
+	limit      int      // of young keys; 0: mostUsers. Twice as many may be kept, young and old
+	young, old map[K]*V // no key is in both
 }
 
 // mostUsers is how many users are remembered where nothing else is said.
@@ -42,6 +42,7 @@ func (r *recall[K, V]) at(k K) *V {
 	return v
 }
 
+// put keeps v by k among the young. If these are too many, they become the old ones.
 func (r *recall[K, V]) put(k K, v *V) {
 	if len(r.young) >= cmp.Or(r.limit, mostUsers) {
 		r.young, r.old = nil, r.young

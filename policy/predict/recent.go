@@ -31,10 +31,10 @@ func ParseOf(s string) (Of, error) { return ofs.Parse(s) }
 // were killed at their requests count like others; jobs that were killed before, or
 // cancelled, do not. It remembers the 100,000 users seen latest.
 type Recent struct {
-	K  int // 2 where it is 0
-	Of Of
+	K  int // how many runtimes, 1 or more; 0 means 2
+	Of Of  // what is taken of them
 
-	last recall[int32, []des.Time] // by user, the latest last
+	last recall[int32, []des.Time] // by user, at most K runtimes, the latest last
 }
 
 // Name implements entity.Predictor.
@@ -49,6 +49,7 @@ func (p *Recent) Predict(j entity.Known) des.Time {
 	return within(j, p.of(*last))
 }
 
+// of is the mean or the median; of an even number the median is the mean of the two in the middle.
 func (p *Recent) of(last []des.Time) des.Time {
 	if p.Of == Median {
 		sorted := slices.Sorted(slices.Values(last))

@@ -27,16 +27,16 @@ import (
 type Regression struct {
 	Over, Under Loss    // of predictions above the runtime, and below it
 	Weight      Weight  // of a job in the loss
-	Rate        float64 // eta, of the steps; 5000 where it is 0
-	Ridge       float64 // lambda; 4e9 where it is 0
+	Rate        float64 // eta of the algorithm, above 0: how long steps are; 0 means 5000
+	Ridge       float64 // lambda of the loss, above 0: what large coefficients cost; 0 means 4e9
 
 	users        recall[int32, regressed]
-	waiting      map[int64][]float64 // features, by the job's position in the order of submission
-	coefficients []float64
-	greatest     []float64 // of each feature so far
-	gradients    []float64 // sums of squares, by feature
-	activity     float64   // sum over the jobs of the squares of their features by the greatest
-	learned      float64   // jobs
+	waiting      map[int64][]float64 // terms of jobs that have not ended, by their positions in the order of submission
+	coefficients []float64           // w of the algorithm, by term; nil: nothing is learned yet, and all are 0
+	greatest     []float64           // s: by term, its greatest absolute value so far
+	gradients    []float64           // G: by term, the sum of the squares of its gradients
+	activity     float64             // N: Σ over the jobs of Σ over the terms of (x/s)^2
+	learned      float64             // t: number of jobs
 }
 
 // Loss is the cost of an error.
@@ -91,10 +91,10 @@ func (w Weight) of(r, m float64) float64 {
 
 // regressed is what is known of a user.
 type regressed struct {
-	last              [3]float64 // runtimes, the latest first
-	ended, ran, nodes float64    // jobs, and sums over them
-	end               des.Time   // of the latest
-	running           []entity.Known
+	last              [3]float64     // runtimes in s, the latest first; 0 of jobs that there have not been
+	ended, ran, nodes float64        // jobs that have ended, and sums over them of runtimes in s and of nodes
+	end               des.Time       // of the latest
+	running           []entity.Known // jobs that run
 }
 
 // What is known of a job: a constant, the features themselves, and of the degree two the
@@ -124,6 +124,7 @@ func (p *Regression) Predict(j entity.Known) des.Time {
 
 // features are those of table 2 of the paper, times in seconds.
 func (u *regressed) features(j entity.Known) (x [features]float64) {
+	// The constant; the last three runtimes; the request; the means of the last two and three.
 	request := j.Request().Seconds()
 	x[0] = 1
 	for k, ran := range u.last {
@@ -141,11 +142,13 @@ func (u *regressed) features(j entity.Known) (x [features]float64) {
 	if u.ended >= 3 {
 		x[6] = (x[1] + x[2] + x[3]) / 3
 	}
+	// The user's mean runtime, the break since the last end, the nodes over the user's mean nodes.
 	if u.ended > 0 {
 		x[7] = u.ran / u.ended
 		x[8] = (j.Now() - u.end).Seconds() // the break
 		x[9] = float64(j.Nodes()) * u.ended / u.nodes
 	}
+	// The user's running jobs: their nodes, how long they have run together, their number, the longest so far.
 	for _, r := range u.running {
 		so := (j.Now() - r.Start()).Seconds()
 		x[10] += float64(r.Nodes())
@@ -153,6 +156,7 @@ func (u *regressed) features(j entity.Known) (x [features]float64) {
 		x[12]++
 		x[13] = max(x[13], so)
 	}
+	// The time of day and of the week; the nodes.
 	x[14], x[15] = onCircle(j.Submit(), des.Day)
 	x[16], x[17] = onCircle(j.Submit(), 7*des.Day)
 	x[18] = float64(j.Nodes())
@@ -219,11 +223,12 @@ func (p *Regression) Observe(what entity.JobEventKind, j entity.Known) {
 	}
 }
 
-// learn takes a step for a job of those features that ran for r.
+// learn takes a step for a job of those terms that ran for r seconds: algorithm 2 of Ross, Mineiro and Langford.
 func (p *Regression) learn(x []float64, r, weight float64) {
 	if p.coefficients == nil {
 		p.coefficients, p.greatest, p.gradients = make([]float64, terms), make([]float64, terms), make([]float64, terms)
 	}
+	// The scale s of each term, and N.
 	for i, v := range x {
 		v = math.Abs(v)
 		if s := p.greatest[i]; v > s { // as if the feature had been on this scale from the beginning
@@ -235,6 +240,7 @@ func (p *Regression) learn(x []float64, r, weight float64) {
 			p.activity += float64(v * v)
 		}
 	}
+	// The gradient of the loss, with its ridge, and a step down: w -= eta √(t/N) g / (s √G).
 	p.learned++
 	slope := float64(weight * p.slope(p.at(x)-r))
 	rate := cmp.Or(p.Rate, 5000) / math.Sqrt(p.activity/p.learned)

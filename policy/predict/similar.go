@@ -84,9 +84,9 @@ type Similar struct {
 	Last      int        // how many runtimes a category keeps, at most 32; 20 where it is 0
 	Templates []Template // the most telling first; nil means the default
 
-	known      []recall[category, runtimes] // by template
-	everything runtimes
-	some       []int32 // of a category, for a moment
+	known      []recall[category, runtimes] // by template: what its categories have seen; nil until begin
+	everything runtimes                     // the latest 1,000 jobs, whatever they are
+	some       []int32                      // runtimes in s, for a moment
 }
 
 // Check reports what makes no predictor of p, or nil.
@@ -102,7 +102,7 @@ func (p *Similar) Check() error {
 	return nil
 }
 
-// category is the jobs that have the same values of what a template names.
+// category is the jobs that have the same values of what a template names. What it does not name is 0.
 type category struct {
 	user, group, queue, application int32
 	size, length                    uint8
@@ -194,7 +194,8 @@ func (p *Similar) beyond(r *runtimes, t des.Time) bool {
 	return len(p.some) > 1
 }
 
-// next is a correction by p.some.
+// next is a correction by the runtimes in p.some: their mean or quantile, a minute more than the prediction at
+// least, and at most the request.
 func (p *Similar) next(j entity.Known) des.Time {
 	var next des.Time
 	if p.Q > 0 {
@@ -228,6 +229,7 @@ func (p *Similar) Observe(_ entity.JobEventKind, j entity.Known) {
 	p.everything.add(seconds, 1000)
 }
 
+// begin makes room, with the default templates if none are given.
 func (p *Similar) begin() {
 	if p.known != nil {
 		return
@@ -244,9 +246,9 @@ func (p *Similar) begin() {
 // runtimes are the latest of a category, in whole time units, with their sums: whole
 // numbers, which are exact in any order.
 type runtimes struct {
-	last         []int32
-	next         int // the oldest, once there are as many as are kept
-	sum, squares int64
+	last         []int32 // in s; a ring once it is full
+	next         int     // position of the oldest, once there are as many as are kept
+	sum, squares int64   // Σ r and Σ r^2
 }
 
 // With so many runtimes of so many time units (two years) at the most, what interval

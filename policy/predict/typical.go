@@ -27,19 +27,19 @@ import (
 //
 // The same jobs are left out as by Recent. Typical remembers the 20,000 users seen latest.
 type Typical struct {
-	Part    float64 // of the mean; 0.5 where it is 0
-	Recency float64 // above 0, up to 1; 0.9 where it is 0
-	Prior   float64 // 0.5 where it is 0
+	Part    float64 // of the mean that is predicted, above 0; 0 means 0.5
+	Recency float64 // what the job before a job weighs against it, above 0, up to 1; 0 means 0.9
+	Prior   float64 // what all users' use of such a request weighs, above 0; 0 means 0.5
 
 	users    recall[int32, seen]
-	requests [2 * 64]use // by half powers of two seconds
-	all      use
+	requests [2 * 64]use // by class of the request: half powers of two seconds
+	all      use         // of all requests
 }
 
-// seen are the latest jobs of a user that have ended, in a ring.
+// seen are the latest jobs of a user that have ended, in a ring: job k is at position k mod keptJobs.
 type seen struct {
 	jobs [keptJobs]ended
-	n    int // jobs so far
+	n    int // number of jobs so far
 }
 
 const keptJobs = 20
@@ -64,6 +64,7 @@ func (*Typical) Name() string { return "typical" }
 // Predict implements entity.Predictor.
 func (p *Typical) Predict(j entity.Known) des.Time {
 	request, nodes := inSeconds(j.Request()), float64(j.Nodes())
+	// What all users' use says, then the user's jobs from the latest back.
 	weights := cmp.Or(p.Prior, 0.5)
 	sum := float64(weights * request * p.used(request))
 	weight, recency := 1.0, cmp.Or(p.Recency, 0.9)

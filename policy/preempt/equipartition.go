@@ -45,6 +45,7 @@ type share struct {
 
 // Schedule shares all processors out among running and waiting jobs.
 func (p Equipartition) Schedule(r *entity.Round) {
+	// Jobs shrink before others grow or start: what they give back is needed.
 	shares := p.admit(r)
 	for i := range shares {
 		if s := &shares[i]; s.has > s.sizes[s.step] {
@@ -73,6 +74,7 @@ func (p Equipartition) Schedule(r *entity.Round) {
 
 // admit lists the jobs that get something, in order of submission, and how much.
 func (p Equipartition) admit(r *entity.Round) []share {
+	// Running jobs keep their smallest shapes; a booked job, and a job on named nodes, all that it has.
 	var shares []share
 	left := free(r)
 	for j := range r.Running() {
@@ -87,6 +89,7 @@ func (p Equipartition) admit(r *entity.Round) []share {
 	for i := range shares {
 		left -= shares[i].sizes[0]
 	}
+	// Waiting jobs are admitted as long as there is room for their smallest shapes.
 	for j := range r.Queue.By(p.Order, r.Now).All() {
 		if j.State != entity.Waiting {
 			continue
@@ -102,6 +105,7 @@ func (p Equipartition) admit(r *entity.Round) []share {
 		left -= s.sizes[0]
 		shares = append(shares, s)
 	}
+	// What is left goes to the poorest, step by step.
 	slices.SortFunc(shares, func(a, b share) int { return int(a.run.Seq() - b.run.Seq()) })
 	level(shares, left)
 	return shares

@@ -88,6 +88,7 @@ func (p Selective) Schedule(r *entity.Round) {
 		r.Fail(err)
 		return
 	}
+	// From the highest priority down, each waiting job starts: beside those that run, or in place of some.
 	var waiting []ranked
 	for j := range r.Waiting() {
 		waiting = append(waiting, ranked{Run: j, xfactor: xfactor(j, r.Now)})
@@ -99,6 +100,7 @@ func (p Selective) Schedule(r *entity.Round) {
 		if j.State != entity.Waiting || start(r, j) {
 			continue
 		}
+		// Jobs that yield wait with the others from now on, at the priority that they had when they started.
 		chosen := victims(r, j, p.yielding(running, j, r.Now))
 		for _, v := range chosen {
 			stop(r, v, p.Keep, p.Cost)
@@ -147,6 +149,7 @@ func xfactor(j *entity.Run, at des.Time) float64 {
 // All comparisons of a waiting job with a running one are made by it, so that a round
 // which is asked for at this instant finds what it comes for.
 func (p Selective) due(j *entity.Run, than float64) des.Time {
+	// (wait + estimate) / estimate = factor · than
 	wait := float64(estimate(j)*float64(p.factor()*than)) - estimate(j)
 	if wait > float64(des.Forever/2) {
 		return des.Forever
@@ -192,6 +195,7 @@ func (p Selective) yielding(running []ranked, j *entity.Run, now des.Time) []*en
 // lookAgain asks for a round at the next instant at which one of waiting may have
 // enough others yield, as far as numbers of nodes tell.
 func (p Selective) lookAgain(r *entity.Round, waiting []ranked) {
+	// The next instant at which a slice is over.
 	free := free(r)
 	running := p.running(r)
 	next, slice := des.Forever, des.Forever // an xfactor is high enough; a slice is over
@@ -200,6 +204,7 @@ func (p Selective) lookAgain(r *entity.Round, waiting []ranked) {
 			slice = min(slice, v.free)
 		}
 	}
+	// For each waiting job: when does the last running job yield to it that it needs, from the lowest priority up?
 	for _, j := range waiting {
 		if j.State != entity.Waiting {
 			continue

@@ -89,6 +89,8 @@ func (p Slicing) Schedule(r *entity.Round) {
 // change makes the running jobs of turn that have no room beside the jobs before them yield
 // to waiting jobs that have room.
 func (p Slicing) change(r *entity.Round, turn []*entity.Run) {
+	// Who has room? At first all running jobs yield; each that has room beside those before it keeps its
+	// processors, and each waiting job that has room is to begin.
 	var begin []*entity.Run
 	var shapes []entity.Request // of these
 	var taken []part            // by these
@@ -115,6 +117,7 @@ func (p Slicing) change(r *entity.Round, turn []*entity.Run) {
 			}
 		}
 	}
+	// The others yield, and those begin.
 	for _, v := range yielding {
 		stop(r, v, KeepAll, p.Cost)
 	}
