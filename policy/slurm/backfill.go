@@ -233,10 +233,9 @@ func (r *backfillRun) find(e *entry, start int64, nowOnly bool) {
 	for {
 		c.spare.back(lent)
 		f.begins = 0
-		within := 0
 		if viewed {
 			var any bool
-			if start, within, any = r.chance(e, start, nowOnly, f.tested, passes); !any {
+			if start, any = r.chance(e, start, nowOnly, f.tested, passes); !any {
 				f.estimate = 0
 				return
 			}
@@ -249,7 +248,11 @@ func (r *backfillRun) find(e *entry, start int64, nowOnly bool) {
 			return
 		}
 		start = from
-		chosen := r.findAmong(e, o, start, within, nowOnly, viewed, passes)
+		var chosen nodeSet
+		if viewed || !r.vain(e, o, start, passes) {
+			r.table.narrow(o)
+			chosen = r.findAmong(e, o, start, nowOnly, passes)
+		}
 		if chosen == nil {
 			if o.later == 0 || nowOnly {
 				f.estimate = 0
@@ -278,7 +281,7 @@ func (r *backfillRun) find(e *entry, start int64, nowOnly bool) {
 
 // findAmong returns the nodes of an opening that the job of e would have, and sets the begin of its finding. It
 // returns nil if no nodes suit, or if they are free only after the second from which there may be other nodes.
-func (r *backfillRun) findAmong(e *entry, o *opening, start int64, within int, nowOnly, viewed, passes bool) nodeSet {
+func (r *backfillRun) findAmong(e *entry, o *opening, start int64, nowOnly, passes bool) nodeSet {
 	c, j, f := r.c, e.job, e.found
 	if !o.licensed || o.nodes.count() < max(j.Nodes, 1) || !o.nodes.hasAll(j.Required) {
 		return nil
@@ -288,14 +291,15 @@ func (r *backfillRun) findAmong(e *entry, o *opening, start int64, within int, n
 		r.tests++
 	}
 	o.nodes.intersect(c.shapeOf(e).fit) // before the look: it decides which jobs are taken away
-	if viewed && !c.haveIdle(o.nodes, c.shapeOf(e).demand.cpus) {
-		r.noteVain(e, nil, start, within, never)
+	prunes := r.prunes(e)
+	if prunes && !c.haveIdle(o.nodes, c.shapeOf(e).demand.cpus) {
+		r.noteVain(e, o, nil, start, never)
 		return nil
 	}
 	f.looked.unite(o.nodes)
 	if passes && o.later > 0 && c.lateAmong(o.nodes, c.shapeOf(e).demand.cpus, o.later) {
-		if viewed {
-			r.noteVain(e, o.nodes, start, within, o.later+1)
+		if prunes {
+			r.noteVain(e, o, o.nodes, start, o.later+1)
 		}
 		return nil
 	}
@@ -478,7 +482,7 @@ func (r *backfillRun) openingFrom(e *entry, start int64) (*opening, int64) {
 	}
 	nodes.intersect(e.part.nodes)
 	end := max(start, r.second) + e.limit()
-	o := r.table.openingFrom(start, end, need{nodes, j.Licenses}, max(j.Nodes, 1), start == r.second)
+	o := r.table.openingFrom(start, end, need{nodes, j.Licenses})
 	if start == r.second {
 		r.expires(o.first)
 		r.expires(o.beyond - e.limit())
@@ -494,6 +498,9 @@ func (r *backfillRun) openingFrom(e *entry, start int64) (*opening, int64) {
 	}
 	for _, n := range j.Excluded {
 		o.nodes.drop(n)
+	}
+	if len(c.reserved) > 0 {
+		o.wanted = c.spare.clone(o.nodes)
 	}
 	return &o, start
 }

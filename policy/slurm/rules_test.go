@@ -577,11 +577,13 @@ func TestPlansInTheTable(t *testing.T) {
 	second.add(1)
 	table.plan(1200, 1800, need{nodes: second})
 	free := func(end int64) []int {
-		return slices.Collect(table.openingFrom(900, end, need{nodes: all}, 0, true).nodes.all)
+		o := table.openingFrom(900, end, need{nodes: all})
+		table.narrow(&o)
+		return slices.Collect(o.nodes.all)
 	}
 	require.Equal(t, []int{0, 1, 2, 3}, free(1199))
 	require.Equal(t, []int{0, 2, 3}, free(1200))
-	require.Equal(t, int64(1800), table.openingFrom(1200, 1500, need{nodes: all}, 0, true).later)
+	require.Equal(t, int64(1800), table.openingFrom(1200, 1500, need{nodes: all}).later)
 }
 
 // Ends of limits are looked at in windows: the first one is of 30 s from the next multiple of 30 s after the first

@@ -137,47 +137,61 @@ func (t *table) clashes(begin, end int64, needs need) bool {
 
 // opening is what a job may be planned on from a second on.
 type opening struct {
-	nodes    nodeSet
-	licensed bool  // enough licences are in no plan
-	later    int64 // the next second from which there may be other nodes; 0: there is none
-	first    int64 // the end of the first interval that it covers
-	beyond   int64 // the beginning of the first interval that it does not reach, or never
+	nodes    nodeSet // those that are in no plan; before they are narrowed, those that are wanted
+	wanted   nodeSet // those that are wanted, where reservations have a say in that; nil: all of the partition
+	from, to int     // the intervals that it covers, to excluded
+	licensed bool    // enough licences are in no plan
+	later    int64   // the next second from which there may be other nodes; 0: there is none
+	first    int64   // the end of the first interval that it covers
+	beyond   int64   // the beginning of the first interval that it does not reach, or never
 }
 
-// openingFrom is what of nodes and of licences is in no plan from start to end, both included. The set of
-// the opening is lent. Where fewer nodes than least are left, and there may be others later, it goes no further than it has to tell so, unless
-// it is to tell where it ends.
-func (t *table) openingFrom(start, end int64, needs need, least int, tells bool) opening {
+// openingFrom is what of licences is in no plan from start to end, both included. Its nodes are all that are wanted: narrow
+// leaves those that are in no plan. Their set is lent.
+func (t *table) openingFrom(start, end int64, needs need) opening {
 	o := opening{nodes: t.spare.clone(needs.nodes), licensed: true, first: never, beyond: never}
-	for k := range t.intervals {
-		i := &t.intervals[k]
-		if i.end > start && k+1 < len(t.intervals) && o.later == 0 {
-			if gains(needs.nodes, t.intervals[k+1].free, o.nodes, i.free) {
-				o.later = i.end
-			}
-		}
-		if i.end <= start {
-			continue
-		}
-		if o.first = min(o.first, i.end); i.begin > end {
-			o.beyond = i.begin
+	from := t.intervalAt(start)
+	if o.from, o.to = from, from; from == len(t.intervals) {
+		return o
+	}
+	o.first = t.intervals[from].end
+	to := from // the first interval that begins after the end
+	for ; to < len(t.intervals) && t.intervals[to].begin <= end; to++ {
+	}
+	// Slurm looks at one interval more for the second from which there may be other nodes.
+	for k := from; k <= to && k+1 < len(t.intervals); k++ {
+		if free := t.intervals[k].free; gains(needs.nodes, t.intervals[k+1].free, free) {
+			o.later = t.intervals[k].end
 			break
 		}
-		o.nodes.intersect(i.free)
-		if o.later > 0 && !tells && i.licenses == nil && o.nodes.count() < least {
-			break
-		}
-		if !i.licensed(needs.licenses) {
+	}
+	if o.to = to; to < len(t.intervals) {
+		o.beyond = t.intervals[to].begin
+	}
+	for k := from; k < to; k++ {
+		if i := &t.intervals[k]; !i.licensed(needs.licenses) {
 			o.licensed, o.later = false, i.end
 		}
 	}
 	return o
 }
 
-// gains reports whether any of wanted is in next that is not in both open and free.
-func gains(wanted, next, open, free nodeSet) bool {
+// narrow leaves an opening only the nodes that are in no plan.
+func (t *table) narrow(o *opening) {
+	covered := t.intervals[o.from:o.to]
+	for w, word := range o.nodes { // word by word: most come to be empty after a few intervals
+		for k := 0; word != 0 && k < len(covered); k++ {
+			word &= covered[k].free[w]
+		}
+		o.nodes[w] = word
+	}
+}
+
+// gains reports whether any of wanted is free next and not now.
+func gains(wanted, next, now nodeSet) bool {
+	next, now = next[:len(wanted)], now[:len(wanted)]
 	for w := range wanted {
-		if wanted[w]&next[w]&^(open[w]&free[w]) != 0 {
+		if wanted[w]&next[w]&^now[w] != 0 {
 			return true
 		}
 	}

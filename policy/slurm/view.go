@@ -36,7 +36,13 @@ type vain struct {
 	end     int64   // the second up to which the opening goes
 	fit     nodeSet // shape.fit of the job: its nodes were among these
 	soonest int64   // never: they have too few CPUs even if idle
+	wanted  nodeSet // nodes that were asked for, where something is reserved; nil: all of the partition
 	among   nodeSet // its nodes; nil if soonest is never
+}
+
+// bearsOn reports whether what is known of the opening holds for one of other wanted nodes.
+func (n *vain) bearsOn(wanted nodeSet) bool {
+	return n.wanted == nil || wanted != nil && wanted.within(n.wanted)
 }
 
 // note notes that an opening which begins in an interval is vain. It takes the place of a vain opening that
@@ -45,7 +51,7 @@ func (v *view) note(interval int, n vain) {
 	s := &v.spans[interval]
 	at := s.noted % vains
 	for i, k := range s.vain[:min(s.noted, vains)] {
-		if was := &v.vain[k]; n.cpus <= was.cpus && n.end <= was.end && n.soonest >= was.soonest && was.fit.within(n.fit) {
+		if was := &v.vain[k]; n.cpus <= was.cpus && n.end <= was.end && n.soonest >= was.soonest && was.fit.within(n.fit) && n.bearsOn(was.wanted) {
 			at = i
 			s.noted--
 			break
@@ -56,13 +62,13 @@ func (v *view) note(interval int, n vain) {
 	v.vain = append(v.vain, n)
 }
 
-// inVain is a vain opening which shows that no opening that begins in the interval and lasts until end has cpus
-// CPUs free on nodes of fit by the given second; nil if none shows that.
-func (v *view) inVain(interval, cpus int, end int64, fit nodeSet, second int64) *vain {
+// inVain is a vain opening which shows that no opening of wanted nodes (nil: all) that begins in the interval and
+// lasts until end has cpus CPUs free on nodes of fit by the given second; nil if none shows that.
+func (v *view) inVain(interval, cpus int, end int64, fit, wanted nodeSet, second int64) *vain {
 	s := &v.spans[interval]
 	for _, k := range s.vain[:min(s.noted, vains)] {
 		n := &v.vain[k]
-		if n.cpus <= cpus && n.end <= end && n.soonest > second && (&n.fit[0] == &fit[0] || fit.within(n.fit)) { // jobs of one shape share fit
+		if n.cpus <= cpus && n.end <= end && n.soonest > second && (&n.fit[0] == &fit[0] || fit.within(n.fit)) && n.bearsOn(wanted) { // jobs of one shape share fit
 			return n
 		}
 	}
@@ -109,7 +115,7 @@ func (v *view) sum(t *table, set nodeSet) (nodes, cpus int) {
 func (v *view) compare(t *table, k int) {
 	if v.spans[k].gains = false; k+1 < len(t.intervals) {
 		free := t.intervals[k].free
-		v.spans[k].gains = gains(v.wanted, t.intervals[k+1].free, free, free)
+		v.spans[k].gains = gains(v.wanted, t.intervals[k+1].free, free)
 	}
 }
 
@@ -153,19 +159,49 @@ func (v *view) taken(t *table, first, last int, nodes nodeSet, allFree bool) {
 	v.compare(t, last-1)
 }
 
-// viewed reports whether the view of its partition tells where the job of e cannot be planned. It does not if
-// reservations or licences bear on what the job may have, and for a job with devices, whose looks leave weights
-// behind even if they find nothing.
-func (r *backfillRun) viewed(e *entry) bool {
-	return !r.c.forgetful && len(r.c.reserved) == 0 && r.table.intervals[0].licenses == nil && len(e.job.GRES) == 0
+// viewed reports whether the view of its partition tells where the job of e cannot be planned, and which second
+// comes next. While nodes are reserved, the next second depends on the reservations, too.
+func (r *backfillRun) viewed(e *entry) bool { return len(r.c.reserved) == 0 && r.prunes(e) }
+
+// prunes reports whether openings in which the job of e cannot be planned may be passed over. They may not if
+// licences bear on what the job may have, nor for a job with devices, whose looks leave weights behind even if
+// they find nothing.
+func (r *backfillRun) prunes(e *entry) bool {
+	return !r.c.forgetful && r.table.intervals[0].licenses == nil && len(e.job.GRES) == 0
+}
+
+// vain reports whether a view tells that the job of e cannot be planned in an opening that begins at start and is not
+// narrowed yet. chance tells the same where nothing is reserved.
+func (r *backfillRun) vain(e *entry, o *opening, start int64, passes bool) bool {
+	c, f := r.c, e.found
+	if !f.tested || o.from == o.to || !r.prunes(e) {
+		return false
+	}
+	s, v, least := c.shapeOf(e), r.table.viewOf(e.part, c.up), max(e.job.Nodes, 1)
+	if passes && o.later > 0 {
+		if c.soonestIn(e) > o.later {
+			f.passed = max(f.passed, o.later)
+			return true
+		}
+		if n := v.inVain(o.from, s.demand.cpus, max(start, r.second)+e.limit(), s.fit, o.wanted, o.later); n != nil {
+			f.looked.unite(n.among)
+			return true
+		}
+	}
+	for k := o.from; k < o.to; k++ {
+		if v.spans[k].nodes < least || v.spans[k].cpus < s.demand.cpus {
+			return true
+		}
+	}
+	return false
 }
 
 // chance returns the first second from start on at which it makes sense to look for nodes for the job of e, of
-// those at which find would look, and the interval in which that second lies; any is false if there is none.
+// those at which find would look; any is false if there is none.
 // With nowOnly only start itself is such a second. Until the job counts as tested (bf_max_job_test), a look
 // makes sense where there are enough nodes, even if they have too few CPUs: Slurm counts that look. With passes a
 // look makes no sense that would see the job start after the second from which there may be other nodes.
-func (r *backfillRun) chance(e *entry, start int64, nowOnly, tested, passes bool) (second int64, within int, any bool) {
+func (r *backfillRun) chance(e *entry, start int64, nowOnly, tested, passes bool) (second int64, any bool) {
 	// What the job needs, at least.
 	c, t, s := r.c, r.table, r.c.shapeOf(e)
 	v := t.viewOf(e.part, c.up)
@@ -205,7 +241,7 @@ func (r *backfillRun) chance(e *entry, start int64, nowOnly, tested, passes bool
 		if !hopeful {
 			e.found.passed = max(e.found.passed, later)
 		} else if later > 0 && passes {
-			if n := v.inVain(k, cpus, end, s.fit, later); n != nil {
+			if n := v.inVain(k, cpus, end, s.fit, nil, later); n != nil {
 				e.found.looked.unite(n.among)
 				hopeful = false
 			}
@@ -215,23 +251,27 @@ func (r *backfillRun) chance(e *entry, start int64, nowOnly, tested, passes bool
 		}
 		switch {
 		case hopeful:
-			return start, k, true
+			return start, true
 		case later == 0, nowOnly:
-			return 0, 0, false
+			return 0, false
 		}
 		start, k = later, next
 	}
-	return start, k, true
+	return start, true
 }
 
-// noteVain notes that the opening which begins at start in interval within is vain: its nodes, among, have the
-// CPUs that the job of e needs only from the second soonest on. among is nil if that is never.
-func (r *backfillRun) noteVain(e *entry, among nodeSet, start int64, within int, soonest int64) {
-	if within < len(r.table.intervals) {
-		s := r.c.shapeOf(e)
-		if among != nil {
-			among = r.c.plans.clone(among) // until the run ends
-		}
-		r.table.viewOf(e.part, r.c.up).note(within, vain{s.demand.cpus, start + e.limit(), s.fit, soonest, among})
+// noteVain notes that the opening which begins at start is vain: its nodes, among, have the CPUs that the job of e
+// needs only from the second soonest on. among is nil if that is never.
+func (r *backfillRun) noteVain(e *entry, o *opening, among nodeSet, start, soonest int64) {
+	if o.from == o.to {
+		return
 	}
+	c, s, wanted := r.c, r.c.shapeOf(e), o.wanted
+	if among != nil {
+		among = c.plans.clone(among) // until the run ends
+	}
+	if wanted != nil {
+		wanted = c.plans.clone(wanted)
+	}
+	r.table.viewOf(e.part, c.up).note(o.from, vain{s.demand.cpus, max(start, r.second) + e.limit(), s.fit, soonest, wanted, among})
 }

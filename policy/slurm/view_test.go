@@ -39,14 +39,15 @@ func TestViewsPassOverWhatIsVain(t *testing.T) {
 			start, tested, passes := now+int64(rnd.IntN(2)*rnd.IntN(9000)), rnd.IntN(5) > 0, rnd.IntN(3) > 0 && r.passesOver(e)
 			for at := start; ; {
 				r.until = never
-				second, within, any := r.chance(e, at, false, tested, passes)
-				if o := r.table.openingFrom(at, at+int64(j.Limit/des.Second), need{nodes: e.part.nodes}, 0, true); at == now {
+				second, any := r.chance(e, at, false, tested, passes)
+				if o := r.table.openingFrom(at, at+int64(j.Limit/des.Second), need{nodes: e.part.nodes}); at == now {
 					require.LessOrEqual(t, r.until, min(o.first, o.beyond-int64(j.Limit/des.Second)), "set-up %d: job %d", seed, id)
 				} else {
 					require.LessOrEqual(t, r.until, at, "set-up %d: job %d", seed, id)
 				}
 				for at != second || !any {
 					o, _ := r.openingFrom(e, at)
+					r.table.narrow(o)
 					c.spare.back(0)
 					o.nodes.intersect(c.shapeOf(e).fit)
 					enough := o.nodes.count() >= max(j.Nodes, 1) && (!tested || c.haveIdle(o.nodes, c.shapeOf(e).demand.cpus))
@@ -63,14 +64,15 @@ func TestViewsPassOverWhatIsVain(t *testing.T) {
 				}
 				came++
 				o, _ := r.openingFrom(e, second)
+				r.table.narrow(o)
 				c.spare.back(0)
 				o.nodes.intersect(c.shapeOf(e).fit)
 				soonest := c.soonestAmong(o.nodes, c.shapeOf(e).demand.cpus)
 				switch {
 				case !c.haveIdle(o.nodes, c.shapeOf(e).demand.cpus):
-					r.noteVain(e, nil, second, within, never)
+					r.noteVain(e, o, nil, second, never)
 				case passes && soonest > o.later:
-					r.noteVain(e, o.nodes, second, within, soonest)
+					r.noteVain(e, o, o.nodes, second, soonest)
 				}
 				if at = o.later; at == 0 {
 					break
@@ -85,7 +87,8 @@ func TestViewsPassOverWhatIsVain(t *testing.T) {
 				}
 			}
 			if rnd.IntN(4) > 0 { // nodes that are free in all of the plan, as those of backfill's plans are
-				o := r.table.openingFrom(begin/300*300, end/300*300, need{nodes: taken}, 0, true)
+				o := r.table.openingFrom(begin/300*300, end/300*300, need{nodes: taken})
+				r.table.narrow(&o)
 				c.spare.back(0)
 				taken = o.nodes.clone()
 			}
@@ -167,4 +170,74 @@ func TestLooksSpareNoWorkThatMatters(t *testing.T) {
 			}
 		}
 	}
+}
+
+// An opening is what Slurm's loop over the table finds (_try_sched and the search for later_start in sched/backfill): it
+// goes from interval to interval, keeps the nodes that are free in each, and notes the end of the first interval whose next one
+// has a node that is not kept.
+func TestOpeningsAreThoseOfSlurmsLoop(t *testing.T) {
+	const nodes, now = 150, 600
+	others, licensed := 0, 0
+	for seed := range uint64(200) {
+		rnd := rand.New(rand.NewPCG(12, seed))
+		some := func(of int) nodeSet {
+			set := newNodeSet(nodes)
+			for n := range nodes {
+				if rnd.IntN(of) == 0 {
+					set.add(n)
+				}
+			}
+			return set
+		}
+		var licenses map[string]int
+		if seed%2 == 0 {
+			licenses = map[string]int{"matlab": 9}
+		}
+		table := newTable(now, 12_000, 60, 1000, allNodes(nodes), licenses, &spareSets{nodes: nodes}, &spareSets{nodes: nodes})
+		for range 30 {
+			begin := int64(now + 60*rnd.IntN(150))
+			table.plan(begin, begin+int64(60*rnd.IntN(80)), need{nodes: some(1 + rnd.IntN(6)), licenses: []Amount{{Kind: "matlab", Count: rnd.IntN(3)}}})
+			start := now + int64(rnd.IntN(13_000))
+			end := start + int64(rnd.IntN(6000))
+			if rnd.IntN(2) == 0 {
+				start, end = start/60*60, end/60*60
+			}
+			wants := need{nodes: some(1 + rnd.IntN(3)), licenses: []Amount{{Kind: "matlab", Count: rnd.IntN(4)}}}
+			want := opening{nodes: wants.nodes.clone(), licensed: true, first: never, beyond: never}
+			for k, i := range table.intervals {
+				if i.end <= start {
+					continue
+				}
+				if k+1 < len(table.intervals) && want.later == 0 {
+					kept := want.nodes.clone()
+					kept.intersect(i.free)
+					gained := table.intervals[k+1].free.clone()
+					gained.intersect(wants.nodes)
+					if !gained.within(kept) {
+						want.later = i.end
+					}
+				}
+				if want.first = min(want.first, i.end); i.begin > end {
+					want.beyond = i.begin
+					break
+				}
+				want.nodes.intersect(i.free)
+				if !i.licensed(wants.licenses) {
+					want.licensed, want.later = false, i.end
+				}
+			}
+			got := table.openingFrom(start, end, wants)
+			table.narrow(&got)
+			got.from, got.to = 0, 0
+			require.Equal(t, want, got, "set-up %d", seed)
+			if want.later > 0 && want.licensed {
+				others++
+			}
+			if !want.licensed {
+				licensed++
+			}
+		}
+	}
+	require.Greater(t, others, 1000)
+	require.Greater(t, licensed, 500)
 }
