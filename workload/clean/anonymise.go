@@ -20,9 +20,9 @@ import (
 // and their times, sizes and runtimes are as they were, by which somebody who knows some of a
 // user's jobs finds the others.
 type Anonymiser struct {
-	fields []int
-	key    []byte
-	seen   [len(workload.NamedFields)]map[int64]int64
+	fields []int                                      // of workload.NamedFields, those that are renumbered
+	key    []byte                                     // nil: in the order of appearance
+	seen   [len(workload.NamedFields)]map[int64]int64 // new numbers by old ones
 }
 
 // MinKey is the least length of a key, in bytes.
@@ -109,7 +109,8 @@ func numberOf(rec *workload.Record, field int) *int64 {
 }
 
 // permuted walks from n through a permutation of 32 bits until it is below 2^31 again, which
-// makes a permutation of the numbers below 2^31. Queues leave out 0 in the same way.
+// makes a permutation of the numbers below 2^31 ("cycle walking": Black and Rogaway, Ciphers with
+// arbitrary finite domains, CT-RSA 2002). Queues leave out 0 in the same way.
 func (a *Anonymiser) permuted(field int, n int64) int64 {
 	for {
 		n = int64(a.feistel(byte(field), uint32(n)))

@@ -76,13 +76,16 @@ func WholeWeeks(start time.Time, removed *Removed) func(Records) Records {
 	}
 }
 
-// monday is the latest beginning of a week that is not after t.
+// monday is the latest beginning of a week, Monday at midnight by the clock of start's zone, that is not
+// after t; both are counted from start.
 func monday(start time.Time, t des.Time) des.Time {
 	at := workload.Calendar(start, t)
 	day := time.Date(at.Year(), at.Month(), at.Day()-(int(at.Weekday())+6)%7, 0, 0, 0, 0, at.Location())
 	return des.Time(day.Unix()-start.Unix()) * des.Second
 }
 
+// nextMonday is the beginning of the week after that one. A week in which the clock is set does not have
+// seven times 24 hours.
 func nextMonday(start time.Time, monday des.Time) des.Time {
 	at := workload.Calendar(start, monday)
 	day := time.Date(at.Year(), at.Month(), at.Day()+7, 0, 0, 0, 0, at.Location())
@@ -104,6 +107,7 @@ func ParseInstant(text string, h *workload.Header) (des.Time, error) {
 	return h.Date(text)
 }
 
+// maxSeconds bounds instants of a log, in seconds.
 const maxSeconds = int64(workload.MaxTime / des.Second)
 
 func errWant(text string) error {

@@ -22,20 +22,22 @@ import (
 // none. The archive's cleaned logs are made by looking at each log; the rule, its parameters
 // and their defaults are ours.
 type Flurries struct {
-	Jobs   int // 2 or more
-	Within des.Time
+	Jobs   int      // 2 or more
+	Within des.Time // from the first submission to the last, both ends included
 	Same   []string // of procs, estimate, runtime (within a power of two), executable, queue, partition
 }
 
 // DefaultFlurries are a thousand jobs of one size within a day.
 var DefaultFlurries = Flurries{Jobs: 1000, Within: des.Day, Same: []string{"procs"}}
 
-// sameField is what jobs of a flurry can have in common beside their user.
+// sameField is what jobs of a flurry can have in common beside their user. Jobs in which it is unknown
+// are equal in it.
 type sameField struct {
 	name string
 	of   func(*workload.Record) int64
 }
 
+// sameFields are all of them; a runtime is told by the power of two of seconds that it lies below.
 var sameFields = [...]sameField{
 	{"procs", func(r *workload.Record) int64 { n, _ := workload.ProcsRequested.Size(r); return n }},
 	{"estimate", func(r *workload.Record) int64 { return int64(r.Estimate) }},
@@ -196,8 +198,8 @@ func (f Flurries) find(records Records, classOf func(*workload.Record) class) (f
 	return flurry, n
 }
 
-// within are the flurries of one class: stretches of which each job lies in a window of so many
-// jobs. Windows that share a job are of one flurry.
+// within are the flurries of one class: stretches of which each job lies in a window, which is Jobs
+// successive jobs submitted within the time Within. Windows that share a job are of one flurry.
 //
 //	|--window--|
 //	     |--window--|              |--window--|
@@ -205,7 +207,7 @@ func (f Flurries) find(records Records, classOf func(*workload.Record) class) (f
 //	one flurry              none   another one
 func (f Flurries) within(members []member) (found [][]member) {
 	slices.SortStableFunc(members, func(a, b member) int { return cmp.Compare(a.submit, b.submit) })
-	begin, end := 0, 0 // of the flurry at hand
+	begin, end := 0, 0 // the flurry at hand is members[begin:end]; none if end is 0
 	for i := range members {
 		last := i + f.Jobs - 1
 		if last >= len(members) || members[last].submit-members[i].submit > f.Within {

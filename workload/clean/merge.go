@@ -30,13 +30,15 @@ type Merge struct {
 // source is a log that is merged.
 type source struct {
 	*workload.Trace
-	shift    des.Time // of submissions
-	job      int64    // added to job numbers
-	maxJob   int64
+	shift  des.Time // is added to submissions
+	job    int64    // is added to job numbers
+	maxJob int64    // the highest job number of the log
+	// number says of each of workload.NamedFields the highest number of the log, and what is added to
+	// its numbers. renumber has those that become another number instead: numbers with names.
 	number   [len(workload.NamedFields)]struct{ add, max int64 }
 	renumber [len(workload.NamedFields)]map[int64]int64
-	column   []int // where a column is in the merged log
-	more     []workload.Value
+	column   []int            // by column of the log: its place in the merged log
+	more     []workload.Value // the memory of a record's columns in the merged log
 }
 
 // Logs are the merged header and records. It takes two passes over each log, by Trace.Selected; the
@@ -56,6 +58,8 @@ func (m Merge) Logs(logs []*workload.Trace) (*workload.Header, iter.Seq2[*worklo
 			return nil, nil, err
 		}
 	}
+	// What becomes of each log: lines of the header, the shift, columns, numbers of users and the like,
+	// and numbers of jobs.
 	h := mergedHeader(logs)
 	if err := m.align(h, sources); err != nil {
 		return nil, nil, err
@@ -104,7 +108,8 @@ func (s *source) survey() error {
 }
 
 // inOrder walks through the records of all logs in the order of submission, until walk
-// returns false.
+// returns false. It holds the next record of each log, and takes the earliest of these, so that each
+// log must be in order. walk is called with an error at most once, and last.
 func inOrder(sources []*source, walk func(*source, *workload.Record, error) bool) {
 	type head struct {
 		*source
@@ -139,6 +144,7 @@ func inOrder(sources []*source, walk func(*source, *workload.Record, error) bool
 			heads = append(heads, h)
 		}
 	}
+	// Equal submissions go by job numbers, as they will be; of equal ones the earlier log comes first.
 	for len(heads) > 0 {
 		first := slices.MinFunc(heads, func(a, b *head) int {
 			return cmp.Or(cmp.Compare(a.submit, b.submit), cmp.Compare(a.rec.Job+a.job, b.rec.Job+b.job))
@@ -156,7 +162,7 @@ func inOrder(sources []*source, walk func(*source, *workload.Record, error) bool
 	}
 }
 
-// change brings a record of the log into the merged one.
+// change makes a record of the log one of the merged log: its times, numbers and columns.
 func (s *source) change(rec *workload.Record) {
 	if rec.Submit >= 0 {
 		rec.Submit += s.shift
@@ -188,7 +194,8 @@ func (s *source) change(rec *workload.Record) {
 	}
 }
 
-// sharedNumbers reports whether two jobs of all logs have one number.
+// sharedNumbers reports whether two jobs of all logs have one number; bursts of a checkpointed job,
+// which have the number of their job, do not count.
 func sharedNumbers(sources []*source) (shared bool, err error) {
 	seen := scan.NewNumberSet()
 	inOrder(sources, func(_ *source, rec *workload.Record, e error) bool {
@@ -203,7 +210,7 @@ func sharedNumbers(sources []*source) (shared bool, err error) {
 	return shared, err
 }
 
-// align moves the logs to the earliest beginning.
+// align finds by how much each log is moved, so that all count from the earliest beginning.
 func (m Merge) align(h *workload.Header, sources []*source) error {
 	if m.AsTheyStand {
 		return nil
@@ -234,7 +241,8 @@ func (m Merge) align(h *workload.Header, sources []*source) error {
 	return nil
 }
 
-// columns are those of all logs, by their names.
+// columns makes the columns of the merged log of those of all logs. Columns of one name are one
+// column, if they have the same kind and unit.
 func columns(h *workload.Header, sources []*source) error {
 	h.Columns = nil
 	for _, s := range sources {
@@ -256,7 +264,9 @@ func columns(h *workload.Header, sources []*source) error {
 	return nil
 }
 
-// numbers decides what becomes of the numbers of users and the like.
+// numbers decides what becomes of the numbers of users and the like, field by field. With names, equal
+// names of two logs become one number; a name whose number stands for another name already gets the
+// next number above all. Apart, each log's numbers are moved behind those of the logs before.
 func (m Merge) numbers(h *workload.Header, sources []*source) error {
 	for i, field := range workload.NamedFields {
 		var highest int64

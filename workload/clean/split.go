@@ -15,18 +15,19 @@ import (
 type Split struct {
 	Parts []Part // none of them empty, in the order of their numbers or times
 
-	key   func(place int64, rec *workload.Record) int64
-	index map[int64]int // of a key's part
+	key   func(place int64, rec *workload.Record) int64 // records of one key are a part
+	index map[int64]int                                 // by key: the place in Parts
 }
 
 // Part is one of them.
 type Part struct {
 	Name    string // "user-3", "week-1996-09-23", "part-02"
-	Records int64
+	Records int64  // 1 or more
 
 	key int64
 }
 
+// maxParts bounds the parts, each of which becomes a file.
 const maxParts = 100_000
 
 // NewSplit divides a log by "user", "group", "executable", "queue" or "partition", by "week"
@@ -61,6 +62,7 @@ func NewSplit(by string, h *workload.Header, records Records) (*Split, error) {
 	default:
 		return nil, fmt.Errorf("%q is none of user, group, executable, queue, partition, week, and no number of parts from 1 to %d", by, maxParts)
 	}
+	// One pass finds the parts that are not empty.
 	var place int64
 	for rec := range records {
 		key := s.key(place, rec)

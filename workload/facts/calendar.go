@@ -25,7 +25,7 @@ type Arrivals struct {
 // Rush is what is submitted in all hours or days of a kind.
 type Rush struct {
 	Jobs  int64   `json:"jobs"`
-	Share float64 `json:"share"`
+	Share float64 `json:"share"` // of all jobs
 	Work  float64 `json:"processor_hours"`
 }
 
@@ -58,11 +58,13 @@ type calendar struct {
 	origin   des.Time     // that instant in the log
 	seasons  [2][24]int64 // submissions by hour, in standard time and in summer time
 
-	first  des.Time
-	weeks  []Week
+	first  des.Time        // submission, with which week 0 begins
+	weeks  []Week          // those with submissions so far, ascending
 	ofWeek map[int64]int64 // jobs of each user in the latest of them
 }
 
+// begin is told when the log began: unix is the header's UnixStartTime or 0, first the first
+// submission, and origin the instant of the log that jobs call 0.
 func (c *calendar) begin(unix int64, in *time.Location, first, origin des.Time) {
 	c.first, c.origin, c.zone = first, origin, in
 	if unix != 0 {
@@ -82,6 +84,7 @@ func (c *calendar) clock(t des.Time) (hour, day int, summer bool) {
 	return at.Hour(), int(at.Weekday()), at.IsDST()
 }
 
+// add takes in a submission, of work in processor hours. Submissions come in order.
 func (c *calendar) add(submit des.Time, user int64, work float64) {
 	hour, day, summer := c.clock(submit)
 	for _, r := range []*Rush{&c.arrivals.Hours[hour], &c.arrivals.Days[day]} {
@@ -115,7 +118,9 @@ func (c *calendar) add(submit des.Time, user int64, work float64) {
 	}
 }
 
-// conclude is told the last submission, and the schedule of the log.
+// conclude is told the last submission, and the schedule of the log. The load of a week is the work
+// that was submitted in it over what the machine can do in that time; its utilization is what the
+// machine did, which may be of jobs of earlier weeks. So a week may have one without the other.
 func (c *calendar) conclude(last des.Time, processors int, r *recorded) (Arrivals, []Week) {
 	for _, all := range [][]Rush{c.arrivals.Hours[:], c.arrivals.Days[:]} {
 		var jobs int64

@@ -27,6 +27,7 @@ type PopularText struct {
 	Share float64 `json:"share"`
 }
 
+// Numbers are kept in a Sample in thousandths. Those from greatestNumber on would leave its 64 bits.
 const (
 	thousandths    = 1000
 	greatestNumber = 1e15
@@ -35,12 +36,13 @@ const (
 // columnTally counts what is said in a column.
 type columnTally struct {
 	column  workload.Column
-	known   int64
-	numbers *Sample
-	outside int64
-	texts   map[string]int64 // up to maxOwners
+	known   int64            // jobs that say anything
+	numbers *Sample          // empty for a column of text
+	outside int64            // numbers that numbers cannot hold
+	texts   map[string]int64 // jobs by text; at most maxOwners texts, others are not counted
 }
 
+// newColumns begins a tally for each column of a header.
 func newColumns(all []workload.Column) (tallies []columnTally) {
 	for _, c := range all {
 		tallies = append(tallies, columnTally{column: c, numbers: newSample(thousandths), texts: map[string]int64{}})
@@ -48,6 +50,7 @@ func newColumns(all []workload.Column) (tallies []columnTally) {
 	return tallies
 }
 
+// add takes in what a job says.
 func (c *columnTally) add(v workload.Value) {
 	if !v.Known() {
 		return
@@ -66,6 +69,7 @@ func (c *columnTally) add(v workload.Value) {
 	c.numbers.add(int64(math.Round(v.Number * thousandths)))
 }
 
+// conclude tells what was found of that many jobs in all.
 func (c *columnTally) conclude(jobs int64) Column {
 	all := Column{
 		Name: c.column.Name, Unit: c.column.Unit, Known: c.known,

@@ -38,12 +38,14 @@ func Compare(a, b *Facts) []Distance {
 	return all
 }
 
+// quantity is something of which two logs have a distribution each.
 type quantity struct {
 	name, unit string
 	of         *Sample
 }
 
-// quantities are all that can be compared; what a log does not tell is empty or not there.
+// quantities are all that can be compared, in the order in which they are told; a quantity that the
+// log does not tell has an empty sample or is not there.
 func (f *Facts) quantities() []quantity {
 	none := newSample(1)
 	estimate, accuracy, wait := none, none, none

@@ -2,24 +2,25 @@ package facts
 
 import "math"
 
-// KolmogorovSmirnov is the two-sample statistic of Kolmogorov and Smirnov: the greatest
-// difference between the shares of values of a and of b that are no greater than x, over all x. It is
-// 0 to 1, and NaN where one of them is empty.
+// kolmogorovSmirnov is the two-sample statistic of Kolmogorov and Smirnov, max |Fa(x) - Fb(x)|: the
+// greatest difference between the shares of values of a and of b that are no greater than x, over all
+// x. It is 0 to 1, and NaN if one of them is empty.
 func kolmogorovSmirnov(a, b *Sample) float64 {
 	greatest := 0.0
 	apart(a, b, func(difference, _ float64) { greatest = max(greatest, difference) })
 	return orNaN(a, b, greatest)
 }
 
-// Wasserstein is the distance of Wasserstein of order 1, in the unit of the values: the area
+// wasserstein is the distance of Wasserstein of order 1, in the unit of the values: the area
 // between the two distribution functions, or how far values must be moved on average to make one
-// distribution of the other. It is NaN where one of them is empty.
+// distribution of the other. It is NaN if one of them is empty.
 func wasserstein(a, b *Sample) float64 {
 	area := 0.0
 	apart(a, b, func(difference, width float64) { area += float64(difference * width) })
 	return orNaN(a, b, area)
 }
 
+// orNaN is v, or NaN if one of the samples is empty.
 func orNaN(a, b *Sample, v float64) float64 {
 	if a.n == 0 || b.n == 0 {
 		return math.NaN()
@@ -28,15 +29,16 @@ func orNaN(a, b *Sample, v float64) float64 {
 }
 
 // apart goes up along the values of both, and tells after each how far apart the distribution
-// functions are from there on, and for how long; 0 after the last.
+// functions are from there on, and how far it is to the next value (0 after the last). The functions
+// are steps, constant between neighbouring values.
 func apart(a, b *Sample, tell func(difference, width float64)) {
 	a.sort()
 	b.sort()
 	if a.n == 0 || b.n == 0 {
 		return
 	}
-	i, j := 0, 0 // of the next values
-	next := func() float64 {
+	i, j := 0, 0             // the places of the next values of a and b
+	next := func() float64 { // the smaller of these two
 		switch {
 		case i == len(a.ascending):
 			return b.inUnits(b.ascending[j])
@@ -61,7 +63,7 @@ func apart(a, b *Sample, tell func(difference, width float64)) {
 	}
 }
 
-// shareUpTo is the share of the first i different values.
+// shareUpTo is the share of values that are among the first i different ones.
 func (s *Sample) shareUpTo(i int) float64 {
 	if i == 0 {
 		return 0

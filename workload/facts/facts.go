@@ -137,23 +137,23 @@ func Of(ctx context.Context, t *workload.Trace) (*Facts, *workload.Report, error
 // millionths is in what accuracies are kept.
 const millionths = 1_000_000
 
-// collector gathers the facts, a job at a time.
+// collector gathers the facts, a job at a time. Counts and sums become shares and means at the end.
 type collector struct {
-	f      *Facts
+	f      *Facts // Jobs, First and the machine; the rest is filled in at the end
 	trace  *workload.Trace
 	latest des.Time // submission
 
 	sizes, runtimes, gaps, waits, thinkTimes *Sample
 	usedMemory, requestedMemory              *Sample
-	estimates, accuracy                      *Sample
+	estimates, accuracy                      *Sample // of jobs whose estimate the log tells
 
-	serial, powers           int64
-	missing, atLimit, beyond int64
+	serial, powers           int64 // jobs of one processor, and of a power of two above one
+	missing, atLimit, beyond int64 // see Estimates
 	deciles                  [10]int64
-	accuracySum              float64
-	values, logarithms       comoments
-	statuses                 map[int64]int64
-	follows                  int64 // jobs that name a preceding one
+	accuracySum              float64         // of min(1, runtime/estimate) over all jobs
+	values, logarithms       comoments       // of size and runtime, and of their logarithms
+	statuses                 map[int64]int64 // jobs by field 11
+	follows                  int64           // jobs that name a preceding one
 	repeats                  repeats
 	calendar                 calendar
 	recorded                 recorded
@@ -162,6 +162,7 @@ type collector struct {
 	odd                      odd
 }
 
+// newCollector begins the facts of a trace. Samples of times are kept in ticks.
 func newCollector(t *workload.Trace) *collector {
 	second := int64(des.Second)
 	return &collector{
@@ -186,6 +187,7 @@ func (c *collector) begin(first, origin des.Time) {
 	c.recorded.begin(first, c.f.Processors)
 }
 
+// add takes in a job, and its record for what a job does not hold.
 func (c *collector) add(j *entity.Job, rec *workload.Record) {
 	size, work := int64(j.Request.Nodes), float64(float64(j.Request.Nodes)*j.Runtime.Seconds())/3600
 	if c.f.Jobs > 0 {
@@ -195,6 +197,7 @@ func (c *collector) add(j *entity.Job, rec *workload.Record) {
 	c.f.Jobs++
 	c.latest = j.Submit
 
+	// What the job asks for and does.
 	c.sizes.add(size)
 	switch {
 	case size == 1:
@@ -219,6 +222,7 @@ func (c *collector) add(j *entity.Job, rec *workload.Record) {
 	} else if rec.Wait != workload.UnknownTime {
 		c.odd.negativeWaits++
 	}
+	// What its record says beside.
 	addKnown(c.usedMemory, rec.UsedMemory)
 	addKnown(c.requestedMemory, rec.RequestedMemory)
 	c.statuses[rec.Status]++
@@ -235,6 +239,7 @@ func (c *collector) add(j *entity.Job, rec *workload.Record) {
 		c.follows++
 		addKnown(c.thinkTimes, int64(rec.ThinkTime))
 	}
+	// What contradicts the header.
 	if procs := int64(c.f.Processors); procs > 0 {
 		switch {
 		case size > procs:
@@ -255,6 +260,8 @@ func addKnown(s *Sample, v int64) {
 	}
 }
 
+// estimate takes in what the scheduler is told of the runtime. The samples have it only if the log
+// tells it, or if an option replaces the log's estimates.
 func (c *collector) estimate(j *entity.Job, rec *workload.Record) {
 	estimate := j.Request.Length
 	c.accuracySum += min(1, j.Runtime.Seconds()/estimate.Seconds())
@@ -277,6 +284,7 @@ func (c *collector) estimate(j *entity.Job, rec *workload.Record) {
 	}
 }
 
+// share is n of so many, or 0 of none.
 func share(n, of int64) float64 {
 	if of == 0 {
 		return 0
@@ -316,6 +324,7 @@ func (c *collector) facts() *Facts {
 	return f
 }
 
+// concludeEstimates is nil for a log without estimates.
 func (c *collector) concludeEstimates() *Estimates {
 	n := c.estimates.N()
 	if n == 0 {
@@ -332,6 +341,7 @@ func (c *collector) concludeEstimates() *Estimates {
 	return e
 }
 
+// concludeStatuses has the statuses that jobs have, by their codes.
 func (c *collector) concludeStatuses() (all []Status) {
 	for _, code := range slices.Sorted(maps.Keys(c.statuses)) {
 		n := c.statuses[code]
@@ -353,12 +363,14 @@ func (s *Sample) popular(most int) []Popular {
 	return all[:min(most, len(all))]
 }
 
-// comoments are sums for a correlation, of pairs as they come (Welford's way).
+// comoments are sums for a correlation, of pairs as they come (Welford, "Note on a method for
+// calculating corrected sums of squares and products", Technometrics 4(3), 1962).
 type comoments struct {
 	n, meanX, meanY float64
-	xx, yy, xy      float64
+	xx, yy, xy      float64 // sums of (x-meanX)^2, (y-meanY)^2 and (x-meanX)(y-meanY)
 }
 
+// add takes in a pair.
 func (m *comoments) add(x, y float64) {
 	m.n++
 	dx, dy := x-m.meanX, y-m.meanY
@@ -369,7 +381,8 @@ func (m *comoments) add(x, y float64) {
 	m.xy += float64(dx * (y - m.meanY))
 }
 
-// correlation is to six decimals: logarithms differ in their last digits between processors.
+// correlation is Pearson's, xy / sqrt(xx yy), to six decimals: logarithms differ in their last digits
+// between processors. It is nil if all x or all y are equal.
 func (m *comoments) correlation() *float64 {
 	if m.xx <= 0 || m.yy <= 0 {
 		return nil
@@ -378,5 +391,5 @@ func (m *comoments) correlation() *float64 {
 	return &r
 }
 
-// number is one for people, whole where it is.
+// number writes a number for people, without decimals if it is whole.
 func number(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }

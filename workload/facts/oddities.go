@@ -30,39 +30,41 @@ const (
 )
 
 const (
-	// busyFactor: a week is one user's who submits more jobs in it than all others together,
-	// if the log has so many times as many jobs in that week as in the median of its weeks. (In a
-	// quiet week a single user may be most of it.)
+	// A week is one user's who submits more jobs in it than all others together, if the week has at
+	// least busyFactor times as many jobs as the median week of the log. (In a quiet week a single user
+	// may be most of it.)
 	busyFactor = 2
-	// A gap between submissions is long from a day on, if at the mean rate of the log so many jobs
-	// would have come in it.
+	// A gap between submissions is long if it is at least leastGap, and if missedInAGap jobs would have
+	// come in it at the mean rate of the log.
 	leastGap     = des.Day
 	missedInAGap = 20
-	// gapsKept are remembered, the longest.
+	// gapsKept is how many of the longest gaps are remembered.
 	gapsKept = 100
 	// crowd is how many jobs in one second are many.
 	crowd = 50
-	// leastInASeason is from how many jobs on in summer and in winter their hours are compared, and
-	// movedBy how much nearer they must be when moved by an hour.
+	// The hours of the day in summer and in winter are compared if both have leastInASeason jobs. They
+	// are taken for moved if moving by an hour makes their squared distance movedBy times smaller.
 	leastInASeason = 1000
 	movedBy        = 2
 )
 
 // odd is what is counted on the way.
 type odd struct {
-	beyondMachine, negativeWaits, beyondMaxRuntime int64
+	beyondMachine, negativeWaits, beyondMaxRuntime int64 // jobs
 
-	gaps []gap // descending by length
+	gaps []gap // those of leastGap and more, descending by length; at most gapsKept
 
-	second                des.Time // of the latest submission
-	inSecond              int64
-	crowds, largestCrowd  int64
+	second                des.Time // of the latest submission, in seconds
+	inSecond              int64    // jobs submitted in it so far
+	crowds                int64    // seconds with crowd jobs and more
+	largestCrowd          int64    // the most jobs in a second
 	largestCrowdSubmitted des.Time
 }
 
+// gap is a time without a submission, from the one before it on.
 type gap struct{ from, length des.Time }
 
-// submission takes in one at t, after the one at before.
+// submission takes in a submission at t; the one before it was at before, unless it is the first.
 func (o *odd) submission(t, before des.Time, first bool) {
 	second := t / des.Second
 	if first || second != o.second {
@@ -89,6 +91,7 @@ func (o *odd) submission(t, before des.Time, first bool) {
 	}
 }
 
+// conclude tells the oddities that were found, in the order of the kinds above.
 func (o *odd) conclude(f *Facts, c *calendar, h *held) []Oddity {
 	all := []Oddity{}
 	add := func(kind string, n int64, format string, values ...any) {
@@ -179,6 +182,8 @@ func (c *calendar) summerMoves() int {
 	if min(total[0], total[1]) < leastInASeason {
 		return 0
 	}
+	// The squared distance between the shares of the hours in winter and in summer, those of the summer
+	// moved by so many hours.
 	distance := func(by int) float64 {
 		d := 0.0
 		for h, n := range c.seasons[0] {

@@ -36,14 +36,15 @@ const maxOwners = 1 << 20
 // tally counts the jobs of each owner of a kind.
 type tally struct {
 	kind    string
-	field   int // of a record
+	field   int // of SWF
 	of      func(*workload.Record) int64
-	all     map[int64]*Owner
-	unknown int64
-	jobs    int64
-	work    float64
+	all     map[int64]*Owner // by number; at most maxOwners
+	unknown int64            // jobs of no owner, or of one beyond maxOwners
+	jobs    int64            // all jobs
+	work    float64          // of all jobs, in processor hours
 }
 
+// newTallies begins a tally for each kind of owner.
 func newTallies() []*tally {
 	kinds := []*tally{
 		{kind: "users", field: workload.FieldUser, of: func(r *workload.Record) int64 { return r.User }},
@@ -58,6 +59,7 @@ func newTallies() []*tally {
 	return kinds
 }
 
+// add takes in a job of an owner, with its work in processor hours.
 func (t *tally) add(id int64, work float64) {
 	t.jobs++
 	t.work += work
@@ -74,8 +76,10 @@ func (t *tally) add(id int64, work float64) {
 	o.Work += work
 }
 
+// topOwners is how many owners, and texts of a column, are told by themselves.
 const topOwners = 10
 
+// conclude tells what was found. Owners come by their jobs, at equal numbers of jobs by their numbers.
 func (t *tally) conclude(names *workload.Names) Owners {
 	o := Owners{Kind: t.kind, Number: len(t.all), Unknown: t.unknown, jobs: newSample(1)}
 	var all []*Owner
@@ -83,7 +87,7 @@ func (t *tally) conclude(names *workload.Names) Owners {
 		all = append(all, one)
 	}
 	slices.SortFunc(all, func(a, b *Owner) int { return cmp.Or(cmp.Compare(b.Jobs, a.Jobs), cmp.Compare(a.ID, b.ID)) })
-	known, so := t.jobs-t.unknown, int64(0)
+	known, so := t.jobs-t.unknown, int64(0) // jobs whose owner is known, and those of the owners so far
 	for i, one := range all {
 		o.jobs.add(one.Jobs)
 		if i < topOwners {
@@ -113,11 +117,12 @@ type Repeats struct {
 	User    int64   `json:"longest_run_user"`
 }
 
+// repeats finds them; see Repeats.
 type repeats struct {
-	last    map[int64]lastJob // of each user
-	jobs    int64
-	longest int64
-	user    int64
+	last    map[int64]lastJob // of each user; at most maxOwners
+	jobs    int64             // that repeat the one before
+	longest int64             // the longest run of jobs alike
+	user    int64             // whose it is
 }
 
 // lastJob is what a user submitted last, and how often in a row.
@@ -127,6 +132,7 @@ type lastJob struct {
 	run              int64
 }
 
+// add takes in a job of a size. What was submitted between two jobs of a user by others does not count.
 func (r *repeats) add(rec *workload.Record, size int64) {
 	if r.last == nil {
 		r.last = map[int64]lastJob{}
@@ -146,6 +152,7 @@ func (r *repeats) add(rec *workload.Record, size int64) {
 	}
 }
 
+// conclude is nil for a log without users.
 func (r *repeats) conclude(jobs int64) *Repeats {
 	if len(r.last) == 0 {
 		return nil

@@ -31,16 +31,16 @@ type Recorded struct {
 //	  +---+--------------+--->   later lines start no earlier than they are submitted
 //	first
 type recorded struct {
-	first   des.Time
-	now     des.Time // up to here it is known
-	level   int64
-	changes *binaryheap.Heap // by time
-	jobs    int64
+	first   des.Time           // submission
+	now     des.Time           // up to here the level is known
+	level   int64              // processors in use now
+	changes *binaryheap.Heap   // those to come, by time
+	jobs    int64              // whose wait the log tells
 	spells  map[int64]des.Time // how long each number of processors was in use
 	weekly  map[int64]float64  // processor seconds, by the week since first
-	idle    des.Time           // longest
-	from    des.Time
-	since   des.Time // idle since then, where level is 0
+	idle    des.Time           // the longest time in which nothing ran
+	from    des.Time           // when that began
+	since   des.Time           // nothing has run since then, if level is 0
 
 	machine int64           // its processors
 	running map[int64]int64 // jobs of each user
@@ -59,16 +59,17 @@ type change struct {
 // held are the stretches in which nobody's jobs ran or those of one user alone, although a
 // job waited for which processors were free.
 type held struct {
-	on            bool
-	since         des.Time // where on
-	stretches     int64    // that were long
-	longest, from des.Time
+	on            bool     // such a stretch is under way
+	since         des.Time // when it began, if on
+	stretches     int64    // how many lasted for leastHeld or longer
+	longest, from des.Time // the length of the longest, and when it began
 }
 
 // leastHeld is how long a stretch is that is told. A machine is drained, or its queue is looked at
 // once in a while, within hours.
 const leastHeld = 12 * des.Hour
 
+// begin is told the first submission, and the processors of the machine (0 if unknown).
 func (r *recorded) begin(first des.Time, machine int) {
 	r.first, r.now, r.since, r.machine = first, first, first, int64(machine)
 	r.changes = binaryheap.NewWith(func(x, y any) int { return cmp.Compare(x.(change).at, y.(change).at) })
@@ -76,7 +77,8 @@ func (r *recorded) begin(first des.Time, machine int) {
 	r.running, r.waiting = map[int64]int64{}, map[int64]int64{}
 }
 
-// add takes in a job that was submitted no earlier than those before.
+// add takes in a job that was submitted no earlier than those before. One without a runtime took no
+// processor, and is only counted.
 func (r *recorded) add(submit, start, runtime des.Time, processors, user int64) {
 	r.jobs++
 	r.advance(submit)
@@ -148,7 +150,8 @@ func (h *held) look(on bool, now des.Time) {
 	h.on = on
 }
 
-// spend takes in the time up to the next change.
+// spend takes in the time from now up to the next change, in which nothing changes: how long the level
+// lasted, idle time, and the work of each week.
 func (r *recorded) spend(to des.Time) {
 	if to <= r.now {
 		return
@@ -174,6 +177,7 @@ func (r *recorded) spend(to des.Time) {
 	r.now = to
 }
 
+// conclude carries out all changes that are left, and tells the schedule; nil for a log without waits.
 func (r *recorded) conclude(processors int) *Recorded {
 	if r.jobs == 0 {
 		return nil

@@ -18,21 +18,24 @@ const maxValues = 1 << 17
 // off. What is left depends on the values alone, not on the order in which they came. The mean and
 // the deviation are of the values as they came.
 type Sample struct {
-	unit   float64
-	counts map[int64]int64
-	digits int // how many leading ones are kept
+	unit   float64         // what the values count in: a value of unit is 1
+	counts map[int64]int64 // how often each value occurs, rounded down to digits; at most maxValues
+	digits int             // how many leading binary digits are kept; 63 = all, so that it is exact
 
-	n         int64
+	n         int64   // the number of values
 	sum       float64 // in units
 	mean, m2  float64 // Welford's running mean and sum of squared deviations (Technometrics 4, 1962)
-	ascending []int64 // the values, made when they are asked for
-	upTo      []int64 // how many values are no greater than each
+	ascending []int64 // the different values; nil until they are asked for, and after each add
+	upTo      []int64 // how many values are no greater than each of these
 }
 
+// newSample is an empty sample of values in the given parts of a unit: des.Second for times in ticks.
 func newSample(unit int64) *Sample {
 	return &Sample{unit: float64(unit), counts: map[int64]int64{}, digits: 63}
 }
 
+// add takes in a value of 0 or more. When there are too many different ones, the last digit of all of
+// them is given up, and those that become equal are joined.
 func (s *Sample) add(v int64) {
 	s.ascending = nil
 	s.n++
@@ -62,6 +65,7 @@ func (s *Sample) kept(v int64) int64 {
 
 func (s *Sample) inUnits(v int64) float64 { return float64(v) / s.unit }
 
+// sort makes ascending and upTo, unless they are there.
 func (s *Sample) sort() {
 	if s.ascending != nil {
 		return
@@ -148,6 +152,7 @@ type Distribution struct {
 // Sample are the values themselves.
 func (d Distribution) Sample() *Sample { return d.sample }
 
+// distribution tells the sample in the figures of a page; the deviation is that of a sample (n-1).
 func (s *Sample) distribution() Distribution {
 	d := Distribution{N: s.n, Distinct: s.Distinct(), Precision: s.Precision(), sample: s}
 	if s.n == 0 {

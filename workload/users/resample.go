@@ -25,7 +25,7 @@ func weekOf(at des.Time) int { return int(at / weekLength) }
 type Tenure uint8
 
 const (
-	// Temporary users come, do what they came for, and leave.
+	// temporary users come, do what they came for, and leave.
 	temporary Tenure = iota
 	// LongTerm users are always there.
 	LongTerm
@@ -41,6 +41,7 @@ func (t Tenure) MarshalText() ([]byte, error) { return []byte(t.String()), nil }
 // longTermWeeks is the default of Resample.LongTerm.
 const longTermWeeks = 12
 
+// orDefault is a number of weeks, or the default for 0.
 func orDefault(longTerm int) int {
 	if longTerm > 0 {
 		return longTerm
@@ -48,6 +49,7 @@ func orDefault(longTerm int) int {
 	return longTermWeeks
 }
 
+// tenure is the tenure of a user whose jobs span that many weeks.
 func tenure(weeks, longTerm int) Tenure {
 	if weeks >= longTerm {
 		return LongTerm
@@ -61,9 +63,9 @@ type Pool struct {
 	// Jobs counts the jobs of users, LeftOut the records that are none.
 	Jobs, LeftOut int64
 
-	users       []*source
-	first, last des.Time // submission
-	linked      bool
+	users       []*source // in the order of their first jobs
+	first, last des.Time  // submission
+	linked      bool      // there was a rule: jobs know what they waited for
 }
 
 // source is a user of the log.
@@ -83,6 +85,7 @@ type job struct {
 	before, batch int
 }
 
+// none is the position of no job, and the week of a visitor who has not come yet.
 const none = -1
 
 // NewPool reads the users of a log. With a rule it finds what their jobs wait for,
@@ -128,6 +131,7 @@ func NewPool(records iter.Seq2[*workload.Record, error], rule *Rule) (*Pool, err
 	return p, nil
 }
 
+// add takes in the user's next job, of which step tells what it is.
 func (u *source) add(rec *workload.Record, step Step, linked bool) {
 	if step.First {
 		u.begun = len(u.jobs)
@@ -234,12 +238,12 @@ func (p *Pool) Linked(r Resample) (iter.Seq2[*workload.Record, []entity.Dependen
 // crowd is the users of the new log.
 type crowd struct {
 	Resample
-	temporary []*source
-	rate      float64 // of temporary users, a week
-	there     []*visitor
-	come      int64 // users so far
-	jobs      int64 // so far
-	due       []due
+	temporary []*source  // those of the old log, of whom one is drawn for each who comes
+	rate      float64    // how many temporary users come in a week, on average
+	there     []*visitor // the users of this week, in the order in which they have come
+	come      int64      // users so far, by which they are numbered
+	jobs      int64      // jobs so far, by which they are numbered
+	due       []due      // the jobs of this week
 }
 
 // visitor is a user of the new log, who is a user of the old one.
@@ -260,6 +264,8 @@ type due struct {
 	pos    int // among the user's
 }
 
+// crowd is who is there when the new log begins: long-term users, as many as were there on average in
+// a week of the old log, and temporary users who came in the weeks before.
 func (p *Pool) crowd(r Resample) *crowd {
 	c := &crowd{Resample: r}
 	weeks := float64(p.last-p.first) / float64(weekLength)
@@ -277,6 +283,9 @@ func (p *Pool) crowd(r Resample) *crowd {
 	}
 	c.rate = float64(r.Scale * float64(len(c.temporary)) / weeks)
 	if present > 0 {
+		// The mean is no whole number: its fraction is the probability of one more. A draw among all
+		// weeks of long-term users gives a user, each in proportion to the weeks, and the week with
+		// which that user begins.
 		random := des.NewStream(r.Seed, 0, "workload/users/long-term")
 		mean := float64(r.Scale * float64(present) / weeks)
 		n := int64(mean)
@@ -304,6 +313,7 @@ func (p *Pool) crowd(r Resample) *crowd {
 	return c
 }
 
+// join adds a user of the new log.
 func (c *crowd) join(v *visitor) {
 	c.come++
 	v.number, v.at, v.given = c.come, none, map[int]int64{}
@@ -316,6 +326,7 @@ func (c *crowd) comeTo(week int) {
 	if c.rate == 0 {
 		return
 	}
+	// Exponential gaps of mean 1 up to rate: a number with the distribution of Poisson of that mean.
 	for at := random.ExpFloat64(); at < c.rate; at += random.ExpFloat64() {
 		u := c.temporary[random.IntN(len(c.temporary))]
 		if week+u.weeks > 0 {

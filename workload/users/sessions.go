@@ -41,10 +41,10 @@ type Rule struct {
 type Break uint8
 
 const (
-	// thinkBreak is a long time from the end of a job to the next submission, as
+	// thinkBreak ends a session by a long time from the end of a job to the next submission, as
 	// sessions have been cut traditionally.
 	thinkBreak Break = iota
-	// GapBreak is a long time between two submissions, however long jobs run: Zakay
+	// GapBreak ends a session by a long time between two submissions, however long jobs run: Zakay
 	// and Feitelson (2012) found sessions of the other kind too long to be true.
 	GapBreak
 )
@@ -120,21 +120,22 @@ func ran(rec *workload.Record) bool {
 // keeps a few numbers for each user, and the jobs of the batch at hand.
 type Splitter struct {
 	Rule  Rule
-	users map[int64]*activity
-	last  des.Time
+	users map[int64]*activity // by number
+	last  des.Time            // the submission of the record before
 }
 
-// activity is where a user is.
+// activity is where a user is in sessions and batches.
 type activity struct {
-	session, batch int64
-	submitted      des.Time // the job before
-	begun          des.Time // the batch at hand
-	jobs           []ending // of it
-	now, before    ending   // which stand for it, and for the one that it waits for
-	waits          bool
+	session, batch int64    // the present ones, from 1; 0 before the user's first job
+	submitted      des.Time // when the job before was submitted
+	begun          des.Time // when the first job of the present batch was
+	jobs           []ending // the jobs of the present batch, in order of submission
+	now            ending   // the job that stands for the present batch: the next one waits for it
+	before         ending   // the job that the present batch waits for, if waits
+	waits          bool     // the present batch waits for the one before it
 }
 
-// ending is a job, and when it ended.
+// ending is a job, and when it ended in the log.
 type ending struct {
 	job int64
 	at  des.Time
@@ -167,6 +168,10 @@ func (s *Splitter) Next(rec *workload.Record) (Step, error) {
 	return u.next(&s.Rule, rec, ending{rec.Job, rec.Submit.Add(wait).Add(rec.Runtime)}), nil
 }
 
+// next takes the user's next job, which ended as own says, and tells what it is.
+//
+//	begins a session   the pause is longer than the limit
+//	begins a batch     it begins a session, or now has ended when it is submitted
 func (u *activity) next(r *Rule, rec *workload.Record, own ending) Step {
 	think := rec.Submit - u.now.at // below 0 where the user has not waited
 	pause := think
@@ -175,6 +180,8 @@ func (u *activity) next(r *Rule, rec *workload.Record, own ending) Step {
 	}
 	begins := u.session == 0 || pause > r.limit()
 	first := begins || think >= 0
+	// What the job comes after: the first job of a batch after the batch before, the others after the
+	// first has been submitted.
 	var after []entity.Dependency
 	if first {
 		u.waits = u.session > 0 && think >= 0 && (!begins || r.Across)
@@ -188,6 +195,7 @@ func (u *activity) next(r *Rule, rec *workload.Record, own ending) Step {
 	if begins {
 		u.session++
 	}
+	// Which job stands for the batch from now on: the latest, or by WholeBatch the one that ends last.
 	if first || r.Batch == previousBatch || own.at > u.now.at {
 		u.now = own
 	}
@@ -200,7 +208,8 @@ func (u *activity) next(r *Rule, rec *workload.Record, own ending) Step {
 	return step
 }
 
-// afterAll are those of a batch that have ended, and the time from the last of these ends.
+// afterAll are the jobs of a batch that have ended by now, as what a job comes after; each with the
+// time from the last of these ends to now.
 func afterAll(batch []ending, now des.Time) (all []entity.Dependency) {
 	var last des.Time
 	for _, j := range batch {

@@ -109,11 +109,12 @@ func (f *Facts) ByWork() []User {
 // surveyed is a user of whom jobs have been read.
 type surveyed struct {
 	User
-	first, begun, last des.Time // of all, of the session, and the latest
-	size, before       int64    // jobs of the batch at hand, and of the one in front of it
-	thinks, sessions   []des.Time
+	first, begun, last des.Time   // submissions: the first of all, the first of the session, the latest
+	size, before       int64      // jobs of the present batch, and of the one before it
+	thinks, sessions   []des.Time // times to think within sessions, and lengths of sessions
 }
 
+// take takes in a job, of which step tells what it is to the user.
 func (u *surveyed) take(rec *workload.Record, step Step, f *Facts) {
 	if step.Begins {
 		u.endSession()
@@ -139,6 +140,7 @@ func (u *surveyed) take(rec *workload.Record, step Step, f *Facts) {
 	u.Work += work(rec)
 }
 
+// endSession notes the length of the session that is over: from its first submission to its last.
 func (u *surveyed) endSession() {
 	if u.Jobs > 0 {
 		u.sessions = append(u.sessions, u.last-u.begun)
@@ -154,7 +156,8 @@ func work(rec *workload.Record) float64 {
 	return float64(float64(size) * rec.Runtime.Seconds())
 }
 
-// sum adds users up, those of the lowest numbers first.
+// sum adds users up, those of the lowest numbers first, so that sums of floating point do not depend
+// on the order of a map.
 func (f *Facts) sum(all map[int64]*surveyed) {
 	var thinks, sessions []des.Time
 	var total float64

@@ -32,6 +32,7 @@ const (
 
 var amp11PriceDeviation = Range{0.75, 1.25}
 
+// settings are the settings in force: the paper's in place of zeros.
 func (c AMP11Slots) settings() AMP11Slots {
 	c.Count = c.Count.or(Range{120, 150})
 	c.Length = c.Length.or(Range{50, 300})
@@ -66,6 +67,8 @@ func (c AMP11Slots) Generate(seed, replication uint64) (plan.SlotList, error) {
 	nodes := make([]entity.Node, c.Count.whole(des.NewStream(seed, replication, "amp11.slots")))
 	list.Slots = make([]entity.Slot, len(nodes))
 	start := des.Time(0)
+	// Starts never go back, so that the list is in order: with probability 0.4 a slot begins with the
+	// one before, and otherwise after a delay.
 	for i := range nodes {
 		if i > 0 && starts.Float64() >= amp11Together {
 			start += des.Seconds(c.Delay.draw(starts, c.Whole))
@@ -119,6 +122,7 @@ func (j AMP11Job) PerJob() entity.Request {
 		Budget: j.MaxPrice * j.Volume.Seconds() / j.MinPerf * float64(j.Nodes)}
 }
 
+// settings are the settings in force: the paper's in place of zeros.
 func (c AMP11Jobs) settings() AMP11Jobs {
 	c.Jobs = c.Jobs.or(Range{3, 7})
 	c.Nodes = c.Nodes.or(Range{1, 6})

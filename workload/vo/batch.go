@@ -35,7 +35,7 @@ type Batch struct {
 	Real Range `yaml:"real"`
 }
 
-// discount is what is left of the least budget to the poorest.
+// discount is the factor by which the least x of Wealth is multiplied for the poorest users.
 const discount = 0.4
 
 // WithDefaults is b with everything filled in that is 0 and whose default is another.

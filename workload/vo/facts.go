@@ -39,6 +39,7 @@ func (e Environment) Facts() []Fact {
 	}
 }
 
+// levelFacts are the facts of a level: its range, its distribution and the parameters.
 func levelFacts(l Level) (load, distribution, parameters string) {
 	switch l := l.(type) {
 	case HypergeometricLevel:

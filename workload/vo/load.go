@@ -16,6 +16,7 @@ import (
 
 // Level is how much of a node its owner uses.
 type Level interface {
+	// Check reports settings that make no sense, or nil.
 	Check() error
 	// Rand draws a level: a share of the interval.
 	Rand(r *rand.Rand) float64
@@ -30,6 +31,7 @@ type Level interface {
 // tenths.
 type HypergeometricLevel struct{ Lo, Hi float64 }
 
+// levelCount is the distribution of k, of mean 30 * 150/1000 = 4.5.
 var levelCount = model.Hypergeometric{Population: 1000, Marked: 150, Draws: 30}
 
 func (l HypergeometricLevel) tenths() Range { return Range{l.Lo, l.Hi}.or(Range{1, 5}) }
@@ -70,6 +72,7 @@ func (l NormalLevel) Check() error {
 // Rand draws a level.
 func (l NormalLevel) Rand(r *rand.Rand) float64 { return l.distribution().Rand(r) / 10 }
 
+// checkTenths reports a range of levels that is none, or that tasks cannot reach.
 func checkTenths(g Range) error {
 	if err := g.check("level of local load in tenths", 0); err != nil {
 		return err
@@ -133,15 +136,16 @@ func (l Load) Check() error {
 // MeanTasks is about how many tasks Generate puts on a node in an interval of so many time
 // units.
 func (l Load) MeanTasks(units int) float64 {
-	share := 0.15 // where the level is one of one's own, of which no mean is known
+	share := 0.15 // of a level of another type, of which no mean is known
 	switch level := l.level().(type) {
 	case HypergeometricLevel:
 		t := level.tenths()
-		share = (t.Min + float64(0.45*(t.Max-t.Min))) / 10
+		share = (t.Min + float64(0.45*(t.Max-t.Min))) / 10 // k is 4.5 of 10 on average
 	case NormalLevel:
 		d := level.distribution()
 		share = d.Mu / 10
 	}
+	// The last task passes the level, by half a task on average.
 	return 0.5 + share*float64(units)/((l.task().Min+l.task().Max)/2)
 }
 
@@ -155,13 +159,15 @@ func (l Load) Generate(r *rand.Rand, units int) ([]Span, error) {
 	if err := l.Check(); err != nil {
 		return nil, err
 	}
+	// The level, of all horizons together, in time units.
 	lengths := l.task()
 	length := thirds(lengths, (lengths.Min+lengths.Max)/2)
 	whole := units * max(l.Horizons, 1)
 	wanted := l.level().Rand(r) * float64(whole)
 
-	var placed []Span // in time units until the end
-	failures := 0
+	// Tasks at random until it is reached; one that would touch another is drawn anew, length and all.
+	var placed []Span // by start, in time units until the end
+	failures := 0     // in a row
 	for taken := 0; float64(taken) < wanted; {
 		task := int(lengths.Min)
 		if lengths.Min < lengths.Max {
@@ -183,6 +189,7 @@ func (l Load) Generate(r *rand.Rand, units int) ([]Span, error) {
 		taken += task
 		failures = 0
 	}
+	// What lies in the first horizon is kept, in time units of des.
 	kept := placed[:0]
 	for _, s := range placed {
 		if s.Start < des.Time(units) {

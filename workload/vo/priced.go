@@ -34,8 +34,8 @@ type Priced struct {
 	PriceFactor float64 `yaml:"price_factor"`
 	// Free leaves out budgets.
 	Free bool `yaml:"free"`
-	// Patience, where it is not 0, sets deadlines: so many times its estimate
-	// after its submission, at performance Perf, a job must have ended.
+	// Patience, if it is not 0, sets deadlines: a job must have ended by its submission + Patience *
+	// its estimate in the trace. It is 1 or more.
 	Patience float64 `yaml:"patience"`
 }
 
@@ -58,7 +58,7 @@ func (p Priced) wealth() Range { return p.Wealth.or(Range{1.0, 1.6}) }
 // Pricing draws the budgets of one replication; see Apply.
 type Pricing struct {
 	p       Priced
-	budgets *rand.Rand
+	budgets *rand.Rand // draws x of each job
 }
 
 // Begin begins the pricing of one replication.
@@ -72,6 +72,7 @@ func (p Priced) Begin(seed, replication uint64) (*Pricing, error) {
 // Apply turns the next job of the trace, in order of submission, into a priced
 // request.
 func (g *Pricing) Apply(j *entity.Job) {
+	// x is drawn for every job, so that Free does not change what later jobs draw.
 	p, r := g.p, &j.Request
 	x := p.wealth().real(g.budgets)
 	if p.Patience > 0 {
@@ -87,4 +88,5 @@ func (g *Pricing) Apply(j *entity.Job) {
 	}
 }
 
+// scaled is t times a factor, to the nearest tick.
 func scaled(t des.Time, by float64) des.Time { return des.Seconds(t.Seconds() * by) }

@@ -42,6 +42,7 @@ func Parse(text string) (*Filter, error) {
 	return &Filter{text}, nil
 }
 
+// noun is what messages call an expression of this package.
 const noun = "filter"
 
 // String is the expression.
@@ -125,6 +126,7 @@ var statuses = []string{
 	workload.StatusPartialDone: "partial-done", workload.StatusPartialFail: "partial-failed", workload.StatusCancelled: "cancelled",
 }
 
+// whole is a field of numbers; one below 0 is unknown. seconds is such a field of times.
 func whole(name string, of func(*workload.Record) int64) field {
 	return field{Name: name, Number: func(r row, _ des.Time) float64 {
 		if n := of(r.Record); n >= 0 {
@@ -151,6 +153,8 @@ func named(h *workload.Header, name string, number int, of func(*workload.Record
 	return f
 }
 
+// column is the field of column i of a log beyond SWF. Its name may be that of a field of SWF, which
+// then goes before it; Language.Column finds it all the same.
 func column(c workload.Column, i int) field {
 	value := func(r row) workload.Value {
 		if i < len(r.More) {

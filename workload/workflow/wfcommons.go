@@ -19,8 +19,11 @@ import (
 // by name; from 1.5 on what it is stands in workflow.specification and what it took
 // in workflow.execution, and parents go by id.
 
+// versions are the versions of the schema that are read.
 var versions = []string{"1.4", "1.5", "1.6"}
 
+// instance is a file, so far as it is read. What stands in versions of the schema from another one on
+// is marked.
 type instance struct {
 	Name          string `json:"name"`
 	SchemaVersion string `json:"schemaVersion"`
@@ -36,6 +39,8 @@ type instance struct {
 	} `json:"workflow"`
 }
 
+// task is a task of the file: of the specification, and from 1.5 on also of the execution, where it has
+// an id, a runtime and cores alone. A nil number is not given.
 type task struct {
 	ID               string   `json:"id"`
 	Name             string   `json:"name"`
@@ -49,6 +54,7 @@ type task struct {
 	CoreCount        *float64 `json:"coreCount"`
 }
 
+// file is a file that tasks read or write, told by its id or (1.4) by its name.
 type file struct {
 	ID          string  `json:"id"`   // 1.5
 	Name        string  `json:"name"` // 1.4
@@ -120,6 +126,7 @@ func Read(name string, in io.Reader) (*Workflow, error) {
 	return w, err
 }
 
+// wrong is an *Error of a field; Read adds the file.
 func wrong(field, format string, args ...any) error {
 	return &Error{Field: field, Err: fmt.Errorf(format, args...)}
 }
@@ -127,13 +134,15 @@ func wrong(field, format string, args ...any) error {
 // reading is an instance on its way to a workflow.
 type reading struct {
 	tasks  []task
-	path   string // of the tasks
-	byName map[string]int
-	byID   map[string]int
-	size   map[string]float64 // of files
+	path   string             // of the tasks in the file, for messages
+	byName map[string]int     // the place of the task of a name, or -1 if several have it
+	byID   map[string]int     // the place of the task of an id
+	size   map[string]float64 // of files by id or name, in bytes
 	w      *Workflow
 }
 
+// workflow makes the workflow of a file: first what tasks are called, then what they took, then the
+// tasks themselves, and at last the edges, which need the files of all tasks.
 func (in *instance) workflow() (*Workflow, error) {
 	switch {
 	case in.SchemaVersion == "" || in.Workflow == nil:
@@ -180,6 +189,7 @@ func (in *instance) workflow() (*Workflow, error) {
 	return r.w, err
 }
 
+// field is the path of a field of task i, for messages.
 func (r *reading) field(i int, name string) string { return fmt.Sprintf("%s[%d].%s", r.path, i, name) }
 
 // names finds tasks by their ids and names. Up to 1.4 an id need not be given.
@@ -205,7 +215,8 @@ func (r *reading) names() error {
 	return nil
 }
 
-// named is the task that a parent or child is called.
+// named is the place of the task by which task i calls a parent or child, the k-th in field: of that id,
+// or of that name if only one task has it.
 func (r *reading) named(i int, field string, k int, name string) (int, error) {
 	if at, ok := r.byID[name]; ok {
 		return at, nil
@@ -228,11 +239,14 @@ func (r *reading) executed(all []task) error {
 	return nil
 }
 
+// Bounds of a task.
 const (
-	longest = 1e12 // seconds, as in logs
-	largest = math.MaxInt32
+	longest = 1e12          // seconds, as in logs
+	largest = math.MaxInt32 // cores
 )
 
+// task makes task i of the workflow, without its parents, and notes its files. A part of a core counts
+// as one.
 func (r *reading) task(i int) error {
 	t := &r.tasks[i]
 	switch {
@@ -267,7 +281,8 @@ func (r *reading) task(i int) error {
 	return nil
 }
 
-// edges are what tasks say of their parents, and parents of their children.
+// edges makes the edges of what tasks say of their parents, and of their children. Files may tell an
+// edge in either way, or in both.
 func (r *reading) edges() error {
 	for i := range r.tasks {
 		for k, name := range r.tasks[i].Parents {
@@ -290,7 +305,8 @@ func (r *reading) edges() error {
 	return nil
 }
 
-// edge has one task wait for another, once.
+// edge adds that one task waits for another, unless that is known. Its bytes are those of the files that
+// the one writes and the other reads, each file once.
 func (r *reading) edge(from, to int) {
 	t := &r.w.Tasks[to]
 	if slices.ContainsFunc(t.Parents, func(e Edge) bool { return e.Task == from }) {

@@ -11,15 +11,15 @@ import (
 // Workflow is a directed acyclic graph of tasks.
 type Workflow struct {
 	Name  string
-	Tasks []Task
+	Tasks []Task // in any order; edges tell tasks by their places
 }
 
 // Task is a task of a workflow.
 type Task struct {
-	ID, Name string
+	ID, Name string   // no two tasks have one id; names may be equal
 	Runtime  des.Time // on a node of performance 1
-	Cores    int
-	Parents  []Edge // what it waits for
+	Cores    int      // 1 or more
+	Parents  []Edge   // what it waits for; no two are of one task
 }
 
 // Edge is what a task waits for, and needs of it.
@@ -31,7 +31,7 @@ type Edge struct {
 // Member is the Job.Extra of a workflow's task.
 type Member struct {
 	*Task
-	rank des.Time
+	rank des.Time // see UpwardRank
 }
 
 // UpwardRank is the length of the longest path from the beginning of the task to the
@@ -58,7 +58,10 @@ func (w *Workflow) Jobs(rate float64) ([]*entity.Job, error) {
 	if err != nil {
 		return nil, err
 	}
-	below := make([]des.Time, len(jobs)) // the longest path behind the task
+	// From the last tasks up, rank(t) = runtime(t) + max over children c of (transfer(t, c) + rank(c)):
+	// Topcuoglu, Hariri and Wu, "Performance-effective and low-complexity task scheduling for
+	// heterogeneous computing", IEEE TPDS 13(3), 2002, equation 2.
+	below := make([]des.Time, len(jobs)) // the longest path behind the end of the task
 	for i := len(order) - 1; i >= 0; i-- {
 		at := order[i]
 		t := &w.Tasks[at]
@@ -80,9 +83,10 @@ func (w *Workflow) Jobs(rate float64) ([]*entity.Job, error) {
 	return jobs, nil
 }
 
-// order is an order in which parents come before their children.
+// order is an order in which parents come before their children (Kahn, "Topological sorting of large
+// networks", CACM 5(11), 1962); an error names a circle.
 func (w *Workflow) order() ([]int, error) {
-	waits, children := make([]int, len(w.Tasks)), make([][]int, len(w.Tasks))
+	waits, children := make([]int, len(w.Tasks)), make([][]int, len(w.Tasks)) // parents not in order yet; children
 	var order []int
 	for i, t := range w.Tasks {
 		for _, e := range t.Parents {
