@@ -112,12 +112,21 @@ func isJobsFile(name string) bool {
 	return strings.HasPrefix(name, "jobs-") && strings.HasSuffix(name, ".csv")
 }
 
+// noFolderError reports a folder that is not there; it is an fs.ErrNotExist.
+type noFolderError string
+
+func (e noFolderError) Error() string {
+	return string(e) + ": there is no such folder; gridslot simulate TRACE --out DIR writes results into a folder"
+}
+
+func (e noFolderError) Unwrap() error { return fs.ErrNotExist }
+
 // notResults says what there is instead of results, if the manifest cannot be read with that
 // error.
 func (f *Folder) notResults(err error) error {
 	switch info, wrong := os.Stat(f.Dir); {
 	case errors.Is(wrong, fs.ErrNotExist):
-		return fmt.Errorf("%s: there is no such folder; gridslot simulate TRACE --out DIR writes results into a folder", f.Dir)
+		return noFolderError(f.Dir)
 	case wrong == nil && !info.IsDir():
 		return fmt.Errorf("%s is a file: give the folder of the results", f.Dir)
 	case wrong != nil || !errors.Is(err, fs.ErrNotExist):
