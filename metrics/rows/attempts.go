@@ -10,16 +10,18 @@ import (
 	"github.com/gridslot/gridslot/entity"
 )
 
-// Attempt is a row of attempts-POLICY.csv.
+// Attempt is a row of attempts-POLICY.csv: an attempt that is over. Number counts the attempts of
+// its job from 1.
 type Attempt struct {
-	Job                  int64
-	Number               int // from 1
-	Start, Finish        des.Time
-	Processors           int
-	Allocated            string // as of a Job
+	Job           int64
+	Number        int // from 1
+	Start, Finish des.Time
+	Processors    int
+	// Allocated is as in Job.
+	Allocated            string
 	Kept, Lost, Overhead des.Time
 	End                  entity.End
-	// ProcessorTime is what all its processors or nodes took, in time units.
+	// ProcessorTime is what all its processors or nodes took together, in processor-seconds.
 	ProcessorTime float64
 }
 
@@ -53,8 +55,8 @@ var Attempts = File[Attempt]{
 	},
 }
 
-// Level is a row of queue-POLICY.csv: from Time until that of the next row Jobs
-// that ask for Processors wait, and Busy processors or nodes are in use.
+// Level is a row of queue-POLICY.csv. From Time until the Time of the next row, Jobs wait, which
+// ask for Processors, and Busy processors or nodes are in use.
 type Level struct {
 	Time                   des.Time
 	Jobs, Processors, Busy int

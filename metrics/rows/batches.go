@@ -8,14 +8,15 @@ import (
 	"github.com/gridslot/gridslot/des"
 )
 
-// Cycle is a row of cycles-POLICY.csv.
+// Cycle is a row of cycles-POLICY.csv. Number counts from 0; Waiting is at its end, all other
+// numbers are of what happened in it.
 type Cycle struct {
 	Number                                                     int // from 0
 	Start                                                      des.Time
 	Submitted, Started, Finished, Rejected, Preempted, Waiting int
 	Utilization, MeanWait, Makespan                            float64
-	// Income is what owners were paid in the cycle, Expense what users have paid for
-	// reservations, less what they got back. Over a whole run the two are equal.
+	// Income is what owners were paid in the cycle. Expense is what users paid for reservations,
+	// less what they got back. Over a whole run the two are equal.
 	Income, Expense float64
 }
 
@@ -42,13 +43,17 @@ var Cycles = File[Cycle]{
 	},
 }
 
-// Combination is a row of pareto-POLICY.csv: alternatives of a slice of a batch,
-// one for each of its jobs, taken together.
+// Combination is a row of pareto-POLICY.csv: alternatives of a slice of a batch, one for each of
+// its jobs, taken together.
 type Combination struct {
-	PlannedAt                        des.Time
-	Slice                            int // from 1
-	Jobs                             int // that had alternatives
-	Point                            int // from 1 by time; 0 is the combination chosen
+	PlannedAt des.Time
+	// Slice counts from 1, and Jobs counts the jobs of it that had alternatives.
+	Slice int
+	Jobs  int
+	// Point counts the points of the front from 1, by time; 0 is the combination that was chosen.
+	Point int
+	// Cost and Time are sums over the windows. BudgetLeft and TimeLeft are what the limits B* and
+	// T* leave; NaN without a limit.
 	Cost, BudgetLeft, Time, TimeLeft float64
 	Gap                              float64
 }
@@ -73,12 +78,13 @@ var Combinations = File[Combination]{
 	},
 }
 
-// WindowTask is a row of alternatives-POLICY.csv: a node's part of a window that was
-// found for a job of a batch.
+// WindowTask is a row of alternatives-POLICY.csv: the part of a node in a window that was found
+// for a job of a batch.
 type WindowTask struct {
-	PlannedAt   des.Time
-	Job         int64
-	Alternative int // number of the window among those of the job, from 1
+	PlannedAt des.Time
+	Job       int64
+	// Alternative is the number of the window among those of the job, from 1.
+	Alternative int
 	Node        int64
 	Start, End  des.Time
 	Cost        float64

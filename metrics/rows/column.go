@@ -23,6 +23,7 @@ const None des.Time = -1
 // Type is the type of the values of a column. An empty field is a missing value of any type.
 type Type uint8
 
+// The units of columns, as Meaning.Unit has them.
 const (
 	Text    Type = iota
 	Integer      // a whole number of at most 64 bits
@@ -48,8 +49,10 @@ const (
 type Meaning struct {
 	Name string
 	Type Type
-	Unit string // "s", "J", "cost units", ...; "" for a value without a unit
-	Text string // one sentence or two
+	// Unit is "s", "J", "cost units" and so on; "" for a value without a unit.
+	Unit string
+	// Text explains the column in one sentence or two of Markdown.
+	Text string
 	// When says in which runs the file has the column; "" means in all.
 	When string
 }
@@ -57,7 +60,7 @@ type Meaning struct {
 // Column is one column of a file whose rows are values of T.
 type Column[T any] struct {
 	Meaning
-	// Needed columns must be in a file for it to be read.
+	// Needed tells that a file without the column cannot be read.
 	Needed bool
 	// Put appends the text of the row's field to b. It allocates nothing.
 	Put func(b []byte, row *T) []byte
@@ -83,17 +86,18 @@ func (c Column[T]) only(when string) Column[T] {
 	return c
 }
 
-// offset is how far from the beginning of a row the field lies that at picks. Rows of files
-// that are long are put into text by it, which spares a call for each of their fields.
+// offset returns how far from the beginning of a row the field lies that at picks. Rows of long
+// files are put into text by it, which spares a call for each of their fields. at must pick a
+// field of the row itself, not of something that the row points to.
 func offset[T, F any](at func(*T) *F) uintptr {
 	row := new(T)
 	return uintptr(unsafe.Pointer(at(row))) - uintptr(unsafe.Pointer(row))
 }
 
-// field is the field of the row at that offset.
+// field returns the field of the row at an offset. Invariant: the offset is of a field of type F.
 func field[F, T any](row *T, offset uintptr) F { return *(*F)(unsafe.Add(unsafe.Pointer(row), offset)) }
 
-// timeColumn is a time or a span of time. One below 0 is missing.
+// timeColumn is a time or a span of time, in seconds. A time below 0 is missing.
 func timeColumn[T any](name, text string, at func(*T) *des.Time) Column[T] {
 	offset := offset(at)
 	return Column[T]{
@@ -106,7 +110,7 @@ func timeColumn[T any](name, text string, at func(*T) *des.Time) Column[T] {
 	}
 }
 
-// endColumn is a time that may be des.Forever, for which the file has the word.
+// endColumn is a time that may be des.Forever, which the file has as a word.
 func endColumn[T any](name, text string, at func(*T) *des.Time) Column[T] {
 	c := timeColumn(name, text, at)
 	c.Put = func(b []byte, row *T) []byte {
@@ -118,7 +122,7 @@ func endColumn[T any](name, text string, at func(*T) *des.Time) Column[T] {
 	return c
 }
 
-// intColumn is a whole number.
+// intColumn is a whole number, which is never missing.
 func intColumn[T any, N int | int64 | uint64](name, text string, at func(*T) *N) Column[T] {
 	offset := offset(at)
 	return Column[T]{
@@ -128,7 +132,7 @@ func intColumn[T any, N int | int64 | uint64](name, text string, at func(*T) *N)
 	}
 }
 
-// idColumn is the number of a job, a user, a group or a queue. One below 0 is missing.
+// idColumn is the number of a job, a user, a group or a queue; a number below 0 is missing.
 func idColumn[T any, N int | int64](name, text string, at func(*T) *N) Column[T] {
 	c, offset := intColumn(name, text, at), offset(at)
 	c.Put = func(b []byte, row *T) []byte {
@@ -140,7 +144,7 @@ func idColumn[T any, N int | int64](name, text string, at func(*T) *N) Column[T]
 	return c
 }
 
-// countColumn is a number from 1. 0 is missing.
+// countColumn is a number from 1 on; 0 is missing.
 func countColumn[T any](name, text string, at func(*T) *int) Column[T] {
 	c := intColumn(name, text, at)
 	c.Put = func(b []byte, row *T) []byte {
@@ -152,11 +156,12 @@ func countColumn[T any](name, text string, at func(*T) *int) Column[T] {
 	return c
 }
 
-// knownBitColumn is 1 or 0. One below 0 is missing.
+// knownBitColumn is 1 or 0; a number below 0 is missing.
 func knownBitColumn[T any](name, text string, at func(*T) *int) Column[T] {
 	return idColumn(name, text, at).as(Bit, "")
 }
 
+// takeInt reads a whole number that fits N.
 func takeInt[N int | int64 | uint64](to *N, text string) error {
 	if text == "" {
 		return nil // the field stays as it is in a row of which nothing is said
@@ -169,8 +174,8 @@ func takeInt[N int | int64 | uint64](to *N, text string) error {
 	return nil
 }
 
-// numberColumn is a number with as many decimals as it takes to tell it from all others. NaN
-// is missing.
+// numberColumn is a number with as many decimals as it takes to read the same number again. NaN is
+// missing.
 func numberColumn[T any](name, unit, text string, at func(*T) *float64) Column[T] {
 	return Column[T]{
 		Meaning: Meaning{Name: name, Type: Number, Unit: unit, Text: text},
@@ -200,7 +205,7 @@ func briefColumn[T any](name, text string, at func(*T) *float64) Column[T] {
 	return c
 }
 
-// amountColumn is a number of 0 or more. A file of others that has less than that has none.
+// amountColumn is a number of 0 or more. Other programs write a number below 0 for a missing one.
 func amountColumn[T any](name, unit, text string, at func(*T) *float64) Column[T] {
 	c := numberColumn(name, unit, text, at)
 	c.Take = func(row *T, text string) error {
@@ -219,7 +224,7 @@ func moneyColumn[T any](name, text string, at func(*T) *float64) Column[T] {
 	return fixedColumn(name, costUnits, text, at)
 }
 
-// fixedColumn is a number with six decimals.
+// fixedColumn is a number with six decimals; NaN is missing.
 func fixedColumn[T any](name, unit, text string, at func(*T) *float64) Column[T] {
 	c := numberColumn(name, unit, text, at)
 	c.Put = func(b []byte, row *T) []byte {
@@ -231,7 +236,7 @@ func fixedColumn[T any](name, unit, text string, at func(*T) *float64) Column[T]
 	return c
 }
 
-// bitColumn is 1 or 0. A reader takes what pandas makes of that, too.
+// bitColumn is 1 or 0. A reader also takes what pandas writes for these.
 func bitColumn[T any](name, text string, at func(*T) *bool) Column[T] {
 	offset := offset(at)
 	return Column[T]{
@@ -258,7 +263,7 @@ func appendBit(b []byte, set bool) []byte {
 	return append(b, '0')
 }
 
-// wordColumn is text that the program has made: it needs no quotes.
+// wordColumn is text that the program makes: it needs no quotes.
 func wordColumn[T any](name, text string, at func(*T) *string) Column[T] {
 	return Column[T]{
 		Meaning: Meaning{Name: name, Text: text},
@@ -270,7 +275,8 @@ func wordColumn[T any](name, text string, at func(*T) *string) Column[T] {
 	}
 }
 
-// nameColumn is text that may be anything, such as a name or a reason from other files.
+// nameColumn is text that may be anything, such as a name or a reason from other files; it is
+// quoted if it must be.
 func nameColumn[T any](name, text string, at func(*T) *string) Column[T] {
 	c := wordColumn(name, text, at)
 	c.Put = func(b []byte, row *T) []byte { return AppendName(b, *at(row)) }
@@ -306,8 +312,9 @@ func AppendName(b []byte, s string) []byte {
 	return append(b, strings.TrimSuffix(field.String(), "\n")...)
 }
 
-// isPlain reports whether s can stand in a file as it is: most names can, and a csv.Writer for
-// each of them would be a third of a run.
+// isPlain reports whether s can stand in a file as it is, without quotes and without being taken
+// for a formula. Most names can, and a csv.Writer for each of them would take a third of a run's
+// time.
 func isPlain(s string) bool {
 	for i := 0; i < len(s); i++ {
 		if c := s[i]; c < ' ' || c > '~' || c == ',' || c == '"' || c == '\\' {

@@ -14,19 +14,22 @@ import (
 // Event is a row of events-POLICY.csv. Fields that the event does not tell are None, -1 or "",
 // and numbers that count from 1 are 0.
 type Event struct {
-	Time                   des.Time
-	Event                  string // a word of entity.JobEventKind, or TaskEnded
-	Job, Number            int64
-	Attempt                int // from 1
-	Processors             int
-	Estimate, Runtime      des.Time
-	Start, ReservedEnd     des.Time
-	Kept, Lost, Overhead   des.Time
-	ProcessorTime          float64
-	Ran                    des.Time
-	Submission             des.Time
-	User, Group, Queue     int64
-	Booked                 int // 0 or 1, as are the next two; -1 where the event does not tell
+	Time des.Time
+	// Event is a word of entity.JobEventKind, or TaskEnded.
+	Event       string
+	Job, Number int64
+	// Attempt counts from 1; 0 if the event is about none.
+	Attempt              int
+	Processors           int
+	Estimate, Runtime    des.Time
+	Start, ReservedEnd   des.Time
+	Kept, Lost, Overhead des.Time
+	ProcessorTime        float64
+	Ran                  des.Time
+	Submission           des.Time
+	User, Group, Queue   int64
+	// Booked, Backfilled and Head are 0 or 1; -1 if the event does not tell.
+	Booked                 int
 	Backfilled, Head       int
 	After, Cause, Resource string
 }
@@ -78,19 +81,24 @@ var Events = File[Event]{
 
 // Decision is a row of decisions-POLICY.csv: what held a waiting job from From to To.
 type Decision struct {
-	Job      int64
-	What     string // a word of entity.Obstacle, or DecisionRejected and the like
+	Job int64
+	// What is a word of entity.Obstacle, or DecisionRejected and the like.
+	What     string
 	From, To des.Time
-	Times    int   // that it was said
-	Other    int64 // the job that stood in the way, -1 where there is none
-	// Start is the earliest start that was told at first, LastStart at last; None where
-	// none was told, des.Forever where there was none.
+	// Times is how often it was said.
+	Times int
+	// Other is the job that stood in the way, -1 if there is none.
+	Other int64
+	// Start is the earliest start that was told at first, LastStart the one told last; None if
+	// none was told, des.Forever if there was none.
 	Start, LastStart des.Time
-	Delay            des.Time // of the other job, or None
-	Short            float64  // by how much a budget or a limit was too low, or NaN
-	Text             string
+	// Delay is by how much the other job would have been delayed, None if it does not apply.
+	Delay des.Time
+	// Short is by how much a budget or a limit was too low, NaN if it does not apply.
+	Short float64
+	Text  string
 	// Blocker is a word of entity.BlockerKind, or "": what stood in the way of the job until its
-	// own earliest start, over the span from BlockerFrom to BlockerTo (None where Blocker is "");
+	// own earliest start, over the span from BlockerFrom to BlockerTo (None if Blocker is "").
 	// BlockerJob is the job, or -1.
 	Blocker                string
 	BlockerJob             int64
@@ -153,11 +161,12 @@ var slurmEvents = Schema{
 	},
 }
 
-// Message is a line of log-STRATEGY.txt, which says why a negotiation on a grid went
-// as it did (entity/grid, Note).
+// Message is a line of log-STRATEGY.txt, which says why a negotiation on a grid went as it did
+// (entity/grid, Note).
 type Message struct {
 	Time des.Time
-	Who  string // who has written it: an agent, a broker or the regulator
+	// Who has written it: an agent, a broker or the regulator.
+	Who  string
 	Job  int64
 	Text string
 }
@@ -178,8 +187,8 @@ func ReadMessages(path, text string) ([]Message, error) {
 	return all, nil
 }
 
-// parseMessage reads what grid.Note.String writes. Names of sites may have blanks in
-// them, but no colons.
+// parseMessage reads "TIME WHO job NUMBER: TEXT", which grid.Note.String writes. Names of sites
+// may have blanks in them, but no colons: the last " job " before the first colon is the sign.
 func parseMessage(line string) (m Message, err error) {
 	const sign = " job "
 	before, after, _ := strings.Cut(line, " ")

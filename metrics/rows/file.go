@@ -24,7 +24,7 @@ type File[T any] struct {
 	Columns []Column[T]
 }
 
-// Only returns the file with the columns that it always has and those of these conditions
+// Only returns the file with the columns that it always has, and the columns of these conditions
 // (Meaning.When).
 func (f File[T]) Only(conditions ...string) File[T] {
 	f.Columns = slices.DeleteFunc(slices.Clone(f.Columns), func(c Column[T]) bool {
@@ -33,21 +33,21 @@ func (f File[T]) Only(conditions ...string) File[T] {
 	return f
 }
 
-// With returns the file with another text of the column of that name, for a writer that
-// knows the value more exactly than the field of a row has it, or need not copy it.
+// With returns the file with another Put of the column with that name, which must exist: for a
+// writer that knows the value more exactly than the field of a row has it, or need not copy it.
 func (f File[T]) With(name string, put func(b []byte, row *T) []byte) File[T] {
 	f.Columns = slices.Clone(f.Columns)
 	f.Columns[f.column(name)].Put = put
 	return f
 }
 
-// column is the position of the column of that name, -1 if the file has none.
+// column returns the position of the column with that name, -1 if the file has none.
 func (f File[T]) column(name string) int {
 	return slices.IndexFunc(f.Columns, func(c Column[T]) bool { return c.Name == name })
 }
 
-// Part returns the file with the columns of one condition alone, and how many columns stand
-// behind them.
+// Part returns the file with the columns of one condition alone, and how many columns stand behind
+// them. The columns of a condition must stand together.
 func (f File[T]) Part(condition string) (part File[T], behind int) {
 	part = f
 	part.Columns = nil
@@ -61,10 +61,10 @@ func (f File[T]) Part(condition string) (part File[T], behind int) {
 	return part, behind
 }
 
-// Header is the first line of the file, without its end.
+// Header returns the first line of the file, without its end.
 func (f File[T]) Header() string { return string(f.AppendHeader(nil)) }
 
-// AppendHeader appends what Header says to b.
+// AppendHeader appends what Header returns to b.
 func (f File[T]) AppendHeader(b []byte) []byte {
 	for i, c := range f.Columns {
 		if i > 0 {
@@ -89,14 +89,17 @@ func (f *File[T]) Append(b []byte, row *T) []byte {
 // flushAt is how many bytes are gathered before they are written.
 const flushAt = 1 << 16
 
-// Writer writes rows of one file. It gathers them in memory, and writes nothing after the
+// Writer writes rows of one file. It gathers them in memory, and writes nothing more after the
 // first failure, which Flush returns.
 type Writer[T any] struct {
 	name string
-	puts []func(b []byte, row *T) []byte // of the columns, in their order
+	// puts are the Puts of the columns, in their order: a row is one pass over them.
+	puts []func(b []byte, row *T) []byte
 	out  io.Writer
-	buf  []byte
-	err  error
+	// buf is what has been gathered. Its capacity is flushAt and a row more, so that it hardly
+	// ever grows.
+	buf []byte
+	err error
 }
 
 // NewWriter returns a writer of the file to out, which begins with the first line.
@@ -107,7 +110,7 @@ func NewWriter[T any](out io.Writer, f File[T]) *Writer[T] {
 	return w
 }
 
-// Use has rows from now on have the columns of f, whatever the first line says.
+// Use gives rows from now on the columns of f, whatever the first line says.
 func (w *Writer[T]) Use(f File[T]) {
 	w.puts = w.puts[:0]
 	for _, c := range f.Columns {
@@ -115,8 +118,8 @@ func (w *Writer[T]) Use(f File[T]) {
 	}
 }
 
-// Write writes one row. A failure stays until Flush. A caller with many rows uses one T for
-// all of them, as each T that is given to Write is an allocation.
+// Write writes one row. A failure stays until Flush. A caller with many rows uses one T for all of
+// them, because each T that is given to Write is an allocation.
 func (w *Writer[T]) Write(row *T) {
 	b := w.buf
 	for _, put := range w.puts {

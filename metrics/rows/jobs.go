@@ -23,11 +23,11 @@ const (
 	Rejected               // it was turned away, or cancelled before it started
 )
 
-// states are Batsim's words.
+// states are Batsim's words of the column final_state.
 var states = enum.Of[State]("final_state",
 	"SUBMITTED", "RUNNING", "COMPLETED_SUCCESSFULLY", "COMPLETED_WALLTIME_REACHED", "COMPLETED_KILLED", "REJECTED")
 
-// String is the word of the column final_state.
+// String returns the word of the column final_state.
 func (s State) String() string { return states.Name(s) }
 
 // Job is a row of jobs-POLICY.csv.
@@ -35,57 +35,61 @@ type Job struct {
 	ID int64
 	// Workload is the name of the workload.
 	Workload string
-	// User, Group and Queue are -1 where unknown.
+	// User, Group and Queue are -1 if unknown.
 	User, Group, Queue int64
 	Submit             des.Time
-	Processors         int      // or nodes, requested
-	Estimate           des.Time // what was asked for
-	Runtime            des.Time // the real one
-	State              State
-	// Start and Finish are those of the last attempt. Execution is how long the job
-	// ran for its own work: see entity.Run.Ran.
+	// Processors is the number of processors or nodes requested.
+	Processors int
+	// Estimate is the requested time, Runtime the real one in the trace, cut by nothing.
+	Estimate des.Time
+	Runtime  des.Time
+	State    State
+	// Start and Finish are of the last attempt, None if there is none. Execution is how long the
+	// job ran for its own work: see entity.Run.Ran.
 	Start, Finish, Execution des.Time
-	// Allocated says which processors or nodes, "0-3 7", by number; it may be their
-	// count, or nothing (procset.Parse reads it).
+	// Allocated says which processors or nodes it had, "0-3 7", by number. It may be their number
+	// instead, or "" (procset.Parse reads it).
 	Allocated string
-	// Energy is in joules.
+	// Energy is in joules, NaN if unknown.
 	Energy          float64
 	BoundedSlowdown float64
-	// Promised is the first start ahead that the job was promised, and Soft says that the
-	// promise goes by predictions. Reason is why it was rejected, or killed for another
-	// reason than its estimate.
+	// Promised is the first start ahead that the job was promised, None if there was none; Soft
+	// tells that the promise goes by predictions. Reason says why the job was rejected, or killed
+	// for another reason than its estimate.
 	Promised   des.Time
 	Soft       bool
 	Reason     string
 	Backfilled bool
-	// Restarts is how often it was preempted, Lost and Overhead are times of the job.
+	// Restarts is how often it was preempted. Lost and Overhead are times of the job, as Runtime
+	// is.
 	Restarts       int
 	Lost, Overhead des.Time
-	// After are the jobs that it waited for, as in the file.
+	// After has the jobs that it waited for, as the file has them.
 	After string
-	// Booked is an advance reservation, which does not count in means of waits.
+	// Booked marks an advance reservation, which does not count in means of waits.
 	Booked bool
-	// Money, where nodes have prices: the most that the job would pay, what its
-	// windows cost, what owners got of that, and what the user got back.
+	// Budget is the most that the job would pay, Cost what its windows cost, Paid what owners got
+	// of that, Refund what the user got back. They are NaN if nodes have no prices.
 	Budget, Cost, Paid, Refund float64
-	// What was predicted of the runtime at submission and last, None where nothing was,
-	// and how often it was corrected.
+	// Prediction is the prediction at submission and Predicted the last one, None if nothing was
+	// predicted. Corrections is how often it was corrected.
 	Prediction, Predicted des.Time
 	Corrections           int
 }
 
-// Ran reports whether the job ran and came to an end, and was no advance reservation:
-// it counts in means then.
+// Ran reports whether the job ran and came to an end, and was no advance reservation: then it
+// counts in means.
 func (j *Job) Ran() bool {
 	return !j.Booked && j.Start != None && j.Finish != None && j.State >= Finished && j.State != Rejected
 }
 
-// Wait is start - submission, None of a job that has not started.
+// Wait returns start - submission, None of a job that has not started.
 func (j *Job) Wait() des.Time { return since(j.Submit, j.Start) }
 
-// Turnaround is finish - submission, None of a job that has not ended.
+// Turnaround returns finish - submission, None of a job that has not ended.
 func (j *Job) Turnaround() des.Time { return since(j.Submit, j.Finish) }
 
+// since returns to - from, None if either is.
 func since(from, to des.Time) des.Time {
 	if from == None || to == None {
 		return None
@@ -93,7 +97,7 @@ func since(from, to des.Time) des.Time {
 	return to - from
 }
 
-// When jobs-POLICY.csv has its further columns.
+// The conditions under which jobs-POLICY.csv has its further columns (Meaning.When).
 const (
 	WithAttempts    = "if a job was stopped, resized or had overhead; always with `--outages`, `--overhead`, owners that preempt, and jobs that wait for others"
 	WithBookings    = "if the run has advance reservations"
@@ -173,6 +177,8 @@ var Jobs = File[Job]{
 	},
 }
 
+// putStretch appends turnaround / execution time. A job that ran for no time has the stretch 1 if
+// it did not wait either; otherwise there is none.
 func putStretch(b []byte, j *Job) []byte {
 	switch turnaround := j.Turnaround(); {
 	case turnaround == None || j.Execution == None || j.Execution == 0 && turnaround > 0:
@@ -183,7 +189,7 @@ func putStretch(b []byte, j *Job) []byte {
 	return append(b, '1')
 }
 
-// The keys of the column metadata, and what stands between them.
+// The keys of the column metadata, and the sign between them.
 const (
 	promisedKey       = "promised="
 	expectedKey       = "expected=" // in place of promised= where jobs are planned by predictions
@@ -191,6 +197,7 @@ const (
 	metadataSeparator = ";"
 )
 
+// putMetadata appends "promised=SECONDS;reason=TEXT", or the part of it that there is.
 func putMetadata(b []byte, j *Job) []byte {
 	key := promisedKey
 	if j.Soft {
@@ -209,8 +216,7 @@ func putMetadata(b []byte, j *Job) []byte {
 	return AppendName(b, text)
 }
 
-// metadata takes in promised=SECONDS;reason=TEXT, either of which may be missing, or
-// expected= in place of promised=.
+// metadata takes in what putMetadata writes. Batsim's own metadata is passed over.
 func (j *Job) metadata(text string) (err error) {
 	if text == "" {
 		return nil

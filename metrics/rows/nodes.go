@@ -8,7 +8,7 @@ import (
 	"github.com/gridslot/gridslot/des"
 )
 
-// OnGrid is when many files have a column for the site.
+// OnGrid is the condition under which many files have a column for the site.
 const OnGrid = "with `--grid`"
 
 // siteColumn is the first column of many files of a grid.
@@ -16,7 +16,8 @@ func siteColumn[T any](at func(*T) *string) Column[T] {
 	return nameColumn("site", "Site of the grid.", at)
 }
 
-// Node is a row of nodes.csv.
+// Node is a row of nodes.csv. Performance is relative to a node on which jobs take their stated
+// times, Price is per time unit.
 type Node struct {
 	ID                 int64
 	Name               string
@@ -42,17 +43,21 @@ var Nodes = File[Node]{
 	},
 }
 
-// Task is a row of tasks-POLICY.csv: a piece of a node's time, and who had it.
+// Task is a row of tasks-POLICY.csv: a span of a node's time, and who had it.
 type Task struct {
-	Site                    string // of a grid
-	Job                     int64  // -1 where it is no job's
-	User                    int64
-	Node                    int64
-	Start, ReservedEnd, End des.Time // End is the real one, None of an outage without an end
+	// Site is the site of a grid, or the domain of a union; "" elsewhere.
+	Site string
+	// Job is -1 if it is no job's.
+	Job  int64
+	User int64
+	Node int64
+	// End is the real end, ReservedEnd the planned one; None for an outage without an end.
+	Start, ReservedEnd, End des.Time
 	Cost, Paid              float64
-	Kind                    string // TaskJob, TaskOwner, TaskOutage or TaskBooking
-	Owner                   string
-	Attempt                 int
+	// Kind is TaskJob, TaskOwner, TaskOutage or TaskBooking.
+	Kind    string
+	Owner   string
+	Attempt int
 }
 
 // Who has the node during a task.
@@ -86,13 +91,15 @@ var Tasks = File[Task]{
 	},
 }
 
-// OwnTask is a row of local-POLICY.csv: what a job of an owner had of a node.
+// OwnTask is a row of local-POLICY.csv: what a job of an owner had of a node, which it wanted from
+// Wanted on.
 type OwnTask struct {
 	Site               string
 	Node               int64
 	Wanted, Start, End des.Time
 	Owner              string
-	Job                int // from 1; 0 of a job at a fixed time
+	// Job counts the jobs of the owner's queue from 1; it is 0 for a job at a fixed time.
+	Job int
 }
 
 // OwnTasks is local-POLICY.csv.
@@ -112,7 +119,7 @@ var OwnTasks = File[OwnTask]{
 	},
 }
 
-// Balance is a row of accounts-POLICY.csv.
+// Balance is a row of accounts-POLICY.csv: an account at the end of the run, in cost units.
 type Balance struct {
 	Site, Account string
 	Balance       float64
@@ -133,17 +140,19 @@ var Accounts = File[Balance]{
 
 // Owner is a row of owners-POLICY.csv.
 type Owner struct {
-	Site     string // of a grid
-	Name     string
-	Nodes    int
-	Income   float64
-	UsedTime float64 // of jobs of the organisation on the owner's nodes, in time units
-	// The owner's own jobs that came through a queue: those that started, those that could
-	// not run there, and those still in the queue at the end.
+	Site   string // of a grid
+	Name   string
+	Nodes  int
+	Income float64
+	// UsedTime is the node time of the organisation's jobs on the owner's nodes, in seconds.
+	UsedTime float64
+	// LocalStarted, LocalRejected and LocalWaiting count the owner's own jobs that came through a
+	// queue: those that started, those that could never run there, and those still in the queue at
+	// the end.
 	LocalStarted, LocalRejected, LocalWaiting int
 	LocalMeanWait                             float64
-	// Jobs of the organisation that lost a reservation ahead to the owner's, and those that
-	// were stopped.
+	// Displaced and Preempted count jobs of the organisation that lost a reservation ahead to the
+	// owner's jobs, and that were stopped by them.
 	Displaced, Preempted int
 }
 
@@ -169,7 +178,7 @@ var Owners = File[Owner]{
 	},
 }
 
-// Price is a row of prices-POLICY.csv: what a node costs from Time on.
+// Price is a row of prices-POLICY.csv: what a node costs a time unit from Time on.
 type Price struct {
 	Site  string // of a grid
 	Time  des.Time
@@ -193,14 +202,19 @@ var Prices = File[Price]{
 	},
 }
 
-// Outage is a row of outages-POLICY.csv.
+// Outage is a row of outages-POLICY.csv: a loss of capacity over [From, To).
 type Outage struct {
-	Site       string   // of a grid
-	From, To   des.Time // To is Forever, or None, of one without an end
-	Processors int      // how many, or nodes
-	Node       string   // which, "3" or "0-3 7"; empty where any
-	Known      des.Time
-	Victims    string // jobs that had to stop, with blanks between them
+	Site string // of a grid
+	// To is des.Forever, or None, for an outage without an end.
+	From, To des.Time
+	// Processors is the number of processors or nodes; Node says which, "3" or "0-3 7", or "" if
+	// any would do.
+	Processors int
+	Node       string
+	// Known is when the scheduler learnt of it.
+	Known des.Time
+	// Victims are the jobs that had to stop, with blanks between them.
+	Victims string
 }
 
 // Outages is outages-POLICY.csv.

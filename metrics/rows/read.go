@@ -14,14 +14,15 @@ import (
 	"github.com/gridslot/gridslot/internal/number"
 )
 
-// Read reads the rows of a file of that kind from its text; path is for messages. Rows point
-// into the text.
+// Read reads the rows of a file of that kind from its text; path is for messages. Rows point into
+// the text. The first error ends the reading: it tells line and column.
 func Read[T any](path, text string, f File[T]) ([]T, error) {
 	s := scanner{path: path, text: text}
 	header, err := s.header()
 	if err != nil {
 		return nil, err
 	}
+	// Phase 1: find the columns by their names.
 	takes := make([]func(*T, string) error, len(header)) // by position; nil where nobody asks
 	for _, c := range f.Columns {
 		at := slices.Index(header, c.Name)
@@ -32,6 +33,7 @@ func Read[T any](path, text string, f File[T]) ([]T, error) {
 			return nil, fmt.Errorf("%s: it has no column %s; its first line is %.200s", path, c.Name, strings.Join(header, ","))
 		}
 	}
+	// Phase 2: the rows. Each begins as File.Missing.
 	rows := make([]T, 0, strings.Count(s.text, "\n")+1)
 	for s.next() {
 		rows = append(rows, f.Missing)
@@ -49,7 +51,7 @@ func Read[T any](path, text string, f File[T]) ([]T, error) {
 	return rows, nil
 }
 
-// ReadTable reads a file of any columns from its text as text, for the small ones.
+// ReadTable reads a file with any columns from its text as text. It is for small files.
 func ReadTable(path, text string) (*Table, error) {
 	s := scanner{path: path, text: text}
 	t := &Table{}
@@ -70,13 +72,13 @@ func ReadTable(path, text string) (*Table, error) {
 	return t, nil
 }
 
-// Table is a file as text.
+// Table is a file as text. Invariant: each row has as many fields as the Header.
 type Table struct {
 	Header []string
 	Rows   [][]string
 }
 
-// Text is the field of row i in a column, "" if there is no such column.
+// Text returns the field of row i in a column, "" if there is no such column.
 func (t *Table) Text(i int, column string) string {
 	if c := slices.Index(t.Header, column); c >= 0 {
 		return t.Rows[i][c]
@@ -84,7 +86,7 @@ func (t *Table) Text(i int, column string) string {
 	return ""
 }
 
-// Number is the number of row i in a column, NaN if there is none.
+// Number returns the number of row i in a column, NaN if there is none.
 func (t *Table) Number(i int, column string) float64 {
 	x, err := parseNumber(t.Text(i, column))
 	if err != nil {
@@ -93,13 +95,16 @@ func (t *Table) Number(i int, column string) float64 {
 	return x
 }
 
-// scanner goes through a CSV file (RFC 4180), line by line and field by field.
+// scanner goes through a CSV file (RFC 4180) line by line and field by field. It copies nothing
+// but fields in quotes.
 type scanner struct {
-	path, text string // what is still to be read
-	line       int    // the one at hand, from 1
+	// path is for messages, text is what is still to be read.
+	path, text string
+	// line is the number of the line at hand, from 1.
+	line int
 }
 
-// header reads the first line.
+// header reads the first line. Excel writes a byte order mark in front of it.
 func (s *scanner) header() ([]string, error) {
 	s.text = strings.TrimPrefix(s.text, "\ufeff")
 	if !s.next() {
@@ -108,7 +113,7 @@ func (s *scanner) header() ([]string, error) {
 	return s.fields()
 }
 
-// next goes to the next line that has anything on it.
+// next goes to the next line that is not empty, and reports whether there is one.
 func (s *scanner) next() bool {
 	for s.text != "" {
 		s.line++
@@ -124,7 +129,7 @@ func (s *scanner) next() bool {
 	return false
 }
 
-// fields are those of the line at hand.
+// field returns the i-th of n fields of the line at hand; they must be asked for in turn.
 func (s *scanner) fields() ([]string, error) {
 	var all []string
 	for {
@@ -153,7 +158,7 @@ func (s *scanner) field(i, n int) (string, error) {
 	return f, nil
 }
 
-// take reads one field and what ends it; last tells that this is the line's end.
+// take reads one field with its end; last tells that the line ends with it.
 func (s *scanner) take() (field string, last bool, err error) {
 	t := s.text
 	if t != "" && t[0] == '"' {
@@ -173,7 +178,7 @@ func (s *scanner) take() (field string, last bool, err error) {
 	return strings.TrimSuffix(t, "\r"), true, nil
 }
 
-// quoted reads a field in quotes.
+// quoted reads a field in quotes, in which "" stands for one quote and lines may end.
 func (s *scanner) quoted() (field string, last bool, err error) {
 	t := s.text[1:]
 	var b strings.Builder
@@ -207,13 +212,13 @@ func (s *scanner) quoted() (field string, last bool, err error) {
 	return field, last, nil
 }
 
-// parseWhole reads a whole number, also where a program has written it as 7.0.
+// parseWhole reads a whole number, also if a program has written it as 7.0.
 func parseWhole(text string) (int64, bool) {
 	n, fault := number.Whole(text, math.MaxInt64)
 	return n, fault == number.Sound
 }
 
-// parseNumber reads a number; nothing at all is NaN.
+// parseNumber reads a number; an empty text is NaN.
 func parseNumber(text string) (float64, error) {
 	if text == "" {
 		return math.NaN(), nil
@@ -225,8 +230,8 @@ func parseNumber(text string) (float64, error) {
 	return x, nil
 }
 
-// parseTime reads a time of 0 or more. Nothing, -1 and NaN are None, and a time beyond all times
-// is Forever.
+// parseTime reads a time of 0 or more. An empty text, -1 and NaN are None, and a time beyond all
+// times is des.Forever.
 func parseTime(text string) (des.Time, error) {
 	t, fault := number.Time(text, des.Forever)
 	switch {

@@ -16,7 +16,7 @@ type Schema struct {
 	Columns []Meaning
 }
 
-// Schema is what people and programs can ask about the file.
+// Schema returns what people and programs can ask about the file.
 func (f File[T]) Schema() Schema {
 	s := Schema{Name: f.Name, When: f.When, Text: f.Text, Notes: f.Notes, Columns: make([]Meaning, 0, len(f.Columns))}
 	for _, c := range f.Columns {
@@ -41,7 +41,7 @@ func (s *Schema) Header(names []string) ([]Meaning, error) {
 	return found, nil
 }
 
-// Schemas are those of all files with columns that a run may leave, in the order of the
+// Schemas returns the schemas of all files with columns that a run may leave, in the order of the
 // reference page. (requests.csv is a job file, which package workload/jobfile explains.)
 func Schemas() []Schema {
 	phase := slurmEvents
@@ -59,8 +59,8 @@ func Schemas() []Schema {
 	}
 }
 
-// SchemaOf is the schema of the file of that name, such as "jobs-easy.csv"; ok is false of a
-// file that is none of Schemas.
+// SchemaOf returns the schema of the file with that name, such as "jobs-easy.csv"; ok is false of
+// a file that Schemas does not have.
 func SchemaOf(name string) (s Schema, ok bool) {
 	for _, s := range Schemas() {
 		prefix, more := strings.CutSuffix(s.Name, policyMark+".csv")
@@ -74,9 +74,9 @@ func SchemaOf(name string) (s Schema, ok bool) {
 // policyMark stands in names of files for the name of a policy.
 const policyMark = "POLICY"
 
-// names are the names of all files that a run may leave beside its manifest: those of Schemas,
-// and those of the files that have no columns of results. It is the one list by which files
-// are begun, removed, kept and told apart.
+// names returns the names of all files that a run may leave beside its manifest: those of Schemas,
+// and those without columns of results. It is the one list by which files are begun, removed, kept
+// and told apart.
 func names() []string {
 	var all []string
 	for _, s := range Schemas() {
@@ -85,14 +85,14 @@ func names() []string {
 	return append(all, "requests.csv", "log-POLICY.txt", "perfetto-POLICY.json")
 }
 
-// perSite are the kinds of which each site of a grid has a file as well.
+// perSite are the kinds of files that each site of a grid has as well.
 var perSite = []string{"jobs", "events", "decisions"}
 
-// KindOf is the kind of a file of that name, which is what stands before the first - or dot:
-// "jobs" of jobs-easy.csv. Whether there is such a kind is not looked at; see Kinds.
+// KindOf returns the kind of a file by its name, which is what stands before the first - or dot:
+// "jobs" for jobs-easy.csv. It does not look whether there is such a kind; see Kinds.
 func KindOf(name string) string { return name[:strings.IndexAny(name+".", "-.")] }
 
-// Kinds are the kinds of all files that a run may leave beside its manifest.
+// Kinds returns the kinds of all files that a run may leave beside its manifest, each once.
 func Kinds() []string {
 	var all []string
 	for _, name := range names() {
@@ -103,8 +103,8 @@ func Kinds() []string {
 	return all
 }
 
-// FileName is the name of the file of a kind under a policy, or of one site of a grid under
-// it if site is not ""; "" for a kind without a file of each policy.
+// FileName returns the name of the file of a kind under a policy, or of one site of a grid if site
+// is not "". It returns "" for a kind that has no file for each policy.
 func FileName(kind, policy, site string) string {
 	for _, name := range names() {
 		if KindOf(name) == kind && strings.Contains(name, policyMark) {
@@ -117,8 +117,8 @@ func FileName(kind, policy, site string) string {
 	return ""
 }
 
-// OfPolicy are the names of all files that the run of a policy may leave, those of its sites
-// included.
+// OfPolicy returns the names of all files that the run of a policy may leave, with those of its
+// sites.
 func OfPolicy(policy string, sites ...string) []string {
 	var all, kinds []string
 	for _, name := range names() {
@@ -135,7 +135,7 @@ func OfPolicy(policy string, sites ...string) []string {
 	return all
 }
 
-// OfAllPolicies are the names of the files of which a run leaves one for all policies.
+// OfAllPolicies returns the names of the files that a run has once for all policies.
 func OfAllPolicies() []string {
 	return slices.DeleteFunc(names(), func(name string) bool { return strings.Contains(name, policyMark) })
 }

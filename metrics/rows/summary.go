@@ -19,8 +19,9 @@ import (
 // Summary is what became of one run, the columns of summary.csv that every machine has. Times
 // are in time units (seconds of a trace); see package metrics for the definitions.
 type Summary struct {
-	Policy              string  `json:"policy"`
-	Jobs                int     `json:"jobs"` // submitted, rejected ones included
+	Policy string `json:"policy"`
+	// Jobs counts the jobs submitted, rejected ones included.
+	Jobs                int     `json:"jobs"`
 	Killed              int     `json:"killed"`
 	Rejected            int     `json:"rejected"`
 	Makespan            float64 `json:"makespan"`
@@ -30,18 +31,19 @@ type Summary struct {
 	MaxWait             float64 `json:"max_wait"`
 	MeanBoundedSlowdown float64 `json:"mean_bounded_slowdown"`
 	MeanTurnaround      float64 `json:"mean_turnaround"`
-	Utilization         float64 `json:"utilization"` // 0 to 1
-	Backfilled          int     `json:"backfilled"`
-	Rounds              int64   `json:"rounds"`
-	Events              uint64  `json:"events"`
-	// CPUSeconds is for whoever runs the simulation to fill in: a recorder
+	// Utilization is from 0 to 1.
+	Utilization float64 `json:"utilization"`
+	Backfilled  int     `json:"backfilled"`
+	Rounds      int64   `json:"rounds"`
+	Events      uint64  `json:"events"`
+	// CPUSeconds is the processor time of the run. Whoever runs the simulation sets it: a recorder
 	// reads no clock.
 	CPUSeconds float64 `json:"cpu_seconds"`
-	// Waiting are the jobs that were left in the queue, or held a reservation
-	// ahead, when the run ended.
+	// Waiting counts the jobs that were in the queue, or held a reservation ahead, when the run
+	// ended.
 	Waiting int `json:"waiting"`
-	// OfferedLoad is the work of the jobs that fit the machine over what the machine could do
-	// between their first and last submission; 0 where all come at one instant. Bookings do not
+	// OfferedLoad is the work of the jobs that fit the machine, over what the machine could do
+	// between their first and last submission; 0 if all come at one instant. Bookings do not
 	// count.
 	OfferedLoad float64 `json:"offered_load"`
 }
@@ -53,15 +55,15 @@ func (s Summary) String() string {
 	return b.String()
 }
 
-// summaryLine is a line of the table for people: a policy, or a bound, of which the policy's name is
-// the title.
+// summaryLine is a line of the table for people: a policy, or a bound, whose title stands in place
+// of the policy.
 type summaryLine struct {
 	Summary
 	bound bool
 }
 
-// summaryColumns are those of the table for people: the counts of rounds and
-// events are left to the files. Bounds stand in those that are not of policies alone.
+// summaryColumns are the columns of the table for people. The numbers of rounds and events are
+// left to the files. Lines of bounds are empty in the columns of ofPolicies.
 var summaryColumns = []printed.Column[summaryLine]{
 	{Title: "policy", Cell: func(s summaryLine) string { return s.Policy }},
 	ofPolicies("jobs", func(s *Summary) string { return printed.Int(s.Jobs) }),
@@ -78,7 +80,7 @@ var summaryColumns = []printed.Column[summaryLine]{
 	ofPolicies("cpu s", func(s *Summary) string { return strconv.FormatFloat(s.CPUSeconds, 'f', 2, 64) }),
 }
 
-// ofPolicies is a column that lines of bounds leave empty.
+// ofPolicies returns a column that lines of bounds leave empty.
 func ofPolicies(title string, cell func(*Summary) string) printed.Column[summaryLine] {
 	return printed.Column[summaryLine]{Title: title, Cell: func(s summaryLine) string {
 		if s.bound {
@@ -88,16 +90,16 @@ func ofPolicies(title string, cell func(*Summary) string) printed.Column[summary
 	}}
 }
 
-// Least is a line of the table for people under those of the policies: what none of their
-// schedules can be below.
+// Least is a line of the table for people under the policies: what none of their schedules can be
+// below.
 type Least struct {
 	Title string
 	Measures
 }
 
-// WriteSummaryTable writes an aligned table for people, a row a policy, and under these lines of
-// bounds, if there are any. Times are days and h:mm:ss, below a minute seconds or milliseconds;
-// slowdown is the mean bounded slowdown.
+// WriteSummaryTable writes an aligned table for people, a row for each policy, and under these the
+// lines of bounds, if there are any. Times are days and h:mm:ss, below a minute seconds or
+// milliseconds; slowdown is the mean bounded slowdown.
 func WriteSummaryTable(w io.Writer, all []Summary, bounds ...Least) error {
 	var lines []summaryLine
 	for _, s := range all {
@@ -109,55 +111,65 @@ func WriteSummaryTable(w io.Writer, all []Summary, bounds ...Least) error {
 	return printed.WriteTable(w, summaryColumns, lines)
 }
 
-// GridSummary is what a grid's row of summary.csv has beside the columns of every
-// machine: of the jobs as a whole, a job's start being that of its first fragment
-// and its finish that of its last. Times are in seconds.
+// GridSummary is what a grid's row of summary.csv has beside the columns of every machine, over
+// the jobs as a whole: a job starts with its first fragment, and finishes with its last. Times are
+// in seconds.
 type GridSummary struct {
-	TotalExecutionTime float64 // the sum over the jobs of finish minus start
-	MeanFragmentWait   float64 // over the fragments: start minus the job's submission
-	Fragments          int64
-	Interventions      int64
-	Conflicts          int64
-	TooLarge           int64
-	Cut                int64
-	Expired            int64
-	Offers             int64
-	Messages           int64
+	// TotalExecutionTime is the sum of finish - start over the jobs.
+	TotalExecutionTime float64
+	// MeanFragmentWait is the mean over the fragments of start - submission of the job.
+	MeanFragmentWait float64
+	Fragments        int64
+	// Interventions of the regulator, Conflicts of offers that no longer held, and what else
+	// agents did; see Summaries.
+	Interventions int64
+	Conflicts     int64
+	TooLarge      int64
+	Cut           int64
+	Expired       int64
+	Offers        int64
+	Messages      int64
 	// Money is of the domains among the sites.
 	MoneySummary
 }
 
-// MoneySummary is what a row of summary.csv has where nodes have prices, in cost units: what
-// the reservations cost whose jobs started, what users got back of that, and what owners were
-// paid. BudgetLeft is the part of the budgets of jobs that ended that was not spent; it is printed,
-// and no column has it.
+// MoneySummary is what a row of summary.csv has if nodes have prices, in cost units. Cost is of
+// the reservations whose jobs started, Refund is what users got back of that, and Income is what
+// owners were paid. BudgetLeft is the part of the budgets of jobs that ended that was not spent;
+// it is printed, and no column has it.
 type MoneySummary struct{ Cost, Refund, Income, BudgetLeft float64 }
 
 // AccuracySummary is what a row of summary.csv tells of the predictions of a run. Nothing is
 // told of a run of which nothing was measured.
 type AccuracySummary struct {
-	PredictionError    *float64 // mean absolute, in time units
-	PredictionAccuracy *float64 // mean, 0 to 1
-	UnderPredicted     *float64 // share, 0 to 1
+	// PredictionError is the mean absolute error, in seconds.
+	PredictionError *float64
+	// PredictionAccuracy is a mean, UnderPredicted a share, both from 0 to 1.
+	PredictionAccuracy *float64
+	UnderPredicted     *float64
 	CorrectionsPerJob  *float64
 }
 
-// BoundSummary is what a row of summary.csv tells of what no schedule can be below. Times are in
-// seconds. See Unbounded.
+// BoundSummary is what a row of summary.csv tells about the least that any schedule can reach.
+// Times are in seconds. See Unbounded.
 type BoundSummary struct {
-	Least Measures // no schedule of the jobs of the run has less of any
-	Gap   Measures // what the run has more than that, at least 0
+	// Least is a lower bound of each measure over all schedules of the jobs of the run.
+	Least Measures
+	// Gap is what the run has more than that. Invariant: at least 0.
+	Gap Measures
 }
 
-// Measures are three measures of a schedule.
+// Measures are three measures of a schedule. Times are in seconds, MeanSlowdown is of bounded
+// slowdowns.
 type Measures struct {
-	Makespan, MeanWait float64 // in seconds
-	MeanSlowdown       float64 // of bounded slowdowns
+	Makespan, MeanWait float64
+	MeanSlowdown       float64
 }
 
 // Unbounded is the BoundSummary of a run for which there are no bounds: all of it is NaN.
 var Unbounded = BoundSummary{nothing, nothing}
 
+// nothing is NaN in all measures.
 var nothing = Measures{math.NaN(), math.NaN(), math.NaN()}
 
 // SummaryRow is a row of summary.csv with all columns that it may have.
@@ -169,7 +181,8 @@ type SummaryRow struct {
 	Bounds   BoundSummary
 }
 
-// When summary.csv has its further columns, beside OnGrid, WithPrices and WithPredictions.
+// The conditions under which summary.csv has its further columns, beside OnGrid, WithPrices and
+// WithPredictions.
 const (
 	OnDomain   = "with `--domain`"
 	WithBounds = "with `--bounds`"
@@ -234,7 +247,7 @@ var Summaries = File[SummaryRow]{
 	},
 }
 
-// knownNumberColumn is a number that is missing where the field is nil.
+// knownNumberColumn is a number; nil is missing.
 func knownNumberColumn[T any](name, unit, text string, at func(*T) **float64) Column[T] {
 	return Column[T]{
 		Meaning: Meaning{Name: name, Type: Number, Unit: unit, Text: text},
@@ -255,7 +268,7 @@ func knownNumberColumn[T any](name, unit, text string, at func(*T) **float64) Co
 }
 
 // WriteJSON writes rows as a JSON list of objects whose keys are the columns of the file. A
-// missing value has no key.
+// missing number has no key; a text may be "". Numbers keep the digits that the CSV file has.
 func WriteJSON[T any](w io.Writer, f File[T], all []T) error {
 	var b bytes.Buffer
 	b.WriteByte('[')
@@ -266,6 +279,7 @@ func WriteJSON[T any](w io.Writer, f File[T], all []T) error {
 		b.WriteByte('{')
 		first := true
 		for _, c := range f.Columns {
+			// A text stands in quotes in the file if it must: take reads it back.
 			field, _, err := (&scanner{text: string(c.Put(nil, &all[i]))}).take()
 			if err != nil {
 				return fmt.Errorf("writing %s as JSON: %w", f.Name, err)
@@ -299,7 +313,8 @@ type Spread struct {
 	Measure        string
 	Phases         int
 	Min, Mean, Max float64
-	Low, High      float64 // of the interval of confidence of the mean, 95%
+	// Low and High are the ends of the 95% confidence interval of the mean.
+	Low, High float64
 }
 
 // Spreads is phases.csv.
@@ -319,8 +334,8 @@ var Spreads = File[Spread]{
 	},
 }
 
-// Accuracy is a row of accuracy-POLICY.csv: how good the predictions of the runtimes of some
-// jobs were. NaN is what there is none of.
+// Accuracy is a row of accuracy-POLICY.csv: how good the predictions of the runtimes of a class of
+// jobs were. A figure without jobs is NaN.
 type Accuracy struct {
 	By, Class                                         string
 	Jobs, Measured                                    int
@@ -354,7 +369,7 @@ var Accuracies = File[Accuracy]{
 	},
 }
 
-// Capacity is a row of capacity.csv. The numbers are exact, as text.
+// Capacity is a row of capacity.csv, in processor-seconds. The numbers are exact, as text.
 type Capacity struct{ Policy, All, Useful, Lost, Overhead, Owners, Down, Idle string }
 
 // Capacities is capacity.csv.
@@ -381,7 +396,7 @@ const (
 	WithCarbonCurve = "with `--power carbon=FILE`"
 )
 
-// Energy is a row of energy.csv. Energies are exact, as text.
+// Energy is a row of energy.csv. Energies are in joules, exact, as text; powers are in watts.
 type Energy struct {
 	Policy, Joules, Idle, Busy, Off, Booting, SwitchingOff, Down string
 	MeanPower, PeakPower, EnergyDelay                            float64
@@ -420,8 +435,7 @@ func exactColumn[T any](name, unit, text string, at func(*T) *string) Column[T] 
 	return wordColumn(name, text, at).as(Number, unit)
 }
 
-// Draw is a row of power-POLICY.csv: what nodes draw from Time on, and how many are in each
-// state.
+// Draw is a row of power-POLICY.csv: what nodes draw from Time on, and how many are in each state.
 type Draw struct {
 	Time                                         des.Time
 	Microwatts                                   int64

@@ -22,19 +22,26 @@ type Scheduler struct {
 
 	Runs []*entity.Run // what has become of the jobs
 
-	now     des.Time
-	taken   []bool        // by processor
-	started []*entity.Run // at this instant
-	ended   []*entity.Run // at this instant, having begun before it
+	now des.Time
+	// taken is by processor; it changes only when an instant is settled.
+	taken []bool
+	// started are the jobs that started at this instant; ended are those that ended at it and
+	// began before it.
+	started []*entity.Run
+	ended   []*entity.Run
+	// waiting is in order of submission, running in order of start.
 	waiting []*entity.Run
 	running []*entity.Run
-	planned map[*entity.Run]des.Time // conservative
+	// planned are the reserved starts of the waiting jobs; only of conservative backfilling.
+	planned map[*entity.Run]des.Time
 }
 
+// tell tells observers that something has happened to j.
 func (s *Scheduler) tell(k entity.JobEventKind, j *entity.Run) {
 	s.emit(entity.JobEvent{Time: s.now, Kind: k, Run: j})
 }
 
+// promise tells observers of a start ahead.
 func (s *Scheduler) promise(j *entity.Run, at des.Time, head bool) {
 	if j.Promised == entity.NeverPromised {
 		j.Promised = at
@@ -42,12 +49,14 @@ func (s *Scheduler) promise(j *entity.Run, at des.Time, head bool) {
 	s.emit(entity.JobEvent{Time: s.now, Kind: entity.JobPromised, Run: j, Start: at, Head: head})
 }
 
+// emit gives an event to all observers.
 func (s *Scheduler) emit(e entity.JobEvent) {
 	for _, o := range s.Observers {
 		o.Observe(e)
 	}
 }
 
+// realEnd returns when j will end, which the policy must not know.
 func (s *Scheduler) realEnd(j *entity.Run) des.Time {
 	if s.Overrun == entity.OverrunKill {
 		return j.Start + min(j.Runtime, j.Request.Length)
@@ -55,8 +64,8 @@ func (s *Scheduler) realEnd(j *entity.Run) des.Time {
 	return j.Start + j.Runtime
 }
 
-// believedEnd is the end by the estimate; a job that runs on counts as ending
-// just after now.
+// believedEnd returns the end by the estimate. A job that runs on counts as ending just after now:
+// its processors are not free, and nobody knows for how long.
 func (s *Scheduler) believedEnd(j *entity.Run) des.Time {
 	end := j.Start + j.Request.Length
 	if end <= s.now && !(s.Event && s.realEnd(j) == s.now) {
@@ -73,6 +82,7 @@ func (s *Scheduler) Run(all []*entity.Job) {
 	}
 	jobs := s.Runs
 	for next := 0; ; {
+		// The next instant: a submission, an end or a reserved start.
 		t := des.Forever
 		if next < len(jobs) {
 			t = jobs[next].Submit
@@ -100,6 +110,7 @@ func (s *Scheduler) Run(all []*entity.Job) {
 		if s.Event {
 			submit()
 		}
+		// Until nothing happens any more at t: a job of no length ends where it starts.
 		for again := true; again; {
 			again = false
 			for {
@@ -117,6 +128,7 @@ func (s *Scheduler) Run(all []*entity.Job) {
 	}
 }
 
+// submit takes in j. Under conservative backfilling it gets its reservation now.
 func (s *Scheduler) submit(j *entity.Run) {
 	s.tell(entity.JobSubmitted, j)
 	if j.Request.Nodes > s.Procs {
@@ -137,6 +149,8 @@ func (s *Scheduler) submit(j *entity.Run) {
 	}
 }
 
+// end ends the i-th running job. Conservative backfilling then moves reservations to earlier
+// holes, in order of submission.
 func (s *Scheduler) end(i int) {
 	j := s.running[i]
 	s.running = slices.Delete(s.running, i, i+1)
@@ -168,7 +182,8 @@ func (s *Scheduler) end(i int) {
 	}
 }
 
-// hole is the earliest start for j beside what runs and the others' plans.
+// hole returns the earliest start for j beside what runs and the others' plans. It tries now and
+// every end; it is enough to look at the number of busy processors where something begins.
 func (s *Scheduler) hole(j *entity.Run, others []*entity.Run) des.Time {
 	type use struct {
 		from, to des.Time
@@ -210,6 +225,7 @@ func (s *Scheduler) hole(j *entity.Run, others []*entity.Run) des.Time {
 	panic("a job fits when all is over")
 }
 
+// free returns how many processors are free now.
 func (s *Scheduler) free() int {
 	free := s.Procs
 	for _, r := range s.running {
@@ -220,6 +236,7 @@ func (s *Scheduler) free() int {
 	return free
 }
 
+// start starts the i-th waiting job.
 func (s *Scheduler) start(i int) {
 	j := s.waiting[i]
 	j.Backfilled = i > 0
@@ -270,6 +287,7 @@ func (s *Scheduler) settle() {
 	}
 }
 
+// mark takes the processors of j, or gives them back.
 func (s *Scheduler) mark(j *entity.Run, taken bool) {
 	for _, r := range j.Place {
 		for p := r.First; p <= r.Last; p++ {
@@ -278,6 +296,7 @@ func (s *Scheduler) mark(j *entity.Run, taken bool) {
 	}
 }
 
+// pass lets the policy start what it can at this instant.
 func (s *Scheduler) pass() {
 	if s.Policy == "conservative" {
 		for i := 0; i < len(s.waiting); i++ {
@@ -288,12 +307,16 @@ func (s *Scheduler) pass() {
 		}
 		return
 	}
+	// FCFS: the head starts as long as it fits.
 	for len(s.waiting) > 0 && s.waiting[0].Request.Nodes <= s.free() {
 		s.start(0)
 	}
 	if len(s.waiting) == 0 || s.Policy == "fcfs" {
 		return
 	}
+	// EASY: the shadow time is when the head will fit, by the estimates; extra is what is left
+	// then. A job may start if it ends by the shadow time, or takes no more than extra (Mualem and
+	// Feitelson, IEEE TPDS 12(6), 2001).
 	head := s.waiting[0].Request.Nodes
 	ends := slices.Clone(s.running)
 	slices.SortStableFunc(ends, func(a, b *entity.Run) int { return int(s.believedEnd(a) - s.believedEnd(b)) })

@@ -3,7 +3,7 @@ package printed
 
 import "strconv"
 
-// Int is n with a comma at the thousands: "1,234,567".
+// Int writes n with commas at the thousands: "1,234,567".
 func Int(n int) string {
 	s := strconv.Itoa(n)
 	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {

@@ -40,13 +40,14 @@ func WriteTable[T any](w io.Writer, columns []Column[T], rows []T) error {
 	return err
 }
 
-// Clock is a duration of so many seconds: "12d 3:04:05" from a minute on, "12.3s"
-// below, "3.6ms" below a tenth of a second. Milliseconds are rare among jobs. Most
-// often they tell of a time that was given without its unit, in ticks.
+// Clock writes a duration in seconds: "12d 3:04:05" from a minute on, "12.3s" below, "3.6ms" below
+// a tenth of a second. Milliseconds are rare among jobs: mostly they tell of a time that was given
+// without its unit, in ticks.
 func Clock(seconds float64) string {
 	if seconds > 0 && seconds < 0.1 {
 		return strconv.FormatFloat(1000*seconds, 'g', 3, 64) + "ms"
 	}
+	// From 59.95 on one decimal would round to 60.0s.
 	if seconds < 59.95 {
 		return strconv.FormatFloat(seconds, 'f', 1, 64) + "s"
 	}
