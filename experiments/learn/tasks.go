@@ -34,18 +34,23 @@ const (
 
 var tasks = enum.Of[Task]("task", "backfill", "rlscheduler", "rlscheduler-backfill")
 
+// String returns the name that ParseTask reads.
 func (t Task) String() string { return tasks.Name(t) }
 
 // ParseTask reads "backfill", "rlscheduler" or "rlscheduler-backfill".
 func ParseTask(s string) (Task, error) { return tasks.Parse(s) }
 
 const (
-	candidates = 32  // rows of Backfill, without the last one
-	visible    = 128 // rows of RLScheduler: MAX_QUEUE_SIZE in its program
+	// Rows of Backfill, without the last one. A job that fits behind them is seen once one of them
+	// has started.
+	candidates = 32
+	// Rows of RLScheduler: MAX_QUEUE_SIZE in its program.
+	visible = 128
 )
 
-// Features are the columns of an observation. Each is at least 0, and times are parts of what is
-// named.
+// Features returns the names of the columns of an observation. Each value is at least 0, and times
+// are parts of what is named: of a day (wait_days), of the longest request of the log, or, in
+// RLScheduler, of 12 hours.
 func (t Task) Features() []string {
 	if t == Backfill {
 		return []string{"wait_days", "request", "processors", "user", "ends_before_head", "fits"}
@@ -53,7 +58,7 @@ func (t Task) Features() []string {
 	return []string{"wait", "request", "processors", "memory", "user", "group", "executable", "fits"}
 }
 
-// Rows is how many rows an observation has.
+// Rows returns how many rows an observation has.
 func (t Task) Rows() int {
 	if t == Backfill {
 		return candidates + 1
@@ -61,13 +66,13 @@ func (t Task) Rows() int {
 	return visible
 }
 
-// Observation is how many numbers an observation has.
+// Observation returns how many numbers an observation has: its rows one behind the other.
 func (t Task) Observation() int { return t.Rows() * len(t.Features()) }
 
-// Actions is how many actions there are: one a row.
+// Actions returns how many actions there are: one a row.
 func (t Task) Actions() int { return t.Rows() }
 
-// begin makes the decider of a world.
+// begin returns a decider for a world.
 func (t Task) begin(w *world) decider {
 	if t == Backfill {
 		return &backfilling{world: w}
@@ -93,7 +98,8 @@ func startHeads(r *entity.Round, q *entity.View) *entity.Run {
 	}
 }
 
-// backfilling decides Backfill.
+// backfilling decides Backfill. runs and windows are the candidates of the decision at hand, and
+// where each fits now.
 type backfilling struct {
 	*world
 	runs    [candidates]*entity.Run
@@ -103,9 +109,12 @@ type backfilling struct {
 // Name implements entity.Policy.
 func (b *backfilling) Name() string { return "agent that backfills" }
 
+// reset has nothing to forget: each round begins anew.
 func (b *backfilling) reset() {}
 
-// Schedule implements entity.Policy.
+// Schedule implements entity.Policy: EASY's round (Mu'alem and Feitelson, IEEE TPDS 12:529, 2001),
+// with the agent in place of the order of submission. The hold keeps the head's window free, so
+// whatever fits then delays it by nothing.
 func (b *backfilling) Schedule(r *entity.Round) {
 	q := r.Queue.By(entity.Submission, r.Now)
 	head := startHeads(r, q)
@@ -116,6 +125,8 @@ func (b *backfilling) Schedule(r *entity.Round) {
 	if !ok || !r.Hold(head, hold) {
 		return
 	}
+	// Candidates are looked for again after each start, since it takes of what others would fit
+	// into.
 	for {
 		n := 0
 		for j, w := range q.Fitting(r.Plan, r.Now, 0) {
@@ -141,9 +152,11 @@ func (b *backfilling) Schedule(r *entity.Round) {
 	}
 }
 
-// look fills in what the agent sees: the n candidates, and in the last row the head.
+// look fills in what the agent sees: the n candidates, and in the last row the head. The mask
+// allows the candidates and the last row, which takes none.
 func (b *backfilling) look(r *entity.Round, head *entity.Run, hold entity.Window, n int) {
 	l := b.settings.Log
+	// As many as Features.
 	const width = 6
 	put := func(row int, j *entity.Run) []float32 {
 		f := b.observation[row*width : (row+1)*width]
@@ -157,6 +170,7 @@ func (b *backfilling) look(r *entity.Round, head *entity.Run, hold entity.Window
 	clear(b.mask)
 	for i := range n {
 		f := put(i, b.runs[i])
+		// It ends before the head's window by its request, and otherwise fits beside the head.
 		if r.Now+b.runs[i].Request.Length <= hold.Start {
 			f[4] = 1
 		}
@@ -171,20 +185,23 @@ func (b *backfilling) look(r *entity.Round, head *entity.Run, hold entity.Window
 	b.mask[candidates] = 1
 }
 
-// choosing decides RLScheduler.
+// choosing decides RLScheduler and RLSchedulerBackfill.
 type choosing struct {
 	*world
 	backfills bool
-	chosen    *entity.Run // who starts next; nil where the agent is to say
-	runs      [visible]*entity.Run
+	// Who starts next; nil where the agent is to say. It stays over rounds, until it fits.
+	chosen *entity.Run
+	runs   [visible]*entity.Run
 }
 
 // Name implements entity.Policy.
 func (c *choosing) Name() string { return "agent that chooses" }
 
+// reset forgets the job that an episode before, which has ended early, was waiting for.
 func (c *choosing) reset() { c.chosen = nil }
 
-// Schedule implements entity.Policy.
+// Schedule implements entity.Policy: the chosen jobs start as long as they fit. With backfilling,
+// all others that fit beside the chosen one start meanwhile, in order of submission.
 func (c *choosing) Schedule(r *entity.Round) {
 	for {
 		if c.chosen == nil && !c.choose(r) {
@@ -213,7 +230,7 @@ func (c *choosing) Schedule(r *entity.Round) {
 	}
 }
 
-// choose has the agent say which job starts next. It reports whether there is one.
+// choose asks the agent which job starts next, and reports whether there is one.
 func (c *choosing) choose(r *entity.Round) bool {
 	n := 0
 	for j := range r.Waiting() {
@@ -239,7 +256,7 @@ func (c *choosing) choose(r *entity.Round) bool {
 	return true
 }
 
-// look fills in what the agent sees: as RLScheduler's program does, each number in [0, 1].
+// look fills in what the agent sees: each number in [0, 1], as RLScheduler's program has them.
 func (c *choosing) look(r *entity.Round, n int) {
 	l := c.settings.Log
 	const width = 8
@@ -252,6 +269,7 @@ func (c *choosing) look(r *entity.Round, n int) {
 		f[2] = part(int64(j.Request.Nodes), int64(l.processors))
 		f[3] = 1 // no log at hand tells of requested memory
 		f[4], f[5], f[6] = part(int64(j.User), l.users), part(int64(j.Group), l.groups), part(int64(j.Application), l.programs)
+		// can_schedule_now in its program.
 		if _, ok := r.Plan.Find(j.Request, r.Now, r.Now); ok {
 			f[7] = 1
 		}
@@ -259,7 +277,8 @@ func (c *choosing) look(r *entity.Round, n int) {
 	}
 }
 
-// part is x of whole, from 0 to 1. What is not known, as a user of -1, is 0.
+// part returns x as a part of whole, from 0 to 1; more than the whole is 1. What is not known, as a
+// user of -1, is 0.
 func part(x, whole int64) float32 {
 	if x <= 0 || whole <= 0 {
 		return 0

@@ -21,28 +21,35 @@ import (
 type Measure uint8
 
 const (
-	Slowdown Measure = iota // bounded by 10 s: max(1, (wait + run) / max(run, 10 s))
-	Wait                    // in seconds
+	// Bounded by 10 s: max(1, (wait + run) / max(run, 10 s)).
+	Slowdown Measure = iota
+	// In seconds.
+	Wait
 )
 
 var measures = enum.Of[Measure]("measure", "slowdown", "wait")
 
+// String returns the name that ParseMeasure reads.
 func (m Measure) String() string { return measures.Name(m) }
 
 // ParseMeasure reads "slowdown" or "wait".
 func ParseMeasure(s string) (Measure, error) { return measures.Parse(s) }
 
-// Log holds the jobs that episodes are cut from. Any number of worlds share one.
+// Log holds the jobs that episodes are cut from, in order of submission. Any number of worlds share
+// a Log: it does not change once it is read.
 type Log struct {
 	jobs       []*entity.Job
 	processors int
-	longest    des.Time // request
-	users      int64    // the greatest number of a user
-	groups     int64
-	programs   int64
+	// The longest request.
+	longest des.Time
+	// The greatest numbers of a user, a group and a program, by which observations divide.
+	users    int64
+	groups   int64
+	programs int64
 }
 
-// Read reads a whole log. Its jobs must fit on the machine that its header names.
+// Read reads a whole log. The header names the machine. Jobs that ask for more than it has are left
+// out, as any machine of its size would reject them.
 func Read(trace *workload.Trace) (*Log, error) {
 	source, err := trace.Open()
 	if err != nil {
@@ -68,22 +75,26 @@ func Read(trace *workload.Trace) (*Log, error) {
 	return l, source.Err()
 }
 
-// Jobs is how many jobs the log has.
+// Jobs returns how many jobs the log has.
 func (l *Log) Jobs() int { return len(l.jobs) }
 
-// Settings are those of worlds. Log is needed.
+// Settings say which worlds New makes. Log is needed; all else has a default.
 type Settings struct {
 	Log     *Log
 	Task    Task
 	Measure Measure
-	Worlds  int // 1 where 0
-	Jobs    int // of an episode; 256 where 0
+	// The number of worlds; 1 where 0.
+	Worlds int
+	// The jobs of an episode, which follow each other in the log; 256 where 0.
+	Jobs int
 	// From and To are the part of the log from which episodes are cut, from 0 to 1; both 0 means
 	// all of it. So an agent learns on one part and is tried on another.
 	From, To float64
-	// Seed determines the episodes: those of world i are the same whatever the other worlds do.
+	// Seed determines the episodes: those of world i are the same whatever the other worlds, or the
+	// agent, do.
 	Seed uint64
-	// Threads is how many goroutines step the worlds; 1 where 0.
+	// Threads is how many goroutines step the worlds; 1 where 0, and no more than worlds or
+	// GOMAXPROCS.
 	Threads int
 	// Buffers, if set, are what the worlds write to and read from, such as memory of another
 	// language; otherwise New makes them.
@@ -93,16 +104,25 @@ type Settings struct {
 // Buffers are where worlds and agents meet. Each slice has a part for each world, one behind the
 // other.
 type Buffers struct {
-	Observations []float32 // Task.Observation() numbers of each world
-	Masks        []uint8   // Task.Actions() of each world: 1 where the action is allowed
-	Actions      []int32   // of the agent; one that is not allowed counts as the last allowed one
-	Rewards      []float32 // 0 within an episode
-	Done         []uint8   // 1 where an episode has ended; the observation is the first of the next one
+	// Task.Observation() numbers of each world, of the decision at hand.
+	Observations []float32
+	// Task.Actions() of each world: 1 where the action is allowed. Some action always is.
+	Masks []uint8
+	// What the agent decides, by world, before Step; one that is not allowed counts as the last
+	// allowed one.
+	Actions []int32
+	// Written by Step: 0 within an episode, and at its end by how much the agent's measure is below
+	// EASY's, as a part of EASY's; below 0 where the agent did worse.
+	Rewards []float32
+	// 1 where an episode has ended in this Step; the observation is then the first of the next
+	// episode.
+	Done []uint8
 	// Scores is the measure of the latest episode that has ended, and Baselines that of EASY on
 	// the same jobs.
 	Scores, Baselines []float64
 }
 
+// newBuffers returns buffers of the sizes that the settings ask for.
 func (s *Settings) newBuffers() *Buffers {
 	return &Buffers{
 		Observations: make([]float32, s.Worlds*s.Task.Observation()), Masks: make([]uint8, s.Worlds*s.Task.Actions()),
@@ -111,7 +131,7 @@ func (s *Settings) newBuffers() *Buffers {
 	}
 }
 
-// check fills in what is not given.
+// check fills in what is not given, and refuses what makes no sense.
 func (s *Settings) check() error {
 	if s.Log == nil {
 		return errors.New("worlds need a log")
@@ -141,23 +161,26 @@ func (s *Settings) check() error {
 	return nil
 }
 
-// part are the jobs, [first, last), from which episodes are cut.
+// part returns the jobs, [first, last), from which episodes are cut.
 func (s *Settings) part() (first, last int) {
 	n := float64(len(s.Log.jobs))
 	return int(s.From * n), int(s.To * n)
 }
 
-// Worlds are worlds that are stepped together.
+// Worlds are worlds that are stepped together. One goroutine calls their methods, and touches the
+// buffers only while no method runs.
 type Worlds struct {
 	*Buffers
 	settings Settings
 	worlds   []*world
-	work     []chan struct{}
-	under    sync.WaitGroup
-	closed   bool
+	// The goroutines that step the worlds, each woken by a message; under counts those at work.
+	work   []chan struct{}
+	under  sync.WaitGroup
+	closed bool
 }
 
-// New makes worlds, and runs each of them to its first decision.
+// New makes worlds, and runs each of them to its first decision. Where that fails it returns the
+// worlds beside the error, to be closed.
 func New(s Settings) (*Worlds, error) {
 	if err := s.check(); err != nil {
 		return nil, err
@@ -199,7 +222,8 @@ func (v *Worlds) serve(from int, wake chan struct{}) {
 	v.under.Done()
 }
 
-// Step carries out the Actions, and runs every world to its next decision.
+// Step carries out the Actions, and runs every world to its next decision. After an error the world
+// that has it makes no further step, and each Step returns the error again.
 func (v *Worlds) Step() error {
 	if v.closed {
 		return errors.New("the worlds have been closed")
@@ -230,24 +254,30 @@ func (v *Worlds) Close() {
 	v.under.Wait()
 }
 
-// world is one world. Its life is a coroutine, which is suspended at each decision.
+// world is one world. Its life is a coroutine, which is suspended at each decision: a policy is
+// called by the simulation and must answer, while an agent is asked and answers later.
 type world struct {
-	settings    *Settings
-	buffers     *Buffers
-	index       int
-	rand        *rand.Rand
+	settings *Settings
+	buffers  *Buffers
+	index    int
+	rand     *rand.Rand
+	// The world's parts of the buffers.
 	observation []float32
 	mask        []uint8
 	task        decider
 
-	next      func() (struct{}, bool)
-	stop      func()
-	yield     func(struct{}) bool
+	// The coroutine, of iter.Pull: next runs it to its next decision, stop ends it; yield is its
+	// side.
+	next  func() (struct{}, bool)
+	stop  func()
+	yield func(struct{}) bool
+	// How often the agent was asked, over all episodes.
 	decisions int64
-	over      bool // nobody asks for decisions any more
-	err       error
+	// Nobody asks for decisions any more.
+	over bool
+	err  error
 
-	// Of the episode at hand:
+	// Of the episode at hand: the measure, summed up, and over how many jobs.
 	sum   float64
 	ended int
 }
@@ -255,7 +285,8 @@ type world struct {
 // decider makes the decisions of a Task in one world.
 type decider interface {
 	entity.Policy
-	reset() // before an episode
+	// reset is called before each episode.
+	reset()
 }
 
 // step carries out the action and runs to the next decision.
@@ -270,14 +301,15 @@ func (w *world) step() {
 	w.next()
 }
 
+// end ends the coroutine, if it has begun: ask then returns -1.
 func (w *world) end() {
 	if w.stop != nil {
 		w.stop()
 	}
 }
 
-// ask has the agent decide, when observation and mask are filled in. It returns the action; -1
-// where there is nobody who decides any more.
+// ask suspends the world until the agent has decided, when observation and mask are filled in. It
+// returns the action; -1 where there is nobody who decides any more.
 func (w *world) ask() int {
 	w.decisions++
 	if !w.yield(struct{}{}) {
@@ -295,13 +327,14 @@ func (w *world) ask() int {
 // errOver ends the episode of a world that is closed.
 var errOver = errors.New("nobody decides any more")
 
-// life is one episode after the other. Those in which there is nothing to decide are passed
-// over.
+// life is one episode after the other, each with EASY first, for its baseline. Those in which there
+// is nothing to decide are passed over.
 func (w *world) life(yield func(struct{}) bool) {
 	w.yield = yield
 	first, last := w.settings.part()
 	idle := 0
 	for idle < mostIdle {
+		// A stretch of the log, each with the same chance.
 		at := first + w.rand.IntN(last-first-w.settings.Jobs+1)
 		jobs := w.settings.Log.jobs[at : at+w.settings.Jobs]
 		before := w.decisions
@@ -327,17 +360,18 @@ func (w *world) life(yield func(struct{}) bool) {
 	w.err = fmt.Errorf("in %d episodes there was nothing to decide: the machine of this log is hardly used, or episodes are too short", mostIdle)
 }
 
-// mostIdle is how many episodes in a row may have nothing to decide.
+// mostIdle is how many episodes in a row may have nothing to decide before the world gives up.
 const mostIdle = 1000
 
-// tell gives the reward of an episode.
+// tell gives the reward of an episode. A mean wait of less than a second counts as a second, so
+// that EASY's 0 does not divide; a slowdown is 1 or more.
 func (w *world) tell(score, baseline float64) {
 	b, i := w.buffers, w.index
 	b.Scores[i], b.Baselines[i], b.Done[i] = score, baseline, 1
 	b.Rewards[i] = float32((baseline - score) / max(baseline, 1))
 }
 
-// Observe sums up the measure.
+// Observe implements entity.Observer: it sums up the measure over jobs that have ended.
 func (w *world) Observe(e entity.JobEvent) {
 	if e.Kind != entity.JobFinished && e.Kind != entity.JobKilled {
 		return
@@ -352,7 +386,8 @@ func (w *world) Observe(e entity.JobEvent) {
 	w.sum += max(1, (r.Finish-r.Submit).Seconds()/max(ran, 10))
 }
 
-// episode runs jobs under a policy on an empty machine, and returns the measure.
+// episode runs jobs under a policy on an empty machine, and returns the mean of the measure. All
+// jobs must end: a mean over some of them would reward a policy that leaves the others.
 func (w *world) episode(jobs []*entity.Job, p entity.Policy) (float64, error) {
 	w.sum, w.ended = 0, 0
 	sim := des.New(des.Config{Seed: w.settings.Seed})
@@ -370,7 +405,8 @@ func (w *world) episode(jobs []*entity.Job, p entity.Policy) (float64, error) {
 	return w.sum / float64(w.ended), nil
 }
 
-// stretch brings the jobs of an episode, the first one at time 0.
+// stretch brings the jobs of an episode, the first one at time 0. It copies them: the log's are
+// shared.
 type stretch struct {
 	jobs   []*entity.Job
 	next   int

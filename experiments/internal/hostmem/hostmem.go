@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// Size is a number of bytes for people, such as 1.5 GiB.
+// Size returns a number of bytes for people, such as 1.5 GiB: one decimal, none where it is 0.
 func Size(bytes int64) string {
 	if bytes < 1<<10 {
 		return strconv.FormatInt(bytes, 10) + " bytes"

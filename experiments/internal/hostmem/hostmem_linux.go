@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// Memory is how many bytes of memory there are for this process: those of the host, or
-// fewer where one of its control groups may have fewer. It is 0 where that is not known.
+// Memory returns how many bytes of memory there are for this process: those of the host, or fewer
+// where one of its control groups may have fewer. It is 0 where that is not known.
 func Memory() int64 {
 	total := totalMemory()
 	for _, file := range limitFiles() {
@@ -21,7 +21,7 @@ func Memory() int64 {
 	return total
 }
 
-// totalMemory is what /proc/meminfo says of the host, in bytes.
+// totalMemory returns what /proc/meminfo says of the host, in bytes, or 0; the file counts in KiB.
 func totalMemory() int64 {
 	text, err := os.ReadFile("/proc/meminfo")
 	if err != nil {
@@ -36,15 +36,16 @@ func totalMemory() int64 {
 	return 0
 }
 
-// limitFiles are the files that limit the memory of the control groups of this process and of
-// those above them: each of them limits it. In a container the path that the kernel tells
-// may not be there; then the container's own group stands at the top.
+// limitFiles returns the files that limit the memory of the control groups of this process and of
+// those above them: each of them limits it. In a container the path that the kernel tells may not
+// be there; then the container's own group stands at the top, which is among them.
 func limitFiles() (all []string) {
 	text, err := os.ReadFile("/proc/self/cgroup")
 	if err != nil {
 		return nil
 	}
 	for line := range strings.Lines(string(text)) {
+		// A line is "0::/PATH" in version 2, and "NUMBER:CONTROLLERS:/PATH" in version 1.
 		f := strings.SplitN(strings.TrimSpace(line), ":", 3)
 		if len(f) != 3 {
 			continue
@@ -66,7 +67,7 @@ func limitFiles() (all []string) {
 	return all
 }
 
-// limitIn is the limit that a file states, in bytes, or 0 where no limit is set: a file of
+// limitIn returns the limit that a file states, in bytes, or 0 where no limit is set: a file of
 // version 2 then says "max", one of version 1 has a number that no host reaches.
 func limitIn(file string) int64 {
 	text, err := os.ReadFile(file)

@@ -9,11 +9,11 @@ import (
 	"slices"
 )
 
-// shareOfUnknown is what work may need where the host's memory is not known.
+// shareOfUnknown is how many bytes work may need where the host's memory is not known.
 const shareOfUnknown = 4 << 30
 
-// Share is what work may need in memory where nobody says more, in bytes: three
-// quarters of what the host has, or the process's control groups leave to it.
+// Share returns how many bytes of memory work may need where nobody says more: three quarters of
+// what the host has, or the process's control groups leave to it.
 func Share() int64 {
 	if all := Memory(); all > 0 {
 		return all / 4 * 3
@@ -21,20 +21,24 @@ func Share() int64 {
 	return shareOfUnknown
 }
 
-// Need is what a part of the work needs at least.
+// Need is what a part of the work needs at least. Bytes is a float64 since products of the sizes
+// that users ask for may be beyond an int64.
 type Need struct {
 	What  string
 	Bytes float64
 }
 
-// TooMuchError is work that needs more memory than it may have.
+// TooMuchError reports work that needs more memory than it may have.
 type TooMuchError struct {
+	// Largest is the part that needs most, which the message names.
 	Largest Need
 	Bytes   float64 // all together
 	Allowed int64
 	Default bool // nobody has said what is allowed
 }
 
+// Error tells what is needed, for what most of it, and what is allowed. A size beyond all units is
+// told as the largest.
 func (e *TooMuchError) Error() string {
 	why := ""
 	if e.Default {

@@ -8,8 +8,8 @@ import (
 	"sync"
 )
 
-// Reader reads from another reader until ctx ends; its error is that of ctx then.
-// A Read under way is left behind: what it gets is lost.
+// Reader returns a reader that reads from another one until ctx ends; its error is that of ctx
+// then. A Read under way is left behind: what it gets is lost.
 func Reader(ctx context.Context, from io.Reader) io.Reader { return &reader{ctx: ctx, from: from} }
 
 type reader struct {
@@ -19,11 +19,14 @@ type reader struct {
 	buf  []byte
 }
 
+// answer is what a Read gave.
 type answer struct {
 	n   int
 	err error
 }
 
+// Read reads into a buffer of its own, and copies: the Read that is left behind must not write into
+// p, which belongs to the caller again.
 func (r *reader) Read(p []byte) (int, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -47,8 +50,8 @@ func (r *reader) Read(p []byte) (int, error) {
 	}
 }
 
-// File reads a file that is opened when it is first read: opening a named pipe
-// blocks, too.
+// File returns a reader of a file that is opened when it is first read, and closed at its end or at
+// an error: opening a named pipe blocks, too, and is interrupted as a Read is.
 func File(ctx context.Context, open func() (io.ReadCloser, error)) io.Reader {
 	return Reader(ctx, &lazy{open: open})
 }

@@ -21,19 +21,20 @@ import (
 	"github.com/gridslot/gridslot/internal/indir"
 )
 
-// LockName is the file that a writer holds locked while it writes. It goes away
-// with the writer; one that a killed process has left is no obstacle, since the
-// system lets go of its lock.
+// LockName is the file that a writer holds locked while it writes; the number of its process stands
+// in it, for messages. It goes away with the writer; one that a killed process has left is no
+// obstacle, since the system lets go of its lock.
 const LockName = ".gridslot.lock"
 
-// Dir is a folder held by this process.
+// Dir is a folder held by this process, until Close.
 type Dir struct {
 	Path string
 	// Created tells that the folder was not there before.
 	Created bool
-	// Cleaned are the temporary files of a killed process that were removed.
+	// Cleaned are the names of the temporary files of a killed process that were removed.
 	Cleaned []string
 
+	// lock is nil once the folder has been let go of.
 	lock   *flock.Flock
 	shared bool
 }
@@ -44,6 +45,7 @@ type BusyError struct {
 	Process int // 0 where it is not known
 }
 
+// Error tells who writes, and what to do.
 func (e *BusyError) Error() string {
 	who := "another gridslot"
 	if e.Process > 0 {
@@ -52,19 +54,21 @@ func (e *BusyError) Error() string {
 	return fmt.Sprintf("%s is writing into %s: wait until it has ended, or choose another folder (--out)", who, e.Path)
 }
 
-// Open makes the folder where it is not there and locks it. Temporary files
-// whose names begin like one of the prefixes, which an earlier process has left,
-// are removed.
+// Open makes the folder where it is not there and locks it. Temporary files of package atomicfile
+// whose names begin like one of the prefixes, which an earlier process has left, are removed:
+// others in there may be anybody's. A *BusyError tells that the folder is held.
 func Open(path string, prefixes ...string) (*Dir, error) {
 	return (&Dir{Path: path}).open(prefixes)
 }
 
-// Share is Open for one of several writers who do not get in each other's way: it
-// keeps out who wants the folder alone, and nothing is removed.
+// Share is Open for one of several writers who do not get in each other's way: it keeps out who
+// wants the folder alone, and nothing is removed.
 func Share(path string) (*Dir, error) {
 	return (&Dir{Path: path, shared: true}).open(nil)
 }
 
+// open takes the folder. Another process that ends may remove its lock file, or a folder that it
+// made, between two steps here: then all is tried again.
 func (d *Dir) open(prefixes []string) (*Dir, error) {
 	path := d.Path
 	_, err := os.Stat(path)
@@ -83,8 +87,8 @@ func (d *Dir) open(prefixes []string) (*Dir, error) {
 	}
 }
 
-// Below is the path of a folder in the folder dir, whether it is there or not. It is an error where
-// a symbolic link leads out of dir.
+// Below returns the path of a folder in the folder dir, whether it is there or not. It is an error
+// where a symbolic link leads out of dir.
 func Below(dir, name string) (string, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -97,8 +101,9 @@ func Below(dir, name string) (string, error) {
 	return filepath.Join(dir, name), nil
 }
 
-// take tries to lock the folder. Where the lock file is another one by the time
-// it is locked (its holder has removed it at its end) it has to be tried again.
+// take tries to lock the folder. held is false without an error where the lock file is another one
+// by the time it is locked, since its holder has removed it at its end: the lock is one on a file
+// that nobody else will find, and it has to be tried again.
 func (d *Dir) take() (held bool, err error) {
 	name := filepath.Join(d.Path, LockName)
 	if info, err := os.Lstat(name); err == nil && !info.Mode().IsRegular() {
@@ -114,7 +119,8 @@ func (d *Dir) take() (held bool, err error) {
 		return false, fmt.Errorf("locking the folder for the files (--out): %w", err)
 	}
 	if !held {
-		text, _ := os.ReadFile(name) // it only makes the message better
+		// Without the number the message only says less.
+		text, _ := os.ReadFile(name)
 		process, _ := strconv.Atoi(strings.TrimSpace(string(text)))
 		return false, &BusyError{d.Path, process}
 	}
@@ -124,14 +130,16 @@ func (d *Dir) take() (held bool, err error) {
 		return false, lock.Close()
 	}
 	d.lock = lock
-	_ = os.WriteFile(name, []byte(strconv.Itoa(os.Getpid())+"\n"), 0o666) // likewise
+	// For the messages of others only.
+	_ = os.WriteFile(name, []byte(strconv.Itoa(os.Getpid())+"\n"), 0o666)
 	return true, nil
 }
 
 // temporary is the name of a file being written; see package atomicfile.
 var temporary = regexp.MustCompile(`^\.(.+)\.[0-9a-f]{8}\.tmp$`)
 
-// clean removes what a killed process has left. Nobody else writes here now.
+// clean removes what a killed process has left. Nobody else writes here now. A file that cannot be
+// removed stays, and is no error.
 func (d *Dir) clean(prefixes []string) error {
 	entries, err := os.ReadDir(d.Path)
 	if err != nil {
@@ -155,8 +163,8 @@ func (d *Dir) clean(prefixes []string) error {
 	return nil
 }
 
-// Close lets go of the folder. A folder that Open has made and that is empty
-// goes away. Closing twice is harmless.
+// Close lets go of the folder. A folder that Open has made and that is empty goes away. Closing
+// twice, or nil, is harmless.
 func (d *Dir) Close() {
 	if d == nil || d.lock == nil {
 		return

@@ -11,10 +11,10 @@ import (
 	"github.com/gridslot/gridslot/internal/enum"
 )
 
-// Decode puts settings into a struct: each key into the field with the tag `yaml:"KEY"`,
-// those of a field `yaml:",inline"` beside it. A field of type *Node takes whatever
-// stands at its key. Unknown keys, and values of another type than the field's, are
-// errors; keys without a value leave the field as it is.
+// Decode puts settings into a struct: each key into the field with the tag `yaml:"KEY"`, those of a
+// field `yaml:",inline"` beside it. A field of type *Node takes whatever stands at its key. Unknown
+// keys, and values of another type than the field's, are errors; keys without a value leave the
+// field as it is. into is a pointer to the struct, which holds the defaults before the call.
 //
 // The tag `want:"..."` says in an error what the field wants, where its type says too little.
 func (n *Node) Decode(into any) error {
@@ -32,7 +32,7 @@ func (n *Node) DecodeAs(key string, into any) error {
 // wants.
 type NumbersReader interface{ ReadNumbers([]float64) error }
 
-// decoding is one call of Decode.
+// decoding is one call of Decode, on its way down.
 type decoding struct {
 	root   reflect.Type // that is decoded into
 	within string       // begins an error about a key that is not known
@@ -41,7 +41,10 @@ type decoding struct {
 
 var nodeType = reflect.TypeFor[*Node]()
 
-// value puts n, the value of key or an item of its list, into to.
+// value puts n, the value of key or an item of its list, into to. An error says that n is not what
+// is wanted: the text of a tag, or where that is "" what the type of to wants.
+//
+// A type that reads itself comes before what its kind would be, and *Node before anything.
 func (d decoding) value(n *Node, to reflect.Value, key, want string) error {
 	if to.Type() == nodeType {
 		to.Set(reflect.ValueOf(n))
@@ -51,62 +54,61 @@ func (d decoding) value(n *Node, to reflect.Value, key, want string) error {
 		return nil
 	}
 	if reader, ok := to.Addr().Interface().(NumbersReader); ok {
-		var all []float64
-		if err := d.value(n, reflect.ValueOf(&all).Elem(), key, want); err != nil {
-			return err
-		}
-		if err := reader.ReadNumbers(all); err != nil {
-			return n.Errorf("%s%w", d.path, err)
-		}
-		return nil
+		return d.numbers(n, reader, key, want)
 	}
 	if want == "" {
 		want = wantOf(to.Type())
 	}
-	unwanted := func() error { return n.Errorf("%s: want %s, not %v", key, want, n) }
-	if reader, ok := to.Addr().Interface().(encoding.TextUnmarshaler); ok {
-		if n.Kind != Scalar {
-			return unwanted()
-		}
+	reader, readsText := to.Addr().Interface().(encoding.TextUnmarshaler)
+	switch kind := to.Kind(); {
+	case readsText && n.Kind == Scalar:
 		if err := reader.UnmarshalText([]byte(n.Text)); err != nil {
 			return n.Errorf("%s: %w", key, err)
 		}
 		return nil
-	}
-	switch to.Kind() {
-	case reflect.Pointer:
+	case readsText:
+	case kind == reflect.Pointer:
 		to.Set(reflect.New(to.Type().Elem()))
 		return d.value(n, to.Elem(), key, want)
-	case reflect.Struct:
-		if n.Kind != Settings {
-			return unwanted()
-		}
+	case kind == reflect.Struct && n.Kind == Settings:
 		return d.fields(n, to)
-	case reflect.Slice, reflect.Array:
-		if n.Kind != List {
-			return unwanted()
-		}
-		if to.Kind() == reflect.Slice {
-			to.Set(reflect.MakeSlice(to.Type(), len(n.Items), len(n.Items)))
-		}
-		if len(n.Items) > to.Len() {
-			return n.Errorf("%s: the list is too long: want %d values, not %d", key, to.Len(), len(n.Items))
-		}
-		for i, item := range n.Items {
-			if err := d.value(item, to.Index(i), key, ""); err != nil {
-				return err
-			}
-		}
+	case (kind == reflect.Slice || kind == reflect.Array) && n.Kind == List:
+		return d.list(n, to, key)
+	case n.Kind == Scalar && setScalar(to, n):
 		return nil
-	}
-	if n.Kind == Scalar && setScalar(to, n) {
-		return nil
-	}
-	// A whole number that did not fit has the right form: what is wrong is its size.
-	if v, err := strconv.ParseFloat(n.Plain(), 64); err == nil && to.CanInt() && v == math.Trunc(v) {
+	case to.CanInt() && isWhole(n): // which has the right form: what is wrong is its size
 		return n.Errorf("%s: the number %s is too large", key, n.Text)
 	}
-	return unwanted()
+	return n.Errorf("%s: want %s, not %v", key, want, n)
+}
+
+// numbers reads a list of numbers for a type that makes something of them.
+func (d decoding) numbers(n *Node, into NumbersReader, key, want string) error {
+	var all []float64
+	if err := d.value(n, reflect.ValueOf(&all).Elem(), key, want); err != nil {
+		return err
+	}
+	if err := into.ReadNumbers(all); err != nil {
+		return n.Errorf("%s%w", d.path, err)
+	}
+	return nil
+}
+
+// list puts the items of a list into a slice, which becomes as long as the list, or into an array,
+// whose further items stay as they are. The want of the list is not that of its items.
+func (d decoding) list(n *Node, to reflect.Value, key string) error {
+	if to.Kind() == reflect.Slice {
+		to.Set(reflect.MakeSlice(to.Type(), len(n.Items), len(n.Items)))
+	}
+	if len(n.Items) > to.Len() {
+		return n.Errorf("%s: the list is too long: want %d values, not %d", key, to.Len(), len(n.Items))
+	}
+	for i, item := range n.Items {
+		if err := d.value(item, to.Index(i), key, ""); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // fields puts settings into the fields of a struct.
@@ -125,7 +127,7 @@ func (d decoding) fields(n *Node, to reflect.Value) error {
 	return nil
 }
 
-// fieldOf is the field of a struct for a key, or the zero Value.
+// fieldOf returns the field of a struct for a key, with its tag, or the zero Value.
 func fieldOf(of reflect.Value, key string) (reflect.Value, reflect.StructTag) {
 	for i := range of.NumField() {
 		field := of.Type().Field(i)
@@ -169,7 +171,13 @@ func setScalar(to reflect.Value, n *Node) bool {
 	return false
 }
 
-// wantOf is what fields of a type want, for people.
+// isWhole reports whether a node is a number without a fraction, of whatever size.
+func isWhole(n *Node) bool {
+	v, err := strconv.ParseFloat(n.Plain(), 64)
+	return err == nil && v == math.Trunc(v)
+}
+
+// wantOf returns what fields of a type want, for people.
 func wantOf(t reflect.Type) string {
 	switch t.Kind() {
 	case reflect.String:
@@ -190,10 +198,10 @@ func wantOf(t reflect.Type) string {
 	return "text"
 }
 
-// suggestion tells people what an unknown key of a struct may have been meant to be: the key
-// of that place which is most like it, or all keys of the place. A key that is well written
-// may stand in the wrong part of the file. At the top of a file, keys of all parts are
-// suggested, as there are too many to be listed.
+// suggestion returns what an unknown key of a struct may have been meant to be: the key of that
+// place which is most like it, or all keys of the place. A key that is well written may stand in
+// the wrong part of the file. At the top of a file, keys of all parts are suggested, as there are
+// too many to be listed.
 func (d decoding) suggestion(place reflect.Type, key string) string {
 	var here, known []string
 	addKeysOfPlace(place, &here)

@@ -14,30 +14,34 @@ import (
 // reader whose keys are known puts it into a struct (Decode), a reader to whom a key may be
 // any name walks over Keys.
 type Node struct {
-	Kind  Kind
-	Text  string // as it stands in the file, without quotes: 0.70 keeps its last zero
+	Kind Kind
+	// As it stands in the file, without quotes: 0.70 keeps its last zero.
+	Text string
+	// Items are set of a List only, and Keys of Settings only.
 	Items []*Node
 	Keys  []Key // in the order of the file
-	plain any   // of a Scalar: a string, a bool, an int64, a uint64 or a float64
+	// Of a Scalar: a string, a bool, an int64, a uint64 or a float64; nil otherwise.
+	plain any
 	place
 }
 
-// Key is one of the settings of a Node.
+// Key is one of the settings of a Node. Its Value is never nil: a key without a value has a node of
+// kind Nothing.
 type Key struct {
 	Name  string
 	Value *Node
 	place
 }
 
-// place is where a value or a key begins.
+// place is where a value or a key begins, counted from 1; 0 and 0 where there is nothing.
 type place struct{ line, column int }
 
-// Errorf is an error at the place of a value or key.
+// Errorf returns an error at the place of a value or key.
 func (p place) Errorf(format string, args ...any) error {
 	return fmt.Errorf("line %d, column %d: %w", p.line, p.column, fmt.Errorf(format, args...))
 }
 
-// placeOf is the place of a token of the parser.
+// placeOf returns the place of a token of the parser.
 func placeOf(at *token.Token) place { return place{at.Position.Line, at.Position.Column} }
 
 // Kind is what a Node is.
@@ -55,20 +59,22 @@ const (
 // three ways: names of other values are followed, comments and styles are gone, and settings
 // of one key are settings like others.
 type treeBuilder struct {
-	anchors map[string]ast.Node // the values with a name, &NAME
-	nodes   int                 // made until now
+	// The values with a name, &NAME, that were met so far: a name is known from there on.
+	anchors map[string]ast.Node
+	nodes   int // made until now
 }
 
 const (
-	// deepest keeps names that contain themselves from being followed for ever.
+	// deepest is how deep values may stand within each other. It keeps names that contain
+	// themselves from being followed for ever.
 	deepest = 50
 	// mostNodes is how many values a file may have, those counted again that names stand
 	// for (*NAME): a few lines of such names can make more than memory holds.
 	mostNodes = 1_000_000
 )
 
-// node is the Node of a part of the syntax tree. What an alias (*NAME) stands for is
-// built anew, so that each node has one place: that of the alias.
+// node returns the Node of a part of the syntax tree. What an alias (*NAME) stands for is built
+// anew, so that each node has one place: that of the alias.
 func (t *treeBuilder) node(from ast.Node, depth int) (*Node, error) {
 	n := &Node{}
 	if from == nil { // a name without a value: "a: &x" at the end of a file
@@ -97,6 +103,7 @@ func (t *treeBuilder) node(from ast.Node, depth int) (*Node, error) {
 			other.place = n.place
 		}
 		return other, err
+	// Tags, !NAME, say nothing here: what a value becomes is the reader's choice.
 	case *ast.TagNode:
 		return t.node(from.Value, depth+1)
 	case *ast.MappingValueNode:
@@ -148,7 +155,7 @@ func (t *treeBuilder) addKeys(n *Node, depth int, from ...*ast.MappingValueNode)
 	return nil
 }
 
-// firstToken is where a value begins: settings begin with their first key.
+// firstToken returns where a value begins: settings begin with their first key.
 func firstToken(n ast.Node) *token.Token {
 	switch n := n.(type) {
 	case *ast.MappingNode:
@@ -161,7 +168,7 @@ func firstToken(n ast.Node) *token.Token {
 	return n.GetToken()
 }
 
-// Get is the value of a key, or nil.
+// Get returns the value of a key, or nil.
 func (n *Node) Get(key string) *Node {
 	for _, k := range n.Keys {
 		if k.Name == key {
@@ -171,7 +178,7 @@ func (n *Node) Get(key string) *Node {
 	return nil
 }
 
-// Find is the value at a path of keys and of positions in lists, or nil:
+// Find returns the value at a path of keys and of positions in lists, or nil:
 //
 //	root.Find("clusters", 0, "processors")
 func (n *Node) Find(path ...any) *Node {
@@ -191,12 +198,12 @@ func (n *Node) Find(path ...any) *Node {
 	return n
 }
 
-// Plain is a scalar as programs write it: 0.70 is 0.7, 0x10 is 16. A setting is set to it;
+// Plain returns a scalar as programs write it: 0.70 is 0.7, 0x10 is 16. A setting is set to it;
 // names of cases keep the Text instead, since users look for what they have written.
 func (n *Node) Plain() string { return fmt.Sprint(n.plain) }
 
-// ErrorAt is err with the place of the value at a path, or of what lies above the value
-// and is in the file. Where nothing of the path is in the file, err has no place.
+// ErrorAt returns err with the place of the value at a path, or of what lies above the value and is
+// in the file. Where nothing of the path is in the file, err has no place.
 func (n *Node) ErrorAt(err error, path ...any) error {
 	for ; len(path) > 0; path = path[:len(path)-1] {
 		if value := n.Find(path...); value != nil {
@@ -206,8 +213,8 @@ func (n *Node) ErrorAt(err error, path ...any) error {
 	return err
 }
 
-// Unwanted is the error that the value at a path is not what is wanted there, or is
-// missing.
+// Unwanted returns the error that the value at a path is not what is wanted there, or is missing.
+// The last name of the path is the key that the error tells.
 func (n *Node) Unwanted(want string, path ...any) error {
 	key := "the file"
 	for _, part := range path {
@@ -221,7 +228,7 @@ func (n *Node) Unwanted(want string, path ...any) error {
 	return n.ErrorAt(fmt.Errorf("%s: %s; the key is missing", key, want), path[:len(path)-1]...)
 }
 
-// String is the node as messages call it.
+// String returns the node as messages call it.
 func (n *Node) String() string {
 	switch n.Kind {
 	case Scalar:
@@ -237,8 +244,8 @@ func (n *Node) String() string {
 	return "nothing"
 }
 
-// quoteBeginning is text as messages show it. Of a long text, such as a whole file that
-// is no YAML, the beginning is enough.
+// quoteBeginning returns a text as messages show it. Of a long text, such as a whole file that is
+// no YAML, the beginning is enough.
 func quoteBeginning(text string) string {
 	const longest = 80
 	if len(text) <= longest {

@@ -53,9 +53,9 @@ func Read(text []byte) (root *Node, err error) {
 // parser takes memory by the square of it.
 const mostNested = 500
 
-// tooDeep is the line in which a text goes deeper than that, or 0. It counts brackets also
-// where they are part of a text, except in lines that are comments: no file of settings has so
-// many more that open than close.
+// tooDeep returns the line in which a text goes deeper than mostNested, or 0. It counts brackets
+// also where they are part of a text, except in lines that are comments: no file of settings has
+// 500 more that open than close.
 func tooDeep(text []byte) (line int) {
 	depth := 0
 	for of := range bytes.Lines(text) {
@@ -100,7 +100,7 @@ func parse(text []byte) (*ast.File, error) {
 	return doc, nil
 }
 
-// explain is an error of the parser in the words of those who write the file.
+// explain returns an error of the parser in the words of those who write the file.
 func explain(err error) error {
 	var syntax *yaml.SyntaxError
 	switch {
@@ -112,7 +112,7 @@ func explain(err error) error {
 	return errorAt(syntax.Token, "this is no YAML: %s", plainWords.Replace(syntax.Message))
 }
 
-// plainWords has other words for some of those of the reader.
+// plainWords has other words for some of the parser's.
 var plainWords = strings.NewReplacer(
 	"sequence end token ']' not found", "the ] is missing that ends this list",
 	"could not find flow mapping end token '}'", "the } is missing that ends these settings",
@@ -124,6 +124,7 @@ var plainWords = strings.NewReplacer(
 	"scalar", "single",
 )
 
+// errorAt returns an error at a token, or without a place where there is no token.
 func errorAt(at *token.Token, format string, args ...any) error {
 	if at == nil {
 		return fmt.Errorf(format, args...)

@@ -73,6 +73,8 @@ func gridslot_error() *C.char {
 	return C.CString(library.failure)
 }
 
+// gridslot_free frees a text that a function here has returned.
+//
 //export gridslot_free
 func gridslot_free(text *C.char) { C.free(unsafe.Pointer(text)) }
 
