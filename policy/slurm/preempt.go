@@ -154,4 +154,26 @@ func (c *Controller) evict(now des.Time, j *Job) {
 		return
 	}
 	c.stop(now, j, Preempted, j.Requeue)
+	if j.Requeue {
+		c.forgetOrder(j)
+	}
+}
+
+// forgetOrder gives a preempted job that waits again the MaxWall of its QoS, else that of its associations, in place of a limit
+// that an operator has given it (acct_policy_update_pending_job, which takes such a limit for none). Without a MaxWall the
+// limit stays.
+func (c *Controller) forgetOrder(j *Job) {
+	if !j.excused || !c.conf.Enforce.Limits {
+		return
+	}
+	wall := des.Time(0)
+	if j.qos != nil {
+		wall = j.qos.wall
+	}
+	if wall == 0 && j.assoc != nil {
+		wall = des.Time(j.assoc.inherited(func(l *limits) int64 { return int64(l.wall) }))
+	}
+	if wall > 0 {
+		j.Limit, j.excused = min(wall, c.parts[j.StartedIn].MaxTime), false
+	}
 }

@@ -1168,3 +1168,38 @@ func TestGuessesMoveWithTheTime(t *testing.T) {
 		require.Equal(t, r.second(r.backfill.ran)+600, next.estimate)
 	}
 }
+
+// A job whose limit an operator has changed gets the MaxWall of its QoS, else of its associations, when it is preempted and waits
+// again; not when its node fails, nor without an order or a MaxWall.
+func TestPreemptedJobsForgetOrders(t *testing.T) {
+	for _, a := range []struct {
+		ofQOS, ofUser, partition string
+		order, fails             bool
+		want                     des.Time
+	}{
+		{ofUser: "maxwall=30", order: true, want: 30 * des.Minute},
+		{ofUser: "maxwall=30", ofQOS: "maxwall=20", order: true, want: 20 * des.Minute},
+		{ofUser: "maxwall=30", partition: "MaxTime=15", order: true, want: 15 * des.Minute},
+		{ofUser: "maxwall=30", want: 10 * des.Minute},
+		{ofUser: "maxwall=30", order: true, fails: true, want: 5 * des.Minute},
+		{order: true, want: 5 * des.Minute},
+	} {
+		r := newRuled(t, "NodeName=n1 CPUs=4\nPartitionName=all Nodes=ALL "+a.partition+"\nAccountingStorageType=accounting_storage/slurmdbd\nAccountingStorageEnforce=limits,qos\n"+
+			"PriorityType=priority/multifactor\nSelectTypeParameters=CR_Core\nPreemptType=preempt/qos\nPreemptMode=REQUEUE\n",
+			"add qos low "+a.ofQOS+"\nadd qos high preempt=low\nadd account a\nadd user u account=a qos=low,high "+a.ofUser+"\n")
+		low := r.submit(0, &Job{Tasks: 4, Account: "a", User: "u", QOS: "low", Limit: 10 * des.Minute, Requeue: true})
+		r.until(5 * des.Second)
+		if a.order {
+			r.Relimit(5*des.Second, low, 5*des.Minute)
+		}
+		if a.fails {
+			require.NoError(t, r.Down(6*des.Second, []int{0}))
+		} else {
+			r.submit(6*des.Second, &Job{Tasks: 4, Account: "a", User: "u", QOS: "high", Limit: 10 * des.Minute})
+		}
+		r.until(20 * des.Second)
+		require.NotEqual(t, running, low.state)
+		require.Equal(t, a.want, low.Limit, "%+v", a)
+		require.Equal(t, a.order && a.want == 5*des.Minute, low.excused)
+	}
+}
