@@ -62,15 +62,7 @@ func (m *maker) job(rec *Record, line int64) (*entity.Job, error) {
 		return nil, nil
 	}
 
-	// Oddities that are only noted.
-	if filled {
-		report.addJob(line, 8, SizeFilled, rec.Job)
-	} else if rec.Requested != rec.Allocated && min(rec.Requested, rec.Allocated) > 0 {
-		report.addJob(line, 8, SizesDiffer, rec.Job)
-	}
-	if rec.Runtime == 0 {
-		report.addJob(line, 4, ZeroRuntime, rec.Job)
-	}
+	report.oddities(rec, line, filled)
 
 	// The job: fields of SWF, and columns beyond them for filters and policies.
 	j := m.allocate()
@@ -98,6 +90,18 @@ func (m *maker) job(rec *Record, line int64) (*entity.Job, error) {
 	}
 	m.estimate(j, rec, line)
 	return j, nil
+}
+
+// oddities notes what is odd about a record that makes a job; filled is as of Size.
+func (r *Report) oddities(rec *Record, line int64, filled bool) {
+	if filled {
+		r.addJob(line, 8, SizeFilled, rec.Job)
+	} else if rec.Requested != rec.Allocated && min(rec.Requested, rec.Allocated) > 0 {
+		r.addJob(line, 8, SizesDiffer, rec.Job)
+	}
+	if rec.Runtime == 0 {
+		r.addJob(line, 4, ZeroRuntime, rec.Job)
+	}
 }
 
 // refuses says why a record with a size, which is not above 0 if it is unknown, makes no job, and in

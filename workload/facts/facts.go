@@ -210,18 +210,7 @@ func (c *collector) add(j *entity.Job, rec *workload.Record) {
 	c.logarithms.add(math.Log(float64(size)), math.Log(max(1, j.Runtime.Seconds())))
 	c.estimate(j, rec)
 	c.calendar.add(j.Submit, rec.User, work)
-	if rec.Wait >= 0 {
-		c.waits.add(int64(rec.Wait))
-		if c.trace.Options.Load == 0 { // otherwise jobs did not start then
-			processors := size
-			if rec.Allocated > 0 {
-				processors = rec.Allocated
-			}
-			c.recorded.add(j.Submit, j.Submit+rec.Wait, j.Runtime, processors, rec.User)
-		}
-	} else if rec.Wait != workload.UnknownTime {
-		c.odd.negativeWaits++
-	}
+	c.wait(j, rec)
 	// What its record says beside.
 	addKnown(c.usedMemory, rec.UsedMemory)
 	addKnown(c.requestedMemory, rec.RequestedMemory)
@@ -250,6 +239,25 @@ func (c *collector) add(j *entity.Job, rec *workload.Record) {
 	}
 	if most := c.trace.Header.MaxRuntime; most > 0 && j.Runtime > des.Time(most)*des.Second {
 		c.odd.beyondMaxRuntime++
+	}
+}
+
+// wait takes in when the job started in the log.
+func (c *collector) wait(j *entity.Job, rec *workload.Record) {
+	switch {
+	case rec.Wait == workload.UnknownTime:
+		return
+	case rec.Wait < 0:
+		c.odd.negativeWaits++
+		return
+	}
+	c.waits.add(int64(rec.Wait))
+	if c.trace.Options.Load == 0 { // otherwise submissions have moved, and jobs did not start then
+		processors := int64(j.Request.Nodes)
+		if rec.Allocated > 0 {
+			processors = rec.Allocated
+		}
+		c.recorded.add(j.Submit, j.Submit+rec.Wait, j.Runtime, processors, rec.User)
 	}
 }
 

@@ -22,8 +22,11 @@ import (
 //	10-14:ok+60   and 60 time units more
 //	4:submitted+60  60 time units after the submission of job 4
 
+// wantAfter is what messages want in the column.
 const wantAfter = "jobs such as 3 10-14 4:ok+60"
 
+// parseAfter reads the column: parts with blanks between them, each a job or a range of jobs, which
+// becomes a dependency for each of its jobs.
 func parseAfter(text string) (all []entity.Dependency, err error) {
 	for part := range strings.FieldsSeq(text) {
 		d, jobs, think, thinks := entity.CutDependency(part)
@@ -53,6 +56,7 @@ func parseAfter(text string) (all []entity.Dependency, err error) {
 	return slices.Clip(all), nil
 }
 
+// parseID reads the number of a job.
 func parseID(text string) (int64, bool) {
 	v, fault := number.Count([]byte(text), math.MaxInt64)
 	return v, fault == number.Sound

@@ -17,9 +17,10 @@ import (
 	"github.com/gridslot/gridslot/workload"
 )
 
+// column is a column of a job file; docs/reference/files.md says what each one means.
 type column uint8
 
-// In the order in which they are written.
+// The columns, in the order in which they are written.
 const (
 	colID column = iota
 	colSubmit
@@ -124,6 +125,7 @@ func parseNeeds(text string) (*entity.Attributes, error) {
 	return &needs, nil
 }
 
+// addAmount adds an amount that is needed at least; its name must be new.
 func addAmount(to *entity.Attributes, name, text string) error {
 	v, fault := number.Float(text)
 	if fault != number.Sound {
@@ -139,6 +141,7 @@ func addAmount(to *entity.Attributes, name, text string) error {
 	return nil
 }
 
+// addLabel adds a label that is needed; its name must be new.
 func addLabel(to *entity.Attributes, name, text string) error {
 	if !isName(text, notInLabels) {
 		return fmt.Errorf("%s: %w", name, wrong("a label of printable letters without any of "+notInLabels, text))
@@ -153,6 +156,7 @@ func addLabel(to *entity.Attributes, name, text string) error {
 	return nil
 }
 
+// checkAttribute says why an attribute of a name cannot be added, or nil.
 func checkAttribute(in *entity.Attributes, name string) error {
 	_, amount := in.Amounts[name]
 	_, label := in.Labels[name]

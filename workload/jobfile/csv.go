@@ -11,6 +11,7 @@ import (
 // A row a line, below a heading of the columns. No field can hold the end of a
 // line, so that a line can be cut by itself.
 
+// nextCSV reads the next line into row, below the heading.
 func (r *Reader) nextCSV() error {
 	if r.header == nil {
 		if err := r.readHeader(); err != nil {
@@ -34,6 +35,8 @@ func (r *Reader) nextCSV() error {
 	return err
 }
 
+// readHeader reads the heading: names of columns, none of them twice, those among them that every job
+// needs.
 func (r *Reader) readHeader() error {
 	text, err := r.nextLine()
 	if errors.Is(err, io.EOF) {

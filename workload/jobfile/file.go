@@ -101,11 +101,11 @@ func (f *File) Open() (*Stream, error) {
 type Stream struct {
 	*Reader
 	options    Options
-	text       io.Closer // what the stored bytes unpack to
-	read       atomic.Int64
-	skip, left int64
-	begun      bool
-	origin     des.Time // by how much submissions move
+	text       io.Closer    // what the stored bytes unpack to
+	read       atomic.Int64 // bytes of the stored file so far
+	skip, left int64        // jobs that are still to be left out, and then to be taken
+	begun      bool         // a job was taken, so that origin is known
+	origin     des.Time     // by how much submissions move
 }
 
 // Next is the next job of the part that is taken, or false at the end; ask Err

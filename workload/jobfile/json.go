@@ -17,6 +17,7 @@ import (
 // several times as fast as encoding/json, which would also take keys in capitals
 // and the second of two that are the same.
 
+// nextJSON reads the next line into row.
 func (r *Reader) nextJSON() error {
 	text, err := r.nextLine()
 	if err != nil {
@@ -25,6 +26,8 @@ func (r *Reader) nextJSON() error {
 	return r.readObject(text)
 }
 
+// readObject reads the object in a line into row. A key that is no column is an error, and so is one that
+// is there twice.
 func (r *Reader) readObject(text string) error {
 	in := &r.scanner
 	line := r.lines.Bytes()
@@ -71,6 +74,7 @@ func ended(in *jsontext.Scanner) error {
 	return nil
 }
 
+// wrongObject says why a text is no object, and at which byte of the line, from 1.
 func wrongObject(column int, why string) error {
 	return fmt.Errorf("column %d: this is no object of JSON: %s", column, why)
 }
@@ -85,6 +89,7 @@ const (
 	isObject kind = "an object"
 )
 
+// kindOf is the kind that a column must have.
 func kindOf(c column) kind {
 	switch c {
 	case colCriterion, colAfter:

@@ -51,25 +51,25 @@ type Reader struct {
 	// returns. It is asked once for each name. nil refuses criteria.
 	Criterion func(name string) (entity.Criterion, error)
 
-	json     bool
-	scanner  jsontext.Scanner
+	json     bool             // the file is of JSON; otherwise of CSV
+	scanner  jsontext.Scanner // of objects of JSON
 	lines    *bufio.Scanner
-	header   []column // of CSV, by position
-	row      row
-	line     int64
-	ids      scan.NumberSet
-	latest   des.Time // submission of the job before
-	given    [numColumns]int64
-	criteria map[string]entity.Criterion
-	needs    map[string]*entity.Attributes
-	slab     []entity.Job
-	after    []entity.Dependency // of the latest text of that column
-	text     string
-	links    int   // all jobs that others come after
-	inArrays int64 // tasks of all arrays
-	tasks    int64 // of the array at hand that are still to come
-	task     entity.Job
-	err      error
+	header   []column                      // of CSV, by position; nil before the heading is read
+	row      row                           // the texts of the present job
+	line     int64                         // of it, from 1
+	ids      scan.NumberSet                // of the jobs so far
+	latest   des.Time                      // submission of the job before
+	given    [numColumns]int64             // see Given
+	criteria map[string]entity.Criterion   // by name: those that Criterion has made
+	needs    map[string]*entity.Attributes // by text, at most kept of them
+	slab     []entity.Job                  // allocated and not given out yet
+	text     string                        // the latest text of column after
+	after    []entity.Dependency           // what it says
+	links    int                           // jobs that others come after, so far; at most mostInAll
+	inArrays int64                         // tasks of all arrays so far; at most mostInAll
+	tasks    int64                         // tasks of the present array that are still to come
+	task     entity.Job                    // the latest of these
+	err      error                         // what ended the reading; io.EOF at a sound end
 }
 
 // NewReader reads plain text; see Options.Open for files.
@@ -148,6 +148,8 @@ func (r *Reader) Next() (*entity.Job, bool) {
 	return j, j != nil
 }
 
+// fail ends the reading with an error about a column, or the line if that is "". The first one counts.
+// An *Error and io.EOF stay as they are.
 func (r *Reader) fail(column string, err error) {
 	if r.err != nil {
 		return
@@ -175,7 +177,8 @@ func (r *Reader) next() *entity.Job {
 	return &r.slab[0]
 }
 
-// job makes a job of the row at hand, or nil.
+// job makes a job of the row at hand, or nil. Every column is read; the first that is wrong ends the
+// reading. Of an array the first task is made, and nextTask makes the others.
 func (r *Reader) job() *entity.Job {
 	j := r.next()
 	for _, c := range needed {
@@ -205,6 +208,7 @@ func (r *Reader) job() *entity.Job {
 	j.Group = int32(r.whole(colGroup, 0, math.MaxInt32, -1))
 	j.Queue = int32(r.whole(colQueue, 0, math.MaxInt32, -1))
 	j.After = r.predecessors()
+	// An array: its tasks have successive numbers, and no two jobs one number.
 	tasks := r.whole(colArray, 1, mostTasks, 1)
 	if r.err == nil && tasks > math.MaxInt64-j.ID {
 		r.fail(colArray.String(), fmt.Errorf("the last of %d tasks from job %d on has no number", tasks, j.ID))
@@ -263,7 +267,7 @@ func (r *Reader) predecessors() []entity.Dependency {
 	return r.after
 }
 
-// check holds a job against those above it.
+// check holds a job against those above it: its number must be new, and its submission no earlier.
 func (r *Reader) check(j *entity.Job) {
 	if !r.ids.Next(j.ID) {
 		if _, twice := r.ids.Add(j.ID); twice {
@@ -278,6 +282,7 @@ func (r *Reader) check(j *entity.Job) {
 	r.latest = j.Submit
 }
 
+// wrong ends the reading with what is wanted in a column of the present row.
 func (r *Reader) wrong(c column, want string) { r.fail(c.String(), wrong(want, r.row[c])) }
 
 // whole is a whole number, or otherwise where it is not given.
@@ -296,6 +301,7 @@ func (r *Reader) whole(c column, least, most, otherwise int64) int64 {
 	return v
 }
 
+// time is a time of 0 or more, or otherwise if it is not given.
 func (r *Reader) time(c column, otherwise des.Time) des.Time {
 	if r.row[c] == "" {
 		return otherwise
@@ -355,6 +361,7 @@ func (r *Reader) attributes() *entity.Attributes {
 	return needs
 }
 
+// criterion is the user's own criterion, or nil. Jobs with one name share it.
 func (r *Reader) criterion() entity.Criterion {
 	name := r.row[colCriterion]
 	if name == "" {

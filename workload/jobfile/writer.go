@@ -22,11 +22,11 @@ type Writer struct {
 	After bool
 
 	out   io.Writer
-	json  bool
-	buf   []byte
-	begun bool
-	err   error
-	needs map[*entity.Attributes][]byte // their texts, of some
+	json  bool                          // objects of JSON; otherwise rows of CSV
+	buf   []byte                        // what has not been written yet
+	begun bool                          // the heading of CSV is in buf, or written
+	err   error                         // the first error
+	needs map[*entity.Attributes][]byte // the texts of those that were met first, at most kept
 }
 
 // NewWriter writes to w, in large blocks: Flush it at the end.
@@ -34,6 +34,7 @@ func NewWriter(w io.Writer, f Format) *Writer {
 	return &Writer{out: w, json: f == JSONL, buf: make([]byte, 0, flushAt+4096), needs: map[*entity.Attributes][]byte{}}
 }
 
+// flushAt is how many bytes are gathered before they are written.
 const flushAt = 1 << 16
 
 // Write writes a job. One that a Reader would not read as the same is an error: a
@@ -64,6 +65,7 @@ func (w *Writer) Flush() error {
 	return w.flush()
 }
 
+// begin writes the heading of CSV, once.
 func (w *Writer) begin() {
 	if !w.begun && !w.json {
 		w.buf = append(w.buf, strings.Join(written, ",")...)
@@ -75,12 +77,14 @@ func (w *Writer) begin() {
 	w.begun = true
 }
 
+// flush writes what has been gathered.
 func (w *Writer) flush() error {
 	_, w.err = w.out.Write(w.buf)
 	w.buf = w.buf[:0]
 	return w.err
 }
 
+// writable says why a Reader would refuse a job, or nil.
 func writable(j *entity.Job) error {
 	if err := j.Check(); err != nil {
 		return err
@@ -219,6 +223,7 @@ func (w *Writer) attributes(needs *entity.Attributes) ([]byte, error) {
 	return text, nil
 }
 
+// needsField is needs in a field of CSV: ram>=16;os=linux.
 func needsField(needs *entity.Attributes) ([]byte, error) {
 	var b []byte
 	next := func() {
@@ -236,6 +241,7 @@ func needsField(needs *entity.Attributes) ([]byte, error) {
 	return appendField(nil, string(b)), err
 }
 
+// needsObject is needs as an object of JSON: {"ram":16,"os":"linux"}.
 func needsObject(needs *entity.Attributes) ([]byte, error) {
 	var b []byte
 	separator := byte('{')
@@ -253,6 +259,7 @@ func needsObject(needs *entity.Attributes) ([]byte, error) {
 	return append(b, '}'), err
 }
 
+// limited reports whether a number is a limit: 0 and infinity are none.
 func limited(v float64) bool { return v > 0 && !math.IsInf(v, 0) }
 
 // appendNumber appends the shortest text that is read as the same number, which

@@ -17,18 +17,18 @@ import (
 //
 // A miniblock holds differences from the block's least one, of so many bits each.
 type deltas struct {
-	b         []byte
-	perBlock  uint64 // miniblocks
-	miniblock uint64 // numbers in each
+	b         []byte // what has not been read
+	perBlock  uint64 // miniblocks in a block
+	miniblock uint64 // numbers in each of them, a multiple of 8
 	left      uint64 // numbers that are not taken yet
-	value     int64  // the latest
-	first     bool   // it has not been taken yet
+	value     int64  // the latest, or the first before it has been taken
+	first     bool   // the first has not been taken yet
 
-	least  int64  // difference in the block
-	widths []byte // of the miniblocks of the block that come
+	least  int64  // the least difference in the present block
+	widths []byte // the bits of a number in each miniblock of the block that is still to come
 
-	packed []byte // the miniblock at hand
-	bits   uint64 // of each of its numbers
+	packed []byte // the present miniblock
+	bits   uint64 // of each of its numbers, 0 to 64
 	at     uint64 // bits of it that are taken
 	inside uint64 // numbers of it that are left
 }
@@ -98,7 +98,8 @@ func (d *deltas) unpack() (x uint64, ok bool) {
 	return x, true
 }
 
-// turn goes to the next miniblock.
+// turn goes to the next miniblock, and if it is the first of a block reads the block's heading. It
+// reports whether there is one.
 func (d *deltas) turn() bool {
 	if len(d.widths) == 0 {
 		var ok bool
@@ -127,6 +128,7 @@ func (d deltas) end() ([]byte, error) {
 	return d.b, nil
 }
 
+// uvarint is the next unsigned number of seven bits a byte, and varint the next signed one (zigzag).
 func (d *deltas) uvarint() (uint64, bool) {
 	x, n := binary.Uvarint(d.b)
 	if n <= 0 {

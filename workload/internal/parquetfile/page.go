@@ -19,14 +19,15 @@ import (
 
 // page is one of a chunk, unpacked.
 type page struct {
-	dictionary bool
+	dictionary bool  // it has the values to which data pages refer by their places
 	values     int64 // how many, those that are not given included
-	encoding   int64
-	// The bytes of levels, without their lengths, and of values.
+	encoding   int64 // of the values, one of those below
+	// repeats and defines are the bytes of the levels, without their lengths, and data those of the
+	// values that are given.
 	repeats, defines, data []byte
 }
 
-// Encodings of values.
+// Encodings of values (Encoding of parquet.thrift, Encodings.md).
 const (
 	encPlain           = 0
 	encPlainDictionary = 2
@@ -38,26 +39,27 @@ const (
 	encSplit           = 9
 )
 
+// encodings are the names of those that are not taken for every type, for messages.
 var encodings = map[int64]string{
 	encRuns: "RLE", 4: "BIT_PACKED", encDelta: "DELTA_BINARY_PACKED", encDeltaLength: "DELTA_LENGTH_BYTE_ARRAY", encDeltaText: "DELTA_BYTE_ARRAY", encSplit: "BYTE_STREAM_SPLIT",
 }
 
-// Types of pages.
+// Types of pages (PageType of parquet.thrift). Pages of other types are passed over.
 const (
 	pageData       = 0
 	pageDictionary = 2
 	pageDataV2     = 3
 )
 
-// pages reads those of one chunk.
+// pages reads the pages of one chunk, one after the other.
 type pages struct {
 	in     io.ReaderAt
 	c      *Column
-	codec  int64
-	at     int64
-	end    int64
-	packed []byte // as it is stored
-	buf    []byte // unpacked
+	codec  int64  // by which they are packed
+	at     int64  // where the next page stands in the file
+	end    int64  // where the chunk ends
+	packed []byte // the memory of a page as it is stored
+	buf    []byte // and of a page unpacked
 	shared *shared
 }
 
@@ -79,7 +81,11 @@ func (p *pages) next() (page, error) {
 	return page{}, io.EOF
 }
 
-// header reads the header of a page, and the page behind it into p.packed.
+// header reads the header of a page, and the page behind it into p.packed. How long the header is shows
+// only when it is read: 1 KiB is tried first, then 32 times as much. Fields of a PageHeader:
+//
+//	1 type   2 uncompressed_page_size   3 compressed_page_size   4 crc (optional)
+//	5 data_page_header   7 dictionary_page_header   8 data_page_header_v2
 func (p *pages) header() (*node, error) {
 	for size := int64(1 << 10); ; size <<= 5 {
 		size = min(size, p.end-p.at)
@@ -94,6 +100,7 @@ func (p *pages) header() (*node, error) {
 		if err != nil {
 			return nil, fmt.Errorf("the header of a page: %w", err)
 		}
+		// Its claims, held against the chunk and the limits, before anything is read for them.
 		unpacked, packed := head.at(2).number, head.at(3).number
 		p.at += int64(n)
 		if packed < 0 || packed > p.end-p.at {
@@ -115,7 +122,7 @@ func (p *pages) header() (*node, error) {
 	}
 }
 
-// detach gives up the bytes that it points to.
+// detach gives up the bytes that it points to, whose memory is used for something else.
 func (n *node) detach() {
 	n.bytes = nil
 	for i := range n.fields {
@@ -123,6 +130,7 @@ func (n *node) detach() {
 	}
 }
 
+// room is n bytes of the memory of b, or new ones if it has too few.
 func room(b []byte, n int) []byte {
 	if cap(b) < n {
 		return make([]byte, n)
@@ -130,7 +138,13 @@ func room(b []byte, n int) []byte {
 	return b[:n]
 }
 
-// unpacked is the page that stands in p.packed; ok is false where it has no values.
+// unpacked is the page that stands in p.packed; ok is false if it has no values. Fields of the headers:
+//
+//	DictionaryPageHeader   1 num_values   2 encoding
+//	DataPageHeader         1 num_values   2 encoding   3 definition_level_encoding   4 repetition_level_encoding
+//	DataPageHeaderV2       1 num_values   4 encoding   5 definition_levels_byte_length   6 repetition_levels_byte_length   7 is_compressed
+//
+// In version 1 levels and values are packed together; in version 2 the levels stand unpacked in front.
 func (p *pages) unpacked(head *node) (got page, ok bool, err error) {
 	want := int(head.at(2).number)
 	switch kind := head.at(1).number; kind {
@@ -186,7 +200,8 @@ func (g *page) levels(c *Column) error {
 	return nil
 }
 
-// unpack unpacks into p.buf what must be of that size.
+// unpack unpacks into p.buf what must be of that size, by the codec of the chunk (CompressionCodec: 0
+// none, 1 Snappy, 2 gzip, 3 LZO, 4 Brotli, 5 LZ4, 6 zstd, 7 LZ4_RAW).
 func (p *pages) unpack(from []byte, want int) ([]byte, error) {
 	var err error
 	switch p.codec {
@@ -234,6 +249,7 @@ func (p *pages) unLZ4(from []byte, want int) error {
 	return err
 }
 
+// gunzip unpacks a page, and one byte more than it may have at most, by which one that is too long shows.
 func (p *pages) gunzip(from []byte, want int) error {
 	z, err := gzip.NewReader(bytes.NewReader(from))
 	if err != nil {
@@ -248,13 +264,13 @@ func (p *pages) gunzip(from []byte, want int) error {
 // runs decodes numbers of a few bits each: runs of one, and groups of eight that are packed
 // (RLE and bit packing, as Encodings.md has it).
 type runs struct {
-	b      []byte
-	bits   uint
-	left   uint64 // of the run or the groups at hand
-	packed bool
+	b      []byte // what has not been read
+	bits   uint   // of each number, 0 to 32
+	left   uint64 // numbers of the present run, or of the present groups, that are left
+	packed bool   // they are groups
 	value  uint32 // of the run
-	window uint64 // bits that are read and not used, of groups
-	have   uint
+	window uint64 // of groups: bits that are read and not used, the next number in the lowest ones
+	have   uint   // how many these are, below bits + 8
 }
 
 // next is the next number; ok is false where there is none.
@@ -282,6 +298,9 @@ func (r *runs) next() (v uint32, ok bool) {
 	return v, true
 }
 
+// begin reads the heading of the next run or groups: a number whose lowest bit tells groups, and whose
+// others how many numbers a run has, or how many groups of eight follow. A run has its number behind it,
+// in whole bytes. begin reports whether there is one.
 func (r *runs) begin() bool {
 	head, n := binary.Uvarint(r.b)
 	if n <= 0 {

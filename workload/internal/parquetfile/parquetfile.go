@@ -61,31 +61,36 @@ type Column struct {
 	// Local says that instants are those of a clock on the wall at a place that is not told.
 	Local bool
 
-	leaf             int // its place in a row group
-	physical         int64
-	unsigned         bool    // an integer of 64 bits
-	per              float64 // microseconds a unit of an instant
-	repeats, defines int     // the highest levels
+	leaf     int     // its place among the columns, and in each row group
+	physical int64   // one of the physical types below
+	unsigned bool    // an integer of 64 bits without a sign
+	per      float64 // microseconds a unit of an instant; 0 for INT96, which has a form of its own
+	// repeats and defines are the highest repetition and definition level: how many of the elements
+	// from the root of the schema down to it are repeated, and how many are optional or repeated. A
+	// value is there if its definition level is defines, and begins a row if its repetition level is 0
+	// (Dremel: Melnik et al., VLDB 2010, section 4.1).
+	repeats, defines int
 }
 
 // File is a table.
 type File struct {
-	Columns []Column
-	Rows    int64             // as the footer has it
-	Keys    map[string]string // what its writer said
+	Columns []Column          // the leaves of the schema, in its order
+	Rows    int64             // as the footer has it, which nothing depends on
+	Keys    map[string]string // what its writer said, such as the schema of pandas
 
 	in     io.ReaderAt
-	end    int64 // of its pages
-	groups []group
+	end    int64   // of its pages, where the footer begins
+	groups []group // in the order of the rows
 }
 
-// group is some rows.
+// group is a row group: some successive rows of all columns.
 type group struct {
 	rows   int64
-	chunks []chunk
+	chunks []chunk // one of each column, by leaf
 }
 
-// chunk is the part of a column in a group.
+// chunk is the part of a column in a group: size bytes of the file from the byte from on, packed by
+// codec (CompressionCodec of parquet.thrift).
 type chunk struct{ from, size, codec int64 }
 
 // Open reads the footer of a file of that size in bytes.
@@ -127,6 +132,7 @@ func Open(in io.ReaderAt, size int64) (*File, error) {
 	return f, nil
 }
 
+// readAt fills p from byte at of the file; a file that is shorter is an error.
 func readAt(in io.ReaderAt, p []byte, at int64) error {
 	n, err := in.ReadAt(p, at)
 	if n == len(p) {
@@ -143,12 +149,19 @@ func readAt(in io.ReaderAt, p []byte, at int64) error {
 // at least in their numbers or instants, and take about a byte each however well they are packed.
 const rowsPerByte = 64
 
-// take takes in what the footer says.
+// take takes in what the footer says. Numbers of fields here and below are those of parquet.thrift
+// (github.com/apache/parquet-format):
+//
+//	FileMetaData   2 schema      3 num_rows   4 row_groups   5 key_value_metadata
+//	KeyValue       1 key         2 value
+//	RowGroup       1 columns     3 num_rows
+//	ColumnChunk    3 meta_data
 func (f *File) take(meta *node) error {
 	schema := meta.at(2).list
 	if len(schema) == 0 {
 		return errors.New("it has no columns")
 	}
+	// The columns: the first element of the schema is its root.
 	s := schemaReader{elements: schema[1:]}
 	if err := s.children(schema[0].at(5).number, nil, 0, 0, false); err != nil {
 		return err
@@ -161,7 +174,8 @@ func (f *File) take(meta *node) error {
 	for _, kv := range meta.at(5).list {
 		f.Keys[string(kv.at(1).bytes)] = string(kv.at(2).bytes)
 	}
-	claimed := int64(0)
+	// The row groups. None of their claims is believed that the size of the file does not allow.
+	claimed := int64(0) // rows so far
 	for i, g := range meta.at(4).list {
 		chunks := g.at(1).list
 		if len(chunks) != len(f.Columns) {
@@ -184,6 +198,9 @@ func (f *File) take(meta *node) error {
 	return nil
 }
 
+// chunk is where a ColumnMetaData says that a chunk stands: from the first of its pages (9
+// data_page_offset, 11 dictionary_page_offset, which some writers leave 0) for 7
+// total_compressed_size bytes; 4 is the codec. It must lie in front of the footer.
 func (f *File) chunk(meta *node) (chunk, error) {
 	c := chunk{from: meta.at(9).number, size: meta.at(7).number, codec: meta.at(4).number}
 	if dictionary := meta.at(11); dictionary.number > 0 {
@@ -198,10 +215,16 @@ func (f *File) chunk(meta *node) (chunk, error) {
 // schemaReader makes columns of the elements of a schema, which are a tree whose nodes
 // stand before their children.
 type schemaReader struct {
-	elements []node
-	columns  []Column
+	elements []node   // those that are still to be read
+	columns  []Column // those read so far
 }
 
+// children reads the next n elements, which are the children of one group, and all below them. path has
+// the names of the elements above, repeats and defines their highest levels; list says that the group is
+// a list or a map, of whose inner elements only the outermost name counts. Fields of a SchemaElement:
+//
+//	1 type (none: a group)   3 repetition_type: 0 required, 1 optional, 2 repeated   4 name
+//	5 num_children           6 converted_type: 1 MAP, 3 LIST, ...                    10 logicalType: 2 MAP, 3 LIST, ...
 func (s *schemaReader) children(n int64, path []string, repeats, defines int, list bool) error {
 	if n < 0 || n > int64(len(s.elements)) || len(path) > maxDepth {
 		return errThrift
@@ -233,7 +256,7 @@ func (s *schemaReader) children(n int64, path []string, repeats, defines int, li
 			if err := s.children(e.at(5).number, name, r, d, isList || isMap); err != nil {
 				return err
 			}
-			for i := before; i < len(s.columns) && isMap; i++ {
+			for i := before; i < len(s.columns) && isMap; i++ { // maps are not read
 				s.columns[i].Kind = Other
 			}
 			continue
@@ -245,7 +268,7 @@ func (s *schemaReader) children(n int64, path []string, repeats, defines int, li
 	return nil
 }
 
-// The physical types.
+// The physical types (Type of parquet.thrift).
 const (
 	physBool   = 0
 	physInt32  = 1
@@ -257,7 +280,11 @@ const (
 	physFixed  = 7 // of a size that the schema tells; not read
 )
 
-// describe takes the type from an element of the schema.
+// describe takes the type from an element of the schema. What the values mean stands in the logical
+// type, or in older files in the converted type alone:
+//
+//	logicalType      5 DECIMAL   8 TIMESTAMP: 1 isAdjustedToUTC, 2 unit (1 ms, 2 us, 3 ns)   10 INTEGER: 1 bitWidth, 2 isSigned
+//	converted_type   5 DECIMAL   9 TIMESTAMP_MILLIS   10 TIMESTAMP_MICROS   14 UINT_64
 func (c *Column) describe(e *node) {
 	c.physical = e.at(1).number
 	logical, converted := e.at(10), int64(-1)
@@ -282,7 +309,7 @@ func (c *Column) describe(e *node) {
 			c.Kind, c.unsigned = Number, true
 		}
 		c.Local = c.Kind == Instant && logical.has(8) && stamp.at(1).number == 0
-	case physInt96:
+	case physInt96: // deprecated, and of nothing but instants; Spark and Impala wrote it
 		c.Kind = Instant
 	case physFloat, physDouble:
 		c.Kind = Number

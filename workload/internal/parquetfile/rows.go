@@ -20,19 +20,19 @@ import (
 // Rows are those of a table, one at a time.
 type Rows struct {
 	f       *File
-	columns []*Values
+	columns []*Values // those that were asked for
 	shared  shared
-	group   int
-	row     int64
-	rest    int64 // of the group
+	group   int   // how many row groups have been begun
+	row     int64 // the number of the present row, from 1
+	rest    int64 // rows of the present group that are still to come
 	err     error
 }
 
 // shared is what the columns of a reading have in common.
 type shared struct {
-	memory int // of their pages and dictionaries
-	unzstd *zstd.Decoder
-	met    scan.Kept
+	memory int           // bytes of their pages and dictionaries; at most maxMemory
+	unzstd *zstd.Decoder // nil before the first page that needs it
+	met    scan.Kept     // the strings of texts
 }
 
 // Read begins with the first row, of those columns.
@@ -84,6 +84,8 @@ func (r *Rows) Next() bool {
 	return true
 }
 
+// nextGroup goes to the next row group and reports whether there is one. All columns must be at the end
+// of the group before: one that has values left has more rows than the footer says.
 func (r *Rows) nextGroup() bool {
 	for _, c := range r.columns {
 		if r.err = c.end(); r.err != nil {
@@ -110,41 +112,45 @@ func (r *Rows) nextGroup() bool {
 // Values are those of a column, one row at a time.
 type Values struct {
 	c     *Column
-	pages pages
-	page  page
-	left  int64 // of the page, rows or, in lists, values
-	held  int   // of the shared memory
+	pages pages // of the present chunk
+	page  page  // the present one
+	left  int64 // of the page: rows, or in lists values, that are still to come
+	held  int   // the bytes of shared.memory that are this column's
 
 	shared *shared
 
-	repeats, defines, indexes runs
-	bit                       uint // of plain booleans
+	repeats, defines runs // the levels of the page
+	indexes          runs // places in the dictionary
+	bit              uint // of plain booleans: the next bit of the first byte of data
 
-	numbers []float64 // the dictionary, of numbers
-	wholes  []int64   // of whole numbers and instants
-	texts   []string  // of text
-	bytes   int       // of these texts
-	from    encoding  // how the page at hand tells its values
+	// The dictionary of the chunk: one of these, by the kind of the column.
+	numbers []float64
+	wholes  []int64 // whole numbers and instants
+	texts   []string
+	bytes   int      // of the texts
+	from    encoding // how the page at hand tells its values
 
 	deltas, prefixes deltas // numbers, or the lengths of texts; what texts share with the one before
 	before           []byte // the text before
 	written          int    // bytes of the texts that were put together
 	taken            int    // values of a page that is split by bytes
 
-	given  bool
+	// The value of the present row, or of a list the latest of its values: whole, number or text, by the
+	// kind of the column.
+	given  bool // the row has one
 	whole  int64
 	number float64
 	text   string
 
-	// Of lists.
+	// Of lists: what Count, Number and Text tell, and the level that was read one too far.
 	count   int64
 	sum     float64
 	joined  strings.Builder
-	pending bool // the level at hand begins the next row
-	level   uint32
+	pending bool   // level has been read, and begins the next row
+	level   uint32 // the latest repetition level
 }
 
-// begin goes to the first value of a chunk.
+// begin goes to the first value of a chunk. The memory of the chunk before is used again.
 func (v *Values) begin(f *File, c chunk) {
 	v.pages = pages{in: f.in, c: v.c, codec: c.codec, at: c.from, end: c.from + c.size, packed: v.pages.packed, buf: v.pages.buf, shared: v.shared}
 	v.left, v.pending = 0, false
@@ -204,6 +210,7 @@ func (v *Values) Text() string {
 	return v.text
 }
 
+// next takes the value of the next row. io.EOF says that the chunk has ended.
 func (v *Values) next() error {
 	if v.c.List {
 		return v.nextList()
@@ -451,7 +458,8 @@ func (v *Values) decode() error {
 	return v.plain()
 }
 
-// place takes the next value by its place in the dictionary.
+// place takes the next value by its place in the dictionary. A place outside of it is an error: the
+// dictionary of a damaged file may be any.
 func (v *Values) place() error {
 	i, ok := v.indexes.next()
 	if !ok {
@@ -529,7 +537,7 @@ func (v *Values) plain() error {
 	return nil
 }
 
-// fixed takes in a value of a type whose values are equally long.
+// fixed takes in a value of a type whose values are equally long, the lowest byte first.
 func (v *Values) fixed(data []byte) {
 	switch v.c.physical {
 	case physInt32:
@@ -537,7 +545,7 @@ func (v *Values) fixed(data []byte) {
 	case physInt64:
 		v.take64(binary.LittleEndian.Uint64(data))
 	case physInt96:
-		// Nanoseconds of the day, and the Julian day.
+		// Nanoseconds of the day, and the Julian day; 1970 began in day 2,440,588.
 		nanos, day := int64(binary.LittleEndian.Uint64(data)), int64(int32(binary.LittleEndian.Uint32(data[8:])))
 		if v.whole = noInstant; day >= 0 && day < 10_000_000 {
 			v.whole = (day-2_440_588)*86_400_000_000 + nanos/1000
@@ -552,7 +560,8 @@ func (v *Values) fixed(data []byte) {
 // noInstant stands for instants that are further away than any of a log.
 const noInstant = math.MinInt64 / 1000 * 1000
 
-// take64 takes in eight bytes as the column means them.
+// take64 takes in eight bytes as the column means them: a number, or an instant, which becomes
+// microseconds (rounded towards 0 from nanoseconds; noInstant if milliseconds are too many).
 func (v *Values) take64(x uint64) {
 	switch {
 	case v.c.unsigned:

@@ -9,20 +9,21 @@ import (
 // itself. Every claim of a length is held against the bytes that are there before anything
 // is set aside for it.
 
-// node is a value: a number, bytes, a list or a structure.
+// node is a value: a number, bytes, a list or a structure. The parts that it is not are empty.
 type node struct {
-	number int64 // of integers and booleans
-	bytes  []byte
+	number int64  // of integers and booleans
+	bytes  []byte // part of the text that is read
 	list   []node
-	fields []field
+	fields []field // in the order in which they stand
 }
 
+// field is a field of a structure, under the number that the definition gives it.
 type field struct {
 	id int64
 	node
 }
 
-// at is a field of a structure; the zero node where it has none.
+// at is a field of a structure, the last one if it is there twice; the zero node if there is none.
 func (n *node) at(id int64) *node {
 	for i := len(n.fields) - 1; i >= 0; i-- {
 		if n.fields[i].id == id {
@@ -42,7 +43,8 @@ func (n *node) has(id int64) bool {
 	return false
 }
 
-// The types of the compact protocol.
+// The types of the compact protocol (thrift-compact-protocol.md of Apache Thrift). In a structure the
+// two booleans are types without a value.
 const (
 	typeTrue   = 1
 	typeFalse  = 2
@@ -72,8 +74,8 @@ var (
 // thrift reads from the beginning of b.
 type thrift struct {
 	b     []byte
-	pos   int
-	nodes int
+	pos   int // of the next byte
+	nodes int // values so far, at most maxNodes
 }
 
 // structure reads a structure and returns it with its length in bytes.
@@ -83,6 +85,7 @@ func structure(b []byte) (node, int, error) {
 	return n, t.pos, err
 }
 
+// byte is the next byte.
 func (t *thrift) byte() (byte, error) {
 	if t.pos >= len(t.b) {
 		return 0, errShort
@@ -91,6 +94,7 @@ func (t *thrift) byte() (byte, error) {
 	return t.b[t.pos-1], nil
 }
 
+// varint is the next number of seven bits a byte, the lowest first.
 func (t *thrift) varint() (uint64, error) {
 	v, n := binary.Uvarint(t.b[t.pos:])
 	switch {
@@ -103,7 +107,8 @@ func (t *thrift) varint() (uint64, error) {
 	return v, nil
 }
 
-// length is that of a list or of bytes, of which each item takes a byte at least.
+// length is the length of a list or of bytes. Each item takes a byte at least, so that a length above
+// what is left is refused before anything is set aside for it.
 func (t *thrift) length() (int, error) {
 	n, err := t.varint()
 	if err == nil && n > uint64(len(t.b)-t.pos) {
@@ -112,8 +117,10 @@ func (t *thrift) length() (int, error) {
 	return int(n), err
 }
 
+// zigzag is the signed number of 0, 1, 2, 3, ...: 0, -1, 1, -2, ...
 func zigzag(v uint64) int64 { return int64(v>>1) ^ -int64(v&1) }
 
+// value reads a value of a type, at a depth of nesting.
 func (t *thrift) value(kind byte, depth int) (n node, err error) {
 	if t.nodes++; t.nodes > maxNodes || depth > maxDepth {
 		return n, errTooBig
@@ -153,6 +160,8 @@ func (t *thrift) value(kind byte, depth int) (n node, err error) {
 	return n, err
 }
 
+// items reads a list or a set: its length in the upper four bits of a byte, 15 for one that follows, and
+// the type of the items in the lower ones.
 func (t *thrift) items(n *node, depth int) error {
 	head, err := t.byte()
 	if err != nil {
@@ -186,6 +195,8 @@ func (t *thrift) item(kind byte, depth int) (node, error) {
 	return t.value(kind, depth+1)
 }
 
+// pairs passes over a map, which Parquet has none of: its length, the types of keys and values in a
+// byte, and keys and values in turn.
 func (t *thrift) pairs(depth int) error {
 	size, err := t.length()
 	if err != nil || size == 0 {
@@ -206,6 +217,8 @@ func (t *thrift) pairs(depth int) error {
 	return nil
 }
 
+// members reads the fields of a structure up to a byte 0. A byte before each has its type and, unless 0,
+// by how much its number is above the one before; otherwise the number follows.
 func (t *thrift) members(n *node, depth int) error {
 	for id := int64(0); ; {
 		head, err := t.byte()

@@ -13,7 +13,9 @@ const (
 	lows = 0x7F * ones
 )
 
-// equal marks, by its highest bit, each byte of word that is one of pattern.
+// equal marks, by its highest bit, each byte of word that is equal to the byte of pattern at its place.
+// (Hacker's Delight, 2nd ed., section 6-1: a byte of the XOR is 0 where the two are equal, and of ~(((x &
+// 0x7F) + 0x7F) | x | 0x7F) the highest bit is set there alone.)
 func equal(word, pattern uint64) uint64 {
 	word ^= pattern
 	return ^((word&lows + lows) | word | lows)

@@ -15,14 +15,14 @@ const LongestLine = 256 << 10
 // Lines finds lines. The zero value is not usable; see NewLines.
 type Lines struct {
 	in      io.Reader
-	buf     []byte
-	pos     int // of the next line
-	end     int // of what has been read
-	line    []byte
-	number  int64
-	tooLong bool
-	cr      bool
-	readErr error
+	buf     []byte // LongestLine bytes; invariant: 0 <= pos <= end <= len(buf)
+	pos     int    // where the next line begins in buf
+	end     int    // where what has been read ends in buf
+	line    []byte // the present line, without its end; part of buf, unless it is too long
+	number  int64  // of it, from 1
+	tooLong bool   // line is the beginning of a longer one
+	cr      bool   // a carriage return stood before its end
+	readErr error  // what ended the input, io.EOF included
 }
 
 // NewLines reads from r.
@@ -46,6 +46,8 @@ func (s *Lines) Next() bool {
 			s.skip()
 			return true
 		}
+		// No line end in what is there: move it to the front and read on behind it, from where the
+		// search goes on.
 		from -= s.pos
 		s.end = copy(s.buf, s.buf[s.pos:s.end])
 		s.pos = 0
@@ -84,6 +86,7 @@ func (s *Lines) skip() {
 // idleReads is how often a source may return nothing before it is given up.
 const idleReads = 100
 
+// fill reads something behind end, or notes why there is nothing.
 func (s *Lines) fill() {
 	for range idleReads {
 		n, err := s.in.Read(s.buf[s.end:])

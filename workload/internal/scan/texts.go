@@ -14,10 +14,10 @@ const (
 // Kept are the texts of one column of a reading. What is longer than longestKept, or new once
 // there are too many, gets a string of its own. The zero value is ready.
 type Kept struct {
-	all    map[string]string
-	again  int  // how often a text was found in all
-	unique bool // texts hardly ever come again, and all is given up
-	late   Memo[string]
+	all    map[string]string // at most mostKept; nil before the first, and if unique
+	again  int               // how often a text was found in all
+	unique bool              // texts hardly ever come again, and all is given up
+	late   Memo[string]      // those that came lately, which is looked into first
 }
 
 // After uniqueTried different texts of which next to none came again, as of a column of ids,
@@ -65,9 +65,10 @@ type Memo[T any] struct {
 	slots []remembered[T] // made when they are needed
 }
 
+// remembered is a text and what came of it.
 type remembered[T any] struct {
 	text  string
-	known bool
+	known bool // the slot is in use: "" is a text, too
 	value T
 }
 
