@@ -25,7 +25,8 @@ func Cache() (dir string, err error) {
 	return filepath.Join(dir, "gridslot", "traces"), nil
 }
 
-// endings are those that a log's name may have in the folder, by what it is packed with.
+// endings are the endings that a log's file may have in the folder, by what it is packed with. Of
+// several files of one log, the first ending counts.
 var endings = []string{packed, ".swf.zst", ".swf"}
 
 // Stem returns a log's name without the ending of its file: .swf, .swf.gz or .swf.zst.
@@ -83,8 +84,8 @@ func (e *NamesakesError) Error() string {
 	return fmt.Sprintf("%s: there is no such file; the archive has %s: run 'gridslot trace fetch %s', and ask for it by that name", e.Path, strings.Join(names, ", "), names[len(names)-1])
 }
 
-// namesakes are the logs of the catalogue whose names contain a name of three letters or more,
-// whatever their case.
+// namesakes returns the logs of the catalogue whose names contain a name of three letters or more,
+// in any case of letters.
 func namesakes(name string) (logs []Log) {
 	name = strings.ToLower(Stem(name))
 	if len(name) < 3 {

@@ -25,17 +25,20 @@ const (
 	archivePage = "https://www.cs.huji.ac.il/labs/parallel/workload/"
 )
 
-// Log is an entry of the catalogue. Days, Load and Accuracy were measured on the
-// log; 0 and "" mean unknown. Addresses are those in use, of versions that the archive
-// may have replaced.
+// Log is an entry of the catalogue. 0 and "" mean unknown. Addresses are those in use, of versions
+// that the archive may have replaced.
 type Log struct {
-	Name       string  // as the archive names it
-	Jobs       int     // see Counted
-	Processors int     // see Counted
-	Days       float64 // span of the submissions
-	Load       float64 // offered load
-	Accuracy   float64 // mean runtime / estimate
-	Note       string  // what to know before use
+	Name string // as the archive names it
+	// Jobs and Processors are counted as Counted says.
+	Jobs       int
+	Processors int
+	// Days is the span of the submissions. Days, Load and Accuracy were measured on the log.
+	Days float64
+	// Load is the offered load, relative to all processors.
+	Load float64
+	// Accuracy is the mean of runtime / estimate.
+	Accuracy float64
+	Note     string // what to know before use
 
 	// Counted tells where Jobs and Processors come from: the "log" itself, its
 	// "header", the archive's "page", or the "book", Feitelson's Workload Modeling

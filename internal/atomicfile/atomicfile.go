@@ -28,17 +28,21 @@ import (
 	"path/filepath"
 )
 
-// File is a file being written. It is not buffered; a writer that buffers or
-// compresses is put on top, and flushed or closed before Commit.
+// File is a file that is being written. It is not buffered; a writer that buffers or compresses is
+// put on top, and flushed or closed before Commit.
 type File struct {
-	path   string   // as it was given, for messages
-	root   *os.Root // the folder of the file; nil where it is written in place
-	own    bool     // root is closed with the file
-	target string   // what the temporary file becomes, in root
-	temp   string   // the temporary file, in root
+	path string // as it was given, for messages
+	// root is the folder of the file; nil if it is written in place.
+	root *os.Root
+	// own tells that root is closed with the file.
+	own bool
+	// target and temp are names in root: what the temporary file becomes, and the temporary file.
+	target string
+	temp   string
 	file   *os.File
 	err    error // the first failure
-	done   bool
+	// done tells that Commit or Abort was called.
+	done bool
 }
 
 // Create begins to write path. What stands there stays untouched until Commit.
@@ -81,6 +85,8 @@ func CreateIn(root *os.Root, name string) (*File, error) {
 	return temporary(&File{path: path, root: root, target: name})
 }
 
+// inPlace opens what cannot be replaced. There is no temporary file, and nothing can be taken
+// back.
 func inPlace(path string) (*File, error) {
 	file, err := os.OpenFile(path, os.O_WRONLY, 0)
 	if err != nil {
@@ -89,6 +95,8 @@ func inPlace(path string) (*File, error) {
 	return &File{path: path, file: file}, nil
 }
 
+// begin opens the folder, so that the file and its temporary one stay in the same folder even if
+// that is renamed meanwhile.
 func begin(path, dir, base string) (*File, error) {
 	root, err := os.OpenRoot(cmp.Or(dir, "."))
 	if err != nil {
@@ -101,7 +109,7 @@ func begin(path, dir, base string) (*File, error) {
 	return f, err
 }
 
-// temporary begins the file under another name beside its own.
+// temporary begins the file under another name beside its own, which nobody else has.
 func temporary(f *File) (*File, error) {
 	dir, base := filepath.Split(f.target)
 	for {
@@ -138,6 +146,7 @@ func WriteIn(root *os.Root, name string, write func(io.Writer) error) error {
 	return f.with(err, write)
 }
 
+// with writes f and commits it, unless err, the error of its creation, is set.
 func (f *File) with(err error, write func(io.Writer) error) error {
 	if err != nil {
 		return err
@@ -164,8 +173,8 @@ func (f *File) Write(b []byte) (int, error) {
 // cannot be read.
 func (f *File) ReadAt(b []byte, offset int64) (int, error) { return f.file.ReadAt(b, offset) }
 
-// Commit gives the file its name. Where anything has failed, now or before,
-// it removes the temporary file and returns the first error.
+// Commit gives the file its name. If anything has failed, now or before, it removes the temporary
+// file and returns the first error. A second call does nothing.
 func (f *File) Commit() error {
 	if f.done {
 		return f.err
@@ -197,6 +206,7 @@ func (f *File) Abort() {
 
 var errAborted = errors.New("given up before it was complete")
 
+// fail keeps the first error.
 func (f *File) fail(err error) {
 	if err != nil && f.err == nil {
 		f.err = failure(f.path, err)

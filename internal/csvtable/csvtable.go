@@ -25,22 +25,24 @@ import (
 	"github.com/gridslot/gridslot/internal/number"
 )
 
-// Table is a file: a heading, and rows below it.
+// Table is a file: a heading, and rows below it. Invariant: all rows have as many fields as the
+// heading.
 type Table struct {
 	Header []string
 	rows   []*Row
 }
 
-// Row is a line of a table. A value that cannot be read is 0 (or empty); the
-// first such error is Err.
+// Row is a line of a table. A value that cannot be read is 0, or ""; the first such error is Err.
 type Row struct {
+	// Line is the number of the line in the file, from 1.
 	Line   int
 	header []string
 	fields []string
 	err    error
 }
 
-// Read reads a table that must have the columns wanted.
+// Read reads a table that must have the wanted columns, each once; it may have others. Its errors
+// name line and column, and not the file.
 func Read(in io.Reader, wanted ...string) (*Table, error) {
 	r := csv.NewReader(in)
 	r.FieldsPerRecord, r.TrimLeadingSpace = -1, true
@@ -72,6 +74,7 @@ func Read(in io.Reader, wanted ...string) (*Table, error) {
 	}
 }
 
+// check checks the heading.
 func (t *Table) check(wanted []string) error {
 	if t.Header == nil {
 		return fmt.Errorf("it is empty; its first line must name the columns %s", strings.Join(wanted, ","))
@@ -89,13 +92,14 @@ func (t *Table) check(wanted []string) error {
 	return nil
 }
 
-// Len is how many rows there are.
+// Len returns the number of rows.
 func (t *Table) Len() int { return len(t.rows) }
 
 // Rows yields the rows below the heading.
 func (t *Table) Rows() iter.Seq[*Row] { return slices.Values(t.rows) }
 
-// Text is the field of a column; "" where the table has no such column.
+// Text returns the field of a column, without blanks around it; "" if the table has no such
+// column.
 func (r *Row) Text(column string) string {
 	if i := slices.Index(r.header, column); i >= 0 {
 		return strings.TrimSpace(r.fields[i])
@@ -106,7 +110,7 @@ func (r *Row) Text(column string) string {
 // Has reports whether the row has anything in a column.
 func (r *Row) Has(column string) bool { return r.Text(column) != "" }
 
-// Number is a finite number.
+// Number returns a finite number.
 func (r *Row) Number(column string) float64 {
 	v, fault := number.Float(r.Text(column))
 	if fault != number.Sound {
@@ -116,7 +120,7 @@ func (r *Row) Number(column string) float64 {
 	return v
 }
 
-// NumberOr is Number, or otherwise where the field is empty or not there.
+// NumberOr is Number, or otherwise if the field is empty or missing.
 func (r *Row) NumberOr(column string, otherwise float64) float64 {
 	if !r.Has(column) {
 		return otherwise
@@ -127,7 +131,7 @@ func (r *Row) NumberOr(column string, otherwise float64) float64 {
 // maxTime bounds every time, in time units: some 31,000 years, as in traces.
 const maxTime = 1_000_000_000_000
 
-// Time is an instant or a length, of 0 or more time units.
+// Time returns an instant or a length of 0 or more, given in time units.
 func (r *Row) Time(column string) des.Time {
 	t, fault := number.Time(r.Text(column), maxTime*des.Second)
 	if fault != number.Sound || t < 0 {
@@ -137,7 +141,7 @@ func (r *Row) Time(column string) des.Time {
 	return t
 }
 
-// TimeOr is Time, or otherwise where the field is empty or not there.
+// TimeOr is Time, or otherwise if the field is empty or missing.
 func (r *Row) TimeOr(column string, otherwise des.Time) des.Time {
 	if !r.Has(column) {
 		return otherwise
@@ -145,7 +149,7 @@ func (r *Row) TimeOr(column string, otherwise des.Time) des.Time {
 	return r.Time(column)
 }
 
-// Int is a whole number.
+// Int returns a whole number.
 func (r *Row) Int(column string) int {
 	v, fault := number.Whole(r.Text(column), math.MaxInt)
 	if fault != number.Sound {
@@ -166,20 +170,20 @@ func (r *Row) Wrong(column, want string) {
 	}
 }
 
-// Fail notes what is wrong with a field.
+// Fail notes err as what is wrong with a field.
 func (r *Row) Fail(column string, err error) {
 	if r.err == nil {
 		r.err = fmt.Errorf("line %d: %s: %w", r.Line, column, err)
 	}
 }
 
-// Err is the first error of a field of the row that was asked for.
+// Err returns the first error of all fields of the row that were asked for.
 func (r *Row) Err() error { return r.err }
 
 // At puts the row's line in front of an error.
 func (r *Row) At(err error) error { return fmt.Errorf("line %d: %w", r.Line, err) }
 
-// IsNumber is a number where the field holds one, or false.
+// IsNumber returns the number in a field; false if there is none. It notes no error.
 func (r *Row) IsNumber(column string) (float64, bool) {
 	v, fault := number.Float(r.Text(column))
 	return v, fault == number.Sound

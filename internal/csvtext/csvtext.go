@@ -9,9 +9,8 @@ import (
 	"unicode"
 )
 
-// Of is a name or a reason as the CSV files of a run have it: with blanks in place of
-// control characters, and with a ' in front where a spreadsheet would take it for a
-// formula.
+// Of returns a name or a reason as the CSV files of a run have it: with blanks in place of control
+// characters, and with a ' in front if a spreadsheet would take it for a formula.
 func Of(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {

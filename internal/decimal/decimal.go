@@ -9,8 +9,9 @@ import (
 	"strconv"
 )
 
-// Eight has the eight digits of u < 1e8 as bytes from the lowest up, the
-// most significant first.
+// Eight returns the eight digits of u < 1e8 as bytes from the lowest up, the most significant
+// digit first. It divides both halves by 100, then all quarters by 10, by multiplication with the
+// inverse: 10486/2^20 and 103/2^10 are exact for such small numbers.
 func Eight(u uint64) uint64 {
 	const fours, pairs = 0x0000007F0000007F, 0x000F000F000F000F
 	x := u/1e4 | u%1e4<<32
@@ -20,7 +21,7 @@ func Eight(u uint64) uint64 {
 	return q | (x-10*q)<<8
 }
 
-// Zeros turns digits into text.
+// Zeros turns eight digits into text, if it is added to them by or.
 const Zeros = 0x3030303030303030
 
 // AppendUint appends u in decimal.
@@ -33,7 +34,8 @@ func AppendUint(b []byte, u uint64) []byte {
 		return binary.LittleEndian.AppendUint64(b, Eight(u%1e8)|Zeros)
 	}
 	digits := Eight(u)
-	leading := bits.TrailingZeros64(digits|1<<56) / 8 // zeros, but not the last digit
+	// leading is the number of zeros in front; the last digit is no such zero, hence the 1<<56.
+	leading := bits.TrailingZeros64(digits|1<<56) / 8
 	b = binary.LittleEndian.AppendUint64(b, (digits|Zeros)>>(8*leading&63))
 	return b[:len(b)-leading]
 }
@@ -49,8 +51,8 @@ var smallTexts = func() (texts [1000]uint32) {
 	return texts
 }()
 
-// AppendInt appends n in decimal. Counts, of jobs and processors, are mostly small, and
-// those are looked up; times are not, and go to AppendUint at once.
+// AppendInt appends n in decimal. Numbers of jobs and processors are mostly small, and looked up;
+// times are not, and go to AppendUint at once.
 func AppendInt(b []byte, n int64) []byte {
 	if n < 0 {
 		return AppendUint(append(b, '-'), -uint64(n))

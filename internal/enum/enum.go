@@ -19,7 +19,8 @@ import (
 	"strings"
 )
 
-// Names are the names of the values 0, 1, 2 ... of T.
+// Names are the names of the values 0, 1, 2 ... of T. kind is what people call such a value, in
+// messages.
 type Names[T ~uint8] struct {
 	kind  string
 	names []string
@@ -28,7 +29,7 @@ type Names[T ~uint8] struct {
 // Of names the values of T, 0 first; kind is what people call such a value.
 func Of[T ~uint8](kind string, names ...string) Names[T] { return Names[T]{kind, names} }
 
-// Name is the name of v, or kind and number of a value that has none.
+// Name returns the name of v, or kind and number of a value that has none.
 func (n Names[T]) Name(v T) string {
 	if int(v) < len(n.names) {
 		return n.names[v]
@@ -44,7 +45,7 @@ func (n Names[T]) Parse(s string) (T, error) {
 	return 0, &UnknownError{Kind: n.kind, Text: s, Want: n.Want(), Known: n.names}
 }
 
-// All are the names, in the order of their values.
+// All returns the names, in the order of their values.
 func (n Names[T]) All() []string { return slices.Clone(n.names) }
 
 // Want lists the names for people: "instant or event".
@@ -56,14 +57,16 @@ func (n Names[T]) Want() string {
 	return strings.Join(n.names[:last], ", ") + " or " + n.names[last]
 }
 
-// UnknownError is a name that is none of an enumeration's.
+// UnknownError reports a name that an enumeration does not have.
 type UnknownError struct {
 	Kind, Text string
-	Want       string   // the names that there are, for people
-	Known      []string // those of them that are worth a suggestion
+	// Want lists the names that there are, for people; Known are those of them that may be
+	// suggested.
+	Want  string
+	Known []string
 }
 
-// Unknown is the error of a name that is none of those known.
+// Unknown returns the error of a name that is not known.
 func Unknown(kind, text string, known []string) *UnknownError {
 	return &UnknownError{Kind: kind, Text: text, Want: strings.Join(known, ", "), Known: known}
 }

@@ -11,9 +11,9 @@ import (
 // fewer in a short name: less than half of its letters.
 const mostMistakes = 2
 
-// Suggestion is what to say behind an unknown name: the known one that is most like it, or
-// nothing where all are too different. It is the one text of suggestions, for keys of files,
-// flags, commands, policies and whatever else has a name.
+// Suggestion returns what to say behind an unknown name: the known name that is most like it, or
+// "" if all are too different. It is the one text of suggestions, for keys of files, flags,
+// commands, policies and whatever else has a name.
 func Suggestion(name string, known []string) string {
 	if !strings.ContainsFunc(name, unicode.IsLetter) { // numbers are not written wrongly, but other numbers
 		return ""
@@ -33,8 +33,8 @@ func Suggestion(name string, known []string) string {
 	return fmt.Sprintf(": did you mean %q?", best)
 }
 
-// plural is the plural of a word that ends in y: policies of policy. Other plurals are one mistake
-// away.
+// plural returns the plural of a word that ends in y: policies for policy. Other plurals are one
+// mistake away.
 func plural(word string) string {
 	if stem, ends := strings.CutSuffix(word, "y"); ends {
 		return stem + "ies"
@@ -42,14 +42,14 @@ func plural(word string) string {
 	return word
 }
 
-// SuggestionOrAll is the suggestion, or, where all are too different, the names of all of them.
+// SuggestionOrAll returns the suggestion or, if all names are too different, all of them.
 func SuggestionOrAll(name string, known []string) string {
 	return cmp.Or(Suggestion(name, known), ": there are "+strings.Join(known, ", "))
 }
 
-// editDistance counts the letters to change, add, leave out or swap with their
-// neighbours between a and b (optimal string alignment). d[i][j] is that of the first i
-// letters of a and the first j of b.
+// editDistance returns how many letters must be changed, added, left out or swapped with their
+// neighbour to make b of a (optimal string alignment). d[i][j] is the distance of the first i
+// letters of a and the first j letters of b.
 func editDistance(a, b string) int {
 	d := make([][]int, len(a)+1)
 	for i := range d {

@@ -12,18 +12,23 @@ import (
 	"github.com/gridslot/gridslot/des"
 )
 
-// compiler makes functions of an expression's parts.
+// compiler makes functions of the parts of one expression, from the outside to the inside. Its
+// methods take a node, and are named by what they want it to be: number, words (a text),
+// condition.
 type compiler[A any] struct {
 	*Language[A]
 	text string
-	uses []string // names of fields
+	// uses are the names of the fields found so far; a field that is used twice is there twice.
+	uses []string
 }
 
+// fail returns an *Error at the node.
 func (c *compiler[A]) fail(at ast.Node, format string, args ...any) error {
 	return &Error{c.Noun, c.text, at.Location().From + 1, fmt.Sprintf(format, args...)}
 }
 
-// field is the field that n names; ok tells that n is a name of one at all.
+// field returns the field that n names. ok tells that n has the form of a field's name at all:
+// then err says why it is none.
 func (c *compiler[A]) field(n ast.Node) (f Field[A], ok bool, err error) {
 	switch n := n.(type) {
 	case *ast.IdentifierNode:
@@ -52,6 +57,7 @@ func (c *compiler[A]) field(n ast.Node) (f Field[A], ok bool, err error) {
 	return f, true, nil
 }
 
+// number makes a number of n. The order of the attempts decides which message a user gets.
 func (c *compiler[A]) number(n ast.Node) (Number[A], error) {
 	if f, ok, err := c.field(n); ok {
 		if err == nil && f.Number == nil {
@@ -90,6 +96,7 @@ func (c *compiler[A]) number(n ast.Node) (Number[A], error) {
 			return y(a, now)
 		}, err
 	}
+	// Not a number: say what it is instead.
 	if decides(n) {
 		if _, err := c.condition(n); err != nil {
 			return nil, err
@@ -102,9 +109,10 @@ func (c *compiler[A]) number(n ast.Node) (Number[A], error) {
 	return nil, c.fail(n, "%s is no arithmetic: a %s has %s", n, c.Noun, c.Known())
 }
 
+// constant returns x whatever the thing is.
 func constant[A any](x float64) Number[A] { return func(A, des.Time) float64 { return x } }
 
-// both are two parts.
+// both makes numbers of two nodes.
 func (c *compiler[A]) both(a, b ast.Node) (x, y Number[A], err error) {
 	if x, err = c.number(a); err == nil {
 		y, err = c.number(b)
@@ -112,14 +120,16 @@ func (c *compiler[A]) both(a, b ast.Node) (x, y Number[A], err error) {
 	return x, y, err
 }
 
-// arithmetic is x op y, or nil where op is no operator of arithmetic.
+// arithmetic returns x op y, or nil if op is no operator of arithmetic.
 func arithmetic[A any](op string, x, y Number[A]) Number[A] {
 	switch op {
 	case "+":
 		return func(a A, now des.Time) float64 { return x(a, now) + y(a, now) }
 	case "-":
 		return func(a A, now des.Time) float64 { return x(a, now) - y(a, now) }
-	case "*": // rounded before it is added to anything
+	// A product is rounded before it is added to anything: without the conversion, some
+	// architectures would fuse both (FMA), and results would differ.
+	case "*":
 		return func(a A, now des.Time) float64 { return float64(x(a, now) * y(a, now)) }
 	case "/":
 		return func(a A, now des.Time) float64 { return x(a, now) / y(a, now) }
@@ -131,7 +141,7 @@ func arithmetic[A any](op string, x, y Number[A]) Number[A] {
 	return nil
 }
 
-// call is the name and the arguments of what n calls. Some names are the parser's own.
+// call returns the name and the arguments of what n calls. Some names are the parser's own.
 func call(n ast.Node) (name string, arguments []ast.Node, ok bool) {
 	switch n := n.(type) {
 	case *ast.BuiltinNode:
@@ -144,6 +154,7 @@ func call(n ast.Node) (name string, arguments []ast.Node, ok bool) {
 	return "", nil, false
 }
 
+// call makes a number of a function that is called by that name.
 func (c *compiler[A]) call(n ast.Node, name string, arguments []ast.Node) (Number[A], error) {
 	one, isOne := functions[name]
 	two, isTwo := more[name]
@@ -175,11 +186,12 @@ func (c *compiler[A]) call(n ast.Node, name string, arguments []ast.Node) (Numbe
 	return x, nil
 }
 
+// unknown returns the error of a name that the language does not have.
 func (c *compiler[A]) unknown(n ast.Node, name string) error {
 	return c.fail(n, "%q is not known: a %s has %s", name, c.Noun, c.Known())
 }
 
-// isText reports whether n can be nothing but a text.
+// isText reports whether n can be nothing but a text: then what it is compared with must be one.
 func (c *compiler[A]) isText(n ast.Node) bool {
 	if _, literal := n.(*ast.StringNode); literal {
 		return true
@@ -187,11 +199,13 @@ func (c *compiler[A]) isText(n ast.Node) bool {
 	if name, _, ok := call(n); ok {
 		return ofText[name] != nil
 	}
-	quiet := *c // this only looks
+	// It only looks: the field does not count as used.
+	quiet := *c
 	f, ok, err := quiet.field(n)
 	return ok && err == nil && f.Number == nil
 }
 
+// words makes a text of n.
 func (c *compiler[A]) words(n ast.Node) (Text[A], error) {
 	if s, ok := n.(*ast.StringNode); ok {
 		if s.Value == "" {
@@ -216,7 +230,8 @@ func (c *compiler[A]) words(n ast.Node) (Text[A], error) {
 	return nil, c.fail(n, "a text is wanted here, and not %s", n)
 }
 
-// among refuses a text with which the field beside it is never equal.
+// among returns an error if n is a text with which the field beside it is never equal
+// (Field.Values).
 func (c *compiler[A]) among(beside, n ast.Node) error {
 	literal, ok := n.(*ast.StringNode)
 	if !ok {
@@ -230,7 +245,7 @@ func (c *compiler[A]) among(beside, n ast.Node) error {
 	return nil
 }
 
-// decides reports whether n is a condition, well made or not.
+// decides reports whether n has the form of a condition, right or wrong.
 func decides(n ast.Node) bool {
 	switch n := n.(type) {
 	case *ast.BoolNode:
@@ -244,6 +259,7 @@ func decides(n ast.Node) bool {
 	return name == "known"
 }
 
+// condition makes a condition of n.
 func (c *compiler[A]) condition(n ast.Node) (Condition[A], error) {
 	switch n := n.(type) {
 	case *ast.BoolNode:
@@ -267,7 +283,8 @@ func (c *compiler[A]) condition(n ast.Node) (Condition[A], error) {
 	return nil, c.fail(n, "a condition is wanted here, such as %s, and not %s", c.Example, n)
 }
 
-// binary is a condition of two parts.
+// binary makes a condition of an operator with two parts. Texts are compared if either part can be
+// nothing else.
 func (c *compiler[A]) binary(n *ast.BinaryNode) (Condition[A], error) {
 	switch n.Operator {
 	case "and", "&&", "or", "||":
@@ -308,8 +325,8 @@ func (c *compiler[A]) binary(n *ast.BinaryNode) (Condition[A], error) {
 	return func(a A, now des.Time) bool { return x(a, now) != "" && y(a, now) != "" && is(a, now) }, c.among(n.Right, n.Left)
 }
 
-// negated is a condition of two parts with "not" before its operator, as in
-// "x not in [1, 2]". As every comparison it is false where a part is unknown.
+// negated makes a condition of two parts with "not" before its operator, as in "x not in [1, 2]".
+// Like every comparison it is false where a part is unknown, which "not (x in [1, 2])" is not.
 func (c *compiler[A]) negated(n *ast.BinaryNode) (Condition[A], error) {
 	is, err := c.binary(n)
 	if err != nil {
@@ -327,6 +344,7 @@ func (c *compiler[A]) negated(n *ast.BinaryNode) (Condition[A], error) {
 	default:
 		parts = append(parts, n.Right)
 	}
+	// known has a condition for each part: that it has a value.
 	known := make([]Condition[A], len(parts))
 	for i, part := range parts {
 		if texts {
@@ -353,7 +371,8 @@ func (c *compiler[A]) negated(n *ast.BinaryNode) (Condition[A], error) {
 	}, nil
 }
 
-// comparison is x op y. No number is equal to NaN, below or above it.
+// comparison returns x op y. No number is equal to NaN, below it or above it; for != Go says
+// otherwise, hence both < and >.
 func comparison[A any, T float64 | string, F ~func(A, des.Time) T](op string, x, y F) Condition[A] {
 	switch op {
 	case "<":
@@ -374,8 +393,8 @@ func comparison[A any, T float64 | string, F ~func(A, des.Time) T](op string, x,
 	}
 }
 
-// search is what looks for the text y in x, or nil where op does not. Only a known text
-// holds another one, because none is empty.
+// search returns the condition that x holds the text y, or nil if op does not look for a text.
+// Only a known text holds another one, because none is empty.
 func search[A any](op string, x, y Text[A]) Condition[A] {
 	var holds func(s, part string) bool
 	switch op {
@@ -394,8 +413,8 @@ func search[A any](op string, x, y Text[A]) Condition[A] {
 	}
 }
 
-// matches is a regular expression, which is compiled once, by a matcher that takes time
-// in proportion to the text.
+// matches makes a condition of a regular expression, which is compiled once. Go's matcher takes
+// time in proportion to the text, whatever the pattern is.
 func (c *compiler[A]) matches(n *ast.BinaryNode) (Condition[A], error) {
 	x, err := c.words(n.Left)
 	if err != nil {
@@ -418,7 +437,8 @@ func (c *compiler[A]) matches(n *ast.BinaryNode) (Condition[A], error) {
 	}, nil
 }
 
-// in is membership in a list of numbers or of texts, or in a range with both its ends.
+// in makes a condition of membership in a list of numbers or of texts, or in a range with both its
+// ends.
 func (c *compiler[A]) in(n *ast.BinaryNode) (Condition[A], error) {
 	switch right := n.Right.(type) {
 	case *ast.ArrayNode:
@@ -442,6 +462,7 @@ func (c *compiler[A]) in(n *ast.BinaryNode) (Condition[A], error) {
 	return nil, c.fail(n.Right, "a list or a range is wanted here, such as [1, 2] or 1..64, and not %s", n.Right)
 }
 
+// inTexts makes membership in a list of texts.
 func (c *compiler[A]) inTexts(left ast.Node, nodes []ast.Node) (Condition[A], error) {
 	x, err := c.words(left)
 	if err != nil {
@@ -461,6 +482,7 @@ func (c *compiler[A]) inTexts(left ast.Node, nodes []ast.Node) (Condition[A], er
 	return sorted(x, list), nil
 }
 
+// inNumbers makes membership in a list of numbers.
 func (c *compiler[A]) inNumbers(left ast.Node, nodes []ast.Node) (Condition[A], error) {
 	x, err := c.number(left)
 	if err != nil {
@@ -477,7 +499,7 @@ func (c *compiler[A]) inNumbers(left ast.Node, nodes []ast.Node) (Condition[A], 
 	return sorted(x, list), nil
 }
 
-// literal is the number that n is, as it stands.
+// literal returns the number that n is, as it stands, with its sign.
 func literal(n ast.Node) (float64, bool) {
 	switch n := n.(type) {
 	case *ast.IntegerNode:
@@ -494,7 +516,8 @@ func literal(n ast.Node) (float64, bool) {
 	return 0, false
 }
 
-// sorted is membership of x in a list of literals, none of which is an unknown value.
+// sorted returns membership of x in a list of literals, by binary search. An unknown value is
+// never found: no literal is NaN or "", and NaN is equal to nothing.
 func sorted[A any, T float64 | string, F ~func(A, des.Time) T](x F, list []T) Condition[A] {
 	slices.Sort(list)
 	return func(a A, now des.Time) bool {
@@ -503,7 +526,7 @@ func sorted[A any, T float64 | string, F ~func(A, des.Time) T](x F, list []T) Co
 	}
 }
 
-// known is whether a field has a value.
+// known makes a condition of known(FIELD): the field has a value.
 func (c *compiler[A]) known(n ast.Node, arguments []ast.Node) (Condition[A], error) {
 	if len(arguments) != 1 {
 		return nil, c.fail(n, "known takes one field, not %d", len(arguments))

@@ -16,45 +16,51 @@ import (
 	"github.com/gridslot/gridslot/des"
 )
 
-// Number is what an expression comes to for a thing at an instant, Text likewise, and
-// Condition whether it holds.
+// Number is what an expression comes to for a thing at an instant: NaN where unknown. Text is the
+// same for texts, "" where unknown, and Condition tells whether it holds. All are called for many
+// things in turn, and must not keep about.
 type (
 	Number[A any]    func(about A, now des.Time) float64
 	Text[A any]      func(about A, now des.Time) string
 	Condition[A any] func(about A, now des.Time) bool
 )
 
-// Field is what is known of a thing by a name. It has a Number, a Text, or both: the
-// number is then meant, save where a text stands beside it.
+// Field is what is known of a thing by a name. It has a Number, a Text, or both: then the number
+// is meant, except beside a text.
 type Field[A any] struct {
-	Name   string
-	Number Number[A] // NaN where unknown
-	Text   Text[A]   // "" where unknown
-	// Known, if given, decides whether the value is known, for numbers that have a value of
-	// their own where they are not.
+	Name string
+	// Number returns NaN where it is unknown, Text returns "".
+	Number Number[A]
+	Text   Text[A]
+	// Known, if given, decides whether the value is known, for numbers that have a value of their
+	// own where they are not.
 	Known Condition[A]
-	// Values, if given, are all texts that the field can have: another one is an error
-	// where it is compared with.
+	// Values, if given, are all texts that the field can have: comparing it with another text is
+	// an error.
 	Values []string
-	// Missing, if given, says why there is no such field this time.
+	// Missing, if given, says why there is no such field this time; using it is an error.
 	Missing string
 }
 
-// Language is what expressions over things of one kind may be made of.
+// Language says what expressions over things of one kind may be made of.
 type Language[A any] struct {
-	Noun    string // what an expression is called: "formula", "filter"
-	Example string // of a condition, for messages: "wait > 3600"
+	// Noun is what an expression is called in messages: "formula", "filter".
+	Noun string
+	// Example is a condition for messages: "wait > 3600".
+	Example string
 	Fields  []Field[A]
 	// Column, if given, finds fields beyond these, which are written column.NAME or
 	// column["NAME"].
 	Column func(name string) (Field[A], bool)
 }
 
-// Error is what is wrong with an expression.
+// Error reports what is wrong with an expression.
 type Error struct {
-	Noun    string // of the language
-	Text    string // the expression
-	Column  int    // from 1, in characters
+	// Noun is the Language's, Text is the expression.
+	Noun string
+	Text string
+	// Column is where it is wrong, counted in characters from 1.
+	Column  int
 	Problem string
 }
 
@@ -62,13 +68,15 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("the %s %q, column %d: %s", e.Noun, e.Text, e.Column, e.Problem)
 }
 
-// What an expression may be at most, in bytes: the parser calls itself for every bracket.
+// maxText bounds an expression, and maxPattern the pattern of matches, in bytes: the parser calls
+// itself for every bracket, so that the depth of the stack follows the length.
 const (
 	maxText    = 1 << 16
 	maxPattern = 1000 // of matches
 )
 
-// functions are of one number, more those of two or more, and ofText of a text.
+// functions are of one number, more are of two numbers or more, taken two by two from the left,
+// and ofText are of a text.
 var functions = map[string]func(float64) float64{
 	"log": math.Log, "log2": math.Log2, "log10": math.Log10, "exp": math.Exp, "sqrt": math.Sqrt,
 	"abs": math.Abs, "floor": math.Floor, "ceil": math.Ceil, "round": math.Round,
@@ -95,6 +103,7 @@ func (l *Language[A]) Known() string {
 		" and the functions " + strings.Join(functionNames(), ", ")
 }
 
+// functionNames returns the names of all functions, sorted.
 func functionNames() []string {
 	names := []string{"known"}
 	for name := range functions {
@@ -110,17 +119,19 @@ func functionNames() []string {
 	return names
 }
 
-// Number makes a function of an expression that is a number, and names the fields of which it
-// speaks. What is wrong is an *Error.
+// Number makes a function of an expression that is a number, and returns the names of the fields
+// that it uses. Its error is an *Error.
 func (l *Language[A]) Number(text string) (Number[A], []string, error) {
 	return compile(l, text, (*compiler[A]).number)
 }
 
-// Condition is Number for an expression that holds or does not.
+// Condition is Number for an expression that holds or does not hold.
 func (l *Language[A]) Condition(text string) (Condition[A], []string, error) {
 	return compile(l, text, (*compiler[A]).condition)
 }
 
+// compile parses the text, and makes a function of it: make is the method of the compiler for the
+// kind of expression that is wanted.
 func compile[A, F any](l *Language[A], text string, make func(*compiler[A], ast.Node) (F, error)) (f F, uses []string, err error) {
 	if len(text) > maxText {
 		return f, nil, &Error{l.Noun, text[:20] + "...", 1, fmt.Sprintf("it is longer than %d bytes", maxText)}
@@ -146,14 +157,13 @@ func Check(noun, text string) error {
 	return err
 }
 
-// unexpected is how the parser speaks of what it cannot go on with, such as
-// Operator(",").
+// unexpected is how the parser speaks of what it cannot go on with, such as Operator(",").
 var unexpected = regexp.MustCompile(`^unexpected token (\w+)(?:\((.*)\))?`)
 
 // noNumber is how the parser speaks of a number that it cannot read.
 var noNumber = regexp.MustCompile(`^invalid \w+ literal: .*parsing "(.*)": (.*)`)
 
-// inWords is what the parser says, for people.
+// inWords says what the parser says, in words for people.
 func inWords(message string) string {
 	if found := noNumber.FindStringSubmatch(message); found != nil {
 		if strings.HasSuffix(found[2], "out of range") {

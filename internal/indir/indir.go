@@ -37,7 +37,7 @@ func ReadFile(dir, name string) ([]byte, error) {
 	return text, Explain(root, name, err)
 }
 
-// LinkError is a symbolic link, or a name, that leads out of a folder.
+// LinkError reports a symbolic link, or a name, that leads out of a folder.
 type LinkError struct{ Path string }
 
 func (e *LinkError) Error() string {
@@ -45,8 +45,9 @@ func (e *LinkError) Error() string {
 		"put the file itself there", e.Path)
 }
 
-// Explain is an error of a method of root with the link in it that leads out of the folder,
-// if that is why; other errors have the whole path of the file.
+// Explain returns an error of a method of root in plainer words: a *LinkError with the link that
+// leads out of the folder, if that is why, otherwise the same error with the whole path of the
+// file. name is the file that was asked for.
 func Explain(root *os.Root, name string, err error) error {
 	var at *fs.PathError
 	if !errors.As(err, &at) {
@@ -55,6 +56,7 @@ func Explain(root *os.Root, name string, err error) error {
 	if !strings.Contains(at.Err.Error(), "path escapes") { // package os exports no such error
 		return &fs.PathError{Op: strings.TrimSuffix(at.Op, "at"), Path: filepath.Join(root.Name(), name), Err: at.Err}
 	}
+	// The first part of the name that is a link, or is not there, is the one to tell.
 	place := ""
 	for part := range strings.SplitSeq(filepath.ToSlash(name), "/") {
 		place = filepath.Join(place, part)

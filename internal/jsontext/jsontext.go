@@ -13,10 +13,11 @@ import (
 	"strings"
 )
 
-// Error is a text that is no JSON, or not what is wanted.
+// Error reports a text that is no JSON, or not what is wanted. Line counts from 1.
 type Error struct {
-	Line  int
-	Field string // the keys that lead to the value, or ""
+	Line int
+	// Field has the keys that lead to the value, with dots between them, or "".
+	Field string
 	Err   error
 }
 
@@ -29,8 +30,7 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// Decode reads one value of JSON; keys that are not known are left out. Its error is an
-// *Error.
+// Decode reads one value of JSON; keys that are not known are passed over. Its error is an *Error.
 func Decode(text []byte, into any) error {
 	err := json.Unmarshal(text, into)
 	var syntax *json.SyntaxError
@@ -46,12 +46,13 @@ func Decode(text []byte, into any) error {
 	return &Error{Line: 1, Err: errors.New("this is not the JSON that it should be")}
 }
 
-// line is the number of the line in which the letter before an offset stands.
+// line returns the number of the line in which the letter before an offset stands.
 func line(text []byte, offset int64) int {
 	return 1 + strings.Count(string(text[:min(max(offset-1, 0), int64(len(text)))]), "\n")
 }
 
-// wanted says what was wanted where the reader of JSON has stopped.
+// wanted says what the reader of JSON wanted where it stopped. It knows the texts of
+// encoding/json's errors.
 func wanted(text []byte, err *json.SyntaxError) string {
 	if len(strings.TrimSpace(string(text))) == 0 {
 		return "it is empty"
@@ -79,7 +80,7 @@ func wanted(text []byte, err *json.SyntaxError) string {
 	return "true, false or null is wanted"
 }
 
-// describe is what a value is wanted to be.
+// describe says what a value is wanted to be.
 func describe(t reflect.Type) string {
 	switch t.Kind() {
 	case reflect.String:
@@ -100,7 +101,7 @@ func describe(t reflect.Type) string {
 	return `settings, {"KEY": VALUE}`
 }
 
-// shown is a value by what the reader of JSON calls it: "number 1e400", "string".
+// shown says what a value is, from what the reader of JSON calls it: "number 1e400", "string".
 func shown(value string) string {
 	if number, ok := strings.CutPrefix(value, "number "); ok {
 		return number

@@ -8,7 +8,8 @@ import (
 	"io"
 )
 
-// mostDepth is how deep a value may be nested.
+// mostDepth is how deep a value may be nested: a decoder that calls itself for each level must not
+// run out of stack.
 const mostDepth = 512
 
 // blockSize is how much of an input is read at a time.
@@ -24,23 +25,34 @@ const blockSize = 256 << 10
 //	}
 //	err := s.Err
 type Scanner struct {
-	Key     []byte // the name of the member, valid until its value is read
-	Raw     []byte // the value read last, valid until the next one
-	From    int    // where it begins in the text of Reset
-	At      int64  // the line in which it begins
-	TooLong bool   // Raw is only its beginning
-	// Err is what is wrong with the text, an *Error, or what the input says. Nothing is read behind it.
+	// Key is the name of the member, valid until its value is read.
+	Key []byte
+	// Raw is the value read last, valid until the next one is read; TooLong tells that it is only
+	// the beginning of the value.
+	Raw []byte
+	// From is where it begins in the text of Reset, and At the line in which it begins, from 1.
+	From    int
+	At      int64
+	TooLong bool
+	// Err is what is wrong with the text, an *Error, or the error of the input. Nothing is read
+	// after it.
 	Err error
 
-	in    io.Reader // nil where all of the text is in buf
-	limit int       // of a value
-	buf   []byte
-	pos   int
-	end   int
-	line  int64
-	first bool            // nothing has been read yet of what Open has gone into
-	kept  []byte          // the value, where it is of several blocks
-	open  [mostDepth]byte // brackets
+	// in is nil if all of the text is in buf.
+	in io.Reader
+	// limit is the most bytes of a value that are kept.
+	limit int
+	// buf has the block at hand, of which [pos, end) is to be read.
+	buf  []byte
+	pos  int
+	end  int
+	line int64
+	// first tells that nothing was read yet of what Open has gone into.
+	first bool
+	// kept has a value that stands in several blocks.
+	kept []byte
+	// open are the brackets of the value at hand that are open.
+	open [mostDepth]byte
 }
 
 // NewScanner reads an input, whose values may have as many bytes as limit.
@@ -54,13 +66,13 @@ func (s *Scanner) Reset(text []byte) {
 	s.buf, s.pos, s.end, s.line = text, 0, len(text), 1
 }
 
-// Line is the line that has been reached, from 1.
+// Line returns the line that has been reached, from 1.
 func (s *Scanner) Line() int64 { return s.line }
 
-// Column is the column that has been reached in the text of Reset, from 1.
+// Column returns the column that has been reached in the text of Reset, in bytes from 1.
 func (s *Scanner) Column() int { return s.pos + 1 }
 
-// fail notes what is wrong with the text.
+// fail notes what is wrong with the text, and returns false.
 func (s *Scanner) fail(format string, args ...any) bool {
 	if s.Err == nil {
 		s.Err = &Error{Line: int(s.line), Err: fmt.Errorf(format, args...)}
@@ -68,7 +80,8 @@ func (s *Scanner) fail(format string, args ...any) bool {
 	return false
 }
 
-// fill reads on, and reports whether there was more.
+// fill reads the next block, and reports whether there was more. A reader that returns nothing a
+// hundred times is given up.
 func (s *Scanner) fill() bool {
 	for idle := 0; s.in != nil && s.Err == nil && idle < 100; idle++ {
 		n, err := s.in.Read(s.buf)
@@ -86,7 +99,7 @@ func (s *Scanner) fill() bool {
 	return false
 }
 
-// Next is the next byte that is no blank, or 0 at the end.
+// Next returns the next byte that is no blank, or 0 at the end. It does not pass over it.
 func (s *Scanner) Next() byte {
 	if s.pos < s.end && s.buf[s.pos] > ' ' {
 		return s.buf[s.pos]
@@ -134,16 +147,16 @@ func (s *Scanner) Open(bracket byte) bool {
 	return s.Take(bracket, string(bracket))
 }
 
-// Element goes to the next element of a list, and reports whether there is one. Whoever is told of
-// one reads it.
+// Element goes to the next element of a list, and reports whether there is one. The caller must
+// then read it.
 func (s *Scanner) Element() bool { return s.another(']') }
 
-// Member goes to the next member of an object, whose name becomes Key, and reports whether there is one.
-// Whoever is told of one reads its value.
+// Member goes to the next member of an object, whose name becomes Key, and reports whether there
+// is one. The caller must then read its value.
 func (s *Scanner) Member() bool { return s.another('}') && s.name() }
 
-// another passes over what stands between the parts of a list or an object, and reports whether there is
-// another one. There is no comma before the first one.
+// another passes over what stands between the parts of a list or an object, and reports whether
+// there is another part. There is no comma in front of the first one.
 func (s *Scanner) another(end byte) bool {
 	first := s.first
 	s.first = false
@@ -187,9 +200,10 @@ func (s *Scanner) name() bool {
 	return s.Take(':', "a colon")
 }
 
-// set is a set of bytes.
+// set is a set of bytes: looking one up takes no branch.
 type set [256]bool
 
+// setOf returns the set of the bytes of a text.
 func setOf(of string) (all set) {
 	for _, c := range []byte(of) {
 		all[c] = true
@@ -201,7 +215,8 @@ func setOf(of string) (all set) {
 // and behind a number or a word.
 var structure, quoted, delimiter = setOf("\"{}[]\n"), setOf("\"\\\n"), setOf(",]} \n\r\t:")
 
-// until is the offset of the next byte of a set from an offset on, or the end.
+// until returns the offset of the next byte of a set, from an offset on, or the length of the
+// text.
 func until(of *set, text []byte, at int) int {
 	for at < len(text) && !of[text[at]] {
 		at++
@@ -209,7 +224,9 @@ func until(of *set, text []byte, at int) int {
 	return at
 }
 
-// Value reads a value into Raw, and reports whether it is one.
+// Value reads a value into Raw, and reports whether it is one. A value of at most limit bytes that
+// ends in this block is not copied. Of a longer one Raw has the first limit bytes, and TooLong is
+// set; it is read to its end all the same.
 func (s *Scanner) Value() bool {
 	first := s.Next()
 	s.Raw, s.TooLong, s.At, s.From = nil, false, s.line, s.pos
@@ -221,60 +238,17 @@ func (s *Scanner) Value() bool {
 		return true
 	}
 	kept := s.kept[:0] // what stood in blocks before this one
-	depth, inText, escaped := 0, false, false
-	literal := first != '{' && first != '[' && first != '"'
+	within := nesting{literal: first != '{' && first != '[' && first != '"'}
 	for done := false; !done; {
 		if s.pos == s.end && !s.fill() {
 			return s.fail("it ends within a value")
 		}
-		text, i := s.buf[s.pos:s.end], 0
-		for i < len(text) && !done {
-			switch {
-			case literal:
-				if i = until(&delimiter, text, i); i < len(text) {
-					done = true // it stays
-				}
-				continue
-			case escaped:
-				escaped = false
-				if text[i] == '\n' {
-					s.line++
-				}
-				i++
-				continue
-			case inText:
-				i = until(&quoted, text, i)
-			default:
-				i = until(&structure, text, i)
-			}
-			if i == len(text) {
-				break
-			}
-			c := text[i]
-			i++
-			switch {
-			case c == '\n':
-				s.line++
-			case c == '\\':
-				escaped = true
-			case c == '"':
-				inText = !inText
-				done = !inText && depth == 0
-			case c == '{' || c == '[':
-				if depth == mostDepth {
-					return s.fail("it is nested more than %d deep", mostDepth)
-				}
-				s.open[depth] = c
-				depth++
-			default:
-				if depth == 0 || s.open[depth-1]+2 != c { // ] and } are two behind [ and {
-					return s.fail("%c closes nothing", c)
-				}
-				depth--
-				done = depth == 0
-			}
+		text := s.buf[s.pos:s.end]
+		i, over, ok := s.pass(text, &within)
+		if !ok {
+			return false
 		}
-		s.pos += i
+		s.pos, done = s.pos+i, over
 		if done && len(kept) == 0 && i <= s.limit {
 			s.Raw = text[:i]
 		} else if room := s.limit - len(kept); i > room {
@@ -289,8 +263,73 @@ func (s *Scanner) Value() bool {
 	return len(s.Raw) > 0 || s.fail("a value is missing")
 }
 
-// simple is the offset behind the value that begins here, if that is a word, a number, or a text without
-// escapes and line ends, and ends in this block; otherwise 0.
+// nesting is where within a value a Scanner is, from one block to the next.
+type nesting struct {
+	// depth is the number of brackets that are open: they are the first ones of Scanner.open.
+	// Invariant: 0 <= depth <= mostDepth.
+	depth   int
+	inText  bool // between quotes
+	escaped bool // the next byte stands behind a backslash, and ends nothing
+	literal bool // a number or a word, which ends in front of a delimiter
+}
+
+// pass goes on in a value to its end, or to the end of the text, which is the rest of a block. It
+// returns how many bytes of the text belong to the value, and whether it is over; ok is false if a
+// bracket does not fit.
+func (s *Scanner) pass(text []byte, within *nesting) (i int, over, ok bool) {
+	for i < len(text) {
+		switch {
+		case within.literal:
+			i = until(&delimiter, text, i)
+			return i, i < len(text), true // the delimiter stays
+		case within.escaped:
+			within.escaped = false
+			if text[i] == '\n' {
+				s.line++
+			}
+			i++
+			continue
+		case within.inText:
+			i = until(&quoted, text, i)
+		default:
+			i = until(&structure, text, i)
+		}
+		if i == len(text) {
+			break
+		}
+		c := text[i]
+		i++
+		switch {
+		case c == '\n':
+			s.line++
+		case c == '\\':
+			within.escaped = true
+		case c == '"':
+			within.inText = !within.inText
+			over = !within.inText && within.depth == 0
+		case c == '{' || c == '[':
+			if within.depth == mostDepth {
+				return i, false, s.fail("it is nested more than %d deep", mostDepth)
+			}
+			s.open[within.depth] = c
+			within.depth++
+		default:
+			if within.depth == 0 || s.open[within.depth-1]+2 != c { // ] and } are two behind [ and {
+				return i, false, s.fail("%c closes nothing", c)
+			}
+			within.depth--
+			over = within.depth == 0
+		}
+		if over {
+			return i, true, true
+		}
+	}
+	return i, false, true
+}
+
+// simple returns the offset behind the value that begins here, if that is a word, a number, or a
+// text without escapes and line ends, and ends in this block; otherwise 0. Most values of a log
+// are such.
 func (s *Scanner) simple(first byte) int {
 	text := s.buf[:s.end]
 	switch first {
@@ -307,7 +346,8 @@ func (s *Scanner) simple(first byte) int {
 	return 0
 }
 
-// Text is what a text holds, without its quotes.
+// Text returns what a text holds, without its quotes; false if raw is no text. Without escapes
+// nothing is copied.
 func Text(raw []byte) ([]byte, bool) {
 	if len(raw) < 2 || raw[0] != '"' {
 		return nil, false

@@ -41,11 +41,11 @@ const (
 // Text is what a number is read from.
 type Text interface{ ~string | ~[]byte }
 
-// Whole is a whole number whose magnitude is at most a bound. Of a number with a fraction, which is
-// NotWhole, it is the part before the point.
+// Whole returns a whole number whose magnitude is at most a bound. For a number with a fraction,
+// which is NotWhole, it returns the part before the point.
 func Whole[T Text](text T, most int64) (int64, Fault) { return scaled([]byte(text), 1, most) }
 
-// Time is a number of time units, to the nearest tick, whose magnitude is at most a bound.
+// Time returns a number of time units, to the nearest tick, whose magnitude is at most a bound.
 func Time[T Text](text T, most des.Time) (des.Time, Fault) {
 	n, fault := scaled([]byte(text), int64(des.Second), int64(most))
 	return des.Time(n), fault
@@ -56,6 +56,7 @@ func InUnits[T Text](text T, unit, most des.Time) (des.Time, Fault) {
 	if unit == des.Second {
 		return Time(text, most)
 	}
+	// Whole numbers of units are exact, whatever the unit.
 	if n, ok := Integer([]byte(text)); ok {
 		if n > int64(most/unit) || n < -int64(most/unit) {
 			return 0, OutOfRange
@@ -98,7 +99,7 @@ func Seconds(text string) (float64, error) {
 	return v, nil
 }
 
-// Float is a number in floating point: the nearest one to what the text says.
+// Float returns the floating-point number nearest to what the text says.
 func Float[T Text](text T) (float64, Fault) {
 	if x, ok := shortFloat([]byte(text)); ok {
 		return x, Sound
@@ -106,8 +107,8 @@ func Float[T Text](text T) (float64, Fault) {
 	return longFloat([]byte(text))
 }
 
-// Written is a number as strconv.FormatFloat writes it: Float, and the infinite ones and NaN. A number
-// that is too large for floating point is infinite.
+// Written returns a number as strconv.FormatFloat writes it: as Float, and the infinite ones and
+// NaN. A number that is too large for floating point is infinite.
 func Written[T Text](text T) (x float64, ok bool) {
 	x, fault := Float(text)
 	return x, fault != NotNumber
@@ -133,13 +134,14 @@ func longFloat(text []byte) (float64, Fault) {
 	return x, Sound
 }
 
-// scaled is a number times scale (1, or the ticks of a time unit), rounded half away from zero,
-// exactly. For scale 1 a fraction is refused as NotWhole, with the whole part as n. The magnitude must
-// not exceed most.
+// scaled returns a number times scale (1, or the ticks of a time unit), rounded half away from
+// zero, exactly. For scale 1 a fraction is refused as NotWhole, with the whole part as n. The
+// magnitude must not exceed most. Invariant: scale is a power of ten.
 func scaled(token []byte, scale, most int64) (n int64, fault Fault) {
 	if n, ok := Small(token); ok && n <= most/scale {
 		return n * scale, Sound
 	}
+	// Phase 1: the sign, and the digits before the point.
 	text := token
 	negative := false
 	if len(text) > 0 && (text[0] == '-' || text[0] == '+') {
@@ -156,6 +158,8 @@ func scaled(token []byte, scale, most int64) (n int64, fault Fault) {
 		whole = whole*10 + d
 		i++
 	}
+	// Phase 2: the digits behind the point. unit is what the next digit is worth: at 1 it only
+	// decides the rounding, and at 0 no further digit counts.
 	digits := i
 	fraction, unit := int64(0), scale
 	roundUp, nonzero := false, false
@@ -174,6 +178,7 @@ func scaled(token []byte, scale, most int64) (n int64, fault Fault) {
 			}
 		}
 	}
+	// Phase 3: put them together, within the bounds.
 	if digits == 0 || i < len(text) {
 		return scaledFloat(token, scale, most)
 	}
@@ -196,8 +201,8 @@ func scaled(token []byte, scale, most int64) (n int64, fault Fault) {
 	return n, Sound
 }
 
-// scaledFloat is scaled for what is too long or strange for it: exponents, numbers beyond 63 bits, and
-// texts that are no numbers.
+// scaledFloat is scaled for texts that are too long or too strange for it: exponents, numbers
+// beyond 63 bits, and what is no number.
 func scaledFloat(token []byte, scale, most int64) (int64, Fault) {
 	x, fault := longFloat(token)
 	switch {
@@ -214,4 +219,5 @@ func scaledFloat(token []byte, scale, most int64) (int64, Fault) {
 	return int64(x), Sound
 }
 
+// isDigit reports whether c is one of 0 to 9; c-'0' wraps around below '0'.
 func isDigit(c byte) bool { return c-'0' <= 9 }

@@ -10,7 +10,7 @@ import (
 	_ "time/tzdata" // for machines that have no zones
 )
 
-// Find is the zone of a name: one of the IANA's, or so many hours from Greenwich,
+// Find returns the zone of a name: one of the IANA's, or a number of hours from Greenwich,
 // "GMT-6".
 func Find(name string) (*time.Location, error) {
 	zone, err := time.LoadLocation(name)
@@ -24,7 +24,7 @@ func Find(name string) (*time.Location, error) {
 	return nil, fmt.Errorf("unknown time zone %s", name)
 }
 
-// Of is the same, or UTC where the name says nothing.
+// Of returns the zone that Find finds, or UTC if there is none.
 func Of(name string) *time.Location {
 	if zone, err := Find(name); err == nil {
 		return zone
@@ -32,4 +32,5 @@ func Of(name string) *time.Location {
 	return time.UTC
 }
 
+// offset is the form of a name that says how many hours it is before or behind Greenwich.
 var offset = regexp.MustCompile(`^(?:GMT|UTC) ?([+-]\d\d?)$`)

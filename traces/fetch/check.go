@@ -14,16 +14,16 @@ import (
 	"github.com/gridslot/gridslot/workload"
 )
 
-// What a file may be unpacked to: so many times the size that it may have, and so many times
-// its own, of which the first megabyte is free. Logs of the archive are packed to a twelfth at best.
+// What a file may be unpacked to: mostUnpacked times the size that it may have, and mostRatio
+// times its own, but a megabyte in any case. Logs of the archive are packed to a twelfth at best.
 const (
 	mostUnpacked = 16
 	mostRatio    = 100
 	free         = 1 << 20
 )
 
-// check reads the whole part: its checksum must be right, it must unpack within bounds, and hold
-// a log. It returns the ending that the log's name is to have.
+// check reads the whole part: its checksum must be right, it must unpack within bounds, and be a
+// log. It returns the ending that the log's name is to have, and the checksum.
 func (p *part) check(ctx context.Context) (ending, sum string, err error) {
 	file, err := os.Open(p.path)
 	if err != nil {
@@ -36,6 +36,7 @@ func (p *part) check(ctx context.Context) (ending, sum string, err error) {
 	if p.SHA256 != "" && sum != p.SHA256 {
 		return "", "", fmt.Errorf("the checksum of the file is %s, not %s: it has been damaged, or changed", sum, p.SHA256)
 	}
+	// Phase 2: it unpacks, and every line is one of a log.
 	if _, err := file.Seek(0, io.SeekStart); err != nil {
 		return "", "", err
 	}
@@ -62,7 +63,7 @@ func (p *part) check(ctx context.Context) (ending, sum string, err error) {
 	return endingOf(file), sum, nil
 }
 
-// endingOf is the ending for a file, by its first bytes.
+// endingOf returns the ending for a file by its first bytes: the magic numbers of gzip and zstd.
 func endingOf(file io.ReaderAt) string {
 	var head [4]byte
 	_, _ = file.ReadAt(head[:], 0) // it has been read before
@@ -75,17 +76,17 @@ func endingOf(file io.ReaderAt) string {
 	return ".swf"
 }
 
-// sumOf is the SHA-256 of what r holds, in hexadecimal, and its size in bytes.
+// sumOf returns the SHA-256 of what r holds, in hexadecimal, and its size in bytes.
 func sumOf(r io.Reader) (sum string, size int64, err error) {
 	h := sha256.New()
 	size, err = io.Copy(h, r)
 	return hex.EncodeToString(h.Sum(nil)), size, err
 }
 
-// errBomb is that a packed file unpacks to more than a log does.
+// errBomb reports a packed file that unpacks to more than a log does.
 var errBomb = errors.New("it unpacks to far more than it has, and more than a log would: it is refused")
 
-// bounded reads so many bytes at most, and until ctx is done.
+// bounded reads at most left bytes, and until ctx is done.
 type bounded struct {
 	ctx  context.Context
 	from io.Reader

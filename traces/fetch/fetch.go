@@ -20,30 +20,30 @@ import (
 	"github.com/gridslot/gridslot/traces"
 )
 
-// defaultMaxSize is how many bytes a file may have, unless another limit is given.
+// defaultMaxSize is how many bytes a file may have if no other limit is given.
 const defaultMaxSize = 1 << 30
 
-// Options say where a log comes from and goes to. The zero value fetches logs of the
-// catalogue from the archive.
+// Options say where a log comes from and goes to. The zero value fetches logs of the catalogue
+// from the archive.
 type Options struct {
-	// Dir is the folder for the log; traces.Cache where empty.
+	// Dir is the folder for the log; "" means traces.Cache.
 	Dir string
-	// URL is where the file is, in place of the archive: its scheme is https.
+	// URL is where the file is, in place of the archive. Its scheme must be https.
 	URL string
-	// SHA256 is the checksum that the file must have, in hexadecimal; the catalogue's, where
-	// that knows it and URL is empty.
+	// SHA256 is the checksum that the file must have, in hexadecimal. If it and URL are empty, the
+	// catalogue's checksum counts, if it has one.
 	SHA256 string
-	// MaxSize is how many bytes the file may have; defaultMaxSize where 0. It may be unpacked
-	// to sixteen times as many, and a hundred times its own.
+	// MaxSize is how many bytes the file may have; 0 means 1 GiB. It may be unpacked to sixteen
+	// times that, and to a hundred times its own size.
 	MaxSize int64
 	// Force fetches a log that is there already, from its first byte.
 	Force bool
-	// Progress is told, now and then, how many bytes have come, and of how many; -1 where the
+	// Progress, if set, is told now and then how many bytes have come, and of how many; -1 if the
 	// server does not tell.
 	Progress func(done, total int64)
-	// Patience is how long nothing may come; a minute where 0.
+	// Patience is for how long nothing may come; 0 means a minute.
 	Patience time.Duration
-	// Transport speaks to the server; http.DefaultTransport where nil, which goes through the
+	// Transport speaks to the server; nil means http.DefaultTransport, which goes through the
 	// proxies that the environment names.
 	Transport http.RoundTripper
 }
@@ -51,18 +51,23 @@ type Options struct {
 // File describes a fetched log. Its fields with JSON names stand beside the log in
 // NAME.swf.gz.json.
 type File struct {
-	Name         string    `json:"name"`
-	URL          string    `json:"url"`
-	SHA256       string    `json:"sha256"` // of the file as it is stored
-	Size         int64     `json:"size"`   // of the file as it is stored, bytes
+	Name string `json:"name"`
+	URL  string `json:"url"`
+	// SHA256 and Size, in bytes, are of the file as it is stored, packed.
+	SHA256       string    `json:"sha256"`
+	Size         int64     `json:"size"`
 	ETag         string    `json:"etag,omitempty"`
 	LastModified string    `json:"last_modified,omitempty"`
 	Fetched      time.Time `json:"fetched"`
 
-	Path    string `json:"-"`
-	There   bool   `json:"-"` // it was there already: nothing was fetched
-	Checked bool   `json:"-"` // its checksum was known, and is right
-	Resumed int64  `json:"-"` // so many bytes were there from a call before
+	// Path is where the log is.
+	Path string `json:"-"`
+	// There tells that it was there already, and nothing was fetched.
+	There bool `json:"-"`
+	// Checked tells that its checksum was known, and is right.
+	Checked bool `json:"-"`
+	// Resumed is how many bytes were there from a call before.
+	Resumed int64 `json:"-"`
 }
 
 // BusyError reports that another process is fetching the log.
@@ -75,8 +80,9 @@ func (e *BusyError) Error() string {
 // PartError reports that fetching ended too early. A part of the file was kept, and the same call
 // continues from there.
 type PartError struct {
-	URL  string
-	Kept int64 // bytes
+	URL string
+	// Kept is how many bytes were kept.
+	Kept int64
 	Err  error
 }
 
@@ -86,7 +92,8 @@ func (e *PartError) Error() string {
 
 func (e *PartError) Unwrap() error { return e.Err }
 
-// Names and checksums that Log takes.
+// sound is the form of a log's name, and so of the name of a file on every system; checksum is the
+// form of Options.SHA256.
 var (
 	sound    = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._+-]*$`) // and so it is the name of a file, on every system
 	checksum = regexp.MustCompile(`^[0-9a-f]{64}$`)
@@ -99,31 +106,10 @@ var (
 // the same call continues. The error is a *BusyError if another process is fetching the log.
 func Log(ctx context.Context, name string, o Options) (*File, error) {
 	name = traces.Stem(name)
-	if !sound.MatchString(name) {
-		return nil, fmt.Errorf("%q cannot be the name of a log: letters, digits and . _ + - are wanted", name)
-	}
-	log, known := traces.Known(name)
-	if o.URL == "" {
-		if !known {
-			return nil, fmt.Errorf("%s is not in the catalogue ('gridslot trace list'): give its address (--url)", name)
-		}
-		o.URL, o.SHA256 = log.URL, cmp.Or(o.SHA256, log.SHA256)
-	}
-	from, err := address(o.URL)
+	from, err := o.complete(name)
 	if err != nil {
 		return nil, err
 	}
-	o.SHA256 = strings.ToLower(o.SHA256)
-	if o.SHA256 != "" && !checksum.MatchString(o.SHA256) {
-		return nil, fmt.Errorf("a checksum has 64 hexadecimal digits, not %q", o.SHA256)
-	}
-	if o.Dir == "" {
-		if o.Dir, err = traces.Cache(); err != nil {
-			return nil, err
-		}
-	}
-	o.MaxSize = cmp.Or(o.MaxSize, defaultMaxSize)
-	o.Patience = cmp.Or(o.Patience, time.Minute)
 	if err := os.MkdirAll(o.Dir, 0o777); err != nil {
 		return nil, fmt.Errorf("making the folder for logs: %w", err)
 	}
@@ -149,11 +135,49 @@ func Log(ctx context.Context, name string, o Options) (*File, error) {
 		}
 		return nil, fmt.Errorf("%s: %w", o.URL, err)
 	}
-	f := &File{
-		Name: name, URL: o.URL, SHA256: sum, Size: p.size, ETag: p.meta.ETag, LastModified: p.meta.LastModified, Fetched: time.Now().UTC().Truncate(time.Second),
-		Path: filepath.Join(o.Dir, name+ending), Checked: o.SHA256 != "", Resumed: p.resumed,
+	return p.keep(name, ending, sum)
+}
+
+// complete checks the options for a log of that name, fills in what is left open, and returns the
+// address to fetch from.
+func (o *Options) complete(name string) (*url.URL, error) {
+	if !sound.MatchString(name) {
+		return nil, fmt.Errorf("%q cannot be the name of a log: letters, digits and . _ + - are wanted", name)
 	}
-	old := traces.Cached(o.Dir, name)
+	log, known := traces.Known(name)
+	if o.URL == "" {
+		if !known {
+			return nil, fmt.Errorf("%s is not in the catalogue ('gridslot trace list'): give its address (--url)", name)
+		}
+		o.URL, o.SHA256 = log.URL, cmp.Or(o.SHA256, log.SHA256)
+	}
+	from, err := address(o.URL)
+	if err != nil {
+		return nil, err
+	}
+	o.SHA256 = strings.ToLower(o.SHA256)
+	if o.SHA256 != "" && !checksum.MatchString(o.SHA256) {
+		return nil, fmt.Errorf("a checksum has 64 hexadecimal digits, not %q", o.SHA256)
+	}
+	if o.Dir == "" {
+		if o.Dir, err = traces.Cache(); err != nil {
+			return nil, err
+		}
+	}
+	o.MaxSize = cmp.Or(o.MaxSize, defaultMaxSize)
+	o.Patience = cmp.Or(o.Patience, time.Minute)
+	return from, nil
+}
+
+// keep gives the part, which is the whole file and was checked, the name of the log, and writes its
+// record. The record comes first: a log without one would look as if somebody had put it there by
+// hand. A file of the same log that was packed in another way goes.
+func (p *part) keep(name, ending, sum string) (*File, error) {
+	f := &File{
+		Name: name, URL: p.URL, SHA256: sum, Size: p.size, ETag: p.meta.ETag, LastModified: p.meta.LastModified, Fetched: time.Now().UTC().Truncate(time.Second),
+		Path: filepath.Join(p.Dir, name+ending), Checked: p.SHA256 != "", Resumed: p.resumed,
+	}
+	old := traces.Cached(p.Dir, name)
 	if err := writeJSON(record(f.Path), f); err != nil {
 		return nil, err
 	}
@@ -161,7 +185,7 @@ func Log(ctx context.Context, name string, o Options) (*File, error) {
 		return nil, fmt.Errorf("giving the log its name: %w", err)
 	}
 	p.drop()
-	if old != "" && old != f.Path { // packed in another way
+	if old != "" && old != f.Path {
 		os.Remove(old)
 		os.Remove(record(old))
 	}
@@ -182,8 +206,8 @@ func address(text string) (*url.URL, error) {
 	return u, nil
 }
 
-// lock keeps other processes from fetching a log of that name into the folder. Its file stays:
-// were it removed, one process could lock it while another one makes a new one.
+// lock keeps other processes from fetching a log of that name into the folder. The lock's file
+// stays: if it were removed, one process could lock it while another one makes a new one.
 func lock(dir, name string) (unlock func(), err error) {
 	l := flock.New(filepath.Join(dir, "."+name+".lock"), flock.SetPermissions(0o666)) // the folder may be several users'
 	held, err := l.TryLock()
@@ -196,11 +220,11 @@ func lock(dir, name string) (unlock func(), err error) {
 	return func() { _ = l.Close() }, nil // nothing was written through it
 }
 
-// record is where a File is kept, by its path.
+// record returns the file in which a File is kept, by the path of the log.
 func record(path string) string { return path + ".json" }
 
-// there is a log that has been fetched before. Its checksum is that of the file as it is now,
-// and must be sum, or where that is empty the one of its record.
+// there returns a log that has been fetched before. Its checksum, computed anew, must be sum or,
+// if that is "", the one of its record.
 func there(name, path, sum string) (*File, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -220,6 +244,7 @@ func there(name, path, sum string) (*File, error) {
 	return f, nil
 }
 
+// writeJSON writes v as JSON for people: addresses keep their & as it is.
 func writeJSON(path string, v any) error {
 	return atomicfile.Write(path, func(w io.Writer) error {
 		enc := json.NewEncoder(w)
@@ -229,6 +254,7 @@ func writeJSON(path string, v any) error {
 	})
 }
 
+// readJSON reads what writeJSON writes.
 func readJSON(path string, v any) error {
 	text, err := os.ReadFile(path)
 	if err != nil {

@@ -16,37 +16,40 @@ import (
 	"time"
 )
 
-// part is what has come of a file. Of which file stands beside it, so that a later call can ask
-// for the rest of that one and no other.
+// part is what has come of a file. meta says of which file: it stands beside the part, so that a
+// later call asks for the rest of that file and no other.
 type part struct {
 	Options
 	url  *url.URL
 	path string
 
-	meta    meta
-	size    int64 // of what is there, bytes
-	resumed int64 // so many of them are from a call before
+	meta meta
+	// size is how many bytes are there, resumed how many of them are from a call before.
+	size    int64
+	resumed int64
 }
 
-// meta is which file a part is of.
+// meta says which file a part is of.
 type meta struct {
 	URL          string `json:"url"`
 	ETag         string `json:"etag,omitempty"`
 	LastModified string `json:"last_modified,omitempty"`
-	// Validator is what the server is to compare (If-Range), or "" where it gave nothing that
-	// tells two versions of the file apart.
+	// Validator is what the server is to compare (If-Range), "" if it gave nothing that tells two
+	// versions of the file apart.
 	Validator string `json:"validator,omitempty"`
-	Size      int64  `json:"size"` // of the whole file, bytes; -1 where the server did not tell
+	// Size is the size of the whole file, in bytes; -1 if the server did not tell.
+	Size int64 `json:"size"`
 }
 
-// drop forgets the part.
+// drop removes the part and its record.
 func (p *part) drop() {
 	os.Remove(p.path)
 	os.Remove(record(p.path))
 	p.size = 0
 }
 
-// load takes up what a call before has left, if it is of the same file and can be gone on with.
+// load takes up what a call before has left, if it is of the same file and can be continued;
+// otherwise it drops it.
 func (p *part) load() {
 	info, err := os.Stat(p.path)
 	if err == nil {
@@ -61,6 +64,7 @@ func (p *part) load() {
 
 // fetch makes the part the whole file.
 func (p *part) fetch(ctx context.Context) error {
+	// Phase 1: ask for what is missing.
 	p.load()
 	p.resumed = p.size
 	if p.size > 0 && p.size == p.meta.Size { // only its name was missing
@@ -78,6 +82,7 @@ func (p *part) fetch(ctx context.Context) error {
 	if err := p.begin(resp); err != nil {
 		return err
 	}
+	// Phase 2: append what comes. What was written before an error stays for the next call.
 	out, err := os.OpenFile(p.path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o666)
 	if err != nil {
 		return fmt.Errorf("writing %s: %w", p.path, err)
@@ -112,7 +117,7 @@ func (p *part) fetch(ctx context.Context) error {
 	}
 }
 
-// withinBounds is an error where size, in bytes, is more than the file may have.
+// withinBounds returns an error if size, in bytes, is more than the file may have.
 func (p *part) withinBounds(size int64) error {
 	if size > p.MaxSize {
 		return fmt.Errorf("%s: the file has more than %d bytes: --max-size allows more", p.url, p.MaxSize)
@@ -137,6 +142,7 @@ func (p *part) ask(ctx context.Context) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
+	// The server cannot send the rest: ask for the whole.
 	again := false
 	switch {
 	case resp.StatusCode == http.StatusOK:
@@ -160,12 +166,12 @@ func (p *part) ask(ctx context.Context) (*http.Response, error) {
 	return nil, fmt.Errorf("the server answers %s", resp.Status)
 }
 
-// rangeForm is what a server says of a part that it sends: its first byte, and the size of the
-// file, if it knows that.
+// rangeForm is the form of Content-Range: the first byte of what is sent, and the size of the
+// file, if the server knows it.
 var rangeForm = regexp.MustCompile(`^bytes (\d+)-\d+/(\d+|\*)$`)
 
 // goesOn reports whether an answer is the rest of the file that the part is of. A server may
-// not know of If-Range, and send the rest of another version.
+// ignore If-Range, and send the rest of another version.
 func (p *part) goesOn(resp *http.Response) bool {
 	m := rangeForm.FindStringSubmatch(resp.Header.Get("Content-Range"))
 	if m == nil || m[1] != strconv.FormatInt(p.size, 10) {
@@ -181,8 +187,8 @@ func (p *part) goesOn(resp *http.Response) bool {
 	return same("ETag", p.meta.ETag) && same("Last-Modified", p.meta.LastModified)
 }
 
-// begin prepares the part for what an answer brings: nothing where it is the rest, else the
-// file from its first byte.
+// begin prepares the part for what an answer brings: nothing if it is the rest, otherwise the file
+// from its first byte.
 func (p *part) begin(resp *http.Response) error {
 	if resp.StatusCode == http.StatusPartialContent {
 		return nil
@@ -199,8 +205,9 @@ func (p *part) begin(resp *http.Response) error {
 	return writeJSON(record(p.path), &p.meta)
 }
 
-// validator is what tells one version of a file from another for sure (RFC 9110, 8.8 and 13.1.5):
-// a strong ETag, or, where there is none at all, a time of change that was over when the file was sent.
+// validator returns what surely tells one version of a file from another (RFC 9110, 8.8 and
+// 13.1.5): a strong ETag or, if there is no ETag at all, a time of change at least a second before
+// the file was sent.
 func validator(h http.Header) string {
 	if tag := h.Get("ETag"); tag != "" {
 		if strings.HasPrefix(tag, "W/") {
@@ -216,7 +223,7 @@ func validator(h http.Header) string {
 	return h.Get("Last-Modified")
 }
 
-// follow lets redirections lead to other places of the same server alone.
+// follow allows redirections only to other places of the same server.
 func (p *part) follow(req *http.Request, via []*http.Request) error {
 	switch {
 	case req.URL.Scheme != "https" || server(req.URL) != server(p.url):
@@ -227,7 +234,7 @@ func (p *part) follow(req *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// server is the host and port of an address.
+// server returns the host and port of an address.
 func server(u *url.URL) string {
 	port := u.Port()
 	if port == "" {
@@ -236,7 +243,8 @@ func server(u *url.URL) string {
 	return net.JoinHostPort(strings.ToLower(u.Hostname()), port)
 }
 
-// failed is err in plainer words, with what is kept.
+// failed returns err in plainer words: a *PartError if a part is kept that the next call can
+// continue.
 func (p *part) failed(ctx context.Context, err error) error {
 	var certificate *tls.CertificateVerificationError
 	var lookup *net.DNSError

@@ -20,15 +20,16 @@ const (
 	shortest              = des.Hour
 )
 
-// people submit the jobs.
+// people submit the jobs. last is by user, from 1.
 type people struct {
 	random *rand.Rand
-	last   [users + 1]last // by user, from 1
+	last   [users + 1]last
 }
 
-// last is a user's job before. It ends where it would without a wait.
+// last is the job before of a user. It ends where it would end without a wait. job is 0 if there
+// is none yet.
 type last struct {
-	job int64 // 0: none yet
+	job int64
 	end des.Time
 }
 
@@ -58,6 +59,7 @@ func (p *people) next(now des.Time) int {
 	if len(present) > 0 && p.random.Float64() < stays {
 		return present[p.random.IntN(len(present))]
 	}
+	// Zipf's law: the chance of user u is (1/u) / (1 + 1/2 + ... + 1/users).
 	sum := 0.0
 	for u := 1; u <= users; u++ {
 		sum += 1 / float64(u)
