@@ -70,7 +70,7 @@ func (c *conversion) run(cmd *cobra.Command, from []string, to string) error {
 	// A log must not overwrite itself or the log of which a source is made. A name may also ask for
 	// what is no log.
 	for _, path := range from {
-		for _, file := range append(c.tables.FilesOf("trace", path), path) { // a source may be made of a log
+		for _, file := range append(c.tables.FilesOf("trace", path), path) {
 			if sameFile(file, to) {
 				return usagef("%s would overwrite itself: choose another name", file)
 			}

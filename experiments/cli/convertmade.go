@@ -26,7 +26,7 @@ import (
 	"github.com/gridslot/gridslot/workload/vo"
 )
 
-// made writes what has been asked for by name to OUT.
+// made writes what has been asked for by name to OUT, "-" for standard output.
 type made func(cmd *cobra.Command, out string) error
 
 // makers returns the table of what trace convert makes that is no log.
@@ -85,7 +85,8 @@ func batchesOf(s *policy.Settings, t *simulation.Tables) vo.Batches {
 	return b
 }
 
-// setRange declares and reads a range of two numbers, the least and the most.
+// setRange declares and reads a range of two numbers, the least and the most, A..B. Without it the
+// field keeps its default, which the text tells.
 func setRange(s *policy.Settings, field *vo.Range, name, text string) {
 	value, given := s.Given(name, "A..B", text)
 	if !given {
@@ -100,7 +101,8 @@ func setRange(s *policy.Settings, field *vo.Range, name, text string) {
 	*field = vo.Range{Min: least, Max: most}
 }
 
-// batchJobBytes is what a job of a batch takes in memory: a batch is drawn as a whole.
+// batchJobBytes is about how many bytes a job of a batch takes in memory: a batch is drawn as a
+// whole.
 const batchJobBytes = 220
 
 // writeBatches writes batches as a job file, whose format the ending of its path tells; to standard

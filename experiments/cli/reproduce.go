@@ -21,6 +21,8 @@ import (
 
 // reproduction is one call of `gridslot reproduce`.
 type reproduction struct {
+	// all are the experiments that can be named; out is the folder of results, or ""; list only
+	// lists.
 	all    []reproduce.Experiment
 	config reproduce.Config
 	out    string
@@ -90,6 +92,7 @@ func (r *reproduction) run(cmd *cobra.Command, env Env, args []string) error {
 		}
 		defer close()
 	}
+	// What is done so far is for the error: a user of a call of days wants to know what is kept.
 	var done []string
 	for _, e := range chosen {
 		err := r.one(cmd.Context(), env, e)
@@ -128,7 +131,9 @@ func leftOut(e reproduce.Experiment, names []string, err error) bool {
 	return errors.As(err, &missing) && !slices.Contains(names, e.Name())
 }
 
-// open makes the folder this call's own until close is called.
+// open makes the folder this call's own until close is called, and tells experiments the build, so
+// that what another build has kept of them is not mixed in. The names are those of the files that a
+// killed call may have left unfinished.
 func (r *reproduction) open() (close func(), err error) {
 	r.config.Build = sweep.Build(Version)
 	files := []string{"claims."}
@@ -144,7 +149,8 @@ func (r *reproduction) unfinished(e reproduce.Experiment) string {
 	return filepath.Join(r.out, e.Name()+"-unfinished")
 }
 
-// one runs an experiment, or shows what an earlier call kept of it.
+// one runs an experiment, or shows what an earlier call kept of it. What is under way is kept in
+// the folder unfinished, and removed once the results are saved.
 func (r *reproduction) one(ctx context.Context, env Env, e reproduce.Experiment) error {
 	if r.out != "" {
 		if kept, ok := reproduce.Saved(r.out, Version, e, r.config); ok {

@@ -31,16 +31,17 @@ type sweeping struct {
 	tables *simulation.Tables
 
 	// out is the folder of the study.
-	out    string
-	engine string // local or slurm
-	tasks  int    // of Slurm
+	out string
+	// What carries the runs out, local or slurm; tasks is the most tasks of Slurm.
+	engine string
+	tasks  int
 	// sbatch has options of sbatch, several in one text with blanks between them.
 	sbatch  []string
 	workers int
 	// memory is the bytes of all runs under way; 0 leaves it to package sweep. limit is the time of
 	// one run; 0 is none.
 	memory int64
-	limit  time.Duration // of a run
+	limit  time.Duration
 	dryRun bool
 	// shard is the part of the study that this call carries out; the zero value is all of it. retry
 	// also does runs again that have failed.
@@ -130,7 +131,8 @@ func completeFolders(*cobra.Command, []string, string) ([]cobra.Completion, cobr
 	return nil, cobra.ShellCompDirectiveFilterDirs
 }
 
-// check reports values that are out of range, or that mean nothing here, as wrong usage.
+// check reports values that are out of range, or that mean nothing here, as wrong usage. Commands
+// without a flag have its zero value, and their engine is "".
 func (s *sweeping) check(cmd *cobra.Command) error {
 	given := cmd.Flags().Changed
 	switch {
@@ -221,7 +223,8 @@ func (s *sweeping) carryOut(cmd *cobra.Command, st *study.File) error {
 	return nil
 }
 
-// submit leaves the runs that are missing to Slurm.
+// submit leaves the runs that are missing to Slurm: to tasks, no more than runs, with the limits of
+// this call. What a study's file limits each task reads itself.
 func (s *sweeping) submit(cmd *cobra.Command, missing int) error {
 	var flags []string
 	if s.memory > 0 {
@@ -339,7 +342,8 @@ func (p *runsProgress) now() (here, done, total int) {
 	return p.done - p.before, p.done, p.total
 }
 
-// begin shows the progress until the function that it returns is called.
+// begin shows the progress until the function that it returns is called. The bar appears once it is
+// known how many runs there are; a line tells how long the rest takes if it goes on as it did.
 func (p *runsProgress) begin(out io.Writer, tell func(string, ...any)) (stop func()) {
 	began, told := time.Now(), time.Now()
 	hide, drawn := func() {}, false
@@ -363,7 +367,7 @@ func (p *runsProgress) begin(out io.Writer, tell func(string, ...any)) (stop fun
 	}, func() { hide() })
 }
 
-// roughly returns a time as people say it.
+// roughly returns a time as people say it, in the unit that leaves few digits.
 func roughly(d time.Duration) string {
 	switch {
 	case d < 100*time.Second:

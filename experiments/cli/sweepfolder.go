@@ -31,7 +31,7 @@ type failuresOfKind struct {
 	Runs int               `json:"runs"`
 	// First is the case that stands first in the plan, and Key its key, which names its files.
 	First   string `json:"first"`
-	Key     string `json:"key"` // its
+	Key     string `json:"key"`
 	Message string `json:"message"`
 }
 
@@ -39,6 +39,7 @@ type failuresOfKind struct {
 // plan.
 func failuresOf(r *sweep.Results) []failuresOfKind {
 	all := []failuresOfKind{}
+	// The keys of the map are places in the plan.
 	for _, index := range slices.Sorted(maps.Keys(r.Failures)) {
 		f, u := r.Failures[index], r.Plan.Units[index]
 		i := slices.IndexFunc(all, func(k failuresOfKind) bool { return k.Kind == f.Kind })
@@ -93,7 +94,8 @@ failed run printed.`,
 	return cmd
 }
 
-// writeStatus writes how far a study is, as text or JSON.
+// writeStatus writes how far a study is, as text or JSON. Jobs are those in Slurm's queue, none
+// where Slurm is not used or does not answer.
 func writeStatus(w io.Writer, format string, r *sweep.Results, jobs []slurm.Job) error {
 	s, failures := r.Status(), failuresOf(r)
 	if format == "json" {
@@ -121,7 +123,7 @@ func writeStatus(w io.Writer, format string, r *sweep.Results, jobs []slurm.Job)
 }
 
 // writeQueued tells of the jobs of a study that are in Slurm's queue, equal ones on one line with
-// their number.
+// their number, in the order in which the first of each comes.
 func writeQueued(w io.Writer, jobs []slurm.Job) {
 	lines, count := []string{}, map[string]int{}
 	for _, j := range jobs {
@@ -151,8 +153,8 @@ func isStudy(dir string) bool {
 	return err == nil
 }
 
-// conclude writes what the results in a study's folder say beside them. If they do not tell yet,
-// because the baseline is missing, that is no failure of the runs.
+// conclude writes what the results in a study's folder say beside them, with notes for the user. If
+// they do not tell yet, because the baseline is missing, that is no failure of the runs.
 func conclude(dir string, status sweep.Status, tell func(string, ...any)) error {
 	if status.Done == 0 {
 		return nil
@@ -168,7 +170,8 @@ func conclude(dir string, status sweep.Status, tell func(string, ...any)) error 
 	return f.Save(dir)
 }
 
-// openKept reads the study of a folder again, from the copy that is kept there.
+// openKept reads the study of a folder again, from the copy that is kept there, so that retry and
+// shard need no file of the study.
 func openKept(dir string, t *simulation.Tables) (*study.File, error) {
 	folder, err := sweep.Open(dir)
 	if err != nil {
@@ -258,7 +261,8 @@ everything before it removes it.`,
 	return cmd
 }
 
-// cleanFolder tells what of a folder is removed, and removes it unless dryRun is set.
+// cleanFolder tells what of a folder is removed, and removes it unless dryRun is set. It tells
+// first: a call that is interrupted has then said what may be gone.
 func cleanFolder(w io.Writer, folder *sweep.Folder, dryRun bool) error {
 	strays, bytes, err := folder.Strays()
 	if err != nil {
@@ -329,8 +333,11 @@ func newSweepWork(t *simulation.Tables) *cobra.Command {
 		Short:  "Be a worker process of sweep",
 		Hidden: true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			signal.Ignore(os.Interrupt, syscall.SIGTERM) // a terminal's go to all its processes: who has started this one decides
+			// A terminal sends its signals to all its processes: who has started this worker
+			// decides what becomes of it.
+			signal.Ignore(os.Interrupt, syscall.SIGTERM)
 			return sweep.Serve(cmd.InOrStdin(), cmd.OutOrStdout(), func(p sweep.Portable, b sweep.Basis) (sweep.Do, error) {
+				// The parent starts the program by its path, where another one may stand by now.
 				if b.Build != Build() {
 					return nil, errors.New("the program is not the one that has begun the study: has it been replaced? Begin again")
 				}

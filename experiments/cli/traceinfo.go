@@ -36,7 +36,9 @@ type traceInfo struct {
 	Accuracy float64 `json:"mean_runtime_to_estimate"`
 
 	*facts.Facts
-	Left  map[string]int64 `json:"left_out"` // lines, by reason; with jobs and damaged ones they are all
+	// Counts by reason, of lines that are left out, that are damaged, and of jobs that were changed
+	// or have something worth knowing. Jobs, Left and Bad together are Lines.
+	Left  map[string]int64 `json:"left_out"`
 	Bad   map[string]int64 `json:"damaged"`
 	Other map[string]int64 `json:"noted"` // jobs that were changed, and what is worth knowing
 
@@ -121,7 +123,8 @@ func tellLog(cmd *cobra.Command, tables *simulation.Tables, path, format, figure
 	return tell(cmd, format, info)
 }
 
-// inspect reads the jobs of a trace and sums them up.
+// inspect reads the jobs of a trace once and sums them up, and then, for the load and the checksum,
+// what they need.
 func inspect(ctx context.Context, t *workload.Trace) (*traceInfo, error) {
 	info := &traceInfo{Name: t.Name, Computer: t.Header.Computer, Processors: t.MaxProcs, Left: map[string]int64{}, Bad: map[string]int64{}, Other: map[string]int64{}}
 	f, report, err := facts.Of(ctx, t)
@@ -165,6 +168,7 @@ func inspect(ctx context.Context, t *workload.Trace) (*traceInfo, error) {
 	return info, err
 }
 
+// writeTable writes the facts, a line a fact, what the reader has found, and the tables of them.
 func (i *traceInfo) writeTable(p page) error {
 	p.row("trace", i.Name)
 	p.row("sha256", i.SHA256)
@@ -192,7 +196,7 @@ func (i *traceInfo) writeTable(p page) error {
 	return nil
 }
 
-// mostWeeks is how many weeks the page shows: some three years.
+// mostWeeks is how many weeks the page shows: some three years, in sixteen lines.
 const mostWeeks = 160
 
 // writeFacts writes tables of words and numbers with a blank line between them.
@@ -325,6 +329,7 @@ func writeDeciles(p page, e *facts.Estimates) {
 	for i, share := range e.Deciles {
 		tenths, shares = append(tenths, fmt.Sprintf("to %d%%", 10*(i+1))), append(shares, hundredths(share))
 	}
+	// The last part has no end: jobs may run longer than estimated.
 	tenths[10] = "90% on"
 	p.row(tenths...)
 	p.row(shares...)

@@ -166,7 +166,7 @@ func (v *validation) scenario(cmd *cobra.Command, s *schedule) (sc *simulation.S
 		return nil, err
 	}
 	// Then the settings of the manifest. A scenario says itself how the run was made.
-	if s.manifest != nil && v.described != "scenario" { // which says how the run was made
+	if s.manifest != nil && v.described != "scenario" {
 		if err := sc.Adopt(s.manifest.Settings); err != nil {
 			return nil, fmt.Errorf("by %s: %w", s.manifestPath(), err)
 		}

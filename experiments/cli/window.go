@@ -18,7 +18,8 @@ import (
 	"github.com/gridslot/gridslot/policy/window"
 )
 
-// windowSearch is one call of `gridslot window`. quantum and distance are in time units.
+// windowSearch is one call of `gridslot window`. quantum and distance are the flags of set.Quantum
+// and set.MaxDistance, in time units.
 type windowSearch struct {
 	algorithm         string
 	quantum, distance float64
@@ -73,7 +74,7 @@ func windowNames() []string {
 	return slices.Compact(names)
 }
 
-// wrapped lists words in indented lines.
+// wrapped lists words in lines of at most some 70 columns, indented, for a help text.
 func wrapped(words []string) string {
 	var b strings.Builder
 	width := 0

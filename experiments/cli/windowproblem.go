@@ -16,20 +16,27 @@ import (
 	"github.com/gridslot/gridslot/policy/window"
 )
 
-// windowProblem is one window search: a slot list and a request. Times are in time units.
-// Unknown keys are ignored.
+// windowProblem is one window search: a slot list and a request. Times are in time units, which are
+// simulated as seconds. Unknown keys are ignored.
 type windowProblem struct {
-	ID      *int        `json:"id"` // the place in the file where absent
-	Kind    window.Kind `json:"kind"`
-	Horizon [2]float64  `json:"horizon"`
-	Request struct {    // limits that are absent limit nothing
-		Nodes    int      `json:"nodes"`
-		Volume   float64  `json:"volume"` // task time on a node of performance 1
-		MinPerf  float64  `json:"minPerf"`
+	// The number of the problem in answers; the place in the file, from 0, where it is absent.
+	ID   *int        `json:"id"`
+	Kind window.Kind `json:"kind"`
+	// The first and the last instant of the slot list.
+	Horizon [2]float64 `json:"horizon"`
+	// Limits that are absent limit nothing; others are above 0.
+	Request struct {
+		// How many nodes, all different, the window needs.
+		Nodes int `json:"nodes"`
+		// The time of a task on a node of performance 1.
+		Volume  float64 `json:"volume"`
+		MinPerf float64 `json:"minPerf"`
+		// Of a node for a time unit, and of the whole window.
 		MaxPrice *float64 `json:"maxPrice"`
 		Budget   *float64 `json:"budget"`
 		Deadline *float64 `json:"deadline"`
-		Until    *float64 `json:"until"` // the latest start
+		// The latest start; the deadline is the latest end.
+		Until *float64 `json:"until"`
 		windowAttributes
 	} `json:"request"`
 	Nodes []struct {
@@ -39,7 +46,8 @@ type windowProblem struct {
 		Q     float64 `json:"q"`
 		windowAttributes
 	} `json:"nodes"`
-	Slots [][3]float64 `json:"slots"` // node, start, end
+	// When nodes are free: node, start, end, by start.
+	Slots [][3]float64 `json:"slots"`
 }
 
 // windowAttributes are what a node has, or what a request asks for; see entity.Attributes.
@@ -52,19 +60,22 @@ type windowAttributes struct {
 // (for dep and coord, of distances), otherwise the criterion itself. Without a window all figures
 // are 0. Times are in time units.
 type windowAnswer struct {
-	ID           int          `json:"id"`
-	Algorithm    string       `json:"algorithm"`
-	Found        bool         `json:"found"`
-	Start        float64      `json:"start"`
-	Length       float64      `json:"length"`
-	Cost         float64      `json:"cost"`
-	Value        float64      `json:"value"`
-	Slots        [][3]float64 `json:"slots"`                  // node, start, end
-	Alternatives int          `json:"alternatives,omitempty"` // csa, multiple-best: windows chosen among
-	Skipped      string       `json:"skipped,omitempty"`      // why a problem of the other kind was left out
+	ID        int     `json:"id"`
+	Algorithm string  `json:"algorithm"`
+	Found     bool    `json:"found"`
+	Start     float64 `json:"start"`
+	Length    float64 `json:"length"`
+	Cost      float64 `json:"cost"`
+	Value     float64 `json:"value"`
+	// The window: node, start, end, by node.
+	Slots [][3]float64 `json:"slots"`
+	// How many windows csa and multiple-best have chosen among.
+	Alternatives int `json:"alternatives,omitempty"`
+	// Why a problem was left out whose kind of window the search does not know.
+	Skipped string `json:"skipped,omitempty"`
 }
 
-// readWindowProblems reads one problem, or {"instances": [...]}.
+// readWindowProblems reads one problem, or {"instances": [...]}. Every problem has an ID then.
 func readWindowProblems(text []byte) ([]windowProblem, error) {
 	var file struct {
 		Instances []json.RawMessage `json:"instances"`
@@ -72,6 +83,7 @@ func readWindowProblems(text []byte) ([]windowProblem, error) {
 	if err := decodeProblem(text, &file); err != nil {
 		return nil, err
 	}
+	// The file is read twice: which of both it is shows in whether there is a list.
 	problems := make([]windowProblem, 1)
 	var err error
 	if file.Instances != nil {
@@ -98,7 +110,8 @@ func decodeProblem(text []byte, into any) error {
 	return nil
 }
 
-// units converts time units to ticks. what names the quantity for an error.
+// units converts time units to ticks. what names the quantity for an error, about a time that is no
+// number or beyond the last one.
 func units(what string, t float64) (des.Time, error) {
 	if ticks := des.Seconds(t); !math.IsNaN(t) && ticks < des.Forever && ticks > -des.Forever {
 		return ticks, nil
@@ -119,7 +132,7 @@ func limit(what string, v *float64) (float64, error) {
 }
 
 // list makes the slot list of p and checks it: nodes are there once, slots are on nodes, and in
-// order.
+// order. Each slot is one processor wide.
 func (p *windowProblem) list() (plan.SlotList, error) {
 	var list plan.SlotList
 	var err error
@@ -132,6 +145,7 @@ func (p *windowProblem) list() (plan.SlotList, error) {
 	if list.To <= list.From {
 		return list, plan.BadInput("the horizon [%v, %v] is empty", p.Horizon[0], p.Horizon[1])
 	}
+	// By the number as slots have it, so that 1.5 is no node.
 	nodes := make(map[float64]*entity.Node, len(p.Nodes))
 	for i := range p.Nodes {
 		n := &p.Nodes[i]
@@ -161,7 +175,7 @@ func (p *windowProblem) list() (plan.SlotList, error) {
 	return list, window.CheckSlots(list)
 }
 
-// request makes the request of p, and returns the latest start.
+// request makes the request of p, and returns the latest start, des.Forever where there is none.
 func (p *windowProblem) request() (req entity.Request, until des.Time, err error) {
 	r := &p.Request
 	req = entity.Request{Nodes: r.Nodes, MinPerf: r.MinPerf}

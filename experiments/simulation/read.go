@@ -291,6 +291,30 @@ func (r *reader) log(path string) string {
 
 // readMachine finds out which machine is described, and reads it. A file may describe none.
 func (r *reader) readMachine() error {
+	kind, err := r.machineKind()
+	if err != nil {
+		return err
+	}
+	switch kind {
+	case "cluster":
+		n := r.yaml.Processors
+		if err := r.sc.Set("procs", fmt.Sprint(n)); err != nil {
+			return faultAt(errors.New("want a number of processors of 1 or more"), "processors").wanting()
+		}
+	case "domain":
+		return r.readDomain()
+	case "grid":
+		return r.readGrid()
+	case "machine":
+		return r.readMachineFile()
+	}
+	return nil
+}
+
+// machineKind returns the kind of machine that the file describes: "cluster", "domain", "grid",
+// "machine" for one in a file of its own, or "" where the file says nothing of a machine. Keys of
+// two kinds are an error.
+func (r *reader) machineKind() (string, error) {
 	// Which kinds of machine do the keys tell of? A grid with domains has some keys of a domain
 	// itself.
 	kinds := map[string]string{} // and the first key that tells
@@ -318,41 +342,37 @@ func (r *reader) readMachine() error {
 		names := slices.Sorted(maps.Keys(kinds))
 		for _, other := range names {
 			if kinds[r.kind] == "this file" && other != r.kind {
-				return faultAt(fmt.Errorf("%q is of a %s, but a %s is wanted here", kinds[other], other, r.kind), kinds[other])
+				return "", faultAt(fmt.Errorf("%q is of a %s, but a %s is wanted here", kinds[other], other, r.kind), kinds[other])
 			}
 		}
-		return faultAt(fmt.Errorf("%q is of a %s, %q of a %s: describe one machine", kinds[names[0]], names[0], kinds[names[1]], names[1]), kinds[names[1]])
+		return "", faultAt(fmt.Errorf("%q is of a %s, %q of a %s: describe one machine", kinds[names[0]], names[0], kinds[names[1]], names[1]), kinds[names[1]])
 	}
 	// One kind is left, or none.
-	switch {
-	case kinds["cluster"] != "":
-		n := r.yaml.Processors
-		if err := r.sc.Set("procs", fmt.Sprint(n)); err != nil {
-			return faultAt(errors.New("want a number of processors of 1 or more"), "processors").wanting()
-		}
-	case kinds["domain"] != "":
-		return r.readDomain()
-	case kinds["grid"] != "":
-		return r.readGrid()
-	case kinds["machine"] != "" && r.part:
-		return faultAt(errors.New("machine: the file of a machine cannot name another one"), "machine")
-	case kinds["machine"] != "":
-		other, err := read(r.beside(r.yaml.MachineFile), r.kind, true, r.tables)
-		if err != nil {
-			return faultAt(fmt.Errorf("machine: %w", err), "machine")
-		}
-		// The other file describes the machine; policies and processors count if this file has
-		// none.
-		r.sc.Machine, r.sc.base = other.Machine, other.base
-		if r.sc.Policies == nil {
-			r.sc.Policies = other.Policies
-		}
-		if r.sc.Workload.Options.Procs == 0 {
-			r.sc.Workload.Options.Procs = other.Workload.Options.Procs
-		}
-		other.Texts[0].Key = "machine file"
-		r.sc.Texts = append(r.sc.Texts, other.Texts...)
+	for kind := range kinds {
+		return kind, nil
 	}
+	return "", nil
+}
+
+// readMachineFile reads the machine from the file that the key machine names. The other file
+// describes the machine; its policies and processors count if this file has none.
+func (r *reader) readMachineFile() error {
+	if r.part {
+		return faultAt(errors.New("machine: the file of a machine cannot name another one"), "machine")
+	}
+	other, err := read(r.beside(r.yaml.MachineFile), r.kind, true, r.tables)
+	if err != nil {
+		return faultAt(fmt.Errorf("machine: %w", err), "machine")
+	}
+	r.sc.Machine, r.sc.base = other.Machine, other.base
+	if r.sc.Policies == nil {
+		r.sc.Policies = other.Policies
+	}
+	if r.sc.Workload.Options.Procs == 0 {
+		r.sc.Workload.Options.Procs = other.Workload.Options.Procs
+	}
+	other.Texts[0].Key = "machine file"
+	r.sc.Texts = append(r.sc.Texts, other.Texts...)
 	return nil
 }
 
@@ -461,15 +481,10 @@ func (r *reader) readSite(s siteYAML, path ...any) (DomainSite, error) {
 				return site, within(faultAt(fmt.Errorf("%s: the domain stands in the file %s: write it there", name, s.File), name))
 			}
 		}
-		other, err := read(r.beside(s.File), "domain", true, r.tables)
-		if err != nil {
+		var err error
+		if site.Domain, err = r.domainFile(s.File); err != nil {
 			return site, within(faultAt(fmt.Errorf("domain: %w", err), "domain"))
 		}
-		for _, t := range other.Texts {
-			t.Key = ""
-			r.sc.Texts = append(r.sc.Texts, t)
-		}
-		site.Domain, _ = other.Machine.(*Domain)
 		return site, nil
 	}
 	// The domain is described here: another reader of the same file reads it.
@@ -495,6 +510,21 @@ func (r *reader) readSite(s siteYAML, path ...any) (DomainSite, error) {
 	r.sc.Texts = append(r.sc.Texts, own.sc.Texts...)
 	site.Domain = own.sc.Machine.(*Domain)
 	return site, nil
+}
+
+// domainFile reads the domain of a file of its own. Its texts are kept, and no key of this file is
+// theirs.
+func (r *reader) domainFile(name string) (*Domain, error) {
+	other, err := read(r.beside(name), "domain", true, r.tables)
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range other.Texts {
+		t.Key = ""
+		r.sc.Texts = append(r.sc.Texts, t)
+	}
+	domain, _ := other.Machine.(*Domain)
+	return domain, nil
 }
 
 // readGridJobs reads what a grid with domains says of its jobs: batches, how a log's jobs are
