@@ -173,6 +173,7 @@ type job struct {
 	outcome   string // Slurm's word for it: COMPLETED, TIMEOUT ...; empty: nothing yet
 	left      bool   // it waits or runs when the run ends
 	cancelled bool   // it was cancelled while it waited
+	condemned int64  // the second of the last order to cancel it while it ran; 0: none
 }
 
 // share is what a job has of one node.
@@ -501,7 +502,7 @@ func (c *checker) stop(j *job, e *event) {
 			c.wrong(validate.WrongRunTime, j, "killed for its limit after %d s, and the limit is %d", took, most)
 		}
 	case slurm.Cancelled:
-		if c.last.kind != "cancel" || c.last.key != j.Key {
+		if j.condemned != e.time { // other orders may come between
 			c.wrong(validate.OutOfPlace, j, "cancelled, and nobody has cancelled it")
 		}
 	case slurm.Preempted:
@@ -559,6 +560,8 @@ func (c *checker) order(j *job, e *event) {
 	switch {
 	case e.kind == "cancel" && pending:
 		j.state, j.ended, j.outcome, j.cancelled = over, e.time, "CANCELLED", true
+	case e.kind == "cancel":
+		j.condemned = e.time
 	case e.kind == "hold" && pending:
 		j.held, j.settled = true, false
 	case e.kind == "release" && pending:

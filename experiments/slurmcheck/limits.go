@@ -236,6 +236,23 @@ func (c *checker) those(is func(*job) bool) (all []*job) {
 	return all
 }
 
+// bound are the jobs that count against a limit of an account when j starts. The events of a second are told by the
+// jobs' numbers, not in the order in which the jobs started: those that started in this second and whose QoS stands in for the
+// limit may have started after j, so they do not count.
+func (c *checker) bound(j *job, jobs []*job, stands func(q *group) bool) []*job {
+	return slices.DeleteFunc(slices.Clone(jobs), func(r *job) bool {
+		return r != j && r.start == c.now && stands(c.book.qos[r.qos])
+	})
+}
+
+// boundBy is bound for a limit of any group: all jobs of a QoS count against its limits.
+func (c *checker) boundBy(g *group, j *job, jobs []*job, stands func(q *group) bool) []*job {
+	if c.book.qos[g.name] == g {
+		return jobs
+	}
+	return c.bound(j, jobs, stands)
+}
+
 // checkLimits looks whether a job that has just started, with those that run, is within the limits of
 // its QoS and of its accounts. A limit of the QoS stands in for the same one of accounts.
 func (c *checker) checkLimits(j *job, e *event) {
@@ -264,9 +281,7 @@ func (c *checker) checkLimits(j *job, e *event) {
 	// The user's association and all accounts above, except for what the QoS limits.
 	user := c.book.user(j.Job.User, j.account)
 	_, walled := q.wall()
-	_, grouped := q.count("grpjobs")
-	_, perUser := q.count("maxjobsperuser", "maxjobs")
-	_, perAccount := q.count("maxjobsperaccount")
+	grouped, perSome := limitsJobs(q), limitsJobsOfSome(q)
 	for at := user; at != nil; at = at.parent {
 		name := "account " + at.name
 		if at.isUser {
@@ -274,16 +289,17 @@ func (c *checker) checkLimits(j *job, e *event) {
 		}
 		beneath := c.those(func(r *job) bool { return c.isOf(r, at) })
 		if !grouped {
-			c.atMost(j, name, at, "grpjobs", len(beneath))
+			c.atMost(j, name, at, "grpjobs", len(c.bound(j, beneath, limitsJobs)))
 		}
 		c.within(j, name, at, q, "grptres", beneath)
 		c.within(j, name, at, q, "maxtresperjob", []*job{j}, "maxtres")
 		c.minutes(j, name, at, q, beneath)
-		if most, limited := at.count("maxjobs", "maxjobsperuser"); limited && !perUser && !perAccount {
-			if own := c.those(func(r *job) bool { return c.isOf(r, user) }); len(own) > most {
+		if most, limited := at.count("maxjobs", "maxjobsperuser"); limited && !perSome {
+			own := c.bound(j, c.those(func(r *job) bool { return c.isOf(r, user) }), limitsJobsOfSome)
+			if len(own) > most {
 				c.wrong(validate.OverCapacity, j, "%d jobs of the user run, and MaxJobs of %s is %d", len(own), name, most)
 			}
-			perUser = true // the nearest one counts
+			perSome = true // the nearest one counts
 		}
 		if most, limited := at.wall(); limited && !walled {
 			if c.tried(j) > most && !j.excused {
@@ -291,6 +307,27 @@ func (c *checker) checkLimits(j *job, e *event) {
 			}
 			walled = true // the nearest one counts
 		}
+	}
+}
+
+// limitsJobs reports whether a QoS limits how many of its jobs run, in place of accounts.
+func limitsJobs(q *group) bool {
+	_, limits := q.count("grpjobs")
+	return limits
+}
+
+// limitsJobsOfSome reports whether a QoS limits how many jobs of a user or an account run, in place of MaxJobs.
+func limitsJobsOfSome(q *group) bool {
+	_, ofUser := q.count("maxjobsperuser", "maxjobs")
+	_, ofAccount := q.count("maxjobsperaccount")
+	return ofUser || ofAccount
+}
+
+// rules returns whether a QoS limits amounts of a kind, in place of accounts.
+func rules(kind string, names ...string) func(q *group) bool {
+	return func(q *group) bool {
+		_, ruled := q.amounts(names...)[kind]
+		return ruled
 	}
 }
 
@@ -337,12 +374,12 @@ func (c *checker) atMost(j *job, whose string, g *group, limit string, jobs int,
 // QoS's own limits.
 func (c *checker) within(j *job, whose string, g, q *group, limit string, jobs []*job, also ...string) {
 	names := append(also, limit)
-	of := q.amounts(names...)
 	for kind, most := range g.amounts(names...) {
-		if _, ruled := of[kind]; ruled {
+		ruled := rules(kind, names...)
+		if ruled(q) {
 			continue
 		}
-		if has := amountOfJobs(kind, jobs); most >= 0 && has > most {
+		if has := amountOfJobs(kind, c.boundBy(g, j, jobs, ruled)); most >= 0 && has > most {
 			c.wrong(validate.OverCapacity, j, "%d %s, and %s of %s is %d", has, kind, limit, whose, most)
 		}
 	}
@@ -350,12 +387,12 @@ func (c *checker) within(j *job, whose string, g, q *group, limit string, jobs [
 
 // minutes checks GrpTRESRunMins of g, except for kinds that the QoS q limits.
 func (c *checker) minutes(j *job, whose string, g, q *group, jobs []*job) {
-	of := q.amounts("grptresrunmins")
 	for kind, most := range g.amounts("grptresrunmins") {
-		if _, ruled := of[kind]; ruled {
+		ruled := rules(kind, "grptresrunmins")
+		if ruled(q) {
 			continue
 		}
-		if left := c.minutesLeft(kind, jobs); left > most {
+		if left := c.minutesLeft(kind, c.boundBy(g, j, jobs, ruled)); left > most {
 			c.wrong(validate.OverCapacity, j, "%d minutes of %s can still be used, and GrpTRESRunMins of %s is %d", left, kind, whose, most)
 		}
 	}

@@ -2,6 +2,7 @@ package slurmcheck
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -66,8 +67,14 @@ n,4311.25,5001,a,short,high,1,1,,2000,,,,,,,30,200,
 // played is what a run at the site writes.
 func played(t *testing.T) (events string, of Given) {
 	t.Helper()
+	return playedAt(t, site)
+}
+
+// playedAt is what a run with other files writes.
+func playedAt(t *testing.T, files map[string]string) (events string, of Given) {
+	t.Helper()
 	dir := t.TempDir()
-	for name, text := range site {
+	for name, text := range files {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666))
 	}
 	of = given(t, dir)
@@ -348,5 +355,62 @@ func TestTheJobsAreThoseOfTheEvents(t *testing.T) {
 		"starting_time is empty, and the events say 4311":  {"m": "12,4310,,4511,COMPLETED_SUCCESSFULLY,0-3"},
 	} {
 		require.Contains(t, check(change).String(), want)
+	}
+}
+
+// Jobs that start in one second are told by their numbers. One whose QoS stands in for a limit of the account may have started
+// after one that is bound by that limit, but not if it started in an earlier second. All jobs of a QoS are bound by its limits.
+func TestJobsThatStartInOneSecond(t *testing.T) {
+	const accounts = "add qos free%s\nadd qos bound%s\nadd account a%s\nadd user u1 account=a qos=free,bound defaultqos=bound%s\n"
+	for _, limit := range []struct{ ofFree, ofBound, ofAccount, ofUser string }{
+		{" grpjobs=8", "", " grpjobs=2", ""},
+		{" maxjobsperuser=8", "", "", " maxjobs=2"},
+		{" maxjobsperaccount=8", "", "", " maxjobs=2"},
+		{" grptres=cpu=8", "", "", " grptres=cpu=2"},
+		{" grptresrunmins=cpu=800", "", " grptresrunmins=cpu=20", ""},
+		{"", " grptres=cpu=2", "", ""},
+		{"", " grptresrunmins=cpu=20", "", ""},
+	} {
+		for _, x := range []struct {
+			submit, qos string
+			valid       bool
+		}{{"10.25", "free", true}, {"10.25", "bound", false}, {"2.25", "free", false}} {
+			events, of := playedAt(t, map[string]string{
+				replay.ConfigFile: "SelectTypeParameters=CR_Core\nAccountingStorageType=accounting_storage/slurmdbd\nAccountingStorageEnforce=associations,limits,qos\n" +
+					"NodeName=n1 CPUs=4\nPartitionName=all Nodes=ALL Default=YES\n",
+				replay.AccountsFile: fmt.Sprintf(accounts, "", "", "", ""),
+				replay.JobsFile: "key,submit,uid,account,qos,tasks,limit_min,runtime\nx," + x.submit + ",5001,a," + x.qos + ",1,10,100\n" +
+					"y,10.25,5001,a,bound,1,10,100\nz,10.25,5001,a,bound,1,10,100\n",
+			})
+			of.Accounts = fmt.Sprintf(accounts, limit.ofFree, limit.ofBound, limit.ofAccount, limit.ofUser)
+			report, err := Events(strings.NewReader(events), nil, of, 0)
+			require.NoError(t, err)
+			if x.valid || x.qos == "free" && limit.ofBound != "" {
+				require.Zero(t, report.Total, "%v %v: %v\n%s", limit, x, report, events)
+			} else {
+				require.Equal(t, 1, report.Total, "%v %v: %v\n%s", limit, x, report, events)
+				require.Equal(t, validate.OverCapacity, report.Violations[0].Kind)
+			}
+		}
+	}
+}
+
+// Other orders of the same second may come between the order to cancel a job that runs and its end.
+func TestOrdersBetweenACancellationAndItsEnd(t *testing.T) {
+	events, of := playedAt(t, map[string]string{
+		replay.ConfigFile: "SelectTypeParameters=CR_Core\nNodeName=n1 CPUs=4\nPartitionName=all Nodes=ALL Default=YES\n",
+		replay.JobsFile:   "key,submit,uid,tasks,limit_min,runtime\nx,10.25,5001,1,10,100\ny,10.25,5001,1,10,100\n",
+		replay.OrdersFile: "time,do,job,node,value\n50.75,cancel,x,,\n50.75,nice,y,,3\n",
+	})
+	order, stop := line(t, events, "x,1,cancel,50"), line(t, events, "x,1,stop,50")
+	require.Contains(t, events, order+line(t, events, "y,2,nice,50")+stop)
+	report, err := Events(strings.NewReader(events), nil, of, 0)
+	require.NoError(t, err)
+	require.Zero(t, report.Total, "%v", report)
+	for _, without := range []string{strings.Replace(events, order, "", 1), strings.Replace(events, stop, strings.Replace(stop, ",50,", ",51,", 1), 1)} {
+		report, err = Events(strings.NewReader(without), nil, of, 0)
+		require.NoError(t, err)
+		require.Equal(t, 1, report.Total, "%v", report)
+		require.Contains(t, report.String(), "nobody has cancelled it")
 	}
 }
