@@ -100,7 +100,7 @@ func (p Selective) Schedule(r *entity.Round) {
 		if j.State != entity.Waiting || start(r, j) {
 			continue
 		}
-		// Jobs that yield wait with the others from now on, at the priority that they had when they started.
+		// Jobs that yield wait with the others from now on.
 		chosen := victims(r, j, p.yielding(running, j, r.Now))
 		for _, v := range chosen {
 			stop(r, v, p.Keep, p.Cost)

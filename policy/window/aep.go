@@ -132,6 +132,7 @@ func (s *scan) fastest(ctx context.Context, g goal) {
 	bound := des.Forever
 	s.cheap.reset(s.req.Nodes)
 	for now, o := range s.offers(ctx) {
+		// The bound falls with time where the goal is the end: a later start leaves less.
 		if s.best.ok {
 			if b := g.bound(s.best.value, now); b < bound {
 				if bound = b; bound <= 0 {
@@ -151,11 +152,11 @@ func (s *scan) fastest(ctx context.Context, g goal) {
 		for {
 			offers, ok := s.cheap.chosen()
 			if !ok {
-				break
+				break // there are fewer than n such tasks
 			}
 			f := figuresOf(offers, now)
 			if f.cost > s.tariff.limit {
-				break
+				break // nor are any other n of them within the budget
 			}
 			s.work.Subsets++
 			s.keep(offers, now, g.value(&f))

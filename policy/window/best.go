@@ -78,19 +78,21 @@ func (s *scan) exact(ctx context.Context, b Best) {
 
 // A box is the onsets[fromStart:toStart] times the lengths[fromLen:toLen], or
 // for AnyStart all starts in [first, last]. Its candidates are
-// arena[lo:hi].
+// arena[lo:hi]. It is never empty in either direction.
 type box struct {
-	bound     float64
-	lambda    float64
-	dear      line // a selection that passes the budget, for the next λ
-	cheap     line // one within it
-	fromStart int32
-	toStart   int32
-	fromLen   int32
-	toLen     int32
-	lo, hi    int32
-	first     des.Time
-	last      des.Time
+	bound     float64 // no window of the box is worth more
+	lambda    float64 // λ of that bound, >= 0: worth per unit of the tariff's measure
+	dear      line    // a selection that passes the budget, for the next λ
+	cheap     line    // one within it
+	fromStart int32   // index of its first onset
+	toStart   int32   // index after its last
+	fromLen   int32   // index of its shortest length
+	toLen     int32   // index after its longest
+	// In arena. What halves of one box share is written once: each half begins with the range
+	// of the whole, until store gives it one of its own.
+	lo, hi int32
+	first  des.Time // earliest start; that of the first onset
+	last   des.Time // latest start, itself included; that of the last onset without AnyStart
 }
 
 // boxSearch is the scratch of the exact search, which one search after the other uses.
@@ -100,8 +102,8 @@ type boxSearch struct {
 	rough     bool       // each slot ends by itself: lengths do not matter
 	anyStart  bool       // starts between those of slots are searched, too
 	open      []box      // heap, greatest bound first
-	arena     []int32    // candidates of the open boxes, as indices of slots; see box
-	peaks     []des.Time // starts of fewPeaks
+	arena     []int32    // candidates of all boxes so far, as indices of slots; it only grows; see box
+	peaks     []des.Time // starts of fewPeaks, ascending
 	subset    subset     // solver of one step
 	selection            // the n candidates chosen for one λ
 	incumbent
@@ -110,12 +112,12 @@ type boxSearch struct {
 // incumbent is the best window known.
 type incumbent struct {
 	found   bool
-	bestZ   float64
-	bestAt  des.Time
-	bestLen des.Time
-	bestIDs []int32
-	scale   float64 // the greatest worth, positive or negative, that can be met
-	slack   float64 // what rounding may add to a worth
+	bestZ   float64  // its worth, in ticks where inTicks; -Inf until there is one
+	bestAt  des.Time // its start
+	bestLen des.Time // the length of its step; a rough window's tasks take their own, see answer
+	bestIDs []int32  // its n slots, as indices of slots
+	scale   float64  // the greatest worth, positive or negative, that can be met
+	slack   float64  // what rounding may add to a worth
 }
 
 // tiny is a scale for worths that are all 0, so that slack is never 0.
@@ -124,6 +126,7 @@ const tiny = 1e-200
 func (x *boxSearch) reset(s *scan, b Best) {
 	x.scan, x.rough = s, b.Rough
 	x.valuation = valuationOf(b.By, s.list)
+	// Only worths that are concave in the start have their greatest values at few places (fewPeaks).
 	x.anyStart = s.set.AnyStart && (x.kind == byDEP || x.kind == byCOORD)
 	x.subset.visits, x.subset.looks = 0, 0
 	x.incumbent = incumbent{bestZ: math.Inf(-1), scale: tiny, bestIDs: x.bestIDs}
@@ -147,6 +150,7 @@ func (x *boxSearch) answer() {
 	x.valuation = valuation{} // the pool must not keep it alive
 }
 
+// run goes through the boxes until none can hold a better window.
 func (x *boxSearch) run(ctx context.Context) {
 	// The slots that can be in a window, by their starts (onsets), and the lengths L that occur.
 	x.admit()
@@ -220,6 +224,8 @@ func (x *boxSearch) descend(b box) {
 			x.push(two)
 			b = one
 		}
+		// Until there is a window each descent goes down to a step, for every window helps to
+		// skip boxes. After that it is best first alone.
 		if x.found && len(x.open) > 0 && b.bound < x.open[0].bound {
 			x.push(b)
 			return
@@ -228,6 +234,7 @@ func (x *boxSearch) descend(b box) {
 	x.solve(&b)
 }
 
+// isStep reports whether the box is one start and one length.
 func (x *boxSearch) isStep(b *box) bool {
 	return b.toLen-b.fromLen == 1 && b.first == b.last
 }
@@ -251,11 +258,14 @@ func (x *boxSearch) fewPeaks(b *box) bool {
 	for _, id := range x.arena[b.lo:b.hi] {
 		u := &x.slots[id]
 		least := max(u.own, length)
-		right := u.end - least
-		add(u.start)
-		add(u.last - least)
+		right := u.end - least // the start at which nothing is free behind the task
+		add(u.start)           // it begins to fit
+		add(u.last - least)    // the last start at which it fits
+		// As much is free before as behind: where DEP and COORD bend. Times are whole ticks, so
+		// the middle may lie between two.
 		add((u.start + right) / 2)
 		add((u.start + right + 1) / 2)
+		// DEP is flat at its cap, from where it reaches it to where it leaves it.
 		if x.cap < float64(right-u.start) {
 			add(u.start + des.Time(x.cap))
 			add(right - des.Time(x.cap))
@@ -274,11 +284,14 @@ func (x *boxSearch) fewPeaks(b *box) bool {
 	return true
 }
 
+// halve splits a box that is no step by its lengths or by its starts. The halves keep λ, the
+// lines and the candidates of the whole, which examine then filters for each.
 func (x *boxSearch) halve(b *box) (one, two box) {
 	one, two = *b, *b
 	lens := b.toLen - b.fromLen
-	span := b.last - b.first
-	spread := x.lengths[b.toLen-1] - x.lengths[b.fromLen]
+	span := b.last - b.first                              // what starts differ by
+	spread := x.lengths[b.toLen-1] - x.lengths[b.fromLen] // what lengths differ by
+	// Values that do not depend on the start gain nothing by fewer starts.
 	if lens > 1 && (x.static() || span == 0 || spread*lengthWeight >= span) {
 		mid := b.fromLen + lens/2
 		one.toLen, two.fromLen = mid, mid
@@ -321,6 +334,8 @@ func (x *boxSearch) examine(b *box) bool {
 		return false // only slots of slower nodes start here: no step of this pass
 	}
 	x.gather(b)
+	// The scale of worths. The root has the greatest values of all, so its are enough, but for
+	// a criterion without a bound, of which only steps tell any value.
 	if x.scale == tiny || x.kind == byValue {
 		most := 0.0
 		for _, z := range x.z {
@@ -360,7 +375,10 @@ func (x *boxSearch) store(b *box, floor float64) {
 		b.hi = int32(len(x.arena))
 		return
 	}
+	// With candidate i in place of the least selected the bound is sumR − low + r_i + λ limit. It
+	// passes floor where r_i passes need.
 	need := floor - (x.sumR + float64(b.lambda*x.tariff.limit)) + x.low
+	// The selected come first, the greatest first, so that the halves take the same of equals.
 	x.selectFrom(x.r)
 	in := slices.Grow(x.in[:0], len(x.ids))[:len(x.ids)]
 	clear(in)
@@ -393,11 +411,12 @@ func (x *boxSearch) gather(b *box) {
 	all := uint8(allMarks) // the marks that all candidates have
 	k := 0
 	for _, id := range from {
+		// It must fit at some start and some length of the box, within the budget alone.
 		u := &slots[id]
 		if u.start > b.last || (u.own > long && !rough) {
 			continue
 		}
-		least := max(u.own, short)
+		least := max(u.own, short) // the shortest that it can be held
 		first, last := max(u.start, b.first), min(u.last-least, b.last)
 		if first > last {
 			continue
@@ -411,10 +430,10 @@ func (x *boxSearch) gather(b *box) {
 		// values that do not change with the start, a slot that begins in it.
 		marks := uint8(allMarks)
 		if u.own < short && !rough {
-			marks &^= 1
+			marks &^= markLength
 		}
 		if onlyNew && u.start < b.first {
-			marks &^= 2
+			marks &^= markStart
 		}
 		all &= marks
 		ids[k], zs[k], cs[k], kept[k] = id, z, cost, marks
@@ -425,9 +444,9 @@ func (x *boxSearch) gather(b *box) {
 
 // line is one value of the Lagrangian bound as a function of λ: z + λ(limit−c).
 type line struct {
-	z, c  float64
-	known bool
-	own   bool // of this box, and not a guess from the one above
+	z, c  float64 // what the selection is worth and costs: Σ z_i and Σ c_i of its n
+	known bool    // there is such a line
+	own   bool    // of this box, and not a guess from the one above
 }
 
 // minimise lowers the bound of b by choosing λ, until it does not pass floor
@@ -523,19 +542,19 @@ func (x *boxSearch) affordable(b *box) bool {
 }
 
 // penalty is what the bound loses because the window must have the marks that
-// no selected candidate has.
+// no selected candidate has: the best candidate with the mark takes the place of the least
+// selected. It is +Inf, and the box has no window, where no candidate has it.
 func (x *boxSearch) penalty() float64 {
-	most := [markCount]float64{}
-	most[1], most[2] = math.Inf(-1), math.Inf(-1)
+	long, fresh := math.Inf(-1), math.Inf(-1) // the greatest r with either mark
 	for i, r := range x.r {
-		if r > most[1] && x.marks[i]&1 != 0 {
-			most[1] = r
+		if r > long && x.marks[i]&markLength != 0 {
+			long = r
 		}
-		if r > most[2] && x.marks[i]&2 != 0 {
-			most[2] = r
+		if r > fresh && x.marks[i]&markStart != 0 {
+			fresh = r
 		}
 	}
-	return max(0, x.low-most[1], x.low-most[2])
+	return max(0, x.low-long, x.low-fresh)
 }
 
 // primal takes the selection as a window where it is one.
@@ -548,7 +567,7 @@ func (x *boxSearch) primal(b *box) {
 		met |= x.marks[at]
 	}
 	if met != allMarks {
-		return
+		return // a window of another step
 	}
 	x.bestIDs = x.bestIDs[:0]
 	for _, at := range x.sel {
@@ -557,6 +576,7 @@ func (x *boxSearch) primal(b *box) {
 	x.improved(b, x.sumZ)
 }
 
+// improved takes bestIDs as a window of the step b that is worth z.
 func (x *boxSearch) improved(b *box, z float64) {
 	x.found, x.bestZ, x.bestAt = true, z, b.first
 	x.bestLen = x.lengths[b.fromLen]
@@ -597,7 +617,7 @@ func (x *boxSearch) enumerate(b *box, most int) (done bool) {
 		p.items = append(p.items, item{z: x.z[i], c: x.c[i], id: id, marks: x.marks[i]})
 	}
 	p.scale, p.most = x.scale, most
-	before := p.visits
+	before := p.visits // they are counted over all steps of a search
 	p.solve(b.lambda, x.floor(b))
 	x.work.Branches += p.visits - before
 	if p.found {
@@ -609,6 +629,7 @@ func (x *boxSearch) enumerate(b *box, most int) (done bool) {
 
 // The heap of open boxes, by bound.
 
+// push opens a box.
 func (x *boxSearch) push(b box) {
 	x.open = append(x.open, b)
 	i := len(x.open) - 1
@@ -622,6 +643,7 @@ func (x *boxSearch) push(b box) {
 	}
 }
 
+// pop takes the open box of the greatest bound.
 func (x *boxSearch) pop() box {
 	top := x.open[0]
 	end := len(x.open) - 1

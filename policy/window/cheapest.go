@@ -41,18 +41,21 @@ func (o *offer) before(other *offer) bool {
 // takes longer than all the rest: EASY by AMP with budgets, on 1,600 nodes, takes half as
 // long again. See within.
 type cheapest struct {
-	n, most int
+	n       int // how many are asked for
+	most    int // how many best holds at most
 	best    []offer
-	rest    []offer
+	rest    []offer  // some may have expired
 	soonest des.Time // no offer in best expires before it
 	sum     float64  // of the n cheapest, if summed
 	slack   float64  // how far sum can be from what totalCost gives
-	summed  bool
-	sorted  bool // best is; as long as it is not, there is no rest
+	summed  bool     // sum and slack hold
+	sorted  bool     // best is; as long as it is not, there is no rest
 }
 
+// leastReserve is the least that best can hold beyond n.
 const leastReserve = 16
 
+// reset begins with no offers, for n of them.
 func (c *cheapest) reset(n int) {
 	*c = cheapest{n: n, most: n + max(n, leastReserve), best: c.best[:0], rest: c.rest[:0], soonest: des.Forever}
 }
@@ -72,6 +75,7 @@ func (c *cheapest) add(o offer) bool {
 		return false
 	}
 	at := sort.Search(size, func(i int) bool { return c.best[i].cost > o.cost }) // behind its equals
+	// Among the n cheapest it takes the place of the n-th, and its sum is not added up anew.
 	if at < c.n {
 		out := c.best[c.n-1].cost
 		c.slack += ulp * (c.sum + out)
@@ -88,6 +92,7 @@ func (c *cheapest) add(o offer) bool {
 	return at < c.n
 }
 
+// sort puts best in order, if it is not.
 func (c *cheapest) sort() {
 	if c.sorted {
 		return
@@ -96,6 +101,7 @@ func (c *cheapest) sort() {
 	sortOffers(c.best)
 }
 
+// sortOffers sorts by cost, then by place.
 func sortOffers(offers []offer) {
 	slices.SortFunc(offers, func(a, b offer) int {
 		if a.before(&b) {
@@ -131,12 +137,12 @@ func (c *cheapest) refill(now des.Time) {
 	for _, o := range rest {
 		size := len(c.best)
 		switch {
-		case o.last < now:
+		case o.last < now: // it has expired
 			continue
-		case size == c.most && !o.before(&c.best[size-1]):
+		case size == c.most && !o.before(&c.best[size-1]): // it stays in rest
 			c.rest = append(c.rest, o)
 			continue
-		case size == c.most:
+		case size == c.most: // the last of best goes back to rest
 			c.rest = append(c.rest, c.best[size-1])
 			size--
 			c.best = c.best[:size]
@@ -181,6 +187,7 @@ func (c *cheapest) within(limit float64) (within, sure bool) {
 	return true, c.sum+c.slack <= limit
 }
 
+// totalCost adds the costs up in the order of the offers.
 func totalCost(offers []offer) float64 {
 	sum := 0.0
 	for i := range offers {
@@ -197,6 +204,6 @@ func (c *cheapest) shorten(limit des.Time) {
 	c.rest = slices.DeleteFunc(c.rest, long)
 	c.summed = false
 	if len(c.best) < before && len(c.best) < c.n && len(c.rest) > 0 {
-		c.refill(math.MinInt64)
+		c.refill(math.MinInt64) // of any time: the caller advances
 	}
 }

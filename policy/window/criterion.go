@@ -155,7 +155,7 @@ func (taskTimes) Value(_ *entity.Slot, start, end des.Time) float64 { return -(e
 type valuation struct {
 	by Criterion
 	kind
-	cap  float64       // of DEP, in ticks
+	cap  float64       // of DEP, in ticks; +Inf = none
 	list []entity.Slot // the slot list
 }
 
@@ -164,14 +164,15 @@ type valuation struct {
 type kind uint8
 
 const (
-	byQ kind = iota
-	byDEP
-	byCOORD
-	byTaskTimes
-	byBounded
-	byValue
+	byQ         kind = iota
+	byDEP            // min(L_left, L_right), capped
+	byCOORD          // -max(L_left, L_right)
+	byTaskTimes      // minus the task's own time
+	byBounded        // another that bounds itself
+	byValue          // another, of which nothing is known but its values
 )
 
+// kindOf is the kind of a criterion.
 func kindOf(by Criterion) kind {
 	switch by.(type) {
 	case Q:
@@ -200,6 +201,7 @@ func (k kind) minimised() bool { return k == byCOORD || k == byTaskTimes }
 // finite reports whether the criterion is known to give every slot a number.
 func (k kind) finite() bool { return k < byBounded }
 
+// valuationOf is the valuation of the slots of a list by a criterion.
 func valuationOf(by Criterion, list []entity.Slot) valuation {
 	v := valuation{by: by, kind: kindOf(by), list: list, cap: math.Inf(1)}
 	if d, ok := by.(DEP); ok && d.MaxDistance > 0 {
@@ -212,6 +214,8 @@ func valuationOf(by Criterion, list []entity.Slot) valuation {
 // [from, to] and occupies the slot for a length in [short, long]; exact says
 // that there is one start and one length only.
 func (v *valuation) most(u *usableSlot, from, to, short, long des.Time, exact bool) float64 {
+	// With the window [t, t+L), L_left is t − start and L_right is end − L − t: so a short window
+	// leaves more behind it, which DEP prefers, and a long one less, which COORD does.
 	switch v.kind {
 	case byQ:
 		return u.q
@@ -232,7 +236,8 @@ func (v *valuation) most(u *usableSlot, from, to, short, long des.Time, exact bo
 	return 0 // A criterion without a bound: Best looks at single steps only.
 }
 
-// peakOfLesser is the greatest min(t-start, right-t) for t in [from, to].
+// peakOfLesser is the greatest min(t-start, right-t) for t in [from, to]: the first term rises
+// with t, the other falls, and they meet in the middle of start and right.
 func peakOfLesser(start, right, from, to des.Time) float64 {
 	switch twice := start + right; {
 	case twice < 2*from:
@@ -243,7 +248,7 @@ func peakOfLesser(start, right, from, to des.Time) float64 {
 	return float64(right-start) / 2
 }
 
-// lowOfGreater is the least max(t-start, right-t) for t in [from, to].
+// lowOfGreater is the least max(t-start, right-t) for t in [from, to], likewise.
 func lowOfGreater(start, right, from, to des.Time) float64 {
 	switch twice := start + right; {
 	case twice < 2*from:

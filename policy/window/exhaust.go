@@ -48,11 +48,11 @@ import (
 // An Exhaustion is for one goroutine.
 type Exhaustion struct {
 	asks   []Ask
-	passes []*firstFit // by search; nil for those that begin anew
-	supply *supply     // for the passes, if there are any
-	left   plan.SlotList
-	anew   bool // some search begins anew, and left is kept for it
-	cut    subtraction
+	passes []*firstFit   // by search; nil for those that begin anew
+	supply *supply       // for the passes, if there are any
+	left   plan.SlotList // for those that begin anew: what the windows so far leave
+	anew   bool          // some search begins anew, and left is kept for it
+	cut    subtraction   // cuts windows out of left
 }
 
 // Ask is one search of an Exhaustion.
@@ -109,6 +109,7 @@ func NewExhaustion(list plan.SlotList, asks []Ask) (*Exhaustion, error) {
 		return nil, err
 	}
 	x := &Exhaustion{asks: asks, passes: make([]*firstFit, len(asks)), left: list}
+	// Which searches are passes, and which begin anew.
 	inPasses, anew := math.Inf(1), math.Inf(1) // the least work that a slot must hold for them
 	for i := range asks {
 		a := &asks[i]
@@ -126,6 +127,8 @@ func NewExhaustion(list plan.SlotList, asks []Ask) (*Exhaustion, error) {
 			x.anew, anew = true, 0
 		}
 	}
+	// The passes share one supply, and the others one list, each without the slots that none of
+	// them looks at.
 	if !math.IsInf(inPasses, 1) {
 		if x.supply, err = newSupply(list, inPasses); err != nil {
 			return nil, err
@@ -155,6 +158,7 @@ func (x *Exhaustion) Take(ctx context.Context, search int) (found plan.Found, er
 	if err != nil || !found.OK {
 		return found, err
 	}
+	// Cut out of all that is kept.
 	if x.anew {
 		if x.left.Slots, err = x.cut.subtract(x.left.Slots, &found.Window); err != nil {
 			return found, fmt.Errorf("cutting out its window: %w", err)

@@ -25,9 +25,9 @@ type firstFit struct {
 	floor  float64  // of a task's costs, for each unit of a node's rate
 
 	supply *supply
-	at     place // the last slot that was taken in
-	over   bool
-	work   plan.Work
+	at     place     // the last slot that was taken in
+	over   bool      // there is no window any more
+	work   plan.Work // of the turn at hand
 
 	// The nodes that can still take a task:
 	//
@@ -38,19 +38,20 @@ type firstFit struct {
 	// With fewer than n in near there is none in far.
 	near    []candidate
 	soonest des.Time // no candidate in near expires before it
-	far     bitset
-	others  int // how many there are in far
+	far     bitset   // by number in the supply, which is the order of what work costs
+	others  int      // how many there are in far
 }
 
 // candidate is a node that could hold a task.
 type candidate struct {
-	place          // of the slot that it has room in
-	node   int32   // its number in the supply
-	cost   float64 // in the tariff's measure
-	length des.Time
+	place           // of the slot that it has room in
+	node   int32    // its number in the supply
+	cost   float64  // in the tariff's measure
+	length des.Time // how long the task takes
 	last   des.Time // latest start of the task in this slot
 }
 
+// before is the order of near: by cost, then by place.
 func (c *candidate) before(other *candidate) bool {
 	return c.cost < other.cost || (c.cost == other.cost && c.place.before(other.place))
 }
@@ -65,6 +66,8 @@ func newFirstFit(set Settings, req entity.Request, until des.Time) *firstFit {
 		least: leastWork(&req), at: place{start: -des.Forever, number: -1},
 		near: make([]candidate, 0, 2*req.Nodes), soonest: des.Forever,
 	}
+	// A task of work V costs V times the node's rate, in multiples of the step where costs are
+	// rounded, and never less after rounding up.
 	p.floor = p.least
 	if p.tariff.step > 0 {
 		p.floor /= p.tariff.step
@@ -116,6 +119,9 @@ func (p *firstFit) meet(e *placed) bool {
 			return i < n && p.affordable()
 		}
 	}
+
+	// Whoever cannot be among the near is one of the others, and is not looked at closely: its
+	// rate may tell as much, before its cost is computed.
 	size := len(p.near)
 	dearest := math.Inf(1) // whoever costs as much is one of the others
 	if size == 2*n || p.others > 0 {
@@ -249,7 +255,7 @@ func (p *firstFit) gather(position int, ties bool) {
 				bound = p.near[position].cost
 			}
 			if p.supply.rate[c.node]*p.floor > bound {
-				return
+				return // those that follow have greater rates
 			}
 			affordable := p.price(&c)
 			if c.cost > bound || (c.cost == bound && !ties) {
@@ -285,7 +291,7 @@ func (p *firstFit) window() entity.Window {
 	return w
 }
 
-// bitset is a set of numbers.
+// bitset is a set of numbers, the k-th of which is bit k%64 of word k/64.
 type bitset []uint64
 
 func (b bitset) has(k int32) bool { return b[k>>6]&(1<<(k&63)) != 0 }

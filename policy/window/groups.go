@@ -49,9 +49,9 @@ const (
 // window shows its probability.
 type Grouped struct {
 	Settings
-	By GroupSearch
+	By GroupSearch // how it chooses at each step
 
-	patience int // of the exact search; groupPatience where 0
+	patience int // of the exact search, in branches; groupPatience where 0
 }
 
 // Name returns "group-available", with the way of search where that is not exact.
@@ -84,6 +84,7 @@ func (g Grouped) Find(ctx context.Context, req entity.Request, list plan.SlotLis
 	if err != nil {
 		return plan.Found{}, err
 	}
+	// A step for each length and each start at which a slot begins, as DEP18's square search.
 	s.admit()
 	p := groupStep{scan: s, ctx: ctx, of: groups, n: s.req.Nodes, patience: cmp.Or(g.patience, groupPatience)}
 	for _, length := range s.lengths {
@@ -93,6 +94,8 @@ func (g Grouped) Find(ctx context.Context, req entity.Request, list plan.SlotLis
 			}
 		}
 	}
+	// Sums of ln p are probabilities again. No window that was given up is more probable than
+	// exp(missed).
 	if p.gaveUp && s.best.ok {
 		s.best.gap = max(math.Exp(p.missed)-math.Exp(-s.best.value), 0)
 	}
@@ -105,10 +108,12 @@ func (g Grouped) Find(ctx context.Context, req entity.Request, list plan.SlotLis
 
 // groups are the groups of a slot list.
 type groups struct {
-	of  map[*entity.Node]int
-	log []float64 // ln p_g
+	of  map[*entity.Node]int // the group of each node, an index of log
+	log []float64            // ln p_g, at most 0; finite (leastAvailability)
 }
 
+// groupsOf are the groups of the nodes of a list, numbered as they come. The error is of a group
+// whose nodes differ in their probability.
 func groupsOf(list []entity.Slot) (g groups, err error) {
 	g.of = make(map[*entity.Node]int)
 	byLabel := make(map[string]int)
@@ -137,8 +142,8 @@ func groupsOf(list []entity.Slot) (g groups, err error) {
 
 // groupNode is a slot that holds the window of the step.
 type groupNode struct {
-	offer
-	own   des.Time
+	offer          // held for all of the step's length
+	own   des.Time // how long a task takes on the node
 	group int
 }
 
@@ -146,36 +151,38 @@ type groupNode struct {
 type groupState uint8
 
 const (
-	groupOpen groupState = iota
-	groupIn
-	groupOut
+	groupOpen groupState = iota // not decided
+	groupIn                     // the choice may use its nodes, and is worth ln p_g less
+	groupOut                    // the choice must not use them
 )
 
 // groupStep is the problem of one step after the other.
 type groupStep struct {
 	*scan
 	ctx context.Context
-	of  groups
-	n   int
+	of  groups // of the whole slot list
+	n   int    // nodes of a choice
 
-	nodes  []groupNode // of the step, the cheapest first
-	order  []int       // their groups, the greatest probability first
-	size   []int       // by group: its candidates
-	state  []groupState
-	lambda float64   // the multiplier of bounds
-	keys   []float64 // scratch of bound
+	nodes  []groupNode  // of the step, the cheapest first
+	order  []int        // their groups, the greatest probability first
+	size   []int        // by group: its candidates
+	state  []groupState // by group: what the partial choice at hand says of it
+	lambda float64      // the multiplier of bounds, >= 0: ln p per unit of the tariff's measure
+	keys   []float64    // scratch of relaxed
 
 	worth    float64 // a choice must be worth more: Σ ln p of its groups
 	chosen   []int   // positions in nodes
 	patience int
 	missed   float64 // the greatest bound of what patience ran out for, from the first time on
-	gaveUp   bool
-	subset   subset
+	gaveUp   bool    // patience ran out, and missed is set
+	subset   subset  // of the tree's solutions
 }
 
 // step looks for a choice for [now, now+length) that is worth more than the best window
 // so far, or as much if that starts later.
 func (p *groupStep) step(now, length des.Time, by GroupSearch) {
+	// The candidates: slots that hold the window, on nodes that do not need longer. All groups
+	// are open.
 	p.nodes = p.nodes[:0]
 	p.size = append(p.size[:0], make([]int, len(p.of.log))...)
 	p.state = append(p.state[:0], make([]groupState, len(p.of.log))...)
@@ -194,6 +201,8 @@ func (p *groupStep) step(now, length des.Time, by GroupSearch) {
 		}
 	}
 	slices.SortStableFunc(p.nodes, func(a, b groupNode) int { return cmp.Compare(a.cost, b.cost) })
+
+	// Their groups. If even the n cheapest of all are over the budget there is no choice.
 	p.order = p.order[:0]
 	for g, size := range p.size {
 		if size > 0 {
@@ -205,6 +214,8 @@ func (p *groupStep) step(now, length des.Time, by GroupSearch) {
 		return
 	}
 	p.work.Steps++
+
+	// What a choice must be worth more than: of equals the earliest is the answer.
 	p.chosen, p.worth = p.chosen[:0], math.Inf(-1)
 	if b := &p.best; b.ok && now >= b.start {
 		p.worth = -b.value
@@ -280,12 +291,15 @@ func (p *groupStep) exact(at int, sum float64) {
 	if p.work.Branches%ctxEvery == 0 && p.ctx.Err() != nil {
 		return
 	}
+	// The n cheapest of the groups that are in: if they will do, further groups only make the
+	// choice less probable.
 	if chosen, cost := p.cheapestOf(groupIn); len(chosen) == p.n && cost <= p.tariff.limit {
 		if sum > p.worth {
 			p.chosen, p.worth = chosen, sum
 		}
 		return
 	}
+	// No choice, or none that is better.
 	if at == len(p.order) || !p.fits(groupOpen) {
 		return
 	}
@@ -299,6 +313,7 @@ func (p *groupStep) exact(at int, sum float64) {
 		}
 		return
 	}
+	// With the likeliest open group, and without it.
 	g := p.order[at]
 	p.state[g] = groupIn
 	p.exact(at+1, sum+p.of.log[g])
@@ -365,8 +380,10 @@ func (p *groupStep) tune() {
 	if p.tariff.limit >= math.MaxFloat64 || p.tariff.limit == 0 {
 		return
 	}
+	// From 0 to where n nodes of the least probable group, at an n-th of the budget each, would
+	// be priced at twice their ln p.
 	low, high := 0.0, -2*p.of.log[p.order[len(p.order)-1]]*float64(p.n)/p.tariff.limit
-	for range 30 { // the bound is convex in λ
+	for range 30 { // ternary search, for the bound is convex in λ
 		a, b := low+(high-low)/3, high-(high-low)/3
 		if p.relaxed(a) <= p.relaxed(b) {
 			high = b

@@ -24,10 +24,10 @@ import (
 
 // branch is a partial choice.
 type branch struct {
-	state    []groupState
-	solution []int // positions in nodes
-	estimate float64
-	split    int // the group to split at, or -1
+	state    []groupState // by group
+	solution []int        // positions in nodes
+	estimate float64      // Σ ln p of the groups that are in, and the nodes' estimates of open ones
+	split    int          // the group to split at, or -1
 }
 
 // tree looks for a choice as the paper does.
@@ -40,6 +40,7 @@ func (p *groupStep) tree(by GroupSearch) {
 		}
 	}
 	for add(root); len(open) > 0 && p.ctx.Err() == nil; {
+		// Step 2: the greatest estimate, of equals the partial choice made first.
 		p.work.Branches++
 		at := 0
 		for i := range open {
@@ -49,6 +50,7 @@ func (p *groupStep) tree(by GroupSearch) {
 		}
 		b := open[at]
 		open = slices.Delete(open, at, at+1)
+		// Step 3: the answer, or two more partial choices.
 		if b.split < 0 {
 			if by == GroupTreeMixed {
 				if last := (branch{state: b.state}); p.solve(&last, true) && last.split < 0 {
@@ -76,6 +78,8 @@ func (p *groupStep) solve(b *branch, knapsack bool) bool {
 	if left < 0 {
 		return false
 	}
+	// Step 1. The groups that are in have their cheapest nodes for sure (nodes come the cheapest
+	// first); the others of their nodes, and those of open groups, are items.
 	taken := make([]bool, len(p.of.log)) // groups that are in and have their cheapest node
 	p.subset.items = p.subset.items[:0]
 	for i := range p.nodes {
@@ -93,6 +97,7 @@ func (p *groupStep) solve(b *branch, knapsack bool) bool {
 	if budget < 0 || len(p.subset.items) < left {
 		return false
 	}
+	// Of them the best, or a greedy, choice of what is left of nodes and budget.
 	if left > 0 {
 		p.subset.n, p.subset.limit = left, budget
 		if p.subset.choose = p.subset.choose[:0]; knapsack {
@@ -126,6 +131,8 @@ func (p *groupStep) splitAt(b *branch, left int) {
 	utility := math.Inf(-1)
 	for _, i := range b.solution {
 		o := &p.nodes[i]
+		// A group that is all of the solution, or all of whose candidates are in it, counts what it
+		// is worth: as many estimates as it was divided by.
 		if p.state[o.group] != groupOpen || used[o.group] == len(b.solution) || used[o.group] == p.size[o.group] {
 			continue
 		}

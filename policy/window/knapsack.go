@@ -50,9 +50,10 @@ func (k KnapsackDP) Find(ctx context.Context, req entity.Request, list plan.Slot
 	if err != nil {
 		return plan.Found{}, err
 	}
+	// A step for each length and each start at which a slot of a node no slower begins.
 	g := goal{theWorth, by}
 	s.admit()
-	budget := int(s.tariff.limit)
+	budget := int(s.tariff.limit) // a whole number of RoundCosts
 	for _, length := range s.lengths {
 		for _, on := range s.onsets {
 			if on.own > length {
@@ -70,8 +71,9 @@ func (k KnapsackDP) Find(ctx context.Context, req entity.Request, list plan.Slot
 // knapsackStep lets the dynamic programme choose among all slots that hold
 // [now, now+length).
 func (s *scan) knapsackStep(now, length des.Time, by Criterion, budget int) {
+	// The slots that hold it, on nodes that do not need longer and are within the budget alone.
 	var offers []offer
-	var goods []good
+	var goods []good  // the same as items
 	atLength := false // a slot of a node as slow as the length asks for
 	for i := range s.slots {
 		u := &s.slots[i]
@@ -114,11 +116,12 @@ func (s *scan) knapsackStep(now, length des.Time, by Criterion, budget int) {
 
 // good is an item of the dynamic programme.
 type good struct {
-	cost  int
-	value float64
-	must  bool // the choice has to hold one such
+	cost  int     // c_i, in multiples of RoundCosts; 0 or more
+	value float64 // z_i
+	must  bool    // the choice has to hold one such
 }
 
+// anyMust reports whether one of the chosen is such a good.
 func anyMust(goods []good, chosen []int) bool {
 	for _, i := range chosen {
 		if goods[i].must {
@@ -136,6 +139,8 @@ func anyMust(goods []good, chosen []int) bool {
 // is its own state (−Inf), never 0: values may be negative.
 // O(len(goods) n budget).
 func knapsackDP(goods []good, n, budget int) (chosen []int, value float64, ok bool) {
+	// State k*width+c is f(c, k): the greatest value of k goods at a cost of at most c. It is 0
+	// for no goods, and as yet nothing for more.
 	width := budget + 1
 	f := make([]float64, (n+1)*width)
 	for i := width; i < len(f); i++ {
@@ -144,6 +149,7 @@ func knapsackDP(goods []good, n, budget int) (chosen []int, value float64, ok bo
 	taken := make([]bool, len(goods)*len(f)) // taken[i*len(f)+state]: f_i took good i
 	for i, g := range goods {
 		took := taken[i*len(f):][:len(f)]
+		// From the greatest state on, so that what is read is f_{i-1} still.
 		for k := n; k >= 1; k-- {
 			for c := budget; c >= g.cost; c-- {
 				state := k*width + c
@@ -153,6 +159,7 @@ func knapsackDP(goods []good, n, budget int) (chosen []int, value float64, ok bo
 			}
 		}
 	}
+	// Back along what was taken: a good leads to the state of one less, cheaper by its cost.
 	state := n*width + budget
 	if value = f[state]; math.IsInf(value, -1) {
 		return nil, 0, false

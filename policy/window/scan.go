@@ -18,19 +18,19 @@ import (
 type search struct {
 	set    Settings
 	req    entity.Request
-	list   []entity.Slot
-	until  des.Time // the latest start of a window
-	due    des.Time // the latest end of a task
+	list   []entity.Slot // by start; valid (see checkOrder)
+	until  des.Time      // the latest start of a window
+	due    des.Time      // the latest end of a task: the request's deadline; Forever = none
 	tariff tariff
-	work   plan.Work
+	work   plan.Work // what it has done so far
 	best   answer
 }
 
 // answer is a choice of n slots and a common start.
 type answer struct {
-	ok     bool
+	ok     bool // there is one
 	start  des.Time
-	offers []offer
+	offers []offer // the n slots, with the time that each task holds its node
 	value  float64 // what the search's goal makes of it; less is better
 	gap    float64 // how much better another answer may still be; 0 = none is
 }
@@ -102,6 +102,7 @@ func (s *search) offers(ctx context.Context) iter.Seq2[des.Time, offer] {
 			if !s.req.Admits(slot.Node) {
 				continue
 			}
+			// A task of V takes V/p, and fits until last; alone it must be within the budget.
 			length := s.set.taskTime(slot.Node, s.req.Length)
 			last := min(slot.End, s.due) - length
 			if last < now {
@@ -161,11 +162,12 @@ type admitted struct {
 
 // usableSlot is a slot that is long enough for a task on its own node.
 type usableSlot struct {
-	start, end des.Time
+	start, end des.Time // of the slot
 	last       des.Time // the latest end of a task: the slot's end or the deadline
 	own        des.Time // how long a task takes on this node
-	price, q   float64
-	slot       int32 // index in the slot list
+	price      float64  // of the node for a time unit
+	q          float64  // the node's value by MaxQ's criterion
+	slot       int32    // index in the slot list
 }
 
 // onset is an instant at which slots of admissible nodes start.
@@ -195,6 +197,7 @@ func (s *scan) admit() {
 			q:     slot.Node.Q,
 			slot:  int32(i),
 		}
+		// The onset first: it is one also if the slot that begins there has no room.
 		if k := len(s.onsets) - 1; k >= 0 && s.onsets[k].at == u.start {
 			s.onsets[k].own = min(s.onsets[k].own, u.own)
 		} else {

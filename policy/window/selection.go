@@ -10,26 +10,28 @@ import (
 // selection is what the box at hand holds: its candidates with their values,
 // costs, reduced values and marks, and the n of them that were selected.
 type selection struct {
-	ids     []int32
-	z       []float64
-	c       []float64
-	r       []float64
-	marks   []uint8
-	partial bool    // some candidate lacks a mark
-	sel     []int32 // the positions of the n greatest r, ascending
-	nth     nth
-	sumZ    float64
-	sumC    float64
-	sumR    float64
-	low     float64 // the least r in sel
-	ranked  []ranked
-	in      []bool // by position: whether it is in sel; scratch of store
+	// By position, of all candidates; gather sets all but r.
+	ids     []int32   // indices of slots
+	z       []float64 // the greatest values in the box, in ticks where inTicks
+	c       []float64 // the least costs in the box, in the tariff's measure
+	r       []float64 // z − λc of the λ that was tried last; -c after chooseCheapest
+	marks   []uint8   // the marks that each has; see allMarks
+	partial bool      // some candidate lacks a mark
+
+	sel    []int32 // the positions of the n greatest r, ascending
+	nth    nth
+	sumZ   float64  // Σ z of sel
+	sumC   float64  // Σ c of sel
+	sumR   float64  // Σ r of sel
+	low    float64  // the least r in sel
+	ranked []ranked // scratch of inOrder
+	in     []bool   // by position: whether it is in sel; scratch of store
 }
 
 // ranked is a key and where it stands.
 type ranked struct {
 	key float64
-	at  int32
+	at  int32 // position among the candidates
 }
 
 // inOrder returns the selection with the greatest r first, and equals by place.
@@ -89,7 +91,7 @@ func (x *boxSearch) selectFrom(keys []float64) {
 	n, m := x.req.Nodes, len(keys)
 	sel := slices.Grow(x.sel[:0], m+1)[:m+1] // one more, so that each place can be written
 	k := 0
-	for i, key := range keys {
+	for i, key := range keys { // each is written, and stays if the next goes behind it
 		sel[k] = int32(i)
 		k += one(key >= x.low)
 	}
@@ -139,16 +141,17 @@ func (s *nth) greatest(keys []float64, n int) float64 {
 	}
 	above, below, own := s.room[0], s.room[1], s.room[2] // after the first round list lies in own
 	for rounds := 2 * bits.Len(uint(len(list))); len(list) > few; rounds-- {
-		if rounds == 0 {
+		if rounds == 0 { // good pivots would have been done by now
 			return slices.Sorted(slices.Values(list))[len(list)-n]
 		}
+		// The k keys above the pivot, and the others. The list itself is room for the next round.
 		pivot, k := medianOf(list), 0
 		for i, key := range list {
 			above[k] = key
 			below[i-k] = key
 			k += one(key > pivot)
 		}
-		if n <= k {
+		if n <= k { // the n-th is above
 			list, own, above = above[:k], above, own
 			continue
 		}
@@ -161,7 +164,7 @@ func (s *nth) greatest(keys []float64, n int) float64 {
 				return pivot
 			}
 		}
-		list, n, own, below = below[:len(list)-k], n-k, below, own
+		list, n, own, below = below[:len(list)-k], n-k, below, own // the n-th is not
 	}
 	return leastOf(list, n)
 }

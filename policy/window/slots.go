@@ -111,9 +111,9 @@ func Subtract(slots []entity.Slot, w *entity.Window) ([]entity.Slot, error) {
 // subtraction is Subtract with its scratch, for those who subtract often, and who may have
 // no use for what holds less than the least work.
 type subtraction struct {
-	least  float64
-	tails  []entity.Slot
-	places []int32
+	least  float64       // remainders in which a node can do less work than this are dropped; 0 = none but the empty
+	tails  []entity.Slot // what is left behind the tasks
+	places []int32       // the indices of the slots that tasks lie in
 }
 
 // workIn is what a slot's node can do in it.
@@ -121,6 +121,7 @@ func workIn(s *entity.Slot) float64 {
 	return s.Node.Perf * float64(uint64(s.End-s.Start)) // the difference of any two times
 }
 
+// subtract is Subtract.
 func (c *subtraction) subtract(slots []entity.Slot, w *entity.Window) ([]entity.Slot, error) {
 	c.tails, c.places = c.tails[:0], c.places[:0]
 	// Where each task lies. Slots that start after the window do not hold it.
@@ -151,7 +152,7 @@ func (c *subtraction) subtract(slots []entity.Slot, w *entity.Window) ([]entity.
 	}
 	// Heads stay where they are; what has none leaves.
 	slices.Sort(c.places)
-	out := -1
+	out := -1 // where what follows moves to, once a slot has left
 	for k, p := range c.places {
 		head := slots[p]
 		if head.End = w.Start; head.Start < w.Start && workIn(&head) >= c.least {
@@ -163,6 +164,7 @@ func (c *subtraction) subtract(slots []entity.Slot, w *entity.Window) ([]entity.
 		} else if out < 0 {
 			out = int(p)
 		}
+		// The slots from this one to the next that gives way.
 		if out >= 0 {
 			next := len(slots)
 			if k+1 < len(c.places) {
@@ -181,9 +183,10 @@ func (c *subtraction) subtract(slots []entity.Slot, w *entity.Window) ([]entity.
 func (c *subtraction) insertTails(slots []entity.Slot) []entity.Slot {
 	tails := c.tails
 	slices.SortStableFunc(tails, func(a, b entity.Slot) int { return cmp.Compare(a.Start, b.Start) })
-	end := len(slots)
+	end := len(slots) // those before it are not moved yet
 	slots = append(slots, tails...)
 	for k := len(tails) - 1; k >= 0; k-- {
+		// Behind the slots of the same start. k more tails go before it.
 		at, _ := slices.BinarySearchFunc(slots[:end], tails[k].Start+1, func(s entity.Slot, t des.Time) int {
 			return cmp.Compare(s.Start, t)
 		})

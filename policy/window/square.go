@@ -114,6 +114,8 @@ func (s *scan) pass(length des.Time, g goal) {
 					return
 				}
 			}
+			// It is held, and paid, for all of the length. Its own task time tells whether a choice
+			// has a node that needs the length (step).
 			o := offer{cost: s.tariff.cost(u.price, length), last: u.last - length, length: u.own, slot: u.slot}
 			if o.cost <= s.tariff.limit {
 				s.cheap.advance(now)
@@ -135,7 +137,7 @@ func (s *scan) step(now, length des.Time, g goal) {
 	}
 	offers, _ := s.cheap.chosen()
 	f := figuresOf(offers, now)
-	if f.cost > s.tariff.limit || f.end-now < length {
+	if f.cost > s.tariff.limit || f.end-now < length { // or no node needs all of the length
 		return
 	}
 	s.work.Subsets++
@@ -146,6 +148,7 @@ func (s *scan) step(now, length des.Time, g goal) {
 		}
 		f.worth = sum
 	}
+	// In a square window each task holds its node as long as the slowest.
 	if s.keep(offers, now, g.value(&f)) {
 		for i := range s.best.offers {
 			s.best.offers[i].length = length
@@ -188,7 +191,7 @@ func (m MultipleBest) Find(ctx context.Context, req entity.Request, list plan.Sl
 
 // worthIn is the worth of the window w in a slot list that w lies in.
 func worthIn(list []entity.Slot, by Criterion, w *entity.Window) float64 {
-	sum, met := 0.0, 0
+	sum, met := 0.0, 0 // met is how many tasks' slots have been found
 	for i := range list {
 		slot := &list[i]
 		if slot.Start > w.Start || met == len(w.Tasks) {

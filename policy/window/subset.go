@@ -21,7 +21,7 @@ import (
 
 // item is one candidate of a subset problem.
 type item struct {
-	z, c float64
+	z, c float64 // what it is worth, and costs (>= 0, in the tariff's measure)
 	r    float64 // z − λc
 	id   int32   // the caller's name for it
 	// marks are conditions that the item meets (bits of allMarks); a subset
@@ -29,15 +29,20 @@ type item struct {
 	marks uint8
 }
 
+// The marks. Without them a step would find windows of other steps, with the length or the
+// start of this one.
 const (
-	allMarks  = 3
-	markCount = allMarks + 1
+	markLength = 1 << iota // its node needs all of the step's length
+	markStart              // its slot begins at the step's start, where that matters
+
+	allMarks  = markLength | markStart
+	markCount = allMarks + 1 // sets of marks
 )
 
 // choice is a partial subset: a point on a Pareto list.
 type choice struct {
-	c, z float64
-	step int32 // the last item taken, in subset.steps; -1 = none
+	c, z float64 // Σ c_i and Σ z_i of its items
+	step int32   // the last item taken, in subset.steps; -1 = none
 }
 
 // list holds the choices with the same number of items and the same marks met, by cost; each
@@ -49,25 +54,27 @@ type list struct {
 
 func (l *list) clear() { l.choices, l.most = l.choices[:0], math.Inf(-1) }
 
+// step is the last item of a choice, and where the choice without it is: a choice is a chain
+// of steps, which choices of the same beginning share.
 type step struct {
-	before int32
-	item   int32
+	before int32 // in subset.steps; -1 = it is the first
+	item   int32 // in subset.items
 }
 
 // subset solves subset problems; it is scratch that can be used again.
 type subset struct {
-	n     int
-	limit float64
-	items []item
+	n     int     // how many items are to be chosen
+	limit float64 // of their costs
+	items []item  // from prepare on by r, the greatest first
 
-	lists  []list // by how many items are chosen, and their marks
-	spare  []choice
-	steps  []step
-	sums   []float64 // prefix sums of r
-	least  []float64 // least cost of the items from here on
-	next   [markCount][]int32
-	choose []int32 // ids of the best subset
-	worth  float64 // its Σ z
+	lists  []list             // by how many items are chosen (fewer than n), and their marks
+	spare  []choice           // the memory of the list that extend replaced last
+	steps  []step             // of all choices made
+	sums   []float64          // prefix sums of r: sums[j] is that of the first j items
+	least  []float64          // least cost of the items from here on; +Inf behind the last
+	next   [markCount][]int32 // by mark and item: the first item from here on with the mark, or -1
+	choose []int32            // ids of the best subset
+	worth  float64            // its Σ z
 	found  bool
 	visits int     // choices made, over all problems of a search
 	looks  int     // at choices on the lists, over all problems of a search
@@ -123,7 +130,7 @@ func (p *subset) deepen(lambda, floor float64) {
 	n, before := p.n, p.visits
 	bound, ok := p.rest(n, 0, 0)
 	if !ok {
-		return
+		return // no subset has all marks
 	}
 	bound += lambda * p.limit
 	for w := 2; w < len(p.items) && p.visits-before <= shallow && !p.over(); w *= 2 {
@@ -144,7 +151,15 @@ func (p *subset) deepen(lambda, floor float64) {
 const shallow = patience >> 3
 
 // enumerate solves by lists of partial choices. The items have been prepared.
+//
+// A partial choice of k of the first j items is worth at most, whatever completes it,
+//
+//	(z − λc) + rest + λ limit
+//
+// with rest the greatest r of n−k more items. So it is kept if z − λc > floor + gap − λ limit − rest,
+// and a list goes whose most is no more than that.
 func (p *subset) enumerate(lambda, floor float64) {
+	// One empty choice of no items.
 	m, n := len(p.items), p.n
 	for len(p.lists) < n*markCount {
 		p.lists = append(p.lists, list{})
@@ -159,6 +174,7 @@ func (p *subset) enumerate(lambda, floor float64) {
 	for j := range p.items {
 		it := &p.items[j]
 		low = max(low, n-(m-j)) // fewer cannot be completed any more
+		// The longer choices first: each item is added at most once.
 		for k := min(top, n-1); k >= low; k-- {
 			for marks := range uint8(markCount) {
 				from := &p.lists[k*markCount+int(marks)]
@@ -169,6 +185,7 @@ func (p *subset) enumerate(lambda, floor float64) {
 					from.clear() // nor will it with what comes later
 					continue
 				}
+				// With item j: a subset, if it is the n-th item, and otherwise a choice of one more.
 				met := marks | it.marks
 				if k+1 == n {
 					if met == allMarks {
@@ -185,6 +202,7 @@ func (p *subset) enumerate(lambda, floor float64) {
 				}
 			}
 		}
+		// The end, where no choice is left that could be completed.
 		for low <= top && p.none(low) {
 			low++
 		}
@@ -204,7 +222,7 @@ func (p *subset) none(k int) bool {
 	return true
 }
 
-// prepare sorts the items by r and sums them up.
+// prepare sorts the items by r, of equals by id, and sums them up.
 func (p *subset) prepare(lambda float64) {
 	for i := range p.items {
 		it := &p.items[i]
@@ -219,6 +237,8 @@ func (p *subset) prepare(lambda float64) {
 		}
 		return int(a.id) - int(b.id)
 	})
+
+	// What rest and extend ask for of the items from the j-th on.
 	m := len(p.items)
 	p.sums = append(p.sums[:0], 0)
 	p.least = slices.Grow(p.least[:0], m+1)[:m+1]
@@ -241,12 +261,15 @@ func (p *subset) prepare(lambda float64) {
 	}
 }
 
-// rest bounds Σ r of k more items from the j-th on that meet what marks lacks.
+// rest bounds Σ r of k more items from the j-th on that meet what marks lacks; ok is false if
+// there are none.
 func (p *subset) rest(k, j int, marks uint8) (sum float64, ok bool) {
 	m := len(p.items)
 	if j+k > m {
 		return 0, false
 	}
+	// The next k are the greatest. If none of them has a mark that is lacking, the first that
+	// has takes the place of the last of the k.
 	sum = p.sums[j+k] - p.sums[j]
 	penalty := 0.0
 	for mark := uint8(1); mark < markCount; mark <<= 1 {
@@ -272,17 +295,18 @@ func (p *subset) extend(k int, marks, met uint8, j int, threshold, lambda float6
 	from := p.lists[k*markCount+int(marks)].choices
 	into := &p.lists[(k+1)*markCount+int(met)]
 	to, out := into.choices, p.spare[:0]
-	left := float64(p.n-k-1) * p.least[j+1]
+	left := float64(p.n-k-1) * p.least[j+1] // what the items still lacking cost at least
 	if p.n == k+1 {
-		left = 0
+		left = 0 // and not 0 times +Inf
 	}
 	p.looks += len(from)
-	most := math.Inf(-1)
-	i := 0
+	most := math.Inf(-1) // the worth of the last in out
+	i := 0               // the next of to
+	// Both lists are by cost, and so is the new one.
 	for _, f := range from {
 		c, z := f.c+it.c, f.z+it.z
 		if c+left > p.limit {
-			break
+			break // those that follow cost more
 		}
 		r := z - float64(lambda*c)
 		if r <= threshold {
@@ -295,7 +319,7 @@ func (p *subset) extend(k int, marks, met uint8, j int, threshold, lambda float6
 			}
 		}
 		if z <= most {
-			continue
+			continue // dominated
 		}
 		p.visits++
 		p.steps = append(p.steps, step{before: f.step, item: int32(j)})

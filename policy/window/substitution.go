@@ -30,6 +30,7 @@ func (s *scan) substitute(spares []offer, cost float64) {
 	}
 }
 
+// longestOf is the position of the longest task, of equals the first.
 func longestOf(offers []offer) int {
 	at := 0
 	for i := range offers {
@@ -64,6 +65,8 @@ func (s *scan) substitution(ctx context.Context, g goal) {
 	for now, o := range s.offers(ctx) {
 		s.cheap.advance(now)
 		s.cheap.add(o)
+
+		// The rivals: tasks below what would be better than the best so far.
 		bound := des.Forever
 		if s.best.ok {
 			bound = g.bound(s.best.value, now)
@@ -72,6 +75,8 @@ func (s *scan) substitution(ctx context.Context, g goal) {
 			s.rivals.advance(now)
 			s.rivals.add(o)
 		}
+
+		// Step 1, where it can lead to something better.
 		chosen, ok := s.cheap.chosen()
 		if !ok {
 			continue
@@ -81,6 +86,8 @@ func (s *scan) substitution(ctx context.Context, g goal) {
 		if cost > s.tariff.limit || (s.best.ok && !s.rivalled(now, bound)) {
 			continue
 		}
+
+		// Steps 2 to 4, and the better of the result and the best so far.
 		s.work.Subsets++
 		s.picks = append(s.picks[:0], chosen...)
 		s.substitute(s.sparesAt(now, cost), cost)

@@ -27,20 +27,20 @@ import (
 // Nodes are numbered by what a unit of work costs on them. For every request the
 // low numbers are therefore the cheap nodes, as far as tasks are not rounded up.
 type supply struct {
-	nodes []*entity.Node
-	index map[*entity.Node]int32
-	rate  []float64 // by node: price of a unit of work, ascending
-	spans [][]span  // by node, ascending and disjoint
-	order places
-	least float64 // the work of the smallest task that anybody searches for
-	next  int32   // number of the next tail
-	parts []part  // scratch
+	nodes []*entity.Node         // by number
+	index map[*entity.Node]int32 // the number of a node
+	rate  []float64              // by node: price of a unit of work (price / performance), ascending
+	spans [][]span               // by node, ascending and disjoint
+	order places                 // the same slots by start
+	least float64                // the work of the smallest task that anybody searches for
+	next  int32                  // number of the next tail
+	parts []part                 // scratch of subtract
 }
 
 // span is a slot of a node.
 type span struct {
 	start, end des.Time
-	number     int32 // settles the order among equal starts
+	number     int32 // settles the order among equal starts: the list's index, and above those of tails
 }
 
 func (s *span) place() place { return place{s.start, s.number} }
@@ -53,6 +53,7 @@ func (u *supply) work(k int32, start, end des.Time) float64 {
 // newSupply makes a supply of a list that has been checked. It refuses slots of one node
 // that overlap. O(m log m).
 func newSupply(list plan.SlotList, least float64) (*supply, error) {
+	// The nodes, as they come at first, and then by their rates.
 	u := &supply{index: make(map[*entity.Node]int32), least: least, next: int32(len(list.Slots))}
 	on := make([]int32, len(list.Slots))
 	for i := range list.Slots {
@@ -66,6 +67,8 @@ func newSupply(list plan.SlotList, least float64) (*supply, error) {
 		on[i] = k
 	}
 	renumbered := u.byRate()
+
+	// Their slots, in both orders.
 	u.spans = make([][]span, len(u.nodes))
 	entries := make([]placed, 0, len(list.Slots))
 	for i := range list.Slots {
@@ -114,6 +117,7 @@ func (u *supply) at(k int32, p place) *span {
 	return nil
 }
 
+// last is the index of that slot in spans[k]; -1 if there is none.
 func (u *supply) last(k int32, p place) int {
 	of := u.spans[k]
 	low, high := 0, len(of)
@@ -148,8 +152,8 @@ func (u *supply) subtract(w *entity.Window) {
 // part is what a task takes: the time to its end, of the node's slot at the place.
 type part struct {
 	place
-	node int32
-	end  des.Time
+	node int32    // its number
+	end  des.Time // of the task
 }
 
 // cut takes [start, end) of node k out of the slot that holds it.
@@ -157,6 +161,7 @@ func (u *supply) cut(k int32, start, end des.Time) {
 	of := u.spans[k]
 	i := u.last(k, place{start, math.MaxInt32})
 	was := of[i]
+	// What is left before keeps the slot's place; what is left behind is a slot of its own.
 	of[i].end = start
 	if work := u.work(k, was.start, start); work >= u.least {
 		u.order.shorten(was.place(), work)
@@ -175,7 +180,7 @@ func (u *supply) cut(k int32, start, end des.Time) {
 // place is a position in the slot list.
 type place struct {
 	start  des.Time
-	number int32
+	number int32 // of the span; -1 is before all that start then
 }
 
 func (p place) before(q place) bool {
@@ -189,19 +194,21 @@ func (p place) compare(q place) int {
 // placed is a slot as those see it who walk along the list.
 type placed struct {
 	place
-	node int32
+	node int32   // its number
 	work float64 // what the node can do in it
 }
 
 // places are entries in order, in chunks that are short enough to move their
 // entries about. Chunk i holds the places from from[i] to before from[i+1].
 type places struct {
-	chunks [][]placed
-	from   []place
+	chunks [][]placed // at least one; a chunk may be empty
+	from   []place    // by chunk; the first begins before all times
 }
 
+// chunkSize is the most entries of a chunk.
 const chunkSize = 64
 
+// placesOf are the entries, which are in order, in half full chunks.
 func placesOf(entries []placed) (o places) {
 	for len(entries) > chunkSize/2 {
 		o.split(len(o.chunks), entries[:chunkSize/2])
@@ -255,6 +262,7 @@ func (o *places) find(p place) (chunk, i int) {
 	return chunk, low
 }
 
+// insert puts a slot in at its place. A full chunk is halved before.
 func (o *places) insert(p placed) {
 	k, i := o.find(p.place)
 	if c := o.chunks[k]; len(c) == chunkSize {
@@ -265,6 +273,7 @@ func (o *places) insert(p placed) {
 	o.chunks[k] = slices.Insert(o.chunks[k], i, p)
 }
 
+// remove takes out the slot at p, which must be there.
 func (o *places) remove(p place) {
 	k, i := o.find(p)
 	o.chunks[k] = slices.Delete(o.chunks[k], i, i+1)

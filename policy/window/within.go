@@ -39,7 +39,7 @@ func (w Within) Find(ctx context.Context, req entity.Request, list plan.SlotList
 	}
 	var best plan.Found
 	var work plan.Work
-	alternatives := 0
+	alternatives, gap := 0, 0.0
 	for _, value := range order {
 		found, err := w.Finder.Find(ctx, req, plan.SlotList{From: list.From, To: list.To, Slots: parts[value], Checked: list.Checked}, until)
 		if err != nil {
@@ -50,10 +50,13 @@ func (w Within) Find(ctx context.Context, req entity.Request, list plan.SlotList
 		if !found.OK {
 			continue
 		}
+		// No window of this part is preferred to its found one by more than its gap, and none of the
+		// found ones to the best. So none is to the best by more than the greatest gap.
+		gap = max(gap, found.Gap)
 		if better := plan.Compare(w.Finder, &found.Window, &best.Window); !best.OK || better < 0 || better == 0 && found.Window.Start < best.Window.Start {
 			best = found
 		}
 	}
-	best.Work, best.Alternatives = work, alternatives
+	best.Work, best.Alternatives, best.Gap = work, alternatives, gap
 	return best, nil
 }

@@ -26,6 +26,37 @@ func labelled(t *rapid.T) plan.SlotList {
 	return list
 }
 
+// gapped finds the first slot of a list, with the node's q as the window's value and the
+// node's price as the gap.
+type gapped struct{ plan.Finder }
+
+func (gapped) Find(_ context.Context, _ entity.Request, list plan.SlotList, _ des.Time) (plan.Found, error) {
+	n := list.Slots[0].Node
+	w := entity.Window{Nodes: 1, Tasks: []entity.Task{{Node: n}}, Value: n.Q}
+	return plan.Found{OK: true, Window: w, Gap: n.Price}, nil
+}
+
+func (gapped) Traits(*entity.Request) plan.Traits { return plan.Traits{Sign: 1} }
+
+// A part that was searched in full does not hide that another was not: its windows may be
+// better by that part's gap.
+func TestWithinLeavesTheGreatestGapOfTheParts(t *testing.T) {
+	slot := func(domain string, q, gap float64) entity.Slot {
+		n := &entity.Node{Q: q, Price: gap}
+		n.Labels = map[string]string{"domain": domain}
+		return entity.Slot{Node: n}
+	}
+	for _, list := range [][]entity.Slot{
+		{slot("a", 3, 0), slot("b", 2, 5)},
+		{slot("a", 2, 5), slot("b", 3, 0)},
+		{slot("a", 3, 1), slot("b", 2, 5), slot("c", 1, 4)},
+	} {
+		got, err := Within{gapped{Best{}}, "domain"}.Find(context.Background(), entity.Request{}, plan.SlotList{Slots: list}, 0)
+		require.NoError(t, err)
+		require.Equal(t, []float64{3, 5}, []float64{got.Window.Value, got.Gap})
+	}
+}
+
 // What a search finds within domains is the best of what it finds in each, and
 // never spans two.
 func TestWithinIsTheBestOfTheParts(t *testing.T) {
