@@ -17,6 +17,7 @@ type backfillLoop struct {
 	looked   des.Time // the last instant at which the thread has looked, or could have
 	planned  nodeSet  // nodes that the last run planned and nobody got
 	runs     int64    // so far
+	table    *table   // of the last run, whose room the next one takes; nil: there was none
 	last     repeat
 	trail    trail
 }
@@ -68,9 +69,9 @@ func (c *Controller) runBackfill(now des.Time) {
 			licenses[amount.Kind] += amount.Count
 		}
 	}
-	r := &backfillRun{c: c, now: now, second: c.second(now), until: never, shares: newShares(rules), blocked: map[*qos]int64{},
-		table: newTable(c.second(now), int64(rules.Window/des.Second), int64(rules.Resolution/des.Second), rules.TableSize, c.up, licenses, &c.plans, &c.spare)}
-	r.table.cpus = c.idle.cpus
+	l.table = newTable(l.table, c.second(now), int64(rules.Window/des.Second), int64(rules.Resolution/des.Second), rules.TableSize, c.up, licenses, &c.plans, &c.spare)
+	l.table.cpus = c.idle.cpus
+	r := &backfillRun{c: c, now: now, second: c.second(now), until: never, table: l.table, shares: newShares(rules), blocked: map[*qos]int64{}}
 	l.trail.begin(c, r.table.windowEnd())
 	if rules.Licenses {
 		byID := slices.SortedFunc(slices.Values(c.running), func(a, b *Job) int { return cmp.Compare(a.ID, b.ID) })

@@ -205,14 +205,22 @@ func (c *Controller) look(e *entry, f *forecast, now int64, nowOnly bool) {
 		if f.atOnce = found(s.run()); f.atOnce { // it starts now, or has them end now
 			return
 		}
+	}
+	if nowOnly {
+		return
+	}
+	if len(victims) > 0 {
 		gone := make(map[*Job]bool, len(victims))
 		for _, j := range victims {
 			gone[j] = true
 		}
-		order = slices.DeleteFunc(slices.Clone(order), func(e ending) bool { return gone[e.job] })
-	}
-	if nowOnly {
-		return
+		left := c.roomToOrder[:0]
+		for _, e := range order {
+			if !gone[e.job] {
+				left = append(left, e)
+			}
+		}
+		order, c.roomToOrder = left, left
 	}
 	f.looked, s.planned = true, true
 	if len(victims) == 0 && len(s.shape.gres) == 0 && !c.forgetful && s.hopeless() {

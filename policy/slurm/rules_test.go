@@ -565,7 +565,7 @@ func TestJobsOfReservedNodesAreNotRefused(t *testing.T) {
 func TestPlansInTheTable(t *testing.T) {
 	r := newRuled(t, fourNodes, "")
 	all := r.up
-	table := newTable(610, 6000, 300, 9, all, nil, &r.plans, &r.spare)
+	table := newTable(nil, 610, 6000, 300, 9, all, nil, &r.plans, &r.spare)
 	first := newNodeSet(4)
 	first.add(0)
 	table.plan(0, 700, need{nodes: first})

@@ -19,14 +19,19 @@ type need struct {
 	licenses []Amount
 }
 
-// take takes a need from the interval.
-func (i *interval) take(n need) {
-	i.free.remove(n.nodes)
+// take takes a need from the interval, and reports whether all of its nodes were free.
+func (i *interval) take(n need) (allFree bool) {
+	free, lacking := i.free[:len(n.nodes)], uint64(0)
+	for w, word := range n.nodes {
+		lacking |= word &^ free[w]
+		free[w] &^= word
+	}
 	if i.licenses != nil {
 		for _, l := range n.licenses {
 			i.licenses[l.Kind] = max(0, i.licenses[l.Kind]-l.Count)
 		}
 	}
+	return lacking == 0
 }
 
 // licensed reports whether the interval has so many licences.
@@ -45,14 +50,18 @@ type table struct {
 	size       int        // most records
 	cpus       []int      // of each node, for views
 	views      []*view    // of partitions, by position; nil: not asked for yet
+	roomToView []*view    // views of tables before, by position, whose room can be used again
 }
 
-// newTable is a table for a run that begins at now. The sets of its intervals are lent.
-func newTable(now, window, resolution int64, size int, all nodeSet, licenses map[string]int, sets, spare *spareSets) *table {
-	return &table{
-		intervals:  []interval{{now / resolution * resolution, (now + window) / resolution * resolution, sets.clone(all), licenses}},
-		resolution: resolution, records: 1, size: size, sets: sets, spare: spare,
+// newTable is a table for a run that begins at now. The sets of its intervals are lent. It takes the room of the table of
+// the run before, which may be nil.
+func newTable(before *table, now, window, resolution int64, size int, all nodeSet, licenses map[string]int, sets, spare *spareSets) *table {
+	t := &table{resolution: resolution, records: 1, size: size, sets: sets, spare: spare}
+	if before != nil {
+		t.intervals, t.views, t.roomToView = before.intervals[:0], before.views[:0], before.roomToView
 	}
+	t.intervals = append(t.intervals, interval{now / resolution * resolution, (now + window) / resolution * resolution, sets.clone(all), licenses})
+	return t
 }
 
 func (t *table) full() bool { return t.records >= t.size }
@@ -102,8 +111,10 @@ func (t *table) plan(begin, end int64, needs need) {
 		if end < t.intervals[at].end {
 			t.cut(at, end)
 		}
-		allFree = allFree && needs.nodes.within(t.intervals[at].free)
-		if t.intervals[at].take(needs); end == t.intervals[at].end {
+		if !t.intervals[at].take(needs) {
+			allFree = false
+		}
+		if end == t.intervals[at].end {
 			last = at + 1
 			break
 		}

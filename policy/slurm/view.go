@@ -83,7 +83,18 @@ func (t *table) viewOf(p *partition, up nodeSet) *view {
 	if v := t.views[p.at]; v != nil {
 		return v
 	}
-	v := &view{wanted: p.nodes.clone(), spans: make([]span, len(t.intervals))}
+	for len(t.roomToView) <= p.at {
+		t.roomToView = append(t.roomToView, nil)
+	}
+	v := t.roomToView[p.at]
+	if v == nil {
+		v = &view{}
+		t.roomToView[p.at] = v
+	}
+	*v = view{wanted: append(v.wanted[:0], p.nodes...), spans: v.spans[:0], vain: v.vain[:0]}
+	for range t.intervals {
+		v.spans = append(v.spans, span{})
+	}
 	v.wanted.intersect(up)
 	v.count(t, 0, len(t.intervals))
 	t.views[p.at] = v

@@ -26,7 +26,7 @@ func TestViewsPassOverWhatIsVain(t *testing.T) {
 		c.until(10 * des.Second)
 		now := c.second(10 * des.Second)
 		r := &backfillRun{c: c.Controller, now: 10 * des.Second, second: now,
-			table: newTable(now, 40_000, 300, 500, c.up, nil, &c.plans, &c.spare)}
+			table: newTable(nil, now, 40_000, 300, 500, c.up, nil, &c.plans, &c.spare)}
 		r.table.cpus = c.idle.cpus
 		id := 1000
 		for range 40 {
@@ -193,7 +193,7 @@ func TestOpeningsAreThoseOfSlurmsLoop(t *testing.T) {
 		if seed%2 == 0 {
 			licenses = map[string]int{"matlab": 9}
 		}
-		table := newTable(now, 12_000, 60, 1000, allNodes(nodes), licenses, &spareSets{nodes: nodes}, &spareSets{nodes: nodes})
+		table := newTable(nil, now, 12_000, 60, 1000, allNodes(nodes), licenses, &spareSets{nodes: nodes}, &spareSets{nodes: nodes})
 		for range 30 {
 			begin := int64(now + 60*rnd.IntN(150))
 			table.plan(begin, begin+int64(60*rnd.IntN(80)), need{nodes: some(1 + rnd.IntN(6)), licenses: []Amount{{Kind: "matlab", Count: rnd.IntN(3)}}})
