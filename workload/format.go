@@ -113,6 +113,7 @@ const InstantUnit = "s from start"
 // submission was moved by that time.
 func (h *Header) MoveInstants(rec *Record, by des.Time) { moveInstants(h.Columns, rec.More, by) }
 
+// moveInstants is MoveInstants for values of these columns.
 func moveInstants(of []Column, values []Value, by des.Time) {
 	for i := range values {
 		if by != 0 && of[i].Unit == InstantUnit {

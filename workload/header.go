@@ -256,6 +256,7 @@ func isWord(s string) bool {
 
 // note takes in what a program asks for. The first entry of a key stands.
 func (h *Header) note(key, value string) {
+	// Of each kind of field: how an entry fills it in, unless one before has.
 	text := func(p *string) {
 		if *p == "" {
 			*p = value

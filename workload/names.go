@@ -82,6 +82,7 @@ func (n *Names) All() iter.Seq2[int64, string] {
 	}
 }
 
+// clone is a copy that shares nothing.
 func (n *Names) clone() Names { return Names{maps.Clone(n.name), maps.Clone(n.number), n.last} }
 
 // Names returns the names of a field's numbers. The field is one of NamedFields. While the header

@@ -348,6 +348,8 @@ func (o Options) Open(path string) (*Trace, error) {
 	if err != nil {
 		return nil, err
 	}
+	// Its format, and what that has to know before the first record. What takes a pass over the jobs (the
+	// load, modelled estimates) waits until it is asked for.
 	in := src.input(o.Reading, nil)
 	defer in.Close()
 	t := &Trace{Name: src.name, Path: path, Format: o.formatOf(in), Options: o, source: src}
@@ -364,6 +366,7 @@ func (o Options) Open(path string) (*Trace, error) {
 			return nil, err
 		}
 	}
+	// The size of the machine. 0 is not an error yet: a trace may be read without one.
 	switch {
 	case o.Procs > 0:
 		t.MaxProcs = o.Procs

@@ -188,6 +188,7 @@ func (e Estimates) hasFactor() bool { return e.Kind == EstimatesFactor || e.Kind
 
 func (e Estimates) fmodel(seed uint64) model.FModel { return model.FModel{Most: e.Factor, Seed: seed} }
 
+// tsafrirMax stands between tsafrir and the longest estimate.
 const tsafrirMax = ":max="
 
 // ParseEstimates reads user, exact, factor:F, tsafrir, tsafrir:max=T or fmodel:F.

@@ -112,6 +112,7 @@ func readOutage(row *csvtable.Row, dates *Header) (x outageRow, err error) {
 	if row.Has("known") {
 		known = dated(row, "known", dates)
 	}
+	// What is lost: those in node, or as many as processors says.
 	switch {
 	case row.Has("node"):
 		nodes, err := procset.Parse(row.Text("node"))
@@ -130,6 +131,7 @@ func readOutage(row *csvtable.Row, dates *Header) (x outageRow, err error) {
 	if err := row.Err(); err != nil {
 		return x, err
 	}
+	// An outage may be announced, but not become known after it has begun.
 	switch x.outage.Known = des.Seconds(known); {
 	case !inRange(known):
 		return x, row.At(fmt.Errorf("known must be 0 to %g", float64(latestInstant)))

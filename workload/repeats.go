@@ -83,6 +83,7 @@ func repeats(row *csvtable.Row, begin, length des.Time, dates *Header) (again in
 		}
 		return 0, 0
 	}
+	// How far apart, and until when; both must stand there.
 	apart, err := number.Seconds(row.Text("every"))
 	every = des.Seconds(apart)
 	switch {

@@ -76,6 +76,7 @@ const (
 	numReasons = int(HeaderMismatch) + 1
 )
 
+// reasons are the stable name of each reason, its consequence, and its text for people.
 var reasons = [numReasons]struct {
 	name  string
 	class Class

@@ -63,6 +63,7 @@ func ReadReservations(in io.Reader, dates *Header) (*Reservations, error) {
 	r := &Reservations{}
 	seen := map[int]bool{}
 	for row := range t.Rows() {
+		// The first happening of the row.
 		x := reservationRow{
 			job: row.Int("job_id"), start: dated(row, "start", dates),
 			processors: row.Int("processors"), duration: row.Number("duration"), user: row.NumberOr("user", -1),
@@ -77,6 +78,7 @@ func ReadReservations(in io.Reader, dates *Header) (*Reservations, error) {
 		if err := x.check(); err != nil {
 			return nil, row.At(fmt.Errorf("job %d: %w", x.job, err))
 		}
+		// It and those that follow, each asked for as long before it begins.
 		again, every := repeats(row, des.Seconds(x.start), des.Seconds(x.duration), dates)
 		if err := row.Err(); err != nil {
 			return nil, err

@@ -65,6 +65,7 @@ const (
 // numFields is the number of fields of a record.
 const numFields = 18
 
+// fieldNames are what messages call the fields of SWF, from 1; FieldNames are short names of columns.
 var fieldNames = [numFields + 1]string{
 	"", "job number", "submit time", "wait time", "run time", "allocated processors", "average CPU time",
 	"used memory", "requested processors", "requested time", "requested memory", "status", "user", "group",
@@ -250,6 +251,7 @@ func (r *Reader) start() {
 	if r.Name == "" {
 		r.Name = "SWF input"
 	}
+	// The first block shows what is no text at all.
 	r.numbers = newNumbers(r.CheckNumbers)
 	r.buf = make([]byte, blockSize+padding)
 	if !r.fill() {
@@ -259,6 +261,8 @@ func (r *Reader) start() {
 		r.err = fmt.Errorf("%s: %w: %s", r.Name, ErrNotSWF, notText(r.buf[:r.end]))
 		return
 	}
+	// Comments up to the first line that is none, at which pos stays. Blank lines among them count as
+	// lines.
 	if bytes.HasPrefix(r.buf[:r.end], []byte(byteOrderMark)) {
 		r.pos = len(byteOrderMark)
 	}

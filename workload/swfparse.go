@@ -25,6 +25,7 @@ var scales = [numFields]int64{
 	1, ticks, ticks, ticks, 1, ticks, 1, 1, ticks, 1, 1, 1, 1, 1, 1, 1, 1, ticks,
 }
 
+// ticks is how many ticks a second has.
 const ticks = int64(des.Second)
 
 // memoryFields are averages over processors in some logs, and may have decimals.
@@ -36,6 +37,7 @@ const sizeFields = 1<<4 | 1<<7
 // unknownText is "-1 ", as loaded.
 const unknownText = '-' | '1'<<8 | ' '<<16
 
+// isBlank reports whether a byte is a blank within a line, between fields.
 func isBlank(c byte) bool { return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f' }
 
 // skipBlanks is the offset of the next byte at or after i that is no blank

@@ -86,6 +86,7 @@ func ParseFlurries(text string) (Flurries, error) {
 	return f, nil
 }
 
+// String is the rule as ParseFlurries reads it.
 func (f Flurries) String() string {
 	return fmt.Sprintf("jobs=%d:within=%v:same=%s", f.Jobs, f.Within, strings.Join(f.Same, "+"))
 }
@@ -93,8 +94,8 @@ func (f Flurries) String() string {
 // Flurry is one that was found.
 type Flurry struct {
 	User              int64
-	Procs             int64 // of its first job
-	Jobs              int64
+	Procs             int64    // of its first job
+	Jobs              int64    // how many were left out
 	First, Last       des.Time // submissions
 	FirstJob, LastJob int64    // job numbers
 }

@@ -168,6 +168,7 @@ func (s *source) change(rec *workload.Record) {
 		rec.Submit += s.shift
 		s.Header.MoveInstants(rec, s.shift)
 	}
+	// A preceding job that the log does not have would become one of another log.
 	rec.Job += s.job
 	switch {
 	case rec.Preceding > s.maxJob && s.job > 0:
@@ -183,6 +184,7 @@ func (s *source) change(rec *workload.Record) {
 			*n += s.number[i].add
 		}
 	}
+	// Columns that the log does not have are unknown.
 	if len(s.more) > 0 {
 		for i := range s.more {
 			s.more[i] = workload.UnknownValue
@@ -215,6 +217,7 @@ func (m Merge) align(h *workload.Header, sources []*source) error {
 	if m.AsTheyStand {
 		return nil
 	}
+	// The earliest beginning; logs that all lack theirs stay as they are.
 	first := int64(math.MaxInt64)
 	without := 0
 	for _, s := range sources {

@@ -43,11 +43,13 @@ type Week struct {
 	TopJobs     int64   `json:"top_user_jobs"`
 }
 
+// lengthOfWeek is the length of a Week; days in which the clock is set are not told apart.
 const lengthOfWeek = 7 * des.Day
 
 // maxWeeks is for how long weeks are told: a century. Logs that go on have times of another kind.
 const maxWeeks = 5200
 
+// weekOf is the number of the week of an instant, counted from the first submission.
 func weekOf(since des.Time) int64 { return int64(since / lengthOfWeek) }
 
 // calendar counts submissions by the clock, and by weeks.
@@ -91,6 +93,7 @@ func (c *calendar) add(submit des.Time, user int64, work float64) {
 		r.Jobs++
 		r.Work += work
 	}
+	// Hours of summer and of winter, to find logs whose clock knows no summer time.
 	c.arrivals.sample.add(int64(hour))
 	if summer {
 		c.seasons[1][hour]++
@@ -98,6 +101,7 @@ func (c *calendar) add(submit des.Time, user int64, work float64) {
 		c.seasons[0][hour]++
 	}
 
+	// The week: since submissions come in order, it is the latest one or a new one.
 	number := weekOf(submit - c.first)
 	if number >= maxWeeks {
 		return

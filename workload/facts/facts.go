@@ -95,6 +95,7 @@ type Status struct {
 	Share float64 `json:"share"`
 }
 
+// statusNames are the names of the codes that SWF defines.
 var statusNames = map[int64]string{
 	workload.StatusFailed: "failed", workload.StatusCompleted: "completed", workload.StatusPartial: "partial, to be continued",
 	workload.StatusPartialDone: "partial, completed", workload.StatusPartialFail: "partial, failed",
@@ -302,6 +303,7 @@ func share(n, of int64) float64 {
 
 // facts concludes; nothing can be added afterwards.
 func (c *collector) facts() *Facts {
+	// What jobs ask for and do.
 	f := c.f
 	f.Last = c.latest.Seconds()
 	if f.Jobs > 0 {
@@ -313,6 +315,7 @@ func (c *collector) facts() *Facts {
 	f.Correlation = Correlation{c.values.correlation(), c.logarithms.correlation()}
 	f.Estimates = c.concludeEstimates()
 	f.Waits, f.UsedMemory, f.RequestedMemory = c.waits.distributionIf(), c.usedMemory.distributionIf(), c.requestedMemory.distributionIf()
+	// Whose jobs they are, and what further columns say.
 	for _, t := range c.owners {
 		if o := t.conclude(c.trace.Header.Names(t.field)); o.Number > 0 {
 			f.Owners = append(f.Owners, o)
@@ -326,6 +329,8 @@ func (c *collector) facts() *Facts {
 	if c.follows > 0 {
 		f.Dependencies = &Dependencies{c.follows, share(c.follows, f.Jobs), c.thinkTimes.distributionIf()}
 	}
+	// The schedule comes before the weeks, which have its utilization, and the oddities come last: their
+	// rules look at what was found.
 	f.Recorded = c.recorded.conclude(f.Processors)
 	f.Arrivals, f.Weeks = c.calendar.conclude(c.latest, f.Processors, &c.recorded)
 	f.Oddities = c.odd.conclude(f, &c.calendar, &c.recorded.held)

@@ -99,6 +99,7 @@ func (o *odd) conclude(f *Facts, c *calendar, h *held) []Oddity {
 			all = append(all, Oddity{kind, n, fmt.Sprintf(format, values...)})
 		}
 	}
+	// Weeks and the schedule in the log.
 	theirs, most := weeksOfOneUser(f.Weeks)
 	add(oneUsersWeek, theirs, "in %s one user submits more than all others, and %d times as many jobs come as in the median week: in week %d %d of %d jobs are user %d's",
 		weeks(theirs), busyFactor, most.Number, most.TopJobs, most.Jobs, most.TopUser)
@@ -108,6 +109,7 @@ func (o *odd) conclude(f *Facts, c *calendar, h *held) []Oddity {
 	}
 	add(heldBack, h.stretches, "stretches of %d hours or more in which jobs of at most one user ran, although another one waited for which processors were free, so that the machine may have been down or dedicated: the longest %.1f hours from %s",
 		int64(leastHeld/des.Hour), h.longest.Seconds()/des.Hour.Seconds(), c.tell(h.from))
+	// Gaps, by the mean rate, (jobs - 1) / (last - first): it is known only now.
 	long := 0
 	for _, g := range o.gaps {
 		if g.length.Seconds()*float64(f.Jobs-1) >= missedInAGap*(f.Last-f.First) {
@@ -118,6 +120,7 @@ func (o *odd) conclude(f *Facts, c *calendar, h *held) []Oddity {
 		add(longGap, int64(long), "gaps of a day or more in which %d jobs and more should have come: the longest %.1f days from %s",
 			missedInAGap, o.gaps[0].length.Seconds()/des.Day.Seconds(), c.tell(o.gaps[0].from))
 	}
+	// Submissions, and records that contradict themselves or the header.
 	add(sameSecond, o.crowds, "seconds in which %d jobs or more are submitted: %d at %s", crowd, o.largestCrowd, c.tell(o.largestCrowdSubmitted))
 	add(negativeWait, o.negativeWaits, "jobs start before they are submitted, by their waits")
 	add(aboveMaxRuntime, o.beyondMaxRuntime, "jobs run for longer than the header's MaxRuntime")

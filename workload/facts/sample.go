@@ -63,6 +63,7 @@ func (s *Sample) kept(v int64) int64 {
 	return v
 }
 
+// inUnits is a value in the unit of the quantity.
 func (s *Sample) inUnits(v int64) float64 { return float64(v) / s.unit }
 
 // sort makes ascending and upTo, unless they are there.

@@ -13,8 +13,7 @@ import (
 )
 
 // All are the formats beside SWF, in the order in which an input is asked for its likeness: the first
-// whose Is is true reads it, and SWF if there is none. The order matters only if two claim one input,
-// which the tests of the formats exclude for their samples.
+// whose Is is true reads it, and SWF if there is none. The order matters only if two claim one input.
 func All() []workload.Format {
 	return []workload.Format{
 		CSV{}, sacct.Format{}, GWF{}, MWF{}, batsim.Format{},

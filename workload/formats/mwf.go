@@ -45,6 +45,7 @@ var mwfFields = []table.Field{
 // mwfLeast is how many cells a line has at least: up to the runtime.
 const mwfLeast = 11
 
+// mwfLayout has the cells in their order. Logs count from 1970, and -1 is what is not known.
 func mwfLayout() *table.Columns {
 	return &table.Columns{Fields: mwfFields, Form: &table.Form{Separator: '\t', Unknown: "-1", Epoch: true, Least: mwfLeast}}
 }

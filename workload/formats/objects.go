@@ -69,6 +69,7 @@ func openObjects(in *workload.Input) (table.Source, error) {
 	return objectsOf(in.Name(), text)
 }
 
+// objectsOf begins to read an array of objects. name is what messages call the input.
 func objectsOf(name string, text io.Reader) (*objects, error) {
 	o := &objects{name: name, scanner: jsontext.NewScanner(text, longest), entry: table.Entry{Kind: parquetfile.Text}}
 	if !o.scanner.Open('[') {

@@ -84,6 +84,7 @@ var phillyFields = []table.Field{
 	{Name: "vc", Is: table.Text, SWF: workload.FieldQueue},
 }
 
+// layout is the layout of the objects; Run and Zone are settings of it.
 func (f Philly) layout() *table.Columns {
 	return &table.Columns{Fields: phillyFields, Over: openObjects, Zone: f.Zone, Header: func(*workload.Header) {}, Record: f.record}
 }
@@ -112,6 +113,7 @@ func (f Philly) record(t *table.Rows, rec *workload.Record) {
 		}
 		servers = nil
 	}
+	// The columns that attempts make. Without a GPU the servers are unknown, too.
 	t.Set(jobNodes, workload.UnknownValue)
 	if gpus > 0 {
 		rec.Requested, rec.Allocated = int64(gpus), int64(gpus)

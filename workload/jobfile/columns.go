@@ -41,6 +41,7 @@ const (
 	numColumns
 )
 
+// columnNames are the names of the columns in headings of CSV and keys of JSON.
 var columnNames = [numColumns]string{
 	"id", "submit", "nodes", "volume", "runtime", "min_performance", "max_price", "budget", "deadline", "needs", "criterion",
 	"user", "group", "queue", "after", "array",
@@ -99,6 +100,7 @@ const (
 	notInLabels = ";"
 )
 
+// wantNeeds is what messages want in the column.
 const wantNeeds = `attributes such as ram>=16;os=linux, or in JSON {"ram":16,"os":"linux"}`
 
 // parseNeeds reads amounts, of which so much is the least, and labels:

@@ -75,7 +75,7 @@ func eachField(line string, each func(string)) error {
 	for at := 0; ; {
 		rest := strings.TrimLeft(line[at:], " \t")
 		end := strings.IndexByte(rest, ',')
-		if strings.HasPrefix(rest, `"`) {
+		if strings.HasPrefix(rest, `"`) { // end becomes 0 if a comma follows, and -1 otherwise
 			at = len(line) - len(rest)
 			field, length := unquoted(rest)
 			if length == 0 {

@@ -73,6 +73,7 @@ func DistributionForms() []string {
 // the whole distribution, but for normal, where MEAN and SIGMA are those before what is
 // not in [LEAST, MOST] is cut away.
 func ParseDistribution(text string) (Distribution, error) {
+	// A constant, an interval or a choice of values, which have no parameters to name.
 	name, rest, drawn := strings.Cut(text, "/")
 	var d Distribution
 	switch from, to, even := strings.Cut(text, ".."); {
@@ -103,6 +104,7 @@ func ParseDistribution(text string) (Distribution, error) {
 		}
 		return Empirical{Sample: sample}, nil
 	}
+	// One of those that have a name.
 	for _, n := range distributions {
 		if n.name != name {
 			continue

@@ -195,6 +195,7 @@ func (m Lublin) populations() ([]lublinPopulation, error) {
 	} else {
 		ps = []lublinPopulation{{class: lublinAll(p), queue: -1}}
 	}
+	// When jobs come: by the model's own day, or by that of a Cycle.
 	for i := range ps {
 		ps[i].processors = p
 		ps[i].gapFactor = 1
@@ -211,6 +212,7 @@ func (m Lublin) populations() ([]lublinPopulation, error) {
 			ps[i].weights, ps[i].slot = cycle.slots()
 		}
 	}
+	// How far apart, for the load that is asked for: it is measured with a factor of 1.
 	factor, err := m.gapFactor(ps)
 	if err != nil {
 		return nil, err

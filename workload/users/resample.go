@@ -222,6 +222,7 @@ func (p *Pool) Linked(r Resample) (iter.Seq2[*workload.Record, []entity.Dependen
 	if r.Scale == 0 {
 		r.Scale = 1
 	}
+	// A week at a time: who comes, what those who are there do.
 	return func(yield func(*workload.Record, []entity.Dependency) bool) {
 		c := p.crowd(r)
 		for week := range r.Weeks {

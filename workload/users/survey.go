@@ -68,6 +68,7 @@ type User struct {
 // Survey finds the facts of a log. It keeps eight bytes for each batch and each
 // session. longTerm is as in Resample.
 func Survey(records iter.Seq2[*workload.Record, error], rule Rule, longTerm int) (*Facts, error) {
+	// Every record is followed, so that the order of all is checked; those that count go to their user.
 	f := &Facts{LongTermWeeks: orDefault(longTerm)}
 	s := Splitter{Rule: rule}
 	all := map[int64]*surveyed{}
@@ -170,6 +171,7 @@ func (f *Facts) sum(all map[int64]*surveyed) {
 		u.Think, u.Session = quantile(u.thinks, 0.5), quantile(u.sessions, 0.5)
 		f.All = append(f.All, u.User)
 	}
+	// What all users have done, then each one's share of it.
 	slices.SortFunc(f.All, func(a, b User) int { return cmp.Compare(a.User, b.User) })
 	for _, u := range f.All {
 		total += u.Work

@@ -30,6 +30,7 @@ const (
 	amp11PriceOfOne = 1.7 // a slot's market price is this to the power of its performance
 )
 
+// amp11PriceDeviation is the range of the factor by which a slot's price deviates from the market's.
 var amp11PriceDeviation = Range{0.75, 1.25}
 
 // settings are the settings in force: the paper's in place of zeros.

@@ -45,6 +45,8 @@ func (b Batch) WithDefaults() Batch {
 	return b
 }
 
+// The ranges in force: META's in place of zero values.
+
 func (b Batch) nodes() Range  { return b.Nodes.or(Range{2, 5}) }
 func (b Batch) volume() Range { return b.Volume.or(Range{100, 500}) }
 func (b Batch) real() Range   { return b.Real.or(Range{1, 1}) }

@@ -34,6 +34,7 @@ type HypergeometricLevel struct{ Lo, Hi float64 }
 // levelCount is the distribution of k, of mean 30 * 150/1000 = 4.5.
 var levelCount = model.Hypergeometric{Population: 1000, Marked: 150, Draws: 30}
 
+// tenths is the range in force.
 func (l HypergeometricLevel) tenths() Range { return Range{l.Lo, l.Hi}.or(Range{1, 5}) }
 
 // Check reports settings that make no sense, or nil.
@@ -55,6 +56,7 @@ func (l HypergeometricLevel) Rand(r *rand.Rand) float64 {
 // everywhere in these environments.
 type NormalLevel struct{ Lo, Hi, Mode float64 }
 
+// distribution is the distribution in force, in tenths.
 func (l NormalLevel) distribution() model.TruncatedNormal {
 	l = cmp.Or(l, NormalLevel{0.9, 2.0, 1.5})
 	return thirds(Range{l.Lo, l.Hi}, l.Mode)

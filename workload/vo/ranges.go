@@ -27,6 +27,7 @@ func (g *Range) ReadNumbers(bounds []float64) error {
 
 func (g Range) String() string { return fmt.Sprintf("[%v, %v]", g.Min, g.Max) }
 
+// or is the range, or the papers' in place of the zero value.
 func (g Range) or(papers Range) Range {
 	if g == (Range{}) {
 		return papers

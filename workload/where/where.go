@@ -63,6 +63,7 @@ type row struct {
 	line int64
 }
 
+// field is what an expression can ask of a record, by name.
 type field = expression.Field[row]
 
 // language is that of filters of logs with such a header, in which procs is the size that a job
@@ -103,6 +104,7 @@ func language(h *workload.Header, procs workload.ProcsFrom) *expression.Language
 		named(h, "queue", workload.FieldQueue, func(r *workload.Record) int64 { return r.Queue }),
 		named(h, "partition", workload.FieldPartition, func(r *workload.Record) int64 { return r.Partition }),
 	}}
+	// The calendar, if the header tells it, and the columns of this log, whose names may not hide others.
 	l.Fields = append(l.Fields, calendar(h)...)
 	for i := range h.Columns {
 		f := column(h.Columns[i], i)

@@ -150,6 +150,7 @@ func (in *instance) workflow() (*Workflow, error) {
 	case !slices.Contains(versions, in.SchemaVersion):
 		return nil, wrong("schemaVersion", "want one of %s, not %q", strings.Join(versions, ", "), in.SchemaVersion)
 	}
+	// Where the tasks stand: below workflow (1.4), or below its specification with the sizes of files.
 	r := &reading{
 		tasks: in.Workflow.Tasks, path: "workflow.tasks", byName: map[string]int{}, byID: map[string]int{}, size: map[string]float64{},
 		w: &Workflow{Name: in.Name},
@@ -166,6 +167,7 @@ func (in *instance) workflow() (*Workflow, error) {
 	if len(r.tasks) == 0 {
 		return nil, wrong(r.path, "there are no tasks")
 	}
+	// What they are called, and what they took.
 	if err := r.names(); err != nil {
 		return nil, err
 	}
@@ -177,6 +179,7 @@ func (in *instance) workflow() (*Workflow, error) {
 			return nil, err
 		}
 	}
+	// The tasks, then what they wait for, which must not be a circle.
 	for i := range r.tasks {
 		if err := r.task(i); err != nil {
 			return nil, err

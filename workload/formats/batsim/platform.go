@@ -93,6 +93,7 @@ type budget struct {
 	all   int // how many bytes may still be read of the file
 }
 
+// Read reads up to what may still be read; beyond it, it is an error that says which bound was met.
 func (b *budget) Read(p []byte) (int, error) {
 	switch {
 	case b.all <= 0:

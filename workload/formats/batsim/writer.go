@@ -122,6 +122,7 @@ func (w *writer) Write(rec *workload.Record) error {
 	if rec.Requested <= 0 {
 		w.lost.Add("requested processors", "they are unknown, and the allocated ones stand in their place")
 	}
+	// The members that Batsim defines, with a profile that stands for the runtime.
 	b := w.buf
 	if w.jobs > 0 {
 		b = append(b, ',')
@@ -162,7 +163,7 @@ func (w *writer) id(rec *workload.Record) string {
 // Batsim does not have, under their names, and the columns. Without any there is no such object.
 func (w *writer) extra(b []byte, rec *workload.Record) []byte {
 	begin := len(b)
-	key := func(name string) {
+	key := func(name string) { // begins a member, and before the first one the object
 		if len(b) == begin {
 			b = append(b, `, "extra_data": {`...)
 		} else {
@@ -180,6 +181,7 @@ func (w *writer) extra(b []byte, rec *workload.Record) []byte {
 			b = rec.AppendField(b, f)
 		}
 	}
+	// A column under the name of a field would be read as the field.
 	for i, v := range rec.More {
 		c := w.header.Columns[i]
 		switch {

@@ -89,6 +89,7 @@ Timelimit TimelimitRaw TotalCPU TRESUsageInAve TRESUsageInMax TRESUsageInMaxNode
 TRESUsageInMinNode TRESUsageInMinTask TRESUsageInTot TRESUsageOutAve TRESUsageOutMax TRESUsageOutMaxNode TRESUsageOutMaxTask
 TRESUsageOutMin TRESUsageOutMinNode TRESUsageOutMinTask TRESUsageOutTot UID User UserCPU WCKey WCKeyID WorkDir`)
 
+// documentedHeadings has the headings of a list, as sacct(1) spells them, by their lower case.
 func documentedHeadings(list string) map[string]string {
 	byLower := map[string]string{}
 	for _, name := range strings.Fields(list) {

@@ -287,6 +287,7 @@ func (r *reader) number(rec *workload.Record) bool {
 	raw := r.field(roleJobIDRaw)
 	r.ahead.task = false
 	if of := roleJobID; r.heading.has(of) {
+		// The digits in front, and what kind of job the letter behind them tells.
 		id := r.field(of)
 		end := 0
 		for end < len(id) && id[end]-'0' <= 9 {
@@ -318,6 +319,7 @@ func (r *reader) number(rec *workload.Record) bool {
 			}
 		}
 	}
+	// JobIDRaw goes before what JobID says.
 	if raw != nil {
 		n, why, ok := whole(raw, math.MaxInt64)
 		if !ok {
@@ -505,7 +507,7 @@ func (r *reader) tresOf(rec *workload.Record, of role, c column) *tres {
 // sizes reads the processors, from their columns or else from the resources (cpu=N). Of a job that
 // never started, AllocCPUS and NCPUS are what it asked for, and nothing was allocated.
 func (r *reader) sizes(rec *workload.Record, alloc, req *tres) bool {
-	count := func(of role, instead float64) (n int64, ok bool) {
+	count := func(of role, instead float64) (n int64, ok bool) { // of a column, or instead if it has nothing
 		text := r.field(of)
 		if len(text) == 0 {
 			if instead >= 0 && instead <= math.MaxInt32 {
@@ -625,6 +627,8 @@ func (r *reader) usage(j *job, alloc *tres) {
 			r.odd(r.heading.at[roleExitCode])
 		}
 	}
+	// Without an energy in its own columns a job has that of AllocTRES (energy=N), or else the sum over
+	// its steps.
 	rss, cpu, energy := r.measured()
 	r.setNumber(rec, colMaxRSS, rss)
 	r.setNumber(rec, colAveCPU, cpu)

@@ -38,6 +38,7 @@ func (f Format) Write(w io.Writer, h *workload.Header) (workload.RecordWriter, e
 	return out, out.line()
 }
 
+// separator stands between fields, as sacct --parsable2 writes it.
 const separator = '|'
 
 // writer writes a record as a row. Each method that appends a field counts in lost what the field
@@ -352,6 +353,7 @@ func (w *writer) start(b []byte, rec *workload.Record) []byte {
 	return w.instant(b, rec.Submit+rec.Wait)
 }
 
+// end writes when the job ended.
 func (w *writer) end(b []byte, rec *workload.Record) []byte {
 	switch end := w.value(rec, colEnd); {
 	case end.Known():
@@ -472,6 +474,7 @@ func (w *writer) state(b []byte, rec *workload.Record) []byte {
 			text = "CANCELLED"
 		}
 	}
+	// What a reader will make of the text.
 	if text != "" {
 		_, _, status = state([]byte(text))
 	}
@@ -593,4 +596,5 @@ func length(b []byte, t des.Time) []byte {
 	return b
 }
 
+// two writes a number below 100 in two digits.
 func two(b []byte, n int64) []byte { return append(b, '0'+byte(n/10), '0'+byte(n%10)) }

@@ -148,7 +148,7 @@ func room(b []byte, n int) []byte {
 func (p *pages) unpacked(head *node) (got page, ok bool, err error) {
 	want := int(head.at(2).number)
 	switch kind := head.at(1).number; kind {
-	case pageDictionary:
+	case pageDictionary: // all of it is values
 		d := head.at(7)
 		got = page{dictionary: true, values: d.at(1).number, encoding: d.at(2).number}
 		got.data, err = p.unpack(p.packed, want)
@@ -164,6 +164,7 @@ func (p *pages) unpacked(head *node) (got page, ok bool, err error) {
 	case pageDataV2:
 		d := head.at(8)
 		got = page{values: d.at(1).number, encoding: d.at(4).number}
+		// The levels come first, as many bytes as the header says, and only the values are packed.
 		defines, repeats := d.at(5).number, d.at(6).number
 		if defines < 0 || repeats < 0 || defines > int64(len(p.packed)) || repeats > int64(len(p.packed))-defines || defines+repeats > int64(want) {
 			return got, false, errShort
@@ -234,6 +235,7 @@ func (p *pages) unpack(from []byte, want int) ([]byte, error) {
 	return p.buf, nil
 }
 
+// errUnpack is the one error of all codecs, whose own say nothing to people.
 var errUnpack = errors.New("a page cannot be unpacked: the file is damaged")
 
 // unLZ4 unpacks a block of LZ4, by way of one of S2, the library's own kind, which may be longer: a letter

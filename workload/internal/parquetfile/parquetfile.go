@@ -99,6 +99,7 @@ func Open(in io.ReaderAt, size int64) (*File, error) {
 	if size < int64(ends) {
 		return nil, errors.New("it is too short for a Parquet file")
 	}
+	// The ends of the file: the magic at both, and before the last one the length of the footer.
 	var head [4]byte
 	var tail [8]byte
 	if err := readAt(in, head[:], 0); err != nil {
@@ -117,6 +118,7 @@ func Open(in io.ReaderAt, size int64) (*File, error) {
 	if length > maxFooter {
 		return nil, fmt.Errorf("its footer takes %d bytes, more than %d", length, maxFooter)
 	}
+	// The footer, which is a FileMetaData.
 	f := &File{in: in, end: size - 8 - length, Keys: map[string]string{}}
 	footer := make([]byte, length)
 	if err := readAt(in, footer, f.end); err != nil {

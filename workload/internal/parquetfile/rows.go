@@ -244,6 +244,8 @@ func (v *Values) nextList() error {
 	v.count, v.sum = 0, 0
 	v.joined.Reset()
 	for first := true; ; first = false {
+		// The next repetition level, unless it was read one too far for the row before. 0 begins a row:
+		// at the first it is this one, and otherwise the next one.
 		if !v.pending {
 			err := v.more()
 			if err == io.EOF && !first {
@@ -262,6 +264,7 @@ func (v *Values) nextList() error {
 		if v.pending = !first && v.level == 0; v.pending {
 			break
 		}
+		// A level below the highest tells of no value: the list is empty or null, or the value is null.
 		level, ok := v.defines.next()
 		if !ok {
 			return errShort
@@ -272,6 +275,7 @@ func (v *Values) nextList() error {
 		if err := v.decode(); err != nil {
 			return err
 		}
+		// Numbers are summed, for their mean; texts and whole numbers are joined by commas.
 		v.count++
 		if v.c.Kind == Number {
 			v.sum += v.number
@@ -435,13 +439,14 @@ func (v *Values) decode() error {
 			return errShort
 		}
 		if v.c.physical == physInt32 {
-			x = int64(int32(x))
+			x = int64(int32(x)) // differences of INT32 wrap round at 32 bits
 		}
 		v.take64(uint64(x))
 		return nil
 	case byLength, byPrefix:
 		return v.shortened()
 	case splitBytes:
+		// Byte i of all n values stands together: that of value k at i*n + k.
 		size, data := sizes[v.c.physical], v.page.data
 		n := len(data) / size
 		if v.taken == n {

@@ -19,6 +19,7 @@ func Instant(text []byte, zone *time.Location) (at des.Time, ok bool) {
 			return des.Time(shown) * des.Second, ok
 		}
 	}
+	// The day.
 	if len(text) < 10 || text[4] != '-' && text[4] != '/' || text[7] != text[4] {
 		return 0, false
 	}
@@ -28,6 +29,8 @@ func Instant(text []byte, zone *time.Location) (at des.Time, ok bool) {
 	if !a || !b || !c || month < 1 || month > 12 || day < 1 || day > daysIn(year, month) {
 		return 0, false
 	}
+	// The time of day, midnight if there is none. Second 60, a leap second, is the first of the next
+	// minute.
 	text = text[10:]
 	var hour, minute, second int
 	var fraction des.Time
@@ -57,6 +60,7 @@ func Instant(text []byte, zone *time.Location) (at des.Time, ok bool) {
 			}
 		}
 	}
+	// The offset from UTC, or else what the zone says of that day and time.
 	ahead, given := offset(bytes.TrimPrefix(text, []byte(" ")))
 	switch {
 	case !given && len(text) > 0:
@@ -94,6 +98,7 @@ func two(text []byte, at int) int {
 	return int(a)*10 + int(b)
 }
 
+// daysIn is how many days a month, from 1, has in the Gregorian calendar.
 func daysIn(year, month int) int {
 	switch month {
 	case 2:

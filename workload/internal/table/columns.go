@@ -158,6 +158,7 @@ func (l *Columns) open(in *workload.Input, h *workload.Header, wanted func(f *Fi
 	if err != nil {
 		return nil, err
 	}
+	// Where each field stands, and what becomes of it: of SWF (put), a column (as), both or neither.
 	has := t.Source.Columns()
 	t.words = make([]scan.Kept, len(l.Fields))
 	for i := range l.Fields {
@@ -285,6 +286,8 @@ func (l *Columns) Rows(in *workload.Input, h *workload.Header) (*Rows, error) {
 	}
 	return t, nil
 }
+
+// The methods of workload.RecordReader, of which all formats have these.
 
 func (t *Rows) Header() *workload.Header { return t.h }
 func (t *Rows) Record() *workload.Record { return &t.Rec }

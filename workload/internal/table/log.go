@@ -110,6 +110,7 @@ func (t *Log) next(quotes bool) bool {
 	return false
 }
 
+// isBlank reports whether a line has nothing but blanks, tabs and carriage returns.
 func isBlank(line []byte) bool {
 	return len(line) == 0 || line[0] <= ' ' && len(bytes.TrimLeft(line, " \t\r")) == 0
 }

@@ -103,6 +103,7 @@ func (l *Columns) parquet(in *workload.Input, wanted func(f *Field) bool) (Sourc
 	return p, nil
 }
 
+// Columns are the names of all columns of the file, those that are not read among them.
 func (p *columnar) Columns() (names []string) {
 	for _, c := range p.f.Columns {
 		names = append(names, c.Name)
@@ -110,6 +111,7 @@ func (p *columnar) Columns() (names []string) {
 	return names
 }
 
+// Next goes to the next row. No single row of a file of Parquet can be damaged.
 func (p *columnar) Next(t *Rows) bool {
 	if !p.Rows.Next() {
 		return false
@@ -125,6 +127,8 @@ func (p *columnar) Err() error {
 	return nil
 }
 
+// Entry is the value of the row in a column. Mean is the sum of a list over its length; other lists are
+// text.
 func (p *columnar) Entry(at int, is Type) *Entry {
 	v, c, e := p.Column(p.read[at]), &p.f.Columns[at], &p.entry
 	*e = Entry{}

@@ -55,6 +55,8 @@ func write(w io.Writer, h *workload.Header, l *Columns, first string, comments C
 		}
 		t.from = append(t.from, from)
 	}
+	// What comes in front of the records, in this order: the first line, the header's lines, names,
+	// columns, the heading.
 	t.lost = workload.NewLosses(h, workload.FieldSet(l.held()...), names...)
 	t.buf = append(t.buf, first...)
 	if comments == NoComments && len(h.Lines()) > 0 {
@@ -91,6 +93,7 @@ func (t *writer) Close() error {
 	return t.err
 }
 
+// spill writes what is held back if the buffer is half full.
 func (t *writer) spill() error {
 	if len(t.buf) < blockSize/2 {
 		return t.err
