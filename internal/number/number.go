@@ -158,25 +158,12 @@ func scaled(token []byte, scale, most int64) (n int64, fault Fault) {
 		whole = whole*10 + d
 		i++
 	}
-	// Phase 2: the digits behind the point. unit is what the next digit is worth: at 1 it only
-	// decides the rounding, and at 0 no further digit counts.
+	// Phase 2: the digits behind the point.
 	digits := i
-	fraction, unit := int64(0), scale
-	roundUp, nonzero := false, false
+	var f fraction
 	if i < len(text) && text[i] == '.' {
-		for i++; i < len(text) && isDigit(text[i]); i++ {
-			d := int64(text[i] - '0')
-			digits++
-			nonzero = nonzero || d != 0
-			switch {
-			case unit > 1:
-				unit /= 10
-				fraction += d * unit
-			case unit == 1:
-				roundUp = d >= 5
-				unit = 0
-			}
-		}
+		n := f.read(text[i+1:], scale)
+		digits, i = digits+n, i+1+n
 	}
 	// Phase 3: put them together, within the bounds.
 	if digits == 0 || i < len(text) {
@@ -185,8 +172,8 @@ func scaled(token []byte, scale, most int64) (n int64, fault Fault) {
 	if whole > uint64(most/scale) {
 		return 0, OutOfRange
 	}
-	n = int64(whole)*scale + fraction
-	if scale > 1 && roundUp {
+	n = int64(whole)*scale + f.value
+	if scale > 1 && f.roundUp {
 		n++
 	}
 	if n > most || n < 0 { // the sum passed the range of int64
@@ -195,10 +182,35 @@ func scaled(token []byte, scale, most int64) (n int64, fault Fault) {
 	if negative {
 		n = -n
 	}
-	if scale == 1 && nonzero {
+	if scale == 1 && f.nonzero {
 		return n, NotWhole
 	}
 	return n, Sound
+}
+
+// fraction is what stands behind the point of a number, times a scale.
+type fraction struct {
+	value   int64 // rounded down. Invariant: 0 <= value < scale
+	roundUp bool  // the rest is half or more
+	nonzero bool  // some digit is not 0
+}
+
+// read reads the digits at the beginning of text, and returns how many these are. unit is what the
+// next digit is worth: at 1 it only decides the rounding, and at 0 no further digit counts.
+func (f *fraction) read(text []byte, scale int64) (n int) {
+	for unit := scale; n < len(text) && isDigit(text[n]); n++ {
+		d := int64(text[n] - '0')
+		f.nonzero = f.nonzero || d != 0
+		switch {
+		case unit > 1:
+			unit /= 10
+			f.value += d * unit
+		case unit == 1:
+			f.roundUp = d >= 5
+			unit = 0
+		}
+	}
+	return n
 }
 
 // scaledFloat is scaled for texts that are too long or too strange for it: exponents, numbers
