@@ -23,19 +23,22 @@ import (
 // A node with something of its own ahead (an owner's job, later an outage) is
 // kept by name meanwhile: a single. So is a node that has no equal.
 
-// class is the nodes of equal traits.
+// class is a set of nodes that are equal in traits and attributes.
 type class struct {
-	key     traits
-	nodes   []int    // all of them, by position in the domain, ascending
-	counted []int    // those that are no singles, ascending: none, or two and more
-	plan    *Cluster // how many of counted are free when
+	key traits
+	// nodes are all of them, by position in the domain, ascending.
+	nodes []int
+	// counted are those that are no singles, ascending. Invariant: none, or two and more.
+	counted []int
+	// plan says how many of counted are free at which time. Invariant: its size is len(counted).
+	plan *Cluster
 	// remains are parts of reservations that were given back from an instant
 	// ahead on: counted, and nobody's any more.
 	remains []span
 }
 
-// traits are what makes nodes equal, but for their attributes, which are no
-// key of a map.
+// traits are what makes nodes equal, apart from their attributes, which cannot be the key of a
+// map.
 type traits struct{ perf, price, q float64 }
 
 // classify puts the k-th node into the class of its equals, as a single.
@@ -67,7 +70,7 @@ func (d *Domain) declassify(k int) {
 	}
 }
 
-// including and without are an ascending list with k, or without it.
+// including returns an ascending list with k; without returns it without k.
 func including(list []int, k int) []int {
 	i, _ := slices.BinarySearch(list, k)
 	return slices.Insert(list, i, k)
@@ -80,8 +83,8 @@ func without(list []int, k int) []int {
 	return list
 }
 
-// join has the k-th node, a single with nothing of its own ahead, counted with
-// its equals. Two singles make a class that counts.
+// join counts the k-th node, a single with nothing of its own ahead, with its equals. A class
+// begins to count with two such nodes.
 func (d *Domain) join(k int) {
 	c := d.classOf[k]
 	if len(c.counted) == 0 {
@@ -101,6 +104,8 @@ func (d *Domain) join(k int) {
 func (d *Domain) absorb(c *class, k int) {
 	c.counted = including(c.counted, k)
 	c.plan.grow(1)
+	// A span is of a reservation that names the node, of a job that runs on it, or what is left of
+	// a reservation that gave the node back.
 	for _, s := range d.clear(k) {
 		c.plan.add(s.start, s.end, -1)
 		switch r := &s.by.Reservation; {
@@ -127,8 +132,8 @@ func (d *Domain) clear(k int) timeline {
 	return l[l.after(d.origin):]
 }
 
-// taskOf is the position of the task that s, on the k-th node, stands for, or
-// -1 where its reservation has given it back.
+// taskOf returns the position of the task for which s, on the k-th node, is taken, or -1 if its
+// reservation has given it back.
 func (d *Domain) taskOf(s span, k int) int {
 	r := &s.by.Reservation
 	if !r.Active || r.Window.Start != s.start {
@@ -140,9 +145,9 @@ func (d *Domain) taskOf(s span, k int) int {
 	return -1
 }
 
-// run is how many of the tasks from the i-th on are counted together: those on
-// nodes of class c that end at one instant. Where c is nil it is one task, on
-// the k-th node, a single.
+// run returns how many of the tasks from the i-th on are counted together: those on nodes of one
+// class c that end at one instant. If the i-th task is on a single, c is nil, n is 1, and k is the
+// node.
 func (d *Domain) run(tasks []entity.Task, i int) (k, n int, c *class) {
 	end := tasks[i].End
 	k = d.position(tasks[i].Node)
@@ -158,8 +163,8 @@ func (d *Domain) run(tasks []entity.Task, i int) (k, n int, c *class) {
 	return k, n, c
 }
 
-// position is where node n stands; for one of another domain it is some position. Nodes mostly are numbered
-// through: that saves the look into the index.
+// position returns where node n stands; for a node of another domain it is some position. Most
+// nodes are numbered through, which spares a look into the index.
 func (d *Domain) position(n *entity.Node) int {
 	if guess := n.ID - d.nodes[0].ID; guess >= 0 && guess < len(d.nodes) && d.nodes[guess] == n {
 		return guess
@@ -244,7 +249,7 @@ func (d *Domain) settleRun(r *entity.Reservation, c *class, i, n int) error {
 	return nil
 }
 
-// freeOf are the counted nodes of c on which nobody runs from the instant at on.
+// freeOf returns the counted nodes of c on which no job runs at the instant at.
 func (d *Domain) freeOf(c *class, at des.Time) (*procset.Set, error) {
 	var list []procset.Range
 	for _, k := range c.counted {
@@ -292,18 +297,21 @@ func (d *Domain) levels(list []gap, c *class, from, to, latest des.Time) []gap {
 	return list
 }
 
-// question is a request as it is put to counted nodes.
+// question is a request as it is put to the counts of one class.
 type question struct {
-	class  *class
-	worth  func(*entity.Window) float64 // Window.Value
-	nodes  int
+	class *class
+	// worth is Traits.Worth of the Finder that is not asked.
+	worth func(*entity.Window) float64
+	nodes int
+	// length is how long a task takes on a node of the class, a tick at least.
 	length des.Time
-	until  des.Time // latest start, by the horizon and the deadline too
+	// until is the latest start, by the horizon and the deadline, too.
+	until des.Time
 }
 
-// counted makes req a question to the counts of one class, where that is the
-// same as asking the Finder: no other node is admitted, no budget binds, and
-// the Finder would give the earliest window.
+// counted makes req a question to the counts of one class; ok is false if that is not the same as
+// asking the Finder. It is the same if no other node is admitted, no budget binds, and the Finder
+// would give the earliest window.
 func (d *Domain) counted(req *entity.Request, until des.Time) (q question, ok bool) {
 	if len(d.classes) == 0 {
 		return q, false
@@ -325,8 +333,7 @@ func (d *Domain) counted(req *entity.Request, until des.Time) (q question, ok bo
 	return question{c, traits.Worth, req.Nodes, length, until}, true
 }
 
-// sole is the class whose counted nodes are the only ones that req admits, or
-// nil.
+// sole returns the class whose counted nodes are the only nodes that req admits, or nil.
 func (d *Domain) sole(req *entity.Request) (sole *class) {
 	for _, c := range d.classes {
 		if req.Admits(d.nodes[c.counted[0]]) {
@@ -342,8 +349,8 @@ func (d *Domain) sole(req *entity.Request) (sole *class) {
 	return sole
 }
 
-// window is what q asks for, from the instant at on, on nodes of the class: the
-// first ones stand for all.
+// window returns what q asks for, from the instant at on. It names the first nodes of the class,
+// which stand for all of them.
 func (d *Domain) window(q *question, at des.Time) entity.Window {
 	w := entity.Window{Start: at, End: at.Add(q.length), Nodes: q.nodes}
 	cost := d.nodes[q.class.counted[0]].Price * q.length.Seconds()

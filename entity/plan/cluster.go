@@ -15,13 +15,22 @@ import (
 // (see profile), and only the blocks in which something begins, ends or may fit
 // level by level.
 type Cluster struct {
-	procs  int
-	origin des.Time // the latest Forget, where the profile begins
+	procs int
+	// origin is the instant of the latest Forget, where the profile begins: nothing before it is
+	// known.
+	origin des.Time
 	profile
+	// search is the latest search, kept to spare its allocation; its miss fields are the answer of
+	// FitsAt.
 	search holeSearch
 	ahead  outlook
-	proved entity.Window       // the latest answer of Find or FindEarlier, until the plan changes
-	moving *entity.Reservation // of FindEarlier: whose
+	// proved is the latest answer of Find, FitsAt or FindEarlier. Invariant: there is room for it,
+	// until the plan changes. Callers reserve what they have just found: Reserve need not search
+	// again then.
+	proved entity.Window
+	// moving is the reservation that FindEarlier was asked to move; nil after Find. proved holds
+	// only if what it occupies is given back.
+	moving *entity.Reservation
 }
 
 var _ entity.Plan = (*Cluster)(nil)
@@ -121,7 +130,7 @@ func (c *Cluster) FindEarlier(r *entity.Reservation, from, until des.Time) (enti
 	return c.prove(r, at), true
 }
 
-// prove is r's window with its start at the instant at, for which there is room.
+// prove keeps, and returns, r's window with its start at the instant at, for which there is room.
 func (c *Cluster) prove(r *entity.Reservation, at des.Time) entity.Window {
 	c.moving = r
 	c.proved = entity.Window{Start: at, End: at.Add(r.Window.Length()), Nodes: r.Window.Nodes}

@@ -53,40 +53,53 @@ type Domain struct {
 	nodes   []*entity.Node
 	byPrice []*entity.Node       // see cheapFirst
 	index   map[*entity.Node]int // position in nodes; never iterated
-	origin  des.Time             // the latest Forget
+	// origin is the instant of the latest Forget: what is past is not known any more.
+	origin des.Time
 
-	kinds   map[traits][]*class   // those of these traits, apart by attributes; never iterated
-	classOf []*class              // by node
-	classes []*class              // those that count nodes
-	on      []span                // by node: what runs on a counted one, while it lasts
-	live    []*entity.Reservation // what is reserved, owners' jobs apart
+	// kinds are the classes with the same traits, apart by attributes; never iterated.
+	kinds   map[traits][]*class
+	classOf []*class // by node
+	// classes are those that count nodes.
+	classes []*class
+	// on is, for each counted node, the job that runs on it, while it lasts.
+	on []span
+	// live are the reservations, without owners' jobs; Reservation.Index is the position in it and
+	// 1.
+	live []*entity.Reservation
 	// returned says which tasks of a reservation have been given back one by one;
 	// never iterated.
 	returned map[*entity.Reservation][]bool
 
-	single  []bool     // by node: kept by name
-	singles []int      // these nodes, ascending
-	busy    []timeline // by node; a single's
+	// single tells of each node whether it is kept by name; singles are these nodes, ascending,
+	// and busy are their timelines.
+	single  []bool
+	singles []int
+	busy    []timeline
 	// ahead holds the singles' gaps between spans that begin after origin, so
 	// that a search need not sort them.
-	ahead     *sumtree.Tree[gap, struct{}, gapAlgebra]
-	pinned    []des.Time   // by node: when the last of what is its own will have ended
-	rejoin    des.Time     // no single can be counted again before
-	pins      *treeset.Set // what nodes have of their own: pins, by end
-	freeNodes freeNodes    // of the singles
-	overlay   overlay      // on the singles
+	ahead  *sumtree.Tree[gap, struct{}, gapAlgebra]
+	pinned []des.Time // by node: when the last of what is its own will have ended
+	// rejoin is an instant before which no single can be counted again.
+	rejoin des.Time
+	// pins are what nodes have of their own, by end.
+	pins      *treeset.Set
+	freeNodes freeNodes // of the singles
+	overlay   overlay   // on the singles
 
-	gaps   []gap         // of the latest search
-	slots  []entity.Slot // of the latest search
-	open   []int         // scratch of levels
-	walk   gapWalk
-	first  firstFit // of the latest search
-	lifted []lift   // what FindEarlier puts aside
-	seen   []int    // by node: the latest reservation that named it, as marked
-	mark   int
-	work   Work
-	ctx    func() context.Context // under which searches are
-	err    error
+	gaps  []gap         // of the latest search
+	slots []entity.Slot // of the latest search
+	open  []int         // scratch of levels
+	walk  gapWalk
+	first firstFit // of the latest search
+	// lifted is what FindEarlier and SlotListWithout put aside meanwhile.
+	lifted []lift
+	// seen is, for each node, the mark of the latest reservation that named it: a window that
+	// names a node twice is found without a set.
+	seen []int
+	mark int
+	work Work
+	ctx  func() context.Context // under which searches are
+	err  error
 }
 
 // pin is the end of what a node, that at the position, has of its own: an owner's

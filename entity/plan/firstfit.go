@@ -20,18 +20,23 @@ import (
 // each gap that begins before the window does, and n more where one of those that
 // were usable has become too short meanwhile.
 type firstFit struct {
-	d        *Domain
-	req      *entity.Request
-	to, due  des.Time // the end of what is looked at; the latest end of a task
-	latest   des.Time // start
-	usable   []usableGap
-	soonest  des.Time // none of usable expires before it
+	d   *Domain
+	req *entity.Request
+	// to is the end of what is looked at, due the latest end of a task, latest the latest start.
+	to, due des.Time
+	latest  des.Time
+	// usable are the gaps that have room for a task that starts at the latest gap's beginning, in
+	// the order in which they came. Some may have become too short: soonest bounds when the first
+	// one does.
+	usable  []usableGap
+	soonest des.Time
+	// start is where the latest gap begins, and so the window if it is complete.
 	start    des.Time
 	complete bool
 }
 
-// usableGap is a gap on the node at that position that has room for a task of the
-// length, if it starts at last or before.
+// usableGap is a gap on the node at that position: a task there takes length, and must start by
+// last.
 type usableGap struct {
 	node         int
 	length, last des.Time

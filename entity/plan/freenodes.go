@@ -25,13 +25,17 @@ import (
 // (freeNow). So the count is never below the number of nodes that are free, and
 // fewer than a request wants is a refusal without a search.
 type freeNodes struct {
-	free  []uint64   // by node: may be free
-	count int        // how many bits are set
-	until []des.Time // by node whose bit is set: when its gap ends
+	// free has a bit for each node: set if the node may be free now. count is the number of set
+	// bits.
+	free  []uint64
+	count int
+	// until is, for a node whose bit is set, the instant at which its gap ends.
+	until []des.Time
 	// leastPerf is the performance of the slowest node of the domain.
 	leastPerf float64
 }
 
+// newFreeNodes returns the set over these nodes, with no bit set.
 func newFreeNodes(nodes []*entity.Node) freeNodes {
 	p := freeNodes{free: make([]uint64, (len(nodes)+63)/64), until: make([]des.Time, len(nodes)), leastPerf: math.Inf(1)}
 	for _, n := range nodes {
@@ -40,7 +44,8 @@ func newFreeNodes(nodes []*entity.Node) freeNodes {
 	return p
 }
 
-// updateFree sets the k-th node's bit, and reports whether the node is free.
+// updateFree sets or clears the k-th node's bit by its timeline, and reports whether the node is
+// free. A node that is counted in a class has no bit.
 func (d *Domain) updateFree(k int) (free bool) {
 	p, bit := &d.freeNodes, uint64(1)<<(k%64)
 	if d.single[k] {
@@ -85,6 +90,8 @@ func (d *Domain) freeAtMost(t des.Time) int {
 	return len(d.nodes)
 }
 
+// freeNow is freeAt for the present: it goes over the set bits, and clears those of nodes whose
+// gap has ended by the passing of time.
 func (d *Domain) freeNow(yield func(k int, end des.Time) bool) {
 	p := &d.freeNodes
 	for i, word := range p.free {

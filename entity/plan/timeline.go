@@ -18,10 +18,10 @@ type span struct {
 	by         *entity.Run
 }
 
-// timeline is what is taken of one node: spans by start, which do not overlap.
+// timeline is what is taken of one node. Invariant: spans are by start, and do not overlap.
 type timeline []span
 
-// after is the position of the first span that ends after t.
+// after returns the position of the first span that ends after t.
 func (l timeline) after(t des.Time) int {
 	lo, hi := 0, len(l)
 	for lo < hi {
@@ -35,8 +35,8 @@ func (l timeline) after(t des.Time) int {
 	return lo
 }
 
-// gap is what is free in front of the i-th span; behind the last one for i =
-// len(l).
+// gap returns what is free in front of the i-th span, behind the last one for i = len(l). It may
+// be empty.
 func (l timeline) gap(i int) (start, end des.Time) {
 	end = des.Forever
 	if i > 0 {
@@ -54,6 +54,7 @@ type gap struct {
 	node       int
 }
 
+// gapAlgebra orders gaps in a sumtree by start, ties by node. Nothing is summed up.
 type gapAlgebra struct{}
 
 func (gapAlgebra) Before(a, b *gap) bool {
@@ -62,7 +63,8 @@ func (gapAlgebra) Before(a, b *gap) bool {
 func (gapAlgebra) Summarise([]gap) struct{} { return struct{}{} }
 func (gapAlgebra) Join([]struct{}) struct{} { return struct{}{} }
 
-// spanOf is the position of j's span on the k-th node that began at start.
+// spanOf returns the position of j's span on the k-th node that began at start; ok is false if
+// there is none.
 func (d *Domain) spanOf(j *entity.Run, k int, start des.Time) (i int, ok bool) {
 	l := d.busy[k]
 	i = l.after(start)
@@ -150,6 +152,7 @@ type gapWalk struct {
 
 func (*gapWalk) Skip(struct{}) bool { return false }
 
+// Visit takes in gaps by start, and ends the walk at the first one that begins too late.
 func (w *gapWalk) Visit(gaps []gap) bool {
 	for _, g := range gaps {
 		if g.start > w.latest || g.start >= w.to {

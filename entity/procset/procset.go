@@ -25,9 +25,15 @@ type Range struct{ First, Last int32 }
 // Set is which of the processors 0 to n-1 are free. What a call costs grows with
 // the ranges it gives or takes, not with n.
 type Set struct {
-	words     []uint64 // a bit per processor, set where it is free
-	some      []uint64 // a bit per word, set where the word has a free processor
-	size      int
+	// words has a bit for each processor, set if it is free. Bits behind the last processor are
+	// never set.
+	words []uint64
+	// some has a bit for each word, set if the word has a free processor: Allocate finds the
+	// lowest one without looking at all words. Invariant: a bit is set if and only if its word is
+	// not 0.
+	some []uint64
+	size int
+	// available is the number of bits that are set in words.
 	available int
 }
 
@@ -58,14 +64,17 @@ func taken(n int) *Set {
 // Available counts the free processors.
 func (p *Set) Available() int { return p.available }
 
-// Allocate takes the n lowest free processors and appends them to ranges, ascending, in as
-// few ranges as possible. If fewer are free, it changes nothing and returns an error.
+// Allocate takes the n lowest free processors and appends them to ranges, ascending, in as few
+// ranges as possible. If fewer are free, it changes nothing and returns an error. Ranges that were
+// there before are not joined with new ones.
 func (p *Set) Allocate(n int, ranges []Range) ([]Range, error) {
 	if n < 0 || n > p.available {
 		return ranges, fmt.Errorf("%d processors wanted, %d of %d are free", n, p.available, p.size)
 	}
 	p.available -= n
 	old := len(ranges)
+	// The lowest run of free bits of the lowest word, again and again. take is the length of the
+	// run, or what is still wanted; runs that meet at the edge of a word become one range.
 	for s := 0; n > 0; s++ {
 		for n > 0 && p.some[s] != 0 {
 			w := s*64 + bits.TrailingZeros64(p.some[s])
@@ -92,8 +101,8 @@ func (p *Set) Allocate(n int, ranges []Range) ([]Range, error) {
 	return ranges, nil
 }
 
-// Ranges yields the free processors, ascending, in ranges as wide as they are.
-// They must not be changed meanwhile.
+// Ranges yields the free processors, ascending, in ranges that are as long as possible. The set
+// must not be changed meanwhile.
 func (p *Set) Ranges() iter.Seq[Range] {
 	return func(yield func(Range) bool) {
 		for at := 0; at < p.size; {
@@ -109,8 +118,8 @@ func (p *Set) Ranges() iter.Seq[Range] {
 	}
 }
 
-// find is the first processor from at on that is free, or that is not; size
-// where there is none.
+// find returns the first processor from at on that is free, or that is not free; size if there is
+// none. The processors behind the last one are not free in words, hence the min.
 func (p *Set) find(at int, free bool) int {
 	for w := at / 64; w < len(p.words); w++ {
 		word := p.words[w]
@@ -118,6 +127,7 @@ func (p *Set) find(at int, free bool) int {
 			word = ^word
 		}
 		if w == at/64 {
+			// Bits below at do not count.
 			word &^= 1<<(at%64) - 1
 		}
 		if word != 0 {
@@ -149,8 +159,8 @@ func (p *Set) Take(r Range) error {
 	return nil
 }
 
-// Free gives processors back. An error names what is not there or is free
-// already; what stands before it in ranges has been given back.
+// Free gives processors back. An error names what does not exist or is free already; the ranges
+// before it have been given back.
 func (p *Set) Free(ranges []Range) error {
 	for _, r := range ranges {
 		if r.First < 0 || r.Last < r.First || int(r.Last) >= p.size {
@@ -164,7 +174,8 @@ func (p *Set) Free(ranges []Range) error {
 	return nil
 }
 
-// put marks r free unless a part of it is free already.
+// put marks r as free. It returns false, and changes nothing, if a part of r is free already: the
+// first pass looks, the second one marks.
 func (p *Set) put(r Range) bool {
 	for pass := range 2 {
 		for first := int(r.First); first <= int(r.Last); {
@@ -185,7 +196,7 @@ func (p *Set) put(r Range) bool {
 	return true
 }
 
-// mask has n bits set from the bit low on; 1 <= n <= 64-low.
+// mask returns n set bits, from the bit low on; 1 <= n <= 64-low.
 func mask(low, n int) uint64 { return ^uint64(0) >> (64 - n) << low }
 
 // Count returns how many numbers there are in ranges.
@@ -197,7 +208,7 @@ func Count(ranges []Range) int {
 	return n
 }
 
-// Overlap reports whether any number is in both a and b.
+// Overlap reports whether any number is in both a and b. It compares each two ranges.
 func Overlap(a, b []Range) bool {
 	return slices.ContainsFunc(a, func(r Range) bool {
 		return slices.ContainsFunc(b, func(o Range) bool { return r.First <= o.Last && o.First <= r.Last })
@@ -209,7 +220,7 @@ func Has(ranges []Range, n int32) bool {
 	return slices.ContainsFunc(ranges, func(r Range) bool { return r.First <= n && n <= r.Last })
 }
 
-// Extend adds n, which is above all of ranges, to them.
+// Extend adds n, which must be above all numbers of ranges, to them.
 func Extend(ranges []Range, n int32) []Range {
 	if k := len(ranges); k > 0 && ranges[k-1].Last+1 == n {
 		ranges[k-1].Last = n
@@ -218,7 +229,8 @@ func Extend(ranges []Range, n int32) []Range {
 	return append(ranges, Range{First: n, Last: n})
 }
 
-// Join sorts ranges and joins those that overlap or are neighbours, in place.
+// Join sorts ranges and joins those that overlap or are neighbours. It works in place, and returns
+// the shorter list.
 func Join(ranges []Range) []Range {
 	if len(ranges) == 0 {
 		return ranges
@@ -252,7 +264,8 @@ func Append(b []byte, ranges []Range) []byte {
 	return b
 }
 
-// Parse reads what Append writes, and a single number; it does not ask for order.
+// Parse reads what Append writes, and a single number. The ranges may be in any order, and may
+// overlap.
 func Parse(text string) ([]Range, error) {
 	var ranges []Range
 	for field := range strings.FieldsSeq(text) {

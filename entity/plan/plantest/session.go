@@ -959,27 +959,9 @@ func (s *session) withhold() error {
 	to := from + 1 + s.upTo(longest-1)
 	at := s.where()
 	s.chosen = s.chosen || !s.single(s.withheldWindow(at, from, to))
-	sure := false
-	if !s.chance(3) {
-		runs, err := s.inTheWay(at, from, to)
-		if err != nil {
-			return err
-		}
-		if err := s.agree(); err != nil {
-			return err
-		}
-		sure = s.named && len(runs) == 0
-		if s.chance(2) {
-			for _, h := range slices.Clone(s.held) {
-				if slices.Contains(runs, h.run) {
-					runs = slices.DeleteFunc(runs, func(r *entity.Run) bool { return r == h.run })
-					if err := s.releaseFrom(h, s.now, false); err != nil {
-						return err
-					}
-				}
-			}
-			sure = s.named && len(runs) == 0
-		}
+	sure, err := s.clearTheWay(at, from, to)
+	if err != nil {
+		return err
 	}
 	w := s.withheldWindow(at, from, to)
 	before, room := s.all(), s.room(w, nil) && s.unnamed(w)
@@ -1013,6 +995,33 @@ func (s *session) withhold() error {
 	}
 	s.held = append(s.held, h)
 	return s.started(h)
+}
+
+// clearTheWay asks, most often, who is in the way at these nodes over [from, to), and sometimes has
+// these runs give up what they hold. It reports whether Withhold must succeed now, because nobody
+// is in the way of named nodes.
+func (s *session) clearTheWay(at entity.Where, from, to des.Time) (sure bool, err error) {
+	if s.chance(3) {
+		return false, nil
+	}
+	runs, err := s.inTheWay(at, from, to)
+	if err != nil {
+		return false, err
+	}
+	if err := s.agree(); err != nil {
+		return false, err
+	}
+	if s.chance(2) {
+		for _, h := range slices.Clone(s.held) {
+			if slices.Contains(runs, h.run) {
+				runs = slices.DeleteFunc(runs, func(r *entity.Run) bool { return r == h.run })
+				if err := s.releaseFrom(h, s.now, false); err != nil {
+					return false, err
+				}
+			}
+		}
+	}
+	return s.named && len(runs) == 0, nil
 }
 
 // where draws some of the plan's nodes, or a number of processors.
