@@ -24,6 +24,7 @@ type cirrus struct {
 	Rigid, Starts, Moldable, Records string
 }
 
+// Quantities, and series that stand in several rows. A time unit of ElastiSim's jobs is 100 s.
 const (
 	cirrusWait    = "mean wait, time units"
 	cirrusDiffer  = "starts that differ"
@@ -86,6 +87,7 @@ func (c cirrus) rigid(ctx context.Context, p *page) ([]*entity.Run, []Row, error
 	if err != nil {
 		return nil, nil, err
 	}
+	// ElastiSim's starts are whole numbers, so equal ones are equal to the last digit.
 	differ := 0
 	var waits []float64
 	for _, r := range runs {
@@ -107,7 +109,9 @@ func (c cirrus) moldable(ctx context.Context, p *page) ([]Row, error) {
 	if err != nil {
 		return nil, err
 	}
-	const unit = 1000 * des.Second // finer ticks: ends that differ are not to meet
+	// A time unit has 1000 s of ticks: runtimes are rounded to ticks, and two ends that differ
+	// there are not to meet here.
+	const unit = 1000 * des.Second
 	ticks := func(units float64) des.Time { return des.Time(math.Round(units * float64(unit))) }
 	// A job does the same work on any number of processors that it may have:
 	//
@@ -142,6 +146,7 @@ func (c cirrus) moldable(ctx context.Context, p *page) ([]Row, error) {
 // sixDigits reports whether x may have been printed, with six digits, as text: they differ by no
 // more than half a unit of the sixth digit.
 func sixDigits(x, text float64) bool {
+	// What the sixth digit counts: 10^(a-6) of a number with a digits before the point.
 	last := math.Pow(10, math.Floor(math.Log10(max(text, 1)))-5)
 	return math.Abs(x-text) <= 0.5*last+1e-6
 }

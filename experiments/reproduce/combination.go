@@ -18,9 +18,12 @@ import (
 type combination struct {
 	Environment environment
 	Batch       vo.Batch
-	Jobs        []int // numbers of jobs that are compared
+	// The numbers of jobs that are compared; the combination of all windows takes time by the power
+	// of them.
+	Jobs []int
 }
 
+// The quantities, and the series that others are measured against.
 const (
 	batchTime  = "T_CPU of the batch"
 	aboveIt    = "above the least, %"
@@ -28,8 +31,8 @@ const (
 	allWindows = "all windows"
 )
 
-// noLimit is a budget B* that no batch reaches: B* follows from alternatives, which the combination
-// of all windows does not have.
+// noLimit is a budget B* that no batch reaches. B* follows from alternatives, which the combination
+// of all windows does not have, so that a real one would bind some planners only.
 const noLimit = 1e12
 
 // planners returns the planners that are compared, for a batch of n jobs, of which a slicer makes n
@@ -84,6 +87,7 @@ func (c combination) cycle(ctx context.Context, seed, cycle uint64, see sight) e
 		if err != nil {
 			return err
 		}
+		// Processor time of each planner's plan; the least of it is that of all windows.
 		whole, sums := true, map[string]des.Time{}
 		for _, p := range c.planners(n) {
 			out, err := p.Plan(ctx, items(jobs), in.SlotList())

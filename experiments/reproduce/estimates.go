@@ -79,6 +79,7 @@ func (e earlyEnds) cycle(ctx context.Context, seed, cycle uint64, see sight) err
 	if err != nil {
 		return err
 	}
+	// By job: reserved time and time used, and starts.
 	tell := func(name string, scheduled, real planSums) {
 		see.at(name, "", "T_CPU scheduled", scheduled.cpu/scheduled.planned)
 		see.at(name, "", "T_CPU real", real.used/real.planned)

@@ -29,12 +29,14 @@ const (
 )
 
 var (
+	// What was published is pale, and ours is dark; see sources for the first two.
 	paperColor = color.RGBA{R: 0xbb, G: 0xbb, B: 0xbb, A: 0xff}
 	codeColor  = color.RGBA{R: 0x88, G: 0xaa, B: 0xcc, A: 0xff}
 	oursColor  = color.RGBA{R: 0x22, G: 0x55, B: 0x88, A: 0xff}
 )
 
-// against stands in a quantity's name before that against which it is shown.
+// against stands in a quantity's name before what it is shown against: "cost against performance"
+// has performance on the axis of x.
 const against = " against "
 
 // draw draws the table's figures as "svg" or "pdf", a panel for each quantity.
@@ -55,7 +57,8 @@ func (t *Table) draw(w io.Writer, format string) error {
 	return all.Write(w, format)
 }
 
-// panel draws one quantity; it returns nil if nothing was observed.
+// panel draws one quantity; it returns nil if nothing was observed. Rows with an X make lines over
+// it, and rows without make bars.
 func (t *Table) panel(quantity string) (*plot.Plot, error) {
 	rows := slices.DeleteFunc(ofQuantity(t.Rows, quantity), func(r Row) bool { return r.Ours.N == 0 })
 	if len(rows) == 0 {
@@ -75,7 +78,8 @@ func (t *Table) panel(quantity string) (*plot.Plot, error) {
 	return p, drawBars(p, rows)
 }
 
-// half returns the half width that is drawn of a row: none of a single run.
+// half returns the half width of the interval that is drawn of a row: 0 of a single run, whose spread
+// is not known.
 func (r Row) half() float64 {
 	if r.Ours.N < 2 {
 		return 0
@@ -116,6 +120,7 @@ func drawLines(p *plot.Plot, rows []Row) error {
 			return err
 		}
 		line.Color, points.Color, bars.Color = plotutil.Color(i), plotutil.Color(i), plotutil.Color(i)
+		// Colours repeat after seven series; then the dashes tell them apart.
 		line.Dashes, points.Shape = plotutil.Dashes(i/7), plotutil.Shape(i)
 		p.Add(line, points, bars)
 		p.Legend.Add(cmp.Or(name, "ours"), line, points)
@@ -143,7 +148,9 @@ func drawBars(p *plot.Plot, rows []Row) error {
 		names = append(names, r.name())
 	}
 	published := sourcesOf(rows)
-	// A row without a published figure still has room for it, so that all groups are alike.
+	// A row without a published figure still has room for it, so that all groups are alike. The
+	// bars of a group touch each other, and the group's middle is at the whole number of its row;
+	// offset is where the next bar of every group stands.
 	groups := vg.Length(len(published) + 1)
 	width := min(0.7*panelWidth/(vg.Length(len(rows))*groups+1), widestBar)
 	offset := -width * (groups - 1) / 2
@@ -170,6 +177,7 @@ func drawBars(p *plot.Plot, rows []Row) error {
 	if err := add("ours", oursColor, func(r Row) float64 { return r.Ours.Mean }); err != nil {
 		return err
 	}
+	// The last bar that was added, at offset - width, is ours.
 	p.Add(intervals{rows, offset - width})
 	p.Y.Min = min(p.Y.Min, 0)
 	p.Y.Max *= 1.2 // room for the legend

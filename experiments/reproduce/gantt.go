@@ -56,6 +56,7 @@ func ganttOf(e Experiment) (ganttChart, bool) {
 	return s.gantt(), true
 }
 
+// ganttEnding ends the name of the chart's file, behind that of the experiment.
 const ganttEnding = "-gantt.svg"
 
 // ganttTries is in how many environments windows are looked for before the chart is given up.
@@ -114,7 +115,8 @@ func (g ganttChart) WriteSVG(ctx context.Context, w io.Writer, seed uint64) erro
 	return err
 }
 
-// chartOf returns a chart with a row for every node: its owner's tasks, and its part of w.
+// chartOf returns a chart with a row for every node, with its performance: its owner's tasks, and
+// its part of w, which has the number 1 among windows.
 func chartOf(in *vo.Instance, w entity.Window) (c gantt.Chart) {
 	for i, n := range in.Nodes {
 		c.Rows = append(c.Rows, fmt.Sprintf("%d (%v)", n.ID, n.Perf))
@@ -144,6 +146,7 @@ func (g bars) Plot(c draw.Canvas, p *plot.Plot) {
 		if b.Mark == gantt.Owner {
 			fill = paperColor
 		}
+		// A row is a whole number on the axis of y, and its bar is 0.8 high.
 		left, right, low, high := x(b.From.Seconds()), x(b.To.Seconds()), y(float64(b.Row)-0.4), y(float64(b.Row)+0.4)
 		c.FillPolygon(fill, []vg.Point{{X: left, Y: low}, {X: right, Y: low}, {X: right, Y: high}, {X: left, Y: high}})
 	}

@@ -42,30 +42,42 @@ type oarModel struct {
 	Name    string
 	Machine oarMachine
 	// Calibrated, if set, takes the times of the machine that fits best: to the runs of the "other
-	// workloads", or to those of "all" of them. Only Named of Machine counts then.
+	// workloads", or to those of "all" of them, which then also have the run that is judged. Only
+	// Named of Machine counts then.
 	Calibrated string
-	ByRun      bool // what it says of each run stands in the table, too
+	// What the model says of each run stands in the table, too.
+	ByRun bool
 }
 
 // oarMachine is OAR as it is modelled. Times are in seconds; 0 leaves a habit out.
 type oarMachine struct {
 	// Named says that nodes have names also in what lies ahead: room for a job is room on the same
-	// nodes throughout.
-	Named    bool
-	Anew     bool // all is planned anew at each decision; otherwise jobs keep their reservations
-	Security int  // is added to what a job asks for, in the plan alone
-	Every    int  // decisions at multiples of it only, if above 0
-	Apart    int  // least time between two decisions
-	Dispatch int  // from the decision to the start that OAR records
-	Epilogue int  // from the end that OAR records until the nodes are free
+	// nodes throughout (kamelot). Without it a job may be planned where only the number of free
+	// nodes suffices.
+	Named bool
+	// All is planned anew at each decision; otherwise jobs keep their reservations.
+	Anew bool
+	// Is added to what a job asks for, in the plan alone.
+	Security int
+	// Decisions are made at multiples of it only, if it is above 0.
+	Every int
+	// The least time between two decisions.
+	Apart int
+	// From the decision to the start that OAR records.
+	Dispatch int
+	// From the end that OAR records until the nodes are free.
+	Epilogue int
 }
 
-// oarRun is a recorded run, whose workload is named by its seed.
+// oarRun is a recorded run of a workload on some nodes.
 type oarRun struct {
+	// The workload is named by its seed, as in the name of the run's file.
 	name, workload string
-	nodes          int // the most that were ever busy together: one run had lost ten
-	jobs           []*entity.Job
-	waits          []float64 // the machine's own
+	// The most that were ever busy together: one run had lost ten.
+	nodes int
+	jobs  []*entity.Job
+	// The machine's own waits, in seconds, in the order of jobs.
+	waits []float64
 }
 
 // waits returns what the model says of a run's jobs, in their order and in seconds.
@@ -100,6 +112,7 @@ func (m oarMachine) waits(ctx context.Context, of *oarRun) ([]float64, error) {
 	return waits, nil
 }
 
+// The quantities, and the point of runs whose workload the machine had twice.
 const (
 	oarWait  = "mean wait, s"
 	oarError = "mean error of a job's wait, s"
@@ -116,6 +129,7 @@ func (e grid5000) measure(ctx context.Context, c Config, p *page, t *Table) (row
 	if err != nil {
 		return nil, err
 	}
+	// Every machine on every run, once for all models.
 	k := calibration{runs: runs, machines: e.machines()}
 	if err := k.measure(ctx, c); err != nil {
 		return nil, err
@@ -147,6 +161,8 @@ func (e grid5000) measure(ctx context.Context, c Config, p *page, t *Table) (row
 		}
 		rows = slices.Concat(rows, meansOf(all, m.Name, "all runs"), meansOf(whole, m.Name, "runs on all nodes"), meansOf(twice, m.Name, oarTwice))
 	}
+	// The machine against itself: how far apart two of its own runs are, beside which a model's
+	// error is to be seen. The mean wait, the first row, says nothing of that.
 	if again := meansOf(repeated(runs), "the machine itself, the same workload again", oarTwice); again != nil {
 		rows = append(rows, again[1:]...)
 	}
@@ -213,6 +229,7 @@ func (k *calibration) best(without string) oarMachine {
 				sum += k.errors[i][n]
 			}
 		}
+		// Below, and not at: of equal machines the first one stays.
 		if sum < least {
 			best, least = i, sum
 		}

@@ -18,6 +18,7 @@ import (
 // others may be measured, and ours (docs/papers/field.md).
 type predictors sc15
 
+// Parts of the names of quantities, and the measure of the differences week by week.
 const (
 	secondHalf      = ", second half"
 	weeklyLess      = "difference from EASY's, weeks in pairs, "

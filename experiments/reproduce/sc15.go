@@ -37,6 +37,7 @@ type prediction struct {
 	Own                        bool // of ours, beyond the paper
 }
 
+// EASY's name on the page, against which all are measured, and quantities.
 const (
 	sc15EASY    = "EASY"
 	sc15Ratio   = "mean bounded slowdown over EASY's, mean of the logs"
@@ -120,8 +121,9 @@ type sc15Cell struct {
 	of   prediction
 	once bool // one decision an instant
 	// result is nil until the cell has been simulated.
-	result  *simulation.Result
-	differs int // jobs, of those published; -1 where none are
+	result *simulation.Result
+	// How many jobs differ from what was published of them; -1 where nothing was.
+	differs int
 }
 
 // variant names the cell's kind of decisions in rows.
