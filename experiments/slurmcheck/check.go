@@ -483,8 +483,9 @@ func (c *checker) overtime() int64 {
 // stop is a job that the controller ends: each reason must be one that it may have.
 func (c *checker) stop(j *job, e *event) {
 	switch {
-	case j.state == waiting && e.detail == string(slurm.Preempted):
-		return // nothing is told of a start that is preempted in its own second
+	case j.state == waiting && e.detail == string(slurm.Preempted): // nothing is told of a start that is preempted in its own second
+		j.attempts++
+		return
 	case j.state == waiting && e.detail == string(slurm.Cancelled) && c.conf.Schedule.KillInvalid && c.hopeless(j):
 		j.state, j.ended, j.outcome, j.cancelled = over, e.time, e.detail, true
 		return
@@ -569,7 +570,7 @@ func (c *checker) order(j *job, e *event) {
 		if c.reservationOver(j) { // it is held since then, and belongs to it no longer
 			j.reservation = ""
 		}
-	case e.kind == "nice" && pending:
+	case e.kind == "nice" && (pending || e.detail == "RUNNING"): // of one that runs should it wait again
 		j.nice = o.Value
 		if !c.conf.Priority.Multifactor { // it gives a held job a priority
 			j.held = false

@@ -414,3 +414,62 @@ func TestOrdersBetweenACancellationAndItsEnd(t *testing.T) {
 		require.Contains(t, report.String(), "nobody has cancelled it")
 	}
 }
+
+// Nothing is told of a start that is preempted in its own second. The job has waited anew since then, and is charged for what it
+// had in that start.
+func TestStartsThatNothingTells(t *testing.T) {
+	events, of := played(t)
+	start, again := line(t, events, "h,8,start,3204"), line(t, events, "h,8,start,5311")
+	charged := strings.Replace(again, "5=16", "5=9", 1)
+	for _, x := range []struct {
+		edit  []string
+		valid bool
+	}{
+		{[]string{start, ""}, true},
+		{[]string{start, "", again, charged}, true},
+		{[]string{again, charged}, false},
+		{[]string{start, "", again, strings.Replace(again, ",34410,", ",234410,", 1)}, false},
+	} {
+		report, err := Events(strings.NewReader(strings.NewReplacer(x.edit...).Replace(events)), nil, of, 0)
+		require.NoError(t, err)
+		require.Equal(t, x.valid, report.Total == 0, "%v", report)
+	}
+}
+
+// A nice value that a job is given while it runs holds when it starts again.
+func TestNiceValuesOfRunningJobs(t *testing.T) {
+	events, of := playedAt(t, map[string]string{
+		replay.ConfigFile: "SelectTypeParameters=CR_Core\nPriorityType=priority/multifactor\nPriorityWeightPartition=5000\nNodeName=n1 CPUs=4\nPartitionName=all Nodes=ALL Default=YES\n",
+		replay.JobsFile:   "key,submit,uid,tasks,requeue,limit_min,runtime\nx,10.25,5001,1,1,10,100\n",
+		replay.OrdersFile: "time,do,job,node,value\n50.75,nice,x,,1000\n60.6,down,,n1,\n70.6,up,,n1,\n",
+	})
+	require.Contains(t, line(t, events, "x,1,nice,50"), "RUNNING")
+	require.Contains(t, line(t, events, "x,1,start,11"), ",5000,")
+	require.Contains(t, events, ",4000,1")
+	for from, to := range map[string]string{"": "", ",4000,1": ",5000,1"} {
+		report, err := Events(strings.NewReader(strings.Replace(events, from, to, 1)), nil, of, 0)
+		require.NoError(t, err)
+		require.Equal(t, from == "", report.Total == 0, "%v\n%s", report, events)
+	}
+}
+
+// A job grows older from the first pass on that looks at it: until then it may have no age, but not for longer.
+func TestAgesBeforeTheFirstPass(t *testing.T) {
+	for after, valid := range map[string]bool{"295.25": true, "280.25": false} {
+		events, of := playedAt(t, map[string]string{
+			replay.ConfigFile: "SelectTypeParameters=CR_Core\nAccountingStorageType=accounting_storage/slurmdbd\nPriorityType=priority/multifactor\nPriorityWeightAge=10000\nPriorityMaxAge=0-1\n" +
+				"PriorityCalcPeriod=5\nSchedulerParameters=sched_min_interval=10000000\nNodeName=n1 CPUs=4\nPartitionName=all Nodes=ALL Default=YES\n",
+			replay.AccountsFile: "add account a\nadd user u1 account=a\n",
+			replay.JobsFile:     "key,submit,uid,account,tasks,limit_min,runtime\nfirst,250.25,5001,a,4,1,55\nx," + after + ",5001,a,1,10,100\n",
+		})
+		start := line(t, events, "x,2,start")
+		row := strings.Split(start, ",")
+		second, err := strconv.Atoi(row[3])
+		require.NoError(t, err)
+		require.Greater(t, second, 299, events)
+		row[4] = "1"
+		report, err := Events(strings.NewReader(strings.Replace(events, start, strings.Join(row, ","), 1)), nil, of, 0)
+		require.NoError(t, err)
+		require.Equal(t, valid, report.Total == 0, "%v\n%s", report, events)
+	}
+}

@@ -212,11 +212,16 @@ func (c *checker) checkPriority(j *job, e *event) {
 	}
 	before := j.billing
 	j.billing = c.bill(j)
-	if j.attempts > 1 { // Slurm goes on to charge what it reckoned at the first start
+	unknown := j.attempts > 1 && before == 0 // nothing was told of the first start
+	if j.attempts > 1 {                      // Slurm goes on to charge what it reckoned at the first start
 		j.billing = before
 	}
 	for part := range strings.SplitSeq(e.detail, ",") {
-		if text, is := strings.CutPrefix(part, "5="); is && text != strconv.FormatInt(int64(j.billing), 10) {
+		text, is := strings.CutPrefix(part, "5=")
+		if unknown && is {
+			j.billing, _ = strconv.ParseFloat(text, 64)
+		}
+		if is && text != strconv.FormatInt(int64(j.billing), 10) {
 			c.wrong(validate.FalseAccount, j, "it is charged for %s a second, and its partition's weights say %d", text, int64(j.billing))
 		}
 	}
@@ -284,6 +289,9 @@ func (c *checker) priorities(j *job) (low, high float64) {
 			return rules.Age * min(1, float64(max(0, second-j.submitted))/float64(rules.MaxAge/des.Second))
 		}
 		low, high = age(before), age(max(at, j.ordered))
+		if before-j.submitted <= c.firstLook() {
+			low = 0 // it grows older from the first pass on that looks at it
+		}
 		if !j.settled || c.book.accrues() {
 			low, high = 0, age(c.now)
 		}
@@ -319,6 +327,12 @@ func (c *checker) priorities(j *job) (low, high float64) {
 		}
 	}
 	return max(1, low-float64(j.nice)), max(1, high-float64(j.nice))
+}
+
+// firstLook is by how many seconds after its submission a pass has looked at a job.
+func (c *checker) firstLook() int64 {
+	rules := &c.conf.Schedule
+	return 1 + int64((rules.BatchDelay+rules.MinInterval+c.conf.CompleteWait+des.Second-des.Tick)/des.Second)
 }
 
 // sizes are the least and the most that the factor of the job's size may be: by the CPUs that it asks
