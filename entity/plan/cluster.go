@@ -23,6 +23,7 @@ type Cluster struct {
 	// search is the latest search, kept to spare its allocation; its miss fields are the answer of
 	// FitsAt.
 	search holeSearch
+	barred barrier // by the latest search from the origin on
 	ahead  outlook
 	// proved is the latest answer of Find, FitsAt or FindEarlier. Invariant: there is room for it,
 	// until the plan changes. Callers reserve what they have just found: Reserve need not search
@@ -192,10 +193,23 @@ func (c *Cluster) find(nodes int, length, from, until, assured des.Time) (at des
 		}
 		length = 0
 	}
+	present, spans := from == c.origin, until > from && length > 0
+	if spans {
+		if from = c.barred.pass(nodes, length, from, assured); from > until {
+			return 0, false
+		}
+	}
 	h := &c.search
 	h.nodes, h.length, h.from, h.until, h.assured = nodes, length, from, until, assured
 	c.profile.find(h)
-	return h.at, h.at >= 0
+	at, ok = h.at, h.at >= 0
+	if present && spans { // a look at one instant leaves what is known
+		c.barred = barrier{nodes, length, at}
+		if !ok {
+			c.barred.at = min(h.barred, assured)
+		}
+	}
+	return at, ok
 }
 
 // Reserve takes w.Nodes processors over [w.Start, w.End).
@@ -265,13 +279,16 @@ func (c *Cluster) add(from, to des.Time, delta int) {
 	if from >= to {
 		return
 	}
-	c.profile.add(c.origin, from, to, delta)
+	if before, most := c.profile.add(c.origin, from, to, delta); delta > 0 {
+		c.barred.given(from, before, most)
+	}
 }
 
 // grow adds that many free processors to the cluster; a negative number takes them away.
 func (c *Cluster) grow(by int) {
 	c.procs += by
 	c.lift(by)
+	c.barred = barrier{}
 	c.proved.Nodes = 0
 }
 

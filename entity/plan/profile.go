@@ -102,10 +102,11 @@ func (p *profile) before(k, i int) level {
 }
 
 // add changes what is free over [from, to) by delta; where from is not ahead of the
-// origin, from the beginning on.
-func (p *profile) add(origin, from, to des.Time, delta int) {
+// origin, from the beginning on. It returns how many are free just before the span, math.MaxInt
+// where nothing is before it, and an upper bound of how many are free in the span now.
+func (p *profile) add(origin, from, to des.Time, delta int) (before, most int) {
 	if to <= origin {
-		return
+		return math.MaxInt, math.MinInt
 	}
 	// Levels begin at both ends of the span. The later end comes first: an edge may
 	// split a block, and the position (k, i) of the earlier end must stay valid.
@@ -113,10 +114,13 @@ func (p *profile) add(origin, from, to des.Time, delta int) {
 		p.edge(to)
 	}
 	k, i := 0, 0
+	before, most = math.MaxInt, math.MinInt
 	if from > origin {
 		k, i = p.edge(from)
+		before = p.before(k, i).free
 	} else {
 		p.free += delta
+		most = p.free
 	}
 
 	// Levels of the span change: whole blocks by their base, parts level by level.
@@ -125,10 +129,13 @@ func (p *profile) add(origin, from, to des.Time, delta int) {
 		b := &p.blocks[j]
 		if end == 0 && j+1 < len(p.blocks) && p.blocks[j+1].first <= to {
 			b.shift(delta)
+			most = max(most, b.high)
 			j++
 			continue
 		}
-		if end = b.raise(end, to, delta); end < len(b.levels) {
+		var high int
+		end, high = b.raise(end, to, delta)
+		if most = max(most, high); end < len(b.levels) {
 			break
 		}
 		j++
@@ -144,6 +151,7 @@ func (p *profile) add(origin, from, to des.Time, delta int) {
 	}
 	p.mend(j)
 	p.mend(k - 1)
+	return before, most
 }
 
 // edge has a level begin at the instant t, which is ahead, and returns its position.
@@ -302,19 +310,22 @@ func (b *block) shift(delta int) {
 }
 
 // raise changes the levels from the i-th on that begin before the instant to by delta,
-// and returns where the others begin. Each level is looked at once.
-func (b *block) raise(i int, to des.Time, delta int) int {
+// and returns where the others begin, and how many are free at most on the levels that have
+// changed, math.MinInt if none has. Each level is looked at once.
+func (b *block) raise(i int, to des.Time, delta int) (end, high int) {
 	begun, least, most := i, math.MaxInt, math.MinInt
 	for ; i < len(b.levels) && b.levels[i].at < to; i++ {
 		free := b.levels[i].free
 		least, most = min(least, free), max(most, free)
 		b.levels[i].free = free + delta
 	}
-	if i > begun {
-		b.forget(b.base+least+min(delta, 0), b.base+most+max(delta, 0))
-		b.low, b.high, b.loose = min(b.low, b.base+least+delta), max(b.high, b.base+most+delta), true
+	if i == begun {
+		return i, math.MinInt
 	}
-	return i
+	high = b.base + most + delta
+	b.forget(b.base+least+min(delta, 0), b.base+most+max(delta, 0))
+	b.low, b.high, b.loose = min(b.low, b.base+least+delta), max(b.high, high), true
+	return i, high
 }
 
 // forget drops what is known of holes of the widths above least, up to most.
@@ -376,6 +387,8 @@ type holeSearch struct {
 	at  des.Time
 	end des.Time
 
+	barred des.Time // if there is no hole: none begins before this instant, however much is free from there on
+
 	missNodes  int // what ended the latest hole under trial; see FitsAt
 	missLength des.Time
 }
@@ -391,7 +404,7 @@ func (p *profile) find(h *holeSearch) {
 	if len(p.blocks) > 0 && p.blocks[0].first <= h.from {
 		k, i = p.locate(h.from + des.Tick)
 	}
-	h.at = -1
+	h.at, h.barred = -1, des.Forever
 	if free := p.before(k, i).free; free >= h.nodes {
 		h.try(h.from)
 	} else {
@@ -421,6 +434,7 @@ func (p *profile) find(h *holeSearch) {
 			}
 			switch {
 			case h.at < 0 && b.first > h.until:
+				h.barred = min(h.barred, b.first)
 				return
 			case h.at < 0 && b.high < h.nodes:
 				continue
@@ -462,7 +476,7 @@ func (h *holeSearch) skip(b *block, w int) bool {
 	}
 	h.at = known.open
 	if h.at > h.until {
-		h.at = -1
+		h.at, h.barred = -1, h.at
 	}
 	if h.at >= 0 {
 		h.try(h.at)
@@ -477,11 +491,16 @@ func (b *block) visit(h *holeSearch, i int) (done bool) {
 		if h.at < 0 {
 			for levels[i].free < need {
 				if i++; i == len(levels) {
-					return levels[i-1].at > h.until
+					if last := levels[i-1].at; last > h.until {
+						h.barred = last + des.Tick
+						return true
+					}
+					return false
 				}
 			}
 			at := levels[i].at
 			if at > h.until {
+				h.barred = at
 				return true
 			}
 			h.try(at)

@@ -59,7 +59,8 @@ func TestAProfileOfManyBlocksIsAnArrayOfFreeProcessors(t *testing.T) {
 				want.add(from, to, delta)
 			}
 		}
-		var now des.Time
+		var now, length des.Time
+		nodes := 1
 		for step := range 3000 {
 			if rng.IntN(40) == 0 {
 				gains := false
@@ -101,10 +102,14 @@ func TestAProfileOfManyBlocksIsAnArrayOfFreeProcessors(t *testing.T) {
 			if step%10 == 0 {
 				c.check(t)
 			}
-			nodes, length := 1+rng.IntN(procs), des.Time(rng.IntN(80))
 			from := now + des.Time(rng.IntN(int(horizon)))
 			if rng.IntN(2) == 0 {
 				from = now
+			}
+			if rng.IntN(3) == 0 { // otherwise as much as the search before, or a little more
+				nodes, length = 1+rng.IntN(procs), des.Time(rng.IntN(80))
+			} else if from = now; rng.IntN(4) == 0 {
+				nodes, length = min(nodes+rng.IntN(2), procs), length+des.Time(rng.IntN(2))
 			}
 			until := from + des.Time(rng.IntN(int(horizon)))
 			assured := des.Forever
@@ -184,5 +189,40 @@ func TestAHoleIsNotTakenForOneOfFewerProcessors(t *testing.T) {
 				require.Equal(t, 10*early, at)
 			}
 		}
+	}
+}
+
+// crowded is a cluster of 3 processors of which, at every tick before the instant to, 0 or 1
+// is free: there is a level at each of these ticks.
+func crowded(to des.Time) *Cluster {
+	c := NewCluster(3)
+	for t := range to {
+		c.add(t, t+1, -2-int(t%2))
+	}
+	return c
+}
+
+func TestASearchThatHasFailedDoesNotHideARoomThatBeginsWithABlock(t *testing.T) {
+	for to := des.Time(2); to < 3*blockSize; to++ {
+		c := crowded(to)
+		_, ok := c.find(2, 5, 0, to-2, des.Forever)
+		require.False(t, ok)
+		at, ok := c.find(2, 5, 0, 4*blockSize, des.Forever)
+		require.True(t, ok)
+		require.Equal(t, to, at)
+	}
+}
+
+func TestASearchThatHasFailedDoesNotHideBlocksThatAreGivenBack(t *testing.T) {
+	for k := range 3 {
+		c := crowded(5 * blockSize)
+		at, ok := c.find(2, 5, 0, des.Forever, des.Forever)
+		require.True(t, ok)
+		require.Equal(t, 5*des.Time(blockSize), at)
+		from := c.blocks[k+1].first
+		c.add(from, c.blocks[k+2].first, 2)
+		at, ok = c.find(2, 5, 0, des.Forever, des.Forever)
+		require.True(t, ok)
+		require.Equal(t, from, at)
 	}
 }
