@@ -58,6 +58,7 @@ func Between(from, to des.Time, removed *Removed) func(Records) Records {
 func WholeWeeks(start time.Time, removed *Removed) func(Records) Records {
 	return func(records Records) Records {
 		return func(yield func(*workload.Record) bool) {
+			// One pass finds the first and the last submission, and Between makes another.
 			first, last := des.Forever, des.Time(-1)
 			for rec := range records {
 				if rec.Submit >= 0 {

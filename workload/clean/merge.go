@@ -320,6 +320,7 @@ func (m Merge) numbers(h *workload.Header, sources []*source) error {
 // up, and of other limits the largest is taken.
 func mergedHeader(logs []*workload.Trace) *workload.Header {
 	h := logs[0].Header.Clone()
+	// Numbers of jobs are added up, limits and sizes become the largest.
 	for _, key := range []string{"MaxJobs", "MaxRecords", "MaxNodes", "MaxProcs", "MaxRuntime", "MaxMemory", "MaxQueues", "MaxPartitions"} {
 		var sum, most int64
 		given := 0
@@ -341,6 +342,7 @@ func mergedHeader(logs []*workload.Trace) *workload.Header {
 			h.Set(key, strconv.FormatInt(most, 10))
 		}
 	}
+	// The other lines of the other logs.
 	for _, t := range logs[1:] {
 		for _, e := range t.Header.Entries() {
 			if !slices.Contains(h.Entries(), e) && !single(e.Key, h) {

@@ -35,6 +35,7 @@ const maxParts = 100_000
 // where by is a number, into so many parts of consecutive records, all but equally many. It takes
 // a pass over the records, and two for a number.
 func NewSplit(by string, h *workload.Header, records Records) (*Split, error) {
+	// What tells the part of a record, and how parts are called.
 	s := &Split{index: map[int64]int{}}
 	name := func(key int64) string { return strconv.FormatInt(key, 10) }
 	start, noStart := h.Start()
@@ -77,6 +78,7 @@ func NewSplit(by string, h *workload.Header, records Records) (*Split, error) {
 		s.Parts[i].Records++
 		place++
 	}
+	// Parts were met in the order of the records; now they get the order of their keys.
 	slices.SortFunc(s.Parts, func(a, b Part) int { return cmp.Compare(a.key, b.key) })
 	for i := range s.Parts {
 		p := &s.Parts[i]

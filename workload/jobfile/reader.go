@@ -180,6 +180,7 @@ func (r *Reader) next() *entity.Job {
 // job makes a job of the row at hand, or nil. Every column is read; the first that is wrong ends the
 // reading. Of an array the first task is made, and nextTask makes the others.
 func (r *Reader) job() *entity.Job {
+	// What is given at all, and whether that is enough.
 	j := r.next()
 	for _, c := range needed {
 		if r.row[c] == "" {
@@ -192,6 +193,7 @@ func (r *Reader) job() *entity.Job {
 			r.given[c]++
 		}
 	}
+	// The values. Each function ends the reading at the first that is wrong, and returns something.
 	q := &j.Request
 	j.ID = r.whole(colID, 0, math.MaxInt64, 0)
 	j.Submit = r.time(colSubmit, 0)

@@ -108,6 +108,7 @@ func writable(j *entity.Job) error {
 
 // write appends a job: a row of CSV, or an object of JSON without what is not given.
 func (w *Writer) write(j *entity.Job) (err error) {
+	// In JSON a key whose value is not given is taken back; in CSV the field stays empty.
 	b := w.buf
 	for c := colID; c <= colAfter; c++ {
 		if c == colAfter && !w.json && !w.After {

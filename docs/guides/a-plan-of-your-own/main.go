@@ -24,6 +24,7 @@ type Licensed struct {
 	held     map[*entity.Run]*entity.Run // the run under which the licences of a job are taken
 }
 
+// NewLicensed is an empty cluster with that many processors and licences.
 func NewLicensed(processors, licences int) *Licensed {
 	return &Licensed{plan.NewCluster(processors), plan.NewCluster(licences), map[*entity.Run]*entity.Run{}}
 }
@@ -37,7 +38,8 @@ func licences(req entity.Request) (entity.Request, bool) {
 	return req, req.Nodes > 0
 }
 
-// meet is the earliest window of one search at whose start the other has one too.
+// meet is the earliest window of one search at whose start the other has one too. Each search begins
+// where the other one ended, so that the start only grows, until both agree.
 func meet(from des.Time, one, other func(from des.Time) (entity.Window, bool)) (entity.Window, bool) {
 	for {
 		w, ok := one(from)
@@ -52,6 +54,8 @@ func meet(from des.Time, one, other func(from des.Time) (entity.Window, bool)) (
 	}
 }
 
+// Find is the earliest window in which both plans have room. A request without licences needs one plan
+// alone.
 func (p *Licensed) Find(req entity.Request, from, until des.Time) (entity.Window, bool) {
 	need, ok := licences(req)
 	if !ok {
@@ -62,6 +66,8 @@ func (p *Licensed) Find(req entity.Request, from, until des.Time) (entity.Window
 		func(from des.Time) (entity.Window, bool) { return p.licences.Find(need, from, until) })
 }
 
+// FindEarlier is Find for a reservation that there is already: what it holds counts as free for it, in
+// both plans.
 func (p *Licensed) FindEarlier(r *entity.Reservation, from, until des.Time) (entity.Window, bool) {
 	l := p.held[r.Run]
 	if l == nil {
@@ -72,6 +78,8 @@ func (p *Licensed) FindEarlier(r *entity.Reservation, from, until des.Time) (ent
 		func(from des.Time) (entity.Window, bool) { return p.licences.FindEarlier(&l.Reservation, from, until) })
 }
 
+// Reserve takes a window in both plans, or in none: if the licences cannot be had the processors are given
+// back.
 func (p *Licensed) Reserve(r *entity.Run, w entity.Window) (*entity.Reservation, error) {
 	held, err := p.Cluster.Reserve(r, w)
 	if need, ok := licences(r.Request); ok && err == nil {
@@ -85,6 +93,7 @@ func (p *Licensed) Reserve(r *entity.Run, w entity.Window) (*entity.Reservation,
 	return held, err
 }
 
+// Move moves a reservation in both plans, or in none.
 func (p *Licensed) Move(r *entity.Reservation, w entity.Window) error {
 	before := r.Window
 	err := p.Cluster.Move(r, w)
@@ -97,6 +106,7 @@ func (p *Licensed) Move(r *entity.Reservation, w entity.Window) error {
 	return err
 }
 
+// Release gives back what a reservation holds from an instant on.
 func (p *Licensed) Release(r *entity.Reservation, at des.Time) {
 	p.Cluster.Release(r, at)
 	if l := p.held[r.Run]; l != nil {
@@ -105,11 +115,13 @@ func (p *Licensed) Release(r *entity.Reservation, at des.Time) {
 	}
 }
 
+// Forget drops what lies before now. It must be called for both plans, whatever the first one says.
 func (p *Licensed) Forget(now des.Time) (gained bool) {
 	processors, licences := p.Cluster.Forget(now), p.licences.Forget(now)
 	return processors || licences
 }
 
+// Fits says why a request can never run, or nil.
 func (p *Licensed) Fits(req entity.Request) error {
 	if need, ok := licences(req); ok {
 		if err := p.licences.Fits(need); err != nil {

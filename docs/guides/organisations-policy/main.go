@@ -12,6 +12,7 @@ import (
 	"github.com/gridslot/gridslot/workload/vo"
 )
 
+// cycles is how many batches the means are over.
 const cycles = 25
 
 // alternatives are those of one cycle's batch: 20 jobs, on 24 nodes for 600 units.
@@ -114,6 +115,7 @@ func front(ctx context.Context, batches [][][]entity.Window) error {
 	return nil
 }
 
+// main searches for alternatives once, since all three tables choose among the same ones.
 func main() {
 	ctx := context.Background()
 	var batches [][][]entity.Window

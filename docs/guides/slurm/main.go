@@ -39,6 +39,7 @@ type waits struct {
 	both              int
 }
 
+// run simulates the log under a policy, and compares the waits of jobs whose start the log tells.
 func run(trace *workload.Trace, p entity.Policy, procs int) (w waits, err error) {
 	sim := des.New(des.Config{})
 	meta := entity.NewMetascheduler(sim, plan.NewCluster(procs), p)

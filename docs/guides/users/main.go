@@ -22,11 +22,13 @@ import (
 	"github.com/gridslot/gridslot/workload/users"
 )
 
+// population is how many users share the cluster.
 const population = 60
 
 // runs are what has ended.
 type runs []*entity.Run
 
+// Observe keeps each run that has ended.
 func (r *runs) Observe(e entity.JobEvent) {
 	if e.Kind == entity.JobFinished || e.Kind == entity.JobKilled {
 		*r = append(*r, e.Run)
@@ -39,6 +41,7 @@ func live(jobs []*entity.Job, processors int, p entity.Policy) ([]workload.Recor
 	rec := metrics.NewRecorder()
 	var ended runs
 	meta := entity.NewMetascheduler(sim, plan.NewCluster(processors), p, rec, &ended)
+	// Users take the jobs in turn: user u has jobs u, u+population, ... and is done after the last of them.
 	next := make([]int, population)
 	people := flow.Users{
 		Population: population,
@@ -126,6 +129,7 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
+	// A log of users who waited for results under FCFS, and what it tells of them.
 	jobs := slices.Collect(trace.Jobs())
 	records, was := live(jobs, trace.MaxProcs, backfill.FCFS{})
 	facts, err := users.Survey(each(records), users.Rule{}, 0)
@@ -138,6 +142,8 @@ func main() {
 	tell := func(what string, s metrics.Summary) {
 		fmt.Printf("%-40s mean wait %6.0f s, all ended on day %4.1f\n", what, s.MeanWait, s.Makespan/des.Day.Seconds())
 	}
+	// What EASY would have done, by the log and by what users waited for; FCFS again shows how much of the
+	// difference comes from the replay. The last line is the truth: the same users under EASY.
 	fcfs, easy := backfill.FCFS{}, backfill.EASY{}
 	tell("FCFS, as it was:", was)
 	tell("EASY, by the instants of the log:", replay(records, nil, false, trace.MaxProcs, easy))

@@ -48,10 +48,12 @@ func (CPOP) Plan(p *Problem) (Schedule, error) {
 	if err != nil || len(p.Cost) == 0 {
 		return Schedule{}, err
 	}
+	// Priority: the downward rank and the upward rank, which together are the longest path through a task.
 	priority := g.downward()
 	for i, up := range g.upward() {
 		priority[i] += up
 	}
+	// The processor of the critical path: where its tasks take least in all.
 	critical := g.criticalPath(priority)
 	home, least := 0, des.Forever
 	for k := range g.processors {

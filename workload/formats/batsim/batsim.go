@@ -288,6 +288,7 @@ func (of Format) Survey(in *workload.Input) (*workload.Header, error) {
 	if err != nil {
 		return nil, err
 	}
+	// One pass takes in everything but the jobs themselves.
 	f.header, f.profiles = &workload.Header{}, map[string]profile{}
 	s := &survey{file: f, at: map[string]int{}}
 	f.job = s.job
@@ -363,6 +364,7 @@ func (s *survey) job() bool {
 	if t, fault := number.Time(unquoted(j.submit), workload.MaxTime); fault == number.Sound {
 		rec.Submit = t
 	}
+	// Whether jobs come in order, whether ids are numbers, and what further members there are.
 	s.header.Unsorted = s.header.Unsorted || rec.Submit < s.latest
 	s.latest = rec.Submit
 	if _, ok := number.Integer(unquoted(j.id)); !ok {

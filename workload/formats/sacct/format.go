@@ -35,6 +35,8 @@ func (Format) Is(in *workload.Input) bool {
 	if wordEnd(bytes.TrimPrefix(first, []byte{'"'})) == 0 {
 		return false
 	}
+	// Words of letters, whatever stands between them. The case of letters counts: a table of somebody
+	// else's may have columns user and state.
 	job, others := false, 0
 	for len(first) > 0 {
 		end := wordEnd(first)

@@ -177,6 +177,8 @@ func (h *heading) understand(names [][]byte) error {
 	for r := range h.at {
 		h.at[r] = -1
 	}
+	// Each column has a role, or is taken as it is: one of a heading that sacct(1) does not document, and
+	// the second one of a role.
 	seen := map[string]bool{}
 	for i, field := range names {
 		name := strings.ToLower(string(bytes.TrimSpace(field)))

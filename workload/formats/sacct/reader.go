@@ -131,6 +131,7 @@ func (r *reader) toNextJob() {
 			continue
 		}
 		r.account.Line()
+		// A row is damaged, a step of the job now, or the next job, with which ahead is found.
 		switch {
 		case r.lines.TooLong():
 			r.err = r.account.Damage(r.lines.Number(), "", workload.LineTooLong, line, fmt.Sprintf("a row of at most %d bytes", scan.LongestLine))
@@ -366,6 +367,8 @@ func (r *reader) instant(of role, notBefore int64) (at int64, ok bool) {
 // times reads when the job was submitted, started and ended, and how long it ran. goesOn says that
 // the job runs still by its state.
 func (r *reader) times(rec *workload.Record, goesOn bool) bool {
+	// The instants, each of which must come before the next one. Eligible is of no consequence for a
+	// record, so that one that cannot be read is only noted.
 	submit, ok := r.instant(roleSubmit, math.MinInt64)
 	if !ok {
 		return false
@@ -678,6 +681,7 @@ func (r *reader) step() {
 	if !bytes.Equal(id[:bytes.IndexByte(id, '.')], r.now.id) {
 		return
 	}
+	// A column that the log does not have, and a value that is not told, change nothing.
 	rss, cpu, energy := r.measured()
 	rec := &r.now.record
 	larger := func(c column, x float64) {
@@ -716,6 +720,8 @@ func (r *reader) owner(field int, byName, byNumber role) int64 {
 	if len(name) == 0 {
 		return workload.Unknown
 	}
+	// Names that came lately have their numbers at hand. In a log whose names are all numbers, the survey
+	// has forgotten the names: a name is its own number then.
 	known := &r.owners[field-workload.FieldUser]
 	if n, ok := known.Find(name); ok {
 		return n

@@ -58,6 +58,7 @@ func state(text []byte) (name string, by float64, status int64) {
 			return s.name, by, s.status
 		}
 	}
+	// A state that was cut is the only one that begins so, or unknown.
 	if cut, isCut := bytes.CutSuffix(text, []byte{'+'}); isCut {
 		found := -1
 		for i, s := range states {

@@ -200,6 +200,8 @@ func (w *writer) choose() {
 // addPlain adds the columns that are written as they are: those that a reader would take back under
 // the same name and kind. The others are lost, which NewLosses tells.
 func (w *writer) addPlain() {
+	// The headings under which a reader takes columns of these names. Of two headings of one name
+	// (NNodes and AllocNodes) the usual one is taken.
 	headings := map[string]string{} // by names
 	for heading, m := range meanings {
 		if m.name != "" && heading != "allocnodes" { // nodes are NNodes
@@ -207,6 +209,7 @@ func (w *writer) addPlain() {
 		}
 	}
 	headings["after"], headings["uid"], headings["gid"], headings["allocnodes"] = "Dependency", "UID", "GID", "AllocNodes"
+	// Numbers need a heading that a reader knows as one of numbers; text may stand under its own name.
 	for i, c := range w.header.Columns {
 		heading, known := headings[c.Name]
 		switch {
