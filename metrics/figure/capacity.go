@@ -36,6 +36,8 @@ func drawCapacity(t *rows.Table) (*Figure, error) {
 	shown := make([]bool, len(parts))
 	for i := range t.Rows {
 		y, from, all := float64(len(t.Rows)-1-i), 0.0, t.Number(i, "capacity")
+		// Parts stand behind each other, from the left on. A part that is empty, or a capacity of
+		// 0, has no bar.
 		for k, part := range parts {
 			share := 100 * t.Number(i, part) / all
 			if math.IsNaN(share) || math.IsInf(share, 0) || share <= 0 {

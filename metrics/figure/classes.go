@@ -118,6 +118,7 @@ func byClass(runs []Rows[rows.Job], by, told classes, name string) (*Figure, err
 	var counted boxes
 	for i, r := range runs {
 		var waits, slowdowns points
+		// Classes without jobs have no points: the line goes straight to the next one.
 		for c, v := range by.grouped(r.Rows) {
 			if v.wait.N() == 0 {
 				continue

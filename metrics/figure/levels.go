@@ -105,6 +105,7 @@ func drawUtilization(runs []Rows[rows.Level], processors int, outages [][]rows.O
 	if err != nil {
 		return nil, err
 	}
+	// In service is a line of steps over the whole run, from what it was before the first row.
 	for i, p := range f.Panels {
 		if processors > 0 {
 			p.Y.Max = max(100, p.Y.Max)

@@ -78,6 +78,8 @@ func drawLoad(jobs []rows.Job, origin time.Time) (*Figure, error) {
 		f.Note = fmt.Sprintf("Clock of the machine: time 0 is %s.", origin.Format("2006-01-02 15:04 MST"))
 	}
 	byHour, byDay := rates(jobs, origin)
+	// Two rows of panels: the number of jobs above, their work below; hours to the left, days to
+	// the right.
 	for i, quantity := range []struct {
 		label string
 		of    func(rate) float64

@@ -174,6 +174,7 @@ func drawPrices(runs []Rows[rows.Price]) (*Figure, error) {
 		owners, prices := meanPrices(r.Rows, 6)
 		for i, changes := range prices {
 			var xy points
+			// The last price holds until the end of the axis.
 			for _, c := range append(changes, change{last, changes[len(changes)-1].value}) {
 				xy = append(xy, plotter.XY{X: c.at / unit, Y: c.value})
 				most = max(most, c.value)
@@ -258,6 +259,7 @@ func drawAlternatives(runs []Rows[rows.Combination]) (*Figure, error) {
 			continue
 		}
 		var front, chosen points
+		// Row 0 is the combination that was chosen, the others are the front.
 		for _, c := range slice {
 			if at := (plotter.XY{X: c.Time, Y: c.Cost}); c.Point > 0 {
 				front = append(front, at)

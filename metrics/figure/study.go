@@ -22,7 +22,8 @@ import (
 	"github.com/gridslot/gridslot/metrics/findings"
 )
 
-// studies are the figures of findings, of each measure one.
+// studies are the figures of findings; each is drawn once for each measure. m is the position of
+// the measure in Options.Measures.
 var studies = []struct {
 	name, about string
 	draw        func(f *findings.Findings, m int, logarithmic bool) (*Figure, error)
@@ -33,8 +34,9 @@ var studies = []struct {
 	{"sensitivity", "what part of the variance goes with each parameter", sensitivityOf},
 }
 
-// StudyNames are the figures that DrawStudy knows, with what each shows.
+// StudyNames returns the names of the figures that DrawStudy knows, and what each shows.
 func StudyNames() (names, about []string) {
+	// A figure that nobody named is left out if it has no data.
 	for _, s := range studies {
 		names, about = append(names, s.name), append(about, s.about)
 	}
@@ -78,10 +80,11 @@ func DrawStudy(f *findings.Findings, names ...string) ([]*Figure, error) {
 	return all, nil
 }
 
-// mostPanels is how many panels a figure has at most.
+// mostPanels is the most panels of a figure: more make no page.
 const mostPanels = 24
 
-// panels lays panels out in two columns, or in one where there are few.
+// panels returns a figure of n panels of the given height, in two columns, or in one for up to two
+// panels.
 func panels(height vg.Length, n int) *Figure {
 	f := column(height)
 	f.Aligned = false
@@ -91,7 +94,7 @@ func panels(height vg.Length, n int) *Figure {
 	return f
 }
 
-// others are parameters that vary and are not compared.
+// others returns the parameters that vary and are not compared.
 func others(f *findings.Findings) (names []string) {
 	for _, i := range f.Varied() {
 		name := f.Results.Params[i]
@@ -102,7 +105,7 @@ func others(f *findings.Findings) (names []string) {
 	return names
 }
 
-// tooMany cuts grids that there is no room for, and says so.
+// tooMany drops the tables for which a figure has no room, and says so in the note.
 func tooMany(f *Figure, grids []findings.Grid) []findings.Grid {
 	if left := len(grids) - mostPanels; left > 0 {
 		f.Note = strings.TrimSpace(f.Note + fmt.Sprintf(" %d more panels are left out.", left))
@@ -178,7 +181,7 @@ func (f *Figure) addLines(p *plot.Plot, g *findings.Grid, legend map[string]int,
 	return least
 }
 
-// intervals says what the bars of means are.
+// intervals says in a note what the bars of means are, and over how many observations they are.
 func intervals(f *findings.Findings, grids []findings.Grid) string {
 	fewest, most, one := math.MaxInt, 0, false
 	by := ""
@@ -209,10 +212,10 @@ func intervals(f *findings.Findings, grids []findings.Grid) string {
 	return note
 }
 
-// plotterOf is a marker for the legend.
+// plotterOf is the marker of a series for the legend.
 func plotterOf(series int) plot.Thumbnailer { return marks(points{{}}, series) }
 
-// pad leaves room at both ends of an axis.
+// pad leaves room at both ends of an axis: 4% of it. An axis that begins at 0 keeps its beginning.
 func pad(a *plot.Axis) {
 	room := 0.04 * (a.Max - a.Min)
 	if room == 0 {
@@ -224,8 +227,9 @@ func pad(a *plot.Axis) {
 	a.Max += room
 }
 
-// lineOf is a row of a table as a line from the least x on, with its intervals; of logarithms if
-// the axis is a logarithmic one, below all numbers for what has none.
+// lineOf makes a line of a row of a table, from the least x on, with the intervals of its means.
+// Columns whose value is no number are left out. On a logarithmic axis all values are decimal
+// logarithms; a value of 0 or less has -Inf, below all numbers.
 func lineOf(g *findings.Grid, row, series int, logarithmic bool) (*plotter.Line, spreads) {
 	marks := spreads{upright: true, width: vg.Points(lineWidth * 0.7)}
 	for c, e := range g.Entries[row] {
@@ -251,9 +255,9 @@ func lineOf(g *findings.Grid, row, series int, logarithmic bool) (*plotter.Line,
 	return path(xy, line(series)), marks
 }
 
-// ticksOfLogarithms are the ticks of an axis of decimal logarithms, with the numbers themselves.
-// plot.LogScale leaves a gap above panels whose axis has a long label: it takes the mean of the
-// ends for the middle.
+// ticksOfLogarithms returns the ticks of an axis of decimal logarithms, labelled with the numbers
+// themselves. plot.LogScale would leave a gap above panels whose axis has a long label, because it
+// takes the mean of the ends for the middle.
 func ticksOfLogarithms(lo, hi float64) []plot.Tick {
 	ticks := powersOfTen(math.Pow(10, lo), math.Pow(10, hi))
 	for i := range ticks {
@@ -262,9 +266,9 @@ func ticksOfLogarithms(lo, hi float64) []plot.Tick {
 	return ticks
 }
 
-// heatOf draws differences in per cent by the first two parameters that are not compared, a
-// panel for each combination of the others; where there are no two, means by what is compared
-// and the other one.
+// heatOf draws differences from the baseline in per cent by the first two parameters that are not
+// compared, a panel for each combination of the others. With only one such parameter it draws
+// means, by what is compared and that parameter.
 func heatOf(f *findings.Findings, m int, _ bool) (*Figure, error) {
 	measure := f.Options.Measures[m]
 	names := others(f)
@@ -365,7 +369,7 @@ func heatPanel(g *findings.Grid, h heat, rowTicks plot.ConstantTicks) *plot.Plot
 	return p
 }
 
-// columnsOf are the labels of the columns of a table.
+// columnsOf returns the labels of the columns of a table.
 func columnsOf(g *findings.Grid) (ticks plot.ConstantTicks) {
 	for c := range g.ColumnValues {
 		ticks = append(ticks, plot.Tick{Value: float64(c), Label: wrap(g.ColumnName(c, true), tickSize, 14*vg.Millimeter)})
@@ -373,21 +377,27 @@ func columnsOf(g *findings.Grid) (ticks plot.ConstantTicks) {
 	return ticks
 }
 
-// heat is a map of values.
+// heat is a plotter of a table: a coloured field with a number for each cell. Row 0 is on top.
 type heat struct {
-	rows, columns   int
-	cells           []heatCell
-	least, greatest float64 // of the figure
-	relative        bool    // to the baseline: 0 is white
-	direction       int     // +1 where more is better
+	rows, columns int
+	cells         []heatCell
+	// least and greatest are over all panels of the figure: one colour means one value everywhere.
+	least, greatest float64
+	// relative tells that values are differences from the baseline, of which 0 is white.
+	relative bool
+	// direction is findings.Options.Direction: +1 if more is better.
+	direction int
 }
 
+// heatCell is a field, with the text that is written on it.
 type heatCell struct {
 	row, column int
 	value       float64
 	text        string
 }
 
+// fieldOf makes the fields of a table. A cell that the study does not have, or that cannot be
+// compared, stays empty.
 func fieldOf(g *findings.Grid, compared map[int]*findings.Comparison, relative bool) heat {
 	h := heat{rows: len(g.RowValues), columns: len(g.ColumnValues)}
 	for r := range g.Entries {
@@ -415,7 +425,7 @@ func fieldOf(g *findings.Grid, compared map[int]*findings.Comparison, relative b
 	return h
 }
 
-// signed is a difference in per cent, with a true minus.
+// signed writes a difference in per cent with two digits or more, and a true minus.
 func signed(v float64) string {
 	digits := 0
 	if math.Abs(v) < 9.95 {
@@ -424,8 +434,9 @@ func signed(v float64) string {
 	return strings.Replace(strconv.FormatFloat(v, 'f', digits, 64), "-", "−", 1)
 }
 
-// fill is the colour of a value: blue for what is better than the baseline, vermilion for
-// what is worse, or the more blue the greater.
+// fill returns the colour of a value. Relative values are blue if better than the baseline and
+// vermilion if worse, the stronger the further; the scale ends at 100%, so that one bad case does
+// not make all others white. Other values are the more blue the greater.
 func (h *heat) fill(v float64) color.RGBA {
 	to, part := colour(0), 0.0
 	if h.relative {
@@ -459,15 +470,18 @@ func (h heat) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 }
 
+// mostRows is the most comparisons for which there is room below each other.
 const (
 	mostRows = 70 // comparisons for which there is room
 	// mostAcross are the columns whose names there is room for side by side; those of
 	// more are turned.
 	mostAcross = 5
-	most       = 1e9 // per cent, beyond which a baseline is as good as 0
+	// most is a difference in per cent beyond which the baseline's mean is as good as 0: such a
+	// comparison says nothing.
+	most = 1e9
 )
 
-// differencesOf draws the comparisons of a measure one below the other.
+// differencesOf draws the comparisons of a measure one below the other, in the order of the cells.
 func differencesOf(f *findings.Findings, m int, _ bool) (*Figure, error) {
 	measure := f.Options.Measures[m]
 	var of []*findings.Comparison
@@ -548,7 +562,8 @@ func (zero) Plot(c draw.Canvas, p *plot.Plot) {
 	c.StrokeLine2(solid(grey, vg.Points(0.6)), x(0), c.Min.Y, x(0), c.Max.Y)
 }
 
-// sensitivityOf draws what part of the variance of a measure goes with what.
+// sensitivityOf draws what part of the variance of a measure goes with each parameter: eta squared
+// of a full grid, or the shares of ranks of a sample.
 func sensitivityOf(f *findings.Findings, m int, _ bool) (*Figure, error) {
 	type bar struct {
 		name  string
