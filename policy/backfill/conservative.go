@@ -41,6 +41,7 @@ func (p Conservative) Schedule(r *entity.Round) {
 	if r.Cause.Has(entity.CauseEnd|entity.CauseOverrun|entity.CauseChange) && !p.NoCompression {
 		compress(r, queue(r, p.Order), p.Shape)
 	}
+	// New jobs one after the other, each behind all reservations that are there.
 	fresh := r.Fresh()
 	if key := p.Order.Key; key != nil {
 		slices.SortStableFunc(fresh, func(a, b *entity.Run) int {
@@ -68,7 +69,7 @@ func (p Conservative) Schedule(r *entity.Round) {
 // answer. The span includes what jobs further back freed when they moved up in
 // the compression before this one, and grows as jobs move up in this one.
 func compress(r *entity.Round, q *entity.View, rule entity.ShapeRule) {
-	_, freed := r.Freed()
+	_, freed := r.Freed() // the end of what was given back since the compression before this one
 	if freed <= r.Now {
 		return
 	}
@@ -90,6 +91,6 @@ func compress(r *entity.Round, q *entity.View, rule entity.ShapeRule) {
 		if !r.Move(j, w) {
 			return
 		}
-		freed = max(freed, held.End)
+		freed = max(freed, held.End) // what it held is free for those further back
 	}
 }

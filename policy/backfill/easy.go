@@ -157,12 +157,12 @@ func (p EASY) candidates(r *entity.Round, q *entity.View) *entity.View {
 // that runs on past the window's start; before, no job can meet it.
 type shadow struct {
 	r      *entity.Round
-	head   *entity.Run
-	rule   entity.ShapeRule
-	found  bool
-	asOf   uint64        // Round.Changes when the window was found
-	window entity.Window // the head's earliest
-	held   bool          // the window is in the plan, or need not be
+	head   *entity.Run      // waits, and did not fit when its turn came
+	rule   entity.ShapeRule // by which a moldable head chooses its window
+	found  bool             // window was looked for
+	asOf   uint64           // Round.Changes when the window was found
+	window entity.Window    // the head's earliest; its start is the shadow time
+	held   bool             // the window is in the plan, or need not be
 }
 
 // shadow returns the shadow of a head that does not fit.

@@ -34,6 +34,7 @@ var (
 		}
 		return -float64(j.Request.Length)
 	}}
+	// WFP3 is (wait/estimate)³ n, the greatest first.
 	WFP3 = entity.Order{Name: "wfp3", Dynamic: true, Key: func(j *entity.Run, now des.Time) float64 {
 		ratio := waitToEstimate(j, now)
 		return -(ratio * ratio * ratio * float64(j.Request.Nodes))
@@ -54,6 +55,7 @@ var (
 	LeastRatio    = entity.Order{Name: "ratio", Key: func(j *entity.Run, _ des.Time) float64 {
 		return float64(j.Request.Length) / float64(j.Request.Nodes)
 	}}
+	// UNICEF is wait / (estimate log2 n), the greatest first.
 	UNICEF = entity.Order{Name: "unicef", Dynamic: true, Key: func(j *entity.Run, now des.Time) float64 {
 		size := max(math.Log2(float64(j.Request.Nodes)), 1) // serial jobs count as those of two processors
 		return -(waitToEstimate(j, now) / size)
@@ -110,6 +112,7 @@ func Random(seed uint64) entity.Order {
 // area is estimate times processors.
 func area(j *entity.Run) float64 { return float64(j.Request.Length) * float64(j.Request.Nodes) }
 
+// waitToEstimate is the wait so far in estimates. An estimate of no time counts as a tick.
 func waitToEstimate(j *entity.Run, now des.Time) float64 {
 	return float64(now-j.Submit) / float64(max(j.Request.Length, des.Tick))
 }

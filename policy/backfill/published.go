@@ -111,10 +111,13 @@ func (p PublishedEASY) Schedule(r *entity.Round) {
 		p.scheduleWindow(r, one)
 		return
 	}
+	// A dynamic order is not put in order where no job could start.
 	dynamic := p.Order.Dynamic || p.Candidates.Dynamic
 	if dynamic && p.Shape != entity.FirstEnd && !p.Sticky && noneCanStart(r) {
 		return // under Sticky, which job is first now decides who stays the head
 	}
+
+	// EASY's steps: heads while they fit, then candidates beside the first that does not.
 	q := queue(r, p.Order)
 	head := p.startHeads(r, q)
 	switch {
@@ -199,10 +202,10 @@ func (p PublishedEASY) backfill(r *entity.Round, q *entity.View, head *entity.Ru
 // publishedShadow is a shadow under which candidates have fewer ways to start.
 type publishedShadow struct {
 	shadow
-	by        PublishedEASY
-	spare     int    // with FirstSpare: what is left of the processors beside the head
-	counted   bool   // spare is known
-	countedAt uint64 // Round.Changes when spare was counted
+	by        PublishedEASY // whose habits they are
+	spare     int           // with FirstSpare: what is left of the processors beside the head
+	counted   bool          // spare is known
+	countedAt uint64        // Round.Changes when spare was counted
 }
 
 // findSpare counts the spare processors before the first candidate starts, and again if
@@ -224,6 +227,8 @@ func (s *publishedShadow) start(j *entity.Run, w entity.Window) bool {
 	if s.by.FirstSpare {
 		s.findSpare()
 	}
+	// One that meets the shadow time must fit beside the head's window, which is put into the
+	// plan for that, and is asked for its window again.
 	if s.endsAtShadow(w) || s.passesShadow(w) {
 		if s.by.NoSpare {
 			return true
@@ -239,6 +244,8 @@ func (s *publishedShadow) start(j *entity.Run, w entity.Window) bool {
 			return true
 		}
 	}
+	// What the plan does not tell: one that ends at the shadow time does not meet the window, and
+	// the plan's spare processors are more than FirstSpare's.
 	if s.by.StrictShadow && s.found && w.End == s.window.Start && !s.couldRunOn(j, w) {
 		return true
 	}
@@ -266,6 +273,7 @@ func (s *publishedShadow) couldRunOn(j *entity.Run, w entity.Window) bool {
 	if len(j.Shapes) > 0 {
 		req.Nodes, req.Length = w.Nodes, w.Length()
 	}
+	// A request longer by a tick, or by as many as make the window longer.
 	length := req.Length
 	for more := des.Tick; ; more *= 2 {
 		req.Length = length.Add(more)
@@ -299,15 +307,17 @@ func (s *publishedShadow) countSpare() {
 		s.spare = math.MaxInt
 		return
 	}
+	// Free at the shadow time: what is free now, and of those that end before.
 	free, need := 0, s.window.Nodes
 	for slot := range s.r.Plan.Slots(s.r.Now, s.r.Now+des.Tick) {
-		free = slot.Width
+		free = slot.Width // the one slot of a plan that counts
 	}
 	for j := range s.r.Running() {
 		if w := j.Reservation.Window; s.r.Now < w.End && w.End < s.window.Start {
 			free += w.Nodes
 		}
 	}
+	// One after the other of those that end then, until the head fits.
 	for j := range s.r.Running() {
 		if w := j.Reservation.Window; w.End == s.window.Start && free < need {
 			free += w.Nodes
@@ -319,6 +329,8 @@ func (s *publishedShadow) countSpare() {
 // scheduleWindow has a policy that starts a single job a round decide about the jobs in the window
 // on the queue, and again with the next one among them as long as it starts any.
 func (p PublishedEASY) scheduleWindow(r *entity.Round, one entity.Policy) {
+	// The window is a queue of its own, part of the whole one and kept in it. A part cannot be
+	// parted again.
 	whole := r.Queue
 	if j := whole.First(); j != nil && whole.Holds(j) {
 		r.Fail(errors.New("a window on the queue needs all of it, and this is a part that another policy delegates"))

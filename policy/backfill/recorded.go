@@ -38,10 +38,11 @@ var byRecord = NewTimetable("recorded", "its log", func(j *entity.Run) des.Time 
 // A job that finds too little free then begins as soon as it fits, before all whose instants
 // come later.
 type Timetable struct {
-	order        entity.Order
-	start        func(*entity.Run) des.Time
-	nodes        func(*entity.Run) int // nil: a moldable job takes the first of its windows (entity.FirstStart)
-	ahead, since entity.Why
+	order entity.Order               // by start
+	start func(*entity.Run) des.Time // the instant of each job; it must not change
+	nodes func(*entity.Run) int      // nil: a moldable job takes the first of its windows (entity.FirstStart)
+	ahead entity.Why                 // of jobs whose instants come later
+	since entity.Why                 // of jobs whose instants have come, and which do not fit
 }
 
 // NewTimetable returns a timetable. source describes it for people: "its log has it start
@@ -66,10 +67,11 @@ func (t Timetable) Name() string { return t.order.Name }
 
 // Schedule starts the jobs whose time has come, and asks for a round at the next start.
 func (t Timetable) Schedule(r *entity.Round) {
+	// Those whose instants have come and that fit.
 	q := r.Queue.By(t.order, r.Now)
 	for j, w := range q.Fitting(r.Plan, r.Now, 0) {
 		if t.start(j) > r.Now {
-			break
+			break // nor have those of the jobs behind it
 		}
 		fits := true
 		if t.nodes != nil { // a job that has kept work, or that is not known, has no such shape
@@ -81,6 +83,8 @@ func (t Timetable) Schedule(r *entity.Round) {
 			r.Reserve(j, w)
 		}
 	}
+	// The first instant to come. Those that did not fit need no round of their own: they are
+	// tried whenever something ends.
 	for j := range q.All() {
 		if start := t.start(j); start > r.Now {
 			r.WakeAt(start)

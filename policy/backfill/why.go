@@ -122,6 +122,8 @@ func (p EASY) explain(r *entity.Round, q *entity.View, head, arrival *entity.Run
 			r.TellWhy(arrival, noRoomBeside(r, arrival, head, said.Start, rule))
 			return // nothing else has changed
 		}
+
+		// The head; and where it became the head just now, the jobs that were told of another one.
 		turn, start := explainHead(r, head, rule, plain)
 		heldFor, shadow := head, start
 		if none {
@@ -134,6 +136,8 @@ func (p EASY) explain(r *entity.Round, q *entity.View, head, arrival *entity.Run
 				}
 			}
 		}
+
+		// New jobs, and then those that would fit if nothing were held.
 		for _, j := range fresh {
 			if _, told := r.WhyTold(j); !told && j.State == entity.Waiting {
 				r.TellWhy(j, noRoomBeside(r, j, heldFor, shadow, rule))
@@ -178,6 +182,7 @@ func (p EASY) explainDelay(r *entity.Round, j, head *entity.Run, start des.Time,
 	if !ok {
 		return
 	}
+	// The head's window if j ran.
 	var then entity.Window
 	if !r.Suppose(j, w, func() { then, ok = rule.Find(r.Plan, head, r.Now, des.Forever) }) {
 		return
