@@ -117,7 +117,7 @@ func newCSV(a *policy.Args) workload.Format {
 	return f
 }
 
-// newBatsim counts the hosts of the platform, if one is given.
+// newBatsim returns the format with the number of hosts of the platform, if one is given.
 func newBatsim(a *policy.Args) workload.Format {
 	path, given := a.Value("platform")
 	if !given {

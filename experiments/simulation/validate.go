@@ -207,6 +207,8 @@ func (c *call) validateGrid(g *Grid, dir string, rules validate.Rules) (none val
 		return none, err
 	}
 	defer from.Close()
+	// The jobs as the run had them, the files that it left, and the sites with what was drawn for
+	// them.
 	source, err := p.jobs(c, &policyRun{jobs: from})
 	if err != nil {
 		return none, err
@@ -231,8 +233,9 @@ func (c *call) validateGrid(g *Grid, dir string, rules validate.Rules) (none val
 	return report, err
 }
 
-// openFiles opens all files that a run of the policy has left of the grid. closeAll closes those
-// that are open, also after an error.
+// openFiles opens all files that a run of the policy has left of the grid: which there are follows
+// from the sites. After the first error it opens no more. closeAll closes those that are open, also
+// after an error.
 func (p *drawnGrid) openFiles(dir, policy string) (files validate.GridFiles, closeAll func(), err error) {
 	var opened []io.Closer
 	closeAll = func() {
@@ -272,7 +275,8 @@ func (p *drawnGrid) openFiles(dir, policy string) (files validate.GridFiles, clo
 	return files, closeAll, err
 }
 
-// sites returns the sites in the form of the validator, with all that was drawn for them.
+// sites returns the sites in the form of the validator, with all that was drawn for them: rules of
+// prices, owners' queues and jobs, changes of prices.
 func (p *drawnGrid) sites(victims flow.Victims) ([]validate.Site, error) {
 	var all []validate.Site
 	for _, l := range p.leaves {
@@ -282,6 +286,7 @@ func (p *drawnGrid) sites(victims flow.Victims) ([]validate.Site, error) {
 		}
 		d := l.domain
 		s := validate.Site{Name: l.name, Nodes: l.parts.nodes, ByUse: d.PayByUse, Ahead: cmp.Or(d.Interval, d.Cycle), Rules: map[int]validate.PriceRule{}}
+		// Jobs write checkpoints, or are set up again after they were stopped.
 		s.Overhead = victims.Rule == flow.VictimsCheckpoint || victims.Restart > 0
 		for k, r := range l.parts.rules {
 			if r.rule != nil {
