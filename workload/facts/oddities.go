@@ -134,6 +134,7 @@ func (o *odd) conclude(f *Facts, c *calendar, h *held) []Oddity {
 	return all
 }
 
+// weeks is a number of weeks in words.
 func weeks(n int64) string {
 	if n == 1 {
 		return "one week"

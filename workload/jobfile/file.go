@@ -23,6 +23,7 @@ const (
 	JSONL               // an object of JSON a line
 )
 
+// formats are the names, which are the endings of files, too.
 var formats = enum.Of[Format]("format of a job file", "csv", "jsonl")
 
 func (f Format) String() string { return formats.Name(f) }

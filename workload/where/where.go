@@ -128,7 +128,7 @@ var statuses = []string{
 	workload.StatusPartialDone: "partial-done", workload.StatusPartialFail: "partial-failed", workload.StatusCancelled: "cancelled",
 }
 
-// whole is a field of numbers; one below 0 is unknown. seconds is such a field of times.
+// whole is a field of numbers; one below 0 is unknown.
 func whole(name string, of func(*workload.Record) int64) field {
 	return field{Name: name, Number: func(r row, _ des.Time) float64 {
 		if n := of(r.Record); n >= 0 {
@@ -138,6 +138,7 @@ func whole(name string, of func(*workload.Record) int64) field {
 	}}
 }
 
+// seconds is a field of times, in seconds; one below 0 is unknown.
 func seconds(name string, of func(*workload.Record) des.Time) field {
 	return field{Name: name, Number: func(r row, _ des.Time) float64 {
 		if t := of(r.Record); t >= 0 {

@@ -259,17 +259,19 @@ func (r *reader) numberTask(rec *workload.Record) bool {
 	return true
 }
 
-// set sets a derived column, if the header has it; setNumber and setText are set for the two kinds.
+// set sets a derived column, if the header has it: a survey drops rare columns that nobody uses.
 func (r *reader) set(rec *workload.Record, c column, v workload.Value) {
 	if i := r.at[c]; i >= 0 {
 		rec.More[i] = v
 	}
 }
 
+// setNumber is set for a number; NaN is not known.
 func (r *reader) setNumber(rec *workload.Record, c column, x float64) {
 	r.set(rec, c, workload.NumberValue(x))
 }
 
+// setText is set for a text; an empty one is not known.
 func (r *reader) setText(rec *workload.Record, c column, text []byte) {
 	if i := r.at[c]; i >= 0 && len(text) > 0 {
 		rec.More[i] = workload.TextValue(r.texts.Of(text))

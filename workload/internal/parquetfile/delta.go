@@ -128,7 +128,7 @@ func (d deltas) end() ([]byte, error) {
 	return d.b, nil
 }
 
-// uvarint is the next unsigned number of seven bits a byte, and varint the next signed one (zigzag).
+// uvarint is the next number of seven bits a byte, the lowest first; it is not signed.
 func (d *deltas) uvarint() (uint64, bool) {
 	x, n := binary.Uvarint(d.b)
 	if n <= 0 {
@@ -138,6 +138,7 @@ func (d *deltas) uvarint() (uint64, bool) {
 	return x, true
 }
 
+// varint is the next signed number, stored as uvarint by zigzag.
 func (d *deltas) varint() (int64, bool) {
 	x, n := binary.Varint(d.b)
 	if n <= 0 {

@@ -5,7 +5,7 @@
 // (Rows) makes records of the rows of all of them, with one account of what is damaged.
 //
 //	# MaxProcs: 128              comments: the header, its "; " written as "# "
-//	#! user 3 "alice"            and what a header holds beside its lines; see Comment
+//	#! user 3 "alice"            and what a header holds beside its lines; see comment.go
 //	job,submit,...               a heading, in some
 //	1,0,...                      a line a record
 package table
