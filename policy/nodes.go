@@ -189,7 +189,7 @@ func Finders() Table[plan.Finder] {
 				panic(err) // the name is one of its own
 			}
 			t = append(t, Entry[plan.Finder]{
-				Name: kind.prefix + name, Text: "a search for " + string(kind.Kind) + " windows",
+				Name: kind.prefix + name, Text: string(kind.Kind) + " windows: " + window.Text(kind.Kind, name),
 				New: func(*Args) plan.Finder { return f },
 			})
 		}
