@@ -89,14 +89,12 @@ func (j *Job) checkShapes() error {
 type ShapeRule uint8
 
 const (
-	// FirstStart is the window that starts first; of windows that start together the one
-	// that ends first, then the one with fewer nodes.
+	// FirstStart is the window that starts first. Ties: the earlier end, then fewer nodes.
 	FirstStart ShapeRule = iota
-	// FirstEnd is the window that ends first; of windows that end together the one with
-	// fewer nodes. A job may wait for it though another window starts now.
+	// FirstEnd is the window that ends first. Ties: fewer nodes. A job may wait for it though
+	// another window starts now.
 	FirstEnd
-	// Largest is the window that starts first; of windows that start together the one with
-	// the most nodes.
+	// Largest is the window that starts first. Ties: more nodes.
 	Largest
 )
 

@@ -59,9 +59,9 @@ type WhyObserver interface {
 	ObserveWhy(at des.Time, r *Run, w Why)
 }
 
-// TellWhy tells observers what holds the waiting job j. It is the one call by which your own
-// policy takes part in the log of decisions. It changes nothing, and costs next to nothing
-// if there is no WhyObserver or if the reason is the same as before.
+// TellWhy tells observers what holds the waiting job j. A policy of your own takes part in the log
+// of decisions by this call alone. It changes nothing, and costs next to nothing if there is no
+// WhyObserver or if the reason is the same as before.
 func (r *Round) TellWhy(j *Run, w Why) {
 	if !r.WhyObserved() || !j.queued() {
 		return

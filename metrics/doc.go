@@ -45,14 +45,12 @@
 //	makespan    = last end of an attempt - first submission
 //	utilization = busy processor time / (processors * makespan)
 //
-// The start is that of the last attempt of a job that was preempted. Its run is the
-// work of that attempt and what was kept of those before; lost work, set-up and
-// checkpoints are no work (entity.Run.Ran). All jobs
-// submitted count as jobs. Means, order statistics and sums are over the jobs
-// that ran and came to an end: to their own, to that of their estimates, or
-// because somebody killed them. Busy is whatever was occupied: the attempts that
-// were preempted, too, whether their work was kept or lost; Account tells these
-// apart. Quantiles interpolate
-// linearly between order statistics (definition 7 of Hyndman and Fan, The
-// American Statistician 50(4), 1996; the default of R, NumPy and pandas).
+// The start of a preempted job is the start of its last attempt. Its run is the work of that
+// attempt and the kept work of earlier attempts; lost work, set-up and checkpoints are no work
+// (entity.Run.Ran). All jobs submitted count as jobs. Means, order statistics and sums are over
+// the jobs that ran and came to an end: by themselves, at the end of their estimates, or because
+// they were killed. Busy is whatever was occupied: the attempts that were preempted, too, whether
+// their work was kept or lost; Account tells these apart. Quantiles interpolate linearly between
+// order statistics (definition 7 of Hyndman and Fan, The American Statistician 50(4), 1996; the
+// default of R, NumPy and pandas).
 package metrics

@@ -90,7 +90,7 @@ func (d *Deferral) Schedule(r *entity.Round) {
 
 // deferred declares the parameter that defers jobs, and wraps a policy if it is given.
 func (s *Settings) deferred(p entity.Policy) entity.Policy {
-	text, given := s.Given(DeferParam, "price/LIMIT/MOST", "hold back jobs that come while electricity costs more (or, with carbon, emits more), for MOST at the longest (no)")
+	text, given := s.Given(DeferParam, "price/LIMIT/MOST", "jobs that come while electricity is above LIMIT join the queue when it has fallen to LIMIT, at most MOST later (no)")
 	if !given {
 		return p
 	}

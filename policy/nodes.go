@@ -73,10 +73,10 @@ func OnNodesWith(policies Table[entity.Policy], finders Table[plan.Finder]) Tabl
 		Row("bsf", "batch-slice-filling: a share of each batch sliced, the others backfilled", func(s *Settings) OnNodes {
 			var b cyclic.BatchSlicer
 			p := cyclic.Policy{Rest: backfill.EASY{}, Share: cyclic.Share{Q: 0.5}}
-			s.share(&p.Share.Q, "q", "of each batch that is sliced, from 0 to 1 (0.5)")
-			Choice(s, &p.Share.By, "select", "priority|dearest|demanding", "which jobs those are (priority)", cyclic.ParseSelection)
+			s.share(&p.Share.Q, "q", "share share of each batch that is sliced, from 0 to 1 (0.5)")
+			Choice(s, &p.Share.By, "select", "priority|dearest|demanding", "which jobs are sliced (priority)", cyclic.ParseSelection)
 			s.OnOff(&p.Share.Inclusive, "inclusive", "one job more than the share, as the authors' program (off)")
-			switch fill, _ := s.Given("fill", "fcfs|easy|conservative", "who decides about the others (easy)"); fill {
+			switch fill, _ := s.Given("fill", "fcfs|easy|conservative", "policy of all other jobs (easy)"); fill {
 			case "", "easy":
 			case "fcfs":
 				p.Rest = backfill.FCFS{}
@@ -100,7 +100,7 @@ func (s *Settings) onNodes(p *cyclic.Policy, b cyclic.BatchSlicer) OnNodes {
 // searches declares which windows are searched for on nodes; see finder.
 func (s *Settings) searches() {
 	s.Given("finder", "NAME", "search for windows: alp, amp, min-cost and others, square-first-fit and others (amp; heft: min-finish-exact)")
-	if label, given := s.Given("within", "LABEL", "windows do not span nodes of several values of a label, such as domain (anywhere)"); given && label == "" {
+	if label, given := s.Given("within", "LABEL", "all nodes of a window have the same value of this label, such as domain (anywhere)"); given && label == "" {
 		s.Fail("within", "the name of a label")
 	}
 }
@@ -108,8 +108,8 @@ func (s *Settings) searches() {
 // slices declares how batches are cut into slices, and all that batches have.
 func (s *Settings) slices(b *cyclic.BatchSlicer, p *cyclic.Policy, finders Table[plan.Finder]) {
 	s.Count(&b.Slices, "k", "into how many slices the batch is cut (1)")
-	Choice(s, &b.By, "by", "order|criterion|nodes|volume|budget|price", "what decides which slice a job is in (order)", cyclic.ParseFeature)
-	switch first, _ := s.Given("first", "greatest|least", "which of them come first (greatest)"); first {
+	Choice(s, &b.By, "by", "order|criterion|nodes|volume|budget|price", "order of the slices (order)", cyclic.ParseFeature)
+	switch first, _ := s.Given("first", "greatest|least", "with by: greatest or least values first (greatest)"); first {
 	case "", "greatest":
 	case "least":
 		b.LeastFirst = true
@@ -128,30 +128,30 @@ func (s *Settings) batches(b *cyclic.BatchSlicer, p *cyclic.Policy, finders Tabl
 	s.searches()
 	b.Search.Finder = s.finder("finder", finders, "amp")
 	s.choice(&b.Choice)
-	s.Count(&b.Search.Rounds, "rounds", "of the search for alternatives (until none are found)")
-	s.Count(&b.Search.PerJob, "alternatives", "at most, for one job (all)")
+	s.Count(&b.Search.Rounds, "rounds", "rounds rounds of the search for alternatives (until none are found)")
+	s.Count(&b.Search.PerJob, "alternatives", "greatest number of alternatives of a job (all)")
 	s.OnOff(&b.Search.Distinct, "distinct", "drop alternatives of equal rounded cost and time, as the authors' program (off)")
 	Choice(s, &b.Shift, "shift", "off|end|slice", "move chosen windows to the earliest start on their nodes (off)", cyclic.ParseShift)
-	if s.Count(&b.Front, "front", "tell each slice's Pareto front of cost and time, N points at most (no)"); b.Front == 1 {
+	if s.Count(&b.Front, "front", "write each slice's Pareto front of cost and time, at most N points (no)"); b.Front == 1 {
 		s.Fail("front", "a whole number of 2 or more: a front has two ends")
 	}
-	Choice(s, &p.Replan, "replan", "never|on-release|every-cycle", "when plans of jobs that have not started are made anew (never)", cyclic.ParseReplan)
-	s.orderOf(&p.Order, "order", "of priority (submission)", strings.Join(orderNames(), "|"))
+	Choice(s, &p.Replan, "replan", "never|on-release|every-cycle", "when jobs that have not started are planned anew (never)", cyclic.ParseReplan)
+	s.orderOf(&p.Order, "order", "order of priority in a batch (submission)", strings.Join(orderNames(), "|"))
 }
 
 // choice declares what the choice of alternatives is to reach, and within what. Some
 // parameters go with one problem or limit only.
 func (s *Settings) choice(c *cyclic.Choice) {
-	Choice(s, &c.Problem, "problem", "owners-profit|batch-time|users-expense|idleness|weights", "what the choice of alternatives is to reach (owners-profit)", cyclic.ParseProblem)
+	Choice(s, &c.Problem, "problem", "owners-profit|batch-time|users-expense|idleness|weights", "goal of the choice of alternatives (owners-profit)", cyclic.ParseProblem)
 	weighted := c.Problem == cyclic.Weighted
-	given := Choice(s, &c.Weights, "weights", "C/D/T/I", "for problem=weights: of cost, budget left, time, time left, all to be small", cyclic.ParseWeights)
+	given := Choice(s, &c.Weights, "weights", "C/D/T/I", "for problem=weights: weights of cost, budget left, time and time left in the sum that is minimised", cyclic.ParseWeights)
 	if weighted && !given {
 		s.Fail("weights", "C/D/T/I with problem=weights")
 	} else if given && !weighted {
 		s.Fail("weights", "problem=weights beside it")
 	}
 	Choice(s, &c.TimeLimit, "t-limit", "mean|mean-up|mean-down|share", "how T* follows from the alternatives (mean)", cyclic.ParseTimeLimit)
-	Choice(s, &c.BudgetLimit, "b-limit", "mean|income|share", "how B* does (mean)", cyclic.ParseBudgetLimit)
+	Choice(s, &c.BudgetLimit, "b-limit", "mean|income|share", "how B* follows from the alternatives (mean)", cyclic.ParseBudgetLimit)
 	s.shareFor(c.TimeLimit == cyclic.ShareOfTime, &c.Shares.Time, "time", "t-limit=share",
 		"for t-limit=share: from the quickest choice, 0, to the slowest, 1 (0.5)")
 	s.shareFor(c.BudgetLimit == cyclic.ShareOfIncome, &c.Shares.Owners, "owners", "b-limit=share",

@@ -117,7 +117,7 @@ func Registry() Table[entity.Policy] {
 			s.order(&p.Order, "order", queueOrder)
 			s.order(&p.Candidates, "candidates", "order in which jobs are tried for backfilling (the queue's)")
 			s.easy(&p.EASY)
-			s.either(&p.FittingArrivals, "arrivals", "all", "fitting", "which jobs that come have others tried, too: any, or one that fits at once (all)")
+			s.either(&p.FittingArrivals, "arrivals", "all", "fitting", "after which arrivals other jobs are tried, too: all, or only jobs that fit at once (all)")
 			s.head(&p)
 			s.backfilled(&p)
 			return s.capped(s.published(p.EASY, p))
@@ -195,7 +195,7 @@ const queueOrder = "order of the queue (submission)"
 
 // shape declares how the windows of moldable jobs are chosen.
 func (s *Settings) shape(field *entity.ShapeRule) {
-	Choice(s, field, "shape", "start|end|largest", "which window a moldable job takes: that starts first, that ends first, the largest of those that start first (start)", entity.ParseShapeRule)
+	Choice(s, field, "shape", "start|end|largest", "which window a moldable job takes: start, the first start; end, the first end; largest, the widest window of the first start (start)", entity.ParseShapeRule)
 }
 
 // easy declares how many jobs EASY reserves for and how it backfills.
@@ -209,8 +209,8 @@ func (s *Settings) easy(p *backfill.EASY) {
 
 // head declares which head, and which part of the queue, published simulators look at.
 func (s *Settings) head(p *backfill.PublishedEASY) {
-	s.either(&p.Sticky, "head", "first", "sticky", "a job that is first when it does not fit stays the head until it starts: sticky (first)")
-	s.Count(&p.Window, "window", "how many waiting jobs are seen at all, the oldest (all)")
+	s.either(&p.Sticky, "head", "first", "sticky", "sticky: a head that does not fit stays the head until it starts (first)")
+	s.Count(&p.Window, "window", "how many waiting jobs the policy sees, the oldest (all)")
 }
 
 // backfilled declares where published simulators let jobs pass the head.

@@ -13,8 +13,8 @@ import (
 // of gridslot/traces in the user's cache folder.
 const CacheVariable = "GRIDSLOT_TRACE_CACHE"
 
-// Cache returns the folder of fetched logs: that of CacheVariable, or gridslot/traces in the user's
-// cache folder. The folder need not exist.
+// Cache returns the folder of fetched logs: the folder that CacheVariable names, or
+// gridslot/traces in the user's cache folder. The folder need not exist.
 func Cache() (dir string, err error) {
 	if dir = os.Getenv(CacheVariable); dir != "" {
 		return dir, nil

@@ -331,12 +331,11 @@ func ReadSWF(name string, content io.Reader) (*Trace, error) {
 	return t, nil
 }
 
-// Open opens a log: plain, .gz or .zst, known by their content. It is one of
-// Options.Format, or of the one among Options.Formats that it looks like, or SWF. The path
-// "-" is standard input; since that can be read only once, it is kept, packed
-// as it came: up to 16 MiB in memory, more in a temporary file. So is any other
-// file that is no regular one. A path's file must not change while the trace is
-// in use.
+// Open opens a log: plain, .gz or .zst, known by their content. Its format is Options.Format, else
+// the format among Options.Formats that recognises it, else SWF. The path "-" is standard input;
+// since that can be read only once, it is kept, packed as it came: up to 16 MiB in memory, more in
+// a temporary file. So is any other file that is no regular one. A path's file must not change
+// while the trace is in use.
 //
 // Of SWF only the header is read, of other formats as much as their Survey needs. What
 // is wrong further on shows when the jobs are read.

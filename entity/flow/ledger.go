@@ -23,7 +23,7 @@ func (m Money) Units() float64 { return float64(m) / moneyUnit }
 
 const moneyUnit = 1e6
 
-// MoneyOf returns the money of so many cost units, to the nearest millionth of one.
+// MoneyOf converts cost units to money, rounded to the nearest millionth of a unit.
 func MoneyOf(units float64) Money { return Money(math.Round(units * moneyUnit)) }
 
 // Cost returns what a node costs for a time, at its present price.

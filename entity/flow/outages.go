@@ -60,14 +60,14 @@ type Yielder interface {
 // processors without a place the jobs that started last follow, in the order of
 // Metascheduler.InTheWay, and advance reservations come last.
 //
-// Losses of one processor or node that overlap are joined: what is down is not taken
-// twice. Where so many processors are lost, whichever they are, losses that overlap
-// add up, to at most all there are. The two do not mix: either no outage of a run has a
-// Set or all have one. Nodes that have names are not lost by the count.
+// Losses of one processor or node that overlap are joined: what is down is not taken twice.
+// Overlapping losses of a number of processors, whichever they are, add up, to at most the whole
+// machine. The two do not mix: either no outage of a run has a Set or all have one. Nodes that
+// have names are not lost by the count.
 //
-// On counted processors the metascheduler gets a Placer, by which jobs that are expected
-// to run into an announced outage are kept off its processors where that can be; among
-// the others it is the one that there was, or entity.LowestFirst.
+// On counted processors the metascheduler gets a Placer, by which jobs that are expected to run
+// into an announced outage are kept off its processors where that can be; among the other
+// processors the Placer that was set before chooses, or entity.LowestFirst.
 //
 // An endless sequence of outages does not keep a run from ending. While the
 // metascheduler is Idle, the flow sleeps; the next job that is submitted wakes it,

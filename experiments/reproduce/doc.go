@@ -7,11 +7,11 @@
 //		err = table.WriteMarkdown(os.Stdout)
 //	}
 //
-// An experiment is a page of papers/*.yaml and a program. The page has what is said, and
-// what is compared: settings and where they come from, algorithms, what was published,
-// what is claimed. The program, a struct that is read from the page, yields the figures of
-// a table: for each published figure the paper's, that of the authors' published program
-// where it is known, and ours with a 95% interval.
+// An experiment is a page of papers/*.yaml and a program. The page has what is said, and what is
+// compared: settings and where they come from, algorithms, what was published, what is claimed.
+// The program, a struct that is read from the page, yields the figures of a table: for each
+// published figure the paper's value, the value of the authors' program where it is known, and
+// ours with a 95% interval.
 //
 // A cycle is one replication: an environment drawn anew, the same for every
 // algorithm that is compared (common random numbers), so that differences are

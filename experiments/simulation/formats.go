@@ -40,9 +40,9 @@ func (t *Tables) AllFormats() []workload.Format {
 	return all
 }
 
-// WithFormat sets the formats of options: the one that from names with its parameters
-// ("csv:submit=Submitted"), or, if from is "", all as which a content may be recognised. A format
-// that the options have already stays.
+// WithFormat sets the formats of options: the format that from names with its parameters
+// ("csv:submit=Submitted"), or, if from is "", all formats that are recognised by content. A
+// format that the options have already stays.
 func (t *Tables) WithFormat(o workload.Options, from string) (workload.Options, error) {
 	if o.Format != nil {
 		return o, nil
@@ -57,8 +57,8 @@ func (t *Tables) WithFormat(o workload.Options, from string) (workload.Options, 
 	return o, nil
 }
 
-// FormatTo returns the format in which a log is to be written: the one that to names, or the one of
-// the path's ending, or SWF.
+// FormatTo returns the format in which a log is to be written: the format that to names, else the
+// format of the path's ending, else SWF.
 func (t *Tables) FormatTo(path, to string) (workload.Format, error) {
 	f, err := parsed(t.Formats, to)
 	if err != nil {

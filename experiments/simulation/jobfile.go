@@ -22,7 +22,7 @@ import (
 const RequestsName = "requests.csv"
 
 // IsJobFile reports whether a trace is a job file: by its ending, if it is no source and its
-// content is not that of a log.
+// content is no log.
 func (t *Tables) IsJobFile(trace string) bool {
 	_, ok := jobfile.FormatOf(trace)
 	return ok && t.isFile(trace)

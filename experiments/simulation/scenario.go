@@ -112,7 +112,7 @@ type Text struct {
 func New() *Scenario { return &Scenario{Settings: Settings{Seed: 1}} }
 
 // SettingError reports a setting that makes no sense in its scenario. The command prints the name
-// as that of a flag.
+// as a flag.
 type SettingError struct {
 	Name string // of the setting, and of its flag
 	Err  error

@@ -93,8 +93,8 @@ func (s Slurm) isFolder() bool {
 	return err == nil && info.IsDir()
 }
 
-// FilesAt returns the paths of the files that are read if the value of a setting is a path: those
-// of the folder, if the setting is slurm and the path is that of a folder.
+// FilesAt returns the paths of the files that a setting reads if its value is a path. For the
+// setting slurm and a folder these are the files of the folder.
 func FilesAt(setting, path string) []string {
 	if s := (Slurm{Config: path}); setting == "slurm" && s.isFolder() {
 		return replay.FilesOf(path)

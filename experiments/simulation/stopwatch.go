@@ -29,7 +29,7 @@ func Stopwatch(lockThread bool) *Watch {
 	return w
 }
 
-// Go runs do on another goroutine, whose processor time counts as that of the run.
+// Go runs do on another goroutine, whose processor time counts as time of the run.
 func (w *Watch) Go(do func()) {
 	w.beside.Go(func() {
 		if w.locked && tellsThreads {

@@ -124,7 +124,7 @@ func (t *Tables) sourceLike(path string) string {
 }
 
 // OpenTrace opens a log by its path, a source by its name, or the sample if path is empty. from
-// names the format with its parameters; "" means the one that the content looks like.
+// names the format with its parameters; "" means that the content tells the format.
 func (t *Tables) OpenTrace(ctx context.Context, path, from string, o workload.Options) (*workload.Trace, error) {
 	if path == "" {
 		trace, err := sampleTrace(o)
@@ -150,7 +150,7 @@ func sampleTrace(o workload.Options) (*workload.Trace, error) {
 }
 
 // Processors returns the size of the machine from which a trace comes. If the header does not tell
-// it, the file may be no trace at all: then the error is that of its first record.
+// it, the file may be no trace at all: then Processors returns the error of its first record.
 func Processors(t *workload.Trace) (int, error) {
 	n, err := t.Procs()
 	if err == nil {

@@ -24,9 +24,8 @@
 // that name it only (Input.Of), so that another log in a study computes nothing
 // anew.
 //
-// The file of a unit has a checksum in it. A torn one, such as that of a machine
-// which lost its power, counts as missing. Two results that differ are a failure
-// of kind Damaged: neither of them is trusted.
+// The file of a unit has a checksum in it. A torn file, for example after a loss of power, counts
+// as missing. Two results that differ are a failure of kind Damaged: neither of them is trusted.
 //
 // Results do not hold what differs each time; times, memory and hosts are in
 // usage.csv. Whoever begins writes plan.csv and manifest.json, which are the same

@@ -14,9 +14,9 @@ import (
 // error.
 type Do func(ctx context.Context, c Case) (Row, error)
 
-// Run carries out what is missing of a study and returns all results. Units that fail are among
-// them; the error is that of the study, of its folder or engine, or of ctx, and what is done by
-// then is kept.
+// Run carries out what is missing of a study and returns all results. Failed units are among them.
+// The error is about the study, its folder, its engine or ctx; results that are done by then are
+// kept.
 func Run(ctx context.Context, s Study, do Do) (*Results, error) {
 	p, err := s.Plan()
 	if err != nil {

@@ -116,8 +116,8 @@ type Cell struct {
 	Value string `json:"value"`
 }
 
-// Outcome is what became of a unit: a row, or a failure. An outcome without
-// either is that of a unit which was interrupted: it is still to be done.
+// Outcome is what became of a unit: a row, or a failure. A unit that was interrupted has an
+// outcome without either, and is still to be done.
 type Outcome struct {
 	Row     Row `json:",omitzero"` // a row without columns is one
 	Failure *Failure

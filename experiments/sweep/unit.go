@@ -29,7 +29,7 @@ type underway struct {
 type underwayKey struct{}
 
 // Log returns where a unit under way says what may help if it fails: the last lines stand in its
-// failure. Outside a unit nothing is kept. The context is the one that Do got.
+// failure. Outside a unit nothing is kept. The context must be the argument of Do.
 func Log(ctx context.Context) io.Writer {
 	if s, ok := ctx.Value(underwayKey{}).(*underway); ok {
 		return &s.log

@@ -41,8 +41,8 @@ func (t *Results) follows(a int, others []int) bool {
 }
 
 // Varied returns the positions of the parameters that vary by themselves. If one stands in
-// another, as rho in the trace "lublin:load=0.7", only one of the two is among them: what is
-// compared; else the one that stands in the other, if the other follows from such parameters.
+// another, as rho in the trace "lublin:load=0.7", Varied returns only one of the two: the compared
+// parameter; otherwise the inner parameter, if the outer one follows from such parameters.
 func (f *Findings) Varied() []int { return f.varied }
 
 // independent finds the parameters of Varied. A parameter that stands in a compared one is

@@ -16,8 +16,7 @@ import (
 	"github.com/gridslot/gridslot/metrics/rows"
 )
 
-// Write writes one run of a folder, event by event, a line each. The folder must be that of the
-// run.
+// Write writes one run of a folder, event by event, a line each. The run must be from this folder.
 func Write(w io.Writer, f *results.Folder, r *results.Run) error {
 	t := &trace{w: bufio.NewWriterSize(w, 1<<16)}
 	if err := t.run(f, r); err != nil {

@@ -34,7 +34,7 @@ type Event struct {
 	After, Cause, Resource string
 }
 
-// TaskEnded is the word of the one event that entity.JobEventKind has no name for.
+// TaskEnded is the word of the end of a task, which is no entity.JobEventKind.
 const TaskEnded = "task_ended"
 
 // Events is events-POLICY.csv.

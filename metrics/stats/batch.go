@@ -80,9 +80,9 @@ func (b Batches) Doubtful() bool { return b.Dependence.P < 0.05 }
 // kept.
 const mser = 5
 
-// MSER5 is how many values at the beginning of a run are its warm-up, by the marginal
-// standard error rule: of all numbers d of means of five values each, the one that
-// makes the squared standard error of the rest,
+// MSER5 is how many values at the beginning of a run are its warm-up, by the marginal standard
+// error rule: the number d of means of five values that minimises the squared standard error of
+// the rest,
 //
 //	sum over j > d of (Z[j] - mean of these)² / (k - d)²,
 //

@@ -22,7 +22,7 @@ const (
 	TwoJobsOnOne
 	// TooEarly: a start before the submission.
 	TooEarly
-	// OutOfOrder: a start before that of a job submitted earlier (Promises.Order).
+	// OutOfOrder: a job started before a job that was submitted earlier (Promises.Order).
 	OutOfOrder
 	// HeadDelayed: the head of the queue later than its reservation (Promises.Head).
 	HeadDelayed
@@ -32,7 +32,7 @@ const (
 	// WrongRunTime: a run neither as long as in the trace nor cut at the estimate,
 	// or a preemption that keeps more than was done.
 	WrongRunTime
-	// OutOfPlace: an event that does not follow from the one before it: a job
+	// OutOfPlace: an event that cannot follow the event before it: a job
 	// that runs twice, or time that runs backwards.
 	OutOfPlace
 	// Missing: a job of which nothing more is heard.

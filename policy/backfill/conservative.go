@@ -14,7 +14,7 @@ import (
 //
 // When something is given back early the reservations are compressed: in queue
 // order each job whose start lies ahead gets the earliest window it can have,
-// which is never later than the one it holds.
+// which is never later than its present window.
 type Conservative struct {
 	// Order of the queue, for compression and among jobs that arrive at once;
 	// submission where its Key is nil.

@@ -47,7 +47,7 @@ type BatchSlicer struct {
 func (BatchSlicer) Name() string { return "batch-slicer" }
 
 // Plan implements Planner. Fixed limits, Choice.MaxTime and MaxCost, are for the
-// batch: a slice has what the ones before it left of them.
+// batch: a slice has what earlier slices left of them.
 func (b BatchSlicer) Plan(ctx context.Context, batch []Item, list plan.SlotList) (*Outcome, error) {
 	if err := check(batch); err != nil {
 		return nil, err

@@ -63,19 +63,19 @@ var defaultTemplates = []Template{
 	Application, Group | Size | Length, Queue | Size | Length, Size | Length, Length,
 }
 
-// Similar predicts by the latest similar jobs that have ended (Smith, Taylor and Foster
-// 1998). Each template sorts jobs into categories. Of all categories of a job with two
-// runtimes or more, the one predicts whose 90% interval for the next runtime (by Student's
-// t) is the tightest; of equally tight ones the category of the earlier template:
+// Similar predicts by the latest similar jobs that have ended (Smith, Taylor and Foster 1998).
+// Each template sorts jobs into categories. Of all categories of a job with two runtimes or more,
+// the category with the tightest 90% interval for the next runtime (by Student's t) predicts; of
+// equal intervals, the category of the earlier template:
 //
 //	user+size+request    [ 3580 3600 3590 ]      3590 +- 34   <- tightest
 //	user                 [ 60 3600 3590 20 ]     1818 +- 5382
 //	size+request         [ 3600 7000 ]           5300 +- 18590
 //
-// The prediction is the mean of the category, or its quantile Q; if no category knows
-// anything, that of all late jobs; at most the request. Similar corrects its predictions by
-// the jobs of the first category with two jobs that ran for longer than the job has by now,
-// and by a minute at least. If there are none, the request stands.
+// The prediction is the mean of the category, or its quantile Q; if no category has two runtimes,
+// the mean of all late jobs; at most the request. Similar corrects its predictions by the jobs of
+// the first category with two jobs that ran for longer than the job has by now, and by a minute at
+// least. If there are none, the request stands.
 //
 // The same jobs are left out as by Recent. Of each template Similar remembers the 30,000
 // categories seen latest, so that it needs at most some 100 MB.

@@ -9,11 +9,11 @@ import (
 	"github.com/gridslot/gridslot/entity"
 )
 
-// Equipartition shares the processors out equally (Tucker and Gupta 1989; dynamic
-// equipartition of McCann, Vaswani and Zahorjan, ACM TOCS 11(2), 1993). Whenever a job comes
-// or goes, processors are given out one by one until none is left: the next one goes to the
-// job that has the least, of equal jobs to the one that was submitted first, up to its
-// largest shape. A job steps from one of its shapes to the next.
+// Equipartition shares the processors out equally (Tucker and Gupta 1989; dynamic equipartition of
+// McCann, Vaswani and Zahorjan, ACM TOCS 11(2), 1993). Whenever a job comes or goes, processors
+// are given out one by one until none is left: the next processor goes to the job with the fewest,
+// of equal jobs to the job submitted first, up to its largest shape. A job steps from one of its
+// shapes to the next.
 //
 // Jobs are admitted in the order of the queue, as long as all admitted jobs have room for
 // their smallest shapes; a rigid job has one shape. No running job is stopped. It is for

@@ -12,10 +12,10 @@ import (
 	"github.com/gridslot/gridslot/internal/enum"
 )
 
-// Override is a value that takes the place of the one in slurm.conf. Key is a key of the file, as
-// PriorityWeightFairshare; one of SchedulerParameters, as SchedulerParameters.bf_interval; or a key of a
-// partition, as PartitionName.long.MaxTime. A parameter without a value, as SchedulerParameters.defer, is
-// given by yes and taken away by no.
+// Override is a value that replaces a value of slurm.conf. Key is a key of the file, as
+// PriorityWeightFairshare; one of SchedulerParameters, as SchedulerParameters.bf_interval; or a
+// key of a partition, as PartitionName.long.MaxTime. A parameter without a value, as
+// SchedulerParameters.defer, is given by yes and taken away by no.
 type Override struct{ Key, Value string }
 
 // OverrideError reports an override whose key or value means nothing, or means nothing in its file.

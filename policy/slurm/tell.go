@@ -11,8 +11,8 @@ func (j *Job) Requeued() bool { return j.requeued }
 // UsualQOS is the name of the QoS that slurmdbd gives jobs that have no other.
 const UsualQOS = "normal"
 
-// QOSOf is the name of the job's QoS: the one it names or its user's default; UsualQOS if there is neither, and
-// empty without slurmdbd.
+// QOSOf is the name of the job's QoS: the QoS that the job names, or its user's default; UsualQOS
+// if there is neither, and empty without slurmdbd.
 func (c *Controller) QOSOf(j *Job) string {
 	switch {
 	case j.qos != nil:

@@ -46,12 +46,12 @@
 //
 // # Many searches on one list
 //
-// Code that searches a list again and again, and cuts out what it finds, checks the list
-// once (Checked) or uses an Exhaustion, in which searches take turns until nothing is
-// left. A search by first fit goes along the list once in all its turns: exhaust.go tells
-// why that is enough, firstfit.go is that search, and supply.go is the list that is cut.
-// With 80 jobs on 1,600 nodes a cycle takes a sixtieth of the time
-// (docs/design/plans.md). Other searches begin anew at each turn.
+// Code that searches a list again and again, and cuts out what it finds, checks the list once
+// (Checked) or uses an Exhaustion, in which searches take turns until nothing is left. A search by
+// first fit goes along the list once in all its turns: exhaust.go tells why once is enough,
+// firstfit.go has the search, and supply.go the list that is cut. With 80 jobs on 1,600 nodes a
+// cycle takes a sixtieth of the time (docs/design/plans.md). Other searches begin anew at each
+// turn.
 //
 // CheckSlots and Subtract work on slot lists; ByName is the table of all searches.
 //

@@ -14,7 +14,7 @@ import (
 
 // Within is a search for windows whose nodes all have the same value of a label. Of the
 // windows that Finder finds for the nodes of each value it returns the best by plan.Compare;
-// of equals the earliest, then the one whose value comes first in the list.
+// of equal windows the earliest, then the window whose value comes first in the list.
 type Within struct {
 	Finder plan.Finder // searches the nodes of each value
 	Label  string      // name of the label

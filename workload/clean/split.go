@@ -30,10 +30,10 @@ type Part struct {
 // maxParts bounds the parts, each of which becomes a file.
 const maxParts = 100_000
 
-// NewSplit divides a log by "user", "group", "executable", "queue" or "partition", by "week"
-// from Monday on (of seven days from the log's beginning where its header does not tell the calendar), or,
-// where by is a number, into so many parts of consecutive records, all but equally many. It takes
-// a pass over the records, and two for a number.
+// NewSplit divides a log by "user", "group", "executable", "queue" or "partition", by "week" from
+// Monday on (of seven days from the log's beginning where its header does not tell the calendar),
+// or, if by is a number N, into N parts of consecutive records, whose sizes differ by at most one.
+// It takes a pass over the records, and two for a number.
 func NewSplit(by string, h *workload.Header, records Records) (*Split, error) {
 	// What tells the part of a record, and how parts are called.
 	s := &Split{index: map[int64]int{}}

@@ -14,9 +14,9 @@ type Distance struct {
 	Relative          float64 `json:"wasserstein_by_mean"`
 }
 
-// Compare tells how far two logs are apart, quantity by quantity; b is the one that a is judged
-// by. Quantities that one of them does not tell are left out; columns of numbers beyond SWF are
-// compared where both have one of that name and unit.
+// Compare tells how far two logs are apart, quantity by quantity; a is judged by b. Quantities
+// that a or b lacks are left out; columns of numbers beyond SWF are compared where both have one
+// of that name and unit.
 func Compare(a, b *Facts) []Distance {
 	theirs := b.quantities()
 	var all []Distance

@@ -10,8 +10,8 @@ import (
 // maxValues is how many different values a Sample tells apart.
 const maxValues = 1 << 17
 
-// Sample counts how often each value of a quantity occurs. Values are whole numbers of 0 or
-// more; a unit of the quantity is so many of them.
+// Sample counts how often each value of a quantity occurs. Values are whole numbers of 0 or more,
+// each a fixed part of a unit of the quantity.
 //
 // Up to 131,072 different values it is exact. Where there are more, all are rounded down to
 // as many leading binary digits as leave no more than that: Precision says how far a value can be

@@ -31,8 +31,8 @@ func (f Format) String() string { return formats.Name(f) }
 // parseFormat reads "csv" or "jsonl".
 func parseFormat(s string) (Format, error) { return formats.Parse(s) }
 
-// FormatOf tells by its ending whether a path is that of a job file, and of which
-// format: .csv or .jsonl, either with .gz or .zst behind it.
+// FormatOf tells by the ending of a path whether it names a job file, and in which format: .csv or
+// .jsonl, either with .gz or .zst behind it.
 func FormatOf(path string) (Format, bool) {
 	path = strings.TrimSuffix(strings.TrimSuffix(path, ".gz"), ".zst")
 	f, err := parseFormat(strings.TrimPrefix(filepath.Ext(path), "."))

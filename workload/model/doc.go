@@ -4,7 +4,7 @@
 // Six models make jobs. Each is a struct of its parameters; its method Jobs
 // yields as many jobs as asked for, in the order of submission:
 //
-//	Lublin      sizes, runtimes and a daily cycle; the one to begin with
+//	Lublin      sizes, runtimes and a daily cycle; begin with it
 //	Downey      work and parallelism, from which size and runtime follow
 //	Feitelson   small jobs that are run again and again
 //	Jann        fitted to a log of your own by FitJann

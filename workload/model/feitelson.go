@@ -17,15 +17,13 @@ import (
 // vary more than exponentially and weakly grow with the size, and a job is run
 // several times in a row.
 //
-// Two parts are unverified: the law of the runtimes (hyperexponential, of mean 1
-// with probability 0.95 - 0.2 n/P, otherwise of mean 7), and the law of the
-// repetitions (P(r) proportional to r^-2.5, each submitted when the one before
-// ends). The hand-tailoring of sizes to powers of two is missing, because its
-// constants could not be found. The unit of the runtimes and the rate of the
-// arrivals, which are Poisson here, are not published; both must be given. Three
-// things are our own additions: repetitions are cut at MaxRuns, all runs of a job
-// have the same size and runtime, and a run is taken to end as if it had not
-// waited.
+// Two parts are unverified: the law of the runtimes (hyperexponential, of mean 1 with probability
+// 0.95 - 0.2 n/P, otherwise of mean 7), and the law of the repetitions (P(r) proportional to
+// r^-2.5, each submitted when the repetition before it ends). The hand-tailoring of sizes to
+// powers of two is missing, because its constants could not be found. The unit of the runtimes and
+// the rate of the arrivals, which are Poisson here, are not published; both must be given. Three
+// things are our own additions: repetitions are cut at MaxRuns, all runs of a job have the same
+// size and runtime, and a run is taken to end as if it had not waited.
 type Feitelson struct {
 	// Processors is the size of the machine; 0 means 128.
 	Processors int

@@ -24,10 +24,10 @@ import (
 // Shmueli, D. Feitelson, TPDS 20(7), 2009), but the generator is our own, and so are its
 // defaults: no published model has them.
 //
-// Sessions come as a Poisson process, of users of whom some come far more often than
-// others. All jobs of a batch have one size. The submissions are those where no job waits;
-// and every job of a later batch says that it comes after the one of the batch before that
-// ended last (Job.After), so that in a simulation with feedback the user waits for it.
+// Sessions come as a Poisson process, of users of whom some come far more often than others. All
+// jobs of a batch have one size. The submissions are those where no job waits; and every job of a
+// later batch names, in Job.After, the job that ended last in the batch before, so that in a
+// simulation with feedback the user waits for that job.
 type Sessions struct {
 	// Processors is the size of the machine; 0 means 128.
 	Processors int

@@ -21,11 +21,10 @@ import (
 // the maximum and round times, hold 89% of the jobs; a tail of rare values holds
 // the rest.
 //
-// The only thing that the model knows of a job is that its estimate is not below
-// its runtime. It lacks the peak that real logs have at runtime = estimate,
-// where jobs were killed at their limit. The LCG-2005 log as distributed with
-// CloudSim carries exactly this histogram: its estimates are this model's
-// output, not data.
+// The model knows nothing of a job but its runtime, below which no estimate lies. It lacks the
+// peak that real logs have at runtime = estimate, where jobs were killed at their limit. The
+// LCG-2005 log as distributed with CloudSim carries exactly this histogram: its estimates are this
+// model's output, not data.
 type Tsafrir struct {
 	// Max is the longest estimate that users may give, at least an hour; longer
 	// runtimes are cut to it. It is by far the most popular estimate. 0 means

@@ -37,7 +37,7 @@ func (c Constant) Check() error { return finite("constant", "the value", float64
 // Mean is the expectation.
 func (c Constant) Mean() float64 { return float64(c) }
 
-// Values is the one value.
+// Values yields the constant alone.
 func (c Constant) Values() iter.Seq2[float64, float64] {
 	return func(yield func(float64, float64) bool) { yield(float64(c), 1) }
 }

@@ -18,8 +18,8 @@ import (
 //	       |   |<- batch ->|  think  |
 //	       |<------------------ session ------------------>|   break   | ...
 //
-// A user submits the jobs of a batch without waiting for the one before, and the next
-// batch after thinking about it.
+// A user submits the jobs of a batch without waiting for the job before, and submits the next
+// batch after a time of thinking.
 type Rule struct {
 	// Break is what ends a session, where it is longer than Limit: 20 minutes of
 	// thinking, or an hour between submissions, where Limit is 0. That hour could not
@@ -53,14 +53,14 @@ var breaks = enum.Of[Break]("break of sessions", "think", "gap")
 
 func (b Break) String() string { return breaks.Name(b) }
 
-// Batch is what keeps a job in the batch of the one before.
+// Batch is the rule by which a job joins the batch of the job before it.
 type Batch uint8
 
 const (
 	// previousBatch: the job before it has not ended when it is submitted.
 	previousBatch Batch = iota
-	// WholeBatch: any job of the batch has not. Then the next batch waits for the one
-	// that ended last.
+	// WholeBatch: any job of the batch has not. Then the next batch waits for the job that ended
+	// last.
 	WholeBatch
 )
 
@@ -79,8 +79,8 @@ func (r *Rule) limit() des.Time {
 	return 20 * des.Minute
 }
 
-// Step is what a job is to its user. The zero value is that of a record that is no job
-// of a user: see Counts.
+// Step is what a job is to its user. A record that is no job of a user has the zero value: see
+// Counts.
 type Step struct {
 	// Session and Batch are numbers within the user, from 1.
 	Session, Batch int64

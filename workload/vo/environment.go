@@ -14,7 +14,7 @@ import (
 )
 
 // Environment generates nodes and what their owners do on them over one
-// scheduling interval. The zero value is that of META 6.1.
+// scheduling interval. The zero value is the environment of META 6.1.
 type Environment struct {
 	Nodes Nodes
 	Load  Load
@@ -52,13 +52,13 @@ func DEP18Text() Environment {
 	return e
 }
 
-// META61Request is the one job of META 6.1: 5 nodes of performance 2 or more,
+// META61Request is the job of META 6.1: 5 nodes of performance 2 or more,
 // 150 units at performance 2, for 1500.
 func META61Request() entity.Request {
 	return entity.Request{Nodes: 5, Length: 300 * des.Second, MinPerf: 2, Budget: 1500}
 }
 
-// DEP18Request is the one job of DEP18: 7 nodes, a volume of 800, for 644.
+// DEP18Request is the job of DEP18: 7 nodes, a volume of 800, for 644.
 func DEP18Request() entity.Request {
 	return entity.Request{Nodes: 7, Length: 800 * des.Second, MinPerf: 1, Budget: 644}
 }

@@ -27,8 +27,7 @@ type Level interface {
 //
 //	Lo + k/10 (Hi - Lo)
 //
-// tenths of the interval. The zero value is that of META 6.1, from 1 to 5
-// tenths.
+// tenths of the interval. The zero value is the load of META 6.1, from 1 to 5 tenths.
 type HypergeometricLevel struct{ Lo, Hi float64 }
 
 // levelCount is the distribution of k, of mean 30 * 150/1000 = 4.5.
@@ -135,8 +134,8 @@ func (l Load) Check() error {
 	return l.level().Check()
 }
 
-// MeanTasks is about how many tasks Generate puts on a node in an interval of so many time
-// units.
+// MeanTasks estimates how many tasks Generate puts on a node in an interval of the given length,
+// in time units.
 func (l Load) MeanTasks(units int) float64 {
 	share := 0.15 // of a level of another type, of which no mean is known
 	switch level := l.level().(type) {

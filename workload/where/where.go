@@ -5,8 +5,8 @@
 //	queue in ["debug", "batch"] and hour in 8..17 and day in 1..5
 //	gpus > 0                               a column of the log beyond SWF
 //
-// The language is that of package expression: what is unknown is neither equal to anything nor
-// smaller or larger, and known(FIELD) asks. Fields says what there is. Times are in seconds.
+// The language is described in package expression: an unknown value is neither equal to anything
+// nor smaller or larger, and known(FIELD) asks. Fields says what there is. Times are in seconds.
 //
 //	filter, err := where.Parse("user == 3")
 //	trace, err := workload.Options{Part: workload.Part{Where: filter}}.Open("log.swf")

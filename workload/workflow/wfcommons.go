@@ -83,7 +83,7 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// IsPath tells by its ending whether a path is that of a workflow: .json, perhaps
+// IsPath tells by the ending of a path whether it names a workflow: .json, perhaps
 // with .gz or .zst behind it.
 func IsPath(path string) bool {
 	return filepath.Ext(strings.TrimSuffix(strings.TrimSuffix(path, ".gz"), ".zst")) == ".json"

@@ -1,4 +1,4 @@
-// Report writes the page of a run of its own: the one of the guide.
+// Report runs the simulation of the guide and writes the page of its results.
 package main
 
 import (

@@ -100,9 +100,9 @@ func (g *graph) criticalPath(priority []des.Time) []bool {
 	}
 }
 
-// MinMin places, of all ready tasks, the one that can finish first, there where it
-// does; of several the one that has been ready the longest. (Ibarra and Kim's algorithm D for
-// independent tasks, 1977, applied to those that are ready.)
+// MinMin places the ready task that can finish first, on the node where it does; of equal tasks,
+// the task that has been ready longest. (Ibarra and Kim's algorithm D for independent tasks, 1977,
+// applied to those that are ready.)
 type MinMin struct{}
 
 // Name is "min-min".

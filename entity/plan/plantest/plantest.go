@@ -36,7 +36,7 @@ type Config struct {
 // Check draws calls and makes them on a plan that empty makes. t fails at the first
 // promise that is not kept. The plans of empty must be empty, begin at time 0 and have the
 // same nodes, named by the same IDs. rapid.Check calls Check for many sequences of calls,
-// and finds a short one for a fault; it draws so many calls as -rapid.steps says.
+// and finds a short one for a fault; the flag -rapid.steps says how many calls it draws.
 func Check(t *rapid.T, empty func() entity.Plan, c Config) {
 	if c.Spread <= 0 {
 		c.Spread = 20

@@ -39,6 +39,6 @@
 // nothing, jobs that are killed at their requests, that are cancelled while they wait,
 // killed or preempted while they run.
 //
-// A predictor can be made of the jobs to come, as one is that gets a table beside the log.
-// That is how it could get at runtimes, and so it is what Check looks at.
+// A predictor may be made with knowledge of the jobs to come, for example from a table beside the
+// log. In this way it could see runtimes, so Check makes the predictor from the jobs.
 package predicttest

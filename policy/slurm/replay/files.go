@@ -235,8 +235,8 @@ func (in *Input) readJob(r *csvtable.Row) (Submission, error) {
 	return s, r.Err()
 }
 
-// Observed is the job as observers hear of it: so many CPUs, for its limit, in the queue of its
-// first partition. Its number, runtime and owners, and what it comes after, are those of a job.
+// Observed is the job as observers hear of it: its CPUs, its limit as estimate, its first
+// partition as queue, its number, runtime, owners and predecessors.
 func (s *Submission) Observed(of *entity.Job) *entity.Job {
 	j := &entity.Job{ID: of.ID, Submit: SecondOf(s.At), Runtime: of.Runtime, User: of.User, Group: of.Group, Queue: -1, After: of.After}
 	if len(s.Job.Partitions) > 0 {

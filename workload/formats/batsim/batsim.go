@@ -53,7 +53,7 @@ const (
 // Name is "batsim".
 func (Format) Name() string { return "batsim" }
 
-// Endings are its own, and that of any JSON: no other log that is written is in JSON. Files are
+// Endings are .batsim.json and .json: no other format that can be written is JSON. Files are
 // known by their content, whatever they end in.
 func (Format) Endings() []string { return []string{".batsim.json", ".json"} }
 

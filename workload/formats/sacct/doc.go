@@ -19,14 +19,15 @@
 //
 // # What stands for what
 //
-// A record's number is JobIDRaw, or else the number JobID begins with. The tasks of an array
-// share that, as the parts of a heterogeneous job do: the first keeps it, and the others
-// are given the numbers above all in the log, in the order of the rows. User, Group and Partition are numbered in the order of the rows,
-// unless all of a column are numbers; where only UID or GID are there, these are the numbers. A partition is also the job's queue.
-// The requested time is the limit (Timelimit). The average CPU time is TotalCPU by the
-// processors. The requested memory of a processor is that of the job by its processors,
-// cut to whole kB; column memory has it whole. The runtime of a job that still runs is not
-// known: what it has run so far is column elapsed.
+// A record's number is JobIDRaw, or else the number JobID begins with. The tasks of an array share
+// that, as the parts of a heterogeneous job do: the first keeps it, and the others are given the
+// numbers above all in the log, in the order of the rows. User, Group and Partition are numbered
+// in the order of the rows, unless all of a column are numbers; where only UID or GID are there,
+// these are the numbers. A partition is also the job's queue. The requested time is the limit
+// (Timelimit). The average CPU time is TotalCPU by the processors. The requested memory of a
+// processor is the memory of the job divided by its processors, cut to whole kB; the column memory
+// has the memory of the job. The runtime of a job that still runs is not known: what it has run so
+// far is column elapsed.
 //
 // # Instants
 //

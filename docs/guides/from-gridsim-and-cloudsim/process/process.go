@@ -181,8 +181,8 @@ func (p *Process) leave() {
 	p.place.leave()
 }
 
-// Resource is so many equal units that processes take and give back, first
-// come, first served: who wants many holds up those behind who want few.
+// Resource is a number of equal units that processes take and give back, first come, first served:
+// a process that wants many holds up later processes that want few.
 type Resource struct {
 	name           string
 	sim            *des.Simulator
