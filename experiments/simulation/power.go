@@ -134,8 +134,8 @@ func (p *Power) readCaps(dates *workload.Header) (err error) {
 	return nil
 }
 
-// load reads the curves of price and emissions. Check calls it: a damaged file is told before the log
-// is opened.
+// load reads the curves of price and emissions. checkAndLoad calls it: a damaged file is told before
+// the log is opened.
 func (p *Power) load() (err error) {
 	for _, c := range []struct {
 		to        **flow.Curve

@@ -133,9 +133,11 @@ type call struct {
 }
 
 // newCall begins a call: what is left out of the options gets its default. A run that is resumed is
-// compared with its manifest as a run that is repeated.
+// compared with its manifest as a run that is repeated. The call has a copy of the scenario: prepare
+// keeps in it what the files of its settings hold, and another call may read sc meanwhile.
 func newCall(sc *Scenario, o Options) *call {
-	c := &call{Scenario: sc, options: o, tables: o.Tables, start: time.Now()}
+	own := *sc
+	c := &call{Scenario: &own, options: o, tables: o.Tables, start: time.Now()}
 	if c.tables == nil {
 		c.tables = Standard()
 	}
@@ -209,8 +211,15 @@ func Run(ctx context.Context, sc *Scenario, o Options) (*Outcome, error) {
 
 // Check reports what makes a scenario meaningless before its log is opened, or nil. The error is a
 // *SettingError if it is about one setting. Names come first, then the settings, and last what the
-// machine refuses: a mistyped name is told before its consequences.
+// machine refuses: a mistyped name is told before its consequences. The scenario stays as it is.
 func (sc *Scenario) Check(t *Tables) error {
+	own := *sc
+	return own.checkAndLoad(t)
+}
+
+// checkAndLoad checks as Check does, and keeps in the scenario the curves that its setting power
+// names.
+func (sc *Scenario) checkAndLoad(t *Tables) error {
 	all, err := sc.machine().names(sc, t)
 	if err != nil {
 		return &SettingError{"policy", err}
@@ -268,7 +277,7 @@ func (sc *Scenario) Check(t *Tables) error {
 // before checkMemory has agreed.
 func (c *call) prepare(ctx context.Context) (err error) {
 	m := c.machine()
-	if err := c.Check(c.tables); err != nil {
+	if err := c.checkAndLoad(c.tables); err != nil {
 		return err
 	}
 	if err := c.checkAlternatives(); err != nil {
