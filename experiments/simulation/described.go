@@ -68,6 +68,7 @@ func (s *RunSettings) values() map[string]string {
 	if s.Tau != 0 {
 		v["tau"] = s.Tau.String()
 	}
+	tellReplication(v, s.Replication)
 	return v
 }
 

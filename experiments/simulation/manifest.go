@@ -3,7 +3,9 @@ package simulation
 import (
 	"errors"
 	"fmt"
+	"math"
 	"os"
+	"strconv"
 	"strings"
 
 	"github.com/gridslot/gridslot/entity"
@@ -20,6 +22,17 @@ const (
 	pathKey   = "path of "
 	sumAtPath = "sha256 at "
 )
+
+// replicationKey is the entry of a manifest's settings that tells Settings.Replication. Manifests of
+// runs with the replication 0 have no such entry.
+const replicationKey = "replication"
+
+// tellReplication writes a replication into a manifest's settings.
+func tellReplication(settings map[string]string, replication uint64) {
+	if replication != 0 {
+		settings[replicationKey] = strconv.FormatUint(replication, 10)
+	}
+}
 
 // sumsByPath returns the checksums of the files that filesBeside names, by their keys in a
 // manifest's settings. What can be read only once, such as a pipe, has none.
@@ -107,8 +120,8 @@ func FromManifest(m *metrics.Manifest, trace string, t *Tables) (*Scenario, erro
 	return sc, nil
 }
 
-// Adopt takes over the settings of a manifest that differ from those of the scenario. Other keys,
-// and settings of which the manifest does not tell, are passed over.
+// Adopt takes over the settings of a manifest that differ from those of the scenario, and the
+// replication. Other keys, and settings of which the manifest does not tell, are passed over.
 func (sc *Scenario) Adopt(from map[string]string) error {
 	values := sc.Values()
 	for _, s := range settings {
@@ -126,6 +139,13 @@ func (sc *Scenario) Adopt(from map[string]string) error {
 				return err
 			}
 		}
+	}
+	if text, told := from[replicationKey]; told {
+		n, err := whole[uint64](0, math.MaxUint64)(text)
+		if err != nil {
+			return &SettingError{replicationKey, err}
+		}
+		sc.Settings.Replication = n
 	}
 	return nil
 }

@@ -319,6 +319,7 @@ func (c *call) prepare(ctx context.Context) (err error) {
 	if !c.Settings.Bounds { // manifests of runs without bounds stay as they were
 		delete(c.values, "bounds")
 	}
+	tellReplication(c.values, c.Settings.Replication)
 	if c.runner, err = m.prepare(c); err != nil {
 		return err
 	}

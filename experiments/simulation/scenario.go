@@ -73,7 +73,7 @@ type Flows struct {
 type Settings struct {
 	// Seed and Replication together determine all random numbers. New has the seed 1 and the
 	// replication 0. A program counts Replication up for independent runs under one seed; no flag
-	// sets it, and a manifest does not tell it.
+	// sets it. A manifest tells a replication other than 0, and FromManifest reads it back.
 	Seed, Replication uint64
 	// Pass says how many decision rounds an instant with several events has.
 	Pass entity.Pass
