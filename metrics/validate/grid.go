@@ -689,35 +689,39 @@ func (c *gridChecker) wholes() {
 	}
 }
 
-// together is what is known of the parts of a job that ran to their end.
+// together is what is known of the parts of a job that ran to their end. If one part is vague, the
+// others are not added up: their sums would be those of a share of the job.
 type together struct {
 	tasks         int
 	start, end    des.Time // of all parts; Forever and 0 if there are none
 	cost          money
 	last, longest des.Time // the latest reserved end, and the longest run time of a part
 	began         bool     // start is that of the job: no attempt before is unknown
-	vague         bool     // some part may have been stopped, or not: nothing else counts then
+	vague         bool     // some part may have been stopped, or not: nothing is added up then
 }
 
-// togetherOf adds up the parts of f, and reports what is wrong with each of them.
+// togetherOf adds up the parts of f, and reports what is wrong with each of them. The order of the
+// parts does not matter.
 func (c *gridChecker) togetherOf(f *filed) together {
-	j := f.job
-	all := together{start: des.Forever, began: true}
-	for _, p := range c.parts[j.ID] {
+	j, parts := f.job, c.parts[f.job.ID]
+	all := together{start: des.Forever, began: true, vague: slices.ContainsFunc(parts, func(p *part) bool { return p.vague })}
+	for _, p := range parts {
 		if p.start < j.Submit {
 			c.violation(f, TooEarly, p.start, "started on %s before its submission at %v", p.site, j.Submit)
 		}
-		if all.vague = all.vague || p.vague; all.vague {
-			continue
+		if !p.vague && !p.short { // a part that was stopped is not paid
+			for _, what := range p.unpaid {
+				c.violation(f, FalseAccount, p.start, "%s", what)
+			}
 		}
-		if p.short {
+		switch {
+		case all.vague:
+			continue
+		case p.short:
 			if len(p.nodes) < j.Request.Nodes { // a fragment: the job had begun by it
 				all.start = min(all.start, p.start)
 			}
 			continue
-		}
-		for _, what := range p.unpaid {
-			c.violation(f, FalseAccount, p.start, "%s", what)
 		}
 		all.tasks += len(p.nodes)
 		all.start, all.end, all.last = min(all.start, p.start), max(all.end, p.end), max(all.last, p.last)

@@ -110,3 +110,30 @@ func TestTwoAttemptsMayBeginAtOneInstant(t *testing.T) {
 	require.NoError(t, run("dom,1,5,1,10,110,10,100,0,1\ndom,1,5,1,10,110,110,100,100,2\n"))
 	require.ErrorContains(t, run("dom,1,5,1,10,110,10,100,0,1\ndom,1,5,1,10,110,110,100,100,1\n"), "has node 1 of dom twice")
 }
+
+// If nothing tells whether one part of a job was stopped, its other parts are not added up, in
+// whichever order the files have them. What is wrong with a part alone is told nevertheless.
+func TestTheOrderOfPartsDoesNotMatterIfOneIsVague(t *testing.T) {
+	of := strings.NewReader
+	plain, vague := "dom,1,5,1,10,110,110,100,100,1\n", "ckp,1,5,2,10,110,110,100,100,1\n"
+	run := func(tasks string, budget float64, deadline des.Time, overhead bool) Report {
+		job := &entity.Job{ID: 1, User: 5, Runtime: 100 * des.Second, Request: entity.Request{Nodes: 2, Length: 100 * des.Second, Budget: budget, Deadline: deadline}}
+		report, err := Grid(GridFiles{
+			Jobs:  of("job_id,submission_time,requested_number_of_resources,requested_time,success,final_state,starting_time,finish_time\n1,0,2,100,1,COMPLETED_SUCCESSFULLY,10,110\n"),
+			Tasks: of("site,job_id,user_id,node,start,reserved_end,end,cost,paid,attempt\n" + tasks),
+		}, slices.Values([]*entity.Job{job}), []Site{
+			{Name: "dom", Nodes: []entity.Node{{ID: 1, Perf: 1, Price: 1}}},
+			{Name: "ckp", Nodes: []entity.Node{{ID: 2, Perf: 1, Price: 1}}, Overhead: overhead},
+		}, Rules{})
+		require.NoError(t, err)
+		return report
+	}
+	for _, tasks := range []string{plain + vague, vague + plain} {
+		require.ErrorContains(t, run(tasks, 50, 0, false).Err(), "costs 200.000000, and its budget is 50.000000")
+		require.ErrorContains(t, run(tasks, 0, 60*des.Second, false).Err(), "reserved until 110, after its deadline at 60")
+		require.NoError(t, run(tasks, 50, 60*des.Second, true).Err(), tasks)
+		unpaid := strings.Replace(tasks, plain, "dom,1,5,1,10,110,110,100,0,1\n", 1)
+		require.ErrorContains(t, run(unpaid, 0, 0, true).Err(), "node 1 of dom was paid 0.000000 instead of 100.000000", unpaid)
+		require.NoError(t, run(strings.Replace(tasks, vague, "ckp,1,5,2,10,110,110,100,0,1\n", 1), 0, 0, true).Err(), "the vague part may have been stopped")
+	}
+}
