@@ -1,7 +1,6 @@
 package bench_test
 
 import (
-	"bufio"
 	"cmp"
 	"fmt"
 	"math"
@@ -10,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -64,16 +64,19 @@ type steadyJob struct {
 	user, cores, nodes int
 	perCPU             int // MB
 	part, qos, gres    string
-	licenses, dep      string
+	licenses           string
+	follows            bool // it waits for the end of the job before it
 }
 
-// steadyLoad is what the jobs of writeSteady ask for, as a part of all cores. No partition is offered more than half of its own cores by its own jobs, so that
-// the queue does not grow with the log.
+// steadyLoad is what the jobs of each block of writeSteady ask for, as a part of all cores. Half weeks ask for 0.4 to 1.1.
 const steadyLoad = .7
 
-// writeSteady writes a folder with a log of so many jobs: 200 users in 20 accounts submit series of jobs that are alike, by day and on weekdays more
-// than at night. Operators reserve nodes for maintenance and courses, and nodes fail.
-func writeSteady(tb testing.TB, dir string, jobs int) {
+// steadyBlock is how many jobs come in a block of the log of writeSteady. Its length follows from its work: about 12 days.
+const steadyBlock = 12_500
+
+// writeSteady writes a folder with a log of so many blocks of jobs. Each block is a draw of its own from the same law, offers the same load and has one
+// maintenance. The first blocks are the same whatever the length of the log.
+func writeSteady(tb testing.TB, dir string, blocks int) {
 	accounts := fmt.Sprintf("add qos normal priority=10\nadd qos high priority=100 maxjobsperuser=20 preempt=spare\nadd qos spare priority=0 grptres=cpu=%d\n", steadyCores/4)
 	for a := range 20 {
 		accounts += fmt.Sprintf("add account g%d fairshare=%d grptres=cpu=%d\n", a, []int{5, 10, 20, 50}[a%4], steadyCores/2)
@@ -81,54 +84,48 @@ func writeSteady(tb testing.TB, dir string, jobs int) {
 			accounts += fmt.Sprintf("add user u%d account=g%d qos=normal,high,spare defaultqos=normal maxjobs=200\n", 10*a+u, a)
 		}
 	}
-	r := rand.New(rand.NewPCG(2, 1))
-	var all []steadyJob
-	work := 0.0
-	var firsts []int // of series
-	for len(all) < jobs {
-		pick, p := r.Float64(), steadyPartitions[0]
-		for _, p = range steadyPartitions {
-			if pick < p.share {
-				break
-			}
-			pick -= p.share
+	require.NoError(tb, os.WriteFile(filepath.Join(dir, "slurm.conf"), []byte(steadyConf), 0o666))
+	require.NoError(tb, os.WriteFile(filepath.Join(dir, "sacctmgr.txt"), []byte(accounts), 0o666))
+	var jobs, reservations, actions strings.Builder
+	jobs.WriteString("key,submit,uid,account,partition,qos,nodes,tasks,mempercpu,gres,licenses,dependency,limit_min,runtime\n")
+	reservations.WriteString("created,start,minutes,name,nodelist,users,accounts,maint\n")
+	actions.WriteString("time,do,job,node,value\n")
+	begin := 0
+	for b := range blocks {
+		r := rand.New(rand.NewPCG(3, uint64(b)))
+		all, length := steadyJobs(r, begin)
+		for i, j := range all {
+			jobs.WriteString(j.row(b*steadyBlock + i + 1))
 		}
-		j := steadyJob{user: int(200 * math.Pow(r.Float64(), 2)), part: p.name, cores: min(p.cores, 1<<int(min(11, max(0, 5+2.5*r.NormFloat64()))))}
-		j.qos = []string{"normal", "normal", "normal", "normal", "normal", "normal", "spare", "spare", "high"}[r.IntN(9)]
-		if j.perCPU = []int{0, 0, 0, 1000, 3000, 4000, 7000}[r.IntN(7)]; j.perCPU == 7000 && j.part != "fat" {
-			j.perCPU = 0
-		}
-		if j.part == "gpu" {
-			j.nodes = 1 + r.IntN(4)/2
-			j.cores = j.nodes * 8
-			j.gres = fmt.Sprint("gpu:", []int{1, 1, 2, 4}[r.IntN(4)])
-		}
-		if r.IntN(30) == 0 && j.part != "gpu" {
-			j.licenses = fmt.Sprint("matlab:", 1+r.IntN(8))
-		}
-		if j.part == "short" && r.IntN(20) == 0 {
-			j.part = "batch,short"
-		}
-		mean, series := p.mean+1.1*r.NormFloat64(), []int{1, 1, 1, 2, 3, 5, 10, 20, 50}[r.IntN(9)]
-		chained := series > 2 && series <= 5 && r.IntN(4) == 0
-		firsts = append(firsts, len(all))
-		for i := range max(1, min(series, steadyCores/4/j.cores)) {
-			j.runtime = int(min(float64(p.limit), max(20, math.Exp(mean+.3*r.NormFloat64()))))
-			j.limit = min(p.limit, int(float64(j.runtime)*[]float64{1, 1.2, 1.5, 2, 3, 5, 10}[r.IntN(7)])/3600*3600+3600)
-			if j.dep = ""; chained && i > 0 {
-				j.dep = "previous"
-			}
-			work += float64(j.cores * j.runtime)
-			all = append(all, j)
-		}
+		more, acts := steadyOperators(r, b, begin, length)
+		reservations.WriteString(more)
+		actions.WriteString(acts)
+		begin += length
 	}
-	all = all[:jobs]
-	length := work / steadyCores / steadyLoad
+	require.NoError(tb, os.WriteFile(filepath.Join(dir, "jobs.csv"), []byte(jobs.String()), 0o666))
+	require.NoError(tb, os.WriteFile(filepath.Join(dir, "reservations.csv"), []byte(reservations.String()), 0o666))
+	require.NoError(tb, os.WriteFile(filepath.Join(dir, "actions.csv"), []byte(actions.String()), 0o666))
+}
+
+// steadyJobs draws the jobs of a block that begins at a second, in the order of their submission, and tells how many seconds the block lasts: 200 users in 20
+// accounts submit series of jobs that are alike, by day and on weekdays more than at night.
+func steadyJobs(r *rand.Rand, begin int) (all []steadyJob, length int) {
+	work := 0
+	var firsts []int // of series
+	for len(all) < steadyBlock {
+		firsts = append(firsts, len(all))
+		all = append(all, steadySeries(r)...)
+	}
+	all = all[:steadyBlock]
+	for i := range all {
+		work += all[i].cores * all[i].runtime
+	}
+	length = int(float64(work) / steadyCores / steadyLoad)
 	at := 0
 	for i := range all {
 		if len(firsts) > 0 && firsts[0] == i {
 			for firsts = firsts[1:]; ; { // by day four times as many come as at night, on Saturdays and Sundays half as many
-				at = int(r.Float64() * length)
+				at = begin + int(r.Float64()*float64(length))
 				hour, day := at/3600%24, at/86400%7
 				weight := 1.
 				if hour < 8 || hour >= 20 {
@@ -145,46 +142,73 @@ func writeSteady(tb testing.TB, dir string, jobs int) {
 		all[i].at = at
 	}
 	slices.SortStableFunc(all, func(a, b steadyJob) int { return cmp.Compare(a.at, b.at) })
-	require.NoError(tb, os.WriteFile(filepath.Join(dir, "slurm.conf"), []byte(steadyConf), 0o666))
-	require.NoError(tb, os.WriteFile(filepath.Join(dir, "sacctmgr.txt"), []byte(accounts), 0o666))
-	f, err := os.Create(filepath.Join(dir, "jobs.csv"))
-	require.NoError(tb, err)
-	w := bufio.NewWriter(f)
-	fmt.Fprintln(w, "key,submit,uid,account,partition,qos,nodes,tasks,mempercpu,gres,licenses,dependency,limit_min,runtime")
-	for i, j := range all {
-		nodes, mem := "", ""
-		if j.nodes > 0 {
-			nodes = strconv.Itoa(j.nodes)
-		}
-		if j.perCPU > 0 {
-			mem = strconv.Itoa(j.perCPU)
-		}
-		if j.dep != "" && i > 0 {
-			j.dep = fmt.Sprintf("afterany:%d", i)
-		}
-		fmt.Fprintf(w, "%d,%d.25,%d,g%d,%q,%s,%s,%d,%s,%s,%s,%s,%d,%d\n", i+1, j.at, 5000+j.user, j.user/10, j.part, j.qos, nodes, j.cores, mem, j.gres, j.licenses, j.dep, j.limit/60, j.runtime)
-	}
-	require.NoError(tb, w.Flush())
-	require.NoError(tb, f.Close())
+	return all, length
+}
 
-	// A day of maintenance a month on all nodes of one kind, told a week before; a course on ten nodes a week; and a node that fails, out of a
-	// thousand, every eight hours and is back after four.
-	text := "created,start,minutes,name,nodelist,users,accounts,maint\n"
+// steadySeries draws jobs of one user that are alike.
+func steadySeries(r *rand.Rand) (all []steadyJob) {
+	pick, p := r.Float64(), steadyPartitions[0]
+	for _, p = range steadyPartitions {
+		if pick < p.share {
+			break
+		}
+		pick -= p.share
+	}
+	j := steadyJob{user: int(200 * math.Pow(r.Float64(), 2)), part: p.name, cores: min(p.cores, 1<<int(min(11, max(0, 5+2.5*r.NormFloat64()))))}
+	j.qos = []string{"normal", "normal", "normal", "normal", "normal", "normal", "spare", "spare", "high"}[r.IntN(9)]
+	if j.perCPU = []int{0, 0, 0, 1000, 3000, 4000, 7000}[r.IntN(7)]; j.perCPU == 7000 && j.part != "fat" {
+		j.perCPU = 0
+	}
+	if j.part == "gpu" {
+		j.nodes = 1 + r.IntN(4)/2
+		j.cores = j.nodes * 8
+		j.gres = fmt.Sprint("gpu:", []int{1, 1, 2, 4}[r.IntN(4)])
+	}
+	if r.IntN(30) == 0 && j.part != "gpu" {
+		j.licenses = fmt.Sprint("matlab:", 1+r.IntN(8))
+	}
+	if j.part == "short" && r.IntN(20) == 0 {
+		j.part = "batch,short"
+	}
+	mean, series := p.mean+1.1*r.NormFloat64(), []int{1, 1, 1, 2, 3, 5, 10, 20, 50}[r.IntN(9)]
+	chained := series > 2 && series <= 5 && r.IntN(4) == 0
+	for i := range max(1, min(series, steadyCores/4/j.cores)) {
+		j.runtime = int(min(float64(p.limit), max(20, math.Exp(mean+.3*r.NormFloat64()))))
+		j.limit = min(p.limit, int(float64(j.runtime)*[]float64{1, 1.2, 1.5, 2, 3, 5, 10}[r.IntN(7)])/3600*3600+3600)
+		j.follows = chained && i > 0
+		all = append(all, j)
+	}
+	return all
+}
+
+// row is the job as a row of jobs.csv.
+func (j *steadyJob) row(key int) string {
+	nodes, mem, dep := "", "", ""
+	if j.nodes > 0 {
+		nodes = strconv.Itoa(j.nodes)
+	}
+	if j.perCPU > 0 {
+		mem = strconv.Itoa(j.perCPU)
+	}
+	if j.follows {
+		dep = fmt.Sprintf("afterany:%d", key-1)
+	}
+	return fmt.Sprintf("%d,%d.25,%d,g%d,%q,%s,%s,%d,%s,%s,%s,%s,%d,%d\n", key, j.at, 5000+j.user, j.user/10, j.part, j.qos, nodes, j.cores, mem, j.gres, j.licenses, dep, j.limit/60, j.runtime)
+}
+
+// steadyOperators tells what operators do in a block: in its middle 8 hours of maintenance of all nodes of one kind, told as the block begins; a course on ten nodes a
+// week; and a node that fails, out of a thousand, every eight hours and is back after four.
+func steadyOperators(r *rand.Rand, block, begin, length int) (reservations, actions string) {
 	kinds := []string{"a[1-400]", "b[1-400]", "c[1-160]", "g[1-40]"}
-	for m := 1; float64(m*30*86400) < length; m++ {
-		start := m*30*86400 + 8*3600
-		text += fmt.Sprintf("%d,%d,480,maint%d,\"%s\",root,,1\n", start-7*86400, start, m, kinds[m%4])
+	start := begin + length/2
+	reservations = fmt.Sprintf("%d,%d,480,maint%d,\"%s\",root,,1\n", begin, start, block, kinds[block%4])
+	for at := begin + 3*86400; at < begin+length; at += 7 * 86400 {
+		first := 10*(at/86400/7%30) + 1
+		reservations += fmt.Sprintf("%d,%d,240,course%d,\"a[%d-%d]\",u1,g1,\n", at-2*86400, at, at/86400, first, first+9)
 	}
-	for k := 1; float64(k*7*86400) < length; k++ {
-		start := k*7*86400 + 10*3600
-		text += fmt.Sprintf("%d,%d,240,course%d,\"a[%d-%d]\",u1,g1,\n", start-2*86400, start, k, 10*(k%30)+1, 10*(k%30)+10)
+	for t := begin + 3600; t < begin+length-8*3600; t += 8 * 3600 {
+		node := fmt.Sprintf("%c%d", kinds[r.IntN(4)][0], 1+r.IntN(40))
+		actions += fmt.Sprintf("%d,down,,%s,\n%d,up,,%s,\n", t, node, t+4*3600, node)
 	}
-	require.NoError(tb, os.WriteFile(filepath.Join(dir, "reservations.csv"), []byte(text), 0o666))
-	text = "time,do,job,node,value\n"
-	for t := 8 * 3600; float64(t) < length; t += 8 * 3600 {
-		kind := kinds[r.IntN(4)]
-		node := fmt.Sprintf("%c%d", kind[0], 1+r.IntN(40))
-		text += fmt.Sprintf("%d,down,,%s,\n%d,up,,%s,\n", t, node, t+4*3600, node)
-	}
-	require.NoError(tb, os.WriteFile(filepath.Join(dir, "actions.csv"), []byte(text), 0o666))
+	return reservations, actions
 }

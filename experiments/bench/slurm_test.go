@@ -123,17 +123,19 @@ func BenchmarkSlurm(b *testing.B) {
 	}
 }
 
-// BenchmarkSlurmSteady has the command play logs of a site of 1,000 nodes on which all rules act and whose queue does not grow, all files
-// written. It tells how many jobs wait, in the mean and at most, and of which power of the length of the log the cost is.
+// BenchmarkSlurmSteady has the command play logs of a site of 1,000 nodes on which all rules act, all files written: the first blocks of one year, so that
+// they differ in their length only. It tells how many jobs wait, in the mean and at most, how often the queue was gone through, what that cost for each job
+// that waited, and of which power of the length of the log the cost is.
 func BenchmarkSlurmSteady(b *testing.B) {
 	var sizes, seconds []float64
-	for _, jobs := range geometric(12_500, 200_000, 2) {
+	for _, blocks := range geometric(1, 16, 2) {
+		jobs := blocks * steadyBlock
 		b.Run(fmt.Sprint(jobs), func(b *testing.B) {
-			if testing.Short() && jobs > 12_500 {
+			if testing.Short() && blocks > 1 {
 				b.Skip("-short")
 			}
 			dir, out := b.TempDir(), ""
-			writeSteady(b, dir, jobs)
+			writeSteady(b, dir, blocks)
 			var costs []cost
 			for b.Loop() {
 				out = b.TempDir()
@@ -142,14 +144,29 @@ func BenchmarkSlurmSteady(b *testing.B) {
 			report(b, costs)
 			b.ReportMetric(median(costs)/float64(jobs)*1e6, "user-µs/job")
 			mean, most := queueOf(b, filepath.Join(out, "slurm-events.csv"))
+			passes := passesOf(b, filepath.Join(out, "summary.csv"))
 			b.ReportMetric(mean, "mean-queue")
 			b.ReportMetric(float64(most), "longest-queue")
+			b.ReportMetric(passes, "passes")
+			b.ReportMetric(median(costs)/passes/mean*1e6, "user-µs/pass/waiting-job")
 			sizes, seconds = append(sizes, float64(jobs)), append(seconds, median(costs))
 		})
 	}
 	if p, err := fit(sizes, seconds); err == nil {
 		b.Logf("power %.2f ± %.2f", p.exponent, p.sigma)
 	}
+}
+
+// passesOf is how often the main scheduler and backfill have gone through the queue, by the summary of a run.
+func passesOf(tb testing.TB, path string) float64 {
+	f, err := os.Open(path)
+	require.NoError(tb, err)
+	defer f.Close()
+	rows, err := csv.NewReader(f).ReadAll()
+	require.NoError(tb, err)
+	passes, err := strconv.ParseFloat(rows[1][slices.Index(rows[0], "rounds")], 64)
+	require.NoError(tb, err)
+	return passes
 }
 
 // queueOf is how many jobs wait, in the mean over the log and at most, by the events of a run.
