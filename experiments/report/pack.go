@@ -20,7 +20,8 @@ import (
 type column struct {
 	Name  string `json:"name"`
 	Count int    `json:"count"`
-	// Divisor is how many of the integers make one unit; 0 for whole numbers.
+	// Divisor is how many of the integers make one unit, and the page holds such a column as
+	// Float64Array; 0 is for whole numbers that fit into an Int32Array.
 	Divisor int64 `json:"divisor,omitempty"`
 }
 
@@ -49,8 +50,18 @@ func (p *packer) times(name string, n int, at func(int) des.Time) {
 	p.add(name, int64(des.Second/p.tick), n, func(i int) int64 { return int64(at(i) / p.tick) })
 }
 
-// numbers writes n whole numbers, which the page holds in 32 bits.
-func (p *packer) numbers(name string, n int, at func(int) int64) { p.add(name, 0, n, at) }
+// numbers writes n whole numbers. The page holds them in 32 bits if all of them fit, as most do;
+// otherwise, such as for large IDs of jobs, as floating-point numbers, exact up to 2^52.
+func (p *packer) numbers(name string, n int, at func(int) int64) {
+	divisor := int64(0)
+	for i := range n {
+		if v := at(i); v != int64(int32(v)) {
+			divisor = 1
+			break
+		}
+	}
+	p.add(name, divisor, n, at)
+}
 
 // text returns all of it, as the page holds it.
 func (p *packer) text() []byte { return packed(p.bytes) }

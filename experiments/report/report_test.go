@@ -274,6 +274,31 @@ func TestColumnsArePackedExactly(t *testing.T) {
 	})
 }
 
+// Without a divisor the page holds a column in an Int32Array, which would cut off larger numbers.
+func TestNumbersBeyond32BitsAreHeldInMore(t *testing.T) {
+	for v, divisor := range map[int64]int64{0: 0, math.MaxInt32: 0, math.MinInt32: 0, math.MaxInt32 + 1: 1, math.MinInt32 - 1: 1, 1 << 52: 1} {
+		var p packer
+		p.numbers("a", 3, func(i int) int64 { return []int64{7, v, 8}[i] })
+		require.Equal(t, []column{{"a", 3, divisor}}, p.columns, v)
+		require.Equal(t, []int64{7, v, 8}, columns(t, p.text(), p.columns)["a"])
+	}
+	const id, user = 1<<40 + 1, 1<<33 + 5
+	c, rows := charted(t, made(t, `"procs": "4"`, map[string]string{"jobs-easy.csv": jobsHeader +
+		fmt.Sprintf("%d,0,1,5,COMPLETED_SUCCESSFULLY,2,4,0,%d,0\n2,0,1,5,COMPLETED_SUCCESSFULLY,2,4,1,7,0\n", int64(id), int64(user))}))
+	run, text := c.pack(rows)
+	got := columns(t, text, run.Columns)
+	require.Equal(t, []int64{id, 2}, got["id"])
+	require.Equal(t, []int64{user, 7}, got["user"])
+	for _, col := range run.Columns {
+		switch col.Name {
+		case "id", "user":
+			require.EqualValues(t, 1, col.Divisor, col.Name)
+		case "size", "state":
+			require.Zero(t, col.Divisor, col.Name)
+		}
+	}
+}
+
 func TestPiecesStandByTheTimesOfTheirJobs(t *testing.T) {
 	c, rows := charted(t, made(t, `"procs": "4"`, map[string]string{"jobs-easy.csv": jobsHeader +
 		"1,0.5,1,5,COMPLETED_SUCCESSFULLY,2,4,0,7,0\n2,0,1,5,SUBMITTED,,,,7,0\n"}))
