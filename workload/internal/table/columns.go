@@ -35,7 +35,7 @@ type Columns struct {
 	// machine. Survey calls it; formats with a Form need none.
 	Header func(h *workload.Header)
 	// Record completes a record whose fields of SWF are filled in, so far as a Field names them; nil
-	// where nothing is left to do. It is not called for a row that is damaged already.
+	// where nothing is left to do. It is not called for a row that is damaged already, nor in a Form.
 	Record func(t *Rows, rec *workload.Record)
 }
 
@@ -321,29 +321,28 @@ func (t *Rows) Next() bool {
 		t.Rec = workload.UnknownRecord
 		t.Rec.Job = t.line
 		if t.loose != nil {
-			t.beginText()
-		}
-		for _, i := range t.put {
-			if t.loose != nil && t.fillSmall(i) {
-				continue
-			}
-			if t.fill(i); t.wrong {
-				break
-			}
-		}
-		if !t.wrong && t.l.Record != nil {
-			t.l.Record(t, &t.Rec)
-		}
-		t.Rec.More = t.Cells()
-		// The instants of a line become times last, when all fields have been seen.
-		if !t.wrong && t.loose != nil {
-			t.endText()
+			t.readText()
+		} else {
+			t.readRow()
 		}
 		if !t.wrong && t.Take(t.line) {
 			return true
 		}
 	}
 	return false
+}
+
+// readRow makes the record of a row of a table without a Form.
+func (t *Rows) readRow() {
+	for _, i := range t.put {
+		if t.fill(i); t.wrong {
+			return
+		}
+	}
+	if t.l.Record != nil {
+		t.l.Record(t, &t.Rec)
+	}
+	t.Rec.More = t.Cells()
 }
 
 // Take hands Rec, made of the row of a line, to the account, and reports whether it is a record that
@@ -353,12 +352,10 @@ func (t *Rows) Take(line int64) (ok bool) {
 	return ok
 }
 
-// fill fills in the field of SWF of Fields[i].
+// fill fills in the field of SWF of Fields[i] in a table without a Form.
 func (t *Rows) fill(i int) {
 	f := &t.l.Fields[i]
 	switch {
-	case f.Is == Plain || f.Is == Loose:
-		t.fillText(i)
 	case f.Is == Instant:
 		if at, ok := t.Instant(i); ok {
 			t.Rec.Put(f.SWF, int64(at))
@@ -383,15 +380,13 @@ func (t *Rows) fill(i int) {
 	}
 }
 
-// Cells are the values of the row in the columns beyond SWF, valid until the next row: those that
-// Record has Set, and those of the fields that become columns as they are. For a damaged row they
-// mean nothing.
+// Cells are the values of the row of a table without a Form in the columns beyond SWF, valid until the
+// next row: those that Record has Set, and those of the fields that become columns as they are. For a
+// damaged row they mean nothing.
 func (t *Rows) Cells() []workload.Value {
 	for k, i := range t.as {
 		switch f := &t.l.Fields[i]; {
-		case t.wrong || f.Name == "" && t.loose == nil:
-		case t.loose != nil && !t.h.Columns[k].Text:
-			t.more[k] = workload.NumberValue(t.figure(i))
+		case t.wrong || f.Name == "":
 		case f.isText():
 			t.more[k] = workload.TextValue(t.Text(i))
 		case f.Is == Instant:
@@ -514,7 +509,7 @@ func (t *Rows) Seconds(i int) des.Time {
 func (t *Rows) Text(i int) string {
 	c := t.entry(i)
 	switch {
-	case c.Bytes != nil && (t.l.Fields[i].Is == Word || t.l.Fields[i].Is == Loose):
+	case c.Bytes != nil && t.l.Fields[i].Is == Word:
 		return t.words[i].Of(c.Bytes)
 	case c.Bytes != nil:
 		return string(c.Bytes)

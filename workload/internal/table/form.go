@@ -80,8 +80,7 @@ func (l *Columns) SurveyText(in *workload.Input) (*workload.Header, error) {
 		return nil, err
 	}
 	h.Columns = l.RecordColumns()
-	_, err := l.SurveyLoose(in, h)
-	return h, err
+	return h, l.passOver(in, h, nil)
 }
 
 // ReadText is Read for such text, with the header that SurveyText has returned. The comments are

@@ -32,7 +32,7 @@ type Log struct {
 	columns []string // the names of the columns of a table of CommaRows; nil for other texts
 	cells   [][]byte // of the present record, valid until the next one
 	buf     []byte   // the memory of unpacked cells
-	entry   Entry    // what Entry returns a pointer to
+	entry   Entry    // what Entry returns a pointer to: a Kind and Bytes
 }
 
 // Open begins a reading of an input.
@@ -238,25 +238,33 @@ func (t *Log) Next(r *Rows) bool {
 	return false
 }
 
-// cell is the text at a place, or nothing behind the end of the line. In CSV that people have made
-// the blanks around it are cut off; in other forms they are part of the text or cannot be.
-func (t *Log) cell(at int) []byte {
+// trims reports whether blanks around cells are cut off, as in CSV that people have made; in other
+// forms they are part of the text or cannot be.
+func (t *Log) trims() bool { return t.form.Quotes && !t.form.Plain }
+
+// text is the text at a place, or nothing if the cell is empty, the form's Unknown, or behind the end
+// of the line.
+func (t *Log) text(at int) []byte {
 	if at >= len(t.cells) {
 		return nil
 	}
-	if t.form.Quotes && !t.form.Plain {
-		return bytes.TrimSpace(t.cells[at])
+	text := t.cells[at]
+	if t.trims() {
+		text = bytes.TrimSpace(text)
 	}
-	return t.cells[at]
+	if string(text) == t.form.Unknown {
+		return nil
+	}
+	return text
 }
 
-// Entry is the text at a place as an Entry, or noEntry if the cell is empty or the form's Unknown.
+// Entry is text as an Entry, or noEntry where there is none.
 func (t *Log) Entry(at int, _ Type) *Entry {
-	text := t.cell(at)
-	if len(text) == 0 || string(text) == t.form.Unknown {
+	text := t.text(at)
+	if len(text) == 0 {
 		return &noEntry
 	}
-	t.entry = Entry{Kind: parquetfile.Text, Bytes: text}
+	t.entry.Kind, t.entry.Bytes = parquetfile.Text, text
 	return &t.entry
 }
 

@@ -1,6 +1,7 @@
 package table
 
 import (
+	"bytes"
 	"math"
 	"slices"
 
@@ -11,8 +12,8 @@ import (
 )
 
 // This file reads the fields of lines of text: as SWF writes them (Plain), and as people do (Loose).
-// A record is read in three steps: beginText, fillSmall or fillText for each cell, endText. The
-// instants of a job are only collected in the second step, since a wait and a runtime take two of
+// A record is read in three steps (readText): fields of SWF, columns beyond SWF, times of instants. The
+// instants of a job are only collected in the first step, since a wait and a runtime take two of
 // them, and since the first record tells whether all of them count from 1970.
 
 // loose is what a reading keeps for such fields, beside what Rows keeps.
@@ -97,29 +98,30 @@ func (s *loose) isWord(text []byte) bool {
 	return s.begins[text[0]] && slices.Contains(s.log.form.Words, string(text))
 }
 
-// beginText begins the record of a line. Without a number of its own, a job of a table that people
-// made has that of its line among those that may be records, so that headings and comments do not
+// readText makes the record of a line. Without a number of its own, a job of a table that people made
+// has the number of its line among those that may be records, so that headings and comments do not
 // count.
-func (t *Rows) beginText() {
-	t.loose.at = [3]moment{}
-	if t.Rec.Job = t.Account.Report().Lines; t.l.Form.Plain {
-		t.Rec.Job = workload.Unknown
-	}
-}
-
-// endText completes the record of a line of which all fields have been read. What a survey notes of
-// columns it notes here: a damaged line, such as the heading of a second table that was appended,
-// does not decide what a column holds.
-func (t *Rows) endText() {
+func (t *Rows) readText() {
 	s := t.loose
+	if t.Rec.Job = workload.Unknown; !t.l.Form.Plain {
+		t.Rec.Job = t.Account.Report().Lines
+		s.at = [3]moment{}
+	}
+	if t.fillLine(); !t.wrong {
+		t.keepLine()
+	}
+	if t.wrong {
+		return
+	}
+	t.Rec.More = t.more
 	if len(s.log.cells) > len(t.l.Fields) {
 		t.Account.Add(t.line, "", workload.ExtraFields, s.log.line)
 	}
-	if s.survey != nil {
+	if s.survey != nil && s.survey.columns != nil {
+		// A damaged line, such as the heading of a second table that was appended, does not decide
+		// what a column holds.
 		for k, i := range t.as {
-			if text := s.log.Entry(i, t.l.Fields[i].Is).Bytes; len(text) > 0 {
-				s.survey.meets(k, text, s.isUnknown(text))
-			}
+			s.survey.meets(k, s.log.text(i), s)
 		}
 	}
 	if !t.l.Form.Plain {
@@ -127,13 +129,62 @@ func (t *Rows) endText() {
 	}
 }
 
-// figure is a number in a column beyond SWF, or NaN if it is not known. Infinite numbers are taken,
-// since Write writes them.
-func (t *Rows) figure(i int) float64 {
-	text := t.entry(i).Bytes
-	if len(text) == 0 {
-		return math.NaN()
+// fillLine fills in the fields of SWF, up to the first fault.
+func (t *Rows) fillLine() {
+	s := t.loose
+	cells, trims := s.log.cells, s.log.trims()
+	for _, i := range t.put {
+		if i >= len(cells) {
+			return // put ascends: the fields that are left stand behind the end of the line, too
+		}
+		text := cells[i]
+		if len(text) == 0 {
+			continue
+		}
+		if of := &s.small[i]; of.field > 0 {
+			if n, ok := number.Small(text); ok {
+				t.Rec.Put(of.field, n*of.scale)
+				continue
+			}
+		}
+		if trims {
+			text = bytes.TrimSpace(text)
+		}
+		if s.isUnknown(text) {
+			continue
+		}
+		if t.fillText(i, text); t.wrong {
+			return
+		}
 	}
+}
+
+// keepLine fills in the columns beyond SWF, up to the first fault. A survey only looks for faults,
+// which texts do not have.
+func (t *Rows) keepLine() {
+	s := t.loose
+	for k, i := range t.as {
+		isText := t.h.Columns[k].Text
+		if isText && s.survey != nil {
+			continue
+		}
+		text := s.log.text(i)
+		switch {
+		case len(text) == 0:
+			t.more[k] = workload.UnknownValue
+		case isText:
+			t.more[k] = workload.TextValue(t.words[i].Of(text))
+		default:
+			if t.more[k] = workload.NumberValue(t.figure(i, text)); t.wrong {
+				return
+			}
+		}
+	}
+}
+
+// figure is a number in a column beyond SWF, or NaN for one of the Form's Words. Infinite numbers are
+// taken, since Write writes them.
+func (t *Rows) figure(i int, text []byte) float64 {
 	x, ok := number.Written(text)
 	switch {
 	case ok:
@@ -144,29 +195,10 @@ func (t *Rows) figure(i int) float64 {
 	return math.NaN()
 }
 
-// fillSmall fills in a field if its cell holds a small number and that is all there is to do; it
-// reports whether it has.
-func (t *Rows) fillSmall(i int) bool {
-	s := t.loose
-	of := s.small[i]
-	if of.field == 0 || i >= len(s.log.cells) {
-		return false
-	}
-	n, ok := number.Small(s.log.cells[i])
-	if ok {
-		t.Rec.Put(of.field, n*of.scale)
-	}
-	return ok
-}
-
-// fillText fills in a field that is Plain or Loose, unless its text says that nothing is known. A
-// text that is none of the field's values damages the row.
-func (t *Rows) fillText(i int) {
+// fillText fills in a field that is Plain or Loose of a text that says something. A text that is none
+// of the field's values damages the row.
+func (t *Rows) fillText(i int, text []byte) {
 	s, f := t.loose, &t.l.Fields[i]
-	text := s.log.cell(i)
-	if s.isUnknown(text) {
-		return
-	}
 	want := ""
 	switch field := f.SWF; {
 	case f.Is == Plain:
@@ -191,7 +223,7 @@ func (t *Rows) fillText(i int) {
 	case field == 11: // words that tell of no end leave it unknown, since batch systems have many
 		t.Rec.Status = status(text)
 		return
-	case f.named():
+	case field < len(s.names) && s.names[field] != nil:
 		n, ok := s.number(field, text)
 		if ok {
 			t.Rec.Put(field, n)

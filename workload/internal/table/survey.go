@@ -21,7 +21,7 @@ type survey struct {
 	header  *workload.Header // has the names that comments declare
 	submits Span
 	named   [17]named // by field of SWF
-	columns []column  // by column of the records
+	columns []column  // by column of the records; nil where nobody asks what they hold
 }
 
 // named is what a survey has met in a field that may be named. Names that comments declare are not
@@ -36,7 +36,7 @@ type named struct {
 }
 
 // column is what a survey has met in a column beyond SWF. Texts that say "not known" do not count.
-type column struct{ some, notNumber, notWhole bool }
+type column struct{ notNumber, notWhole bool }
 
 // name takes note of a text in a field that may be named.
 func (s *survey) name(field int, text []byte) {
@@ -61,17 +61,16 @@ func (s *survey) name(field int, text []byte) {
 }
 
 // meets takes note of what stands in a column beyond SWF.
-func (s *survey) meets(column int, text []byte, unknown bool) {
-	if unknown {
-		return
-	}
+func (s *survey) meets(column int, text []byte, l *loose) {
 	k := &s.columns[column]
-	k.some = true
+	if k.notNumber || l.isUnknown(text) {
+		return // nothing changes what holds more than numbers
+	}
 	if !k.notWhole {
 		_, ok := number.Integer(text)
 		k.notWhole = !ok
 	}
-	if k.notWhole && !k.notNumber {
+	if k.notWhole {
 		_, ok := number.Written(text)
 		k.notNumber = !ok
 	}
@@ -79,26 +78,33 @@ func (s *survey) meets(column int, text []byte, unknown bool) {
 
 // SurveyLoose passes over the records of a text that Columns.Over opens, and completes the header:
 // names, whether the log is unsorted, and its start if instants count from 1970. It returns what the
-// columns hold. A log in which every line is damaged, or in strict mode any, is refused here already.
+// columns of the header hold. A log in which every line is damaged, or in strict mode any, is refused
+// here already.
 func (l *Columns) SurveyLoose(in *workload.Input, h *workload.Header) (*kinds, error) {
+	k := &kinds{make([]column, len(h.Columns))}
+	return k, l.passOver(in, h, k.columns)
+}
+
+// passOver is SurveyLoose with the memory of what the columns hold; nil where nobody asks.
+func (l *Columns) passOver(in *workload.Input, h *workload.Header, columns []column) error {
 	t, err := l.Rows(in, h)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	s := &survey{header: h, columns: make([]column, len(t.as))}
+	s := &survey{header: h, columns: columns}
 	t.loose.survey, t.loose.base = s, 0
 	for t.Next() {
 	}
 	if t.err != nil {
-		return nil, t.err
+		return t.err
 	}
 	s.submits.Tell(h, t.loose.dated)
 	for _, f := range workload.NamedFields {
 		if err := s.named[f].settle(h.Names(f)); err != nil {
-			return nil, fmt.Errorf("%s: %s: %w", in.Name(), workload.FieldNames[f-1], err)
+			return fmt.Errorf("%s: %s: %w", in.Name(), workload.FieldNames[f-1], err)
 		}
 	}
-	return &kinds{s.columns}, nil
+	return nil
 }
 
 // settle gives names their numbers:
