@@ -7,19 +7,22 @@ import (
 	"github.com/gridslot/gridslot/des"
 )
 
-// backfillLoop is the backfill thread. It looks every second, once BackfillInterval has passed
+// Backfill: plugins/sched/backfill/backfill.c. A run goes through the queue in its order. It gives each job the
+// first begin at which nodes are free of the plans of the jobs ahead, and starts the job if that is now.
+
+// backfillLoop is the backfill thread (backfill_agent). It looks every second, once BackfillInterval has passed
 // since its last run, whether anything has changed since then.
 type backfillLoop struct {
-	off      bool
-	interval des.Time
-	ran      des.Time // the last run
-	changed  des.Time // the last change
+	off      bool     // there is no backfill: no run is ever due
+	interval des.Time // Scheduling.BackfillInterval
+	ran      des.Time // the last run (last_backfill_time); 0 before the first, as if one had been made at the beginning
+	changed  des.Time // the last change, see Controller.changed; while a run goes through the queue, that of the run
 	looked   des.Time // the last instant at which the thread has looked, or could have
-	planned  nodeSet  // nodes that the last run planned and nobody got
-	runs     int64    // so far
+	planned  nodeSet  // nodes that the last run planned and nobody got (planned_bitmap); nil before the first run
+	runs     int64    // so far, those included that would have repeated the last one
 	table    *table   // of the last run, whose room the next one takes; nil: there was none
-	last     repeat
-	trail    trail
+	last     repeat   // what the last run leaves to tell whether the next one would do the same
+	trail    trail    // what runs leave so that the next one need not search for each job anew
 }
 
 func (l *backfillLoop) begin(rules *Scheduling) {
@@ -27,24 +30,25 @@ func (l *backfillLoop) begin(rules *Scheduling) {
 }
 
 // next is the second of the next run, or des.Forever while nothing has changed. Slurm compares
-// whole seconds: a change in the second of the last run counts.
+// whole seconds: a change in the second of the last run counts (_more_work).
 func (l *backfillLoop) next() des.Time {
 	if l.off || l.changed/des.Second < l.ran/des.Second {
 		return des.Forever
 	}
 	due := max(l.ran.Add(l.interval), wholeSecond(l.changed))
-	if due <= l.looked {
+	if due <= l.looked { // it has looked then, and sleeps a second
 		due = (l.looked/des.Second + 1) * des.Second
 	}
 	return due
 }
 
-// runBackfill is a run of backfill.
+// runBackfill is a run of backfill (_attempt_backfill).
 func (c *Controller) runBackfill(now des.Time) {
 	l, rules := &c.backfill, &c.conf.Schedule
-	if c.completes(now) {
+	if c.completes(now) { // no run, so that the thread looks again in the next second
 		return
 	}
+	// Nodes are no longer planned, which is a change of nodes (_handle_planned). A run without jobs counts as one.
 	l.ran = now
 	l.runs++
 	if l.planned != nil && !l.planned.empty() {
@@ -54,6 +58,7 @@ func (c *Controller) runBackfill(now des.Time) {
 	if c.repeats(now, queue) {
 		return
 	}
+	// What the last run told of jobs that wait holds no more (_clear_job_estimates).
 	l.planned = newNodeSet(len(c.conf.Nodes))
 	for j := range c.waiting {
 		j.estimate, j.omitted = 0, ""
@@ -61,6 +66,8 @@ func (c *Controller) runBackfill(now des.Time) {
 	if len(queue) == 0 {
 		return
 	}
+	// The table: all nodes that are up are free over the whole window, whatever runs on them. That jobs run there is
+	// seen by the search for nodes, not by the table.
 	c.plans.back(0)
 	var licenses map[string]int
 	if rules.Licenses {
@@ -73,6 +80,7 @@ func (c *Controller) runBackfill(now des.Time) {
 	l.table.cpus = c.idle.cpus
 	r := &backfillRun{c: c, now: now, second: c.second(now), until: never, table: l.table, shares: newShares(rules), blocked: map[*qos]int64{}}
 	l.trail.begin(c, r.table.windowEnd())
+	// Only with bf_licenses what runs is in the table (bf_running_job_reserve, which bf_licenses sets).
 	if rules.Licenses {
 		byID := slices.SortedFunc(slices.Values(c.running), func(a, b *Job) int { return cmp.Compare(a.ID, b.ID) })
 		for _, j := range byID {
@@ -81,6 +89,8 @@ func (c *Controller) runBackfill(now des.Time) {
 			}
 		}
 	}
+	// The jobs in the order of the queue. Changes are noted from none on, so that endRun can tell whether this run
+	// has made any.
 	before, tried := l.changed, 0
 	l.changed = noChange
 	for i, e := range queue {
@@ -93,6 +103,7 @@ func (c *Controller) runBackfill(now des.Time) {
 			break
 		}
 	}
+	// Nodes that are planned and not allocated get the state PLANNED, which is a change of nodes (_handle_planned).
 	l.planned.intersect(c.idleNodes())
 	if !l.planned.empty() {
 		c.changed(now)
@@ -105,21 +116,23 @@ func (c *Controller) runBackfill(now des.Time) {
 type backfillRun struct {
 	c      *Controller
 	now    des.Time
-	second int64 // of now, of the host's clock
-	table  *table
-	shares *shares
-	learnt int // how many of the plans made so far the table has
-	tests  int // jobs for which nodes were looked for
-	starts int
-	hasty  bool     // the job that is looked at is one that is looked at as if it were over in a minute (NoReserve)
-	limit  des.Time // of the job that was looked at last; 0: there was none
-	until  int64    // see repeat
+	second int64   // of now, of the host's clock
+	table  *table  // without the last plans made: see learnt
+	shares *shares // by which bf_max_job_user and its like count
+	learnt int     // how many of the plans made so far (trail.made) the table has
+	tests  int     // entries for which nodes were looked for (bf_last_depth_try)
+	starts int     // jobs that the run has started (job_start_cnt)
+	hasty  bool    // the job looked at last is of a QoS with NoReserve, and was looked at as if it were over in a minute
+	// limit is the limit of the last job that consider looked at up to shares.admit at least (orig_time_limit, which
+	// Slurm does not set anew for a job that it passes over before); 0: there was none.
+	limit des.Time
+	until int64 // the second from which on the run might go otherwise than it went: see repeat.until
 	// blocked is until when jobs of a QoS are not planned: with assoc_limit_stop one that waits for what its
 	// QoS may have together has the others of that QoS wait at least as long.
 	blocked map[*qos]int64
 }
 
-// over is the one of SchedulerParameters that ends the run before it looks at the next job, or "".
+// over is the key of SchedulerParameters that ends the run before it looks at the next job, or "".
 func (r *backfillRun) over() string {
 	switch rules := &r.c.conf.Schedule; {
 	case r.tests >= rules.MaxTests:
@@ -138,7 +151,8 @@ func omit(queue []*entry, limit string) {
 }
 
 // reserveRunning takes what a running job has to itself, and its licences, from the table until its
-// limit. It reports false where the table is full.
+// limit (_bf_reserve_running). It reports false where the table is full. Nodes that the job shares are not taken: the
+// search for nodes sees which of their CPUs it has. The plan begins at 0, which is the table's begin.
 func (r *backfillRun) reserveRunning(j *Job) bool {
 	c := r.c
 	needs := need{nodes: newNodeSet(len(c.conf.Nodes)), licenses: j.Licenses}
@@ -155,9 +169,11 @@ func (r *backfillRun) reserveRunning(j *Job) bool {
 	return true
 }
 
-// consider starts the job of e, plans it, or passes it over. It reports false where the run is to end.
+// consider starts the job of e, plans it, or passes it over: the body of the loop of _attempt_backfill, in its order.
+// It reports false where the run is to end.
 func (r *backfillRun) consider(e *entry) bool {
 	c, j, rules := r.c, e.job, &r.c.conf.Schedule
+	// The job may have started in another partition in this run (_job_runnable_now).
 	if j.state != pending || j.Held {
 		r.relimitStarted(j)
 		return true
@@ -165,13 +181,17 @@ func (r *backfillRun) consider(e *entry) bool {
 	j.part, j.Priority = e.part, e.priority
 	r.hasty = j.qos != nil && j.qos.noPlans && c.conf.Preempt != ""
 	defer r.relimit(j)
+	// Limits on jobs. With assoc_limit_stop they are looked at only when the job is about to start (startNow), so that
+	// a job beyond them is planned and keeps its nodes from those behind it.
 	if !rules.AssocLimitStop && !c.withinJobLimits(j) {
 		return true
 	}
+	// Jobs that may start now but are not planned (TEST_NOW_ONLY).
 	nowOnly := !c.reserves(r.now, e) || rules.OnePlan && j.estimate != 0
 	if j.preempting {
 		return true
 	}
+	// From here on the job counts, whatever becomes of it.
 	r.limit = j.Limit
 	if limit := r.shares.admit(e); limit != "" {
 		j.omitted = limit
@@ -224,7 +244,10 @@ func (r *backfillRun) fill(e *entry, nowOnly bool) bool {
 	return r.use(e, nowOnly)
 }
 
-// find finds where and when the job of e would start, from a second on.
+// find finds where and when the job of e would start, from a second on, and leaves it in e.found: begins is 0 where
+// the job would not start. Each round tries the job at one begin (TRY_LATER in _attempt_backfill): on the nodes that
+// are in no plan from that begin until the job's limit. A round that fails tells from which second there may be other
+// nodes, and the next round tries that second. Rounds are finite: start grows, and the table has an end.
 func (r *backfillRun) find(e *entry, start int64, nowOnly bool) {
 	c, f := r.c, e.found
 	r.catchUp()
@@ -234,6 +257,7 @@ func (r *backfillRun) find(e *entry, start int64, nowOnly bool) {
 	for {
 		c.spare.back(lent)
 		f.begins = 0
+		// Rounds that are known to fail are left out: passes and views save time, and change no answer.
 		if viewed {
 			var any bool
 			if start, any = r.chance(e, start, nowOnly, f.tested, passes); !any {
@@ -244,11 +268,13 @@ func (r *backfillRun) find(e *entry, start int64, nowOnly bool) {
 		if start > r.second {
 			r.expires(start)
 		}
+		// Nodes that are in no plan and in no reservation of others. Without any Slurm leaves the estimate as it is.
 		o, from := r.openingFrom(e, start)
 		if o == nil {
 			return
 		}
 		start = from
+		// Nodes among them that the job would get, by what runs on them.
 		var chosen nodeSet
 		if viewed || !r.vain(e, o, start, passes) {
 			r.table.narrow(o)
@@ -265,12 +291,14 @@ func (r *backfillRun) find(e *entry, start int64, nowOnly bool) {
 		f.later = o.later
 		copy(f.nodes, chosen)
 		copy(f.among, o.nodes)
+		// The search for nodes knows no plans, so it may see a begin before the one that was tried. That begin is moved
+		// up to start, and Slurm notes a change (last_job_update), so that the next run is due again.
 		if start > f.begins {
 			f.begins, f.changed = start, true
 			c.changed(r.now)
 			r.expires(start - 1)
 		}
-		if f.begins <= r.second {
+		if f.begins <= r.second { // the caller starts the job: startNow
 			return
 		}
 		r.expires(f.begins)
@@ -287,7 +315,7 @@ func (r *backfillRun) findAmong(e *entry, o *opening, start int64, nowOnly, pass
 	if !o.licensed || o.nodes.count() < max(j.Nodes, 1) || !o.nodes.hasAll(j.Required) {
 		return nil
 	}
-	if !f.tested {
+	if !f.tested { // an entry counts once, however many rounds it takes (already_counted)
 		f.tested = true
 		r.tests++
 	}
@@ -315,8 +343,10 @@ func (r *backfillRun) findAmong(e *entry, o *opening, start int64, nowOnly, pass
 	return chosen
 }
 
-// round rounds the plan for the job of e to the table. It returns the second from which to look again where other nodes may come before the
-// job begins, or where the plan clashes with others; else 0.
+// round rounds the plan for the job of e down to whole steps of the table. It returns the second from which to look
+// again: where other nodes may come before the job begins, on which it might begin sooner; or where the plan clashes
+// with others (_test_resv_overlap), its own begin. A clash comes of a job that begins later than the round tried: it
+// lasts longer than the plans that the round looked at. Otherwise round returns 0: the finding is the plan.
 func (r *backfillRun) round(e *entry, nowOnly bool) (again int64) {
 	f, window := e.found, int64(r.c.conf.Schedule.Window/des.Second)
 	switch {
@@ -325,6 +355,7 @@ func (r *backfillRun) round(e *entry, nowOnly bool) (again int64) {
 	case f.later > 0 && f.begins > f.later:
 		return f.later
 	}
+	// Too far in the future to worry about: the job has an estimate and no plan.
 	if f.estimate = f.begins; f.begins > r.second+window {
 		r.expires(f.begins - window)
 		return 0
@@ -342,7 +373,8 @@ func (r *backfillRun) round(e *entry, nowOnly bool) (again int64) {
 // use starts the job of e, or plans it, as was found. It reports false where the table is full.
 func (r *backfillRun) use(e *entry, nowOnly bool) bool {
 	c, j, f := r.c, e.job, e.found
-	before := j.estimate
+	before := j.estimate // of a partition of the job that this run came to first (orig_start_time); 0: none saw a start
+	// Start the job, if it begins now. Where that fails it may have to be looked for again from a later second.
 	for f.begins > 0 && f.begins <= r.second {
 		done, again := r.startNow(e, nowOnly)
 		if done {
@@ -353,6 +385,7 @@ func (r *backfillRun) use(e *entry, nowOnly bool) bool {
 		}
 		r.find(e, again, nowOnly)
 	}
+	// The estimate that users see is the earliest of all partitions.
 	estimate := f.begins
 	if estimate == 0 {
 		estimate = f.estimate
@@ -361,6 +394,8 @@ func (r *backfillRun) use(e *entry, nowOnly bool) bool {
 	if j.estimate = estimate; earlier {
 		j.estimate = before
 	}
+	// No plan is made for a job that would not start, is not to be planned, would start beyond the window, is beyond
+	// a limit on amounts, or is of a QoS with NoReserve.
 	if f.begins == 0 || f.begins > r.second && nowOnly || f.begins > r.second+int64(c.conf.Schedule.Window/des.Second) {
 		return true
 	}
@@ -375,6 +410,8 @@ func (r *backfillRun) use(e *entry, nowOnly bool) bool {
 	if j.qos != nil && j.qos.noPlans {
 		return true
 	}
+	// Nodes count as planned (planned_bitmap) even if the plan does not fit into the table, but not those of a
+	// partition in which the job would start later than in another.
 	if !earlier {
 		c.backfill.planned.unite(f.nodes)
 	}
@@ -393,7 +430,7 @@ func (r *backfillRun) use(e *entry, nowOnly bool) bool {
 // planned, and again is the second from which to search; 0: the finding has the plan already.
 func (r *backfillRun) startNow(e *entry, nowOnly bool) (done bool, again int64) {
 	c, j, f := r.c, e.job, e.found
-	if f.nodes.meets(c.leaving) {
+	if f.nodes.meets(c.leaving) { // cg_node_bitmap: the job waits a second for an epilog, and is planned until then
 		f.lasts = false
 		f.begins, f.later = r.second+1, 0
 		r.expires(f.begins)
@@ -412,13 +449,13 @@ func (r *backfillRun) startNow(e *entry, nowOnly bool) (done bool, again int64) 
 		return true, 0 // nobody knows when
 	case became == beyondLimit: // as if it could start when the next job ends
 		if f.begins = f.later; f.begins == 0 {
-			f.begins = r.second + 500
+			f.begins = r.second + 500 // so Slurm has it, whose comment says 5 minutes
 			r.expires(r.second)
 		}
 		if j.blockedByQOS && j.reason.ofQOSTogether() {
 			r.blocked[j.qos] = max(r.blocked[j.qos], f.begins)
 		}
-	default:
+	default: // it is planned from now on, though it could not start: a best effort
 		f.later = 0
 		r.expires(r.second)
 	}
@@ -426,7 +463,8 @@ func (r *backfillRun) startNow(e *entry, nowOnly bool) (done bool, again int64) 
 	return false, r.round(e, nowOnly)
 }
 
-// plan plans something. The table learns of it when it is needed.
+// plan plans something from begin to end, in seconds of the host's clock. The table learns of it when it is needed:
+// most entries recall what they found, and never look into the table.
 func (r *backfillRun) plan(begin, end int64, needs need) {
 	r.c.backfill.trail.make(begin, max(end, begin+r.table.resolution), needs)
 }
@@ -440,7 +478,8 @@ func (r *backfillRun) catchUp() {
 	}
 }
 
-// full reports whether the table is full. A plan has it use two records at most.
+// full reports whether the table is full. A plan has it use two records at most, one for each end that cuts an
+// interval, so the plans that the table has not learnt need not be entered to tell that it is not full.
 func (r *backfillRun) full() bool {
 	if r.table.records+2*(len(r.c.backfill.trail.made)-r.learnt) < r.table.size {
 		return false
@@ -457,6 +496,7 @@ func (e *entry) limit() int64 { return int64(min(e.job.Limit, e.part.MaxTime) / 
 // for. It is nil where there is no such second.
 func (r *backfillRun) openingFrom(e *entry, start int64) (*opening, int64) {
 	c, j := r.c, e.job
+	// Reservations (job_test_resv).
 	if own := j.reservation; own != nil && !c.inForce(own, c.instant(r.now, start)) {
 		return nil, 0
 	}
@@ -466,7 +506,7 @@ func (r *backfillRun) openingFrom(e *entry, start int64) (*opening, int64) {
 	if start == r.second {
 		r.expiresWithReservations(j)
 	}
-	const tries = 11
+	const tries = 11 // reservations in a row whose ends job_test_resv waits for
 	var nodes nodeSet
 	overlaps := false
 	for try := 0; ; try++ {
@@ -481,6 +521,8 @@ func (r *backfillRun) openingFrom(e *entry, start int64) (*opening, int64) {
 		}
 		start = c.second(b.by.End)
 	}
+	// Plans. The opening holds longer than the answer of the present second if no interval ends, and none comes into
+	// reach of the job's end.
 	nodes.intersect(e.part.nodes)
 	end := max(start, r.second) + e.limit()
 	o := r.table.openingFrom(start, end, need{nodes, j.Licenses})
@@ -488,7 +530,7 @@ func (r *backfillRun) openingFrom(e *entry, start int64) (*opening, int64) {
 		r.expires(o.first)
 		r.expires(o.beyond - e.limit())
 	}
-	if overlaps {
+	if overlaps { // the end of a reservation in the way may bring other nodes, too (find_resv_end)
 		after := c.reservationEnds(start, r.table.resolution) + 1
 		if after >= r.table.windowEnd() {
 			r.expires(after - int64(c.conf.Schedule.Window/des.Second))
@@ -507,7 +549,7 @@ func (r *backfillRun) openingFrom(e *entry, start int64) (*opening, int64) {
 }
 
 // reserves reports whether the job of e is old and important enough that others wait for it: that
-// backfill plans it, and that it closes its partition.
+// backfill plans it, and that it closes its partition (bf_min_age_reserve, bf_min_prio_reserve).
 func (c *Controller) reserves(now des.Time, e *entry) bool {
 	age := c.second(now) - c.second(e.job.eligible)
 	return (e.job.eligible > 0 || c.conf.Schedule.MinAgeReserve == 0) && age >= int64(c.conf.Schedule.MinAgeReserve/des.Second) && int64(e.priority) >= int64(c.conf.Schedule.MinPrioReserve)
@@ -522,11 +564,11 @@ func (c *Controller) instant(now des.Time, second int64) des.Time {
 }
 
 // shares counts the jobs of each user, partition and association that a run of backfill has
-// looked at.
+// looked at. A map stays empty if the rule that reads it is 0.
 type shares struct {
 	rules    *Scheduling
-	limited  bool // any of the rules limits anything
-	user     map[string]int
+	limited  bool           // any of the rules limits anything
+	user     map[string]int // by Job.User
 	part     map[*partition]int
 	userPart map[userIn]int
 	assoc    map[*association]int
@@ -543,8 +585,9 @@ func newShares(rules *Scheduling) *shares {
 	return &shares{rules, limited, map[string]int{}, map[*partition]int{}, map[userIn]int{}, map[*association]int{}}
 }
 
-// admit counts the job of e, and returns "", if the job may be looked at. Otherwise it returns the one of
-// SchedulerParameters that is in the way.
+// admit counts the job of e, and returns "", if the job may be looked at. Otherwise it returns the key of
+// SchedulerParameters that is in the way (_job_exceeds_max_bf_param). A job that a rule passes over counts for none
+// of the others. A job without association is in no association's share.
 func (s *shares) admit(e *entry) string {
 	if !s.limited {
 		return ""
