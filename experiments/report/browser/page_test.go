@@ -140,6 +140,19 @@ func TestHoveringTellsTheJobUnderThePointer(t *testing.T) {
 	p.sound()
 }
 
+// A job whose ID needs more than 32 bits is found by it.
+func TestALargeIDIsShown(t *testing.T) {
+	const id = "1099511627777" // 2^40 + 1
+	log := filepath.Join(t.TempDir(), "log.swf")
+	require.NoError(t, os.WriteFile(log, []byte("; MaxProcs: 4\n1 0 -1 10 2 -1 -1 2 10 -1 1 7 1 -1 1 -1 -1 -1\n"+
+		id+" 5 -1 10 2 -1 -1 2 10 -1 1 7 1 -1 1 -1 -1 -1\n"), 0o600))
+	p := open(t, filepath.Join(simulated(t, log, "--policy", "easy"), "report.html"), 1200, 900)
+	p.run(chromedp.KeyEvent("/"), chromedp.KeyEvent(id), chromedp.KeyEvent(kb.Enter))
+	p.settle()
+	require.Equal(t, "Job "+id, value[string](p, `byId('job-title').textContent`))
+	p.sound()
+}
+
 func TestAJobIsFoundByKeysAlone(t *testing.T) {
 	dir := simulated(t, "lublin:jobs=800:procs=64:load=0.8", "--policy", "fcfs,easy")
 	jobs, err := folder(t, dir).Runs[0].Jobs()
