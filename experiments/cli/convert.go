@@ -298,7 +298,8 @@ func quoted(word string) string {
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
-// sameFile reports whether both paths lead to one regular file.
+// sameFile reports whether both paths lead to one regular file. A device or a pipe, such as
+// /dev/null, may be both read and written.
 func sameFile(a, b string) bool {
 	infoA, errA := os.Stat(a)
 	infoB, errB := os.Stat(b)

@@ -101,10 +101,6 @@ func setRange(s *policy.Settings, field *vo.Range, name, text string) {
 	*field = vo.Range{Min: least, Max: most}
 }
 
-// batchJobBytes is about how many bytes a job of a batch takes in memory: a batch is drawn as a
-// whole.
-const batchJobBytes = 220
-
 // writeBatches writes batches as a job file, whose format the ending of its path tells; to standard
 // output they go as CSV. seed returns the seed from which they are drawn in a call with a given
 // seed.
@@ -113,7 +109,7 @@ func writeBatches(b vo.Batches, seed func(call uint64) uint64) made {
 		if err := b.Check(); err != nil {
 			return &usageError{err}
 		}
-		if err := hostmem.Fits(0, hostmem.Need{What: fmt.Sprintf("%d jobs of a batch", b.Jobs), Bytes: batchJobBytes * float64(b.Jobs)}); err != nil {
+		if err := hostmem.Fits(0, hostmem.Need{What: fmt.Sprintf("%d jobs of a batch", b.Jobs), Bytes: hostmem.BatchJob * float64(b.Jobs)}); err != nil {
 			return err
 		}
 		o, _, err := optionsOf(cmd)

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"math"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -78,14 +77,6 @@ func (p page) fact(name, format string, values ...any) { p.row(name, fmt.Sprintf
 // whose head has the sign.
 func percent(share float64) string    { return hundredths(share) + "%" }
 func hundredths(share float64) string { return strconv.FormatFloat(100*share, 'f', 1, 64) }
-
-// figures4 returns a number with four figures; from 1,000 on it is whole.
-func figures4(v float64) string {
-	if math.Abs(v) >= 1000 {
-		return strconv.FormatFloat(v, 'f', 0, 64)
-	}
-	return strconv.FormatFloat(v, 'g', 4, 64)
-}
 
 // known returns a number with digits places after the point; "-" for 0, which stands for a number
 // that is not known.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/gridslot/gridslot/experiments/internal/plain"
 	"github.com/gridslot/gridslot/experiments/simulation"
 	"github.com/gridslot/gridslot/workload"
 	"github.com/gridslot/gridslot/workload/facts"
@@ -94,8 +95,8 @@ func (c *comparison) writeTable(p page) error {
 		if d.Unit != "" {
 			name += ", " + d.Unit
 		}
-		p.row(name, figures4(d.A.Mean), figures4(d.B.Mean), figures4(d.A.Median), figures4(d.B.Median), figures4(d.A.P95), figures4(d.B.P95),
-			fmt.Sprintf("%.3f", d.KolmogorovSmirnov), figures4(d.Wasserstein), fmt.Sprintf("%.3f", d.Relative))
+		p.row(name, plain.FourFigures(d.A.Mean), plain.FourFigures(d.B.Mean), plain.FourFigures(d.A.Median), plain.FourFigures(d.B.Median), plain.FourFigures(d.A.P95), plain.FourFigures(d.B.P95),
+			fmt.Sprintf("%.3f", d.KolmogorovSmirnov), plain.FourFigures(d.Wasserstein), fmt.Sprintf("%.3f", d.Relative))
 	}
 	for _, s := range []*side{&c.A, &c.B} {
 		if s.report.Total(workload.Damaged)+s.report.Total(workload.LeftOut) > 0 {

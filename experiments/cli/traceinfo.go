@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/experiments/internal/plain"
 	"github.com/gridslot/gridslot/experiments/simulation"
 	"github.com/gridslot/gridslot/workload"
 	"github.com/gridslot/gridslot/workload/facts"
@@ -228,7 +229,7 @@ func writeDistributions(p page, f *facts.Facts) {
 		}
 		cells := []string{name, strconv.FormatInt(d.N, 10)}
 		for _, v := range []float64{d.Mean, d.Deviation, d.P5, d.P25, d.Median, d.P75, d.P95, d.P99, d.Greatest} {
-			cells = append(cells, figures4(v))
+			cells = append(cells, plain.FourFigures(v))
 		}
 		p.row(cells...)
 	}
@@ -271,7 +272,7 @@ func writeRequests(p page, f *facts.Facts) {
 		if r.Utilization > 0 {
 			text += fmt.Sprintf(", utilization %.3f", r.Utilization)
 		}
-		p.row("schedule in the log", text+fmt.Sprintf("; idle for %s s, %s s at most", figures4(r.Idle), figures4(r.LongestIdle)))
+		p.row("schedule in the log", text+fmt.Sprintf("; idle for %s s, %s s at most", plain.FourFigures(r.Idle), plain.FourFigures(r.LongestIdle)))
 	}
 }
 
@@ -313,7 +314,7 @@ func writeOwners(p page, f *facts.Facts) {
 	if d := f.Dependencies; d != nil {
 		text := fmt.Sprintf("%d jobs (%s) come after another", d.Jobs, percent(d.Share))
 		if d.ThinkTimes != nil {
-			text += fmt.Sprintf("; median think time %s s", figures4(d.ThinkTimes.Median))
+			text += fmt.Sprintf("; median think time %s s", plain.FourFigures(d.ThinkTimes.Median))
 		}
 		p.row("dependencies", text)
 	}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity/grid"
+	"github.com/gridslot/gridslot/experiments/internal/plain"
 	"github.com/gridslot/gridslot/experiments/simulation"
 	"github.com/gridslot/gridslot/experiments/sweep"
 	"github.com/gridslot/gridslot/metrics"
@@ -367,7 +368,7 @@ func (e oar11) claims(at func(v oarVariant, strategy string, jobs int64, quantit
 		if less < than {
 			return ""
 		}
-		return digits(less) + " not below " + digits(than)
+		return plain.FourFigures(less) + " not below " + plain.FourFigures(than)
 	}
 	// Which of OAR and RLA has less: each order by itself, and all of them together.
 	for _, o := range e.Orders {
@@ -460,15 +461,7 @@ func holdsIf(holds bool) Verdict {
 func figuresText(of []float64) string {
 	var texts []string
 	for _, x := range of {
-		texts = append(texts, digits(x))
+		texts = append(texts, plain.FourFigures(x))
 	}
 	return strings.Join(texts, ", ")
-}
-
-// digits writes four digits, or all before the point if there are more.
-func digits(x float64) string {
-	if x >= 1000 {
-		return strconv.FormatFloat(x, 'f', 0, 64)
-	}
-	return strconv.FormatFloat(x, 'g', 4, 64)
 }

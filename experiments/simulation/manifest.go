@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/experiments/internal/plain"
 	"github.com/gridslot/gridslot/metrics"
 	"github.com/gridslot/gridslot/traces"
 	"github.com/gridslot/gridslot/workload"
@@ -48,7 +49,7 @@ func (sc *Scenario) sumsByPath(t *Tables) (map[string]string, error) {
 		}
 		text, err := os.ReadFile(found)
 		if err != nil {
-			return nil, fmt.Errorf("reading %s: %w", path, reason(err))
+			return nil, fmt.Errorf("reading %s: %w", path, plain.Reason(err))
 		}
 		sums[sumAtPath+path] = textOf("", path, path, text).Sum
 	}

@@ -16,7 +16,6 @@ const (
 	nodeBytes   = 300 // a node as it is drawn,
 	planBytes   = 250 // as one policy plans it,
 	ownerBytes  = 480 // and with the name of an owner
-	jobBytes    = 220 // a job of a batch
 	taskBytes   = 580 // an owner's job at a fixed time, from when it is known until it is over
 	queuedBytes = 180 // an owner's job that comes to a queue
 	unitBytes   = 120 // a processor or node that fails
@@ -69,7 +68,7 @@ func (c *call) checkMemory() error {
 func (n *memoryNeeds) batches(b *Batches) {
 	if b != nil {
 		jobs := float64(b.Cycles) * float64(b.WithDefaults().Jobs)
-		n.add(jobBytes*jobs, "%.0f jobs of batches", jobs)
+		n.add(hostmem.BatchJob*jobs, "%.0f jobs of batches", jobs)
 	}
 }
 

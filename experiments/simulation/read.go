@@ -8,7 +8,6 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -19,6 +18,7 @@ import (
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/flow"
+	"github.com/gridslot/gridslot/experiments/internal/plain"
 	"github.com/gridslot/gridslot/experiments/internal/yamlfile"
 	"github.com/gridslot/gridslot/internal/csvtable"
 	"github.com/gridslot/gridslot/internal/enum"
@@ -151,7 +151,7 @@ func read(path, kind string, part bool, t *Tables) (*Scenario, error) {
 	}
 	text, err := os.ReadFile(path)
 	if err != nil {
-		return nil, fmt.Errorf("opening the %s %s: %w", what, path, reason(err))
+		return nil, fmt.Errorf("opening the %s %s: %w", what, path, plain.Reason(err))
 	}
 	return parse(path, text, kind, part, t)
 }
@@ -172,15 +172,6 @@ func parse(path string, text []byte, kind string, part bool, t *Tables) (*Scenar
 // mostText is how long a file of settings may be, in bytes: the reader of YAML takes some
 // twenty times as much memory.
 const mostText = 16 << 20
-
-// reason returns why a file cannot be opened, without the name of the system call.
-func reason(err error) error {
-	var path *fs.PathError
-	if errors.As(err, &path) {
-		return path.Err
-	}
-	return err
-}
 
 // textOf returns a file with its checksum.
 func textOf(key, name, path string, text []byte) Text {
@@ -686,7 +677,7 @@ func with[V any](m map[string]V, name string, v V) map[string]V {
 func (r *reader) readCSV(key, name string, wanted []string, take func(*csvtable.Table, *csvtable.Row) error) error {
 	text, err := os.ReadFile(r.beside(name))
 	if err != nil {
-		return faultAt(fmt.Errorf("%s: opening %s: %w", key, name, reason(err)), key)
+		return faultAt(fmt.Errorf("%s: opening %s: %w", key, name, plain.Reason(err)), key)
 	}
 	r.sc.Texts = append(r.sc.Texts, textOf("", name, r.beside(name), text))
 	t, err := csvtable.Read(strings.NewReader(string(text)), wanted...)

@@ -13,6 +13,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/experiments/internal/plain"
 	"github.com/gridslot/gridslot/metrics/rows"
 	"github.com/gridslot/gridslot/metrics/stats"
 )
@@ -129,21 +130,13 @@ func (o *Outcome) printSpreads(w io.Writer) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintf(table, "\nover %d phases\tmin\tmean\tmax\t95%% of the mean\t\n", len(o.Results))
 	for _, s := range all {
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s to %s\t\n", s.Measure, brief(s.Min), brief(s.Mean), brief(s.Max), brief(s.Low), brief(s.High))
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s to %s\t\n", s.Measure, plain.FourFigures(s.Min), plain.FourFigures(s.Mean), plain.FourFigures(s.Max), plain.FourFigures(s.Low), plain.FourFigures(s.High))
 	}
 	if err := table.Flush(); err != nil {
 		return err
 	}
 	_, err = fmt.Fprintln(w, "rules exact, phase unknown: no log tells when the loops of its controller woke")
 	return err
-}
-
-// brief returns a number for people: whole from 1,000 on, with four digits below.
-func brief(v float64) string {
-	if math.Abs(v) >= 1000 {
-		return strconv.FormatFloat(v, 'f', 0, 64)
-	}
-	return strconv.FormatFloat(v, 'g', 4, 64)
 }
 
 // writeSpreads writes phases.csv, if there are several phases.

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/gridslot/gridslot/experiments/internal/plain"
 	"github.com/gridslot/gridslot/experiments/internal/yamlfile"
 	"github.com/gridslot/gridslot/experiments/simulation"
 	"github.com/gridslot/gridslot/experiments/sweep"
@@ -50,7 +51,7 @@ type File struct {
 func Open(path string, t *simulation.Tables) (*File, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
-		return nil, fmt.Errorf("opening the study %s: %w", path, withoutCall(err))
+		return nil, fmt.Errorf("opening the study %s: %w", path, plain.Reason(err))
 	}
 	dir, err := filepath.Abs(filepath.Dir(path))
 	if err != nil {
@@ -166,7 +167,7 @@ func (f *File) inputs() (inputs []sweep.Input, err error) {
 				in, there := sums[file.Path]
 				if !there {
 					if in, err = sweep.InputFile(file.Path); err != nil {
-						return nil, f.readingError(v.errorf("%s: opening %s: %w", v.Name, file.Path, withoutCall(err)))
+						return nil, f.readingError(v.errorf("%s: opening %s: %w", v.Name, file.Path, plain.Reason(err)))
 					}
 					sums[file.Path] = in
 				}
@@ -217,14 +218,4 @@ func (f *File) nameOf(path string) string {
 		return filepath.ToSlash(rel)
 	}
 	return path
-}
-
-// withoutCall returns why a file cannot be opened, without the name of the system call and of the
-// file, which the message has already.
-func withoutCall(err error) error {
-	var at *os.PathError
-	if errors.As(err, &at) {
-		return at.Err
-	}
-	return err
 }

@@ -48,6 +48,10 @@ func (e *TooMuchError) Error() string {
 		Size(int64(min(e.Bytes, math.MaxInt64/2))), e.Largest.What, Size(e.Allowed), why)
 }
 
+// BatchJob is about how many bytes a job of a batch takes: a batch is drawn as a whole before its
+// first job is used. Package simulation measures it (TestTheEstimateIsNearTheTruth).
+const BatchJob = 220
+
 // Fits returns a *TooMuchError where all needs together are above what is allowed, in
 // bytes; 0 is Share.
 //
