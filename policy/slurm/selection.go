@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// Which nodes select/cons_tres gives a job. Nodes offer the job CPUs; a choice is evaluated among all
-// that offer any, and, while it fails, without those that offer the fewest.
+// Which nodes select/cons_tres gives a job (plugins/select/cons_tres/job_test.c). Nodes offer the job CPUs; a choice
+// is evaluated among all that offer any, and, while it fails, without those that offer the fewest.
 
 // choice is the nodes that select/cons_tres gives a job, in the order in which it took them, and
 // how many CPUs of each it offers.
@@ -30,29 +30,38 @@ func (c choice) mark(s nodeSet) {
 	}
 }
 
-// search is one choice of nodes. Of a controller there is one at a time, whose room all use.
+// search is one choice of nodes. Of a controller there is one at a time, whose room all use. A look into the future
+// runs it again and again, each time with more running jobs taken away (release), so that a search reckons anew only
+// what a release has changed, and only when the next run asks for it.
 type search struct {
 	c     *Controller
 	job   *Job
 	shape *shape
-	plain bool // the shape is
+	plain bool // shape.plain holds, and the controller is not forgetful
+	// free is what is free of each node. If jobs are released, it is the caller's to change, as Controller.later.
 	free  usage
-	among nodeSet // nodes that may be chosen
-	most  int     // CPUs that are free of them: no fewer than they offer
-	// considered is how many of among Slurm considers for a job that wants devices; see Controller.considers.
-	considered int
-	looked     bool    // at the GPUs of all that are considered
-	freed      []*Job  // those that free does not yet have back what they had
-	given      []*Job  // those that it has
-	asked      bool    // what nodes offer has been reckoned:
-	open       nodeSet // of among, those that offer CPUs
-	offered    []int   // CPUs that each node of open offers
-	levels     []int   // how many nodes offer so many CPUs, unless the demand is plain
-	nodes      int     // how many nodes offer any
-	cpus       int     // how many CPUs they offer in all
-	stale      nodeSet // of among, nodes of which more is free than open, offered and so on tell of
+	among nodeSet // nodes that may be chosen: candidates that suit the shape
+	// most is how many CPUs of among are free. Invariant: no fewer than these nodes offer, so that a search whose most
+	// is too low fails without a count of what they offer.
+	most       int
+	considered int    // how many of among Slurm considers for a job that wants devices: see Controller.considers
+	looked     bool   // at the GPUs of all that are considered
+	freed      []*Job // jobs that were released and whose nodes have not got back in free what the jobs had
+	given      []*Job // jobs that were released before, with what they had given back; see takeBack
 
-	planned bool // the choice is for a start to come, when running jobs have ended
+	// What nodes offer. Valid if asked, but for the nodes in stale. Invariant: nodes is the size of open, and cpus the
+	// sum of offered over open.
+	asked   bool
+	open    nodeSet // of among, those that offer CPUs
+	offered []int   // by node: CPUs that it offers (avail_cpus), above 0; of nodes of open only
+	levels  []int   // by number of CPUs: how many nodes offer as many. Not used if plain
+	nodes   int     // how many nodes offer any
+	cpus    int     // how many CPUs they offer in all
+	stale   nodeSet // of among, nodes of which more is free than open, offered and so on tell of
+
+	// planned says that the choice is for a start to come, when running jobs have ended: then bf_busy_nodes holds
+	// (prefer_alloc_nodes).
+	planned bool
 
 	left      nodeSet   // of open, those that have not been left out
 	chosen    choice    // room for what is chosen,
@@ -77,7 +86,7 @@ func (c *Controller) choose(e *entry, candidates nodeSet, free usage) choice {
 	return c.newSearch(e, candidates, free).run()
 }
 
-// newSearch is a search among candidates.
+// newSearch is a search among candidates. It ends the search before, as both have the same room.
 func (c *Controller) newSearch(e *entry, candidates nodeSet, free usage) *search {
 	s := &c.search
 	s.job, s.shape, s.free, s.most, s.asked, s.planned = e.job, c.shapeOf(e), free, 0, false, false
@@ -149,7 +158,8 @@ func (s *search) ask() {
 	}
 }
 
-// hopeless reports whether the nodes that may be chosen have too few CPUs even if idle.
+// hopeless reports whether the nodes that may be chosen have too few CPUs even if idle. Then no running job need be
+// taken away to tell that the job would never start.
 func (s *search) hopeless() bool {
 	lacking := s.shape.demand.cpus
 	for n := range s.among.all {
@@ -160,7 +170,7 @@ func (s *search) hopeless() bool {
 	return true
 }
 
-// offer reckons anew what a candidate offers.
+// offer reckons anew what a candidate offers: what it offered before leaves the counts, and what it offers joins them.
 func (s *search) offer(n int) {
 	if s.open.has(n) {
 		was := s.offered[n]
@@ -187,14 +197,15 @@ func (s *search) release(j *Job) {
 		}
 	}
 	switch {
-	case s.c.forgetful:
+	case s.c.forgetful: // tests hold the answers to those of counts that are never behind
 		s.refresh()
 	case len(s.shape.gres) > 0: // what GPUs weigh is noted after each job
 		s.give()
 	}
 }
 
-// offerPlainly has nodes offer what jobs had of them that are over, where the demand is plain.
+// offerPlainly has nodes offer what jobs had of them that are over, where the demand is plain. Then a node offers all
+// CPUs that are free, so the CPUs of a job are added to what its nodes offer, and free need not change.
 func (s *search) offerPlainly() {
 	for _, j := range s.freed {
 		for _, had := range j.shares {
@@ -214,7 +225,8 @@ func (s *search) offerPlainly() {
 	s.freed = s.freed[:0]
 }
 
-// give gives back what jobs had that are over.
+// give gives back in free what jobs had that are over, on nodes that may be chosen. With devices, what Slurm considers
+// changes with each node, and so do weights by GPUs.
 func (s *search) give() {
 	for _, j := range s.freed {
 		for i := range j.Placed {
@@ -235,7 +247,7 @@ func (s *search) give() {
 	s.freed = s.freed[:0]
 }
 
-// takeBack takes back what was given back.
+// takeBack takes back what was given back, so that free is what it was before the search.
 func (s *search) takeBack() {
 	for _, j := range s.given {
 		for i := range j.Placed {
@@ -286,20 +298,24 @@ func (s *search) outOfReach() bool {
 }
 
 // run tries the nodes that offer CPUs, and then without those that offer one, at most two, and so
-// on while enough are left.
+// on while enough are left (choose_nodes). Without the few CPUs of small nodes a job that may have only so many nodes
+// can take larger ones. A plain job may have as many nodes as it needs, so that it is tried once.
 func (s *search) run() choice {
+	// What tells without a choice that there is none.
 	if s.most < s.shape.demand.cpus && !s.c.forgetful {
 		return nil
 	}
 	if s.refresh(); s.outOfReach() || slices.ContainsFunc(s.shape.required, func(n int) bool { return !s.open.has(n) }) {
 		return nil
 	}
+	// All nodes that offer CPUs.
 	copy(s.left, s.open)
 	nodes, least := s.nodes, s.shape.demand.min
 	chosen := s.evaluate()
 	if chosen != nil || s.plain {
 		return s.reckon(chosen)
 	}
+	// Without those that offer few. Nodes that offer the most are never left out (most_res).
 	most := len(s.levels) - 1
 	for s.levels[most] == 0 {
 		most--
@@ -323,7 +339,8 @@ func (s *search) run() choice {
 	return s.reckon(chosen)
 }
 
-// reckon notes how many CPUs the job would have of the nodes chosen, if there are any.
+// reckon notes how many CPUs the job would have of the nodes chosen (total_cpus), if there are any. If there are none,
+// the number of an earlier search stays: limits on amounts go by it.
 func (s *search) reckon(chosen choice) choice {
 	if chosen != nil {
 		s.job.reckoned = s.cpusOf(chosen)
@@ -341,7 +358,7 @@ type taking struct {
 }
 
 // take takes one node: all that it offers of a whole one, and otherwise no more than leaves a CPU
-// for each node that is still to come.
+// for each node that is still to come, but the CPUs that the job asks of each node at least (_cpus_to_use).
 func (t *taking) take(n int) {
 	cpus := t.offered[n]
 	if !t.shape.demand.whole {
@@ -355,7 +372,8 @@ func (t *taking) take(n int) {
 
 func (t *taking) enough() bool { return t.cpus <= 0 && t.nodes <= 0 }
 
-// evaluate chooses among the nodes that are left, or returns nil.
+// evaluate chooses among the nodes that are left, or returns nil (_eval_nodes). It takes the required nodes first, and
+// the others by the rule that slurm.conf sets.
 func (s *search) evaluate() choice {
 	d := &s.shape.demand
 	t := taking{search: s, chosen: s.chosen[:0], cpus: d.cpus, nodes: d.min, allowed: d.max}
@@ -389,7 +407,7 @@ func (t *taking) byWeight() []int {
 }
 
 // serial takes nodes of the lowest weight first, and of one weight the last one: pack_serial_at_end keeps jobs of
-// one CPU away from the nodes that wide jobs take.
+// one CPU away from the nodes that wide jobs take (_eval_nodes_serial).
 func (t *taking) serial() choice {
 	for _, weight := range t.byWeight() {
 		for n := len(t.c.conf.Nodes) - 1; n >= 0; n-- {
@@ -407,7 +425,7 @@ func (t *taking) serial() choice {
 }
 
 // busyFirst takes nodes of the lowest weight first, and of one weight those in use: bf_busy_nodes leaves idle nodes
-// to jobs that need many. Slurm looks at the idle nodes of a weight also when those in use were enough, and takes
+// to jobs that need many (_eval_nodes_busy). Slurm looks at the idle nodes of a weight also when those in use were enough, and takes
 // one of them more; and when the job may have no more nodes, and takes as many of them as make it enough.
 func (t *taking) busyFirst() choice {
 	idle := t.c.idleNodes()
@@ -439,12 +457,13 @@ func (t *taking) isFree(n, weight int) bool {
 	return t.left.has(n) && t.c.weights[n] == weight && !slices.Contains(t.shape.required, n)
 }
 
-// stretch is a run of neighbouring nodes of one weight.
+// stretch is a run of neighbouring nodes of one weight (consec_ arrays of _eval_nodes). A node that is not left ends
+// it, too.
 type stretch struct {
-	nodes    []int // those that are not taken yet
-	cpus     int
-	weight   int
-	required int // the first node of it that the job must have, or -1
+	nodes    []int // those that are not taken yet, ascending
+	cpus     int   // that these offer
+	weight   int   // Controller.weights of each of them
+	required int   // the first node of it that the job must have, or -1
 }
 
 // findStretches finds the runs of nodes that are left. A required node joins the run that it stands
@@ -477,12 +496,15 @@ func (s *search) findStretches() []stretch {
 	if s.stretches = all; len(s.shape.required) == 0 {
 		return all
 	}
+	// Runs of required nodes alone have nothing to take.
 	return slices.DeleteFunc(all, func(s stretch) bool { return len(s.nodes) == 0 })
 }
 
-// bestFit takes nodes of the stretch that fits best, then of the next one: of those of the lowest
-// weight the one with the fewest CPUs that has enough, and where none has enough the one with the
-// most.
+// bestFit takes nodes of the stretch that fits best, then of the next one (the end of _eval_nodes). A stretch with a
+// required node comes first. Of those of the lowest weight it is the stretch with the fewest CPUs that has enough, and
+// where none has enough the stretch with the most. Of equals the first is taken. What is enough grows less with each
+// stretch. The tests are Slurm's: as a lower weight wins against a required node that was found before, the
+// order of stretches counts, and the tests cannot be one sort.
 func (t *taking) bestFit() choice {
 	stretches := t.findStretches()
 	for len(stretches) > 0 && t.allowed > 0 {
@@ -531,7 +553,7 @@ func (t *taking) takeStretch(s *stretch) {
 	}
 }
 
-// tightest is the first of the nodes with the fewest CPUs that are enough, or -1.
+// tightest is the first of the nodes with the fewest CPUs that are enough for what the job still lacks, or -1.
 func (t *taking) tightest(nodes []int) int {
 	one, least := -1, math.MaxInt
 	for _, n := range nodes {
@@ -542,8 +564,9 @@ func (t *taking) tightest(nodes []int) int {
 	return one
 }
 
-// leastLoaded takes, of the nodes of the lowest weight, the one with the largest part of free
-// cores, again and again.
+// leastLoaded takes, of the nodes of the lowest weight, the node with the largest part of free
+// cores, again and again (CR_LLN, _eval_nodes_lln). The scan for it stops at a node that has as many CPUs free as the node
+// taken last, for Slurm takes that for the largest part that is left, which it is if all nodes have as many cores.
 func (t *taking) leastLoaded() choice {
 	conf := t.c.conf
 	taken := map[int]bool{}
@@ -555,6 +578,7 @@ func (t *taking) leastLoaded() choice {
 				if taken[n] || slices.Contains(t.shape.required, n) || t.c.weights[n] != weight {
 					continue
 				}
+				// Parts are compared as products, which are exact.
 				if best < 0 || t.free.cpus[best]*conf.Nodes[n].CPUs() < t.free.cpus[n]*conf.Nodes[best].CPUs() {
 					if best = n; t.free.cpus[best] == last {
 						break
@@ -574,14 +598,14 @@ func (t *taking) leastLoaded() choice {
 	return nil
 }
 
-// idleNodes is the nodes on which nothing runs.
+// idleNodes is the nodes on which nothing runs: a node whose jobs complete is among them.
 func (c *Controller) idleNodes() nodeSet { return c.eraSets().idle }
 
 // eraSets are sets of nodes that are the same as long as the same jobs run.
 type eraSets struct {
-	era   uint64
-	idle  nodeSet // on which nothing runs
-	whole nodeSet // that jobs have to themselves
+	era   uint64  // Controller.era in which they were found
+	idle  nodeSet // on which nothing runs; nil: not found yet
+	whole nodeSet // that running jobs have to themselves
 }
 
 // eraSets are the sets of the present era.
