@@ -391,9 +391,10 @@ func (c *Controller) reckonMostNodes(j *Job) (most int, limit Reason) {
 }
 
 // evictAll ends jobs so that j can have their nodes, at once or after their grace time, unless j made jobs
-// end in the last preemptionLasts seconds: that preemption may still be under way.
+// end less than KillWait and MessageTimeout ago: that preemption may still be under way.
 func (c *Controller) evictAll(now des.Time, j *Job, victims []*Job) {
-	if j.preempted > 0 && c.second(j.preempted) > c.second(now)-preemptionLasts {
+	lasts := int64((c.conf.KillWait + c.conf.MessageTimeout) / des.Second)
+	if j.preempted > 0 && c.second(j.preempted) > c.second(now)-lasts {
 		return
 	}
 	for _, v := range victims {
@@ -401,7 +402,3 @@ func (c *Controller) evictAll(now des.Time, j *Job, victims []*Job) {
 	}
 	j.preempting, j.preempted = true, now
 }
-
-// preemptionLasts is for how many seconds a job that made others end makes no more of them end: KillWait
-// and MessageTimeout of slurm.conf, by their defaults.
-const preemptionLasts = killWait + 10

@@ -42,7 +42,11 @@ type Config struct {
 
 	MinJobAge     des.Time // how long the record of an ended job is kept (MinJobAge, 300 s); 0: for ever. Its purge is a change to backfill
 	OverTimeLimit des.Time // how long a job may run beyond its limit (OverTimeLimit, in minutes there); des.Forever: no job is ended
-	CompleteWait  des.Time // nothing starts while a job completes that ended less than this ago (CompleteWait)
+	// KillWait is how long Slurm grants a job between the signals SIGTERM and SIGKILL (KillWait, 30 s). Jobs here end at
+	// the first signal. Backfill expects a job beyond its limit to last for so long.
+	KillWait       des.Time
+	MessageTimeout des.Time // a job that made others end makes no more end for this and KillWait (MessageTimeout, 10 s)
+	CompleteWait   des.Time // nothing starts while a job completes that ended less than this ago (CompleteWait)
 }
 
 // Node is a node of a row NodeName of slurm.conf.

@@ -140,12 +140,9 @@ func (c *Controller) guessEnd(j *Job, ends, now int64) int64 {
 	case over == des.Forever: // nobody ends it
 		return now + int64(j.Limit/des.Second)
 	default:
-		return max(ends+killWait+int64(over/des.Second), now+1)
+		return max(ends+int64((c.conf.KillWait+over)/des.Second), now+1)
 	}
 }
-
-// killWait is KillWait of slurm.conf by its default, in seconds.
-const killWait = 30
 
 // fitIdle is the nodes among candidates that the job of e would be given were they idle, or nil.
 func (c *Controller) fitIdle(e *entry, candidates nodeSet) nodeSet {

@@ -265,7 +265,7 @@ func Duration(text string) (des.Time, error) {
 
 // config makes the settings a Config.
 func (f *configFile) config() (*Config, error) {
-	conf := &Config{Epoch: defaultEpoch, MinJobAge: 300 * des.Second}
+	conf := &Config{Epoch: defaultEpoch, MinJobAge: 300 * des.Second, KillWait: 30 * des.Second, MessageTimeout: 10 * des.Second}
 	f.readNodes(conf)
 	f.readPartitions(conf)
 	f.readSelection(conf)
@@ -301,6 +301,12 @@ func (f *configFile) config() (*Config, error) {
 	}
 	if s, found := f.take("OverTimeLimit"); found {
 		conf.OverTimeLimit = f.duration(s)
+	}
+	if s, found := f.take("KillWait"); found {
+		conf.KillWait = f.seconds(s)
+	}
+	if s, found := f.take("MessageTimeout"); found {
+		conf.MessageTimeout = f.seconds(s)
 	}
 	if s, found := f.take("CompleteWait"); found {
 		conf.CompleteWait = f.seconds(s)
@@ -363,7 +369,7 @@ var ignored = set("clustername slurmctldhost slurmctldport slurmduser slurmuser 
 	"taskpluginparam switchtype mpidefault mpiparams jobacctgathertype jobacctgatherfrequency jobcomptype jobcomploc jobcomphost " +
 	"jobcomppass jobcompport jobcompuser slurmdparameters slurmdtimeout slurmctldtimeout returntoservice maxjobcount schedulertype " +
 	"accountingstoragehost accountingstorageport accountingstorageuser accountingstoragepass accountingstoretype grestypes " +
-	"prologflags prolog epilog healthcheckprogram healthcheckinterval inactivelimit killwait waittime " +
+	"prologflags prolog epilog healthcheckprogram healthcheckinterval inactivelimit waittime " +
 	"debugflags accountingstorageflags acctgatherenergytype plugstackconfig treewidth mailprog controlmachine slurmctldparameters")
 
 func set(words string) map[string]bool {

@@ -1138,9 +1138,13 @@ func TestStartedJobsMayGetAnotherLimit(t *testing.T) {
 // ends it, it is expected to go on for its limit.
 func TestEndsOfJobsBeyondTheirLimits(t *testing.T) {
 	for over, want := range map[string]map[int64]int64{
-		"0":         {-1: 0, 0: 30, 29: 30, 30: 31, 99: 100},
-		"2":         {-1: 0, 0: 150, 149: 150, 150: 151},
-		"UNLIMITED": {-1: 0, 0: 600, 150: 750},
+		"0":                   {-1: 0, 0: 30, 29: 30, 30: 31, 99: 100},
+		"0\nKillWait=5":       {-1: 0, 0: 5, 4: 5, 5: 6},
+		"0\nKillWait=0":       {-1: 0, 0: 1, 4: 5},
+		"2":                   {-1: 0, 0: 150, 149: 150, 150: 151},
+		"2\nKillWait=60":      {-1: 0, 0: 180, 179: 180, 180: 181},
+		"0\nMessageTimeout=5": {-1: 0, 0: 30},
+		"UNLIMITED":           {-1: 0, 0: 600, 150: 750},
 	} {
 		r := newRuled(t, kept+"OverTimeLimit="+over+"\n", "add account a\nadd user u account=a\n")
 		first := r.submit(0, &Job{Nodes: 2, Exclusive: true, Account: "a", User: "u", Limit: 10 * des.Minute})
@@ -1152,6 +1156,25 @@ func TestEndsOfJobsBeyondTheirLimits(t *testing.T) {
 			require.Equal(t, begins, second-limit, "OverTimeLimit=%s, %d s after the limit", over, after)
 		}
 	}
+}
+
+// A job that made others end makes no more of them end for KillWait and MessageTimeout.
+func TestHowLongAPreemptionLasts(t *testing.T) {
+	for keys, lasts := range map[string]des.Time{"": 40, "KillWait=5\n": 15, "MessageTimeout=60\n": 90, "KillWait=0\n": 10} {
+		r := newRuled(t, fourNodes+keys, "")
+		var victims []*Job
+		for range 3 {
+			victims = append(victims, r.submit(0, &Job{Tasks: 1}))
+		}
+		r.until(10 * des.Second)
+		j := r.submit(10*des.Second, &Job{Tasks: 1, Held: true})
+		for i, now := range []des.Time{10, 10 + lasts - 1, 10 + lasts} {
+			r.evictAll(now*des.Second, j, victims[i:i+1])
+		}
+		require.Equal(t, []*Job{victims[0], victims[2]}, r.stopped, keys)
+	}
+	_, _, err := ReadConfig("slurm.conf", strings.NewReader(fourNodes+"KillWait=soon\n"))
+	require.EqualError(t, err, `slurm.conf:6: KillWait: "soon": want a whole number of 0 or more`)
 }
 
 // Backfill looks anew at each run for the guessed end of a job that nothing ends.
