@@ -258,9 +258,15 @@ func (t *Log) text(at int) []byte {
 	return text
 }
 
-// Entry is text as an Entry, or noEntry where there is none.
+// Entry is text as an Entry, or noEntry where there is none. Cells of data sets need no look at the
+// Form: each line has all of them, as they are.
 func (t *Log) Entry(at int, _ Type) *Entry {
-	text := t.text(at)
+	var text []byte
+	if t.columns != nil {
+		text = t.cells[at]
+	} else {
+		text = t.text(at)
+	}
 	if len(text) == 0 {
 		return &noEntry
 	}
