@@ -278,7 +278,7 @@ func TestNoPolicyIsBelowTheBounds(t *testing.T) {
 			highest[r["load"]] = max(highest[r["load"]], 100*(r.number(t, "makespan")/is.number(t, "least_makespan")-1))
 		}
 	}
-	said := regexp.MustCompile(`EASY's is within (\S+)% of .* own loads, and within (\S+)% at 0\.9`).FindStringSubmatch(file(t, "../every-log.md"))
+	said := regexp.MustCompile(`EASY's makespan is within (\S+)% of .* own loads, and within (\S+)% at 0\.9`).FindStringSubmatch(file(t, "../every-log.md"))
 	require.NotNil(t, said)
 	shown(t, highest[""], said[1])
 	shown(t, highest["0.9"], said[2])
