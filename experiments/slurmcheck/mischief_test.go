@@ -473,3 +473,20 @@ func TestAgesBeforeTheFirstPass(t *testing.T) {
 		require.Equal(t, valid, report.Total == 0, "%v\n%s", report, events)
 	}
 }
+
+// Each order that makes a limit shorter than its job has run lets the job run on from the order, not once more for what orders
+// before it gave. What they gave stays when the limit grows again, and is gone when the job waits again.
+func TestSeveralOrdersAfterTheLimit(t *testing.T) {
+	const orders = "time,do,job,node,value\n800.75,limit,x,,5\n"
+	for _, more := range []string{"900.75,limit,x,,6\n", "900.75,limit,x,,20\n", "900.75,limit,x,,20\n1000.6,down,,n1,\n1010.6,up,,n1,\n"} {
+		events, of := playedAt(t, map[string]string{
+			replay.ConfigFile: "SelectTypeParameters=CR_Core\nOverTimeLimit=5\nNodeName=n1 CPUs=4\nPartitionName=all Nodes=ALL Default=YES\n",
+			replay.JobsFile:   "key,submit,uid,tasks,requeue,limit_min,runtime\nx,10.25,5001,1,1,10,5000\n",
+			replay.OrdersFile: orders + more,
+		})
+		require.Equal(t, 1, strings.Count(events, "TIMEOUT"), events)
+		report, err := Events(strings.NewReader(events), nil, of, 0)
+		require.NoError(t, err)
+		require.Zero(t, report.Total, "%v\n%s", report, events)
+	}
+}

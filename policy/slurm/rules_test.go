@@ -1226,3 +1226,17 @@ func TestPreemptedJobsForgetOrders(t *testing.T) {
 		require.Equal(t, a.order && a.want == 5*des.Minute, low.excused)
 	}
 }
+
+// Where jobs preempt others, a job that comes back is sorted anew, though the same jobs wait as at the last look.
+func TestJobsThatComeBackAreSortedAnew(t *testing.T) {
+	r := newRuled(t, fourNodes+"PreemptType=preempt/partition_prio\nPreemptMode=REQUEUE\n", "")
+	r.submit(0, &Job{Nodes: 4, Exclusive: true})
+	r.until(5 * des.Second)
+	one, two := r.submit(5*des.Second, &Job{Nodes: 4}), r.submit(5*des.Second, &Job{Nodes: 4})
+	r.until(10 * des.Second)
+	require.Equal(t, []*entry{one.entries[0], two.entries[0]}, r.runnable(10*des.Second))
+	r.leave(one)
+	one.entries[0].priority = two.entries[0].priority - 1
+	r.enter(one)
+	require.Equal(t, []*entry{two.entries[0], one.entries[0]}, r.runnable(10*des.Second))
+}
