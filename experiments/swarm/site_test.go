@@ -502,6 +502,10 @@ func siteFeatures() []feature {
 		}},
 		{name: "complete-wait", of: anySite, odds: 3, add: func(r rnd, w *world) { w.site.say("CompleteWait=%s", r.text("4 20")) }},
 		{name: "over-time-limit", of: anySite, odds: 3, add: func(r rnd, w *world) { w.site.say("OverTimeLimit=%s", r.text("1 2 UNLIMITED")) }},
+		{name: "kill-wait", of: anySite, odds: 5, add: func(r rnd, w *world) {
+			w.site.say("KillWait=%s", r.text("0 5 120"))
+			w.site.say("MessageTimeout=%s", r.text("1 60"))
+		}},
 		{name: "records", of: anySite, odds: 5, add: func(r rnd, w *world) { w.site.say("MinJobAge=%s", r.text("2 60 600")) }},
 		{name: "phase", of: anySite, odds: 8, add: func(r rnd, w *world) {
 			w.policies = append(w.policies, "slurm:phase="+r.number(1, 3599), "slurm:phase=seed")
