@@ -162,29 +162,19 @@ func (c *Controller) fitIdle(e *entry, candidates nodeSet) nodeSet {
 // and what its base is rounded to.
 const endsTogether = 30
 
-// look looks into the future. Running jobs are taken away by the ends of their limits, those together
-// that end within one window, and each window is twice as long as the last one: the start can be later
-// than it had to be.
+// look looks into the future (_will_run_test) and leaves in f what it finds. Without a start at once running jobs are
+// taken away by the ends of their limits: see lookAhead.
 func (c *Controller) look(e *entry, f *forecast, now int64, nowOnly bool) {
-	found := func(chosen choice) bool {
-		if chosen == nil {
-			return false
-		}
-		f.reckoned = e.job.reckoned
-		if f.nodes = f.room; f.nodes == nil {
-			f.nodes = newNodeSet(len(c.conf.Nodes))
-		}
-		chosen.mark(f.nodes)
-		f.chosen = append(f.chosen[:0], chosen...)
-		return true
-	}
 	c.looks++
 	f.seen, f.gaps = true, f.gaps[:0]
+	// On what is free now.
 	s := c.newSearch(e, f.among, c.free)
-	if f.atOnce = found(s.run()); f.atOnce {
+	if f.atOnce = f.found(c, e, s.run()); f.atOnce {
 		slices.SortFunc(f.chosen, func(a, b offer) int { return cmp.Compare(a.node, b.node) })
 		return
 	}
+	// On what would be free were all gone that the job may preempt. Slurm calls that a start now too: backfill then
+	// tries to start the job, and so makes them end.
 	var victims []*Job
 	if f.by.part != nil {
 		victims = c.victims(e, c.instant(0, now))
@@ -192,46 +182,82 @@ func (c *Controller) look(e *entry, f *forecast, now int64, nowOnly bool) {
 	if nowOnly && len(victims) == 0 {
 		return
 	}
-	order := c.runningByLimit()
 	s.free = c.later
 	defer s.takeBack()
 	if len(victims) > 0 {
 		for _, j := range victims {
 			s.release(j)
 		}
-		if f.atOnce = found(s.run()); f.atOnce { // it starts now, or has them end now
+		if f.atOnce = f.found(c, e, s.run()); f.atOnce {
 			return
 		}
 	}
+	// On what would be free later.
 	if nowOnly {
 		return
-	}
-	if len(victims) > 0 {
-		gone := make(map[*Job]bool, len(victims))
-		for _, j := range victims {
-			gone[j] = true
-		}
-		left := c.roomToOrder[:0]
-		for _, e := range order {
-			if !gone[e.job] {
-				left = append(left, e)
-			}
-		}
-		order, c.roomToOrder = left, left
 	}
 	f.looked, s.planned = true, true
 	if len(victims) == 0 && len(s.shape.gres) == 0 && !c.forgetful && s.hopeless() {
 		return
 	}
-	window, base := int64(endsTogether), int64(0)
+	c.lookAhead(e, f, s, c.without(c.runningByLimit(), victims))
+}
+
+// found notes in the forecast what was chosen for the job of e, and reports whether anything was.
+func (f *forecast) found(c *Controller, e *entry, chosen choice) bool {
+	if chosen == nil {
+		return false
+	}
+	f.reckoned = e.job.reckoned
+	if f.nodes = f.room; f.nodes == nil {
+		f.nodes = newNodeSet(len(c.conf.Nodes))
+	}
+	chosen.mark(f.nodes)
+	f.chosen = append(f.chosen[:0], chosen...)
+	return true
+}
+
+// without is the running jobs in their order but those that are preempted. The next call takes its room.
+func (c *Controller) without(order []ending, victims []*Job) []ending {
+	if len(victims) == 0 {
+		return order
+	}
+	gone := make(map[*Job]bool, len(victims))
+	for _, j := range victims {
+		gone[j] = true
+	}
+	left := c.roomToOrder[:0]
+	for _, e := range order {
+		if !gone[e.job] {
+			left = append(left, e)
+		}
+	}
+	c.roomToOrder = left
+	return left
+}
+
+// lookAhead takes running jobs away by the ends of their limits, in their order, until the job of e fits. It would
+// start when the job that was taken away last ends. Jobs that end within one window are taken away together, which
+// spares Slurm searches, and each window is longer than the last one, so that the start found can be later than it had
+// to be. Windows are counted from base, which never moves:
+//
+//	ends     x  x    x       x           x        x
+//	base        |
+//	windows     |---30---|
+//	            |-------60-------|
+//	            |--------------120---------------|
+func (c *Controller) lookAhead(e *entry, f *forecast, s *search, order []ending) {
+	window, base := int64(endsTogether), int64(0) // base 0: no job has been taken away
 	for k := 0; k < len(order); {
+		// Take away the jobs of one window, of those that have any of the nodes. Whether the window goes on is asked
+		// only after a job that was taken away, but of the next job on any nodes: a gap of the forecast.
 		last := (*Job)(nil)
 		for k < len(order) {
 			on, j, end := order[k].runsOn(f.among), order[k].job, order[k].second
 			if k++; !on {
 				continue
 			}
-			if base == 0 {
+			if base == 0 { // rounded up by 1 to 30 s
 				base = end + endsTogether - end%endsTogether
 			}
 			last, f.ends = j, end
@@ -241,9 +267,10 @@ func (c *Controller) look(e *entry, f *forecast, now int64, nowOnly bool) {
 				break
 			}
 		}
-		if last == nil {
+		if last == nil { // none of the jobs left has any of the nodes
 			break
 		}
+		// The next window is longer: by bf_window_scale, or else twice as long; and long enough for the next job.
 		for {
 			if scale := int64(c.conf.Schedule.WindowScale); scale > 0 {
 				window += scale
@@ -254,7 +281,7 @@ func (c *Controller) look(e *entry, f *forecast, now int64, nowOnly bool) {
 				break
 			}
 		}
-		if found(s.run()) {
+		if f.found(c, e, s.run()) {
 			f.last = last
 			return
 		}

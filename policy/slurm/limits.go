@@ -101,81 +101,48 @@ func (j *Job) groups(yield func(*group) bool) {
 	}
 }
 
-// set reads one limit, as sacctmgr has it.
+// set reads one limit, as sacctmgr has it: the key in lower case. It reports false for a key, or a flag, that is not
+// simulated. -1 clears a limit.
 func (l *limits) set(key, value string) (known bool, err error) {
-	count := func(to *int) {
-		if *to, err = strconv.Atoi(value); err == nil && *to < 0 {
-			*to = 0 // -1 clears a limit
-		}
-	}
-	amounts := func(to *map[string]int) {
-		if *to == nil {
-			*to = map[string]int{}
-		}
-		for part := range strings.SplitSeq(value, ",") {
-			kind, text, _ := strings.Cut(part, "=")
-			n, failed := amountOf(kind, text)
-			if failed != nil || kind == "" {
-				err = fmt.Errorf("%q: want KIND=COUNT", part)
-				return
-			}
-			if kind = strings.ToLower(kind); n < 0 {
-				delete(*to, kind) // -1 clears a limit
-			} else {
-				(*to)[kind] = n // limits on other kinds stay
-			}
-		}
-	}
 	switch key {
 	case "grpjobs":
-		count(&l.jobs)
+		err = setCount(&l.jobs, value)
 	case "grpjobsaccrue":
-		count(&l.accruing)
+		err = setCount(&l.accruing, value)
 	case "grptres":
-		amounts(&l.amounts)
+		err = setAmounts(&l.amounts, value)
 	case "grptresrunmins":
-		amounts(&l.minutes)
+		err = setAmounts(&l.minutes, value)
 	case "maxtresperjob", "maxtres":
-		amounts(&l.amountsOfJob)
+		err = setAmounts(&l.amountsOfJob, value)
 	case "maxwall", "maxwalldurationperjob":
 		l.wall, err = Duration(value)
 	case "maxjobsperuser", "maxjobs":
-		count(&l.jobsOfUser)
+		err = setCount(&l.jobsOfUser, value)
 	case "maxjobsperaccount":
-		count(&l.jobsOfAccount)
+		err = setCount(&l.jobsOfAccount, value)
 	case "maxtresperuser":
-		amounts(&l.amountsOfUser)
+		err = setAmounts(&l.amountsOfUser, value)
 	case "maxtresperaccount":
-		amounts(&l.amountsOfAccount)
+		err = setAmounts(&l.amountsOfAccount, value)
 	case "maxsubmitjobs":
-		count(&l.submitted)
+		err = setCount(&l.submitted, value)
 	case "maxsubmitjobsperuser":
-		count(&l.submittedOfUser)
+		err = setCount(&l.submittedOfUser, value)
 	case "flags":
-		for flag := range strings.SplitSeq(value, ",") {
-			switch strings.ToLower(flag) {
-			case "denyonlimit":
-				l.denied = true
-			case "noreserve":
-				l.noPlans = true
-			default:
-				return false, nil
-			}
-		}
+		return l.setFlags(value), nil
 	case "preempt":
 		l.preempts = strings.Split(value, ",")
 	case "preemptmode":
 		l.spared = strings.EqualFold(value, "off")
 	case "gracetime":
 		var n int
-		count(&n)
+		err = setCount(&n, value)
 		l.grace = des.Time(n) * des.Second
 	case "priority":
 		l.priority, err = strconv.ParseFloat(value, 64)
 	case "usagefactor":
-		if l.usageFactor, err = strconv.ParseFloat(value, 64); err == nil && (l.usageFactor < 0 || math.IsInf(l.usageFactor, 0) || math.IsNaN(l.usageFactor)) {
-			l.usageFactor = 1 // -1 clears the factor
-		}
+		err = l.setUsageFactor(value)
 	case "qos":
 		l.allowed = strings.Split(value, ",")
 	case "defaultqos":
@@ -184,6 +151,57 @@ func (l *limits) set(key, value string) (known bool, err error) {
 		return false, nil
 	}
 	return true, err
+}
+
+// setCount reads a number of jobs or seconds.
+func setCount(to *int, value string) (err error) {
+	if *to, err = strconv.Atoi(value); err == nil {
+		*to = max(*to, 0) // -1 clears a limit
+	}
+	return err
+}
+
+// setAmounts reads KIND=COUNT,KIND=COUNT. Limits on kinds that are not named stay.
+func setAmounts(to *map[string]int, value string) error {
+	if *to == nil {
+		*to = map[string]int{}
+	}
+	for part := range strings.SplitSeq(value, ",") {
+		kind, text, _ := strings.Cut(part, "=")
+		n, err := amountOf(kind, text)
+		if err != nil || kind == "" {
+			return fmt.Errorf("%q: want KIND=COUNT", part)
+		}
+		if kind = strings.ToLower(kind); n < 0 {
+			delete(*to, kind) // -1 clears a limit; 0 is one
+		} else {
+			(*to)[kind] = n
+		}
+	}
+	return nil
+}
+
+// setFlags reads the flags of a QoS up to one that is not simulated, of which it reports false.
+func (l *limits) setFlags(value string) (known bool) {
+	for flag := range strings.SplitSeq(value, ",") {
+		switch strings.ToLower(flag) {
+		case "denyonlimit":
+			l.denied = true
+		case "noreserve":
+			l.noPlans = true
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// setUsageFactor reads a factor of 0 or more. One that is below 0 or not finite is cleared, which makes it 1.
+func (l *limits) setUsageFactor(value string) (err error) {
+	if l.usageFactor, err = strconv.ParseFloat(value, 64); err == nil && (l.usageFactor < 0 || math.IsInf(l.usageFactor, 0) || math.IsNaN(l.usageFactor)) {
+		l.usageFactor = 1
+	}
+	return err
 }
 
 // megabytes are the units of memory in which sacctmgr has it.
