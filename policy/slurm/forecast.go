@@ -11,9 +11,9 @@ import (
 
 // forecast is what a look into the future has found for a shape among some nodes.
 type forecast struct {
-	among    nodeSet
+	among    nodeSet // nodes to choose from
 	by       preemptor
-	nodes    nodeSet // nil: a job would not start at all, or, unless looked, not at once
+	nodes    nodeSet // that the job would have; nil: a job would not start at all, or, unless looked, not at once
 	room     nodeSet // for nodes
 	chosen   choice  // what is taken of them; of those that the job would have at once, in their order
 	atOnce   bool

@@ -10,7 +10,11 @@ import (
 	"github.com/gridslot/gridslot/des"
 )
 
-// limits are what a QoS or an association allows; 0 is no limit, and a map has what is limited.
+// Limits of QoSs and associations: slurmctld/acct_policy.c. They hold only if AccountingStorageEnforce has limits or
+// safe (Config.Enforce.Limits).
+
+// limits are what a QoS or an association allows; 0 is no limit, and a map has what is limited: a kind that it has
+// with 0 allows none. Memory is in MB.
 type limits struct {
 	jobs             int            // that run at once (GrpJobs)
 	accruing         int            // that wait and grow older at once (GrpJobsAccrue)
@@ -35,10 +39,11 @@ type limits struct {
 	allowed          []string       // of a user: names of QoSs
 }
 
-// crowd is jobs that run and have a limit in common, and what they have together.
+// crowd is jobs that run and have a limit in common, and what they have together. Nodes are not summed, for a node of
+// two of its jobs counts once.
 type crowd struct {
 	running   []*Job
-	cpus, mem int
+	cpus, mem int // what these have in all; mem in MB
 }
 
 // join puts a job that has just started into the crowd.
@@ -258,7 +263,8 @@ func allocated(placed []Placement) tres {
 }
 
 // beyondJobLimits is the limit on jobs or on their time that does not let the job start, or "": those
-// that can be told before nodes are chosen. A limit of the QoS stands in for those of associations.
+// that can be told before nodes are chosen (acct_policy_job_runnable_pre_select, in its order, for the first limit is
+// the reason). A limit of the QoS stands in for those of associations.
 func (c *Controller) beyondJobLimits(j *Job) Reason {
 	if !c.conf.Enforce.Limits {
 		return ""
@@ -297,8 +303,8 @@ func (c *Controller) beyondJobLimits(j *Job) Reason {
 	return ""
 }
 
-// beyondAmounts is the limit on amounts that does not let the job start with so much, or "". A
-// limit of the QoS stands in for those of associations on the same kind.
+// beyondAmounts is the limit on amounts that does not let the job start with so much, or ""
+// (acct_policy_job_runnable_post_select). A limit of the QoS stands in for those of associations on the same kind.
 func (c *Controller) beyondAmounts(j *Job, wants tres) Reason {
 	if !c.conf.Enforce.Limits {
 		return ""
@@ -409,10 +415,11 @@ func (c *Controller) minutesLeft(g *group, kind string) int {
 	for _, r := range g.running {
 		seconds += float64(r.has().of(kind)) * c.unused(r)
 	}
-	return int(seconds / 60)
+	return int(seconds / 60) // down: Slurm counts whole minutes
 }
 
-// inherited is a limit of a user, or the nearest one of an account above; 0 if there is none.
+// inherited is a limit of a user, or the nearest one of an account above; 0 if there is none. Limits on a group of
+// jobs (Grp) are not inherited: each holds for its own group.
 func (a *association) inherited(of func(*limits) int64) int64 {
 	for at := a; at != nil; at = at.parent {
 		if n := of(&at.limits); n > 0 {

@@ -181,7 +181,7 @@ type mainPass struct {
 	passed    map[*Reservation]*Job // the same of reservations
 }
 
-// pass is a pass of the main scheduler.
+// pass is a pass of the main scheduler (_schedule of slurmctld/job_scheduler.c).
 func (c *Controller) pass(now des.Time) {
 	rules, full := &c.conf.Schedule, c.main.full
 	c.main.full, c.main.passDue, c.main.lastPass, c.main.passed = false, des.Forever, now, true
@@ -209,7 +209,7 @@ func (c *Controller) pass(now des.Time) {
 				continue
 			}
 		}
-		if depth++; !full && depth > rules.QueueDepth+1 {
+		if depth++; !full && depth > rules.QueueDepth+1 { // Slurm compares before it counts: one more than the key says
 			return
 		}
 		became, goOn := c.try(e, p)
@@ -222,7 +222,7 @@ func (c *Controller) pass(now des.Time) {
 	}
 }
 
-// completes reports whether a job completes for which CompleteWait has all others wait.
+// completes reports whether a job completes for which CompleteWait makes all others wait (job_is_completing).
 func (c *Controller) completes(now des.Time) bool {
 	recent := c.second(now) - int64(c.conf.CompleteWait/des.Second)
 	return c.conf.CompleteWait > 0 && slices.ContainsFunc(c.ended, func(r record) bool {
@@ -248,6 +248,7 @@ func (c *Controller) tooSmall(e *entry) bool {
 func (c *Controller) try(e *entry, p *mainPass) (starts, goOn bool) {
 	j := e.job
 	j.part = e.part
+	// A partition that is closed (_failed_partition), or a reservation, lets nobody else start.
 	ahead := p.closed[e.part.at]
 	if j.reservation != nil {
 		ahead = p.passed[j.reservation]
@@ -274,6 +275,7 @@ func (c *Controller) try(e *entry, p *mainPass) (starts, goOn bool) {
 		c.changed(p.now)
 		return false, !c.conf.Schedule.Licenses
 	}
+	// Try to start the job, and then keep nodes for it if it is to be waited for.
 	blocks := false
 	switch became := c.allocate(p.now, e, p.available, nil); {
 	case became == started:

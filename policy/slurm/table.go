@@ -13,6 +13,8 @@ type interval struct {
 	licenses   map[string]int // nil: licences are not planned
 }
 
+// The table is node_space of plugins/sched/backfill/backfill.c.
+
 // need is what a plan takes.
 type need struct {
 	nodes    nodeSet
@@ -39,11 +41,11 @@ func (i *interval) licensed(amounts []Amount) bool {
 	return i.licenses == nil || !slices.ContainsFunc(amounts, func(l Amount) bool { return i.licenses[l.Kind] < l.Count })
 }
 
-// table is what a run of backfill plans in: intervals that follow each other. The first one may come
-// to be empty.
+// table is what a run of backfill plans in. Invariant: each interval begins where the one before it ends. The first may
+// come to be empty, for a plan that begins where it begins cuts it there.
 type table struct {
-	intervals  []interval
-	resolution int64
+	intervals  []interval // one at least
+	resolution int64      // seconds, 1 or more (bf_resolution)
 	sets       *spareSets // for its intervals
 	spare      *spareSets // for openings
 	records    int        // that the table has used; one that is merged with another is not given back
@@ -92,9 +94,10 @@ func (t *table) cut(at int, second int64) {
 	}
 }
 
-// plan takes what is needed from begin to end, for a resolution at least. The first two neighbours
-// from the beginning of the plan on that have come to have the same free are made one.
+// plan takes what is needed from begin to end, for a resolution at least (_add_reservation). The first two neighbours
+// from the beginning of the plan on that have come to have the same free are made one: no more than two, as in Slurm.
 func (t *table) plan(begin, end int64, needs need) {
+	// The interval that ends at the plan's begin. It is made by a cut if there is none.
 	begin = max(begin, t.intervals[0].begin)
 	end = max(end, begin+t.resolution)
 	at := slices.IndexFunc(t.intervals, func(i interval) bool { return i.end >= begin })
@@ -104,6 +107,7 @@ func (t *table) plan(begin, end int64, needs need) {
 	if t.intervals[at].end > begin {
 		t.cut(at, begin)
 	}
+	// Take the needs from the intervals up to the plan's end, where the last one is cut.
 	merge := max(at-1, 0)
 	first, last := at+1, len(t.intervals) // of the plan, and behind it
 	allFree := true
@@ -122,6 +126,7 @@ func (t *table) plan(begin, end int64, needs need) {
 	for _, v := range t.views {
 		v.taken(t, first, last, needs.nodes, allFree)
 	}
+	// Merge.
 	for k := merge; k < last && k+1 < len(t.intervals); k++ {
 		this, next := &t.intervals[k], &t.intervals[k+1]
 		if this.free.equal(next.free) && maps.Equal(this.licenses, next.licenses) {
@@ -135,7 +140,7 @@ func (t *table) plan(begin, end int64, needs need) {
 	}
 }
 
-// clashes reports whether any of what is needed is taken within [begin, end).
+// clashes reports whether any of what is needed is taken within [begin, end) (_test_resv_overlap).
 func (t *table) clashes(begin, end int64, needs need) bool {
 	for k := range t.intervals {
 		i := &t.intervals[k]

@@ -4,10 +4,10 @@ import "slices"
 
 // usage is what is free of each node: counted, which is all that the choice of nodes looks at.
 type usage struct {
-	cpus []int
-	mem  []int
-	gres map[string][]int // devices by kind
-	some nodeSet          // nodes that have CPUs free
+	cpus []int            // by node, 0 or more
+	mem  []int            // by node, MB
+	gres map[string][]int // devices by kind and node; no kind that no node has
+	some nodeSet          // invariant: the nodes whose cpus are above 0
 }
 
 // newUsage is what idle nodes have.
