@@ -127,3 +127,13 @@ func TestASubmissionThatWouldBeReadAsADateIsToldAsLost(t *testing.T) {
 	require.Len(t, w.Lost().All(), 1)
 	require.EqualValues(t, 1, w.Lost().All()[0].Records)
 }
+
+// A line that is damaged in a column beyond SWF does not say when the log begins.
+func TestSurveyLeavesOutLinesWithFaultyFigures(t *testing.T) {
+	line := func(submit, network string) string {
+		return "1 " + submit + " 0 10 1 -1 -1 1 10 -1 1 u g e q p s r UNITARY -1 " + network + strings.Repeat(" -1", 8) + "\n"
+	}
+	h, _, _, err := readGWF(line("1000000000", "much")+line("1000000100", "7"), false)
+	require.NoError(t, err)
+	require.EqualValues(t, 1_000_000_100, h.UnixStartTime)
+}
