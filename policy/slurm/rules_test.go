@@ -1240,3 +1240,35 @@ func TestJobsThatComeBackAreSortedAnew(t *testing.T) {
 	r.enter(one)
 	require.Equal(t, []*entry{two.entries[0], one.entries[0]}, r.runnable(10*des.Second))
 }
+
+// Limits on memory and nodes count what the others have; a node that the others have already counts once.
+func TestLimitsOnMemoryAndNodes(t *testing.T) {
+	for limit, reasons := range map[string][2]Reason{
+		"grptres=mem=1999":           {"QOSGrpMemoryLimit", ""},
+		"maxtresperuser=mem=1999":    {"QOSMaxMemoryPerUserLimit", ""},
+		"maxtresperaccount=mem=1999": {"MaxMemoryPerAccount", ""},
+		"maxtresperjob=mem=999":      {"QOSMaxMemoryPerJobLimit", ""},
+		"grptres=node=1":             {"QOSGrpNodeLimit", ""},
+		"maxtresperuser=node=1":      {"QOSMaxNodePerUserLimit", ""},
+		"maxtresperaccount=node=1":   {"MaxNodePerAccount", ""},
+		"grptres=mem=2000,node=2":    {"", ""},
+	} {
+		r := newRuled(t, strings.NewReplacer("CPUs=4", "CPUs=4 RealMemory=4000", "CR_Core", "CR_Core_Memory").Replace(kept),
+			"add qos other\nadd qos q "+limit+"\nadd account a\n"+users)
+		job := func(held bool) *Job {
+			return r.submit(0, &Job{Tasks: 1, Memory: 1000, Account: "a", User: "u", QOS: "q", Held: held})
+		}
+		if strings.Contains(limit, "perjob") {
+			require.Equal(t, reasons[0], r.beyondAmounts(job(true), tres{cpus: 1, nodes: 1, mem: 1000}), limit)
+			continue
+		}
+		first := job(false)
+		r.until(10 * des.Second)
+		require.Equal(t, []int{0}, on(first), limit)
+		next := job(true)
+		require.Equal(t, reasons[0], r.beyondAmounts(next, tres{cpus: 1, nodes: 1, mem: 1000, on: []int{1}}), limit)
+		require.Equal(t, reasons[1], r.beyondAmounts(next, tres{cpus: 1, nodes: 1, mem: 999, on: []int{0}}), limit)
+		r.over(20*des.Second, first)
+		require.Equal(t, reasons[1], r.beyondAmounts(next, tres{cpus: 1, nodes: 1, mem: 1000, on: []int{1}}), limit)
+	}
+}
