@@ -271,6 +271,57 @@ func (f *configFile) config() (*Config, error) {
 	f.readSelection(conf)
 	f.readScheduling(conf)
 	f.readPriority(conf)
+	f.readAccounting(conf)
+	if s, found := f.take("MinJobAge"); found {
+		conf.MinJobAge = f.seconds(s)
+	}
+	if s, found := f.take("OverTimeLimit"); found {
+		conf.OverTimeLimit = f.duration(s)
+	}
+	if s, found := f.take("KillWait"); found {
+		conf.KillWait = f.seconds(s)
+	}
+	if s, found := f.take("MessageTimeout"); found {
+		conf.MessageTimeout = f.seconds(s)
+	}
+	if s, found := f.take("CompleteWait"); found {
+		conf.CompleteWait = f.seconds(s)
+	}
+	f.readPreemption(conf)
+	conf.EnforceLimits = "NO"
+	if s, found := f.take("EnforcePartLimits"); found {
+		switch conf.EnforceLimits = strings.ToUpper(s.value); conf.EnforceLimits {
+		case "NO", "ANY", "ALL":
+		case "YES":
+			conf.EnforceLimits = "ALL"
+		default:
+			f.fail(s, "%q: want NO, ANY or ALL", s.value)
+		}
+	}
+	if s, found := f.take("SelectType"); found && strings.HasSuffix(s.value, "linear") {
+		f.miss(setting{s.key + "=" + s.value, "", s.line})
+	}
+	if s, found := f.take("Licenses"); found {
+		conf.Licenses = f.amounts(s)
+	}
+	// What is left, and what must not lack.
+	for _, key := range f.order {
+		if s, left := f.general[key]; left && !ignored[key] {
+			f.miss(s)
+		}
+	}
+	if f.err == nil && len(conf.Nodes) == 0 {
+		f.err = fmt.Errorf("%s: no row NodeName: there is nothing to run on", f.name)
+	}
+	if f.err == nil && len(conf.Partitions) == 0 {
+		f.err = fmt.Errorf("%s: no row PartitionName: jobs need a partition", f.name)
+	}
+	slices.SortStableFunc(f.unknown, func(a, b Unknown) int { return cmp.Compare(a.Line, b.Line) })
+	return conf, f.err
+}
+
+// readAccounting reads the settings AccountingStorage*.
+func (f *configFile) readAccounting(conf *Config) {
 	if s, found := f.take("AccountingStorageType"); found {
 		conf.Database = strings.HasSuffix(s.value, "slurmdbd")
 	}
@@ -296,21 +347,10 @@ func (f *configFile) config() (*Config, error) {
 			}
 		}
 	}
-	if s, found := f.take("MinJobAge"); found {
-		conf.MinJobAge = f.seconds(s)
-	}
-	if s, found := f.take("OverTimeLimit"); found {
-		conf.OverTimeLimit = f.duration(s)
-	}
-	if s, found := f.take("KillWait"); found {
-		conf.KillWait = f.seconds(s)
-	}
-	if s, found := f.take("MessageTimeout"); found {
-		conf.MessageTimeout = f.seconds(s)
-	}
-	if s, found := f.take("CompleteWait"); found {
-		conf.CompleteWait = f.seconds(s)
-	}
+}
+
+// readPreemption reads the settings Preempt*. PreemptMode=OFF turns off what PreemptType says, so it is read after that.
+func (f *configFile) readPreemption(conf *Config) {
 	if s, found := f.take("PreemptType"); found {
 		switch conf.Preempt = strings.TrimPrefix(s.value, "preempt/"); conf.Preempt {
 		case "qos", "partition_prio":
@@ -332,35 +372,6 @@ func (f *configFile) config() (*Config, error) {
 	if s, found := f.take("PreemptExemptTime"); found {
 		conf.PreemptExempt = f.duration(s)
 	}
-	conf.EnforceLimits = "NO"
-	if s, found := f.take("EnforcePartLimits"); found {
-		switch conf.EnforceLimits = strings.ToUpper(s.value); conf.EnforceLimits {
-		case "NO", "ANY", "ALL":
-		case "YES":
-			conf.EnforceLimits = "ALL"
-		default:
-			f.fail(s, "%q: want NO, ANY or ALL", s.value)
-		}
-	}
-	if s, found := f.take("SelectType"); found && strings.HasSuffix(s.value, "linear") {
-		f.miss(setting{s.key + "=" + s.value, "", s.line})
-	}
-	if s, found := f.take("Licenses"); found {
-		conf.Licenses = f.amounts(s)
-	}
-	for _, key := range f.order {
-		if s, left := f.general[key]; left && !ignored[key] {
-			f.miss(s)
-		}
-	}
-	if f.err == nil && len(conf.Nodes) == 0 {
-		f.err = fmt.Errorf("%s: no row NodeName: there is nothing to run on", f.name)
-	}
-	if f.err == nil && len(conf.Partitions) == 0 {
-		f.err = fmt.Errorf("%s: no row PartitionName: jobs need a partition", f.name)
-	}
-	slices.SortStableFunc(f.unknown, func(a, b Unknown) int { return cmp.Compare(a.Line, b.Line) })
-	return conf, f.err
 }
 
 // ignored are settings that bear on no schedule.

@@ -24,20 +24,21 @@ type repeat struct {
 	now     basis // room for that of the next run
 }
 
-// basis is what a run of backfill depends on, beside the time and what never changes.
+// basis is what a run of backfill depends on, beside the time and what never changes. The fields are copies of those of
+// Controller with the same names.
 type basis struct {
 	era         uint64
 	weighed     uint64
 	up, leaving nodeSet
-	licenses    map[string]int
-	decayed     des.Time // when limits on minutes were reckoned last
+	licenses    map[string]int // licences that are free, by kind
+	decayed     des.Time       // when limits on minutes were reckoned last
 	queue       []claim
 }
 
 // claim is an entry of the queue, with what a run of backfill depends on of it, or changes.
 type claim struct {
 	entry           *entry
-	reserves        bool
+	reserves        bool // Controller.reserves: it grows true with the age of the job
 	reason          Reason
 	limit, eligible des.Time
 	reckoned, guess int
@@ -59,6 +60,8 @@ func (c *Controller) noteBasis(b *basis, now des.Time, queue []*entry) {
 	}
 }
 
+// equal reports whether two bases are the same. The last computation of priorities counts only if minutes says that
+// there are limits on minutes (GrpTRESRunMins), which are reckoned then: see Controller.unused.
 func (b *basis) equal(other *basis, minutes bool) bool {
 	return b.era == other.era && b.weighed == other.weighed && (!minutes || b.decayed == other.decayed) && b.up.equal(other.up) && b.leaving.equal(other.leaving) &&
 		maps.Equal(b.licenses, other.licenses) && slices.Equal(b.queue, other.queue)

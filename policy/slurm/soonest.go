@@ -81,8 +81,8 @@ func (c *Controller) quitNodes(j *Job) {
 
 // lowerBound is what soonestAmong tells of an era.
 type lowerBound struct {
-	era     uint64
-	soonest int64
+	era     uint64 // Controller.era plus one; 0: nothing has been told
+	soonest int64  // second of the host's clock, -1 or never
 }
 
 // soonestIn is soonestAmong all nodes that the job of e could have of its partition.
