@@ -6,6 +6,9 @@ import (
 	"github.com/gridslot/gridslot/internal/enum"
 )
 
+// otherKinds is the effect of a limit on GRES, licences or another kind of amounts that tresKinds has not.
+const otherKinds = "limits on other kinds than cpu, mem and node do not hold"
+
 // effects tells what may be different in a schedule if a setting is not simulated. Its keys are in lower case:
 // a key of slurm.conf or an option of sacctmgr; "key=" if some values of the key are simulated and others not;
 // or "nodename state=" and "partitionname state=" for states of rows.
@@ -67,6 +70,12 @@ var effects = map[string]string{
 	"ignore_numa":               "cores are taken socket by socket",
 	"spec_cores_first":          "jobs may have all cores of the node",
 	"grpwall":                   "this limit does not hold",
+	"grptres=":                  otherKinds,
+	"grptresrunmins=":           otherKinds,
+	"maxtres=":                  otherKinds,
+	"maxtresperjob=":            otherKinds,
+	"maxtresperuser=":           otherKinds,
+	"maxtresperaccount=":        otherKinds,
 	"grptresmins":               "this limit does not hold",
 	"grpsubmitjobs":             "this limit does not hold",
 	"maxtresmins":               "this limit does not hold",

@@ -106,8 +106,8 @@ func (j *Job) groups(yield func(*group) bool) {
 	}
 }
 
-// set reads one limit, as sacctmgr has it: the key in lower case. It reports false for a key, or a flag, that is not
-// simulated. -1 clears a limit.
+// set reads one limit, as sacctmgr has it: the key in lower case. It reports false for a key, a flag or a
+// kind of amounts that is not simulated. -1 clears a limit.
 func (l *limits) set(key, value string) (known bool, err error) {
 	switch key {
 	case "grpjobs":
@@ -115,11 +115,11 @@ func (l *limits) set(key, value string) (known bool, err error) {
 	case "grpjobsaccrue":
 		err = setCount(&l.accruing, value)
 	case "grptres":
-		err = setAmounts(&l.amounts, value)
+		return setAmounts(&l.amounts, value)
 	case "grptresrunmins":
-		err = setAmounts(&l.minutes, value)
+		return setAmounts(&l.minutes, value)
 	case "maxtresperjob", "maxtres":
-		err = setAmounts(&l.amountsOfJob, value)
+		return setAmounts(&l.amountsOfJob, value)
 	case "maxwall", "maxwalldurationperjob":
 		l.wall, err = Duration(value)
 	case "maxjobsperuser", "maxjobs":
@@ -127,9 +127,9 @@ func (l *limits) set(key, value string) (known bool, err error) {
 	case "maxjobsperaccount":
 		err = setCount(&l.jobsOfAccount, value)
 	case "maxtresperuser":
-		err = setAmounts(&l.amountsOfUser, value)
+		return setAmounts(&l.amountsOfUser, value)
 	case "maxtresperaccount":
-		err = setAmounts(&l.amountsOfAccount, value)
+		return setAmounts(&l.amountsOfAccount, value)
 	case "maxsubmitjobs":
 		err = setCount(&l.submitted, value)
 	case "maxsubmitjobsperuser":
@@ -166,8 +166,10 @@ func setCount(to *int, value string) (err error) {
 	return err
 }
 
-// setAmounts reads KIND=COUNT,KIND=COUNT. Limits on kinds that are not named stay.
-func setAmounts(to *map[string]int, value string) error {
+// setAmounts reads KIND=COUNT,KIND=COUNT. Limits on kinds that are not named stay. It reports false if a limit is
+// on another kind than tresKinds: that limit holds nobody back.
+func setAmounts(to *map[string]int, value string) (known bool, err error) {
+	known = true
 	if *to == nil {
 		*to = map[string]int{}
 	}
@@ -175,15 +177,18 @@ func setAmounts(to *map[string]int, value string) error {
 		kind, text, _ := strings.Cut(part, "=")
 		n, err := amountOf(kind, text)
 		if err != nil || kind == "" {
-			return fmt.Errorf("%q: want KIND=COUNT", part)
+			return false, fmt.Errorf("%q: want KIND=COUNT", part)
 		}
-		if kind = strings.ToLower(kind); n < 0 {
+		switch kind = strings.ToLower(kind); {
+		case n < 0:
 			delete(*to, kind) // -1 clears a limit; 0 is one
-		} else {
+		case slices.Contains(tresKinds, kind):
 			(*to)[kind] = n
+		default:
+			known = false
 		}
 	}
-	return nil
+	return known, nil
 }
 
 // setFlags reads the flags of a QoS up to one that is not simulated, of which it reports false.

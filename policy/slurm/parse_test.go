@@ -150,13 +150,14 @@ func TestWrongConfigurationsNameTheirLine(t *testing.T) {
 func TestAccountsAreRead(t *testing.T) {
 	a, unknown, err := ReadAccounts("sacctmgr.txt", strings.NewReader(`
 add qos low priority=10 maxtresperuser=cpu=8,node=2 maxwall=60
-add account a fairshare=3 grpwall=2
+add account a fairshare=3 grpwall=2 grptres=cpu=9,gres/gpu=2,license/x=-1
 add account b parent=a
 add user u1 account=b fairshare=5 qos=low defaultqos=low
 modify user u1 set maxjobs=4
 `))
 	require.NoError(t, err)
-	require.Equal(t, []Unknown{{Key: "grpwall=2", Line: 3, Effect: "this limit does not hold"}}, unknown)
+	require.Equal(t, []Unknown{{Key: "grpwall=2", Line: 3, Effect: "this limit does not hold"}, {Key: "grptres=cpu=9,gres/gpu=2,license/x=-1", Line: 3, Effect: otherKinds}}, unknown)
+	require.Equal(t, map[string]int{"cpu": 9}, a.find("a", "").amounts)
 	u := a.find("b", "u1")
 	require.Equal(t, "a", u.parent.parent.name)
 	require.Equal(t, 4, u.jobsOfUser)
