@@ -37,8 +37,9 @@ const PhaseMessage Phase = 128
 // Name returns the name the entity was added under.
 func (c *Context) Name() string { return c.name }
 
-// AddEntity adds e under a name of its own. It starts with the run, in the
-// order of addition; or at once where the simulation already runs.
+// AddEntity adds e under a name that no other entity has. Entities start with the run, in the
+// order of addition; during a run, e starts at once. A nil e, or a name that is taken, ends the
+// run with an error.
 func (s *Simulator) AddEntity(name string, e Entity) *Context {
 	switch {
 	case e == nil:

@@ -81,7 +81,7 @@ func (f *Feed[T]) Pull() {
 // Coming reports whether an item is on its way.
 func (f *Feed[T]) Coming() bool { return f.waits }
 
-// Handle passes the item whose instant has come to Do.
+// Handle passes to Do the item whose instant has come.
 func (f *Feed[T]) Handle(*Simulator, Event) {
 	item := f.coming
 	f.waits = false

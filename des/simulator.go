@@ -62,10 +62,9 @@ func (s *Simulator) Stream(name string, keys ...uint64) *rand.Rand {
 	return NewStream(s.cfg.Seed, s.cfg.Replication, name, keys...)
 }
 
-// At schedules an event for the instant t, which may be now. An instant in the
-// past is a fault of the model: nothing is scheduled, the zero EventID comes
-// back, and the run ends with a *SchedulingError. So it does for an event at Forever,
-// where nothing happens.
+// At schedules an event for the instant t, which may be now. An instant in the past is a fault
+// of the model: nothing is scheduled, At returns the zero EventID, and the run ends with a
+// *SchedulingError. An event at Forever is the same fault.
 func (s *Simulator) At(t Time, p Phase, to Handler, arg uint64) EventID {
 	if t < s.now || t == Forever || to == nil {
 		s.refuse(t, p, to, arg)
@@ -105,10 +104,9 @@ func (s *Simulator) Cancel(id EventID) bool {
 	return true
 }
 
-// Reschedule moves a pending event to the instant t and the phase p; it is
-// ordered as if scheduled now. The old ID is stale afterwards. It reports
-// whether the event was still pending; an instant that At would refuse ends the
-// run.
+// Reschedule moves a pending event to the instant t and the phase p; it is ordered as if
+// scheduled now. The old ID is stale afterwards. Reschedule returns the new ID and reports
+// whether the event was still pending. An instant that At would refuse ends the run.
 func (s *Simulator) Reschedule(id EventID, t Time, p Phase) (EventID, bool) {
 	if !s.heap.alive(id) {
 		return EventID{}, false

@@ -11,7 +11,7 @@ import (
 	"github.com/gridslot/gridslot/internal/enum"
 )
 
-// BlockerKind is a kind of thing that has capacity which a waiting job would need.
+// BlockerKind says what holds the capacity that a waiting job would need.
 type BlockerKind uint8
 
 const (
@@ -34,12 +34,13 @@ func (k BlockerKind) String() string { return blockers.Name(k) }
 // ParseBlockerKind reads what String writes.
 func ParseBlockerKind(s string) (BlockerKind, error) { return blockers.Parse(s) }
 
-// Blocker has capacity of the plan which a waiting job would need to start earlier.
+// Blocker describes who holds capacity of the plan that a waiting job would need to start
+// earlier.
 type Blocker struct {
 	Kind     BlockerKind
 	Run      *Run     // the job, of BlockedByJob to BlockedByTentative; otherwise nil
-	From, To des.Time // the span over which the plan has it; To may be des.Forever
-	Nodes    int      // that it has: nodes, or counted processors
+	From, To des.Time // the span over which it holds the capacity; To may be des.Forever
+	Nodes    int      // how many nodes, or counted processors, it holds
 }
 
 // withheldFor says what the capacity is for that the plan has under a run which is not in the
@@ -49,8 +50,8 @@ type withheldFor struct {
 	kind BlockerKind
 }
 
-// WithheldFor says what the capacity is withheld for that the plan has under r, so that it
-// can be named to those who ask why a job waits. It changes nothing else.
+// WithheldFor records why capacity is withheld under r. Blockers then name that kind when a
+// waiting job needs the capacity. WithheldFor changes nothing else.
 func (m *Metascheduler) WithheldFor(r *Run, kind BlockerKind) {
 	if len(m.observers.whys) == 0 {
 		return
@@ -84,11 +85,11 @@ func (w withheldFor) blocker() Blocker {
 	return b
 }
 
-// BlockerUntil returns what the plan has until the instant at and no longer: what kept a job
-// from an earlier start whose earliest start is at. If there are several, one that is no job
-// comes first, then the largest job that runs, then the waiting job that was submitted first.
-// The Kind is NoBlocker if nothing ends at that instant. Jobs are counted as they are planned,
-// by their estimates or predictions.
+// BlockerUntil returns what holds capacity of the plan up to the instant at and no longer. If a
+// job's earliest start is at, this kept the job from an earlier start. If there are several,
+// one that is no job comes first, then the largest job that runs, then the waiting job that was
+// submitted first. The Kind is NoBlocker if nothing ends at that instant. Jobs are counted as
+// they are planned, by their estimates or predictions.
 func (r *Round) BlockerUntil(at des.Time) Blocker {
 	m := r.meta
 	for _, w := range m.withheld {

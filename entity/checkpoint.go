@@ -121,9 +121,9 @@ func (r *Run) Saved() des.Time {
 }
 
 // SetUp adds the time t, in which r does no work, to the beginning of its next attempt: r is
-// launched, restarted, resumed or moved then. r waits, or observers are just being told of
-// its submission. Several calls add up, and the request of r grows by the sum. SetUp reports
-// whether it was possible.
+// launched, restarted, resumed or moved then. Call SetUp while r waits, or while observers are
+// told of its submission; at other times it returns false and changes nothing. Several calls
+// add up, and the request of r grows by the sum.
 func (m *Metascheduler) SetUp(r *Run, t des.Time) bool {
 	m.changes++
 	return m.setUp(r, t)

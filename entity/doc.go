@@ -8,8 +8,7 @@
 //	Policy    decides which waiting jobs get what
 //	Observer  is told of everything that happens to jobs
 //
-// A Metascheduler runs jobs through a policy on a plan. It is the only one that
-// starts and ends jobs:
+// A Metascheduler runs jobs through a policy on a plan. Nothing else starts or ends jobs:
 //
 //	Source --Job--> Metascheduler --Round--> Policy
 //	                  |       ^                |

@@ -58,7 +58,7 @@ type Job struct {
 // means that the wait is unknown.
 type RecordedWait struct{ afterSubmit des.Time } // one tick more than the wait
 
-// Waited returns a recorded wait; a negative wait is one that nobody knows.
+// Waited returns a recorded wait; a negative wait means that the wait is unknown.
 func Waited(wait des.Time) RecordedWait {
 	if wait < 0 {
 		return RecordedWait{}

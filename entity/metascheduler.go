@@ -52,8 +52,8 @@ func (p Pass) String() string { return passes.Name(p) }
 // ParsePass reads "instant", "event" or "each".
 func ParsePass(s string) (Pass, error) { return passes.Parse(s) }
 
-// Metascheduler runs jobs through a policy on a plan: it is the only one that
-// starts and ends jobs. Set its exported fields before the run.
+// Metascheduler runs jobs through a policy on a plan. Nothing else starts or ends jobs. Set its
+// exported fields before the run.
 //
 // Whatever else is to happen to the world during a run asks it, from an
 // Observer, from a policy or from an event of its own:
@@ -85,8 +85,8 @@ type Metascheduler struct {
 	// The predictor and corrector of a Predicting policy hold if these are nil.
 	Predictor Predictor
 	Corrector Corrector
-	// LeaveWaiting allows a run to end with jobs left in the queue. Otherwise that is an
-	// *UnfinishedError.
+	// LeaveWaiting allows a run to end with jobs left in the queue. Otherwise such a run ends
+	// with an *UnfinishedError.
 	LeaveWaiting bool
 	// Checkpoints says when running jobs write checkpoints. The requests of jobs grow by the
 	// time of their checkpoints. Advance reservations write none.

@@ -98,9 +98,8 @@ type CapacityObserver interface {
 	Returned(h *Hold)
 }
 
-// Observers passes events on to a list of observers, to each the events that it implements
-// methods for. A Metascheduler has one, and so has any other code that tells observers of
-// jobs.
+// Observers passes events on to a list of observers. Each observer gets the events for which it
+// has methods. A Metascheduler has one, and so has any other code that tells observers of jobs.
 type Observers struct {
 	all      []Observer
 	instants []InstantObserver

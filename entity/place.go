@@ -23,9 +23,9 @@ import (
 // Placer chooses which of the equal nodes, or counted processors, a started job has: the
 // lowest, contiguous ones, or by topology.
 type Placer interface {
-	// Place takes n of the free ones for r, and appends their numbers (Plan.Node) to ranges.
-	// On counted processors it is called when the instant of r.Start is over; the clock has
-	// passed it by then.
+	// Place takes n of the free processors or nodes for r, and appends their numbers
+	// (Plan.Node) to ranges. An error ends the run. On counted processors it is called when the
+	// instant of r.Start is over; the clock has passed it by then.
 	Place(free *procset.Set, r *Run, n int, ranges []procset.Range) ([]procset.Range, error)
 }
 

@@ -74,9 +74,9 @@ type Plan interface {
 	// name the nodes that the job really has. A plan that counts equal nodes ahead chooses
 	// the nodes here.
 	Settle(r *Reservation)
-	// Extend gives r, which has begun, the end of w. Each task of r stays on its node and
-	// ends when the same task of w does. No new end is earlier than now; tasks that were
-	// given back stay as they are. If any of it is taken, Extend returns a *ConflictError
+	// Extend moves the end of r, which has begun, to the end of w. Each task of r stays on its
+	// node and ends when the same task of w does. No new end is earlier than now; tasks that
+	// were given back stay as they are. If any of it is taken, Extend returns a *ConflictError
 	// and changes nothing.
 	Extend(r *Reservation, w Window) error
 	// ReleaseTask gives back the node of r's i-th task from the instant at on. It

@@ -38,7 +38,8 @@ type Predictor interface {
 	Observe(what JobEventKind, j Known)
 }
 
-// Corrector says how long a job will run that has outlived its prediction.
+// Corrector gives a job that has outlived its prediction a new one: how long the job will run
+// in all.
 type Corrector interface {
 	// Name returns the corrector's name in tables and figures.
 	Name() string
@@ -211,15 +212,16 @@ func (m *Metascheduler) length(r *Run) des.Time {
 	return min(r.span(), r.Limit())
 }
 
-// Foreteller has runs be predicted that have no Metascheduler, for code that tells observers of jobs
-// of another engine.
+// Foreteller predicts runs that have no Metascheduler. It is for code that tells observers
+// about the jobs of another engine.
 type Foreteller struct {
 	Predictor Predictor
 	Corrector Corrector       // nil: the Predictor's own, or the request
 	Now       func() des.Time // the present instant
 }
 
-// Come tells the Predictor that r was submitted, and has r be planned by its prediction.
+// Come tells the Predictor that r was submitted, asks it for a prediction, and makes the answer
+// r's prediction. Call it once for each run, before Observe.
 func (f *Foreteller) Come(r *Run) {
 	r.withRare().foreteller = f
 	f.Predictor.Observe(JobSubmitted, Known{r})
@@ -235,8 +237,8 @@ func (f *Foreteller) Observe(e JobEvent) {
 	}
 }
 
-// Correct has r, which has outlived its prediction, be thought to take longer, and returns how long
-// in all.
+// Correct replaces the prediction that r has outlived by the Corrector's, and returns it: how
+// long r is now expected to run in all.
 func (f *Foreteller) Correct(r *Run) des.Time {
 	next := correction(correctorOf(f.Predictor, f.Corrector), r)
 	r.correct(next)

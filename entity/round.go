@@ -76,7 +76,7 @@ const (
 	CauseOverrun                   // a job passed its estimate and the plans made behind it are void
 	CauseTick                      // a cycle begins
 	CauseChange                    // capacity, a price, an advance reservation came or went; a job was cancelled, killed or preempted
-	CauseWake                      // an instant has come that was asked for; see WakeAt
+	CauseWake                      // an instant has come that the policy, or somebody else, asked for by WakeAt
 )
 
 // Has reports whether any cause of mask is among c.
@@ -226,8 +226,9 @@ func (r *Round) reserve(j *Run, w *Window) bool {
 	return true
 }
 
-// Hold keeps w for j until the end of this round: other reservations of the round must leave
-// room for it. Rounds are independent; the next one holds anew.
+// Hold keeps w for j until the end of this round, and reports whether it does; see Reserve for
+// refusals. Other reservations of the round must leave room for w. Rounds are independent; the
+// next one holds anew.
 func (r *Round) Hold(j *Run, w Window) bool {
 	if !j.queued() {
 		return r.refuse(fmt.Errorf("%v is %v, not waiting", j, j.State))
@@ -247,7 +248,8 @@ func (r *Round) Withdraw(j *Run) {
 	}
 }
 
-// Move replaces the reservation ahead of j by w.
+// Move replaces the reservation ahead of j by w, and reports whether j has w; see Reserve for
+// refusals.
 func (r *Round) Move(j *Run, w Window) bool {
 	if j.State != Reserved {
 		return r.refuse(fmt.Errorf("%v is %v and holds no reservation ahead", j, j.State))
@@ -284,8 +286,8 @@ func (r *Round) Delegate(to Policy, part *Queue, fresh []*Run) {
 	r.Queue, r.fresh = queue, all
 }
 
-// DropHolds gives up the windows of Hold, for a policy that decides several times in one
-// round. Every round ends with it.
+// DropHolds gives up the windows of Hold, for a policy that decides several times in one round.
+// The end of a round gives up all holds anyway.
 func (r *Round) DropHolds() {
 	for _, j := range r.holds {
 		r.Plan.Release(&j.Reservation, r.Now)

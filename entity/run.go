@@ -139,11 +139,11 @@ type Attempt struct {
 	End    des.Time        // when its last task ended
 	Ends   []des.Time      // when each task ended; nil on counted processors, where all end at End
 	Place  []procset.Range // processors that it had; nil without a Placer
-	// Work is how much of the job's Runtime the attempt has done, and Kept the part of it
-	// that is not lost. Overhead is the time of set-up and checkpoints. On a node of
-	// performance 1 Work and Overhead add up to the attempt's time; on other nodes to the
-	// time that the attempt would have taken there. All are 0 while the attempt runs. A
-	// resized job's are in the time of the shape that the attempt had.
+	// Work is how much of the job's Runtime the attempt has done, and Kept the part of it that
+	// is not lost. Overhead is the time of set-up and checkpoints. On a node of performance 1
+	// Work and Overhead add up to the attempt's time; on other nodes to the time that the
+	// attempt would have taken there. All are 0 while the attempt runs. For a resized job they
+	// are in the time of the shape that the attempt had.
 	Kept, Work, Overhead des.Time
 }
 
@@ -303,9 +303,9 @@ func (r *Run) Ends() []des.Time {
 	return r.rare.ends
 }
 
-// Attempts yields what the job has had of processors or nodes: the attempts
-// that were preempted or ended by a resize, then the latest one if it has started. The End of one
-// that still runs is des.Forever.
+// Attempts yields what the job has had of processors or nodes: the attempts that were preempted
+// or ended by a resize, then the latest one if it has started. The End of an attempt that still
+// runs is des.Forever.
 func (r *Run) Attempts() iter.Seq[Attempt] {
 	return func(yield func(Attempt) bool) {
 		for _, a := range r.Earlier() {
@@ -343,9 +343,10 @@ func (r *Run) attempt(end des.Time) Attempt {
 	return a
 }
 
-// RealTime returns how long a task really takes for which that time was reserved when it
-// began: the job's share of what was planned, rounded up to a whole tick, and at most the
-// share of its limit. If nothing is predicted, that is never more than was reserved.
+// RealTime returns how long a task of r really takes, given the time that was reserved for the
+// task when it began. It is the job's share of the planned time, rounded up to a whole tick,
+// and at most the share of its limit. If nothing is predicted, it is never above the reserved
+// time.
 func (r *Run) RealTime(reserved des.Time) des.Time {
 	if r.predicted() {
 		return scaled(reserved, min(r.span(), r.Limit()), r.Request.Length)

@@ -154,8 +154,8 @@ func (s ShapeRule) choose(p Plan, j *Run, from, until des.Time) (Window, bool) {
 	return best, found
 }
 
-// FindNow returns the window in which the rule would have j start now, if it is not one
-// that lies ahead.
+// FindNow returns the window that the rule prefers for j, if that window starts now. It returns
+// false if j does not fit now, or if the rule prefers a window that lies ahead.
 func (s ShapeRule) FindNow(p Plan, j *Run, now des.Time) (Window, bool) {
 	if len(j.Shapes) == 0 {
 		return p.Find(j.Request, now, now)
@@ -188,7 +188,8 @@ func (r *Round) chooseEarlier(j *Run, until des.Time, rule ShapeRule) (Window, b
 	return w, ok && rule.prefers(&w, &held)
 }
 
-// FitsRun is Fits for r in any of its shapes. The error is about its own request.
+// FitsRun reports whether r fits in any of its shapes; see Fits. The error is about r's own
+// request.
 func (m *Metascheduler) FitsRun(r *Run) error {
 	err := m.Fits(r.Request)
 	if err == nil {

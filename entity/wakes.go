@@ -6,10 +6,10 @@ import (
 	"github.com/gridslot/gridslot/des"
 )
 
-// Wakes is when a policy that sleeps in between is awake. Whatever happens meanwhile it
-// learns of when it wakes, once everything of that instant has happened; it wakes only
-// where something has happened and jobs wait. What it has reserved ahead starts at its
-// time all the same: that was decided before.
+// Wakes is when a policy that sleeps in between is awake. The policy learns of all earlier
+// events when it wakes, after all events of that instant. It wakes only if something has
+// happened and jobs wait. Jobs with a reservation ahead start on time while the policy sleeps,
+// because it decided that before.
 //
 //	Every = 30 s      |         |         |         |
 //	events            . x x     . x       .         .

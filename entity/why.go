@@ -39,10 +39,10 @@ func ParseObstacle(s string) (Obstacle, error) { return obstacles.Parse(s) }
 type Why struct {
 	What  Obstacle // decides which of the fields below count
 	Other *Run     // the job that stands in the way, or nil
-	Start des.Time // earliest start: the job's own, or that of Other if Other has a window; 0 if unknown
+	Start des.Time // earliest start of the job, or of Other if Other has a window; 0 if unknown
 	Delay des.Time // WouldDelay: by how much Other would start later
-	// By is what stands in the way of the job itself; of TooFewFree TellWhy finds it, if it is
-	// not given (Round.BlockerOf).
+	// By is what stands in the way of the job itself. If it is not given, TellWhy finds it for
+	// TooFewFree, by Round.BlockerOf.
 	By    Blocker
 	Short float64 // by how much a budget or a limit is too low
 	Text  string  // in a policy's own words; for people

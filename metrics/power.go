@@ -175,8 +175,9 @@ type host struct {
 }
 
 // Hosts sets the nodes of a machine whose jobs have no metascheduler, by their numbers of
-// processors. A node is busy while any of its processors has a job, and a job draws the share of
-// it that its processors are. It is called before the first event, in place of Attach.
+// processors. A node is busy while any of its processors has a job. A job's share of the node's
+// power is its share of the node's processors. Call Hosts before the first event, in place of
+// Attach.
 func (m *PowerMeter) Hosts(sizes []int) {
 	m.hosts = make([]host, len(sizes))
 	first := int32(0)

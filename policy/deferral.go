@@ -50,8 +50,8 @@ func (d *Deferral) until(r *entity.Run, now des.Time) des.Time {
 	return min(d.Curve.NotAbove(d.Limit, now), last)
 }
 
-// Schedule has jobs join whose time has come, and lets the wrapped policy decide about those that
-// have joined.
+// Schedule lets each job whose time has come join the queue of the wrapped policy, which then
+// decides about all jobs that have joined.
 func (d *Deferral) Schedule(r *entity.Round) {
 	if d.Curve == nil {
 		r.Fail(fmt.Errorf("jobs are deferred by the %s of electricity, which nobody has told", d.Signal))

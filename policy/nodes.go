@@ -35,8 +35,8 @@ type OnNodes struct {
 // parse a spec anew for each run.
 func NodeRegistry() Table[OnNodes] { return OnNodesWith(Registry(), Finders()) }
 
-// OnNodesWith is NodeRegistry for a table of queue policies and one of searches
-// for windows that a program has extended.
+// OnNodesWith returns what NodeRegistry returns, made from a table of queue policies and a
+// table of searches for windows that a program has extended.
 func OnNodesWith(policies Table[entity.Policy], finders Table[plan.Finder]) Table[OnNodes] {
 	var t Table[OnNodes]
 	// Queue policies take the parameters of searches before their own.

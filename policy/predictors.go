@@ -56,7 +56,8 @@ func Predictors() Table[entity.Predictor] {
 	}
 }
 
-// Correctors returns the table of what corrects predictions that jobs outlive.
+// Correctors returns the table of correctors, which replace predictions that jobs have
+// outlived.
 func Correctors() Table[entity.Corrector] {
 	return Table[entity.Corrector]{
 		Row("request", "to the request at once", func(*Settings) entity.Corrector { return predict.ToRequest{} }),

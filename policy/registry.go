@@ -48,7 +48,7 @@ type Entry[T any] struct {
 
 // Param is a parameter that an entry takes.
 type Param struct {
-	Name   string // what a spec gives it by
+	Name   string // the name that a spec writes before the =
 	Values string // for people: "on|off", "N"
 	Text   string // with the default
 }
@@ -69,7 +69,7 @@ func (t Table[T]) ForAny() Table[T] {
 	return slices.DeleteFunc(slices.Clone(t), func(e Entry[T]) bool { return e.Needs != "" })
 }
 
-// Chosen is one thing asked for.
+// Chosen is the value that one spec asked for.
 type Chosen[T any] struct {
 	// Spec is the text asked with, "easy:order=wfp3"; it is unique in a list and
 	// stands for the policy in summaries.

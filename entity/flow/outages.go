@@ -32,7 +32,7 @@ func (x Outage) String() string { return fmt.Sprintf("the outage [%v, %v)", x.Fr
 // overlaps another one only with what it adds.
 type Lost struct {
 	Outage
-	Node    *entity.Node  // that is lost, where nodes have names
+	Node    *entity.Node  // the lost node; nil where nodes have no names
 	Victims []*entity.Run // in the order in which they had to yield
 }
 

@@ -64,8 +64,8 @@ func ParseLocalRule(s string) (LocalRule, error) { return localRules.Parse(s) }
 // LocalStats counts owners' jobs and what they did to global jobs.
 type LocalStats struct {
 	Jobs      int      // owners' jobs that got their node
-	Refused   int      // those whose node never has room for them
-	Delayed   int      // those that began later than wanted
+	Refused   int      // owners' jobs whose node never has room for them
+	Delayed   int      // owners' jobs that began later than wanted
 	Delay     des.Time // by how much, summed up
 	Displaced int      // global jobs that lost a reservation ahead
 	Preempted int      // global jobs that were stopped while they ran

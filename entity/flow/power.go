@@ -364,6 +364,7 @@ func (s *SwitchOff) Withheld(h *entity.Hold) {
 	}
 }
 
+// Returned implements entity.CapacityObserver; see Withheld.
 func (s *SwitchOff) Returned(*entity.Hold) {
 	if !s.withholding && len(s.overdue) > 0 {
 		s.sim.At(s.sim.Now(), phaseRest, (*idleFor)(s), 0)

@@ -70,10 +70,10 @@ type Trade struct {
 //	price <- price (1 + Step (use - Target))
 //
 // So prices come to rest where a node sells as much as its owner wants. A commodity market
-// finds its price in this way, by the excess of demand (tatonnement): Wolski, Plank, Brevik
-// and Bryan, Analyzing market-based resource allocation strategies for the computational
-// Grid, Int. J. of High Performance Computing Applications 15, 2001. There one market knows
-// all demand; that each node goes by its own use, and the numbers, are ours.
+// finds its price in this way, by the excess of demand (tatonnement): Wolski, Plank, Brevik and
+// Bryan, Analyzing market-based resource allocation strategies for the computational Grid, Int.
+// J. of High Performance Computing Applications 15, 2001. There one market knows all demand.
+// Here each node follows its own use; this rule and its numbers are ours.
 type ByUse struct {
 	Target float64 // the use wanted, from 0 to 1; 0 means 0.7
 	Step   float64 // how fast, from 0 to 1; 0 means 0.1

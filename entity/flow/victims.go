@@ -67,7 +67,7 @@ func (v Victims) Check() error {
 	return nil
 }
 
-// Reasons for which a job lost its place; see entity.Run.Reason.
+// ReasonOutage begins the Run.Reason of a job that was killed because of an outage.
 const (
 	ReasonOutage       = "its processors went out of service"
 	reasonBookedOutage = "the processors of its advance reservation went out of service"

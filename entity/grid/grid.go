@@ -235,8 +235,8 @@ func (g *Grid) Submit(jobs iter.Seq[*entity.Job], assign func(*entity.Job) int) 
 	g.feed.Begin(g.sim)
 }
 
-// SubmitFrom is Submit for the jobs of a source. One that is an entity.Listener
-// does not hear of ends: a job of a grid ends in pieces.
+// SubmitFrom takes the jobs of a source; see Submit. A source that is an entity.Listener is not
+// told of ends, because a job of a grid ends in pieces.
 func (g *Grid) SubmitFrom(from entity.Source, assign func(*entity.Job) int) {
 	g.begin(assign)
 	g.feed.Next = entity.NextOf(g.sim, from)

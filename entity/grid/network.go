@@ -104,8 +104,8 @@ func (e *endpoint) send(to *endpoint, m message) bool {
 	return true
 }
 
-// Name returns the name of the entity; of one in a grid that is a site of another it
-// begins with the name of that site, as in north/astra.
+// Name returns the name of the entity. If the entity belongs to a grid that is a site of
+// another grid, its name begins with the name of that site, as in north/astra.
 func (e *endpoint) Name() string { return e.name }
 
 // Start and Shutdown complete des.Entity.

@@ -79,8 +79,8 @@ type Backlog struct {
 	Left des.Time
 }
 
-// Scheduler returns the local scheduler, for the site's own jobs and its settings; nil of
-// a metascheduler.
+// Scheduler returns the local scheduler, for the site's own jobs and its settings; nil if the
+// site is itself a grid.
 func (a *ResourceAgent) Scheduler() *entity.Metascheduler { return a.meta }
 
 // Serves reports whether brokers have brought the job, which has not ended, to the site.

@@ -53,7 +53,7 @@ func NewCluster(processors int) *Cluster {
 // Size returns how many processors the cluster has.
 func (c *Cluster) Size() int { return c.procs }
 
-// Node is nil: counted processors have no names.
+// Node returns nil: counted processors have no names.
 func (c *Cluster) Node(int) *entity.Node { return nil }
 
 // Fits reports whether the cluster is large enough.
@@ -144,9 +144,9 @@ func (c *Cluster) findBefore(nodes int, length, start, from, until des.Time) (at
 	return c.find(nodes, length, from, min(until, start-des.Tick), start)
 }
 
-// Move puts w, FindEarlier's answer, in the place of what r holds. As long as the plan
-// has not changed since, that there is room need not be found out again, and where both
-// overlap nothing changes:
+// Move replaces the window of r by w, which is FindEarlier's answer. If the plan has not
+// changed since that answer, Move does not check for room again. Where both windows overlap,
+// nothing changes:
 //
 //	w    |______________|
 //	held |      |______________|
@@ -230,7 +230,8 @@ func (c *Cluster) Reserve(j *entity.Run, w entity.Window) (*entity.Reservation, 
 	return &j.Reservation, nil
 }
 
-// Withhold takes as many processors over [from, to): which of them is not the plan's to say.
+// Withhold takes at.Size() processors over [from, to). Numbers in at do not matter, because a
+// Cluster only counts.
 func (c *Cluster) Withhold(r *entity.Run, at entity.Where, from, to des.Time) error {
 	_, err := c.Reserve(r, entity.Window{Start: from, End: to, Nodes: at.Size()})
 	return err
@@ -241,10 +242,10 @@ func (c *Cluster) InTheWay(entity.Where, des.Time, des.Time, func(*entity.Run) b
 	return nil
 }
 
-// Settle has nothing to choose.
+// Settle does nothing: counted processors have no names to choose among.
 func (c *Cluster) Settle(*entity.Reservation) {}
 
-// ReleaseTask has no tasks to give back.
+// ReleaseTask does nothing: windows on counted processors have no Tasks.
 func (c *Cluster) ReleaseTask(*entity.Reservation, int, des.Time) {}
 
 // Extend gives r the end of w.

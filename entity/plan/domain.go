@@ -287,10 +287,12 @@ func (d *Domain) search(req entity.Request, list SlotList, until des.Time) (enti
 	return found.Window, found.OK, nil
 }
 
-// Under has searches end with ctx.
+// Under makes searches stop when ctx ends. Attach does so for the context of a run; call Under
+// to search outside a run.
 func (d *Domain) Under(ctx context.Context) { d.ctx = func() context.Context { return ctx } }
 
-// Attach has searches end with the run: they can be long.
+// Attach makes searches stop when the context of the run ends, because a search can take long.
+// The metascheduler calls Attach.
 func (d *Domain) Attach(m *entity.Metascheduler) { d.ctx = m.Simulator().Context }
 
 func (d *Domain) fail(err error) {
@@ -853,9 +855,10 @@ func (d *Domain) gather(from, to, latest des.Time) []gap {
 	return d.gaps
 }
 
-// Forget drops what is past. Something was gained if since the last call more nodes of a
-// class have become free than taken at one instant, or a gap of a single has begun. Singles
-// with nothing of their own ahead are counted with their equals again.
+// Forget drops what is past. It returns true if, since the last call, more nodes of a class
+// have become free than taken at one instant, or if a gap has begun on a node that is kept by
+// name. Nodes that are kept by name and have nothing of their own ahead are counted with their
+// equals again.
 func (d *Domain) Forget(now des.Time) (gained bool) {
 	d.applyOverlay()
 	d.origin = max(d.origin, now)

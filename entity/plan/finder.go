@@ -15,8 +15,8 @@ import (
 type SlotList struct {
 	From, To des.Time      // beginning and end of the interval
 	Slots    []entity.Slot // Invariant: From <= Start < End <= To, ordered by Start
-	// Checked says that somebody has looked at the slots' order, lengths and nodes,
-	// so that searches need not; see window.Checked. Who adds slots takes it back.
+	// Checked says that somebody has looked at the slots' order, lengths and nodes, so that
+	// searches need not; see window.Checked. Code that adds slots must set it to false.
 	Checked bool
 }
 

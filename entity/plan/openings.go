@@ -20,8 +20,8 @@ type Opening struct {
 func (o Opening) Finish() des.Time { return o.Start.Add(o.Length) }
 
 // Openings appends to list the earliest slots for that many tasks of the given length, none
-// before from, by start. All of them can be taken together: no slot contains what another
-// one has. The list ends when all tasks have a place; a job that prefers an early end can
+// before from, by start. All of them can be taken together: no two slots share a processor at
+// the same time. The list ends when all tasks have a place; a job that prefers an early end can
 // use no more.
 //
 //	free |          ______

@@ -18,7 +18,7 @@ type RoundRobin struct {
 // Name returns "round-robin".
 func (*RoundRobin) Name() string { return "round-robin" }
 
-// Place sends the job to whose turn it is.
+// Place sends the job to the cluster whose turn it is.
 func (r *RoundRobin) Place(b *grid.Broker, j *entity.Job) {
 	agents := b.Agents()
 	fill(b, j, func(i int) *grid.ResourceAgent { return agents[(r.next+i)%len(agents)] })

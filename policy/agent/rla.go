@@ -76,10 +76,10 @@ type Scores struct {
 	// a reward in seconds a First of 3600 is the same as counting it in hours.
 	First  float64
 	BySize bool // First is for each processor of the cluster
-	// OwnOnly has fragments that the regulator placed teach nothing.
+	// OwnOnly makes the broker learn nothing from fragments that the regulator placed.
 	OwnOnly bool
-	// FromArrival has T begin when the fragment reached its cluster, not when the
-	// job was submitted.
+	// FromArrival makes T begin when the fragment reached its cluster, not when the job was
+	// submitted.
 	FromArrival bool
 
 	// By cluster; nil until the first job comes.

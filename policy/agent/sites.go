@@ -14,7 +14,7 @@ import (
 	"github.com/gridslot/gridslot/internal/enum"
 )
 
-// Rule is by what Sites choose among the sites that could run a job.
+// Rule says how Sites chooses among the sites that could run a job.
 type Rule uint8
 
 const (
@@ -52,9 +52,9 @@ const (
 var dispatchRules = enum.Of[Rule]("choice of a site", "least-work", "least-jobs", "round-robin", "random", "earliest", "price")
 
 // Sites places each job, whole, at one site: in its queue, where the site's own policy plans
-// it, or in a window that is reserved there. Its broker deals with one job after the other,
-// so that it is not in its own way. Of equal sites the first is taken. A job that no site
-// could run is rejected, for what the first of them says.
+// it, or in a window that is reserved there. Its broker deals with one job after the other, so
+// that it is not in its own way. Of equal sites the first is taken. A job that no site could
+// run is rejected, for the reason that the first site gives.
 //
 //	            in the queue                          Reserve
 //	refused     the other sites are tried; by         the sites are asked again; after mostTries
@@ -64,10 +64,10 @@ type Sites struct {
 	By Rule // which site a job goes to
 	// Reserve is for LeastCost, EarliestEnd and OwnCriterion, which compare windows.
 	Reserve bool
-	// Age is how old what it knows of the sites may be, for LeastWork and LeastJobs:
-	// it asks them only when a job comes and the latest answers are so old, and sends
-	// all until then by these. See Mitzenmacher (2000), How useful is old information?,
-	// IEEE Transactions on Parallel and Distributed Systems 11(1).
+	// Age is how old the known state of the sites may be, for LeastWork and LeastJobs; 0 means
+	// that sites are asked for every job. Sites asks them only when a job comes and the latest
+	// answers are this old, and uses these answers until then. See Mitzenmacher (2000), How
+	// useful is old information?, IEEE Transactions on Parallel and Distributed Systems 11(1).
 	Age des.Time
 
 	jobs    []*entity.Job                  // to be placed, in order; the first one is dealt with

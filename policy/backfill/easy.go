@@ -19,7 +19,7 @@ import (
 // on must fit beside it, on the "extra" processors.
 //
 // The zero value is EASY on the order of submission. Nothing is kept from one round to the
-// next. PublishedEASY has what published simulators do otherwise.
+// next. PublishedEASY follows published simulators where they differ.
 //
 // Schedule below has the three steps. Step 1 is FCFS (startHeads); "fits" is a question to
 // the plan (entity.Plan.Find), which counts running jobs until their requests are over.
@@ -47,8 +47,8 @@ const (
 	AllReservations = math.MaxInt
 )
 
-// Name returns "easy", or "easy-sjbf" with shortest-first candidates, followed by the
-// settings that are not those of the zero value.
+// Name returns "easy", or "easy-sjbf" with shortest-first candidates, followed by the settings
+// that differ from the zero value.
 func (p EASY) Name() string {
 	name := "easy"
 	if p.Candidates.Name == ShortestFirst.Name {
@@ -63,8 +63,8 @@ func (p EASY) Name() string {
 // AllReservations; see Conservative.PlansAll.
 func (p EASY) PlansAll() bool { return p.Reservations == AllReservations }
 
-// Schedule starts heads while they fit, and backfills beside the windows held
-// for the first that do not.
+// Schedule starts heads while they fit, and backfills beside the windows that are held for the
+// first jobs that do not fit.
 func (p EASY) Schedule(r *entity.Round) {
 	dynamic := p.Order.Dynamic || p.Candidates.Dynamic
 	if dynamic && p.Shape != entity.FirstEnd && noneCanStart(r) {

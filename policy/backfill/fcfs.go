@@ -14,7 +14,7 @@ type FCFS struct {
 	Shape entity.ShapeRule
 }
 
-// Name returns "fcfs", followed by the settings that are not those of the zero value.
+// Name returns "fcfs", followed by the settings that differ from the zero value.
 func (p FCFS) Name() string { return shaped(named("fcfs", p.Order), p.Shape) }
 
 // Schedule starts heads while they fit.

@@ -10,9 +10,10 @@ import (
 	"github.com/gridslot/gridslot/entity"
 )
 
-// The queue orders that any policy of this package takes. WFP3 and UNICEF (Tang, Lan, Desai
-// and Buettner 2009) rise with the wait, so that small or short jobs go first and no job
-// starves.
+// These are the queue orders that any policy of this package takes. ShortestFirst and
+// LongestFirst go by the estimate, SmallestFirst and LargestFirst by the estimate times the
+// processors. WFP3 and UNICEF (Tang, Lan, Desai and Buettner 2009) rise with the wait, so that
+// small or short jobs go first and no job starves.
 var (
 	ShortestFirst = entity.Order{Name: "shortest", Key: func(j *entity.Run, _ des.Time) float64 {
 		return float64(j.Request.Length)

@@ -29,11 +29,11 @@ type Search struct {
 	// go on when one has enough. (A round gives a job one alternative, so that PerJob
 	// differs from Rounds only in Stats.)
 	PerJob int
-	// Distinct leaves a job, of alternatives that agree in cost and in processor
-	// time, both rounded up to whole units, the first only. (The authors' program
-	// does so, META's text does not.)
+	// Distinct drops each alternative of a job that has the same cost and the same processor
+	// time, both rounded up to whole units, as an earlier alternative of the job. (The authors'
+	// program does so, META's text does not.)
 	Distinct bool
-	// Keep has planners tell every job's alternatives (Decision.Found).
+	// Keep makes planners return every job's alternatives (Decision.Found).
 	Keep bool
 }
 

@@ -83,7 +83,7 @@ type Decision struct {
 
 // Slice is the choice made for one part of a batch.
 type Slice struct {
-	Jobs        []int       // positions in the batch of those that had alternatives
+	Jobs        []int       // positions in the batch of the jobs that had alternatives
 	Combination Combination // the choice; only if Infeasible is nil
 	// Infeasible is set where no combination keeps within the limit: the jobs
 	// are postponed.

@@ -75,7 +75,7 @@ type BudgetLimit uint8
 const (
 	MeanCost      BudgetLimit = iota // the sum over the jobs of the mean cost of their alternatives
 	LargestIncome                    // the largest total cost within T*: AMP11 (3)
-	ShareOfIncome                    // Choice.Shares.Owners of the way from the least total cost within T* to that
+	ShareOfIncome                    // Choice.Shares.Owners of the way from the least total cost within T* to the largest
 )
 
 var budgetLimits = enum.Of[BudgetLimit]("budget limit", "mean", "income", "share")
@@ -138,7 +138,7 @@ type Combination struct {
 type InfeasibleError struct {
 	Problem Problem // what was to be chosen
 	Limit   float64 // T* in time units or B*
-	Least   float64 // what the least combination takes of it
+	Least   float64 // the least value, in the unit of Limit, that any combination has
 	// Within is T* in time units if the problem is Weighted and the limit is B*: Least is
 	// then the least cost within T*. Otherwise it is 0.
 	Within float64
@@ -147,7 +147,7 @@ type InfeasibleError struct {
 	Gap float64
 }
 
-// Excess is by how much the limit is too low.
+// Excess returns by how much the limit is too low, in the unit of Limit.
 func (e *InfeasibleError) Excess() float64 { return e.Least - e.Limit }
 
 func (e *InfeasibleError) Error() string {

@@ -61,7 +61,7 @@ func (c Choice) sense() (cost, time float64) {
 // owners' profit, say, the greatest cost for each time. Both limits of c are told, not kept.
 // The front has at most most points, 0 meaning 100,000, and keeps Patience partial combinations
 // on the way, 0 meaning 100,000 for each job. If there are more, neighbours are left out, and
-// Front.Gap says how much that can matter. Errors are those of Choose.
+// Front.Gap says how much that can matter. Front returns the same errors as Choose.
 func (c Choice) Front(ctx context.Context, alternatives [][]entity.Window, most int) (Front, error) {
 	return c.front(ctx, alternatives, nil, most)
 }

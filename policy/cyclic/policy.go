@@ -72,7 +72,7 @@ func (p *Policy) Name() string {
 	return p.planner().Name()
 }
 
-// Unwrap is Rest: what it predicts holds for batches as well.
+// Unwrap returns Rest, whose predictions hold for batches as well.
 func (p *Policy) Unwrap() entity.Policy { return p.Rest }
 
 func (p *Policy) planner() Planner {

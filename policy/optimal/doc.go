@@ -35,8 +35,8 @@ type Shape struct {
 	Nodes  int      // as Job.Nodes
 }
 
-// JobOf is a job as its user gave it, with all its shapes. lasts says how long a job in one shape really
-// occupies its processors, as entity.Overrun.Lasts does.
+// JobOf returns the Job of a user's job, with all its shapes. lasts says how long a job in one
+// shape really occupies its processors, as entity.Overrun.Lasts does.
 func JobOf(j *entity.Job, lasts func(*entity.Job) des.Time) Job {
 	job := Job{Submit: j.Submit, Length: lasts(j), Nodes: j.Request.Nodes}
 	for _, s := range j.Shapes {

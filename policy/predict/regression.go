@@ -109,7 +109,8 @@ const (
 // Name implements entity.Predictor.
 func (*Regression) Name() string { return "regression" }
 
-// Predict implements entity.Predictor: features are of the instant of the first call.
+// Predict implements entity.Predictor. Later calls for a job use the features of the first
+// call.
 func (p *Regression) Predict(j entity.Known) des.Time {
 	x := p.waiting[j.Seq()]
 	if x == nil {

@@ -80,7 +80,7 @@ var defaultTemplates = []Template{
 // The same jobs are left out as by Recent. Of each template Similar remembers the 30,000
 // categories seen latest, so that it needs at most some 100 MB.
 type Similar struct {
-	Q         float64    // 0 is the mean
+	Q         float64    // the quantile to predict, up to 1; 0 means the mean
 	Last      int        // how many runtimes a category keeps, at most 32; 20 where it is 0
 	Templates []Template // the most telling first; nil means the default
 

@@ -63,8 +63,8 @@ func (p Slicing) Check() error {
 	return nil
 }
 
-// Schedule starts what fits, in order, and at the end of a quantum has jobs yield
-// to those before them.
+// Schedule starts the jobs that fit, in order. At the end of a quantum it suspends running jobs
+// that do not fit beside the jobs before them.
 func (p Slicing) Schedule(r *entity.Round) {
 	if err := p.Check(); err != nil {
 		r.Fail(err)

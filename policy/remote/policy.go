@@ -213,8 +213,8 @@ func (p *Policy) Shutdown(*des.Context) {
 // run is over.
 const patience = 2 * time.Second
 
-// Close lets the scheduler go at once. It is needed where a run has not come to its end; it may
-// be called in any case.
+// Close ends the connection with the scheduler at once; its error is always nil. It is needed
+// where a run has not come to its end, and may be called in any case.
 func (p *Policy) Close() error {
 	if p.conn != nil {
 		p.conn.Close(0)
@@ -358,8 +358,8 @@ func (p *Policy) ended(r *entity.Run, state string) {
 // InstantOver forgets the places of an instant, which have been given by now.
 func (p *Policy) InstantOver(des.Time) { clear(p.placing) }
 
-// Place gives a started job n of the processors that the scheduler has chosen. On named
-// nodes it is called for each kind of nodes, which free has.
+// Place gives a started job n of the processors that the scheduler has chosen. On named nodes
+// it is called once for each kind of nodes; free then holds the free nodes of that kind.
 func (p *Policy) Place(free *procset.Set, r *entity.Run, n int, ranges []procset.Range) ([]procset.Range, error) {
 	// Counted processors: exactly the place.
 	place := p.placing[r]

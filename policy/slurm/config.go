@@ -28,11 +28,13 @@ type Config struct {
 	Enforce struct{ Associations, Limits, QOS bool }
 
 	// EnforceLimits says whether jobs beyond the limits of a partition are refused as they come
-	// (EnforcePartLimits): NO, ANY (beyond those of all its partitions) or ALL (beyond those of any).
+	// (EnforcePartLimits): NO, ANY (beyond the limits of all its partitions) or ALL (beyond the
+	// limits of any).
 	EnforceLimits string
 
-	// Preempt says whose jobs may be preempted (PreemptType): "qos", those of QoSs that the preemptor's QoS
-	// names; "partition_prio", those of partitions of a lower tier; empty, nobody's.
+	// Preempt says whose jobs may be preempted (PreemptType): "qos", jobs of the QoSs that the
+	// preemptor's QoS names; "partition_prio", jobs in partitions of a lower tier; empty, no
+	// jobs.
 	Preempt       string
 	PreemptExempt des.Time // a job that has run for less time is not preempted (PreemptExemptTime)
 
@@ -45,7 +47,7 @@ type Config struct {
 	// KillWait is how long Slurm grants a job between the signals SIGTERM and SIGKILL (KillWait, 30 s). Jobs here end at
 	// the first signal. Backfill expects a job beyond its limit to last for so long.
 	KillWait       des.Time
-	MessageTimeout des.Time // a job that made others end makes no more end for this and KillWait (MessageTimeout, 10 s)
+	MessageTimeout des.Time // a job that preempted others preempts no more for this time plus KillWait (MessageTimeout, 10 s)
 	CompleteWait   des.Time // nothing starts while a job completes that ended less than this ago (CompleteWait)
 }
 
@@ -61,10 +63,10 @@ type Node struct {
 	Row      int      // position of the row NodeName that defines it, from 0; weights of groups go by rows
 }
 
-// CPUs is how many cores the node has: a core has one thread.
+// CPUs returns how many cores the node has: a core has one thread.
 func (n *Node) CPUs() int { return n.Sockets * n.Cores }
 
-// CPUs is how many CPUs all nodes have.
+// CPUs returns how many CPUs all nodes have together.
 func (conf *Config) CPUs() int {
 	n := 0
 	for i := range conf.Nodes {
@@ -146,11 +148,11 @@ type Scheduling struct {
 	TableSize        int      // a run ends when its table has this many records (bf_node_space_size, MaxTests)
 	MaxBackfillStart int      // the most starts of a run (bf_max_job_start); 0: no limit
 	MaxPerUser       int      // the most entries of a user in a run (bf_max_job_user); 0: no limit, as also if there is MaxPerAssoc
-	MaxPerPartition  int      // of a partition (bf_max_job_part)
-	MaxPerUserPart   int      // of a user in a partition (bf_max_job_user_part)
-	MaxPerAssoc      int      // of an association (bf_max_job_assoc)
+	MaxPerPartition  int      // the most entries of a partition in a run (bf_max_job_part); 0: no limit
+	MaxPerUserPart   int      // the most entries of a user in a partition in a run (bf_max_job_user_part); 0: no limit
+	MaxPerAssoc      int      // the most entries of an association in a run (bf_max_job_assoc); 0: no limit
 	MinAgeReserve    des.Time // jobs that could start for less time are not planned, and close no partition (bf_min_age_reserve)
-	MinPrioReserve   int      // nor are jobs of a lower priority, nor do they (bf_min_prio_reserve)
+	MinPrioReserve   int      // jobs of a lower priority are not planned, and close no partition (bf_min_prio_reserve)
 	Licenses         bool     // backfill plans licences (bf_licenses)
 	OnePlan          bool     // backfill plans a job in one of its partitions only (bf_one_resv_per_job)
 	WindowScale      int      // seconds by which windows of a look into the future grow (bf_window_scale); 0: each is twice the last

@@ -265,8 +265,8 @@ func (c *Controller) vacate(now des.Time, j *Job) {
 	}
 }
 
-// Next is the instant at which the controller next wants to act, or des.Forever. Each other call of
-// the controller may change it.
+// Next returns the instant at which the controller next wants to act, or des.Forever. Each
+// other call of the controller may change it.
 func (c *Controller) Next() des.Time {
 	return min(c.main.passDue, c.backfill.next(), c.decay.due, c.main.next(), c.comesBack())
 }

@@ -73,8 +73,9 @@ func numbered(prefix, ranges string, limit int) ([]string, error) {
 	return names, nil
 }
 
-// HostList is the host list of names, as n[1-3,7],login: names that differ only in the number at their end share
-// one bracket, and neighbours in it a range. Hosts reads it; names that share no bracket keep their order.
+// HostList returns the host list of names, as n[1-3,7],login: names that differ only in the
+// number at their end share one bracket, and neighbours in it a range. Hosts reads it; names
+// that share no bracket keep their order.
 func HostList(names []string) string {
 	type run struct {
 		prefix string

@@ -38,8 +38,8 @@ type Job struct {
 	ExitCode    int          // of its script, once it has run: 0 is success. The controller reads it at End
 
 	// Priority is what Slurm shows: the priority in the partition that was looked at last when
-	// priorities were computed, or in which a pass or backfill last tried the job; until then that
-	// in the partition that the job names first. It decides nothing.
+	// priorities were computed, or in which a pass or backfill last tried the job. Until then
+	// it is the priority in the partition that the job names first. It decides nothing.
 	Priority uint32
 	// StartedIn is the position of the partition in which it started last.
 	StartedIn  int

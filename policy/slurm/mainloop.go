@@ -142,7 +142,8 @@ func (c *Controller) endBeyondLimits(now des.Time) {
 	}
 }
 
-// LimitActs is when the controller would end a running job for its limit, were the job not over by then.
+// LimitActs returns the instant at which the controller would end a running job for its limit,
+// if the job were not over by then.
 func (c *Controller) LimitActs(j *Job) des.Time {
 	if c.conf.OverTimeLimit == des.Forever {
 		return des.Forever

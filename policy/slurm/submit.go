@@ -12,10 +12,10 @@ import (
 // What happens when a job comes: is it refused, and why does it wait?
 
 // Submit puts a job into the queue (job_allocate). It never starts the job: a pass does, after
-// batch_sched_delay at the latest. It returns a Refusal if Slurm would refuse the job, and another error
-// for what is no job: an ID that is not above those of all jobs that were accepted before, a partition
-// or node that does not exist, an amount below 0. The controller forgets a refused job, whose ID
-// may be given again.
+// batch_sched_delay at the latest. It returns a Refusal if Slurm would refuse the job, and
+// another error for what is no job: an ID that is not above the IDs of all jobs accepted
+// before, a partition or node that does not exist, an amount below 0. The controller forgets a
+// refused job, whose ID may be given again.
 func (c *Controller) Submit(now des.Time, j *Job) error {
 	if err := c.check(j); err != nil {
 		return err

@@ -11,8 +11,8 @@ func (j *Job) Requeued() bool { return j.requeued }
 // UsualQOS is the name of the QoS that slurmdbd gives jobs that have no other.
 const UsualQOS = "normal"
 
-// QOSOf is the name of the job's QoS: the QoS that the job names, or its user's default; UsualQOS
-// if there is neither, and empty without slurmdbd.
+// QOSOf returns the name of the job's QoS: the QoS that the job names, or its user's default;
+// UsualQOS if there is neither, and empty without slurmdbd.
 func (c *Controller) QOSOf(j *Job) string {
 	switch {
 	case j.qos != nil:
@@ -23,18 +23,19 @@ func (c *Controller) QOSOf(j *Job) string {
 	return ""
 }
 
-// Billing is what a second of the job is charged for, since its first start; 0 before. See TRESBillingWeights.
+// Billing returns what each second of the job is charged, from its first start on; 0 before.
+// See TRESBillingWeights.
 func (j *Job) Billing() float64 { return j.billing }
 
-// CPUs is the number of CPUs for which the job asks, at least one for each node.
+// CPUs returns the number of CPUs for which the job asks, at least one for each node.
 func (j *Job) CPUs() int { return j.requested().cpus }
 
-// Passes is how often the main scheduler and backfill have gone through the queue so far. Only then, and at
-// orders, does it change why jobs wait that have come before.
+// Passes returns how often the main scheduler and backfill have gone through the queue so far.
+// The reasons why older jobs wait change only then, and at orders.
 func (c *Controller) Passes() int64 { return c.main.passes + c.backfill.runs }
 
-// Devices is the number of devices of a kind that the running job has. A job that has its nodes to itself has
-// all devices of these.
+// Devices returns the number of devices of a kind that the running job has. A job that has its
+// nodes to itself has all devices of these nodes.
 func (c *Controller) Devices(j *Job, kind string) int {
 	whole := j.Exclusive || c.parts[j.StartedIn].Exclusive
 	n := 0
@@ -52,7 +53,7 @@ func (c *Controller) Devices(j *Job, kind string) int {
 	return n
 }
 
-// Reason is why the job waits, as it was last noted; NoReason if the job does not wait.
+// Reason returns why the job waits, as it was last noted; NoReason if the job does not wait.
 func (j *Job) Reason() Reason {
 	if j.state != pending {
 		return NoReason

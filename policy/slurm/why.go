@@ -18,13 +18,14 @@ type Obstacle struct {
 	// Behind is, with WaitsForPriority, the first job that found no room in the partition or in the
 	// reservation; nil: the job is one too many for partition_job_depth.
 	Behind *Job
-	// Omitted is the one of SchedulerParameters for which the last run of backfill passed the job over, as
-	// bf_max_job_test; empty if backfill looked at the job, or sees it start.
+	// Omitted names the parameter (of SchedulerParameters), such as bf_max_job_test, that made
+	// the last run of backfill pass the job over. It is empty if backfill looked at the job, or
+	// sees it start.
 	Omitted string
 }
 
-// Obstacle is what holds the job. It is comparable, so that a log of decisions can tell what is new; Why
-// says more.
+// Obstacle returns what holds the job. The result is comparable, so that a log of decisions can
+// tell what is new; Why says more.
 func (j *Job) Obstacle() Obstacle {
 	o := Obstacle{Reason: j.Reason(), Omitted: j.omitted}
 	if j.part != nil {
@@ -39,8 +40,9 @@ func (j *Job) Obstacle() Obstacle {
 	return o
 }
 
-// PlannedStart is the instant at which the last run of backfill saw the job start (start_time of a pending
-// job); 0: it saw no start. It is no promise: the next run may plan otherwise.
+// PlannedStart returns the instant at which the last run of backfill saw the job start
+// (start_time of a pending job); 0: it saw no start. It is no promise: the next run may plan
+// otherwise.
 func (c *Controller) PlannedStart(j *Job) des.Time {
 	if j.estimate == 0 {
 		return 0

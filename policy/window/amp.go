@@ -21,8 +21,8 @@ import (
 )
 
 // AMP is the algorithm by maximal job price. Without a budget any n open slots will do: it
-// takes the first n in the list, whatever they cost. Who wants cheap nodes without a limit
-// asks for AEP by MinCost.
+// takes the first n in the list, whatever they cost. For cheap nodes without a limit, use AEP
+// by MinCost.
 type AMP struct{ Settings }
 
 // Name returns "amp".

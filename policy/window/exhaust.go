@@ -14,9 +14,9 @@ import (
 	"github.com/gridslot/gridslot/entity/plan"
 )
 
-// Exhaustion is a slot list together with searches that take windows from it, in any order
-// of turns, each as often as it finds one. Its answers are those of Find for the list from
-// which Subtract has cut all windows before.
+// Exhaustion is a slot list together with searches that take windows from it, in any order of
+// turns, each as often as it finds one. It answers as Find does for the list from which
+// Subtract has cut all earlier windows.
 //
 // A search by first fit does not begin anew at each turn. Before the place of its last
 // window the list had no window for it, and a cut takes slots away or shortens them: it

@@ -59,7 +59,7 @@ func (g Grouped) Name() string {
 	return "group-available" + [...]string{"", "-tree", "-tree-greedy", "-tree-mixed"}[min(g.By, GroupTreeMixed)]
 }
 
-// Traits of Grouped: windows are square, and the more probable window is preferred.
+// Traits returns that windows are square and that the more probable window is preferred.
 func (g Grouped) Traits(*entity.Request) plan.Traits {
 	if g.Settings.check() != nil {
 		return plan.Traits{}

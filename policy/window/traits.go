@@ -66,8 +66,9 @@ func (a AMP) Traits(req *entity.Request) plan.Traits {
 	return AEP{a.Settings, MinStart}.Traits(req)
 }
 
-// Traits of AEP: all goals but MinProcTimeExact come down to the earliest window, for its
-// exact search compares sums with some slack.
+// Traits returns the traits of the goal. Among equal nodes every goal but MinProcTimeExact
+// leads to the earliest window; the exact search of MinProcTimeExact compares sums with some
+// slack.
 func (a AEP) Traits(req *entity.Request) plan.Traits {
 	g, err := a.By.goal()
 	if err != nil {
@@ -119,8 +120,8 @@ func (k KnapsackDP) Traits(req *entity.Request) plan.Traits {
 	return t
 }
 
-// Traits of Within: the shape of its windows and which of two it prefers are the search's
-// own. The earliest window of all may span nodes of several values.
+// Traits returns the traits of Finder for the shape of windows and for which of two is
+// preferred, and nothing about the earliest window, which may span nodes of several values.
 func (w Within) Traits(req *entity.Request) plan.Traits {
 	t := plan.TraitsOf(w.Finder, req)
 	return plan.Traits{Square: t.Square, Sign: t.Sign}

@@ -30,7 +30,7 @@
 //   - Predictions and corrections made before an instant stay the same, to the tick,
 //     whatever becomes of jobs that end later: waiting, running and still to come.
 //   - The same workload gets the same answers again, whatever another predictor of the
-//     kind has seen in between: nothing is shared, nothing goes by the order of a map.
+//     kind has seen in between: nothing is shared, nothing depends on the order of a map.
 //   - Answers are times: nothing endless, and nothing that a number which is none, or is
 //     too large, is turned into.
 //   - No job is corrected without end, and no call panics.

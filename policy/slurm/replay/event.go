@@ -18,7 +18,7 @@ const (
 	KindStart       = "start"
 	KindEnd         = "end"     // by itself; Detail: COMPLETED or FAILED
 	KindStop        = "stop"    // by the controller; Detail: a slurm.Stop
-	KindRefused     = "refused" // Detail: why the order in front of it is
+	KindRefused     = "refused" // Detail: why the order in the event before it is refused
 	KindReservation = "resv"    // Key: its name; Detail: why Slurm refuses it, or nothing
 	KindLeft        = "left"    // Detail: the state and the reason of a job that has not ended
 )
@@ -130,7 +130,8 @@ type EventWriter struct {
 	plain bool
 }
 
-// NewEventWriter is a writer of all that is told, or of what plain recordings have.
+// NewEventWriter returns a writer of all events and columns or, if plain is set, of the columns
+// of plain recordings.
 func NewEventWriter(w io.Writer, plain bool) *EventWriter {
 	e := &EventWriter{csv.NewWriter(w), plain}
 	if plain {

@@ -49,8 +49,8 @@ func ReadFolder(dir string, overrides ...slurm.Override) (*Input, error) {
 	return in, nil
 }
 
-// FilesOf returns the paths of the files of a folder that ReadFolder reads: slurm.conf, jobs.csv, and those of the
-// others that are there.
+// FilesOf returns the paths of the files of a folder that ReadFolder reads: slurm.conf,
+// jobs.csv, and the other files that exist.
 func FilesOf(dir string) []string {
 	paths := []string{filepath.Join(dir, ConfigFile), filepath.Join(dir, JobsFile)}
 	for _, name := range []string{AccountsFile, ReservationsFile, OrdersFile} {
@@ -235,7 +235,7 @@ func (in *Input) readJob(r *csvtable.Row) (Submission, error) {
 	return s, r.Err()
 }
 
-// Observed is the job as observers hear of it: its CPUs, its limit as estimate, its first
+// Observed returns the job as observers hear of it: its CPUs, its limit as estimate, its first
 // partition as queue, its number, runtime, owners and predecessors.
 func (s *Submission) Observed(of *entity.Job) *entity.Job {
 	j := &entity.Job{ID: of.ID, Submit: SecondOf(s.At), Runtime: of.Runtime, User: of.User, Group: of.Group, Queue: -1, After: of.After}
@@ -287,8 +287,9 @@ func (in *Input) nodes(list string) ([]int, error) {
 	return all, nil
 }
 
-// NodesAt are the positions of the nodes that have the given CPUs, numbered as by Watch, or if cpus is nil of the
-// nodes of a host list. Nodes are down as a whole: an error tells of a node of which not all CPUs are named.
+// NodesAt returns the positions of the nodes that have the given CPUs, numbered as by Watch,
+// or, if cpus is nil, of the nodes of a host list. Nodes are down as a whole: an error tells of
+// a node of which not all CPUs are named.
 func (in *Input) NodesAt(cpus []procset.Range, hosts string) ([]int, error) {
 	if cpus == nil {
 		return in.nodes(hosts)
@@ -328,7 +329,7 @@ func firstCPUs(nodes []slurm.Node) []int32 {
 	return first
 }
 
-// Sizes are how many CPUs the nodes have.
+// Sizes returns how many CPUs each node has, in the order of Config.Nodes.
 func (in *Input) Sizes() (all []int) {
 	for i := range in.Config.Nodes {
 		all = append(all, in.Config.Nodes[i].CPUs())
@@ -336,7 +337,7 @@ func (in *Input) Sizes() (all []int) {
 	return all
 }
 
-// CPUsOf are the numbers of the CPUs of nodes, which ascend.
+// CPUsOf returns the numbers of the CPUs of nodes, which must ascend.
 func (in *Input) CPUsOf(nodes []int) (cpus []procset.Range) {
 	first := firstCPUs(in.Config.Nodes)
 	for i := range in.Config.Nodes {

@@ -29,8 +29,8 @@ type Input struct {
 	Unknown []Unknown
 }
 
-// Later is the same input for a controller that has been up for a while, in whole seconds, when the
-// log begins, so that its loops wake at other instants of the log.
+// Later returns the same input for a controller that has been up for the time by, in whole
+// seconds, when the log begins. Its loops wake at other instants of the log.
 func (in *Input) Later(by des.Time) *Input {
 	if by == 0 {
 		return in
@@ -64,14 +64,14 @@ type Unknown struct {
 
 // Submission is a job that its user submits.
 type Submission struct {
-	Key  string // that names the job in all files
+	Key  string // the name of the job in all files
 	At   des.Time
 	Line int // of the file that has it; 0 where there is none
 	Job  slurm.Job
 	// After is what the job depends on, with keys for the IDs that are not given yet.
 	After []KeyDependency
-	// Refused, if set, is why Slurm refuses the job before it looks at anything else: it names a
-	// partition or a node that there is none of.
+	// Refused, if set, is why Slurm refuses the job before it looks at anything else: it names
+	// a partition or a node that does not exist.
 	Refused slurm.Refusal
 	Unknown string // what Refused is about: the name of the partition or node
 	// As is the job as observers hear of it; nil where they do not.

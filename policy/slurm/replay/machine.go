@@ -12,14 +12,16 @@ import (
 	"github.com/gridslot/gridslot/policy/slurm"
 )
 
-// Launch is how long after its start a job is launched, and Epilog how long after its end, or the
-// order to kill it, its nodes are free: what the fakes took with which real controllers were recorded.
+// Launch is how long after its start a job is launched, and Epilog how long after its end, or
+// the order to kill it, its nodes are free: 10 ms each. The recordings of real controllers were
+// made with simulated nodes that took this long.
 const (
 	Launch = 10 * des.Second / 1000
 	Epilog = 10 * des.Second / 1000
 )
 
-// RecordingEnds is how long after the last input a recording ends at the latest: Machine.Until of one.
+// RecordingEnds is how long after the last input a recording ends at the latest: the value of
+// Machine.Until for a recording.
 const RecordingEnds = 2 * 24 * des.Hour
 
 // What happens at one instant happens in this order.
@@ -150,10 +152,10 @@ func NewMachine(sim *des.Simulator, in *Input) (*Machine, error) {
 	return m, nil
 }
 
-// Controller is the controller of the machine.
+// Controller returns the controller of the machine.
 func (m *Machine) Controller() *slurm.Controller { return m.c }
 
-// Now is the second of the log in which the machine is.
+// Now returns the second of the log in which the machine is.
 func (m *Machine) Now() des.Time { return SecondOf(m.sim.Now() - m.in.Late) }
 
 // Begin puts what the input has into the simulator: jobs one after the other, the rest at once.
@@ -234,7 +236,7 @@ func (m *Machine) came(do func(now des.Time)) {
 	}
 }
 
-// Come brings a job beyond those of the input. Its At is now.
+// Come submits a job that is not in the input. s.At must be the present instant.
 func (m *Machine) Come(s *Submission) {
 	m.coming++
 	m.came(func(now des.Time) { m.submit(now, s) })
@@ -279,10 +281,10 @@ func (m *Machine) leave(now des.Time) {
 	}
 }
 
-// Waiting are the runs of the jobs that wait, by submission, as observers know them.
+// Waiting returns the runs of the jobs that wait, by submission, as observers know them.
 func (m *Machine) Waiting() []*entity.Run { return m.runsOf(statePending) }
 
-// Running are those of the jobs that run.
+// Running returns the runs of the jobs that run, as observers know them; see Waiting.
 func (m *Machine) Running() []*entity.Run { return m.runsOf(stateRunning) }
 
 // runsOf are the runs of the jobs in a state.
@@ -351,8 +353,8 @@ func (m *Machine) submit(now des.Time, s *Submission) {
 	}
 }
 
-// Refusals are sentences about the jobs that were refused, in order of submission: where a job stands, why it
-// is refused, and what of it is meant.
+// Refusals returns a sentence about each job that was refused, in order of submission: where a
+// job stands, why it is refused, and what of it is meant.
 func (m *Machine) Refusals() []string { return m.refusals }
 
 // refusal is the sentence about a job that is refused.

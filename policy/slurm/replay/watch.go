@@ -15,9 +15,9 @@ import (
 type Watch struct {
 	// Late is taken from all times; see Input.
 	Late des.Time
-	// Foreteller, if set, predicts how long jobs run: that is their limit in place of what their users ask
-	// for. A job that is about to be ended for such a limit gets another one, as by an operator's order,
-	// until it has what its user has asked for.
+	// Foreteller, if set, predicts how long jobs run, and the prediction replaces the limit
+	// that their users ask for. A job that is about to be ended for such a limit gets another
+	// limit, as by an operator's order, until it has the limit that its user asked for.
 	Foreteller *entity.Foreteller
 
 	observers *entity.Observers
@@ -25,7 +25,7 @@ type Watch struct {
 	seq       int64   // number of runs so far: the order of submission
 }
 
-// NewWatch is a watch for the nodes of a configuration.
+// NewWatch returns a Watch for the nodes of a configuration.
 func NewWatch(conf *slurm.Config, observers *entity.Observers) *Watch {
 	return &Watch{observers: observers, first: firstCPUs(conf.Nodes)}
 }
@@ -48,7 +48,7 @@ func (w *Watch) tell(now des.Time, r *entity.Run, k entity.JobEventKind) {
 // at is the second of the log in which an instant of the controller lies.
 func (w *Watch) at(now des.Time) des.Time { return SecondOf(now - w.Late) }
 
-// SecondOf is the beginning of the second in which an instant lies.
+// SecondOf returns the beginning of the second in which t lies.
 func SecondOf(t des.Time) des.Time { return t / des.Second * des.Second }
 
 // Settle tells that the last instant is over.
