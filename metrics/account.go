@@ -20,11 +20,11 @@ import (
 	"github.com/gridslot/gridslot/metrics/rows"
 )
 
-// Use is what a part of the capacity went into.
+// Use says for what a part of the capacity was used.
 type Use uint8
 
 const (
-	UseWork     Use = iota // of jobs that finished, or that is kept for those that may
+	UseWork     Use = iota // work of jobs that finished, and work that is kept of jobs that may still finish
 	UseLost                // work that was done in vain
 	UseOverhead            // set-up and checkpoints
 	UseOwners              // owners' own jobs
@@ -65,8 +65,8 @@ func (u Use) String() string { return useNames.Name(u) }
 // attempts when they are over. Check compares the two. Memory is constant but for
 // what is known ahead of withheld capacity and owners' jobs. The zero value is an empty account.
 type Account struct {
-	// Policy and Processors are as in Recorder. A metascheduler to which the account is attached
-	// fills in what is not set.
+	// Policy is the name of the policy, Processors the size of the machine, as in Recorder. If they
+	// are not set, the metascheduler to which the account is attached sets them.
 	Policy     string
 	Processors int
 	// Of, if set, returns what withheld capacity counts as; UseDown otherwise.

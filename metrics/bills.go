@@ -7,14 +7,16 @@ import (
 	"github.com/gridslot/gridslot/entity/flow"
 )
 
-// Bill is what a job has cost so far, in the money of the simulation.
+// Bill tells what a job has cost so far, in the money of the simulation.
 type Bill struct {
-	// Cost is the sum over the windows of all attempts, at the prices when these were agreed upon.
+	// Cost is the sum over the windows of all attempts, each at the prices when the window was
+	// agreed upon.
 	Cost flow.Money
-	// Paid is what owners got, at the end of each attempt.
+	// Paid is the money that owners got, at the end of each attempt.
 	Paid flow.Money
-	// Left is the part of budgets that was not spent: of a job that has ended and has a budget,
-	// the budget without what was paid to owners for all its attempts.
+	// Left is the part of the budget that was not spent: for a job that has ended and has a budget,
+	// the budget minus Paid. It is 0 for a job without a budget, and minus Paid for a job that was
+	// preempted and has not ended.
 	Left flow.Money
 }
 

@@ -88,14 +88,13 @@ type JobsWriter struct {
 	Predicted bool
 	// Tau bounds slowdowns; 0 means 10 s.
 	Tau Tau
-	// Beside, if set, runs a function on another goroutine, where rows become text and are
-	// written. The bytes are the same. Rows that tell of energy, money or predictions become text
-	// at once, because what they tell may change later.
+	// Beside, if set, must run a function on another goroutine. There the writer makes rows into
+	// text and writes them. The bytes are the same as without it. Rows with energy, money or
+	// predictions become text at once, because these values may change later.
 	Beside func(do func())
-	// Bill, if set, returns what a job that has ended has cost; see Bills.Job. It is called once
-	// for each job that started, when the row is written. Rows then tell of the job's budget as
-	// well. What is not known is empty: the budget of a job without a limit, the cost of a job
-	// that never started.
+	// Bill, if set, returns the cost of a job that has ended; see Bills.Job. It is called once for
+	// each job that started, when the row is written. Rows then have the budget of the job as well.
+	// The budget of a job without a limit and the cost of a job that never started are empty.
 	Bill func(*entity.Run) Bill
 
 	out  io.Writer
@@ -218,8 +217,8 @@ func appendDependencies(b []byte, after []entity.Dependency) []byte {
 // NewJobsWriter returns a writer of jobs-POLICY.csv to w.
 func NewJobsWriter(w io.Writer) *JobsWriter { return &JobsWriter{out: w} }
 
-// Attach tells the writer whose jobs it is to write. It gives the metascheduler a Placer if rows
-// are to name processors and there is none.
+// Attach gives the writer the metascheduler whose jobs it writes. If rows name processors and the
+// metascheduler has no Placer, it sets entity.LowestFirst{} as Placer.
 func (w *JobsWriter) Attach(m *entity.Metascheduler) {
 	if w.Processors == 0 {
 		w.Processors = m.Plan().Size()

@@ -64,7 +64,7 @@ func (p PowerModel) share(n int) PowerModel {
 //
 // Energies are exact, and the same on every architecture: see Energy.
 type PowerMeter struct {
-	// Model is that of every node.
+	// Model is the power model of every node.
 	Model PowerModel
 	// Of, if set, is the model of each named node instead.
 	Of func(*entity.Node) PowerModel
@@ -127,9 +127,9 @@ type PowerMeter struct {
 // Meters join the span when they are attached. A PowerSpan is an Observer as well, for those
 // who come before the schedulers: the span begins with a submission that it hears of.
 type PowerSpan struct {
-	// Profile, if set, gets power-POLICY.csv: a row for every instant at whose end
-	// the power, or the number of nodes in a state, is another than before; the last
-	// row is the end of the last job. Close writes what is left.
+	// Profile, if set, gets power-POLICY.csv. A row stands for each instant at whose end the power,
+	// or the number of nodes in a state, has changed. The last row is the end of the last job.
+	// Close writes the rows that are left.
 	Profile io.Writer
 
 	meters []*PowerMeter
@@ -551,7 +551,8 @@ func (s *PowerSpan) plan(d downtime) {
 	s.downs = slices.Insert(s.downs, i, d)
 }
 
-// Returned implements entity.CapacityObserver: what is withheld comes back now, or will not go.
+// Returned implements entity.CapacityObserver: the withheld capacity h comes back now, or h is
+// withdrawn before it begins.
 func (m *PowerMeter) Returned(h *entity.Hold) {
 	m.Span.advance(m.sim.Now())
 	m.Span.downs = slices.DeleteFunc(m.Span.downs, func(d downtime) bool { return d.hold == h })

@@ -141,8 +141,8 @@ func (q *QueueWriter) Stop() {
 	q.belt = nil
 }
 
-// Close writes what is left, the row of the latest instant included, and returns
-// the first error met. The underlying writer stays open.
+// Close writes the rows that are left, the row of the latest instant included, and returns the
+// first error. The underlying writer stays open.
 func (q *QueueWriter) Close() error {
 	q.put()
 	q.Stop()

@@ -30,18 +30,20 @@ import (
 // Processors does not count. A job's slowdown divides by the longest time that a
 // piece of it ran (Run.Ran), not by the time from its first start to its last end.
 type Recorder struct {
-	// Policy and Processors are what Summary reports, and measures utilization against. A
-	// metascheduler to which the recorder is attached fills in what is not set.
+	// Policy is the name of the policy in Summary. Processors is the size of the machine, by which
+	// utilization divides. If they are not set, the metascheduler to which the recorder is attached
+	// sets them.
 	Policy     string
 	Processors int
 	// Tau bounds slowdowns; 0 means 10 s.
 	Tau Tau
-	// Warmup is left out: its jobs are not counted, nor what became of them, and makespan and
-	// utilization are those of the time from its end on, with what its jobs still hold then.
-	// Rounds and events are those of the whole run. The zero value leaves nothing out.
+	// Warmup is a part of the run that Summary leaves out. Jobs of the warm-up are not counted.
+	// Makespan and utilization begin at the end of the warm-up; utilization includes what its jobs
+	// still hold then. Rounds and events are counted over the whole run. The zero value leaves
+	// nothing out.
 	Warmup Warmup
-	// Counted, if set, is called for each job that has ended and whose wait and slowdown are in the
-	// means.
+	// Counted, if set, is called for each job that has ended and is part of the means of wait and
+	// slowdown.
 	Counted func(*entity.Run)
 
 	warming *warming // nil without a warm-up

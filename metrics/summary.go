@@ -34,8 +34,8 @@ func Clock(seconds float64) string { return printed.Clock(seconds) }
 // Manifest is what manifest.json records of one call of the command: enough to
 // repeat it, and to see whether the repetition did the same.
 type Manifest struct {
-	// Version is that of gridslot, and Program the module, with its version, of a program
-	// in which gridslot is a library; "" of the command.
+	// Version is the version of gridslot. Program is the module, with its version, of a program
+	// that uses gridslot as a library; "" for the command itself.
 	Version string `json:"version"`
 	Program string `json:"program,omitempty"`
 	// Command is the command line, with the name of the program first.

@@ -43,8 +43,8 @@ func (w *TaskWriter) Of(bills *Bills, siteOf func(*entity.Node) string) *SiteTas
 	return s
 }
 
-// Close writes what is left and returns the first error met. The underlying writer
-// stays open.
+// Close writes the rows that are left, and returns the first error. The underlying writer stays
+// open.
 func (w *TaskWriter) Close() error {
 	for _, s := range w.sites {
 		for _, h := range s.held {

@@ -25,8 +25,8 @@ const (
 	archivePage = "https://www.cs.huji.ac.il/labs/parallel/workload/"
 )
 
-// Log is an entry of the catalogue. 0 and "" mean unknown. Addresses are those in use, of versions
-// that the archive may have replaced.
+// Log is an entry of the catalogue. 0 and "" mean unknown. Addresses lead to versions of logs that
+// are in use, which the archive may have replaced by newer versions.
 type Log struct {
 	Name string // as the archive names it
 	// Jobs and Processors are counted as Counted says.

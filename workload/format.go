@@ -32,53 +32,53 @@ import (
 
 // Format is a way of writing logs, such as SWF. Several readings may call its methods at a time.
 type Format interface {
-	// Name is what commands and messages call it: "swf", "sacct".
+	// Name is the name of the format in commands and messages: "swf", "sacct".
 	Name() string
-	// Endings are those of its files, such as ".swf", the most usual one first; that
-	// of a packed file stands behind and is not told.
+	// Endings are the endings of the format's files, such as ".swf". The most usual ending stands
+	// first. Endings of packed files (".gz", ".zst") are not listed.
 	Endings() []string
-	// Is reports whether the beginning of an input looks like it, for inputs of which
-	// nobody has said what they are. No two formats should claim one input.
+	// Is reports whether the beginning of an input looks like this format. It is asked where nobody
+	// has named the format of the input. No two formats should claim one input.
 	Is(in *Input) bool
-	// Survey reads as much of an input as has to be known before its first record: the
-	// header, with the columns beyond SWF, what numbers stand for, and the start of the
-	// log where records state absolute times.
+	// Survey reads what must be known before the first record of an input: the header, the columns
+	// beyond SWF, the names that numbers stand for, and the start of the log if records state
+	// absolute times.
 	Survey(in *Input) (*Header, error)
-	// Read begins a reading of an input with the header that Survey has returned,
-	// which it does not change: there may be several readings at a time.
+	// Read begins a reading of an input with the header that Survey has returned. It does not
+	// change the header: there may be several readings at a time.
 	Read(in *Input, h *Header) (RecordReader, error)
 }
 
 // Writable is a format that can be written, too.
 type Writable interface {
 	Format
-	// Write begins a log with that header. What cannot be held is told by the
-	// writer's Lost.
+	// Write begins a log with that header. Lost of the writer tells the information that the format
+	// cannot hold.
 	Write(w io.Writer, h *Header) (RecordWriter, error)
 }
 
 // RecordReader reads records, each valid until the next one is asked for.
 type RecordReader interface {
-	// Header is what was known before the first record.
+	// Header returns the header that was known before the first record.
 	Header() *Header
 	// Next finds the next record and reports whether there is one.
 	Next() bool
-	// Record is that record. Whoever has asked for it may change it.
+	// Record returns the record that Next has found. The caller may change it.
 	Record() *Record
-	// Line is the line, row or object that the record stands in, from 1.
+	// Line returns the number of the line, row or object in which the record stands, from 1.
 	Line() int64
-	// Err is what ended the reading, or nil at a sound end.
+	// Err returns the error that ended the reading, or nil if the input ended as it should.
 	Err() error
-	// Report is the account so far.
+	// Report returns the account of the reading so far.
 	Report() *Report
 }
 
 // RecordWriter writes records.
 type RecordWriter interface {
 	Write(*Record) error
-	// Close completes the text. What it is written to stays open.
+	// Close completes the text. It does not close the io.Writer below.
 	Close() error
-	// Lost is what could not be held so far.
+	// Lost returns the information that could not be held so far.
 	Lost() *Losses
 }
 

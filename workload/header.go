@@ -40,8 +40,8 @@ type Header struct {
 	// HighestJob is the highest job number that a format's Survey has met, where its Read
 	// has to find numbers that no job has; 0 elsewhere.
 	HighestJob int64
-	// Found is what a format's Survey has found beside all this and its Read needs, which does
-	// not change it: nothing has to be looked for twice. Only that format knows what it is.
+	// Found is a value that a format's Survey hands to its Read, so that Read does not look for the
+	// same things twice. Read must not change it. Only that format knows its type.
 	Found any
 
 	lines []headerLine            // all comment lines, in order; what is written is made of them

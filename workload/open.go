@@ -38,8 +38,9 @@ type Stored struct {
 	time time.Time   // of the file's last change before it was first opened
 }
 
-// OpenStored is a regular file, which is not opened yet; what says for messages what it is, as "the job
-// file". The file must not change while it is in use.
+// OpenStored returns a regular file for later reading; it does not open the file yet. what names
+// the file in messages, as in "the job file". It is an error if the file does not exist or is no
+// regular file. The file must not change while it is in use.
 func OpenStored(path, what string) (*Stored, error) {
 	info, err := os.Stat(path)
 	switch {

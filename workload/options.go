@@ -70,13 +70,13 @@ type Conventions struct {
 	// Seed is for estimates that are drawn. Every reading of a trace gives a job the same estimate.
 	Seed uint64
 
-	// Feedback has a job say that it comes after its preceding job (fields 17 and
-	// 18, Job.After): any end of that one will do, and a think time that is not
-	// given is 0. The job keeps the submission of the log; flow.Survey says what
-	// becomes of it.
+	// Feedback makes a job depend on its preceding job (fields 17 and 18, Job.After). Any end of
+	// the preceding job is enough, and a think time that is not given is 0. The job keeps the
+	// submission of the log; flow.Survey says what becomes of it.
 	Feedback bool
-	// After, if given, has what some jobs come after with Feedback, by their numbers, where
-	// that is more than fields 17 and 18 can tell: it holds instead of these.
+	// After, if given, gives the dependencies of some jobs, by job number. It serves for
+	// dependencies that fields 17 and 18 cannot hold, and is used in place of these fields. It has
+	// no effect without Feedback.
 	After map[int64][]entity.Dependency
 
 	// Extra, if given, makes each job's payload of its record: what of the record

@@ -58,7 +58,7 @@ func (w *Writer) Write(rec *Record) error {
 	return w.err
 }
 
-// Flush writes what is still held back.
+// Flush writes the text that the writer still holds.
 func (w *Writer) Flush() error {
 	if w.err == nil && len(w.buf) > 0 {
 		_, w.err = w.out.Write(w.buf)

@@ -182,8 +182,8 @@ func group(cmd *cobra.Command, subcommands ...*cobra.Command) *cobra.Command {
 	return cmd
 }
 
-// Build returns the identity of the program by which studies tell their results from those of
-// another one.
+// Build returns the identity of the program. Studies use it to tell the results of this program
+// from the results of another.
 func Build() string { return sweep.Build(version()) }
 
 // version returns the release, the commit if the build knows it, and how the program was built.

@@ -10,8 +10,8 @@ import (
 	"github.com/gridslot/gridslot/workload"
 )
 
-// Extend is what a program adds to the command: it is the command plus these tables. The zero value
-// adds nothing.
+// Extend holds the tables that a program adds to the tables of the command. The zero value adds
+// nothing.
 //
 //	func main() {
 //		os.Exit(cli.Main(cli.Extend{
@@ -38,11 +38,11 @@ type Extend struct {
 	Strategies policy.Table[func() grid.Strategy]
 	// Sources make jobs where a trace can be given: simulate mine:jobs=100.
 	Sources policy.Table[simulation.Source]
-	// Predictors say how long jobs will run, and Correctors correct them: --predict,
-	// --correct.
+	// Predictors say how long jobs will run, and Correctors correct predictions that jobs outlive:
+	// --predict, --correct.
 	Predictors policy.Table[entity.Predictor]
 	Correctors policy.Table[entity.Corrector]
-	// Formats are those of logs: --from, --to, and what a log is recognised as.
+	// Formats are formats of logs: for --from and --to, and to recognise the format of a log.
 	Formats policy.Table[workload.Format]
 	// Experiments can be repeated by reproduce.
 	Experiments []reproduce.Experiment

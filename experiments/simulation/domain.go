@@ -24,12 +24,12 @@ import (
 // cycle. Nodes, prices and owners' jobs that are generated are drawn for every call of Run, from
 // the seed; all policies of the call get the same.
 type Domain struct {
-	// Union, if it is not empty, has the domains of which this one consists. Their nodes are
-	// numbered through from 1 and have the label "domain" with the name of their domain. Owner a of
-	// domain d is "d/a" here. Nodes, Generate, Prices, PriceRules and Local of the union itself do
-	// not count: each domain has its own.
+	// Union, if it is not empty, lists the domains of which this domain consists. The nodes are
+	// numbered from 1 through all domains, and have the label "domain" with the name of their
+	// domain. Owner a of domain d is called "d/a". Nodes, Generate, Prices, PriceRules and Local of
+	// the union itself do not count: each domain has its own.
 	Union []DomainSite
-	// Nodes are given nodes; if there are none, Generate says how nodes are made.
+	// Nodes are the nodes of the domain. If there are none, Generate makes them.
 	Nodes    []entity.Node
 	Generate vo.Nodes
 	// Prices are changes of nodes' prices, in any order.
@@ -59,9 +59,9 @@ type NodePrice struct {
 	Price float64
 }
 
-// LocalJobs are the owners' own jobs. They come at fixed times, Listed ones and, with a Load,
-// generated ones for each of Cycles cycles, known from the beginning of their cycle; or they come
-// to a Queue, and then there are none at fixed times.
+// LocalJobs are the owners' own jobs. Without a Queue they come at fixed times: the Listed jobs
+// and, with a Load, generated jobs for each of Cycles cycles, which become known at the beginning
+// of their cycle. With a Queue all of them come to queues, and none at a fixed time.
 type LocalJobs struct {
 	// Rule says whether an owner's job waits for the organisation's job on its node or stops it.
 	Rule   flow.LocalRule

@@ -35,8 +35,9 @@ type Grid struct {
 
 	// What follows is about the jobs of a grid that has domains.
 
-	// Batches are the jobs if no trace is given, a batch at the beginning of each Cycle; nil if
-	// there are none. Cycle is not needed otherwise: each domain has a cycle of its own.
+	// Batches are the jobs of the grid if there is no trace, a batch at the beginning of each
+	// Cycle; nil if there are none. Cycle counts only for Batches: each domain has a cycle of its
+	// own.
 	Batches *Batches `yaml:"-"`
 	Cycle   des.Time `yaml:"-"`
 	// Pricing says how a trace's jobs become priced requests.
@@ -48,12 +49,12 @@ type Grid struct {
 // DomainSite is one domain of a grid or of a union, with owners and prices of its own.
 type DomainSite struct {
 	Name string // "domain-1" and so on where empty
-	// Policy is that of the local manager, a policy of named nodes; "easy" if it is empty. In a
-	// union, whose domains are planned together, it is empty.
+	// Policy is the policy of the local manager, a policy of named nodes; "easy" if it is empty. In
+	// a union it is empty, since the domains of a union are planned together.
 	Policy     string
 	QueueLimit int // see grid.ResourceAgent
-	// Domain is the machine. What it says of jobs (Batches, Pricing, Criteria) does not count here.
-	// What is generated of it is drawn for each site anew.
+	// Domain is the machine of the site. Its settings of jobs (Batches, Pricing, Criteria) do not
+	// count here. Generated nodes and jobs of owners are drawn anew for each site.
 	*Domain
 }
 
@@ -78,15 +79,15 @@ type ClusterSite struct {
 // Network describes the links between brokers, sites and the regulator.
 type Network struct {
 	Latency float64 `yaml:"latency"` // seconds
-	// Bandwidth is that of each pair, each way, in bytes per second; nil is no limit. Over a
-	// bandwidth of 0 nothing passes.
+	// Bandwidth is the bandwidth of each pair, each way, in bytes per second; nil means no limit.
+	// With a bandwidth of 0 nothing passes.
 	Bandwidth *float64 `yaml:"bandwidth"`
-	// Links are the pairs that differ from the rest.
+	// Links are the links of pairs that differ from the rest.
 	Links []Link `yaml:"links"`
 }
 
-// Link is the link of a pair that differs from the others. What it does not give is 0 or no limit,
-// not what the others have.
+// Link is the link of a pair that differs from the others. A latency that is not given is 0 and a
+// bandwidth that is not given is no limit; neither is taken from Network.
 type Link struct {
 	Between   [2]string `yaml:"between"` // names: of clusters, "broker-1" and so on, "regulator"
 	Latency   float64   `yaml:"latency"`

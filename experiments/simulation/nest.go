@@ -18,12 +18,13 @@ import (
 // grid above (grid.Grid.AddGrid).
 type GridSite struct {
 	Name string // "grid-1" and so on where empty
-	// Strategy is that of the metascheduler, a strategy for rigid jobs; "earliest" if it is empty.
+	// Strategy is the strategy of the metascheduler, a strategy for rigid jobs; "earliest" if it is
+	// empty.
 	Strategy string
 	// Offers says what the metascheduler tells when the grid above asks for offers.
 	Offers Offers
-	// Grid has its sites and the network between them. Brokers, jobs, Expiry and Log are those of
-	// the top.
+	// Grid has the sites of the metascheduler and the network between them. Its Brokers, jobs,
+	// Expiry and Log do not count: the top grid has them.
 	*Grid
 }
 

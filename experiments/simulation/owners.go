@@ -31,8 +31,8 @@ type PriceRules struct {
 	Rules   []NodeRule // of several that are about a node the last counts
 }
 
-// NodeRule is a rule for some nodes: those of an owner, those of a list, or those of the owner in
-// the list if both are given.
+// NodeRule is a price rule for some nodes: for the nodes of Owner, for the nodes of the list Nodes,
+// or, if both are given, for the nodes of Owner in the list.
 type NodeRule struct {
 	Owner string // "" means any
 	Nodes []int  // IDs; none means all

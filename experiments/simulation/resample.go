@@ -155,10 +155,10 @@ var ruleParams = []policy.Param{
 	{Name: "no-wait", Values: "on|off", Text: "jobs without a wait did not wait (off)"},
 }
 
-// Survey says what is to be told of the users in a log.
+// Survey says what to report about the users in a log.
 type Survey struct {
 	Rule     users.Rule
-	LongTerm int // how many weeks the jobs of a long-term user span at least
+	LongTerm int // least number of weeks that the jobs of a long-term user span
 	Top      int // how many users are listed; 0 = all
 }
 

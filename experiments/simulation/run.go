@@ -62,8 +62,9 @@ type Options struct {
 	// was saved, where it must be the same, and its log and its files are compared as with
 	// Repeats.
 	Resume *Saved
-	// Version and Command stand in the manifest. Version is that of gridslot; if it is empty, the
-	// manifest says from what the program was built. If Command is nil, the manifest has os.Args.
+	// Version and Command are written into the manifest. Version is the version of gridslot; if it
+	// is empty, the manifest names the build of the program. If Command is nil, the manifest has
+	// os.Args.
 	Version string
 	Command []string
 	// LockThread makes Summary.CPUSeconds the processor time of each run, as in RunSettings.

@@ -37,15 +37,16 @@ type Saved struct {
 	Until des.Time
 	// Manifest holds the settings and the checksums. It tells of no results.
 	Manifest metrics.Manifest
-	// Points has one for each policy, in the order asked for. Invariant: it is never empty.
+	// Points has one Point for each policy, in the order in which the scenario names the policies.
+	// Invariant: it is never empty.
 	Points []Point
 }
 
 // Point is a place in the run of a policy.
 type Point struct {
 	Policy string `json:"policy"`
-	Events uint64 `json:"events"` // that have run
-	// Fingerprint is that of these events, in hexadecimal; see des.Simulator.
+	Events uint64 `json:"events"` // number of events that have run
+	// Fingerprint is the fingerprint of these events, in hexadecimal; see des.Simulator.
 	Fingerprint string `json:"fingerprint"`
 }
 
@@ -54,8 +55,8 @@ type Look struct {
 	Point
 	Time    float64 `json:"time"` // of the instant, in seconds
 	Running int     `json:"running"`
-	// Busy counts the processors or nodes of the running jobs, Queued those that the waiting jobs
-	// ask for.
+	// Busy is the number of processors or nodes of the running jobs, Queued the number for which
+	// the waiting jobs ask.
 	Busy    int      `json:"busy_processors"`
 	Waiting int      `json:"waiting"` // a reservation ahead may be theirs
 	Queued  int      `json:"queued_processors"`

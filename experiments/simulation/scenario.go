@@ -33,15 +33,15 @@ type Scenario struct {
 	base string
 }
 
-// Workload is where the jobs come from. Jobs comes before Trace, Trace before the batches of the
-// machine, and these before the sample log.
+// Workload says where the jobs come from. Jobs takes precedence over Trace, Trace over the batches
+// of the machine, and these over the sample log.
 type Workload struct {
 	// Trace is the path of a log, job file or workflow, "-" for standard input, or a source with
 	// its parameters ("lublin:jobs=1000:load=0.8"). If it is empty, the jobs are those of Jobs, the
 	// batches of a Domain or Grid, or the sample log.
 	Trace string
 	// From is the format of the log with its parameters ("sacct:zone=Europe/London"). If it is
-	// empty, the format is the one that the content looks like.
+	// empty, the format is recognised from the content.
 	From string
 	// Options are how records become jobs, and which part of them is taken. Procs
 	// is the size of the machine that the trace comes from, and so of a Cluster

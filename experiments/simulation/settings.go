@@ -19,19 +19,20 @@ import (
 	"github.com/gridslot/gridslot/workload"
 )
 
-// Setting is a row of the table of settings: what the command's help, the pages and the schema say
-// of a setting, and how its value is read and written.
+// Setting is a row of the table of settings. It describes a setting for the command's help, the
+// pages and the schema, and reads and writes its value.
 type Setting struct {
-	// Name is that of the flag, the key, the list of a study and the entry in a manifest.
+	// Name is the name of the flag of the command, of the key in files, of the list in a study, and
+	// of the entry in a manifest.
 	Name string
-	// Section is the part of a scenario file in which the key stands; "" is none: the file
-	// has a key of its own for it.
+	// Section is the part of a scenario file in which the key stands. "" means that the setting is
+	// in no section, and the file has a separate key for it.
 	Section string
-	// Form is how a value is written: choices with bars between them, of which those in
-	// capitals stand for a value. "" is a switch, true or false.
+	// Form is the notation of a value: alternatives between bars, of which words in capitals stand
+	// for a value. "" means a switch, true or false.
 	Form string
-	// Default is the text of the value that New has; "" where New leaves the value to the
-	// log, the machine or the policy, and Doc says what it is then.
+	// Default is the text of the value in New. "" means that New leaves the value to the log, the
+	// machine or the policy; Doc then says what the value is.
 	Default string
 	// Doc is one sentence: what the setting means, and the unit of a number.
 	Doc string
@@ -48,17 +49,18 @@ type Access struct {
 	Set func(*Scenario, string) error
 }
 
-// Topic is what a setting is about. A command has the flags of one or more topics.
+// Topic is the subject of a setting. A command has the flags of one or more topics.
 type Topic uint8
 
 const (
-	// OfRecords is which log is read, and which of its records are taken: what all commands that
-	// read logs have.
+	// OfRecords is the topic of reading a log and choosing its records. All commands that read logs
+	// have its flags.
 	OfRecords Topic = 1 << iota
-	// OfEstimates is what is said of runtimes, by users or a model: what can be written into a
-	// log as well.
+	// OfEstimates is the topic of estimates of runtimes, by users or a model. Only simulate and
+	// trace convert have its flags.
 	OfEstimates
-	// OfRuns is how records become jobs, and how these are run: what simulate alone has.
+	// OfRuns is the topic of making jobs from records and running them. Only simulate has its
+	// flags.
 	OfRuns
 )
 
@@ -373,7 +375,7 @@ func trueOrFalse(s string) (bool, error) {
 	return s == "true", nil
 }
 
-// SettingNames returns the names of the rows: those that Set knows, without keys of slurm.conf.
+// SettingNames returns the names of all settings that Set knows, except the keys of slurm.conf.
 func SettingNames() []string {
 	var names []string
 	for _, s := range settings {

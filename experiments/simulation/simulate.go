@@ -39,18 +39,19 @@ type RunSettings struct {
 	// folder.
 	Dir        string
 	NoManifest bool
-	FileName   string // the name where empty
+	FileName   string // POLICY in the names of files; the name of the policy if empty
 	Allocation metrics.Allocation
 	Workload   string // what the files call the workload
 
-	// Attempts makes the files tell of every attempt of a job, and of what it waited for:
-	// jobs-FileName.csv has more columns (metrics.JobsWriter.Attempts), and there is
-	// attempts-FileName.csv. A run does so by itself if there are Links or Outages, or if a job was
-	// stopped or resized or had overhead.
+	// Attempts makes the files tell of every attempt of a job and of the jobs for which it waited:
+	// jobs-FileName.csv has more columns (metrics.JobsWriter.Attempts), and the run writes
+	// attempts-FileName.csv. A run does so without being asked if there are Links or Outages, or if
+	// a job was stopped or resized or had overhead.
 	Attempts bool
 	// Events asks for events-FileName.csv.
 	Events bool
-	// Decisions asks for decisions-FileName.csv: what held the jobs that waited.
+	// Decisions asks for decisions-FileName.csv, which gives the reasons why waiting jobs did not
+	// start.
 	Decisions bool
 	// Owners says that others than the jobs take capacity: whoever does tells Session.account. The
 	// result then has a Capacity.

@@ -41,7 +41,8 @@ type Flow interface {
 	Attach(x *Session, s *Site) ([]entity.Observer, error)
 	// Begin is called when the site has its metascheduler, before the clock runs.
 	Begin(m *entity.Metascheduler)
-	// End writes what is left when the clock has stopped and nothing has failed.
+	// End writes the rows that are left. It is called when the clock has stopped and nothing has
+	// failed.
 	End() error
 }
 

@@ -34,14 +34,14 @@ import (
 
 // Slurm says where Slurm's configuration stands. It is empty if Slurm does not decide.
 type Slurm struct {
-	// Config is the path of slurm.conf, or of a folder with slurm.conf, jobs.csv and what else
-	// there is. Accounts is the path of the commands of sacctmgr that made accounts, users and
-	// QoSs; "" if there are none, or if the folder has them.
+	// Config is the path of slurm.conf, or of a folder with slurm.conf, jobs.csv and other files of
+	// Slurm. Accounts is the path of the commands of sacctmgr that made accounts, users and QoSs;
+	// "" if there are none, or if the folder has them.
 	Config, Accounts string
 	// Overrides stand in place of what slurm.conf says. Invariant: they are ordered by key, and no
 	// key is there twice.
 	Overrides []slurm.Override
-	// Phases, if above 0, is how many runs there are that differ in the controller's phase.
+	// Phases, if above 0, is the number of runs, each with another phase of the controller.
 	Phases int
 }
 

@@ -205,11 +205,13 @@ func sessionsSource() policy.Entry[Source] {
 	}
 }
 
-// SeedParam is the parameter that gives what is drawn a seed of its own.
+// SeedParam is the parameter "seed", with which random jobs or outages get a seed of their own in
+// place of the seed of the run.
 var SeedParam = policy.Param{Name: "seed", Values: "N", Text: "seed of what is drawn, whatever the run's is (the run's)"}
 
-// SeedOf reads SeedParam: text, if given. fail is told what is wanted if the text is no seed. The
-// function that SeedOf returns tells from which seed to draw in a run that has the seed run.
+// SeedOf reads the value of SeedParam: text, if given. It calls fail with what is wanted if text is
+// no seed. The function that it returns maps the seed of a run to the seed from which to draw: the
+// seed in text, or the seed of the run if text was not given.
 func SeedOf(text string, given bool, fail func(name, want string)) func(run uint64) uint64 {
 	if !given {
 		return func(run uint64) uint64 { return run }

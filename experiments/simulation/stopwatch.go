@@ -42,7 +42,9 @@ func (w *Watch) Go(do func()) {
 	})
 }
 
-// Seconds returns what has been spent, to a microsecond. It waits for the goroutines of Go.
+// Seconds returns the time of the run so far in seconds, to a microsecond: the processor time if
+// Stopwatch locked the thread, otherwise the time on the wall clock. It waits for the goroutines of
+// Go.
 func (w *Watch) Seconds() float64 {
 	w.beside.Wait()
 	spent := time.Since(w.began)

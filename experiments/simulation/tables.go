@@ -18,7 +18,7 @@ import (
 // down; nobody changes them while runs are under way.
 type Tables struct {
 	Policies   policy.Table[entity.Policy]        // of a queue: on clusters, and on nodes with a search for windows
-	Nodes      policy.Table[policy.OnNodes]       // of named nodes, those of Policies among them
+	Nodes      policy.Table[policy.OnNodes]       // of named nodes; the policies in Policies are among them
 	Finders    policy.Table[plan.Finder]          // searches for windows
 	Strategies policy.Table[func() grid.Strategy] // of brokers
 	Sources    policy.Table[Source]               // of jobs, where a trace can be given

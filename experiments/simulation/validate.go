@@ -19,19 +19,20 @@ import (
 	"github.com/gridslot/gridslot/policy/backfill"
 )
 
-// Schedule is what one policy's run has left in a folder.
+// Schedule describes the files that the run of one policy has left in a folder.
 type Schedule struct {
 	Dir  string
-	Jobs string // name of the jobs CSV in it
+	Jobs string // name of the jobs CSV in Dir
 	// Policy made the schedule, and decides which promises are checked; "" if it is not known.
 	Policy string
-	// Files are the names of all files of the run; nil if they are not known. Then what stands
-	// beside the schedule is believed to be of the run.
+	// Files are the names of all files of the run; nil if they are not known. If it is nil, all
+	// files beside the schedule are taken for files of the run.
 	Files []string
-	// SHA256 is that of the log that the run had, in hexadecimal; "" is not compared.
-	SHA256 string
-	// Settings are those of the manifest, which has the checksums of other files; nil if these are
+	// SHA256 is the checksum of the log that the run read, in hexadecimal; "" means that the log is
 	// not compared.
+	SHA256 string
+	// Settings are the settings in the manifest, which include the checksums of other files; nil
+	// means that these files are not compared.
 	Settings map[string]string
 }
 

@@ -42,8 +42,8 @@ func (sc *Scenario) openWorkflow() (*jobs, error) {
 	return from, nil
 }
 
-// StatesRequests reports whether the jobs of a trace state themselves for what they ask: those of a
-// job file or of a workflow.
+// StatesRequests reports whether the jobs of a trace state their own requests. The jobs of a job
+// file and of a workflow do.
 func (t *Tables) StatesRequests(trace string) bool { return t.IsJobFile(trace) || t.isWorkflow(trace) }
 
 // checkWorkflow refuses options about the records of a log, and a part of a workflow: without some

@@ -17,9 +17,9 @@ import (
 	"github.com/gridslot/gridslot/metrics/rows"
 )
 
-// Columns returns the names of the columns that rows can have: those of summary.csv, whatever the
-// machine, but for the policy, which is a parameter, and what differs from one run to the next.
-// Callers do not change the slice.
+// Columns returns the names of the columns that rows can have: all columns of summary.csv, for any
+// machine, except the policy, which is a parameter, and the processor time, which differs from one
+// run to the next. Callers must not change the slice.
 var Columns = sync.OnceValue(func() []string {
 	return slices.DeleteFunc(simulation.SummaryColumns(), func(name string) bool { return name == "policy" || name == "cpu_seconds" })
 })

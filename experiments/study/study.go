@@ -16,8 +16,8 @@ import (
 	"github.com/gridslot/gridslot/traces"
 )
 
-// File is a study as it was read. Once read it does not change but for what is made when it is
-// first asked for, so its methods may be called from several goroutines.
+// File is a study that was read. Its contents do not change after that, except for values that are
+// made when they are first needed. Several goroutines may call its methods.
 type File struct {
 	// The name of the file, for errors and the manifest.
 	Name string
@@ -46,8 +46,8 @@ type File struct {
 	machines map[string]*simulation.Scenario // read from files, by their paths
 }
 
-// Open reads a study from a file. The tables are what its values may name; nil are those
-// that come with the program (simulation.Standard).
+// Open reads a study from a file. The tables hold the names that values may use; nil means the
+// tables of simulation.Standard.
 func Open(path string, t *simulation.Tables) (*File, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -60,8 +60,8 @@ func Open(path string, t *simulation.Tables) (*File, error) {
 	return Read(sweep.Portable{Name: filepath.Base(path), Text: text, Dir: dir}, t)
 }
 
-// Read reads a study from its text. It opens no other file: Check, Study and Do open those that the
-// study names.
+// Read reads a study from its text. It opens no other file: Check, Study and Do open the files that
+// the study names.
 func Read(p sweep.Portable, t *simulation.Tables) (*File, error) {
 	if t == nil {
 		t = simulation.Standard()
@@ -96,8 +96,8 @@ func (f *File) allCells() ([]cell, error) {
 	return f.cells, f.planErr
 }
 
-// Study returns the study as package sweep carries it out, by a program of that build; see
-// sweep.Build. Each case has been checked, and each file has been read for its checksum.
+// Study returns the study in the form of package sweep, for a program with that build; see
+// sweep.Build. Study checks each case, and reads each file for its checksum.
 func (f *File) Study(build string) (sweep.Study, error) {
 	if err := f.Check(); err != nil {
 		return sweep.Study{}, err

@@ -411,8 +411,8 @@ func (f *Folder) strays() (names []string, units int, err error) {
 	return names, len(stray), err
 }
 
-// Clean removes what is not in the plan, results, failures and files of units, and all failures of
-// the plan: those units count as missing then, and are tried again.
+// Clean removes results, failures and files of units that are not in the plan. It also removes all
+// failures of units in the plan, which then count as missing and are tried again.
 func (f *Folder) Clean() error {
 	names, _, err := f.strays()
 	if err != nil {

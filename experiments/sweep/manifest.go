@@ -32,8 +32,8 @@ func (f *Folder) writePlan(p *Plan) error {
 	return f.writeTable(PlanName, rows)
 }
 
-// Plan reads plan.csv. It checks the form of each line, and not that the keys are those of what
-// stands beside them: checkKeys does, with the basis in manifest.json.
+// Plan reads plan.csv. It checks the form of each line. It does not check that the keys match the
+// parameters beside them.
 func (f *Folder) Plan() (*Plan, error) {
 	path := filepath.Join(f.Path, PlanName)
 	text, err := f.root.ReadFile(PlanName)

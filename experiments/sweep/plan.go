@@ -37,7 +37,7 @@ func (c Case) String() string {
 	return b.String() + "seed=" + strconv.FormatUint(c.Seed, 10)
 }
 
-// Value returns the value of a parameter, or "" where there is none of that name.
+// Value returns the value of a parameter, or "" if no parameter has that name.
 func (c Case) Value(name string) string { return Row(c.Params).Value(name) }
 
 // values returns the values of the parameters in their order.

@@ -7,13 +7,15 @@ import (
 	"strconv"
 )
 
-// Results is what became of the units of a plan: of each a row, a failure, or nothing yet.
+// Results holds the outcomes of the units of a plan: for each unit a row, a failure, or nothing
+// yet.
 type Results struct {
 	Plan *Plan
-	// Rows are the rows of the units, by their index, as long as Plan.Units; nil where there is
-	// none.
+	// Rows are the rows of the units, by their index, as many as Plan.Units; nil for a unit without
+	// a row.
 	Rows []Row
-	// Failures are the failures of units, by their index. No unit has a row as well.
+	// Failures are the failures of units, by their index. Invariant: a unit with a failure has no
+	// row.
 	Failures map[int]*Failure
 
 	// columns are Study.Columns: they come first in the table, where some row has them.

@@ -9,14 +9,13 @@ import (
 	"unicode/utf8"
 )
 
-// Do carries out a unit of work. It is a pure function of the case, since what it returns is found
-// again by the case's key and never computed a second time. Where ctx ends it returns, with any
+// Do carries out a unit of work. It must be a pure function of the case, since its result is stored
+// under the key of the case and never computed a second time. If ctx ends, it returns with any
 // error.
 type Do func(ctx context.Context, c Case) (Row, error)
 
-// Run carries out what is missing of a study and returns all results. Failed units are among them.
-// The error is about the study, its folder, its engine or ctx; results that are done by then are
-// kept.
+// Run carries out the missing units of a study and returns all results, failed units included. The
+// error is about the study, its folder, its engine or ctx; results that are done by then are kept.
 func Run(ctx context.Context, s Study, do Do) (*Results, error) {
 	p, err := s.Plan()
 	if err != nil {

@@ -43,12 +43,12 @@ type Study struct {
 
 	// Engine carries out the units; nil means InProcess{}.
 	Engine Engine
-	// Limit is what one unit may take.
+	// Limit bounds what one unit may use.
 	Limit Limit
-	// Progress, if set, is told how many units of how many are done. One call follows another, from
-	// several goroutines.
+	// Progress, if set, is called with the number of units that are done and the number of all
+	// units. Calls come one after the other, from several goroutines.
 	Progress func(done, total int)
-	// Tell, if set, is told what a user should know, a line at a time.
+	// Tell, if set, is called with messages for the user, a line at a time.
 	Tell func(format string, args ...any)
 }
 
@@ -66,7 +66,7 @@ type Axis struct {
 	err error
 }
 
-// Basis is what the results of a study depend on beside parameters and seeds.
+// Basis holds all that the results of a study depend on, except parameters and seeds.
 type Basis struct {
 	// Build is the program: its version, and where that does not say all, a checksum.
 	Build string `json:"build"`
@@ -152,41 +152,42 @@ const (
 // FailureKinds are all kinds, in the order in which tables have them.
 var FailureKinds = []FailureKind{Failed, Panics, Late, Large, Lost, Damaged}
 
-// Limit is what one unit may take; zero is no limit. InProcess keeps Time only.
+// Limit bounds what one unit may use; zero means no limit. The engine InProcess keeps Time only.
 type Limit struct {
 	Time   time.Duration
 	Memory int64 // bytes
-	Tries  int   // of a unit whose worker goes away; 0 means 3
+	Tries  int   // tries of a unit whose worker goes away; 0 means 3
 }
 
-// Usage is what a unit took. It is no part of the result; the zero value means that nothing was
-// measured.
+// Usage tells what a unit has used. It is no part of the result; the zero value means that nothing
+// was measured.
 type Usage struct {
 	Time time.Duration
-	Peak int64 // bytes of memory; 0 where it is not known
+	Peak int64 // greatest memory in bytes; 0 if it is not known
 	Host string
 }
 
 // Engine carries out units of work, in any order and any number at once.
 type Engine interface {
-	// Run returns when each unit is stored or the context ends. Its error is that of
-	// the engine; a unit that fails is an outcome like others.
+	// Run carries out the units of w, and returns when each of them is stored or the context ends.
+	// Its error is an error of the engine. A unit that fails is no error: its failure is stored as
+	// its outcome.
 	Run(ctx context.Context, w *Work) error
 }
 
-// Work is what an engine is given: the study, of which it needs Portable, Dir, Basis,
-// Limit and Tell, and what is missing of it.
+// Work is the task of an engine: the study, of which the engine needs Portable, Dir, Basis, Limit
+// and Tell, and the units that are missing.
 type Work struct {
 	*Study
 	// Units are those without a result, in the order of the plan.
 	Units []Unit
-	// Store takes down what became of a unit, once, and may be called from any
-	// goroutine. Where another process has stored another result the unit has failed
-	// (Damaged). An outcome that was interrupted is nothing. The error is the folder's
-	// (a full disk): the unit counts as not done.
+	// Store stores the outcome of a unit. It must be called once for each unit, from any goroutine.
+	// If another process has stored another result, the unit has failed (Damaged). An interrupted
+	// outcome is not stored. The error is an error of the folder, such as a full disk; the unit
+	// then counts as not done.
 	Store func(Unit, Outcome) error
-	// Do carries out a unit in this process, within Limit.Time; it does not panic.
-	// Where ctx ends the outcome is that of an interrupted unit.
+	// Do carries out a unit in this process, within Limit.Time; it does not panic. If ctx ends, the
+	// outcome is interrupted.
 	Do func(context.Context, Unit) Outcome
 }
 

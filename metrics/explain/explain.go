@@ -16,7 +16,7 @@ import (
 	"github.com/gridslot/gridslot/metrics/rows"
 )
 
-// Log is what is known of the jobs of one run, for stories.
+// Log holds the jobs, attempts and decisions of one run, from which stories are made.
 type Log struct {
 	// policy is the policy as it was asked for.
 	policy string

@@ -12,15 +12,14 @@ import (
 	"gonum.org/v1/plot/vg"
 )
 
-// Curve is what one thing was measured to cost at several sizes, perhaps with the power that was
-// fitted to it.
+// Curve is the measured cost of one thing at several sizes, perhaps with a fitted power.
 type Curve struct {
 	// Name is its name in the legend.
 	Name string
 	// Size and Cost are above 0. Invariant: they are as many.
 	Size, Cost []float64
-	// Factor and Exponent are of the power Factor size^Exponent, a straight line that is drawn
-	// beside the measurements; a Factor of 0 means that there is none.
+	// Factor and Exponent describe the fitted power Factor size^Exponent, which is drawn as a
+	// straight line beside the measurements. No line is drawn if Factor is 0.
 	Factor, Exponent float64
 }
 

@@ -17,14 +17,14 @@ type Log struct {
 	Hours [24]float64
 	Days  [7]float64
 	Clock string
-	// Weeks are what was offered to the machine week by week, and in use by the log itself; empty
-	// where the machine is not known.
+	// Weeks are the loads that were offered to the machine and in use by the log itself, week by
+	// week; empty if the machine is not known.
 	Weeks []LoadOfWeek
 	Sizes Distribution // processors
 	// Runtimes and Requests are in seconds; Requests is empty if there are none.
 	Runtimes, Requests Distribution
-	// Accuracy is the share of jobs in each tenth of runtime / request, the last of them with all
-	// jobs from nine tenths on; nil if there are no requests.
+	// Accuracy is the share of jobs in each tenth of runtime / request. The last share includes all
+	// jobs above it. Nil if there are no requests.
 	Accuracy []float64
 }
 

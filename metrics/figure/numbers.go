@@ -13,10 +13,11 @@ import (
 // Numbers are what a figure shows, as a table. Rows have a name each (Names) or, if Names is nil,
 // begin with a number. A cell without a value is NaN.
 type Numbers struct {
-	// Columns are those of the table: first the column of the names, if there are names.
+	// Columns are the columns of the table. If there are Names, the first column is the column of
+	// names.
 	Columns []Column
 	Names   []string
-	// Rows have a number for each column, apart from the column of names.
+	// Rows have a number for each column, except the column of names.
 	Rows [][]float64
 }
 

@@ -43,10 +43,10 @@ func StudyNames() (names, about []string) {
 	return names, about
 }
 
-// DrawStudy draws figures of findings, by their names; without names all that there is
-// data for. There is one for each measure, called NAME-MEASURE. "lines:y=log" are lines with a
-// logarithmic axis of means. An unknown name is an *enum.UnknownError, a figure that is asked for
-// and has no data a *NoDataError.
+// DrawStudy draws figures of findings, by their names. Without names it draws all figures for which
+// there is data. It returns one figure for each measure, called NAME-MEASURE. The name
+// "lines:y=log" gives lines with a logarithmic axis of means. An unknown name is an
+// *enum.UnknownError. A named figure without data is a *NoDataError.
 func DrawStudy(f *findings.Findings, names ...string) ([]*Figure, error) {
 	known, _ := StudyNames()
 	names = slices.Clone(names)

@@ -16,9 +16,9 @@ type Comparison struct {
 	// Cell and Baseline are positions in Findings.Cells.
 	Cell, Baseline int
 	Measure        string
-	// Mean and BaselineMean are over the pairs: runs without a partner do not count.
+	// Mean and BaselineMean are means over the pairs: runs without a partner do not count.
 	Mean, BaselineMean float64
-	// Comparison is of the cell's values with those of the baseline, pair by pair;
+	// Comparison compares the values of the cell with the values of the baseline, pair by pair.
 	// Adjusted of its tests is corrected for all comparisons of the measure.
 	stats.Comparison
 	// Percent is the difference in per cent of the baseline's mean, with Fieller's interval; NaN

@@ -16,39 +16,39 @@ import (
 // Param is a parameter of a study with one of its values, as text.
 type Param struct{ Name, Value string }
 
-// Options are what is asked of results. The zero value of each field makes sense; Findings.Options
-// has what was filled in.
+// Options say which findings to draw from results. The zero value of each field has a default.
+// Findings.Options has the values that were used.
 type Options struct {
-	// Measures are the columns to look at; none means mean_wait,
-	// mean_bounded_slowdown, utilization and makespan where they vary, and where there
-	// are none of these all that vary.
+	// Measures are the columns to look at. None means those of mean_wait, mean_bounded_slowdown,
+	// utilization and makespan that vary or, if none of these does, all columns that vary.
 	Measures []string
-	// Baseline is what the others are compared with: cells that differ from each other in
-	// these parameters only are compared, with the one that has these values. None
-	// means the first value of Compare.
+	// Baseline is the values of parameters with which the others are compared. Cells that differ
+	// from each other in these parameters only are compared with the cell that has the values of
+	// Baseline. None means the first value of Compare.
 	Baseline []Param
-	// Compare is the parameter whose values are compared; "" means policy, or where that
-	// does not vary the first parameter that does.
+	// Compare is the parameter whose values are compared. "" means policy or, if policy does not
+	// vary, the first parameter that does.
 	Compare string
-	// Level is the confidence level of intervals, and 1 - Level that at which tests are
-	// significant; 0 means 0.95. Invariant: 0 < Level < 1.
+	// Level is the confidence level of intervals; tests are significant at 1 - Level. 0 means 0.95.
+	// Invariant: 0 < Level < 1.
 	Level float64
-	// Higher and Lower are measures of which the higher, or the lower, is the better.
-	// Those of simulations are known.
+	// Higher are measures for which a higher value is better, Lower those for which a lower value
+	// is. Measures of simulations need not be listed.
 	Higher, Lower []string
 	// Where limits tables and figures to cells with these values; several values of one parameter
-	// mean any of them. Intervals and tests are over all cells nevertheless: what is shown must
-	// not change what is significant.
+	// mean any of these values. Intervals and tests still use all cells, so that Where does not
+	// change what is significant.
 	Where []Param
-	// Labels are what people are told in place of values, such as "EASY" in place of "easy"; see
+	// Labels are texts that are shown in place of values, such as "EASY" in place of "easy"; see
 	// Findings.Told.
 	Labels map[string]string
 }
 
-// Findings are what results say: cells with their means, and what follows from comparing them.
+// Findings are the conclusions from results: cells with their means, and the comparisons of the
+// cells.
 type Findings struct {
 	Results *Results
-	// Options are those of Analyze with everything filled in.
+	// Options are the options of Analyze, with defaults in place of zero values.
 	Options Options
 	Cells   []Cell
 	// Comparisons are of each cell with its baseline, by measure, in the order of Cells. Rankings

@@ -165,8 +165,9 @@ func (f *Findings) across(rows []string) (columns []string) {
 	return columns
 }
 
-// InOne returns the layout of a measure as a single table. What is compared stands in the last of
-// its rows, what else varies stands in front of it, apart from one parameter in columns.
+// InOne returns the layout of a measure as a single table. The compared parameters stand last in
+// the rows. Of the other parameters that vary, one may stand in the columns, and the rest stand
+// first in the rows.
 func (f *Findings) InOne(measure string) Pivot {
 	p := Pivot{Measure: measure}
 	var compared []string
@@ -260,8 +261,8 @@ func (f *Findings) marks(measure string) (best, differs map[int]bool) {
 	return best, differs
 }
 
-// Bold is the rule by which entries are bold, as tables say it. The tests are those of rankings
-// and comparisons.
+// Bold is the rule for bold entries, in the words of the tables. Its tests are the tests of
+// rankings and comparisons.
 const Bold = "Bold: significantly better than at least one other, and none is significantly better."
 
 // gridNote says what the signs in a table mean. n is the size of the family of the tests.
@@ -564,8 +565,8 @@ func inLaTeX(s string) string {
 	return b.String()
 }
 
-// CSV writes the table with the means and half the widths of their intervals in columns of their
-// own, with nine digits. A value that there is none of is empty.
+// CSV writes the table, with the means and the half widths of their intervals in separate columns,
+// and nine digits. A missing value is empty.
 func (g *Grid) CSV(w io.Writer) error {
 	var where, whereValues []string
 	for _, p := range g.Where {

@@ -14,12 +14,12 @@ import (
 // are set, or Note says why neither is.
 type Sensitivity struct {
 	Measure string
-	// Effects, of a full grid, are the parts of the variance that go with each parameter, each two
-	// of them and the seed, and what is left over; see stats.Effects.
+	// Effects are set for a full grid. They are the parts of the variance for each parameter, each
+	// pair of parameters, the seed, and the rest; see stats.Effects.
 	Effects []stats.Effect
-	// Influences, of any other choice of cells, say how far the ranks of the measure go with the
-	// parameters; R2 is the share of their variance that all parameters explain. See
-	// stats.RankRegression.
+	// Influences are set for any other choice of cells. They say how strongly the ranks of the
+	// measure depend on each parameter. R2 is the share of their variance that all parameters
+	// together explain. See stats.RankRegression.
 	Influences []stats.Influence
 	R2         float64
 	// Note says why there is neither; "" otherwise.

@@ -28,7 +28,7 @@ type Results struct {
 	Runs     []Run
 }
 
-// Run is a row: what one case gave with one seed.
+// Run is a row of the results: the values of one case with one seed.
 type Run struct {
 	Params []string // as Results.Params
 	// Seed is the seed as text. Runs with one seed that differ only in parameters have met the
@@ -36,7 +36,7 @@ type Run struct {
 	Seed string
 	// Values are in the order of Results.Measures; NaN if the run has no value.
 	Values []float64
-	// Key is the run's in a study's folder, "" elsewhere.
+	// Key is the key of the run in the folder of a study, "" elsewhere.
 	Key string
 	// Batches are parts of the run, nil if there are none.
 	Batches *Batches

@@ -35,9 +35,10 @@ type Folder struct {
 	only []string
 }
 
-// Run is what one policy did, or at a site of a grid the part of it that ran there.
+// Run gives the results of one policy or, on a grid, the part of them at one site.
 type Run struct {
-	// Policy is the policy as it was asked for; on a grid the strategy.
+	// Policy is the name of the policy with its parameters, as the call named it; on a grid, the
+	// strategy.
 	Policy string
 	// Site is "" for a run as a whole; otherwise the site's name, as names of files have it.
 	Site string // "" for a run as a whole; otherwise as in the files' names
@@ -51,7 +52,7 @@ type Run struct {
 	file string
 }
 
-// Open looks into a folder of results. It is an error if there are none.
+// Open opens a folder of results. It is an error if the folder has no results.
 func Open(dir string) (*Folder, error) {
 	m, err := ReadManifest(dir)
 	if err != nil {
@@ -83,7 +84,7 @@ func (f *Folder) Origin() time.Time {
 // Origin is what the clock showed at time 0; see Folder.Origin.
 func (r *Run) Origin() time.Time { return r.folder.Origin() }
 
-// ReadManifest reads the manifest of a folder of results. It is an error if there is none.
+// ReadManifest reads the manifest of a folder of results. It is an error if there is no manifest.
 func ReadManifest(dir string) (*metrics.Manifest, error) {
 	f := &Folder{Dir: dir}
 	text, err := indir.ReadFile(dir, "manifest.json")
@@ -216,8 +217,8 @@ func (f *Folder) keep(t *rows.Table) {
 	}
 }
 
-// Has reports whether the run has written a file KIND-POLICY.csv; kind is jobs,
-// queue, attempts and so on. A file that an earlier run has left is not its own.
+// Has reports whether the run has written a file KIND-POLICY.csv; kind is jobs, queue, attempts and
+// so on. A file that an earlier run has left in the folder does not count.
 func (r *Run) Has(kind string) bool { return r.wrote(r.name(kind)) }
 
 func (r *Run) wrote(file string) bool { return slices.Contains(r.Files, file) }

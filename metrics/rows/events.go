@@ -82,19 +82,20 @@ var Events = File[Event]{
 // Decision is a row of decisions-POLICY.csv: what held a waiting job from From to To.
 type Decision struct {
 	Job int64
-	// What is a word of entity.Obstacle, or DecisionRejected and the like.
+	// What is the obstacle, in the words of entity.Obstacle, or an event: DecisionRejected,
+	// DecisionWithdrawn or DecisionPreempted.
 	What     string
 	From, To des.Time
-	// Times is how often it was said.
+	// Times is the number of times that the policy named the obstacle.
 	Times int
 	// Other is the job that stood in the way, -1 if there is none.
 	Other int64
-	// Start is the earliest start that was told at first, LastStart the one told last; None if
-	// none was told, des.Forever if there was none.
+	// Start is the first planned start that was told, LastStart the last. They are None if no start
+	// was told, and des.Forever if none was planned.
 	Start, LastStart des.Time
-	// Delay is by how much the other job would have been delayed, None if it does not apply.
+	// Delay is the time by which the other job would have been delayed, None if it does not apply.
 	Delay des.Time
-	// Short is by how much a budget or a limit was too low, NaN if it does not apply.
+	// Short is the amount by which a budget or a limit was too low, NaN if it does not apply.
 	Short float64
 	Text  string
 	// Blocker is a word of entity.BlockerKind, or "": what stood in the way of the job until its

@@ -10,15 +10,16 @@ import (
 
 // File is one kind of file whose rows are values of T.
 type File[T any] struct {
-	// Name is that of the file, with POLICY in place of the name of the policy.
+	// Name is the name of the file, with POLICY in place of the name of the policy.
 	Name string
-	// When says which runs write the file; "" means all that write files.
+	// When says which runs write the file; "" means all runs that write files.
 	When string
 	// Text says in one sentence what a row is.
 	Text string
-	// Notes are paragraphs of Markdown behind the columns: what holds between them.
+	// Notes are paragraphs of Markdown that follow the columns and say how the columns relate to
+	// each other.
 	Notes string
-	// Missing is a row of which a file says nothing.
+	// Missing is a row in which every value is missing.
 	Missing T
 	// Columns stand in the order of the file.
 	Columns []Column[T]
@@ -131,7 +132,7 @@ func (w *Writer[T]) Write(row *T) {
 	}
 }
 
-// Flush writes what has been gathered, and returns the first failure so far.
+// Flush writes the rows that are still held, and returns the first error so far.
 func (w *Writer[T]) Flush() error {
 	if w.err == nil && len(w.buf) > 0 {
 		if _, err := w.out.Write(w.buf); err != nil {

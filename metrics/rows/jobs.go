@@ -44,8 +44,8 @@ type Job struct {
 	Estimate des.Time
 	Runtime  des.Time
 	State    State
-	// Start and Finish are of the last attempt, None if there is none. Execution is how long the
-	// job ran for its own work: see entity.Run.Ran.
+	// Start and Finish are the times of the last attempt, None if there was no attempt. Execution
+	// is the time that the job ran for its own work; see entity.Run.Ran.
 	Start, Finish, Execution des.Time
 	// Allocated says which processors or nodes it had, "0-3 7", by number. It may be their number
 	// instead, or "" (procset.Parse reads it).

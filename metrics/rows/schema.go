@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// Schema says what is in one kind of file.
+// Schema describes one kind of file.
 type Schema struct {
-	// Name, When, Text and Notes are those of File.
+	// Name, When, Text and Notes have the same meaning as in File.
 	Name, When, Text, Notes string
 	// Columns stand in the order of the file.
 	Columns []Meaning

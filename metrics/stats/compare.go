@@ -9,14 +9,15 @@ import (
 	"slices"
 )
 
-// Test is a test that there is no difference, two-sided unless its home says otherwise.
+// Test is the result of a test of the hypothesis that there is no difference. It is two-sided
+// unless the function that returns it says otherwise.
 type Test struct {
 	Statistic float64
-	// P is the probability of a difference at least as great where there is none; NaN
-	// where nothing can be tested.
+	// P is the probability of a difference at least as great if the hypothesis is true; NaN if
+	// nothing can be tested.
 	P float64
-	// Adjusted is P after Correct, for the other comparisons that were made; P
-	// until then.
+	// Adjusted is P corrected for the other comparisons that were made (Correct). Until Correct is
+	// called it is P.
 	Adjusted float64
 	// Exact reports that P is of the exact distribution, not of an approximation.
 	Exact bool

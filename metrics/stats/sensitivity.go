@@ -13,10 +13,10 @@ import (
 	"gonum.org/v1/gonum/mathext"
 )
 
-// Factor is a parameter and what it was in each run, as text.
+// Factor is a parameter and its value in each run, as text.
 type Factor struct {
 	Name   string
-	Levels []string // by run
+	Levels []string // value of each run
 }
 
 // numbers returns the levels as numbers; false if any of them is no finite number.
@@ -49,16 +49,17 @@ func groups(levels []string) (of []int, n int) {
 
 // Effect is the part of the variance of a result that goes with a factor, or with two together.
 type Effect struct {
-	// Factors is one factor, or the two of an interaction; it is empty for what is left over.
+	// Factors is the name of one factor, or the two names of an interaction; empty for the
+	// residual.
 	Factors []string
 	// Degrees is the number of degrees of freedom.
 	Degrees int
 	// Squares is the sum of squares.
 	Squares float64
-	// Share is eta squared, Squares over the Squares of all effects and of what is left over: from
+	// Share is eta squared: Squares divided by the sum of Squares of all effects and the residual,
 	// 0 to 1. All shares add up to 1.
 	Share float64
-	// Test is the F test against what is left over; its P is NaN if nothing is left over.
+	// Test is the F test against the residual; its P is NaN if nothing is left for the residual.
 	Test Test
 }
 

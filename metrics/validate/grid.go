@@ -83,11 +83,12 @@ type NodeUse struct {
 type GridFiles struct {
 	// Jobs is jobs-STRATEGY.csv, a row for each job of the grid.
 	Jobs io.Reader
-	// Clusters are jobs-STRATEGY-SITE.csv of the counted sites, Planned those of the sites with
-	// nodes, by the names of the sites.
+	// Clusters are the files jobs-STRATEGY-SITE.csv of the sites with counted processors, Planned
+	// those of the sites with nodes; keys are the names of the sites.
 	Clusters map[string]io.Reader
 	Planned  map[string]io.Reader
-	// Tasks and Owners are of the sites with nodes, Accounts is of the sites with prices.
+	// Tasks and Owners are files of the sites with nodes, Accounts is a file of the sites with
+	// prices.
 	Tasks, Owners io.Reader
 	Accounts      io.Reader
 	// Prices is prices-STRATEGY.csv, of the sites with rules.

@@ -31,16 +31,17 @@ type Rules struct {
 	Nodes []entity.Node
 	// PricesVary leaves prices and budgets unchecked.
 	PricesVary bool
-	// Overrun is what happened to jobs that passed their estimates.
+	// Overrun says what happened to jobs that passed their estimates.
 	Overrun entity.Overrun
 	// Tau is the least run time by which a bounded slowdown divides; 0 means 10 s.
 	Tau des.Time
-	// Attempts is attempts-POLICY.csv of the run, Outages is outages-POLICY.csv; nil where there
-	// is none.
+	// Attempts is the file attempts-POLICY.csv of the run, Outages the file outages-POLICY.csv; nil
+	// if the run has no such file.
 	Attempts, Outages io.Reader
 	// Bookings are users' advance reservations, in order of submission.
 	Bookings []flow.Booking
-	// Wakes is when the policy was awake: what it promises binds from its next round on.
+	// Wakes tells at which times the policy makes its rounds. A promise of the policy binds from
+	// the next round on.
 	Wakes entity.Wakes
 	// Feedback tells that jobs that wait for others come by the ends of those alone, whatever the
 	// trace says of their submission; see flow.Survey.

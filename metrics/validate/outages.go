@@ -21,8 +21,8 @@ func (v *Validator) Withheld(h *entity.Hold) {
 	}
 }
 
-// Returned implements entity.CapacityObserver: what is left of h comes back before its end. An
-// outage that has not begun never happens.
+// Returned implements entity.CapacityObserver: the withheld capacity h comes back before its end.
+// An outage that has not begun never happens.
 func (v *Validator) Returned(h *entity.Hold) {
 	v.move()
 	for _, o := range v.c.outages {

@@ -24,29 +24,30 @@ const (
 	TooEarly
 	// OutOfOrder: a job started before a job that was submitted earlier (Promises.Order).
 	OutOfOrder
-	// HeadDelayed: the head of the queue later than its reservation (Promises.Head).
+	// HeadDelayed: the head of the queue starts later than its reservation (Promises.Head).
 	HeadDelayed
-	// PromiseBroken: a job later than promised to it (Promises.First), or an
-	// advance reservation that starts at another instant than its own.
+	// PromiseBroken: a job starts later than was promised to it (Promises.First), or an advance
+	// reservation starts at another instant than its own.
 	PromiseBroken
-	// WrongRunTime: a run neither as long as in the trace nor cut at the estimate,
-	// or a preemption that keeps more than was done.
+	// WrongRunTime: a run is neither as long as in the trace nor cut at the estimate, or a
+	// preemption keeps more work than was done.
 	WrongRunTime
-	// OutOfPlace: an event that cannot follow the event before it: a job
-	// that runs twice, or time that runs backwards.
+	// OutOfPlace: an event cannot follow the event before it: a job runs twice, or time runs
+	// backwards.
 	OutOfPlace
-	// Missing: a job of which nothing more is heard.
+	// Missing: a job, or a part of it, did not run: the job has no row, has not ended, was rejected
+	// although it could run, or has tasks that did not run.
 	Missing
-	// Disagreement: a file that contradicts the trace, or itself.
+	// Disagreement: a file contradicts the trace, or itself.
 	Disagreement
-	// Unmet: what a job is given is not what it asks for: a node too slow, too dear
-	// or without an attribute, a window past the deadline or above the budget.
+	// Unmet: a job is not given what it asks for. A node is too slow, too dear or lacks an
+	// attribute, or a window is past the deadline or above the budget.
 	Unmet
-	// FalseAccount: money that does not add up.
+	// FalseAccount: sums of money do not add up.
 	FalseAccount
-	// OnWhatIsDown: a job where capacity is withheld: outages, maintenance.
+	// OnWhatIsDown: a job runs where capacity is withheld, for an outage or maintenance.
 	OnWhatIsDown
-	// BeforeItsTurn: a job that started before those that it follows have ended.
+	// BeforeItsTurn: a job starts before the jobs that it follows have ended.
 	BeforeItsTurn
 )
 

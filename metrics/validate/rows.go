@@ -107,11 +107,11 @@ type optional[T any] struct {
 func (r *row) began() bool { return r.start != des.Forever }
 func (r *row) ended() bool { return r.finish != des.Forever }
 
-// DamagedFileError reports a file that cannot be read as what it should be.
+// DamagedFileError reports a file that cannot be read as a file of its kind.
 type DamagedFileError struct {
-	File   string // what it should be: "jobs CSV", "tasks CSV"
+	File   string // kind of the file: "jobs CSV", "tasks CSV"
 	Line   int    // from 1; the header is line 1
-	Column string // empty where it is the line as a whole
+	Column string // name of the column; "" if the error is about the whole line
 	Err    error
 }
 

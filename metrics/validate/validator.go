@@ -113,7 +113,7 @@ type followed struct {
 // voided, which compares.
 func (v *Validator) moment(f *followed) moment { return moment{v.c.now, v.moved, f.job.Prediction()} }
 
-// Attach tells the validator what it is to validate.
+// Attach gives the validator the metascheduler whose run it checks.
 func (v *Validator) Attach(m *entity.Metascheduler) {
 	if p := m.Plan(); v.Processors == 0 && !entity.Named(p) {
 		v.Processors = p.Size()

@@ -27,7 +27,7 @@ import (
 	"github.com/gridslot/gridslot/workload"
 )
 
-// Records are those of a log. Ranging over them again reads the log again.
+// Records yields the records of a log. Each range over it reads the log again.
 type Records = iter.Seq[*workload.Record]
 
 // Removed is what a transformation has left out in its latest pass.

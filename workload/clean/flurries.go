@@ -91,13 +91,13 @@ func (f Flurries) String() string {
 	return fmt.Sprintf("jobs=%d:within=%v:same=%s", f.Jobs, f.Within, strings.Join(f.Same, "+"))
 }
 
-// Flurry is one that was found.
+// Flurry describes a flurry that was found. Times are in the time of the log.
 type Flurry struct {
 	User              int64
-	Procs             int64    // of its first job
-	Jobs              int64    // how many were left out
-	First, Last       des.Time // submissions
-	FirstJob, LastJob int64    // job numbers
+	Procs             int64    // processors of the first job
+	Jobs              int64    // number of jobs that were left out
+	First, Last       des.Time // submissions of the first and the last job
+	FirstJob, LastJob int64    // numbers of the first and the last job
 }
 
 func (f Flurry) String() string {

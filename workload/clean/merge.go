@@ -15,15 +15,17 @@ import (
 	"github.com/gridslot/gridslot/workload/internal/scan"
 )
 
-// Merge makes one log of several, in the order of submission; records of one instant come by
-// their job numbers, and those of one log as it has them.
+// Merge makes one log of several logs, in the order of submission. Records of one instant are
+// ordered by their job numbers, or by the order of their log if they are of the same log.
 type Merge struct {
-	// Apart are those of workload.NamedFields of which equal numbers in two logs are two:
-	// what the second log calls 1 is one more than the highest number of the first. In others an equal
-	// number is the same one, save where the logs have names for it: then an equal name is.
+	// Apart lists the fields, of workload.NamedFields, in which equal numbers of two logs mean
+	// different things. In such a field a number n of a log becomes n plus, for each log before it,
+	// the highest number of that log and 1. In other fields equal numbers mean the same thing,
+	// except that, where the logs have names for the numbers, equal names do.
 	Apart []int
-	// AsTheyStand takes submissions as they are. Otherwise the logs are brought
-	// to the earliest beginning of them all, which their headers must tell, or none of them.
+	// AsTheyStand keeps submissions as they are. Otherwise the logs are moved so that time 0 is the
+	// earliest start of all logs. Either the headers of all logs must tell the start, or none of
+	// them.
 	AsTheyStand bool
 }
 
@@ -41,12 +43,14 @@ type source struct {
 	more     []workload.Value // the memory of a record's columns in the merged log
 }
 
-// Logs are the merged header and records. It takes two passes over each log, by Trace.Selected; the
-// records take one more. A record is valid until the next one is asked for.
+// Logs returns the merged header and the merged records. The call passes over each log twice, by
+// Trace.Selected; a range over the records passes over each log once more. A record is valid until
+// the next one is asked for.
 //
-// Job numbers stay as they are where no two logs share one, as those do not into which a log was split.
-// Otherwise those of the second log and the following are moved behind those before, and the preceding jobs with
-// them; a preceding job beyond the numbers of its log becomes unknown.
+// Job numbers stay as they are if no two logs share a number, as is the case for the parts of a log
+// that was split. Otherwise the numbers of each log are moved behind those of the logs before it,
+// and the numbers of preceding jobs with them. In a log that is moved, the number of a preceding
+// job that is above all job numbers of the log becomes unknown.
 func (m Merge) Logs(logs []*workload.Trace) (*workload.Header, iter.Seq2[*workload.Record, error], error) {
 	if len(logs) == 0 {
 		return nil, nil, errors.New("there is no log to merge")

@@ -22,7 +22,8 @@ type Arrivals struct {
 	sample *Sample // hours
 }
 
-// Rush is what is submitted in all hours or days of a kind.
+// Rush sums up the jobs that are submitted in the same hour of all days, or on the same day of all
+// weeks.
 type Rush struct {
 	Jobs  int64   `json:"jobs"`
 	Share float64 `json:"share"` // of all jobs

@@ -55,7 +55,7 @@ type Sizes struct {
 	WholeMachine int64   `json:"whole_machine"` // jobs that take all of it
 }
 
-// Estimates are those that the log has, and how long jobs ran by them.
+// Estimates describes the estimates in a log, in seconds, and compares them with the runtimes.
 type Estimates struct {
 	Distribution
 	Missing int64 `json:"missing"`
@@ -73,21 +73,22 @@ type Estimates struct {
 // every so often.
 const killedWithin = 60 * des.Second
 
-// Popular is a value and how many jobs have it.
+// Popular is a value and the number of jobs that have it; Share is their part of all jobs, 0 to 1.
 type Popular struct {
 	Value float64 `json:"value"`
 	Jobs  int64   `json:"jobs"`
 	Share float64 `json:"share"`
 }
 
-// Correlation is Pearson's, of sizes and runtimes and of their logarithms; runtimes below a second
-// count as one in the latter. It is nil where there is none: less than two jobs, or all alike.
+// Correlation is Pearson's correlation of sizes and runtimes, and of their logarithms. For the
+// logarithms a runtime below a second counts as a second. A value is nil if there are less than two
+// jobs, or if all sizes or all runtimes are alike.
 type Correlation struct {
 	Values     *float64 `json:"values"`
 	Logarithms *float64 `json:"logarithms"`
 }
 
-// Status is what field 11 says of jobs.
+// Status counts the jobs with one code of field 11.
 type Status struct {
 	Code  int64   `json:"code"`
 	Name  string  `json:"name"`

@@ -38,8 +38,8 @@ type CSV struct {
 	// a role are kept beyond SWF, named as in the heading, in lower case and with _ for what is no
 	// letter or digit.
 	Columns map[string]string
-	// Separator stands between cells; if 0, the one of , ; tab | that the first line has most of.
-	// Write takes a comma for 0.
+	// Separator stands between cells. 0 means, of the characters , ; tab and |, the one that is
+	// most frequent in the first line; for Write it means a comma.
 	Separator byte
 	// NoHeading says that the first line is a record already. Columns are then told by number.
 	NoHeading bool
@@ -68,7 +68,7 @@ func csvField(role string) int {
 // Name is "csv".
 func (CSV) Name() string { return "csv" }
 
-// Endings are those of CSV and of tables with tabs.
+// Endings returns ".csv" and, for tables with tabs, ".tsv".
 func (CSV) Endings() []string { return []string{".csv", ".tsv"} }
 
 // Is knows what Write has written, and headings that begin with all names of

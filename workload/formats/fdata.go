@@ -15,7 +15,7 @@ type FData struct {
 	// Cores makes cores the processors of jobs in place of nodes, which Fugaku gives as a
 	// whole.
 	Cores bool
-	// Zone is that of instants without one; nil is UTC.
+	// Zone is the time zone of instants that do not state their own; nil is UTC.
 	Zone *time.Location
 }
 

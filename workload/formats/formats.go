@@ -12,8 +12,9 @@ import (
 	"github.com/gridslot/gridslot/workload/formats/sacct"
 )
 
-// All are the formats beside SWF, in the order in which an input is asked for its likeness: the first
-// whose Is is true reads it, and SWF if there is none. The order matters only if two claim one input.
+// All returns all formats except SWF, in the order in which they are compared with an input. The
+// first format whose Is is true reads the input; if there is none, SWF does. The order matters only
+// if two formats claim one input.
 func All() []workload.Format {
 	return []workload.Format{
 		CSV{}, sacct.Format{}, GWF{}, MWF{}, batsim.Format{},
@@ -21,9 +22,9 @@ func All() []workload.Format {
 	}
 }
 
-// ByEnding is the first of the formats whose files end as path does, or nil. Endings of packed files,
-// .gz and .zst, do not count. It is for files that are to be written; what is read is told by its
-// content.
+// ByEnding returns the first format that has an ending of path among its Endings, or nil. It does
+// not look at the endings .gz and .zst of packed files. Use it for files that are to be written;
+// the format of a file that is read is known by its content.
 func ByEnding(path string, formats []workload.Format) workload.Format {
 	path = strings.TrimSuffix(strings.TrimSuffix(path, ".gz"), ".zst")
 	i := slices.IndexFunc(formats, func(f workload.Format) bool {

@@ -55,7 +55,7 @@ func gwfLayout() *table.Columns {
 // Name is "gwf".
 func (GWF) Name() string { return "gwf" }
 
-// Endings are those of the archive.
+// Endings returns ".gwf", the ending in the Grid Workloads Archive.
 func (GWF) Endings() []string { return []string{".gwf"} }
 
 // Is knows a first line of 29 fields of which the first 11, up to the status, are numbers. A line of

@@ -83,8 +83,8 @@ func (MWF) Read(in *workload.Input, h *workload.Header) (workload.RecordReader, 
 	return mwfLayout().ReadText(in, h)
 }
 
-// Write begins a log. Comments have no place in it, so the size of the machine has to
-// be told again when it is read.
+// Write begins a log. The format has no comments, and so no place for the size of the machine: give
+// the size again when the log is read.
 func (MWF) Write(w io.Writer, h *workload.Header) (workload.RecordWriter, error) {
 	return mwfLayout().Write(w, h, "", table.NoComments)
 }

@@ -39,7 +39,8 @@ type Parquet struct{}
 // Name is "parquet".
 func (Parquet) Name() string { return "parquet" }
 
-// Endings are those that any table of Parquet has; the published data sets have them, too.
+// Endings returns ".parquet", which the published data sets of other formats (PM100, FData) have as
+// well.
 func (Parquet) Endings() []string { return []string{".parquet"} }
 
 // Is reports whether it is a Parquet file with the columns job and submit.
@@ -97,7 +98,7 @@ func parquetLayout(f *parquetfile.File) *table.Columns {
 	return l
 }
 
-// Survey reads what is kept beside the columns.
+// Survey reads the header and the names of numbers, which may stand beside the columns.
 func (Parquet) Survey(in *workload.Input) (*workload.Header, error) {
 	f, err := openTable(in)
 	if err != nil {

@@ -38,8 +38,8 @@ var PhillyRuns = []string{"span", "sum", "last"}
 type Philly struct {
 	unnamed
 	Run PhillyRun
-	// Zone is that of the log's clock, which it does not tell; nil is UTC. The tables beside
-	// it are in Pacific time.
+	// Zone is the time zone of the clock of the log, which the log does not tell; nil is UTC. The
+	// other tables of the data set are in Pacific time.
 	Zone *time.Location
 }
 

@@ -19,7 +19,7 @@ type PM100 struct {
 	unnamed
 	// Cores makes cores the processors of jobs in place of nodes.
 	Cores bool
-	// Zone is that of instants without one; nil is UTC.
+	// Zone is the time zone of instants that do not state their own; nil is UTC.
 	Zone *time.Location
 }
 

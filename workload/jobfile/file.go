@@ -137,8 +137,8 @@ func (s *Stream) Next() (*entity.Job, bool) {
 	return j, true
 }
 
-// BytesRead is how much of the stored file has been read, of File.Size; any
-// goroutine may ask.
+// BytesRead returns how many bytes of the stored file have been read; File.Size is the number of
+// all. Any goroutine may call it.
 func (s *Stream) BytesRead() int64 { return s.read.Load() }
 
 // Close ends the reading.

@@ -16,11 +16,11 @@ import (
 	"github.com/gridslot/gridslot/workload/internal/scan"
 )
 
-// Error is what is wrong with a job file, and where.
+// Error tells what is wrong with a job file, and where.
 type Error struct {
 	Name   string // of the file
-	Line   int64  // from 1; 0 where it is the file as a whole
-	Column string // its name; "" where it is the line as a whole
+	Line   int64  // from 1; 0 if the error is about the whole file
+	Column string // name of the column; "" if the error is about the whole line
 	Err    error
 }
 
@@ -47,8 +47,8 @@ func (e *Error) Unwrap() error { return e.Err }
 type Reader struct {
 	// Name is what messages call the file; "job file" where empty.
 	Name string
-	// Criterion makes a criterion of its name, which must be the name of what it
-	// returns. It is asked once for each name. nil refuses criteria.
+	// Criterion returns the criterion of a name. The Name of that criterion must be the same name.
+	// It is called once for each name. If it is nil, a job with a criterion is an error.
 	Criterion func(name string) (entity.Criterion, error)
 
 	json     bool             // the file is of JSON; otherwise of CSV

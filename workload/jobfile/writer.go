@@ -37,8 +37,8 @@ func NewWriter(w io.Writer, f Format) *Writer {
 // flushAt is how many bytes are gathered before they are written.
 const flushAt = 1 << 16
 
-// Write writes a job. One that a Reader would not read as the same is an error: a
-// negative id, a label with a semicolon. Extra is not written.
+// Write writes a job. It is an error if a Reader would not read the same job back, for example for
+// a negative id or a label with a semicolon. The Extra of a job is not written.
 func (w *Writer) Write(j *entity.Job) error {
 	if w.err != nil {
 		return w.err
@@ -56,7 +56,7 @@ func (w *Writer) Write(j *entity.Job) error {
 	return w.err
 }
 
-// Flush writes what is still held back; of no jobs at all, the heading.
+// Flush writes the text that the writer still holds. If no job was written, it writes the heading.
 func (w *Writer) Flush() error {
 	if w.err != nil {
 		return w.err

@@ -22,14 +22,14 @@ import (
 // Each job of the model is the first of a flurry with probability 1/Every. Then Jobs further jobs of
 // its size, about its runtime and the same user follow it.
 type Flurries struct {
-	// Every is how many jobs of the model there are to a flurry, on average, 1 or more.
+	// Every is the mean number of jobs of the model for one flurry, 1 or more.
 	Every float64
-	// Jobs is how many follow the first one; 0 means 100.
+	// Jobs is the number of further jobs of a flurry, after the first one; 0 means 100.
 	Jobs int
-	// Gap is the mean time between them in seconds, exponential; 0 means 10.
+	// Gap is the mean time between two jobs of a flurry in seconds, exponential; 0 means 10.
 	Gap float64
-	// Spread is by what part runtimes differ from that of the first at most, either
-	// way, uniformly: 0 to 1.
+	// Spread is the greatest difference of a runtime from the runtime of the first job, as a part
+	// of the latter, 0 to 1. Differences are uniform, up and down.
 	Spread float64
 	// Seed determines the random streams.
 	Seed uint64
@@ -69,10 +69,11 @@ type flurry struct {
 	left int         // how many jobs are to come
 }
 
-// Inject yields the jobs and those of the flurries among them, in the order of
-// submission, numbered from 1. A flurry of a job whose user is unknown gets a user of
-// its own, numbered from 1; flurries that are under way when the jobs end go on to their
-// ends. The jobs must not come after others (Job.After), since their numbers change.
+// Inject yields the jobs of the model and the jobs of the flurries, in the order of submission,
+// numbered from 1. A flurry gets the user of its first job. If that user is unknown, the flurry
+// gets a new user; such users are numbered from 1. Flurries that are under way when the jobs of the
+// model end go on to their ends. The jobs must not come after others (Job.After), since their
+// numbers change.
 func (f Flurries) Inject(jobs iter.Seq[*entity.Job]) (iter.Seq[*entity.Job], error) {
 	if err := f.Check(); err != nil {
 		return nil, err

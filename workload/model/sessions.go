@@ -35,8 +35,8 @@ type Sessions struct {
 	// proportion to k^-Activity, where 0 means 1.
 	Users    int
 	Activity float64
-	// Batches are those of a session, BatchJobs the jobs of a batch: what is drawn is
-	// rounded, and 1 at least. Nil means exponential with means of 4 and 3.
+	// Batches is the number of batches of a session, BatchJobs the number of jobs of a batch. Drawn
+	// numbers are rounded, and at least 1. Nil means exponential, with means of 4 and 3.
 	Batches, BatchJobs Distribution
 	// Interval is the time between two jobs of a batch, and Think that from the end of a
 	// batch to the next one, in seconds. Nil means exponential with a mean of 30 s, and

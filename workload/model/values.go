@@ -101,7 +101,7 @@ func (e Empirical) Mean() float64 {
 	return sum / float64(len(e.Sample))
 }
 
-// Values are those of the sample.
+// Values yields the values of the sample, each with its probability, 1 by their number.
 func (e Empirical) Values() iter.Seq2[float64, float64] {
 	return func(yield func(float64, float64) bool) {
 		p := 1 / float64(len(e.Sample))

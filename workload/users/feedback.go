@@ -11,9 +11,9 @@ import (
 // with its own think time. So a batch stays together, and with the waits of the log
 // everybody submits at the instants of the log, to the tick.
 //
-// The format names one preceding job. Where the batch before had several, a simulation
-// in which another one of them ends last has the user come before that: see Step.After.
-// Records that are no jobs of users come by the clock.
+// The format holds one preceding job. If the batch before had several jobs, another of them may end
+// last in a simulation; the user then submits too early, before that job has ended. Step.After
+// avoids this. Records that are no jobs of users keep their submissions.
 //
 // An error ends the sequence. A record is valid until the next one is asked for.
 func Feedback(records iter.Seq2[*workload.Record, error], rule Rule) iter.Seq2[*workload.Record, error] {
@@ -36,7 +36,7 @@ func Feedback(records iter.Seq2[*workload.Record, error], rule Rule) iter.Seq2[*
 	}
 }
 
-// Linked is a copy of the record that the step is of, with fields 17 and 18 as it says.
+// Linked returns a copy of the record of the step, with fields 17 and 18 set as the step says.
 func (s *Step) Linked(rec *workload.Record) *workload.Record {
 	own := *rec
 	own.Preceding, own.ThinkTime = workload.Unknown, workload.UnknownTime

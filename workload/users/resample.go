@@ -155,10 +155,10 @@ func (u *source) find(job int64) {
 	}
 }
 
-// Users counts those of the log.
+// Users returns the number of users in the pool.
 func (p *Pool) Users() int { return len(p.users) }
 
-// Resample is how a new log is made of the users of one.
+// Resample tells how to make a new log from the users of another log.
 //
 // Long-term users are there from the beginning to the end: each is a user of the log
 // that lives through its weeks from any of them on, in their order, and begins again
@@ -172,23 +172,25 @@ func (p *Pool) Users() int { return len(p.users) }
 // job of the log comes as often as another one, Scale times in as much time, whatever
 // user's it is.
 type Resample struct {
-	// Weeks is how long the log is; 0 = as long as the one that it is made of.
+	// Weeks is the length of the new log in weeks; 0 means the length of the log from which the
+	// users come.
 	Weeks int
-	// Scale is how many users there are for each one of the log: what changes the load,
-	// while jobs stay as they are. 0 = 1.
+	// Scale is the number of users of the new log for each user of the old one. It changes the load
+	// and leaves the jobs as they are. 0 means 1.
 	Scale float64
-	// LongTerm is how many weeks a user's jobs span, at least, for the user to be
-	// taken for a long-term one; 0 = 12, which could not be held against the paper.
+	// LongTerm is the least number of weeks from the first to the last job of a long-term user; 0
+	// means 12, a number that could not be checked against the paper.
 	LongTerm int
-	// Together has long-term users all begin with the first of their weeks, instead of
-	// any.
+	// Together makes all long-term users begin with the first of their weeks. Otherwise each begins
+	// with any of them.
 	Together bool
-	// Drawn has long-term users live through any of their weeks, each week drawn by
-	// itself, instead of in their order: more mixed, without what lasts for weeks.
+	// Drawn makes long-term users live through weeks that are drawn one by one from their own.
+	// Otherwise the weeks keep their order. Drawn weeks mix users more, and lose what lasts longer
+	// than a week.
 	Drawn bool
-	// Feedback fills in fields 17 and 18, by the rule that the pool was read with. What
-	// waited for something in another week than the one in front of it waits for nothing
-	// where these are not together any more.
+	// Feedback fills in fields 17 and 18, by the rule with which the pool was read. If a job waited
+	// for a job of an earlier week, and the weeks of the two do not follow each other in the new
+	// log as in the old one, the job waits for nothing.
 	Feedback bool
 	Seed     uint64
 }

@@ -26,14 +26,14 @@ type Rule struct {
 	// be held against the paper.
 	Break Break
 	Limit des.Time
-	// Batch is which jobs of the batch at hand a job must have waited for to begin
-	// the next one.
+	// Batch tells which jobs of the present batch must have ended before a job begins the next
+	// batch.
 	Batch Batch
-	// Across has the first batch of a session wait for the one before it, too: a user
-	// who comes back does so for results. Otherwise sessions begin by the clock.
+	// Across makes the first batch of a session depend on the last batch of the session before: a
+	// user who comes back waits for results. Otherwise sessions begin at the times of the log.
 	Across bool
-	// NoWait takes jobs of which the log tells no wait as started when they were
-	// submitted. Otherwise such a job is an error, as its end is not known.
+	// NoWait gives jobs without a wait in the log a wait of 0. Otherwise such a job is an error,
+	// since its end is not known.
 	NoWait bool
 }
 
@@ -57,10 +57,10 @@ func (b Break) String() string { return breaks.Name(b) }
 type Batch uint8
 
 const (
-	// previousBatch: the job before it has not ended when it is submitted.
+	// previousBatch: the job before has not ended when the job is submitted.
 	previousBatch Batch = iota
-	// WholeBatch: any job of the batch has not. Then the next batch waits for the job that ended
-	// last.
+	// WholeBatch: some job of the batch has not ended when the job is submitted. The next batch
+	// then waits for the job that ended last.
 	WholeBatch
 )
 
@@ -84,18 +84,20 @@ func (r *Rule) limit() des.Time {
 type Step struct {
 	// Session and Batch are numbers within the user, from 1.
 	Session, Batch int64
-	// First tells that the job is the first one of its batch, and Begins that of its
-	// session.
+	// First tells that the job is the first job of its batch, Begins that it is the first job of
+	// its session.
 	First, Begins bool
-	// Waits tells that the batch waits for one before it: Preceding is the job of that
-	// one which stands for it, and Think the time from its end to this submission.
+	// Waits tells that the batch waits for the batch before it. Preceding is the number of the job
+	// that stands for the batch before, and Think the time from the end of that job to the
+	// submission of this one.
 	Waits     bool
 	Preceding int64
 	Think     des.Time
-	// After is what the job comes after where its user waits for the whole of that batch,
-	// more than fields 17 and 18 can say: the first job of a batch for the ends of all those
-	// that had ended by then (by WholeBatch, all of them), with the time from the last of these
-	// ends; the others for the submission of the first.
+	// After lists the jobs after which the job comes, if its user waits for the batch before;
+	// fields 17 and 18 cannot hold them all. The first job of a batch comes after the ends of all
+	// jobs of the batch before that had ended when it was submitted (under WholeBatch, all jobs of
+	// that batch), and Think is the time from the last of these ends. The other jobs come after the
+	// submission of the first job.
 	After []entity.Dependency
 }
 

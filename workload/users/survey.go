@@ -9,28 +9,28 @@ import (
 	"github.com/gridslot/gridslot/workload"
 )
 
-// Facts are what a log tells of its users. Times are in seconds; a median of nothing
-// is 0.
+// Facts tells about the users in a log. Times are in seconds; the median of no values is 0.
 type Facts struct {
 	Records int64 `json:"records"`
-	// Jobs are those that count; NotRun and Nameless the records that do not, because
-	// they are no jobs that ran, or nobody's.
+	// Jobs is the number of jobs that ran and have a user. The other facts count these alone.
+	// NotRun is the number of records that are no jobs that ran, Nameless the number of jobs that
+	// ran and have no user.
 	Jobs     int64 `json:"jobs"`
 	NotRun   int64 `json:"not_run"`
 	Nameless int64 `json:"nameless"`
 
 	Users int `json:"users"`
-	// LongTerm are those whose jobs span LongTermWeeks weeks or more, Temporary the
-	// others.
+	// LongTerm is the number of users whose jobs span LongTermWeeks weeks or more, Temporary the
+	// number of the other users.
 	LongTerm      int `json:"long_term_users"`
 	Temporary     int `json:"temporary_users"`
 	LongTermWeeks int `json:"long_term_weeks"`
 
 	Sessions int64 `json:"sessions"`
 	Batches  int64 `json:"batches"`
-	// Waiting are jobs that come by the end of another one under feedback; Several are
-	// those of them whose batch waits for one of several jobs, so that the format
-	// loses the others.
+	// Waiting is the number of jobs that depend on the end of another job under feedback. Several
+	// is the number of those whose batch waits for a batch of several jobs; the format keeps one of
+	// these jobs, and loses the others.
 	Waiting int64 `json:"waiting_jobs"`
 	Several int64 `json:"waiting_for_several"`
 
@@ -45,20 +45,20 @@ type Facts struct {
 	All []User `json:"by_user"`
 }
 
-// User is one of them. Times are in seconds.
+// User tells about one user. Times are in seconds.
 type User struct {
 	User     int64   `json:"user"`
 	Jobs     int64   `json:"jobs"`
 	Sessions int64   `json:"sessions"`
 	Batches  int64   `json:"batches"`
-	Waiting  int64   `json:"waiting_jobs"` // come by the end of another one under feedback
+	Waiting  int64   `json:"waiting_jobs"` // depend on the end of another job under feedback
 	Think    float64 `json:"median_think"` // between batches of a session
 	// Session is the median from the first submission of a session to its last.
 	Session float64 `json:"median_session"`
 	First   float64 `json:"first_submission"`
 	Last    float64 `json:"last_submission"`
-	// Weeks are those of the log from the one of the first submission to that of the
-	// last, both counted.
+	// Weeks is the number of weeks of the log from the week of the first submission to the week of
+	// the last, both counted.
 	Weeks  int     `json:"weeks"`
 	Work   float64 `json:"processor_hours"`
 	Share  float64 `json:"share_of_work"`
@@ -100,7 +100,8 @@ func Survey(records iter.Seq2[*workload.Record, error], rule Rule, longTerm int)
 	return f, nil
 }
 
-// ByWork are the users with the most work first, then those of the lowest numbers.
+// ByWork returns the users, those with the most work first; users with equal work come by their
+// numbers.
 func (f *Facts) ByWork() []User {
 	all := slices.Clone(f.All)
 	slices.SortStableFunc(all, func(a, b User) int { return cmp.Compare(b.Work, a.Work) })

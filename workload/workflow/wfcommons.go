@@ -62,7 +62,7 @@ type file struct {
 	SizeInBytes float64 `json:"sizeInBytes"`
 }
 
-// Error is what is wrong with a file, and where in it.
+// Error tells what is wrong with a file, and where.
 type Error struct {
 	File  string
 	Line  int    // 0 where it is not a line
@@ -104,8 +104,8 @@ func Open(path string) (*Workflow, error) {
 	return Read(filepath.Base(path), text)
 }
 
-// Read reads a workflow; name is what errors call it. They are *Error but for those
-// of in itself.
+// Read reads a workflow. name is the name of the file in errors. An error in the text is an *Error;
+// an error of in itself is passed on with the name.
 func Read(name string, in io.Reader) (*Workflow, error) {
 	data, err := io.ReadAll(in)
 	if err != nil {

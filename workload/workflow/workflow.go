@@ -19,13 +19,14 @@ type Task struct {
 	ID, Name string   // no two tasks have one id; names may be equal
 	Runtime  des.Time // on a node of performance 1
 	Cores    int      // 1 or more
-	Parents  []Edge   // what it waits for; no two are of one task
+	Parents  []Edge   // the tasks for which it waits; no task is there twice
 }
 
-// Edge is what a task waits for, and needs of it.
+// Edge is a dependency: the task for which another task waits, and the data that the other task
+// reads from it.
 type Edge struct {
 	Task  int     // position in Workflow.Tasks
-	Bytes float64 // of the files that the one writes and the other reads
+	Bytes float64 // size of the files that the first task writes and the second reads
 }
 
 // Member is the Job.Extra of a workflow's task.
