@@ -82,8 +82,8 @@ type Columns interface {
 // Dependency is another job that must have come to its end before, or only been
 // submitted.
 type Dependency struct {
-	Job int64 // its ID
-	OK  bool  // it must have finished by itself; otherwise any end will do
+	Job int64 // the ID of the other job
+	OK  bool  // the other job must have finished by itself; otherwise any end will do
 	// Submitted means that the submission of the other job is waited for, not its end. OK is
 	// ignored then.
 	Submitted bool

@@ -79,9 +79,9 @@ type Chosen[T any] struct {
 	free bool
 }
 
-// FileName returns the spec as a part of a file's name on any system: "easy-order=wfp3". The
-// name of a spec with a formula has its readable part and a number made of the spec, so that
-// two formulas have two names; so has a command that is more than the path of a program.
+// FileName returns the spec as a part of a file's name on any system: "easy-order=wfp3". A spec
+// with a formula, or with a command that is more than the path of a program, becomes its
+// readable part and a number made of the spec, so that two formulas have two names.
 func (c Chosen[T]) FileName() string {
 	name := strings.Map(func(r rune) rune {
 		switch {

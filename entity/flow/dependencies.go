@@ -136,8 +136,8 @@ func (d *Dependencies) Held() int { return d.held }
 // ended.
 func (d *Dependencies) Coming() bool { return d.held > 0 || d.Due() }
 
-// Due reports whether the clock still has to come to a job, whatever becomes of others: one that waits for
-// others counts until its own Submit.
+// Due reports whether the clock still has to come to a job, whatever becomes of others: a job
+// that waits for others counts until its own Submit.
 func (d *Dependencies) Due() bool { return len(d.coming) > 0 || d.feed.Coming() }
 
 // nextJob is the next job for the clock to come to. One that waits for others is

@@ -104,8 +104,8 @@ func (b *Broker) ask(q *inquiry, m message) {
 	q.answered()
 }
 
-// Reserve asks for the first nodes processors of an offer for tasks of j. Where
-// they are no longer there the regulator is called.
+// Reserve asks for the first nodes processors of an offer for tasks of j. If they are no longer
+// free, the regulator is called.
 func (b *Broker) Reserve(j *entity.Job, o Offer, nodes int) {
 	k := b.grid.place(b, j, nodes)
 	if k == nil {

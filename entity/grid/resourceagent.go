@@ -68,14 +68,14 @@ func (o Offer) Cost() float64 {
 
 // Backlog is how much a site has to do.
 type Backlog struct {
-	Agent   *ResourceAgent // whose it is
+	Agent   *ResourceAgent // the agent of the site
 	Jobs    int            // in the queue
 	Running int            // jobs that run
-	// Time is the processor time that those in the queue ask for, over the
+	// Time is the processor time that the jobs in the queue ask for, divided by the number of
 	// processors.
 	Time des.Time
-	// Left is how long all that the jobs in the queue and those that run still ask for
-	// takes the site, as though it could be divided at will.
+	// Left is how long the site needs for all that its waiting and running jobs still ask for,
+	// as though that work could be divided at will.
 	Left des.Time
 }
 
@@ -297,7 +297,7 @@ func (a *ResourceAgent) Backlog() Backlog {
 	return Backlog{a, a.meta.Queue().Len(), a.meta.Running(), waiting / size, des.Time(float64(waiting/size)/a.performance()) + running/size}
 }
 
-// Handle answers.
+// Handle answers a message of a broker or the regulator.
 func (a *ResourceAgent) Handle(_ *des.Context, m des.Message) {
 	if a.below != nil {
 		a.pass(m.Data)

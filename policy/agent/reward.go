@@ -22,8 +22,8 @@ type Reward struct {
 	BySize bool
 }
 
-// leastScore is the least score that a rule which takes away may leave, and Initial the
-// first score of every cluster. OAR11 gives neither. A score of 0 would be final: a cluster
+// Initial is the first score of every cluster, and leastScore the least score that a rule may
+// leave when it takes points away. OAR11 gives neither. A score of 0 would be final: a cluster
 // that gets nothing teaches nothing.
 const (
 	Initial    = 1.0

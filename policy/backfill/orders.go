@@ -98,8 +98,8 @@ func regressed(name string, f, g func(float64) float64, weight float64) entity.O
 	}}
 }
 
-// Random returns an order by chance, which depends on the seed and the ids of jobs alone:
-// "random", or "random-7" for a seed that is not 0.
+// Random returns a random order, which depends on the seed and the ids of jobs alone: "random",
+// or "random-7" for a seed that is not 0.
 func Random(seed uint64) entity.Order {
 	name := "random"
 	if seed != 0 {

@@ -45,8 +45,8 @@ type Timetable struct {
 	since entity.Why                 // of jobs whose instants have come, and which do not fit
 }
 
-// NewTimetable returns a timetable. source describes it for people: "its log has it start
-// later".
+// NewTimetable returns a timetable. source names it, as "its log", in the reasons why jobs
+// wait. start returns the instant of a job, always the same one.
 func NewTimetable(name, source string, start func(*entity.Run) des.Time) Timetable {
 	return Timetable{
 		order: entity.Order{Name: name, Key: func(j *entity.Run, _ des.Time) float64 { return float64(start(j)) }},

@@ -40,9 +40,8 @@ func (j *Item) ask(otherwise plan.Finder, end des.Time) window.Ask {
 // Planner plans a batch, given in order of priority, on a slot list, which it
 // leaves as it is.
 //
-// A batch that cannot be planned in full is no error: Outcome says what became
-// of each job. An error is input that makes no sense (an
-// *plan.BadInputError), or the end of ctx.
+// A batch that cannot be planned in full is no error: Outcome says what became of each job. An
+// error is input that makes no sense (a *plan.BadInputError), or the end of ctx.
 type Planner interface {
 	// Name returns the planner's name in results.
 	Name() string
@@ -58,7 +57,7 @@ type Outcome struct {
 	// Slices are the choices made, one for each part of the batch that was
 	// planned by itself.
 	Slices []Slice
-	Stats  Stats // what it took
+	Stats  Stats // what planning took
 }
 
 // noWindow is why a job has none that found no alternative.

@@ -166,9 +166,9 @@ func (e *InfeasibleError) Error() string {
 	return text
 }
 
-// Choose picks one of each job's alternatives. An *InfeasibleError says that the
-// limit cannot be kept; a job without an alternative is an
-// *plan.BadInputError. No jobs are an empty combination.
+// Choose picks one of each job's alternatives. An *InfeasibleError says that the limit cannot
+// be kept; a job without an alternative is a *plan.BadInputError. Without jobs the combination
+// is empty.
 func (c Choice) Choose(ctx context.Context, alternatives [][]entity.Window) (Combination, error) {
 	return c.choose(ctx, alternatives, nil)
 }

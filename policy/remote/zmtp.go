@@ -31,9 +31,9 @@ const (
 // connectTime is how long a scheduler is waited for that does not listen yet.
 const connectTime = 10 * time.Second
 
-// TCP connects with a scheduler that listens at an address, HOST:PORT, over ZeroMQ's wire. One
-// that does not listen yet is waited for, 10 seconds long. Timeout is how long a reply is waited
-// for.
+// TCP connects with a scheduler that listens at an address, HOST:PORT, over ZeroMQ's wire. If
+// the scheduler does not listen yet, TCP tries again for 10 seconds. Timeout is how long a
+// reply is waited for.
 func TCP(address string, timeout time.Duration) func(context.Context) (Conn, error) {
 	return func(ctx context.Context) (Conn, error) {
 		socket, err := dial(ctx, address)

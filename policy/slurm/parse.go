@@ -232,8 +232,8 @@ func (f *configFile) duration(s setting) des.Time {
 }
 
 // Duration reads a time as Slurm writes it: MINUTES, MINUTES:SECONDS, HOURS:MINUTES:SECONDS,
-// DAYS-HOURS, DAYS-HOURS:MINUTES, DAYS-HOURS:MINUTES:SECONDS, or INFINITE or UNLIMITED, which is
-// des.Forever.
+// DAYS-HOURS, DAYS-HOURS:MINUTES, DAYS-HOURS:MINUTES:SECONDS, or INFINITE or UNLIMITED, which
+// is des.Forever. Any other text is an error.
 func Duration(text string) (des.Time, error) {
 	switch strings.ToLower(text) {
 	case "infinite", "unlimited":

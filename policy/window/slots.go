@@ -12,9 +12,9 @@ import (
 	"github.com/gridslot/gridslot/entity/plan"
 )
 
-// CheckSlots returns what makes a slot list invalid as an *plan.BadInputError: nodes that
-// make no sense or share an id, negative lengths, slots outside the interval, out of order,
-// or overlapping on one node. O(m log m).
+// CheckSlots returns what makes a slot list invalid as a *plan.BadInputError: nodes that make
+// no sense or share an id, negative lengths, slots outside the interval, out of order, or
+// overlapping on one node. O(m log m).
 //
 // The searches themselves check only what costs them nothing (order, lengths, nodes); check
 // lists of foreign origin once, where they enter.

@@ -31,8 +31,8 @@
 //     whatever becomes of jobs that end later: waiting, running and still to come.
 //   - The same workload gets the same answers again, whatever another predictor of the
 //     kind has seen in between: nothing is shared, nothing depends on the order of a map.
-//   - Answers are times: nothing endless, and nothing that a number which is none, or is
-//     too large, is turned into.
+//   - Answers are finite times. None is the result of converting NaN, or a number beyond the
+//     range of des.Time.
 //   - No job is corrected without end, and no call panics.
 //
 // In the workloads there are unknown users, requests of a tick and of years, runtimes of
