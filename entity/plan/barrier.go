@@ -19,9 +19,9 @@ type barrier struct {
 	at     des.Time // 0 if nothing is known
 }
 
-// pass returns from when on a search has to look that begins at from. What lies from the
-// instant assured on counts as free for the search, which the barrier does not know: a barrier
-// behind that instant tells only of windows that end by then.
+// pass returns the earliest instant at which a search that begins at from has to look for the begin of a
+// window. For the search everything from the instant assured on counts as free. The barrier does
+// not know of assured: a barrier behind that instant tells only of windows that end by then.
 func (b *barrier) pass(nodes int, length, from, assured des.Time) des.Time {
 	if b.at <= from || b.nodes > nodes || b.length > length {
 		return from
@@ -32,10 +32,10 @@ func (b *barrier) pass(nodes int, length, from, assured des.Time) des.Time {
 	return max(from, assured-b.length+des.Tick)
 }
 
-// given is told that processors have been given back from the instant from on: so many are
-// free before, and at most so many afterwards where they were given back. A barrier for more
-// than that stands. A barrier for more than is free before stands where the span begins. In
-// front of any other barrier a window may begin before the span and last into it.
+// given takes in that processors have been given back over a span that begins at from. Just before the
+// span before processors are free, and within the span at most most. A barrier for more than most
+// stands. A barrier for more than before moves to the begin of the span. In front of any other
+// barrier a window may begin before the span and last into it, so the barrier is dropped.
 func (b *barrier) given(from des.Time, before, most int) {
 	switch {
 	case b.at <= from || b.nodes > most:
