@@ -63,8 +63,8 @@ func (gapAlgebra) Before(a, b *gap) bool {
 func (gapAlgebra) Summarise([]gap) struct{} { return struct{}{} }
 func (gapAlgebra) Join([]struct{}) struct{} { return struct{}{} }
 
-// spanOf returns the position of j's span on the k-th node that began at start; ok is false if
-// there is none.
+// spanOf returns the position of the span of j on the k-th node that began at start; ok is false if
+// the node has no such span.
 func (d *Domain) spanOf(j *entity.Run, k int, start des.Time) (i int, ok bool) {
 	l := d.busy[k]
 	i = l.after(start)

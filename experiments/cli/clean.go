@@ -17,7 +17,7 @@ import (
 
 // cleaning is what `gridslot trace convert` does to records besides choosing and moving them.
 type cleaning struct {
-	// after and before are instants as ParseInstant reads them; "" is none.
+	// after and before are instants as ParseInstant reads them; "" sets no bound.
 	after, before string
 	wholeWeeks    bool
 	// flurries and anonymise are nil if they are not asked for.

@@ -184,8 +184,8 @@ func given(cmd *cobra.Command, sc *simulation.Scenario) (err error) {
 	return err
 }
 
-// firstGiven returns the name of the first flag that is given, in alphabetical order, apart from
-// some; "" if there is none.
+// firstGiven returns the name of the first given flag in alphabetical order. The flags in but do
+// not count. It returns "" if no other flag is given.
 func firstGiven(cmd *cobra.Command, but ...string) (first string) {
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		if first == "" && !slices.Contains(but, f.Name) {

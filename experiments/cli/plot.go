@@ -71,7 +71,7 @@ func draw(dir string, args []string) ([]*figure.Figure, error) {
 // plotting is one call of `gridslot plot`.
 type plotting struct {
 	format string
-	out    string // folder; "" is the folder figures in that of the results
+	out    string // folder; "" means the folder figures below the folder of the results
 }
 
 // newPlot is `gridslot plot`. Which figures a folder has data for, and what they show, is known to

@@ -229,7 +229,7 @@ func (s *simulateCall) tellOfVersion(cmd *cobra.Command, path string, m *metrics
 }
 
 // worded returns an error about a setting as one about its flag, which is wrong usage, if the flag
-// is given. Otherwise the setting is that of a file, and the error stays.
+// is given. Otherwise the setting stands in a file, and the error stays.
 func worded(cmd *cobra.Command, err error) error {
 	var setting *simulation.SettingError
 	switch {

@@ -38,8 +38,8 @@ type sweeping struct {
 	// sbatch has options of sbatch, several in one text with blanks between them.
 	sbatch  []string
 	workers int
-	// memory is the bytes of all runs under way; 0 leaves it to package sweep. limit is the time of
-	// one run; 0 is none.
+	// memory is the bytes of all runs under way; 0 leaves it to package sweep. limit is the longest
+	// time of one run; 0 sets no limit.
 	memory int64
 	limit  time.Duration
 	dryRun bool

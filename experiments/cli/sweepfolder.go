@@ -147,7 +147,7 @@ func writeQueued(w io.Writer, jobs []slurm.Job) {
 	}
 }
 
-// isStudy reports whether a folder is that of a study: it has a plan.
+// isStudy reports whether a folder has the results of a study: such a folder has a plan.
 func isStudy(dir string) bool {
 	_, err := os.Stat(filepath.Join(dir, sweep.PlanName))
 	return err == nil

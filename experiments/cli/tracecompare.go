@@ -108,7 +108,7 @@ func (c *comparison) writeTable(p page) error {
 	return nil
 }
 
-// correlated returns a correlation, "-" if there is none.
+// correlated returns the text of a correlation, "-" if r is nil.
 func correlated(r *float64) string {
 	if r == nil {
 		return "-"

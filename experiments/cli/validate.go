@@ -149,7 +149,7 @@ func (v *validation) schedule(cmd *cobra.Command, s schedule) error {
 // scenario returns what the schedule is held against: the machine and the settings of the manifest
 // beside it, and the flags that are given.
 func (v *validation) scenario(cmd *cobra.Command, s *schedule) (sc *simulation.Scenario, err error) {
-	// First the machine: that of a file, or of the manifest.
+	// First the machine: a file describes it, or the manifest.
 	t, trace := v.tables, v.trace
 	switch {
 	case v.described == "" && s.manifest == nil && s.ofNodes(t):
