@@ -53,14 +53,15 @@ func (p *packer) times(name string, n int, at func(int) des.Time) {
 // numbers writes n whole numbers. The page holds them in 32 bits if all of them fit, as most do;
 // otherwise, such as for large IDs of jobs, as floating-point numbers, exact up to 2^52.
 func (p *packer) numbers(name string, n int, at func(int) int64) {
-	divisor := int64(0)
-	for i := range n {
-		if v := at(i); v != int64(int32(v)) {
-			divisor = 1
-			break
-		}
+	fit := true
+	p.add(name, 0, n, func(i int) int64 {
+		v := at(i)
+		fit = fit && v == int64(int32(v))
+		return v
+	})
+	if !fit {
+		p.columns[len(p.columns)-1].Divisor = 1
 	}
-	p.add(name, divisor, n, at)
 }
 
 // text returns all of it, as the page holds it.
