@@ -5,7 +5,6 @@ package findings
 
 import (
 	"cmp"
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
@@ -21,6 +20,7 @@ import (
 	"github.com/gridslot/gridslot/internal/indir"
 	"github.com/gridslot/gridslot/internal/number"
 	"github.com/gridslot/gridslot/metrics"
+	"github.com/gridslot/gridslot/metrics/rows"
 	"github.com/gridslot/gridslot/metrics/stats"
 )
 
@@ -120,22 +120,7 @@ type Batches struct {
 	// Measures are the measures of which each batch has the mean over its jobs.
 	Measures []string
 	// Rows are in order of their numbers. A batch without jobs has no row.
-	Rows []Batch
-}
-
-// Batch is a part of a run: jobs that were submitted one after the other.
-type Batch struct {
-	// Number counts from 0; batches of one number in two runs are a pair.
-	Number int
-	// From and To bound the submissions: [From, To) with Batching.Every, else the first and the
-	// last one.
-	From, To des.Time
-	// Jobs is the number of jobs. Invariant: above 0.
-	Jobs int
-	// Warmup reports that the batch does not count.
-	Warmup bool
-	// Means are in the order of Batches.Measures.
-	Means []float64
+	Rows []rows.Batch
 }
 
 // BatchesName is the name of the file of a run's batches, in the folder of the run.
@@ -153,7 +138,7 @@ func (r *BatchRecorder) Batches() *Batches {
 	warm := r.warm()
 	all := &Batches{Measures: batchMeasures}
 	for i := 0; i < len(jobs); {
-		b := Batch{Warmup: i < warm}
+		b := rows.Batch{Warmup: i < warm}
 		// to is the end of the batch that begins at i.
 		to := i
 		if every := r.Batching.Every; every > 0 {
@@ -207,34 +192,10 @@ func (r *BatchRecorder) warm() int {
 	}
 }
 
-// batchColumns are those in front of the measures.
-var batchColumns = []string{"batch", "from", "to", "jobs", "warmup"}
-
-// Write writes the batches as CSV: number, submissions from and to (in seconds), jobs, whether it
-// is part of the warm-up (0 or 1), and a column for each measure.
-func (b *Batches) Write(w io.Writer) error {
-	out := csv.NewWriter(w)
-	out.Write(slices.Concat(batchColumns, b.Measures)) // errors stay with out until Flush
-	for _, row := range b.Rows {
-		warmup := "0"
-		if row.Warmup {
-			warmup = "1"
-		}
-		record := []string{strconv.Itoa(row.Number), exact(row.From.Seconds()), exact(row.To.Seconds()), strconv.Itoa(row.Jobs), warmup}
-		for _, v := range row.Means {
-			record = append(record, exact(v))
-		}
-		out.Write(record)
-	}
-	out.Flush()
-	return out.Error()
-}
-
-// exact writes a number with as many digits as it takes to read the same number again.
-func exact(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
-
 // WriteFile writes the batches under the name path, as a whole or not at all.
-func (b *Batches) WriteFile(path string) error { return atomicfile.Write(path, b.Write) }
+func (b *Batches) WriteFile(path string) error {
+	return atomicfile.Write(path, func(w io.Writer) error { return rows.WriteAll(w, rows.Batches(b.Measures), b.Rows) })
+}
 
 // batchesIn reads a file of batches in a study's folder, nil if there is none.
 func batchesIn(dir, name string) (*Batches, error) {
@@ -246,39 +207,31 @@ func batchesIn(dir, name string) (*Batches, error) {
 		return nil, fmt.Errorf("reading batches of a run: %w", err)
 	}
 	defer f.Close()
-	return readBatches(f, filepath.Join(dir, name))
+	text, err := io.ReadAll(f)
+	if err != nil {
+		return nil, fmt.Errorf("reading batches of a run: %w", err)
+	}
+	return readBatches(filepath.Join(dir, name), string(text))
 }
 
-// readBatches reads what Batches.Write writes.
-func readBatches(from io.Reader, name string) (*Batches, error) {
-	in := csv.NewReader(from)
-	header, err := in.Read()
-	if err != nil || len(header) < len(batchColumns) || !slices.Equal(header[:len(batchColumns)], batchColumns) {
-		return nil, fmt.Errorf("%s: line 1: want columns %s and measures", name, strings.Join(batchColumns, ","))
+// readBatches reads what WriteFile writes. Whatever stands behind the columns of every such file
+// are measures.
+func readBatches(path, text string) (*Batches, error) {
+	line, _, _ := strings.Cut(text, "\n")
+	first := rows.Batches(nil).Header()
+	measures, ok := strings.CutPrefix(strings.TrimSuffix(line, "\r"), first+",")
+	b := &Batches{Measures: strings.Split(measures, ",")}
+	if !ok || len(slices.Compact(slices.Sorted(slices.Values(b.Measures)))) < len(b.Measures) {
+		return nil, fmt.Errorf("%s: line 1: want columns %s and measures, each once", path, first)
 	}
-	b := &Batches{Measures: header[len(batchColumns):]}
-	for {
-		record, err := in.Read()
-		if errors.Is(err, io.EOF) {
-			return b, nil
-		}
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
-		}
-		line, _ := in.FieldPos(0)
-		var values []float64
-		for i, text := range record {
-			v, err := strconv.ParseFloat(text, 64)
-			if err != nil || v-v != 0 {
-				return nil, fmt.Errorf("%s: line %d: %s: want a number, not %q", name, line, header[i], text)
-			}
-			values = append(values, v)
-		}
-		row := Batch{Number: int(values[0]), Jobs: int(values[3]), Warmup: values[4] != 0, Means: values[5:]}
-		row.From, row.To = des.Seconds(values[1]), des.Seconds(values[2])
-		if row.Jobs < 1 || len(b.Rows) > 0 && row.Number <= b.Rows[len(b.Rows)-1].Number {
-			return nil, fmt.Errorf("%s: line %d: want a batch with a job or more, and a number above that of the batch before", name, line)
-		}
-		b.Rows = append(b.Rows, row)
+	var err error
+	if b.Rows, err = rows.Read(path, text, rows.Batches(b.Measures)); err != nil {
+		return nil, err
 	}
+	for i, row := range b.Rows {
+		if row.Jobs < 1 || i > 0 && row.Number <= b.Rows[i-1].Number {
+			return nil, fmt.Errorf("%s: line %d: want a batch with a job or more, and a number above that of the batch before", path, i+2)
+		}
+	}
+	return b, nil
 }

@@ -1,7 +1,6 @@
 package findings
 
 import (
-	"bytes"
 	"context"
 	"math"
 	"math/rand/v2"
@@ -19,6 +18,7 @@ import (
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/plan"
 	"github.com/gridslot/gridslot/metrics"
+	"github.com/gridslot/gridslot/metrics/rows"
 	"github.com/gridslot/gridslot/metrics/stats"
 )
 
@@ -95,12 +95,14 @@ func TestBatchesHoldEveryJobOnceAndTheirMeansAreTheRuns(t *testing.T) {
 
 func TestBatchesAreReadAsTheyWereWritten(t *testing.T) {
 	all, _, _ := simulated(t, Batching{Every: des.Day, Warmup: metrics.Warmup{Jobs: 20}}, 100, 3)
-	var text bytes.Buffer
-	require.NoError(t, all.Write(&text))
-	again, err := readBatches(bytes.NewReader(text.Bytes()), "batches.csv")
+	path := filepath.Join(t.TempDir(), BatchesName)
+	require.NoError(t, all.WriteFile(path))
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	again, err := readBatches(path, string(text))
 	require.NoError(t, err)
 	require.Equal(t, all, again)
-	require.True(t, strings.HasPrefix(text.String(), "batch,from,to,jobs,warmup,mean_wait,mean_bounded_slowdown,mean_turnaround\n"))
+	require.True(t, strings.HasPrefix(string(text), "batch,from,to,jobs,warmup,mean_wait,mean_bounded_slowdown,mean_turnaround\n"))
 }
 
 func TestABatchWithAnyJobOfTheWarmUpIsLeftOut(t *testing.T) {
@@ -176,9 +178,10 @@ func TestDamagedBatchesAreRefusedWithTheirLine(t *testing.T) {
 		head + "0,0,1,5,0,NaN\n":            "line 2: mean_wait",
 		head + "0,0,1,0,0,3\n":              "line 2",
 		head + "1,0,1,5,0,3\n1,0,1,5,0,3\n": "line 3",
-		head + "0,0,1,5,0\n":                "wrong number of fields",
+		head + "0,0,1,5,0\n":                "line 2: warmup: the line ends after 5 of 6 fields",
+		"batch,from,to,jobs,warmup,w,v,w\n": "line 1: want columns batch,from,to,jobs,warmup and measures, each once",
 	} {
-		_, err := readBatches(strings.NewReader(text), "b.csv")
+		_, err := readBatches("b.csv", text)
 		require.ErrorContains(t, err, want)
 		require.ErrorContains(t, err, "b.csv")
 	}
@@ -272,6 +275,7 @@ func study(t *testing.T, weeks int, effect float64, warm int) string {
 		require.NoError(t, os.WriteFile(path, []byte(text), 0o666))
 	}
 	r := rand.New(rand.NewPCG(4, 4))
+	exact := func(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
 	texts := map[string]string{}
 	sums := map[string]float64{}
 	for week := range weeks {
@@ -352,7 +356,7 @@ func TestBatchesThatStayDependentLeaveDoubt(t *testing.T) {
 	run := func(effect float64) *Run {
 		b := &Batches{Measures: []string{"mean_wait"}}
 		for i := range 24 {
-			b.Rows = append(b.Rows, Batch{Number: i, Jobs: 10, Means: []float64{effect*float64(100+i*i) + 5 + r.Float64()}})
+			b.Rows = append(b.Rows, rows.Batch{Number: i, Jobs: 10, Means: []float64{effect*float64(100+i*i) + 5 + r.Float64()}})
 		}
 		return &Run{Seed: "1", Batches: b, Values: []float64{effect + 1}}
 	}

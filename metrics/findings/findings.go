@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/gridslot/gridslot/internal/enum"
+	"github.com/gridslot/gridslot/metrics/rows"
 	"github.com/gridslot/gridslot/metrics/stats"
 )
 
@@ -306,7 +307,7 @@ func (f *Findings) chance(c *Cell) bool {
 // value returns the m-th measure of a run. If some batches of the run are warm-up, it is the mean
 // over the jobs of the others.
 func (f *Findings) value(r *Run, m int) float64 {
-	if b := r.Batches; b != nil && slices.ContainsFunc(b.Rows, func(b Batch) bool { return b.Warmup }) {
+	if b := r.Batches; b != nil && slices.ContainsFunc(b.Rows, func(b rows.Batch) bool { return b.Warmup }) {
 		sum, weight := 0.0, 0.0
 		for _, p := range partsOf(r, f.Options.Measures[m]) {
 			sum, weight = sum+p.sum, weight+p.weight

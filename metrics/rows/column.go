@@ -23,7 +23,7 @@ const None des.Time = -1
 // Type is the type of the values of a column. An empty field is a missing value of any type.
 type Type uint8
 
-// The units of columns, as Meaning.Unit has them.
+// The types of the values of columns.
 const (
 	Text    Type = iota
 	Integer      // a whole number of at most 64 bits

@@ -129,7 +129,7 @@ func (s *scanner) next() bool {
 	return false
 }
 
-// field returns the i-th of n fields of the line at hand; they must be asked for in turn.
+// fields returns all fields of the line at hand.
 func (s *scanner) fields() ([]string, error) {
 	var all []string
 	for {
@@ -144,7 +144,7 @@ func (s *scanner) fields() ([]string, error) {
 	}
 }
 
-// field is the i-th of n fields of the line at hand; they are asked for in turn.
+// field returns the i-th of n fields of the line at hand; they must be asked for in turn.
 func (s *scanner) field(i, n int) (string, error) {
 	f, last, err := s.take()
 	switch {
