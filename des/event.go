@@ -29,7 +29,7 @@ func (e Event) String() string {
 	return fmt.Sprintf("%s (time %v, phase %d, event %d, arg %d)", handlerName(e.to), e.Time, e.Phase, e.Seq, e.Arg)
 }
 
-// handlerName is how a handler names itself, or its type.
+// handlerName returns the name that a handler gives itself by String, or the name of its type.
 func handlerName(to Handler) string {
 	if named, ok := to.(fmt.Stringer); ok {
 		return named.String()

@@ -26,7 +26,7 @@ const (
 	// compactSlack keeps small heaps from compacting all the time. With it the
 	// heap never holds more than twice the living events + 64.
 	compactSlack = 60
-	// cachedEntries is how many entries surely lie in a processor's cache.
+	// cachedEntries is a number of entries that surely fit into a processor's cache.
 	cachedEntries = 1 << 14
 )
 

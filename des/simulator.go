@@ -230,7 +230,7 @@ func (s *Simulator) leave(err *error) {
 	s.running, s.starting, s.ctx = false, false, nil
 }
 
-// contextInterval is how many events may run between two looks at the context.
+// contextInterval is the number of events that run between two looks at the context.
 const contextInterval = 1024
 
 func (s *Simulator) run(ctx context.Context, until Time) error {

@@ -30,7 +30,7 @@ func (c Checkpoints) span(work des.Time) des.Time {
 	return work + n*c.Cost
 }
 
-// work is how much of a span is work.
+// work returns the part of a span that is work; the rest of the span goes into checkpoints.
 func (c Checkpoints) work(span des.Time) des.Time {
 	if c.Interval <= 0 || c.Cost <= 0 {
 		return span
@@ -39,7 +39,8 @@ func (c Checkpoints) work(span des.Time) des.Time {
 	return span/turn*c.Interval + min(span%turn, c.Interval)
 }
 
-// saved is how much of a span its last complete checkpoint has saved, as a span.
+// saved returns the part of a span, with its checkpoints, that ends with the last complete
+// checkpoint: what lies behind it is lost if the attempt stops.
 func (c Checkpoints) saved(span des.Time) des.Time {
 	if c.Interval <= 0 {
 		return 0
@@ -57,7 +58,8 @@ func (r *Run) checkpoints() Checkpoints {
 	return r.meta.Checkpoints
 }
 
-// setUp is how long the attempt under way, or to come, does no work at first.
+// setUp returns the length of the set-up with which r's attempt, under way or to come, begins, and
+// during which it does no work.
 func (r *Run) setUp() des.Time {
 	if r.rare == nil {
 		return 0
@@ -65,8 +67,8 @@ func (r *Run) setUp() des.Time {
 	return r.rare.demand.setUp
 }
 
-// span is how long r really takes from the beginning of its attempt: what remains
-// of its runtime, with set-up and checkpoints.
+// span returns the length that r's attempt has if nothing stops it: the remaining runtime, with
+// set-up and checkpoints.
 func (r *Run) span() des.Time {
 	if r.rare == nil { // as most often
 		return r.Runtime
@@ -93,7 +95,8 @@ func (r *Run) elapsed(t des.Time) des.Time {
 	return passed
 }
 
-// whole is how long the attempt takes, on named nodes, if nobody stops it.
+// whole returns the time that r's attempt really takes on named nodes unless it is preempted or
+// killed by others.
 func (r *Run) whole() des.Time {
 	if r.rare != nil && r.rare.begun != nil {
 		return r.RealTime(r.rare.begunLength)

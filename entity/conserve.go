@@ -12,7 +12,8 @@ import (
 	"github.com/gridslot/gridslot/des"
 )
 
-// busy is what jobs have of the machine, by the engine's own books.
+// busy is the engine's own record of the processors or nodes that jobs hold. Invariant at the end
+// of each instant: taken is 0, or taken + kept <= size.
 type busy struct {
 	size  int // processors or nodes
 	taken int // by jobs that run

@@ -152,12 +152,13 @@ func (m *Metascheduler) correct(r *Run) {
 	r.rare.corrections++
 }
 
-// asLongAgain is how much longer r is thought to take, which runs on past its request: as
-// long as it has run, and a second at least.
+// asLongAgain returns the time by which the prediction of r is raised if r runs on past its
+// request: the time that it has run so far, but at least a second.
 func (m *Metascheduler) asLongAgain(r *Run) des.Time { return max(m.sim.Now()-r.Start, des.Second) }
 
-// correction is how long r, which has outlived its prediction, is thought to run in all by c, which may
-// be nil: its request where c says nothing longer.
+// correction returns the next prediction of r, which has outlived the present one: the whole
+// runtime that c predicts, or r's request if c is nil or predicts nothing longer than the present
+// prediction.
 func correction(c Corrector, r *Run) (next des.Time) {
 	if c != nil {
 		next = c.Correct(Known{r})
@@ -168,7 +169,8 @@ func correction(c Corrector, r *Run) (next des.Time) {
 	return next
 }
 
-// correctorOf is who corrects the predictions of p: c, p itself, or nil.
+// correctorOf returns the Corrector for the predictions of p: c if it is given, otherwise p itself
+// if p is a Corrector, otherwise nil.
 func correctorOf(p Predictor, c Corrector) Corrector {
 	if c != nil {
 		return c

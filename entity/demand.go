@@ -18,8 +18,8 @@ import (
 	"github.com/gridslot/gridslot/des"
 )
 
-// demand is what the request of a run is made of. A run without one (Run.rare is nil) asks
-// for what was submitted.
+// demand holds the parts from which the request of a run is made. A run without one (Run.rare is
+// nil) asks for what was submitted.
 type demand struct {
 	shape     Shape    // the shape that the job has, as its user gave it
 	settled   bool     // the shape is the job's for good: work has been done in it
@@ -32,7 +32,8 @@ type demand struct {
 	ownPredicted des.Time
 }
 
-// work is how much the run is planned to do from now on.
+// work returns the work that the run is still planned to do: at least a tick, if a prediction says
+// how much.
 func (a *demand) work() des.Time {
 	if a.predicted > 0 {
 		return max(a.predicted-a.done, des.Tick)
@@ -56,8 +57,8 @@ func (r *Run) renew() {
 	}
 }
 
-// planned is how long r has its processors if it runs as long as is thought by now: its
-// Request.Length, until a prediction is corrected.
+// planned returns the time for which r is planned to hold its processors, by its prediction or else
+// by its estimate. Until a prediction is corrected it equals r.Request.Length.
 func (r *Run) planned() des.Time {
 	a := &r.rare.demand
 	return a.lasts(a.work(), r.checkpoints())
@@ -91,8 +92,8 @@ func (r *Run) Asked() des.Time {
 	return r.estimate(r.rare.demand.shape)
 }
 
-// allowed is how long r may run in all, set-up and checkpoints apart: what earlier attempts
-// have done and what is left of its estimate, in the shape that it has.
+// allowed returns the whole runtime that r may have over all attempts, without set-up and
+// checkpoints: the work of earlier attempts plus the rest of its estimate, in its present shape.
 func (r *Run) allowed() des.Time {
 	if r.rare == nil {
 		return r.Request.Length
@@ -100,7 +101,8 @@ func (r *Run) allowed() des.Time {
 	return r.rare.demand.done.Add(r.rare.demand.left)
 }
 
-// estimate is what the user of r says of the work of a shape.
+// estimate returns the user's estimate of the runtime in shape s. Under OverrunRaise it is at least
+// the runtime.
 func (r *Run) estimate(s Shape) des.Time {
 	if r.meta != nil && r.meta.Overrun == OverrunRaise {
 		return max(s.Length, s.Runtime)
@@ -193,13 +195,14 @@ func (r *Run) chooseAnew() {
 	}
 }
 
-// predictedIn is what is predicted of r, which can still choose, in a shape: as large a
-// part of the estimate as in its own.
+// predictedIn returns the predicted runtime of r in shape s, while r can still choose a shape: the
+// same share of the shape's estimate that the prediction has of the estimate in the job's own
+// shape.
 func (r *Run) predictedIn(s Shape) des.Time {
 	return max(scaled(r.rare.demand.ownPredicted, r.estimate(s), r.estimate(r.Job.own())), des.Tick)
 }
 
-// requestIn is what r, which can still choose, asks for in a shape.
+// requestIn returns the request that r makes if it takes shape s, while r can still choose a shape.
 func (r *Run) requestIn(s Shape) Request {
 	work := r.estimate(s)
 	req := r.Job.Request

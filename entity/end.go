@@ -190,8 +190,8 @@ func (m *Metascheduler) Preempt(r *Run, keep des.Time) bool {
 	return true
 }
 
-// mostVain is how many attempts of one job may be stopped in a row of which nothing is
-// kept: a run in which that goes on would have no end.
+// mostVain is the number of attempts of one job in a row that may be stopped without any kept work.
+// A run in which that goes on would never end.
 const mostVain = 10_000
 
 // preempt stops r and puts it back into the queue; see Preempt.

@@ -25,12 +25,11 @@ type Job struct {
 	// Run.Seq; dependencies, and rows of results, go by ID.
 	ID     int64
 	Submit des.Time // instant of submission
-	// Runtime is how long the job really takes, on a node of performance 1. On
-	// unequal nodes the real time of every task is its reserved time times
-	// Runtime/Request.Length.
+	// Runtime is the time that the job really takes on a node of performance 1. On unequal nodes
+	// the real time of every task is its reserved time times Runtime/Request.Length.
 	Runtime des.Time
-	// Request is what the job asks a plan for: nodes, length and limits. Invariant: Nodes >=
-	// 1 and Length > 0; see Request.Check.
+	// Request is the job's request to a plan: nodes, length and limits. Invariant: Nodes >= 1 and
+	// Length > 0; see Request.Check.
 	Request Request
 	User    int32 // -1 where unknown
 	Group   int32 // -1 where unknown
@@ -46,16 +45,16 @@ type Job struct {
 	// After lists the jobs that this job must wait for. A metascheduler ignores it; sources
 	// that hold jobs back, such as those in package flow, obey it.
 	After []Dependency
-	// Recorded is how long the job waited when its log was written, if the log tells; the
-	// policy "recorded" repeats it.
+	// Recorded is the wait that the job's log records, if the log has one; the policy "recorded"
+	// repeats it.
 	Recorded RecordedWait
 	// Extra is further data of the workload about the job, for policies and observers that
 	// know its type. The framework does not look at it.
 	Extra any
 }
 
-// RecordedWait is how long a job waited in the schedule that its log records. The zero value
-// means that the wait is unknown.
+// RecordedWait is the wait of a job in the schedule that its log records. The zero value means that
+// the wait is unknown.
 type RecordedWait struct{ afterSubmit des.Time } // one tick more than the wait
 
 // Waited returns a recorded wait; a negative wait means that the wait is unknown.

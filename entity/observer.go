@@ -118,8 +118,8 @@ type Observers struct {
 	before   func()     // what is to be done at the end of an instant, before anybody is told
 }
 
-// telling is what observers are being told of. It is a few numbers, and no observer, for
-// they are written once for each observer and event.
+// telling is the list to which observers are being told the present event. It is a number rather
+// than a slice of observers, because it is written once for each observer and event.
 type telling uint8
 
 const (

@@ -234,8 +234,8 @@ func (p *places) settle(m *Metascheduler) error {
 	return nil
 }
 
-// room is where the next place is to be written; keep says what was written
-// there.
+// room returns the free rest of the slab, where the next place is to be written; keep then reserves
+// the part that the place takes.
 func (p *places) room() []procset.Range {
 	if cap(p.slab)-len(p.slab) < 16 {
 		p.slab = make([]procset.Range, 0, 512)

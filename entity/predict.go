@@ -9,10 +9,10 @@ package entity
 //	                   ^ it has outlived its prediction: a Corrector gives another one,
 //	                     and plans made behind it are repaired
 //
-// Run.Request.Length, by which all policies and plans go, is then what is planned: the
-// prediction, less what earlier attempts have done, with set-up and checkpoints.
-// Run.Limit is what was asked for. A job with a deadline is planned by its request: it
-// is to end in time however long it takes.
+// Run.Request.Length, by which all policies and plans go, is the planned time: the prediction, less
+// the work of earlier attempts, with set-up and checkpoints. Run.Limit is the time that the user
+// asked for. A job with a deadline is planned by its request, because it must end in time even if
+// its prediction is too short.
 //
 // This file has what is predicted of a job; correct.go what becomes of one that
 // outlives it.
@@ -67,8 +67,8 @@ func PredictionsOf(p Policy) (Predictor, Corrector) {
 	return nil, nil
 }
 
-// Known is what a scheduler may know of a job while it waits and runs: everything but its
-// runtime, which Ran returns from the job's end on.
+// Known is the part of a job's state that a scheduler may see while the job waits and runs:
+// everything but its runtime, which Ran returns from the job's end on.
 type Known struct{ run *Run }
 
 // KnownOf returns what a scheduler may know of r, for tests that compare predictors with
@@ -196,7 +196,8 @@ func (m *Metascheduler) predict(r *Run) {
 	r.rare.firstPrediction = p
 }
 
-// predictionOf is what a predictor says of r: how long it will run in all.
+// predictionOf returns the whole runtime that a predictor predicts for r, or r's allowed time if
+// the predictor gives none.
 func predictionOf(by Predictor, r *Run) des.Time {
 	if p := by.Predict(Known{r}); p > 0 && p < des.Forever {
 		return p
@@ -204,7 +205,8 @@ func predictionOf(by Predictor, r *Run) des.Time {
 	return r.allowed()
 }
 
-// length is how long r runs in its attempt on counted processors.
+// length returns the time for which r's attempt holds counted processors: its real length, cut at
+// r.Limit unless Overrun is OverrunExtend.
 func (m *Metascheduler) length(r *Run) des.Time {
 	if m.Overrun == OverrunExtend {
 		return r.span()

@@ -58,7 +58,8 @@ type Queue struct {
 // the job is not in the queue.
 type standing int32
 
-// standing is where r keeps its number in q.
+// standing returns the address of r's number in q; a run in a part of the queue has a second number
+// there.
 func (q *Queue) standing(r *Run) *standing {
 	if q.part {
 		return &r.withRare().inPart

@@ -9,7 +9,7 @@ import (
 	"github.com/gridslot/gridslot/internal/enum"
 )
 
-// RunState is where a job is in its life.
+// RunState is the stage of a job's life.
 //
 //	Created -> Waiting <-> Running -> Finished | Killed
 //	   |          |  ^        ^
@@ -35,8 +35,8 @@ var runStates = enum.Of[RunState]("state of a run", "created", "waiting", "reser
 
 func (s RunState) String() string { return runStates.Name(s) }
 
-// Run is what becomes of a Job in one simulation. The metascheduler makes one for each
-// submitted job, and nothing else changes it.
+// Run is the state of a Job in one simulation: its present request, its reservation, its attempts
+// and its end. The metascheduler makes a Run for each submitted job, and nothing else changes it.
 type Run struct {
 	// Job is the job as it was submitted.
 	*Job
@@ -80,7 +80,7 @@ type Run struct {
 	standing standing    // in the queue
 }
 
-// rareState is what few runs have, apart from the others to keep those small.
+// rareState holds the state that few runs need. It is kept apart so that the other runs stay small.
 type rareState struct {
 	demand demand
 
@@ -139,11 +139,11 @@ type Attempt struct {
 	End    des.Time        // when its last task ended
 	Ends   []des.Time      // when each task ended; nil on counted processors, where all end at End
 	Place  []procset.Range // processors that it had; nil without a Placer
-	// Work is how much of the job's Runtime the attempt has done, and Kept the part of it that
-	// is not lost. Overhead is the time of set-up and checkpoints. On a node of performance 1
-	// Work and Overhead add up to the attempt's time; on other nodes to the time that the
-	// attempt would have taken there. All are 0 while the attempt runs. For a resized job they
-	// are in the time of the shape that the attempt had.
+	// Work is the part of the job's Runtime that the attempt has done, and Kept the part of Work
+	// that is not lost. Overhead is the time of set-up and checkpoints. On a node of performance 1
+	// Work and Overhead add up to the attempt's time; on other nodes to the time that the attempt
+	// would have taken there. All are 0 while the attempt runs. For a resized job they are in the
+	// time of the shape that the attempt had.
 	Kept, Work, Overhead des.Time
 }
 

@@ -87,7 +87,8 @@ func (v *View) remember(r *Run) float64 {
 	return key
 }
 
-// key is what the order says of r as it waits, whatever shape it holds a window for.
+// key returns the sort key of r under the view's order for the job's own shape, even while r holds
+// a window in another shape.
 func (v *View) key(r *Run) float64 {
 	held := r.Request.Nodes
 	if len(r.Shapes) == 0 || held == r.Job.Request.Nodes {

@@ -11,7 +11,7 @@ import (
 // numbers its nodes from 0 on (Plan.Node); the nodes of counted processors are the
 // processors.
 type Where struct {
-	// Count is how many nodes they are, where Set is nil.
+	// Count is the number of nodes if Set is nil.
 	Count int
 	// Set are the numbers of the nodes, ascending and without repetition.
 	Set []procset.Range

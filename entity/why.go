@@ -41,8 +41,8 @@ type Why struct {
 	Other *Run     // the job that stands in the way, or nil
 	Start des.Time // earliest start of the job, or of Other if Other has a window; 0 if unknown
 	Delay des.Time // WouldDelay: by how much Other would start later
-	// By is what stands in the way of the job itself. If it is not given, TellWhy finds it for
-	// TooFewFree, by Round.BlockerOf.
+	// By is the nearest obstacle to the job's start, for example a job, an outage or a reservation.
+	// If it is not given, TellWhy finds it for TooFewFree, by Round.BlockerOf.
 	By    Blocker
 	Short float64 // by how much a budget or a limit is too low
 	Text  string  // in a policy's own words; for people
@@ -102,7 +102,7 @@ func (r *Round) WhyTold(j *Run) (Why, bool) {
 	return r.meta.reasons[n].why, true
 }
 
-// toldReason is what a policy told last of a job.
+// toldReason is the latest reason that a policy told for a job.
 type toldReason struct {
 	run *Run
 	why Why

@@ -77,8 +77,9 @@ type Account struct {
 	// from is the beginning of the span, and at its end so far.
 	from des.Time
 	at   des.Time
-	// held is what jobs have at the instant at, away what others have then, by their use, and
-	// others the sum of these.
+	// held is the number of processors or nodes that jobs hold at the instant at. away has the
+	// numbers that withheld capacity and owners' jobs take then, by their use, and others the sum
+	// of away.
 	held   int64
 	away   [uses]int64
 	others int64
@@ -86,8 +87,8 @@ type Account struct {
 	ahead *binaryheap.Heap
 	// running counts the attempts under way.
 	running int
-	// area is what jobs held, by their starts and ends; parts is what attempts that are over had,
-	// and others. Check compares the two.
+	// area is the processor time that jobs held, by their starts and ends. parts is the processor
+	// time of finished attempts and of others, by its use. Check compares the two.
 	area  sum128
 	parts [uses]sum128
 	// seen is the instant up to which the time of others is summed up, in soon; the part up to at
@@ -271,7 +272,8 @@ func (a *Account) advance(now des.Time) {
 	}
 }
 
-// foldAt is how many changes may be ahead before the past ones are summed up.
+// foldAt is the number of changes ahead from which on the past changes are summed up, to keep
+// memory bounded.
 const foldAt = 1024
 
 // fold sums up what others had, up to the last change that is not after now.

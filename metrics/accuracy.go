@@ -52,7 +52,7 @@ type Accuracy struct {
 	by   [accuracyBys][]accuracySum // by class
 }
 
-// accuracyBy is what jobs are put into classes by.
+// accuracyBy is the property by which jobs are put into classes.
 type accuracyBy uint8
 
 const (
@@ -69,7 +69,7 @@ var accuracyNames = enum.Of[accuracyBy]("classes", "all", "runtime", "request", 
 // sides are the classes of accuracySide.
 var sides = [...]string{"over", "exact", "under"}
 
-// accuracySum is what there is to say of a class: of all its jobs, and of the measured ones, whose
+// accuracySum holds the sums of a class: over all its jobs, and over the measured jobs, whose
 // runtime is known.
 type accuracySum struct {
 	jobs, measured, under, corrections int

@@ -22,7 +22,7 @@ import (
 // lost as in Account, and what went into set-up and checkpoints. processor_time
 // is what all its processors or nodes together really took.
 type AttemptsWriter struct {
-	// Allocation is what allocated_resources says, as in JobsWriter.
+	// Allocation is the content of the column allocated_resources, as in JobsWriter.
 	Allocation Allocation
 	// Hold keeps rows on counted processors back, some 20 bytes each, until there is more to tell
 	// than one run of each job: until a job is stopped or resized, or has overhead. If that never
@@ -33,7 +33,7 @@ type AttemptsWriter struct {
 	text *rows.Writer[rows.Attempt]
 	// over has the attempts that ended at this instant: their places are known when it is over.
 	over []attemptRow
-	// of is what row, the row at hand, is about.
+	// of is the attempt from which row, the row being written, is made.
 	of   *attemptRow
 	row  rows.Attempt
 	meta *entity.Metascheduler
@@ -59,8 +59,8 @@ type AttemptsWriter struct {
 	err   error
 }
 
-// attemptRow is what a row is made of. run is nil if the row was held: place and work are in the
-// Attempt then.
+// attemptRow has the values from which a row is made. run is nil if the row was held: the Attempt
+// then has the place and the work.
 type attemptRow struct {
 	run    *entity.Run
 	id     int64

@@ -19,8 +19,8 @@ type belt[B any] struct {
 	over chan struct{}
 }
 
-// batchesAhead is how many batches may wait. More would only cost memory: if the goroutine is
-// slower than the simulation, the simulation waits for it in any case.
+// batchesAhead is the number of batches that may wait for the goroutine. More would only cost
+// memory: if the goroutine is slower than the simulation, the simulation waits for it in any case.
 const batchesAhead = 2
 
 // newBelt returns a belt whose batches are worked off by work, on a goroutine that run begins.

@@ -40,8 +40,8 @@ type Bills struct {
 	// if nobody asks for them.
 	total Bill
 	jobs  map[int64]Bill
-	// paid is what each task of run's attempt was paid, while the ledger closes the attempt; node
-	// is the task to which the next payment belongs, or one in front of it.
+	// paid is the payment for each task of run's attempt, while the ledger closes the attempt. node
+	// is the index of the task to which the next payment belongs, or of an earlier task.
 	paid []flow.Money
 	run  *entity.Run
 	node int

@@ -11,8 +11,8 @@ import (
 	"github.com/gridslot/gridslot/metrics/rows"
 )
 
-// cycleSums is what has been summed up of a cycle. The Cycle's own fields have numbers of jobs and
-// the makespan; the rest is exact until Rows divides it.
+// cycleSums holds the sums of a cycle. The Cycle's own fields have numbers of jobs and the
+// makespan; the rest is exact until Rows divides it.
 type cycleSums struct {
 	rows.Cycle
 	busy            des.Time

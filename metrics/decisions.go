@@ -29,12 +29,13 @@ type DecisionsWriter struct {
 	now   des.Time
 }
 
-// holding is what holds a job at present, from an instant on; run is nil if nothing does.
+// holding is the present reason why a job waits, and the instant from which it holds; run is nil if
+// there is none.
 type holding struct {
 	run  *entity.Run
 	why  entity.Why
 	from des.Time
-	// times is how often that was said.
+	// times is the number of times that the policy gave this reason.
 	times int
 	// last is Why.Start as it was said last; why.Start is as it was said first.
 	last des.Time

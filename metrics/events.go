@@ -18,12 +18,12 @@ import (
 // instant are written when the instant is over, because the places of jobs are known only then. The
 // writer must see all jobs from the first one on.
 type EventWriter struct {
-	// Allocation is what allocated_resources says, as in JobsWriter.
+	// Allocation is the content of the column allocated_resources, as in JobsWriter.
 	Allocation Allocation
 
 	text *rows.Writer[rows.Event]
 	now  []eventRow // the events of this instant
-	// of is what row, the row at hand, is about.
+	// of is the event from which row, the row being written, is made.
 	of  *eventRow
 	row rows.Event
 	// ahead has the jobs that hold a reservation ahead; never iterated.
@@ -33,15 +33,15 @@ type EventWriter struct {
 	ids []procset.Range
 }
 
-// eventRow is what is to be kept of an event until its instant is over, because its run goes on
-// meanwhile.
+// eventRow holds the values of an event until its instant is over, because the run of the event
+// changes meanwhile.
 type eventRow struct {
 	time    des.Time
 	kind    entity.JobEventKind // of a task nothing
 	run     *entity.Run
 	attempt int // from 1; 0 where the event is about none
-	// nodes is what the job asks for, 0 if the event does not tell; asked and runtime are its
-	// estimate in all, and its runtime, in the same shape.
+	// nodes is the number of nodes or processors that the job asks for, 0 if the event does not
+	// tell. asked is its whole estimate and runtime its runtime, in the same shape.
 	nodes   int
 	asked   des.Time
 	runtime des.Time

@@ -66,18 +66,19 @@ type JobsWriter struct {
 	// Processors is the size of the cluster. A metascheduler to which the writer is attached fills
 	// it in.
 	Processors int
-	// Allocation is what allocated_resources says.
+	// Allocation is the content of the column allocated_resources.
 	Allocation Allocation
-	// Workload is what workload_name says; "w0", Batsim's own, where empty.
+	// Workload is the content of the column workload_name; "" means "w0", as Batsim writes it.
 	Workload string
 	// Energy, if set, is what a job that has ended took; see PowerMeter.Job.
 	Energy func(*entity.Run) Energy
 	// Attempts makes rows tell of all attempts of a job, and of the jobs that it follows, in more
-	// columns. restarts is how often it was preempted. lost and overhead are times of the job, as
-	// in AttemptsWriter, of all attempts that are over; of a job that was killed or cancelled,
-	// what attempts before have kept is lost, too. after has the jobs of Job.After: "12" or, if
-	// that one must have finished well, "12:ok", with "+30" behind it if that many time units must
-	// pass. A JobsFile has these columns as well once a job was stopped or had overhead (Again).
+	// columns. restarts is how often it was preempted. lost and overhead are sums of the times in
+	// AttemptsWriter over all attempts that have ended; if the job was killed or cancelled, lost
+	// includes the work that earlier attempts had kept. after lists the jobs of Job.After: "12", or
+	// "12:ok" if job 12 must have finished well, followed by "+30" if 30 time units must pass in
+	// between. A JobsFile adds these columns by itself as soon as a job was stopped or had overhead
+	// (Again).
 	Attempts bool
 	// Places, if set, returns the processors of a job that has ended; otherwise the run itself
 	// tells. It is called once for each job, when the row is written.
@@ -118,7 +119,7 @@ type JobsWriter struct {
 	behind     int
 	// shown tells that text writes full rows.
 	shown bool
-	// line is what a row is written from, of the jobRow of.
+	// line is the row being written, made from the jobRow of.
 	line rows.Job
 	of   *jobRow
 
@@ -144,8 +145,8 @@ type JobsWriter struct {
 	apart map[int64][]byte
 }
 
-// jobRow is what a row needs, kept from submission until it is written. An instant below 0 has not
-// come.
+// jobRow holds the values of a row from the job's submission until the row is written. An instant
+// below 0 lies ahead or never comes.
 type jobRow struct {
 	id                                                int64
 	submit, estimate, runtime, start, finish, promise des.Time
@@ -167,8 +168,8 @@ type jobRow struct {
 	processors []procset.Range
 }
 
-// rowMore is what a row tells of energy, money and predictions. drew and billed tell that energy
-// and bill are known; a budget of 0 is no limit.
+// rowMore holds a row's values about energy, money and predictions. drew tells that energy is
+// known, and billed that bill is known; a budget of 0 means no limit.
 type rowMore struct {
 	energy Energy
 	drew   bool
@@ -178,8 +179,8 @@ type rowMore struct {
 	run    *entity.Run // whose predictions are told
 }
 
-// rowAttempts is what a row tells of all attempts that are over; kept is what would be lost if the
-// job were killed.
+// rowAttempts holds a row's sums over all attempts that have ended; kept is the work that would be
+// lost if the job were killed.
 type rowAttempts struct {
 	restarts             int
 	kept, lost, overhead des.Time
@@ -485,7 +486,7 @@ type jobRows struct {
 	ranges  []procset.Range
 }
 
-// batchRows is how many rows are handed over at a time.
+// batchRows is the number of rows that are handed to the goroutine at a time.
 const batchRows = 1024
 
 // carry puts the row r, which is complete, on the belt.

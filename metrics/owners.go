@@ -22,7 +22,7 @@ type Owners struct {
 	all []*entity.Node
 }
 
-// ownerSums is what has been summed up of an owner.
+// ownerSums holds the sums of an owner.
 type ownerSums struct {
 	rows.Owner
 	// used is by jobs of the organisation, including attempts that were stopped.

@@ -18,7 +18,7 @@ import (
 	"github.com/gridslot/gridslot/metrics/rows"
 )
 
-// PowerModel is what a node draws in each of its states. Invariant: no power is negative.
+// PowerModel is the power of one node in each of its states. Invariant: no power is negative.
 type PowerModel struct {
 	Idle, Busy   Power // on, without a job and with one
 	Off          Power // switched off, or down
@@ -68,7 +68,8 @@ type PowerMeter struct {
 	Model PowerModel
 	// Of, if set, is the model of each named node instead.
 	Of func(*entity.Node) PowerModel
-	// PerNode is how many processors a counted node has; 0 means 1. The last node may have fewer.
+	// PerNode is the number of processors of a counted node; 0 means 1. The last node may have
+	// fewer.
 	PerNode int
 	// Price, if set, is the price of a kilowatt-hour over time; Carbon is how many grams a
 	// kilowatt-hour emits.
@@ -229,7 +230,8 @@ func (m *PowerMeter) occupy(place []procset.Range, r *entity.Run, sign int) {
 	}
 }
 
-// powerLevel is how many nodes, or processors, are in each state, and what these draw together.
+// powerLevel holds, for each state, the number of nodes (or processors) in it and their power
+// together.
 type powerLevel struct {
 	count [nodeStates]int
 	draw  [nodeStates]Power
@@ -251,8 +253,8 @@ func (l *powerLevel) add(other *powerLevel) {
 	}
 }
 
-// powerSums is what has been drawn in each state, what that costs and emits, the greatest power,
-// and how many nodes began to boot.
+// powerSums holds the energy drawn in each state, its price and emission, the greatest power, and
+// the number of times that nodes began to boot.
 type powerSums struct {
 	energy [nodeStates]Energy
 	// price and carbon are by the curves of the meter; carbon is in grams.

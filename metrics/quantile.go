@@ -93,7 +93,7 @@ func (s *sample) order(k int) des.Time {
 	return known
 }
 
-// chunkLength is how many values stand in each chunk but the last one.
+// chunkLength is the number of values in each chunk but the last.
 const chunkLength = 1 << 13
 
 // chunks is a list that is not copied when it grows: a copy would stay in memory until the

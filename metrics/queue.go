@@ -113,7 +113,7 @@ func (q *QueueWriter) put() {
 	}
 }
 
-// queueBatch is how many rows are handed over at a time.
+// queueBatch is the number of rows that are handed to the goroutine at a time.
 const queueBatch = 4096
 
 // handOver sends the rows that wait.

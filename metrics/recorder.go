@@ -236,7 +236,7 @@ func (r *Recorder) Rejections() []ReasonCount { return slices.Clone(r.reasons) }
 // ticks. The zero value is 10 s, the usual one (Feitelson et al., JSSPP 1997).
 type Tau des.Time
 
-// usualTau is what the zero value stands for.
+// usualTau is the time for which the zero value of Tau stands.
 const usualTau = 10 * des.Second
 
 // ParseTau reads a time above 0, in seconds or as in 1m.

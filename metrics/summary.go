@@ -10,8 +10,8 @@ import (
 	"github.com/gridslot/gridslot/metrics/rows"
 )
 
-// Summary is what became of one run, a row of summary.csv. Times are in time
-// units (seconds of a trace); see the package's text for the definitions.
+// Summary is the result of one run, a row of summary.csv. Times are in time units (seconds of a
+// trace); see the package's text for the definitions.
 type Summary = rows.Summary
 
 // writeSummaryCSV writes summary.csv: a heading, and a row for each policy.
@@ -31,8 +31,8 @@ func WriteSummaryTable(w io.Writer, all []Summary) error { return rows.WriteSumm
 // minute, "3.6ms" below a tenth of a second.
 func Clock(seconds float64) string { return printed.Clock(seconds) }
 
-// Manifest is what manifest.json records of one call of the command: enough to
-// repeat it, and to see whether the repetition did the same.
+// Manifest is the content of manifest.json about one call of the command: enough to repeat the
+// call, and to see whether the repetition gave the same results.
 type Manifest struct {
 	// Version is the version of gridslot. Program is the module, with its version, of a program
 	// that uses gridslot as a library; "" for the command itself.
@@ -45,7 +45,7 @@ type Manifest struct {
 	// Dropped and Changed count what the reader left out and altered, by reason.
 	Dropped []ReasonCount `json:"dropped"`
 	Changed []ReasonCount `json:"changed"`
-	// Noted is what else should be known: job numbers that are given twice.
+	// Noted counts findings that changed nothing, for example job numbers that are given twice.
 	Noted    []ReasonCount     `json:"noted,omitempty"`
 	Settings map[string]string `json:"settings"` // written in order of key
 	Runs     []ManifestRun     `json:"runs"`
@@ -69,7 +69,7 @@ type TraceFile struct {
 	TimeZone  string `json:"time_zone,omitempty"`
 }
 
-// ReasonCount is how often something was done, and why.
+// ReasonCount is a reason and the number of times that it was given.
 type ReasonCount struct {
 	Reason string `json:"reason"`
 	Count  int64  `json:"count"`

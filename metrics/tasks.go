@@ -154,7 +154,7 @@ func (s *SiteTasks) row(r taskRow) {
 
 // SiteNodes are the nodes of a site, or of a domain by itself.
 type SiteNodes struct {
-	// Site is what a node's site is called.
+	// Site returns the name of a node's site.
 	Site  func(*entity.Node) string
 	Nodes []entity.Node
 }

@@ -13,10 +13,10 @@ import (
 	"github.com/gridslot/gridslot/internal/number"
 )
 
-// Warmup is what does not count at the beginning of a run, because the machine was empty then: the
-// first Jobs jobs in order of submission, or the jobs that are submitted before Until after the
-// first submission. It ends with the submission of the first job that counts, or when that time is
-// over. The zero value is no warm-up; at most one of the fields is set.
+// Warmup is the part at the beginning of a run that does not count, because the machine was empty
+// then: the first Jobs jobs in order of submission, or the jobs that are submitted before Until
+// after the first submission. It ends with the submission of the first job that counts, or when
+// that time is over. The zero value is no warm-up; at most one of the fields is set.
 type Warmup struct {
 	Jobs  int
 	Until des.Time
@@ -58,7 +58,7 @@ func ParseWarmup(text string) (w Warmup, err error) {
 // warming is a warm-up under way.
 type warming struct {
 	Warmup
-	// came is how many jobs have come.
+	// came is the number of jobs that have been submitted so far.
 	came int
 	// early are the jobs of the warm-up that have not ended; never iterated.
 	early map[*entity.Run]struct{}

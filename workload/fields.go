@@ -11,7 +11,8 @@ import (
 // This file reads and writes single fields of a record, for formats that have them in
 // another order than SWF.
 
-// FieldNames are what tables call the fields of SWF: field f is FieldNames[f-1].
+// FieldNames are the column names that tables give to the fields of SWF: field f has the name
+// FieldNames[f-1].
 var FieldNames = [numFields]string{
 	"job", "submit", "wait", "runtime", "allocated", "cpu_time", "used_memory", "requested", "estimate",
 	"requested_memory", "status", "user", "group", "executable", "queue", "partition", "preceding", "think_time",

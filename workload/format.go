@@ -122,7 +122,7 @@ func moveInstants(of []Column, values []Value, by des.Time) {
 	}
 }
 
-// Value is what a record says in a column: a number, or text.
+// Value is the entry of a record in one column: a number, or text.
 type Value struct {
 	Number float64 // NaN where it is not known, or where the column is text
 	Text   string  // "" where it is not known, or where the column has numbers
@@ -190,7 +190,7 @@ func (in *Input) Stored() (io.ReaderAt, int64, error) {
 	return &countingReaderAt{raw.(io.ReaderAt), in.read}, in.source.size, nil
 }
 
-// headSize is how much of an input is looked at to tell its format.
+// headSize is the number of bytes of an input, unpacked, that formats see to recognise it.
 const headSize = 64 << 10
 
 // Head returns the beginning of the unpacked content: up to 64 KiB, or less if the rest cannot be
@@ -242,7 +242,7 @@ type swfFormat struct{}
 func (swfFormat) Name() string      { return "swf" }
 func (swfFormat) Endings() []string { return []string{".swf"} }
 
-// Is is what an input is taken for that nothing else claims.
+// Is claims every input: SWF is asked last, after all other formats have declined.
 func (swfFormat) Is(*Input) bool { return true }
 
 // Survey reads the comments alone: all that has to be known stands in them.
@@ -311,9 +311,9 @@ func (w *swfWriter) named(h *Header) *Header {
 	return h
 }
 
-// Account is what every reader keeps of what it meets, so that all formats tell
-// of it in the same words. A survey, of whose findings nobody hears, takes one that is
-// zero but for Name: what is damaged is told by the readings.
+// Account counts the findings of a reader, so that readers of all formats report them in the same
+// words. A survey, whose findings nobody sees, uses an Account with nothing but a Name: the later
+// readings report the damaged lines.
 type Account struct {
 	Name   string // of the input
 	Strict bool   // a damaged line is an error

@@ -31,7 +31,7 @@ type Header struct {
 	UnixStartTime int64 // s since 1970; absolute time = UnixStartTime + submit
 	TimeZone      string
 
-	// Columns are what records tell beyond the fields of SWF, in the order of
+	// Columns are the columns that records have beyond the fields of SWF, in the order of
 	// Record.More.
 	Columns []Column
 	// Unsorted says that records are known not to come in the order of submission, as in

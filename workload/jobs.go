@@ -227,7 +227,8 @@ func (t *Trace) Jobs() iter.Seq[*entity.Job] {
 	}
 }
 
-// Err is what ended the latest reading begun by Jobs, or nil at a sound end.
+// Err returns the error that ended the latest reading begun by Jobs, or nil if that reading came to
+// a sound end.
 func (t *Trace) Err() error {
 	if s := t.latest(); s != nil {
 		return s.Err()

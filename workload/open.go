@@ -52,7 +52,8 @@ func OpenStored(path, what string) (*Stored, error) {
 	return &Stored{path: path, what: what, name: filepath.Base(path), size: info.Size(), time: info.ModTime()}, nil
 }
 
-// keptInMemory is how many bytes of what can be read only once are kept in memory.
+// keptInMemory is the number of bytes up to which an input that can be read only once is kept in
+// memory; a longer input goes into a temporary file.
 const keptInMemory = 16 << 20
 
 // newSource finds the bytes of a path: a regular file, or standard input, a pipe and the like, which
@@ -152,7 +153,7 @@ func (s *Stored) Text(read *atomic.Int64) (io.ReadCloser, error) {
 	return &stackedCloser{text, raw}, nil
 }
 
-// Size is how many bytes are stored.
+// Size returns the number of stored (packed) bytes.
 func (s *Stored) Size() int64 { return s.size }
 
 // SHA256 is the checksum of the stored bytes, in hexadecimal.

@@ -171,17 +171,18 @@ func (f Finding) String() string {
 	return b.String()
 }
 
-// DefaultExamples is how many findings of each reason a report keeps.
+// DefaultExamples is the number of findings of each reason that a report keeps by default.
 const DefaultExamples = 5
 
-// keptExamples is that number where no other is asked for.
+// keptExamples returns the number of findings of each reason to keep: asked, or DefaultExamples if
+// asked is 0.
 func keptExamples(asked int) int { return cmp.Or(asked, DefaultExamples) }
 
-// maxFindingText is how many bytes of the text in question a finding keeps.
+// maxFindingText is the largest number of bytes that a finding keeps of the faulty text.
 const maxFindingText = 80
 
-// Report is what a reader met: the number of findings of each reason, with the
-// first few of each. Its memory does not grow with the file.
+// Report counts the findings of a reader by reason, and keeps the first few of each. Its memory
+// does not grow with the file.
 //
 // The lines add up: Lines = Jobs + Total(Damaged) + Total(LeftOut) once a
 // trace has been read to its end as jobs.

@@ -15,8 +15,8 @@ import (
 // length would hold nothing, and logs count whole seconds.
 const leastEstimate = des.Second
 
-// jobSlab is how many jobs are allocated at a time, which makes less work for the
-// garbage collector. A slab lives as long as any of its jobs.
+// jobSlab is the number of jobs that are allocated at a time, to spare the garbage collector. A
+// slab lives as long as any of its jobs.
 const jobSlab = 256
 
 // maker makes the jobs of one reading of a trace.
@@ -134,8 +134,8 @@ func (m *maker) after(d entity.Dependency) []entity.Dependency {
 	return slices.Clip(m.links[len(m.links)-1:])
 }
 
-// columns are what a job's record tells beyond the fields of SWF, for orders by a formula. They are
-// the job's Extra, unless Conventions.Extra makes another.
+// columns are the values of a job's record beyond the fields of SWF, for orders by a formula. They
+// are the job's Extra, unless Conventions.Extra makes another.
 type columns struct {
 	of     []Column // of the header, shared by all jobs
 	values []Value  // the job's own; len(values) == len(of)

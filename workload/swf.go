@@ -46,8 +46,8 @@ type Record struct {
 	Preceding       int64    // 17: a job that must end before this one is submitted
 	ThinkTime       des.Time // 18: from the end of job 17 to this submission
 
-	// More is what the record says in the header's columns beyond these fields, each
-	// valid as long as the record is; nil where there are none.
+	// More are the values of the header's Columns in this record, valid as long as the record is;
+	// nil if the header has no Columns.
 	More []Value
 }
 
@@ -65,14 +65,16 @@ const (
 // numFields is the number of fields of a record.
 const numFields = 18
 
-// fieldNames are what messages call the fields of SWF, from 1; FieldNames are short names of columns.
+// fieldNames are the names of the fields of SWF in messages, from 1 on; FieldNames are their short
+// names in tables.
 var fieldNames = [numFields + 1]string{
 	"", "job number", "submit time", "wait time", "run time", "allocated processors", "average CPU time",
 	"used memory", "requested processors", "requested time", "requested memory", "status", "user", "group",
 	"executable", "queue", "partition", "preceding job", "think time",
 }
 
-// fieldLabel is what messages call a field of SWF; other numbers have no name.
+// fieldLabel returns the number of a field of SWF with its name in messages, or the number alone if
+// there is no such field.
 func fieldLabel(field int) string {
 	if field < 1 || field > numFields {
 		return fmt.Sprintf("field %d", field)
@@ -80,13 +82,13 @@ func fieldLabel(field int) string {
 	return fmt.Sprintf("field %d (%s)", field, fieldNames[field])
 }
 
-// blockSize is how much is read at a time, and maxLineLength the longest line
-// that is taken for a record or a comment.
+// blockSize is the number of bytes that the reader reads at a time. maxLineLength is the length in
+// bytes up to which a line is taken for a record or a comment.
 const (
 	blockSize     = 256 << 10
 	maxLineLength = blockSize
-	// padding is what may be read, but is not used, behind the last byte of a
-	// block: parsing loads eight bytes at a time.
+	// padding is the number of bytes behind a block that may be loaded, but have no meaning:
+	// parsing loads eight bytes at a time.
 	padding = 16
 )
 
@@ -122,13 +124,13 @@ var ErrNotSWF = errors.New("not an SWF file")
 //	}
 //	err := r.Err()
 type Reader struct {
-	// Name is what messages call the input; "SWF input" where empty.
+	// Name is the name of the input in messages; "" means "SWF input".
 	Name string
 	// Strict makes the first damaged line an error, a *LineError. Otherwise
 	// damaged lines are left out and counted in the report.
 	Strict bool
-	// Examples is how many findings of each reason the report keeps;
-	// DefaultExamples where 0.
+	// Examples is the number of findings of each reason that the report keeps; 0 means
+	// DefaultExamples.
 	Examples int
 	// CheckNumbers finds every job number given twice, whatever memory it takes.
 	// Otherwise the reader remembers 65,536 gaps between numbers and numbers out
@@ -227,7 +229,7 @@ func (r *Reader) Next() bool {
 	return false
 }
 
-// parquetMagic is how a file of Parquet begins and ends.
+// parquetMagic is the text with which a Parquet file begins and ends.
 const parquetMagic = "PAR1"
 
 // notText says what bytes are that are no text in UTF-8, and what is to be done.
@@ -286,7 +288,8 @@ func (r *Reader) start() {
 	}
 }
 
-// byteOrderMark is what some editors put before UTF-8 text.
+// byteOrderMark is the byte order mark in UTF-8, which some editors write at the beginning of a
+// text.
 const byteOrderMark = "\xEF\xBB\xBF"
 
 // fill gets at least one complete line into the block, if there is one. At the
@@ -341,8 +344,8 @@ func (r *Reader) fill() bool {
 	return false
 }
 
-// maxIdleReads is how often a source may return nothing before the reader gives
-// it up.
+// maxIdleReads is the number of times in a row that a source may return neither bytes nor an error
+// before the reader gives it up.
 const maxIdleReads = 100
 
 // cutLine cuts text behind its first line end; open tells that there is none.

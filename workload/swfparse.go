@@ -25,7 +25,7 @@ var scales = [numFields]int64{
 	1, ticks, ticks, ticks, 1, ticks, 1, 1, ticks, 1, 1, 1, 1, 1, 1, 1, 1, ticks,
 }
 
-// ticks is how many ticks a second has.
+// ticks is the number of ticks in a second.
 const ticks = int64(des.Second)
 
 // memoryFields are averages over processors in some logs, and may have decimals.
@@ -131,7 +131,7 @@ func (r *Reader) odd(i, f int) (n int64, end int, why Reason, ok bool) {
 	return n, end, why, ok
 }
 
-// reasonOf is what a report calls a fault of a number.
+// reasonOf returns the Reason under which a report counts a fault of a number.
 func reasonOf(fault number.Fault) Reason {
 	switch fault {
 	case number.NotFinite:

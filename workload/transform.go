@@ -19,9 +19,9 @@ import (
 //
 //	workload.ShiftToZero(workload.First(workload.Skip(jobs, 1000), 5000))
 
-// Submission is what has an instant of submission: a record or a job. A record
-// handed from one function to the next is valid until the next one is asked for;
-// a function that keeps records keeps copies.
+// Submission is a record or a job: a value that has an instant of submission. A record handed from
+// one function to the next is valid until the next one is asked for; a function that keeps records
+// keeps copies.
 type Submission interface{ *Record | *entity.Job }
 
 // submitOf is the instant of submission of a record or a job, which may be changed.
@@ -150,7 +150,7 @@ func (s *selection) place(t des.Time) des.Time {
 	return s.origin + since
 }
 
-// selection is what the part says, but for the load.
+// selection returns the selection that the part describes, without its load.
 func (p *Part) selection() selection {
 	s := selection{skip: p.Skip, first: all, factor: 1, shift: p.Shift}
 	if p.First > 0 {
@@ -159,8 +159,8 @@ func (p *Part) selection() selection {
 	return s
 }
 
-// gapFactor is what the times between submissions are to be multiplied by so
-// that the load of the options is offered; offered measures what there is.
+// gapFactor returns the factor by which to stretch the times between submissions so that the jobs
+// offer Options.Load; 1 if no load is wanted. offered measures the load before.
 func (t *Trace) gapFactor(offered func() (entity.OfferedLoad, error)) (float64, error) {
 	if t.Options.Load == 0 {
 		return 1, nil
@@ -246,7 +246,7 @@ func (t *Trace) Estimated(records iter.Seq2[*Record, error]) iter.Seq2[*Record, 
 		}
 		defer jobs.Close()
 		t.mu.Lock()
-		t.last = jobs // Report is that of the jobs
+		t.last = jobs // Report returns the jobs' report
 		t.mu.Unlock()
 		next, more := jobs.Next()
 		for rec, err := range records {
