@@ -31,8 +31,7 @@ type chart struct {
 	// It is known who had which processors; otherwise there are no pieces.
 	placed bool
 	// The first and the last instant at which anything happened.
-	from des.Time
-	to   des.Time // last instant at which anything happened
+	from, to des.Time
 }
 
 // lane is a lane as the page holds it: the rows of a machine, or of one site.

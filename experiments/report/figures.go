@@ -28,11 +28,11 @@ type picture struct {
 	Image template.URL
 	// The numbers, or nil where another table of the page has them; Where then says which.
 	Table *table
-	Where string // which
+	Where string
 }
 
-// pictures returns the figures that the folder has data for, but for that of the load by the hour,
-// of which the page has no numbers.
+// pictures returns the figures that the folder has data for. A figure without numbers, the load by
+// the hour, is not on the page.
 func pictures(f *results.Folder) ([]picture, error) {
 	names, about := figure.Names()
 	drawn, err := figure.Draw(f)
@@ -41,7 +41,7 @@ func pictures(f *results.Folder) ([]picture, error) {
 	}
 	var all []picture
 	for _, d := range drawn {
-		if d.Name == "load" {
+		if d.Numbers == nil && d.File == "" {
 			continue
 		}
 		title := about[slices.Index(names, d.Name)]
@@ -69,22 +69,21 @@ func pictureOf(f *figure.Figure, title string) (picture, error) {
 
 // numbersOf returns the numbers of a figure as a table, or where on the page they are.
 func numbersOf(f *results.Folder, drawn *figure.Figure) (t *table, where string, err error) {
-	if drawn.Numbers != nil {
+	switch {
+	case drawn.Numbers != nil:
 		return tableOf(drawn.Numbers), "", nil
+	case drawn.File == rows.Queue.Name:
+		return nil, "In numbers: the tables below the schedule.", nil
+	case strings.HasSuffix(drawn.File, ofPolicy):
+		return tableOfRuns(f, drawn.File)
 	}
-	if prefix, ofRuns := filesOfFigures[drawn.Name]; ofRuns {
-		return tableOfRuns(f, prefix)
+	text, err := f.Table(drawn.File)
+	if err != nil {
+		return nil, "", err
 	}
-	if drawn.Name == "capacity" {
-		text, err := f.Table("capacity.csv")
-		if err != nil {
-			return nil, "", err
-		}
-		t = &table{}
-		t.addFile(text, "")
-		return t, "", nil
-	}
-	return nil, "In numbers: the tables below the schedule.", nil
+	t = &table{}
+	t.addFile(text, "")
+	return t, "", nil
 }
 
 // tableOf returns the numbers that a figure itself has, with the decimals that it says of each
@@ -107,19 +106,18 @@ func tableOf(n *figure.Numbers) *table {
 	return t
 }
 
-// filesOfFigures has, by the name of a figure, what the names of the files with its numbers begin
-// with: one file a run, owners-POLICY.csv.
-var filesOfFigures = map[string]string{"owners": "owners-", "prices": "prices-", "income": "cycles-", "alternatives": "pareto-", "predictions": "accuracy-"}
+// ofPolicy is the end of the name of a file that each run has.
+const ofPolicy = "POLICY.csv"
 
 // mostRows is how many rows of a file a table of the page has: it is to be read, not computed with.
 const mostRows = 200
 
 // tableOfRuns returns the first rows of a file of each run that has it, each behind its policy, and
 // a sentence that says so.
-func tableOfRuns(f *results.Folder, prefix string) (*table, string, error) {
+func tableOfRuns(f *results.Folder, file string) (*table, string, error) {
 	t := &table{}
 	for _, r := range f.Runs {
-		if name := fileOf(r, prefix); name != "" {
+		if name := fileOf(r, strings.TrimSuffix(file, ofPolicy)); name != "" {
 			text, err := f.Table(name)
 			if err != nil {
 				return nil, "", err
@@ -127,7 +125,7 @@ func tableOfRuns(f *results.Folder, prefix string) (*table, string, error) {
 			t.addFile(text, r.Policy)
 		}
 	}
-	return t, fmt.Sprintf("The first %d rows of each run's %sPOLICY.csv.", mostRows, prefix), nil
+	return t, fmt.Sprintf("The first %d rows of each run's %s.", mostRows, file), nil
 }
 
 // addFile adds the first rows of a file, each behind the policy where one is given. The files of

@@ -120,24 +120,43 @@ func nonzero(t *table) string {
 func TestEveryFigureOfThePageHasWords(t *testing.T) {
 	rows := ""
 	for i := range 40 {
-		rows += fmt.Sprintf("%d,%d,%d,50,COMPLETED_SUCCESSFULLY,%d,%d,%d,7,0,%d,1.5\n", i+1, 10*i, 1, 10*i+i, 10*i+i+20, i%4, 20)
+		rows += fmt.Sprintf("%d,%d,%d,50,COMPLETED_SUCCESSFULLY,%d,%d,%d,7,0,%d,1.5,30\n", i+1, 10*i, 1, 10*i+i, 10*i+i+20, i%4, 20)
 	}
 	f := made(t, `"procs": "4"`, map[string]string{
-		"jobs-easy.csv":   strings.TrimSuffix(jobsHeader, "\n") + ",actual_runtime,bounded_slowdown\n" + rows,
-		"queue-easy.csv":  "time,queued_jobs,queued_processors,busy_processors\n0,0,0,1\n20,1,2,3\n100,0,0,0\n",
-		"cycles-easy.csv": "cycle,start,submitted,income,expense\n0,0,1,5,5\n1,60,1,7,7\n",
+		"jobs-easy.csv":     strings.TrimSuffix(jobsHeader, "\n") + ",actual_runtime,bounded_slowdown,prediction\n" + rows,
+		"queue-easy.csv":    "time,queued_jobs,queued_processors,busy_processors\n0,0,0,1\n20,1,2,3\n100,0,0,0\n",
+		"cycles-easy.csv":   "cycle,start,submitted,income,expense\n0,0,1,5,5\n1,60,1,7,7\n",
+		"owners-easy.csv":   "owner,income\nx,7\n",
+		"prices-easy.csv":   "time,node,owner,price\n0,1,x,2\n9,1,x,3\n",
+		"pareto-easy.csv":   "planned_at,slice,point,cost,time\n0,1,0,4,5\n0,1,1,4,5\n0,1,2,3,6\n",
+		"accuracy-easy.csv": "by,class,jobs,measured,mean_absolute_error,mean_error,mean_accuracy,under,corrections_per_job,mean_wait,mean_bounded_slowdown\nruntime,60,40,40,10,10,0.7,0,0,10,1.5\nside,over,40,40,10,10,0.7,0,0,10,1.5\n",
+		"capacity.csv":      "policy,capacity,useful,idle\neasy,10,6,4\n",
 	})
 	p, err := newPage(f, maxBytes)
 	require.NoError(t, err)
-	require.Greater(t, len(p.Pictures), 6)
-	titles := map[string]bool{}
+	require.Greater(t, len(p.Pictures), 6, p.Warnings)
+	columns := map[string][]string{} // of the table below, by title
 	for _, picture := range p.Pictures {
-		titles[picture.Title] = true
+		columns[picture.Title] = nil
+		if picture.Table != nil {
+			columns[picture.Title] = picture.Table.Columns
+		}
 		require.True(t, strings.HasPrefix(string(picture.Image), "data:image/svg+xml;base64,"))
 		require.True(t, picture.Table != nil && len(picture.Table.Rows) > 0 || picture.Where != "", picture.Title)
 	}
-	require.True(t, titles["Income of all owners in each cycle"])
-	require.False(t, titles["Jobs and work submitted by hour and weekday"], "of which the page has no numbers")
+	for title, want := range map[string]string{
+		"Income of all owners in each cycle":                                                   "policy,cycle,start,submitted,income,expense",
+		"Income of each owner, and what a node-hour earned":                                    "policy,owner,income",
+		"Mean prices of owners' nodes over time":                                               "policy,time,node,owner,price",
+		"Pareto front of a batch, and what was chosen":                                         "policy,planned_at,slice,point,cost,time",
+		"Predicted against real runtimes, the error by runtime, and what it does to slowdowns": "policy,by,class,jobs,measured,mean_absolute_error,mean_error,mean_accuracy,under,corrections_per_job,mean_wait,mean_bounded_slowdown",
+		"What became of the capacity: useful, lost, overhead, owners, down, idle":              "policy,capacity,useful,idle",
+		"Jobs waiting over time":                                                               "",
+	} {
+		require.Contains(t, columns, title)
+		require.Equal(t, want, strings.Join(columns[title], ","), title)
+	}
+	require.NotContains(t, columns, "Jobs and work submitted by hour and weekday", "of which the page has no numbers")
 	var page strings.Builder
 	require.NoError(t, Write(&page, f))
 	require.Contains(t, page.String(), `<td>easy</td><td>1</td><td>60</td>`)

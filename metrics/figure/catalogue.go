@@ -21,26 +21,26 @@ func (e *NoDataError) Error() string {
 
 // catalogue has the figures of a folder, in the order in which Draw draws them. about says what a
 // figure shows to a reader of a list; a figure whose about names slowdowns gets a note of their
-// bound.
+// bound. file is Figure.File.
 var catalogue = []struct {
-	name, about string
-	draw        func(*reader) (*Figure, error)
+	name, about, file string
+	draw              func(*reader) (*Figure, error)
 }{
-	{"utilization", "processors or nodes in use over time, and those in service", (*reader).utilization},
-	{"queue", "jobs waiting over time", ofQueue(drawQueue)},
-	{"demand", "processors that the waiting jobs ask for, over time", ofQueue(drawDemand)},
-	{"capacity", "what became of the capacity: useful, lost, overhead, owners, down, idle", (*reader).capacity},
-	{"policies", "mean wait, turnaround and bounded slowdown of the policies, with intervals", ofJobs(Policies)},
-	{"distributions", "empirical distributions of wait, bounded slowdown and turnaround", ofJobs(Distributions)},
-	{"wait-by-size", "mean wait and bounded slowdown by the size of jobs", ofJobs(WaitBySize)},
-	{"wait-by-estimate", "mean wait and bounded slowdown by the estimates of jobs", ofJobs(WaitByEstimate)},
-	{"load", "jobs and work submitted by hour and weekday", (*reader).load},
-	{"estimates", "how accurate estimates are", (*reader).estimates},
-	{"predictions", "predicted against real runtimes, the error by runtime, and what it does to slowdowns", (*reader).predictions},
-	{"owners", "income of each owner, and what a node-hour earned", ofRuns((*results.Run).Owners, drawOwners)},
-	{"prices", "mean prices of owners' nodes over time", ofRuns((*results.Run).Prices, drawPrices)},
-	{"income", "income of all owners in each cycle", ofRuns((*results.Run).Cycles, drawIncome)},
-	{"alternatives", "Pareto front of a batch, and what was chosen", ofRuns((*results.Run).Alternatives, drawAlternatives)},
+	{"utilization", "processors or nodes in use over time, and those in service", rows.Queue.Name, (*reader).utilization},
+	{"queue", "jobs waiting over time", rows.Queue.Name, ofQueue(drawQueue)},
+	{"demand", "processors that the waiting jobs ask for, over time", rows.Queue.Name, ofQueue(drawDemand)},
+	{"capacity", "what became of the capacity: useful, lost, overhead, owners, down, idle", rows.Capacities.Name, (*reader).capacity},
+	{"policies", "mean wait, turnaround and bounded slowdown of the policies, with intervals", "", ofJobs(Policies)},
+	{"distributions", "empirical distributions of wait, bounded slowdown and turnaround", "", ofJobs(Distributions)},
+	{"wait-by-size", "mean wait and bounded slowdown by the size of jobs", "", ofJobs(WaitBySize)},
+	{"wait-by-estimate", "mean wait and bounded slowdown by the estimates of jobs", "", ofJobs(WaitByEstimate)},
+	{"load", "jobs and work submitted by hour and weekday", "", (*reader).load},
+	{"estimates", "how accurate estimates are", "", (*reader).estimates},
+	{"predictions", "predicted against real runtimes, the error by runtime, and what it does to slowdowns", rows.Accuracies.Name, (*reader).predictions},
+	{"owners", "income of each owner, and what a node-hour earned", rows.Owners.Name, ofRuns((*results.Run).Owners, drawOwners)},
+	{"prices", "mean prices of owners' nodes over time", rows.Prices.Name, ofRuns((*results.Run).Prices, drawPrices)},
+	{"income", "income of all owners in each cycle", rows.Cycles.Name, ofRuns((*results.Run).Cycles, drawIncome)},
+	{"alternatives", "Pareto front of a batch, and what was chosen", rows.Combinations.Name, ofRuns((*results.Run).Alternatives, drawAlternatives)},
 }
 
 // Names returns the names of the figures that there are, and what each shows.
@@ -78,7 +78,7 @@ func Draw(folder *results.Folder, names ...string) ([]*Figure, error) {
 		case err != nil:
 			return nil, err
 		}
-		f.Name = c.name
+		f.Name, f.File = c.name, c.file
 		if tau := folder.Manifest.Settings["tau"]; tau != "" && strings.Contains(c.about, "slowdown") {
 			f.Note = strings.TrimSpace(fmt.Sprintf("%s Slowdowns are bounded at %s s.", f.Note, tau))
 		}

@@ -44,9 +44,10 @@ type Figure struct {
 	Aligned bool
 	// Note is said below the panels, in small print.
 	Note string
-	// Numbers are what the figure shows; nil where a file of the run or a table of the
-	// report has them.
+	// Numbers are what the figure shows, and File is the file whose rows show it instead, such as
+	// "owners-POLICY.csv" (rows.File.Name). At most one of them is set.
 	Numbers *Numbers
+	File    string
 
 	// legend has the entries in the order in which they were said.
 	legend []entry

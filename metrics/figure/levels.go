@@ -21,8 +21,6 @@ type Rows[T any] struct {
 	Rows []T
 }
 
-// A line over time is drawn as it is with no more than so many changes; beyond that in
-// spans of about half a millimetre, between which the eye can still tell.
 const (
 	// mostChanges is how many changes a line over time may have to be drawn as it is. A line with
 	// more is drawn in spansOfLine spans of about half a millimetre, which the eye can still tell

@@ -470,9 +470,9 @@ func (h heat) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 }
 
-// mostRows is the most comparisons for which there is room below each other.
 const (
-	mostRows = 70 // comparisons for which there is room
+	// mostRows is the most comparisons for which there is room below each other.
+	mostRows = 70
 	// mostAcross are the columns whose names there is room for side by side; those of
 	// more are turned.
 	mostAcross = 5
