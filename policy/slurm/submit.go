@@ -65,7 +65,7 @@ func (c *Controller) Submit(now des.Time, j *Job) error {
 	// It waits. Slurm notes a limit of its QoS or associations as the reason if none is known yet.
 	c.lastID = j.ID
 	c.jobs[j.ID] = j
-	if limit := c.beyondJobLimits(j); limit != "" && j.reason.passing() {
+	if limit := c.beyondJobLimits(j); limit != "" && !j.Held {
 		j.reason = limit
 	}
 	c.enter(j)
