@@ -156,10 +156,15 @@ func (c *Controller) pickCores(d *demand, j *Job, n, cpus int) []int {
 			left++
 		}
 	}
-	// For a job with devices only cores of whole tasks are left (gres_select_filter_sock_core): again and again
-	// the fullest socket, the first of equals, gives back its last core.
+	// For a job with devices only cores of whole tasks are left, and of these no more than the node has memory
+	// for (gres_select_filter_sock_core): again and again the fullest socket, the first of equals, gives back its
+	// last core.
 	if len(j.GRES) > 0 {
-		for tasks := d.wholeTasks(left, d.tasksKnown(j)); left > tasks*d.perTask; left-- {
+		offers := left
+		if c.conf.Select.Memory {
+			offers = d.fitsMemory(node, left, c.free.mem[n])
+		}
+		for tasks := d.wholeTasks(offers, d.tasksKnown(j)); left > tasks*d.perTask; left-- {
 			fullest := 0
 			for s := range free {
 				if len(free[s]) > len(free[fullest]) {
