@@ -54,7 +54,7 @@ func (r Reason) ofHold() bool {
 func (r Reason) ofPartition() bool { return r == PartitionTimeLimit || r == PartitionNodeLimit }
 
 // passing reports whether the reason is one that nearly every job has for a while. Such a reason is no change
-// to backfill when it is new (build_job_queue), and a limit may take its place when a job comes.
+// to backfill when it is new (build_job_queue).
 func (r Reason) passing() bool {
 	return r == NoReason || r == WaitsForPriority || r == WaitsForResources
 }

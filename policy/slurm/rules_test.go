@@ -323,6 +323,41 @@ func TestDevicesNeedCoresForWholeTasks(t *testing.T) {
 	r.submit(0, &with)
 }
 
+// A job with devices is given cores of those for which the node has memory: on the second node that is one core, and
+// sockets give back the others, so that core 2 is left and not core 0.
+func TestDevicesAndMemoryLeaveTheLastSocket(t *testing.T) {
+	const conf = "GresTypes=gpu\nSelectTypeParameters=CR_Core_Memory\nNodeName=n1 CPUs=8 RealMemory=8000 Gres=gpu:1\n" +
+		"NodeName=n2 Sockets=2 CoresPerSocket=2 RealMemory=1500 Gres=gpu:1\nPartitionName=all Nodes=ALL\n"
+	cores := func(gres []Amount) []int {
+		r := newRuled(t, conf, "")
+		j := r.submit(0, &Job{Nodes: 2, Tasks: 4, MemoryPerCPU: 1000, GRES: gres})
+		r.until(10 * des.Second)
+		require.Equal(t, []int{0, 1}, on(j))
+		return j.Placed[1].Cores
+	}
+	require.Equal(t, []int{2}, cores([]Amount{{"gpu", 1}}))
+	require.Equal(t, []int{0}, cores(nil))
+}
+
+// A job that is beyond a limit as it comes has the limit as its reason, although it also waits for its begin time or
+// for another job. The pass that finds the begin time in the way has a new reason, which is a change to backfill.
+func TestLimitsReplaceBeginTimesAsReasons(t *testing.T) {
+	r := newRuled(t, "NodeName=n1 CPUs=4\nPartitionName=all Nodes=ALL\nAccountingStorageType=accounting_storage/slurmdbd\nAccountingStorageEnforce=limits\n",
+		"add account a\nadd user u account=a maxjobs=1\n")
+	runs := r.submit(0, &Job{Tasks: 1, Account: "a", User: "u"})
+	r.until(10 * des.Second)
+	require.Equal(t, running, runs.state)
+	later := r.submit(10*des.Second, &Job{Tasks: 1, Account: "a", User: "u", Begin: des.Hour})
+	after := r.submit(10*des.Second, &Job{Tasks: 1, Account: "a", User: "u", After: []Dependency{{"afterany", runs.ID}}})
+	held := r.submit(10*des.Second, &Job{Tasks: 1, Account: "a", User: "u", Held: true})
+	require.Equal(t, Reason("AssocMaxJobsLimit"), later.Reason())
+	require.Equal(t, Reason("AssocMaxJobsLimit"), after.Reason())
+	require.Equal(t, JobHeld, held.Reason())
+	r.until(13 * des.Second)
+	require.Equal(t, WaitsForBegin, later.Reason())
+	require.Equal(t, WaitsForDependency, after.Reason())
+}
+
 // A look for a job that wants GPUs has the nodes with GPUs weigh less, also for jobs that come after, until a job
 // is tried on them.
 func TestGPUsWeigh(t *testing.T) {

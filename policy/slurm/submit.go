@@ -62,7 +62,8 @@ func (c *Controller) Submit(now des.Time, j *Job) error {
 		}
 		return err
 	}
-	// It waits. Slurm notes a limit of its QoS or associations as the reason if none is known yet.
+	// It waits. A limit of its QoS or associations is its reason, also if it waits for something else, too: select_nodes
+	// checks limits after the begin time and what the job depends on. The next pass finds those reasons again.
 	c.lastID = j.ID
 	c.jobs[j.ID] = j
 	if limit := c.beyondJobLimits(j); limit != "" && !j.Held {
