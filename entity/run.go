@@ -40,11 +40,11 @@ func (s RunState) String() string { return runStates.Name(s) }
 type Run struct {
 	// Job is the job as it was submitted.
 	*Job
-	// Request, Runtime and Shapes are what holds of the job now; they stand in place of the
-	// fields of Job. A moldable job has the nodes, the length and the runtime of one of its
-	// shapes from when it is given a window until it gives the window up. After a preemption
-	// that keeps work, Request.Length is what is left, and the job keeps its shape: Shapes,
-	// among which it can still choose, is nil then.
+	// Request, Runtime and Shapes are the job's present request, runtime and shapes; they hide the
+	// fields of Job of these names. A moldable job has the nodes, the length and the runtime of one
+	// of its shapes from the time that it is given a window until it gives the window up. After a
+	// preemption that keeps work, Request.Length is the remaining length, and the job keeps its
+	// shape: Shapes, from which it could choose, is nil then.
 	Request Request
 	Runtime des.Time
 	Shapes  []Shape

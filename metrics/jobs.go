@@ -53,11 +53,10 @@ const autoIntervals = 4096
 // that was still waiting or running when the run was stopped has its row too, as
 // SUBMITTED or RUNNING.
 //
-// requested_time and estimate are what the job has asked for (Run.Asked). Where the
-// metascheduler that the writer is given to has a Predictor, rows tell in more columns
-// what was predicted of the runtime at submission, how often that was corrected, and
-// what was said last. These are empty for advance reservations and for jobs that were
-// rejected.
+// requested_time and estimate are the whole estimate of the job (Run.Asked). If the metascheduler
+// to which the writer is attached has a Predictor, rows have more columns: the runtime that was
+// predicted at submission, the number of corrections, and the latest prediction. These are empty
+// for advance reservations and for rejected jobs.
 //
 // On counted processors a row names the processors that the metascheduler's
 // Placer has given to the job (Run.Place): the lowest that were free where
@@ -70,15 +69,15 @@ type JobsWriter struct {
 	Allocation Allocation
 	// Workload is the content of the column workload_name; "" means "w0", as Batsim writes it.
 	Workload string
-	// Energy, if set, is what a job that has ended took; see PowerMeter.Job.
+	// Energy, if set, returns the energy that a job took which has ended; see PowerMeter.Job.
 	Energy func(*entity.Run) Energy
 	// Attempts makes rows tell of all attempts of a job, and of the jobs that it follows, in more
-	// columns. restarts is how often it was preempted. lost and overhead are sums of the times in
-	// AttemptsWriter over all attempts that have ended; if the job was killed or cancelled, lost
-	// includes the work that earlier attempts had kept. after lists the jobs of Job.After: "12", or
-	// "12:ok" if job 12 must have finished well, followed by "+30" if 30 time units must pass in
-	// between. A JobsFile adds these columns by itself as soon as a job was stopped or had overhead
-	// (Again).
+	// columns. restarts is the number of times that the job was preempted. lost and overhead are
+	// sums of the times in AttemptsWriter over all attempts that have ended; if the job was killed
+	// or cancelled, lost includes the work that earlier attempts had kept. after lists the jobs of
+	// Job.After: "12", or "12:ok" if job 12 must have finished well, followed by "+30" if 30 time
+	// units must pass in between. A JobsFile adds these columns by itself as soon as a job was
+	// stopped or had overhead (Again).
 	Attempts bool
 	// Places, if set, returns the processors of a job that has ended; otherwise the run itself
 	// tells. It is called once for each job, when the row is written.

@@ -122,8 +122,8 @@ func (r *Recorder) Observe(e entity.JobEvent) {
 	}
 }
 
-// offer takes in the work that a job brings with it. A job that never fits the machine, and a
-// booking, offer nothing: the load is what the policy could serve.
+// offer adds the work of a job to the offered load, which is the load that the policy could serve.
+// A job that never fits the machine, and an advance reservation, offer nothing.
 func (r *Recorder) offer(j *entity.Run) {
 	if j.Booked || r.grid == nil && r.Processors > 0 && j.Job.Request.Nodes > r.Processors {
 		return
@@ -170,8 +170,9 @@ func (r *Recorder) end(j *entity.Run, finish des.Time) {
 	}
 }
 
-// leftOut is Observe of a run with a warm-up. It reports whether the job of the event belongs to
-// the warm-up: then all that counts is what it holds after the end of the warm-up.
+// leftOut takes the place of Observe in a run with a warm-up. It reports whether the event's job
+// belongs to the warm-up. Of such a job only the processor time that it holds after the end of the
+// warm-up counts.
 func (r *Recorder) leftOut(e entity.JobEvent) bool {
 	if r.warming == nil {
 		r.warming = &warming{Warmup: r.Warmup}

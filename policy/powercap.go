@@ -17,17 +17,18 @@ import (
 	"github.com/gridslot/gridslot/internal/number"
 )
 
-// PowerCap wraps a policy and keeps the power of all nodes within a cap at every instant. It
-// keeps as many nodes idle as are needed to let all others be busy. On counted processors,
-// which are equal, that limits how many are busy at a time:
+// PowerCap wraps a policy and keeps the power of all nodes within a cap at every instant, by
+// nodes that stay idle. Counted processors are equal, so the cap bounds the number of busy
+// processors:
 //
 //	busy * Busy + (processors - busy) * Idle <= Cap
 //
-// Of named nodes those stay idle whose additional power when busy is greatest for the work
-// that they do; of equal nodes the last ones.
+// On named nodes, the nodes stay idle for which a job costs the most energy: the greatest
+// difference between busy and idle power, divided by performance. Among equal nodes the last
+// ones stay idle.
 //
-// The cap is Cap at all times, or changes over time with a Curve. The changes are known ahead.
-// A job starts where the cap lets its nodes be busy for as long as its estimate says:
+// The cap is constant (Cap) or follows a Curve, whose changes are known ahead. A job starts if
+// the cap lets its nodes be busy for the job's whole estimate:
 //
 //	may be busy  _______               ______________
 //	                    |_____________|
@@ -36,31 +37,35 @@ import (
 //	job C          [...................]                 is small enough for the low cap
 //
 // This is the planned power cap of Georgiou, Glesser and Trystram (Adaptive resource and job
-// management for limited power consumption, IPDPSW 2015) by idle nodes alone: nodes are not
-// slowed down. The cap is hard: a job that outlives its estimate (entity.OverrunExtend) or its
-// prediction ends where a lower cap needs its nodes, as before an advance reservation.
+// management for limited power consumption, IPDPSW 2015) with idle nodes alone: nodes are not
+// slowed down. The cap is hard. If a job outlives its estimate (entity.OverrunExtend) or its
+// prediction, it is killed when a lower cap needs its nodes, as it would be at the start of an
+// advance reservation.
 //
-// The idle nodes are withheld from the plan before anything happens. So the cap holds for
-// windows that are planned ahead, for advance reservations, and under any policy that goes
-// by the plan. A curve that repeats itself has no last change: beyond what all jobs in the
-// queue can need one after the other, the plan has the lowest cap, until time comes nearer.
+// Attach withholds the idle nodes from the plan before the first event. So the cap also holds
+// for windows that are planned ahead, for advance reservations, and under any policy that uses
+// the plan. A curve that repeats itself has no last change. The plan then has the curve only as
+// far ahead as the queue's jobs, run one after the other, could reach, and the lowest cap from
+// there on; as time passes, the policy extends the curve in the plan.
 //
-// Nodes in an outage draw nothing for jobs, so fewer nodes are kept idle
-// meanwhile; of named nodes the lost ones count first. A job is rejected for which the
-// cap never lets enough nodes be busy for long enough. Each run needs a PowerCap of its own, and
-// the metascheduler must be given the PowerCap itself, not a policy that wraps it.
+// Nodes in an outage run no job, so the policy withholds fewer nodes meanwhile: on counted
+// processors an outage takes idle ones first; on named nodes, a lost node counts as idle if the
+// cap would keep it idle anyway. A job is rejected if the cap never lets enough nodes be busy for
+// its length. Each run needs a PowerCap of its own, and the metascheduler must get the PowerCap
+// itself, not a policy that wraps it.
 type PowerCap struct {
-	entity.Policy         // that decides
-	Cap           float64 // W, of the whole machine
-	// Signal says what the cap follows. Empty, it is Cap at all times. SignalCaps: it is the
-	// Curve, in W, where +Inf is no cap. Otherwise it is Cap while the Curve of the Signal
-	// ("price" or "carbon") is above Limit, and Else (W; 0 is no cap) at other times.
+	entity.Policy         // the policy that decides
+	Cap           float64 // W, of the whole machine; see Signal
+	// Signal chooses how the cap changes. "" means that it is Cap at all times. SignalCaps
+	// means that the cap is the Curve, in W; +Inf there means no cap. With "price" or "carbon"
+	// the cap is Cap while the Curve of that signal is above Limit, and Else (W; 0 means no
+	// cap) at other times.
 	Signal string
 	Curve  *flow.Curve
 	Limit  float64
 	Else   float64
-	// Idle is the greatest power of a node without a job, and Busy the greatest of a node
-	// with one, in W. Where nodes are switched off, a node that boots counts as busy.
+	// Idle is the greatest power in W of a node without a job, and Busy the greatest power of a
+	// node with a job. If nodes are switched off, a node that boots counts as busy.
 	Idle, Busy float64
 	// Of, if set, returns Idle and Busy of each named node.
 	Of func(*entity.Node) (idle, busy float64)
@@ -196,7 +201,8 @@ func (p *PowerCap) begin() error {
 // varies reports whether the number of nodes that may be busy changes over time.
 func (p *PowerCap) varies() bool { return len(p.busy.Values) > 1 }
 
-// draws is what nodes draw, in microwatts: sums of whole numbers do not depend on the order of the nodes.
+// draws is the power of the nodes in microwatts, as whole numbers: their sums do not depend on the
+// order of the nodes.
 type draws struct {
 	idle  int64   // what all nodes together draw without any job
 	order []int   // numbers of the nodes; the first are the first that may be busy
@@ -234,8 +240,8 @@ func (p *PowerCap) draws(size int, node func(int) *entity.Node) *draws {
 	return d
 }
 
-// busy is how many nodes may be busy under a cap of that many W; -1 if not even idle nodes are
-// within the cap.
+// busy returns the greatest number of nodes that may be busy under a cap in W; -1 if the cap is
+// below the power of the idle nodes alone.
 func (d *draws) busy(watts float64) (n int) {
 	left := micro(watts) - d.idle
 	if left < 0 {
@@ -299,9 +305,9 @@ type fitting interface {
 	FitsOn(req entity.Request, nodes []*entity.Node) error
 }
 
-// everFits reports whether there is an instant to come from which on the cap lets nodes be busy that are
-// enough for req, each for as long as a task of req takes on it. It tries now and each change of the cap to
-// come, of a cap that repeats itself those of one period. on is nil for counted processors.
+// everFits reports whether the cap, at some instant from now on, lets enough nodes for req be busy, each for
+// the time that a task of req takes on it. It tries now and each later change of the cap; if the cap repeats
+// itself, the changes of one period. on is nil for counted processors.
 func (p *PowerCap) everFits(req entity.Request, on fitting) bool {
 	now, last := p.meta.Simulator().Now(), des.Forever-1
 	if p.busy.Every > 0 {
@@ -328,8 +334,8 @@ func (p *PowerCap) everFits(req entity.Request, on fitting) bool {
 	return false
 }
 
-// idleFrom is the first instant in [from, to) at which the node at position rank of the order may not be
-// busy; to if it may all the time.
+// idleFrom returns the first instant in [from, to) at which the node at position rank of the order must stay
+// idle; to if there is none.
 func (p *PowerCap) idleFrom(rank int, from, to des.Time) des.Time {
 	for ; from < to; from = p.busy.Next(from) {
 		if int(p.busy.At(from)) <= rank {
@@ -398,9 +404,9 @@ func (p *PowerCap) worthWaking(r *entity.Round) bool {
 	return false
 }
 
-// reach is a time within which all jobs of the queue have run, if they run one after the other behind the
-// longest job: (jobs + 2) · (period + longest), since each of them starts a period after the one before has
-// ended, at the latest. It is at most a quarter of all time, so that it can be added.
+// reach returns a time within which all jobs of the queue have run, if they run one after the other after
+// the longest job: (jobs + 2) · (period + longest), since each job starts at most a period after the end
+// of the job before it. It is at most a quarter of the largest time, so that it can be added to an instant.
 func (p *PowerCap) reach() des.Time {
 	jobs, each := p.meta.Queue().Len()+2, p.busy.Every.Add(p.longest)
 	return min(each, (des.Forever/4)/des.Time(jobs)) * des.Time(jobs)
@@ -464,9 +470,8 @@ func (p *PowerCap) Retake(x flow.Outage) {
 	}
 }
 
-// keep withholds from the plan anew what has to stay idle within [from, to): between any two changes of the
-// cap and of outages, the idle nodes that outages leave. It returns an error if the plan does not have these
-// nodes free.
+// keep withholds anew the nodes that must stay idle within [from, to), as spare returns them between any two
+// changes of the cap and of outages. It returns an error if the plan does not have these nodes free.
 func (p *PowerCap) keep(from, to des.Time) error {
 	// Give back what is withheld there so far.
 	plan, now := p.meta.Plan(), p.meta.Simulator().Now()
@@ -508,7 +513,8 @@ func (p *PowerCap) keep(from, to des.Time) error {
 	return nil
 }
 
-// spare is what stays idle at the instant at, and an instant until which that is the same.
+// spare returns the nodes that the cap keeps idle at the instant at, and the instant until which
+// these stay the same.
 func (p *PowerCap) spare(at des.Time) (left entity.Where, until des.Time) {
 	busy := int(slices.Min(p.busy.Values))
 	until = des.Forever
@@ -527,8 +533,8 @@ func (p *PowerCap) spare(at des.Time) (left entity.Where, until des.Time) {
 	return left, until
 }
 
-// without is what is left of a place when an outage has taken its part: of counted processors the number that
-// the outage leaves, since the outage takes idle ones first.
+// without returns the part of a place that is still to be withheld during an outage. Of counted
+// processors the outage takes idle ones first, so their number falls by the number lost.
 func without(at, lost entity.Where) (left entity.Where) {
 	if at.Set == nil {
 		return entity.Where{Count: max(at.Count-lost.Size(), 0)}

@@ -190,7 +190,7 @@ func Registry() Table[entity.Policy] {
 	}
 }
 
-// queueOrder is what the parameter order means for most policies.
+// queueOrder is the description of the parameter order for most policies.
 const queueOrder = "order of the queue (submission)"
 
 // shape declares how the windows of moldable jobs are chosen.
@@ -237,7 +237,7 @@ func (s *Settings) published(textbook entity.Policy, p backfill.PublishedEASY) e
 	return textbook
 }
 
-// orderForms is what an order may be, for people.
+// orderForms returns the values that the parameter order can have, for people.
 func orderForms() string { return strings.Join(orderNames(), "|") + "|random-SEED|'FORMULA'" }
 
 // orderNames lists the names of the queue orders, without random orders and formulas.

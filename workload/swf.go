@@ -232,7 +232,8 @@ func (r *Reader) Next() bool {
 // parquetMagic is the text with which a Parquet file begins and ends.
 const parquetMagic = "PAR1"
 
-// notText says what bytes are that are no text in UTF-8, and what is to be done.
+// notText says which kind of bytes an input has that is no text in UTF-8, and how to make it
+// readable.
 func notText(head []byte) string {
 	switch {
 	case bytes.HasPrefix(head, []byte(parquetMagic)):

@@ -73,7 +73,7 @@ var (
 		Name: "inverse", Text: "the score is one hour / Tm: who answers in half the time gets twice as much (ours)",
 		Score: func(_, _, mean float64) float64 { return inverseReference / max(mean, 1) },
 	}
-	// size is what learning should be better than.
+	// size learns nothing: it is the baseline that learning should beat.
 	size = Reward{
 		Name: "size", Text: "shares by the clusters' processors, nothing is learned (ours)",
 		Score:  func(score, _, _ float64) float64 { return score },

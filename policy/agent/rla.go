@@ -67,9 +67,9 @@ func split(n int, scores []float64, u float64) []int {
 	return shares
 }
 
-// Scores is what a broker has learned of the clusters: R(a, c) of OAR11. The fields below
-// Reward are readings of what the paper leaves open; their zero values are taken for its
-// algorithm.
+// Scores is a broker's memory of how well each cluster has served it: R(a, c) of OAR11. The fields
+// below Reward settle what the paper leaves open; with their zero values the rule is the paper's as
+// this package reads it.
 type Scores struct {
 	Reward Reward // how a score changes with an answer; the zero value means the paper's rule
 	// First is every cluster's score before its first answer; 0 means Initial. For

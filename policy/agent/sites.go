@@ -64,10 +64,10 @@ type Sites struct {
 	By Rule // which site a job goes to
 	// Reserve is for LeastCost, EarliestEnd and OwnCriterion, which compare windows.
 	Reserve bool
-	// Age is how old the known state of the sites may be, for LeastWork and LeastJobs; 0 means
-	// that sites are asked for every job. Sites asks them only when a job comes and the latest
-	// answers are this old, and uses these answers until then. See Mitzenmacher (2000), How
-	// useful is old information?, IEEE Transactions on Parallel and Distributed Systems 11(1).
+	// Age is the time after which the sites' known state is too old for LeastWork and LeastJobs; 0
+	// means that sites are asked for every job. Sites asks only when a job comes and the latest
+	// answers are at least this old, and uses these answers until then. See Mitzenmacher (2000),
+	// How useful is old information?, IEEE Transactions on Parallel and Distributed Systems 11(1).
 	Age des.Time
 
 	jobs    []*entity.Job                  // to be placed, in order; the first one is dealt with
@@ -79,7 +79,8 @@ type Sites struct {
 	refused map[*entity.Job][]grid.Refusal // jobs in queues: by which sites, and why; until the job ends
 }
 
-// mostTries is how often sites are asked for a window for one job.
+// mostTries is the number of times that sites are asked for a window for one job before the
+// regulator is called.
 const mostTries = 10
 
 var _ grid.Router = (*Sites)(nil)

@@ -80,7 +80,7 @@ func compress(r *entity.Round, q *entity.View, rule entity.ShapeRule) {
 		}
 		var w entity.Window
 		var ok bool
-		if len(j.Shapes) == 0 { // straight to the plan: this is where conservative spends its time
+		if len(j.Shapes) == 0 { // straight to the plan: conservative backfilling spends its time here
 			w, ok = r.Plan.FindEarlier(&j.Reservation, r.Now, freed-1)
 		} else {
 			w, ok = r.FindEarlier(j, freed-1, rule)

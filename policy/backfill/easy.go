@@ -30,14 +30,14 @@ type EASY struct {
 	// Candidates is the order in which jobs are tried for backfilling; the queue's order if
 	// its Key is nil. ShortestFirst makes it EASY-SJBF.
 	Candidates entity.Order
-	// Reservations is how many jobs that do not fit hold a window: 0 means 1, as
-	// in EASY; NoReservation none; AllReservations every one, which is
-	// conservative backfilling planned anew in every round.
+	// Reservations is the number of jobs that do not fit and hold a window: 0 means 1, as in EASY;
+	// NoReservation means none; AllReservations means every such job, which is conservative
+	// backfilling planned anew in every round.
 	Reservations int
-	// Depth is how many candidates are tried; 0 means all.
+	// Depth is the number of candidates that are tried in a round; 0 means all.
 	Depth int
-	// Shape is which window a moldable job takes, the head ahead of its start as
-	// well. A candidate takes the best of those that start now: it has no other.
+	// Shape is the rule by which a moldable job chooses its window, also the head for a window
+	// ahead. A candidate takes the best window that starts now: it can have no other.
 	Shape entity.ShapeRule
 }
 
@@ -152,9 +152,9 @@ func (p EASY) candidates(r *entity.Round, q *entity.View) *entity.View {
 	return queue(r, p.Candidates)
 }
 
-// shadow is what stands in the way of jobs that are backfilled: the window of a head that
-// does not fit. It is put into the plan when the first candidate comes
-// that runs on past the window's start; before, no job can meet it.
+// shadow is the window of a head that does not fit, which backfilled jobs must not delay. It is put
+// into the plan when the first candidate comes that would run past the window's start; candidates
+// that end earlier cannot delay it.
 type shadow struct {
 	r      *entity.Round
 	head   *entity.Run      // waits, and did not fit when its turn came

@@ -10,7 +10,7 @@ import (
 type FCFS struct {
 	// Order of the queue; submission where its Key is nil.
 	Order entity.Order
-	// Shape is which window a moldable job takes.
+	// Shape is the rule by which a moldable job chooses its window.
 	Shape entity.ShapeRule
 }
 

@@ -21,7 +21,7 @@ import (
 type ListScheduling struct {
 	// Order of the queue; HighestRank where its Key is nil.
 	Order entity.Order
-	// Depth is how many of the waiting jobs are looked at in a round; 0 means all.
+	// Depth is the number of waiting jobs, in order, that are looked at in a round; 0 means all.
 	Depth int
 }
 

@@ -75,7 +75,8 @@ func Orders() []entity.Order {
 		F1, F2, F3, F4, LeastExpanded, LeastRatio, Random(0)}
 }
 
-// literature is what papers and other simulators call orders, with the names of these here.
+// literature has the names that papers and other simulators give to orders, each with the name of
+// the same order here.
 var literature = map[string]string{
 	"fcfs": "submission", "fifo": "submission",
 	"sjf": "shortest", "spt": "shortest", "spf": "shortest",

@@ -48,10 +48,9 @@ type PublishedEASY struct {
 	// StrictShadow treats a candidate that ends exactly at the shadow time as one that runs
 	// on.
 	StrictShadow bool
-	// Window is how many of the waiting jobs are seen at all, those that were
-	// submitted first: they are put in order among themselves, and one more is seen
-	// when one of them has started. 0 means all. It is for a whole queue, not for a
-	// part that another policy delegates.
+	// Window is the number of waiting jobs that the policy sees: those that were submitted first,
+	// in the policy's order. When one of them has started, the policy sees the next one. 0 means
+	// all. It is for a whole queue, not for a part that another policy delegates.
 	Window int
 
 	single bool // one start a round: the policy decides about jobs in sight
@@ -355,8 +354,8 @@ func (p PublishedEASY) scheduleWindow(r *entity.Round, one entity.Policy) {
 	p.explainWindow(r, sight)
 }
 
-// rebuildWindow is what is in sight where an old job may have come back to the queue: it
-// takes the place of a younger one.
+// rebuildWindow returns the jobs in sight after an older job may have come back to the queue and
+// taken the place of a younger one. A sticky head that is still in sight stays the head.
 func rebuildWindow(r *entity.Round, n int, before *entity.Queue) *entity.Queue {
 	sight := r.Queue.Part()
 	fillWindow(r, sight, n)

@@ -67,7 +67,7 @@ const noWindow = "no window in this cycle"
 type Decision struct {
 	Window entity.Window // only if OK
 	OK     bool          // whether the job has a window
-	// Alternatives is how many windows were found to choose from.
+	// Alternatives is the number of windows that were found to choose from.
 	Alternatives int
 	// Found is the list of these windows, in the order in which they were found, if
 	// Search.Keep is set. Window, if there is one, is Found[Chosen], which may have been

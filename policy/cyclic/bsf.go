@@ -64,7 +64,7 @@ func (b BSF) part(ctx context.Context, p Planner, batch []Item, positions []int,
 	return nil
 }
 
-// Selection is which jobs of a batch BSF slices.
+// Selection is the rule by which BSF selects the jobs of a batch that it slices.
 type Selection uint8
 
 const (

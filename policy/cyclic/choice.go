@@ -52,7 +52,7 @@ func (p Problem) String() string { return problems.Name(p) }
 // or "weights".
 func ParseProblem(s string) (Problem, error) { return problems.Parse(s) }
 
-// TimeLimit is how T* follows from the alternatives.
+// TimeLimit is the rule by which T* follows from the alternatives.
 type TimeLimit uint8
 
 const (
@@ -69,7 +69,7 @@ func (l TimeLimit) String() string { return timeLimits.Name(l) }
 // ParseTimeLimit reads "mean", "mean-up", "mean-down" or "share".
 func ParseTimeLimit(s string) (TimeLimit, error) { return timeLimits.Parse(s) }
 
-// BudgetLimit is how B* follows from the alternatives.
+// BudgetLimit is the rule by which B* follows from the alternatives.
 type BudgetLimit uint8
 
 const (
@@ -103,10 +103,9 @@ type Choice struct {
 	// on, rounded up; 1 is the papers' grid. Its choices keep the real limit and
 	// may miss better ones, or any.
 	Grid float64
-	// Patience is how many states an exact choice may visit before it contents
-	// itself with what it has and says how far that can be from the optimum
-	// (Combination.Gap); 0 means 30 million, or for the problem Weighted 200,000,
-	// and 20,000 where both limits are to be filled.
+	// Patience is the number of states that an exact choice may visit. Then it returns the best
+	// combination so far, and Combination.Gap bounds the distance to the optimum. 0 means 30
+	// million, or for the problem Weighted 200,000, and 20,000 if both limits are to be filled.
 	Patience int
 }
 
@@ -129,8 +128,8 @@ type Combination struct {
 	// Gap is by how much, at most, another combination could be better, in time
 	// units or cost or, for Weighted, of the weighted sum; 0 is a proven optimum.
 	Gap float64
-	// States is how many partial combinations were kept or, on a grid, cells
-	// filled.
+	// States is the number of partial combinations that were kept or, on a grid, the number of
+	// cells that were filled.
 	States int
 }
 
@@ -208,7 +207,7 @@ func (c Choice) choose(ctx context.Context, alternatives [][]entity.Window, befo
 	return out, nil
 }
 
-// total is what the picked alternatives cost, and the processor time they take.
+// total returns the sum of the costs and of the processor times of the picked alternatives.
 func total(alternatives [][]entity.Window, picks []int) (cost float64, time des.Time) {
 	for i, s := range picks {
 		cost += alternatives[i][s].Cost
@@ -250,8 +249,8 @@ func (c Choice) check(alternatives [][]entity.Window) error {
 	return nil
 }
 
-// sums are what an alternative adds to the sum to be maximised and to the sum within the
-// limit. Times are ticks.
+// sums returns the amounts by which an alternative raises the sum to be maximised (f) and the sum
+// within the limit (g). Times are in ticks.
 func (p Problem) sums(w *entity.Window) (f, g float64) {
 	time := float64(w.ProcessorTime())
 	switch p {
@@ -265,7 +264,8 @@ func (p Problem) sums(w *entity.Window) (f, g float64) {
 	return w.Cost, time
 }
 
-// unit is what one unit of the limit is in items.
+// unit returns the size of one unit of the limit, in which people give it, as the sums g count it:
+// ticks a time unit, or 1 for a cost.
 func (c Choice) unit() float64 {
 	if c.Problem == BatchTime {
 		return 1
@@ -273,7 +273,8 @@ func (c Choice) unit() float64 {
 	return float64(des.Second)
 }
 
-// gain is what one unit of what is maximised is in items.
+// gain returns the size of one unit of the maximised sum as the sums f count it: ticks a time unit,
+// or 1 for a cost.
 func (c Choice) gain() float64 {
 	if c.Problem == BatchTime || c.Problem == Idleness {
 		return float64(des.Second)

@@ -13,9 +13,9 @@ import (
 	"slices"
 )
 
-// halfSize is how many sums a half may have: two halves make 2^26 combinations a
-// walk, where some hundred times as many make it likely that one of them is as
-// good as the limit to the tick. Larger halves cost more to make than walks.
+// halfSize is the largest number of sums of one half. Two halves make 2^26 combinations a walk;
+// some hundred times as many make it likely that one of them fills the limit to the tick. Larger
+// halves cost more to make than walks.
 const halfSize = 1 << 13
 
 // closest finds the combination whose g, whole numbers of ticks, comes closest
@@ -153,7 +153,7 @@ func newHalf(classes [][]state, from, until int, room float64) half {
 // top is the sums of all classes of the half, ascending.
 func (h *half) top() []state { return h.fronts[len(h.fronts)-1] }
 
-// size is how many sums are kept.
+// size returns the number of sums that are kept.
 func (h *half) size() int {
 	n := 0
 	for _, f := range h.fronts[1:] {

@@ -140,7 +140,7 @@ func leastSum(values []float64, n int) (sum float64) {
 	return sum
 }
 
-// value is what a part adds to what is to be small.
+// value returns the amount that a part adds to the sum that the problem minimises.
 func (x *combiner) value(p part) float64 {
 	if x.of.Problem == UsersExpense {
 		return p.cost

@@ -27,9 +27,9 @@ import (
 	"github.com/gridslot/gridslot/entity/plan"
 )
 
-// state is what some alternatives, one of each class so far, add up to: the alternative pick of
-// the latest class on top of the state parent of the front before. Of a single alternative it
-// is what that adds.
+// state is the sum over some alternatives, one of each class so far: the alternative pick of the
+// latest class on top of the state parent of the front before. A state of a single alternative has
+// that alternative's own amounts.
 type state struct {
 	f, g   float64 // what is maximised, and what is limited: times in ticks, costs
 	parent int32   // position in the front before

@@ -24,7 +24,7 @@ type Front struct {
 	// Gap says how much may be missing: to any combination there is a point whose time is no
 	// worse and whose cost is worse by at most Gap. 0 is the whole front.
 	Gap float64
-	// States is how many partial combinations were kept.
+	// States is the number of partial combinations that were kept.
 	States int
 }
 
@@ -34,8 +34,8 @@ type Point struct {
 	Vector
 }
 
-// defaultFront is how many partial combinations are kept for a job, far more than
-// META's batches have.
+// defaultFront is the number of partial combinations that are kept for a job by default, far more
+// than META's batches have.
 const defaultFront = 100_000
 
 // sense is 1 for the cost and for the time if less is better by the problem, and -1 if more is.

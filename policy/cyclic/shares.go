@@ -60,8 +60,8 @@ func between(low, high, share float64) float64 {
 	return min(high, float64((1-share)*low)+float64(share*high))
 }
 
-// Gain is what a batch has to share: the difference, within T*, between the least that its
-// users can pay and the most that its owners can earn.
+// Gain is the money that a batch has to share: the difference, within T*, between the least cost
+// that its users can pay and the greatest that its owners can earn.
 type Gain struct {
 	Least, Most float64 // total costs
 	// Owners, Organisation and Users are the parts that a combination gives to each; they

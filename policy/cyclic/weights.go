@@ -73,7 +73,7 @@ func (w Weights) Of(v Vector) float64 {
 	return float64(w.C*v.C/b) + float64(w.D*v.D/b) + float64(w.T*v.T/t) + float64(w.I*v.I/t)
 }
 
-// scale is what a component is divided by: its limit, or 1 where that is 0.
+// scale returns the divisor of a component: its limit, or 1 if the limit is 0.
 func scale(limit float64) float64 {
 	if limit == 0 {
 		return 1
@@ -198,7 +198,7 @@ func (w *weighted) settled(k knapsack) bool {
 	return true
 }
 
-// total is what a combination adds up to.
+// total returns the sum of a combination.
 func (w *weighted) total(picks []int) state {
 	var out state
 	for i, s := range picks {
@@ -229,7 +229,7 @@ type lagrangian struct {
 	upper      float64   // the best known sum, with what rounding may add: no sum of interest has a higher bound
 }
 
-// of is what a state adds to the bound.
+// of returns the amount that a state adds to the bound.
 func (l *lagrangian) of(w *weighted, s state) float64 {
 	return w.of(s) + float64(l.lambda*s.f) + float64(l.mu*s.g)
 }

@@ -41,9 +41,9 @@ func explainAhead(r *entity.Round, j *entity.Run, start des.Time) {
 	r.TellWhy(j, why)
 }
 
-// why is what holds a job for which d has no window: the limit of its slice; its
-// budget, if even with all that was free in this cycle it could not pay for a window;
-// or that there is none.
+// why returns the obstacle of a job for which d has no window: the limit of its slice; the job's
+// budget, if it could not pay for a window even with all slots that were free in this cycle; or
+// NoWindow.
 //
 // That is asked of AMP, whatever search the job was planned by: it finds a window within a
 // budget wherever there is one, and without a budget the earliest.
