@@ -92,7 +92,7 @@ type Ledger struct {
 	// ByUse lets users pay for the time that their tasks really took. Otherwise they pay for
 	// the time reserved, as in META.
 	ByUse bool
-	// Price is what a counted processor costs for a time unit, 0 or more. All of them have one
+	// Price is the price of a counted processor for a time unit, 0 or more. All of them have one
 	// owner, with the account "owner 0". Named nodes have prices of their own.
 	Price float64
 	// Tell, if set, is called for every transfer.
@@ -103,7 +103,7 @@ type Ledger struct {
 	held      Money // by the organisation for contracts
 }
 
-// contract is what a job's reservation costs, by task. Counted processors are one task.
+// contract is the price of a job's reservation, by task. Counted processors are one task.
 type contract struct {
 	start des.Time
 	parts []Money

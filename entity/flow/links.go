@@ -81,7 +81,7 @@ func (l *Links) last(job int64) (int, bool) {
 	return l.awaited[i].last, true
 }
 
-// survey is what has been read: jobs by their position in the workload.
+// survey holds the jobs that have been read, by their position in the workload.
 type survey struct {
 	ids   []int64
 	byID  []int  // positions by ID; of jobs with one ID the first comes first

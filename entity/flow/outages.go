@@ -223,7 +223,7 @@ const (
 	eachIdle = 10      // or this for each processor or node where that is more
 )
 
-// most is how many outages in a row may begin while jobs wait and none runs.
+// most returns the number of outages in a row that may begin while jobs wait and none runs.
 func (o *Outages) most() int { return max(mostIdle, eachIdle*o.size) }
 
 // next is the next outage, unless nobody is there whom it could concern.
@@ -458,7 +458,7 @@ func (o *Outages) part(l *loss, w entity.Window) Outage {
 	return Outage{Known: l.Known, From: w.Start, To: w.End, Where: o.counts(l, w.Nodes)}
 }
 
-// window is what l takes, from the instant from on, as policies see it.
+// window returns the capacity that l takes, from the instant from on, as policies see it.
 func (l *loss) window(from des.Time) entity.Window {
 	return entity.Window{Start: from, End: l.To, Nodes: l.Size()}
 }
@@ -466,8 +466,8 @@ func (l *loss) window(from des.Time) entity.Window {
 // first is the lowest number of l.
 func (l *loss) first() int { return int(l.Set[0].First) }
 
-// counts is where a plan that counts ahead has n of l's processors; named nodes it has by
-// number.
+// counts returns the place of n of l's processors in a plan that counts ahead; in a plan of named
+// nodes, the place of l's nodes.
 func (o *Outages) counts(l *loss, n int) entity.Where {
 	if o.named {
 		return l.Where

@@ -39,7 +39,7 @@ type Constant float64
 // Rand implements Duration.
 func (c Constant) Rand(*rand.Rand) float64 { return float64(c) }
 
-// Overhead is what one attempt takes beside the work of its job.
+// Overhead is the time that one attempt takes beside the work of its job, in three parts.
 type Overhead struct{ Dispatch, Prologue, Epilogue des.Time }
 
 // Total returns the sum of the three.

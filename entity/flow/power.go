@@ -33,44 +33,43 @@ type Switch struct {
 	From, To PowerState    // the state before, and the new state
 }
 
-// SwitchOff switches nodes off that nobody uses. It is an Observer, which attaches
-// itself to the metascheduler that it is given to. On a plan of counted processors a
-// node is a row of PerNode of them, and the metascheduler gets a Placer if it has none.
+// SwitchOff is a flow that switches off unused nodes and boots nodes that jobs want. It is an
+// Observer, which attaches itself to the metascheduler that it is given to. On a plan of counted
+// processors a node is PerNode processors in a row, and the metascheduler gets a Placer if it has
+// none.
 //
 //	on --idle for Idle--> switching off --Shutdown--> off --wanted--> booting --Boot--> on
 //
-// A node that is not on is withheld from the plan: no policy sees it, until it is
-// wanted. From then on the plan has it withheld to the end of its boot, so that
-// policies plan for the time after.
+// While a node is not on, it is withheld from the plan, so no policy uses it. The hold has no
+// end until a job wants the node; then it ends with the node's boot, so that policies can plan
+// for the time after the boot.
 //
-// Nodes are wanted, and begin to boot at once, where the jobs that wait without a
-// reservation want more processors together than will be free from the end of a
-// boot on, for as long as the longest of them takes: the jobs that arrive are
-// looked at before the policy decides, and what still waits after it has. Nodes
-// are spare where the processors that are free or booting are more than all jobs
-// in the queue want; only spare nodes are switched off. Where an advance
-// reservation lies ahead a node is switched off for the time until then, if that
-// is long enough, and boots in time.
+// Booting: the flow compares the processors that all jobs without a reservation want together
+// with the processors that will be free from the end of a boot on, for the length of the longest
+// of these jobs. If too few will be free, nodes begin to boot at once. The flow looks at an
+// arriving job before the policy decides, and at the jobs that still wait after the decision.
 //
-// Nodes that have names are unequal: a job wants those that it may run on, those first
-// that it can pay (no more each than their share of its budget), and a node is spare where
-// the jobs in the queue leave it over when each takes what it wants of those that are on.
-// Where that does not help, so that jobs wait while none runs and no node boots, all nodes
-// boot. Owners' jobs that come into the same plan by other ways than the metascheduler do
-// not wake nodes.
+// Switching off: nodes are spare if more processors are free or booting than all jobs in the
+// queue want. Only spare nodes are switched off. If an advance reservation lies ahead, a node is
+// switched off until its start if the time between is long enough, and it boots in time.
 //
-// All nodes are on at first, and count as idle from the first round, or the first
-// start of a job, on.
+// Named nodes are unequal. A job wants only nodes on which it may run, and first the nodes that
+// it can pay (each costs at most its share of the job's budget). A named node is spare if it is
+// left over after each job in the queue has taken the nodes that it wants from those that are
+// on. If jobs wait although none runs and no node boots, all nodes boot. Owners' jobs that do
+// not come through the metascheduler wake no nodes.
 //
-// Of servers that each serve one job, this is the policy ON/OFF of Gandhi,
-// Harchol-Balter and Adan, "Server farms with setup costs" (Performance Evaluation
-// 67, 2010), with a delay before a server is switched off; but a boot that has
-// begun is not broken off.
+// All nodes are on at first. Their idle time begins with the first round or the first start of
+// a job.
+//
+// For servers that each serve one job, this is the policy ON/OFF of Gandhi, Harchol-Balter and
+// Adan, "Server farms with setup costs" (Performance Evaluation 67, 2010), with two differences:
+// a server is switched off only after a delay (Idle), and a boot that has begun is not broken off.
 type SwitchOff struct {
-	Idle     des.Time // how long a node is idle before it is switched off
-	Boot     des.Time // how long it takes to boot
-	Shutdown des.Time // how long it takes to switch off
-	PerNode  int      // counted processors of a node; 0 means 1, as it is where nodes have names
+	Idle     des.Time // idle time of a node before it is switched off
+	Boot     des.Time // time that a boot takes
+	Shutdown des.Time // time that switching off takes
+	PerNode  int      // counted processors of a node; 0 means 1; on named nodes it must be 0 or 1
 	// Told, if set, is called with every change, also with states that last no time.
 	Told func(Switch)
 
@@ -82,11 +81,11 @@ type SwitchOff struct {
 	nodes       []powered
 	started     []*entity.Run // at this instant: their places are not known yet
 	resting     []rest        // nodes that became idle, in order of time
-	timer       des.Time      // the latest end of an idle time that was asked for
-	overdue     []int         // nodes that have been idle for long enough
-	asleep      int           // nodes that are off, or on their way, and nobody wants
-	booting     int           // nodes that are wanted and not yet on
-	ready       des.Time      // when the last of these is on
+	timer       des.Time      // the latest end of an idle time for which there is an event
+	overdue     []int         // nodes whose idle time is over
+	asleep      int           // number of nodes that are off or switching off, and that no job wants
+	booting     int           // number of nodes that a job wants and that are not on yet
+	ready       des.Time      // the instant at which the last booting node is on
 	withholding bool
 	begun       bool
 	tried       bool        // all nodes have been booted since a job came, started or ended; see wakeAll
@@ -107,24 +106,24 @@ type Operator interface {
 type powered struct {
 	state   PowerState
 	busy    int          // processors that jobs have
-	by      *entity.Run  // that has the node, where nodes have names
+	by      *entity.Run  // the job on a named node, or nil
 	since   des.Time     // when it became idle the last time
-	overdue bool         // it is among the overdue
-	wanted  bool         // it boots, or will as soon as it is off
-	hold    *entity.Hold // while it is not on
+	overdue bool         // it is among SwitchOff.overdue
+	wanted  bool         // it boots, or will boot as soon as it is off
+	hold    *entity.Hold // withholds the node while it is not on; nil while it is on
 	offAt   des.Time     // when it is off, once it has begun to switch off
-	bootAt  des.Time     // when it is to boot; des.Forever where nobody wants it
+	bootAt  des.Time     // when it is to boot; des.Forever if no job wants it
 	readyAt des.Time     // when it is on again, once it boots
 	next    des.EventID  // of its next change
 }
 
-// rest is a node that is idle since then.
+// rest is a node and the instant at which it became idle.
 type rest struct {
 	node  int
 	since des.Time
 }
 
-// phaseRest is when nodes are switched off: behind everything else of an instant.
+// phaseRest is the phase in which nodes are switched off: after everything else of an instant.
 const phaseRest = entity.PhaseStart + 1
 
 // Attach connects the flow with the metascheduler whose nodes it switches.
@@ -213,9 +212,9 @@ func (s *SwitchOff) Observe(e entity.JobEvent) {
 	}
 }
 
-// provideLater looks after jobs that wait again just before the policy does. What
-// made them wait takes what it wants only after they have been told of: a job that
-// runs on past its estimate, an outage.
+// provideLater calls provide for jobs that wait again, just before the policy decides. They lost
+// their processors to an outage, or to a job that runs on past its estimate, which takes these
+// processors only after observers have heard of the loss.
 func (s *SwitchOff) provideLater() {
 	s.sim.At(s.sim.Now(), s.meta.ChangePhase()-1, (*providing)(s), 0)
 }
@@ -286,8 +285,8 @@ func (s *SwitchOff) occupy(place []procset.Range, sign int, at des.Time) {
 	}
 }
 
-// idle has the i-th node be idle since now, and be looked at when it has been so
-// for long enough.
+// idle notes that the i-th node becomes idle now, and asks for an event at the end of its idle
+// time.
 func (s *SwitchOff) idle(i int, now des.Time) {
 	s.nodes[i].since = now
 	due := now.Add(s.Idle)
@@ -371,8 +370,8 @@ func (s *SwitchOff) Returned(*entity.Hold) {
 	}
 }
 
-// provide has as many nodes boot as the jobs that wait want, among them one that
-// is just coming, if there is one.
+// provide boots as many nodes as the waiting jobs lack. coming, if not nil, is a job that is just
+// being submitted and counts as waiting.
 func (s *SwitchOff) provide(coming *entity.Run) {
 	if s.asleep == 0 || s.operator != nil {
 		return
@@ -400,11 +399,12 @@ func (s *SwitchOff) provide(coming *entity.Run) {
 	}
 }
 
-// boot boots nodes for d, which is short of them; what they have beside is added to free.
+// boot boots nodes for d, which lacks short processors or nodes. Counted processors of the last
+// node that d does not need are added to free.
 func (s *SwitchOff) boot(d demand, short int, free *supply) {
 	now := s.sim.Now()
 	for _, paid := range []bool{true, false} {
-		// What is off is there sooner than what is only being switched off.
+		// A node that is off is on again sooner than a node that is still switching off.
 		for _, state := range []PowerState{PoweredOff, SwitchingOff} {
 			for i := 0; i < len(s.nodes) && short > 0 && s.asleep > 0; i++ {
 				n, node := &s.nodes[i], s.meta.Plan().Node(i)
@@ -421,22 +421,23 @@ func (s *SwitchOff) boot(d demand, short int, free *supply) {
 	}
 }
 
-// demand is what a job asks for at most.
+// demand is the largest request that a job can make.
 type demand struct{ entity.Request }
 
-// admits reports whether a task of d may run on n, and, if it is to be paid, costs no more
-// there than its share of the budget.
+// admits reports whether a task of d may run on n. With paid it must also cost at most its share
+// of the budget there.
 func (d *demand) admits(n *entity.Node, paid bool) bool {
 	return d.Admits(n) && (!paid || n.Price*n.TaskTime(d.Length).Seconds() <= d.BudgetLimit()/float64(d.Nodes))
 }
 
-// supply is what is free of a plan: a number of counted processors, or nodes by number.
+// supply is the free part of a plan: a number of counted processors, or nodes by number.
 type supply struct {
 	count int
 	nodes []int
 }
 
-// supply is what is free from an instant on for as long as a task of that length takes.
+// supply returns the part of the plan that is free from an instant on for as long as a task of that
+// length takes.
 func (s *SwitchOff) supply(from, length des.Time) (p supply) {
 	plan := s.meta.Plan()
 	if s.number == nil {
@@ -477,8 +478,8 @@ func (p *supply) take(plan entity.Plan, d demand) (n int) {
 	return n
 }
 
-// most is what r wants at most, in whichever shape that it can have; nothing where it
-// can have none.
+// most returns the largest demand of r: the most nodes and the greatest length of all shapes that
+// fit the machine, or nothing if none fits.
 func (s *SwitchOff) most(r *entity.Run) demand {
 	req, most := r.Request, demand{r.Request}
 	if s.meta.Fits(req) != nil {

@@ -46,8 +46,8 @@ type Seasonal interface {
 	Season() des.Time
 }
 
-// Trade is what an owner knows of a node when its price is set: its sales and prices in the
-// interval that is over now.
+// Trade is the information about a node by which its price is set: its sales and prices in the
+// interval that has just ended.
 type Trade struct {
 	Now des.Time // the end of the interval
 	// Node is the node, with its price in that interval.
@@ -235,7 +235,7 @@ type Pricing struct {
 	moved   des.Time // the latest instant at which anything changed that a tick could be about
 }
 
-// sale is what Pricing knows of a node.
+// sale is the state of a node's sales in Pricing.
 type sale struct {
 	rule  PriceRule
 	list  float64

@@ -221,7 +221,7 @@ func (q *LocalQueue) makeRoom(r *entity.Round, head *entity.Run) {
 	}
 }
 
-// room is what jobs of the organisation can give up.
+// room is a set of the organisation's jobs that would yield to make room.
 type room struct {
 	running int // jobs that would be stopped
 	victims []*entity.Run

@@ -6,7 +6,7 @@ import (
 	"github.com/gridslot/gridslot/des"
 )
 
-// stream is what the flows have in common that take a sequence of happenings.
+// stream is the common part of the flows that take a sequence of happenings.
 type stream[T any] struct{ feed des.Feed[T] }
 
 // begin sets the items of feed, in place of the items that were to come.

@@ -41,8 +41,8 @@ func ParseVictimRule(s string) (VictimRule, error) { return victimRules.Parse(s)
 // as any job).
 type Victims struct {
 	Rule VictimRule // what becomes of them
-	// Limit, if not 0, is how often a job may be sent back. A job that would have to go once
-	// more is killed.
+	// Limit, if not 0, is the number of times that a job may be sent back. If it would have to be
+	// sent back once more, it is killed instead.
 	Limit int
 	// Restart is the time for which the next attempt of a job that was sent back does no
 	// work: the job is set up again, or reads its checkpoint.

@@ -71,7 +71,7 @@ func (f *Fragment) String() string {
 	return fmt.Sprintf("%d tasks of %v on %s", f.Task.Request.Nodes, f.Job, f.Agent.name)
 }
 
-// bag is what a grid knows of a job.
+// bag is the state of a job in a grid.
 type bag struct {
 	run     *entity.Run // of the job as a whole
 	broker  *Broker
@@ -94,8 +94,8 @@ type GridStats struct {
 	Messages, Bytes int64 // sent between entities, and their sizes
 	Offers          int64 // in answer to brokers
 	Fragments       int64 // that began to run
-	// FragmentWait is how long they had waited since their jobs' submission,
-	// summed up, in time units.
+	// FragmentWait is the sum of the waits of these fragments since their jobs' submission, in time
+	// units.
 	FragmentWait float64
 	Reservations int64 // asked for by brokers
 	// Conflicts is the number of the brokers' reservations that were refused because others
@@ -121,8 +121,7 @@ type Note struct {
 
 func (n Note) String() string { return fmt.Sprintf("%v %s job %d: %s", n.Time, n.Who, n.Job, n.Text) }
 
-// DefaultExpiry is how long a site keeps an emergency reservation for which
-// nothing else is set.
+// DefaultExpiry is the Expiry of a grid in which none is set.
 const DefaultExpiry = 10 * des.Minute
 
 // Grid brings agents, brokers, the regulator and the jobs together. Set its
@@ -130,8 +129,8 @@ const DefaultExpiry = 10 * des.Minute
 type Grid struct {
 	// Log, if set, is called with the reasons why negotiations go as they go.
 	Log func(Note)
-	// Expiry is how long a site keeps an emergency reservation that is neither
-	// committed nor cancelled; 0 means DefaultExpiry.
+	// Expiry is the time for which a site keeps an emergency reservation that is neither committed
+	// nor cancelled; 0 means DefaultExpiry.
 	Expiry des.Time
 	// AllOffers, of a grid that is a site of another (AddGrid), passes on all offers of
 	// its sites rather than the best one.

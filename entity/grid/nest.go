@@ -253,7 +253,7 @@ func (g *Grid) admits(req entity.Request) error {
 	return cmp.Or(first, errors.New("has no sites"))
 }
 
-// backlog is what waits for all sites.
+// backlog returns the backlog of all sites together.
 func (g *Grid) backlog() Backlog {
 	var all []Backlog
 	for _, a := range g.agents {
@@ -262,7 +262,8 @@ func (g *Grid) backlog() Backlog {
 	return g.above.total(all)
 }
 
-// total is what waits for some of a metascheduler's sites, over the processors of these.
+// total returns the backlog of some of a metascheduler's sites together, with times over the
+// processors of these sites.
 func (a *ResourceAgent) total(of []Backlog) Backlog {
 	sum := Backlog{Agent: a}
 	processors := des.Time(0)

@@ -16,13 +16,13 @@ import (
 // brings fragments into the queue of the local scheduler, beside the site's own jobs. Set
 // its exported fields before the run.
 type ResourceAgent struct {
-	// Speed is how much faster the site is than one on which a job takes what its
-	// times say: its MIPS over the reference's. Above 0. On named nodes it
-	// multiplies their performances.
+	// Speed is the factor by which the site is faster than a site on which jobs take their given
+	// times: its MIPS over the MIPS of the reference. It is above 0. On named nodes it multiplies
+	// their performances.
 	Speed float64
-	// Price is what a counted processor costs for a time unit, 0 or more; 0 is free. It limits
-	// which jobs the site takes by Request.MaxPrice and Request.Budget. Named nodes have prices
-	// of their own.
+	// Price is the price of a counted processor for a time unit, 0 or more; 0 means free. It limits
+	// which jobs the site takes by Request.MaxPrice and Request.Budget. Named nodes have prices of
+	// their own.
 	Price float64
 	// QueueLimit, if not 0, is the number of waiting jobs from which on the agent refuses
 	// fragments.
@@ -66,7 +66,7 @@ func (o Offer) Cost() float64 {
 	return o.Window.Cost
 }
 
-// Backlog is how much a site has to do.
+// Backlog is the amount of work that a site still has to do.
 type Backlog struct {
 	Agent   *ResourceAgent // the agent of the site
 	Jobs    int            // in the queue
@@ -74,8 +74,8 @@ type Backlog struct {
 	// Time is the processor time that the jobs in the queue ask for, divided by the number of
 	// processors.
 	Time des.Time
-	// Left is how long the site needs for all that its waiting and running jobs still ask for,
-	// as though that work could be divided at will.
+	// Left is the time that the site needs for all the work that its waiting and running jobs still
+	// ask for, as if that work could be divided at will.
 	Left des.Time
 }
 
@@ -267,7 +267,8 @@ func (a *ResourceAgent) window(req entity.Request) (Offer, error) {
 	return a.offer(w), nil
 }
 
-// offer is what the site has for a job; on counted processors the plan tells no cost.
+// offer returns the offer of a window for a job. On counted processors the plan tells no cost, so
+// it is computed here.
 func (a *ResourceAgent) offer(w entity.Window) Offer {
 	if a.counted != nil {
 		w.Cost = a.costNow(w)
@@ -398,7 +399,7 @@ func (a *ResourceAgent) counts(nodes int, length des.Time) float64 {
 	return a.Price * float64(nodes) * length.Seconds()
 }
 
-// costNow is what a window costs at the prices of the moment.
+// costNow returns the cost of a window at the present prices.
 func (a *ResourceAgent) costNow(w entity.Window) float64 {
 	if w.Tasks == nil {
 		return a.counts(w.Nodes, w.Length())

@@ -2,7 +2,7 @@ package plan
 
 import "github.com/gridslot/gridslot/des"
 
-// barrier is what a search has proved about a profile: a window of at least that many
+// barrier is a fact that a search has proved about a profile: a window of at least that many
 // processors and at least that length, which begins before the instant at, meets too few free
 // processors at some time before both its end and at.
 //

@@ -37,8 +37,8 @@ type class struct {
 	remains []span
 }
 
-// traits are what makes nodes equal, apart from their attributes, which cannot be the key of a
-// map.
+// traits are the properties in which nodes of a class are equal, apart from their attributes, which
+// cannot be the key of a map.
 type traits struct{ perf, price, q float64 }
 
 // classify puts the k-th node into the class of its equals, as a single.
@@ -303,7 +303,7 @@ type question struct {
 	// worth is Traits.Worth of the Finder that is not asked.
 	worth func(*entity.Window) float64
 	nodes int
-	// length is how long a task takes on a node of the class, a tick at least.
+	// length is the time of a task on a node of the class, at least a tick.
 	length des.Time
 	// until is the latest start, by the horizon and the deadline, too.
 	until des.Time
@@ -373,7 +373,7 @@ func (d *Domain) beforeIn(q *question, r *entity.Reservation, from des.Time) (en
 	return d.window(q, at), true
 }
 
-// holds reports whether r is what q asks for, and nothing else.
+// holds reports whether r is a whole reservation of the window that q asks for.
 func (d *Domain) holds(q *question, r *entity.Reservation) bool {
 	if r.Partly || len(r.Window.Tasks) != q.nodes || r.Window.Length() != q.length {
 		return false

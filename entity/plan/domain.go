@@ -81,7 +81,7 @@ type Domain struct {
 	pinned []des.Time // by node: when the last of what is its own will have ended
 	// rejoin is an instant before which no single can be counted again.
 	rejoin des.Time
-	// pins are what nodes have of their own, by end.
+	// pins are the instants, by node, at which owners' jobs and outages end.
 	pins      *treeset.Set
 	freeNodes freeNodes // of the singles
 	overlay   overlay   // on the singles
@@ -91,7 +91,8 @@ type Domain struct {
 	open  []int         // scratch of levels
 	walk  gapWalk
 	first firstFit // of the latest search
-	// lifted is what FindEarlier and SlotListWithout put aside meanwhile.
+	// lifted is the part of the plan that FindEarlier and SlotListWithout put aside for the time of
+	// their search.
 	lifted []lift
 	// seen is, for each node, the mark of the latest reservation that named it: a window that
 	// names a node twice is found without a set.
@@ -312,7 +313,7 @@ func (d *Domain) horizon() des.Time {
 	return des.Forever
 }
 
-// lift is what has been put aside: a span of the node at that position, or of n
+// lift is a part of the plan that has been put aside: a span of the node at that position, or of n
 // nodes of a class.
 type lift struct {
 	node  int

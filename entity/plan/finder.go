@@ -140,11 +140,11 @@ func (t Traits) first(req *entity.Request, nodes []*entity.Node, within des.Time
 type Found struct {
 	Window entity.Window // the answer; only if OK
 	OK     bool          // whether there is a window
-	// Alternatives is how many windows a repeated search (CSA, MultipleBest)
-	// chose among; 0 for a search that makes one window.
+	// Alternatives is the number of windows that a repeated search (CSA, MultipleBest) chose among;
+	// 0 for a search that makes one window.
 	Alternatives int
-	// Gap is how much more, at most, another window could be worth where an
-	// exact search ran out of patience; 0 is a proven optimum.
+	// Gap is the greatest amount by which another window could be worth more, if an exact search
+	// ran out of patience; 0 means a proven optimum.
 	Gap  float64
 	Work Work // what the search has done
 }

@@ -30,7 +30,7 @@ type firstFit struct {
 	// one does.
 	usable  []usableGap
 	soonest des.Time
-	// start is where the latest gap begins, and so the window if it is complete.
+	// start is the beginning of the latest gap, and the start of the window if it is complete.
 	start    des.Time
 	complete bool
 }
@@ -111,7 +111,7 @@ func (f *firstFit) add(g gap) bool {
 	return f.complete
 }
 
-// window is that of the n usable gaps.
+// window returns the window on the n usable gaps.
 func (f *firstFit) window() entity.Window {
 	w := entity.Window{Start: f.start, Nodes: len(f.usable), Tasks: make([]entity.Task, len(f.usable))}
 	for i, u := range f.usable {

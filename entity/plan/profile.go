@@ -40,14 +40,14 @@ type block struct {
 	first     des.Time
 	low, high int  // bounds of what is free
 	loose     bool // the bounds may be wider than levels want them
-	base      int  // what is free is that much more than levels say
+	base      int  // added to the free numbers of all levels
 	levels    []level
 	known     uint32 // of which widths holes are right, a bit each
 	holes     []holes
 }
 
-// holes is what a block knows of its spans over which at least 2^w processors are free, for
-// the w-th width.
+// holes summarises the spans of a block over which at least 2^w processors are free, for the w-th
+// width.
 type holes struct {
 	lack    des.Time // the first instant in the block at which fewer are free, or des.Forever
 	longest des.Time // of the spans that begin after that instant and end in the block
@@ -56,8 +56,9 @@ type holes struct {
 
 const blockSize = 64
 
-// boundsPay is how many blocks a search walks level by level rather than find their bounds
-// anew: most often there are one or two, which change as often as they are searched.
+// boundsPay is the number of blocks up to which a search walks level by level instead of finding
+// their bounds anew. A profile usually has one or two blocks, which change as often as they are
+// searched.
 const boundsPay = 2
 
 // locate is the position of the first level at the instant t or later: the block, and

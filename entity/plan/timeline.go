@@ -18,7 +18,8 @@ type span struct {
 	by         *entity.Run
 }
 
-// timeline is what is taken of one node. Invariant: spans are by start, and do not overlap.
+// timeline is the list of spans at which one node is taken. Invariant: spans are by start, and do
+// not overlap.
 type timeline []span
 
 // after returns the position of the first span that ends after t.

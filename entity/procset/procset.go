@@ -22,8 +22,8 @@ import (
 // Range is the processors First to Last, both included.
 type Range struct{ First, Last int32 }
 
-// Set is which of the processors 0 to n-1 are free. What a call costs grows with
-// the ranges it gives or takes, not with n.
+// Set is the set of free processors among the processors 0 to n-1. The cost of a call grows with
+// the ranges that it takes or returns, not with n.
 type Set struct {
 	// words has a bit for each processor, set if it is free. Bits behind the last processor are
 	// never set.

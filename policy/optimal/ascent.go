@@ -2,7 +2,7 @@ package optimal
 
 import "math"
 
-// ascents is how often ascend runs the fluid machine.
+// ascents is the number of times that ascend runs the fluid machine.
 const ascents = 150
 
 // ascend is another lower bound of a sum of costs, better than that of relax for long queues. A

@@ -8,8 +8,8 @@ import (
 	"github.com/gridslot/gridslot/des"
 )
 
-// mostSideBySide is how many classes of wide jobs are relaxed by themselves: those of which no
-// more than 1, 2, ... run side by side.
+// mostSideBySide is the number of classes of wide jobs that are relaxed by themselves: jobs of
+// which at most 1, 2, ... can run side by side.
 const mostSideBySide = 8
 
 // Bounds are lower bounds of measures: no schedule of the jobs has less, whatever it knows.
@@ -65,7 +65,7 @@ func relaxed(tasks []task, processors int, m Measure) *relaxation {
 	return r
 }
 
-// costOf is what a mode costs at a start, or its end where the measure is the makespan.
+// costOf returns the cost of a mode that begins at start; if the measure is the makespan, its end.
 func (r *relaxation) costOf(m *mode, start float64) float64 {
 	if r.measure == Makespan {
 		return start + m.length

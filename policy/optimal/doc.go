@@ -24,8 +24,9 @@ type Job struct {
 	Submit des.Time // instant of submission, 0 or later
 	Length des.Time // how long it really occupies its processors, 0 or more
 	Nodes  int      // processors, 1 or more
-	// Shapes are what a moldable job has beside Length and Nodes. From its start to its end it is
-	// in one of all these shapes. Shapes that are too wide for the machine do not count.
+	// Shapes are the other shapes of a moldable job, beside Length and Nodes. The job keeps one of
+	// all these shapes from its start to its end. Shapes that are too wide for the machine do not
+	// count.
 	Shapes []Shape
 }
 

@@ -53,7 +53,7 @@ func (f *fluid) key(i int32) float64 {
 	return -p.weight / p.work
 }
 
-// result is what a fluid machine has done: sums over its pieces, and its last end.
+// result has the sums over the pieces that a fluid machine has done, and its last end.
 type result struct {
 	ends float64 // sum of ends
 	busy float64 // weighted sum of mean busy times

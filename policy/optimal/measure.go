@@ -42,13 +42,13 @@ type mode struct {
 	least    float64 // the cost is never below it: 1 for slowdowns
 }
 
-// cost is what a start at that tick costs, where the measure is a sum.
+// cost returns the cost of a start at that tick, if the measure is a sum.
 func (m *mode) cost(start float64) float64 { return max(m.least, m.weight*start+m.constant) }
 
 // shape is the mode as a shape of a job.
 func (m *mode) shape() Shape { return Shape{des.Time(m.length), m.nodes} }
 
-// area is what the mode takes of the machine.
+// area returns the processor time that the mode takes, in ticks.
 func (m *mode) area() float64 { return m.length * float64(m.nodes) }
 
 // beats reports whether n is of no use beside m: a start in m at the same instant takes no more and

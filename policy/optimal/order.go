@@ -167,8 +167,9 @@ type orders struct {
 	looked int64    // orders of windows that were looked at
 }
 
-// mostSteps is how many steps of its timeline a sweep remembers, the latest. A job that waits for very
-// long would have it look at all that ran meanwhile. It starts later then, if ever it fits before.
+// mostSteps is the number of steps of its timeline that a sweep remembers, the latest ones.
+// Otherwise a job that waits very long would make the sweep look at everything that ran meanwhile.
+// A job that would have fitted before these steps starts later in the sweep.
 const mostSteps = 400
 
 // sweep slides the window over the order once.
@@ -236,7 +237,8 @@ func (s *orders) move(from, to int) {
 	s.order = slices.Insert(slices.Delete(s.order, from, from+1), to, i)
 }
 
-// cost is that of the tasks from one place to another, and of those that follow.
+// cost returns the cost of the tasks from one place of the order to another, and of the Follow
+// tasks behind them.
 func (s *orders) cost(from, to int) float64 {
 	s.looked++
 	s.trial = append(s.trial[:0], s.fixed...)
@@ -278,16 +280,16 @@ func (s *orders) whole() (found []placed, cost float64) {
 	return found, cost
 }
 
-// timeline is how many processors are free, step by step. The last step lasts for ever.
+// timeline is the number of free processors over time, in steps. The last step lasts for ever.
 type timeline []freeStep
 
-// freeStep is how many processors are free from an instant on.
+// freeStep is a number of processors that are free from an instant on.
 type freeStep struct {
 	at   float64
 	free int
 }
 
-// placed is where a task has its place: from when on, and in which mode.
+// placed is the start of a task and the mode in which it runs.
 type placed struct {
 	start float64
 	mode  *mode

@@ -18,8 +18,8 @@ func (ToRequest) Correct(j entity.Known) des.Time { return j.Request() }
 // minute first, then by the differences of the steps; after the last step to the request.
 type Tsafrir struct{}
 
-// tsafrirSteps are how many seconds k corrections have added in all: 1, 5, 15 and 30 minutes, then 1, 2, 5, 10, 20,
-// 50 and 100 hours.
+// tsafrirSteps are the seconds that k corrections have added together: 1, 5, 15 and 30 minutes,
+// then 1, 2, 5, 10, 20, 50 and 100 hours.
 var tsafrirSteps = [...]des.Time{0, 60, 300, 900, 1800, 3600, 7200, 18000, 36000, 72000, 180000, 360000}
 
 // Name implements entity.Corrector.

@@ -16,10 +16,10 @@ type recall[K comparable, V any] struct {
 	young, old map[K]*V // no key is in both
 }
 
-// mostUsers is how many users are remembered where nothing else is said.
+// mostUsers is the number of young keys that are remembered by default.
 const mostUsers = 20_000
 
-// get is what is kept by a key, or nil.
+// get returns the value that is kept by a key, or nil, and makes the key young.
 func (r *recall[K, V]) get(k K) *V {
 	v, ok := r.young[k]
 	if ok {
@@ -32,7 +32,7 @@ func (r *recall[K, V]) get(k K) *V {
 	return v
 }
 
-// at is what is kept by a key, a new zero value where there is nothing.
+// at returns the value that is kept by a key; without one it keeps a new zero value.
 func (r *recall[K, V]) at(k K) *V {
 	v := r.get(k)
 	if v == nil {
@@ -53,10 +53,10 @@ func (r *recall[K, V]) put(k K, v *V) {
 	r.young[k] = v
 }
 
-// lasted is how long a job ran that has ended, and whether that says how long such jobs
-// run. It does of one that ran to its end or to its request. One that was killed before,
-// by an outage or by somebody, might have run for any time; one that was cancelled
-// while it waited has not run.
+// lasted returns the runtime of a job that has ended, and whether it tells how long such jobs run.
+// It does for a job that ran to its own end or to its request. A job that was killed before, by an
+// outage or by somebody, might have run for any time; a job that was cancelled while it waited has
+// not run.
 func lasted(j entity.Known) (ran des.Time, ok bool) {
 	ran, ok = j.Ran()
 	return ran, ok && (j.State() == entity.Finished || ran >= j.Request())

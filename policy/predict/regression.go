@@ -89,7 +89,7 @@ func (w Weight) of(r, m float64) float64 {
 	return 1 + coarse(math.Log(m*r))
 }
 
-// regressed is what is known of a user.
+// regressed is the history of a user.
 type regressed struct {
 	last              [3]float64     // runtimes in s, the latest first; 0 of jobs that there have not been
 	ended, ran, nodes float64        // jobs that have ended, and sums over them of runtimes in s and of nodes

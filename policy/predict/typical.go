@@ -47,7 +47,8 @@ const keptJobs = 20
 // ended is a job that has ended, times in seconds.
 type ended struct{ request, nodes, ran float64 }
 
-// use is what jobs used of their requests: the logarithms of the shares, to base 2.
+// use is a sum over jobs: their number, and the logarithms to base 2 of the shares of their
+// requests that they used.
 type use struct{ jobs, shares float64 }
 
 // Check reports what makes no predictor of p, or nil.

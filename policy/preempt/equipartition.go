@@ -23,7 +23,7 @@ import (
 type Equipartition struct {
 	// Order is the order in which waiting jobs are admitted; submission if its Key is nil.
 	Order entity.Order
-	// Cost is how long a job does no work when it is resized.
+	// Cost is the time during which a job does no work after it has been resized.
 	Cost des.Time
 }
 
@@ -35,7 +35,7 @@ func (p Equipartition) Name() string {
 	return "equipartition-" + cmp.Or(p.Order.Name, "unnamed")
 }
 
-// share is what a job gets.
+// share is the number of processors that a job is to get.
 type share struct {
 	run   *entity.Run
 	sizes []int // of its shapes, ascending

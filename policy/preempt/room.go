@@ -26,7 +26,8 @@ func (k Keep) String() string { return keeps.Name(k) }
 // ParseKeep reads "all", "none" or "checkpoint".
 func ParseKeep(s string) (Keep, error) { return keeps.Parse(s) }
 
-// of is how long an attempt of v, which runs, counts.
+// of returns the part of the running attempt of v that counts as done if v yields: all
+// (des.Forever), none (0), or the part up to the last checkpoint.
 func (k Keep) of(v *entity.Run) des.Time {
 	switch k {
 	case KeepAll:
@@ -144,7 +145,7 @@ func room(r *entity.Round, req entity.Request, parts []part, end des.Time) bool 
 	return true
 }
 
-// free is how many nodes nobody has now.
+// free returns the number of nodes that are free now.
 func free(r *entity.Round) (n int) {
 	for s := range r.Plan.Slots(r.Now, r.Now+des.Tick) {
 		n += s.Width

@@ -37,11 +37,12 @@ type Selective struct {
 	// Width is the least width of a job, as a share of the width of the job that yields to
 	// it; 0 means a half, below 0 any width will do.
 	Width float64
-	// Slice is how long a job works at least before it yields; 0 means a minute.
+	// Slice is the least time that a job works before it yields; 0 means a minute.
 	Slice des.Time
 	// Keep says which work of a job that yields is kept.
 	Keep Keep
-	// Cost is how long a job that has yielded does no work when it is resumed.
+	// Cost is the time without work at the beginning of an attempt of a job that has yielded
+	// before.
 	Cost des.Time
 }
 
@@ -136,7 +137,7 @@ func higher(a, b ranked) int {
 	return cmp.Or(cmp.Compare(b.xfactor, a.xfactor), cmp.Compare(a.Seq(), b.Seq()))
 }
 
-// estimate is how long the whole job is believed to take.
+// estimate returns the user's estimate of the whole job.
 func estimate(j *entity.Run) float64 { return float64(j.Job.Request.Length) }
 
 // xfactor is the expansion factor of a job that has waited until the instant at.

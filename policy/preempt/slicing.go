@@ -25,14 +25,14 @@ import (
 // No job starves: a waiting job advances by at least one place a quantum, and the first job
 // has the machine.
 type Slicing struct {
-	// Quantum is how long a turn lasts; 0 means ten minutes.
+	// Quantum is the length of a turn; 0 means ten minutes.
 	Quantum des.Time
 	// Order is a priority: jobs of a lower key go first, and only jobs of equal key take
 	// turns. All jobs are equal if its Key is nil. Shortest first goes by the estimate that
 	// was left when a job last started.
 	Order entity.Order
-	// Cost is how long a suspended job does no work when it is resumed; less than
-	// Quantum.
+	// Cost is the time during which a suspended job does no work when it is resumed; it must be
+	// less than Quantum.
 	Cost des.Time
 }
 

@@ -23,7 +23,8 @@ type Conn interface {
 	Close(patience time.Duration)
 }
 
-// maxMessage is how long a reply may be, in bytes: a hundred thousand decisions, and more.
+// maxMessage is the largest length of a reply in bytes: enough for a hundred thousand decisions,
+// and more.
 const maxMessage = 16 << 20
 
 // errTooLong reports a reply that has more than maxMessage bytes.

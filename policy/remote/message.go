@@ -112,7 +112,7 @@ func (t *Time) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// jobData is what a scheduler is told of a job.
+// jobData is the description of a job for the scheduler.
 type jobData struct {
 	ID       string `json:"id"`       // "w0!17"; see Policy
 	Profile  string `json:"profile"`  // name of what it does
@@ -121,8 +121,8 @@ type jobData struct {
 	Walltime Time   `json:"walltime"` // how long it may run
 }
 
-// profileData is what a job does: it takes a time, on whatever it runs. The other types of Batsim's profiles
-// (computation, communication) are not played.
+// profileData is the description of the work of a job: a delay that is the same wherever the job
+// runs. The other types of Batsim's profiles (computation, communication) are not played.
 type profileData struct {
 	Type  string `json:"type"`  // delayProfile
 	Delay Time   `json:"delay"` // the runtime
@@ -151,7 +151,7 @@ type killedData struct {
 	JobProgress map[string]jobProgress `json:"job_progress"` // by job; empty unless Policy.Profiles tells runtimes
 }
 
-// jobProgress is how much of its work a killed job has done.
+// jobProgress is the share of its work that a killed job has done.
 type jobProgress struct {
 	Profile  string  `json:"profile"`
 	Progress float64 `json:"progress"` // 0 to 1
@@ -247,7 +247,8 @@ type registerProfileData struct {
 	Profile  registerProfile `json:"profile"`
 }
 
-// registerProfile is what a scheduler says of a profile: profileData, but read.
+// registerProfile is a profile that a scheduler registers: profileData, but read instead of
+// written.
 type registerProfile struct {
 	Type  string `json:"type"`
 	Delay Time   `json:"delay"`

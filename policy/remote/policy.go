@@ -153,7 +153,7 @@ func (p *Policy) begin() {
 	p.ask(nil)
 }
 
-// begins is what the scheduler is told of the machine.
+// begins returns the description of the machine for the scheduler.
 func (p *Policy) begins() beginsData {
 	n := len(p.owner)
 	hosts := make([]resourceData, n)
@@ -209,8 +209,8 @@ func (p *Policy) Shutdown(*des.Context) {
 	}
 }
 
-// patience is how long a scheduler may take to leave by itself when it has been told that the
-// run is over.
+// patience is the time that a scheduler has to leave by itself after it has been told that the run
+// is over.
 const patience = 2 * time.Second
 
 // Close ends the connection with the scheduler at once; its error is always nil. It is needed

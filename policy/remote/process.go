@@ -14,10 +14,10 @@ import (
 	"time"
 )
 
-// Command starts a program, which is found and called without a shell, and exchanges lines
-// with it. Timeout is how long a reply is waited for. The program's standard error is kept
-// for an error message. The program ends with the connection, and so do the programs that it
-// has started, as far as the system can tell which these are.
+// Command starts a program, which is found and called without a shell, and exchanges lines with it.
+// timeout is the longest time to wait for a reply, by the wall clock. The program's standard error
+// is kept for an error message. The program ends with the connection, and so do the programs that
+// it has started, as far as the system can tell which these are.
 func Command(timeout time.Duration, words ...string) func(context.Context) (Conn, error) {
 	return func(ctx context.Context) (Conn, error) {
 		if len(words) == 0 {

@@ -35,7 +35,7 @@ func Registry() policy.Table[entity.Policy] {
 	}
 }
 
-// DefaultTimeout is how long a reply is waited for where nothing else is said.
+// DefaultTimeout is the longest time to wait for a reply, by the wall clock, if no other is given.
 const DefaultTimeout = time.Minute
 
 // settings declares the parameters, and returns how long a reply is waited for.

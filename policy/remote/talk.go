@@ -21,8 +21,8 @@ import (
 	"github.com/gridslot/gridslot/entity/procset"
 )
 
-// mostCalls is how many calls in a row a scheduler may have asked for while nothing else has
-// happened: a run in which that goes on would have no end.
+// mostCalls is the number of calls in a row that a scheduler may ask for while nothing else
+// happens. A run in which that goes on would never end.
 const mostCalls = 100_000
 
 // tell adds an event to the next request, which will be sent at this instant, or when the scheduler is ready.

@@ -28,7 +28,7 @@ const (
 	frameCommand = 4
 )
 
-// connectTime is how long a scheduler is waited for that does not listen yet.
+// connectTime is the time to wait for a scheduler that does not listen yet.
 const connectTime = 10 * time.Second
 
 // TCP connects with a scheduler that listens at an address, HOST:PORT, over ZeroMQ's wire. If
@@ -76,8 +76,8 @@ type zmtp struct {
 	reply   bytes.Buffer // of the latest request
 }
 
-// within calls do, whose reads and writes fail when ctx ends or the time for a reply is over: the deadline of the
-// socket is what can end them from outside.
+// within calls do, whose reads and writes fail when ctx ends or the time for a reply is over. From
+// outside, only the socket's deadline can end them.
 func (c *zmtp) within(ctx context.Context, do func() error) error {
 	if err := c.socket.SetDeadline(time.Now().Add(c.timeout)); err != nil {
 		return err
@@ -87,7 +87,7 @@ func (c *zmtp) within(ctx context.Context, do func() error) error {
 	return silent(ctx, c.timeout, do())
 }
 
-// greeting is what either side sends first (section "Grammar" of the RFC).
+// greeting returns the bytes that either side sends first (section "Grammar" of the RFC).
 func greeting() []byte {
 	b := make([]byte, 64)
 	b[0], b[8], b[9] = 0xff, 1, 0x7f // the signature

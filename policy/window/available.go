@@ -32,7 +32,7 @@ const (
 // That is the long tail of the authors' ends. A window shows the product of its nodes'
 // probabilities; it is worth the sum of their logarithms.
 type Available struct {
-	// From is where slots begin that have no task before them. Searches set it to the
+	// From is the beginning of slots that have no task before them. Searches set it to the
 	// beginning of their slot list.
 	From des.Time
 }

@@ -308,7 +308,7 @@ func (x *boxSearch) halve(b *box) (one, two box) {
 	return one, two
 }
 
-// lengthWeight is how much sooner lengths are halved than starts.
+// lengthWeight is the factor by which lengths are halved sooner than starts.
 const lengthWeight = 4
 
 // How often λ is improved at most for a box that passes, and for a step.
@@ -541,9 +541,9 @@ func (x *boxSearch) affordable(b *box) bool {
 	return true
 }
 
-// penalty is what the bound loses because the window must have the marks that
-// no selected candidate has: the best candidate with the mark takes the place of the least
-// selected. It is +Inf, and the box has no window, where no candidate has it.
+// penalty returns the amount by which the bound falls because the window must have the marks that
+// no selected candidate has: the best candidate with the mark takes the place of the least selected
+// candidate. It is +Inf if no candidate has the mark: the box then has no window.
 func (x *boxSearch) penalty() float64 {
 	long, fresh := math.Inf(-1), math.Inf(-1) // the greatest r with either mark
 	for i, r := range x.r {
@@ -596,8 +596,8 @@ func (x *boxSearch) solve(b *box) {
 	}
 }
 
-// manyChoices is how many choices a step makes with the multiplier that it has. The papers'
-// problems make some hundreds at most.
+// manyChoices is the number of choices that a step makes with its present multiplier before it
+// looks for a better one. The papers' problems make some hundreds at most.
 const manyChoices = 1 << 12
 
 // tighten sets λ of the step b to where its bound is least. What the boxes above said of it is

@@ -7,7 +7,7 @@ import (
 	"github.com/gridslot/gridslot/entity"
 )
 
-// goal is what a search minimises.
+// goal is the figure that a search minimises.
 type goal struct {
 	of figure
 	by Criterion // for theWorth
@@ -43,8 +43,8 @@ func figuresOf(offers []offer, start des.Time) figures {
 	return figures{start: start, end: start + longest, procTime: sum, cost: cost}
 }
 
-// value is what the goal makes of a choice, in ticks where it is a time. The
-// choice with the least value is the best.
+// value returns the goal's figure for a choice, in ticks if it is a time. The choice with the least
+// value is the best.
 func (g goal) value(f *figures) float64 {
 	switch g.of {
 	case theStart:

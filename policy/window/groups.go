@@ -147,7 +147,7 @@ type groupNode struct {
 	group int
 }
 
-// groupState is what a partial choice says of a group.
+// groupState is the decision of a partial choice about a group.
 type groupState uint8
 
 const (
@@ -280,8 +280,8 @@ func (p *groupStep) fits(upTo groupState) bool {
 	return len(chosen) == p.n && cost <= p.tariff.limit
 }
 
-// groupPatience is how many branches of GroupExact a search looks at before it gives up what
-// is left, and says so with a gap. 21 nodes in 8 groups take some ten for each step.
+// groupPatience is the number of branches of GroupExact that a search looks at before it gives up
+// the rest, and reports a gap. 21 nodes in 8 groups take some ten for each step.
 const groupPatience = 1 << 20
 
 // exact looks at what becomes of a partial choice, of which the groups that are in have the worth
@@ -322,7 +322,7 @@ func (p *groupStep) exact(at int, sum float64) {
 	p.state[g] = groupOpen
 }
 
-// groupRounding is what sums of logarithms may be off by.
+// groupRounding is the greatest rounding error of sums of logarithms.
 const groupRounding = 1e-12
 
 // bound is at least the worth of every choice that touches all groups that are in, and at least
@@ -359,7 +359,8 @@ func (p *groupStep) relaxed(lambda float64) float64 {
 	return bound
 }
 
-// left is how many nodes of open groups a choice can have, if it has a node of each that is in.
+// left returns the greatest number of nodes of open groups in a choice that has at least one node
+// of each group that is in.
 func (p *groupStep) left() int {
 	left := p.n
 	for _, g := range p.order {

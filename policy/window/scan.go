@@ -83,7 +83,7 @@ func (s *scan) done() {
 	scans.Put(s)
 }
 
-// ctxEvery is how many slots pass between two looks at the context.
+// ctxEvery is the number of slots between two looks at the context.
 const ctxEvery = 4096
 
 // offers walks along the slot list. It yields the start of each slot that could
@@ -152,8 +152,8 @@ func (s *search) found(ctx context.Context, g goal) (plan.Found, error) {
 	return found, nil
 }
 
-// admitted is what the square searches and Best look at: the slots that could
-// hold a task, and the lengths and starts that a window could have.
+// admitted is the input of the square searches and Best: the slots that can hold a task, and the
+// lengths and starts that a window can have.
 type admitted struct {
 	slots   []usableSlot
 	lengths []des.Time // the distinct task times in slots, ascending

@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// selection is what the box at hand holds: its candidates with their values,
-// costs, reduced values and marks, and the n of them that were selected.
+// selection is the content of the present box: its candidates with their values, costs, reduced
+// values and marks, and the n selected candidates.
 type selection struct {
 	// By position, of all candidates; gather sets all but r.
 	ids     []int32   // indices of slots

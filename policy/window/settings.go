@@ -39,8 +39,8 @@ func (s Settings) check() error {
 	return nil
 }
 
-// taskTime is how long a task of the given length holds n: at least a tick,
-// since a window of no length could hold the same node twice.
+// taskTime returns the time for which a task of the given length holds n: at least a tick, since a
+// window of no length could hold the same node twice.
 func (s Settings) taskTime(n *entity.Node, length des.Time) des.Time {
 	if s.Quantum <= des.Tick {
 		return max(n.TaskTime(length), des.Tick)
@@ -71,7 +71,7 @@ func (s Settings) tariff(budget float64) tariff {
 	return tariff{limit: budget * unit * (1 + plan.Rounding)}
 }
 
-// cost is what one task adds to the sum that must not pass the limit.
+// cost returns the amount that one task adds to the sum that must not exceed the limit.
 func (t tariff) cost(price float64, length des.Time) float64 {
 	c := price * float64(length)
 	if t.step > 0 {

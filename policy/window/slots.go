@@ -63,7 +63,8 @@ func Checked(list plan.SlotList) (plan.SlotList, error) {
 	return list, nil
 }
 
-// checkOrder is what every search checks on its way.
+// checkOrder checks the slots as every search does: each has a sound node and no negative length,
+// and they are in the order of their starts.
 func checkOrder(slots []entity.Slot) error {
 	before := des.Time(math.MinInt64)
 	for i := range slots {
@@ -116,7 +117,7 @@ type subtraction struct {
 	places []int32       // the indices of the slots that tasks lie in
 }
 
-// workIn is what a slot's node can do in it.
+// workIn returns the work that a slot's node can do in the slot, in performance times ticks.
 func workIn(s *entity.Slot) float64 {
 	return s.Node.Perf * float64(uint64(s.End-s.Start)) // the difference of any two times
 }

@@ -191,7 +191,7 @@ func (m MultipleBest) Find(ctx context.Context, req entity.Request, list plan.Sl
 
 // worthIn is the worth of the window w in a slot list that w lies in.
 func worthIn(list []entity.Slot, by Criterion, w *entity.Window) float64 {
-	sum, met := 0.0, 0 // met is how many tasks' slots have been found
+	sum, met := 0.0, 0 // met counts the tasks whose slots have been found
 	for i := range list {
 		slot := &list[i]
 		if slot.Start > w.Start || met == len(w.Tasks) {

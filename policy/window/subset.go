@@ -70,7 +70,7 @@ type subset struct {
 	lists  []list             // by how many items are chosen (fewer than n), and their marks
 	spare  []choice           // the memory of the list that extend replaced last
 	steps  []step             // of all choices made
-	sums   []float64          // prefix sums of r: sums[j] is that of the first j items
+	sums   []float64          // prefix sums of r: sums[j] is the sum of the first j items
 	least  []float64          // least cost of the items from here on; +Inf behind the last
 	next   [markCount][]int32 // by mark and item: the first item from here on with the mark, or -1
 	choose []int32            // ids of the best subset
@@ -82,28 +82,27 @@ type subset struct {
 	scale  float64 // of worths, for gap
 }
 
-// patience is how many choices a search makes before it begins to allow itself
-// a gap. The papers' problems take hundreds. Only where worth and cost are the
-// same thing but for a constant do real numbers leave so many choices open: it
-// is then subset-sum, and a window that spends the budget to the last digit
-// would have to be proven not to exist.
+// patience is the number of choices that a search makes before it begins to allow itself a gap. The
+// papers' problems take hundreds. Only if worth and cost are equal but for a constant do real
+// numbers leave so many choices open: the problem is then subset-sum, and the search would have to
+// prove that no window spends the budget to the last digit.
 const patience = 1 << 18
 
-// looksPerVisit is how many looks at choices pass for one choice made. An item is
-// compared with all choices on the lists, also where it makes none that is kept: with
-// 1,600 items of which the best are subset-sum that is thousands of looks for a choice,
-// and would be most of a minute before the choices alone had used up the patience.
+// looksPerVisit is the number of looks at choices that count as much as one choice made. An item is
+// compared with all choices on the lists, even if no new choice is kept. With 1,600 items of which
+// the best are subset-sum that means thousands of looks for each choice: the search would take most
+// of a minute before the choices alone had used up the patience.
 const looksPerVisit = 1 << 8
 
-// spent is what a search has used of its patience.
+// spent returns the part of its patience that a search has used.
 func (p *subset) spent() int { return max(p.visits, p.looks/looksPerVisit) }
 
 // over reports whether the enumeration at hand has spent what it may.
 func (p *subset) over() bool { return p.most > 0 && p.spent() > p.most }
 
-// gap is how much more than the best known a subset may be worth that the
-// search no longer looks for: nothing, then a thousand-millionth of scale and
-// twice that after every 32,768 further choices, so that every search ends.
+// gap returns the amount of worth above the best known subset for which the search no longer looks:
+// 0 within the patience, then a thousand-millionth of scale, doubled after every 32,768 further
+// choices, so that every search ends.
 func (p *subset) gap() float64 {
 	if p.spent() <= patience {
 		return 0
@@ -145,9 +144,8 @@ func (p *subset) deepen(lambda, floor float64) {
 	p.enumerate(lambda, floor)
 }
 
-// shallow is how many choices deepen makes for floors that are too high before it
-// takes the one asked for. Where nothing tells choices apart, all of them are made for
-// each floor.
+// shallow is the number of choices that deepen makes with floors that are too high before it takes
+// the floor that was asked for. If nothing tells choices apart, each floor makes all of them.
 const shallow = patience >> 3
 
 // enumerate solves by lists of partial choices. The items have been prepared.

@@ -19,10 +19,10 @@ import (
 //	          dear      [2---------)
 //	by start  1 cheap, 2 dear, 3 cheap
 //
-// A cut is what Subtract does, at the cost of a look into both orders for each task
-// and not of a pass over the list. What is left on a node keeps its place among
-// equal starts as it does there: heads stay where they are, tails come after what
-// was there. Remainders too short for whoever searches are dropped.
+// A cut gives the result of Subtract, at the cost of a look into both orders for each task instead
+// of a pass over the list. The rests of a slot keep the places among equal starts that Subtract
+// gives them: heads stay at their place, tails come behind the slots of the list. Rests too short
+// for any task to come are dropped.
 //
 // Nodes are numbered by what a unit of work costs on them. For every request the
 // low numbers are therefore the cheap nodes, as far as tasks are not rounded up.
@@ -45,7 +45,7 @@ type span struct {
 
 func (s *span) place() place { return place{s.start, s.number} }
 
-// work is what node k can do in a time.
+// work returns the work that node k can do from start to end, in performance times ticks.
 func (u *supply) work(k int32, start, end des.Time) float64 {
 	return u.nodes[k].Perf * float64(uint64(end-start)) // the difference of any two times
 }
@@ -149,7 +149,8 @@ func (u *supply) subtract(w *entity.Window) {
 	}
 }
 
-// part is what a task takes: the time to its end, of the node's slot at the place.
+// part is the time that a task takes out of a slot of its node: from the task's start to its end.
+// place is the slot's.
 type part struct {
 	place
 	node int32    // its number
@@ -228,7 +229,7 @@ func (o *places) split(i int, entries []placed) {
 	o.from = slices.Insert(o.from, i, from)
 }
 
-// after is where the first slot behind p is.
+// after returns the position of the first slot behind p.
 func (o *places) after(p place) (chunk, i int) {
 	chunk, i = o.find(p)
 	if c := o.chunks[chunk]; i < len(c) && c[i].place == p {
@@ -237,7 +238,7 @@ func (o *places) after(p place) (chunk, i int) {
 	return chunk, i
 }
 
-// find is where p is, or would be.
+// find returns the position of p, or the position at which p would be inserted.
 func (o *places) find(p place) (chunk, i int) {
 	low, high := 1, len(o.from)
 	for low < high {

@@ -43,7 +43,8 @@ func (g goal) sign() int {
 	return -1
 }
 
-// worths are what windows show of each figure but theWorth.
+// worths are the functions that return a window's figure as it is shown, for each figure but
+// theWorth.
 var worths = [...]func(*entity.Window) float64{
 	theStart:    func(w *entity.Window) float64 { return goal{of: theStart}.plain(w) },
 	theEnd:      func(w *entity.Window) float64 { return goal{of: theEnd}.plain(w) },

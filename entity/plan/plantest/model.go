@@ -9,8 +9,8 @@ import (
 	"github.com/gridslot/gridslot/entity"
 )
 
-// model is what is taken, as a list: slow, and too simple to be wrong. Nodes
-// that are equal are one class; counted processors are a class, too.
+// model is the list of all that is taken from a plan: slow, and too simple to be wrong. Nodes that
+// are equal are one class; counted processors are a class, too.
 type model struct {
 	size []int // nodes by class
 	held []*holding
@@ -32,11 +32,11 @@ type holding struct {
 	ended    []des.Time // when each task was given back, or des.Forever
 }
 
-// GoString is what rapid writes of a holding that was drawn.
+// GoString returns the text by which rapid shows a holding that was drawn.
 func (h *holding) GoString() string { return fmt.Sprintf("of %v: %s", h.run, windowText(h.window)) }
 
-// remnant is what a reservation that is no longer active holds on to for a while,
-// since it was released from a later instant on.
+// remnant is the capacity that a reservation still holds for a while after its release, because it
+// was released from a later instant on.
 type remnant struct {
 	run          *entity.Run
 	class, nodes int
@@ -81,7 +81,7 @@ func newModel(slots []entity.Slot) (*model, error) {
 
 func (m *model) counted() bool { return len(m.nodes) == 0 }
 
-// total is how many nodes there are.
+// total returns the number of nodes.
 func (m *model) total() (n int) {
 	for _, s := range m.size {
 		n += s
@@ -108,8 +108,8 @@ func (h *holding) end(i int, end des.Time) des.Time {
 	return min(end, h.ended[i])
 }
 
-// free is how many nodes of a class are free at the instant t, without what
-// except holds.
+// free returns the number of nodes of a class that are free at the instant t, without the nodes
+// that except holds.
 func (m *model) free(class int, t des.Time, except *holding) int {
 	free := m.size[class]
 	for _, h := range m.held {
@@ -202,7 +202,7 @@ func (m *model) each(yield func(remnant)) {
 	}
 }
 
-// part is what the i-th part of h takes until the instant to.
+// part returns the capacity that the i-th part of h takes until the instant to.
 func (m *model) part(h *holding, class, nodes, i int, to des.Time) remnant {
 	r := remnant{run: h.run, class: class, nodes: nodes, from: h.window.Start, to: to}
 	if !m.counted() {

@@ -9,10 +9,9 @@ import (
 
 // Config says how a plan is tested. The zero value tests any plan.
 type Config struct {
-	// Spread is how far ahead of the present windows are asked for; 0 means 20
-	// ticks.
+	// Spread is the time ahead of the present within which windows are asked for; 0 means 20 ticks.
 	Spread des.Time
-	// Fill is how many reservations are asked for before calls of all kinds are drawn.
+	// Fill is the number of reservations that are asked for before calls of all kinds are drawn.
 	// Together with a wide Spread it makes large plans.
 	Fill int
 	// Request draws a request, for plans that are asked for other things than
@@ -24,8 +23,8 @@ type Config struct {
 	// there is, as counted processors do in any case. It is checked for requests
 	// without a budget.
 	Earliest bool
-	// Ahead is how far ahead of the present Find looks; 0 means that it looks as
-	// far as there are slots. It is used with Earliest.
+	// Ahead is the time ahead of the present up to which Find looks; 0 means that it looks as far
+	// as there are slots. It is used with Earliest.
 	Ahead des.Time
 	// ByHistory says of a plan with Tasks that its answers may depend on the order
 	// in which things were reserved. Otherwise Find must answer as it does in a new

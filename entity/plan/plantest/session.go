@@ -537,7 +537,7 @@ func (s *session) kept(h *holding, w entity.Window) error {
 		h.ended = slices.Repeat([]des.Time{des.Forever}, len(got.Tasks))
 	}
 	if !s.named {
-		h.settled = true // its nodes are what was reserved
+		h.settled = true // its nodes are the reserved ones
 		if !slices.Equal(got.Tasks, w.Tasks) {
 			return fmt.Errorf("the reservation is for %s instead of %s", windowText(got), windowText(w))
 		}
@@ -847,7 +847,7 @@ func (s *session) extend() error {
 	return nil
 }
 
-// from is what w takes at the instant at, for a tick.
+// from returns the part of w that is held at the instant at, as a window of one tick.
 func from(w entity.Window, at des.Time) entity.Window {
 	then := entity.Window{Start: at, End: at + 1}
 	for _, t := range w.Tasks {

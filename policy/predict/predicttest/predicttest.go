@@ -166,7 +166,7 @@ func (w *workload) otherwise(t *rapid.T, o *outcome, at des.Time) (*workload, []
 	return w, now
 }
 
-// outcome is what was said in a run, and what became of the jobs.
+// outcome is the predictions that were made in a run, and the runs of the jobs at its end.
 type outcome struct {
 	said []said
 	runs []*entity.Run
