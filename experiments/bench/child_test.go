@@ -94,6 +94,9 @@ type cost struct {
 	peak         int64 // of its resident memory, in bytes
 }
 
+// onClock is what a process took on the clock, for medianOf.
+func (c cost) onClock() time.Duration { return c.clock }
+
 // run runs a process to its end.
 func run(tb testing.TB, cmd *exec.Cmd) cost {
 	tb.Helper()
