@@ -329,8 +329,14 @@ func (m *Metascheduler) newRun(j *Job, booked bool) *Run {
 	}
 	r := &m.slab[0]
 	m.slab = m.slab[1:]
-	r.Job, r.Request, r.Runtime, r.Shapes = j, j.Request, j.Runtime, j.Shapes
-	r.Promised, r.Booked, r.meta = NeverPromised, booked, m
+	// Fields one by one: several at once would be copied by way of temporary ones.
+	r.Job = j
+	r.Request = j.Request
+	r.Runtime = j.Runtime
+	r.Shapes = j.Shapes
+	r.Promised = NeverPromised
+	r.Booked = booked
+	r.meta = m
 	if m.Overrun == OverrunRaise && j.Runtime > j.Request.Length || m.Checkpoints.Cost > 0 && !booked {
 		r.withRare()
 		r.renew()

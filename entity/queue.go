@@ -172,11 +172,11 @@ func (q *Queue) add(r *Run) {
 		*s = standing(q.used)
 	}
 	for _, v := range q.views {
-		e := v.rank(r)
-		if v.head.run != nil && (queueAlgebra{}).Before(&e, &v.head) {
+		v.rank(r)
+		if v.head.run != nil && (queueAlgebra{}).Before(&v.sought, &v.head) {
 			v.head = queued{}
 		}
-		v.tree.Append(e)
+		v.tree.Append(&v.sought)
 	}
 }
 
@@ -186,7 +186,8 @@ func (q *Queue) remove(r *Run) {
 		if v.head.run == r {
 			v.head = queued{}
 		}
-		v.tree.Remove(v.entry(r))
+		v.seek(r)
+		v.tree.Remove(&v.sought)
 	}
 	s := q.standing(r)
 	q.free = append(q.free, int32(*s))
@@ -220,6 +221,8 @@ type View struct {
 	spare *queueScan
 	items []queued // scratch; see sort
 	head  queued   // the first, where it is known
+	// sought is what an operation on the tree is about. Its run is out of date after Queue.remove.
+	sought queued
 }
 
 // queued is a waiting job at its rank, with what scans look at first.
@@ -269,25 +272,25 @@ func newView(q *Queue, o Order) *View {
 	return &View{queue: q, order: o, plain: o.isSubmission(), tree: sumtree.New(queueAlgebra{})}
 }
 
-// rank is r's place as of now, with the least that it asks for in any shape.
-func (v *View) rank(r *Run) queued {
+// rank has sought be r at its place as of now, with the least that it asks for in any shape.
+func (v *View) rank(r *Run) {
 	if !v.plain {
 		v.remember(r)
 	}
-	e := v.entry(r)
+	v.seek(r)
+	e := &v.sought
+	e.nodes, e.length, e.run = r.Request.Nodes, r.Request.Length, r
 	if len(r.Shapes) > 0 {
 		e.nodes, e.length = r.least()
 	}
-	return e
 }
 
-// entry is r at the place where it stands.
-func (v *View) entry(r *Run) queued {
-	key := 0.0
+// seek has sought be the place where r stands.
+func (v *View) seek(r *Run) {
+	v.sought.seq = r.seq
 	if !v.plain {
-		key = v.keys[*v.queue.standing(r)]
+		v.sought.key = v.keys[*v.queue.standing(r)]
 	}
-	return queued{key, r.seq, r.Request.Nodes, r.Request.Length, r}
 }
 
 // Len returns the number of jobs in the view.
@@ -296,7 +299,9 @@ func (v *View) Len() int { return v.tree.Len() }
 // First returns the head of the queue, or nil.
 func (v *View) First() *Run {
 	if v.head.run == nil {
-		v.head, _ = v.tree.Min()
+		if first := v.tree.Min(); first != nil {
+			v.head = *first
+		}
 	}
 	return v.head.run
 }
@@ -381,7 +386,7 @@ type queueScan struct {
 func (s *queueScan) next(tree *sumtree.Tree[queued, queueSum, queueAlgebra], batch int) bool {
 	s.batch, s.found = batch, s.found[:0]
 	if s.begun {
-		tree.ScanAfter(s.last, s)
+		tree.ScanAfter(&s.last, s)
 	} else {
 		s.begun = true
 		tree.Scan(s)
@@ -433,8 +438,12 @@ func (s *queueScan) fits(e *queued) bool {
 	if !s.mayFit(e.nodes, e.length) || e.run.State != Waiting || e.run.Reservation.Active {
 		return false
 	}
-	w, ok := s.rule.Find(s.plan, e.run, s.now, s.now)
-	s.window = w
+	var ok bool
+	if len(e.run.Shapes) == 0 { // straight to the plan: a window is copied at each call
+		s.window, ok = s.plan.Find(e.run.Request, s.now, s.now)
+	} else {
+		s.window, ok = s.rule.Find(s.plan, e.run, s.now, s.now)
+	}
 	return ok
 }
 

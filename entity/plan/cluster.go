@@ -28,10 +28,22 @@ type Cluster struct {
 	// proved is the latest answer of Find, FitsAt or FindEarlier. Invariant: there is room for it,
 	// until the plan changes. Callers reserve what they have just found: Reserve need not search
 	// again then.
-	proved entity.Window
+	proved room
 	// moving is the reservation that FindEarlier was asked to move; nil after Find. proved holds
 	// only if what it occupies is given back.
 	moving *entity.Reservation
+}
+
+// room is a window on counted processors as its three numbers. A processor copies an
+// entity.Window, which has eight, more slowly than it finds most windows.
+type room struct {
+	start, end des.Time
+	nodes      int
+}
+
+// window returns the room as a window.
+func (r room) window() entity.Window {
+	return entity.Window{Start: r.start, End: r.end, Nodes: r.nodes}
 }
 
 var _ entity.Plan = (*Cluster)(nil)
@@ -80,8 +92,8 @@ func (c *Cluster) Find(req entity.Request, from, until des.Time) (entity.Window,
 		return entity.Window{}, false
 	}
 	c.moving = nil
-	c.proved = entity.Window{Start: at, End: at.Add(req.Length), Nodes: req.Nodes}
-	return c.proved, true
+	c.proved = room{at, at.Add(req.Length), req.Nodes}
+	return c.proved.window(), true
 }
 
 // earliest returns the earliest start, within [from, until], of a window for that many
@@ -90,7 +102,7 @@ func (c *Cluster) earliest(nodes int, length, from, until des.Time) (at des.Time
 	if until <= c.origin && c.free < nodes {
 		return 0, false // the common question "does it fit now", and the common answer
 	}
-	if from == until && from >= c.origin && c.moving == nil && c.isProved(entity.Window{Start: from, End: from.Add(length), Nodes: nodes}) {
+	if from == until && from >= c.origin && c.moving == nil && c.proved == (room{from, from.Add(length), nodes}) {
 		return from, true // it has just been asked
 	}
 	return c.find(nodes, length, from, until, des.Forever)
@@ -105,7 +117,7 @@ func (c *Cluster) FitsAt(at des.Time, nodes int, length des.Time) (ok bool, miss
 	}
 	if _, ok = c.find(nodes, length, at, at, des.Forever); ok {
 		c.moving = nil
-		c.proved = entity.Window{Start: at, End: at.Add(length), Nodes: nodes}
+		c.proved = room{at, at.Add(length), nodes}
 	}
 	return ok, c.search.missNodes, c.search.missLength
 }
@@ -134,8 +146,8 @@ func (c *Cluster) FindEarlier(r *entity.Reservation, from, until des.Time) (enti
 // prove keeps, and returns, r's window with its start at the instant at, for which there is room.
 func (c *Cluster) prove(r *entity.Reservation, at des.Time) entity.Window {
 	c.moving = r
-	c.proved = entity.Window{Start: at, End: at.Add(r.Window.Length()), Nodes: r.Window.Nodes}
-	return c.proved
+	c.proved = room{at, at.Add(r.Window.Length()), r.Window.Nodes}
+	return c.proved.window()
 }
 
 // findBefore is FindEarlier for a reservation of that many processors and that length, which
@@ -153,7 +165,7 @@ func (c *Cluster) findBefore(nodes int, length, start, from, until des.Time) (at
 //	      taken          given back
 func (c *Cluster) Move(r *entity.Reservation, w entity.Window) error {
 	held := r.Window
-	if c.moving != r || !c.isProved(w) || w.Start < c.origin {
+	if c.moving != r || !c.isProved(&w) || w.Start < c.origin {
 		return c.exchange(r, w)
 	}
 	c.add(w.Start, min(w.End, held.Start), -w.Nodes)
@@ -176,8 +188,8 @@ func (c *Cluster) exchange(r *entity.Reservation, w entity.Window) error {
 }
 
 // isProved reports whether the latest search found room for w.
-func (c *Cluster) isProved(w entity.Window) bool {
-	return w.Start == c.proved.Start && w.End == c.proved.End && w.Nodes == c.proved.Nodes
+func (c *Cluster) isProved(w *entity.Window) bool {
+	return c.proved == (room{w.Start, w.End, w.Nodes})
 }
 
 // find returns the earliest start in [from, until]; from the instant assured on
@@ -220,7 +232,7 @@ func (c *Cluster) Reserve(j *entity.Run, w entity.Window) (*entity.Reservation, 
 	if j.Reservation.Active {
 		return nil, &entity.ConflictError{Run: j, Window: w, Detail: fmt.Sprintf("the job already holds a reservation at %v", j.Reservation.Window.Start)}
 	}
-	if c.moving != nil || !c.isProved(w) {
+	if c.moving != nil || !c.isProved(&w) {
 		if ok, _, miss := c.FitsAt(w.Start, w.Nodes, w.Length()); !ok {
 			return nil, &entity.ConflictError{Run: j, Window: w, At: w.Start + max(miss-des.Tick, 0), Detail: "fewer processors are free"}
 		}
@@ -276,7 +288,7 @@ func (c *Cluster) Release(r *entity.Reservation, at des.Time) {
 
 // add changes the number of free processors over [from, to).
 func (c *Cluster) add(from, to des.Time, delta int) {
-	c.proved.Nodes = 0
+	c.proved.nodes = 0
 	if from >= to {
 		return
 	}
@@ -290,7 +302,7 @@ func (c *Cluster) grow(by int) {
 	c.procs += by
 	c.lift(by)
 	c.barred = barrier{}
-	c.proved.Nodes = 0
+	c.proved.nodes = 0
 }
 
 // Forget folds the levels that have begun by now into the present, and reports whether

@@ -78,6 +78,7 @@ type Domain struct {
 	// ahead holds the singles' gaps between spans that begin after origin, so
 	// that a search need not sort them.
 	ahead  *sumtree.Tree[gap, struct{}, gapAlgebra]
+	sought gap        // what an operation on ahead is about
 	pinned []des.Time // by node: when the last of what is its own will have ended
 	// rejoin is an instant before which no single can be counted again.
 	rejoin des.Time
@@ -867,13 +868,14 @@ func (d *Domain) Forget(now des.Time) (gained bool) {
 		gained = c.plan.Forget(d.origin) || gained
 	}
 	for {
-		first, ok := d.ahead.Min()
-		if !ok || first.start > d.origin {
+		first := d.ahead.Min()
+		if first == nil || first.start > d.origin {
 			break
 		}
 		gained = true
-		d.ahead.Remove(first)
-		d.updateFree(first.node)
+		d.sought = *first
+		d.ahead.Remove(&d.sought)
+		d.updateFree(d.sought.node)
 	}
 	for it := d.pins.Iterator(); it.First() && it.Value().(pin).end <= d.origin; it = d.pins.Iterator() {
 		d.pins.Remove(it.Value())

@@ -64,7 +64,8 @@ func (d *Domain) firstFit(req *entity.Request, from, until des.Time) (w entity.W
 	}
 	if !f.complete && from < until {
 		d.applyOverlay()
-		d.ahead.ScanAfter(gap{start: from, node: len(d.nodes)}, f)
+		d.sought = gap{start: from, node: len(d.nodes)}
+		d.ahead.ScanAfter(&d.sought, f)
 	}
 	f.req = nil
 	if !f.complete {

@@ -119,13 +119,15 @@ func (d *Domain) cut(k, i int, at des.Time) {
 // before it changes.
 func (d *Domain) list(k, i int) {
 	if start, end := d.busy[k].gap(i); start < end && start > d.origin {
-		d.ahead.Put(gap{start, end, k})
+		d.sought = gap{start, end, k}
+		d.ahead.Put(&d.sought)
 	}
 }
 
 func (d *Domain) unlist(k, i int) {
 	if start, end := d.busy[k].gap(i); start < end && start > d.origin {
-		d.ahead.Remove(gap{start, end, k})
+		d.sought = gap{start, end, k}
+		d.ahead.Remove(&d.sought)
 	}
 }
 
@@ -141,7 +143,8 @@ func (d *Domain) gapsAhead(list []gap, from, to, latest des.Time) []gap {
 		return list
 	}
 	d.walk = gapWalk{list, to, latest}
-	d.ahead.ScanAfter(gap{start: from, node: len(d.nodes)}, &d.walk)
+	d.sought = gap{start: from, node: len(d.nodes)}
+	d.ahead.ScanAfter(&d.sought, &d.walk)
 	return d.walk.list
 }
 

@@ -107,7 +107,7 @@ func (p EASY) Schedule(r *entity.Round) {
 // holdBeforeCandidates puts windows into the plan that cannot wait for a candidate (see
 // holdAhead). It reports whether candidates are to be tried: the arrival alone, if there is
 // one.
-func (p EASY) holdBeforeCandidates(q *entity.View, s *shadow, arrival *entity.Run) bool {
+func (p *EASY) holdBeforeCandidates(q *entity.View, s *shadow, arrival *entity.Run) bool {
 	if arrival != nil {
 		if _, fits := p.Shape.Find(s.r.Plan, arrival, s.r.Now, s.r.Now); !fits {
 			return false
@@ -118,7 +118,7 @@ func (p EASY) holdBeforeCandidates(q *entity.View, s *shadow, arrival *entity.Ru
 
 // fitsBesideHolds is the window in which an arrival can start now that windows are held,
 // of which observers have heard: one of them may have cancelled the arrival.
-func (p EASY) fitsBesideHolds(r *entity.Round, arrival *entity.Run) (entity.Window, bool) {
+func (p *EASY) fitsBesideHolds(r *entity.Round, arrival *entity.Run) (entity.Window, bool) {
 	w, fits := p.Shape.Find(r.Plan, arrival, r.Now, r.Now)
 	return w, fits && arrival.State == entity.Waiting && !arrival.Reservation.Active
 }
@@ -133,7 +133,7 @@ func (p EASY) fitsBesideHolds(r *entity.Round, arrival *entity.Run) (entity.Wind
 // decides which promises are told: the others, which would be refused again, are not
 // tried, and so do not have the head's window put into the plan. Without it runs take
 // 9 to 21% longer.
-func (p EASY) onlyArrival(r *entity.Round, head *entity.Run) *entity.Run {
+func (p *EASY) onlyArrival(r *entity.Round, head *entity.Run) *entity.Run {
 	inSubmissionOrder := p.Order.Key == nil
 	if r.Gained || len(r.Fresh()) != 1 || p.Depth > 0 || p.Order.Dynamic || (p.Reservations > 1 && !inSubmissionOrder) {
 		return nil
@@ -145,7 +145,7 @@ func (p EASY) onlyArrival(r *entity.Round, head *entity.Run) *entity.Run {
 }
 
 // candidates are the waiting jobs in the order in which they are tried.
-func (p EASY) candidates(r *entity.Round, q *entity.View) *entity.View {
+func (p *EASY) candidates(r *entity.Round, q *entity.View) *entity.View {
 	if p.Candidates.Key == nil {
 		return q
 	}
@@ -166,7 +166,7 @@ type shadow struct {
 }
 
 // shadow returns the shadow of a head that does not fit.
-func (p EASY) shadow(r *entity.Round, head *entity.Run) shadow {
+func (p *EASY) shadow(r *entity.Round, head *entity.Run) shadow {
 	return shadow{r: r, head: head, rule: p.Shape, held: p.Reservations == NoReservation}
 }
 
@@ -228,7 +228,7 @@ func (s *shadow) hold() bool {
 // holdAhead puts windows into the plan before any candidate is tried, where they are not the
 // head's alone, or where the head might itself start in a worse one. It reports whether
 // candidates are to be tried.
-func (p EASY) holdAhead(q *entity.View, s *shadow, single bool) bool {
+func (p *EASY) holdAhead(q *entity.View, s *shadow, single bool) bool {
 	if p.Shape == entity.FirstEnd && len(s.head.Shapes) > 0 && !s.hold() {
 		return false // the head waits for a better window than it could have now, and is no candidate
 	}
@@ -243,7 +243,7 @@ func (p EASY) holdAhead(q *entity.View, s *shadow, single bool) bool {
 
 // holdMore keeps windows for the jobs behind the head that do not fit. A job that
 // fits beside what is held starts in its turn.
-func (p EASY) holdMore(r *entity.Round, q *entity.View, head *entity.Run) bool {
+func (p *EASY) holdMore(r *entity.Round, q *entity.View, head *entity.Run) bool {
 	left := p.Reservations - 1
 	for j := range q.All() {
 		if j == head {

@@ -29,12 +29,20 @@ func (p FCFS) Schedule(r *entity.Round) {
 // startHeads starts jobs from the head of the queue while they fit, and returns the
 // first that does not fit, or nil.
 func startHeads(r *entity.Round, q *entity.View, rule entity.ShapeRule) *entity.Run {
+	named := entity.Named(r.Plan)
 	for {
 		head := q.First()
 		if head == nil {
 			return nil
 		}
-		w, fits := fitsNow(r, head, rule)
+		// The question of every round, and most often the answer is no. On counted processors FitsAt
+		// answers it with less than a window.
+		if !named && len(head.Shapes) == 0 {
+			if fits, _, _ := r.Plan.FitsAt(r.Now, head.Request.Nodes, head.Request.Length); !fits {
+				return head
+			}
+		}
+		w, fits := rule.FindNow(r.Plan, head, r.Now)
 		if !fits {
 			return head
 		}
@@ -42,14 +50,6 @@ func startHeads(r *entity.Round, q *entity.View, rule entity.ShapeRule) *entity.
 			return nil
 		}
 	}
-}
-
-// fitsNow is the window in which the head of the queue would start now.
-func fitsNow(r *entity.Round, head *entity.Run, rule entity.ShapeRule) (entity.Window, bool) {
-	if len(head.Shapes) == 0 { // straight to the plan: the question of every round
-		return r.Plan.Find(head.Request, r.Now, r.Now)
-	}
-	return rule.FindNow(r.Plan, head, r.Now)
 }
 
 // queue returns the queue in the order o, or in order of submission if o has no key.

@@ -143,7 +143,7 @@ func (p PublishedEASY) startHeads(r *entity.Round, q *entity.View) *entity.Run {
 		if head == nil {
 			return nil
 		}
-		w, fits := fitsNow(r, head, p.Shape)
+		w, fits := p.Shape.FindNow(r.Plan, head, r.Now)
 		if !fits {
 			return head
 		}

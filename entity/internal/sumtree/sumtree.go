@@ -32,7 +32,6 @@ type Tree[E, S any, A Algebra[E, S]] struct {
 	alg    A
 	root   *node[E, S]
 	size   int
-	sought E             // the item that an operation is about, where nothing need be allocated for it
 	parts  []S           // scratch
 	leaves []*node[E, S] // likewise; see Fill
 }
@@ -41,6 +40,9 @@ type Tree[E, S any, A Algebra[E, S]] struct {
 // and the first item of each.
 type node[E, S any] struct {
 	items []E
+	// whole is the room for items from its beginning on, without an item, if items have been
+	// removed from the front: then items begins later in it.
+	whole []E
 	kids  []*node[E, S]
 	sums  []S
 	first []E
@@ -73,40 +75,41 @@ func (t *Tree[E, S, A]) summary(n *node[E, S]) S {
 	return t.alg.Join(n.sums)
 }
 
-// Min returns the first item.
-func (t *Tree[E, S, A]) Min() (first E, ok bool) {
+// Min returns the first item, or nil. It holds until the tree changes.
+func (t *Tree[E, S, A]) Min() *E {
 	n := t.root
 	for !n.leaf() {
 		n = n.kids[0]
 	}
 	if len(n.items) == 0 {
-		return first, false
+		return nil
 	}
-	return n.items[0], true
+	return &n.items[0]
 }
 
-// Put adds e, in the place of the item of the same rank if there is one.
-func (t *Tree[E, S, A]) Put(e E) {
-	t.sought = e
-	if right := t.put(t.root, &t.sought); right != nil {
+// Put adds *e, in the place of the item of the same rank if there is one. Like the other methods
+// with an item it takes a pointer, and keeps none: an item that is passed by value is copied word
+// by word, which a queue would notice. The Algebra sees the pointer, so a variable of the caller is
+// allocated for it; a field of what the caller has anyway costs nothing.
+func (t *Tree[E, S, A]) Put(e *E) {
+	if right := t.put(t.root, e); right != nil {
 		t.root = t.join(t.root, right)
 	}
 }
 
 // Append is Put for an item that probably comes behind all others, as most do
 // in a queue: no summary need be taken anew where it does.
-func (t *Tree[E, S, A]) Append(e E) {
+func (t *Tree[E, S, A]) Append(e *E) {
 	last := t.root
 	for !last.leaf() {
 		last = last.kids[len(last.kids)-1]
 	}
 	n := len(last.items)
-	t.sought = e
-	if n == fanout || (n > 0 && !t.alg.Before(&last.items[n-1], &t.sought)) {
+	if n == fanout || (n > 0 && !t.alg.Before(&last.items[n-1], e)) {
 		t.Put(e)
 		return
 	}
-	last.items = append(last.items, e)
+	last.push(e)
 	t.size++
 	if last == t.root {
 		return
@@ -119,10 +122,20 @@ func (t *Tree[E, S, A]) Append(e E) {
 	}
 }
 
+// push appends *e to the items of a leaf. Items of a queue come at the end and go at the front. If
+// they have come to the end of their room, they move back to its beginning, at half the room at
+// most: so it costs O(1) an item, and takes no memory.
+func (n *node[E, S]) push(e *E) {
+	if len(n.items) == cap(n.items) && 2*len(n.items) <= cap(n.whole) {
+		n.items = append(n.whole, n.items...)
+		clear(n.whole[len(n.items):cap(n.whole)])
+	}
+	n.items = append(n.items, *e)
+}
+
 // Remove takes out the item of e's rank and reports whether there was one.
-func (t *Tree[E, S, A]) Remove(e E) bool {
-	t.sought = e
-	found := t.remove(t.root, &t.sought)
+func (t *Tree[E, S, A]) Remove(e *E) bool {
+	found := t.remove(t.root, e)
 	for !t.root.leaf() && len(t.root.kids) == 1 {
 		t.root = t.root.kids[0]
 	}
@@ -212,6 +225,9 @@ func (t *Tree[E, S, A]) remove(n *node[E, S], e *E) bool {
 		if i == 0 { // a queue is served from its head: nothing need move
 			var zero E
 			n.items[0] = zero
+			if n.whole == nil {
+				n.whole = n.items[:0]
+			}
 			n.items = n.items[1:]
 		} else {
 			n.items = remove(n.items, i)
@@ -284,10 +300,7 @@ func (t *Tree[E, S, A]) child(n *node[E, S], e *E) int {
 func (t *Tree[E, S, A]) Scan(v Visitor[E, S]) { scan(t.root, v) }
 
 // ScanAfter is Scan for the items that come after e.
-func (t *Tree[E, S, A]) ScanAfter(e E, v Visitor[E, S]) {
-	t.sought = e
-	t.scanAfter(t.root, &t.sought, v)
-}
+func (t *Tree[E, S, A]) ScanAfter(e *E, v Visitor[E, S]) { t.scanAfter(t.root, e, v) }
 
 func (t *Tree[E, S, A]) scanAfter(n *node[E, S], e *E, v Visitor[E, S]) bool {
 	if n.leaf() {
