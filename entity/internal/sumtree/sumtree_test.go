@@ -181,3 +181,31 @@ func TestTreeStaysFlatAsItShrinks(t *testing.T) {
 	tree.Put(&amount{1, 1})
 	require.Equal(t, total{1, 1, 1}, tree.Sum())
 }
+
+// A queue gets items at its end and gives them away at its front: its leaf moves them back in its
+// room time and again, keeps all of them, and takes no memory for that.
+func TestAQueueKeepsItsRoom(t *testing.T) {
+	for _, length := range []int{0, 1, 5, fanout - 1} {
+		tree, key := New(amounts{}), 0
+		item := &amount{}
+		come := func() {
+			*item = amount{key, key % 7}
+			key++
+			tree.Append(item)
+		}
+		for range length {
+			come()
+		}
+		taken := testing.AllocsPerRun(10, func() {
+			for range 10 * fanout {
+				come()
+				*item = *tree.Min()
+				if item.key != key-length-1 || item.n != item.key%7 || !tree.Remove(item) {
+					t.Fatalf("%d items, %d came: %v is first", length, key, *item)
+				}
+			}
+		})
+		require.Zero(t, taken, "%d items", length)
+		require.Equal(t, length, tree.Len())
+	}
+}
