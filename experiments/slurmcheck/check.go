@@ -422,8 +422,8 @@ func (c *checker) start(j *job, e *event) {
 	c.checkPlace(j, e)
 	c.checkPartition(j, e)
 	c.checkReservations(j)
-	c.checkLimits(j, e)
 	c.checkPriority(j, e)
+	c.checkLimits(j, e)
 }
 
 // leave takes back what a running job has. Then the job is over, or waits again.

@@ -4,7 +4,7 @@ package slurmcheck
 // keeps in counters is counted here from the jobs that run.
 
 import (
-	"math"
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -51,16 +51,24 @@ func newBook(commands string, conf *slurm.Config, late int64) *book {
 		says := map[string]string{}
 		for _, word := range words[3:] {
 			key, value, _ := strings.Cut(word, "=")
-			says[strings.ToLower(key)] = value
+			says[strings.ToLower(key)] = further(says[strings.ToLower(key)], value)
 		}
 		for _, g := range b.named(words, says) {
 			for key, value := range says {
-				g.says[key] = value
+				g.says[key] = further(g.says[key], value)
 			}
 		}
 	}
 	b.ticks = newClock(conf, late)
 	return b
+}
+
+// further is the value of an option that is said once more: limits on amounts (KIND=COUNT) add up.
+func further(before, value string) string {
+	if before != "" && strings.Contains(value, "=") {
+		return before + "," + value
+	}
+	return value
 }
 
 // add adds an account or a user to an account.
@@ -138,13 +146,13 @@ func (b *book) accountOf(user, account string) string {
 func (b *book) user(user, account string) *group { return b.find[owner{user, account}] }
 
 // count is a limit on a number, by the first of its names that is said; limited is false if none is, or if it is
-// 0 or less, which clears it. g may be nil, here and below.
+// below 0, which clears it. g may be nil, here and below.
 func (g *group) count(names ...string) (most int, limited bool) {
 	if g == nil {
 		return 0, false
 	}
 	for _, name := range names {
-		if n, err := strconv.Atoi(g.says[name]); err == nil && n > 0 {
+		if n, err := strconv.Atoi(g.says[name]); err == nil && n >= 0 {
 			return n, true
 		}
 	}
@@ -161,8 +169,12 @@ func (g *group) amounts(names ...string) map[string]int {
 		for part := range strings.SplitSeq(g.says[name], ",") {
 			kind, text, _ := strings.Cut(part, "=")
 			number := strings.TrimRight(text, "MGTP")
-			if n, err := strconv.Atoi(number); err == nil {
-				all[strings.ToLower(kind)] = n << (10 * max(0, strings.Index("MGTP", text[len(number):]))) // of memory, in MB
+			n, err := strconv.Atoi(number)
+			switch kind = strings.ToLower(kind); {
+			case err == nil && n < 0: // clears it
+				delete(all, kind)
+			case err == nil:
+				all[kind] = n << (10 * max(0, strings.Index("MGTP", text[len(number):]))) // of memory, in MB
 			}
 		}
 	}
@@ -197,18 +209,13 @@ func (b *book) preempts(qos string) bool {
 }
 
 // amountOfJobs is how much of a kind of TRES jobs have together. A node counts once.
-func amountOfJobs(kind string, jobs []*job) int {
+func (c *checker) amountOfJobs(kind string, jobs []*job) int {
 	n := 0
 	nodes := map[int]bool{}
 	for _, j := range jobs {
+		n += c.amountOfJob(kind, j)
 		for _, s := range j.on {
 			nodes[s.node] = true
-			switch kind {
-			case "cpu":
-				n += s.cpus
-			case "mem":
-				n += s.mem
-			}
 		}
 	}
 	if kind == "node" {
@@ -217,11 +224,54 @@ func amountOfJobs(kind string, jobs []*job) int {
 	return n
 }
 
-// minutesLeft is how many minutes of a kind jobs can still use by their limits.
+// amountOfJob is how much of a kind of TRES a job has. Billing is what was told at its first start.
+func (c *checker) amountOfJob(kind string, j *job) (n int) {
+	kind, name, _ := strings.Cut(kind, "/")
+	switch kind {
+	case "node":
+		return len(j.on)
+	case "license":
+		return amountOf(j.Job.Licenses, name)
+	case "billing":
+		return int(j.billing)
+	}
+	for _, s := range j.on {
+		switch kind {
+		case "cpu":
+			n += s.cpus
+		case "mem":
+			n += s.mem
+		case "gres":
+			n += amountOf(c.machine.gres(j, s.node), name)
+		}
+	}
+	return n
+}
+
+// beyondRequest is how much more of a kind a job has that starts than Slurm holds against limits as it starts:
+// devices of nodes that it did not ask for by their number. A job that has its nodes to itself is held to all their devices.
+func (c *checker) beyondRequest(kind string, j *job) int {
+	name, is := strings.CutPrefix(kind, "gres/")
+	if !is || j.whole() {
+		return 0
+	}
+	return amountOf(j.Job.GRES, name) * (len(j.on) - max(j.Job.Nodes, 1))
+}
+
+// counts reports whether Slurm counts a kind of TRES, so that limits on it hold for a job that starts. Billing counts
+// where the job is charged for what it asks for: it starts for the first time, and no other devices are charged.
+func (c *checker) counts(kind string, j *job) bool {
+	if kind == "billing" {
+		return j.attempts == 1 && j.partition != nil && !slices.ContainsFunc(j.partition.BillingWeights, func(w slurm.Weight) bool { return c.beyondRequest(w.Kind, j) != 0 })
+	}
+	return slices.Contains([]string{"cpu", "mem", "node"}, kind) || slices.Contains(c.conf.TrackedTRES, kind)
+}
+
+// minutesLeft is how many minutes of a kind jobs can still use at least by their limits, which for some nothing tells.
 func (c *checker) minutesLeft(kind string, jobs []*job) int {
 	sum := 0.0
 	for _, j := range jobs {
-		sum += float64(amountOfJobs(kind, []*job{j})) * float64(max(0, j.start+j.limit-c.now)) * c.book.counts(j)
+		sum += float64(c.amountOfJob(kind, j)) * float64(max(0, j.start+c.tried(j)-c.now)) * c.book.counts(j)
 	}
 	return int(sum / 60)
 }
@@ -270,7 +320,12 @@ func (c *checker) checkLimits(j *job, e *event) {
 		c.atMost(j, name, q, "maxjobsperuser", len(ofUser), "maxjobs")
 		c.atMost(j, name, q, "maxjobsperaccount", len(ofAccount))
 		c.within(j, name, q, nil, "grptres", ofQOS)
-		c.within(j, name, q, nil, "maxtresperjob", []*job{j}, "maxtres")
+		c.alone(j, name, q.amounts("maxtresperjob", "maxtres"), q.amounts("maxtrespernode"))
+		for kind, least := range q.amounts("mintresperjob", "mintres") {
+			if has := c.amountOfJob(kind, j); c.counts(kind, j) && has < least {
+				c.wrong(validate.OverCapacity, j, "%d %s, and MinTRES of %s is %d", has, kind, name, least)
+			}
+		}
 		c.within(j, name, q, nil, "maxtresperuser", ofUser)
 		c.within(j, name, q, nil, "maxtresperaccount", ofAccount)
 		c.minutes(j, name, q, nil, ofQOS)
@@ -282,6 +337,7 @@ func (c *checker) checkLimits(j *job, e *event) {
 	user := c.book.user(j.Job.User, j.account)
 	_, walled := q.wall()
 	grouped, perSome := limitsJobs(q), limitsJobsOfSome(q)
+	perJob, perNode := q.amounts("maxtresperjob", "maxtres"), q.amounts("maxtrespernode") // that a nearer group has, or the QoS
 	for at := user; at != nil; at = at.parent {
 		name := "account " + at.name
 		if at.isUser {
@@ -292,7 +348,7 @@ func (c *checker) checkLimits(j *job, e *event) {
 			c.atMost(j, name, at, "grpjobs", len(c.bound(j, beneath, limitsJobs)))
 		}
 		c.within(j, name, at, q, "grptres", beneath)
-		c.within(j, name, at, q, "maxtresperjob", []*job{j}, "maxtres")
+		c.alone(j, name, unless(at.amounts("maxtresperjob", "maxtres"), perJob), unless(at.amounts("maxtrespernode"), perNode))
 		c.minutes(j, name, at, q, beneath)
 		if most, limited := at.count("maxjobs", "maxjobsperuser"); limited && !perSome {
 			own := c.bound(j, c.those(func(r *job) bool { return c.isOf(r, user) }), limitsJobsOfSome)
@@ -370,16 +426,48 @@ func (c *checker) atMost(j *job, whose string, g *group, limit string, jobs int,
 	}
 }
 
+// unless is the limits on kinds that are not in nearer, to which they are added.
+func unless(limits, nearer map[string]int) map[string]int {
+	for kind, most := range limits {
+		if _, instead := nearer[kind]; instead {
+			delete(limits, kind)
+		} else {
+			nearer[kind] = most
+		}
+	}
+	return limits
+}
+
+// alone checks limits on what a job that starts has of kinds, and has of them for each of its nodes.
+func (c *checker) alone(j *job, whose string, perJob, perNode map[string]int) {
+	has := func(kind string) int { return c.amountOfJob(kind, j) - c.beyondRequest(kind, j) }
+	for kind, most := range perJob {
+		if c.counts(kind, j) && has(kind) > most {
+			c.wrong(validate.OverCapacity, j, "%d %s, and maxtresperjob of %s is %d", has(kind), kind, whose, most)
+		}
+	}
+	for kind, most := range perNode {
+		if each := has(kind) / max(len(j.on), 1); c.counts(kind, j) && each > most {
+			c.wrong(validate.OverCapacity, j, "%d %s of each node, and maxtrespernode of %s is %d", each, kind, whose, most)
+		}
+	}
+}
+
 // within checks a limit of g on what jobs have together, except for kinds that the QoS q limits; q is nil for the
 // QoS's own limits.
-func (c *checker) within(j *job, whose string, g, q *group, limit string, jobs []*job, also ...string) {
-	names := append(also, limit)
-	for kind, most := range g.amounts(names...) {
-		ruled := rules(kind, names...)
-		if ruled(q) {
+func (c *checker) within(j *job, whose string, g, q *group, limit string, jobs []*job) {
+	for kind, most := range g.amounts(limit) {
+		ruled := rules(kind, limit)
+		if ruled(q) || !c.counts(kind, j) {
 			continue
 		}
-		if has := amountOfJobs(kind, c.boundBy(g, j, jobs, ruled)); most >= 0 && has > most {
+		all := c.boundBy(g, j, jobs, ruled)
+		others := slices.DeleteFunc(slices.Clone(all), func(r *job) bool { return r == j })
+		has := c.amountOfJobs(kind, all)
+		if has == c.amountOfJobs(kind, others) { // it adds nothing, not even to what a limit of the QoS lets them have
+			continue
+		}
+		if has -= c.beyondRequest(kind, j); has > most {
 			c.wrong(validate.OverCapacity, j, "%d %s, and %s of %s is %d", has, kind, limit, whose, most)
 		}
 	}
@@ -389,7 +477,7 @@ func (c *checker) within(j *job, whose string, g, q *group, limit string, jobs [
 func (c *checker) minutes(j *job, whose string, g, q *group, jobs []*job) {
 	for kind, most := range g.amounts("grptresrunmins") {
 		ruled := rules(kind, "grptresrunmins")
-		if ruled(q) {
+		if ruled(q) || !c.counts(kind, j) || c.amountOfJob(kind, j) == 0 {
 			continue
 		}
 		if left := c.minutesLeft(kind, c.boundBy(g, j, jobs, ruled)); left > most {
@@ -398,30 +486,49 @@ func (c *checker) minutes(j *job, whose string, g, q *group, jobs []*job) {
 	}
 }
 
-// checkSubmission looks whether a user may have one job more that waits or runs (MaxSubmitJobs).
+// checkSubmission looks whether one job more may wait or run: by GrpSubmitJobs of its QoS or its accounts, by
+// MaxSubmitJobsPerUser and MaxSubmitJobsPerAccount of its QoS, or by MaxSubmitJobs of the user or of the nearest
+// account that has it. A limit of the QoS stands in for those of accounts.
 func (c *checker) checkSubmission(j *job) {
-	if !c.conf.Enforce.Limits {
+	user := c.book.user(j.Job.User, j.account)
+	if !c.conf.Enforce.Limits || user == nil {
 		return
 	}
-	most, limited := math.MaxInt, false
-	for _, q := range c.book.qos { // one of the job's QoS, which perhaps is not named, stands in for the user's
-		if _, instead := q.count("maxsubmitjobsperuser"); instead && (j.Job.QOS == "" || q == c.book.qos[j.Job.QOS]) {
-			return
+	name := cmp.Or(j.Job.QOS, user.says["defaultqos"])
+	q := c.book.qos[name]
+	atMost := func(limit string, whose string, most int, limited bool, counts func(*job) bool) {
+		n := 0
+		for _, other := range c.ids {
+			if (other.state == waiting || other.state == running) && counts(other) {
+				n++
+			}
+		}
+		if limited && n > most {
+			c.wrong(validate.OverCapacity, j, "%d jobs wait and run, and %s of %s is %d", n, limit, whose, most)
 		}
 	}
-	if u := c.book.user(j.Job.User, j.account); u != nil {
-		most, limited = u.count("maxsubmitjobs")
+	sameQOS := func(o *job) bool {
+		u := c.book.user(o.Job.User, o.account)
+		return u != nil && cmp.Or(o.Job.QOS, u.says["defaultqos"]) == name
 	}
-	if !limited {
-		return
-	}
-	n := 0
-	for _, other := range c.ids {
-		if (other.state == waiting || other.state == running) && other.Job.User == j.Job.User && other.account == j.account {
-			n++
+	grouped, ofGroup := q.count("grpsubmitjobs")
+	perUser, ofUser := q.count("maxsubmitjobsperuser", "maxsubmitjobs")
+	perAccount, ofAccount := q.count("maxsubmitjobsperaccount")
+	atMost("GrpSubmitJobs", "QoS "+name, grouped, ofGroup, sameQOS)
+	atMost("MaxSubmitJobsPerUser", "QoS "+name, perUser, ofUser, func(o *job) bool { return sameQOS(o) && o.Job.User == j.Job.User })
+	atMost("MaxSubmitJobsPerAccount", "QoS "+name, perAccount, ofAccount, func(o *job) bool { return sameQOS(o) && o.account == j.account })
+	nearest := !ofUser && !ofAccount
+	for at := user; at != nil; at = at.parent {
+		whose := "account " + at.name
+		if at.isUser {
+			whose = "user " + at.name
 		}
-	}
-	if n > most {
-		c.wrong(validate.OverCapacity, j, "%d jobs of user %s wait and run, and MaxSubmitJobs is %d", n, j.Job.User, most)
+		if most, limited := at.count("grpsubmitjobs"); limited && !ofGroup {
+			atMost("GrpSubmitJobs", whose, most, true, func(o *job) bool { return c.isOf(o, at) })
+		}
+		if most, limited := at.count("maxsubmitjobs"); limited && nearest {
+			nearest = false
+			atMost("MaxSubmitJobs", whose, most, true, func(o *job) bool { return c.isOf(o, user) })
+		}
 	}
 }

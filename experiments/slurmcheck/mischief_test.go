@@ -490,3 +490,52 @@ func TestSeveralOrdersAfterTheLimit(t *testing.T) {
 		require.Zero(t, report.Total, "%v\n%s", report, events)
 	}
 }
+
+// Limits on devices, licences and billing, and on submissions, of QoSs, users and accounts: two jobs run that have two
+// CPUs, a GPU and a licence each, and a third that comes later asks for a GPU of each of its nodes without saying how many.
+func TestLimitsOnTRESAndSubmissions(t *testing.T) {
+	const accounts = "add qos q%s\nadd account a%s\nadd user u1 account=a qos=q defaultqos=q%s\n"
+	events, of := playedAt(t, map[string]string{
+		replay.ConfigFile: "SelectTypeParameters=CR_Core\nGresTypes=gpu\nLicenses=matlab:4\nAccountingStorageType=accounting_storage/slurmdbd\n" +
+			"AccountingStorageTRES=gres/gpu,license/matlab\nAccountingStorageEnforce=associations,limits,qos\n" +
+			"NodeName=n[1-2] CPUs=4 Gres=gpu:2\nPartitionName=all Nodes=ALL Default=YES\n",
+		replay.AccountsFile: fmt.Sprintf(accounts, "", "", ""),
+		replay.JobsFile: "key,submit,uid,account,nodes,tasks,gres,licenses,limit_min,runtime\nx,10.25,5001,a,1,2,gpu:1,matlab:1,10,500\n" +
+			"y,20.25,5001,a,1,2,gpu:1,matlab:1,10,500\nz,1000.25,5001,a,,8,gpu:2,,10,100\n",
+	})
+	for _, limit := range []struct{ ofQOS, ofAccount, ofUser, want string }{
+		{" grptres=gres/gpu=1", "", "", "2 gres/gpu, and grptres of QoS q is 1"},
+		{" grptres=gres/gpu=2", "", "", ""}, // z counts with what it asks for, and has twice as much
+		{"", " grptres=license/matlab=1", "", "2 license/matlab, and grptres of account a is 1"},
+		{" grptres=license/matlab=2", " grptres=license/matlab=1", "", ""},
+		{" maxtresperuser=cpu=3 maxtresperuser=gres/gpu=1", "", "", "4 cpu, and maxtresperuser of QoS q is 3|8 cpu, and maxtresperuser of QoS q is 3|2 gres/gpu, and maxtresperuser of QoS q is 1"},
+		{" maxtresperaccount=billing=7", "", "", "8 billing, and maxtresperaccount of QoS q is 7"},
+		{"", " grptres=gres/other=0", "", ""},
+		{"", " maxtresperjob=gres/gpu=1", "", "2 gres/gpu, and maxtresperjob of account a is 1"},
+		{"", " maxtresperjob=gres/gpu=1", " maxtresperjob=gres/gpu=2", ""},
+		{" maxtresperjob=gres/gpu=2", " maxtresperjob=gres/gpu=1", "", ""},
+		{"", "", " maxtrespernode=cpu=3", "4 cpu of each node, and maxtrespernode of user u1 is 3"},
+		{" mintresperjob=license/matlab=1", "", "", "0 license/matlab, and MinTRES of QoS q is 1"},
+		{"", " grptresrunmins=gres/gpu=15", "", "19 minutes of gres/gpu can still be used, and GrpTRESRunMins of account a is 15"},
+		{" grpsubmitjobs=1", "", "", "2 jobs wait and run, and GrpSubmitJobs of QoS q is 1"},
+		{" maxsubmitjobs=1", "", "", "2 jobs wait and run, and MaxSubmitJobsPerUser of QoS q is 1"},
+		{" maxsubmitjobsperaccount=1", "", "", "2 jobs wait and run, and MaxSubmitJobsPerAccount of QoS q is 1"},
+		{"", " grpsubmitjobs=1", "", "2 jobs wait and run, and GrpSubmitJobs of account a is 1"},
+		{" grpsubmitjobs=2", " grpsubmitjobs=1", "", ""},
+		{"", " maxsubmitjobs=1", "", "2 jobs wait and run, and MaxSubmitJobs of account a is 1"},
+		{"", " maxsubmitjobs=1", " maxsubmitjobs=2", ""},
+		{" maxsubmitjobsperaccount=2", " maxsubmitjobs=1", "", ""},
+		{"", "", " maxsubmitjobs=0", "1 jobs wait and run, and MaxSubmitJobs of user u1 is 0"},
+	} {
+		of.Accounts = fmt.Sprintf(accounts, limit.ofQOS, limit.ofAccount, limit.ofUser)
+		report, err := Events(strings.NewReader(events), nil, of, 0)
+		require.NoError(t, err)
+		if limit.want == "" {
+			require.Zero(t, report.Total, "%v: %v", limit, report)
+			continue
+		}
+		for want := range strings.SplitSeq(limit.want, "|") {
+			require.Contains(t, report.String(), want, "%v", limit)
+		}
+	}
+}

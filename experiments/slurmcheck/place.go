@@ -97,7 +97,7 @@ func (m *machine) gres(j *job, at int) []slurm.Amount {
 func amountOf(all []slurm.Amount, kind string) int {
 	n := 0
 	for _, a := range all {
-		if a.Kind == kind {
+		if strings.EqualFold(a.Kind, kind) { // names of licences have letters of both cases, kinds of TRES do not
 			n += a.Count
 		}
 	}

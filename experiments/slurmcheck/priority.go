@@ -184,9 +184,9 @@ func (c *checker) bill(j *job) float64 {
 		has := 0.0
 		switch kind, name, _ := strings.Cut(w.Kind, "/"); kind {
 		case "cpu", "node":
-			has = float64(amountOfJobs(kind, []*job{j}))
+			has = float64(c.amountOfJob(kind, j))
 		case "mem":
-			has = float64(amountOfJobs(kind, []*job{j})) / 1024
+			has = float64(c.amountOfJob(kind, j)) / 1024
 		case "gres":
 			for _, s := range j.on {
 				has += float64(amountOf(c.machine.gres(j, s.node), name))

@@ -444,6 +444,27 @@ func siteFeatures() []feature {
 				}
 			}
 		}},
+		{name: "tres-limits", of: anySite, odds: 12, needs: "qos-limits account-limits", add: func(r rnd, w *world) {
+			own := []string{"grptres", "maxtresperjob", "maxtrespernode", "grptresrunmins"}
+			for i := range w.site.qos {
+				for range r.IntN(3) {
+					w.site.qos[i] += w.amountLimit(r, append(own, "maxtresperuser", "maxtresperaccount", "mintresperjob")...)
+				}
+				if r.chance(20) {
+					w.site.qos[i] += " " + r.one("grpsubmitjobs=5", "maxsubmitjobsperaccount=4")
+				}
+			}
+			for _, all := range []map[string]string{w.site.accounts, w.site.users} {
+				for _, name := range slices.Sorted(maps.Keys(all)) {
+					if r.chance(40) {
+						all[name] += w.amountLimit(r, own...)
+					}
+					if r.chance(20) {
+						all[name] += " " + r.one("grpsubmitjobs=6", "maxsubmitjobs=3", "maxjobs=2")
+					}
+				}
+			}
+		}},
 		{name: "assoc-limit-stop", of: anySite, odds: 3, needs: "qos-limits account-limits", add: func(_ rnd, w *world) { w.site.sched = append(w.site.sched, "assoc_limit_stop") }},
 
 		// Priorities.
@@ -655,9 +676,39 @@ func (w *world) enrol(r rnd) {
 	if w.kind == siteLog {
 		w.set("accounts", siteFolder+"/sacctmgr.txt")
 	}
-	if w.has("gpus") {
-		w.site.say("AccountingStorageTRES=gres/gpu")
+	if kinds := w.countedKinds(); len(kinds) > 0 {
+		w.site.say("AccountingStorageTRES=%s", strings.Join(kinds, ","))
 	}
+}
+
+// countedKinds are the kinds of AccountingStorageTRES, of which the first has number 1001.
+func (w *world) countedKinds() (kinds []string) {
+	if w.has("gpus") {
+		kinds = append(kinds, "gres/gpu")
+	}
+	if w.has("licences") {
+		kinds = append(kinds, "license/matlab", "license/abaqus")
+	}
+	return kinds
+}
+
+// amountLimit is a limit on a kind of TRES by one of the options.
+func (w *world) amountLimit(r rnd, options ...string) string {
+	kinds := append(w.countedKinds(), "mem", "billing", "node", "energy")
+	kind, option := r.one(append(kinds, w.countedKinds()...)...), r.one(options...)
+	most := r.among(0, 3)
+	switch {
+	case option == "mintresperjob": // else nobody would start
+		kind, most = "cpu", r.among(1, 2)
+	case kind == "mem":
+		most = r.among(1, 8) * 1000
+	case kind == "billing":
+		most = r.among(2, 12)
+	}
+	if option == "grptresrunmins" {
+		most *= 30
+	}
+	return fmt.Sprintf(" %s=%s=%d", option, kind, most)
 }
 
 // order has an operator do something to a job some time after it has come.

@@ -20,6 +20,8 @@ type siteAttempt struct {
 	user      int
 	account   string
 	partition string
+	asked     int            // nodes that it asks for, at least one
+	tres      map[string]int // what it has of kinds of TRES, as the event numbers them
 }
 
 // siteRun is what has been told of a run up to a row.
@@ -148,7 +150,16 @@ func (s *siteRun) start(j *job, key string, now int, row map[string]string) erro
 	if how := s.how[key]; how != "" && now < s.over[key]+121 {
 		return fmt.Errorf("%d s after %s", now-s.over[key], how)
 	}
-	a := &siteAttempt{at: now, cpus: whole(row, "cpus"), qos: row["qos"], nodes: hosts(row["nodes"]), user: j.user, partition: row["partition"]}
+	a := &siteAttempt{at: now, cpus: whole(row, "cpus"), qos: row["qos"], nodes: hosts(row["nodes"]), user: j.user, partition: row["partition"], asked: max(1, whole(j.more, "nodes")), tres: map[string]int{}}
+	numbers := map[string]string{"2": "mem"}
+	for i, kind := range s.countedKinds() {
+		numbers[strconv.Itoa(1001+i)] = kind
+	}
+	for part := range strings.SplitSeq(row["detail"], ",") {
+		if number, text, is := strings.Cut(part, "="); is && numbers[number] != "" {
+			a.tres[numbers[number]], _ = strconv.Atoi(text)
+		}
+	}
 	if j.user >= 1 && j.user <= len(siteUsers) {
 		a.account = siteUsers[j.user-1]
 	}
@@ -248,13 +259,16 @@ func (s *siteRun) limits(a *siteAttempt) error {
 		return nil
 	}
 	check := func(of, text string, same func(*siteAttempt) bool, names ...string) error {
-		jobs, cpus, nodes := 0, 0, map[string]bool{}
+		jobs, cpus, nodes, has := 0, 0, map[string]bool{}, map[string]int{}
 		for _, other := range s.running {
 			if !same(other) {
 				continue
 			}
 			jobs++
 			cpus += other.cpus
+			for kind, n := range other.tres {
+				has[kind] += n
+			}
 			for _, n := range other.nodes {
 				nodes[n] = true
 			}
@@ -266,9 +280,16 @@ func (s *siteRun) limits(a *siteAttempt) error {
 			}
 			have := jobs
 			if kind, n, is := strings.Cut(value, "="); is {
-				have, value = cpus, n
-				if kind == "node" {
+				value = n
+				switch {
+				case kind == "cpu":
+					have = cpus
+				case kind == "node":
 					have = len(nodes)
+				case a.tres[kind] == 0, kind == "gres/gpu" && len(a.nodes) > a.asked: // devices count for nodes that are asked for
+					continue
+				default:
+					have = has[kind]
 				}
 			}
 			if most, _ := strconv.Atoi(value); have > most {

@@ -21,6 +21,9 @@ type Accounts struct {
 	// defaults is by user the account of jobs that name none (DefaultAccount). A user who is not there has
 	// the first account that lists the user.
 	defaults map[string]string
+	// named are the limits on kinds of TRES that only AccountingStorageTRES makes Slurm count, as KEY=KIND with their
+	// lines.
+	tracked []Unknown
 }
 
 // association is an account, or a user within an account. Its group has its limits, and the jobs of all
@@ -149,11 +152,44 @@ func ReadAccounts(name string, r io.Reader) (*Accounts, []Unknown, error) {
 		for _, key := range keys {
 			unknown = missed(unknown, key, n)
 		}
+		for _, word := range words[3:] {
+			for _, key := range namedKinds(word) {
+				a.tracked = missed(a.tracked, key, n)
+			}
+		}
 	}
 	if err := lines.Err(); err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", name, err)
 	}
 	return a, unknown, nil
+}
+
+// namedKinds are the kinds of TRES of an option that not every Slurm counts, each as KEY=KIND; none if the option is no
+// limit on amounts.
+func namedKinds(option string) (all []string) {
+	key, value, _ := strings.Cut(strings.ToLower(option), "=")
+	if _, is := tresLimitOf(key); !is {
+		return nil
+	}
+	for part := range strings.SplitSeq(value, ",") {
+		if kind, _, _ := strings.Cut(part, "="); labelOf(kind) != "" && !slices.Contains(usualTRES, kind) {
+			all = append(all, key+"="+kind)
+		}
+	}
+	return all
+}
+
+// Uncounted returns the limits on kinds of TRES that a controller of the configuration does not count: Slurm holds no job
+// to them.
+func (a *Accounts) Uncounted(conf *Config) (all []Unknown) {
+	kinds := kindsOf(conf)
+	for _, u := range a.tracked {
+		_, kind, _ := strings.Cut(u.Key, "=")
+		if !slices.ContainsFunc(kinds, func(k tresKind) bool { return k.name == kind }) {
+			all = append(all, u)
+		}
+	}
+	return all
 }
 
 // command carries out one command of sacctmgr. It returns the settings, as key=value, that are not
@@ -201,7 +237,7 @@ func (a *Accounts) command(words []string) (missed []string, err error) {
 			if err != nil {
 				return nil, fmt.Errorf("%s=%s: %w", key, value, err)
 			}
-			a.limitsMinutes = a.limitsMinutes || len(l.minutes) > 0
+			a.limitsMinutes = a.limitsMinutes || len(l.asked[grpTRESRunMins]) > 0
 			if !known {
 				missed = append(missed, key+"="+value)
 			}

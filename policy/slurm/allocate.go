@@ -1,6 +1,10 @@
 package slurm
 
-import "github.com/gridslot/gridslot/des"
+import (
+	"math"
+
+	"github.com/gridslot/gridslot/des"
+)
 
 // An attempt to start a job: select_nodes of slurmctld/node_scheduler.c, in its order.
 
@@ -53,8 +57,8 @@ func (c *Controller) allocate(now des.Time, e *entry, available, within nodeSet)
 		return beyondLimit
 	}
 	// Limits on amounts come after the search for nodes. Where the search cannot matter, it is spared.
-	if c.limitedByCPUs(e, g.all) {
-		if limit := c.beyondAmounts(j, j.reckonedNeeds()); limit != "" {
+	if c.limitsTold(e, g.all) {
+		if limit := c.beyondAmounts(j, c.reckonedNeeds(e, 0, nil)); limit != "" {
 			j.reason = limit
 			return beyondLimit
 		}
@@ -81,11 +85,11 @@ type trial struct {
 func (c *Controller) seek(now des.Time, e *entry, g *ground) (t trial) {
 	j := e.job
 	if !g.open.hasAll(j.Required) {
-		return trial{became: notAvailable, wants: j.reckonedNeeds()}
+		return trial{became: notAvailable, wants: c.reckonedNeeds(e, 0, nil)}
 	}
 	c.weigh(e, g.all)
 	if t.placed = c.place(e, g.ready); t.placed != nil {
-		t.wants = allocated(t.placed)
+		t.wants = c.has(j, e.part, t.placed, c.whole(e))
 		j.guess = len(t.placed)
 		return t
 	}
@@ -93,9 +97,15 @@ func (c *Controller) seek(now des.Time, e *entry, g *ground) (t trial) {
 	if t.victims, chosen = c.victimsFor(e, now, g.ready); len(t.victims) == 0 {
 		chosen, t.became = c.whyNot(e, g)
 	}
-	if t.wants = j.reckonedNeeds(); chosen != nil {
-		t.wants.nodes = chosen.count()
-		j.guess = t.wants.nodes
+	if chosen == nil {
+		t.wants = c.reckonedNeeds(e, 0, nil)
+		return t
+	}
+	j.guess = chosen.count()
+	if !c.whole(e) {
+		t.wants = c.reckonedNeeds(e, j.guess, nil)
+	} else { // all devices of its nodes count (_handle_exclusive_gres)
+		t.wants = c.reckonedNeeds(e, j.guess, chosen)
 	}
 	return t
 }
@@ -125,34 +135,35 @@ func (c *Controller) conclude(now des.Time, e *entry, g *ground, t *trial) outco
 	return t.became
 }
 
-// limitedByCPUs reports whether limits on amounts can be told before nodes are looked for, and the look
-// would leave nothing behind. That is so if the limits of the job are on CPUs alone, the job gets as many CPUs
-// as are reckoned on whatever nodes, and these weigh what they usually do.
-func (c *Controller) limitedByCPUs(e *entry, nodes nodeSet) bool {
+// limitsTold reports whether limits on amounts can be told before nodes are looked for, and the look
+// would leave nothing behind. That is so if the limits of the job are on what whatever nodes give it, if it gets as many
+// CPUs as are reckoned, and if the nodes weigh what they usually do.
+func (c *Controller) limitsTold(e *entry, nodes nodeSet) bool {
 	j, s := e.job, c.shapeOf(e)
 	d := &s.demand
 	if c.forgetful || !c.conf.Enforce.Limits || j.reservation != nil || len(j.Required) > 0 || d.whole || d.perTask > 1 || d.perNode > 0 || j.reckoned != d.cpus {
 		return false
 	}
-	return j.limitsCPUsOnly() && c.weighUsually(s, nodes)
+	return c.limitsGiven(j) && c.weighUsually(s, nodes)
 }
 
-// limitsCPUsOnly reports whether the groups of the job limit no other amounts than CPUs. What they limit
-// does not change, so the answer is kept in Job.limited.
-func (j *Job) limitsCPUsOnly() bool {
+// limitsGiven reports whether the groups of the job limit only what does not depend on its nodes: CPUs, licences and, for
+// a job without devices, devices. What they limit does not change, so the answer is kept in Job.limited.
+func (c *Controller) limitsGiven(j *Job) bool {
 	if j.limited == notLookedFor {
-		j.limited = byCPUs
+		j.limited = byGiven
 		for g := range j.groups {
-			for _, most := range []map[string]int{g.amounts, g.minutes, g.amountsOfJob, g.amountsOfUser, g.amountsOfAccount} {
-				for kind := range most {
-					if kind != "cpu" {
+			for limit, all := range g.ceilings {
+				for _, most := range all {
+					k := &c.kinds[most.kind]
+					if most.kind != tresCPU && k.license == "" && k.device == "" || tresLimit(limit) == maxTRESPerNode {
 						j.limited = byOthers
 					}
 				}
 			}
 		}
 	}
-	return j.limited == byCPUs
+	return j.limited == byGiven
 }
 
 // kindsLimited is by which amounts the groups of a job limit it.
@@ -160,7 +171,7 @@ type kindsLimited uint8
 
 const (
 	notLookedFor kindsLimited = iota
-	byCPUs                    // or by none
+	byGiven                   // by none, or by amounts that are the same on all nodes
 	byOthers
 )
 
@@ -176,16 +187,6 @@ func (c *Controller) withinJobLimits(j *Job) bool {
 		j.reason = limit
 	}
 	return limit == ""
-}
-
-// reckonedNeeds is what the job asks for (tres_req_cnt), with the CPUs that it would have got when nodes
-// were last found for it (total_cpus).
-func (j *Job) reckonedNeeds() tres {
-	wants := j.requested()
-	if j.reckoned > 0 {
-		wants.cpus = j.reckoned
-	}
-	return wants
 }
 
 // groundOf is the nodes on which the job of e may be tried at now. available are the nodes that the pass
@@ -355,37 +356,43 @@ func (c *Controller) mostNodes(j *Job) (most int, limit Reason) {
 }
 
 // reckonMostNodes goes through the limits in the order of acct_policy_get_max_nodes: of equal limits the
-// first names the reason. A limit of the QoS stands in for the same limit of associations, and the nearest
-// association with a limit on all its jobs for those above it.
+// first names the reason. A limit of the QoS stands in for the same limit of associations, one on what a job, a user or an
+// account has for MaxTRES, and the nearest association with a limit on all its jobs for those above it.
 func (c *Controller) reckonMostNodes(j *Job) (most int, limit Reason) {
-	most = len(c.conf.Nodes)
+	all := len(c.conf.Nodes)
 	if !c.conf.Enforce.Limits {
-		return most, ""
+		return all, ""
 	}
-	lower := func(by map[string]int, name Reason) {
-		if n, limited := by["node"]; limited && n < most {
-			most, limit = n, name
+	most = math.MaxInt
+	lower := func(by *ceilings, of tresLimit) (lowers, limited bool) {
+		n, limited := by.on(of, tresNode)
+		if lowers = limited && n.most < most; lowers {
+			most, limit = n.most, n.reason
 		}
+		return lowers, limited
 	}
 	perJob, sum := false, false // a limit per job, and one on all jobs together, has been met
 	if q := j.qos; q != nil {
-		lower(q.amountsOfAccount, "MaxNodePerAccount")
-		lower(q.amountsOfJob, "QOSMaxNodePerJobLimit")
-		lower(q.amountsOfUser, "QOSMaxNodePerUserLimit")
-		perJob = limit != ""
-		lower(q.amounts, "QOSGrpNodeLimit")
-		_, sum = q.amounts["node"]
+		for _, of := range []tresLimit{maxTRESPerAccount, maxTRESPerJob, maxTRESPerUser} {
+			_, limited := lower(&q.ceilings, of)
+			perJob = perJob || limited
+		}
+		_, sum = lower(&q.ceilings, grpTRES)
 	}
 	for at := j.assoc; at != nil; at = at.parent {
+		nearest := false
 		if !sum {
-			lower(at.amounts, "AssocGrpNodeLimit")
-			if limit == "AssocGrpNodeLimit" {
-				sum = true
-			}
+			nearest, _ = lower(&at.ceilings, grpTRES)
 		}
 		if at == j.assoc && !perJob {
-			lower(at.amountsOfJob, "AssocMaxNodePerJobLimit")
+			lower(&at.ceilings, maxTRESPerJob)
 		}
+		if nearest {
+			break
+		}
+	}
+	if most >= all {
+		return all, ""
 	}
 	return most, limit
 }

@@ -400,9 +400,7 @@ func (r *backfillRun) use(e *entry, nowOnly bool) bool {
 		return true
 	}
 	if !c.conf.Schedule.AssocLimitStop {
-		wants := j.reckonedNeeds()
-		wants.nodes = f.nodes.count()
-		if over := c.beyondAmounts(j, wants); over != "" {
+		if over := c.beyondAmounts(j, c.reckonedNeeds(e, f.nodes.count(), nil)); over != "" {
 			j.reason = over
 			return true
 		}

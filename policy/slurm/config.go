@@ -21,8 +21,9 @@ type Config struct {
 	// Database says whether slurmdbd keeps accounts (AccountingStorageType). Without it Slurm ignores the
 	// weights of age and fair share, and computes a job's priority once.
 	Database bool
-	// TrackedGRES are the kinds of devices that accounting counts (AccountingStorageTRES), in order.
-	TrackedGRES []string
+	// TrackedTRES are the kinds of TRES that accounting counts beside the usual ones (AccountingStorageTRES), in
+	// lower case and in order: gres/KIND, license/NAME and others.
+	TrackedTRES []string
 	// Enforce says which rules of accounts are enforced (AccountingStorageEnforce): that a job has an
 	// account and user that there are, that limits hold, that the user may use the QoS.
 	Enforce struct{ Associations, Limits, QOS bool }

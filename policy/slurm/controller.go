@@ -24,6 +24,7 @@ type Controller struct {
 	parts    []*partition // by position in Config.Partitions
 	idle     usage        // what each node has if nothing runs on it
 	cpus     int          // CPUs of all nodes
+	kinds    []tresKind   // the kinds of TRES that limits and charges are on, by position
 	topQOS   float64      // the highest priority of a QoS, by which QoS priorities are normalized
 	lowTier  int          // the lowest PriorityTier of all partitions
 
@@ -150,6 +151,8 @@ func New(conf *Config, accounts *Accounts) *Controller {
 		c.cpus += conf.Nodes[i].CPUs()
 		c.weights = append(c.weights, weighs(conf.Nodes[i].Weight, 0))
 	}
+	c.kinds = kindsOf(conf)
+	c.setCeilings()
 	for _, q := range accounts.qos {
 		c.topQOS = max(c.topQOS, q.priority)
 	}
@@ -320,7 +323,7 @@ func (c *Controller) start(now des.Time, e *entry, placed []Placement) {
 	// What the job has, and what is left of nodes and licences.
 	c.giveCores(e, placed)
 	j.state, j.Start, j.StartedIn, j.Placed = running, now, e.part.at, placed
-	j.nodes, j.allocated = newNodeSet(len(c.conf.Nodes)), allocated(placed)
+	j.nodes, j.allocated = newNodeSet(len(c.conf.Nodes)), c.has(j, e.part, placed, c.whole(e))
 	for _, l := range j.Licenses {
 		c.licenses[l.Kind] -= l.Count
 	}
@@ -335,8 +338,9 @@ func (c *Controller) start(now des.Time, e *entry, placed []Placement) {
 	// The job leaves the queue and joins what runs. Its age no longer counts before it leaves its groups.
 	j.whole, j.reason, j.hasty, j.behind, j.extended = c.whole(e), NoReason, false, nil, 0
 	if !j.began { // a job that waited again is charged for what it had at first
-		j.billing = c.billing(j, e.part)
+		j.billing = c.weighted(j.allocated, e.part)
 	}
+	j.allocated.amounts[tresBilling] = int(j.billing)
 	c.ageNoMore(j)
 	c.leave(j)
 	c.running = append(c.running, j)

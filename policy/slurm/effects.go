@@ -6,8 +6,8 @@ import (
 	"github.com/gridslot/gridslot/internal/enum"
 )
 
-// otherKinds is the effect of a limit on GRES, licences or another kind of amounts that tresKinds has not.
-const otherKinds = "limits on other kinds than cpu, mem and node do not hold"
+// otherKinds is the effect of a limit on a kind of TRES that AccountingStorageTRES has not.
+const otherKinds = "AccountingStorageTRES of slurm.conf has no such kind, so that Slurm holds no job to the limit"
 
 // effects tells what may be different in a schedule if a setting is not simulated. Its keys are in lower case:
 // a key of slurm.conf or an option of sacctmgr; "key=" if some values of the key are simulated and others not;
@@ -70,21 +70,12 @@ var effects = map[string]string{
 	"ignore_numa":               "cores are taken socket by socket",
 	"spec_cores_first":          "jobs may have all cores of the node",
 	"grpwall":                   "this limit does not hold",
-	"grptres=":                  otherKinds,
-	"grptresrunmins=":           otherKinds,
-	"maxtres=":                  otherKinds,
-	"maxtresperjob=":            otherKinds,
-	"maxtresperuser=":           otherKinds,
-	"maxtresperaccount=":        otherKinds,
 	"grptresmins":               "this limit does not hold",
-	"grpsubmitjobs":             "this limit does not hold",
 	"maxtresmins":               "this limit does not hold",
 	"maxtresminsperjob":         "this limit does not hold",
-	"maxtrespernode":            "this limit does not hold",
 	"maxjobsaccrue":             "this limit does not hold",
 	"maxjobsaccrueperuser":      "this limit does not hold",
 	"maxjobsaccrueperaccount":   "this limit does not hold",
-	"mintresperjob":             "this limit does not hold",
 	"minpriothresh":             "this limit does not hold",
 	"usagethreshold":            "this limit does not hold",
 	"fairshare=":                "who has it has one share of the account's",
@@ -116,6 +107,9 @@ func knownEffect(key string) (text string, ofSlurm bool) {
 	at := strings.IndexByte(lower, '=')
 	if at < 0 {
 		return "", false
+	}
+	if _, is := tresLimitOf(lower[:at]); is {
+		return otherKinds, true
 	}
 	if text, ofSlurm = effects[lower[:at+1]]; ofSlurm {
 		return text, true

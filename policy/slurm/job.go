@@ -89,7 +89,7 @@ type Job struct {
 	nodes     nodeSet // its nodes
 	shares    []share // how many CPUs it has of each of its nodes, as Placed has them
 	allocated tres    // what it has in all
-	billing   float64 // what a second is charged for; see Controller.billing
+	billing   float64 // what a second is charged for; see Controller.weighted
 	whole     bool    // it has its nodes to itself
 	// hasty reports whether backfill started the job as one that is over in a minute (NoReserve). What
 	// it uses after that minute is not taken from what it may still use (GrpTRESRunMins), not even when

@@ -1,7 +1,6 @@
 package slurm
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -13,61 +12,75 @@ import (
 // Limits of QoSs and associations: slurmctld/acct_policy.c. They hold only if AccountingStorageEnforce has limits or
 // safe (Config.Enforce.Limits).
 
-// limits are what a QoS or an association allows; 0 is no limit, and a map has what is limited: a kind that it has
-// with 0 allows none. Memory is in MB.
-type limits struct {
-	jobs             int            // that run at once (GrpJobs)
-	accruing         int            // that wait and grow older at once (GrpJobsAccrue)
-	amounts          map[string]int // that running jobs have together, by kind of TRES (GrpTRES)
-	minutes          map[string]int // that running jobs may still use, amount times minutes (GrpTRESRunMins)
-	amountsOfJob     map[string]int // MaxTRESPerJob
-	wall             des.Time       // MaxWall
-	jobsOfUser       int            // of a QoS: MaxJobsPerUser; of an association: MaxJobs
-	jobsOfAccount    int            // MaxJobsPerAccount
-	amountsOfUser    map[string]int // MaxTRESPerUser
-	amountsOfAccount map[string]int // MaxTRESPerAccount
-	submitted        int            // jobs that wait or run (MaxSubmitJobs)
-	submittedOfUser  int            // MaxSubmitJobsPerUser
-	denied           bool           // jobs that can never fit are refused as they come (DenyOnLimit)
-	noPlans          bool           // backfill plans nothing for its jobs (NoReserve)
-	preempts         []string       // names of the QoSs whose jobs it preempts
-	spared           bool           // its jobs are not preempted (PreemptMode=off)
-	grace            des.Time       // GraceTime
-	priority         float64        // of a QoS
-	usageFactor      float64        // of a QoS: what its jobs use counts so many times (UsageFactor)
-	defaultQOS       string         // of a user
-	allowed          []string       // of a user: names of QoSs
+// count is a limit on a number of jobs. A limit of 0 lets none in.
+type count struct {
+	most    int
+	limited bool // there is such a limit
 }
 
-// crowd is jobs that run and have a limit in common, and what they have together. Nodes are not summed, for a node of
-// two of its jobs counts once.
+// reached reports whether so many jobs leave no room for one more.
+func (n count) reached(jobs int) bool { return n.limited && jobs >= n.most }
+
+// limits are what a QoS or an association allows.
+type limits struct {
+	jobs               count    // that run at once (GrpJobs)
+	accruing           count    // that wait and grow older at once (GrpJobsAccrue)
+	wall               des.Time // MaxWall; 0: no limit
+	jobsOfUser         count    // of a QoS: MaxJobsPerUser; of an association: MaxJobs
+	jobsOfAccount      count    // MaxJobsPerAccount
+	submitted          count    // jobs that wait or run (GrpSubmitJobs)
+	submittedOfUser    count    // of a QoS: MaxSubmitJobsPerUser; of an association: MaxSubmitJobs
+	submittedOfAccount count    // MaxSubmitJobsPerAccount
+	// asked are the limits on amounts as they were read, by kind of TRES; memory in MB. ceilings are made of
+	// them and of those that are inherited: see setCeilings.
+	asked    [tresLimitCount]map[string]int
+	ceilings ceilings
+
+	denied      bool     // jobs that can never fit are refused as they come (DenyOnLimit)
+	noPlans     bool     // backfill plans nothing for its jobs (NoReserve)
+	preempts    []string // names of the QoSs whose jobs it preempts
+	spared      bool     // its jobs are not preempted (PreemptMode=off)
+	grace       des.Time // GraceTime
+	priority    float64  // of a QoS
+	usageFactor float64  // of a QoS: what its jobs use counts so many times (UsageFactor)
+	defaultQOS  string   // of a user
+	allowed     []string // of a user: names of QoSs
+}
+
+// crowd is jobs that have a limit in common: those that run, what these have together, and how many wait.
 type crowd struct {
-	running   []*Job
-	cpus, mem int // what these have in all; mem in MB
+	running []*Job
+	waiting int
+	sums    []int // by position of the kind of TRES; nil: no job has run. A node of two jobs counts twice
 }
 
 // join puts a job that has just started into the crowd.
 func (r *crowd) join(j *Job) {
-	has := j.has()
 	r.running = append(r.running, j)
-	r.cpus += has.cpus
-	r.mem += has.mem
+	r.add(j, 1)
 }
 
 // quit takes a job that is over out of the crowd, if it is in it.
 func (r *crowd) quit(j *Job) {
-	at := slices.Index(r.running, j)
-	if at < 0 {
-		return
+	if at := slices.Index(r.running, j); at >= 0 {
+		r.running = slices.Delete(r.running, at, at+1)
+		r.add(j, -1)
 	}
-	has := j.has()
-	r.running = slices.Delete(r.running, at, at+1)
-	r.cpus -= has.cpus
-	r.mem -= has.mem
 }
 
-// move has a job be in the crowd if it runs, and not be in it otherwise.
-func (r *crowd) move(j *Job, runs bool) {
+// add adds what a job has so many times.
+func (r *crowd) add(j *Job, times int) {
+	if r.sums == nil {
+		r.sums = make([]int, len(j.allocated.amounts))
+	}
+	for kind, n := range j.allocated.amounts {
+		r.sums[kind] += times * n
+	}
+}
+
+// move adds to the number of those that wait, and has a job be among those that run, or not.
+func (r *crowd) move(j *Job, waiting int, runs bool) {
+	r.waiting += waiting
 	r.quit(j)
 	if runs {
 		r.join(j)
@@ -78,11 +91,10 @@ func (r *crowd) move(j *Job, runs bool) {
 type group struct {
 	limits
 	crowd
-	waiting int // jobs that wait
-	aging   int // of them, those that grow older
+	aging int // of the jobs that wait, those that grow older
 	// lost is what jobs that are over have used of each kind of TRES, times seconds, and what Slurm goes on to count
-	// as what running jobs may still use (see Job.hasty).
-	lost map[string]float64
+	// as what running jobs may still use (see Job.hasty); nil: nothing.
+	lost []float64
 }
 
 // qos is a quality of service: a priority, limits, and whom its jobs preempt.
@@ -109,31 +121,26 @@ func (j *Job) groups(yield func(*group) bool) {
 // set reads one limit, as sacctmgr has it: the key in lower case. It reports false for a key, a flag or a
 // kind of amounts that is not simulated. -1 clears a limit.
 func (l *limits) set(key, value string) (known bool, err error) {
+	if limit, is := tresLimitOf(key); is {
+		return setAmounts(&l.asked[limit], value)
+	}
 	switch key {
 	case "grpjobs":
-		err = setCount(&l.jobs, value)
+		err = l.jobs.set(value)
 	case "grpjobsaccrue":
-		err = setCount(&l.accruing, value)
-	case "grptres":
-		return setAmounts(&l.amounts, value)
-	case "grptresrunmins":
-		return setAmounts(&l.minutes, value)
-	case "maxtresperjob", "maxtres":
-		return setAmounts(&l.amountsOfJob, value)
+		err = l.accruing.set(value)
 	case "maxwall", "maxwalldurationperjob":
 		l.wall, err = Duration(value)
-	case "maxjobsperuser", "maxjobs":
-		err = setCount(&l.jobsOfUser, value)
-	case "maxjobsperaccount":
-		err = setCount(&l.jobsOfAccount, value)
-	case "maxtresperuser":
-		return setAmounts(&l.amountsOfUser, value)
-	case "maxtresperaccount":
-		return setAmounts(&l.amountsOfAccount, value)
-	case "maxsubmitjobs":
-		err = setCount(&l.submitted, value)
-	case "maxsubmitjobsperuser":
-		err = setCount(&l.submittedOfUser, value)
+	case "maxjobsperuser", "maxjobspu", "maxjobs":
+		err = l.jobsOfUser.set(value)
+	case "maxjobsperaccount", "maxjobspa":
+		err = l.jobsOfAccount.set(value)
+	case "grpsubmitjobs":
+		err = l.submitted.set(value)
+	case "maxsubmitjobs", "maxsubmitjobsperuser", "maxsubmitjobspu":
+		err = l.submittedOfUser.set(value)
+	case "maxsubmitjobsperaccount", "maxsubmitjobspa":
+		err = l.submittedOfAccount.set(value)
 	case "flags":
 		return l.setFlags(value), nil
 	case "preempt":
@@ -158,37 +165,19 @@ func (l *limits) set(key, value string) (known bool, err error) {
 	return true, err
 }
 
-// setCount reads a number of jobs or seconds.
-func setCount(to *int, value string) (err error) {
-	if *to, err = strconv.Atoi(value); err == nil {
-		*to = max(*to, 0) // -1 clears a limit
-	}
+// set reads a limit on a number of jobs; -1 clears it.
+func (n *count) set(value string) (err error) {
+	n.most, err = strconv.Atoi(value)
+	n.limited = n.most >= 0
 	return err
 }
 
-// setAmounts reads KIND=COUNT,KIND=COUNT. Limits on kinds that are not named stay. It reports false if a limit is
-// on another kind than tresKinds: that limit holds nobody back.
-func setAmounts(to *map[string]int, value string) (known bool, err error) {
-	known = true
-	if *to == nil {
-		*to = map[string]int{}
+// setCount reads a number of seconds; -1 clears it.
+func setCount(to *int, value string) (err error) {
+	if *to, err = strconv.Atoi(value); err == nil {
+		*to = max(*to, 0)
 	}
-	for part := range strings.SplitSeq(value, ",") {
-		kind, text, _ := strings.Cut(part, "=")
-		n, err := amountOf(kind, text)
-		if err != nil || kind == "" {
-			return false, fmt.Errorf("%q: want KIND=COUNT", part)
-		}
-		switch kind = strings.ToLower(kind); {
-		case n < 0:
-			delete(*to, kind) // -1 clears a limit; 0 is one
-		case slices.Contains(tresKinds, kind):
-			(*to)[kind] = n
-		default:
-			known = false
-		}
-	}
-	return known, nil
+	return err
 }
 
 // setFlags reads the flags of a QoS up to one that is not simulated, of which it reports false.
@@ -214,59 +203,6 @@ func (l *limits) setUsageFactor(value string) (err error) {
 	return err
 }
 
-// megabytes are the units of memory in which sacctmgr has it.
-var megabytes = map[string]int{"M": 1, "G": 1 << 10, "T": 1 << 20, "P": 1 << 30}
-
-// amountOf is so much of a kind: of memory in MB, or with another unit behind it, as 10G.
-func amountOf(kind, text string) (int, error) {
-	times := 1
-	if strings.EqualFold(kind, "mem") && text != "" {
-		if unit, there := megabytes[strings.ToUpper(text[len(text)-1:])]; there {
-			text, times = text[:len(text)-1], unit
-		}
-	}
-	n, err := strconv.Atoi(text)
-	if err == nil && n > math.MaxInt/times {
-		err = strconv.ErrRange
-	}
-	return n * times, err
-}
-
-// tres is how much a job asks for or has of a kind of TRES, and on which nodes where they are known.
-type tres struct {
-	cpus, nodes, mem int
-	on               []int
-}
-
-func (t tres) of(kind string) int {
-	switch kind {
-	case "cpu":
-		return t.cpus
-	case "node":
-		return t.nodes
-	case "mem":
-		return t.mem
-	}
-	return 0
-}
-
-// requested is what a job asks for, before nodes are known.
-func (j *Job) requested() tres {
-	nodes := max(j.Nodes, 1)
-	return tres{cpus: max(j.tasks()*j.cpusPerTask(), nodes), nodes: nodes, mem: j.Memory * nodes, on: j.Required}
-}
-
-// allocated is what a running job has, or what it would have.
-func allocated(placed []Placement) tres {
-	t := tres{nodes: len(placed)}
-	for _, p := range placed {
-		t.cpus += p.CPUs
-		t.mem += p.Mem
-		t.on = append(t.on, p.Node)
-	}
-	return t
-}
-
 // beyondJobLimits is the limit on jobs or on their time that does not let the job start, or "": those
 // that can be told before nodes are chosen (acct_policy_job_runnable_pre_select, in its order, for the first limit is
 // the reason). A limit of the QoS stands in for those of associations.
@@ -279,159 +215,53 @@ func (c *Controller) beyondJobLimits(j *Job) Reason {
 		of = &q.limits
 		ofUser, ofAccount := q.sharers(j)
 		switch {
-		case q.jobs > 0 && len(q.running) >= q.jobs:
+		case q.jobs.reached(len(q.running)):
 			return "QOSGrpJobsLimit"
-		case q.jobsOfAccount > 0 && len(ofAccount.running) >= q.jobsOfAccount:
+		case q.jobsOfAccount.reached(len(ofAccount.running)):
 			return "MaxJobsPerAccount"
-		case q.jobsOfUser > 0 && len(ofUser.running) >= q.jobsOfUser:
+		case q.jobsOfUser.reached(len(ofUser.running)):
 			return "QOSMaxJobsPerUserLimit"
 		case q.wall > 0 && j.Limit > q.wall && !j.excused:
 			return "QOSMaxWallDurationPerJobLimit"
 		}
 	}
 	for at := j.assoc; at != nil; at = at.parent {
-		if of.jobs == 0 && at.jobs > 0 && len(at.running) >= at.jobs {
+		if !of.jobs.limited && at.jobs.reached(len(at.running)) {
 			return "AssocGrpJobsLimit"
 		}
 		if at != j.assoc {
 			continue
 		}
-		most := at.inherited(func(l *limits) int64 { return int64(l.jobsOfUser) })
-		if of.jobsOfUser == 0 && of.jobsOfAccount == 0 && most > 0 && int64(len(at.running)) >= most {
+		most := at.inherited(func(l *limits) count { return l.jobsOfUser })
+		if !of.jobsOfUser.limited && !of.jobsOfAccount.limited && most.reached(len(at.running)) {
 			return "AssocMaxJobsLimit"
 		}
-		wall := at.inherited(func(l *limits) int64 { return int64(l.wall) })
-		if of.wall == 0 && wall > 0 && int64(j.Limit) > wall && !j.excused {
+		if wall := at.wallLimit(); of.wall == 0 && wall > 0 && j.Limit > wall && !j.excused {
 			return "AssocMaxWallDurationPerJobLimit"
 		}
 	}
 	return ""
 }
 
-// beyondAmounts is the limit on amounts that does not let the job start with so much, or ""
-// (acct_policy_job_runnable_post_select). A limit of the QoS stands in for those of associations on the same kind.
-func (c *Controller) beyondAmounts(j *Job, wants tres) Reason {
-	if !c.conf.Enforce.Limits {
-		return ""
-	}
-	of := &limits{} // the QoS's
-	j.blockedByQOS = false
-	if q := j.qos; q != nil {
-		of = &q.limits
-		if limit := c.beyondAmountsOf(q, j, wants); limit != "" {
-			j.blockedByQOS = true
-			return limit
-		}
-	}
-	for at := j.assoc; at != nil; at = at.parent {
-		for _, kind := range tresKinds {
-			switch {
-			case of.amounts[kind] == 0 && c.beyondSum(at.amounts, &at.crowd, kind, wants):
-				return Reason("AssocGrp" + limitNames[kind] + "Limit")
-			case of.minutes[kind] == 0 && c.beyondMinutes(&at.group, j, kind, wants):
-				return Reason("AssocGrp" + strings.ToUpper(kind) + "RunMinutesLimit")
-			case of.amountsOfJob[kind] == 0 && beyond(at.amountsOfJob, kind, wants):
-				return Reason("AssocMax" + limitNames[kind] + "PerJobLimit")
-			}
-		}
-	}
-	return ""
-}
-
-// beyondAmountsOf is the limit of the job's QoS on amounts that does not let the job start, or "".
-func (c *Controller) beyondAmountsOf(q *qos, j *Job, wants tres) Reason {
-	ofUser, ofAccount := q.sharers(j)
-	for _, kind := range tresKinds {
-		switch {
-		case c.beyondSum(q.amounts, &q.crowd, kind, wants):
-			return Reason("QOSGrp" + limitNames[kind] + "Limit")
-		case c.beyondMinutes(&q.group, j, kind, wants):
-			return Reason("QOSGrp" + strings.ToUpper(kind) + "RunMinutesLimit")
-		case beyond(q.amountsOfJob, kind, wants):
-			return Reason("QOSMax" + limitNames[kind] + "PerJobLimit")
-		case c.beyondSum(q.amountsOfAccount, ofAccount, kind, wants):
-			return Reason("Max" + limitNames[kind] + "PerAccount")
-		case c.beyondSum(q.amountsOfUser, ofUser, kind, wants):
-			return Reason("QOSMax" + limitNames[kind] + "PerUserLimit")
-		}
-	}
-	return ""
-}
-
-// tresKinds are the kinds of amounts that limits are on, in Slurm's order.
-var tresKinds = []string{"cpu", "mem", "node"}
-
-// limitNames are the names of kinds of TRES in reasons.
-var limitNames = map[string]string{"cpu": "Cpu", "node": "Node", "mem": "Memory"}
-
-// beyond reports whether so much of a kind is more than what is the most.
-func beyond(most map[string]int, kind string, wants tres) bool {
-	limit, limited := most[kind]
-	return limited && wants.of(kind) > limit
-}
-
-// beyondSum reports whether so much of a kind would be more than the most, with what others have.
-// A node that the others have already counts once.
-func (c *Controller) beyondSum(most map[string]int, others *crowd, kind string, wants tres) bool {
-	limit, limited := most[kind]
-	if !limited {
-		return false
-	}
-	has, more := 0, wants.of(kind)
-	switch kind {
-	case "cpu":
-		has = others.cpus
-	case "mem":
-		has = others.mem
-	case "node":
-		theirs := c.nodesOf(others.running)
-		has = theirs.count()
-		for _, n := range wants.on {
-			if theirs.has(n) {
-				more--
-			}
-		}
-	}
-	return has+more > limit
-}
-
-// nodesOf is the nodes that jobs have.
-func (c *Controller) nodesOf(running []*Job) nodeSet {
-	all := newNodeSet(len(c.conf.Nodes))
-	for _, r := range running {
-		all.unite(r.nodes)
-	}
-	return all
-}
-
-// beyondMinutes reports whether the jobs of a group could use more minutes of a kind than they may
-// with one that wants so much. Slurm counts whole minutes.
-func (c *Controller) beyondMinutes(g *group, j *Job, kind string, wants tres) bool {
-	limit, limited := g.minutes[kind]
-	if !limited {
-		return false
-	}
-	return wants.of(kind)*int(j.Limit/des.Minute)+c.minutesLeft(g, kind) > limit
-}
-
-// minutesLeft is how many minutes of a kind the running jobs of a group may still use.
-func (c *Controller) minutesLeft(g *group, kind string) int {
-	seconds := g.lost[kind]
-	for _, r := range g.running {
-		seconds += float64(r.has().of(kind)) * c.unused(r)
-	}
-	return int(seconds / 60) // down: Slurm counts whole minutes
-}
-
-// inherited is a limit of a user, or the nearest one of an account above; 0 if there is none. Limits on a group of
-// jobs (Grp) are not inherited: each holds for its own group.
-func (a *association) inherited(of func(*limits) int64) int64 {
+// wallLimit is the limit on the time of jobs (MaxWall) of the nearest association upwards that has one; 0: there is none.
+func (a *association) wallLimit() des.Time {
 	for at := a; at != nil; at = at.parent {
-		if n := of(&at.limits); n > 0 {
-			return n
+		if at.wall > 0 {
+			return at.wall
 		}
 	}
 	return 0
+}
+
+// inherited is a limit on numbers of jobs of a user, or that of the nearest account above that has one. Limits on a
+// group of jobs (Grp) are not inherited: each holds for its own group.
+func (a *association) inherited(of func(*limits) count) count {
+	for at := a; at != nil; at = at.parent {
+		if n := of(&at.limits); n.limited {
+			return n
+		}
+	}
+	return count{}
 }
 
 // preferredNodes are the nodes that jobs of those groups have already which limit how many nodes
@@ -447,21 +277,22 @@ func (c *Controller) preferredNodes(j *Job) (nodes nodeSet) {
 			nodes.unite(theirs)
 		}
 	}
-	ofQOS := false
+	limitsNodes := func(l *limits, limit tresLimit) bool {
+		most, limited := l.ceilings.on(limit, tresNode)
+		return limited && most.most > 0
+	}
 	if q := j.qos; q != nil {
-		ofUser, ofAccount := q.sharers(j)
-		for _, shared := range []struct {
-			most   map[string]int
-			others *crowd
-		}{{q.amounts, &q.crowd}, {q.amountsOfUser, ofUser}, {q.amountsOfAccount, ofAccount}} {
-			if shared.most["node"] > 0 {
-				add(shared.others.running)
+		for _, limit := range []tresLimit{grpTRES, maxTRESPerUser, maxTRESPerAccount} {
+			if limitsNodes(&q.limits, limit) {
+				add(q.countedFor(limit, j).running)
 			}
 		}
-		ofQOS = q.amounts["node"] > 0
+		if limitsNodes(&q.limits, grpTRES) {
+			return nodes
+		}
 	}
-	for at := j.assoc; at != nil && !ofQOS; at = at.parent {
-		if at.amounts["node"] > 0 {
+	for at := j.assoc; at != nil; at = at.parent {
+		if limitsNodes(&at.limits, grpTRES) {
 			add(at.running)
 			break
 		}
@@ -496,10 +327,10 @@ func (c *Controller) lose(j *Job) {
 	}
 	for g := range j.groups {
 		if g.lost == nil {
-			g.lost = map[string]float64{}
+			g.lost = make([]float64, len(c.kinds))
 		}
-		for _, kind := range tresKinds {
-			g.lost[kind] += float64(j.has().of(kind)) * seconds
+		for kind, n := range j.allocated.amounts {
+			g.lost[kind] += float64(n) * seconds
 		}
 	}
 }
@@ -511,9 +342,6 @@ func (j *Job) usageFactor() float64 {
 	}
 	return j.qos.limits.usageFactor
 }
-
-// has is what a running job has.
-func (j *Job) has() tres { return j.allocated }
 
 // sharers is the running jobs of a QoS that are of the job's user, and those of its account.
 func (q *qos) sharers(j *Job) (ofUser, ofAccount *crowd) {
@@ -536,78 +364,73 @@ func crowdOf(all *map[string]*crowd, name string) *crowd {
 	return one
 }
 
-// submittable reports whether the limits of submission let the job come.
+// submittable reports whether the limits of submission let the job come (acct_policy_validate). What a QoS limits, no
+// association does: its limit on a user's or an account's jobs stands in for MaxSubmitJobs. A user without MaxSubmitJobs
+// has that of the nearest account above; what counts are the user's own jobs.
 func (c *Controller) submittable(j *Job) bool {
 	if !c.conf.Enforce.Limits {
 		return true
 	}
+	of := &limits{} // the QoS's
 	if q := j.qos; q != nil {
-		if q.submittedOfUser > 0 {
-			n := 0
-			for _, other := range c.jobs {
-				if other.qos == q && other.User == j.User && other.state != done {
-					n++
-				}
-			}
-			if n >= q.submittedOfUser {
-				return false
-			}
-		}
-		if q.denied && j.beyondForEver() {
+		of = &q.limits
+		ofUser, ofAccount := q.sharers(j)
+		if q.submitted.reached(q.present()) || q.submittedOfUser.reached(ofUser.present()) || q.submittedOfAccount.reached(ofAccount.present()) {
 			return false
 		}
-		if q.submittedOfUser > 0 {
-			return true // in place of MaxSubmitJobs of the association
+		if q.denied && c.beyondForEver(j) {
+			return false
 		}
 	}
 	for at := j.assoc; at != nil; at = at.parent {
-		if at.submitted > 0 && at.isUser && at.waiting+len(at.running) >= at.submitted {
+		if !of.submitted.limited && at.submitted.reached(at.present()) {
 			return false
 		}
 	}
-	return true
+	if j.assoc == nil || of.submittedOfUser.limited || of.submittedOfAccount.limited {
+		return true
+	}
+	return !j.assoc.inherited(func(l *limits) count { return l.submittedOfUser }).reached(j.assoc.present())
 }
+
+// present is how many jobs wait or run.
+func (r *crowd) present() int { return r.waiting + len(r.running) }
 
 // beyondForEver reports whether the job alone is beyond a limit of its QoS or its associations, so that it could
 // never start: DenyOnLimit has such jobs be refused. A limit of the QoS stands in for those of associations.
-func (j *Job) beyondForEver() bool {
-	of, wants := &j.qos.limits, j.requested()
-	minutes := func(most map[string]int, kind string) bool {
-		limit, limited := most[kind]
-		return limited && wants.of(kind) > 0 && int(j.Limit/des.Minute) > limit/wants.of(kind)
-	}
-	for _, kind := range tresKinds {
-		for _, most := range []map[string]int{of.amountsOfAccount, of.amountsOfUser, of.amounts, of.amountsOfJob} {
-			if beyond(most, kind, wants) {
-				return true
-			}
-		}
-		if minutes(of.minutes, kind) {
-			return true
-		}
-		for at := j.assoc; at != nil; at = at.parent {
-			if of.amounts[kind] == 0 && beyond(at.amounts, kind, wants) || of.minutes[kind] == 0 && minutes(at.minutes, kind) ||
-				of.amountsOfJob[kind] == 0 && beyond(at.amountsOfJob, kind, wants) {
+func (c *Controller) beyondForEver(j *Job) bool {
+	of, wants := &j.qos.limits, c.requested(j, c.parts[j.Partitions[0]])
+	for limit := range tresLimitCount {
+		for _, most := range of.ceilings[limit] {
+			if beyondAlone(limit, most, j, wants) {
 				return true
 			}
 		}
 	}
-	wall := int64(of.wall)
+	for at := j.assoc; at != nil; at = at.parent {
+		for limit := range minTRESPerJob {
+			for _, most := range at.ceilings[limit] {
+				if _, instead := of.ceilings.on(limit, most.kind); !instead && (at == j.assoc || limit.ofGroup()) && beyondAlone(limit, most, j, wants) {
+					return true
+				}
+			}
+		}
+	}
+	wall := of.wall
 	if wall == 0 && j.assoc != nil {
-		wall = j.assoc.inherited(func(l *limits) int64 { return int64(l.wall) })
+		wall = j.assoc.wallLimit()
 	}
-	return wall > 0 && int64(j.Limit) > wall
+	return wall > 0 && j.Limit > wall
 }
 
 // count moves a job among those of its groups who wait and those who run.
 func (c *Controller) count(j *Job, waiting int, runs bool) {
 	for g := range j.groups {
-		g.waiting += waiting
-		g.move(j, runs)
+		g.move(j, waiting, runs)
 	}
 	if q := j.qos; q != nil {
 		ofUser, ofAccount := q.sharers(j)
-		ofUser.move(j, runs)
-		ofAccount.move(j, runs)
+		ofUser.move(j, waiting, runs)
+		ofAccount.move(j, waiting, runs)
 	}
 }

@@ -330,7 +330,7 @@ func (f *configFile) readAccounting(conf *Config) {
 			switch word {
 			case "associations":
 				conf.Enforce.Associations = true
-			case "limits", "safe": // safe differs in GrpTRESMins, which is not simulated
+			case "limits", "safe": // safe differs in GrpTRESMins and GrpWall, which are not simulated
 				conf.Enforce.Associations, conf.Enforce.Limits = true, true
 			case "qos":
 				conf.Enforce.Associations, conf.Enforce.QOS = true, true
@@ -342,8 +342,12 @@ func (f *configFile) readAccounting(conf *Config) {
 	}
 	if s, found := f.take("AccountingStorageTRES"); found {
 		for word := range strings.SplitSeq(s.value, ",") {
-			if kind, isGRES := strings.CutPrefix(strings.ToLower(word), "gres/"); isGRES {
-				conf.TrackedGRES = append(conf.TrackedGRES, kind)
+			kind := strings.ToLower(strings.TrimSpace(word))
+			switch {
+			case labelOf(kind) == "":
+				f.fail(s, "%q: want kinds such as cpu, gres/gpu and license/NAME", word)
+			case !slices.Contains(usualTRES, kind) && !slices.Contains(conf.TrackedTRES, kind):
+				conf.TrackedTRES = append(conf.TrackedTRES, kind)
 			}
 		}
 	}

@@ -150,18 +150,19 @@ func TestWrongConfigurationsNameTheirLine(t *testing.T) {
 func TestAccountsAreRead(t *testing.T) {
 	a, unknown, err := ReadAccounts("sacctmgr.txt", strings.NewReader(`
 add qos low priority=10 maxtresperuser=cpu=8,node=2 maxwall=60
-add account a fairshare=3 grpwall=2 grptres=cpu=9,gres/gpu=2,license/x=-1
+add account a fairshare=3 grpwall=2 grptres=cpu=9,gres/gpu=2,license/x=-1,gpu=3
 add account b parent=a
 add user u1 account=b fairshare=5 qos=low defaultqos=low
 modify user u1 set maxjobs=4
 `))
 	require.NoError(t, err)
-	require.Equal(t, []Unknown{{Key: "grpwall=2", Line: 3, Effect: "this limit does not hold"}, {Key: "grptres=cpu=9,gres/gpu=2,license/x=-1", Line: 3, Effect: otherKinds}}, unknown)
-	require.Equal(t, map[string]int{"cpu": 9}, a.find("a", "").amounts)
+	require.Equal(t, []Unknown{{Key: "grpwall=2", Line: 3, Effect: "this limit does not hold"}, {Key: "grptres=cpu=9,gres/gpu=2,license/x=-1,gpu=3", Line: 3, Effect: otherKinds}}, unknown, "for gpu, which is no kind")
+	require.Equal(t, map[string]int{"cpu": 9, "gres/gpu": 2}, a.find("a", "").asked[grpTRES])
+	require.Equal(t, []Unknown{{Key: "grptres=gres/gpu", Line: 3, Effect: otherKinds}}, a.Uncounted(&Config{TrackedTRES: []string{"license/x"}}))
 	u := a.find("b", "u1")
 	require.Equal(t, "a", u.parent.parent.name)
-	require.Equal(t, 4, u.jobsOfUser)
-	require.Equal(t, map[string]int{"cpu": 8, "node": 2}, a.qos["low"].amountsOfUser)
+	require.Equal(t, count{4, true}, u.jobsOfUser)
+	require.Equal(t, map[string]int{"cpu": 8, "node": 2}, a.qos["low"].asked[maxTRESPerUser])
 	require.Equal(t, des.Hour, a.qos["low"].wall)
 	for text, want := range map[string]string{
 		"add user u1 account=x":        `f:1: add user u1: there is no account "x"`,
@@ -210,26 +211,26 @@ func TestDumpsOfAccountsAreRead(t *testing.T) {
 		"15: partition=p0 is not simulated: the user is in the account in all partitions, with the limits of the last row",
 	}, missed)
 	require.Equal(t, 50.0, a.find("a", "").shares)
-	require.Equal(t, map[string]int{"cpu": 7, "mem": 2000}, a.find("a", "").amounts)
+	require.Equal(t, map[string]int{"cpu": 7, "mem": 2000}, a.find("a", "").asked[grpTRES])
 	require.Equal(t, a.find("a", ""), a.find("sub", "").parent)
 	require.Equal(t, 2*24*des.Hour, a.find("sub", "").wall)
 	u1 := a.find("a", "u1")
 	require.Equal(t, 2.0, u1.shares)
-	require.Equal(t, 3, u1.jobsOfUser)
-	require.Equal(t, 9, u1.limits.submitted)
+	require.Equal(t, count{3, true}, u1.jobsOfUser)
+	require.Equal(t, count{9, true}, u1.submittedOfUser)
 	require.True(t, u1.mayUse("low"))
 	require.False(t, u1.mayUse("none"))
 	require.Equal(t, "low", u1.defaultQOS)
 	require.Equal(t, a.find("sub", "u1"), a.associationOf(&Job{User: "u1"}), "the default account is not the first one")
 	require.False(t, a.find("sub", "u1").mayUse("low"), "as the cluster says")
-	require.Equal(t, map[string]int{"cpu": 3, "node": 2}, a.find("sub", "u2").amountsOfJob)
+	require.Equal(t, map[string]int{"cpu": 3, "node": 2}, a.find("sub", "u2").asked[maxTRESPerJob])
 	hi, low := a.qos["hi"], a.qos["low"]
-	require.Equal(t, map[string]int{"cpu": 8, "mem": 10240, "node": 2}, hi.amounts)
+	require.Equal(t, map[string]int{"cpu": 8, "mem": 10240, "node": 2}, hi.asked[grpTRES])
 	require.Equal(t, []string{"low"}, hi.preempts)
-	require.Equal(t, []int{8, 2, 3}, []int{hi.jobs, hi.jobsOfUser, hi.submittedOfUser})
+	require.Equal(t, []count{{8, true}, {2, true}, {3, true}}, []count{hi.jobs, hi.jobsOfUser, hi.submittedOfUser})
 	require.Equal(t, []des.Time{30 * des.Minute, 60 * des.Second}, []des.Time{hi.wall, low.grace})
-	require.Equal(t, map[string]int{"cpu": 100}, hi.minutes)
-	require.Equal(t, map[string]int{"cpu": 4}, hi.amountsOfUser)
+	require.Equal(t, map[string]int{"cpu": 100}, hi.asked[grpTRESRunMins])
+	require.Equal(t, map[string]int{"cpu": 4}, hi.asked[maxTRESPerUser])
 	require.Equal(t, 100.0, hi.priority)
 	require.Equal(t, 0.5, low.usageFactor)
 	require.True(t, low.denied && low.noPlans)

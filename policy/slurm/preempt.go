@@ -171,7 +171,7 @@ func (c *Controller) forgetOrder(j *Job) {
 		wall = j.qos.wall
 	}
 	if wall == 0 && j.assoc != nil {
-		wall = des.Time(j.assoc.inherited(func(l *limits) int64 { return int64(l.wall) }))
+		wall = j.assoc.wallLimit()
 	}
 	if wall > 0 {
 		j.Limit, j.excused = min(wall, c.parts[j.StartedIn].MaxTime), false

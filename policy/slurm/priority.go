@@ -2,51 +2,11 @@ package slurm
 
 import (
 	"math"
-	"strings"
 
 	"github.com/gridslot/gridslot/des"
 )
 
 // Priorities, and the use on which fair shares depend: plugins/priority/multifactor of Slurm.
-
-// billing is what a second of a job that has started in a partition is charged for
-// (assoc_mgr_tres_weighted): its CPUs, or if the partition has TRESBillingWeights the sum of amount · weight
-// over all kinds of TRES. With PriorityFlags=MAX_TRES the amounts of nodes count by the largest product
-// instead, to which the products of licences are added. A job that has its nodes to itself is charged for
-// all of their devices.
-func (c *Controller) billing(j *Job, p *partition) float64 {
-	has := j.has()
-	if len(p.BillingWeights) == 0 {
-		return float64(has.cpus)
-	}
-	var sum, most, global float64
-	for _, w := range p.BillingWeights {
-		amount := 0.0
-		switch {
-		case w.Kind == "cpu":
-			amount = float64(has.cpus)
-		case w.Kind == "mem":
-			amount = float64(has.mem) / 1024 // weights are of a GB
-		case w.Kind == "node":
-			amount = float64(has.nodes)
-		default:
-			if kind, is := strings.CutPrefix(w.Kind, "gres/"); is {
-				amount = float64(c.Devices(j, kind))
-			}
-			for _, l := range j.Licenses {
-				if w.Kind == "license/"+l.Kind {
-					global += float64(l.Count) * w.Value
-				}
-			}
-		}
-		sum += amount * w.Value
-		most = max(most, amount*w.Value)
-	}
-	if c.conf.Priority.MaxTRES {
-		return most + global
-	}
-	return sum + global
-}
 
 // decayLoop computes priorities every PriorityCalcPeriod (_decay_thread). Each computation is a tick.
 type decayLoop struct {
@@ -185,7 +145,7 @@ const basicPriority = 4_294_901_760
 func (c *Controller) sizeFactor(j *Job) float64 {
 	nodes, wanted := max(j.Nodes, 1), j.reckoned
 	if wanted == 0 {
-		wanted = j.requested().cpus
+		wanted = j.requestedCPUs()
 	}
 	if c.conf.Priority.FavorSmall {
 		nodes, wanted = len(c.conf.Nodes)-nodes, c.cpus-wanted

@@ -133,8 +133,8 @@ func (c *Controller) growOlder(j *Job, now des.Time) {
 	}
 	limited := false
 	for g := range j.groups {
-		if limited = g.accruing > 0; limited {
-			if g.aging >= g.accruing {
+		if limited = g.accruing.limited; limited {
+			if g.accruing.reached(g.aging) {
 				return
 			}
 			break

@@ -29,15 +29,12 @@ const (
 )
 
 // ofLimit reports whether a limit of a QoS or an association is the reason, as far as Slurm takes it for a
-// limit (acct_policy_job_runnable_state): that function lacks the limits on what an account has in a QoS, on the
-// memory of a job or a user, and on minutes of memory or nodes.
+// limit (acct_policy_job_runnable_state): that function knows the limits of Slurm's first years only, which all but one end
+// in Limit. It lacks limits on what an account has in a QoS, on devices, licences and billing, on the memory of a job or a
+// user, and on minutes of other kinds than CPUs.
 func (r Reason) ofLimit() bool {
 	text := string(r)
-	if !strings.HasPrefix(text, "QOS") && !strings.HasPrefix(text, "Assoc") {
-		return false
-	}
-	unknown := strings.Contains(text, "MEMRun") || strings.Contains(text, "NODERun") || strings.Contains(text, "MaxMemory")
-	return !unknown
+	return (strings.HasPrefix(text, "QOS") || strings.HasPrefix(text, "Assoc")) && strings.HasSuffix(text, "Limit") || text == "QOSMinCpuNotSatisfied"
 }
 
 // ofQOSTogether reports whether a limit on what all jobs of a QoS have together is the reason.

@@ -32,6 +32,15 @@ func newRuled(t *testing.T, conf, accounts string) *ruled {
 	return r
 }
 
+// amounts is so much of kinds of TRES by their positions, on nodes.
+func (r *ruled) amounts(of map[int]int, on ...int) tres {
+	t := tres{amounts: make([]int, len(r.kinds)), on: on}
+	for kind, n := range of {
+		t.amounts[kind] = n
+	}
+	return t
+}
+
 // submit puts a job into the queue at an instant, of one hour unless it says otherwise, in the first partition
 // unless it names others.
 func (r *ruled) submit(now des.Time, j *Job) *Job {
@@ -428,29 +437,33 @@ func TestGPUsWeighWhereEnoughNodesAreConsidered(t *testing.T) {
 	require.Equal(t, weighs(1, 1), r.weights[3], "all are considered where the look is whether idle nodes would do")
 }
 
-// Limits on amounts are told before nodes are looked for where they are on CPUs alone, of whatever kind they are, and where the look
+// Limits on amounts are told before nodes are looked for where they are on what all nodes give alike, whichever limits they are, and where the look
 // that was made last reckoned as many CPUs as the job asks for.
 func TestWhichLimitsAreToldBeforeNodesAreLookedFor(t *testing.T) {
 	own := func(r *ruled) *entry {
 		return r.submit(0, &Job{Tasks: 2, Account: "a", User: "u", QOS: "q", Held: true}).entries[0]
 	}
 	for _, kind := range []string{"grptres", "grptresrunmins", "maxtresperjob", "maxtresperuser", "maxtresperaccount"} {
-		for of, early := range map[string]bool{"cpu": true, "node": false, "mem": false} {
-			r := newRuled(t, kept, "add qos other\nadd qos q "+kind+"="+of+"=900\nadd account a\n"+users)
+		for of, early := range map[string]bool{"cpu": true, "gres/gpu": true, "license/m": true, "node": false, "mem": false, "billing": false} {
+			r := newRuled(t, counted, "add qos other\nadd qos q "+kind+"="+of+"=900\nadd account a\n"+users)
 			e := own(r)
 			e.job.reckoned = 2
-			require.Equal(t, early, r.limitedByCPUs(e, r.up), "%s=%s", kind, of)
+			require.Equal(t, early, r.limitsTold(e, r.up), "%s=%s", kind, of)
 		}
 	}
-	r := newRuled(t, kept, "add qos other\nadd qos q grptres=cpu=900\nadd account a grptres=node=9\n"+users)
+	r := newRuled(t, kept, "add qos other\nadd qos q maxtrespernode=cpu=9\nadd account a\n"+users)
+	perNode := own(r)
+	perNode.job.reckoned = 2
+	require.False(t, r.limitsTold(perNode, r.up), "CPUs of a node hang on nodes")
+	r = newRuled(t, kept, "add qos other\nadd qos q grptres=cpu=900\nadd account a grptres=node=9\n"+users)
 	e := own(r)
 	e.job.reckoned = 2
-	require.False(t, r.limitedByCPUs(e, r.up), "its account limits nodes")
+	require.False(t, r.limitsTold(e, r.up), "its account limits nodes")
 	r = newRuled(t, kept, "add qos other\nadd qos q grptres=cpu=900\nadd account a\n"+users)
 	e = own(r)
 	for _, reckoned := range []int{0, 1, 3} {
 		e.job.reckoned = reckoned
-		require.False(t, r.limitedByCPUs(e, r.up), "it would get %d", reckoned)
+		require.False(t, r.limitsTold(e, r.up), "it would get %d", reckoned)
 	}
 }
 
@@ -502,7 +515,7 @@ func TestReservationsUnderMaintenance(t *testing.T) {
 func TestAmountsAreLimitedOneByOne(t *testing.T) {
 	a, _, err := ReadAccounts("f", strings.NewReader("add qos q grptres=node=2 grptres=cpu=5\nmodify qos q set grptres=node=3\nmodify qos q set grptres=cpu=-1,mem=7\n"))
 	require.NoError(t, err)
-	require.Equal(t, map[string]int{"node": 3, "mem": 7}, a.qos["q"].amounts)
+	require.Equal(t, map[string]int{"node": 3, "mem": 7}, a.qos["q"].asked[grpTRES])
 }
 
 // A running job that is held goes on, and waits for its release should it have to start again.
@@ -983,11 +996,12 @@ func TestHastyJobsAreCountedForEver(t *testing.T) {
 	require.InDelta(t, 59*60, r.unused(j), 1e-9, "though it has run for ten minutes")
 	r.over(11*des.Minute, j)
 	ran := float64(10*des.Minute-j.Start) / float64(des.Second)
-	require.InDelta(t, 3*(ran-60), r.accounts.qos["q"].lost["cpu"], 1e-9)
-	require.InDelta(t, ran-60, j.assoc.lost["node"], 1e-9)
+	require.InDelta(t, 3*(ran-60), r.accounts.qos["q"].lost[tresCPU], 1e-9)
+	require.InDelta(t, ran-60, j.assoc.lost[tresNode], 1e-9)
 	limit := 999 - int(3*(ran-60)/60)
 	at := func(cpus int) bool {
-		return r.beyondMinutes(&r.accounts.qos["q"].group, &Job{Limit: des.Minute}, "cpu", tres{cpus: cpus})
+		q := r.accounts.qos["q"]
+		return r.beyond(grpTRESRunMins, q.ceilings[grpTRESRunMins][0], &q.group, &q.crowd, &Job{Limit: des.Minute}, r.amounts(map[int]int{tresCPU: cpus}))
 	}
 	require.False(t, at(limit))
 	require.True(t, at(limit+1))
@@ -1007,8 +1021,9 @@ func TestLimitsOfAccountsAreNotKnown(t *testing.T) {
 	r.until(70 * des.Second)
 	require.Equal(t, pending, next.state)
 	for reason, known := range map[Reason]bool{
-		"QOSGrpMemoryLimit": true, "QOSGrpCPURunMinutesLimit": true, "AssocMaxJobsLimit": true, "AssocGrpNodeLimit": true, "QOSMaxCpuPerUserLimit": true,
-		"QOSMaxMemoryPerUserLimit": false, "AssocGrpMEMRunMinutesLimit": false, "QOSGrpNODERunMinutesLimit": false, "MaxCpuPerAccount": false, WaitsForLicenses: false,
+		"QOSGrpMemLimit": true, "QOSMinCpuNotSatisfied": true, "QOSGrpCPURunMinutesLimit": true, "AssocMaxJobsLimit": true, "AssocGrpNodeLimit": true, "QOSMaxCpuPerUserLimit": true,
+		"QOSMaxMemoryPerUser": false, "AssocGrpMemRunMinutes": false, "QOSGrpNodeRunMinutes": false, "QOSGrpGRES": false, "AssocGrpLicense": false, "AssocGrpBilling": false,
+		"MaxCpuPerAccount": false, WaitsForLicenses: false, PartitionNodeLimit: false,
 	} {
 		require.Equal(t, known, reason.ofLimit(), reason)
 	}
@@ -1276,34 +1291,44 @@ func TestJobsThatComeBackAreSortedAnew(t *testing.T) {
 	require.Equal(t, []*entry{two.entries[0], one.entries[0]}, r.runnable(10*des.Second))
 }
 
-// Limits on memory and nodes count what the others have; a node that the others have already counts once.
+// Limits on memory and nodes, of a QoS and of an account, count what the others have; a node that the others have already
+// counts once.
 func TestLimitsOnMemoryAndNodes(t *testing.T) {
 	for limit, reasons := range map[string][2]Reason{
-		"grptres=mem=1999":           {"QOSGrpMemoryLimit", ""},
-		"maxtresperuser=mem=1999":    {"QOSMaxMemoryPerUserLimit", ""},
-		"maxtresperaccount=mem=1999": {"MaxMemoryPerAccount", ""},
-		"maxtresperjob=mem=999":      {"QOSMaxMemoryPerJobLimit", ""},
-		"grptres=node=1":             {"QOSGrpNodeLimit", ""},
-		"maxtresperuser=node=1":      {"QOSMaxNodePerUserLimit", ""},
-		"maxtresperaccount=node=1":   {"MaxNodePerAccount", ""},
-		"grptres=mem=2000,node=2":    {"", ""},
+		"qos q grptres=mem=1999":           {"QOSGrpMemLimit", ""},
+		"qos q maxtresperuser=mem=1999":    {"QOSMaxMemoryPerUser", ""},
+		"qos q maxtresperaccount=mem=1999": {"MaxMemoryPerAccount", ""},
+		"qos q maxtresperjob=mem=999":      {"QOSMaxMemoryPerJob", ""},
+		"qos q grptres=node=1":             {"QOSGrpNodeLimit", ""},
+		"qos q maxtresperuser=node=1":      {"QOSMaxNodePerUserLimit", ""},
+		"qos q maxtresperaccount=node=1":   {"MaxNodePerAccount", ""},
+		"qos q grptres=mem=2000,node=2":    {"", ""},
+		"account a grptres=mem=1999":       {"AssocGrpMemLimit", ""},
+		"account a grptres=node=1":         {"AssocGrpNodeLimit", ""},
+		"account a maxtresperjob=mem=999":  {"AssocMaxMemPerJob", ""},
+		"account a grptres=mem=2000":       {"", ""},
+		"account a grptres=node=2":         {"", ""},
+		"account a maxtresperjob=mem=1000": {"", ""},
 	} {
 		r := newRuled(t, strings.NewReplacer("CPUs=4", "CPUs=4 RealMemory=4000", "CR_Core", "CR_Core_Memory").Replace(kept),
-			"add qos other\nadd qos q "+limit+"\nadd account a\n"+users)
+			"add qos other\nadd qos q\nadd account a\n"+users+"\nmodify "+strings.NewReplacer(" q ", " q set ", " a ", " a set ").Replace(limit))
 		job := func(held bool) *Job {
 			return r.submit(0, &Job{Tasks: 1, Memory: 1000, Account: "a", User: "u", QOS: "q", Held: held})
 		}
+		wants := func(mem int, on ...int) tres {
+			return r.amounts(map[int]int{tresCPU: 1, tresNode: 1, tresMem: mem}, on...)
+		}
 		if strings.Contains(limit, "perjob") {
-			require.Equal(t, reasons[0], r.beyondAmounts(job(true), tres{cpus: 1, nodes: 1, mem: 1000}), limit)
+			require.Equal(t, reasons[0], r.beyondAmounts(job(true), wants(1000)), limit)
 			continue
 		}
 		first := job(false)
 		r.until(10 * des.Second)
 		require.Equal(t, []int{0}, on(first), limit)
 		next := job(true)
-		require.Equal(t, reasons[0], r.beyondAmounts(next, tres{cpus: 1, nodes: 1, mem: 1000, on: []int{1}}), limit)
-		require.Equal(t, reasons[1], r.beyondAmounts(next, tres{cpus: 1, nodes: 1, mem: 999, on: []int{0}}), limit)
+		require.Equal(t, reasons[0], r.beyondAmounts(next, wants(1000, 1)), limit)
+		require.Equal(t, reasons[1], r.beyondAmounts(next, wants(999, 0)), limit)
 		r.over(20*des.Second, first)
-		require.Equal(t, reasons[1], r.beyondAmounts(next, tres{cpus: 1, nodes: 1, mem: 1000, on: []int{1}}), limit)
+		require.Equal(t, reasons[1], r.beyondAmounts(next, wants(1000, 1)), limit)
 	}
 }

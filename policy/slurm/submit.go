@@ -384,7 +384,7 @@ func (c *Controller) couldEver(now des.Time, e *entry) bool {
 // than MaxTime.
 func (c *Controller) beyondPartition(j *Job, p *partition) Reason {
 	switch {
-	case j.requested().cpus > p.cpus:
+	case j.requestedCPUs() > p.cpus:
 		return PartitionConfig
 	case j.Nodes > len(p.Nodes), p.MaxNodes > 0 && j.Nodes > p.MaxNodes:
 		return PartitionNodeLimit

@@ -1,5 +1,7 @@
 package slurm
 
+import "strings"
+
 // What a controller tells of its jobs to callers who write down what happens.
 
 // Keeps reports whether the controller still has the record of the job: it was accepted and is not purged.
@@ -28,29 +30,21 @@ func (c *Controller) QOSOf(j *Job) string {
 func (j *Job) Billing() float64 { return j.billing }
 
 // CPUs returns the number of CPUs for which the job asks, at least one for each node.
-func (j *Job) CPUs() int { return j.requested().cpus }
+func (j *Job) CPUs() int { return j.requestedCPUs() }
 
 // Passes returns how often the main scheduler and backfill have gone through the queue so far.
 // The reasons why older jobs wait change only then, and at orders.
 func (c *Controller) Passes() int64 { return c.main.passes + c.backfill.runs }
 
-// Devices returns the number of devices of a kind that the running job has. A job that has its
-// nodes to itself has all devices of these nodes.
-func (c *Controller) Devices(j *Job, kind string) int {
-	whole := j.Exclusive || c.parts[j.StartedIn].Exclusive
-	n := 0
-	for _, p := range j.Placed {
-		amounts := j.GRES
-		if whole {
-			amounts = c.conf.Nodes[p.Node].GRES
-		}
-		for _, g := range amounts {
-			if g.Kind == kind {
-				n += g.Count
-			}
+// Has returns how much the running job has of a kind of TRES that accounting counts, such as gres/gpu or
+// license/matlab; 0 of any other. A job that has its nodes to itself has all devices of these nodes.
+func (c *Controller) Has(j *Job, kind string) int {
+	for i := range c.kinds {
+		if strings.EqualFold(c.kinds[i].name, kind) {
+			return j.allocated.of(i)
 		}
 	}
-	return n
+	return 0
 }
 
 // Reason returns why the job waits, as it was last noted; NoReason if the job does not wait.

@@ -5,7 +5,6 @@ package slurm
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/gridslot/gridslot/des"
 )
@@ -151,24 +150,15 @@ type limited struct {
 	has    int    // how much of it is taken; 0 of a limit on each single job
 }
 
-// bound is a limit on a count; 0 is no limit.
-func bound(reason Reason, option string, most, has int) limited {
-	return limited{reason, option, most, most > 0, has}
-}
-
-// boundOf is a limit on an amount of a kind; a limit of 0 allows none.
-func boundOf(reason Reason, option string, most map[string]int, kind string, has int) limited {
-	n, is := most[kind]
-	return limited{reason, option + "=" + kind, n, is, has}
+// bound is a limit on a count.
+func bound(reason Reason, option string, most count, has int) limited {
+	return limited{reason, option, most.most, most.limited, has}
 }
 
 // limitOf tells the limit that a reason names, as "GrpTRES=cpu=16 of account phys, of which 12 are taken"; ""
 // if the reason names none. A QoS is asked before associations, the nearest association first, as limits
 // are checked.
 func (c *Controller) limitOf(j *Job, reason Reason) string {
-	if !reason.ofLimit() {
-		return ""
-	}
 	tell := func(of string, all []limited) string {
 		at := slices.IndexFunc(all, func(l limited) bool { return l.reason == reason && l.is })
 		switch {
@@ -189,7 +179,7 @@ func (c *Controller) limitOf(j *Job, reason Reason) string {
 		if at.isUser {
 			of = "user "
 		}
-		if text := tell(of+at.name, c.limitsOf("Assoc", &at.group)); text != "" {
+		if text := tell(of+at.name, c.limitsOf("Assoc", &at.group, j, func(tresLimit) *crowd { return &at.crowd })); text != "" {
 			return text
 		}
 	}
@@ -197,18 +187,23 @@ func (c *Controller) limitOf(j *Job, reason Reason) string {
 }
 
 // limitsOf are the limits of a group on its jobs. of is the word with which their reasons begin: QOS or Assoc.
-func (c *Controller) limitsOf(of string, g *group) []limited {
+func (c *Controller) limitsOf(of string, g *group, j *Job, counted func(tresLimit) *crowd) []limited {
 	all := []limited{
 		bound(Reason(of+"GrpJobsLimit"), "GrpJobs", g.jobs, len(g.running)),
 		bound(Reason(of+"MaxJobsLimit"), "MaxJobs", g.jobsOfUser, len(g.running)),
-		bound(Reason(of+"MaxWallDurationPerJobLimit"), "MaxWall", int(g.wall/des.Minute), 0),
+		bound(Reason(of+"MaxWallDurationPerJobLimit"), "MaxWall", count{int(g.wall / des.Minute), g.wall > 0}, 0),
 	}
-	for _, kind := range tresKinds {
-		name := limitNames[kind]
-		all = append(all,
-			boundOf(Reason(of+"Grp"+name+"Limit"), "GrpTRES", g.amounts, kind, c.taken(&g.crowd, kind)),
-			boundOf(Reason(of+"Grp"+strings.ToUpper(kind)+"RunMinutesLimit"), "GrpTRESRunMins", g.minutes, kind, c.minutesLeft(g, kind)),
-			boundOf(Reason(of+"Max"+name+"PerJobLimit"), "MaxTRES", g.amountsOfJob, kind, 0))
+	for limit, most := range g.ceilings {
+		for _, m := range most {
+			has := 0
+			switch limit := tresLimit(limit); tresLimits[limit].measure {
+			case together:
+				has = c.taken(counted(limit), m.kind)
+			case minutes:
+				has = c.minutesLeft(g, m.kind, j)
+			}
+			all = append(all, limited{m.reason, tresLimits[limit].option + "=" + c.kinds[m.kind].name, m.most, true, has})
+		}
 	}
 	return all
 }
@@ -216,25 +211,7 @@ func (c *Controller) limitsOf(of string, g *group) []limited {
 // limitsOfQOS are the limits of a QoS on its jobs, and on those of the job's user and account.
 func (c *Controller) limitsOfQOS(q *qos, j *Job) []limited {
 	ofUser, ofAccount := q.sharers(j)
-	all := append(c.limitsOf("QOS", &q.group),
+	return append(c.limitsOf("QOS", &q.group, j, func(l tresLimit) *crowd { return q.countedFor(l, j) }),
 		bound("QOSMaxJobsPerUserLimit", "MaxJobsPerUser", q.jobsOfUser, len(ofUser.running)),
 		bound("MaxJobsPerAccount", "MaxJobsPerAccount", q.jobsOfAccount, len(ofAccount.running)))
-	for _, kind := range tresKinds {
-		name := limitNames[kind]
-		all = append(all,
-			boundOf(Reason("QOSMax"+name+"PerUserLimit"), "MaxTRESPerUser", q.amountsOfUser, kind, c.taken(ofUser, kind)),
-			boundOf(Reason("Max"+name+"PerAccount"), "MaxTRESPerAccount", q.amountsOfAccount, kind, c.taken(ofAccount, kind)))
-	}
-	return all
-}
-
-// taken is how much of a kind of TRES jobs have together: CPUs, MB, or nodes, where a node counts once.
-func (c *Controller) taken(by *crowd, kind string) int {
-	switch kind {
-	case "cpu":
-		return by.cpus
-	case "mem":
-		return by.mem
-	}
-	return c.nodesOf(by.running).count()
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -109,9 +110,9 @@ func (m *Machine) tresOf(own *slurm.Job) string {
 		text += fmt.Sprintf(",%d=%d", tresMem, mem)
 	}
 	text += fmt.Sprintf(",%d=%d,%d=%d,%d=%d", tresEnergy, uint64(noAmount), tresNode, len(own.Placed), tresBilling, int64(own.Billing()))
-	for i, kind := range conf.TrackedGRES {
-		if n := m.c.Devices(own, kind); n > 0 {
-			text += fmt.Sprintf(",%d=%d", tresFirst+i, n)
+	for _, kind := range slices.Sorted(slices.Values(conf.TrackedTRES)) {
+		if n := m.c.Has(own, kind); n > 0 {
+			text += fmt.Sprintf(",%d=%d", tresFirst+slices.Index(conf.TrackedTRES, kind), n)
 		}
 	}
 	return text

@@ -94,9 +94,13 @@ func ReadSite(conf, accounts string, overrides ...slurm.Override) (*Input, error
 		a, _, err := slurm.ReadAccounts(accounts, strings.NewReader(string(text)))
 		return a, err
 	}
-	_, unknown, err = slurm.ReadAccounts(accounts, strings.NewReader(string(text)))
+	all, unknown, err := slurm.ReadAccounts(accounts, strings.NewReader(string(text)))
+	if err != nil {
+		return in, err
+	}
 	in.miss(accounts, unknown)
-	return in, err
+	in.miss(accounts, all.Uncounted(in.Config))
+	return in, nil
 }
 
 // miss notes what is not simulated of a file.

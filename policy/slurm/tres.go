@@ -1,0 +1,522 @@
+package slurm
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gridslot/gridslot/des"
+)
+
+// Trackable resources (TRES): what limits on amounts and charges count. A kind is one row of Controller.kinds, and
+// a limit one row of tresLimits.
+
+// Positions of the kinds that every Slurm has (TRES_ARRAY_CPU and so on). The kinds of AccountingStorageTRES follow.
+// Energy and the kinds after billing are never asked for here: their amounts are 0.
+const (
+	tresCPU     = iota
+	tresMem     // MB
+	tresEnergy  // known only after a job, so that Slurm holds nobody to it
+	tresNode    // a node of several jobs counts once in limits on what they have together
+	tresBilling // what a second is charged, cut to a whole number
+)
+
+// usualTRES are the names of the kinds that every Slurm has, by position.
+var usualTRES = []string{"cpu", "mem", "energy", "node", "billing", "fs/disk", "vmem", "pages"}
+
+// tresKind is a kind of TRES.
+type tresKind struct {
+	name    string // as sacctmgr has it, in lower case: cpu, gres/gpu, license/matlab
+	label   string // what reasons call it: see labelOf
+	device  string // of gres/KIND: the kind of devices, else ""
+	license string // of license/NAME: the name, in lower case, else ""
+}
+
+// tresLabels are what reasons call kinds, by the name or its part up to the slash.
+var tresLabels = map[string]string{
+	"cpu": "Cpu", "mem": "Mem", "energy": "Energy", "node": "Node", "billing": "Billing", "gres/": "GRES", "license/": "License", "bb/": "BB",
+	"fs/": "Unknown", "ic/": "Unknown", "vmem": "Unknown", "pages": "Unknown",
+}
+
+// labelOf is what reasons call a kind of TRES; "" if Slurm knows no such kind.
+func labelOf(name string) string {
+	kind, of, named := strings.Cut(name, "/")
+	if named {
+		kind += "/"
+	}
+	if named && of == "" {
+		return ""
+	}
+	return tresLabels[kind]
+}
+
+// kindsOf are the kinds of TRES that a controller counts: the usual ones, those of AccountingStorageTRES by their names
+// (slurmdb_sort_tres_by_id_asc), and those that have a weight, without which Slurm would not begin.
+func kindsOf(conf *Config) (all []tresKind) {
+	add := func(name string) {
+		if slices.ContainsFunc(all, func(k tresKind) bool { return k.name == name }) {
+			return
+		}
+		k := tresKind{name: name, label: labelOf(name)}
+		k.device, _ = strings.CutPrefix(name, "gres/")
+		k.license, _ = strings.CutPrefix(name, "license/")
+		if k.device == name {
+			k.device = ""
+		}
+		if k.license == name {
+			k.license = ""
+		}
+		all = append(all, k)
+	}
+	for _, name := range slices.Concat(usualTRES, slices.Sorted(slices.Values(conf.TrackedTRES))) {
+		add(name)
+	}
+	for i := range conf.Partitions {
+		for _, w := range conf.Partitions[i].BillingWeights {
+			add(w.Kind)
+		}
+	}
+	return all
+}
+
+// tres is how much a job asks for or has of each kind of TRES, and on which nodes where they are known.
+type tres struct {
+	amounts []int // by position of the kind; nil: nothing of any
+	on      []int // positions of nodes
+}
+
+// of is how much there is of the kind at a position.
+func (t tres) of(kind int) int {
+	if t.amounts == nil {
+		return 0
+	}
+	return t.amounts[kind]
+}
+
+// requestedCPUs is how many CPUs a job asks for (min_cpus): at least one a node.
+func (j *Job) requestedCPUs() int { return max(j.tasks()*j.cpusPerTask(), max(j.Nodes, 1)) }
+
+// requested is what a job asks for in a partition before nodes are known (tres_req_cnt).
+func (c *Controller) requested(j *Job, p *partition) tres {
+	return c.reckon(j, p, j.requestedCPUs(), max(j.Nodes, 1), nil)
+}
+
+// reckonedNeeds is what the job of e asks for, with the CPUs that it would have got when nodes were last found for it
+// (total_cpus), on so many nodes; 0: on as many as it asks for. whole is nodes whose devices it would all have, or nil.
+func (c *Controller) reckonedNeeds(e *entry, nodes int, whole nodeSet) tres {
+	cpus := e.job.reckoned
+	if cpus == 0 {
+		cpus = e.job.requestedCPUs()
+	}
+	if nodes == 0 {
+		nodes = max(e.job.Nodes, 1)
+	}
+	return c.reckon(e.job, e.part, cpus, nodes, whole)
+}
+
+// reckon is what a job would have in a partition of which only the number of CPUs and nodes is known. Devices count
+// for the nodes that the job asks for, however many it gets. A job that asks for no memory, where there is no
+// DefMemPerCPU, counts with the memory of its partition's first node (job_get_tres_mem).
+func (c *Controller) reckon(j *Job, p *partition, cpus, nodes int, whole nodeSet) tres {
+	perNode, perCPU := j.Memory, j.MemoryPerCPU
+	if perNode == 0 && perCPU == 0 {
+		perCPU = c.conf.Select.DefMemPerCPU
+	}
+	if perNode == 0 && perCPU == 0 && len(p.Nodes) > 0 {
+		perNode = c.conf.Nodes[p.Nodes[0]].Memory
+	}
+	mem := perNode * nodes
+	if perNode == 0 {
+		mem = perCPU * cpus
+	}
+	return c.filled(j, p, cpus, mem, nodes, j.Required, func(kind string) int {
+		if whole != nil {
+			return c.devicesOf(j, slices.Collect(whole.all), kind, true)
+		}
+		return max(j.Nodes, 1) * amountIn(j.GRES, kind)
+	})
+}
+
+// has is what a job has, or would have, of chosen nodes, with the weights of a partition. whole: it has them to itself
+// with all their devices.
+func (c *Controller) has(j *Job, p *partition, placed []Placement, whole bool) tres {
+	cpus, mem := 0, 0
+	on := make([]int, len(placed))
+	for i := range placed {
+		cpus += placed[i].CPUs
+		mem += placed[i].Mem
+		on[i] = placed[i].Node
+	}
+	return c.filled(j, p, cpus, mem, len(placed), on, func(kind string) int { return c.devicesOf(j, on, kind, whole) })
+}
+
+// filled is the amounts of all kinds. devices tells how many devices of a kind there are.
+func (c *Controller) filled(j *Job, p *partition, cpus, mem, nodes int, on []int, devices func(kind string) int) tres {
+	t := tres{amounts: make([]int, len(c.kinds)), on: on}
+	t.amounts[tresCPU], t.amounts[tresMem], t.amounts[tresNode] = cpus, mem, nodes
+	for i := len(usualTRES); i < len(c.kinds); i++ {
+		switch k := &c.kinds[i]; {
+		case k.device != "":
+			t.amounts[i] = devices(k.device)
+		case k.license != "":
+			t.amounts[i] = amountIn(j.Licenses, k.license)
+		}
+	}
+	t.amounts[tresBilling] = int(min(c.weighted(t, p), math.MaxInt32)) // last, for it goes by all others
+	return t
+}
+
+// amountIn is how many things of a kind there are among amounts. Slurm compares names of kinds without regard to case.
+func amountIn(amounts []Amount, kind string) (n int) {
+	for i := range amounts {
+		if strings.EqualFold(amounts[i].Kind, kind) {
+			n += amounts[i].Count
+		}
+	}
+	return n
+}
+
+// devicesOf is how many devices of a kind the job has on nodes: what it asks for of each, or with whole all that they
+// have.
+func (c *Controller) devicesOf(j *Job, nodes []int, kind string, whole bool) (n int) {
+	if !whole {
+		return len(nodes) * amountIn(j.GRES, kind)
+	}
+	for _, node := range nodes {
+		n += amountIn(c.conf.Nodes[node].GRES, kind)
+	}
+	return n
+}
+
+// weighted is what a second of amounts is charged in a partition (assoc_mgr_tres_weighted): the CPUs, or if the
+// partition has TRESBillingWeights the sum of amount · weight over all kinds. With PriorityFlags=MAX_TRES the amounts
+// of nodes count by the largest product instead, to which the products of licences are added.
+func (c *Controller) weighted(t tres, p *partition) float64 {
+	if len(p.BillingWeights) == 0 {
+		return float64(t.of(tresCPU))
+	}
+	var sum, most, global float64
+	for _, w := range p.BillingWeights {
+		at := slices.IndexFunc(c.kinds, func(k tresKind) bool { return k.name == w.Kind })
+		amount := float64(t.of(at))
+		switch {
+		case at == tresBilling:
+			continue
+		case at == tresMem:
+			amount /= 1024 // weights are of a GB
+		case c.kinds[at].license != "":
+			global += amount * w.Value
+			continue
+		}
+		sum += amount * w.Value
+		most = max(most, amount*w.Value)
+	}
+	if c.conf.Priority.MaxTRES {
+		return most + global
+	}
+	return sum + global
+}
+
+// tresLimit is a limit on amounts: a row of tresLimits.
+type tresLimit uint8
+
+// The limits on amounts, in the order in which Slurm checks them when nodes are chosen
+// (acct_policy_job_runnable_post_select). QoSs have all, associations the first four.
+const (
+	grpTRES tresLimit = iota
+	grpTRESRunMins
+	maxTRESPerJob
+	maxTRESPerNode
+	minTRESPerJob
+	maxTRESPerAccount
+	maxTRESPerUser
+	tresLimitCount
+)
+
+// measure is what a limit on amounts compares with it.
+type measure uint8
+
+const (
+	together   measure = iota // what the job and those that run have
+	minutes                   // the minutes that the job and those that run may still use, amount times minutes
+	ofEach                    // what the job has
+	ofEachNode                // what the job has divided by its nodes, cut to a whole number
+	atLeast                   // what the job has: the limit is the least
+)
+
+// tresLimits are the limits on amounts.
+var tresLimits = [tresLimitCount]struct {
+	option        string   // as sacctmgr spells it
+	keys          []string // its names in lower case
+	before, after string   // the words before and after the kind in reasons
+	measure       measure
+}{
+	grpTRES:           {"GrpTRES", []string{"grptres"}, "Grp", "", together},
+	grpTRESRunMins:    {"GrpTRESRunMins", []string{"grptresrunmins"}, "Grp", "RunMinutes", minutes},
+	maxTRESPerJob:     {"MaxTRES", []string{"maxtres", "maxtresperjob"}, "Max", "PerJob", ofEach},
+	maxTRESPerNode:    {"MaxTRESPerNode", []string{"maxtrespernode"}, "Max", "PerNode", ofEachNode},
+	minTRESPerJob:     {"MinTRES", []string{"mintres", "mintresperjob"}, "Min", "", atLeast},
+	maxTRESPerAccount: {"MaxTRESPerAccount", []string{"maxtresperaccount", "maxtrespa"}, "Max", "PerAccount", together},
+	maxTRESPerUser:    {"MaxTRESPerUser", []string{"maxtresperuser", "maxtrespu"}, "Max", "PerUser", together},
+}
+
+// tresLimitOf is the limit on amounts that an option in lower case sets.
+func tresLimitOf(key string) (l tresLimit, is bool) {
+	for l := range tresLimitCount {
+		if slices.Contains(tresLimits[l].keys, key) {
+			return l, true
+		}
+	}
+	return 0, false
+}
+
+// ofGroup reports whether the limit is on what jobs have together or can still use, so that it is checked for each account
+// above the user, too, and not inherited.
+func (l tresLimit) ofGroup() bool { return l == grpTRES || l == grpTRESRunMins }
+
+// reasonOf is the reason of jobs that wait for a limit on a kind with a label. of is whose limit it is: QOS or Assoc.
+func (l tresLimit) reasonOf(of, label string) Reason {
+	row := &tresLimits[l]
+	if l == maxTRESPerAccount {
+		of = ""
+	}
+	if l == maxTRESPerNode && (label == "Node" || label == "License") { // Slurm has forgotten them
+		label = "Unknown"
+	}
+	name := of + row.before + label + row.after
+	if other, there := oddReasons[name]; there {
+		return other
+	}
+	return Reason(name)
+}
+
+// oddReasons are the reasons that are not made of their words as all others are: those of Slurm's first years, and
+// memory, which QoSs call otherwise than associations.
+var oddReasons = map[string]Reason{
+	"QOSGrpCpu": "QOSGrpCpuLimit", "QOSGrpMem": "QOSGrpMemLimit", "QOSGrpNode": "QOSGrpNodeLimit",
+	"AssocGrpCpu": "AssocGrpCpuLimit", "AssocGrpMem": "AssocGrpMemLimit", "AssocGrpNode": "AssocGrpNodeLimit",
+	"QOSGrpCpuRunMinutes": "QOSGrpCPURunMinutesLimit", "AssocGrpCpuRunMinutes": "AssocGrpCPURunMinutesLimit",
+	"QOSMaxCpuPerJob": "QOSMaxCpuPerJobLimit", "QOSMaxNodePerJob": "QOSMaxNodePerJobLimit",
+	"AssocMaxCpuPerJob": "AssocMaxCpuPerJobLimit", "AssocMaxNodePerJob": "AssocMaxNodePerJobLimit",
+	"QOSMaxCpuPerUser": "QOSMaxCpuPerUserLimit", "QOSMaxNodePerUser": "QOSMaxNodePerUserLimit", "QOSMinCpu": "QOSMinCpuNotSatisfied",
+	"QOSGrpMemRunMinutes": "QOSGrpMemoryRunMinutes", "QOSMaxMemPerJob": "QOSMaxMemoryPerJob", "QOSMaxMemPerNode": "QOSMaxMemoryPerNode",
+	"QOSMinMem": "QOSMinMemory", "QOSMaxMemPerUser": "QOSMaxMemoryPerUser", "MaxMemPerAccount": "MaxMemoryPerAccount",
+}
+
+// ceiling is a limit on the amount of a kind, as the controller checks it.
+type ceiling struct {
+	kind   int    // position of the kind
+	most   int    // 0 or more; the least of MinTRESPerJob
+	reason Reason // of jobs that wait for it
+}
+
+// ceilings are the limits on amounts of a group. Each list has rising positions of kinds: of several limits in the way Slurm
+// names the first.
+type ceilings [tresLimitCount][]ceiling
+
+// on is the limit on a kind; limited is false if there is none.
+func (all *ceilings) on(l tresLimit, kind int) (limit ceiling, limited bool) {
+	for _, limit = range all[l] {
+		if limit.kind == kind {
+			return limit, true
+		}
+	}
+	return ceiling{}, false
+}
+
+// setCeilings makes the limits that were read ones that can be checked, for QoSs and down the tree of accounts. A user has
+// the limits on single jobs that the nearest account above has, kind by kind, where it has none. Kinds that the
+// controller does not count are left out, as slurmctld has them left out.
+func (c *Controller) setCeilings() {
+	make := func(l *limits, of string) {
+		l.ceilings = ceilings{}
+		for limit := range tresLimitCount {
+			for kind, k := range c.kinds {
+				if most, limited := l.asked[limit][k.name]; limited {
+					l.ceilings[limit] = append(l.ceilings[limit], ceiling{kind, most, limit.reasonOf(of, k.label)})
+				}
+			}
+		}
+	}
+	for _, q := range c.accounts.qos {
+		make(&q.limits, "QOS")
+	}
+	for at := range c.accounts.all { // parents come first
+		make(&at.limits, "Assoc")
+		if at.parent == nil {
+			continue
+		}
+		for _, limit := range []tresLimit{maxTRESPerJob, maxTRESPerNode} {
+			for _, above := range at.parent.ceilings[limit] {
+				if _, own := at.ceilings.on(limit, above.kind); !own {
+					at.ceilings[limit] = append(at.ceilings[limit], above)
+				}
+			}
+			slices.SortFunc(at.ceilings[limit], func(a, b ceiling) int { return a.kind - b.kind })
+		}
+	}
+}
+
+// setAmounts reads KIND=COUNT,KIND=COUNT. Limits on kinds that are not named stay. It reports false if Slurm knows no
+// such kind.
+func setAmounts(to *map[string]int, value string) (known bool, err error) {
+	known = true
+	if *to == nil {
+		*to = map[string]int{}
+	}
+	for part := range strings.SplitSeq(value, ",") {
+		kind, text, _ := strings.Cut(part, "=")
+		n, err := amountOf(kind, text)
+		if err != nil || kind == "" {
+			return false, fmt.Errorf("%q: want KIND=COUNT", part)
+		}
+		switch kind = strings.ToLower(kind); {
+		case labelOf(kind) == "":
+			known = false
+		case n < 0:
+			delete(*to, kind) // -1 clears a limit; 0 is one
+		default:
+			(*to)[kind] = n
+		}
+	}
+	return known, nil
+}
+
+// megabytes are the units of memory in which sacctmgr has it.
+var megabytes = map[string]int{"M": 1, "G": 1 << 10, "T": 1 << 20, "P": 1 << 30}
+
+// amountOf is so much of a kind: of memory in MB, or with another unit behind it, as 10G.
+func amountOf(kind, text string) (int, error) {
+	times := 1
+	if strings.EqualFold(kind, "mem") && text != "" {
+		if unit, there := megabytes[strings.ToUpper(text[len(text)-1:])]; there {
+			text, times = text[:len(text)-1], unit
+		}
+	}
+	n, err := strconv.Atoi(text)
+	if err == nil && n > math.MaxInt/times {
+		err = strconv.ErrRange
+	}
+	return n * times, err
+}
+
+// beyondAmounts is the limit on amounts that does not let the job start with so much, or ""
+// (acct_policy_job_runnable_post_select). A limit of the QoS stands in for the same limit of associations on the same
+// kind.
+func (c *Controller) beyondAmounts(j *Job, wants tres) Reason {
+	if !c.conf.Enforce.Limits {
+		return ""
+	}
+	of := &ceilings{} // the QoS's
+	j.blockedByQOS = false
+	if q := j.qos; q != nil {
+		of = &q.ceilings
+		for limit := range tresLimitCount {
+			for _, most := range of[limit] {
+				if c.beyond(limit, most, &q.group, q.countedFor(limit, j), j, wants) {
+					j.blockedByQOS = true
+					return most.reason
+				}
+			}
+		}
+	}
+	for at := j.assoc; at != nil; at = at.parent {
+		for limit := range minTRESPerJob {
+			if at != j.assoc && !limit.ofGroup() {
+				continue
+			}
+			for _, most := range at.ceilings[limit] {
+				if _, instead := of.on(limit, most.kind); !instead && c.beyond(limit, most, &at.group, &at.crowd, j, wants) {
+					return most.reason
+				}
+			}
+		}
+	}
+	return ""
+}
+
+// countedFor is the jobs of the QoS that count with a limit on amounts: all, or those of the job's user or account.
+func (q *qos) countedFor(limit tresLimit, j *Job) *crowd {
+	switch limit {
+	case maxTRESPerUser:
+		ofUser, _ := q.sharers(j)
+		return ofUser
+	case maxTRESPerAccount:
+		_, ofAccount := q.sharers(j)
+		return ofAccount
+	}
+	return &q.crowd
+}
+
+// beyond reports whether a limit of a group does not let the job start with so much beside those that run. A job that
+// wants nothing of a kind waits for no limit on what jobs have together.
+func (c *Controller) beyond(limit tresLimit, most ceiling, g *group, running *crowd, j *Job, wants tres) bool {
+	want := wants.of(most.kind)
+	switch tresLimits[limit].measure {
+	case together:
+		if most.kind == tresNode { // a node that the others have already counts once
+			theirs := c.nodesOf(running.running)
+			for _, n := range wants.on {
+				if theirs.has(n) {
+					want--
+				}
+			}
+		}
+		return want > 0 && c.taken(running, most.kind)+want > most.most
+	case minutes:
+		return want > 0 && want*int(j.Limit/des.Minute)+c.minutesLeft(g, most.kind, j) > most.most
+	}
+	return beyondAlone(limit, most, j, wants)
+}
+
+// beyondAlone reports whether a job that wants so much is beyond a limit, whatever runs.
+func beyondAlone(limit tresLimit, most ceiling, j *Job, wants tres) bool {
+	want := wants.of(most.kind)
+	switch tresLimits[limit].measure {
+	case minutes:
+		return want > 0 && int(j.Limit/des.Minute) > most.most/want
+	case ofEachNode:
+		return want/max(wants.of(tresNode), 1) > most.most
+	case atLeast:
+		return want < most.most
+	}
+	return want > most.most
+}
+
+// taken is how much of a kind of TRES jobs have together; a node counts once.
+func (c *Controller) taken(by *crowd, kind int) int {
+	switch {
+	case kind == tresNode:
+		return c.nodesOf(by.running).count()
+	case by.sums == nil:
+		return 0
+	}
+	return by.sums[kind]
+}
+
+// nodesOf is the nodes that jobs have.
+func (c *Controller) nodesOf(running []*Job) nodeSet {
+	all := newNodeSet(len(c.conf.Nodes))
+	for _, r := range running {
+		all.unite(r.nodes)
+	}
+	return all
+}
+
+// minutesLeft is how many minutes of a kind the running jobs of a group may still use, as they count where the job
+// wants to start: not at all for a job whose QoS has UsageFactor=0. Slurm counts whole minutes.
+func (c *Controller) minutesLeft(g *group, kind int, j *Job) int {
+	if j.usageFactor() == 0 {
+		return 0
+	}
+	seconds := 0.0
+	if g.lost != nil {
+		seconds = g.lost[kind]
+	}
+	for _, r := range g.running {
+		seconds += float64(r.allocated.of(kind)) * c.unused(r)
+	}
+	return int(seconds / 60)
+}
