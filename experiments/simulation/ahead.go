@@ -19,7 +19,7 @@ type aheadJobs struct {
 	// batches is closed when the source has ended. Invariant: err and panicked are written before
 	// that, and read only after it.
 	batches chan []*entity.Job
-	// batch is what is left of the latest batch.
+	// batch is the rest of the latest batch that the source's reader sent.
 	batch    []*entity.Job
 	quit     chan struct{}
 	closing  sync.Once
@@ -27,8 +27,8 @@ type aheadJobs struct {
 	panicked any   // likewise, with what the source has panicked
 }
 
-// aheadBatch is how many jobs are handed over at a time: enough that handing over costs nothing
-// beside reading. At most aheadBatches batches wait, so that memory stays small.
+// aheadBatch is the number of jobs that are handed over at a time: enough that handing over costs
+// nothing beside reading. At most aheadBatches batches wait, so that memory stays small.
 const (
 	aheadBatch   = 1024
 	aheadBatches = 2
@@ -91,7 +91,7 @@ func (a *aheadJobs) Next() (*entity.Job, bool) {
 	return j, true
 }
 
-// Err is what went wrong with the source, once Next has returned false.
+// Err returns the error of the source, once Next has returned false.
 func (a *aheadJobs) Err() error { return a.err }
 
 // close ends the goroutine and waits for that: nobody else reads the source afterwards.

@@ -8,9 +8,10 @@ import (
 	"github.com/gridslot/gridslot/entity"
 )
 
-// Machine is what the jobs run on: a Cluster, a *Domain, a *Grid or a *SlurmCluster. It names the
-// policies that there are on it, refuses settings that mean nothing there, and makes itself ready
-// to run one policy at a time, any number side by side. Other packages cannot add machines.
+// Machine is the model of the computer on which the jobs run: a Cluster, a *Domain, a *Grid or a
+// *SlurmCluster. It names its policies, refuses settings that mean nothing on it, and prepares
+// itself to run any number of policies, one after the other or side by side. Other packages cannot
+// add machines.
 type Machine interface {
 	// Kind returns "cluster", "domain", "grid" or "slurm".
 	Kind() string
@@ -27,8 +28,8 @@ type Machine interface {
 // runner runs one policy. It may be called from several goroutines.
 type runner func(ctx context.Context, p *policyRun) (*Result, error)
 
-// policyRun is what a runner gets: the policy's name, a reading of the jobs, and the settings that
-// are the same on every machine.
+// policyRun has the input of a runner: the policy's name, a reading of the jobs, and the settings
+// that are the same on every machine.
 type policyRun struct {
 	policyName
 	jobs     reading

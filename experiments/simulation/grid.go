@@ -27,8 +27,8 @@ type Grid struct {
 	Brokers int     `yaml:"brokers"`
 	Assign  Assign  `yaml:"assign"` // which jobs go to which broker
 	Network Network `yaml:"network"`
-	// Expiry is how long a site keeps an emergency reservation that is neither committed nor
-	// cancelled, in seconds; 0 means grid.DefaultExpiry.
+	// Expiry is the time in seconds for which a site keeps an emergency reservation that is neither
+	// committed nor cancelled; 0 means grid.DefaultExpiry.
 	Expiry float64 `yaml:"expiry"`
 	// Log asks for log-STRATEGY.txt, a line for each message of a negotiation.
 	Log bool `yaml:"log"`
@@ -64,7 +64,7 @@ type ClusterSite struct {
 	Name       string  `yaml:"name"` // "cluster-1" and so on where empty; it becomes part of the names of files
 	Processors int     `yaml:"processors"`
 	Speed      float64 `yaml:"speed"` // its MIPS over the reference's, on which jobs take what the trace says; 0 means 1
-	// Price is what a processor costs for a time unit, 0 to entity.MostPrice; 0 is free.
+	// Price is the price of a processor for a time unit, 0 to entity.MostPrice; 0 means free.
 	Price float64 `yaml:"price"`
 	// PayByUse makes brokers' jobs pay for the time that they use, not for the time that they
 	// reserve. It needs a Price.

@@ -140,7 +140,7 @@ func (c *call) tellOfPrices(g *Grid) {
 // listens to what becomes of its jobs, or if they come by feedback.
 func (c *call) writeRequests() error {
 	path := filepath.Join(c.dir.Path, RequestsName)
-	if c.requests == nil || c.Workload.Options.Feedback || sameFile(path, c.Workload.Trace) { // that is where they come from
+	if c.requests == nil || c.Workload.Options.Feedback || sameFile(path, c.Workload.Trace) { // the jobs come from this file
 		return nil
 	}
 	from, err := c.requests()

@@ -21,8 +21,8 @@ const (
 	unitBytes   = 120 // a processor or node that fails
 )
 
-// memoryNeeds is what a call will need, by its parts. running is the number of policies that run at
-// a time: each has its own plan and flows.
+// memoryNeeds is the memory that a call will need, by its parts. running is the number of policies
+// that run at a time: each has its own plan and flows.
 type memoryNeeds struct {
 	all     []hostmem.Need
 	running float64

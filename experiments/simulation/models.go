@@ -33,7 +33,7 @@ type later[T any] func() (T, error)
 // now is a value that is known at once.
 func now[T any](v T) later[T] { return func() (T, error) { return v, nil } }
 
-// arrivals are what can be asked of the arrivals of every model.
+// arrivals are the parameters that the arrivals of every model have.
 type arrivals struct {
 	// load is offered in the long run, with the flurries in it; 0 means the model's own rate.
 	load     float64
@@ -78,7 +78,7 @@ func addCycleBegin(h *workload.Header) {
 	h.Add("TimeZoneString", "UTC")
 }
 
-// cycleForm is how a cycle is written.
+// cycleForm is the form in which a cycle is written.
 const cycleForm = "day=W/W/...,week=W/W/W/W/W/W/W|@LOG"
 
 // parseCycle reads the weights of equal parts of the day, from midnight on, and of Monday
@@ -129,7 +129,7 @@ func cycleOf(path string) (*model.Cycle, error) {
 	return &c, nil
 }
 
-// flurriesForm is how flurries are written.
+// flurriesForm is the form in which flurries are written.
 const flurriesForm = "every=N:jobs=N:gap=T:spread=F"
 
 // parseFlurries reads flurries; see model.Flurries for what the keys mean.
@@ -158,7 +158,7 @@ func parseFlurries(text string) (*model.Flurries, error) {
 	return f, f.Check()
 }
 
-// wanted is what every source is told by its parameters.
+// wanted has the parameters that every source has.
 type wanted struct {
 	arrivals
 	jobs  int64
@@ -237,13 +237,14 @@ func (w wanted) source(generate func(seed uint64, load float64, cycle *model.Cyc
 	}
 }
 
-// nearLoad is how near the jobs come to a load, as a part of it, before no more are drawn. What is
-// left is made up for by scaling times: a month is then shifted against its days by four minutes at
-// most.
+// nearLoad is the relative difference between the offered and the wanted load below which no more
+// jobs are drawn. Scaling the times removes the remaining difference: it then shifts a month
+// against its days by at most four minutes.
 const nearLoad = 1e-4
 
-// mostDraws is how often jobs are drawn anew to come that near. Each draw halves the range in which
-// the load to ask for lies, on a logarithmic scale, so that 30 are plenty for any smooth model.
+// mostDraws is the number of times that jobs are drawn anew to come that near. Each draw halves, on
+// a logarithmic scale, the range of loads to ask the model for, so that 30 are plenty for any
+// smooth model.
 const mostDraws = 30
 
 // exactly yields jobs that offer a load to a number of processors. jobs is a first try. at draws
@@ -310,7 +311,7 @@ func (t *Tables) Exactly(trace string) string {
 
 // missedLoad returns a sentence if the jobs of a model offer another load than the name of the
 // source states, by a twentieth or more; otherwise "". The load of a model is a mean in the long
-// run. offered is what the jobs offer.
+// run. offered is the load of these jobs.
 func (t *Tables) missedLoad(trace string, offered float64) string {
 	exact, stated := t.Exactly(trace), 0.0
 	if exact == trace {

@@ -138,7 +138,7 @@ func zone(text string) (*time.Location, error) {
 	return zoneNamed(text)
 }
 
-// largestMap is how long a file of parameters may be, in bytes.
+// largestMap is the largest length of a file of parameters, in bytes.
 const largestMap = 64 << 10
 
 // readMap reads the parameters of csv from a YAML file. Only parameters may stand there, map not

@@ -186,7 +186,7 @@ func (c *call) outages(processors int, nodes []entity.Node) (*outages, error) {
 	return s.forMachine(s.log, processors, nodes, c.Settings.Seed, c.Settings.Replication)
 }
 
-// outageSettings is what a scenario says of outages, read. Exactly one of log and model is set,
+// outageSettings has a scenario's settings of outages, read. Exactly one of log and model is set,
 // once a log has been opened.
 type outageSettings struct {
 	victims flow.Victims

@@ -26,11 +26,11 @@ import (
 // Power says how the energy of a run is accounted for: the setting power, read by ParsePower. The
 // zero value says that it is not.
 type Power struct {
-	// Model is what a node draws in each state, in watts. A domain's nodes may have columns that
-	// say otherwise; see powerColumns.
+	// Model is the power of a node in each state, in watts. Columns of a domain's nodes replace it
+	// for single nodes; see powerColumns.
 	Model metrics.PowerModel
-	// PerNode is how many processors a node of a cluster has; 1 by default. Nodes of a domain and
-	// of Slurm are known by name, so it is 1 there.
+	// PerNode is the number of processors of a node of a cluster; 1 by default. Nodes of a domain
+	// and of Slurm are known by name, so it is 1 there.
 	PerNode int
 	// SwitchOff switches nodes off that have been idle for Idle. They take Boot to come back, and
 	// Shutdown to be off. It is false by default.
@@ -47,8 +47,8 @@ type Power struct {
 	// follow them; see workload.OpenCaps.
 	CapsFile string
 
-	// price, carbon and caps are what the files have. load and readCaps fill them in before any
-	// run, so that copies of Power share them.
+	// price, carbon and caps are the contents of the files. load and readCaps fill them in before
+	// any run, so that copies of Power share them.
 	price, carbon, caps *flow.Curve
 
 	// text is the setting as it was given. It is empty exactly if nothing is accounted for.

@@ -26,9 +26,8 @@ import (
 	"github.com/gridslot/gridslot/workload/vo"
 )
 
-// fileYAML is what stands in the file. Lengths of time and instants are numbers of time units,
-// which are seconds where a log is run. readMachine refuses keys of two kinds of machine in one
-// file.
+// fileYAML has the keys of the file. Lengths of time and instants are numbers of time units, which
+// are seconds if a log is run. readMachine refuses keys of two kinds of machine in one file.
 type fileYAML struct {
 	Processors int `yaml:"processors"` // a cluster
 
@@ -68,7 +67,7 @@ type domainYAML struct {
 	// Pricing makes prices react to sales.
 	Pricing *pricingYAML `yaml:"pricing"`
 
-	// Cycle is how long a cycle is; it must be given. PayByUse makes users pay for the time that
+	// Cycle is the length of a cycle; it must be given. PayByUse makes users pay for the time that
 	// they use, not for the time that they reserve.
 	Cycle    float64 `yaml:"cycle"`
 	Interval float64 `yaml:"interval"` // how far ahead windows are planned; 0: a cycle
@@ -92,7 +91,7 @@ type domainYAML struct {
 	// the beginning of each of Cycles cycles; 1 of 20 jobs where not given.
 	Batches *Batches `yaml:"batches"`
 
-	// Trace is how a trace's jobs become priced requests.
+	// Trace has the parameters by which a trace's jobs become priced requests.
 	Trace vo.Priced `yaml:"trace"`
 
 	// Criteria are searches for windows: user u has number u modulo their count.
@@ -169,7 +168,7 @@ func parse(path string, text []byte, kind string, part bool, t *Tables) (*Scenar
 	return r.sc, nil
 }
 
-// mostText is how long a file of settings may be, in bytes: the reader of YAML takes some
+// mostText is the largest length of a file of settings, in bytes: the reader of YAML takes some
 // twenty times as much memory.
 const mostText = 16 << 20
 
@@ -673,7 +672,7 @@ func with[V any](m map[string]V, name string, v V) map[string]V {
 }
 
 // readCSV reads a file that stands beside this one, row by row, and keeps its checksum among the
-// scenario's texts. key is that of the file's name, for errors.
+// scenario's texts. key is the key whose value is the file's name, for errors.
 func (r *reader) readCSV(key, name string, wanted []string, take func(*csvtable.Table, *csvtable.Row) error) error {
 	text, err := os.ReadFile(r.beside(name))
 	if err != nil {
@@ -705,8 +704,8 @@ func (r *reader) readTimes(d *Domain) error {
 	return nil
 }
 
-// lengths are what a length of time may be, in time units: a tick is the least, and some
-// 31,000 years are the most, as in traces.
+// lengths says which lengths of time are allowed, in time units: from a tick to some 31,000 years,
+// as in traces.
 const (
 	lengths   = "0.000001 to 1e12 time units"
 	maxLength = 1e12

@@ -26,8 +26,8 @@ import (
 	"github.com/gridslot/gridslot/workload"
 )
 
-// Options are what does not bear on the results of a call of Run: files, messages, and how the work
-// is done. The zero value runs in memory, without a word.
+// Options are the parameters of a call of Run that do not change its results: files, messages, and
+// how the work is done. The zero value runs in memory, without a word.
 type Options struct {
 	// Tables says what can be asked for by name; nil means Standard().
 	Tables *Tables // Standard() where nil
@@ -42,12 +42,12 @@ type Options struct {
 	Alternatives bool
 	// Perfetto asks for perfetto-POLICY.json.
 	Perfetto bool
-	// Workers is how many policies run at a time. Values below 1 mean 1.
+	// Workers is the number of policies that run at a time. Values below 1 mean 1.
 	Workers int
-	// Memory is how many bytes the work may need, by an estimate, before it is refused; 0 means
-	// three quarters of what the machine has.
+	// Memory is the largest number of bytes that the work may need, by an estimate made before it
+	// begins; beyond it the call is refused. 0 means three quarters of the machine's memory.
 	Memory int64
-	// Stdin is what the trace "-" reads; os.Stdin where nil.
+	// Stdin is the input for the trace "-"; nil means os.Stdin.
 	Stdin io.Reader
 	// Tell, if set, is told what a user should know, a line at a time. It is called from one
 	// goroutine.
@@ -77,18 +77,17 @@ type Options struct {
 
 // Progress tells of work under way. Any goroutine may call its functions, at any time.
 type Progress struct {
-	// Total is what Done returns in the end: bytes of a log, or jobs of a workload in memory, for
-	// all policies together. It is 0 for jobs of a program, whose number nobody knows.
+	// Total is the value that Done returns at the end: bytes of a log, or jobs of a workload in
+	// memory, for all policies together. It is 0 for jobs of a program, whose number is not known.
 	Total   int64
 	Done    func() int64
 	Running func() []string // policies, in the order asked for
 }
 
-// Outcome is what became of a scenario: the results of the policies that have finished, in the
-// order asked for.
+// Outcome has the results of a scenario's policies that have finished, in the order asked for.
 type Outcome struct {
 	Results []*Result
-	// Report is what the reader of the trace met.
+	// Report has the findings of the trace's reader; it is empty without a trace.
 	Report *workload.Report
 }
 
@@ -120,7 +119,8 @@ type call struct {
 	nodes []metrics.SiteNodes
 	// wrote has the names of the files for all policies that this call has written, or will have.
 	wrote []string
-	// until is where the runs stop without results; nil means that they run to their end.
+	// until is the instant at which the runs stop without results; nil means that they run to their
+	// end.
 	until *des.Time
 
 	bounds bounder
@@ -685,7 +685,7 @@ func (c *call) remarks(r *Result) (all []string) {
 	return all
 }
 
-// refusalsTold is how many refused jobs are told one by one.
+// refusalsTold is the number of refused jobs that are named one by one.
 const refusalsTold = 5
 
 // worthTelling reports whether a user who did not ask should hear of a finding of the reader.

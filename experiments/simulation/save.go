@@ -200,8 +200,8 @@ func (s *Saved) Scenario(t *Tables) (*Scenario, error) {
 	return sc, err
 }
 
-// savedFormat is what the file of a saved run says that it is, and savedLayout counts the
-// layouts of such files.
+// savedFormat is the text by which the file of a saved run names its format. savedLayout is the
+// number of the present layout of such files.
 const (
 	savedFormat = "gridslot saved simulation"
 	savedLayout = 1
@@ -215,7 +215,7 @@ type savedFile struct {
 	Run    json.RawMessage `json:"run"`
 }
 
-// savedRun is what the checksum of a savedFile is of.
+// savedRun is the part of a savedFile of which SHA256 is the checksum.
 type savedRun struct {
 	Until    string           `json:"until"` // in seconds, exactly
 	Points   []Point          `json:"points"`

@@ -43,21 +43,21 @@ type Workload struct {
 	// From is the format of the log with its parameters ("sacct:zone=Europe/London"). If it is
 	// empty, the format is recognised from the content.
 	From string
-	// Options are how records become jobs, and which part of them is taken. Procs
-	// is the size of the machine that the trace comes from, and so of a Cluster
-	// that gives no number itself.
+	// Options say how records become jobs, and which part of the records is taken. Options.Procs is
+	// the size of the machine that the trace comes from, and so the size of a Cluster that gives no
+	// number itself.
 	Options workload.Options
 	// Moldable, if set, gives rigid jobs shapes, by a speed-up model with its
 	// parameters ("amdahl:serial=0.05"); see SpeedUps.
 	Moldable string
 	// Jobs, if set, begins a reading of jobs that a program makes. It is called once for every
 	// policy with Settings.Seed, and must yield the same jobs each time. Options do not apply to
-	// these jobs. Name is what messages and files call them.
+	// these jobs. Name is the name of these jobs in messages and files.
 	Jobs func(seed uint64) (entity.Source, error)
 	Name string
 }
 
-// Flows are what happens beside the jobs of the workload. All fields are empty by default.
+// Flows are the happenings beside the jobs of the workload. All fields are empty by default.
 type Flows struct {
 	// Reservations is a CSV file of users' advance reservations; see workload.OpenReservations.
 	// A Grid has none.

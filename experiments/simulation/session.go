@@ -75,7 +75,7 @@ type Session struct {
 	attempts *metrics.AttemptsFile
 	// closers end the writers of files, in order, before the files are committed.
 	closers []func() error
-	// cleanups are what close does, from the last to the first.
+	// cleanups are the functions that close calls, from the last to the first.
 	cleanups []func()
 	spent    *Watch
 	ahead    *aheadJobs // or nil

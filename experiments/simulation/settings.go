@@ -74,8 +74,8 @@ func (name noSuchSetting) Error() string {
 // SettingTable returns all settings, in the order of the command's help.
 func SettingTable() []Setting { return slices.Clone(settings) }
 
-// settings is the table. Its order is that of the help, in groups: policies, jobs and what happens,
-// the machine and the log, conventions, and what is told in the end.
+// settings is the table of settings. Its order is the order of the help, in groups: policies, jobs
+// and flows, the machine and the log, conventions, and output.
 var settings = []Setting{
 	{
 		Name: "policy", Form: "LIST", Topic: OfRuns,

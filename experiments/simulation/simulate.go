@@ -12,8 +12,8 @@ import (
 	"github.com/gridslot/gridslot/metrics/rows"
 )
 
-// RunSettings is what one run does with its workload: the policy, the machine, the conventions and
-// the files. Simulate and Begin take it from a program; Run makes one for each policy.
+// RunSettings has the parameters of one run of a workload: the policy, the machine, the conventions
+// and the files. Simulate and Begin take it from a program; Run makes one for each policy.
 type RunSettings struct {
 	// Policy decides. It may keep state, so each run needs its own.
 	Policy     entity.Policy
@@ -22,8 +22,9 @@ type RunSettings struct {
 	Pass       entity.Pass
 	Wakes      entity.Wakes // when the policy is awake
 	Overrun    entity.Overrun
-	// Predictor and Corrector, if set, are what jobs are planned by, in place of what
-	// Policy brings; see predict.Set. They may keep state: each run needs its own.
+	// Predictor and Corrector, if set, predict the runtimes by which jobs are planned, in place of
+	// the predictor that Policy brings; see predict.Set. They may keep state: each run needs its
+	// own.
 	Predictor entity.Predictor
 	Corrector entity.Corrector
 	// LeaveWaiting lets the run end well though the policy has left jobs in the queue, which
@@ -109,7 +110,8 @@ func (s *RunSettings) predicts() bool {
 	return own != nil || s.Predictor != nil
 }
 
-// Result is what became of one policy's run. What a machine or a setting does not have is empty.
+// Result has the results of one policy's run. Fields that the machine or the settings do not have
+// are empty.
 type Result struct {
 	Summary     metrics.Summary
 	Waiting     []*entity.Run // left in the queue, in order of submission
@@ -119,10 +121,10 @@ type Result struct {
 	Files       []string      // names of the files that were written
 	// Rejections are why jobs were rejected, in order of first use.
 	Rejections []metrics.ReasonCount
-	// Capacity is where the processor time of the machine went. It is known if the files tell of
+	// Capacity shows the uses of the machine's processor time. It is known if the files tell of
 	// attempts (RunSettings.Attempts), or if owners take a part.
 	Capacity metrics.Capacity
-	// Accuracy is how good the predictions of runtimes were; nil if nothing was predicted.
+	// Accuracy measures the predictions of runtimes; nil if nothing was predicted.
 	Accuracy *AccuracySummary
 	// Bounds has the values that no schedule of the jobs of the run can be below, and how far the
 	// run is above them. It is nil if bounds were not asked for, and if Unbounded says why there
@@ -137,8 +139,8 @@ type Result struct {
 	Proof int64
 	// Logged compares the mean wait with that of the log's own schedule, if the log tells waits.
 	Logged LoggedWaits
-	// Energy is what the run took, if energy was accounted for, and SiteEnergies has the part of
-	// each site of a grid.
+	// Energy is the energy of the run, if it was accounted for. SiteEnergies has the part of each
+	// site of a grid.
 	Energy       *metrics.EnergyRow
 	SiteEnergies []metrics.EnergyRow
 

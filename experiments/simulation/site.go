@@ -23,10 +23,10 @@ type Site struct {
 	Name   string // as files call the site; "" where the machine is one site
 	Plan   entity.Plan
 	Policy entity.Policy
-	// Flows are what happens at the site, and who writes it down. They are attached, begun
-	// and ended in this order, so that it is also the order in which observers hear of an
-	// event, in which a run begins its files, and in which things happen that fall on one
-	// instant: the bytes of a run hang on it.
+	// Flows are the happenings at the site, and the observers that write them down. They are
+	// attached, begun and ended in this order. So it is also the order in which observers hear of
+	// an event, in which a run begins its files, and in which happenings of one instant follow each
+	// other: the bytes of a run depend on it.
 	Flows []Flow
 	// Scheduler is the metascheduler of the site, from its opening on.
 	Scheduler *entity.Metascheduler
@@ -184,9 +184,9 @@ type siteMeter struct {
 	meter *metrics.PowerMeter
 }
 
-// power is the flow of the meter of a site's energy, and of switching its nodes off, if that is
-// wanted. name is that of the site, file what files call it. Each site of a grid has a meter like
-// that of the settings; all have one span of time, so that their numbers add up.
+// power returns the flow of the meter of a site's energy and, if wanted, of switching its nodes
+// off. name is the site's name, file its name in names of files. Each site of a grid has a meter
+// with the same settings; all have one span of time, so that their numbers add up.
 func (x *Session) power(name, file string) Flow {
 	if x.settings.Power == nil {
 		return hooks{}

@@ -619,10 +619,11 @@ type slurmLog struct {
 	header *workload.Header // or nil
 }
 
-// comesAt is how long after the second that a log tells a job comes. No loop of Slurm wakes then.
+// comesAt is the time from the second that a log gives to the job's submission. No loop of Slurm
+// wakes then.
 const comesAt = des.Second / 4
 
-// kilobytes is how many kilobytes a megabyte has: logs count the former, Slurm the latter.
+// kilobytes is the number of kilobytes in a megabyte: logs count the former, Slurm the latter.
 const kilobytes = 1024
 
 // submission returns the job as its user submits it: a number of CPUs for a limit in whole minutes,

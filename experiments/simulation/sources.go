@@ -27,13 +27,13 @@ import (
 // instead. Dependencies are kept beside the log, for feedback.
 type Source func(seed uint64) (Generated, error)
 
-// Generated is what a source has made.
+// Generated is the output of a source.
 type Generated struct {
 	Processors int                   // of the machine that the jobs are for
 	Jobs       iter.Seq[*entity.Job] // in order of submission; every range over them yields the same
-	// Header is what a log of the jobs says beside MaxProcs; nil is nothing.
+	// Header is the header of a log of the jobs, without MaxProcs; nil means an empty header.
 	Header *workload.Header
-	// Warnings are what whoever asked for the jobs should know of them.
+	// Warnings are sentences about the jobs for the user who asked for them.
 	Warnings []string
 }
 

@@ -183,7 +183,7 @@ func squeueJob(cells []string, at []int, part float64) (j *entity.Job, runs bool
 		j.Submit = des.Second
 	}
 	j.Request = entity.Request{Nodes: int(procs), Length: limit}
-	// Whole seconds, of which the log is that a source is written down as.
+	// Whole seconds, as in the log into which a source is written.
 	j.Runtime = max(des.Second, des.Seconds(float64(int64(part*limit.Seconds()))))
 	return j, runs, nil
 }

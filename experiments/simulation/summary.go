@@ -16,8 +16,8 @@ import (
 	"github.com/gridslot/gridslot/metrics/rows"
 )
 
-// GridSummary, MoneySummary and AccuracySummary are what summary.csv has beside the columns of
-// every machine.
+// GridSummary, MoneySummary and AccuracySummary are the columns of summary.csv that only some
+// machines and settings have.
 type (
 	GridSummary     = rows.GridSummary
 	MoneySummary    = rows.MoneySummary
