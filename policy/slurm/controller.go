@@ -229,6 +229,18 @@ func (c *Controller) finish(now des.Time, j *Job, failed bool) {
 	c.changed(now)
 }
 
+// Free says that a node of a job that ended is free, while others of its nodes are not yet: its epilog has come back.
+// Release follows when all are.
+func (c *Controller) Free(now des.Time, j *Job, node int) {
+	if j.state != completing {
+		return
+	}
+	j.nodes = j.nodes.clone()
+	j.nodes.drop(node)
+	c.findLeaving()
+	c.changed(now)
+}
+
 // Release says that the nodes of a job that ended are free: the last epilog has come back
 // (job_epilog_complete). A pass follows at once, or with `defer` when the main loop next asks for one.
 // Nothing follows if the job waits again already, since Down has freed its nodes in the meantime.
@@ -254,17 +266,22 @@ func (c *Controller) vacate(now des.Time, j *Job) {
 	for _, l := range j.Licenses {
 		c.licenses[l.Kind] += l.Count
 	}
-	c.leaving = newNodeSet(len(c.conf.Nodes))
-	for _, r := range c.ended {
-		if r.job.state == completing {
-			c.leaving.unite(r.job.nodes)
-		}
-	}
+	c.findLeaving()
 	c.changed(now)
 	if j.requeued {
 		c.requeue(now, j)
 	} else {
 		j.Placed, j.nodes, j.shares, j.allocated.on = nil, nil, nil, nil // a year has many jobs
+	}
+}
+
+// findLeaving finds the nodes of jobs that complete.
+func (c *Controller) findLeaving() {
+	c.leaving = newNodeSet(len(c.conf.Nodes))
+	for _, r := range c.ended {
+		if r.job.state == completing {
+			c.leaving.unite(r.job.nodes)
+		}
 	}
 }
 

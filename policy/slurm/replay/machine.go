@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
@@ -20,6 +21,12 @@ const (
 	Epilog = 10 * des.Second / 1000
 )
 
+// perMessage is how long slurmctld waits before it acts on a message about the end of a job, on one about the end of
+// a node's epilog, on a submission or a cancellation (_throttle_start). It acts on one message after the other, so
+// messages of one instant take effect at different instants. A pass for which sched_min_interval has been waited can
+// come between them.
+const perMessage = des.Tick
+
 // RecordingEnds is how long after the last input a recording ends at the latest: the value of
 // Machine.Until for a recording.
 const RecordingEnds = 2 * 24 * des.Hour
@@ -28,6 +35,7 @@ const RecordingEnds = 2 * 24 * des.Hour
 const (
 	phaseSubmit des.Phase = iota // users submit jobs
 	phaseOrder                   // operators and outages act
+	phasePass                    // the controller acts between two whole seconds: it has waited longer than any message
 	phaseJob                     // jobs are launched, end, and their nodes are free: see step
 	phaseCheck                   // the machine looks whether anything can still happen
 	phaseAct                     // the controller acts
@@ -68,6 +76,8 @@ type Machine struct {
 
 	// What is to happen to jobs, and when the run ends.
 	due       steps       // a heap: the next step first
+	handled   des.Time    // when the last message that has come so far takes effect
+	releasing []release   // jobs whose nodes are being freed, in the order of their messages
 	stepping  des.EventID // the instant of the next step
 	open      int         // number of jobs that wait or have nodes
 	busy      int         // number of jobs that have nodes, also of those that complete
@@ -95,6 +105,13 @@ type job struct {
 	over    bool       // a stop was told, and no launch since: another stop gets no row, as its start got none
 	state   string     // one of the states below, or a slurm.Stop
 	watched watched
+}
+
+// release is the messages of the nodes of a job that they are free, one for each node.
+type release struct {
+	job   *job
+	from  des.Time // the node at position i is free i+1 messages later
+	nodes []int    // by name, as strings are ordered; those that are not free yet
 }
 
 // step is what is to happen to a job after a while. Steps of one instant come by kind, and then by the IDs of the
@@ -209,12 +226,19 @@ func (m *Machine) rouse() {
 		return
 	}
 	m.sim.Cancel(m.wake)
-	if m.awake = next; next != des.Forever {
-		m.wake = m.at(next, phaseAct, func(now des.Time) {
-			m.awake = des.Forever
-			m.c.Act(now)
-		})
+	m.awake = next
+	if next == des.Forever {
+		return
 	}
+	phase := phaseAct
+	if next%des.Second != 0 {
+		phase = phasePass
+	}
+	m.wake = m.at(next, phase, func(now des.Time) {
+		m.awake = des.Forever
+		m.freeBefore(now)
+		m.c.Act(now)
+	})
 }
 
 // checkFirst is how long after the last input the machine is looked at first, checkEach how often
@@ -309,6 +333,7 @@ func (m *Machine) tell(e Event) {
 // submit has the job of a user come.
 func (m *Machine) submit(now des.Time, s *Submission) {
 	m.touched = now
+	m.handle(now, 1)
 	own := s.Job
 	own.After = slices.Clone(own.After)
 	j := &job{Submission: s, job: &own, asked: own.Limit, state: statePending}
@@ -467,6 +492,7 @@ func (m *Machine) serve(now des.Time, do string, nodes []int, hosts string) {
 func (m *Machine) order(now des.Time, j *job, o *Order) {
 	switch o.Do {
 	case "cancel":
+		m.handle(now, 1)
 		m.cancelling = j
 		m.c.Cancel(now, j.job)
 		m.cancelling = nil
@@ -483,6 +509,13 @@ func (m *Machine) order(now des.Time, j *job, o *Order) {
 // follow schedules a step of a job, after a while from now on.
 func (m *Machine) follow(now, after des.Time, kind stepKind, j *job) {
 	m.push(step{at: now.Add(after), kind: kind, job: j, from: j.job.Start})
+}
+
+// handle has messages come at now, and returns when the last of them takes effect. The effects of messages other than
+// those of free nodes are not held back until then, but what follows from them is.
+func (m *Machine) handle(now des.Time, messages int) des.Time {
+	m.handled = max(m.handled, now).Add(des.Time(messages) * perMessage)
+	return m.handled
 }
 
 // push adds a step.
@@ -510,12 +543,12 @@ func (m *Machine) take(now des.Time) {
 		}
 		s.job.over = true
 	case s.kind == toRelease:
-		m.release(now, s.job)
+		m.beginRelease(now, s.job)
 	case !runs: // it was stopped in the meantime
 	case s.kind == toLaunch:
 		m.touched, s.job.over = now, false
 		m.tell(m.startOf(s.job))
-		m.follow(now, s.job.job.Length, toEnd, s.job)
+		m.follow(max(m.handled, now), s.job.job.Length, toEnd, s.job)
 	default:
 		m.end(now, s.job)
 	}
@@ -569,11 +602,36 @@ func (m *Machine) end(now des.Time, j *job) {
 	}
 	m.Watch.ended(now, j)
 	m.c.End(now, j.job)
-	m.follow(now, Epilog, toRelease, j)
+	m.follow(m.handle(now, 1), Epilog, toRelease, j)
 }
 
-// release tells the controller that the nodes of a job are free.
-func (m *Machine) release(now des.Time, j *job) {
+// beginRelease has the nodes of a job say that they are free, in the order of their names.
+func (m *Machine) beginRelease(now des.Time, j *job) {
+	r := release{job: j, from: max(m.handled, now)}
+	for _, p := range j.job.Placed {
+		r.nodes = append(r.nodes, p.Node)
+	}
+	slices.SortFunc(r.nodes, func(a, b int) int { return strings.Compare(m.in.Config.Nodes[a].Name, m.in.Config.Nodes[b].Name) })
+	m.releasing = append(m.releasing, r)
+	m.at(m.handle(now, max(len(r.nodes), 1)), phaseJob, m.endRelease)
+}
+
+// freeBefore tells the controller of the nodes that have become free before now, of jobs with other nodes that have
+// not.
+func (m *Machine) freeBefore(now des.Time) {
+	for i := range m.releasing {
+		r := &m.releasing[i]
+		for len(r.nodes) > 0 && r.from.Add(perMessage) < now {
+			m.c.Free(now, r.job.job, r.nodes[0])
+			r.from, r.nodes = r.from.Add(perMessage), r.nodes[1:]
+		}
+	}
+}
+
+// endRelease tells the controller that all nodes of a job are free.
+func (m *Machine) endRelease(now des.Time) {
+	j := m.releasing[0].job
+	m.releasing = m.releasing[1:]
 	m.busy--
 	if j.state != statePending {
 		m.open--
@@ -604,7 +662,11 @@ func (m *Machine) stopped(now des.Time, own *slurm.Job, why slurm.Stop) {
 	if why == slurm.NodeFail && j.watched.run != nil {
 		m.failures.victims = append(m.failures.victims, j.watched.run)
 	}
-	m.push(step{at: now.Add(tellsStop), kind: toTell, job: j, stop: Event{Key: j.Key, Job: own.ID, Kind: KindStop, Time: now, Detail: string(why)}})
+	acted := now
+	if m.cancelling == j {
+		acted = m.handled // when the message of the cancellation takes effect
+	}
+	m.push(step{at: acted.Add(tellsStop), kind: toTell, job: j, stop: Event{Key: j.Key, Job: own.ID, Kind: KindStop, Time: now, Detail: string(why)}})
 	if own.Requeued() {
 		j.state = statePending
 		m.Watch.requeued(now, j)
@@ -612,5 +674,5 @@ func (m *Machine) stopped(now des.Time, own *slurm.Job, why slurm.Stop) {
 		j.state = string(why)
 		m.Watch.killed(now, j, why)
 	}
-	m.follow(now, Epilog, toRelease, j)
+	m.follow(acted, Epilog, toRelease, j)
 }

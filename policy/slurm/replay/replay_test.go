@@ -128,6 +128,43 @@ func TestStopsBeforeLaunches(t *testing.T) {
 	require.Equal(t, 1, strings.Count(text, ",end,"), text)
 }
 
+// Each message takes slurmctld a microsecond, and one waits for the other. So job a, which got the three nodes of w, ends
+// after b, which got the single node of v, although both end in the same hundredth of a second and a has the lower
+// number.
+func TestEndsOfOneInstantComeInTheOrderOfTheirMessages(t *testing.T) {
+	text, _ := play(t, folder(t, map[string]string{
+		replay.ConfigFile: "NodeName=n[1-4] CPUs=1\nPartitionName=three Nodes=n[1-3] Default=YES\nPartitionName=one Nodes=n4\n",
+		replay.JobsFile: "key,submit,partition,nodes,limit_min,runtime\n" +
+			"w,9.25,three,3,60,20\nv,9.25,one,1,60,30\na,9.25,three,3,60,50\nb,9.25,one,1,60,40\n",
+	}))
+	require.Contains(t, text, "b,4,end,80,,,,,,,,COMPLETED\na,3,end,80,,,,,,,,COMPLETED\n")
+}
+
+// The two nodes of y are free one microsecond after the other. The pass that had to wait for sched_min_interval comes
+// when the second one is about to be: one job starts then, the other 10 s later.
+func TestAPassBetweenTwoNodesOfAJob(t *testing.T) {
+	text, _ := play(t, folder(t, map[string]string{
+		replay.ConfigFile: "NodeName=n[1-3] CPUs=1\nPartitionName=two Nodes=n[1-2] Default=YES\nPartitionName=one Nodes=n3\n" +
+			"SchedulerParameters=sched_min_interval=10000000\n",
+		replay.JobsFile: "key,submit,partition,nodes,limit_min,runtime\n" +
+			"x,10.25,one,1,60,19\ny,10.25,two,2,60,29\nz,35.25,two,1,60,5\nlast,35.25,two,1,60,5\n",
+	}))
+	require.Contains(t, text, "z,3,start,40,")
+	require.Contains(t, text, "last,4,start,50,")
+}
+
+// What cancellations do comes in the order of the orders, not of the jobs: b's node is free first, and the pass that
+// follows has c start on it. The pass after that one waits for sched_min_interval.
+func TestCancellationsOfOneInstantComeInTheirOrder(t *testing.T) {
+	text, _ := play(t, folder(t, map[string]string{
+		replay.ConfigFile: "NodeName=n[1-2] CPUs=1\nPartitionName=all Nodes=ALL Default=YES\nSchedulerParameters=sched_min_interval=10000000\n",
+		replay.JobsFile: "key,submit,nodes,limit_min,runtime\n" +
+			"a,9.25,1,60,90\nb,9.25,1,60,90\nc,9.25,1,60,5\n",
+		replay.OrdersFile: "time,do,job,node,value\n30.75,cancel,b,,\n30.75,cancel,a,,\n",
+	}))
+	require.Contains(t, text, "b,2,stop,30,,,,,,,,CANCELLED\na,1,stop,30,,,,,,,,CANCELLED\nc,3,start,30,4294901757,1,n2,")
+}
+
 func TestAFolderIsPlayed(t *testing.T) {
 	text, heard := play(t, folder(t, map[string]string{replay.ConfigFile: conf, replay.JobsFile: jobs, replay.OrdersFile: orders}))
 	require.Equal(t, `key,job,event,time,priority,cpus,nodes,partition,qos,by,cores,detail
