@@ -8,5 +8,5 @@
 //
 // ReadFolder reads a folder with slurm.conf, jobs.csv and what else there is. A Machine plays
 // on a des.Simulator. A job is launched Launch after its start, and its nodes are free Epilog
-// after its end.
+// after its end. Messages about this take effect one after the other, a microsecond each.
 package replay

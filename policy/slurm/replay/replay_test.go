@@ -140,17 +140,46 @@ func TestEndsOfOneInstantComeInTheOrderOfTheirMessages(t *testing.T) {
 	require.Contains(t, text, "b,4,end,80,,,,,,,,COMPLETED\na,3,end,80,,,,,,,,COMPLETED\n")
 }
 
-// The two nodes of y are free one microsecond after the other. The pass that had to wait for sched_min_interval comes
-// when the second one is about to be: one job starts then, the other 10 s later.
+// The two nodes of y are free one microsecond after the other, n10 first, as names are ordered. The pass that had to wait
+// for sched_min_interval comes when n9 is about to be free: one job starts then, the other 10 s later.
 func TestAPassBetweenTwoNodesOfAJob(t *testing.T) {
 	text, _ := play(t, folder(t, map[string]string{
-		replay.ConfigFile: "NodeName=n[1-3] CPUs=1\nPartitionName=two Nodes=n[1-2] Default=YES\nPartitionName=one Nodes=n3\n" +
+		replay.ConfigFile: "NodeName=n[9-11] CPUs=1\nPartitionName=two Nodes=n[9-10] Default=YES\nPartitionName=one Nodes=n11\n" +
 			"SchedulerParameters=sched_min_interval=10000000\n",
 		replay.JobsFile: "key,submit,partition,nodes,limit_min,runtime\n" +
 			"x,10.25,one,1,60,19\ny,10.25,two,2,60,29\nz,35.25,two,1,60,5\nlast,35.25,two,1,60,5\n",
 	}))
-	require.Contains(t, text, "z,3,start,40,")
-	require.Contains(t, text, "last,4,start,50,")
+	require.Regexp(t, "z,3,start,40,[0-9]*,1,n10,", text)
+	require.Regexp(t, "last,4,start,50,[0-9]*,1,n9,", text)
+}
+
+// Nodes of y say that they are free after those of y0, which ends in the same instant: the pass that had to wait comes
+// before any of them is free, although y's first message came before that pass.
+func TestMessagesOfNodesWaitForEachOther(t *testing.T) {
+	text, _ := play(t, folder(t, map[string]string{
+		replay.ConfigFile: "NodeName=n[1-8] CPUs=1\nPartitionName=x Nodes=n[1-3] Default=YES\nPartitionName=y0 Nodes=n[4-6]\nPartitionName=y Nodes=n[7-8]\n" +
+			"SchedulerParameters=sched_min_interval=10000000\n",
+		replay.JobsFile: "key,submit,partition,nodes,limit_min,runtime\n" +
+			"x,10.25,x,3,60,19\ny0,10.25,y0,3,60,29\ny,10.25,y,2,60,29\nz,35.25,y,1,60,5\n",
+	}))
+	require.Contains(t, text, "z,4,start,50,")
+}
+
+// A job is launched when messages that came before have been handled, and its work is over that much later: l is launched
+// while two other messages are, so that it ends after m, which has the higher number.
+func TestLaunchesWaitForMessages(t *testing.T) {
+	for what, at := range map[string]string{"submissions": "u,11.01,,1,60,1\nv,11.01,,1,60,1\n", "ends": ""} {
+		early := "u,3.25,,1,60,7\nv,3.25,,1,60,7\n"
+		if at != "" {
+			early = ""
+		}
+		text, _ := play(t, folder(t, map[string]string{
+			replay.ConfigFile: "NodeName=n[1-9] CPUs=1\nPartitionName=all Nodes=ALL Default=YES\nSchedulerParameters=sched_min_interval=1000000,batch_sched_delay=1\n",
+			replay.JobsFile: "key,submit,partition,nodes,limit_min,runtime\n" + early +
+				"p,9.25,,1,60,900\nl,10.25,,1,60,39\n" + at + "q,18.25,,1,60,900\nm,19.25,,1,60,30\n",
+		}))
+		require.Regexp(t, "m,[0-9]+,end,50,.*\nl,[0-9]+,end,50,", text, what)
+	}
 }
 
 // What cancellations do comes in the order of the orders, not of the jobs: b's node is free first, and the pass that
