@@ -4,9 +4,7 @@ package policy
 // for windows, and those that plan by the cycle.
 
 import (
-	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/gridslot/gridslot/des"
@@ -243,8 +241,8 @@ func (a *Args) Number(name string, otherwise float64) float64 {
 	if !given {
 		return otherwise
 	}
-	v, err := strconv.ParseFloat(text, 64)
-	if err != nil || !(v >= 0) || math.IsInf(v, 0) {
+	v, fault := number.Float(text)
+	if fault != number.Sound || !(v >= 0) {
 		a.Fail(name, "a number of 0 or more")
 	}
 	return v

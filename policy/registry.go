@@ -203,7 +203,7 @@ func (s *Settings) easy(p *backfill.EASY) {
 	if _, given := s.Given("reservations", "none|N|all", "how many jobs that do not fit hold a window (1)"); given {
 		p.Reservations = s.args.reservations("reservations")
 	}
-	s.Count(&p.Depth, "depth", "how many candidates are tried for backfilling (all)")
+	s.Count(&p.Depth, "depth", "how many waiting jobs are looked at for backfilling, the head counted (all)")
 	s.shape(&p.Shape)
 }
 

@@ -295,12 +295,17 @@ func (h *Header) note(key, value string) {
 	}
 }
 
-// leadingNumber reads "1024 (512 x 2)" as 1024; 0 where there is no number
-// above 0.
+// leadingNumber reads "1024 (512 x 2)" as 1024; 0 where there is no number above 0. Digits that go
+// on behind a sign, as in "1,024", "1e3" or "512x2", are no number: their beginning is another
+// number than the author meant.
 func leadingNumber(s string) int64 {
+	digit := func(i int) bool { return i < len(s) && s[i] >= '0' && s[i] <= '9' }
 	end := 0
-	for end < len(s) && s[end] >= '0' && s[end] <= '9' {
+	for digit(end) {
 		end++
+	}
+	if end < len(s) && s[end] != ' ' && s[end] != '\t' && digit(end+1) {
+		return 0
 	}
 	n, err := strconv.ParseInt(s[:end], 10, 64)
 	if err != nil {

@@ -3,6 +3,7 @@ package workload
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -368,13 +369,11 @@ func (o Options) Open(path string) (*Trace, error) {
 		}
 	}
 	// The size of the machine. 0 is not an error yet: a trace may be read without one.
-	switch {
+	switch of := cmp.Or(t.Header.MaxProcs, t.Header.MaxNodes); {
 	case o.Procs > 0:
 		t.MaxProcs = o.Procs
-	case t.Header.MaxProcs > 0:
-		t.MaxProcs = int(min(t.Header.MaxProcs, maxSize))
-	default:
-		t.MaxProcs = int(min(t.Header.MaxNodes, maxSize))
+	case of <= maxSize:
+		t.MaxProcs = int(of)
 	}
 	return t, nil
 }
@@ -385,7 +384,7 @@ func (t *Trace) Procs() (int, error) {
 	if t.MaxProcs < 1 {
 		for _, key := range []string{"MaxProcs", "MaxNodes"} {
 			if value := t.Header.Get(key); value != "" {
-				return 0, fmt.Errorf("%s: its header's %s is %q, not a number above 0: give the number of processors (--procs N)", t.Name, key, value)
+				return 0, fmt.Errorf("%s: its header's %s is %q, not a whole number of 1 to %d: give the number of processors (--procs N)", t.Name, key, value, maxSize)
 			}
 		}
 		if t.Format != Format(SWF) {

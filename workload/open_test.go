@@ -204,6 +204,23 @@ func TestAnUnreadableSizeOfTheMachineIsNamed(t *testing.T) {
 	require.ErrorContains(t, err, `MaxProcs is "abc"`)
 }
 
+// The beginning of "1,024" is a number, 1, and a machine of one processor would reject most of the
+// log without a word about the header.
+func TestAHeaderWhoseSizeIsWrittenOtherwiseIsNoSize(t *testing.T) {
+	for _, size := range []string{"1,024", "1.024", "1e3", "1_024", "512x2", "2147483648", "99999999999", "9223372036854775808", "0", "-1"} {
+		trace, err := ReadSWF("a.swf", strings.NewReader("; MaxProcs: "+size+"\n"+sound))
+		require.NoError(t, err)
+		require.Zero(t, trace.MaxProcs, size)
+		_, err = trace.Procs()
+		require.EqualError(t, err, `a.swf: its header's MaxProcs is "`+size+`", not a whole number of 1 to 2147483647: give the number of processors (--procs N)`)
+	}
+	for _, size := range []string{"1024 (512 x 2)", "1024\tof 2048", "1024, of which 24 are spare", "1024.", "2147483647"} {
+		trace, err := ReadSWF("a.swf", strings.NewReader("; MaxProcs: "+size+"\n"+sound))
+		require.NoError(t, err)
+		require.NotZero(t, trace.MaxProcs, size)
+	}
+}
+
 func TestATraceIsReadUnderAName(t *testing.T) {
 	trace, err := ReadSWF("some.swf", strings.NewReader("; MaxProcs: 8\n"+sound))
 	require.NoError(t, err)

@@ -204,16 +204,16 @@ func ParseEstimates(s string) (Estimates, error) {
 		return Estimates{}, fmt.Errorf("estimates %q: the longest estimate must be a time of an hour or more, as in tsafrir:max=18h", s)
 	}
 	if text, ok := strings.CutPrefix(s, "fmodel:"); ok {
-		f, err := strconv.ParseFloat(text, 64)
+		f, fault := number.Float(text)
 		e := Estimates{Kind: EstimatesFModel, Factor: f}
-		if err != nil || e.fmodel(0).Check() != nil {
+		if fault != number.Sound || e.fmodel(0).Check() != nil {
 			return Estimates{}, fmt.Errorf("estimates %q: the largest factor must be a number from 1 to %v, as in fmodel:5", s, float64(maxFactor))
 		}
 		return e, nil
 	}
 	if text, ok := strings.CutPrefix(s, "factor:"); ok {
-		f, err := strconv.ParseFloat(text, 64)
-		if err != nil || !(f > 0 && f <= maxFactor) {
+		f, fault := number.Float(text)
+		if fault != number.Sound || !(f > 0 && f <= maxFactor) {
 			return Estimates{}, fmt.Errorf("estimates %q: the factor must be a number above 0 and at most %v, as in factor:2", s, float64(maxFactor))
 		}
 		return Estimates{Kind: EstimatesFactor, Factor: f}, nil

@@ -135,6 +135,10 @@ from logs in the Standard Workload Format or from models of the literature.`,
 		newReport(env),
 		newReproduce(env, env.Extend.Experiments),
 	)
+	root.InitDefaultCompletionCmd()
+	if completion, _, err := root.Find([]string{"completion"}); err == nil {
+		group(completion) // cobra's own answers any word with its help, as if all were well
+	}
 	checkArguments(root)
 	if len(env.Args) > 0 && (env.Args[0] == cobra.ShellCompRequestCmd || env.Args[0] == cobra.ShellCompNoDescRequestCmd) {
 		completions(root)

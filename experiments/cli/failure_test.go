@@ -148,7 +148,7 @@ func TestAFullStandardOutputIsAFailure(t *testing.T) {
 		t.Skipf("no device that is always full: %v", err)
 	}
 	defer full.Close()
-	for _, args := range []string{"simulate --first 10", "trace convert lublin -", "trace list", "trace info " + write(t, "a.swf", smallTrace)} {
+	for _, args := range []string{"simulate --first 10", "trace convert lublin -", "trace list", "reproduce --list", "trace info " + write(t, "a.swf", smallTrace)} {
 		cmd := process(strings.Fields(args)...)
 		cmd.Stdout = full
 		var stderr bytes.Buffer

@@ -73,13 +73,15 @@ func (r *reproduction) run(cmd *cobra.Command, env Env, args []string) error {
 	switch {
 	case r.list:
 		for _, e := range r.all {
-			fmt.Fprintf(env.Stdout, "%-14s %s\n", e.Name(), e.Title())
+			if _, err := fmt.Fprintf(env.Stdout, "%-14s %s\n", e.Name(), e.Title()); err != nil {
+				return err
+			}
 		}
 		return nil
 	case cmd.Flags().Changed("cycles") && r.config.Cycles < 1:
 		return usagef("--cycles must be 1 or more, not %d", r.config.Cycles)
-	case r.config.Workers < 0:
-		return usagef("--workers must not be negative: %d", r.config.Workers)
+	case cmd.Flags().Changed("workers") && r.config.Workers < 1:
+		return usagef("--workers must be 1 or more, not %d", r.config.Workers)
 	}
 	chosen, err := chooseExperiments(r.all, args)
 	if err != nil {

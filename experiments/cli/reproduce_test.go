@@ -32,6 +32,7 @@ func TestReproduceRefusesWhatMakesNoSense(t *testing.T) {
 		{"reproduce", "nothing"},
 		{"reproduce", "aep", "--cycles", "0"},
 		{"reproduce", "aep", "--workers", "-1"},
+		{"reproduce", "aep", "--workers", "0"},
 	} {
 		got := call(args...)
 		require.Equal(t, 2, got.code, args)

@@ -36,8 +36,6 @@ func (s *simulateCall) checkStops(cmd *cobra.Command) error {
 	switch {
 	case given("until") && cmd.Flag("until").Value.String() == "":
 		return usagef("--until needs a time, such as 3600 or 30d")
-	case given("save") && s.save == "", given("resume") && s.resume == "":
-		return usagef("--save and --resume need the name of a file")
 	case s.save != "" && !given("until"):
 		return usagef("--save needs --until, the time at which the run stops")
 	case given("until") && s.out != "":

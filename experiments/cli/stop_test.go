@@ -170,7 +170,7 @@ func TestASavedRunThatCannotGoOnSaysWhy(t *testing.T) {
 		"whose workload cannot be another one":   {log, "--resume", file},
 		"as it has begun: leave --policy out":    {"--resume", file, "--policy", "fcfs"},
 		"as it has begun: leave --from-manifest": {"--resume", file, "--from-manifest", dir},
-		"--save and --resume need the name":      {"--resume", ""},
+		"--resume needs the name of a file":      {"--resume", ""},
 		"--until":                                {log, "--until", "soon"},
 	} {
 		got := call(append([]string{"simulate"}, args...)...)

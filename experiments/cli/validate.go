@@ -97,7 +97,10 @@ func (v *validation) folder(cmd *cobra.Command, dir string) error {
 		}
 		checked++
 		if err := v.schedule(cmd, schedule{dir: dir, jobs: jobs, spec: r.Policy, files: r.Files, manifest: m}); err != nil {
-			bad = append(bad, err)
+			// A log that is not there is the same error for each schedule, and is told once.
+			if !slices.ContainsFunc(bad, func(before error) bool { return before.Error() == err.Error() }) {
+				bad = append(bad, err)
+			}
 		}
 	}
 	if checked == 0 {
@@ -110,7 +113,7 @@ func (v *validation) folder(cmd *cobra.Command, dir string) error {
 func (v *validation) schedule(cmd *cobra.Command, s schedule) error {
 	sc, err := v.scenario(cmd, &s)
 	if err != nil {
-		return s.placed(worded(cmd, err))
+		return s.placed(worded(cmd, err), v.trace)
 	}
 	// Checksums are compared, unless the call names another trace or scenario.
 	check := simulation.Schedule{Dir: s.dir, Jobs: s.jobs, Policy: s.spec, Files: s.files}
@@ -130,7 +133,7 @@ func (v *validation) schedule(cmd *cobra.Command, s schedule) error {
 			}
 		}
 		if of == "" {
-			return s.placed(worded(cmd, err))
+			return s.placed(worded(cmd, err), v.trace)
 		}
 		if _, missing := os.Stat(s.path()); s.manifest == nil && errors.Is(missing, fs.ErrNotExist) {
 			return fmt.Errorf("%s: there is no such file or folder", s.path())
@@ -250,14 +253,18 @@ func (s *schedule) path() string         { return filepath.Join(s.dir, s.jobs) }
 func (s *schedule) manifestPath() string { return filepath.Join(s.dir, "manifest.json") }
 
 // placed adds to an error what to do, if a file that the manifest names is not there: its path may
-// be relative to the folder in which the run was started.
-func (s *schedule) placed(err error) error {
+// be relative to the folder in which the run was started. named is the trace that the call names
+// itself, or "".
+func (s *schedule) placed(err error, named string) error {
 	if s.manifest == nil || !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	here, errHere := os.Getwd()
 	if errHere != nil {
 		here = "the working directory"
+	}
+	if missing := new(fs.PathError); named != "" && errors.As(err, &missing) && missing.Path == named {
+		return err // the call named it
 	}
 	return fmt.Errorf("%w; %s names files by paths as seen from where the run was started, and they are looked for from %s: call validate from there, or give the log as TRACE", err, s.manifestPath(), here)
 }

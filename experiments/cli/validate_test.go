@@ -356,3 +356,12 @@ func TestValidateSaysWhosePromisesItDoesNotCheck(t *testing.T) {
 	require.Contains(t, got.stderr, `--policy: "esay" is not known`)
 	require.Contains(t, got.stderr, `did you mean "easy"?`)
 }
+
+func TestALogThatIsNotThereIsToldOnce(t *testing.T) {
+	dir := t.TempDir()
+	require.Equal(t, exitOK, call("simulate", write(t, "a.swf", smallTrace), "--policy=fcfs,easy", "--out", dir).code)
+	got := call("validate", dir, filepath.Join(dir, "other.swf"))
+	require.Equal(t, exitFailed, got.code)
+	require.Equal(t, 1, strings.Count(got.stderr, "no such file"), got.stderr)
+	require.NotContains(t, got.stderr, "manifest.json", "the call named the log")
+}

@@ -92,7 +92,20 @@ func byUsage(cmd *cobra.Command, args []string) error {
 	case slices.Contains(args, ""):
 		return usagef("%s: an argument is empty: name a file", cmd.CommandPath())
 	}
-	return nil
+	return namesFiles(cmd)
+}
+
+// namesFiles refuses a flag of a file or folder whose name is empty. Most such calls come from a
+// script whose variable is not set (--out "$RESULTS"), and without an error their results are lost.
+func namesFiles(cmd *cobra.Command) (err error) {
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		_, folder := f.Annotations[cobra.BashCompSubdirsInDir]
+		_, file := f.Annotations[cobra.BashCompFilenameExt]
+		if err == nil && (folder || file) && f.Value.String() == "" {
+			err = usagef("--%s needs the name of a %s, and its value is empty", f.Name, map[bool]string{true: "folder", false: "file"}[folder])
+		}
+	})
+	return err
 }
 
 // flagError words errors of the reader of flags: what is wanted, and the flag that was probably

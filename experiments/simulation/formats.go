@@ -40,6 +40,21 @@ func (t *Tables) AllFormats() []workload.Format {
 	return all
 }
 
+// checkFrom refuses the format of a log where no log is read: where the trace is a source, or ""
+// for the sample or for jobs that the machine brings.
+func (t *Tables) checkFrom(trace, from string) error {
+	if from == "" {
+		return nil
+	}
+	if trace == "" {
+		return wrong("from", "it is the format of a log, and no log is named: give it as TRACE")
+	}
+	if _, source, err := t.sourceOf(trace); err == nil && source {
+		return wrong("from", "it is the format of a log, and %s is a source", trace)
+	}
+	return nil
+}
+
 // WithFormat sets the formats of options: the format that from names with its parameters
 // ("csv:submit=Submitted"), or, if from is "", all formats that are recognised by content. A
 // format that the options have already stays.

@@ -102,8 +102,8 @@ func parseCycle(text string) (later[*model.Cycle], error) {
 			return nil, fmt.Errorf("%s is given twice", name)
 		}
 		for w := range strings.SplitSeq(list, "/") {
-			v, err := strconv.ParseFloat(w, 64)
-			if err != nil {
+			v, fault := number.Float(w)
+			if fault != number.Sound {
 				return nil, fmt.Errorf("%s: want weights, as in 1/2/0.5, not %q", name, list)
 			}
 			*to = append(*to, v)
@@ -144,7 +144,8 @@ func parseFlurries(text string) (*model.Flurries, error) {
 		case "gap":
 			f.Gap, err = number.Seconds(value)
 		case "spread":
-			if f.Spread, err = strconv.ParseFloat(value, 64); err != nil {
+			var fault number.Fault
+			if f.Spread, fault = number.Float(value); fault != number.Sound {
 				err = fmt.Errorf("want a number from 0 to 1, not %q", value)
 			}
 		default:

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"strconv"
 	"strings"
 
 	"github.com/gridslot/gridslot/des"
@@ -141,9 +140,9 @@ func parseDuration(text string) (flow.Duration, error) {
 		d := model.Exponential{Scale: mean}
 		return d, d.Check()
 	case kind == "lognormal" && two:
-		s, err := strconv.ParseFloat(sigma, 64)
-		if err != nil {
-			return nil, fmt.Errorf("want a standard deviation of the logarithm, not %q", sigma)
+		s, fault := number.Float(sigma)
+		if fault != number.Sound || s < leastSigma || s > mostSigma {
+			return nil, fmt.Errorf("lognormal: want a standard deviation of the logarithm from %v to %v, not %q", leastSigma, mostSigma, sigma)
 		}
 		d := model.LognormalOf(s, mean)
 		return d, d.Check()

@@ -234,6 +234,11 @@ func (sc *Scenario) checkAndLoad(t *Tables) error {
 	if _, err := t.WithFormat(sc.Workload.Options, sc.Workload.From); err != nil {
 		return err
 	}
+	if sc.Workload.Jobs == nil {
+		if err := t.checkFrom(sc.Workload.Trace, sc.Workload.From); err != nil {
+			return err
+		}
+	}
 	if sc.Workload.Jobs == nil && sc.Workload.From == "" && t.IsJobFile(sc.Workload.Trace) {
 		if err := sc.checkJobFile(); err != nil {
 			return err
@@ -264,6 +269,9 @@ func (sc *Scenario) checkAndLoad(t *Tables) error {
 	}
 	if _, err := sc.outageSettings(t); err != nil {
 		return err
+	}
+	if sc.Slurm.Accounts != "" && sc.Slurm.Config == "" {
+		return wrong("accounts", "they are what Slurm's rules read: give slurm, too")
 	}
 	if sc.Slurm.Phases > 0 && sc.Slurm.Config == "" {
 		return wrong("phases", "they are those of Slurm's controller: give slurm, too")

@@ -14,6 +14,7 @@ import (
 
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/internal/enum"
+	"github.com/gridslot/gridslot/internal/number"
 	"github.com/gridslot/gridslot/metrics"
 	"github.com/gridslot/gridslot/policy"
 	"github.com/gridslot/gridslot/workload"
@@ -351,8 +352,8 @@ func parseSeed(s string) (uint64, error) { return whole[uint64](0, mostSeed)(s) 
 
 // aboveZero reads a finite number above 0.
 func aboveZero(s string) (float64, error) {
-	v, err := strconv.ParseFloat(s, 64)
-	if err != nil || !(v > 0) || math.IsInf(v, 0) {
+	v, fault := number.Float(s)
+	if fault != number.Sound || !(v > 0) {
 		return 0, fmt.Errorf("want a number above 0, not %q", s)
 	}
 	return v, nil
@@ -360,8 +361,8 @@ func aboveZero(s string) (float64, error) {
 
 // load reads a load: a number above 0, at most workload.MostLoad. 1 is what the machine can do.
 func load(s string) (float64, error) {
-	v, err := strconv.ParseFloat(s, 64)
-	if err != nil || !(v > 0 && v <= workload.MostLoad) {
+	v, fault := number.Float(s)
+	if fault != number.Sound || !(v > 0 && v <= workload.MostLoad) {
 		return 0, fmt.Errorf("want a number above 0, at most %v, not %q", float64(workload.MostLoad), s)
 	}
 	return v, nil

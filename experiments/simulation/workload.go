@@ -126,6 +126,9 @@ func (t *Tables) sourceLike(path string) string {
 // OpenTrace opens a log by its path, a source by its name, or the sample if path is empty. from
 // names the format with its parameters; "" means that the content tells the format.
 func (t *Tables) OpenTrace(ctx context.Context, path, from string, o workload.Options) (*workload.Trace, error) {
+	if err := t.checkFrom(path, from); err != nil {
+		return nil, err
+	}
 	if path == "" {
 		trace, err := sampleTrace(o)
 		return trace, aboutWhere(err)

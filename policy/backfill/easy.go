@@ -34,7 +34,9 @@ type EASY struct {
 	// NoReservation means none; AllReservations means every such job, which is conservative
 	// backfilling planned anew in every round.
 	Reservations int
-	// Depth is the number of candidates that are tried in a round; 0 means all.
+	// Depth is the number of waiting jobs that are looked at for backfilling in a round, in the
+	// order of the candidates; 0 means all. A head that stands among them counts: if both orders
+	// are the same, a depth of 1 backfills nobody.
 	Depth int
 	// Shape is the rule by which a moldable job chooses its window, also the head for a window
 	// ahead. A candidate takes the best window that starts now: it can have no other.

@@ -21,12 +21,12 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/plan"
+	"github.com/gridslot/gridslot/internal/number"
 )
 
 // Weights say how much each component of a Vector matters. All components are to be small,
@@ -45,8 +45,8 @@ func ParseWeights(s string) (Weights, error) {
 		return Weights{}, plan.BadInput("weights are four numbers, C/D/T/I, not %q", s)
 	}
 	for i, part := range parts {
-		var err error
-		if *into[i], err = strconv.ParseFloat(part, 64); err != nil {
+		var fault number.Fault
+		if *into[i], fault = number.Float(part); fault != number.Sound {
 			return Weights{}, plan.BadInput("the weights %q: %q is not a number", s, part)
 		}
 	}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"strconv"
 	"strings"
 
 	"github.com/gridslot/gridslot/internal/number"
@@ -129,9 +128,10 @@ func (n *named) read(text string) ([]float64, error) {
 	p := make([]float64, len(names))
 	for i, name := range names {
 		var err error
+		var fault number.Fault
 		if name == strings.ToUpper(name) {
 			p[i], err = number.Seconds(texts[i])
-		} else if p[i], err = strconv.ParseFloat(texts[i], 64); err != nil {
+		} else if p[i], fault = number.Float(texts[i]); fault != number.Sound {
 			err = fmt.Errorf("want a number, not %q", texts[i])
 		}
 		if err != nil {

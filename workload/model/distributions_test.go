@@ -74,10 +74,10 @@ func TestEveryFormOfADistributionIsTold(t *testing.T) {
 		"zipf/1/0":                  "at least 1",
 		"hypergeometric/5/6/1":      "6 marked",
 		"normal/5/1/9/9":            "Min < Max",
-		"two-stage/1/2/3/NaN":       "probability",
+		"two-stage/1/2/3/NaN":       "p: want a number",
 		"two-stage/3/2/1/0.5":       "Low <= Mid",
 		"gamma/inf/1":               "want a time",
-		"hyper-gamma/0.5/1/1/1/NaN": "above 0",
+		"hyper-gamma/0.5/1/1/1/NaN": "shape: want a number",
 	} {
 		_, err := ParseDistribution(text)
 		require.ErrorContains(t, err, want, text)
