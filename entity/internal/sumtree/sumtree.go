@@ -126,9 +126,13 @@ func (t *Tree[E, S, A]) Append(e *E) {
 // they have come to the end of their room, they move back to its beginning, at half the room at
 // most: so it costs O(1) an item, and takes no memory.
 func (n *node[E, S]) push(e *E) {
-	if len(n.items) == cap(n.items) && 2*len(n.items) <= cap(n.whole) {
-		n.items = append(n.whole, n.items...)
-		clear(n.whole[len(n.items):cap(n.whole)])
+	if len(n.items) == cap(n.items) {
+		if 2*len(n.items) <= cap(n.whole) {
+			n.items = append(n.whole, n.items...)
+			clear(n.whole[len(n.items):cap(n.whole)])
+		} else {
+			n.whole = nil // append makes new room
+		}
 	}
 	n.items = append(n.items, *e)
 }
