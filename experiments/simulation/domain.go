@@ -39,7 +39,7 @@ type Domain struct {
 	Local      *LocalJobs // of the owners, or nil
 	// Cycle is the time between two plans, above 0: jobs that wait are planned at its multiples.
 	Cycle des.Time
-	// Interval is the time from a planning instant to the end of the slots that it plans in; 0
+	// Interval is the time ahead of a planning instant up to which it looks for windows; 0
 	// means a cycle.
 	Interval des.Time
 	// PayByUse makes users pay for the time that they use, not for the time that they reserve.

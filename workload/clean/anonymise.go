@@ -43,7 +43,7 @@ func NewAnonymiser(fields []int, key []byte) (*Anonymiser, error) {
 	return a, nil
 }
 
-// fieldNames are what ParseFields reads, in the order of workload.NamedFields.
+// fieldNames are the words that ParseFields reads, in the order of workload.NamedFields.
 var fieldNames = [len(workload.NamedFields)]string{"users", "groups", "executables", "queues", "partitions"}
 
 // ParseFields reads some of users, groups, executables, queues, partitions, separated by

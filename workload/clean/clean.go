@@ -30,7 +30,8 @@ import (
 // Records yields the records of a log. Each range over it reads the log again.
 type Records = iter.Seq[*workload.Record]
 
-// Removed is what a transformation has left out in its latest pass.
+// Removed counts the records that a transformation left out in its latest pass, and lists their
+// flurries.
 type Removed struct {
 	Records  int64
 	Flurries []Flurry

@@ -30,8 +30,8 @@ type Flurries struct {
 // DefaultFlurries are a thousand jobs of one size within a day.
 var DefaultFlurries = Flurries{Jobs: 1000, Within: des.Day, Same: []string{"procs"}}
 
-// sameField is what jobs of a flurry can have in common beside their user. Jobs in which it is unknown
-// are equal in it.
+// sameField is a property that the jobs of a flurry can share beside their user. Jobs in which it
+// is unknown are equal in it.
 type sameField struct {
 	name string
 	of   func(*workload.Record) int64
@@ -104,7 +104,7 @@ func (f Flurry) String() string {
 	return fmt.Sprintf("%d jobs of user %d from %v s to %v s, numbers %d to %d, the first one of %d processors", f.Jobs, f.User, f.First, f.Last, f.FirstJob, f.LastJob, f.Procs)
 }
 
-// class is what the jobs of a flurry have in common: their user, and the fields of Same.
+// class is the common part of a flurry's jobs: their user, and the fields of Same.
 type class struct {
 	user int64
 	same [len(sameFields)]int64

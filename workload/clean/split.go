@@ -11,7 +11,7 @@ import (
 	"github.com/gridslot/gridslot/workload"
 )
 
-// Split is how a log falls into parts.
+// Split is the division of a log into parts.
 type Split struct {
 	Parts []Part // none of them empty, in the order of their numbers or times
 

@@ -8,7 +8,7 @@ import (
 	"github.com/gridslot/gridslot/workload"
 )
 
-// Column is what jobs say in a column that SWF has not got: one of numbers or of text.
+// Column describes the values of jobs in a column that SWF does not have: numbers or text.
 type Column struct {
 	Name    string        `json:"name"`
 	Unit    string        `json:"unit,omitempty"`

@@ -2,7 +2,7 @@ package facts
 
 import "slices"
 
-// Distance is how far the distributions of a quantity in two logs are apart.
+// Distance measures the difference between the distributions of a quantity in two logs.
 type Distance struct {
 	Quantity string       `json:"quantity"`
 	Unit     string       `json:"unit"` // empty for a number

@@ -14,8 +14,8 @@ import (
 	"github.com/gridslot/gridslot/workload"
 )
 
-// Facts are what was found in a log. Times are in seconds, shares are 0 to 1, work is in
-// processor hours. What the log does not tell is nil or empty.
+// Facts are the findings about a log. Times are in seconds, shares from 0 to 1, work in processor
+// hours. A field is nil or empty if the log does not tell it.
 type Facts struct {
 	Jobs       int64   `json:"-"`
 	First      float64 `json:"-"` // submission
@@ -69,8 +69,8 @@ type Estimates struct {
 	Accuracy Distribution `json:"accuracy"` // runtime by estimate, kept to a millionth
 }
 
-// killedWithin is how much longer than its estimate a job runs that was killed for it: systems look
-// every so often.
+// killedWithin is the longest time past its estimate after which a job may still have been killed
+// for it: systems check only from time to time.
 const killedWithin = 60 * des.Second
 
 // Popular is a value and the number of jobs that have it; Share is their part of all jobs, 0 to 1.

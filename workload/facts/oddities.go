@@ -38,9 +38,9 @@ const (
 	// come in it at the mean rate of the log.
 	leastGap     = des.Day
 	missedInAGap = 20
-	// gapsKept is how many of the longest gaps are remembered.
+	// gapsKept is the number of longest gaps that are remembered.
 	gapsKept = 100
-	// crowd is how many jobs in one second are many.
+	// crowd is the number of jobs in one second from which on they are many.
 	crowd = 50
 	// The hours of the day in summer and in winter are compared if both have leastInASeason jobs. They
 	// are taken for moved if moving by an hour makes their squared distance movedBy times smaller.
@@ -48,7 +48,7 @@ const (
 	movedBy        = 2
 )
 
-// odd is what is counted on the way.
+// odd has the counts of the pass over the log.
 type odd struct {
 	beyondMachine, negativeWaits, beyondMaxRuntime int64 // jobs
 
@@ -142,7 +142,8 @@ func weeks(n int64) string {
 	return fmt.Sprintf("%d weeks", n)
 }
 
-// weeksOfOneUser is how many weeks are one user's, and the one with most jobs of that.
+// weeksOfOneUser returns the number of weeks that are one user's, and the one of them in which that
+// user has the most jobs.
 func weeksOfOneUser(all []Week) (n int64, most Week) {
 	var jobs []int64
 	for _, w := range all {

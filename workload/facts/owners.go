@@ -76,7 +76,7 @@ func (t *tally) add(id int64, work float64) {
 	o.Work += work
 }
 
-// topOwners is how many owners, and texts of a column, are told by themselves.
+// topOwners is the number of owners, and of texts of a column, that are listed one by one.
 const topOwners = 10
 
 // conclude tells what was found. Owners come by their jobs, at equal numbers of jobs by their numbers.
@@ -125,7 +125,7 @@ type repeats struct {
 	user    int64             // whose it is
 }
 
-// lastJob is what a user submitted last, and how often in a row.
+// lastJob is the latest job of a user, and the number of equal jobs in a row that end with it.
 type lastJob struct {
 	executable, size int64
 	estimate         des.Time

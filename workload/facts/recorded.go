@@ -23,7 +23,7 @@ type Recorded struct {
 	IdleFrom    float64 `json:"longest_idle_from"`     // s, in the log's time
 }
 
-// level is how many processors are in use, by the time.
+// recorded follows the number of processors in use over time, the level.
 //
 //	  ^        +--+
 //	  |   +----+  +---+          a change when a job starts or ends,
@@ -65,8 +65,8 @@ type held struct {
 	longest, from des.Time // the length of the longest, and when it began
 }
 
-// leastHeld is how long a stretch is that is told. A machine is drained, or its queue is looked at
-// once in a while, within hours.
+// leastHeld is the least length of a stretch that is reported. A drained machine, or a queue that
+// is looked at only once in a while, leaves jobs waiting for some hours.
 const leastHeld = 12 * des.Hour
 
 // begin is told the first submission, and the processors of the machine (0 if unknown).
@@ -123,7 +123,7 @@ func count(of map[int64]int64, key, by int64) {
 	}
 }
 
-// isHeld is what held is about, now.
+// isHeld reports whether a stretch as held describes it is under way.
 func (r *recorded) isHeld() bool {
 	if len(r.running) > 1 || r.running[workload.Unknown] > 1 { // who may be several
 		return false

@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// maxValues is how many different values a Sample tells apart.
+// maxValues is the number of different values that a Sample can tell apart.
 const maxValues = 1 << 17
 
 // Sample counts how often each value of a quantity occurs. Values are whole numbers of 0 or more,
@@ -86,7 +86,7 @@ func (s *Sample) sort() {
 // N is the number of values.
 func (s *Sample) N() int64 { return s.n }
 
-// Distinct is how many different values there are, as far as they are told apart.
+// Distinct returns the number of different values, as far as they are told apart.
 func (s *Sample) Distinct() int { return len(s.counts) }
 
 // Precision is by which share of it a value may have been rounded down; 0 where none was.
@@ -131,7 +131,7 @@ func (s *Sample) order(k int64) float64 {
 	return s.inUnits(s.ascending[i])
 }
 
-// Distribution is what a page tells of a quantity, in its unit.
+// Distribution describes the values of a quantity, in its unit, for a page.
 type Distribution struct {
 	N         int64   `json:"n"`
 	Distinct  int     `json:"distinct"`

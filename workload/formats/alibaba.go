@@ -21,7 +21,7 @@ const (
 // AlibabaTables are their names.
 var AlibabaTables = []string{"batch_task", "batch_instance", "pai_task_table"}
 
-// AlibabaSize is what the processors of a task are.
+// AlibabaSize chooses the quantity that counts as the processors of a task.
 type AlibabaSize uint8
 
 const (
@@ -46,7 +46,8 @@ type Alibaba struct {
 	unnamed
 	// Table is the table that the file is; nothing in the file tells it. batch_task by default.
 	Table AlibabaTable
-	// Size is what the processors of a task are; cores by default. An instance is one processor.
+	// Size chooses the quantity that counts as the processors of a task; cores by default. An
+	// instance is one processor.
 	Size AlibabaSize
 }
 
@@ -79,9 +80,9 @@ var alibabaTables = [...][]string{
 	PAITask:       {"job_name", "task_name", "inst_num", "status", "start_time", "end_time", "plan_cpu", "plan_mem", "plan_gpu", "gpu_type"},
 }
 
-// alibabaFields are what records have of each table. Memory is in hundredths of a machine's in 2018 and
-// in GB in 2020; cores and GPUs are in hundredths of one. Those without a Name are made by the
-// functions below.
+// alibabaFields are the fields of the records of each table. Memory is in hundredths of a machine's
+// in 2018 and in GB in 2020; cores and GPUs are in hundredths of one. The functions below make the
+// fields without a Name.
 var alibabaFields = [...][]table.Field{
 	BatchTask: {
 		{Name: "task_name", Is: table.Word, As: "name"},

@@ -43,15 +43,17 @@ type CSV struct {
 	Separator byte
 	// NoHeading says that the first line is a record already. Columns are then told by number.
 	NoHeading bool
-	// Times is what 1 stands for in an instant that is a number, such as des.Second/1000 for
-	// milliseconds since 1970, and Durations in a duration that is a number; a second if 0.
+	// Times is the length of the unit 1 in instants that are numbers, such as des.Second/1000 for
+	// milliseconds since 1970; Durations is the length of 1 in durations that are numbers. 0 means
+	// a second.
 	Times, Durations des.Time
 	// Zone is the time zone of dates that do not tell theirs; UTC if nil.
 	Zone *time.Location
 }
 
-// CSVRoles are what columns can be: the fields of SWF by their names (workload.FieldNames), "start"
-// and "end", the instants at which a job started and ended, and "procs", requested processors.
+// CSVRoles returns the roles that columns can have: the fields of SWF by their names
+// (workload.FieldNames), "start" and "end", the instants at which a job started and ended, and
+// "procs", requested processors.
 func CSVRoles() []string {
 	return append(slices.Clone(workload.FieldNames[:]), "start", "end", "procs")
 }

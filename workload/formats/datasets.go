@@ -17,8 +17,8 @@ import "github.com/gridslot/gridslot/workload"
 // What a publication does not tell is not guessed: units of energy and memory are those of the file, and
 // the zone of a clock is a setting.
 
-// unnamed is what formats have in common whose files have no ending of their own. It is embedded in
-// their types; those whose content tells them define their own Is.
+// unnamed is the common part of formats whose files have no ending of their own. It is embedded in
+// their types; formats that are recognised by their content define their own Is.
 type unnamed struct{}
 
 // Endings are none: the files are told by their content, or not at all.

@@ -40,8 +40,8 @@ type Google struct {
 	unnamed
 	// Table is the table that the file is; nothing in the file tells it. job_events by default.
 	Table GoogleTable
-	// Size is how many processors a job has, of which job_events does not tell; 1 for 0. A
-	// task has one.
+	// Size is the number of processors of each job of job_events, which does not tell it; 0 means
+	// 1. A task has one processor.
 	Size int
 }
 
@@ -58,8 +58,8 @@ var googleTables = [...][]string{
 	TaskEvents: {"time", "missing info", "job ID", "task index", "machine ID", "event type", "user", "scheduling class", "priority", "CPU request", "memory request", "disk space request", "different machines"},
 }
 
-// googleFields are what records have of each table. The job of a task (array), and how a life ended
-// (event), are told by the reader.
+// googleFields are the fields of the records of each table. The reader adds the job of a task
+// (array), and the end of a life (event).
 var googleFields = [...][]table.Field{
 	JobEvents: {
 		{Name: "scheduling class", As: "scheduling_class"},
@@ -137,7 +137,7 @@ var endings = map[int64]struct {
 // key is a job, or a task of one.
 type key struct{ job, task int64 }
 
-// life is what a job or task does from a submission to an end; each becomes a record.
+// life is the course of a job or task from a submission to an end; each becomes a record.
 type life struct {
 	key
 	line  int64            // of the first event, from 1
@@ -165,7 +165,7 @@ type lives struct {
 	time, job, task, kind, user, ended, array, machine int // places of fields, or -1 if the table lacks them
 }
 
-// Line is that of the record's first event. The others are told as steps.
+// Line returns the line of the record's first event. The other events are counted as steps.
 func (r *lives) Line() int64 { return r.line }
 
 // Next finds the next life that has ended. Behind the last row the lives follow that are still open:

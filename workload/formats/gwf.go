@@ -20,8 +20,8 @@ import (
 // or from 1970; those of 1990 and later are taken for the latter.
 type GWF struct{}
 
-// gwfShared is how many fields GWF shares with SWF, from the first one on. Fields 17 and 18 of SWF,
-// the preceding job and the think time, have no place in it.
+// gwfShared is the number of fields that GWF shares with SWF, from the first field on. Fields 17
+// and 18 of SWF, the preceding job and the think time, have no place in it.
 const gwfShared = 16
 
 // gwfMore are fields 17 to 29; those that are numbers have the unit that the archive states.

@@ -42,7 +42,7 @@ var mwfFields = []table.Field{
 	{Name: "estimate", Is: table.Loose, SWF: 9},
 }
 
-// mwfLeast is how many cells a line has at least: up to the runtime.
+// mwfLeast is the least number of cells in a line: up to the runtime.
 const mwfLeast = 11
 
 // mwfLayout has the cells in their order. Logs count from 1970, and -1 is what is not known.

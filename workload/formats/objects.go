@@ -39,7 +39,7 @@ type detail = struct {
 // jobKeys are the keys whose values are text: the columns of the table.
 var jobKeys = []string{"status", "vc", "jobid", "user", "submitted_time"}
 
-// text is what an object has under jobKeys[at].
+// text returns the text of an object under jobKeys[at].
 func (j *job) text(at int) string {
 	return [...]string{j.Status, j.VC, j.ID, j.User, j.Submitted}[at]
 }
@@ -56,8 +56,8 @@ type objects struct {
 	err     error       // what ended the reading
 }
 
-// longest is how many bytes an object may take. A longer one ends the reading, since nothing shows
-// that it is one job alone.
+// longest is the largest number of bytes of an object. A longer object ends the reading, since
+// nothing shows that it is a single job.
 const longest = 16 << 20
 
 // openObjects opens the log; it has the type of table.Columns.Over.
@@ -109,7 +109,7 @@ func (o *objects) fail(err error) {
 // Columns are the keys of text. Philly's further fields have no column; its record makes them.
 func (o *objects) Columns() []string { return jobKeys }
 
-// Err is what ended the reading, or nil.
+// Err returns the error that ended the reading, or nil.
 func (o *objects) Err() error { return o.err }
 
 // Next goes to the next object. One that is no job is damaged, and the next one is read.

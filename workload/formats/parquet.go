@@ -11,7 +11,7 @@ import (
 	"github.com/gridslot/gridslot/workload/internal/table"
 )
 
-// parquetKey is where a file keeps what is kept beside its columns.
+// parquetKey is the key under which a file keeps the metadata of a log.
 const parquetKey = "gridslot"
 
 // kept is, in JSON, what a log tells beside its records. All of it may be missing, as it is in tables

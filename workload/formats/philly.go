@@ -12,7 +12,7 @@ import (
 	"github.com/gridslot/gridslot/workload/internal/table"
 )
 
-// PhillyRun is what the runtime of a job with several attempts is.
+// PhillyRun is the rule for the runtime of a job with several attempts.
 type PhillyRun uint8
 
 const (

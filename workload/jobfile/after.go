@@ -22,7 +22,7 @@ import (
 //	10-14:ok+60   and 60 time units more
 //	4:submitted+60  60 time units after the submission of job 4
 
-// wantAfter is what messages want in the column.
+// wantAfter is the description of valid cells of the column, for messages.
 const wantAfter = "jobs such as 3 10-14 4:ok+60"
 
 // parseAfter reads the column: parts with blanks between them, each a job or a range of jobs, which

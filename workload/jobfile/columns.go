@@ -64,7 +64,7 @@ func columnOf(name string) (column, error) {
 	return 0, fmt.Errorf("there is no column %q: there are %s", strings.Clone(name), strings.Join(columnNames[:], ", "))
 }
 
-// row is what stands in a file of one job; "" is what is not given.
+// row has the cells of one job in a file; "" means that a cell is not given.
 type row [numColumns]string
 
 // wrong says what is wanted in place of what stands there.
@@ -100,7 +100,7 @@ const (
 	notInLabels = ";"
 )
 
-// wantNeeds is what messages want in the column.
+// wantNeeds is the description of valid cells of the column, for messages.
 const wantNeeds = `attributes such as ram>=16;os=linux, or in JSON {"ram":16,"os":"linux"}`
 
 // parseNeeds reads amounts, of which so much is the least, and labels:

@@ -15,7 +15,7 @@ import (
 	"github.com/gridslot/gridslot/workload"
 )
 
-// Format is how a job file is written.
+// Format is the syntax of a job file.
 type Format uint8
 
 const (
@@ -39,7 +39,7 @@ func FormatOf(path string) (Format, bool) {
 	return f, err == nil
 }
 
-// Options are which part of a file is taken, and what names mean.
+// Options say which part of a file is taken, and what names mean.
 type Options struct {
 	// Criterion is as in Reader.
 	Criterion func(name string) (entity.Criterion, error)

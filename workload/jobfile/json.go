@@ -79,7 +79,7 @@ func wrongObject(column int, why string) error {
 	return fmt.Errorf("column %d: this is no object of JSON: %s", column, why)
 }
 
-// kind is what a value of JSON is.
+// kind is the type of a value of JSON.
 type kind string
 
 const (

@@ -45,7 +45,7 @@ func (e *Error) Unwrap() error { return e.Err }
 //	for job, ok := r.Next(); ok; job, ok = r.Next() { ... }
 //	err := r.Err()
 type Reader struct {
-	// Name is what messages call the file; "job file" where empty.
+	// Name is the name of the file in messages; "" means "job file".
 	Name string
 	// Criterion returns the criterion of a name. The Name of that criterion must be the same name.
 	// It is called once for each name. If it is nil, a job with a criterion is an error.
@@ -107,7 +107,7 @@ func (r *Reader) nextLine() (string, error) {
 	return "", io.EOF
 }
 
-// Err is what ended the reading, an *Error or what the input says, or nil at a
+// Err returns the error that ended the reading, an *Error or the error of the input, or nil at a
 // sound end.
 func (r *Reader) Err() error {
 	if errors.Is(r.err, io.EOF) {
@@ -166,7 +166,7 @@ func (r *Reader) fail(column string, err error) {
 	r.err = &Error{name, r.line, column, err}
 }
 
-// slab is how many jobs are allocated at a time.
+// slab is the number of jobs that are allocated at a time.
 const slab = 256
 
 // next is the place of the next job.
@@ -336,7 +336,7 @@ func (r *Reader) limit(c column) float64 {
 	return v
 }
 
-// kept is how many different texts of needs are remembered.
+// kept is the number of different texts of needs that are remembered.
 const kept = 1 << 12
 
 // attributes are the needs. Jobs whose needs are the same text share them.

@@ -34,7 +34,7 @@ func NewWriter(w io.Writer, f Format) *Writer {
 	return &Writer{out: w, json: f == JSONL, buf: make([]byte, 0, flushAt+4096), needs: map[*entity.Attributes][]byte{}}
 }
 
-// flushAt is how many bytes are gathered before they are written.
+// flushAt is the number of bytes that the writer gathers before it writes them.
 const flushAt = 1 << 16
 
 // Write writes a job. It is an error if a Reader would not read the same job back, for example for

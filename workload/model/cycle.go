@@ -92,9 +92,9 @@ func (c *Cycle) clock() (func(float64) float64, error) {
 		return nil, err
 	}
 	weights, slot := c.slots()
-	// passed[i] is how much of the model's time has gone by when slot i begins, so that an arrival at
-	// model time t lies in the slot with passed[i] <= t < passed[i+1]. Over a whole period both times
-	// are equal, since the mean of the weights is 1.
+	// passed[i] is the model's time at the beginning of slot i, so that an arrival at model time t
+	// lies in the slot with passed[i] <= t < passed[i+1]. Over a whole period both times are equal,
+	// since the mean of the weights is 1.
 	passed := make([]float64, len(weights)+1)
 	last := 0 // the last slot in which anything comes
 	for i, w := range weights {

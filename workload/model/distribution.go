@@ -6,8 +6,8 @@ import (
 	"golang.org/x/exp/constraints"
 )
 
-// DistributionOf is what every distribution of this package is, of whole numbers or of
-// real ones. A model that leaves the choice of one to its user takes this.
+// DistributionOf is a distribution of whole or of real numbers. A model that leaves the choice of a
+// distribution to its user takes this interface.
 type DistributionOf[T constraints.Integer | constraints.Float] interface {
 	// Check says what is wrong with the parameters, or nil. The other methods may return anything,
 	// or never return, if it is not nil.

@@ -11,8 +11,8 @@ import (
 	"github.com/gridslot/gridslot/internal/number"
 )
 
-// Distribution is what a model draws from where the choice is its user's: times in
-// seconds, or numbers of processors. ParseDistribution makes one of a text.
+// Distribution is a distribution that users choose for a model: times in seconds, or numbers of
+// processors. ParseDistribution makes one of a text.
 type Distribution = DistributionOf[float64]
 
 // named is a distribution that a text can ask for.

@@ -35,8 +35,8 @@ type Failures struct {
 	// Up is the time from a repair to the next failure, Repair the time of a repair,
 	// both in seconds, of a unit or group.
 	Up, Repair Lifetime
-	// Crews is how many repairs can be under way at a time: what fails waits for a crew,
-	// in the order of failing. 0 means any number.
+	// Crews is the number of repairs that can be under way at a time: failed processors wait for a
+	// crew, in the order of failing. 0 means any number.
 	Crews int
 	// Until is the instant from which on nothing fails any more; 0 means never.
 	Until             des.Time

@@ -59,8 +59,8 @@ func (f Flurries) withDefaults() Flurries {
 	return f
 }
 
-// Factor is how many times as many jobs there are with the flurries as without, in the
-// long run, and how many times the load.
+// Factor returns the factor by which flurries multiply the number of jobs, and the load, in the
+// long run.
 func (f Flurries) Factor() float64 { return 1 + float64(f.withDefaults().Jobs)/f.Every }
 
 // flurry is a flurry that is under way.
@@ -125,7 +125,7 @@ func (f Flurries) Inject(jobs iter.Seq[*entity.Job]) (iter.Seq[*entity.Job], err
 }
 
 // follower is a job, submitted at an instant in seconds, of the flurry that begins with first. Its
-// runtime is that of first times 1 + Spread u, with u uniform on [-1, 1).
+// runtime is the runtime of first times 1 + Spread u, with u uniform on [-1, 1).
 func (f Flurries) follower(first *entity.Job, at float64, random *rand.Rand) *entity.Job {
 	run := first.Runtime.Seconds() * (1 + float64(f.Spread*(float64(2*random.Float64())-1)))
 	j := newJob(0, at, first.Request.Nodes, round(run), first.Queue)

@@ -34,10 +34,9 @@ func (g Gamma) CDF(x float64) float64 {
 	return mathext.GammaIncReg(g.Shape, x/g.Scale)
 }
 
-// expMean is E[e^X; X <= c], the part of the mean of e^X that lies below e^c.
-// It is what decides the mean of a model that draws logarithms of times and
-// redraws above c. Completing the exponent makes it a gamma again, of scale
-// Scale/(1-Scale); from Scale 1 on that fails and expMean is NaN.
+// expMean is E[e^X; X <= c], the part of the mean of e^X that lies below e^c. It gives the mean of
+// a model that draws logarithms of times and redraws those above c. Completing the exponent makes
+// it a gamma again, of scale Scale/(1-Scale); from Scale 1 on that fails and expMean is NaN.
 func (g Gamma) expMean(c float64) float64 {
 	if g.Scale >= 1 {
 		return math.NaN()

@@ -48,7 +48,7 @@ type JannRange struct {
 	GapMoments, RunMoments int
 }
 
-// SizeCount is how often a size occurs.
+// SizeCount is a size and the number of jobs that have it.
 type SizeCount struct{ Size, Jobs int }
 
 // Jobs is the number of jobs the range was fitted to.

@@ -223,8 +223,9 @@ func (m Lublin) populations() ([]lublinPopulation, error) {
 	return ps, nil
 }
 
-// gapFactor is what the gaps are multiplied by so that the model offers its Load in the long run: its
-// own load over the one asked for. All populations have one factor, so that their shares stay.
+// gapFactor returns the factor by which gaps are multiplied so that the model offers its Load in
+// the long run: its own load over the load asked for. All populations have one factor, so that
+// their shares stay.
 func (m Lublin) gapFactor(ps []lublinPopulation) (float64, error) {
 	switch {
 	case m.Load == 0:
@@ -291,9 +292,10 @@ func (c *lublinClass) drawSize(r *rand.Rand, processors int) int {
 // log2Floor is the exponent of the largest power of two that is not above n, for n >= 1.
 func log2Floor(n int) int { return bits.Len(uint(n)) - 1 }
 
-// sizeProb is the probability that a job of this class has the given size, on a
-// machine of the given size: the sum over the three ways of drawSize. Of a size of one kind or the
-// other it is what drawSize rounds to it; the largest power of two has all that lies above it, too.
+// sizeProb returns the probability that a job of this class has the given size, on a machine of the
+// given size: the sum over the three ways of drawSize. For a size of either kind it is the
+// probability of the values that drawSize rounds to it; the largest power of two also has the
+// probability of all values above it.
 func (c *lublinClass) sizeProb(size, processors int) float64 {
 	if size < 1 || size > processors {
 		return 0
@@ -329,9 +331,9 @@ func (c *lublinClass) drawRun(r *rand.Rand, size int) float64 {
 	return math.Floor(math.Exp(g))
 }
 
-// meanArea is the mean of size times runtime in processor seconds, E[n T(n)] over all sizes n. The mean
-// runtime of a size is that of e^X over the two gamma distributions, each cut at lublinMaxLogRun and
-// mixed as often as drawRun keeps what it draws of it.
+// meanArea is the mean of size times runtime in processor seconds, E[n T(n)] over all sizes n. The
+// mean runtime of a size is the mean of e^X over the two gamma distributions, each cut at
+// lublinMaxLogRun and weighted by the share of its draws that drawRun keeps.
 func (c *lublinClass) meanArea(processors int) float64 {
 	short, long := c.short.expMean(lublinMaxLogRun), c.long.expMean(lublinMaxLogRun)
 	shortKept, longKept := c.short.CDF(lublinMaxLogRun), c.long.CDF(lublinMaxLogRun)

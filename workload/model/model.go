@@ -12,11 +12,10 @@ import (
 	"github.com/gridslot/gridslot/entity"
 )
 
-// newJob makes a job from what a model draws: its submission and its runtime in
-// seconds, and its size. Both times become whole seconds, and the runtime is at
-// least one second, because that is what a trace can hold: a job simulated at
-// once and a job written to a trace and read back are the same. The estimate is
-// the runtime itself; Tsafrir makes better ones.
+// newJob makes a job from the values that a model draws: its submission and its runtime in seconds,
+// and its size. Both times become whole seconds, and the runtime is at least one second, as in a
+// trace: a job simulated at once and a job written to a trace and read back are the same. The
+// estimate is the runtime itself; Tsafrir makes better ones.
 func newJob(id int64, submit float64, size int, runtime float64, queue int32) *entity.Job {
 	run := des.Seconds(max(math.Floor(runtime), 1))
 	return &entity.Job{ // -1: the models know no users or groups

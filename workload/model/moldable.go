@@ -10,8 +10,8 @@ import (
 	"github.com/gridslot/gridslot/entity"
 )
 
-// SpeedUp is how many times as fast as on one processor a job runs on n of them. It
-// does not fall with n.
+// SpeedUp is the ratio of a job's runtime on one processor to its runtime on n. It does not fall
+// with n.
 type SpeedUp interface {
 	// SpeedUp is the speed-up on n processors of a job that was made for the number made; both are 1
 	// or more, and so is the speed-up.
@@ -101,7 +101,7 @@ type Moldable struct {
 	// From and To are the smallest and the largest shape in parts of the processors that a job asks
 	// for: 0 < From <= 1 <= To <= 1e6.
 	From, To float64
-	// Most is how many shapes a job gets at most, 2 or more; 0 means all.
+	// Most is the largest number of shapes of a job, 2 or more; 0 means all.
 	Most int
 }
 

@@ -11,10 +11,10 @@ import (
 	"github.com/gridslot/gridslot/entity"
 )
 
-// Renewal generates jobs whose gaps, sizes and runtimes are drawn independently, each
-// from a distribution of the user's choice. With gaps without memory, the default, the
-// arrivals are a Poisson process. No constants are published, since it is no model of any
-// machine: it is what queueing theory takes, and what other models are held against.
+// Renewal generates jobs whose gaps, sizes and runtimes are drawn independently, each from a
+// distribution of the user's choice. With gaps without memory, the default, the arrivals are a
+// Poisson process. No constants are published, since it is no model of any machine: it is the model
+// of queueing theory, with which other models are compared.
 //
 // What is drawn for a size is rounded, and drawn anew where it is not from 1 to
 // Processors; a runtime is rounded to whole seconds, one at least.
@@ -73,8 +73,8 @@ func (m Renewal) Jobs(n int64) (iter.Seq[*entity.Job], error) {
 	}, nil
 }
 
-// gapFactor is what gaps are multiplied by, so that their mean is MeanGap or makes the Load. Gaps of
-// the default have a mean of 1 before.
+// gapFactor returns the factor by which gaps are multiplied so that their mean is MeanGap or makes
+// the Load. Gaps of the default have a mean of 1 before.
 func (m Renewal) gapFactor(of sizes) (float64, error) {
 	if m.Gap == nil {
 		return poissonGap("renewal", m.MeanGap, m.Load, of.area(m.Run, m.Load), m.Processors)

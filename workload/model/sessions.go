@@ -31,8 +31,8 @@ import (
 type Sessions struct {
 	// Processors is the size of the machine; 0 means 128.
 	Processors int
-	// Users is how many there are, 0 means 50; the k-th of them begins sessions in
-	// proportion to k^-Activity, where 0 means 1.
+	// Users is the number of users, 0 means 50; the k-th of them begins sessions in proportion to
+	// k^-Activity, where 0 means 1.
 	Users    int
 	Activity float64
 	// Batches is the number of batches of a session, BatchJobs the number of jobs of a batch. Drawn

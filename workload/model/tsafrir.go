@@ -216,7 +216,8 @@ func (t Tsafrir) Histogram(n int, r *rand.Rand) ([]EstimateBin, error) {
 	return slices.DeleteFunc(bins, func(b EstimateBin) bool { return b.Jobs == 0 }), nil
 }
 
-// typicalValues is how many distinct estimates a log of n jobs has: the authors' fit, piecewise linear.
+// typicalValues returns the number of distinct estimates in a log of n jobs: the authors' fit,
+// piecewise linear.
 func typicalValues(n int) int {
 	points := [...]struct{ jobs, values int }{
 		{0, 0}, {20, 10}, {200, 20}, {1000, 35}, {10_000, 90}, {70_000, 340}, {250_000, 565},

@@ -77,7 +77,7 @@ func (s sizes) mean() float64 {
 	return sum / kept
 }
 
-// atLeastOne is what is drawn as a whole number, 1 at least.
+// atLeastOne returns a draw, rounded to a whole number of at least 1.
 func atLeastOne(d Distribution, r *rand.Rand) float64 { return max(round(d.Rand(r)), 1) }
 
 // meanAtLeastOne is the mean of what atLeastOne draws, E[max(1, round X)]; runtimes are

@@ -15,13 +15,14 @@ import (
 	"github.com/gridslot/gridslot/workload"
 )
 
-// weekLength is what users are moved by, so that everybody keeps weekdays and times of day.
+// weekLength is the step by which users are moved, so that everybody keeps weekdays and times of
+// day.
 const weekLength = 7 * des.Day
 
 // weekOf is the week of the log, which begins at its time 0.
 func weekOf(at des.Time) int { return int(at / weekLength) }
 
-// Tenure is how long a user stays.
+// Tenure is the kind of a user's stay.
 type Tenure uint8
 
 const (
@@ -267,8 +268,8 @@ type due struct {
 	pos    int // among the user's
 }
 
-// crowd is who is there when the new log begins: long-term users, as many as were there on average in
-// a week of the old log, and temporary users who came in the weeks before.
+// crowd returns the users who are present when the new log begins: long-term users, as many as were
+// present on average in a week of the old log, and temporary users who came in the weeks before.
 func (p *Pool) crowd(r Resample) *crowd {
 	c := &crowd{Resample: r}
 	weeks := float64(p.last-p.first) / float64(weekLength)
@@ -338,8 +339,8 @@ func (c *crowd) comeTo(week int) {
 	}
 }
 
-// week is what comes in one, in order of submission; of an instant, in the order in
-// which users have come.
+// week yields the jobs of a week, in order of submission; jobs of one instant in the order in which
+// their users have come.
 func (c *crowd) week(week int) iter.Seq2[*workload.Record, []entity.Dependency] {
 	c.due = c.due[:0]
 	c.there = slices.DeleteFunc(c.there, func(v *visitor) bool { return v.tenure == temporary && week-v.begins >= v.weeks })

@@ -21,9 +21,9 @@ import (
 // A user submits the jobs of a batch without waiting for the job before, and submits the next
 // batch after a time of thinking.
 type Rule struct {
-	// Break is what ends a session, where it is longer than Limit: 20 minutes of
-	// thinking, or an hour between submissions, where Limit is 0. That hour could not
-	// be held against the paper.
+	// Break is the kind of time that ends a session if it is longer than Limit. A Limit of 0 means
+	// 20 minutes of thinking, or an hour between submissions. The hour could not be checked with
+	// the paper.
 	Break Break
 	Limit des.Time
 	// Batch tells which jobs of the present batch must have ended before a job begins the next
@@ -37,7 +37,7 @@ type Rule struct {
 	NoWait bool
 }
 
-// Break is what ends a session.
+// Break is the kind of time that ends a session.
 type Break uint8
 
 const (
@@ -79,8 +79,8 @@ func (r *Rule) limit() des.Time {
 	return 20 * des.Minute
 }
 
-// Step is what a job is to its user. A record that is no job of a user has the zero value: see
-// Counts.
+// Step is the place of a job in its user's activity. A record that is no job of a user has the zero
+// value: see Counts.
 type Step struct {
 	// Session and Batch are numbers within the user, from 1.
 	Session, Batch int64
@@ -126,7 +126,7 @@ type Splitter struct {
 	last  des.Time            // the submission of the record before
 }
 
-// activity is where a user is in sessions and batches.
+// activity is the present session and batch of a user.
 type activity struct {
 	session, batch int64    // the present ones, from 1; 0 before the user's first job
 	submitted      des.Time // when the job before was submitted
@@ -143,7 +143,7 @@ type ending struct {
 	at  des.Time
 }
 
-// Next is what a record is to its user.
+// Next returns the Step of a record.
 func (s *Splitter) Next(rec *workload.Record) (Step, error) {
 	if !counts(rec) {
 		return Step{}, nil

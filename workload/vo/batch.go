@@ -14,7 +14,7 @@ import (
 // Batch generates the jobs of one cycle, in order of priority, IDs from 1, all
 // submitted at 0.
 type Batch struct {
-	// Jobs is how many; 0 means 20.
+	// Jobs is the number of jobs; 0 means 20.
 	Jobs int `yaml:"jobs"`
 	// Nodes is the range of n, whole numbers; the zero value means [2, 5].
 	Nodes Range `yaml:"nodes"`
@@ -108,13 +108,13 @@ func (b Batch) Generate(seed, replication uint64) ([]*entity.Job, error) {
 // anew.
 type Batches struct {
 	Batch
-	// Cycles is how many there are, Cycle how long one is.
+	// Cycles is the number of cycles, and Cycle the length of each.
 	Cycles int
 	Cycle  des.Time
-	// Users is how many there are: jobs belong to 0, 1 and so on in turn. 0 means 1.
+	// Users is the number of users: jobs belong to user 0, 1 and so on in turn. 0 means 1.
 	Users int
-	// Criteria are what users wish for: one is drawn for each job. None leaves that
-	// to the policy.
+	// Criteria are the criteria that users may have: one is drawn for each job. Without any, the
+	// policy chooses.
 	Criteria []entity.Criterion
 }
 

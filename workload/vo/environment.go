@@ -98,8 +98,7 @@ func (e Environment) Generate(seed, replication uint64) (*Instance, error) {
 	return in, nil
 }
 
-// SlotList is what owners leave free: slots by start, ties in the order of the
-// nodes.
+// SlotList returns the slots that owners leave free, by start, ties in the order of the nodes.
 func (in *Instance) SlotList() plan.SlotList {
 	list := plan.SlotList{To: in.End}
 	for i, n := range in.Nodes {

@@ -14,7 +14,7 @@ import (
 	"github.com/gridslot/gridslot/workload/model"
 )
 
-// Level is how much of a node its owner uses.
+// Level is the share of a node that its owner uses, as a random variable.
 type Level interface {
 	// Check reports settings that make no sense, or nil.
 	Check() error
@@ -95,7 +95,7 @@ func thirds(g Range, mode float64) model.TruncatedNormal {
 // take so much of the interval. The last one passes the level, so the mean load
 // is above the mean level by about half a task.
 type Load struct {
-	// Level is how much they take; nil means HypergeometricLevel{}.
+	// Level is the share that owners' tasks take; nil means HypergeometricLevel{}.
 	Level Level
 	// Task is the range of the tasks' lengths in time units, whole numbers; the
 	// zero value means [10, 100]. Their mean is the middle of the range, their
@@ -150,7 +150,7 @@ func (l Load) MeanTasks(units int) float64 {
 	return 0.5 + share*float64(units)/((l.task().Min+l.task().Max)/2)
 }
 
-// patience is how many tasks in a row may find no place.
+// patience is the number of tasks in a row that may find no place.
 const patience = 10_000
 
 // Generate makes the tasks on one node in the interval [0, units), by start. It

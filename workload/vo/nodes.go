@@ -16,7 +16,7 @@ import (
 
 // Nodes generates the nodes of a domain, IDs from 1.
 type Nodes struct {
-	// Count is how many; 0 means 100.
+	// Count is the number of nodes; 0 means 100.
 	Count int `yaml:"count"`
 	// Perf is the range of the performance p; the zero value means [2, 10].
 	Perf Range `yaml:"performance"`
@@ -27,8 +27,7 @@ type Nodes struct {
 	//
 	//	Q p exp(0.02 (p - 1)) (1 + d),
 	//
-	// where d is what a node deviates from the market; 0 means 1, as in META.
-	// DEP18 has 0.1.
+	// where d is a node's deviation from the market price; 0 means 1, as in META. DEP18 has 0.1.
 	PriceFactor float64 `yaml:"price_factor"`
 	// PriceSpread is the standard deviation of d, a normal variable of mean 0 that
 	// is redrawn where it passes three times that; 0 means 0.2.
@@ -39,7 +38,7 @@ type Nodes struct {
 }
 
 const (
-	// perfGain is how the market values performance: the price of a unit of work
+	// perfGain is the rate by which the market values performance: the price of a unit of work
 	// grows by exp(perfGain) with every unit of performance.
 	perfGain = 0.02
 	maxQ     = 10 // q is uniform in [0, maxQ)

@@ -42,7 +42,7 @@ func Parse(text string) (*Filter, error) {
 	return &Filter{text}, nil
 }
 
-// noun is what messages call an expression of this package.
+// noun is the name of an expression of this package in messages.
 const noun = "filter"
 
 // String is the expression.
@@ -63,11 +63,11 @@ type row struct {
 	line int64
 }
 
-// field is what an expression can ask of a record, by name.
+// field is a value of a record that an expression can use by name.
 type field = expression.Field[row]
 
-// language is that of filters of logs with such a header, in which procs is the size that a job
-// has by the options.
+// language returns the language of filters of logs with such a header. procs is the rule for the
+// size of a job.
 func language(h *workload.Header, procs workload.ProcsFrom) *expression.Language[row] {
 	l := &expression.Language[row]{Noun: noun, Example: "user == 3", Fields: []field{
 		whole("id", func(r *workload.Record) int64 { return r.Job }),

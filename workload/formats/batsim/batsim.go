@@ -34,7 +34,7 @@ import (
 
 // Format is Batsim's JSON.
 type Format struct {
-	// Hosts is how many hosts for jobs the platform has with which a workload is read; see
+	// Hosts is the number of hosts for jobs on the platform with which a workload is read; see
 	// OpenPlatform. By default, 0, the size of the machine is the workload's nb_res. If the two
 	// differ, Survey returns an error, unless Options.Procs tells the size.
 	Hosts int
@@ -64,7 +64,7 @@ func (Format) Is(in *workload.Input) bool {
 	return bytes.HasPrefix(head, []byte("{")) && (has("subtime") || has("profiles") && (has("jobs") || has("type")))
 }
 
-// profile is what is known of one: its delay, or of another kind its type.
+// profile is the delay of a profile of that type, or the type of any other profile.
 type profile struct {
 	delay des.Time // UnknownTime where it is no delay
 	kind  string

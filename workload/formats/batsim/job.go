@@ -4,7 +4,7 @@ import "github.com/gridslot/gridslot/internal/jsontext"
 
 // This file reads jobs.
 
-// longest is how long a job or a profile may be, in bytes.
+// longest is the largest length of a job or a profile, in bytes.
 const longest = 256 << 10
 
 // job is a job as it stands in the file: the text of its members, valid until the next job is read. A

@@ -266,7 +266,7 @@ func (p *platform) speed() (float64, error) {
 	return ParseSpeed(strings.TrimSpace(states[state]))
 }
 
-// units are what speeds may count in, flop/s.
+// units are the units in which speeds may be given, in flop/s.
 var units = map[string]float64{
 	"": 1, "f": 1, "kf": 1e3, "Mf": 1e6, "Gf": 1e9, "Tf": 1e12, "Pf": 1e15, "Ef": 1e18, "Zf": 1e21, "Yf": 1e24,
 	"flops": 1, "kiloflops": 1e3, "megaflops": 1e6, "gigaflops": 1e9, "teraflops": 1e12, "petaflops": 1e15, "exaflops": 1e18,

@@ -29,7 +29,7 @@ type reader struct {
 	err      error
 }
 
-// place is where a member of a job stands in a record.
+// place is the position in a record to which a member of a job goes.
 type place struct {
 	field  int // 0 for a column
 	column int // -1 where there is none

@@ -26,7 +26,7 @@ type writer struct {
 	err    error             // the first error of out
 }
 
-// blockSize is how many bytes are gathered before they are written.
+// blockSize is the number of bytes that the writer gathers before it writes them.
 const blockSize = 256 << 10
 
 // Write begins a workload: what the header says comes first, in the order nb_res, header, columns,

@@ -56,7 +56,7 @@ func (c *clock) instant(shown, notBefore int64) int64 {
 	return first // never shown
 }
 
-// offsetAt is how far the clock is ahead of UTC at an instant, in seconds.
+// offsetAt returns the clock's offset from UTC at an instant, in seconds; above 0 to the east.
 func (c *clock) offsetAt(instant int64) int64 {
 	_, offset := time.Unix(instant, 0).In(c.zone).Zone()
 	return int64(offset)
@@ -76,7 +76,8 @@ func (c *clock) remember(instant int64) {
 	}
 }
 
-// show is what the clock shows at an instant, and whether instant gives that instant back.
+// show returns the time that the clock shows at an instant, and whether c.instant gives that
+// instant back.
 func (c *clock) show(instant int64) (shown int64, once bool) {
 	shown = instant + c.offsetAt(instant)
 	return shown, c.instant(shown, math.MinInt64) == instant

@@ -14,8 +14,8 @@ import (
 // This file knows the columns: which heading is which, how rows are cut, and which
 // columns beyond SWF's fields they give a record.
 
-// role is what a column is for. No two columns of a log have one role, apart from roleText and
-// roleNumber.
+// role is the meaning of a column. No two columns of a log have the same role, apart from roleText
+// and roleNumber.
 type role uint8
 
 const (
@@ -115,7 +115,8 @@ type plainColumn struct {
 	column workload.Column
 }
 
-// byteOrderMark is what some editors put before UTF-8 text.
+// byteOrderMark is the byte order mark in UTF-8, which some editors write at the beginning of a
+// text.
 const byteOrderMark = "\xEF\xBB\xBF"
 
 // maxColumns is more than Slurm knows.

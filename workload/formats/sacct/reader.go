@@ -15,7 +15,7 @@ import (
 // times, limit and sizes, which a record needs and which may damage the row; then memory, usage,
 // owners and plain columns, in which what cannot be read is noted and taken as unknown.
 
-// indices are where the header's derived columns stand in Record.More, or -1.
+// indices are the positions of the header's derived columns in Record.More, or -1.
 type indices [numDerived]int
 
 // newIndices finds the derived columns in a header. One of the same name but another kind is
@@ -168,7 +168,8 @@ func (r *reader) field(of role) []byte {
 	return nil
 }
 
-// id is what tells rows of jobs and of steps apart: JobID, or JobIDRaw if there is no JobID.
+// id returns the text that tells rows of jobs and of steps apart: JobID, or JobIDRaw if there is no
+// JobID.
 func (r *reader) id() []byte {
 	if id := r.field(roleJobID); id != nil {
 		return id
@@ -510,7 +511,7 @@ func (r *reader) tresOf(rec *workload.Record, of role, c column) *tres {
 }
 
 // sizes reads the processors, from their columns or else from the resources (cpu=N). Of a job that
-// never started, AllocCPUS and NCPUS are what it asked for, and nothing was allocated.
+// never started, AllocCPUS and NCPUS are its requested processors, and nothing was allocated.
 func (r *reader) sizes(rec *workload.Record, alloc, req *tres) bool {
 	count := func(of role, instead float64) (n int64, ok bool) { // of a column, or instead if it has nothing
 		text := r.field(of)
@@ -569,7 +570,8 @@ func (r *reader) memory(rec *workload.Record, req *tres) {
 	rec.RequestedMemory = ofProcessor(kB, procs)
 }
 
-// processors is how many processors the job asked for, or else was given; it may be unknown.
+// processors returns the number of processors that the job asked for or, if that is unknown, had;
+// it may be unknown.
 func processors(rec *workload.Record) int64 {
 	if rec.Requested > 0 {
 		return rec.Requested
@@ -597,7 +599,8 @@ func averageCPU(total des.Time, procs int64) des.Time {
 	return (total + des.Time(procs/2)) / des.Time(procs)
 }
 
-// nodes is how many nodes the job has, or asks for, or NaN: the first of the columns that tell it.
+// nodes returns the number of nodes that the job has or asks for, by the first column that tells
+// it; otherwise NaN.
 func (r *reader) nodes(req *tres) float64 {
 	for _, p := range r.heading.plain {
 		if p.column.Name == "nodes" || p.column.Name == "req_nodes" {

@@ -37,8 +37,8 @@ var states = []struct {
 	{"CONFIGURING", workload.Unknown},
 }
 
-// Status is what SWF has for a state as Slurm writes it: "COMPLETED", "CANCELLED by 1000". It is
-// workload.Unknown where the job has not ended, or Slurm documents no such state.
+// Status returns the status in SWF of a state as Slurm writes it: "COMPLETED", "CANCELLED by 1000".
+// It is workload.Unknown if the job has not ended, or if Slurm documents no such state.
 func Status(text []byte) int64 {
 	_, _, status := state(text)
 	return status

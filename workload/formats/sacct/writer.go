@@ -19,9 +19,9 @@ import (
 // held are the fields of SWF that are written.
 var held = workload.FieldSet(1, 2, 3, 4, 5, 6, 8, 9, 10, 11, workload.FieldUser, workload.FieldGroup, workload.FieldQueue, workload.FieldPartition)
 
-// Write implements workload.Writable. Instants are what a clock of Zone shows, and in the hour
-// that it shows twice seconds since 1970. A log that does not tell when it begins is taken to
-// begin in 1970.
+// Write implements workload.Writable. Instants are local times of Zone or, in the hour that a clock
+// shows twice, seconds since 1970. A log that does not tell when it begins is taken to begin in
+// 1970.
 func (f Format) Write(w io.Writer, h *workload.Header) (workload.RecordWriter, error) {
 	out := &writer{out: w, header: h, clock: newClock(f.Zone), origin: h.UnixStartTime, at: newIndices(h)}
 	out.choose()
@@ -64,7 +64,7 @@ type written struct {
 	append  func([]byte, *workload.Record) []byte
 }
 
-// spillAt is how many bytes are gathered before they are written.
+// spillAt is the number of bytes that the writer gathers before it writes them.
 const spillAt = 64 << 10
 
 // line ends a line, and writes what has been gathered if it is enough.
@@ -110,7 +110,7 @@ func (w *writer) add(heading string, append func([]byte, *workload.Record) []byt
 	w.fields = slices.Concat(w.fields, []written{{heading, append}})
 }
 
-// value is what a record says in a derived column; unknown where the log has none.
+// value returns a record's value in a derived column; unknown if the log does not have the column.
 func (w *writer) value(rec *workload.Record, c column) workload.Value {
 	if i := w.at[c]; i >= 0 {
 		return rec.More[i]

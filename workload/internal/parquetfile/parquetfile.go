@@ -42,7 +42,7 @@ const (
 	maxMemory = 512 << 20 // bytes of the pages and dictionaries of all columns at a time
 )
 
-// Kind is what the values of a column are.
+// Kind is the type of the values of a column.
 type Kind uint8
 
 const (
@@ -200,7 +200,7 @@ func (f *File) take(meta *node) error {
 	return nil
 }
 
-// chunk is where a ColumnMetaData says that a chunk stands: from the first of its pages (9
+// chunk returns the place of a chunk by its ColumnMetaData: from the first of its pages (9
 // data_page_offset, 11 dictionary_page_offset, which some writers leave 0) for 7
 // total_compressed_size bytes; 4 is the codec. It must lie in front of the footer.
 func (f *File) chunk(meta *node) (chunk, error) {

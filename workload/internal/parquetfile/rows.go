@@ -28,7 +28,7 @@ type Rows struct {
 	err     error
 }
 
-// shared is what the columns of a reading have in common.
+// shared has the state that the columns of a reading share.
 type shared struct {
 	memory int           // bytes of their pages and dictionaries; at most maxMemory
 	unzstd *zstd.Decoder // nil before the first page that needs it
@@ -57,7 +57,7 @@ func (r *Rows) Column(i int) *Values { return r.columns[i] }
 // Row is the number of the row, from 1.
 func (r *Rows) Row() int64 { return r.row }
 
-// Err is what ended the reading, or nil at the end of the table.
+// Err returns the error that ended the reading, or nil at the end of the table.
 func (r *Rows) Err() error { return r.err }
 
 // Next goes to the next row and reports whether there is one.
@@ -198,7 +198,7 @@ func (v *Values) Number() float64 {
 	return float64(v.whole)
 }
 
-// Count is how many values a list has.
+// Count returns the number of values of a list.
 func (v *Values) Count() int64 { return v.count }
 
 // Text is the value of a column of text; of a list of text or whole numbers all of them,
@@ -233,7 +233,7 @@ func (v *Values) next() error {
 	return v.decode()
 }
 
-// maxText is how long the text of a list may become.
+// maxText is the largest length of the text of a list, in bytes.
 const maxText = 1 << 20
 
 // nextList takes in the values up to that which begins the next row.
@@ -324,7 +324,7 @@ func (v *Values) more() error {
 	return nil
 }
 
-// encoding is how a page tells its values.
+// encoding is the way in which a page holds its values.
 type encoding uint8
 
 const (
@@ -425,7 +425,7 @@ func (v *Values) dictionary(p *page) error {
 	return v.account()
 }
 
-// maxDictionary is how many values a dictionary may have.
+// maxDictionary is the largest number of values in a dictionary.
 const maxDictionary = 1 << 22
 
 // decode takes the next value.

@@ -58,8 +58,9 @@ const (
 	typeStruct = 12
 )
 
-// maxNodes is how many values one text may have, and maxDepth how far they may be nested. A column of a row group
-// takes some 30: 24 million jobs with 60 columns, in groups of 130,000, are 330,000.
+// maxNodes is the largest number of values in one text, and maxDepth the largest depth of nesting.
+// A column of a row group takes some 30 values: 24 million jobs with 60 columns, in groups of
+// 130,000, take 330,000.
 const (
 	maxNodes = 1 << 20
 	maxDepth = 16

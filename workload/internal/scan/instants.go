@@ -98,7 +98,7 @@ func two(text []byte, at int) int {
 	return int(a)*10 + int(b)
 }
 
-// daysIn is how many days a month, from 1, has in the Gregorian calendar.
+// daysIn returns the number of days in a month, from 1, in the Gregorian calendar.
 func daysIn(year, month int) int {
 	switch month {
 	case 2:
@@ -128,7 +128,8 @@ func civil(year, month, day int) int64 {
 	return int64(era-1)*146097 + int64(ofEra*365+ofEra/4-ofEra/100+ofYear) - 719468
 }
 
-// offset is how far a clock is ahead of UTC, in seconds.
+// offset returns a clock's offset from UTC in seconds, above 0 to the east; ok is false if the text
+// is no offset.
 func offset(text []byte) (seconds int, ok bool) {
 	switch {
 	case string(text) == "Z" || string(text) == "UTC":

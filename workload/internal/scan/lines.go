@@ -83,7 +83,7 @@ func (s *Lines) skip() {
 	s.pos, s.end = 0, 0
 }
 
-// idleReads is how often a source may return nothing before it is given up.
+// idleReads is the number of times in a row that a source may return nothing before it is given up.
 const idleReads = 100
 
 // fill reads something behind end, or notes why there is nothing.
@@ -112,7 +112,7 @@ func (s *Lines) TooLong() bool { return s.tooLong }
 // Number is the line's, from 1.
 func (s *Lines) Number() int64 { return s.number }
 
-// Err is what ended the reading too early, or nil.
+// Err returns the error that ended the reading too early, or nil.
 func (s *Lines) Err() error {
 	if s.readErr == nil || s.readErr == io.EOF {
 		return nil

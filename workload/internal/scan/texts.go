@@ -90,7 +90,7 @@ func hash(text []byte) uint {
 	return uint(last * 0x9E3779B97F4A7C15 >> (64 - slotBits)) // Knuth's multiplicative hashing, by the golden ratio
 }
 
-// Find is what came of a text.
+// Find returns the value that was remembered for a text.
 func (m *Memo[T]) Find(text []byte) (value T, ok bool) {
 	if m.slots == nil {
 		return value, false

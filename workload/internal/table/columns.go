@@ -19,13 +19,13 @@ import (
 //
 //	row -> fill: fields of SWF -> Record: what takes several fields -> Cells: columns beyond SWF -> Take
 
-// Columns is what the tables of a format have, and what their rows mean.
+// Columns are the columns in the tables of a format, and the meaning of their rows.
 type Columns struct {
 	// Fields are the columns that are read. In a Form their order is the order of the cells; of other
 	// tables the columns are found by name, in any order.
 	Fields []Field
-	// Form is how the rows are written as text that is read by a Log; nil for other sources, and for
-	// CommaRows.
+	// Form is the form of rows that are written as text and read by a Log; nil for other sources,
+	// and for CommaRows.
 	Form *Form
 	// Over opens the rows; nil opens a table of Parquet.
 	Over func(in *workload.Input) (Source, error)
@@ -44,7 +44,7 @@ type Columns struct {
 type Field struct {
 	// Name is the name of the table's column, which messages use, too.
 	Name string
-	// Is is how the values of the column are written.
+	// Is is the form in which the values of the column are written.
 	Is Type
 	// SWF is the field of SWF, from 1 to 18, that the column is, or for a Loose field also Start, End
 	// or Size. It is 0 for a column that is no field, or that is needed with others to tell one (see
@@ -55,7 +55,8 @@ type Field struct {
 	As string
 	// Unit is the unit of the numbers of that column, as in workload.Column.
 	Unit string
-	// Counts is what 1 stands for in a time of a Loose field that is a number; a second where 0.
+	// Counts is the length of the unit 1 in times of a Loose field that are numbers; 0 means a
+	// second.
 	Counts des.Time
 	// Needed says that a table without the column is of another kind. It is looked at in tables of
 	// Parquet alone, where it also tells the formats from each other (Columns.Is).
@@ -65,7 +66,7 @@ type Field struct {
 	Always bool
 }
 
-// Type is how a field's values are written.
+// Type is the form in which a field's values are written.
 type Type uint8
 
 const (
@@ -84,7 +85,7 @@ const (
 	Loose  // a field of SWF as people write it, or Start, End or Size: dates, clocks, names, words
 )
 
-// String is what messages call values of the type.
+// String returns the name of values of the type in messages.
 func (t Type) String() string {
 	return [...]string{"numbers", "numbers", "numbers", "text", "text", "instants", "lists of numbers", "numbers", "numbers", "text"}[t]
 }
@@ -97,14 +98,14 @@ type Source interface {
 	// (Account.Line) and, if rows do not stand one a line, sets Rows.line. A row that is no row of
 	// such a table it counts as damaged (Rows.DamageRow); Rows then asks for the next one.
 	Next(t *Rows) bool
-	// Entry is what the row says in a column, of which a field of that type is made; it is valid until
-	// the next call.
+	// Entry returns the row's value in a column, from which a field of that type is made; it is
+	// valid until the next call.
 	Entry(at int, is Type) *Entry
-	// Err is what ended the reading, or nil.
+	// Err returns the error that ended the reading, or nil.
 	Err() error
 }
 
-// Entry is what a row says in a column. Kind tells which of the other fields has the value.
+// Entry is the value of a row in a column. Kind tells which of the other fields has the value.
 type Entry struct {
 	Kind   parquetfile.Kind // Whole, Number, Text, Instant; Other if no value is given
 	Whole  int64            // a whole number, or an instant in microseconds since 1970
@@ -113,8 +114,7 @@ type Entry struct {
 	// Bytes is in place of Text in sources whose text is part of a line. It is valid until the next
 	// call of Entry.
 	Bytes []byte
-	// Local says that the instant is what a clock on the wall showed, at a place that is not told:
-	// Columns.Zone is taken for it.
+	// Local says that the instant is a local time of an unknown place: it is read in Columns.Zone.
 	Local bool
 }
 
@@ -426,7 +426,7 @@ func (t *Rows) DamageRow(column string, why workload.Reason, text []byte, want s
 // changes it.
 var noEntry Entry
 
-// entry is what the row says in a field.
+// entry returns the row's value in a field.
 func (t *Rows) entry(i int) *Entry {
 	if t.at[i] < 0 {
 		return &noEntry
@@ -505,7 +505,8 @@ func (t *Rows) Seconds(i int) des.Time {
 	return at
 }
 
-// Text is what stands in a column, or "". Numbers are written as they are read again.
+// Text returns the text in a column, or "". Numbers are written in a form that reads back as the
+// same number.
 func (t *Rows) Text(i int) string {
 	c := t.entry(i)
 	switch {

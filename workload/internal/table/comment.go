@@ -33,8 +33,7 @@ type comments struct {
 	ours  bool // a line says that Write has made the log
 }
 
-// Ours is how the first line of what Write makes begins, so that it can be told from
-// what others have made.
+// Ours is the beginning of the first line that Write writes, by which a log of ours is recognised.
 const Ours = "#! log of gridslot"
 
 // add takes in a comment, from the # on, and reports whether there was room for it. A line that

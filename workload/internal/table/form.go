@@ -16,8 +16,8 @@ import (
 	"github.com/gridslot/gridslot/workload"
 )
 
-// Form is how a text holds its rows: each row is a line, and cell i of a line holds field i of the
-// Columns. A line may have fewer cells, down to Least; the fields behind its end are not known.
+// Form describes how a text holds its rows: each row is a line, and cell i of a line holds field i
+// of the Columns. A line may have fewer cells, down to Least; the missing fields are unknown.
 type Form struct {
 	// Separator stands between cells. A blank stands for any number of blanks and tabs, so that no
 	// cell can be empty. 0 lets Log.Heading choose one.
@@ -35,8 +35,8 @@ type Form struct {
 	// Epoch says that instants are written as seconds since 1970; otherwise they count from the
 	// start of the log. What is read tells which of the two it is: see absolute.
 	Epoch bool
-	// Unknown is what is written where nothing is known, "" or "-1". Both are read in the fields of
-	// SWF. In a column beyond SWF only Unknown is: -1 may be a value there.
+	// Unknown is the text of an unknown value, "" or "-1". In the fields of SWF both texts are read
+	// as unknown. In a column beyond SWF only Unknown is: -1 may be a value there.
 	Unknown string
 	// Words are further texts which say that a number is not known, such as NA. A column of text
 	// keeps them as text.

@@ -16,7 +16,7 @@ import (
 // instants of a job are only collected in the first step, since a wait and a runtime take two of
 // them, and since the first record tells whether all of them count from 1970.
 
-// loose is what a reading keeps for such fields, beside what Rows keeps.
+// loose is the state of a reading for Loose fields, beside the state of Rows.
 type loose struct {
 	log *Log
 	// names are the names of the header, by field of SWF; nil for fields that have none. met are

@@ -7,8 +7,8 @@ import (
 	"github.com/gridslot/gridslot/workload"
 )
 
-// Span is what a survey finds of the instants at which jobs were submitted. The zero value has seen
-// none.
+// Span has the earliest and the latest submission that a survey has met. In the zero value it has
+// met none.
 type Span struct {
 	earliest, latest des.Time // of those seen; they mean nothing before the first
 	some             bool     // one was seen

@@ -16,7 +16,7 @@ import (
 // names, and is refused.
 const mostNames = 1 << 20
 
-// survey is what such a pass has found so far.
+// survey has the findings of such a pass so far.
 type survey struct {
 	header  *workload.Header // has the names that comments declare
 	submits Span
@@ -24,8 +24,8 @@ type survey struct {
 	columns []column  // by column of the records; nil where nobody asks what they hold
 }
 
-// named is what a survey has met in a field that may be named. Names that comments declare are not
-// counted in.
+// named has the texts that a survey has met in a field that may have names. Names that comments
+// declare are not among them.
 type named struct {
 	texts    map[string]bool // those in order
 	order    []string        // the texts, as they were met first
@@ -35,7 +35,8 @@ type named struct {
 	greatest int64           // the greatest of those that are numbers, or 0
 }
 
-// column is what a survey has met in a column beyond SWF. Texts that say "not known" do not count.
+// column has a survey's findings in a column beyond SWF. Texts that stand for an unknown value do
+// not count.
 type column struct{ notNumber, notWhole bool }
 
 // name takes note of a text in a field that may be named.

@@ -81,7 +81,7 @@ func write(w io.Writer, h *workload.Header, l *Columns, first string, comments C
 	return t, t.spill()
 }
 
-// Lost is what could not be held so far.
+// Lost counts the values so far that the written format cannot hold.
 func (t *writer) Lost() *workload.Losses { return t.lost }
 
 // Close writes what is held back. What it is written to stays open.
