@@ -197,7 +197,7 @@ var Summaries = File[SummaryRow]{
 	Columns: []Column[SummaryRow]{
 		nameColumn("policy", "The policy as it was asked for.", func(s *SummaryRow) *string { return &s.Policy }).need(),
 		intColumn("jobs", "Jobs submitted, rejected ones included.", func(s *SummaryRow) *int { return &s.Jobs }),
-		intColumn("killed", "Jobs cut off at their estimate.", func(s *SummaryRow) *int { return &s.Killed }),
+		intColumn("killed", "Jobs killed, at their estimates or otherwise.", func(s *SummaryRow) *int { return &s.Killed }),
 		intColumn("rejected", "Jobs rejected, for example too large for the machine.", func(s *SummaryRow) *int { return &s.Rejected }),
 		numberColumn("makespan", seconds, "Last finish - first submission.", func(s *SummaryRow) *float64 { return &s.Makespan }),
 		numberColumn("mean_wait", seconds, "Mean of start - submission over the jobs that ran. A job that was stopped waits until its last start.",
