@@ -8,17 +8,24 @@ import "math/bits"
 //
 // While the earliest event is being handled its place at the root stays empty
 // (hole). An event scheduled meanwhile drops into it and sifts down once,
-// instead of one sift for the removal and one for the insertion.
+// instead of one sift for the removal and one for the insertion. A second one that
+// comes before all others, such as a round of decisions at this very instant, waits
+// in front of the heap and is not sifted at all.
 //
+//	front    p, if ahead
 //	entries  [hole| p | p | dead | p ...]   24 bytes each, ordered
 //	               |   |          |
 //	slots    [ - | s | s | free | s ...]    32 bytes each, in place
+//
+// Invariants: front comes before all entries; ahead and hole exclude each other.
 type eventHeap struct {
 	entries []pending
 	slots   []eventSlot
 	free    uint32 // head of the free list, 0 = none; slot 0 is never used
-	dead    int
+	dead    int    // of the entries and front
 	hole    bool
+	ahead   bool // there is a front
+	front   pending
 }
 
 const (
@@ -35,6 +42,9 @@ func (h *eventHeap) len() int {
 	n := len(h.entries) - h.dead
 	if h.hole {
 		n--
+	}
+	if h.ahead {
+		n++
 	}
 	return n
 }
@@ -53,14 +63,24 @@ func (h *eventHeap) push(t Time, rank uint64, to Handler, arg uint64) EventID {
 	s := &h.slots[slot]
 	s.to, s.arg = to, arg
 	p := pending{t, rank, slot, s.gen}
+	id := EventID{slot, s.gen}
 	if h.hole {
 		h.hole = false
 		h.down(0, p)
-	} else {
-		h.entries = appendLean(h.entries, p)
-		h.up(len(h.entries)-1, p)
+		return id
 	}
-	return EventID{slot, s.gen}
+	switch {
+	case h.ahead:
+		if p.before(&h.front) {
+			p, h.front = h.front, p
+		}
+	case len(h.entries) == 0 || p.before(&h.entries[0]):
+		h.front, h.ahead = p, true
+		return id
+	}
+	h.entries = appendLean(h.entries, p)
+	h.up(len(h.entries)-1, p)
+	return id
 }
 
 // appendLean is append with room for an eighth more instead of a quarter: an
@@ -103,9 +123,12 @@ func (h *eventHeap) crowded() bool { return h.dead > h.len()+compactSlack }
 // compact throws out all dead entries: amortised O(1) a cancellation.
 func (h *eventHeap) compact() {
 	h.fill()
+	if h.ahead && h.stale(&h.front) {
+		h.ahead = false
+	}
 	living := h.entries[:0]
 	for _, p := range h.entries {
-		if h.slots[p.slot].gen == p.gen {
+		if !h.stale(&p) {
 			living = append(living, p)
 		}
 	}
@@ -136,21 +159,33 @@ func (h *eventHeap) peek() *pending {
 	if h.dead > 0 {
 		h.bury()
 	}
+	if h.ahead {
+		return &h.front
+	}
 	if len(h.entries) == 0 {
 		return nil
 	}
 	return &h.entries[0]
 }
 
-// bury throws out the dead entries at the root; or all of them where events
+// stale reports whether p is dead.
+func (h *eventHeap) stale(p *pending) bool { return h.slots[p.slot].gen != p.gen }
+
+// bury throws out the dead entries at the root, or front; or all of them where events
 // that ran have left them in the majority.
 func (h *eventHeap) bury() {
 	if h.crowded() {
 		h.compact()
 	}
+	if h.ahead {
+		if !h.stale(&h.front) {
+			return
+		}
+		h.dead--
+		h.ahead = false
+	}
 	for h.dead > 0 {
-		top := &h.entries[0]
-		if h.slots[top.slot].gen == top.gen {
+		if !h.stale(&h.entries[0]) {
 			return
 		}
 		h.dead--
@@ -159,13 +194,16 @@ func (h *eventHeap) bury() {
 	}
 }
 
-// take removes the entry that peek returned, leaving a hole at the root.
+// take removes the entry that peek returned. At the root it leaves a hole.
 func (h *eventHeap) take() (p pending, to Handler, arg uint64) {
-	p = h.entries[0]
+	if h.ahead {
+		p, h.ahead = h.front, false
+	} else {
+		p, h.hole = h.entries[0], true
+	}
 	s := &h.slots[p.slot]
 	to, arg = s.to, s.arg
 	h.retire(p.slot)
-	h.hole = true
 	return p, to, arg
 }
 

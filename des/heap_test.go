@@ -103,7 +103,7 @@ func TestASlotIsLeftAloneAfterItsLastGeneration(t *testing.T) {
 	first := sim.After(Second, 0, h, 0)
 	sim.heap.slots[first.slot].gen = math.MaxUint32
 	last := EventID{first.slot, math.MaxUint32}
-	sim.heap.entries[0].gen = math.MaxUint32
+	sim.heap.front.gen = math.MaxUint32
 	require.True(t, sim.Cancel(last))
 	require.NotEqual(t, first.slot, sim.After(Second, 0, h, 0).slot)
 	require.False(t, sim.Cancel(EventID{first.slot, 0}))
