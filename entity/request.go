@@ -75,7 +75,7 @@ func (r *Request) Accepts(w *Window) error {
 		return fmt.Errorf("has %d nodes, and the job asks for %d", w.Nodes, r.Nodes)
 	}
 	if w.Tasks == nil {
-		if w.Length() < r.Length {
+		if w.End-w.Start < r.Length { // Length would copy the window
 			return fmt.Errorf("lasts %v, and the job asks for %v", w.Length(), r.Length)
 		}
 		return nil

@@ -400,11 +400,13 @@ func (w *JobsWriter) submit(j *entity.Run) {
 	}
 	w.rows++
 	r := w.row(j.Seq())
-	*r = jobRow{
-		id: j.ID, submit: j.Submit, estimate: j.Asked(), runtime: j.Runtime,
-		start: -1, finish: -1, promise: entity.NeverPromised,
-		nodes: j.Request.Nodes, user: j.User, group: j.Group, queue: j.Queue, booked: j.Booked, processors: r.processors[:0],
-	}
+	// A row is cleared, then filled in field by field: a literal would be made elsewhere and copied.
+	processors := r.processors[:0]
+	*r = jobRow{}
+	r.id, r.submit, r.estimate, r.runtime = j.ID, j.Submit, j.Asked(), j.Runtime
+	r.start, r.finish, r.promise = -1, -1, entity.NeverPromised
+	r.nodes, r.user, r.group, r.queue, r.booked = j.Request.Nodes, j.User, j.Group, j.Queue, j.Booked
+	r.processors = processors
 	if w.tellsMore() {
 		r.more = &rowMore{budget: j.Request.Budget, run: j}
 	}
@@ -532,8 +534,8 @@ func (w *JobsWriter) write() {
 		if w.Bill != nil && r.state >= rows.Finished {
 			r.more.bill, r.more.billed = w.Bill(r.run), true
 		}
+		r.run = nil
 	}
-	r.run = nil
 	if w.belt != nil {
 		w.carry(r)
 	} else {

@@ -182,8 +182,7 @@ func (s *shadow) start(j *entity.Run, w entity.Window) bool {
 		if j.State != entity.Waiting {
 			return true // an observer who heard of the hold has cancelled j
 		}
-		var fits bool
-		if w, fits = s.rule.Find(s.r.Plan, j, s.r.Now, s.r.Now); !fits {
+		if fits := s.look(&w, j, s.r.Now); !fits {
 			return true
 		}
 	}
@@ -207,9 +206,18 @@ func (s *shadow) find() {
 		return
 	}
 	s.found, s.asOf = true, s.r.Changes()
-	var ok bool
-	s.window, ok = s.rule.Find(s.r.Plan, s.head, s.r.Now, des.Forever)
-	s.held = !ok // never, as things stand: it cannot be delayed either
+	s.held = !s.look(&s.window, s.head, des.Forever) // never, as things stand: it cannot be delayed either
+}
+
+// look sets w to the window that j would get from now to until, and reports whether there is one.
+// Of a rigid job the plan is asked at once: each call that hands a window on copies it.
+func (s *shadow) look(w *entity.Window, j *entity.Run, until des.Time) (ok bool) {
+	if len(j.Shapes) == 0 {
+		*w, ok = s.r.Plan.Find(j.Request, s.r.Now, until)
+	} else {
+		*w, ok = s.rule.Find(s.r.Plan, j, s.r.Now, until)
+	}
+	return ok
 }
 
 // hold puts the head's window into the plan. It reports whether the round goes on.
