@@ -7,8 +7,8 @@ import (
 	"unicode"
 )
 
-// mostMistakes is how many mistakes a name may have to be taken for a known one. There may be
-// fewer in a short name: less than half of its letters.
+// mostMistakes is the largest number of mistakes in a name that is still taken for a known name. A
+// short name may have fewer: less than half of its letters.
 const mostMistakes = 2
 
 // Suggestion returns what to say behind an unknown name: the known name that is most like it, or

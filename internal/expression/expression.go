@@ -16,17 +16,17 @@ import (
 	"github.com/gridslot/gridslot/des"
 )
 
-// Number is what an expression comes to for a thing at an instant: NaN where unknown. Text is the
-// same for texts, "" where unknown, and Condition tells whether it holds. All are called for many
-// things in turn, and must not keep about.
+// Number returns the value of an expression for a thing at an instant; NaN if it is unknown. Text
+// does the same for texts, "" if unknown, and Condition reports whether it holds. All are called
+// for many things in turn, and must not keep about.
 type (
 	Number[A any]    func(about A, now des.Time) float64
 	Text[A any]      func(about A, now des.Time) string
 	Condition[A any] func(about A, now des.Time) bool
 )
 
-// Field is what is known of a thing by a name. It has a Number, a Text, or both: then the number
-// is meant, except beside a text.
+// Field is a named property of a thing. It has a Number, a Text, or both: the name then means the
+// number, except beside a text.
 type Field[A any] struct {
 	Name string
 	// Number returns NaN where it is unknown, Text returns "".
@@ -44,7 +44,7 @@ type Field[A any] struct {
 
 // Language says what expressions over things of one kind may be made of.
 type Language[A any] struct {
-	// Noun is what an expression is called in messages: "formula", "filter".
+	// Noun is the name of an expression in messages: "formula", "filter".
 	Noun string
 	// Example is a condition for messages: "wait > 3600".
 	Example string
@@ -59,7 +59,7 @@ type Error struct {
 	// Noun is the Language's, Text is the expression.
 	Noun string
 	Text string
-	// Column is where it is wrong, counted in characters from 1.
+	// Column is the position of the fault, counted in characters from 1.
 	Column  int
 	Problem string
 }
@@ -157,10 +157,10 @@ func Check(noun, text string) error {
 	return err
 }
 
-// unexpected is how the parser speaks of what it cannot go on with, such as Operator(",").
+// unexpected matches the parser's message about a token that it cannot use, such as Operator(",").
 var unexpected = regexp.MustCompile(`^unexpected token (\w+)(?:\((.*)\))?`)
 
-// noNumber is how the parser speaks of a number that it cannot read.
+// noNumber matches the parser's message about a number that it cannot read.
 var noNumber = regexp.MustCompile(`^invalid \w+ literal: .*parsing "(.*)": (.*)`)
 
 // inWords says what the parser says, in words for people.

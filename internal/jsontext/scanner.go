@@ -8,11 +8,11 @@ import (
 	"io"
 )
 
-// mostDepth is how deep a value may be nested: a decoder that calls itself for each level must not
-// run out of stack.
+// mostDepth is the largest depth to which a value may be nested: a decoder that calls itself for
+// each level must not run out of stack.
 const mostDepth = 512
 
-// blockSize is how much of an input is read at a time.
+// blockSize is the number of bytes of an input that are read at a time.
 const blockSize = 256 << 10
 
 // Scanner reads JSON from front to back, a value at a time. A value stays text: a Scanner checks that the
@@ -30,12 +30,12 @@ type Scanner struct {
 	// Raw is the value read last, valid until the next one is read; TooLong tells that it is only
 	// the beginning of the value.
 	Raw []byte
-	// From is where it begins in the text of Reset, and At the line in which it begins, from 1.
+	// From is the position of the value in the text of Reset, and At the line in which it begins,
+	// from 1.
 	From    int
 	At      int64
 	TooLong bool
-	// Err is what is wrong with the text, an *Error, or the error of the input. Nothing is read
-	// after it.
+	// Err is the error in the text, an *Error, or the error of the input. Nothing is read after it.
 	Err error
 
 	// in is nil if all of the text is in buf.
@@ -263,7 +263,7 @@ func (s *Scanner) Value() bool {
 	return len(s.Raw) > 0 || s.fail("a value is missing")
 }
 
-// nesting is where within a value a Scanner is, from one block to the next.
+// nesting is the position of a Scanner within a value, from one block to the next.
 type nesting struct {
 	// depth is the number of brackets that are open: they are the first ones of Scanner.open.
 	// Invariant: 0 <= depth <= mostDepth.

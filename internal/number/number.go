@@ -38,7 +38,7 @@ const (
 	OutOfRange              // its magnitude is above the bound
 )
 
-// Text is what a number is read from.
+// Text is a text from which a number is read.
 type Text interface{ ~string | ~[]byte }
 
 // Whole returns a whole number whose magnitude is at most a bound. For a number with a fraction,
@@ -188,7 +188,7 @@ func scaled(token []byte, scale, most int64) (n int64, fault Fault) {
 	return n, Sound
 }
 
-// fraction is what stands behind the point of a number, times a scale.
+// fraction is the part of a number behind its point, times a scale.
 type fraction struct {
 	value   int64 // rounded down. Invariant: 0 <= value < scale
 	roundUp bool  // the rest is half or more

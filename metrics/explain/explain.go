@@ -296,7 +296,8 @@ func corrected(j *rows.Job) string {
 	return ""
 }
 
-// mergeAbove is how many rows about jobs ahead are told one by one; more are merged.
+// mergeAbove is the number of rows about jobs ahead up to which each row has a sentence of its own;
+// more rows are merged.
 const mergeAbove = 6
 
 // backfillRun returns how many of the first rows are about room beside jobs ahead, and about
@@ -312,8 +313,8 @@ func backfillRun(all []rows.Decision) int {
 // merged makes one sentence of a long wait behind jobs ahead, in rows of backfillRun.
 func (l *Log) merged(all []rows.Decision) string {
 	var ahead []int64
-	// fitted is how many decisions found room for it; least and most bound how long it would have
-	// delayed the head then.
+	// fitted is the number of decisions that found room for the job. least and most bound the delay
+	// of the head that the job would have caused then.
 	fitted, least, most := 0, des.Forever, des.Time(0)
 	for _, d := range all {
 		if d.Other >= 0 && !slices.Contains(ahead, d.Other) {

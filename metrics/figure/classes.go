@@ -70,7 +70,7 @@ var byMinutes = classes{
 	last: 62,
 }
 
-// class is what became of the jobs of one class that ran: their waits (s) and slowdowns.
+// class summarises the jobs of one class that ran: their waits and slowdowns.
 type class struct {
 	wait, slowdown stats.Moments // of jobs that ran; seconds, a factor
 }

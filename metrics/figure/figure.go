@@ -44,8 +44,8 @@ type Figure struct {
 	Aligned bool
 	// Note is said below the panels, in small print.
 	Note string
-	// Numbers are what the figure shows, and File is the file whose rows show it instead, such as
-	// "owners-POLICY.csv" (rows.File.Name). At most one of them is set.
+	// Numbers are the values that the figure shows. File is the file whose rows are these values,
+	// such as "owners-POLICY.csv" (rows.File.Name). At most one of them is set.
 	Numbers *Numbers
 	File    string
 
@@ -53,7 +53,7 @@ type Figure struct {
 	legend []entry
 }
 
-// entry is what a legend above the panels says of one series.
+// entry is a series in the legend above the panels.
 type entry struct {
 	name   string
 	thumbs []plot.Thumbnailer
@@ -260,8 +260,8 @@ const (
 	lineSpacing = 1.3
 )
 
-// place is where an entry of the legend stands: its lines of text, the number of its first line in
-// the legend, and its left edge.
+// place is the position of an entry in the legend: its lines of text, the number of its first line
+// in the legend, and its left edge.
 type place struct {
 	entry
 	text []string

@@ -22,9 +22,9 @@ type Rows[T any] struct {
 }
 
 const (
-	// mostChanges is how many changes a line over time may have to be drawn as it is. A line with
-	// more is drawn in spansOfLine spans of about half a millimetre, which the eye can still tell
-	// apart.
+	// mostChanges is the number of changes up to which a line over time is drawn change by change.
+	// A line with more is drawn in spansOfLine spans of about half a millimetre, which the eye can
+	// still tell apart.
 	mostChanges = 600
 	spansOfLine = 150
 )
@@ -32,7 +32,8 @@ const (
 // change is a value that holds from an instant, in seconds, until the next one.
 type change struct{ at, value float64 }
 
-// span is what the value did between two instants; mean is weighted by time.
+// span summarises a value between two instants: its least, its greatest and its mean, weighted by
+// time.
 type span struct{ from, to, least, mean, most float64 }
 
 // thin cuts the time from the first change to the last into n spans of one length. Changes are in

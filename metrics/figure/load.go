@@ -13,8 +13,8 @@ import (
 	"github.com/gridslot/gridslot/metrics/rows"
 )
 
-// rate is what was submitted in all hours of one kind: the number of jobs, their work in processor
-// hours, and how many such hours there were.
+// rate is the load submitted in all hours of one kind: the number of jobs, their work in processor
+// hours, and the number of such hours.
 type rate struct{ jobs, work, hours float64 }
 
 // rates returns the rates of the hours of the day, and of the days of the week, Sunday first. The

@@ -10,7 +10,7 @@ import (
 	"gonum.org/v1/plot/vg"
 )
 
-// Log is what DrawLog draws of a workload, before anything is simulated.
+// Log has the data of a workload that DrawLog draws, before anything is simulated.
 type Log struct {
 	// Hours and Days are numbers of jobs by hour of the day and by day of the week, Sunday first.
 	// Clock names the clock; if it is "", hours and days count from time 0.

@@ -10,8 +10,8 @@ import (
 	"github.com/gridslot/gridslot/metrics/stats"
 )
 
-// Numbers are what a figure shows, as a table. Rows have a name each (Names) or, if Names is nil,
-// begin with a number. A cell without a value is NaN.
+// Numbers are the values of a figure, as a table. Rows have a name each (Names) or, if Names is
+// nil, begin with a number. A cell without a value is NaN.
 type Numbers struct {
 	// Columns are the columns of the table. If there are Names, the first column is the column of
 	// names.
@@ -27,7 +27,7 @@ type Column struct {
 	Decimals int
 }
 
-// quantity is what became of a job that ran; policies are compared by it. Invariant: of returns no
+// quantity is a measure of a job that ran, by which policies are compared. Invariant: of returns no
 // value below 0, and no factor below 1.
 type quantity struct {
 	name   string

@@ -185,7 +185,7 @@ func short(v float64) string {
 // powersOfTen returns the ticks of a logarithmic axis from lo > 0 to hi. About six of them have
 // labels; within two decades there are 2 and 5 times each power, too.
 func powersOfTen(lo, hi float64) (ticks []plot.Tick) {
-	// every is how many decades lie between two labels.
+	// every is the number of decades between two labels.
 	every := max(1, int(math.Ceil((math.Log10(hi)-math.Log10(lo))/6)))
 	add := func(v float64, label bool) {
 		if v < lo*(1-1e-9) || v > hi*(1+1e-9) {

@@ -33,8 +33,8 @@ type Batching struct {
 	Every des.Time
 	// Count is the number of batches; 0 if Every is given.
 	Count int
-	// Warmup is what does not count at the beginning. A batch with any job of it is left out as a
-	// whole.
+	// Warmup is the part at the beginning that does not count. A batch with any job of the warm-up
+	// is left out as a whole.
 	Warmup metrics.Warmup
 	// MSER asks, in place of Warmup, for the truncation after which the mean wait has the least
 	// standard error; see stats.MSER5. Then Warmup is not looked at.

@@ -46,7 +46,7 @@ func (c *Comparison) Relative() (percent, half float64) {
 	return scale * c.Difference.Mean, scale * c.Difference.HalfWidth
 }
 
-// Verdict is what a comparison says, as comparisons.csv has it.
+// Verdict is the result of a comparison, as comparisons.csv writes it.
 type Verdict string
 
 const (

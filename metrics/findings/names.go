@@ -12,9 +12,9 @@ import (
 // parameters.
 var pathForm = regexp.MustCompile(`[^:=,;\s<>()*+]+`)
 
-// Told is what people are told in place of a value of a parameter: its label, if it has one
+// Told returns the text that people see for a value of a parameter: its label, if it has one
 // (Options.Labels), else the value with the base names of the logs and files in it. If two values
-// of the parameter had the same name then, as a/log.swf and b/log.swf, all keep their paths.
+// of the parameter would get the same text, as a/log.swf and b/log.swf, all keep their paths.
 func (f *Findings) Told(name, value string) string {
 	if label, ok := f.label(value); ok {
 		return label

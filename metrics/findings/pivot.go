@@ -108,8 +108,8 @@ func (f *Findings) Grids(p Pivot) ([]Grid, error) {
 	return grids, nil
 }
 
-// layout is where the parameters of Results.Params stand in tables: each that varies by itself is
-// in one of the lists, unless it stands in a parameter that is shown.
+// layout is the arrangement of the parameters of Results.Params in tables: each parameter that
+// varies by itself is in one of the lists, unless a parameter that is shown contains it.
 type layout struct {
 	rows, columns []int
 	sections      []int // each of their values has a table of its own

@@ -77,7 +77,7 @@ func (f *Findings) sensitivities() {
 	}
 }
 
-// Rest is what sensitivity.csv calls the part of the variance that is left over.
+// Rest is the name, in sensitivity.csv, of the part of the variance that no effect explains.
 const Rest = "rest"
 
 // sensitivityRows has a row for each effect or influence, or for the note why there is none.

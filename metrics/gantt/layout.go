@@ -25,7 +25,7 @@ import (
 	"github.com/gridslot/gridslot/metrics/rows"
 )
 
-// Kind is what a piece is; page/gantt.js of package report has the same numbers.
+// Kind is the kind of a piece; page/gantt.js of package report has the same numbers.
 type Kind uint8
 
 const (
@@ -46,7 +46,7 @@ type Piece struct {
 	Kind      Kind
 	// Attempt is the number of the attempt, from 1; 0 if the piece is no attempt.
 	Attempt int
-	// Overhead is how much of it went into set-up and checkpoints.
+	// Overhead is the part of the time that went into set-up and checkpoints.
 	Overhead des.Time
 	// Cost is 0 if none is known.
 	Cost float64
@@ -155,8 +155,8 @@ func count(text string) int {
 	return n
 }
 
-// Layout is where the jobs of a run stand, with its owners' jobs and its outages, in the order of
-// the files.
+// Layout is the position of the jobs of a run, with its owners' jobs and its outages, in the order
+// of the files.
 type Layout struct {
 	Pieces []Piece
 	// Placed tells that the files say who had which processors; otherwise Pieces are incomplete.
@@ -164,7 +164,7 @@ type Layout struct {
 
 	// unplaced is a job of which no file says it.
 	unplaced int64
-	// until is where a piece ends that has no end.
+	// until is the end of pieces that have no end of their own.
 	until des.Time
 }
 

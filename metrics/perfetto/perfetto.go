@@ -125,7 +125,7 @@ func (t *trace) thread(process int, name string) int {
 	return t.last
 }
 
-// files is what the files of a run say, as far as it is drawn.
+// files are the rows of a run's files that are drawn.
 type files struct {
 	jobs     []rows.Job
 	attempts []rows.Attempt // nil without the file
@@ -380,8 +380,7 @@ func (t *trace) nodes(process int, site string, nodes []rows.Node, tasks []rows.
 	t.spans(process, all, func(node int) string { return fmt.Sprintf("node %d%s", node, names[node]) })
 }
 
-// taskName is what a viewer writes on a task.
-// task returns the arguments of a task.
+// taskName returns the name of a task in a viewer.
 func (t *trace) taskName(k rows.Task) string {
 	switch {
 	case k.Kind == rows.TaskJob:
@@ -392,6 +391,7 @@ func (t *trace) taskName(k rows.Task) string {
 	return k.Kind
 }
 
+// task returns the arguments of a task.
 func (t *trace) task(k rows.Task) args {
 	a := nothing()
 	if j, ok := t.jobs[k.Job]; ok && (k.Kind == rows.TaskJob || k.Kind == rows.TaskBooking) {

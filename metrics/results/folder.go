@@ -22,7 +22,7 @@ import (
 	"github.com/gridslot/gridslot/metrics/rows"
 )
 
-// Folder is what a call of "gridslot simulate --out DIR" has left.
+// Folder is the folder of results of a call of "gridslot simulate --out DIR".
 type Folder struct {
 	Dir      string
 	Manifest metrics.Manifest
@@ -48,7 +48,8 @@ type Run struct {
 	Files []string
 
 	folder *Folder
-	// file is what stands for POLICY in the names of its files; a site's has its name in it.
+	// file is the text that stands for POLICY in the names of the run's files; for a site it
+	// contains the site's name.
 	file string
 }
 
@@ -81,7 +82,7 @@ func (f *Folder) Origin() time.Time {
 	return time.Unix(trace.UnixStart, 0).In(zone.Of(trace.TimeZone))
 }
 
-// Origin is what the clock showed at time 0; see Folder.Origin.
+// Origin returns the time of the clock at time 0; see Folder.Origin.
 func (r *Run) Origin() time.Time { return r.folder.Origin() }
 
 // ReadManifest reads the manifest of a folder of results. It is an error if there is no manifest.

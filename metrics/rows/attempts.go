@@ -21,7 +21,8 @@ type Attempt struct {
 	Allocated            string
 	Kept, Lost, Overhead des.Time
 	End                  entity.End
-	// ProcessorTime is what all its processors or nodes took together, in processor-seconds.
+	// ProcessorTime is the time that all processors or nodes of the attempt took together, in
+	// processor-seconds.
 	ProcessorTime float64
 }
 

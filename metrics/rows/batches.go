@@ -15,8 +15,8 @@ type Cycle struct {
 	Start                                                      des.Time
 	Submitted, Started, Finished, Rejected, Preempted, Waiting int
 	Utilization, MeanWait, Makespan                            float64
-	// Income is what owners were paid in the cycle. Expense is what users paid for reservations,
-	// less what they got back. Over a whole run the two are equal.
+	// Income is the money paid to owners in the cycle. Expense is the money that users paid for
+	// reservations, less refunds. Over a whole run the two are equal.
 	Income, Expense float64
 }
 

@@ -45,7 +45,7 @@ const (
 	watts            = "W"
 )
 
-// Meaning is what people and programs can ask about a column.
+// Meaning describes a column for people and programs.
 type Meaning struct {
 	Name string
 	Type Type

@@ -87,7 +87,7 @@ func (f *File[T]) Append(b []byte, row *T) []byte {
 	return b
 }
 
-// flushAt is how many bytes are gathered before they are written.
+// flushAt is the number of bytes that a Writer gathers before it writes them.
 const flushAt = 1 << 16
 
 // Writer writes rows of one file. It gathers them in memory, and writes nothing more after the
@@ -97,8 +97,8 @@ type Writer[T any] struct {
 	// puts are the Puts of the columns, in their order: a row is one pass over them.
 	puts []func(b []byte, row *T) []byte
 	out  io.Writer
-	// buf is what has been gathered. Its capacity is flushAt and a row more, so that it hardly
-	// ever grows.
+	// buf has the gathered bytes. Its capacity is flushAt and a row more, so that it hardly ever
+	// grows.
 	buf []byte
 	err error
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/gridslot/gridslot/internal/enum"
 )
 
-// State is what became of a job.
+// State is the final state of a job.
 type State uint8
 
 const (
@@ -60,8 +60,8 @@ type Job struct {
 	Soft       bool
 	Reason     string
 	Backfilled bool
-	// Restarts is how often it was preempted. Lost and Overhead are times of the job, as Runtime
-	// is.
+	// Restarts is the number of times that the job was preempted. Lost and Overhead are times of
+	// the job, on a node of performance 1 like Runtime.
 	Restarts       int
 	Lost, Overhead des.Time
 	// After has the jobs that it waited for, as the file has them.
@@ -72,7 +72,7 @@ type Job struct {
 	// of that, Refund what the user got back. They are NaN if nodes have no prices.
 	Budget, Cost, Paid, Refund float64
 	// Prediction is the prediction at submission and Predicted the last one, None if nothing was
-	// predicted. Corrections is how often it was corrected.
+	// predicted. Corrections is the number of corrections.
 	Prediction, Predicted des.Time
 	Corrections           int
 }

@@ -98,7 +98,7 @@ func (t *Table) Number(i int, column string) float64 {
 // scanner goes through a CSV file (RFC 4180) line by line and field by field. It copies nothing
 // but fields in quotes.
 type scanner struct {
-	// path is for messages, text is what is still to be read.
+	// path is the name of the file for messages, text the unread rest of it.
 	path, text string
 	// line is the number of the line at hand, from 1.
 	line int

@@ -16,8 +16,8 @@ import (
 	"github.com/gridslot/gridslot/metrics/internal/printed"
 )
 
-// Summary is what became of one run, the columns of summary.csv that every machine has. Times
-// are in time units (seconds of a trace); see package metrics for the definitions.
+// Summary is the result of one run: the columns of summary.csv that every machine has. Times are in
+// time units (seconds of a trace); see package metrics for the definitions.
 type Summary struct {
 	Policy string `json:"policy"`
 	// Jobs counts the jobs submitted, rejected ones included.
@@ -111,9 +111,8 @@ func WriteSummaryTable(w io.Writer, all []Summary, bounds ...Least) error {
 	return printed.WriteTable(w, summaryColumns, lines)
 }
 
-// GridSummary is what a grid's row of summary.csv has beside the columns of every machine, over
-// the jobs as a whole: a job starts with its first fragment, and finishes with its last. Times are
-// in seconds.
+// GridSummary has the further columns of a grid's row of summary.csv, over the jobs as a whole: a
+// job starts with its first fragment, and finishes with its last. Times are in seconds.
 type GridSummary struct {
 	// TotalExecutionTime is the sum of finish - start over the jobs.
 	TotalExecutionTime float64
@@ -133,14 +132,14 @@ type GridSummary struct {
 	MoneySummary
 }
 
-// MoneySummary is what a row of summary.csv has if nodes have prices, in cost units. Cost is of
-// the reservations whose jobs started, Refund is what users got back of that, and Income is what
-// owners were paid. BudgetLeft is the part of the budgets of jobs that ended that was not spent;
-// it is printed, and no column has it.
+// MoneySummary has the further columns of a row of summary.csv if nodes have prices, in cost units.
+// Cost is the price of the reservations whose jobs started, Refund the part of it that users got
+// back, and Income the money paid to owners. BudgetLeft is the unspent part of the budgets of jobs
+// that ended; it is printed, and no column has it.
 type MoneySummary struct{ Cost, Refund, Income, BudgetLeft float64 }
 
-// AccuracySummary is what a row of summary.csv tells of the predictions of a run. Nothing is
-// told of a run of which nothing was measured.
+// AccuracySummary has the columns of summary.csv about the predictions of a run. They are nil if no
+// prediction could be measured.
 type AccuracySummary struct {
 	// PredictionError is the mean absolute error, in seconds.
 	PredictionError *float64
@@ -150,12 +149,12 @@ type AccuracySummary struct {
 	CorrectionsPerJob  *float64
 }
 
-// BoundSummary is what a row of summary.csv tells about the least that any schedule can reach.
+// BoundSummary has the columns of summary.csv about the least values that any schedule can reach.
 // Times are in seconds. See Unbounded.
 type BoundSummary struct {
 	// Least is a lower bound of each measure over all schedules of the jobs of the run.
 	Least Measures
-	// Gap is what the run has more than that. Invariant: at least 0.
+	// Gap is the difference between the run's value and Least. Invariant: at least 0.
 	Gap Measures
 }
 

@@ -43,9 +43,9 @@ func BatchMeans(values []float64, n int, level float64) Batches {
 	return b
 }
 
-// Dependence is how far neighbours in a series correlate, from -1 to 1, and the test
-// that they are no more alike than chance has it: von Neumann's ratio (Annals of Mathematical
-// Statistics 12(4), 1941) in the form of G. Fishman, Grouping observations in digital
+// Dependence returns the correlation of neighbours in a series, from -1 to 1, and a test of the
+// hypothesis that neighbours are no more alike than by chance: von Neumann's ratio (Annals of
+// Mathematical Statistics 12(4), 1941) in the form of G. Fishman, Grouping observations in digital
 // simulation, Management Science 24(5), 1978,
 //
 //	C = 1 - sum of (y[i]-y[i+1])² / (2 * sum of (y[i]-mean)²),
@@ -76,13 +76,13 @@ func Dependence(y []float64) (lag1 float64, test Test) {
 // be too narrow: fewer batches or a longer run would help.
 func (b Batches) Doubtful() bool { return b.Dependence.P < 0.05 }
 
-// mser is how many values MSER-5 takes together, and how many of their means at the end are always
-// kept.
+// mser is the number of values that MSER-5 takes together, and the number of their means at the end
+// that are always kept.
 const mser = 5
 
-// MSER5 is how many values at the beginning of a run are its warm-up, by the marginal standard
-// error rule: the number d of means of five values that minimises the squared standard error of
-// the rest,
+// MSER5 returns the number of values at the beginning of a run that are its warm-up, by the
+// marginal standard error rule: five times the number d of means of five values that minimises the
+// squared standard error of the rest,
 //
 //	sum over j > d of (Z[j] - mean of these)² / (k - d)²,
 //

@@ -58,8 +58,8 @@ func Compare(x, y []float64, level float64) (Comparison, error) {
 	if err := pairs(x, y, level); err != nil {
 		return Comparison{}, fmt.Errorf("comparing: %w", err)
 	}
-	// scale is that of the rounding errors in d: differences of large numbers are never exactly
-	// equal.
+	// scale is the size of the values whose difference d is: rounding errors grow with it, and
+	// differences of large numbers are never exactly equal.
 	d, scale := make([]float64, len(x)), 0.0
 	for i := range d {
 		d[i] = x[i] - y[i]

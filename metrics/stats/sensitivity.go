@@ -227,7 +227,7 @@ func balanced(factors []Factor, seeds []string, runs int) error {
 	return nil
 }
 
-// Influence is how far the ranks of a result go with one parameter of a sample.
+// Influence measures how far the ranks of a result follow one parameter of a sample.
 type Influence struct {
 	Name string
 	// Correlation is Spearman's rank correlation of a parameter whose values are numbers, from
@@ -310,7 +310,7 @@ func influenceOf(p Factor, target []float64) (in Influence, columns [][]float64)
 			in.Test = Test{Statistic: t, P: 2 * student(n-2).CDF(-math.Abs(t))}
 		}
 	} else if of, k := groups(p.Levels); k > 1 {
-		for level := 1; level < k; level++ { // the first one is what others are held against
+		for level := 1; level < k; level++ { // the others are compared with level 0
 			column := make([]float64, len(target))
 			for j, g := range of {
 				if g == level {

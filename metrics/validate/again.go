@@ -146,8 +146,8 @@ func (c *fileChecker) tried() {
 	}
 }
 
-// stages returns the job as it was at the beginning of each attempt, in the shape that it had
-// then: Runtime and Length are what was left of its run time and of its estimate.
+// stages returns the job as it was at the beginning of each attempt, in its shape of that time:
+// Runtime and Length are the remaining run time and the remaining estimate.
 func (f *filed) stages() []*entity.Job {
 	all := make([]*entity.Job, len(f.tries))
 	left := remainderOf(f.asked(), false)

@@ -66,7 +66,7 @@ type checker struct {
 	processors []tenure
 	// named has the latest tenure of each node that any party had.
 	named map[*entity.Node]*tenure
-	// head is what the present head of the queue was promised. It is kept only if promises.Head is
+	// head is the promise to the present head of the queue. It is kept only if promises.Head is
 	// set.
 	head headPromise
 }
@@ -120,7 +120,7 @@ type tenure struct {
 // outage is capacity that no job may have in [from, to). It is counted processors, named nodes, or
 // both of these at once in a file that gives numbers of nodes.
 type outage struct {
-	// hold is what an observer was told of it by; nil where a file tells of it.
+	// hold is the Hold by which an observer was told of the outage; nil if a file tells of it.
 	hold     *entity.Hold
 	from, to des.Time
 	// count is the number of processors; place are their numbers, nil where only their number is
@@ -137,7 +137,7 @@ type outage struct {
 // later.
 type moment struct {
 	at des.Time
-	// moved is how often running jobs had got longer windows by then; 0 where files tell.
+	// moved is the number of times that running jobs had got longer windows by then; 0 for files.
 	moved int64
 	// prediction is the predicted run time, at that moment, of the job to which the promise was
 	// made.
@@ -315,7 +315,7 @@ func (c *checker) onWhatIsDown(p *party, number int, until des.Time, o *outage) 
 }
 
 // fit checks that there are enough free processors for p, which starts now, and that the power cap
-// allows them. Free is what is neither down nor busy; see beginOutages for gone.
+// allows them. Processors that are neither down nor busy are free; see beginOutages for gone.
 func (c *checker) fit(p *party, gone int) {
 	if c.size <= 0 || p.count == 0 {
 		return

@@ -12,8 +12,8 @@ import (
 	"github.com/gridslot/gridslot/entity"
 )
 
-// fate is what is known of a job that others wait for. It is a value of the feeders: the
-// Validator fills it in as jobs come and go, a fileChecker from the rows of the file.
+// fate is the known end of a job that others wait for. It is a value of the feeders: the Validator
+// fills it in as jobs come and go, a fileChecker from the rows of the file.
 type fate struct {
 	// submitted is when the job was submitted; known of every job with a fate.
 	submitted des.Time

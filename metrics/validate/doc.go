@@ -1,7 +1,6 @@
-// Package validate finds out whether a schedule could have happened, and whether
-// it is what its policy promises. A simulator that is wrong gives figures as
-// readily as one that is right; so the validators believe nothing, and share no
-// code with the engine or the policies.
+// Package validate checks whether a schedule could have happened, and whether it keeps the promises
+// of its policy. A wrong simulator gives figures as readily as a right one. So the validators trust
+// nothing that the engine computed, and share no code with the engine or the policies.
 //
 // There is one checker of capacity, processors, nodes, outages and promises. Two feeders tell it
 // of neutral events: one watches a run, the other reads what a run has written, and each checks

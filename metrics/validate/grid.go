@@ -45,14 +45,14 @@ type Site struct {
 	// Overhead is true of nodes on which jobs write checkpoints, or are set up again: their
 	// tasks tell neither what of their time was work, nor whether it was all.
 	Overhead bool
-	// Ahead is how far windows are planned ahead; 0 means without limit.
+	// Ahead is the time ahead up to which windows are planned; 0 means without limit.
 	Ahead des.Time
-	// Rules are how nodes are priced anew, by their IDs. Where there are any,
-	// GridFiles.Prices has what came of it.
+	// Rules are the rules by which nodes are priced anew, by the nodes' IDs. If there are any,
+	// GridFiles.Prices has the resulting prices.
 	Rules map[int]PriceRule
 }
 
-// PriceRule is how an owner prices a node anew, at each multiple of Every.
+// PriceRule is the rule by which an owner prices a node anew, at each multiple of Every.
 type PriceRule struct {
 	Every des.Time
 	flow.PriceRule
@@ -64,7 +64,8 @@ type QueuedJob struct {
 	Job   entity.Job
 }
 
-// NodePrice is what a node costs a time unit from the instant At on, until its next NodePrice.
+// NodePrice is the price of a node for a time unit from the instant At on, until its next
+// NodePrice.
 type NodePrice struct {
 	// Node is an entity.Node.ID of the site, also in NodeUse.
 	Node  int
@@ -181,7 +182,8 @@ type gridChecker struct {
 	// siteNames are the names in their order: maps are iterated only where the order does not
 	// matter.
 	siteNames []string
-	// parts are what ran of each job, by Job.ID; those on named nodes are apart by attempt.
+	// parts are the runs of each job's parts, by Job.ID; parts on named nodes are listed apart for
+	// each attempt.
 	parts map[int64][]*part
 	// own reports that some site has jobs of its own on its processors. Their rows cannot be told
 	// from the parts of the grid's jobs.
@@ -199,7 +201,7 @@ type gridSite struct {
 	nodes  map[int]*entity.Node
 	prices map[int][]NodePrice
 	uses   map[int][]use
-	// parties are what had counted processors.
+	// parties are the jobs, and others, that held counted processors.
 	parties []*party
 	// balances are the accounts, by name, as they must be at the end.
 	balances map[string]money
@@ -224,7 +226,7 @@ type use struct {
 	job        int64 // -1 for an owner
 }
 
-// part is what ran of a job at one site from one instant on: all tasks that began there together.
+// part is the run of a part of a job: all its tasks that began together at one site.
 type part struct {
 	site       string
 	start, end des.Time
@@ -238,14 +240,15 @@ type part struct {
 	vague bool
 	// again reports that it had attempts before of which nothing is known.
 	again bool
-	// ran is how long it ran for its own work; 0 means from start to end.
+	// ran is the time that it ran for its own work; 0 means from start to end.
 	ran des.Time
-	// cost is what was agreed upon, summed over the tasks; paid is what the owners got in the end.
+	// cost is the agreed cost, summed over the tasks; paid is the sum that the owners got in the
+	// end.
 	cost, paid money
 	// last is the latest reserved end of a task.
 	last des.Time
-	// unpaid is what is wrong with payments, unless the part was preempted, when users get the
-	// money back.
+	// unpaid is the fault in the payments. It is no fault if the part was preempted: users then get
+	// the money back.
 	unpaid []string
 }
 
@@ -377,7 +380,7 @@ type gridTask struct {
 	node *entity.Node
 	// reserved is the end of the reserved time, and end the real end. Both are from start on.
 	start, reserved, end des.Time
-	// cost is what was agreed upon, paid what the owner got.
+	// cost is the agreed cost, paid the money that the owner got.
 	cost, paid money
 	// attempt is the attempt's number, "" if the file does not tell.
 	attempt string
@@ -690,14 +693,14 @@ func (c *gridChecker) wholes() {
 	}
 }
 
-// together is what is known of the parts of a job that ran to their end. If one part is vague, the
-// others are not added up: their sums would be those of a share of the job.
+// together sums up the parts of a job that ran to their end. If one part is vague, the sums would
+// be those of a share of the job, so they are left out.
 type together struct {
 	tasks         int
 	start, end    des.Time // of all parts; Forever and 0 if there are none
 	cost          money
 	last, longest des.Time // the latest reserved end, and the longest run time of a part
-	began         bool     // start is that of the job: no attempt before is unknown
+	began         bool     // start is the job's first start: no attempt before is unknown
 	vague         bool     // some part may have been stopped, or not: nothing is added up then
 }
 

@@ -17,7 +17,8 @@ import (
 	"github.com/gridslot/gridslot/entity/flow"
 )
 
-// Rules are what Jobs and Grid hold a file to: what the run was told that its files do not say.
+// Rules are the settings of the run that its files do not contain; Jobs and Grid check the files by
+// them.
 type Rules struct {
 	Promises
 	// Processors is the number of counted processors of the cluster. 0 leaves capacity and the
@@ -50,57 +51,62 @@ type Rules struct {
 	Limit int
 }
 
-// Jobs checks the jobs CSV that r reads against the trace's jobs, as they were
-// given to the scheduler, in order of submission. It accepts what
-// metrics.JobsWriter writes, and Batsim's own files, which lack our last columns.
+// Jobs checks the jobs CSV that r reads against the jobs of the trace, which are given in order of
+// submission, as the scheduler got them. It accepts the files of metrics.JobsWriter, and Batsim's own
+// files, which lack our last columns.
 //
-// Checked are: every job of the trace has one row, which agrees with the trace
-// on submission, size, estimate and run time, and with itself, ratios and
-// backfilled included; our rows are in the order of job_id; no job starts
-// before its submission; at no instant are more processors busy than there are
-// (what ends at an instant makes room for what starts at it), nor one of them
-// twice; and the promises:
+// Jobs checks of every file:
+//
+//   - Every job of the trace has one row. The row agrees with the trace on submission, size,
+//     estimate and run time, and with itself, including ratios and backfilled.
+//   - Rows of ours are in the order of job_id.
+//   - No job starts before its submission.
+//   - At no instant are more processors busy than the cluster has, and no processor has two jobs at
+//     once. A job that ends at an instant makes room for a job that starts at it.
+//
+// The promises of Rules.Promises are:
 //
 //   - Order: starts do not decrease in the order of submission.
-//   - Head: at every instant at which something happens, the shadow time of the
-//     first waiting job is worked out from the estimated ends of the running
-//     ones; it starts by the least of these.
-//   - First: a job that waited was promised a start (promised= in metadata), and
-//     started by it.
+//   - Head: at every instant with an event, Jobs computes the shadow time of the first waiting job
+//     from the estimated ends of the running jobs. The job starts by the least of these shadow
+//     times.
+//   - First: a job that waited was promised a start (promised= in metadata), and starts by it.
 //
-// A policy that sleeps (Rules.Wakes) starts the head in its first round from the least
-// shadow time on, and promises a job a start in its first round from the submission on, if
-// it does not start it then.
+// Some runs change these rules:
 //
-// Where runtimes were predicted (the columns prediction, corrections and predicted),
-// jobs ran to their ends or estimates all the same, estimated ends are predicted ends, and
-// promises, which are expected= in metadata then, bind as long as no job ran that was
-// corrected: a file does not tell when it was.
+//   - A policy sleeps (Rules.Wakes). It starts the head in its first round from the least shadow
+//     time on. In its first round from a job's submission on, it starts the job or promises it a
+//     start.
+//   - Runtimes are predicted (the columns prediction, corrections and predicted). Jobs still run to
+//     their ends or estimates. Estimated ends are predicted ends. Promises, which are expected= in
+//     metadata then, bind only until a job ran whose prediction was corrected: a file does not tell
+//     the instant of a correction.
+//   - Jobs have deadlines. Nobody can tell when rejected jobs left the queue, so that Head and
+//     backfilled are not checked.
+//   - The machine is a domain (Rules.Nodes). Besides the rows, Jobs checks that every job had as many
+//     nodes as it asked for, with its performance, attributes and price; that it ran as long as it
+//     takes on these nodes; that no node had two jobs at once; that deadlines were kept; and that
+//     budgets were kept, if the file tells of costs. It does not see owners' jobs.
 //
-// Where jobs have deadlines nobody can tell when those that were turned away left
-// the queue, so that the head's promise and backfilled are not checked.
+// A jobs CSV has the last run of each job. Further files tell more:
 //
-// Of the schedule of a domain (Rules.Nodes) are checked, besides the rows: every
-// job had as many nodes as it asked for, fast enough, with the attributes and at
-// the price that it named; ran as long as it takes on them; no node had two jobs
-// at once; deadlines were kept, and budgets as far as a file tells of costs. Owners'
-// jobs are not seen.
+//   - Rules.Attempts has all attempts. Jobs checks that they follow one another, that none begins
+//     before the submission, and that together they give the run time, restarts, lost time and
+//     overhead of the row. Without this file, Jobs does not see the earlier attempts of preempted
+//     jobs.
+//   - Rules.Outages has the outages. No job may have processors that are out of service, and the
+//     other processors must suffice.
+//   - Rules.Bookings has the advance reservations. They start at their instant or not at all.
+//   - The column after names the jobs for which a job waits. The job is submitted when these have
+//     ended.
 //
-// A jobs CSV tells of a job's last run. With the file of attempts (Rules.Attempts) all
-// of them are checked: one at a time, none before the submission, together the run
-// time, restarts, lost time and overhead that the row tells of. Without it, what a
-// job that was preempted had before is not seen. With the file of outages
-// (Rules.Outages) no job has what is out of service, and the rest is enough; with
-// Rules.Bookings advance reservations start at their instant or not at all. Jobs
-// that wait for others (the column after) are submitted when those have ended. Where
-// there is any of this, only what any schedule must keep is checked, and no promises.
-// That a job was cancelled, or rejected by somebody, a file cannot justify.
+// With any of these, Jobs checks only the rules that every schedule must keep, and no promises. A
+// file cannot justify that a job was cancelled, or rejected by somebody.
 //
-// Jobs that were waiting or running when the run was stopped are counted, and
-// are no violation; nor is it one that those submitted later have no row then. A
-// file that cannot be read gives a *DamagedFileError, and one most of whose rows are
-// of no job of the trace an error, too. Time O(n log n), memory
-// about 350 bytes a job beside the job itself.
+// Jobs that were waiting or running when the run was stopped are counted, and are no violation. Jobs
+// submitted after that need no row. A file that cannot be read gives a *DamagedFileError. A file most
+// of whose rows have no job in the trace is an error, too. Jobs takes O(n log n) time, and about 350
+// bytes of memory for each job beside the job itself.
 func Jobs(r io.Reader, jobs iter.Seq[*entity.Job], rules Rules) (Report, error) {
 	// Phase 1: everything is read, and given to the jobs.
 	c := newFileChecker(rules)
@@ -231,7 +237,7 @@ type fileChecker struct {
 	// last is the latest instant of which the file knows: what was not told by then did not happen
 	// before.
 	last des.Time
-	// withheld is what was out of service, by its beginning.
+	// withheld has the capacity that was out of service, by its beginning.
 	withheld []outage
 	// predicts tells that runtimes were predicted.
 	predicts bool

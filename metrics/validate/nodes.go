@@ -73,7 +73,7 @@ func (c *fileChecker) onNodes(begun []*filed) {
 	}
 }
 
-// bounds are how long a run was planned and how long it really takes, on a node of performance 1.
+// bounds are the planned and the real length of a run, on a node of performance 1.
 type bounds struct {
 	planned des.Time // above 0
 	run     des.Time // of the run time, cut at the estimate

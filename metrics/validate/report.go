@@ -71,9 +71,9 @@ func (v Violation) String() string {
 	return fmt.Sprintf("at %v, job %d: %v: %s", v.Time, v.Job, v.Kind, v.Text)
 }
 
-// Promises are what a policy guarantees beyond what any schedule must keep; the zero value
-// promises nothing. FCFS keeps Order; EASY on the order of submission keeps Head, whatever the
-// order of its candidates; conservative backfilling keeps First.
+// Promises are the guarantees of a policy, beyond the rules that every schedule must keep; the zero
+// value promises nothing. FCFS keeps Order; EASY on the order of submission keeps Head, whatever
+// the order of its candidates; conservative backfilling keeps First.
 //
 // A job that runs past its estimate (entity.OverrunExtend) voids Head and First for the jobs that
 // were waiting meanwhile.
@@ -83,7 +83,7 @@ type Promises struct {
 	First bool // every job starts by the first instant reserved for it, and reservations never move later
 }
 
-// Report is what a validator found.
+// Report has the findings of a validator.
 type Report struct {
 	// Jobs counts the jobs that came; of these Finished, Killed and Rejected are over.
 	Jobs, Finished, Killed, Rejected int
@@ -94,7 +94,7 @@ type Report struct {
 	Total      int
 }
 
-// defaultLimit is how many violations a report keeps.
+// defaultLimit is the number of violations that a report keeps by default.
 const defaultLimit = 100
 
 // add counts a violation, and keeps it if there are fewer than limit; 0 means defaultLimit.

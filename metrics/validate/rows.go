@@ -70,7 +70,7 @@ const (
 	metadataSeparator = ";"
 )
 
-// row is what the file says of one job.
+// row has the values of the file about one job.
 type row struct {
 	line              int // from 1; the header is line 1
 	submit, estimate  des.Time
@@ -124,7 +124,7 @@ func (e *DamagedFileError) Error() string {
 
 func (e *DamagedFileError) Unwrap() error { return e.Err }
 
-// jobsFile is what DamagedFileError calls a jobs CSV.
+// jobsFile is the name of a jobs CSV in a DamagedFileError.
 const jobsFile = "jobs CSV"
 
 // rowReader reads a jobs CSV, or another CSV with a header, row by row. Columns are found by name,

@@ -11,9 +11,9 @@ import (
 	"github.com/gridslot/gridslot/entity/procset"
 )
 
-// remainder is what is left to do of a job: of its run time and of its estimate, in the shape that
-// it has. A job that has kept work stays in its shape until it is resized, because what is done is
-// done in that shape.
+// remainder is the rest of a job that is still to be done: of its run time and of its estimate, in
+// its present shape. A job that has kept work stays in its shape until it is resized, because the
+// kept work was done in that shape.
 type remainder struct {
 	// asked is the job as it came, with all its shapes.
 	asked *entity.Job

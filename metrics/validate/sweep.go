@@ -56,9 +56,9 @@ func (c *checker) replay(begun []*party, down []outage, instants []des.Time, ove
 	}
 }
 
-// replayed has the checker replay the file: all runs, by start, with what each of them had. Where
-// the head of the queue has a promise, the shadow time of the head is worked out after each
-// instant, and the least of these is what it was promised.
+// replayed makes the checker replay the file: all runs, by start, with the capacity of each. If the
+// head of the queue has a promise, the shadow time of the head is computed after each instant, and
+// the least of these is the promised start.
 func (c *fileChecker) replayed(begun []*filed) {
 	if c.size <= 0 && len(c.nodes) == 0 {
 		return

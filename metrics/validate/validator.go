@@ -48,7 +48,7 @@ type Validator struct {
 	// If it is 0 when a metascheduler attaches the Validator, it becomes the size of the plan,
 	// unless the plan has named nodes.
 	Processors int
-	// Overrun is what happens to jobs that pass their estimates. A metascheduler to which the
+	// Overrun is the rule for jobs that pass their estimates. A metascheduler to which the
 	// Validator is attached sets it to its own.
 	Overrun entity.Overrun
 	// Limit is the number of violations that the Report keeps; 0 means 100. All are counted.
@@ -68,7 +68,7 @@ type Validator struct {
 	waiting []*followed
 	// overran is the latest instant at which a job left that had passed its estimate, or 0.
 	overran des.Time
-	// moved is how often a running job has got a longer window, over all jobs.
+	// moved is the number of times that a running job has got a longer window, over all jobs.
 	moved int64
 	// started has the attempts that begin at the present instant, in order. settle empties it.
 	started []*followed
@@ -76,7 +76,7 @@ type Validator struct {
 	fates map[int64]fate
 }
 
-// followed is what the validator knows of a job that waits or runs. Its times are as on a node of
+// followed is the validator's state of a job that waits or runs. Its times are as on a node of
 // performance 1, unless it is said otherwise.
 type followed struct {
 	party
@@ -85,7 +85,8 @@ type followed struct {
 	remainder
 	job   *entity.Run
 	state entity.RunState
-	// setUp is how long the attempt under way does no work at first. Invariant: 0 <= setUp.
+	// setUp is the time at the beginning of the attempt under way in which it does no work.
+	// Invariant: 0 <= setUp.
 	setUp des.Time
 	// checkpoints are the metascheduler's; none for an advance reservation, which is never put
 	// back into the queue.
@@ -102,10 +103,11 @@ type followed struct {
 	corrections int
 	// planned is for how long the attempt was planned when it began.
 	planned des.Time
-	// reserved is how long its window was then, in real time.
+	// reserved is the length of its window at that time, in real time.
 	reserved des.Time
-	// reservedFor is how long each task was reserved then, in real time. It is nil where windows
-	// are never extended (Run.Soft is false): the tasks of the window tell.
+	// reservedFor is the time for which each task was reserved at that time, in real time. It is
+	// nil if windows are never extended (Run.Soft is false): the tasks of the window have these
+	// times.
 	reservedFor []des.Time
 }
 
@@ -338,8 +340,8 @@ func (v *Validator) corrected(f *followed) {
 	}
 }
 
-// request checks that the window in which f starts is what its request asks for. Prices may have
-// changed since it was reserved: w.Cost is what was agreed upon then.
+// request checks that the window in which f starts meets its request. Prices may have changed since
+// it was reserved: w.Cost is the agreed cost of that time.
 func (v *Validator) request(f *followed) {
 	j := f.job
 	w, q := &j.Reservation.Window, &j.Request
@@ -522,7 +524,8 @@ func (v *Validator) requeued(f *followed) {
 		v.violation(OutOfPlace, j, "preempted %d times, and it tells of %d attempts before", f.attempts, n)
 		v.leave(f, f.place)
 	}
-	// Phase 2: what is left is what it asks for from now on. The next attempt gets its own set-up.
+	// Phase 2: the remaining work is the job's request from now on. The next attempt gets its own
+	// set-up.
 	if f.setUp = 0; !f.settled {
 		f.take(j.Job.Request.Nodes) // it may take another shape
 	}

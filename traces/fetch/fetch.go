@@ -20,7 +20,7 @@ import (
 	"github.com/gridslot/gridslot/traces"
 )
 
-// defaultMaxSize is how many bytes a file may have if no other limit is given.
+// defaultMaxSize is the largest number of bytes of a file if no other limit is given.
 const defaultMaxSize = 1 << 30
 
 // Options say where a log comes from and goes to. The zero value fetches logs of the catalogue
@@ -28,13 +28,13 @@ const defaultMaxSize = 1 << 30
 type Options struct {
 	// Dir is the folder for the log; "" means traces.Cache.
 	Dir string
-	// URL is where the file is, in place of the archive. Its scheme must be https.
+	// URL is the address of the file, in place of the archive's. Its scheme must be https.
 	URL string
 	// SHA256 is the checksum that the file must have, in hexadecimal. If it and URL are empty, the
 	// catalogue's checksum counts, if it has one.
 	SHA256 string
-	// MaxSize is how many bytes the file may have; 0 means 1 GiB. It may be unpacked to sixteen
-	// times that, and to a hundred times its own size.
+	// MaxSize is the largest number of bytes of the file; 0 means 1 GiB. It may be unpacked to
+	// sixteen times that, and to a hundred times its own size.
 	MaxSize int64
 	// Force fetches a log that is there already, from its first byte.
 	Force bool
@@ -60,13 +60,13 @@ type File struct {
 	LastModified string    `json:"last_modified,omitempty"`
 	Fetched      time.Time `json:"fetched"`
 
-	// Path is where the log is.
+	// Path is the path of the log.
 	Path string `json:"-"`
 	// There tells that it was there already, and nothing was fetched.
 	There bool `json:"-"`
 	// Checked tells that its checksum was known, and is right.
 	Checked bool `json:"-"`
-	// Resumed is how many bytes were there from a call before.
+	// Resumed is the number of bytes that were there from a call before.
 	Resumed int64 `json:"-"`
 }
 
@@ -81,7 +81,7 @@ func (e *BusyError) Error() string {
 // continues from there.
 type PartError struct {
 	URL string
-	// Kept is how many bytes were kept.
+	// Kept is the number of bytes that were kept.
 	Kept int64
 	Err  error
 }

@@ -16,15 +16,15 @@ import (
 	"time"
 )
 
-// part is what has come of a file. meta says of which file: it stands beside the part, so that a
-// later call asks for the rest of that file and no other.
+// part is the part of a file that has come so far. meta identifies the file. It stands beside the
+// part, so that a later call asks for the rest of that file and no other.
 type part struct {
 	Options
 	url  *url.URL
 	path string
 
 	meta meta
-	// size is how many bytes are there, resumed how many of them are from a call before.
+	// size is the number of bytes that are there, resumed the number of them from a call before.
 	size    int64
 	resumed int64
 }
@@ -34,8 +34,8 @@ type meta struct {
 	URL          string `json:"url"`
 	ETag         string `json:"etag,omitempty"`
 	LastModified string `json:"last_modified,omitempty"`
-	// Validator is what the server is to compare (If-Range), "" if it gave nothing that tells two
-	// versions of the file apart.
+	// Validator is the value by which the server recognises this version of the file (If-Range); ""
+	// if it gave none that tells versions apart.
 	Validator string `json:"validator,omitempty"`
 	// Size is the size of the whole file, in bytes; -1 if the server did not tell.
 	Size int64 `json:"size"`

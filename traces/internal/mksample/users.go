@@ -47,8 +47,8 @@ func (p *people) sign(rec *workload.Record) {
 	p.last[user] = last{rec.Job, rec.Submit + rec.Runtime}
 }
 
-// next is who submits a job now: most often somebody whose session goes on, and
-// otherwise user u with a chance like 1/u.
+// next returns the user who submits a job now: most often a user whose session goes on, and
+// otherwise user u with a chance proportional to 1/u.
 func (p *people) next(now des.Time) int {
 	var present []int
 	for u := 1; u <= users; u++ {
