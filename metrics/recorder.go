@@ -242,11 +242,11 @@ const usualTau = 10 * des.Second
 
 // ParseTau reads a time above 0, in seconds or as in 1m.
 func ParseTau(text string) (Tau, error) {
-	seconds, err := number.Seconds(text)
-	if err == nil && des.Seconds(seconds) == 0 {
+	t, err := number.Length(text)
+	if err == nil && t == 0 {
 		err = fmt.Errorf("want a time above 0, not %q", text)
 	}
-	return Tau(des.Seconds(seconds)), err
+	return Tau(t), err
 }
 
 // String writes the time in seconds.

@@ -45,9 +45,7 @@ func ParseWarmup(text string) (w Warmup, err error) {
 			err = strconv.ErrRange
 		}
 	default:
-		var seconds float64
-		seconds, err = number.Seconds(text)
-		w.Until = des.Seconds(seconds)
+		w.Until, err = number.Length(text)
 	}
 	if err != nil {
 		return Warmup{}, fmt.Errorf("want how many jobs, as in 5000 or jobs=5000, or a time such as 7d, not %q", text)

@@ -109,8 +109,8 @@ func parseDeferral(text string) (d *Deferral, ok bool) {
 		return &Deferral{}, false
 	}
 	limit, ok := number.Written(parts[1])
-	most, err := number.Seconds(parts[2])
-	return &Deferral{Signal: parts[0], Limit: limit, Most: des.Seconds(most)}, ok && err == nil
+	most, err := number.Length(parts[2])
+	return &Deferral{Signal: parts[0], Limit: limit, Most: most}, ok && err == nil
 }
 
 // ofElectricity reports whether a signal is a curve of electricity: its price, or the carbon that it emits.

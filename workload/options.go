@@ -197,8 +197,8 @@ func ParseEstimates(s string) (Estimates, error) {
 		return Estimates{Kind: kind}, nil
 	}
 	if text, ok := strings.CutPrefix(s, "tsafrir"+tsafrirMax); ok {
-		t, err := number.Seconds(text)
-		if e := (Estimates{Kind: EstimatesTsafrir, Max: des.Seconds(t)}); err == nil && e.Max >= des.Hour && int64(e.Max) <= maxTime {
+		t, err := number.Length(text)
+		if e := (Estimates{Kind: EstimatesTsafrir, Max: t}); err == nil && e.Max >= des.Hour && int64(e.Max) <= maxTime {
 			return e, nil
 		}
 		return Estimates{}, fmt.Errorf("estimates %q: the longest estimate must be a time of an hour or more, as in tsafrir:max=18h", s)

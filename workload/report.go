@@ -291,3 +291,27 @@ func clip(text []byte) string {
 	}
 	return strings.ToValidUTF8(strings.TrimSpace(string(text)), "\uFFFD")
 }
+
+// FileError tells what is wrong with a file that is read as a whole or not at all, such as a job
+// file or a workflow, and where.
+type FileError struct {
+	Name string // of the file
+	Line int64  // from 1; 0 if the error is about no line
+	// Field is the name of a column, or the place of a value in JSON, such as
+	// workflow.tasks[3].runtimeInSeconds; "" if the error is about the whole line or file.
+	Field string
+	Err   error
+}
+
+func (e *FileError) Error() string {
+	text := e.Name
+	if e.Line > 0 {
+		text += fmt.Sprintf(":%d", e.Line)
+	}
+	if e.Field != "" {
+		text += ": " + e.Field
+	}
+	return text + ": " + e.Err.Error()
+}
+
+func (e *FileError) Unwrap() error { return e.Err }

@@ -3,7 +3,6 @@ package cli
 import (
 	"fmt"
 	"iter"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/gridslot/gridslot/experiments/simulation"
+	"github.com/gridslot/gridslot/internal/atomicfile"
 	"github.com/gridslot/gridslot/policy"
 	"github.com/gridslot/gridslot/workload"
 	"github.com/gridslot/gridslot/workload/clean"
@@ -71,7 +71,7 @@ func (c *conversion) run(cmd *cobra.Command, from []string, to string) error {
 	// what is no log.
 	for _, path := range from {
 		for _, file := range append(c.tables.FilesOf("trace", path), path) {
-			if sameFile(file, to) {
+			if atomicfile.Same(file, to) {
 				return usagef("%s would overwrite itself: choose another name", file)
 			}
 		}
@@ -296,12 +296,4 @@ func quoted(word string) string {
 		return word
 	}
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
-}
-
-// sameFile reports whether both paths lead to one regular file. A device or a pipe, such as
-// /dev/null, may be both read and written.
-func sameFile(a, b string) bool {
-	infoA, errA := os.Stat(a)
-	infoB, errB := os.Stat(b)
-	return errA == nil && errB == nil && infoA.Mode().IsRegular() && os.SameFile(infoA, infoB)
 }

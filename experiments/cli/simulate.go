@@ -15,6 +15,7 @@ import (
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/experiments/internal/hostmem"
 	"github.com/gridslot/gridslot/experiments/simulation"
+	"github.com/gridslot/gridslot/internal/number"
 	"github.com/gridslot/gridslot/metrics"
 	"github.com/gridslot/gridslot/metrics/results"
 	"github.com/gridslot/gridslot/workload"
@@ -65,7 +66,7 @@ func newSimulate(env Env, t *simulation.Tables) *cobra.Command {
 	folderFlag(cmd, &s.repeat, "from-manifest", "folder of results whose run is repeated")
 	addSettings(cmd, t, simulation.OfRecords|simulation.OfEstimates|simulation.OfRuns)
 	folderFlag(cmd, &s.out, "out", "folder for the files (none are written)")
-	parsedFlag(cmd, &s.until, "until", "", "T", "stop when so much time has passed in the simulation, and tell what runs and waits then", optional(parseInstant))
+	parsedFlag(cmd, &s.until, "until", "", "T", "stop when so much time has passed in the simulation, and tell what runs and waits then", optional(number.Length))
 	fileFlag(cmd, &s.save, "save", "with --until: file from which --resume goes on")
 	fileFlag(cmd, &s.resume, "resume", "file of a run that --save has saved, which goes on to its end, or to --until")
 	f.BoolVar(&s.decisions, "decisions", false, "write decisions-POLICY.csv, too: what held jobs that waited, for explain (with --out)")

@@ -8,23 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/experiments/simulation"
-	"github.com/gridslot/gridslot/internal/number"
 )
-
-// parseInstant reads an instant of a simulation: "3600", "1h", "30d".
-func parseInstant(text string) (des.Time, error) {
-	seconds, err := number.Seconds(text)
-	if err != nil {
-		return 0, err
-	}
-	t := des.Seconds(seconds)
-	if t == des.Forever {
-		return 0, fmt.Errorf("want a time that a simulation can reach, not %q", text)
-	}
-	return t, nil
-}
 
 // ofNoRun are the flags of simulate that --resume allows: they say what is written and told of a
 // run, and what the work may take. Any other flag would make another run of it.

@@ -2,13 +2,13 @@ package simulation
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/internal/atomicfile"
 	"github.com/gridslot/gridslot/policy"
 	"github.com/gridslot/gridslot/workload"
 	"github.com/gridslot/gridslot/workload/jobfile"
@@ -140,7 +140,7 @@ func (c *call) tellOfPrices(g *Grid) {
 // listens to what becomes of its jobs, or if they come by feedback.
 func (c *call) writeRequests() error {
 	path := filepath.Join(c.dir.Path, RequestsName)
-	if c.requests == nil || c.Workload.Options.Feedback || sameFile(path, c.Workload.Trace) { // the jobs come from this file
+	if c.requests == nil || c.Workload.Options.Feedback || atomicfile.Same(path, c.Workload.Trace) { // the jobs come from this file
 		return nil
 	}
 	from, err := c.requests()
@@ -172,11 +172,4 @@ func (c *call) writeRequests() error {
 	}
 	c.wrote = append(c.wrote, RequestsName)
 	return w.Commit()
-}
-
-// sameFile reports whether two paths lead to one file that is there.
-func sameFile(a, b string) bool {
-	one, errOne := os.Stat(a)
-	other, errOther := os.Stat(b)
-	return errOne == nil && errOther == nil && os.SameFile(one, other)
 }

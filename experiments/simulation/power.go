@@ -87,15 +87,14 @@ func watts(to *metrics.Power, s string) (err error) {
 
 // lasting reads a length of time of at most a year, so that no sum of it overflows.
 func lasting(to *des.Time, s string) error {
-	v, err := number.Seconds(s)
-	if most := (365 * des.Day).Seconds(); err == nil && v > most {
+	t, err := number.Length(s)
+	if t > 365*des.Day {
 		err = fmt.Errorf("want at most 365d, not %q", s)
 	}
-	if err != nil {
-		return err
+	if err == nil {
+		*to = t
 	}
-	*to = des.Seconds(v)
-	return nil
+	return err
 }
 
 // wantsFile refuses an empty name of a file.

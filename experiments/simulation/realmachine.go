@@ -4,12 +4,9 @@ package simulation
 // be launched and cleared away.
 
 import (
-	"errors"
 	"fmt"
-	"math/rand/v2"
 	"strings"
 
-	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/flow"
 	"github.com/gridslot/gridslot/internal/number"
@@ -27,7 +24,7 @@ func ParseWake(text string) (w entity.Wakes, err error) {
 	every, rest := text, text
 	if first, more, _ := strings.Cut(text, ":"); !strings.Contains(first, "=") {
 		every, rest = first, more
-		if w.Every, err = parseTime(every); err != nil {
+		if w.Every, err = number.Length(every); err != nil {
 			return w, err
 		}
 		if w.Every == 0 {
@@ -37,9 +34,9 @@ func ParseWake(text string) (w entity.Wakes, err error) {
 	err = parameters(rest, func(name, value string) (err error) {
 		switch name {
 		case "offset":
-			w.Offset, err = parseTime(value)
+			w.Offset, err = number.Length(value)
 		case "apart":
-			w.Apart, err = parseTime(value)
+			w.Apart, err = number.Length(value)
 		default:
 			return fmt.Errorf("there is no %q: want T, offset=T or apart=T", name)
 		}
@@ -53,8 +50,7 @@ func ParseWake(text string) (w entity.Wakes, err error) {
 
 // ParseOverhead reads what a machine adds to each job, as in
 // "dispatch=3s:prologue=1s..4s:epilogue=exponential/2s"; nil if the text is empty. A time is
-// constant, uniform between two ("1s..4s"), exponential with a mean ("exponential/2s"), or
-// lognormal with a mean and a standard deviation of the logarithm ("lognormal/3s/0.5").
+// constant, or drawn for each attempt from a distribution (model.ParseDistribution).
 func ParseOverhead(text string) (*flow.Overheads, error) {
 	if text == "" {
 		return nil, nil
@@ -63,11 +59,11 @@ func ParseOverhead(text string) (*flow.Overheads, error) {
 	err := parameters(text, func(name, value string) (err error) {
 		switch name {
 		case "dispatch":
-			o.Dispatch, err = parseDuration(value)
+			o.Dispatch, err = model.ParseDistribution(value)
 		case "prologue":
-			o.Prologue, err = parseDuration(value)
+			o.Prologue, err = model.ParseDistribution(value)
 		case "epilogue":
-			o.Epilogue, err = parseDuration(value)
+			o.Epilogue, err = model.ParseDistribution(value)
 		default:
 			return fmt.Errorf("there is no %q: want dispatch=T, prologue=T or epilogue=T", name)
 		}
@@ -97,57 +93,6 @@ func parameters(text string, set func(name, value string) error) error {
 		}
 	}
 	return nil
-}
-
-// parseTime reads a length of time in seconds or with a unit.
-func parseTime(text string) (des.Time, error) {
-	s, err := number.Seconds(text)
-	return des.Seconds(s), err
-}
-
-// uniform draws between two times, in seconds, the upper one excluded.
-type uniform struct{ from, to float64 }
-
-// Rand draws a time. The conversion keeps the product from being fused with the sum, which would
-// give other bits on other processors.
-func (e uniform) Rand(r *rand.Rand) float64 { return e.from + float64((e.to-e.from)*r.Float64()) }
-
-// parseDuration reads a time that may be drawn for each job.
-func parseDuration(text string) (flow.Duration, error) {
-	if from, to, ok := strings.Cut(text, ".."); ok {
-		a, errA := number.Seconds(from)
-		b, errB := number.Seconds(to)
-		if err := errors.Join(errA, errB); err != nil {
-			return nil, err
-		}
-		if a > b {
-			return nil, fmt.Errorf("%s is above %s", from, to)
-		}
-		return uniform{a, b}, nil
-	}
-	kind, rest, drawn := strings.Cut(text, "/")
-	if !drawn {
-		s, err := number.Seconds(text)
-		return flow.Constant(s), err
-	}
-	of, sigma, two := strings.Cut(rest, "/")
-	mean, err := number.Seconds(of)
-	if err != nil {
-		return nil, err
-	}
-	switch {
-	case kind == "exponential" && !two:
-		d := model.Exponential{Scale: mean}
-		return d, d.Check()
-	case kind == "lognormal" && two:
-		s, fault := number.Float(sigma)
-		if fault != number.Sound || s < leastSigma || s > mostSigma {
-			return nil, fmt.Errorf("lognormal: want a standard deviation of the logarithm from %v to %v, not %q", leastSigma, mostSigma, sigma)
-		}
-		d := model.LognormalOf(s, mean)
-		return d, d.Check()
-	}
-	return nil, fmt.Errorf("want a time, T..T, exponential/T or lognormal/T/SIGMA, not %q", text)
 }
 
 // checkOverhead refuses overheads if they mean nothing on the machine or to its jobs.

@@ -8,8 +8,8 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
-	"github.com/gridslot/gridslot/entity/flow"
 	"github.com/gridslot/gridslot/metrics"
+	"github.com/gridslot/gridslot/workload/model"
 )
 
 func TestWhenASchedulerIsAwakeIsReadFromText(t *testing.T) {
@@ -45,8 +45,8 @@ func TestOverheadsAreReadFromText(t *testing.T) {
 	require.Nil(t, o)
 	o, err = ParseOverhead("dispatch=3s:prologue=1s..4s:epilogue=exponential/2m")
 	require.NoError(t, err)
-	require.Equal(t, flow.Constant(3), o.Dispatch)
-	require.Equal(t, uniform{1, 4}, o.Prologue)
+	require.Equal(t, model.Constant(3), o.Dispatch)
+	require.Equal(t, model.Uniform{Min: 1, Max: 4}, o.Prologue)
 	r := des.NewStream(1, 0, "x")
 	low, high, sum := 9., 0., 0.
 	for range 10000 {
@@ -67,11 +67,11 @@ func TestOverheadsAreReadFromText(t *testing.T) {
 		"dispatch=4..1":              "4 is above 1",
 		"dispatch=x..1":              "want a time",
 		"dispatch=exponential/0":     "exponential",
-		"dispatch=exponential/1/2":   "want a time, T..T",
-		"dispatch=lognormal/1":       "want a time, T..T",
-		"dispatch=lognormal/1/x":     "standard deviation",
+		"dispatch=exponential/1/2":   "want exponential/MEAN",
+		"dispatch=lognormal/1":       "want lognormal/MEAN/sigma",
+		"dispatch=lognormal/1/x":     "sigma: want a number",
 		"dispatch=1:dispatch=2":      "given twice",
-		"dispatch=normal/3s/1":       "want a time, T..T",
+		"dispatch=normal/3s/1":       "want normal/MEAN/SIGMA/LEAST/MOST",
 		"epilogue=lognormal/3s/-0.5": "lognormal",
 	} {
 		_, err := ParseOverhead(text)

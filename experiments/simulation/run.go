@@ -397,7 +397,7 @@ func (c *call) keepInputs() error {
 		}
 		path := filepath.Join(c.options.Dir, e.Name())
 		for _, input := range c.Files(c.tables) {
-			if sameFile(path, input) && !(e.Name() == RequestsName && sameFile(path, c.Workload.Trace)) {
+			if atomicfile.Same(path, input) && !(e.Name() == RequestsName && atomicfile.Same(path, c.Workload.Trace)) {
 				return wrong("out", "the run reads %s, and would replace or remove it in %s by a file of its own: choose another folder", input, c.options.Dir)
 			}
 		}
@@ -803,7 +803,7 @@ func (c *call) writeForAll(name string, write func(io.Writer) error) error {
 func (c *call) removeOthers() (err error) {
 	for _, name := range rows.OfAllPolicies() {
 		path := filepath.Join(c.dir.Path, name)
-		if !slices.Contains(c.wrote, name) && !sameFile(path, c.Workload.Trace) {
+		if !slices.Contains(c.wrote, name) && !atomicfile.Same(path, c.Workload.Trace) {
 			err = errors.Join(err, removeOld(path))
 		}
 	}

@@ -263,7 +263,7 @@ func (sc *Scenario) Savable(path string, t *Tables) error {
 		if info, err := os.Stat(input); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
 			return fmt.Errorf("a run that reads %s, which is no regular file, cannot be saved: it could not read that again", input)
 		}
-		if sameFile(path, input) {
+		if atomicfile.Same(path, input) {
 			return fmt.Errorf("the run reads %s, which saving it would replace: choose another file", input)
 		}
 	}

@@ -224,7 +224,7 @@ var settings = []Setting{
 	},
 	{
 		Name: "overhead", Section: "settings", Form: "dispatch=T:prologue=T:epilogue=T", Topic: OfRuns,
-		Doc:    "time to hold processors around a job; T is a time, T..T, exponential/T or lognormal/T/SIGMA",
+		Doc:    "time to hold processors around a job; T is a time or a distribution, as in exponential/T",
 		Access: checked(func(sc *Scenario) *string { return &sc.Settings.Overhead }, ParseOverhead),
 	},
 	{

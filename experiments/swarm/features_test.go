@@ -395,7 +395,7 @@ var features = slices.Concat(programFeatures(), siteFeatures(), []feature{
 	}},
 	{name: "wake", of: cluster | domain | gridOf | program | studyOf, odds: 10, add: func(r rnd, w *world) { w.set("wake", r.text("7 30s 10:offset=3 1 apart=5 apart=20s")) }},
 	{name: "overhead", of: cluster | studyOf, odds: 8, add: func(r rnd, w *world) {
-		w.set("overhead", r.text("dispatch=1 prologue=5:epilogue=3 prologue=1s..9s dispatch=exponential/3s:epilogue=2 epilogue=lognormal/4s/0.5"))
+		w.set("overhead", r.text("dispatch=1 prologue=5:epilogue=3 prologue=1s..9s dispatch=exponential/3s:epilogue=2 epilogue=lognormal/4s/0.5 prologue=one-of/0/2/9:epilogue=gamma/3s/2"))
 	}},
 	{name: "compression", of: cluster | domain | gridOf | studyOf, odds: 4, add: func(r rnd, w *world) {
 		w.set("compression", "off")

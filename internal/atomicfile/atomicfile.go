@@ -225,3 +225,11 @@ func failure(path string, err error) error {
 	}
 	return fmt.Errorf("writing %s: %w", path, err)
 }
+
+// Same reports whether both paths lead to one regular file, which whoever reads the one must not
+// write as the other. A device or a pipe, such as /dev/null, may be both.
+func Same(a, b string) bool {
+	infoA, errA := os.Stat(a)
+	infoB, errB := os.Stat(b)
+	return errA == nil && errB == nil && infoA.Mode().IsRegular() && os.SameFile(infoA, infoB)
+}

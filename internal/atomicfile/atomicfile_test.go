@@ -176,3 +176,16 @@ func TestCompressedWriterOnTop(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "packed", string(text))
 }
+
+// Whoever reads a file and writes it by another name loses it; a device may be both.
+func TestOneFileIsKnownByAllItsPaths(t *testing.T) {
+	dir := t.TempDir()
+	path, other, link := filepath.Join(dir, "a"), filepath.Join(dir, "b"), filepath.Join(dir, "link")
+	require.NoError(t, os.WriteFile(path, nil, 0o666))
+	require.NoError(t, os.WriteFile(other, nil, 0o666))
+	require.NoError(t, os.Symlink(path, link))
+	require.True(t, Same(path, link))
+	require.False(t, Same(path, other), "both are empty, and two files")
+	require.False(t, Same(path, filepath.Join(dir, "none")))
+	require.False(t, Same(dir, dir), "no regular file")
+}

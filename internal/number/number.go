@@ -99,6 +99,12 @@ func Seconds(text string) (float64, error) {
 	return v, nil
 }
 
+// Length is Seconds as a des.Time, to the nearest tick.
+func Length(text string) (des.Time, error) {
+	seconds, err := Seconds(text)
+	return des.Seconds(seconds), err
+}
+
 // Float returns the floating-point number nearest to what the text says.
 func Float[T Text](text T) (float64, Fault) {
 	if x, ok := shortFloat([]byte(text)); ok {

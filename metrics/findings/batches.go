@@ -55,7 +55,7 @@ func ParseBatching(batches, warmup string) (b Batching, err error) {
 	case err == nil:
 		return b, fmt.Errorf(want, batches)
 	default:
-		if b.Every, err = duration(batches); err != nil || b.Every == 0 {
+		if b.Every, err = number.Length(batches); err != nil || b.Every == 0 {
 			return b, fmt.Errorf(want, batches)
 		}
 	}
@@ -71,22 +71,13 @@ func ParseBatching(batches, warmup string) (b Batching, err error) {
 // parseWarmup reads "none" or "", "jobs=1000", or a time such as "7d". A bare number is one of
 // seconds here, where metrics.ParseWarmup takes it for one of jobs.
 func parseWarmup(text string) (w metrics.Warmup, err error) {
-	if t, err := duration(text); err == nil {
+	if t, err := number.Length(text); err == nil {
 		return metrics.Warmup{Until: t}, nil
 	}
 	if w, err = metrics.ParseWarmup(text); err != nil {
 		return w, fmt.Errorf("want none, mser, jobs=N or a time such as 7d, not %q", text)
 	}
 	return w, nil
-}
-
-// duration reads a time such as "7d", or a number of seconds.
-func duration(text string) (des.Time, error) {
-	seconds, err := number.Seconds(text)
-	if err != nil {
-		return 0, err
-	}
-	return des.Seconds(seconds), nil
 }
 
 // BatchRecorder is an entity.Observer that takes down the jobs of a run for its batches, 40 bytes

@@ -69,11 +69,11 @@ func ParseFlurries(text string) (Flurries, error) {
 			}
 			f.Jobs = n
 		case "within":
-			t, err := number.Seconds(value)
+			t, err := number.Length(value)
 			if err != nil {
 				return f, fmt.Errorf("within: %w", err)
 			}
-			f.Within = des.Seconds(t)
+			f.Within = t
 		case "same":
 			f.Same = strings.Split(value, "+")
 			if _, err := f.class(); err != nil {

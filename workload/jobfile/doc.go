@@ -36,7 +36,7 @@
 //
 // A file is read in one pass: memory does not grow with it, unless its ids jump
 // about. Nothing is left out or guessed: the first thing that is wrong ends the
-// reading, as an *Error with line and column.
+// reading, as a *workload.FileError with line and column.
 //
 // Names of criteria are the caller's: Criterion makes a search for windows of one.
 package jobfile

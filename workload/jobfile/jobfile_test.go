@@ -18,6 +18,7 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/workload"
 	"github.com/gridslot/gridslot/workload/jobfile"
 )
 
@@ -152,7 +153,7 @@ func TestWhatIsWrongIsSaidWithLineAndColumn(t *testing.T) {
 		jobs, err := read(header+c.row+"\n", jobfile.CSV)
 		require.ErrorContains(t, err, c.want, c.row)
 		require.Len(t, jobs, 1)
-		var wrong *jobfile.Error
+		var wrong *workload.FileError
 		require.ErrorAs(t, err, &wrong)
 	}
 	for _, c := range []struct{ text, want string }{

@@ -16,27 +16,6 @@ import (
 	"github.com/gridslot/gridslot/workload/internal/scan"
 )
 
-// Error tells what is wrong with a job file, and where.
-type Error struct {
-	Name   string // of the file
-	Line   int64  // from 1; 0 if the error is about the whole file
-	Column string // name of the column; "" if the error is about the whole line
-	Err    error
-}
-
-func (e *Error) Error() string {
-	text := e.Name
-	if e.Line > 0 {
-		text += fmt.Sprintf(":%d", e.Line)
-	}
-	if e.Column != "" {
-		text += ": " + e.Column
-	}
-	return text + ": " + e.Err.Error()
-}
-
-func (e *Error) Unwrap() error { return e.Err }
-
 // Reader reads jobs, in the order of submission. Set the exported fields before
 // the first call of Next.
 //
@@ -107,7 +86,7 @@ func (r *Reader) nextLine() (string, error) {
 	return "", io.EOF
 }
 
-// Err returns the error that ended the reading, an *Error or the error of the input, or nil at a
+// Err returns the error that ended the reading, a *workload.FileError or the error of the input, or nil at a
 // sound end.
 func (r *Reader) Err() error {
 	if errors.Is(r.err, io.EOF) {
@@ -149,12 +128,12 @@ func (r *Reader) Next() (*entity.Job, bool) {
 }
 
 // fail ends the reading with an error about a column, or the line if that is "". The first one counts.
-// An *Error and io.EOF stay as they are.
+// A *workload.FileError and io.EOF stay as they are.
 func (r *Reader) fail(column string, err error) {
 	if r.err != nil {
 		return
 	}
-	var sound *Error
+	var sound *workload.FileError
 	if errors.Is(err, io.EOF) || errors.As(err, &sound) {
 		r.err = err
 		return
@@ -163,7 +142,7 @@ func (r *Reader) fail(column string, err error) {
 	if name == "" {
 		name = "job file"
 	}
-	r.err = &Error{name, r.line, column, err}
+	r.err = &workload.FileError{Name: name, Line: r.line, Field: column, Err: err}
 }
 
 // slab is the number of jobs that are allocated at a time.

@@ -62,27 +62,6 @@ type file struct {
 	SizeInBytes float64 `json:"sizeInBytes"`
 }
 
-// Error tells what is wrong with a file, and where.
-type Error struct {
-	File  string
-	Line  int    // 0 where it is not a line
-	Field string // such as workflow.tasks[3].runtimeInSeconds; "" where it is the file as a whole
-	Err   error
-}
-
-func (e *Error) Error() string {
-	text := e.File
-	if e.Line > 0 {
-		text += fmt.Sprintf(":%d", e.Line)
-	}
-	if e.Field != "" {
-		text += ": " + e.Field
-	}
-	return text + ": " + e.Err.Error()
-}
-
-func (e *Error) Unwrap() error { return e.Err }
-
 // IsPath tells by the ending of a path whether it names a workflow: .json, perhaps
 // with .gz or .zst behind it.
 func IsPath(path string) bool {
@@ -104,7 +83,7 @@ func Open(path string) (*Workflow, error) {
 	return Read(filepath.Base(path), text)
 }
 
-// Read reads a workflow. name is the name of the file in errors. An error in the text is an *Error;
+// Read reads a workflow. name is the name of the file in errors. An error in the text is a *workload.FileError;
 // an error of in itself is passed on with the name.
 func Read(name string, in io.Reader) (*Workflow, error) {
 	data, err := io.ReadAll(in)
@@ -114,21 +93,21 @@ func Read(name string, in io.Reader) (*Workflow, error) {
 	var from instance
 	var bad *jsontext.Error
 	if errors.As(jsontext.Decode(data, &from), &bad) {
-		return nil, &Error{File: name, Line: bad.Line, Field: bad.Field, Err: bad.Err}
+		return nil, &workload.FileError{Name: name, Line: int64(bad.Line), Field: bad.Field, Err: bad.Err}
 	}
 	w, err := from.workflow()
-	var e *Error
+	var e *workload.FileError
 	if errors.As(err, &e) {
-		e.File = name
+		e.Name = name
 	} else if err != nil {
-		err = &Error{File: name, Field: "workflow", Err: err}
+		err = &workload.FileError{Name: name, Field: "workflow", Err: err}
 	}
 	return w, err
 }
 
-// wrong is an *Error of a field; Read adds the file.
+// wrong is a *workload.FileError of a field; Read adds the file.
 func wrong(field, format string, args ...any) error {
-	return &Error{Field: field, Err: fmt.Errorf(format, args...)}
+	return &workload.FileError{Field: field, Err: fmt.Errorf(format, args...)}
 }
 
 // reading is an instance on its way to a workflow.

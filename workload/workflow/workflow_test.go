@@ -10,6 +10,7 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/workload"
 	"github.com/gridslot/gridslot/workload/workflow"
 )
 
@@ -131,7 +132,7 @@ func TestWhatIsWrongIsSaidWithFileAndField(t *testing.T) {
 	} {
 		_, err := workflow.Read("flow.json", strings.NewReader(text))
 		require.ErrorContains(t, err, want)
-		var e *workflow.Error
+		var e *workload.FileError
 		require.ErrorAs(t, err, &e)
 	}
 }
