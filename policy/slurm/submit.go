@@ -38,13 +38,16 @@ func (c *Controller) Submit(now des.Time, j *Job) error {
 	// Is it refused? For a job that no nodes suit, Slurm finds so only after it has made a record and
 	// given the job a priority, which priority/basic does not give again.
 	err := c.refuses(now, j)
-	if err == nil || errors.Is(err, ErrConfiguration) {
+	if err == nil {
 		j.part = c.parts[j.Partitions[0]] // whose priority the job shows as it comes
-		if err == nil {
-			c.independent(j, now)
-		}
+		c.independent(j, now)
 		c.prioritize(j, now)
 		j.part = c.firstFit(j).part // set_job_prio comes before _select_nodes_parts
+		// select_nodes returns before it looks for nodes if the job is held or beyond a limit on jobs, so whether
+		// nodes suit shows only when a pass tries the job.
+		if !j.Held && c.beyondJobLimits(j) == "" {
+			err = c.fitsNowhere(now, j)
+		}
 	}
 	if err != nil {
 		for _, e := range j.entries {
@@ -170,8 +173,8 @@ const (
 	ErrOutside Refusal = "Requested nodes not in this partition"
 )
 
-// refuses is why the job is refused as it comes, or nil: what Slurm finds first, in its order. It sets the
-// job's reservation.
+// refuses is why the job is refused before a look for nodes, or nil: what Slurm finds first, in its order. It sets
+// the job's reservation.
 func (c *Controller) refuses(now des.Time, j *Job) error {
 	// _job_create: account and QoS, limits of partitions (_valid_job_part), limits of submission
 	// (acct_policy_validate).
@@ -202,12 +205,7 @@ func (c *Controller) refuses(now des.Time, j *Job) error {
 			return err
 		}
 	}
-	// Nodes. select_nodes returns before it looks for any if the job is held or beyond a limit on jobs, so
-	// whether nodes suit shows only when a pass tries the job.
-	if j.Held || c.beyondJobLimits(j) != "" {
-		return nil
-	}
-	return c.fitsNowhere(now, j)
+	return nil
 }
 
 // enforce is the limit of a partition for which the job is refused under EnforcePartLimits, or nil
@@ -373,7 +371,7 @@ func (c *Controller) couldEver(now des.Time, e *entry) bool {
 	e.job.reckoned, e.job.guess = 0, 0
 	if chosen != nil {
 		e.job.guess = chosen.count()
-	} else if e.job.reason == NoReason { // which stays, too
+	} else if !e.job.reason.ofLimit() && e.job.reason != BadConstraints { // which stay, too
 		e.job.reason = WaitsForResources
 	}
 	return chosen != nil
