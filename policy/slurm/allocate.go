@@ -56,6 +56,7 @@ func (c *Controller) allocate(now des.Time, e *entry, available, within nodeSet)
 		j.reason = limit
 		return beyondLimit
 	}
+	c.settleAlone(e)
 	// Limits on amounts come after the search for nodes. Where the search cannot matter, it is spared.
 	if c.limitsTold(e, g.all) {
 		if limit := c.beyondAmounts(j, c.reckonedNeeds(e, 0, nil)); limit != "" {
@@ -330,7 +331,7 @@ func (c *Controller) notesGPUs(s *shape, n int, free usage) {
 			return
 		}
 		if g.Kind == gpu {
-			if near += g.Count; d.whole { // a whole node comes with all its GPUs
+			if near += g.Count; d.counts { // a whole node comes with all its GPUs
 				near += counts[n] - g.Count
 			}
 		}

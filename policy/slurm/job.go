@@ -78,6 +78,7 @@ type Job struct {
 	// What passes and backfill have left for the next one.
 	omitted    string   // which of SchedulerParameters made the last run of backfill pass it over; empty: none
 	estimate   int64    // the second of the host's clock in which the last run of backfill saw it start; 0: it saw no start
+	alone      bool     // nodes have been looked for in a partition with OverSubscribe=EXCLUSIVE: see settleAlone
 	preempting bool     // it made others end in this pass, and does not start before the next (preempt_in_progress)
 	preempted  des.Time // when it last made others end (preempt_start_time); 0: never
 	numbered   bool     // basic holds a number

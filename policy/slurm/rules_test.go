@@ -332,6 +332,35 @@ func TestDevicesNeedCoresForWholeTasks(t *testing.T) {
 	r.submit(0, &with)
 }
 
+// In a partition with OverSubscribe=EXCLUSIVE a job counts all GPUs of a node once nodes were looked for; a job that was
+// beyond a limit when it came counts those that it asks for, so that backfill plans it on the small node.
+func TestGPUsOfWholeNodesCountOnceNodesWereLookedFor(t *testing.T) {
+	const conf = "GresTypes=gpu\nNodeName=n1 CPUs=4 Gres=gpu:2\nNodeName=n[2-3] CPUs=16 Gres=gpu:4\nPartitionName=all Nodes=ALL OverSubscribe=EXCLUSIVE\n" +
+		"AccountingStorageType=accounting_storage/slurmdbd\nAccountingStorageEnforce=limits\nSchedulerParameters=assoc_limit_stop,default_queue_depth=1\n"
+	plan := func(limit string) []int {
+		r := newRuled(t, conf, "add account a\nadd user u account=a "+limit+"\n")
+		first := r.submit(0, &Job{Nodes: 1, Account: "a", User: "u", Required: []int{2}})
+		r.until(10 * des.Second)
+		require.Equal(t, running, first.state)
+		j := r.submit(10*des.Second, &Job{Nodes: 1, Account: "a", User: "u", GRES: []Amount{{gpu, 2}}})
+		if limit == "maxjobs=2" {
+			require.Equal(t, weighs(1, 4), r.weights[1], "it was looked for as it came")
+		}
+		r.until(30 * des.Second)
+		if j.state == running {
+			return on(j)
+		}
+		planned := slices.Collect(r.backfill.planned.all)
+		r.over(40*des.Second, first)
+		r.until(100 * des.Second)
+		require.Equal(t, running, j.state)
+		require.True(t, j.alone)
+		return planned
+	}
+	require.Equal(t, []int{1}, plan("maxjobs=2"))
+	require.Equal(t, []int{0}, plan("maxjobs=1"))
+}
+
 // A job with devices is given cores of those for which the node has memory: on the second node that is one core, and
 // sockets give back the others, so that core 2 is left and not core 0.
 func TestDevicesAndMemoryLeaveTheLastSocket(t *testing.T) {

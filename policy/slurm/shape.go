@@ -19,6 +19,7 @@ type demand struct {
 	min, max int  // nodes, from and to (min_nodes, max_nodes)
 	whole    bool // the job has its nodes to itself (whole_node)
 	reserves bool // in its partition every job has its nodes to itself (OverSubscribe=EXCLUSIVE, NODE_CR_RESERVED)
+	counts   bool // whole, and select_nodes knows so: all devices of a node count for what the node weighs (whole_node)
 	memory   int  // MB a node; 0: none asked for
 	perCPU   int  // MB a CPU; 0: none asked for, and there is no DefMemPerCPU
 }
@@ -26,11 +27,25 @@ type demand struct {
 // whole reports whether the job of e gets its nodes to itself.
 func (c *Controller) whole(e *entry) bool { return e.part.Exclusive || e.job.Exclusive }
 
+// settleAlone notes that select_nodes looks for nodes for the job of e: in a partition with OverSubscribe=EXCLUSIVE
+// this sets whole_node of the job for good (_resolve_shared_status). A look into the future may come before, for a job
+// that was held or beyond a limit when it came. Only what GPUs weigh hangs on that, and no finding of a job with GPUs
+// is remembered, so that shapes alone have to be found anew.
+func (c *Controller) settleAlone(e *entry) {
+	if !e.part.Exclusive || e.job.alone {
+		return
+	}
+	e.job.alone = true
+	for _, other := range e.job.entries {
+		c.dropShape(other)
+	}
+}
+
 // demandOf reckons what the job of e asks for in its partition.
 func (c *Controller) demandOf(e *entry) demand {
 	j := e.job
 	d := demand{tasks: j.tasks(), perTask: j.cpusPerTask(), perNode: j.TasksPerNode, oneNode: j.Nodes == 1, min: max(j.Nodes, 1),
-		max: len(c.conf.Nodes), whole: c.whole(e), reserves: e.part.Exclusive, memory: j.Memory, perCPU: j.MemoryPerCPU}
+		max: len(c.conf.Nodes), whole: c.whole(e), reserves: e.part.Exclusive, counts: j.Exclusive || j.alone, memory: j.Memory, perCPU: j.MemoryPerCPU}
 	d.pnMin = max(1, d.perTask, d.perNode*d.perTask)
 	// The most nodes: what the job asks for, MaxNodes of the partition, limits on it (get_node_cnts).
 	if j.Nodes > 0 {

@@ -366,6 +366,7 @@ func (c *Controller) couldEver(now des.Time, e *entry) bool {
 		e.job.reason = limit
 		return true
 	}
+	c.settleAlone(e)
 	c.weigh(e, listed)
 	chosen := c.fitIdle(e, nodes)
 	e.job.reckoned, e.job.guess = 0, 0
