@@ -439,7 +439,9 @@ func (r *backfillRun) startNow(e *entry, nowOnly bool) (done bool, again int64) 
 	j.ByBackfill = became == started
 	switch {
 	case became == started:
-		j.hasty = r.hasty
+		if j.hasty = r.hasty; j.hasty {
+			j.altered = int64((r.limit - des.Minute) / des.Second)
+		}
 		r.starts++
 		r.reserveRunning(j)
 		return true, 0

@@ -353,7 +353,7 @@ func (c *Controller) start(now des.Time, e *entry, placed []Placement) {
 		c.cores[p.Node].take(p.Cores)
 	}
 	// The job leaves the queue and joins what runs. Its age no longer counts before it leaves its groups.
-	j.whole, j.reason, j.hasty, j.behind, j.extended = c.whole(e), NoReason, false, nil, 0
+	j.whole, j.reason, j.hasty, j.behind, j.extended, j.altered = c.whole(e), NoReason, false, nil, 0, 0
 	if !j.began { // a job that waited again is charged for what it had at first
 		j.billing = c.weighted(j.allocated, e.part)
 	}

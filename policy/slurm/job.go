@@ -96,6 +96,7 @@ type Job struct {
 	// it uses after that minute is not taken from what it may still use (GrpTRESRunMins), not even when
 	// it is over.
 	hasty     bool
+	altered   int64    // seconds by which orders, or the end of a hasty start, have put its limit up since it started; below 0: down
 	began     bool     // it has started at some time
 	graceEnds des.Time // it is preempted, and ends then at the latest; 0: it is not
 	excused   bool     // limits on its time do not hold; see Relimit

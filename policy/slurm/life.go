@@ -245,6 +245,7 @@ func (c *Controller) Relimit(now des.Time, j *Job, limit des.Time) {
 	if j.state == pending || j.state == running {
 		c.reconsider(j)
 		j.excused = j.excused || j.Limit != limit
+		j.altered += int64((limit - j.Limit) / des.Second) // before a start it does not matter
 		j.Limit = limit
 		if j.state == running { // end_time is max(now, start + limit)
 			j.extended += max(0, c.second(now)-c.limitSecond(j))

@@ -302,14 +302,18 @@ func (c *Controller) preferredNodes(j *Job) (nodes nodeSet) {
 
 // unused is how many seconds of its limit a running job had left when priorities were computed
 // last, or at its start: it is then that Slurm reckons them. A second of a job counts as often as the
-// UsageFactor of its QoS says.
+// UsageFactor of its QoS says, but for seconds by which its limit has changed since its start (acct_policy_alter_job).
 func (c *Controller) unused(j *Job) float64 {
 	used := c.usedAtTick(j)
 	if j.hasty {
 		used = min(used, hastySeconds)
 	}
-	return float64(max(0, int64(j.Limit/des.Second)-used)) * j.usageFactor()
+	return float64(max(0, int64(j.Limit/des.Second)-used))*j.usageFactor() + j.neverUsed()
 }
+
+// neverUsed is how many seconds of a job Slurm counts as to be used and, as it runs, never takes back: seconds by which its
+// limit has changed count once, and are used as often as the UsageFactor of its QoS says.
+func (j *Job) neverUsed() float64 { return float64(j.altered) * (1 - j.usageFactor()) }
 
 // usedAtTick is how many seconds a job had run when priorities were computed last.
 func (c *Controller) usedAtTick(j *Job) int64 {
@@ -321,8 +325,11 @@ const hastySeconds = 60
 
 // lose notes what a job that is over has used, and its groups go on to count.
 func (c *Controller) lose(j *Job) {
-	seconds := float64(c.usedAtTick(j)-hastySeconds) * j.usageFactor()
-	if !j.hasty || seconds <= 0 {
+	seconds := j.neverUsed()
+	if j.hasty {
+		seconds += float64(max(0, c.usedAtTick(j)-hastySeconds)) * j.usageFactor()
+	}
+	if seconds == 0 {
 		return
 	}
 	for g := range j.groups {

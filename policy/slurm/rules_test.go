@@ -1039,6 +1039,43 @@ func TestHastyJobsAreCountedForEver(t *testing.T) {
 	require.False(t, again.hasty, "it is a pass that starts it now")
 }
 
+// The seconds by which the limit of a running job changes count as they are among what its QoS may still use, though its
+// use counts by the UsageFactor: those that backfill adds to a job of a QoS with NoReserve when it has started it as if it were
+// over in a minute, and those of orders. What is not used of them counts for ever.
+func TestLimitsThatChangeCountWithoutUsageFactor(t *testing.T) {
+	r := newRuled(t, kept+"PriorityCalcPeriod=5\nPreemptType=preempt/qos\nPreemptMode=REQUEUE\n", "add qos other\nadd qos q flags=NoReserve grptresrunmins=cpu=999 usagefactor=0.5\nadd account a\n"+users)
+	of := func(qos string, j Job) *Job { j.Account, j.User, j.QOS = "a", "u", qos; return &j }
+	r.submit(0, of("other", Job{Nodes: 1, Exclusive: true, Required: []int{0}}))
+	r.until(5 * des.Second)
+	r.submit(5*des.Second, of("other", Job{Nodes: 2, Exclusive: true}))
+	j := r.submit(5*des.Second, of("q", Job{Tasks: 3}))
+	r.until(11 * des.Minute)
+	require.True(t, j.ByBackfill)
+	require.InDelta(t, 59*60*.5+59*60*.5, r.unused(j), 1e-9)
+	r.over(11*des.Minute, j)
+	ran := float64(10*des.Minute-j.Start) / float64(des.Second)
+	require.InDelta(t, 3*((ran-60)*.5+59*60*.5), r.accounts.qos["q"].lost[tresCPU], 1e-9)
+
+	r = newRuled(t, kept, "add qos other\nadd qos q usagefactor=0.5\nadd account a\n"+users)
+	j = r.submit(0, of("q", Job{Tasks: 1}))
+	r.until(10 * des.Second)
+	require.InDelta(t, 1800, r.unused(j), 1e-9)
+	r.Relimit(10*des.Second, j, 2*des.Hour)
+	require.InDelta(t, 1800+3600, r.unused(j), 1e-9)
+	r.over(20*des.Second, j)
+	require.InDelta(t, 1800, r.accounts.qos["q"].lost[tresCPU], 1e-9)
+}
+
+// With memory a CPU a node offers whole tasks only, also a job that gets the node to itself: of two nodes that would offer as
+// much the first is taken, though it has more CPUs.
+func TestWholeNodesOfferWholeTasks(t *testing.T) {
+	r := newRuled(t, "NodeName=n1 CPUs=6 RealMemory=6000\nNodeName=n2 CPUs=4 RealMemory=8000\nPartitionName=all Nodes=ALL\nSelectTypeParameters=CR_Core_Memory\nDefMemPerCPU=500\n", "")
+	j := r.submit(0, &Job{Tasks: 1, CPUsPerTask: 4, Exclusive: true})
+	r.until(10 * des.Second)
+	require.Equal(t, []int{0}, on(j))
+	require.Equal(t, 6, j.Placed[0].CPUs)
+}
+
 // Slurm does not take a limit on what an account has in a QoS for a limit: a job that waits for it is looked at anew in
 // each pass, and with assoc_limit_stop closes its partition each time.
 func TestLimitsOfAccountsAreNotKnown(t *testing.T) {

@@ -231,10 +231,8 @@ func (c *Controller) offered(s *shape, n int, free usage) int {
 // memory a CPU as many as the memory is enough for, cut to whole tasks (the end of can_job_run_on_node).
 func (d *demand) fitsMemory(node *Node, cpus, mem int) int {
 	switch {
-	case d.perCPU > 0 && d.whole: // a whole node needs the memory for all of its CPUs
-		if d.perCPU*cpus > mem {
-			return 0
-		}
+	case d.perCPU > 0 && d.whole && d.perCPU*cpus > mem: // a whole node needs the memory for all of its CPUs
+		return 0
 	case d.perCPU > 0:
 		cpus = min(cpus, mem/d.perCPU)
 		cpus -= cpus % d.perTask

@@ -518,5 +518,5 @@ func (c *Controller) minutesLeft(g *group, kind int, j *Job) int {
 	for _, r := range g.running {
 		seconds += float64(r.allocated.of(kind)) * c.unused(r)
 	}
-	return int(seconds / 60)
+	return max(0, int(seconds/60))
 }
