@@ -128,7 +128,8 @@ func (a *association) mayUse(name string) bool {
 //	add qos NAME [priority=N] [LIMIT=...]
 //	modify account|user|qos NAME set LIMIT=...
 //
-// or the text that Commands makes such commands of. Lines that begin with # are comments. It returns the
+// or the text that Commands makes such commands of. Lines that begin with # are comments. In front of a
+// command may stand how a shell calls it (sacctmgr -i). It returns the
 // settings that are not simulated, too. An error names the file and is a *ConfigError with the line if a
 // command is wrong.
 func ReadAccounts(name string, r io.Reader) (*Accounts, []Unknown, error) {
@@ -144,6 +145,11 @@ func ReadAccounts(name string, r io.Reader) (*Accounts, []Unknown, error) {
 		words := strings.Fields(lines.Text())
 		if len(words) == 0 || strings.HasPrefix(words[0], "#") {
 			continue
+		}
+		if words[0] == "sacctmgr" {
+			for words = words[1:]; len(words) > 0 && strings.HasPrefix(words[0], "-"); {
+				words = words[1:]
+			}
 		}
 		keys, err := a.command(words)
 		if err != nil {

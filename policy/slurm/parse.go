@@ -3,6 +3,7 @@ package slurm
 import (
 	"bufio"
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -144,7 +145,11 @@ func (f *configFile) row(text string, line int) error {
 	}
 	key, value, found := strings.Cut(text, "=")
 	if !found {
-		return &ConfigError{f.name, line, text, fmt.Errorf("want KEY=VALUE")}
+		want := "want KEY=VALUE"
+		if strings.HasPrefix(strings.ToLower(text), "include ") {
+			want = "other files are not read: put what it says here"
+		}
+		return &ConfigError{f.name, line, text, errors.New(want)}
 	}
 	switch lower := strings.ToLower(strings.TrimSpace(key)); lower {
 	case "nodename", "partitionname":
@@ -298,8 +303,10 @@ func (f *configFile) config() (*Config, error) {
 			f.fail(s, "%q: want NO, ANY or ALL", s.value)
 		}
 	}
-	if s, found := f.take("SelectType"); found && strings.HasSuffix(s.value, "linear") {
-		f.miss(setting{s.key + "=" + s.value, "", s.line})
+	if s, found := f.take("SelectType"); found {
+		if kind := strings.TrimPrefix(s.value, "select/"); kind != "cons_tres" && kind != "cons_res" {
+			f.miss(setting{s.key + "=" + s.value, "", s.line})
+		}
 	}
 	if s, found := f.take("Licenses"); found {
 		conf.Licenses = f.amounts(s)
@@ -634,7 +641,13 @@ func (f *configFile) readScheduling(conf *Config) {
 		ReorderVictims: 1}
 	p := &conf.Schedule
 	if s, found := f.take("SchedulerType"); found {
-		p.Backfill = strings.HasSuffix(s.value, "backfill")
+		switch strings.TrimPrefix(s.value, "sched/") {
+		case "backfill":
+		case "builtin":
+			p.Backfill = false
+		default: // a slip of the pen would turn backfilling off without a word
+			f.fail(s, "%q: want sched/backfill or sched/builtin", s.value)
+		}
 	}
 	if s, found := f.take("DependencyParameters"); found {
 		p.KillInvalid = strings.Contains(strings.ToLower(s.value), "kill_invalid_depend")
@@ -708,7 +721,13 @@ func (f *configFile) readPriority(conf *Config) {
 	p := &conf.Priority
 	*p = PriorityRules{MaxAge: 7 * 24 * des.Hour, HalfLife: 7 * 24 * des.Hour, Period: 5 * des.Minute}
 	if s, found := f.take("PriorityType"); found {
-		p.Multifactor = strings.HasSuffix(s.value, "multifactor")
+		switch strings.TrimPrefix(s.value, "priority/") {
+		case "multifactor":
+			p.Multifactor = true
+		case "basic":
+		default:
+			f.fail(s, "%q: want priority/basic or priority/multifactor", s.value)
+		}
 	}
 	for _, weight := range []struct {
 		key string

@@ -135,7 +135,10 @@ func TestWrongConfigurationsNameTheirLine(t *testing.T) {
 		"NodeName=n1\nPartitionName=p Nodes=n2":                           `slurm.conf:2: Nodes: node "n2" has no row NodeName`,
 		"NodeName=n1 CPUs=none\nPartitionName=p Nodes=n1":                 `slurm.conf:1: CPUs: "none": want a whole number of 1 or more`,
 		"NodeName=n1\nPartitionName=p Nodes=n1\nPartitionName=p Nodes=n1": `slurm.conf:3: PartitionName: partition "p" is defined twice`,
-		"nonsense":    `slurm.conf:1: nonsense: want KEY=VALUE`,
+		"nonsense":           `slurm.conf:1: nonsense: want KEY=VALUE`,
+		"Include nodes.conf": `slurm.conf:1: Include nodes.conf: other files are not read: put what it says here`,
+		"NodeName=n1\nPartitionName=p Nodes=n1\nSchedulerType=sched/backfil":       `slurm.conf:3: SchedulerType: "sched/backfil": want sched/backfill or sched/builtin`,
+		"NodeName=n1\nPartitionName=p Nodes=n1\nPriorityType=priority/multifacter": `slurm.conf:3: PriorityType: "priority/multifacter": want priority/basic or priority/multifactor`,
 		"NodeName=n1": `slurm.conf: no row PartitionName: jobs need a partition`,
 		"NodeName=n1\nPartitionName=p Nodes=n1\nPriorityCalcPeriod=0":                    `slurm.conf:3: PriorityCalcPeriod: want a time of a second or more`,
 		"NodeName=n[1-9] Sockets=100000 CoresPerSocket=100000":                           `slurm.conf:1: NodeName: more than 268435456 CPUs`,
@@ -151,7 +154,7 @@ func TestAccountsAreRead(t *testing.T) {
 	a, unknown, err := ReadAccounts("sacctmgr.txt", strings.NewReader(`
 add qos low priority=10 maxtresperuser=cpu=8,node=2 maxwall=60
 add account a fairshare=3 grpwall=2 grptres=cpu=9,gres/gpu=2,license/x=-1,gpu=3
-add account b parent=a
+sacctmgr -i add account b parent=a
 add user u1 account=b fairshare=5 qos=low defaultqos=low
 modify user u1 set maxjobs=4
 `))
@@ -170,6 +173,7 @@ modify user u1 set maxjobs=4
 		"add account a fairshare=-1":   `f:1: add account a: fairshare=-1: want a number of 0 or more`,
 		"modify qos x set grpjobs=1":   `f:1: modify qos x: there is no QoS "x"`,
 		"add qos x grptres=cpu":        `f:1: add qos x: grptres=cpu: "cpu": want KIND=COUNT`,
+		"sacctmgr":                     `f:1: : want add or modify, then account, user or qos, a name and KEY=VALUE`,
 		"drop user u1":                 `f:1: drop user u1: want add or modify, then account, user or qos, a name and KEY=VALUE`,
 	} {
 		_, _, err := ReadAccounts("f", strings.NewReader(text))
