@@ -41,8 +41,8 @@ func (p Power) String() string { return des.Time(p).String() }
 // five million years. Invariant: it is not negative.
 type Energy struct{ sum sum128 }
 
-// Over returns the energy that the given number of nodes of this power take over t.
-func (p Power) Over(nodes int, t des.Time) Energy {
+// overTime returns the energy that the given number of nodes of this power take over t.
+func (p Power) overTime(nodes int, t des.Time) Energy {
 	var s sum128
 	s.addArea(nodes, t)
 	return p.over(s)
@@ -67,10 +67,10 @@ func (e Energy) Joules() float64 {
 }
 
 // String formats e in joules, exactly, with at most twelve decimals.
-func (e Energy) String() string { return string(e.Append(nil)) }
+func (e Energy) String() string { return string(e.appendTo(nil)) }
 
-// Append appends e.String() to b.
-func (e Energy) Append(b []byte) []byte {
+// appendTo appends e.String() to b.
+func (e Energy) appendTo(b []byte) []byte {
 	const picos = 1_000_000_000_000
 	var whole, rest uint64
 	// bits.Div64 needs a high half below the divisor.

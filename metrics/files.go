@@ -50,7 +50,7 @@ func (f *JobsFile) Commit() error {
 	if f.again {
 		f.tell()
 	}
-	if f.Ascending() && f.columns == f.Attempts {
+	if f.ascending() && f.columns == f.Attempts {
 		return f.file.Commit()
 	}
 	again, err := atomicfile.Create(f.path)

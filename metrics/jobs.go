@@ -248,8 +248,8 @@ func (a Allocation) of(processors int) Allocation {
 // them to the rows before at its Commit.
 func (w *JobsWriter) Again() bool { return w.again }
 
-// Ascending reports whether the rows written so far are in order of job id.
-func (w *JobsWriter) Ascending() bool { return !w.falling }
+// ascending reports whether the rows written so far are in order of job id.
+func (w *JobsWriter) ascending() bool { return !w.falling }
 
 // begin looks at the exported fields, and chooses the columns. It comes with the first event,
 // because fields may be set after Attach.
@@ -653,7 +653,7 @@ func (w *JobsWriter) appendAllocated(b []byte, _ *rows.Job) []byte {
 // appendEnergy appends what the job of the row at hand took, if that is known, exactly.
 func (w *JobsWriter) appendEnergy(b []byte, _ *rows.Job) []byte {
 	if m := w.of.more; m != nil && m.drew {
-		return m.energy.Append(b)
+		return m.energy.appendTo(b)
 	}
 	return b
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // OutageWriter writes outages-POLICY.csv: a row for each loss of capacity as it came
-// about, in the order in which they began. workload.ReadOutages reads it.
+// about, in the order in which they began. workload.OpenOutages reads it.
 type OutageWriter struct {
 	text *rows.Writer[rows.Outage]
 	site string // of a grid

@@ -616,7 +616,7 @@ func (s *PowerSpan) spend(now des.Time) {
 func (m *PowerMeter) spend(from, to des.Time) {
 	for s, p := range m.level.draw {
 		if p > 0 {
-			m.spent.energy[s] = m.spent.energy[s].Add(p.Over(1, to-from))
+			m.spent.energy[s] = m.spent.energy[s].Add(p.overTime(1, to-from))
 		}
 	}
 	m.spent.price += worthOf(m.Price, m.level.total(), from, to)
@@ -633,7 +633,7 @@ func worthOf(c *flow.Curve, p Power, from, to des.Time) (sum float64) {
 	}
 	for at := from; at < to; {
 		next := min(c.Next(at), to)
-		sum += float64(p.Over(1, next-at).Joules() / joulesOfKilowattHour * c.At(at))
+		sum += float64(p.overTime(1, next-at).Joules() / joulesOfKilowattHour * c.At(at))
 		at = next
 	}
 	return sum
@@ -676,16 +676,16 @@ func (m *PowerMeter) Job(r *entity.Run) (sum Energy) {
 func (m *PowerMeter) attempt(a *entity.Attempt) (sum Energy) {
 	if m.hosts != nil {
 		for h, n := range m.hostsOf(a.Place) {
-			sum = sum.Add(h.model.share(int(h.size)).Busy.Over(n, a.End-a.Start))
+			sum = sum.Add(h.model.share(int(h.size)).Busy.overTime(n, a.End-a.Start))
 		}
 		return sum
 	}
 	if m.named == nil {
-		return m.model.Busy.Over(a.Window.Nodes, a.End-a.Start)
+		return m.model.Busy.overTime(a.Window.Nodes, a.End-a.Start)
 	}
 	for i, t := range a.Window.Tasks {
 		if own := m.named[t.Node]; own != nil {
-			sum = sum.Add(own.model.Busy.Over(1, min(a.Ends[i], a.End)-a.Start))
+			sum = sum.Add(own.model.Busy.overTime(1, min(a.Ends[i], a.End)-a.Start))
 		}
 	}
 	return sum

@@ -32,7 +32,7 @@ func TestEnergyIsExact(t *testing.T) {
 			p := Power(rapid.Int64Range(int64(maxPower)/2, int64(maxPower)).Draw(t, "power") >> rapid.IntRange(0, 40).Draw(t, "less"))
 			n := rapid.IntRange(1<<29, 1<<30).Draw(t, "nodes") >> rapid.IntRange(0, 30).Draw(t, "fewer")
 			d := des.Time(rapid.Int64Range(1<<49, 1<<50).Draw(t, "time") >> rapid.IntRange(0, 50).Draw(t, "shorter"))
-			sum = sum.Add(p.Over(n, d))
+			sum = sum.Add(p.overTime(n, d))
 			part := new(big.Int).Mul(big.NewInt(int64(p)), big.NewInt(int64(n)))
 			want.Add(want, part.Mul(part, big.NewInt(int64(d))))
 		}
@@ -48,9 +48,9 @@ func TestEnergyIsExact(t *testing.T) {
 func TestEnergyHasNoNeedlessDecimals(t *testing.T) {
 	for want, e := range map[string]Energy{
 		"0":              {},
-		"203.12":         Power(203_120_000).Over(1, des.Second),
-		"0.000000000001": Power(1).Over(1, des.Tick),
-		"10":             Watt.Over(10, des.Second),
+		"203.12":         Power(203_120_000).overTime(1, des.Second),
+		"0.000000000001": Power(1).overTime(1, des.Tick),
+		"10":             Watt.overTime(10, des.Second),
 	} {
 		require.Equal(t, want, e.String())
 	}
@@ -267,7 +267,7 @@ func TestEveryNodeSecondIsAccountedForOnce(t *testing.T) {
 		for _, r := range runs {
 			end = max(end, r.Finish)
 		}
-		require.Equal(t, Watt.Over(procs, end-begin), m.Row("").Joules)
+		require.Equal(t, Watt.overTime(procs, end-begin), m.Row("").Joules)
 		require.Equal(t, m.Row("").Joules.String(), integral(t, profile.String()))
 	})
 }

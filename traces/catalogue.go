@@ -56,8 +56,8 @@ type Log struct {
 	SHA256      string // of the file, in hexadecimal
 }
 
-// File returns the name of the log's file in the archive.
-func (l Log) File() string { return l.Name + packed }
+// file returns the name of the log's file in the archive.
+func (l Log) file() string { return l.Name + packed }
 
 // Citations returns the works to cite in a publication that uses the log.
 func (l Log) Citations() []string {
@@ -141,7 +141,7 @@ func readCatalogue(text string) (logs []Log, err error) {
 			From: int(number("from")), To: int(number("to")), Machine: text("machine"), Site: text("site"),
 			Acknowledge: text("acknowledge"), Paper: text("cite"), Missing: text("missing"), Page: page + "index.html",
 		}
-		l.URL = page + l.File()
+		l.URL = page + l.file()
 		if wrong != nil {
 			return nil, wrong
 		}

@@ -82,8 +82,8 @@ func TestCatalogueIsSortedAndSound(t *testing.T) {
 	require.Len(t, slices.CompactFunc(slices.Clone(logs), func(a, b Log) bool { return a.Name == b.Name }), len(logs))
 	for _, l := range logs {
 		require.Regexp(t, `^[A-Z][A-Za-z0-9-]+-(19|20)\d\d-\d(\.\d-cln)?$`, l.Name)
-		require.Equal(t, Stem(l.File()), l.Name)
-		require.True(t, strings.HasPrefix(l.URL, archivePage+"l_") && strings.HasSuffix(l.URL, "/"+l.File()), l.URL)
+		require.Equal(t, Stem(l.file()), l.Name)
+		require.True(t, strings.HasPrefix(l.URL, archivePage+"l_") && strings.HasSuffix(l.URL, "/"+l.file()), l.URL)
 		require.Equal(t, path.Dir(l.URL), path.Dir(l.Page))
 		require.True(t, l.Jobs >= 0 && l.Processors >= 0 && l.Load >= 0 && l.Load < 1 && l.Accuracy >= 0 && l.Accuracy < 1, l.Name)
 		require.True(t, (l.From == 0) == (l.To == 0) && l.From <= l.To, l.Name)
@@ -110,7 +110,7 @@ func TestCatalogueCountsTheLogsRecords(t *testing.T) {
 		t.Skip("GRIDSLOT_TRACES is not set: no archive logs at hand")
 	}
 	for _, l := range Catalogue() {
-		path := filepath.Join(dir, l.File())
+		path := filepath.Join(dir, l.file())
 		if _, err := os.Stat(path); err != nil || l.Jobs > 100_000 {
 			continue // large logs take seconds
 		}

@@ -16,14 +16,14 @@ import (
 	"github.com/gridslot/gridslot/internal/csvtable"
 )
 
-// OpenCaps reads a file of caps on power; see ReadCaps.
+// OpenCaps reads a file of caps on power; see readCaps.
 func OpenCaps(path string, dates *Header) (*flow.Curve, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	c, err := ReadCaps(f, dates)
+	c, err := readCaps(f, dates)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
@@ -36,11 +36,11 @@ type capPeriod struct {
 	watts    float64  // above 0
 }
 
-// ReadCaps reads CSV with a heading: from and to, in time units of the simulation or dates, and
-// watts, above 0. Times, dates, every and until are those of ReadOutages. The curve that is
+// readCaps reads CSV with a heading: from and to, in time units of the simulation or dates, and
+// watts, above 0. Times, dates, every and until are those of readOutages. The curve that is
 // returned has the cap in W at each instant: the lowest of those whose periods the instant is in,
 // and +Inf where it is in none.
-func ReadCaps(in io.Reader, dates *Header) (*flow.Curve, error) {
+func readCaps(in io.Reader, dates *Header) (*flow.Curve, error) {
 	t, err := csvtable.Read(in, "from", "to", "watts")
 	if err != nil {
 		return nil, err

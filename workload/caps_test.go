@@ -25,11 +25,11 @@ func TestOfCapsThatOverlapTheLowestHolds(t *testing.T) {
 		for i := range want.Times {
 			want.Times[i] *= des.Second
 		}
-		got, err := ReadCaps(strings.NewReader("from,to,watts,every,until\n"+text+"\n"), nil)
+		got, err := readCaps(strings.NewReader("from,to,watts,every,until\n"+text+"\n"), nil)
 		require.NoError(t, err)
 		require.Equal(t, want, got, text)
 	}
-	got, err := ReadCaps(strings.NewReader("from,to,watts\n1996-09-23T14:00:41,1996-09-23T14:01:31,500\n"), stockholm())
+	got, err := readCaps(strings.NewReader("from,to,watts\n1996-09-23T14:00:41,1996-09-23T14:01:31,500\n"), stockholm())
 	require.NoError(t, err)
 	require.Equal(t, []des.Time{0, 10 * des.Second, 60 * des.Second}, got.Times)
 	for text, want := range map[string]string{
@@ -42,7 +42,7 @@ func TestOfCapsThatOverlapTheLowestHolds(t *testing.T) {
 		"from,to,watts,every\n1,9,5,6\n": "line 2: every: want a time that is no shorter than what happens, which takes 8 s",
 		"from,to,watts\n1996-10-01,1996-10-02,5\n": "line 2: from: want time units, for the jobs are of no log",
 	} {
-		_, err := ReadCaps(strings.NewReader(text), nil)
+		_, err := readCaps(strings.NewReader(text), nil)
 		require.ErrorContains(t, err, want, text)
 	}
 }

@@ -37,14 +37,14 @@ type Outages struct {
 	rows   []outageRow // by outage.Known, then by outage.From
 }
 
-// OpenOutages reads a file of outages; see ReadOutages.
+// OpenOutages reads a file of outages; see readOutages.
 func OpenOutages(path string, dates *Header) (*Outages, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("opening the outages: %w", err)
 	}
 	defer f.Close()
-	o, err := ReadOutages(f, dates)
+	o, err := readOutages(f, dates)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
@@ -52,7 +52,7 @@ func OpenOutages(path string, dates *Header) (*Outages, error) {
 	return o, nil
 }
 
-// ReadOutages reads CSV with a heading: from and to, in time units of the simulation,
+// readOutages reads CSV with a heading: from and to, in time units of the simulation,
 // and either processors (how many are lost, whichever they are) or node (the IDs of a
 // domain's nodes, or a cluster's processors by number from 0: "3", or "0-3 7"); and, if it
 // is there, known, when the scheduler learns of it (at from, where the field is empty).
@@ -62,7 +62,7 @@ func OpenOutages(path string, dates *Header) (*Outages, error) {
 // becomes known as long before, as long as it begins by the instant until. Where a row has both
 // processors and node, the former is only how many the latter are, as in the outages-POLICY.csv
 // of a run.
-func ReadOutages(in io.Reader, dates *Header) (*Outages, error) {
+func readOutages(in io.Reader, dates *Header) (*Outages, error) {
 	t, err := csvtable.Read(in, "from", "to")
 	if err != nil {
 		return nil, err

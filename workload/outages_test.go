@@ -15,7 +15,7 @@ import (
 )
 
 func TestReadOutages(t *testing.T) {
-	o, err := ReadOutages(strings.NewReader("from,to,processors,known\n3600,7200.5,4,\n10,,1,5\n20,forever,2,0\n"), nil)
+	o, err := readOutages(strings.NewReader("from,to,processors,known\n3600,7200.5,4,\n10,,1,5\n20,forever,2,0\n"), nil)
 	require.NoError(t, err)
 	require.Equal(t, 3, len(o.rows))
 	all, err := o.Processors(4)
@@ -26,7 +26,7 @@ func TestReadOutages(t *testing.T) {
 		{Known: des.Hour, From: des.Hour, To: des.Seconds(7200.5), Where: entity.Where{Count: 4}},
 	}, all, "in the order in which they become known")
 
-	o, err = ReadOutages(strings.NewReader("from,to,processors,node\n1,2,3,0-1 5\n"), nil)
+	o, err = readOutages(strings.NewReader("from,to,processors,node\n1,2,3,0-1 5\n"), nil)
 	require.NoError(t, err)
 	all, err = o.Processors(6)
 	require.NoError(t, err)
@@ -60,7 +60,7 @@ func TestOutagesThatMakeNoSense(t *testing.T) {
 		"from,to,node,known\n1,2,1,1.5":      "line 2: known: it begins at 1, and cannot become known later, at 1.5",
 		"from,to,node,known\n1,2,1,\"":       "this is no CSV",
 	} {
-		_, err := ReadOutages(strings.NewReader(text), nil)
+		_, err := readOutages(strings.NewReader(text), nil)
 		require.ErrorContains(t, err, want, "%q", text)
 	}
 	for text, want := range map[string]string{
@@ -69,7 +69,7 @@ func TestOutagesThatMakeNoSense(t *testing.T) {
 		"from,to,node\n1,2,2 1":                   "in ascending order, not 2 1",
 		"from,to,node,processors\n1,2,2,\n3,4,,1": "line 3: some outages name their processors",
 	} {
-		o, err := ReadOutages(strings.NewReader(text), nil)
+		o, err := readOutages(strings.NewReader(text), nil)
 		require.NoError(t, err)
 		_, err = o.Processors(4)
 		require.ErrorContains(t, err, want, "%q", text)
@@ -79,18 +79,18 @@ func TestOutagesThatMakeNoSense(t *testing.T) {
 		"from,to,node\n1,2,3-1\n": "line 2: node: ",
 		"from,to,node\n1,2,-1\n":  "no interval",
 	} {
-		o, err := ReadOutages(strings.NewReader(text), nil)
+		o, err := readOutages(strings.NewReader(text), nil)
 		require.NoError(t, err)
 		_, err = o.Processors(4)
 		require.ErrorContains(t, err, want, "%q", text)
 		_, err = o.Nodes([]*entity.Node{{ID: 1}})
 		require.ErrorContains(t, err, want, "%q", text)
 	}
-	o, err := ReadOutages(strings.NewReader("from,to,processors\n1,2,1"), nil)
+	o, err := readOutages(strings.NewReader("from,to,processors\n1,2,1"), nil)
 	require.NoError(t, err)
 	_, err = o.Nodes(nil)
 	require.ErrorContains(t, err, "line 2: node: on a domain an outage names its nodes")
-	o, err = ReadOutages(strings.NewReader("from,to,site,node\n1,2,,1\n1,2,east,1\n"), nil)
+	o, err = readOutages(strings.NewReader("from,to,site,node\n1,2,,1\n1,2,east,1\n"), nil)
 	require.NoError(t, err)
 	const want = `line 3: site: there are no sites here, only on a grid; want no such column, not "east"`
 	_, err = o.Nodes([]*entity.Node{{ID: 1}})
@@ -114,7 +114,7 @@ func TestAnErrorAboutAnOutageNamesTheFile(t *testing.T) {
 }
 
 func TestALogForAGridNamesSites(t *testing.T) {
-	o, err := ReadOutages(strings.NewReader("site,from,to,processors\neast,1,2,3\nwest,1,3,4\neast,0,9,1\n"), nil)
+	o, err := readOutages(strings.NewReader("site,from,to,processors\neast,1,2,3\nwest,1,3,4\neast,0,9,1\n"), nil)
 	require.NoError(t, err)
 	sites, err := o.Sites("east", "west", "south")
 	require.NoError(t, err)
@@ -131,7 +131,7 @@ func FuzzReadOutages(f *testing.F) {
 	f.Add("from,to,processors,known\n3600,7200,4,\n10,,1,5\n")
 	f.Add("from,to,node\n1,forever,0-3 7\n")
 	f.Fuzz(func(t *testing.T, text string) {
-		o, err := ReadOutages(strings.NewReader(text), nil)
+		o, err := readOutages(strings.NewReader(text), nil)
 		if err != nil {
 			return
 		}

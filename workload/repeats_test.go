@@ -19,7 +19,7 @@ func stockholm() *Header {
 }
 
 func TestOutagesHaveDatesAndHappenAgain(t *testing.T) {
-	o, err := ReadOutages(strings.NewReader("from,to,processors,known,every,until\n"+
+	o, err := readOutages(strings.NewReader("from,to,processors,known,every,until\n"+
 		"1996-10-01T08:00,1996-10-01 16:00,100,1996-09-24,30d,1996-12-31\n"+
 		"5,6,1,,,\n"), stockholm())
 	require.NoError(t, err)
@@ -61,10 +61,10 @@ func TestWhatCannotHappenAgain(t *testing.T) {
 		"0,1,1,1,1e9":               `line 2: every: want a time with which the row happens at most 100000 times, not "1"`,
 		"tomorrow,10,1,,":           `line 2: from: want time units, or a date such as 1996-10-23T14:00, not "tomorrow"`,
 	} {
-		_, err := ReadOutages(strings.NewReader("from,to,processors,every,until\n"+text+"\n"), stockholm())
+		_, err := readOutages(strings.NewReader("from,to,processors,every,until\n"+text+"\n"), stockholm())
 		require.ErrorContains(t, err, want, text)
 	}
-	_, err := ReadOutages(strings.NewReader("from,to,processors\n1996-10-01,1996-10-02,1\n"), nil)
+	_, err := readOutages(strings.NewReader("from,to,processors\n1996-10-01,1996-10-02,1\n"), nil)
 	require.EqualError(t, err, `line 2: from: want time units, for the jobs are of no log, or do not come at its dates, not "1996-10-01"`)
 	_, err = ReadReservations(strings.NewReader("job_id,start,processors,duration,every,until\n1,100,1,10,20,150\n2,500,1,10,,\n"), nil)
 	require.EqualError(t, err, "line 3: job 2 is there twice")

@@ -140,7 +140,7 @@ func (e experiment) Run(ctx context.Context, c Config) (Table, error) {
 		st.claims = p.claims(st.rows)
 		err = st.run(ctx, c, &t)
 	case measured:
-		if err := CheckSettings(t.Settings); err != nil {
+		if err := checkSettings(t.Settings); err != nil {
 			return t, err
 		}
 		var rows []Row

@@ -120,7 +120,7 @@ func single(x float64) stats.Interval { return stats.Interval{Mean: x, N: 1} }
 // fill gives a table of single runs its rows, and judges claims by them: first those that the
 // published figures make by their order.
 func (t *Table) fill(rows []Row, claims ...Claim) error {
-	if err := CheckSettings(t.Settings); err != nil {
+	if err := checkSettings(t.Settings); err != nil {
 		return err
 	}
 	index, err := indexOf(rows)

@@ -165,7 +165,7 @@ func TestExperiment(t *testing.T) {
 	require.Len(t, table.Rows, 2*7*len(oarMeasures)+2*13+(7+5+13+2*7)*5)
 	require.Equal(t, [3]string{"oar", "200 jobs", makespan}, [3]string{table.Rows[0].Series, table.Rows[0].Point, table.Rows[0].Quantity})
 	require.Contains(t, table.Settings[0].Value, "NOT the paper's trace")
-	require.NoError(t, CheckSettings(table.Settings))
+	require.NoError(t, checkSettings(table.Settings))
 	require.Greater(t, len(table.Settings), 20)
 	for _, r := range table.Rows {
 		require.Equal(t, 1, r.Ours.N, "%v", r)

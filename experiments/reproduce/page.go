@@ -299,9 +299,9 @@ type Setting struct {
 	From string
 }
 
-// CheckSettings returns an error for the first setting without a name, a value or a source; nil if
+// checkSettings returns an error for the first setting without a name, a value or a source; nil if
 // there is none.
-func CheckSettings(settings []Setting) error {
+func checkSettings(settings []Setting) error {
 	for _, s := range settings {
 		switch {
 		case s.Name == "" || s.Value == "":

@@ -346,7 +346,7 @@ func TestTheRegisterHasTheClaimsOfAllExperiments(t *testing.T) {
 
 func TestSettingsNeedASource(t *testing.T) {
 	good := Setting{Name: "load", Value: "20%", From: "META 6.2"}
-	require.NoError(t, CheckSettings([]Setting{good, good}))
+	require.NoError(t, checkSettings([]Setting{good, good}))
 	for says, spoil := range map[string]func(*Setting){
 		"lacks its name":                 func(s *Setting) { s.Name = "" },
 		"or its value":                   func(s *Setting) { s.Value = "" },
@@ -355,6 +355,6 @@ func TestSettingsNeedASource(t *testing.T) {
 	} {
 		bad := good
 		spoil(&bad)
-		require.ErrorContains(t, CheckSettings([]Setting{good, bad}), says)
+		require.ErrorContains(t, checkSettings([]Setting{good, bad}), says)
 	}
 }

@@ -45,7 +45,7 @@ func (s sight) has(series, point, quantity string) bool {
 
 // run carries out the cycles and fills the table's rows and claims.
 func (s *study) run(ctx context.Context, c Config, t *Table) error {
-	if err := CheckSettings(t.Settings); err != nil {
+	if err := checkSettings(t.Settings); err != nil {
 		return err
 	}
 	n := cmp.Or(c.Cycles, s.cycles)

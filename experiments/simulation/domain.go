@@ -339,9 +339,9 @@ func (d *Domain) ownNodes(seed, replication uint64) ([]entity.Node, error) {
 	return nodes, nil
 }
 
-// PricesVary reports whether the price of any node may change during a run.
-func (d *Domain) PricesVary() bool {
-	return len(d.Prices) > 0 || d.PriceRules != nil || slices.ContainsFunc(d.Union, func(member DomainSite) bool { return member.PricesVary() })
+// pricesVary reports whether the price of any node may change during a run.
+func (d *Domain) pricesVary() bool {
+	return len(d.Prices) > 0 || d.PriceRules != nil || slices.ContainsFunc(d.Union, func(member DomainSite) bool { return member.pricesVary() })
 }
 
 // keptToLabel returns a search that takes all nodes of a window from one value of a label, such as

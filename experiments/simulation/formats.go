@@ -27,10 +27,10 @@ var formatFiles = []string{"map", "platform"}
 // AddFormats adds formats of a program's own. Of two formats of one name the program's own counts.
 func (t *Tables) AddFormats(own policy.Table[workload.Format]) { t.Formats = merged(t.Formats, own) }
 
-// AllFormats returns the formats of the table with their default parameters, as Options.Formats
+// allFormats returns the formats of the table with their default parameters, as Options.Formats
 // wants them. SWF is left out: it is what a log is in if no other format recognises it. A format
 // that cannot do without parameters is left out as well.
-func (t *Tables) AllFormats() []workload.Format {
+func (t *Tables) allFormats() []workload.Format {
 	var all []workload.Format
 	for _, e := range t.Formats {
 		if f, err := parsed(t.Formats, e.Name); err == nil && f != workload.Format(workload.SWF) {
@@ -55,10 +55,10 @@ func (t *Tables) checkFrom(trace, from string) error {
 	return nil
 }
 
-// WithFormat sets the formats of options: the format that from names with its parameters
+// withFormat sets the formats of options: the format that from names with its parameters
 // ("csv:submit=Submitted"), or, if from is "", all formats that are recognised by content. A
 // format that the options have already stays.
-func (t *Tables) WithFormat(o workload.Options, from string) (workload.Options, error) {
+func (t *Tables) withFormat(o workload.Options, from string) (workload.Options, error) {
 	if o.Format != nil {
 		return o, nil
 	}
@@ -67,7 +67,7 @@ func (t *Tables) WithFormat(o workload.Options, from string) (workload.Options, 
 		return o, &SettingError{"from", err}
 	}
 	if o.Format = f; f == nil {
-		o.Formats = append(o.Formats, t.AllFormats()...)
+		o.Formats = append(o.Formats, t.allFormats()...)
 	}
 	return o, nil
 }
@@ -80,7 +80,7 @@ func (t *Tables) FormatTo(path, to string) (workload.Format, error) {
 		return nil, &SettingError{"to", err}
 	}
 	if f == nil {
-		f = formats.ByEnding(path, t.AllFormats())
+		f = formats.ByEnding(path, t.allFormats())
 	}
 	if f == nil {
 		f = workload.SWF
@@ -90,7 +90,7 @@ func (t *Tables) FormatTo(path, to string) (workload.Format, error) {
 
 // recognised reports whether the content of a path is that of a log, whatever its ending says.
 func (t *Tables) recognised(path string) bool {
-	return workload.Options{Reading: workload.Reading{Formats: t.AllFormats()}}.Recognise(path) != nil
+	return workload.Options{Reading: workload.Reading{Formats: t.allFormats()}}.Recognise(path) != nil
 }
 
 // How time zones are written in parameters of formats.

@@ -21,9 +21,9 @@ import (
 // its folder: the jobs that were simulated.
 const RequestsName = "requests.csv"
 
-// IsJobFile reports whether a trace is a job file: by its ending, if it is no source and its
+// isJobFile reports whether a trace is a job file: by its ending, if it is no source and its
 // content is no log.
-func (t *Tables) IsJobFile(trace string) bool {
+func (t *Tables) isJobFile(trace string) bool {
 	_, ok := jobfile.FormatOf(trace)
 	return ok && t.isFile(trace)
 }
@@ -34,14 +34,14 @@ func (t *Tables) isFile(trace string) bool {
 	return !source && !t.recognised(trace)
 }
 
-// OpenJobFile opens a job file. Criteria that its rows name are searches of the table.
-func (t *Tables) OpenJobFile(path string, o workload.Options) (*jobfile.File, error) {
+// openJobFile opens a job file. Criteria that its rows name are searches of the table.
+func (t *Tables) openJobFile(path string, o workload.Options) (*jobfile.File, error) {
 	return jobfile.Options{Criterion: policy.Criteria(t.Finders), Skip: o.Skip, First: o.First, Shift: o.Shift}.Open(path)
 }
 
 // openJobFile opens the scenario's workload where it is a job file.
 func (sc *Scenario) openJobFile(t *Tables) (*jobs, error) {
-	f, err := t.OpenJobFile(sc.Workload.Trace, sc.Workload.Options)
+	f, err := t.openJobFile(sc.Workload.Trace, sc.Workload.Options)
 	if err != nil {
 		return nil, err
 	}

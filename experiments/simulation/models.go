@@ -432,7 +432,7 @@ func openLog(path string) (*workload.Trace, error) {
 	if err != nil {
 		return nil, err
 	}
-	return workload.Options{Reading: workload.Reading{Formats: (&Tables{Formats: Formats()}).AllFormats()}}.Open(path)
+	return workload.Options{Reading: workload.Reading{Formats: (&Tables{Formats: Formats()}).allFormats()}}.Open(path)
 }
 
 // PlaceFiles returns the value of a setting with the files that it names at other paths, where
@@ -440,7 +440,7 @@ func openLog(path string) (*workload.Trace, error) {
 // ("resample:from=log.swf.gz", "poisson:runtime=@log.swf.gz"); a format may have a file beside the
 // log ("batsim:platform=cluster.xml"). A value that names no file is returned as it is.
 func (t *Tables) PlaceFiles(setting, value string, place func(path string) string) string {
-	if t.IsFile(setting, value) {
+	if t.namesFile(setting, value) {
 		return place(value)
 	}
 	if setting == "from" {

@@ -140,7 +140,7 @@ func TestFilesOfAnEarlierRunThatThisOneDoesNotWriteGo(t *testing.T) {
 	dir := t.TempDir()
 	sc := faulty("exponential:mtbf=30d:repair=1h", "", "easy", "fcfs")
 	var err error
-	sc.Settings.Power, err = ParsePower("profile=on")
+	sc.Settings.Power, err = parsePower("profile=on")
 	require.NoError(t, err)
 	_, err = Run(context.Background(), sc, Options{Dir: dir})
 	require.NoError(t, err)

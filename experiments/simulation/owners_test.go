@@ -178,7 +178,7 @@ func TestAUnionKeepsEachMembersRules(t *testing.T) {
 	d, err := p.plan(nil)
 	require.NoError(t, err)
 	require.True(t, d.PricesChange, "jobs may become affordable in one of the domains")
-	require.True(t, union.PricesVary())
+	require.True(t, union.pricesVary())
 
 	union.Union[1].Name = "domain-1"
 	_, err = union.parts(1, 0)

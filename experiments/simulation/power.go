@@ -23,7 +23,7 @@ import (
 	"github.com/gridslot/gridslot/workload"
 )
 
-// Power says how the energy of a run is accounted for: the setting power, read by ParsePower. The
+// Power says how the energy of a run is accounted for: the setting power, read by parsePower. The
 // zero value says that it is not.
 type Power struct {
 	// Model is the power of a node in each state, in watts. Columns of a domain's nodes replace it
@@ -167,9 +167,9 @@ func onOrOff(s string) error {
 // powerDefault asks for the default model. Any other text says what differs from it.
 const powerDefault = "default"
 
-// ParsePower reads "default", or what differs from that as in "idle=90:busy=180:switch-off=600". An
+// parsePower reads "default", or what differs from that as in "idle=90:busy=180:switch-off=600". An
 // empty text means that nothing is accounted for.
-func ParsePower(text string) (Power, error) {
+func parsePower(text string) (Power, error) {
 	if text == "" {
 		return Power{}, nil
 	}
@@ -220,7 +220,7 @@ func idleAboveBusy(m metrics.PowerModel, idle, busy string) error {
 	return nil
 }
 
-// String returns the text that ParsePower has read.
+// String returns the text that parsePower has read.
 func (p Power) String() string { return p.text }
 
 // asked reports whether anything is accounted for.
@@ -442,9 +442,9 @@ func (p Power) setCap(chosen entity.Policy) (c *policy.PowerCap, ok bool) {
 	return c, true
 }
 
-// Most returns how many of a number of processors may be busy at a time under a policy, over time,
+// most returns how many of a number of processors may be busy at a time under a policy, over time,
 // for validators; nil if the policy has no cap.
-func (p Power) Most(chosen entity.Policy, processors int) (*flow.Curve, error) {
+func (p Power) most(chosen entity.Policy, processors int) (*flow.Curve, error) {
 	c, ok := p.setCap(chosen)
 	if !ok {
 		return nil, nil
@@ -469,7 +469,7 @@ func (c *call) writeEnergy(o *Outcome) error {
 
 // printEnergy writes the table of energies below the tables of the machine.
 func (o *Outcome) printEnergy(w io.Writer) error {
-	rows := o.Energies()
+	rows := o.energies()
 	if len(rows) == 0 {
 		return nil
 	}
@@ -479,8 +479,8 @@ func (o *Outcome) printEnergy(w io.Writer) error {
 	return metrics.WriteEnergyTable(w, rows)
 }
 
-// Energies returns what each run took as a whole; none if energy was not accounted for.
-func (o *Outcome) Energies() (rows []metrics.EnergyRow) {
+// energies returns what each run took as a whole; none if energy was not accounted for.
+func (o *Outcome) energies() (rows []metrics.EnergyRow) {
 	for _, r := range o.Results {
 		if r.Energy != nil {
 			rows = append(rows, *r.Energy)

@@ -48,10 +48,10 @@ func ParseWake(text string) (w entity.Wakes, err error) {
 	return w, w.Check()
 }
 
-// ParseOverhead reads what a machine adds to each job, as in
+// parseOverhead reads what a machine adds to each job, as in
 // "dispatch=3s:prologue=1s..4s:epilogue=exponential/2s"; nil if the text is empty. A time is
 // constant, or drawn for each attempt from a distribution (model.ParseDistribution).
-func ParseOverhead(text string) (*flow.Overheads, error) {
+func parseOverhead(text string) (*flow.Overheads, error) {
 	if text == "" {
 		return nil, nil
 	}
@@ -113,12 +113,12 @@ func (c *call) overheads() (func() []entity.Observer, error) {
 	if c.Settings.Overhead == "" {
 		return func() []entity.Observer { return nil }, nil
 	}
-	if _, err := ParseOverhead(c.Settings.Overhead); err != nil {
+	if _, err := parseOverhead(c.Settings.Overhead); err != nil {
 		return nil, &SettingError{"overhead", err}
 	}
 	c.needsAttempts()
 	return func() []entity.Observer {
-		o, _ := ParseOverhead(c.Settings.Overhead) // as before
+		o, _ := parseOverhead(c.Settings.Overhead) // as before
 		return []entity.Observer{o}
 	}, nil
 }

@@ -40,10 +40,10 @@ func TestWhenASchedulerIsAwakeIsReadFromText(t *testing.T) {
 }
 
 func TestOverheadsAreReadFromText(t *testing.T) {
-	o, err := ParseOverhead("")
+	o, err := parseOverhead("")
 	require.NoError(t, err)
 	require.Nil(t, o)
-	o, err = ParseOverhead("dispatch=3s:prologue=1s..4s:epilogue=exponential/2m")
+	o, err = parseOverhead("dispatch=3s:prologue=1s..4s:epilogue=exponential/2m")
 	require.NoError(t, err)
 	require.Equal(t, model.Constant(3), o.Dispatch)
 	require.Equal(t, model.Uniform{Min: 1, Max: 4}, o.Prologue)
@@ -57,7 +57,7 @@ func TestOverheadsAreReadFromText(t *testing.T) {
 	require.InDelta(t, 1, low, 0.01)
 	require.InDelta(t, 4, high, 0.01)
 	require.InDelta(t, 120, sum/10000, 6)
-	o, err = ParseOverhead("prologue=lognormal/20s/0.5")
+	o, err = parseOverhead("prologue=lognormal/20s/0.5")
 	require.NoError(t, err)
 	require.InDelta(t, 20, o.Prologue.(interface{ Mean() float64 }).Mean(), 1e-9)
 	for text, want := range map[string]string{
@@ -74,7 +74,7 @@ func TestOverheadsAreReadFromText(t *testing.T) {
 		"dispatch=normal/3s/1":       "want normal/MEAN/SIGMA/LEAST/MOST",
 		"epilogue=lognormal/3s/-0.5": "lognormal",
 	} {
-		_, err := ParseOverhead(text)
+		_, err := parseOverhead(text)
 		require.ErrorContains(t, err, want, text)
 	}
 }

@@ -231,7 +231,7 @@ func (sc *Scenario) checkAndLoad(t *Tables) error {
 	if _, _, err := t.sourceOf(sc.Workload.Trace); err != nil && sc.Workload.Jobs == nil {
 		return &SettingError{"trace", err}
 	}
-	if _, err := t.WithFormat(sc.Workload.Options, sc.Workload.From); err != nil {
+	if _, err := t.withFormat(sc.Workload.Options, sc.Workload.From); err != nil {
 		return err
 	}
 	if sc.Workload.Jobs == nil {
@@ -239,7 +239,7 @@ func (sc *Scenario) checkAndLoad(t *Tables) error {
 			return err
 		}
 	}
-	if sc.Workload.Jobs == nil && sc.Workload.From == "" && t.IsJobFile(sc.Workload.Trace) {
+	if sc.Workload.Jobs == nil && sc.Workload.From == "" && t.isJobFile(sc.Workload.Trace) {
 		if err := sc.checkJobFile(); err != nil {
 			return err
 		}

@@ -79,7 +79,7 @@ type Settings struct {
 	Pass entity.Pass
 	// Wake says when schedulers are awake ("30s", "apart=5s"; "" means always). Overhead is the
 	// time for which processors are held around each job ("dispatch=3s:epilogue=10s"; "" is none).
-	// See ParseWake and ParseOverhead.
+	// See ParseWake and parseOverhead.
 	Wake, Overhead string
 	// NoCompression keeps reservations where they are after an early release. It is for
 	// conservative policies whose own parameter compression is not given.

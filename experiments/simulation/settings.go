@@ -225,7 +225,7 @@ var settings = []Setting{
 	{
 		Name: "overhead", Section: "settings", Form: "dispatch=T:prologue=T:epilogue=T", Topic: OfRuns,
 		Doc:    "time to hold processors around a job; T is a time or a distribution, as in exponential/T",
-		Access: checked(func(sc *Scenario) *string { return &sc.Settings.Overhead }, ParseOverhead),
+		Access: checked(func(sc *Scenario) *string { return &sc.Settings.Overhead }, parseOverhead),
 	},
 	{
 		Name: "compression", Section: "settings", Form: "on|off", Default: "on", Topic: OfRuns,
@@ -249,7 +249,7 @@ var settings = []Setting{
 	{
 		Name: "power", Section: "settings", Form: "MODEL", Topic: OfRuns,
 		Doc:    "account for energy: default, or changes of it, such as idle=90:busy=180:switch-off=600 (W, s)",
-		Access: field(func(sc *Scenario) *Power { return &sc.Settings.Power }, ParsePower),
+		Access: field(func(sc *Scenario) *Power { return &sc.Settings.Power }, parsePower),
 	},
 	{
 		Name: "predict", Section: "settings", Form: "PREDICTOR", Topic: OfRuns,

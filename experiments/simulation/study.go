@@ -25,8 +25,8 @@ func (sc *Scenario) PolicyNames(t *Tables) ([]string, error) {
 	return specs, nil
 }
 
-// IsFile reports whether a value of a setting is the path of a file.
-func (t *Tables) IsFile(setting, value string) bool {
+// namesFile reports whether a value of a setting is the path of a file.
+func (t *Tables) namesFile(setting, value string) bool {
 	switch setting {
 	case "trace":
 		_, source, _ := t.sourceOf(value)

@@ -22,7 +22,7 @@ func TestOneScenarioRunsInSeveralGoroutines(t *testing.T) {
 	require.NoError(t, os.WriteFile(curve, []byte("time,value\n0,1\n10,2\n"), 0o666))
 	caps := filepath.Join(dir, "caps.csv")
 	require.NoError(t, os.WriteFile(caps, []byte("from,to,watts\n0,10,400\n"), 0o666))
-	power, err := ParsePower("price=" + curve + ":carbon=" + curve + ":caps=" + caps)
+	power, err := parsePower("price=" + curve + ":carbon=" + curve + ":caps=" + caps)
 	require.NoError(t, err)
 	for name, m := range map[string]Machine{
 		"cluster": Cluster{Processors: 4},

@@ -81,7 +81,7 @@ func Validate(ctx context.Context, sc *Scenario, s Schedule, o Options, limit in
 		return c.jobs.name, report, err
 	}
 	if d, ok := c.machine().(*Domain); ok {
-		rules.Nodes, rules.PricesVary = c.nodes[0].Nodes, d.PricesVary()
+		rules.Nodes, rules.PricesVary = c.nodes[0].Nodes, d.pricesVary()
 	} else if err := c.promises(&rules, s.Policy); err != nil {
 		return c.jobs.name, report, err
 	}
@@ -162,7 +162,7 @@ func (c *call) promises(rules *validate.Rules, spec string) (err error) {
 		rules.Promises.Head = false // a head may have to wait for nodes that boot, of which no file tells
 	}
 	if c.Settings.Power.String() != "" {
-		rules.Busy, err = c.Settings.Power.Most(chosen.Value, rules.Processors)
+		rules.Busy, err = c.Settings.Power.most(chosen.Value, rules.Processors)
 	}
 	return err
 }

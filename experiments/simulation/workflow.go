@@ -44,7 +44,7 @@ func (sc *Scenario) openWorkflow() (*jobs, error) {
 
 // StatesRequests reports whether the jobs of a trace state their own requests. The jobs of a job
 // file and of a workflow do.
-func (t *Tables) StatesRequests(trace string) bool { return t.IsJobFile(trace) || t.isWorkflow(trace) }
+func (t *Tables) StatesRequests(trace string) bool { return t.isJobFile(trace) || t.isWorkflow(trace) }
 
 // checkWorkflow refuses options about the records of a log, and a part of a workflow: without some
 // of its jobs others could not start.

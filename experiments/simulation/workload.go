@@ -58,12 +58,12 @@ func (sc *Scenario) open(ctx context.Context, t *Tables, stdin io.Reader) (*jobs
 			from, err := w.Jobs(sc.Settings.Seed)
 			return programJobs{Source: from}, err
 		}}, nil
-	case w.From == "" && t.IsJobFile(w.Trace):
+	case w.From == "" && t.isJobFile(w.Trace):
 		return sc.openJobFile(t)
 	case w.From == "" && t.isWorkflow(w.Trace):
 		return sc.openWorkflow()
 	case w.Trace != "":
-		if o, err = t.WithFormat(o, w.From); err == nil {
+		if o, err = t.withFormat(o, w.From); err == nil {
 			trace, err = t.openTrace(ctx, w.Trace, o)
 		}
 	default:
@@ -133,7 +133,7 @@ func (t *Tables) OpenTrace(ctx context.Context, path, from string, o workload.Op
 		trace, err := sampleTrace(o)
 		return trace, aboutWhere(err)
 	}
-	o, err := t.WithFormat(o, from)
+	o, err := t.withFormat(o, from)
 	if err != nil {
 		return nil, err
 	}

@@ -67,10 +67,10 @@ func Open(path string) (*Folder, error) {
 	return &Folder{Path: path, root: root}, about("reading", err)
 }
 
-// OpenFor opens the folder of a study, made where it is not there, to work on it: alone, or beside
+// openFor opens the folder of a study, made where it is not there, to work on it: alone, or beside
 // others that share it. Whoever is alone first removes what killed processes have left (tidy). An
 // error tells that others have the folder. Close lets go of it.
-func OpenFor(path string, shared bool) (f *Folder, err error) {
+func openFor(path string, shared bool) (f *Folder, err error) {
 	f = &Folder{Path: path, alone: !shared}
 	if shared {
 		f.lock, err = outdir.Share(path)
@@ -94,7 +94,7 @@ func OpenFor(path string, shared bool) (f *Folder, err error) {
 	return f, nil
 }
 
-// Reopen opens the folder of a study that is there already, to work on it alone. Unlike OpenFor it
+// Reopen opens the folder of a study that is there already, to work on it alone. Unlike openFor it
 // makes no folder of a mistyped name.
 func Reopen(path string) (*Folder, error) {
 	f, err := Open(path)
@@ -102,7 +102,7 @@ func Reopen(path string) (*Folder, error) {
 		return nil, err
 	}
 	f.Close()
-	return OpenFor(path, false)
+	return openFor(path, false)
 }
 
 // Close lets go of the folder, and of its lock where it has one.
@@ -270,20 +270,20 @@ func (f *Folder) failure(key string) (*Failure, error) {
 		return nil, err
 	}
 	var file failureFile
-	if json.Unmarshal(text, &file) != nil || file.Key != key || !slices.Contains(FailureKinds, file.Kind) {
+	if json.Unmarshal(text, &file) != nil || file.Key != key || !slices.Contains(failureKinds, file.Kind) {
 		return nil, nil
 	}
 	return &file.Failure, nil
 }
 
-// Store takes down what became of a unit, and returns what the folder has of it then. Equal results
+// store takes down what became of a unit, and returns what the folder has of it then. Equal results
 // are one. Of two that differ neither counts: which of them is right, or whether a third would be,
 // cannot be told.
 //
 // It looks first and writes then, without a lock between processes: two that store the same unit in
 // the same instant both write, and the later file stays. Equal results, the rule, lose nothing by
 // it.
-func (f *Folder) Store(u Unit, o Outcome) (Outcome, error) {
+func (f *Folder) store(u Unit, o Outcome) (Outcome, error) {
 	there, err := f.outcome(u)
 	switch {
 	case err != nil:

@@ -17,7 +17,7 @@ import (
 
 // storeIn stores one outcome.
 func storeIn(f *Folder, u Unit, o Outcome) error {
-	_, err := f.Store(u, o)
+	_, err := f.store(u, o)
 	return err
 }
 
@@ -116,7 +116,7 @@ func TestWhatKilledProcessesLeftGoesAway(t *testing.T) {
 func store(t *testing.T) (*Folder, Unit) {
 	t.Helper()
 	dir, _ := done(t)
-	f, err := OpenFor(dir, false)
+	f, err := openFor(dir, false)
 	require.NoError(t, err)
 	t.Cleanup(f.Close)
 	return f, planOf(t, twoByTwo(dir)).Units[0]
@@ -191,9 +191,9 @@ func TestCleaningForgetsFailures(t *testing.T) {
 
 func TestAFolderIsRefusedToASecondWriterUnlessTheyShareIt(t *testing.T) {
 	dir, calls := done(t)
-	first, err := OpenFor(dir, true)
+	first, err := openFor(dir, true)
 	require.NoError(t, err)
-	second, err := OpenFor(dir, true)
+	second, err := openFor(dir, true)
 	require.NoError(t, err)
 	var busy *outdir.BusyError
 	_, err = Run(context.Background(), twoByTwo(dir), product(calls))
@@ -202,9 +202,9 @@ func TestAFolderIsRefusedToASecondWriterUnlessTheyShareIt(t *testing.T) {
 	_, err = Run(context.Background(), twoByTwo(dir), product(calls))
 	require.ErrorAs(t, err, &busy, "the second is at work still")
 	second.Close()
-	alone, err := OpenFor(dir, false)
+	alone, err := openFor(dir, false)
 	require.NoError(t, err)
-	_, err = OpenFor(dir, true)
+	_, err = openFor(dir, true)
 	require.ErrorAs(t, err, &busy)
 	alone.Close()
 	require.NoFileExists(t, filepath.Join(dir, outdir.LockName))

@@ -162,7 +162,7 @@ func TestLinksInTheFolderOfAStudyAreNotFollowed(t *testing.T) {
 	}
 	link := filepath.Join(t.TempDir(), "scratch") // the folder itself may be one
 	require.NoError(t, os.Symlink(dir, link))
-	f, err := OpenFor(link, false)
+	f, err := openFor(link, false)
 	require.NoError(t, err)
 	defer f.Close()
 	s, err := statusOf(f)
@@ -229,7 +229,7 @@ func TestARowOfAWorkerThatTheStudyRefusesIsAFailure(t *testing.T) {
 
 func TestWhatNoProcessWritesIsNoUsage(t *testing.T) {
 	dir, _ := done(t)
-	f, err := OpenFor(dir, false)
+	f, err := openFor(dir, false)
 	require.NoError(t, err)
 	defer f.Close()
 	p := planOf(t, twoByTwo(dir))

@@ -31,7 +31,7 @@ func Run(ctx context.Context, s Study, do Do) (*Results, error) {
 	m := s.manifest(p)
 	// What the folder has already.
 	if s.Dir != "" {
-		if c.folder, err = OpenFor(s.Dir, s.Shard.IsPart()); err != nil {
+		if c.folder, err = openFor(s.Dir, s.Shard.IsPart()); err != nil {
 			return nil, err
 		}
 		defer c.folder.Close()
@@ -133,7 +133,7 @@ func (c *call) store(u Unit, o Outcome) error {
 	}
 	if c.folder != nil {
 		var err error
-		if o, err = c.folder.Store(u, o); err != nil {
+		if o, err = c.folder.store(u, o); err != nil {
 			return err
 		}
 	}

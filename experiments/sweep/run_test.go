@@ -185,7 +185,7 @@ func TestTheManifestTellsWhatResultsAreOf(t *testing.T) {
 func TestAFolderThatCannotBeWrittenEndsTheStudy(t *testing.T) {
 	dir, calls := done(t)
 	require.NoError(t, os.RemoveAll(filepath.Join(dir, "units")))
-	f, err := OpenFor(dir, false)
+	f, err := openFor(dir, false)
 	require.NoError(t, err)
 	defer f.Close()
 	f.usage.file, err = os.OpenFile("/dev/full", os.O_WRONLY, 0)

@@ -149,8 +149,8 @@ const (
 	Damaged FailureKind = "result" // two results of one unit differ
 )
 
-// FailureKinds are all kinds, in the order in which tables have them.
-var FailureKinds = []FailureKind{Failed, Panics, Late, Large, Lost, Damaged}
+// failureKinds are all kinds, in the order in which tables have them.
+var failureKinds = []FailureKind{Failed, Panics, Late, Large, Lost, Damaged}
 
 // Limit bounds what one unit may use; zero means no limit. The engine InProcess keeps Time only.
 type Limit struct {
@@ -181,7 +181,7 @@ type Work struct {
 	*Study
 	// Units are those without a result, in the order of the plan.
 	Units []Unit
-	// Store stores the outcome of a unit. It must be called once for each unit, from any goroutine.
+	// store stores the outcome of a unit. It must be called once for each unit, from any goroutine.
 	// If another process has stored another result, the unit has failed (Damaged). An interrupted
 	// outcome is not stored. The error is an error of the folder, such as a full disk; the unit
 	// then counts as not done.

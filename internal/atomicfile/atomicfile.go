@@ -76,8 +76,8 @@ func CreateNamed(path string) (*File, error) {
 	return f, err
 }
 
-// CreateIn is Create for a file below root, which no symbolic link on the way leads out of.
-func CreateIn(root *os.Root, name string) (*File, error) {
+// createIn is Create for a file below root, which no symbolic link on the way leads out of.
+func createIn(root *os.Root, name string) (*File, error) {
 	path := filepath.Join(root.Name(), name)
 	if info, err := root.Lstat(name); err == nil && info.IsDir() {
 		return nil, fmt.Errorf("writing %s: it is a directory", path)
@@ -140,9 +140,9 @@ func WriteNamed(path string, write func(io.Writer) error) error {
 	return f.with(err, write)
 }
 
-// WriteIn is Write for a file below root; see CreateIn.
+// WriteIn is Write for a file below root; see createIn.
 func WriteIn(root *os.Root, name string, write func(io.Writer) error) error {
-	f, err := CreateIn(root, name)
+	f, err := createIn(root, name)
 	return f.with(err, write)
 }
 

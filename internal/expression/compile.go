@@ -106,7 +106,7 @@ func (c *compiler[A]) number(n ast.Node) (Number[A], error) {
 	if name, arguments, ok := call(n); ok {
 		return c.call(n, name, arguments)
 	}
-	return nil, c.fail(n, "%s is no arithmetic: a %s has %s", n, c.Noun, c.Known())
+	return nil, c.fail(n, "%s is no arithmetic: a %s has %s", n, c.Noun, c.allNames())
 }
 
 // constant returns x whatever the thing is.
@@ -188,7 +188,7 @@ func (c *compiler[A]) call(n ast.Node, name string, arguments []ast.Node) (Numbe
 
 // unknown returns the error of a name that the language does not have.
 func (c *compiler[A]) unknown(n ast.Node, name string) error {
-	return c.fail(n, "%q is not known: a %s has %s", name, c.Noun, c.Known())
+	return c.fail(n, "%q is not known: a %s has %s", name, c.Noun, c.allNames())
 }
 
 // isText reports whether n can be nothing but a text: then what it is compared with must be one.

@@ -90,8 +90,8 @@ var ofText = map[string]func(string) string{
 	"lower": strings.ToLower, "upper": strings.ToUpper,
 }
 
-// Known says, for people, what an expression may be made of.
-func (l *Language[A]) Known() string {
+// allNames says, for people, what an expression may be made of.
+func (l *Language[A]) allNames() string {
 	var names []string
 	for _, f := range l.Fields {
 		names = append(names, f.Name)

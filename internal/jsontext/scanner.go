@@ -124,8 +124,8 @@ func (s *Scanner) SkipMark() {
 	}
 }
 
-// Take passes over a byte that must come next; want says what it is.
-func (s *Scanner) Take(b byte, want string) bool {
+// take passes over a byte that must come next; want says what it is.
+func (s *Scanner) take(b byte, want string) bool {
 	switch c := s.Next(); {
 	case c == b:
 		s.pos++
@@ -144,7 +144,7 @@ func (s *Scanner) Open(bracket byte) bool {
 		s.pos++
 		return true
 	}
-	return s.Take(bracket, string(bracket))
+	return s.take(bracket, string(bracket))
 }
 
 // Element goes to the next element of a list, and reports whether there is one. The caller must
@@ -173,9 +173,9 @@ func (s *Scanner) another(end byte) bool {
 	case first && c != 0:
 		return true
 	case end == ']':
-		return s.Take(',', "a comma or ]")
+		return s.take(',', "a comma or ]")
 	}
-	return s.Take(',', "a comma or }")
+	return s.take(',', "a comma or }")
 }
 
 // name reads the name of a member and the colon behind it.
@@ -197,7 +197,7 @@ func (s *Scanner) name() bool {
 	if s.in != nil { // the next block might overwrite it
 		s.Key = bytes.Clone(s.Key)
 	}
-	return s.Take(':', "a colon")
+	return s.take(':', "a colon")
 }
 
 // set is a set of bytes: looking one up takes no branch.

@@ -151,7 +151,7 @@ func TestWhatIsNoJSONIsSaid(t *testing.T) {
 		}
 	}
 	s := NewScanner(iotest.ErrReader(io.ErrClosedPipe), 10)
-	require.False(t, s.Take('{', "{"))
+	require.False(t, s.take('{', "{"))
 	require.ErrorIs(t, s.Err, io.ErrClosedPipe)
 }
 

@@ -202,7 +202,7 @@ func (t *Results) interesting() (measures []string) {
 // first value. Without a parameter that varies nothing is compared.
 func (f *Findings) completeBaseline() error {
 	t, o := f.Results, &f.Options
-	if varied := t.Varied(); len(o.Baseline) == 0 && len(varied) > 0 {
+	if varied := t.varied(); len(o.Baseline) == 0 && len(varied) > 0 {
 		if o.Compare == "" {
 			o.Compare = t.Params[varied[0]]
 			if i := slices.Index(t.Params, "policy"); slices.Contains(varied, i) {

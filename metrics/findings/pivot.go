@@ -383,7 +383,7 @@ func (g *Grid) header() []string {
 
 // Write writes tables in a format of Formats, one after the other with an empty line between.
 func Write(w io.Writer, grids []Grid, format string) error {
-	write := map[string]func(*Grid, io.Writer) error{"markdown": (*Grid).Markdown, "latex": (*Grid).LaTeX, "csv": (*Grid).CSV}[format]
+	write := map[string]func(*Grid, io.Writer) error{"markdown": (*Grid).writeMarkdown, "latex": (*Grid).writeLaTeX, "csv": (*Grid).writeCSV}[format]
 	if write == nil {
 		return enum.Unknown("format", format, Formats())
 	}
@@ -403,9 +403,9 @@ func Write(w io.Writer, grids []Grid, format string) error {
 // Formats returns the formats of Write.
 func Formats() []string { return []string{"markdown", "latex", "csv"} }
 
-// Markdown writes the table in GitHub's Markdown: numbers to the right, **bold** for Best, \* for
+// writeMarkdown writes the table in GitHub's Markdown: numbers to the right, **bold** for Best, \* for
 // Differs, – for no such cell.
-func (g *Grid) Markdown(w io.Writer) error {
+func (g *Grid) writeMarkdown(w io.Writer) error {
 	var b strings.Builder
 	if t := g.Title(); t != "" {
 		fmt.Fprintf(&b, "%s\n\n", inMarkdown(t))
@@ -494,9 +494,9 @@ func sentence(text string) string {
 	return string(unicode.ToUpper(first)) + text[n:]
 }
 
-// LaTeX writes the table for the package booktabs, with a caption and a label. Numbers stand in
+// writeLaTeX writes the table for the package booktabs, with a caption and a label. Numbers stand in
 // mathematical mode, because of their signs.
-func (g *Grid) LaTeX(w io.Writer) error {
+func (g *Grid) writeLaTeX(w io.Writer) error {
 	var b strings.Builder
 	caption := sentence(g.Note)
 	if t := g.Title(); t != "" {
@@ -565,9 +565,9 @@ func inLaTeX(s string) string {
 	return b.String()
 }
 
-// CSV writes the table, with the means and the half widths of their intervals in separate columns,
+// writeCSV writes the table, with the means and the half widths of their intervals in separate columns,
 // and nine digits. A missing value is empty.
-func (g *Grid) CSV(w io.Writer) error {
+func (g *Grid) writeCSV(w io.Writer) error {
 	var where, whereValues []string
 	for _, p := range g.Where {
 		where, whereValues = append(where, p.Name), append(whereValues, p.Value)

@@ -284,8 +284,8 @@ func (t *Results) keys(dir string) (map[string]string, error) {
 	return keys, nil
 }
 
-// Varied returns the positions of the parameters that have several values.
-func (t *Results) Varied() (at []int) {
+// varied returns the positions of the parameters that have several values.
+func (t *Results) varied() (at []int) {
 	for i := range t.Params {
 		if len(t.ValuesOf(i)) > 1 {
 			at = append(at, i)

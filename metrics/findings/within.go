@@ -49,7 +49,7 @@ func (f *Findings) Varied() []int { return f.varied }
 // compared as well: css, which has no k, is the baseline of "bsf:k=1" with the k 1.
 func (f *Findings) independent() {
 	t := f.Results
-	f.varied = t.Varied()
+	f.varied = t.varied()
 	// leave are the parameters that another one in Varied speaks for.
 	leave := map[int]bool{}
 	for _, b := range f.varied {
@@ -81,7 +81,7 @@ func (f *Findings) independent() {
 
 // parts returns the parameters that stand in b.
 func (f *Findings) parts(b int) (parts []int) {
-	for _, a := range f.Results.Varied() {
+	for _, a := range f.Results.varied() {
 		if f.Results.within(a, b) {
 			parts = append(parts, a)
 		}

@@ -63,10 +63,10 @@ func (c *Chart) End() (end des.Time) {
 }
 
 const (
-	// MaxRows is the most rows that a chart can have, and MaxBars the most bars: nobody can read
+	// MaxRows is the most rows that a chart can have, and maxBars the most bars: nobody can read
 	// the letters of more.
 	MaxRows = 128
-	MaxBars = 10_000 // bars that a chart can have: of more, nobody can read the letters
+	maxBars = 10_000 // bars that a chart can have: of more, nobody can read the letters
 )
 
 // TooLargeError reports a schedule that cannot be read as text: too many rows or, if Bars is not
@@ -75,7 +75,7 @@ type TooLargeError struct{ Rows, Bars int }
 
 func (e *TooLargeError) Error() string {
 	if e.Bars > 0 {
-		return fmt.Sprintf("%d bars of jobs are too many for a chart as text, which has at most %d", e.Bars, MaxBars)
+		return fmt.Sprintf("%d bars of jobs are too many for a chart as text, which has at most %d", e.Bars, maxBars)
 	}
 	return fmt.Sprintf("%d processors or nodes are too many for a chart as text, which has at most %d rows", e.Rows, MaxRows)
 }
@@ -90,7 +90,7 @@ func Write(w io.Writer, from des.Time, width int, charts ...*Chart) (column des.
 		if len(c.Rows) > MaxRows {
 			return 0, &TooLargeError{Rows: len(c.Rows)}
 		}
-		if len(c.Bars) > MaxBars {
+		if len(c.Bars) > maxBars {
 			return 0, &TooLargeError{Bars: len(c.Bars)}
 		}
 		end = max(end, c.End())

@@ -63,10 +63,10 @@ func (f File[T]) Part(condition string) (part File[T], behind int) {
 }
 
 // Header returns the first line of the file, without its end.
-func (f File[T]) Header() string { return string(f.AppendHeader(nil)) }
+func (f File[T]) Header() string { return string(f.appendHeader(nil)) }
 
-// AppendHeader appends what Header returns to b.
-func (f File[T]) AppendHeader(b []byte) []byte {
+// appendHeader appends what Header returns to b.
+func (f File[T]) appendHeader(b []byte) []byte {
 	for i, c := range f.Columns {
 		if i > 0 {
 			b = append(b, ',')
@@ -106,7 +106,7 @@ type Writer[T any] struct {
 // NewWriter returns a writer of the file to out, which begins with the first line.
 func NewWriter[T any](out io.Writer, f File[T]) *Writer[T] {
 	w := &Writer[T]{name: f.Name, out: out, buf: make([]byte, 0, flushAt+4096)}
-	w.buf = append(f.AppendHeader(w.buf), '\n')
+	w.buf = append(f.appendHeader(w.buf), '\n')
 	w.Use(f)
 	return w
 }

@@ -13,9 +13,9 @@ import (
 // student is Student's t distribution. Its value is the number of degrees of freedom, above 0.
 type student float64
 
-// CDF returns the probability of at most x: both tails beyond |x| are the incomplete beta function
+// cdf returns the probability of at most x: both tails beyond |x| are the incomplete beta function
 // I(nu/2, 1/2) at nu / (x² + nu).
-func (nu student) CDF(x float64) float64 {
+func (nu student) cdf(x float64) float64 {
 	if x == 0 {
 		return 0.5
 	}
@@ -27,8 +27,8 @@ func (nu student) CDF(x float64) float64 {
 	return 0.5 * tail
 }
 
-// Quantile returns the x of which CDF is p, from 0 to 1.
-func (nu student) Quantile(p float64) float64 {
+// quantile returns the x of which cdf is p, from 0 to 1.
+func (nu student) quantile(p float64) float64 {
 	if p == 0.5 {
 		return 0
 	}
@@ -47,9 +47,9 @@ func normal(x float64) float64 { return 0.5 * math.Erfc(-x/math.Sqrt2) }
 // chiSquared is the chi-squared distribution. Its value is the number of degrees of freedom, above 0.
 type chiSquared float64
 
-// Survival returns the probability of more than x: the upper incomplete gamma function at (k/2,
+// survival returns the probability of more than x: the upper incomplete gamma function at (k/2,
 // x/2).
-func (k chiSquared) Survival(x float64) float64 {
+func (k chiSquared) survival(x float64) float64 {
 	if x < 0 {
 		return 1
 	}

@@ -28,14 +28,14 @@ func TestDistributionsAreThoseOfGonum(t *testing.T) {
 			nu, x, p = math.Ceil(nu), 0, 0.5
 		}
 		theirs := distuv.StudentsT{Sigma: 1, Nu: nu}
-		same(t, theirs.CDF(x), student(nu).CDF(x), nu, x)
-		same(t, theirs.Quantile(p), student(nu).Quantile(p), nu, p)
+		same(t, theirs.CDF(x), student(nu).cdf(x), nu, x)
+		same(t, theirs.Quantile(p), student(nu).quantile(p), nu, p)
 		same(t, distuv.UnitNormal.CDF(x), normal(x), x)
 		chi := distuv.ChiSquared{K: nu}
-		same(t, chi.Survival(x*x), chiSquared(nu).Survival(x*x), nu, x)
-		same(t, 1, chiSquared(nu).Survival(-1), nu)
+		same(t, chi.Survival(x*x), chiSquared(nu).survival(x*x), nu, x)
+		same(t, 1, chiSquared(nu).survival(-1), nu)
 	}
 	for _, p := range []float64{0, 1} {
-		same(t, distuv.StudentsT{Sigma: 1, Nu: 5}.Quantile(p), student(5).Quantile(p), p)
+		same(t, distuv.StudentsT{Sigma: 1, Nu: 5}.Quantile(p), student(5).quantile(p), p)
 	}
 }

@@ -74,7 +74,7 @@ func Compare(x, y []float64, level float64) (Comparison, error) {
 	}
 	c.CohensD = m.Mean() / m.StdDev()
 	t := c.CohensD * math.Sqrt(float64(m.N()))
-	p := 2 * student(m.N()-1).CDF(-math.Abs(t))
+	p := 2 * student(m.N()-1).cdf(-math.Abs(t))
 	c.T = Test{Statistic: t, P: p, Adjusted: p}
 	return c, nil
 }

@@ -52,7 +52,7 @@ func (m *Moments) Interval(level float64) Interval {
 	if m.n >= 2 && level > 0 && level < 1 {
 		t := student(m.n - 1)
 		// half width = t(n-1, (1+level)/2) * s / sqrt(n)
-		e.HalfWidth = t.Quantile((1+level)/2) * m.StdDev() / math.Sqrt(float64(m.n))
+		e.HalfWidth = t.quantile((1+level)/2) * m.StdDev() / math.Sqrt(float64(m.n))
 	}
 	return e
 }

@@ -57,7 +57,7 @@ func Ratio(x, y []float64, level float64) (Estimate, error) {
 	for i := range x {
 		together += float64((x[i] - mx.Mean()) * (y[i] - my.Mean()))
 	}
-	t := student(n - 1).Quantile((1 + level) / 2)
+	t := student(n - 1).quantile((1 + level) / 2)
 	share := float64(t*t) / n
 	// r is in the interval if (mx - r my)² <= t²/n * (vx - 2 r cov + r² vy): a parabola in r,
 	// whose roots are the bounds: a r² - 2 b r + c = 0.

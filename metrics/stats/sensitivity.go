@@ -307,7 +307,7 @@ func influenceOf(p Factor, target []float64) (in Influence, columns [][]float64)
 			r := dot(column, target)
 			in.Correlation, in.Alone = r, float64(r*r)
 			t := r * math.Sqrt((n-2)/max(0, 1-in.Alone))
-			in.Test = Test{Statistic: t, P: 2 * student(n-2).CDF(-math.Abs(t))}
+			in.Test = Test{Statistic: t, P: 2 * student(n-2).cdf(-math.Abs(t))}
 		}
 	} else if of, k := groups(p.Levels); k > 1 {
 		for level := 1; level < k; level++ { // the others are compared with level 0
@@ -322,7 +322,7 @@ func influenceOf(p Factor, target []float64) (in Influence, columns [][]float64)
 		}
 		in.Alone = between(of, k, target)
 		h := (n - 1) * in.Alone
-		in.Test = Test{Statistic: h, P: chiSquared(k - 1).Survival(h)}
+		in.Test = Test{Statistic: h, P: chiSquared(k - 1).survival(h)}
 	}
 	in.Test.Adjusted = in.Test.P
 	return in, columns

@@ -357,7 +357,7 @@ func (t *Rows) fill(i int) {
 	f := &t.l.Fields[i]
 	switch {
 	case f.Is == Instant:
-		if at, ok := t.Instant(i); ok {
+		if at, ok := t.instant(i); ok {
 			t.Rec.Put(f.SWF, int64(at))
 		} else if f.Always {
 			t.Damage(i, workload.NotANumber, "an instant")
@@ -391,7 +391,7 @@ func (t *Rows) Cells() []workload.Value {
 			t.more[k] = workload.TextValue(t.Text(i))
 		case f.Is == Instant:
 			t.more[k] = workload.UnknownValue
-			if at, ok := t.Instant(i); ok {
+			if at, ok := t.instant(i); ok {
 				t.more[k] = workload.NumberValue(float64(at) / float64(des.Second))
 			}
 		default:
@@ -564,9 +564,9 @@ func (t *Rows) since1970(i int) (us int64, ok bool) {
 	return us, us >= minInstant
 }
 
-// Instant is an instant counted from the start of the log. It may be negative: a job may have been
+// instant is an instant counted from the start of the log. It may be negative: a job may have been
 // queued, say, before the first submission.
-func (t *Rows) Instant(i int) (at des.Time, ok bool) {
+func (t *Rows) instant(i int) (at des.Time, ok bool) {
 	us, ok := t.since1970(i)
 	return des.Time(us - t.start), ok
 }
@@ -574,8 +574,8 @@ func (t *Rows) Instant(i int) (at des.Time, ok bool) {
 // Since is the time from one instant to another; UnknownTime if one of them is not given or they are
 // the wrong way round.
 func (t *Rows) Since(from, to int) des.Time {
-	a, ok := t.Instant(from)
-	b, known := t.Instant(to)
+	a, ok := t.instant(from)
+	b, known := t.instant(to)
 	if !ok || !known || b < a {
 		return workload.UnknownTime
 	}
