@@ -15,8 +15,8 @@ import (
 	"github.com/gridslot/gridslot/policy/optimal"
 )
 
-// bounds is what `gridslot bound` tells: values below which no schedule of the jobs can be. Names
-// are those of the columns of summary.csv, times are in seconds.
+// bounds is the output of `gridslot bound`: values below which no schedule of the jobs can be.
+// Names are the names of the columns of summary.csv, times are in seconds.
 type bounds struct {
 	Trace      string  `json:"trace"`
 	Processors int     `json:"processors"`

@@ -15,7 +15,8 @@ import (
 	"github.com/gridslot/gridslot/workload/clean"
 )
 
-// cleaning is what `gridslot trace convert` does to records besides choosing and moving them.
+// cleaning has the changes that `gridslot trace convert` makes to records besides choosing and
+// moving them.
 type cleaning struct {
 	// after and before are instants as ParseInstant reads them; "" sets no bound.
 	after, before string
@@ -32,7 +33,7 @@ type cleaning struct {
 	steps []cleaningStep
 }
 
-// cleaningStep is what a flag leaves out.
+// cleaningStep is a flag with the records that it left out.
 type cleaningStep struct {
 	flag    string
 	removed *clean.Removed
@@ -183,5 +184,5 @@ func (c *cleaning) account(t *workload.Trace) string {
 	return b.String()
 }
 
-// maxListed is how many flurries are told one by one.
+// maxListed is the number of flurries that are listed one by one.
 const maxListed = 50

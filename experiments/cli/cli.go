@@ -53,8 +53,8 @@ func Main(e Extend) int {
 // before memory is full.
 const gcPercent = 400
 
-// Env is what a call of the command reads and writes, so that tests and programs can call it any
-// number of times in one process.
+// Env has the arguments, inputs and outputs of a call of the command, so that tests and programs
+// can call it any number of times in one process.
 type Env struct {
 	Args           []string // without the program's name
 	Stdin          io.Reader

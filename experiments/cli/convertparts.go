@@ -18,8 +18,8 @@ import (
 	"github.com/gridslot/gridslot/workload/clean"
 )
 
-// filesAtATime is how many parts are written at a time, since a process may only have some files
-// open; the others wait for the next pass over the log.
+// filesAtATime is the number of parts that are written at a time, since a process can have only a
+// limited number of files open; the others wait for the next pass over the log.
 const filesAtATime = 128
 
 // split writes the parts into a folder beside DIR and then gives that folder its name, so that DIR

@@ -13,7 +13,8 @@ import (
 
 // parsed is a flag whose text a function of the library reads. It implements pflag.Value.
 type parsed[T any] struct {
-	// to is where the value goes, text the text of which it was read, and kind what help shows.
+	// to points to the variable for the value, text is the text from which it was read, and kind
+	// the form that help shows.
 	to    *T
 	parse func(string) (T, error)
 	text  string
@@ -32,8 +33,8 @@ func (p *parsed[T]) Set(s string) error {
 	return nil
 }
 
-// parsedFlag defines a flag with a default that parse accepts. Its kind, the
-// choices separated by bars, is what help shows and completion offers.
+// parsedFlag defines a flag with a default that parse accepts. Help shows its kind, the choices
+// separated by bars, and completion offers them.
 func parsedFlag[T any](cmd *cobra.Command, to *T, name, value, kind, usage string, parse func(string) (T, error)) {
 	p := &parsed[T]{to: to, parse: parse, kind: kind}
 	if err := p.Set(value); err != nil {
@@ -99,7 +100,7 @@ type settingFlag struct {
 
 func (f *settingFlag) String() string { return f.text }
 
-// Type is what pflag calls the kind of a value: "bool" is a switch.
+// Type returns pflag's name for the kind of a value: "bool" is a switch.
 func (f *settingFlag) Type() string {
 	if f.Form == "" {
 		return "bool"

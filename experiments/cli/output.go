@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// printable is what a command has found. As JSON it is written by its own tags, so its fields are
+// printable is the output of a command. As JSON it is written by its own tags, so its fields are
 // exported.
 type printable interface{ writeTable(page) error }
 

@@ -70,7 +70,7 @@ func (s *simulateCall) stop(cmd *cobra.Command, sc *simulation.Scenario, o simul
 	return tell(cmd, s.format, looked(looks))
 }
 
-// looked is what the runs of all policies look like at an instant. As JSON every job is listed.
+// looked is the state of the runs of all policies at an instant. As JSON every job is listed.
 type looked []simulation.Look
 
 func (l looked) csvRows() [][]string {

@@ -321,7 +321,7 @@ type runsProgress struct {
 	total  int
 }
 
-// linesEvery is how often progress is told if there is no bar.
+// linesEvery is the time between two lines of progress if there is no bar.
 const linesEvery = time.Minute
 
 // set is told how many runs are done of how many. Calls may come in another order than they were

@@ -110,7 +110,7 @@ func scattered(units []sweep.Unit) (order []sweep.Unit) {
 	return order
 }
 
-// probe is what a few runs took. Its store is called from several goroutines.
+// probe has the time and memory that a few runs took. Its store is called from several goroutines.
 type probe struct {
 	mu     sync.Mutex
 	times  map[string]mean // by kinds

@@ -18,7 +18,7 @@ func newTrace(env Env, t *simulation.Tables) *cobra.Command {
 	}, newTraceInfo(t), newTraceConvert(t), newTraceFetch(), newTraceList())
 }
 
-// checkedLog is what `gridslot trace info --check` tells of a log.
+// checkedLog is the output of `gridslot trace info --check` about a log.
 type checkedLog struct {
 	Counts   map[string]int64 `json:"counts"` // findings by reason
 	Findings []traceFinding   `json:"findings"`

@@ -12,15 +12,15 @@ import (
 	"github.com/gridslot/gridslot/workload/facts"
 )
 
-// comparison is what `gridslot trace info A B` tells.
+// comparison is the output of `gridslot trace info A B`.
 type comparison struct {
 	A         side             `json:"a"`
 	B         side             `json:"b"`
 	Distances []facts.Distance `json:"distances"`
 }
 
-// side is what a comparison tells of one log by itself. Serial and PowersOfTwo are shares of jobs,
-// the latter of those that are not serial.
+// side describes one log of a comparison. Serial is the share of jobs of one processor; PowersOfTwo
+// is the share, among the other jobs, of those whose size is a power of two.
 type side struct {
 	Name        string            `json:"name"`
 	SHA256      string            `json:"sha256"`

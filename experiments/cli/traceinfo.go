@@ -17,7 +17,7 @@ import (
 	"github.com/gridslot/gridslot/workload/facts"
 )
 
-// traceInfo is what `gridslot trace info` tells of one log. Times are in seconds.
+// traceInfo is the output of `gridslot trace info` about one log. Times are in seconds.
 type traceInfo struct {
 	Name       string  `json:"name"`
 	SHA256     string  `json:"sha256"`
@@ -197,7 +197,7 @@ func (i *traceInfo) writeTable(p page) error {
 	return nil
 }
 
-// mostWeeks is how many weeks the page shows: some three years, in sixteen lines.
+// mostWeeks is the number of weeks that the page shows: some three years, in sixteen lines.
 const mostWeeks = 160
 
 // writeFacts writes tables of words and numbers with a blank line between them.

@@ -43,7 +43,7 @@ func surveyUsers(cmd *cobra.Command, tables *simulation.Tables, path, format str
 	return tell(cmd, format, &found)
 }
 
-// surveyedUsers is what `gridslot trace info --users` tells.
+// surveyedUsers is the output of `gridslot trace info --users`.
 type surveyedUsers struct {
 	Trace string `json:"trace"`
 	*users.Facts

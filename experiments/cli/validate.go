@@ -77,7 +77,7 @@ type validation struct {
 	file      scenarioFile
 	described string // the flag by which the file is named, or ""
 	trace     string // in place of what a manifest or the file says, or ""
-	policy    string // whose promises are checked; "" is that of the schedule
+	policy    string // whose promises are checked; "" means the schedule's policy
 	limit     int
 }
 
@@ -240,8 +240,7 @@ func (v *validation) choose(cmd *cobra.Command, s *schedule, sc *simulation.Scen
 	return nil
 }
 
-// schedule is what is known of a file jobs-POLICY.csv: by the manifest beside it, or else by its
-// name.
+// schedule identifies a file jobs-POLICY.csv: by the manifest beside it, or else by its name.
 type schedule struct {
 	dir, jobs string
 	spec      string            // of the policy

@@ -50,7 +50,8 @@ type windowProblem struct {
 	Slots [][3]float64 `json:"slots"`
 }
 
-// windowAttributes are what a node has, or what a request asks for; see entity.Attributes.
+// windowAttributes are the attributes of a node, or those that a request asks for; see
+// entity.Attributes.
 type windowAttributes struct {
 	Amounts map[string]float64 `json:"amounts"`
 	Labels  map[string]string  `json:"labels"`

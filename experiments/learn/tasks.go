@@ -8,8 +8,8 @@ import (
 	"github.com/gridslot/gridslot/internal/enum"
 )
 
-// Task is what an agent sees and decides. An observation is rows of numbers, and an action is
-// the number of a row.
+// Task is the rule for an agent's observations and decisions. An observation is rows of numbers,
+// and an action is the number of a row.
 //
 //	                     rows                             action
 //	Backfill             32 candidates, and a last row    the candidate that starts now; the last: none

@@ -17,7 +17,8 @@ import (
 	"github.com/gridslot/gridslot/workload"
 )
 
-// Measure is what an agent is to make small, as a mean over the jobs of an episode.
+// Measure is the quantity that an agent learns to make small, as a mean over the jobs of an
+// episode.
 type Measure uint8
 
 const (
@@ -93,16 +94,16 @@ type Settings struct {
 	// Seed determines the episodes: those of world i are the same whatever the other worlds, or the
 	// agent, do.
 	Seed uint64
-	// Threads is how many goroutines step the worlds; 1 where 0, and no more than worlds or
-	// GOMAXPROCS.
+	// Threads is the number of goroutines that step the worlds; 0 means 1. It is never above the
+	// number of worlds or GOMAXPROCS.
 	Threads int
-	// Buffers, if set, are what the worlds write to and read from, such as memory of another
-	// language; otherwise New makes them.
+	// Buffers, if set, is the memory that the worlds write to and read from, such as memory of
+	// another language; otherwise New makes it.
 	Buffers *Buffers
 }
 
-// Buffers are where worlds and agents meet. Each slice has a part for each world, one behind the
-// other.
+// Buffers are the memory that worlds and agents share. Each slice has a part for each world, one
+// behind the other.
 type Buffers struct {
 	// Task.Observation() numbers of each world, of the decision at hand.
 	Observations []float32
@@ -360,7 +361,7 @@ func (w *world) life(yield func(struct{}) bool) {
 	w.err = fmt.Errorf("in %d episodes there was nothing to decide: the machine of this log is hardly used, or episodes are too short", mostIdle)
 }
 
-// mostIdle is how many episodes in a row may have nothing to decide before the world gives up.
+// mostIdle is the number of episodes in a row without any decision after which the world gives up.
 const mostIdle = 1000
 
 // tell gives the reward of an episode. A mean wait of less than a second counts as a second, so

@@ -109,7 +109,8 @@ func tableOf(n *figure.Numbers) *table {
 // ofPolicy is the end of the name of a file that each run has.
 const ofPolicy = "POLICY.csv"
 
-// mostRows is how many rows of a file a table of the page has: it is to be read, not computed with.
+// mostRows is the number of rows of a file in a table of the page: people read it, and compute with
+// the file.
 const mostRows = 200
 
 // tableOfRuns returns the first rows of a file of each run that has it, each behind its policy, and

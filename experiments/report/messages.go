@@ -4,11 +4,11 @@ package report
 
 import "slices"
 
-// maxMessages is how many messages of a job the page holds: the last ones. A job that is refused
-// again and again may have thousands.
+// maxMessages is the number of messages of a job that the page holds: the last ones. A job that is
+// refused again and again may have thousands.
 const maxMessages = 100
 
-// jobMessages is what was said of a job.
+// jobMessages are the messages about a job.
 type jobMessages struct {
 	Left int       `json:"left,omitempty"` // earlier messages, which are left out
 	Last []message `json:"last,omitempty"` // in order of time

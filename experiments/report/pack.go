@@ -15,13 +15,13 @@ import (
 	"github.com/gridslot/gridslot/des"
 )
 
-// column is where the page finds a column: columns follow each other in one text, so only their
-// order and their counts are needed.
+// column describes a packed column: columns follow each other in one text, so only their order and
+// their counts are needed.
 type column struct {
 	Name  string `json:"name"`
 	Count int    `json:"count"`
-	// Divisor is how many of the integers make one unit, and the page holds such a column as
-	// Float64Array; 0 is for whole numbers that fit into an Int32Array.
+	// Divisor is the number of integers that make one unit; the page holds such a column as
+	// Float64Array. 0 is for whole numbers that fit into an Int32Array.
 	Divisor int64 `json:"divisor,omitempty"`
 }
 

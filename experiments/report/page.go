@@ -51,8 +51,8 @@ func asset(names ...string) string {
 // templates has "head", of a run's page, up to where scripts and data begin, and "study".
 var templates = template.Must(template.New("").Parse(asset("top.html", "page.html", "study.html")))
 
-// maxBytes is how large the data of all charts of a page may be together, in bytes of base64. Those
-// of further policies are left out, and the page says so.
+// maxBytes is the largest size of the data of all charts of a page together, in bytes of base64.
+// The data of further policies are left out, and the page says so.
 const maxBytes = 28e6
 
 // WriteFile writes the page of a folder of results under the name path, whole or
@@ -97,7 +97,7 @@ func security(script string) string {
 		base64.StdEncoding.EncodeToString(sum[:]) + "'"
 }
 
-// page is what the template shows, and what the charts are given. All texts are clean.
+// page has the values for the template and the data for the charts. All texts are clean.
 type page struct {
 	Title, Lead, Version string
 	Security             string
@@ -133,7 +133,7 @@ type table struct {
 // setting is a row of the table of settings.
 type setting struct{ Name, Value string }
 
-// meta is what page.js reads.
+// meta is the input of page.js.
 type meta struct {
 	Runs      []runMeta `json:"runs"`
 	From      float64   `json:"from"`
@@ -149,7 +149,8 @@ type meta struct {
 	Zone   string `json:"zone,omitempty"`
 }
 
-// runMeta is what page.js reads of a run: what stands in its packed columns, and beside them.
+// runMeta is the input of page.js about a run: the description of its packed columns, and the
+// values beside them.
 type runMeta struct {
 	Policy string `json:"policy"`
 	// Placed tells that there are pieces to draw; Unplaced stands in their place otherwise.
@@ -169,7 +170,7 @@ type runMeta struct {
 	Windows []column `json:"windows,omitempty"` // which windows-N holds
 }
 
-// states are what the page calls the states of jobs, and their numbers there.
+// states are the names of the states of jobs on the page, and stateCodes their numbers there.
 var (
 	states     = []string{"finished", "cut at its estimate", "killed", "running when the run was stopped", "waiting when the run was stopped", "rejected"}
 	stateCodes = map[rows.State]int64{rows.Finished: 0, rows.Walltime: 1, rows.Killed: 2, rows.Running: 3, rows.Submitted: 4, rows.Rejected: 5}

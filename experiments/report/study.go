@@ -24,7 +24,7 @@ import (
 	"github.com/gridslot/gridslot/metrics/findings"
 )
 
-// studyPage is what the template of a study shows. All texts are clean.
+// studyPage has the values for the template of a study. All texts are clean.
 type studyPage struct {
 	Title, Lead string
 	Security    string
@@ -34,7 +34,7 @@ type studyPage struct {
 	Measures    []studyMeasure
 	Failures    table
 	Runs        []keptRun
-	// RunsLeft is how many further runs have files but no link; see mostRuns.
+	// RunsLeft is the number of further runs that have files but no link; see mostRuns.
 	RunsLeft int
 }
 
@@ -75,7 +75,8 @@ type keptRun struct {
 	Link template.URL // relative to the study's folder
 }
 
-// mostRuns is how many runs the page links to: each link is a look into the run's folder.
+// mostRuns is the number of runs to which the page links: each link is a look into the run's
+// folder.
 const mostRuns = 2000
 
 // WriteStudy writes the page of a study's folder: the plan, failures, tables and figures of its

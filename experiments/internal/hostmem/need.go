@@ -9,7 +9,7 @@ import (
 	"slices"
 )
 
-// shareOfUnknown is how many bytes work may need where the host's memory is not known.
+// shareOfUnknown is the number of bytes that work may need if the host's memory is not known.
 const shareOfUnknown = 4 << 30
 
 // Share returns how many bytes of memory work may need where nobody says more: three quarters of
@@ -21,8 +21,8 @@ func Share() int64 {
 	return shareOfUnknown
 }
 
-// Need is what a part of the work needs at least. Bytes is a float64 since products of the sizes
-// that users ask for may be beyond an int64.
+// Need is the least memory that a part of the work needs. Bytes is a float64 since products of the
+// sizes that users ask for may be beyond an int64.
 type Need struct {
 	What  string
 	Bytes float64

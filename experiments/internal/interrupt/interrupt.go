@@ -19,7 +19,7 @@ type reader struct {
 	buf  []byte
 }
 
-// answer is what a Read gave.
+// answer is the result of a Read.
 type answer struct {
 	n   int
 	err error

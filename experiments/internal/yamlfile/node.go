@@ -33,7 +33,7 @@ type Key struct {
 	place
 }
 
-// place is where a value or a key begins, counted from 1; 0 and 0 where there is nothing.
+// place is the beginning of a value or a key, counted from 1; 0 and 0 if there is none.
 type place struct{ line, column int }
 
 // Errorf returns an error at the place of a value or key.
@@ -44,7 +44,7 @@ func (p place) Errorf(format string, args ...any) error {
 // placeOf returns the place of a token of the parser.
 func placeOf(at *token.Token) place { return place{at.Position.Line, at.Position.Column} }
 
-// Kind is what a Node is.
+// Kind is the kind of a Node.
 type Kind uint8
 
 // The kinds of nodes.
@@ -65,11 +65,11 @@ type treeBuilder struct {
 }
 
 const (
-	// deepest is how deep values may stand within each other. It keeps names that contain
+	// deepest is the largest depth of values within each other. It keeps names that contain
 	// themselves from being followed for ever.
 	deepest = 50
-	// mostNodes is how many values a file may have, those counted again that names stand
-	// for (*NAME): a few lines of such names can make more than memory holds.
+	// mostNodes is the largest number of values in a file. The values that names stand for (*NAME)
+	// count again: a few lines of such names can make more than memory holds.
 	mostNodes = 1_000_000
 )
 

@@ -49,8 +49,8 @@ func Read(text []byte) (root *Node, err error) {
 	return root, err
 }
 
-// mostNested is how deep brackets, and dashes of one line, may stand within each other. The
-// parser takes memory by the square of it.
+// mostNested is the largest depth of brackets, and of dashes in one line. The parser's memory grows
+// with the square of the depth.
 const mostNested = 500
 
 // tooDeep returns the line in which a text goes deeper than mostNested, or 0. It counts brackets

@@ -25,7 +25,7 @@ import (
 	"github.com/gridslot/gridslot/workload"
 )
 
-// library is what callers hold by handles.
+// library has the objects that callers hold by handles.
 var library struct {
 	sync.Mutex
 	handles int
