@@ -221,7 +221,8 @@ type View struct {
 	spare *queueScan
 	items []queued // scratch; see sort
 	head  queued   // the first, where it is known
-	// sought is what an operation on the tree is about. Its run is out of date after Queue.remove.
+	// sought is the item that an operation on the tree looks for. Its run is out of date after
+	// Queue.remove.
 	sought queued
 }
 

@@ -20,14 +20,14 @@ import (
 // availability draws nodes for each cycle, each with a slot for the whole interval, and lets every
 // algorithm choose among them within each budget.
 type availability struct {
-	// Nodes is how many there are, Wanted how many a choice must have.
+	// Nodes is the number of nodes, and Wanted the number of nodes of a choice.
 	Nodes, Wanted int
 	// Groups is the number of groups whose nodes are free or taken together; 0 means that every
 	// node is by itself.
 	Groups   int
 	Interval float64
-	// Deviation is that of the normal draw by which a node is taken: with the probability
-	// |normal(0, Deviation)|, at most 1.
+	// Deviation is the standard deviation of the normal draw by which a node is taken: with the
+	// probability |normal(0, Deviation)|, at most 1.
 	Deviation    float64
 	Speed, Price vo.Range
 	SpeedFactor  vo.Range // factors of Speed and Price: normal with mean 1, cut to these

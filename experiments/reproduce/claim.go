@@ -16,7 +16,7 @@ type Claim struct {
 	Text string
 	// Where is the section that has the sentence; "" for an order of figures.
 	Where string
-	// Pairs and Changes are what the claim comes to.
+	// Pairs and Changes are the measured differences that decide the claim.
 	Pairs   []Pair
 	Changes []Change
 	// Untested, if set, says why it is not tested.
@@ -46,8 +46,8 @@ type Ref struct{ Series, Point, Quantity string }
 
 func (r Ref) label() string { return Row{Series: r.Series, Point: r.Point}.label() }
 
-// Verdict is what paired differences say of a claim. Its pairs and changes are
-// tested together at the level of confidence (Bonferroni).
+// Verdict is the judgement on a claim by paired differences. Its pairs and changes are tested
+// together at the level of confidence (Bonferroni).
 type Verdict string
 
 const (
@@ -97,7 +97,7 @@ func (c *Claim) judge(by judge) {
 	c.Detail = strings.Join(details, "; ")
 }
 
-// rounding is how far a change that is published in whole per cents may be off.
+// rounding is the greatest rounding error of a change that is published in whole per cents.
 const rounding = 0.5
 
 // replications judges by differences in pairs, cycle by cycle, at a level of confidence.

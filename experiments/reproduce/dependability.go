@@ -26,8 +26,8 @@ type Overrunning struct {
 	Overruns []float64
 	// Excess is the range of an overrun as a share of the time planned.
 	Excess vo.Range
-	// Soon is how many time units after the first fit a window may start, for searches whose Soon
-	// is set.
+	// Soon is the time, in time units after the first fit, within which a window may start, for
+	// searches whose Soon is set.
 	Soon int
 	// Searches are compared with each other.
 	Searches []search
@@ -63,8 +63,7 @@ type search struct {
 	Soon bool
 	// Told says that the dispatcher knows until when a task goes on that should have ended.
 	Told bool
-	// Margin is how much more time and money than estimated is asked for, as a
-	// share of the estimate.
+	// Margin is the share of the estimate by which the requested time and money exceed it.
 	Margin float64
 }
 

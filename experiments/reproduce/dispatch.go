@@ -37,7 +37,7 @@ type dispatcher struct {
 	index map[*entity.Node]int // never iterated
 	// until returns where the interval ends in which a job that comes now looks for its window.
 	until func(now des.Time) des.Time
-	// soon is how long after the first fit a window may start, if search.Soon is set.
+	// soon is the time after the first fit within which a window may start, if search.Soon is set.
 	soon des.Time
 	// longer returns the function that makes planned times real ones, drawn from a stream of that
 	// name and keys.
@@ -58,7 +58,7 @@ type dispatcher struct {
 // activity is an owner's task, of one part, or a job, with a part on each of its nodes.
 type activity struct {
 	run *entity.Run
-	// cost is that of the window; 0 of an owner's task.
+	// cost is the cost of the window; 0 for an owner's task.
 	cost    float64
 	planned des.Time // start
 	start   des.Time // as far as is known
@@ -66,7 +66,7 @@ type activity struct {
 	parts   []part
 }
 
-// part is what an activity does on one node, by its place.
+// part is the task of an activity on one node, by the node's place.
 type part struct {
 	node int
 	// planned is its length as planned, end its end as far as is known now.

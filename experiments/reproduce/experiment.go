@@ -13,8 +13,8 @@ type Experiment interface {
 	Run(ctx context.Context, c Config) (Table, error)
 }
 
-// Config is what every experiment is told. The zero value runs the published number of cycles from
-// seed 0 and keeps nothing.
+// Config has the parameters that every experiment gets. The zero value runs the published number of
+// cycles from seed 0 and keeps nothing.
 type Config struct {
 	Cycles int // replications; 0 means the published number
 	// Seed determines all that is drawn. Experiments on published jobs draw nothing.
@@ -75,8 +75,8 @@ func field() []Experiment {
 // experiment is a page of papers/*.yaml with the program that yields its figures. The program is
 // either replicated or measured.
 type experiment struct {
-	// name is that of the experiment and of its page; program reads the program's settings from the
-	// page.
+	// name is the name of the experiment and of its page; program reads the program's settings from
+	// the page.
 	name    string
 	program func(p *page) (any, error)
 }

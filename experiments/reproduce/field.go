@@ -1,9 +1,8 @@
 package reproduce
 
-// Published results of others beside ours: the same jobs, which they have published,
-// so that each figure is that of one run and not a mean over cycles. Here is what such
-// experiments have in common: finding and reading the data, running jobs on a cluster,
-// judging by single runs.
+// Published results of others beside ours: the same jobs, which they have published, so that each
+// figure is a figure of one run and not a mean over cycles. This file has the common parts of such
+// experiments: finding and reading the data, running jobs on a cluster, judging by single runs.
 
 import (
 	"cmp"

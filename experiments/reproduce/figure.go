@@ -150,7 +150,7 @@ func drawBars(p *plot.Plot, rows []Row) error {
 	published := sourcesOf(rows)
 	// A row without a published figure still has room for it, so that all groups are alike. The
 	// bars of a group touch each other, and the group's middle is at the whole number of its row;
-	// offset is where the next bar of every group stands.
+	// offset is the position of the next bar of every group.
 	groups := vg.Length(len(published) + 1)
 	width := min(0.7*panelWidth/(vg.Length(len(rows))*groups+1), widestBar)
 	offset := -width * (groups - 1) / 2

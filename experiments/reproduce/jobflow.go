@@ -133,7 +133,7 @@ func (f jobFlow) jobs(draw *rand.Rand, in *vo.Instance, load float64) []*entity.
 	}
 }
 
-// flowObservations are what is seen of the jobs that are submitted within [from, to).
+// flowObservations are the observations of the jobs that are submitted within [from, to).
 type flowObservations struct {
 	dispatcher
 	from, to des.Time

@@ -15,7 +15,7 @@ import (
 //
 // It is for up to 64 nodes, each of which is a bit of a number.
 type kamelot struct {
-	// nodes is how many there are; nodes of a set are bits 0 to nodes-1.
+	// nodes is the number of nodes; nodes of a set are bits 0 to nodes-1.
 	nodes int
 	on    map[*entity.Run]uint64 // the nodes of those that run; never iterated
 }

@@ -37,7 +37,7 @@ type oar11 struct {
 	Strategies, Others, Readings []string
 	// Variants are run with Strategies at the last step.
 	Variants []oarVariant
-	// Shapes and Orders are what the paper claims of single strategies, and of OAR and RLA.
+	// Shapes and Orders are the paper's claims about single strategies, and about OAR and RLA.
 	Shapes []oarShape
 	Orders []oarOrder
 	// What the strategies do unless they are told otherwise, for the page: the score with which
@@ -151,7 +151,7 @@ const (
 	interventions = "regulator interventions"
 )
 
-// oarRow is what became of a run: what every machine tells, and what a grid does.
+// oarRow is the result of a run: the figures of every machine, and those of a grid.
 type oarRow struct {
 	metrics.Summary
 	simulation.GridSummary

@@ -22,16 +22,16 @@ import (
 //go:embed papers/*.yaml
 var papers embed.FS
 
-// page is what a file of papers has of an experiment. Texts may contain actions of text/template on
-// the program of the experiment, so that no number is said twice.
+// page is the description of an experiment in a file of papers. Texts may contain actions of
+// text/template on the program of the experiment, so that no number is written twice.
 type page struct {
 	name          string
 	Title, Source string
 	Cycles        int    // how many were published; 0 of experiments without cycles
 	X             string // what varies from point to point
 	Program       any    // the settings of the program: see programOf
-	// Logs and Files are what others have published and the program needs, or takes if it is at
-	// hand. How is a sentence that says where it is to be had.
+	// Logs and Files are published data that the program needs, or takes if it is at hand. How is a
+	// sentence that says where to get it.
 	Logs, Files []string
 	How         string
 	Settings    []settingText
@@ -289,8 +289,8 @@ func refs(rows []Row, name, quantity string) (found []Ref) {
 // without a source does not run.
 type Setting struct {
 	Name, Value string
-	// From is where that comes from: the section of the paper that says so, or one of
-	// these, with the reason behind a colon.
+	// From is the source of the setting: the section of the paper that states it, or one of these,
+	// with the reason behind a colon.
 	//
 	//	the authors' program   the text does not say so, the published program does it
 	//	inferred               neither does; published figures follow, and nothing was fitted to them

@@ -41,7 +41,7 @@ type planned struct {
 	ByUsers bool
 	// Volume is the range of the jobs' volumes, if it is not the batch's.
 	Volume vo.Range
-	// Load, if set, is how many tenths of a node its owner has at most.
+	// Load, if set, is the largest number of tenths of a node that its owner uses.
 	Load float64
 	// Slices and Shares are values of the planner's k and q. Prices are those at which node 1, then
 	// of performance 6, is offered (META table 2). There is a plan for each value.
@@ -84,7 +84,8 @@ func (p planner) slicer() (b cyclic.BatchSlicer, err error) {
 		Search: cyclic.Search{Finder: window.AMP{Settings: wholeTimes}, Distinct: p.Distinct || p.Theirs},
 		Choice: cyclic.Choice{Problem: cyclic.BatchTime},
 	}
-	// The number of slices is that of the share's jobs over SliceOf; META's batches have 20 jobs.
+	// The number of slices is the number of the share's jobs over SliceOf; META's batches have 20
+	// jobs.
 	if p.SliceOf > 0 {
 		b.Slices = int(math.Round(p.Q * float64(vo.Batch{}.WithDefaults().Jobs) / float64(p.SliceOf)))
 	}

@@ -24,8 +24,8 @@ import (
 
 // stamp says what made the files of an experiment.
 //
-// Invariant: a stamp that is there is that of all the other files, for Save removes the
-// old one first and writes the new one last.
+// Invariant: a stamp that is there belongs to all the other files, for Save removes the old stamp
+// first and writes the new one last.
 type stamp struct {
 	Experiment string   `json:"experiment"`
 	Version    string   `json:"version"` // of the program

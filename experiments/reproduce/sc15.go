@@ -173,8 +173,9 @@ func (c *sc15Cell) schedule(ctx context.Context, observers ...entity.Observer) e
 	return nil
 }
 
-// fates are what was published of each job, by its number. It is an Observer that forgets the jobs
-// of which the same becomes here: those that are left differ.
+// fates are the published wait, first prediction and corrections of each job, by its number. It is
+// an Observer that forgets each job for which this run gives the same: the jobs that are left
+// differ.
 type fates map[int64][3]float64 // wait, first prediction, corrections; never iterated
 
 // readFates reads what was published of each job.

@@ -21,8 +21,8 @@ type sc17 struct {
 	Processors int
 	Windows    int
 	Days       int // of a window
-	// State is how many jobs fill the machine at the beginning of a window; they do not count in
-	// the means.
+	// State is the number of jobs that fill the machine at the beginning of a window; they do not
+	// count in the means.
 	State  int
 	Sight  int // how many jobs of the queue the authors' simulator sees
 	Log    string
@@ -67,13 +67,14 @@ type sc17Table struct {
 	Shortest          string // what the column of the shortest first is called
 }
 
-// sc17Job is what the program reads of a job.
+// sc17Job has the fields of a job that the program reads.
 type sc17Job struct {
 	submit, runtime, estimate des.Time
 	procs                     int
 }
 
-// sc17Close is how many per cent our figure of a window may differ from theirs to count as met.
+// sc17Close is the difference in per cent up to which our figure of a window counts as equal to
+// theirs.
 const sc17Close = 1
 
 // measure runs every figure on every window, side by side.

@@ -20,8 +20,8 @@ import (
 // that are of queue orders and of the workloads of Lublin's model.
 type sc20 struct {
 	Processors int
-	// Jobs is how many jobs a sequence has, and First how many are skipped before each sequence: as
-	// many sequences are run.
+	// Jobs is the number of jobs of a sequence, and First the number of jobs skipped before each
+	// sequence: one sequence is run for each number in First.
 	Jobs  int64
 	First []int64 // how many jobs are skipped before each sequence
 	// Tables are the columns of the tables, as the quantities of the page.

@@ -189,8 +189,8 @@ func find(ctx context.Context, f plan.Finder, r entity.Request, list plan.SlotLi
 	return found, took, err
 }
 
-// measures are what is seen of a search, by quantity. All but the last two are NaN, which is no
-// observation, of a search that has found no window.
+// measures are the observations of a search, by quantity. If a search has found no window, all but
+// the last two are NaN, which is no observation.
 var measures = map[string]func(f plan.Found, list plan.SlotList) float64{
 	start:   ofWindow(func(w entity.Window) float64 { return w.Start.Seconds() }),
 	runTime: ofWindow(func(w entity.Window) float64 { return w.Length().Seconds() }),

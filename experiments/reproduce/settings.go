@@ -50,16 +50,16 @@ func (e *environment) UnmarshalYAML(decode func(any) error) error {
 	return nil
 }
 
-// dep18Cap is what DEP18's program counts at most for one slot's distance. The text does not have
+// dep18Cap is the largest distance that DEP18's program counts for one slot. The text does not have
 // it.
 const dep18Cap = 500 * des.Second
 
-// wholeTimes is how the authors' programs keep time: every task takes a whole
-// number of time units, rounded up.
+// wholeTimes is the rule for time in the authors' programs: every task takes a whole number of time
+// units, rounded up.
 var wholeTimes = window.Settings{Quantum: des.Second}
 
-// ways are how a search counts. In the authors' programs times are whole, and DEP18's counts
-// distances up to dep18Cap.
+// ways are the rules by which a search counts. In the authors' programs times are whole, and
+// DEP18's program counts distances up to dep18Cap.
 var ways = map[string]window.Settings{
 	"":                              wholeTimes,
 	"real times":                    {},

@@ -13,7 +13,7 @@ import (
 // confidence is the probability with which an interval covers the true mean.
 const confidence = 0.95
 
-// study is what replicated experiments have in common: rows to be filled with means over cycles.
+// study is the common part of replicated experiments: rows to be filled with means over cycles.
 type study struct {
 	of     any // what the observations depend on beside seed and cycle
 	cycles int // the published number

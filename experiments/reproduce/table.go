@@ -16,14 +16,14 @@ import (
 	"github.com/gridslot/gridslot/metrics/stats"
 )
 
-// Table is what an experiment found: its rows, and what is said of them.
+// Table is the result of an experiment: its rows, and texts about them.
 type Table struct {
 	Name, Title string
 	Source      string // what was published where
 	Settings    []Setting
 	Remarks     []string // how the figures were measured
-	// Cycles is how many there were; 1 of single runs. PublishedCycles is how many the paper had; 0
-	// if it has none.
+	// Cycles is the number of cycles; 1 of single runs. PublishedCycles is the number in the paper;
+	// 0 if it has none.
 	Cycles          int
 	PublishedCycles int
 	Seed            uint64

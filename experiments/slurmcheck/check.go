@@ -16,7 +16,7 @@ import (
 	"github.com/gridslot/gridslot/policy/slurm/replay"
 )
 
-// Given is what a run was made of: what the files of the run are checked against.
+// Given is the input of a run, against which its files are checked.
 type Given struct {
 	*replay.Input
 	// Accounts are the commands of sacctmgr that made the accounts; empty if there are none.
@@ -125,7 +125,7 @@ func readEvent(r *csvtable.Row) (event, error) {
 	return e, r.Err()
 }
 
-// state is where a job is in its life, as far as the events have told.
+// state is the stage of a job's life, as far as the events have told.
 type state uint8
 
 const (
@@ -136,7 +136,7 @@ const (
 	over // it ended, was cancelled, or is left when the run ends
 )
 
-// job is what the events have told of a job. Times are in s since the log begins.
+// job is the state of a job according to the events so far. Times are in s since the log begins.
 type job struct {
 	*replay.Submission
 	state state
@@ -176,7 +176,7 @@ type job struct {
 	condemned int64  // the second of the last order to cancel it while it ran; 0: none
 }
 
-// share is what a job has of one node.
+// share is the part of one node that a job has.
 type share struct {
 	node, cpus, mem int   // position of the node, CPUs, MB
 	cores           []int // ascending
@@ -410,7 +410,7 @@ func (c *checker) start(j *job, e *event) {
 		c.wrong(validate.TooEarly, j, "it starts before its begin time, %d", begin-c.late)
 	}
 	c.checkDependencies(j)
-	// It runs: on what, and is that within all limits?
+	// The job runs: on which cores, and within all limits?
 	j.state, j.start, j.extended, j.qos = running, e.time, 0, e.qos
 	j.attempts++
 	c.running = append(c.running, j)
@@ -434,8 +434,8 @@ func (c *checker) leave(j *job, e *event, next state) {
 	j.state, j.ended, j.outcome = next, e.time, e.detail
 }
 
-// latest is how many seconds after its limit a job may still run: the controller looks for such jobs
-// every 30 s.
+// latest is the number of seconds after its limit for which a job may still run: the controller
+// looks for such jobs every 30 s.
 const latest = 30
 
 // overdue reports whether the controller should have ended a running job before this event, if it may run for
@@ -472,7 +472,7 @@ func (c *checker) finish(j *job, e *event) {
 	c.leave(j, e, over)
 }
 
-// overtime is how many seconds jobs may run beyond their limits.
+// overtime returns the number of seconds that jobs may run beyond their limits.
 func (c *checker) overtime() int64 {
 	if c.conf.OverTimeLimit == des.Forever {
 		return 1 << 40 // as good as for ever, and can be added to
@@ -539,7 +539,7 @@ func (c *checker) left(j *job, e *event) {
 	j.state, j.outcome, j.left = over, e.detail, true
 }
 
-// order is what a user or operator does to a job.
+// order checks an order of a user or operator about a job.
 func (c *checker) order(j *job, e *event) {
 	c.undo = nil
 	o := c.orders[orderName{e.kind, e.key, e.time + c.late}]

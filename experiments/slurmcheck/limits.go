@@ -208,7 +208,7 @@ func (b *book) preempts(qos string) bool {
 	return false
 }
 
-// amountOfJobs is how much of a kind of TRES jobs have together. A node counts once.
+// amountOfJobs returns the amount of a kind of TRES that jobs have together. A node counts once.
 func (c *checker) amountOfJobs(kind string, jobs []*job) int {
 	n := 0
 	nodes := map[int]bool{}
@@ -224,7 +224,8 @@ func (c *checker) amountOfJobs(kind string, jobs []*job) int {
 	return n
 }
 
-// amountOfJob is how much of a kind of TRES a job has. Billing is what was told at its first start.
+// amountOfJob returns the amount of a kind of TRES that a job has. Billing is the number that was
+// told at its first start.
 func (c *checker) amountOfJob(kind string, j *job) (n int) {
 	kind, name, _ := strings.Cut(kind, "/")
 	switch kind {
@@ -248,8 +249,9 @@ func (c *checker) amountOfJob(kind string, j *job) (n int) {
 	return n
 }
 
-// beyondRequest is how much more of a kind a job has that starts than Slurm holds against limits as it starts:
-// devices of nodes that it did not ask for by their number. A job that has its nodes to itself is held to all their devices.
+// beyondRequest returns the amount of a kind that a starting job gets and that Slurm does not count
+// against limits at its start: devices of nodes that it did not ask for by their number. For a job
+// that has its nodes to itself, Slurm counts all their devices.
 func (c *checker) beyondRequest(kind string, j *job) int {
 	name, is := strings.CutPrefix(kind, "gres/")
 	if !is || j.whole() {
@@ -267,7 +269,8 @@ func (c *checker) counts(kind string, j *job) bool {
 	return slices.Contains([]string{"cpu", "mem", "node"}, kind) || slices.Contains(c.conf.TrackedTRES, kind)
 }
 
-// minutesLeft is how many minutes of a kind jobs can still use at least by their limits, which for some nothing tells.
+// minutesLeft returns the least number of minutes of a kind that jobs can still use by their
+// limits. The limits of some jobs are not told.
 func (c *checker) minutesLeft(kind string, jobs []*job) int {
 	sum := 0.0
 	for _, j := range jobs {

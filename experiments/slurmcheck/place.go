@@ -85,7 +85,7 @@ func (m *machine) shares(text string) (all []share, err error) {
 // whole reports whether a job has its nodes to itself.
 func (j *job) whole() bool { return j.Job.Exclusive || j.partition != nil && j.partition.Exclusive }
 
-// gres is how many devices the job has of node at, by kind: all if it has the node to itself.
+// gres returns the devices, by kind, that the job has of node at: all if it has the node to itself.
 func (m *machine) gres(j *job, at int) []slurm.Amount {
 	if j.whole() {
 		return m.nodes[at].GRES
@@ -93,7 +93,7 @@ func (m *machine) gres(j *job, at int) []slurm.Amount {
 	return j.Job.GRES
 }
 
-// amountOf is how much there is of a kind.
+// amountOf returns the amount of a kind.
 func amountOf(all []slurm.Amount, kind string) int {
 	n := 0
 	for _, a := range all {
@@ -104,7 +104,7 @@ func amountOf(all []slurm.Amount, kind string) int {
 	return n
 }
 
-// cpus is how many CPUs the job has.
+// cpus returns the number of CPUs that the job has.
 func (j *job) cpus() int {
 	n := 0
 	for _, s := range j.on {
@@ -204,7 +204,7 @@ func (c *checker) checkShare(j *job, s share) {
 	}
 }
 
-// checkAmounts looks whether all nodes together are what the job asks for.
+// checkAmounts checks that all nodes together meet the job's request.
 func (c *checker) checkAmounts(j *job, e *event) {
 	own := &j.Job
 	if own.Nodes > 0 && len(j.on) != own.Nodes {
@@ -260,7 +260,7 @@ func (c *checker) checkPartition(j *job, e *event) {
 	}
 }
 
-// nodesChange is what an operator does to nodes.
+// nodesChange checks a change of nodes by an operator, and makes it.
 func (c *checker) nodesChange(e *event) {
 	names, err := slurm.Hosts(e.nodes)
 	if err != nil {

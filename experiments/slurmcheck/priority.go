@@ -72,7 +72,7 @@ func (b *book) use(j *job, until int64) {
 	}
 }
 
-// counts is how often a second of a job counts as use: UsageFactor of its QoS, or 1.
+// counts returns the factor by which a second of a job counts as use: UsageFactor of its QoS, or 1.
 func (b *book) counts(j *job) float64 {
 	if q := b.qos[j.qos]; q != nil {
 		if times, err := strconv.ParseFloat(q.says["usagefactor"], 64); err == nil && times >= 0 {
@@ -89,7 +89,7 @@ func (b *book) ends(j *job, now int64) {
 	}
 }
 
-// totals are what a group and all below it have used, and the shares of all that are next below it.
+// totals are the use of a group and of all below it, and the sum of the shares next below it.
 type totals struct{ used, shares float64 }
 
 // total reckons the totals of a group and of all below it.
@@ -173,7 +173,7 @@ func (b *book) rank(siblings []*group, of map[*group]totals, tied *[][]*group, j
 	}
 }
 
-// bill is what a second of a job is charged for.
+// bill returns the billing of a job: the amount that is charged for each second of it.
 func (c *checker) bill(j *job) float64 {
 	weights := j.partition.BillingWeights
 	if len(weights) == 0 {

@@ -20,7 +20,7 @@ import (
 	"github.com/gridslot/gridslot/metrics/findings"
 )
 
-// analysis is what the study says of its results; see package findings.
+// analysis has the settings by which the study's results are analysed; see package findings.
 type analysis struct {
 	// Nil where simulations are not cut into batches.
 	Batching *findings.Batching

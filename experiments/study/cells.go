@@ -86,8 +86,8 @@ func (f *filter) matches(c cell) bool {
 	return true
 }
 
-// makeCells makes File.cells: it crosses the axes, replaces names in values, and leaves out what is
-// to be left out. The order is that of the file, whose last axis varies fastest.
+// makeCells makes File.cells: it crosses the axes, replaces names in values, and removes the cells
+// to leave out. The order is the order of the file, whose last axis varies fastest.
 func (f *File) makeCells() error {
 	total := 1
 	for _, a := range f.axes {

@@ -18,7 +18,7 @@ type key struct {
 	text string
 }
 
-// kind is what a key's value may be.
+// kind is the form that a key's value may have.
 type kind uint8
 
 const (

@@ -67,9 +67,9 @@ func (d Dimension) Check() error {
 	return nil
 }
 
-// digits is how many decimal digits a number of a sample keeps, counted from the first digit of the
-// width of its dimension there. The last digits of a logarithm differ between machines, and nobody
-// wants to read them.
+// digits is the number of decimal digits that a number of a sample keeps, counted from the first
+// digit of the width of its dimension there. The last digits of a logarithm differ between
+// machines, and nobody wants to read them.
 const digits = 6
 
 // at returns the value of the dimension at the part u of it, 0 <= u <= 1. A part that was drawn is
@@ -147,8 +147,8 @@ func LatinHypercube(size int, seed uint64, dimensions ...Dimension) Axis {
 	})
 }
 
-// redraws is how often a point that is there already is drawn anew before the sample is refused. In
-// a Latin hypercube it keeps its strata and gets another place in them.
+// redraws is the number of times that a point which is there already is drawn anew before the
+// sample is refused. In a Latin hypercube it keeps its strata and gets another place in them.
 const redraws = 100
 
 // sample returns an axis of points: draw gives, for the point of a number, its part of each

@@ -90,13 +90,14 @@ func each(ctx context.Context, slots int, units []Unit, do func(ctx context.Cont
 //	        ##    units that needed more, in a half each
 //	        #     units that needed more than that, one at a time
 type Local struct {
-	// Workers is how many units are under way at once; 0 is the number of cores (GOMAXPROCS).
+	// Workers is the number of units that are under way at once; 0 means the number of cores
+	// (GOMAXPROCS).
 	Workers int
 	// Command starts a worker: a program that calls Serve with its standard input
 	// and output.
 	Command []string
-	// Memory is how many bytes all workers together may take; 0 is three quarters of
-	// what the machine, or the process's control group, has.
+	// Memory is the largest number of bytes of all workers together; 0 means three quarters of the
+	// memory of the machine, or of the process's control group.
 	Memory int64
 
 	start time.Duration // least time that a worker has to come to work; 0 means shortestStart
@@ -166,8 +167,8 @@ type slot struct {
 // errOutgrown reports a unit that needs more memory than its slot has.
 var errOutgrown = errors.New("the unit needs more memory than its slot has")
 
-// shortestStart is how long a worker has at least to come to work. One that is
-// stopped at its beginning would hold up the study for ever.
+// shortestStart is the least time that a worker has to come to work. Without an end to it, a worker
+// that is stopped at its beginning would hold up the study for ever.
 const shortestStart = 30 * time.Second
 
 // do carries out a unit, several times where its worker goes away (Lost), since that is more often

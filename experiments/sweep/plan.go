@@ -13,7 +13,7 @@ import (
 	"unicode/utf8"
 )
 
-// Plan is what a study consists of: Study.Plan makes it, Folder.Plan reads it from plan.csv.
+// Plan lists the cases of a study: Study.Plan makes it, Folder.Plan reads it from plan.csv.
 type Plan struct {
 	// The names of the parameters, in the order of the axes.
 	Names []string

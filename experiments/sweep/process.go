@@ -125,8 +125,8 @@ func (p *process) ask(ctx context.Context, o order, limit Limit) (a answer, peak
 	return a, peak, why
 }
 
-// watchEvery is how often the size of a worker is looked at. A process fills some
-// ten megabytes in that time. Only a test changes it.
+// watchEvery is the time between two looks at the size of a worker. A process fills some ten
+// megabytes in that time. Only a test changes it.
 var watchEvery = 10 * time.Millisecond
 
 // watch looks at the process until it has answered, and kills it where the context ends or a limit
@@ -240,15 +240,15 @@ func Serve(in io.Reader, out io.Writer, open func(Portable, Basis) (Do, error)) 
 	return <-ended
 }
 
-// server is what a worker knows of its study; do is nil until the study has been opened.
+// server is the state of a worker; do is nil until the study has been opened.
 type server struct {
 	open  func(Portable, Basis) (Do, error)
 	study Study
 	do    Do
 }
 
-// keptMemory is how many bytes a worker may keep between two units: above it, it gives back to the
-// system what it can, so that the next unit is measured by itself.
+// keptMemory is the number of bytes that a worker may keep between two units. Above it, the worker
+// gives back to the system what it can, so that the next unit is measured by itself.
 const keptMemory = 64 << 20
 
 // answer opens a study, or carries out a unit and measures what it took. What is neither is an

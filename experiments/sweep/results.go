@@ -47,7 +47,7 @@ func (r *Results) Missing() (missing []Unit) {
 	return missing
 }
 
-// Status is how far a study is: Units = Done + Missing + failures of all kinds.
+// Status is the progress of a study: Units = Done + Missing + failures of all kinds.
 type Status struct {
 	Units, Done, Missing int
 	Failures             map[FailureKind]int

@@ -14,9 +14,9 @@ type Study struct {
 	// parameters only and have the same seed are pairs: they met the same chance.
 	Seeds []uint64
 
-	// Basis is what results depend on beside parameters and seed, such as the
-	// program and the checksums of the files it reads: results of another basis are
-	// computed anew, and stay apart.
+	// Basis is the rest of what results depend on, beside parameters and seed, such as the program
+	// and the checksums of the files it reads: results of another basis are computed anew, and stay
+	// apart.
 	Basis Basis
 
 	// Dir is the study's folder; without one results are kept in memory only.
@@ -88,7 +88,7 @@ type Input struct {
 	Of Param `json:"of,omitzero"`
 }
 
-// Case is what a unit of work is a function of: a value for each parameter, and a seed.
+// Case is the input of a unit of work: a value for each parameter, and a seed.
 type Case struct {
 	Params []Param // in the order of the study's axes
 	Seed   uint64
@@ -116,8 +116,8 @@ type Cell struct {
 	Value string `json:"value"`
 }
 
-// Outcome is what became of a unit: a row, or a failure. A unit that was interrupted has an
-// outcome without either, and is still to be done.
+// Outcome is the result of a unit: a row, or a failure. An interrupted unit has an outcome without
+// either, and is still to be done.
 type Outcome struct {
 	Row     Row `json:",omitzero"` // a row without columns is one
 	Failure *Failure
@@ -133,7 +133,7 @@ type Failure struct {
 	Kind    FailureKind `json:"kind"`
 	Message string      `json:"message"`
 	Log     string      `json:"log,omitempty"` // the last lines of what the unit said
-	// Tries is how often the unit was begun, 1 or more.
+	// Tries is the number of times that the unit was begun, 1 or more.
 	Tries int `json:"tries"`
 }
 

@@ -18,7 +18,7 @@ import (
 	"github.com/gridslot/gridslot/internal/indir"
 )
 
-// underway is what a unit under way has beside its case. It travels in the context that Do gets,
+// underway has the folder and log of a unit under way. It travels in the context that Do gets,
 // where Log and Files find it.
 type underway struct {
 	root *os.Root // the study's folder, or nil
@@ -57,7 +57,7 @@ func underWay(key string, process int) string {
 	return fmt.Sprintf("%s/.%s.%d.tmp", runsName, key, process)
 }
 
-// grace is how long a unit that is told to end may take to, before it is left behind.
+// grace is the time that a unit has to end after it was told to, before it is left behind.
 const grace = time.Second
 
 // carryOut does a unit within the limits of the study, and is what Work.Do and workers call. It

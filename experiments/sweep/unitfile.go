@@ -56,7 +56,7 @@ func (r *Row) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// unitHead is what the file of a unit begins with, whether it has a result or a failure.
+// unitHead is the beginning of the file of a unit, whether it has a result or a failure.
 type unitHead struct {
 	Key        string `json:"key"`
 	Parameters Row    `json:"parameters"`
@@ -66,13 +66,13 @@ type unitHead struct {
 // headOf returns the head of a unit's file.
 func headOf(u Unit) unitHead { return unitHead{u.Key, u.Params, u.Seed} }
 
-// unitFile is what stands in the file of a unit that has a result.
+// unitFile is the content of the file of a unit that has a result.
 type unitFile struct {
 	unitHead
 	Row Row `json:"row"`
 }
 
-// failureFile is what stands in the file of a unit that has failed.
+// failureFile is the content of the file of a unit that has failed.
 type failureFile struct {
 	unitHead
 	Failure

@@ -16,7 +16,7 @@ import (
 	"github.com/gridslot/gridslot/workload"
 )
 
-// Accounting is what PBS and TORQUE write of jobs, a line an event:
+// Accounting is the accounting log of PBS and TORQUE, a line an event:
 //
 //	08/26/2014 17:08:04;E;11923.host;user=ada queue=batch qtime=1409094464 start=1409094470 ...
 //

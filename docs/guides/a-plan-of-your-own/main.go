@@ -29,7 +29,7 @@ func NewLicensed(processors, licences int) *Licensed {
 	return &Licensed{plan.NewCluster(processors), plan.NewCluster(licences), map[*entity.Run]*entity.Run{}}
 }
 
-// licences is what a request asks of the licences, if it asks for any.
+// licences returns the request for licences in a request, if it asks for any.
 func licences(req entity.Request) (entity.Request, bool) {
 	if req.Needs == nil {
 		return req, false

@@ -16,7 +16,7 @@ import (
 	"github.com/gridslot/gridslot/workload"
 )
 
-// model is what a node of one processor draws.
+// model is the power of a node of one processor.
 var model = metrics.PowerModel{
 	Idle: 100 * metrics.Watt, Busy: 200 * metrics.Watt, Off: 10 * metrics.Watt,
 	Booting: 200 * metrics.Watt, SwitchingOff: 120 * metrics.Watt,

@@ -12,7 +12,7 @@ import (
 	"github.com/gridslot/gridslot/workload/vo"
 )
 
-// cycles is how many batches the means are over.
+// cycles is the number of batches that the means are over.
 const cycles = 25
 
 // alternatives are those of one cycle's batch: 20 jobs, on 24 nodes for 600 units.

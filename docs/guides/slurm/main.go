@@ -28,7 +28,7 @@ const accounting = `JobID|JobIDRaw|User|Partition|Submit|Start|End|ElapsedRaw|Ti
 15|15|eve|standard|2024-01-31T08:30:00|None|2024-01-31T08:40:00|0|UNLIMITED|0|64||CANCELLED by 1003
 `
 
-// wait is what the log says, kept with the job.
+// wait returns the wait in the log, which is kept with the job.
 func wait(rec *workload.Record) any { return rec.Wait }
 
 // waits compares how jobs wait here and how they waited under Slurm.

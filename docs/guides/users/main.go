@@ -22,10 +22,10 @@ import (
 	"github.com/gridslot/gridslot/workload/users"
 )
 
-// population is how many users share the cluster.
+// population is the number of users who share the cluster.
 const population = 60
 
-// runs are what has ended.
+// runs are the runs that have ended.
 type runs []*entity.Run
 
 // Observe keeps each run that has ended.

@@ -20,17 +20,17 @@ import (
 
 // Problem is a graph of tasks for a row of processors.
 type Problem struct {
-	// Cost is what each task takes on each processor: Cost[task][processor], above 0.
+	// Cost is the time of each task on each processor: Cost[task][processor], above 0.
 	Cost [][]des.Time
-	// Edges are what tasks wait for, each pair once at most.
+	// Edges are the dependencies between tasks, each pair at most once.
 	Edges []Edge
 }
 
 // Edge says that To begins when From has ended and its data has come.
 type Edge struct {
 	From, To int
-	// Comm is how long the data takes between two different processors; within one it
-	// takes no time.
+	// Comm is the time for the data between two different processors; within one processor it takes
+	// no time.
 	Comm des.Time
 }
 

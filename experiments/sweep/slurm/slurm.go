@@ -22,7 +22,7 @@ import (
 // own is the folder below the study's with the program and the logs.
 const own = "slurm"
 
-// Submission is what was handed over to Slurm.
+// Submission identifies the jobs that were handed over to Slurm.
 type Submission struct {
 	// The numbers of the job array, and of the job that merges after it.
 	Array, Merge string

@@ -141,8 +141,7 @@ func (p *Process) wakeNow() {
 	p.wakeAfter(0)
 }
 
-// unwinding is how a process is left at Close: a panic that no one but end
-// sees.
+// unwinding is the panic by which a process is left at Close; only end sees it.
 type unwinding struct{}
 
 // sleep hands control back to the simulation until an event wakes the process.
