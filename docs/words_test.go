@@ -1,10 +1,16 @@
 package docs_test
 
 import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
@@ -45,4 +51,53 @@ func TestPagesNameTheirNouns(t *testing.T) {
 			}
 		}
 	}
+}
+
+// The comment of an exported name begins with a noun, too: go doc shows it without its neighbours, and
+// "X is what ..." leaves the reader to find out what X is. The packages of Slurm are not counted yet.
+func TestExportedNamesHaveNouns(t *testing.T) {
+	vague := regexp.MustCompile(`^(?:Package \w+|[A-Z]\w*(?:(?:, \w+)* and \w+)?(?:, if (?:set|given),)?) (?:is|are) (?:what|that|how|where|who)\b`)
+	require.Regexp(t, vague, "Rate is what was submitted.")
+	require.Regexp(t, vague, "From, To and At are where it begins.")
+	require.NotRegexp(t, vague, "Rate is the load that was submitted: it is what policies see.")
+	seen := 0
+	require.NoError(t, filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && (d.Name() == "testdata" || path == filepath.Join(root, "policy", "slurm")) {
+			return filepath.SkipDir
+		}
+		if !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return nil
+		}
+		files := token.NewFileSet()
+		file, err := parser.ParseFile(files, path, nil, parser.ParseComments|parser.SkipObjectResolution)
+		require.NoError(t, err)
+		ast.Inspect(file, func(n ast.Node) bool {
+			var text *ast.CommentGroup
+			switch n := n.(type) {
+			case *ast.File:
+				text = n.Doc
+			case *ast.GenDecl:
+				text = n.Doc
+			case *ast.FuncDecl:
+				text = n.Doc
+			case *ast.TypeSpec:
+				text = n.Doc
+			case *ast.ValueSpec:
+				text = n.Doc
+			case *ast.Field:
+				text = n.Doc
+			}
+			if text != nil {
+				seen++
+				first, _, _ := strings.Cut(text.Text(), "\n\n")
+				assert.NotRegexp(t, vague, strings.Join(strings.Fields(first), " "), "%s", files.Position(text.Pos()))
+			}
+			return true
+		})
+		return nil
+	}))
+	require.Greater(t, seen, 1000) // the code was found
 }
