@@ -130,6 +130,7 @@ type backfillRun struct {
 	// blocked is until when jobs of a QoS are not planned: with assoc_limit_stop one that waits for what its
 	// QoS may have together has the others of that QoS wait at least as long.
 	blocked map[*qos]int64
+	opening opening // room for the opening that find looks at
 }
 
 // over is the key of SchedulerParameters that ends the run before it looks at the next job, or "".
@@ -493,7 +494,7 @@ func (e *entry) limit() int64 { return int64(min(e.job.Limit, e.part.MaxTime) / 
 
 // openingFrom is what the job of e could be planned on from a second on for its limit, as far as plans
 // and reservations say, and from which second that is: a reservation of all that it needs is waited
-// for. It is nil where there is no such second.
+// for. It is nil where there is no such second. The next call takes its room.
 func (r *backfillRun) openingFrom(e *entry, start int64) (*opening, int64) {
 	c, j := r.c, e.job
 	// Reservations (job_test_resv).
@@ -525,7 +526,8 @@ func (r *backfillRun) openingFrom(e *entry, start int64) (*opening, int64) {
 	// reach of the job's end.
 	nodes.intersect(e.part.nodes)
 	end := max(start, r.second) + e.limit()
-	o := r.table.openingFrom(start, end, need{nodes, j.Licenses})
+	o := &r.opening
+	*o = r.table.openingFrom(start, end, need{nodes, j.Licenses})
 	if start == r.second {
 		r.expires(o.first)
 		r.expires(o.beyond - e.limit())
@@ -541,11 +543,12 @@ func (r *backfillRun) openingFrom(e *entry, start int64) (*opening, int64) {
 	}
 	for _, n := range j.Excluded {
 		o.nodes.drop(n)
+		nodes.drop(n)
 	}
 	if len(c.reserved) > 0 {
-		o.wanted = c.spare.clone(o.nodes)
+		o.wanted = nodes
 	}
-	return &o, start
+	return o, start
 }
 
 // reserves reports whether the job of e is old and important enough that others wait for it: that

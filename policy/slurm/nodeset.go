@@ -79,6 +79,15 @@ func (s nodeSet) empty() bool {
 	return true
 }
 
+// words is where the words lie that are not 0: from first to last-1. Both are 0 if the set is empty.
+func (s nodeSet) words() (first, last int) {
+	for last = len(s); last > 0 && s[last-1] == 0; last-- {
+	}
+	for ; first < last && s[first] == 0; first++ {
+	}
+	return first, last
+}
+
 func (s nodeSet) meets(other nodeSet) bool {
 	other = other[:len(s)]
 	for i := range s {

@@ -2,6 +2,7 @@ package slurm
 
 import (
 	"maps"
+	"math/bits"
 	"slices"
 )
 
@@ -11,6 +12,9 @@ type interval struct {
 	begin, end int64
 	free       nodeSet
 	licenses   map[string]int // nil: licences are not planned
+	// more tells in which words of the sets the next interval has nodes free that this one has not: bit w%64 is set if
+	// any word w has. Most plans are on a few nodes, so that most words need not be compared. Invariant: 0 for the last interval.
+	more uint64
 }
 
 // The table is node_space of plugins/sched/backfill/backfill.c.
@@ -21,10 +25,10 @@ type need struct {
 	licenses []Amount
 }
 
-// take takes a need from the interval, and reports whether all of its nodes were free.
-func (i *interval) take(n need) (allFree bool) {
-	free, lacking := i.free[:len(n.nodes)], uint64(0)
-	for w, word := range n.nodes {
+// take takes a need from the interval, and reports whether all of its nodes were free. These are in the words first to last-1.
+func (i *interval) take(n need, first, last int) (allFree bool) {
+	nodes, free, lacking := n.nodes[first:last], i.free[first:last], uint64(0)
+	for w, word := range nodes {
 		lacking |= word &^ free[w]
 		free[w] &^= word
 	}
@@ -62,7 +66,7 @@ func newTable(before *table, now, window, resolution int64, size int, all nodeSe
 	if before != nil {
 		t.intervals, t.views, t.roomToView = before.intervals[:0], before.views[:0], before.roomToView
 	}
-	t.intervals = append(t.intervals, interval{now / resolution * resolution, (now + window) / resolution * resolution, sets.clone(all), licenses})
+	t.intervals = append(t.intervals, interval{now / resolution * resolution, (now + window) / resolution * resolution, sets.clone(all), licenses, 0})
 	return t
 }
 
@@ -86,7 +90,7 @@ func (t *table) intervalAt(second int64) int {
 func (t *table) cut(at int, second int64) {
 	later := t.intervals[at]
 	later.begin, later.free, later.licenses = second, t.sets.clone(later.free), maps.Clone(later.licenses)
-	t.intervals[at].end = second
+	t.intervals[at].end, t.intervals[at].more = second, 0
 	t.intervals = slices.Insert(t.intervals, at+1, later)
 	t.records++
 	for _, v := range t.views {
@@ -110,12 +114,13 @@ func (t *table) plan(begin, end int64, needs need) {
 	// Take the needs from the intervals up to the plan's end, where the last one is cut.
 	merge := max(at-1, 0)
 	first, last := at+1, len(t.intervals) // of the plan, and behind it
+	from, to := needs.nodes.words()
 	allFree := true
 	for at++; at < len(t.intervals); at++ {
 		if end < t.intervals[at].end {
 			t.cut(at, end)
 		}
-		if !t.intervals[at].take(needs) {
+		if !t.intervals[at].take(needs, from, to) {
 			allFree = false
 		}
 		if end == t.intervals[at].end {
@@ -123,14 +128,17 @@ func (t *table) plan(begin, end int64, needs need) {
 			break
 		}
 	}
+	for k := first - 1; k < last; k++ {
+		t.compare(k, from, to)
+	}
 	for _, v := range t.views {
 		v.taken(t, first, last, needs.nodes, allFree)
 	}
 	// Merge.
 	for k := merge; k < last && k+1 < len(t.intervals); k++ {
 		this, next := &t.intervals[k], &t.intervals[k+1]
-		if this.free.equal(next.free) && maps.Equal(this.licenses, next.licenses) {
-			this.end = next.end
+		if this.more == 0 && this.free.equal(next.free) && maps.Equal(this.licenses, next.licenses) {
+			this.end, this.more = next.end, next.more
 			t.intervals = slices.Delete(t.intervals, k+1, k+2)
 			for _, v := range t.views {
 				v.merge(k)
@@ -176,7 +184,7 @@ func (t *table) openingFrom(start, end int64, needs need) opening {
 	}
 	// Slurm looks at one interval more for the second from which there may be other nodes.
 	for k := from; k <= to && k+1 < len(t.intervals); k++ {
-		if free := t.intervals[k].free; gains(needs.nodes, t.intervals[k+1].free, free) {
+		if t.gains(k, needs.nodes) {
 			o.later = t.intervals[k].end
 			break
 		}
@@ -184,7 +192,7 @@ func (t *table) openingFrom(start, end int64, needs need) opening {
 	if o.to = to; to < len(t.intervals) {
 		o.beyond = t.intervals[to].begin
 	}
-	for k := from; k < to; k++ {
+	for k := from; k < to && t.intervals[k].licenses != nil; k++ {
 		if i := &t.intervals[k]; !i.licensed(needs.licenses) {
 			o.licensed, o.later = false, i.end
 		}
@@ -203,12 +211,38 @@ func (t *table) narrow(o *opening) {
 	}
 }
 
-// gains reports whether any of wanted is free next and not now.
-func gains(wanted, next, now nodeSet) bool {
-	next, now = next[:len(wanted)], now[:len(wanted)]
-	for w := range wanted {
-		if wanted[w]&next[w]&^now[w] != 0 {
-			return true
+// compare notes whether the interval behind k has nodes free that k has not, in the words first to last-1 of the sets. The
+// other words are as they were compared last.
+func (t *table) compare(k, first, last int) {
+	if k+1 == len(t.intervals) {
+		return
+	}
+	i, next := &t.intervals[k], t.intervals[k+1].free
+	for w := first; w < last; w++ {
+		var gained uint64
+		for v := w % 64; v < len(next); v += 64 { // all words of the bit
+			gained |= next[v] &^ i.free[v]
+		}
+		if bit := uint64(1) << (w % 64); gained != 0 {
+			i.more |= bit
+		} else {
+			i.more &^= bit
+		}
+	}
+}
+
+// gains reports whether any of the wanted nodes is free in the interval behind k and not in k.
+func (t *table) gains(k int, wanted nodeSet) bool {
+	more := t.intervals[k].more
+	if more == 0 {
+		return false
+	}
+	now, next := t.intervals[k].free, t.intervals[k+1].free
+	for ; more != 0; more &= more - 1 {
+		for w := bits.TrailingZeros64(more); w < len(wanted); w += 64 {
+			if wanted[w]&next[w]&^now[w] != 0 {
+				return true
+			}
 		}
 	}
 	return false

@@ -20,7 +20,6 @@ type view struct {
 // span is what of the wanted nodes is free in an interval.
 type span struct {
 	nodes, cpus int          // how many nodes are free, and how many CPUs these have if idle
-	gains       bool         // some wanted nodes are free in the next interval and not in this one
 	vain        [vains]int32 // vain openings that begin in the interval, by position in view.vain
 	noted       int          // how many have been noted; at most vains of them are in vain
 }
@@ -106,9 +105,6 @@ func (v *view) count(t *table, first, last int) {
 	for k := first; k < last; k++ {
 		v.spans[k].nodes, v.spans[k].cpus = v.sum(t, t.intervals[k].free)
 	}
-	for k := max(first-1, 0); k < last; k++ { // the interval before them is compared with the first
-		v.compare(t, k)
-	}
 }
 
 // sum is how many of the wanted nodes are in a set, and how many CPUs these have if idle.
@@ -122,20 +118,11 @@ func (v *view) sum(t *table, set nodeSet) (nodes, cpus int) {
 	return nodes, cpus
 }
 
-// compare notes whether the interval behind k has wanted nodes free that k has not.
-func (v *view) compare(t *table, k int) {
-	if v.spans[k].gains = false; k+1 < len(t.intervals) {
-		free := t.intervals[k].free
-		v.spans[k].gains = gains(v.wanted, t.intervals[k+1].free, free)
-	}
-}
-
 // cut follows a cut of interval k into two that are equal. v may be nil, here and below: then nobody has asked
 // for the view yet.
 func (v *view) cut(k int) {
 	if v != nil {
 		v.spans = slices.Insert(v.spans, k+1, v.spans[k])
-		v.spans[k].gains = false
 	}
 }
 
@@ -147,7 +134,7 @@ func (v *view) merge(k int) {
 }
 
 // taken follows the taking of nodes from the intervals first to last-1. If all of the nodes were free in all
-// of them, each loses the same, so that gains changes only at the two ends.
+// of them, each loses the same.
 func (v *view) taken(t *table, first, last int, nodes nodeSet, allFree bool) {
 	switch {
 	case v == nil:
@@ -164,10 +151,6 @@ func (v *view) taken(t *table, first, last int, nodes nodeSet, allFree bool) {
 		v.spans[k].nodes -= gone
 		v.spans[k].cpus -= cpus
 	}
-	if first > 0 {
-		v.compare(t, first-1)
-	}
-	v.compare(t, last-1)
 }
 
 // viewed reports whether the view of its partition tells where the job of e cannot be planned, and which second
@@ -241,7 +224,7 @@ func (r *backfillRun) chance(e *entry, start int64, nowOnly, tested, passes bool
 		end, later := start+long, int64(0)
 		next := k // the interval behind the one at whose end there may be other nodes
 		for next < len(t.intervals) && later == 0 && (next == k || t.intervals[next-1].begin <= end) {
-			if v.spans[next].gains {
+			if t.gains(next, v.wanted) {
 				later = t.intervals[next].end
 			}
 			next++
