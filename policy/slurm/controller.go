@@ -67,7 +67,7 @@ type Controller struct {
 	looks       int64               // number of looks into the future so far, for tests
 
 	// Room that is used again, so that a pass allocates little.
-	later       usage     // what looks into the future change. Invariant: equal to free between two looks
+	later       usage     // what looks into the future change. Invariant: equal to free between two looks: see search.takeBack
 	search      search    // the one search for nodes that is made at a time
 	unmerged    []*entry  // the entries that runnable last sorted by merging, before it sorted them
 	merged      []*entry  // the same entries after it had sorted them
@@ -344,14 +344,14 @@ func (c *Controller) start(now des.Time, e *entry, placed []Placement) {
 	for _, l := range j.Licenses {
 		c.licenses[l.Kind] -= l.Count
 	}
-	c.free.take(j)
-	c.later.take(j)
-	j.shares = nil
-	for _, p := range placed {
+	j.shares = make([]share, len(placed))
+	for i, p := range placed {
 		j.nodes.add(p.Node)
-		j.shares = append(j.shares, share{int32(p.Node), int32(len(p.Cores))})
+		j.shares[i] = share{int32(p.Node), int32(len(p.Cores)), int32(p.Mem)}
 		c.cores[p.Node].take(p.Cores)
 	}
+	c.free.take(j)
+	c.later.take(j)
 	// The job leaves the queue and joins what runs. Its age no longer counts before it leaves its groups.
 	j.whole, j.reason, j.hasty, j.behind, j.extended, j.altered = c.whole(e), NoReason, false, nil, 0, 0
 	if !j.began { // a job that waited again is charged for what it had at first

@@ -186,7 +186,7 @@ func (c *Controller) look(e *entry, f *forecast, now int64, nowOnly bool) {
 	defer s.takeBack()
 	if len(victims) > 0 {
 		for _, j := range victims {
-			s.release(j)
+			s.release(j, j.cpusOn(f.among))
 		}
 		if f.atOnce = f.found(c, e, s.run()); f.atOnce {
 			return
@@ -253,15 +253,15 @@ func (c *Controller) lookAhead(e *entry, f *forecast, s *search, order []ending)
 		// only after a job that was taken away, but of the next job on any nodes: a gap of the forecast.
 		last := (*Job)(nil)
 		for k < len(order) {
-			on, j, end := order[k].runsOn(f.among), order[k].job, order[k].second
-			if k++; !on {
+			cpus, j, end := order[k].cpusOn(f.among), order[k].job, order[k].second
+			if k++; cpus == 0 {
 				continue
 			}
 			if base == 0 { // rounded up by 1 to 30 s
 				base = end + endsTogether - end%endsTogether
 			}
 			last, f.ends = j, end
-			s.release(j)
+			s.release(j, cpus)
 			f.addGap(order, k)
 			if k < len(order) && order[k].second > base+window {
 				break
@@ -301,8 +301,8 @@ func (f *forecast) addGap(order []ending, k int) {
 	}
 }
 
-// share is how many CPUs a running job has of a node.
-type share struct{ node, cpus int32 }
+// share is how many CPUs and MB a running job has of a node.
+type share struct{ node, cpus, mem int32 }
 
 // ending is the second in which a running job reaches its limit, and what it has.
 type ending struct {
@@ -311,20 +311,7 @@ type ending struct {
 	shares []share
 }
 
-// runsOn reports whether the job has any of the nodes.
-func (e *ending) runsOn(nodes nodeSet) bool {
-	if len(e.shares) > len(nodes) {
-		return e.job.nodes.meets(nodes)
-	}
-	for i := range e.shares {
-		if nodes.has(int(e.shares[i].node)) {
-			return true
-		}
-	}
-	return false
-}
-
-// cpusOn is how many CPUs the job has of the nodes.
+// cpusOn is how many CPUs the job has of the nodes; 0 if it has none of the nodes.
 func (e *ending) cpusOn(nodes nodeSet) (cpus int) {
 	if len(e.shares) > len(nodes) && !e.job.nodes.meets(nodes) {
 		return 0
@@ -336,6 +323,9 @@ func (e *ending) cpusOn(nodes nodeSet) (cpus int) {
 	}
 	return cpus
 }
+
+// cpusOn is how many CPUs a running job has of the nodes; 0 if it has none of the nodes.
+func (j *Job) cpusOn(nodes nodeSet) int { return (&ending{job: j, shares: j.shares}).cpusOn(nodes) }
 
 // compareEndings orders jobs that run by their limits, those whose limits end together by their numbers.
 func compareEndings(a, b ending) int {

@@ -88,7 +88,7 @@ type Job struct {
 
 	// What it has while it runs or completes.
 	nodes     nodeSet // its nodes
-	shares    []share // how many CPUs it has of each of its nodes, as Placed has them
+	shares    []share // what of Placed looks into the future need, for each of its nodes
 	allocated tres    // what it has in all
 	billing   float64 // what a second is charged for; see Controller.weighted
 	whole     bool    // it has its nodes to itself

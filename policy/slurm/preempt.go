@@ -115,7 +115,7 @@ func (c *Controller) victimsFor(e *entry, now des.Time, candidates nodeSet) ([]*
 		s := c.newSearch(e, candidates, c.free.clone())
 		last, chosen := -1, choice(nil)
 		for i, j := range order {
-			s.release(j)
+			s.release(j, j.cpusOn(candidates))
 			if chosen = s.run(); chosen != nil {
 				last = i
 				break

@@ -451,7 +451,7 @@ func TestGPUsWeighWhereEnoughNodesAreConsidered(t *testing.T) {
 		s := r.newSearch(j.entries[0], j.entries[0].part.nodes, r.free.clone())
 		require.Equal(t, wide.want, r.weights[2] != weighs(1, 0), "%+v", wide.job)
 		if wide.busy != nil {
-			s.release(wide.busy)
+			s.release(wide.busy, wide.busy.cpusOn(s.among))
 			require.Less(t, r.weights[2], weighs(1, 0), "where that is over all are considered")
 			require.Less(t, r.weights[3], weighs(1, 0))
 		}
@@ -460,7 +460,7 @@ func TestGPUsWeighWhereEnoughNodesAreConsidered(t *testing.T) {
 	r.submit(0, &Job{Tasks: 1, Required: []int{3}})
 	r.until(10 * des.Second)
 	wide := r.submit(10*des.Second, &Job{Nodes: 3, GRES: two, Held: true})
-	r.newSearch(wide.entries[0], r.parts[0].nodes, r.free.clone()).release(r.started[0])
+	r.newSearch(wide.entries[0], r.parts[0].nodes, r.free.clone()).release(r.started[0], 1)
 	require.Equal(t, weighs(1, 0), r.weights[3], "a node counts once, before and after")
 	require.ErrorIs(t, r.try(10*des.Second, &Job{Nodes: 3, GRES: two}), ErrConfiguration)
 	require.Equal(t, weighs(1, 1), r.weights[3], "all are considered where the look is whether idle nodes would do")

@@ -41,13 +41,13 @@ type search struct {
 	// free is what is free of each node. If jobs are released, it is the caller's to change, as Controller.later.
 	free  usage
 	among nodeSet // nodes that may be chosen: candidates that suit the shape
-	// most is how many CPUs of among are free. Invariant: no fewer than these nodes offer, so that a search whose most
-	// is too low fails without a count of what they offer.
+	// most is how many CPUs of among are free, at most. Invariant: no fewer than these nodes offer, so that a search whose
+	// most is too low fails without a count of what they offer.
 	most       int
-	considered int    // how many of among Slurm considers for a job that wants devices: see Controller.considers
-	looked     bool   // at the GPUs of all that are considered
-	freed      []*Job // jobs that were released and whose nodes have not got back in free what the jobs had
-	given      []*Job // jobs that were released before, with what they had given back; see takeBack
+	considered int     // how many of among Slurm considers for a job that wants devices: see Controller.considers
+	looked     bool    // at the GPUs of all that are considered
+	freed      []*Job  // jobs that were released and whose nodes have not got back in free what the jobs had
+	given      nodeSet // nodes that have got back in free what jobs had that were released; see takeBack
 
 	// What nodes offer. Valid if asked, but for the nodes in stale. Invariant: nodes is the size of open, and cpus the
 	// sum of offered over open.
@@ -76,7 +76,7 @@ func (c *Controller) beginSearch() {
 		most = max(most, c.conf.Nodes[i].CPUs())
 	}
 	nodes := len(c.conf.Nodes)
-	c.search = search{c: c, among: newNodeSet(nodes), open: newNodeSet(nodes), left: newNodeSet(nodes), stale: newNodeSet(nodes),
+	c.search = search{c: c, among: newNodeSet(nodes), open: newNodeSet(nodes), left: newNodeSet(nodes), stale: newNodeSet(nodes), given: newNodeSet(nodes),
 		offered: make([]int, nodes), levels: make([]int, most+1), chosen: make(choice, 0, nodes), room: make([]int, 0, nodes)}
 }
 
@@ -91,7 +91,8 @@ func (c *Controller) newSearch(e *entry, candidates nodeSet, free usage) *search
 	s := &c.search
 	s.job, s.shape, s.free, s.most, s.asked, s.planned = e.job, c.shapeOf(e), free, 0, false, false
 	s.plain = s.shape.plain && !c.forgetful
-	s.freed, s.given = s.freed[:0], s.given[:0]
+	s.freed = s.freed[:0]
+	clear(s.given)
 	for w, word := range candidates {
 		s.among[w] = word & s.shape.suited[w]
 		for word = s.among[w] & free.some[w]; word != 0; word &= word - 1 {
@@ -188,14 +189,10 @@ func (s *search) offer(n int) {
 	}
 }
 
-// release has a running job be over: what it has of the nodes that may be chosen is free.
-func (s *search) release(j *Job) {
+// release has a running job be over: what it has of the nodes that may be chosen is free, cpus CPUs at most.
+func (s *search) release(j *Job, cpus int) {
 	s.freed = append(s.freed, j)
-	for _, had := range j.shares {
-		if s.among.has(int(had.node)) {
-			s.most += int(had.cpus)
-		}
-	}
+	s.most += cpus
 	switch {
 	case s.c.forgetful: // tests hold the answers to those of counts that are never behind
 		s.refresh()
@@ -229,34 +226,27 @@ func (s *search) offerPlainly() {
 // changes with each node, and so do weights by GPUs.
 func (s *search) give() {
 	for _, j := range s.freed {
-		for i := range j.Placed {
-			p := &j.Placed[i]
-			if !s.among.has(p.Node) {
+		for i := range j.shares {
+			had := &j.shares[i]
+			n := int(had.node)
+			if !s.among.has(n) {
 				continue
 			}
-			if s.stale.add(p.Node); len(s.shape.gres) == 0 {
-				s.free.give(j, p)
+			s.stale.add(n)
+			if s.given.add(n); len(s.shape.gres) == 0 {
+				s.free.give(j, had)
 				continue
 			}
-			s.consider(p.Node, -1)
-			s.free.give(j, p)
-			s.consider(p.Node, 1)
+			s.consider(n, -1)
+			s.free.give(j, had)
+			s.consider(n, 1)
 		}
 	}
-	s.given = append(s.given, s.freed...)
 	s.freed = s.freed[:0]
 }
 
-// takeBack takes back what was given back, so that free is what it was before the search.
-func (s *search) takeBack() {
-	for _, j := range s.given {
-		for i := range j.Placed {
-			if p := &j.Placed[i]; s.among.has(p.Node) {
-				s.free.moveOne(j, p, -1)
-			}
-		}
-	}
-}
+// takeBack takes back what was given back, so that free is what is free now, as it was before the search.
+func (s *search) takeBack() { s.free.copyFrom(s.c.free, s.given) }
 
 // refresh reckons anew what nodes offer of which something was given back.
 func (s *search) refresh() {

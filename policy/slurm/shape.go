@@ -217,7 +217,7 @@ func (c *Controller) offered(s *shape, n int, free usage) int {
 		}
 	}
 	if c.conf.Select.Memory {
-		if cpus = d.fitsMemory(node, cpus, free.mem[n]); cpus/d.perTask < d.tasksFit() {
+		if cpus = d.fitsMemory(node, cpus, free.mem[n]); cpus < d.tasksFit()*d.perTask {
 			return 0
 		}
 	}
@@ -234,8 +234,12 @@ func (d *demand) fitsMemory(node *Node, cpus, mem int) int {
 	case d.perCPU > 0 && d.whole && d.perCPU*cpus > mem: // a whole node needs the memory for all of its CPUs
 		return 0
 	case d.perCPU > 0:
-		cpus = min(cpus, mem/d.perCPU)
-		cpus -= cpus % d.perTask
+		if d.perCPU*cpus > mem { // a division takes long, and most nodes have enough
+			cpus = mem / d.perCPU
+		}
+		if d.perTask > 1 {
+			cpus -= cpus % d.perTask
+		}
 		if cpus < d.perNode {
 			return 0
 		}

@@ -1,6 +1,9 @@
 package slurm
 
-import "slices"
+import (
+	"math/bits"
+	"slices"
+)
 
 // usage is what is free of each node: counted, which is all that the choice of nodes looks at.
 type usage struct {
@@ -41,24 +44,41 @@ func (u usage) take(j *Job) { u.move(j, -1) }
 func (u usage) release(j *Job) { u.move(j, 1) }
 
 func (u usage) move(j *Job, times int) {
-	for i := range j.Placed {
-		u.moveOne(j, &j.Placed[i], times)
+	for i := range j.shares {
+		u.moveOne(j, &j.shares[i], times)
 	}
 }
 
 // give gives back what a job has of one of its nodes.
-func (u usage) give(j *Job, p *Placement) { u.moveOne(j, p, 1) }
+func (u usage) give(j *Job, had *share) { u.moveOne(j, had, 1) }
 
-func (u usage) moveOne(j *Job, p *Placement, times int) {
-	if u.cpus[p.Node] += times * len(p.Cores); u.cpus[p.Node] > 0 {
-		u.some.add(p.Node)
+func (u usage) moveOne(j *Job, has *share, times int) {
+	n := int(has.node)
+	if u.cpus[n] += times * int(has.cpus); u.cpus[n] > 0 {
+		u.some.add(n)
 	} else {
-		u.some.drop(p.Node)
+		u.some.drop(n)
 	}
-	u.mem[p.Node] += times * p.Mem
+	u.mem[n] += times * int(has.mem)
 	for _, g := range j.GRES {
 		if counts := u.gres[g.Kind]; counts != nil {
-			counts[p.Node] += times * g.Count
+			counts[n] += times * g.Count
+		}
+	}
+}
+
+// copyFrom makes what is free of the nodes of a set what other has free of them.
+func (u usage) copyFrom(other usage, nodes nodeSet) {
+	for w, word := range nodes {
+		u.some[w] = u.some[w]&^word | other.some[w]&word
+		for ; word != 0; word &= word - 1 {
+			n := w*64 + bits.TrailingZeros64(word)
+			u.cpus[n], u.mem[n] = other.cpus[n], other.mem[n]
+		}
+	}
+	for kind, counts := range u.gres {
+		for n := range nodes.all {
+			counts[n] = other.gres[kind][n]
 		}
 	}
 }
