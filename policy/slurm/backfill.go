@@ -103,6 +103,7 @@ func (c *Controller) runBackfill(now des.Time) {
 			break
 		}
 	}
+	r.settle()
 	// Nodes that are planned and not allocated get the state PLANNED, which is a change of nodes (_handle_planned).
 	l.planned.intersect(c.idleNodes())
 	if !l.planned.empty() {
@@ -130,11 +131,15 @@ type backfillRun struct {
 	// blocked is until when jobs of a QoS are not planned: with assoc_limit_stop one that waits for what its
 	// QoS may have together has the others of that QoS wait at least as long.
 	blocked map[*qos]int64
-	opening opening // room for the opening that find looks at
+	off     []putOff // entries that were put off, in the order of the queue
+	opening opening  // room for the opening that find looks at
 }
 
 // over is the key of SchedulerParameters that ends the run before it looks at the next job, or "".
 func (r *backfillRun) over() string {
+	if r.tests+len(r.off) >= r.c.conf.Schedule.MaxTests { // each that was put off may count
+		r.makeUpAll()
+	}
 	switch rules := &r.c.conf.Schedule; {
 	case r.tests >= rules.MaxTests:
 		return "bf_max_job_test"
@@ -230,12 +235,24 @@ func (r *backfillRun) relimitStarted(j *Job) {
 	}
 }
 
-// fill starts the job of e, or plans it unless it is to start now only. It reports false where the
-// table is full.
+// fill starts the job of e, or plans it unless it is to start now only, or puts that off. It reports false where
+// the table is full.
 func (r *backfillRun) fill(e *entry, nowOnly bool) bool {
 	if e.found == nil {
 		e.found = newFinding(len(r.c.conf.Nodes))
 	}
+	// What the last run found costs less to recall than to put off. It cannot be recalled while entries ahead are put off.
+	switch {
+	case len(r.off) == 0 && r.recall(e, nowOnly):
+		return r.use(e, nowOnly)
+	case r.putsOff(e, nowOnly):
+		return true
+	}
+	return r.findAndUse(e, nowOnly)
+}
+
+// findAndUse starts or plans the job of e as fill does, at once.
+func (r *backfillRun) findAndUse(e *entry, nowOnly bool) bool {
 	if !r.recall(e, nowOnly) {
 		r.remember(e, nowOnly)
 	}

@@ -18,6 +18,10 @@ type Controller struct {
 	// call Release for it.
 	Stopped func(now des.Time, j *Job, why Stop)
 
+	// Estimates makes each run of backfill plan all jobs that it gets to, so that PlannedStart and Obstacle know of all of them.
+	// If it is false, a run may leave out plans that decide nothing. It is set before the first call.
+	Estimates bool
+
 	// What the controller was made of. It never changes.
 	conf     *Config
 	accounts *Accounts    // only the usage and the crowds in it change

@@ -23,11 +23,15 @@ func (c *Controller) Records() int {
 // Repeats is how many runs of backfill were left out because they would have done what the last one did.
 func (c *Controller) Repeats() int64 { return c.backfill.last.times }
 
-// Plans tells the estimates of the jobs that wait, and why they wait.
+// Plans tells the estimates of the jobs that wait, if all have them, and why they wait.
 func (c *Controller) Plans() string {
 	var text strings.Builder
 	for j := range c.waiting {
-		fmt.Fprintf(&text, " %d %d %s", j.ID, j.estimate, j.reason)
+		estimate := j.estimate
+		if !c.Estimates {
+			estimate = 0
+		}
+		fmt.Fprintf(&text, " %d %d %s", j.ID, estimate, j.reason)
 	}
 	return text.String()
 }

@@ -68,6 +68,7 @@ func (r *ruled) wants(qos string) *Job {
 // it together have too few CPUs free soon enough. When they have them sooner, it is.
 func TestARunLooksAgainWhenNodesAreFreeSoonerThanAllWere(t *testing.T) {
 	r, hasA := gapped(t, 4)
+	r.Estimates = true
 	waits := r.wants("free")
 	r.until(65 * des.Second)
 	require.Equal(t, 1203*des.Second, r.PlannedStart(waits), "on b and c")
@@ -82,6 +83,7 @@ func TestARunLooksAgainWhenNodesOfAVainOpeningChange(t *testing.T) {
 	for _, reserved := range []bool{false, true} {
 		t.Run(fmt.Sprint("reserved ", reserved), func(t *testing.T) {
 			r, hasA := gapped(t, 8)
+			r.Estimates = true
 			if reserved {
 				require.NoError(t, r.Reserve(11*des.Second, &Reservation{Name: "r", Start: 20 * des.Hour, End: 21 * des.Hour, Nodes: []int{3}}))
 			}

@@ -164,7 +164,8 @@ func TestWhatIsRememberedIsWhatALookWouldFind(t *testing.T) {
 	}
 	repeats := int64(0)
 	for seed := range draws {
-		repeats += remembers(t, anySetUp(rand.New(rand.NewPCG(uint64(seed), 1))), fmt.Sprint("set-up ", seed))
+		more, _ := remembers(t, anySetUp(rand.New(rand.NewPCG(uint64(seed), 1))), fmt.Sprint("set-up ", seed))
+		repeats += more
 	}
 	require.Greater(t, repeats, int64(100*draws), "runs of backfill that repeat the last one")
 }
@@ -175,22 +176,26 @@ func TestWhatARunRecallsIsWhatALookWouldFind(t *testing.T) {
 	if testing.Short() {
 		draws = 15
 	}
+	spared := int64(0)
 	for seed := range draws {
-		remembers(t, crowded(rand.New(rand.NewPCG(uint64(seed), 1))), fmt.Sprint("machine ", seed))
+		_, looks := remembers(t, crowded(rand.New(rand.NewPCG(uint64(seed), 1))), fmt.Sprint("machine ", seed))
+		spared += looks
 	}
+	require.Greater(t, spared, int64(100*draws), "looks that a run spares which puts plans off")
 }
 
-// remembers holds a controller that plays a folder to one that remembers nothing, and is how many runs of backfill it has left out.
-func remembers(t *testing.T, files map[string]string, what string) (repeats int64) {
+// remembers holds a controller that plays a folder to one that remembers nothing. It tells how many runs of backfill are left out, and how many
+// looks are spared by putting plans off.
+func remembers(t *testing.T, files map[string]string, what string) (repeats, spared int64) {
 	dir := t.TempDir()
 	write(t, dir, files)
 	in, err := replay.ReadFolder(dir)
 	require.NoError(t, err)
-	events := func(forgets bool) (string, *slurm.Controller) {
+	events := func(forgets, estimates bool) (string, *slurm.Controller) {
 		sim := des.New(des.Config{})
 		m, err := replay.NewMachine(sim, in)
 		require.NoError(t, err)
-		if forgets {
+		if m.Controller().Estimates = estimates; forgets {
 			m.Controller().Forget()
 		}
 		var text, plans strings.Builder
@@ -206,11 +211,16 @@ func remembers(t *testing.T, files map[string]string, what string) (repeats int6
 		text.WriteString(plans.String())
 		return text.String(), m.Controller()
 	}
-	got, c := events(false)
-	want, forgetful := events(true)
+	got, c := events(false, true)
+	want, forgetful := events(true, true)
 	require.Equal(t, want, got, what)
 	require.Equal(t, forgetful.Passes(), c.Passes(), what)
-	return c.Repeats()
+	// Without estimates all else is the same.
+	got, puttingOff := events(false, false)
+	want, forgetful = events(true, false)
+	require.Equal(t, want, got, what)
+	require.Equal(t, forgetful.Passes(), puttingOff.Passes(), what)
+	return c.Repeats(), c.Looks() - puttingOff.Looks()
 }
 
 // TestAJobOfALongLogCostsNoMore plays logs of one load that differ in length: neither looks into the future nor passes

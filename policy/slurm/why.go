@@ -40,8 +40,8 @@ func (j *Job) Obstacle() Obstacle {
 }
 
 // PlannedStart returns the instant at which the last run of backfill saw the job start
-// (start_time of a pending job); 0: it saw no start. It is no promise: the next run may plan
-// otherwise.
+// (start_time of a pending job); 0: it saw no start, or without Estimates may not have looked. It is no
+// promise: the next run may plan otherwise.
 func (c *Controller) PlannedStart(j *Job) des.Time {
 	if j.estimate == 0 {
 		return 0

@@ -177,6 +177,7 @@ func (m *Machine) Now() des.Time { return SecondOf(m.sim.Now() - m.in.Late) }
 
 // Begin puts what the input has into the simulator: jobs one after the other, the rest at once.
 func (m *Machine) Begin() {
+	m.c.Estimates = m.c.Estimates || m.Whys
 	if m.in.Outages != nil {
 		m.fail(m.in.Outages)
 	}

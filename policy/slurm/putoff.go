@@ -1,0 +1,122 @@
+package slurm
+
+import (
+	"math/bits"
+	"slices"
+)
+
+// Of a hundred runs of backfill few start a job, and most plans decide nothing: a plan matters only to jobs behind it that
+// could start now on its nodes. So a run puts off planning a job that cannot start now whatever is planned, and makes the
+// plan up for when a job behind it might start now without it. What a run does beside is the same:
+//
+//	starts    a job is put off only if too few CPUs are free now on nodes that are in no plan made so far. More plans leave
+//	          fewer nodes, so that it would not start if it were planned at once
+//	plans     a job is planned only when all jobs ahead of it are, in the order of the queue
+//	changes   at its end a run plans more until it is known whether it notes a change and whether idle nodes are planned
+//
+// Only the estimates of jobs that were put off are missing: see Controller.Estimates.
+
+// putOff is an entry of the queue that was put off. What it depends on has not changed when it is made up for: nothing starts in
+// between.
+type putOff struct {
+	entry   *entry
+	nowOnly bool // see fill
+}
+
+// putsOff puts off the planning of the job of e, if that may be. It makes up for as many entries that were put off as it takes
+// to tell that the job cannot start now. If it returns false, nothing is put off any more.
+func (r *backfillRun) putsOff(e *entry, nowOnly bool) bool {
+	may := r.mayPutOff(e, nowOnly)
+	for len(r.off) > 0 && !(may && r.lacksCPUs(e)) {
+		r.makeUp()
+	}
+	if len(r.off) > 0 || may && r.lacksCPUs(e) {
+		r.off = append(r.off, putOff{e, nowOnly})
+		return true
+	}
+	return false
+}
+
+// makeUp plans the first entry that was put off.
+func (r *backfillRun) makeUp() {
+	first := r.off[0]
+	r.off = r.off[1:]
+	r.findAndUse(first.entry, first.nowOnly) // the table has room: see mayPutOff
+}
+
+// makeUpAll plans all entries that were put off.
+func (r *backfillRun) makeUpAll() {
+	for len(r.off) > 0 {
+		r.makeUp()
+	}
+}
+
+// settle makes up for entries at the end of a run until it is known what the run leaves: whether idle nodes are planned, and
+// whether it has noted a change, which it does if any are planned.
+func (r *backfillRun) settle() {
+	c := r.c
+	idle := c.idleNodes()
+	onIdle := func(o putOff) bool {
+		fit := c.shapeOf(o.entry).fit
+		for w, word := range o.entry.part.nodes {
+			if word&fit[w]&idle[w] != 0 {
+				return true
+			}
+		}
+		return false
+	}
+	for len(r.off) > 0 && !c.backfill.planned.meets(idle) && (c.backfill.changed != r.now || slices.ContainsFunc(r.off, onIdle)) {
+		r.makeUp()
+	}
+}
+
+// mayPutOff reports whether the planning of the job of e leaves nothing behind but a plan, and the table has room for it. What
+// may be left behind otherwise: what looks leave (see passesOver); with bf_busy_nodes how many CPUs a job gets; with
+// assoc_limit_stop, and for a QoS with NoReserve, what becomes of jobs behind it; for a job of several partitions, its plans in
+// others; the limit that keeps it from being planned, as its reason.
+func (r *backfillRun) mayPutOff(e *entry, nowOnly bool) bool {
+	c, j := r.c, e.job
+	switch rules := &c.conf.Schedule; {
+	case c.Estimates || r.hasty || rules.BusyNodes || rules.AssocLimitStop || len(j.entries) > 1 || j.reservation != nil || !r.passesOver(e):
+		return false
+	case r.table.records+2*(len(c.backfill.trail.made)-r.learnt+len(r.off)+1) >= r.table.size:
+		return false
+	case nowOnly || !c.conf.Enforce.Limits: // no plan, or no limits
+		return true
+	case j.blockedByQOS || !j.limitsCPUsOnly():
+		return false
+	}
+	over := c.beyondAmounts(j, j.reckonedNeeds())
+	j.blockedByQOS = false // as it was
+	return over == ""
+}
+
+// lacksCPUs reports whether the job of e cannot start now, for too few CPUs are free on nodes that are in no plan made so far.
+func (r *backfillRun) lacksCPUs(e *entry) bool {
+	c := r.c
+	s := c.shapeOf(e)
+	if c.soonestIn(e) != -1 {
+		return true
+	}
+	r.catchUp()
+	defer c.spare.back(c.spare.mark())
+	o, from := r.openingFrom(e, r.second)
+	if o == nil || from > r.second { // reservations keep all nodes from it
+		return true
+	}
+	r.table.narrow(o)
+	o.nodes.intersect(s.fit)
+	return !c.haveFree(o.nodes, s.demand.cpus)
+}
+
+// haveFree reports whether nodes have so many CPUs free now.
+func (c *Controller) haveFree(nodes nodeSet, cpus int) bool {
+	for w, word := range nodes {
+		for word &= c.free.some[w]; word != 0; word &= word - 1 {
+			if cpus -= c.free.cpus[w*64+bits.TrailingZeros64(word)]; cpus <= 0 {
+				return true
+			}
+		}
+	}
+	return cpus <= 0
+}
