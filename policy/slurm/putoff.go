@@ -83,10 +83,10 @@ func (r *backfillRun) mayPutOff(e *entry, nowOnly bool) bool {
 		return false
 	case nowOnly || !c.conf.Enforce.Limits: // no plan, or no limits
 		return true
-	case j.blockedByQOS || !j.limitsCPUsOnly():
+	case j.blockedByQOS || !c.limitsGiven(j):
 		return false
 	}
-	over := c.beyondAmounts(j, j.reckonedNeeds())
+	over := c.beyondAmounts(j, c.reckonedNeeds(e, 0, nil))
 	j.blockedByQOS = false // as it was
 	return over == ""
 }
