@@ -2,6 +2,7 @@ package formats_test
 
 import (
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -57,6 +58,18 @@ func TestTasksOf2018AreJobs(t *testing.T) {
 
 	_, all, _ = records(t, workload.Options{Reading: workload.Reading{Format: formats.Alibaba{Size: formats.Instances}}}, "testdata/batch_task.csv")
 	require.Equal(t, []int64{3, 1, 2, 1, 1}, sizes(t, all))
+}
+
+// A program has written the lines of a data set: what stands between two commas is the cell, blanks
+// around it too, and a number with blanks is no number.
+func TestCellsOfADataSetAreTakenAsTheyAre(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "batch_task.csv")
+	require.NoError(t, os.WriteFile(path, []byte(" M1,3.0,j_1 ,1,Terminated,100,160,150.0,0.39\nM2,3.0,j_1,1,Terminated, 100,160,150.0,0.39\n"), 0o666))
+	trace, all, report := records(t, workload.Options{Reading: workload.Reading{Format: formats.Alibaba{}}}, path)
+	require.Len(t, all, 1)
+	require.Equal(t, " M1", more(t, trace, all[0])["name"])
+	require.Equal(t, "j_1 ", more(t, trace, all[0])["array"])
+	require.EqualValues(t, 1, report.Total(workload.Damaged), "its start is \" 100\"")
 }
 
 func TestInstancesOf2018AreJobsOfOneProcessor(t *testing.T) {
