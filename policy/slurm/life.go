@@ -266,6 +266,9 @@ func (c *Controller) update(now des.Time, j *Job) {
 		c.prioritize(j, now)
 		c.sorted = false
 	}
+	if j.state == running && !j.Held {
+		c.prioritize(j, now) // which it has if it must start again
+	}
 	if j.state == pending || j.state == running {
 		c.changed(now)
 		c.main.stir(&c.conf.Schedule, now)

@@ -332,6 +332,26 @@ func TestDevicesNeedCoresForWholeTasks(t *testing.T) {
 	r.submit(0, &with)
 }
 
+// An order about a job that runs computes its priority, which is what it has if it must start again. Without an order
+// it keeps the priority with which it started.
+func TestOrdersComputePrioritiesOfJobsThatRun(t *testing.T) {
+	const conf = "NodeName=n1 CPUs=4\nPartitionName=all Nodes=ALL\nAccountingStorageType=accounting_storage/slurmdbd\n" +
+		"PriorityType=priority/multifactor\nPriorityWeightAge=36000\nPriorityMaxAge=0-10\n"
+	for order, want := range map[bool]uint32{false: 1, true: 597} { // the age counts from the first pass on, at 3 s
+		r := newRuled(t, conf, "")
+		j := r.submit(0, &Job{Tasks: 1, Requeue: true})
+		r.until(10 * des.Second)
+		require.Equal(t, running, j.state)
+		require.Equal(t, uint32(1), j.Priority)
+		if r.until(600 * des.Second); order {
+			r.Relimit(600*des.Second, j, 2*des.Hour)
+		}
+		require.NoError(t, r.Down(610*des.Second, []int{0}))
+		require.Equal(t, pending, j.state)
+		require.Equal(t, want, j.entries[0].priority)
+	}
+}
+
 // In a partition with OverSubscribe=EXCLUSIVE a job counts all GPUs of a node once nodes were looked for; a job that was
 // beyond a limit when it came counts those that it asks for, so that backfill plans it on the small node.
 func TestGPUsOfWholeNodesCountOnceNodesWereLookedFor(t *testing.T) {
