@@ -249,22 +249,11 @@ func (c *checker) amountOfJob(kind string, j *job) (n int) {
 	return n
 }
 
-// beyondRequest returns the amount of a kind that a starting job gets and that Slurm does not count
-// against limits at its start: devices of nodes that it did not ask for by their number. For a job
-// that has its nodes to itself, Slurm counts all their devices.
-func (c *checker) beyondRequest(kind string, j *job) int {
-	name, is := strings.CutPrefix(kind, "gres/")
-	if !is || j.whole() {
-		return 0
-	}
-	return amountOf(j.Job.GRES, name) * (len(j.on) - max(j.Job.Nodes, 1))
-}
-
 // counts reports whether Slurm counts a kind of TRES, so that limits on it hold for a job that starts. Billing counts
-// where the job is charged for what it asks for: it starts for the first time, and no other devices are charged.
+// where the job is charged for what it has: it starts for the first time.
 func (c *checker) counts(kind string, j *job) bool {
 	if kind == "billing" {
-		return j.attempts == 1 && j.partition != nil && !slices.ContainsFunc(j.partition.BillingWeights, func(w slurm.Weight) bool { return c.beyondRequest(w.Kind, j) != 0 })
+		return j.attempts == 1
 	}
 	return slices.Contains([]string{"cpu", "mem", "node"}, kind) || slices.Contains(c.conf.TrackedTRES, kind)
 }
@@ -443,7 +432,7 @@ func unless(limits, nearer map[string]int) map[string]int {
 
 // alone checks limits on what a job that starts has of kinds, and has of them for each of its nodes.
 func (c *checker) alone(j *job, whose string, perJob, perNode map[string]int) {
-	has := func(kind string) int { return c.amountOfJob(kind, j) - c.beyondRequest(kind, j) }
+	has := func(kind string) int { return c.amountOfJob(kind, j) }
 	for kind, most := range perJob {
 		if c.counts(kind, j) && has(kind) > most {
 			c.wrong(validate.OverCapacity, j, "%d %s, and maxtresperjob of %s is %d", has(kind), kind, whose, most)
@@ -470,7 +459,7 @@ func (c *checker) within(j *job, whose string, g, q *group, limit string, jobs [
 		if has == c.amountOfJobs(kind, others) { // it adds nothing, not even to what a limit of the QoS lets them have
 			continue
 		}
-		if has -= c.beyondRequest(kind, j); has > most {
+		if has > most {
 			c.wrong(validate.OverCapacity, j, "%d %s, and %s of %s is %d", has, kind, limit, whose, most)
 		}
 	}

@@ -505,15 +505,16 @@ func TestLimitsOnTRESAndSubmissions(t *testing.T) {
 	})
 	for _, limit := range []struct{ ofQOS, ofAccount, ofUser, want string }{
 		{" grptres=gres/gpu=1", "", "", "2 gres/gpu, and grptres of QoS q is 1"},
-		{" grptres=gres/gpu=2", "", "", ""}, // z counts with what it asks for, and has twice as much
+		{" grptres=gres/gpu=2", "", "", "4 gres/gpu, and grptres of QoS q is 2"},
+		{" grptres=gres/gpu=4", "", "", ""},
 		{"", " grptres=license/matlab=1", "", "2 license/matlab, and grptres of account a is 1"},
 		{" grptres=license/matlab=2", " grptres=license/matlab=1", "", ""},
 		{" maxtresperuser=cpu=3 maxtresperuser=gres/gpu=1", "", "", "4 cpu, and maxtresperuser of QoS q is 3|8 cpu, and maxtresperuser of QoS q is 3|2 gres/gpu, and maxtresperuser of QoS q is 1"},
 		{" maxtresperaccount=billing=7", "", "", "8 billing, and maxtresperaccount of QoS q is 7"},
 		{"", " grptres=gres/other=0", "", ""},
-		{"", " maxtresperjob=gres/gpu=1", "", "2 gres/gpu, and maxtresperjob of account a is 1"},
-		{"", " maxtresperjob=gres/gpu=1", " maxtresperjob=gres/gpu=2", ""},
-		{" maxtresperjob=gres/gpu=2", " maxtresperjob=gres/gpu=1", "", ""},
+		{"", " maxtresperjob=gres/gpu=1", "", "4 gres/gpu, and maxtresperjob of account a is 1"},
+		{"", " maxtresperjob=gres/gpu=1", " maxtresperjob=gres/gpu=4", ""},
+		{" maxtresperjob=gres/gpu=4", " maxtresperjob=gres/gpu=1", "", ""},
 		{"", "", " maxtrespernode=cpu=3", "4 cpu of each node, and maxtrespernode of user u1 is 3"},
 		{" mintresperjob=license/matlab=1", "", "", "0 license/matlab, and MinTRES of QoS q is 1"},
 		{"", " grptresrunmins=gres/gpu=15", "", "19 minutes of gres/gpu can still be used, and GrpTRESRunMins of account a is 15"},

@@ -20,7 +20,6 @@ type siteAttempt struct {
 	user      int
 	account   string
 	partition string
-	asked     int            // nodes that it asks for, at least one
 	tres      map[string]int // what it has of kinds of TRES, as the event numbers them
 }
 
@@ -150,7 +149,7 @@ func (s *siteRun) start(j *job, key string, now int, row map[string]string) erro
 	if how := s.how[key]; how != "" && now < s.over[key]+121 {
 		return fmt.Errorf("%d s after %s", now-s.over[key], how)
 	}
-	a := &siteAttempt{at: now, cpus: whole(row, "cpus"), qos: row["qos"], nodes: hosts(row["nodes"]), user: j.user, partition: row["partition"], asked: max(1, whole(j.more, "nodes")), tres: map[string]int{}}
+	a := &siteAttempt{at: now, cpus: whole(row, "cpus"), qos: row["qos"], nodes: hosts(row["nodes"]), user: j.user, partition: row["partition"], tres: map[string]int{}}
 	numbers := map[string]string{"2": "mem"}
 	for i, kind := range s.countedKinds() {
 		numbers[strconv.Itoa(1001+i)] = kind
@@ -286,7 +285,7 @@ func (s *siteRun) limits(a *siteAttempt) error {
 					have = cpus
 				case kind == "node":
 					have = len(nodes)
-				case a.tres[kind] == 0, kind == "gres/gpu" && len(a.nodes) > a.asked: // devices count for nodes that are asked for
+				case a.tres[kind] == 0:
 					continue
 				default:
 					have = has[kind]

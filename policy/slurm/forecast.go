@@ -125,6 +125,9 @@ func (c *Controller) willRun(e *entry, among nodeSet, now int64, nowOnly bool) (
 	if f.nodes == nil || !f.atOnce && nowOnly {
 		return 0, nil, f
 	}
+	if len(e.job.GRES) > 0 {
+		e.job.spread = f.nodes.count()
+	}
 	if e.job.reckoned = f.reckoned; f.atOnce {
 		return now, f.nodes, f
 	}
@@ -149,11 +152,11 @@ func (c *Controller) fitIdle(e *entry, candidates nodeSet) nodeSet {
 	s := c.shapeOf(e)
 	f, known := c.among(s, &s.onIdle, candidates, preemptor{})
 	if !known || c.forgetful {
-		reckoned := e.job.reckoned
+		reckoned, spread := e.job.reckoned, e.job.spread
 		if chosen := c.choose(e, candidates, c.idle); chosen != nil {
 			f.nodes = chosen.nodes(len(c.conf.Nodes))
 		}
-		e.job.reckoned = reckoned
+		e.job.reckoned, e.job.spread = reckoned, spread
 	}
 	return f.nodes
 }

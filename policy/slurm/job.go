@@ -84,6 +84,7 @@ type Job struct {
 	numbered   bool     // basic holds a number
 	basic      int64    // its priority under priority/basic, before Nice is subtracted
 	reckoned   int      // CPUs that it would have got when nodes were last found for it (total_cpus); 0: they never were
+	spread     int      // number of nodes that a search has chosen for it last, whose devices count (total_gres); 0: none has. Valid of jobs with devices, whose searches are never recalled
 	guess      int      // number of nodes that were found for it last (node_cnt_wag); 0: none were
 
 	// What it has while it runs or completes.

@@ -372,7 +372,7 @@ func (c *Controller) requeue(now des.Time, j *Job) {
 	if c.second(j.eligible) <= c.second(now) {
 		j.eligible = now.Add(credentialExpires)
 	}
-	j.submitted, j.accrued, j.reckoned, j.Placed, j.told = now, 0, 0, nil, NoReason
+	j.submitted, j.accrued, j.reckoned, j.spread, j.Placed, j.told = now, 0, 0, 0, nil, NoReason
 	c.enter(j) // with the priority that it had
 	c.changed(now)
 }

@@ -69,7 +69,7 @@ func (c *Controller) chooseNow(e *entry, candidates nodeSet) choice {
 	if !f.atOnce {
 		return nil
 	}
-	e.job.reckoned = f.reckoned
+	e.job.reckoned, e.job.spread = f.reckoned, len(f.chosen)
 	return f.chosen
 }
 

@@ -329,11 +329,11 @@ func (s *search) run() choice {
 	return s.reckon(chosen)
 }
 
-// reckon notes how many CPUs the job would have of the nodes chosen (total_cpus), if there are any. If there are none,
-// the number of an earlier search stays: limits on amounts go by it.
+// reckon notes how many CPUs the job would have of the nodes chosen (total_cpus), and of how many nodes it would have devices
+// (total_gres), if there are any. If there are none, the numbers of an earlier search stay: limits on amounts go by it.
 func (s *search) reckon(chosen choice) choice {
 	if chosen != nil {
-		s.job.reckoned = s.cpusOf(chosen)
+		s.job.reckoned, s.job.spread = s.cpusOf(chosen), len(chosen)
 	}
 	return chosen
 }

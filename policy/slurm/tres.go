@@ -117,7 +117,7 @@ func (c *Controller) reckonedNeeds(e *entry, nodes int, whole nodeSet) tres {
 }
 
 // reckon is what a job would have in a partition of which only the number of CPUs and nodes is known. Devices count
-// for the nodes that the job asks for, however many it gets. A job that asks for no memory, where there is no
+// for the nodes that were chosen last for the job, and until then for those that it asks for. A job that asks for no memory, where there is no
 // DefMemPerCPU, counts with the memory of its partition's first node (job_get_tres_mem).
 func (c *Controller) reckon(j *Job, p *partition, cpus, nodes int, whole nodeSet) tres {
 	perNode, perCPU := j.Memory, j.MemoryPerCPU
@@ -134,6 +134,9 @@ func (c *Controller) reckon(j *Job, p *partition, cpus, nodes int, whole nodeSet
 	return c.filled(j, p, cpus, mem, nodes, j.Required, func(kind string) int {
 		if whole != nil {
 			return c.devicesOf(j, slices.Collect(whole.all), kind, true)
+		}
+		if j.spread > 0 {
+			return j.spread * amountIn(j.GRES, kind)
 		}
 		return max(j.Nodes, 1) * amountIn(j.GRES, kind)
 	})

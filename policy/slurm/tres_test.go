@@ -165,7 +165,7 @@ func TestLimitsOnDevicesAndLicences(t *testing.T) {
 	}
 }
 
-// Before its nodes are known a job counts with devices for the nodes that it asks for, with all devices of the nodes that it
+// Before its nodes are known a job counts with devices for the nodes that were chosen for it last, and first for those that it asks for, with all devices of the nodes that it
 // would have to itself, and, if it asks for no memory, with that of the first node of its partition for each node.
 func TestWhatJobsCountForBeforeTheyStart(t *testing.T) {
 	r := newRuled(t, counted, limitedTo())
@@ -183,6 +183,25 @@ func TestWhatJobsCountForBeforeTheyStart(t *testing.T) {
 	require.Equal(t, 300, r.requested(perCPU, r.parts[0]).of(tresMem))
 	r.conf.Select.DefMemPerCPU = 50
 	require.Equal(t, 400, r.requested(wide, r.parts[0]).of(tresMem))
+	// What a search has found counts from then on, also where none finds nodes.
+	r = newRuled(t, counted, limitedTo("qos q grptres=gres/gpu=1"))
+	spread := r.submit(0, &Job{Tasks: 5, GRES: []Amount{{"gpu", 1}}, Account: "a", User: "u", QOS: "q"})
+	require.Equal(t, 1, r.reckonedNeeds(spread.entries[0], 0, nil).of(gpu))
+	r.until(10 * des.Second)
+	require.Equal(t, Reason("QOSGrpGRES"), spread.Reason())
+	require.Equal(t, 2, r.reckonedNeeds(spread.entries[0], 0, nil).of(gpu))
+	// What others have beyond a limit, as that of their QoS lets them, holds back those only who want more.
+	r = newRuled(t, counted, limitedTo("account a grptres=gres/gpu=1", "qos other grptres=gres/gpu=9"))
+	one := func(qos string, gpus int) *Job {
+		j := &Job{Tasks: 1, Account: "a", User: "u", QOS: qos}
+		if gpus > 0 {
+			j.GRES = []Amount{{"gpu", gpus}}
+		}
+		return r.submit(0, j)
+	}
+	free, none, more := one("other", 2), one("q", 0), one("q", 1)
+	r.until(10 * des.Second)
+	require.Equal(t, []jobState{running, running, pending}, []jobState{free.state, none.state, more.state})
 	// A whole node counts all its devices against a limit on what a QoS has, though the job asks for none.
 	r = newRuled(t, counted, limitedTo("qos q grptres=gres/gpu=1"))
 	whole := r.submit(0, &Job{Tasks: 1, Exclusive: true, Account: "a", User: "u", QOS: "q"})
