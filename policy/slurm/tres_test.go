@@ -174,6 +174,7 @@ func TestWhatJobsCountForBeforeTheyStart(t *testing.T) {
 	wide := r.submit(0, &Job{Tasks: 8, GRES: []Amount{{"gpu", 1}}, Account: "a", User: "u", QOS: "q", Held: true})
 	require.Equal(t, 1, r.requested(wide, r.parts[0]).of(gpu))
 	require.Equal(t, []int{8, 4000, 0, 1, 8}, r.requested(wide, r.parts[0]).amounts[:5])
+	require.Equal(t, 1, r.reckonedNeeds(wide.entries[0], 2, nil).of(gpu))
 	placed := []Placement{{Node: 0, CPUs: 4}, {Node: 1, CPUs: 4}}
 	require.Equal(t, 2, r.has(wide, r.parts[0], placed, false).of(gpu))
 	require.Equal(t, 4, r.has(wide, r.parts[0], placed, true).of(gpu))
@@ -220,6 +221,31 @@ func TestLimitsOnBilling(t *testing.T) {
 	r.until(20 * des.Second)
 	require.Equal(t, running, less.state, "memory is not consumed, so that it would have none, and a half does not count")
 	require.InDelta(t, 9.5, less.Billing(), 1e-9)
+}
+
+// Kinds are compared without regard to case, and billing is no part of itself.
+func TestKindsOfTRESHaveNoCase(t *testing.T) {
+	r := newRuled(t, strings.NewReplacer("Licenses=m:4", "Licenses=Mat:4", "license/m", "License/Mat", "Nodes=ALL", "Nodes=ALL TRESBillingWeights=CPU=1.0,Billing=5.0").Replace(counted),
+		limitedTo("qos q grptres=LICENSE/mAT=1"))
+	job := func(n int) *Job {
+		return r.submit(0, &Job{Tasks: 2, Licenses: []Amount{{"Mat", n}}, Account: "a", User: "u", QOS: "q"})
+	}
+	two, one := job(2), job(1)
+	r.until(10 * des.Second)
+	require.Equal(t, Reason("QOSGrpLicense"), two.Reason())
+	require.Equal(t, running, one.state)
+	require.InDelta(t, 2, one.Billing(), 1e-9)
+}
+
+// Nodes that jobs of a QoS have whose nodes are limited together are preferred, and not those of the account, whose limit
+// does not count beside it.
+func TestWhichNodesArePreferred(t *testing.T) {
+	r := newRuled(t, counted, limitedTo("qos q grptres=node=2", "account a grptres=node=2"))
+	other := r.submit(0, &Job{Tasks: 1, Account: "a", User: "u", QOS: "other"})
+	r.until(10 * des.Second)
+	require.Equal(t, []int{0}, on(other))
+	require.True(t, r.preferredNodes(r.submit(10*des.Second, &Job{Tasks: 1, Account: "a", User: "u", QOS: "q", Held: true})).empty())
+	require.True(t, r.preferredNodes(r.submit(10*des.Second, &Job{Tasks: 1, Account: "a", User: "u", QOS: "other", Held: true})).has(0))
 }
 
 // A limit on numbers of jobs that wait or run: of a QoS, of its users and accounts, of accounts, and of users, who have that
