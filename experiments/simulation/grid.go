@@ -335,7 +335,7 @@ func (k ClusterSite) check(taken map[string]bool) error {
 	}
 	switch {
 	case k.Processors < 1 || k.Processors > math.MaxInt32:
-		return faultAt(fmt.Errorf("want a number of processors of 1 or more, at most %d", math.MaxInt32), "processors").wanting()
+		return faultAt(errWantProcessors, "processors").wanting()
 	case !(k.Speed >= minSpeed && k.Speed <= 1/minSpeed):
 		return faultAt(fmt.Errorf("%s: speed must be %g to %g, not %v", k.Name, minSpeed, 1/minSpeed, k.Speed), "speed")
 	case !(k.Price >= 0 && k.Price <= entity.MostPrice):

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -279,6 +280,9 @@ func (r *reader) log(path string) string {
 	return r.beside(path)
 }
 
+// errWantProcessors says what a key processors of a scenario or of a cluster of a grid may be.
+var errWantProcessors = fmt.Errorf("want a number of processors of 1 or more, at most %d", math.MaxInt32)
+
 // readMachine finds out which machine is described, and reads it. A file may describe none.
 func (r *reader) readMachine() error {
 	kind, err := r.machineKind()
@@ -289,7 +293,7 @@ func (r *reader) readMachine() error {
 	case "cluster":
 		n := r.yaml.Processors
 		if err := r.sc.Set("procs", fmt.Sprint(n)); err != nil {
-			return faultAt(errors.New("want a number of processors of 1 or more"), "processors").wanting()
+			return faultAt(errWantProcessors, "processors").wanting()
 		}
 	case "domain":
 		return r.readDomain()
@@ -793,6 +797,9 @@ func (r *reader) readBatches(d *Domain) error {
 	}
 	if b.Cycles < 0 {
 		return faultAt(fmt.Errorf("batches: cycles: want a number of 0 or more, not %d", b.Cycles), "batches", "cycles")
+	}
+	if b.Users < 0 {
+		return faultAt(fmt.Errorf("batches: users: want a number of 0 or more, not %d", b.Users), "batches", "users")
 	}
 	d.Batches = b
 	switch {
