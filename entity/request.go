@@ -61,7 +61,7 @@ func (r *Request) Check() error {
 
 // Admits reports whether a task of r may run on n at all: performance, price
 // and attributes, whatever the time.
-func (r Request) Admits(n *Node) bool {
+func (r *Request) Admits(n *Node) bool {
 	if n.Perf < r.MinPerf || (r.MaxPrice > 0 && n.Price > r.MaxPrice) {
 		return false
 	}
