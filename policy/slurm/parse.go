@@ -423,6 +423,9 @@ func ParseAmounts(text string) ([]Amount, error) {
 		if counted {
 			var err error
 			if n, err = strconv.ParseUint(count, 10, 31); err != nil {
+				if strings.Contains(count, ":") {
+					return nil, fmt.Errorf("%q: types of a kind are not simulated: want KIND:COUNT", part)
+				}
 				return nil, fmt.Errorf("%q: want KIND:COUNT", part)
 			}
 		}
