@@ -71,16 +71,18 @@ type Controller struct {
 	looks       int64               // number of looks into the future so far, for tests
 
 	// Room that is used again, so that a pass allocates little.
-	later       usage     // what looks into the future change. Invariant: equal to free between two looks: see search.takeBack
-	search      search    // the one search for nodes that is made at a time
-	unmerged    []*entry  // the entries that runnable last sorted by merging, before it sorted them
-	merged      []*entry  // the same entries after it had sorted them
-	roomToMerge []*entry  // for mergeSort
-	could       []*entry  // what runnable returns
-	roomToWait  []*entry  // what waiting goes through; nil while it does
-	spare       spareSets // sets that are needed for a moment only
-	plans       spareSets // sets of the intervals of backfill's table, lent until the next run
-	sets        eraSets   // sets of nodes that hold as long as the same jobs run
+	later        usage     // what looks into the future change. Invariant: equal to free between two looks: see search.takeBack
+	search       search    // the one search for nodes that is made at a time
+	unmerged     []*entry  // the entries that runnable last sorted by merging, before it sorted them
+	merged       []*entry  // the same entries after it had sorted them
+	roomToMerge  []*entry  // for mergeSort
+	roomToReckon []int     // for what reckon returns, by kind
+	roomToStop   []*Job    // what endBeyondLimits goes through
+	could        []*entry  // what runnable returns
+	roomToWait   []*entry  // what waiting goes through; nil while it does
+	spare        spareSets // sets that are needed for a moment only
+	plans        spareSets // sets of the intervals of backfill's table, lent until the next run
+	sets         eraSets   // sets of nodes that hold as long as the same jobs run
 
 	// forgetful makes the controller find everything anew that it otherwise remembers. It is false
 	// except in tests, which hold the schedules of both to each other.

@@ -132,7 +132,8 @@ const limitInterval = 30 * des.Second
 // endBeyondLimits ends jobs whose limit and OverTimeLimit have passed, or whose reservation is over. A job that is preempted
 // ends after its grace time, without OverTimeLimit and whatever becomes of its reservation.
 func (c *Controller) endBeyondLimits(now des.Time) {
-	for _, j := range slices.Clone(c.running) {
+	c.roomToStop = append(c.roomToStop[:0], c.running...) // a job that is ended leaves them
+	for _, j := range c.roomToStop {
 		switch r := j.reservation; {
 		case j.graceEnds > 0:
 			c.evict(now, j)

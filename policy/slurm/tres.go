@@ -118,7 +118,7 @@ func (c *Controller) reckonedNeeds(e *entry, nodes int, whole nodeSet) tres {
 
 // reckon is what a job would have in a partition of which only the number of CPUs and nodes is known. Devices count
 // for the nodes that were chosen last for the job, and until then for those that it asks for. A job that asks for no memory, where there is no
-// DefMemPerCPU, counts with the memory of its partition's first node (job_get_tres_mem).
+// DefMemPerCPU, counts with the memory of its partition's first node (job_get_tres_mem). The next call takes its room.
 func (c *Controller) reckon(j *Job, p *partition, cpus, nodes int, whole nodeSet) tres {
 	perNode, perCPU := j.Memory, j.MemoryPerCPU
 	if perNode == 0 && perCPU == 0 {
@@ -131,7 +131,10 @@ func (c *Controller) reckon(j *Job, p *partition, cpus, nodes int, whole nodeSet
 	if perNode == 0 {
 		mem = perCPU * cpus
 	}
-	return c.filled(j, p, cpus, mem, nodes, j.Required, func(kind string) int {
+	if c.roomToReckon == nil {
+		c.roomToReckon = make([]int, len(c.kinds))
+	}
+	return c.filled(c.roomToReckon, j, p, cpus, mem, nodes, j.Required, func(kind string) int {
 		if whole != nil {
 			return c.devicesOf(j, slices.Collect(whole.all), kind, true)
 		}
@@ -152,12 +155,13 @@ func (c *Controller) has(j *Job, p *partition, placed []Placement, whole bool) t
 		mem += placed[i].Mem
 		on[i] = placed[i].Node
 	}
-	return c.filled(j, p, cpus, mem, len(placed), on, func(kind string) int { return c.devicesOf(j, on, kind, whole) })
+	return c.filled(make([]int, len(c.kinds)), j, p, cpus, mem, len(placed), on, func(kind string) int { return c.devicesOf(j, on, kind, whole) })
 }
 
-// filled is the amounts of all kinds. devices tells how many devices of a kind there are.
-func (c *Controller) filled(j *Job, p *partition, cpus, mem, nodes int, on []int, devices func(kind string) int) tres {
-	t := tres{amounts: make([]int, len(c.kinds)), on: on}
+// filled is the amounts of all kinds, in room, by kind: each call sets the same kinds, and the others stay 0. devices tells
+// how many devices of a kind there are.
+func (c *Controller) filled(room []int, j *Job, p *partition, cpus, mem, nodes int, on []int, devices func(kind string) int) tres {
+	t := tres{amounts: room, on: on}
 	t.amounts[tresCPU], t.amounts[tresMem], t.amounts[tresNode] = cpus, mem, nodes
 	for i := len(usualTRES); i < len(c.kinds); i++ {
 		switch k := &c.kinds[i]; {
