@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// Accounts is what slurmdbd keeps of a cluster: the tree of accounts and users with their shares, limits
+// Accounts is the database of slurmdbd for a cluster: the tree of accounts and users with their shares, limits
 // and use, and the QoSs. A controller changes the use, so that two runs must not share one.
 type Accounts struct {
 	qos   map[string]*qos // by name
@@ -21,8 +21,8 @@ type Accounts struct {
 	// defaults is by user the account of jobs that name none (DefaultAccount). A user who is not there has
 	// the first account that lists the user.
 	defaults map[string]string
-	// named are the limits on kinds of TRES that only AccountingStorageTRES makes Slurm count, as KEY=KIND with their
-	// lines.
+	// tracked are the limits on kinds of TRES that Slurm counts only if AccountingStorageTRES names them, as
+	// KEY=KIND with their lines.
 	tracked []Unknown
 }
 

@@ -42,7 +42,7 @@ func (l *backfillLoop) next() des.Time {
 	return due
 }
 
-// runBackfill is a run of backfill (_attempt_backfill).
+// runBackfill makes a run of backfill (_attempt_backfill).
 func (c *Controller) runBackfill(now des.Time) {
 	l, rules := &c.backfill, &c.conf.Schedule
 	if c.completes(now) { // no run, so that the thread looks again in the next second
@@ -113,7 +113,7 @@ func (c *Controller) runBackfill(now des.Time) {
 	l.changed = max(l.changed, before)
 }
 
-// backfillRun is what a run of backfill has so far.
+// backfillRun is the state of a run of backfill under way.
 type backfillRun struct {
 	c      *Controller
 	now    des.Time
@@ -128,8 +128,8 @@ type backfillRun struct {
 	// Slurm does not set anew for a job that it passes over before); 0: there was none.
 	limit des.Time
 	until int64 // the second from which on the run might go otherwise than it went: see repeat.until
-	// blocked is until when jobs of a QoS are not planned: with assoc_limit_stop one that waits for what its
-	// QoS may have together has the others of that QoS wait at least as long.
+	// blocked holds by QoS the second before which none of its jobs is planned. With assoc_limit_stop, a job that
+	// waits for a limit on what all jobs of its QoS have together makes the others wait at least as long.
 	blocked map[*qos]int64
 	off     []putOff // entries that were put off, in the order of the queue
 	opening opening  // room for the opening that find looks at
@@ -149,7 +149,7 @@ func (r *backfillRun) over() string {
 	return ""
 }
 
-// omit notes what had a run pass jobs over.
+// omit notes for jobs that a run does not look at the key of SchedulerParameters that ended the run.
 func omit(queue []*entry, limit string) {
 	for _, e := range queue {
 		e.job.omitted = limit
@@ -185,6 +185,8 @@ func (r *backfillRun) consider(e *entry) bool {
 		return true
 	}
 	j.part, j.Priority = e.part, e.priority
+	// With preemption, a job of a QoS with NoReserve is looked at as if its limit were a minute. relimit gives
+	// its limit back afterwards.
 	r.hasty = j.qos != nil && j.qos.noPlans && c.conf.Preempt != ""
 	defer r.relimit(j)
 	// Limits on jobs. With assoc_limit_stop they are looked at only when the job is about to start (startNow), so that
@@ -452,6 +454,7 @@ func (r *backfillRun) startNow(e *entry, nowOnly bool) (done bool, again int64) 
 		r.expires(f.begins)
 		return false, r.round(e, nowOnly)
 	}
+	// allocate calls Started, which reads ByBackfill: so it is set before, and reset if the job does not start.
 	j.ByBackfill = true
 	became := c.allocate(r.now, e, c.up, f.among)
 	j.ByBackfill = became == started
@@ -506,12 +509,15 @@ func (r *backfillRun) full() bool {
 	return r.table.full()
 }
 
-// limit is for how many seconds backfill plans the job of e: no longer than its partition allows.
+// limit returns the number of seconds for which backfill plans the job of e: its limit, or MaxTime of the
+// partition if that is shorter.
 func (e *entry) limit() int64 { return int64(min(e.job.Limit, e.part.MaxTime) / des.Second) }
 
-// openingFrom is what the job of e could be planned on from a second on for its limit, as far as plans
-// and reservations say, and from which second that is: a reservation of all that it needs is waited
-// for. It is nil where there is no such second. The next call takes its room.
+// openingFrom returns the opening for the job of e and the time of its limit, at the first second from start on
+// at which reservations leave the job any nodes, and that second. While a reservation bars the job from all
+// nodes, that second is put off to the end of the reservation. The opening is nil if that happens eleven times in
+// a row, if the job's own reservation is not in force, or if the job lacks licences while there is any
+// reservation. The next call reuses the memory of the opening.
 func (r *backfillRun) openingFrom(e *entry, start int64) (*opening, int64) {
 	c, j := r.c, e.job
 	// Reservations (job_test_resv).
@@ -623,6 +629,7 @@ func (s *shares) admit(e *entry) string {
 	case rules.MaxPerAssoc > 0 && e.job.assoc != nil && s.assoc[e.job.assoc] >= rules.MaxPerAssoc:
 		return "bf_max_job_assoc"
 	}
+	// No rule is in the way: the job counts for all of them.
 	if s.rules.MaxPerUserPart > 0 {
 		s.userPart[pair]++
 	}

@@ -6,9 +6,9 @@ import (
 	"github.com/gridslot/gridslot/des"
 )
 
-// Config is what the scheduler of Slurm takes from slurm.conf. ReadConfig makes one, with Slurm's defaults for
-// what the file does not say. The key of the file stands in parentheses, with its default if that is not 0,
-// no or nothing.
+// Config is the part of slurm.conf on which Slurm's scheduler depends. ReadConfig makes one, with Slurm's
+// defaults for keys that the file does not set. The key of a field stands in parentheses, with its default if
+// that is not 0, no or empty.
 type Config struct {
 	// Epoch is the second of the host's UNIX clock at which the controller begins. Backfill rounds times to
 	// multiples of bf_resolution of that clock.
@@ -45,8 +45,9 @@ type Config struct {
 
 	MinJobAge     des.Time // how long the record of an ended job is kept (MinJobAge, 300 s); 0: for ever. Its purge is a change to backfill
 	OverTimeLimit des.Time // how long a job may run beyond its limit (OverTimeLimit, in minutes there); des.Forever: no job is ended
-	// KillWait is how long Slurm grants a job between the signals SIGTERM and SIGKILL (KillWait, 30 s). Jobs here end at
-	// the first signal. Backfill expects a job beyond its limit to last for so long.
+	// KillWait is the time that Slurm grants a job between the signals SIGTERM and SIGKILL (KillWait, 30 s). Jobs
+	// here end at the first signal. Backfill expects a job beyond its limit to end KillWait plus OverTimeLimit
+	// after its limit: see guessEnd.
 	KillWait       des.Time
 	MessageTimeout des.Time // a job that preempted others preempts no more for this time plus KillWait (MessageTimeout, 10 s)
 	CompleteWait   des.Time // nothing starts while a job completes that ended less than this ago (CompleteWait)
@@ -160,8 +161,8 @@ type Scheduling struct {
 	BusyNodes        bool     // backfill plans nodes in use before idle ones (bf_busy_nodes)
 }
 
-// PriorityRules is what slurm.conf says of priorities. Age to QOS are the weights PriorityWeightAge to
-// PriorityWeightQOS of factors from 0 to 1: see Terms.
+// PriorityRules is the part of slurm.conf that sets priorities. Age to QOS are the weights PriorityWeightAge to
+// PriorityWeightQOS, 0 or more, of factors from 0 to 1: see Terms.
 type PriorityRules struct {
 	Multifactor bool // priority/multifactor; else priority/basic, by submission (PriorityType)
 	Age         float64

@@ -45,8 +45,8 @@ type Controller struct {
 	cores     []coreSet      // of each node, the cores that running jobs have
 	licenses  map[string]int // by kind: licences that no job has; a completing job still has its own
 	leaving   nodeSet        // nodes of jobs that complete (cg_node_bitmap)
-	// weights is what each node weighs for the next choice of nodes (sched_weight): see weighs. A look
-	// for one job may change it, and the next job sees what the last one left.
+	// weights has the weight of each node for the next choice of nodes (sched_weight): see weighs. A look for one
+	// job may change weights, and the next job sees the changed ones.
 	weights []int
 	odd     nodeSet // nodes whose weight is not the one of slurm.conf
 	weighed uint64  // number of changes of weights so far

@@ -37,9 +37,9 @@ type Job struct {
 	AnyAfter    bool         // one of After is enough, not all (? in place of the commas)
 	ExitCode    int          // of its script, once it has run: 0 is success. The controller reads it at End
 
-	// Priority is what Slurm shows: the priority in the partition that was looked at last when
-	// priorities were computed, or in which a pass or backfill last tried the job. Until then
-	// it is the priority in the partition that the job names first. It decides nothing.
+	// Priority is the number that Slurm shows: the priority in the partition that was looked at last when
+	// priorities were computed, or in which a pass or backfill last tried the job. Until then it is the priority
+	// in the partition that the job names first. It decides nothing.
 	Priority uint32
 	// StartedIn is the position of the partition in which it started last.
 	StartedIn  int
@@ -66,7 +66,7 @@ type Job struct {
 	// eligible is the instant from which on the job could start or could have started (begin_time); 0:
 	// it depends on another job or was held.
 	eligible     des.Time
-	accrued      des.Time // since when its age counts (accrue_time); 0: it does not
+	accrued      des.Time // the instant from which its age counts (accrue_time); 0: it does not count
 	reason       Reason   // state_reason
 	told         Reason   // the last reason, passing ones apart, that counted as a change (state_reason_prev_db)
 	behind       *Job     // with WaitsForPriority: who closed the partition or the reservation to it; nil: nobody did
@@ -106,7 +106,7 @@ type Job struct {
 	failed    bool     // it failed, was killed or was cancelled; set when it completes
 }
 
-// jobState is where a job is between its submission and the end of its record:
+// jobState is the state of a job between its submission and the end of its record:
 //
 //	pending -> running -> completing -> done
 //	   |  ^                   |          ^
@@ -121,7 +121,7 @@ const (
 	done                       // its record alone is left
 )
 
-// Placement is what a job has of one node.
+// Placement is the part of one node that a job has: cores and memory.
 type Placement struct {
 	Node  int   // position in Config.Nodes
 	Cores []int // of the node, ascending; as many as CPUs
@@ -141,7 +141,7 @@ type entry struct {
 	part     *partition
 	at       int    // position in job.entries
 	priority uint32 // of the job in this partition; 0: the job is held
-	terms    Terms  // what priority is the sum of
+	terms    Terms  // the summands of priority
 
 	could bool     // it could start now as far as the job itself and its partition say: see runnable
 	found *finding // what the last run of backfill found that came to it; nil: none has

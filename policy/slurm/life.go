@@ -9,7 +9,7 @@ import (
 // What becomes of jobs and nodes beside scheduling: dependencies, orders of operators and users, nodes
 // that go down and come back, and jobs that wait again.
 
-// Stop is why a job ended otherwise than by itself.
+// Stop is the reason for which a job ended otherwise than by itself.
 type Stop string
 
 // Why jobs are stopped, in Slurm's words.
@@ -80,7 +80,7 @@ func (c *Controller) tellAgain(j *Job, now des.Time) {
 	}
 }
 
-// met is how a dependency stands.
+// met is the state of a dependency.
 type met uint8
 
 const (
@@ -89,9 +89,9 @@ const (
 	neverMet            // FAIL_DEPEND: the other job ended otherwise than the job wants
 )
 
-// depends is how all dependencies of the job together stand (test_job_dependency): the job needs all of
-// After, or with AnyAfter one of them. It takes out of After what is met, and with AnyAfter also what
-// never will be; what is met stays met, and a job that is doomed stays doomed.
+// depends returns the state of all dependencies of the job together (test_job_dependency): the job needs all of
+// After, or with AnyAfter one of them. It takes out of After what is met, and with AnyAfter also what never will
+// be; what is met stays met, and a job that is doomed stays doomed.
 func (c *Controller) depends(j *Job) met {
 	if len(j.After) == 0 && !j.doomed {
 		return isMet
@@ -130,7 +130,7 @@ func comesBefore(other, j *Job) bool {
 	return other.state == running || waits && other.ID < j.ID
 }
 
-// stands is how one dependency stands (_test_job_dependency_common). A dependency on a job whose record is
+// stands returns the state of one dependency (_test_job_dependency_common). A dependency on a job whose record is
 // purged is met, whatever became of that job: purge has looked at all dependencies before it dropped the record.
 func (c *Controller) stands(j *Job, d Dependency) met {
 	if d.Kind == singleton {
@@ -275,8 +275,8 @@ func (c *Controller) update(now des.Time, j *Job) {
 	}
 }
 
-// credentialExpires is how long after its nodes are free a requeued job may begin again: its credential
-// expires after 120 s (DEFAULT_EXPIRATION_WINDOW), and batch_requeue_fini adds one.
+// credentialExpires is the least time from the release of a requeued job's nodes to its next start: its
+// credential expires after 120 s (DEFAULT_EXPIRATION_WINDOW), and batch_requeue_fini adds one.
 const credentialExpires = 121 * des.Second
 
 // Down takes nodes out of service (scontrol update State=DOWN). Jobs that run there end, and those with
@@ -313,8 +313,8 @@ func (c *Controller) Drain(now des.Time, nodes []int) error {
 	return nil
 }
 
-// registers is how long after a whole second a node that comes back has registered: the order makes the
-// main loop ping the node when it next wakes (ping_nodes_now), and the node answers right behind.
+// registers is the time from a whole second to the registration of a node that comes back: the order makes the
+// main loop ping the node when the loop next wakes (ping_nodes_now), and the node answers at once.
 const registers = des.Second / 1000
 
 // Up puts nodes back into service (State=RESUME). They take jobs when they have registered, right after
@@ -339,7 +339,7 @@ type comeback struct {
 	nodes nodeSet
 }
 
-// comesBack is when the next nodes register, or des.Forever.
+// comesBack returns the instant at which the next nodes register, or des.Forever.
 func (c *Controller) comesBack() des.Time {
 	if len(c.returning) == 0 {
 		return des.Forever

@@ -21,7 +21,7 @@ type count struct {
 // reached reports whether so many jobs leave no room for one more.
 func (n count) reached(jobs int) bool { return n.limited && jobs >= n.most }
 
-// limits are what a QoS or an association allows.
+// limits are the limits and the options of a QoS or an association.
 type limits struct {
 	jobs               count    // that run at once (GrpJobs)
 	accruing           count    // that wait and grow older at once (GrpJobsAccrue)
@@ -42,7 +42,7 @@ type limits struct {
 	spared      bool     // its jobs are not preempted (PreemptMode=off)
 	grace       des.Time // GraceTime
 	priority    float64  // of a QoS
-	usageFactor float64  // of a QoS: what its jobs use counts so many times (UsageFactor)
+	usageFactor float64  // of a QoS: the factor by which the use of its jobs counts, 0 or more (UsageFactor)
 	defaultQOS  string   // of a user
 	allowed     []string // of a user: names of QoSs
 }
@@ -68,7 +68,7 @@ func (r *crowd) quit(j *Job) {
 	}
 }
 
-// add adds what a job has so many times.
+// add adds the amounts that a job has to the sums: times is 1, or -1 to subtract them.
 func (r *crowd) add(j *Job, times int) {
 	if r.sums == nil {
 		r.sums = make([]int, len(j.allocated.amounts))
@@ -92,8 +92,8 @@ type group struct {
 	limits
 	crowd
 	aging int // of the jobs that wait, those that grow older
-	// lost is what jobs that are over have used of each kind of TRES, times seconds, and what Slurm goes on to count
-	// as what running jobs may still use (see Job.hasty); nil: nothing.
+	// lost is, by position of the kind of TRES, the use (amount times seconds) of jobs that are over which Slurm
+	// goes on to count as if running jobs still had it before them (see Job.hasty); nil: none.
 	lost []float64
 }
 
@@ -203,9 +203,9 @@ func (l *limits) setUsageFactor(value string) (err error) {
 	return err
 }
 
-// beyondJobLimits is the limit on jobs or on their time that does not let the job start, or "": those
-// that can be told before nodes are chosen (acct_policy_job_runnable_pre_select, in its order, for the first limit is
-// the reason). A limit of the QoS stands in for those of associations.
+// beyondJobLimits returns the limit on jobs or on their time that keeps the job from starting, or "". It checks
+// the limits that can be told before nodes are chosen (acct_policy_job_runnable_pre_select, in its order, for the
+// first limit is the reason). A limit of the QoS stands in for those of associations.
 func (c *Controller) beyondJobLimits(j *Job) Reason {
 	if !c.conf.Enforce.Limits {
 		return ""
@@ -253,8 +253,8 @@ func (a *association) wallLimit() des.Time {
 	return 0
 }
 
-// inherited is a limit on numbers of jobs of a user, or that of the nearest account above that has one. Limits on a
-// group of jobs (Grp) are not inherited: each holds for its own group.
+// inherited returns a limit on numbers of jobs of a user, or, if the user has none, the limit of the nearest
+// account above that has one. Limits on a group of jobs (Grp) are not inherited: each holds for its own group.
 func (a *association) inherited(of func(*limits) count) count {
 	for at := a; at != nil; at = at.parent {
 		if n := of(&at.limits); n.limited {
@@ -300,9 +300,9 @@ func (c *Controller) preferredNodes(j *Job) (nodes nodeSet) {
 	return nodes
 }
 
-// unused is how many seconds of its limit a running job had left when priorities were computed
-// last, or at its start: it is then that Slurm reckons them. A second of a job counts as often as the
-// UsageFactor of its QoS says, but for seconds by which its limit has changed since its start (acct_policy_alter_job).
+// unused returns the seconds of its limit that a running job had left when priorities were last computed, or at
+// its start if that was later: Slurm reckons them only then. A second of a job counts as often as the UsageFactor
+// of its QoS says, but for seconds by which its limit has changed since its start (acct_policy_alter_job).
 func (c *Controller) unused(j *Job) float64 {
 	used := c.usedAtTick(j)
 	if j.hasty {
@@ -311,16 +311,18 @@ func (c *Controller) unused(j *Job) float64 {
 	return float64(max(0, int64(j.Limit/des.Second)-used))*j.usageFactor() + j.neverUsed()
 }
 
-// neverUsed is how many seconds of a job Slurm counts as to be used and, as it runs, never takes back: seconds by which its
-// limit has changed count once, and are used as often as the UsageFactor of its QoS says.
+// neverUsed returns the seconds of a job that Slurm counts as still to be used and never takes back as the job
+// runs: a second by which its limit has changed counts once, but is taken back UsageFactor times. The result is
+// below 0 if more is taken back than was counted.
 func (j *Job) neverUsed() float64 { return float64(j.altered) * (1 - j.usageFactor()) }
 
-// usedAtTick is how many seconds a job had run when priorities were computed last.
+// usedAtTick returns the seconds that a job had run when priorities were last computed; 0 if it has started
+// since.
 func (c *Controller) usedAtTick(j *Job) int64 {
 	return max(0, c.second(c.decay.last)-c.second(j.Start))
 }
 
-// hastySeconds is how long a job of a QoS with NoReserve is expected to run when backfill starts it.
+// hastySeconds is the expected length, in seconds, of a job of a QoS with NoReserve that backfill starts.
 const hastySeconds = 60
 
 // lose notes what a job that is over has used, and its groups go on to count.
@@ -342,7 +344,7 @@ func (c *Controller) lose(j *Job) {
 	}
 }
 
-// usageFactor is how often a second of the job counts as use (UsageFactor of its QoS).
+// usageFactor is the factor by which the use of the job counts (UsageFactor of its QoS); 1 without a QoS.
 func (j *Job) usageFactor() float64 {
 	if j.qos == nil {
 		return 1
@@ -350,7 +352,7 @@ func (j *Job) usageFactor() float64 {
 	return j.qos.limits.usageFactor
 }
 
-// sharers is the running jobs of a QoS that are of the job's user, and those of its account.
+// sharers returns the jobs of a QoS that are of the job's user, and the jobs of the QoS that are of its account.
 func (q *qos) sharers(j *Job) (ofUser, ofAccount *crowd) {
 	if j.ofUser == nil {
 		j.ofUser, j.ofAccount = crowdOf(&q.ofUsers, j.User), crowdOf(&q.ofAccounts, j.Account)
@@ -371,9 +373,9 @@ func crowdOf(all *map[string]*crowd, name string) *crowd {
 	return one
 }
 
-// submittable reports whether the limits of submission let the job come (acct_policy_validate). What a QoS limits, no
-// association does: its limit on a user's or an account's jobs stands in for MaxSubmitJobs. A user without MaxSubmitJobs
-// has that of the nearest account above; what counts are the user's own jobs.
+// submittable reports whether the limits of submission let the job come (acct_policy_validate). What a QoS
+// limits, no association does: its limit on a user's or an account's jobs stands in for MaxSubmitJobs. A user
+// without MaxSubmitJobs has the limit of the nearest account above, which counts the user's own jobs.
 func (c *Controller) submittable(j *Job) bool {
 	if !c.conf.Enforce.Limits {
 		return true
@@ -400,11 +402,11 @@ func (c *Controller) submittable(j *Job) bool {
 	return !j.assoc.inherited(func(l *limits) count { return l.submittedOfUser }).reached(j.assoc.present())
 }
 
-// present is how many jobs wait or run.
+// present returns the number of jobs that wait or run.
 func (r *crowd) present() int { return r.waiting + len(r.running) }
 
 // beyondForEver reports whether the job alone is beyond a limit of its QoS or its associations, so that it could
-// never start: DenyOnLimit has such jobs be refused. A limit of the QoS stands in for those of associations.
+// never start: with DenyOnLimit such jobs are refused. A limit of the QoS stands in for those of associations.
 func (c *Controller) beyondForEver(j *Job) bool {
 	of, wants := &j.qos.limits, c.requested(j, c.parts[j.Partitions[0]])
 	for limit := range tresLimitCount {
@@ -430,7 +432,8 @@ func (c *Controller) beyondForEver(j *Job) bool {
 	return wall > 0 && j.Limit > wall
 }
 
-// count moves a job among those of its groups who wait and those who run.
+// count moves a job between the jobs that wait and the jobs that run, in all its groups. waiting is added to the
+// number of jobs that wait; runs says whether the job runs from now on.
 func (c *Controller) count(j *Job, waiting int, runs bool) {
 	for g := range j.groups {
 		g.move(j, waiting, runs)

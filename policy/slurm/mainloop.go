@@ -6,7 +6,7 @@ import (
 	"github.com/gridslot/gridslot/des"
 )
 
-// purgeInterval is how often old records are purged, where MinJobAge is not shorter.
+// purgeInterval is the time between two purges of old records, unless MinJobAge is shorter.
 const purgeInterval = 60 * des.Second
 
 // mainLoop is the loop that asks for passes of the main scheduler. It wakes every second; here it
@@ -14,7 +14,7 @@ const purgeInterval = 60 * des.Second
 type mainLoop struct {
 	fullDue  des.Time // the next full pass
 	batchDue des.Time // the next pass for submissions and the like, or des.Forever
-	last     des.Time // this loop asked for a pass last
+	last     des.Time // when this loop last asked for a pass
 	purgeDue des.Time // old records are looked at next, or des.Forever where there are none
 	limitDue des.Time // jobs beyond their limits are looked for next, or des.Forever where none runs
 	resvDue  des.Time // states of reserved nodes are set next, or des.Forever where nothing is reserved
@@ -33,7 +33,8 @@ func (l *mainLoop) begin(rules *Scheduling) {
 // wholeSecond is the first whole second from t on.
 func wholeSecond(t des.Time) des.Time { return (t + des.Second - des.Tick) / des.Second * des.Second }
 
-// stir has a pass of the usual depth follow, at most BatchDelay after the last one.
+// stir makes a pass of the usual depth due: BatchDelay after the loop last asked for a pass, or at the next whole
+// second if that is later.
 func (l *mainLoop) stir(rules *Scheduling, now des.Time) {
 	if l.batchDue == des.Forever {
 		l.batchDue = max(l.last.Add(rules.BatchDelay), wholeSecond(now))
@@ -55,6 +56,7 @@ func (l *mainLoop) next() des.Time {
 // wakeMain does what is due in the main loop.
 func (c *Controller) wakeMain(now des.Time) {
 	l := &c.main
+	// The order counts: setReservedNodes may make a look at limits due at this very instant.
 	if l.resvDue == now {
 		c.setReservedNodes(now)
 	}
@@ -89,7 +91,8 @@ func (c *Controller) findEligible(now des.Time) {
 	}
 }
 
-// purgePeriod is how often old records are purged.
+// purgePeriod is the time between two purges of old records: MinJobAge, but 10 s at least and purgeInterval at
+// most; purgeInterval if MinJobAge is 0.
 func (c *Controller) purgePeriod() des.Time {
 	if age := c.conf.MinJobAge; age > 0 && age < purgeInterval {
 		return max(10*des.Second, age)
@@ -100,7 +103,7 @@ func (c *Controller) purgePeriod() des.Time {
 // purge drops the records of jobs that ended MinJobAge ago or longer.
 func (c *Controller) purge(now des.Time) {
 	held := false
-	for j := range c.waiting { // what became of a job whose record is purged nobody learns
+	for j := range c.waiting { // a dependency on a purged record counts as met, so those that never can be are found before
 		if j.reason != DependencyNeverSatisfied && c.depends(j) == neverMet {
 			c.giveUp(now, j)
 		}
@@ -126,7 +129,7 @@ func (c *Controller) purge(now des.Time) {
 	}
 }
 
-// limitInterval is how often jobs beyond their limits are looked for.
+// limitInterval is the time between two looks for jobs beyond their limits.
 const limitInterval = 30 * des.Second
 
 // endBeyondLimits ends jobs whose limit and OverTimeLimit have passed, or whose reservation is over. A job that is preempted
@@ -162,7 +165,8 @@ func (c *Controller) watchLimits(now des.Time) {
 	}
 }
 
-// request asks for a pass. Requests while one is asked for are one; a full one wins.
+// request asks for a pass. The pass begins at once, or as soon as sched_min_interval has passed since the last
+// pass began. Further requests before it begins are met by the same pass, which is full if any request was.
 func (l *mainLoop) request(c *Controller, now des.Time, full bool) {
 	l.full = l.full || full
 	switch {
@@ -174,7 +178,7 @@ func (l *mainLoop) request(c *Controller, now des.Time, full bool) {
 	}
 }
 
-// mainPass is what a pass of the main scheduler has left.
+// mainPass is the state of a pass of the main scheduler under way.
 type mainPass struct {
 	now       des.Time
 	available nodeSet               // nodes that no job further ahead waits for
@@ -202,6 +206,7 @@ func (c *Controller) pass(now des.Time) {
 		if rules.MaxStarts > 0 && starts >= rules.MaxStarts {
 			return
 		}
+		// A job beyond partition_job_depth waits for its priority, but behind no job in particular.
 		if at := e.part.at; rules.PartitionDepth > 0 {
 			if p.looked[at]++; p.looked[at] > rules.PartitionDepth {
 				if j.behind = nil; j.reason == NoReason {
@@ -266,12 +271,15 @@ func (c *Controller) try(e *entry, p *mainPass) (starts, goOn bool) {
 	case j.reason.ofLimit() && !c.withinJobLimits(j), j.reason == NodesNotAvailable && !p.available.hasAll(j.Required):
 		return false, true
 	}
+	// Too few nodes of the partition are left: the others are out of service, or jobs further ahead wait for
+	// them.
 	if e.part.nodes.countIn(p.available) < max(j.Nodes, 1) {
 		j.reason = WaitsForResources
 		c.changed(p.now)
 		p.close(e)
 		return false, true
 	}
+	// With bf_licenses a job that lacks licences ends the pass.
 	if !c.licensed(j) {
 		j.reason = WaitsForLicenses
 		c.changed(p.now)
@@ -305,7 +313,8 @@ func (c *Controller) try(e *entry, p *mainPass) (starts, goOn bool) {
 	return false, true
 }
 
-// close has nobody else start in the partition of e, nor on its nodes, for the job of e waits for them.
+// close closes the partition of e for the rest of the pass: no other job starts there, nor on its nodes, since
+// the job of e waits for them.
 func (p *mainPass) close(e *entry) {
 	if part := e.part; p.closed[part.at] == nil {
 		p.closed[part.at] = e.job

@@ -14,13 +14,14 @@ import (
 	"github.com/gridslot/gridslot/des"
 )
 
-// defaultEpoch is the second at which a controller begins where nobody says when.
+// defaultEpoch is the second of the UNIX clock at which a controller begins, unless the caller of ReadConfig
+// changes Config.Epoch.
 const defaultEpoch = 1_700_000_000
 
 // maxCPUs bounds the cores of all nodes: more than any machine has.
 const maxCPUs = 1 << 28
 
-// ConfigError is a line of slurm.conf that cannot be read.
+// ConfigError is an error in a line of slurm.conf.
 type ConfigError struct {
 	File string
 	Line int
@@ -99,7 +100,8 @@ func (f *configFile) withMisspelt(err error) error {
 	return fmt.Errorf("%w (%s)", err, strings.Join(all, "; "))
 }
 
-// configFile is slurm.conf as it is read, and then as it is taken apart.
+// configFile is the text of slurm.conf in parts. take removes each general setting that is understood, so that
+// the settings left at the end are not simulated.
 type configFile struct {
 	name       string
 	general    map[string]setting // by key in lower case
@@ -118,6 +120,7 @@ func (f *configFile) read(r io.Reader) error {
 	joined, first := "", 0
 	for n := 1; lines.Scan(); n++ {
 		text := lines.Text()
+		// A row of several joined lines goes by the number of its first line.
 		if joined == "" {
 			first = n
 		}
@@ -268,7 +271,8 @@ func Duration(text string) (des.Time, error) {
 	return sum, nil
 }
 
-// config makes the settings a Config.
+// config turns the settings into a Config. A setting that it does not take is noted as not simulated, unless it
+// is one of ignored.
 func (f *configFile) config() (*Config, error) {
 	conf := &Config{Epoch: defaultEpoch, MinJobAge: 300 * des.Second, KillWait: 30 * des.Second, MessageTimeout: 10 * des.Second}
 	f.readNodes(conf)
@@ -475,6 +479,7 @@ func (f *configFile) readNodes(conf *Config) {
 			defaults = append(defaults, row[1:]...)
 			continue
 		}
+		// A row may name several nodes, which are alike. Its settings come after the defaults, so that they win.
 		names, err := Hosts(row[0].value)
 		if err != nil {
 			f.fail(row[0], "%v", err)
@@ -519,6 +524,7 @@ func (f *configFile) readNodes(conf *Config) {
 		case node.Cores == 0:
 			node.Cores = max(cpus/node.Sockets, 1)
 		}
+		// The second test also finds products so large that the sum of the first one overflows.
 		if cores += node.CPUs() * len(names); cores > maxCPUs || node.Sockets > maxCPUs/node.Cores {
 			f.fail(row[0], "more than %d CPUs", maxCPUs)
 			return
@@ -671,7 +677,8 @@ func (f *configFile) readScheduling(conf *Config) {
 	}
 }
 
-// parameter is where one of SchedulerParameters goes: it is a flag, a number, or a time.
+// parameter is the field of Scheduling that one of SchedulerParameters sets: a flag, a number or a time. Of the
+// three pointers one is not nil. A number must be least or more.
 type parameter struct {
 	flag  *bool
 	count *int

@@ -87,14 +87,14 @@ func (c *Controller) prioritize(j *Job, now des.Time) {
 	j.Priority = c.priorityOf(j, terms.sum())
 }
 
-// Terms are what the priority of a job in a partition is the sum of: each factor of priority/multifactor,
-// from 0 to 1, times its weight PriorityWeightAge and so on. All are 0 with priority/basic.
+// Terms are the summands of the priority of a job in a partition: each is a factor of priority/multifactor, from
+// 0 to 1, times its weight (PriorityWeightAge and so on). All are 0 with priority/basic.
 type Terms struct{ Age, FairShare, JobSize, Partition, QOS float64 }
 
 // sum is the sum of the terms. The order of the additions is Slurm's: another one rounds otherwise.
 func (t *Terms) sum() float64 { return t.Age + t.FairShare + t.JobSize + t.Partition + t.QOS }
 
-// termsOf is the terms of the priority of a job in a partition (set_priority_factors):
+// termsOf returns the terms of the priority of a job in a partition (set_priority_factors):
 //
 //	age         seconds since accrued / PriorityMaxAge, at most 1
 //	fair share  see rankShares

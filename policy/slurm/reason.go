@@ -2,9 +2,9 @@ package slurm
 
 import "strings"
 
-// Reason is why a job waits, in the words of squeue (state_reason). It is more than a label: a reason that is
-// new is a change to backfill, and a pass holds a job that waits for a limit to that limit before it looks
-// whether the job's partition is closed.
+// Reason is the reason for which a job waits, in the words of squeue (state_reason). It is more than a label: a
+// reason that is new is a change to backfill, and a pass holds a job that waits for a limit to that limit before
+// it looks whether the job's partition is closed.
 type Reason string
 
 // Why a job waits. Reasons that are limits of a QoS or an association are made of the limit's name: see

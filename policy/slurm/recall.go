@@ -11,7 +11,8 @@ import (
 // what it found, and what the finding depends on: the plans of the entries before it, the jobs that run
 // on the nodes it looked at, and the time. The next run recalls the findings that still hold.
 
-// finding is where and when a run of backfill would have a job start.
+// finding is the answer of backfill's search for an entry: the nodes and the second of the job's start, and what
+// this answer depends on.
 type finding struct {
 	begins   int64   // the second of the start, of the host's clock; 0: the job would not start
 	nodes    nodeSet // nodes that the job would have
@@ -42,9 +43,9 @@ func newFinding(nodes int) *finding {
 	return &finding{nodes: newNodeSet(nodes), among: newNodeSet(nodes), looked: newNodeSet(nodes)}
 }
 
-// trail is what a run of backfill leaves for the next run to recall. Every plan cuts the table, on whatever
-// nodes it is. So an entry finds the same in the table only where this run has made the same plans before
-// the entry as the last run.
+// trail is the record by which a run of backfill tells which findings of the last run still hold: the plans of
+// both runs, and the starts and ends of jobs since. Every plan cuts the table, on whatever nodes it is. So a
+// finding can hold only if this run has made the same plans before the entry as the last run.
 type trail struct {
 	run   int64        // number of the present run: one more than the last run's, or two more if nothing may be recalled
 	same  bool         // this run has made the same plans so far as the last run
@@ -61,12 +62,14 @@ type trail struct {
 	recent int     // how many of moves came before the present run
 }
 
-// plan is what a run of backfill has planned.
+// plan is a span of time for which a run of backfill keeps nodes and licences for a job that waits or runs.
 type plan struct {
 	begin, end int64 // seconds of the host's clock
 	needs      need
 }
 
+// equal reports whether two plans keep the same nodes for the same time. It need not compare licences: where
+// backfill plans licences, no finding is recalled (see remember).
 func (p *plan) equal(other *plan) bool {
 	return p.begin == other.begin && p.end == other.end && p.needs.nodes.equal(other.needs.nodes)
 }
@@ -106,11 +109,13 @@ func (t *trail) begin(c *Controller, ends int64) {
 		t.forget()
 		t.up, t.booked = append(t.up[:0], c.up...), c.booked
 	}
+	// The plans of the last run become the plans to compare with, and this run has made none yet.
 	t.plans, t.made = t.made, t.plans[:0]
 	t.sets[0], t.sets[1] = t.sets[1], t.sets[0]
 	t.sets[0].nodes = len(c.conf.Nodes)
 	t.sets[0].back(0)
 	t.same, t.ended, t.ends = true, t.ends, ends
+	// Findings of the last run were made after its beginning, so moves before that are no longer needed.
 	t.moved += t.recent
 	t.moves = append(t.moves[:0], t.moves[t.recent:]...)
 	t.recent = len(t.moves)
@@ -126,6 +131,8 @@ func (t *trail) forget() {
 func (t *trail) make(begin, end int64, needs need) {
 	needs.nodes = t.sets[0].clone(needs.nodes)
 	t.made = append(t.made, plan{begin, end, needs})
+	// Both runs must have made the same plan as their k-th. A plan up to the end of the last run's table made no
+	// cut there. In a table with another end it may make one, so that it does not count as the same.
 	if k := len(t.made) - 1; t.same && (k == len(t.plans) || !t.plans[k].equal(&t.made[k]) || t.ended != t.ends && end >= t.ended) {
 		t.same = false
 	}
@@ -136,6 +143,8 @@ func (r *backfillRun) holds(e *entry, nowOnly bool) bool {
 	c, f := r.c, e.found
 	t := &c.backfill.trail
 	switch {
+	// The last run must have found or recalled it, with the same plans ahead, and must have been asked the same.
+	// On the nodes that the search looked at, no job may have started or ended and no weight be unusual.
 	case !f.lasts || f.run != t.run-1:
 		return false
 	case !t.same || f.before != len(t.made): // the table is cut elsewhere
@@ -145,6 +154,7 @@ func (r *backfillRun) holds(e *entry, nowOnly bool) bool {
 	case f.looked.meets(c.odd) || t.bearsOn(f.moves, f.looked, f.gaps):
 		return false
 	}
+	// Looks were left out for too few free CPUs up to the second passed: that must be so still.
 	return f.passed == 0 || c.soonestIn(e) > f.passed
 }
 
@@ -178,6 +188,7 @@ func (r *backfillRun) recall(e *entry, nowOnly bool) bool {
 // licences, or a reservation of the job's own.
 func (r *backfillRun) remember(e *entry, nowOnly bool) {
 	c, j, f := r.c, e.job, e.found
+	// During the search r.until gathers the expiry of this finding alone. It joins the run's expiry at the end.
 	until := r.until
 	r.until = never
 	f.tested, f.changed, f.estimate, f.reckoned, f.passed = false, false, 0, 0, 0

@@ -131,7 +131,7 @@ func (c *Controller) firstFit(j *Job) *entry {
 	return j.entries[last]
 }
 
-// Refusal is why Slurm refuses a job, a reservation or an order about nodes, in Slurm's words
+// Refusal is the error with which Slurm refuses a job, a reservation or an order about nodes, in Slurm's words
 // (slurm_strerror).
 type Refusal string
 
@@ -173,8 +173,8 @@ const (
 	ErrOutside Refusal = "Requested nodes not in this partition"
 )
 
-// refuses is why the job is refused before a look for nodes, or nil: what Slurm finds first, in its order. It sets
-// the job's reservation.
+// refuses returns the Refusal of a job that needs no search for nodes to be refused, or nil. The checks come in
+// Slurm's order, and the first that fails decides. It sets the job's reservation.
 func (c *Controller) refuses(now des.Time, j *Job) error {
 	// _job_create: account and QoS, limits of partitions (_valid_job_part), limits of submission
 	// (acct_policy_validate).
@@ -232,8 +232,9 @@ func (c *Controller) enforce(j *Job) error {
 	return last
 }
 
-// refusedBy is why the job may not run in the partition, or "" (_part_access_check): the numbers of CPUs
-// and nodes of the partition come first, then the nodes that the job must have, then MaxNodes and MaxTime.
+// refusedBy returns the Refusal of a job that may not run in the partition, or "" (_part_access_check): the
+// numbers of CPUs and nodes of the partition come first, then the nodes that the job must have, then MaxNodes and
+// MaxTime.
 func (c *Controller) refusedBy(j *Job, p *partition) Refusal {
 	limit := c.beyondPartition(j, p)
 	if limit != PartitionConfig && j.Nodes <= len(p.Nodes) && !p.nodes.hasAll(j.Required) {
@@ -378,9 +379,9 @@ func (c *Controller) couldEver(now des.Time, e *entry) bool {
 	return chosen != nil
 }
 
-// beyondPartition is why the job cannot run in the partition, whatever is free, or "" (job_limits_check):
-// it asks for more CPUs or nodes than the partition has, for more nodes than MaxNodes, or for more time
-// than MaxTime.
+// beyondPartition returns the limit of the partition that keeps the job from running there, whatever is free, or
+// "" (job_limits_check): it asks for more CPUs or nodes than the partition has, for more nodes than MaxNodes, or
+// for more time than MaxTime.
 func (c *Controller) beyondPartition(j *Job, p *partition) Reason {
 	switch {
 	case j.requestedCPUs() > p.cpus:

@@ -9,7 +9,7 @@ import (
 	"github.com/gridslot/gridslot/des"
 )
 
-// Obstacle is what holds a job that waits, as far as it can be compared.
+// Obstacle is the cause of a job's wait, as a comparable value.
 type Obstacle struct {
 	Reason Reason
 	// Partition is the name of the partition in which the job was looked at last.
@@ -52,25 +52,25 @@ func (c *Controller) PlannedStart(j *Job) des.Time {
 // Waiting yields the jobs that wait, in the order of their IDs.
 func (c *Controller) Waiting(yield func(*Job) bool) { c.waiting(yield) }
 
-// Why is why a job waits: its obstacle, and what the controller knows about that obstacle.
+// Why is the explanation of a job's wait: its obstacle, and what the controller knows about that obstacle.
 type Why struct {
 	Obstacle
 	Own Standing // of the job in the partition in which it was looked at last
 	// Ahead is the standing of Behind in the same partition; zero if Behind no longer waits there.
 	Ahead Standing
-	// On is, with WaitsForDependency, the first job that it still waits for, and with
-	// DependencyNeverSatisfied the first that ended otherwise than it asks; nil: its record is purged.
-	// Dependency is how the job depends on it.
+	// On is, with WaitsForDependency, the first job that it still waits for, and with DependencyNeverSatisfied
+	// the first that ended otherwise than it asks; nil: its record is purged. Dependency is the kind of that
+	// dependency, such as afterok.
 	On         *Job
 	Dependency string
-	// At is when the job may start (WaitsForBegin) or its reservation begins (WaitsForReservation); 0:
-	// nobody knows.
+	// At is the instant at which the job may start (WaitsForBegin) or at which its reservation begins
+	// (WaitsForReservation); 0: it is not known.
 	At des.Time
 	// Limit tells the limit, or the licences, that keep the job from starting; else it is empty.
 	Limit string
 }
 
-// Standing is where a job stands in the queue of a partition.
+// Standing is the place of a job in the queue of a partition: its priority there, and the terms of that priority.
 type Standing struct {
 	Partition string // its name; empty: the job does not wait there
 	Priority  uint32 // 0: the job is held
@@ -78,7 +78,7 @@ type Standing struct {
 	Nice      int    // is subtracted from their sum
 }
 
-// standing is where a job stands in a partition; zero if it does not wait there.
+// standing returns the standing of a job in a partition; the zero Standing if the job does not wait there.
 func (j *Job) standing(part *partition) Standing {
 	for _, e := range j.entries {
 		if e.part == part && j.state == pending {
@@ -127,8 +127,8 @@ func (c *Controller) Why(j *Job) Why {
 	return w
 }
 
-// dependsOn is the job of a dependency that is not met; of a singleton the one with the lowest ID of those
-// for which j waits. It is nil if the record is purged.
+// dependsOn returns the job of a dependency that is not met. For a singleton it returns, of the jobs for which j
+// waits, the job with the lowest ID. It returns nil if the record is purged.
 func (c *Controller) dependsOn(j *Job, d Dependency) (on *Job) {
 	if d.Kind != singleton {
 		return c.jobs[d.Job]

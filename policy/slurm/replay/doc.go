@@ -1,5 +1,5 @@
-// Package replay plays a machine, its users and its operators from a record, and lets a
-// slurm.Controller decide. The record is what came to a real controller, or the log of a site.
+// Package replay plays a machine, its users and its operators from a record, and lets a slurm.Controller decide.
+// The record is the input of a real controller, or the log of a site.
 //
 //	jobs, orders,          Machine                        slurm.Controller
 //	reservations   ----->  submits, launches, ends  <---> starts, stops

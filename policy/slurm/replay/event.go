@@ -24,7 +24,7 @@ const (
 	KindLeft        = "left"    // Detail: the state and the reason of a job that has not ended
 )
 
-// Event is something that has happened: a row of slurm-events.csv. What does not apply is 0 or empty.
+// Event is something that has happened: a row of slurm-events.csv. A field that does not apply is 0 or empty.
 type Event struct {
 	Key         string   // of the job; of KindReservation the name
 	Job         int      // the ID of the job; 0: it has none
@@ -97,7 +97,7 @@ const (
 	noAmount    = math.MaxUint64 - 1
 )
 
-// tresOf is what a job has, as slurmctld writes it: 1=4,2=2000,3=18446744073709551614,4=1,5=4.
+// tresOf returns the TRES of a job as slurmctld writes them: 1=4,2=2000,3=18446744073709551614,4=1,5=4.
 func (m *Machine) tresOf(own *slurm.Job) string {
 	conf := m.in.Config
 	cpus, mem := 0, 0
@@ -118,8 +118,7 @@ func (m *Machine) tresOf(own *slurm.Job) string {
 	return text
 }
 
-// EventColumns and PlainColumns are the columns of slurm-events.csv: of all that is told, and of
-// plain recordings.
+// EventColumns are the columns of slurm-events.csv, and PlainColumns its columns in a plain recording.
 var (
 	EventColumns = []string{"key", "job", "event", "time", "priority", "cpus", "nodes", "partition", "qos", "by", "cores", "detail"}
 	PlainColumns = []string{"name", "job", "event", "time", "priority", "cpus", "nodes"}

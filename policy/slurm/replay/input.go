@@ -9,7 +9,8 @@ import (
 	"github.com/gridslot/gridslot/policy/slurm"
 )
 
-// Input is what a machine plays: how Slurm is configured there, and what users and operators do.
+// Input is the record that a machine plays: the configuration of Slurm there, and the actions of users and
+// operators.
 type Input struct {
 	Config       *slurm.Config
 	Accounts     func() (*slurm.Accounts, error) // anew for each run, which changes them
@@ -22,8 +23,8 @@ type Input struct {
 	Plain bool
 	// Recorded says that the jobs are those of a recording, which ends RecordingEnds after its last input.
 	Recorded bool
-	// Late is how long the controller has been up when the log begins, in whole seconds. All times of the input
-	// are the controller's; what is told has times of the log, which are Late less.
+	// Late is the time for which the controller has been up when the log begins, in whole seconds. All times of
+	// the input are the controller's; events and observers get times of the log, which are Late less.
 	Late des.Time
 	// Unknown are settings of the files that are not simulated.
 	Unknown []Unknown
@@ -68,10 +69,10 @@ type Submission struct {
 	At   des.Time
 	Line int // of the file that has it; 0 where there is none
 	Job  slurm.Job
-	// After is what the job depends on, with keys for the IDs that are not given yet.
+	// After are the dependencies of the job, by keys of jobs, since their IDs are not given yet.
 	After []KeyDependency
-	// Refused, if set, is why Slurm refuses the job before it looks at anything else: it names
-	// a partition or a node that does not exist.
+	// Refused, if set, is the refusal of a job that names a partition or a node that does not exist: Slurm
+	// refuses the job before it looks at anything else.
 	Refused slurm.Refusal
 	Unknown string // what Refused is about: the name of the partition or node
 	// As is the job as observers hear of it; nil where they do not.
@@ -87,7 +88,7 @@ type Booking struct {
 	Reservation slurm.Reservation
 }
 
-// Order is what an operator has done.
+// Order is an action of an operator, about a job or about nodes.
 type Order struct {
 	At    des.Time
 	Do    string // cancel, hold, release, nice or limit of a job; down, drain or up of nodes

@@ -13,21 +13,21 @@ import (
 	"github.com/gridslot/gridslot/policy/slurm"
 )
 
-// Launch is how long after its start a job is launched, and Epilog how long after its end, or
-// the order to kill it, its nodes are free: 10 ms each. The recordings of real controllers were
-// made with simulated nodes that took this long.
+// Launch is the time from a job's start to its launch, and Epilog the time from its end, or from the order to
+// kill it, until its nodes are free: 10 ms each. The recordings of real controllers were made with simulated
+// nodes that took this long.
 const (
 	Launch = 10 * des.Second / 1000
 	Epilog = 10 * des.Second / 1000
 )
 
-// perMessage is how long slurmctld waits before it acts on a message about the end of a job, on one about the end of
-// a node's epilog, on a submission or a cancellation (_throttle_start). It acts on one message after the other, so
-// messages of one instant take effect at different instants. A pass for which sched_min_interval has been waited can
-// come between them.
+// perMessage is the time that slurmctld waits before it acts on a message (_throttle_start): the end of a job,
+// the end of a node's epilog, a submission or a cancellation. It acts on one message after the other, so messages
+// of one instant take effect at different instants. A pass for which sched_min_interval has been waited can come
+// between them.
 const perMessage = des.Tick
 
-// RecordingEnds is how long after the last input a recording ends at the latest: the value of
+// RecordingEnds is the time from the last input to the end of a recording, at the latest: the value of
 // Machine.Until for a recording.
 const RecordingEnds = 2 * 24 * des.Hour
 
@@ -53,7 +53,7 @@ type Machine struct {
 	Regained func(nodes []int)
 	// Whys makes Watch tell observers why jobs wait.
 	Whys bool
-	// Until, if not 0, is how long after the last input the run ends, whatever still waits or runs.
+	// Until, if not 0, is the time from the last input after which the run ends, whatever still waits or runs.
 	Until des.Time
 	// More, if set, reports whether jobs will still be brought by Come, whatever happens: the run does not end
 	// before.
@@ -114,8 +114,8 @@ type release struct {
 	nodes []int    // by name, as strings are ordered; those that are not free yet
 }
 
-// step is what is to happen to a job after a while. Steps of one instant come by kind, and then by the IDs of the
-// jobs.
+// step is an event of a job that is due after a while. Steps of one instant come by kind, and then by the IDs of
+// the jobs.
 type step struct {
 	at   des.Time
 	kind stepKind
@@ -212,7 +212,7 @@ func (m *Machine) at(t des.Time, p des.Phase, do func(now des.Time)) des.EventID
 	}), 0)
 }
 
-// follows is what comes after anything that has happened at now.
+// follows is called after each event: it tells observers of new reasons, and schedules the controller's next act.
 func (m *Machine) follows(now des.Time) {
 	if m.Whys {
 		m.tellWhys(now)
@@ -242,8 +242,8 @@ func (m *Machine) rouse() {
 	})
 }
 
-// checkFirst is how long after the last input the machine is looked at first, checkEach how often
-// then, and patience how long nothing has to have happened to jobs for the run to end.
+// checkFirst is the time from the last input to the first check whether the run is over, checkEach the time
+// between later checks, and patience the time without an event of any job after which the run ends.
 const (
 	checkFirst = 10 * des.Second
 	checkEach  = 60 * des.Second
@@ -267,7 +267,7 @@ func (m *Machine) Come(s *Submission) {
 	m.came(func(now des.Time) { m.submit(now, s) })
 }
 
-// checkAt has the next check be at an instant.
+// checkAt schedules the next check, in place of any check that was scheduled before.
 func (m *Machine) checkAt(t des.Time) {
 	m.sim.Cancel(m.checking)
 	m.checking = m.at(t, phaseCheck, m.check)
@@ -331,7 +331,7 @@ func (m *Machine) tell(e Event) {
 	}
 }
 
-// submit has the job of a user come.
+// submit submits the job of a user.
 func (m *Machine) submit(now des.Time, s *Submission) {
 	m.touched = now
 	m.handle(now, 1)
@@ -408,7 +408,7 @@ func (m *Machine) refusal(s *Submission, why slurm.Refusal) string {
 	return text
 }
 
-// reserve has an operator make a reservation.
+// reserve makes the reservation of an operator.
 func (m *Machine) reserve(now des.Time, b *Booking) {
 	r := b.Reservation
 	e := Event{Key: r.Name, Kind: KindReservation, Time: now}
@@ -512,8 +512,8 @@ func (m *Machine) follow(now, after des.Time, kind stepKind, j *job) {
 	m.push(step{at: now.Add(after), kind: kind, job: j, from: j.job.Start})
 }
 
-// handle has messages come at now, and returns when the last of them takes effect. The effects of messages other than
-// those of free nodes are not held back until then, but what follows from them is.
+// handle takes messages that arrive at now, and returns the instant at which the last of them takes effect. The
+// effects of messages other than those of free nodes are not held back until then, but what follows from them is.
 func (m *Machine) handle(now des.Time, messages int) des.Time {
 	m.handled = max(m.handled, now).Add(des.Time(messages) * perMessage)
 	return m.handled
@@ -556,7 +556,7 @@ func (m *Machine) take(now des.Time) {
 	m.next()
 }
 
-// tellsStop is how long after the order to kill a job the stop is told of.
+// tellsStop is the time from the order to kill a job until its stop is told.
 const tellsStop = des.Second / 10_000
 
 // started follows a start by the controller: the job is launched a while later.
