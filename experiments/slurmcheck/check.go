@@ -163,7 +163,7 @@ type job struct {
 	// Its last attempt.
 	attempts  int // how often it has started
 	start     int64
-	on        []share          // what it has of each node
+	on        []share          // what it has of each node; nil: nothing told of the start
 	partition *slurm.Partition // in which it started; nil: the event names none that exists
 	qos       string
 	billing   float64 // what a second is charged for
@@ -485,6 +485,9 @@ func (c *checker) stop(j *job, e *event) {
 	switch {
 	case j.state == waiting && e.detail == string(slurm.Preempted): // nothing is told of a start that is preempted in its own second
 		j.attempts++
+		if !j.Job.Requeue { // it does not wait again
+			j.state, j.start, j.ended, j.outcome = over, e.time, e.time, e.detail
+		}
 		return
 	case j.state == waiting && e.detail == string(slurm.Cancelled) && c.conf.Schedule.KillInvalid && c.hopeless(j):
 		j.state, j.ended, j.outcome, j.cancelled = over, e.time, e.detail, true

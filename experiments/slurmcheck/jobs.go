@@ -85,7 +85,7 @@ func (c *checker) checkJobs(r io.Reader) error {
 // checkCores holds what jobs-slurm.csv says of the CPUs of a job to its last start: which ones, written in another
 // order perhaps, or how many. CPUs are numbered through all nodes.
 func (c *checker) checkCores(j *job, told string) error {
-	if told == "" || j.left || j.cancelled {
+	if untold := j.attempts > 0 && j.on == nil; told == "" || j.left || j.cancelled || untold {
 		return nil
 	}
 	var cores []procset.Range

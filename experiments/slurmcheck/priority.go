@@ -348,16 +348,36 @@ func (c *checker) sizes(j *job) (least, most float64) {
 		}
 		return s
 	}
-	found := max(asked, j.cpus())
-	whole := func(p int) bool { return c.conf.Partitions[p].Exclusive }
-	if j.whole() || slices.ContainsFunc(own.Partitions, whole) { // perhaps it was last found larger nodes, or more of them
-		largest := slices.MaxFunc(c.conf.Nodes, func(a, b slurm.Node) int { return a.CPUs() - b.CPUs() })
-		found = max(own.Nodes, own.Tasks, 1) * max(own.CPUsPerTask, 1) * largest.CPUs()
-	}
+	found := max(asked, j.cpus(), c.mostFound(j, asked))
 	// Slurm counts cores that make no whole task: it may have found nodes with fewer CPUs than the tasks need.
 	odd := (max(own.CPUsPerTask, 1) - 1) * len(c.conf.Nodes)
 	a, b := size(max(1, min(asked-odd, j.cpus()))), size(found)
 	return min(a, b), max(a, b)
+}
+
+// mostFound is the most CPUs that nodes may have been found with for a job that asks for so many CPUs.
+//
+// The job may have found whole nodes, larger ones than those that it starts on, or more of them. With bf_busy_nodes a plan of
+// backfill may have one node more than the job needs, even if the job asks for fewer nodes: after the nodes in use were enough,
+// Slurm goes on to the idle nodes of the same weight and takes the first of them (_eval_nodes_busy of job_test.c leaves one of two loops).
+// Each node of a plan has CPUs for one task at least, or for those that --ntasks-per-node names.
+func (c *checker) mostFound(j *job, asked int) int {
+	own, whole, room := &j.Job, j.whole(), 0
+	for _, p := range own.Partitions {
+		whole = whole || c.conf.Partitions[p].Exclusive
+		room = max(room, len(c.conf.Partitions[p].Nodes))
+	}
+	share := max(own.CPUsPerTask, 1) * max(own.TasksPerNode, 1)
+	nodes := max(own.Nodes, (asked+share-1)/share)
+	if c.conf.Schedule.BusyNodes {
+		nodes++
+	}
+	nodes = min(nodes, room)
+	if whole {
+		largest := slices.MaxFunc(c.conf.Nodes, func(a, b slurm.Node) int { return a.CPUs() - b.CPUs() })
+		return nodes * largest.CPUs()
+	}
+	return nodes * share
 }
 
 // number is a number that a group says, or 0.
