@@ -77,7 +77,7 @@ func TestJobsPreemptedAtOnceAreOver(t *testing.T) {
 		replay.ConfigFile: "SelectTypeParameters=CR_Core\nAccountingStorageType=accounting_storage/slurmdbd\nAccountingStorageEnforce=associations,limits,qos\nPreemptType=preempt/qos\nPreemptMode=REQUEUE\n" +
 			"NodeName=n1 CPUs=4\nPartitionName=all Nodes=ALL Default=YES\n",
 		replay.AccountsFile: "add qos low\nadd qos high preempt=low\nadd account a\nadd user u1 account=a qos=low,high defaultqos=low\n",
-		replay.JobsFile:     "key,submit,uid,account,qos,tasks,requeue,limit_min,runtime\nx,10.25,5001,a,low,4,0,10,300\ny,100.25,5001,a,high,4,0,10,100\nz,110.25,5001,a,high,9,0,10,100\n",
+		replay.JobsFile:     "key,submit,uid,account,qos,tasks,requeue,limit_min,runtime\nx,10.25,5001,a,low,4,0,10,300\ny,100.25,5001,a,high,4,0,10,100\nz,110.25,5001,b,high,4,0,10,100\n",
 	})
 	require.Contains(t, line(t, events, "x,1,stop"), "PREEMPTED")
 	untold := strings.Replace(events, line(t, events, "x,1,start"), "", 1)
