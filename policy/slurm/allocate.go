@@ -8,7 +8,7 @@ import (
 
 // An attempt to start a job: select_nodes of slurmctld/node_scheduler.c, in its order.
 
-// outcome is what became of an attempt to start a job: the error code of select_nodes.
+// outcome is the result of an attempt to start a job: the error code of select_nodes.
 type outcome uint8
 
 const (
@@ -72,7 +72,7 @@ func (c *Controller) allocate(now des.Time, e *entry, available, within nodeSet)
 	return c.conclude(now, e, &g, &t)
 }
 
-// trial is what a search for nodes for a job has found.
+// trial is the result of a search for nodes for a job.
 type trial struct {
 	became  outcome     // started if placed or victims are not nil
 	placed  []Placement // what the job gets now
@@ -167,7 +167,7 @@ func (c *Controller) limitsGiven(j *Job) bool {
 	return j.limited == byGiven
 }
 
-// kindsLimited is by which amounts the groups of a job limit it.
+// kindsLimited says whether the groups of a job limit amounts that depend on the nodes chosen for it.
 type kindsLimited uint8
 
 const (
@@ -190,8 +190,8 @@ func (c *Controller) withinJobLimits(j *Job) bool {
 	return limit == ""
 }
 
-// groundOf is the nodes on which the job of e may be tried at now. available are the nodes that the pass
-// has left, within those among which backfill lets the job choose, or nil for all.
+// groundOf returns the nodes on which the job of e may be tried at now. available are the nodes that the pass has
+// left; within are the nodes among which backfill lets the job choose, or nil for all.
 func (c *Controller) groundOf(now des.Time, e *entry, available, within nodeSet) ground {
 	g := ground{all: c.spare.clone(e.part.nodes), open: c.spare.clone(available)}
 	if within != nil {
@@ -220,9 +220,9 @@ func (c *Controller) groundOf(now des.Time, e *entry, available, within nodeSet)
 // heldWhole is the nodes that jobs have to themselves.
 func (c *Controller) heldWhole() nodeSet { return c.eraSets().whole }
 
-// whyNot tells why no nodes were found for the job of e, and on which nodes it would run if they were idle;
-// nil: on none. It is the end of _pick_best_nodes: runable_avail is whether open nodes would do if idle,
-// runable_ever whether all listed nodes would.
+// whyNot tells why no nodes were found for the job of e, and on which nodes it would run if they were idle; nil:
+// on none. It is the end of _pick_best_nodes, where runable_avail says whether the open nodes would be enough if
+// idle, and runable_ever whether all listed nodes would be.
 func (c *Controller) whyNot(e *entry, g *ground) (nodeSet, outcome) {
 	if g.ready.count() >= max(e.job.Nodes, 1) {
 		if chosen := c.fitIdle(e, g.open); chosen != nil {

@@ -24,7 +24,7 @@ func Commands(text string) string {
 	return b.String()
 }
 
-// dump is what the lines so far say about those that follow.
+// dump is the state of the reader of a dump: what the lines so far say about the lines that follow.
 type dump struct {
 	parent  string   // the account to which rows belong; root at first
 	columns []string // the names of the columns of a table of QoSs, in lower case; nil: no table has begun
@@ -62,7 +62,7 @@ func outsideQuotes(row string) (fields []string) {
 	return fields
 }
 
-// likeParent is what a dump writes for fairshare=parent (SLURMDB_FS_USE_PARENT).
+// likeParent is the number that a dump writes for fairshare=parent (SLURMDB_FS_USE_PARENT).
 const likeParent = "2147483647"
 
 // row is the command for a row of a dump, whose fields are 'NAME', KEY=VALUE, KEY=VALUE ... kind is the word

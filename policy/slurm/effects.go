@@ -84,8 +84,8 @@ var effects = map[string]string{
 	"preemptexempttime":         "that of slurm.conf holds",
 }
 
-// effectOf is what may be different if a setting is not simulated. For a key that is not known here, it is a
-// suggestion of the known key that is most like it; "" if none is.
+// effectOf returns a sentence on what may be different if a setting is not simulated. For a key that is not known
+// here, it suggests the known key that is most like it; "" if none is.
 func effectOf(key string) string {
 	if text, ofSlurm := knownEffect(key); ofSlurm {
 		return text
@@ -97,8 +97,8 @@ func effectOf(key string) string {
 	return strings.TrimPrefix(enum.Suggestion(key, known), ": ")
 }
 
-// knownEffect is what may be different if a setting of Slurm is not simulated, and whether the setting is known
-// here. KEY=VALUE is looked for as a whole, then as KEY= and then as KEY.
+// knownEffect returns a sentence on what may be different if a setting of Slurm is not simulated, and whether the
+// setting is known here. KEY=VALUE is looked for as a whole, then as KEY= and then as KEY.
 func knownEffect(key string) (text string, ofSlurm bool) {
 	lower := strings.ToLower(key)
 	if text, ofSlurm = effects[lower]; ofSlurm {

@@ -9,7 +9,7 @@ import (
 
 // The look into the future: when and where a job would start were nobody else to come.
 
-// forecast is what a look into the future has found for a shape among some nodes.
+// forecast is the result of a look into the future for a shape among some nodes.
 type forecast struct {
 	among    nodeSet // nodes to choose from
 	by       preemptor
@@ -33,10 +33,10 @@ type forecast struct {
 // which job ends next: a job without a part in the nodes bears on a look only where it ends within such a gap.
 type gap struct{ from, to int64 }
 
-// forecasts are the forecasts of a shape. A forecast depends on the nodes to choose
-// from, on the shape, on whom the job may preempt, on what runs where and until when, and on the weights of nodes; the time goes into
-// it only at the end, where a limit that has passed is taken for the next second. So it is what a look would find as long as no job has
-// started or ended that bears on it, if its nodes weigh what they weighed.
+// forecasts are the forecasts of a shape. A forecast depends on the nodes to choose from, on the shape, on whom
+// the job may preempt, on what runs where and until when, and on the weights of nodes; the time goes into it only
+// at the end, where a limit that has passed is taken for the next second. So a forecast holds as long as no job
+// that bears on it has started or ended and its nodes have the same weights.
 type forecasts struct {
 	idle bool // nothing runs: they hold for ever
 	all  []forecast
@@ -118,8 +118,9 @@ func (c *Controller) forecastFor(e *entry, by preemptor, among nodeSet, now int6
 	return f
 }
 
-// willRun is the second at which the job of e could start among some nodes were nobody else to come, and
-// on which of them; nil if it could not at all, or, with nowOnly, not now. The forecast is where that is from.
+// willRun returns the second at which the job of e could start among some nodes if no other job came, the nodes
+// that it would have, and the forecast that says so. The nodes are nil if the job could not start at all or, with
+// nowOnly, not now.
 func (c *Controller) willRun(e *entry, among nodeSet, now int64, nowOnly bool) (begins int64, nodes nodeSet, f *forecast) {
 	f = c.forecastOf(e, among, now, nowOnly)
 	if f.nodes == nil || !f.atOnce && nowOnly {
@@ -176,8 +177,8 @@ func (c *Controller) look(e *entry, f *forecast, now int64, nowOnly bool) {
 		slices.SortFunc(f.chosen, func(a, b offer) int { return cmp.Compare(a.node, b.node) })
 		return
 	}
-	// On what would be free were all gone that the job may preempt. Slurm calls that a start now too: backfill then
-	// tries to start the job, and so makes them end.
+	// On what would be free if all jobs that it may preempt had ended. Slurm calls that a start now too: backfill
+	// then tries to start the job, and so makes them end.
 	var victims []*Job
 	if f.by.part != nil {
 		victims = c.victims(e, c.instant(0, now))
@@ -304,7 +305,7 @@ func (f *forecast) addGap(order []ending, k int) {
 	}
 }
 
-// share is how many CPUs and MB a running job has of a node.
+// share is the number of CPUs, and of MB, that a running job has of a node.
 type share struct{ node, cpus, mem int32 }
 
 // ending is the second in which a running job reaches its limit, and what it has.
@@ -314,7 +315,7 @@ type ending struct {
 	shares []share
 }
 
-// cpusOn is how many CPUs the job has of the nodes; 0 if it has none of the nodes.
+// cpusOn returns the number of CPUs that the job has on nodes of a set; 0 if it has none of these nodes.
 func (e *ending) cpusOn(nodes nodeSet) (cpus int) {
 	if len(e.shares) > len(nodes) && !e.job.nodes.meets(nodes) {
 		return 0
@@ -327,7 +328,7 @@ func (e *ending) cpusOn(nodes nodeSet) (cpus int) {
 	return cpus
 }
 
-// cpusOn is how many CPUs a running job has of the nodes; 0 if it has none of the nodes.
+// cpusOn returns the number of CPUs that a running job has on nodes of a set; 0 if it has none of these nodes.
 func (j *Job) cpusOn(nodes nodeSet) int { return (&ending{job: j, shares: j.shares}).cpusOn(nodes) }
 
 // compareEndings orders jobs that run by their limits, those whose limits end together by their numbers.
@@ -347,7 +348,8 @@ func (c *Controller) runningByLimit() []ending {
 	return c.byLimit
 }
 
-// joinByLimit and quitByLimit have a job be among those that run in the order of their limits, and not be there any more.
+// joinByLimit inserts a job that has started into the running jobs in the order of their limits, and quitByLimit
+// takes it out.
 func (c *Controller) joinByLimit(j *Job) {
 	if c.byLimit != nil {
 		one := ending{c.limitSecond(j), j, j.shares}
@@ -365,7 +367,7 @@ func (c *Controller) quitByLimit(j *Job) {
 	c.quitNodes(j)
 }
 
-// reorder has the order of limits be found anew: one of them is about to change, or has changed.
+// reorder forgets the order of limits, so that it is found anew: a limit is about to change, or has changed.
 func (c *Controller) reorder(j *Job) {
 	c.byLimit, c.onNode = nil, nil
 	if j.state == running {

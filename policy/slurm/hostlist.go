@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// maxHosts is how many names one host list can be: more than any machine has nodes, and few
-// enough that a slip of the pen does not take all memory.
+// maxHosts is the largest number of names in one host list: more than any machine has nodes, and few enough that
+// a typing error does not take all memory.
 const maxHosts = 1 << 20
 
 // Hosts reads a host list of Slurm, as n[1-3,07],login, and returns its names in the order of the list; none for

@@ -79,7 +79,7 @@ func (s nodeSet) empty() bool {
 	return true
 }
 
-// words is where the words lie that are not 0: from first to last-1. Both are 0 if the set is empty.
+// words returns the range of words outside which all are 0: from first to last-1. Both are 0 if the set is empty.
 func (s nodeSet) words() (first, last int) {
 	for last = len(s); last > 0 && s[last-1] == 0; last-- {
 	}

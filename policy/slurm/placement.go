@@ -8,8 +8,8 @@ import (
 // Which CPUs and cores a job gets of the nodes chosen for it: dist_tasks.c of plugins/select/cons_common and
 // cons_tres.
 
-// cpusOf is how many CPUs the job would have of the nodes chosen: the sum of distribute over the nodes in
-// their order, which is found without distributing in the two usual cases.
+// cpusOf returns the number of CPUs that the job would have on the nodes chosen: the sum of distribute over the
+// nodes in their order. In the two usual cases the sum is found without distributing.
 func (s *search) cpusOf(chosen choice) int {
 	d, sum := &s.shape.demand, 0
 	switch {
@@ -62,8 +62,8 @@ func (c *Controller) place(e *entry, candidates nodeSet) []Placement {
 	return placed
 }
 
-// chooseNow is the nodes among candidates that the job of e gets if it starts now without preempting anybody,
-// in ascending order; nil if it does not fit.
+// chooseNow returns the nodes among candidates that the job of e gets if it starts now without preempting
+// anybody, in ascending order; nil if it does not fit.
 func (c *Controller) chooseNow(e *entry, candidates nodeSet) choice {
 	f := c.forecastFor(e, preemptor{}, candidates, 0, true) // the second, 0, does not matter to a look at the present
 	if !f.atOnce {

@@ -11,8 +11,8 @@ import (
 // Preemption: slurmctld/preempt.c and _run_now of plugins/select/cons_common/job_test.c. Victims are requeued
 // or end; nobody is suspended.
 
-// preemptor is what decides whom a job may preempt, beside what runs and the time: the partition in which it
-// is to start, and its QoS if QoSs preempt.
+// preemptor is the part of a job that decides whom it may preempt, beside what runs and the time: the partition
+// in which it is to start, and its QoS if QoSs preempt.
 type preemptor struct {
 	part *partition // nil: it preempts nobody
 	qos  *qos       // nil unless Config.Preempt is byQOS

@@ -154,7 +154,8 @@ func (r *backfillRun) holds(e *entry, nowOnly bool) bool {
 	case f.looked.meets(c.odd) || t.bearsOn(f.moves, f.looked, f.gaps):
 		return false
 	}
-	// Looks were left out for too few free CPUs up to the second passed: that must be so still.
+	// Up to the second passed the search made no look, for too few CPUs are free until then: that must still be
+	// so.
 	return f.passed == 0 || c.soonestIn(e) > f.passed
 }
 

@@ -13,7 +13,8 @@ import (
 // later. So each run notes until which second its comparisons of times come out as they did; before
 // that second the next run is not made, if all else that it depends on is the same.
 
-// repeat is what the last run of backfill leaves to tell whether the next one would do the same.
+// repeat is the record of the last run of backfill by which the controller tells whether the next run would do
+// the same.
 type repeat struct {
 	same    bool  // it changed nothing that runs depend on
 	until   int64 // the first second in which a comparison of times may come out otherwise
@@ -24,8 +25,8 @@ type repeat struct {
 	now     basis // room for that of the next run
 }
 
-// basis is what a run of backfill depends on, beside the time and what never changes. The fields are copies of those of
-// Controller with the same names.
+// basis is a copy of the state on which a run of backfill depends, beside the time and what never changes. era,
+// weighed, up, leaving and licenses are copies of the fields of Controller with these names.
 type basis struct {
 	era         uint64
 	weighed     uint64
@@ -96,7 +97,7 @@ func (c *Controller) repeats(now des.Time, queue []*entry) bool {
 	return true
 }
 
-// endRun notes what a run of backfill leaves that went through a queue and got to so many entries.
+// endRun notes what a run of backfill leaves. tried is the number of entries of the queue that the run got to.
 func (c *Controller) endRun(r *backfillRun, queue []*entry, tried int) {
 	l := &c.backfill.last
 	if !c.repeatable() {

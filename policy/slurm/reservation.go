@@ -119,7 +119,7 @@ func (c *Controller) inForce(r *Reservation, now des.Time) bool {
 	return c.second(r.Start) <= c.second(now) && c.second(now) <= c.second(r.End)
 }
 
-// bar is what reservations keep from a job: the results of job_test_resv.
+// bar is the restriction that reservations put on a job: the results of job_test_resv.
 type bar struct {
 	// overlaps reports whether some nodes of its partition, or of its own reservation, are reserved for others
 	// before its limit would end (resv_overlap).
@@ -180,8 +180,8 @@ func (c *Controller) reservationEnds(start, resolution int64) int64 {
 	return (first + resolution - 1) / resolution * resolution
 }
 
-// reservationInterval is how often the main loop sets the states of reserved nodes (last_resv_time in
-// _slurmctld_background).
+// reservationInterval is the time after which the main loop sets the states of reserved nodes again
+// (last_resv_time in _slurmctld_background).
 const reservationInterval = 5 * des.Second
 
 // setReservedNodes sets the states of nodes that are reserved now (set_node_maint_mode). That is a change to

@@ -13,7 +13,7 @@ import (
 // how many CPUs of each it offers.
 type choice []offer
 
-// offer is a node and so many CPUs of it.
+// offer is a node and a number of its CPUs.
 type offer struct{ node, cpus int }
 
 func (c choice) nodes(all int) nodeSet {
@@ -38,11 +38,12 @@ type search struct {
 	job   *Job
 	shape *shape
 	plain bool // shape.plain holds, and the controller is not forgetful
-	// free is what is free of each node. If jobs are released, it is the caller's to change, as Controller.later.
+	// free has the free resources of each node. Releases of jobs change it, so that it must then be a copy, such
+	// as Controller.later.
 	free  usage
 	among nodeSet // nodes that may be chosen: candidates that suit the shape
-	// most is how many CPUs of among are free, at most. Invariant: no fewer than these nodes offer, so that a search whose
-	// most is too low fails without a count of what they offer.
+	// most is an upper bound on the free CPUs of among. Invariant: these nodes offer no more than most, so that a
+	// search whose most is too low fails without a count of what they offer.
 	most       int
 	considered int     // how many of among Slurm considers for a job that wants devices: see Controller.considers
 	looked     bool    // at the GPUs of all that are considered
@@ -80,8 +81,8 @@ func (c *Controller) beginSearch() {
 		offered: make([]int, nodes), levels: make([]int, most+1), chosen: make(choice, 0, nodes), room: make([]int, 0, nodes)}
 }
 
-// choose is the nodes among candidates that the job of e would be given with so much free, or nil.
-// The next search takes the room of what it returns.
+// choose returns the nodes among candidates that the job of e would get with these free resources, or nil. The
+// next search reuses the memory of the result.
 func (c *Controller) choose(e *entry, candidates nodeSet, free usage) choice {
 	return c.newSearch(e, candidates, free).run()
 }
@@ -107,7 +108,8 @@ func (c *Controller) newSearch(e *entry, candidates nodeSet, free usage) *search
 	return s
 }
 
-// considers reports whether Slurm considers a candidate: all, where the look is whether idle nodes would do.
+// considers reports whether Slurm considers a candidate. If the question is whether idle nodes would be enough,
+// Slurm considers all.
 func (s *search) considers(n int) bool {
 	return &s.free.cpus[0] == &s.c.idle.cpus[0] || s.c.considers(s.shape, n, s.free)
 }
@@ -189,7 +191,8 @@ func (s *search) offer(n int) {
 	}
 }
 
-// release has a running job be over: what it has of the nodes that may be chosen is free, cpus CPUs at most.
+// release treats a running job as ended: what it has of the nodes that may be chosen is free. cpus is the number
+// of its CPUs there, or more.
 func (s *search) release(j *Job, cpus int) {
 	s.freed = append(s.freed, j)
 	s.most += cpus
@@ -245,7 +248,7 @@ func (s *search) give() {
 	s.freed = s.freed[:0]
 }
 
-// takeBack takes back what was given back, so that free is what is free now, as it was before the search.
+// takeBack undoes what give gave back: free is again what is free now, as before the search.
 func (s *search) takeBack() { s.free.copyFrom(s.c.free, s.given) }
 
 // refresh reckons anew what nodes offer of which something was given back.
@@ -287,9 +290,10 @@ func (s *search) outOfReach() bool {
 	return lacking > 0
 }
 
-// run tries the nodes that offer CPUs, and then without those that offer one, at most two, and so
-// on while enough are left (choose_nodes). Without the few CPUs of small nodes a job that may have only so many nodes
-// can take larger ones. A plain job may have as many nodes as it needs, so that it is tried once.
+// run tries all nodes that offer CPUs, then without the nodes that offer one CPU, then without the nodes that
+// offer two or fewer, and so on while enough nodes are left (choose_nodes). Where small nodes are left out, a job
+// with a limit on its number of nodes can take larger ones. A plain job may have as many nodes as it needs, so
+// that it is tried once.
 func (s *search) run() choice {
 	// What tells without a choice that there is none.
 	if s.most < s.shape.demand.cpus && !s.c.forgetful {
@@ -338,7 +342,8 @@ func (s *search) reckon(chosen choice) choice {
 	return chosen
 }
 
-// taking is what a choice has and still lacks while nodes are taken one by one.
+// taking is the state of a choice while nodes are taken one by one: the nodes taken, and what the job still
+// lacks.
 type taking struct {
 	*search
 	chosen  choice
@@ -490,11 +495,11 @@ func (s *search) findStretches() []stretch {
 	return slices.DeleteFunc(all, func(s stretch) bool { return len(s.nodes) == 0 })
 }
 
-// bestFit takes nodes of the stretch that fits best, then of the next one (the end of _eval_nodes). A stretch with a
-// required node comes first. Of those of the lowest weight it is the stretch with the fewest CPUs that has enough, and
-// where none has enough the stretch with the most. Of equals the first is taken. What is enough grows less with each
-// stretch. The tests are Slurm's: as a lower weight wins against a required node that was found before, the
-// order of stretches counts, and the tests cannot be one sort.
+// bestFit takes nodes of the stretch that fits best, then of the next one (the end of _eval_nodes). A stretch
+// with a required node comes first. Among the stretches of the lowest weight it is the stretch with the fewest
+// CPUs that has enough, and if none has enough, the stretch with the most. Of equals the first is taken. What is
+// enough grows less with each stretch. The tests are Slurm's: as a lower weight wins against a required node that
+// was found before, the order of stretches counts, and the tests cannot be one sort.
 func (t *taking) bestFit() choice {
 	stretches := t.findStretches()
 	for len(stretches) > 0 && t.allowed > 0 {

@@ -7,8 +7,8 @@ import (
 
 // What a job asks of nodes, as select/cons_tres reckons it, and which nodes could ever be its own.
 
-// demand is what a job asks of its nodes in a partition: the fields of job_details, after slurmctld has
-// filled them in. min is more than max if the job can never run in the partition.
+// demand is the request of a job in a partition, in nodes, tasks, CPUs and memory: the fields of job_details,
+// after slurmctld has filled them in. min is more than max if the job can never run in the partition.
 type demand struct {
 	tasks    int  // at least 1 (num_tasks)
 	perTask  int  // CPUs of a task, at least 1 (cpus_per_task)
@@ -90,7 +90,7 @@ func (d *demand) tasksFit() int {
 	return 1
 }
 
-// tasksKnown is how many tasks each node has, if that is known before nodes are chosen, else 0
+// tasksKnown returns the number of tasks of each node if it is known before nodes are chosen, else 0
 // (max_tasks_this_node in _select_cores).
 func (d *demand) tasksKnown(j *Job) int {
 	switch {
@@ -104,7 +104,7 @@ func (d *demand) tasksKnown(j *Job) int {
 	return 0
 }
 
-// wholeTasks is the number of tasks for which so many CPUs of a node are enough: at most known tasks, or any
+// wholeTasks returns the number of tasks for which cpus CPUs of a node are enough: at most known tasks, or any
 // number if known is 0.
 func (d *demand) wholeTasks(cpus, known int) int {
 	tasks := cpus / d.perTask
@@ -114,9 +114,9 @@ func (d *demand) wholeTasks(cpus, known int) int {
 	return tasks
 }
 
-// shape is what a choice of nodes for a job depends on, beside what is free and what nodes weigh. Jobs of one
-// shape would be given the same nodes, so that they share what was found. Invariant: fit is within listed, and
-// listed within suited.
+// shape is the part of a job's request on which a choice of nodes depends, beside the free resources and the
+// weights of nodes. Jobs of one shape would get the same nodes, so that they share forecasts. Invariant: fit is
+// within listed, and listed within suited.
 type shape struct {
 	key        string // names the shape in Controller.shapes
 	entries    int    // entries of the queue that have it; see dropShape
@@ -142,8 +142,8 @@ func (c *Controller) isPlain(s *shape) bool {
 		d.max >= min(d.tasks, len(c.conf.Nodes)) && len(s.gres) == 0 && len(s.required) == 0
 }
 
-// shapeOf is the shape of what e asks for. It does not change while the job waits: requests of jobs,
-// partitions and limits on nodes are what they were at the job's submission. The first call for an entry
+// shapeOf is the shape of what e asks for. While the job waits, its shape changes only by settleAlone: requests
+// of jobs, partitions and limits on nodes stay as they were at the job's submission. The first call for an entry
 // counts the entry among those of its shape.
 func (c *Controller) shapeOf(e *entry) *shape {
 	if e.shape != nil {
@@ -202,8 +202,8 @@ func (c *Controller) suits(j *Job, n int) bool {
 	return !slices.Contains(j.Excluded, n)
 }
 
-// offered is how many CPUs node n offers a job of the shape with so much free (can_job_run_on_node); 0 if it
-// cannot be one of the job's nodes.
+// offered returns the number of CPUs that node n offers a job of the shape, by the free resources of the node
+// (can_job_run_on_node); 0 if the node cannot be one of the job's nodes.
 func (c *Controller) offered(s *shape, n int, free usage) int {
 	// CPUs: all of a whole node, enough for the fewest tasks.
 	node, d := &c.conf.Nodes[n], &s.demand
@@ -227,8 +227,9 @@ func (c *Controller) offered(s *shape, n int, free usage) int {
 	return cpus
 }
 
-// fitsMemory is how many of cpus CPUs of the node the job can have if mem MB are free: all or none, but with
-// memory a CPU as many as the memory is enough for, cut to whole tasks (the end of can_job_run_on_node).
+// fitsMemory returns the number of CPUs, at most cpus, that the job can have of the node if mem MB are free: all
+// or none, but with memory per CPU the number for which the memory is enough, cut to whole tasks (the end of
+// can_job_run_on_node).
 func (d *demand) fitsMemory(node *Node, cpus, mem int) int {
 	switch {
 	case d.perCPU > 0 && d.whole && d.perCPU*cpus > mem: // a whole node needs the memory for all of its CPUs

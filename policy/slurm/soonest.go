@@ -55,14 +55,14 @@ func (c *Controller) lateAmong(nodes nodeSet, cpus int, second int64) bool {
 	return true
 }
 
-// part is what a running job has of a node, until the second of its limit.
+// part is the number of CPUs that a running job has of a node until the second of its limit.
 type part struct {
 	job  *Job
 	ends int64
 	cpus int
 }
 
-// joinNodes and quitNodes have a running job be among those of its nodes, and not be there any more.
+// joinNodes adds a running job to the jobs of its nodes, and quitNodes takes it out.
 func (c *Controller) joinNodes(j *Job) {
 	if c.onNode != nil {
 		for _, s := range j.shares {
@@ -79,7 +79,7 @@ func (c *Controller) quitNodes(j *Job) {
 	}
 }
 
-// lowerBound is what soonestAmong tells of an era.
+// lowerBound is the answer of soonestAmong in an era.
 type lowerBound struct {
 	era     uint64 // Controller.era plus one; 0: nothing has been told
 	soonest int64  // second of the host's clock, -1 or never

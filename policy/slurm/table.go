@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// interval is a part of backfill's table: from begin to end, in seconds of the host's clock, the
-// nodes free and so many licences are in no plan.
+// interval is a part of backfill's table, from begin to end in seconds of the host's clock: the nodes and the
+// licences that are in no plan over that time.
 type interval struct {
 	begin, end int64
 	free       nodeSet
@@ -19,7 +19,7 @@ type interval struct {
 
 // The table is node_space of plugins/sched/backfill/backfill.c.
 
-// need is what a plan takes.
+// need is the nodes and the licences that a plan takes.
 type need struct {
 	nodes    nodeSet
 	licenses []Amount
@@ -40,13 +40,14 @@ func (i *interval) take(n need, first, last int) (allFree bool) {
 	return lacking == 0
 }
 
-// licensed reports whether the interval has so many licences.
+// licensed reports whether these licences are in no plan over the interval.
 func (i *interval) licensed(amounts []Amount) bool {
 	return i.licenses == nil || !slices.ContainsFunc(amounts, func(l Amount) bool { return i.licenses[l.Kind] < l.Count })
 }
 
-// table is what a run of backfill plans in. Invariant: each interval begins where the one before it ends. The first may
-// come to be empty, for a plan that begins where it begins cuts it there.
+// table is the table of plans of a run of backfill: intervals that cover the window of the run. Invariant: each
+// interval begins where the one before it ends. The first may come to be empty, for a plan that begins where it
+// begins cuts it there.
 type table struct {
 	intervals  []interval // one at least
 	resolution int64      // seconds, 1 or more (bf_resolution)
@@ -59,8 +60,8 @@ type table struct {
 	roomToView []*view    // views of tables before, by position, whose room can be used again
 }
 
-// newTable is a table for a run that begins at now. The sets of its intervals are lent. It takes the room of the table of
-// the run before, which may be nil.
+// newTable returns a table for a run that begins at now. The sets of its intervals are lent. It takes the room of
+// the table of the run before, which may be nil.
 func newTable(before *table, now, window, resolution int64, size int, all nodeSet, licenses map[string]int, sets, spare *spareSets) *table {
 	t := &table{resolution: resolution, records: 1, size: size, sets: sets, spare: spare}
 	if before != nil {
@@ -159,7 +160,7 @@ func (t *table) clashes(begin, end int64, needs need) bool {
 	return false
 }
 
-// opening is what a job may be planned on from a second on.
+// opening is a chance to plan a job from a second on for its limit: nodes, and whether there are licences.
 type opening struct {
 	nodes    nodeSet // those that are in no plan; before they are narrowed, those that are wanted
 	wanted   nodeSet // those that are wanted, where reservations have a say in that; nil: all of the partition
@@ -170,8 +171,9 @@ type opening struct {
 	beyond   int64   // the beginning of the first interval that it does not reach, or never
 }
 
-// openingFrom is what of licences is in no plan from start to end, both included. Its nodes are all that are wanted: narrow
-// leaves those that are in no plan. Their set is lent.
+// openingFrom returns the opening from start to end, both included, and tells whether its licences are in no plan
+// over that time. Its nodes are still all nodes that are wanted: narrow takes away nodes that are in plans. Their
+// set is lent.
 func (t *table) openingFrom(start, end int64, needs need) opening {
 	o := opening{nodes: t.spare.clone(needs.nodes), licensed: true, first: never, beyond: never}
 	from := t.intervalAt(start)

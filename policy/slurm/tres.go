@@ -29,18 +29,18 @@ var usualTRES = []string{"cpu", "mem", "energy", "node", "billing", "fs/disk", "
 // tresKind is a kind of TRES.
 type tresKind struct {
 	name    string // as sacctmgr has it, in lower case: cpu, gres/gpu, license/matlab
-	label   string // what reasons call it: see labelOf
+	label   string // the word for it in reasons: see labelOf
 	device  string // of gres/KIND: the kind of devices, else ""
 	license string // of license/NAME: the name, in lower case, else ""
 }
 
-// tresLabels are what reasons call kinds, by the name or its part up to the slash.
+// tresLabels are the words for kinds in reasons, by the name of the kind or its part up to the slash.
 var tresLabels = map[string]string{
 	"cpu": "Cpu", "mem": "Mem", "energy": "Energy", "node": "Node", "billing": "Billing", "gres/": "GRES", "license/": "License", "bb/": "BB",
 	"fs/": "Unknown", "ic/": "Unknown", "vmem": "Unknown", "pages": "Unknown",
 }
 
-// labelOf is what reasons call a kind of TRES; "" if Slurm knows no such kind.
+// labelOf returns the word for a kind of TRES in reasons; "" if Slurm knows no such kind.
 func labelOf(name string) string {
 	kind, of, named := strings.Cut(name, "/")
 	if named {
@@ -52,8 +52,9 @@ func labelOf(name string) string {
 	return tresLabels[kind]
 }
 
-// kindsOf are the kinds of TRES that a controller counts: the usual ones, those of AccountingStorageTRES by their names
-// (slurmdb_sort_tres_by_id_asc), and those that have a weight, without which Slurm would not begin.
+// kindsOf returns the kinds of TRES that a controller counts: the usual kinds, the kinds of AccountingStorageTRES
+// by their names (slurmdb_sort_tres_by_id_asc), and the kinds that have a weight, without which Slurm would not
+// begin.
 func kindsOf(conf *Config) (all []tresKind) {
 	add := func(name string) {
 		if slices.ContainsFunc(all, func(k tresKind) bool { return k.name == name }) {
@@ -81,13 +82,13 @@ func kindsOf(conf *Config) (all []tresKind) {
 	return all
 }
 
-// tres is how much a job asks for or has of each kind of TRES, and on which nodes where they are known.
+// tres is the amount of each kind of TRES that a job asks for or has, and its nodes where they are known.
 type tres struct {
 	amounts []int // by position of the kind; nil: nothing of any
 	on      []int // positions of nodes
 }
 
-// of is how much there is of the kind at a position.
+// of returns the amount of the kind at a position of Controller.kinds.
 func (t tres) of(kind int) int {
 	if t.amounts == nil {
 		return 0
@@ -95,16 +96,17 @@ func (t tres) of(kind int) int {
 	return t.amounts[kind]
 }
 
-// requestedCPUs is how many CPUs a job asks for (min_cpus): at least one a node.
+// requestedCPUs returns the number of CPUs that a job asks for (min_cpus): at least one for each node.
 func (j *Job) requestedCPUs() int { return max(j.tasks()*j.cpusPerTask(), max(j.Nodes, 1)) }
 
-// requested is what a job asks for in a partition before nodes are known (tres_req_cnt).
+// requested returns the amounts that a job asks for in a partition before nodes are known (tres_req_cnt).
 func (c *Controller) requested(j *Job, p *partition) tres {
 	return c.reckon(j, p, j.requestedCPUs(), max(j.Nodes, 1), nil)
 }
 
-// reckonedNeeds is what the job of e asks for, with the CPUs that it would have got when nodes were last found for it
-// (total_cpus), on so many nodes; 0: on as many as it asks for. whole is nodes whose devices it would all have, or nil.
+// reckonedNeeds returns the amounts that the job of e needs. CPUs are the number that it would have got when
+// nodes were last found for it (total_cpus), or until then the number that it asks for. nodes is the number of
+// nodes; 0: as many as it asks for. whole are the nodes all of whose devices it would have, or nil.
 func (c *Controller) reckonedNeeds(e *entry, nodes int, whole nodeSet) tres {
 	cpus := e.job.reckoned
 	if cpus == 0 {
@@ -116,9 +118,10 @@ func (c *Controller) reckonedNeeds(e *entry, nodes int, whole nodeSet) tres {
 	return c.reckon(e.job, e.part, cpus, nodes, whole)
 }
 
-// reckon is what a job would have in a partition of which only the number of CPUs and nodes is known. Devices count
-// for the nodes that were chosen last for the job, and until then for those that it asks for. A job that asks for no memory, where there is no
-// DefMemPerCPU, counts with the memory of its partition's first node (job_get_tres_mem). The next call takes its room.
+// reckon returns the amounts that a job would have in a partition, if only the numbers of its CPUs and nodes are
+// known. Devices count for the nodes that were chosen last for the job, and until then for those that it asks
+// for. A job that asks for no memory, where there is no DefMemPerCPU, counts with the memory of its partition's
+// first node (job_get_tres_mem). The next call takes its room.
 func (c *Controller) reckon(j *Job, p *partition, cpus, nodes int, whole nodeSet) tres {
 	perNode, perCPU := j.Memory, j.MemoryPerCPU
 	if perNode == 0 && perCPU == 0 {
@@ -145,8 +148,8 @@ func (c *Controller) reckon(j *Job, p *partition, cpus, nodes int, whole nodeSet
 	})
 }
 
-// has is what a job has, or would have, of chosen nodes, with the weights of a partition. whole: it has them to itself
-// with all their devices.
+// has returns the amounts that a job has, or would have, on chosen nodes, with the billing weights of a
+// partition. whole says that the job has the nodes to itself, with all their devices.
 func (c *Controller) has(j *Job, p *partition, placed []Placement, whole bool) tres {
 	cpus, mem := 0, 0
 	on := make([]int, len(placed))
@@ -175,7 +178,8 @@ func (c *Controller) filled(room []int, j *Job, p *partition, cpus, mem, nodes i
 	return t
 }
 
-// amountIn is how many things of a kind there are among amounts. Slurm compares names of kinds without regard to case.
+// amountIn returns the number of things of a kind in a list of amounts. Slurm compares names of kinds without
+// regard to case.
 func amountIn(amounts []Amount, kind string) (n int) {
 	for i := range amounts {
 		if strings.EqualFold(amounts[i].Kind, kind) {
@@ -185,8 +189,8 @@ func amountIn(amounts []Amount, kind string) (n int) {
 	return n
 }
 
-// devicesOf is how many devices of a kind the job has on nodes: what it asks for of each, or with whole all that they
-// have.
+// devicesOf returns the number of devices of a kind that the job has on nodes: on each the number that it asks
+// for, or with whole all devices of the node.
 func (c *Controller) devicesOf(j *Job, nodes []int, kind string, whole bool) (n int) {
 	if !whole {
 		return len(nodes) * amountIn(j.GRES, kind)
@@ -197,9 +201,10 @@ func (c *Controller) devicesOf(j *Job, nodes []int, kind string, whole bool) (n 
 	return n
 }
 
-// weighted is what a second of amounts is charged in a partition (assoc_mgr_tres_weighted): the CPUs, or if the
-// partition has TRESBillingWeights the sum of amount · weight over all kinds. With PriorityFlags=MAX_TRES the amounts
-// of nodes count by the largest product instead, to which the products of licences are added.
+// weighted returns the charge for each second of amounts in a partition (billing, assoc_mgr_tres_weighted): the
+// CPUs, or if the partition has TRESBillingWeights the sum of amount · weight over all kinds. With
+// PriorityFlags=MAX_TRES the amounts of nodes count by the largest product instead, to which the products of
+// licences are added.
 func (c *Controller) weighted(t tres, p *partition) float64 {
 	if len(p.BillingWeights) == 0 {
 		return float64(t.of(tresCPU))
@@ -242,7 +247,7 @@ const (
 	tresLimitCount
 )
 
-// measure is what a limit on amounts compares with it.
+// measure is the quantity that a limit on amounts bounds.
 type measure uint8
 
 const (
@@ -394,7 +399,7 @@ func setAmounts(to *map[string]int, value string) (known bool, err error) {
 // megabytes are the units of memory in which sacctmgr has it.
 var megabytes = map[string]int{"M": 1, "G": 1 << 10, "T": 1 << 20, "P": 1 << 30}
 
-// amountOf is so much of a kind: of memory in MB, or with another unit behind it, as 10G.
+// amountOf reads an amount of a kind. Memory is in MB, or in the unit behind the number, as 10G.
 func amountOf(kind, text string) (int, error) {
 	times := 1
 	if strings.EqualFold(kind, "mem") && text != "" {
@@ -409,9 +414,9 @@ func amountOf(kind, text string) (int, error) {
 	return n * times, err
 }
 
-// beyondAmounts is the limit on amounts that does not let the job start with so much, or ""
-// (acct_policy_job_runnable_post_select). A limit of the QoS stands in for the same limit of associations on the same
-// kind.
+// beyondAmounts returns the limit on amounts that keeps a job with these wants from starting, or ""
+// (acct_policy_job_runnable_post_select). A limit of the QoS stands in for the same limit of associations on the
+// same kind.
 func (c *Controller) beyondAmounts(j *Job, wants tres) Reason {
 	if !c.conf.Enforce.Limits {
 		return ""
@@ -444,7 +449,8 @@ func (c *Controller) beyondAmounts(j *Job, wants tres) Reason {
 	return ""
 }
 
-// countedFor is the jobs of the QoS that count with a limit on amounts: all, or those of the job's user or account.
+// countedFor returns the jobs of the QoS that count with a limit on amounts: all of them, or only the jobs of j's
+// user or account.
 func (q *qos) countedFor(limit tresLimit, j *Job) *crowd {
 	switch limit {
 	case maxTRESPerUser:
@@ -492,7 +498,7 @@ func beyondAlone(limit tresLimit, most ceiling, j *Job, wants tres) bool {
 	return want > most.most
 }
 
-// taken is how much of a kind of TRES jobs have together; a node counts once.
+// taken returns the amount of a kind of TRES that the jobs of a crowd have together; a node counts once.
 func (c *Controller) taken(by *crowd, kind int) int {
 	switch {
 	case kind == tresNode:
@@ -512,8 +518,9 @@ func (c *Controller) nodesOf(running []*Job) nodeSet {
 	return all
 }
 
-// minutesLeft is how many minutes of a kind the running jobs of a group may still use, as they count where the job
-// wants to start: not at all for a job whose QoS has UsageFactor=0. Slurm counts whole minutes.
+// minutesLeft returns the use that the running jobs of a group may still make of a kind, amount times minutes,
+// cut to a whole number as in Slurm. It counts when j is to start, except for a job whose QoS has UsageFactor=0:
+// then minutesLeft returns 0.
 func (c *Controller) minutesLeft(g *group, kind int, j *Job) int {
 	if j.usageFactor() == 0 {
 		return 0

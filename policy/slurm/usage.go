@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// usage is what is free of each node: counted, which is all that the choice of nodes looks at.
+// usage is the free CPUs, memory and devices of each node, as numbers: a choice of nodes looks at numbers only.
 type usage struct {
 	cpus []int            // by node, 0 or more
 	mem  []int            // by node, MB
@@ -13,7 +13,7 @@ type usage struct {
 	some nodeSet          // invariant: the nodes whose cpus are above 0
 }
 
-// newUsage is what idle nodes have.
+// newUsage returns the CPUs, memory and devices of idle nodes.
 func newUsage(conf *Config) usage {
 	u := usage{cpus: make([]int, len(conf.Nodes)), mem: make([]int, len(conf.Nodes)), gres: map[string][]int{}, some: allNodes(len(conf.Nodes))}
 	for i := range conf.Nodes {
@@ -67,7 +67,7 @@ func (u usage) moveOne(j *Job, has *share, times int) {
 	}
 }
 
-// copyFrom makes what is free of the nodes of a set what other has free of them.
+// copyFrom copies from other what is free on the nodes of a set.
 func (u usage) copyFrom(other usage, nodes nodeSet) {
 	for w, word := range nodes {
 		u.some[w] = u.some[w]&^word | other.some[w]&word

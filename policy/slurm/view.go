@@ -9,22 +9,22 @@ import (
 // interval, by a few numbers, that the job cannot be planned in it, so that sets of nodes are looked at only
 // where it might be. It is not of Slurm: a run with views plans what a run without them plans.
 
-// view is what the jobs of one partition could have of each interval of a table, at most. Cuts, plans and
-// merges of the table keep it up to date (cut, taken, merge).
+// view is an upper bound, for each interval of a table, on the nodes and CPUs that jobs of one partition could
+// have there. Cuts, plans and merges of the table keep the view up to date (cut, taken, merge).
 type view struct {
 	wanted nodeSet // the nodes of the partition that are in service
 	spans  []span  // of each interval of the table
 	vain   []vain  // openings that are known to be vain, in the order in which that was found
 }
 
-// span is what of the wanted nodes is free in an interval.
+// span counts the wanted nodes that are free in an interval.
 type span struct {
 	nodes, cpus int          // how many nodes are free, and how many CPUs these have if idle
 	vain        [vains]int32 // vain openings that begin in the interval, by position in view.vain
 	noted       int          // how many have been noted; at most vains of them are in vain
 }
 
-// vains is how many vain openings of an interval are remembered: the most recent ones.
+// vains is the largest number of vain openings that are remembered for an interval: the ones noted last.
 const vains = 6
 
 // vain is an opening of which it is known that the jobs it was looked at for cannot use it soon: cpus CPUs of
@@ -107,7 +107,7 @@ func (v *view) count(t *table, first, last int) {
 	}
 }
 
-// sum is how many of the wanted nodes are in a set, and how many CPUs these have if idle.
+// sum returns the number of wanted nodes in a set, and the number of CPUs that these nodes have if idle.
 func (v *view) sum(t *table, set nodeSet) (nodes, cpus int) {
 	for w, word := range v.wanted {
 		for word &= set[w]; word != 0; word &= word - 1 {

@@ -11,8 +11,8 @@ import (
 	"github.com/gridslot/gridslot/policy/slurm"
 )
 
-// Outage is nodes that are down over [From, To), in times of the log; To may be des.Forever. Known is since when
-// that is known: Slurm does not make use of it.
+// Outage is a time [From, To) of the log over which nodes are down; To may be des.Forever. Known is the instant
+// of the log at which the outage became known: Slurm does not make use of it.
 type Outage struct {
 	Known, From, To des.Time
 	Nodes           []int // positions in Config.Nodes
@@ -35,11 +35,12 @@ type failures struct {
 	closed  map[int]bool  // nodes that operators have down or drained: they do not come back after an outage
 }
 
-// vainOutages is how many outages in a row, for each node, may begin while no job runs until the machine
-// counts them as nothing that happens: a job that waits in vain would have it go on for ever.
+// vainOutages is the number of outages in a row, for each node of the machine, that may begin while no job runs.
+// Further ones no longer count as events of jobs, since a job that waits in vain would keep the run going for
+// ever.
 const vainOutages = 10
 
-// fail has outages come, in order of their beginnings. Slurm hears of each when it begins.
+// fail feeds outages into the simulation, in order of their beginnings. Slurm hears of each when it begins.
 func (m *Machine) fail(all iter.Seq[Outage]) {
 	nodes := len(m.in.Config.Nodes)
 	m.failures.on, m.failures.until, m.failures.told = make([]int, nodes), make([]des.Time, nodes), make([]des.Time, nodes)
@@ -61,7 +62,7 @@ func (m *Machine) fail(all iter.Seq[Outage]) {
 // Close ends what the machine has begun; it is called when the run is over.
 func (m *Machine) Close() { m.failures.feed.Close() }
 
-// lose has the nodes of an outage go down that are in no other one.
+// lose takes down the nodes of an outage that are in no other outage.
 func (m *Machine) lose(now des.Time, o Outage) {
 	f := &m.failures
 	if f.vain++; m.busy > 0 {
@@ -89,8 +90,8 @@ func (m *Machine) tellLost(l Lost) {
 	}
 }
 
-// regain has the nodes of an outage come back that are in no other one. Of the others it tells until when
-// they stay, if that is new.
+// regain brings back the nodes of an outage that are in no other outage. For each of the other nodes it tells the
+// end of the outages that the node is still in, if nobody has heard of that end.
 func (m *Machine) regain(now des.Time, o Outage) {
 	f := &m.failures
 	if back := m.turn(o.Nodes, -1, 0); len(back) > 0 {

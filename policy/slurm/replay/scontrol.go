@@ -16,7 +16,7 @@ import (
 // Dates tells the instant of the log that a date stands for.
 type Dates func(text string) (des.Time, error)
 
-// ofReservations is how each line of `scontrol -o show res` begins.
+// ofReservations is the beginning of each line of `scontrol -o show res`.
 const ofReservations = "ReservationName="
 
 // withoutBearing are keys of reservations that say what others say, too, or that bear on no schedule.
@@ -58,7 +58,8 @@ func (in *Input) readShown(path, text string, dates Dates) error {
 	return lines.Err()
 }
 
-// effectsOfReservations are what may be different where something of a reservation is not simulated.
+// effectsOfReservations are sentences on what may be different if a part of a reservation is not simulated, by
+// key.
 var effectsOfReservations = map[string]string{
 	"Flags=":       "the reservation is there once, with these nodes",
 	"Features=":    "the nodes are those that are listed",
@@ -69,7 +70,7 @@ var effectsOfReservations = map[string]string{
 	"Accounts=":    "those that may not use it may",
 }
 
-// shown is the reservation of a line, and what of it is not simulated.
+// shown returns the reservation of a line, and the fields or flags of it that are not simulated.
 func (in *Input) shown(line string, dates Dates) (b Booking, unknown []string, err error) {
 	if !strings.HasPrefix(line, ofReservations) {
 		return b, nil, fmt.Errorf("want lines of scontrol -o show res, each of which begins with %s", ofReservations)

@@ -30,7 +30,7 @@ func NewWatch(conf *slurm.Config, observers *entity.Observers) *Watch {
 	return &Watch{observers: observers, first: firstCPUs(conf.Nodes)}
 }
 
-// watched is what observers know of a job.
+// watched is the record of what observers have heard of a job.
 type watched struct {
 	run  *entity.Run // nil: nobody has heard of it
 	told told        // why it waits
@@ -75,8 +75,8 @@ func (w *Watch) predict(j *job) {
 	}
 }
 
-// limitFor is the limit for a job that is thought to run so long: whole minutes, as Slurm has them, and
-// at most what its user has asked for.
+// limitFor returns the limit for a job whose prediction is long: rounded up to whole minutes, as Slurm has them,
+// and at most the limit that its user has asked for.
 func limitFor(long, asked des.Time) des.Time {
 	return min((long-des.Tick)/des.Minute*des.Minute+des.Minute, asked)
 }

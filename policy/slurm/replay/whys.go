@@ -13,7 +13,7 @@ import (
 	"github.com/gridslot/gridslot/policy/slurm"
 )
 
-// told is why a job waits, as observers were told last.
+// told is the reason of a job's wait of which observers heard last.
 type told struct {
 	obstacle slurm.Obstacle
 	why      entity.Why
@@ -119,7 +119,7 @@ func (m *Machine) obstacle(j *job, w *slurm.Why) string {
 	return cmp.Or(w.Limit, meanings[w.Reason], "it cannot start in "+part)
 }
 
-// meanings are what reasons mean that are alike for all jobs.
+// meanings are sentences for the reasons that mean the same for all jobs.
 var meanings = map[slurm.Reason]string{
 	slurm.JobHeld:            "its user holds it",
 	slurm.HeldByController:   "an operator holds it",
