@@ -16,7 +16,7 @@ type backfillLoop struct {
 	off      bool     // there is no backfill: no run is ever due
 	interval des.Time // Scheduling.BackfillInterval
 	ran      des.Time // the last run (last_backfill_time); 0 before the first, as if one had been made at the beginning
-	changed  des.Time // the last change, see Controller.changed; while a run goes through the queue, that of the run
+	changed  des.Time // the last change, see Controller.changed; while a run goes through the queue, the last change by the run
 	looked   des.Time // the last instant at which the thread has looked, or could have
 	planned  nodeSet  // nodes that the last run planned and nobody got (planned_bitmap); nil before the first run
 	runs     int64    // so far, those included that would have repeated the last one
@@ -311,8 +311,9 @@ func (r *backfillRun) find(e *entry, start int64, nowOnly bool) {
 		f.later = o.later
 		copy(f.nodes, chosen)
 		copy(f.among, o.nodes)
-		// The search for nodes knows no plans, so it may see a begin before the one that was tried. That begin is moved
-		// up to start, and Slurm notes a change (last_job_update), so that the next run is due again.
+		// The search for nodes knows no plans, so it may see a begin earlier than start, which was tried. That
+		// begin is moved up to start, and Slurm notes a change (last_job_update), so that the next run is due
+		// again.
 		if start > f.begins {
 			f.begins, f.changed = start, true
 			c.changed(r.now)
@@ -428,8 +429,8 @@ func (r *backfillRun) use(e *entry, nowOnly bool) bool {
 	if j.qos != nil && j.qos.noPlans {
 		return true
 	}
-	// Nodes count as planned (planned_bitmap) even if the plan does not fit into the table, but not those of a
-	// partition in which the job would start later than in another.
+	// Nodes count as planned (planned_bitmap) even if the plan does not fit into the table, unless the job would
+	// start in another of its partitions earlier.
 	if !earlier {
 		c.backfill.planned.unite(f.nodes)
 	}
@@ -490,7 +491,7 @@ func (r *backfillRun) plan(begin, end int64, needs need) {
 	r.c.backfill.trail.make(begin, max(end, begin+r.table.resolution), needs)
 }
 
-// catchUp has the table learn of all plans.
+// catchUp enters into the table all plans that it has not learnt.
 func (r *backfillRun) catchUp() {
 	made := r.c.backfill.trail.made
 	for ; r.learnt < len(made); r.learnt++ {
@@ -525,7 +526,7 @@ func (r *backfillRun) openingFrom(e *entry, start int64) (*opening, int64) {
 		return nil, 0
 	}
 	if j.reservation == nil && len(c.reserved) > 0 && !c.licensed(j) {
-		return nil, 0 // as long as there is any reservation Slurm has a job wait here for the licences that it lacks now
+		return nil, 0 // as long as there is any reservation, Slurm makes a job wait here for licences that it lacks now
 	}
 	if start == r.second {
 		r.expiresWithReservations(j)

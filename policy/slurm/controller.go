@@ -48,7 +48,7 @@ type Controller struct {
 	// weights has the weight of each node for the next choice of nodes (sched_weight): see weighs. A look for one
 	// job may change weights, and the next job sees the changed ones.
 	weights []int
-	odd     nodeSet // nodes whose weight is not the one of slurm.conf
+	odd     nodeSet // nodes whose weight is not their weight of slurm.conf
 	weighed uint64  // number of changes of weights so far
 
 	reserved []*Reservation // in the order in which they were made
@@ -72,7 +72,7 @@ type Controller struct {
 
 	// Room that is used again, so that a pass allocates little.
 	later        usage     // what looks into the future change. Invariant: equal to free between two looks: see search.takeBack
-	search       search    // the one search for nodes that is made at a time
+	search       search    // the search for nodes: only one is made at a time
 	unmerged     []*entry  // the entries that runnable last sorted by merging, before it sorted them
 	merged       []*entry  // the same entries after it had sorted them
 	roomToMerge  []*entry  // for mergeSort

@@ -56,8 +56,8 @@ type Job struct {
 	most        int          // the most nodes that limits let it have; 0: not reckoned yet, see mostNodes
 	mostBy      Reason       // the limit that says so; empty: none does
 	limited     kindsLimited // which amounts its groups limit
-	ofUser      *crowd       // of the running jobs of its QoS, those of its user; nil: not looked for yet
-	ofAccount   *crowd       // and those of its account; nil as long as ofUser is
+	ofUser      *crowd       // the jobs of its user in its QoS; nil: not looked for yet
+	ofAccount   *crowd       // and the jobs of its account; nil as long as ofUser is
 
 	// Why it waits, and since when.
 	state     jobState

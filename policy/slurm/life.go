@@ -170,7 +170,7 @@ func (c *Controller) Cancel(now des.Time, j *Job) {
 	}
 }
 
-// drop ends a job that waits: it is cancelled, and its record is kept like those of jobs that ran.
+// drop ends a job that waits: it is cancelled, and its record is kept like records of jobs that ran.
 func (c *Controller) drop(now des.Time, j *Job) {
 	c.ageNoMore(j)
 	j.state, j.failed = done, true

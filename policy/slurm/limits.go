@@ -18,7 +18,7 @@ type count struct {
 	limited bool // there is such a limit
 }
 
-// reached reports whether so many jobs leave no room for one more.
+// reached reports whether a number of jobs has reached the limit, so that no further job may join them.
 func (n count) reached(jobs int) bool { return n.limited && jobs >= n.most }
 
 // limits are the limits and the options of a QoS or an association.
@@ -78,7 +78,7 @@ func (r *crowd) add(j *Job, times int) {
 	}
 }
 
-// move adds to the number of those that wait, and has a job be among those that run, or not.
+// move adds waiting to the number of jobs that wait, and puts a job among the jobs that run, or takes it out.
 func (r *crowd) move(j *Job, waiting int, runs bool) {
 	r.waiting += waiting
 	r.quit(j)
@@ -101,8 +101,8 @@ type group struct {
 type qos struct {
 	name string
 	group
-	ofUsers    map[string]*crowd // of its jobs, those of each user
-	ofAccounts map[string]*crowd // and those of each account
+	ofUsers    map[string]*crowd // the jobs of each user among its jobs
+	ofAccounts map[string]*crowd // and the jobs of each account
 }
 
 // groups yields the groups that the job belongs to: its QoS, its user's association, and the
@@ -205,7 +205,7 @@ func (l *limits) setUsageFactor(value string) (err error) {
 
 // beyondJobLimits returns the limit on jobs or on their time that keeps the job from starting, or "". It checks
 // the limits that can be told before nodes are chosen (acct_policy_job_runnable_pre_select, in its order, for the
-// first limit is the reason). A limit of the QoS stands in for those of associations.
+// first limit is the reason). A limit of the QoS stands in for the same limit of associations.
 func (c *Controller) beyondJobLimits(j *Job) Reason {
 	if !c.conf.Enforce.Limits {
 		return ""
@@ -406,7 +406,8 @@ func (c *Controller) submittable(j *Job) bool {
 func (r *crowd) present() int { return r.waiting + len(r.running) }
 
 // beyondForEver reports whether the job alone is beyond a limit of its QoS or its associations, so that it could
-// never start: with DenyOnLimit such jobs are refused. A limit of the QoS stands in for those of associations.
+// never start: with DenyOnLimit such jobs are refused. A limit of the QoS stands in for the same limit of
+// associations.
 func (c *Controller) beyondForEver(j *Job) bool {
 	of, wants := &j.qos.limits, c.requested(j, c.parts[j.Partitions[0]])
 	for limit := range tresLimitCount {

@@ -156,8 +156,9 @@ func (c *Controller) LimitActs(j *Job) des.Time {
 	return (beyond + limitInterval - des.Tick) / limitInterval * limitInterval
 }
 
-// watchLimits has the loop look again, a multiple of limitInterval later than now, whether jobs are
-// beyond their limits and reservations are over, where there are any.
+// watchLimits makes the next look for jobs beyond their limits, and for reservations that are over, due at the
+// first multiple of limitInterval after now. None is due unless a job runs, or a reservation is over or has nodes
+// that Slurm chose (see mendReservations).
 func (c *Controller) watchLimits(now des.Time) {
 	c.main.limitDue = des.Forever
 	if len(c.running) > 0 || slices.ContainsFunc(c.reserved, func(r *Reservation) bool { return r.over || len(r.Nodes) == 0 }) {
@@ -268,6 +269,7 @@ func (c *Controller) try(e *entry, p *mainPass) (starts, goOn bool) {
 		j.behind = ahead
 		c.changed(p.now)
 		return false, true
+	// The job is still beyond the limit for which it waits, or nodes that it must have are still not available.
 	case j.reason.ofLimit() && !c.withinJobLimits(j), j.reason == NodesNotAvailable && !p.available.hasAll(j.Required):
 		return false, true
 	}

@@ -12,7 +12,7 @@ type nodeSet []uint64
 
 func newNodeSet(nodes int) nodeSet { return make(nodeSet, (nodes+63)/64) }
 
-// allNodes is the set of all nodes of a machine with so many.
+// allNodes returns the set of all nodes of a machine with that number of nodes.
 func allNodes(nodes int) nodeSet {
 	all := newNodeSet(nodes)
 	for i := range nodes {

@@ -1,7 +1,6 @@
 package slurm
 
-// Values that stand in place of those of slurm.conf, so that one file and a few numbers make many
-// set-ups.
+// Values that stand in place of values of slurm.conf, so that one file and a few numbers make many set-ups.
 
 import (
 	"errors"
@@ -78,7 +77,7 @@ func (o Override) ofPartition() (row, key string, is bool) {
 	return "", "", false
 }
 
-// override puts a value in place of the one in the file. The new setting has line 0: see blame.
+// override puts a value in place of the value in the file. The new setting has line 0: see blame.
 func (f *configFile) override(o Override) error {
 	if row, key, is := o.ofPartition(); is {
 		if !slices.Contains(partitionKeys, key) {
@@ -110,7 +109,7 @@ func (f *configFile) override(o Override) error {
 	return o.failed(fmt.Errorf("no such key of slurm.conf is simulated%s", enum.Suggestion(o.Key, known)))
 }
 
-// overrideParameter puts one of SchedulerParameters in place of the one in the file, and leaves the others.
+// overrideParameter sets one of SchedulerParameters, in place of its value in the file, and leaves the others.
 func (f *configFile) overrideParameter(o Override, part string) error {
 	parameters := new(Scheduling).parameters()
 	to, there := parameters[part]
@@ -139,8 +138,8 @@ func (f *configFile) overrideParameter(o Override, part string) error {
 	return nil
 }
 
-// blame returns the error of reading the file, or if it comes from an override the *OverrideError. Settings
-// of overrides have line 0, by which they are told from those of the file. A value that is not simulated is an
+// blame returns the error of reading the file, or if it comes from an override the *OverrideError. Settings of
+// overrides have line 0, by which they are told from settings of the file. A value that is not simulated is an
 // error in an override, while in the file it is only reported.
 func (f *configFile) blame(err error, all []Override) error {
 	// The override that a key is about, or nil. A key may have a value behind it, and a parameter is reported
@@ -168,9 +167,9 @@ func (f *configFile) blame(err error, all []Override) error {
 	return err
 }
 
-// generalKeys are the keys of slurm.conf that are simulated, except those of nodes and partitions, as Slurm's
-// manual spells them, in alphabetical order. They are the keys that the reader asks for when it reads an
-// empty file, so that no list can differ from the reader.
+// generalKeys are the keys of slurm.conf that are simulated, except keys of nodes and partitions, as Slurm's
+// manual spells them, in alphabetical order. They are the keys that the reader asks for when it reads an empty
+// file, so that no list can differ from the reader.
 func generalKeys() []string {
 	f := configFile{general: map[string]setting{}}
 	_, _ = f.config() // that there are no nodes does not matter

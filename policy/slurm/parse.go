@@ -170,6 +170,7 @@ func (f *configFile) row(text string, line int) error {
 			f.partitions = append(f.partitions, row)
 		}
 	default:
+		// A key that comes twice has its last value.
 		if _, twice := f.general[lower]; !twice {
 			f.order = append(f.order, lower)
 		}
@@ -516,7 +517,7 @@ func (f *configFile) readNodes(conf *Config) {
 				f.miss(s)
 			}
 		}
-		switch { // CPUs alone are so many sockets of one core
+		switch { // CPUs alone are sockets of one core each
 		case node.Sockets == 0 && node.Cores == 0:
 			node.Sockets, node.Cores = max(cpus, 1), 1
 		case node.Sockets == 0:
@@ -687,7 +688,7 @@ type parameter struct {
 	least int
 }
 
-// parameters are those of SchedulerParameters that are simulated, by name.
+// parameters returns the parameters of SchedulerParameters that are simulated, by name.
 func (p *Scheduling) parameters() map[string]parameter {
 	flag := func(to *bool) parameter { return parameter{flag: to} }
 	count := func(to *int, least int) parameter { return parameter{count: to, least: least} }

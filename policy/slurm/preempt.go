@@ -36,9 +36,9 @@ type preys struct {
 }
 
 // victims are the running jobs that the job of e may preempt, in the order in which they are tried
-// (slurm_find_preemptable_jobs): those of the lowest standing first, of these the ones on the fewest nodes, or
-// with preempt_youngest_first the jobs that started last. They are the same as long as the same jobs run,
-// unless PreemptExemptTime exempts jobs for a time. The caller must not change the slice.
+// (slurm_find_preemptable_jobs): jobs of the lowest standing first, and of equal standing the jobs on the fewest
+// nodes first; or with preempt_youngest_first the jobs that started last first. They are the same as long as the
+// same jobs run, unless PreemptExemptTime exempts jobs for a time. The caller must not change the slice.
 func (c *Controller) victims(e *entry, now des.Time) []*Job {
 	by := c.preemptorOf(e)
 	if by.part == nil {
@@ -85,7 +85,7 @@ func (c *Controller) preemptable(j *Job) bool {
 // Values of Config.Preempt (PreemptType): who preempts others.
 const (
 	byQOS  = "qos"            // jobs of a QoS, the jobs of the QoSs in its Preempt list
-	byTier = "partition_prio" // jobs of a partition, those of partitions of a lower PriorityTier
+	byTier = "partition_prio" // jobs of a partition, the jobs of partitions of a lower PriorityTier
 )
 
 // standingOf is the number by which victims are ordered (PREEMPT_DATA_PRIO): the priority of a running job's
@@ -159,9 +159,9 @@ func (c *Controller) evict(now des.Time, j *Job) {
 	}
 }
 
-// forgetOrder gives a preempted job that waits again the MaxWall of its QoS, else that of its associations, in place of a limit
-// that an operator has given it (acct_policy_update_pending_job, which takes such a limit for none). Without a MaxWall the
-// limit stays.
+// forgetOrder gives a preempted job that waits again the MaxWall of its QoS, else the MaxWall of its
+// associations, in place of a limit that an operator has given it (acct_policy_update_pending_job, which takes
+// such a limit for none). Without a MaxWall the limit stays.
 func (c *Controller) forgetOrder(j *Job) {
 	if !j.excused || !c.conf.Enforce.Limits {
 		return

@@ -67,7 +67,7 @@ func (c *Controller) computePriorities(now des.Time) {
 	c.decay.last, c.decay.ran = now, true
 }
 
-// prioritize computes the priorities of a job in its partitions (_get_priority_internal), and the one that
+// prioritize computes the priorities of a job in its partitions (_get_priority_internal), and the priority that
 // Slurm shows. Under priority/basic a job that is not held gets the next lower number the first time
 // (priority_p_set), and keeps it.
 func (c *Controller) prioritize(j *Job, now des.Time) {

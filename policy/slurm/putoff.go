@@ -109,7 +109,7 @@ func (r *backfillRun) lacksCPUs(e *entry) bool {
 	return !c.haveFree(o.nodes, s.demand.cpus)
 }
 
-// haveFree reports whether nodes have so many CPUs free now.
+// haveFree reports whether nodes have together cpus CPUs free now.
 func (c *Controller) haveFree(nodes nodeSet, cpus int) bool {
 	for w, word := range nodes {
 		for word &= c.free.some[w]; word != 0; word &= word - 1 {

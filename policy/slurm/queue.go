@@ -10,10 +10,10 @@ import (
 // The queue: which entries a pass or a run of backfill goes through (build_job_queue), in which order
 // (sort_job_queue2), and from when on ages count.
 
-// runnable is the queue of what could start at now, as far as the jobs themselves and the limits of
+// runnable returns the queue of entries that could start at now, as far as the jobs themselves and the limits of
 // partitions say, in the order in which it is tried. It notes why other jobs wait. Some notes are changes to
-// backfill, as in Slurm: a reason that is new, and each partition whose limits a job is beyond while it is
-// not beyond those of another.
+// backfill, as in Slurm: a reason that is new, and each partition whose limits a job is beyond while it is within
+// the limits of another.
 func (c *Controller) runnable(now des.Time) []*entry {
 	// Which entries could start?
 	for _, e := range c.pending {
@@ -189,10 +189,10 @@ func (c *Controller) queue() []*entry {
 	return c.order
 }
 
-// before compares two entries of the queue (sort_job_queue2): first the one that may preempt the other, then
-// the one with a reservation, the higher PriorityTier, the higher priority, the earlier second of submission,
-// the lower ID. "May preempt" is no order, since it is not transitive: with it the result depends on how entries
-// are sorted. Slurm sorts with qsort, which merges halves in glibc (see mergeSort).
+// before compares two entries of the queue (sort_job_queue2): first comes the job that may preempt the other,
+// then the job with a reservation, the higher PriorityTier, the higher priority, the earlier second of
+// submission, the lower ID. "May preempt" is no order, since it is not transitive: with it the result depends on
+// how entries are sorted. Slurm sorts with qsort, which merges halves in glibc (see mergeSort).
 func (c *Controller) before(a, b *entry) int {
 	switch {
 	case c.mayPreempt(a, b):

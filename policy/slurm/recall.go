@@ -169,7 +169,8 @@ func (r *backfillRun) recall(e *entry, nowOnly bool) bool {
 	t := &c.backfill.trail
 	f.run, f.moves = t.run, t.count()
 	if f.begins > 0 {
-		f.begins = max(f.begins, r.second) // that now is later
+		// A start that was to be at once is at once again, though the second is a later one.
+		f.begins = max(f.begins, r.second)
 	}
 	if f.tested {
 		r.tests++

@@ -22,7 +22,7 @@ type repeat struct {
 	tried   int   // how many entries of the queue it got to
 	times   int64 // how many runs were left out so far
 	given   basis
-	now     basis // room for that of the next run
+	now     basis // room for the basis of the next run
 }
 
 // basis is a copy of the state on which a run of backfill depends, beside the time and what never changes. era,

@@ -197,7 +197,7 @@ func (s *search) release(j *Job, cpus int) {
 	s.freed = append(s.freed, j)
 	s.most += cpus
 	switch {
-	case s.c.forgetful: // tests hold the answers to those of counts that are never behind
+	case s.c.forgetful: // tests hold the answers to the answers of counts that are never behind
 		s.refresh()
 	case len(s.shape.gres) > 0: // what GPUs weigh is noted after each job
 		s.give()

@@ -144,7 +144,7 @@ func (c *Controller) isPlain(s *shape) bool {
 
 // shapeOf is the shape of what e asks for. While the job waits, its shape changes only by settleAlone: requests
 // of jobs, partitions and limits on nodes stay as they were at the job's submission. The first call for an entry
-// counts the entry among those of its shape.
+// counts the entry among the entries of its shape.
 func (c *Controller) shapeOf(e *entry) *shape {
 	if e.shape != nil {
 		return e.shape

@@ -8,9 +8,9 @@ import (
 // A bound of looks into the future: before which second no job can start for want of CPUs. It spares
 // backfill the looks whose answer is later than the second from which it would look again.
 
-// soonestAmong is the second by which so many CPUs of a set of nodes are free, were nobody else to start: before it
-// no look among them sees a job start that asks for as many. It is -1 where they are free, and never where there are
-// too few.
+// soonestAmong returns the second by which cpus CPUs of a set of nodes are free if no other job starts: before
+// that second no look among these nodes sees a job start that asks for cpus CPUs. It returns -1 if the CPUs are
+// free now, and never if the nodes have too few.
 func (c *Controller) soonestAmong(nodes nodeSet, cpus int) int64 {
 	for w, word := range nodes {
 		for word &= c.free.some[w]; word != 0; word &= word - 1 {
@@ -101,7 +101,7 @@ func (c *Controller) soonestIn(e *entry) int64 {
 	return b.soonest
 }
 
-// haveIdle reports whether nodes have so many CPUs if idle.
+// haveIdle reports whether nodes have together cpus CPUs if idle.
 func (c *Controller) haveIdle(nodes nodeSet, cpus int) bool {
 	for n := range nodes.all {
 		if cpus -= c.idle.cpus[n]; cpus <= 0 {

@@ -290,7 +290,7 @@ func (c *Controller) missesNodes(now des.Time, e *entry) bool {
 	defer c.spare.back(c.spare.mark())
 	g := c.groundOf(now, e, c.up, nil)
 	shared := g.ready
-	if c.conf.Preempt != "" { // then ready has nodes that jobs have to themselves: it may have those of its victims
+	if c.conf.Preempt != "" { // then ready has nodes that jobs have to themselves: it may have the nodes of its victims
 		kept := c.spare.clone(c.heldWhole())
 		for _, v := range c.victims(e, now) {
 			kept.remove(v.nodes)

@@ -46,8 +46,8 @@ func (i *interval) licensed(amounts []Amount) bool {
 }
 
 // table is the table of plans of a run of backfill: intervals that cover the window of the run. Invariant: each
-// interval begins where the one before it ends. The first may come to be empty, for a plan that begins where it
-// begins cuts it there.
+// interval begins where the interval before it ends. The first may come to be empty, for a plan that begins where
+// it begins cuts it there.
 type table struct {
 	intervals  []interval // one at least
 	resolution int64      // seconds, 1 or more (bf_resolution)

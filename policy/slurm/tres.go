@@ -161,8 +161,8 @@ func (c *Controller) has(j *Job, p *partition, placed []Placement, whole bool) t
 	return c.filled(make([]int, len(c.kinds)), j, p, cpus, mem, len(placed), on, func(kind string) int { return c.devicesOf(j, on, kind, whole) })
 }
 
-// filled is the amounts of all kinds, in room, by kind: each call sets the same kinds, and the others stay 0. devices tells
-// how many devices of a kind there are.
+// filled returns the amounts of all kinds, in room, by kind: each call sets the same kinds, and the others stay
+// 0. devices tells how many devices of a kind there are.
 func (c *Controller) filled(room []int, j *Job, p *partition, cpus, mem, nodes int, on []int, devices func(kind string) int) tres {
 	t := tres{amounts: room, on: on}
 	t.amounts[tresCPU], t.amounts[tresMem], t.amounts[tresNode] = cpus, mem, nodes
@@ -304,8 +304,8 @@ func (l tresLimit) reasonOf(of, label string) Reason {
 	return Reason(name)
 }
 
-// oddReasons are the reasons that are not made of their words as all others are: those of Slurm's first years, and
-// memory, which QoSs call otherwise than associations.
+// oddReasons are the reasons that are not made of their words as all others are: reasons from Slurm's first
+// years, and memory, which QoSs call otherwise than associations.
 var oddReasons = map[string]Reason{
 	"QOSGrpCpu": "QOSGrpCpuLimit", "QOSGrpMem": "QOSGrpMemLimit", "QOSGrpNode": "QOSGrpNodeLimit",
 	"AssocGrpCpu": "AssocGrpCpuLimit", "AssocGrpMem": "AssocGrpMemLimit", "AssocGrpNode": "AssocGrpNodeLimit",

@@ -24,7 +24,7 @@ type span struct {
 	noted       int          // how many have been noted; at most vains of them are in vain
 }
 
-// vains is the largest number of vain openings that are remembered for an interval: the ones noted last.
+// vains is the largest number of vain openings that are remembered for an interval: the openings noted last.
 const vains = 6
 
 // vain is an opening of which it is known that the jobs it was looked at for cannot use it soon: cpus CPUs of
@@ -222,7 +222,7 @@ func (r *backfillRun) chance(e *entry, start int64, nowOnly, tested, passes bool
 	// more nodes.
 	for k < len(t.intervals) {
 		end, later := start+long, int64(0)
-		next := k // the interval behind the one at whose end there may be other nodes
+		next := k // the interval behind the interval at whose end there may be other nodes
 		for next < len(t.intervals) && later == 0 && (next == k || t.intervals[next-1].begin <= end) {
 			if t.gains(next, v.wanted) {
 				later = t.intervals[next].end

@@ -186,7 +186,8 @@ func (c *Controller) limitOf(j *Job, reason Reason) string {
 	return ""
 }
 
-// limitsOf are the limits of a group on its jobs. of is the word with which their reasons begin: QOS or Assoc.
+// limitsOf returns the limits of a group on its jobs. of is the word with which their reasons begin: QOS or
+// Assoc.
 func (c *Controller) limitsOf(of string, g *group, j *Job, counted func(tresLimit) *crowd) []limited {
 	all := []limited{
 		bound(Reason(of+"GrpJobsLimit"), "GrpJobs", g.jobs, len(g.running)),
@@ -208,7 +209,7 @@ func (c *Controller) limitsOf(of string, g *group, j *Job, counted func(tresLimi
 	return all
 }
 
-// limitsOfQOS are the limits of a QoS on its jobs, and on those of the job's user and account.
+// limitsOfQOS returns the limits of a QoS on all its jobs, and on its jobs of j's user and of j's account.
 func (c *Controller) limitsOfQOS(q *qos, j *Job) []limited {
 	ofUser, ofAccount := q.sharers(j)
 	return append(c.limitsOf("QOS", &q.group, j, func(l tresLimit) *crowd { return q.countedFor(l, j) }),

@@ -404,7 +404,7 @@ func (in *Input) ReadReservations(path string, dates Dates) error {
 	}, "name", "start", "minutes")
 }
 
-// words are those of a list with commas between them.
+// words returns the words of a list with commas between them.
 func words(list string) []string {
 	return strings.FieldsFunc(list, func(r rune) bool { return r == ',' })
 }

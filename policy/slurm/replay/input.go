@@ -21,7 +21,8 @@ type Input struct {
 	Outages      iter.Seq[Outage] // in order of their beginnings, perhaps without end; or nil
 	// Plain says that events are told as plain recordings have them: starts and ends only.
 	Plain bool
-	// Recorded says that the jobs are those of a recording, which ends RecordingEnds after its last input.
+	// Recorded says that the jobs come from a recording, which ends at the latest RecordingEnds after its last
+	// input.
 	Recorded bool
 	// Late is the time for which the controller has been up when the log begins, in whole seconds. All times of
 	// the input are the controller's; events and observers get times of the log, which are Late less.

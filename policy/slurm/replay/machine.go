@@ -513,7 +513,8 @@ func (m *Machine) follow(now, after des.Time, kind stepKind, j *job) {
 }
 
 // handle takes messages that arrive at now, and returns the instant at which the last of them takes effect. The
-// effects of messages other than those of free nodes are not held back until then, but what follows from them is.
+// effect of a message about free nodes is held back until then. The effect of any other message is not, but what
+// follows from it is.
 func (m *Machine) handle(now des.Time, messages int) des.Time {
 	m.handled = max(m.handled, now).Add(des.Time(messages) * perMessage)
 	return m.handled
@@ -640,7 +641,7 @@ func (m *Machine) endRelease(now des.Time) {
 	m.c.Release(now, j.job)
 }
 
-// gaveUp follows a job that waited and has been cancelled. A row tells of it unless that of an order does.
+// gaveUp follows a job that waited and has been cancelled. A row tells of it unless the row of an order does.
 func (m *Machine) gaveUp(now des.Time, j *job) {
 	if m.cancelling != j {
 		m.tell(Event{Key: j.Key, Job: j.job.ID, Kind: KindStop, Time: now, Detail: j.state})
