@@ -21,7 +21,7 @@ type backfillLoop struct {
 	planned  nodeSet  // nodes that the last run planned and nobody got (planned_bitmap); nil before the first run
 	runs     int64    // so far, those included that would have repeated the last one
 	table    *table   // of the last run, whose room the next one takes; nil: there was none
-	last     repeat   // what the last run leaves to tell whether the next one would do the same
+	last     repeat   // the record of the last run by which it shows whether the next run would do the same
 	trail    trail    // what runs leave so that the next one need not search for each job anew
 }
 
@@ -196,6 +196,8 @@ func (r *backfillRun) consider(e *entry) bool {
 	}
 	// Jobs that may start now but are not planned (TEST_NOW_ONLY).
 	nowOnly := !c.reserves(r.now, e) || rules.OnePlan && j.estimate != 0
+	// In this run the job has made others end already, for another of its partitions. It starts in a later run or
+	// pass.
 	if j.preempting {
 		return true
 	}
@@ -258,6 +260,7 @@ func (r *backfillRun) findAndUse(e *entry, nowOnly bool) bool {
 	if !r.recall(e, nowOnly) {
 		r.remember(e, nowOnly)
 	}
+	// The search began where the QoS is no longer blocked, so the answer holds until that second at most.
 	if blocked := r.blocked[e.job.qos]; blocked > r.second {
 		r.expires(blocked)
 	}
@@ -383,6 +386,7 @@ func (r *backfillRun) round(e *entry, nowOnly bool) (again int64) {
 	}
 	r.catchUp()
 	t := r.table
+	// Intervals of the table begin and end at multiples of its resolution.
 	f.begin, f.end = f.begins/t.resolution*t.resolution, (f.begins+e.limit())/t.resolution*t.resolution
 	r.expiresWith(f.begin, f.end)
 	if f.begins > r.second && t.clashes(f.begin, f.end, need{f.nodes, e.job.Licenses}) {
@@ -500,7 +504,7 @@ func (r *backfillRun) catchUp() {
 	}
 }
 
-// full reports whether the table is full. A plan has it use two records at most, one for each end that cuts an
+// full reports whether the table is full. A plan uses two records at most, one for each of its ends that cuts an
 // interval, so the plans that the table has not learnt need not be entered to tell that it is not full.
 func (r *backfillRun) full() bool {
 	if r.table.records+2*(len(r.c.backfill.trail.made)-r.learnt) < r.table.size {

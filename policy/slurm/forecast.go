@@ -148,7 +148,7 @@ func (c *Controller) guessEnd(j *Job, ends, now int64) int64 {
 	}
 }
 
-// fitIdle is the nodes among candidates that the job of e would be given were they idle, or nil.
+// fitIdle returns the nodes among candidates that the job of e would get if they were idle, or nil.
 func (c *Controller) fitIdle(e *entry, candidates nodeSet) nodeSet {
 	s := c.shapeOf(e)
 	f, known := c.among(s, &s.onIdle, candidates, preemptor{})

@@ -124,7 +124,7 @@ func (c *Controller) purge(now des.Time) {
 		c.changed(now)
 	}
 	c.main.purgeDue = des.Forever
-	if held || len(c.ended) > 0 { // the next pass has a held job tell again that it is held
+	if held || len(c.ended) > 0 { // the next pass notes the hold of a held job as its reason, and the next purge the dependency again
 		c.main.keep(c.purgePeriod(), now)
 	}
 }

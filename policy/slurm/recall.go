@@ -159,8 +159,8 @@ func (r *backfillRun) holds(e *entry, nowOnly bool) bool {
 	return f.passed == 0 || c.soonestIn(e) > f.passed
 }
 
-// recall reports whether the last run's finding for e holds in this run. If so, it does what a new search
-// would do beside: it counts the test, and notes the change and the expiry.
+// recall reports whether the last run's finding for e holds in this run. If so, it has the other effects that a
+// new search would have: it counts the test, and notes the change and the expiry.
 func (r *backfillRun) recall(e *entry, nowOnly bool) bool {
 	if !r.holds(e, nowOnly) {
 		return false

@@ -74,8 +74,8 @@ func (c *Controller) repeatable() bool {
 	return !c.forgetful && c.conf.PreemptExempt == 0 && len(c.reserved) == 0 && !c.conf.Schedule.Licenses
 }
 
-// repeats reports whether a run of backfill at now through the queue would do what the last one did, and notes
-// what this run depends on otherwise. What the run would tell of jobs is told.
+// repeats reports whether a run of backfill at now through the queue would do the same as the last run. If so, it
+// notes of the jobs what that run would note. If not, it notes what the run depends on.
 func (c *Controller) repeats(now des.Time, queue []*entry) bool {
 	l := &c.backfill.last
 	if !c.repeatable() {

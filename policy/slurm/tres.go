@@ -338,9 +338,9 @@ func (all *ceilings) on(l tresLimit, kind int) (limit ceiling, limited bool) {
 	return ceiling{}, false
 }
 
-// setCeilings makes the limits that were read ones that can be checked, for QoSs and down the tree of accounts. A user has
-// the limits on single jobs that the nearest account above has, kind by kind, where it has none. Kinds that the
-// controller does not count are left out, as slurmctld has them left out.
+// setCeilings turns the limits that were read into ceilings that can be checked, for QoSs and down the tree of
+// accounts. An association without a limit on single jobs for a kind has the limit of the nearest account above
+// it for that kind. Kinds that the controller does not count are left out, as in slurmctld.
 func (c *Controller) setCeilings() {
 	make := func(l *limits, of string) {
 		l.ceilings = ceilings{}

@@ -27,9 +27,9 @@ type span struct {
 // vains is the largest number of vain openings that are remembered for an interval: the openings noted last.
 const vains = 6
 
-// vain is an opening of which it is known that the jobs it was looked at for cannot use it soon: cpus CPUs of
-// its nodes are free only from the second soonest on. A run takes from its table and never gives back, so no
-// other opening that begins in the interval and is at least as long has them sooner.
+// vain is an opening of which it is known that the jobs it was looked at for cannot use it soon: cpus CPUs of its
+// nodes are free only from the second soonest on. A run takes from its table and never gives back, so no other
+// opening that begins in the interval and is at least as long has these CPUs sooner.
 type vain struct {
 	cpus    int     // CPUs that were asked for
 	end     int64   // the second up to which the opening goes
