@@ -40,15 +40,17 @@ type gap struct{ from, to int64 }
 type forecasts struct {
 	idle bool // nothing runs: they hold for ever
 	all  []forecast
+	sums []uint64 // by position in all: nodeSet.sum of forecast.among, which tells most sets apart without a look at them
 }
 
 // among returns the forecast of a preemptor for jobs of the shape among some nodes at present. If no forecast
 // is known yet, it returns a new one that has only the preemptor and the nodes.
 func (c *Controller) among(s *shape, f *forecasts, nodes nodeSet, by preemptor) (at *forecast, known bool) {
 	const most = 64 // that are kept
+	sum := nodes.sum()
 	for i := range f.all {
 		at := &f.all[i]
-		if at.by != by || !at.among.equal(nodes) {
+		if f.sums[i] != sum || at.by != by || !at.among.equal(nodes) {
 			continue
 		}
 		if !f.idle && c.stale(at) || at.weighed != c.weighed && !(at.usual && c.weighUsually(s, nodes)) {
@@ -65,7 +67,9 @@ func (c *Controller) among(s *shape, f *forecasts, nodes nodeSet, by preemptor) 
 	default:
 		f.all = append(f.all, forecast{})
 	}
-	at = &f.all[len(f.all)-1]
+	last := len(f.all) - 1
+	f.sums = append(f.sums[:last], sum)
+	at = &f.all[last]
 	c.begin(at, s, nodes, by)
 	return at, false
 }

@@ -108,6 +108,17 @@ func (s nodeSet) equal(other nodeSet) bool {
 	return true
 }
 
+// sum is a hash of the set: equal sets have equal sums, and other sets of one length seldom have. Each word is mixed in by a
+// multiplication with 2^64 divided by the golden ratio (Knuth, The Art of Computer Programming 3, section 6.4), whose high bits are
+// folded into the low ones.
+func (s nodeSet) sum() (h uint64) {
+	for _, word := range s {
+		h = (h ^ word) * 0x9e3779b97f4a7c15
+		h ^= h >> 32
+	}
+	return h
+}
+
 // within reports whether all of s is in other.
 func (s nodeSet) within(other nodeSet) bool {
 	for i, word := range s {

@@ -242,11 +242,13 @@ func mergeSort[T any](all, room []T, compare func(a, b T) int) {
 	}
 }
 
-// leave takes all entries of the job out of the queue. The order of the others stays.
+// leave takes all entries of the job out of the queue. The order of the others stays. What backfill found for the job goes,
+// too: a controller keeps the job, and a year has millions of jobs.
 func (c *Controller) leave(j *Job) {
 	mine := func(e *entry) bool { return e.job == j }
 	for _, e := range j.entries {
 		c.dropShape(e)
+		e.found = nil
 	}
 	c.pending = slices.DeleteFunc(c.pending, mine)
 	c.order = slices.DeleteFunc(c.order, mine)

@@ -97,3 +97,36 @@ func TestARunLooksAgainWhenNodesOfAVainOpeningChange(t *testing.T) {
 		})
 	}
 }
+
+// A forecast is found again by its nodes as long as it is kept, also behind the point at which others are dropped for new ones.
+func TestForecastsAreFoundAgain(t *testing.T) {
+	r := newRuled(t, fourNodes, "")
+	e := r.submit(0, &Job{Tasks: 1}).entries[0]
+	var kept forecasts
+	for i := range 200 {
+		nodes := newNodeSet(4)
+		nodes[0] = uint64(i) << 32 // no nodes of the machine: only which set it is counts here
+		_, known := r.among(r.shapeOf(e), &kept, nodes, preemptor{})
+		require.False(t, known, i)
+		at, known := r.among(r.shapeOf(e), &kept, nodes, preemptor{})
+		require.True(t, known, i)
+		require.Equal(t, nodes, at.among)
+		require.Len(t, kept.sums, len(kept.all))
+		for k := range kept.all {
+			require.Equal(t, kept.all[k].among.sum(), kept.sums[k], "set %d, forecast %d", i, k)
+		}
+	}
+}
+
+// A job that has started keeps nothing of what backfill found for it.
+func TestStartedJobsKeepNoFindings(t *testing.T) {
+	r := newRuled(t, fourNodes, "")
+	first := r.submit(0, &Job{Tasks: 12})
+	waits := r.submit(des.Second, &Job{Tasks: 16})
+	r.until(100 * des.Second)
+	require.NotNil(t, waits.entries[0].found)
+	r.over(101*des.Second, first)
+	r.until(200 * des.Second)
+	require.Equal(t, running, waits.state)
+	require.Nil(t, waits.entries[0].found)
+}
