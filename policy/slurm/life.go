@@ -296,7 +296,7 @@ func (c *Controller) Down(now des.Time, nodes []int) error {
 		}
 	}
 	c.changed(now)
-	c.main.stir(&c.conf.Schedule, now)
+	c.nodesOrdered(now)
 	return nil
 }
 
@@ -309,7 +309,7 @@ func (c *Controller) Drain(now des.Time, nodes []int) error {
 	}
 	c.up.remove(set)
 	c.changed(now)
-	c.main.stir(&c.conf.Schedule, now)
+	c.nodesOrdered(now)
 	return nil
 }
 
@@ -325,7 +325,7 @@ func (c *Controller) Up(now des.Time, nodes []int) error {
 		return err
 	}
 	c.changed(now)
-	c.main.stir(&c.conf.Schedule, now)
+	c.nodesOrdered(now)
 	if set.within(c.up) {
 		return ErrNodeState
 	}

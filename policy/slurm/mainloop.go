@@ -18,6 +18,7 @@ type mainLoop struct {
 	purgeDue des.Time // old records are looked at next, or des.Forever where there are none
 	limitDue des.Time // jobs beyond their limits are looked for next, or des.Forever where none runs
 	resvDue  des.Time // states of reserved nodes are set next, or des.Forever where nothing is reserved
+	mendDue  des.Time // reservations are mended next for an order about nodes, or des.Forever; see nodesOrdered
 
 	full     bool     // the pass that is asked for looks at the whole queue
 	passDue  des.Time // a pass that is asked for, or des.Forever
@@ -27,7 +28,7 @@ type mainLoop struct {
 }
 
 func (l *mainLoop) begin(rules *Scheduling) {
-	*l = mainLoop{fullDue: rules.Interval, batchDue: des.Forever, purgeDue: des.Forever, limitDue: des.Forever, resvDue: des.Forever, passDue: des.Forever}
+	*l = mainLoop{fullDue: rules.Interval, batchDue: des.Forever, purgeDue: des.Forever, limitDue: des.Forever, resvDue: des.Forever, mendDue: des.Forever, passDue: des.Forever}
 }
 
 // wholeSecond is the first whole second from t on.
@@ -41,6 +42,15 @@ func (l *mainLoop) stir(rules *Scheduling, now des.Time) {
 	}
 }
 
+// nodesOrdered has the loop do what every order about nodes asks for, also a refused one: a pass, and at the next whole second a look
+// for reservations that lack nodes (_slurm_rpc_update_node, validate_all_reservations).
+func (c *Controller) nodesOrdered(now des.Time) {
+	c.main.stir(&c.conf.Schedule, now)
+	if len(c.reserved) > 0 {
+		c.main.mendDue = wholeSecond(now)
+	}
+}
+
 // keep notes that there is a record that will be purged.
 func (l *mainLoop) keep(period, now des.Time) {
 	if l.purgeDue == des.Forever {
@@ -50,7 +60,7 @@ func (l *mainLoop) keep(period, now des.Time) {
 
 // next is the second at which the loop has something to do.
 func (l *mainLoop) next() des.Time {
-	return min(l.fullDue, l.batchDue, l.purgeDue, l.limitDue, l.resvDue)
+	return min(l.fullDue, l.batchDue, l.purgeDue, l.limitDue, l.resvDue, l.mendDue)
 }
 
 // wakeMain does what is due in the main loop.
@@ -59,6 +69,10 @@ func (c *Controller) wakeMain(now des.Time) {
 	// The order counts: setReservedNodes may make a look at limits due at this very instant.
 	if l.resvDue == now {
 		c.setReservedNodes(now)
+	}
+	if l.mendDue == now {
+		l.mendDue = des.Forever
+		c.mendReservations(now)
 	}
 	if l.limitDue == now {
 		c.endBeyondLimits(now)

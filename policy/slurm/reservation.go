@@ -223,8 +223,8 @@ func (c *Controller) watchReservations(now des.Time) {
 }
 
 // mendReservations replaces nodes that are down or drained of those reservations whose nodes Slurm chose, if
-// enough other nodes are free (_resv_node_replace, which job_resv_check calls whenever the main loop looks at
-// limits). A reservation whose nodes were named keeps them.
+// enough other nodes are free (_validate_node_choice): right after an order about nodes, and whenever the main loop looks at
+// limits (job_resv_check). A reservation whose nodes were named keeps them.
 func (c *Controller) mendReservations(now des.Time) {
 	for _, r := range c.reserved {
 		kept := r.nodes.clone()

@@ -137,20 +137,53 @@ func TestJobsOfReservationsMustFitIntoThem(t *testing.T) {
 	require.ErrorIs(t, r.try(3602*des.Second, &Job{Nodes: 1, User: "u", Reservation: "mine"}), ErrConfiguration, "it is over")
 }
 
-// A node that goes down is replaced in a reservation of a number of nodes, at the next look at limits.
+// A node that goes down is replaced in a reservation of a number of nodes, in the second after the order. If no other node is
+// free by then, it is replaced after a later order about any nodes, which may be refused, or at the next look at limits.
 func TestReservationsAreMended(t *testing.T) {
-	r := newRuled(t, fourNodes, "")
-	two := &Reservation{Name: "two", Start: des.Hour, End: 2 * des.Hour, Count: 2}
-	named := &Reservation{Name: "named", Start: des.Hour, End: 2 * des.Hour, Nodes: []int{3}}
-	require.NoError(t, r.Reserve(0, named))
-	require.NoError(t, r.Reserve(0, two))
-	require.Equal(t, []int{0, 1}, slices.Collect(two.nodes.all))
-	require.NoError(t, r.Down(10*des.Second, []int{1, 3}))
-	r.until(29 * des.Second)
-	require.Equal(t, []int{0, 1}, slices.Collect(two.nodes.all))
-	r.until(30 * des.Second)
-	require.Equal(t, []int{0, 2}, slices.Collect(two.nodes.all))
-	require.Equal(t, []int{3}, slices.Collect(named.nodes.all), "named nodes stay")
+	const half = des.Second / 2
+	down := func(r *ruled, now des.Time, nodes []int) { require.NoError(t, r.Down(now, nodes)) }
+	drain := func(r *ruled, now des.Time, nodes []int) { require.NoError(t, r.Drain(now, nodes)) }
+	up := func(r *ruled, now des.Time, nodes []int) { require.ErrorIs(t, r.Up(now, nodes), ErrNodeState) }
+	for name, x := range map[string]struct {
+		first, later func(*ruled, des.Time, []int) // orders, the later of node of
+		of           int
+		busy         bool // the third node, until second 20
+		mended       des.Time
+	}{
+		"down":             {first: down, mended: 11 * des.Second},
+		"drain":            {first: drain, mended: 11 * des.Second},
+		"later order":      {first: down, later: drain, of: 1, busy: true, mended: 22 * des.Second},
+		"refused order":    {first: down, later: up, busy: true, mended: 22 * des.Second},
+		"a look at limits": {first: drain, busy: true, mended: 30 * des.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRuled(t, fourNodes, "")
+			two := &Reservation{Name: "two", Start: des.Hour, End: 2 * des.Hour, Count: 2}
+			named := &Reservation{Name: "named", Start: des.Hour, End: 2 * des.Hour, Nodes: []int{3}}
+			var job *Job
+			if x.busy {
+				job = r.submit(0, &Job{Tasks: 4, Required: []int{2}, Limit: 2 * des.Hour})
+				r.until(5 * des.Second)
+			}
+			require.NoError(t, r.Reserve(6*des.Second, named))
+			require.NoError(t, r.Reserve(6*des.Second, two))
+			require.Equal(t, []int{0, 1}, slices.Collect(two.nodes.all))
+			x.first(r, 10*des.Second+half, []int{1, 3})
+			if x.busy {
+				r.until(20 * des.Second)
+				r.over(20*des.Second, job)
+			}
+			if x.later != nil {
+				r.until(21 * des.Second)
+				x.later(r, 21*des.Second+half, []int{x.of})
+			}
+			r.until(x.mended - des.Tick)
+			require.Equal(t, []int{0, 1}, slices.Collect(two.nodes.all))
+			r.until(x.mended)
+			require.Equal(t, []int{0, 2}, slices.Collect(two.nodes.all))
+			require.Equal(t, []int{3}, slices.Collect(named.nodes.all), "named nodes stay")
+		})
+	}
 }
 
 // A partition that has too few CPUs or nodes for a job is none of its partitions; where limits are enforced the
