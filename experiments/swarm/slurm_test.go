@@ -226,9 +226,10 @@ func (s *siteRun) conditions(j *job, now int) error {
 		}
 		_, began := s.began[of]
 		good := s.how[of] == "" && s.jobs[of].more["rc"] != "1"
+		_, known := s.limitOf(s.jobs[of], of) // a job beyond its limit has failed
 		switch {
 		case kind == "after" && !began && !s.left[of], kind != "after" && s.running[of] != nil, kind != "after" && !is && !s.left[of],
-			kind == "afterok" && (!is || !good), kind == "afternotok" && is && good:
+			kind == "afterok" && (!is || !good), kind == "afternotok" && is && good && known:
 			return fmt.Errorf("%s is not met", part)
 		}
 	}
@@ -357,6 +358,9 @@ func (s *siteRun) ends(j *job, key string, now int, row map[string]string) error
 		}
 		if known && took > limit+31 {
 			return fmt.Errorf("it ran for %d s, and its limit is %d", took, limit)
+		}
+		if known && took > limit { // Slurm counts it as one that its limit has ended, before a look at limits does
+			s.how[key] = "TIMEOUT"
 		}
 	case "TIMEOUT":
 		s.left[key], s.how[key] = true, detail
