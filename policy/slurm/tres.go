@@ -342,7 +342,7 @@ func (all *ceilings) on(l tresLimit, kind int) (limit ceiling, limited bool) {
 // accounts. An association without a limit on single jobs for a kind has the limit of the nearest account above
 // it for that kind. Kinds that the controller does not count are left out, as in slurmctld.
 func (c *Controller) setCeilings() {
-	make := func(l *limits, of string) {
+	set := func(l *limits, of string) {
 		l.ceilings = ceilings{}
 		for limit := range tresLimitCount {
 			for kind, k := range c.kinds {
@@ -353,10 +353,10 @@ func (c *Controller) setCeilings() {
 		}
 	}
 	for _, q := range c.accounts.qos {
-		make(&q.limits, "QOS")
+		set(&q.limits, "QOS")
 	}
 	for at := range c.accounts.all { // parents come first
-		make(&at.limits, "Assoc")
+		set(&at.limits, "Assoc")
 		if at.parent == nil {
 			continue
 		}
