@@ -162,21 +162,24 @@ func (w *world) asSimulated(r *sweep.Results, results string) error {
 		return fmt.Errorf("study: results.csv has %d lines for %d simulations: %v", len(table), len(r.Plan.Units), err)
 	}
 	u := r.Plan.Units[stream(w.seed, "which").IntN(len(r.Plan.Units))]
-	trace := w.placed(w.trace())
-	comes := func(name string) bool { return name == "load" || name == "feedback" } // settings that say when jobs come
-	if !slices.ContainsFunc(u.Params, func(p sweep.Param) bool { return comes(p.Name) }) && !slices.ContainsFunc(w.settings, func(s setting) bool { return comes(s.name) }) {
-		trace = simulation.Standard().Exactly(trace)
-	}
-	args := []string{"simulate", trace, "--seed", fmt.Sprint(u.Seed)}
+	var given []setting
 	for _, p := range u.Params {
 		if p.Name != "trace" && p.Value != "" {
-			args = append(args, "--"+p.Name+"="+w.placed(p.Value))
+			given = append(given, setting{name: p.Name, value: p.Value})
 		}
 	}
 	for _, s := range w.settings { // that have one value only
 		if !slices.ContainsFunc(u.Params, func(p sweep.Param) bool { return p.Name == s.name }) {
-			args = append(args, "--"+s.name+"="+w.placed(s.value))
+			given = append(given, s)
 		}
+	}
+	trace := w.placed(w.trace())
+	if !slices.ContainsFunc(given, func(s setting) bool { return s.name == "load" || s.name == "feedback" }) { // they say when jobs come
+		trace = simulation.Standard().Exactly(trace)
+	}
+	args := []string{"simulate", trace, "--seed", fmt.Sprint(u.Seed)}
+	for _, s := range given {
+		args = append(args, "--"+s.name+"="+w.placed(s.value))
 	}
 	one := &result{world: w, a: filepath.Join(w.dir, "one")}
 	got, err := w.call(append(args, "--out", one.a)...)
