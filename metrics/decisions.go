@@ -30,7 +30,7 @@ type DecisionsWriter struct {
 }
 
 // holding is the present reason why a job waits, and the instant from which it holds; run is nil if
-// there is none.
+// the job has no such reason.
 type holding struct {
 	run  *entity.Run
 	why  entity.Why

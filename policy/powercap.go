@@ -335,7 +335,7 @@ func (p *PowerCap) everFits(req entity.Request, on fitting) bool {
 }
 
 // idleFrom returns the first instant in [from, to) at which the node at position rank of the order must stay
-// idle; to if there is none.
+// idle, or to if it never has to.
 func (p *PowerCap) idleFrom(rank int, from, to des.Time) des.Time {
 	for ; from < to; from = p.busy.Next(from) {
 		if int(p.busy.At(from)) <= rank {

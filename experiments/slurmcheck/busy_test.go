@@ -11,8 +11,8 @@ import (
 )
 
 // With bf_busy_nodes a plan of backfill has one node more than the job needs, if a node is idle after those in use were enough.
-// The job's size is that of the plan when priorities are computed, and is seen when the job starts. x plans for the end of a, on
-// n1 to n3, and n4 is idle.
+// Priorities are computed with the number of CPUs that a job has in its plan. The priority shows this number when the job starts.
+// Job x plans to start on n1 to n3 when job a ends, and n4 is idle.
 func TestPlansOfBusyNodesHaveOneNodeMore(t *testing.T) {
 	for name, x := range map[string]struct {
 		asks           string // partition, nodes, tasks, CPUs a task, tasks a node, exclusive

@@ -243,7 +243,7 @@ func (c *Controller) beyondJobLimits(j *Job) Reason {
 	return ""
 }
 
-// wallLimit is the limit on the time of jobs (MaxWall) of the nearest association upwards that has one; 0: there is none.
+// wallLimit is the limit on the time of jobs (MaxWall) of the nearest association upwards that has one; 0 if none has.
 func (a *association) wallLimit() des.Time {
 	for at := a; at != nil; at = at.parent {
 		if at.wall > 0 {

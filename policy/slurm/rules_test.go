@@ -32,7 +32,7 @@ func newRuled(t *testing.T, conf, accounts string) *ruled {
 	return r
 }
 
-// amounts is so much of kinds of TRES by their positions, on nodes.
+// amounts returns amounts of TRES by the positions of their kinds, on the nodes at the positions on.
 func (r *ruled) amounts(of map[int]int, on ...int) tres {
 	t := tres{amounts: make([]int, len(r.kinds)), on: on}
 	for kind, n := range of {

@@ -295,7 +295,7 @@ func (s *search) outOfReach() bool {
 // with a limit on its number of nodes can take larger ones. A plain job may have as many nodes as it needs, so
 // that it is tried once.
 func (s *search) run() choice {
-	// What tells without a choice that there is none.
+	// These two tests find without a search that no choice is large enough.
 	if s.most < s.shape.demand.cpus && !s.c.forgetful {
 		return nil
 	}

@@ -102,7 +102,7 @@ func (t *table) cut(at int, second int64) {
 // plan takes what is needed from begin to end, for a resolution at least (_add_reservation). The first two neighbours
 // from the beginning of the plan on that have come to have the same free are made one: no more than two, as in Slurm.
 func (t *table) plan(begin, end int64, needs need) {
-	// The interval that ends at the plan's begin. It is made by a cut if there is none.
+	// Find the interval that ends at the plan's begin. If no interval ends there, cut one in two.
 	begin = max(begin, t.intervals[0].begin)
 	end = max(end, begin+t.resolution)
 	at := slices.IndexFunc(t.intervals, func(i interval) bool { return i.end >= begin })

@@ -61,13 +61,11 @@ func kindsOf(conf *Config) (all []tresKind) {
 			return
 		}
 		k := tresKind{name: name, label: labelOf(name)}
-		k.device, _ = strings.CutPrefix(name, "gres/")
-		k.license, _ = strings.CutPrefix(name, "license/")
-		if k.device == name {
-			k.device = ""
+		if of, is := strings.CutPrefix(name, "gres/"); is {
+			k.device = of
 		}
-		if k.license == name {
-			k.license = ""
+		if of, is := strings.CutPrefix(name, "license/"); is {
+			k.license = of
 		}
 		all = append(all, k)
 	}
@@ -328,7 +326,7 @@ type ceiling struct {
 // names the first.
 type ceilings [tresLimitCount][]ceiling
 
-// on is the limit on a kind; limited is false if there is none.
+// on returns the limit on a kind; limited is false if the kind has no limit.
 func (all *ceilings) on(l tresLimit, kind int) (limit ceiling, limited bool) {
 	for _, limit = range all[l] {
 		if limit.kind == kind {

@@ -165,8 +165,9 @@ func TestLimitsOnDevicesAndLicences(t *testing.T) {
 	}
 }
 
-// Before its nodes are known a job counts with devices for the nodes that were chosen for it last, and first for those that it asks for, with all devices of the nodes that it
-// would have to itself, and, if it asks for no memory, with that of the first node of its partition for each node.
+// What a job counts for before its nodes are known. Devices count for the nodes that were chosen last for the job, and until then
+// for the nodes that it asks for. A node that the job would have to itself counts with all its devices. A job that asks for no
+// memory counts with the memory of its partition's first node, for each of its nodes.
 func TestWhatJobsCountForBeforeTheyStart(t *testing.T) {
 	r := newRuled(t, counted, limitedTo())
 	gpu := 8

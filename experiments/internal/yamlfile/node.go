@@ -33,7 +33,8 @@ type Key struct {
 	place
 }
 
-// place is the beginning of a value or a key, counted from 1; 0 and 0 if there is none.
+// place is the line and column at which a value or a key begins, counted from 1. Both are 0 if the file
+// has no such value or key.
 type place struct{ line, column int }
 
 // Errorf returns an error at the place of a value or key.
