@@ -102,9 +102,13 @@ func (w *powerWorld) run() error {
 	}
 	b.Submit(slices.Values(w.bookings))
 	m.SubmitAll(slices.Values(w.jobs))
-	for id, after := range w.preempt {
-		job := slices.IndexFunc(w.jobs, func(j *entity.Job) bool { return j.ID == id })
-		sim.At(w.jobs[job].Submit+after, entity.PhaseChange, des.Func(func(*des.Simulator, des.Event) {
+	for _, j := range w.jobs { // in one order in each run: two of one instant take effect as they are told
+		id := j.ID
+		after, preempted := w.preempt[id]
+		if !preempted {
+			continue
+		}
+		sim.At(j.Submit+after, entity.PhaseChange, des.Func(func(*des.Simulator, des.Event) {
 			for _, r := range w.runs {
 				lost := entity.Window{Start: sim.Now(), End: min(sim.Now()+w.broken, r.Reservation.Window.End), Nodes: r.Request.Nodes}
 				if r.ID == id && m.Preempt(r, 0) && lost.Start < lost.End {

@@ -9,10 +9,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -33,9 +35,8 @@ func made(t testing.TB, settings string, files map[string]string) *results.Folde
 	dir, err := os.MkdirTemp("", "report")
 	require.NoError(t, err)
 	t.Cleanup(func() { os.RemoveAll(dir) })
-	names := []string{}
+	names := slices.Sorted(maps.Keys(files))
 	for name, text := range files {
-		names = append(names, name)
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666))
 	}
 	list, err := json.Marshal(names)

@@ -90,7 +90,8 @@ func TestLivesComeBackFromTheirEvents(t *testing.T) {
 			from := rapid.Int64Range(1, 1e9).Draw(t, "from")
 			wait, run := rapid.Int64Range(0, 1e9).Draw(t, "wait"), rapid.Int64Range(0, 1e9).Draw(t, "run")
 			end := rapid.Int64Range(2, 6).Draw(t, "end")
-			for kind, at := range map[int64]int64{0: from, 1: from + wait, end: from + wait + run} {
+			for _, e := range [][2]int64{{0, from}, {1, from + wait}, {end, from + wait + run}} {
+				kind, at := e[0], e[1]
 				events = append(events, event{at*10 + min(kind, 2), fmt.Sprintf("%d,,%d,%d,u,0,n,l", at, job, kind)})
 			}
 			want[job] = fmt.Sprint(from, wait, run)
