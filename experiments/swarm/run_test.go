@@ -25,7 +25,7 @@ import (
 // patience is how long a call may take by the clock. It takes some milliseconds: only one that
 // never ends takes so long, on the slowest machine.
 // A world that is being made smaller has less of it.
-const patience, less = 30 * time.Second, 5 * time.Second
+const patience, less = 5 * time.Minute, 5 * time.Second
 
 // mostMemory is how many bytes a call may allocate, all in all.
 const mostMemory = 1 << 30
