@@ -203,7 +203,10 @@ func clocks(t *testing.T, r *rand.Rand, times int) {
 				return err
 			}
 			at := time.Now().AddDate(r.IntN(40)-20, 0, 0)
-			return os.Chtimes(path, at, at)
+			if err := os.Chtimes(path, at, at); !os.IsNotExist(err) { // a worker may end a moment after the program, and move a last file
+				return err
+			}
+			return nil
 		}))
 		require.Len(t, units(t, dir), before)
 	})
