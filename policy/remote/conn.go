@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"syscall"
 	"time"
 )
 
@@ -43,7 +44,8 @@ func silent(ctx context.Context, timeout time.Duration, err error) error {
 		return ctx.Err()
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return fmt.Errorf("the scheduler has not answered within %v", timeout)
-	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+	// One that ends with bytes of ours unread resets the connection, and another one ends it.
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
 		return errGone
 	}
 	return err

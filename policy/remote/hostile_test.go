@@ -168,5 +168,5 @@ func TestTwoThousandHostileConversations(t *testing.T) {
 		require.NoError(t, p.Close())
 	}
 	require.Greater(t, errors, 1000)
-	require.LessOrEqual(t, runtime.NumGoroutine(), before)
+	goroutinesEnd(t, before)
 }
