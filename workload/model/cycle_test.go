@@ -110,7 +110,7 @@ func with(cycle *Cycle) map[string]generator {
 	return map[string]generator{
 		"lublin":    Lublin{Cycle: cycle},
 		"downey":    Downey{MeanGap: 600, Cycle: cycle},
-		"feitelson": Feitelson{MeanGap: 600, TimeUnit: 1, MaxRuns: 1, Cycle: cycle},
+		"feitelson": Feitelson{MeanGap: 600, TimeUnit: 1, Cycle: cycle},
 		"jann": Jann{Cycle: cycle, Ranges: []JannRange{
 			{Sizes: []SizeCount{{1, 1}}, Gap: HyperErlang{P: 0.5, Order: 1, Rate1: 1.0 / 300, Rate2: 1.0 / 1500}, Run: HyperErlang{P: 1, Order: 1, Rate1: 1, Rate2: 1}},
 			{Sizes: []SizeCount{{2, 1}, {4, 2}}, Gap: HyperErlang{P: 1, Order: 3, Rate1: 1.0 / 600, Rate2: 1}, Run: HyperErlang{P: 1, Order: 1, Rate1: 1, Rate2: 1}},
@@ -128,7 +128,7 @@ func TestACycleIsPutOverTheArrivalsOfEveryModel(t *testing.T) {
 		require.NoError(t, err)
 		hours, days, span := byHour(jobs)
 		within := 0.005
-		if name == "lublin" {
+		if name == "lublin" || name == "feitelson" {
 			within = 0.02 // bursts
 		}
 		for h, w := range office.Day {
@@ -137,7 +137,9 @@ func TestACycleIsPutOverTheArrivalsOfEveryModel(t *testing.T) {
 		for d, w := range office.Week {
 			require.InDelta(t, w/26, days[d], 2*within, "%s on day %d", name, d)
 		}
-		require.Zero(t, days[6], "nobody on Sundays")
+		if name != "feitelson" { // whose jobs run again and again, also past midnight
+			require.Zero(t, days[6], "nobody on Sundays")
+		}
 
 		even, err := plain[name].Jobs(n)
 		require.NoError(t, err)
@@ -146,6 +148,9 @@ func TestACycleIsPutOverTheArrivalsOfEveryModel(t *testing.T) {
 		next, stop := iter.Pull(even)
 		defer stop()
 		for j := range jobs {
+			if name == "feitelson" {
+				break // the runs of one job come among those of others
+			}
 			if e, _ := next(); e.Runtime != j.Runtime || e.Request.Nodes != j.Request.Nodes {
 				t.Fatalf("%s: %v is another job under a cycle: %v", name, e, j)
 			}
@@ -156,7 +161,7 @@ func TestACycleIsPutOverTheArrivalsOfEveryModel(t *testing.T) {
 func TestALoadLeavesTheHoursOfACycleAlone(t *testing.T) {
 	m := with(&office)["jann"].(Jann)
 	m.Load, m.Processors = 0.002, 128
-	require.NotEqual(t, m.Load, m.OfferedLoad(128))
+	require.NotEqual(t, m.Load, m.offeredLoad(128))
 	for _, m := range []generator{
 		m,
 		Renewal{Size: Constant(1), Run: Constant(60), Gap: Exponential{Scale: 1}, Load: 0.001, Cycle: &office},

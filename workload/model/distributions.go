@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"strings"
 
 	"github.com/gridslot/gridslot/internal/number"
@@ -13,7 +14,18 @@ import (
 
 // Distribution is a distribution that users choose for a model: times in seconds, or numbers of
 // processors. ParseDistribution makes one of a text.
-type Distribution = DistributionOf[float64]
+//
+// Those that models of this package draw sizes and runtimes from also have a distribution function
+// CDF without steps, or are discrete; see below.
+type Distribution interface {
+	// Check says what is wrong with the parameters, or nil. The other methods may return anything,
+	// or never return, if it is not nil.
+	Check() error
+	// Rand draws from a stream of random numbers. How many it takes is part of a trace's identity.
+	Rand(r *rand.Rand) float64
+	// Mean is the expectation of what Rand draws.
+	Mean() float64
+}
 
 // named is a distribution that a text can ask for.
 type named struct {
@@ -34,9 +46,9 @@ var distributions = []named{
 	{"normal", "MEAN/SIGMA/LEAST/MOST", func(p []float64) Distribution {
 		return TruncatedNormal{Mu: p[0], Sigma: p[1], Min: p[2], Max: p[3]}
 	}},
-	{"loguniform", "LEAST/MOST", func(p []float64) Distribution { return LogUniform{Min: p[0], Max: p[1]} }},
+	{"loguniform", "LEAST/MOST", func(p []float64) Distribution { return logUniform{Min: p[0], Max: p[1]} }},
 	{"two-stage", "LOW/MID/HIGH/p", func(p []float64) Distribution {
-		return TwoStageUniform{Low: p[0], Mid: p[1], High: p[2], P: p[3]}
+		return twoStageUniform{Low: p[0], Mid: p[1], High: p[2], P: p[3]}
 	}},
 	{"hyper-erlang", "p/order/MEAN/MEAN", func(p []float64) Distribution {
 		return HyperErlang{P: p[0], Order: int(p[1]), Rate1: math.Trunc(p[1]) / p[2], Rate2: math.Trunc(p[1]) / p[3]}
@@ -44,14 +56,14 @@ var distributions = []named{
 	{"hyper-gamma", "p/MEAN/shape/MEAN/shape", func(p []float64) Distribution {
 		return hyperGamma{P: p[0], First: gammaOf(p[2], p[1]), Second: gammaOf(p[4], p[3])}
 	}},
-	{"zipf", "order/MOST", func(p []float64) Distribution { return Real{Whole: Zipf{Order: p[0], N: int(p[1])}} }},
+	{"zipf", "order/MOST", func(p []float64) Distribution { return zipf{Order: p[0], N: int(p[1])} }},
 	{"hypergeometric", "population/marked/draws", func(p []float64) Distribution {
-		return Real{Whole: Hypergeometric{Population: int(p[0]), Marked: int(p[1]), Draws: int(p[2])}}
+		return Hypergeometric{Population: int(p[0]), Marked: int(p[1]), Draws: int(p[2])}
 	}},
 }
 
 // gammaOf is the gamma distribution of a shape and a mean.
-func gammaOf(shape, mean float64) Gamma { return Gamma{Shape: shape, Scale: mean / shape} }
+func gammaOf(shape, mean float64) gamma { return gamma{Shape: shape, Scale: mean / shape} }
 
 // mostWhole keeps sums over all values of a distribution within a second or so.
 const mostWhole = 10_000_000

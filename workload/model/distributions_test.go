@@ -19,7 +19,7 @@ func distribution(t require.TestingT, text string) Distribution {
 }
 
 func TestDistributionsAreReadFromText(t *testing.T) {
-	zipf := Zipf{Order: 1.5, N: 64}
+	zipf := zipf{Order: 1.5, N: 64}
 	for text, want := range map[string]struct{ mean, variance float64 }{
 		"10m":                          {600, 0},
 		"0.5":                          {0.5, 0},

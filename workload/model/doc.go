@@ -38,7 +38,7 @@
 //	jobs, err := model.Lublin{Processors: 256, Load: 0.8, Seed: 1}.Jobs(5000)
 //	...
 //	given, err := model.Tsafrir{Max: 18 * des.Hour}.Attach(jobs, des.NewStream(1, 0, "estimates"))
-//	for job := range given.Jobs { ... }
+//	for job := range given { ... }
 //
 // # Distributions and speed-ups
 //

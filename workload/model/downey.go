@@ -17,7 +17,7 @@ import (
 // parallelism are log-uniform, and the runtime of a job on n processors is its
 // work divided by its speedup there.
 //
-// The formulas and the constants of Work are unverified: they were not compared
+// The formulas and the constants of downeyWork are unverified: they were not compared
 // with the paper. The model is of moldable jobs; that a job asks for its average
 // parallelism, rounded, as its number of processors is our own addition. The
 // paper's day of two halves is left out, because it is not known well enough:
@@ -25,11 +25,6 @@ import (
 type Downey struct {
 	// Processors is the size of the machine; 0 means 128.
 	Processors int
-	// Parallelism is A, the average parallelism; zero means 1 to Processors.
-	Parallelism LogUniform
-	// Work is a job's total work in processor seconds; zero means the fit to
-	// the SDSC Paragon, e^1.8 to e^11.8 (6 s to 37 h).
-	Work LogUniform
 	// Sigma is the variation in parallelism of every job. 0 means no variation, so
 	// that the speedup is perfect up to A.
 	Sigma float64
@@ -43,31 +38,21 @@ type Downey struct {
 	Seed uint64
 }
 
-// withDefaults has the defaults in place of zeros.
-func (m Downey) withDefaults() Downey {
-	if m.Processors == 0 {
-		m.Processors = 128
-	}
-	if m.Parallelism == (LogUniform{}) {
-		m.Parallelism = LogUniform{Min: 1, Max: float64(m.Processors)}
-	}
-	if m.Work == (LogUniform{}) {
-		m.Work = LogUniform{Min: math.Exp(1.8), Max: math.Exp(11.8)}
-	}
-	return m
-}
+// downeyWork is the total work of a job in processor seconds: the fit to the SDSC Paragon, 6 s to 37 h.
+var downeyWork = logUniform{Min: math.Exp(1.8), Max: math.Exp(11.8)}
+
+// parallelism is A, the average parallelism of a job.
+func (m Downey) parallelism() logUniform { return logUniform{Min: 1, Max: float64(m.Processors)} }
 
 // Jobs yields n jobs in the order of submission; see Lublin.Jobs.
 func (m Downey) Jobs(n int64) (iter.Seq[*entity.Job], error) {
-	m = m.withDefaults()
-	err := errors.Join(checkCount("downey", n), checkProcessors("downey", m.Processors), m.Parallelism.Check(), m.Work.Check())
-	if err != nil {
+	if m.Processors == 0 {
+		m.Processors = 128
+	}
+	if err := errors.Join(checkCount("downey", n), checkProcessors("downey", m.Processors)); err != nil {
 		return nil, err
 	}
-	switch {
-	case m.Parallelism.Min < 1 || m.Parallelism.Max > float64(m.Processors):
-		return nil, errors.New("downey: the parallelism must lie between 1 and the number of processors")
-	case !(m.Sigma >= 0) || math.IsInf(m.Sigma, 0):
+	if !(m.Sigma >= 0) || math.IsInf(m.Sigma, 0) {
 		return nil, errors.New("downey: sigma must be a number of 0 or more")
 	}
 	meanGap, err := poissonGap("downey", m.MeanGap, m.Load, m.meanArea(), m.Processors)
@@ -86,9 +71,9 @@ func (m Downey) Jobs(n int64) (iter.Seq[*entity.Job], error) {
 		for id := int64(1); id <= n; id++ {
 			clock += float64(meanGap * arrival.ExpFloat64())
 			// Runtime on n processors = L / S(n), with work L, speed-up S and n = round(A).
-			a := m.Parallelism.Rand(parallelism)
+			a := m.parallelism().Rand(parallelism)
 			size := math.Round(a)
-			run := m.Work.Rand(work) / DowneySpeedUp{A: a, Sigma: m.Sigma}.SpeedUp(0, int(size))
+			run := downeyWork.Rand(work) / DowneySpeedUp{A: a, Sigma: m.Sigma}.SpeedUp(0, int(size))
 			if !yield(newJob(id, at(clock), int(size), run, -1)) {
 				return
 			}
@@ -102,10 +87,10 @@ func (m Downey) meanArea() float64 {
 	const steps = 10_000
 	var stretch float64
 	for i := range steps {
-		// The quantile of A at (i+0.5)/steps: Min (Max/Min)^q.
-		a := m.Parallelism.Min * math.Pow(m.Parallelism.Max/m.Parallelism.Min, (float64(i)+0.5)/steps)
+		// The quantile of A at q = (i+0.5)/steps: Processors^q.
+		a := math.Pow(float64(m.Processors), (float64(i)+0.5)/steps)
 		n := math.Round(a)
 		stretch += n / DowneySpeedUp{A: a, Sigma: m.Sigma}.SpeedUp(0, int(n)) / steps
 	}
-	return m.Work.Mean() * stretch
+	return downeyWork.Mean() * stretch
 }

@@ -22,15 +22,13 @@ import (
 // r^-2.5, each submitted when the repetition before it ends). The hand-tailoring of sizes to
 // powers of two is missing, because its constants could not be found. The unit of the runtimes and
 // the rate of the arrivals, which are Poisson here, are not published; both must be given. Three
-// things are our own additions: repetitions are cut at MaxRuns, all runs of a job have the same
+// things are our own additions: repetitions are cut at 1000, all runs of a job have the same
 // size and runtime, and a run is taken to end as if it had not waited.
 type Feitelson struct {
 	// Processors is the size of the machine; 0 means 128.
 	Processors int
 	// TimeUnit is the mean of the shorter runtimes in seconds. It must be given.
 	TimeUnit float64
-	// MaxRuns is the greatest number of runs of one job; 0 means 1000.
-	MaxRuns int
 	// MeanGap is the mean time in seconds between first runs, and Load is the
 	// offered load to reach. One of the two must be given.
 	MeanGap, Load float64
@@ -44,7 +42,8 @@ type Feitelson struct {
 const (
 	feitelsonSizeOrder   = 1.5 // P(size = n) is proportional to n^-1.5
 	feitelsonRepeatOrder = 2.5 // P(r runs) is proportional to r^-2.5
-	feitelsonLongMean    = 7   // the mean of the longer runtimes, in TimeUnits
+	feitelsonMostRuns    = 1000
+	feitelsonLongMean    = 7 // the mean of the longer runtimes, in TimeUnits
 )
 
 // feitelsonShort is the probability of a short runtime.
@@ -65,14 +64,11 @@ func (m Feitelson) Jobs(n int64) (iter.Seq[*entity.Job], error) {
 	if m.Processors == 0 {
 		m.Processors = 128
 	}
-	if m.MaxRuns == 0 {
-		m.MaxRuns = 1000
-	}
 	if err := m.check(n); err != nil {
 		return nil, err
 	}
-	sizes := Zipf{Order: feitelsonSizeOrder, N: m.Processors}
-	repeats := Zipf{Order: feitelsonRepeatOrder, N: m.MaxRuns}
+	sizes := zipf{Order: feitelsonSizeOrder, N: m.Processors}
+	repeats := zipf{Order: feitelsonRepeatOrder, N: feitelsonMostRuns}
 	meanGap, err := poissonGap("feitelson", m.MeanGap, m.Load, m.meanArea(sizes)*repeats.Mean(), m.Processors)
 	if err != nil {
 		return nil, err
@@ -94,7 +90,7 @@ func (m Feitelson) Jobs(n int64) (iter.Seq[*entity.Job], error) {
 		arrive := func() {
 			clock += float64(meanGap * arrival.ExpFloat64())
 			number++
-			j := &feitelsonJob{size: sizes.Rand(size), left: repeats.Rand(repeat), number: number}
+			j := &feitelsonJob{size: int(sizes.Rand(size)), left: int(repeats.Rand(repeat)), number: number}
 			mean := m.TimeUnit
 			if run.Float64() >= feitelsonShort(j.size, m.Processors) {
 				mean *= feitelsonLongMean
@@ -120,18 +116,15 @@ func (m Feitelson) Jobs(n int64) (iter.Seq[*entity.Job], error) {
 
 // check returns an error if n jobs cannot be made with these parameters.
 func (m Feitelson) check(n int64) error {
-	switch {
-	case !(m.TimeUnit > 0) || math.IsInf(m.TimeUnit, 0):
+	if !(m.TimeUnit > 0) || math.IsInf(m.TimeUnit, 0) {
 		return fmt.Errorf("feitelson: give TimeUnit, the mean of the shorter runtimes in seconds, above 0, not %v; none is published", m.TimeUnit)
-	case m.MaxRuns < 0:
-		return fmt.Errorf("feitelson: %d runs of a job", m.MaxRuns)
 	}
 	return errors.Join(checkCount("feitelson", n), checkProcessors("feitelson", m.Processors))
 }
 
 // meanArea is the mean of size times runtime of one run, in processor seconds: the sum over sizes n of
 // P(n) n E[runtime | n]. The small terms come first, so that rounding loses least.
-func (m Feitelson) meanArea(sizes Zipf) float64 {
+func (m Feitelson) meanArea(sizes zipf) float64 {
 	var area, weight float64
 	for n := m.Processors; n >= 1; n-- {
 		p := math.Pow(float64(n), -sizes.Order)

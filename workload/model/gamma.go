@@ -10,24 +10,24 @@ import (
 	"gonum.org/v1/gonum/mathext"
 )
 
-// Gamma is the gamma distribution. Scale is a scale: the mean is Shape*Scale
-// (gonum's distuv.Gamma takes the rate 1/Scale instead, and allocates on every
+// gamma is the gamma distribution. Scale is a scale: the mean is Shape*Scale
+// (gonum's distuv.gamma takes the rate 1/Scale instead, and allocates on every
 // draw from a source).
-type Gamma struct {
+type gamma struct {
 	Shape float64
 	Scale float64
 }
 
 // Check reports what makes g meaningless, or nil.
-func (g Gamma) Check() error {
+func (g gamma) Check() error {
 	return errors.Join(positive("gamma", "shape", g.Shape), positive("gamma", "scale", g.Scale))
 }
 
 // Mean is the expectation.
-func (g Gamma) Mean() float64 { return g.Shape * g.Scale }
+func (g gamma) Mean() float64 { return g.Shape * g.Scale }
 
 // CDF is P(X <= x).
-func (g Gamma) CDF(x float64) float64 {
+func (g gamma) CDF(x float64) float64 {
 	if x <= 0 {
 		return 0
 	}
@@ -37,18 +37,18 @@ func (g Gamma) CDF(x float64) float64 {
 // expMean is E[e^X; X <= c], the part of the mean of e^X that lies below e^c. It gives the mean of
 // a model that draws logarithms of times and redraws those above c. Completing the exponent makes
 // it a gamma again, of scale Scale/(1-Scale); from Scale 1 on that fails and expMean is NaN.
-func (g Gamma) expMean(c float64) float64 {
+func (g gamma) expMean(c float64) float64 {
 	if g.Scale >= 1 {
 		return math.NaN()
 	}
-	tilted := Gamma{g.Shape, g.Scale / (1 - g.Scale)}
+	tilted := gamma{g.Shape, g.Scale / (1 - g.Scale)}
 	return math.Pow(1-g.Scale, -g.Shape) * tilted.CDF(c)
 }
 
 // Rand draws a value by squeeze and rejection: Marsaglia and Tsang, "A simple
 // method for generating gamma variables", ACM TOMS 26(3), 2000. A shape below 1
 // is drawn as shape+1 times U^(1/shape).
-func (g Gamma) Rand(r *rand.Rand) float64 {
+func (g gamma) Rand(r *rand.Rand) float64 {
 	if !(g.Shape > 0) {
 		return math.NaN()
 	}

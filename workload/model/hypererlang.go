@@ -48,7 +48,7 @@ func (h HyperErlang) Rand(r *rand.Rand) float64 { return h.gammas().Rand(r) }
 // gammas is the same distribution seen as a hyper-gamma.
 func (h HyperErlang) gammas() hyperGamma {
 	n := float64(h.Order)
-	return hyperGamma{P: h.P, First: Gamma{n, 1 / h.Rate1}, Second: Gamma{n, 1 / h.Rate2}}
+	return hyperGamma{P: h.P, First: gamma{n, 1 / h.Rate1}, Second: gamma{n, 1 / h.Rate2}}
 }
 
 // errNoFit is returned by fitHyperErlang where no order meets the moments.

@@ -1,18 +1,11 @@
 package model
 
 import (
-	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 )
-
-func TestHyperErlang(t *testing.T) {
-	checkContinuous(t, HyperErlang{P: 0.3, Order: 3, Rate1: 0.1, Rate2: 2}, 0, inf)
-	requireRejected(t, HyperErlang{}, HyperErlang{P: 0.5, Order: 0, Rate1: 1, Rate2: 1},
-		HyperErlang{P: 2, Order: 1, Rate1: 1, Rate2: 1}, HyperErlang{P: 0.5, Order: 1, Rate1: 0, Rate2: 1})
-}
 
 func TestFitHyperErlangMeetsTheMoments(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -47,14 +40,4 @@ func TestFitHyperErlangRefusesImpossibleMoments(t *testing.T) {
 		_, err := fitHyperErlang(m[0], m[1], m[2], 10)
 		require.ErrorIs(t, err, errNoFit, "%v", m)
 	}
-}
-
-func Example_fitHyperErlang() {
-	h, err := fitHyperErlang(100, 30_000, 20_000_000, 7)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Printf("order %d, p %.3f, mean times %.1f and %.1f\n", h.Order, h.P, 1/h.Rate1, 1/h.Rate2)
-	// Output: order 1, p 0.119, mean times 292.6 and 74.0
 }

@@ -11,7 +11,7 @@ import (
 // else Second.
 type hyperGamma struct {
 	P             float64
-	First, Second Gamma
+	First, Second gamma
 }
 
 // Check reports what makes h meaningless, or nil.

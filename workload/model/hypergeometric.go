@@ -5,6 +5,7 @@ package model
 
 import (
 	"fmt"
+	"iter"
 	"math"
 	"math/rand/v2"
 )
@@ -50,10 +51,22 @@ func (h Hypergeometric) Prob(k int) float64 {
 	return math.Exp(logChoose(h.Marked, k) + logChoose(h.Population-h.Marked, h.Draws-k) - logChoose(h.Population, h.Draws))
 }
 
+// Values yields the possible values.
+func (h Hypergeometric) Values() iter.Seq2[float64, float64] {
+	return func(yield func(float64, float64) bool) {
+		low, high := h.support()
+		for k := low; k <= high; k++ {
+			if !yield(float64(k), h.Prob(k)) {
+				return
+			}
+		}
+	}
+}
+
 // Rand draws a value by inversion, with one uniform. The probabilities are
 // taken off the uniform from the mode outward, the greatest first, so the
 // expected number of steps is of the order of the standard deviation.
-func (h Hypergeometric) Rand(r *rand.Rand) int {
+func (h Hypergeometric) Rand(r *rand.Rand) float64 {
 	lo, hi := h.support()
 	mode := int((float64(h.Draws) + 1) * (float64(h.Marked) + 1) / (float64(h.Population) + 2))
 	mode = min(max(mode, lo), hi)
@@ -74,16 +87,16 @@ func (h Hypergeometric) Rand(r *rand.Rand) int {
 		if right == hi || (left > lo && down >= up) {
 			left, pLeft = left-1, down
 			if u -= down; u < 0 {
-				return left
+				return float64(left)
 			}
 		} else {
 			right, pRight = right+1, up
 			if u -= up; u < 0 {
-				return right
+				return float64(right)
 			}
 		}
 	}
-	return mode // also what rounding leaves of u: 1e-9 at populations of millions
+	return float64(mode) // also what rounding leaves of u: 1e-9 at populations of millions
 }
 
 // ratio is P(k+1)/P(k).

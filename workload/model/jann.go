@@ -176,9 +176,9 @@ func (m *moments) fit(maxOrder int) (HyperErlang, int) {
 	return HyperErlang{P: 1, Order: order, Rate1: rate, Rate2: rate}, 1
 }
 
-// OfferedLoad is the load that the model offers in the long run to a machine of that many processors
+// offeredLoad is the load that the model offers in the long run to a machine of that many processors
 // if no Load is asked for: the sum over the ranges of E[size] E[runtime] / (E[gap] processors).
-func (m Jann) OfferedLoad(processors int) float64 {
+func (m Jann) offeredLoad(processors int) float64 {
 	var load float64
 	for i := range m.Ranges {
 		r := &m.Ranges[i]
@@ -228,7 +228,7 @@ func (m Jann) Jobs(n int64) (iter.Seq[*entity.Job], error) {
 		if err := checkProcessors("jann", m.Processors); err != nil {
 			return nil, err
 		}
-		if factor = m.OfferedLoad(m.Processors) / m.Load; !(factor > 0) || math.IsInf(factor, 0) {
+		if factor = m.offeredLoad(m.Processors) / m.Load; !(factor > 0) || math.IsInf(factor, 0) {
 			return nil, fmt.Errorf("jann: a load of %v", m.Load)
 		}
 	}

@@ -23,50 +23,52 @@ func (e Exponential) CDF(x float64) float64 { return -math.Expm1(-max(x, 0) / e.
 // Rand draws a value.
 func (e Exponential) Rand(r *rand.Rand) float64 { return e.Scale * r.ExpFloat64() }
 
-// Weibull is F(x) = 1 - exp(-(x/Scale)^Shape). With a shape below 1 the hazard falls
+// weibull is F(x) = 1 - exp(-(x/Scale)^Shape). With a shape below 1 the hazard falls
 // as time goes by; with 1 it is the exponential distribution.
-type Weibull struct{ Shape, Scale float64 }
+type weibull struct{ Shape, Scale float64 }
 
 // WeibullOf is the Weibull distribution of a shape and a mean, which is Scale Gamma(1 + 1/Shape).
-func WeibullOf(shape, mean float64) Weibull { return Weibull{shape, mean / math.Gamma(1+1/shape)} }
+func WeibullOf(shape, mean float64) Distribution {
+	return weibull{shape, mean / math.Gamma(1+1/shape)}
+}
 
 // Check reports what makes w meaningless, or nil.
-func (w Weibull) Check() error {
+func (w weibull) Check() error {
 	return errors.Join(positive("weibull", "shape", w.Shape), positive("weibull", "scale", w.Scale))
 }
 
 // Mean is the expectation.
-func (w Weibull) Mean() float64 { return w.Scale * math.Gamma(1+1/w.Shape) }
+func (w weibull) Mean() float64 { return w.Scale * math.Gamma(1+1/w.Shape) }
 
 // CDF is P(X <= x).
-func (w Weibull) CDF(x float64) float64 {
+func (w weibull) CDF(x float64) float64 {
 	return -math.Expm1(-math.Pow(max(x, 0)/w.Scale, w.Shape))
 }
 
 // Rand draws a value by inversion, with one exponential.
-func (w Weibull) Rand(r *rand.Rand) float64 {
+func (w weibull) Rand(r *rand.Rand) float64 {
 	return w.Scale * math.Pow(r.ExpFloat64(), 1/w.Shape)
 }
 
-// Lognormal is the distribution whose logarithm is normal with mean Mu and standard
+// lognormal is the distribution whose logarithm is normal with mean Mu and standard
 // deviation Sigma.
-type Lognormal struct{ Mu, Sigma float64 }
+type lognormal struct{ Mu, Sigma float64 }
 
 // LognormalOf is the lognormal distribution of a sigma and a mean, which is exp(Mu + Sigma^2/2).
-func LognormalOf(sigma, mean float64) Lognormal {
-	return Lognormal{math.Log(mean) - float64(sigma*sigma)/2, sigma}
+func LognormalOf(sigma, mean float64) Distribution {
+	return lognormal{math.Log(mean) - float64(sigma*sigma)/2, sigma}
 }
 
 // Check reports what makes l meaningless, or nil.
-func (l Lognormal) Check() error {
+func (l lognormal) Check() error {
 	return errors.Join(finite("lognormal", "mu", l.Mu), positive("lognormal", "sigma", l.Sigma))
 }
 
 // Mean is the expectation.
-func (l Lognormal) Mean() float64 { return math.Exp(l.Mu + float64(l.Sigma*l.Sigma)/2) }
+func (l lognormal) Mean() float64 { return math.Exp(l.Mu + float64(l.Sigma*l.Sigma)/2) }
 
 // CDF is P(X <= x).
-func (l Lognormal) CDF(x float64) float64 {
+func (l lognormal) CDF(x float64) float64 {
 	if x <= 0 {
 		return 0
 	}
@@ -74,6 +76,6 @@ func (l Lognormal) CDF(x float64) float64 {
 }
 
 // Rand draws a value, with one normal.
-func (l Lognormal) Rand(r *rand.Rand) float64 {
+func (l lognormal) Rand(r *rand.Rand) float64 {
 	return math.Exp(l.Mu + float64(l.Sigma*r.NormFloat64()))
 }

@@ -9,14 +9,14 @@ import (
 	"math/rand/v2"
 )
 
-// LogUniform is the distribution on [Min, Max) whose logarithm is uniform:
+// logUniform is the distribution on [Min, Max) whose logarithm is uniform:
 // F(x) = ln(x/Min) / ln(Max/Min).
-type LogUniform struct {
+type logUniform struct {
 	Min, Max float64
 }
 
 // Check reports what makes l meaningless, or nil.
-func (l LogUniform) Check() error {
+func (l logUniform) Check() error {
 	if err := errors.Join(positive("log-uniform", "Min", l.Min), positive("log-uniform", "Max", l.Max)); err != nil {
 		return err
 	}
@@ -27,7 +27,7 @@ func (l LogUniform) Check() error {
 }
 
 // Mean is the expectation.
-func (l LogUniform) Mean() float64 {
+func (l logUniform) Mean() float64 {
 	if l.Min == l.Max {
 		return l.Min
 	}
@@ -35,7 +35,7 @@ func (l LogUniform) Mean() float64 {
 }
 
 // CDF is P(X <= x).
-func (l LogUniform) CDF(x float64) float64 {
+func (l logUniform) CDF(x float64) float64 {
 	switch {
 	case x < l.Min:
 		return 0
@@ -46,6 +46,6 @@ func (l LogUniform) CDF(x float64) float64 {
 }
 
 // Rand draws a value by inversion, with one uniform.
-func (l LogUniform) Rand(r *rand.Rand) float64 {
+func (l logUniform) Rand(r *rand.Rand) float64 {
 	return l.Min * math.Exp(math.Log(l.Max/l.Min)*r.Float64())
 }

@@ -54,19 +54,19 @@ type lublinClass struct {
 	// [POW2_PROB]; invariant: serialProb + pow2Prob <= 1.
 	pow2Prob float64
 	// logSize is log2 of a parallel job's size [ULow, UMed, UHi, UProb].
-	logSize TwoStageUniform
+	logSize twoStageUniform
 	// short and long are the two gamma distributions of ln(runtime in seconds)
 	// [a1, b1 and a2, b2]. A job of size n is short with probability
 	// shortSlope*n + shortBase [pa, pb], cut to [0, 1].
-	short, long           Gamma
+	short, long           gamma
 	shortSlope, shortBase float64
 	// logGap is ln(gap in seconds) in the rush hours [aArr, bArr]. Its shape times
 	// rushRatio [ARAR] is the shape over all hours.
-	logGap    Gamma
+	logGap    gamma
 	rushRatio float64
 	// daily says at what time of the day jobs come. It is a density over the
 	// half-hours of the day, from 5:00 on around the clock [aNum, bNum].
-	daily Gamma
+	daily gamma
 }
 
 const (
@@ -86,10 +86,10 @@ func lublinAll(processors int) lublinClass {
 	return lublinClass{
 		serialProb: 0.244, pow2Prob: 0.576,
 		logSize: lublinLogSize(0.8, 4.5, 7, 0.86, processors),
-		short:   Gamma{Shape: 4.2, Scale: 0.94}, long: Gamma{Shape: 312, Scale: 0.03},
+		short:   gamma{Shape: 4.2, Scale: 0.94}, long: gamma{Shape: 312, Scale: 0.03},
 		shortSlope: -0.0054, shortBase: 0.78,
-		logGap: Gamma{Shape: 10.2303, Scale: 0.4871}, rushRatio: 1.0225,
-		daily: Gamma{Shape: 8.1737, Scale: 3.9631},
+		logGap: gamma{Shape: 10.2303, Scale: 0.4871}, rushRatio: 1.0225,
+		daily: gamma{Shape: 8.1737, Scale: 3.9631},
 	}
 }
 
@@ -98,10 +98,10 @@ func lublinBatch(processors int) lublinClass {
 	return lublinClass{
 		serialProb: 0.2927, pow2Prob: 0.6686,
 		logSize: lublinLogSize(1.2, 5, 7, 0.875, processors),
-		short:   Gamma{Shape: 6.57, Scale: 0.823}, long: Gamma{Shape: 639.1, Scale: 0.0156},
+		short:   gamma{Shape: 6.57, Scale: 0.823}, long: gamma{Shape: 639.1, Scale: 0.0156},
 		shortSlope: -0.003, shortBase: 0.6986,
-		logGap: Gamma{Shape: 6.0415, Scale: 0.8531}, rushRatio: 1.0519,
-		daily: Gamma{Shape: 6.1271, Scale: 5.2740},
+		logGap: gamma{Shape: 6.0415, Scale: 0.8531}, rushRatio: 1.0519,
+		daily: gamma{Shape: 6.1271, Scale: 5.2740},
 	}
 }
 
@@ -111,20 +111,20 @@ func lublinInteractive(processors int) lublinClass {
 	return lublinClass{
 		serialProb: 0.1541, pow2Prob: 0.625,
 		logSize: lublinLogSize(1, 3, 5.5, 0.705, processors),
-		short:   Gamma{Shape: 3.8351, Scale: 0.6605}, long: Gamma{Shape: 7.073, Scale: 0.6856},
+		short:   gamma{Shape: 3.8351, Scale: 0.6605}, long: gamma{Shape: 7.073, Scale: 0.6856},
 		shortSlope: -0.0118, shortBase: 0.9156,
-		logGap: Gamma{Shape: 6.5510, Scale: 0.6621}, rushRatio: 0.9797,
-		daily: Gamma{Shape: 8.9186, Scale: 3.6680},
+		logGap: gamma{Shape: 6.5510, Scale: 0.6621}, rushRatio: 0.9797,
+		daily: gamma{Shape: 8.9186, Scale: 3.6680},
 	}
 }
 
 // lublinLogSize moves the upper borders from 128 processors to p. On a machine so
 // small that borders would cross, they become equal.
-func lublinLogSize(low, mid, high, prob float64, p int) TwoStageUniform {
+func lublinLogSize(low, mid, high, prob float64, p int) twoStageUniform {
 	shift := math.Log2(float64(p) / lublinProcessors)
 	high = max(high+shift, 0)
 	low = min(low, high)
-	return TwoStageUniform{Low: low, Mid: max(mid+shift, low), High: high, P: prob}
+	return twoStageUniform{Low: low, Mid: max(mid+shift, low), High: high, P: prob}
 }
 
 // Jobs yields n jobs in the order of submission, with the numbers 1 to n. The
@@ -253,8 +253,8 @@ func offeredLoad(ps []lublinPopulation) (load float64) {
 }
 
 // allHours is the distribution of ln(gap) over all hours of the day.
-func (c *lublinClass) allHours() Gamma {
-	return Gamma{Shape: c.logGap.Shape * c.rushRatio, Scale: c.logGap.Scale}
+func (c *lublinClass) allHours() gamma {
+	return gamma{Shape: c.logGap.Shape * c.rushRatio, Scale: c.logGap.Scale}
 }
 
 // dailyWeights says how dense arrivals are in each half-hour from midnight on. The
@@ -387,7 +387,7 @@ func (s *lublinSource) start(p lublinPopulation, seed uint64) {
 //	weight of a half-hour   | 0.2 | 0.2 | 0.2 | 1.2 | 1.8 |
 //	a gap of 0.6 points     |<--------------->|     |<>   |
 type lublinArrivals struct {
-	logGap  Gamma
+	logGap  gamma
 	factor  float64
 	weights []float64 // of half-hours, or of the slots of a Cycle
 	slot    float64   // seconds of one of them

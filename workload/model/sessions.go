@@ -31,10 +31,8 @@ import (
 type Sessions struct {
 	// Processors is the size of the machine; 0 means 128.
 	Processors int
-	// Users is the number of users, 0 means 50; the k-th of them begins sessions in proportion to
-	// k^-Activity, where 0 means 1.
-	Users    int
-	Activity float64
+	// Users is the number of users, 0 means 50; the k-th of them begins sessions in proportion to 1/k.
+	Users int
 	// Batches is the number of batches of a session, BatchJobs the number of jobs of a batch. Drawn
 	// numbers are rounded, and at least 1. Nil means exponential, with means of 4 and 3.
 	Batches, BatchJobs Distribution
@@ -62,9 +60,6 @@ func (m Sessions) withDefaults() Sessions {
 	if m.Users == 0 {
 		m.Users = 50
 	}
-	if m.Activity == 0 {
-		m.Activity = 1
-	}
 	for _, d := range []struct {
 		of        *Distribution
 		otherwise Distribution
@@ -81,17 +76,11 @@ func (m Sessions) withDefaults() Sessions {
 	return m
 }
 
-// Check returns an error if the parameters make no sense.
-func (m Sessions) Check() error {
-	_, err := m.Jobs(0)
-	return err
-}
-
 // Jobs yields n jobs in the order of submission; see Lublin.Jobs. Only sessions that are
 // under way are kept in memory.
 func (m Sessions) Jobs(n int64) (iter.Seq[*entity.Job], error) {
 	m = m.withDefaults()
-	of, users := sizes{m.Size, m.Processors}, Zipf{Order: m.Activity, N: m.Users}
+	of, users := sizes{m.Size, m.Processors}, zipf{Order: 1, N: m.Users}
 	if err := errors.Join(checkCount("sessions", n), checkProcessors("sessions", m.Processors)); err != nil {
 		return nil, err
 	}

@@ -33,36 +33,25 @@ type Tsafrir struct {
 	Max des.Time
 }
 
-// EstimateBin is one value of a histogram of estimates.
-type EstimateBin struct {
+// estimateBin is one value of a histogram of estimates.
+type estimateBin struct {
 	Estimate des.Time // in whole seconds, but for the longest, which is Tsafrir.Max
 	Jobs     int      // how many jobs have it, 1 or more
-}
-
-// WithEstimates is a sequence of jobs that have been given modelled estimates.
-type WithEstimates struct {
-	Jobs iter.Seq[*entity.Job] // copies; each one's runtime is at most its estimate
-	Cut  int                   // how many runtimes were above the longest estimate, and were cut to it
 }
 
 // Attach gives modelled estimates to the jobs of a sequence, without holding the
 // jobs in memory. A first pass over the sequence collects the runtimes (20 bytes
 // a job); the sequence that Attach returns makes a second pass and yields
-// copies. The sequence must therefore yield the same jobs in both passes, as a
-// model's does. The error is a *NoEstimatesError if the runtimes are too long.
-func (t Tsafrir) Attach(jobs iter.Seq[*entity.Job], r *rand.Rand) (WithEstimates, error) {
+// copies, whose runtimes are at most their estimates: runtimes above Max are cut to it.
+// The sequence must therefore yield the same jobs in both passes, as a model's does.
+// There is an error if the runtimes are too long.
+func (t Tsafrir) Attach(jobs iter.Seq[*entity.Job], r *rand.Rand) (iter.Seq[*entity.Job], error) {
 	t, runtimes := t.fitted(jobs)
-	estimates, err := t.Estimates(runtimes, r)
+	estimates, err := t.estimates(runtimes, r)
 	if err != nil {
-		return WithEstimates{}, err
+		return nil, err
 	}
-	cut := 0
-	for _, run := range runtimes {
-		if run > t.Max {
-			cut++
-		}
-	}
-	return WithEstimates{Cut: cut, Jobs: func(yield func(*entity.Job) bool) {
+	return func(yield func(*entity.Job) bool) {
 		i := 0
 		for j := range jobs {
 			if i == len(estimates) {
@@ -76,14 +65,14 @@ func (t Tsafrir) Attach(jobs iter.Seq[*entity.Job], r *rand.Rand) (WithEstimates
 				return
 			}
 		}
-	}}, nil
+	}, nil
 }
 
 // EstimatesOf draws an estimate for each of the jobs, and leaves the jobs as they
-// are. See Estimates, which needs Max.
+// are. There is an error if the runtimes are too long.
 func (t Tsafrir) EstimatesOf(jobs iter.Seq[*entity.Job], r *rand.Rand) ([]des.Time, error) {
 	t, runtimes := t.fitted(jobs)
-	return t.Estimates(runtimes, r)
+	return t.estimates(runtimes, r)
 }
 
 // fitted collects the runtimes of the jobs, and determines Max where it is to
@@ -102,33 +91,18 @@ func (t Tsafrir) fitted(jobs iter.Seq[*entity.Job]) (Tsafrir, []des.Time) {
 	return t, runtimes
 }
 
-// NoEstimatesError reports that the runtimes do not fit under the modelled
-// estimates: there are more jobs with long runtimes than there are estimates of
-// that length.
-type NoEstimatesError struct {
-	Jobs     int      // this number of jobs run at least
-	Runtime  des.Time // this time,
-	Estimate des.Time // but of that number of estimates the shortest is only this
-	Max      des.Time // the longest estimate of the model
-}
-
-func (e *NoEstimatesError) Error() string {
-	return fmt.Sprintf("tsafrir: %d jobs run %v s or longer, but at most %d modelled estimates (maximum %v s) are above %v s: raise the maximum",
-		e.Jobs, e.Runtime, e.Jobs-1, e.Max, e.Estimate)
-}
-
-// Estimates draws an estimate for each of the runtimes. Runtimes above Max count
+// estimates draws an estimate for each of the runtimes. Runtimes above Max count
 // as Max, so that estimates[i] >= min(runtimes[i], Max). The estimates of
-// Histogram are dealt out from the longest runtime down: each job gets a random
-// one of the unused estimates that are long enough for it. The error is a
-// *NoEstimatesError if there is none.
-func (t Tsafrir) Estimates(runtimes []des.Time, r *rand.Rand) ([]des.Time, error) {
+// histogram are dealt out from the longest runtime down: each job gets a random
+// one of the unused estimates that are long enough for it. There is an
+// error if none is left: more jobs have long runtimes than there are estimates of that length.
+func (t Tsafrir) estimates(runtimes []des.Time, r *rand.Rand) ([]des.Time, error) {
 	n := len(runtimes)
 	if n == 0 {
 		return nil, nil
 	}
 	// The pool of estimates and the jobs, both from the longest down.
-	histogram, err := t.Histogram(n, r)
+	histogram, err := t.histogram(n, r)
 	if err != nil {
 		return nil, err
 	}
@@ -148,7 +122,8 @@ func (t Tsafrir) Estimates(runtimes []des.Time, r *rand.Rand) ([]des.Time, error
 	// longest runtime, for all j.
 	for j := range order {
 		if pool[j] < runtime(j) {
-			return nil, &NoEstimatesError{Jobs: j + 1, Runtime: runtime(j), Estimate: pool[j], Max: t.Max}
+			return nil, fmt.Errorf("tsafrir: %d jobs run %v s or longer, but at most %d modelled estimates (maximum %v s) are above %v s: raise the maximum",
+				j+1, runtime(j), j, t.Max, pool[j])
 		}
 	}
 	// Deal out: job j takes a random one of those that are long enough and unused.
@@ -180,9 +155,9 @@ var tsafrirRanks = [tsafrirHead][4]int{
 	{19, 13, 17, 16}, {11, 10, 15, 15}, {12, 15, 13, 17}, {9, 17, 8, 8}, {20, 19, 11, 12},
 }
 
-// Histogram draws the estimates of n jobs: the values in ascending order, each
+// histogram draws the estimates of n jobs: the values in ascending order, each
 // with the number of jobs that use it.
-func (t Tsafrir) Histogram(n int, r *rand.Rand) ([]EstimateBin, error) {
+func (t Tsafrir) histogram(n int, r *rand.Rand) ([]estimateBin, error) {
 	switch {
 	case n < 0 || n > math.MaxInt32:
 		return nil, fmt.Errorf("tsafrir: estimates for %d jobs", n)
@@ -206,14 +181,14 @@ func (t Tsafrir) Histogram(n int, r *rand.Rand) ([]EstimateBin, error) {
 	}
 
 	// Shares become whole numbers of jobs, which adjustTo makes sum to n.
-	bins := make([]EstimateBin, 0, len(percent))
+	bins := make([]estimateBin, 0, len(percent))
 	for _, at := range slices.Sorted(slices.Values(append(times, tail...))) {
 		jobs := max(1, int(math.Round(percent[at]*float64(n)/100)))
-		bins = append(bins, EstimateBin{des.Time(at) * des.Second, jobs})
+		bins = append(bins, estimateBin{des.Time(at) * des.Second, jobs})
 	}
 	adjustTo(n, bins)
 	bins[len(bins)-1].Estimate = t.Max // with its fraction of a second, if it has one
-	return slices.DeleteFunc(bins, func(b EstimateBin) bool { return b.Jobs == 0 }), nil
+	return slices.DeleteFunc(bins, func(b estimateBin) bool { return b.Jobs == 0 }), nil
 }
 
 // typicalValues returns the number of distinct estimates in a log of n jobs: the authors' fit,
@@ -361,9 +336,9 @@ func tailSizes(n int) []float64 {
 // adjustTo changes the numbers of jobs of the values so that all bins sum to n. It goes through the
 // bins from the fullest on, as often as needed: first it changes them in proportion, then by one job
 // each, then down to one job, and at last down to none.
-func adjustTo(n int, bins []EstimateBin) {
+func adjustTo(n int, bins []estimateBin) {
 	left, sum := n, 0
-	order := make([]*EstimateBin, len(bins))
+	order := make([]*estimateBin, len(bins))
 	for i := range bins {
 		left -= bins[i].Jobs
 		sum += bins[i].Jobs
@@ -375,9 +350,9 @@ func adjustTo(n int, bins []EstimateBin) {
 	}
 	// left jobs are still to be added (sign 1) or to be taken away (-1).
 	for attempt := 0; left > 0; attempt++ {
-		slices.SortStableFunc(order, func(a, b *EstimateBin) int { return b.Jobs - a.Jobs })
+		slices.SortStableFunc(order, func(a, b *estimateBin) int { return b.Jobs - a.Jobs })
 		if attempt == 3 { // fewer jobs than values: long values fit any job, so the short values go
-			slices.SortFunc(order, func(a, b *EstimateBin) int { return cmp.Compare(a.Estimate, b.Estimate) })
+			slices.SortFunc(order, func(a, b *estimateBin) int { return cmp.Compare(a.Estimate, b.Estimate) })
 		}
 		part := float64(left) / float64(sum)
 		for _, b := range order {

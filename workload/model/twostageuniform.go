@@ -9,15 +9,15 @@ import (
 	"math/rand/v2"
 )
 
-// TwoStageUniform is uniform on [Low, Mid) with probability P, else uniform on
+// twoStageUniform is uniform on [Low, Mid) with probability P, else uniform on
 // [Mid, High).
-type TwoStageUniform struct {
+type twoStageUniform struct {
 	Low, Mid, High float64 // Low <= Mid <= High
 	P              float64 // in [0, 1]
 }
 
 // Check reports what makes t meaningless, or nil.
-func (t TwoStageUniform) Check() error {
+func (t twoStageUniform) Check() error {
 	const name = "two-stage uniform"
 	if err := errors.Join(finite(name, "Low", t.Low), finite(name, "Mid", t.Mid), finite(name, "High", t.High)); err != nil {
 		return err
@@ -29,12 +29,12 @@ func (t TwoStageUniform) Check() error {
 }
 
 // Mean is the expectation.
-func (t TwoStageUniform) Mean() float64 {
+func (t twoStageUniform) Mean() float64 {
 	return (float64(t.P*t.Low) + t.Mid + float64((1-t.P)*t.High)) / 2
 }
 
 // CDF is P(X <= x).
-func (t TwoStageUniform) CDF(x float64) float64 {
+func (t twoStageUniform) CDF(x float64) float64 {
 	switch {
 	case x < t.Low:
 		return 0
@@ -47,7 +47,7 @@ func (t TwoStageUniform) CDF(x float64) float64 {
 }
 
 // Rand draws a value with two uniforms.
-func (t TwoStageUniform) Rand(r *rand.Rand) float64 {
+func (t twoStageUniform) Rand(r *rand.Rand) float64 {
 	lo, hi := t.Low, t.Mid
 	if r.Float64() >= t.P {
 		lo, hi = t.Mid, t.High

@@ -202,12 +202,12 @@ func TestUsersOfSessionsWaitForTheirBatchesAndThink(t *testing.T) {
 func TestSessionsReachTheirLoad(t *testing.T) {
 	m := Sessions{Size: Constant(3), Run: Exponential{Scale: 400}, Load: 0.5, Seed: 2}
 	require.InEpsilon(t, 0.5, offered(t, m, 200_000), 0.03)
-	m = Sessions{Size: LogUniform{Min: 1, Max: 30}, Run: Exponential{Scale: 3}, Load: 0.2, Batches: Exponential{Scale: 0.7}, BatchJobs: Uniform{Min: 0, Max: 9}}
+	m = Sessions{Size: logUniform{Min: 1, Max: 30}, Run: Exponential{Scale: 3}, Load: 0.2, Batches: Exponential{Scale: 0.7}, BatchJobs: Uniform{Min: 0, Max: 9}}
 	require.InEpsilon(t, 0.2, offered(t, m, 200_000), 0.03)
 }
 
 func TestSomeUsersComeMoreOftenThanOthers(t *testing.T) {
-	jobs, err := Sessions{Size: Constant(1), Run: Constant(60), MeanGap: 600, Users: 10, Activity: 1, Batches: Constant(1), BatchJobs: Constant(1)}.Jobs(50_000)
+	jobs, err := Sessions{Size: Constant(1), Run: Constant(60), MeanGap: 600, Users: 10, Batches: Constant(1), BatchJobs: Constant(1)}.Jobs(50_000)
 	require.NoError(t, err)
 	counts := map[int32]float64{}
 	for j := range jobs {
@@ -225,7 +225,7 @@ func TestSomeUsersComeMoreOftenThanOthers(t *testing.T) {
 
 func TestSessionsRefuseNonsense(t *testing.T) {
 	good := Sessions{Size: Constant(1), Run: Constant(1), MeanGap: 1}
-	require.NoError(t, good.Check())
+	require.NoError(t, refusal(good))
 	for want, change := range map[string]func(*Sessions){
 		"must be given":    func(m *Sessions) { m.Size = nil },
 		"give either":      func(m *Sessions) { m.Load = 1 },
@@ -234,14 +234,13 @@ func TestSessionsRefuseNonsense(t *testing.T) {
 		"intervals":        func(m *Sessions) { m.Interval = Uniform{Min: -1, Max: 1} },
 		"times to think":   func(m *Sessions) { m.Think = Exponential{} },
 		"N must be at":     func(m *Sessions) { m.Users = -1 },
-		"Order must be":    func(m *Sessions) { m.Activity = -1 },
 		"processors":       func(m *Sessions) { m.Processors = -1 },
 		"7, not 1":         func(m *Sessions) { m.Cycle = &Cycle{Week: []float64{1}} },
 		"less than a thou": func(m *Sessions) { m.Size = Constant(500) },
 	} {
 		m := good
 		change(&m)
-		require.ErrorContains(t, m.Check(), want)
+		require.ErrorContains(t, refusal(m), want)
 	}
 }
 
@@ -253,12 +252,12 @@ func TestJannReachesALoad(t *testing.T) {
 	require.InEpsilon(t, 0.7, offered(t, m, 200_000), 0.03)
 	own := m
 	own.Load = 0
-	require.InEpsilon(t, own.OfferedLoad(128), offered(t, own, 200_000), 0.03)
+	require.InEpsilon(t, own.offeredLoad(128), offered(t, own, 200_000), 0.03)
 	scaled, err := m.Jobs(1000)
 	require.NoError(t, err)
 	plain, err := own.Jobs(1000)
 	require.NoError(t, err)
-	k, factor := 0, own.OfferedLoad(128)/0.7
+	k, factor := 0, own.offeredLoad(128)/0.7
 	all := slices.Collect(plain)
 	for j := range scaled {
 		require.Equal(t, all[k].Runtime, j.Runtime)

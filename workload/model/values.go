@@ -6,27 +6,16 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"math"
 	"math/rand/v2"
 )
 
-// Finite is a distribution of finitely many values. Others have a distribution function without steps
+// discrete is a distribution of finitely many values. Others have a distribution function without steps
 // (CDF); what needs a probability or a mean of rounded values asks for one or the other (below).
-type Finite interface {
+type discrete interface {
 	// Values are the values, each with its probability. A value may come twice; the probabilities sum
 	// to 1.
 	Values() iter.Seq2[float64, float64]
 }
-
-var (
-	_ DistributionOf[float64] = Constant(0)
-	_ DistributionOf[float64] = Uniform{}
-	_ DistributionOf[float64] = Empirical{}
-	_ DistributionOf[float64] = Real{}
-	_ Finite                  = Constant(0)
-	_ Finite                  = Empirical{}
-	_ Finite                  = Real{}
-)
 
 // Constant is always the same value, and draws nothing.
 type Constant float64
@@ -115,38 +104,3 @@ func (e Empirical) Values() iter.Seq2[float64, float64] {
 
 // Rand draws a value, with one whole number.
 func (e Empirical) Rand(r *rand.Rand) float64 { return e.Sample[r.IntN(len(e.Sample))] }
-
-// Real is a distribution of whole numbers where one of real numbers is wanted. Whole is a Zipf or a
-// Hypergeometric; of another type Values would yield nothing.
-type Real struct{ Whole DistributionOf[int] }
-
-// Check reports what makes the whole numbers meaningless, or nil.
-func (d Real) Check() error { return d.Whole.Check() }
-
-// Mean is the expectation.
-func (d Real) Mean() float64 { return d.Whole.Mean() }
-
-// Values are the whole numbers.
-func (d Real) Values() iter.Seq2[float64, float64] {
-	return func(yield func(float64, float64) bool) {
-		switch whole := d.Whole.(type) {
-		case Zipf: // whose Prob sums over all values each time
-			sum := whole.sum(whole.Order)
-			for k := 1; k <= whole.N; k++ {
-				if !yield(float64(k), math.Pow(float64(k), -whole.Order)/sum) {
-					return
-				}
-			}
-		case Hypergeometric:
-			low, high := whole.support()
-			for k := low; k <= high; k++ {
-				if !yield(float64(k), whole.Prob(k)) {
-					return
-				}
-			}
-		}
-	}
-}
-
-// Rand draws a value.
-func (d Real) Rand(r *rand.Rand) float64 { return float64(d.Whole.Rand(r)) }

@@ -16,7 +16,7 @@ func round(x float64) float64 { return math.Floor(x + 0.5) }
 // other a distribution function without steps.
 func below(d Distribution, x float64) float64 {
 	switch d := d.(type) {
-	case Finite:
+	case discrete:
 		var p float64
 		for v, share := range d.Values() {
 			if v < x {
@@ -55,10 +55,10 @@ func (s sizes) rand(r *rand.Rand) int {
 }
 
 // mean is the mean of what rand draws, E[n; 1 <= n <= most] / P(1 <= n <= most). It looks at every
-// value of a Finite distribution, or at every size: n has the probability between n-0.5 and n+0.5.
+// value of a discrete distribution, or at every size: n has the probability between n-0.5 and n+0.5.
 func (s sizes) mean() float64 {
 	var sum, kept float64
-	if d, ok := s.of.(Finite); ok {
+	if d, ok := s.of.(discrete); ok {
 		for v, p := range d.Values() {
 			if x := round(v); x >= 1 && x <= float64(s.most) {
 				sum += float64(x * p)
@@ -87,7 +87,7 @@ func atLeastOne(d Distribution, r *rand.Rand) float64 { return max(round(d.Rand(
 // From one whole number to the next the two differ by what a chord differs from a curve,
 // which is nothing where the curve is smooth: only the beginning counts.
 func meanAtLeastOne(d Distribution) float64 {
-	if d, ok := d.(Finite); ok {
+	if d, ok := d.(discrete); ok {
 		var mean float64
 		for v, p := range d.Values() {
 			mean += float64(max(round(v), 1) * p)

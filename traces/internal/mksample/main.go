@@ -68,7 +68,7 @@ func write(w *workload.Writer) error {
 		return err
 	}
 	submitters := people{random: des.NewStream(seed, 0, "users")}
-	for j := range given.Jobs {
+	for j := range given {
 		rec := workload.RecordOf(j)
 		submitters.sign(&rec)
 		if err := w.Write(&rec); err != nil {
