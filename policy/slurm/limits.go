@@ -406,27 +406,15 @@ func (c *Controller) submittable(j *Job) bool {
 func (r *crowd) present() int { return r.waiting + len(r.running) }
 
 // beyondForEver reports whether the job alone is beyond a limit of its QoS or its associations, so that it could
-// never start: with DenyOnLimit such jobs are refused. A limit of the QoS stands in for the same limit of
-// associations.
+// never start: with DenyOnLimit such jobs are refused.
 func (c *Controller) beyondForEver(j *Job) bool {
-	of, wants := &j.qos.limits, c.requested(j, c.parts[j.Partitions[0]])
-	for limit := range tresLimitCount {
-		for _, most := range of.ceilings[limit] {
-			if beyondAlone(limit, most, j, wants) {
-				return true
-			}
+	wants := c.requested(j, c.parts[j.Partitions[0]])
+	for l := range j.amountLimits {
+		if l.beyondAlone(j, wants) {
+			return true
 		}
 	}
-	for at := j.assoc; at != nil; at = at.parent {
-		for limit := range minTRESPerJob {
-			for _, most := range at.ceilings[limit] {
-				if _, instead := of.ceilings.on(limit, most.kind); !instead && (at == j.assoc || limit.ofGroup()) && beyondAlone(limit, most, j, wants) {
-					return true
-				}
-			}
-		}
-	}
-	wall := of.wall
+	wall := j.qos.wall
 	if wall == 0 && j.assoc != nil {
 		wall = j.assoc.wallLimit()
 	}

@@ -1064,10 +1064,10 @@ func TestEndsOfMaintenance(t *testing.T) {
 	require.Equal(t, []Reason{NoReason, NodesNotAvailable}, []Reason{maintained.Reason(), drained.Reason()})
 }
 
-// What backfill starts as if it were over in a minute (NoReserve) counts for its whole limit but for that minute among
-// what its QoS may still use, as long as it runs; and what it used beyond that minute goes on to count for ever.
-func TestHastyJobsAreCountedForEver(t *testing.T) {
-	r := newRuled(t, kept+"PriorityCalcPeriod=5\nPreemptType=preempt/qos\nPreemptMode=REQUEUE\n", "add qos other\nadd qos q flags=NoReserve grptresrunmins=cpu=999\nadd account a\n"+users)
+// newHasty returns a controller at eleven minutes, and a job of three CPUs in it that backfill has started as if it were over in a
+// minute, for its QoS q has NoReserve. options are further options of q.
+func newHasty(t *testing.T, options string) (*ruled, *Job) {
+	r := newRuled(t, kept+"PriorityCalcPeriod=5\nPreemptType=preempt/qos\nPreemptMode=REQUEUE\n", "add qos other\nadd qos q flags=NoReserve grptresrunmins=cpu=999 "+options+"\nadd account a\n"+users)
 	of := func(qos string, j Job) *Job { j.Account, j.User, j.QOS = "a", "u", qos; return &j }
 	r.submit(0, of("other", Job{Nodes: 1, Exclusive: true, Required: []int{0}}))
 	r.until(5 * des.Second)
@@ -1075,6 +1075,13 @@ func TestHastyJobsAreCountedForEver(t *testing.T) {
 	j := r.submit(5*des.Second, of("q", Job{Tasks: 3}))
 	r.until(11 * des.Minute)
 	require.True(t, j.ByBackfill)
+	return r, j
+}
+
+// What backfill starts as if it were over in a minute (NoReserve) counts for its whole limit but for that minute among
+// what its QoS may still use, as long as it runs; and what it used beyond that minute goes on to count for ever.
+func TestHastyJobsAreCountedForEver(t *testing.T) {
+	r, j := newHasty(t, "")
 	require.InDelta(t, 59*60, r.unused(j), 1e-9, "though it has run for ten minutes")
 	r.over(11*des.Minute, j)
 	ran := float64(10*des.Minute-j.Start) / float64(des.Second)
@@ -1083,11 +1090,11 @@ func TestHastyJobsAreCountedForEver(t *testing.T) {
 	limit := 999 - int(3*(ran-60)/60)
 	at := func(cpus int) bool {
 		q := r.accounts.qos["q"]
-		return r.beyond(grpTRESRunMins, q.ceilings[grpTRESRunMins][0], &q.group, &q.crowd, &Job{Limit: des.Minute}, r.amounts(map[int]int{tresCPU: cpus}))
+		return r.beyond(amountLimit{grpTRESRunMins, q.ceilings[grpTRESRunMins][0], &q.group, &q.crowd}, &Job{Limit: des.Minute}, r.amounts(map[int]int{tresCPU: cpus}))
 	}
 	require.False(t, at(limit))
 	require.True(t, at(limit+1))
-	again := r.submit(11*des.Minute, of("q", Job{Tasks: 1, hasty: true}))
+	again := r.submit(11*des.Minute, &Job{Tasks: 1, hasty: true, Account: "a", User: "u", QOS: "q"})
 	r.start(11*des.Minute, again.entries[0], []Placement{{Node: 1, CPUs: 1}})
 	require.False(t, again.hasty, "it is a pass that starts it now")
 }
@@ -1096,21 +1103,14 @@ func TestHastyJobsAreCountedForEver(t *testing.T) {
 // use counts by the UsageFactor: those that backfill adds to a job of a QoS with NoReserve when it has started it as if it were
 // over in a minute, and those of orders. What is not used of them counts for ever.
 func TestLimitsThatChangeCountWithoutUsageFactor(t *testing.T) {
-	r := newRuled(t, kept+"PriorityCalcPeriod=5\nPreemptType=preempt/qos\nPreemptMode=REQUEUE\n", "add qos other\nadd qos q flags=NoReserve grptresrunmins=cpu=999 usagefactor=0.5\nadd account a\n"+users)
-	of := func(qos string, j Job) *Job { j.Account, j.User, j.QOS = "a", "u", qos; return &j }
-	r.submit(0, of("other", Job{Nodes: 1, Exclusive: true, Required: []int{0}}))
-	r.until(5 * des.Second)
-	r.submit(5*des.Second, of("other", Job{Nodes: 2, Exclusive: true}))
-	j := r.submit(5*des.Second, of("q", Job{Tasks: 3}))
-	r.until(11 * des.Minute)
-	require.True(t, j.ByBackfill)
+	r, j := newHasty(t, "usagefactor=0.5")
 	require.InDelta(t, 59*60*.5+59*60*.5, r.unused(j), 1e-9)
 	r.over(11*des.Minute, j)
 	ran := float64(10*des.Minute-j.Start) / float64(des.Second)
 	require.InDelta(t, 3*((ran-60)*.5+59*60*.5), r.accounts.qos["q"].lost[tresCPU], 1e-9)
 
 	r = newRuled(t, kept, "add qos other\nadd qos q usagefactor=0.5\nadd account a\n"+users)
-	j = r.submit(0, of("q", Job{Tasks: 1}))
+	j = r.submit(0, &Job{Tasks: 1, Account: "a", User: "u", QOS: "q"})
 	r.until(10 * des.Second)
 	require.InDelta(t, 1800, r.unused(j), 1e-9)
 	r.Relimit(10*des.Second, j, 2*des.Hour)

@@ -412,22 +412,26 @@ func amountOf(kind, text string) (int, error) {
 	return n * times, err
 }
 
-// beyondAmounts returns the limit on amounts that keeps a job with these wants from starting, or ""
-// (acct_policy_job_runnable_post_select). A limit of the QoS stands in for the same limit of associations on the
-// same kind.
-func (c *Controller) beyondAmounts(j *Job, wants tres) Reason {
-	if !c.conf.Enforce.Limits {
-		return ""
-	}
-	of := &ceilings{} // the QoS's
-	j.blockedByQOS = false
+// amountLimit is a limit on amounts that holds for a job.
+type amountLimit struct {
+	limit tresLimit
+	ceiling
+	of     *group // whose limit it is: a QoS or an association
+	beside *crowd // the running jobs that count with it
+}
+
+// amountLimits yields the limits on amounts that hold for the job, in the order in which Slurm checks them: of its
+// QoS, of its user's association, and of the accounts above from the nearest on. A limit of the QoS stands in for the same
+// limit of associations on the same kind. An account yields only its limits on all its jobs together: its limits on single
+// jobs have become limits of its users, see setCeilings.
+func (j *Job) amountLimits(yield func(amountLimit) bool) {
+	instead := &ceilings{} // the QoS's
 	if q := j.qos; q != nil {
-		of = &q.ceilings
+		instead = &q.ceilings
 		for limit := range tresLimitCount {
-			for _, most := range of[limit] {
-				if c.beyond(limit, most, &q.group, q.countedFor(limit, j), j, wants) {
-					j.blockedByQOS = true
-					return most.reason
+			for _, most := range q.ceilings[limit] {
+				if !yield(amountLimit{limit, most, &q.group, q.countedFor(limit, j)}) {
+					return
 				}
 			}
 		}
@@ -438,10 +442,25 @@ func (c *Controller) beyondAmounts(j *Job, wants tres) Reason {
 				continue
 			}
 			for _, most := range at.ceilings[limit] {
-				if _, instead := of.on(limit, most.kind); !instead && c.beyond(limit, most, &at.group, &at.crowd, j, wants) {
-					return most.reason
+				if _, ofQOS := instead.on(limit, most.kind); !ofQOS && !yield(amountLimit{limit, most, &at.group, &at.crowd}) {
+					return
 				}
 			}
+		}
+	}
+}
+
+// beyondAmounts returns the limit on amounts that keeps a job with these wants from starting, or ""
+// (acct_policy_job_runnable_post_select). It notes whether it is a limit of the QoS.
+func (c *Controller) beyondAmounts(j *Job, wants tres) Reason {
+	if !c.conf.Enforce.Limits {
+		return ""
+	}
+	j.blockedByQOS = false
+	for l := range j.amountLimits {
+		if c.beyond(l, j, wants) {
+			j.blockedByQOS = j.qos != nil && l.of == &j.qos.group
+			return l.reason
 		}
 	}
 	return ""
@@ -461,39 +480,39 @@ func (q *qos) countedFor(limit tresLimit, j *Job) *crowd {
 	return &q.crowd
 }
 
-// beyond reports whether a limit of a group does not let the job start with so much beside those that run. A job that
+// beyond reports whether a limit does not let the job start with these wants beside the jobs that run. A job that
 // wants nothing of a kind waits for no limit on what jobs have together.
-func (c *Controller) beyond(limit tresLimit, most ceiling, g *group, running *crowd, j *Job, wants tres) bool {
-	want := wants.of(most.kind)
-	switch tresLimits[limit].measure {
+func (c *Controller) beyond(l amountLimit, j *Job, wants tres) bool {
+	want := wants.of(l.kind)
+	switch tresLimits[l.limit].measure {
 	case together:
-		if most.kind == tresNode { // a node that the others have already counts once
-			theirs := c.nodesOf(running.running)
+		if l.kind == tresNode { // a node that the others have already counts once
+			theirs := c.nodesOf(l.beside.running)
 			for _, n := range wants.on {
 				if theirs.has(n) {
 					want--
 				}
 			}
 		}
-		return want > 0 && c.taken(running, most.kind)+want > most.most
+		return want > 0 && c.taken(l.beside, l.kind)+want > l.most
 	case minutes:
-		return want > 0 && want*int(j.Limit/des.Minute)+c.minutesLeft(g, most.kind, j) > most.most
+		return want > 0 && want*int(j.Limit/des.Minute)+c.minutesLeft(l.of, l.kind, j) > l.most
 	}
-	return beyondAlone(limit, most, j, wants)
+	return l.beyondAlone(j, wants)
 }
 
-// beyondAlone reports whether a job that wants so much is beyond a limit, whatever runs.
-func beyondAlone(limit tresLimit, most ceiling, j *Job, wants tres) bool {
-	want := wants.of(most.kind)
-	switch tresLimits[limit].measure {
+// beyondAlone reports whether a job with these wants is beyond the limit, whatever runs.
+func (l *amountLimit) beyondAlone(j *Job, wants tres) bool {
+	want := wants.of(l.kind)
+	switch tresLimits[l.limit].measure {
 	case minutes:
-		return want > 0 && int(j.Limit/des.Minute) > most.most/want
+		return want > 0 && int(j.Limit/des.Minute) > l.most/want
 	case ofEachNode:
-		return want/max(wants.of(tresNode), 1) > most.most
+		return want/max(wants.of(tresNode), 1) > l.most
 	case atLeast:
-		return want < most.most
+		return want < l.most
 	}
-	return want > most.most
+	return want > l.most
 }
 
 // taken returns the amount of a kind of TRES that the jobs of a crowd have together; a node counts once.
