@@ -95,3 +95,30 @@ func TestJobsPreemptedAtOnceAreOver(t *testing.T) {
 	require.NoError(t, err)
 	require.Contains(t, report.String(), "nothing tells what becomes of it")
 }
+
+// A reservation for an account is for the accounts below it, too, where associations are enforced; and one for users and accounts
+// is for those users in those accounts alone.
+func TestReservationsAreForAccountsBelow(t *testing.T) {
+	for _, c := range []struct {
+		enforced        bool
+		users, accounts string
+		wrong           bool
+	}{
+		{true, "", "a", false}, {false, "", "a", true}, {true, "", "c", true}, {true, "u1", "a", true}, {true, "u1", "b", false}, {true, "u2", "b", true},
+	} {
+		conf := "SelectTypeParameters=CR_Core\nAccountingStorageType=accounting_storage/slurmdbd\nNodeName=n1 CPUs=4\nPartitionName=all Nodes=ALL Default=YES\n"
+		if c.enforced {
+			conf += "AccountingStorageEnforce=associations\n"
+		}
+		events, of := playedAt(t, map[string]string{
+			replay.ConfigFile:       conf,
+			replay.AccountsFile:     "add account a\nadd account b parent=a\nadd account c\nadd user u1 account=b\nadd user u2 account=b\n",
+			replay.JobsFile:         "key,submit,uid,account,tasks,reservation,limit_min,runtime\nx,10.25,5001,b,1,r,10,100\n",
+			replay.ReservationsFile: "created,name,start,minutes,nodelist,users,accounts\n0.25,r,1,60,n1,u1,b\n",
+		})
+		of.Reservations[0].Reservation.Users, of.Reservations[0].Reservation.Accounts = strings.Fields(c.users), strings.Fields(c.accounts)
+		report, err := Events(strings.NewReader(events), nil, of, 0)
+		require.NoError(t, err)
+		require.Equal(t, c.wrong, strings.Contains(report.String(), `reservation r is not for user "u1" of account "b"`), "%+v: %v\n%s", c, report, events)
+	}
+}

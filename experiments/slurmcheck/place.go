@@ -332,7 +332,14 @@ func (c *checker) checkReservations(j *job) {
 
 // checkOwn looks whether a job may use the reservation that it names.
 func (c *checker) checkOwn(j *job, r *slurm.Reservation) {
-	if len(r.Users) > 0 && !slices.Contains(r.Users, j.Job.User) || len(r.Accounts) > 0 && !slices.Contains(r.Accounts, j.account) {
+	within := []string{j.account} // accounts whose reservations are for the job, too
+	if c.conf.Enforce.Associations && len(r.Users) == 0 {
+		for at := c.book.account(j.account).parent; at != nil; at = at.parent {
+			within = append(within, at.name)
+		}
+	}
+	ofAccount := slices.ContainsFunc(within, func(name string) bool { return slices.Contains(r.Accounts, name) })
+	if len(r.Users) > 0 && !slices.Contains(r.Users, j.Job.User) || len(r.Accounts) > 0 && !ofAccount {
 		c.wrong(validate.Unmet, j, "reservation %s is not for user %q of account %q", r.Name, j.Job.User, j.account)
 	}
 	if r.Count > 0 {

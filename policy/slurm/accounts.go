@@ -40,6 +40,7 @@ type association struct {
 	level  float64 // level_fs of the fair tree: see rankShares; +Inf: nothing used. Valid right after rankShares
 	factor float64 // of a user: its fair share (fs_factor), above 0 and up to 1; 0 before the first tick
 	group
+	amountLimits map[*qos][]amountLimit // of a user, by the QoS of its jobs: see Job.amountLimits. Made when first asked for
 }
 
 // likeItsParent is the value of Fairshare for users or accounts that use the shares of their account as if
@@ -108,6 +109,14 @@ func (a *Accounts) associationOf(j *Job) *association {
 		}
 	}
 	return nil
+}
+
+// account returns the name of the account whose job it is, also if the job names none.
+func (j *Job) account() string {
+	if j.assoc != nil && j.assoc.isUser {
+		return j.assoc.parent.name
+	}
+	return j.Account
 }
 
 // mayUse reports whether jobs of the association may use a QoS: the nearest association upwards that has a

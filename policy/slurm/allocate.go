@@ -153,14 +153,10 @@ func (c *Controller) limitsTold(e *entry, nodes nodeSet) bool {
 func (c *Controller) limitsGiven(j *Job) bool {
 	if j.limited == notLookedFor {
 		j.limited = byGiven
-		for g := range j.groups {
-			for limit, all := range g.ceilings {
-				for _, most := range all {
-					k := &c.kinds[most.kind]
-					if most.kind != tresCPU && k.license == "" && k.device == "" || tresLimit(limit) == maxTRESPerNode {
-						j.limited = byOthers
-					}
-				}
+		for _, l := range j.amountLimits() {
+			k := &c.kinds[l.kind]
+			if l.kind != tresCPU && k.license == "" && k.device == "" || l.limit == maxTRESPerNode {
+				j.limited = byOthers
 			}
 		}
 	}

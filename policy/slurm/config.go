@@ -157,7 +157,7 @@ type Scheduling struct {
 	MinPrioReserve   int      // jobs of a lower priority are not planned, and close no partition (bf_min_prio_reserve)
 	Licenses         bool     // backfill plans licences (bf_licenses)
 	OnePlan          bool     // backfill plans a job in one of its partitions only (bf_one_resv_per_job)
-	WindowScale      int      // seconds by which windows of a look into the future grow (bf_window_scale); 0: each is twice the last
+	WindowLinear     int      // seconds by which windows of a look into the future grow (bf_window_linear); 0: each is twice the last
 	BusyNodes        bool     // backfill plans nodes in use before idle ones (bf_busy_nodes)
 }
 

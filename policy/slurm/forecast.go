@@ -278,9 +278,9 @@ func (c *Controller) lookAhead(e *entry, f *forecast, s *search, order []ending)
 		if last == nil { // none of the jobs left has any of the nodes
 			break
 		}
-		// The next window is longer: by bf_window_scale, or else twice as long; and long enough for the next job.
+		// The next window is longer: by bf_window_linear, or else twice as long; and long enough for the next job.
 		for {
-			if scale := int64(c.conf.Schedule.WindowScale); scale > 0 {
+			if scale := int64(c.conf.Schedule.WindowLinear); scale > 0 {
 				window += scale
 			} else {
 				window *= 2

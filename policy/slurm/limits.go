@@ -355,7 +355,7 @@ func (j *Job) usageFactor() float64 {
 // sharers returns the jobs of a QoS that are of the job's user, and the jobs of the QoS that are of its account.
 func (q *qos) sharers(j *Job) (ofUser, ofAccount *crowd) {
 	if j.ofUser == nil {
-		j.ofUser, j.ofAccount = crowdOf(&q.ofUsers, j.User), crowdOf(&q.ofAccounts, j.Account)
+		j.ofUser, j.ofAccount = crowdOf(&q.ofUsers, j.User), crowdOf(&q.ofAccounts, j.account())
 	}
 	return j.ofUser, j.ofAccount
 }
@@ -409,7 +409,7 @@ func (r *crowd) present() int { return r.waiting + len(r.running) }
 // never start: with DenyOnLimit such jobs are refused.
 func (c *Controller) beyondForEver(j *Job) bool {
 	wants := c.requested(j, c.parts[j.Partitions[0]])
-	for l := range j.amountLimits {
+	for _, l := range j.amountLimits() {
 		if l.beyondAlone(j, wants) {
 			return true
 		}

@@ -702,8 +702,8 @@ func (p *Scheduling) parameters() map[string]parameter {
 		"preempt_reorder_count": count(&p.ReorderVictims, 0), "bf_max_job_test": count(&p.MaxTests, 1), "bf_node_space_size": count(&p.TableSize, 2),
 		"bf_max_job_start": count(&p.MaxBackfillStart, 0), "bf_max_job_user": count(&p.MaxPerUser, 0), "bf_max_job_part": count(&p.MaxPerPartition, 0),
 		"bf_max_job_user_part": count(&p.MaxPerUserPart, 0), "bf_max_job_assoc": count(&p.MaxPerAssoc, 0), "bf_min_prio_reserve": count(&p.MinPrioReserve, 0),
-		"bf_window_scale": count(&p.WindowScale, 0),
-		"sched_interval":  time(&p.Interval, des.Second, 1), "batch_sched_delay": time(&p.BatchDelay, des.Second, 0),
+		"bf_window_linear": count(&p.WindowLinear, 0),
+		"sched_interval":   time(&p.Interval, des.Second, 1), "batch_sched_delay": time(&p.BatchDelay, des.Second, 0),
 		"sched_min_interval": time(&p.MinInterval, des.Second/1_000_000, 0), "bf_interval": time(&p.BackfillInterval, des.Second, 1),
 		"bf_resolution": time(&p.Resolution, des.Second, 1), "bf_window": time(&p.Window, des.Minute, 1), "bf_min_age_reserve": time(&p.MinAgeReserve, des.Second, 0),
 	}

@@ -103,14 +103,33 @@ func (c *Controller) pickReserved(r *Reservation, but nodeSet, count int) nodeSe
 }
 
 // reservationOf is the reservation that the job names, or ErrReservation if there is none that it may use
-// (validate_job_resv, _valid_job_access_resv).
+// (validate_job_resv).
 func (c *Controller) reservationOf(j *Job) (*Reservation, error) {
 	for _, r := range c.reserved {
-		if r.Name == j.Reservation && (slices.Contains(r.Users, j.User) || slices.Contains(r.Accounts, j.Account)) {
+		if r.Name == j.Reservation && c.admits(r, j) {
 			return r, nil
 		}
 	}
 	return nil, ErrReservation
+}
+
+// admits reports whether the reservation is for the job (_valid_job_access_resv). If it names users and accounts, both must
+// suit. Where associations are enforced, and it names accounts alone, it is for the accounts below these, too.
+func (c *Controller) admits(r *Reservation, j *Job) bool {
+	if len(r.Users) > 0 && !slices.Contains(r.Users, j.User) {
+		return false
+	}
+	if len(r.Accounts) == 0 || slices.Contains(r.Accounts, j.account()) {
+		return len(r.Users)+len(r.Accounts) > 0
+	}
+	if len(r.Users) == 0 && c.conf.Enforce.Associations {
+		for at := j.assoc; at != nil; at = at.parent {
+			if !at.isUser && slices.Contains(r.Accounts, at.name) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // inForce reports whether the reservation has begun and has not ended (job_test_resv_now). Its jobs may still

@@ -1451,3 +1451,43 @@ func TestLimitsOnMemoryAndNodes(t *testing.T) {
 		require.Equal(t, reasons[1], r.beyondAmounts(next, wants(1000, 1)), limit)
 	}
 }
+
+// A job that names no account is a job of its user's default account, for limits of a QoS on accounts.
+func TestJobsOfTheDefaultAccount(t *testing.T) {
+	r := newRuled(t, kept, "add qos other\nadd qos q maxjobsperaccount=1\nadd account a\n"+users)
+	r.submit(0, &Job{Tasks: 1, Account: "a", User: "u", QOS: "q"})
+	j := r.submit(0, &Job{Tasks: 1, User: "u", QOS: "q"})
+	r.until(5 * des.Second)
+	require.Equal(t, Reason("MaxJobsPerAccount"), j.Reason())
+}
+
+// A reservation that names users and accounts is for those users in those accounts. Where associations are enforced, one for an
+// account alone is for the accounts below, too.
+func TestWhomReservationsAreFor(t *testing.T) {
+	const tree = "add account a\nadd account b parent=a\nadd account c\nadd user u account=a\nadd user u account=c\nadd user v account=b\n"
+	for _, c := range []struct {
+		enforced        bool
+		users, accounts string
+		of              map[string]bool // by user@account; without an account it is a, the user's first
+	}{
+		{true, "u", "", map[string]bool{"u@a": true, "u@c": true, "v@b": false}},
+		{true, "", "a", map[string]bool{"u@": true, "u@a": true, "u@c": false, "v@b": true}},
+		{false, "", "a", map[string]bool{"u@": true, "u@a": true, "u@c": false, "v@b": false}},
+		{true, "u,v", "a", map[string]bool{"u@a": true, "u@c": false, "v@b": false}},
+		{false, "u", "a", map[string]bool{"u@a": true, "u@c": false, "v@a": false}},
+		{true, "", "", map[string]bool{"u@a": false}},
+	} {
+		conf := "NodeName=n[1-2] CPUs=4\nPartitionName=all Nodes=ALL\nAccountingStorageType=accounting_storage/slurmdbd\nSelectTypeParameters=CR_Core\n"
+		if c.enforced {
+			conf += "AccountingStorageEnforce=associations\n"
+		}
+		r := newRuled(t, conf, tree)
+		names := func(list string) []string { return strings.FieldsFunc(list, func(r rune) bool { return r == ',' }) }
+		require.NoError(t, r.Reserve(0, &Reservation{Name: "r", Start: des.Minute, End: des.Hour, Nodes: []int{0}, Users: names(c.users), Accounts: names(c.accounts)}))
+		for of, admitted := range c.of {
+			user, account, _ := strings.Cut(of, "@")
+			err := r.try(0, &Job{Tasks: 1, User: user, Account: account, Reservation: "r"})
+			require.Equal(t, admitted, err == nil, "%+v: %s: %v", c, of, err)
+		}
+	}
+}

@@ -355,6 +355,7 @@ func (c *Controller) setCeilings() {
 	}
 	for at := range c.accounts.all { // parents come first
 		set(&at.limits, "Assoc")
+		at.amountLimits = nil
 		if at.parent == nil {
 			continue
 		}
@@ -420,19 +421,34 @@ type amountLimit struct {
 	beside *crowd // the running jobs that count with it
 }
 
-// amountLimits yields the limits on amounts that hold for the job, in the order in which Slurm checks them: of its
+// amountLimits returns the limits on amounts that hold for the job, in the order in which Slurm checks them: of its
 // QoS, of its user's association, and of the accounts above from the nearest on. A limit of the QoS stands in for the same
-// limit of associations on the same kind. An account yields only its limits on all its jobs together: its limits on single
-// jobs have become limits of its users, see setCeilings.
-func (j *Job) amountLimits(yield func(amountLimit) bool) {
+// limit of associations on the same kind. Of an account the list has only limits on all its jobs together: its limits on
+// single jobs have become limits of its users, see setCeilings. Limits do not change while a controller runs, so all jobs of
+// an association with one QoS share a list.
+func (j *Job) amountLimits() []amountLimit {
+	if j.assoc == nil { // limits are enforced only together with associations
+		return nil
+	}
+	all, listed := j.assoc.amountLimits[j.qos]
+	if !listed {
+		if j.assoc.amountLimits == nil {
+			j.assoc.amountLimits = map[*qos][]amountLimit{}
+		}
+		all = j.listAmountLimits()
+		j.assoc.amountLimits[j.qos] = all
+	}
+	return all
+}
+
+// listAmountLimits makes the list of amountLimits.
+func (j *Job) listAmountLimits() (all []amountLimit) {
 	instead := &ceilings{} // the QoS's
 	if q := j.qos; q != nil {
 		instead = &q.ceilings
 		for limit := range tresLimitCount {
 			for _, most := range q.ceilings[limit] {
-				if !yield(amountLimit{limit, most, &q.group, q.countedFor(limit, j)}) {
-					return
-				}
+				all = append(all, amountLimit{limit, most, &q.group, q.countedFor(limit, j)})
 			}
 		}
 	}
@@ -442,12 +458,13 @@ func (j *Job) amountLimits(yield func(amountLimit) bool) {
 				continue
 			}
 			for _, most := range at.ceilings[limit] {
-				if _, ofQOS := instead.on(limit, most.kind); !ofQOS && !yield(amountLimit{limit, most, &at.group, &at.crowd}) {
-					return
+				if _, ofQOS := instead.on(limit, most.kind); !ofQOS {
+					all = append(all, amountLimit{limit, most, &at.group, &at.crowd})
 				}
 			}
 		}
 	}
+	return all
 }
 
 // beyondAmounts returns the limit on amounts that keeps a job with these wants from starting, or ""
@@ -457,7 +474,7 @@ func (c *Controller) beyondAmounts(j *Job, wants tres) Reason {
 		return ""
 	}
 	j.blockedByQOS = false
-	for l := range j.amountLimits {
+	for _, l := range j.amountLimits() {
 		if c.beyond(l, j, wants) {
 			j.blockedByQOS = j.qos != nil && l.of == &j.qos.group
 			return l.reason
