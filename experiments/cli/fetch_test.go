@@ -169,7 +169,7 @@ func TestAnInterruptedFetchGoesOn(t *testing.T) {
 	require.Eventually(t, func() bool {
 		info, err := os.Stat(part)
 		return err == nil && info.Size() == 50_000
-	}, time.Minute, 10*time.Millisecond)
+	}, enough, 10*time.Millisecond)
 	require.NoError(t, cmd.Process.Signal(os.Interrupt))
 	_ = cmd.Wait() // ExitCode tells
 	require.Equal(t, exitFailed, cmd.ProcessState.ExitCode())

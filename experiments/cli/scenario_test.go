@@ -224,7 +224,7 @@ func blocked(t *testing.T, stdin io.Reader, args ...string) outcome {
 		cmd.Stdin, cmd.Stderr = stdin, &stderr
 		require.NoError(t, cmd.Start())
 		interrupt := time.AfterFunc(pause, func() { _ = cmd.Process.Signal(os.Interrupt) })
-		kill := time.AfterFunc(pause+time.Minute, func() { _ = cmd.Process.Kill() })
+		kill := time.AfterFunc(pause+enough, func() { _ = cmd.Process.Kill() })
 		_ = cmd.Wait() // the code tells
 		interrupt.Stop()
 		require.True(t, kill.Stop(), "%v goes on after an interrupt", args)

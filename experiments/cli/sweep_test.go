@@ -149,13 +149,16 @@ func stored(t *testing.T, dir string) (units, others []string) {
 	return units, others
 }
 
+// enough is how long a test waits for what is sure to come: only a fault takes so long.
+const enough = 10 * time.Minute
+
 // until waits for so many results in a folder.
 func until(t *testing.T, dir string, n int) {
 	t.Helper()
 	require.Eventually(t, func() bool {
 		units, _ := filepath.Glob(filepath.Join(dir, "units", "*", "*.json"))
 		return len(units) >= n
-	}, time.Minute, time.Millisecond)
+	}, enough, time.Millisecond)
 }
 
 func TestASweepThatIsKilledAgainAndAgainGivesTheResultsOfOneThatIsNot(t *testing.T) {
@@ -286,7 +289,7 @@ func TestAFolderHasOneSweep(t *testing.T) {
 	t.Setenv(goOn, mark)
 	cmd := sweepProcess(study, "--out", dir)
 	require.NoError(t, cmd.Start())
-	require.Eventually(t, func() bool { return len(children(cmd.Process.Pid)) > 0 }, time.Minute, time.Millisecond)
+	require.Eventually(t, func() bool { return len(children(cmd.Process.Pid)) > 0 }, enough, time.Millisecond)
 	for _, second := range [][]string{{study, "--out", dir}, {"retry", dir}, {"merge", dir}, {"clean", dir}, {"shard", "1/2", study, "--out", dir}} {
 		got := swept(t, second...)
 		require.Equal(t, exitFailed, got.code, second)
@@ -328,7 +331,7 @@ func TestAShardThatIsUnderWayIsWaitedFor(t *testing.T) {
 	t.Setenv(goOn, mark)
 	first := sweepProcess("shard", "1/2", study, "--out", dir)
 	require.NoError(t, first.Start())
-	require.Eventually(t, func() bool { return len(children(first.Process.Pid)) > 0 }, time.Minute, time.Millisecond)
+	require.Eventually(t, func() bool { return len(children(first.Process.Pid)) > 0 }, enough, time.Millisecond)
 	again := sweepProcess("shard", "1/2", study, "--out", dir)
 	said, err := again.StderrPipe()
 	require.NoError(t, err)
@@ -341,7 +344,7 @@ func TestAShardThatIsUnderWayIsWaitedFor(t *testing.T) {
 	require.Contains(t, got.stderr, "is writing into "+dir)
 	second := sweepProcess("shard", "2/2", study, "--out", dir)
 	require.NoError(t, second.Start())
-	require.Eventually(t, func() bool { return len(children(second.Process.Pid)) > 0 }, time.Minute, time.Millisecond)
+	require.Eventually(t, func() bool { return len(children(second.Process.Pid)) > 0 }, enough, time.Millisecond)
 	require.NoError(t, os.WriteFile(mark, nil, 0o666))
 	require.NoError(t, first.Wait())
 	require.NoError(t, second.Wait())

@@ -91,11 +91,11 @@ func TestSignalsToWorkersAreNotForThem(t *testing.T) {
 	t.Setenv(goOn, mark)
 	cmd := sweepProcess(withTries(t, study, 1), "--out", dir, "--workers", "2")
 	require.NoError(t, cmd.Start())
-	require.Eventually(t, func() bool { return len(children(cmd.Process.Pid)) == 2 }, time.Minute, time.Millisecond)
+	require.Eventually(t, func() bool { return len(children(cmd.Process.Pid)) == 2 }, enough, time.Millisecond)
 	require.Eventually(t, func() bool {
 		waiting, _ := filepath.Glob(mark + ".*")
 		return len(waiting) == 2
-	}, time.Minute, time.Millisecond)
+	}, enough, time.Millisecond)
 	for _, pid := range children(cmd.Process.Pid) {
 		require.NoError(t, syscall.Kill(pid, syscall.SIGINT))
 		require.NoError(t, syscall.Kill(pid, syscall.SIGTERM))

@@ -60,7 +60,7 @@ func TestALiveViewIsDrawnAndWipedOutWhenInterrupted(t *testing.T) {
 	}()
 	var text strings.Builder
 	wait := func(want string) {
-		for deadline := time.After(time.Minute); !strings.Contains(text.String(), want); {
+		for deadline := time.After(enough); !strings.Contains(text.String(), want); {
 			select {
 			case s, ok := <-seen:
 				require.True(t, ok, "%q is not in %q", want, &text)

@@ -143,7 +143,7 @@ func (c *cluster) start() error {
 		"--pid-file="+at("pid"), "--log-file="+at("log"), "--seed-file="+at("seed")); err != nil {
 		return err
 	}
-	if err := within(time.Minute, func() bool { _, err := os.Stat(at("socket")); return err == nil }); err != nil {
+	if err := within(10*time.Minute, func() bool { _, err := os.Stat(at("socket")); return err == nil }); err != nil {
 		return fmt.Errorf("munged: %w", err)
 	}
 	if err := c.run("slurmctld", "slurmctld", "-D"); err != nil {
@@ -158,7 +158,7 @@ func (c *cluster) startNodes(nodes ...string) error {
 			return err
 		}
 	}
-	if err := within(3*time.Minute, func() bool { return c.nodes("idle") == 2 }); err != nil {
+	if err := within(10*time.Minute, func() bool { return c.nodes("idle") == 2 }); err != nil {
 		return fmt.Errorf("the nodes: %w", err)
 	}
 	return nil

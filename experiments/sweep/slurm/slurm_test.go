@@ -120,7 +120,7 @@ func (w *world) jobs() []slurm.Job {
 // drained waits until no job is left in the queue.
 func (w *world) drained() {
 	w.t.Helper()
-	require.NoError(w.t, within(4*time.Minute, func() bool { return len(w.jobs()) == 0 }), theCluster.logs())
+	require.NoError(w.t, within(10*time.Minute, func() bool { return len(w.jobs()) == 0 }), theCluster.logs())
 }
 
 // cancel ends all jobs.
@@ -176,17 +176,12 @@ func TestANodeIsKilledAndEverythingIsThereOnce(t *testing.T) {
 	w := newWorld(t)
 	w.submit("--tasks", "4")
 	study := w.read(w.study)
-	require.NoError(t, within(2*time.Minute, func() bool { return len(w.stored()) >= 20 }), c.logs())
-	require.NoError(t, within(2*time.Minute, func() bool { // all tasks have come to a run that waits
+	require.NoError(t, within(10*time.Minute, func() bool { return len(w.stored()) >= 20 }), c.logs())
+	require.NoError(t, within(10*time.Minute, func() bool { // all tasks have come to a run that waits
 		before := len(w.stored())
 		time.Sleep(500 * time.Millisecond)
-		return len(w.stored()) == before
-	}))
-	on := map[string]bool{}
-	for _, node := range []string{"n1", "n2"} {
-		on[node] = len(c.scripts(node)) > 0
-	}
-	require.Equal(t, map[string]bool{"n1": true, "n2": true}, on)
+		return len(w.stored()) == before && len(c.scripts("n1")) > 0 && len(c.scripts("n2")) > 0
+	}), c.logs())
 	c.kill(t, "n2")
 	times := map[string]time.Time{} // of what is stored
 	for _, path := range w.stored() {
@@ -231,7 +226,7 @@ func TestATaskThatCrashesLeavesItsRunsToTheNextCall(t *testing.T) {
 	w.submit("--tasks", "3")
 	require.NoError(t, os.Remove(w.program)) // as a build does
 	require.NoError(t, os.WriteFile(w.program, []byte("#!/bin/sh\nexit 9\n"), 0o777))
-	require.NoError(t, within(2*time.Minute, func() bool { // the first task has crashed
+	require.NoError(t, within(10*time.Minute, func() bool { // the first task has crashed
 		for _, j := range w.jobs() {
 			if j.Task == 1 {
 				return false
