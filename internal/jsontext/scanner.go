@@ -155,6 +155,14 @@ func (s *Scanner) Element() bool { return s.another(']') }
 // is one. The caller must then read its value.
 func (s *Scanner) Member() bool { return s.another('}') && s.name() }
 
+// End reports whether nothing but blanks is left, which is an error of the text otherwise.
+func (s *Scanner) End() bool {
+	if c := s.Next(); s.Err == nil && c != 0 {
+		return s.fail("want nothing behind its end, not %q", c)
+	}
+	return s.Err == nil
+}
+
 // another passes over what stands between the parts of a list or an object, and reports whether
 // there is another part. There is no comma in front of the first one.
 func (s *Scanner) another(end byte) bool {

@@ -153,6 +153,7 @@ func (f *file) read() error {
 	if h := f.header; h != nil && f.size > 0 && f.size != cmp.Or(h.MaxProcs, h.MaxNodes) { // a header of ours says it already
 		h.Set("MaxProcs", strconv.FormatInt(f.size, 10))
 	}
+	f.End() // another workload behind the first one would not be read
 	return wrong(f.Scanner, f.name)
 }
 

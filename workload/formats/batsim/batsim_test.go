@@ -33,7 +33,7 @@ const profiles = `"profiles": {
 func TestJobsAndProfilesComeInAnyOrder(t *testing.T) {
 	for _, text := range []string{
 		`{"nb_res": 4, "description": "a test", "x": {"jobs": [1, "]"]}, ` + jobs + `,` + profiles + `}`,
-		"\ufeff { " + profiles + "," + jobs + `, "description": "a test", "nb_res":4 } trailing`,
+		"\ufeff { " + profiles + "," + jobs + `, "description": "a test", "nb_res":4 } ` + "\n",
 	} {
 		h, records, report, err := read(strings.NewReader(text), true)
 		require.NoError(t, err)
@@ -78,6 +78,7 @@ func TestWhatCannotBeReadIsToldWithItsLine(t *testing.T) {
 		"{\"jobs\": [{":           `:1: this is no JSON of a workload: it ends within a value`,
 		"{\n\"jobs\": [":          `:2: this is no JSON of a workload: it ends too early`,
 		"":                        `:1: this is no JSON of a workload: it ends too early`,
+		one(`{"id": 1}`) + "\n{}": `this is no JSON of a workload: want nothing behind its end, not '{'`,
 		"{\"x\": " + strings.Repeat("[", 1000000): `nested more than 512 deep`,
 		"{jobs: 1}": `want a name in quotes, not "jobs"`,
 	} {
