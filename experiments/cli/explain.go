@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -9,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/experiments/internal/interrupt"
 	"github.com/gridslot/gridslot/metrics/explain"
 	"github.com/gridslot/gridslot/metrics/gantt"
 	"github.com/gridslot/gridslot/metrics/results"
@@ -56,10 +58,21 @@ column that is longer than a time unit shows the job that has most of it.`,
 				}
 				runs = []*results.Run{run}
 			}
-			if len(args) == 1 {
-				return drawSchedules(cmd.OutOrStdout(), folder, runs, width)
+			var text bytes.Buffer // a call that is left behind must not write further
+			if interrupted := interrupt.Do(cmd.Context(), func() error {
+				if len(args) == 1 {
+					err = drawSchedules(&text, folder, runs, width)
+				} else {
+					err = tellStories(&text, runs, id)
+				}
+				return nil
+			}); interrupted != nil {
+				return interrupted
 			}
-			return tellStories(cmd.OutOrStdout(), runs, id)
+			if _, err := text.WriteTo(cmd.OutOrStdout()); err != nil {
+				return err
+			}
+			return err
 		},
 	}
 	cmd.Flags().StringVar(&policy, "policy", "", "the policy, as it was asked for (default: all in DIR)")

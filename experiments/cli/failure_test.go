@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -253,6 +254,26 @@ func TestAnInterruptBeforeAnythingIsFinishedLeavesNothing(t *testing.T) {
 	require.Contains(t, got.stderr, "interrupted; nothing was finished")
 	require.NoDirExists(t, out)
 	require.Empty(t, got.stdout)
+}
+
+// What reads a folder of results takes long on a large one.
+func TestAnInterruptEndsWhatReadsResults(t *testing.T) {
+	dir := t.TempDir()
+	require.Zero(t, call("simulate", "--first", "100", "--policy", "easy", "--decisions", "--out", dir).code)
+	before := files(t, dir)
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	for _, args := range [][]string{
+		{"validate", dir}, {"validate", filepath.Join(dir, "jobs-easy.csv")}, {"report", dir}, {"explain", dir, "10"}, {"explain", dir}, {"plot", dir},
+		{"report", filepath.Join(dir, "summary.csv"), "--table", "csv", "--parameters", "policy", "--measure", "mean_wait"},
+	} {
+		var stdout, stderr bytes.Buffer
+		code := Run(ctx, Env{Args: args, Stdin: strings.NewReader(""), Stdout: &stdout, Stderr: &stderr})
+		require.Equal(t, exitFailed, code, args)
+		require.Contains(t, stderr.String(), "interrupted", args)
+		require.Empty(t, stdout.String(), args)
+		require.Equal(t, before, files(t, dir), args)
+	}
 }
 
 func TestAnInterruptedGeneratorLeavesNothing(t *testing.T) {

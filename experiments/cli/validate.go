@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/gridslot/gridslot/experiments/internal/interrupt"
 	"github.com/gridslot/gridslot/experiments/simulation"
 	"github.com/gridslot/gridslot/metrics"
 	"github.com/gridslot/gridslot/metrics/results"
@@ -123,7 +124,14 @@ func (v *validation) schedule(cmd *cobra.Command, s schedule) error {
 	if s.manifest != nil && v.trace == "" && v.described == "" {
 		check.SHA256 = s.manifest.Trace.SHA256
 	}
-	of, found, err := simulation.Validate(cmd.Context(), sc, check, simulation.Options{Tables: v.tables, Stdin: cmd.InOrStdin()}, v.limit)
+	var of string
+	var found validate.Report
+	if interrupted := interrupt.Do(cmd.Context(), func() error {
+		of, found, err = simulation.Validate(cmd.Context(), sc, check, simulation.Options{Tables: v.tables, Stdin: cmd.InOrStdin()}, v.limit)
+		return nil
+	}); interrupted != nil {
+		return interrupted
+	}
 	if err != nil {
 		// An error names the file that it is about: the schedule, or what stands beside it.
 		var damaged *validate.DamagedFileError

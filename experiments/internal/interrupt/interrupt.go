@@ -1,5 +1,5 @@
-// Package interrupt has reading end when a context does: a terminal or a pipe can
-// block for ever otherwise.
+// Package interrupt has reading, and work that knows no context, end when a context does: a
+// terminal or a pipe can block for ever, and what is large takes long.
 package interrupt
 
 import (
@@ -72,4 +72,34 @@ func (l *lazy) Read(p []byte) (n int, err error) {
 		l.file.Close()
 	}
 	return n, err
+}
+
+// Do calls do and returns its error, or ctx's if ctx ends first. A call under way is left behind
+// then: the caller must not touch again what it writes into. A panic of do is the caller's.
+func Do(ctx context.Context, do func() error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	type ending struct {
+		err   error
+		panic any
+	}
+	done := make(chan ending, 1)
+	go func() {
+		var e ending
+		defer func() {
+			e.panic = recover()
+			done <- e
+		}()
+		e.err = do()
+	}()
+	select {
+	case e := <-done:
+		if e.panic != nil {
+			panic(e.panic)
+		}
+		return e.err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }

@@ -2,6 +2,7 @@ package interrupt
 
 import (
 	"context"
+	"errors"
 	"io"
 	"strings"
 	"testing"
@@ -28,4 +29,17 @@ func TestAReadThatBlocksEndsWithTheContext(t *testing.T) {
 	time.AfterFunc(10*time.Millisecond, cancel)
 	_, err := io.ReadAll(Reader(ctx, pipe))
 	require.ErrorIs(t, err, context.Canceled)
+}
+
+func TestWorkEndsByItselfOrWithTheContext(t *testing.T) {
+	failed := errors.New("failed")
+	require.ErrorIs(t, Do(context.Background(), func() error { return failed }), failed)
+	require.NoError(t, Do(context.Background(), func() error { return nil }))
+	require.PanicsWithValue(t, "at a loss", func() { _ = Do(context.Background(), func() error { panic("at a loss") }) })
+
+	ctx, cancel := context.WithCancel(context.Background())
+	never := make(chan struct{})
+	defer close(never)
+	require.ErrorIs(t, Do(ctx, func() error { cancel(); <-never; return nil }), context.Canceled)
+	require.ErrorIs(t, Do(ctx, func() error { t.Error("it was begun"); return nil }), context.Canceled)
 }
