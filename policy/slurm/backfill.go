@@ -504,14 +504,19 @@ func (r *backfillRun) catchUp() {
 	}
 }
 
-// full reports whether the table is full. A plan uses two records at most, one for each of its ends that cuts an
-// interval, so the plans that the table has not learnt need not be entered to tell that it is not full.
-func (r *backfillRun) full() bool {
-	if r.table.records+2*(len(r.c.backfill.trail.made)-r.learnt) < r.table.size {
-		return false
+// full reports whether the table is full.
+func (r *backfillRun) full() bool { return !r.hasRoom(0) }
+
+// hasRoom reports whether the table is sure not to be full when more plans have been made, as many as are told. A plan uses two
+// records at most, one for each of its ends that cuts an interval, so the plans that the table has not learnt need not be entered
+// to tell that it is not full.
+func (r *backfillRun) hasRoom(more int) bool {
+	t := r.table
+	if t.records+2*(len(r.c.backfill.trail.made)-r.learnt+more) < t.size {
+		return true
 	}
 	r.catchUp()
-	return r.table.full()
+	return t.records+2*more < t.size
 }
 
 // limit returns the number of seconds for which backfill plans the job of e: its limit, or MaxTime of the

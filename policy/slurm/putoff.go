@@ -24,24 +24,25 @@ type putOff struct {
 }
 
 // putsOff puts off the planning of the job of e, if that may be. It makes up for as many entries that were put off as it takes
-// to tell that the job cannot start now. If it returns false, nothing is put off any more.
+// to tell that the job cannot start now, and that the table has room for its plan. If it returns false, nothing is put off any
+// more.
 func (r *backfillRun) putsOff(e *entry, nowOnly bool) bool {
-	may := r.mayPutOff(e, nowOnly)
-	for len(r.off) > 0 && !(may && r.lacksCPUs(e)) {
-		r.makeUp()
+	for may := r.mayPutOff(e, nowOnly); ; r.makeUp() {
+		switch {
+		case may && r.hasRoom(len(r.off)+1) && r.lacksCPUs(e):
+			r.off = append(r.off, putOff{e, nowOnly})
+			return true
+		case len(r.off) == 0:
+			return false
+		}
 	}
-	if len(r.off) > 0 || may && r.lacksCPUs(e) {
-		r.off = append(r.off, putOff{e, nowOnly})
-		return true
-	}
-	return false
 }
 
 // makeUp plans the first entry that was put off.
 func (r *backfillRun) makeUp() {
 	first := r.off[0]
 	r.off = r.off[1:]
-	r.findAndUse(first.entry, first.nowOnly) // the table has room: see mayPutOff
+	r.findAndUse(first.entry, first.nowOnly) // the table has room: see putsOff
 }
 
 // makeUpAll plans all entries that were put off.
@@ -70,16 +71,13 @@ func (r *backfillRun) settle() {
 	}
 }
 
-// mayPutOff reports whether the planning of the job of e leaves nothing behind but a plan, and the table has room for it. What
-// may be left behind otherwise: what looks leave (see passesOver); with bf_busy_nodes how many CPUs a job gets; with
+// mayPutOff reports whether the planning of the job of e leaves nothing behind but a plan. What may be left behind otherwise: what looks leave (see passesOver); with bf_busy_nodes how many CPUs a job gets; with
 // assoc_limit_stop, and for a QoS with NoReserve, what becomes of jobs behind it; for a job of several partitions, its plans in
 // others; the limit that keeps it from being planned, as its reason.
 func (r *backfillRun) mayPutOff(e *entry, nowOnly bool) bool {
 	c, j := r.c, e.job
 	switch rules := &c.conf.Schedule; {
 	case c.Estimates || r.hasty || rules.BusyNodes || rules.AssocLimitStop || len(j.entries) > 1 || j.reservation != nil || !r.passesOver(e):
-		return false
-	case r.table.records+2*(len(c.backfill.trail.made)-r.learnt+len(r.off)+1) >= r.table.size:
 		return false
 	case nowOnly || !c.conf.Enforce.Limits: // no plan, or no limits
 		return true

@@ -71,8 +71,6 @@ func newTable(before *table, now, window, resolution int64, size int, all nodeSe
 	return t
 }
 
-func (t *table) full() bool { return t.records >= t.size }
-
 // windowEnd is the end of the table.
 func (t *table) windowEnd() int64 { return t.intervals[len(t.intervals)-1].end }
 
