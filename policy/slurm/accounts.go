@@ -16,8 +16,9 @@ type Accounts struct {
 	qos   map[string]*qos // by name
 	root  *association    // the account above all
 	users int             // number of associations of users, root's own among them (g_user_assoc_count)
-	// limitsMinutes reports whether anybody has a limit on minutes (GrpTRESRunMins).
-	limitsMinutes bool
+	// limitsUse reports whether anybody has a limit on use (GrpTRESMins, MaxTRESMins, GrpWall), so that use is counted, and
+	// limitsMinutes whether anybody has one that is reckoned at ticks: such a limit, or GrpTRESRunMins.
+	limitsUse, limitsMinutes bool
 	// defaults is by user the account of jobs that name none (DefaultAccount). A user who is not there has
 	// the first account that lists the user.
 	defaults map[string]string
@@ -252,7 +253,8 @@ func (a *Accounts) command(words []string) (missed []string, err error) {
 			if err != nil {
 				return nil, fmt.Errorf("%s=%s: %w", key, value, err)
 			}
-			a.limitsMinutes = a.limitsMinutes || len(l.asked[grpTRESRunMins]) > 0
+			a.limitsUse = a.limitsUse || len(l.asked[grpTRESMins]) > 0 || len(l.asked[maxTRESMinsPerJob]) > 0 || l.wallTogether.limited
+			a.limitsMinutes = a.limitsMinutes || a.limitsUse || len(l.asked[grpTRESRunMins]) > 0
 			if !known {
 				missed = append(missed, key+"="+value)
 			}
@@ -334,6 +336,14 @@ func (a *Accounts) all(yield func(*association) bool) {
 func (a *Accounts) decay(by float64) {
 	for at := range a.all {
 		at.usage *= by
+		if a.limitsUse {
+			at.used.decay(by)
+		}
+	}
+	for _, q := range a.qos {
+		if a.limitsUse && !q.keeps {
+			q.used.decay(by)
+		}
 	}
 }
 

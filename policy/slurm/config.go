@@ -26,7 +26,8 @@ type Config struct {
 	TrackedTRES []string
 	// Enforce says which rules of accounts are enforced (AccountingStorageEnforce): that a job has an
 	// account and user that there are, that limits hold, that the user may use the QoS.
-	Enforce struct{ Associations, Limits, QOS bool }
+	// A job only starts if it can end within limits on use (safe).
+	Enforce struct{ Associations, Limits, QOS, Safe bool }
 
 	// EnforceLimits says whether jobs beyond the limits of a partition are refused as they come
 	// (EnforcePartLimits): NO, ANY (beyond the limits of all its partitions) or ALL (beyond the

@@ -18,24 +18,48 @@ type count struct {
 	limited bool // there is such a limit
 }
 
+// timeLimit is a limit on a time, whole minutes. A limit of 0 lets no job start.
+type timeLimit struct {
+	most    des.Time
+	limited bool // there is such a limit
+}
+
+// exceeded reports whether a time is beyond the limit.
+func (s timeLimit) exceeded(by des.Time) bool { return s.limited && by > s.most }
+
+// set reads a time of Slurm, which sacctmgr rounds up to whole minutes (time_str2mins). -1, INFINITE and UNLIMITED
+// clear the limit.
+func (s *timeLimit) set(value string) (err error) {
+	if *s = (timeLimit{}); value == "-1" {
+		return nil
+	}
+	s.most, err = Duration(value)
+	if s.limited = s.most != des.Forever; s.limited {
+		s.most = (s.most + des.Minute - 1) / des.Minute * des.Minute
+	}
+	return err
+}
+
 // reached reports whether a number of jobs has reached the limit, so that no further job may join them.
 func (n count) reached(jobs int) bool { return n.limited && jobs >= n.most }
 
 // limits are the limits and the options of a QoS or an association.
 type limits struct {
-	jobs               count    // that run at once (GrpJobs)
-	accruing           count    // that wait and grow older at once (GrpJobsAccrue)
-	wall               des.Time // MaxWall; 0: no limit
-	jobsOfUser         count    // of a QoS: MaxJobsPerUser; of an association: MaxJobs
-	jobsOfAccount      count    // MaxJobsPerAccount
-	submitted          count    // jobs that wait or run (GrpSubmitJobs)
-	submittedOfUser    count    // of a QoS: MaxSubmitJobsPerUser; of an association: MaxSubmitJobs
-	submittedOfAccount count    // MaxSubmitJobsPerAccount
+	jobs               count     // that run at once (GrpJobs)
+	accruing           count     // that wait and grow older at once (GrpJobsAccrue)
+	wall               timeLimit // of each job (MaxWall)
+	wallTogether       timeLimit // that jobs have run in all, as far as usage has not decayed (GrpWall)
+	jobsOfUser         count     // of a QoS: MaxJobsPerUser; of an association: MaxJobs
+	jobsOfAccount      count     // MaxJobsPerAccount
+	submitted          count     // jobs that wait or run (GrpSubmitJobs)
+	submittedOfUser    count     // of a QoS: MaxSubmitJobsPerUser; of an association: MaxSubmitJobs
+	submittedOfAccount count     // MaxSubmitJobsPerAccount
 	// asked are the limits on amounts as they were read, by kind of TRES; memory in MB. ceilings are made of
 	// them and of those that are inherited: see setCeilings.
 	asked    [tresLimitCount]map[string]int
 	ceilings ceilings
 
+	keeps       bool     // of a QoS: what its jobs have used does not decay (NoDecay)
 	denied      bool     // jobs that can never fit are refused as they come (DenyOnLimit)
 	noPlans     bool     // backfill plans nothing for its jobs (NoReserve)
 	preempts    []string // names of the QoSs whose jobs it preempts
@@ -95,6 +119,44 @@ type group struct {
 	// lost is, by position of the kind of TRES, the use (amount times seconds) of jobs that are over which Slurm
 	// goes on to count as if running jobs still had it before them (see Job.hasty); nil: none.
 	lost []float64
+	used useOf // valid if Accounts.limitsUse
+}
+
+// useOf is what the jobs of a group have used up to the last tick, and those that are over up to their ends, as far as
+// it has not decayed.
+type useOf struct {
+	seconds []float64 // amount times seconds, by position of the kind of TRES (usage_tres_raw); nil: nothing
+	wall    float64   // seconds that jobs have run (grp_used_wall)
+}
+
+// minutes returns the whole minutes of a kind, amount times minutes, that are used.
+func (u *useOf) minutes(kind int) int {
+	if u.seconds == nil {
+		return 0
+	}
+	return int(u.seconds[kind] / 60)
+}
+
+// wallMinutes returns the whole minutes that jobs have run.
+func (u *useOf) wallMinutes() int { return int(u.wall) / 60 }
+
+// add adds the use of seconds of a job that has these amounts.
+func (u *useOf) add(amounts []int, seconds float64) {
+	if u.seconds == nil {
+		u.seconds = make([]float64, len(amounts))
+	}
+	for kind, n := range amounts {
+		u.seconds[kind] += float64(n) * seconds
+	}
+	u.wall += seconds
+}
+
+// decay multiplies all use by a factor from 0 to 1.
+func (u *useOf) decay(by float64) {
+	for kind := range u.seconds {
+		u.seconds[kind] *= by
+	}
+	u.wall *= by
 }
 
 // qos is a quality of service: a priority, limits, and whom its jobs preempt.
@@ -130,7 +192,9 @@ func (l *limits) set(key, value string) (known bool, err error) {
 	case "grpjobsaccrue":
 		err = l.accruing.set(value)
 	case "maxwall", "maxwalldurationperjob":
-		l.wall, err = Duration(value)
+		err = l.wall.set(value)
+	case "grpwall":
+		err = l.wallTogether.set(value)
 	case "maxjobsperuser", "maxjobspu", "maxjobs":
 		err = l.jobsOfUser.set(value)
 	case "maxjobsperaccount", "maxjobspa":
@@ -188,6 +252,8 @@ func (l *limits) setFlags(value string) (known bool) {
 			l.denied = true
 		case "noreserve":
 			l.noPlans = true
+		case "nodecay":
+			l.keeps = true
 		default:
 			return false
 		}
@@ -217,17 +283,22 @@ func (c *Controller) beyondJobLimits(j *Job) Reason {
 		switch {
 		case q.jobs.reached(len(q.running)):
 			return "QOSGrpJobsLimit"
+		case !j.excused && c.beyondWall(&q.group, j):
+			return "QOSGrpWallLimit"
 		case q.jobsOfAccount.reached(len(ofAccount.running)):
 			return "MaxJobsPerAccount"
 		case q.jobsOfUser.reached(len(ofUser.running)):
 			return "QOSMaxJobsPerUserLimit"
-		case q.wall > 0 && j.Limit > q.wall && !j.excused:
+		case q.wall.exceeded(j.Limit) && !j.excused:
 			return "QOSMaxWallDurationPerJobLimit"
 		}
 	}
 	for at := j.assoc; at != nil; at = at.parent {
 		if !of.jobs.limited && at.jobs.reached(len(at.running)) {
 			return "AssocGrpJobsLimit"
+		}
+		if !of.wallTogether.limited && !j.excused && c.beyondWall(&at.group, j) {
+			return "AssocGrpWallLimit"
 		}
 		if at != j.assoc {
 			continue
@@ -236,21 +307,32 @@ func (c *Controller) beyondJobLimits(j *Job) Reason {
 		if !of.jobsOfUser.limited && !of.jobsOfAccount.limited && most.reached(len(at.running)) {
 			return "AssocMaxJobsLimit"
 		}
-		if wall := at.wallLimit(); of.wall == 0 && wall > 0 && j.Limit > wall && !j.excused {
+		if !of.wall.limited && at.wallLimit().exceeded(j.Limit) && !j.excused {
 			return "AssocMaxWallDurationPerJobLimit"
 		}
 	}
 	return ""
 }
 
-// wallLimit is the limit on the time of jobs (MaxWall) of the nearest association upwards that has one; 0 if none has.
-func (a *association) wallLimit() des.Time {
+// beyondWall reports whether the time that jobs of a group have run keeps a job from starting (GrpWall): it has reached
+// the limit, or with AccountingStorageEnforce=safe the job's limit would exceed it.
+func (c *Controller) beyondWall(g *group, j *Job) bool {
+	most := g.wallTogether
+	if !most.limited {
+		return false
+	}
+	ran := des.Time(g.used.wallMinutes()) * des.Minute
+	return ran >= most.most || c.conf.Enforce.Safe && most.exceeded(ran.Add(j.Limit))
+}
+
+// wallLimit is the limit on the time of jobs (MaxWall) of the nearest association upwards that has one.
+func (a *association) wallLimit() timeLimit {
 	for at := a; at != nil; at = at.parent {
-		if at.wall > 0 {
+		if at.wall.limited {
 			return at.wall
 		}
 	}
-	return 0
+	return timeLimit{}
 }
 
 // inherited returns a limit on numbers of jobs of a user, or, if the user has none, the limit of the nearest
@@ -409,16 +491,31 @@ func (r *crowd) present() int { return r.waiting + len(r.running) }
 // never start: with DenyOnLimit such jobs are refused.
 func (c *Controller) beyondForEver(j *Job) bool {
 	wants := c.requested(j, c.parts[j.Partitions[0]])
+	type row struct {
+		limit tresLimit
+		kind  int
+	}
+	nearer := map[row]bool{} // limits on minutes that a nearer association has: those above do not count
 	for _, l := range j.amountLimits() {
-		if l.beyondAlone(j, wants) {
+		r := row{l.limit, l.kind}
+		if l.limit.ofTime() && nearer[r] {
+			continue
+		}
+		if nearer[r] = true; l.beyondAlone(j, wants) {
 			return true
 		}
 	}
-	wall := j.qos.wall
-	if wall == 0 && j.assoc != nil {
-		wall = j.assoc.wallLimit()
+	// Times: the first limit that there is decides, and no other one is looked at.
+	wall, together := j.qos.wall, j.qos.wallTogether
+	for at := j.assoc; at != nil; at = at.parent {
+		if !wall.limited {
+			wall = at.wall
+		}
+		if !together.limited {
+			together = at.wallTogether
+		}
 	}
-	return wall > 0 && j.Limit > wall
+	return wall.exceeded(j.Limit) || together.exceeded(j.Limit)
 }
 
 // count moves a job between the jobs that wait and the jobs that run, in all its groups. waiting is added to the

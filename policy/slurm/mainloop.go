@@ -1,6 +1,7 @@
 package slurm
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/gridslot/gridslot/des"
@@ -146,15 +147,19 @@ func (c *Controller) purge(now des.Time) {
 // limitInterval is the time between two looks for jobs beyond their limits.
 const limitInterval = 30 * des.Second
 
-// endBeyondLimits ends jobs whose limit and OverTimeLimit have passed, or whose reservation is over. A job that is preempted
+// endBeyondLimits ends jobs whose limit and OverTimeLimit have passed, whose reservation is over, or whose groups have
+// reached a limit on use. A job that is preempted
 // ends after its grace time, without OverTimeLimit and whatever becomes of its reservation.
 func (c *Controller) endBeyondLimits(now des.Time) {
 	c.roomToStop = append(c.roomToStop[:0], c.running...) // a job that is ended leaves them
+	if c.accounts.limitsUse {                             // what a job has used counts for those that Slurm looks at later
+		slices.SortFunc(c.roomToStop, func(a, b *Job) int { return cmp.Compare(a.ID, b.ID) })
+	}
 	for _, j := range c.roomToStop {
 		switch r := j.reservation; {
 		case j.graceEnds > 0:
 			c.evict(now, j)
-		case c.overdueSecond(j) <= c.second(now), r != nil && c.second(r.End) < c.second(now):
+		case c.overdueSecond(j) <= c.second(now), r != nil && c.second(r.End) < c.second(now), c.outOfUse(now, j):
 			c.stop(now, j, Timeout, false)
 		}
 	}

@@ -342,8 +342,9 @@ func (f *configFile) readAccounting(conf *Config) {
 			switch word {
 			case "associations":
 				conf.Enforce.Associations = true
-			case "limits", "safe": // safe differs in GrpTRESMins and GrpWall, which are not simulated
+			case "limits", "safe":
 				conf.Enforce.Associations, conf.Enforce.Limits = true, true
+				conf.Enforce.Safe = conf.Enforce.Safe || word == "safe"
 			case "qos":
 				conf.Enforce.Associations, conf.Enforce.QOS = true, true
 			case "none", "0", "":

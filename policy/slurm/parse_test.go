@@ -232,7 +232,7 @@ func TestDumpsOfAccountsAreRead(t *testing.T) {
 	require.Equal(t, map[string]int{"cpu": 8, "mem": 10240, "node": 2}, hi.asked[grpTRES])
 	require.Equal(t, []string{"low"}, hi.preempts)
 	require.Equal(t, []count{{8, true}, {2, true}, {3, true}}, []count{hi.jobs, hi.jobsOfUser, hi.submittedOfUser})
-	require.Equal(t, []des.Time{30 * des.Minute, 60 * des.Second}, []des.Time{hi.wall, low.grace})
+	require.Equal(t, []des.Time{30 * des.Minute, 60 * des.Second}, []des.Time{hi.wall.most, low.grace})
 	require.Equal(t, map[string]int{"cpu": 100}, hi.asked[grpTRESRunMins])
 	require.Equal(t, map[string]int{"cpu": 4}, hi.asked[maxTRESPerUser])
 	require.Equal(t, 100.0, hi.priority)

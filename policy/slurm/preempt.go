@@ -159,21 +159,37 @@ func (c *Controller) evict(now des.Time, j *Job) {
 	}
 }
 
-// forgetOrder gives a preempted job that waits again the MaxWall of its QoS, else the MaxWall of its
-// associations, in place of a limit that an operator has given it (acct_policy_update_pending_job, which takes
-// such a limit for none). Without a MaxWall the limit stays.
+// forgetOrder gives a preempted job that waits again what limits on times of its QoS, else of its associations, allow,
+// in place of a limit that an operator has given it (acct_policy_update_pending_job, which takes such a limit for
+// none). Without such a limit its own stays.
 func (c *Controller) forgetOrder(j *Job) {
 	if !j.excused || !c.conf.Enforce.Limits {
 		return
 	}
-	wall := des.Time(0)
+	if most := j.longest(); most.limited {
+		j.Limit, j.excused = min(most.most, c.parts[j.StartedIn].MaxTime), false
+	}
+}
+
+// longest returns the limit that a job without one gets from its QoS, the lower one of MaxWall and GrpWall, or else from
+// the first association upwards that has one, where GrpWall comes before the MaxWall that the user has or inherits.
+func (j *Job) longest() timeLimit {
 	if j.qos != nil {
-		wall = j.qos.wall
+		wall, together := j.qos.wall, j.qos.wallTogether
+		if wall.limited && !together.exceeded(wall.most) {
+			return wall
+		}
+		if together.limited {
+			return together
+		}
 	}
-	if wall == 0 && j.assoc != nil {
-		wall = j.assoc.wallLimit()
+	for at := j.assoc; at != nil; at = at.parent {
+		if at.wallTogether.limited {
+			return at.wallTogether
+		}
+		if wall := at.wallLimit(); at == j.assoc && wall.limited {
+			return wall
+		}
 	}
-	if wall > 0 {
-		j.Limit, j.excused = min(wall, c.parts[j.StartedIn].MaxTime), false
-	}
+	return timeLimit{}
 }

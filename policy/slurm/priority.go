@@ -31,7 +31,8 @@ func (c *Controller) perSecond() float64 {
 //
 //	r · f^r · billing · UsageFactor,   r the seconds, f = perSecond
 //
-// So Slurm decays the use of a whole period as if all of it had been made at the period's beginning.
+// So Slurm decays the use of a whole period as if all of it had been made at the period's beginning. Limits on use count
+// the same with the amount of each kind of TRES in place of billing, in the job's QoS, too.
 func (c *Controller) charge(j *Job, now des.Time) {
 	if j.assoc == nil {
 		return
@@ -41,7 +42,18 @@ func (c *Controller) charge(j *Job, now des.Time) {
 		from = max(from, c.second(c.decay.last))
 	}
 	seconds := float64(max(0, c.second(now)-from))
-	j.assoc.charge(seconds * math.Pow(c.perSecond(), seconds) * j.billing * j.usageFactor())
+	decayed := seconds * math.Pow(c.perSecond(), seconds)
+	j.assoc.charge(decayed * j.billing * j.usageFactor())
+	if !c.accounts.limitsUse {
+		return
+	}
+	for g := range j.groups {
+		used := decayed
+		if g.keeps {
+			used = seconds
+		}
+		g.used.add(j.allocated.amounts, used*j.usageFactor())
+	}
 }
 
 // computePriorities is a tick: usage decays (by f^d, d the seconds since the last tick), what runs is charged,

@@ -233,10 +233,13 @@ func (c *Controller) weighted(t tres, p *partition) float64 {
 type tresLimit uint8
 
 // The limits on amounts, in the order in which Slurm checks them when nodes are chosen
-// (acct_policy_job_runnable_post_select). QoSs have all, associations the first four.
+// (acct_policy_job_runnable_post_select). QoSs have all, associations those before
+// minTRESPerJob.
 const (
-	grpTRES tresLimit = iota
+	grpTRESMins tresLimit = iota
+	grpTRES
 	grpTRESRunMins
+	maxTRESMinsPerJob
 	maxTRESPerJob
 	maxTRESPerNode
 	minTRESPerJob
@@ -249,11 +252,13 @@ const (
 type measure uint8
 
 const (
-	together   measure = iota // what the job and those that run have
-	minutes                   // the minutes that the job and those that run may still use, amount times minutes
-	ofEach                    // what the job has
-	ofEachNode                // what the job has divided by its nodes, cut to a whole number
-	atLeast                   // what the job has: the limit is the least
+	used          measure = iota // the minutes that jobs have used up to now, amount times minutes, as far as they have not decayed
+	together                     // what the job and those that run have
+	minutes                      // the minutes that the job and those that run may still use, amount times minutes
+	ofEach                       // what the job has
+	ofEachMinutes                // what the job has, times the minutes of its limit
+	ofEachNode                   // what the job has divided by its nodes, cut to a whole number
+	atLeast                      // what the job has: the limit is the least
 )
 
 // tresLimits are the limits on amounts.
@@ -263,8 +268,10 @@ var tresLimits = [tresLimitCount]struct {
 	before, after string   // the words before and after the kind in reasons
 	measure       measure
 }{
+	grpTRESMins:       {"GrpTRESMins", []string{"grptresmins"}, "Grp", "Minutes", used},
 	grpTRES:           {"GrpTRES", []string{"grptres"}, "Grp", "", together},
 	grpTRESRunMins:    {"GrpTRESRunMins", []string{"grptresrunmins"}, "Grp", "RunMinutes", minutes},
+	maxTRESMinsPerJob: {"MaxTRESMins", []string{"maxtresmins", "maxtresminsperjob"}, "Max", "MinutesPerJob", ofEachMinutes},
 	maxTRESPerJob:     {"MaxTRES", []string{"maxtres", "maxtresperjob"}, "Max", "PerJob", ofEach},
 	maxTRESPerNode:    {"MaxTRESPerNode", []string{"maxtrespernode"}, "Max", "PerNode", ofEachNode},
 	minTRESPerJob:     {"MinTRES", []string{"mintres", "mintresperjob"}, "Min", "", atLeast},
@@ -282,9 +289,14 @@ func tresLimitOf(key string) (l tresLimit, is bool) {
 	return 0, false
 }
 
-// ofGroup reports whether the limit is on what jobs have together or can still use, so that it is checked for each account
-// above the user, too, and not inherited.
-func (l tresLimit) ofGroup() bool { return l == grpTRES || l == grpTRESRunMins }
+// ofGroup reports whether the limit is on what jobs have together, have used or can still use, so that it is checked for
+// each account above the user, too, and not inherited.
+func (l tresLimit) ofGroup() bool { return l < maxTRESMinsPerJob }
+
+// ofTime reports whether the limit is on minutes.
+func (l tresLimit) ofTime() bool {
+	return l == grpTRESMins || l == grpTRESRunMins || l == maxTRESMinsPerJob
+}
 
 // reasonOf is the reason of jobs that wait for a limit on a kind with a label. of is whose limit it is: QOS or Assoc.
 func (l tresLimit) reasonOf(of, label string) Reason {
@@ -307,6 +319,9 @@ func (l tresLimit) reasonOf(of, label string) Reason {
 var oddReasons = map[string]Reason{
 	"QOSGrpCpu": "QOSGrpCpuLimit", "QOSGrpMem": "QOSGrpMemLimit", "QOSGrpNode": "QOSGrpNodeLimit",
 	"AssocGrpCpu": "AssocGrpCpuLimit", "AssocGrpMem": "AssocGrpMemLimit", "AssocGrpNode": "AssocGrpNodeLimit",
+	"QOSGrpCpuMinutes": "QOSGrpCPUMinutesLimit", "AssocGrpCpuMinutes": "AssocGrpCPUMinutesLimit",
+	"QOSMaxCpuMinutesPerJob": "QOSMaxCpuMinutesPerJobLimit", "AssocMaxCpuMinutesPerJob": "AssocMaxCpuMinutesPerJobLimit",
+	"QOSGrpMemMinutes": "QOSGrpMemoryMinutes", "QOSMaxMemMinutesPerJob": "QOSMaxMemoryMinutesPerJob",
 	"QOSGrpCpuRunMinutes": "QOSGrpCPURunMinutesLimit", "AssocGrpCpuRunMinutes": "AssocGrpCPURunMinutesLimit",
 	"QOSMaxCpuPerJob": "QOSMaxCpuPerJobLimit", "QOSMaxNodePerJob": "QOSMaxNodePerJobLimit",
 	"AssocMaxCpuPerJob": "AssocMaxCpuPerJobLimit", "AssocMaxNodePerJob": "AssocMaxNodePerJobLimit",
@@ -359,7 +374,7 @@ func (c *Controller) setCeilings() {
 		if at.parent == nil {
 			continue
 		}
-		for _, limit := range []tresLimit{maxTRESPerJob, maxTRESPerNode} {
+		for _, limit := range []tresLimit{maxTRESMinsPerJob, maxTRESPerJob, maxTRESPerNode} {
 			for _, above := range at.parent.ceilings[limit] {
 				if _, own := at.ceilings.on(limit, above.kind); !own {
 					at.ceilings[limit] = append(at.ceilings[limit], above)
@@ -502,6 +517,8 @@ func (q *qos) countedFor(limit tresLimit, j *Job) *crowd {
 func (c *Controller) beyond(l amountLimit, j *Job, wants tres) bool {
 	want := wants.of(l.kind)
 	switch tresLimits[l.limit].measure {
+	case used:
+		return c.beyondUse(l.ceiling, l.of, j, want)
 	case together:
 		if l.kind == tresNode { // a node that the others have already counts once
 			theirs := c.nodesOf(l.beside.running)
@@ -522,7 +539,7 @@ func (c *Controller) beyond(l amountLimit, j *Job, wants tres) bool {
 func (l *amountLimit) beyondAlone(j *Job, wants tres) bool {
 	want := wants.of(l.kind)
 	switch tresLimits[l.limit].measure {
-	case minutes:
+	case used, minutes, ofEachMinutes:
 		return want > 0 && int(j.Limit/des.Minute) > l.most/want
 	case ofEachNode:
 		return want/max(wants.of(tresNode), 1) > l.most
@@ -530,6 +547,66 @@ func (l *amountLimit) beyondAlone(j *Job, wants tres) bool {
 		return want < l.most
 	}
 	return want > l.most
+}
+
+// beyondUse reports whether what a group has used of a kind keeps a job from starting that wants so much of it
+// (GrpTRESMins). With AccountingStorageEnforce=safe what the job may use, and what those that run may still use, counts
+// as well. For a job whose QoS has UsageFactor=0 nothing is used.
+func (c *Controller) beyondUse(most ceiling, g *group, j *Job, want int) bool {
+	if want == 0 {
+		return false
+	}
+	has := 0
+	if j.usageFactor() != 0 {
+		has = g.used.minutes(most.kind)
+	}
+	return has >= most.most || c.conf.Enforce.Safe && want*int(j.Limit/des.Minute)+c.minutesLeft(g, most.kind, j) > most.most-has
+}
+
+// outOfUse reports whether a running job has to end, for a limit on use has been reached (acct_policy_job_time_out): the
+// group has used GrpTRESMins or run GrpWall, or the job itself has used MaxTRESMins. With safe no job starts that could
+// get there, and none is ended. The root of all associations limits none, and the nodes of MaxTRESMins of
+// associations count for nothing.
+func (c *Controller) outOfUse(now des.Time, j *Job) bool {
+	if !c.conf.Enforce.Limits || c.conf.Enforce.Safe || !c.accounts.limitsUse {
+		return false
+	}
+	minutes := int(c.second(now)-c.second(j.Start)) / 60
+	of := &limits{} // the QoS's
+	if q := j.qos; q != nil {
+		if of = &q.limits; q.usedUp(&limits{}, j, minutes, true) {
+			return true
+		}
+	}
+	for at := j.assoc; at != nil && at.parent != nil; at = at.parent {
+		if at.usedUp(of, j, minutes, false) {
+			return true
+		}
+	}
+	return false
+}
+
+// usedUp reports whether a limit on use of a group has been reached, unless the QoS has the same limit: by its jobs in
+// all, or by the running job in so many minutes. nodes says whether MaxTRESMins counts nodes.
+func (g *group) usedUp(qos *limits, j *Job, minutes int, nodes bool) bool {
+	rules := func(limit tresLimit, kind int) bool {
+		_, instead := qos.ceilings.on(limit, kind)
+		return !instead && j.allocated.of(kind) > 0
+	}
+	for _, most := range g.ceilings[grpTRESMins] {
+		if rules(grpTRESMins, most.kind) && g.used.minutes(most.kind) >= most.most {
+			return true
+		}
+	}
+	if wall := g.wallTogether; wall.limited && !qos.wallTogether.limited && des.Time(g.used.wallMinutes())*des.Minute >= wall.most {
+		return true
+	}
+	for _, most := range g.ceilings[maxTRESMinsPerJob] {
+		if rules(maxTRESMinsPerJob, most.kind) && (nodes || most.kind != tresNode) && minutes*j.allocated.of(most.kind) >= most.most {
+			return true
+		}
+	}
+	return false
 }
 
 // taken returns the amount of a kind of TRES that the jobs of a crowd have together; a node counts once.

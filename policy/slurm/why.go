@@ -155,6 +155,9 @@ func bound(reason Reason, option string, most count, has int) limited {
 	return limited{reason, option, most.most, most.limited, has}
 }
 
+// count is the limit in minutes.
+func (s timeLimit) count() count { return count{int(s.most / des.Minute), s.limited} }
+
 // limitOf tells the limit that a reason names, as "GrpTRES=cpu=16 of account phys, of which 12 are taken"; ""
 // if the reason names none. A QoS is asked before associations, the nearest association first, as limits
 // are checked.
@@ -192,7 +195,8 @@ func (c *Controller) limitsOf(of string, g *group, j *Job, counted func(tresLimi
 	all := []limited{
 		bound(Reason(of+"GrpJobsLimit"), "GrpJobs", g.jobs, len(g.running)),
 		bound(Reason(of+"MaxJobsLimit"), "MaxJobs", g.jobsOfUser, len(g.running)),
-		bound(Reason(of+"MaxWallDurationPerJobLimit"), "MaxWall", count{int(g.wall / des.Minute), g.wall > 0}, 0),
+		bound(Reason(of+"MaxWallDurationPerJobLimit"), "MaxWall", g.wall.count(), 0),
+		bound(Reason(of+"GrpWallLimit"), "GrpWall", g.wallTogether.count(), g.used.wallMinutes()),
 	}
 	for limit, most := range g.ceilings {
 		for _, m := range most {
@@ -202,6 +206,8 @@ func (c *Controller) limitsOf(of string, g *group, j *Job, counted func(tresLimi
 				has = c.taken(counted(limit), m.kind)
 			case minutes:
 				has = c.minutesLeft(g, m.kind, j)
+			case used:
+				has = g.used.minutes(m.kind)
 			}
 			all = append(all, limited{m.reason, tresLimits[limit].option + "=" + c.kinds[m.kind].name, m.most, true, has})
 		}
