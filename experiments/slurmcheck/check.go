@@ -166,7 +166,8 @@ type job struct {
 	on        []share          // what it has of each node; nil: nothing told of the start
 	partition *slurm.Partition // in which it started; nil: the event names none that exists
 	qos       string
-	billing   float64 // what a second is charged for
+	billing   float64        // what a second is charged for
+	has       map[string]int // what it has of the kinds of TRES that limits on use count
 
 	// What became of it.
 	ended     int64  // the end of the last attempt, or when it left the queue
@@ -423,6 +424,7 @@ func (c *checker) start(j *job, e *event) {
 	c.checkPartition(j, e)
 	c.checkReservations(j)
 	c.checkPriority(j, e)
+	j.has = c.limitedAmounts(j)
 	c.checkLimits(j, e)
 }
 
@@ -502,7 +504,7 @@ func (c *checker) stop(j *job, e *event) {
 	switch why := slurm.Stop(e.detail); why {
 	case slurm.Timeout:
 		most := j.asked + j.extended + c.overtime()
-		if early := took < most && c.limitKnown(j); (early || c.overdue(j, e, most)) && !c.reservationOver(j) {
+		if early := took < most && c.limitKnown(j); (early || c.overdue(j, e, most)) && !c.reservationOver(j) && !c.usedUp(j) {
 			c.wrong(validate.WrongRunTime, j, "killed for its limit after %d s, and the limit is %d", took, most)
 		}
 	case slurm.Cancelled:

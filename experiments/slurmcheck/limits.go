@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/metrics/validate"
 	"github.com/gridslot/gridslot/policy/slurm"
 )
@@ -23,6 +22,7 @@ type group struct {
 	isUser   bool
 	usage    float64 // of a user: billing times seconds, decayed to the last tick
 	factor   float64 // of a user: the fair share, up to 1
+	spent    spending
 }
 
 // book is all that accounts say, and what has been used.
@@ -186,12 +186,8 @@ func (g *group) wall() (most int64, limited bool) {
 	if g == nil {
 		return 0, false
 	}
-	for _, name := range []string{"maxwall", "maxwalldurationperjob"} {
-		if t, err := slurm.Duration(g.says[name]); err == nil && t > 0 && t < des.Forever {
-			return int64(t / des.Second), true
-		}
-	}
-	return 0, false
+	minutes, limited := g.minutes("maxwall", "maxwalldurationperjob")
+	return 60 * int64(minutes), limited
 }
 
 // preempts reports whether any QoS preempts jobs of the given one.
@@ -301,6 +297,7 @@ func (c *checker) checkLimits(j *job, e *event) {
 	if !c.conf.Enforce.Limits {
 		return
 	}
+	c.checkUse(j)
 	// The QoS: its own limits, and those on what a user or an account has in it.
 	q := c.book.qos[j.qos]
 	ofQOS := c.those(func(r *job) bool { return q != nil && r.qos == j.qos })

@@ -540,3 +540,55 @@ func TestLimitsOnTRESAndSubmissions(t *testing.T) {
 		}
 	}
 }
+
+// Limits on use: two jobs of two CPUs and a GPU have run for 500 s each when a third one starts, and a fourth is ended for a
+// limit that it would not be ended for otherwise.
+func TestLimitsOnUse(t *testing.T) {
+	const accounts = "add qos q%s\nadd account a%s\nadd user u1 account=a qos=q defaultqos=q%s\n"
+	play := func(qos, enforce, jobs string) (string, Given) {
+		return playedAt(t, map[string]string{
+			replay.ConfigFile: "SelectTypeParameters=CR_Core\nGresTypes=gpu\nAccountingStorageType=accounting_storage/slurmdbd\nAccountingStorageTRES=gres/gpu\n" +
+				"AccountingStorageEnforce=associations,qos," + enforce + "\nPriorityType=priority/multifactor\nPriorityCalcPeriod=1\nOverTimeLimit=60\n" +
+				"NodeName=n[1-2] CPUs=4 Gres=gpu:2\nPartitionName=all Nodes=ALL Default=YES\n",
+			replay.AccountsFile: fmt.Sprintf(accounts, qos, "", ""),
+			replay.JobsFile:     "key,submit,uid,account,nodes,tasks,gres,limit_min,runtime\n" + jobs,
+		})
+	}
+	check := func(events string, of Given, ofQOS, ofAccount, ofUser, want string) {
+		t.Helper()
+		of.Accounts = fmt.Sprintf(accounts, ofQOS, ofAccount, ofUser)
+		report, err := Events(strings.NewReader(events), nil, of, 0)
+		require.NoError(t, err)
+		if want == "" {
+			require.Zero(t, report.Total, "%v", report)
+		} else {
+			require.Contains(t, report.String(), want)
+		}
+	}
+	events, of := play("", "limits", "x,10.25,5001,a,1,2,gpu:1,10,500\ny,20.25,5001,a,1,2,gpu:1,10,500\nz,1000.25,5001,a,,8,gpu:2,10,100\n")
+	for _, limit := range [][4]string{
+		{" grptresmins=cpu=33", "", "", "GrpTRESMins=cpu of QoS q has been used up"},
+		{" grptresmins=cpu=34", "", "", ""},
+		{" grptresmins=cpu=67 usagefactor=2", "", "", ""},
+		{"", " grptresmins=gres/gpu=16", "", "GrpTRESMins=gres/gpu of account a has been used up"},
+		{" grptresmins=gres/gpu=17", " grptresmins=gres/gpu=16", "", ""},
+		{"", "", " grpwall=16", "GrpWall of user u1 has been used up"},
+		{" grpwall=17", "", " grpwall=16", ""},
+		{" maxtresminsperjob=cpu=79", "", "", "8 cpu for 10 minutes, and MaxTRESMins of QoS q is 79"},
+		{"", " maxtresmins=cpu=79", " maxtresmins=cpu=80", ""},
+		{"", "", " maxwall=0", "MaxWall of user u1 is 0"},
+	} {
+		check(events, of, limit[0], limit[1], limit[2], limit[3])
+	}
+	// It uses 20 minutes in ten, and may run for more than an hour by OverTimeLimit.
+	for _, limit := range []string{" grptresmins=cpu=20", " grpwall=10", " maxtresminsperjob=cpu=20"} {
+		events, of := play(limit, "limits", "x,10.25,5001,a,1,2,,10,3000\n")
+		require.Contains(t, events, "TIMEOUT")
+		check(events, of, limit, "", "", "")
+		check(events, of, "", "", "", "killed for its limit after 6")
+		conf := *of.Config
+		conf.Enforce.Safe = true
+		of.Config = &conf
+		check(events, of, limit, "", "", "killed for its limit after 6")
+	}
+}

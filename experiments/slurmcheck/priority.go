@@ -52,6 +52,7 @@ func (b *book) advance(running []*job, now int64) {
 		for _, u := range b.users {
 			u.usage *= b.keeps(next - b.ticks.last)
 		}
+		b.decayAll(b.keeps(next - b.ticks.last))
 		for _, j := range running {
 			b.use(j, next)
 		}
@@ -69,6 +70,7 @@ func (b *book) use(j *job, until int64) {
 	}
 	if seconds := until - max(j.start, b.ticks.last); seconds > 0 {
 		u.usage += float64(seconds) * b.keeps(seconds) * j.billing * b.counts(j)
+		b.spend(j, float64(seconds), b.keeps(seconds), until)
 	}
 }
 

@@ -159,14 +159,14 @@ add user u1 account=b fairshare=5 qos=low defaultqos=low
 modify user u1 set maxjobs=4
 `))
 	require.NoError(t, err)
-	require.Equal(t, []Unknown{{Key: "grpwall=2", Line: 3, Effect: "this limit does not hold"}, {Key: "grptres=cpu=9,gres/gpu=2,license/x=-1,gpu=3", Line: 3, Effect: otherKinds}}, unknown, "for gpu, which is no kind")
+	require.Equal(t, []Unknown{{Key: "grptres=cpu=9,gres/gpu=2,license/x=-1,gpu=3", Line: 3, Effect: otherKinds}}, unknown, "for gpu, which is no kind")
 	require.Equal(t, map[string]int{"cpu": 9, "gres/gpu": 2}, a.find("a", "").asked[grpTRES])
 	require.Equal(t, []Unknown{{Key: "grptres=gres/gpu", Line: 3, Effect: otherKinds}}, a.Uncounted(&Config{TrackedTRES: []string{"license/x"}}))
 	u := a.find("b", "u1")
 	require.Equal(t, "a", u.parent.parent.name)
 	require.Equal(t, count{4, true}, u.jobsOfUser)
 	require.Equal(t, map[string]int{"cpu": 8, "node": 2}, a.qos["low"].asked[maxTRESPerUser])
-	require.Equal(t, des.Hour, a.qos["low"].wall)
+	require.Equal(t, des.Hour, a.qos["low"].wall.most)
 	for text, want := range map[string]string{
 		"add user u1 account=x":        `f:1: add user u1: there is no account "x"`,
 		"add account a\nadd account a": `f:2: add account a: the account is there already`,
@@ -209,7 +209,6 @@ func TestDumpsOfAccountsAreRead(t *testing.T) {
 		missed = append(missed, fmt.Sprintf("%d: %v", u.Line, u))
 	}
 	require.Equal(t, []string{
-		"11: grpwall=100 is not simulated: this limit does not hold",
 		"13: fairshare=parent is not simulated: who has it has one share of the account's",
 		"14: partition=p1 is not simulated: the user is in the account in all partitions, with the limits of the last row",
 		"15: partition=p0 is not simulated: the user is in the account in all partitions, with the limits of the last row",
@@ -217,7 +216,7 @@ func TestDumpsOfAccountsAreRead(t *testing.T) {
 	require.Equal(t, 50.0, a.find("a", "").shares)
 	require.Equal(t, map[string]int{"cpu": 7, "mem": 2000}, a.find("a", "").asked[grpTRES])
 	require.Equal(t, a.find("a", ""), a.find("sub", "").parent)
-	require.Equal(t, 2*24*des.Hour, a.find("sub", "").wall)
+	require.Equal(t, []timeLimit{{2 * 24 * des.Hour, true}, {100 * des.Minute, true}}, []timeLimit{a.find("sub", "").wall, a.find("sub", "").wallTogether})
 	u1 := a.find("a", "u1")
 	require.Equal(t, 2.0, u1.shares)
 	require.Equal(t, count{3, true}, u1.jobsOfUser)

@@ -34,6 +34,18 @@ func TestReasonsOfLimitsOnTRES(t *testing.T) {
 		"qos q grptres=billing=7":                  "QOSGrpBilling",
 		"qos q grptres=gres/gpu=3":                 "QOSGrpGRES",
 		"qos q grptres=license/m=2":                "QOSGrpLicense",
+		"qos q grptresmins=cpu=0":                  "QOSGrpCPUMinutesLimit",
+		"qos q grptresmins=mem=0":                  "QOSGrpMemoryMinutes",
+		"qos q grptresmins=node=0":                 "QOSGrpNodeMinutes",
+		"qos q grptresmins=gres/gpu=0":             "QOSGrpGRESMinutes",
+		"qos q grptresmins=license/m=0":            "QOSGrpLicenseMinutes",
+		"qos q grptresmins=billing=0":              "QOSGrpBillingMinutes",
+		"qos q maxtresminsperjob=cpu=479":          "QOSMaxCpuMinutesPerJobLimit",
+		"qos q maxtresminsperjob=mem=7":            "QOSMaxMemoryMinutesPerJob",
+		"qos q maxtresminsperjob=node=119":         "QOSMaxNodeMinutesPerJob",
+		"qos q maxtresmins=gres/gpu=239":           "QOSMaxGRESMinutesPerJob",
+		"qos q maxtresmins=license/m=179":          "QOSMaxLicenseMinutesPerJob",
+		"qos q maxtresmins=billing=479":            "QOSMaxBillingMinutesPerJob",
 		"qos q grptresrunmins=cpu=479":             "QOSGrpCPURunMinutesLimit",
 		"qos q grptresrunmins=mem=7":               "QOSGrpMemoryRunMinutes",
 		"qos q grptresrunmins=node=119":            "QOSGrpNodeRunMinutes",
@@ -77,6 +89,12 @@ func TestReasonsOfLimitsOnTRES(t *testing.T) {
 		"account a grptres=gres/gpu=3":             "AssocGrpGRES",
 		"account a grptres=license/m=2":            "AssocGrpLicense",
 		"account a grptres=billing=7":              "AssocGrpBilling",
+		"account a grptresmins=cpu=0":              "AssocGrpCPUMinutesLimit",
+		"account a grptresmins=mem=0":              "AssocGrpMemMinutes",
+		"account a grptresmins=gres/gpu=0":         "AssocGrpGRESMinutes",
+		"account a maxtresmins=cpu=479":            "AssocMaxCpuMinutesPerJobLimit",
+		"account a maxtresmins=mem=7":              "AssocMaxMemMinutesPerJob",
+		"account a maxtresmins=gres/gpu=239":       "AssocMaxGRESMinutesPerJob",
 		"account a grptresrunmins=cpu=479":         "AssocGrpCPURunMinutesLimit",
 		"account a grptresrunmins=mem=7":           "AssocGrpMemRunMinutes",
 		"account a grptresrunmins=gres/gpu=239":    "AssocGrpGRESRunMinutes",
@@ -89,6 +107,10 @@ func TestReasonsOfLimitsOnTRES(t *testing.T) {
 		"account a maxtrespernode=gres/gpu=1":      "AssocMaxGRESPerNode",
 		"account a maxtrespernode=node=0":          "AssocMaxUnknownPerNode",
 		"account a grptres=energy=0":               "",
+		"account a grptresmins=energy=0":           "",
+		"account a grptresmins=cpu=1":              "",
+		"account a maxtresmins=cpu=480,node=120":   "",
+		"qos q maxtresmins=gres/gpu=240":           "",
 		"account a maxtresperjob=bb/x=0":           "",
 		"account a grptres=gres/gpu=4,license/m=3": "",
 		"account a maxtrespernode=gres/gpu=2":      "",
@@ -107,15 +129,18 @@ func TestReasonsOfLimitsOnTRES(t *testing.T) {
 // associations, these from the user upwards.
 func TestWhichLimitOnTRESIsTheReason(t *testing.T) {
 	for want, limits := range map[Reason][]string{
-		"QOSGrpGRES":                 {"qos q maxtresperjob=cpu=1,mem=1", "qos q grptresrunmins=cpu=1", "qos q grptres=license/m=0,gres/gpu=1"},
-		"QOSGrpCPURunMinutesLimit":   {"qos q maxtresperjob=cpu=1", "qos q grptresrunmins=cpu=1,gres/gpu=1"},
-		"QOSMaxGRESPerJob":           {"qos q maxtresperjob=gres/gpu=1", "qos q maxtrespernode=cpu=1", "account a grptres=cpu=1"},
-		"QOSMaxCpuPerNode":           {"qos q maxtresperuser=cpu=1", "qos q mintresperjob=cpu=9", "qos q maxtrespernode=cpu=1"},
-		"QOSMinCpuNotSatisfied":      {"qos q maxtresperaccount=cpu=1", "qos q mintresperjob=cpu=9"},
-		"MaxCpuPerAccount":           {"qos q maxtresperuser=cpu=1", "qos q maxtresperaccount=cpu=1"},
-		"AssocGrpLicense":            {"user u grptres=license/m=0", "user u maxtresperjob=cpu=1", "account a grptres=cpu=1"},
-		"AssocMaxCpuPerJobLimit":     {"account a grptres=cpu=1", "account a maxtresperjob=cpu=1"}, // the user has it
-		"AssocGrpCPURunMinutesLimit": {"user u grptresrunmins=cpu=1", "account a grptres=cpu=1"},
+		"QOSGrpGRES":                  {"qos q maxtresperjob=cpu=1,mem=1", "qos q grptresrunmins=cpu=1", "qos q grptres=license/m=0,gres/gpu=1"},
+		"QOSGrpCPUMinutesLimit":       {"qos q grptres=cpu=1", "qos q grptresmins=cpu=0"},
+		"QOSMaxCpuMinutesPerJobLimit": {"qos q maxtresperjob=cpu=1", "qos q maxtresminsperjob=cpu=1"},
+		"AssocGrpCPUMinutesLimit":     {"user u grptres=cpu=1", "user u grptresmins=cpu=0"},
+		"QOSGrpCPURunMinutesLimit":    {"qos q maxtresperjob=cpu=1", "qos q maxtresminsperjob=cpu=1", "qos q grptresrunmins=cpu=1,gres/gpu=1"},
+		"QOSMaxGRESPerJob":            {"qos q maxtresperjob=gres/gpu=1", "qos q maxtrespernode=cpu=1", "account a grptres=cpu=1"},
+		"QOSMaxCpuPerNode":            {"qos q maxtresperuser=cpu=1", "qos q mintresperjob=cpu=9", "qos q maxtrespernode=cpu=1"},
+		"QOSMinCpuNotSatisfied":       {"qos q maxtresperaccount=cpu=1", "qos q mintresperjob=cpu=9"},
+		"MaxCpuPerAccount":            {"qos q maxtresperuser=cpu=1", "qos q maxtresperaccount=cpu=1"},
+		"AssocGrpLicense":             {"user u grptres=license/m=0", "user u maxtresperjob=cpu=1", "account a grptres=cpu=1"},
+		"AssocMaxCpuPerJobLimit":      {"account a grptres=cpu=1", "account a maxtresperjob=cpu=1"}, // the user has it
+		"AssocGrpCPURunMinutesLimit":  {"user u grptresrunmins=cpu=1", "account a grptres=cpu=1"},
 	} {
 		r := newRuled(t, counted, limitedTo(limits...))
 		j := r.submit(0, &Job{Nodes: 2, Tasks: 8, Memory: 4000, GRES: []Amount{{"gpu", 2}}, Licenses: []Amount{{"m", 3}}, Account: "a", User: "u", QOS: "q", Held: true})
@@ -294,6 +319,8 @@ func TestDenyOnLimitsOnTRES(t *testing.T) {
 	for limit, denied := range map[string]bool{
 		"qos q grptres=gres/gpu=1": true, "qos q maxtresperuser=license/m=1": true, "qos q mintresperjob=cpu=3": true, "qos q maxtrespernode=gres/gpu=1": true,
 		"qos q grptresrunmins=gres/gpu=119": true, "qos q grptresrunmins=gres/gpu=120": false, "account a maxtresperjob=gres/gpu=1": true,
+		"qos q grptresmins=cpu=119": true, "qos q grptresmins=cpu=120": false, "account a grptresmins=cpu=119": true, "account a maxtresmins=gres/gpu=119": true,
+		"qos q maxtresminsperjob=cpu=119": true, "qos q grpwall=59": true, "account root grpwall=59": true, "account root grpwall=60": false, "qos q maxwall=0": true,
 		"account a maxtrespernode=license/m=1": true, "account root grptres=license/m=1": true, "account a grptres=energy=0": false,
 	} {
 		r := newRuled(t, counted, limitedTo("qos q flags=DenyOnLimit", limit))
@@ -336,6 +363,137 @@ func TestMinutesDoNotCountWithoutUsage(t *testing.T) {
 		next := r.submit(5*des.Second, one("other"))
 		r.until(70 * des.Second)
 		require.Equal(t, want, next.Reason(), factor)
+	}
+}
+
+// use is the commands that make limits, as limitedTo does, on a machine on which use does not decay unless half says so,
+// and where priorities are computed each minute.
+func use(t *testing.T, half, enforce string, limits ...string) *ruled {
+	t.Helper()
+	conf := strings.Replace(counted, "limits,qos", enforce, 1) + "PriorityDecayHalfLife=" + half + "\nPriorityCalcPeriod=1\nOverTimeLimit=60\n"
+	return newRuled(t, conf, limitedTo(limits...))
+}
+
+// A limit on what jobs have used keeps the next one from starting once use has reached it, and ends those that run, at
+// the next look for limits after the computation of priorities in which it shows. A limit of the QoS stands in for
+// the same one of associations, and jobs without the kind do not mind.
+func TestLimitsOnUse(t *testing.T) {
+	const never = 0
+	for _, x := range []struct {
+		limits []string
+		ends   des.Time // of a job of two CPUs and a device that begins after a few seconds and would run for an hour; never: it is not ended
+		next   Reason   // of a job that comes after half an hour
+	}{
+		{[]string{"account a grptresmins=cpu=10"}, 6 * des.Minute, "AssocGrpCPUMinutesLimit"},
+		{[]string{"qos q grptresmins=cpu=10"}, 6 * des.Minute, "QOSGrpCPUMinutesLimit"},
+		{[]string{"qos q grptresmins=gres/gpu=5"}, 6 * des.Minute, "QOSGrpGRESMinutes"},
+		{[]string{"user u grptresmins=cpu=10", "qos q grptresmins=cpu=60"}, 31 * des.Minute, "QOSGrpCPUMinutesLimit"},
+		{[]string{"user u grptresmins=license/m=0"}, never, NoReason},
+		{[]string{"account root grptresmins=cpu=10"}, never, "AssocGrpCPUMinutesLimit"}, // the root limits nobody who runs
+		{[]string{"account a grpwall=5"}, 6 * des.Minute, "AssocGrpWallLimit"},
+		{[]string{"qos q grpwall=5", "account a grpwall=1"}, 6 * des.Minute, "QOSGrpWallLimit"},
+		{[]string{"qos q grpwall=90", "account a grpwall=1"}, never, NoReason},
+		{[]string{"qos q grpwall=5", "qos q usagefactor=0.5"}, 11 * des.Minute, "QOSGrpWallLimit"},
+		{[]string{"qos q grptresmins=cpu=10", "qos q usagefactor=0"}, never, NoReason},
+		{[]string{"user u maxtresmins=cpu=20"}, 10*des.Minute + 30*des.Second, NoReason},
+		{[]string{"account a maxtresmins=cpu=20"}, 10*des.Minute + 30*des.Second, NoReason},
+		{[]string{"qos q maxtresminsperjob=cpu=20", "user u maxtresmins=cpu=30"}, 10*des.Minute + 30*des.Second, NoReason},
+		{[]string{"qos q maxtresminsperjob=node=10"}, 10*des.Minute + 30*des.Second, NoReason},
+		{[]string{"user u maxtresmins=node=10"}, never, NoReason},
+	} {
+		r := use(t, "0", "limits,qos", x.limits...)
+		one := func(limit des.Time) *Job {
+			return &Job{Tasks: 2, GRES: []Amount{{"gpu", 1}}, Limit: limit, Account: "a", User: "u", QOS: "q"}
+		}
+		ended := des.Time(never)
+		r.Stopped = func(now des.Time, j *Job, why Stop) { ended = now; require.Equal(t, Timeout, why) }
+		j := r.submit(des.Second, one(5*des.Minute)) // which runs beyond its limit, as OverTimeLimit lets it
+		r.until(10 * des.Second)
+		require.Equal(t, running, j.state, "%v", x.limits)
+		r.until(31 * des.Minute)
+		require.Equal(t, x.ends, ended, "%v", x.limits)
+		next := r.submit(31*des.Minute, one(des.Minute))
+		r.until(31*des.Minute + 10*des.Second)
+		require.Equal(t, x.next, next.Reason(), "%v", x.limits)
+	}
+}
+
+// With AccountingStorageEnforce=safe a job starts only if it would end within the limits on use, whatever else runs, and
+// none is ended for them.
+func TestSafeLimitsOnUse(t *testing.T) {
+	one := func(limit des.Time) *Job {
+		return &Job{Tasks: 1, Limit: limit, Account: "a", User: "u", QOS: "q"}
+	}
+	for limit, reasons := range map[string][2]Reason{
+		"qos q grptresmins=cpu=40":     {"QOSGrpCPUMinutesLimit", NoReason},
+		"account a grptresmins=cpu=40": {"AssocGrpCPUMinutesLimit", NoReason},
+		"account a grpwall=40":         {NoReason, NoReason}, // what others may still run does not count
+		"account a grpwall=30":         {"AssocGrpWallLimit", NoReason},
+	} {
+		r := use(t, "0", "safe,qos", limit)
+		first := r.submit(des.Second, one(20*des.Minute))
+		r.until(10 * des.Second)
+		more := r.submit(10*des.Second, one(31*des.Minute))
+		less := r.submit(10*des.Second, one(20*des.Minute))
+		r.until(20 * des.Second)
+		require.Equal(t, [2]Reason{reasons[0], reasons[1]}, [2]Reason{more.Reason(), less.Reason()}, limit)
+		require.Equal(t, running, first.state, limit)
+	}
+	r := use(t, "0", "safe,qos", "qos q maxtresminsperjob=cpu=20", "account a grpwall=20")
+	first := r.submit(des.Second, one(20*des.Minute))
+	r.until(50 * des.Minute)
+	require.Equal(t, running, first.state, "it runs beyond its limit, and beyond GrpWall")
+}
+
+// Use decays with PriorityDecayHalfLife, that of associations always and that of a QoS unless it has NoDecay. So a limit
+// that has been reached lets jobs start again.
+func TestUseDecays(t *testing.T) {
+	for limit, want := range map[string]Reason{
+		"account a grptresmins=cpu=20": NoReason, "account a grpwall=10": NoReason, "qos q grptresmins=cpu=20": NoReason, "qos q grpwall=10": NoReason,
+		"qos q flags=NoDecay grptresmins=cpu=20": "QOSGrpCPUMinutesLimit", "qos q flags=NoDecay grpwall=10": "QOSGrpWallLimit",
+	} {
+		r := use(t, "01:00:00", "limits,qos", limit)
+		one := func() *Job {
+			return &Job{Tasks: 2, Account: "a", User: "u", QOS: "q"}
+		}
+		j := r.submit(des.Second, one())
+		r.until(12 * des.Minute)
+		require.Equal(t, completing, j.state, limit)
+		r.Release(12*des.Minute, j)
+		next := r.submit(12*des.Minute, one())
+		r.until(12*des.Minute + 30*des.Second)
+		require.NotEqual(t, NoReason, next.Reason(), limit)
+		r.until(2 * des.Hour)
+		require.Equal(t, want, next.Reason(), limit)
+	}
+}
+
+// MaxWall=0 lets no job start; a time between two minutes counts as the later one, and -1 and INFINITE clear the limit.
+func TestLimitsOnWallTime(t *testing.T) {
+	for limit, want := range map[string]Reason{
+		"qos q maxwall=0": "QOSMaxWallDurationPerJobLimit", "account a maxwall=0": "AssocMaxWallDurationPerJobLimit", "qos q grpwall=0": "QOSGrpWallLimit",
+		"qos q maxwall=59:59": NoReason, "qos q maxwall=58:59": "QOSMaxWallDurationPerJobLimit", "qos q maxwall=0 maxwall=-1": NoReason, "qos q maxwall=0 maxwall=INFINITE": NoReason,
+	} {
+		r := newRuled(t, counted, limitedTo(limit))
+		j := r.submit(0, &Job{Tasks: 1, Account: "a", User: "u", QOS: "q"})
+		r.until(10 * des.Second)
+		require.Equal(t, want, j.Reason(), limit)
+	}
+}
+
+// A preempted job that waits again gets the limit that its groups give jobs without one in place of an operator's.
+func TestLimitsGiveTimes(t *testing.T) {
+	for want, limits := range map[des.Time][]string{
+		20 * des.Minute: {"qos q maxwall=30", "qos q grpwall=20", "user u maxwall=1"},
+		30 * des.Minute: {"qos q maxwall=30", "qos q grpwall=40"},
+		40 * des.Minute: {"qos q grpwall=40", "user u grpwall=1"},
+		50 * des.Minute: {"account a grpwall=60", "account a maxwall=50"},
+		60 * des.Minute: {"account a grpwall=60", "account root grpwall=10"},
+		70 * des.Minute: {"user u grpwall=70", "user u maxwall=1"},
+	} {
+		r := newRuled(t, counted, limitedTo(limits...))
+		j := r.submit(0, &Job{Tasks: 1, Account: "a", User: "u", QOS: "q", Held: true})
+		require.Equal(t, timeLimit{want, true}, j.longest(), "%v", limits)
 	}
 }
 
