@@ -181,7 +181,7 @@ func TestWhatSlurmPrintsOfASiteIsRead(t *testing.T) {
 		"PriorityWeightFairshare=1000\nNodeName=n[1-2] Sockets=1 CoresPerSocket=4\nPartitionName=long Nodes=ALL Default=YES\n")
 	accounts := write(t, "accounts.txt", `Name|Priority|GraceTime|Preempt|PreemptExemptTime|PreemptMode|Flags|UsageThres|UsageFactor|GrpTRES|GrpJobs|GrpWall|MaxTRES|MaxWall|MaxTRESPU|MaxJobsPU|MaxSubmitPU
 normal|0|00:00:00|||cluster|||1.000000||||||||
-hi|100|00:00:00|normal||cluster|||1.000000|||100|||cpu=7|1|
+hi|100|00:00:00|normal||cluster||0.5|1.000000|||100|||cpu=7|1|
 Cluster - 'site':Fairshare=1:QOS='normal'
 Parent - 'root'
 User - 'root':DefaultAccount='root':AdminLevel='Administrator':Fairshare=1
@@ -198,7 +198,7 @@ User - 'bob':DefaultAccount='chem':Fairshare=1
 	out := filepath.Join(t.TempDir(), "out")
 	o := call("simulate", log, "--from", "sacct:zone=UTC", "--slurm", conf, "--accounts", accounts, "--reservations", reservations, "--out", out)
 	require.Zero(t, o.code, o.stderr)
-	require.Contains(t, o.stderr, accounts+":3: grpwall=100 is not simulated: this limit does not hold")
+	require.Contains(t, o.stderr, accounts+":3: usagethreshold=0.5 is not simulated: this limit does not hold")
 	require.Contains(t, o.stderr, reservations+":1: Flags=DAILY is not simulated: the reservation is there once, with these nodes")
 	events := read(t, out, replay.EventsFile)
 	require.Contains(t, events, "\n1,1,start,3,1000,4,n1,", "on n1, as n2 is reserved before its limit is over")

@@ -424,10 +424,10 @@ func siteFeatures() []feature {
 			w.site.enforce = append(w.site.enforce, "limits")
 			for i := range w.site.qos {
 				for range r.IntN(3) {
-					w.site.qos[i] += " " + r.one("maxjobsperuser=1", "grpjobs=2", "maxtresperuser=cpu=4", "grptres=cpu=6", "grptres=node=2", "maxwall=5", "maxtresperjob=cpu=4", "maxsubmitjobsperuser=3", "maxtresperaccount=cpu=5", "grptresrunmins=cpu=60", "maxjobsperaccount=2")
+					w.site.qos[i] += " " + r.one("maxjobsperuser=1", "grpjobs=2", "maxtresperuser=cpu=4", "grptres=cpu=6", "grptres=node=2", "maxwall=5", "maxtresperjob=cpu=4", "maxsubmitjobsperuser=3", "maxtresperaccount=cpu=5", "grptresrunmins=cpu=60", "maxjobsperaccount=2", "grptresmins=cpu=60", "grpwall=40", "maxtresminsperjob=cpu=40")
 				}
 				if r.chance(10) {
-					w.site.qos[i] += " flags=" + r.text("NoReserve DenyOnLimit")
+					w.site.qos[i] += " flags=" + r.text("NoReserve DenyOnLimit NoDecay")
 				}
 			}
 		}},
@@ -435,17 +435,17 @@ func siteFeatures() []feature {
 			w.site.enforce = append(w.site.enforce, r.text("limits limits limits,safe"))
 			for _, name := range slices.Sorted(maps.Keys(w.site.accounts)) {
 				if r.chance(80) {
-					w.site.accounts[name] += " " + r.one("grpjobs=2", "grptres=cpu=4", "maxjobs=1")
+					w.site.accounts[name] += " " + r.one("grpjobs=2", "grptres=cpu=4", "maxjobs=1", "grptresmins=cpu=90", "grpwall=60")
 				}
 			}
 			for _, name := range slices.Sorted(maps.Keys(w.site.users)) {
 				if r.chance(60) {
-					w.site.users[name] += " " + r.one("maxjobs=1", "maxtresperjob=cpu=3", "maxsubmitjobs=4", "grptres=cpu=4", "maxwall=10", "grptresrunmins=cpu=90", "grpjobsaccrue=2")
+					w.site.users[name] += " " + r.one("maxjobs=1", "maxtresperjob=cpu=3", "maxsubmitjobs=4", "grptres=cpu=4", "maxwall=10", "grptresrunmins=cpu=90", "grpjobsaccrue=2", "maxwall=0", "maxtresmins=cpu=30")
 				}
 			}
 		}},
 		{name: "tres-limits", of: anySite, odds: 12, needs: "qos-limits account-limits", add: func(r rnd, w *world) {
-			own := []string{"grptres", "maxtresperjob", "maxtrespernode", "grptresrunmins"}
+			own := []string{"grptres", "maxtresperjob", "maxtrespernode", "grptresrunmins", "grptresmins", "maxtresmins"}
 			for i := range w.site.qos {
 				for range r.IntN(3) {
 					w.site.qos[i] += w.amountLimit(r, append(own, "maxtresperuser", "maxtresperaccount", "mintresperjob")...)
@@ -705,7 +705,7 @@ func (w *world) amountLimit(r rnd, options ...string) string {
 	case kind == "billing":
 		most = r.among(2, 12)
 	}
-	if option == "grptresrunmins" {
+	if strings.HasSuffix(option, "mins") {
 		most *= 30
 	}
 	return fmt.Sprintf(" %s=%s=%d", option, kind, most)
