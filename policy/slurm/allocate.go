@@ -90,7 +90,7 @@ func (c *Controller) seek(now des.Time, e *entry, g *ground) (t trial) {
 	}
 	c.weigh(e, g.all)
 	if t.placed = c.place(e, g.ready); t.placed != nil {
-		t.wants = c.has(j, e.part, t.placed, c.whole(e))
+		t.wants = c.has(j, e.part, t.placed, c.whole(e), false)
 		j.guess = len(t.placed)
 		return t
 	}
@@ -326,7 +326,7 @@ func (c *Controller) notesGPUs(s *shape, n int, free usage) {
 		if counts == nil || counts[n] < g.Count {
 			return
 		}
-		if g.Kind == gpu {
+		if g.family() == gpu {
 			if near += g.Count; d.counts { // a whole node comes with all its GPUs
 				near += counts[n] - g.Count
 			}

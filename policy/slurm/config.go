@@ -2,6 +2,7 @@ package slurm
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/gridslot/gridslot/des"
 )
@@ -62,7 +63,7 @@ type Node struct {
 	Memory   int      // MB, 1 or more (RealMemory, 1)
 	Weight   int      // nodes of low weight are taken first (Weight, 1)
 	Features []string // what jobs may ask for (Feature)
-	GRES     []Amount // devices by kind, as {"gpu", 4} (Gres)
+	GRES     []Amount // devices by kind, as {"gpu", 4}, or by kind and type, as {"gpu:a100", 4}, in the order in which they are given out (Gres)
 	Row      int      // position of the row NodeName that defines it, from 0; weights of groups go by rows
 }
 
@@ -78,10 +79,10 @@ func (conf *Config) CPUs() int {
 	return n
 }
 
-// HasGRES reports whether any node has devices of a kind.
+// HasGRES reports whether any node has devices of a kind, or of a kind and type.
 func (conf *Config) HasGRES(kind string) bool {
 	return slices.ContainsFunc(conf.Nodes, func(n Node) bool {
-		return slices.ContainsFunc(n.GRES, func(g Amount) bool { return g.Kind == kind })
+		return slices.ContainsFunc(n.GRES, func(g Amount) bool { return g.Kind == kind || g.family() == kind })
 	})
 }
 
@@ -92,9 +93,18 @@ func (conf *Config) hasFeature(name string) bool {
 
 // Amount is a number of things of a kind: devices of a node, or licences.
 type Amount struct {
-	Kind  string
-	Count int // 0 or more
+	Kind  string // of devices also KIND:TYPE, such as gpu:a100. A job that asks for gpu may have any type
+	Count int    // 0 or more
 }
+
+// family is the kind without the type.
+func (a *Amount) family() string {
+	kind, _, _ := strings.Cut(a.Kind, ":")
+	return kind
+}
+
+// typed reports whether the amount is of one type.
+func (a *Amount) typed() bool { return strings.Contains(a.Kind, ":") }
 
 // Partition is a row PartitionName of slurm.conf.
 type Partition struct {

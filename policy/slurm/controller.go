@@ -277,7 +277,7 @@ func (c *Controller) vacate(now des.Time, j *Job) {
 	if j.requeued {
 		c.requeue(now, j)
 	} else {
-		j.Placed, j.nodes, j.shares, j.allocated.on = nil, nil, nil, nil // a year has many jobs
+		j.Placed, j.nodes, j.shares, j.devices, j.allocated.on = nil, nil, nil, nil, nil // a year has many jobs
 	}
 }
 
@@ -346,7 +346,8 @@ func (c *Controller) start(now des.Time, e *entry, placed []Placement) {
 	// What the job has, and what is left of nodes and licences.
 	c.giveCores(e, placed)
 	j.state, j.Start, j.StartedIn, j.Placed = running, now, e.part.at, placed
-	j.nodes, j.allocated = newNodeSet(len(c.conf.Nodes)), c.has(j, e.part, placed, c.whole(e))
+	c.giveDevices(j, placed)
+	j.nodes, j.allocated = newNodeSet(len(c.conf.Nodes)), c.has(j, e.part, placed, c.whole(e), true)
 	for _, l := range j.Licenses {
 		c.licenses[l.Kind] -= l.Count
 	}

@@ -14,7 +14,7 @@ type Job struct {
 	TasksPerNode int // tasks of each node (--ntasks-per-node); 0: as many as fit
 	Memory       int // MB a node (--mem)
 	MemoryPerCPU int // MB a CPU (--mem-per-cpu)
-	// GRES are devices of each node (--gres), and Licenses licences in all (-L).
+	// GRES are devices of each node (--gres), of a kind or of a kind and type, and Licenses licences in all (-L).
 	GRES        []Amount
 	Licenses    []Amount
 	Exclusive   bool     // no other job runs on its nodes (--exclusive)
@@ -88,11 +88,12 @@ type Job struct {
 	guess      int      // number of nodes that were found for it last (node_cnt_wag); 0: none were
 
 	// What it has while it runs or completes.
-	nodes     nodeSet // its nodes
-	shares    []share // what of Placed looks into the future need, for each of its nodes
-	allocated tres    // what it has in all
-	billing   float64 // what a second is charged for; see Controller.weighted
-	whole     bool    // it has its nodes to itself
+	nodes     nodeSet            // its nodes
+	shares    []share            // what of Placed looks into the future need, for each of its nodes
+	devices   map[int32][]Amount // by position of the node: devices that it has, by type where the node has types; nil: it asks for none
+	allocated tres               // what it has in all
+	billing   float64            // what a second is charged for; see Controller.weighted
+	whole     bool               // it has its nodes to itself
 	// hasty reports whether backfill started the job as one that is over in a minute (NoReserve). What
 	// it uses after that minute is not taken from what it may still use (GrpTRESRunMins), not even when
 	// it is over.

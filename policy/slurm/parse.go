@@ -429,9 +429,6 @@ func ParseAmounts(text string) ([]Amount, error) {
 		if counted {
 			var err error
 			if n, err = strconv.ParseUint(count, 10, 31); err != nil {
-				if strings.Contains(count, ":") {
-					return nil, fmt.Errorf("%q: types of a kind are not simulated: want KIND:COUNT", part)
-				}
 				return nil, fmt.Errorf("%q: want KIND:COUNT", part)
 			}
 		}
@@ -439,6 +436,47 @@ func ParseAmounts(text string) ([]Amount, error) {
 			return nil, fmt.Errorf("%q: want KIND:COUNT", part)
 		}
 		all = append(all, Amount{kind, int(n)})
+	}
+	return all, nil
+}
+
+// devices reads what ParseDevices does.
+func (f *configFile) devices(s setting) []Amount {
+	all, err := ParseDevices(s.value)
+	if err != nil {
+		f.fail(s, "%v", err)
+	}
+	return all
+}
+
+// ParseDevices reads KIND:TYPE:COUNT,KIND:COUNT and so on, as Gres of slurm.conf and --gres have devices: a type, or a
+// count of 1, may be left out.
+func ParseDevices(text string) ([]Amount, error) {
+	var all []Amount
+	if text == "" {
+		return nil, nil
+	}
+	for part := range strings.SplitSeq(text, ",") {
+		words := strings.Split(part, ":")
+		n := uint64(1)
+		if last := words[len(words)-1]; len(words) > 1 {
+			count, err := strconv.ParseUint(last, 10, 31)
+			switch {
+			case err == nil:
+				n, words = count, words[:len(words)-1]
+			case len(words) == 3 || last != "" && last[0] >= '0' && last[0] <= '9':
+				return nil, fmt.Errorf("%q: want a whole number as the count of KIND:COUNT or KIND:TYPE:COUNT", part)
+			}
+		}
+		if len(words) > 2 || slices.Contains(words, "") {
+			return nil, fmt.Errorf("%q: want KIND:COUNT or KIND:TYPE:COUNT", part)
+		}
+		if len(words) == 2 && strings.EqualFold(words[1], "no_consume") {
+			return nil, fmt.Errorf("%q: devices that jobs do not consume are not simulated: leave them out", part)
+		}
+		if n > 0 {
+			all = append(all, Amount{strings.Join(words, ":"), int(n)})
+		}
 	}
 	return all, nil
 }
@@ -508,7 +546,7 @@ func (f *configFile) readNodes(conf *Config) {
 			case "feature", "features":
 				node.Features = strings.Split(s.value, ",")
 			case "gres":
-				node.GRES = f.amounts(s)
+				node.GRES = f.devices(s)
 			case "nodeaddr", "nodehostname", "port", "tmpdisk", "reason", "boards", "socketsperboard":
 			case "state":
 				if word := strings.ToUpper(s.value); word != "UNKNOWN" && word != "IDLE" {

@@ -88,6 +88,33 @@ func (c *Controller) giveCores(e *entry, placed []Placement) {
 	}
 }
 
+// giveDevices picks devices of each of its nodes for a job. A job that asks for any type of a kind gets the free devices
+// in the order in which slurm.conf has their types (_set_node_bits), and counts with all types of the node.
+func (c *Controller) giveDevices(j *Job, placed []Placement) {
+	if j.devices = nil; len(j.GRES) == 0 {
+		return
+	}
+	j.devices = make(map[int32][]Amount, len(placed))
+	for i := range placed {
+		n := placed[i].Node
+		var all []Amount
+		for _, g := range j.GRES {
+			left, types := g.Count, false
+			for _, has := range c.conf.Nodes[n].GRES {
+				if has.typed() && has.family() == g.Kind {
+					given := min(left, c.free.gres[has.Kind][n])
+					all = append(all, Amount{has.Kind, given})
+					left, types = left-given, true
+				}
+			}
+			if !types {
+				all = append(all, g)
+			}
+		}
+		j.devices[int32(n)] = all
+	}
+}
+
 // distribute returns how many CPUs the job uses of each node of a choice (dist_tasks_compute_c_b): each node
 // gets a task, then one node after the other gets another task while it has CPUs for one. No node gives more
 // CPUs than the choice has of it. Of a job with several CPUs a task that is less than all tasks need if

@@ -151,6 +151,8 @@ const (
 	ErrTimeLimit Refusal = "Requested time limit is invalid (missing or exceeds some limit)"
 	// ErrPolicy refuses a job beyond MaxSubmitJobs, or beyond a limit with DenyOnLimit.
 	ErrPolicy Refusal = "Job violates accounting/QOS policy (job submit limit, user's size and/or time limits)"
+	// ErrDeviceTypes refuses a job that asks for devices of a kind both with and without a type.
+	ErrDeviceTypes Refusal = "Invalid GRES specification (with and without type identification)"
 	// ErrAssociation refuses a job whose user is not in its account.
 	ErrAssociation Refusal = "Invalid account or account/partition combination specified"
 	// ErrQOS refuses a job whose QoS does not exist, or that its user may not use.
@@ -176,8 +178,8 @@ const (
 // refuses returns the Refusal of a job that needs no search for nodes to be refused, or nil. The checks come in
 // Slurm's order, and the first that fails decides. It sets the job's reservation.
 func (c *Controller) refuses(now des.Time, j *Job) error {
-	// _job_create: account and QoS, limits of partitions (_valid_job_part), limits of submission
-	// (acct_policy_validate).
+	// _job_create: account and QoS, limits of partitions (_valid_job_part), devices (gres_job_state_validate), limits of
+	// submission (acct_policy_validate).
 	switch {
 	case c.conf.Enforce.Associations && j.assoc == nil:
 		return ErrAssociation
@@ -186,6 +188,9 @@ func (c *Controller) refuses(now des.Time, j *Job) error {
 	}
 	if err := c.enforce(j); err != nil {
 		return err
+	}
+	if mixesTypes(j.GRES) {
+		return ErrDeviceTypes
 	}
 	if !c.submittable(j) {
 		return ErrPolicy
@@ -206,6 +211,16 @@ func (c *Controller) refuses(now des.Time, j *Job) error {
 		}
 	}
 	return nil
+}
+
+// mixesTypes reports whether devices of one kind are asked for both with and without a type.
+func mixesTypes(gres []Amount) bool {
+	for i := range gres {
+		if gres[i].typed() && slices.ContainsFunc(gres, func(g Amount) bool { return g.Kind == gres[i].family() }) {
+			return true
+		}
+	}
+	return false
 }
 
 // enforce is the limit of a partition for which the job is refused under EnforcePartLimits, or nil

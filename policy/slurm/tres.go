@@ -30,7 +30,8 @@ var usualTRES = []string{"cpu", "mem", "energy", "node", "billing", "fs/disk", "
 type tresKind struct {
 	name    string // as sacctmgr has it, in lower case: cpu, gres/gpu, license/matlab
 	label   string // the word for it in reasons: see labelOf
-	device  string // of gres/KIND: the kind of devices, else ""
+	device  string // of gres/KIND or gres/KIND:TYPE: the kind of devices, else ""
+	stands  bool   // it is of a type, and counts devices of its kind that have no type, too: Slurm counts these nowhere else
 	license string // of license/NAME: the name, in lower case, else ""
 }
 
@@ -69,6 +70,7 @@ func kindsOf(conf *Config) (all []tresKind) {
 		}
 		all = append(all, k)
 	}
+	defer func() { standIn(all) }()
 	for _, name := range slices.Concat(usualTRES, slices.Sorted(slices.Values(conf.TrackedTRES))) {
 		add(name)
 	}
@@ -78,6 +80,20 @@ func kindsOf(conf *Config) (all []tresKind) {
 		}
 	}
 	return all
+}
+
+// standIn finds, of each kind of devices that is counted only by type, the type that stands in for devices without a
+// type (assoc_mgr_find_tres_pos2).
+func standIn(kinds []tresKind) {
+	counted := map[string]bool{}
+	for i := range kinds {
+		counted[kinds[i].device] = true
+	}
+	for i := range kinds {
+		if family, _, typed := strings.Cut(kinds[i].device, ":"); typed && !counted[family] {
+			kinds[i].stands, counted[family] = true, true
+		}
+	}
 }
 
 // tres is the amount of each kind of TRES that a job asks for or has, and its nodes where they are known.
@@ -135,20 +151,21 @@ func (c *Controller) reckon(j *Job, p *partition, cpus, nodes int, whole nodeSet
 	if c.roomToReckon == nil {
 		c.roomToReckon = make([]int, len(c.kinds))
 	}
-	return c.filled(c.roomToReckon, j, p, cpus, mem, nodes, j.Required, func(kind string) int {
-		if whole != nil {
-			return c.devicesOf(j, slices.Collect(whole.all), kind, true)
+	return c.filled(c.roomToReckon, j, p, cpus, mem, nodes, j.Required, func(kind *tresKind) int {
+		switch {
+		case whole != nil:
+			return kind.devicesOn(slices.Collect(whole.all), c.devicesOf)
+		case j.spread > 0:
+			return j.spread * kind.devicesIn(j.GRES)
 		}
-		if j.spread > 0 {
-			return j.spread * amountIn(j.GRES, kind)
-		}
-		return max(j.Nodes, 1) * amountIn(j.GRES, kind)
+		return max(j.Nodes, 1) * kind.devicesIn(j.GRES)
 	})
 }
 
 // has returns the amounts that a job has, or would have, on chosen nodes, with the billing weights of a
-// partition. whole says that the job has the nodes to itself, with all their devices.
-func (c *Controller) has(j *Job, p *partition, placed []Placement, whole bool) tres {
+// partition. whole says that the job has the nodes to itself, with all their devices. Otherwise types of devices are those
+// that it asks for, by which limits go, or with given those that it was given.
+func (c *Controller) has(j *Job, p *partition, placed []Placement, whole, given bool) tres {
 	cpus, mem := 0, 0
 	on := make([]int, len(placed))
 	for i := range placed {
@@ -156,18 +173,29 @@ func (c *Controller) has(j *Job, p *partition, placed []Placement, whole bool) t
 		mem += placed[i].Mem
 		on[i] = placed[i].Node
 	}
-	return c.filled(make([]int, len(c.kinds)), j, p, cpus, mem, len(placed), on, func(kind string) int { return c.devicesOf(j, on, kind, whole) })
+	return c.filled(make([]int, len(c.kinds)), j, p, cpus, mem, len(placed), on, func(kind *tresKind) int {
+		switch {
+		case whole:
+			return kind.devicesOn(on, c.devicesOf)
+		case given:
+			return kind.devicesOn(on, func(node int) []Amount { return j.devices[int32(node)] })
+		}
+		return len(on) * kind.devicesIn(j.GRES)
+	})
 }
+
+// devicesOf returns the devices of a node.
+func (c *Controller) devicesOf(node int) []Amount { return c.conf.Nodes[node].GRES }
 
 // filled returns the amounts of all kinds, in room, by kind: each call sets the same kinds, and the others stay
 // 0. devices tells how many devices of a kind there are.
-func (c *Controller) filled(room []int, j *Job, p *partition, cpus, mem, nodes int, on []int, devices func(kind string) int) tres {
+func (c *Controller) filled(room []int, j *Job, p *partition, cpus, mem, nodes int, on []int, devices func(*tresKind) int) tres {
 	t := tres{amounts: room, on: on}
 	t.amounts[tresCPU], t.amounts[tresMem], t.amounts[tresNode] = cpus, mem, nodes
 	for i := len(usualTRES); i < len(c.kinds); i++ {
 		switch k := &c.kinds[i]; {
 		case k.device != "":
-			t.amounts[i] = devices(k.device)
+			t.amounts[i] = devices(k)
 		case k.license != "":
 			t.amounts[i] = amountIn(j.Licenses, k.license)
 		}
@@ -187,16 +215,49 @@ func amountIn(amounts []Amount, kind string) (n int) {
 	return n
 }
 
-// devicesOf returns the number of devices of a kind that the job has on nodes: on each the number that it asks
-// for, or with whole all devices of the node.
-func (c *Controller) devicesOf(j *Job, nodes []int, kind string, whole bool) (n int) {
-	if !whole {
-		return len(nodes) * amountIn(j.GRES, kind)
-	}
-	for _, node := range nodes {
-		n += amountIn(c.conf.Nodes[node].GRES, kind)
+// devicesIn returns how many devices of the kind are in a list: of a kind without a type those of all its types, too. Slurm
+// compares names of kinds without regard to case.
+func (k *tresKind) devicesIn(amounts []Amount) (n int) {
+	for i := range amounts {
+		if a := &amounts[i]; strings.EqualFold(a.Kind, k.device) || strings.EqualFold(a.family(), k.device) || k.standsFor(a) {
+			n += a.Count
+		}
 	}
 	return n
+}
+
+// standsFor reports whether devices without a type count as devices of this type.
+func (k *tresKind) standsFor(a *Amount) bool {
+	family, _, _ := strings.Cut(k.device, ":")
+	return k.stands && strings.EqualFold(a.Kind, family)
+}
+
+// devicesOn returns how many devices of the kind are on nodes, in their order: on tells of which kinds a node counts how
+// many. A flaw of Slurm: if nodes count both devices of a type and devices without one for which that type stands in, it
+// keeps only the number of the sort that it meets later.
+func (k *tresKind) devicesOn(nodes []int, on func(node int) []Amount) int {
+	sum, untyped, last := 0, 0, false // last: devices without a type were met later
+	met, metUntyped := false, false
+	for _, node := range nodes {
+		amounts := on(node)
+		for i := range amounts {
+			switch a := &amounts[i]; {
+			case k.standsFor(a):
+				untyped += a.Count
+				last, metUntyped = last || !metUntyped, true
+			case k.devicesIn(amounts[i:i+1]) > 0 || strings.EqualFold(a.Kind, k.device):
+				sum += a.Count
+				last, met = last && met, true
+			}
+		}
+	}
+	switch {
+	case met && metUntyped && last:
+		return untyped
+	case met && metUntyped:
+		return sum
+	}
+	return sum + untyped
 }
 
 // weighted returns the charge for each second of amounts in a partition (billing, assoc_mgr_tres_weighted): the

@@ -7,10 +7,12 @@ import (
 
 // usage is the free CPUs, memory and devices of each node, as numbers: a choice of nodes looks at numbers only.
 type usage struct {
-	cpus []int            // by node, 0 or more
-	mem  []int            // by node, MB
-	gres map[string][]int // devices by kind and node; no kind that no node has
-	some nodeSet          // invariant: the nodes whose cpus are above 0
+	cpus []int // by node, 0 or more
+	mem  []int // by node, MB
+	// gres has devices by kind and node, those of a type also by KIND:TYPE; no kind that no node has. A device of a type
+	// counts twice: as one of its type and as one of its kind.
+	gres map[string][]int
+	some nodeSet // invariant: the nodes whose cpus are above 0
 }
 
 // newUsage returns the CPUs, memory and devices of idle nodes.
@@ -20,10 +22,12 @@ func newUsage(conf *Config) usage {
 		node := &conf.Nodes[i]
 		u.cpus[i], u.mem[i] = node.CPUs(), node.Memory
 		for _, g := range node.GRES {
-			if u.gres[g.Kind] == nil {
-				u.gres[g.Kind] = make([]int, len(conf.Nodes))
+			for _, kind := range []string{g.Kind, g.family()} {
+				if u.gres[kind] == nil {
+					u.gres[kind] = make([]int, len(conf.Nodes))
+				}
 			}
-			u.gres[g.Kind][i] += g.Count
+			u.moveDevices(i, g, 1)
 		}
 	}
 	return u
@@ -60,10 +64,20 @@ func (u usage) moveOne(j *Job, has *share, times int) {
 		u.some.drop(n)
 	}
 	u.mem[n] += times * int(has.mem)
-	for _, g := range j.GRES {
-		if counts := u.gres[g.Kind]; counts != nil {
-			counts[n] += times * g.Count
+	if j.devices != nil {
+		for _, g := range j.devices[has.node] {
+			u.moveDevices(n, g, times)
 		}
+	}
+}
+
+// moveDevices adds devices of a node, times 1, or -1 to subtract them.
+func (u usage) moveDevices(n int, g Amount, times int) {
+	if counts := u.gres[g.Kind]; counts != nil {
+		counts[n] += times * g.Count
+	}
+	if counts := u.gres[g.family()]; counts != nil && g.typed() {
+		counts[n] += times * g.Count
 	}
 }
 

@@ -204,7 +204,7 @@ func (in *Input) readJob(r *csvtable.Row) (Submission, error) {
 		s.Job.Features = strings.FieldsFunc(feature, func(c rune) bool { return c == '&' || c == ',' })
 	}
 	var err error
-	if s.Job.GRES, err = slurm.ParseAmounts(r.Text("gres")); err != nil {
+	if s.Job.GRES, err = slurm.ParseDevices(r.Text("gres")); err != nil {
 		return s, r.At(fmt.Errorf("gres: %w", err))
 	}
 	if s.Job.Licenses, err = slurm.ParseAmounts(r.Text("licenses")); err != nil {

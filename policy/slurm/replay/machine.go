@@ -367,7 +367,7 @@ func (m *Machine) submit(now des.Time, s *Submission) {
 		}
 	case errors.As(err, &refusal):
 		switch refusal {
-		case slurm.ErrTimeLimit, slurm.ErrCPUs, slurm.ErrNodeCount, slurm.ErrOutside, slurm.ErrPolicy, s.Refused:
+		case slurm.ErrTimeLimit, slurm.ErrCPUs, slurm.ErrNodeCount, slurm.ErrOutside, slurm.ErrPolicy, slurm.ErrDeviceTypes, s.Refused:
 			m.lastID--
 		}
 		own.ID, j.state = 0, stateFailed

@@ -278,7 +278,7 @@ func TestBadFilesAreNamed(t *testing.T) {
 		{replay.JobsFile, first + "a,2,1,1,,n[1,,\n", "jobs.csv: line 2"},
 		{replay.JobsFile, first + "a,2,1,1,,,afterok:b,\n", `jobs.csv: line 2: dependency: no line above has a job "b"`},
 		{replay.JobsFile, first + "a,2,1,1,,,later:b,\n", `jobs.csv: line 2: dependency: "later:b": want one of after, afterany`},
-		{replay.JobsFile, first + "a,2,1,1,,,,gpu:a100:2\n", `jobs.csv: line 2: gres: "gpu:a100:2": types of a kind are not simulated: want KIND:COUNT`},
+		{replay.JobsFile, first + "a,2,1,1,,,,gpu:a100:b:2\n", `jobs.csv: line 2: gres: "gpu:a100:b:2": want KIND:COUNT or KIND:TYPE:COUNT`},
 		{replay.JobsFile, first + "a,2,1,1,,,,gpu:x\n", `jobs.csv: line 2: gres: "gpu:x": want KIND:COUNT`},
 		{replay.OrdersFile, "time,do,job\n1,hold,z\n", `actions.csv: line 2: job: there is no job "z"`},
 		{replay.OrdersFile, "time,do,job,value\n1,limit,a,0\n", "actions.csv: line 2: value: want a limit of 1 minute or more"},
