@@ -671,8 +671,10 @@ func (l *slurmLog) submission(j *entity.Job) replay.Submission {
 				own.Memory, own.MemoryPerCPU = 0, max(1, own.Memory/max(own.Tasks, 1))
 			}
 		}
-		if gpus := count("gpus"); gpus > 0 && l.in.Config.HasGRES(gpuGRES) {
-			own.GRES = []slurm.Amount{{Kind: gpuGRES, Count: (gpus + nodes - 1) / nodes}}
+		if own.GRES = typesOf(text("req_tres"), nodes, l.in.Config); own.GRES == nil {
+			if gpus := count("gpus"); gpus > 0 && l.in.Config.HasGRES(gpuGRES) {
+				own.GRES = []slurm.Amount{{Kind: gpuGRES, Count: (gpus + nodes - 1) / nodes}}
+			}
 		}
 	}
 	// It comes a quarter of a second behind the log's second, to the partition of its queue.
@@ -684,6 +686,23 @@ func (l *slurmLog) submission(j *entity.Job) replay.Submission {
 
 // gpuGRES is the kind of devices that the column gpus counts.
 const gpuGRES = "gpu"
+
+// typesOf returns the GPUs of each node by type that a job asked for, as ReqTRES of sacct has them for all nodes
+// (gres/gpu:a100=2); nil if it named no type, or one that no node has.
+func typesOf(reqTRES string, nodes int, conf *slurm.Config) (all []slurm.Amount) {
+	for word := range strings.SplitSeq(reqTRES, ",") {
+		kind, number, _ := strings.Cut(strings.TrimPrefix(word, "gres/"), "=")
+		n, err := strconv.Atoi(number)
+		switch {
+		case !strings.HasPrefix(word, "gres/"+gpuGRES+":") || err != nil || n <= 0:
+		case !conf.HasGRES(kind):
+			return nil
+		default:
+			all = append(all, slurm.Amount{Kind: kind, Count: (n + nodes - 1) / nodes})
+		}
+	}
+	return all
+}
 
 // name returns the name for which the number of a user or queue stands, or the number itself.
 func (l *slurmLog) name(field int, number int32) string {

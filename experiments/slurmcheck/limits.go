@@ -220,8 +220,8 @@ func (c *checker) amountOfJobs(kind string, jobs []*job) int {
 	return n
 }
 
-// amountOfJob returns the amount of a kind of TRES that a job has. Billing is the number that was
-// told at its first start.
+// amountOfJob returns the amount of a kind of TRES that a job has. Billing is the number that was told at its first start. Of a
+// type of devices it is the least that the job has, and by which limits go when it starts: what it asks for by type.
 func (c *checker) amountOfJob(kind string, j *job) (n int) {
 	kind, name, _ := strings.Cut(kind, "/")
 	switch kind {
@@ -250,6 +250,10 @@ func (c *checker) amountOfJob(kind string, j *job) (n int) {
 func (c *checker) counts(kind string, j *job) bool {
 	if kind == "billing" {
 		return j.attempts == 1
+	}
+	// Where only types are counted, one of them stands for devices that have no type.
+	if family, _, typed := strings.Cut(kind, ":"); typed && !slices.Contains(c.conf.TrackedTRES, family) {
+		return false
 	}
 	return slices.Contains([]string{"cpu", "mem", "node"}, kind) || slices.Contains(c.conf.TrackedTRES, kind)
 }

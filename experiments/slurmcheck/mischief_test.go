@@ -13,6 +13,7 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/metrics/validate"
+	"github.com/gridslot/gridslot/policy/slurm"
 	"github.com/gridslot/gridslot/policy/slurm/replay"
 )
 
@@ -591,4 +592,40 @@ func TestLimitsOnUse(t *testing.T) {
 		of.Config = &conf
 		check(events, of, limit, "", "", "killed for its limit after 6")
 	}
+}
+
+// Devices of types: more of a type than a node has, a charge that no types come to, and limits on a type.
+func TestTypesOfDevices(t *testing.T) {
+	const accounts = "add qos q%s\nadd account a\nadd user u1 account=a qos=q defaultqos=q\n"
+	play := func(gres string) (string, Given) {
+		return playedAt(t, map[string]string{
+			replay.ConfigFile: "SelectTypeParameters=CR_Core\nGresTypes=gpu\nAccountingStorageType=accounting_storage/slurmdbd\nAccountingStorageTRES=gres/gpu,gres/gpu:a100\n" +
+				"AccountingStorageEnforce=associations,limits,qos\nPriorityType=priority/multifactor\n" +
+				"NodeName=n1 CPUs=4 Gres=gpu:a100:2,gpu:v100:2\nPartitionName=all Nodes=ALL Default=YES TRESBillingWeights=CPU=1.0,GRES/gpu:a100=8.0\n",
+			replay.AccountsFile: fmt.Sprintf(accounts, ""),
+			replay.JobsFile:     "key,submit,uid,account,nodes,tasks,gres,limit_min,runtime\nx,10.25,5001,a,1,1," + gres + ",10,500\ny,10.25,5001,a,1,1,gpu:1,10,500\n",
+		})
+	}
+	check := func(events string, of Given, limit string) string {
+		of.Accounts = fmt.Sprintf(accounts, limit)
+		report, err := Events(strings.NewReader(events), nil, of, 0)
+		require.NoError(t, err)
+		return report.String()
+	}
+	events, of := play("gpu:a100:2")
+	require.Contains(t, check(events, of, ""), "; valid")
+	require.Contains(t, check(events, of, " grptres=gres/gpu:a100=1"), "2 gres/gpu:a100, and grptres of QoS q is 1")
+	require.Contains(t, check(events, of, " grptres=gres/gpu=2"), "3 gres/gpu, and grptres of QoS q is 2")
+	conf := *of.Config
+	conf.Nodes = []slurm.Node{conf.Nodes[0]}
+	conf.Nodes[0].GRES = []slurm.Amount{{Kind: "gpu:a100", Count: 1}, {Kind: "gpu:v100", Count: 3}}
+	other := of
+	input := *of.Input
+	input.Config = &conf
+	other.Input = &input
+	require.Contains(t, check(events, other, ""), "jobs have 2 gpu:a100 of n1, which has 1")
+	// One that asks for any type is charged for those that it was given, between none and all of them of the type.
+	events, of = play("gpu:3")
+	require.Contains(t, check(events, of, ""), "; valid")
+	require.Contains(t, check(strings.ReplaceAll(events, "5=17,", "5=18,"), of, ""), "it is charged for 18 a second")
 }

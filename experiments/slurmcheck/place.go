@@ -85,7 +85,8 @@ func (m *machine) shares(text string) (all []share, err error) {
 // whole reports whether a job has its nodes to itself.
 func (j *job) whole() bool { return j.Job.Exclusive || j.partition != nil && j.partition.Exclusive }
 
-// gres returns the devices, by kind, that the job has of node at: all if it has the node to itself.
+// gres returns the devices, by kind, that the job has of node at: all if it has the node to itself, else those that it asks
+// for. Nothing tells the types of the devices of a job that asks for none.
 func (m *machine) gres(j *job, at int) []slurm.Amount {
 	if j.whole() {
 		return m.nodes[at].GRES
@@ -93,11 +94,19 @@ func (m *machine) gres(j *job, at int) []slurm.Amount {
 	return j.Job.GRES
 }
 
-// amountOf returns the amount of a kind.
+// kindsOf are the kinds that devices count as: their kind, and if they have a type their kind and type.
+func kindsOf(g slurm.Amount) []string {
+	if kind, _, typed := strings.Cut(g.Kind, ":"); typed {
+		return []string{kind, g.Kind}
+	}
+	return []string{g.Kind}
+}
+
+// amountOf returns the amount of a kind, of all its types.
 func amountOf(all []slurm.Amount, kind string) int {
 	n := 0
 	for _, a := range all {
-		if strings.EqualFold(a.Kind, kind) { // names of licences have letters of both cases, kinds of TRES do not
+		if slices.ContainsFunc(kindsOf(a), func(of string) bool { return strings.EqualFold(of, kind) }) { // names of licences have letters of both cases, kinds of TRES do not
 			n += a.Count
 		}
 	}
@@ -125,7 +134,9 @@ func (m *machine) give(j *job) {
 		}
 		n.mem -= s.mem
 		for _, g := range m.gres(j, s.node) {
-			n.gres[g.Kind] -= g.Count
+			for _, kind := range kindsOf(g) {
+				n.gres[kind] -= g.Count
+			}
 		}
 	}
 	for _, l := range j.Job.Licenses {
@@ -159,8 +170,10 @@ func (c *checker) checkPlace(j *job, e *event) {
 			c.wrong(validate.OverCapacity, j, "jobs have %d MB of %s, which has %d", n.mem, n.Name, n.Memory)
 		}
 		for _, g := range m.gres(j, s.node) {
-			if n.gres[g.Kind] += g.Count; n.gres[g.Kind] > amountOf(n.GRES, g.Kind) {
-				c.wrong(validate.OverCapacity, j, "jobs have %d %s of %s, which has %d", n.gres[g.Kind], g.Kind, n.Name, amountOf(n.GRES, g.Kind))
+			for _, kind := range kindsOf(g) {
+				if n.gres[kind] += g.Count; n.gres[kind] > amountOf(n.GRES, kind) {
+					c.wrong(validate.OverCapacity, j, "jobs have %d %s of %s, which has %d", n.gres[kind], kind, n.Name, amountOf(n.GRES, kind))
+				}
 			}
 		}
 		c.checkShare(j, s)

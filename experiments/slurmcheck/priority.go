@@ -175,8 +175,9 @@ func (b *book) rank(siblings []*group, of map[*group]totals, tied *[][]*group, j
 	}
 }
 
-// bill returns the billing of a job: the amount that is charged for each second of it.
-func (c *checker) bill(j *job) float64 {
+// bill returns the billing of a job: the amount that is charged for each second of it. Of a job whose devices may be of
+// several types it is the least; given is how many devices it may have more of each type.
+func (c *checker) bill(j *job, given func(kind string, node int) int) float64 {
 	weights := j.partition.BillingWeights
 	if len(weights) == 0 {
 		return float64(j.cpus())
@@ -191,7 +192,7 @@ func (c *checker) bill(j *job) float64 {
 			has = float64(c.amountOfJob(kind, j)) / 1024
 		case "gres":
 			for _, s := range j.on {
-				has += float64(amountOf(c.machine.gres(j, s.node), name))
+				has += float64(amountOf(c.machine.gres(j, s.node), name) + given(name, s.node))
 			}
 		case "license":
 			everywhere += float64(amountOf(j.Job.Licenses, name)) * w.Value
@@ -205,6 +206,21 @@ func (c *checker) bill(j *job) float64 {
 	return sum + everywhere
 }
 
+// couldHave returns how many devices of a type a job that asks for any type may have of a node.
+func (c *checker) couldHave(j *job, kind string, node int) int {
+	family, _, typed := strings.Cut(kind, ":")
+	if !typed || j.whole() {
+		return 0
+	}
+	asked := 0
+	for _, g := range j.Job.GRES {
+		if strings.EqualFold(g.Kind, family) {
+			asked += g.Count
+		}
+	}
+	return min(asked, amountOf(c.conf.Nodes[node].GRES, kind))
+}
+
 // checkPriority reckons what a job that starts is charged for, and its priority, and compares both with the event:
 // the charge with TRES 5 (billing) of the detail, the priority within a range that is wider by 1 at each end for
 // what rounds otherwise.
@@ -213,7 +229,8 @@ func (c *checker) checkPriority(j *job, e *event) {
 		return
 	}
 	before := j.billing
-	j.billing = c.bill(j)
+	j.billing = c.bill(j, func(string, int) int { return 0 })
+	highest := c.bill(j, func(kind string, node int) int { return c.couldHave(j, kind, node) })
 	unknown := j.attempts > 1 && before == 0 // nothing was told of the first start
 	if j.attempts > 1 {                      // Slurm goes on to charge what it reckoned at the first start
 		j.billing = before
@@ -222,6 +239,13 @@ func (c *checker) checkPriority(j *job, e *event) {
 		text, is := strings.CutPrefix(part, "5=")
 		if unknown && is {
 			j.billing, _ = strconv.ParseFloat(text, 64)
+		}
+		if told, err := strconv.ParseFloat(text, 64); is && err == nil && j.attempts == 1 && j.billing < told && told <= highest {
+			if c.conf.Priority.MaxTRES {
+				j.billing = told
+			} else { // a device of any type is charged with a whole number
+				j.billing += told - math.Floor(j.billing)
+			}
 		}
 		if is && text != strconv.FormatInt(int64(j.billing), 10) {
 			c.wrong(validate.FalseAccount, j, "it is charged for %s a second, and its partition's weights say %d", text, int64(j.billing))

@@ -156,6 +156,10 @@ func (c *checker) usedUp(j *job) (is bool) {
 	}
 	q := c.book.qos[j.qos]
 	c.book.groupsOf(j, func(g *group) bool {
+		// Nothing tells the types of devices that jobs have without asking for a type.
+		for kind := range g.amounts("grptresmins", "maxtresmins", "maxtresminsperjob") {
+			is = is || strings.Contains(kind, ":")
+		}
 		by := q
 		if g == q {
 			by = nil

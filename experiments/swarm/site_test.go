@@ -34,9 +34,22 @@ type slurmSite struct {
 	plain      bool // jobs.csv has names of jobs in place of keys
 }
 
+// devices are the devices of each node, as slurm.conf has them.
+func (n *nodeRow) devices() string {
+	if n.types == nil {
+		return fmt.Sprintf("gpu:%d", n.gpus)
+	}
+	var all []string
+	for _, of := range n.types {
+		all = append(all, fmt.Sprintf("gpu:%s:%d", of, n.gpus))
+	}
+	return strings.Join(all, ",")
+}
+
 // nodeRow is a row NodeName: nodes of first to last.
 type nodeRow struct {
 	first, last, sockets, cores, memory, gpus int
+	types                                     []string // of its GPUs: as many of each; nil: they have none
 	more                                      string
 }
 
@@ -191,7 +204,7 @@ func (w *world) writeSite() error {
 	for _, n := range s.nodes {
 		line := fmt.Sprintf("NodeName=%s Sockets=%d CoresPerSocket=%d ThreadsPerCore=1 RealMemory=%d", hostsOf(n.first, n.last), n.sockets, n.cores, n.memory)
 		if n.gpus > 0 {
-			line += fmt.Sprintf(" Gres=gpu:%d", n.gpus)
+			line += " Gres=" + n.devices()
 		}
 		conf = append(conf, line+n.more)
 	}
@@ -322,6 +335,21 @@ func siteFeatures() []feature {
 				}
 			})
 		}},
+		{name: "gpu-types", of: anySite, odds: 8, needs: "gpus", add: func(r rnd, w *world) {
+			types := strings.Fields(r.one("a100", "a100 v100", "v100 a100"))
+			w.site.nodes[len(w.site.nodes)-1].types = types
+			w.each("gpu-types", func(r rnd, j *job) {
+				switch n := r.number(1, 2); {
+				case j.more["gres"] == "" || r.chance(40):
+				case r.chance(30):
+					j.more["gres"] = "gpu:a100:1,gpu:v100:" + n
+				case r.chance(5):
+					j.more["gres"] = "gpu:1,gpu:a100:" + n // which is refused
+				default:
+					j.more["gres"] = "gpu:" + r.text("a100 a100 v100") + ":" + n
+				}
+			})
+		}},
 		{name: "node-features", of: site, odds: 5, add: func(r rnd, w *world) {
 			w.site.split(r)
 			for i, n := range w.site.nodes {
@@ -399,7 +427,7 @@ func siteFeatures() []feature {
 			}
 		}},
 		{name: "billing", of: anySite, odds: 3, add: func(r rnd, w *world) {
-			w.site.partitions[0].more += " TRESBillingWeights=" + r.one("CPU=1.0,Mem=0.25G", "CPU=0.5", "CPU=1.0,GRES/gpu=2.0")
+			w.site.partitions[0].more += " TRESBillingWeights=" + r.one("CPU=1.0,Mem=0.25G", "CPU=0.5", "CPU=1.0,GRES/gpu=2.0", "CPU=1.0,GRES/gpu:a100=4.0")
 			if r.chance(40) {
 				w.site.say("PriorityFlags=MAX_TRES")
 			}
@@ -685,6 +713,9 @@ func (w *world) enrol(r rnd) {
 func (w *world) countedKinds() (kinds []string) {
 	if w.has("gpus") {
 		kinds = append(kinds, "gres/gpu")
+	}
+	if w.has("gpu-types") {
+		kinds = append(kinds, "gres/gpu:a100")
 	}
 	if w.has("licences") {
 		kinds = append(kinds, "license/matlab", "license/abaqus")

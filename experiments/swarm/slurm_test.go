@@ -21,6 +21,7 @@ type siteAttempt struct {
 	account   string
 	partition string
 	tres      map[string]int // what it has of kinds of TRES, as the event numbers them
+	typed     bool           // it asks for types of devices
 }
 
 // siteRun is what has been told of a run up to a row.
@@ -149,7 +150,7 @@ func (s *siteRun) start(j *job, key string, now int, row map[string]string) erro
 	if how := s.how[key]; how != "" && now < s.over[key]+121 {
 		return fmt.Errorf("%d s after %s", now-s.over[key], how)
 	}
-	a := &siteAttempt{at: now, cpus: whole(row, "cpus"), qos: row["qos"], nodes: hosts(row["nodes"]), user: j.user, partition: row["partition"], tres: map[string]int{}}
+	a := &siteAttempt{at: now, cpus: whole(row, "cpus"), qos: row["qos"], nodes: hosts(row["nodes"]), user: j.user, partition: row["partition"], tres: map[string]int{}, typed: strings.Count(j.more["gres"], ":") > 1 && s.kind == site}
 	numbers := map[string]string{"2": "mem"}
 	for i, kind := range s.countedKinds() {
 		numbers[strconv.Itoa(1001+i)] = kind
@@ -286,7 +287,7 @@ func (s *siteRun) limits(a *siteAttempt) error {
 					have = cpus
 				case kind == "node":
 					have = len(nodes)
-				case a.tres[kind] == 0:
+				case a.tres[kind] == 0, strings.Contains(kind, ":") && !a.typed: // who asks for any type may get more of it
 					continue
 				default:
 					have = has[kind]
@@ -364,7 +365,7 @@ func (s *siteRun) ends(j *job, key string, now int, row map[string]string) error
 		}
 	case "TIMEOUT":
 		s.left[key], s.how[key] = true, detail
-		if late := took - limit; known && (late < 0 && (s.kind == siteLog || j.more["reservation"] == "") || late >= 31) {
+		if late := took - limit; known && (late < 0 && !s.limitsUse() && (s.kind == siteLog || j.more["reservation"] == "") || late >= 31) {
 			return fmt.Errorf("killed %d s after its limit, %d s", late, limit)
 		}
 	case "PREEMPTED", "NODE_FAIL":
@@ -380,6 +381,17 @@ func (s *siteRun) ends(j *job, key string, now int, row map[string]string) error
 		s.left[key], s.how[key] = true, detail
 	}
 	return nil
+}
+
+// limitsUse reports whether anybody has a limit on what jobs have used together, which ends running jobs.
+func (s *siteRun) limitsUse() bool {
+	all := strings.Join(s.site.qos, " ")
+	for _, group := range []map[string]string{s.site.accounts, s.site.users} {
+		for _, name := range slices.Sorted(maps.Keys(group)) {
+			all += " " + group[name]
+		}
+	}
+	return strings.Contains(all, "grptresmins=") || strings.Contains(all, "grpwall=")
 }
 
 // forEver are features under which a job may wait for ever.

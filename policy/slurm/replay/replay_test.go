@@ -279,7 +279,7 @@ func TestBadFilesAreNamed(t *testing.T) {
 		{replay.JobsFile, first + "a,2,1,1,,,afterok:b,\n", `jobs.csv: line 2: dependency: no line above has a job "b"`},
 		{replay.JobsFile, first + "a,2,1,1,,,later:b,\n", `jobs.csv: line 2: dependency: "later:b": want one of after, afterany`},
 		{replay.JobsFile, first + "a,2,1,1,,,,gpu:a100:b:2\n", `jobs.csv: line 2: gres: "gpu:a100:b:2": want KIND:COUNT or KIND:TYPE:COUNT`},
-		{replay.JobsFile, first + "a,2,1,1,,,,gpu:x\n", `jobs.csv: line 2: gres: "gpu:x": want KIND:COUNT`},
+		{replay.JobsFile, first + "a,2,1,1,,,,gpu:2x\n", `jobs.csv: line 2: gres: "gpu:2x": want a whole number as the count of KIND:COUNT or KIND:TYPE:COUNT`},
 		{replay.OrdersFile, "time,do,job\n1,hold,z\n", `actions.csv: line 2: job: there is no job "z"`},
 		{replay.OrdersFile, "time,do,job,value\n1,limit,a,0\n", "actions.csv: line 2: value: want a limit of 1 minute or more"},
 		{replay.OrdersFile, "time,do,node\n1,down,n9\n", `actions.csv: line 2: node: "n9" is no node of slurm.conf`},
