@@ -133,7 +133,7 @@ from logs in the Standard Workload Format or from models of the literature.`,
 		newExplain(),
 		newPlot(),
 		newReport(env),
-		newReproduce(env, env.Extend.Experiments),
+		newReproduce(env),
 	)
 	root.InitDefaultCompletionCmd()
 	if completion, _, err := root.Find([]string{"completion"}); err == nil {

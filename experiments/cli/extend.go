@@ -4,7 +4,6 @@ import (
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/grid"
 	"github.com/gridslot/gridslot/entity/plan"
-	"github.com/gridslot/gridslot/experiments/reproduce"
 	"github.com/gridslot/gridslot/experiments/simulation"
 	"github.com/gridslot/gridslot/policy"
 	"github.com/gridslot/gridslot/workload"
@@ -44,8 +43,6 @@ type Extend struct {
 	Correctors policy.Table[entity.Corrector]
 	// Formats are formats of logs: for --from and --to, and to recognise the format of a log.
 	Formats policy.Table[workload.Format]
-	// Experiments can be repeated by reproduce.
-	Experiments []reproduce.Experiment
 }
 
 // tables returns the tables of the library with what the program adds.

@@ -21,18 +21,16 @@ import (
 
 // reproduction is one call of `gridslot reproduce`.
 type reproduction struct {
-	// all are the experiments that can be named; out is the folder of results, or ""; list only
-	// lists.
-	all    []reproduce.Experiment
+	all    []reproduce.Experiment // those that can be named
 	config reproduce.Config
-	out    string
-	list   bool
+	out    string // the folder of results, or ""
+	list   bool   // only list them
 }
 
 // newReproduce is `gridslot reproduce`. An experiment that is done is kept in the folder of --out,
 // an experiment that is under way in a folder beside it, so that a call that was killed goes on.
-func newReproduce(env Env, own []reproduce.Experiment) *cobra.Command {
-	r := reproduction{all: experiments(own)}
+func newReproduce(env Env) *cobra.Command {
+	r := reproduction{all: reproduce.All()}
 	cmd := &cobra.Command{
 		Use:   "reproduce [NAME...|all]",
 		Short: "Repeat published experiments and compare the figures",
@@ -190,11 +188,6 @@ func (r *reproduction) one(ctx context.Context, env Env, e reproduce.Experiment)
 	}
 	_, err = io.WriteString(env.Stdout, "\n")
 	return err
-}
-
-// experiments returns all experiments, those that a program adds last.
-func experiments(own []reproduce.Experiment) []reproduce.Experiment {
-	return append(reproduce.All(), own...)
 }
 
 // chooseExperiments returns the experiments of these names, in this order; "all" stands for all of

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"testing"
 	"time"
@@ -161,23 +162,16 @@ func TestEveryExperimentHasANameAndATitle(t *testing.T) {
 	}
 }
 
-// withoutData is an experiment whose data nobody has.
-type withoutData struct{}
-
-func (withoutData) Name() string  { return "without-data" }
-func (withoutData) Title() string { return "nothing" }
-func (withoutData) Run(context.Context, reproduce.Config) (reproduce.Table, error) {
-	return reproduce.Table{}, &reproduce.MissingError{File: "x.swf", How: "Its authors have it."}
-}
-
 func TestAnExperimentWithoutDataFailsByItsNameAndIsLeftOutOfAll(t *testing.T) {
-	env := Env{Args: []string{"reproduce", "without-data"}, Stdout: &bytes.Buffer{}, Stderr: &bytes.Buffer{}}
-	env.Extend.Experiments = []reproduce.Experiment{withoutData{}}
-	require.Equal(t, 1, Run(t.Context(), env))
-	require.Contains(t, env.Stderr.(*bytes.Buffer).String(), "without-data: x.swf is not at hand: set GRIDSLOT_REFERENCE")
+	t.Setenv("GRIDSLOT_REFERENCE", t.TempDir())
+	got := call("reproduce", "cirrus")
+	require.Equal(t, 1, got.code)
+	require.Contains(t, got.stderr, "cirrus: cirrus.swf is not at hand: set GRIDSLOT_REFERENCE")
 
-	_, err := withoutData{}.Run(t.Context(), reproduce.Config{})
-	require.True(t, leftOut(withoutData{}, []string{"all"}, err))
-	require.False(t, leftOut(withoutData{}, []string{"all", "without-data"}, err))
-	require.False(t, leftOut(withoutData{}, []string{"all"}, errors.New("the disk is full")))
+	all := reproduce.All()
+	cirrus := all[slices.IndexFunc(all, func(e reproduce.Experiment) bool { return e.Name() == "cirrus" })]
+	_, err := cirrus.Run(t.Context(), reproduce.Config{})
+	require.True(t, leftOut(cirrus, []string{"all"}, err))
+	require.False(t, leftOut(cirrus, []string{"all", "cirrus"}, err))
+	require.False(t, leftOut(cirrus, []string{"all"}, errors.New("the disk is full")))
 }

@@ -62,7 +62,7 @@ const (
 )
 
 // rows has each search in each problem; quantities of the cycles themselves have rows of their own.
-func (a alpAMP) rows(p *page) (rows []Row) {
+func (a alpAMP) rows(p *page) (rows []tableRow) {
 	of := map[string][]string{
 		shareKept: {cyclesKept + leastTime, cyclesKept + leastCost}, shareFaster: {cyclesKept + leastTime},
 		slotCount: {cyclesKept + leastCost}, jobCount: {cyclesKept + leastCost},
@@ -74,7 +74,7 @@ func (a alpAMP) rows(p *page) (rows []Row) {
 		}
 		for _, s := range series {
 			for _, r := range a.Readings {
-				rows = append(rows, p.published(Row{Series: s, Variant: r.Variant, Quantity: q, Own: r.Variant != ""}, i))
+				rows = append(rows, p.published(tableRow{Series: s, Variant: r.Variant, Quantity: q, Own: r.Variant != ""}, i))
 			}
 		}
 	}

@@ -53,17 +53,17 @@ func budgetPoint(budget float64) string {
 	return "budget " + strconv.FormatFloat(budget, 'f', -1, 64)
 }
 
-func (a availability) rows(p *page) (rows []Row) {
+func (a availability) rows(p *page) (rows []tableRow) {
 	for i, q := range p.Quantities {
 		for _, alg := range a.Algorithms {
 			for _, budget := range a.Budgets {
-				rows = append(rows, p.published(Row{Series: alg.Name, Point: budgetPoint(budget), X: budget, Quantity: q, Own: alg.Own}, i))
+				rows = append(rows, p.published(tableRow{Series: alg.Name, Point: budgetPoint(budget), X: budget, Quantity: q, Own: alg.Own}, i))
 			}
 		}
 	}
 	for _, alg := range a.Algorithms {
 		for _, n := range a.Counts {
-			rows = append(rows, Row{Series: alg.Name, Point: fmt.Sprintf("%d wanted", n), X: float64(n), Quantity: probability + ofNodes, Own: true})
+			rows = append(rows, tableRow{Series: alg.Name, Point: fmt.Sprintf("%d wanted", n), X: float64(n), Quantity: probability + ofNodes, Own: true})
 		}
 	}
 	return rows

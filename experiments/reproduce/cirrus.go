@@ -37,7 +37,7 @@ const (
 )
 
 // measure runs the rigid jobs first: the records are found among them.
-func (c cirrus) measure(ctx context.Context, _ Config, p *page, t *Table) ([]Row, error) {
+func (c cirrus) measure(ctx context.Context, _ Config, p *page, t *Table) ([]tableRow, error) {
 	rigid, rigidRows, err := c.rigid(ctx, p)
 	if err != nil {
 		return nil, err
@@ -47,14 +47,14 @@ func (c cirrus) measure(ctx context.Context, _ Config, p *page, t *Table) ([]Row
 		return nil, err
 	}
 	records, note, err := c.slurm(ctx, p, rigid)
-	t.Notes = append([]string{note}, t.Notes...)
+	t.notes = append([]string{note}, t.notes...)
 	return slices.Concat(rigidRows, molded, records), err
 }
 
 // elastiRows returns the rows of one kind of jobs: waits of theirs and ours, and how many starts
 // differ.
-func elastiRows(series string, theirs, ours []float64, differ int) []Row {
-	return []Row{
+func elastiRows(series string, theirs, ours []float64, differ int) []tableRow {
+	return []tableRow{
 		{Series: series, Quantity: cirrusWait, Paper: fmt.Sprintf("%.3f", mean(theirs)), Ours: single(mean(ours))},
 		{Series: series, Quantity: cirrusDiffer, Paper: "0", Ours: single(float64(differ))},
 	}
@@ -62,7 +62,7 @@ func elastiRows(series string, theirs, ours []float64, differ int) []Row {
 
 // rigid runs the rigid jobs, and returns their runs and rows. ElastiSim decides after every single
 // event (PassEach).
-func (c cirrus) rigid(ctx context.Context, p *page) ([]*entity.Run, []Row, error) {
+func (c cirrus) rigid(ctx context.Context, p *page) ([]*entity.Run, []tableRow, error) {
 	path, err := p.file(c.Rigid)
 	if err != nil {
 		return nil, nil, err
@@ -104,7 +104,7 @@ func (c cirrus) rigid(ctx context.Context, p *page) ([]*entity.Run, []Row, error
 }
 
 // moldable runs the moldable jobs. FCFS gives each the largest shape that is free.
-func (c cirrus) moldable(ctx context.Context, p *page) ([]Row, error) {
+func (c cirrus) moldable(ctx context.Context, p *page) ([]tableRow, error) {
 	rows, err := p.columns(c.Moldable, "job", "submit", "min_procs", "max_procs", "base_procs", "base_runtime", "elastisim_start", "elastisim_end")
 	if err != nil {
 		return nil, err
@@ -153,7 +153,7 @@ func sixDigits(x, text float64) bool {
 
 // slurm compares what the machine's own scheduler did with queue policies, which know of the
 // machine what the records tell. The note says what the records are.
-func (c cirrus) slurm(ctx context.Context, p *page, rigid []*entity.Run) (rows []Row, note string, err error) {
+func (c cirrus) slurm(ctx context.Context, p *page, rigid []*entity.Run) (rows []tableRow, note string, err error) {
 	path, err := p.file(c.Records)
 	if err != nil {
 		return nil, "", err
@@ -199,7 +199,7 @@ func (c cirrus) slurm(ctx context.Context, p *page, rigid []*entity.Run) (rows [
 		length := max(x.Runtime, des.Second)
 		jobs = append(jobs, &entity.Job{ID: x.Job, Submit: x.Submit, Runtime: length, Request: entity.Request{Nodes: procs, Length: length}})
 	}
-	rows = []Row{
+	rows = []tableRow{
 		{Series: slurmName, Quantity: cirrusMinutes, Paper: fmt.Sprintf("%.2f", mean(theirs)/60)},
 		{Series: slurmName, Quantity: cirrusMedian, Paper: fmt.Sprintf("%.2f", median(theirs)/60)},
 		{Series: elastiCommon, Quantity: cirrusMinutes, Paper: fmt.Sprintf("%.2f", mean(common)/60), Own: true, Ours: single(wait / 60 / float64(len(common)))},
@@ -211,7 +211,7 @@ func (c cirrus) slurm(ctx context.Context, p *page, rigid []*entity.Run) (rows [
 }
 
 // queues returns the waits of the records' jobs under queue policies that know their runtimes.
-func (c cirrus) queues(ctx context.Context, jobs []*entity.Job) (rows []Row, err error) {
+func (c cirrus) queues(ctx context.Context, jobs []*entity.Job) (rows []tableRow, err error) {
 	for _, policy := range []entity.Policy{backfill.FCFS{}, backfill.EASY{}, backfill.Conservative{}} {
 		runs, err := runOn(ctx, c.Processors, policy, jobs, decideAt(entity.PassInstant))
 		if err != nil {
@@ -219,8 +219,8 @@ func (c cirrus) queues(ctx context.Context, jobs []*entity.Job) (rows []Row, err
 		}
 		waits, name := waitsOf(runs, des.Second), policy.Name()+", runtimes known"
 		rows = append(rows,
-			Row{Series: name, Quantity: cirrusMinutes, Own: true, Ours: single(mean(waits) / 60)},
-			Row{Series: name, Quantity: cirrusMedian, Own: true, Ours: single(median(waits) / 60)})
+			tableRow{Series: name, Quantity: cirrusMinutes, Own: true, Ours: single(mean(waits) / 60)},
+			tableRow{Series: name, Quantity: cirrusMedian, Own: true, Ours: single(median(waits) / 60)})
 	}
 	return rows, nil
 }

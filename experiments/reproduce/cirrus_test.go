@@ -33,13 +33,13 @@ func tenProcessors(t *testing.T) cirrus {
 	return c
 }
 
-func runCirrus(t *testing.T, c cirrus) map[Ref]Row {
+func runCirrus(t *testing.T, c cirrus) map[ref]tableRow {
 	t.Helper()
 	table, err := with("cirrus", c).Run(t.Context(), Config{Seed: 7})
 	require.NoError(t, err)
-	require.EqualValues(t, 7, table.Seed)
-	rows := map[Ref]Row{}
-	for _, r := range table.Rows {
+	require.EqualValues(t, 7, table.seed)
+	rows := map[ref]tableRow{}
+	for _, r := range table.rows {
 		rows[r.ref()] = r
 	}
 	return rows
@@ -60,12 +60,12 @@ func TestCirrusByHand(t *testing.T) {
 		{"easy, runtimes known", cirrusMinutes, "", 260. / 60 / 2},
 		{"easy, runtimes known", cirrusMedian, "", 0},
 	} {
-		r, ok := rows[Ref{want.series, "", want.quantity}]
+		r, ok := rows[ref{want.series, "", want.quantity}]
 		require.True(t, ok, want.series)
 		require.Equal(t, want.paper, r.Paper, want.series)
 		require.InDelta(t, want.ours, r.Ours.Mean, 1e-9, want.series)
 	}
-	require.Equal(t, "1.50", rows[Ref{slurmName, "", cirrusMinutes}].Paper, "one record never started")
+	require.Equal(t, "1.50", rows[ref{slurmName, "", cirrusMinutes}].Paper, "one record never started")
 }
 
 func TestDamagedCirrusDataAreNamed(t *testing.T) {
@@ -98,9 +98,9 @@ func reference(t *testing.T) {
 func TestCirrusRigidStartForStartAndMoldableAsFarAsTiesAllow(t *testing.T) {
 	reference(t)
 	rows := runCirrus(t, read[cirrus](t, "cirrus"))
-	require.Zero(t, rows[Ref{elastiRigid, "", cirrusDiffer}].Ours.Mean)
-	require.Equal(t, "165.994", rows[Ref{elastiRigid, "", cirrusWait}].Paper)
-	require.Equal(t, "135.289", rows[Ref{elastiMolded, "", cirrusWait}].Paper)
-	require.InEpsilon(t, 135.289, rows[Ref{elastiMolded, "", cirrusWait}].Ours.Mean, 0.003)
-	require.Equal(t, "51.17", rows[Ref{slurmName, "", cirrusMinutes}].Paper)
+	require.Zero(t, rows[ref{elastiRigid, "", cirrusDiffer}].Ours.Mean)
+	require.Equal(t, "165.994", rows[ref{elastiRigid, "", cirrusWait}].Paper)
+	require.Equal(t, "135.289", rows[ref{elastiMolded, "", cirrusWait}].Paper)
+	require.InEpsilon(t, 135.289, rows[ref{elastiMolded, "", cirrusWait}].Ours.Mean, 0.003)
+	require.Equal(t, "51.17", rows[ref{slurmName, "", cirrusMinutes}].Paper)
 }

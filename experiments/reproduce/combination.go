@@ -59,11 +59,11 @@ func (c combination) planners(n int) []struct {
 // jobsPoint names a number of jobs in tables.
 func jobsPoint(n int) string { return fmt.Sprintf("%d jobs", n) }
 
-func (c combination) rows(p *page) []Row {
-	var lines []Row
+func (c combination) rows(p *page) []tableRow {
+	var lines []tableRow
 	for _, planner := range c.planners(1) {
 		for _, n := range c.Jobs {
-			lines = append(lines, Row{Series: planner.Name, Point: jobsPoint(n), X: float64(n), Own: true})
+			lines = append(lines, tableRow{Series: planner.Name, Point: jobsPoint(n), X: float64(n), Own: true})
 		}
 	}
 	return p.each(lines)

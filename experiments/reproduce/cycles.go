@@ -65,7 +65,7 @@ const mostUnits = 1000
 func (s *study) bundle() int { return (s.cycles + mostUnits - 1) / mostUnits }
 
 // observe carries out n cycles and returns what they observed.
-func (s *study) observe(ctx context.Context, c Config, n int, index map[Ref]int) (observations, error) {
+func (s *study) observe(ctx context.Context, c Config, n int, index map[ref]int) (observations, error) {
 	seen := noObservations(len(s.rows), n)
 	// Units are whole bundles of cycles, but for the last:
 	//
@@ -98,7 +98,7 @@ func (s *study) observe(ctx context.Context, c Config, n int, index map[Ref]int)
 		}
 		return found.texts(figures), nil
 	})
-	// Rows of all units, kept or just made, are read from their texts: both ways give the same
+	// rows of all units, kept or just made, are read from their texts: both ways give the same
 	// bits.
 	for unit, row := range rows {
 		if err := parts[unit].read(figures, row); err != nil {

@@ -67,11 +67,11 @@ type search struct {
 	Margin float64
 }
 
-func (d streamOfJobs) rows(p *page) []Row {
-	var lines []Row
+func (d streamOfJobs) rows(p *page) []tableRow {
+	var lines []tableRow
 	for _, s := range d.Searches {
 		for _, x := range d.Overruns {
-			lines = append(lines, Row{Series: s.Name, Point: overrunPoint(x), X: x, Own: true})
+			lines = append(lines, tableRow{Series: s.Name, Point: overrunPoint(x), X: x, Own: true})
 		}
 	}
 	return p.each(lines)

@@ -58,13 +58,13 @@ func (e earlyEnds) facts() facts {
 }
 
 // rows has the online policies, whose plans change, before the planners.
-func (e earlyEnds) rows(p *page) []Row {
-	var lines []Row
+func (e earlyEnds) rows(p *page) []tableRow {
+	var lines []tableRow
 	for _, x := range e.Online {
-		lines = append(lines, Row{Series: x.Series, Own: x.Own})
+		lines = append(lines, tableRow{Series: x.Series, Own: x.Own})
 	}
 	for _, x := range e.Offline {
-		lines = append(lines, Row{Series: x.Series, Variant: x.Variant, Own: x.Own})
+		lines = append(lines, tableRow{Series: x.Series, Variant: x.Variant, Own: x.Own})
 	}
 	return p.each(lines)
 }

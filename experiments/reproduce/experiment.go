@@ -6,18 +6,11 @@ import (
 	"slices"
 )
 
-// Experiment is one published item, or a question of our own, that can be run by its name.
-type Experiment interface {
-	Name() string  // what users type
-	Title() string // what it shows, and where that was published
-	Run(ctx context.Context, c Config) (Table, error)
-}
-
 // Config has the parameters that every experiment gets. The zero value runs the published number of
 // cycles from seed 0 and keeps nothing.
 type Config struct {
 	Cycles int // replications; 0 means the published number
-	// Seed determines all that is drawn. Experiments on published jobs draw nothing.
+	// seed determines all that is drawn. Experiments on published jobs draw nothing.
 	Seed    uint64
 	Workers int // cycles at once; 0 means one a processor
 	// Dir, if set, is a folder that keeps what is done of the experiment until it is
@@ -72,9 +65,10 @@ func field() []Experiment {
 	}
 }
 
-// experiment is a page of papers/*.yaml with the program that yields its figures. The program is
-// either replicated or measured.
-type experiment struct {
+// Experiment is one published item, or a question of our own, that can be run by its name: a page
+// of papers/*.yaml with the program that yields its figures. The program is either replicated or
+// measured.
+type Experiment struct {
 	// name is the name of the experiment and of its page; program reads the program's settings from
 	// the page.
 	name    string
@@ -84,42 +78,42 @@ type experiment struct {
 // replicated is a program of many cycles, each of which observes some of the rows. Cycles run side
 // by side.
 type replicated interface {
-	rows(p *page) []Row
+	rows(p *page) []tableRow
 	cycle(ctx context.Context, seed, cycle uint64, see sight) error
 }
 
 // measured is a program that schedules published jobs once. It may add to the notes,
 // settings and claims of the table; the rows are what it returns.
 type measured interface {
-	measure(ctx context.Context, c Config, p *page, t *Table) ([]Row, error)
+	measure(ctx context.Context, c Config, p *page, t *Table) ([]tableRow, error)
 }
 
 // onPage returns the experiment of a name: a program of type P with the settings of its page. The
 // page is read when it is first asked for, since the command makes all experiments even when it
 // only lists its commands.
-func onPage[P any](name string) experiment {
-	return experiment{name, func(p *page) (any, error) { return programOf[P](p) }}
+func onPage[P any](name string) Experiment {
+	return Experiment{name, func(p *page) (any, error) { return programOf[P](p) }}
 }
 
-func (e experiment) page() page { return pageOf(e.name) }
+func (e Experiment) page() page { return pageOf(e.name) }
 
 // GoString returns all on which the tables of the experiment depend besides the Config: the same
 // text in every process. Results that were kept are told apart by it.
-func (e experiment) GoString() string {
+func (e Experiment) GoString() string {
 	// The program and the table without its rows, as the page has them.
 	p := e.page()
 	program, err := e.program(&p)
 	return fmt.Sprintf("%#v (%v) as in %#v", program, err, p)
 }
 
-// Name implements Experiment.
-func (e experiment) Name() string { return e.name }
+// name returns the name that users type.
+func (e Experiment) Name() string { return e.name }
 
-// Title implements Experiment.
-func (e experiment) Title() string { return e.page().Title }
+// title says what the experiment shows, and where that was published.
+func (e Experiment) Title() string { return e.page().Title }
 
-// Run implements Experiment.
-func (e experiment) Run(ctx context.Context, c Config) (Table, error) {
+// Run carries the experiment out. Without its data the error is a *MissingError.
+func (e Experiment) Run(ctx context.Context, c Config) (Table, error) {
 	p := e.page()
 	program, err := e.program(&p)
 	if err != nil {
@@ -133,19 +127,19 @@ func (e experiment) Run(ctx context.Context, c Config) (Table, error) {
 		return t, err
 	}
 	// Fill in the rows, and judge the claims.
-	t.Seed = c.Seed
+	t.seed = c.Seed
 	switch program := program.(type) {
 	case replicated:
 		st := study{of: program, cycles: p.Cycles, rows: program.rows(&p), cycle: program.cycle}
 		st.claims = p.claims(st.rows)
 		err = st.run(ctx, c, &t)
 	case measured:
-		if err := checkSettings(t.Settings); err != nil {
+		if err := checkSettings(t.settings); err != nil {
 			return t, err
 		}
-		var rows []Row
+		var rows []tableRow
 		if rows, err = program.measure(ctx, c, &p, &t); err == nil {
-			err = t.fill(rows, append(p.claims(rows), t.Claims...)...)
+			err = t.fill(rows, append(p.claims(rows), t.claims...)...)
 		}
 	default:
 		err = fmt.Errorf("the experiment %s has no program", e.name)

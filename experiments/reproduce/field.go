@@ -87,11 +87,7 @@ func (p *page) file(name string) (string, error) { return fieldFile(name, p.How)
 
 // dataOf returns the published files of e that are at hand, with their checksums.
 func dataOf(e Experiment) (data []string, err error) {
-	of, ok := e.(experiment)
-	if !ok {
-		return nil, nil
-	}
-	p := of.page()
+	p := e.page()
 	var found []string
 	for _, name := range p.Logs {
 		if path, err := p.log(name); err == nil {
@@ -118,8 +114,8 @@ func single(x float64) stats.Interval { return stats.Interval{Mean: x, N: 1} }
 
 // fill gives a table of single runs its rows, and judges claims by them: first those that the
 // published figures make by their order.
-func (t *Table) fill(rows []Row, claims ...Claim) error {
-	if err := checkSettings(t.Settings); err != nil {
+func (t *Table) fill(rows []tableRow, claims ...tableClaim) error {
+	if err := checkSettings(t.settings); err != nil {
 		return err
 	}
 	index, err := indexOf(rows)
@@ -132,10 +128,10 @@ func (t *Table) fill(rows []Row, claims ...Claim) error {
 			found[ref] = rows[i].Ours.Mean
 		}
 	}
-	t.Cycles, t.PublishedCycles, t.Rows = 1, 1, rows
-	t.Claims = append(t.orderings(), claims...)
-	for i := range t.Claims {
-		t.Claims[i].judge(found)
+	t.cycles, t.publishedCycles, t.rows = 1, 1, rows
+	t.claims = append(t.orderings(), claims...)
+	for i := range t.claims {
+		t.claims[i].judge(found)
 	}
 	return nil
 }

@@ -11,8 +11,8 @@ import (
 )
 
 // published3 are three rows of single runs whose published order is a, b, c.
-func published3(a, b, c float64) []Row {
-	return []Row{
+func published3(a, b, c float64) []tableRow {
+	return []tableRow{
 		{Series: "a", Quantity: "wait", Paper: "1.5", Ours: single(a)},
 		{Series: "b", Quantity: "wait", Paper: "2.5", Ours: single(b)},
 		{Series: "c", Quantity: "wait", Paper: "9", Ours: single(c)},
@@ -22,48 +22,48 @@ func published3(a, b, c float64) []Row {
 func TestTheOrderOfSingleRunsHoldsOrFails(t *testing.T) {
 	var table Table
 	require.NoError(t, table.fill(published3(1.5, 2, 3)))
-	require.Equal(t, "paper, wait: a < b < c", table.Claims[0].Text)
-	require.Equal(t, Holds, table.Claims[0].Verdict)
+	require.Equal(t, "paper, wait: a < b < c", table.claims[0].Text)
+	require.Equal(t, verdictHolds, table.claims[0].Verdict)
 	require.NoError(t, table.fill(published3(1.5, 4, 3)))
-	require.Equal(t, Fails, table.Claims[0].Verdict)
-	require.Equal(t, "b 4, not below c 3", table.Claims[0].Detail)
+	require.Equal(t, verdictFails, table.claims[0].Verdict)
+	require.Equal(t, "b 4, not below c 3", table.claims[0].Detail)
 	require.NoError(t, table.fill(published3(1.5, 3, 3)))
-	require.Equal(t, Fails, table.Claims[0].Verdict, "level is not below")
+	require.Equal(t, verdictFails, table.claims[0].Verdict, "level is not below")
 }
 
 func TestASingleRunAgreesToTheLastDigitOrNot(t *testing.T) {
 	var table Table
 	require.NoError(t, table.fill(published3(1.54, 2.56, 9)))
-	require.Equal(t, "+0.04 =", table.difference(table.Rows[0], "1.5"))
-	require.Equal(t, "+0.06 (+2.4%)", table.difference(table.Rows[1], "2.5"))
+	require.Equal(t, "+0.04 =", table.difference(table.rows[0], "1.5"))
+	require.Equal(t, "+0.06 (+2.4%)", table.difference(table.rows[1], "2.5"))
 }
 
 func TestClaimsOfSingleRuns(t *testing.T) {
-	at := func(series string) Ref { return Ref{Series: series, Quantity: "wait"} }
+	at := func(series string) ref { return ref{Series: series, Quantity: "wait"} }
 	for _, c := range []struct {
-		claim Claim
-		want  Verdict
+		claim tableClaim
+		want  verdict
 	}{
-		{Claim{Pairs: []Pair{{Less: at("a"), Factor: 1.6}}}, Holds},
-		{Claim{Pairs: []Pair{{Less: at("a"), Factor: 1.5}}}, Fails},
-		{Claim{Pairs: []Pair{{Less: at("a"), Than: at("b"), Factor: 0.5}}}, Fails},
-		{Claim{Pairs: []Pair{{Less: at("a"), Than: at("nobody")}}}, NotTested},
-		{Claim{Changes: []Change{{Of: at("b"), From: at("a"), Percent: 100}}}, Holds},
-		{Claim{Changes: []Change{{Of: at("b"), From: at("a"), Percent: 50}}}, Direction},
-		{Claim{Changes: []Change{{Of: at("b"), From: at("a"), Percent: -100}}}, Fails},
-		{Claim{Untested: "nobody says which"}, NotTested},
-		{Claim{Verdict: Undecided}, Undecided},
+		{tableClaim{Pairs: []pair{{Less: at("a"), Factor: 1.6}}}, verdictHolds},
+		{tableClaim{Pairs: []pair{{Less: at("a"), Factor: 1.5}}}, verdictFails},
+		{tableClaim{Pairs: []pair{{Less: at("a"), Than: at("b"), Factor: 0.5}}}, verdictFails},
+		{tableClaim{Pairs: []pair{{Less: at("a"), Than: at("nobody")}}}, verdictNotTested},
+		{tableClaim{Changes: []change{{Of: at("b"), From: at("a"), Percent: 100}}}, verdictHolds},
+		{tableClaim{Changes: []change{{Of: at("b"), From: at("a"), Percent: 50}}}, verdictDirection},
+		{tableClaim{Changes: []change{{Of: at("b"), From: at("a"), Percent: -100}}}, verdictFails},
+		{tableClaim{Untested: "nobody says which"}, verdictNotTested},
+		{tableClaim{Verdict: verdictUndecided}, verdictUndecided},
 	} {
 		var table Table
 		require.NoError(t, table.fill(published3(1.5, 3, 4), c.claim))
-		require.Equal(t, c.want, table.Claims[1].Verdict, "%+v", c.claim)
+		require.Equal(t, c.want, table.claims[1].Verdict, "%+v", c.claim)
 	}
 }
 
 func TestATableOfSingleRunsHasEachRowOnce(t *testing.T) {
 	var table Table
 	require.ErrorContains(t, table.fill(append(published3(1, 2, 3), published3(1, 2, 3)[0])), "two rows")
-	table.Settings = []Setting{{"jobs", "theirs", ""}}
+	table.settings = []setting{{"jobs", "theirs", ""}}
 	require.ErrorContains(t, table.fill(published3(1, 2, 3)), "where it comes from")
 }
 
@@ -102,7 +102,7 @@ func TestWhatWasSavedIsOfTheDataThatAreAtHand(t *testing.T) {
 			require.NoError(t, os.WriteFile(filepath.Join(data, name), []byte(text), 0o666))
 		}
 		require.NoError(t, Save(out, "1", e, Config{}, &table))
-		page := e.(experiment).page()
+		page := e.page()
 		names := slices.Clone(page.Files)
 		for _, log := range page.Logs {
 			names = append(names, log+".swf")
@@ -132,7 +132,7 @@ func TestWhatAnExperimentMissesIsAmongItsData(t *testing.T) {
 		_, err := e.Run(t.Context(), Config{})
 		var missing *MissingError
 		require.ErrorAs(t, err, &missing)
-		page := e.(experiment).page()
+		page := e.page()
 		require.Contains(t, slices.Concat(page.Logs, page.Files), strings.TrimSuffix(missing.File, ".swf"))
 	}
 }

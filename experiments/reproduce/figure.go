@@ -42,7 +42,7 @@ const against = " against "
 // draw draws the table's figures as "svg" or "pdf", a panel for each quantity.
 func (t *Table) draw(w io.Writer, format string) error {
 	all := &drawing.Figure{Columns: 1, Width: panelWidth, Height: panelHeight, Gap: panelGap}
-	for _, q := range quantities(t.Rows) {
+	for _, q := range quantities(t.rows) {
 		p, err := t.panel(q)
 		if err != nil {
 			return err
@@ -60,16 +60,16 @@ func (t *Table) draw(w io.Writer, format string) error {
 // panel draws one quantity; it returns nil if nothing was observed. Rows with an X make lines over
 // it, and rows without make bars.
 func (t *Table) panel(quantity string) (*plot.Plot, error) {
-	rows := slices.DeleteFunc(ofQuantity(t.Rows, quantity), func(r Row) bool { return r.Ours.N == 0 })
+	rows := slices.DeleteFunc(ofQuantity(t.rows, quantity), func(r tableRow) bool { return r.Ours.N == 0 })
 	if len(rows) == 0 {
 		return nil, nil
 	}
 	p := plot.New()
-	p.Title.Text = t.Name
+	p.Title.Text = t.name
 	p.Y.Label.Text = quantity
 	p.Legend.Top = true
-	if slices.ContainsFunc(rows, Row.hasPoint) {
-		p.X.Label.Text = t.XLabel
+	if slices.ContainsFunc(rows, tableRow.hasPoint) {
+		p.X.Label.Text = t.xLabel
 		if _, what, ok := strings.Cut(quantity, against); ok {
 			p.X.Label.Text = what
 		}
@@ -80,7 +80,7 @@ func (t *Table) panel(quantity string) (*plot.Plot, error) {
 
 // half returns the half width of the interval that is drawn of a row: 0 of a single run, whose spread
 // is not known.
-func (r Row) half() float64 {
+func (r tableRow) half() float64 {
 	if r.Ours.N < 2 {
 		return 0
 	}
@@ -95,8 +95,8 @@ type errorPoints struct {
 
 // drawLines draws a line for each series over the settings, with intervals. Published figures are
 // crosses of the series' colour.
-func drawLines(p *plot.Plot, rows []Row) error {
-	for i, name := range distinct(rows, Row.name) {
+func drawLines(p *plot.Plot, rows []tableRow) error {
+	for i, name := range distinct(rows, tableRow.name) {
 		var ours errorPoints
 		var published plotter.XYs
 		for _, r := range rows {
@@ -142,7 +142,7 @@ func drawLines(p *plot.Plot, rows []Row) error {
 //
 //	paper  authors' code  ours
 //	 ###       ###        #|#
-func drawBars(p *plot.Plot, rows []Row) error {
+func drawBars(p *plot.Plot, rows []tableRow) error {
 	var names []string
 	for _, r := range rows {
 		names = append(names, r.name())
@@ -154,7 +154,7 @@ func drawBars(p *plot.Plot, rows []Row) error {
 	groups := vg.Length(len(published) + 1)
 	width := min(0.7*panelWidth/(vg.Length(len(rows))*groups+1), widestBar)
 	offset := -width * (groups - 1) / 2
-	add := func(name string, c color.Color, of func(Row) float64) error {
+	add := func(name string, c color.Color, of func(tableRow) float64) error {
 		var values plotter.Values
 		for _, r := range rows {
 			values = append(values, of(r))
@@ -170,11 +170,11 @@ func drawBars(p *plot.Plot, rows []Row) error {
 		return nil
 	}
 	for _, s := range published {
-		if err := add(s.name, s.color, func(r Row) float64 { f, _ := parseFigure(s.of(r)); return f.value }); err != nil {
+		if err := add(s.name, s.color, func(r tableRow) float64 { f, _ := parseFigure(s.of(r)); return f.value }); err != nil {
 			return err
 		}
 	}
-	if err := add("ours", oursColor, func(r Row) float64 { return r.Ours.Mean }); err != nil {
+	if err := add("ours", oursColor, func(r tableRow) float64 { return r.Ours.Mean }); err != nil {
 		return err
 	}
 	// The last bar that was added, at offset - width, is ours.
@@ -193,7 +193,7 @@ func drawBars(p *plot.Plot, rows []Row) error {
 // intervals are the half widths of rows at 0, 1, ..., moved by offset. (Plotter's own error bars
 // cannot be moved by a length, as bars are.)
 type intervals struct {
-	rows   []Row
+	rows   []tableRow
 	offset vg.Length
 }
 

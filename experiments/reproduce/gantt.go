@@ -43,12 +43,8 @@ func (s searches) gantt() ganttChart {
 
 // ganttOf returns the chart that goes with e's figures, if there is one.
 func ganttOf(e Experiment) (ganttChart, bool) {
-	of, ok := e.(experiment)
-	if !ok {
-		return ganttChart{}, false
-	}
-	p := of.page()
-	program, err := of.program(&p)
+	p := e.page()
+	program, err := e.program(&p)
 	s, ok := program.(searches)
 	if !ok || err != nil || s.Gantt.Algorithms == nil {
 		return ganttChart{}, false
@@ -87,9 +83,9 @@ func (g ganttChart) draw(ctx context.Context, seed uint64) (*vo.Instance, []plan
 	return nil, nil, fmt.Errorf("in none of %d environments do all the searches find a window", ganttTries)
 }
 
-// WriteSVG writes the chart: time from left to right, owners' tasks grey, windows
+// writeSVG writes the chart: time from left to right, owners' tasks grey, windows
 // in colour, with the means of their distances above each panel.
-func (g ganttChart) WriteSVG(ctx context.Context, w io.Writer, seed uint64) error {
+func (g ganttChart) writeSVG(ctx context.Context, w io.Writer, seed uint64) error {
 	in, windows, err := g.draw(ctx, seed)
 	if err != nil {
 		return err

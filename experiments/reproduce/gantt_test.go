@@ -41,7 +41,7 @@ func rectangles(t *testing.T, svg, colour string) (found [][4]float64) {
 func TestWindowsAreDrawnWhereTheyLie(t *testing.T) {
 	g := read[searches](t, "placement").gantt()
 	var b bytes.Buffer
-	require.NoError(t, g.WriteSVG(context.Background(), &b, 1))
+	require.NoError(t, g.writeSVG(context.Background(), &b, 1))
 	in, windows, err := g.draw(context.Background(), 1)
 	require.NoError(t, err)
 	tasks, drawn := rectangles(t, b.String(), "#BBBBBB"), rectangles(t, b.String(), "#225588")
@@ -123,7 +123,7 @@ func TestANodesTasksAndItsPartOfAWindowAreOneRow(t *testing.T) {
 func TestAChartWithoutAWindowIsAnError(t *testing.T) {
 	g := read[searches](t, "placement").gantt()
 	g.Environment.Request.Budget = 1
-	require.ErrorContains(t, g.WriteSVG(context.Background(), &bytes.Buffer{}, 1), "1000 environments")
+	require.ErrorContains(t, g.writeSVG(context.Background(), &bytes.Buffer{}, 1), "1000 environments")
 }
 
 // never finds nothing.
@@ -136,7 +136,7 @@ func (never) Find(context.Context, entity.Request, plan.SlotList, des.Time) (pla
 func TestEverySearchOfAChartHasAWindow(t *testing.T) {
 	g := read[searches](t, "placement").gantt()
 	g.Algorithms = append(g.Algorithms, algorithm{Name: "never", Search: finder{never{}}})
-	require.ErrorContains(t, g.WriteSVG(context.Background(), &bytes.Buffer{}, 1), "all the searches")
+	require.ErrorContains(t, g.writeSVG(context.Background(), &bytes.Buffer{}, 1), "all the searches")
 }
 
 func TestPlacementLeavesAGanttChart(t *testing.T) {

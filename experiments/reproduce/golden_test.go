@@ -42,7 +42,7 @@ func named(t *testing.T, name string) Experiment {
 func stableCSV(t *testing.T, table *Table) string {
 	t.Helper()
 	var b bytes.Buffer
-	require.NoError(t, table.WriteCSV(&b))
+	require.NoError(t, table.writeCSV(&b))
 	lines, err := csv.NewReader(&b).ReadAll()
 	require.NoError(t, err)
 	timed := slices.Index(lines[0], "measured_time")
@@ -90,7 +90,7 @@ func TestEveryPublishedFigureHasItsRow(t *testing.T) {
 		table, err := e.Run(context.Background(), Config{Cycles: 1, Seed: 1})
 		require.NoError(t, err)
 		found := 0
-		for _, r := range table.Rows {
+		for _, r := range table.rows {
 			if r.Variant != "" {
 				continue
 			}
@@ -105,8 +105,8 @@ func TestEveryPublishedFigureHasItsRow(t *testing.T) {
 }
 
 // with is the experiment of that name with another program than that of its page.
-func with(name string, program any) experiment {
-	return experiment{name, func(*page) (any, error) { return program, nil }}
+func with(name string, program any) Experiment {
+	return Experiment{name, func(*page) (any, error) { return program, nil }}
 }
 
 // read is the program of an experiment with the settings of its page.

@@ -120,7 +120,7 @@ const (
 )
 
 // measure calibrates first, since models may ask for it, and then runs every model on every run.
-func (e grid5000) measure(ctx context.Context, c Config, p *page, t *Table) (rows []Row, err error) {
+func (e grid5000) measure(ctx context.Context, c Config, p *page, t *Table) (rows []tableRow, err error) {
 	path, err := p.file(e.File)
 	if err != nil {
 		return nil, err
@@ -171,8 +171,8 @@ func (e grid5000) measure(ctx context.Context, c Config, p *page, t *Table) (row
 		notes = append(notes, fmt.Sprintf("%s: calibrated on the runs of the other workloads: %v.", w, k.best(w)))
 	}
 	notes = append(notes, fmt.Sprintf("Calibrated on all %d runs: %v.", len(runs), k.best("")))
-	t.Notes = append(notes, t.Notes...)
-	slices.SortStableFunc(rows, func(a, b Row) int { return cmp.Compare(a.Quantity, b.Quantity) })
+	t.notes = append(notes, t.notes...)
+	slices.SortStableFunc(rows, func(a, b tableRow) int { return cmp.Compare(a.Quantity, b.Quantity) })
 	return rows, nil
 }
 
@@ -274,7 +274,7 @@ func beside(ours, theirs []float64) waitsBeside {
 }
 
 // meansOf returns the means over runs as rows; nil of no runs.
-func meansOf(runs []waitsBeside, series, point string) []Row {
+func meansOf(runs []waitsBeside, series, point string) []tableRow {
 	if runs == nil {
 		return nil
 	}
@@ -282,7 +282,7 @@ func meansOf(runs []waitsBeside, series, point string) []Row {
 	for _, r := range runs {
 		theirs, ours, errs, medians = append(theirs, r.theirs), append(ours, r.ours), append(errs, r.err), append(medians, r.median)
 	}
-	return []Row{
+	return []tableRow{
 		{Series: series, Point: point, Quantity: oarWait, Paper: fmt.Sprintf("%.1f", mean(theirs)), Ours: single(mean(ours)), Own: true},
 		{Series: series, Point: point, Quantity: oarError, Ours: single(mean(errs)), Own: true},
 		{Series: series, Point: point, Quantity: "median error of a job's wait, s", Ours: single(mean(medians)), Own: true},

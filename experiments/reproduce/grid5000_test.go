@@ -53,18 +53,18 @@ func TestCalibrationFindsWhatAMachineWasMadeOf(t *testing.T) {
 	archive(t, map[string]string{"results_a_seed1_size32.swf": recorded, "results_b_seed2_size32.swf": recorded, "notes.txt": "nothing"})
 	table, err := named(t, "grid5000").Run(t.Context(), Config{Workers: 2})
 	require.NoError(t, err)
-	rows := map[Ref]Row{}
-	for _, r := range table.Rows {
+	rows := map[ref]tableRow{}
+	for _, r := range table.rows {
 		rows[r.ref()] = r
 	}
-	require.Equal(t, "5.0", rows[Ref{oarTested, "all runs", oarWait}].Paper)
-	require.Zero(t, rows[Ref{oarTested, "all runs", oarError}].Ours.Mean)
-	require.Zero(t, rows[Ref{oarAgain, oarTwice, oarError}].Ours.Mean)
-	require.Zero(t, rows[Ref{oarTested, oarTwice, oarError}].Ours.Mean)
-	require.InDelta(t, 5./3, rows[Ref{oarPlain, "all runs", oarError}].Ours.Mean, 1e-9, "3 s in place of 1, 14 in place of 13")
-	require.InDelta(t, 5, rows[Ref{oarTested, "a_seed1", oarWait + " of a run"}].Ours.Mean, 1e-9)
-	require.Contains(t, table.Notes[0], "seed1: calibrated on the runs of the other workloads: decisions 0 s apart, dispatch 1 s, epilogue 3 s")
-	require.Equal(t, Holds, table.Claims[len(table.Claims)-1].Verdict)
+	require.Equal(t, "5.0", rows[ref{oarTested, "all runs", oarWait}].Paper)
+	require.Zero(t, rows[ref{oarTested, "all runs", oarError}].Ours.Mean)
+	require.Zero(t, rows[ref{oarAgain, oarTwice, oarError}].Ours.Mean)
+	require.Zero(t, rows[ref{oarTested, oarTwice, oarError}].Ours.Mean)
+	require.InDelta(t, 5./3, rows[ref{oarPlain, "all runs", oarError}].Ours.Mean, 1e-9, "3 s in place of 1, 14 in place of 13")
+	require.InDelta(t, 5, rows[ref{oarTested, "a_seed1", oarWait + " of a run"}].Ours.Mean, 1e-9)
+	require.Contains(t, table.notes[0], "seed1: calibrated on the runs of the other workloads: decisions 0 s apart, dispatch 1 s, epilogue 3 s")
+	require.Equal(t, verdictHolds, table.claims[len(table.claims)-1].Verdict)
 }
 
 func TestAWorkloadIsNotCalibratedOnItself(t *testing.T) {
@@ -154,11 +154,11 @@ func TestWhatIsKnownOfOARBringsTheSimulationNearer(t *testing.T) {
 	reference(t)
 	table, err := named(t, "grid5000").Run(t.Context(), Config{})
 	require.NoError(t, err)
-	rows := map[Ref]Row{}
-	for _, r := range table.Rows {
+	rows := map[ref]tableRow{}
+	for _, r := range table.rows {
 		rows[r.ref()] = r
 	}
-	at := func(series string) float64 { return rows[Ref{series, oarWhole, oarError}].Ours.Mean }
+	at := func(series string) float64 { return rows[ref{series, oarWhole, oarError}].Ours.Mean }
 	require.Less(t, at(oarTested), at(oarPlain))
 	require.Less(t, at(oarFitted), at(oarPlain))
 }

@@ -47,7 +47,7 @@ const (
 )
 
 // rows are over the loads or over the probabilities, as the quantity's name says.
-func (f jobFlow) rows(p *page) (rows []Row) {
+func (f jobFlow) rows(p *page) (rows []tableRow) {
 	for _, q := range p.Quantities {
 		for _, s := range f.Searches {
 			points, values := loadPoint, f.Loads
@@ -55,7 +55,7 @@ func (f jobFlow) rows(p *page) (rows []Row) {
 				points, values = overrunPoint, f.Overruns
 			}
 			for _, x := range values {
-				rows = append(rows, Row{Series: s.Name, Point: points(x), X: x, Quantity: q, Own: true})
+				rows = append(rows, tableRow{Series: s.Name, Point: points(x), X: x, Quantity: q, Own: true})
 			}
 		}
 	}

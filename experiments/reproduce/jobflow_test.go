@@ -26,7 +26,7 @@ func TestNobodyIsLateWhereNothingOverruns(t *testing.T) {
 	table, err := with("job-flow", smallFlow(t)).Run(context.Background(), Config{Cycles: 3, Seed: 2})
 	require.NoError(t, err)
 	late := 0.0
-	for _, r := range table.Rows {
+	for _, r := range table.rows {
 		if r.Point == overrunPoint(0) && r.Quantity != meanWait+overOverrun {
 			require.Zero(t, r.Ours.Mean, r.ref())
 		}
@@ -149,7 +149,7 @@ func TestOwnersUseTheirNodesAsFarAsAnybodyLooks(t *testing.T) {
 	f.Loads = []float64{0.03}
 	table, err := with("job-flow", f).Run(context.Background(), Config{Cycles: 10, Seed: 2})
 	require.NoError(t, err)
-	for _, r := range table.Rows {
+	for _, r := range table.rows {
 		if r.Quantity == slotLength+overLoad {
 			require.Less(t, r.Ours.Mean, 0.6*float64(f.Ahead), r.Series)
 		}
@@ -160,7 +160,7 @@ func TestWhoIsToldOrPaddedFaresOtherwise(t *testing.T) {
 	table, err := with("job-flow", smallFlow(t)).Run(context.Background(), Config{Cycles: 4, Seed: 2})
 	require.NoError(t, err)
 	delay := map[string]float64{}
-	for _, r := range table.Rows {
+	for _, r := range table.rows {
 		if r.Quantity == meanDelay+overOverrun && r.Point == overrunPoint(0.5) {
 			delay[r.Series] = r.Ours.Mean
 		}
@@ -261,9 +261,9 @@ func TestWhatDependabilityTells(t *testing.T) {
 		return 0
 	})
 	e := streamOfJobs{Jobs: 5}
-	see := sight{index: map[Ref]int{}, values: make([]float64, 6)}
+	see := sight{index: map[ref]int{}, values: make([]float64, 6)}
 	for i, q := range []string{delayedShare, meanDelay, meanWait, lastFinish, utilization, refusedShare} {
-		see.index[Ref{"script", "x", q}] = i
+		see.index[ref{"script", "x", q}] = i
 	}
 	e.tell(flow, see, "x")
 	require.Equal(t, []float64{1 / 3., 4 / 3., 14 / 3., 28, 36. / (2 * 28), 0.4}, see.values)

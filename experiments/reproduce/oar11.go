@@ -113,8 +113,8 @@ func (s oarSource) String() string {
 
 // setting says what the jobs are and where they come from. A trace is the paper's unless its own
 // header says that it was reconstructed.
-func (s oarSource) setting() (Setting, error) {
-	made := Setting{"jobs", s.String(), "a reconstruction: OAR11 IV-A has SDSC Blue Horizon, 503 days and 117,000 jobs"}
+func (s oarSource) setting() (setting, error) {
+	made := setting{"jobs", s.String(), "a reconstruction: OAR11 IV-A has SDSC Blue Horizon, 503 days and 117,000 jobs"}
 	if s.Trace == "" {
 		return made, nil
 	}
@@ -237,7 +237,7 @@ func onGrid(ctx context.Context, g simulation.Grid, from oarSource, jobs int64, 
 }
 
 // measure runs every strategy at every step, once whatever c.Cycles says: there is one trace.
-func (e oar11) measure(ctx context.Context, c Config, _ *page, t *Table) ([]Row, error) {
+func (e oar11) measure(ctx context.Context, c Config, _ *page, t *Table) ([]tableRow, error) {
 	if len(e.Steps) == 0 {
 		return nil, fmt.Errorf("no number of jobs is given")
 	}
@@ -245,7 +245,7 @@ func (e oar11) measure(ctx context.Context, c Config, _ *page, t *Table) ([]Row,
 	if err != nil {
 		return nil, err
 	}
-	t.Settings = append([]Setting{jobs}, t.Settings...)
+	t.settings = append([]setting{jobs}, t.settings...)
 	var inputs []sweep.Input // with its checksum where what is done is kept
 	if e.Source.Trace != "" && c.Dir != "" {
 		in, err := sweep.InputFile(e.Source.Trace)
@@ -258,8 +258,8 @@ func (e oar11) measure(ctx context.Context, c Config, _ *page, t *Table) ([]Row,
 	if err := e.run(ctx, c, cells, inputs); err != nil {
 		return nil, err
 	}
-	// Claims are asked for by strategy, number of jobs and quantity.
-	t.Claims = e.claims(func(v oarVariant, strategy string, jobs int64, quantity string) float64 {
+	// claims are asked for by strategy, number of jobs and quantity.
+	t.claims = e.claims(func(v oarVariant, strategy string, jobs int64, quantity string) float64 {
 		i := slices.IndexFunc(cells, func(x *oarCell) bool {
 			return x.variant.Name == v.Name && x.strategy == strategy && x.jobs == jobs
 		})
@@ -312,9 +312,9 @@ func (e oar11) run(ctx context.Context, c Config, cells []*oarCell, inputs []swe
 }
 
 // rows returns the figures by their numbers of jobs and, at the last number, by variant.
-func (e oar11) rows(cells []*oarCell) (rows []Row) {
+func (e oar11) rows(cells []*oarCell) (rows []tableRow) {
 	add := func(x *oarCell, quantity string, measure int, point string, at float64) {
-		rows = append(rows, Row{
+		rows = append(rows, tableRow{
 			Series: x.strategy, Point: point, X: at, Quantity: quantity,
 			Ours: single(x.measured[measure]), Own: x.strategy != "oar" && x.strategy != "rla",
 		})
@@ -345,7 +345,7 @@ func (e oar11) rows(cells []*oarCell) (rows []Row) {
 // claims returns what OAR11 claims, judged by one run each for each rule of learning: the first of
 // the strategies stands for OAR, each of the others for RLA. The paper has charts without numbers:
 // what "stable" and "flat" mean is our decision.
-func (e oar11) claims(at func(v oarVariant, strategy string, jobs int64, quantity string) float64) (claims []Claim) {
+func (e oar11) claims(at func(v oarVariant, strategy string, jobs int64, quantity string) float64) (claims []tableClaim) {
 	// How figures of one strategy go on as jobs grow.
 	oar, rules := e.Strategies[0], e.Strategies[1:]
 	for _, c := range e.Shapes {
@@ -356,7 +356,7 @@ func (e oar11) claims(at func(v oarVariant, strategy string, jobs int64, quantit
 				figures = append(figures, at(oarVariant{}, s, n, c.Quantity))
 			}
 			verdict, detail := oarShapes[c.Shape](figures)
-			claims = append(claims, Claim{Where: c.Where, Text: c.Text + ": " + s, Verdict: verdict, Detail: detail})
+			claims = append(claims, tableClaim{Where: c.Where, Text: c.Text + ": " + s, Verdict: verdict, Detail: detail})
 		}
 	}
 	// against returns why an order does not hold for a rule at the last step; "" if it holds.
@@ -393,7 +393,7 @@ func (e oar11) claims(at func(v oarVariant, strategy string, jobs int64, quantit
 // everywhere is a claim that is tested under every setting. It is undecided if it holds under some
 // settings only: then what the paper leaves open decides. against returns why the claim does not
 // hold under a setting, or "".
-func (e oar11) everywhere(where, text string, against func(oarVariant) string) Claim {
+func (e oar11) everywhere(where, text string, against func(oarVariant) string) tableClaim {
 	var failing, holding []string
 	for _, v := range append([]oarVariant{{}}, e.Variants...) {
 		name := cmp.Or(v.Name, "as above")
@@ -403,36 +403,36 @@ func (e oar11) everywhere(where, text string, against func(oarVariant) string) C
 			holding = append(holding, name)
 		}
 	}
-	verdict, details := Holds, failing
+	verdict, details := verdictHolds, failing
 	switch {
 	case len(holding) == 0:
-		verdict = Fails
+		verdict = verdictFails
 	case len(failing) > 0:
-		verdict = Undecided
+		verdict = verdictUndecided
 	}
 	if len(holding) > 0 {
 		details = append(details, "holds "+strings.Join(holding, ", "))
 	}
-	return Claim{Where: where, Text: fmt.Sprintf("at %d jobs %s", e.last(), text), Verdict: verdict, Detail: strings.Join(details, "; ")}
+	return tableClaim{Where: where, Text: fmt.Sprintf("at %d jobs %s", e.last(), text), Verdict: verdict, Detail: strings.Join(details, "; ")}
 }
 
 // oarShapes judge what figures do as the number of jobs grows.
-var oarShapes = map[string]func(of []float64) (Verdict, string){"grows": grows, "falls": falls, "stable": stable, "flat": flat}
+var oarShapes = map[string]func(of []float64) (verdict, string){"grows": grows, "falls": falls, "stable": stable, "flat": flat}
 
 // grows judges a growth. It is undecided if the last figure is above the first, but not each is as
 // high as the one before it.
-func grows(of []float64) (Verdict, string) {
+func grows(of []float64) (verdict, string) {
 	switch {
 	case of[len(of)-1] <= of[0]:
-		return Fails, figuresText(of)
+		return verdictFails, figuresText(of)
 	case !slices.IsSorted(of):
-		return Undecided, figuresText(of)
+		return verdictUndecided, figuresText(of)
 	}
-	return Holds, figuresText(of)
+	return verdictHolds, figuresText(of)
 }
 
 // falls is a growth seen from the end.
-func falls(of []float64) (Verdict, string) {
+func falls(of []float64) (verdict, string) {
 	back := slices.Clone(of)
 	slices.Reverse(back)
 	v, _ := grows(back)
@@ -440,21 +440,21 @@ func falls(of []float64) (Verdict, string) {
 }
 
 // stable holds if the figures, in per cent, differ by no more than 10 points.
-func stable(of []float64) (Verdict, string) {
+func stable(of []float64) (verdict, string) {
 	spread := slices.Max(of) - slices.Min(of)
 	return holdsIf(spread <= 10), fmt.Sprintf("%.1f points", spread)
 }
 
 // flat holds if the last figure is below twice the first; below 1 the first counts as 1.
-func flat(of []float64) (Verdict, string) {
+func flat(of []float64) (verdict, string) {
 	return holdsIf(of[len(of)-1] < 2*max(of[0], 1)), figuresText(of)
 }
 
-func holdsIf(holds bool) Verdict {
+func holdsIf(holds bool) verdict {
 	if holds {
-		return Holds
+		return verdictHolds
 	}
-	return Fails
+	return verdictFails
 }
 
 // figuresText lists figures for people.

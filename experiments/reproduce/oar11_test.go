@@ -162,12 +162,12 @@ func TestExperiment(t *testing.T) {
 	c := Config{Seed: 1, Workers: 1}
 	table, err := with("oar-rla", e).Run(context.Background(), c)
 	require.NoError(t, err)
-	require.Len(t, table.Rows, 2*7*len(oarMeasures)+2*13+(7+5+13+2*7)*5)
-	require.Equal(t, [3]string{"oar", "200 jobs", makespan}, [3]string{table.Rows[0].Series, table.Rows[0].Point, table.Rows[0].Quantity})
-	require.Contains(t, table.Settings[0].Value, "NOT the paper's trace")
-	require.NoError(t, checkSettings(table.Settings))
-	require.Greater(t, len(table.Settings), 20)
-	for _, r := range table.Rows {
+	require.Len(t, table.rows, 2*7*len(oarMeasures)+2*13+(7+5+13+2*7)*5)
+	require.Equal(t, [3]string{"oar", "200 jobs", makespan}, [3]string{table.rows[0].Series, table.rows[0].Point, table.rows[0].Quantity})
+	require.Contains(t, table.settings[0].Value, "NOT the paper's trace")
+	require.NoError(t, checkSettings(table.settings))
+	require.Greater(t, len(table.settings), 20)
+	for _, r := range table.rows {
 		require.Equal(t, 1, r.Ours.N, "%v", r)
 	}
 	var page strings.Builder
@@ -233,14 +233,14 @@ func TestEveryMeasureIsOfItsOwnFigure(t *testing.T) {
 }
 
 // judged is what the register says of figures of OAR and one rule of learning.
-func judged(t *testing.T, steps []int64, variants []oarVariant, at func(v, strategy string, jobs int64, quantity string) float64) map[string]Claim {
+func judged(t *testing.T, steps []int64, variants []oarVariant, at func(v, strategy string, jobs int64, quantity string) float64) map[string]tableClaim {
 	t.Helper()
 	e := read[oar11](t, "oar-rla")
 	e.Steps, e.Strategies, e.Variants = steps, []string{"oar", "rla"}, variants
 	claims := e.claims(func(v oarVariant, strategy string, jobs int64, quantity string) float64 {
 		return at(v.Name, strategy, jobs, quantity)
 	})
-	of := map[string]Claim{}
+	of := map[string]tableClaim{}
 	for _, c := range claims {
 		of[c.Text] = c
 		require.NotEmpty(t, c.Detail, c.Text)
@@ -250,10 +250,10 @@ func judged(t *testing.T, steps []int64, variants []oarVariant, at func(v, strat
 }
 
 // failing is the claims that do not hold, and why.
-func failing(claims map[string]Claim) map[string]string {
+func failing(claims map[string]tableClaim) map[string]string {
 	said := map[string]string{}
 	for text, c := range claims {
-		if c.Verdict != Holds {
+		if c.Verdict != verdictHolds {
 			said[text] = string(c.Verdict) + ": " + c.Detail
 		}
 	}

@@ -164,13 +164,13 @@ func (p *page) table(program any) (t Table, err error) {
 		}
 		return b.String()
 	}
-	t = Table{Name: p.name, Title: p.Title, Source: p.Source, XLabel: p.X, Remarks: slices.Clone(p.Remarks), Notes: slices.Clone(p.Notes)}
+	t = Table{name: p.name, title: p.Title, source: p.Source, xLabel: p.X, remarks: slices.Clone(p.Remarks), notes: slices.Clone(p.Notes)}
 	for _, s := range p.Settings {
 		for _, fact := range f[s.Facts] {
-			t.Settings = append(t.Settings, Setting{fact.Name, fact.Value, s.Sources[fact.Name]})
+			t.settings = append(t.settings, setting{fact.Name, fact.Value, s.Sources[fact.Name]})
 		}
 		if s.Facts == "" {
-			t.Settings = append(t.Settings, Setting{s.Name, fill(s.Value), s.From})
+			t.settings = append(t.settings, setting{s.Name, fill(s.Value), s.From})
 		}
 	}
 	return t, err
@@ -182,7 +182,7 @@ func list(of any) string {
 }
 
 // published returns a row with its published figures; its quantity is the i-th of the page.
-func (p *page) published(r Row, i int) Row {
+func (p *page) published(r tableRow, i int) tableRow {
 	at := func(figures map[string]string) string {
 		list := strings.Fields(figures[r.label()])
 		if i >= len(list) || list[i] == "-" {
@@ -195,7 +195,7 @@ func (p *page) published(r Row, i int) Row {
 }
 
 // each returns a row of every quantity for each of the lines, which are rows without a quantity.
-func (p *page) each(lines []Row) (rows []Row) {
+func (p *page) each(lines []tableRow) (rows []tableRow) {
 	for i, q := range p.Quantities {
 		for _, r := range lines {
 			r.Quantity = q
@@ -206,16 +206,16 @@ func (p *page) each(lines []Row) (rows []Row) {
 }
 
 // claims returns the claims of the page, about rows.
-func (p *page) claims(rows []Row) (claims []Claim) {
+func (p *page) claims(rows []tableRow) (claims []tableClaim) {
 	for _, c := range p.Claims {
-		claim := Claim{Text: c.Text, Where: c.Where, Untested: c.Untested}
+		claim := tableClaim{Text: c.Text, Where: c.Where, Untested: c.Untested}
 		for _, q := range quantities(rows) {
 			if prefix, all := strings.CutSuffix(c.Quantity, "*"); q == c.Quantity || all && strings.HasPrefix(q, prefix) {
 				claim.Pairs = append(claim.Pairs, c.pairs(rows, q)...)
 			}
 		}
 		for _, ch := range c.Changes {
-			claim.Changes = append(claim.Changes, Change{refs(rows, ch.Of[0], ch.Of[1])[0], refs(rows, ch.From[0], ch.From[1])[0], ch.Percent})
+			claim.Changes = append(claim.Changes, change{refs(rows, ch.Of[0], ch.Of[1])[0], refs(rows, ch.From[0], ch.From[1])[0], ch.Percent})
 		}
 		claims = append(claims, claim)
 	}
@@ -224,12 +224,12 @@ func (p *page) claims(rows []Row) (claims []Claim) {
 
 // pairs returns what c says of one quantity, as pairs of neighbours: a chain "a < b < c" is two
 // pairs, at each point of a if a is a series.
-func (c *claimText) pairs(rows []Row, quantity string) (pairs []Pair) {
+func (c *claimText) pairs(rows []tableRow, quantity string) (pairs []pair) {
 	for _, chain := range c.Order {
 		names := strings.Split(chain, " < ")
 		for i := range refs(rows, names[0], quantity) {
 			for k := 1; k < len(names); k++ {
-				pairs = append(pairs, pair(rows, quantity, names[k-1], names[k], i))
+				pairs = append(pairs, pairAt(rows, quantity, names[k-1], names[k], i))
 			}
 		}
 	}
@@ -239,24 +239,24 @@ func (c *claimText) pairs(rows []Row, quantity string) (pairs []Pair) {
 			slices.Reverse(along)
 		}
 		for i := 1; i < len(along); i++ {
-			pairs = append(pairs, Pair{Less: along[i-1], Than: along[i]})
+			pairs = append(pairs, pair{Less: along[i-1], Than: along[i]})
 		}
 	}
 	if c.Least != "" {
 		least := refs(rows, c.Least, quantity)[0]
 		for _, other := range refs(rows, least.Series, quantity) {
 			if other != least {
-				pairs = append(pairs, Pair{Less: least, Than: other})
+				pairs = append(pairs, pair{Less: least, Than: other})
 			}
 		}
 	}
 	return pairs
 }
 
-// pair returns "less < than" at the i-th point, where than may be a number, or begin with a factor.
+// pairAt returns "less < than" at the i-th point, where than may be a number, or begin with a factor.
 // A name with fewer points stands for its last one.
-func pair(rows []Row, quantity, less, than string, i int) (p Pair) {
-	at := func(name string) Ref { of := refs(rows, name, quantity); return of[min(i, len(of)-1)] }
+func pairAt(rows []tableRow, quantity, less, than string, i int) (p pair) {
+	at := func(name string) ref { of := refs(rows, name, quantity); return of[min(i, len(of)-1)] }
 	p.Less = at(less)
 	factor, name, _ := strings.Cut(than, " × ")
 	if x, err := strconv.ParseFloat(factor, 64); err == nil {
@@ -270,7 +270,7 @@ func pair(rows []Row, quantity, less, than string, i int) (p Pair) {
 
 // refs returns the rows of a quantity for which a name stands: one or more. A name may say another
 // quantity: "start at q = 0".
-func refs(rows []Row, name, quantity string) (found []Ref) {
+func refs(rows []tableRow, name, quantity string) (found []ref) {
 	if other, label, ok := strings.Cut(name, " at "); ok && slices.Contains(quantities(rows), other) {
 		quantity, name = other, label
 	}
@@ -280,14 +280,14 @@ func refs(rows []Row, name, quantity string) (found []Ref) {
 		}
 	}
 	if found == nil { // a row that is not there: the claim is not tested
-		found = []Ref{{Series: name, Quantity: quantity}}
+		found = []ref{{Series: name, Quantity: quantity}}
 	}
 	return found
 }
 
-// Setting is one thing that an experiment fixes. An experiment that has a setting
+// setting is one thing that an experiment fixes. An experiment that has a setting
 // without a source does not run.
-type Setting struct {
+type setting struct {
 	Name, Value string
 	// From is the source of the setting: the section of the paper that states it, or one of these,
 	// with the reason behind a colon.
@@ -301,7 +301,7 @@ type Setting struct {
 
 // checkSettings returns an error for the first setting without a name, a value or a source; nil if
 // there is none.
-func checkSettings(settings []Setting) error {
+func checkSettings(settings []setting) error {
 	for _, s := range settings {
 		switch {
 		case s.Name == "" || s.Value == "":

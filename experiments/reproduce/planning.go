@@ -34,7 +34,7 @@ type criterion struct {
 // planned is a planner and what it plans. If something varies it stands for several plans.
 type planned struct {
 	Series  string
-	Variant string // see Row
+	Variant string // see tableRow
 	Planner planner
 	// ByUsers lets jobs draw their searches. The rows are by criterion then, and the criteria's
 	// names are the series.
@@ -51,7 +51,7 @@ type planned struct {
 	Empty bool
 	Own   bool
 
-	// point and x name the value that was chosen of what varies; see Row.
+	// point and x name the value that was chosen of what varies; see tableRow.
 	point string
 	x     float64
 	price float64 // of the node that is offered; 0 where none is
@@ -154,15 +154,15 @@ const (
 const offeredPerf = 6
 
 // rows has the plans in their order, by criterion if each job draws one.
-func (b planning) rows(p *page) []Row {
-	var lines []Row
+func (b planning) rows(p *page) []tableRow {
+	var lines []tableRow
 	for _, plan := range b.plans() {
 		names := []criterion{{Name: plan.Series}}
 		if plan.ByUsers {
 			names = b.Users
 		}
 		for _, c := range names {
-			lines = append(lines, Row{Series: c.Name, Variant: plan.Variant, Point: plan.point, X: plan.x, Own: plan.Own})
+			lines = append(lines, tableRow{Series: c.Name, Variant: plan.Variant, Point: plan.point, X: plan.x, Own: plan.Own})
 		}
 	}
 	return p.each(lines)

@@ -53,7 +53,7 @@ type predictorsCell struct {
 }
 
 // measure runs every algorithm on every log that is at hand.
-func (e predictors) measure(ctx context.Context, c Config, p *page, t *Table) ([]Row, error) {
+func (e predictors) measure(ctx context.Context, c Config, p *page, t *Table) ([]tableRow, error) {
 	logs, err := sc15(e).find(p, t)
 	if err != nil {
 		return nil, err
@@ -90,16 +90,16 @@ func (c *predictorsCell) simulate(ctx context.Context) error {
 
 // rows returns the figures of all runs: slowdowns of whole logs and of their second halves, their
 // ratios to EASY's, and the differences from EASY's week by week.
-func (e predictors) rows(p *page, logs []sc15Log, cells []*predictorsCell) (rows []Row, err error) {
-	slowdowns := map[Ref]Row{}
-	add := func(r Row) { rows, slowdowns[r.ref()] = append(rows, r), r }
+func (e predictors) rows(p *page, logs []sc15Log, cells []*predictorsCell) (rows []tableRow, err error) {
+	slowdowns := map[ref]tableRow{}
+	add := func(r tableRow) { rows, slowdowns[r.ref()] = append(rows, r), r }
 	weekly := &findings.Results{Name: "predictors", Params: []string{"log", "algorithm"}, Measures: []string{slowdownMeasure}}
 	for _, log := range logs {
 		for _, a := range e.Algorithms {
 			c := cells[slices.IndexFunc(cells, func(c *predictorsCell) bool { return c.log == log && c.of == a })]
-			r := p.published(Row{Series: a.Name, Quantity: slowdownIn(log.name), Ours: single(c.result.Summary.MeanBoundedSlowdown), Own: a.Own}, log.index)
+			r := p.published(tableRow{Series: a.Name, Quantity: slowdownIn(log.name), Ours: single(c.result.Summary.MeanBoundedSlowdown), Own: a.Own}, log.index)
 			add(r)
-			add(Row{Series: a.Name, Quantity: r.Quantity + secondHalf, Ours: single(c.sum / float64(c.n)), Own: a.Own})
+			add(tableRow{Series: a.Name, Quantity: r.Quantity + secondHalf, Ours: single(c.sum / float64(c.n)), Own: a.Own})
 			weekly.Runs = append(weekly.Runs, findings.Run{Params: []string{log.name, a.Name}, Values: []float64{r.Ours.Mean}, Batches: c.Batches()})
 		}
 	}
@@ -118,7 +118,7 @@ func (e predictors) rows(p *page, logs []sc15Log, cells []*predictorsCell) (rows
 	}
 	for _, c := range weeks.Comparisons {
 		of := weeks.Cells[c.Cell].Params
-		rows = append(rows, Row{Series: of[1], Point: of[0], Quantity: weeklyLess + string(c.By), Ours: c.Difference, Own: true})
+		rows = append(rows, tableRow{Series: of[1], Point: of[0], Quantity: weeklyLess + string(c.By), Ours: c.Difference, Own: true})
 	}
 	return rows, nil
 }

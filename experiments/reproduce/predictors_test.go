@@ -14,13 +14,13 @@ func TestHalvesAndWeeksOfEveryPredictorAreInTheTable(t *testing.T) {
 	smallLogs(t, sc15(e).fileNames()...)
 	table, err := with("predictors", e).Run(context.Background(), Config{Seed: 1})
 	require.NoError(t, err)
-	at := map[Ref]Row{}
-	for _, r := range table.Rows {
+	at := map[ref]tableRow{}
+	for _, r := range table.rows {
 		at[r.ref()] = r
 	}
 	for _, a := range e.Algorithms {
 		for _, log := range e.Logs {
-			whole, second := at[Ref{a.Name, "", slowdownIn(log.Name)}], at[Ref{a.Name, "", slowdownIn(log.Name) + secondHalf}]
+			whole, second := at[ref{a.Name, "", slowdownIn(log.Name)}], at[ref{a.Name, "", slowdownIn(log.Name) + secondHalf}]
 			if a.Policy == "" {
 				require.Zero(t, whole.Ours.N)
 				require.Zero(t, second.Ours.N)
@@ -31,9 +31,9 @@ func TestHalvesAndWeeksOfEveryPredictorAreInTheTable(t *testing.T) {
 			require.NotEqual(t, whole.Ours.Mean, second.Ours.Mean, a.Name)
 		}
 	}
-	require.Equal(t, 1.0, at[Ref{sc15EASY, "", sc15Ratio}].Ours.Mean)
-	require.Equal(t, 1.0, at[Ref{sc15EASY, "", sc15Ratio + secondHalf}].Ours.Mean)
-	require.Less(t, at[Ref{"SJBF, true runtimes", "", sc15Ratio + secondHalf}].Ours.Mean, 1.0)
+	require.Equal(t, 1.0, at[ref{sc15EASY, "", sc15Ratio}].Ours.Mean)
+	require.Equal(t, 1.0, at[ref{sc15EASY, "", sc15Ratio + secondHalf}].Ours.Mean)
+	require.Less(t, at[ref{"SJBF, true runtimes", "", sc15Ratio + secondHalf}].Ours.Mean, 1.0)
 }
 
 func TestTypicalOnTheLogsOfSC15(t *testing.T) {
@@ -50,12 +50,12 @@ func TestTypicalOnTheLogsOfSC15(t *testing.T) {
 	e.Algorithms = few
 	table, err := with("predictors", e).Run(context.Background(), Config{Seed: 1})
 	require.NoError(t, err)
-	for _, n := range table.Notes {
+	for _, n := range table.notes {
 		if strings.HasPrefix(n, "Without") {
 			t.Skip(n)
 		}
 	}
-	for _, r := range table.Rows {
+	for _, r := range table.rows {
 		if r.Series != "SJBF, typical" {
 			continue
 		}

@@ -23,7 +23,7 @@ import (
 func toy() study {
 	return study{
 		cycles: 40,
-		rows:   []Row{{Series: "a", Quantity: "x", Paper: "1.0"}, {Series: "b", Quantity: "x", Paper: "9.0"}, {Series: "c", Quantity: "x"}},
+		rows:   []tableRow{{Series: "a", Quantity: "x", Paper: "1.0"}, {Series: "b", Quantity: "x", Paper: "9.0"}, {Series: "c", Quantity: "x"}},
 		cycle: func(_ context.Context, seed, cycle uint64, see sight) error {
 			noise := des.NewStream(seed, cycle, "noise").Float64()
 			see.at("a", "", "x", 10*noise)
@@ -45,41 +45,41 @@ func runToy(t *testing.T, st study, c Config) Table {
 
 func TestCommonRandomNumbersDecideWhatIntervalsCannot(t *testing.T) {
 	table := runToy(t, toy(), Config{Seed: 1})
-	a, b := table.Rows[0].Ours, table.Rows[1].Ours
+	a, b := table.rows[0].Ours, table.rows[1].Ours
 	require.Greater(t, a.Mean+a.HalfWidth, b.Mean-b.HalfWidth, "the intervals overlap")
-	require.Equal(t, "paper, x: a < b", table.Claims[0].Text)
-	require.Equal(t, Holds, table.Claims[0].Verdict)
+	require.Equal(t, "paper, x: a < b", table.claims[0].Text)
+	require.Equal(t, verdictHolds, table.claims[0].Verdict)
 }
 
 func TestAClaimFailsWhereTheOtherOrderIsCertain(t *testing.T) {
 	st := toy()
 	st.rows[0].Paper, st.rows[1].Paper = "9.0", "1.0"
 	table := runToy(t, st, Config{Seed: 1})
-	require.Equal(t, Fails, table.Claims[0].Verdict)
-	require.Contains(t, table.Claims[0].Detail, "b − a = 1.00")
+	require.Equal(t, verdictFails, table.claims[0].Verdict)
+	require.Contains(t, table.claims[0].Detail, "b − a = 1.00")
 }
 
 func TestAClaimIsUndecidedWhereTheDifferenceIsNoise(t *testing.T) {
 	st := toy()
-	st.claims = []Claim{{Text: "c < a + noise", Pairs: []Pair{{Less: Ref{"c", "", "x"}, Than: Ref{"c", "", "x"}}}}}
+	st.claims = []tableClaim{{Text: "c < a + noise", Pairs: []pair{{Less: ref{"c", "", "x"}, Than: ref{"c", "", "x"}}}}}
 	table := runToy(t, st, Config{Seed: 1})
-	require.Equal(t, Undecided, table.Claims[1].Verdict)
+	require.Equal(t, verdictUndecided, table.claims[1].Verdict)
 }
 
 func TestFiguresThatMayBeLevelClaimNothing(t *testing.T) {
 	spread := stats.Interval{HalfWidth: 3, N: 100}
-	table := Table{Cycles: 100, PublishedCycles: 100, Rows: []Row{
+	table := Table{cycles: 100, publishedCycles: 100, rows: []tableRow{
 		{Series: "a", Quantity: "x", Paper: "100", Ours: spread}, {Series: "b", Quantity: "x", Paper: "104", Ours: spread},
 	}}
 	require.Empty(t, table.orderings(), "4 < 3 times the root of 2")
-	table.PublishedCycles = 10_000
+	table.publishedCycles = 10_000
 	require.Len(t, table.orderings(), 1, "4 > 0.3 times the root of 2")
 }
 
 func TestCyclesThatDoNotObserveARowAreLeftOut(t *testing.T) {
 	table := runToy(t, toy(), Config{Seed: 1})
-	require.Equal(t, 20, table.Rows[2].Ours.N)
-	require.InDelta(t, 19, table.Rows[2].Ours.Mean, 1e-12)
+	require.Equal(t, 20, table.rows[2].Ours.N)
+	require.InDelta(t, 19, table.rows[2].Ours.Mean, 1e-12)
 }
 
 func TestTwoRowsOfOneNameAreRefused(t *testing.T) {
@@ -121,7 +121,7 @@ func TestAnExperimentStopsWithItsContext(t *testing.T) {
 
 // A published figure has the spread of its own cycles and was rounded.
 func TestAgreement(t *testing.T) {
-	ours := Row{Ours: stats.Interval{Mean: 10, HalfWidth: 0.3, N: 100}}
+	ours := tableRow{Ours: stats.Interval{Mean: 10, HalfWidth: 0.3, N: 100}}
 	for _, c := range []struct {
 		published string
 		cycles    int
@@ -135,7 +135,7 @@ func TestAgreement(t *testing.T) {
 	} {
 		f, ok := parseFigure(c.published)
 		require.True(t, ok)
-		table := Table{Cycles: 100, PublishedCycles: c.cycles}
+		table := Table{cycles: 100, publishedCycles: c.cycles}
 		require.Equal(t, c.agrees, table.agrees(f, ours), c.published)
 	}
 }
@@ -154,7 +154,7 @@ func TestIntervalsAreWrittenAsFarAsTheyAreKnown(t *testing.T) {
 }
 
 func TestWhatWasOnlyMeasuredIsAColumnASetting(t *testing.T) {
-	table := Table{Name: "toy", Rows: []Row{
+	table := Table{name: "toy", rows: []tableRow{
 		{Series: "a", Point: "k = 1", Quantity: "x", Paper: "3", Ours: stats.Interval{Mean: 3, N: 1}},
 		{Series: "a", Point: "k = 1", Quantity: "ms", Code: "7", Timing: true, Ours: stats.Interval{Mean: 0.5, N: 1}},
 		{Series: "a", Point: "k = 2", Quantity: "ms", Timing: true, Ours: stats.Interval{Mean: 0.75, N: 1}},
@@ -172,7 +172,7 @@ func TestWhatWasOnlyMeasuredIsAColumnASetting(t *testing.T) {
 }
 
 func TestAVariantStandsInColumnsOfItsOwn(t *testing.T) {
-	table := Table{Name: "toy", Rows: []Row{
+	table := Table{name: "toy", rows: []tableRow{
 		{Series: "a", Quantity: "x", Code: "3", Ours: stats.Interval{Mean: 4, N: 1}},
 		{Series: "a", Variant: "their ways", Quantity: "x", Code: "3", Ours: stats.Interval{Mean: 3, N: 1}},
 		{Series: "b", Quantity: "x", Own: true, Ours: stats.Interval{Mean: 7, N: 1}},
@@ -199,54 +199,54 @@ func TestOrdersAreClaimedOfEachVariantByItself(t *testing.T) {
 		return inner(ctx, seed, cycle, see)
 	}
 	table := runToy(t, st, Config{Seed: 1})
-	require.Len(t, table.Claims, 2)
-	require.Equal(t, Holds, table.Claims[0].Verdict)
-	require.Equal(t, "backwards; paper, x: a < b", table.Claims[1].Text)
-	require.Equal(t, Fails, table.Claims[1].Verdict)
+	require.Len(t, table.claims, 2)
+	require.Equal(t, verdictHolds, table.claims[0].Verdict)
+	require.Equal(t, "backwards; paper, x: a < b", table.claims[1].Text)
+	require.Equal(t, verdictFails, table.claims[1].Verdict)
 }
 
 func TestAChangeIsJudgedBySignAndSize(t *testing.T) {
-	ref := func(series string) Ref { return Ref{series, "", "x"} }
-	for percent, want := range map[float64]Verdict{-20: Holds, -19: Direction, -10: Direction, 20: Fails} {
+	ref := func(series string) ref { return ref{series, "", "x"} }
+	for percent, want := range map[float64]verdict{-20: verdictHolds, -19: verdictDirection, -10: verdictDirection, 20: verdictFails} {
 		st := toy()
-		st.rows = []Row{{Series: "a", Quantity: "x"}, {Series: "b", Quantity: "x"}}
+		st.rows = []tableRow{{Series: "a", Quantity: "x"}, {Series: "b", Quantity: "x"}}
 		st.cycle = func(_ context.Context, seed, cycle uint64, see sight) error {
 			noise := des.NewStream(seed, cycle, "noise").Float64()
 			see.at("a", "", "x", 80+noise)
 			see.at("b", "", "x", 100+noise)
 			return nil
 		}
-		st.claims = []Claim{{Changes: []Change{{Of: ref("a"), From: ref("b"), Percent: percent}}}}
+		st.claims = []tableClaim{{Changes: []change{{Of: ref("a"), From: ref("b"), Percent: percent}}}}
 		table := runToy(t, st, Config{Seed: 1})
-		require.Equal(t, want, table.Claims[0].Verdict, "%v: %s", percent, table.Claims[0].Detail)
+		require.Equal(t, want, table.claims[0].Verdict, "%v: %s", percent, table.claims[0].Detail)
 	}
 }
 
 func TestAClaimAgainstANumberNeedsNoSecondRow(t *testing.T) {
-	for bound, want := range map[float64]Verdict{4: Fails, 30: Holds} {
+	for bound, want := range map[float64]verdict{4: verdictFails, 30: verdictHolds} {
 		st := toy()
-		st.claims = []Claim{{Pairs: []Pair{{Less: Ref{"c", "", "x"}, Factor: bound}}}} // mean 19
-		require.Equal(t, want, runToy(t, st, Config{Seed: 1}).Claims[1].Verdict)
+		st.claims = []tableClaim{{Pairs: []pair{{Less: ref{"c", "", "x"}, Factor: bound}}}} // mean 19
+		require.Equal(t, want, runToy(t, st, Config{Seed: 1}).claims[1].Verdict)
 	}
 }
 
 // What never happened in n cycles may still happen once in n/3.
 func TestWhatNeverHappenedIsOnlyAsRareAsTheCyclesTell(t *testing.T) {
-	for cycles, want := range map[int]Verdict{3: Undecided, 299: Undecided, 301: Holds} {
+	for cycles, want := range map[int]verdict{3: verdictUndecided, 299: verdictUndecided, 301: verdictHolds} {
 		st := study{
-			cycles: cycles, rows: []Row{{Series: "never", Quantity: "x"}},
+			cycles: cycles, rows: []tableRow{{Series: "never", Quantity: "x"}},
 			cycle:  func(_ context.Context, _, _ uint64, see sight) error { see.at("never", "", "x", 0); return nil },
-			claims: []Claim{{Pairs: []Pair{{Less: Ref{"never", "", "x"}, Factor: 0.01}}}},
+			claims: []tableClaim{{Pairs: []pair{{Less: ref{"never", "", "x"}, Factor: 0.01}}}},
 		}
-		require.Equal(t, want, runToy(t, st, Config{}).Claims[0].Verdict, "%d cycles", cycles)
+		require.Equal(t, want, runToy(t, st, Config{}).claims[0].Verdict, "%d cycles", cycles)
 	}
 }
 
 func TestASentenceThatCannotBeTestedSaysWhy(t *testing.T) {
 	st := toy()
-	st.claims = []Claim{{Text: "curves cross", Untested: "nobody says which"}}
-	claim := runToy(t, st, Config{Seed: 1}).Claims[1]
-	require.Equal(t, NotTested, claim.Verdict)
+	st.claims = []tableClaim{{Text: "curves cross", Untested: "nobody says which"}}
+	claim := runToy(t, st, Config{Seed: 1}).claims[1]
+	require.Equal(t, verdictNotTested, claim.Verdict)
 	require.Equal(t, "nobody says which", claim.Detail)
 }
 
@@ -254,12 +254,12 @@ func TestNoSettingIsWithoutASource(t *testing.T) {
 	for _, e := range drawn() {
 		table, err := e.Run(context.Background(), Config{Cycles: 1, Seed: 1})
 		require.NoError(t, err, e.Name())
-		require.NotEmpty(t, table.Settings, e.Name())
-		i := slices.IndexFunc(table.Settings, func(s Setting) bool { return s.Name == "cycles" })
+		require.NotEmpty(t, table.settings, e.Name())
+		i := slices.IndexFunc(table.settings, func(s setting) bool { return s.Name == "cycles" })
 		require.GreaterOrEqual(t, i, 0, e.Name())
-		require.Equal(t, strconv.Itoa(table.PublishedCycles), strings.Fields(table.Settings[i].Value)[0], "%s: what is said and what is done", e.Name())
+		require.Equal(t, strconv.Itoa(table.publishedCycles), strings.Fields(table.settings[i].Value)[0], "%s: what is said and what is done", e.Name())
 	}
-	for _, s := range []Setting{
+	for _, s := range []setting{
 		{"speeds", "equal", ""},
 		{"speeds", "equal", "inferred"},
 		{"speeds", "equal", "a reconstruction: "},
@@ -268,11 +268,11 @@ func TestNoSettingIsWithoutASource(t *testing.T) {
 		{"speeds", "", "ours: x"},
 	} {
 		st := toy()
-		table := Table{Settings: []Setting{s}}
+		table := Table{settings: []setting{s}}
 		require.Error(t, st.run(context.Background(), Config{}, &table), "%v", s)
 	}
 	st := toy()
-	table := Table{Settings: []Setting{{"speeds", "equal", "the authors' program"}}}
+	table := Table{settings: []setting{{"speeds", "equal", "the authors' program"}}}
 	require.NoError(t, st.run(context.Background(), Config{}, &table))
 	var b strings.Builder
 	require.NoError(t, table.WriteMarkdown(&b))
@@ -315,7 +315,7 @@ func TestFiguresAreDrawn(t *testing.T) {
 		var svg, pdf bytes.Buffer
 		require.NoError(t, table.draw(&svg, "svg"))
 		require.NoError(t, table.draw(&pdf, "pdf"))
-		for _, q := range quantities(table.Rows) {
+		for _, q := range quantities(table.rows) {
 			require.Contains(t, svg.String(), ">"+q+"<")
 		}
 		require.True(t, strings.HasPrefix(pdf.String(), "%PDF-"))
@@ -330,7 +330,7 @@ func TestTheRegisterHasTheClaimsOfAllExperiments(t *testing.T) {
 		table, err := e.Run(context.Background(), Config{Cycles: 3, Seed: 1})
 		require.NoError(t, err)
 		require.NoError(t, Save(dir, "1", e, Config{}, &table))
-		claims += len(table.Claims)
+		claims += len(table.claims)
 	}
 	require.NoError(t, WriteRegister(dir, experiments))
 	lines, err := readClaims(filepath.Join(dir, "claims.csv"))
@@ -345,16 +345,16 @@ func TestTheRegisterHasTheClaimsOfAllExperiments(t *testing.T) {
 }
 
 func TestSettingsNeedASource(t *testing.T) {
-	good := Setting{Name: "load", Value: "20%", From: "META 6.2"}
-	require.NoError(t, checkSettings([]Setting{good, good}))
-	for says, spoil := range map[string]func(*Setting){
-		"lacks its name":                 func(s *Setting) { s.Name = "" },
-		"or its value":                   func(s *Setting) { s.Value = "" },
-		"does not say where it comes":    func(s *Setting) { s.From = "" },
-		"does not say where in the pape": func(s *Setting) { s.From = "ours" },
+	good := setting{Name: "load", Value: "20%", From: "META 6.2"}
+	require.NoError(t, checkSettings([]setting{good, good}))
+	for says, spoil := range map[string]func(*setting){
+		"lacks its name":                 func(s *setting) { s.Name = "" },
+		"or its value":                   func(s *setting) { s.Value = "" },
+		"does not say where it comes":    func(s *setting) { s.From = "" },
+		"does not say where in the pape": func(s *setting) { s.From = "ours" },
 	} {
 		bad := good
 		spoil(&bad)
-		require.ErrorContains(t, checkSettings([]Setting{good, bad}), says)
+		require.ErrorContains(t, checkSettings([]setting{good, bad}), says)
 	}
 }

@@ -79,12 +79,12 @@ type file struct {
 // endings alone.
 func filesOf(e Experiment, c Config, t *Table) []file {
 	files := []file{
-		{".csv", t.WriteCSV}, {claimsEnding, t.writeClaimsCSV}, {markdownEnding, t.WriteMarkdown},
+		{".csv", t.writeCSV}, {claimsEnding, t.writeClaimsCSV}, {markdownEnding, t.WriteMarkdown},
 		{".svg", func(w io.Writer) error { return t.draw(w, "svg") }},
 		{".pdf", func(w io.Writer) error { return t.draw(w, "pdf") }},
 	}
 	if g, ok := ganttOf(e); ok {
-		files = append(files, file{ganttEnding, func(w io.Writer) error { return g.WriteSVG(context.Background(), w, c.Seed) }})
+		files = append(files, file{ganttEnding, func(w io.Writer) error { return g.writeSVG(context.Background(), w, c.Seed) }})
 	}
 	return files
 }

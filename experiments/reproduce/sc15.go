@@ -53,7 +53,7 @@ func slowdownIn(log string) string { return "mean bounded slowdown, " + log }
 
 // measure runs every algorithm on every log, with decisions after every event as in the authors'
 // program and with one decision an instant.
-func (e sc15) measure(ctx context.Context, c Config, p *page, t *Table) ([]Row, error) {
+func (e sc15) measure(ctx context.Context, c Config, p *page, t *Table) ([]tableRow, error) {
 	logs, err := e.find(p, t)
 	if err != nil {
 		return nil, err
@@ -102,13 +102,13 @@ func (e sc15) find(p *page, t *Table) (logs []sc15Log, err error) {
 		if err != nil {
 			return nil, err
 		}
-		s := Setting{l.Name, filepath.Base(path), "SC15, evaluation"}
+		s := setting{l.Name, filepath.Base(path), "SC15, evaluation"}
 		if how, ok := reconstructed(trace); ok {
 			s.From = fmt.Sprintf("a reconstruction: its header: %q", how)
 		}
-		t.Settings = append(t.Settings, s)
+		t.settings = append(t.settings, s)
 	}
-	t.Notes = append(without, t.Notes...)
+	t.notes = append(without, t.notes...)
 	if logs == nil {
 		return nil, missing
 	}
@@ -198,19 +198,19 @@ func (f fates) Observe(e entity.JobEvent) {
 }
 
 // rows returns the figures of all runs.
-func (e sc15) rows(p *page, logs []sc15Log, cells []*sc15Cell) (rows []Row) {
+func (e sc15) rows(p *page, logs []sc15Log, cells []*sc15Cell) (rows []tableRow) {
 	// By log and algorithm, with both kinds of decisions: the slowdowns, and after them
 	// what they come to in the mean over the logs.
-	cellOf := map[Ref]*sc15Cell{}
+	cellOf := map[ref]*sc15Cell{}
 	for _, c := range cells {
-		cellOf[Ref{varied(c.of.Name, c.variant()), "", c.log.name}] = c
+		cellOf[ref{varied(c.of.Name, c.variant()), "", c.log.name}] = c
 	}
-	slowdowns := map[Ref]Row{}
+	slowdowns := map[ref]tableRow{}
 	for _, log := range logs {
 		for _, a := range e.Algorithms {
 			for _, variant := range []string{"", oncePerTime} {
-				r := p.published(Row{Series: a.Name, Variant: variant, Quantity: slowdownIn(log.name), Own: a.Own}, log.index)
-				if c := cellOf[Ref{r.name(), "", log.name}]; c != nil {
+				r := p.published(tableRow{Series: a.Name, Variant: variant, Quantity: slowdownIn(log.name), Own: a.Own}, log.index)
+				if c := cellOf[ref{r.name(), "", log.name}]; c != nil {
 					r.Ours = single(c.result.Summary.MeanBoundedSlowdown)
 				} else if variant != "" {
 					continue
@@ -232,7 +232,7 @@ func (e sc15) rows(p *page, logs []sc15Log, cells []*sc15Cell) (rows []Row) {
 		for _, log := range logs {
 			for _, c := range cells {
 				if x, ok := of(c); ok && c.log == log && !c.once {
-					rows = append(rows, Row{Series: c.of.Name, Point: log.name, Quantity: quantity, Code: code, Ours: single(x)})
+					rows = append(rows, tableRow{Series: c.of.Name, Point: log.name, Quantity: quantity, Code: code, Ours: single(x)})
 				}
 			}
 		}
@@ -255,12 +255,12 @@ func (e sc15) rows(p *page, logs []sc15Log, cells []*sc15Cell) (rows []Row) {
 
 // ratio returns a's slowdown over EASY's, theirs and ours, in the mean over the logs. part is ""
 // for whole logs, or secondHalf. There is no figure of ours unless all logs have one.
-func (a prediction) ratio(slowdowns map[Ref]Row, logs []sc15Log, variant, part string) Row {
-	r := Row{Series: a.Name, Variant: variant, Quantity: sc15Ratio + part, Own: a.Own}
+func (a prediction) ratio(slowdowns map[ref]tableRow, logs []sc15Log, variant, part string) tableRow {
+	r := tableRow{Series: a.Name, Variant: variant, Quantity: sc15Ratio + part, Own: a.Own}
 	theirs, ours, n := 0.0, 0.0, 0
 	for _, log := range logs {
 		quantity := slowdownIn(log.name) + part
-		of, base := slowdowns[Ref{r.name(), "", quantity}], slowdowns[Ref{varied(sc15EASY, variant), "", quantity}]
+		of, base := slowdowns[ref{r.name(), "", quantity}], slowdowns[ref{varied(sc15EASY, variant), "", quantity}]
 		if f, ok := parseFigure(of.Code); ok {
 			b, _ := parseFigure(base.Code)
 			theirs += f.value / b.value

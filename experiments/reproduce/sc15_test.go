@@ -44,33 +44,33 @@ func TestPublishedSlowdownsStandBesideOurs(t *testing.T) {
 	smallLogs(t, e.fileNames()...)
 	table, err := with("sc15", e).Run(context.Background(), Config{Seed: 1})
 	require.NoError(t, err)
-	at := map[Ref]Row{}
-	for _, r := range table.Rows {
+	at := map[ref]tableRow{}
+	for _, r := range table.rows {
 		at[r.ref()] = r
 	}
 	for i, log := range []string{"KTH-SP2", "CTC-SP2", "SDSC-SP2", "SDSC-BLUE", "CEA-Curie"} {
-		plus := at[Ref{"EASY++ (SJBF, last two, Tsafrir)", "", slowdownIn(log)}]
+		plus := at[ref{"EASY++ (SJBF, last two, Tsafrir)", "", slowdownIn(log)}]
 		require.Equal(t, strings.Fields("63.50068 85.76717 79.39628 20.98643 193.47130")[i], plus.Code)
 		require.Equal(t, 1, plus.Ours.N)
-		hindsight := at[Ref{"SJBF, learned, their best of each log in hindsight", "", slowdownIn(log)}]
+		hindsight := at[ref{"SJBF, learned, their best of each log in hindsight", "", slowdownIn(log)}]
 		require.Equal(t, strings.Fields("45.79748 15.14997 65.02017 10.62405 21.40487")[i], hindsight.Code)
 		require.Zero(t, hindsight.Ours.N, "it is not run here")
-		require.Equal(t, 100.0, at[Ref{"SJBF, true runtimes", log, accuracyOf}].Ours.Mean)
-		require.Zero(t, at[Ref{"EASY, twice the request", log, tooShortOf}].Ours.Mean)
-		require.Positive(t, at[Ref{"EASY++ (SJBF, last two, Tsafrir)", log, tooShortOf}].Ours.Mean)
+		require.Equal(t, 100.0, at[ref{"SJBF, true runtimes", log, accuracyOf}].Ours.Mean)
+		require.Zero(t, at[ref{"EASY, twice the request", log, tooShortOf}].Ours.Mean)
+		require.Positive(t, at[ref{"EASY++ (SJBF, last two, Tsafrir)", log, tooShortOf}].Ours.Mean)
 	}
 	for name, want := range map[string]string{sc15EASY: "1.0000", "EASY++ (SJBF, last two, Tsafrir)": "0.9703", "SJBF, true runtimes": "0.3921", "SJBF, learned, their best single setting": "0.4632"} {
-		require.Equal(t, want, at[Ref{name, "", sc15Ratio}].Code)
+		require.Equal(t, want, at[ref{name, "", sc15Ratio}].Code)
 	}
-	require.Equal(t, 1.0, at[Ref{sc15EASY, "", sc15Ratio}].Ours.Mean)
-	require.Zero(t, at[Ref{"SJBF, learned, their best of each log in hindsight", "", sc15Ratio}].Ours.N)
+	require.Equal(t, 1.0, at[ref{sc15EASY, "", sc15Ratio}].Ours.Mean)
+	require.Zero(t, at[ref{"SJBF, learned, their best of each log in hindsight", "", sc15Ratio}].Ours.N)
 	mean := 0.0
 	for _, log := range e.Logs {
-		mean += at[Ref{"SJBF, true runtimes", "", slowdownIn(log.Name)}].Ours.Mean / at[Ref{sc15EASY, "", slowdownIn(log.Name)}].Ours.Mean / 5
+		mean += at[ref{"SJBF, true runtimes", "", slowdownIn(log.Name)}].Ours.Mean / at[ref{sc15EASY, "", slowdownIn(log.Name)}].Ours.Mean / 5
 	}
-	require.InDelta(t, mean, at[Ref{"SJBF, true runtimes", "", sc15Ratio}].Ours.Mean, 1e-12)
+	require.InDelta(t, mean, at[ref{"SJBF, true runtimes", "", sc15Ratio}].Ours.Mean, 1e-12)
 	orders := 0
-	for _, c := range table.Claims {
+	for _, c := range table.claims {
 		if c.Where == "" {
 			orders++
 			require.NotContains(t, c.Text, "SJBF, learned, their best of each log in hindsight")
@@ -85,11 +85,11 @@ func TestLogsThatAreNotThereAreNamed(t *testing.T) {
 	smallLogs(t, e.Logs[1].File)
 	table, err := with("sc15", e).Run(context.Background(), Config{Seed: 1})
 	require.NoError(t, err)
-	require.Contains(t, strings.Join(table.Notes, " "), "Without KTH-SP2: KTH-SP2-1996-2.swf is not at hand: set GRIDSLOT_TRACES")
-	for _, r := range table.Rows {
+	require.Contains(t, strings.Join(table.notes, " "), "Without KTH-SP2: KTH-SP2-1996-2.swf is not at hand: set GRIDSLOT_TRACES")
+	for _, r := range table.rows {
 		require.NotEqual(t, slowdownIn("KTH-SP2"), r.Quantity)
 	}
-	require.Equal(t, "49.57129", table.Rows[0].Code, "the second log's")
+	require.Equal(t, "49.57129", table.rows[0].Code, "the second log's")
 
 	smallLogs(t)
 	_, err = with("sc15", e).Run(context.Background(), Config{Seed: 1})
@@ -155,7 +155,7 @@ func TestSC15IsMetToTheLastDigitOnTheSmallestLog(t *testing.T) {
 		t.Skip(err)
 	}
 	require.NoError(t, err)
-	for _, r := range table.Rows {
+	for _, r := range table.rows {
 		if f, ok := parseFigure(r.Code); ok && r.Variant == "" && r.Ours.N > 0 && r.Series != "SJBF, learned, their best single setting" { // whose steps are not all told
 			require.True(t, table.agrees(f, r), "%v: %v, published %s", r.ref(), r.Ours.Mean, r.Code)
 		}

@@ -78,7 +78,7 @@ type sc17Job struct {
 const sc17Close = 1
 
 // measure runs every figure on every window, side by side.
-func (e sc17) measure(ctx context.Context, c Config, p *page, t *Table) (rows []Row, err error) {
+func (e sc17) measure(ctx context.Context, c Config, p *page, t *Table) (rows []tableRow, err error) {
 	windows, err := e.windows(p)
 	if err != nil {
 		return nil, err
@@ -98,7 +98,7 @@ func (e sc17) measure(ctx context.Context, c Config, p *page, t *Table) (rows []
 	for _, f := range figures {
 		of, note := f.rows()
 		if rows = append(rows, of...); note != "" {
-			t.Notes = append(t.Notes, note)
+			t.notes = append(t.notes, note)
 		}
 	}
 	return rows, nil
@@ -144,12 +144,12 @@ func (e sc17) figures(p *page, windows int) (figures []sc17Figure, err error) {
 
 // rows returns the median, and in how many windows the published figure is met. The note says by
 // how much each window differs. Nothing was published of the whole queue.
-func (f sc17Figure) rows() (rows []Row, note string) {
+func (f sc17Figure) rows() (rows []tableRow, note string) {
 	name := sc17Orders[f.order].name
-	row := Row{Series: name, Quantity: f.table.Name + ", median", Ours: single(median(f.ours))}
+	row := tableRow{Series: name, Quantity: f.table.Name + ", median", Ours: single(median(f.ours))}
 	if f.sight == 0 {
 		row.Variant, row.Own = wholeQueue, true
-		return []Row{row}, ""
+		return []tableRow{row}, ""
 	}
 	row.Paper = strconv.FormatFloat(median(f.theirs), 'f', 6, 64)
 	var differences []string
@@ -159,7 +159,7 @@ func (f sc17Figure) rows() (rows []Row, note string) {
 		differences = append(differences, fmt.Sprintf("%+.2f", percent))
 		near += oneIf(math.Abs(percent) < sc17Close)
 	}
-	return []Row{row, {Series: name, Quantity: fmt.Sprintf("%s, windows within %d%%", f.table.Name, sc17Close), Ours: single(near)}},
+	return []tableRow{row, {Series: name, Quantity: fmt.Sprintf("%s, windows within %d%%", f.table.Name, sc17Close), Ours: single(near)}},
 		fmt.Sprintf("%s, %s: ours against theirs in per cent, window by window: %s.", f.table.Name, name, strings.Join(differences, ", "))
 }
 

@@ -93,14 +93,14 @@ func (x sc20Row) policy(backfilled bool) (entity.Policy, entity.Pass) {
 
 // measure runs every order on every workload. Published are the authors' own ways only (Paper); of
 // their program with true waits its own figures are known (Code).
-func (e sc20) measure(ctx context.Context, _ Config, p *page, t *Table) (rows []Row, err error) {
+func (e sc20) measure(ctx context.Context, _ Config, p *page, t *Table) (rows []tableRow, err error) {
 	for i, table := range e.Tables {
 		for _, x := range e.Rows {
 			ours, err := e.slowdown(ctx, p, table.File, x, table.Backfilled)
 			if err != nil {
 				return nil, fmt.Errorf("%s, %s: %w", p.Quantities[i], varied(x.Series, x.Variant), err)
 			}
-			row := p.published(Row{Series: x.Series, Variant: x.Variant, Quantity: p.Quantities[i], Ours: single(ours), Own: x.Variant == asTextbook}, i)
+			row := p.published(tableRow{Series: x.Series, Variant: x.Variant, Quantity: p.Quantities[i], Ours: single(ours), Own: x.Variant == asTextbook}, i)
 			if x.Variant != "" {
 				row.Paper = ""
 			}
@@ -109,10 +109,10 @@ func (e sc20) measure(ctx context.Context, _ Config, p *page, t *Table) (rows []
 			}
 			rows = append(rows, row)
 		}
-		agent := p.published(Row{Series: "RL", Quantity: p.Quantities[i]}, i)
+		agent := p.published(tableRow{Series: "RL", Quantity: p.Quantities[i]}, i)
 		rows = append(rows, agent)
 		for _, variant := range []string{"", asTextbook} {
-			t.Claims = append(t.Claims, agentBelow(agent, rows[len(rows)-1-len(e.Rows):], variant))
+			t.claims = append(t.claims, agentBelow(agent, rows[len(rows)-1-len(e.Rows):], variant))
 		}
 	}
 	return rows, nil
@@ -120,9 +120,9 @@ func (e sc20) measure(ctx context.Context, _ Config, p *page, t *Table) (rows []
 
 // agentBelow is the claim that the agent's figure is below the figure of every queue order in the
 // ways of a variant.
-func agentBelow(agent Row, orders []Row, variant string) Claim {
+func agentBelow(agent tableRow, orders []tableRow, variant string) tableClaim {
 	ways := map[string]string{"": "the authors'", asTextbook: "the textbook's"}[variant]
-	claim := Claim{Text: fmt.Sprintf("%s: the agent's figure is below that of every queue order in %s ways", agent.Quantity, ways), Verdict: Holds}
+	claim := tableClaim{Text: fmt.Sprintf("%s: the agent's figure is below that of every queue order in %s ways", agent.Quantity, ways), Verdict: verdictHolds}
 	theirs, _ := parseFigure(agent.Paper)
 	var better []string
 	for _, r := range orders {
@@ -131,7 +131,7 @@ func agentBelow(agent Row, orders []Row, variant string) Claim {
 		}
 	}
 	if better != nil {
-		claim.Verdict, claim.Detail = Fails, fmt.Sprintf("%s; the agent %s", strings.Join(better, ", "), agent.Paper)
+		claim.Verdict, claim.Detail = verdictFails, fmt.Sprintf("%s; the agent %s", strings.Join(better, ", "), agent.Paper)
 	}
 	return claim
 }

@@ -27,7 +27,7 @@ func TestTablesOfRLSchedulerAreMetToTheLastDigit(t *testing.T) {
 	table := published(t, named(t, "sc20"))
 	ours := map[string]string{}
 	met := 0
-	for _, r := range table.Rows {
+	for _, r := range table.rows {
 		text := strconv.FormatFloat(r.Ours.Mean, 'f', 2, 64)
 		ours[r.Series+" "+r.Variant+" "+r.Quantity] = text
 		for _, theirs := range []string{r.Paper, r.Code} {

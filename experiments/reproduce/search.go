@@ -55,7 +55,7 @@ type setup struct {
 	environment
 	Sweep   string // what varies, where several things do
 	Point   string // "" where there is one setup
-	Variant string // see Row
+	Variant string // see tableRow
 	X       float64
 }
 
@@ -114,7 +114,7 @@ const (
 	steps        = "steps"          // instants at which a subset was wanted
 )
 
-func (s searches) rows(p *page) (rows []Row) {
+func (s searches) rows(p *page) (rows []tableRow) {
 	setups := s.setups()
 	for i, q := range p.Quantities {
 		for _, a := range s.Algorithms {
@@ -122,7 +122,7 @@ func (s searches) rows(p *page) (rows []Row) {
 				continue
 			}
 			for _, setup := range setups {
-				rows = append(rows, p.published(Row{
+				rows = append(rows, p.published(tableRow{
 					Series: a.Name, Variant: setup.Variant, Point: setup.Point, X: setup.X,
 					Quantity: setup.quantity(q), Own: a.Own, Timing: q == milliseconds,
 				}, i))

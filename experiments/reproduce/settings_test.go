@@ -98,8 +98,8 @@ func TestEveryOrderAndShapeOfAPageIsKnown(t *testing.T) {
 		require.Contains(t, []string{"", "all", "other workloads"}, m.Calibrated)
 	}
 	for _, e := range drawn() {
-		page := e.(experiment).page()
-		program, err := e.(experiment).program(&page)
+		page := e.page()
+		program, err := e.program(&page)
 		require.NoError(t, err)
 		if s, ok := program.(searches); ok {
 			for _, v := range s.Vary {

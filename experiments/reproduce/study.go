@@ -17,8 +17,8 @@ const confidence = 0.95
 type study struct {
 	of     any // what the observations depend on beside seed and cycle
 	cycles int // the published number
-	rows   []Row
-	claims []Claim
+	rows   []tableRow
+	claims []tableClaim
 	// cycle makes one replication and says what it observed. It is called from several goroutines.
 	cycle func(ctx context.Context, seed, cycle uint64, see sight) error
 }
@@ -26,26 +26,26 @@ type study struct {
 // sight takes down what one cycle observed. A row of which it is not told is left out of that
 // cycle's means.
 type sight struct {
-	index  map[Ref]int
+	index  map[ref]int
 	values []float64
 }
 
 // at takes down x for a row; it does nothing if the study has no such row. NaN is no observation.
 func (s sight) at(series, point, quantity string, x float64) {
-	if i, ok := s.index[Ref{series, point, quantity}]; ok {
+	if i, ok := s.index[ref{series, point, quantity}]; ok {
 		s.values[i] = x
 	}
 }
 
 // has reports whether the study has a row.
 func (s sight) has(series, point, quantity string) bool {
-	_, ok := s.index[Ref{series, point, quantity}]
+	_, ok := s.index[ref{series, point, quantity}]
 	return ok
 }
 
 // run carries out the cycles and fills the table's rows and claims.
 func (s *study) run(ctx context.Context, c Config, t *Table) error {
-	if err := checkSettings(t.Settings); err != nil {
+	if err := checkSettings(t.settings); err != nil {
 		return err
 	}
 	n := cmp.Or(c.Cycles, s.cycles)
@@ -53,7 +53,7 @@ func (s *study) run(ctx context.Context, c Config, t *Table) error {
 		return fmt.Errorf("the number of cycles must be 1 or more, not %d", n)
 	}
 	// Times are measured on one worker, which has the machine for itself, and anew each time.
-	if slices.ContainsFunc(s.rows, func(r Row) bool { return r.Timing }) { // one worker, and anew each time
+	if slices.ContainsFunc(s.rows, func(r tableRow) bool { return r.Timing }) { // one worker, and anew each time
 		c.Workers, c.Dir = 1, ""
 	}
 	index, err := indexOf(s.rows)
@@ -64,24 +64,24 @@ func (s *study) run(ctx context.Context, c Config, t *Table) error {
 	if err != nil {
 		return err
 	}
-	t.Cycles, t.PublishedCycles, t.Seed = n, s.cycles, c.Seed
-	t.Rows = s.rows
-	for i := range t.Rows {
-		t.Rows[i].Ours = seen.mean(i)
+	t.cycles, t.publishedCycles, t.seed = n, s.cycles, c.Seed
+	t.rows = s.rows
+	for i := range t.rows {
+		t.rows[i].Ours = seen.mean(i)
 	}
 	// A claim of several pairs is tested at a level at which all its parts together keep the
 	// confidence: Bonferroni's correction, an error of (1 - confidence) / m for each of m parts.
-	t.Claims = append(t.orderings(), s.claims...)
-	for i := range t.Claims {
-		c := &t.Claims[i]
+	t.claims = append(t.orderings(), s.claims...)
+	for i := range t.claims {
+		c := &t.claims[i]
 		c.judge(replications{seen, index, 1 - (1-confidence)/float64(max(len(c.Pairs)+len(c.Changes), 1))})
 	}
 	return nil
 }
 
 // indexOf returns the place of each row. Two rows of one name are an error.
-func indexOf(rows []Row) (map[Ref]int, error) {
-	index := make(map[Ref]int, len(rows))
+func indexOf(rows []tableRow) (map[ref]int, error) {
+	index := make(map[ref]int, len(rows))
 	for i, r := range rows {
 		if _, twice := index[r.ref()]; twice {
 			return nil, fmt.Errorf("two rows are called %v", r.ref())

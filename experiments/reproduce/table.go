@@ -18,24 +18,24 @@ import (
 
 // Table is the result of an experiment: its rows, and texts about them.
 type Table struct {
-	Name, Title string
-	Source      string // what was published where
-	Settings    []Setting
-	Remarks     []string // how the figures were measured
-	// Cycles is the number of cycles; 1 of single runs. PublishedCycles is the number in the paper;
+	name, title string
+	source      string // what was published where
+	settings    []setting
+	remarks     []string // how the figures were measured
+	// cycles is the number of cycles; 1 of single runs. publishedCycles is the number in the paper;
 	// 0 if it has none.
-	Cycles          int
-	PublishedCycles int
-	Seed            uint64
-	// XLabel says what Row.X is, if rows have points.
-	XLabel string
-	Rows   []Row
-	Claims []Claim
-	Notes  []string // what does not match, and why
+	cycles          int
+	publishedCycles int
+	seed            uint64
+	// xLabel says what tableRow.X is, if rows have points.
+	xLabel string
+	rows   []tableRow
+	claims []tableClaim
+	notes  []string // what does not match, and why
 }
 
-// Row is one figure: a quantity of an algorithm, under a setting.
-type Row struct {
+// tableRow is one figure: a quantity of an algorithm, under a setting.
+type tableRow struct {
 	Series string // the algorithm
 	// Variant is under what other settings than the table's ("authors' ways"), or "".
 	Variant  string
@@ -54,7 +54,7 @@ type Row struct {
 }
 
 // label names the row within its quantity: the algorithm, and the setting if one varies.
-func (r Row) label() string {
+func (r tableRow) label() string {
 	if r.Point == "" {
 		return r.Series
 	}
@@ -65,7 +65,7 @@ func (r Row) label() string {
 }
 
 // name returns the algorithm together with the variant.
-func (r Row) name() string { return varied(r.Series, r.Variant) }
+func (r tableRow) name() string { return varied(r.Series, r.Variant) }
 
 // varied returns a series' name under a variant's settings.
 func varied(series, variant string) string {
@@ -79,24 +79,24 @@ func varied(series, variant string) string {
 }
 
 // ref returns the name of the row.
-func (r Row) ref() Ref { return Ref{r.name(), r.Point, r.Quantity} }
+func (r tableRow) ref() ref { return ref{r.name(), r.Point, r.Quantity} }
 
 // source is a kind of published figures: what tables and figures call it, and where a row has it.
 type source struct {
 	name, minus string
 	color       color.Color
-	of          func(Row) string
+	of          func(tableRow) string
 }
 
 var sources = []source{
-	{"paper", "− paper", paperColor, func(r Row) string { return r.Paper }},
-	{"authors' code", "− code", codeColor, func(r Row) string { return r.Code }},
+	{"paper", "− paper", paperColor, func(r tableRow) string { return r.Paper }},
+	{"authors' code", "− code", codeColor, func(r tableRow) string { return r.Code }},
 }
 
 // sourcesOf returns the sources that have a figure of some row.
-func sourcesOf(rows []Row) (list []source) {
+func sourcesOf(rows []tableRow) (list []source) {
 	for _, s := range sources {
-		if slices.ContainsFunc(rows, func(r Row) bool { return s.of(r) != "" }) {
+		if slices.ContainsFunc(rows, func(r tableRow) bool { return s.of(r) != "" }) {
 			list = append(list, s)
 		}
 	}
@@ -104,7 +104,7 @@ func sourcesOf(rows []Row) (list []source) {
 }
 
 // distinct returns the different texts that rows have, in the order of the rows.
-func distinct(rows []Row, of func(Row) string) (list []string) {
+func distinct(rows []tableRow, of func(tableRow) string) (list []string) {
 	for _, r := range rows {
 		if x := of(r); !slices.Contains(list, x) {
 			list = append(list, x)
@@ -114,11 +114,13 @@ func distinct(rows []Row, of func(Row) string) (list []string) {
 }
 
 // quantities returns the quantities of rows, in the order of the rows.
-func quantities(rows []Row) []string { return distinct(rows, func(r Row) string { return r.Quantity }) }
+func quantities(rows []tableRow) []string {
+	return distinct(rows, func(r tableRow) string { return r.Quantity })
+}
 
 // ofQuantity returns the rows of one quantity.
-func ofQuantity(rows []Row, quantity string) []Row {
-	return slices.DeleteFunc(slices.Clone(rows), func(r Row) bool { return r.Quantity != quantity })
+func ofQuantity(rows []tableRow, quantity string) []tableRow {
+	return slices.DeleteFunc(slices.Clone(rows), func(r tableRow) bool { return r.Quantity != quantity })
 }
 
 // figure is a published number, and how far it may be rounded: half a unit of its last digit.
@@ -134,10 +136,10 @@ func parseFigure(s string) (figure, bool) {
 	return figure{v, math.Pow(10, -float64(len(decimals))) / 2}, true
 }
 
-// agrees reports whether a row's mean may be the published one. That is the mean of PublishedCycles
+// agrees reports whether a row's mean may be the published one. That is the mean of publishedCycles
 // cycles of the same spread, rounded, and ours has its own half width: the two add up by their
 // squares.
-func (t *Table) agrees(f figure, r Row) bool {
+func (t *Table) agrees(f figure, r tableRow) bool {
 	return math.Abs(r.Ours.Mean-f.value) <= math.Hypot(r.Ours.HalfWidth, t.publishedSpread(r))+f.rounding
 }
 
@@ -161,12 +163,12 @@ type csvRow struct {
 	Variant    string `csv:"variant"`
 }
 
-// WriteCSV writes NAME.csv, a line a row.
-func (t *Table) WriteCSV(w io.Writer) error {
+// writeCSV writes NAME.csv, a line a row.
+func (t *Table) writeCSV(w io.Writer) error {
 	var all []csvRow
-	for _, r := range t.Rows {
+	for _, r := range t.rows {
 		row := csvRow{
-			Experiment: t.Name, Series: r.Series, Point: r.Point, Quantity: r.Quantity, Paper: r.Paper, Code: r.Code,
+			Experiment: t.name, Series: r.Series, Point: r.Point, Quantity: r.Quantity, Paper: r.Paper, Code: r.Code,
 			Cycles: r.Ours.N, Own: r.Own, Timing: r.Timing, Variant: r.Variant,
 		}
 		if r.Ours.N > 0 {
@@ -184,7 +186,7 @@ func (t *Table) WriteCSV(w io.Writer) error {
 
 // against returns a row's mean minus a published figure, and whether they agree; nothing if there
 // is no such figure.
-func (t *Table) against(published string, r Row) (minus, agrees string) {
+func (t *Table) against(published string, r tableRow) (minus, agrees string) {
 	f, ok := parseFigure(published)
 	if !ok {
 		return "", ""
@@ -199,31 +201,31 @@ func number(x float64) string { return strconv.FormatFloat(x, 'g', 6, 64) }
 // WriteMarkdown writes the table for people.
 func (t *Table) WriteMarkdown(w io.Writer) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "## %s: %s\n\n", t.Name, t.Title)
-	if t.Source != "" {
-		fmt.Fprintf(&b, "Published: %s.\n", t.Source)
+	fmt.Fprintf(&b, "## %s: %s\n\n", t.name, t.title)
+	if t.source != "" {
+		fmt.Fprintf(&b, "Published: %s.\n", t.source)
 	}
-	fmt.Fprintf(&b, "Ours: %d cycles, seed %d.\n", t.Cycles, t.Seed)
-	for _, s := range t.Remarks {
+	fmt.Fprintf(&b, "Ours: %d cycles, seed %d.\n", t.cycles, t.seed)
+	for _, s := range t.remarks {
 		fmt.Fprintf(&b, "%s\n", s)
 	}
 	b.WriteString("\n")
-	for _, s := range t.Settings {
+	for _, s := range t.settings {
 		fmt.Fprintf(&b, "* %s: %s [%s]\n", s.Name, s.Value, s.From)
 	}
-	if len(t.Settings) > 0 {
+	if len(t.settings) > 0 {
 		b.WriteString("\n")
 	}
 	t.writeRows(&b)
-	if len(t.Claims) > 0 {
+	if len(t.claims) > 0 {
 		b.WriteString("\n")
 		judged := "paired differences"
-		if t.Cycles == 1 { // there are none to pair
+		if t.cycles == 1 { // there are none to pair
 			judged = "single runs"
 		}
-		writeClaims(&b, t.Claims, judged)
+		writeClaims(&b, t.claims, judged)
 	}
-	for _, n := range t.Notes {
+	for _, n := range t.notes {
 		fmt.Fprintf(&b, "\n%s\n", n)
 	}
 	_, err := io.WriteString(w, b.String())
@@ -233,11 +235,11 @@ func (t *Table) WriteMarkdown(w io.Writer) error {
 // writeRows writes a line for each row. A quantity that was measured over a setting and has no
 // published figure to be compared with gets a table of its own, with a column for each setting.
 func (t *Table) writeRows(b *strings.Builder) {
-	var rows []Row
-	var charts [][]Row
-	for _, q := range quantities(t.Rows) {
-		of := ofQuantity(t.Rows, q)
-		if slices.ContainsFunc(of, Row.compared) || !slices.ContainsFunc(of, Row.hasPoint) {
+	var rows []tableRow
+	var charts [][]tableRow
+	for _, q := range quantities(t.rows) {
+		of := ofQuantity(t.rows, q)
+		if slices.ContainsFunc(of, tableRow.compared) || !slices.ContainsFunc(of, tableRow.hasPoint) {
 			rows = append(rows, of...)
 		} else {
 			charts = append(charts, of)
@@ -256,14 +258,14 @@ func (t *Table) writeRows(b *strings.Builder) {
 
 // compared reports whether a published figure can be compared with r: times of other machines
 // cannot.
-func (r Row) compared() bool { return !r.Timing && (r.Paper != "" || r.Code != "") }
+func (r tableRow) compared() bool { return !r.Timing && (r.Paper != "" || r.Code != "") }
 
-func (r Row) hasPoint() bool { return r.Point != "" }
+func (r tableRow) hasPoint() bool { return r.Point != "" }
 
 // writeChart writes the rows of one quantity, a line for each algorithm and a column for each
 // setting. What was published stands in brackets.
-func writeChart(b *strings.Builder, rows []Row) {
-	cell := make(map[Ref]string)
+func writeChart(b *strings.Builder, rows []tableRow) {
+	cell := make(map[ref]string)
 	for _, r := range rows {
 		text := interval(r.Ours)
 		if published := cmp.Or(r.Code, r.Paper); published != "" {
@@ -272,12 +274,12 @@ func writeChart(b *strings.Builder, rows []Row) {
 		cell[r.ref()] = text
 	}
 	quantity := rows[0].Quantity
-	points := distinct(rows, func(r Row) string { return r.Point })
+	points := distinct(rows, func(r tableRow) string { return r.Point })
 	var lines [][]string
-	for _, name := range distinct(rows, Row.name) {
+	for _, name := range distinct(rows, tableRow.name) {
 		line := []string{cmp.Or(name, "ours")}
 		for _, point := range points {
-			line = append(line, cell[Ref{name, point, quantity}])
+			line = append(line, cell[ref{name, point, quantity}])
 		}
 		lines = append(lines, line)
 	}
@@ -288,10 +290,10 @@ func writeChart(b *strings.Builder, rows []Row) {
 // columns of its own, at the end.
 //
 //	quantity | algorithm | setting | paper | ours | − paper | variant | − paper
-func (t *Table) writeLines(b *strings.Builder, rows []Row) {
+func (t *Table) writeLines(b *strings.Builder, rows []tableRow) {
 	// The head. The variant "" comes first: it is what the table itself has.
-	variants := distinct(append([]Row{{}}, rows...), func(r Row) string { return r.Variant })
-	published, points := sourcesOf(rows), slices.ContainsFunc(rows, Row.hasPoint)
+	variants := distinct(append([]tableRow{{}}, rows...), func(r tableRow) string { return r.Variant })
+	published, points := sourcesOf(rows), slices.ContainsFunc(rows, tableRow.hasPoint)
 	head := []string{"quantity", "algorithm"}
 	if points {
 		head = append(head, "setting")
@@ -307,13 +309,13 @@ func (t *Table) writeLines(b *strings.Builder, rows []Row) {
 		}
 	}
 	// A line is a series, a point and a quantity, whatever the variant.
-	var keys []Ref // the lines
-	found := make(map[Ref]map[string]Row)
+	var keys []ref // the lines
+	found := make(map[ref]map[string]tableRow)
 	for _, r := range rows {
-		key := Ref{r.Series, r.Point, r.Quantity}
+		key := ref{r.Series, r.Point, r.Quantity}
 		if found[key] == nil {
 			keys = append(keys, key)
-			found[key] = make(map[string]Row)
+			found[key] = make(map[string]tableRow)
 		}
 		found[key][r.Variant] = r
 	}
@@ -352,7 +354,7 @@ func (t *Table) writeLines(b *strings.Builder, rows []Row) {
 
 // difference returns ours minus a published figure: with "=" if they agree, otherwise in per cent
 // as well.
-func (t *Table) difference(r Row, published string) string {
+func (t *Table) difference(r tableRow, published string) string {
 	f, ok := parseFigure(published)
 	if !ok || r.Ours.N == 0 {
 		return ""
