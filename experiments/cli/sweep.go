@@ -237,7 +237,7 @@ func (s *sweeping) submit(cmd *cobra.Command, missing int) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(shown{cmd.OutOrStdout()}, "%v\n%d runs are to be done: 'gridslot sweep status %s' tells how far they are\n", submitted, missing, s.out)
+	_, err = fmt.Fprintf(shown{cmd.OutOrStdout()}, "%s\n%d runs are to be done: 'gridslot sweep status %s' tells how far they are\n", submitted, missing, s.out)
 	return err
 }
 

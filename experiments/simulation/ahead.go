@@ -35,11 +35,11 @@ const (
 )
 
 // readAhead begins to read a source on a goroutine of the run.
-func (x *Session) readAhead(from entity.Source) *aheadJobs {
+func (x *session) readAhead(from entity.Source) *aheadJobs {
 	a := &aheadJobs{batches: make(chan []*entity.Job, aheadBatches), quit: make(chan struct{})}
 	x.onClose(a.close)
 	x.ahead = a
-	x.spent.Go(func() {
+	x.spent.run(func() {
 		defer close(a.batches)
 		for more := true; more; {
 			var batch []*entity.Job

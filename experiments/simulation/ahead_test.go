@@ -131,13 +131,13 @@ func TestTheTimeOfARunIsThatOfAllItsGoroutines(t *testing.T) {
 	if !tellsThreads {
 		t.Skip("this system does not tell the time of a thread")
 	}
-	w := Stopwatch(true)
-	defer w.Stop()
-	w.Go(func() {
+	w := newStopwatch(true)
+	defer w.stop()
+	w.run(func() {
 		began := threadTime()
 		for text := ""; threadTime() < began+50*time.Millisecond; text = strings.ToUpper(fmt.Sprint(threadTime())) {
 			_ = text
 		}
 	})
-	require.Greater(t, w.Seconds(), 0.02)
+	require.Greater(t, w.seconds(), 0.02)
 }

@@ -24,7 +24,7 @@ type alternatives struct{ text *rows.Writer[rows.WindowTask] }
 // tellAlternatives lets the batches of p tell what they could choose from, after whoever hears of
 // them already. It returns nil if no files are wanted, or if the planner searches for no
 // alternatives.
-func tellAlternatives(x *Session, p *cyclic.Policy) (*alternatives, error) {
+func tellAlternatives(x *session, p *cyclic.Policy) (*alternatives, error) {
 	switch planner := p.Planner.(type) {
 	// Planners are values: one that keeps its alternatives takes the place of the other.
 	case cyclic.CSS:

@@ -35,8 +35,8 @@ type books struct {
 	all      []*book
 }
 
-// Attach begins the files.
-func (b *books) Attach(x *Session, _ *Site) (none []entity.Observer, err error) {
+// attach begins the files.
+func (b *books) attach(x *session, _ *machineSite) (none []entity.Observer, err error) {
 	b.policy = x.settings.Name
 	if b.named {
 		w, err := x.create("tasks", "")
@@ -64,8 +64,8 @@ func (b *books) Attach(x *Session, _ *Site) (none []entity.Observer, err error) 
 }
 
 // add begins the book of one more site with prices; a domain by itself has the name "". It is
-// called before Attach, while the sites are put together.
-func (b *books) add(x *Session, site string, l *flow.Ledger) *book {
+// called before attach, while the sites are put together.
+func (b *books) add(x *session, site string, l *flow.Ledger) *book {
 	k := &book{books: b, site: site, bills: metrics.NewBills(l, x.settings.Dir != "")}
 	b.all = append(b.all, k)
 	return k
@@ -104,9 +104,9 @@ func (b *books) total() (all metrics.Bill) {
 	return all
 }
 
-// End closes the accounts and writes them. It fails if an account does not add up: then money was
+// end closes the accounts and writes them. It fails if an account does not add up: then money was
 // made or lost.
-func (b *books) End() error {
+func (b *books) end() error {
 	for _, k := range b.all {
 		l := k.bills.Ledger
 		if err := l.Check(); err != nil && k.site == "" {
@@ -143,8 +143,8 @@ type book struct {
 	tasks *metrics.SiteTasks // nil where no files are wanted
 }
 
-// Attach lets the bills hear of the jobs of the site, before whoever asks the bills.
-func (b *book) Attach(*Session, *Site) ([]entity.Observer, error) {
+// attach lets the bills hear of the jobs of the site, before whoever asks the bills.
+func (b *book) attach(*session, *machineSite) ([]entity.Observer, error) {
 	return []entity.Observer{b.bills}, nil
 }
 
@@ -165,8 +165,8 @@ func (b *brokeredBills) Observe(e entity.JobEvent) {
 
 // writing is the flow that writes the tasks of the site. It comes after books, which begins the
 // file.
-func (b *book) writing() Flow {
-	return hooks{attach: func(*Site) ([]entity.Observer, error) {
+func (b *book) writing() siteFlow {
+	return hooks{attaching: func(*machineSite) ([]entity.Observer, error) {
 		if b.books.tasks == nil {
 			return nil, nil
 		}

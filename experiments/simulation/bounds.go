@@ -38,7 +38,7 @@ type bounding struct {
 
 // countForBounds makes the recorder count the jobs of a run on a cluster, if bounds are asked for.
 // from is the source of the jobs; it is nil if their submissions are known beforehand.
-func (x *Session) countForBounds(from entity.Source) {
+func (x *session) countForBounds(from entity.Source) {
 	if x.bounding == nil {
 		return
 	}
@@ -118,7 +118,7 @@ func (b *bounder) of(jobs []optimal.Job, processors int, tau des.Time) (*bounded
 
 // bound adds the bounds of a run to its result, if they are asked for. A run that is below its
 // bounds by more than rounding is an error: then the run or the bound is wrong.
-func (x *Session) bound(r *Result) error {
+func (x *session) bound(r *Result) error {
 	b := x.bounding
 	switch {
 	case b == nil:

@@ -30,7 +30,7 @@
 //
 //	Read, New, FromManifest    from a file, from nothing, from the folder of a run
 //	Set                        any setting by the name of its flag
-//	Run                        every policy, each in a Session of its own
+//	Run                        every policy, each in a session of its own
 //	RunUntil                   the same up to an instant; what it returns can be saved and resumed
 //	Print                      the summary
 //
@@ -38,8 +38,8 @@
 // at a time, and writes the summary and the manifest. What is finished when the context
 // ends is kept.
 //
-// A machine is made of sites, each with a plan, a policy and flows: see Site and Flow. Every
-// run takes the way that Session shows.
+// A machine is made of sites, each with a plan, a policy and flows: see machineSite and
+// siteFlow in site.go. Every run takes the way that session shows, in session.go.
 //
 // A domain's and a grid's file are scenarios by themselves. A machine only says
 // what is its own: see the interface Machine, and the files cluster.go, domain.go

@@ -307,22 +307,6 @@ func criteria(t *Tables, names []string) ([]plan.Finder, error) {
 	return all, nil
 }
 
-// AllNodes returns the nodes given, or else those generated; for a union the nodes of all its
-// domains. It fails if they would need more memory than there is.
-func (d *Domain) AllNodes(seed, replication uint64) ([]entity.Node, error) {
-	if err := d.checkNodes(); err != nil {
-		return nil, err
-	}
-	if len(d.Union) > 0 {
-		p, err := d.union(seed, replication)
-		if err != nil {
-			return nil, err
-		}
-		return p.nodes, nil
-	}
-	return d.ownNodes(seed, replication)
-}
-
 // ownNodes returns the nodes of a domain that is no union.
 func (d *Domain) ownNodes(seed, replication uint64) ([]entity.Node, error) {
 	if len(d.Nodes) > 0 {
@@ -465,7 +449,7 @@ func (p *drawnDomain) run(ctx context.Context, c *call, r *policyRun) (*Result, 
 	}
 	// The settings that are a domain's own.
 	s := r.settings
-	s.Policy, s.Processors, s.Owners = chosen.Value.Policy, len(p.nodes), p.Local != nil || len(p.local)+len(p.queues) > 0
+	s.Policy, s.Processors, s.owners = chosen.Value.Policy, len(p.nodes), p.Local != nil || len(p.local)+len(p.queues) > 0
 	c.Settings.Power.set(s.Policy)
 	if s.Outages, err = p.outages.flow(nodes.Nodes()); err != nil {
 		return nil, err
@@ -485,12 +469,12 @@ func (p *drawnDomain) run(ctx context.Context, c *call, r *policyRun) (*Result, 
 	book := books.add(x, "", &flow.Ledger{ByUse: p.PayByUse, Tell: cycles.Paid})
 	x.bill = books.job
 	prices := &priceFile{domains: []*drawnDomain{p}}
-	err = x.openAlone(&Site{Plan: nodes, Policy: s.Policy, Flows: slices.Concat(
-		[]Flow{book, x.cycles(cycles), listening(r.observers("")...)},
+	err = x.openAlone(&machineSite{Plan: nodes, Policy: s.Policy, Flows: slices.Concat(
+		[]siteFlow{book, x.cycles(cycles), listening(r.observers("")...)},
 		x.records(),
-		[]Flow{books, book.writing(), c.planning(x, s.Policy), prices},
+		[]siteFlow{books, book.writing(), c.planning(x, s.Policy), prices},
 		x.outages(),
-		[]Flow{&ownersFlow{call: c, parts: p, book: book, prices: prices, account: x.account}, x.bookings(), x.arrivals(from)},
+		[]siteFlow{&ownersFlow{call: c, parts: p, book: book, prices: prices, account: x.account}, x.bookings(), x.arrivals(from)},
 	)})
 	if err != nil {
 		return nil, err
@@ -527,10 +511,10 @@ func (p *drawnDomain) source(c *call, r *policyRun, label string) (entity.Source
 }
 
 // cycles is the flow that writes cycles-POLICY.csv at the end.
-func (x *Session) cycles(cycles *metrics.Cycles) Flow {
+func (x *session) cycles(cycles *metrics.Cycles) siteFlow {
 	return hooks{
-		attach: func(*Site) ([]entity.Observer, error) { return []entity.Observer{cycles}, nil },
-		end:    func() error { return x.writeAtEnd("cycles", cycles.Write) },
+		attaching: func(*machineSite) ([]entity.Observer, error) { return []entity.Observer{cycles}, nil },
+		ending:    func() error { return x.writeAtEnd("cycles", cycles.Write) },
 	}
 }
 

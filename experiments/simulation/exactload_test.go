@@ -12,7 +12,7 @@ import (
 
 // jobsOfSource are what a source of the table makes with a seed.
 func jobsOfSource(t *testing.T, name string, seed uint64) Generated {
-	c, known, err := (&Tables{Sources: Sources()}).sourceOf(name)
+	c, known, err := (&Tables{Sources: sourceTable()}).sourceOf(name)
 	require.NoError(t, err)
 	require.True(t, known)
 	made, err := c.Value(seed)
@@ -61,7 +61,7 @@ func TestExactLoadsKeepTheDay(t *testing.T) {
 }
 
 func TestExactly(t *testing.T) {
-	tables := &Tables{Sources: Sources()}
+	tables := &Tables{Sources: sourceTable()}
 	for name, want := range map[string]string{
 		"lublin:load=0.7":           "lublin:load=0.7:exact=on",
 		"lublin:load=0.7:exact=off": "lublin:load=0.7:exact=off",

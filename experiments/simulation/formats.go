@@ -11,9 +11,9 @@ import (
 
 // This file is about the formats of logs: which there are, and which one a trace has.
 
-// Formats returns the table of the formats in which logs are read; many of them can be written as
+// formatTable returns the table of the formats in which logs are read; many of them can be written as
 // well.
-func Formats() policy.Table[workload.Format] {
+func formatTable() policy.Table[workload.Format] {
 	t := policy.Table[workload.Format]{{
 		Name: workload.SWF.Name(), Text: "the Standard Workload Format, which is assumed where nothing else is recognised",
 		New: func(*policy.Args) workload.Format { return workload.SWF },

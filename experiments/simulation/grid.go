@@ -245,7 +245,7 @@ func (g *Grid) WithDefaults() *Grid {
 // brokerName returns the name of the i-th broker, from broker-1 on.
 func brokerName(i int) string { return fmt.Sprintf("broker-%d", i+1) }
 
-// Check reports what makes the grid meaningless, or nil: a *PlaceError that says where that stands
+// Check reports what makes the grid meaningless, or nil: a *placeError that says where that stands
 // in the grid's file.
 func (g *Grid) Check() error {
 	g = g.WithDefaults()

@@ -131,7 +131,7 @@ func (p *drawnGrid) run(ctx context.Context, c *call, r *policyRun) (*Result, er
 	}
 	// Jobs come to the brokers, by way of the flow that holds them back if they wait for others.
 	x.coming = append(x.coming, func() bool { return !g.made.Idle() })
-	assign := p.Assign.brokerOf(x.Sim, p.Brokers)
+	assign := p.Assign.brokerOf(x.sim, p.Brokers)
 	if x.waiting != nil {
 		x.waiting.Connect(g.made.Door(assign))
 	}
@@ -152,12 +152,12 @@ func (p *drawnGrid) run(ctx context.Context, c *call, r *policyRun) (*Result, er
 }
 
 // gridRun is a run on a grid under way: its sites, one after the other, and the grid above them,
-// which is a Site without a plan or a scheduler, whose flows listen to the jobs as a whole.
+// which is a machineSite without a plan or a scheduler, whose flows listen to the jobs as a whole.
 type gridRun struct {
 	*drawnGrid
 	call    *call
 	policy  *policyRun
-	session *Session
+	session *session
 	made    *grid.Grid
 	// levels are the grids of all levels, which get the sites as agents.
 	levels *levels
@@ -177,7 +177,7 @@ type gridRun struct {
 }
 
 // newRun begins a run; nothing is opened yet.
-func (p *drawnGrid) newRun(c *call, r *policyRun, x *Session) *gridRun {
+func (p *drawnGrid) newRun(c *call, r *policyRun, x *session) *gridRun {
 	return &gridRun{
 		drawnGrid: p, call: c, policy: r, session: x, places: newGridPlaces(p.leaves), whole: &executions{first: des.Forever}, domains: &domainSites{},
 		books: &books{grid: true, named: p.hasDomains()}, prices: &priceFile{grid: true, domains: p.domains()}, losses: &outageFile{grid: true},
@@ -193,11 +193,11 @@ func (g *gridRun) openAll() error {
 	x := g.session
 	// Flows of the whole grid come first: they begin their files, and hear of an event before the
 	// sites'.
-	observers, err := x.attach(&Site{Flows: g.flows()})
+	observers, err := x.attach(&machineSite{Flows: g.flows()})
 	if err != nil {
 		return err
 	}
-	g.made = grid.NewGrid(x.Sim, network, observers...)
+	g.made = grid.NewGrid(x.sim, network, observers...)
 	g.made.Expiry = des.Seconds(g.Expiry)
 	x.onClose(g.made.Close)
 	if g.log != nil {
@@ -215,19 +215,19 @@ func (g *gridRun) openAll() error {
 
 // flows returns the flows of the grid as a whole, which listen to whole jobs, and begin the files
 // of which there is one for all sites.
-func (g *gridRun) flows() []Flow {
+func (g *gridRun) flows() []siteFlow {
 	x, allocation := g.session, metrics.AllocationNone
 	if g.places != nil {
 		allocation, x.places = x.settings.Allocation, g.places.place
 	}
-	flows := []Flow{
+	flows := []siteFlow{
 		listening(x.recorder, g.whole, g.domains), listening(g.policy.observers("")...), listening(x.account), x.predicted(), x.dependencies(),
-		x.jobs("", g.size(), allocation), x.events("", metrics.AllocationNone), x.powerProfile(), hooks{attach: g.beginLog},
+		x.jobs("", g.size(), allocation), x.events("", metrics.AllocationNone), x.powerProfile(), hooks{attaching: g.beginLog},
 	}
 	// The span of energy comes before all meters: it begins with the first submission to any
 	// broker.
 	if x.span != nil {
-		flows = append([]Flow{listening(x.span)}, flows...)
+		flows = append([]siteFlow{listening(x.span)}, flows...)
 	}
 	if g.hasPrices() {
 		x.bill = g.books.job
@@ -241,7 +241,7 @@ func (g *gridRun) flows() []Flow {
 }
 
 // beginLog begins the log of negotiations, if it is wanted.
-func (g *gridRun) beginLog(*Site) (none []entity.Observer, err error) {
+func (g *gridRun) beginLog(*machineSite) (none []entity.Observer, err error) {
 	if g.Log {
 		g.log, err = g.session.create("log", "")
 	}
@@ -266,16 +266,16 @@ func (g *gridRun) openSite(i int, l leaf) error {
 	if err != nil {
 		return err
 	}
-	x, s := g.session, &Site{Name: l.name}
+	x, s := g.session, &machineSite{Name: l.name}
 	recorder := &siteRecorder{name: l.name, size: l.size(), first: des.Forever}
 	g.recorders = append(g.recorders, recorder)
 	if l.hasPrice() {
 		recorder.book = g.books.add(x, l.name, l.ledger())
 	}
-	files := []Flow{listening(g.policy.observers(l.name)...), x.power(l.name, l.file()),
+	files := []siteFlow{listening(g.policy.observers(l.name)...), x.power(l.name, l.file()),
 		x.events(l.file(), x.settings.Allocation), x.jobs(l.file(), l.size(), x.settings.Allocation), x.decisions(l.file())}
 	if g.places != nil && x.settings.Dir != "" {
-		files = append([]Flow{listening(g.places.sites[i])}, files...)
+		files = append([]siteFlow{listening(g.places.sites[i])}, files...)
 	}
 	// The plan, the policy and the agent of a cluster or a domain.
 	var add func(observers ...entity.Observer) *grid.ResourceAgent
@@ -288,7 +288,7 @@ func (g *gridRun) openSite(i int, l leaf) error {
 		return err
 	}
 	// What only looks comes before what changes the site.
-	s.Flows = append([]Flow{listening(recorder)}, s.Flows...)
+	s.Flows = append([]siteFlow{listening(recorder)}, s.Flows...)
 	if g.outages != nil {
 		o, err := g.outages[i].flow(nodesOf(s.Plan))
 		if err != nil {
@@ -311,7 +311,7 @@ func (l leaf) ledger() *flow.Ledger {
 }
 
 // cluster fills in the site of a cluster. The function that it returns adds the agent.
-func (g *gridRun) cluster(s *Site, k *ClusterSite, book *book, level *grid.Grid, files []Flow) (func(...entity.Observer) *grid.ResourceAgent, error) {
+func (g *gridRun) cluster(s *machineSite, k *ClusterSite, book *book, level *grid.Grid, files []siteFlow) (func(...entity.Observer) *grid.ResourceAgent, error) {
 	local, err := g.call.tables.Policies.Parse(k.Policy, g.call.defaults()) // anew: it may keep state
 	if err != nil {
 		return nil, err
@@ -321,7 +321,7 @@ func (g *gridRun) cluster(s *Site, k *ClusterSite, book *book, level *grid.Grid,
 	var brokered *brokeredBills
 	if book != nil {
 		brokered = &brokeredBills{Bills: book.bills}
-		s.Flows = append([]Flow{listening(brokered)}, files...)
+		s.Flows = append([]siteFlow{listening(brokered)}, files...)
 	}
 	return func(observers ...entity.Observer) *grid.ResourceAgent {
 		a := level.AddAgent(k.Name, s.Plan, s.Policy, observers...)
@@ -335,7 +335,7 @@ func (g *gridRun) cluster(s *Site, k *ClusterSite, book *book, level *grid.Grid,
 
 // domain fills in the site of a domain, with its owners. The function that it returns adds the
 // agent.
-func (g *gridRun) domain(s *Site, l leaf, book *book, level *grid.Grid, files []Flow) (func(...entity.Observer) *grid.ResourceAgent, error) {
+func (g *gridRun) domain(s *machineSite, l leaf, book *book, level *grid.Grid, files []siteFlow) (func(...entity.Observer) *grid.ResourceAgent, error) {
 	local, err := g.call.tables.Nodes.Parse(l.domain.Policy, g.call.defaults()) // anew: it may keep state
 	if err != nil {
 		return nil, err
@@ -348,7 +348,7 @@ func (g *gridRun) domain(s *Site, l leaf, book *book, level *grid.Grid, files []
 	g.domains.flows = append(g.domains.flows, owners)
 	s.Plan, s.Policy = nodes, local.Value.Policy
 	g.call.Settings.Power.set(s.Policy)
-	s.Flows = slices.Concat([]Flow{book, book.writing()}, files, []Flow{owners})
+	s.Flows = slices.Concat([]siteFlow{book, book.writing()}, files, []siteFlow{owners})
 	return func(observers ...entity.Observer) *grid.ResourceAgent {
 		a := level.AddAgent(l.domain.Name, s.Plan, s.Policy, observers...)
 		a.QueueLimit, a.Asked, a.Dropped = l.domain.QueueLimit, owners.catchUp, owners.dropped
@@ -386,7 +386,7 @@ func (g *gridRun) result() (*Result, error) {
 	}
 	bill := g.books.total()
 	sum.Cost, sum.Refund = bill.Cost.Units(), bill.Refund().Units()
-	result.Summary.Events = x.Sim.Executed()
+	result.Summary.Events = x.sim.Executed()
 	result.Grid, result.Clusters = sum, clusters
 	return &result, nil
 }

@@ -106,7 +106,7 @@ func FromManifest(m *metrics.Manifest, trace string, t *Tables) (*Scenario, erro
 		return nil, fmt.Errorf("the manifest is of a run on a %s, which no file that it holds describes: a program has made it", kind)
 	}
 	// All files that the scenario names must be as they were.
-	for _, file := range sc.Texts {
+	for _, file := range sc.texts {
 		if was := m.Settings[file.Key]; file.Key != "" && was != file.Text || file.Key == "" && m.Settings[sumKey+file.Name] != file.Sum {
 			return nil, fmt.Errorf("%s is not the file that the run had: it has been changed since", file.Path)
 		}

@@ -104,17 +104,6 @@ func (c *call) needsOfNodes(n *memoryNeeds, d *Domain) {
 	}
 }
 
-// checkNodes refuses nodes that need more memory than there is, for commands that draw nodes
-// without a run.
-func (d *Domain) checkNodes() error {
-	var n memoryNeeds
-	n.nodes(d)
-	for _, member := range d.Union {
-		n.nodes(member.Domain)
-	}
-	return hostmem.Fits(0, n.all...)
-}
-
 // nodes adds the nodes of a domain that is no union, and returns how many there are. Given nodes
 // stand in a file, which has been read already.
 func (n *memoryNeeds) nodes(d *Domain) float64 {

@@ -432,7 +432,7 @@ func openLog(path string) (*workload.Trace, error) {
 	if err != nil {
 		return nil, err
 	}
-	return workload.Options{Reading: workload.Reading{Formats: (&Tables{Formats: Formats()}).allFormats()}}.Open(path)
+	return workload.Options{Reading: workload.Reading{Formats: (&Tables{Formats: formatTable()}).allFormats()}}.Open(path)
 }
 
 // PlaceFiles returns the value of a setting with the files that it names at other paths, where

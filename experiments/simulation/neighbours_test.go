@@ -15,7 +15,7 @@ import (
 func TestCSVIsToldItsColumnsByASpecOrAFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "columns.yaml")
 	require.NoError(t, os.WriteFile(path, []byte("submit: When sent\nprocs: 3\ntimes: ms\nsep: tab\nzone: +02:00\n"), 0o666))
-	f, err := parsed(Formats(), "csv:map='"+path+"':procs=CPUs:durations=min:heading=off")
+	f, err := parsed(formatTable(), "csv:map='"+path+"':procs=CPUs:durations=min:heading=off")
 	require.NoError(t, err)
 	of := f.(formats.CSV)
 	_, ahead := time.Unix(0, 0).In(of.Zone).Zone()
@@ -38,7 +38,7 @@ func TestWrongParametersOfCSVAreRefused(t *testing.T) {
 		"csv:map='" + path + "'":   `"map" is none of job, submit`,
 		"csv:map='" + path + "no'": `no such file`,
 	} {
-		_, err := parsed(Formats(), spec)
+		_, err := parsed(formatTable(), spec)
 		require.ErrorContains(t, err, want, spec)
 	}
 }

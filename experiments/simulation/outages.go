@@ -29,9 +29,9 @@ import (
 // replication give the same failures, whatever the policy.
 type Failures func(units int, seed, replication uint64) model.Failures
 
-// Models returns the table of the models of failures. Their times between failures differ; repairs
+// failureModels returns the table of the models of failures. Their times between failures differ; repairs
 // are exponential or, with repair-sigma, lognormal. units of a group fail together.
-func Models() policy.Table[Failures] {
+func failureModels() policy.Table[Failures] {
 	row := func(name, text string, up func(s *policy.Settings, mean float64) model.Lifetime) policy.Entry[Failures] {
 		return policy.Row(name, text, func(s *policy.Settings) Failures {
 			var f model.Failures
@@ -339,8 +339,8 @@ type outageFile struct {
 	writer *metrics.OutageWriter // nil where no files are wanted
 }
 
-// Attach begins the file.
-func (f *outageFile) Attach(x *Session, _ *Site) ([]entity.Observer, error) {
+// attach begins the file.
+func (f *outageFile) attach(x *session, _ *machineSite) ([]entity.Observer, error) {
 	w, err := x.create("outages", "")
 	if w != nil {
 		f.writer = metrics.NewOutageWriter(w, f.grid)
@@ -349,15 +349,15 @@ func (f *outageFile) Attach(x *Session, _ *Site) ([]entity.Observer, error) {
 }
 
 // writerOf returns the writer of a site. f.writer must not be nil.
-func (f *outageFile) writerOf(s *Site) *metrics.OutageWriter {
+func (f *outageFile) writerOf(s *machineSite) *metrics.OutageWriter {
 	if f.grid {
 		return f.writer.Of(s.Name)
 	}
 	return f.writer
 }
 
-// End writes what is left.
-func (f *outageFile) End() error {
+// end writes what is left.
+func (f *outageFile) end() error {
 	if f.writer == nil {
 		return nil
 	}
@@ -365,12 +365,12 @@ func (f *outageFile) End() error {
 }
 
 // losses is the flow of the outages of a site, which tells of them in a file.
-func (x *Session) losses(o *flow.Outages, to *outageFile) Flow {
+func (x *session) losses(o *flow.Outages, to *outageFile) siteFlow {
 	x.onClose(o.Close)
 	return hooks{
 		// Outages sleep while no job is left at the site and none is to come. A node that is
 		// switched off yields to an outage: it cannot be both.
-		attach: func(s *Site) ([]entity.Observer, error) {
+		attaching: func(s *machineSite) ([]entity.Observer, error) {
 			o.Idle = x.idle
 			if to.writer != nil {
 				o.Told = to.writerOf(s).Lost
@@ -380,7 +380,7 @@ func (x *Session) losses(o *flow.Outages, to *outageFile) Flow {
 			}
 			return []entity.Observer{o}, nil
 		},
-		begin: func(m *entity.Metascheduler) {
+		beginning: func(m *entity.Metascheduler) {
 			m.LeaveWaiting = true // what is never repaired can keep jobs waiting, which is no fault of the policy
 		},
 	}
@@ -388,10 +388,10 @@ func (x *Session) losses(o *flow.Outages, to *outageFile) Flow {
 
 // outages returns the flows of the outages of a machine of one site, if there are any: the file
 // first, since losses writes to it.
-func (x *Session) outages() []Flow {
+func (x *session) outages() []siteFlow {
 	if x.settings.Outages == nil {
 		return nil
 	}
 	file := &outageFile{}
-	return []Flow{file, x.losses(x.settings.Outages, file)}
+	return []siteFlow{file, x.losses(x.settings.Outages, file)}
 }

@@ -167,7 +167,7 @@ func (p *drawnDomain) reacts() bool {
 	return slices.ContainsFunc(p.rules, func(r pricingOf) bool { return r.rule != nil })
 }
 
-// ownersFlow is the Flow of all that the owners of a domain do by themselves in one run.
+// ownersFlow is the flow of all that the owners of a domain do by themselves in one run.
 type ownersFlow struct {
 	call   *call
 	parts  *drawnDomain
@@ -177,8 +177,8 @@ type ownersFlow struct {
 	// site.
 	account *metrics.Account
 
-	session *Session
-	site    *Site
+	session *session
+	site    *machineSite
 	domain  *plan.Domain
 	sums    *metrics.Owners // nil where the nodes name no owners and no price reacts
 	// pricing has one for each length of interval at which prices are set.
@@ -186,8 +186,8 @@ type ownersFlow struct {
 	queues  []*flow.LocalQueue
 }
 
-// Attach makes what hears of the organisation's jobs: sums, prices and queues, in this order.
-func (f *ownersFlow) Attach(x *Session, s *Site) (observers []entity.Observer, err error) {
+// attach makes what hears of the organisation's jobs: sums, prices and queues, in this order.
+func (f *ownersFlow) attach(x *session, s *machineSite) (observers []entity.Observer, err error) {
 	f.session, f.site, f.domain = x, s, s.Plan.(*plan.Domain)
 	if len(owners(f.parts.nodes)) > 0 || f.parts.reacts() {
 		f.sums = metrics.NewOwners(f.domain.Nodes())
@@ -238,9 +238,9 @@ func (f *ownersFlow) makePricing(to *metrics.PriceWriter) {
 	}
 }
 
-// Begin lets the metascheduler plan the domain by the cycle, and lets owners' jobs and changes of
+// begin lets the metascheduler plan the domain by the cycle, and lets owners' jobs and changes of
 // price come: jobs at fixed times, listed prices, and jobs of queues.
-func (f *ownersFlow) Begin(meta *entity.Metascheduler) {
+func (f *ownersFlow) begin(meta *entity.Metascheduler) {
 	p, nodes := f.parts, f.domain.Nodes()
 	// A job for which no window is found within the cycles of a run may stay in the queue: that is
 	// no fault of a policy that plans ahead.
@@ -283,8 +283,8 @@ func (f *ownersFlow) Begin(meta *entity.Metascheduler) {
 	}
 }
 
-// End sums up what became of the owners of the site.
-func (f *ownersFlow) End() error {
+// end sums up what became of the owners of the site.
+func (f *ownersFlow) end() error {
 	if f.sums == nil {
 		return nil
 	}
@@ -336,8 +336,8 @@ type priceFile struct {
 	writer  *metrics.PriceWriter // nil where no files are wanted
 }
 
-// Attach begins the file.
-func (f *priceFile) Attach(x *Session, _ *Site) (none []entity.Observer, err error) {
+// attach begins the file.
+func (f *priceFile) attach(x *session, _ *machineSite) (none []entity.Observer, err error) {
 	if !slices.ContainsFunc(f.domains, (*drawnDomain).reacts) {
 		return nil, nil
 	}
@@ -350,15 +350,15 @@ func (f *priceFile) Attach(x *Session, _ *Site) (none []entity.Observer, err err
 
 // writerOf returns the writer of a site, which begins with what its nodes cost at 0; nil if nothing
 // is told of them.
-func (f *priceFile) writerOf(s *Site, nodes []*entity.Node, p *drawnDomain) *metrics.PriceWriter {
+func (f *priceFile) writerOf(s *machineSite, nodes []*entity.Node, p *drawnDomain) *metrics.PriceWriter {
 	if f.writer == nil || !p.reacts() {
 		return nil
 	}
 	return f.writer.Of(s.Name, nodes)
 }
 
-// End writes what is left.
-func (f *priceFile) End() error {
+// end writes what is left.
+func (f *priceFile) end() error {
 	if f.writer == nil {
 		return nil
 	}

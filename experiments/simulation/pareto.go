@@ -54,9 +54,9 @@ func (f *fronts) told(r *entity.Round, _ []*entity.Run, out *cyclic.Outcome) {
 	}
 }
 
-// planning is the Flow in which the planner of a domain's batches tells of its alternatives and
+// planning is the flow in which the planner of a domain's batches tells of its alternatives and
 // fronts. It is empty for a policy that plans no batches.
-func (c *call) planning(x *Session, p entity.Policy) Flow {
+func (c *call) planning(x *session, p entity.Policy) siteFlow {
 	by, ok := p.(*cyclic.Policy)
 	if !ok {
 		return hooks{}
@@ -64,7 +64,7 @@ func (c *call) planning(x *Session, p entity.Policy) Flow {
 	var fronts *fronts
 	var windows *alternatives
 	return hooks{
-		attach: func(*Site) (none []entity.Observer, err error) {
+		attaching: func(*machineSite) (none []entity.Observer, err error) {
 			if fronts = frontsOf(by); fronts != nil {
 				by.Told = fronts.told
 			}
@@ -73,7 +73,7 @@ func (c *call) planning(x *Session, p entity.Policy) Flow {
 			}
 			return nil, err
 		},
-		end: func() error {
+		ending: func() error {
 			if err := windows.end(); err != nil || fronts == nil {
 				return err
 			}

@@ -8,9 +8,9 @@ import (
 	"github.com/gridslot/gridslot/experiments/internal/yamlfile"
 )
 
-// PlaceError reports a fault of a machine's description, with the keys that lead to it as in its
+// placeError reports a fault of a machine's description, with the keys that lead to it as in its
 // file: clusters, 2, speed. A program that made the machine sees the same keys.
-type PlaceError struct {
+type placeError struct {
 	Path []any // names of keys, and positions in lists
 	Err  error
 
@@ -18,19 +18,19 @@ type PlaceError struct {
 }
 
 // faultAt returns a fault with the keys that lead to it.
-func faultAt(err error, path ...any) *PlaceError { return &PlaceError{Path: path, Err: err} }
+func faultAt(err error, path ...any) *placeError { return &placeError{Path: path, Err: err} }
 
 // wanting marks an error that says only what is wanted: the place, and what stands there, are
 // added.
-func (e *PlaceError) wanting() *PlaceError {
+func (e *placeError) wanting() *placeError {
 	e.want = true
 	return e
 }
 
-func (e *PlaceError) Unwrap() error { return e.Err }
+func (e *placeError) Unwrap() error { return e.Err }
 
 // Error has the keys only if Err does not name them: clusters[2].speed.
-func (e *PlaceError) Error() string {
+func (e *placeError) Error() string {
 	if !e.want {
 		return e.Err.Error()
 	}
@@ -52,7 +52,7 @@ func (e *PlaceError) Error() string {
 // faultUnder returns an error of a part of a machine, with the keys that lead to the part in front
 // of its own. A nil error stays nil.
 func faultUnder(err error, path ...any) error {
-	var place *PlaceError
+	var place *placeError
 	if errors.As(err, &place) {
 		place.Path = append(path, place.Path...)
 	}
@@ -62,7 +62,7 @@ func faultUnder(err error, path ...any) error {
 // faultIn returns an error with the line and column of a file where its keys stand. root is nil if
 // the file could not be read as YAML; then the error has its line already.
 func faultIn(root *yamlfile.Node, err error) error {
-	var e *PlaceError
+	var e *placeError
 	switch {
 	case root == nil || !errors.As(err, &e):
 		return err

@@ -458,7 +458,7 @@ func (c *call) writeEnergy(o *Outcome) error {
 	var rows []metrics.EnergyRow
 	for _, r := range o.Results {
 		if r.Energy != nil {
-			rows = append(append(rows, *r.Energy), r.SiteEnergies...)
+			rows = append(append(rows, *r.Energy), r.siteEnergies...)
 		}
 	}
 	if len(rows) == 0 {

@@ -162,7 +162,7 @@ func parse(path string, text []byte, kind string, part bool, t *Tables) (*Scenar
 	what := cmp.Or(kind, "scenario")
 	r := &reader{dir: filepath.Dir(path), kind: kind, part: part, tables: t, sc: New(), nodes: map[int]bool{}}
 	r.sc.base = filepath.Base(path)
-	r.sc.Texts = []Text{textOf(what, r.sc.base, path, text)}
+	r.sc.texts = []fileText{textOf(what, r.sc.base, path, text)}
 	if err := r.read(text); err != nil {
 		return nil, fmt.Errorf("reading the %s %s: %w", what, path, faultIn(r.file, err))
 	}
@@ -174,8 +174,8 @@ func parse(path string, text []byte, kind string, part bool, t *Tables) (*Scenar
 const mostText = 16 << 20
 
 // textOf returns a file with its checksum.
-func textOf(key, name, path string, text []byte) Text {
-	return Text{Key: key, Name: name, Path: path, Text: string(text), Sum: fmt.Sprintf("%x", sha256.Sum256(text))}
+func textOf(key, name, path string, text []byte) fileText {
+	return fileText{Key: key, Name: name, Path: path, Text: string(text), Sum: fmt.Sprintf("%x", sha256.Sum256(text))}
 }
 
 // reader is one reading of a file. readSite makes another one for each domain of a list.
@@ -365,8 +365,8 @@ func (r *reader) readMachineFile() error {
 	if r.sc.Workload.Options.Procs == 0 {
 		r.sc.Workload.Options.Procs = other.Workload.Options.Procs
 	}
-	other.Texts[0].Key = "machine file"
-	r.sc.Texts = append(r.sc.Texts, other.Texts...)
+	other.texts[0].Key = "machine file"
+	r.sc.texts = append(r.sc.texts, other.texts...)
 	return nil
 }
 
@@ -453,7 +453,7 @@ func (r *reader) readSite(s siteYAML, path ...any) (DomainSite, error) {
 	// them makes the keys of the file. An error about a key that the list shares stands beside the
 	// list.
 	within := func(err error) error {
-		var place *PlaceError
+		var place *placeError
 		if !errors.As(err, &place) {
 			return faultAt(err, path...)
 		}
@@ -501,7 +501,7 @@ func (r *reader) readSite(s siteYAML, path ...any) (DomainSite, error) {
 	if err := own.readDomain(); err != nil {
 		return site, within(err)
 	}
-	r.sc.Texts = append(r.sc.Texts, own.sc.Texts...)
+	r.sc.texts = append(r.sc.texts, own.sc.texts...)
 	site.Domain = own.sc.Machine.(*Domain)
 	return site, nil
 }
@@ -513,9 +513,9 @@ func (r *reader) domainFile(name string) (*Domain, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, t := range other.Texts {
+	for _, t := range other.texts {
 		t.Key = ""
-		r.sc.Texts = append(r.sc.Texts, t)
+		r.sc.texts = append(r.sc.texts, t)
 	}
 	domain, _ := other.Machine.(*Domain)
 	return domain, nil
@@ -682,7 +682,7 @@ func (r *reader) readCSV(key, name string, wanted []string, take func(*csvtable.
 	if err != nil {
 		return faultAt(fmt.Errorf("%s: opening %s: %w", key, name, plain.Reason(err)), key)
 	}
-	r.sc.Texts = append(r.sc.Texts, textOf("", name, r.beside(name), text))
+	r.sc.texts = append(r.sc.texts, textOf("", name, r.beside(name), text))
 	t, err := csvtable.Read(strings.NewReader(string(text)), wanted...)
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)

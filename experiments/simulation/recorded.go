@@ -12,17 +12,17 @@ import (
 	"github.com/gridslot/gridslot/policy/backfill"
 )
 
-// Late says how far a run of the policy "recorded" could not keep to the log. A log that has more
+// lateness says how far a run of the policy "recorded" could not keep to the log. A log that has more
 // at work at an instant than the machine has, or more time in a run than its limit, cannot be
 // repeated.
-type Late struct {
+type lateness struct {
 	Jobs int         // jobs that began later than recorded
 	Most des.Time    // the largest delay
 	Of   *entity.Run // whose delay that was, or nil
 }
 
 // lateStarts is an observer that finds out how late jobs begin.
-type lateStarts struct{ Late }
+type lateStarts struct{ lateness }
 
 // Observe takes a job's first start.
 func (l *lateStarts) Observe(e entity.JobEvent) {
@@ -42,7 +42,7 @@ func (l *lateStarts) Observe(e entity.JobEvent) {
 }
 
 // lateness is the flow that finds out how late jobs begin, if the policy is "recorded".
-func (x *Session) lateness() Flow {
+func (x *session) lateness() siteFlow {
 	if _, is := entity.As[backfill.Recorded](x.settings.Policy); !is {
 		return hooks{}
 	}
@@ -51,13 +51,13 @@ func (x *Session) lateness() Flow {
 }
 
 // String tells how far a log could not be repeated.
-func (l Late) String() string {
+func (l lateness) String() string {
 	return fmt.Sprintf("%d jobs start later than their log says, by %v s at most (%v): there the log has more at work than the machine has", l.Jobs, l.Most, l.Of)
 }
 
-// LoggedWaits compares the mean wait of a run with the mean wait that the log records for the same
+// meanWaits compares the mean wait of a run with the mean wait that the log records for the same
 // jobs. It is empty if the log tells no waits.
-type LoggedWaits struct {
+type meanWaits struct {
 	Jobs      int     // that have ended, and whose recorded wait the log tells
 	Simulated float64 // their mean wait in the run, s
 	Logged    float64 // their mean wait in the log, s
@@ -82,12 +82,12 @@ func (l *loggedWaits) Observe(e entity.JobEvent) {
 }
 
 // means returns the two mean waits.
-func (l *loggedWaits) means() LoggedWaits {
+func (l *loggedWaits) means() meanWaits {
 	if l.jobs == 0 {
-		return LoggedWaits{}
+		return meanWaits{}
 	}
 	n := float64(l.jobs)
-	return LoggedWaits{Jobs: l.jobs, Simulated: l.simulated / n, Logged: l.logged / n}
+	return meanWaits{Jobs: l.jobs, Simulated: l.simulated / n, Logged: l.logged / n}
 }
 
 // Two mean waits, of a policy and of the log, are far apart if one is at least farFactor times the
@@ -114,7 +114,7 @@ func (c *call) gap(o *Outcome) string {
 			return r.Summary.MeanWait, o.Results[own].Summary.MeanWait, true
 		}
 		another := asked || r.Grid != nil || r.Money != nil // nodes with prices are no cluster
-		return r.Logged.Simulated, r.Logged.Logged, r.Logged.Jobs > 0 && !another
+		return r.logged.Simulated, r.logged.Logged, r.logged.Jobs > 0 && !another
 	}
 	// The policy whose mean wait is nearest to that.
 	var nearest *Result

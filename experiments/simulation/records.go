@@ -12,16 +12,16 @@ import (
 // records returns the flows of a machine of one site that sum up a run and write it down. Those
 // that watch hear of each event before the writers of files do: the writers ask them for what jobs
 // took and cost.
-func (x *Session) records() []Flow {
+func (x *session) records() []siteFlow {
 	a := x.settings.Allocation
-	return []Flow{
+	return []siteFlow{
 		listening(x.recorder), listening(x.settings.Observers...), listening(x.account), x.lateness(), listening(&x.logged), x.predicted(), x.dependencies(), x.power("", ""),
 		x.jobs("", 0, a), x.queue(), x.events("", a), x.decisions(""), x.powerProfile(), x.accuracyFile(), x.attemptsFile(),
 	}
 }
 
 // predicted is the flow that finds out how good predictions of runtimes are, if there are any.
-func (x *Session) predicted() Flow {
+func (x *session) predicted() siteFlow {
 	if x.accuracy == nil {
 		return hooks{}
 	}
@@ -30,7 +30,7 @@ func (x *Session) predicted() Flow {
 
 // dependencies is the flow that hears of the ends of jobs for which others wait, if there are any.
 // The jobs themselves come by arrivals.
-func (x *Session) dependencies() Flow {
+func (x *session) dependencies() siteFlow {
 	if x.waiting == nil {
 		return hooks{}
 	}
@@ -45,8 +45,8 @@ type committed interface {
 
 // recording is the flow of a writer that makes its own file: begin makes it for a path, and returns
 // it with the observer that is to hear of the jobs. The flow is empty if no files are wanted.
-func (x *Session) recording(kind, site string, begin func(path string) (committed, entity.Observer, error)) Flow {
-	return hooks{attach: func(*Site) ([]entity.Observer, error) {
+func (x *session) recording(kind, site string, begin func(path string) (committed, entity.Observer, error)) siteFlow {
+	return hooks{attaching: func(*machineSite) ([]entity.Observer, error) {
 		path := x.path(kind, site)
 		if path == "" {
 			return nil, nil
@@ -60,10 +60,10 @@ func (x *Session) recording(kind, site string, begin func(path string) (committe
 	}}
 }
 
-// writing is the flow of a file that Session makes, if it is wanted. begin gets the file, and
+// writing is the flow of a file that the session makes, if it is wanted. begin gets the file, and
 // returns who is to hear of the jobs, or nil.
-func (x *Session) writing(kind, site string, wanted bool, begin func(io.Writer) entity.Observer) Flow {
-	return hooks{attach: func(*Site) ([]entity.Observer, error) {
+func (x *session) writing(kind, site string, wanted bool, begin func(io.Writer) entity.Observer) siteFlow {
+	return hooks{attaching: func(*machineSite) ([]entity.Observer, error) {
 		if !wanted {
 			return nil, nil
 		}
@@ -81,7 +81,7 @@ func (x *Session) writing(kind, site string, wanted bool, begin func(io.Writer) 
 // jobs is the flow that writes jobs-POLICY.csv, or the file of one site of a grid. processors is
 // the size of the site; 0 means that the metascheduler knows it. What jobs have cost and where they
 // ran as a whole stands in the file of the whole run alone.
-func (x *Session) jobs(site string, processors int, a metrics.Allocation) Flow {
+func (x *session) jobs(site string, processors int, a metrics.Allocation) siteFlow {
 	return x.recording("jobs", site, func(path string) (committed, entity.Observer, error) {
 		w, err := metrics.CreateJobs(path)
 		if err != nil {
@@ -100,15 +100,15 @@ func (x *Session) jobs(site string, processors int, a metrics.Allocation) Flow {
 
 // beside returns the function that runs what writers of files do on goroutines of their own; nil if
 // there is no processor for that.
-func (x *Session) beside() func(do func()) {
+func (x *session) beside() func(do func()) {
 	if !x.settings.beside {
 		return nil
 	}
-	return x.spent.Go
+	return x.spent.run
 }
 
 // queue is the flow that writes queue-POLICY.csv.
-func (x *Session) queue() Flow {
+func (x *session) queue() siteFlow {
 	return x.writing("queue", "", true, func(w io.Writer) entity.Observer {
 		queue := metrics.NewQueueWriter(w)
 		queue.Beside = x.beside()
@@ -123,7 +123,7 @@ func (x *Session) queue() Flow {
 // attemptsFile is the flow that writes attempts-POLICY.csv. The file stays only if there is more to
 // tell than one attempt of each job; see tellsOfAttempts. Until that is clear the writer holds its
 // rows back.
-func (x *Session) attemptsFile() Flow {
+func (x *session) attemptsFile() siteFlow {
 	return x.recording("attempts", "", func(path string) (committed, entity.Observer, error) {
 		w, err := metrics.CreateAttempts(path)
 		if err != nil {
@@ -137,7 +137,7 @@ func (x *Session) attemptsFile() Flow {
 
 // events is the flow that writes events-POLICY.csv, or the file of one site of a grid, if it is
 // wanted.
-func (x *Session) events(site string, a metrics.Allocation) Flow {
+func (x *session) events(site string, a metrics.Allocation) siteFlow {
 	return x.writing("events", site, x.settings.Events, func(w io.Writer) entity.Observer {
 		events := metrics.NewEventWriter(w)
 		events.Allocation = a
@@ -148,7 +148,7 @@ func (x *Session) events(site string, a metrics.Allocation) Flow {
 
 // decisions is the flow that writes decisions-POLICY.csv, or the file of one site of a grid, if it
 // is wanted.
-func (x *Session) decisions(site string) Flow {
+func (x *session) decisions(site string) siteFlow {
 	return x.writing("decisions", site, x.settings.Decisions, func(w io.Writer) entity.Observer {
 		decisions := metrics.NewDecisionsWriter(w)
 		x.closers = append(x.closers, decisions.Close)
@@ -157,15 +157,15 @@ func (x *Session) decisions(site string) Flow {
 }
 
 // powerProfile is the flow by which the meters of the run write power-POLICY.csv, if it is wanted.
-func (x *Session) powerProfile() Flow {
-	return x.writing("power", "", x.span != nil && x.settings.PowerProfile, func(w io.Writer) entity.Observer {
+func (x *session) powerProfile() siteFlow {
+	return x.writing("power", "", x.span != nil && x.settings.powerProfile, func(w io.Writer) entity.Observer {
 		x.span.Profile = w // the meters listen already, or will: see power
 		return nil
 	})
 }
 
 // accuracyFile is the flow that writes accuracy-POLICY.csv if runtimes are predicted.
-func (x *Session) accuracyFile() Flow {
+func (x *session) accuracyFile() siteFlow {
 	return x.writing("accuracy", "", x.accuracy != nil, func(w io.Writer) entity.Observer {
 		x.closers = append(x.closers, func() error { return x.accuracy.Write(w) })
 		return nil
@@ -173,7 +173,7 @@ func (x *Session) accuracyFile() Flow {
 }
 
 // writeAtEnd writes a whole file of the run when the clock has stopped, if files are wanted.
-func (x *Session) writeAtEnd(kind string, write func(io.Writer) error) error {
+func (x *session) writeAtEnd(kind string, write func(io.Writer) error) error {
 	w, err := x.create(kind, "")
 	if err != nil || w == nil {
 		return err

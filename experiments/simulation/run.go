@@ -87,8 +87,8 @@ type Progress struct {
 // Outcome has the results of a scenario's policies that have finished, in the order asked for.
 type Outcome struct {
 	Results []*Result
-	// Report has the findings of the trace's reader; it is empty without a trace.
-	Report *workload.Report
+	// report has the findings of the trace's reader; it is empty without a trace.
+	report *workload.Report
 }
 
 // call is one call of Run, RunUntil or Validate. prepare fills it in; then the runs read it side by
@@ -470,7 +470,7 @@ func (c *call) simulateOne(ctx context.Context, i int) error {
 	defer from.Close()
 	c.readings[i].Store(&from)
 	p := &policyRun{policyName: c.all[i], jobs: from, settings: RunSettings{
-		Name: c.all[i].spec, FileName: c.all[i].file, Dir: c.options.Dir, NoManifest: true, Workload: c.jobs.name,
+		Name: c.all[i].spec, fileName: c.all[i].file, Dir: c.options.Dir, noManifest: true, Workload: c.jobs.name,
 		Pass: c.Settings.Pass, Overrun: c.Workload.Options.Overrun, Allocation: c.Settings.Allocation,
 		Seed: c.Settings.Seed, Replication: c.Settings.Replication, LockThread: c.options.LockThread, Attempts: c.attempts, Events: c.options.Events,
 		Decisions: c.options.Decisions, Tau: c.Settings.Tau, Warmup: c.Settings.Warmup,
@@ -490,7 +490,7 @@ func (c *call) simulateOne(ctx context.Context, i int) error {
 		return err
 	}
 	p.settings.Links = c.links
-	p.settings.Power, p.settings.PowerProfile = c.Settings.Power.meter(), c.Settings.Power.Profile
+	p.settings.Power, p.settings.powerProfile = c.Settings.Power.meter(), c.Settings.Power.Profile
 	if c.bookings != nil {
 		p.settings.Bookings = c.bookings.Bookings()
 	}
@@ -534,7 +534,7 @@ func (c *call) read() int64 {
 func (c *call) outcome() *Outcome {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	o := &Outcome{Report: c.report()}
+	o := &Outcome{report: c.report()}
 	for _, r := range c.results {
 		if r != nil {
 			o.Results = append(o.Results, r)
@@ -609,7 +609,7 @@ func (c *call) explain(err error) error {
 
 // tell says what was left out and altered, and what became of jobs that did not run.
 func (c *call) tell(o *Outcome) {
-	c.tellOfRecords(o.Report)
+	c.tellOfRecords(o.report)
 	c.tellOfLimits()
 	c.tellOfPredictions()
 	c.tellOfJobs(o)
@@ -661,21 +661,21 @@ func (c *call) tellOfJobs(o *Outcome) {
 // wait or run at the end, and what is proved of the schedule.
 func (c *call) remarks(r *Result) (all []string) {
 	say := func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) }
-	if n := r.Summary.Rejected; n > 0 && len(r.Rejections) > 0 {
-		most := slices.MaxFunc(r.Rejections, func(a, b metrics.ReasonCount) int { return cmp.Compare(a.Count, b.Count) })
+	if n := r.Summary.Rejected; n > 0 && len(r.rejections) > 0 {
+		most := slices.MaxFunc(r.rejections, func(a, b metrics.ReasonCount) int { return cmp.Compare(a.Count, b.Count) })
 		say("%d of %d jobs rejected, %d of them: %s", n, r.Summary.Jobs, most.Count, most.Reason)
 	}
-	for _, text := range r.Refused[:min(len(r.Refused), refusalsTold)] {
+	for _, text := range r.refused[:min(len(r.refused), refusalsTold)] {
 		say("%s", text)
 	}
-	if more := len(r.Refused) - refusalsTold; more > 0 {
+	if more := len(r.refused) - refusalsTold; more > 0 {
 		say("%d more jobs are refused: jobs-POLICY.csv has each of them, with the reason", more)
 	}
-	if r.Late.Jobs > 0 {
-		say("%v", r.Late)
+	if r.late.Jobs > 0 {
+		say("%v", r.late)
 	}
-	if r.Proof > 0 {
-		say("its plan is proved the best schedule; partial schedules looked at: %d", r.Proof)
+	if r.proof > 0 {
+		say("its plan is proved the best schedule; partial schedules looked at: %d", r.proof)
 	}
 	if r.Unbounded != "" {
 		say("there are no bounds: %s", r.Unbounded)
@@ -687,8 +687,8 @@ func (c *call) remarks(r *Result) (all []string) {
 		}
 		say("%d jobs still wait, from %v on: %s", n, r.Waiting[0], reason)
 	}
-	if n := len(r.Running); n > 0 {
-		say("%d jobs still run, from %v on, as the run ends two days after its last input: they are among the jobs of the summary, and in none of its means", n, r.Running[0])
+	if n := len(r.running); n > 0 {
+		say("%d jobs still run, from %v on, as the run ends two days after its last input: they are among the jobs of the summary, and in none of its means", n, r.running[0])
 	}
 	return all
 }
@@ -717,7 +717,7 @@ func (c *call) manifest() (metrics.Manifest, error) {
 		specs = append(specs, n.spec)
 	}
 	m.Settings["policy"], m.Settings["machine"] = strings.Join(specs, ","), c.machine().Kind()
-	for _, t := range c.Texts {
+	for _, t := range c.texts {
 		if t.Key != "" {
 			m.Settings[t.Key], m.Settings[pathKey+t.Key] = t.Text, t.Path
 			m.Trace.SHA256 = t.Sum // of the batches that it describes
@@ -746,7 +746,7 @@ func (c *call) write(o *Outcome, stopped string) error {
 	m.Stopped = stopped
 	m.Trace.UnixStart, m.Trace.TimeZone = c.began()
 	// What the reader left out, altered and noted.
-	for reason, count := range o.Report.Counts() {
+	for reason, count := range o.report.Counts() {
 		r := metrics.ReasonCount{Reason: reason.String(), Count: count}
 		switch reason.Class() {
 		case workload.Damaged, workload.LeftOut:

@@ -14,7 +14,7 @@ import (
 func TestTheZoneOfAClusterSaysWhenItsJobsCame(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "jobs.csv")
 	require.NoError(t, os.WriteFile(path, []byte("JobID,Submit,Start,ElapsedRaw,NCPUS\n1,2024-07-01T10:00:00,2024-07-01T10:00:05,60,4\n"), 0o666))
-	tables := &Tables{Formats: Formats()}
+	tables := &Tables{Formats: formatTable()}
 	for from, want := range map[string]string{"": "1719828000", "sacct": "1719828000", "sacct:zone=Europe/London": "1719824400", "sacct:zone=UTC": "1719828000"} {
 		trace, err := tables.OpenTrace(t.Context(), path, from, workload.Options{})
 		require.NoError(t, err, from)

@@ -83,20 +83,20 @@ func (p *pausedError) Error() string { return "the run has stopped at " + fmt.Sp
 
 // runTo lets the clock run up to and including an instant. The clock stays at the latest event
 // before it, not at the instant, so that nothing in the run can tell that it stopped.
-func (x *Session) runTo(ctx context.Context, until des.Time) error {
-	x.Sim.StopWhen(func() bool { return x.Sim.NextTime() > until })
+func (x *session) runTo(ctx context.Context, until des.Time) error {
+	x.sim.StopWhen(func() bool { return x.sim.NextTime() > until })
 	// StopWhen is asked between two events, so that all events of the instant itself have run.
-	defer x.Sim.StopWhen(nil)
-	return x.Sim.RunUntil(ctx, until)
+	defer x.sim.StopWhen(nil)
+	return x.sim.RunUntil(ctx, until)
 }
 
 // point returns how far the run has come: the number of events and their fingerprint.
-func (x *Session) point() Point {
-	return Point{Policy: x.settings.Name, Events: x.Sim.Executed(), Fingerprint: fmt.Sprintf("%016x", x.Sim.Fingerprint())}
+func (x *session) point() Point {
+	return Point{Policy: x.settings.Name, Events: x.sim.Executed(), Fingerprint: fmt.Sprintf("%016x", x.sim.Fingerprint())}
 }
 
 // pass repeats a saved run up to its point, and fails if the events were not the same.
-func (x *Session) pass(ctx context.Context, until des.Time, saved Point) error {
+func (x *session) pass(ctx context.Context, until des.Time, saved Point) error {
 	if err := x.runTo(ctx, until); err != nil {
 		return err
 	}
@@ -109,7 +109,7 @@ func (x *Session) pass(ctx context.Context, until des.Time, saved Point) error {
 
 // look describes the run at an instant up to which it has come: first the jobs that run, site by
 // site in order of start, then those that wait, in order of submission.
-func (x *Session) look(until des.Time) Look {
+func (x *session) look(until des.Time) Look {
 	l := Look{Point: x.point(), Time: until.Seconds(), Jobs: []JobNow{}}
 	for _, s := range x.sites {
 		for r := range s.Scheduler.RunningJobs() {
@@ -119,7 +119,7 @@ func (x *Session) look(until des.Time) Look {
 		}
 	}
 	for _, s := range x.sites {
-		for r := range s.Scheduler.Queue().By(entity.Submission, x.Sim.Now()).All() {
+		for r := range s.Scheduler.Queue().By(entity.Submission, x.sim.Now()).All() {
 			l.Waiting++
 			l.Queued += r.Request.Nodes
 			l.Jobs = append(l.Jobs, jobNow(s, r))
@@ -130,7 +130,7 @@ func (x *Session) look(until des.Time) Look {
 
 // jobNow describes a job. Reservation.Active is true of a job that runs, and of one that waits with
 // a reservation ahead.
-func jobNow(s *Site, r *entity.Run) JobNow {
+func jobNow(s *machineSite, r *entity.Run) JobNow {
 	j := JobNow{ID: r.ID, Site: s.Name, State: r.State.String(), Submission: r.Submit.Seconds(), Processors: r.Request.Nodes}
 	if r.Reservation.Active {
 		start, until := r.Reservation.Window.Start.Seconds(), r.Reservation.Window.End.Seconds()
@@ -232,8 +232,8 @@ func sum(text []byte) (string, error) {
 	return hex.EncodeToString(all[:]), nil
 }
 
-// Write writes a saved run as JSON.
-func (s *Saved) Write(w io.Writer) error {
+// write writes a saved run as JSON.
+func (s *Saved) write(w io.Writer) error {
 	run, err := json.Marshal(savedRun{string(s.Until.Append(nil)), s.Points, s.Manifest})
 	if err != nil {
 		return fmt.Errorf("writing a saved run: %w", err)
@@ -248,7 +248,7 @@ func (s *Saved) Write(w io.Writer) error {
 }
 
 // WriteFile writes a saved run to a file, which is there whole or not at all.
-func (s *Saved) WriteFile(path string) error { return atomicfile.WriteNamed(path, s.Write) }
+func (s *Saved) WriteFile(path string) error { return atomicfile.WriteNamed(path, s.write) }
 
 // errStandardInput refuses to save a run whose log cannot be read again.
 var errStandardInput = errors.New("a run whose log comes from standard input cannot be saved: the log is not there when the run is resumed; give it as a file")

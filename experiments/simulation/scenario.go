@@ -23,10 +23,10 @@ type Scenario struct {
 	// Machine must be nil then: slurm.conf describes the machine.
 	Slurm Slurm
 
-	// Texts are the files from which Read read the scenario, in the order in which they were
+	// texts are the files from which Read read the scenario, in the order in which they were
 	// opened; the first is the scenario's own. The manifest has them, so that FromManifest needs no
 	// file.
-	Texts []Text
+	texts []fileText
 
 	// base is the name of the file that describes the machine. Batches of a domain, which no log
 	// names, are called by it in messages and files.
@@ -99,8 +99,8 @@ type Settings struct {
 	Bounds bool
 }
 
-// Text is a file that belongs to a scenario, as it was when it was read.
-type Text struct {
+// fileText is a file that belongs to a scenario, as it was when it was read.
+type fileText struct {
 	Key  string // "scenario", "domain", "grid"; "" for one of which only the checksum counts
 	Name string // as the scenario names it
 	Path string // where it stands

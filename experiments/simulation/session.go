@@ -23,7 +23,7 @@ import (
 	"github.com/gridslot/gridslot/policy/optimal"
 )
 
-// Session is the run of one policy under way, on any machine: a simulator, observers that sum the
+// session is the run of one policy under way, on any machine: a simulator, observers that sum the
 // run up, files and sites. Every run takes the same way:
 //
 //	newSession    a simulator, a recorder, an account
@@ -33,9 +33,9 @@ import (
 //	commit        the files get their names, all of them or none
 //	close         always: what was not committed is thrown away
 //
-// One goroutine owns a Session. Flows get it in Attach.
-type Session struct {
-	Sim *des.Simulator
+// One goroutine owns a session. Flows get it in attach.
+type session struct {
+	sim *des.Simulator
 
 	settings RunSettings
 	recorder *metrics.Recorder
@@ -58,8 +58,8 @@ type Session struct {
 	// state, and the sites of a grid learn each for itself.
 	predictions func() (entity.Predictor, entity.Corrector, error)
 
-	sites []*Site // opened, in order
-	flows []Flow  // attached, of all sites, in order
+	sites []*machineSite // opened, in order
+	flows []siteFlow     // attached, of all sites, in order
 	// coming has a function of each flow that brings jobs, which reports whether more are to come.
 	// While one does, outages go on though the machine is empty; see idle.
 	coming []func() bool
@@ -77,7 +77,7 @@ type Session struct {
 	closers []func() error
 	// cleanups are the functions that close calls, from the last to the first.
 	cleanups []func()
-	spent    *Watch
+	spent    *stopwatch
 	ahead    *aheadJobs // or nil
 	// over, if set, reports whether the run has ended though events are left. A machine with loops
 	// of its own sets it: Slurm's controller wakes for ever.
@@ -91,19 +91,19 @@ type file struct {
 }
 
 // newSession begins the run of a policy. The caller must close the session.
-func newSession(s RunSettings) *Session {
+func newSession(s RunSettings) *session {
 	if s.Name == "" {
 		s.Name = s.Policy.Name()
 	}
-	if s.FileName == "" {
-		s.FileName = s.Name
+	if s.fileName == "" {
+		s.fileName = s.Name
 	}
 	// A job that waits for others or can be hit by an outage may have more to tell than one
 	// attempt.
 	s.Attempts = s.Attempts || s.Links != nil || s.Outages != nil
-	x := &Session{
-		settings: s, spent: Stopwatch(s.LockThread),
-		Sim:      des.New(des.Config{Seed: s.Seed, Replication: s.Replication, Fingerprint: true}),
+	x := &session{
+		settings: s, spent: newStopwatch(s.LockThread),
+		sim:      des.New(des.Config{Seed: s.Seed, Replication: s.Replication, Fingerprint: true}),
 		recorder: &metrics.Recorder{Policy: s.Name, Processors: s.Processors, Tau: s.Tau, Warmup: s.Warmup},
 		account:  &metrics.Account{Policy: s.Name},
 		predictions: func() (entity.Predictor, entity.Corrector, error) {
@@ -126,19 +126,19 @@ func newSession(s RunSettings) *Session {
 }
 
 // onClose makes close call do, before what it was told to do earlier.
-func (x *Session) onClose(do func()) { x.cleanups = append(x.cleanups, do) }
+func (x *session) onClose(do func()) { x.cleanups = append(x.cleanups, do) }
 
 // path returns the path of the file of a kind, or of one site of a grid; "" if no files are wanted.
-func (x *Session) path(kind, site string) string {
+func (x *session) path(kind, site string) string {
 	if x.settings.Dir == "" {
 		return ""
 	}
-	return filepath.Join(x.settings.Dir, rows.FileName(kind, x.settings.FileName, site))
+	return filepath.Join(x.settings.Dir, rows.FileName(kind, x.settings.fileName, site))
 }
 
 // create begins a file of the run, of a kind that the table of files has. It returns nil if no
 // files are wanted. close throws the file away unless commit has given it its name.
-func (x *Session) create(kind, site string) (io.Writer, error) {
+func (x *session) create(kind, site string) (io.Writer, error) {
 	path := x.path(kind, site)
 	if path == "" {
 		return nil, nil
@@ -158,7 +158,7 @@ type textFile struct {
 	*atomicfile.File
 }
 
-// Write chooses between the two embedded types: bytes go through the buffer.
+// write chooses between the two embedded types: bytes go through the buffer.
 func (t *textFile) Write(b []byte) (int, error) { return t.Writer.Write(b) }
 
 // Commit writes what is in the buffer and gives the file its name.
@@ -171,13 +171,13 @@ func (t *textFile) Commit() error {
 }
 
 // idle reports whether no job is still to come by a flow: outages may sleep then.
-func (x *Session) idle() bool {
+func (x *session) idle() bool {
 	return !slices.ContainsFunc(x.coming, func(coming func() bool) bool { return coming() })
 }
 
 // run lets the clock run until nothing happens any more, or ctx ends. A run that is to stop at an
 // instant ends there with a *pausedError.
-func (x *Session) run(ctx context.Context) error {
+func (x *session) run(ctx context.Context) error {
 	// A saved run first repeats its way to the point, and must be the same there.
 	if saved := x.settings.point; saved != nil {
 		if err := x.pass(ctx, x.settings.resumed, *saved); err != nil {
@@ -190,7 +190,7 @@ func (x *Session) run(ctx context.Context) error {
 	case until == nil && over:
 		return nil
 	case until == nil:
-		return x.Sim.Run(ctx)
+		return x.sim.Run(ctx)
 	case !over:
 		if err := x.runTo(ctx, *until); err != nil {
 			return err
@@ -200,9 +200,9 @@ func (x *Session) run(ctx context.Context) error {
 }
 
 // end lets the flows write what is left, in their order, and writes the owners of all sites.
-func (x *Session) end() error {
+func (x *session) end() error {
 	for _, f := range x.flows {
-		if err := f.End(); err != nil {
+		if err := f.end(); err != nil {
 			return err
 		}
 	}
@@ -214,7 +214,7 @@ func (x *Session) end() error {
 
 // finish takes the rest of the way for a machine that is open and has nothing of its own to write
 // after its flows.
-func (x *Session) finish(ctx context.Context) (Result, error) {
+func (x *session) finish(ctx context.Context) (Result, error) {
 	if err := x.run(ctx); err != nil {
 		return Result{}, err
 	}
@@ -225,9 +225,9 @@ func (x *Session) finish(ctx context.Context) (Result, error) {
 }
 
 // left returns the jobs that still wait, site by site, in order of submission.
-func (x *Session) left() (all []*entity.Run) {
+func (x *session) left() (all []*entity.Run) {
 	for _, s := range x.sites {
-		all = slices.AppendSeq(all, s.Scheduler.Queue().By(entity.Submission, x.Sim.Now()).All())
+		all = slices.AppendSeq(all, s.Scheduler.Queue().By(entity.Submission, x.sim.Now()).All())
 	}
 	return all
 }
@@ -235,7 +235,7 @@ func (x *Session) left() (all []*entity.Run) {
 // tellsOfAttempts settles, at the end, whether the files tell of attempts, and reports it. They do
 // if the settings say so, or if a job was stopped or resized or had overhead, by whomever. Until
 // now the writers of jobs have kept both possibilities open.
-func (x *Session) tellsOfAttempts() bool {
+func (x *session) tellsOfAttempts() bool {
 	// Did any job have more than one plain attempt?
 	again := x.settings.Attempts || x.account.Again()
 	for _, f := range x.files {
@@ -259,9 +259,9 @@ func (x *Session) tellsOfAttempts() bool {
 
 // commit ends a run that went well: it sums up and checks the run, and gives the files their names,
 // all of them or none.
-func (x *Session) commit() (Result, error) {
+func (x *session) commit() (Result, error) {
 	result := Result{
-		Summary: x.recorder.Summary(), Rejections: x.recorder.Rejections(), Fingerprint: x.Sim.Fingerprint(),
+		Summary: x.recorder.Summary(), rejections: x.recorder.Rejections(), Fingerprint: x.sim.Fingerprint(),
 		Waiting: x.left(), Owners: x.owners,
 	}
 	// A run without a job that counts has no means.
@@ -275,7 +275,7 @@ func (x *Session) commit() (Result, error) {
 	if err := x.account.Check(); err != nil {
 		return Result{}, fmt.Errorf("policy %s: %w", x.settings.Name, err)
 	}
-	if x.tellsOfAttempts() || x.settings.Owners {
+	if x.tellsOfAttempts() || x.settings.owners {
 		result.Capacity = x.account.Capacity()
 	}
 	if err := x.energy(&result); err != nil {
@@ -283,12 +283,12 @@ func (x *Session) commit() (Result, error) {
 	}
 	// What single policies and settings have to tell.
 	if x.late != nil {
-		result.Late = x.late.Late
+		result.late = x.late.lateness
 	}
 	if best, is := entity.As[*optimal.Policy](x.settings.Policy); is {
-		result.Proof = best.Best().Nodes
+		result.proof = best.Best().Nodes
 	}
-	result.Logged = x.logged.means()
+	result.logged = x.logged.means()
 	if x.accuracy != nil {
 		a := x.accuracy.Summary()
 		result.Accuracy = &a
@@ -301,7 +301,7 @@ func (x *Session) commit() (Result, error) {
 	if x.ahead != nil {
 		x.ahead.close()
 	}
-	result.Summary.CPUSeconds = x.spent.Seconds()
+	result.Summary.CPUSeconds = x.spent.seconds()
 	// Bounds come last: they are no part of the run, and its time does not count them.
 	if err := x.bound(&result); err != nil {
 		return Result{}, err
@@ -311,7 +311,7 @@ func (x *Session) commit() (Result, error) {
 
 // commitFiles gives all files their names, or none, and returns the names. It removes files of an
 // earlier run of this policy that this run has not written: two runs must not be mixed in a folder.
-func (x *Session) commitFiles() (names []string, err error) {
+func (x *session) commitFiles() (names []string, err error) {
 	for _, end := range x.closers {
 		if err := end(); err != nil {
 			return nil, err
@@ -330,7 +330,7 @@ func (x *Session) commitFiles() (names []string, err error) {
 	if x.settings.Dir == "" {
 		return names, nil
 	}
-	for _, name := range rows.OfPolicy(x.settings.FileName, x.siteFiles...) {
+	for _, name := range rows.OfPolicy(x.settings.fileName, x.siteFiles...) {
 		if !slices.Contains(names, name) {
 			if err := removeOld(filepath.Join(x.settings.Dir, name)); err != nil {
 				return nil, err
@@ -350,12 +350,12 @@ func removeOld(path string) error {
 
 // close ends the session. Files that were not committed are thrown away; Abort does nothing to the
 // others.
-func (x *Session) close() {
+func (x *session) close() {
 	for _, do := range slices.Backward(x.cleanups) {
 		do()
 	}
 	for _, f := range x.files {
 		f.to.Abort()
 	}
-	x.spent.Stop()
+	x.spent.stop()
 }

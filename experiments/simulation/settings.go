@@ -39,13 +39,13 @@ type Setting struct {
 	Doc string
 	// Topic tells which commands have the flag.
 	Topic Topic
-	Access
+	access
 }
 
-// Access reads the value of a setting from a scenario, and writes it there, as text. Invariant: of
+// access reads the value of a setting from a scenario, and writes it there, as text. Invariant: of
 // any value but the default, Set accepts what Get returns, and then changes nothing; manifests and
 // studies rely on it.
-type Access struct {
+type access struct {
 	Get func(*Scenario) string
 	Set func(*Scenario, string) error
 }
@@ -81,7 +81,7 @@ var settings = []Setting{
 	{
 		Name: "policy", Form: "LIST", Topic: OfRuns,
 		Doc: "policies, separated by commas; the flag may be repeated (fcfs,easy,conservative, or the machine's)",
-		Access: Access{
+		access: access{
 			func(sc *Scenario) string { return strings.Join(sc.Policies, ",") },
 			func(sc *Scenario, list string) (err error) { sc.Policies, err = policy.Specs(list); return err },
 		},
@@ -89,72 +89,72 @@ var settings = []Setting{
 	{
 		Name: "trace", Section: "workload", Form: "LOG|SOURCE", // a flag is it of no command: it is an argument
 		Doc:    "log, job file, or source of jobs with its parameters (the sample)",
-		Access: field(func(sc *Scenario) *string { return &sc.Workload.Trace }, text),
+		access: field(func(sc *Scenario) *string { return &sc.Workload.Trace }, text),
 	},
 	{
 		Name: "from", Section: "workload", Form: "FORMAT", Topic: OfRecords,
 		Doc:    "format of the log, with its parameters (by its content); see help formats",
-		Access: field(func(sc *Scenario) *string { return &sc.Workload.From }, text),
+		access: field(func(sc *Scenario) *string { return &sc.Workload.From }, text),
 	},
 	{
 		Name: "reservations", Section: "flows", Form: "FILE.csv", Topic: OfRuns,
 		Doc:    "users' advance reservations: job_id,submit,start,processors,duration[,runtime,user]",
-		Access: field(func(sc *Scenario) *string { return &sc.Flows.Reservations }, text),
+		access: field(func(sc *Scenario) *string { return &sc.Flows.Reservations }, text),
 	},
 	{
 		Name: "slurm", Section: "settings", Form: "DIR|slurm.conf", Topic: OfRuns,
 		Doc:    "Slurm's rules decide, by this slurm.conf; a folder also has jobs.csv (no)",
-		Access: field(func(sc *Scenario) *string { return &sc.Slurm.Config }, text),
+		access: field(func(sc *Scenario) *string { return &sc.Slurm.Config }, text),
 	},
 	{
 		Name: "accounts", Section: "settings", Form: "FILE", Topic: OfRuns,
 		Doc:    "with --slurm: the commands of sacctmgr that made accounts, users and QoSs (none)",
-		Access: field(func(sc *Scenario) *string { return &sc.Slurm.Accounts }, text),
+		access: field(func(sc *Scenario) *string { return &sc.Slurm.Accounts }, text),
 	},
 	{
 		Name: "phases", Section: "settings", Form: "N", Topic: OfRuns,
 		Doc:    "with --slurm: N runs with different phases of the controller's loops, and their spread (one)",
-		Access: field(func(sc *Scenario) *int { return &sc.Slurm.Phases }, whole(0, mostPhases)),
+		access: field(func(sc *Scenario) *int { return &sc.Slurm.Phases }, whole(0, mostPhases)),
 	},
 	{
 		Name: "outages", Section: "flows", Form: "FILE.csv|MODEL", Topic: OfRuns,
 		Doc:    "outages: a file, or a model of failures (none); see help outages",
-		Access: field(func(sc *Scenario) *string { return &sc.Flows.Outages }, text),
+		access: field(func(sc *Scenario) *string { return &sc.Flows.Outages }, text),
 	},
 	{
 		Name: "victims", Section: "flows", Form: "RULE", Topic: OfRuns,
 		Doc:    "what happens to jobs that outages hit (requeue); see help victims",
-		Access: field(func(sc *Scenario) *string { return &sc.Flows.Victims }, text),
+		access: field(func(sc *Scenario) *string { return &sc.Flows.Victims }, text),
 	},
 	{
 		Name: "procs", Form: "N", Topic: OfRecords,
 		Doc:    "processors of the machine (the header's MaxProcs, else its MaxNodes)",
-		Access: field(func(sc *Scenario) *int { return &sc.Workload.Options.Procs }, whole[int](1, math.MaxInt32)),
+		access: field(func(sc *Scenario) *int { return &sc.Workload.Options.Procs }, whole[int](1, math.MaxInt32)),
 	},
 	{
 		Name: "procs-from", Section: "workload", Form: "requested|allocated|max", Default: "requested", Topic: OfRuns,
 		Doc:    "which field is the size of a job; if it is missing, the other one",
-		Access: field(func(sc *Scenario) *workload.ProcsFrom { return &sc.Workload.Options.ProcsFrom }, workload.ParseProcsFrom),
+		access: field(func(sc *Scenario) *workload.ProcsFrom { return &sc.Workload.Options.ProcsFrom }, workload.ParseProcsFrom),
 	},
 	{
 		Name: "estimates", Section: "workload", Form: "user|exact|factor:F|tsafrir|tsafrir:max=T|fmodel:F", Default: "user", Topic: OfEstimates,
 		Doc:    "estimates that the scheduler sees: the log's, the runtime, F times the runtime, or a model's",
-		Access: field(func(sc *Scenario) *workload.Estimates { return &sc.Workload.Options.Estimates }, workload.ParseEstimates),
+		access: field(func(sc *Scenario) *workload.Estimates { return &sc.Workload.Options.Estimates }, workload.ParseEstimates),
 	},
 	{
 		Name: "missing-estimate", Section: "workload", Form: "runtime|drop|SECONDS", Default: "runtime", Topic: OfRuns,
 		Doc:    "replaces an estimate that is missing in the log",
-		Access: field(func(sc *Scenario) *workload.MissingEstimate { return &sc.Workload.Options.MissingEstimate }, workload.ParseMissingEstimate),
+		access: field(func(sc *Scenario) *workload.MissingEstimate { return &sc.Workload.Options.MissingEstimate }, workload.ParseMissingEstimate),
 	},
 	{
 		Name: "overrun", Section: "workload", Form: "kill|extend|raise", Default: "kill", Topic: OfRuns,
 		Doc:    "a runtime above the estimate: cut it, let it run on, or raise the estimate",
-		Access: field(func(sc *Scenario) *entity.Overrun { return &sc.Workload.Options.Overrun }, entity.ParseOverrun),
+		access: field(func(sc *Scenario) *entity.Overrun { return &sc.Workload.Options.Overrun }, entity.ParseOverrun),
 	},
 	{
 		Name: "where", Section: "workload", Form: "EXPRESSION", Topic: OfRecords,
 		Doc: "keep matching records: 'user != 374 and procs in 1..64' (all)",
-		Access: Access{
+		access: access{
 			func(sc *Scenario) string {
 				if sc.Workload.Options.Where == nil {
 					return ""
@@ -170,67 +170,67 @@ var settings = []Setting{
 	{
 		Name: "first", Section: "workload", Form: "N", Topic: OfRecords,
 		Doc:    "take only the first N jobs (all)",
-		Access: field(func(sc *Scenario) *int64 { return &sc.Workload.Options.First }, whole[int64](0, math.MaxInt64)),
+		access: field(func(sc *Scenario) *int64 { return &sc.Workload.Options.First }, whole[int64](0, math.MaxInt64)),
 	},
 	{
 		Name: "skip", Section: "workload", Form: "N", Default: "0", Topic: OfRecords,
 		Doc:    "leave out the first N jobs",
-		Access: field(func(sc *Scenario) *int64 { return &sc.Workload.Options.Skip }, whole[int64](0, math.MaxInt64)),
+		access: field(func(sc *Scenario) *int64 { return &sc.Workload.Options.Skip }, whole[int64](0, math.MaxInt64)),
 	},
 	{
 		Name: "load", Section: "workload", Form: "F", Topic: OfRecords,
 		Doc:    "scale the times between submissions to offer this load, at most 1000 (unchanged)",
-		Access: field(func(sc *Scenario) *float64 { return &sc.Workload.Options.Load }, load),
+		access: field(func(sc *Scenario) *float64 { return &sc.Workload.Options.Load }, load),
 	},
 	{
 		Name: "shift", Section: "workload", Default: "false", Topic: OfRecords,
 		Doc:    "move the first submission to 0",
-		Access: field(func(sc *Scenario) *bool { return &sc.Workload.Options.Shift }, trueOrFalse),
+		access: field(func(sc *Scenario) *bool { return &sc.Workload.Options.Shift }, trueOrFalse),
 	},
 	{
 		Name: "sort", Section: "workload", Default: "false", Topic: OfRecords,
 		Doc:    "sort by submission, in memory, for logs that go backwards; ties keep their order",
-		Access: field(func(sc *Scenario) *bool { return &sc.Workload.Options.Sort }, trueOrFalse),
+		access: field(func(sc *Scenario) *bool { return &sc.Workload.Options.Sort }, trueOrFalse),
 	},
 	{
 		Name: "feedback", Section: "workload", Default: "false", Topic: OfRuns,
 		Doc:    "a job comes its think time after the end of its preceding job (fields 17, 18)",
-		Access: field(func(sc *Scenario) *bool { return &sc.Workload.Options.Feedback }, trueOrFalse),
+		access: field(func(sc *Scenario) *bool { return &sc.Workload.Options.Feedback }, trueOrFalse),
 	},
 	{
 		Name: "strict", Section: "workload", Default: "false", Topic: OfRecords,
 		Doc:    "any damaged line is an error; otherwise it is left out and counted",
-		Access: field(func(sc *Scenario) *bool { return &sc.Workload.Options.Strict }, trueOrFalse),
+		access: field(func(sc *Scenario) *bool { return &sc.Workload.Options.Strict }, trueOrFalse),
 	},
 	{
 		Name: "moldable", Section: "workload", Form: "MODEL", Topic: OfRuns,
 		Doc:    "rigid jobs get shapes of half to twice their processors, by a speed-up; see help moldable",
-		Access: checked(func(sc *Scenario) *string { return &sc.Workload.Moldable }, ParseMoldable),
+		access: checked(func(sc *Scenario) *string { return &sc.Workload.Moldable }, ParseMoldable),
 	},
 	{
 		Name: "seed", Section: "settings", Form: "N", Default: "1", Topic: OfRecords,
 		Doc:    "seed of all random numbers",
-		Access: field(func(sc *Scenario) *uint64 { return &sc.Settings.Seed }, parseSeed),
+		access: field(func(sc *Scenario) *uint64 { return &sc.Settings.Seed }, parseSeed),
 	},
 	{
 		Name: "pass", Section: "settings", Form: "instant|event|each", Default: "instant", Topic: OfRuns,
 		Doc:    "one decision round per instant, or a round after every event (arrivals first, or ends first)",
-		Access: field(func(sc *Scenario) *entity.Pass { return &sc.Settings.Pass }, entity.ParsePass),
+		access: field(func(sc *Scenario) *entity.Pass { return &sc.Settings.Pass }, entity.ParsePass),
 	},
 	{
 		Name: "wake", Section: "settings", Form: "T|apart=T", Topic: OfRuns,
 		Doc:    "the scheduler decides only at multiples of T (30s, 30s:offset=5s), or T apart (always)",
-		Access: checked(func(sc *Scenario) *string { return &sc.Settings.Wake }, ParseWake),
+		access: checked(func(sc *Scenario) *string { return &sc.Settings.Wake }, ParseWake),
 	},
 	{
 		Name: "overhead", Section: "settings", Form: "dispatch=T:prologue=T:epilogue=T", Topic: OfRuns,
 		Doc:    "time to hold processors around a job; T is a time or a distribution, as in exponential/T",
-		Access: checked(func(sc *Scenario) *string { return &sc.Settings.Overhead }, parseOverhead),
+		access: checked(func(sc *Scenario) *string { return &sc.Settings.Overhead }, parseOverhead),
 	},
 	{
 		Name: "compression", Section: "settings", Form: "on|off", Default: "on", Topic: OfRuns,
 		Doc: "conservative: reservations move up after an early release",
-		Access: Access{
+		access: access{
 			func(sc *Scenario) string { return onOff(!sc.Settings.NoCompression) },
 			func(sc *Scenario, text string) error {
 				if text != "on" && text != "off" {
@@ -244,27 +244,27 @@ var settings = []Setting{
 	{
 		Name: "allocation", Section: "settings", Form: "auto|intervals|count|none", Default: "auto", Topic: OfRuns,
 		Doc:    "processors in jobs-POLICY.csv; auto: intervals on machines of up to 4,096",
-		Access: field(func(sc *Scenario) *metrics.Allocation { return &sc.Settings.Allocation }, metrics.ParseAllocation),
+		access: field(func(sc *Scenario) *metrics.Allocation { return &sc.Settings.Allocation }, metrics.ParseAllocation),
 	},
 	{
 		Name: "power", Section: "settings", Form: "MODEL", Topic: OfRuns,
 		Doc:    "account for energy: default, or changes of it, such as idle=90:busy=180:switch-off=600 (W, s)",
-		Access: field(func(sc *Scenario) *Power { return &sc.Settings.Power }, parsePower),
+		access: field(func(sc *Scenario) *Power { return &sc.Settings.Power }, parsePower),
 	},
 	{
 		Name: "predict", Section: "settings", Form: "PREDICTOR", Topic: OfRuns,
 		Doc:    "predictions by which jobs are planned, in place of requests (the policy's); see help predictors",
-		Access: field(func(sc *Scenario) *string { return &sc.Settings.Predict }, text),
+		access: field(func(sc *Scenario) *string { return &sc.Settings.Predict }, text),
 	},
 	{
 		Name: "correct", Section: "settings", Form: "CORRECTOR", Topic: OfRuns,
 		Doc:    "next prediction for a job that outlives its prediction (the policy's); see help correctors",
-		Access: field(func(sc *Scenario) *string { return &sc.Settings.Correct }, text),
+		access: field(func(sc *Scenario) *string { return &sc.Settings.Correct }, text),
 	},
 	{
 		Name: "tau", Section: "settings", Form: "SECONDS", Topic: OfRuns,
 		Doc: "least run time in a bounded slowdown (10)",
-		Access: Access{
+		access: access{
 			func(sc *Scenario) string {
 				if sc.Settings.Tau == 0 {
 					return ""
@@ -277,7 +277,7 @@ var settings = []Setting{
 	{
 		Name: warmupName, Section: "settings", Form: "N|T", Topic: OfRuns,
 		Doc: "the summary leaves out the first N jobs, or the jobs of the first T (none)",
-		Access: Access{
+		access: access{
 			func(sc *Scenario) string { return sc.Settings.Warmup.String() },
 			func(sc *Scenario, text string) (err error) {
 				sc.Settings.Warmup, err = metrics.ParseWarmup(text)
@@ -288,15 +288,15 @@ var settings = []Setting{
 	{
 		Name: "bounds", Section: "settings", Default: "false", Topic: OfRuns,
 		Doc:    "tell what no schedule of the same jobs can be below, and the gap of each policy",
-		Access: field(func(sc *Scenario) *bool { return &sc.Settings.Bounds }, trueOrFalse),
+		access: field(func(sc *Scenario) *bool { return &sc.Settings.Bounds }, trueOrFalse),
 	},
 }
 
 // field is the access to a part of a scenario that parse reads. The part's text is that of
 // fmt.Sprint, so a type with choices needs a String method that parse understands. If parse fails,
 // the scenario stays as it was.
-func field[T any](part func(*Scenario) *T, parse func(string) (T, error)) Access {
-	return Access{
+func field[T any](part func(*Scenario) *T, parse func(string) (T, error)) access {
+	return access{
 		Get: func(sc *Scenario) string { return fmt.Sprint(*part(sc)) },
 		Set: func(sc *Scenario, text string) (err error) {
 			v, err := parse(text)
@@ -310,7 +310,7 @@ func field[T any](part func(*Scenario) *T, parse func(string) (T, error)) Access
 
 // checked is the access to a part of a scenario that is kept as text, which parse accepts. The
 // value itself is made anew for every run: it may keep state.
-func checked[T any](part func(*Scenario) *string, parse func(string) (T, error)) Access {
+func checked[T any](part func(*Scenario) *string, parse func(string) (T, error)) access {
 	return field(part, func(text string) (string, error) {
 		_, err := parse(text)
 		return text, err
@@ -402,7 +402,7 @@ func (sc *Scenario) Set(name, text string) error {
 // key of slurm.conf, the value that stands in place of what the file says.
 func settingOf(name string) (Setting, bool) {
 	if key, is := strings.CutPrefix(name, slurmKeys); is {
-		return Setting{Name: name, Section: "settings", Form: "VALUE", Access: slurmOverride(key)}, true
+		return Setting{Name: name, Section: "settings", Form: "VALUE", access: slurmOverride(key)}, true
 	}
 	i := slices.IndexFunc(settings, func(s Setting) bool { return s.Name == name })
 	if i < 0 {

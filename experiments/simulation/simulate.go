@@ -33,34 +33,34 @@ type RunSettings struct {
 	// Seed and Replication together determine the random streams of the simulation.
 	Seed, Replication uint64
 
-	// Dir, if set, is the folder that gets the files of the run, jobs-FileName.csv and
-	// queue-FileName.csv among them: all of them or, after a failure, none. Simulate also writes
-	// manifest.json and summary.csv, by which results are read, unless NoManifest says that the
+	// Dir, if set, is the folder that gets the files of the run, jobs-POLICY.csv and
+	// queue-POLICY.csv among them: all of them or, after a failure, none. Simulate also writes
+	// manifest.json and summary.csv, by which results are read, unless noManifest says that the
 	// caller does. Runs of one workload under the same settings, one after the other, can share a
 	// folder.
 	Dir        string
-	NoManifest bool
-	FileName   string // POLICY in the names of files; the name of the policy if empty
+	noManifest bool
+	fileName   string // POLICY in the names of files; the name of the policy if empty
 	Allocation metrics.Allocation
 	Workload   string // what the files call the workload
 
 	// Attempts makes the files tell of every attempt of a job and of the jobs for which it waited:
-	// jobs-FileName.csv has more columns (metrics.JobsWriter.Attempts), and the run writes
-	// attempts-FileName.csv. A run does so without being asked if there are Links or Outages, or if
+	// jobs-POLICY.csv has more columns (metrics.JobsWriter.Attempts), and the run writes
+	// attempts-POLICY.csv. A run does so without being asked if there are Links or Outages, or if
 	// a job was stopped or resized or had overhead.
 	Attempts bool
-	// Events asks for events-FileName.csv.
+	// Events asks for events-POLICY.csv.
 	Events bool
-	// Decisions asks for decisions-FileName.csv, which gives the reasons why waiting jobs did not
+	// Decisions asks for decisions-POLICY.csv, which gives the reasons why waiting jobs did not
 	// start.
 	Decisions bool
-	// Owners says that others than the jobs take capacity: whoever does tells Session.account. The
+	// owners says that others than the jobs take capacity: whoever does tells session.account. The
 	// result then has a Capacity.
-	Owners bool
+	owners bool
 
 	// Bookings, if set, are users' advance reservations, in order of submission.
 	Bookings iter.Seq[flow.Booking]
-	// Outages, if set, has losses of capacity submitted to it. outages-FileName.csv lists them.
+	// Outages, if set, has losses of capacity submitted to it. outages-POLICY.csv lists them.
 	Outages *flow.Outages
 
 	// Links, if set, say which jobs wait for which others. They are of the jobs of this workload;
@@ -83,10 +83,10 @@ type RunSettings struct {
 	// for each while the run lasts.
 	Bounds bool
 
-	// Power, if set, accounts for the energy of the run: jobs-FileName.csv says what
-	// each job took. PowerProfile asks for power-FileName.csv.
+	// Power, if set, accounts for the energy of the run: jobs-POLICY.csv says what
+	// each job took. powerProfile asks for power-POLICY.csv.
 	Power        *metrics.PowerMeter
-	PowerProfile bool
+	powerProfile bool
 
 	// Observers are told of every job event, beside those of the run itself.
 	Observers []entity.Observer
@@ -115,12 +115,12 @@ func (s *RunSettings) predicts() bool {
 type Result struct {
 	Summary     metrics.Summary
 	Waiting     []*entity.Run // left in the queue, in order of submission
-	Running     []*entity.Run // of Slurm: left running when a folder's run ended, in order of submission
-	Refused     []string      // of Slurm: a sentence for each job that was refused, in order of submission
+	running     []*entity.Run // of Slurm: left running when a folder's run ended, in order of submission
+	refused     []string      // of Slurm: a sentence for each job that was refused, in order of submission
 	Fingerprint uint64        // of everything that happened; see des.Simulator
 	Files       []string      // names of the files that were written
-	// Rejections are why jobs were rejected, in order of first use.
-	Rejections []metrics.ReasonCount
+	// rejections are why jobs were rejected, in order of first use.
+	rejections []metrics.ReasonCount
 	// Capacity shows the uses of the machine's processor time. It is known if the files tell of
 	// attempts (RunSettings.Attempts), or if owners take a part.
 	Capacity metrics.Capacity
@@ -132,22 +132,22 @@ type Result struct {
 	Bounds    *rows.BoundSummary
 	Unbounded string
 	bounded   *boundedJobs // whose bounds they are; runs of the same jobs have the same
-	// Late says, of the policy "recorded", which jobs began later than their log says.
-	Late Late
-	// Proof is the number of partial schedules at which the policy "optimal" looked until none
+	// late says, of the policy "recorded", which jobs began later than their log says.
+	late lateness
+	// proof is the number of partial schedules at which the policy "optimal" looked until none
 	// could be better; 0 of other policies.
-	Proof int64
-	// Logged compares the mean wait with that of the log's own schedule, if the log tells waits.
-	Logged LoggedWaits
+	proof int64
+	// logged compares the mean wait with that of the log's own schedule, if the log tells waits.
+	logged meanWaits
 	// Energy is the energy of the run, if it was accounted for. SiteEnergies has the part of each
 	// site of a grid.
 	Energy       *metrics.EnergyRow
-	SiteEnergies []metrics.EnergyRow
+	siteEnergies []metrics.EnergyRow
 
-	Grid     *GridSummary   // on a grid
-	Clusters []rows.Cluster // on a grid
-	Money    *MoneySummary  // on a domain
-	// Owners has a row for each owner of a domain's nodes, if the nodes name owners or prices
+	Grid     *GridSummary       // on a grid
+	Clusters []rows.Cluster     // on a grid
+	Money    *rows.MoneySummary // on a domain
+	// owners has a row for each owner of a domain's nodes, if the nodes name owners or prices
 	// react.
 	Owners []rows.Owner
 }

@@ -12,14 +12,14 @@ import (
 	"github.com/gridslot/gridslot/policy/predict"
 )
 
-// Site is a part of a machine that has a plan and one queue, with a policy that decides
+// machineSite is a part of a machine that has a plan and one queue, with a policy that decides
 // there. A cluster, a domain and a union of domains are one site each; a grid has a site for
 // each of its clusters and domains.
 //
 //	Cluster   [ plan of processors | policy | flows ]
 //	Domain    [ plan of nodes      | policy | flows ]
 //	Grid      brokers -> [ ... ] [ ... ] [ ... ]
-type Site struct {
+type machineSite struct {
 	Name   string // as files call the site; "" where the machine is one site
 	Plan   entity.Plan
 	Policy entity.Policy
@@ -27,65 +27,65 @@ type Site struct {
 	// attached, begun and ended in this order. So it is also the order in which observers hear of
 	// an event, in which a run begins its files, and in which happenings of one instant follow each
 	// other: the bytes of a run depend on it.
-	Flows []Flow
+	Flows []siteFlow
 	// Scheduler is the metascheduler of the site, from its opening on.
 	Scheduler *entity.Metascheduler
 }
 
-// Flow is something that happens at a site beside the decisions of its policy: jobs that
+// siteFlow is something that happens at a site beside the decisions of its policy: jobs that
 // come, advance reservations, outages, owners' own jobs, prices that change, nodes that are
-// switched off. What a run writes down is a Flow as well, which only listens.
-type Flow interface {
-	// Attach prepares the flow for a site and begins the files of the flow. It returns the
+// switched off. What a run writes down is a siteFlow as well, which only listens.
+type siteFlow interface {
+	// attach prepares the flow for a site and begins the files of the flow. It returns the
 	// observers that are to hear of the jobs of the site.
-	Attach(x *Session, s *Site) ([]entity.Observer, error)
-	// Begin is called when the site has its metascheduler, before the clock runs.
-	Begin(m *entity.Metascheduler)
-	// End writes the rows that are left. It is called when the clock has stopped and nothing has
+	attach(x *session, s *machineSite) ([]entity.Observer, error)
+	// begin is called when the site has its metascheduler, before the clock runs.
+	begin(m *entity.Metascheduler)
+	// end writes the rows that are left. It is called when the clock has stopped and nothing has
 	// failed.
-	End() error
+	end() error
 }
 
-// hooks is a Flow whose steps are functions. Any of them may be nil.
+// hooks is a siteFlow whose steps are functions. Any of them may be nil.
 type hooks struct {
-	attach func(s *Site) ([]entity.Observer, error)
-	begin  func(m *entity.Metascheduler)
-	end    func() error
+	attaching func(s *machineSite) ([]entity.Observer, error)
+	beginning func(m *entity.Metascheduler)
+	ending    func() error
 }
 
-// Attach implements Flow. A hook has the session from where it was made.
-func (h hooks) Attach(_ *Session, s *Site) ([]entity.Observer, error) {
-	if h.attach == nil {
+// attach implements siteFlow. A hook has the session from where it was made.
+func (h hooks) attach(_ *session, s *machineSite) ([]entity.Observer, error) {
+	if h.attaching == nil {
 		return nil, nil
 	}
-	return h.attach(s)
+	return h.attaching(s)
 }
 
-// Begin implements Flow.
-func (h hooks) Begin(m *entity.Metascheduler) {
-	if h.begin != nil {
-		h.begin(m)
+// begin implements siteFlow.
+func (h hooks) begin(m *entity.Metascheduler) {
+	if h.beginning != nil {
+		h.beginning(m)
 	}
 }
 
-// End implements Flow.
-func (h hooks) End() error {
-	if h.end == nil {
+// end implements siteFlow.
+func (h hooks) end() error {
+	if h.ending == nil {
 		return nil
 	}
-	return h.end()
+	return h.ending()
 }
 
-// listening is a Flow of observers that only hear of the jobs. Without observers it is an empty
-// Flow.
-func listening(observers ...entity.Observer) Flow {
-	return hooks{attach: func(*Site) ([]entity.Observer, error) { return observers, nil }}
+// listening is a siteFlow of observers that only hear of the jobs. Without observers it is an empty
+// siteFlow.
+func listening(observers ...entity.Observer) siteFlow {
+	return hooks{attaching: func(*machineSite) ([]entity.Observer, error) { return observers, nil }}
 }
 
 // attach attaches the flows of a site in their order, and returns all their observers.
-func (x *Session) attach(s *Site) (observers []entity.Observer, err error) {
+func (x *session) attach(s *machineSite) (observers []entity.Observer, err error) {
 	for _, f := range s.Flows {
-		more, err := f.Attach(x, s)
+		more, err := f.attach(x, s)
 		if err != nil {
 			return nil, err
 		}
@@ -97,7 +97,7 @@ func (x *Session) attach(s *Site) (observers []entity.Observer, err error) {
 
 // open attaches the flows of a site, lets add make the metascheduler of the site with the observers
 // of the flows, gives it the conventions of the run, and begins the flows.
-func (x *Session) open(s *Site, add func(observers ...entity.Observer) *entity.Metascheduler) error {
+func (x *session) open(s *machineSite, add func(observers ...entity.Observer) *entity.Metascheduler) error {
 	observers, err := x.attach(s)
 	if err != nil {
 		return err
@@ -120,26 +120,26 @@ func (x *Session) open(s *Site, add func(observers ...entity.Observer) *entity.M
 	}
 	predict.Set(m, predictor, corrector)
 	for _, f := range s.Flows {
-		f.Begin(m)
+		f.begin(m)
 	}
 	return nil
 }
 
 // openAlone opens the site of a machine that has only one.
-func (x *Session) openAlone(s *Site) error {
+func (x *session) openAlone(s *machineSite) error {
 	return x.open(s, func(observers ...entity.Observer) *entity.Metascheduler {
-		return entity.NewMetascheduler(x.Sim, s.Plan, s.Policy, observers...)
+		return entity.NewMetascheduler(x.sim, s.Plan, s.Policy, observers...)
 	})
 }
 
 // arrivals is the flow of the workload's jobs to a machine of one site.
-func (x *Session) arrivals(from entity.Source) Flow {
-	return hooks{begin: func(m *entity.Metascheduler) { x.submit(from, m.SubmitFrom) }}
+func (x *session) arrivals(from entity.Source) siteFlow {
+	return hooks{beginning: func(m *entity.Metascheduler) { x.submit(from, m.SubmitFrom) }}
 }
 
 // submit lets the jobs of the workload come. If jobs wait for others, they come by way of the flow
 // that holds them back, which has been connected to the machine; otherwise submit hands them to it.
-func (x *Session) submit(from entity.Source, submit func(entity.Source)) {
+func (x *session) submit(from entity.Source, submit func(entity.Source)) {
 	if _, listens := from.(entity.Listener); x.settings.ahead && !listens {
 		from = x.readAhead(from)
 	}
@@ -155,8 +155,8 @@ func (x *Session) submit(from entity.Source, submit func(entity.Source)) {
 // bookings is the flow of users' advance reservations, if there are any. A policy with a power cap
 // and nodes that are switched off hear of each reservation before it is asked for, so that they can
 // make room.
-func (x *Session) bookings() Flow {
-	return hooks{begin: func(m *entity.Metascheduler) {
+func (x *session) bookings() siteFlow {
+	return hooks{beginning: func(m *entity.Metascheduler) {
 		if x.settings.Bookings == nil {
 			return
 		}
@@ -187,7 +187,7 @@ type siteMeter struct {
 // power returns the flow of the meter of a site's energy and, if wanted, of switching its nodes
 // off. name is the site's name, file its name in names of files. Each site of a grid has a meter
 // with the same settings; all have one span of time, so that their numbers add up.
-func (x *Session) power(name, file string) Flow {
+func (x *session) power(name, file string) siteFlow {
 	if x.settings.Power == nil {
 		return hooks{}
 	}
@@ -208,7 +208,7 @@ func (x *Session) power(name, file string) Flow {
 
 // energyOf returns the function that tells what a job took: at a site, which is named as in files,
 // or as a whole if file is "". It returns nil if energy is not accounted for.
-func (x *Session) energyOf(file string) func(*entity.Run) metrics.Energy {
+func (x *session) energyOf(file string) func(*entity.Run) metrics.Energy {
 	for _, m := range x.meters {
 		if m.file == file {
 			return m.meter.Job
@@ -221,7 +221,7 @@ func (x *Session) energyOf(file string) func(*entity.Run) metrics.Energy {
 }
 
 // energy ends the accounting of energy, and adds what the run took to its result.
-func (x *Session) energy(r *Result) error {
+func (x *session) energy(r *Result) error {
 	if x.span == nil {
 		return nil
 	}
@@ -231,7 +231,7 @@ func (x *Session) energy(r *Result) error {
 		if m.name != "" {
 			row := m.meter.Row(x.settings.Name)
 			row.Site = m.name
-			r.SiteEnergies = append(r.SiteEnergies, row)
+			r.siteEnergies = append(r.siteEnergies, row)
 		}
 	}
 	return x.span.Close()

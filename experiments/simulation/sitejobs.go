@@ -48,11 +48,11 @@ func (l *leaf) openOwn(c *call) error {
 
 // arrivals is the flow of the jobs to the queue of their site. Jobs that wait for others are held
 // back by dependencies of the site's own: links never lead to brokers' jobs.
-func (j *siteJobs) arrivals(x *Session) Flow {
+func (j *siteJobs) arrivals(x *session) siteFlow {
 	var from reading
 	var waiting *flow.Dependencies
 	return hooks{
-		attach: func(s *Site) (observers []entity.Observer, err error) {
+		attaching: func(s *machineSite) (observers []entity.Observer, err error) {
 			if from, err = j.jobs.open(); err != nil {
 				return nil, fmt.Errorf("%s, jobs of its own: %w", s.Name, err)
 			}
@@ -63,7 +63,7 @@ func (j *siteJobs) arrivals(x *Session) Flow {
 			waiting = flow.NewDependencies(j.links)
 			return []entity.Observer{waiting}, nil
 		},
-		begin: func(m *entity.Metascheduler) {
+		beginning: func(m *entity.Metascheduler) {
 			if waiting == nil {
 				m.SubmitFrom(sourceOf(from))
 				return

@@ -46,12 +46,12 @@ type Slurm struct {
 }
 
 // slurmOverride is the access to what stands in place of a key of slurm.conf.
-func slurmOverride(key string) Access {
+func slurmOverride(key string) access {
 	// at returns where the key stands among the overrides, or where it belongs.
 	at := func(sc *Scenario) (int, bool) {
 		return slices.BinarySearchFunc(sc.Slurm.Overrides, key, func(o slurm.Override, key string) int { return strings.Compare(o.Key, key) })
 	}
-	return Access{
+	return access{
 		Get: func(sc *Scenario) string {
 			if i, there := at(sc); there {
 				return sc.Slurm.Overrides[i].Value
@@ -302,20 +302,20 @@ func (m *SlurmCluster) run(ctx context.Context, in *replay.Input, cpus int, p *p
 	if err != nil {
 		return nil, err
 	}
-	r.Waiting, r.Running, r.Refused = machine.Waiting(), machine.Running(), machine.Refusals()
-	r.Summary.Rounds, r.Summary.Events = machine.Controller().Passes(), x.Sim.Executed()
+	r.Waiting, r.running, r.refused = machine.Waiting(), machine.Running(), machine.Refusals()
+	r.Summary.Rounds, r.Summary.Events = machine.Controller().Passes(), x.sim.Executed()
 	return &r, nil
 }
 
 // slurmMachine attaches the flows of the run, which listen to the jobs, and makes the machine that
-// tells them. There is no Site to open: Slurm's controller stands in the place of a metascheduler.
-func (x *Session) slurmMachine(in *replay.Input, p *policyRun, users *slurmUsers, losses *outageFile) (*replay.Machine, *entity.Observers, error) {
+// tells them. There is no machineSite to open: Slurm's controller stands in the place of a metascheduler.
+func (x *session) slurmMachine(in *replay.Input, p *policyRun, users *slurmUsers, losses *outageFile) (*replay.Machine, *entity.Observers, error) {
 	s := &x.settings
 	foreteller, err := x.foreteller()
 	if err != nil {
 		return nil, nil, err
 	}
-	flows := []Flow{
+	flows := []siteFlow{
 		listening(x.recorder), listening(p.observers("")...), listening(x.account), x.predicted(), x.power("", ""),
 		x.jobs("", s.Processors, s.Allocation), x.queue(), x.events("", s.Allocation), x.decisions(""), x.attemptsFile(), x.accuracyFile(), x.powerProfile(),
 	}
@@ -325,11 +325,11 @@ func (x *Session) slurmMachine(in *replay.Input, p *policyRun, users *slurmUsers
 	if users != nil {
 		flows = append(flows, listening(users))
 	}
-	observers, err := x.attach(&Site{Flows: flows})
+	observers, err := x.attach(&machineSite{Flows: flows})
 	if err != nil {
 		return nil, nil, err
 	}
-	machine, err := replay.NewMachine(x.Sim, in)
+	machine, err := replay.NewMachine(x.sim, in)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -352,7 +352,7 @@ func (x *Session) slurmMachine(in *replay.Input, p *policyRun, users *slurmUsers
 
 // slurmOutages has the machine tell of nodes that fail and come back: the account and the meter of
 // energy hear of both, the file of losses of failures.
-func (x *Session) slurmOutages(machine *replay.Machine, in *replay.Input, losses *outageFile) {
+func (x *session) slurmOutages(machine *replay.Machine, in *replay.Input, losses *outageFile) {
 	down := func(nodes []int, down bool) {
 		n := procset.Count(in.CPUsOf(nodes))
 		if !down {
@@ -435,7 +435,7 @@ func (m *SlurmCluster) outages(c *call, in *replay.Input) error {
 
 // foreteller returns who predicts the jobs of a run without a metascheduler; nil if nothing is
 // predicted. Slurm has no predictions of its own, so only the setting counts.
-func (x *Session) foreteller() (*entity.Foreteller, error) {
+func (x *session) foreteller() (*entity.Foreteller, error) {
 	s := &x.settings
 	if s.Predictor == nil {
 		return nil, nil
@@ -465,12 +465,12 @@ func slurmEventsFile(name, policy string) string {
 
 // slurmEvents makes a machine write slurm-events.csv, if files are wanted. If that is plain (a
 // folder whose jobs have no keys), another file has all events, so that they can be checked.
-func (x *Session) slurmEvents(m *replay.Machine, plain bool) error {
+func (x *session) slurmEvents(m *replay.Machine, plain bool) error {
 	if x.settings.Dir == "" {
 		return nil
 	}
 	write := func(name string, plain bool) (*replay.EventWriter, error) {
-		path := filepath.Join(x.settings.Dir, slurmEventsFile(name, x.settings.FileName))
+		path := filepath.Join(x.settings.Dir, slurmEventsFile(name, x.settings.fileName))
 		f, err := atomicfile.Create(path)
 		if err != nil {
 			return nil, err

@@ -56,8 +56,8 @@ func newSlurmUsers(log slurmLog, late des.Time) *slurmUsers {
 
 // begin lets the jobs of a log come to a machine. Submissions move by late: from the log's clock to
 // the controller's.
-func (u *slurmUsers) begin(x *Session, m *replay.Machine, jobs reading) error {
-	u.machine, u.sim, u.waiting = m, x.Sim, x.waiting
+func (u *slurmUsers) begin(x *session, m *replay.Machine, jobs reading) error {
+	u.machine, u.sim, u.waiting = m, x.sim, x.waiting
 	// The machine's loops go on while a job may still come.
 	m.More = func() bool { return len(u.coming) > 0 || u.waiting.Due() }
 	u.waiting.Connect(u)

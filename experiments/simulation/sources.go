@@ -45,8 +45,8 @@ const mostSourceJobs = 100_000_000
 // model sums over all of them, which takes a second or two then.
 const mostSizes = 10_000_000
 
-// Sources is the table of the models, and of the sources that are made of a log.
-func Sources() policy.Table[Source] {
+// sourceTable is the table of the models, and of the sources that are made of a log.
+func sourceTable() policy.Table[Source] {
 	drawn := policy.Table[Source]{
 		lublinSource(), downeySource(), feitelsonSource(), jannSource(), poissonSource(), sessionsSource(), resampleSource(),
 	}
@@ -301,7 +301,7 @@ func (t *Tables) openSource(ctx context.Context, c policy.Chosen[Source], o work
 		after = map[int64][]entity.Dependency{}
 		jobs = keepAfter(jobs, after)
 	}
-	// Write on one side of the pipe, read on the other.
+	// write on one side of the pipe, read on the other.
 	var format workload.Writable = workload.SWF
 	if len(h.Columns) > 0 {
 		format = formats.CSV{}

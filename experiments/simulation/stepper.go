@@ -32,8 +32,8 @@ import (
 // A run of which every decision is left to its policy does what Simulate does, event by event.
 // Steppers share nothing, so that any number of them can be under way in one goroutine.
 type Stepper struct {
-	session  *Session
-	site     *Site
+	session  *session
+	site     *machineSite
 	hand     *hand
 	settings RunSettings
 	began    time.Time
@@ -88,7 +88,7 @@ func (h *hand) Attach(m *entity.Metascheduler) {
 	}
 }
 
-// Begin prepares a run of jobs on a cluster. Nothing happens yet. RunSettings.Policy decides
+// begin prepares a run of jobs on a cluster. Nothing happens yet. RunSettings.Policy decides
 // whenever the owner of the Stepper does not; without a policy, jobs wait until the owner decides.
 func Begin(jobs entity.Source, s RunSettings) (*Stepper, error) {
 	h := &hand{Policy: s.Policy}
@@ -113,9 +113,9 @@ func begin(ctx context.Context, jobs entity.Source, s RunSettings, h *hand) (*St
 	x := r.session
 	// Only a cluster has bounds: newSession refuses them until this call.
 	x.countForBounds(jobs)
-	r.site = &Site{
+	r.site = &machineSite{
 		Plan: plan.NewCluster(s.Processors), Policy: s.Policy,
-		Flows: slices.Concat(x.records(), x.outages(), []Flow{x.bookings(), x.arrivals(jobs)}),
+		Flows: slices.Concat(x.records(), x.outages(), []siteFlow{x.bookings(), x.arrivals(jobs)}),
 	}
 	if err := x.openAlone(r.site); err != nil {
 		r.Close()
@@ -129,10 +129,10 @@ func begin(ctx context.Context, jobs entity.Source, s RunSettings, h *hand) (*St
 func (r *Stepper) Scheduler() *entity.Metascheduler { return r.site.Scheduler }
 
 // Now returns the clock of the run.
-func (r *Stepper) Now() des.Time { return r.session.Sim.Now() }
+func (r *Stepper) Now() des.Time { return r.session.sim.Now() }
 
 // Next returns the instant of the next event, or des.Forever if nothing is left to happen.
-func (r *Stepper) Next() des.Time { return r.session.Sim.NextTime() }
+func (r *Stepper) Next() des.Time { return r.session.sim.NextTime() }
 
 // Err returns the failure that has ended the run, or nil. The end of a context is not a failure:
 // the run can go on with another one.
@@ -153,17 +153,17 @@ func (r *Stepper) Rounds(ctx context.Context) iter.Seq[*entity.Round] {
 				// The body has left the loop: stop the clock behind this decision, in the midst of
 				// Sim.Run.
 				r.hand.take = nil
-				r.session.Sim.Stop()
+				r.session.sim.Stop()
 			}
 		}
 		defer func() { r.hand.take = nil }()
-		_ = r.do(r.session.Sim.Run(ctx)) // Err tells
+		_ = r.do(r.session.sim.Run(ctx)) // Err tells
 	}
 }
 
 // RunUntil runs to an instant, what happens at it included. The policy decides.
 func (r *Stepper) RunUntil(ctx context.Context, t des.Time) error {
-	return r.do(r.session.Sim.RunUntil(ctx, t))
+	return r.do(r.session.sim.RunUntil(ctx, t))
 }
 
 // do keeps the first error that has ended the run, for Err. It passes every error on.
@@ -211,7 +211,7 @@ func (r *Stepper) Finish(ctx context.Context) (Result, error) {
 		return Result{}, r.err
 	}
 	result, err := r.session.finish(ctx)
-	if err == nil && r.settings.Dir != "" && !r.settings.NoManifest {
+	if err == nil && r.settings.Dir != "" && !r.settings.noManifest {
 		err = r.settings.describe(&result, r.began)
 	}
 	return result, r.do(err)

@@ -7,21 +7,21 @@ import (
 	"time"
 )
 
-// Watch measures what a run has cost: processor time, or time on the wall clock.
-type Watch struct {
+// stopwatch measures what a run has cost: processor time, or time on the wall clock.
+type stopwatch struct {
 	locked bool
 	// thread is the processor time of the thread when the watch began; began is the clock's time
 	// then.
 	thread time.Duration
 	began  time.Time
 	beside sync.WaitGroup
-	others atomic.Int64 // what goroutines of Go have spent
+	others atomic.Int64 // what goroutines of run have spent
 }
 
-// Stopwatch begins to measure. With lockThread it locks the goroutine to its thread until Stop, and
+// newStopwatch begins to measure. With lockThread it locks the goroutine to its thread until stop, and
 // measures the processor time of that thread; otherwise the time on the wall clock.
-func Stopwatch(lockThread bool) *Watch {
-	w := &Watch{locked: lockThread, began: time.Now()}
+func newStopwatch(lockThread bool) *stopwatch {
+	w := &stopwatch{locked: lockThread, began: time.Now()}
 	if lockThread {
 		runtime.LockOSThread()
 		w.thread = threadTime()
@@ -29,8 +29,8 @@ func Stopwatch(lockThread bool) *Watch {
 	return w
 }
 
-// Go runs do on another goroutine, whose processor time counts as time of the run.
-func (w *Watch) Go(do func()) {
+// run runs do on another goroutine, whose processor time counts as time of the run.
+func (w *stopwatch) run(do func()) {
 	w.beside.Go(func() {
 		if w.locked && tellsThreads {
 			runtime.LockOSThread()
@@ -42,10 +42,10 @@ func (w *Watch) Go(do func()) {
 	})
 }
 
-// Seconds returns the time of the run so far in seconds, to a microsecond: the processor time if
-// Stopwatch locked the thread, otherwise the time on the wall clock. It waits for the goroutines of
-// Go.
-func (w *Watch) Seconds() float64 {
+// seconds returns the time of the run so far in seconds, to a microsecond: the processor time if
+// newStopwatch locked the thread, otherwise the time on the wall clock. It waits for the goroutines of
+// run.
+func (w *stopwatch) seconds() float64 {
 	w.beside.Wait()
 	spent := time.Since(w.began)
 	if w.locked {
@@ -54,8 +54,8 @@ func (w *Watch) Seconds() float64 {
 	return spent.Round(time.Microsecond).Seconds()
 }
 
-// Stop lets go of the thread. It must be called on the goroutine that called Stopwatch.
-func (w *Watch) Stop() {
+// stop lets go of the thread. It must be called on the goroutine that called newStopwatch.
+func (w *stopwatch) stop() {
 	if w.locked {
 		runtime.UnlockOSThread()
 	}

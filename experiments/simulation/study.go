@@ -43,7 +43,7 @@ func (t *Tables) namesFile(setting, value string) bool {
 // reads, in order and each once.
 func (sc *Scenario) Files(t *Tables) []string {
 	var paths []string
-	for _, text := range sc.Texts {
+	for _, text := range sc.texts {
 		paths = append(paths, text.Path)
 	}
 	paths = append(paths, t.FilesOf("trace", sc.Workload.Trace)...)

@@ -16,17 +16,16 @@ import (
 	"github.com/gridslot/gridslot/metrics/rows"
 )
 
-// GridSummary, MoneySummary and AccuracySummary are the columns of summary.csv that only some
+// GridSummary and AccuracySummary are the columns of summary.csv that only some
 // machines and settings have.
 type (
 	GridSummary     = rows.GridSummary
-	MoneySummary    = rows.MoneySummary
 	AccuracySummary = rows.AccuracySummary
 )
 
 // moneyOf returns what a bill says, in cost units.
-func moneyOf(b metrics.Bill) *MoneySummary {
-	return &MoneySummary{Cost: b.Cost.Units(), Refund: b.Refund().Units(), Income: b.Paid.Units(), BudgetLeft: b.Left.Units()}
+func moneyOf(b metrics.Bill) *rows.MoneySummary {
+	return &rows.MoneySummary{Cost: b.Cost.Units(), Refund: b.Refund().Units(), Income: b.Paid.Units(), BudgetLeft: b.Left.Units()}
 }
 
 // Summaries returns the part of each row of summary.csv that every machine has, in the order of
@@ -108,7 +107,7 @@ func (o *Outcome) Print(w io.Writer, format string) error {
 // the parts of a job share one.
 func (o *Outcome) printMoney(w io.Writer) error {
 	_, all := o.summary()
-	if !slices.ContainsFunc(all, func(s rows.SummaryRow) bool { return s.Money != (MoneySummary{}) }) {
+	if !slices.ContainsFunc(all, func(s rows.SummaryRow) bool { return s.Money != (rows.MoneySummary{}) }) {
 		return nil
 	}
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)

@@ -45,11 +45,11 @@ func NewTables(policies policy.Table[entity.Policy], nodes policy.Table[policy.O
 		Policies:   merged(append(policy.Registry(), remote.Registry()...), policies),
 		Finders:    merged(policy.Finders(), finders),
 		Strategies: merged(agent.Registry(), strategies),
-		Sources:    merged(Sources(), withSeeds(sources)),
-		Outages:    Models(),
+		Sources:    merged(sourceTable(), withSeeds(sources)),
+		Outages:    failureModels(),
 		Predictors: policy.Predictors(),
 		Correctors: policy.Correctors(),
-		Formats:    Formats(),
+		Formats:    formatTable(),
 	}
 	// Policies of queues also run on named nodes, with a search for windows: the program's own
 	// among them.

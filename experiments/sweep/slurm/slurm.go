@@ -22,75 +22,56 @@ import (
 // own is the folder below the study's with the program and the logs.
 const own = "slurm"
 
-// Submission identifies the jobs that were handed over to Slurm.
-type Submission struct {
-	// The numbers of the job array, and of the job that merges after it.
-	Array, Merge string
-	// The name of both jobs, by which Jobs finds them.
-	Name  string
-	Tasks int
-}
-
-// String returns what the user is told.
-func (s Submission) String() string {
-	return fmt.Sprintf("submitted job %s of %d tasks, and job %s, which merges their results; end them by: scancel --name %s", s.Array, s.Tasks, s.Merge, s.Name)
-}
-
-// QueuedError reports jobs of the folder that are still in Slurm's queue.
-type QueuedError struct{ Jobs []Job }
-
-func (e *QueuedError) Error() string {
-	return fmt.Sprintf("jobs of this study are in Slurm's queue already (%s), and nothing is submitted twice", e.Jobs[0].ID)
-}
-
 // Submit queues tasks that do what is missing of the study in dir, and the job that merges. Options
 // are those of sbatch, for both, a word each; flags those of sweep shard. It is an error where jobs
-// of the folder are queued already (QueuedError), or where another process submits at the same
-// time. If the second job is refused the first is canceled.
-func Submit(ctx context.Context, dir string, tasks int, options, flags []string) (*Submission, error) {
-	dir, err := filepath.Abs(dir)
-	if err != nil {
-		return nil, err
+// of the folder are queued already (see Free), or where another process submits at the same
+// time. If the second job is refused the first is canceled. Submit returns a sentence for the user,
+// with the numbers of both jobs and how to end them.
+func Submit(ctx context.Context, dir string, tasks int, options, flags []string) (submitted string, err error) {
+	if dir, err = filepath.Abs(dir); err != nil {
+		return "", err
 	}
 	folder, err := outdir.Below(dir, own)
 	if err != nil {
-		return nil, err
+		return "", err
 	}
 	lock, err := outdir.Open(folder)
 	if err != nil {
-		return nil, err
+		return "", err
 	}
 	defer lock.Close()
 	if err := Free(ctx, dir); err != nil {
-		return nil, err
+		return "", err
 	}
 	// The program's copy and the jobs' common options.
 	program := filepath.Join(folder, "gridslot")
 	if err := copyProgram(program); err != nil {
-		return nil, fmt.Errorf("copying the program for the jobs: %w", err)
+		return "", fmt.Errorf("copying the program for the jobs: %w", err)
 	}
-	s := &Submission{Tasks: tasks}
-	if s.Name, err = jobName(dir); err != nil {
-		return nil, err
+	name, err := jobName(dir) // of both jobs: Jobs finds them by it
+	if err != nil {
+		return "", err
 	}
 	// Of options given twice the last one holds, so the user's options cannot change these. In the
 	// name of a log % is special.
-	common := append(append([]string{}, options...), "--parsable", "--requeue", "--open-mode=append", "--chdir="+dir, "--job-name="+s.Name)
+	common := append(append([]string{}, options...), "--parsable", "--requeue", "--open-mode=append", "--chdir="+dir, "--job-name="+name)
 	logs := "--output=" + strings.ReplaceAll(folder, "%", "%%") + "/"
 	// The array: task I of N carries out the shard I/N. exec, so that Slurm's signals reach the
 	// program and not a shell before it; the variables are Slurm's, which the shell puts in.
 	shard := "exec " + quote(program, "sweep", "shard") + ` "$SLURM_ARRAY_TASK_ID/` + strconv.Itoa(tasks) + `" ` +
 		quote(append([]string{"--out", dir}, flags...)...) + ` --workers "${SLURM_CPUS_PER_TASK:-1}"`
-	if s.Array, err = sbatch(ctx, append(common, "--array=1-"+strconv.Itoa(tasks), logs+"%A_%a.out", "--wrap="+shard)); err != nil {
-		return nil, err
+	array, err := sbatch(ctx, append(common, "--array=1-"+strconv.Itoa(tasks), logs+"%A_%a.out", "--wrap="+shard))
+	if err != nil {
+		return "", err
 	}
 	// Whoever looks into the folder at that moment may hold it: the merge tries again.
-	merge := "for try in 1 2 3 4 5 6; do " + quote(program, "sweep", "merge", dir) + " && exit; sleep 10; done; exit 1"
-	if s.Merge, err = sbatch(ctx, append(common, "--dependency=afterany:"+s.Array, logs+"%j-merge.out", "--wrap="+merge)); err != nil {
-		_, failed := command(context.WithoutCancel(ctx), "scancel", s.Array)
-		return nil, errors.Join(err, failed)
+	script := "for try in 1 2 3 4 5 6; do " + quote(program, "sweep", "merge", dir) + " && exit; sleep 10; done; exit 1"
+	merge, err := sbatch(ctx, append(common, "--dependency=afterany:"+array, logs+"%j-merge.out", "--wrap="+script))
+	if err != nil {
+		_, failed := command(context.WithoutCancel(ctx), "scancel", array)
+		return "", errors.Join(err, failed)
 	}
-	return s, nil
+	return fmt.Sprintf("submitted job %s of %d tasks, and job %s, which merges their results; end them by: scancel --name %s", array, tasks, merge, name), nil
 }
 
 // sbatch submits a job and returns its number.
@@ -175,11 +156,11 @@ func Jobs(ctx context.Context, dir string) ([]Job, error) {
 	return jobs, nil
 }
 
-// Free returns an error (QueuedError) where jobs of a study's folder are in Slurm's queue.
+// Free returns an error where jobs of a study's folder are in Slurm's queue.
 func Free(ctx context.Context, dir string) error {
 	jobs, err := Jobs(ctx, dir)
 	if err == nil && len(jobs) > 0 {
-		err = &QueuedError{jobs}
+		err = fmt.Errorf("jobs of this study are in Slurm's queue already (%s), and nothing is submitted twice", jobs[0].ID)
 	}
 	return err
 }
