@@ -18,8 +18,7 @@ const twoAndOne = "; MaxProcs: 2\n1 0 -1 10 1 -1 -1 1 60 -1 1 1 -1 -1 -1 -1 -1 -
 
 func TestTheSummaryTellsHowGoodPredictionsWere(t *testing.T) {
 	trace, out := write(t, "a.swf", twoAndOne), t.TempDir()
-	got := call("simulate", trace, "--policy", "easy,easy++", "--out", out)
-	require.Zero(t, got.code, got.stderr)
+	got := succeed(t, "simulate", trace, "--policy", "easy,easy++", "--out", out)
 	_, predictions, told := strings.Cut(got.stdout, "\n\n")
 	require.True(t, told)
 	require.Equal(t, []string{"predictions", "mean", "error", "accuracy", "%", "too", "short", "%", "corrections", "a", "job", "easy++", "40.0s", "22.2", "33.3", "0.33"}, strings.Fields(predictions))
@@ -33,8 +32,7 @@ func TestTheSummaryTellsHowGoodPredictionsWere(t *testing.T) {
 	require.True(t, strings.HasPrefix(read(t, out, "accuracy-easy++.csv"), rows.Accuracies.Header()+"\nall,,3,3,40.000000,"))
 	require.NotContains(t, files(t, out), "accuracy-easy.csv")
 
-	got = call("simulate", trace, "--policy", "easy++", "--format", "json")
-	require.Zero(t, got.code, got.stderr)
+	got = succeed(t, "simulate", trace, "--policy", "easy++", "--format", "json")
 	var objects []map[string]any
 	require.NoError(t, json.Unmarshal([]byte(got.stdout), &objects))
 	require.Equal(t, 40.0, objects[0]["prediction_error"])
@@ -42,8 +40,7 @@ func TestTheSummaryTellsHowGoodPredictionsWere(t *testing.T) {
 
 func TestATickIsNoErrorToSpeakOf(t *testing.T) {
 	trace := write(t, "a.swf", "; MaxProcs: 2\n1 0 -1 0 1 -1 -1 1 9 -1 1 1 -1 -1 -1 -1 -1 -1\n")
-	got := call("simulate", trace, "--policy", "easy", "--predict", "true")
-	require.Zero(t, got.code, got.stderr)
+	got := succeed(t, "simulate", trace, "--policy", "easy", "--predict", "true")
 	require.Regexp(t, `easy +0\.0s `, got.stdout)
 	require.NotContains(t, got.stdout, "ms")
 }
@@ -52,8 +49,7 @@ func TestWithoutPredictionsNothingIsToldOfThem(t *testing.T) {
 	trace, out := write(t, "a.swf", twoAndOne), t.TempDir()
 	require.Zero(t, call("simulate", trace, "--policy", "easy", "--predict", "recent", "--out", out).code)
 	require.Contains(t, files(t, out), "accuracy-easy.csv")
-	got := call("simulate", trace, "--policy", "easy", "--out", out)
-	require.Zero(t, got.code, got.stderr)
+	got := succeed(t, "simulate", trace, "--policy", "easy", "--out", out)
 	require.NotContains(t, got.stdout, "predictions")
 	require.Equal(t, []string{"jobs-easy.csv", "manifest.json", "queue-easy.csv", "summary.csv"}, files(t, out), "what told of predictions is gone")
 	for _, name := range files(t, out) {
@@ -63,8 +59,7 @@ func TestWithoutPredictionsNothingIsToldOfThem(t *testing.T) {
 
 func TestADomainHasMoneyAndThenPredictions(t *testing.T) {
 	domain := domainOf(t, "generate: {count: 12}\ncycle: 600\n")
-	got := call("simulate", write(t, "a.swf", twoAndOne), "--domain", domain, "--policy", "easy", "--predict", "recent", "--format", "csv")
-	require.Zero(t, got.code, got.stderr)
+	got := succeed(t, "simulate", write(t, "a.swf", twoAndOne), "--domain", domain, "--policy", "easy", "--predict", "recent", "--format", "csv")
 	rows, err := csv.NewReader(strings.NewReader(got.stdout)).ReadAll()
 	require.NoError(t, err)
 	require.Equal(t, []string{"cost", "refund", "income", "prediction_error", "prediction_accuracy", "under_predicted", "corrections_per_job"}, rows[0][len(rows[0])-7:])

@@ -13,8 +13,7 @@ import (
 // alternativesOf simulates with --alternatives, and gives the runs.
 func alternativesOf(t *testing.T, args ...string) (runs []*results.Run) {
 	out := t.TempDir()
-	got := call(append([]string{"simulate", "--out", out, "--alternatives"}, args...)...)
-	require.Zero(t, got.code, got.stderr)
+	succeed(t, append([]string{"simulate", "--out", out, "--alternatives"}, args...)...)
 	f, err := results.Open(out)
 	require.NoError(t, err)
 	return f.Runs
@@ -106,11 +105,9 @@ func TestAlternativesAreWrittenWhereTheyAreAskedForAlone(t *testing.T) {
 	require.NotContains(t, files(t, out), "alternatives-css.csv", "what an earlier run has left goes")
 	require.Equal(t, with, schedules(t, out))
 
-	got := call("simulate", "--domain", d, "--alternatives")
-	require.Equal(t, exitUsage, got.code)
+	got := exits(t, exitUsage, "simulate", "--domain", d, "--alternatives")
 	require.Contains(t, got.stderr, "--alternatives writes files")
-	got = call("simulate", "--policy", "easy", "--first", "50", "--alternatives", "--out", out)
-	require.Equal(t, exitUsage, got.code)
+	got = exits(t, exitUsage, "simulate", "--policy", "easy", "--first", "50", "--alternatives", "--out", out)
 	require.Contains(t, got.stderr, "for the batches of a domain alone")
 }
 

@@ -83,8 +83,7 @@ func TestWhatStandsInTheWayOfAJobIsNamed(t *testing.T) {
 			for _, p := range strings.Split(c.policies, ",") {
 				out := filepath.Join(t.TempDir(), "r")
 				args := append([]string{"simulate"}, strings.Fields(c.args)...)
-				o := call(append(args, "--policy", p, "--decisions", "--out", out)...)
-				require.Zero(t, o.code, o.stderr)
+				succeed(t, append(args, "--policy", p, "--decisions", "--out", out)...)
 				require.Contains(t, call("explain", out, c.job).stdout+"\n", c.want, p)
 			}
 		})

@@ -14,13 +14,11 @@ import (
 func TestBoundsAreBelowEveryPolicyAndBelowTheOptimum(t *testing.T) {
 	for _, seed := range []string{"1", "2", "3", "4"} {
 		source, dir := "lublin:jobs=14:procs=16:load=1.2:seed="+seed, t.TempDir()
-		o := call("simulate", source, "--policy", "optimal,optimal:of=makespan,optimal:of=slowdown,easy,fcfs", "--overrun", "extend", "--out", dir)
-		require.Zero(t, o.code, o.stderr)
+		o := succeed(t, "simulate", source, "--policy", "optimal,optimal:of=makespan,optimal:of=slowdown,easy,fcfs", "--overrun", "extend", "--out", dir)
 		require.Regexp(t, `optimal:of=makespan.*: its plan is proved the best schedule; partial schedules looked at: [1-9]`, o.stderr)
 		require.NotRegexp(t, "easy.*is proved", o.stderr)
 		require.Zero(t, call("validate", dir).code)
-		o = call("bound", source, "--overrun", "extend", "--order", "2", "--format", "json")
-		require.Zero(t, o.code, o.stderr)
+		o = succeed(t, "bound", source, "--overrun", "extend", "--order", "2", "--format", "json")
 		var least map[string]any
 		require.NoError(t, json.Unmarshal([]byte(o.stdout), &least))
 		most := least["ordered"].(map[string]any)
@@ -39,8 +37,7 @@ func TestBoundsAreBelowEveryPolicyAndBelowTheOptimum(t *testing.T) {
 
 func TestBoundsAreTold(t *testing.T) {
 	log := write(t, "log.swf", "; MaxProcs: 4\n1 0 -1 100 3 -1 -1 3 100 -1 1 1 1 -1 1 -1 -1 -1\n2 0 -1 100 3 -1 -1 3 50 -1 1 1 1 -1 1 -1 -1 -1\n3 0 -1 9 5 -1 -1 5 9 -1 1 1 1 -1 1 -1 -1 -1\n")
-	o := call("bound", log, "--format", "csv")
-	require.Zero(t, o.code, o.stderr)
+	o := succeed(t, "bound", log, "--format", "csv")
 	rows, err := csv.NewReader(strings.NewReader(o.stdout)).ReadAll()
 	require.NoError(t, err)
 	require.Equal(t, [][]string{
@@ -53,21 +50,17 @@ func TestBoundsAreTold(t *testing.T) {
 	require.Contains(t, o.stdout, "makespan               at least 0:03:20, at most 0:03:20")
 	o = call("bound", log, "--order", "1", "--format", "csv")
 	require.Contains(t, o.stdout, ",ordered_makespan,ordered_mean_wait,ordered_mean_bounded_slowdown\nlog.swf,4,2,1,150,25,1.25,150,25,1.25\n")
-	o = call("bound", log, "--order", "-1")
-	require.Equal(t, 2, o.code)
+	o = exits(t, exitUsage, "bound", log, "--order", "-1")
 	require.Contains(t, o.stderr, "--order: want 0 or more sweeps, not -1")
-	o = call("bound", log, "--procs", "2")
-	require.Equal(t, 1, o.code)
+	o = exits(t, exitFailed, "bound", log, "--procs", "2")
 	require.Contains(t, o.stderr, "there are no jobs to simulate")
 }
 
 func TestAnOptimumIsOfFewJobsOnACluster(t *testing.T) {
-	o := call("simulate", "--first", "21", "--policy", "optimal,fcfs")
-	require.Equal(t, 1, o.code)
+	o := exits(t, exitFailed, "simulate", "--first", "21", "--policy", "optimal,fcfs")
 	require.Contains(t, o.stderr, "policy optimal: a best schedule is found for at most 20 jobs, and there are 21")
 	for _, flags := range [][]string{{"--pass", "each"}, {"--outages", "exponential:mtbf=1d:repair=1h:until=10d"}} {
-		o := call(append([]string{"simulate", "--first", "12", "--policy", "optimal"}, flags...)...)
-		require.Zero(t, o.code, o.stderr)
+		succeed(t, append([]string{"simulate", "--first", "12", "--policy", "optimal"}, flags...)...)
 	}
 }
 
@@ -75,8 +68,7 @@ func TestAnOptimumIsOfFewJobsOnACluster(t *testing.T) {
 func TestTheBestSlowdownIsBoundedAsItIsTold(t *testing.T) {
 	log := write(t, "log.swf", "; MaxProcs: 2\n1 0 -1 100 2 -1 -1 2 100 -1 1 1 1 -1 1 -1 -1 -1\n2 0 -1 150 1 -1 -1 1 150 -1 1 1 1 -1 1 -1 -1 -1\n3 0 -1 150 1 -1 -1 1 150 -1 1 1 1 -1 1 -1 -1 -1\n")
 	for tau, want := range map[string]float64{"10": 13.0 / 3, "150": 11.0 / 3} {
-		o := call("simulate", log, "--policy", "optimal:of=slowdown", "--tau", tau, "--format", "csv")
-		require.Zero(t, o.code, o.stderr)
+		o := succeed(t, "simulate", log, "--policy", "optimal:of=slowdown", "--tau", tau, "--format", "csv")
 		rows, err := csv.NewReader(strings.NewReader(o.stdout)).ReadAll()
 		require.NoError(t, err)
 		require.InDelta(t, want/3, numberOf(t, rows[1][slices.Index(rows[0], "mean_bounded_slowdown")]), 1e-9, "tau %s", tau)
@@ -93,8 +85,7 @@ func TestAnOptimumOfMoldableJobs(t *testing.T) {
 			o := call(append([]string{"simulate", "lublin:jobs=10:procs=8:load=3:seed=" + seed, "--overrun", "extend", "--decisions", "--out", dir,
 				"--policy", "optimal,optimal:of=makespan,optimal:of=slowdown,easy,easy:shape=end,easy:shape=largest,fcfs,conservative"}, flags...)...)
 			require.Zero(t, o.code, o.stderr)
-			o = call("validate", dir)
-			require.Zero(t, o.code, o.stdout+o.stderr)
+			o = succeed(t, "validate", dir)
 			if len(flags) > 0 {
 				for i, row := range table(t, filepath.Join(dir, "jobs-optimal.csv")) {
 					if row["requested_number_of_resources"] != table(t, filepath.Join(dir, "jobs-fcfs.csv"))[i]["requested_number_of_resources"] {
@@ -121,8 +112,7 @@ const threeJobs = "; MaxProcs: 4\n1 0 -1 300 4 -1 -1 4 300 -1 1 1 1 -1 1 -1 -1 -
 
 func TestBoundsStandUnderThePolicies(t *testing.T) {
 	log, dir := write(t, "log.swf", threeJobs), t.TempDir()
-	o := call("simulate", log, "--policy", "fcfs,easy:order=shortest,time-slicing:quantum=50", "--bounds", "--out", dir)
-	require.Zero(t, o.code, o.stderr)
+	o := succeed(t, "simulate", log, "--policy", "fcfs,easy:order=shortest,time-slicing:quantum=50", "--bounds", "--out", dir)
 	lines := strings.Split(strings.TrimRight(o.stdout, "\n"), "\n")
 	require.Equal(t, strings.Fields("at least 0:10:00 0:02:13 1.50"), strings.Fields(lines[4]), o.stdout)
 	require.Equal(t, strings.Index(lines[0], "makespan")+len("makespan"), strings.Index(lines[4], "0:10:00")+len("0:10:00"))
@@ -141,8 +131,7 @@ func TestBoundsStandUnderThePolicies(t *testing.T) {
 	require.Contains(t, o.stdout, `"least_mean_wait": 133.3`)
 	require.NotContains(t, call("simulate", log, "--format", "csv").stdout, "least_")
 
-	o = call("report", dir)
-	require.Zero(t, o.code, o.stderr)
+	o = succeed(t, "report", dir)
 	page := read(t, filepath.Join(dir, "report.html"))
 	require.Contains(t, page, "gap of the mean wait")
 	require.Contains(t, page, "100 (75%)")
@@ -161,8 +150,7 @@ func TestBoundsOfOtherJobsAreOtherBounds(t *testing.T) {
 
 	lost = write(t, "lost.csv", "from,to,processors\n100,101,4\n") // when the shortest job has ended
 	dir := t.TempDir()
-	o = call("simulate", log, "--policy", "fcfs,easy:order=shortest,easy:order=largest", "--bounds", "--outages", lost, "--victims", "kill", "--out", dir)
-	require.Zero(t, o.code, o.stderr)
+	o = succeed(t, "simulate", log, "--policy", "fcfs,easy:order=shortest,easy:order=largest", "--bounds", "--outages", lost, "--victims", "kill", "--out", dir)
 	require.Contains(t, o.stdout, "\nat least (easy:order=shortest)  ", o.stdout)
 	require.Zero(t, call("report", dir).code)
 	require.Contains(t, read(t, filepath.Join(dir, "report.html")), "fcfs has no bounds: job 1 was ended before its time")
@@ -172,8 +160,7 @@ func TestBoundsOfOtherJobsAreOtherBounds(t *testing.T) {
 // processors are rejected.
 func TestPoliciesThatRunOtherJobsHaveOtherBounds(t *testing.T) {
 	log := write(t, "log.swf", threeJobs+"4 0 -1 50 1 -1 -1 1 50 -1 1 1 1 -1 1 -1 -1 -1\n")
-	o := call("simulate", log, "--policy", "fcfs,fcfs:power-cap=300", "--power", "idle=0:busy=100", "--bounds", "--format", "csv")
-	require.Zero(t, o.code, o.stderr)
+	o := succeed(t, "simulate", log, "--policy", "fcfs,fcfs:power-cap=300", "--power", "idle=0:busy=100", "--bounds", "--format", "csv")
 	// The work of all jobs over 4 processors, and the last job alone.
 	require.Equal(t, map[string]string{"fcfs": "612.5", "fcfs:power-cap=300": "50"}, column(t, o.stdout, "least_makespan"))
 }
@@ -182,15 +169,13 @@ func TestPoliciesThatRunOtherJobsHaveOtherBounds(t *testing.T) {
 func TestBoundsAreNotOfReservations(t *testing.T) {
 	log := write(t, "log.swf", threeJobs)
 	booked := write(t, "booked.csv", "job_id,start,processors,duration\n9,1000,4,100\n")
-	o := call("simulate", log, "--policy", "fcfs", "--bounds", "--reservations", booked)
-	require.Zero(t, o.code, o.stderr)
+	o := succeed(t, "simulate", log, "--policy", "fcfs", "--bounds", "--reservations", booked)
 	require.Contains(t, strings.Join(strings.Fields(o.stdout), " "), "at least 0:10:00 0:02:13 1.50")
 }
 
 func TestAMachineOfNodesHasNoBounds(t *testing.T) {
 	domain := write(t, "domain.yaml", "cycle: 600\ngenerate: {count: 10}\nbatches: {cycles: 1, jobs: 3}\n")
-	o := call("simulate", "--domain", domain, "--bounds", "--format", "csv")
-	require.Zero(t, o.code, o.stderr)
+	o := succeed(t, "simulate", "--domain", domain, "--bounds", "--format", "csv")
 	require.Contains(t, o.stderr, "there are no bounds: bounds are of clusters, and this machine has nodes or sites")
 	require.Contains(t, o.stdout, ",least_makespan,")
 }

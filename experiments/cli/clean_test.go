@@ -77,8 +77,7 @@ func TestWhatTheHeaderSaysRepeatsACleaning(t *testing.T) {
 		from := log
 		for i, flags := range steps {
 			to := fmt.Sprintf("step%d.swf", i)
-			got := call(append([]string{"trace", "convert", from, to}, flags...)...)
-			require.Zero(t, got.code, got.stderr)
+			succeed(t, append([]string{"trace", "convert", from, to}, flags...)...)
 			from = to
 		}
 		want, err := os.ReadFile(from)
@@ -88,8 +87,7 @@ func TestWhatTheHeaderSaysRepeatsACleaning(t *testing.T) {
 		from = log
 		for i, note := range notes {
 			to := fmt.Sprintf("again%d.swf", i)
-			got := call(append(shellWords(t, note[1]), from, to)...)
-			require.Zero(t, got.code, "%s: %s", note[1], got.stderr)
+			succeed(t, append(shellWords(t, note[1]), from, to)...)
 			from = to
 		}
 		again, err := os.ReadFile(from)
@@ -100,8 +98,7 @@ func TestWhatTheHeaderSaysRepeatsACleaning(t *testing.T) {
 
 func TestWhatIsLeftOutIsTold(t *testing.T) {
 	log := messy(t)
-	got := call("trace", "convert", log, "-", "--where", "user != 10", "--flurries=jobs=50:within=1h", "--after=8640")
-	require.Zero(t, got.code, got.stderr)
+	got := succeed(t, "trace", "convert", log, "-", "--where", "user != 10", "--flurries=jobs=50:within=1h", "--after=8640")
 	require.Equal(t, `messy.swf: --where leaves out 34 records
 messy.swf: --after, --before leaves out 0 records
 messy.swf: --flurries leaves out 60 records
@@ -114,8 +111,7 @@ func TestAnAnonymousLogHasTheSameSchedule(t *testing.T) {
 	log := messy(t)
 	dir := t.TempDir()
 	anonymous := filepath.Join(dir, "anonymous.swf")
-	got := call("trace", "convert", log, anonymous, "--anonymise", "--key=random", "--drop-lines=Acknowledge,Note")
-	require.Zero(t, got.code, got.stderr)
+	succeed(t, "trace", "convert", log, anonymous, "--anonymise", "--key=random", "--drop-lines=Acknowledge,Note")
 	text, err := os.ReadFile(anonymous)
 	require.NoError(t, err)
 	for _, name := range []string{"Jane", "John", "debug", "batch"} {
@@ -123,8 +119,7 @@ func TestAnAnonymousLogHasTheSameSchedule(t *testing.T) {
 	}
 	require.NotContains(t, string(text), " 374 ")
 	times := func(trace, out string) (all []string) {
-		got := call("simulate", trace, "--policy", "easy", "--out", filepath.Join(dir, out), "--procs=8")
-		require.Zero(t, got.code, got.stderr)
+		succeed(t, "simulate", trace, "--policy", "easy", "--out", filepath.Join(dir, out), "--procs=8")
 		for _, row := range table(t, filepath.Join(dir, out), "jobs-easy.csv") {
 			all = append(all, row["job_id"]+" "+row["starting_time"]+" "+row["finish_time"])
 		}
@@ -138,14 +133,11 @@ func TestAFilterOfSimulateIsThatOfConvert(t *testing.T) {
 	dir := t.TempDir()
 	kept := filepath.Join(dir, "kept.swf")
 	const filter = "user in 11..12 and (queue == 'batch' or hour < 12)"
-	got := call("trace", "convert", log, kept, "--where", filter)
-	require.Zero(t, got.code, got.stderr)
-	want := call("simulate", kept, "--policy=easy", "--format=csv")
-	require.Zero(t, want.code, want.stderr)
+	got := succeed(t, "trace", "convert", log, kept, "--where", filter)
+	want := succeed(t, "simulate", kept, "--policy=easy", "--format=csv")
 	seconds := regexp.MustCompile(`,[0-9.]+(,0,[0-9.]+\n)$`) // of CPU, which differ
 	withoutSeconds := func(csv string) string { return seconds.ReplaceAllString(csv, "$1") }
-	got = call("simulate", log, "--policy=easy", "--format=csv", "--where", filter, "--out", filepath.Join(dir, "out"))
-	require.Zero(t, got.code, got.stderr)
+	got = succeed(t, "simulate", log, "--policy=easy", "--format=csv", "--where", filter, "--out", filepath.Join(dir, "out"))
 	require.Equal(t, withoutSeconds(want.stdout), withoutSeconds(got.stdout))
 	manifest, err := os.ReadFile(filepath.Join(dir, "out", "manifest.json"))
 	require.NoError(t, err)
@@ -153,20 +145,15 @@ func TestAFilterOfSimulateIsThatOfConvert(t *testing.T) {
 
 	file := filepath.Join(dir, "scenario.yaml")
 	require.NoError(t, os.WriteFile(file, fmt.Appendf(nil, "workload:\n  trace: %s\n  where: %q\npolicies: [easy]\n", log, filter), 0o666))
-	got = call("simulate", file, "--format=csv")
-	require.Zero(t, got.code, got.stderr)
+	got = succeed(t, "simulate", file, "--format=csv")
 	require.Equal(t, withoutSeconds(want.stdout), withoutSeconds(got.stdout))
 
-	got = call("validate", filepath.Join(dir, "out", "jobs-easy.csv"), log)
-	require.Zero(t, got.code, got.stderr)
+	got = succeed(t, "validate", filepath.Join(dir, "out", "jobs-easy.csv"), log)
 	require.Contains(t, got.stderr, "the run was made with --where="+filter)
-	got = call("validate", filepath.Join(dir, "out", "jobs-easy.csv"), log, "--scenario", settingsFile(t, "--where=procs == 1"))
-	require.Equal(t, 1, got.code)
-	got = call("validate", filepath.Join(dir, "out", "jobs-easy.csv"), log, "--scenario", settingsFile(t, "--where="+filter))
-	require.Zero(t, got.code, got.stderr)
+	got = exits(t, exitFailed, "validate", filepath.Join(dir, "out", "jobs-easy.csv"), log, "--scenario", settingsFile(t, "--where=procs == 1"))
+	got = succeed(t, "validate", filepath.Join(dir, "out", "jobs-easy.csv"), log, "--scenario", settingsFile(t, "--where="+filter))
 
-	got = call("trace", "info", log, "--where", filter)
-	require.Zero(t, got.code, got.stderr)
+	got = succeed(t, "trace", "info", log, "--where", filter)
 	require.Contains(t, got.stdout, "left out: filtered as asked")
 }
 
@@ -189,15 +176,13 @@ func TestALogIsSplitAndMerged(t *testing.T) {
 	log := messy(t)
 	dir := t.TempDir()
 	t.Chdir(dir)
-	got := call("trace", "convert", log, "users", "--by", "user")
-	require.Zero(t, got.code, got.stderr)
+	got := succeed(t, "trace", "convert", log, "users", "--by", "user")
 	require.Equal(t, "users/messy-user-10.swf\t34\nusers/messy-user-11.swf\t33\nusers/messy-user-12.swf\t33\nusers/messy-user-374.swf\t60\n", filepath.ToSlash(got.stdout))
 	part, err := os.ReadFile(filepath.Join("users", "messy-user-374.swf"))
 	require.NoError(t, err)
 	require.Contains(t, string(part), "; MaxJobs: 60\n")
 	require.Contains(t, string(part), " trace convert --by=user # user-374\n")
-	got = call("trace", "convert", "users/messy-user-11.swf", "users/messy-user-374.swf", "users/messy-user-12.swf", "users/messy-user-10.swf", "again.swf")
-	require.Zero(t, got.code, got.stderr)
+	got = succeed(t, "trace", "convert", "users/messy-user-11.swf", "users/messy-user-374.swf", "users/messy-user-12.swf", "users/messy-user-10.swf", "again.swf")
 	records := func(path string) string {
 		text, err := os.ReadFile(path)
 		require.NoError(t, err)
@@ -209,22 +194,18 @@ func TestALogIsSplitAndMerged(t *testing.T) {
 	require.Contains(t, string(text), "; MaxJobs: 160\n")
 	require.Contains(t, string(text), "; Queue: 1 debug\n; Queue: 2 batch\n")
 
-	got = call("trace", "convert", log, "users", "--by", "user")
-	require.Equal(t, 1, got.code)
+	got = exits(t, exitFailed, "trace", "convert", log, "users", "--by", "user")
 	require.Contains(t, got.stderr, "users is not empty")
 	require.NoError(t, os.Mkdir("empty", 0o777))
-	got = call("trace", "convert", log, "empty", "--by=3")
-	require.Zero(t, got.code, got.stderr)
+	got = succeed(t, "trace", "convert", log, "empty", "--by=3")
 	got = call("trace", "convert", log, "each", "--by=160") // more files than are open at a time
 	require.Zero(t, got.code, got.stderr)
 	each, err := filepath.Glob("each/*.swf")
 	require.NoError(t, err)
 	require.Len(t, each, 160)
-	got = call(append(append([]string{"trace", "convert"}, each...), "again.swf")...)
-	require.Zero(t, got.code, got.stderr)
+	got = succeed(t, append(append([]string{"trace", "convert"}, each...), "again.swf")...)
 	require.Equal(t, records(log), records("again.swf"))
-	got = call("trace", "convert", log, log, "double.swf", "--apart=users")
-	require.Zero(t, got.code, got.stderr)
+	got = succeed(t, "trace", "convert", log, log, "double.swf", "--apart=users")
 	got = call("trace", "info", "double.swf", "--where", "user > 374")
 	require.Contains(t, got.stdout, "160 of 320 lines")
 }
@@ -284,8 +265,7 @@ func TestASplitThatIsInterruptedLeavesNothingBehind(t *testing.T) {
 func TestNothingOfAKeyIsWritten(t *testing.T) {
 	key := write(t, "ours.key", "a secret of this house")
 	for name, path := range map[string]string{"KEYFILE": key, "random": "random"} {
-		got := call("trace", "convert", messy(t), "-", "--anonymise=users", "--key", path)
-		require.Zero(t, got.code, got.stderr)
+		got := succeed(t, "trace", "convert", messy(t), "-", "--anonymise=users", "--key", path)
 		require.Contains(t, got.stdout, " --anonymise=users --key="+name+"\n")
 		require.NotContains(t, got.stdout, "ours")
 	}
@@ -294,8 +274,7 @@ func TestNothingOfAKeyIsWritten(t *testing.T) {
 func TestOrdersAndFiltersSpeakOfColumnsOfAccountingLogs(t *testing.T) {
 	log := write(t, "accounts.txt", accounts)
 	dir := t.TempDir()
-	got := call("simulate", log, "--procs=4", "--out", dir, "--policy", `fcfs:order='column.gpus > 0 ? 0 : submit',easy:order='column.qos == "urgent" ? 0 : submit',fcfs`)
-	require.Zero(t, got.code, got.stderr)
+	succeed(t, "simulate", log, "--procs=4", "--out", dir, "--policy", `fcfs:order='column.gpus > 0 ? 0 : submit',easy:order='column.qos == "urgent" ? 0 : submit',fcfs`)
 	files, err := filepath.Glob(filepath.Join(dir, "jobs-*order*.csv"))
 	require.NoError(t, err)
 	require.Len(t, files, 2)
@@ -313,8 +292,7 @@ func TestOrdersAndFiltersSpeakOfColumnsOfAccountingLogs(t *testing.T) {
 	for filter, want := range map[string]string{
 		"user == 'alice' and qos != 'urgent'": "1 of 3 lines", "gpus > 0": "1 of 3 lines", "not (gpus > 0)": "2 of 3 lines", "partition in ['cpu', 'gpu']": "3 of 3 lines",
 	} {
-		got := call("trace", "info", log, "--procs=4", "--where", filter)
-		require.Zero(t, got.code, got.stderr)
+		got := succeed(t, "trace", "info", log, "--procs=4", "--where", filter)
 		require.Contains(t, got.stdout, want, filter)
 	}
 }
@@ -324,11 +302,9 @@ func TestWhatMergedLogsLoseIsToldOfEach(t *testing.T) {
 	whole := write(t, "whole.swf", "; MaxProcs: 8\n"+line)
 	damaged := write(t, "damaged.swf", "; MaxProcs: 8\n"+line+"no job\n")
 	out := filepath.Join(t.TempDir(), "out.swf")
-	got := call("trace", "convert", whole, damaged, out)
-	require.Zero(t, got.code, got.stderr)
+	got := succeed(t, "trace", "convert", whole, damaged, out)
 	require.Contains(t, got.stderr, "whole.swf, damaged.swf: from swf to swf is lost:\n  1 lines of damaged.swf: ")
-	got = call("trace", "convert", whole, damaged, out+"2", "--lossless")
-	require.Equal(t, exitFailed, got.code)
+	got = exits(t, exitFailed, "trace", "convert", whole, damaged, out+"2", "--lossless")
 	require.Contains(t, got.stderr, "--lossless was asked for")
 	require.NoFileExists(t, out+"2")
 	require.Empty(t, call("trace", "convert", whole, whole, out, "--lossless").stderr)

@@ -49,6 +49,16 @@ type outcome struct {
 // call runs the command within the test.
 func call(args ...string) outcome { return callWith("", args...) }
 
+// succeed calls the command, which must succeed.
+func succeed(t require.TestingT, args ...string) outcome { return exits(t, exitOK, args...) }
+
+// exits calls the command, which must end with an exit code.
+func exits(t require.TestingT, code int, args ...string) outcome {
+	got := call(args...)
+	require.Equal(t, code, got.code, "%v\n%s", args, got.stderr)
+	return got
+}
+
 func callWith(stdin string, args ...string) outcome {
 	var stdout, stderr bytes.Buffer
 	code := Run(context.Background(), Env{Args: args, Stdin: strings.NewReader(stdin), Stdout: &stdout, Stderr: &stderr})
@@ -95,8 +105,7 @@ func read(t *testing.T, path ...string) string {
 }
 
 func TestSimulateWithoutATraceRunsTheSample(t *testing.T) {
-	got := call("simulate")
-	require.Equal(t, exitOK, got.code)
+	got := succeed(t, "simulate")
 	require.Empty(t, got.stderr, "no progress bar where there is no terminal")
 	lines := strings.Split(strings.TrimSpace(got.stdout), "\n")
 	require.Len(t, lines, 4)
@@ -107,8 +116,7 @@ func TestSimulateWithoutATraceRunsTheSample(t *testing.T) {
 
 func TestSimulateWritesItsFiles(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "new", "out")
-	got := call("simulate", write(t, "a.swf", smallTrace), "--policy", "easy,fcfs:order=wfp3", "--out", dir)
-	require.Equal(t, exitOK, got.code, got.stderr)
+	succeed(t, "simulate", write(t, "a.swf", smallTrace), "--policy", "easy,fcfs:order=wfp3", "--out", dir)
 	require.Equal(t, []string{
 		"jobs-easy.csv", "jobs-fcfs-order=wfp3.csv", "manifest.json", "queue-easy.csv", "queue-fcfs-order=wfp3.csv", "summary.csv",
 	}, files(t, dir))
@@ -188,8 +196,7 @@ func TestFlagsReachTheSimulation(t *testing.T) {
 			c.path = path
 		}
 		dir := t.TempDir()
-		got := call(append([]string{"simulate", c.path, "--out", dir}, c.args...)...)
-		require.Equal(t, exitOK, got.code, got.stderr)
+		succeed(t, append([]string{"simulate", c.path, "--out", dir}, c.args...)...)
 		table, err := csv.NewReader(strings.NewReader(read(t, dir, "jobs-"+strings.TrimPrefix(c.args[0], "--policy=")+".csv"))).ReadAll()
 		require.NoError(t, err)
 		cells := map[string]string{}
@@ -223,8 +230,7 @@ func TestCompressionCanBeTurnedOff(t *testing.T) {
 func TestFilesAreTheSameForAnyNumberOfWorkers(t *testing.T) {
 	results := func(workers string) map[string]string {
 		dir := t.TempDir()
-		got := call("simulate", "--policy=fcfs,easy,conservative,easy-sjbf,easy:order=wfp3", "--estimates=tsafrir", "--first=1500", "--out", dir, "--workers", workers)
-		require.Equal(t, exitOK, got.code, got.stderr)
+		succeed(t, "simulate", "--policy=fcfs,easy,conservative,easy-sjbf,easy:order=wfp3", "--estimates=tsafrir", "--first=1500", "--out", dir, "--workers", workers)
 		texts := map[string]string{}
 		for _, name := range files(t, dir) {
 			texts[name] = read(t, dir, name)
@@ -336,8 +342,7 @@ func TestWrongUsageIsCode2AndSaysWhatIsWanted(t *testing.T) {
 		{"validate", "between 1 and 2 arg"},
 		{"validate jobs-easy.csv --policy eazy", "fcfs, easy"},
 	} {
-		got := call(strings.Fields(c.args)...)
-		require.Equal(t, exitUsage, got.code, "%s: %s", c.args, got.stderr)
+		got := exits(t, exitUsage, strings.Fields(c.args)...)
 		require.Contains(t, got.stderr, c.want, c.args)
 		require.Contains(t, got.stderr, "--help", c.args)
 		require.Empty(t, got.stdout, c.args)
@@ -347,8 +352,7 @@ func TestWrongUsageIsCode2AndSaysWhatIsWanted(t *testing.T) {
 func TestAFileNamesItsPolicyWithParameters(t *testing.T) {
 	trace, dir := write(t, "a.swf", smallTrace), t.TempDir()
 	require.Equal(t, exitOK, call("simulate", trace, "--policy=easy-sjbf:reservations=2:depth=3", "--out", dir).code)
-	got := call("validate", filepath.Join(dir, "jobs-easy-sjbf-reservations=2-depth=3.csv"), trace)
-	require.Equal(t, exitOK, got.code, got.stderr)
+	got := succeed(t, "validate", filepath.Join(dir, "jobs-easy-sjbf-reservations=2-depth=3.csv"), trace)
 	require.Empty(t, got.stderr)
 }
 
@@ -356,8 +360,7 @@ func TestFilesOfOtherPoliciesAreToldOfAndKept(t *testing.T) {
 	trace, dir := write(t, "a.swf", smallTrace), t.TempDir()
 	require.Empty(t, call("simulate", trace, "--policy=fcfs,easy", "--out", dir).stderr)
 	require.Empty(t, call("simulate", trace, "--policy=fcfs,easy", "--out", dir).stderr)
-	got := call("simulate", trace, "--policy=easy", "--out", dir)
-	require.Equal(t, exitOK, got.code)
+	got := succeed(t, "simulate", trace, "--policy=easy", "--out", dir)
 	require.Equal(t, 1, strings.Count(got.stderr, "\n"), got.stderr)
 	require.Contains(t, got.stderr, "not in this run, which are kept: jobs-fcfs.csv")
 	require.FileExists(t, filepath.Join(dir, "jobs-fcfs.csv"))
@@ -368,8 +371,7 @@ func TestEveryCommandHasHelp(t *testing.T) {
 		"", "simulate", "validate", "report", "plot", "explain", "sweep", "reproduce", "window",
 		"trace", "trace info", "trace list", "trace convert", "trace fetch", "completion",
 	} {
-		got := call(append(strings.Fields(args), "--help")...)
-		require.Equal(t, exitOK, got.code, args)
+		got := succeed(t, append(strings.Fields(args), "--help")...)
 		require.Contains(t, got.stdout, "Usage:", args)
 	}
 }
@@ -429,8 +431,7 @@ type toldOfALog struct {
 
 func TestTraceInfoTellsWhatIsInALog(t *testing.T) {
 	path := write(t, "a.swf", smallTrace)
-	got := call("trace", "info", path)
-	require.Equal(t, exitOK, got.code, got.stderr)
+	got := succeed(t, "trace", "info", path)
 	for _, want := range []string{"a.swf", "4 of 4 lines", "largest 6 processors", "longest 100 s"} {
 		require.Contains(t, got.stdout, want)
 	}
@@ -440,16 +441,14 @@ func TestTraceInfoTellsWhatIsInALog(t *testing.T) {
 	require.Equal(t, 10, info.Processors)
 	require.InDelta(t, (600+600+200+10)/10.0/3, info.Load, 1e-9)
 
-	got = call("trace", "info", write(t, "b.swf", strings.Replace(smallTrace, "MaxProcs", "Note", 1)))
-	require.Equal(t, exitOK, got.code, got.stderr)
+	got = succeed(t, "trace", "info", write(t, "b.swf", strings.Replace(smallTrace, "MaxProcs", "Note", 1)))
 	require.Contains(t, got.stdout, "neither MaxProcs nor MaxNodes")
 }
 
 func TestInfoTellsLineFieldAndReason(t *testing.T) {
 	require.Equal(t, exitOK, call("trace", "info", write(t, "a.swf", smallTrace), "--check").code)
 	bad := write(t, "b.swf", strings.Replace(smallTrace, "2 1 -1 100", "2 1 -1 long", 1))
-	got := call("trace", "info", bad, "--check")
-	require.Equal(t, exitFailed, got.code)
+	got := exits(t, exitFailed, "trace", "info", bad, "--check")
 	require.Contains(t, got.stdout, `line 3: field 4 (run time): text where a number belongs: "long"`)
 	require.Contains(t, got.stderr, "1 damaged")
 
@@ -465,8 +464,7 @@ func TestInfoTellsLineFieldAndReason(t *testing.T) {
 	require.EqualValues(t, 1, report.Counts["not-a-number"])
 	require.Equal(t, 4, report.Findings[0].Field)
 
-	got = call("trace", "info", write(t, "c.swf", swf("9 1 1 1", "3 1 1 1")), "--check")
-	require.Equal(t, exitFailed, got.code)
+	got = exits(t, exitFailed, "trace", "info", write(t, "c.swf", swf("9 1 1 1", "3 1 1 1")), "--check")
 	require.Contains(t, got.stderr, "1 out of order")
 }
 
@@ -482,8 +480,7 @@ func TestTraceConvert(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"b.swf", "b.swf.gz", "b.swf.zst"} {
 		out := filepath.Join(dir, name)
-		got := call("trace", "convert", path, out, "--sort", "--skip=1", "--first=2", "--shift", "--load=0.5")
-		require.Equal(t, exitOK, got.code, got.stderr)
+		succeed(t, "trace", "convert", path, out, "--sort", "--skip=1", "--first=2", "--shift", "--load=0.5")
 		var info toldOfALog
 		require.NoError(t, json.Unmarshal([]byte(call("trace", "info", out, "--format=json").stdout), &info))
 		require.EqualValues(t, 2, info.Jobs)
@@ -505,8 +502,7 @@ func TestValidateAcceptsWhatSimulateWrites(t *testing.T) {
 		flags = slices.DeleteFunc(flags, func(f string) bool { return f == "--pass=event" }) // promises hold in either mode
 		require.NoError(t, os.Remove(filepath.Join(dir, "manifest.json")))
 		for _, p := range []string{"fcfs", "easy", "conservative", "easy-sjbf"} {
-			got := call("validate", filepath.Join(dir, "jobs-"+p+".csv"), settingsFile(t, flags...))
-			require.Equal(t, exitOK, got.code, "%s %v: %s%s", p, flags, got.stdout, got.stderr)
+			got := succeed(t, "validate", filepath.Join(dir, "jobs-"+p+".csv"), settingsFile(t, flags...))
 			require.Contains(t, got.stdout, "valid\n")
 			require.Empty(t, got.stderr)
 		}
@@ -520,8 +516,7 @@ func TestValidateRefusesABrokenSchedule(t *testing.T) {
 	jobs := read(t, dir, "jobs-easy.csv")
 	broken := write(t, "jobs-easy.csv", strings.Replace(jobs, ",100,100,200,99,199,", ",90,100,190,89,189,", 1))
 	require.NotEqual(t, jobs, read(t, broken))
-	got := call("validate", broken, trace)
-	require.Equal(t, exitFailed, got.code)
+	got := exits(t, exitFailed, "validate", broken, trace)
 	require.Contains(t, got.stdout, "over capacity")
 	require.Contains(t, got.stderr, "not a valid schedule")
 }
@@ -529,15 +524,12 @@ func TestValidateRefusesABrokenSchedule(t *testing.T) {
 func TestValidateTakesSettingsFromTheManifest(t *testing.T) {
 	out := t.TempDir()
 	require.Zero(t, call("simulate", "--policy", "easy", "--first", "100", "--load", "0.5", "--out", out).code)
-	got := call("validate", out+"/jobs-easy.csv")
-	require.Zero(t, got.code, got.stderr)
+	got := succeed(t, "validate", out+"/jobs-easy.csv")
 	require.Contains(t, got.stdout, "100 jobs: ")
 	require.Contains(t, got.stderr, "by "+out+"/manifest.json the run was made with --first=100 --load=0.5\n")
-	got = call("validate", out+"/jobs-easy.csv", "--first", "99")
-	require.Equal(t, 1, got.code, "a flag stands in place of what the manifest says")
+	got = exits(t, exitFailed, "validate", out+"/jobs-easy.csv", "--first", "99")
 	require.Contains(t, got.stderr, "was made with --load=0.5\n")
-	got = call("validate", out+"/jobs-easy.csv", settingsFile(t, "--first=100", "--load=0.6"))
-	require.Equal(t, 1, got.code, "a scenario stands in place of all that the manifest says")
+	got = exits(t, exitFailed, "validate", out+"/jobs-easy.csv", settingsFile(t, "--first=100", "--load=0.6"))
 	require.NotContains(t, got.stderr, "was made with")
 	require.NoError(t, os.Remove(filepath.Join(out, "manifest.json")))
 	require.Equal(t, 1, call("validate", out+"/jobs-easy.csv").code)
@@ -549,14 +541,12 @@ func TestValidateTakesPromisesFromThePolicy(t *testing.T) {
 	dir := t.TempDir()
 	require.Equal(t, exitOK, call("simulate", trace, "--policy=easy", "--out", dir).code)
 	path := filepath.Join(dir, "jobs-easy.csv")
-	got := call("validate", path, trace, "--policy=fcfs")
-	require.Equal(t, exitFailed, got.code)
+	got := exits(t, exitFailed, "validate", path, trace, "--policy=fcfs")
 	require.Contains(t, got.stdout, "out of order")
 	require.Equal(t, exitOK, call("validate", path, trace, "--policy=none").code)
 	renamed := filepath.Join(dir, "mine.csv")
 	require.NoError(t, os.Rename(path, renamed))
-	got = call("validate", renamed, trace)
-	require.Equal(t, exitOK, got.code)
+	got = succeed(t, "validate", renamed, trace)
 	require.Contains(t, got.stderr, "does not name a policy")
 }
 
@@ -567,19 +557,16 @@ func TestValidateSaysWhereAFileIsDamaged(t *testing.T) {
 		"job_id\n1\n":                     "line 1",
 		rows.Jobs.Only().Header() + "\nx": "line 2",
 	} {
-		got := call("validate", write(t, "jobs-easy.csv", text), trace)
-		require.Equal(t, exitFailed, got.code)
+		got := exits(t, exitFailed, "validate", write(t, "jobs-easy.csv", text), trace)
 		require.Contains(t, got.stderr, want)
 	}
-	got := call("validate", filepath.Join(t.TempDir(), "none.csv"), trace)
-	require.Equal(t, exitFailed, got.code)
+	got := exits(t, exitFailed, "validate", filepath.Join(t.TempDir(), "none.csv"), trace)
 	require.Contains(t, got.stderr, "no such file")
 }
 
 func TestPoliciesThatAreGivenSeveralTimesAreAllRun(t *testing.T) {
 	trace := write(t, "a.swf", swf("0 100 1 100"))
-	got := call("simulate", trace, "--policy", "easy", "--policy", "fcfs,conservative", "--format", "csv")
-	require.Equal(t, exitOK, got.code, got.stderr)
+	got := succeed(t, "simulate", trace, "--policy", "easy", "--policy", "fcfs,conservative", "--format", "csv")
 	seconds := regexp.MustCompile(`,[0-9.]+(,0,[0-9.]+\n)`) // cpu_seconds, and nobody waits
 	once := call("simulate", trace, "--policy", "easy,fcfs,conservative", "--format", "csv")
 	require.Equal(t, seconds.ReplaceAllString(once.stdout, "$1"), seconds.ReplaceAllString(got.stdout, "$1"))

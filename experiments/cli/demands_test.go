@@ -54,8 +54,7 @@ func TestFiguresAreWrittenByOneAtATime(t *testing.T) {
 	figures := filepath.Join(t.TempDir(), "figures")
 	held, err := outdir.Open(figures)
 	require.NoError(t, err)
-	got := call("plot", dir, "queue", "-o", figures)
-	require.Equal(t, exitFailed, got.code)
+	got := exits(t, exitFailed, "plot", dir, "queue", "-o", figures)
 	require.Contains(t, got.stderr, "is writing into "+figures)
 	held.Close()
 	require.NoError(t, os.MkdirAll(figures, 0o777))
@@ -67,8 +66,7 @@ func TestFiguresAreWrittenByOneAtATime(t *testing.T) {
 func TestJobNumbersThatAreGivenTwiceAreSaid(t *testing.T) {
 	dir := t.TempDir()
 	twice := strings.Replace(smallTrace, "\n2 ", "\n1 ", 1)
-	got := call("simulate", write(t, "a.swf", twice), "--policy", "easy", "--out", dir)
-	require.Zero(t, got.code, got.stderr)
+	got := succeed(t, "simulate", write(t, "a.swf", twice), "--policy", "easy", "--out", dir)
 	require.Contains(t, got.stderr, "a.swf: 1 noted: job number given before (first: line 3)")
 	require.Regexp(t, `"noted": \[\s*\{\s*"reason": "repeated-number",\s*"count": 1`, read(t, dir, "manifest.json"))
 }
@@ -76,7 +74,6 @@ func TestJobNumbersThatAreGivenTwiceAreSaid(t *testing.T) {
 func TestAFileOfSettingsIsNoLog(t *testing.T) {
 	path := write(t, "a.yaml", "processors: 4\n")
 	require.NoError(t, os.Truncate(path, 17<<20))
-	got := call("simulate", path)
-	require.Equal(t, exitFailed, got.code)
+	got := exits(t, exitFailed, "simulate", path)
 	require.Contains(t, got.stderr, "a.yaml: it is 17825792 bytes long, and a file of settings has 16777216 at most")
 }

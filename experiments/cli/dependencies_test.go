@@ -49,8 +49,7 @@ func TestUnderFeedbackJobsOfALogComeByTheEndsOfOthers(t *testing.T) {
 		"--estimates tsafrir": {"1": "100", "2": "105", "3": "207", "4": "307", "5": "960", "6": "970", "7": "990"},
 	} {
 		dir := t.TempDir()
-		got := call(append([]string{"simulate", log, "--feedback", "--policy", "easy", "--out", dir}, strings.Fields(args)...)...)
-		require.Zero(t, got.code, got.stderr)
+		succeed(t, append([]string{"simulate", log, "--feedback", "--policy", "easy", "--out", dir}, strings.Fields(args)...)...)
 		require.Equal(t, want, column(t, read(t, dir, "jobs-easy.csv"), "submission_time"), args)
 		if args == "" {
 			require.Equal(t, map[string]string{"1": "", "2": "", "3": "1+7", "4": "3", "5": "", "6": "", "7": "6+20"}, column(t, read(t, dir, "jobs-easy.csv"), "after"))
@@ -60,8 +59,7 @@ func TestUnderFeedbackJobsOfALogComeByTheEndsOfOthers(t *testing.T) {
 
 func TestFeedbackThatChangesNothingIsTold(t *testing.T) {
 	const note = "no job names another one of the log as its preceding job (field 17), so that feedback changes nothing"
-	got := call("simulate", write(t, "small.swf", swf("0 9 1 9", "1 9 1 9")), "--feedback")
-	require.Zero(t, got.code)
+	got := succeed(t, "simulate", write(t, "small.swf", swf("0 9 1 9", "1 9 1 9")), "--feedback")
 	require.Equal(t, 1, strings.Count(got.stderr, note), got.stderr)
 	log := write(t, "log.swf", sessions)
 	require.Contains(t, call("simulate", log, "--feedback", "--skip", "4", "--first", "2").stderr, "log.swf: "+note)
@@ -80,16 +78,14 @@ func TestWhatFeedbackCannotMeanIsWrongUsage(t *testing.T) {
 		{[]string{jobs, "--feedback", "--procs", "4"}, "--feedback: it is about the records of a log"},
 		{[]string{"--feedback", "--domain", domainOf(t, batchDomain+"batches: {cycles: 3, jobs: 8}\n")}, "--feedback: it is about a trace"},
 	} {
-		got := call(append([]string{"simulate"}, c.args...)...)
-		require.Equal(t, 2, got.code, got.stderr)
+		got := exits(t, exitUsage, append([]string{"simulate"}, c.args...)...)
 		require.Contains(t, got.stderr, c.want)
 	}
 }
 
 func TestACycleInALogIsAnErrorThatNamesTheJobs(t *testing.T) {
 	log := write(t, "log.swf", strings.Replace(sessions, " 1 -1 -1\n", " 1 4 -1\n", 1))
-	got := call("simulate", log, "--feedback")
-	require.Equal(t, 1, got.code)
+	got := exits(t, exitFailed, "simulate", log, "--feedback")
 	require.Contains(t, got.stderr, "log.swf: jobs wait for each other, and none of them could ever come: 1 after 4 after 3 after 1")
 	require.Zero(t, call("simulate", log).code, "nobody asked")
 }
@@ -112,8 +108,7 @@ func TestEveryPolicyRunsJobsThatWaitForOthers(t *testing.T) {
 	}
 	for machine, policies := range lists {
 		dir := t.TempDir()
-		got := call("simulate", jobs, machine, "--policy", strings.Join(policies, ","), "--out", dir)
-		require.Zero(t, got.code, got.stderr)
+		got := succeed(t, "simulate", jobs, machine, "--policy", strings.Join(policies, ","), "--out", dir)
 		checked := 0
 		for _, name := range files(t, dir) {
 			if !strings.HasPrefix(name, "jobs-") {
@@ -144,23 +139,20 @@ func TestEveryPolicyRunsJobsThatWaitForOthers(t *testing.T) {
 		require.Contains(t, read(t, dir, "requests.csv"), ",10-15:ok+30\n")
 
 		again := t.TempDir()
-		got = call("simulate", filepath.Join(dir, "requests.csv"), machine, "--policy", strings.Join(policies, ","), "--out", again)
-		require.Zero(t, got.code, got.stderr)
+		got = succeed(t, "simulate", filepath.Join(dir, "requests.csv"), machine, "--policy", strings.Join(policies, ","), "--out", again)
 		require.Equal(t, schedules(t, dir), schedules(t, again))
 	}
 }
 
 func TestJobsWhosePredecessorsFailedAreToldTogether(t *testing.T) {
 	jobs := write(t, "jobs.csv", "id,submit,nodes,volume,runtime,after\n1,0,1,10,20,\n2,0,1,10,20,\n3,0,1,10,10,1:ok\n4,0,1,10,10,2:ok\n5,0,1,10,10,4:ok\n6,0,9,10,10,\n")
-	got := call("simulate", jobs, "--procs", "4", "--policy", "easy")
-	require.Zero(t, got.code)
+	got := succeed(t, "simulate", jobs, "--procs", "4", "--policy", "easy")
 	require.Contains(t, got.stderr, "easy: 4 of 6 jobs rejected, 3 of them: a job failed, after which it was to run")
 }
 
 func TestAPredecessorThatIsNotInTheFileIsAnError(t *testing.T) {
 	jobs := write(t, "jobs.jsonl", `{"id":1,"nodes":1,"volume":1,"after":"2"}`+"\n")
-	got := call("simulate", jobs, "--procs", "4")
-	require.Equal(t, 1, got.code)
+	got := exits(t, exitFailed, "simulate", jobs, "--procs", "4")
 	require.Contains(t, got.stderr, "jobs.jsonl: job 1 is to run after job 2, and there is no job 2")
 }
 
@@ -174,8 +166,7 @@ func TestJobsOfAGridWaitForOthers(t *testing.T) {
 	}
 	for policies, text := range grids {
 		grid, dir := write(t, "grid.yaml", text), t.TempDir()
-		got := call("simulate", jobs, "--grid", grid, "--policy", policies, "--out", dir)
-		require.Zero(t, got.code, got.stderr)
+		got := succeed(t, "simulate", jobs, "--grid", grid, "--policy", policies, "--out", dir)
 		for _, name := range strings.Split(policies, ",") {
 			text := read(t, dir, "jobs-"+name+".csv")
 			submit, end, state := column(t, text, "submission_time"), column(t, text, "finish_time"), column(t, text, "final_state")
@@ -203,8 +194,7 @@ func TestJobsOfAGridWaitForOthers(t *testing.T) {
 		submit := column(t, text, "submission_time")["20"]
 		late := text[:at] + strings.Replace(text[at:], ","+submit+",", ",7,", 1)
 		require.NoError(t, os.WriteFile(path, []byte(late), 0o666))
-		got = call("validate", path)
-		require.Equal(t, 1, got.code)
+		got = exits(t, exitFailed, "validate", path)
 		require.Contains(t, got.stdout, "submission_time is 7, and those that it follows have ended at "+submit)
 	}
 }
@@ -216,8 +206,7 @@ func TestOutagesOfAGridGoOnWhileJobsWaitForOthers(t *testing.T) {
 	short := write(t, "short.swf", swf("0 9 1 9"))
 	for jobs, grid := range map[string]string{waits: "clusters: [{processors: 2}]\n", short: "clusters: [{processors: 2, local: \"" + waits + "\"}]\n"} {
 		dir := t.TempDir()
-		got := call("simulate", jobs, "--grid", write(t, "grid.yaml", grid), "--policy", "earliest", "--outages", "exponential:mtbf=100:repair=10", "--out", dir)
-		require.Zero(t, got.code, got.stderr)
+		succeed(t, "simulate", jobs, "--grid", write(t, "grid.yaml", grid), "--policy", "earliest", "--outages", "exponential:mtbf=100:repair=10", "--out", dir)
 		rows := strings.Split(strings.TrimSpace(read(t, dir, "outages-earliest.csv")), "\n")
 		require.Greater(t, len(rows), 8, "of two processors in a thousand seconds: %v", rows)
 	}
@@ -225,8 +214,7 @@ func TestOutagesOfAGridGoOnWhileJobsWaitForOthers(t *testing.T) {
 
 func TestUnderFeedbackJobsOfAGridComeByTheEndsOfOthers(t *testing.T) {
 	dir := t.TempDir()
-	got := call("simulate", write(t, "log.swf", sessions), "--feedback", "--grid", write(t, "grid.yaml", "clusters: [{processors: 4}]\n"), "--policy", "earliest", "--out", dir)
-	require.Zero(t, got.code, got.stderr)
+	succeed(t, "simulate", write(t, "log.swf", sessions), "--feedback", "--grid", write(t, "grid.yaml", "clusters: [{processors: 4}]\n"), "--policy", "earliest", "--out", dir)
 	want := map[string]string{"1": "100", "2": "105", "3": "207", "4": "307", "5": "960", "6": "970", "7": "990"}
 	require.Equal(t, want, column(t, read(t, dir, "jobs-earliest.csv"), "submission_time"))
 	require.Zero(t, call("validate", dir).code)
@@ -245,23 +233,19 @@ const fork = `{"name": "fork", "schemaVersion": "1.5", "workflow": {
 
 func TestAWorkflowIsATrace(t *testing.T) {
 	flow, dir := write(t, "fork.json", fork), t.TempDir()
-	got := call("simulate", flow, "--procs", "2", "--policy", "fcfs,heft", "--out", dir)
-	require.Zero(t, got.code, got.stderr)
+	succeed(t, "simulate", flow, "--procs", "2", "--policy", "fcfs,heft", "--out", dir)
 	require.Equal(t, map[string]string{"1": "0", "2": "10", "3": "10", "4": "40", "5": "60"}, column(t, read(t, dir, "jobs-fcfs.csv"), "starting_time"))
 	require.Equal(t, map[string]string{"1": "0", "2": "10", "3": "80", "4": "10", "5": "40"}, column(t, read(t, dir, "jobs-heft.csv"), "starting_time"), "the longest way out is first, and what it waits for is kept")
 
 	nodes := domainOf(t, "nodes: nodes.csv\ncycle: 600\n", "nodes.csv", "id,performance,price\n1,1,1\n2,2,1\n")
-	got = call("simulate", flow, "--domain", nodes, "--policy", "heft", "--out", dir)
-	require.Zero(t, got.code, got.stderr)
+	succeed(t, "simulate", flow, "--domain", nodes, "--policy", "heft", "--out", dir)
 	require.Equal(t, map[string]string{"1": "0", "2": "15", "3": "5", "4": "5", "5": "35"}, column(t, read(t, dir, "jobs-heft.csv"), "starting_time"))
 }
 
 func TestWhatIsNoWorkflowIsSaid(t *testing.T) {
-	got := call("simulate", write(t, "x.json", `{"instances": []}`), "--procs", "2")
-	require.Equal(t, 1, got.code)
+	got := exits(t, exitFailed, "simulate", write(t, "x.json", `{"instances": []}`), "--procs", "2")
 	require.Contains(t, got.stderr, "x.json: workflow: this is no workflow in the format of WfCommons")
-	got = call("simulate", write(t, "fork.json", fork), "--procs", "2", "--first", "3")
-	require.Equal(t, 2, got.code)
+	got = exits(t, exitUsage, "simulate", write(t, "fork.json", fork), "--procs", "2", "--first", "3")
 	require.Contains(t, got.stderr, "--first: it is about a log, and fork.json is a workflow")
 	got = call("simulate", write(t, "fork.json", fork))
 	require.Contains(t, got.stderr, "procs: give the number of processors")
@@ -271,8 +255,7 @@ func TestWhatIsNoWorkflowIsSaid(t *testing.T) {
 func TestFeedbackOnADomainLeavesNoRequests(t *testing.T) {
 	dir := t.TempDir()
 	nodes := domainOf(t, "nodes: nodes.csv\ncycle: 600\n", "nodes.csv", "id,performance,price\n1,1,1\n2,1,1\n3,1,1\n4,1,1\n")
-	got := call("simulate", write(t, "log.swf", sessions), "--feedback", "--domain", nodes, "--policy", "easy", "--out", dir)
-	require.Zero(t, got.code, got.stderr)
+	succeed(t, "simulate", write(t, "log.swf", sessions), "--feedback", "--domain", nodes, "--policy", "easy", "--out", dir)
 	require.Equal(t, "207", column(t, read(t, dir, "jobs-easy.csv"), "submission_time")["3"])
 	require.NotContains(t, files(t, dir), "requests.csv")
 }

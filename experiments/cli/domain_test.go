@@ -56,8 +56,7 @@ policies: ["css", "easy:finder=amp"]
 `, "nodes.csv", threeNodes, "prices.csv", "time,node,price\n50,2,1\n", "local.csv", "node,start,length,known\n1,10,20,0\n")
 	trace := write(t, "small.swf", swf("0 100 1 100", "1 60 2 100", "2 50 4 90", "3 10 1 10"))
 	out := filepath.Join(t.TempDir(), "out")
-	got := call("simulate", trace, "--domain", d, "--out", out)
-	require.Zero(t, got.code, got.stderr)
+	got := succeed(t, "simulate", trace, "--domain", d, "--out", out)
 	require.Contains(t, got.stderr, "css, easy:finder=amp: 1 of 4 jobs rejected", "three nodes cannot hold four tasks")
 	require.Equal(t, []string{
 		"attempts-css.csv", "attempts-easy-finder=amp.csv", "capacity.csv", "cycles-css.csv", "cycles-easy-finder=amp.csv",
@@ -92,15 +91,13 @@ func TestTheGuidesDomainRuns(t *testing.T) {
 		return text
 	}
 	file, prices, nodes := block("yaml"), block("csv"), block("csv")
-	got := call("simulate", "--domain", domainOf(t, file, "prices.csv", prices))
-	require.Zero(t, got.code, got.stderr)
+	got := succeed(t, "simulate", "--domain", domainOf(t, file, "prices.csv", prices))
 	require.NotContains(t, got.stderr, "rejected")
 	require.Contains(t, got.stdout, "batch-slicer:k=5:shift=end  ")
 
 	_, others, _ := strings.Cut(file, "\n") // the first line is that of the nodes
 	require.Contains(t, string(page), "`nodes: nodes.csv`")
-	got = call("simulate", "--domain", domainOf(t, "nodes: nodes.csv\n"+others, "prices.csv", prices, "nodes.csv", nodes))
-	require.Zero(t, got.code, got.stderr)
+	got = succeed(t, "simulate", "--domain", domainOf(t, "nodes: nodes.csv\n"+others, "prices.csv", prices, "nodes.csv", nodes))
 	require.NotContains(t, got.stderr, "of a domain of", "there are nodes enough for every job")
 }
 
@@ -111,16 +108,14 @@ func TestTheGuidesUnionRuns(t *testing.T) {
 	_, rest, ok := strings.Cut(string(page), "`union.yaml`:\n\n```yaml\n")
 	require.True(t, ok)
 	text, _, _ := strings.Cut(rest, "```")
-	got := call("simulate", domainOf(t, text))
-	require.Zero(t, got.code, got.stderr)
+	got := succeed(t, "simulate", domainOf(t, text))
 	require.NotContains(t, got.stderr, "wait")
 	require.Contains(t, got.stdout, "bsf:k=3:within=domain   120 ")
 }
 
 func TestADomainGeneratesItsBatches(t *testing.T) {
 	d := domainOf(t, "generate: {count: 24}\ncycle: 600\nlocal: {level: [0, 2], cycles: 4}\nbatches: {cycles: 3, users: 3, real: [0.2, 1]}\ncriteria: [min-start, min-cost]\n")
-	one := call("simulate", "--domain", d, "--format", "csv")
-	require.Zero(t, one.code, one.stderr)
+	one := succeed(t, "simulate", "--domain", d, "--format", "csv")
 	lines := strings.Split(strings.TrimSpace(one.stdout), "\n")
 	require.Len(t, lines, 5, "the default policies")
 	for i, spec := range strings.Split(defaultNodePolicies, ",") {
@@ -133,8 +128,7 @@ func TestADomainRunsTheSameOnAnyNumberOfWorkers(t *testing.T) {
 	var texts []string
 	for _, workers := range []string{"1", "4"} {
 		out := t.TempDir()
-		got := call("simulate", "--domain", d, "--out", out, "--workers", workers)
-		require.Zero(t, got.code, got.stderr)
+		succeed(t, "simulate", "--domain", d, "--out", out, "--workers", workers)
 		text := ""
 		for _, name := range files(t, out) {
 			if name != "manifest.json" && name != "summary.csv" { // which tell times of the clock
@@ -150,8 +144,7 @@ func TestADomainRunsTheSameOnAnyNumberOfWorkers(t *testing.T) {
 
 func TestJobsThatNoCyclePlansAreSaidToWait(t *testing.T) {
 	d := domainOf(t, "nodes: nodes.csv\ncycle: 600\nbatches: {jobs: 3, nodes: [1, 1]}\npolicies: ['css:problem=batch-time:max-cost=1']\n", "nodes.csv", threeNodes)
-	got := call("simulate", "--domain", d)
-	require.Zero(t, got.code, got.stderr)
+	got := succeed(t, "simulate", "--domain", d)
 	require.Contains(t, got.stderr, "3 jobs still wait, from job 1 on: postponed: the budget B* of 1 cost units is")
 }
 
@@ -181,13 +174,11 @@ func TestWhatIsWrongWithADomainIsSaidWithItsPlace(t *testing.T) {
 		{"nodes: nodes.csv\ncycle: 1\n", threeNodes, "no jobs: give a TRACE, or batches in the file"},
 	} {
 		d := domainOf(t, c.text, "nodes.csv", c.nodes)
-		got := call("simulate", "--domain", d)
-		require.Equal(t, 1, got.code, c.text)
+		got := exits(t, exitFailed, "simulate", "--domain", d)
 		require.Contains(t, got.stderr, c.want, c.text)
 	}
 	d := domainOf(t, "generate: {}\ncycle: 600\nbatches: {}\npolicies: [zzz]\n")
-	got := call("simulate", "--domain", d, "--policy", "css")
-	require.Equal(t, 1, got.code, "though --policy stands in place of those")
+	got := exits(t, exitFailed, "simulate", "--domain", d, "--policy", "css")
 	require.Contains(t, got.stderr, `policies: `)
 	d = domainOf(t, "generate: {}\ncycle: 600\nbatches: {}\n")
 	require.Equal(t, 2, call("simulate", "--domain", d, "--policy", "cs").code)
@@ -201,8 +192,7 @@ func TestALongRunByTheCycle(t *testing.T) {
 	}
 	d := domainOf(t, "generate: {count: 100}\ncycle: 600\nlocal: {level: [1, 5], cycles: 110}\nbatches: {cycles: 100, jobs: 100, users: 40, real: [0.2, 1]}\ncriteria: [min-start, min-cost, min-finish]\n")
 	out := t.TempDir()
-	got := call("simulate", "--domain", d, "--policy", "css,bsf:k=5", "--out", out)
-	require.Zero(t, got.code, got.stderr)
+	succeed(t, "simulate", "--domain", d, "--policy", "css,bsf:k=5", "--out", out)
 	for _, policy := range []string{"css", "bsf-k=5"} {
 		rows := cyclesOf(t, filepath.Join(out, "cycles-"+policy+".csv"))
 		require.GreaterOrEqual(t, len(rows), 100)
@@ -222,8 +212,7 @@ func TestALongRunByTheCycle(t *testing.T) {
 
 func TestBatchesMayBeEmpty(t *testing.T) {
 	for _, empty := range []string{"cycles: 0", "jobs: 0"} {
-		got := call("simulate", "--domain", domainOf(t, "generate: {}\ncycle: 600\nbatches: {"+empty+"}\n"))
-		require.Equal(t, 1, got.code, empty)
+		got := exits(t, exitFailed, "simulate", "--domain", domainOf(t, "generate: {}\ncycle: 600\nbatches: {"+empty+"}\n"))
 		require.Contains(t, got.stderr, "domain.yaml: there are no jobs to simulate", empty)
 	}
 	got := call("simulate", "--domain", domainOf(t, "generate: {}\ncycle: 600\nbatches: {cycles: -1}\n"))
@@ -242,8 +231,7 @@ func TestFlagsThatADomainCannotHonourAreRefused(t *testing.T) {
 		{"--overrun raise", "there is none"},
 		{trace + " --overrun extend", "cut at the end of its reservation"},
 	} {
-		got := call(append([]string{"simulate", "--domain", d}, strings.Fields(c.args)...)...)
-		require.Equal(t, exitUsage, got.code, c.args)
+		got := exits(t, exitUsage, append([]string{"simulate", "--domain", d}, strings.Fields(c.args)...)...)
 		require.Contains(t, got.stderr, c.want, c.args)
 	}
 }
@@ -251,8 +239,7 @@ func TestFlagsThatADomainCannotHonourAreRefused(t *testing.T) {
 func TestTheManifestRepeatsADomainsRun(t *testing.T) {
 	d := domainOf(t, "nodes: nodes.csv\ncycle: 600\ntrace: {free: true}\n", "nodes.csv", threeNodes)
 	out := t.TempDir()
-	got := call("simulate", write(t, "small.swf", smallTrace), "--domain", d, "--first", "3", "--skip", "1", "--estimates", "exact", "--out", out)
-	require.Zero(t, got.code, got.stderr)
+	succeed(t, "simulate", write(t, "small.swf", smallTrace), "--domain", d, "--first", "3", "--skip", "1", "--estimates", "exact", "--out", out)
 	text, err := os.ReadFile(filepath.Join(out, "manifest.json"))
 	require.NoError(t, err)
 	var m metrics.Manifest
@@ -269,8 +256,7 @@ func TestTheManifestRepeatsADomainsRun(t *testing.T) {
 func TestRejectedJobsSayWhy(t *testing.T) {
 	d := domainOf(t, "nodes: nodes.csv\ncycle: 10\nbatches: {jobs: 5, nodes: [1, 2], volume: [100, 100]}\npolicies: [css]\n", "nodes.csv", threeNodes)
 	out := t.TempDir()
-	got := call("simulate", "--domain", d, "--out", out)
-	require.Zero(t, got.code, got.stderr)
+	got := succeed(t, "simulate", "--domain", d, "--out", out)
 	require.Regexp(t, `css: 5 of 5 jobs rejected, [345] of them: wants [12] nodes, but only 0 that meet its demands are fast enough to end within 10, the interval that is planned ahead`, got.stderr)
 	text, err := os.ReadFile(filepath.Join(out, "jobs-css.csv"))
 	require.NoError(t, err)
@@ -282,13 +268,11 @@ func TestSchedulesOfADomainAreNotHeldAgainstCountedProcessors(t *testing.T) {
 	out := t.TempDir()
 	require.Zero(t, call("simulate", "--domain", d, "--policy", "easy,css,fcfs:finder=amp", "--out", out).code)
 	refused := func(name string) {
-		got := call("validate", filepath.Join(out, name))
-		require.Equal(t, exitFailed, got.code, name)
+		got := exits(t, exitFailed, "validate", filepath.Join(out, name))
 		require.Contains(t, got.stderr, "is a schedule of the nodes of a domain: give what was asked for and the domain", name)
 		require.Zero(t, call("validate", filepath.Join(out, name), filepath.Join(out, "requests.csv"), "--domain", d).code, "and so it is")
 	}
-	got := call("validate", out)
-	require.Zero(t, got.code, got.stderr)
+	got := succeed(t, "validate", out)
 	require.Equal(t, 3, strings.Count(got.stdout, "; valid\n"))
 	require.NoError(t, os.Remove(filepath.Join(out, "manifest.json")))
 	refused("jobs-css.csv")
@@ -301,8 +285,7 @@ func TestSchedulesOfADomainAreNotHeldAgainstCountedProcessors(t *testing.T) {
 func TestFrontsAreWrittenWhereAPolicyTellsThem(t *testing.T) {
 	d := domainOf(t, "generate: {count: 24}\ncycle: 600\nlocal: {level: [0, 2], cycles: 4}\nbatches: {cycles: 3}\n")
 	out := t.TempDir()
-	got := call("simulate", "--domain", d, "--out", out, "--policy", "batch-slicer:k=2:front=30:problem=weights:weights=1/0/1/0:b-limit=share:owners=0.5,css")
-	require.Zero(t, got.code, got.stderr)
+	succeed(t, "simulate", "--domain", d, "--out", out, "--policy", "batch-slicer:k=2:front=30:problem=weights:weights=1/0/1/0:b-limit=share:owners=0.5,css")
 	const name = "pareto-batch-slicer-k=2-front=30-problem=weights-weights=1-0-1-0-b-limit=share-owners=0.5.csv"
 	require.Contains(t, files(t, out), name)
 	require.NotContains(t, files(t, out), "pareto-css.csv")
@@ -339,8 +322,7 @@ func TestFrontsAreWrittenWhereAPolicyTellsThem(t *testing.T) {
 
 func TestALabelThatNoNodeHasIsNamed(t *testing.T) {
 	file := write(t, "d.yaml", "generate: {count: 4}\ncycle: 600\nbatches: {cycles: 1, jobs: 2}\n")
-	got := call("simulate", "--domain", file, "--policy", "css:within=rack")
-	require.Equal(t, 1, got.code)
+	got := exits(t, exitFailed, "simulate", "--domain", file, "--policy", "css:within=rack")
 	require.Contains(t, got.stderr, `policy css:within=rack: within: no node has a label "rack"`)
 }
 
@@ -352,7 +334,6 @@ func TestASiteOfAGridDoesNotKeepWithin(t *testing.T) {
 }
 
 func TestFlagsOfValidateThatExcludeEachOtherAreNamed(t *testing.T) {
-	got := call("validate", "jobs.csv", "--grid", "g.yaml", "--domain", "d.yaml")
-	require.Equal(t, 2, got.code)
+	got := exits(t, exitUsage, "validate", "jobs.csv", "--grid", "g.yaml", "--domain", "d.yaml")
 	require.Contains(t, got.stderr, "--grid and --domain exclude each other")
 }

@@ -20,8 +20,7 @@ func explained(t *testing.T, args ...string) string {
 		"4 3 -1 4 2 -1 -1 2 4 -1 1 8 1 -1 -1 -1 -1 -1\n"+
 		"5 4 -1 4 9 -1 -1 9 4 -1 1 8 1 -1 -1 -1 -1 -1\n")
 	dir := filepath.Join(t.TempDir(), "results")
-	o := call(append([]string{"simulate", trace, "--out", dir}, args...)...)
-	require.Zero(t, o.code, o.stderr)
+	succeed(t, append([]string{"simulate", trace, "--out", dir}, args...)...)
 	return dir
 }
 
@@ -56,8 +55,7 @@ func TestDecisionsDoNotChangeOtherFiles(t *testing.T) {
 
 func TestAJobIsExplained(t *testing.T) {
 	dir := explained(t, "--policy", "easy,fcfs", "--decisions")
-	o := call("explain", dir, "3", "--policy", "easy")
-	require.Zero(t, o.code, o.stderr)
+	o := succeed(t, "explain", dir, "3", "--policy", "easy")
 	require.Equal(t, `job 3 under easy: 1 processor or node for 23 s at most, user 8
            2 s  submitted
            2 s  would have fitted, and would have delayed job 2 by 15 s, which was to start at 10 s
@@ -65,8 +63,7 @@ func TestAJobIsExplained(t *testing.T) {
           15 s  started, after waiting for 13 s
           38 s  finished
 `, o.stdout)
-	o = call("explain", dir, "1")
-	require.Zero(t, o.code, o.stderr)
+	o = succeed(t, "explain", dir, "1")
 	require.Contains(t, o.stdout, "job 1 under easy")
 	require.Contains(t, o.stdout, "job 1 under fcfs")
 	require.Contains(t, o.stdout, "0 s  started at once")
@@ -94,8 +91,7 @@ func TestWhatCannotBeExplainedIsCode1AndSaysWhy(t *testing.T) {
 		require.Equal(t, test.code, o.code, o.stderr)
 		require.Contains(t, o.stderr, test.want)
 	}
-	o := call("simulate", "--decisions")
-	require.Equal(t, 2, o.code)
+	o := exits(t, exitUsage, "simulate", "--decisions")
 	require.Contains(t, o.stderr, "--out")
 }
 
@@ -105,8 +101,7 @@ func TestALogOfDecisionsIsNoSettingOfAScenario(t *testing.T) {
 	require.True(t, found)
 	require.NotContains(t, settings, `"decisions":`)
 
-	o := call("simulate", write(t, "it.yaml", "settings: {decisions: true}\n"))
-	require.Equal(t, 1, o.code)
+	o := exits(t, exitFailed, "simulate", write(t, "it.yaml", "settings: {decisions: true}\n"))
 	require.Contains(t, o.stderr, "decisions")
 }
 
@@ -117,14 +112,12 @@ func TestJobsOfAGridAreExplainedSiteBySite(t *testing.T) {
 	grid := write(t, "grid.yaml", "clusters:\n- {name: a, processors: 4}\n- {name: b, processors: 2, local: own.swf}\n")
 	require.NoError(t, os.WriteFile(filepath.Join(filepath.Dir(grid), "own.swf"), []byte(swf("0 30 2 30", "0 8 1 8")), 0o666))
 	dir := t.TempDir()
-	o := call("simulate", log, "--grid", grid, "--policy", "distributed", "--decisions", "--out", dir)
-	require.Zero(t, o.code, o.stderr)
+	o := succeed(t, "simulate", log, "--grid", grid, "--policy", "distributed", "--decisions", "--out", dir)
 	require.Contains(t, files(t, dir), "decisions-distributed-a.csv")
 	require.Contains(t, files(t, dir), "decisions-distributed-b.csv")
 	require.NotContains(t, files(t, dir), "decisions-distributed.csv")
 	require.Zero(t, call("validate", dir).code)
-	o = call("explain", dir, "2")
-	require.Zero(t, o.code, o.stderr)
+	o = succeed(t, "explain", dir, "2")
 	require.Equal(t, `job 2 under distributed: 4 processors or nodes for 10 s at most, user 1
            1 s  submitted
           10 s  started, after waiting for 9 s
@@ -142,14 +135,12 @@ job 2 under distributed at b: 1 processor or node for 8 s at most, user 1
           30 s  started, after waiting for 30 s
           38 s  finished
 `, o.stdout)
-	o = call("explain", dir, "6")
-	require.Equal(t, 1, o.code)
+	o = exits(t, exitFailed, "explain", dir, "6")
 	require.Contains(t, o.stderr, "there is no job 6 in the run of distributed")
 
 	require.Zero(t, call("simulate", log, "--grid", grid, "--policy", "distributed", "--out", dir).code)
 	require.NotContains(t, files(t, dir), "decisions-distributed-a.csv", "it would tell of another run")
-	o = call("explain", dir, "1")
-	require.Equal(t, 1, o.code)
+	o = exits(t, exitFailed, "explain", dir, "1")
 	require.Contains(t, o.stderr, "simulate again with --decisions")
 }
 
@@ -157,21 +148,18 @@ func TestAHostileLogOfDecisionsDoesNoHarm(t *testing.T) {
 	dir := explained(t, "--policy", "easy", "--decisions")
 	path := filepath.Join(dir, "decisions-easy.csv")
 	require.NoError(t, os.WriteFile(path, []byte(read(t, path)+"1,other,0,0,1,,,,,,\x1b[31mred\x07,,,,\n"), 0o666))
-	o := call("explain", dir, "1")
-	require.Zero(t, o.code, o.stderr)
+	o := succeed(t, "explain", dir, "1")
 	require.Contains(t, o.stdout, "?[31mred?")
 	require.NotContains(t, o.stdout, "\x1b")
 }
 
 func TestSmallSchedulesAreDrawn(t *testing.T) {
 	dir := explained(t, "--policy", "easy,fcfs")
-	o := call("explain", dir)
-	require.Zero(t, o.code, o.stderr)
+	o := succeed(t, "explain", dir)
 	require.Contains(t, o.stdout, "easy:\n  |..........BBBBBDDDD\n  |AAAAAAAAAABBBBBDDDD\n  |AAAAAAAAAABBBBBCCCCCCCCCCCCCCCCCCCCCCC\n")
 	require.Contains(t, o.stdout, "fcfs:\n")
 	require.Contains(t, o.stdout, "from 0 s on, a column is 1 s\n")
-	o = call("explain", dir, "--policy", "fcfs", "--width", "20")
-	require.Zero(t, o.code, o.stderr)
+	o = succeed(t, "explain", dir, "--policy", "fcfs", "--width", "20")
 	require.NotContains(t, o.stdout, "easy")
 	require.Contains(t, o.stdout, "a column is 2 s")
 	require.Equal(t, 2, call("explain", dir, "--width", "3").code)
@@ -182,8 +170,7 @@ func TestSmallSchedulesAreDrawn(t *testing.T) {
 func TestALargeScheduleIsNotDrawnButSaysWhatToDo(t *testing.T) {
 	dir := t.TempDir()
 	require.Zero(t, call("simulate", "--policy", "easy", "--first", "3000", "--out", dir).code)
-	o := call("explain", dir)
-	require.Equal(t, exitFailed, o.code)
+	o := exits(t, exitFailed, "explain", dir)
 	require.Empty(t, o.stdout)
 	require.Contains(t, o.stderr, "bars of jobs are too many for a chart as text, which has at most 10000: name a job, as in gridslot explain "+dir+" 1, or look at the page of gridslot report "+dir)
 }

@@ -58,8 +58,7 @@ func TestUnusableTracesFailAndLeaveNothing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			out := filepath.Join(t.TempDir(), "out")
 			path := write(t, "trace.swf", c.text)
-			got := call(append([]string{"simulate", path, "--out", out}, strings.Fields(c.flags)...)...)
-			require.Equal(t, exitFailed, got.code, got.stderr)
+			got := exits(t, exitFailed, append([]string{"simulate", path, "--out", out}, strings.Fields(c.flags)...)...)
 			for _, want := range append(c.want, "trace.swf") {
 				require.Contains(t, got.stderr, want)
 			}
@@ -74,8 +73,7 @@ func TestATraceThatIsNotThereIsNamed(t *testing.T) {
 		"none.swf": "no such file", t.TempDir(): "directory",
 		"lubin:jobs=10": `no such file or directory: did you mean "lublin"?`, "KTH-SP2-1996-2.1-cnl.swf.gz": `did you mean "KTH-SP2-1996-2.1-cln"?`,
 	} {
-		got := call("simulate", path)
-		require.Equal(t, exitFailed, got.code)
+		got := exits(t, exitFailed, "simulate", path)
 		require.Contains(t, got.stderr, path)
 		require.Contains(t, got.stderr, want)
 	}
@@ -94,8 +92,7 @@ func TestDamagedLinesAreLeftOutAndCounted(t *testing.T) {
 			text := strings.Replace(smallTrace, c.from, c.to, 1)
 			require.NotEqual(t, smallTrace, text)
 			out := t.TempDir()
-			got := call("simulate", write(t, "a.swf", text), "--policy=easy", "--out", out)
-			require.Equal(t, exitOK, got.code, got.stderr)
+			got := succeed(t, "simulate", write(t, "a.swf", text), "--policy=easy", "--out", out)
 			require.Contains(t, got.stderr, "a.swf: 1 damaged")
 			require.Contains(t, got.stderr, "line 3")
 			var m metrics.Manifest
@@ -109,15 +106,13 @@ func TestDamagedLinesAreLeftOutAndCounted(t *testing.T) {
 func TestJobNumbersGivenTwiceAreTold(t *testing.T) {
 	text := strings.Replace(smallTrace, "3 2 ", "1 2 ", 1)
 	require.NotEqual(t, smallTrace, text)
-	got := call("simulate", write(t, "a.swf", text), "--policy=easy")
-	require.Equal(t, exitOK, got.code, got.stderr)
+	got := succeed(t, "simulate", write(t, "a.swf", text), "--policy=easy")
 	require.Equal(t, "gridslot: a.swf: 1 noted: job number given before (first: line 4)\n", got.stderr)
 }
 
 func TestAJobLargerThanTheMachineIsRejectedAndTold(t *testing.T) {
 	out := t.TempDir()
-	got := call("simulate", write(t, "a.swf", smallTrace+"5 4 -1 9 11 -1 -1 11 9 -1 1 1 1 -1 -1 -1 -1 -1\n"), "--policy=easy", "--out", out)
-	require.Equal(t, exitOK, got.code)
+	got := succeed(t, "simulate", write(t, "a.swf", smallTrace+"5 4 -1 9 11 -1 -1 11 9 -1 1 1 1 -1 -1 -1 -1 -1\n"), "--policy=easy", "--out", out)
 	require.Contains(t, got.stderr, "easy: 1 of 5 jobs rejected, 1 of them: wants 11 processors of a cluster of 10")
 	require.Contains(t, read(t, out, "jobs-easy.csv"), ",REJECTED,")
 	require.Contains(t, read(t, out, "summary.csv"), "easy,5,0,1,")
@@ -127,8 +122,7 @@ func TestAFolderThatCannotBeWrittenIsNamed(t *testing.T) {
 	file := write(t, "file", "")
 	trace := write(t, "a.swf", smallTrace)
 	for _, out := range []string{file, filepath.Join(file, "below"), "/proc/gridslot"} {
-		got := call("simulate", trace, "--out", out)
-		require.Equal(t, exitFailed, got.code, got.stderr)
+		got := exits(t, exitFailed, "simulate", trace, "--out", out)
 		require.Contains(t, got.stderr, "--out")
 		require.Contains(t, got.stderr, strings.TrimSuffix(out, "/below"))
 		require.Empty(t, got.stdout)
@@ -138,8 +132,7 @@ func TestAFolderThatCannotBeWrittenIsNamed(t *testing.T) {
 	got := drawn("lublin", "--jobs=10", "--out", filepath.Join(file, "a.swf"))
 	require.Equal(t, exitFailed, got.code)
 	require.Contains(t, got.stderr, file)
-	got = call("trace", "convert", trace, filepath.Join(file, "a.swf"))
-	require.Equal(t, exitFailed, got.code)
+	got = exits(t, exitFailed, "trace", "convert", trace, filepath.Join(file, "a.swf"))
 	require.Contains(t, got.stderr, file)
 }
 
@@ -168,8 +161,7 @@ func TestAFullDiskLeavesNothingHalfWritten(t *testing.T) {
 	t.Cleanup(func() { require.NoError(t, exec.Command("umount", disk).Run()) })
 
 	out := filepath.Join(disk, "out")
-	got := call("simulate", "--policy=fcfs,easy", "--out", out)
-	require.Equal(t, exitFailed, got.code)
+	got := exits(t, exitFailed, "simulate", "--policy=fcfs,easy", "--out", out)
 	require.Contains(t, got.stderr, "no space left")
 	require.Contains(t, got.stderr, "writing "+out+string(filepath.Separator)) // whichever file meets the end of the disk first
 	require.NoDirExists(t, out)
@@ -183,8 +175,7 @@ func TestAFullDiskLeavesNothingHalfWritten(t *testing.T) {
 	small := write(t, "a.swf", smallTrace)
 	require.Equal(t, exitOK, call("simulate", small, "--policy=fcfs", "--out", out).code)
 	require.Contains(t, files(t, out), "jobs-fcfs.csv")
-	got = call("simulate", "--policy=easy", "--out", out)
-	require.Equal(t, exitFailed, got.code)
+	got = exits(t, exitFailed, "simulate", "--policy=easy", "--out", out)
 	require.NotContains(t, files(t, out), "jobs-easy.csv")
 	require.Contains(t, files(t, out), "jobs-fcfs.csv")
 }
@@ -299,8 +290,7 @@ func TestTheUnsortedLogIsDiagnosedAndCanBeSorted(t *testing.T) {
 		t.Skip("GRIDSLOT_TRACES is not set: no archive logs at hand")
 	}
 	path := filepath.Join(dir, "bad-unsorted-Theta.swf.gz")
-	got := call("simulate", path)
-	require.Equal(t, exitFailed, got.code)
+	got := exits(t, exitFailed, "simulate", path)
 	require.Contains(t, got.stderr, fmt.Sprint(8056, " lines of the file go backwards"))
 	sorted := filepath.Join(t.TempDir(), "sorted.swf.gz")
 	require.Equal(t, exitOK, call("trace", "convert", path, sorted, "--sort").code)
@@ -309,12 +299,10 @@ func TestTheUnsortedLogIsDiagnosedAndCanBeSorted(t *testing.T) {
 
 func TestInfoFindsJobNumbersGivenTwice(t *testing.T) {
 	log := strings.Replace(smallTrace, "\n4 ", "\n2 ", 1)
-	got := call("trace", "info", write(t, "a.swf", log), "--check")
-	require.Equal(t, exitFailed, got.code)
+	got := exits(t, exitFailed, "trace", "info", write(t, "a.swf", log), "--check")
 	require.Contains(t, got.stdout, `line 5: field 1 (job number): job number given before: "2"`)
 	require.Contains(t, got.stderr, "1 with a number given before")
 
-	got = call("trace", "info", write(t, "a.swf", strings.Replace(smallTrace, "\n1 ", "\n9 ", 1)), "--check")
-	require.Equal(t, exitOK, got.code, got.stderr)
+	got = succeed(t, "trace", "info", write(t, "a.swf", strings.Replace(smallTrace, "\n1 ", "\n9 ", 1)), "--check")
 	require.Contains(t, got.stdout, "3 noted: job number not above every number before")
 }

@@ -213,8 +213,7 @@ func TestTheCatalogueIsSearchedByNameMachineAndSite(t *testing.T) {
 	count := func(pattern string) int {
 		t.Helper()
 		var logs []map[string]any
-		got := call("trace", "list", pattern, "--format=json")
-		require.Equal(t, exitOK, got.code, got.stderr)
+		got := succeed(t, "trace", "list", pattern, "--format=json")
 		require.NoError(t, json.Unmarshal([]byte(got.stdout), &logs))
 		return len(logs)
 	}
@@ -223,11 +222,9 @@ func TestTheCatalogueIsSearchedByNameMachineAndSite(t *testing.T) {
 	require.Equal(t, 1, count("DAS2-fs?-2003-1.swf.gz")-4)
 	require.Equal(t, 2, count("slurm")-1)
 	require.Equal(t, 1, count("riken"))
-	got := call("trace", "list", "no such log")
-	require.Equal(t, exitFailed, got.code)
+	got := exits(t, exitFailed, "trace", "list", "no such log")
 	require.Contains(t, got.stderr, `no log of the catalogue is about "no such log"`)
-	got = call("trace", "list", "[")
-	require.Equal(t, exitUsage, got.code)
+	got = exits(t, exitUsage, "trace", "list", "[")
 }
 
 func TestTheListKeepsItsColumnsAndKeysAndHasNewOnesBehind(t *testing.T) {

@@ -25,8 +25,7 @@ func withoutClocks(text string) string {
 func TestARunIsRepeatedFromItsManifest(t *testing.T) {
 	dir, again := filepath.Join(t.TempDir(), "a"), filepath.Join(t.TempDir(), "b")
 	require.Zero(t, call("simulate", "--policy", "easy,fcfs:order=largest", "--first", "60", "--load", "0.9", "--outages", "exponential:mtbf=5d:repair=4h", "--seed", "7", "--events", "--out", dir).code)
-	got := call("simulate", "--from-manifest", dir, "--out", again)
-	require.Zero(t, got.code, got.stderr)
+	succeed(t, "simulate", "--from-manifest", dir, "--out", again)
 	require.Equal(t, files(t, dir), files(t, again))
 	for _, name := range files(t, dir) {
 		switch a, b := read(t, dir, name), read(t, again, name); name {
@@ -51,8 +50,7 @@ func TestARunOnADomainIsRepeatedWithoutItsFile(t *testing.T) {
 	dir, again := filepath.Join(t.TempDir(), "a"), filepath.Join(t.TempDir(), "b")
 	require.Zero(t, call("simulate", jobs, "--domain", domain, "--policy", "easy", "--out", dir).code)
 	require.NoError(t, os.Remove(domain))
-	got := call("simulate", "--from-manifest", dir, "--out", again)
-	require.Zero(t, got.code, got.stderr)
+	succeed(t, "simulate", "--from-manifest", dir, "--out", again)
 	require.Equal(t, read(t, dir, "tasks-easy.csv"), read(t, again, "tasks-easy.csv"))
 }
 
@@ -62,8 +60,7 @@ func TestWhatCannotBeRepeatedIsTold(t *testing.T) {
 	require.Zero(t, call("simulate", log, "--policy", "easy", "--out", dir).code)
 
 	require.NoError(t, os.WriteFile(log, []byte("; MaxProcs: 4\n1 0 -1 20 2 -1 -1 2 20 -1 1 1 1 -1 1 -1 -1 -1\n"), 0o600))
-	got := call("simulate", "--from-manifest", dir)
-	require.Equal(t, 1, got.code)
+	got := exits(t, exitFailed, "simulate", "--from-manifest", dir)
 	require.Contains(t, got.stderr, "log.swf is not the log that the run had: it has been changed since")
 	got = call("simulate", log, "--from-manifest", dir) // knowingly
 	require.Zero(t, got.code, got.stderr)

@@ -59,11 +59,9 @@ func TestAGeneratedLogIsWhatTheSourceOfItsWordsRuns(t *testing.T) {
 		got := drawn(append(args, "--out", path, "--seed", "5")...)
 		require.Equal(t, exitOK, got.code, "%v: %s", args, got.stderr)
 		one, two := t.TempDir(), t.TempDir()
-		got = call("simulate", path, "--policy", "easy", "--out", one, "--strict", "--seed", "5")
-		require.Equal(t, exitOK, got.code, got.stderr)
+		got = succeed(t, "simulate", path, "--policy", "easy", "--out", one, "--strict", "--seed", "5")
 		require.Empty(t, got.stderr)
-		got = call("simulate", spec, "--policy", "easy", "--out", two, "--seed", "5")
-		require.Equal(t, exitOK, got.code, got.stderr)
+		got = succeed(t, "simulate", spec, "--policy", "easy", "--out", two, "--seed", "5")
 		require.True(t, maps.Equal(schedules(t, one), schedules(t, two)), spec)
 		require.Equal(t, 301, strings.Count(read(t, one, "jobs-easy.csv"), "\n"), spec)
 	}
@@ -78,8 +76,7 @@ func TestTheSeedOfASourceStandsForThatOfTheCall(t *testing.T) {
 		"poisson:load=0.7:size=zipf/1.5/64:runtime=exponential/1h", "sessions:load=0.5:size=1..20:runtime=15m", "resample:from=" + log, "vo:cycles=3",
 	} {
 		records := func(args ...string) (lines []string) {
-			got := call(append([]string{"trace", "convert"}, args...)...)
-			require.Equal(t, exitOK, got.code, got.stderr)
+			got := succeed(t, append([]string{"trace", "convert"}, args...)...)
 			for line := range strings.Lines(got.stdout) {
 				if !strings.HasPrefix(line, ";") {
 					lines = append(lines, line)
@@ -104,13 +101,11 @@ func TestTheSeedOfASourceStandsForThatOfTheCall(t *testing.T) {
 
 	for _, source := range []string{"lublin", "vo"} {
 		for _, seed := range []string{"-1", "1.5", "", "9223372036854775808"} {
-			got := call("trace", "convert", source+":seed="+seed, "-")
-			require.Equal(t, exitUsage, got.code, seed)
+			got := exits(t, exitUsage, "trace", "convert", source+":seed="+seed, "-")
 			require.Contains(t, got.stderr, fmt.Sprintf("seed is %q: want a whole number of 0 to 9223372036854775807", seed))
 		}
 	}
-	got := call("trace", "convert", "feedback:from="+log+":seed=3", "-")
-	require.Equal(t, exitUsage, got.code)
+	got := exits(t, exitUsage, "trace", "convert", "feedback:from="+log+":seed=3", "-")
 	require.Contains(t, got.stderr, `feedback does not take "seed"`)
 }
 
@@ -136,8 +131,7 @@ func TestTheLongestEstimateOfTsafrirsModelCanBeGiven(t *testing.T) {
 	require.Contains(t, read(t, filepath.Dir(path), "a.swf"), " --estimates=tsafrir:max=18h\n")
 
 	out := t.TempDir()
-	got = call("simulate", path, "--estimates", "tsafrir:max=5h", "--policy", "easy", "--out", out)
-	require.Equal(t, exitOK, got.code, got.stderr)
+	got = succeed(t, "simulate", path, "--estimates", "tsafrir:max=5h", "--policy", "easy", "--out", out)
 	require.Contains(t, got.stderr, fmt.Sprintf("%d changed: runtime cut to the model's longest estimate", cut))
 	require.Contains(t, read(t, out, "manifest.json"), `"estimates": "tsafrir:max=18000"`)
 }
@@ -178,12 +172,10 @@ func TestEstimatesOfTheFModelAreGeneratedAndSimulatedAlike(t *testing.T) {
 	exact, given := generatedLog(t, "lublin --jobs 400 --seed 3"), generatedLog(t, "lublin --jobs 400 --seed 3 --estimates fmodel:6")
 	one, two := t.TempDir(), t.TempDir()
 	for dir, args := range map[string][]string{one: {exact, "--estimates", "fmodel:6"}, two: {given}} {
-		got := call(append([]string{"simulate", "--policy", "easy", "--out", dir, "--seed", "3"}, args...)...)
-		require.Equal(t, exitOK, got.code, got.stderr)
+		succeed(t, append([]string{"simulate", "--policy", "easy", "--out", dir, "--seed", "3"}, args...)...)
 	}
 	require.True(t, maps.Equal(schedules(t, one), schedules(t, two)))
-	got := call("validate", filepath.Join(one, "jobs-easy.csv"), exact, "--scenario", settingsFile(t, "--estimates=fmodel:6", "--seed=3"))
-	require.Equal(t, exitOK, got.code, got.stderr+got.stdout)
+	succeed(t, "validate", filepath.Join(one, "jobs-easy.csv"), exact, "--scenario", settingsFile(t, "--estimates=fmodel:6", "--seed=3"))
 	longer := 0
 	for _, j := range jobsOf(t, given) {
 		require.LessOrEqual(t, j.Request.Length, 6*j.Runtime+des.Second)

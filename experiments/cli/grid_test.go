@@ -23,8 +23,7 @@ log: true
 
 func TestSimulateOnAGridWritesItsFiles(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "out")
-	got := call("simulate", write(t, "a.swf", smallTrace), "--grid", write(t, "grid.yaml", smallGrid), "--out", dir, "--format", "csv")
-	require.Equal(t, exitOK, got.code, got.stderr)
+	got := succeed(t, "simulate", write(t, "a.swf", smallTrace), "--grid", write(t, "grid.yaml", smallGrid), "--out", dir, "--format", "csv")
 	require.Equal(t, []string{
 		"clusters-oar.csv", "clusters-rla.csv", "jobs-oar-big.csv", "jobs-oar-cluster-2.csv", "jobs-oar.csv",
 		"jobs-rla-big.csv", "jobs-rla-cluster-2.csv", "jobs-rla.csv", "log-oar.txt", "log-rla.txt", "manifest.json", "summary.csv",
@@ -43,8 +42,7 @@ func TestSimulateOnAGridWritesItsFiles(t *testing.T) {
 func TestTheTableOfAGridHasTheWaitOfFragments(t *testing.T) {
 	trace := "; MaxProcs: 10\n1 0 -1 100 10 -1 -1 10 100 -1 1 1 1 -1 -1 -1 -1 -1\n2 0 -1 100 10 -1 -1 10 100 -1 1 1 1 -1 -1 -1 -1 -1\n"
 	grid := "clusters: [{processors: 10}, {processors: 5}]\nstrategies: [central]\n"
-	got := call("simulate", write(t, "a.swf", trace), "--grid", write(t, "grid.yaml", grid))
-	require.Equal(t, exitOK, got.code, got.stderr)
+	got := succeed(t, "simulate", write(t, "a.swf", trace), "--grid", write(t, "grid.yaml", grid))
 	lines := strings.Split(got.stdout, "\n")
 	require.True(t, strings.HasSuffix(lines[0], "  fragments' wait"), lines[0])
 	// The first takes the large cluster; of the second five tasks start at once
@@ -91,16 +89,14 @@ func TestGridsThatCannotBe(t *testing.T) {
 
 func TestAGridOutOfReachRejectsItsJobs(t *testing.T) {
 	grid := write(t, "grid.yaml", "clusters: [{processors: 10}]\nstrategies: [rla]\nnetwork: {bandwidth: 0}\n")
-	got := call("simulate", write(t, "a.swf", smallTrace), "--grid", grid, "--format", "csv")
-	require.Equal(t, exitOK, got.code, got.stderr)
+	got := succeed(t, "simulate", write(t, "a.swf", smallTrace), "--grid", grid, "--format", "csv")
 	require.Contains(t, got.stdout, "\nrla,4,0,4,")
 }
 
 func TestSimulateWithReservations(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "out")
 	booked := write(t, "booked.csv", "job_id,start,processors,duration\n101,150,10,20\n102,160,1,5\n")
-	got := call("simulate", write(t, "a.swf", smallTrace), "--reservations", booked, "--out", dir)
-	require.Equal(t, exitOK, got.code, got.stderr)
+	got := succeed(t, "simulate", write(t, "a.swf", smallTrace), "--reservations", booked, "--out", dir)
 	require.Contains(t, got.stderr, "fcfs, easy, conservative: 1 of 6 jobs rejected")
 	for _, policy := range []string{"fcfs", "easy", "conservative"} {
 		rows, err := csv.NewReader(strings.NewReader(read(t, dir, "jobs-"+policy+".csv"))).ReadAll()
@@ -118,8 +114,7 @@ func TestSimulateWithReservations(t *testing.T) {
 		}
 		require.Equal(t, 2, seen)
 	}
-	bad := call("simulate", "--reservations", write(t, "bad.csv", "job_id,start,processors,duration\n101,150,0,20\n"))
-	require.Equal(t, exitUsage, bad.code)
+	bad := exits(t, exitUsage, "simulate", "--reservations", write(t, "bad.csv", "job_id,start,processors,duration\n101,150,0,20\n"))
 	require.Contains(t, bad.stderr, "processors must be 1 or more")
 }
 
@@ -177,8 +172,7 @@ func TestAGridsFilesAgree(t *testing.T) {
 			slowdown += own
 		}
 		require.InEpsilon(t, slowdown/ended, number(s["mean_bounded_slowdown"]), 1e-6, file)
-		checked := call("validate", filepath.Join(dir, "jobs-"+file+".csv"), "--first", "400", "--grid", grid)
-		require.Equal(t, exitOK, checked.code, "%s: %s", file, checked.stdout)
+		succeed(t, "validate", filepath.Join(dir, "jobs-"+file+".csv"), "--first", "400", "--grid", grid)
 	}
 }
 
@@ -200,8 +194,7 @@ func TestAGridWhoseSitesPreemptIsChecked(t *testing.T) {
 	var text strings.Builder
 	require.NoError(t, csv.NewWriter(&text).WriteAll(rows))
 	require.NoError(t, os.WriteFile(name, []byte(text.String()), 0o666))
-	got := call("validate", file, "--first", "400", "--grid", grid)
-	require.Equal(t, exitFailed, got.code)
+	got := exits(t, exitFailed, "validate", file, "--first", "400", "--grid", grid)
 	require.Contains(t, got.stdout, "wrong run time")
 }
 
@@ -213,8 +206,7 @@ func TestASiteHasOwnJobsOfAnyKind(t *testing.T) {
 	for local, jobs := range map[string]int{own: 4, "lublin:jobs=20:procs=4": 22} {
 		dir := t.TempDir()
 		grid := write(t, "grid.yaml", "clusters:\n  - {name: a, processors: 4, local: \""+local+"\"}\n  - {name: b, processors: 1, speed: 0.01}\n")
-		got := call("simulate", log, "--grid", grid, "--policy", "earliest", "--out", dir)
-		require.Zero(t, got.code, got.stderr)
+		succeed(t, "simulate", log, "--grid", grid, "--policy", "earliest", "--out", dir)
 		text := read(t, dir, "jobs-earliest-a.csv")
 		require.Contains(t, read(t, dir, "clusters-earliest.csv"), "a,4,1,"+strconv.Itoa(jobs)+",", text)
 		if local == own {
@@ -226,8 +218,7 @@ func TestASiteHasOwnJobsOfAnyKind(t *testing.T) {
 		require.Zero(t, call("simulate", "--from-manifest", dir, "--out", again).code)
 		require.Equal(t, text, read(t, again, "jobs-earliest-a.csv"))
 	}
-	got := call("simulate", log, "--grid", write(t, "grid.yaml", "clusters: [{processors: 4, local: \"-\"}]\n"))
-	require.Equal(t, 1, got.code)
+	got := exits(t, exitFailed, "simulate", log, "--grid", write(t, "grid.yaml", "clusters: [{processors: 4, local: \"-\"}]\n"))
 	require.Contains(t, got.stderr, "cluster-1, jobs of its own: standard input can be read once")
 	got = call("simulate", log, "--grid", write(t, "grid.yaml", "clusters: [{processors: 4, local: gone.csv}]\n"))
 	require.Contains(t, got.stderr, "cluster-1, jobs of its own: ")
@@ -239,12 +230,10 @@ func TestTheFilesOfSitesBelongToTheirRun(t *testing.T) {
 	dir := t.TempDir()
 	args := []string{"simulate", write(t, "log.swf", swf("0 9 1 9")), "--grid", write(t, "grid.yaml", "clusters: [{name: a, processors: 4}]\n"), "--policy", "earliest", "--out", dir}
 	require.Zero(t, call(args...).code)
-	got := call(args...)
-	require.Zero(t, got.code)
+	got := succeed(t, args...)
 	require.NotContains(t, got.stderr, "also holds files of policies not in this run")
 	losses := filepath.Join(dir, "events-earliest-a.csv")
 	require.NoError(t, os.WriteFile(losses, []byte("site,from,to,processors\na,5,6,1\n"), 0o666))
-	got = call(append(args, "--outages", losses)...)
-	require.Equal(t, 2, got.code, got.stderr)
+	got = exits(t, exitUsage, append(args, "--outages", losses)...)
 	require.Contains(t, got.stderr, "--out: the run reads "+losses+", and would replace or remove it")
 }

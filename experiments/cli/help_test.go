@@ -22,8 +22,7 @@ func TestHelpOfACommandFitsOnAScreen(t *testing.T) {
 	var paths []string
 	everyCommand(newRoot(Env{}), func(cmd *cobra.Command) { paths = append(paths, cmd.CommandPath()) })
 	for _, path := range paths {
-		got := call(append(strings.Fields(path)[1:], "--help")...)
-		require.Zero(t, got.code, path)
+		got := succeed(t, append(strings.Fields(path)[1:], "--help")...)
 		lines := strings.Split(strings.TrimRight(got.stdout, "\n"), "\n")
 		require.LessOrEqual(t, len(lines), 60, path)
 		for _, line := range lines {
@@ -50,8 +49,7 @@ func TestEveryTopicOfHelpHasItsTable(t *testing.T) {
 		"outages": {"weibull"}, "victims": {"checkpoint"}, "predictors": {"recent"}, "correctors": {"tsafrir"}, "moldable": {"amdahl"},
 		"settings": {"estimates user|exact|factor:F|tsafrir|tsafrir:max=T|fmodel:F"},
 	} {
-		got := call("help", topic)
-		require.Zero(t, got.code, topic)
+		got := succeed(t, "help", topic)
 		for _, want := range wants {
 			require.Contains(t, got.stdout, want, topic)
 		}

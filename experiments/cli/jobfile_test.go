@@ -36,8 +36,7 @@ const batchDomain = "generate: {count: 24}\ncycle: 600\nlocal: {level: [0, 2], c
 
 func TestGeneratedBatchesAreThoseOfTheDomain(t *testing.T) {
 	first, again, packed := t.TempDir(), t.TempDir(), t.TempDir()
-	got := call("simulate", "--domain", domainOf(t, batchDomain+"batches: {cycles: 3, jobs: 8, users: 3, poorest: true, real: [0.2, 1], nodes: [1, 4]}\n"), "--out", first, "--seed", "3")
-	require.Zero(t, got.code, got.stderr)
+	got := succeed(t, "simulate", "--domain", domainOf(t, batchDomain+"batches: {cycles: 3, jobs: 8, users: 3, poorest: true, real: [0.2, 1], nodes: [1, 4]}\n"), "--out", first, "--seed", "3")
 
 	path := filepath.Join(t.TempDir(), "jobs.csv")
 	flags := []string{"vo", "--cycles", "3", "--jobs", "8", "--users", "3", "--poorest", "--real", "0.2..1", "--nodes", "1..4", "--seed", "3", "--out"}
@@ -46,15 +45,13 @@ func TestGeneratedBatchesAreThoseOfTheDomain(t *testing.T) {
 	require.Equal(t, read(t, first, "requests.csv"), read(t, path))
 
 	d := domainOf(t, batchDomain)
-	got = call("simulate", path, "--domain", d, "--out", again, "--seed", "3")
-	require.Zero(t, got.code, got.stderr)
+	got = succeed(t, "simulate", path, "--domain", d, "--out", again, "--seed", "3")
 	require.Equal(t, schedules(t, first), schedules(t, again))
 	require.Equal(t, read(t, path), read(t, again, "requests.csv"))
 
 	path = filepath.Join(t.TempDir(), "jobs.jsonl.zst")
 	require.Zero(t, drawn(append(flags, path)...).code)
-	got = call("simulate", path, "--domain", d, "--out", packed, "--seed", "3")
-	require.Zero(t, got.code, got.stderr)
+	got = succeed(t, "simulate", path, "--domain", d, "--out", packed, "--seed", "3")
 	require.Equal(t, schedules(t, first), schedules(t, packed))
 }
 
@@ -67,30 +64,25 @@ func TestARunCanBeRepeatedFromItsOwnRequests(t *testing.T) {
 	d := domainOf(t, batchDomain)
 	policies := "easy,easy:order=wfp3:reservations=all:finder=square-coord,conservative,fcfs,css,batch-slicer:k=3,bsf:q=0.5:fill=conservative"
 	one, two, three := t.TempDir(), filepath.Join(t.TempDir(), "requests"), t.TempDir()
-	got := call("simulate", jobs, "--domain", d, "--policy", policies, "--out", one)
-	require.Zero(t, got.code, got.stderr)
+	got := succeed(t, "simulate", jobs, "--domain", d, "--policy", policies, "--out", one)
 	require.Equal(t, read(t, jobs), read(t, one, "requests.csv"))
 
 	requests := filepath.Join(one, "requests.csv")
 	checked := 0
 	for _, name := range files(t, one) {
 		if strings.HasPrefix(name, "jobs-") {
-			got = call("validate", filepath.Join(one, name), requests, "--domain", d)
-			require.Zero(t, got.code, got.stdout)
+			got = succeed(t, "validate", filepath.Join(one, name), requests, "--domain", d)
 			require.Contains(t, got.stdout, " 44 jobs: ")
 			checked++
 		}
 	}
 	require.Equal(t, 7, checked)
-	got = call("validate", filepath.Join(one, "jobs-easy.csv"), requests, "--scenario", write(t, "other.yaml", "machine: "+d+"\nsettings: {seed: 2}\n"))
-	require.Equal(t, 1, got.code, "those are other nodes")
+	got = exits(t, exitFailed, "validate", filepath.Join(one, "jobs-easy.csv"), requests, "--scenario", write(t, "other.yaml", "machine: "+d+"\nsettings: {seed: 2}\n"))
 	require.Contains(t, got.stderr, "jobs-easy.csv is not a valid schedule of requests.csv")
 
-	got = call("simulate", requests, "--domain", d, "--policy", policies, "--out", two)
-	require.Zero(t, got.code, got.stderr)
+	got = succeed(t, "simulate", requests, "--domain", d, "--policy", policies, "--out", two)
 	require.Equal(t, schedules(t, one), schedules(t, two))
-	got = call("simulate", filepath.Join(two, "requests.csv"), "--domain", d, "--policy", policies, "--out", three)
-	require.Zero(t, got.code, got.stderr)
+	got = succeed(t, "simulate", filepath.Join(two, "requests.csv"), "--domain", d, "--policy", policies, "--out", three)
 	for _, name := range files(t, three) {
 		if strings.HasPrefix(name, "jobs-") || strings.HasPrefix(name, "queue-") || strings.HasPrefix(name, "cycles-") {
 			require.Equal(t, read(t, two, name), read(t, three, name), "byte for byte")
@@ -99,8 +91,7 @@ func TestARunCanBeRepeatedFromItsOwnRequests(t *testing.T) {
 
 	// A part of the file, into its own folder: the file stays.
 	before := read(t, requests)
-	got = call("simulate", requests, "--domain", d, "--policy", "easy", "--out", one, "--first", "3")
-	require.Zero(t, got.code, got.stderr)
+	got = succeed(t, "simulate", requests, "--domain", d, "--policy", "easy", "--out", one, "--first", "3")
 	require.Equal(t, before, read(t, requests))
 }
 
@@ -110,14 +101,11 @@ func TestAPricedTraceCanBeRepeatedFromItsRequests(t *testing.T) {
 	with := domainOf(t, nodes+"trace: {performance: 2, wealth: [2, 3], patience: 9}\n", "nodes.csv", threeNodes)
 	without := domainOf(t, nodes, "nodes.csv", threeNodes)
 	one, two := t.TempDir(), t.TempDir()
-	got := call("simulate", trace, "--domain", with, "--out", one)
-	require.Zero(t, got.code, got.stderr)
+	got := succeed(t, "simulate", trace, "--domain", with, "--out", one)
 	requests := filepath.Join(one, "requests.csv")
-	got = call("simulate", requests, "--domain", with)
-	require.Equal(t, 1, got.code)
+	got = exits(t, exitFailed, "simulate", requests, "--domain", with)
 	require.Contains(t, got.stderr, "the key trace of the domain makes priced requests of a log's jobs, but those of the job file requests.csv state their own: leave the key out")
-	got = call("simulate", requests, "--domain", without, "--out", two)
-	require.Zero(t, got.code, got.stderr)
+	got = succeed(t, "simulate", requests, "--domain", without, "--out", two)
 	require.Equal(t, schedules(t, one), schedules(t, two))
 	require.Contains(t, read(t, two, "requests.csv"), "\n2,1,2,200,120,,,")
 }
@@ -130,8 +118,7 @@ func TestEachJobHasItsOwnCriterion(t *testing.T) {
 `)
 	d := domainOf(t, "nodes: nodes.csv\ncycle: 1000\n", "nodes.csv", threeNodes)
 	out := t.TempDir()
-	got := call("simulate", jobs, "--domain", d, "--policy", "easy", "--out", out)
-	require.Zero(t, got.code, got.stderr)
+	got := succeed(t, "simulate", jobs, "--domain", d, "--policy", "easy", "--out", out)
 	require.Contains(t, got.stderr, "easy: 1 of 4 jobs rejected, 1 of them: wants 1 nodes, but only 0 of 3 meet its demands")
 	var nodes []string
 	for i, row := range strings.Split(schedules(t, out)["jobs-easy.csv"], "\n") {
@@ -147,12 +134,10 @@ func TestEachJobHasItsOwnCriterion(t *testing.T) {
 func TestASearchThatNeedsABudgetSaysWhatToGive(t *testing.T) {
 	domain := domainOf(t, "generate: {count: 4}\ncycle: 20\ninterval: 300\n")
 	bare := write(t, "bare.csv", "id,submit,nodes,volume,budget,criterion\n1,0,2,20,1000,\n2,0,2,20,,\n")
-	got := call("simulate", bare, "--domain", domain, "--policy", "easy:finder=square-knapsack-dp-q")
-	require.Equal(t, exitFailed, got.code)
+	got := exits(t, exitFailed, "simulate", bare, "--domain", domain, "--policy", "easy:finder=square-knapsack-dp-q")
 	require.Contains(t, got.stderr, "policy easy: finder knapsack-dp-q: the dynamic programme needs a budget: give every job one, or take a search that needs none")
 	own := write(t, "own.csv", "id,submit,nodes,volume,budget,criterion\n1,0,2,20,1000,square-knapsack-dp-q\n2,0,2,20,,square-knapsack-dp-q\n")
-	got = call("simulate", own, "--domain", domain, "--policy", "easy", "--format", "csv")
-	require.Zero(t, got.code, got.stderr)
+	got = succeed(t, "simulate", own, "--domain", domain, "--policy", "easy", "--format", "csv")
 	require.Contains(t, got.stdout, "\neasy,2,0,1,")
 	require.Contains(t, got.stderr, "needs a budget")
 }
@@ -160,27 +145,22 @@ func TestASearchThatNeedsABudgetSaysWhatToGive(t *testing.T) {
 func TestAClusterTakesAJobFileAndSaysWhatItPassesOver(t *testing.T) {
 	jobs := write(t, "jobs.csv", "id,submit,nodes,volume,runtime,budget,needs,deadline,criterion\n"+
 		"1,0,2,100,80,5,,,\n2,1,2,100,100,7,ram>=4,,amp\n3,2,1,10,10,,,50,\n")
-	got := call("simulate", jobs, "--policy", "easy")
-	require.Equal(t, 1, got.code)
+	got := exits(t, exitFailed, "simulate", jobs, "--policy", "easy")
 	require.Contains(t, got.stderr, "procs: give the number of processors: the jobs do not tell it")
 	out := t.TempDir()
-	got = call("simulate", jobs, "--policy", "easy", "--procs", "2", "--out", out)
-	require.Zero(t, got.code, got.stderr)
+	got = succeed(t, "simulate", jobs, "--policy", "easy", "--procs", "2", "--out", out)
 	require.Contains(t, got.stderr, "jobs.csv: counted processors do not know, so that it was passed over: budget (2 jobs), needs (1 jobs), criterion (1 jobs)\n")
 	require.Contains(t, got.stderr, "1 of 3 jobs rejected, 1 of them: its deadline, 50, can no longer be met")
 	require.Equal(t, []string{"jobs-easy.csv", "manifest.json", "queue-easy.csv", "requests.csv", "summary.csv"}, files(t, out))
 	require.Contains(t, read(t, out, "requests.csv"), "\n2,1,2,100,100,,,7,,ram>=4,amp,,,\n")
 
-	got = call("validate", filepath.Join(out, "jobs-easy.csv"), jobs, "--procs", "2")
-	require.Zero(t, got.code, got.stdout)
+	got = succeed(t, "validate", filepath.Join(out, "jobs-easy.csv"), jobs, "--procs", "2")
 	require.Contains(t, got.stdout, "3 jobs: 2 finished, 0 killed, 1 rejected, 0 unfinished; valid")
-	got = call("validate", filepath.Join(out, "jobs-easy.csv"), jobs, "--scenario", write(t, "s.yaml", "processors: 2\nworkload: {estimates: exact}\n"))
-	require.Equal(t, exitFailed, got.code)
+	got = exits(t, exitFailed, "validate", filepath.Join(out, "jobs-easy.csv"), jobs, "--scenario", write(t, "s.yaml", "processors: 2\nworkload: {estimates: exact}\n"))
 	require.Contains(t, got.stderr, "estimates: it is about the records of a log")
 
 	grid := write(t, "grid.yaml", "clusters: [{processors: 2}, {processors: 1}]\nbrokers: 1\n")
-	got = call("simulate", jobs, "--grid", grid, "--policy", "oar")
-	require.Zero(t, got.code, got.stderr)
+	got = succeed(t, "simulate", jobs, "--grid", grid, "--policy", "oar")
 	require.Contains(t, got.stderr, "deadline (1 jobs)")
 	got = call("simulate", jobs, "--domain", domainOf(t, batchDomain), "--policy", "easy")
 	require.NotContains(t, got.stderr, "passed over", "a domain knows all of it")
@@ -188,8 +168,7 @@ func TestAClusterTakesAJobFileAndSaysWhatItPassesOver(t *testing.T) {
 
 func TestAScenarioNamesAJobFile(t *testing.T) {
 	d := domainOf(t, "processors: 4\nworkload: {trace: jobs.csv, first: 2}\npolicies: [easy]\n", "jobs.csv", "id,nodes,volume\n1,1,5\n2,1,5\n3,1,5\n")
-	got := call("simulate", d, "--format", "csv")
-	require.Zero(t, got.code, got.stderr)
+	got := succeed(t, "simulate", d, "--format", "csv")
 	require.Contains(t, got.stdout, "\neasy,2,0,0,5,")
 }
 
@@ -199,20 +178,17 @@ func TestWhatIsWrongWithAJobFileIsSaid(t *testing.T) {
 		"id,nodes,volume,criterion\n1,1,5,dep\n":     `jobs.csv:2: criterion: "dep" is not known: want one of alp, amp, `,
 		"id,nodes,volume\n":                          "jobs.csv: there are no jobs to simulate",
 	} {
-		got := call("simulate", write(t, "jobs.csv", text), "--procs", "4", "--out", filepath.Join(t.TempDir(), "out"))
-		require.Equal(t, 1, got.code)
+		got := exits(t, exitFailed, "simulate", write(t, "jobs.csv", text), "--procs", "4", "--out", filepath.Join(t.TempDir(), "out"))
 		require.Contains(t, got.stderr, want)
 	}
 	sound := write(t, "jobs.csv", "id,nodes,volume\n1,1,5\n")
 	for flag, value := range map[string]string{"estimates": "exact", "load": "0.5", "procs-from": "max", "missing-estimate": "drop", "overrun": "raise"} {
-		got := call("simulate", sound, "--procs", "4", "--"+flag, value)
-		require.Equal(t, 2, got.code, flag)
+		got := exits(t, exitUsage, "simulate", sound, "--procs", "4", "--"+flag, value)
 		require.Contains(t, got.stderr, "--"+flag+": ")
 		require.Contains(t, got.stderr, "the jobs of a job file state their own")
 	}
 	require.Zero(t, call("simulate", sound, "--procs", "4", "--strict", "--shift", "--overrun", "extend").code)
-	got := call("simulate", filepath.Join(t.TempDir(), "none.csv"), "--procs", "4")
-	require.Equal(t, 1, got.code)
+	got := exits(t, exitFailed, "simulate", filepath.Join(t.TempDir(), "none.csv"), "--procs", "4")
 	require.Contains(t, got.stderr, "no such file")
 }
 
@@ -265,12 +241,10 @@ func TestTheGuidesJobFileRuns(t *testing.T) {
 	d := domainOf(t, files[2], "nodes.csv", tables[1], "jobs.csv", tables[2])
 	require.Contains(t, files[2], "nodes: nodes.csv")
 	jobs, out := filepath.Join(filepath.Dir(d), "jobs.csv"), t.TempDir()
-	got := call("simulate", jobs, "--domain", d, "--out", out)
-	require.Zero(t, got.code, got.stderr)
+	got := succeed(t, "simulate", jobs, "--domain", d, "--out", out)
 	require.Empty(t, got.stderr, "nobody is turned away or left")
 	for _, name := range []string{"jobs-easy-finder=amp.csv", "jobs-batch-slicer-k=2.csv"} {
-		got = call("validate", filepath.Join(out, name), filepath.Join(out, "requests.csv"), "--domain", d)
-		require.Zero(t, got.code, got.stdout)
+		got = succeed(t, "validate", filepath.Join(out, name), filepath.Join(out, "requests.csv"), "--domain", d)
 	}
 	var nodes []string
 	for i, row := range strings.Split(schedules(t, out)["jobs-easy-finder=amp.csv"], "\n") {
@@ -284,8 +258,7 @@ func TestTheGuidesJobFileRuns(t *testing.T) {
 	require.True(t, ok)
 	args, _, _ = strings.Cut(args, "\n")
 	t.Chdir(t.TempDir())
-	got = call(append([]string{"trace", "convert"}, strings.Fields("vo"+args)...)...)
-	require.Zero(t, got.code, got.stderr)
+	got = succeed(t, append([]string{"trace", "convert"}, strings.Fields("vo"+args)...)...)
 	require.Equal(t, 201, strings.Count(read(t, "meta.csv"), "\n"))
 }
 
@@ -295,8 +268,7 @@ func TestTheReferencesJobFilesSayTheSame(t *testing.T) {
 	var requests []string
 	for name, text := range map[string]string{"a.csv": blocksOf(t, page, "csv")[0], "a.jsonl": blocksOf(t, page, "json")[0]} {
 		out := t.TempDir()
-		got := call("simulate", write(t, name, text), "--procs", "4", "--policy", "fcfs", "--out", out)
-		require.Zero(t, got.code, got.stderr)
+		succeed(t, "simulate", write(t, name, text), "--procs", "4", "--policy", "fcfs", "--out", out)
 		requests = append(requests, read(t, out, "requests.csv"))
 	}
 	require.Equal(t, requests[0], requests[1])

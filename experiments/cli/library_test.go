@@ -37,8 +37,7 @@ func TestToolsReadWhatAProgramLeaves(t *testing.T) {
 		{"explain", dir, "2"},
 		{"validate", filepath.Join(dir, "jobs-easy.csv"), log},
 	} {
-		o := call(args...)
-		require.Zero(t, o.code, "%v: %s", args, o.stderr)
+		succeed(t, args...)
 	}
 	trace, err := workload.OpenSWF(log)
 	require.NoError(t, err)

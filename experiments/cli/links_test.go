@@ -26,19 +26,16 @@ func TestLinksInAFolderOfResultsAreNotFollowed(t *testing.T) {
 	trace := write(t, "a.swf", swf("0 100 1 100", "10 100 2 200"))
 	scratch := filepath.Join(t.TempDir(), "scratch")
 	require.NoError(t, os.Symlink(dir, scratch))
-	got := call("simulate", trace, "--policy", "easy", "--out", scratch)
-	require.Equal(t, exitOK, got.code, got.stderr)
+	got := succeed(t, "simulate", trace, "--policy", "easy", "--out", scratch)
 	require.Equal(t, "secret", read(t, outside, "secret.csv"))
 	require.Contains(t, read(t, dir, "summary.csv"), "easy,")
 	jobs := filepath.Join(dir, "jobs-easy.csv")
 	for _, args := range [][]string{{"report", scratch}, {"explain", scratch}, {"plot", scratch, "policies"}, {"validate", jobs, trace}} {
-		got := call(args...)
-		require.Equal(t, exitOK, got.code, "%q: %s", args, got.stderr)
+		succeed(t, args...)
 	}
 	require.NoError(t, os.RemoveAll(filepath.Join(dir, "figures")))
 	require.NoError(t, os.Symlink(outside, filepath.Join(dir, "figures")))
-	got = call("plot", dir, "policies")
-	require.Equal(t, exitFailed, got.code)
+	got = exits(t, exitFailed, "plot", dir, "policies")
 	require.Contains(t, got.stderr, filepath.Join(dir, "figures")+" leads out of its folder")
 	link("report.html")
 	require.Equal(t, exitOK, call("report", dir).code)
@@ -60,8 +57,7 @@ func TestLinksInAFolderOfResultsAreNotFollowed(t *testing.T) {
 		kept := read(t, dir, name)
 		link(name)
 		for _, args := range readers {
-			got := call(args...)
-			require.Equal(t, exitFailed, got.code, "%s: %q: %s", name, args, got.stderr)
+			got := exits(t, exitFailed, args...)
 			require.Contains(t, got.stderr, filepath.Join(dir, name)+" leads out of its folder", args)
 		}
 		require.NoError(t, os.Remove(filepath.Join(dir, name)))
@@ -73,8 +69,7 @@ func TestLinksInAFolderOfResultsAreNotFollowed(t *testing.T) {
 	require.NoError(t, os.Mkdir(filepath.Join(dir, "jobs-"), 0o777))
 	out := "../" + filepath.Base(outside) + "/secret"
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "manifest.json"), []byte(strings.ReplaceAll(manifest, `"jobs-easy.csv"`, `"jobs-/../`+out+`.csv"`)), 0o666))
-	got = call("report", dir)
-	require.Equal(t, exitFailed, got.code)
+	got = exits(t, exitFailed, "report", dir)
 	require.Contains(t, got.stderr, "leads out of its folder")
 }
 
@@ -82,7 +77,6 @@ func TestAKeyOfAPlanIsNoPath(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "results.csv"), []byte("policy,seed,mean_wait\neasy,1,5\n"), 0o666))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "plan.csv"), []byte("index,key,seed,policy\n0,../../x,1,easy\n"), 0o666))
-	got := call("report", dir, "--table", "markdown")
-	require.Equal(t, exitFailed, got.code)
+	got := exits(t, exitFailed, "report", dir, "--table", "markdown")
 	require.Contains(t, got.stderr, filepath.Join(dir, "plan.csv")+`: line 2: column key: want 32 hexadecimal digits, not "../../x"`)
 }

@@ -14,8 +14,7 @@ import (
 // owners were paid, and what is left of the budgets of the jobs that ended.
 func TestMoneyIsPrinted(t *testing.T) {
 	out := t.TempDir()
-	got := call("simulate", "--domain", "../register/testdata/in/preempts.yaml", "--policy", "easy", "--out", out)
-	require.Zero(t, got.code, got.stderr)
+	got := succeed(t, "simulate", "--domain", "../register/testdata/in/preempts.yaml", "--policy", "easy", "--out", out)
 	_, money, told := strings.Cut(got.stdout, "money")
 	require.True(t, told, got.stdout)
 	cells := strings.Fields(strings.Split(money, "\n")[1])
@@ -58,8 +57,7 @@ func TestClustersOfAGridHavePrices(t *testing.T) {
 	} {
 		out := t.TempDir()
 		grid := write(t, "grid.yaml", "clusters: [{name: a, processors: 4, price: 2, local: "+log+"}, {name: b, processors: 8, speed: 0.5, price: 0.25"+c.keys+"}]\n")
-		got := call("simulate", log, "--grid", grid, "--policy", "cheapest", "--overrun", c.overrun, "--out", out)
-		require.Zero(t, got.code, got.stderr)
+		got := succeed(t, "simulate", log, "--grid", grid, "--policy", "cheapest", "--overrun", c.overrun, "--out", out)
 		require.Contains(t, got.stdout, "to owners")
 		var cost, paid []string
 		for _, row := range table(t, out, "jobs-cheapest.csv") {
@@ -87,8 +85,7 @@ func TestClustersOfAGridHavePrices(t *testing.T) {
 			require.Contains(t, text, change[0])
 			i := strings.LastIndex(text, change[0])
 			require.NoError(t, os.WriteFile(filepath.Join(out, file), []byte(text[:i]+change[1]+text[i+len(change[0]):]), 0o666))
-			found := call("validate", out)
-			require.Equal(t, exitFailed, found.code)
+			found := exits(t, exitFailed, "validate", out)
 			require.Contains(t, found.stdout, "false account")
 			require.NoError(t, os.WriteFile(filepath.Join(out, file), []byte(text), 0o666))
 		}
@@ -109,8 +106,7 @@ func TestAClusterTakesNoJobThatCannotPay(t *testing.T) {
 		"oar":               "dear dear cheap - cheap -",
 	} {
 		out := t.TempDir()
-		got := call("simulate", jobs, "--grid", grid, "--policy", strategy, "--out", out)
-		require.Zero(t, got.code, got.stderr)
+		got := succeed(t, "simulate", jobs, "--grid", grid, "--policy", strategy, "--out", out)
 		if strategy != "central" && strategy != "oar" {
 			require.NotContains(t, got.stderr, "passed over")
 		}
@@ -143,8 +139,7 @@ func TestPricesOfClustersThatAreNone(t *testing.T) {
 		"price: .nan":      "price must be 0 (free)",
 		"pay_by_use: true": "pay_by_use is about a price: give one, as in price: 2",
 	} {
-		got := call("simulate", "--grid", write(t, "grid.yaml", "clusters: [{processors: 4, "+keys+"}]\n"))
-		require.Equal(t, exitFailed, got.code)
+		got := exits(t, exitFailed, "simulate", "--grid", write(t, "grid.yaml", "clusters: [{processors: 4, "+keys+"}]\n"))
 		require.Contains(t, got.stderr, says)
 	}
 }
@@ -160,8 +155,7 @@ func TestWhatAGridPassesOver(t *testing.T) {
 		{domains, "earliest", ""},
 		{domains, "oar", "deadline (1 jobs)"},
 	} {
-		got := call("simulate", jobs, "--grid", write(t, "grid.yaml", c.grid), "--policy", c.strategy)
-		require.Zero(t, got.code, got.stderr)
+		got := succeed(t, "simulate", jobs, "--grid", write(t, "grid.yaml", c.grid), "--policy", c.strategy)
 		_, told, _ := strings.Cut(got.stderr, "passed over: ")
 		told, _, _ = strings.Cut(told, "\n")
 		require.Equal(t, c.told, told, "%s: %s", c.strategy, got.stderr)

@@ -21,13 +21,11 @@ func TestTheGuidesNestedGrid(t *testing.T) {
 	var waits, paid [2][]float64
 	for i, rule := range []string{"cheapest", "earliest"} {
 		grid, dir := write(t, "nested.yaml", strings.Replace(text, "strategy: cheapest", "strategy: "+rule, 1)), filepath.Join(t.TempDir(), "out")
-		got := call("simulate", "--grid", grid, "--out", dir)
-		require.Zero(t, got.code, got.stderr)
+		succeed(t, "simulate", "--grid", grid, "--out", dir)
 		for _, row := range table(t, dir, "summary.csv") {
 			waits[i], paid[i] = append(waits[i], numberOf(t, row["mean_wait"])), append(paid[i], numberOf(t, row["income"]))
 			s := row["policy"]
-			checked := call("validate", filepath.Join(dir, "jobs-"+s+".csv"), "--grid", grid)
-			require.Zero(t, checked.code, "%s: %s%s", s, checked.stdout, checked.stderr)
+			checked := succeed(t, "validate", filepath.Join(dir, "jobs-"+s+".csv"), "--grid", grid)
 			require.Contains(t, checked.stdout, "1,000 jobs: 1,000 finished, 0 killed, 0 rejected, 0 unfinished; valid")
 			var names []string
 			income := 0.0
@@ -75,8 +73,7 @@ func TestAHierarchyThatTakesNoTimeAndHidesNothingIsAFlatGrid(t *testing.T) {
 	text := strings.Replace(strings.Replace(flatVO,
 		"  - {name: west", "grids:\n- name: a\n  offers: all\n  domains:\n  - {name: west", 1),
 		"  - {name: north", "  grids:\n  - name: b\n    offers: all\n    domains:\n    - {name: north", 1)
-	got := call("simulate", "--grid", domainOf(t, text), "--out", deep)
-	require.Zero(t, got.code, got.stderr)
+	succeed(t, "simulate", "--grid", domainOf(t, text), "--out", deep)
 	without := strings.NewReplacer("a/b/", "", "a/", "", "and 1 other sites", "and 2 other sites").Replace
 	for _, s := range []string{"cheapest", "earliest", "preferred"} {
 		require.Equal(t, read(t, flat, "jobs-"+s+"-north.csv"), read(t, deep, "jobs-"+s+"-a-b-north.csv"))
@@ -103,11 +100,9 @@ func TestASiteThatIsAGridMayHaveClustersWithJobsOfTheirOwn(t *testing.T) {
 	grid := domainOf(t, "grids: [{clusters: [{processors: 64, local: own.swf}]}, {strategy: distributed, clusters: [{processors: 128}]}]\nbrokers: 2\nlog: true\nstrategies: [earliest, distributed]",
 		"own.swf", "1 0 -1 100 64 -1 -1 64 100 -1 1 1 1 -1 1 -1 -1 -1\n")
 	dir, trace := t.TempDir(), filepath.Join("..", "..", "traces", "sample.swf.gz")
-	got := call("simulate", trace, "--grid", grid, "--out", dir)
-	require.Zero(t, got.code, got.stderr)
+	succeed(t, "simulate", trace, "--grid", grid, "--out", dir)
 	for _, s := range []string{"earliest", "distributed"} {
-		checked := call("validate", filepath.Join(dir, "jobs-"+s+".csv"), trace, "--grid", grid)
-		require.Zero(t, checked.code, checked.stdout+checked.stderr)
+		succeed(t, "validate", filepath.Join(dir, "jobs-"+s+".csv"), trace, "--grid", grid)
 	}
 	require.Contains(t, read(t, dir, "jobs-earliest-grid-1-cluster-1.csv"), "\n1,")
 }

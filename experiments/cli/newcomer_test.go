@@ -24,13 +24,11 @@ func TestALogIsWrittenInTheFormatOfItsEnding(t *testing.T) {
 		}
 		for ending, begin := range map[string]string{"swf": "; ", "csv": "#! log of gridslot", "json": "{", "batsim.json": "{", "gwf": "#! fields", "sacct": "JobID|"} {
 			out := filepath.Join(t.TempDir(), "out."+ending)
-			got := call(append(args, out)...)
-			require.Zero(t, got.code, got.stderr)
+			succeed(t, append(args, out)...)
 			text, err := os.ReadFile(out)
 			require.NoError(t, err)
 			require.Equal(t, begin, string(text[:len(begin)]), "%s: %s", args, ending)
-			got = call("simulate", out, "--procs=64", "--policy=easy")
-			require.Zero(t, got.code, got.stderr)
+			succeed(t, "simulate", out, "--procs=64", "--policy=easy")
 		}
 	}
 }
@@ -62,23 +60,19 @@ func TestWhatIsNoLogSaysWhatToDo(t *testing.T) {
 		{"table.txt", "1,2,3\n", "--from csv:submit=COLUMN"},
 		{"table.csv", "JobID;User;Submitted;State\n1;a;2;COMPLETED\n", "--from csv:submit=COLUMN"},
 	} {
-		got := call("trace", "info", write(t, of.name, of.text))
-		require.Equal(t, 1, got.code)
+		got := exits(t, exitFailed, "trace", "info", write(t, of.name, of.text))
 		require.Contains(t, got.stderr, of.want, "%q", of.text)
 	}
 	for _, text := range []string{"<!DOCTYPE html>\n", "{\"jobs\":1,\"a\":2}\n", "words\n"} {
-		got := call("trace", "info", write(t, "log.swf", text))
-		require.Equal(t, 1, got.code)
+		got := exits(t, exitFailed, "trace", "info", write(t, "log.swf", text))
 		require.NotContains(t, got.stderr, "--from", text)
 	}
-	got := call("simulate", write(t, "jobs.csv", "job,submit,runtime,requested\n1,2,3,4\n"), "--procs=4")
-	require.Equal(t, 1, got.code)
+	got := exits(t, exitFailed, "simulate", write(t, "jobs.csv", "job,submit,runtime,requested\n1,2,3,4\n"), "--procs=4")
 	require.Contains(t, got.stderr, "--from csv:submit=COLUMN")
 }
 
 func TestOneEqualsSignIsToldApartFromTwo(t *testing.T) {
-	got := call("trace", "info", "--where", `user = 3`)
-	require.Equal(t, 2, got.code)
+	got := exits(t, exitUsage, "trace", "info", "--where", `user = 3`)
 	require.Contains(t, got.stderr, `column 6: "=" cannot stand here: what is equal is compared by ==`)
 }
 
@@ -89,8 +83,7 @@ func TestTheProcessorsGivenGoIntoAHeaderWithoutThem(t *testing.T) {
 		{"; MaxNodes: 8\n", "; MaxNodes: 8\n", ""},
 	} {
 		log := write(t, "log.swf", of.header+"1 0 -1 10 4 -1 -1 4 20 -1 1 1 1 -1 1 1 -1 -1\n")
-		got := call("trace", "convert", log, "-", "--procs=64")
-		require.Zero(t, got.code, got.stderr)
+		got := succeed(t, "trace", "convert", log, "-", "--procs=64")
 		require.Contains(t, got.stdout, of.want+"; Note:")
 		got = call("trace", "convert", log, "-", "--procs=64", "--to=batsim")
 		require.Contains(t, got.stdout, of.more)
@@ -101,8 +94,7 @@ func TestTheProcessorsGivenGoIntoAHeaderWithoutThem(t *testing.T) {
 
 func TestColumnsThatAnonymisationLeavesOutAreTold(t *testing.T) {
 	log := write(t, "log.csv", "submit,runtime,procs,user,gpus\n0,10,4,ann,2\n")
-	got := call("trace", "convert", log, "-", "--from=csv", "--to=csv", "--anonymise")
-	require.Zero(t, got.code, got.stderr)
+	got := succeed(t, "trace", "convert", log, "-", "--from=csv", "--to=csv", "--anonymise")
 	require.Contains(t, got.stderr, "--anonymise leaves out columns beyond SWF: gpus\n")
 	require.NotContains(t, got.stdout, "gpus")
 	got = call("trace", "convert", log, "-", "--from=csv", "--to=csv")
@@ -119,16 +111,14 @@ func TestAColumnThatTheLogHasNotGotIsTold(t *testing.T) {
 		`procs`:                         "",
 	} {
 		order = strings.ReplaceAll(order, "node list", "node_list")
-		got := call("simulate", log, "--from=csv", "--procs=4", "--policy", "easy:order='"+order+"'")
-		require.Zero(t, got.code, got.stderr)
+		got := succeed(t, "simulate", log, "--from=csv", "--procs=4", "--policy", "easy:order='"+order+"'")
 		if want == "" {
 			require.Empty(t, got.stderr, order)
 		} else {
 			require.Contains(t, got.stderr, want)
 		}
 	}
-	got := call("simulate", "--policy", "easy:order=column.gpus+0")
-	require.Zero(t, got.code, got.stderr)
+	got := succeed(t, "simulate", "--policy", "easy:order=column.gpus+0")
 	require.Contains(t, got.stderr, `has no column "gpus", so it is unknown of every job; it has none beyond SWF`)
 }
 
@@ -138,8 +128,7 @@ func TestABatsimWorkloadWithNamesGoesThereAndBackWithoutLoss(t *testing.T) {
 	first, second := filepath.Join(dir, "first.json"), filepath.Join(dir, "second.json")
 	log := write(t, "log.json", `{"nb_res":8,"jobs":[{"id":"w!1","subtime":1,"res":2,"profile":"p"},{"id":"w!2","subtime":2,"res":2,"profile":"p"}],`+profiles)
 	for _, files := range [][2]string{{log, first}, {first, second}} {
-		got := call("trace", "convert", files[0], files[1], "--lossless", "--drop-lines=Note")
-		require.Zero(t, got.code, got.stderr)
+		got := succeed(t, "trace", "convert", files[0], files[1], "--lossless", "--drop-lines=Note")
 		require.Empty(t, got.stderr)
 	}
 	require.Equal(t, read(t, dir, "first.json"), read(t, dir, "second.json"))
@@ -151,8 +140,7 @@ func TestABatsimWorkloadWithNamesGoesThereAndBackWithoutLoss(t *testing.T) {
 
 // The load of a model is a mean in the long run, and 2,000 jobs are not.
 func TestASourceThatMissesItsLoadSaysSo(t *testing.T) {
-	far := call("simulate", "lublin:jobs=2000:load=0.7", "--policy", "easy")
-	require.Zero(t, far.code, far.stderr)
+	far := succeed(t, "simulate", "lublin:jobs=2000:load=0.7", "--policy", "easy")
 	require.Contains(t, far.stderr, "lublin:jobs=2000:load=0.7: the jobs offer a load of 0.988, not the 0.7 of the model in the long run: with exact=on (lublin:jobs=2000:load=0.7:exact=on) they offer it\n")
 	for _, args := range [][]string{
 		{"lublin:jobs=2000:load=0.7:exact=on"},
@@ -182,8 +170,7 @@ func TestAStrategyByPriceOnClustersIsTold(t *testing.T) {
 		if c.file != mixed {
 			args = append(args, "--first", "20")
 		}
-		got := call(args...)
-		require.Zero(t, got.code, got.stderr)
+		got := succeed(t, args...)
 		if c.told == "" {
 			require.NotContains(t, got.stderr, "has a price", c.strategies)
 		} else {

@@ -50,10 +50,8 @@ func TestTheGuidesVirtualOrganisation(t *testing.T) {
 	text, _, _ := strings.Cut(after, "```")
 	grid, dir := write(t, "vo.yaml", text), filepath.Join(t.TempDir(), "out")
 	const strategy = "cheapest+earliest+preferred+distributed"
-	got := call("simulate", "--grid", grid, "--policy", strategy, "--out", dir)
-	require.Zero(t, got.code, got.stderr)
-	checked := call("validate", filepath.Join(dir, "jobs-"+strategy+".csv"), "--grid", grid)
-	require.Zero(t, checked.code, checked.stderr)
+	succeed(t, "simulate", "--grid", grid, "--policy", strategy, "--out", dir)
+	checked := succeed(t, "validate", filepath.Join(dir, "jobs-"+strategy+".csv"), "--grid", grid)
 	require.Contains(t, checked.stdout, "5,000 jobs: 5,000 finished, 0 killed, 0 rejected, 0 unfinished; valid")
 
 	sites := table(t, dir, "clusters-"+strategy+".csv")
@@ -100,28 +98,23 @@ const west = "generate: {count: 10, performance: [4, 8]}\ncycle: 300\ninterval: 
 func TestDomainsAndClustersInOneGrid(t *testing.T) {
 	grid := domainOf(t, smallVO, "west.yaml", west, "prices.csv", "time,node,price\n300,2,1\n650,2,9\n650,3,0\n")
 	dir := t.TempDir()
-	got := call("simulate", "--grid", grid, "--policy", "oar,preferred,distributed,cheapest+earliest", "--out", dir)
-	require.Zero(t, got.code, got.stderr)
+	succeed(t, "simulate", "--grid", grid, "--policy", "oar,preferred,distributed,cheapest+earliest", "--out", dir)
 	for _, s := range []string{"oar", "preferred", "distributed", "cheapest+earliest"} {
-		checked := call("validate", filepath.Join(dir, "jobs-"+s+".csv"), "--grid", grid)
-		require.Zero(t, checked.code, "%s: %s%s", s, checked.stdout, checked.stderr)
+		succeed(t, "validate", filepath.Join(dir, "jobs-"+s+".csv"), "--grid", grid)
 		require.Len(t, table(t, dir, "clusters-"+s+".csv"), 3)
 	}
 	predicted := t.TempDir()
-	got = call("simulate", "--grid", grid, "--policy", "preferred,distributed", "--predict", "request:factor=0.1", "--correct", "doubling", "--out", predicted)
-	require.Zero(t, got.code, got.stderr)
+	succeed(t, "simulate", "--grid", grid, "--policy", "preferred,distributed", "--predict", "request:factor=0.1", "--correct", "doubling", "--out", predicted)
 	require.Contains(t, read(t, predicted, "jobs-distributed.csv"), entity.ReasonPrediction)
 	for _, s := range []string{"preferred", "distributed"} {
-		checked := call("validate", filepath.Join(predicted, "jobs-"+s+".csv"), "--grid", grid)
-		require.Zero(t, checked.code, "%s, predicted: %s%s", s, checked.stdout, checked.stderr)
+		succeed(t, "validate", filepath.Join(predicted, "jobs-"+s+".csv"), "--grid", grid)
 	}
 	again := t.TempDir()
 	require.Zero(t, call("simulate", "--grid", grid, "--policy", "preferred", "--out", again).code)
 	for _, file := range []string{"jobs-preferred.csv", "tasks-preferred.csv", "local-preferred.csv", "accounts-preferred.csv"} {
 		require.Equal(t, read(t, dir, file), read(t, again, file), "the same on one worker alone")
 	}
-	other := call("validate", filepath.Join(dir, "jobs-preferred.csv"), "--scenario", write(t, "other.yaml", "machine: "+grid+"\nsettings: {seed: 2}\n"))
-	require.Equal(t, exitFailed, other.code, "another seed has other nodes")
+	exits(t, exitFailed, "validate", filepath.Join(dir, "jobs-preferred.csv"), "--scenario", write(t, "other.yaml", "machine: "+grid+"\nsettings: {seed: 2}\n"))
 }
 
 // Every line of what follows is a lie in one of the files.
@@ -192,8 +185,7 @@ func lieIsFound(t *testing.T, file string, rows [][]string, jobs, grid, want str
 	var b strings.Builder
 	require.NoError(t, csv.NewWriter(&b).WriteAll(rows))
 	require.NoError(t, os.WriteFile(file, []byte(b.String()), 0o666))
-	got := call("validate", jobs, "--grid", grid)
-	require.Equal(t, exitFailed, got.code, got.stdout)
+	got := exits(t, exitFailed, "validate", jobs, "--grid", grid)
 	require.Contains(t, got.stdout+got.stderr, want)
 }
 

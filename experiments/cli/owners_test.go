@@ -66,8 +66,7 @@ func grouped(v float64) string {
 func simulated(t *testing.T, text string, others ...string) string {
 	t.Helper()
 	out := t.TempDir()
-	got := call("simulate", "--domain", domainOf(t, text, others...), "--out", out)
-	require.Zero(t, got.code, got.stderr)
+	succeed(t, "simulate", "--domain", domainOf(t, text, others...), "--out", out)
 	return out
 }
 
@@ -204,8 +203,7 @@ func TestOwnersRunTheSameOnAnyNumberOfWorkers(t *testing.T) {
 	var texts []string
 	for _, workers := range []string{"1", "4"} {
 		out := t.TempDir()
-		got := call("simulate", "--domain", d, "--out", out, "--workers", workers)
-		require.Zero(t, got.code, got.stderr)
+		succeed(t, "simulate", "--domain", d, "--out", out, "--workers", workers)
 		all := ""
 		for _, name := range files(t, out) {
 			if name != "manifest.json" && name != "summary.csv" {
@@ -246,8 +244,7 @@ func TestWhatIsWrongWithOwnersIsSaidWithItsPlace(t *testing.T) {
 	} {
 		d := domainOf(t, "nodes: nodes.csv\ncycle: 600\n"+c.text+"\nbatches: {}\n", "nodes.csv", nodes, "prices.csv", "time,node,price\n5,1,2\n",
 			"own.csv", "owner,submit,length\na,0,1\nz,0,1\n", "bad.csv", "owner,submit,length,runtime\na,0,1,2\n")
-		got := call("simulate", "--domain", d)
-		require.Equal(t, 1, got.code, c.text)
+		got := exits(t, exitFailed, "simulate", "--domain", d)
 		require.Contains(t, got.stderr, c.want, c.text)
 	}
 	got := call("simulate", "--domain", domainOf(t, "generate: {count: 3}\ncycle: 600\nlocal: {queue: {gap: 1, until: 5}}\nbatches: {}\n"))
@@ -281,10 +278,8 @@ interval: 1800
 func TestTheGuidesSitesRun(t *testing.T) {
 	text := ownersBlocks(t, "yaml")[3]
 	grid, dir := domainOf(t, text), t.TempDir()
-	got := call("simulate", "--grid", grid, "--out", dir)
-	require.Zero(t, got.code, got.stderr)
-	checked := call("validate", filepath.Join(dir, "jobs-cheapest.csv"), "--grid", grid)
-	require.Zero(t, checked.code, checked.stdout)
+	succeed(t, "simulate", "--grid", grid, "--out", dir)
+	succeed(t, "validate", filepath.Join(dir, "jobs-cheapest.csv"), "--grid", grid)
 	require.Equal(t, "dear", table(t, dir, "prices-cheapest.csv")[0]["site"])
 	rows := table(t, dir, "owners-cheapest.csv")
 	require.Len(t, rows, 4)
@@ -297,11 +292,9 @@ func TestPricesReactAtSitesOfSites(t *testing.T) {
 	require.True(t, ok)
 	text := "grids:\n  - name: north\n    " + strings.ReplaceAll(domains, "\n", "\n    ") + "\npricing:" + rest
 	grid, dir := domainOf(t, text), t.TempDir()
-	got := call("simulate", "--grid", grid, "--policy", "cheapest,distributed", "--out", dir)
-	require.Zero(t, got.code, got.stderr)
+	succeed(t, "simulate", "--grid", grid, "--policy", "cheapest,distributed", "--out", dir)
 	for _, s := range []string{"cheapest", "distributed"} {
-		checked := call("validate", filepath.Join(dir, "jobs-"+s+".csv"), "--grid", grid)
-		require.Zero(t, checked.code, checked.stdout+checked.stderr)
+		succeed(t, "validate", filepath.Join(dir, "jobs-"+s+".csv"), "--grid", grid)
 		require.Greater(t, len(table(t, dir, "prices-"+s+".csv")), 100)
 		require.Equal(t, "north/cheap", table(t, dir, "owners-"+s+".csv")[2]["site"])
 	}
@@ -322,10 +315,8 @@ trace: {performance: 3, wealth: [1, 2]}
 		lines += fmt.Sprintf("%d %d -1 %d %d -1 -1 %[4]d %[3]d -1 1 1 1 -1 1 -1 -1 -1\n", i+1, j[0], j[1], j[2])
 	}
 	require.NoError(t, os.WriteFile(log, []byte(lines), 0o666))
-	got := call("simulate", log, "--grid", grid, "--policy", "rla", "--out", dir)
-	require.Zero(t, got.code, got.stderr)
-	checked := call("validate", dir)
-	require.Zero(t, checked.code, checked.stdout+checked.stderr)
+	succeed(t, "simulate", log, "--grid", grid, "--policy", "rla", "--out", dir)
+	succeed(t, "validate", dir)
 	require.NotEmpty(t, table(t, dir, "tasks-rla.csv"))
 	var times []float64
 	last := 0.0
@@ -344,11 +335,9 @@ trace: {performance: 3, wealth: [1, 2]}
 
 func TestPricesRiseAtTheSiteThatSells(t *testing.T) {
 	grid, dir := domainOf(t, pricedSites, "mixed.yaml", mixedSite), t.TempDir()
-	got := call("simulate", "--grid", grid, "--policy", "cheapest,distributed,oar", "--out", dir)
-	require.Zero(t, got.code, got.stderr)
+	succeed(t, "simulate", "--grid", grid, "--policy", "cheapest,distributed,oar", "--out", dir)
 	for _, s := range []string{"cheapest", "distributed", "oar"} {
-		checked := call("validate", filepath.Join(dir, "jobs-"+s+".csv"), "--grid", grid)
-		require.Zero(t, checked.code, "%s: %s%s", s, checked.stdout, checked.stderr)
+		succeed(t, "validate", filepath.Join(dir, "jobs-"+s+".csv"), "--grid", grid)
 
 		first, last, used := map[string]float64{}, map[string]float64{}, map[string]float64{}
 		latest := map[string]float64{} // by node

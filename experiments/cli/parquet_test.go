@@ -10,8 +10,7 @@ import (
 
 func TestParquetIsReadAndNotWritten(t *testing.T) {
 	const log = "../../workload/formats/testdata/sample.parquet" // the first 1,000 jobs of the sample
-	got := call("simulate", log, "--policy", "easy", "--format", "json")
-	require.Zero(t, got.code, got.stderr)
+	got := succeed(t, "simulate", log, "--policy", "easy", "--format", "json")
 	want := call("simulate", "--first", "1000", "--policy", "easy", "--format", "json")
 	withoutTime := func(summary string) string {
 		before, _, found := strings.Cut(summary, `"cpu_seconds"`)
@@ -21,13 +20,11 @@ func TestParquetIsReadAndNotWritten(t *testing.T) {
 	require.Equal(t, withoutTime(want.stdout), withoutTime(got.stdout))
 
 	back := filepath.Join(t.TempDir(), "b.swf")
-	got = call("trace", "convert", log, back, "--lossless")
-	require.Zero(t, got.code, got.stderr)
+	got = succeed(t, "trace", "convert", log, back, "--lossless")
 	require.Contains(t, read(t, back), "; MaxProcs: 128\n")
 
 	for _, args := range [][]string{{back, filepath.Join(t.TempDir(), "c.parquet")}, {"-", "-", "--to", "parquet"}} {
-		got = call(append([]string{"trace", "convert"}, args...)...)
-		require.Equal(t, exitUsage, got.code)
+		got = exits(t, exitUsage, append([]string{"trace", "convert"}, args...)...)
 		require.Contains(t, got.stderr, "logs in the format parquet can be read, but not written")
 	}
 }

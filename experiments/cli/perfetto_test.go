@@ -46,13 +46,11 @@ func TestWhatTraceEventsDrawIsWhatWasBusy(t *testing.T) {
 	require.NoError(t, err)
 	require.Contains(t, string(manifest), `"perfetto-fcfs.json"`)
 
-	got = call("simulate", "--first", "600", "--policy", "fcfs", "--out", out)
-	require.Zero(t, got.code, got.stderr)
+	got = succeed(t, "simulate", "--first", "600", "--policy", "fcfs", "--out", out)
 	require.NoFileExists(t, filepath.Join(out, "perfetto-fcfs.json")) // it would tell of the run before
 	require.FileExists(t, filepath.Join(out, "perfetto-easy.json"))
 
-	got = call("simulate", "--perfetto")
-	require.Equal(t, 2, got.code)
+	got = exits(t, exitUsage, "simulate", "--perfetto")
 	require.Contains(t, got.stderr, "--out")
 }
 
@@ -63,8 +61,7 @@ func TestPerfettoReadsTraceEvents(t *testing.T) {
 		t.Skip("trace_processor_shell (perfetto.dev) is not in PATH: it reads trace events as ui.perfetto.dev does")
 	}
 	out := t.TempDir()
-	got := call("simulate", "--policy", "easy", "--out", out, "--perfetto")
-	require.Zero(t, got.code, got.stderr)
+	succeed(t, "simulate", "--policy", "easy", "--out", out, "--perfetto")
 	jobs := columnsOf(t, filepath.Join(out, "jobs-easy.csv"))
 	query := filepath.Join(out, "query.sql")
 	require.NoError(t, os.WriteFile(query, []byte("select count(*) as n, sum(dur) / 1000000000 as seconds from slice;"), 0o666))

@@ -18,8 +18,7 @@ import (
 func TestPlotDrawsWhatAFolderHasDataFor(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "results")
 	require.Zero(t, call("simulate", write(t, "log.swf", smallTrace), "--policy", "fcfs,easy", "--out", dir).code)
-	got := call("plot", dir)
-	require.Zero(t, got.code, got.stderr)
+	got := succeed(t, "plot", dir)
 	var want []string
 	for _, name := range []string{"utilization", "queue", "demand", "policies", "distributions", "wait-by-size", "wait-by-estimate", "estimates"} {
 		want = append(want, filepath.Join(dir, "figures", name+".svg"))
@@ -86,8 +85,7 @@ func TestResultsReadBackAgreeWithTheSummary(t *testing.T) {
 		"grid":    {"--grid", grid},
 	} {
 		dir := t.TempDir()
-		got := call(append([]string{"simulate", "--out", dir}, args...)...)
-		require.Zero(t, got.code, got.stderr)
+		succeed(t, append([]string{"simulate", "--out", dir}, args...)...)
 		folder, err := results.Open(dir)
 		require.NoError(t, err)
 		require.Equal(t, kind, folder.Machine())

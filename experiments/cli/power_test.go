@@ -20,8 +20,7 @@ func energies(t *testing.T, dir string) []map[string]string {
 
 func TestARunTellsWhatItTook(t *testing.T) {
 	trace, out := write(t, "a.swf", swf("0 100 6 100", "10 50 4 90")), t.TempDir()
-	got := call("simulate", trace, "--policy", "fcfs,easy:power-cap=1800", "--power", "idle=100:busy=203.12:profile=on", "--out", out)
-	require.Zero(t, got.code, got.stderr)
+	got := succeed(t, "simulate", trace, "--policy", "fcfs,easy:power-cap=1800", "--power", "idle=100:busy=203.12:profile=on", "--out", out)
 	require.Contains(t, got.stdout, "energy kWh")
 	require.Equal(t, []string{"energy.csv", "jobs-easy-power-cap=1800.csv", "jobs-fcfs.csv", "manifest.json",
 		"power-easy-power-cap=1800.csv", "power-fcfs.csv", "queue-easy-power-cap=1800.csv", "queue-fcfs.csv", "summary.csv"}, files(t, out))
@@ -40,8 +39,7 @@ func TestARunTellsWhatItTook(t *testing.T) {
 	require.Contains(t, read(t, out, "jobs-fcfs.csv"), ",121872,")
 	require.Equal(t, "idle=100:busy=203.12:profile=on", manifestOf(t, out).Settings["power"])
 
-	got = call("simulate", trace, "--policy", "fcfs", "--out", out)
-	require.Zero(t, got.code, got.stderr)
+	got = succeed(t, "simulate", trace, "--policy", "fcfs", "--out", out)
 	require.NotContains(t, got.stdout, "energy")
 	require.NotContains(t, files(t, out), "energy.csv", "it would tell of another run")
 	require.Equal(t, "", table(t, out, "jobs-fcfs.csv")[0]["consumed_energy"])
@@ -56,8 +54,7 @@ func TestTheEnergyOfAGridIsThatOfItsSitesOverOneTime(t *testing.T) {
 	grid := write(t, "grid.yaml", "clusters:\n- {name: a, processors: 4}\n- {name: b, processors: 2, speed: 2, local: own.swf}\n")
 	require.NoError(t, os.WriteFile(filepath.Join(filepath.Dir(grid), "own.swf"), []byte(swf("4 2 2 2", "20 10 1 10")), 0o666))
 	args := []string{"simulate", trace, "--grid", grid, "--policy", "earliest", "--out", out}
-	got := call(append(args, "--power", "idle=100:busy=200:profile=on")...)
-	require.Zero(t, got.code, got.stderr)
+	got := succeed(t, append(args, "--power", "idle=100:busy=200:profile=on")...)
 	require.Contains(t, got.stdout, "energy kWh")
 	rows := energies(t, out)
 	for i, want := range []map[string]string{
@@ -77,8 +74,7 @@ func TestTheEnergyOfAGridIsThatOfItsSitesOverOneTime(t *testing.T) {
 	require.Equal(t, "800", table(t, out, "jobs-earliest-b.csv")[0]["consumed_energy"], "the site's own job")
 	require.Zero(t, call("validate", out).code)
 
-	got = call(append(args, "--power", "idle=100:busy=200:per-node=2")...)
-	require.Zero(t, got.code, got.stderr)
+	got = succeed(t, append(args, "--power", "idle=100:busy=200:per-node=2")...)
 	require.Equal(t, "3200", energies(t, out)[2]["busy_joules"], "its one node, of both processors, is busy for 16 s")
 	require.NotContains(t, files(t, out), "power-earliest.csv")
 	require.Zero(t, call(args...).code)
@@ -90,8 +86,7 @@ func TestAJobInPartsTakesWhatItsPartsTake(t *testing.T) {
 	trace, out := write(t, "a.swf", swf("0 10 7 10", "1 10 2 10", "30 10 7 10")), t.TempDir()
 	grid := write(t, "grid.yaml", "clusters: [{name: a, processors: 4}]\ndomains: [{name: d, cycle: 100, nodes: nodes.csv}]\n")
 	require.NoError(t, os.WriteFile(filepath.Join(filepath.Dir(grid), "nodes.csv"), []byte(threeNodes), 0o666))
-	got := call("simulate", trace, "--grid", grid, "--policy", "oar", "--power", "idle=100:busy=200", "--out", out)
-	require.Zero(t, got.code, got.stderr)
+	succeed(t, "simulate", trace, "--grid", grid, "--policy", "oar", "--power", "idle=100:busy=200", "--out", out)
 	whole, parts := table(t, out, "jobs-oar.csv"), 0.0
 	for _, site := range []string{"a", "d"} {
 		for _, row := range table(t, out, "jobs-oar-"+site+".csv") {
@@ -108,8 +103,7 @@ func TestAJobInPartsTakesWhatItsPartsTake(t *testing.T) {
 func TestIdleNodesAreSwitchedOff(t *testing.T) {
 	trace, out := write(t, "a.swf", swf("0 100 5 100", "1000 50 10 90")), t.TempDir()
 	model := "idle=100:busy=200:off=10:boot=200:shutdown=10:boot-power=150:shutdown-power=120:switch-off=5m:per-node=5"
-	got := call("simulate", trace, "--policy", "easy", "--power", model, "--out", out)
-	require.Zero(t, got.code, got.stderr)
+	succeed(t, "simulate", trace, "--policy", "easy", "--power", model, "--out", out)
 	row := energies(t, out)[0]
 	require.Equal(t, "2", row["boots"])
 	require.Equal(t, "40000", row["busy_joules"])         // of nodes: 100 s, and 2 * 50 s
@@ -123,12 +117,10 @@ func TestIdleNodesAreSwitchedOff(t *testing.T) {
 func TestAScenarioMaySayWhatNodesDraw(t *testing.T) {
 	path := scenarioOf(t, strings.Replace(aScenario, "seed: 7", `seed: 7, power: "switch-off=50:idle=90"`, 1))
 	out := t.TempDir()
-	got := call("simulate", path, "--out", out)
-	require.Zero(t, got.code, got.stderr)
+	got := succeed(t, "simulate", path, "--out", out)
 	require.Len(t, energies(t, out), 2)
 	require.Equal(t, "switch-off=50:idle=90", manifestOf(t, out).Settings["power"])
-	got = call("simulate", path, "--power", "", "--out", out)
-	require.Zero(t, got.code, got.stderr)
+	got = succeed(t, "simulate", path, "--power", "", "--out", out)
 	require.NotContains(t, got.stdout, "energy")
 }
 
@@ -136,8 +128,7 @@ func TestNamedNodesMayDrawDifferently(t *testing.T) {
 	nodes := "id,performance,price,idle_power,busy_power\n1,1,1,50,100\n2,1,1,,\n"
 	domain := "nodes: nodes.csv\ncycle: 600\nbatches: {jobs: 1, nodes: [2, 2], volume: [100, 100]}\npolicies: [fcfs]\n"
 	out := t.TempDir()
-	got := call("simulate", "--domain", domainOf(t, domain, "nodes.csv", nodes), "--power", "idle=30:busy=60", "--out", out)
-	require.Zero(t, got.code, got.stderr)
+	got := succeed(t, "simulate", "--domain", domainOf(t, domain, "nodes.csv", nodes), "--power", "idle=30:busy=60", "--out", out)
 	require.Equal(t, "16000", energies(t, out)[0]["busy_joules"])
 
 	for wrong, want := range map[string]string{
@@ -161,12 +152,10 @@ func TestNamedNodesMayDrawDifferently(t *testing.T) {
 
 func TestWhatACapTurnsAwayIsRightlyRejected(t *testing.T) {
 	trace, out := write(t, "a.swf", swf("0 100 6 100", "10 50 8 90", "20 50 7 90")), t.TempDir()
-	got := call("simulate", trace, "--policy", "fcfs:power-cap=1800", "--power", "idle=100:busy=203.12", "--out", out)
-	require.Zero(t, got.code, got.stderr)
+	got := succeed(t, "simulate", trace, "--policy", "fcfs:power-cap=1800", "--power", "idle=100:busy=203.12", "--out", out)
 	require.Contains(t, got.stderr, "1 of 3 jobs rejected")
 	path := filepath.Join(out, "jobs-fcfs-power-cap=1800.csv")
-	got = call("validate", path, trace)
-	require.Zero(t, got.code, got.stdout)
+	got = succeed(t, "validate", path, trace)
 	lower := strings.ReplaceAll(read(t, out, "manifest.json"), "busy=203.12", "busy=230")
 	require.NoError(t, os.WriteFile(filepath.Join(out, "manifest.json"), []byte(lower), 0o644))
 	got = call("validate", path, trace)
@@ -179,11 +168,9 @@ func TestWhatACapTurnsAwayIsRightlyRejected(t *testing.T) {
 
 func TestAHeadThatWaitsForABootIsNotDelayed(t *testing.T) {
 	trace, out := write(t, "a.swf", swf("0 100 1 100", "50 50 8 90", "1000 50 8 90", "1001 50 10 90")), t.TempDir()
-	got := call("simulate", trace, "--policy", "easy,fcfs", "--power", "switch-off=5", "--out", out)
-	require.Zero(t, got.code, got.stderr)
+	got := succeed(t, "simulate", trace, "--policy", "easy,fcfs", "--power", "switch-off=5", "--out", out)
 	for _, policy := range []string{"easy", "fcfs"} {
-		got = call("validate", filepath.Join(out, "jobs-"+policy+".csv"), trace)
-		require.Zero(t, got.code, got.stdout)
+		got = succeed(t, "validate", filepath.Join(out, "jobs-"+policy+".csv"), trace)
 	}
 	require.NoError(t, os.Remove(filepath.Join(out, "manifest.json")))
 	got = call("validate", filepath.Join(out, "jobs-easy.csv"), trace)
@@ -210,8 +197,7 @@ func TestPowerThatMakesNoSenseIsWrongUsage(t *testing.T) {
 		{"--policy=easy:power-cap=500 --power=per-node=2", "a cap needs nodes of one processor each"},
 		{"--policy=easy:power-cap=lots --power=default", "power-cap is \"lots\": want W (0 or more), schedule, or price/LIMIT/W"},
 	} {
-		got := call(append([]string{"simulate", trace}, strings.Fields(c.flags)...)...)
-		require.Equal(t, exitUsage, got.code, c.flags)
+		got := exits(t, exitUsage, append([]string{"simulate", trace}, strings.Fields(c.flags)...)...)
 		require.Contains(t, got.stderr, c.want)
 	}
 	domain := domainOf(t, "nodes: nodes.csv\ncycle: 600\nbatches: {jobs: 1}\n", "nodes.csv", threeNodes)
@@ -219,24 +205,20 @@ func TestPowerThatMakesNoSenseIsWrongUsage(t *testing.T) {
 		"--power=per-node=5":          "a domain's nodes are named",
 		"--policy=easy:power-cap=900": "easy:power-cap=900: a cap needs the setting power",
 	} {
-		got := call("simulate", "--domain", domain, flags)
-		require.Equal(t, exitUsage, got.code, flags)
+		got := exits(t, exitUsage, "simulate", "--domain", domain, flags)
 		require.Contains(t, got.stderr, want)
 	}
 	for flags, want := range map[string]string{
 		"--power=switch-off=5": "the nodes of a grid's sites are not switched off",
 		"--power=per-node=11":  "a node of 11 processors is more than the cluster, which has 10",
 	} {
-		got := call("simulate", "--grid", write(t, "grid.yaml", "clusters: [{name: a, processors: 20}, {name: b, processors: 10}]\n"), flags, trace)
-		require.Equal(t, exitUsage, got.code)
+		got := exits(t, exitUsage, "simulate", "--grid", write(t, "grid.yaml", "clusters: [{name: a, processors: 20}, {name: b, processors: 10}]\n"), flags, trace)
 		require.Contains(t, got.stderr, want)
 	}
 	owned := domainOf(t, "nodes: nodes.csv\ncycle: 600\nbatches: {jobs: 1}\nlocal: {level: [0, 2], cycles: 4}\n", "nodes.csv", threeNodes)
-	got := call("simulate", "--domain", owned, "--power=switch-off=5")
-	require.Equal(t, exitUsage, got.code)
+	got := exits(t, exitUsage, "simulate", "--domain", owned, "--power=switch-off=5")
 	require.Contains(t, got.stderr, "owners' own jobs would not wake nodes that are off")
-	got = call("simulate", "--domain", owned, "--power=default", "--policy=easy:power-cap=900")
-	require.Equal(t, exitUsage, got.code)
+	got = exits(t, exitUsage, "simulate", "--domain", owned, "--power=default", "--policy=easy:power-cap=900")
 	require.Contains(t, got.stderr, "owners' own jobs do not ask it")
 	got = call("simulate", "--grid", write(t, "grid.yaml", "clusters:\n  - {name: a, processors: 10}\n  - {name: b, processors: 10, policy: \"easy:power-cap=900\"}\n"), trace)
 	require.NotZero(t, got.code)
@@ -248,8 +230,7 @@ func TestPowerThatMakesNoSenseIsWrongUsage(t *testing.T) {
 func TestASiteOfAGridKeepsToItsPowerCap(t *testing.T) {
 	trace, out := write(t, "a.swf", swf("0 100 6 100", "1 100 4 100", "2 100 8 100", "3 50 1 50", "4 1 9 1")), t.TempDir()
 	grid := write(t, "grid.yaml", "clusters:\n- {name: a, processors: 8, policy: \"easy:power-cap=1400\"}\n- {name: b, processors: 8}\n")
-	got := call("simulate", trace, "--grid", grid, "--policy", "earliest", "--power", "idle=100:busy=200", "--out", out)
-	require.Zero(t, got.code, got.stderr)
+	succeed(t, "simulate", trace, "--grid", grid, "--policy", "earliest", "--power", "idle=100:busy=200", "--out", out)
 	peaks := map[string]string{}
 	for _, row := range energies(t, out) {
 		peaks[row["site"]] = row["peak_power"]
@@ -268,8 +249,7 @@ func TestElectricityCostsWhatItCostAtItsHour(t *testing.T) {
 	trace, out := write(t, "a.swf", swf("0 100 6 100", "10 50 4 90")), t.TempDir()
 	price := write(t, "price.csv", "time,value\n0,1\n50,3\n")
 	args := []string{"simulate", trace, "--policy", "fcfs", "--out", out, "--power"}
-	got := call(append(args, "idle=100:busy=203.12:price="+price)...)
-	require.Zero(t, got.code, got.stderr)
+	got := succeed(t, append(args, "idle=100:busy=203.12:price="+price)...)
 	require.Contains(t, got.stdout, "cost")
 	row := energies(t, out)[0]
 	cost, err := strconv.ParseFloat(row["electricity_cost"], 64)
@@ -278,13 +258,11 @@ func TestElectricityCostsWhatItCostAtItsHour(t *testing.T) {
 	require.NotContains(t, row, "carbon")
 	require.Zero(t, call("validate", out).code)
 
-	got = call(append(args, "carbon="+price+":every=100")...)
-	require.Zero(t, got.code, got.stderr)
+	got = succeed(t, append(args, "carbon="+price+":every=100")...)
 	require.NotContains(t, energies(t, out)[0], "electricity_cost")
 	require.Contains(t, energies(t, out)[0], "carbon")
 
-	got = call(append(args, "price="+price+":every=40")...)
-	require.Equal(t, 2, got.code)
+	got = exits(t, exitUsage, append(args, "price="+price+":every=40")...)
 	require.Contains(t, got.stderr, "price.csv: line 3: time: want at least 0 and less than 40")
 }
 
@@ -293,8 +271,7 @@ func TestElectricityCostsWhatItCostAtItsHour(t *testing.T) {
 func TestJobsWaitForCheaperElectricity(t *testing.T) {
 	trace, out := write(t, "a.swf", swf("0 100 6 100", "10 50 4 90")), t.TempDir()
 	price := write(t, "price.csv", "time,value\n0,3\n50,1\n")
-	got := call("simulate", trace, "--policy", "easy:defer=price/1/1h,easy:defer=price/2/20", "--power", "price="+price, "--out", out)
-	require.Zero(t, got.code, got.stderr)
+	got := succeed(t, "simulate", trace, "--policy", "easy:defer=price/1/1h,easy:defer=price/2/20", "--power", "price="+price, "--out", out)
 	starts := func(file string) (all []string) {
 		for _, row := range table(t, out, file) {
 			all = append(all, row["starting_time"])
@@ -305,8 +282,7 @@ func TestJobsWaitForCheaperElectricity(t *testing.T) {
 	require.Equal(t, []string{"20", "30"}, starts("jobs-easy-defer=price-2-20.csv"))
 	require.Zero(t, call("validate", out).code)
 
-	got = call("simulate", trace, "--policy", "easy:defer=carbon/1/1h", "--power", "price="+price)
-	require.Equal(t, 2, got.code)
+	got = exits(t, exitUsage, "simulate", trace, "--policy", "easy:defer=carbon/1/1h", "--power", "price="+price)
 	require.Contains(t, got.stderr, "--power carbon=FILE.csv")
 }
 
@@ -318,8 +294,7 @@ func TestAPowerCapChangesOverTime(t *testing.T) {
 	caps := write(t, "caps.csv", "from,to,watts,every,until\n1996-09-23T14:00:20,1996-09-23T14:01:00,1400,1d,1996-09-30\n")
 	price := write(t, "price.csv", "time,value\n0,1\n20,3\n60,1\n")
 	policies := []string{"easy", "easy:power-cap=schedule", "easy:power-cap=price/2/1400", "easy:power-cap=price/2/1400/2000", "easy:power-cap=price/0/1400/2000"}
-	got := call("simulate", trace, "--policy", strings.Join(policies, ","), "--power", "idle=100:busy=200:caps="+caps+":price="+price, "--out", out, "--decisions")
-	require.Zero(t, got.code, got.stderr)
+	got := succeed(t, "simulate", trace, "--policy", strings.Join(policies, ","), "--power", "idle=100:busy=200:caps="+caps+":price="+price, "--out", out, "--decisions")
 	for file, want := range map[string][]string{
 		"jobs-easy.csv": {"0", "10"}, "jobs-easy-power-cap=schedule.csv": {"60", "10"}, "jobs-easy-power-cap=price-2-1400.csv": {"60", "10"},
 		"jobs-easy-power-cap=price-2-1400-2000.csv": {"60", "10"}, "jobs-easy-power-cap=price-0-1400-2000.csv": {"", "10"},
@@ -330,17 +305,14 @@ func TestAPowerCapChangesOverTime(t *testing.T) {
 		}
 		require.Equal(t, want, starts, file)
 	}
-	got = call("validate", out)
-	require.Zero(t, got.code, got.stdout)
+	got = succeed(t, "validate", out)
 
 	// The schedule without a cap is too much in the low period alone, and every file of caps is known again.
 	require.NoError(t, os.WriteFile(filepath.Join(out, "jobs-easy-power-cap=schedule.csv"), []byte(read(t, filepath.Join(out, "jobs-easy.csv"))), 0o666))
-	got = call("validate", out)
-	require.Equal(t, exitFailed, got.code)
+	got = exits(t, exitFailed, "validate", out)
 	require.Contains(t, got.stdout, "10 processors are busy when the power cap becomes lower, and 4 may be")
 	require.NoError(t, os.WriteFile(caps, []byte("from,to,watts\n0,9,1400\n"), 0o666))
-	got = call("validate", out)
-	require.Equal(t, exitFailed, got.code)
+	got = exits(t, exitFailed, "validate", out)
 	require.Contains(t, got.stderr, "caps.csv is not the ")
 
 	for flags, want := range map[string]string{

@@ -38,8 +38,7 @@ func TestTheCommandHasEasyPlusPlusAsItIsPublished(t *testing.T) {
 	require.NotEmpty(t, files)
 	for _, file := range files {
 		log, dir := strings.TrimSuffix(filepath.Base(file), ".easypp.csv.gz"), t.TempDir()
-		got := call("simulate", filepath.Join(traces, log+".recon.swf.gz"), "--policy", "easy++", "--pass", "event", "--out", dir, "--allocation", "none")
-		require.Equal(t, exitOK, got.code, got.stderr)
+		succeed(t, "simulate", filepath.Join(traces, log+".recon.swf.gz"), "--policy", "easy++", "--pass", "event", "--out", dir, "--allocation", "none")
 		packed, err := os.Open(file)
 		require.NoError(t, err)
 		defer packed.Close()

@@ -38,8 +38,7 @@ local: {level: [0, 2], cycles: 4, rule: preempts}
 batches: {cycles: 3, users: 3, real: [0.2, 1]}
 `)
 	out := t.TempDir()
-	got := call("simulate", "--domain", d, "--policy", "easy,css", "--outages", "exponential:mtbf=2000:repair=100:until=3000", "--out", out)
-	require.Zero(t, got.code, got.stderr)
+	succeed(t, "simulate", "--domain", d, "--policy", "easy,css", "--outages", "exponential:mtbf=2000:repair=100:until=3000", "--out", out)
 	nodes := map[string]map[string]string{}
 	for _, n := range table(t, out, "nodes.csv") {
 		nodes[n["id"]] = n
@@ -94,8 +93,7 @@ func TestAdvanceReservationsAreTold(t *testing.T) {
 	d := domainOf(t, "generate: {count: 4}\ncycle: 600\ninterval: 9000\nbatches: {cycles: 1, jobs: 3}\n")
 	bookings := write(t, "bookings.csv", "job_id,submit,start,duration,processors\n7001,0,5000,100,2\n")
 	out := t.TempDir()
-	got := call("simulate", "--domain", d, "--policy", "easy", "--reservations", bookings, "--out", out)
-	require.Zero(t, got.code, got.stderr)
+	succeed(t, "simulate", "--domain", d, "--policy", "easy", "--reservations", bookings, "--out", out)
 	booked := map[string]string{}
 	for _, job := range table(t, out, "jobs-easy.csv") {
 		booked[job["job_id"]] = job["booked"]
@@ -184,8 +182,7 @@ func TestTheManifestTellsWhenTheLogBegan(t *testing.T) {
 		want int64
 	}{{nil, 843480031}, {[]string{"--shift"}, 843480036}, {[]string{"--shift", "--skip=1", "--policy=fcfs,easy"}, 843480101}} {
 		out := t.TempDir()
-		got := call(append([]string{"simulate", trace, "--out", out}, c.args...)...)
-		require.Zero(t, got.code, got.stderr)
+		succeed(t, append([]string{"simulate", trace, "--out", out}, c.args...)...)
 		m := manifestOf(t, out)
 		require.Equal(t, c.want, m.Trace.UnixStart)
 		require.Equal(t, "Europe/Stockholm", m.Trace.TimeZone)
@@ -206,8 +203,7 @@ func TestEventsAreWrittenWhereTheyAreWanted(t *testing.T) {
 		"0 submitted 1 ", "0 started 1 arrival", "1 submitted 2 ", "2 submitted 3 ", "2 started 3 arrival",
 		"3 submitted 4 ", "52 finished 3 ", "52 started 4 end", "62 finished 4 ", "100 finished 1 ", "100 started 2 end", "200 finished 2 ",
 	}, told)
-	got := call("simulate", trace, "--events")
-	require.Equal(t, exitUsage, got.code)
+	got := exits(t, exitUsage, "simulate", trace, "--events")
 	require.Contains(t, got.stderr, "--events writes files: give --out")
 
 	grid := domainOf(t, smallVO, "west.yaml", west, "prices.csv", "time,node,price\n300,2,1\n")
@@ -249,8 +245,7 @@ batches: {cycles: 3, users: 3, real: [0.2, 1]}
 		{"--slurm", plainSlurmFolder(t), "--phases", "2"},
 	} {
 		out := t.TempDir()
-		got := call(append([]string{"simulate", "--events", "--out", out}, args...)...)
-		require.Zero(t, got.code, got.stderr)
+		succeed(t, append([]string{"simulate", "--events", "--out", out}, args...)...)
 		for _, name := range files(t, out) {
 			if filepath.Ext(name) != ".csv" || name == "requests.csv" {
 				continue
@@ -299,8 +294,7 @@ func TestWhatARunDoesNotWriteIsNotLeftOfAnEarlierOne(t *testing.T) {
 		{[]string{"--domain", domain, "--policy=easy", "--decisions"}, []string{"--policy=easy"}},
 	} {
 		out, fresh := t.TempDir(), t.TempDir()
-		before := call(append([]string{"simulate", trace, "--perfetto", "--out", out}, test.before...)...)
-		require.Zero(t, before.code, before.stderr)
+		succeed(t, append([]string{"simulate", trace, "--perfetto", "--out", out}, test.before...)...)
 		for _, dir := range []string{out, fresh} {
 			require.Zero(t, call(append([]string{"simulate", trace, "--out", dir}, test.now...)...).code)
 		}
@@ -313,8 +307,7 @@ func TestHostileNamesAreNoFormulasInFiles(t *testing.T) {
 	nodes := write(t, "nodes.csv", "id,performance,price,q,name,owner\n1,4,4.2,3.5,=cmd(),@SUM(A1)\n2,4,4.2,3.5,+1\a,\"-a,\x1b[31m\"\n")
 	domain := write(t, "domain.yaml", "nodes: "+nodes+"\ncycle: 600\nbatches: {cycles: 3, jobs: 5, users: 2, real: [0.2, 1]}\npricing: {rules: [{use: {target: 0.2, step: 0.3}}]}\n")
 	out := t.TempDir()
-	o := call("simulate", "--domain", domain, "--policy", "css", "--events", "--out", out)
-	require.Zero(t, o.code, o.stderr)
+	succeed(t, "simulate", "--domain", domain, "--policy", "css", "--events", "--out", out)
 	require.Equal(t, "id,name,performance,price,class,site,owner\n1,'=cmd(),4,4.2,1,,'@SUM(A1)\n2,'+1 ,4,4.2,2,,\"'-a, [31m\"\n", read(t, out, "nodes.csv"))
 	for _, name := range files(t, out) {
 		if !strings.HasSuffix(name, ".csv") || name == simulation.RequestsName {

@@ -53,8 +53,7 @@ func TestTheFilesOfARunWithFailuresAgreeAndAreValid(t *testing.T) {
 			before, busyNow = numberOf(t, q["time"]), numberOf(t, q["busy_processors"])
 		}
 		require.InDelta(t, busy, area, 1e-2)
-		got = call("validate", filepath.Join(out, "jobs-"+c["policy"]+".csv"), "--first", "600")
-		require.Zero(t, got.code, got.stdout)
+		got = succeed(t, "validate", filepath.Join(out, "jobs-"+c["policy"]+".csv"), "--first", "600")
 	}
 }
 
@@ -74,8 +73,7 @@ func bent(t *testing.T, run, bad string, bend func([]string) []string) string {
 
 func TestWhatTheFilesOfARunWithFailuresHideIsFound(t *testing.T) {
 	run := t.TempDir()
-	got := call("simulate", "--first", "300", "--policy", "easy", "--out", run, "--outages", "exponential:mtbf=10d:repair=8h", "--victims", "checkpoint:interval=1h:cost=60s")
-	require.Zero(t, got.code, got.stderr)
+	succeed(t, "simulate", "--first", "300", "--policy", "easy", "--out", run, "--outages", "exponential:mtbf=10d:repair=8h", "--victims", "checkpoint:interval=1h:cost=60s")
 	for name, c := range map[string]struct {
 		file string
 		bend func([]string) []string // of the lines
@@ -119,8 +117,7 @@ func TestWhatTheFilesOfARunWithFailuresHideIsFound(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := bent(t, run, c.file, c.bend)
-			got := call("validate", filepath.Join(dir, "jobs-easy.csv"), "--first", "300", "--limit", "100000")
-			require.Equal(t, exitFailed, got.code, got.stdout)
+			got := exits(t, exitFailed, "validate", filepath.Join(dir, "jobs-easy.csv"), "--first", "300", "--limit", "100000")
 			require.Contains(t, got.stdout, c.want)
 		})
 	}
@@ -130,39 +127,31 @@ func TestAScheduleWithAdvanceReservationsIsValidWithThem(t *testing.T) {
 	trace := write(t, "small.swf", swf("0 100 1 100", "1 60 2 100", "2 50 4 90", "3 10 1 10"))
 	book := write(t, "book.csv", "job_id,submit,start,processors,duration\n100,5,300,3,50\n101,6,20,4,50\n")
 	out := t.TempDir()
-	got := call("simulate", trace, "--policy", "easy", "--reservations", book, "--out", out)
-	require.Zero(t, got.code, got.stderr)
+	got := succeed(t, "simulate", trace, "--policy", "easy", "--reservations", book, "--out", out)
 	jobs := filepath.Join(out, "jobs-easy.csv")
-	got = call("validate", jobs, trace, "--scenario", settingsFile(t, "--reservations="+book))
-	require.Zero(t, got.code, got.stdout)
+	got = succeed(t, "validate", jobs, trace, "--scenario", settingsFile(t, "--reservations="+book))
 	require.Contains(t, got.stdout, "6 jobs")
-	got = call("validate", jobs, trace)
-	require.Zero(t, got.code, "the manifest knows the reservations")
+	got = succeed(t, "validate", jobs, trace)
 	require.NoError(t, os.Remove(filepath.Join(out, "manifest.json")))
-	got = call("validate", jobs, trace)
-	require.Equal(t, exitFailed, got.code)
+	got = exits(t, exitFailed, "validate", jobs, trace)
 	require.Contains(t, got.stdout, "the trace has no such job")
 	later := write(t, "later.csv", "job_id,submit,start,processors,duration\n100,5,301,3,50\n101,6,20,4,50\n")
-	got = call("validate", jobs, trace, "--scenario", settingsFile(t, "--reservations="+later))
-	require.Equal(t, exitFailed, got.code)
+	got = exits(t, exitFailed, "validate", jobs, trace, "--scenario", settingsFile(t, "--reservations="+later))
 	require.Contains(t, got.stdout, "promise broken")
 }
 
 func TestJobsThatFollowOthersAreValidOffline(t *testing.T) {
 	jobs := write(t, "chain.csv", "id,submit,nodes,volume,runtime,after\n1,0,2,50,40,\n2,0,1,30,30,1:ok+5\n3,0,4,60,100,\n4,1,1,10,10,3:ok\n")
 	out := t.TempDir()
-	got := call("simulate", jobs, "--procs", "4", "--policy", "easy", "--out", out)
-	require.Zero(t, got.code, got.stderr)
+	got := succeed(t, "simulate", jobs, "--procs", "4", "--policy", "easy", "--out", out)
 	path := filepath.Join(out, "jobs-easy.csv")
 	rows := columnsOf(t, path)
 	require.Equal(t, []string{"", "1:ok+5", "", "3:ok"}, []string{rows[0]["after"], rows[1]["after"], rows[2]["after"], rows[3]["after"]})
-	got = call("validate", path, jobs, "--procs", "4")
-	require.Zero(t, got.code, got.stdout+got.stderr)
+	got = succeed(t, "validate", path, jobs, "--procs", "4")
 	text, err := os.ReadFile(path)
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(path, []byte(strings.Replace(string(text), "1:ok+5", "3:ok+5", 1)), 0o644))
-	got = call("validate", path, jobs, "--procs", "4")
-	require.Equal(t, exitFailed, got.code)
+	got = exits(t, exitFailed, "validate", path, jobs, "--procs", "4")
 	require.Contains(t, got.stdout, "before its turn")
 }
 
@@ -175,11 +164,9 @@ func TestJobsThatAreResizedAreValidOffline(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			out := t.TempDir()
-			got := call(append([]string{"simulate", "--policy", "equipartition:cost=30", "--out", out}, flags...)...)
-			require.Zero(t, got.code, got.stderr)
+			succeed(t, append([]string{"simulate", "--policy", "equipartition:cost=30", "--out", out}, flags...)...)
 			require.Contains(t, read(t, out, "attempts-equipartition-cost=30.csv"), ",resized,")
-			got = call("validate", filepath.Join(out, "jobs-equipartition-cost=30.csv"), settingsFile(t, flags...))
-			require.Zero(t, got.code, got.stdout+got.stderr)
+			succeed(t, "validate", filepath.Join(out, "jobs-equipartition-cost=30.csv"), settingsFile(t, flags...))
 		})
 	}
 }
@@ -189,8 +176,7 @@ func TestWhatTheAttemptsOfResizedJobsHideIsFound(t *testing.T) {
 	got := call("simulate", "--first", "200", "--moldable", "amdahl:serial=0.1", "--policy", "equipartition", "--out", run,
 		"--outages", "exponential:mtbf=5d:repair=8h", "--victims", "checkpoint:interval=1h:cost=60s:restart=30s")
 	require.Zero(t, got.code, got.stderr)
-	got = call("validate", filepath.Join(run, "jobs-equipartition.csv"), "--first", "200")
-	require.Zero(t, got.code, got.stdout)
+	got = succeed(t, "validate", filepath.Join(run, "jobs-equipartition.csv"), "--first", "200")
 	// change changes a field of the first row that has this end.
 	change := func(end string, field int, to func(string) string) func([]string) []string {
 		return func(lines []string) []string {
@@ -219,8 +205,7 @@ func TestWhatTheAttemptsOfResizedJobsHideIsFound(t *testing.T) {
 		"a pause":       {change("resized", 3, func(at string) string { return strconv.Itoa(int(numberOf(t, at)) - 1) }), "the job was resized at"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := call("validate", filepath.Join(bent(t, run, "attempts-equipartition.csv", c.bend), "jobs-equipartition.csv"), "--first", "200", "--limit", "1000")
-			require.Equal(t, exitFailed, got.code, got.stdout)
+			got := exits(t, exitFailed, "validate", filepath.Join(bent(t, run, "attempts-equipartition.csv", c.bend), "jobs-equipartition.csv"), "--first", "200", "--limit", "1000")
 			require.Contains(t, got.stdout, c.want)
 		})
 	}
@@ -233,13 +218,10 @@ func TestARunUnderFeedbackIsValidByItsRule(t *testing.T) {
 			out := t.TempDir()
 			path := filepath.Join(out, "jobs-"+policy+".csv")
 			given := append([]string{"--feedback"}, strings.Fields(flags)...)
-			got := call(append([]string{"simulate", log, "--policy", policy, "--out", out}, given...)...)
-			require.Zero(t, got.code, got.stderr)
-			got = call("validate", path, log)
-			require.Zero(t, got.code, got.stdout+got.stderr)
+			succeed(t, append([]string{"simulate", log, "--policy", policy, "--out", out}, given...)...)
+			succeed(t, "validate", path, log)
 			require.NoError(t, os.Remove(filepath.Join(out, "manifest.json")))
-			got = call("validate", path, log, "--scenario", settingsFile(t, given...))
-			require.Zero(t, got.code, got.stdout+got.stderr)
+			succeed(t, "validate", path, log, "--scenario", settingsFile(t, given...))
 		}
 	}
 }
@@ -247,8 +229,7 @@ func TestARunUnderFeedbackIsValidByItsRule(t *testing.T) {
 func TestASubmissionThatIsNotByTheEndsOfOthersIsFound(t *testing.T) {
 	log := write(t, "log.swf", sessions)
 	run := t.TempDir()
-	got := call("simulate", log, "--feedback", "--policy", "easy", "--out", run)
-	require.Zero(t, got.code, got.stderr)
+	succeed(t, "simulate", log, "--feedback", "--policy", "easy", "--out", run)
 	for _, c := range []struct{ from, to, want string }{
 		{"4,log.swf,100,307,", "4,log.swf,100,950,", "submission_time is 950, and those that it follows have ended at 307"},
 		{",3,1,1\n5,", ",,1,1\n5,", "after has other jobs than those that it was to wait for"},
@@ -259,16 +240,14 @@ func TestASubmissionThatIsNotByTheEndsOfOthersIsFound(t *testing.T) {
 			require.NotEqual(t, strings.Join(lines, "\n"), text)
 			return strings.Split(text, "\n")
 		})
-		got := call("validate", filepath.Join(dir, "jobs-easy.csv"), log)
-		require.Equal(t, exitFailed, got.code)
+		got := exits(t, exitFailed, "validate", filepath.Join(dir, "jobs-easy.csv"), log)
 		require.Contains(t, got.stdout, c.want)
 	}
 }
 
 func TestAScheduleOfAnotherTraceIsOneError(t *testing.T) {
 	out := t.TempDir()
-	got := call("simulate", "--first", "60", "--policy", "easy", "--out", out, "--victims", "requeue", "--outages", "exponential:mtbf=10d:repair=4h")
-	require.Zero(t, got.code, got.stderr)
+	got := succeed(t, "simulate", "--first", "60", "--policy", "easy", "--out", out, "--victims", "requeue", "--outages", "exponential:mtbf=10d:repair=4h")
 	path := filepath.Join(out, "jobs-easy.csv")
 	for _, c := range []struct {
 		trace []string
@@ -279,8 +258,7 @@ func TestAScheduleOfAnotherTraceIsOneError(t *testing.T) {
 		{[]string{settingsFile(t, "--first=60", "--shift")}, "60 of the 60 rows, the first in line 2"},
 		{[]string{"--first", "20"}, "40 of the 60 rows, the first in line 22"},
 	} {
-		got := call(append([]string{"validate", path}, c.trace...)...)
-		require.Equal(t, exitFailed, got.code)
+		got := exits(t, exitFailed, append([]string{"validate", path}, c.trace...)...)
 		require.Contains(t, got.stderr, c.want)
 		require.Empty(t, got.stdout)
 	}
@@ -290,27 +268,22 @@ func TestAScheduleOfAnotherTraceIsOneError(t *testing.T) {
 
 func TestAScheduleOfAWorkflowIsValid(t *testing.T) {
 	flow, run := write(t, "fork.json", fork), t.TempDir()
-	got := call("simulate", flow, "--procs", "2", "--policy", "fcfs,heft", "--out", run)
-	require.Zero(t, got.code, got.stderr)
+	got := succeed(t, "simulate", flow, "--procs", "2", "--policy", "fcfs,heft", "--out", run)
 	for _, policy := range []string{"fcfs", "heft"} {
 		for _, of := range []string{flow, filepath.Join(run, "requests.csv")} {
-			got = call("validate", filepath.Join(run, "jobs-"+policy+".csv"), of, "--procs", "2")
-			require.Zero(t, got.code, got.stdout+got.stderr)
+			got = succeed(t, "validate", filepath.Join(run, "jobs-"+policy+".csv"), of, "--procs", "2")
 			require.Contains(t, got.stdout, "5 jobs: 5 finished")
 		}
 	}
 	early := bent(t, run, "jobs-fcfs.csv", func(lines []string) []string {
 		return append(lines[:5], strings.Replace(lines[5], ",4:ok", ",3:ok", 1))
 	})
-	got = call("validate", filepath.Join(early, "jobs-fcfs.csv"), flow, "--procs", "2")
-	require.Equal(t, exitFailed, got.code)
+	got = exits(t, exitFailed, "validate", filepath.Join(early, "jobs-fcfs.csv"), flow, "--procs", "2")
 	require.Contains(t, got.stdout, "after has other jobs")
 
 	nodes := domainOf(t, "nodes: nodes.csv\ncycle: 600\n", "nodes.csv", "id,performance,price\n1,1,1\n2,2,1\n")
-	got = call("simulate", flow, "--domain", nodes, "--policy", "heft", "--out", run)
-	require.Zero(t, got.code, got.stderr)
-	got = call("validate", filepath.Join(run, "jobs-heft.csv"), flow, "--domain", nodes)
-	require.Zero(t, got.code, got.stdout+got.stderr)
+	got = succeed(t, "simulate", flow, "--domain", nodes, "--policy", "heft", "--out", run)
+	got = succeed(t, "validate", filepath.Join(run, "jobs-heft.csv"), flow, "--domain", nodes)
 }
 
 func TestWhatAWorkflowCannotTellIsWrongUsageOfValidate(t *testing.T) {
@@ -319,8 +292,7 @@ func TestWhatAWorkflowCannotTellIsWrongUsageOfValidate(t *testing.T) {
 		{"", "give --procs, the number of processors: fork.json does not tell it"},
 		{"--procs 2 --first 3", "--first: it is about a log, and fork.json is a workflow"},
 	} {
-		got := call(append([]string{"validate", "jobs-easy.csv", flow}, strings.Fields(c.flags)...)...)
-		require.Equal(t, 2, got.code)
+		got := exits(t, exitUsage, append([]string{"validate", "jobs-easy.csv", flow}, strings.Fields(c.flags)...)...)
 		require.Contains(t, got.stderr, c.want)
 	}
 }

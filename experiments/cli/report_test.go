@@ -12,8 +12,7 @@ import (
 func TestReportWritesOnePage(t *testing.T) {
 	dir := t.TempDir()
 	require.Zero(t, call("simulate", "--policy", "fcfs,easy", "--first", "50", "--out", dir).code)
-	got := call("report", dir)
-	require.Zero(t, got.code, got.stderr)
+	got := succeed(t, "report", dir)
 	require.Contains(t, got.stderr, filepath.Join(dir, "report.html"))
 	require.Empty(t, got.stdout)
 	page := read(t, dir, "report.html")
@@ -67,8 +66,7 @@ func TestErrorsDoNotControlATerminal(t *testing.T) {
 	header := "\x1b[2Jjob\x9b_id\u202e,submission_time\n"
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "jobs-easy.csv"), []byte(header), 0o666))
 	for _, command := range []string{"report", "plot", "explain"} {
-		got := call(command, dir)
-		require.Equal(t, 1, got.code)
+		got := exits(t, exitFailed, command, dir)
 		require.Contains(t, got.stderr, "it has no column job_id; its first line is ?[2Jjob")
 		require.NotRegexp(t, `[\x00-\x09\x0b-\x1f\x7f\x{80}-\x{9f}\x{202a}-\x{202e}]`, got.stderr)
 	}

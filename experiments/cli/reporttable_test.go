@@ -29,8 +29,7 @@ func handmade() string {
 
 func TestATableOfAnyResults(t *testing.T) {
 	path := write(t, "mine.csv", handmade())
-	got := call("report", path, "--table", "markdown")
-	require.Zero(t, got.code, got.stderr)
+	got := succeed(t, "report", path, "--table", "markdown")
 	require.Contains(t, got.stdout, "| policy | load 0.7 | load 0.9 |\n| --- | ---: | ---: |\n| easy | 725 ± 20 | 925 ± 20 |\n| easy-sjbf | **674 ± 19** \\* |")
 	require.Contains(t, call("report", path, "--rows", "load").stderr, "--rows is about a table: say --table FORMAT, too")
 	out := filepath.Join(t.TempDir(), "table.csv")
@@ -68,12 +67,10 @@ func TestPlotAndReportTakeAStudysFolder(t *testing.T) {
 		plan += fmt.Sprintf("%d,%032x,%s,%s,%s\n", i, i, f[2], f[0], f[1])
 	}
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "plan.csv"), []byte(plan), 0o666))
-	got := call("plot", dir, "differences", "lines")
-	require.Zero(t, got.code, got.stderr)
+	succeed(t, "plot", dir, "differences", "lines")
 	require.Equal(t, []string{"differences-mean_wait.svg", "lines-mean_wait.svg"}, files(t, filepath.Join(dir, "figures")))
 	require.Contains(t, call("plot", dir, "queue").stderr, "want lines, heat, differences, sensitivity")
-	got = call("report", dir)
-	require.Zero(t, got.code, got.stderr)
+	succeed(t, "report", dir)
 	page, err := os.ReadFile(filepath.Join(dir, "report.html"))
 	require.NoError(t, err)
 	require.Contains(t, string(page), "Compared with policy=easy.")

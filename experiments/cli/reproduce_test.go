@@ -19,8 +19,7 @@ import (
 )
 
 func TestReproduceListsItsExperiments(t *testing.T) {
-	got := call("reproduce", "--list")
-	require.Equal(t, 0, got.code)
+	got := succeed(t, "reproduce", "--list")
 	for _, name := range []string{
 		"alp-amp", "aep", "aep-time", "preferences", "slicing", "owner-price", "bsf", "estimates", "maxq", "placement", "window-time",
 		"availability", "groups",
@@ -37,8 +36,7 @@ func TestReproduceRefusesWhatMakesNoSense(t *testing.T) {
 		{"reproduce", "aep", "--workers", "-1"},
 		{"reproduce", "aep", "--workers", "0"},
 	} {
-		got := call(args...)
-		require.Equal(t, 2, got.code, args)
+		got := exits(t, exitUsage, args...)
 		require.Empty(t, got.stdout, args)
 	}
 }
@@ -46,8 +44,7 @@ func TestReproduceRefusesWhatMakesNoSense(t *testing.T) {
 func TestReproduceWritesTablesAndFigures(t *testing.T) {
 	dir := t.TempDir()
 	args := []string{"reproduce", "aep", "--cycles", "2", "--out", dir}
-	first := call(args...)
-	require.Equal(t, 0, first.code, first.stderr)
+	first := succeed(t, args...)
 	require.Contains(t, first.stdout, "MinRunTimeExact (ours)")
 	for _, name := range []string{"aep.csv", "aep-claims.csv", "aep.md", "aep.svg", "aep.pdf", "aep.json", "claims.csv", "claims.md"} {
 		require.FileExists(t, filepath.Join(dir, name))
@@ -108,8 +105,7 @@ func TestReproduceGoesOnWhereItStopped(t *testing.T) {
 	require.NoError(t, err)
 	require.NotEmpty(t, units)
 	require.Less(t, len(units), cycles/2, "two cycles each")
-	again := call(args...)
-	require.Equal(t, 0, again.code, again.stderr)
+	again := succeed(t, args...)
 	require.NoDirExists(t, kept)
 	require.NoFileExists(t, filepath.Join(dir, ".maxq.csv.0123abcd.tmp"))
 	whole := t.TempDir()
@@ -147,8 +143,7 @@ func TestWhatWasKeptOfAFinishedExperimentGoes(t *testing.T) {
 
 func TestReproduceFailsWhereItCannotWrite(t *testing.T) {
 	path := write(t, "file", "")
-	got := call("reproduce", "aep", "--cycles", "2", "--out", filepath.Join(path, "below"))
-	require.Equal(t, 1, got.code)
+	got := exits(t, exitFailed, "reproduce", "aep", "--cycles", "2", "--out", filepath.Join(path, "below"))
 	require.Contains(t, got.stderr, "making the folder for the files (--out): mkdir "+path)
 }
 
@@ -164,8 +159,7 @@ func TestEveryExperimentHasANameAndATitle(t *testing.T) {
 
 func TestAnExperimentWithoutDataFailsByItsNameAndIsLeftOutOfAll(t *testing.T) {
 	t.Setenv("GRIDSLOT_REFERENCE", t.TempDir())
-	got := call("reproduce", "cirrus")
-	require.Equal(t, 1, got.code)
+	got := exits(t, exitFailed, "reproduce", "cirrus")
 	require.Contains(t, got.stderr, "cirrus: cirrus.swf is not at hand: set GRIDSLOT_REFERENCE")
 
 	all := reproduce.All()

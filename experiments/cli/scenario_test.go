@@ -43,8 +43,7 @@ func manifestOf(t *testing.T, dir string) (m metrics.Manifest) {
 func TestAScenarioFileSaysItAll(t *testing.T) {
 	path := scenarioOf(t, aScenario)
 	byHand, byFile := t.TempDir(), t.TempDir()
-	got := call("simulate", path, "--out", byFile)
-	require.Zero(t, got.code, got.stderr)
+	got := succeed(t, "simulate", path, "--out", byFile)
 	dir := filepath.Dir(path)
 	got = call("simulate", filepath.Join(dir, "a.swf"), "--procs=12", "--estimates=exact", "--first=3", "--overrun=raise",
 		"--reservations="+filepath.Join(dir, "booked.csv"), "--policy=easy,conservative:compression=off", "--seed=7", "--pass=event",
@@ -67,33 +66,28 @@ func TestAScenarioFileSaysItAll(t *testing.T) {
 
 func TestFlagsStandInPlaceOfWhatAScenarioSays(t *testing.T) {
 	path, out := scenarioOf(t, aScenario), t.TempDir()
-	got := call("simulate", "--scenario", path, "--policy=fcfs", "--first=2", "--pass=instant", "--out", out)
-	require.Zero(t, got.code, got.stderr)
+	got := succeed(t, "simulate", "--scenario", path, "--policy=fcfs", "--first=2", "--pass=instant", "--out", out)
 	m := manifestOf(t, out)
 	for key, want := range map[string]string{"policy": "fcfs", "first": "2", "pass": "instant", "estimates": "exact", "procs": "12", "seed": "7"} {
 		require.Equal(t, want, m.Settings[key], key)
 	}
 	other := write(t, "b.swf", swf("0 5 1 5"))
-	got = call("simulate", other, "--scenario", path, "--format=csv")
-	require.Zero(t, got.code, got.stderr)
+	got = succeed(t, "simulate", other, "--scenario", path, "--format=csv")
 	require.Contains(t, got.stdout, "\neasy,2,", "the other trace's job and the reservation")
 }
 
 func TestDomainsAndGridsAreScenarios(t *testing.T) {
 	domain := "generate: {count: 8}\ncycle: 600\nbatches: {cycles: 2}\npolicies: [css]\n"
-	got := call("simulate", write(t, "d.yaml", domain), "--format=csv")
-	require.Zero(t, got.code, got.stderr)
+	got := succeed(t, "simulate", write(t, "d.yaml", domain), "--format=csv")
 	require.Contains(t, got.stdout, "\ncss,40,")
-	got = call("simulate", write(t, "g.yaml", smallGrid), "--format=csv", "--first=10")
-	require.Zero(t, got.code, got.stderr)
+	got = succeed(t, "simulate", write(t, "g.yaml", smallGrid), "--format=csv", "--first=10")
 	require.Contains(t, got.stdout, "\noar,10,")
 
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "d.yaml"), []byte(domain), 0o666))
 	path := filepath.Join(dir, "whole.yaml")
 	require.NoError(t, os.WriteFile(path, []byte("machine: d.yaml\npolicies: [easy]\nsettings: {seed: 3}\n"), 0o666))
-	got = call("simulate", path, "--format=csv")
-	require.Zero(t, got.code, got.stderr)
+	got = succeed(t, "simulate", path, "--format=csv")
 	require.Contains(t, got.stdout, "\neasy,40,")
 }
 
@@ -103,8 +97,7 @@ func TestOnEveryMachineTheSummaryBeginsTheSame(t *testing.T) {
 	site := write(t, "g.yaml", smallGrid)
 	var headings, tables []string
 	for _, args := range [][]string{{}, {"--domain", domain}, {"--grid", site}} {
-		got := call(append([]string{"simulate", trace, "--format=csv"}, args...)...)
-		require.Zero(t, got.code, got.stderr)
+		got := succeed(t, append([]string{"simulate", trace, "--format=csv"}, args...)...)
 		rows, err := csv.NewReader(strings.NewReader(got.stdout)).ReadAll()
 		require.NoError(t, err)
 		headings = append(headings, strings.Join(rows[0], ","))
@@ -126,8 +119,7 @@ func TestWhatHoldsForOneMachineHoldsForAll(t *testing.T) {
 		out := t.TempDir()
 		args := append([]string{"simulate", trace, "--skip=1", "--first=1", "--shift", "--estimates=exact", "--missing-estimate=60",
 			"--pass=event", "--allocation=count", "--seed=5", "--workers=1", "--compression=off", "--out", out}, machine...)
-		got := call(args...)
-		require.Zero(t, got.code, got.stderr)
+		got := succeed(t, args...)
 		require.Contains(t, got.stderr, "a.swf: 1 damaged", machine)
 		m := manifestOf(t, out)
 		require.Contains(t, m.Dropped, metrics.ReasonCount{Reason: "not-a-number", Count: 1})
@@ -169,25 +161,21 @@ func TestWhatIsWrongWithAScenarioIsSaidWithItsPlace(t *testing.T) {
 		"generate: {}\ncycle: 1\nprices: p.csv\n":                           "line 3, column 9: prices",
 		"generate: {}\ncycle: 1\nbatches: {cycles: -1}\n":                   "line 3, column 19: batches: cycles",
 	} {
-		got := call("simulate", scenarioOf(t, text))
-		require.Equal(t, exitFailed, got.code, "%q: %s", text, got.stderr)
+		got := exits(t, exitFailed, "simulate", scenarioOf(t, text))
 		require.Contains(t, got.stderr, want, "%q", text)
 		require.NotContains(t, got.stderr, "strconv", "%q", text)
 		require.NotContains(t, got.stderr, "unmarshal", "%q", text)
 	}
-	got := call("simulate", scenarioOf(t, aScenario), "--scenario", "b.yaml")
-	require.Equal(t, exitUsage, got.code)
+	got := exits(t, exitUsage, "simulate", scenarioOf(t, aScenario), "--scenario", "b.yaml")
 	require.Contains(t, got.stderr, "two scenarios")
 	require.Equal(t, exitUsage, call("simulate", "").code)
 	require.Equal(t, exitUsage, call("simulate", "lublin:jobs=x").code)
 }
 
 func TestASourceStandsWhereATraceDoes(t *testing.T) {
-	got := call("simulate", "lublin:jobs=200:procs=64:load=0.7", "--policy=easy", "--format=csv", "--first=150")
-	require.Zero(t, got.code, got.stderr)
+	got := succeed(t, "simulate", "lublin:jobs=200:procs=64:load=0.7", "--policy=easy", "--format=csv", "--first=150")
 	require.Contains(t, got.stdout, "\neasy,150,0,0,")
-	got = call("trace", "info", "lublin:jobs=200:procs=64")
-	require.Zero(t, got.code, got.stderr)
+	got = succeed(t, "trace", "info", "lublin:jobs=200:procs=64")
 	require.Contains(t, got.stdout, "200 of 200 lines")
 	require.Contains(t, call("simulate", "downey").stderr, "either it or mean-gap")
 }
@@ -196,8 +184,7 @@ func TestTwoWritersDoNotShareAFolder(t *testing.T) {
 	out, trace := t.TempDir(), write(t, "a.swf", smallTrace)
 	held, err := outdir.Open(out)
 	require.NoError(t, err)
-	got := call("simulate", trace, "--out", out)
-	require.Equal(t, exitFailed, got.code)
+	got := exits(t, exitFailed, "simulate", trace, "--out", out)
 	require.Contains(t, got.stderr, "is writing into "+out+": wait until it has ended, or choose another folder (--out)")
 	require.Empty(t, got.stdout)
 	held.Close()
@@ -207,8 +194,7 @@ func TestTwoWritersDoNotShareAFolder(t *testing.T) {
 func TestWhatAKilledRunLeftIsCleanedAndTold(t *testing.T) {
 	out, trace := t.TempDir(), write(t, "a.swf", smallTrace)
 	require.NoError(t, os.WriteFile(filepath.Join(out, ".jobs-easy.csv.00c0ffee.tmp"), nil, 0o666))
-	got := call("simulate", trace, "--out", out, "--policy=easy")
-	require.Zero(t, got.code)
+	got := succeed(t, "simulate", trace, "--out", out, "--policy=easy")
 	require.Contains(t, got.stderr, "what an earlier run had left when it was killed, which is removed: .jobs-easy.csv.00c0ffee.tmp")
 	require.Equal(t, []string{"jobs-easy.csv", "manifest.json", "queue-easy.csv", "summary.csv"}, files(t, out))
 }
@@ -274,12 +260,10 @@ func TestAScheduleIsKnownByTheManifestBesideIt(t *testing.T) {
 	require.NoError(t, os.Rename(filepath.Join(out, "jobs-easy.csv"), path))
 	text := strings.Replace(read(t, out, "manifest.json"), "jobs-easy.csv", "mine.csv", 1)
 	require.NoError(t, os.WriteFile(filepath.Join(out, "manifest.json"), []byte(text), 0o666))
-	got := call("validate", path, trace)
-	require.Zero(t, got.code, got.stderr)
+	got := succeed(t, "validate", path, trace)
 	require.Empty(t, got.stderr, "the policy is known")
 
 	require.Zero(t, call("simulate", trace, "--grid", write(t, "g.yaml", smallGrid), "--out", out).code)
-	got = call("validate", filepath.Join(out, "jobs-oar.csv"), trace)
-	require.Zero(t, got.code, got.stderr)
+	got = succeed(t, "validate", filepath.Join(out, "jobs-oar.csv"), trace)
 	require.Contains(t, got.stdout, "jobs-oar.csv: ")
 }

@@ -48,8 +48,7 @@ func TestSlurmTellsOfJobsThatStillRun(t *testing.T) {
 	require.NotContains(t, call("simulate", "--slurm", dir).stderr, "still run")
 	require.NoError(t, os.WriteFile(filepath.Join(dir, replay.ConfigFile), []byte("NodeName=n1 CPUs=4\nPartitionName=all Nodes=n1 Default=YES\nSelectTypeParameters=CR_Core\n"), 0o666))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, replay.JobsFile), []byte("name,submit,limit_min,runtime\na,1.25,6000,100\nb,2.25,6000,172700\nc,2.5,6000,172900\n"), 0o666))
-	o := call("simulate", "--slurm", dir, "--out", out)
-	require.Zero(t, o.code, o.stderr)
+	o := succeed(t, "simulate", "--slurm", dir, "--out", out)
 	require.Contains(t, o.stderr, "1 jobs still run, from job 3 on, as the run ends two days after its last input")
 	require.Equal(t, "3", table(t, out, "summary.csv")[0]["jobs"])
 	require.Equal(t, "RUNNING", table(t, out, "jobs-slurm.csv")[2]["final_state"])
@@ -57,8 +56,7 @@ func TestSlurmTellsOfJobsThatStillRun(t *testing.T) {
 
 func TestSlurmDecidesForAFolder(t *testing.T) {
 	dir, out := slurmFolder(t), filepath.Join(t.TempDir(), "out")
-	o := call("simulate", "--slurm", dir, "--out", out)
-	require.Zero(t, o.code, o.stderr)
+	o := succeed(t, "simulate", "--slurm", dir, "--out", out)
 	require.Contains(t, o.stdout, "slurm")
 	require.Contains(t, o.stderr, "slurm.conf:1: fancy_option is not simulated")
 	require.Contains(t, o.stderr, "slurm.conf:2: Fancy is not simulated")
@@ -79,8 +77,7 @@ func TestSlurmDecidesForAFolder(t *testing.T) {
 	require.Contains(t, read(t, out, "manifest.json"), "sha256 at "+filepath.Join(dir, replay.JobsFile))
 
 	again := filepath.Join(t.TempDir(), "again")
-	o = call("simulate", "--from-manifest", out, "--out", again)
-	require.Zero(t, o.code, o.stderr)
+	o = succeed(t, "simulate", "--from-manifest", out, "--out", again)
 	for _, name := range []string{replay.EventsFile, "jobs-slurm.csv", "queue-slurm.csv"} {
 		require.Equal(t, read(t, out, name), read(t, again, name), name)
 	}
@@ -89,8 +86,7 @@ func TestSlurmDecidesForAFolder(t *testing.T) {
 // A machine with nothing to play is over at once.
 func TestSlurmsRulesEndWithoutJobs(t *testing.T) {
 	conf := write(t, "slurm.conf", "NodeName=n1 CPUs=4\nPartitionName=p Nodes=ALL Default=YES\n")
-	o := call("simulate", write(t, "one.swf", swf("0 10 1 20")), "--slurm", conf, "--skip", "1")
-	require.Equal(t, 1, o.code)
+	o := exits(t, exitFailed, "simulate", write(t, "one.swf", swf("0 10 1 20")), "--slurm", conf, "--skip", "1")
 	require.Contains(t, o.stderr, "there are no jobs to simulate")
 }
 
@@ -117,11 +113,9 @@ PartitionName=short Nodes=ALL MaxTime=60 PriorityTier=2
 	reservations := write(t, "reservations.csv", "name,start,minutes,nodelist,users,maint\nmaint,5,10,n3,root,1\n")
 	out := filepath.Join(t.TempDir(), "out")
 	args := []string{"simulate", log, "--from", "sacct:zone=UTC", "--slurm", conf, "--out", out}
-	o := call(args...)
-	require.Equal(t, 1, o.code)
+	o := exits(t, exitFailed, args...)
 	require.Contains(t, o.stderr, "enforces them (AccountingStorageEnforce): give the commands of sacctmgr that made them")
-	o = call(append(args, "--accounts", accounts, "--reservations", reservations, "--decisions")...)
-	require.Zero(t, o.code, o.stderr)
+	o = succeed(t, append(args, "--accounts", accounts, "--reservations", reservations, "--decisions")...)
 	require.Contains(t, call("explain", out, "2").stdout, "\n2024-01-31 10:01:43           103 s  started, after waiting for 93 s", "the log has dates")
 	require.Contains(t, o.stderr, "2 of 5 jobs rejected, 1 of them: Invalid partition name specified")
 	require.Contains(t, o.stderr, `job 3 is refused: Invalid partition name specified: "none" is none of slurm.conf`)
@@ -141,11 +135,9 @@ maint,0,resv,0,,,,,,,,
 5,4,end,153,,,,,,,,COMPLETED
 `, read(t, out, replay.EventsFile))
 
-	o = call("simulate", write(t, "a.swf", smallTrace), "--slurm", conf, "--accounts", accounts)
-	require.Zero(t, o.code, o.stderr)
+	o = succeed(t, "simulate", write(t, "a.swf", smallTrace), "--slurm", conf, "--accounts", accounts)
 	require.Contains(t, o.stderr, "Invalid account", "users of a log that are in no account")
-	o = call("simulate", "--slurm", conf)
-	require.Equal(t, 2, o.code)
+	o = exits(t, exitUsage, "simulate", "--slurm", conf)
 	require.Contains(t, o.stderr, "has no jobs: give a log as TRACE")
 }
 
@@ -161,8 +153,7 @@ func TestJobsWithoutAQueueGoToTheDefaultPartition(t *testing.T) {
 4 0 -1 10 1 -1 -1 1 60 -1 1 1 1 1 0 1 -1 -1
 `)
 	out := filepath.Join(t.TempDir(), "out")
-	o := call("simulate", log, "--slurm", conf, "--out", out)
-	require.Zero(t, o.code, o.stderr)
+	o := succeed(t, "simulate", log, "--slurm", conf, "--out", out)
 	require.Contains(t, o.stderr, `job 3 is refused: Invalid partition name specified: "none" is none of slurm.conf`)
 	require.Contains(t, o.stderr, `job 4 is refused: Invalid partition name specified: "0" is none of slurm.conf`)
 	events := read(t, out, replay.EventsFile)
@@ -196,16 +187,14 @@ User - 'bob':DefaultAccount='chem':Fairshare=1
 	reservations := write(t, "res.txt", "ReservationName=maint StartTime=2024-01-31T10:05:00 EndTime=2024-01-31T11:05:00 Duration=01:00:00 Nodes=n2 NodeCnt=1 CoreCnt=4 Features=(null) PartitionName=(null) "+
 		"Flags=MAINT,IGNORE_JOBS,SPEC_NODES,DAILY TRES=cpu=4 Users=root Groups=(null) Accounts=(null) Licenses=(null) State=INACTIVE BurstBuffer=(null) Watts=n/a MaxStartDelay=(null)\n")
 	out := filepath.Join(t.TempDir(), "out")
-	o := call("simulate", log, "--from", "sacct:zone=UTC", "--slurm", conf, "--accounts", accounts, "--reservations", reservations, "--out", out)
-	require.Zero(t, o.code, o.stderr)
+	o := succeed(t, "simulate", log, "--from", "sacct:zone=UTC", "--slurm", conf, "--accounts", accounts, "--reservations", reservations, "--out", out)
 	require.Contains(t, o.stderr, accounts+":3: usagethreshold=0.5 is not simulated: this limit does not hold")
 	require.Contains(t, o.stderr, reservations+":1: Flags=DAILY is not simulated: the reservation is there once, with these nodes")
 	events := read(t, out, replay.EventsFile)
 	require.Contains(t, events, "\n1,1,start,3,1000,4,n1,", "on n1, as n2 is reserved before its limit is over")
 	require.Regexp(t, `\n2,2,start,10[0-9],`, events, "MaxJobsPU")
 	require.Contains(t, events, "\n3,3,start,")
-	o = call("validate", out)
-	require.Zero(t, o.code, o.stdout+o.stderr)
+	o = succeed(t, "validate", out)
 	o = call("simulate", write(t, "a.swf", smallTrace), "--slurm", conf, "--accounts", accounts, "--reservations", reservations)
 	require.NotZero(t, o.code)
 	require.Contains(t, o.stderr, "is a date")
@@ -215,20 +204,17 @@ User - 'bob':DefaultAccount='chem':Fairshare=1
 func TestSlurmsSchedulesAreValidated(t *testing.T) {
 	dir, out := slurmFolder(t), filepath.Join(t.TempDir(), "out")
 	require.Zero(t, call("simulate", "--slurm", dir, "--out", out).code)
-	o := call("validate", out)
-	require.Zero(t, o.code, o.stderr)
+	o := succeed(t, "validate", out)
 	require.Contains(t, o.stdout, "7 jobs: 3 finished, 1 killed, 1 rejected, 2 unfinished; valid")
 	events := filepath.Join(out, replay.EventsFile)
 	text := strings.Replace(read(t, out, replay.EventsFile), "c,3,start,153,", "c,3,start,103,", 1)
 	require.NoError(t, os.WriteFile(events, []byte(text), 0o666))
-	o = call("validate", out)
-	require.Equal(t, 1, o.code)
+	o = exits(t, exitFailed, "validate", out)
 	require.Contains(t, o.stdout, "job 3: wrong run time: c: it ran for 70 s, and takes 20")
 	require.Equal(t, 2, call("validate", filepath.Join(out, "jobs-slurm.csv"), "--policy", "easy").code)
 
 	require.Zero(t, call("simulate", "--slurm", plainSlurmFolder(t), "--out", out).code)
-	o = call("validate", out)
-	require.Zero(t, o.code, o.stderr)
+	o = succeed(t, "validate", out)
 	require.Equal(t, "name,job,event,time,priority,cpus,nodes\na,1,start,3,4294901759,1,n1\na,1,end,63,,,\n", read(t, out, replay.EventsFile))
 	for old, mischief := range map[string]struct{ with, want string }{
 		"3,4294901759": {"4,4294901759", `slurm-events.csv, line 2: time is "4", and of the event it is "3"`},
@@ -242,8 +228,7 @@ func TestSlurmsSchedulesAreValidated(t *testing.T) {
 			changed = text[:strings.Index(text, old)]
 		}
 		require.NoError(t, os.WriteFile(filepath.Join(out, replay.EventsFile), []byte(changed), 0o666))
-		o = call("validate", out)
-		require.Equal(t, 1, o.code)
+		o = exits(t, exitFailed, "validate", out)
 		require.Contains(t, o.stdout, mischief.want)
 		require.NoError(t, os.WriteFile(filepath.Join(out, replay.EventsFile), []byte(text), 0o666))
 	}
@@ -287,13 +272,11 @@ func TestPhasesTellTheSpread(t *testing.T) {
 	require.Less(t, number("low"), number("mean"))
 	require.Greater(t, number("high"), number("mean"))
 
-	o = call("validate", out)
-	require.Zero(t, o.code, o.stderr+o.stdout)
+	o = succeed(t, "validate", out)
 	require.Equal(t, 3, strings.Count(o.stdout, "; valid"))
 	require.Zero(t, call("report", out).code)
 	again := filepath.Join(t.TempDir(), "again")
-	o = call("simulate", "--from-manifest", out, "--out", again)
-	require.Zero(t, o.code, o.stderr)
+	o = succeed(t, "simulate", "--from-manifest", out, "--out", again)
 	require.Equal(t, read(t, out, "phases.csv"), read(t, again, "phases.csv"))
 
 	one := filepath.Join(t.TempDir(), "one") // fewer runs leave nothing of the others behind
@@ -405,8 +388,7 @@ Priority: behind job 9 in partition p, whose priority is 1500 = fair share 1000 
 started, after waiting for 191 s (3 min)
 finished`,
 	} {
-		o := call("explain", out, job)
-		require.Zero(t, o.code, o.stderr)
+		o := succeed(t, "explain", out, job)
 		var told []string
 		for _, line := range strings.Split(strings.TrimSpace(o.stdout), "\n")[1:] {
 			_, text, _ := strings.Cut(line, " s  ")
@@ -451,8 +433,7 @@ i,9.25,5001,phys,normal,1,1,60,30,,singleton,x
 	} {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666))
 	}
-	o := call("simulate", "--slurm", dir, "--decisions", "--out", out)
-	require.Zero(t, o.code, o.stderr)
+	succeed(t, "simulate", "--slurm", dir, "--decisions", "--out", out)
 	for job, want := range map[string]string{
 		"3": "AssocGrpJobsLimit: GrpJobs=2 of account phys, of which 2 are taken",
 		"6": "QOSMaxJobsPerUserLimit: MaxJobsPerUser=1 of QoS few, of which 1 are taken",
@@ -460,8 +441,7 @@ i,9.25,5001,phys,normal,1,1,60,30,,singleton,x
 		"8": "AssocMaxWallDurationPerJobLimit: MaxWall=10 of account bio",
 		"9": "Dependency: singleton of job 1",
 	} {
-		o := call("explain", out, job)
-		require.Zero(t, o.code, o.stderr)
+		o := succeed(t, "explain", out, job)
 		require.Contains(t, o.stdout, want+"\n", "job %s", job)
 	}
 }
@@ -470,8 +450,7 @@ i,9.25,5001,phys,normal,1,1,60,30,,singleton,x
 func slurmRun(t *testing.T, dir string, args ...string) (out string) {
 	t.Helper()
 	out = filepath.Join(t.TempDir(), "out")
-	o := call(append([]string{"simulate", "--slurm", dir, "--out", out}, args...)...)
-	require.Zero(t, o.code, o.stderr)
+	succeed(t, append([]string{"simulate", "--slurm", dir, "--out", out}, args...)...)
 	return out
 }
 
@@ -559,14 +538,12 @@ func TestPredictionsAreLimitsOfSlurm(t *testing.T) {
 	require.Contains(t, read(t, out, replay.EventsFile), "a,1,limit,90,,,,,,,,RUNNING\n")
 
 	for _, folder := range []string{request, exact, low, out, slurmRun(t, dir, "--predict", "recent")} {
-		o := call("validate", folder)
-		require.Zero(t, o.code, o.stdout+o.stderr)
+		succeed(t, "validate", folder)
 	}
 	text := strings.Replace(read(t, low, replay.EventsFile), "a,1,limit,90,", "a,1,limit,91,", 1)
 	text = strings.Replace(text, "i,9,limit,", "j,9,limit,", 1)
 	require.NoError(t, os.WriteFile(filepath.Join(low, replay.EventsFile), []byte(text), 0o666))
-	o := call("validate", low)
-	require.Equal(t, 1, o.code)
+	o := exits(t, exitFailed, "validate", low)
 	require.Contains(t, o.stdout, "it ran for", "the limit was not raised")
 }
 
@@ -593,8 +570,7 @@ func TestOutagesAreOrdersOfOperators(t *testing.T) {
 	require.Equal(t, read(t, want, replay.EventsFile), read(t, out, replay.EventsFile))
 	require.Contains(t, read(t, out, replay.EventsFile), "NODE_FAIL")
 	for _, folder := range []string{want, out} {
-		o := call("validate", folder)
-		require.Zero(t, o.code, o.stdout+o.stderr)
+		succeed(t, "validate", folder)
 	}
 	require.Equal(t, "from,to,processors,node,known,victims\n60,400,4,0-3,60,1\n450,500,8,0-7,450,5\n720,840,4,4-7,500,\n950,1000,8,0-7,950,7\n",
 		read(t, out, "outages-slurm.csv"))
@@ -625,8 +601,7 @@ func TestOutagesAreOrdersOfOperators(t *testing.T) {
 		require.NotZero(t, o.code, rows)
 		require.Contains(t, o.stderr, want)
 	}
-	o := call("simulate", "--slurm", dir, "--outages", outages, "--victims", "kill")
-	require.Equal(t, 2, o.code)
+	o := exits(t, exitUsage, "simulate", "--slurm", dir, "--outages", outages, "--victims", "kill")
 	require.Contains(t, o.stderr, "Slurm says itself what becomes of jobs whose nodes fail")
 }
 
@@ -700,8 +675,7 @@ func TestEnergyUnderSlurm(t *testing.T) {
 	}
 	require.Equal(t, strconv.Itoa(last), func() string { all := table(t, out, "power-slurm.csv"); return all[len(all)-1]["time"] }())
 	for setting, want := range map[string]string{"switch-off=600": "SuspendTime", "per-node=4": "slurm.conf says which nodes there are"} {
-		o := call("simulate", "lublin:jobs=80:procs=16:load=0.6", "--slurm", conf, "--power", setting)
-		require.Equal(t, 2, o.code)
+		o := exits(t, exitUsage, "simulate", "lublin:jobs=80:procs=16:load=0.6", "--slurm", conf, "--power", setting)
 		require.Contains(t, o.stderr, want)
 	}
 }
@@ -720,12 +694,10 @@ func TestWhatDoesNotGoWithSlurmIsRefused(t *testing.T) {
 		{[]string{"--accounts", "x"}, "is a folder, which has all files itself"},
 		{[]string{"--procs", "4"}, "slurm.conf says what the machine has: 8 CPUs, not 4"},
 	} {
-		o := call(append([]string{"simulate", "--slurm", dir}, refused.args...)...)
-		require.Equal(t, 2, o.code, o.stderr)
+		o := exits(t, exitUsage, append([]string{"simulate", "--slurm", dir}, refused.args...)...)
 		require.Contains(t, o.stderr, refused.want)
 	}
-	o := call("simulate", "--slurm", t.TempDir())
-	require.Equal(t, 1, o.code)
+	o := exits(t, exitFailed, "simulate", "--slurm", t.TempDir())
 	require.Contains(t, o.stderr, "slurm.conf")
 }
 
@@ -747,8 +719,7 @@ func TestRecordingsOfSlurmByTheCommand(t *testing.T) {
 		dir := filepath.Dir(conf)
 		t.Run(filepath.Base(dir), func(t *testing.T) {
 			out := filepath.Join(t.TempDir(), "out")
-			o := call("simulate", "--slurm", dir, "--decisions", "--out", out)
-			require.Zero(t, o.code, o.stderr)
+			succeed(t, "simulate", "--slurm", dir, "--decisions", "--out", out)
 			in, err := replay.ReadFolder(dir)
 			require.NoError(t, err)
 			sim := des.New(des.Config{})
@@ -822,8 +793,7 @@ func TestUsersOfSlurmReact(t *testing.T) {
 			enforce, flags, _ := strings.Cut(args, " ")
 			more := append([]string{"--slurm", write(t, "slurm.conf", conf+enforce+"\n")}, strings.Fields(flags)...)
 			out, again := filepath.Join(t.TempDir(), "out"), filepath.Join(t.TempDir(), "again")
-			o := call(append([]string{"simulate", log, "--feedback", "--out", out}, more...)...)
-			require.Zero(t, o.code, o.stderr)
+			succeed(t, append([]string{"simulate", log, "--feedback", "--out", out}, more...)...)
 			name := "slurm"
 			if strings.Contains(args, "phase") {
 				name = "slurm-phase=17"
@@ -875,8 +845,7 @@ func TestUsersOfSlurmReact(t *testing.T) {
 			slices.SortStableFunc(written, func(a, b []string) int {
 				return cmp.Compare(at(a[0], "submission_time"), at(b[0], "submission_time"))
 			})
-			o = call(append([]string{"simulate", write(t, "written.swf", swfOf(written)), "--out", again}, more...)...)
-			require.Zero(t, o.code, o.stderr)
+			succeed(t, append([]string{"simulate", write(t, "written.swf", swfOf(written)), "--out", again}, more...)...)
 			events := replay.EventsFile
 			if name != "slurm" {
 				events = "slurm-events-" + name + ".csv"
@@ -884,8 +853,7 @@ func TestUsersOfSlurmReact(t *testing.T) {
 			for _, file := range []string{events, "queue-" + name + ".csv"} {
 				require.Equal(t, read(t, again, file), read(t, out, file), file)
 			}
-			o = call("validate", out)
-			require.Zero(t, o.code, o.stdout+o.stderr)
+			succeed(t, "validate", out)
 		})
 	}
 }

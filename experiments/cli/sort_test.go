@@ -15,8 +15,7 @@ func TestALogThatGoesBackwardsIsSortedWhereThatIsAskedFor(t *testing.T) {
 	head := "; MaxProcs: 4\n"
 	backwards := write(t, "a.swf", head+line("1", "5.75")+line("2", "5.25")+line("3", "5.25")+line("4", "40"))
 	sorted := write(t, "a.swf", head+line("2", "5.25")+line("3", "5.25")+line("1", "5.75")+line("4", "40"))
-	got := call("simulate", backwards, "--policy", "easy")
-	require.Equal(t, exitFailed, got.code)
+	got := exits(t, exitFailed, "simulate", backwards, "--policy", "easy")
 	require.Contains(t, got.stderr, "--sort puts them in order")
 	a, b := t.TempDir(), t.TempDir()
 	require.Equal(t, exitOK, call("simulate", backwards, "--policy", "easy", "--sort", "--out", a).code)

@@ -33,8 +33,7 @@ func TestSlowdownsAreBoundedWhereThatIsAskedFor(t *testing.T) {
 
 	jobs := filepath.Join(other, "jobs-easy.csv")
 	require.Equal(t, exitOK, call("validate", jobs).code, "the manifest tells")
-	wrong := call("validate", jobs, settingsFile(t, "--tau=10"))
-	require.Equal(t, exitFailed, wrong.code)
+	wrong := exits(t, exitFailed, "validate", jobs, settingsFile(t, "--tau=10"))
 	require.Contains(t, wrong.stdout, "bounded_slowdown is ")
 	require.NoError(t, os.Remove(filepath.Join(other, "manifest.json")))
 	require.Equal(t, exitFailed, call("validate", jobs).code)

@@ -72,8 +72,7 @@ func TestSavedRunsGoOnToTheSameFiles(t *testing.T) {
 					plain = append(plain, arg)
 				}
 			}
-			got := call(append(all, "--out", whole)...)
-			require.Zero(t, got.code, got.stderr)
+			succeed(t, append(all, "--out", whole)...)
 			var last float64
 			for line := range strings.Lines(read(t, whole, "summary.csv")) {
 				var makespan float64
@@ -86,14 +85,11 @@ func TestSavedRunsGoOnToTheSameFiles(t *testing.T) {
 			for i := range 10 {
 				until := fmt.Sprint(int64(draw.Float64() * 1.1 * last))
 				file, again := filepath.Join(dir, "saved.json"), filepath.Join(dir, fmt.Sprint(i))
-				got := call(append(plain, "--until", until, "--save", file)...)
-				require.Zero(t, got.code, got.stderr)
+				succeed(t, append(plain, "--until", until, "--save", file)...)
 				if i == 0 { // it stops once more on the way
-					got = call("simulate", "--resume", file, "--until", fmt.Sprint(int64(1.2*last)), "--save", file)
-					require.Zero(t, got.code, got.stderr)
+					succeed(t, "simulate", "--resume", file, "--until", fmt.Sprint(int64(1.2*last)), "--save", file)
 				}
-				got = call(append(append([]string{"simulate", "--resume", file}, written...), "--out", again)...)
-				require.Zero(t, got.code, "until %s: %s", until, got.stderr)
+				succeed(t, append(append([]string{"simulate", "--resume", file}, written...), "--out", again)...)
 				sameResults(t, whole, again)
 			}
 		})
@@ -103,8 +99,7 @@ func TestSavedRunsGoOnToTheSameFiles(t *testing.T) {
 // What runs and waits at an instant is told: of each policy how much, and as JSON each job.
 func TestARunThatStopsTellsWhatRunsAndWaits(t *testing.T) {
 	log := write(t, "a.swf", swf("0 100 4 100", "10 100 3 200", "20 50 2 60"))
-	got := call("simulate", log, "--procs", "5", "--policy", "fcfs,conservative", "--until", "20", "--format", "csv")
-	require.Zero(t, got.code, got.stderr)
+	got := succeed(t, "simulate", log, "--procs", "5", "--policy", "fcfs,conservative", "--until", "20", "--format", "csv")
 	require.Equal(t, "policy,time,events,running,busy_processors,waiting,queued_processors\n", got.stdout[:strings.Index(got.stdout, "\n")+1])
 	require.Contains(t, got.stdout, "fcfs,20,")
 	require.Contains(t, got.stdout, ",1,4,2,5\n")
@@ -145,8 +140,7 @@ func TestASavedRunThatCannotGoOnSaysWhy(t *testing.T) {
 		strings.Replace(good, `"policy": "easy"`, `"policy": "fcfs"`, 1): "damaged, or somebody has changed it",
 		strings.Replace(good, `"sha256": "`, `"sha256": "0`, 1):          "damaged, or somebody has changed it",
 	} {
-		got := call("simulate", "--resume", other(text))
-		require.Equal(t, exitFailed, got.code, got.stderr)
+		got := exits(t, exitFailed, "simulate", "--resume", other(text))
 		require.Contains(t, got.stderr, want)
 		require.Equal(t, 1, strings.Count(got.stderr, "\n"), got.stderr)
 		require.Empty(t, got.stdout)
@@ -158,8 +152,7 @@ func TestASavedRunThatCannotGoOnSaysWhy(t *testing.T) {
 		"which saving it would replace: choose another file": {log, "--until", "1", "--save", log},
 		"comes from standard input cannot be saved":          {"-", "--procs", "10", "--until", "1", "--save", filepath.Join(dir, "new")},
 	} {
-		got := call(append([]string{"simulate"}, args...)...)
-		require.Equal(t, exitFailed, got.code, got.stderr)
+		got := exits(t, exitFailed, append([]string{"simulate"}, args...)...)
 		require.Contains(t, got.stderr, want)
 	}
 	require.NoFileExists(t, filepath.Join(dir, "new"))
@@ -173,14 +166,12 @@ func TestASavedRunThatCannotGoOnSaysWhy(t *testing.T) {
 		"--resume needs the name of a file":      {"--resume", ""},
 		"--until":                                {log, "--until", "soon"},
 	} {
-		got := call(append([]string{"simulate"}, args...)...)
-		require.Equal(t, exitUsage, got.code, got.stderr)
+		got := exits(t, exitUsage, append([]string{"simulate"}, args...)...)
 		require.Contains(t, got.stderr, want)
 	}
 	require.Equal(t, good, read(t, file))
 
 	require.NoError(t, os.WriteFile(log, []byte(strings.Replace(smallTrace, " 10 ", " 11 ", 1)), 0o600))
-	got := call("simulate", "--resume", file)
-	require.Equal(t, exitFailed, got.code)
+	got := exits(t, exitFailed, "simulate", "--resume", file)
 	require.Contains(t, got.stderr, "is not the log that the run had: it has been changed since")
 }

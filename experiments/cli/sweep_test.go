@@ -444,8 +444,7 @@ func TestSweepKnowsWrongUsage(t *testing.T) {
 		"merge a --no-such-flag":              "unknown flag: --no-such-flag",
 		"status " + study + " --format table": "want text or json",
 	} {
-		got := call(append([]string{"sweep"}, strings.Fields(args)...)...)
-		require.Equal(t, exitUsage, got.code, args)
+		got := exits(t, exitUsage, append([]string{"sweep"}, strings.Fields(args)...)...)
 		require.Contains(t, got.stderr, want)
 	}
 	for args, want := range map[string]string{
@@ -457,8 +456,7 @@ func TestSweepKnowsWrongUsage(t *testing.T) {
 		study + " --out " + study:                    "making the folder for the files (--out): mkdir " + study,
 		study + " --out /dev/null/a":                 "making the folder for the files (--out): mkdir /dev/null",
 	} {
-		got := call(append([]string{"sweep"}, strings.Fields(args)...)...)
-		require.Equal(t, exitFailed, got.code, args)
+		got := exits(t, exitFailed, append([]string{"sweep"}, strings.Fields(args)...)...)
 		require.Contains(t, got.stderr, want)
 	}
 	require.NoDirExists(t, "a")

@@ -15,8 +15,7 @@ import (
 )
 
 func TestTraceInfoIsAPageOfFacts(t *testing.T) {
-	got := call("trace", "info")
-	require.Equal(t, exitOK, got.code, got.stderr)
+	got := succeed(t, "trace", "info")
 	for _, want := range []string{
 		"runtime/estimate  mean 0.157\n\n5000 lines, 5000 jobs\n",
 		"runtime, s                  5000  3962 ",
@@ -72,8 +71,7 @@ func TestFactsAsJSONComeBehindWhatStood(t *testing.T) {
 func TestTraceCompareTellsHowFarLogsAreApart(t *testing.T) {
 	a := write(t, "a.swf", swf("0 100 1 100", "10 100 2 200", "20 100 2 400", "30 100 4 800"))
 	b := write(t, "b.swf", swf("0 200 1 400", "40 200 2 400", "80 200 8 400"))
-	got := call("trace", "info", a, b)
-	require.Equal(t, exitOK, got.code, got.stderr)
+	got := succeed(t, "trace", "info", a, b)
 	require.Contains(t, got.stdout, "4 of 4 lines")
 	require.Contains(t, got.stdout, "3 of 3 lines")
 
@@ -118,8 +116,7 @@ func TestTraceCompareTellsHowFarLogsAreApart(t *testing.T) {
 // A model is nearer to another draw of itself than to another model.
 func TestAModelIsNearestToItself(t *testing.T) {
 	distance := func(a, b string) float64 {
-		got := call("trace", "info", a, b, "--format=csv")
-		require.Equal(t, exitOK, got.code, got.stderr)
+		got := succeed(t, "trace", "info", a, b, "--format=csv")
 		rows, err := csv.NewReader(strings.NewReader(got.stdout)).ReadAll()
 		require.NoError(t, err)
 		sum := 0.0
@@ -144,13 +141,11 @@ func TestAModelIsNearestToItself(t *testing.T) {
 
 func TestFiguresOfALogAreDrawn(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "drawn")
-	got := call("trace", "info", "--figures", dir)
-	require.Equal(t, exitOK, got.code, got.stderr)
+	got := succeed(t, "trace", "info", "--figures", dir)
 	require.Equal(t, call("trace", "info").stdout, got.stdout)
 	require.Equal(t, []string{"accuracy.svg", "arrivals.svg", "load-by-week.svg", "sizes-and-runtimes.svg"}, files(t, dir))
 	require.Contains(t, got.stderr, "written: "+filepath.Join(dir, "arrivals.svg"))
-	got = call("trace", "info", write(t, "a.swf", "; MaxProcs: 10\n"), "--figures", filepath.Join(t.TempDir(), "none"))
-	require.Equal(t, exitFailed, got.code)
+	got = exits(t, exitFailed, "trace", "info", write(t, "a.swf", "; MaxProcs: 10\n"), "--figures", filepath.Join(t.TempDir(), "none"))
 	require.Contains(t, got.stderr, "a.swf: there are no jobs to draw figures of")
 }
 
@@ -160,8 +155,7 @@ func TestColumnsAndNamesOfOtherFormatsAreOnThePage(t *testing.T) {
 2|ben|low|COMPLETED|2024-01-04T10:01:00|2024-01-04T10:01:05|2024-01-04T10:10:00|8|01:00:00|cpu=8,gres/gpu=4
 3|anna|high|COMPLETED|2024-01-04T10:02:00|2024-01-04T10:02:05|2024-01-04T10:10:00|4|01:00:00|cpu=4
 `)
-	got := call("trace", "info", path)
-	require.Equal(t, exitOK, got.code, got.stderr)
+	got := succeed(t, "trace", "info", path)
 	require.Contains(t, got.stdout, "number 1 (anna) has 66.7% of the jobs")
 	require.Regexp(t, `\nqos +2 in 3 jobs: high 66.7%, low 33.3%\n`, got.stdout)
 	require.Regexp(t, `\ngpus +2 +3 +1.414 `, got.stdout)

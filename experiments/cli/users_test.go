@@ -37,8 +37,7 @@ func usersLog(t *testing.T, wait string) string {
 
 func TestUsersOfALogAreTold(t *testing.T) {
 	log := usersLog(t, "50")
-	got := call("trace", "info", log, "--users")
-	require.Equal(t, exitOK, got.code, got.stderr)
+	got := succeed(t, "trace", "info", log, "--users")
 	require.Contains(t, got.stdout, "2: 1 long-term (12 weeks or more), 1 temporary")
 	require.Contains(t, got.stdout, "quartiles 100, 100, 100 s")
 	require.Contains(t, got.stdout, "15 jobs wait for others, 0 of them for more than one")
@@ -70,8 +69,7 @@ func TestALogWithoutWaitsNeedsAWordOnThem(t *testing.T) {
 		"convert feedback:from=" + log + " -":             "convert feedback:no-wait=on:from=" + log + " -",
 		"convert resample:feedback=on:from=" + log + " -": "convert resample:no-wait=on:feedback=on:from=" + log + " -",
 	} {
-		got := call(append([]string{"trace"}, strings.Fields(args)...)...)
-		require.Equal(t, exitFailed, got.code, args)
+		got := exits(t, exitFailed, append([]string{"trace"}, strings.Fields(args)...)...)
 		require.Contains(t, got.stderr, "log.swf: job 1 has no wait (field 3)")
 		require.Contains(t, got.stderr, "no-wait")
 		require.Equal(t, exitOK, call(append([]string{"trace"}, strings.Fields(with)...)...).code, with)
@@ -109,10 +107,8 @@ func TestASourceHasUsersWaitForAllJobsOfABatch(t *testing.T) {
 `)
 	came := func(trace string, args ...string) (submissions []string) {
 		out := t.TempDir()
-		got := call(append([]string{"simulate", trace, "--policy", "easy", "--out", out}, args...)...)
-		require.Equal(t, exitOK, got.code, got.stderr)
-		got = call("validate", filepath.Join(out, "jobs-easy.csv"), trace)
-		require.Equal(t, exitOK, got.code, got.stdout)
+		succeed(t, append([]string{"simulate", trace, "--policy", "easy", "--out", out}, args...)...)
+		succeed(t, "validate", filepath.Join(out, "jobs-easy.csv"), trace)
 		jobs, err := os.ReadFile(filepath.Join(out, "jobs-easy.csv"))
 		require.NoError(t, err)
 		rows, err := csv.NewReader(strings.NewReader(string(jobs))).ReadAll()
@@ -147,8 +143,7 @@ func TestASourceHasUsersWaitForAllJobsOfABatch(t *testing.T) {
 		require.NotEqual(t, exitOK, got.code)
 		require.Contains(t, got.stderr, wrong, args)
 	}
-	got := call("simulate", "feedback:from="+usersLog(t, "-1"), "--feedback")
-	require.Equal(t, exitFailed, got.code)
+	got := exits(t, exitFailed, "simulate", "feedback:from="+usersLog(t, "-1"), "--feedback")
 	require.Contains(t, got.stderr, "job 1 has no wait")
 	require.Equal(t, exitOK, call("simulate", "feedback:no-wait=on:from="+usersLog(t, "-1"), "--feedback").code)
 }
@@ -166,8 +161,7 @@ func TestResampledUsersWaitForWholeBatchesWhereThatIsAskedFor(t *testing.T) {
 	for feedback, want := range map[string]string{"on": "604960,", "all": "605010,"} {
 		out := t.TempDir()
 		source := "resample:from=" + log + ":weeks=2:users=1:batch=whole:feedback=" + feedback
-		got := call("simulate", source, "--feedback", "--policy", "fcfs", "--out", out)
-		require.Equal(t, exitOK, got.code, got.stderr)
+		succeed(t, "simulate", source, "--feedback", "--policy", "fcfs", "--out", out)
 		jobs, err := os.ReadFile(filepath.Join(out, "jobs-fcfs.csv"))
 		require.NoError(t, err)
 		require.Contains(t, string(jobs), "\n6,"+source+",10,"+want)
@@ -178,8 +172,7 @@ func TestResampledUsersWaitForWholeBatchesWhereThatIsAskedFor(t *testing.T) {
 func TestUsersAreResampledToAFileAndAsASource(t *testing.T) {
 	log := usersLog(t, "50")
 	file := filepath.Join(t.TempDir(), "new.swf")
-	got := call("trace", "convert", "resample:weeks=30:users=6:feedback=on:from="+log, file, "--seed", "4")
-	require.Equal(t, exitOK, got.code, got.stderr)
+	succeed(t, "trace", "convert", "resample:weeks=30:users=6:feedback=on:from="+log, file, "--seed", "4")
 	text, err := os.ReadFile(file)
 	require.NoError(t, err)
 	require.Contains(t, string(text), "; MaxProcs: 8\n; UnixStartTime: 1000000000\n")
@@ -189,8 +182,7 @@ func TestUsersAreResampledToAFileAndAsASource(t *testing.T) {
 	a, b := t.TempDir(), t.TempDir()
 	require.Equal(t, exitOK, call("simulate", file, "--feedback", "--policy", "easy", "--out", a).code)
 	source := "resample:from=" + log + ":weeks=30:users=6:feedback=on"
-	got = call("simulate", source, "--feedback", "--policy", "easy", "--seed", "4", "--out", b)
-	require.Equal(t, exitOK, got.code, got.stderr)
+	succeed(t, "simulate", source, "--feedback", "--policy", "easy", "--seed", "4", "--out", b)
 	column := func(dir string) (columns []string) { // without the workload's name
 		f, err := os.Open(filepath.Join(dir, "jobs-easy.csv"))
 		require.NoError(t, err)
@@ -246,12 +238,10 @@ func TestWhatMakesNoSenseOfUsersIsWrongUsage(t *testing.T) {
 		"simulate resample:from=" + log + ":break=gap:limit=x":     "limit",
 		"simulate resample:from=" + log + ":feedback=sometimes":    "on, all or off",
 	} {
-		got := call(strings.Fields(args)...)
-		require.Equal(t, exitUsage, got.code, "%s: %s", args, got.stderr)
+		got := exits(t, exitUsage, strings.Fields(args)...)
 		require.Contains(t, got.stderr, want, args)
 	}
-	got := call("trace", "convert", "resample:weeks=999999999:from="+log, "-")
-	require.Equal(t, exitFailed, got.code)
+	got := exits(t, exitFailed, "trace", "convert", "resample:weeks=999999999:from="+log, "-")
 	require.Contains(t, got.stderr, "log.swf: a log can have 1 to 156000 weeks")
 }
 
@@ -270,15 +260,13 @@ policies: easy
 `), 0o600))
 	results := filepath.Join(dir, "results")
 	t.Setenv(asCommand, "1") // what a study's workers are
-	got := call("sweep", study, "--out", results, "--workers", "1")
-	require.Equal(t, exitOK, got.code, got.stderr)
+	got := succeed(t, "sweep", study, "--out", results, "--workers", "1")
 	manifest, err := os.ReadFile(filepath.Join(results, "manifest.json"))
 	require.NoError(t, err)
 	require.Contains(t, string(manifest), `"log.swf"`)
 
 	require.NoError(t, os.WriteFile(beside, []byte(strings.Replace(string(text), " 60 4 ", " 90 4 ", 1)), 0o600))
-	got = call("sweep", study, "--out", results, "--dry-run", "--workers", "1")
-	require.Equal(t, exitOK, got.code, got.stderr)
+	got = succeed(t, "sweep", study, "--out", results, "--dry-run", "--workers", "1")
 	require.Contains(t, got.stdout+got.stderr, "0 are done", "another log is another study")
 }
 
@@ -296,8 +284,7 @@ func TestUsersWhoAlwaysWaitTurnAComparisonRound(t *testing.T) {
 	require.Contains(t, told.stdout, "8271, of 3.4 jobs; median length 170 s")
 	require.Contains(t, told.stdout, "10530 jobs wait for others, 3607 of them for more than one")
 	wait := func(args ...string) (easy, conservative float64) {
-		got := call(append([]string{"simulate", "--policy=easy,conservative", "--procs=64", "--format=csv"}, args...)...)
-		require.Equal(t, exitOK, got.code, got.stderr)
+		got := succeed(t, append([]string{"simulate", "--policy=easy,conservative", "--procs=64", "--format=csv"}, args...)...)
 		rows, err := csv.NewReader(strings.NewReader(got.stdout)).ReadAll()
 		require.NoError(t, err)
 		at := slices.Index(rows[0], "mean_wait")

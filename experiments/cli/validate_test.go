@@ -18,11 +18,9 @@ import (
 func validByManifest(t *testing.T, args string) {
 	t.Helper()
 	out := filepath.Join(t.TempDir(), "out")
-	got := call(append([]string{"simulate", "--out", out}, strings.Fields(args)...)...)
-	require.Zero(t, got.code, "%s\n%s", args, got.stderr)
+	got := succeed(t, append([]string{"simulate", "--out", out}, strings.Fields(args)...)...)
 	runs := strings.Count(strings.TrimSpace(got.stdout), "\n")
-	got = call("validate", out)
-	require.Zero(t, got.code, "%s\n%s%s", args, got.stdout, got.stderr)
+	got = succeed(t, "validate", out)
 	require.NotContains(t, got.stdout, " 0 jobs", args)
 	require.Positive(t, strings.Count(got.stdout, "; valid\n"), args)
 	require.LessOrEqual(t, strings.Count(got.stdout, "; valid\n"), max(runs, 1), args)
@@ -84,8 +82,7 @@ func TestWhatTheManifestNamesMustBeUnchanged(t *testing.T) {
 	other := strings.Replace(smallTrace, ";", "; Note: another\n;", 1)
 	require.NotEqual(t, smallTrace, other)
 	require.NoError(t, os.WriteFile(log, []byte(other), 0o666))
-	got := call("validate", out)
-	require.Equal(t, exitFailed, got.code)
+	got := exits(t, exitFailed, "validate", out)
 	require.Contains(t, got.stderr, "a.swf is not the log that the run had: it has been changed since")
 	require.Zero(t, call("validate", filepath.Join(out, "jobs-easy.csv"), log).code, "but another log may be given")
 	require.NoError(t, os.Remove(log))
@@ -96,8 +93,7 @@ func TestWhatTheManifestNamesMustBeUnchanged(t *testing.T) {
 	require.NoError(t, os.Remove(d), "its text stands in the manifest")
 	require.Zero(t, call("validate", out).code)
 	require.NoError(t, os.WriteFile(nodes, []byte(strings.Replace(threeNodes, "2.5", "3.5", 1)), 0o666))
-	got = call("validate", out)
-	require.Equal(t, exitFailed, got.code)
+	got = exits(t, exitFailed, "validate", out)
 	require.Contains(t, got.stderr, nodes+" is not the file that the run had: it has been changed since")
 }
 
@@ -107,16 +103,13 @@ func TestAFolderThatIsNotWholeSaysWhatIsMissing(t *testing.T) {
 	text := read(t, out, "jobs-fcfs.csv")
 	rows := strings.Split(text, "\n")
 	require.NoError(t, os.WriteFile(filepath.Join(out, "jobs-fcfs.csv"), []byte(strings.Join(slices.Delete(rows, 5, 6), "\n")), 0o666))
-	got := call("validate", out)
-	require.Equal(t, exitFailed, got.code)
+	got := exits(t, exitFailed, "validate", out)
 	require.Contains(t, got.stdout, "jobs-easy.csv: 50 jobs")
 	require.Contains(t, got.stderr, "jobs-fcfs.csv is not a valid schedule of sample.swf.gz (violations: 1)")
 	require.NoError(t, os.Remove(filepath.Join(out, "jobs-fcfs.csv")))
-	got = call("validate", out)
-	require.Equal(t, exitFailed, got.code)
+	got = exits(t, exitFailed, "validate", out)
 	require.Contains(t, got.stderr, "opening the schedule")
-	got = call("validate", filepath.Join(out, "none"))
-	require.Equal(t, exitFailed, got.code)
+	got = exits(t, exitFailed, "validate", filepath.Join(out, "none"))
 	require.Equal(t, "gridslot: "+filepath.Join(out, "none")+": there is no such file or folder\n", got.stderr)
 	require.NoError(t, os.Remove(filepath.Join(out, "manifest.json")))
 	require.Contains(t, call("validate", out).stderr, "holds no manifest.json")
@@ -134,8 +127,7 @@ func TestValidateSaysNothingTwice(t *testing.T) {
 	}
 	require.NoError(t, os.WriteFile(log, []byte(lines), 0o666))
 	require.Zero(t, call("simulate", "jann:from="+log+":jobs=9", "--estimates", "exact", "--policy", "easy,fcfs", "--out", out).code)
-	got := call("validate", out)
-	require.Zero(t, got.code, got.stderr)
+	got := succeed(t, "validate", out)
 	require.Equal(t, 1, strings.Count(got.stderr, "the run was made with --estimates=exact"), got.stderr)
 	require.Contains(t, got.stderr, "jann:from=")
 	said := strings.Split(strings.TrimSpace(got.stderr), "\n")
@@ -157,8 +149,7 @@ func TestNoFileOfAnEarlierRunStays(t *testing.T) {
 			}
 			other := filepath.Join(out, "jobs-fcfs.csv")
 			require.NoError(t, os.WriteFile(other, []byte("old"), 0o666))
-			got := call(append([]string{"simulate", "--policy", "easy", "--out", out}, args...)...)
-			require.Zero(t, got.code, got.stderr)
+			succeed(t, append([]string{"simulate", "--policy", "easy", "--out", out}, args...)...)
 			for _, file := range files(t, out) {
 				require.Equal(t, file == "jobs-fcfs.csv", read(t, out, file) == "old", file)
 			}
@@ -187,21 +178,17 @@ func TestAManifestKnowsItsFilesByTheirChecksumsAndSaysFromWhereItLooksForThem(t 
 	for name, text := range inputs {
 		require.NoError(t, os.WriteFile(name, []byte(text), 0o666))
 	}
-	got := call("simulate", "a.swf", "--outages", "o.csv", "--reservations", "booked.csv", "--power", "price=price.csv:carbon=carbon.csv", "--policy", "fcfs", "--out", out)
-	require.Zero(t, got.code, got.stderr)
-	got = call("validate", out)
-	require.Zero(t, got.code, got.stderr)
+	got := succeed(t, "simulate", "a.swf", "--outages", "o.csv", "--reservations", "booked.csv", "--power", "price=price.csv:carbon=carbon.csv", "--policy", "fcfs", "--out", out)
+	got = succeed(t, "validate", out)
 	for name, text := range inputs {
 		require.NoError(t, os.WriteFile(name, []byte(text+"\n"), 0o666))
-		got := call("validate", out)
-		require.Equal(t, exitFailed, got.code, name)
+		got := exits(t, exitFailed, "validate", out)
 		require.Contains(t, got.stderr, name+" is not the ")
 		require.Contains(t, got.stderr, " that the run had: it has been changed since")
 		require.NoError(t, os.WriteFile(name, []byte(text), 0o666))
 	}
 	t.Chdir(elsewhere)
-	got = call("validate", out)
-	require.Equal(t, exitFailed, got.code)
+	got = exits(t, exitFailed, "validate", out)
 	require.Contains(t, got.stderr, "they are looked for from "+elsewhere+": call validate from there, or give the log as TRACE")
 }
 
@@ -229,16 +216,14 @@ func TestAFileThatARunReadsIsNotReplacedByOneThatItWrites(t *testing.T) {
 		for _, out := range []string{dir, linked} {
 			before := files(t, dir)
 			was := read(t, dir, file)
-			got := call(append([]string{"simulate", "--out", out}, args...)...)
-			require.Equal(t, exitUsage, got.code, file)
+			got := exits(t, exitUsage, append([]string{"simulate", "--out", out}, args...)...)
 			require.Contains(t, got.stderr, "--out: the run reads "+filepath.Join(dir, file)+", and would replace or remove it", file)
 			require.Equal(t, was, read(t, dir, file))
 			require.Equal(t, before, files(t, dir), "nothing was written")
 		}
 	}
 	other := []string{"simulate", log, "--outages", filepath.Join(dir, "outages-easy.csv"), "--policy", "fcfs", "--out"}
-	got := call(append(other, dir)...)
-	require.Zero(t, got.code, "of another policy: "+got.stderr)
+	succeed(t, append(other, dir)...)
 	require.FileExists(t, filepath.Join(dir, "outages-easy.csv"))
 }
 
@@ -246,8 +231,7 @@ func TestOfALogFromStandardInputTheFolderDoesNotTell(t *testing.T) {
 	log := write(t, "a.swf", smallTrace)
 	out := filepath.Join(t.TempDir(), "out")
 	require.Zero(t, callWith(smallTrace, "simulate", "-", "--policy", "easy", "--out", out).code)
-	got := call("validate", out)
-	require.Equal(t, exitFailed, got.code)
+	got := exits(t, exitFailed, "validate", out)
 	require.Contains(t, got.stderr, "came from standard input: give it as TRACE")
 	require.Zero(t, call("validate", filepath.Join(out, "jobs-easy.csv"), log).code)
 	require.Zero(t, call("validate", out, log).code)
@@ -283,16 +267,14 @@ func TestASourceIsTheSameLogUnderOneSeedWhateverReadsIt(t *testing.T) {
 	require.Zero(t, call("trace", "convert", source, one).code)
 	require.Zero(t, call("trace", "convert", source, three, "--seed", "3").code)
 	mean := func(args ...string) string {
-		got := call(append([]string{"simulate", "--policy", "fcfs", "--format", "csv"}, args...)...)
-		require.Zero(t, got.code, got.stderr)
+		got := succeed(t, append([]string{"simulate", "--policy", "fcfs", "--format", "csv"}, args...)...)
 		row := strings.Split(strings.Split(got.stdout, "\n")[1], ",")
 		return strings.Join(row[:len(row)-3], ",") // without CPU seconds, and what is behind them
 	}
 	require.Equal(t, mean(source), mean(one))
 	require.Equal(t, mean(source, "--seed", "3"), mean(three))
 	require.NotEqual(t, mean(one), mean(three))
-	got := call("trace", "convert", source, filepath.Join(dir, "parts"), "--by", "2")
-	require.Zero(t, got.code, got.stderr)
+	succeed(t, "trace", "convert", source, filepath.Join(dir, "parts"), "--by", "2")
 	for _, name := range files(t, filepath.Join(dir, "parts")) {
 		require.NotContains(t, name, ":")
 	}
@@ -322,12 +304,10 @@ func TestAFolderIsValidatedByItsManifestAlone(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "out")
 	require.Zero(t, call("simulate", "--first=50", "--policy=fcfs,easy", "--out", out).code)
 	for _, args := range [][]string{{settingsFile(t, "--first=50")}, {"--scenario", settingsFile(t, "--first=50")}, {"--policy=none"}} {
-		got := call(append([]string{"validate", out}, args...)...)
-		require.Equal(t, exitUsage, got.code)
+		got := exits(t, exitUsage, append([]string{"validate", out}, args...)...)
 		require.Contains(t, got.stderr, "tells how its runs were made: give no flags")
 	}
-	got := call("validate", filepath.Join(out, "jobs-easy.csv"), settingsFile(t, "--first=50"), "--scenario", settingsFile(t, "--first=50"))
-	require.Equal(t, exitUsage, got.code)
+	got := exits(t, exitUsage, "validate", filepath.Join(out, "jobs-easy.csv"), settingsFile(t, "--first=50"), "--scenario", settingsFile(t, "--first=50"))
 	require.Contains(t, got.stderr, "are two scenarios: give one")
 }
 
@@ -341,18 +321,15 @@ func TestValidateSaysWhosePromisesItDoesNotCheck(t *testing.T) {
 	manifest := filepath.Join(out, "manifest.json")
 	text := read(t, manifest)
 	require.NoError(t, os.WriteFile(manifest, []byte(strings.ReplaceAll(text, `"policy": "easy"`, `"policy": "mine"`)), 0o666))
-	got := call("validate", jobs)
-	require.Zero(t, got.code, got.stdout+got.stderr)
+	got := succeed(t, "validate", jobs)
 	require.Contains(t, got.stderr, "jobs-easy.csv: mine is no policy of this command: its promises are not checked, all other rules are")
 
 	other := write(t, "schedule.csv", read(t, jobs))
-	got = call("validate", other, log, "--procs", "2")
-	require.Zero(t, got.code, got.stdout+got.stderr)
+	got = succeed(t, "validate", other, log, "--procs", "2")
 	require.Contains(t, got.stderr, "schedule.csv does not name a policy: promises are not checked (--policy)")
 	require.NotContains(t, call("validate", other, log, "--procs", "2", "--policy", "none").stderr, "promises")
 
-	got = call("validate", other, log, "--procs", "2", "--policy", "esay")
-	require.Equal(t, exitUsage, got.code)
+	got = exits(t, exitUsage, "validate", other, log, "--procs", "2", "--policy", "esay")
 	require.Contains(t, got.stderr, `--policy: "esay" is not known`)
 	require.Contains(t, got.stderr, `did you mean "easy"?`)
 }
@@ -360,8 +337,7 @@ func TestValidateSaysWhosePromisesItDoesNotCheck(t *testing.T) {
 func TestALogThatIsNotThereIsToldOnce(t *testing.T) {
 	dir := t.TempDir()
 	require.Equal(t, exitOK, call("simulate", write(t, "a.swf", smallTrace), "--policy=fcfs,easy", "--out", dir).code)
-	got := call("validate", dir, filepath.Join(dir, "other.swf"))
-	require.Equal(t, exitFailed, got.code)
+	got := exits(t, exitFailed, "validate", dir, filepath.Join(dir, "other.swf"))
 	require.Equal(t, 1, strings.Count(got.stderr, "no such file"), got.stderr)
 	require.NotContains(t, got.stderr, "manifest.json", "the call named the log")
 }

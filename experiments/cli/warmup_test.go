@@ -13,8 +13,7 @@ import (
 func TestResultsWithAWarmUpAreReadBack(t *testing.T) {
 	for _, warmup := range []string{"20", "1h"} {
 		dir := t.TempDir()
-		o := call("simulate", "--first", "100", "--policy", "easy,fcfs", "--warmup", warmup, "--decisions", "--perfetto", "--out", dir)
-		require.Zero(t, o.code, o.stderr)
+		succeed(t, "simulate", "--first", "100", "--policy", "easy,fcfs", "--warmup", warmup, "--decisions", "--perfetto", "--out", dir)
 		require.FileExists(t, filepath.Join(dir, "perfetto-easy.json"))
 		require.NotEqual(t, "100", table(t, filepath.Join(dir, "summary.csv"))[0]["jobs"])
 		require.Len(t, table(t, filepath.Join(dir, "jobs-easy.csv")), 100)
@@ -27,8 +26,7 @@ func TestResultsWithAWarmUpAreReadBack(t *testing.T) {
 			{"explain", dir},
 			{"validate", filepath.Join(dir, "jobs-easy.csv"), "--first", "100"},
 		} {
-			o := call(args...)
-			require.Zero(t, o.code, "%v: %s", args, o.stderr)
+			succeed(t, args...)
 		}
 	}
 }
@@ -39,8 +37,7 @@ func TestAFileThatWasCutOffIsToldInSpiteOfAWarmUp(t *testing.T) {
 	path := filepath.Join(dir, "jobs-easy.csv")
 	lines := strings.SplitAfter(read(t, path), "\n")
 	require.NoError(t, os.WriteFile(path, []byte(strings.Join(lines[:len(lines)-2], "")), 0o666))
-	o := call("plot", dir, "-o", dir)
-	require.Equal(t, 1, o.code)
+	o := exits(t, exitFailed, "plot", dir, "-o", dir)
 	require.Contains(t, o.stderr, "it has the rows of 99 jobs, 20 of which are its warm-up, and summary.csv counts 80")
 }
 
@@ -54,7 +51,6 @@ func TestAStudyThatLeavesOutItsFirstWeeksIsReported(t *testing.T) {
 	require.Len(t, runs, 2)
 	require.Equal(t, "1", table(t, filepath.Join(runs[0], "batches.csv"))[0]["warmup"])
 	for _, from := range []string{dir, runs[0]} {
-		o := call("report", from, "-o", filepath.Join(t.TempDir(), "report.html"))
-		require.Zero(t, o.code, o.stderr)
+		succeed(t, "report", from, "-o", filepath.Join(t.TempDir(), "report.html"))
 	}
 }

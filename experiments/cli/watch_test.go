@@ -61,8 +61,7 @@ func TestWhatIsWatchedIsWhatHappens(t *testing.T) {
 }
 
 func TestWithoutATerminalThereIsNoLiveView(t *testing.T) {
-	o := call("simulate", "--policy", "easy", "--watch")
-	require.Zero(t, o.code, o.stderr)
+	o := succeed(t, "simulate", "--policy", "easy", "--watch")
 	require.Equal(t, call("simulate", "--policy", "easy").stderr, o.stderr)
 	require.NotContains(t, o.stderr, "\x1b")
 }

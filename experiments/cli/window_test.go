@@ -95,8 +95,7 @@ func TestWindowMeetsTheReference(t *testing.T) {
 	value := func(id int, algorithm, round string) float64 {
 		key := algorithm + round
 		if answers[key] == nil {
-			out := call("window", path, "--algorithm", algorithm, "--quantum", "1", "--max-distance", "500", "--round-costs", round, "--format", "json")
-			require.Equal(t, exitOK, out.code, out.stderr)
+			out := succeed(t, "window", path, "--algorithm", algorithm, "--quantum", "1", "--max-distance", "500", "--round-costs", round, "--format", "json")
 			answers[key] = map[int]float64{}
 			for d := json.NewDecoder(strings.NewReader(out.stdout)); d.More(); {
 				var a struct {

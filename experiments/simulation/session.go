@@ -158,7 +158,7 @@ type textFile struct {
 	*atomicfile.File
 }
 
-// write chooses between the two embedded types: bytes go through the buffer.
+// Write chooses between the two embedded types: bytes go through the buffer.
 func (t *textFile) Write(b []byte) (int, error) { return t.Writer.Write(b) }
 
 // Commit writes what is in the buffer and gives the file its name.

@@ -88,7 +88,7 @@ func (h *hand) Attach(m *entity.Metascheduler) {
 	}
 }
 
-// begin prepares a run of jobs on a cluster. Nothing happens yet. RunSettings.Policy decides
+// Begin prepares a run of jobs on a cluster. Nothing happens yet. RunSettings.Policy decides
 // whenever the owner of the Stepper does not; without a policy, jobs wait until the owner decides.
 func Begin(jobs entity.Source, s RunSettings) (*Stepper, error) {
 	h := &hand{Policy: s.Policy}
