@@ -12,8 +12,7 @@ import (
 
 // alternativesOf simulates with --alternatives, and gives the runs.
 func alternativesOf(t *testing.T, args ...string) (runs []*results.Run) {
-	out := t.TempDir()
-	succeed(t, append([]string{"simulate", "--out", out, "--alternatives"}, args...)...)
+	out := ran(t, append([]string{"--alternatives"}, args...)...)
 	f, err := results.Open(out)
 	require.NoError(t, err)
 	return f.Runs

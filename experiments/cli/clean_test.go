@@ -273,8 +273,7 @@ func TestNothingOfAKeyIsWritten(t *testing.T) {
 
 func TestOrdersAndFiltersSpeakOfColumnsOfAccountingLogs(t *testing.T) {
 	log := write(t, "accounts.txt", accounts)
-	dir := t.TempDir()
-	succeed(t, "simulate", log, "--procs=4", "--out", dir, "--policy", `fcfs:order='column.gpus > 0 ? 0 : submit',easy:order='column.qos == "urgent" ? 0 : submit',fcfs`)
+	dir := ran(t, log, "--procs=4", "--policy", `fcfs:order='column.gpus > 0 ? 0 : submit',easy:order='column.qos == "urgent" ? 0 : submit',fcfs`)
 	files, err := filepath.Glob(filepath.Join(dir, "jobs-*order*.csv"))
 	require.NoError(t, err)
 	require.Len(t, files, 2)

@@ -59,6 +59,13 @@ func exits(t require.TestingT, code int, args ...string) outcome {
 	return got
 }
 
+// ran runs simulate, which must succeed, into a folder of its own, and returns that.
+func ran(t *testing.T, args ...string) (dir string) {
+	dir = t.TempDir()
+	succeed(t, append([]string{"simulate", "--out", dir}, args...)...)
+	return dir
+}
+
 func callWith(stdin string, args ...string) outcome {
 	var stdout, stderr bytes.Buffer
 	code := Run(context.Background(), Env{Args: args, Stdin: strings.NewReader(stdin), Stdout: &stdout, Stderr: &stderr})
@@ -195,8 +202,7 @@ func TestFlagsReachTheSimulation(t *testing.T) {
 		if c.path == "" {
 			c.path = path
 		}
-		dir := t.TempDir()
-		succeed(t, append([]string{"simulate", c.path, "--out", dir}, c.args...)...)
+		dir := ran(t, append([]string{c.path}, c.args...)...)
 		table, err := csv.NewReader(strings.NewReader(read(t, dir, "jobs-"+strings.TrimPrefix(c.args[0], "--policy=")+".csv"))).ReadAll()
 		require.NoError(t, err)
 		cells := map[string]string{}
@@ -229,8 +235,7 @@ func TestCompressionCanBeTurnedOff(t *testing.T) {
 
 func TestFilesAreTheSameForAnyNumberOfWorkers(t *testing.T) {
 	results := func(workers string) map[string]string {
-		dir := t.TempDir()
-		succeed(t, "simulate", "--policy=fcfs,easy,conservative,easy-sjbf,easy:order=wfp3", "--estimates=tsafrir", "--first=1500", "--out", dir, "--workers", workers)
+		dir := ran(t, "--policy=fcfs,easy,conservative,easy-sjbf,easy:order=wfp3", "--estimates=tsafrir", "--first=1500", "--workers", workers)
 		texts := map[string]string{}
 		for _, name := range files(t, dir) {
 			texts[name] = read(t, dir, name)
@@ -511,8 +516,7 @@ func TestValidateAcceptsWhatSimulateWrites(t *testing.T) {
 
 func TestValidateRefusesABrokenSchedule(t *testing.T) {
 	trace := write(t, "a.swf", smallTrace)
-	dir := t.TempDir()
-	require.Equal(t, exitOK, call("simulate", trace, "--policy=easy", "--out", dir).code)
+	dir := ran(t, trace, "--policy=easy")
 	jobs := read(t, dir, "jobs-easy.csv")
 	broken := write(t, "jobs-easy.csv", strings.Replace(jobs, ",100,100,200,99,199,", ",90,100,190,89,189,", 1))
 	require.NotEqual(t, jobs, read(t, broken))
@@ -522,8 +526,7 @@ func TestValidateRefusesABrokenSchedule(t *testing.T) {
 }
 
 func TestValidateTakesSettingsFromTheManifest(t *testing.T) {
-	out := t.TempDir()
-	require.Zero(t, call("simulate", "--policy", "easy", "--first", "100", "--load", "0.5", "--out", out).code)
+	out := ran(t, "--policy", "easy", "--first", "100", "--load", "0.5")
 	got := succeed(t, "validate", out+"/jobs-easy.csv")
 	require.Contains(t, got.stdout, "100 jobs: ")
 	require.Contains(t, got.stderr, "by "+out+"/manifest.json the run was made with --first=100 --load=0.5\n")
@@ -538,8 +541,7 @@ func TestValidateTakesSettingsFromTheManifest(t *testing.T) {
 
 func TestValidateTakesPromisesFromThePolicy(t *testing.T) {
 	trace := write(t, "a.swf", smallTrace)
-	dir := t.TempDir()
-	require.Equal(t, exitOK, call("simulate", trace, "--policy=easy", "--out", dir).code)
+	dir := ran(t, trace, "--policy=easy")
 	path := filepath.Join(dir, "jobs-easy.csv")
 	got := exits(t, exitFailed, "validate", path, trace, "--policy=fcfs")
 	require.Contains(t, got.stdout, "out of order")

@@ -48,8 +48,7 @@ func TestUnderFeedbackJobsOfALogComeByTheEndsOfOthers(t *testing.T) {
 		"--first 2":           {"1": "100", "2": "105"},
 		"--estimates tsafrir": {"1": "100", "2": "105", "3": "207", "4": "307", "5": "960", "6": "970", "7": "990"},
 	} {
-		dir := t.TempDir()
-		succeed(t, append([]string{"simulate", log, "--feedback", "--policy", "easy", "--out", dir}, strings.Fields(args)...)...)
+		dir := ran(t, append([]string{log, "--feedback", "--policy", "easy"}, strings.Fields(args)...)...)
 		require.Equal(t, want, column(t, read(t, dir, "jobs-easy.csv"), "submission_time"), args)
 		if args == "" {
 			require.Equal(t, map[string]string{"1": "", "2": "", "3": "1+7", "4": "3", "5": "", "6": "", "7": "6+20"}, column(t, read(t, dir, "jobs-easy.csv"), "after"))
@@ -183,8 +182,7 @@ func TestJobsOfAGridWaitForOthers(t *testing.T) {
 			require.Equal(t, "30:ok", column(t, text, "after")["31"], name)
 		}
 		require.Zero(t, call("validate", dir).code, policies)
-		again := t.TempDir()
-		require.Zero(t, call("simulate", filepath.Join(dir, "requests.csv"), "--grid", grid, "--policy", policies, "--out", again).code)
+		again := ran(t, filepath.Join(dir, "requests.csv"), "--grid", grid, "--policy", policies)
 
 		path := filepath.Join(dir, "jobs-"+strings.Split(policies, ",")[0]+".csv")
 		ends := func(dir string) map[string]string { return column(t, read(t, dir, filepath.Base(path)), "finish_time") }
@@ -205,16 +203,14 @@ func TestOutagesOfAGridGoOnWhileJobsWaitForOthers(t *testing.T) {
 	waits := write(t, "jobs.csv", "id,submit,nodes,volume,runtime,after\n1,0,1,10,,\n2,0,1,10,,1+1000\n")
 	short := write(t, "short.swf", swf("0 9 1 9"))
 	for jobs, grid := range map[string]string{waits: "clusters: [{processors: 2}]\n", short: "clusters: [{processors: 2, local: \"" + waits + "\"}]\n"} {
-		dir := t.TempDir()
-		succeed(t, "simulate", jobs, "--grid", write(t, "grid.yaml", grid), "--policy", "earliest", "--outages", "exponential:mtbf=100:repair=10", "--out", dir)
+		dir := ran(t, jobs, "--grid", write(t, "grid.yaml", grid), "--policy", "earliest", "--outages", "exponential:mtbf=100:repair=10")
 		rows := strings.Split(strings.TrimSpace(read(t, dir, "outages-earliest.csv")), "\n")
 		require.Greater(t, len(rows), 8, "of two processors in a thousand seconds: %v", rows)
 	}
 }
 
 func TestUnderFeedbackJobsOfAGridComeByTheEndsOfOthers(t *testing.T) {
-	dir := t.TempDir()
-	succeed(t, "simulate", write(t, "log.swf", sessions), "--feedback", "--grid", write(t, "grid.yaml", "clusters: [{processors: 4}]\n"), "--policy", "earliest", "--out", dir)
+	dir := ran(t, write(t, "log.swf", sessions), "--feedback", "--grid", write(t, "grid.yaml", "clusters: [{processors: 4}]\n"), "--policy", "earliest")
 	want := map[string]string{"1": "100", "2": "105", "3": "207", "4": "307", "5": "960", "6": "970", "7": "990"}
 	require.Equal(t, want, column(t, read(t, dir, "jobs-earliest.csv"), "submission_time"))
 	require.Zero(t, call("validate", dir).code)

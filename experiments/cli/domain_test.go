@@ -127,8 +127,7 @@ func TestADomainRunsTheSameOnAnyNumberOfWorkers(t *testing.T) {
 	d := domainOf(t, "generate: {count: 24}\ncycle: 600\nlocal: {level: [0, 2], cycles: 4}\nbatches: {cycles: 3, real: [0.2, 1]}\n")
 	var texts []string
 	for _, workers := range []string{"1", "4"} {
-		out := t.TempDir()
-		succeed(t, "simulate", "--domain", d, "--out", out, "--workers", workers)
+		out := ran(t, "--domain", d, "--workers", workers)
 		text := ""
 		for _, name := range files(t, out) {
 			if name != "manifest.json" && name != "summary.csv" { // which tell times of the clock
@@ -191,8 +190,7 @@ func TestALongRunByTheCycle(t *testing.T) {
 		t.Skip("takes seconds")
 	}
 	d := domainOf(t, "generate: {count: 100}\ncycle: 600\nlocal: {level: [1, 5], cycles: 110}\nbatches: {cycles: 100, jobs: 100, users: 40, real: [0.2, 1]}\ncriteria: [min-start, min-cost, min-finish]\n")
-	out := t.TempDir()
-	succeed(t, "simulate", "--domain", d, "--policy", "css,bsf:k=5", "--out", out)
+	out := ran(t, "--domain", d, "--policy", "css,bsf:k=5")
 	for _, policy := range []string{"css", "bsf-k=5"} {
 		rows := cyclesOf(t, filepath.Join(out, "cycles-"+policy+".csv"))
 		require.GreaterOrEqual(t, len(rows), 100)
@@ -238,8 +236,7 @@ func TestFlagsThatADomainCannotHonourAreRefused(t *testing.T) {
 
 func TestTheManifestRepeatsADomainsRun(t *testing.T) {
 	d := domainOf(t, "nodes: nodes.csv\ncycle: 600\ntrace: {free: true}\n", "nodes.csv", threeNodes)
-	out := t.TempDir()
-	succeed(t, "simulate", write(t, "small.swf", smallTrace), "--domain", d, "--first", "3", "--skip", "1", "--estimates", "exact", "--out", out)
+	out := ran(t, write(t, "small.swf", smallTrace), "--domain", d, "--first", "3", "--skip", "1", "--estimates", "exact")
 	text, err := os.ReadFile(filepath.Join(out, "manifest.json"))
 	require.NoError(t, err)
 	var m metrics.Manifest
@@ -265,8 +262,7 @@ func TestRejectedJobsSayWhy(t *testing.T) {
 
 func TestSchedulesOfADomainAreNotHeldAgainstCountedProcessors(t *testing.T) {
 	d := domainOf(t, "generate: {}\ncycle: 600\nbatches: {}\n")
-	out := t.TempDir()
-	require.Zero(t, call("simulate", "--domain", d, "--policy", "easy,css,fcfs:finder=amp", "--out", out).code)
+	out := ran(t, "--domain", d, "--policy", "easy,css,fcfs:finder=amp")
 	refused := func(name string) {
 		got := exits(t, exitFailed, "validate", filepath.Join(out, name))
 		require.Contains(t, got.stderr, "is a schedule of the nodes of a domain: give what was asked for and the domain", name)
@@ -284,8 +280,7 @@ func TestSchedulesOfADomainAreNotHeldAgainstCountedProcessors(t *testing.T) {
 
 func TestFrontsAreWrittenWhereAPolicyTellsThem(t *testing.T) {
 	d := domainOf(t, "generate: {count: 24}\ncycle: 600\nlocal: {level: [0, 2], cycles: 4}\nbatches: {cycles: 3}\n")
-	out := t.TempDir()
-	succeed(t, "simulate", "--domain", d, "--out", out, "--policy", "batch-slicer:k=2:front=30:problem=weights:weights=1/0/1/0:b-limit=share:owners=0.5,css")
+	out := ran(t, "--domain", d, "--policy", "batch-slicer:k=2:front=30:problem=weights:weights=1/0/1/0:b-limit=share:owners=0.5,css")
 	const name = "pareto-batch-slicer-k=2-front=30-problem=weights-weights=1-0-1-0-b-limit=share-owners=0.5.csv"
 	require.Contains(t, files(t, out), name)
 	require.NotContains(t, files(t, out), "pareto-css.csv")

@@ -168,8 +168,7 @@ func TestSmallSchedulesAreDrawn(t *testing.T) {
 }
 
 func TestALargeScheduleIsNotDrawnButSaysWhatToDo(t *testing.T) {
-	dir := t.TempDir()
-	require.Zero(t, call("simulate", "--policy", "easy", "--first", "3000", "--out", dir).code)
+	dir := ran(t, "--policy", "easy", "--first", "3000")
 	o := exits(t, exitFailed, "explain", dir)
 	require.Empty(t, o.stdout)
 	require.Contains(t, o.stderr, "bars of jobs are too many for a chart as text, which has at most 10000: name a job, as in gridslot explain "+dir+" 1, or look at the page of gridslot report "+dir)

@@ -214,8 +214,7 @@ func TestASiteHasOwnJobsOfAnyKind(t *testing.T) {
 			require.Contains(t, text, ",1+5,")
 		}
 		require.Zero(t, call("validate", dir).code)
-		again := t.TempDir()
-		require.Zero(t, call("simulate", "--from-manifest", dir, "--out", again).code)
+		again := ran(t, "--from-manifest", dir)
 		require.Equal(t, text, read(t, again, "jobs-earliest-a.csv"))
 	}
 	got := exits(t, exitFailed, "simulate", log, "--grid", write(t, "grid.yaml", "clusters: [{processors: 4, local: \"-\"}]\n"))

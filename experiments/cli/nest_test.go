@@ -67,8 +67,7 @@ strategies: [cheapest, earliest, preferred]
 // Where nothing takes time and all offers are passed on, what is between brokers and
 // sites makes no difference to anything that is written.
 func TestAHierarchyThatTakesNoTimeAndHidesNothingIsAFlatGrid(t *testing.T) {
-	flat := t.TempDir()
-	require.Zero(t, call("simulate", "--grid", domainOf(t, flatVO), "--out", flat).code)
+	flat := ran(t, "--grid", domainOf(t, flatVO))
 	deep := t.TempDir()
 	text := strings.Replace(strings.Replace(flatVO,
 		"  - {name: west", "grids:\n- name: a\n  offers: all\n  domains:\n  - {name: west", 1),
@@ -86,8 +85,7 @@ func TestAHierarchyThatTakesNoTimeAndHidesNothingIsAFlatGrid(t *testing.T) {
 
 func TestAnotherSiteInANestedGridsFilesIsFound(t *testing.T) {
 	grid := domainOf(t, strings.Replace(flatVO, "  - {name: north", "grids:\n- domains:\n  - {name: north", 1))
-	dir := t.TempDir()
-	require.Zero(t, call("simulate", "--grid", grid, "--policy", "distributed", "--out", dir).code)
+	dir := ran(t, "--grid", grid, "--policy", "distributed")
 	jobs, tasks := filepath.Join(dir, "jobs-distributed.csv"), filepath.Join(dir, "tasks-distributed.csv")
 	require.Zero(t, call("validate", jobs, "--grid", grid).code)
 	truth := read(t, tasks)

@@ -97,20 +97,17 @@ const west = "generate: {count: 10, performance: [4, 8]}\ncycle: 300\ninterval: 
 
 func TestDomainsAndClustersInOneGrid(t *testing.T) {
 	grid := domainOf(t, smallVO, "west.yaml", west, "prices.csv", "time,node,price\n300,2,1\n650,2,9\n650,3,0\n")
-	dir := t.TempDir()
-	succeed(t, "simulate", "--grid", grid, "--policy", "oar,preferred,distributed,cheapest+earliest", "--out", dir)
+	dir := ran(t, "--grid", grid, "--policy", "oar,preferred,distributed,cheapest+earliest")
 	for _, s := range []string{"oar", "preferred", "distributed", "cheapest+earliest"} {
 		succeed(t, "validate", filepath.Join(dir, "jobs-"+s+".csv"), "--grid", grid)
 		require.Len(t, table(t, dir, "clusters-"+s+".csv"), 3)
 	}
-	predicted := t.TempDir()
-	succeed(t, "simulate", "--grid", grid, "--policy", "preferred,distributed", "--predict", "request:factor=0.1", "--correct", "doubling", "--out", predicted)
+	predicted := ran(t, "--grid", grid, "--policy", "preferred,distributed", "--predict", "request:factor=0.1", "--correct", "doubling")
 	require.Contains(t, read(t, predicted, "jobs-distributed.csv"), entity.ReasonPrediction)
 	for _, s := range []string{"preferred", "distributed"} {
 		succeed(t, "validate", filepath.Join(predicted, "jobs-"+s+".csv"), "--grid", grid)
 	}
-	again := t.TempDir()
-	require.Zero(t, call("simulate", "--grid", grid, "--policy", "preferred", "--out", again).code)
+	again := ran(t, "--grid", grid, "--policy", "preferred")
 	for _, file := range []string{"jobs-preferred.csv", "tasks-preferred.csv", "local-preferred.csv", "accounts-preferred.csv"} {
 		require.Equal(t, read(t, dir, file), read(t, again, file), "the same on one worker alone")
 	}
@@ -120,8 +117,7 @@ func TestDomainsAndClustersInOneGrid(t *testing.T) {
 // Every line of what follows is a lie in one of the files.
 func TestLiesInAGridsFilesAreFound(t *testing.T) {
 	grid := domainOf(t, strings.Replace(smallVO, "brokers: 2", "brokers: 1", 1), "west.yaml", west, "prices.csv", "time,node,price\n300,2,1\n")
-	dir := t.TempDir()
-	require.Zero(t, call("simulate", "--grid", grid, "--policy", "distributed", "--out", dir).code)
+	dir := ran(t, "--grid", grid, "--policy", "distributed")
 	jobs := filepath.Join(dir, "jobs-distributed.csv")
 	require.Zero(t, call("validate", jobs, "--grid", grid).code)
 

@@ -65,9 +65,7 @@ func grouped(v float64) string {
 // simulated runs a domain and returns the folder of its files.
 func simulated(t *testing.T, text string, others ...string) string {
 	t.Helper()
-	out := t.TempDir()
-	succeed(t, "simulate", "--domain", domainOf(t, text, others...), "--out", out)
-	return out
+	return ran(t, "--domain", domainOf(t, text, others...))
 }
 
 // income is what owners earned, which is what users paid, to the millionth.
@@ -202,8 +200,7 @@ func TestOwnersRunTheSameOnAnyNumberOfWorkers(t *testing.T) {
 	d := domainOf(t, text)
 	var texts []string
 	for _, workers := range []string{"1", "4"} {
-		out := t.TempDir()
-		succeed(t, "simulate", "--domain", d, "--out", out, "--workers", workers)
+		out := ran(t, "--domain", d, "--workers", workers)
 		all := ""
 		for _, name := range files(t, out) {
 			if name != "manifest.json" && name != "summary.csv" {

@@ -60,8 +60,7 @@ func TestPerfettoReadsTraceEvents(t *testing.T) {
 	if err != nil {
 		t.Skip("trace_processor_shell (perfetto.dev) is not in PATH: it reads trace events as ui.perfetto.dev does")
 	}
-	out := t.TempDir()
-	succeed(t, "simulate", "--policy", "easy", "--out", out, "--perfetto")
+	out := ran(t, "--policy", "easy", "--perfetto")
 	jobs := columnsOf(t, filepath.Join(out, "jobs-easy.csv"))
 	query := filepath.Join(out, "query.sql")
 	require.NoError(t, os.WriteFile(query, []byte("select count(*) as n, sum(dur) / 1000000000 as seconds from slice;"), 0o666))

@@ -84,8 +84,7 @@ func TestResultsReadBackAgreeWithTheSummary(t *testing.T) {
 		"domain":  {"--domain", domain},
 		"grid":    {"--grid", grid},
 	} {
-		dir := t.TempDir()
-		succeed(t, append([]string{"simulate", "--out", dir}, args...)...)
+		dir := ran(t, args...)
 		folder, err := results.Open(dir)
 		require.NoError(t, err)
 		require.Equal(t, kind, folder.Machine())

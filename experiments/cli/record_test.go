@@ -37,8 +37,7 @@ pay_by_use: true
 local: {level: [0, 2], cycles: 4, rule: preempts}
 batches: {cycles: 3, users: 3, real: [0.2, 1]}
 `)
-	out := t.TempDir()
-	succeed(t, "simulate", "--domain", d, "--policy", "easy,css", "--outages", "exponential:mtbf=2000:repair=100:until=3000", "--out", out)
+	out := ran(t, "--domain", d, "--policy", "easy,css", "--outages", "exponential:mtbf=2000:repair=100:until=3000")
 	nodes := map[string]map[string]string{}
 	for _, n := range table(t, out, "nodes.csv") {
 		nodes[n["id"]] = n
@@ -92,8 +91,7 @@ batches: {cycles: 3, users: 3, real: [0.2, 1]}
 func TestAdvanceReservationsAreTold(t *testing.T) {
 	d := domainOf(t, "generate: {count: 4}\ncycle: 600\ninterval: 9000\nbatches: {cycles: 1, jobs: 3}\n")
 	bookings := write(t, "bookings.csv", "job_id,submit,start,duration,processors\n7001,0,5000,100,2\n")
-	out := t.TempDir()
-	succeed(t, "simulate", "--domain", d, "--policy", "easy", "--reservations", bookings, "--out", out)
+	out := ran(t, "--domain", d, "--policy", "easy", "--reservations", bookings)
 	booked := map[string]string{}
 	for _, job := range table(t, out, "jobs-easy.csv") {
 		booked[job["job_id"]] = job["booked"]
@@ -110,8 +108,7 @@ func TestAdvanceReservationsAreTold(t *testing.T) {
 // What a job as a whole had is what its parts had, sites one behind the other.
 func TestAJobOfAGridNamesItsProcessors(t *testing.T) {
 	grid := domainOf(t, smallVO, "west.yaml", west, "prices.csv", "time,node,price\n300,2,1\n")
-	out := t.TempDir()
-	require.Zero(t, call("simulate", "--grid", grid, "--policy", "oar,distributed", "--out", out).code)
+	out := ran(t, "--grid", grid, "--policy", "oar,distributed")
 	for _, strategy := range []string{"oar", "distributed"} {
 		before, site := map[string]int{}, map[string]map[string]int{}
 		n := 0
@@ -181,14 +178,12 @@ func TestTheManifestTellsWhenTheLogBegan(t *testing.T) {
 		args []string
 		want int64
 	}{{nil, 843480031}, {[]string{"--shift"}, 843480036}, {[]string{"--shift", "--skip=1", "--policy=fcfs,easy"}, 843480101}} {
-		out := t.TempDir()
-		succeed(t, append([]string{"simulate", trace, "--out", out}, c.args...)...)
+		out := ran(t, append([]string{trace}, c.args...)...)
 		m := manifestOf(t, out)
 		require.Equal(t, c.want, m.Trace.UnixStart)
 		require.Equal(t, "Europe/Stockholm", m.Trace.TimeZone)
 	}
-	out := t.TempDir()
-	require.Zero(t, call("simulate", write(t, "b.swf", swf("5 10 1 10")), "--procs=10", "--out", out).code)
+	out := ran(t, write(t, "b.swf", swf("5 10 1 10")), "--procs=10")
 	require.NotContains(t, read(t, out, "manifest.json"), "unix_start_time", "not known")
 }
 
@@ -244,8 +239,7 @@ batches: {cycles: 3, users: 3, real: [0.2, 1]}
 		{"--slurm", plainSlurmFolder(t)},
 		{"--slurm", plainSlurmFolder(t), "--phases", "2"},
 	} {
-		out := t.TempDir()
-		succeed(t, append([]string{"simulate", "--events", "--out", out}, args...)...)
+		out := ran(t, append([]string{"--events"}, args...)...)
 		for _, name := range files(t, out) {
 			if filepath.Ext(name) != ".csv" || name == "requests.csv" {
 				continue
@@ -306,8 +300,7 @@ func TestWhatARunDoesNotWriteIsNotLeftOfAnEarlierOne(t *testing.T) {
 func TestHostileNamesAreNoFormulasInFiles(t *testing.T) {
 	nodes := write(t, "nodes.csv", "id,performance,price,q,name,owner\n1,4,4.2,3.5,=cmd(),@SUM(A1)\n2,4,4.2,3.5,+1\a,\"-a,\x1b[31m\"\n")
 	domain := write(t, "domain.yaml", "nodes: "+nodes+"\ncycle: 600\nbatches: {cycles: 3, jobs: 5, users: 2, real: [0.2, 1]}\npricing: {rules: [{use: {target: 0.2, step: 0.3}}]}\n")
-	out := t.TempDir()
-	succeed(t, "simulate", "--domain", domain, "--policy", "css", "--events", "--out", out)
+	out := ran(t, "--domain", domain, "--policy", "css", "--events")
 	require.Equal(t, "id,name,performance,price,class,site,owner\n1,'=cmd(),4,4.2,1,,'@SUM(A1)\n2,'+1 ,4,4.2,2,,\"'-a, [31m\"\n", read(t, out, "nodes.csv"))
 	for _, name := range files(t, out) {
 		if !strings.HasSuffix(name, ".csv") || name == simulation.RequestsName {
@@ -330,7 +323,6 @@ func TestHostileNamesAreNoFormulasInFiles(t *testing.T) {
 func TestNodesThatDifferInTheirNamesAloneAreOfOneClass(t *testing.T) {
 	nodes := write(t, "nodes.csv", "id,performance,price,q,name,os\n1,4,4.2,3.5,a,linux\n2,4,4.2,3.5,b,linux\n3,4,4.2,3.5,c,bsd\n")
 	domain := write(t, "domain.yaml", "nodes: "+nodes+"\ncycle: 600\nbatches: {cycles: 3, jobs: 5, users: 2, real: [0.2, 1]}\n")
-	out := t.TempDir()
-	require.Zero(t, call("simulate", "--domain", domain, "--policy", "css", "--out", out).code)
+	out := ran(t, "--domain", domain, "--policy", "css")
 	require.Equal(t, "id,name,performance,price,class,site,owner\n1,a,4,4.2,1,,\n2,b,4,4.2,1,,\n3,c,4,4.2,2,,\n", read(t, out, "nodes.csv"))
 }

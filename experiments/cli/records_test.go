@@ -72,8 +72,7 @@ func bent(t *testing.T, run, bad string, bend func([]string) []string) string {
 }
 
 func TestWhatTheFilesOfARunWithFailuresHideIsFound(t *testing.T) {
-	run := t.TempDir()
-	succeed(t, "simulate", "--first", "300", "--policy", "easy", "--out", run, "--outages", "exponential:mtbf=10d:repair=8h", "--victims", "checkpoint:interval=1h:cost=60s")
+	run := ran(t, "--first", "300", "--policy", "easy", "--outages", "exponential:mtbf=10d:repair=8h", "--victims", "checkpoint:interval=1h:cost=60s")
 	for name, c := range map[string]struct {
 		file string
 		bend func([]string) []string // of the lines
@@ -163,8 +162,7 @@ func TestJobsThatAreResizedAreValidOffline(t *testing.T) {
 		"whose estimates are raised":   {"--first=200", "--moldable=amdahl:serial=0.1", "--overrun=raise"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			out := t.TempDir()
-			succeed(t, append([]string{"simulate", "--policy", "equipartition:cost=30", "--out", out}, flags...)...)
+			out := ran(t, append([]string{"--policy", "equipartition:cost=30"}, flags...)...)
 			require.Contains(t, read(t, out, "attempts-equipartition-cost=30.csv"), ",resized,")
 			succeed(t, "validate", filepath.Join(out, "jobs-equipartition-cost=30.csv"), settingsFile(t, flags...))
 		})
@@ -228,8 +226,7 @@ func TestARunUnderFeedbackIsValidByItsRule(t *testing.T) {
 
 func TestASubmissionThatIsNotByTheEndsOfOthersIsFound(t *testing.T) {
 	log := write(t, "log.swf", sessions)
-	run := t.TempDir()
-	succeed(t, "simulate", log, "--feedback", "--policy", "easy", "--out", run)
+	run := ran(t, log, "--feedback", "--policy", "easy")
 	for _, c := range []struct{ from, to, want string }{
 		{"4,log.swf,100,307,", "4,log.swf,100,950,", "submission_time is 950, and those that it follows have ended at 307"},
 		{",3,1,1\n5,", ",,1,1\n5,", "after has other jobs than those that it was to wait for"},

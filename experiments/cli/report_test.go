@@ -10,8 +10,7 @@ import (
 )
 
 func TestReportWritesOnePage(t *testing.T) {
-	dir := t.TempDir()
-	require.Zero(t, call("simulate", "--policy", "fcfs,easy", "--first", "50", "--out", dir).code)
+	dir := ran(t, "--policy", "fcfs,easy", "--first", "50")
 	got := succeed(t, "report", dir)
 	require.Contains(t, got.stderr, filepath.Join(dir, "report.html"))
 	require.Empty(t, got.stdout)
@@ -27,8 +26,7 @@ func TestReportWritesOnePage(t *testing.T) {
 
 // The rows behind the first fifty are not jobs, which is found only when the page is made.
 func TestAReportOfManyJobsSaysWhatItTakes(t *testing.T) {
-	dir := t.TempDir()
-	require.Zero(t, call("simulate", "--policy", "easy", "--first", "50", "--out", dir).code)
+	dir := ran(t, "--policy", "easy", "--first", "50")
 	require.NotContains(t, call("report", dir).stderr, "memory")
 	more, err := os.OpenFile(filepath.Join(dir, "jobs-easy.csv"), os.O_APPEND|os.O_WRONLY, 0)
 	require.NoError(t, err)
@@ -61,8 +59,7 @@ func TestReportSaysWhatItWants(t *testing.T) {
 }
 
 func TestErrorsDoNotControlATerminal(t *testing.T) {
-	dir := t.TempDir()
-	require.Zero(t, call("simulate", "--policy", "easy", "--first", "5", "--out", dir).code)
+	dir := ran(t, "--policy", "easy", "--first", "5")
 	header := "\x1b[2Jjob\x9b_id\u202e,submission_time\n"
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "jobs-easy.csv"), []byte(header), 0o666))
 	for _, command := range []string{"report", "plot", "explain"} {

@@ -88,8 +88,7 @@ func TestFeedbackIsWrittenAndSimulated(t *testing.T) {
 	require.NotContains(t, call("trace", "convert", "feedback:from="+log, "-").stdout, " 603940\n")
 
 	// Without the waits of 50 s everybody who waits for results comes 50 s sooner.
-	out := t.TempDir()
-	require.Equal(t, exitOK, call("simulate", linked, "--feedback", "--policy", "easy", "--out", out).code)
+	out := ran(t, linked, "--feedback", "--policy", "easy")
 	jobs, err := os.ReadFile(filepath.Join(out, "jobs-easy.csv"))
 	require.NoError(t, err)
 	require.Contains(t, string(jobs), "\n2,linked.swf.gz,60,800,")
@@ -106,8 +105,7 @@ func TestASourceHasUsersWaitForAllJobsOfABatch(t *testing.T) {
 4 165 0 10 2 -1 -1 2 200 -1 1 1 1 -1 -1 -1 -1 -1
 `)
 	came := func(trace string, args ...string) (submissions []string) {
-		out := t.TempDir()
-		succeed(t, append([]string{"simulate", trace, "--policy", "easy", "--out", out}, args...)...)
+		out := ran(t, append([]string{trace, "--policy", "easy"}, args...)...)
 		succeed(t, "validate", filepath.Join(out, "jobs-easy.csv"), trace)
 		jobs, err := os.ReadFile(filepath.Join(out, "jobs-easy.csv"))
 		require.NoError(t, err)
@@ -196,8 +194,7 @@ func TestUsersAreResampledToAFileAndAsASource(t *testing.T) {
 		return columns
 	}
 	require.Equal(t, column(a), column(b))
-	other := t.TempDir()
-	require.Equal(t, exitOK, call("simulate", source, "--feedback", "--policy", "easy", "--seed", "5", "--out", other).code)
+	other := ran(t, source, "--feedback", "--policy", "easy", "--seed", "5")
 	require.NotEqual(t, column(b), column(other))
 }
 

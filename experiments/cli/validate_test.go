@@ -156,8 +156,7 @@ func TestNoFileOfAnEarlierRunStays(t *testing.T) {
 		})
 	}
 
-	out := t.TempDir()
-	require.Zero(t, call("simulate", "--domain", d, "--policy", "easy", "--out", out).code)
+	out := ran(t, "--domain", d, "--policy", "easy")
 	requests := filepath.Join(out, "requests.csv")
 	was := read(t, requests)
 	require.Zero(t, call("simulate", requests, "--procs", "200", "--policy", "easy", "--out", out).code)
@@ -335,8 +334,7 @@ func TestValidateSaysWhosePromisesItDoesNotCheck(t *testing.T) {
 }
 
 func TestALogThatIsNotThereIsToldOnce(t *testing.T) {
-	dir := t.TempDir()
-	require.Equal(t, exitOK, call("simulate", write(t, "a.swf", smallTrace), "--policy=fcfs,easy", "--out", dir).code)
+	dir := ran(t, write(t, "a.swf", smallTrace), "--policy=fcfs,easy")
 	got := exits(t, exitFailed, "validate", dir, filepath.Join(dir, "other.swf"))
 	require.Equal(t, 1, strings.Count(got.stderr, "no such file"), got.stderr)
 	require.NotContains(t, got.stderr, "manifest.json", "the call named the log")

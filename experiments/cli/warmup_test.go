@@ -12,8 +12,7 @@ import (
 // Every command that reads results back reads those of a run with a warm-up.
 func TestResultsWithAWarmUpAreReadBack(t *testing.T) {
 	for _, warmup := range []string{"20", "1h"} {
-		dir := t.TempDir()
-		succeed(t, "simulate", "--first", "100", "--policy", "easy,fcfs", "--warmup", warmup, "--decisions", "--perfetto", "--out", dir)
+		dir := ran(t, "--first", "100", "--policy", "easy,fcfs", "--warmup", warmup, "--decisions", "--perfetto")
 		require.FileExists(t, filepath.Join(dir, "perfetto-easy.json"))
 		require.NotEqual(t, "100", table(t, filepath.Join(dir, "summary.csv"))[0]["jobs"])
 		require.Len(t, table(t, filepath.Join(dir, "jobs-easy.csv")), 100)
@@ -32,8 +31,7 @@ func TestResultsWithAWarmUpAreReadBack(t *testing.T) {
 }
 
 func TestAFileThatWasCutOffIsToldInSpiteOfAWarmUp(t *testing.T) {
-	dir := t.TempDir()
-	require.Zero(t, call("simulate", "--first", "100", "--policy", "easy", "--warmup", "20", "--out", dir).code)
+	dir := ran(t, "--first", "100", "--policy", "easy", "--warmup", "20")
 	path := filepath.Join(dir, "jobs-easy.csv")
 	lines := strings.SplitAfter(read(t, path), "\n")
 	require.NoError(t, os.WriteFile(path, []byte(strings.Join(lines[:len(lines)-2], "")), 0o666))
