@@ -7,6 +7,7 @@ import (
 	"github.com/gridslot/gridslot/policy"
 	"github.com/gridslot/gridslot/workload"
 	"github.com/gridslot/gridslot/workload/formats"
+	"github.com/gridslot/gridslot/workload/formats/sacct"
 )
 
 // This file is about the formats of logs: which there are, and which one a trace has.
@@ -14,10 +15,12 @@ import (
 // formatTable returns the table of the formats in which logs are read; many of them can be written as
 // well.
 func formatTable() policy.Table[workload.Format] {
-	t := policy.Table[workload.Format]{{
-		Name: workload.SWF.Name(), Text: "the Standard Workload Format, which is assumed where nothing else is recognised",
-		New: func(*policy.Args) workload.Format { return workload.SWF },
-	}, sacctFormat}
+	t := policy.Table[workload.Format]{
+		policy.Row(workload.SWF.Name(), "the Standard Workload Format, which is assumed where nothing else is recognised", func(*policy.Settings) workload.Format { return workload.SWF }),
+		policy.Row("sacct", "Slurm's accounting, as sacct --parsable2 prints it, or the same as CSV", func(s *policy.Settings) workload.Format {
+			return sacct.Format{Zone: zoneOf(s, "time zone of the cluster, as in Europe/London (UTC)")}
+		}),
+	}
 	return append(append(t, neighbours()...), centres()...)
 }
 
@@ -99,15 +102,15 @@ const (
 	wantZone = "a time zone that this system knows, as in Europe/London or UTC"
 )
 
-// zoneOf reads the parameter zone; nil, which is UTC, if it is not given.
-func zoneOf(a *policy.Args) *time.Location {
-	name, given := a.Value("zone")
+// zoneOf declares the parameter zone; nil, which is UTC, if it is not given.
+func zoneOf(s *policy.Settings, text string) *time.Location {
+	name, given := s.Given("zone", areaCity, text)
 	if !given {
 		return nil
 	}
 	zone, err := zoneNamed(name)
 	if err != nil {
-		a.Fail("zone", wantZone)
+		s.Fail("zone", wantZone)
 	}
 	return zone
 }

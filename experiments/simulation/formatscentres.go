@@ -1,7 +1,7 @@
 package simulation
 
 import (
-	"strings"
+	"time"
 
 	"github.com/gridslot/gridslot/policy"
 	"github.com/gridslot/gridslot/workload"
@@ -10,52 +10,35 @@ import (
 
 // This file has the formats of what computing centres have published of their jobs.
 
+// centres returns the formats of computing centres.
 func centres() policy.Table[workload.Format] {
-	zone := policy.Param{Name: "zone", Values: areaCity, Text: "of times without one, as in Asia/Tokyo (UTC)"}
-	unit := policy.Param{Name: "unit", Values: "nodes|cores", Text: "what the processors of jobs are (nodes)"}
+	zone := func(s *policy.Settings) *time.Location {
+		return zoneOf(s, "of times without one, as in Asia/Tokyo (UTC)")
+	}
+	cores := func(s *policy.Settings) bool {
+		return oneOf(s, "unit", "what the processors of jobs are (nodes)", "nodes", "cores") == 1
+	}
 	return policy.Table[workload.Format]{
-		{
-			Name: "parquet", Text: "Apache Parquet with a column a field of SWF, for notebooks",
-			New: func(*policy.Args) workload.Format { return formats.Parquet{} },
-		},
-		{
-			Name: "google", Text: "Google's ClusterData 2011: events of jobs or tasks",
-			Params: []policy.Param{
-				{Name: "table", Values: strings.Join(formats.GoogleTables, "|"), Text: "which one it is (job_events)"},
-				{Name: "size", Values: "N", Text: "processors of a job, of which job_events does not tell (1)"},
-			},
-			New: func(a *policy.Args) workload.Format {
-				return formats.Google{Table: formats.GoogleTable(a.OneOf("table", formats.GoogleTables...)), Size: a.Positive("size")}
-			},
-		},
-		{
-			Name: "alibaba", Text: "Alibaba's traces of 2018 and, with GPUs, of 2020: tasks or instances",
-			Params: []policy.Param{
-				{Name: "table", Values: strings.Join(formats.AlibabaTables, "|"), Text: "which one it is (batch_task)"},
-				{Name: "size", Values: strings.Join(formats.AlibabaSizes, "|"), Text: "what the processors of a task are (cores)"},
-			},
-			New: func(a *policy.Args) workload.Format {
-				return formats.Alibaba{Table: formats.AlibabaTable(a.OneOf("table", formats.AlibabaTables...)), Size: formats.AlibabaSize(a.OneOf("size", formats.AlibabaSizes...))}
-			},
-		},
-		{
-			Name: "philly", Text: "Microsoft's Philly clusters: jobs with GPUs and attempts",
-			Params: []policy.Param{{Name: "run", Values: strings.Join(formats.PhillyRuns, "|"), Text: "the runtime of a job with several attempts (span)"}, zone},
-			New: func(a *policy.Args) workload.Format {
-				return formats.Philly{Run: formats.PhillyRun(a.OneOf("run", formats.PhillyRuns...)), Zone: zoneOf(a)}
-			},
-		},
-		{
-			Name: "fdata", Text: "F-DATA: a month of Fugaku, in Parquet", Params: []policy.Param{unit, zone},
-			New: func(a *policy.Args) workload.Format {
-				return formats.FData{Cores: a.OneOf("unit", "nodes", "cores") == 1, Zone: zoneOf(a)}
-			},
-		},
-		{
-			Name: "pm100", Text: "PM100: jobs of Marconi100 and their power, in Parquet", Params: []policy.Param{unit, zone},
-			New: func(a *policy.Args) workload.Format {
-				return formats.PM100{Cores: a.OneOf("unit", "nodes", "cores") == 1, Zone: zoneOf(a)}
-			},
-		},
+		policy.Row("parquet", "Apache Parquet with a column a field of SWF, for notebooks", func(*policy.Settings) workload.Format { return formats.Parquet{} }),
+		policy.Row("google", "Google's ClusterData 2011: events of jobs or tasks", func(s *policy.Settings) workload.Format {
+			f := formats.Google{Table: formats.GoogleTable(oneOf(s, "table", "which one it is (job_events)", formats.GoogleTables...))}
+			s.Count(&f.Size, "size", "processors of a job, of which job_events does not tell (1)")
+			return f
+		}),
+		policy.Row("alibaba", "Alibaba's traces of 2018 and, with GPUs, of 2020: tasks or instances", func(s *policy.Settings) workload.Format {
+			return formats.Alibaba{
+				Table: formats.AlibabaTable(oneOf(s, "table", "which one it is (batch_task)", formats.AlibabaTables...)),
+				Size:  formats.AlibabaSize(oneOf(s, "size", "what the processors of a task are (cores)", formats.AlibabaSizes...)),
+			}
+		}),
+		policy.Row("philly", "Microsoft's Philly clusters: jobs with GPUs and attempts", func(s *policy.Settings) workload.Format {
+			return formats.Philly{Run: formats.PhillyRun(oneOf(s, "run", "the runtime of a job with several attempts (span)", formats.PhillyRuns...)), Zone: zone(s)}
+		}),
+		policy.Row("fdata", "F-DATA: a month of Fugaku, in Parquet", func(s *policy.Settings) workload.Format {
+			return formats.FData{Cores: cores(s), Zone: zone(s)}
+		}),
+		policy.Row("pm100", "PM100: jobs of Marconi100 and their power, in Parquet", func(s *policy.Settings) workload.Format {
+			return formats.PM100{Cores: cores(s), Zone: zone(s)}
+		}),
 	}
 }

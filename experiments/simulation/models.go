@@ -4,7 +4,6 @@ package simulation
 // and logs that these are taken from, as in @KTH-SP2-1996-2.1-cln.swf.gz.
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"iter"
@@ -159,74 +158,86 @@ func parseFlurries(text string) (*model.Flurries, error) {
 	return f, f.Check()
 }
 
-// wanted has the parameters that every source has.
+// wanted has the parameters that every model has.
 type wanted struct {
 	arrivals
-	jobs  int64
+	jobs  int
 	procs int
 	// meanGap is the mean time between submissions in seconds; 0 if a load is given instead.
 	meanGap float64
 	// exact says that these very jobs offer the load. Otherwise a load is one of jobs without end,
 	// and a finite number of them offers more or less.
 	exact bool
+	// bursts says that the model has bursts of its own, and takes no flurries.
+	bursts bool
 }
 
 // exactParam is the parameter that has the jobs of a model offer the load of its parameter load.
 const exactParam = "exact"
 
-// common returns the parameters of every source, with a model's own in their midst: the order of
-// the help.
-func common(own ...policy.Param) []policy.Param {
-	return slices.Concat(
-		[]policy.Param{{Name: "jobs", Values: "N", Text: "how many (5000)"}, {Name: "procs", Values: "N", Text: "processors of the machine (128)"}},
-		own,
-		[]policy.Param{
-			{Name: exactParam, Values: "on|off", Text: "these very jobs offer the load, as in studies (off)"},
-			{Name: "cycle", Values: cycleForm, Text: "weights of hours and weekdays, or those of a log"},
-			{Name: "flurries", Values: "'" + flurriesForm + "'", Text: "bursts of one user's near-identical jobs: one job in N begins one"},
-		})
+// generator yields the jobs of a model: at a load in the long run, where 0 means the model's own
+// rate, and by a cycle, or nil.
+type generator func(seed uint64, load float64, cycle *model.Cycle) (iter.Seq[*entity.Job], error)
+
+// modelRow returns the row of a model. own declares the parameters of the model itself. The
+// generator that own returns is called when all parameters of w have been read.
+func modelRow(name, text string, own func(s *policy.Settings, w *wanted) generator) policy.Entry[Source] {
+	return policy.Row(name, text, func(s *policy.Settings) Source {
+		w := &wanted{procs: 128}
+		return w.source(w.declare(s, own))
+	})
 }
 
-// readWanted reads these parameters. a.Fail keeps the first fault, and reading goes on.
-func readWanted(a *policy.Args) wanted {
-	w := wanted{jobs: int64(cmp.Or(a.Positive("jobs"), 5000)), procs: cmp.Or(a.Positive("procs"), 128)}
-	if w.jobs > mostSourceJobs {
-		a.Fail("jobs", fmt.Sprintf("at most %d, which are kept in a temporary file", mostSourceJobs))
+// declare declares and reads the parameters of every model, with a model's own in their midst: the
+// order of the help.
+func (w *wanted) declare(s *policy.Settings, own func(s *policy.Settings, w *wanted) generator) generator {
+	w.jobs = 5000
+	if s.Count(&w.jobs, "jobs", "how many (5000)"); w.jobs > mostSourceJobs {
+		s.Fail("jobs", fmt.Sprintf("at most %d, which are kept in a temporary file", mostSourceJobs))
 	}
-	w.load = a.Number("load", 0)
-	if w.exact = a.OnOff(exactParam, false); w.exact && w.load == 0 {
-		a.Fail(exactParam, "a load beside it, which the jobs are to offer")
+	s.Count(&w.procs, "procs", "processors of the machine (128)")
+	generate := own(s, w)
+	if s.OnOff(&w.exact, exactParam, "these very jobs offer the load, as in studies (off)"); w.exact && w.load == 0 {
+		s.Fail(exactParam, "a load beside it, which the jobs are to offer")
 	}
 	var err error
-	if text, given := a.Value("cycle"); given {
+	if text, given := s.Given("cycle", cycleForm, "weights of hours and weekdays, or those of a log"); given {
 		if w.cycle, err = parseCycle(text); err != nil {
-			a.Fail("cycle", cycleForm+"; "+err.Error())
+			s.Fail("cycle", cycleForm+"; "+err.Error())
 		}
 	}
-	if text, given := a.Value("flurries"); given {
+	if w.bursts {
+		return generate
+	}
+	if text, given := s.Given("flurries", "'"+flurriesForm+"'", "bursts of one user's near-identical jobs: one job in N begins one"); given {
 		if w.flurries, err = parseFlurries(text); err != nil {
-			a.Fail("flurries", flurriesForm+"; "+err.Error())
+			s.Fail("flurries", flurriesForm+"; "+err.Error())
 		}
 	}
-	return w
+	return generate
 }
 
-// withRate reads the rate of arrivals for a model that has none of its own. Exactly one of load and
-// mean-gap must be given.
-func (w wanted) withRate(a *policy.Args) wanted {
-	if w.meanGap = a.Seconds("mean-gap"); (w.load > 0) == (w.meanGap > 0) {
-		a.Fail("load", "either it or mean-gap, above 0: no rate of arrivals is published")
+// loadOrGap declares the rate of arrivals: a load, or a mean gap.
+func (w *wanted) loadOrGap(s *policy.Settings) {
+	s.Number(&w.load, "load", "F", "offered load in the long run, or")
+	w.meanGap, _ = seconds(s, "mean-gap", "T", "mean time between submissions")
+}
+
+// needsRate refuses a model that has no rate of its own unless exactly one of load and mean-gap is
+// given.
+func (w *wanted) needsRate(s *policy.Settings) {
+	if (w.load > 0) == (w.meanGap > 0) {
+		s.Fail("load", "either it or mean-gap, above 0: no rate of arrivals is published")
 	}
-	return w
 }
 
 // source returns the source of a model whose jobs generate yields.
-func (w wanted) source(generate func(seed uint64, load float64, cycle *model.Cycle) (iter.Seq[*entity.Job], error)) Source {
+func (w *wanted) source(generate generator) Source {
 	return func(seed uint64) (Generated, error) {
 		at := func(load float64) (iter.Seq[*entity.Job], error) {
-			w := w
-			w.load = load
-			return w.of(w.jobs, seed, func(load float64, cycle *model.Cycle) (iter.Seq[*entity.Job], error) {
+			rate := w.arrivals
+			rate.load = load
+			return rate.of(int64(w.jobs), seed, func(load float64, cycle *model.Cycle) (iter.Seq[*entity.Job], error) {
 				return generate(seed, load, cycle)
 			})
 		}
@@ -330,26 +341,39 @@ func (t *Tables) missedLoad(trace string, offered float64) string {
 	return fmt.Sprintf("the jobs offer a load of %.3g, not the %v of the model in the long run: with exact=on (%s) they offer it", offered, stated, exact)
 }
 
-// readDistribution reads the distribution that a parameter names; nil if the parameter is not
-// given. of takes the values of a log that is named instead ("@LOG"); it is nil for values that no
-// log tells.
-func readDistribution(a *policy.Args, name string, of column, needed bool) later[model.Distribution] {
-	text, given := a.Value(name)
+// distribution declares a parameter that is a distribution, and reads it; nil if the parameter is
+// not given. of takes the values of a log that is named instead ("@LOG"); it is nil for values that
+// no log tells.
+func distribution(s *policy.Settings, name, text string, of column) later[model.Distribution] {
+	value, given := s.Given(name, "DIST", text)
 	if !given {
-		if needed {
-			a.Fail(name, "a distribution, as in "+name+"=exponential/60")
-		}
 		return nil
 	}
-	if of == nil && strings.HasPrefix(text, fromLog) {
-		a.Fail(name, "a distribution; logs do not tell it")
+	if of == nil && strings.HasPrefix(value, fromLog) {
+		s.Fail(name, "a distribution; logs do not tell it")
 		return nil
 	}
-	d, err := parseDistribution(text, of)
+	d, err := parseDistribution(value, of)
 	if err != nil {
-		a.Fail(name, "a distribution; "+err.Error())
+		s.Fail(name, "a distribution; "+err.Error())
 	}
 	return d
+}
+
+// sizesAndRuntimes declares the distributions of models that have none of their own, which must be
+// given.
+func sizesAndRuntimes(s *policy.Settings) (size, run later[model.Distribution]) {
+	size = distribution(s, "size", "processors: a number, A..B, zipf/1.5/64, ..., or @LOG for a log's", logSizes)
+	run = distribution(s, "runtime", "runtimes: exponential/1h, lognormal/MEAN/SIGMA, ..., or @LOG for a log's", logRuntimes)
+	for _, d := range []struct {
+		name string
+		is   later[model.Distribution]
+	}{{"size", size}, {"runtime", run}} {
+		if d.is == nil {
+			s.Fail(d.name, "a distribution, as in "+d.name+"=exponential/60")
+		}
+	}
+	return size, run
 }
 
 // draw is a distribution of a model, and what a text said of it.

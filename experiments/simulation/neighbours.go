@@ -21,12 +21,9 @@ import (
 func neighbours() policy.Table[workload.Format] {
 	return policy.Table[workload.Format]{
 		{Name: "csv", Text: "CSV: one of its own in which nothing is lost, or anybody's, told which column is what", Params: csvParams(), New: newCSV},
-		{Name: "gwf", Text: "the Grid Workload Format of the Grid Workloads Archive", New: func(*policy.Args) workload.Format { return formats.GWF{} }},
-		{
-			Name: "batsim", Text: "Batsim's workloads in JSON", New: newBatsim,
-			Params: []policy.Param{{Name: "platform", Values: "FILE", Text: "the platform of SimGrid that has the hosts, where the workload has no nb_res"}},
-		},
-		{Name: "mwf", Text: "MetaCentrum's format, as Alea reads it", New: func(*policy.Args) workload.Format { return formats.MWF{} }},
+		policy.Row("gwf", "the Grid Workload Format of the Grid Workloads Archive", func(*policy.Settings) workload.Format { return formats.GWF{} }),
+		policy.Row("batsim", "Batsim's workloads in JSON", newBatsim),
+		policy.Row("mwf", "MetaCentrum's format, as Alea reads it", func(*policy.Settings) workload.Format { return formats.MWF{} }),
 	}
 }
 
@@ -118,14 +115,14 @@ func newCSV(a *policy.Args) workload.Format {
 }
 
 // newBatsim returns the format with the number of hosts of the platform, if one is given.
-func newBatsim(a *policy.Args) workload.Format {
-	path, given := a.Value("platform")
+func newBatsim(s *policy.Settings) workload.Format {
+	path, given := s.Given("platform", "FILE", "the platform of SimGrid that has the hosts, where the workload has no nb_res")
 	if !given {
 		return batsim.Format{}
 	}
 	hosts, err := batsim.OpenPlatform(path)
 	if err != nil {
-		a.Fail("platform", "an XML file of SimGrid: "+err.Error())
+		s.Fail("platform", "an XML file of SimGrid: "+err.Error())
 	}
 	return batsim.Format{Hosts: len(hosts)}
 }

@@ -94,20 +94,25 @@ func neededNumber(s *policy.Settings, name string, least, most float64, text str
 // timeAbove declares a time of a tick or more, in seconds, and reports whether it is given. After a
 // fault v is 1, so that reading can go on.
 func timeAbove(s *policy.Settings, name, text string) (v float64, given bool) {
-	value, given := s.Given(name, "TIME", text)
+	if v, given = seconds(s, name, "TIME", text); given && !(math.Round(v*float64(des.Second)) >= 1) {
+		s.Fail(name, aboveZeroTime) // unless it was no time: the first fault counts
+		v = 1
+	}
+	return v, given
+}
+
+// seconds declares a time of 0 or more, in seconds, and reports whether it is given; after a fault
+// it is 0. values describes it for people, such as "TIME".
+func seconds(s *policy.Settings, name, values, text string) (v float64, given bool) {
+	value, given := s.Given(name, values, text)
 	if !given {
 		return 0, false
 	}
 	v, err := number.Seconds(value)
-	switch {
-	case err != nil:
+	if err != nil {
 		s.Fail(name, "a time of 0 or more, in seconds or as in 15m, 4h, 30d")
-	case !(math.Round(v*float64(des.Second)) >= 1):
-		s.Fail(name, aboveZeroTime)
-	default:
-		return v, true
 	}
-	return 1, true
+	return v, true
 }
 
 // neededTime declares a time that must be given.

@@ -4,13 +4,12 @@ package simulation
 // for: see package users.
 
 import (
-	"cmp"
 	"fmt"
 	"iter"
 	"slices"
 	"strconv"
+	"strings"
 
-	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/policy"
 	"github.com/gridslot/gridslot/workload"
@@ -57,43 +56,30 @@ func (r resampling) of(t *workload.Trace, from iter.Seq2[*workload.Record, error
 
 // resampleSource is the source of that name. It hands records over with its jobs; see recordOf.
 func resampleSource() policy.Entry[Source] {
-	return policy.Entry[Source]{
-		Name: resampleName, Text: "users of a log, recombined as Zakay and Feitelson (2014) do",
-		Params: append([]policy.Param{
-			{Name: fromParam, Values: "LOG", Text: "the log whose users they are"},
-			{Name: "users", Values: "N", Text: "how many as the log has users (as many)"},
-			{Name: "load", Values: "F", Text: "so many users as offer this load in the mean (as many as the log has)"},
-			{Name: "weeks", Values: "N", Text: "how long the new log is (as long)"},
-			{Name: "long-term", Values: "N", Text: "users whose jobs span so many weeks stay, others come and go (12)"},
-			{Name: "begin", Values: "staggered|together", Text: "those who stay begin with any of their weeks, or all with the first (staggered)"},
-			{Name: "order", Values: "turn|drawn", Text: "they live through their weeks in turn, or through any (turn)"},
-			{Name: "feedback", Values: "on|all|off", Text: "jobs say what their users waited for, for --feedback: one job of a batch, or all; the log must tell waits (off)"},
-		}, ruleParams...),
-		New: func(a *policy.Args) Source {
-			path, r, all := resamplingOf(a)
-			return func(seed uint64) (Generated, error) {
-				t, procs, err := openUsers(path)
-				if err != nil {
-					return Generated{}, err
-				}
-				r := r
-				r.Seed = seed
-				pool, resample, err := r.of(t, t.Selected())
-				if err != nil {
-					return Generated{}, err
-				}
-				records, err := pool.Linked(resample)
-				if err != nil {
-					return Generated{}, fmt.Errorf("%s: %w", t.Name, err)
-				}
-				made := Generated{Processors: procs, Jobs: jobsOf(records, all), Header: r.header(t)}
-				if pool.LeftOut > 0 {
-					made.Warnings = append(made.Warnings, fmt.Sprintf("%d records of %s are no jobs that ran and have a user, and are left out", pool.LeftOut, t.Name))
-				}
-				return made, nil
+	return policy.Row(resampleName, "users of a log, recombined as Zakay and Feitelson (2014) do", func(s *policy.Settings) Source {
+		path, r, all := resamplingOf(s)
+		return func(seed uint64) (Generated, error) {
+			t, procs, err := openUsers(path)
+			if err != nil {
+				return Generated{}, err
 			}
-		},
-	}
+			r := r
+			r.Seed = seed
+			pool, resample, err := r.of(t, t.Selected())
+			if err != nil {
+				return Generated{}, err
+			}
+			records, err := pool.Linked(resample)
+			if err != nil {
+				return Generated{}, fmt.Errorf("%s: %w", t.Name, err)
+			}
+			made := Generated{Processors: procs, Jobs: jobsOf(records, all), Header: r.header(t)}
+			if pool.LeftOut > 0 {
+				made.Warnings = append(made.Warnings, fmt.Sprintf("%d records of %s are no jobs that ran and have a user, and are left out", pool.LeftOut, t.Name))
+			}
+			return made, nil
+		}
+	})
 }
 
 // openUsers opens the log of whose users a source is made, and returns the processors of its
@@ -107,52 +93,49 @@ func openUsers(path string) (*workload.Trace, int, error) {
 	return t, procs, err
 }
 
-// resamplingOf reads the parameters of the source. all says that jobs tell all for which their
+// resamplingOf declares the parameters of the source. all says that jobs tell all for which their
 // users waited, not only one job of a batch.
-func resamplingOf(a *policy.Args) (path string, r resampling, all bool) {
-	path = neededLog(a)
-	r.Users, r.Load, r.Weeks, r.LongTerm = a.Positive("users"), a.Number("load", 0), a.Positive("weeks"), a.Positive("long-term")
-	if _, given := a.Value("load"); given && !(r.Load > 0) || r.Users > 0 && r.Load > 0 {
-		a.Fail("load", "a number above 0, and not beside users")
+func resamplingOf(s *policy.Settings) (path string, r resampling, all bool) {
+	path = neededLog(s, "the log whose users they are")
+	s.Count(&r.Users, "users", "how many as the log has users (as many)")
+	given := s.Number(&r.Load, "load", "F", "so many users as offer this load in the mean (as many as the log has)")
+	if given && !(r.Load > 0) || r.Users > 0 && r.Load > 0 {
+		s.Fail("load", "a number above 0, and not beside users")
 	}
-	r.Together, r.Drawn = second(a, "begin", "staggered", "together"), second(a, "order", "turn", "drawn")
-	r.Rule = ruleOf(a)
-	switch value, given := a.Value("feedback"); {
+	s.Count(&r.Weeks, "weeks", "how long the new log is (as long)")
+	s.Count(&r.LongTerm, "long-term", "users whose jobs span so many weeks stay, others come and go (12)")
+	r.Together = oneOf(s, "begin", "those who stay begin with any of their weeks, or all with the first (staggered)", "staggered", "together") == 1
+	r.Drawn = oneOf(s, "order", "they live through their weeks in turn, or through any (turn)", "turn", "drawn") == 1
+	switch value, given := s.Given("feedback", "on|all|off", "jobs say what their users waited for, for --feedback: one job of a batch, or all; the log must tell waits (off)"); {
 	case value == "all":
 		r.Feedback, all = true, true
 	case value == "on":
 		r.Feedback = true
 	case given && value != "off":
-		a.Fail("feedback", "on, all or off")
+		s.Fail("feedback", "on, all or off")
 	}
+	r.Rule = ruleOf(s)
 	return path, r, all
 }
 
-// neededLog returns the path of the log of which a source is made.
-func neededLog(a *policy.Args) string {
-	path, _ := a.Value(fromParam)
+// neededLog declares the path of the log of which a source is made.
+func neededLog(s *policy.Settings, text string) string {
+	path, _ := s.Given(fromParam, "LOG", text)
 	if path == "" {
-		a.Fail(fromParam, "the path of a log, as in from=log.swf.gz")
+		s.Fail(fromParam, "the path of a log, as in from=log.swf.gz")
 	}
 	return path
 }
 
-// second reports whether a parameter has the second of its two values; the first is the default.
-func second(a *policy.Args, name, first, second string) bool {
-	value, given := a.Value(name)
-	if given && value != first && value != second {
-		a.Fail(name, first+" or "+second)
+// oneOf declares a parameter with these values, and returns the place of its value; 0 if it is not
+// given.
+func oneOf(s *policy.Settings, name, text string, values ...string) int {
+	value, given := s.Given(name, strings.Join(values, "|"), text)
+	i := slices.Index(values, value)
+	if given && i < 0 {
+		s.Fail(name, strings.Join(values, " or "))
 	}
-	return value == second
-}
-
-// ruleParams are the parameters that say when users wait for results; ruleOf reads them.
-var ruleParams = []policy.Param{
-	{Name: "break", Values: "think|gap", Text: "what ends a session (think)"},
-	{Name: "limit", Values: "TIME", Text: "how long a break is, at least (20m; of gaps 1h)"},
-	{Name: "batch", Values: "previous|whole", Text: "what has ended before the next batch (previous)"},
-	{Name: "across", Values: "on|off", Text: "sessions wait for the one before, too (off)"},
-	{Name: "no-wait", Values: "on|off", Text: "jobs without a wait did not wait (off)"},
+	return max(i, 0)
 }
 
 // Survey says what to report about the users in a log.
@@ -164,63 +147,50 @@ type Survey struct {
 
 // Surveys returns a table with one row, whose parameters are those of a survey.
 func Surveys() policy.Table[Survey] {
-	return policy.Table[Survey]{{
-		Name: "users", Text: "the users in a log, their sessions, batches and think times",
-		Params: append([]policy.Param{
-			{Name: "long-term", Values: "N", Text: "users whose jobs span so many weeks are long-term ones, others temporary (12)"},
-			{Name: "top", Values: "N|all", Text: "how many users are listed, those with the most work first (10)"},
-		}, ruleParams...),
-		New: func(a *policy.Args) Survey {
-			s := Survey{Rule: ruleOf(a), LongTerm: cmp.Or(a.Positive("long-term"), 12), Top: 10}
-			if text, _ := a.Value("top"); text == "all" {
-				s.Top = 0
-			} else if n := a.Positive("top"); n > 0 {
-				s.Top = n
-			}
-			return s
-		},
-	}}
+	return policy.Table[Survey]{policy.Row("users", "the users in a log, their sessions, batches and think times", func(s *policy.Settings) Survey {
+		v := Survey{LongTerm: 12, Top: 10}
+		s.Count(&v.LongTerm, "long-term", "users whose jobs span so many weeks are long-term ones, others temporary (12)")
+		countOrAll(s, &v.Top, "top", "how many users are listed, those with the most work first (10)")
+		v.Rule = ruleOf(s)
+		return v
+	})}
 }
 
-// ruleOf reads by which rule users wait for results. A limit of 0 leaves it to the rule: 20
+// ruleOf declares by which rule users wait for results. A limit of 0 leaves it to the rule: 20
 // minutes, or an hour between gaps.
-func ruleOf(a *policy.Args) (r users.Rule) {
-	if second(a, "break", "think", "gap") {
+func ruleOf(s *policy.Settings) (r users.Rule) {
+	if oneOf(s, "break", "what ends a session (think)", "think", "gap") == 1 {
 		r.Break = users.GapBreak
 	}
-	if second(a, "batch", "previous", "whole") {
+	if s.Time(&r.Limit, "limit", "how long a break is, at least (20m; of gaps 1h)") && r.Limit == 0 {
+		s.Fail("limit", "a time above 0, as in 20m")
+	}
+	if oneOf(s, "batch", "what has ended before the next batch (previous)", "previous", "whole") == 1 {
 		r.Batch = users.WholeBatch
 	}
-	r.Limit = des.Seconds(a.Seconds("limit"))
-	if _, given := a.Value("limit"); given && r.Limit == 0 {
-		a.Fail("limit", "a time above 0, as in 20m")
-	}
-	r.Across, r.NoWait = a.OnOff("across", false), a.OnOff("no-wait", false)
+	s.OnOff(&r.Across, "across", "sessions wait for the one before, too (off)")
+	s.OnOff(&r.NoWait, "no-wait", "jobs without a wait did not wait (off)")
 	return r
 }
 
 // feedbackSource is the source of that name: a log whose users wait for all jobs of the batch
 // before, for which fields 17 and 18 have no room.
 func feedbackSource() policy.Entry[Source] {
-	return policy.Entry[Source]{
-		Name: feedbackName, Text: "a log whose users wait for all jobs of the batch before, for --feedback; the log must tell waits",
-		Params: append([]policy.Param{{Name: fromParam, Values: "LOG", Text: "the log"}}, ruleParams...),
-		New: func(a *policy.Args) Source {
-			path, rule := neededLog(a), ruleOf(a)
-			return func(uint64) (Generated, error) {
-				t, procs, err := openUsers(path)
-				if err != nil {
-					return Generated{}, err
-				}
-				for _, err := range users.Feedback(t.Selected(), rule) { // what is wrong is told before anything is simulated
-					if err != nil {
-						return Generated{}, fmt.Errorf("%s: %w", t.Name, err)
-					}
-				}
-				return Generated{Processors: procs, Jobs: waitingJobs(t, rule), Header: t.Header.Clone()}, nil
+	return policy.Row(feedbackName, "a log whose users wait for all jobs of the batch before, for --feedback; the log must tell waits", func(s *policy.Settings) Source {
+		path, rule := neededLog(s, "the log"), ruleOf(s)
+		return func(uint64) (Generated, error) {
+			t, procs, err := openUsers(path)
+			if err != nil {
+				return Generated{}, err
 			}
-		},
-	}
+			for _, err := range users.Feedback(t.Selected(), rule) { // what is wrong is told before anything is simulated
+				if err != nil {
+					return Generated{}, fmt.Errorf("%s: %w", t.Name, err)
+				}
+			}
+			return Generated{Processors: procs, Jobs: waitingJobs(t, rule), Header: t.Header.Clone()}, nil
+		}
+	})
 }
 
 // waitingJobs yields jobs that stand for the records of a log, with all for which their users

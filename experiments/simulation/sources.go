@@ -53,156 +53,125 @@ func sourceTable() policy.Table[Source] {
 	return append(withSeeds(drawn), feedbackSource(), squeueSource()) // which draw nothing
 }
 
-// Parameters that several models share.
-var (
-	rateParam    = policy.Param{Name: "load", Values: "F", Text: "offered load in the long run, or"}
-	gapParam     = policy.Param{Name: "mean-gap", Values: "T", Text: "mean time between submissions"}
-	sizeParam    = policy.Param{Name: "size", Values: "DIST", Text: "processors: a number, A..B, zipf/1.5/64, ..., or @LOG for a log's"}
-	runtimeParam = policy.Param{Name: "runtime", Values: "DIST", Text: "runtimes: exponential/1h, lognormal/MEAN/SIGMA, ..., or @LOG for a log's"}
-)
-
 // lublinSource has a rate of arrivals of its own, so that it needs neither load nor mean-gap.
 func lublinSource() policy.Entry[Source] {
-	return policy.Entry[Source]{
-		Name: "lublin", Text: "Lublin and Feitelson's model (2003): rigid jobs with a daily cycle",
-		Params: common(policy.Param{Name: "load", Values: "F", Text: "offered load in the long run"}, policy.Param{Name: "typed", Values: "on|off", Text: "two populations, interactive and batch (off)"}),
-		New: func(a *policy.Args) Source {
-			w := readWanted(a)
-			typed := a.OnOff("typed", false)
-			return w.source(func(seed uint64, load float64, cycle *model.Cycle) (iter.Seq[*entity.Job], error) {
-				return model.Lublin{Processors: w.procs, Typed: typed, Load: load, Cycle: cycle, Seed: seed}.Jobs(w.jobs)
-			})
-		},
-	}
+	return modelRow("lublin", "Lublin and Feitelson's model (2003): rigid jobs with a daily cycle", func(s *policy.Settings, w *wanted) generator {
+		typed := false
+		s.Number(&w.load, "load", "F", "offered load in the long run")
+		s.OnOff(&typed, "typed", "two populations, interactive and batch (off)")
+		return func(seed uint64, load float64, cycle *model.Cycle) (iter.Seq[*entity.Job], error) {
+			return model.Lublin{Processors: w.procs, Typed: typed, Load: load, Cycle: cycle, Seed: seed}.Jobs(int64(w.jobs))
+		}
+	})
 }
 
 func downeySource() policy.Entry[Source] {
-	return policy.Entry[Source]{
-		Name: "downey", Text: "Downey's model (1997): log-uniform work and parallelism; needs load or mean-gap",
-		Params: common(rateParam, gapParam, policy.Param{Name: "sigma", Values: "F", Text: "variation of a job's parallelism (0)"}),
-		New: func(a *policy.Args) Source {
-			w := readWanted(a).withRate(a)
-			sigma := a.Number("sigma", 0)
-			return w.source(func(seed uint64, load float64, cycle *model.Cycle) (iter.Seq[*entity.Job], error) {
-				return model.Downey{Processors: w.procs, Sigma: sigma, MeanGap: w.meanGap, Load: load, Cycle: cycle, Seed: seed}.Jobs(w.jobs)
-			})
-		},
-	}
+	return modelRow("downey", "Downey's model (1997): log-uniform work and parallelism; needs load or mean-gap", func(s *policy.Settings, w *wanted) generator {
+		sigma := 0.0
+		w.loadOrGap(s)
+		w.needsRate(s)
+		s.Number(&sigma, "sigma", "F", "variation of a job's parallelism (0)")
+		return func(seed uint64, load float64, cycle *model.Cycle) (iter.Seq[*entity.Job], error) {
+			return model.Downey{Processors: w.procs, Sigma: sigma, MeanGap: w.meanGap, Load: load, Cycle: cycle, Seed: seed}.Jobs(int64(w.jobs))
+		}
+	})
 }
 
 func feitelsonSource() policy.Entry[Source] {
-	return policy.Entry[Source]{
-		Name: "feitelson", Text: "Feitelson's model (1996): small sizes, repeated runs; needs time-unit, and load or mean-gap",
-		Params: common(rateParam, gapParam, policy.Param{Name: "time-unit", Values: "T", Text: "mean of the shorter runtimes"}),
-		New: func(a *policy.Args) Source {
-			w := readWanted(a).withRate(a)
-			unit := a.Seconds("time-unit")
-			if des.Seconds(unit) < 1 { // less than a tick
-				a.Fail("time-unit", aboveZeroTime)
-			}
-			if w.procs > mostSizes {
-				a.Fail("procs", fmt.Sprintf("at most %d: the model sums over all sizes of jobs", mostSizes))
-			}
-			return w.source(func(seed uint64, load float64, cycle *model.Cycle) (iter.Seq[*entity.Job], error) {
-				return model.Feitelson{Processors: w.procs, TimeUnit: unit, MeanGap: w.meanGap, Load: load, Cycle: cycle, Seed: seed}.Jobs(w.jobs)
-			})
-		},
-	}
+	return modelRow("feitelson", "Feitelson's model (1996): small sizes, repeated runs; needs time-unit, and load or mean-gap", func(s *policy.Settings, w *wanted) generator {
+		w.loadOrGap(s)
+		w.needsRate(s)
+		unit, _ := seconds(s, "time-unit", "T", "mean of the shorter runtimes")
+		if des.Seconds(unit) < 1 { // less than a tick
+			s.Fail("time-unit", aboveZeroTime)
+		}
+		if w.procs > mostSizes {
+			s.Fail("procs", fmt.Sprintf("at most %d: the model sums over all sizes of jobs", mostSizes))
+		}
+		return func(seed uint64, load float64, cycle *model.Cycle) (iter.Seq[*entity.Job], error) {
+			return model.Feitelson{Processors: w.procs, TimeUnit: unit, MeanGap: w.meanGap, Load: load, Cycle: cycle, Seed: seed}.Jobs(int64(w.jobs))
+		}
+	})
 }
 
 // jannSource is fitted to a log when its jobs are asked for, not when its parameters are read: a
-// scenario is checked before any log is opened.
+// scenario is checked before any log is opened. Processors that are not given are those of the log.
 func jannSource() policy.Entry[Source] {
-	return policy.Entry[Source]{
-		Name: "jann", Text: "Jann's model (1997), fitted to a log: hyper-Erlang gaps and runtimes by ranges of sizes; needs from",
-		Params: common(
-			policy.Param{Name: fromParam, Values: "LOG", Text: "log that it is fitted to; processors are the log's where procs is not given"},
-			policy.Param{Name: "ranges", Values: "powers|N", Text: "ranges of sizes end at powers of two, or at multiples of N (powers)"},
-			policy.Param{Name: "order", Values: "N", Text: "greatest order of the distributions (7)"},
-			policy.Param{Name: "load", Values: "F", Text: "offered load in the long run (the log's rates)"},
-		),
-		New: func(a *policy.Args) Source {
-			w := readWanted(a)
-			path, _ := a.Value(fromParam)
-			if path == "" {
-				a.Fail(fromParam, "the log that the model is to be fitted to")
+	return policy.Row("jann", "Jann's model (1997), fitted to a log: hyper-Erlang gaps and runtimes by ranges of sizes; needs from", func(s *policy.Settings) Source {
+		var w wanted
+		path, ranges, order := "", jannPowers, jannOrder
+		w.declare(s, func(s *policy.Settings, w *wanted) generator {
+			if path, _ = s.Given(fromParam, "LOG", "log that it is fitted to; processors are the log's where procs is not given"); path == "" {
+				s.Fail(fromParam, "the log that the model is to be fitted to")
 			}
-			order, procs := cmp.Or(a.Positive("order"), jannOrder), a.Positive("procs")
-			ranges, given := a.Value("ranges")
-			if !given {
-				ranges = jannPowers
+			if text, given := s.Given("ranges", "powers|N", "ranges of sizes end at powers of two, or at multiples of N (powers)"); given {
+				ranges = text
 			}
-			return func(seed uint64) (Generated, error) {
-				m, own, err := fitJann(path, ranges, order)
-				if err != nil {
-					return Generated{}, err
-				}
-				w := w
-				w.procs = cmp.Or(procs, own)
-				made, err := w.source(func(seed uint64, load float64, cycle *model.Cycle) (iter.Seq[*entity.Job], error) {
-					m.Processors, m.Load, m.Cycle, m.Seed = w.procs, load, cycle, seed
-					return m.Jobs(w.jobs)
-				})(seed)
-				made.Header, made.Warnings = toldOfJann(path, &m, order)
-				return made, err
+			s.Count(&order, "order", "greatest order of the distributions (7)")
+			s.Number(&w.load, "load", "F", "offered load in the long run (the log's rates)")
+			return nil
+		})
+		return func(seed uint64) (Generated, error) {
+			m, own, err := fitJann(path, ranges, order)
+			if err != nil {
+				return Generated{}, err
 			}
-		},
-	}
+			w := w
+			w.procs = cmp.Or(w.procs, own)
+			made, err := w.source(func(seed uint64, load float64, cycle *model.Cycle) (iter.Seq[*entity.Job], error) {
+				m.Processors, m.Load, m.Cycle, m.Seed = w.procs, load, cycle, seed
+				return m.Jobs(int64(w.jobs))
+			})(seed)
+			made.Header, made.Warnings = toldOfJann(path, &m, order)
+			return made, err
+		}
+	})
 }
 
 // poissonSource is a renewal process, whose gaps are exponential where nothing else is said. A gap
 // that is given needs no rate beside it: then its own mean counts.
 func poissonSource() policy.Entry[Source] {
-	return policy.Entry[Source]{
-		Name: "poisson", Text: "Poisson arrivals, or gaps of any distribution, with sizes and runtimes of any: needs size, runtime, and load, mean-gap or gap",
-		Params: common(rateParam, gapParam, policy.Param{Name: "gap", Values: "DIST", Text: "times between submissions, scaled to load or mean-gap where one is given (exponential)"}, sizeParam, runtimeParam),
-		New: func(a *policy.Args) Source {
-			w := readWanted(a)
-			gap := readDistribution(a, "gap", logGaps, false)
-			if gap == nil {
-				w = w.withRate(a)
-			} else if w.meanGap = a.Seconds("mean-gap"); w.meanGap != 0 && w.load != 0 {
-				a.Fail("mean-gap", "it or load, not both")
+	return modelRow("poisson", "Poisson arrivals, or gaps of any distribution, with sizes and runtimes of any: needs size, runtime, and load, mean-gap or gap", func(s *policy.Settings, w *wanted) generator {
+		w.loadOrGap(s)
+		gap := distribution(s, "gap", "times between submissions, scaled to load or mean-gap where one is given (exponential)", logGaps)
+		if gap == nil {
+			w.needsRate(s)
+		} else if w.meanGap != 0 && w.load != 0 {
+			s.Fail("mean-gap", "it or load, not both")
+		}
+		size, run := sizesAndRuntimes(s)
+		return func(seed uint64, load float64, cycle *model.Cycle) (iter.Seq[*entity.Job], error) {
+			m := model.Renewal{Processors: w.procs, MeanGap: w.meanGap, Load: load, Cycle: cycle, Seed: seed}
+			if err := drawn(draw{&m.Gap, gap}, draw{&m.Size, size}, draw{&m.Run, run}); err != nil {
+				return nil, err
 			}
-			size, run := readDistribution(a, "size", logSizes, true), readDistribution(a, "runtime", logRuntimes, true)
-			return w.source(func(seed uint64, load float64, cycle *model.Cycle) (jobs iter.Seq[*entity.Job], err error) {
-				m := model.Renewal{Processors: w.procs, MeanGap: w.meanGap, Load: load, Cycle: cycle, Seed: seed}
-				if err := drawn(draw{&m.Gap, gap}, draw{&m.Size, size}, draw{&m.Run, run}); err != nil {
-					return nil, err
-				}
-				return m.Jobs(w.jobs)
-			})
-		},
-	}
+			return m.Jobs(int64(w.jobs))
+		}
+	})
 }
 
 // sessionsSource takes no flurries: bursts of one user's jobs are what its batches are.
 func sessionsSource() policy.Entry[Source] {
-	return policy.Entry[Source]{
-		Name: "sessions", Text: "users who submit batches, wait, think and leave, our own generator: needs size, runtime, and load or mean-gap, of sessions",
-		Params: slices.DeleteFunc(common(rateParam, gapParam, sizeParam, runtimeParam,
-			policy.Param{Name: "users", Values: "N", Text: "how many there are (50)"},
-			policy.Param{Name: "batches", Values: "DIST", Text: "batches of a session (exponential/4)"},
-			policy.Param{Name: "batch-jobs", Values: "DIST", Text: "jobs of a batch (exponential/3)"},
-			policy.Param{Name: "interval", Values: "DIST", Text: "time between two of them (exponential/30)"},
-			policy.Param{Name: "think", Values: "DIST", Text: "time from the end of a batch to the next (lognormal/10m/1)"},
-		), func(p policy.Param) bool { return p.Name == "flurries" }),
-		New: func(a *policy.Args) Source {
-			w := readWanted(a).withRate(a)
-			users := a.Positive("users")
-			size, run := readDistribution(a, "size", logSizes, true), readDistribution(a, "runtime", logRuntimes, true)
-			batches, batchJobs := readDistribution(a, "batches", nil, false), readDistribution(a, "batch-jobs", nil, false)
-			interval, think := readDistribution(a, "interval", nil, false), readDistribution(a, "think", nil, false)
-			return w.source(func(seed uint64, load float64, cycle *model.Cycle) (iter.Seq[*entity.Job], error) {
-				m := model.Sessions{Processors: w.procs, Users: users, MeanGap: w.meanGap, Load: load, Cycle: cycle, Seed: seed}
-				if err := drawn(draw{&m.Size, size}, draw{&m.Run, run}, draw{&m.Batches, batches}, draw{&m.BatchJobs, batchJobs},
-					draw{&m.Interval, interval}, draw{&m.Think, think}); err != nil {
-					return nil, err
-				}
-				return m.Jobs(w.jobs)
-			})
-		},
-	}
+	return modelRow("sessions", "users who submit batches, wait, think and leave, our own generator: needs size, runtime, and load or mean-gap, of sessions", func(s *policy.Settings, w *wanted) generator {
+		w.bursts = true
+		users := 0
+		w.loadOrGap(s)
+		w.needsRate(s)
+		size, run := sizesAndRuntimes(s)
+		s.Count(&users, "users", "how many there are (50)")
+		batches := distribution(s, "batches", "batches of a session (exponential/4)", nil)
+		batchJobs := distribution(s, "batch-jobs", "jobs of a batch (exponential/3)", nil)
+		interval := distribution(s, "interval", "time between two of them (exponential/30)", nil)
+		think := distribution(s, "think", "time from the end of a batch to the next (lognormal/10m/1)", nil)
+		return func(seed uint64, load float64, cycle *model.Cycle) (iter.Seq[*entity.Job], error) {
+			m := model.Sessions{Processors: w.procs, Users: users, MeanGap: w.meanGap, Load: load, Cycle: cycle, Seed: seed}
+			if err := drawn(draw{&m.Size, size}, draw{&m.Run, run}, draw{&m.Batches, batches}, draw{&m.BatchJobs, batchJobs},
+				draw{&m.Interval, interval}, draw{&m.Think, think}); err != nil {
+				return nil, err
+			}
+			return m.Jobs(int64(w.jobs))
+		}
+	})
 }
 
 // SeedParam is the parameter "seed", with which random jobs or outages get a seed of their own in

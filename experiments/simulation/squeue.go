@@ -35,39 +35,31 @@ const mostLimit = 365 * des.Day
 // under any policy. Jobs that wait come a second later, in the order of the lines, which --sort
 // makes that of their priorities: a start at 1 is now.
 func squeueSource() policy.Entry[Source] {
-	return policy.Entry[Source]{
-		Name: squeueName, Text: "what squeue -o '%A|%T|%C|%l|%L|%u' has written: jobs that run, at 0, and jobs that wait, at 1; needs procs",
-		Params: []policy.Param{
-			{Name: fromParam, Values: "FILE", Text: "what squeue has written, with its heading"},
-			{Name: "procs", Values: "N", Text: "processors of the machine, without those that are out of service"},
-			{Name: "runtime", Values: "F", Text: "jobs run F times as long as they may, at most 1 (1)"},
-		},
-		New: func(a *policy.Args) Source {
-			path, _ := a.Value(fromParam)
-			if path == "" {
-				a.Fail(fromParam, "the path of a file, as in from=queue.txt")
+	return policy.Row(squeueName, "what squeue -o '%A|%T|%C|%l|%L|%u' has written: jobs that run, at 0, and jobs that wait, at 1; needs procs", func(s *policy.Settings) Source {
+		path, _ := s.Given(fromParam, "FILE", "what squeue has written, with its heading")
+		if path == "" {
+			s.Fail(fromParam, "the path of a file, as in from=queue.txt")
+		}
+		procs, part := 0, 1.0
+		if !s.Count(&procs, "procs", "processors of the machine, without those that are out of service") {
+			s.Fail("procs", "the number of processors of the machine")
+		}
+		if s.Number(&part, "runtime", "F", "jobs run F times as long as they may, at most 1 (1)"); !(part > 0 && part <= 1) {
+			s.Fail("runtime", "a number above 0, at most 1")
+		}
+		return func(uint64) (Generated, error) {
+			file, err := os.Open(path)
+			if err != nil {
+				return Generated{}, err
 			}
-			procs, part := a.Positive("procs"), a.Number("runtime", 1)
-			if procs == 0 {
-				a.Fail("procs", "the number of processors of the machine")
+			defer file.Close()
+			jobs, warnings, err := readSqueue(file, procs, part)
+			if err != nil {
+				return Generated{}, fmt.Errorf("%s: %w", path, err)
 			}
-			if !(part > 0 && part <= 1) {
-				a.Fail("runtime", "a number above 0, at most 1")
-			}
-			return func(uint64) (Generated, error) {
-				file, err := os.Open(path)
-				if err != nil {
-					return Generated{}, err
-				}
-				defer file.Close()
-				jobs, warnings, err := readSqueue(file, procs, part)
-				if err != nil {
-					return Generated{}, fmt.Errorf("%s: %w", path, err)
-				}
-				return Generated{Processors: procs, Jobs: slices.Values(jobs), Warnings: warnings}, nil
-			}
-		},
-	}
+			return Generated{Processors: procs, Jobs: slices.Values(jobs), Warnings: warnings}, nil
+		}
+	})
 }
 
 // readSqueue reads the jobs, those that run first. Jobs in other states are left out, and so are
