@@ -160,7 +160,7 @@ func TestEveryExperimentHasANameAndATitle(t *testing.T) {
 func TestAnExperimentWithoutDataFailsByItsNameAndIsLeftOutOfAll(t *testing.T) {
 	t.Setenv("GRIDSLOT_REFERENCE", t.TempDir())
 	got := exits(t, exitFailed, "reproduce", "cirrus")
-	require.Contains(t, got.stderr, "cirrus: cirrus.swf is not at hand: set GRIDSLOT_REFERENCE")
+	require.Contains(t, got.stderr, "cirrus: cirrus-2024Q1-elastisim-rigid.swf.gz is not at hand: set GRIDSLOT_REFERENCE")
 
 	all := reproduce.All()
 	cirrus := all[slices.IndexFunc(all, func(e reproduce.Experiment) bool { return e.Name() == "cirrus" })]
