@@ -3,7 +3,6 @@ package simulation
 import (
 	"fmt"
 
-	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/flow"
 )
 
@@ -36,10 +35,7 @@ func (j *jobs) survey(feedback bool) (*flow.Links, error) {
 	}
 	defer from.Close()
 	source := sourceOf(from)
-	links, err := flow.Survey(func(yield func(*entity.Job) bool) {
-		for j, ok := source.Next(); ok && yield(j); j, ok = source.Next() {
-		}
-	}, feedback)
+	links, err := flow.Survey(eachJob(source), feedback)
 	if failed := sourceError(source); failed != nil {
 		return nil, failed
 	}

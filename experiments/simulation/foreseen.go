@@ -5,6 +5,7 @@ package simulation
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
@@ -18,10 +19,7 @@ func foreseen(ctx context.Context, jobs entity.Source, s RunSettings) (entity.So
 	if !is {
 		return jobs, nil
 	}
-	all := &foreseenJobs{}
-	for j, more := jobs.Next(); more; j, more = jobs.Next() {
-		all.jobs = append(all.jobs, j)
-	}
+	all := &foreseenJobs{slices.Collect(eachJob(jobs))}
 	if err := sourceError(jobs); err != nil {
 		return nil, err
 	}

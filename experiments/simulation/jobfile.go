@@ -158,7 +158,7 @@ func (c *call) writeRequests() error {
 	}
 	defer w.Abort()
 	w.After = c.links != nil
-	for j, ok := jobs.Next(); ok; j, ok = jobs.Next() {
+	for j := range eachJob(jobs) {
 		switch err := w.Write(j); {
 		case err != nil && c.Workload.Jobs != nil: // a program's may be anything
 			c.options.Tell("%s is not written: %v", RequestsName, err)

@@ -148,11 +148,9 @@ func (l leaf) checkPolicy(t *Tables, defaults ...string) (err error) {
 // policy returns the policy of the local manager, whose name has been checked.
 func (l leaf) policy(t *Tables, defaults ...string) entity.Policy {
 	if l.domain != nil {
-		chosen, _ := t.Nodes.Parse(l.domain.Policy, defaults...)
-		return chosen.Value.Policy
+		return policyNamed(t, l.domain.Policy, true, defaults...)
 	}
-	chosen, _ := t.Policies.Parse(l.cluster.Policy, defaults...)
-	return chosen.Value
+	return policyNamed(t, l.cluster.Policy, false, defaults...)
 }
 
 // router returns the strategy of a metascheduler. It must be able to place whole jobs.

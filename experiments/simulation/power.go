@@ -301,15 +301,7 @@ func (sc *Scenario) checkPower(t *Tables) error {
 	// then decides is nil, and has no cap.
 	d, _ := sc.machine().(*Domain)
 	for _, spec := range sc.Policies {
-		var decides entity.Policy
-		if d != nil {
-			chosen, _ := t.Nodes.Parse(spec, sc.defaults())
-			decides = chosen.Value.Policy
-		} else {
-			chosen, _ := t.Policies.Parse(spec, sc.defaults())
-			decides = chosen.Value
-		}
-		if err := p.checkCap(d, decides); err != nil {
+		if err := p.checkCap(d, sc.policy(t, spec)); err != nil {
 			return wrong("policy", "%s: %w", spec, err)
 		}
 	}

@@ -84,17 +84,30 @@ func (c *call) tellOfPredictions() {
 // policiesOf returns the policies of queues that run if n was asked for: on a grid those of its
 // sites.
 func (c *call) policiesOf(n policyName) (all []entity.Policy) {
-	switch m := c.machine().(type) {
-	case *Grid:
-		for _, l := range m.WithDefaults().leaves() {
-			all = append(all, l.policy(c.tables, c.defaults()))
-		}
-	case *Domain:
-		chosen, _ := c.tables.Nodes.Parse(n.spec, c.defaults())
-		all = append(all, chosen.Value.Policy)
-	default:
-		chosen, _ := c.tables.Policies.Parse(n.spec, c.defaults())
-		all = append(all, chosen.Value)
+	g, ok := c.machine().(*Grid)
+	if !ok {
+		return []entity.Policy{c.policy(c.tables, n.spec)}
+	}
+	for _, l := range g.WithDefaults().leaves() {
+		all = append(all, l.policy(c.tables, c.defaults()))
 	}
 	return all
+}
+
+// policy returns a policy of the queue of a cluster or a domain, by its name, which has been
+// checked.
+func (sc *Scenario) policy(t *Tables, spec string) entity.Policy {
+	_, onNodes := sc.machine().(*Domain)
+	return policyNamed(t, spec, onNodes, sc.defaults())
+}
+
+// policyNamed returns a policy by its name, which has been checked: of named nodes, or of counted
+// processors.
+func policyNamed(t *Tables, spec string, onNodes bool, defaults ...string) entity.Policy {
+	if onNodes {
+		chosen, _ := t.Nodes.Parse(spec, defaults...)
+		return chosen.Value.Policy
+	}
+	chosen, _ := t.Policies.Parse(spec, defaults...)
+	return chosen.Value
 }

@@ -228,58 +228,46 @@ func (sc *Scenario) checkAndLoad(t *Tables) error {
 	if err := sc.checkRecorded(all); err != nil {
 		return err
 	}
-	if _, _, err := t.sourceOf(sc.Workload.Trace); err != nil && sc.Workload.Jobs == nil {
-		return &SettingError{"trace", err}
-	}
-	if _, err := t.withFormat(sc.Workload.Options, sc.Workload.From); err != nil {
-		return err
-	}
-	if sc.Workload.Jobs == nil {
-		if err := t.checkFrom(sc.Workload.Trace, sc.Workload.From); err != nil {
+	for _, check := range []func() error{
+		func() error { return sc.checkTrace(t) },
+		sc.checkFeedback,
+		sc.checkMoldable,
+		func() error { return sc.checkPower(t) },
+		func() error { _, _, err := sc.predictions(t); return err },
+		sc.checkOverhead,
+		sc.checkCheckpoints,
+		func() error { _, err := sc.outageSettings(t); return err },
+		sc.Slurm.check,
+	} {
+		if err := check(); err != nil {
 			return err
 		}
-	}
-	if sc.Workload.Jobs == nil && sc.Workload.From == "" && t.isJobFile(sc.Workload.Trace) {
-		if err := sc.checkJobFile(); err != nil {
-			return err
-		}
-	}
-	if sc.Workload.Jobs == nil && sc.Workload.From == "" && t.isWorkflow(sc.Workload.Trace) {
-		if err := sc.checkWorkflow(); err != nil {
-			return err
-		}
-	}
-	if err := sc.checkFeedback(); err != nil {
-		return err
-	}
-	if err := sc.checkMoldable(); err != nil {
-		return err
-	}
-	if err := sc.checkPower(t); err != nil {
-		return err
-	}
-	if _, _, err := sc.predictions(t); err != nil {
-		return err
-	}
-	if err := sc.checkOverhead(); err != nil {
-		return err
-	}
-	if err := sc.checkCheckpoints(); err != nil {
-		return err
-	}
-	if _, err := sc.outageSettings(t); err != nil {
-		return err
-	}
-	if sc.Slurm.Accounts != "" && sc.Slurm.Config == "" {
-		return wrong("accounts", "they are what Slurm's rules read: give slurm, too")
-	}
-	if sc.Slurm.Phases > 0 && sc.Slurm.Config == "" {
-		return wrong("phases", "they are those of Slurm's controller: give slurm, too")
-	}
-	if all := sc.Slurm.Overrides; len(all) > 0 && sc.Slurm.Config == "" {
-		return wrong(slurmKeys+all[0].Key, "it stands in place of what slurm.conf says: give slurm, too")
 	}
 	return sc.machine().check(sc)
+}
+
+// checkTrace refuses a trace and a format that are not known, and settings that mean nothing for a
+// job file or a workflow.
+func (sc *Scenario) checkTrace(t *Tables) error {
+	w := &sc.Workload
+	if _, _, err := t.sourceOf(w.Trace); err != nil && w.Jobs == nil {
+		return &SettingError{"trace", err}
+	}
+	if _, err := t.withFormat(w.Options, w.From); err != nil || w.Jobs != nil {
+		return err
+	}
+	if err := t.checkFrom(w.Trace, w.From); err != nil {
+		return err
+	}
+	switch {
+	case w.From != "":
+		return nil
+	case t.isJobFile(w.Trace):
+		return sc.checkJobFile()
+	case t.isWorkflow(w.Trace):
+		return sc.checkWorkflow()
+	}
+	return nil
 }
 
 // prepare opens what the scenario names, and lets the machine make itself ready. Nothing is drawn

@@ -276,14 +276,8 @@ var settings = []Setting{
 	},
 	{
 		Name: warmupName, Section: "settings", Form: "N|T", Topic: OfRuns,
-		Doc: "the summary leaves out the first N jobs, or the jobs of the first T (none)",
-		access: access{
-			func(sc *Scenario) string { return sc.Settings.Warmup.String() },
-			func(sc *Scenario, text string) (err error) {
-				sc.Settings.Warmup, err = metrics.ParseWarmup(text)
-				return err
-			},
-		},
+		Doc:    "the summary leaves out the first N jobs, or the jobs of the first T (none)",
+		access: field(func(sc *Scenario) *metrics.Warmup { return &sc.Settings.Warmup }, metrics.ParseWarmup),
 	},
 	{
 		Name: "bounds", Section: "settings", Default: "false", Topic: OfRuns,

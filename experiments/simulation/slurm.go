@@ -102,6 +102,21 @@ func FilesAt(setting, path string) []string {
 	return []string{path}
 }
 
+// check refuses settings of Slurm if Slurm does not decide.
+func (s Slurm) check() error {
+	switch {
+	case s.Config != "":
+		return nil
+	case s.Accounts != "":
+		return wrong("accounts", "they are what Slurm's rules read: give slurm, too")
+	case s.Phases > 0:
+		return wrong("phases", "they are those of Slurm's controller: give slurm, too")
+	case len(s.Overrides) > 0:
+		return wrong(slurmKeys+s.Overrides[0].Key, "it stands in place of what slurm.conf says: give slurm, too")
+	}
+	return nil
+}
+
 // files returns the paths of the files that are read.
 func (s Slurm) files() []string {
 	paths := FilesAt("slurm", s.Config)
@@ -528,11 +543,7 @@ func (m *SlurmCluster) jobsOf(c *call, in *replay.Input, p *policyRun) (*replay.
 	own := *in
 	l := m.logOf(c, &own)
 	from := sourceOf(p.jobs)
-	for {
-		j, more := from.Next()
-		if !more {
-			break
-		}
+	for j := range eachJob(from) {
 		own.Jobs = append(own.Jobs, l.submission(j))
 	}
 	return &own, sourceError(from)
@@ -549,28 +560,12 @@ func (m *SlurmCluster) logOf(c *call, in *replay.Input) slurmLog {
 
 // validate checks what a run has left by the site's own files; see package slurmcheck.
 func (m *SlurmCluster) validate(c *call, s Schedule, limit int) (report validate.Report, err error) {
-	// What the machine played: the site, the jobs, the failures, and the phase.
-	in, err := m.read(c)
-	if err != nil {
-		return report, err
-	}
-	from, err := c.jobs.open()
-	if err != nil {
-		return report, err
-	}
-	defer from.Close()
-	if in, err = m.jobsOf(c, in, &policyRun{jobs: from}); err != nil {
-		return report, err
-	}
-	if err := m.outages(c, in); err != nil {
-		return report, err
-	}
-	phase, err := slurmPhase(c.all[0].spec, c.Settings.Seed)
+	in, err := m.played(c)
 	if err != nil {
 		return report, err
 	}
 	// What the checker must know besides: accounts as commands, and predictions.
-	given := slurmcheck.Given{Input: in.Later(phase), Feedback: c.Workload.Options.Feedback, Allocation: slurmAllocation(c.Settings.Allocation, in.Config.CPUs())}
+	given := slurmcheck.Given{Input: in, Feedback: c.Workload.Options.Feedback, Allocation: slurmAllocation(c.Settings.Allocation, in.Config.CPUs())}
 	accounts := m.Accounts
 	if m.isFolder() {
 		accounts = filepath.Join(m.Config, replay.AccountsFile)
@@ -610,6 +605,31 @@ func (m *SlurmCluster) validate(c *call, s Schedule, limit int) (report validate
 	}
 	defer jobs.Close()
 	return slurmcheck.Events(events, jobs, given, limit)
+}
+
+// played returns what the machine has played under the first policy of the call: the site, the jobs
+// and the failures, with the phase of the policy.
+func (m *SlurmCluster) played(c *call) (*replay.Input, error) {
+	in, err := m.read(c)
+	if err != nil {
+		return nil, err
+	}
+	from, err := c.jobs.open()
+	if err != nil {
+		return nil, err
+	}
+	defer from.Close()
+	if in, err = m.jobsOf(c, in, &policyRun{jobs: from}); err != nil {
+		return nil, err
+	}
+	if err := m.outages(c, in); err != nil {
+		return nil, err
+	}
+	phase, err := slurmPhase(c.all[0].spec, c.Settings.Seed)
+	if err != nil {
+		return nil, err
+	}
+	return in.Later(phase), nil
 }
 
 // slurmLog turns the jobs of a log into submissions to a machine on which Slurm decides. header has

@@ -64,7 +64,7 @@ func (u *slurmUsers) begin(x *session, m *replay.Machine, jobs reading) error {
 	x.onClose(u.waiting.Close)
 	from := sourceOf(jobs)
 	u.waiting.SubmitAll(func(yield func(*entity.Job) bool) {
-		for j, more := from.Next(); more; j, more = from.Next() {
+		for j := range eachJob(from) {
 			if _, twice := u.places[j.ID]; !twice {
 				u.places[j.ID] = len(u.places)
 			}

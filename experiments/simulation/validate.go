@@ -130,10 +130,7 @@ func (c *call) validate(s Schedule, rules validate.Rules) (report validate.Repor
 			*beside.to = f
 		}
 	}
-	report, err = validate.Jobs(file, func(yield func(*entity.Job) bool) {
-		for j, ok := jobs.Next(); ok && yield(j); j, ok = jobs.Next() {
-		}
-	}, rules)
+	report, err = validate.Jobs(file, eachJob(jobs), rules)
 	if failed := sourceError(jobs); failed != nil {
 		return report, failed
 	}
@@ -224,10 +221,7 @@ func (c *call) validateGrid(g *Grid, dir string, rules validate.Rules) (none val
 	if err != nil {
 		return none, err
 	}
-	report, err := validate.Grid(files, func(yield func(*entity.Job) bool) {
-		for j, ok := source.Next(); ok && yield(j); j, ok = source.Next() {
-		}
-	}, sites, rules)
+	report, err := validate.Grid(files, eachJob(source), sites, rules)
 	if failed := sourceError(source); failed != nil {
 		return none, failed
 	}

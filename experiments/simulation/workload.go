@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"iter"
 	"os"
 	"path/filepath"
 	"strings"
@@ -228,6 +229,14 @@ func changed(from entity.Source, change func(*entity.Job) *entity.Job) entity.So
 		return listeningJobs{c, l}
 	}
 	return c
+}
+
+// eachJob yields the jobs of a source to its end, or to an error, which sourceError tells.
+func eachJob(from entity.Source) iter.Seq[*entity.Job] {
+	return func(yield func(*entity.Job) bool) {
+		for j, more := from.Next(); more && yield(j); j, more = from.Next() {
+		}
+	}
 }
 
 // sourceError returns what went wrong with a source, if the source tells.

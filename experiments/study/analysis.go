@@ -66,10 +66,10 @@ func Options(dir string) (findings.Options, error) {
 	return f.analysis.options(), err
 }
 
-// Title returns the title of the study that has the folder dir, "" if it has no title.
+// title returns the title of the study that has the folder dir, "" if it has no title.
 func Title(dir string) (string, error) {
 	f, err := keptFile(dir)
-	return f.Title, err
+	return f.title, err
 }
 
 // keptFile returns the study file in a study's folder. It returns an empty one where there is none,

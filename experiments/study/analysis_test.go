@@ -54,7 +54,7 @@ func TestAWrongAnalysisIsToldWithItsPlace(t *testing.T) {
 	} {
 		f, err := study(t, "policies: [fcfs, easy]\n"+text)
 		if err == nil {
-			err = f.Check()
+			err = f.check()
 		}
 		require.ErrorContains(t, err, want, text)
 	}

@@ -202,9 +202,9 @@ func (f *File) wanted(c cell) bool {
 	return within || !limited
 }
 
-// Check reports the first case that makes no sense, or whose files are not there, before anything
+// check reports the first case that makes no sense, or whose files are not there, before anything
 // runs.
-func (f *File) Check() error {
+func (f *File) check() error {
 	cells, err := f.allCells()
 	if err != nil {
 		return err

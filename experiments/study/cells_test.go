@@ -90,17 +90,17 @@ baseline: easy
 measures: [mean_wait, utilization]
 `)
 	require.NoError(t, err)
-	require.Equal(t, []uint64{1, 2, 3}, f.Seeds)
-	require.Equal(t, "a study", f.Title)
+	require.Equal(t, []uint64{1, 2, 3}, f.seeds)
+	require.Equal(t, "a study", f.title)
 	require.Equal(t, []string{"jobs", "queue"}, f.keep)
-	require.Equal(t, sweep.Limit{Time: 90 * time.Second, Memory: 2 << 30, Tries: 5}, f.Limit)
+	require.Equal(t, sweep.Limit{Time: 90 * time.Second, Memory: 2 << 30, Tries: 5}, f.limit)
 	require.Equal(t, "policy", f.analysis.Compare)
 	require.Equal(t, []string{"mean_wait", "utilization"}, f.analysis.Measures)
 	s, err := f.Study("b")
 	require.NoError(t, err)
 	require.True(t, s.Keeps)
 	require.Equal(t, "b", s.Basis.Build)
-	require.Equal(t, f.Limit, s.Limit)
+	require.Equal(t, f.limit, s.Limit)
 }
 
 const domainFile = "nodes: nodes.csv\ncycle: 600\nbatches: {cycles: 1, jobs: 2}\n"
@@ -116,7 +116,7 @@ func TestInputsAreThoseOfTheCasesThatReadThem(t *testing.T) {
 	require.NoError(t, err)
 	var all []string
 	for _, in := range inputs {
-		require.Equal(t, filepath.Join(f.Dir, in.Name), in.Path)
+		require.Equal(t, filepath.Join(f.dir, in.Name), in.Path)
 		all = append(all, in.Of.Name+" "+in.Of.Value+": "+in.Name)
 	}
 	slices.Sort(all)

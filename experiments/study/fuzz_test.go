@@ -33,6 +33,6 @@ func FuzzRead(f *testing.F) {
 				return // it is only slow
 			}
 		}
-		_ = s.Check()
+		_ = s.check()
 	})
 }

@@ -70,7 +70,7 @@ func (r *reader) read(root *yamlfile.Node) error {
 		}
 	}
 	if r.replications > 0 {
-		r.Seeds = sweep.Seeds(1, int(r.replications))
+		r.seeds = sweep.Seeds(1, int(r.replications))
 	}
 	if err := r.checkNames(); err != nil {
 		return err
@@ -91,12 +91,12 @@ func (r *reader) key(k yamlfile.Key) (err error) {
 	}
 	switch k.Name {
 	case "title":
-		r.Title, err = textOf(k.Value, k.Name)
+		r.title, err = textOf(k.Value, k.Name)
 	case "seeds", "seed":
 		err = r.readSeeds(k)
 	case "replications":
 		r.replications, err = wholeOf(k.Value, k.Name, 1, 1_000_000)
-		if err == nil && r.Seeds != nil {
+		if err == nil && r.seeds != nil {
 			err = k.Errorf("replications: seeds are given, too: give one of them")
 		}
 	case "zip":
@@ -353,7 +353,7 @@ func (r *reader) readSeeds(k yamlfile.Key) error {
 	if r.replications > 0 {
 		return k.Errorf("%s: replications are given, too: give one of them", k.Name)
 	}
-	if r.Seeds != nil {
+	if r.seeds != nil {
 		return k.Errorf("%s: seeds are given twice", k.Name)
 	}
 	nodes, err := textsOf(k.Value, k.Name)
@@ -362,10 +362,10 @@ func (r *reader) readSeeds(k yamlfile.Key) error {
 		if err != nil {
 			return err
 		}
-		if slices.Contains(r.Seeds, seed) {
+		if slices.Contains(r.seeds, seed) {
 			return n.Errorf("%s: %d is there twice", k.Name, seed)
 		}
-		r.Seeds = append(r.Seeds, seed)
+		r.seeds = append(r.seeds, seed)
 	}
 	return err
 }
@@ -377,12 +377,12 @@ func (r *reader) readLimit(k yamlfile.Key) (err error) {
 		return err
 	}
 	if l.Time != nil {
-		if r.Limit.Time, err = ParseLimit(l.Time.Text); err != nil {
+		if r.limit.Time, err = ParseLimit(l.Time.Text); err != nil {
 			return l.Time.Errorf("time: %w", err)
 		}
 	}
 	if l.Memory != nil {
-		if r.Limit.Memory, err = hostmem.ParseSize(l.Memory.Text); err == nil && r.Limit.Memory < 1 {
+		if r.limit.Memory, err = hostmem.ParseSize(l.Memory.Text); err == nil && r.limit.Memory < 1 {
 			err = fmt.Errorf("want more than nothing")
 		}
 		if err != nil {
@@ -391,7 +391,7 @@ func (r *reader) readLimit(k yamlfile.Key) (err error) {
 	}
 	if l.Tries != nil {
 		tries, err := wholeOf(l.Tries, "tries", 1, 1000)
-		r.Limit.Tries = int(tries)
+		r.limit.Tries = int(tries)
 		return err
 	}
 	return nil

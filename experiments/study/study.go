@@ -20,16 +20,16 @@ import (
 // made when they are first needed. Several goroutines may call its methods.
 type File struct {
 	// The name of the file, for errors and the manifest.
-	Name string
-	Text []byte
+	name string
+	text []byte
 	// The folder to which names of files in it are relative.
-	Dir   string
-	Title string
+	dir   string
+	title string
 
-	Seeds []uint64
+	seeds []uint64
 	// keep are the kinds of files that each simulation leaves, or "all"; see keepsKind.
 	keep     []string
-	Limit    sweep.Limit
+	limit    sweep.Limit
 	analysis analysis
 
 	// What values may name.
@@ -66,7 +66,7 @@ func Read(p sweep.Portable, t *simulation.Tables) (*File, error) {
 	if t == nil {
 		t = simulation.Standard()
 	}
-	f := &File{Name: p.Name, Text: p.Text, Dir: p.Dir, tables: t, machines: map[string]*simulation.Scenario{}}
+	f := &File{name: p.Name, text: p.Text, dir: p.Dir, tables: t, machines: map[string]*simulation.Scenario{}}
 	root, err := yamlfile.Read(p.Text)
 	if errors.Is(err, yamlfile.ErrEmpty) {
 		err = fmt.Errorf("%w: say at least which policies, as in policies: [fcfs, easy]", err)
@@ -82,7 +82,7 @@ func Read(p sweep.Portable, t *simulation.Tables) (*File, error) {
 
 // readingError adds the name of the study to an error.
 func (f *File) readingError(err error) error {
-	return fmt.Errorf("reading the study %s: %w", f.Name, err)
+	return fmt.Errorf("reading the study %s: %w", f.name, err)
 }
 
 // allCells returns the cases without their seeds, made when they are first asked for: that may read
@@ -99,7 +99,7 @@ func (f *File) allCells() ([]cell, error) {
 // Study returns the study in the form of package sweep, for a program with that build; see
 // sweep.Build. Study checks each case, and reads each file for its checksum.
 func (f *File) Study(build string) (sweep.Study, error) {
-	if err := f.Check(); err != nil {
+	if err := f.check(); err != nil {
 		return sweep.Study{}, err
 	}
 	inputs, err := f.inputs()
@@ -119,11 +119,11 @@ func (f *File) Study(build string) (sweep.Study, error) {
 		a.Points = append(a.Points, point)
 	}
 	return sweep.Study{
-		Axes: []sweep.Axis{a}, Seeds: f.Seeds, Limit: f.Limit, Keeps: f.leavesFiles(),
+		Axes: []sweep.Axis{a}, Seeds: f.seeds, Limit: f.limit, Keeps: f.leavesFiles(),
 		Columns:  Columns(),
 		Check:    CheckRow,
 		Basis:    sweep.Basis{Build: build, Inputs: inputs, Settings: f.analysis.settings()},
-		Portable: &sweep.Portable{Name: f.Name, Text: f.Text, Dir: f.Dir},
+		Portable: &sweep.Portable{Name: f.name, Text: f.text, Dir: f.dir},
 	}, nil
 }
 
@@ -132,14 +132,14 @@ func (f *File) path(name string) string {
 	if filepath.IsAbs(name) {
 		return name
 	}
-	return filepath.Join(f.Dir, filepath.FromSlash(name))
+	return filepath.Join(f.dir, filepath.FromSlash(name))
 }
 
 // log returns where the file of a setting stands: beside the study, or, of a trace, in the cache of
 // fetched logs where none is beside the study.
 func (f *File) log(setting, name string) (string, error) {
 	if setting == "trace" {
-		return traces.FindBeside(f.Dir, filepath.FromSlash(name))
+		return traces.FindBeside(f.dir, filepath.FromSlash(name))
 	}
 	return f.path(name), nil
 }
@@ -214,7 +214,7 @@ func (f *File) filesOf(p sweep.Param) (files []sweep.Input, err error) {
 // nameOf returns the path of a file as seen from the study's folder where it is below that, and its
 // own otherwise.
 func (f *File) nameOf(path string) string {
-	if rel, err := filepath.Rel(f.Dir, path); err == nil && !strings.HasPrefix(rel, "..") {
+	if rel, err := filepath.Rel(f.dir, path); err == nil && !strings.HasPrefix(rel, "..") {
 		return filepath.ToSlash(rel)
 	}
 	return path

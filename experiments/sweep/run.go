@@ -7,6 +7,8 @@ import (
 	"slices"
 	"sync"
 	"unicode/utf8"
+
+	"github.com/gridslot/gridslot/experiments/internal/outdir"
 )
 
 // Do carries out a unit of work. It must be a pure function of the case, since its result is stored
@@ -29,25 +31,12 @@ func Run(ctx context.Context, s Study, do Do) (*Results, error) {
 	}
 	c := &call{study: &s, results: newResults(p)}
 	m := s.manifest(p)
-	// What the folder has already.
 	if s.Dir != "" {
-		if c.folder, err = openFor(s.Dir, s.Shard.IsPart()); err != nil {
+		leave, err := c.enter(ctx, p)
+		if err != nil {
 			return nil, err
 		}
-		defer c.folder.Close()
-		if err := c.folder.begin(&s, p); err != nil {
-			return nil, err
-		}
-		if s.Shard.IsPart() {
-			lock, err := s.Shard.lock(ctx, s.Dir, s.Tell)
-			if err != nil {
-				return nil, err
-			}
-			defer lock.Close()
-		}
-		if c.results, err = c.found(p); err != nil {
-			return nil, err
-		}
+		defer leave()
 	}
 	// What is missing, of this shard; the units of others count as done in what Progress is told.
 	c.results.columns = s.Columns
@@ -90,6 +79,32 @@ type call struct {
 	results *Results
 	// How many units of the plan are not to be done by this call, or no more.
 	done int
+}
+
+// enter takes the folder of the study, writes into it what is asked for, and reads the results that
+// it has already. leave lets go of the folder, and of the lock of the shard.
+func (c *call) enter(ctx context.Context, p *Plan) (leave func(), err error) {
+	s := c.study
+	if c.folder, err = openFor(s.Dir, s.Shard.IsPart()); err != nil {
+		return nil, err
+	}
+	var lock *outdir.Dir // of the shard; nil, which Close lets be, of a whole study
+	letGo := func() {
+		lock.Close()
+		c.folder.Close()
+	}
+	err = c.folder.begin(s, p)
+	if err == nil && s.Shard.IsPart() {
+		lock, err = s.Shard.lock(ctx, s.Dir, s.Tell)
+	}
+	if err == nil {
+		c.results, err = c.found(p)
+	}
+	if err != nil {
+		letGo()
+		return nil, err
+	}
+	return letGo, nil
 }
 
 // found returns what the folder has, without failures that are to be tried again (Study.Retry), and
