@@ -186,9 +186,9 @@ func group(cmd *cobra.Command, subcommands ...*cobra.Command) *cobra.Command {
 	return cmd
 }
 
-// Build returns the identity of the program. Studies use it to tell the results of this program
+// build returns the identity of the program. Studies use it to tell the results of this program
 // from the results of another.
-func Build() string { return sweep.Build(version()) }
+func build() string { return sweep.Build(version()) }
 
 // version returns the release, the commit if the build knows it, and how the program was built.
 func version() string {

@@ -298,7 +298,7 @@ func haveFailed(n int) string {
 // study returns the plan of a study with all that the flags say. A limit given by a flag stands in
 // place of the study's.
 func (s *sweeping) study(cmd *cobra.Command, st *study.File) (sweep.Study, error) {
-	plan, err := st.Study(Build())
+	plan, err := st.Study(build())
 	if err != nil {
 		return plan, err
 	}

@@ -338,7 +338,7 @@ func newSweepWork(t *simulation.Tables) *cobra.Command {
 			signal.Ignore(os.Interrupt, syscall.SIGTERM)
 			return sweep.Serve(cmd.InOrStdin(), cmd.OutOrStdout(), func(p sweep.Portable, b sweep.Basis) (sweep.Do, error) {
 				// The parent starts the program by its path, where another one may stand by now.
-				if b.Build != Build() {
+				if b.Build != build() {
 					return nil, errors.New("the program is not the one that has begun the study: has it been replaced? Begin again")
 				}
 				st, err := study.Read(p, t)

@@ -2,7 +2,7 @@ package study
 
 // The cases of a study without their seeds: axes are crossed (cross), names of the study's own are
 // put into values (replaceNames), a machine's policies stand in where the study names none
-// (withPolicies), and filters leave cases out (wanted). Check then makes each case a scenario.
+// (withPolicies), and filters leave cases out (wanted). check then makes each case a scenario.
 
 import (
 	"errors"

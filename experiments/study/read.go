@@ -56,7 +56,7 @@ func valueAt(param string, n *yamlfile.Node) value {
 // reader is one reading of a file, which fills the File in.
 type reader struct {
 	*File
-	// replications is the value of that key, 0 where it is not there. It becomes Seeds when all
+	// replications is the value of that key, 0 where it is not there. It becomes seeds when all
 	// keys are read: seeds may be given in place of it, before or behind it.
 	replications uint64
 }

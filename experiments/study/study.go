@@ -60,7 +60,7 @@ func Open(path string, t *simulation.Tables) (*File, error) {
 	return Read(sweep.Portable{Name: filepath.Base(path), Text: text, Dir: dir}, t)
 }
 
-// Read reads a study from its text. It opens no other file: Check, Study and Do open the files that
+// Read reads a study from its text. It opens no other file: Study and Do open the files that
 // the study names.
 func Read(p sweep.Portable, t *simulation.Tables) (*File, error) {
 	if t == nil {

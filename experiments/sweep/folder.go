@@ -36,9 +36,9 @@ import (
 const (
 	StudyName    = "study.yaml"
 	PlanName     = "plan.csv"
-	ManifestName = "manifest.json"
+	manifestName = "manifest.json"
 	ResultsName  = "results.csv"
-	UsageName    = "usage.csv"
+	usageName    = "usage.csv"
 	unitsName    = "units"
 	failuresName = "failures"
 	runsName     = "runs"
@@ -75,7 +75,7 @@ func openFor(path string, shared bool) (f *Folder, err error) {
 	if shared {
 		f.lock, err = outdir.Share(path)
 	} else {
-		f.lock, err = outdir.Open(path, PlanName, ManifestName, ResultsName, UsageName, "study.")
+		f.lock, err = outdir.Open(path, PlanName, manifestName, ResultsName, usageName, "study.")
 	}
 	if err != nil {
 		return nil, err

@@ -129,7 +129,7 @@ func TestLinksInTheFolderOfAStudyAreNotFollowed(t *testing.T) {
 	outside := t.TempDir()
 	secret := filepath.Join(outside, "secret")
 	require.NoError(t, os.WriteFile(secret, []byte("secret"), 0o666))
-	for _, name := range []string{runsName, unitsName, failuresName, PlanName, UsageName, unitsName + "/" + key[:2], unit(key)} {
+	for _, name := range []string{runsName, unitsName, failuresName, PlanName, usageName, unitsName + "/" + key[:2], unit(key)} {
 		kept, place := filepath.Join(t.TempDir(), "kept"), filepath.Join(dir, name)
 		moved := os.Rename(place, kept) == nil
 		target := outside
@@ -239,10 +239,10 @@ func TestWhatNoProcessWritesIsNoUsage(t *testing.T) {
 		key + `,1,1,"=HYPERLINK(""http://x"")"`: false, key + `,1,1,-x`: false, key + ",1,1,\x1b[2J": false,
 		key + `,-0.000000,1,a`: false, key + `,NaN,1,a`: false, key + `,Inf,1,a`: false, key + `,x,1,a`: false, key + `,1,-1,a`: false, key + `,1,1.5,a`: false,
 	} {
-		require.NoError(t, os.WriteFile(filepath.Join(dir, UsageName), nil, 0o666))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, usageName), nil, 0o666))
 		require.NoError(t, os.WriteFile(filepath.Join(dir, "usage-1.part"), []byte(row+"\n"), 0o666))
 		require.NoError(t, f.gatherUsage(p))
-		text, err := os.ReadFile(filepath.Join(dir, UsageName))
+		text, err := os.ReadFile(filepath.Join(dir, usageName))
 		require.NoError(t, err)
 		require.Equal(t, want, strings.Contains(string(text), key), row)
 	}

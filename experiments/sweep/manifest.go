@@ -101,15 +101,15 @@ func (s *Study) manifest(p *Plan) manifest {
 
 // manifest reads manifest.json.
 func (f *Folder) manifest() (m manifest, err error) {
-	text, err := f.read(ManifestName)
+	text, err := f.read(manifestName)
 	if err == nil && text == nil {
-		err = fmt.Errorf("there is no %s in %s", ManifestName, f.Path)
+		err = fmt.Errorf("there is no %s in %s", manifestName, f.Path)
 	}
 	if err != nil {
 		return m, err
 	}
 	if err := json.Unmarshal(text, &m); err != nil {
-		return m, fmt.Errorf("reading %s: it is damaged", filepath.Join(f.Path, ManifestName))
+		return m, fmt.Errorf("reading %s: it is damaged", filepath.Join(f.Path, manifestName))
 	}
 	return m, nil
 }
@@ -126,7 +126,7 @@ func (f *Folder) begin(s *Study, p *Plan) error {
 	if err := f.writePlan(p); err != nil {
 		return err
 	}
-	return f.writeJSON(ManifestName, s.manifest(p))
+	return f.writeJSON(manifestName, s.manifest(p))
 }
 
 // conclude writes what is there of a study that has begun: results.csv, usage.csv and the manifest,
@@ -140,7 +140,7 @@ func (f *Folder) conclude(r *Results, m manifest, stopped string) error {
 	if err := f.gatherUsage(r.Plan); err != nil {
 		return err
 	}
-	return f.writeJSON(ManifestName, m)
+	return f.writeJSON(manifestName, m)
 }
 
 // Merge writes results.csv, usage.csv and the manifest from what the folder of a study has, such as
@@ -183,7 +183,7 @@ func (f *Folder) checkKeys(p *Plan, b Basis) error {
 	for i, u := range p.Units {
 		if key := keyOf(u.Case); key != u.Key {
 			return fmt.Errorf("%s, line %d: the key is %s, and what %s and the line say gives %s: one of them is of another study, or was changed",
-				filepath.Join(f.Path, PlanName), i+2, u.Key, ManifestName, key)
+				filepath.Join(f.Path, PlanName), i+2, u.Key, manifestName, key)
 		}
 	}
 	return nil

@@ -138,7 +138,7 @@ func TestFilesOfAUnitAreThereWhenItIsDone(t *testing.T) {
 	require.NoError(t, err)
 	units := planOf(t, study).Units
 	for i, u := range units {
-		text, err := os.ReadFile(filepath.Join(f.Files(u.Key), "jobs.csv"))
+		text, err := os.ReadFile(filepath.Join(f.Path, runsName, u.Key, "jobs.csv"))
 		if i == 3 || i == 7 {
 			require.ErrorIs(t, err, os.ErrNotExist)
 			continue
@@ -149,7 +149,7 @@ func TestFilesOfAUnitAreThereWhenItIsDone(t *testing.T) {
 	entries, err := os.ReadDir(filepath.Join(dir, "runs"))
 	require.NoError(t, err)
 	require.Len(t, entries, 6, "nothing is left of those that failed")
-	require.NoError(t, os.RemoveAll(f.Files(units[0].Key)))
+	require.NoError(t, os.RemoveAll(filepath.Join(f.Path, runsName, units[0].Key)))
 	_, err = Run(context.Background(), study, do)
 	require.NoError(t, err)
 	require.EqualValues(t, 7, calls.Load(), "its files were missing")
@@ -163,7 +163,7 @@ func TestTheManifestTellsWhatResultsAreOf(t *testing.T) {
 	var calls atomic.Int64
 	_, err := Run(context.Background(), study, product(&calls))
 	require.NoError(t, err)
-	text, err := os.ReadFile(filepath.Join(dir, ManifestName))
+	text, err := os.ReadFile(filepath.Join(dir, manifestName))
 	require.NoError(t, err)
 	var m manifest
 	require.NoError(t, json.Unmarshal(text, &m))
@@ -174,7 +174,7 @@ func TestTheManifestTellsWhatResultsAreOf(t *testing.T) {
 	text, err = os.ReadFile(filepath.Join(dir, StudyName))
 	require.NoError(t, err)
 	require.Equal(t, "load: 1\n", string(text))
-	usage, err := os.ReadFile(filepath.Join(dir, UsageName))
+	usage, err := os.ReadFile(filepath.Join(dir, usageName))
 	require.NoError(t, err)
 	require.Len(t, strings.Split(string(usage), "\n"), 1+8+1)
 	parts, err := filepath.Glob(filepath.Join(dir, "usage-*"))

@@ -60,7 +60,7 @@ func TestWhatProcessesTakeDownIsGatheredByWhoHasTheFolderAlone(t *testing.T) {
 	require.NoError(t, err)
 	defer alone.Close()
 	require.NoError(t, alone.gatherUsage(p))
-	text, err := os.ReadFile(filepath.Join(study.Dir, UsageName))
+	text, err := os.ReadFile(filepath.Join(study.Dir, usageName))
 	require.NoError(t, err)
 	require.Equal(t, "key,seconds,peak_bytes,host\n"+p.Units[0].Key+",0.000000,0,a\n"+p.Units[1].Key+",0.000000,0,b\n", string(text))
 	parts, err := filepath.Glob(filepath.Join(study.Dir, "*.part"))

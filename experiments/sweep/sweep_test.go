@@ -21,7 +21,7 @@ func tree(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	files := map[string]string{}
 	require.NoError(t, filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
-		if err != nil || d.IsDir() || d.Name() == ManifestName || d.Name() == UsageName {
+		if err != nil || d.IsDir() || d.Name() == manifestName || d.Name() == usageName {
 			return err
 		}
 		text, err := os.ReadFile(path)

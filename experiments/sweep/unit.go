@@ -47,9 +47,6 @@ func Files(ctx context.Context) (string, error) {
 	return filepath.Join(s.root.Name(), s.dir), indir.Explain(s.root, s.dir, s.root.MkdirAll(s.dir, 0o777))
 }
 
-// Files returns the folder with the files that a unit has left, whether there is one or not.
-func (f *Folder) Files(key string) string { return filepath.Join(f.Path, runsName, key) }
-
 // underWay returns where the files of a unit are that a process carries out, below the study's
 // folder. The number of the process keeps two that do the same unit apart; temporary matches the
 // name.

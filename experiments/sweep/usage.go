@@ -67,7 +67,7 @@ func (f *Folder) use(u Unit, usage Usage) error {
 func (f *Folder) gatherUsage(p *Plan) error {
 	parts, _ := fs.Glob(f.root.FS(), usagePrefix+"*"+usagePart) // the pattern is a good one
 	used := map[string][]string{}
-	for _, name := range append([]string{UsageName}, parts...) {
+	for _, name := range append([]string{usageName}, parts...) {
 		text, err := f.read(name)
 		if err != nil {
 			return err
@@ -90,7 +90,7 @@ func (f *Folder) gatherUsage(p *Plan) error {
 			rows = append(rows, row)
 		}
 	}
-	if err := f.writeTable(UsageName, rows); err != nil {
+	if err := f.writeTable(usageName, rows); err != nil {
 		return err
 	}
 	return f.removeAll(parts...)

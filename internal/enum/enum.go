@@ -45,9 +45,6 @@ func (n Names[T]) Parse(s string) (T, error) {
 	return 0, &UnknownError{Kind: n.kind, Text: s, Want: n.Want(), Known: n.names}
 }
 
-// All returns the names, in the order of their values.
-func (n Names[T]) All() []string { return slices.Clone(n.names) }
-
 // Want lists the names for people: "instant or event".
 func (n Names[T]) Want() string {
 	last := len(n.names) - 1

@@ -13,7 +13,7 @@ type colour uint8
 var colours = enum.Of[colour]("colour", "red", "green", "blue")
 
 func TestNamesGoBothWays(t *testing.T) {
-	for i, name := range colours.All() {
+	for i, name := range []string{"red", "green", "blue"} {
 		v, err := colours.Parse(name)
 		require.NoError(t, err)
 		require.Equal(t, colour(i), v)

@@ -29,8 +29,8 @@ const LockName = ".gridslot.lock"
 // Dir is a folder held by this process, until Close.
 type Dir struct {
 	Path string
-	// Created tells that the folder was not there before.
-	Created bool
+	// created tells that the folder was not there before.
+	created bool
 	// Cleaned are the names of the temporary files of a killed process that were removed.
 	Cleaned []string
 
@@ -72,7 +72,7 @@ func Share(path string) (*Dir, error) {
 func (d *Dir) open(prefixes []string) (*Dir, error) {
 	path := d.Path
 	_, err := os.Stat(path)
-	d.Created = errors.Is(err, fs.ErrNotExist)
+	d.created = errors.Is(err, fs.ErrNotExist)
 	for tries := 0; ; tries++ {
 		if err := os.MkdirAll(path, 0o777); err != nil {
 			return nil, fmt.Errorf("making the folder for the files (--out): %w", err)
@@ -178,7 +178,7 @@ func (d *Dir) Close() {
 	}
 	_ = d.lock.Close() // nothing was written through it
 	d.lock = nil
-	if d.Created {
+	if d.created {
 		os.Remove(d.Path) // unless something stands in it
 	}
 }

@@ -28,9 +28,9 @@ func (n *Node) DecodeAs(key string, into any) error {
 	return decoding{root: to.Type(), within: key + ": "}.value(n, to, key, "")
 }
 
-// NumbersReader is a type that reads itself from a list of numbers, and says how many it
+// numbersReader is a type that reads itself from a list of numbers, and says how many it
 // wants.
-type NumbersReader interface{ ReadNumbers([]float64) error }
+type numbersReader interface{ ReadNumbers([]float64) error }
 
 // decoding is one call of Decode, on its way down.
 type decoding struct {
@@ -53,7 +53,7 @@ func (d decoding) value(n *Node, to reflect.Value, key, want string) error {
 	if n.Kind == Nothing { // "speed:" is as if the key were not there
 		return nil
 	}
-	if reader, ok := to.Addr().Interface().(NumbersReader); ok {
+	if reader, ok := to.Addr().Interface().(numbersReader); ok {
 		return d.numbers(n, reader, key, want)
 	}
 	if want == "" {
@@ -83,7 +83,7 @@ func (d decoding) value(n *Node, to reflect.Value, key, want string) error {
 }
 
 // numbers reads a list of numbers for a type that makes something of them.
-func (d decoding) numbers(n *Node, into NumbersReader, key, want string) error {
+func (d decoding) numbers(n *Node, into numbersReader, key, want string) error {
 	var all []float64
 	if err := d.value(n, reflect.ValueOf(&all).Elem(), key, want); err != nil {
 		return err
