@@ -415,8 +415,8 @@ func (r *backfillRun) use(e *entry, nowOnly bool) bool {
 	if estimate == 0 {
 		estimate = f.estimate
 	}
-	earlier := before != 0 && (estimate == 0 || before < estimate)
-	if j.estimate = estimate; earlier {
+	noLater := before != 0 && (estimate == 0 || before <= estimate) // in the other partition
+	if j.estimate = estimate; noLater {
 		j.estimate = before
 	}
 	// No plan is made for a job that would not start, is not to be planned, would start beyond the window, is beyond
@@ -434,8 +434,8 @@ func (r *backfillRun) use(e *entry, nowOnly bool) bool {
 		return true
 	}
 	// Nodes count as planned (planned_bitmap) even if the plan does not fit into the table, unless the job would
-	// start in another of its partitions earlier.
-	if !earlier {
+	// start no later in another of its partitions.
+	if !noLater {
 		c.backfill.planned.unite(f.nodes)
 	}
 	if c.conf.Schedule.OnePlan && before != 0 {

@@ -469,7 +469,7 @@ func TestGPUsWeigh(t *testing.T) {
 }
 
 // A look notes what GPUs weigh only where as many nodes are considered for the job as it wants: those that have the devices at all, the
-// memory that it asks for at least, and that are idle if it is to have them to itself.
+// memory that it asks for at least, and that are idle if it is to have them to itself. Nodes that it must have are among them.
 func TestGPUsWeighWhereEnoughNodesAreConsidered(t *testing.T) {
 	two := []Amount{{"gpu", 1}}
 	for _, wide := range []struct {
@@ -488,6 +488,9 @@ func TestGPUsWeighWhereEnoughNodesAreConsidered(t *testing.T) {
 		{job: Job{Nodes: 2, GRES: two, Memory: 1}, busy: &Job{Tasks: 4, Memory: 1, Required: []int{3}}, want: true},
 		{job: Job{Nodes: 2, GRES: two, Memory: 1, Exclusive: true}, busy: &Job{Tasks: 1, Memory: 1, Required: []int{3}}, want: true},
 		{job: Job{Nodes: 2, GRES: two, Memory: 1, Exclusive: true}, busy: &Job{Tasks: 1, Memory: 1, GRES: two, Required: []int{3}}},
+		{job: Job{Nodes: 1, GRES: two, Memory: 1001, Required: []int{2}}, busy: &Job{Tasks: 1, Memory: 1000, Required: []int{3}}, want: true},
+		{job: Job{Nodes: 1, GRES: two, Memory: 1001, Required: []int{3}}, busy: &Job{Tasks: 1, Memory: 1000, Required: []int{3}}},
+		{job: Job{Nodes: 2, GRES: two, Required: []int{0}}},
 		{job: Job{Nodes: 2, GRES: two, Memory: 1, Partitions: []int{1}}, busy: &Job{Tasks: 1, Memory: 1, Required: []int{3}}},
 	} {
 		r := newRuled(t, "GresTypes=gpu\nNodeName=n[1-2] CPUs=4 RealMemory=2000\nNodeName=n[3-4] CPUs=4 RealMemory=2000 Gres=gpu:2\nPartitionName=all Nodes=ALL\n"+
@@ -510,6 +513,13 @@ func TestGPUsWeighWhereEnoughNodesAreConsidered(t *testing.T) {
 		}
 	}
 	r := newRuled(t, "GresTypes=gpu\nNodeName=n[1-2] CPUs=4\nNodeName=n[3-4] CPUs=4 Gres=gpu:2\nPartitionName=all Nodes=ALL\nSelectTypeParameters=CR_Core\n", "")
+	for node, want := range map[int]int{0: weighs(1, 0), 2: weighs(1, 1)} { // the question whether idle nodes would be enough
+		j := r.submit(0, &Job{Nodes: 2, GRES: two, Required: []int{node}, Held: true})
+		r.newSearch(j.entries[0], j.entries[0].part.nodes, r.idle)
+		require.Equal(t, want, r.weights[2])
+		r.setWeight(2, weighs(1, 0))
+		r.setWeight(3, weighs(1, 0))
+	}
 	r.submit(0, &Job{Tasks: 1, Required: []int{3}})
 	r.until(10 * des.Second)
 	wide := r.submit(10*des.Second, &Job{Nodes: 3, GRES: two, Held: true})
@@ -1489,5 +1499,22 @@ func TestWhomReservationsAreFor(t *testing.T) {
 			err := r.try(0, &Job{Tasks: 1, User: user, Account: account, Reservation: "r"})
 			require.Equal(t, admitted, err == nil, "%+v: %s: %v", c, of, err)
 		}
+	}
+}
+
+// Nodes that a job would have in its second partition do not count as planned if it would start as early in the first one.
+// The first partition has n1 and n2 until the limit of wide; the second one has n3, until the limit of its job, and n4, which is idle.
+func TestNodesOfAnEquallyEarlyPlanAreNotPlanned(t *testing.T) {
+	const conf = "NodeName=n[1-4] CPUs=4\nPartitionName=first Nodes=n[1-2] PriorityJobFactor=2\nPartitionName=second Nodes=n[3-4]\nPriorityType=priority/multifactor\n" +
+		"PriorityWeightPartition=1000\nSelectTypeParameters=CR_Core\nSchedulerParameters=bf_resolution=1\n"
+	for limit, planned := range map[des.Time]bool{50 * des.Minute: true, des.Hour: false, 70 * des.Minute: false} {
+		r := newRuled(t, conf, "")
+		r.submit(0, &Job{Nodes: 2, Exclusive: true})
+		r.submit(0, &Job{Nodes: 1, Exclusive: true, Required: []int{2}, Limit: limit, Partitions: []int{1}})
+		r.until(5 * des.Second)
+		both := r.submit(5*des.Second, &Job{Nodes: 2, Exclusive: true, Partitions: []int{0, 1}})
+		r.until(35 * des.Second)
+		require.Equal(t, pending, both.state)
+		require.Equal(t, planned, r.backfill.planned.has(3), "limit of the job in the second partition: %v", limit)
 	}
 }

@@ -115,7 +115,8 @@ func (s *search) considers(n int) bool {
 }
 
 // consider counts the candidate n, a number of times, if Slurm considers it for a job that wants devices. As
-// soon as the count reaches the number of nodes that the job needs, the search looks at the GPUs of all.
+// soon as the count reaches the number of nodes that the job needs, and all nodes that the job must have are considered,
+// the search looks at the GPUs of all.
 func (s *search) consider(n, times int) {
 	if !s.considers(n) {
 		return
@@ -126,6 +127,11 @@ func (s *search) consider(n, times int) {
 	if s.looked {
 		s.c.notesGPUs(s.shape, n, s.free)
 		return
+	}
+	for _, must := range s.shape.required {
+		if !s.among.has(must) || !s.considers(must) {
+			return
+		}
 	}
 	s.looked = true
 	for other := range s.among.all {
