@@ -42,9 +42,11 @@ func TestNotebooksRun(t *testing.T) {
 	interpreter := python(t, "nbconvert", "ipykernel", "pandas", "matplotlib")
 	program, temporary := built(t), t.TempDir()
 	for _, notebook := range glob(t, "notebooks/*.ipynb") {
-		cmd := exec.Command(interpreter, "-m", "nbconvert", "--execute", "--to", "notebook", "--output-dir", t.TempDir(), filepath.Base(notebook))
+		cmd := exec.Command(interpreter, "-m", "nbconvert", "--execute", "--to", "notebook", "--output-dir", t.TempDir(),
+			"--ExecutePreprocessor.startup_timeout=600", // in place of 60 s, which a busy machine may need
+			filepath.Base(notebook))
 		cmd.Dir = "notebooks"
-		cmd.Env = append(os.Environ(), "GRIDSLOT="+program, "TMPDIR="+temporary, "PYTHONWARNINGS=ignore")
+		cmd.Env = append(os.Environ(), "GRIDSLOT="+program, "TMPDIR="+temporary, "PYTHONWARNINGS=ignore", "IPYTHONDIR="+temporary, "JUPYTER_RUNTIME_DIR="+filepath.Join(temporary, "jupyter"))
 		said, err := cmd.CombinedOutput()
 		require.NoError(t, err, "%s: %s", notebook, said[max(0, len(said)-2000):])
 	}

@@ -591,7 +591,10 @@ func TestFailuresOfTheServerAreToldPlainly(t *testing.T) {
 	a.Close()
 	_, err = Log(t.Context(), name, a.options(dir))
 	require.ErrorContains(t, err, "connection refused")
-	_, err = Log(t.Context(), name, Options{Dir: dir, URL: "https://no-such-host.invalid/log", Transport: &http.Transport{}})
+	unknown := &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) { // whatever the network here says of names
+		return nil, &net.OpError{Op: "dial", Net: "tcp", Err: &net.DNSError{Err: "no such host", Name: "no-such-host.invalid", IsNotFound: true}}
+	}}
+	_, err = Log(t.Context(), name, Options{Dir: dir, URL: "https://no-such-host.invalid/log", Transport: unknown})
 	require.ErrorContains(t, err, "its host cannot be found")
 	require.Empty(t, ls(t, dir))
 }
