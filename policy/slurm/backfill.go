@@ -301,7 +301,7 @@ func (r *backfillRun) find(e *entry, start int64, nowOnly bool) {
 		var chosen nodeSet
 		if viewed || !r.vain(e, o, start, passes) {
 			r.table.narrow(o)
-			chosen = r.findAmong(e, o, start, nowOnly, passes)
+			chosen = r.findAmong(e, o, start, nowOnly)
 		}
 		if chosen == nil {
 			if o.later == 0 || nowOnly {
@@ -334,7 +334,7 @@ func (r *backfillRun) find(e *entry, start int64, nowOnly bool) {
 
 // findAmong returns the nodes of an opening that the job of e would have, and sets the begin of its finding. It
 // returns nil if no nodes suit, or if they are free only after the second from which there may be other nodes.
-func (r *backfillRun) findAmong(e *entry, o *opening, start int64, nowOnly, passes bool) nodeSet {
+func (r *backfillRun) findAmong(e *entry, o *opening, start int64, nowOnly bool) nodeSet {
 	c, j, f := r.c, e.job, e.found
 	if !o.licensed || o.nodes.count() < max(j.Nodes, 1) || !o.nodes.hasAll(j.Required) {
 		return nil
@@ -350,7 +350,7 @@ func (r *backfillRun) findAmong(e *entry, o *opening, start int64, nowOnly, pass
 		return nil
 	}
 	f.looked.unite(o.nodes)
-	if passes && o.later > 0 && c.lateAmong(o.nodes, c.shapeOf(e).demand.cpus, o.later) {
+	if o.later > 0 && !nowOnly && r.leavesNothing(e) && c.lateFor(e, o.nodes, r.second, o.later) {
 		if prunes {
 			r.noteVain(e, o, o.nodes, start, o.later+1)
 		}

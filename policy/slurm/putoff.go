@@ -9,8 +9,9 @@ import (
 // could start now on its nodes. So a run puts off planning a job that cannot start now whatever is planned, and makes the
 // plan up for when a job behind it might start now without it. What a run does beside is the same:
 //
-//	starts    a job is put off only if too few CPUs are free now on nodes that are in no plan made so far. More plans leave
-//	          fewer nodes, so that it would not start if it were planned at once
+//	starts    a job is put off only if too few CPUs are free now on nodes that are in no plan made so far, even if all jobs
+//	          that it may preempt had ended. More plans leave fewer nodes, so that it would neither start nor make others end
+//	          if it were planned at once
 //	plans     a job is planned only when all jobs ahead of it are, in the order of the queue
 //	changes   at its end a run plans more until it is known whether it notes a change and whether idle nodes are planned
 //
@@ -71,13 +72,14 @@ func (r *backfillRun) settle() {
 	}
 }
 
-// mayPutOff reports whether the planning of the job of e leaves nothing behind but a plan. What may be left behind otherwise: what looks leave (see passesOver); with bf_busy_nodes how many CPUs a job gets; with
-// assoc_limit_stop, and for a QoS with NoReserve, what becomes of jobs behind it; for a job of several partitions, its plans in
-// others; the limit that keeps it from being planned, as its reason.
+// mayPutOff reports whether the planning of the job of e leaves nothing behind but a plan. What may be left behind otherwise:
+// what looks leave (see leavesNothing); with bf_busy_nodes how many CPUs a job gets; with assoc_limit_stop, and for a QoS with
+// NoReserve, what becomes of jobs behind it; for a job of several partitions, its plans in others; the limit that keeps it from
+// being planned, as its reason.
 func (r *backfillRun) mayPutOff(e *entry, nowOnly bool) bool {
 	c, j := r.c, e.job
 	switch rules := &c.conf.Schedule; {
-	case c.Estimates || r.hasty || rules.BusyNodes || rules.AssocLimitStop || len(j.entries) > 1 || j.reservation != nil || !r.passesOver(e):
+	case c.Estimates || r.hasty || rules.BusyNodes || rules.AssocLimitStop || len(j.entries) > 1 || j.reservation != nil || !r.leavesNothing(e):
 		return false
 	case nowOnly || !c.conf.Enforce.Limits: // no plan, or no limits
 		return true
@@ -89,11 +91,12 @@ func (r *backfillRun) mayPutOff(e *entry, nowOnly bool) bool {
 	return over == ""
 }
 
-// lacksCPUs reports whether the job of e cannot start now, for too few CPUs are free on nodes that are in no plan made so far.
+// lacksCPUs reports whether the job of e cannot start now, nor make others end, for too few CPUs are free on nodes that are in no
+// plan made so far, together with the CPUs that jobs have there which it may preempt.
 func (r *backfillRun) lacksCPUs(e *entry) bool {
 	c := r.c
-	s := c.shapeOf(e)
-	if c.soonestIn(e) != -1 {
+	s, victims := c.shapeOf(e), c.victims(e, c.instant(0, r.second))
+	if len(victims) == 0 && c.soonestIn(e) != -1 {
 		return true
 	}
 	r.catchUp()
@@ -104,7 +107,11 @@ func (r *backfillRun) lacksCPUs(e *entry) bool {
 	}
 	r.table.narrow(o)
 	o.nodes.intersect(s.fit)
-	return !c.haveFree(o.nodes, s.demand.cpus)
+	lacking := s.demand.cpus
+	for _, j := range victims {
+		lacking -= j.cpusOn(o.nodes)
+	}
+	return !c.haveFree(o.nodes, lacking)
 }
 
 // haveFree reports whether nodes have together cpus CPUs free now.

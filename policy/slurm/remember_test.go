@@ -196,8 +196,11 @@ func drained(r *rand.Rand) map[string]string {
 			conf.WriteString("," + name)
 		}
 	}
-	if on(.2) {
+	if on(.4) { // wide jobs preempt: which of them could make others end, and so start, hangs on who runs
 		conf.WriteString("\nPreemptType=preempt/qos\nPreemptMode=REQUEUE")
+		if on(.2) {
+			conf.WriteString("\nPreemptExemptTime=10")
+		}
 	}
 	fmt.Fprintf(&conf, "\nLicenses=matlab:3\nGresTypes=gpu\nNodeName=n[1-%d] CPUs=4 RealMemory=8000\nNodeName=n[%d-%d] CPUs=8 RealMemory=8000 Gres=gpu:2\n", nodes/2, nodes/2+1, nodes)
 	fmt.Fprintf(&conf, "PartitionName=p0 Nodes=ALL Default=YES\nPartitionName=p1 Nodes=n[1-%d]\nPartitionName=p2 Nodes=n[%d-%d]\n", nodes/2, one(1, nodes/2+1), nodes)
@@ -222,8 +225,8 @@ func drained(r *rand.Rand) map[string]string {
 			licenses = "matlab:2"
 		case on(rare):
 			part = "p0,p1"
-		case on(2 * rare):
-			qos = []string{"tight", "high"}[r.IntN(2)]
+		case on(4 * rare):
+			qos = []string{"tight", "tight", "high"}[r.IntN(3)]
 		}
 		fmt.Fprintf(&jobs, "j%d,%d.25,%d,a,%q,%s,%s,%d,%d,%s,%s,%d,%d\n", i, at, 5000+r.IntN(4), part, qos, count, tasks, one(100, 1000), gres, licenses, limit, 1+r.IntN(limit*66))
 	}

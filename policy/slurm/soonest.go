@@ -55,6 +55,18 @@ func (c *Controller) lateAmong(nodes nodeSet, cpus int, second int64) bool {
 	return true
 }
 
+// lateFor reports whether no look at now among these nodes sees the job of e start by a second: fewer CPUs than it asks for are
+// free by then, even if all jobs that it may preempt end at once, as a look takes for granted.
+func (c *Controller) lateFor(e *entry, nodes nodeSet, now, second int64) bool {
+	cpus := c.shapeOf(e).demand.cpus
+	for _, j := range c.victims(e, c.instant(0, now)) {
+		if c.limitSecond(j) > second { // lateAmong counts the others
+			cpus -= j.cpusOn(nodes)
+		}
+	}
+	return cpus > 0 && c.lateAmong(nodes, cpus, second)
+}
+
 // part is the number of CPUs that a running job has of a node until the second of its limit.
 type part struct {
 	job  *Job
@@ -112,9 +124,16 @@ func (c *Controller) haveIdle(nodes nodeSet, cpus int) bool {
 }
 
 // passesOver reports whether backfill may pass over seconds at which a look into the future could not see the
-// job of e start soon enough. It may not where a look leaves something behind: how many CPUs a job was found to
-// get, where that is not what it asks for, and what GPUs weigh; nor where licences bear on which seconds come next.
+// job of e start soon enough, as far as soonestIn and vain openings tell that. A job that may preempt starts as soon as its
+// victims are gone, of which these do not know: see lateFor.
 func (r *backfillRun) passesOver(e *entry) bool {
+	return r.leavesNothing(e) && r.c.preemptorOf(e).part == nil
+}
+
+// leavesNothing reports whether a look into the future for the job of e leaves nothing behind. It may leave how many CPUs the job
+// was found to get, where that is not what it asks for, and what GPUs weigh. Where licences are planned, they bear on
+// which seconds come next, so that no second may be passed over.
+func (r *backfillRun) leavesNothing(e *entry) bool {
 	d := &r.c.shapeOf(e).demand
-	return !r.c.forgetful && r.table.intervals[0].licenses == nil && len(e.job.GRES) == 0 && r.c.preemptorOf(e).part == nil && !d.whole && d.perTask == 1 && d.perNode == 0
+	return !r.c.forgetful && r.table.intervals[0].licenses == nil && len(e.job.GRES) == 0 && !d.whole && d.perTask == 1 && d.perNode == 0
 }
