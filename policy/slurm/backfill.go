@@ -462,6 +462,9 @@ func (r *backfillRun) startNow(e *entry, nowOnly bool) (done bool, again int64) 
 	// allocate calls Started, which reads ByBackfill: so it is set before, and reset if the job does not start.
 	j.ByBackfill = true
 	became := c.allocate(r.now, e, c.up, f.among)
+	if j.preempting { // jobs have ended, or will sooner, so that CPUs are free sooner
+		r.table.forgetVain()
+	}
 	j.ByBackfill = became == started
 	switch {
 	case became == started:

@@ -204,7 +204,8 @@ func drained(r *rand.Rand) map[string]string {
 	}
 	fmt.Fprintf(&conf, "\nLicenses=matlab:3\nGresTypes=gpu\nNodeName=n[1-%d] CPUs=4 RealMemory=8000\nNodeName=n[%d-%d] CPUs=8 RealMemory=8000 Gres=gpu:2\n", nodes/2, nodes/2+1, nodes)
 	fmt.Fprintf(&conf, "PartitionName=p0 Nodes=ALL Default=YES\nPartitionName=p1 Nodes=n[1-%d]\nPartitionName=p2 Nodes=n[%d-%d]\n", nodes/2, one(1, nodes/2+1), nodes)
-	fmt.Fprintf(&accounts, "add qos free\nadd qos tight grptres=%s=%d\nadd qos high priority=100 preempt=tight\nadd account a\n", []string{"cpu", "cpu", "node"}[r.IntN(3)], one(4, 8, 16))
+	// With a priority of 0 those that may preempt stand behind others, so that backfill has them preempt, not the main scheduler.
+	fmt.Fprintf(&accounts, "add qos free\nadd qos tight grptres=%s=%d\nadd qos high priority=%d preempt=tight\nadd account a\n", []string{"cpu", "cpu", "node"}[r.IntN(3)], one(4, 8, 16, 3*nodes), one(0, 100))
 	for u := range 4 {
 		fmt.Fprintf(&accounts, "add user u%d account=a qos=free,tight,high defaultqos=free\n", u)
 	}
