@@ -857,3 +857,23 @@ func TestUsersOfSlurmReact(t *testing.T) {
 		})
 	}
 }
+
+// Jobs of a log ask for the types of GPUs that ReqTRES of sacct names, on each of their nodes, and for any GPU if it names none or
+// one that no node has.
+func TestTypesOfGPUsOfALog(t *testing.T) {
+	const row = "|ada|long|2024-01-31T10:00:00|2024-01-31T10:00:00|100|10|"
+	log := write(t, "jobs.txt", "JobID|User|Partition|Submit|Start|ElapsedRaw|TimelimitRaw|ReqCPUS|NNodes|State|ReqTRES\n"+
+		"1"+row+"1|1|COMPLETED|billing=1,cpu=1,gres/gpu:v100=1,gres/gpu=1,node=1\n"+
+		"2"+row+"1|1|COMPLETED|cpu=1,gres/gpu=1,node=1\n"+
+		"3"+row+"1|1|COMPLETED|cpu=1,gres/gpu:k80=1,gres/gpu=1,node=1\n"+
+		"4"+row+"2|2|COMPLETED|cpu=2,gres/gpu:v100=4,gres/gpu=4,node=2\n")
+	conf := write(t, "slurm.conf", "AccountingStorageTRES=gres/gpu,gres/gpu:v100\nNodeName=n[1-2] CPUs=4 Gres=gpu:a100:1\nNodeName=n[3-5] CPUs=4 Gres=gpu:v100:2\nPartitionName=long Nodes=ALL Default=YES\n")
+	out := filepath.Join(t.TempDir(), "out")
+	o := call("simulate", log, "--from", "sacct:zone=UTC", "--slurm", conf, "--out", out)
+	require.Zero(t, o.code, o.stderr)
+	events := read(t, out, replay.EventsFile)
+	require.Regexp(t, `\n1,1,start,[^\n]*,n3,[^\n]*,1001=1,1002=1"`, events)
+	require.Regexp(t, `\n2,2,start,[^\n]*,n1,`, events)
+	require.Regexp(t, `\n3,3,start,[^\n]*,n2,`, events)
+	require.Regexp(t, `\n4,4,start,[^\n]*,n\[4-5\],[^\n]*,1001=4,1002=4"`, events)
+}

@@ -329,6 +329,15 @@ func TestDenyOnLimitsOnTRES(t *testing.T) {
 	}
 }
 
+// Of limits on minutes the nearest association's decides as a job comes, and those above do not count; of others all do.
+func TestDenyOnNearestLimitsOnMinutes(t *testing.T) {
+	for limit, denied := range map[string]bool{"grptresmins=cpu": false, "grptresrunmins=cpu": false, "grptres=cpu": true} {
+		r := newRuled(t, counted, limitedTo("qos q flags=DenyOnLimit", "user u "+limit+"=120", "account a "+limit+"=1"))
+		err := r.try(0, &Job{Tasks: 2, Account: "a", User: "u", QOS: "q"})
+		require.Equal(t, denied, err == ErrPolicy, "%s: %v", limit, err)
+	}
+}
+
 // A limit on nodes bounds the nodes of a job also where there are fewer: one of the QoS on its jobs, users or accounts has
 // MaxTRES of associations not count, and the nearest limit on all nodes has those above not count.
 func TestLimitsOnNodesStandIn(t *testing.T) {
@@ -506,6 +515,9 @@ func TestLimitsOnTRESAreTold(t *testing.T) {
 		"MaxTRESPerNode=gres/gpu=1 of QoS q":                           {"qos q maxtrespernode=gres/gpu=1"},
 		"MaxTRESPerUser=gres/gpu=2 of QoS q, of which 1 are taken":     {"qos q maxtresperuser=gres/gpu=2"},
 		"GrpTRESRunMins=gres/gpu=150 of user u, of which 60 are taken": {"user u grptresrunmins=gres/gpu=150"},
+		"MaxTRESMins=gres/gpu=60 of user u":                            {"account a maxtresmins=gres/gpu=60"},
+		"GrpTRESMins=gres/gpu=0 of QoS q":                              {"qos q grptresmins=gres/gpu=0"},
+		"GrpWall=0 of user u":                                          {"user u grpwall=0"},
 	} {
 		r := newRuled(t, counted, limitedTo(limits...))
 		one := func(n int) *Job {
@@ -517,4 +529,12 @@ func TestLimitsOnTRESAreTold(t *testing.T) {
 		r.until(10 * des.Second)
 		require.Equal(t, text, r.Why(next).Limit)
 	}
+	r := use(t, "0", "limits,qos", "account a grpwall=5", "qos q grptresmins=cpu=99")
+	one := &Job{Tasks: 2, Account: "a", User: "u", QOS: "q"}
+	r.submit(des.Second, one)
+	r.until(7 * des.Minute)
+	next := r.submit(7*des.Minute, &Job{Tasks: 1, Account: "a", User: "u", QOS: "q"})
+	r.until(8 * des.Minute)
+	require.Equal(t, "GrpWall=5 of account a, of which 5 are taken", r.Why(next).Limit)
+	require.Equal(t, "GrpTRESMins=cpu=99 of QoS q, of which 11 are taken", r.limitOf(next, "QOSGrpCPUMinutesLimit"))
 }
