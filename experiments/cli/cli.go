@@ -82,7 +82,7 @@ func Run(ctx context.Context, env Env) int {
 	}
 	fmt.Fprintf(env.Stderr, "gridslot: %s\n", harmless(err.Error()))
 	var usage *usageError
-	if !begun || errors.As(err, &usage) { // cobra's own errors come before
+	if !begun || errors.As(err, &usage) { // the errors of cobra itself come before a command begins
 		fmt.Fprintf(env.Stderr, "Try '%s --help'.\n", cmd.CommandPath())
 		return exitUsage
 	}

@@ -111,7 +111,7 @@ func (f *settingFlag) Type() string {
 // Set checks a text against a scenario of defaults, and keeps it. A list that is given several
 // times is all of its parts.
 func (f *settingFlag) Set(text string) error {
-	if f.given && f.Form == "LIST" { // given several times it is all of them
+	if f.given && f.Form == "LIST" {
 		text = f.text + "," + text
 	}
 	if err := f.Setting.Set(simulation.New(), text); err != nil {

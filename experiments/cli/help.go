@@ -109,7 +109,6 @@ func newHelp(t *simulation.Tables) *cobra.Command {
 	}
 	// known returns the names that can stand behind those of a command and its subcommands: topics
 	// stand behind help alone.
-	// known are the names that can stand behind those of a command and its subcommands.
 	known := func(root *cobra.Command, behind []string) (names []string) {
 		under, _, err := root.Find(behind)
 		if err != nil {

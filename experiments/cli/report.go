@@ -93,7 +93,7 @@ func unlessInterrupted(ctx context.Context, write func(io.Writer) error) func(io
 
 // A large page says beforehand what it takes.
 const (
-	tellFrom    = 40 << 20 // bytes of jobs, some 200,000 rows, from which on a page says beforehand what it takes
+	tellFrom    = 40 << 20 // bytes of jobs, some 200,000 rows, from which on a page is large
 	memoryOfRow = 10       // times the bytes of jobs: 842 MB were measured of 82 MB, two policies on CEA-Curie
 )
 

@@ -101,7 +101,7 @@ func (t *resultTables) write(w io.Writer, path string) error {
 		measures = f.Options.Measures[:1]
 	}
 	// A measure that is not among the usual ones needs an analysis of its own.
-	if slices.ContainsFunc(measures, func(m string) bool { return !slices.Contains(f.Options.Measures, m) }) { // one that is not among the usual ones
+	if slices.ContainsFunc(measures, func(m string) bool { return !slices.Contains(f.Options.Measures, m) }) {
 		o := f.Options
 		o.Measures = measures
 		if f, err = findings.Analyze(f.Results, o); err != nil {

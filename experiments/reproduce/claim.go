@@ -111,12 +111,12 @@ func (r replications) pair(p pair) (verdict, string) {
 	a, ok := r.index[p.Less]
 	if p.Than == (ref{}) && ok {
 		// The claim is about one row and a number: the difference from 0 times a row is the row.
-		m := r.difference(a, a, 0, r.level) // the row itself
+		m := r.difference(a, a, 0, r.level)
 		d := m
 		d.Mean -= p.Factor
 		// What was never seen in n cycles may have a share of up to 3/n: the rule of three (Hanley
 		// and Lippman-Hand, If nothing goes wrong, is everything all right?, JAMA 249, 1983).
-		if m.Mean == 0 && m.N > 0 { // never in n cycles: once in n/3 is still to be reckoned with
+		if m.Mean == 0 && m.N > 0 {
 			d.HalfWidth = 3 / float64(m.N)
 		}
 		return below(d), fmt.Sprintf("%s: %s = %s", p.Less.label(), p.Less.Quantity, interval(m))

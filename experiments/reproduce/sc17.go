@@ -218,7 +218,7 @@ func (e sc17) slowdown(ctx context.Context, window []sc17Job, o entity.Order, ta
 	if o.Key != nil && o.Name != entity.Submission.Name {
 		key, first := o.Key, int64(e.State)
 		o.Key = func(r *entity.Run, now des.Time) float64 {
-			if r.ID <= first { // they start in the order in which they come
+			if r.ID <= first {
 				return math.Inf(-1)
 			}
 			return key(r, now)

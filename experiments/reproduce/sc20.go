@@ -23,7 +23,7 @@ type sc20 struct {
 	// Jobs is the number of jobs of a sequence, and First the number of jobs skipped before each
 	// sequence: one sequence is run for each number in First.
 	Jobs  int64
-	First []int64 // how many jobs are skipped before each sequence
+	First []int64
 	// Tables are the columns of the tables, as the quantities of the page.
 	Tables []struct {
 		File       string

@@ -53,7 +53,7 @@ func (s *study) run(ctx context.Context, c Config, t *Table) error {
 		return fmt.Errorf("the number of cycles must be 1 or more, not %d", n)
 	}
 	// Times are measured on one worker, which has the machine for itself, and anew each time.
-	if slices.ContainsFunc(s.rows, func(r tableRow) bool { return r.Timing }) { // one worker, and anew each time
+	if slices.ContainsFunc(s.rows, func(r tableRow) bool { return r.Timing }) {
 		c.Workers, c.Dir = 1, ""
 	}
 	index, err := indexOf(s.rows)

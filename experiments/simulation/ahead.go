@@ -24,7 +24,7 @@ type aheadJobs struct {
 	quit     chan struct{}
 	closing  sync.Once
 	err      error // of the source, once batches is closed
-	panicked any   // likewise, with what the source has panicked
+	panicked any   // value with which the source has panicked, once batches is closed
 }
 
 // aheadBatch is the number of jobs that are handed over at a time: enough that handing over costs

@@ -158,7 +158,7 @@ type brokeredBills struct {
 // Observe passes on what begins a contract of a broker's job or follows it. The agent forgets a job
 // at its end, but the ledger still knows what was agreed.
 func (b *brokeredBills) Observe(e entity.JobEvent) {
-	if b.agent.Serves(e.Run.Job) || b.Ledger.Agreed(e.Run) != nil { // the agent forgets a job at its end
+	if b.agent.Serves(e.Run.Job) || b.Ledger.Agreed(e.Run) != nil {
 		b.Bills.Observe(e)
 	}
 }

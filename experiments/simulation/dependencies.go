@@ -6,8 +6,8 @@ import (
 	"github.com/gridslot/gridslot/entity/flow"
 )
 
-// This file has jobs wait for others: those of a log under feedback, and those of
-// workloads that say so themselves.
+// Jobs that wait for others: jobs of a log under feedback, and jobs of workloads that name the
+// jobs for which they wait.
 
 // checkFeedback refuses feedback if there are no fields 17 and 18, and what means nothing with it.
 func (sc *Scenario) checkFeedback() error {

@@ -337,7 +337,7 @@ func keptToLabel(label string, f plan.Finder) plan.Finder {
 	return window.Within{Finder: f, Label: label}
 }
 
-// criterionOf returns the search of a user. A user who is not known (-1) has that of user 0.
+// criterionOf returns the search of a user. A user who is not known (-1) has the search of user 0.
 func criterionOf(user int32, all []plan.Finder) plan.Finder { return all[max(int(user), 0)%len(all)] }
 
 // draw makes the owners' jobs and checks that all nodes that are named are there. Sorting is

@@ -114,7 +114,7 @@ func (p *drawnGrid) run(ctx context.Context, c *call, r *policyRun) (*Result, er
 	if err != nil {
 		return nil, err
 	}
-	// The grid with its sites and brokers. The order of brokers is that of their names.
+	// The grid with its sites and brokers, the brokers in the order of their names.
 	from, err := p.jobs(c, r)
 	if err != nil {
 		return nil, err

@@ -44,8 +44,8 @@ func csvParams() []policy.Param {
 	)
 }
 
-// roleTexts says what each column tells, in the order of formats.CSVRoles. The array's length is
-// that of the roles, or csvParams panics.
+// roleTexts says what each column tells, in the order of formats.CSVRoles. It has a
+// text for each role; otherwise csvParams panics.
 var roleTexts = [...]string{
 	"job number; columns by name, or by number from 1 (the one of this name, if there is one)", "submission", "wait", "runtime",
 	"processors the job was given", "CPU time, average of the processors", "memory used, kB a processor", "processors requested", "requested time",

@@ -204,7 +204,7 @@ func (g *Grid) checkStrategies(t *Tables) error {
 	return nil
 }
 
-// levels are the grids of a run: that of the brokers, and those below it, by their descriptions.
+// levels are the grids of a run: the grid of the brokers, and the grids below it by their descriptions.
 type levels struct {
 	tables *Tables
 	top    *grid.Grid

@@ -9,7 +9,7 @@ import (
 	"github.com/gridslot/gridslot/policy/predict"
 )
 
-// This file has jobs planned by predictions.
+// Jobs that are planned by predictions of their runtimes.
 
 // AddPredictions adds predictors and correctors of a program's own. Of two of one name the
 // program's own counts.

@@ -143,7 +143,7 @@ func Read(path string, t *Tables) (*Scenario, error) { return read(path, "", fal
 func ReadMachine(path, kind string, t *Tables) (*Scenario, error) { return read(path, kind, false, t) }
 
 // read reads the file of a scenario, or, where part is set, the file of a machine that another file
-// names. The size is looked at first: a mistyped path may be that of a log.
+// names. The size is looked at first: a mistyped path may lead to a log.
 func read(path, kind string, part bool, t *Tables) (*Scenario, error) {
 	what := cmp.Or(kind, "scenario")
 	if info, err := os.Stat(path); err == nil && info.Size() > mostText {

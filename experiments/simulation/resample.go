@@ -230,8 +230,8 @@ func jobOf(rec *workload.Record, after []entity.Dependency) *entity.Job {
 	return &entity.Job{ID: rec.Job, Submit: rec.Submit, After: after, Extra: rec}
 }
 
-// recordOf returns the record as which a job of a source is written down: the one for which it
-// stands, or else what the job says.
+// recordOf returns the record as which a job of a source is written down: the record for which the
+// job stands, or else what the job says.
 func recordOf(j *entity.Job) workload.Record {
 	if rec, ok := j.Extra.(*workload.Record); ok {
 		return *rec

@@ -30,7 +30,7 @@ import (
 // how the work is done. The zero value runs in memory, without a word.
 type Options struct {
 	// Tables says what can be asked for by name; nil means Standard().
-	Tables *Tables // Standard() where nil
+	Tables *Tables
 	// Dir, if set, is the folder for the files, which is made where it is not there. One call at a
 	// time may write there.
 	Dir string
@@ -197,7 +197,7 @@ func Run(ctx context.Context, sc *Scenario, o Options) (*Outcome, error) {
 	// Whoever has finished counts. An error that came when all had finished is none.
 	stopped := ""
 	if len(outcome.Results) == len(c.all) {
-		err = nil // whatever came after
+		err = nil
 	} else {
 		err = c.explain(err)
 		stopped = err.Error()
@@ -435,7 +435,7 @@ func (c *call) simulate(ctx context.Context) error {
 // those that take the longest go first (Graham, SIAM Journal on Applied Mathematics 17, 1969: the
 // longest processing time first): begun last, one would run alone in the end. The policies that
 // take the longest are those that plan every job that waits. With one worker, and among the others,
-// the order is that of the list.
+// policies run in the order of the list.
 func (c *call) turns() []int {
 	var first, then []int
 	for i := range c.all {
@@ -531,8 +531,8 @@ func (c *call) outcome() *Outcome {
 	return o
 }
 
-// report returns what the reader of the log met. Every policy's reading meets the same; that of a
-// finished policy is complete, so it is preferred.
+// report returns what the reader of the log met. Every policy's reading meets the same
+// records. The reading of a finished policy is complete, so it is preferred.
 func (c *call) report() *workload.Report {
 	var report *workload.Report
 	for i := range c.readings {

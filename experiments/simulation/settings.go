@@ -87,7 +87,7 @@ var settings = []Setting{
 		},
 	},
 	{
-		Name: "trace", Section: "workload", Form: "LOG|SOURCE", // a flag is it of no command: it is an argument
+		Name: "trace", Section: "workload", Form: "LOG|SOURCE", // no command has it as a flag: it is an argument
 		Doc:    "log, job file, or source of jobs with its parameters (the sample)",
 		access: field(func(sc *Scenario) *string { return &sc.Workload.Trace }, text),
 	},
@@ -286,8 +286,8 @@ var settings = []Setting{
 	},
 }
 
-// field is the access to a part of a scenario that parse reads. The part's text is that of
-// fmt.Sprint, so a type with choices needs a String method that parse understands. If parse fails,
+// field is the access to a part of a scenario that parse reads. fmt.Sprint makes the text
+// of the part, so a type with choices needs a String method that parse understands. If parse fails,
 // the scenario stays as it was.
 func field[T any](part func(*Scenario) *T, parse func(string) (T, error)) access {
 	return access{

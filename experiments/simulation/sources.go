@@ -244,7 +244,7 @@ func (t *Tables) openSource(ctx context.Context, c policy.Chosen[Source], o work
 	made, err := c.Value(o.Seed)
 	if err != nil {
 		err = fmt.Errorf("%s: %w", c.Spec, err)
-		if len(t.FilesOf("trace", c.Spec)) == 0 { // a model refuses nothing but its parameters
+		if len(t.FilesOf("trace", c.Spec)) == 0 {
 			err = &SettingError{"trace", err}
 		}
 		return nil, err
@@ -254,7 +254,7 @@ func (t *Tables) openSource(ctx context.Context, c policy.Chosen[Source], o work
 	for _, text := range made.Warnings {
 		t.tell("%s: %s", c.Spec, text)
 	}
-	// The header: that of the source, the machine, and when a daily cycle begins.
+	// The header has what the source says, the size of the machine, and when a daily cycle begins.
 	h := &workload.Header{}
 	if made.Header != nil {
 		h = made.Header.Clone()

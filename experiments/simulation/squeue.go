@@ -32,8 +32,8 @@ const mostLimit = 365 * des.Day
 //	squeue --array --states=R,CG,PD --sort=-p -o '%A|%T|%C|%l|%L|%u' > queue.txt
 //
 // Jobs that run come at 0 with the time that is left to them, so that they start before all others
-// under any policy. Jobs that wait come a second later, in the order of the lines, which --sort
-// makes that of their priorities: a start at 1 is now.
+// under any policy. Jobs that wait come a second later, in the order of the lines, which by --sort
+// is the order of their priorities: a start at 1 is now.
 func squeueSource() policy.Entry[Source] {
 	return policy.Row(squeueName, "what squeue -o '%A|%T|%C|%l|%L|%u' has written: jobs that run, at 0, and jobs that wait, at 1; needs procs", func(s *policy.Settings) Source {
 		path, _ := s.Given(fromParam, "FILE", "what squeue has written, with its heading")

@@ -230,13 +230,12 @@ func (f *File) checkBaseline() error {
 // nil where no batches are wanted.
 func (f *File) recordBatches(sc *simulation.Scenario, o *simulation.Options) *findings.BatchRecorder {
 	if f.analysis.Batching == nil {
-		// Of a grid: the whole is told as well, and each job would count twice.
 		return nil
 	}
 	r := &findings.BatchRecorder{Batching: *f.analysis.Batching, Tau: sc.Settings.Tau}
 	o.Observers = func(_, site string) []entity.Observer {
 		if site != "" {
-			return nil // of a grid: the whole is told as well
+			return nil // a site of a grid: the grid as a whole is told as well, and each job would count twice
 		}
 		return []entity.Observer{r}
 	}

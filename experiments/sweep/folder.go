@@ -176,9 +176,9 @@ func (f *Folder) removeAll(names ...string) error {
 	return nil
 }
 
-// unit returns the name of the file of a unit in the folder, failure that of its failure. Units are
-// spread over 256 folders, since some file systems are slow in one of a million files; failures are
-// few.
+// unit returns the name of the file of a unit in the folder, failure the name of the file of its
+// failure. Units are spread over 256 folders, since some file systems are slow in one of a million
+// files; failures are few.
 func unit(key string) string    { return unitsName + "/" + key[:2] + "/" + key + ".json" }
 func failure(key string) string { return failuresName + "/" + key + ".json" }
 

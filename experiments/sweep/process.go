@@ -272,7 +272,7 @@ func (s *server) answer(o order) (a answer, err error) {
 	a = answer{Key: o.Unit.Key, Outcome: carryOut(context.Background(), *o.Unit, s.do, &s.study)} // the parent keeps its limits
 	a.Usage.Peak = ownSize()
 	if a.Usage.Peak > keptMemory {
-		debug.FreeOSMemory() // the next unit shall be measured by itself
+		debug.FreeOSMemory() // the next unit is measured by itself
 	}
 	return a, nil
 }

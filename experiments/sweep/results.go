@@ -103,7 +103,7 @@ func (r *Results) WriteCSV(to io.Writer) error {
 		for _, name := range columns {
 			line = append(line, row.Value(name))
 		}
-		_ = w.Write(line) // likewise
+		_ = w.Write(line) // as above
 	}
 	w.Flush()
 	return w.Error()

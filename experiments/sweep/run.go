@@ -51,7 +51,7 @@ func Run(ctx context.Context, s Study, do Do) (*Results, error) {
 	}
 	// An engine may return nil when ctx ends, and ctx may end after the last unit: the error is
 	// there where something is missing, and only then.
-	if ctx.Err() != nil { // the engine may or may not tell
+	if ctx.Err() != nil {
 		if c.results.Status().Missing == 0 {
 			err = nil
 		} else if err == nil {
@@ -59,7 +59,7 @@ func Run(ctx context.Context, s Study, do Do) (*Results, error) {
 		}
 	}
 	// A shard writes no table: whoever puts all parts together does.
-	if c.folder == nil || s.Shard.IsPart() { // who puts all parts together writes what is about all
+	if c.folder == nil || s.Shard.IsPart() {
 		return c.results, err
 	}
 	stopped := ""
