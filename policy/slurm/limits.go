@@ -71,6 +71,9 @@ type limits struct {
 	allowed     []string // of a user: names of QoSs
 }
 
+// unlimited is the limits of a job's QoS where it has none. Nothing changes it.
+var unlimited limits
+
 // crowd is jobs that have a limit in common: those that run, what these have together, and how many wait.
 type crowd struct {
 	running []*Job
@@ -276,14 +279,14 @@ func (c *Controller) beyondJobLimits(j *Job) Reason {
 	if !c.conf.Enforce.Limits {
 		return ""
 	}
-	of := &limits{} // the QoS's
+	of := &unlimited // the QoS's
 	if q := j.qos; q != nil {
 		of = &q.limits
 		ofUser, ofAccount := q.sharers(j)
 		switch {
 		case q.jobs.reached(len(q.running)):
 			return "QOSGrpJobsLimit"
-		case !j.excused && c.beyondWall(&q.group, j):
+		case q.wallTogether.limited && !j.excused && c.beyondWall(&q.group, j):
 			return "QOSGrpWallLimit"
 		case q.jobsOfAccount.reached(len(ofAccount.running)):
 			return "MaxJobsPerAccount"
@@ -297,7 +300,7 @@ func (c *Controller) beyondJobLimits(j *Job) Reason {
 		if !of.jobs.limited && at.jobs.reached(len(at.running)) {
 			return "AssocGrpJobsLimit"
 		}
-		if !of.wallTogether.limited && !j.excused && c.beyondWall(&at.group, j) {
+		if at.wallTogether.limited && !of.wallTogether.limited && !j.excused && c.beyondWall(&at.group, j) {
 			return "AssocGrpWallLimit"
 		}
 		if at != j.assoc {
@@ -314,13 +317,10 @@ func (c *Controller) beyondJobLimits(j *Job) Reason {
 	return ""
 }
 
-// beyondWall reports whether the time that jobs of a group have run keeps a job from starting (GrpWall): it has reached
+// beyondWall reports whether the time that jobs of a group with GrpWall have run keeps a job from starting: it has reached
 // the limit, or with AccountingStorageEnforce=safe the job's limit would exceed it.
 func (c *Controller) beyondWall(g *group, j *Job) bool {
 	most := g.wallTogether
-	if !most.limited {
-		return false
-	}
 	ran := des.Time(g.used.wallMinutes()) * des.Minute
 	return ran >= most.most || c.conf.Enforce.Safe && most.exceeded(ran.Add(j.Limit))
 }
@@ -462,7 +462,7 @@ func (c *Controller) submittable(j *Job) bool {
 	if !c.conf.Enforce.Limits {
 		return true
 	}
-	of := &limits{} // the QoS's
+	of := &unlimited // the QoS's
 	if q := j.qos; q != nil {
 		of = &q.limits
 		ofUser, ofAccount := q.sharers(j)

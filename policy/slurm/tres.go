@@ -633,9 +633,9 @@ func (c *Controller) outOfUse(now des.Time, j *Job) bool {
 		return false
 	}
 	minutes := int(c.second(now)-c.second(j.Start)) / 60
-	of := &limits{} // the QoS's
+	of := &unlimited // the QoS's
 	if q := j.qos; q != nil {
-		if of = &q.limits; q.usedUp(&limits{}, j, minutes, true) {
+		if of = &q.limits; q.usedUp(&unlimited, j, minutes, true) {
 			return true
 		}
 	}
