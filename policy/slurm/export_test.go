@@ -15,7 +15,7 @@ func (c *Controller) Looks() int64 { return c.looks }
 func (c *Controller) Records() int {
 	parts := 0
 	for _, on := range c.onNode {
-		parts += len(on)
+		parts += len(on.all)
 	}
 	return parts + len(c.jobs) + len(c.ended) + len(c.shapes) + len(c.pending)
 }

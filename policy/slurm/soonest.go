@@ -33,7 +33,10 @@ func (c *Controller) soonestAmong(nodes nodeSet, cpus int) int64 {
 // starts. Then no look among these nodes sees a job start by that second that asks for cpus CPUs.
 func (c *Controller) lateAmong(nodes nodeSet, cpus int, second int64) bool {
 	if c.onNode == nil {
-		c.onNode = make([][]part, len(c.conf.Nodes))
+		c.onNode = make([]parts, len(c.conf.Nodes))
+		for n := range c.onNode {
+			c.onNode[n].first = never
+		}
 		for _, j := range c.running {
 			c.joinNodes(j)
 		}
@@ -42,9 +45,11 @@ func (c *Controller) lateAmong(nodes nodeSet, cpus int, second int64) bool {
 		for ; word != 0; word &= word - 1 {
 			n := w*64 + bits.TrailingZeros64(word)
 			cpus -= c.free.cpus[n]
-			for i := range c.onNode[n] {
-				if p := &c.onNode[n][i]; p.ends <= second {
-					cpus -= p.cpus
+			if on := &c.onNode[n]; on.first <= second {
+				for i := range on.all {
+					if p := &on.all[i]; p.ends <= second {
+						cpus -= p.cpus
+					}
 				}
 			}
 			if cpus <= 0 {
@@ -74,19 +79,33 @@ type part struct {
 	cpus int
 }
 
+// parts are what running jobs have of a node. first is the least of their ends, or never: most nodes have none that ends soon.
+type parts struct {
+	first int64
+	all   []part
+}
+
 // joinNodes adds a running job to the jobs of its nodes, and quitNodes takes it out.
 func (c *Controller) joinNodes(j *Job) {
-	if c.onNode != nil {
-		for _, s := range j.shares {
-			c.onNode[s.node] = append(c.onNode[s.node], part{j, c.limitSecond(j), int(s.cpus)})
-		}
+	if c.onNode == nil {
+		return
+	}
+	for _, s := range j.shares {
+		on, p := &c.onNode[s.node], part{j, c.limitSecond(j), int(s.cpus)}
+		on.first, on.all = min(on.first, p.ends), append(on.all, p)
 	}
 }
 
 func (c *Controller) quitNodes(j *Job) {
-	if c.onNode != nil {
-		for _, s := range j.shares {
-			c.onNode[s.node] = slices.DeleteFunc(c.onNode[s.node], func(p part) bool { return p.job == j })
+	if c.onNode == nil {
+		return
+	}
+	for _, s := range j.shares {
+		on := &c.onNode[s.node]
+		on.all = slices.DeleteFunc(on.all, func(p part) bool { return p.job == j })
+		on.first = never
+		for _, p := range on.all {
+			on.first = min(on.first, p.ends)
 		}
 	}
 }
