@@ -217,7 +217,7 @@ type View struct {
 	round int64     // and in which round
 	asked int64     // in which round it was asked for last
 	keys  []float64 // of the jobs in the queue, by their standings; nil in order of submission
-	tree  *sumtree.Tree[queued, queueSum, queueAlgebra]
+	tree  *sumtree.Tree[queued, queueSum, front, queueAlgebra]
 	spare *queueScan
 	items []queued // scratch; see sort
 	head  queued   // the first, where it is known
@@ -270,7 +270,7 @@ func (queueAlgebra) Join(parts []queueSum) queueSum {
 }
 
 func newView(q *Queue, o Order) *View {
-	return &View{queue: q, order: o, plain: o.isSubmission(), tree: sumtree.New(queueAlgebra{})}
+	return &View{queue: q, order: o, plain: o.isSubmission(), tree: sumtree.New[queued, queueSum, front](queueAlgebra{})}
 }
 
 // rank has sought be r at its place as of now, with the least that it asks for in any shape.
@@ -384,7 +384,7 @@ type queueScan struct {
 	misses misses
 }
 
-func (s *queueScan) next(tree *sumtree.Tree[queued, queueSum, queueAlgebra], batch int) bool {
+func (s *queueScan) next(tree *sumtree.Tree[queued, queueSum, front, queueAlgebra], batch int) bool {
 	s.batch, s.found = batch, s.found[:0]
 	if s.begun {
 		tree.ScanAfter(&s.last, s)
@@ -396,12 +396,28 @@ func (s *queueScan) next(tree *sumtree.Tree[queued, queueSum, queueAlgebra], bat
 }
 
 // Skip passes over jobs if not even the least demanding of them could fit.
-func (s *queueScan) Skip(sum queueSum) bool {
-	if s.plan == nil || s.left <= 0 || s.mayFit(sum.nodes, sum.length) {
+func (s *queueScan) Skip(sum queueSum, least *front) bool {
+	if s.plan == nil || s.left <= 0 {
+		return false
+	}
+	if s.mayFit(sum.nodes, sum.length) && (least == nil || s.anyMayFit(least)) {
 		return false
 	}
 	s.left -= sum.jobs
 	return true
+}
+
+// anyMayFit reports whether a step of the front fits now.
+func (s *queueScan) anyMayFit(least *front) bool {
+	for _, r := range least.steps[:least.count] {
+		if s.misses.exclude(r.nodes) {
+			return false // and so do the steps behind it: they ask for more nodes
+		}
+		if s.mayFit(r.nodes, r.length) {
+			return true
+		}
+	}
+	return false
 }
 
 // mayFit reports whether a request that asks for nothing but nodes and a length

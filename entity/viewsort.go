@@ -43,7 +43,7 @@ func (v *View) sort(from *View, now des.Time) {
 // collectAll is a scan that collects every item.
 type collectAll struct{ items []queued }
 
-func (*collectAll) Skip(queueSum) bool { return false }
+func (*collectAll) Skip(queueSum, *front) bool { return false }
 
 func (g *collectAll) Visit(items []queued) bool {
 	g.items = append(g.items, items...)

@@ -77,7 +77,7 @@ type Domain struct {
 	busy    []timeline
 	// ahead holds the singles' gaps between spans that begin after origin, so
 	// that a search need not sort them.
-	ahead  *sumtree.Tree[gap, struct{}, gapAlgebra]
+	ahead  *sumtree.Tree[gap, struct{}, struct{}, gapAlgebra]
 	sought gap        // what an operation on ahead is about
 	pinned []des.Time // by node: when the last of what is its own will have ended
 	// rejoin is an instant before which no single can be counted again.
@@ -130,7 +130,7 @@ func NewDomain(nodes []*entity.Node, finder Finder) (*Domain, error) {
 		ctx:    context.Background,
 		nodes:  slices.Clone(nodes),
 		index:  make(map[*entity.Node]int, len(nodes)),
-		ahead:  sumtree.New(gapAlgebra{}),
+		ahead:  sumtree.New[gap, struct{}, struct{}](gapAlgebra{}),
 		rejoin: des.Forever,
 		pins:   treeset.NewWith(byEnd),
 

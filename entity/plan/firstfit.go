@@ -76,7 +76,7 @@ func (d *Domain) firstFit(req *entity.Request, from, until des.Time) (w entity.W
 	return w, true
 }
 
-func (*firstFit) Skip(struct{}) bool { return false }
+func (*firstFit) Skip(struct{}, *struct{}) bool { return false }
 
 // Visit takes gaps ahead in; false ends the walk.
 func (f *firstFit) Visit(gaps []gap) bool {

@@ -61,8 +61,10 @@ type gapAlgebra struct{}
 func (gapAlgebra) Before(a, b *gap) bool {
 	return a.start < b.start || (a.start == b.start && a.node < b.node)
 }
-func (gapAlgebra) Summarise([]gap) struct{} { return struct{}{} }
-func (gapAlgebra) Join([]struct{}) struct{} { return struct{}{} }
+func (gapAlgebra) Summarise([]gap) struct{}                       { return struct{}{} }
+func (gapAlgebra) Join([]struct{}) struct{}                       { return struct{}{} }
+func (gapAlgebra) Detail(*struct{}, []gap)                        {}
+func (gapAlgebra) JoinDetails(*struct{}, []struct{}, []*struct{}) {}
 
 // spanOf returns the position of the span of j on the k-th node that began at start; ok is false if
 // the node has no such span.
@@ -154,7 +156,7 @@ type gapWalk struct {
 	to, latest des.Time
 }
 
-func (*gapWalk) Skip(struct{}) bool { return false }
+func (*gapWalk) Skip(struct{}, *struct{}) bool { return false }
 
 // Visit takes in gaps by start, and ends the walk at the first one that begins too late.
 func (w *gapWalk) Visit(gaps []gap) bool {

@@ -3,10 +3,10 @@ package sumtree
 // Fill has the tree hold the items, which are in order, and nothing else. For n of them
 // it costs O(n); the leaves that there are serve again, so that a tree that is filled anew
 // all the time, with about as many, takes hardly any memory for it.
-func (t *Tree[E, S, A]) Fill(items []E) {
+func (t *Tree[E, S, D, A]) Fill(items []E) {
 	level := leaves(t.root, t.leaves[:0])
 	for len(level)*fanout < len(items) {
-		level = append(level, &node[E, S]{items: make([]E, 0, fanout)})
+		level = append(level, &node[E, S, D]{items: make([]E, 0, fanout)})
 	}
 	clear(level[max(1, shares(len(items))):])
 	level = level[:max(1, shares(len(items)))]
@@ -15,7 +15,7 @@ func (t *Tree[E, S, A]) Fill(items []E) {
 	}
 	t.leaves, t.size = level, len(items)
 	for len(level) > 1 {
-		above := make([]*node[E, S], shares(len(level)))
+		above := make([]*node[E, S, D], shares(len(level)))
 		for i := range above {
 			above[i] = t.above(share(level, i, len(above)))
 		}
@@ -30,7 +30,7 @@ func shares(n int) int                       { return (n + fanout - 1) / fanout 
 func share[T any](all []T, i, count int) []T { return all[len(all)*i/count : len(all)*(i+1)/count] }
 
 // leaves appends the leaves under n to list, in order.
-func leaves[E, S any](n *node[E, S], list []*node[E, S]) []*node[E, S] {
+func leaves[E, S, D any](n *node[E, S, D], list []*node[E, S, D]) []*node[E, S, D] {
 	if n.leaf() {
 		return append(list, n)
 	}
@@ -41,8 +41,9 @@ func leaves[E, S any](n *node[E, S], list []*node[E, S]) []*node[E, S] {
 }
 
 // refill has the leaf n hold the items and forget those that it held.
-func (n *node[E, S]) refill(items []E) {
+func (n *node[E, S, D]) refill(items []E) {
 	held := n.items
+	n.known = false
 	n.items = append(held[:0], items...)
 	if len(held) > len(items) {
 		clear(held[len(items):])
@@ -50,8 +51,8 @@ func (n *node[E, S]) refill(items []E) {
 }
 
 // above is a node with these kids.
-func (t *Tree[E, S, A]) above(kids []*node[E, S]) *node[E, S] {
-	n := &node[E, S]{kids: make([]*node[E, S], len(kids)), sums: make([]S, len(kids)), first: make([]E, len(kids))}
+func (t *Tree[E, S, D, A]) above(kids []*node[E, S, D]) *node[E, S, D] {
+	n := &node[E, S, D]{kids: make([]*node[E, S, D], len(kids)), sums: make([]S, len(kids)), first: make([]E, len(kids))}
 	for i, kid := range kids {
 		n.kids[i], n.sums[i], n.first[i] = kid, t.summary(kid), kid.min()
 	}

@@ -7,19 +7,27 @@
 package sumtree
 
 // Algebra says how items are ordered and summarised.
-type Algebra[E, S any] interface {
+type Algebra[E, S, D any] interface {
 	// Before is the strict order of the items, which it does not keep.
 	Before(a, b *E) bool
 	// Summarise condenses a run of items, in order; the run may be empty.
 	Summarise(items []E) S
 	// Join condenses the summaries of neighbouring runs, in order.
 	Join(parts []S) S
+	// Detail replaces d by the details of a run of items, in order. Details are a second summary,
+	// which tells more than the first and costs more. The tree asks for the details of a subtree when
+	// a scan has walked through the whole of it in vain, and keeps them until the subtree changes.
+	Detail(d *D, items []E)
+	// JoinDetails replaces d by the details of neighbouring runs, in order: parts has their
+	// details, or nil where nobody has asked for these, and sums their summaries.
+	JoinDetails(d *D, sums []S, parts []*D)
 }
 
 // Visitor steers a Scan.
-type Visitor[E, S any] interface {
-	// Skip is shown the summary of the next subtree; true passes over it.
-	Skip(sum S) bool
+type Visitor[E, S, D any] interface {
+	// Skip is shown the summary of the next subtree, and its details where they are known,
+	// otherwise nil; true passes over it.
+	Skip(sum S, d *D) bool
 	// Visit is shown the next run of items; false ends the scan.
 	Visit(items []E) bool
 }
@@ -27,48 +35,53 @@ type Visitor[E, S any] interface {
 // fanout bounds the items of a leaf and the children of an inner node.
 const fanout = 32
 
-// Tree is an ordered collection of items. Use New.
-type Tree[E, S any, A Algebra[E, S]] struct {
+// Tree is an ordered collection of items E with summaries S and details D. Use New.
+type Tree[E, S, D any, A Algebra[E, S, D]] struct {
 	alg    A
-	root   *node[E, S]
+	root   *node[E, S, D]
 	size   int
-	parts  []S           // scratch
-	leaves []*node[E, S] // likewise; see Fill
+	parts  []S              // scratch
+	leaves []*node[E, S, D] // likewise; see Fill
+	parted []*D             // likewise; see detail
 }
 
 // node is a leaf with items, or an inner node with kids, the summary of each,
 // and the first item of each.
-type node[E, S any] struct {
+type node[E, S, D any] struct {
 	items []E
 	// whole is the room for items from its beginning on, without an item, if items have been
 	// removed from the front: then items begins later in it.
 	whole []E
-	kids  []*node[E, S]
+	kids  []*node[E, S, D]
 	sums  []S
 	first []E
+	// known tells that details are those of the node: a scan has walked through the whole of it since
+	// it changed.
+	known   bool
+	details D
 }
 
-func (n *node[E, S]) leaf() bool { return n.kids == nil }
+func (n *node[E, S, D]) leaf() bool { return n.kids == nil }
 
 // New returns an empty tree.
-func New[E, S any, A Algebra[E, S]](alg A) *Tree[E, S, A] {
-	return &Tree[E, S, A]{alg: alg, root: &node[E, S]{items: make([]E, 0, fanout)}}
+func New[E, S, D any, A Algebra[E, S, D]](alg A) *Tree[E, S, D, A] {
+	return &Tree[E, S, D, A]{alg: alg, root: &node[E, S, D]{items: make([]E, 0, fanout)}}
 }
 
 // Len is the number of items.
-func (t *Tree[E, S, A]) Len() int { return t.size }
+func (t *Tree[E, S, D, A]) Len() int { return t.size }
 
 // Clear removes every item.
-func (t *Tree[E, S, A]) Clear() {
+func (t *Tree[E, S, D, A]) Clear() {
 	clear(t.root.items)
-	t.root = &node[E, S]{items: t.root.items[:0]}
+	t.root = &node[E, S, D]{items: t.root.items[:0]}
 	t.size = 0
 }
 
 // Sum is the summary of the whole tree.
-func (t *Tree[E, S, A]) Sum() S { return t.summary(t.root) }
+func (t *Tree[E, S, D, A]) Sum() S { return t.summary(t.root) }
 
-func (t *Tree[E, S, A]) summary(n *node[E, S]) S {
+func (t *Tree[E, S, D, A]) summary(n *node[E, S, D]) S {
 	if n.leaf() {
 		return t.alg.Summarise(n.items)
 	}
@@ -76,7 +89,7 @@ func (t *Tree[E, S, A]) summary(n *node[E, S]) S {
 }
 
 // Min returns the first item, or nil. It holds until the tree changes.
-func (t *Tree[E, S, A]) Min() *E {
+func (t *Tree[E, S, D, A]) Min() *E {
 	n := t.root
 	for !n.leaf() {
 		n = n.kids[0]
@@ -91,7 +104,7 @@ func (t *Tree[E, S, A]) Min() *E {
 // with an item it takes a pointer, and keeps none: an item that is passed by value is copied word
 // by word, which a queue would notice. The Algebra sees the pointer, so a variable of the caller is
 // allocated for it; a field of what the caller has anyway costs nothing.
-func (t *Tree[E, S, A]) Put(e *E) {
+func (t *Tree[E, S, D, A]) Put(e *E) {
 	if right := t.put(t.root, e); right != nil {
 		t.root = t.join(t.root, right)
 	}
@@ -99,7 +112,7 @@ func (t *Tree[E, S, A]) Put(e *E) {
 
 // Append is Put for an item that probably comes behind all others, as most do
 // in a queue: no summary need be taken anew where it does.
-func (t *Tree[E, S, A]) Append(e *E) {
+func (t *Tree[E, S, D, A]) Append(e *E) {
 	last := t.root
 	for !last.leaf() {
 		last = last.kids[len(last.kids)-1]
@@ -116,6 +129,7 @@ func (t *Tree[E, S, A]) Append(e *E) {
 	}
 	one := t.alg.Summarise(last.items[n:])
 	for node := t.root; !node.leaf(); node = node.kids[len(node.kids)-1] {
+		node.known = false
 		sum := &node.sums[len(node.sums)-1]
 		t.parts = append(t.parts[:0], *sum, one)
 		*sum = t.alg.Join(t.parts)
@@ -125,7 +139,8 @@ func (t *Tree[E, S, A]) Append(e *E) {
 // push appends *e to the items of a leaf. Items of a queue come at the end and go at the front. If
 // they have come to the end of their room, they move back to its beginning, at half the room at
 // most: so it costs O(1) an item, and takes no memory.
-func (n *node[E, S]) push(e *E) {
+func (n *node[E, S, D]) push(e *E) {
+	n.known = false
 	if len(n.items) == cap(n.items) {
 		if 2*len(n.items) <= cap(n.whole) {
 			n.items = append(n.whole, n.items...)
@@ -138,7 +153,7 @@ func (n *node[E, S]) push(e *E) {
 }
 
 // Remove takes out the item of e's rank and reports whether there was one.
-func (t *Tree[E, S, A]) Remove(e *E) bool {
+func (t *Tree[E, S, D, A]) Remove(e *E) bool {
 	found := t.remove(t.root, e)
 	for !t.root.leaf() && len(t.root.kids) == 1 {
 		t.root = t.root.kids[0]
@@ -146,22 +161,22 @@ func (t *Tree[E, S, A]) Remove(e *E) bool {
 	return found
 }
 
-func (t *Tree[E, S, A]) join(left, right *node[E, S]) *node[E, S] {
-	n := &node[E, S]{}
-	for i, kid := range []*node[E, S]{left, right} {
+func (t *Tree[E, S, D, A]) join(left, right *node[E, S, D]) *node[E, S, D] {
+	n := &node[E, S, D]{}
+	for i, kid := range []*node[E, S, D]{left, right} {
 		t.adopt(n, i, kid)
 	}
 	return n
 }
 
 // adopt inserts kid as n's i-th child.
-func (t *Tree[E, S, A]) adopt(n *node[E, S], i int, kid *node[E, S]) {
+func (t *Tree[E, S, D, A]) adopt(n *node[E, S, D], i int, kid *node[E, S, D]) {
 	n.kids = insert(n.kids, i, kid)
 	n.sums = insert(n.sums, i, t.summary(kid))
 	n.first = insert(n.first, i, kid.min())
 }
 
-func (n *node[E, S]) min() E {
+func (n *node[E, S, D]) min() E {
 	if n.leaf() {
 		return n.items[0]
 	}
@@ -169,7 +184,7 @@ func (n *node[E, S]) min() E {
 }
 
 // refresh recomputes what n knows of its i-th child, and drops an empty one.
-func (t *Tree[E, S, A]) refresh(n *node[E, S], i int) {
+func (t *Tree[E, S, D, A]) refresh(n *node[E, S, D], i int) {
 	kid := n.kids[i]
 	if len(kid.items) == 0 && len(kid.kids) == 0 {
 		n.kids = remove(n.kids, i)
@@ -183,7 +198,8 @@ func (t *Tree[E, S, A]) refresh(n *node[E, S], i int) {
 
 // put adds e under n. A node that grew over the fan-out is split; its right
 // half is returned for the parent to adopt.
-func (t *Tree[E, S, A]) put(n *node[E, S], e *E) *node[E, S] {
+func (t *Tree[E, S, D, A]) put(n *node[E, S, D], e *E) *node[E, S, D] {
+	n.known = false
 	if n.leaf() {
 		i := t.search(n.items, e)
 		if i < len(n.items) && !t.alg.Before(e, &n.items[i]) {
@@ -195,7 +211,7 @@ func (t *Tree[E, S, A]) put(n *node[E, S], e *E) *node[E, S] {
 		if len(n.items) <= fanout {
 			return nil
 		}
-		right := &node[E, S]{items: make([]E, 0, fanout+1)}
+		right := &node[E, S, D]{items: make([]E, 0, fanout+1)}
 		right.items = append(right.items, n.items[fanout/2:]...)
 		clear(n.items[fanout/2:])
 		n.items = n.items[:fanout/2]
@@ -211,7 +227,7 @@ func (t *Tree[E, S, A]) put(n *node[E, S], e *E) *node[E, S] {
 	if len(n.kids) <= fanout {
 		return nil
 	}
-	half := &node[E, S]{}
+	half := &node[E, S, D]{}
 	half.kids = append(half.kids, n.kids[fanout/2:]...)
 	half.sums = append(half.sums, n.sums[fanout/2:]...)
 	half.first = append(half.first, n.first[fanout/2:]...)
@@ -220,7 +236,7 @@ func (t *Tree[E, S, A]) put(n *node[E, S], e *E) *node[E, S] {
 	return half
 }
 
-func (t *Tree[E, S, A]) remove(n *node[E, S], e *E) bool {
+func (t *Tree[E, S, D, A]) remove(n *node[E, S, D], e *E) bool {
 	if n.leaf() {
 		i := t.search(n.items, e)
 		if i == len(n.items) || t.alg.Before(e, &n.items[i]) {
@@ -237,11 +253,13 @@ func (t *Tree[E, S, A]) remove(n *node[E, S], e *E) bool {
 			n.items = remove(n.items, i)
 		}
 		t.size--
+		n.known = false
 		return true
 	}
 	i := t.child(n, e)
 	found := t.remove(n.kids[i], e)
 	if found {
+		n.known = false
 		t.refresh(n, i)
 		t.mergeKids(n, i)
 	}
@@ -250,7 +268,7 @@ func (t *Tree[E, S, A]) remove(n *node[E, S], e *E) bool {
 
 // mergeKids keeps the tree flat as it shrinks: it joins the i-th child with a
 // neighbour where both together fill at most half a node.
-func (t *Tree[E, S, A]) mergeKids(n *node[E, S], i int) {
+func (t *Tree[E, S, D, A]) mergeKids(n *node[E, S, D], i int) {
 	if i+1 >= len(n.kids) {
 		i--
 	}
@@ -265,6 +283,7 @@ func (t *Tree[E, S, A]) mergeKids(n *node[E, S], i int) {
 	left.kids = append(left.kids, right.kids...)
 	left.sums = append(left.sums, right.sums...)
 	left.first = append(left.first, right.first...)
+	left.known = false
 	n.kids = remove(n.kids, i+1)
 	n.sums = remove(n.sums, i+1)
 	n.first = remove(n.first, i+1)
@@ -272,7 +291,7 @@ func (t *Tree[E, S, A]) mergeKids(n *node[E, S], i int) {
 }
 
 // search returns the first position in items that is not before e.
-func (t *Tree[E, S, A]) search(items []E, e *E) int {
+func (t *Tree[E, S, D, A]) search(items []E, e *E) int {
 	lo, hi := 0, len(items)
 	for lo < hi {
 		mid := int(uint(lo+hi) / 2)
@@ -286,7 +305,7 @@ func (t *Tree[E, S, A]) search(items []E, e *E) int {
 }
 
 // child is the child of n in whose range e falls.
-func (t *Tree[E, S, A]) child(n *node[E, S], e *E) int {
+func (t *Tree[E, S, D, A]) child(n *node[E, S, D], e *E) int {
 	lo, hi := 1, len(n.first)
 	for lo < hi {
 		mid := int(uint(lo+hi) / 2)
@@ -301,12 +320,12 @@ func (t *Tree[E, S, A]) child(n *node[E, S], e *E) int {
 
 // Scan shows the items to v in order, subtree by subtree, passing over those
 // that v skips. The tree must not change meanwhile.
-func (t *Tree[E, S, A]) Scan(v Visitor[E, S]) { scan(t.root, v) }
+func (t *Tree[E, S, D, A]) Scan(v Visitor[E, S, D]) { t.scan(t.root, v) }
 
 // ScanAfter is Scan for the items that come after e.
-func (t *Tree[E, S, A]) ScanAfter(e *E, v Visitor[E, S]) { t.scanAfter(t.root, e, v) }
+func (t *Tree[E, S, D, A]) ScanAfter(e *E, v Visitor[E, S, D]) { t.scanAfter(t.root, e, v) }
 
-func (t *Tree[E, S, A]) scanAfter(n *node[E, S], e *E, v Visitor[E, S]) bool {
+func (t *Tree[E, S, D, A]) scanAfter(n *node[E, S, D], e *E, v Visitor[E, S, D]) bool {
 	if n.leaf() {
 		i := t.search(n.items, e)
 		if i < len(n.items) && !t.alg.Before(e, &n.items[i]) {
@@ -315,27 +334,53 @@ func (t *Tree[E, S, A]) scanAfter(n *node[E, S], e *E, v Visitor[E, S]) bool {
 		return i == len(n.items) || v.Visit(n.items[i:])
 	}
 	i := t.child(n, e)
-	if !t.scanAfter(n.kids[i], e, v) {
-		return false
+	return t.scanAfter(n.kids[i], e, v) && t.scanKids(n, i+1, v)
+}
+
+func (t *Tree[E, S, D, A]) scan(n *node[E, S, D], v Visitor[E, S, D]) bool {
+	if n.leaf() {
+		return len(n.items) == 0 || v.Visit(n.items)
 	}
-	for i++; i < len(n.kids); i++ {
-		if !v.Skip(n.sums[i]) && !scan(n.kids[i], v) {
+	return t.scanKids(n, 0, v)
+}
+
+// scanKids shows the items under the kids of n to v, from the i-th kid on.
+func (t *Tree[E, S, D, A]) scanKids(n *node[E, S, D], i int, v Visitor[E, S, D]) bool {
+	for ; i < len(n.kids); i++ {
+		kid := n.kids[i]
+		if v.Skip(n.sums[i], kid.knownDetails()) {
+			continue
+		}
+		if !t.scan(kid, v) {
 			return false
+		}
+		if !kid.known { // nothing in it was what v looks for: the next scan may see that at a look
+			t.detail(kid)
 		}
 	}
 	return true
 }
 
-func scan[E, S any](n *node[E, S], v Visitor[E, S]) bool {
+// knownDetails returns the details of n, or nil where they are not known.
+func (n *node[E, S, D]) knownDetails() *D {
+	if n.known {
+		return &n.details
+	}
+	return nil
+}
+
+// detail takes the details of n.
+func (t *Tree[E, S, D, A]) detail(n *node[E, S, D]) {
+	n.known = true
 	if n.leaf() {
-		return len(n.items) == 0 || v.Visit(n.items)
+		t.alg.Detail(&n.details, n.items)
+		return
 	}
-	for i, kid := range n.kids {
-		if !v.Skip(n.sums[i]) && !scan(kid, v) {
-			return false
-		}
+	t.parted = t.parted[:0]
+	for _, kid := range n.kids {
+		t.parted = append(t.parted, kid.knownDetails())
 	}
-	return true
+	t.alg.JoinDetails(&n.details, n.sums, t.parted)
 }
 
 func insert[T any](s []T, i int, v T) []T {

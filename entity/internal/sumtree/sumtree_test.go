@@ -39,6 +39,47 @@ func (amounts) Join(parts []total) total {
 	return t
 }
 
+// Details are the items themselves, as far as they are known.
+type detail struct {
+	items   []amount
+	unknown int // items of parts without details
+}
+
+func (amounts) Detail(d *detail, items []amount) {
+	d.items, d.unknown = append(d.items[:0], items...), 0
+}
+
+func (amounts) JoinDetails(d *detail, sums []total, parts []*detail) {
+	d.items, d.unknown = d.items[:0], 0
+	for i, p := range parts {
+		if p == nil {
+			d.unknown += sums[i].count
+			continue
+		}
+		d.items, d.unknown = append(d.items, p.items...), d.unknown+p.unknown
+	}
+}
+
+func newTree() *Tree[amount, total, detail, amounts] { return New[amount, total, detail](amounts{}) }
+
+// checkDetails fails where a node keeps details which are not those of its items. It returns the
+// items under n and the number of nodes that keep details.
+func checkDetails(t require.TestingT, n *node[amount, total, detail]) (under []amount, known int) {
+	under = append(under, n.items...)
+	for _, kid := range n.kids {
+		items, k := checkDetails(t, kid)
+		under, known = append(under, items...), known+k
+	}
+	if n.known {
+		known++
+		require.Equal(t, len(under), len(n.details.items)+n.details.unknown)
+		if n.details.unknown == 0 {
+			require.Equal(t, under, append([]amount(nil), n.details.items...))
+		}
+	}
+	return under, known
+}
+
 // model is the tree's meaning: a sorted slice.
 type model []amount
 
@@ -59,9 +100,13 @@ type collector struct {
 	items   []amount
 	skipped total
 	skip    func(total) bool
+	only    int // if above 0, the one key that is looked for
 }
 
-func (c *collector) Skip(t total) bool {
+func (c *collector) Skip(t total, d *detail) bool {
+	if c.only > 0 {
+		return d != nil && d.unknown == 0 && !slices.ContainsFunc(d.items, func(a amount) bool { return a.key == c.only })
+	}
 	if c.skip == nil || !c.skip(t) {
 		return false
 	}
@@ -86,7 +131,7 @@ func drawModel(t *rapid.T) model {
 
 func TestTreeIsASortedSlice(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		tree, want := New(amounts{}), model{}
+		tree, want := newTree(), model{}
 		keys := rapid.IntRange(0, rapid.SampledFrom([]int{10, 100, 3000}).Draw(t, "range"))
 		steps := rapid.IntRange(1, 3000).Draw(t, "steps")
 		growing := true
@@ -97,6 +142,9 @@ func TestTreeIsASortedSlice(t *testing.T) {
 			if rapid.IntRange(0, 500).Draw(t, "fill") == 0 {
 				want = drawModel(t)
 				tree.Fill(want)
+			}
+			if rapid.IntRange(0, 20).Draw(t, "scan") == 0 { // details are kept from here on
+				tree.Scan(&collector{})
 			}
 			key := keys.Draw(t, "key")
 			if growing == (rapid.IntRange(0, 3).Draw(t, "op") > 0) {
@@ -116,6 +164,7 @@ func TestTreeIsASortedSlice(t *testing.T) {
 			}
 		}
 		require.Equal(t, len(want), tree.Len())
+		checkDetails(t, tree.root)
 		var all collector
 		tree.Scan(&all)
 		require.Equal(t, []amount(want), append([]amount{}, all.items...))
@@ -143,7 +192,7 @@ func TestAFilledTreeIsFlatAndTakesNoMemoryAnew(t *testing.T) {
 	for i := range items {
 		items[i] = amount{i, 1}
 	}
-	tree := New(amounts{})
+	tree := newTree()
 	tree.Fill(items)
 	require.Len(t, tree.root.kids, 32)
 	for _, leaf := range tree.root.kids {
@@ -157,7 +206,7 @@ func TestAFilledTreeIsFlatAndTakesNoMemoryAnew(t *testing.T) {
 }
 
 func TestScanSkipsWholeSubtrees(t *testing.T) {
-	tree := New(amounts{})
+	tree := newTree()
 	for key := range 10_000 {
 		tree.Put(&amount{key, 1})
 	}
@@ -167,8 +216,37 @@ func TestScanSkipsWholeSubtrees(t *testing.T) {
 	require.Equal(t, 10_000, len(c.items)+c.skipped.count, "nothing is both skipped and shown, or neither")
 }
 
+// The first scan that finds nothing in a subtree has its details kept; the next one passes over the
+// subtree by them, until the subtree changes.
+func TestAWalkInVainIsNotWalkedAgain(t *testing.T) {
+	tree := newTree()
+	for key := range 10_000 {
+		tree.Put(&amount{2 * key, 1})
+	}
+	look := func() int {
+		c := collector{only: 7} // no such key
+		tree.Scan(&c)
+		return len(c.items)
+	}
+	require.Equal(t, 10_000, look())
+	_, known := checkDetails(t, tree.root)
+	require.Greater(t, known, 10_000/fanout)
+	require.Zero(t, look())
+
+	tree.Put(&amount{5001, 1})
+	require.LessOrEqual(t, look(), fanout+1, "the leaf that changed, or the halves of it")
+	require.Zero(t, look())
+	tree.Remove(&amount{key: 9000})
+	require.LessOrEqual(t, look(), fanout+1)
+	tree.Append(&amount{key: 30_000})
+	require.LessOrEqual(t, look(), fanout+1)
+	require.Zero(t, look())
+	tree.Put(&amount{7, 1})
+	require.NotZero(t, look(), "what is looked for has come")
+}
+
 func TestTreeStaysFlatAsItShrinks(t *testing.T) {
-	tree := New(amounts{})
+	tree := newTree()
 	for key := range 100_000 {
 		tree.Put(&amount{key, 1})
 	}
@@ -186,7 +264,7 @@ func TestTreeStaysFlatAsItShrinks(t *testing.T) {
 // room time and again, keeps all of them, and takes no memory for that.
 func TestAQueueKeepsItsRoom(t *testing.T) {
 	for _, length := range []int{0, 1, 5, fanout - 1} {
-		tree, key := New(amounts{}), 0
+		tree, key := newTree(), 0
 		item := &amount{}
 		come := func() {
 			*item = amount{key, key % 7}
