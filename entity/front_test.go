@@ -57,6 +57,9 @@ func TestAFrontNeverDeniesARequestThatFits(t *testing.T) {
 			require.Less(t, steps[i].nodes, steps[i+1].nodes)
 			require.Greater(t, steps[i].length, steps[i+1].length)
 		}
+		for _, r := range requests {
+			require.True(t, fits(steps, r.nodes, r.length), "%v of %v deny %v", steps, requests, r)
+		}
 		for range 50 {
 			nodes, length := number.Draw(t, "free"), des.Time(number.Draw(t, "time"))
 			want := fits(requests, nodes, length)
@@ -75,7 +78,10 @@ type narrow struct {
 }
 
 func (p narrow) FitsAt(_ des.Time, nodes int, length des.Time) (bool, int, des.Time) {
-	return nodes <= p.nodes && length <= p.length, nodes, length
+	if nodes > p.nodes {
+		return false, p.nodes + 1, 0
+	}
+	return length <= p.length, nodes, length
 }
 
 func (p narrow) Find(req Request, from, _ des.Time) (Window, bool) {

@@ -233,16 +233,36 @@ func TestAWalkInVainIsNotWalkedAgain(t *testing.T) {
 	require.Greater(t, known, 10_000/fanout)
 	require.Zero(t, look())
 
-	tree.Put(&amount{5001, 1})
-	require.LessOrEqual(t, look(), fanout+1, "the leaf that changed, or the halves of it")
-	require.Zero(t, look())
-	tree.Remove(&amount{key: 9000})
-	require.LessOrEqual(t, look(), fanout+1)
-	tree.Append(&amount{key: 30_000})
-	require.LessOrEqual(t, look(), fanout+1)
-	require.Zero(t, look())
+	for _, change := range []func(){
+		func() { tree.Put(&amount{5001, 1}) },
+		func() { tree.Remove(&amount{key: 9000}) },
+		func() { tree.Append(&amount{key: 30_000}) },
+		func() { tree.Append(&amount{key: 30_001}) },
+	} {
+		change()
+		looked := look()
+		require.Positive(t, looked)
+		require.LessOrEqual(t, looked, fanout+1, "the leaf that changed, or the halves of it")
+		require.Zero(t, look())
+	}
 	tree.Put(&amount{7, 1})
 	require.NotZero(t, look(), "what is looked for has come")
+}
+
+// The last leaf is joined with the one before it, whose details are then those of fewer items.
+func TestLeavesThatAreJoinedLoseTheirDetails(t *testing.T) {
+	tree := newTree()
+	for key := range 500 {
+		tree.Put(&amount{key, 1})
+	}
+	for key := 0; key < 500; key += 2 {
+		tree.Remove(&amount{key: key})
+	}
+	for key := 499; key > 100; key -= 2 {
+		tree.Scan(&collector{})
+		tree.Remove(&amount{key: key})
+		checkDetails(t, tree.root)
+	}
 }
 
 func TestTreeStaysFlatAsItShrinks(t *testing.T) {
