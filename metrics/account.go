@@ -69,9 +69,6 @@ type Account struct {
 	// are not set, the metascheduler to which the account is attached sets them.
 	Policy     string
 	Processors int
-	// Of, if set, returns what withheld capacity counts as; UseDown otherwise.
-	Of func(h *entity.Hold) Use
-
 	meta  *entity.Metascheduler
 	begun bool
 	// from is the beginning of the span, and at its end so far.
@@ -173,16 +170,13 @@ func (a *Account) Returned(h *entity.Hold) { a.withheld(h, a.meta.Simulator().No
 // withheld records that a hold takes its capacity (times = 1), or gives it back (-1), from the
 // instant from until the hold ends.
 func (a *Account) withheld(h *entity.Hold, from des.Time, times int64) {
-	use, w := UseDown, h.Window()
-	if a.Of != nil {
-		use = a.Of(h)
-	}
+	w := h.Window()
 	from = max(from, w.Start)
 	if w.Tasks == nil {
-		a.take(use, from, w.End, times*int64(w.Nodes))
+		a.take(UseDown, from, w.End, times*int64(w.Nodes))
 	}
 	for _, t := range w.Tasks {
-		a.take(use, from, t.End, times)
+		a.take(UseDown, from, t.End, times)
 	}
 }
 

@@ -32,9 +32,9 @@ func (b Bill) plus(o Bill) Bill { return Bill{b.Cost + o.Cost, b.Paid + o.Paid, 
 // before their jobs started are paid back, and are in no bill.
 type Bills struct {
 	Ledger *flow.Ledger
-	// Told, if set, hears of every attempt that is over: of its number, from 1, and
+	// told, if set, hears of every attempt that is over: of its number, from 1, and
 	// what each task cost and its node's owner was paid.
-	Told func(r *entity.Run, number int, a *entity.Attempt, cost, paid []flow.Money)
+	told func(r *entity.Run, number int, a *entity.Attempt, cost, paid []flow.Money)
 
 	// total is the bill of all jobs; jobs are the bills by Job.ID that Job has not handed out, nil
 	// if nobody asks for them.
@@ -109,8 +109,8 @@ func (b *Bills) Observe(e entity.JobEvent) {
 	if b.jobs != nil {
 		b.jobs[r.ID] = b.jobs[r.ID].plus(bill)
 	}
-	if b.Told != nil {
-		b.Told(r, number, &a, cost, b.paid)
+	if b.told != nil {
+		b.told(r, number, &a, cost, b.paid)
 	}
 }
 

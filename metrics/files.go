@@ -184,4 +184,4 @@ func WriteSummaryFile(path string, rows []Summary) error {
 }
 
 // WriteFile writes the manifest under the name path.
-func (m *Manifest) WriteFile(path string) error { return atomicfile.Write(path, m.Write) }
+func (m *Manifest) WriteFile(path string) error { return atomicfile.Write(path, m.write) }

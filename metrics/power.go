@@ -659,9 +659,6 @@ func (s *PowerSpan) Close() error {
 	return s.text.Flush()
 }
 
-// Close closes the span of the meter, which others may share.
-func (m *PowerMeter) Close() error { return m.Span.Close() }
-
 // Job returns what r's processors or nodes have drawn while it ran, earlier attempts included: the
 // power of busy ones over the time in which r had them. Other jobs on the node do not make it
 // less.

@@ -85,8 +85,8 @@ type ManifestRun struct {
 	Unbounded string `json:"unbounded,omitempty"`
 }
 
-// Write writes the manifest as JSON.
-func (m *Manifest) Write(w io.Writer) error {
+// write writes the manifest as JSON.
+func (m *Manifest) write(w io.Writer) error {
 	enc := json.NewEncoder(w)
 	enc.SetIndent("", "  ")
 	if err := enc.Encode(m); err != nil {

@@ -38,7 +38,7 @@ func NewTaskWriter(w io.Writer) *TaskWriter {
 // tasks cost; bills must be among the observers as well.
 func (w *TaskWriter) Of(bills *Bills, siteOf func(*entity.Node) string) *SiteTasks {
 	s := &SiteTasks{to: w, siteOf: siteOf}
-	bills.Told = s.attempt
+	bills.told = s.attempt
 	w.sites = append(w.sites, s)
 	return s
 }

@@ -58,21 +58,21 @@ func Cached(dir, name string) (path string) {
 	return ""
 }
 
-// NotFetchedError reports that a log of the catalogue is not in the cache. Its text has the command
+// notFetchedError reports that a log of the catalogue is not in the cache. Its text has the command
 // that fetches the log.
-type NotFetchedError struct {
+type notFetchedError struct {
 	Path string // as it was given
 	Log  Log
 }
 
-func (e *NotFetchedError) Error() string {
+func (e *notFetchedError) Error() string {
 	return fmt.Sprintf("%s: there is no such file, and the log has not been fetched: run 'gridslot trace fetch %s', and ask for it by that name", e.Path, e.Log.Name)
 }
 
 // NamesakesError reports a name that is neither a file nor a log of the catalogue, but a part
 // of the names of such logs: "KTH-SP2".
 type NamesakesError struct {
-	Path string // as it was given
+	path string // as it was given
 	Logs []Log  // whose names contain it, at least one
 }
 
@@ -81,7 +81,7 @@ func (e *NamesakesError) Error() string {
 	for i, log := range e.Logs {
 		names[i] = log.Name
 	}
-	return fmt.Sprintf("%s: there is no such file; the archive has %s: run 'gridslot trace fetch %s', and ask for it by that name", e.Path, strings.Join(names, ", "), names[len(names)-1])
+	return fmt.Sprintf("%s: there is no such file; the archive has %s: run 'gridslot trace fetch %s', and ask for it by that name", e.path, strings.Join(names, ", "), names[len(names)-1])
 }
 
 // namesakes returns the logs of the catalogue whose names contain a name of three letters or more,
@@ -102,7 +102,7 @@ func namesakes(name string) (logs []Log) {
 // Find returns the path of a log that is named by a path or by its name: the file at path if there
 // is one, otherwise the log of that name in the cache. Find fetches nothing.
 //
-// If there is neither, a name of the catalogue gives a *NotFetchedError, a part of such names gives
+// If there is neither, a name of the catalogue gives a *notFetchedError, a part of such names gives
 // a *NamesakesError, and any other path is returned unchanged.
 func Find(path string) (string, error) { return FindBeside("", path) }
 
@@ -123,7 +123,7 @@ func FindBeside(dir, path string) (string, error) {
 		}
 	}
 	if log, ok := Known(base); ok {
-		return "", &NotFetchedError{file, log}
+		return "", &notFetchedError{file, log}
 	}
 	if logs := namesakes(base); base == path && len(logs) > 0 {
 		return "", &NamesakesError{file, logs}

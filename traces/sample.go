@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// SampleName is the file name of the sample trace.
-const SampleName = "sample.swf.gz"
+// sampleName is the file name of the sample trace.
+const sampleName = "sample.swf.gz"
 
 //go:generate go run ./internal/mksample sample.swf.gz
 
@@ -24,5 +24,5 @@ var sample string // a string, so that nothing can write to it
 // sessions stand in fields 17 and 18. Every call returns a reader of its own, at
 // the beginning.
 func Sample() (name string, content io.Reader) {
-	return SampleName, strings.NewReader(sample)
+	return sampleName, strings.NewReader(sample)
 }

@@ -20,7 +20,7 @@ import (
 
 func TestSampleIsATraceOf5000JobsOn128Processors(t *testing.T) {
 	name, content := Sample()
-	require.Equal(t, SampleName, name)
+	require.Equal(t, sampleName, name)
 	r, err := gzip.NewReader(content)
 	require.NoError(t, err)
 	swf := workload.NewReader(r)
@@ -197,7 +197,7 @@ func TestAFileInPlaceGoesBeforeTheCacheAndThatBeforeTheCatalogue(t *testing.T) {
 	for _, path := range []string{name, name + packed, filepath.Join("folder", name)} {
 		_, err = Find(path)
 		require.EqualError(t, err, path+": there is no such file, and the log has not been fetched: run 'gridslot trace fetch "+name+"', and ask for it by that name")
-		var missing *NotFetchedError
+		var missing *notFetchedError
 		require.ErrorAs(t, err, &missing)
 		require.Equal(t, name, missing.Log.Name)
 	}

@@ -50,8 +50,8 @@
 // first lines of each; nothing is dropped in silence, and the lines read are the
 // sum of the jobs, the damaged lines and those left out. What is never guessed is
 // an error: input that is no SWF (ErrNotSWF), an archive that ends too early
-// (ErrTruncated), submissions that go backwards (OrderError, unless
-// Options.Sort), and in strict mode any damaged line (LineError). A header that
+// (errTruncated), submissions that go backwards (OrderError, unless
+// Options.Sort), and in strict mode any damaged line (lineError). A header that
 // disagrees with its records is only noted, because in cleaned logs it counts the
 // jobs that have been cleaned away.
 package workload

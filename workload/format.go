@@ -261,7 +261,7 @@ func (swfFormat) Read(in *Input, _ *Header) (RecordReader, error) {
 		return nil, err
 	}
 	r := NewReader(text)
-	r.Name, r.Strict, r.Examples, r.CheckNumbers = in.Name(), in.Strict, in.Examples, in.CheckNumbers
+	r.Name, r.strict, r.examples, r.checkNumbers = in.Name(), in.Strict, in.Examples, in.CheckNumbers
 	return r, nil
 }
 
@@ -343,12 +343,12 @@ func (a *Account) Add(line int64, column string, why Reason, text []byte) {
 }
 
 // Damage counts a damaged line, which is left out. The text is the damaged part, and want what was
-// expected in its place. In strict mode Damage returns a *LineError, with which the reader must
+// expected in its place. In strict mode Damage returns a *lineError, with which the reader must
 // end.
 func (a *Account) Damage(line int64, column string, why Reason, text []byte, want string) error {
 	a.report.addColumn(line, column, why, text)
 	if a.Strict {
-		return &LineError{Name: a.Name, Finding: Finding{Line: line, Column: column, Reason: why, Text: clip(text)}, Want: want}
+		return &lineError{Name: a.Name, Finding: Finding{Line: line, Column: column, Reason: why, Text: clip(text)}, Want: want}
 	}
 	return nil
 }
@@ -368,7 +368,7 @@ func (a *Account) Ended() error {
 }
 
 // Take judges the record of a line. A record with an impossible size or sign is damaged: ok is
-// false, and in strict mode the error, a *LineError, must end the reading. For any other record
+// false, and in strict mode the error, a *lineError, must end the reading. For any other record
 // Take calls Took.
 func (a *Account) Take(line int64, rec *Record) (ok bool, err error) {
 	if f, why := rec.wrong(); f > 0 {

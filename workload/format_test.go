@@ -118,7 +118,7 @@ func TestALogOfAnyFormatIsRecognisedSortedAndAccountedFor(t *testing.T) {
 	require.EqualValues(t, 3, r.Jobs)
 	require.EqualValues(t, 1, r.Count(TooFewFields))
 	require.EqualValues(t, 1, r.Count(BackwardsSubmission))
-	require.EqualValues(t, 1, r.Count(AboveMaxProcs))
+	require.EqualValues(t, 1, r.Count(aboveMaxProcs))
 	require.Equal(t, `line 4: gpus: too few fields: "damaged"`, r.Examples(TooFewFields)[0].String())
 }
 

@@ -151,10 +151,10 @@ func (s *JobStream) ordered(from source) source {
 			}
 			return j, line
 		}
-		e := &OrderError{Name: s.trace.Name, Line: line, Job: j.ID, Back: latest - j.Submit}
+		e := &OrderError{name: s.trace.Name, line: line, job: j.ID, back: latest - j.Submit}
 		for s.reader.Next() {
 		}
-		e.Total = s.Report().Count(BackwardsSubmission)
+		e.total = s.Report().Count(BackwardsSubmission)
 		s.err = errors.Join(e, s.reader.Err())
 		return nil, 0
 	}
@@ -293,16 +293,16 @@ func (s *JobStream) Close() error {
 // OrderError reports a job that was submitted before the job above it. A simulation reads jobs as
 // its clock advances, so they must come in order.
 type OrderError struct {
-	Name  string   // of the trace
-	Line  int64    // where the job stands, from 1
-	Job   int64    // its number
-	Back  des.Time // how far before the job above
-	Total int64    // submissions in the whole file that go backwards
+	name  string   // of the trace
+	line  int64    // where the job stands, from 1
+	job   int64    // its number
+	back  des.Time // how far before the job above
+	total int64    // submissions in the whole file that go backwards
 }
 
 func (e *OrderError) Error() string {
 	return fmt.Sprintf("%s:%d: job %d was submitted %v s before the job above it, and a simulation needs jobs in the order of submission; %d lines of the file go backwards: --sort puts them in order",
-		e.Name, e.Line, e.Job, e.Back, e.Total)
+		e.name, e.line, e.job, e.back, e.total)
 }
 
 // OfferedLoad is the load that the selected jobs (Skip, First) offer to the

@@ -53,11 +53,11 @@ func TestRecordsThatMakeNoJobAreCountedByReason(t *testing.T) {
 		line string
 		why  Reason
 	}{
-		{line(1, 0, 0, -1, 8, 10, 5), CancelledBeforeStart},
-		{line(1, 0, -1, 8, 8, 10, 5), CancelledBeforeStart},
-		{line(1, 0, 5, -1, 0, 10, 5), CancelledBeforeStart},
-		{line(1, 0, -1, 8, 8, 10, 1), NoRuntime},
-		{line(1, 0, 5, -1, 0, 10, 1), NoProcessors},
+		{line(1, 0, 0, -1, 8, 10, 5), cancelledBeforeStart},
+		{line(1, 0, -1, 8, 8, 10, 5), cancelledBeforeStart},
+		{line(1, 0, 5, -1, 0, 10, 5), cancelledBeforeStart},
+		{line(1, 0, -1, 8, 8, 10, 1), noRuntime},
+		{line(1, 0, 5, -1, 0, 10, 1), noProcessors},
 		{line(1, -1, 5, 1, 1, 10, 2), PartialRun},
 	} {
 		trace := fromText(t, Options{}, c.line)
@@ -73,7 +73,7 @@ func TestCancelledWhileRunningIsAJob(t *testing.T) {
 func TestJobOfNoTimeIsAJob(t *testing.T) {
 	trace := fromText(t, Options{}, line(1, 0, 0, 8, 8, 10, 1))
 	require.Zero(t, jobsOf(t, trace)[0].Runtime)
-	require.EqualValues(t, 1, trace.Report().Count(ZeroRuntime))
+	require.EqualValues(t, 1, trace.Report().Count(zeroRuntime))
 }
 
 func TestBurstsOfAJobReadAsAWholeAreLeftOut(t *testing.T) {
@@ -97,7 +97,7 @@ func TestSizeConventions(t *testing.T) {
 	} {
 		trace := fromText(t, Options{Conventions: Conventions{ProcsFrom: c.from}}, line(1, 0, 5, c.allocated, c.requested, 10, 1))
 		require.Equal(t, c.want, jobsOf(t, trace)[0].Request.Nodes, "%+v", c)
-		require.Equal(t, c.filled, trace.Report().Count(SizeFilled), "%+v", c)
+		require.Equal(t, c.filled, trace.Report().Count(sizeFilled), "%+v", c)
 	}
 }
 
@@ -111,17 +111,17 @@ func TestEstimateConventions(t *testing.T) {
 		why           Reason
 	}{
 		{Options{}, 100, 200, 200, BackwardsSubmission},
-		{Options{}, 100, -1, 100, EstimateFilled},
-		{Options{}, 100, 0, 100, EstimateFilled},
-		{Options{Conventions: Conventions{MissingEstimate: value}}, 10, -1, 60, EstimateFilled},
-		{Options{Conventions: Conventions{MissingEstimate: value}}, 100, -1, 60, RuntimeAboveEstimate},
-		{Options{}, 0, -1, 1, EstimateBelowSecond},
-		{Options{}, 100, 50, 50, RuntimeAboveEstimate},
-		{Options{Conventions: Conventions{Overrun: entity.OverrunExtend}}, 100, 50, 50, RuntimeAboveEstimate},
-		{Options{Conventions: Conventions{Overrun: entity.OverrunRaise}}, 100, 50, 100, EstimateRaised},
+		{Options{}, 100, -1, 100, estimateFilled},
+		{Options{}, 100, 0, 100, estimateFilled},
+		{Options{Conventions: Conventions{MissingEstimate: value}}, 10, -1, 60, estimateFilled},
+		{Options{Conventions: Conventions{MissingEstimate: value}}, 100, -1, 60, runtimeAboveEstimate},
+		{Options{}, 0, -1, 1, estimateBelowSecond},
+		{Options{}, 100, 50, 50, runtimeAboveEstimate},
+		{Options{Conventions: Conventions{Overrun: entity.OverrunExtend}}, 100, 50, 50, runtimeAboveEstimate},
+		{Options{Conventions: Conventions{Overrun: entity.OverrunRaise}}, 100, 50, 100, estimateRaised},
 		{Options{Conventions: Conventions{Estimates: Estimates{Kind: EstimatesExact}}}, 100, 50, 100, BackwardsSubmission},
 		{Options{Conventions: Conventions{Estimates: factor(2.5)}}, 100, 50, 250, BackwardsSubmission},
-		{Options{Conventions: Conventions{Estimates: factor(0.5)}}, 100, 500, 50, RuntimeAboveEstimate},
+		{Options{Conventions: Conventions{Estimates: factor(0.5)}}, 100, 500, 50, runtimeAboveEstimate},
 		{Options{Conventions: Conventions{Estimates: factor(1e6)}}, 1e9, 1, 1e12, BackwardsSubmission},
 	} {
 		trace := fromText(t, c.o, line(1, 0, c.run, 4, 4, c.estimate, 1))
@@ -135,7 +135,7 @@ func TestEstimateConventions(t *testing.T) {
 func TestJobsWithoutEstimateCanBeLeftOut(t *testing.T) {
 	trace := fromText(t, Options{Conventions: Conventions{MissingEstimate: MissingEstimate{Kind: MissingDrop}}}, line(1, 0, 5, 4, 4, -1, 1), line(2, 0, 5, 4, 4, 9, 1))
 	require.Len(t, jobsOf(t, trace), 1)
-	require.EqualValues(t, 1, trace.Report().Count(NoEstimate))
+	require.EqualValues(t, 1, trace.Report().Count(noEstimate))
 }
 
 func TestModelledEstimatesAreTheSameInEveryReading(t *testing.T) {
@@ -180,7 +180,7 @@ func TestEstimatesOfTheFModelAreThoseOfTheSeedAndTheJob(t *testing.T) {
 func TestOwnersBeyondRangeAreUnknown(t *testing.T) {
 	trace := fromText(t, Options{}, withField(12, "4294967296"))
 	require.EqualValues(t, Unknown, jobsOf(t, trace)[0].User)
-	require.EqualValues(t, 1, trace.Report().Count(OwnerBeyondRange))
+	require.EqualValues(t, 1, trace.Report().Count(ownerBeyondRange))
 }
 
 func submits(jobs []*entity.Job) (s []float64) {
@@ -314,7 +314,7 @@ func TestStrictTraceStopsAtDamage(t *testing.T) {
 	trace := fromText(t, Options{Reading: Reading{Strict: true}}, line(1, 0, 5, 4, 4, 9, 1), "1 2 3")
 	for range trace.Jobs() {
 	}
-	var damage *LineError
+	var damage *lineError
 	require.ErrorAs(t, trace.Err(), &damage)
 	require.EqualValues(t, 3, damage.Line)
 }
@@ -324,7 +324,7 @@ func TestASortedTraceThatIsDamagedGivesNoJob(t *testing.T) {
 	for j := range trace.Jobs() {
 		require.Fail(t, "the order of jobs is not known", "%v", j)
 	}
-	var damaged *LineError
+	var damaged *lineError
 	require.ErrorAs(t, trace.Err(), &damaged)
 	require.EqualValues(t, 4, damaged.Line)
 }
@@ -337,7 +337,7 @@ func TestFindingsSayWhereTheyAre(t *testing.T) {
 	for why, want := range map[Reason]Finding{
 		Skipped:          {Line: 2, Reason: Skipped, Text: "job 1"},
 		RuntimeCut:       {Line: 3, Field: 4, Reason: RuntimeCut, Text: "job 2"},
-		OwnerBeyondRange: {Line: 4, Field: 13, Reason: OwnerBeyondRange, Text: "99999999999"},
+		ownerBeyondRange: {Line: 4, Field: 13, Reason: ownerBeyondRange, Text: "99999999999"},
 	} {
 		require.Equal(t, []Finding{want}, trace.Report().Examples(why), "%v", why)
 	}

@@ -240,8 +240,8 @@ func (u unpacker) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// ErrTruncated marks a compressed file that ends too early.
-var ErrTruncated = errors.New("the compressed file is truncated")
+// errTruncated marks a compressed file that ends too early.
+var errTruncated = errors.New("the compressed file is truncated")
 
 // unpackError says what a failure to unpack means, and what is to be done. An error of the file below
 // stays as it is.
@@ -249,7 +249,7 @@ func unpackError(err error) error {
 	var path *os.PathError
 	switch {
 	case errors.Is(err, io.ErrUnexpectedEOF) || err == io.EOF:
-		return fmt.Errorf("%w: it ends in the middle; fetch it again", ErrTruncated)
+		return fmt.Errorf("%w: it ends in the middle; fetch it again", errTruncated)
 	case errors.As(err, &path):
 		return err
 	}

@@ -95,7 +95,7 @@ func TestTruncatedArchiveIsAnErrorThatNamesTheLine(t *testing.T) {
 				}
 				err = trace.Err()
 			}
-			require.ErrorIs(t, err, ErrTruncated, "%s cut at %d of %d", name, cut, len(data))
+			require.ErrorIs(t, err, errTruncated, "%s cut at %d of %d", name, cut, len(data))
 			require.ErrorContains(t, err, name+": after line ")
 		}
 	}
@@ -103,7 +103,7 @@ func TestTruncatedArchiveIsAnErrorThatNamesTheLine(t *testing.T) {
 
 func TestTruncatedArchiveHeaderIsAnError(t *testing.T) {
 	_, err := OpenSWF(stored(t, "a.swf.gz", gzipped(t, sound)[:5]))
-	require.ErrorIs(t, err, ErrTruncated)
+	require.ErrorIs(t, err, errTruncated)
 }
 
 func TestDamagedArchiveIsAnError(t *testing.T) {

@@ -37,7 +37,7 @@ type Reading struct {
 
 	Procs        int       // processors of the machine; 0 = what the header says
 	Strict       bool      // the first damaged line is an error
-	CheckNumbers bool      // find every job number given twice; see Reader.CheckNumbers
+	CheckNumbers bool      // find every job number given twice; see Reader.checkNumbers
 	Examples     int       // how many findings of each reason a report keeps; DefaultExamples where 0
 	Stdin        io.Reader // what the path "-" reads; os.Stdin where nil
 }

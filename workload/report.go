@@ -15,19 +15,19 @@ import (
 // of which no job could be made, jobs that were changed on the way, and what is
 // merely worth knowing.
 
-// Class is the consequence of a finding for its line or job.
-type Class uint8
+// class is the consequence of a finding for its line or job.
+type class uint8
 
 const (
-	Damaged Class = iota // the line is no SWF record: left out, or an error in strict mode
+	Damaged class = iota // the line is no SWF record: left out, or an error in strict mode
 	LeftOut              // a sound record that makes no job
 	Changed              // the job was kept, with something filled in or altered
 	Noted                // kept as it is; worth knowing
 )
 
-var classes = enum.Of[Class]("class of findings", "damaged", "left out", "changed", "noted")
+var classes = enum.Of[class]("class of findings", "damaged", "left out", "changed", "noted")
 
-func (c Class) String() string { return classes.Name(c) }
+func (c class) String() string { return classes.Name(c) }
 
 // Reason is the cause of a finding. Its name, as String returns it, is stable: programs may rely on
 // it.
@@ -36,90 +36,90 @@ type Reason uint8
 const (
 	TooFewFields   Reason = iota // fewer than 18 columns
 	NotANumber                   // text where a number belongs
-	NotFinite                    // NaN or an infinity
+	notFinite                    // NaN or an infinity
 	OutOfRange                   // too large for what the field holds
 	NotWhole                     // a fraction in a field that counts
 	NegativeNumber               // negative where only "unknown" may be, in a field that cannot be unknown
 	LineTooLong                  // longer than maxLineLength
 	WrongFields                  // another number of fields than the heading has, in formats with a heading
 
-	CancelledBeforeStart // status 5 without runtime or without processors
-	NoRuntime            // runtime unknown
-	NoProcessors         // neither requested nor allocated processors known
-	NoEstimate           // estimate unknown, and MissingEstimate is drop
+	cancelledBeforeStart // status 5 without runtime or without processors
+	noRuntime            // runtime unknown
+	noProcessors         // neither requested nor allocated processors known
+	noEstimate           // estimate unknown, and MissingEstimate is drop
 	PartialRun           // one burst of a checkpointed job whose summary line came before
 	Skipped              // among the first Options.Skip jobs
 	BeyondFirst          // after the first Options.First jobs, in a trace read as a whole to be sorted
 	JobStep              // a step of a job, in formats whose jobs have a row of their own besides
 	Filtered             // by a filter of the user's
 
-	SizeFilled            // the chosen size field was unknown, the other one was taken
-	EstimateFilled        // estimate unknown, filled as MissingEstimate says
-	EstimateRaised        // estimate below the runtime, raised to it
-	EstimateBelowSecond   // estimate below a second, raised to one
+	sizeFilled            // the chosen size field was unknown, the other one was taken
+	estimateFilled        // estimate unknown, filled as MissingEstimate says
+	estimateRaised        // estimate below the runtime, raised to it
+	estimateBelowSecond   // estimate below a second, raised to one
 	RuntimeCut            // runtime above the longest estimate of the model, cut to it
-	OwnerBeyondRange      // user, group or queue number beyond 32 bits, taken as unknown
+	ownerBeyondRange      // user, group or queue number beyond 32 bits, taken as unknown
 	MemoryFractionDropped // memory given with a fraction, cut to whole kB
 	ValueUnreadable       // a value of which no job is made that cannot be read, taken as unknown
 
 	ExtraFields          // more than 18 columns, the rest ignored
-	SizesDiffer          // requested and allocated processors differ
-	RuntimeAboveEstimate // the job runs longer than its estimate
-	ZeroRuntime          // runtime 0: shorter than half a second
+	sizesDiffer          // requested and allocated processors differ
+	runtimeAboveEstimate // the job runs longer than its estimate
+	zeroRuntime          // runtime 0: shorter than half a second
 	BackwardsSubmission  // submitted before the line above
-	AboveMaxProcs        // wants more processors than the header's MaxProcs
+	aboveMaxProcs        // wants more processors than the header's MaxProcs
 	NumberNotAscending   // job number not above every one before; bursts of a checkpointed job aside
-	RepeatedNumber       // job number given before; see Reader.CheckNumbers for what may be missed
+	RepeatedNumber       // job number given before; see Reader.checkNumbers for what may be missed
 	CommentNotKept       // a comment after the first record, or behind a MiB of them
-	HeaderMismatch       // the header says something else than the records
+	headerMismatch       // the header says something else than the records
 
-	numReasons = int(HeaderMismatch) + 1
+	numReasons = int(headerMismatch) + 1
 )
 
 // reasons are the stable name of each reason, its consequence, and its text for people.
 var reasons = [numReasons]struct {
 	name  string
-	class Class
+	class class
 	text  string
 }{
 	TooFewFields:   {"too-few-fields", Damaged, "too few fields"},
 	NotANumber:     {"not-a-number", Damaged, "text where a number belongs"},
-	NotFinite:      {"not-finite", Damaged, "not a finite number"},
+	notFinite:      {"not-finite", Damaged, "not a finite number"},
 	OutOfRange:     {"out-of-range", Damaged, "number out of range"},
 	NotWhole:       {"not-whole", Damaged, "a fraction where a whole number belongs"},
 	NegativeNumber: {"negative", Damaged, "a negative number where none may be"},
 	LineTooLong:    {"line-too-long", Damaged, "line longer than any record"},
 	WrongFields:    {"wrong-fields", Damaged, "more or fewer fields than the heading has"},
 
-	CancelledBeforeStart: {"cancelled-before-start", LeftOut, "cancelled, never ran"},
-	NoRuntime:            {"no-runtime", LeftOut, "runtime unknown"},
-	NoProcessors:         {"no-processors", LeftOut, "number of processors unknown"},
-	NoEstimate:           {"no-estimate", LeftOut, "estimate unknown"},
+	cancelledBeforeStart: {"cancelled-before-start", LeftOut, "cancelled, never ran"},
+	noRuntime:            {"no-runtime", LeftOut, "runtime unknown"},
+	noProcessors:         {"no-processors", LeftOut, "number of processors unknown"},
+	noEstimate:           {"no-estimate", LeftOut, "estimate unknown"},
 	PartialRun:           {"partial-run", LeftOut, "one burst of a job already read as a whole"},
 	Skipped:              {"skipped", LeftOut, "skipped as asked"},
 	BeyondFirst:          {"beyond-first", LeftOut, "behind the jobs asked for"},
 	JobStep:              {"job-step", LeftOut, "a step of a job that has a row of its own"},
 	Filtered:             {"filtered", LeftOut, "filtered as asked"},
 
-	SizeFilled:            {"size-filled", Changed, "size taken from the other processors field"},
-	EstimateFilled:        {"estimate-filled", Changed, "estimate unknown, filled in"},
-	EstimateRaised:        {"estimate-raised", Changed, "estimate raised to the runtime"},
-	EstimateBelowSecond:   {"estimate-below-second", Changed, "estimate raised to 1 s"},
+	sizeFilled:            {"size-filled", Changed, "size taken from the other processors field"},
+	estimateFilled:        {"estimate-filled", Changed, "estimate unknown, filled in"},
+	estimateRaised:        {"estimate-raised", Changed, "estimate raised to the runtime"},
+	estimateBelowSecond:   {"estimate-below-second", Changed, "estimate raised to 1 s"},
 	RuntimeCut:            {"runtime-cut", Changed, "runtime cut to the model's longest estimate"},
-	OwnerBeyondRange:      {"owner-beyond-range", Changed, "user, group or queue number beyond 32 bits, taken as unknown"},
+	ownerBeyondRange:      {"owner-beyond-range", Changed, "user, group or queue number beyond 32 bits, taken as unknown"},
 	MemoryFractionDropped: {"memory-fraction-dropped", Changed, "memory cut to whole kB"},
 	ValueUnreadable:       {"value-unreadable", Changed, "a value that cannot be read, taken as unknown"},
 
 	ExtraFields:          {"extra-fields", Noted, "more than 18 fields, the rest ignored"},
-	SizesDiffer:          {"sizes-differ", Noted, "requested and allocated processors differ"},
-	RuntimeAboveEstimate: {"runtime-above-estimate", Noted, "runtime above the estimate"},
-	ZeroRuntime:          {"zero-runtime", Noted, "runtime 0, shorter than half a second"},
+	sizesDiffer:          {"sizes-differ", Noted, "requested and allocated processors differ"},
+	runtimeAboveEstimate: {"runtime-above-estimate", Noted, "runtime above the estimate"},
+	zeroRuntime:          {"zero-runtime", Noted, "runtime 0, shorter than half a second"},
 	BackwardsSubmission:  {"backwards-submission", Noted, "submitted before the line above"},
-	AboveMaxProcs:        {"above-max-procs", Noted, "more processors than the header's MaxProcs"},
+	aboveMaxProcs:        {"above-max-procs", Noted, "more processors than the header's MaxProcs"},
 	NumberNotAscending:   {"number-not-ascending", Noted, "job number not above every number before"},
 	RepeatedNumber:       {"repeated-number", Noted, "job number given before"},
 	CommentNotKept:       {"comment-not-kept", Noted, "comment after the header, not kept"},
-	HeaderMismatch:       {"header-mismatch", Noted, "the header disagrees with the records"},
+	headerMismatch:       {"header-mismatch", Noted, "the header disagrees with the records"},
 }
 
 // String returns the reason's stable name.
@@ -131,7 +131,7 @@ func (r Reason) String() string {
 }
 
 // Class returns the consequence of the reason for its line or job.
-func (r Reason) Class() Class { return reasons[r].class }
+func (r Reason) Class() class { return reasons[r].class }
 
 // Text describes the reason for people.
 func (r Reason) Text() string { return reasons[r].text }
@@ -199,7 +199,7 @@ type Report struct {
 func (r *Report) Count(why Reason) int64 { return r.counts[why] }
 
 // Total is the number of findings of a class.
-func (r *Report) Total(c Class) int64 {
+func (r *Report) Total(c class) int64 {
 	var n int64
 	for why, k := range r.counts {
 		if reasons[why].class == c {

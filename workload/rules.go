@@ -36,7 +36,7 @@ func (t *Trace) maker(report *Report) *maker {
 }
 
 // job makes a job of the record in a line. It returns nil, and tells the report why, if the
-// record makes none; an error, a *LineError, ends a strict reading.
+// record makes none; an error, a *lineError, ends a strict reading.
 func (m *maker) job(rec *Record, line int64) (*entity.Job, error) {
 	// Bursts of a checkpointed job (status 2 to 4) follow the line of the whole job, which counts.
 	report := m.report
@@ -57,7 +57,7 @@ func (m *maker) job(rec *Record, line int64) (*entity.Job, error) {
 	if field, why := m.refuses(rec, size); field > 0 {
 		report.addJob(line, field, why, rec.Job)
 		if why == OutOfRange && m.trace.Options.Strict {
-			return nil, &LineError{Name: m.trace.Name, Finding: Finding{Line: line, Field: field, Reason: why, Text: strconv.FormatInt(size, 10)}}
+			return nil, &lineError{Name: m.trace.Name, Finding: Finding{Line: line, Field: field, Reason: why, Text: strconv.FormatInt(size, 10)}}
 		}
 		return nil, nil
 	}
@@ -95,12 +95,12 @@ func (m *maker) job(rec *Record, line int64) (*entity.Job, error) {
 // oddities notes what is odd about a record that makes a job; filled is as of Size.
 func (r *Report) oddities(rec *Record, line int64, filled bool) {
 	if filled {
-		r.addJob(line, 8, SizeFilled, rec.Job)
+		r.addJob(line, 8, sizeFilled, rec.Job)
 	} else if rec.Requested != rec.Allocated && min(rec.Requested, rec.Allocated) > 0 {
-		r.addJob(line, 8, SizesDiffer, rec.Job)
+		r.addJob(line, 8, sizesDiffer, rec.Job)
 	}
 	if rec.Runtime == 0 {
-		r.addJob(line, 4, ZeroRuntime, rec.Job)
+		r.addJob(line, 4, zeroRuntime, rec.Job)
 	}
 }
 
@@ -110,17 +110,17 @@ func (r *Report) oddities(rec *Record, line int64, filled bool) {
 func (m *maker) refuses(rec *Record, size int64) (field int, why Reason) {
 	switch {
 	case rec.Status == StatusCancelled && (rec.Runtime <= 0 || size <= 0):
-		return 11, CancelledBeforeStart
+		return 11, cancelledBeforeStart
 	case rec.Runtime < 0:
-		return 4, NoRuntime
+		return 4, noRuntime
 	case size <= 0:
-		return 8, NoProcessors
+		return 8, noProcessors
 	case size > maxSize: // some formats hold larger numbers than SWF
 		return 8, OutOfRange
 	case rec.Submit < 0: // a burst without its summary
 		return 2, PartialRun
 	case rec.Estimate <= 0 && m.Estimates.Kind == EstimatesUser && m.MissingEstimate.Kind == MissingDrop:
-		return 9, NoEstimate
+		return 9, noEstimate
 	}
 	return 0, 0
 }
@@ -185,7 +185,7 @@ func (m *maker) estimate(j *entity.Job, rec *Record, line int64) {
 	default:
 		*length = rec.Estimate
 		if rec.Estimate <= 0 {
-			report.addJob(line, 9, EstimateFilled, rec.Job)
+			report.addJob(line, 9, estimateFilled, rec.Job)
 			*length = j.Runtime
 			if o.MissingEstimate.Kind == MissingValue {
 				*length = o.MissingEstimate.Value
@@ -193,24 +193,24 @@ func (m *maker) estimate(j *entity.Job, rec *Record, line int64) {
 		}
 	}
 	if *length < leastEstimate {
-		report.addJob(line, 9, EstimateBelowSecond, rec.Job)
+		report.addJob(line, 9, estimateBelowSecond, rec.Job)
 		*length = leastEstimate
 	}
 	if *length >= j.Runtime {
 		return
 	}
 	if o.Overrun == entity.OverrunRaise {
-		report.addJob(line, 9, EstimateRaised, rec.Job)
+		report.addJob(line, 9, estimateRaised, rec.Job)
 		*length = j.Runtime
 	} else {
-		report.addJob(line, 9, RuntimeAboveEstimate, rec.Job)
+		report.addJob(line, 9, runtimeAboveEstimate, rec.Job)
 	}
 }
 
 // owner is a user, group or queue number as jobs hold it.
 func (m *maker) owner(line int64, field int, n int64) int32 {
 	if int64(int32(n)) != n {
-		m.report.addNumber(line, field, OwnerBeyondRange, n)
+		m.report.addNumber(line, field, ownerBeyondRange, n)
 		return Unknown
 	}
 	return int32(n)

@@ -92,14 +92,14 @@ const (
 	padding = 16
 )
 
-// LineError reports a line that is no record. Only strict mode has this error.
-type LineError struct {
+// lineError reports a line that is no record. Only strict mode has this error.
+type lineError struct {
 	Name string // of the file
 	Finding
 	Want string // what was expected; "" where the field tells
 }
 
-func (e *LineError) Error() string {
+func (e *lineError) Error() string {
 	want := cmp.Or(e.Want, "18 numbers separated by blanks")
 	if e.Field > 0 {
 		want = expectation(e.Field)
@@ -126,16 +126,16 @@ var ErrNotSWF = errors.New("not an SWF file")
 type Reader struct {
 	// Name is the name of the input in messages; "" means "SWF input".
 	Name string
-	// Strict makes the first damaged line an error, a *LineError. Otherwise
+	// strict makes the first damaged line an error, a *lineError. Otherwise
 	// damaged lines are left out and counted in the report.
-	Strict bool
-	// Examples is the number of findings of each reason that the report keeps; 0 means
+	strict bool
+	// examples is the number of findings of each reason that the report keeps; 0 means
 	// DefaultExamples.
-	Examples int
-	// CheckNumbers finds every job number given twice, whatever memory it takes.
+	examples int
+	// checkNumbers finds every job number given twice, whatever memory it takes.
 	// Otherwise the reader remembers 65,536 gaps between numbers and numbers out
 	// of order. Behind more than these it may miss some.
-	CheckNumbers bool
+	checkNumbers bool
 
 	in      io.Reader
 	buf     []byte // a block, with padding behind it
@@ -189,7 +189,7 @@ func (r *Reader) Record() *Record { return &r.record }
 func (r *Reader) Line() int64 { return r.line }
 
 // Err returns the error that ended the reading, or nil at a sound end: a read error, a truncated or
-// damaged compressed file, input that is no SWF (ErrNotSWF), or in strict mode a *LineError.
+// damaged compressed file, input that is no SWF (ErrNotSWF), or in strict mode a *lineError.
 func (r *Reader) Err() error { return r.err }
 
 // Report returns the account up to now. It covers the whole input when Next has returned false.
@@ -250,12 +250,12 @@ func (r *Reader) start() {
 		return
 	}
 	r.started = true
-	r.report.keep = keptExamples(r.Examples)
+	r.report.keep = keptExamples(r.examples)
 	if r.Name == "" {
 		r.Name = "SWF input"
 	}
 	// The first block shows what is no text at all.
-	r.numbers = newNumbers(r.CheckNumbers)
+	r.numbers = newNumbers(r.checkNumbers)
 	r.buf = make([]byte, blockSize+padding)
 	if !r.fill() {
 		return
@@ -393,7 +393,7 @@ func (r *Reader) finish() {
 		count int64
 	}{{"MaxJobs", r.header.MaxJobs}, {"MaxRecords", r.header.MaxRecords}} {
 		if said.count > 0 && said.count != r.report.Lines {
-			r.report.add(0, 0, HeaderMismatch, fmt.Appendf(nil, "%s is %d, the file has %d", said.key, said.count, r.report.Lines))
+			r.report.add(0, 0, headerMismatch, fmt.Appendf(nil, "%s is %d, the file has %d", said.key, said.count, r.report.Lines))
 		}
 	}
 }
@@ -408,8 +408,8 @@ func (r *Reader) takeLine() []byte {
 // damage leaves the line out, or ends reading in strict mode. The field is 0 if it is about the line.
 func (r *Reader) damage(field int, why Reason, text []byte) {
 	r.report.add(r.line, field, why, text)
-	if r.Strict {
-		r.err = &LineError{Name: r.Name, Finding: Finding{Line: r.line, Field: field, Reason: why, Text: clip(text)}}
+	if r.strict {
+		r.err = &lineError{Name: r.Name, Finding: Finding{Line: r.line, Field: field, Reason: why, Text: clip(text)}}
 	}
 }
 
@@ -453,7 +453,7 @@ func (r *Reader) fieldAt(at, field int) int {
 // the header.
 func (r *Report) compare(line int64, rec *Record, maxProcs int64, latest *des.Time, numbers *scan.NumberSet) {
 	if size := max(rec.Requested, rec.Allocated); size > maxProcs && maxProcs > 0 {
-		r.addNumber(line, 0, AboveMaxProcs, size)
+		r.addNumber(line, 0, aboveMaxProcs, size)
 	}
 	if rec.Submit < *latest && rec.Submit >= 0 {
 		r.addNumber(line, 2, BackwardsSubmission, int64(rec.Submit/des.Second))

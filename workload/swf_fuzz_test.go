@@ -21,7 +21,7 @@ func FuzzReader(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text []byte, strict bool) {
 		r := NewReader(bytes.NewReader(text))
-		r.Strict = strict
+		r.strict = strict
 		var records []Record
 		for r.Next() {
 			records = append(records, *r.Record())
@@ -38,7 +38,7 @@ func FuzzReader(f *testing.F) {
 		}
 		require.NoError(t, w.Flush())
 		again := NewReader(&out)
-		again.Strict = true
+		again.strict = true
 		require.Equal(t, r.Header(), again.Header())
 		for i := range records {
 			require.True(t, again.Next(), again.Err())

@@ -17,17 +17,17 @@ func TestFactsOfRealLogs(t *testing.T) {
 	}
 	for name, want := range map[string]counts{
 		"CEA-Curie-2011-2.1-cln": {312826, 298092, map[Reason]int64{
-			CancelledBeforeStart: 14730, NoProcessors: 4, RuntimeAboveEstimate: 5416, ZeroRuntime: 17286 - 14730 - 4, HeaderMismatch: 2,
+			cancelledBeforeStart: 14730, noProcessors: 4, runtimeAboveEstimate: 5416, zeroRuntime: 17286 - 14730 - 4, headerMismatch: 2,
 		}},
 		"KTH-SP2-1996-2.1-cln": {28476, 28475, map[Reason]int64{
-			NoProcessors: 1, SizesDiffer: 219, RuntimeAboveEstimate: 475, ZeroRuntime: 8, HeaderMismatch: 1,
+			noProcessors: 1, sizesDiffer: 219, runtimeAboveEstimate: 475, zeroRuntime: 8, headerMismatch: 1,
 		}},
 		"LLNL-Atlas-2006-2.1-cln": {43778, 39139, map[Reason]int64{
-			CancelledBeforeStart: 4601, NoProcessors: 38, RuntimeAboveEstimate: 3351, ZeroRuntime: 7178 - 4601 - 38, HeaderMismatch: 2,
+			cancelledBeforeStart: 4601, noProcessors: 38, runtimeAboveEstimate: 3351, zeroRuntime: 7178 - 4601 - 38, headerMismatch: 2,
 		}},
-		"UniLu-Gaia-2014-1":           {51987, 51860, map[Reason]int64{NoRuntime: 127, RuntimeAboveEstimate: 1500, ZeroRuntime: 1}},
-		"NASA-iPSC-1993-3.1-cln":      {18239, 18239, map[Reason]int64{SizeFilled: 18239, EstimateFilled: 18239, ZeroRuntime: 173, HeaderMismatch: 2}},
-		"HPC2N-2002-excerpt":          {3170, 3145, map[Reason]int64{NoRuntime: 25, SizesDiffer: 213, HeaderMismatch: 2}},
+		"UniLu-Gaia-2014-1":           {51987, 51860, map[Reason]int64{noRuntime: 127, runtimeAboveEstimate: 1500, zeroRuntime: 1}},
+		"NASA-iPSC-1993-3.1-cln":      {18239, 18239, map[Reason]int64{sizeFilled: 18239, estimateFilled: 18239, zeroRuntime: 173, headerMismatch: 2}},
+		"HPC2N-2002-excerpt":          {3170, 3145, map[Reason]int64{noRuntime: 25, sizesDiffer: 213, headerMismatch: 2}},
 		"SDSC-SP2-1998-4.2-cln.recon": {54006, 54006, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -96,8 +96,8 @@ func TestUnsortedRealLogIsDiagnosed(t *testing.T) {
 	}
 	var order *OrderError
 	require.ErrorAs(t, trace.Err(), &order)
-	require.EqualValues(t, 8056, order.Total)
-	require.EqualValues(t, 6, order.Line)
+	require.EqualValues(t, 8056, order.total)
+	require.EqualValues(t, 6, order.line)
 
 	trace, err = Options{Part: Part{Sort: true}, Conventions: Conventions{Overrun: entity.OverrunRaise}}.Open(path)
 	require.NoError(t, err)

@@ -90,8 +90,8 @@ func TestDamagedLineIsLeftOutAndNamed(t *testing.T) {
 		{withField(4, "10,5"), 4, NotANumber, "10,5"},
 		{withField(4, "1\x01"), 4, NotANumber, "1\x01"},
 		{withField(4, "\x01"), 4, NotANumber, "\x01"},
-		{withField(6, "NaN"), 6, NotFinite, "NaN"},
-		{withField(6, "-inf"), 6, NotFinite, "-inf"},
+		{withField(6, "NaN"), 6, notFinite, "NaN"},
+		{withField(6, "-inf"), 6, notFinite, "-inf"},
 		{withField(2, "1e999"), 2, OutOfRange, "1e999"},
 		{withField(2, "1000000000001"), 2, OutOfRange, "1000000000001"},
 		{withField(2, "99999999999999999999999"), 2, OutOfRange, "99999999999999999999999"},
@@ -113,9 +113,9 @@ func TestDamagedLineIsLeftOutAndNamed(t *testing.T) {
 		require.Equal(t, Finding{2, c.field, c.why, c.text, ""}, found[0])
 
 		r = NewReader(strings.NewReader(sound + "\n" + c.line + "\n" + sound + "\n"))
-		r.Strict, r.Name = true, "x.swf"
+		r.strict, r.Name = true, "x.swf"
 		require.Len(t, readAll(t, r), 1, "strict")
-		var damage *LineError
+		var damage *lineError
 		require.ErrorAs(t, r.Err(), &damage)
 		require.Equal(t, c.why, damage.Reason)
 		require.Contains(t, r.Err().Error(), "x.swf:2: ")
@@ -125,7 +125,7 @@ func TestDamagedLineIsLeftOutAndNamed(t *testing.T) {
 
 func TestStrictErrorSaysWhatWasExpected(t *testing.T) {
 	r := NewReader(strings.NewReader(withField(5, "many")))
-	r.Name, r.Strict = "x.swf", true
+	r.Name, r.strict = "x.swf", true
 	require.False(t, r.Next())
 	require.EqualError(t, r.Err(), `x.swf:1: field 5 (allocated processors): text where a number belongs: "many"; expected a number of processors, or -1 where unknown: correct the line, or read without strict mode to leave it out`)
 }
@@ -197,7 +197,7 @@ func (stuck) Read([]byte) (int, error) { return 0, nil }
 
 func TestLongCommentIsNoDamage(t *testing.T) {
 	r := NewReader(strings.NewReader(sound + "\n;" + strings.Repeat("x", 3*maxLineLength) + "\n" + sound))
-	r.Strict = true
+	r.strict = true
 	require.Len(t, readAll(t, r), 2)
 	require.NoError(t, r.Err())
 	require.EqualValues(t, 1, r.Report().Count(CommentNotKept))
@@ -222,16 +222,16 @@ func TestSubmissionsGoBackwardsByFractionsOfASecond(t *testing.T) {
 
 func TestHeaderMismatchIsOnlyNoted(t *testing.T) {
 	r := NewReader(strings.NewReader("; MaxJobs: 3\n; MaxRecords: 1\n; MaxProcs: 4\n" + sound))
-	r.Strict = true
+	r.strict = true
 	require.Len(t, readAll(t, r), 1)
 	require.NoError(t, r.Err())
-	require.Equal(t, []Finding{{Reason: HeaderMismatch, Text: "MaxJobs is 3, the file has 1"}}, r.Report().Examples(HeaderMismatch))
-	require.Equal(t, []Finding{{4, 0, AboveMaxProcs, "8", ""}}, r.Report().Examples(AboveMaxProcs))
+	require.Equal(t, []Finding{{Reason: headerMismatch, Text: "MaxJobs is 3, the file has 1"}}, r.Report().Examples(headerMismatch))
+	require.Equal(t, []Finding{{4, 0, aboveMaxProcs, "8", ""}}, r.Report().Examples(aboveMaxProcs))
 }
 
 func TestReportKeepsFewExamplesAndCountsAll(t *testing.T) {
 	r := NewReader(strings.NewReader(sound + "\n" + strings.Repeat("bad\n", 1000)))
-	r.Examples = 2
+	r.examples = 2
 	require.Len(t, readAll(t, r), 1)
 	require.EqualValues(t, 1000, r.Report().Count(NotANumber))
 	require.Len(t, r.Report().Findings(), 2)
@@ -304,7 +304,7 @@ func drain(r *Reader) {
 func TestJobNumbersThatDoNotAscendAreNoted(t *testing.T) {
 	text := withField(1, "0") + "\n" + withField(1, "7") + "\n" + withField(1, "3") + "\n" + withField(1, "7") + "\n" + withField(1, "8")
 	r := NewReader(strings.NewReader(text))
-	r.Strict = true
+	r.strict = true
 	require.Len(t, readAll(t, r), 5)
 	require.NoError(t, r.Err())
 	require.Equal(t, []Finding{{3, 1, NumberNotAscending, "3", ""}, {4, 1, NumberNotAscending, "7", ""}, {4, 1, RepeatedNumber, "7", ""}}, r.Report().Findings())
@@ -318,7 +318,7 @@ func TestNumbersBehindTooManyOthersAreOnlyFoundIfAskedFor(t *testing.T) {
 	text.WriteString(withField(1, "2"))
 	for check, want := range map[bool]int64{false: 0, true: 1} {
 		r := NewReader(strings.NewReader(text.String()))
-		r.CheckNumbers = check
+		r.checkNumbers = check
 		drain(r)
 		require.Equal(t, want, r.Report().Count(RepeatedNumber))
 	}

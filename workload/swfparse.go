@@ -135,7 +135,7 @@ func (r *Reader) odd(i, f int) (n int64, end int, why Reason, ok bool) {
 func reasonOf(fault number.Fault) Reason {
 	switch fault {
 	case number.NotFinite:
-		return NotFinite
+		return notFinite
 	case number.NotWhole:
 		return NotWhole
 	case number.OutOfRange:

@@ -58,9 +58,9 @@ func ScaleArrivals[S Submission](seq iter.Seq[S], factor float64) iter.Seq[S] {
 	return choose(seq, selection{first: all, factor: factor})
 }
 
-// SortBySubmission sorts by submission. Equal submissions keep their order. It keeps all elements
+// inOrder sorts by submission. Equal submissions keep their order. It keeps all elements
 // in memory.
-func SortBySubmission[S Submission](seq iter.Seq[S]) iter.Seq[S] {
+func inOrder[S Submission](seq iter.Seq[S]) iter.Seq[S] {
 	return func(yield func(S) bool) {
 		var all []S
 		for s := range seq {
@@ -196,7 +196,7 @@ func (t *Trace) Selected(apply ...func(iter.Seq[*Record]) iter.Seq[*Record]) ite
 		var readErr error // what ended the latest pass over the file
 		records := t.pass(&readErr)
 		if t.Options.Sort {
-			records = SortBySubmission(records)
+			records = inOrder(records)
 		}
 		for _, f := range apply {
 			records = f(records)

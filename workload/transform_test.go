@@ -32,8 +32,8 @@ func TestTransformationsOfJobs(t *testing.T) {
 		"skip":           {Skip(arrivingAt(1, 2, 3), 2), []float64{3}},
 		"shift":          {ShiftToZero(arrivingAt(5, 7, 7)), []float64{0, 2, 2}},
 		"scale":          {ScaleArrivals(arrivingAt(5, 7, 8), 1.5), []float64{5, 8, 9.5}},
-		"sort":           {SortBySubmission(arrivingAt(5, 1, 7)), []float64{1, 5, 7}},
-		"composed":       {ShiftToZero(First(Skip(SortBySubmission(arrivingAt(5, 1, 7, 9)), 1), 2)), []float64{0, 2}},
+		"sort":           {inOrder(arrivingAt(5, 1, 7)), []float64{1, 5, 7}},
+		"composed":       {ShiftToZero(First(Skip(inOrder(arrivingAt(5, 1, 7, 9)), 1), 2)), []float64{0, 2}},
 	} {
 		require.Equal(t, c.want, submits(slices.Collect(c.seq)), name)
 		require.Equal(t, c.want, submits(slices.Collect(c.seq)), "%s: every range begins anew", name)
@@ -45,7 +45,7 @@ func TestTransformationsOfJobs(t *testing.T) {
 
 func TestSortKeepsTheOrderOfEqualSubmissions(t *testing.T) {
 	var ids []int64
-	for j := range SortBySubmission(arrivingAt(2, 1, 2, 1)) {
+	for j := range inOrder(arrivingAt(2, 1, 2, 1)) {
 		ids = append(ids, j.ID)
 	}
 	require.Equal(t, []int64{1, 3, 0, 2}, ids)
@@ -62,7 +62,7 @@ func TestSortKeepsRecordsApart(t *testing.T) {
 		}
 	}
 	var got []des.Time
-	for rec := range SortBySubmission(iter.Seq[*Record](seq)) {
+	for rec := range inOrder(iter.Seq[*Record](seq)) {
 		got = append(got, rec.Submit)
 	}
 	require.Equal(t, []des.Time{1, 2, 3}, got)
@@ -109,7 +109,7 @@ func TestSelectedEndsWithTheErrorOfTheReading(t *testing.T) {
 			require.NoError(t, last, "nothing follows an error")
 			last = err
 		}
-		var damage *LineError
+		var damage *lineError
 		require.ErrorAs(t, last, &damage, "%+v", o)
 	}
 	for _, err := range fromText(t, Options{Part: Part{Load: 0.5}}, line(1, 0, 9, 1, 1, 9, 1)).Selected() {

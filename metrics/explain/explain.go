@@ -35,20 +35,20 @@ type Log struct {
 }
 
 // NoLogError reports a run that has written no log of decisions.
-type NoLogError struct{ Policy string }
+type NoLogError struct{ policy string }
 
 func (e *NoLogError) Error() string {
-	return fmt.Sprintf("the run of %s has written no log of decisions: simulate again with --decisions", e.Policy)
+	return fmt.Sprintf("the run of %s has written no log of decisions: simulate again with --decisions", e.policy)
 }
 
 // NoJobError reports a job that is not in a run.
 type NoJobError struct {
-	Policy string
-	Job    int64
+	policy string
+	job    int64
 }
 
 func (e *NoJobError) Error() string {
-	return fmt.Sprintf("there is no job %d in the run of %s", e.Job, e.Policy)
+	return fmt.Sprintf("there is no job %d in the run of %s", e.job, e.policy)
 }
 
 // Read reads the files of a run. On a grid, where decisions are made at the sites, it reads those
@@ -112,24 +112,24 @@ func instant(at des.Time, zero time.Time) string {
 
 // at is instant with the log's own zero.
 func (l *Log) at(t des.Time) string   { return instant(t, l.zero) }
-func (s *Story) at(t des.Time) string { return instant(t, s.Zero) }
+func (s *Story) at(t des.Time) string { return instant(t, s.zero) }
 
 // Story says what became of one job, and why.
 type Story struct {
-	Job   rows.Job
-	Title string
+	job   rows.Job
+	title string
 	// Lines are in order of time.
 	Lines []Line
-	// Zero is the date of time 0; the zero Time if nobody knows.
-	Zero time.Time
+	// zero is the date of time 0; the zero Time if nobody knows.
+	zero time.Time
 }
 
 func (s Story) String() string {
 	var b strings.Builder
-	b.WriteString(s.Title)
+	b.WriteString(s.title)
 	for _, l := range s.Lines {
 		b.WriteString("\n")
-		b.WriteString(l.dated(s.Zero))
+		b.WriteString(l.dated(s.zero))
 	}
 	return b.String()
 }
@@ -176,9 +176,9 @@ func (l *Log) tell(j rows.Job, decisions []rows.Decision, attempts []rows.Attemp
 	if l.site != "" {
 		at = " at " + l.site
 	}
-	s := Story{Job: j, Zero: l.zero, Title: fmt.Sprintf("job %d under %s%s: %d %s for %s at most", j.ID, l.policy, at, j.Processors, plural(j.Processors, "processor or node", "processors or nodes"), span(j.Estimate))}
+	s := Story{job: j, zero: l.zero, title: fmt.Sprintf("job %d under %s%s: %d %s for %s at most", j.ID, l.policy, at, j.Processors, plural(j.Processors, "processor or node", "processors or nodes"), span(j.Estimate))}
 	if j.User >= 0 {
-		s.Title += fmt.Sprintf(", user %d", j.User)
+		s.title += fmt.Sprintf(", user %d", j.User)
 	}
 	s.add(j.Submit, "submitted")
 	if j.After != "" {
@@ -233,7 +233,7 @@ func (s *Story) add(at des.Time, text string) {
 // end tells how the waiting came to its end. held is the number of things that held the job. On a
 // grid the stories of the parts tell these.
 func (s *Story) end(held int, onGrid bool) {
-	j := &s.Job
+	j := &s.job
 	if held == 0 && !onGrid && j.State != rows.Rejected && j.Wait() != 0 {
 		s.add(j.Submit, "the policy has not said what held it")
 	}
@@ -254,7 +254,7 @@ func (s *Story) end(held int, onGrid bool) {
 
 // started tells of the last start, and what became of the job.
 func (s *Story) started() {
-	j := &s.Job
+	j := &s.job
 	text := "started at once"
 	if wait := j.Wait(); wait > 0 {
 		text = "started, after waiting for " + span(wait)

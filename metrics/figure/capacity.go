@@ -23,7 +23,7 @@ func partColour(k int) color.RGBA {
 // no row has are not in the legend.
 func drawCapacity(t *rows.Table) (*Figure, error) {
 	if len(t.Rows) == 0 {
-		return nil, &NoDataError{"capacity", "capacity.csv, which is written where jobs can be stopped or nodes have owners' jobs"}
+		return nil, &noDataError{"capacity", "capacity.csv, which is written where jobs can be stopped or nodes have owners' jobs"}
 	}
 	var names []string
 	for i := range t.Rows {

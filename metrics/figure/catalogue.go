@@ -11,11 +11,11 @@ import (
 	"github.com/gridslot/gridslot/metrics/rows"
 )
 
-// NoDataError reports a figure that cannot be drawn because something is missing: Missing says
+// noDataError reports a figure that cannot be drawn because something is missing: Missing says
 // what, for "there is no ...".
-type NoDataError struct{ Figure, Missing string }
+type noDataError struct{ Figure, Missing string }
 
-func (e *NoDataError) Error() string {
+func (e *noDataError) Error() string {
 	return fmt.Sprintf("%s cannot be drawn: there is no %s", e.Figure, e.Missing)
 }
 
@@ -53,7 +53,7 @@ func Names() (names, about []string) {
 
 // Draw draws figures of a folder, by their names; without names all that it has
 // data for, in the order of Names. An unknown name is an *enum.UnknownError, a figure
-// that is asked for and has no data a *NoDataError.
+// that is asked for and has no data a *noDataError.
 func Draw(folder *results.Folder, names ...string) ([]*Figure, error) {
 	known, _ := Names()
 	for _, name := range names {
@@ -68,7 +68,7 @@ func Draw(folder *results.Folder, names ...string) ([]*Figure, error) {
 			continue
 		}
 		f, err := c.draw(r)
-		var none *NoDataError
+		var none *noDataError
 		switch {
 		case errors.As(err, &none) && len(names) == 0:
 			continue
@@ -143,7 +143,7 @@ func withJobs(r *reader, draw func([]Rows[rows.Job]) (*Figure, error)) (*Figure,
 		}
 	}
 	if len(r.jobs) == 0 {
-		return nil, &NoDataError{Missing: "jobs-POLICY.csv with jobs"}
+		return nil, &noDataError{Missing: "jobs-POLICY.csv with jobs"}
 	}
 	return draw(r.jobs)
 }
@@ -157,7 +157,7 @@ func withQueue(r *reader, draw func([]Rows[rows.Level]) (*Figure, error)) (*Figu
 		}
 	}
 	if len(r.queue) == 0 {
-		return nil, &NoDataError{Missing: "queue-POLICY.csv with rows"}
+		return nil, &noDataError{Missing: "queue-POLICY.csv with rows"}
 	}
 	return draw(r.queue)
 }

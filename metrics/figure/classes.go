@@ -109,7 +109,7 @@ func WaitByEstimate(runs []Rows[rows.Job]) (*Figure, error) {
 func byClass(runs []Rows[rows.Job], by, told classes, name string) (*Figure, error) {
 	f := column(36 * vg.Millimeter)
 	f.Numbers = numbersByClass(runs, told)
-	f.Heights = []vg.Length{36 * vg.Millimeter, 36 * vg.Millimeter, 24 * vg.Millimeter}
+	f.heights = []vg.Length{36 * vg.Millimeter, 36 * vg.Millimeter, 24 * vg.Millimeter}
 	wait, slowdown := newPanel("", "", "mean wait"), newPanel("", "", "mean bounded\nslowdown")
 	count := newPanel("", by.label, "jobs")
 	f.Panels = []*plot.Plot{wait, slowdown, count}
@@ -142,7 +142,7 @@ func byClass(runs []Rows[rows.Job], by, told classes, name string) (*Figure, err
 		f.says(r.Name, l, m)
 	}
 	if last < 0 {
-		return nil, &NoDataError{name, "jobs that ran"}
+		return nil, &noDataError{name, "jobs that ran"}
 	}
 	count.Add(counted)
 	asDurations(&wait.Y, shortest, longest)

@@ -63,7 +63,7 @@ func Distributions(runs []Rows[rows.Job]) (*Figure, error) {
 			}
 		}
 		if len(f.legend) == 0 {
-			return nil, &NoDataError{"distributions", "jobs that ran"}
+			return nil, &noDataError{"distributions", "jobs that ran"}
 		}
 		axis(&p.X, least, greatest)
 		p.Y.Min, p.Y.Max = 0, 100

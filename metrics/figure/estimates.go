@@ -38,7 +38,7 @@ func accuracies(jobs []rows.Job, bins int) (counted []int, n int) {
 
 // numbersOfAccuracies tells the shares of jobs by tenths of their estimates.
 func numbersOfAccuracies(jobs []rows.Job) *Numbers {
-	n := &Numbers{Columns: []Column{{Name: "runtime / estimate, %"}, {"jobs, %", 2}}}
+	n := &Numbers{Columns: []numberColumn{{Name: "runtime / estimate, %"}, {"jobs, %", 2}}}
 	const bins = 10
 	counted, all := accuracies(jobs, bins)
 	for i, jobs := range counted {
@@ -59,7 +59,7 @@ func numbersOfAccuracies(jobs []rows.Job) *Numbers {
 func Estimates(jobs []rows.Job) (*Figure, error) {
 	counted, n := accuracies(jobs, accuracyBins)
 	if n == 0 {
-		return nil, &NoDataError{"estimates", "jobs with runtimes and estimates"}
+		return nil, &noDataError{"estimates", "jobs with runtimes and estimates"}
 	}
 	var shares [accuracyBins + 1]float64 // in percent
 	for i, jobs := range counted {

@@ -35,13 +35,13 @@ type Figure struct {
 	// Width and Height are those of each panel. Invariant: above 0.
 	Width  vg.Length
 	Height vg.Length
-	// Heights, if set, are the heights of the rows; a row beyond them has Height.
-	Heights []vg.Length
+	// heights, if set, are the heights of the rows; a row beyond them has Height.
+	heights []vg.Length
 	// Gap is the room between panels, half of it around them.
 	Gap vg.Length
-	// Aligned lets the data of panels above each other begin and end at the same place, whatever
+	// aligned lets the data of panels above each other begin and end at the same place, whatever
 	// room the labels of their axes take.
-	Aligned bool
+	aligned bool
 	// Note is said below the panels, in small print.
 	Note string
 	// Numbers are the values that the figure shows. File is the file whose rows are these values,
@@ -136,8 +136,8 @@ func (f *Figure) rows() int { return max(1, (len(f.Panels)+f.columns()-1)/f.colu
 // higher: Height has room for one line.
 func (f *Figure) rowHeight(row int) vg.Length {
 	height := f.Height
-	if row < len(f.Heights) {
-		height = f.Heights[row]
+	if row < len(f.heights) {
+		height = f.heights[row]
 	}
 	return height + vg.Length(max(f.titleLines(row)-1, 0))*labelSize*lineSpacing
 }
@@ -177,7 +177,7 @@ func (f *Figure) wrapTitles() {
 // labelBelow leaves the label of the axis to the lowest panel of a single column, which becomes
 // higher by a line. It is called when all panels are there.
 func (f *Figure) labelBelow() {
-	f.Heights = nil
+	f.heights = nil
 	for i, p := range f.Panels {
 		height := f.Height
 		if i < len(f.Panels)-1 {
@@ -185,7 +185,7 @@ func (f *Figure) labelBelow() {
 		} else if i > 0 {
 			height += labelSize * lineSpacing
 		}
-		f.Heights = append(f.Heights, height)
+		f.heights = append(f.heights, height)
 	}
 }
 
@@ -219,7 +219,7 @@ func (f *Figure) draw(c draw.Canvas) {
 		tiles[i] = draw.Crop(c, left, left+f.Width-width, top-f.Gap/2-f.rowHeight(row), top-f.Gap/2-height)
 	}
 	// Phase 2: panels are drawn into their tiles, and the note below.
-	if f.Aligned {
+	if f.aligned {
 		f.align(tiles)
 	}
 	for i, p := range f.Panels {

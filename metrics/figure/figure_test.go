@@ -514,7 +514,7 @@ func TestOfAFolderThatIsDrawnWhichHasData(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, figures, 2)
 
-	var none *NoDataError
+	var none *noDataError
 	_, err = Draw(folder, "load", "prices")
 	require.ErrorAs(t, err, &none)
 	require.Equal(t, "prices", none.Figure)
@@ -532,7 +532,7 @@ func TestAFolderOfJobsThatNeverRanHasNothingToDraw(t *testing.T) {
 	_, err := Draw(folder)
 	require.ErrorContains(t, err, "holds nothing that could be drawn")
 	for _, name := range []string{"policies", "distributions", "wait-by-size", "wait-by-estimate", "load", "estimates"} {
-		var none *NoDataError
+		var none *noDataError
 		_, err := Draw(folder, name)
 		require.ErrorAs(t, err, &none, name)
 	}
@@ -566,7 +566,7 @@ func TestOddRowsDoNoHarm(t *testing.T) {
 		} {
 			f, err := draw()
 			if err != nil {
-				var none *NoDataError
+				var none *noDataError
 				require.ErrorAs(t, err, &none, "%s %d", name, i)
 				continue
 			}

@@ -48,7 +48,7 @@ func Growth(size, cost string, curves []Curve) (*Figure, error) {
 		f.says(c.Name, thumbs...)
 	}
 	if len(f.legend) == 0 {
-		return nil, &NoDataError{"growth", "cost that was measured"}
+		return nil, &noDataError{"growth", "cost that was measured"}
 	}
 	const room = 1.15
 	for _, a := range []*plot.Axis{&p.X, &p.Y} {

@@ -159,7 +159,7 @@ func spanOf(runs []Rows[rows.Level]) (longest float64) {
 func levels(runs []Rows[rows.Level], name, label string, value func(rows.Level) float64) (*Figure, error) {
 	seconds := spanOf(runs)
 	if seconds <= 0 {
-		return nil, &NoDataError{name, "rows of queue-POLICY.csv at two instants"}
+		return nil, &noDataError{name, "rows of queue-POLICY.csv at two instants"}
 	}
 	unit, unitName := timeUnit(seconds)
 	f := column(30 * vg.Millimeter)
@@ -168,7 +168,7 @@ func levels(runs []Rows[rows.Level], name, label string, value func(rows.Level) 
 	var most []float64 // of each panel
 	for i, r := range runs {
 		if len(r.Rows) == 0 {
-			return nil, &NoDataError{name, "row of queue-POLICY.csv of " + plain(r.Name)}
+			return nil, &noDataError{name, "row of queue-POLICY.csv of " + plain(r.Name)}
 		}
 		var changes []change
 		greatest := 0.0
@@ -237,5 +237,5 @@ func inService(outages []rows.Outage, processors float64) []change {
 
 // column returns a figure of panels below each other, each of that height.
 func column(height vg.Length) *Figure {
-	return &Figure{Columns: 1, Width: columnWidth, Height: height, Gap: gap, Aligned: true}
+	return &Figure{Columns: 1, Width: columnWidth, Height: height, Gap: gap, aligned: true}
 }

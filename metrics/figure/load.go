@@ -60,12 +60,12 @@ func rates(jobs []rows.Job, origin time.Time) (byHour [24]rate, byDay [7]rate) {
 // the simulation, from 0. Submissions must lie a day apart or more.
 func drawLoad(jobs []rows.Job, origin time.Time) (*Figure, error) {
 	if len(jobs) == 0 || spanOfJobs(jobs) < des.Day {
-		return nil, &NoDataError{"load", "job file with submissions over a day or more"}
+		return nil, &noDataError{"load", "job file with submissions over a day or more"}
 	}
 	if spanOfJobs(jobs) > 200*365*des.Day {
-		return nil, &NoDataError{"load", "calendar for submissions over more than 200 years"}
+		return nil, &noDataError{"load", "calendar for submissions over more than 200 years"}
 	}
-	f := &Figure{Columns: 2, Width: columnWidth/2 - gap/2, Height: 32 * vg.Millimeter, Gap: gap, Aligned: true}
+	f := &Figure{Columns: 2, Width: columnWidth/2 - gap/2, Height: 32 * vg.Millimeter, Gap: gap, aligned: true}
 	days := []string{"Su", "Mo", "Tu", "We", "Th", "Fr", "Sa"}
 	order := []int{1, 2, 3, 4, 5, 6, 0}
 	hourLabel, dayLabel := "hour of the day", "day of the week"

@@ -47,7 +47,7 @@ type LoadOfWeek struct {
 // accuracy, load-by-week.
 func DrawLog(l *Log) ([]*Figure, error) {
 	if len(l.Sizes.Values) == 0 {
-		return nil, &NoDataError{"a log", "job"}
+		return nil, &noDataError{"a log", "job"}
 	}
 	all := []*Figure{l.arrivals(), l.distributions()}
 	if l.Accuracy != nil {
@@ -79,7 +79,7 @@ func addShares(p *plot.Plot, counts []float64, series int) {
 
 // arrivals draws when jobs come. A week begins with Monday, as a calendar does, or with day 0.
 func (l *Log) arrivals() *Figure {
-	f := &Figure{Name: "arrivals", Columns: 2, Width: columnWidth/2 - gap/2, Height: 36 * vg.Millimeter, Gap: gap, Aligned: true}
+	f := &Figure{Name: "arrivals", Columns: 2, Width: columnWidth/2 - gap/2, Height: 36 * vg.Millimeter, Gap: gap, aligned: true}
 	hour, day := newPanel("", "hour of the day", "jobs, %"), newPanel("", "day of the week", "")
 	addShares(hour, l.Hours[:], 0)
 	monday := append(append([]float64(nil), l.Days[1:]...), l.Days[0])

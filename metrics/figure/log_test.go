@@ -97,6 +97,6 @@ func TestTheLastTenthIsDrawnLast(t *testing.T) {
 
 func TestALogWithoutJobsIsNotDrawn(t *testing.T) {
 	_, err := DrawLog(&Log{})
-	var missing *NoDataError
+	var missing *noDataError
 	require.ErrorAs(t, err, &missing)
 }

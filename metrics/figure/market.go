@@ -43,7 +43,7 @@ func ownersOf(runs []Rows[rows.Owner]) []string {
 func drawOwners(runs []Rows[rows.Owner]) (*Figure, error) {
 	names := ownersOf(runs)
 	if len(names) == 0 {
-		return nil, &NoDataError{"owners", "owners-POLICY.csv: nodes name no owners, and prices do not react"}
+		return nil, &noDataError{"owners", "owners-POLICY.csv: nodes name no owners, and prices do not react"}
 	}
 	f := column(36 * vg.Millimeter)
 	f.Note = "Money of the simulation. Owners have no costs: income is profit."
@@ -163,7 +163,7 @@ func drawPrices(runs []Rows[rows.Price]) (*Figure, error) {
 		}
 	}
 	if last <= 0 {
-		return nil, &NoDataError{"prices", "prices-POLICY.csv with changes: prices do not react"}
+		return nil, &noDataError{"prices", "prices-POLICY.csv with changes: prices do not react"}
 	}
 	unit, unitName := timeUnit(last)
 	for _, r := range runs {
@@ -207,7 +207,7 @@ func drawIncome(runs []Rows[rows.Cycle]) (*Figure, error) {
 		}
 	}
 	if !paid {
-		return nil, &NoDataError{"income", "cycles-POLICY.csv with income: nobody was paid"}
+		return nil, &noDataError{"income", "cycles-POLICY.csv with income: nobody was paid"}
 	}
 	unit, unitName := timeUnit(last)
 	p := newPanel("", "time, "+unitName, "income in a cycle")
@@ -285,7 +285,7 @@ func drawAlternatives(runs []Rows[rows.Combination]) (*Figure, error) {
 		f.Note += fmt.Sprintf("%s: the batch planned at %v, slice %d, %d jobs. ", plain(r.Name), slice[0].PlannedAt, slice[0].Slice, slice[0].Jobs)
 	}
 	if len(f.Panels) == 0 {
-		return nil, &NoDataError{"alternatives", "pareto-POLICY.csv with a front: give a policy front=N"}
+		return nil, &noDataError{"alternatives", "pareto-POLICY.csv with a front: give a policy front=N"}
 	}
 	return f, nil
 }

@@ -15,14 +15,14 @@ import (
 type Numbers struct {
 	// Columns are the columns of the table. If there are Names, the first column is the column of
 	// names.
-	Columns []Column
+	Columns []numberColumn
 	Names   []string
 	// Rows have a number for each column, except the column of names.
 	Rows [][]float64
 }
 
-// Column is a column of Numbers, whose numbers are written with that many decimals.
-type Column struct {
+// numberColumn is a column of Numbers, whose numbers are written with that many decimals.
+type numberColumn struct {
 	Name     string
 	Decimals int
 }
@@ -69,9 +69,9 @@ func counts(j *rows.Job) bool {
 // numbersOfMeans tells the means of each quantity, by quantity and run, with half the width of
 // their intervals.
 func numbersOfMeans(runs []Rows[rows.Job], means [len(quantities)][]stats.Batches) *Numbers {
-	n := &Numbers{Columns: []Column{{Name: "mean"}}}
+	n := &Numbers{Columns: []numberColumn{{Name: "mean"}}}
 	for _, r := range runs {
-		n.Columns = append(n.Columns, Column{r.Name, 2}, Column{"±, 95%", 2})
+		n.Columns = append(n.Columns, numberColumn{r.Name, 2}, numberColumn{"±, 95%", 2})
 	}
 	for k, q := range quantities {
 		var row []float64
@@ -87,11 +87,11 @@ func numbersOfMeans(runs []Rows[rows.Job], means [len(quantities)][]stats.Batche
 // value of which that is true, so that it is a value of a job (definition 1 of Hyndman and Fan,
 // 1996).
 func numbersOfQuantiles(runs []Rows[rows.Job]) *Numbers {
-	n := &Numbers{Columns: []Column{{Name: "jobs, %"}}}
+	n := &Numbers{Columns: []numberColumn{{Name: "jobs, %"}}}
 	var sorted [][]float64 // by run and quantity
 	for _, r := range runs {
 		for _, q := range quantities {
-			n.Columns = append(n.Columns, Column{r.Name + ": at most, " + q.label(), 2})
+			n.Columns = append(n.Columns, numberColumn{r.Name + ": at most, " + q.label(), 2})
 			sorted = append(sorted, slices.Sorted(slices.Values(q.values(r.Rows))))
 		}
 	}
@@ -113,11 +113,11 @@ func numbersOfQuantiles(runs []Rows[rows.Job]) *Numbers {
 // numbersByClass tells the mean waits and bounded slowdowns of the classes in which any job ran,
 // each by its upper end, 2 to the class.
 func numbersByClass(runs []Rows[rows.Job], by classes) *Numbers {
-	n := &Numbers{Columns: []Column{{Name: by.told}}}
+	n := &Numbers{Columns: []numberColumn{{Name: by.told}}}
 	groups := make([][]class, len(runs))
 	last := 0
 	for i, r := range runs {
-		n.Columns = append(n.Columns, Column{r.Name + ": jobs", 0}, Column{"mean wait, s", 1}, Column{"mean bounded slowdown", 2})
+		n.Columns = append(n.Columns, numberColumn{r.Name + ": jobs", 0}, numberColumn{"mean wait, s", 1}, numberColumn{"mean bounded slowdown", 2})
 		groups[i] = by.grouped(r.Rows)
 		last = max(last, len(groups[i]))
 	}

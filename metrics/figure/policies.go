@@ -40,7 +40,7 @@ func Policies(runs []Rows[rows.Job]) (*Figure, error) {
 		}
 	}
 	if !slices.Contains(ran, true) {
-		return nil, &NoDataError{"policies", "jobs that ran"}
+		return nil, &noDataError{"policies", "jobs that ran"}
 	}
 	f.Numbers = numbersOfMeans(runs, means)
 	for _, k := range []int{0, 2, 1} { // times above each other

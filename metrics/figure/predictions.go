@@ -73,10 +73,10 @@ func drawPredictions(runs []Rows[rows.Job], accuracy []Rows[rows.Accuracy]) (*Fi
 		}
 	}
 	if most == 0 || len(accuracy) == 0 {
-		return nil, &NoDataError{"predictions", "job of which something was predicted, or no accuracy-POLICY.csv"}
+		return nil, &noDataError{"predictions", "job of which something was predicted, or no accuracy-POLICY.csv"}
 	}
 	f := column(36 * vg.Millimeter)
-	f.Heights = []vg.Length{60 * vg.Millimeter, 36 * vg.Millimeter, 30 * vg.Millimeter}
+	f.heights = []vg.Length{60 * vg.Millimeter, 36 * vg.Millimeter, 30 * vg.Millimeter}
 	joint, exact := densityPanel(of, counts, most)
 	f.says("prediction = runtime", exact)
 

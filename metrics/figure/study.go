@@ -46,7 +46,7 @@ func StudyNames() (names, about []string) {
 // DrawStudy draws figures of findings, by their names. Without names it draws all figures for which
 // there is data. It returns one figure for each measure, called NAME-MEASURE. The name
 // "lines:y=log" gives lines with a logarithmic axis of means. An unknown name is an
-// *enum.UnknownError. A named figure without data is a *NoDataError.
+// *enum.UnknownError. A named figure without data is a *noDataError.
 func DrawStudy(f *findings.Findings, names ...string) ([]*Figure, error) {
 	known, _ := StudyNames()
 	names = slices.Clone(names)
@@ -87,7 +87,7 @@ const mostPanels = 24
 // panels.
 func panels(height vg.Length, n int) *Figure {
 	f := column(height)
-	f.Aligned = false
+	f.aligned = false
 	if n > 2 {
 		f.Columns, f.Width = 2, columnWidth*0.85
 	}
@@ -126,7 +126,7 @@ func linesOf(f *findings.Findings, m int, logarithmic bool) (*Figure, error) {
 		}
 	}
 	if x == "" {
-		return nil, &NoDataError{"lines", "parameter with several numbers beside what is compared"}
+		return nil, &noDataError{"lines", "parameter with several numbers beside what is compared"}
 	}
 	grids, err := f.Grids(findings.Pivot{Measure: measure, Columns: []string{x}})
 	if err != nil {
@@ -273,7 +273,7 @@ func heatOf(f *findings.Findings, m int, _ bool) (*Figure, error) {
 	measure := f.Options.Measures[m]
 	names := others(f)
 	if len(names) == 0 {
-		return nil, &NoDataError{"heat", "second parameter with several values"}
+		return nil, &noDataError{"heat", "second parameter with several values"}
 	}
 	relative := len(names) > 1
 	pivot, compared := findings.Pivot{Measure: measure, Columns: names[:1]}, map[int]*findings.Comparison{}
@@ -295,7 +295,7 @@ func heatOf(f *findings.Findings, m int, _ bool) (*Figure, error) {
 		grids = slices.DeleteFunc(grids, func(g findings.Grid) bool { return !hasAny(&g, compared) })
 	}
 	if len(grids) == 0 {
-		return nil, &NoDataError{"heat", "cell to compare with the baseline"}
+		return nil, &noDataError{"heat", "cell to compare with the baseline"}
 	}
 	rowTicks, height := heatRows(grids)
 	fig := panels(height, len(grids))
@@ -492,7 +492,7 @@ func differencesOf(f *findings.Findings, m int, _ bool) (*Figure, error) {
 		}
 	}
 	if len(of) == 0 {
-		return nil, &NoDataError{"differences", "two cells that could be compared"}
+		return nil, &noDataError{"differences", "two cells that could be compared"}
 	}
 	note := "Bars: " + findings.Percent(f.Options.Level) + " confidence intervals, each by itself. Round and blue: better, square and red: worse, significantly so (paired t test, Holm's correction); open: not significant, or too few pairs."
 	if len(of) > mostRows {
@@ -588,7 +588,7 @@ func sensitivityOf(f *findings.Findings, m int, _ bool) (*Figure, error) {
 		}
 	}
 	if len(bars) == 0 {
-		return nil, &NoDataError{"sensitivity", "full grid, or enough runs"}
+		return nil, &noDataError{"sensitivity", "full grid, or enough runs"}
 	}
 	p := newPanel("", "share of the variance of "+findings.Label(f.Options.Measures[m])+", %", "")
 	var all boxes

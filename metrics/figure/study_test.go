@@ -141,7 +141,7 @@ func TestBetterIsBlueAndWorseIsRed(t *testing.T) {
 
 func TestFiguresOfWhatDoesNotVaryAreNotDrawn(t *testing.T) {
 	f := analyzed(t, "policy,seed,mean_wait\na,1,1\na,2,2\nb,1,3\nb,2,5\n")
-	var none *NoDataError
+	var none *noDataError
 	for _, name := range []string{"lines", "heat"} {
 		_, err := DrawStudy(f, name)
 		require.ErrorAs(t, err, &none, name)

@@ -27,18 +27,18 @@ import (
 // Batching says how the jobs of a run are cut into batches, by their submission: batches of one
 // length of time, or a given number of batches with equally many jobs. A job counts where it came,
 // whenever it started. So a batch has the same jobs under each policy, and batches of one number
-// are pairs. Exactly one of Every and Count is set.
+// are pairs. Exactly one of Every and count is set.
 type Batching struct {
-	// Every is the length of a batch, from the first submission on; 0 if Count is given.
+	// Every is the length of a batch, from the first submission on; 0 if count is given.
 	Every des.Time
-	// Count is the number of batches; 0 if Every is given.
-	Count int
+	// count is the number of batches; 0 if Every is given.
+	count int
 	// Warmup is the part at the beginning that does not count. A batch with any job of the warm-up
 	// is left out as a whole.
 	Warmup metrics.Warmup
-	// MSER asks, in place of Warmup, for the truncation after which the mean wait has the least
+	// mser asks, in place of Warmup, for the truncation after which the mean wait has the least
 	// standard error; see stats.MSER5. Then Warmup is not looked at.
-	MSER bool
+	mser bool
 }
 
 // ParseBatching reads batches ("week", "day", "7d", "20") and warmup ("none" or "", "mser",
@@ -51,7 +51,7 @@ func ParseBatching(batches, warmup string) (b Batching, err error) {
 	case batches == "day":
 		b.Every = des.Day
 	case err == nil && n >= 2 && n <= 100000:
-		b.Count = n
+		b.count = n
 	case err == nil:
 		return b, fmt.Errorf(want, batches)
 	default:
@@ -59,7 +59,7 @@ func ParseBatching(batches, warmup string) (b Batching, err error) {
 			return b, fmt.Errorf(want, batches)
 		}
 	}
-	if b.MSER = warmup == "mser"; b.MSER {
+	if b.mser = warmup == "mser"; b.mser {
 		return b, nil
 	}
 	if b.Warmup, err = parseWarmup(warmup); err != nil {
@@ -108,8 +108,8 @@ func (r *BatchRecorder) Observe(e entity.JobEvent) {
 
 // Batches are the parts of a run.
 type Batches struct {
-	// Measures are the measures of which each batch has the mean over its jobs.
-	Measures []string
+	// measures are the measures of which each batch has the mean over its jobs.
+	measures []string
 	// Rows are in order of their numbers. A batch without jobs has no row.
 	Rows []rows.Batch
 }
@@ -127,7 +127,7 @@ func (r *BatchRecorder) Batches() *Batches {
 	jobs := r.jobs
 	slices.SortFunc(jobs, func(a, b ended) int { return cmp.Or(cmp.Compare(a.submit, b.submit), cmp.Compare(a.id, b.id)) })
 	warm := r.warm()
-	all := &Batches{Measures: batchMeasures}
+	all := &Batches{measures: batchMeasures}
 	for i := 0; i < len(jobs); {
 		b := rows.Batch{Warmup: i < warm}
 		// to is the end of the batch that begins at i.
@@ -141,7 +141,7 @@ func (r *BatchRecorder) Batches() *Batches {
 			}
 		} else {
 			b.Number = len(all.Rows)
-			count := min(r.Batching.Count, len(jobs))
+			count := min(r.Batching.count, len(jobs))
 			// Batch k ends at k n / count, rounded down: sizes differ by one at most.
 			to = (b.Number + 1) * len(jobs) / max(1, count)
 			b.From, b.To = jobs[i].submit, jobs[to-1].submit
@@ -162,7 +162,7 @@ func (r *BatchRecorder) Batches() *Batches {
 // warm returns how many jobs, in order of submission, are the warm-up. r.jobs are sorted.
 func (r *BatchRecorder) warm() int {
 	switch w := r.Batching.Warmup; {
-	case r.Batching.MSER:
+	case r.Batching.mser:
 		waits := make([]float64, len(r.jobs))
 		for i := range waits {
 			waits[i] = r.jobs[i].wait.Seconds()
@@ -185,7 +185,7 @@ func (r *BatchRecorder) warm() int {
 
 // WriteFile writes the batches under the name path, as a whole or not at all.
 func (b *Batches) WriteFile(path string) error {
-	return atomicfile.Write(path, func(w io.Writer) error { return rows.WriteAll(w, rows.Batches(b.Measures), b.Rows) })
+	return atomicfile.Write(path, func(w io.Writer) error { return rows.WriteAll(w, rows.Batches(b.measures), b.Rows) })
 }
 
 // batchesIn reads a file of batches in a study's folder, nil if there is none.
@@ -211,12 +211,12 @@ func readBatches(path, text string) (*Batches, error) {
 	line, _, _ := strings.Cut(text, "\n")
 	first := rows.Batches(nil).Header()
 	measures, ok := strings.CutPrefix(strings.TrimSuffix(line, "\r"), first+",")
-	b := &Batches{Measures: strings.Split(measures, ",")}
-	if !ok || len(slices.Compact(slices.Sorted(slices.Values(b.Measures)))) < len(b.Measures) {
+	b := &Batches{measures: strings.Split(measures, ",")}
+	if !ok || len(slices.Compact(slices.Sorted(slices.Values(b.measures)))) < len(b.measures) {
 		return nil, fmt.Errorf("%s: line 1: want columns %s and measures, each once", path, first)
 	}
 	var err error
-	if b.Rows, err = rows.Read(path, text, rows.Batches(b.Measures)); err != nil {
+	if b.Rows, err = rows.Read(path, text, rows.Batches(b.measures)); err != nil {
 		return nil, err
 	}
 	for i, row := range b.Rows {

@@ -61,7 +61,7 @@ func TestBatchesHoldEveryJobOnceAndTheirMeansAreTheRuns(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		b := Batching{Every: des.Time(rapid.IntRange(3600, 5*86400).Draw(t, "every")) * des.Second}
 		if rapid.Bool().Draw(t, "counted") {
-			b = Batching{Count: rapid.IntRange(2, 50).Draw(t, "count")}
+			b = Batching{count: rapid.IntRange(2, 50).Draw(t, "count")}
 		}
 		all, summary, jobs := simulated(t, b, rapid.IntRange(1, 120).Draw(t, "jobs"), rapid.Uint64().Draw(t, "seed"))
 		n, wait, slowdown, turnaround := 0, 0., 0., 0.
@@ -78,7 +78,7 @@ func TestBatchesHoldEveryJobOnceAndTheirMeansAreTheRuns(t *testing.T) {
 				require.InDelta(t, sum/float64(inside), row.Means[0], 1e-6)
 				require.Zero(t, (row.From-jobs[0].submit)%b.Every)
 			} else {
-				require.InDelta(t, float64(len(jobs))/float64(min(b.Count, len(jobs))), row.Jobs, 1)
+				require.InDelta(t, float64(len(jobs))/float64(min(b.count, len(jobs))), row.Jobs, 1)
 				require.Equal(t, i, row.Number)
 			}
 			n += row.Jobs
@@ -116,22 +116,22 @@ func TestABatchWithAnyJobOfTheWarmUpIsLeftOut(t *testing.T) {
 		}
 		return jobs, batches
 	}
-	jobs, batches := warm(Batching{Count: 10, Warmup: metrics.Warmup{Jobs: 20}})
+	jobs, batches := warm(Batching{count: 10, Warmup: metrics.Warmup{Jobs: 20}})
 	require.Equal(t, []int{20, 2}, []int{jobs, batches})
-	jobs, batches = warm(Batching{Count: 10, Warmup: metrics.Warmup{Jobs: 21}})
+	jobs, batches = warm(Batching{count: 10, Warmup: metrics.Warmup{Jobs: 21}})
 	require.Equal(t, []int{30, 3}, []int{jobs, batches})
 	_, batches = warm(Batching{Every: des.Day, Warmup: metrics.Warmup{Until: 2 * des.Day}})
 	require.Equal(t, 2, batches)
 	_, batches = warm(Batching{Every: des.Day, Warmup: metrics.Warmup{Until: 2*des.Day + 12*des.Hour}})
 	require.Equal(t, 3, batches)
-	jobs, _ = warm(Batching{Count: 10, Warmup: metrics.Warmup{Jobs: 1000}})
+	jobs, _ = warm(Batching{count: 10, Warmup: metrics.Warmup{Jobs: 1000}})
 	require.Equal(t, 100, jobs)
-	jobs, _ = warm(Batching{Count: 10})
+	jobs, _ = warm(Batching{count: 10})
 	require.Zero(t, jobs)
 }
 
 func TestMSERIsOfTheWaitsInOrderOfSubmission(t *testing.T) {
-	all, _, jobs := simulated(t, Batching{Count: 20, MSER: true}, 400, 11)
+	all, _, jobs := simulated(t, Batching{count: 20, mser: true}, 400, 11)
 	var waits []float64
 	for _, j := range jobs {
 		waits = append(waits, j.wait.Seconds())
@@ -151,10 +151,10 @@ func TestBatchesAndWarmUpsAreReadAsPeopleWriteThem(t *testing.T) {
 	for text, want := range map[[2]string]Batching{
 		{"week", ""}:         {Every: 7 * des.Day},
 		{"day", "none"}:      {Every: des.Day},
-		{"12h", "mser"}:      {Every: 12 * des.Hour, MSER: true},
-		{"20", "jobs=500"}:   {Count: 20, Warmup: metrics.Warmup{Jobs: 500}},
+		{"12h", "mser"}:      {Every: 12 * des.Hour, mser: true},
+		{"20", "jobs=500"}:   {count: 20, Warmup: metrics.Warmup{Jobs: 500}},
 		{"week", "30d"}:      {Every: 7 * des.Day, Warmup: metrics.Warmup{Until: 30 * des.Day}},
-		{"100000", "jobs=0"}: {Count: 100000},
+		{"100000", "jobs=0"}: {count: 100000},
 	} {
 		b, err := ParseBatching(text[0], text[1])
 		require.NoError(t, err)
@@ -317,11 +317,11 @@ func TestWhereThereIsNoChanceWeeksArePairs(t *testing.T) {
 	require.InDelta(t, -50, c.Difference.Mean, 10)
 	require.Less(t, c.Difference.HalfWidth, 15., "what weeks share is not in it")
 	require.Equal(t, Better, c.Verdict)
-	e := f.Cells[0].Estimates[0]
+	e := f.Cells[0].estimates[0]
 	require.Equal(t, Batched, e.By)
 	require.Greater(t, e.HalfWidth, 100.)
 	require.InDelta(t, table.Runs[0].Values[0], e.Mean, 1e-6)
-	require.InDelta(t, f.Cells[1].Estimates[0].Mean-e.Mean, c.Difference.Mean, 1e-6)
+	require.InDelta(t, f.Cells[1].estimates[0].Mean-e.Mean, c.Difference.Mean, 1e-6)
 	require.Empty(t, f.Notes)
 }
 
@@ -335,14 +335,14 @@ func TestWarmUpDoesNotCountInMeans(t *testing.T) {
 	for _, b := range table.Runs[0].Batches.Rows[15:] {
 		rest += b.Means[0] / 25
 	}
-	require.InDelta(t, rest, f.Cells[0].Estimates[0].Mean, 1e-6)
-	require.NotEqual(t, table.Runs[0].Values[0], f.Cells[0].Estimates[0].Mean)
+	require.InDelta(t, rest, f.Cells[0].estimates[0].Mean, 1e-6)
+	require.NotEqual(t, table.Runs[0].Values[0], f.Cells[0].estimates[0].Mean)
 
 	table, err = Open(study(t, 40, -50, 40))
 	require.NoError(t, err)
 	f, err = Analyze(table, Options{})
 	require.NoError(t, err)
-	require.Equal(t, "all of the run is warm-up", f.Cells[0].Estimates[0].Note)
+	require.Equal(t, "all of the run is warm-up", f.Cells[0].estimates[0].note)
 	require.Equal(t, TooFew, f.Comparisons[0].Verdict)
 }
 
@@ -354,7 +354,7 @@ func TestAFolderWithoutResultsIsCalledSo(t *testing.T) {
 func TestBatchesThatStayDependentLeaveDoubt(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 2))
 	run := func(effect float64) *Run {
-		b := &Batches{Measures: []string{"mean_wait"}}
+		b := &Batches{measures: []string{"mean_wait"}}
 		for i := range 24 {
 			b.Rows = append(b.Rows, rows.Batch{Number: i, Jobs: 10, Means: []float64{effect*float64(100+i*i) + 5 + r.Float64()}})
 		}
@@ -369,9 +369,9 @@ func TestBatchesThatStayDependentLeaveDoubt(t *testing.T) {
 	f, err := Analyze(table, Options{})
 	require.NoError(t, err)
 	c := f.Comparisons[0]
-	require.Equal(t, Doubtful, c.Verdict)
+	require.Equal(t, doubtful, c.Verdict)
 	require.True(t, c.Significant())
-	require.Equal(t, 2, c.Joined)
+	require.Equal(t, 2, c.joined)
 	require.Equal(t, 12, c.Difference.N)
 	require.Contains(t, c.Note, "depend on each other")
 	require.Zero(t, f.Rankings[0].Places[0].Beats)

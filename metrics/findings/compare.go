@@ -13,23 +13,23 @@ import (
 // Comparison compares a cell with its baseline: the cell that has the baseline's values, and all
 // other parameters in common with it.
 type Comparison struct {
-	// Cell and Baseline are positions in Findings.Cells.
-	Cell, Baseline int
+	// Cell and baseline are positions in Findings.Cells.
+	Cell, baseline int
 	Measure        string
-	// Mean and BaselineMean are means over the pairs: runs without a partner do not count.
-	Mean, BaselineMean float64
+	// mean and BaselineMean are means over the pairs: runs without a partner do not count.
+	mean, BaselineMean float64
 	// Comparison compares the values of the cell with the values of the baseline, pair by pair.
 	// Adjusted of its tests is corrected for all comparisons of the measure.
 	stats.Comparison
 	// Percent is the difference in per cent of the baseline's mean, with Fieller's interval; NaN
 	// if that mean is 0.
 	Percent stats.Estimate
-	By      Source
-	// Joined is as in Estimate.
-	Joined int
-	// Dependent reports that neighbouring batches still depend on each other, though Joined of
+	By      source
+	// joined is as in Estimate.
+	joined int
+	// dependent reports that neighbouring batches still depend on each other, though joined of
 	// them were made one.
-	Dependent bool
+	dependent bool
 	Verdict   Verdict
 	Note      string
 }
@@ -55,11 +55,11 @@ const (
 	Higher  Verdict = "higher" // of a measure of which neither is better
 	Lower   Verdict = "lower"
 	Unclear Verdict = "not significant"
-	Equal   Verdict = "equal"   // in every pair
+	equal   Verdict = "equal"   // in every pair
 	TooFew  Verdict = "too few" // pairs to tell
-	// Doubtful is a difference that would be significant, if batches that are neighbours did
+	// doubtful is a difference that would be significant, if batches that are neighbours did
 	// not depend on each other.
-	Doubtful Verdict = "doubtful"
+	doubtful Verdict = "doubtful"
 )
 
 // Fewest is the number of pairs that a verdict needs. The t test of fewer depends on their being
@@ -114,12 +114,12 @@ func (f *Findings) baselineOf(cell int) (int, bool) {
 
 // pair compares the m-th measure of a cell with that measure of another cell, pair by pair.
 func (f *Findings) pair(cell, base, m int) (Comparison, error) {
-	c := Comparison{Cell: cell, Baseline: base, Measure: f.Options.Measures[m], By: Seeds, Joined: 1}
+	c := Comparison{Cell: cell, baseline: base, Measure: f.Options.Measures[m], By: seeds, joined: 1}
 	x, y := f.observed(&c, m)
 	if len(x) == 0 {
-		c.Note, c.Mean, c.BaselineMean = "no seed has a value of both", math.NaN(), math.NaN()
+		c.Note, c.mean, c.BaselineMean = "no seed has a value of both", math.NaN(), math.NaN()
 	} else {
-		c.Mean, c.BaselineMean = stats.Mean(x, f.Options.Level).Mean, stats.Mean(y, f.Options.Level).Mean
+		c.mean, c.BaselineMean = stats.Mean(x, f.Options.Level).Mean, stats.Mean(y, f.Options.Level).Mean
 	}
 	var err error
 	if c.Comparison, err = stats.Compare(x, y, f.Options.Level); err != nil {
@@ -141,11 +141,11 @@ func (f *Findings) pair(cell, base, m int) (Comparison, error) {
 func (f *Findings) observed(c *Comparison, m int) (x, y []float64) {
 	// Pairs by seed: runs of one seed met the same jobs and failures.
 	var first, second *Run // with the first seed that both have
-	partners := make(map[string]*Run, len(f.Cells[c.Baseline].Runs))
-	for _, b := range f.Cells[c.Baseline].Runs {
+	partners := make(map[string]*Run, len(f.Cells[c.baseline].runs))
+	for _, b := range f.Cells[c.baseline].runs {
 		partners[b.Seed] = b
 	}
-	for _, a := range f.Cells[c.Cell].Runs {
+	for _, a := range f.Cells[c.Cell].runs {
 		b, ok := partners[a.Seed]
 		if !ok {
 			continue
@@ -160,12 +160,12 @@ func (f *Findings) observed(c *Comparison, m int) (x, y []float64) {
 		x, y = append(x, v), append(y, w)
 	}
 	seeds := len(x)
-	if seeds >= 2 && (!constant(x) || !constant(y) || f.chance(&f.Cells[c.Cell]) || f.chance(&f.Cells[c.Baseline])) {
+	if seeds >= 2 && (!constant(x) || !constant(y) || f.chance(&f.Cells[c.Cell]) || f.chance(&f.Cells[c.baseline])) {
 		return x, y
 	}
 
 	// Without chance all seeds give the same: batches of one run (weeks) are the pairs then.
-	c.By = OneRun
+	c.By = oneRun
 	x, y = x[:min(1, seeds)], y[:min(1, seeds)]
 	if seeds > 1 {
 		c.Note = fmt.Sprintf("there is no chance in it: all %d seeds give the same", seeds)
@@ -173,7 +173,7 @@ func (f *Findings) observed(c *Comparison, m int) (x, y []float64) {
 	if first != nil {
 		if a, b := matched(partsOf(first, c.Measure), partsOf(second, c.Measure)); len(a) > 1 {
 			s := sampleOf(a, b)
-			x, y, c.By, c.Joined, c.Dependent, c.Note = s.x, s.y, Batched, s.joined, s.note != "", s.note
+			x, y, c.By, c.joined, c.dependent, c.Note = s.x, s.y, Batched, s.joined, s.note != "", s.note
 		}
 	}
 	return x, y
@@ -223,13 +223,13 @@ func verdict(c *Comparison, direction int) Verdict {
 	d := c.Difference
 	switch {
 	case d.N >= 2 && d.Mean == 0 && d.HalfWidth == 0:
-		return Equal
+		return equal
 	case d.N < Fewest || math.IsNaN(c.T.P):
 		return TooFew
 	case !c.Significant():
 		return Unclear
-	case c.Dependent:
-		return Doubtful
+	case c.dependent:
+		return doubtful
 	}
 	switch up := d.Mean > 0; {
 	case direction == 0 && up:

@@ -33,9 +33,9 @@ type Options struct {
 	// Level is the confidence level of intervals; tests are significant at 1 - Level. 0 means 0.95.
 	// Invariant: 0 < Level < 1.
 	Level float64
-	// Higher are measures for which a higher value is better, Lower those for which a lower value
+	// higher are measures for which a higher value is better, lower those for which a lower value
 	// is. Measures of simulations need not be listed.
-	Higher, Lower []string
+	higher, lower []string
 	// Where limits tables and figures to cells with these values; several values of one parameter
 	// mean any of these values. Intervals and tests still use all cells, so that Where does not
 	// change what is significant.
@@ -80,10 +80,10 @@ type Findings struct {
 
 // Cell is all runs that differ only in their seeds.
 type Cell struct {
-	// Params are in the order of Results.Params, Estimates in the order of Options.Measures.
+	// Params are in the order of Results.Params, estimates in the order of Options.Measures.
 	Params    []string
-	Runs      []*Run
-	Estimates []Estimate // as Options.Measures
+	runs      []*Run
+	estimates []Estimate // as Options.measures
 }
 
 // Estimate is the mean of a measure in a cell, with its interval.
@@ -91,20 +91,20 @@ type Estimate struct {
 	// HalfWidth is +Inf if there is nothing from which an interval could be told; N counts
 	// observations, of the kind By.
 	stats.Interval
-	By Source // what N counts
-	// Joined is the number of neighbouring batches that were made one observation; 1 without
+	By source // what N counts
+	// joined is the number of neighbouring batches that were made one observation; 1 without
 	// batches. See sampleOf.
-	Joined int
-	Note   string // what a reader should know
+	joined int
+	note   string // what a reader should know
 }
 
-// Source says where the observations of a mean come from.
-type Source string
+// source says where the observations of a mean come from.
+type source string
 
 const (
-	Seeds   Source = "seeds"   // independent runs
-	Batched Source = "batches" // parts of one run
-	OneRun  Source = "one run" // a single observation: there is no interval
+	seeds   source = "seeds"   // independent runs
+	Batched source = "batches" // parts of one run
+	oneRun  source = "one run" // a single observation: there is no interval
 )
 
 // Analyze returns what results say. An error says which option names something that the results do
@@ -124,14 +124,14 @@ func Analyze(t *Results, o Options) (*Findings, error) {
 			f.cells[key] = c
 			f.Cells = append(f.Cells, Cell{Params: r.Params})
 		}
-		f.Cells[c].Runs = append(f.Cells[c].Runs, r)
+		f.Cells[c].runs = append(f.Cells[c].runs, r)
 	}
 	for i := range f.Cells {
-		f.most = max(f.most, len(f.Cells[i].Runs))
+		f.most = max(f.most, len(f.Cells[i].runs))
 	}
 	for i := range f.Cells {
 		for m := range f.measures {
-			f.Cells[i].Estimates = append(f.Cells[i].Estimates, f.estimate(&f.Cells[i], m))
+			f.Cells[i].estimates = append(f.Cells[i].estimates, f.estimate(&f.Cells[i], m))
 		}
 	}
 	// Phase 2: what follows from cells against each other.
@@ -233,9 +233,9 @@ func (f *Findings) completeBaseline() error {
 // ranking. A gap to a bound is as good or bad as its measure.
 func (o *Options) Direction(measure string) int {
 	switch {
-	case slices.Contains(o.Higher, measure):
+	case slices.Contains(o.higher, measure):
 		return 1
-	case slices.Contains(o.Lower, measure):
+	case slices.Contains(o.lower, measure):
 		return -1
 	}
 	switch strings.TrimPrefix(measure, "gap_") {
@@ -251,42 +251,42 @@ func (o *Options) Direction(measure string) int {
 // seed makes a difference, else the batches of the first run, as all runs are the same one.
 func (f *Findings) estimate(c *Cell, m int) Estimate {
 	var values []float64
-	for _, r := range c.Runs {
+	for _, r := range c.runs {
 		if v := f.value(r, m); !math.IsNaN(v) {
 			values = append(values, v)
 		}
 	}
-	e := Estimate{Interval: stats.Mean(values, f.Options.Level), By: Seeds, Joined: 1}
+	e := Estimate{Interval: stats.Mean(values, f.Options.Level), By: seeds, joined: 1}
 	if len(values) == 0 {
 		e.Mean = math.NaN()
-		e.Note = "no run has a value"
+		e.note = "no run has a value"
 		return e
 	}
-	// Seeds that differ are observations.
+	// seeds that differ are observations.
 	if len(values) > 1 && !constant(values) {
 		if len(values) < f.most {
-			e.Note = fmt.Sprintf("%d of %d seeds are missing", f.most-len(values), f.most)
+			e.note = fmt.Sprintf("%d of %d seeds are missing", f.most-len(values), f.most)
 		}
 		return e
 	}
 	// There is chance, but not in this measure: say that all jobs started at once. A width of 0
 	// would be a lie.
 	if len(values) > 1 && f.chance(c) {
-		e.HalfWidth, e.Note = math.Inf(1), fmt.Sprintf("all %d seeds give the same", len(values))
+		e.HalfWidth, e.note = math.Inf(1), fmt.Sprintf("all %d seeds give the same", len(values))
 		return e
 	}
 	// All seeds give the same run.
-	e.By, e.N, e.HalfWidth, e.Note = OneRun, 1, math.Inf(1), "one run"
+	e.By, e.N, e.HalfWidth, e.note = oneRun, 1, math.Inf(1), "one run"
 	if len(values) > 1 {
-		e.Note = fmt.Sprintf("there is no chance in it: all %d seeds give the same", len(values))
+		e.note = fmt.Sprintf("there is no chance in it: all %d seeds give the same", len(values))
 	}
-	parts := partsOf(c.Runs[0], f.Options.Measures[m])
-	if len(parts) == 0 && c.Runs[0].Batches != nil && slices.Contains(c.Runs[0].Batches.Measures, f.Options.Measures[m]) {
-		e.Note = "all of the run is warm-up"
+	parts := partsOf(c.runs[0], f.Options.Measures[m])
+	if len(parts) == 0 && c.runs[0].Batches != nil && slices.Contains(c.runs[0].Batches.measures, f.Options.Measures[m]) {
+		e.note = "all of the run is warm-up"
 	}
 	if len(parts) > 1 {
 		s := sampleOf(parts, nil)
-		e.Interval, e.By, e.Joined, e.Note = stats.Mean(s.x, f.Options.Level), Batched, s.joined, s.note
+		e.Interval, e.By, e.joined, e.note = stats.Mean(s.x, f.Options.Level), Batched, s.joined, s.note
 	}
 	return e
 }
@@ -295,8 +295,8 @@ func (f *Findings) estimate(c *Cell, m int) Estimate {
 // happen to be the same, for example if no job waits. NaN differs from a number, not from NaN.
 func (f *Findings) chance(c *Cell) bool {
 	for m := range f.Results.Measures {
-		for _, r := range c.Runs {
-			if v, first := r.Values[m], c.Runs[0].Values[m]; v != first && (v == v || first == first) {
+		for _, r := range c.runs {
+			if v, first := r.Values[m], c.runs[0].Values[m]; v != first && (v == v || first == first) {
 				return true
 			}
 		}
@@ -328,11 +328,11 @@ func constant(values []float64) bool {
 func (f *Findings) notes() {
 	silent, total, shared := 0, 0, ""
 	for i := range f.Cells {
-		for _, e := range f.Cells[i].Estimates {
+		for _, e := range f.Cells[i].estimates {
 			total++
-			if e.By == OneRun {
+			if e.By == oneRun {
 				silent++
-				shared = e.Note
+				shared = e.note
 			}
 		}
 	}

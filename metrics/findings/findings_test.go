@@ -89,14 +89,14 @@ func TestACellIsTheRunsThatDifferInTheSeedOnly(t *testing.T) {
 	f := analyze(t, grid(nil, 5), Options{Measures: []string{"mean_wait"}})
 	require.Len(t, f.Cells, 6)
 	for _, c := range f.Cells {
-		require.Len(t, c.Runs, 5)
+		require.Len(t, c.runs, 5)
 		var values []float64
-		for _, r := range c.Runs {
+		for _, r := range c.runs {
 			require.Equal(t, c.Params, r.Params)
 			values = append(values, r.Values[1])
 		}
-		require.Equal(t, stats.Mean(values, 0.95), c.Estimates[0].Interval)
-		require.Equal(t, Seeds, c.Estimates[0].By)
+		require.Equal(t, stats.Mean(values, 0.95), c.estimates[0].Interval)
+		require.Equal(t, seeds, c.estimates[0].By)
 	}
 }
 
@@ -105,7 +105,7 @@ func TestCellsAreComparedPairByPair(t *testing.T) {
 	f := analyze(t, grid(map[string]float64{"sjbf": -10, "fcfs": 0}, 20), Options{Measures: []string{"mean_wait"}})
 	require.Len(t, f.Comparisons, 4)
 	for _, c := range f.Comparisons {
-		base := f.Cells[c.Baseline]
+		base := f.Cells[c.baseline]
 		require.Equal(t, "easy", base.Params[0])
 		require.Equal(t, f.Cells[c.Cell].Params[1], base.Params[1], "the load is the same")
 		require.Equal(t, 20, c.Difference.N)
@@ -129,10 +129,10 @@ func TestPairsAreMadeBySeedInWhateverOrderRowsStand(t *testing.T) {
 		drop := rapid.IntRange(0, 3).Draw(t, "missing")
 		got := analyze(t, strings.Join(append(lines[:1:1], rows[drop:]...), "\n"), Options{Measures: []string{"mean_wait"}, Baseline: []Param{{"policy", "easy"}}})
 		for _, c := range got.Comparisons {
-			cell, base := got.Cells[c.Cell], got.Cells[c.Baseline]
+			cell, base := got.Cells[c.Cell], got.Cells[c.baseline]
 			var x, y []float64
-			for _, a := range cell.Runs {
-				for _, b := range base.Runs {
+			for _, a := range cell.runs {
+				for _, b := range base.runs {
 					if a.Seed == b.Seed {
 						x, y = append(x, a.Values[1]), append(y, b.Values[1])
 					}
@@ -170,7 +170,7 @@ func TestHolmIsOverAllComparisonsOfAMeasure(t *testing.T) {
 func TestAnEqualMeasureIsCalledEqual(t *testing.T) {
 	f := analyze(t, grid(nil, 6), Options{Measures: []string{"utilization"}})
 	for _, c := range f.Comparisons {
-		require.Equal(t, Equal, c.Verdict)
+		require.Equal(t, equal, c.Verdict)
 	}
 	require.Empty(t, f.Rankings[0].Places[0].Beats)
 }
@@ -194,8 +194,8 @@ func TestVerdictsKnowWhatIsBetter(t *testing.T) {
 		want Verdict
 	}{
 		{Options{}, Worse},
-		{Options{Higher: []string{"mean_wait"}}, Better},
-		{Options{Lower: []string{"mean_wait"}, Level: 0.9}, Worse},
+		{Options{higher: []string{"mean_wait"}}, Better},
+		{Options{lower: []string{"mean_wait"}, Level: 0.9}, Worse},
 	} {
 		c.o.Measures = []string{"mean_wait"}
 		for _, got := range analyze(t, grid(effect, 6), c.o).Comparisons {
@@ -211,10 +211,10 @@ func TestVerdictsKnowWhatIsBetter(t *testing.T) {
 func TestWhereAllSeedsAreEqualNoIntervalIsMadeUp(t *testing.T) {
 	text := "policy,seed,mean_wait\na,1,10\na,2,10\na,3,10\na,4,10\na,5,10\nb,1,20\nb,2,20\nb,3,20\nb,4,20\nb,5,20\n"
 	f := analyze(t, text, Options{})
-	e := f.Cells[0].Estimates[0]
-	require.Equal(t, OneRun, e.By)
+	e := f.Cells[0].estimates[0]
+	require.Equal(t, oneRun, e.By)
 	require.True(t, math.IsInf(e.HalfWidth, 1))
-	require.Equal(t, "there is no chance in it: all 5 seeds give the same", e.Note)
+	require.Equal(t, "there is no chance in it: all 5 seeds give the same", e.note)
 	require.Equal(t, TooFew, f.Comparisons[0].Verdict)
 	require.Equal(t, 1, f.Comparisons[0].Difference.N)
 	require.Len(t, f.Notes, 1)
@@ -228,13 +228,13 @@ func TestAMeasureThatHappensToBeTheSameIsNotTakenForOneRun(t *testing.T) {
 		fmt.Fprintf(&b, "a,%d,%d,0,3\nb,%d,%d,0,5\n", seed, 100+seed*seed, seed, 100+seed)
 	}
 	f := analyze(t, b.String(), Options{Measures: []string{"mean_wait", "killed"}})
-	e := f.Cells[0].Estimates[0]
-	require.Equal(t, Seeds, e.By)
+	e := f.Cells[0].estimates[0]
+	require.Equal(t, seeds, e.By)
 	require.Equal(t, 6, e.N)
 	require.True(t, math.IsInf(e.HalfWidth, 1), "an interval of width 0 would say too much")
-	require.Equal(t, "all 6 seeds give the same", e.Note)
+	require.Equal(t, "all 6 seeds give the same", e.note)
 	require.Empty(t, f.Notes, "more seeds are there already")
-	require.Equal(t, Equal, f.Comparisons[0].Verdict)
+	require.Equal(t, equal, f.Comparisons[0].Verdict)
 	require.Equal(t, 6, f.Comparisons[0].Difference.N)
 	other := f.Comparisons[1]
 	require.Equal(t, TooFew, other.Verdict)
@@ -245,7 +245,7 @@ func TestAMeasureThatHappensToBeTheSameIsNotTakenForOneRun(t *testing.T) {
 func TestChanceInOneOfTwoIsEnoughToComparePairs(t *testing.T) {
 	text := "policy,seed,mean_wait\na,1,10\na,2,10\na,3,10\na,4,10\na,5,10\nb,1,20\nb,2,21\nb,3,22\nb,4,20\nb,5,20\n"
 	c := analyze(t, text, Options{}).Comparisons[0]
-	require.Equal(t, Seeds, c.By)
+	require.Equal(t, seeds, c.By)
 	require.Equal(t, 5, c.Difference.N)
 	require.Equal(t, Worse, c.Verdict)
 }
@@ -261,7 +261,7 @@ func TestABaselineMayBeOfSeveralParameters(t *testing.T) {
 	f := analyze(t, grid(nil, 5), Options{Measures: []string{"mean_wait"}, Baseline: []Param{{"policy", "sjbf"}, {"load", "0.9"}}})
 	require.Len(t, f.Comparisons, 5)
 	for _, c := range f.Comparisons {
-		require.Equal(t, []string{"sjbf", "0.9"}, f.Cells[c.Baseline].Params)
+		require.Equal(t, []string{"sjbf", "0.9"}, f.Cells[c.baseline].Params)
 	}
 	require.Equal(t, "policy=sjbf load=0.9", f.BaselineName())
 }
@@ -287,7 +287,7 @@ func TestRanksCountWhatIsBetterForMoreThanChance(t *testing.T) {
 		require.Equal(t, "sjbf", f.Cells[r.Places[0].Cell].Params[0])
 		require.Equal(t, []int{1, 2, 2}, []int{r.Places[0].Rank, r.Places[1].Rank, r.Places[2].Rank}, "easy and fcfs are tied")
 		require.Equal(t, []int{2, 0, 0}, []int{r.Places[0].Beats, r.Places[1].Beats, r.Places[2].Beats})
-		tied := []float64{f.Cells[r.Places[1].Cell].Estimates[0].Mean, f.Cells[r.Places[2].Cell].Estimates[0].Mean}
+		tied := []float64{f.Cells[r.Places[1].Cell].estimates[0].Mean, f.Cells[r.Places[2].Cell].estimates[0].Mean}
 		require.Less(t, tied[0], tied[1], "of cells that are tied the better mean stands first")
 		load := f.Cells[r.Places[0].Cell].Params[1]
 		for _, p := range r.Places {

@@ -34,10 +34,10 @@ type Pivot struct {
 
 // Grid is a table of one measure, as Grids makes it.
 type Grid struct {
-	Measure string
-	// Where are the values that all cells of the table have in common, of the parameters that vary
+	measure string
+	// where are the values that all cells of the table have in common, of the parameters that vary
 	// in the study.
-	Where []Param
+	where []Param
 	// Rows and Columns are the names of the parameters in rows and columns; RowValues and
 	// ColumnValues have a list of values in that order for each row and column.
 	Rows, Columns []string
@@ -56,12 +56,12 @@ type Entry struct {
 	// Cell is a position in Findings.Cells; -1 if the study has no such cell.
 	Cell     int
 	Estimate Estimate
-	// Best reports that the entry is to be bold; see Bold. Several entries may be.
+	// Best reports that the entry is to be bold; see bold. Several entries may be.
 	Best bool
 	// Differs reports that it differs from the baseline significantly.
 	Differs bool
-	// Compared is the difference from the baseline; nil unless that was asked for.
-	Compared *Comparison
+	// compared is the difference from the baseline; nil unless that was asked for.
+	compared *Comparison
 }
 
 // Grids lays the cells out as tables, one for each combination of those parameters that
@@ -93,13 +93,13 @@ func (f *Findings) Grids(p Pivot) ([]Grid, error) {
 		key := keyOf(pick(c.Params, at.sections))
 		if _, ok := index[key]; !ok {
 			index[key] = len(grids)
-			g := Grid{Measure: p.Measure, Rows: p.Rows, Columns: p.Columns, Note: f.gridNote(p), of: f}
+			g := Grid{measure: p.Measure, Rows: p.Rows, Columns: p.Columns, Note: f.gridNote(p), of: f}
 			for _, s := range at.sections {
-				g.Where = append(g.Where, Param{f.Results.Params[s], c.Params[s]})
+				g.where = append(g.where, Param{f.Results.Params[s], c.Params[s]})
 			}
 			grids = append(grids, g)
 		}
-		e := Entry{Cell: i, Estimate: c.Estimates[m], Best: best[i] && !p.Difference, Differs: differs[i], Compared: compared[i]}
+		e := Entry{Cell: i, Estimate: c.estimates[m], Best: best[i] && !p.Difference, Differs: differs[i], compared: compared[i]}
 		grids[index[key]].put(pick(c.Params, at.rows), pick(c.Params, at.columns), e)
 	}
 	if len(grids) == 0 {
@@ -255,15 +255,15 @@ func (f *Findings) marks(measure string) (best, differs map[int]bool) {
 			// Of each two there are more comparisons than with the baseline, so that a
 			// ranking may leave open what is found here.
 			best[c.Cell] = best[c.Cell] && c.Verdict != Worse
-			best[c.Baseline] = best[c.Baseline] && c.Verdict != Better
+			best[c.baseline] = best[c.baseline] && c.Verdict != Better
 		}
 	}
 	return best, differs
 }
 
-// Bold is the rule for bold entries, in the words of the tables. Its tests are the tests of
+// bold is the rule for bold entries, in the words of the tables. Its tests are the tests of
 // rankings and comparisons.
-const Bold = "Bold: significantly better than at least one other, and none is significantly better."
+const bold = "Bold: significantly better than at least one other, and none is significantly better."
 
 // gridNote says what the signs in a table mean. n is the size of the family of the tests.
 func (f *Findings) gridNote(p Pivot) string {
@@ -283,7 +283,7 @@ func (f *Findings) gridNote(p Pivot) string {
 	if n > 0 {
 		note += fmt.Sprintf(" *: differs from %s (paired t test, Holm's correction for %d comparisons, %s).", f.BaselineName(), n, Percent(f.Options.Level))
 		if f.Options.Direction(measure) != 0 && !p.Difference {
-			note += " " + Bold
+			note += " " + bold
 		}
 	}
 	return note
@@ -292,7 +292,7 @@ func (f *Findings) gridNote(p Pivot) string {
 // hasIntervals reports whether any mean of a measure has an interval.
 func (f *Findings) hasIntervals(measure string) bool {
 	m := slices.Index(f.Options.Measures, measure)
-	return slices.ContainsFunc(f.Cells, func(c Cell) bool { return c.Estimates[m].N > 1 && !math.IsInf(c.Estimates[m].HalfWidth, 0) })
+	return slices.ContainsFunc(f.Cells, func(c Cell) bool { return c.estimates[m].N > 1 && !math.IsInf(c.estimates[m].HalfWidth, 0) })
 }
 
 // Percent writes a level for people: 0.95 is "95%".
@@ -343,7 +343,7 @@ func short(v float64, digits int) string {
 // Title says what is true of the whole table, such as "load 0.7"; "" if it is the only one.
 func (g *Grid) Title() string {
 	texts := []string{}
-	for _, p := range g.Where {
+	for _, p := range g.where {
 		texts = append(texts, g.of.told(p.Name, p.Value))
 	}
 	return strings.Join(texts, ", ")
@@ -369,7 +369,7 @@ func (g *Grid) ColumnName(column int, bare bool) string {
 			texts = append(texts, g.of.told(g.Columns[k], v))
 		}
 	}
-	return cmp.Or(strings.Join(texts, ", "), Label(g.Measure))
+	return cmp.Or(strings.Join(texts, ", "), Label(g.measure))
 }
 
 // header returns the names of the rows' parameters, then the name of each column.
@@ -440,10 +440,10 @@ func (g *Grid) writeMarkdown(w io.Writer) error {
 // numbers returns the mean, or the difference in per cent, and half the width of its interval, as
 // text; half is "" if there is no interval.
 func (e *Entry) numbers() (mean, half string) {
-	if e.Compared == nil {
+	if e.compared == nil {
 		return Number(e.Estimate)
 	}
-	value, width := e.Compared.Relative()
+	value, width := e.compared.Relative()
 	mean, half = Number(Estimate{Interval: stats.Interval{Mean: value, HalfWidth: width}})
 	return strings.Replace(mean, "-", "−", 1), half
 }
@@ -482,7 +482,7 @@ func inMarkdown(s string) string {
 // label returns the name by which a LaTeX text refers to the table, such as
 // tab:mean-wait-load-0.7.
 func (g *Grid) label() string {
-	words := strings.FieldsFunc(g.Measure+" "+g.Title(), func(r rune) bool {
+	words := strings.FieldsFunc(g.measure+" "+g.Title(), func(r rune) bool {
 		return r > unicode.MaxASCII || !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '.'
 	})
 	return "tab:" + strings.ToLower(strings.Join(words, "-"))
@@ -569,7 +569,7 @@ func inLaTeX(s string) string {
 // and nine digits. A missing value is empty.
 func (g *Grid) writeCSV(w io.Writer) error {
 	var where, whereValues []string
-	for _, p := range g.Where {
+	for _, p := range g.where {
 		where, whereValues = append(where, p.Name), append(whereValues, p.Value)
 	}
 	header := slices.Concat(where, g.Rows)
@@ -585,8 +585,8 @@ func (g *Grid) writeCSV(w io.Writer) error {
 				continue
 			}
 			mean, half := e.Estimate.Mean, e.Estimate.HalfWidth
-			if e.Compared != nil {
-				mean, half = e.Compared.Relative()
+			if e.compared != nil {
+				mean, half = e.compared.Relative()
 			}
 			row = append(row, decimal(mean), decimal(half))
 		}

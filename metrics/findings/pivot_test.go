@@ -24,9 +24,9 @@ func written(t *testing.T, f *Findings, p Pivot, format string) string {
 
 func TestATableHasRowsColumnsAndSigns(t *testing.T) {
 	f := analyze(t, grid(map[string]float64{"sjbf": -50}, 10), Options{})
-	f.Cells[0].Estimates[0].Interval = stats.Interval{Mean: 3987.65, HalfWidth: 12.34, N: 10}
-	f.Cells[2].Estimates[0].Interval = stats.Interval{Mean: 3900, HalfWidth: 0.123, N: 10}
-	f.Cells[5].Estimates[0] = Estimate{Interval: stats.Interval{Mean: 1234.5678, HalfWidth: math.Inf(1), N: 1}}
+	f.Cells[0].estimates[0].Interval = stats.Interval{Mean: 3987.65, HalfWidth: 12.34, N: 10}
+	f.Cells[2].estimates[0].Interval = stats.Interval{Mean: 3900, HalfWidth: 0.123, N: 10}
+	f.Cells[5].estimates[0] = Estimate{Interval: stats.Interval{Mean: 1234.5678, HalfWidth: math.Inf(1), N: 1}}
 	lines := strings.Split(written(t, f, Pivot{}, "markdown"), "\n")
 	require.Equal(t, "| policy | load 0.7 | load 0.9 |", lines[0])
 	require.Equal(t, "| --- | ---: | ---: |", lines[1])
@@ -79,14 +79,14 @@ func TestWhatIsNeitherRowNorColumnHasATableForEachValue(t *testing.T) {
 	require.Len(t, grids, 3)
 	seen := map[int]bool{}
 	for _, g := range grids {
-		require.Len(t, g.Where, 1)
+		require.Len(t, g.where, 1)
 		for r, row := range g.RowValues {
 			for c, column := range g.ColumnValues {
 				e := g.Entries[r][c]
 				require.False(t, seen[e.Cell])
 				seen[e.Cell] = true
-				require.Equal(t, []string{row[0], column[0], g.Where[0].Value}, f.Cells[e.Cell].Params)
-				require.Len(t, f.Cells[e.Cell].Runs, 1)
+				require.Equal(t, []string{row[0], column[0], g.where[0].Value}, f.Cells[e.Cell].Params)
+				require.Len(t, f.Cells[e.Cell].runs, 1)
 			}
 		}
 	}

@@ -60,9 +60,9 @@ func (f *Findings) rank() error {
 			switch c.Verdict {
 			case Better:
 				places[c.Cell].Beats++
-				places[c.Baseline].Rank++
+				places[c.baseline].Rank++
 			case Worse:
-				places[c.Baseline].Beats++
+				places[c.baseline].Beats++
 				places[c.Cell].Rank++
 			}
 		}
@@ -73,7 +73,7 @@ func (f *Findings) rank() error {
 				r.Places = append(r.Places, *places[cell])
 			}
 			slices.SortStableFunc(r.Places, func(a, b Place) int {
-				x, y := f.Cells[a.Cell].Estimates[m].Mean, f.Cells[b.Cell].Estimates[m].Mean
+				x, y := f.Cells[a.Cell].estimates[m].Mean, f.Cells[b.Cell].estimates[m].Mean
 				return cmp.Or(cmp.Compare(a.Rank, b.Rank), -direction*cmp.Compare(x, y))
 			})
 			f.Rankings = append(f.Rankings, r)

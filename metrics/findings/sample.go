@@ -22,7 +22,7 @@ func partsOf(r *Run, measure string) (parts []part) {
 	if r.Batches == nil {
 		return nil
 	}
-	m := slices.Index(r.Batches.Measures, measure)
+	m := slices.Index(r.Batches.measures, measure)
 	if m < 0 {
 		return nil
 	}

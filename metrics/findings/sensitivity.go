@@ -11,7 +11,7 @@ import (
 )
 
 // Sensitivity says how a measure depends on the parameters that vary. Either Effects or Influences
-// are set, or Note says why neither is.
+// are set, or note says why neither is.
 type Sensitivity struct {
 	Measure string
 	// Effects are set for a full grid. They are the parts of the variance for each parameter, each
@@ -22,8 +22,8 @@ type Sensitivity struct {
 	// together explain. See stats.RankRegression.
 	Influences []stats.Influence
 	R2         float64
-	// Note says why there is neither; "" otherwise.
-	Note string
+	// note says why there is neither; "" otherwise.
+	note string
 }
 
 // sensitivities tells what each measure depends on. Runs of different seeds are observations if
@@ -35,7 +35,7 @@ func (f *Findings) sensitivities() {
 		return
 	}
 	for m, measure := range f.Options.Measures {
-		chance := !slices.ContainsFunc(f.Cells, func(c Cell) bool { return c.Estimates[m].By != Seeds })
+		chance := !slices.ContainsFunc(f.Cells, func(c Cell) bool { return c.estimates[m].By != seeds })
 		factors := make([]stats.Factor, len(varied))
 		for k, i := range varied {
 			factors[k].Name = f.Results.Params[i]
@@ -55,10 +55,10 @@ func (f *Findings) sensitivities() {
 		for i := range f.Cells {
 			c := &f.Cells[i]
 			if !chance {
-				add(c, c.Estimates[m].Mean)
+				add(c, c.estimates[m].Mean)
 				continue
 			}
-			for _, r := range c.Runs {
+			for _, r := range c.runs {
 				if v := f.value(r, m); !math.IsNaN(v) {
 					add(c, v)
 					seeds = append(seeds, r.Seed)
@@ -71,7 +71,7 @@ func (f *Findings) sensitivities() {
 			s.Influences, s.R2, err = stats.RankRegression(factors, y)
 		}
 		if err != nil {
-			s.Note = err.Error()
+			s.note = err.Error()
 		}
 		f.Sensitivities = append(f.Sensitivities, s)
 	}
@@ -97,8 +97,8 @@ func (f *Findings) sensitivityRows() [][]string {
 		for _, in := range s.Influences {
 			rows = append(rows, []string{s.Measure, in.Name, "", decimal(in.Alone), "", "", decimal(in.Test.P), decimal(in.Correlation), decimal(in.Coefficient), decimal(in.Unique), ""})
 		}
-		if s.Note != "" {
-			rows = append(rows, []string{s.Measure, "", "", "", "", "", "", "", "", "", s.Note})
+		if s.note != "" {
+			rows = append(rows, []string{s.Measure, "", "", "", "", "", "", "", "", "", s.note})
 		}
 	}
 	return rows

@@ -28,8 +28,8 @@ func TestANameThatStandsInWhatIsComparedIsNoObstacleToTheComparison(t *testing.T
 	require.Empty(t, f.Notes)
 	require.Len(t, f.Comparisons, 4)
 	for _, c := range f.Comparisons {
-		require.Equal(t, f.Cells[c.Cell].Params[:2], f.Cells[c.Baseline].Params[:2])
-		require.Equal(t, []string{"css", ""}, f.Cells[c.Baseline].Params[2:])
+		require.Equal(t, f.Cells[c.Cell].Params[:2], f.Cells[c.baseline].Params[:2])
+		require.Equal(t, []string{"css", ""}, f.Cells[c.baseline].Params[2:])
 		require.Equal(t, Worse, c.Verdict)
 	}
 	require.Len(t, f.Rankings, 2)
@@ -40,7 +40,7 @@ func TestTheBaselineMayBeOneOfThoseInWhichANameStands(t *testing.T) {
 	f := analyze(t, named(), Options{Baseline: []Param{{"policy", "bsf:k=5"}}})
 	require.Len(t, f.Comparisons, 4)
 	for _, c := range f.Comparisons {
-		require.Equal(t, []string{"bsf:k=5", "5"}, f.Cells[c.Baseline].Params[2:])
+		require.Equal(t, []string{"bsf:k=5", "5"}, f.Cells[c.baseline].Params[2:])
 		require.Equal(t, Better, c.Verdict)
 	}
 }
@@ -100,7 +100,7 @@ func TestSensitivityOfASampleIsOfTheNumbersInWhatIsCompared(t *testing.T) {
 		fmt.Fprintf(&b, "easy:depth=%d,%d,%v,1,%v\n", depth, depth, load, 10*i-int(10*load))
 	}
 	f := analyze(t, b.String(), Options{})
-	require.Empty(t, f.Sensitivities[0].Note)
+	require.Empty(t, f.Sensitivities[0].note)
 	var names []string
 	for _, in := range f.Sensitivities[0].Influences {
 		names = append(names, in.Name)

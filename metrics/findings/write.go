@@ -57,10 +57,10 @@ func (f *Findings) summaryRows() [][]string {
 	for i := range f.Cells {
 		c := &f.Cells[i]
 		for m, measure := range f.Options.Measures {
-			e := &c.Estimates[m]
+			e := &c.estimates[m]
 			rows = append(rows, slices.Concat(c.Params, []string{
 				measure, decimal(e.Mean), decimal(e.Mean - e.HalfWidth), decimal(e.Mean + e.HalfWidth), decimal(e.HalfWidth),
-				strconv.Itoa(e.N), string(e.By), joinedText(e.By, e.Joined), e.Note,
+				strconv.Itoa(e.N), string(e.By), joinedText(e.By, e.joined), e.note,
 			}))
 		}
 	}
@@ -68,7 +68,7 @@ func (f *Findings) summaryRows() [][]string {
 }
 
 // joinedText returns how many batches were made one, "" if observations are not batches.
-func joinedText(by Source, joined int) string {
+func joinedText(by source, joined int) string {
 	if by != Batched {
 		return ""
 	}
@@ -89,9 +89,9 @@ func (f *Findings) comparisonRows() [][]string {
 			tests = []string{decimal(c.T.Statistic), decimal(c.T.P), decimal(c.T.Adjusted), decimal(c.Wilcoxon.P), decimal(c.Wilcoxon.Adjusted)}
 		}
 		rows = append(rows, slices.Concat(f.Cells[c.Cell].Params, []string{
-			f.BaselineName(), c.Measure, decimal(c.Mean), decimal(c.BaselineMean), decimal(d.Mean), decimal(d.Mean - d.HalfWidth), decimal(d.Mean + d.HalfWidth),
+			f.BaselineName(), c.Measure, decimal(c.mean), decimal(c.BaselineMean), decimal(d.Mean), decimal(d.Mean - d.HalfWidth), decimal(d.Mean + d.HalfWidth),
 			decimal(c.Percent.Value), decimal(c.Percent.Low), decimal(c.Percent.High),
-			strconv.Itoa(d.N), string(c.By), joinedText(c.By, c.Joined),
+			strconv.Itoa(d.N), string(c.By), joinedText(c.By, c.joined),
 		}, tests, []string{decimal(c.CohensD), decimal(c.RankBiserial), string(c.Verdict), c.Note}))
 	}
 	return rows
@@ -112,7 +112,7 @@ func (f *Findings) rankingRows() [][]string {
 	for _, r := range f.Rankings {
 		m := slices.Index(f.Options.Measures, r.Measure)
 		for _, p := range r.Places {
-			e := &f.Cells[p.Cell].Estimates[m]
+			e := &f.Cells[p.Cell].estimates[m]
 			rows = append(rows, slices.Concat(f.Cells[p.Cell].Params, []string{
 				r.Measure, strconv.Itoa(p.Rank), strconv.Itoa(p.Beats), strconv.Itoa(len(r.Places)), decimal(e.Mean), decimal(e.HalfWidth), strconv.Itoa(e.N),
 			}))

@@ -23,7 +23,7 @@ import (
 const (
 	Idle   = '.'
 	Owner  = '=' // an owner's own job
-	Outage = '#'
+	outage = '#'
 )
 
 const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
@@ -69,15 +69,15 @@ const (
 	maxBars = 10_000 // bars that a chart can have: of more, nobody can read the letters
 )
 
-// TooLargeError reports a schedule that cannot be read as text: too many rows or, if Bars is not
+// TooLargeError reports a schedule that cannot be read as text: too many rows or, if bars is not
 // 0, too many bars.
-type TooLargeError struct{ Rows, Bars int }
+type TooLargeError struct{ rows, bars int }
 
 func (e *TooLargeError) Error() string {
-	if e.Bars > 0 {
-		return fmt.Sprintf("%d bars of jobs are too many for a chart as text, which has at most %d", e.Bars, maxBars)
+	if e.bars > 0 {
+		return fmt.Sprintf("%d bars of jobs are too many for a chart as text, which has at most %d", e.bars, maxBars)
 	}
-	return fmt.Sprintf("%d processors or nodes are too many for a chart as text, which has at most %d rows", e.Rows, MaxRows)
+	return fmt.Sprintf("%d processors or nodes are too many for a chart as text, which has at most %d rows", e.rows, MaxRows)
 }
 
 // Write draws charts one below the other, all from the same instant on and on one scale, and
@@ -88,10 +88,10 @@ func Write(w io.Writer, from des.Time, width int, charts ...*Chart) (column des.
 	end := from
 	for _, c := range charts {
 		if len(c.Rows) > MaxRows {
-			return 0, &TooLargeError{Rows: len(c.Rows)}
+			return 0, &TooLargeError{rows: len(c.Rows)}
 		}
 		if len(c.Bars) > maxBars {
-			return 0, &TooLargeError{Bars: len(c.Bars)}
+			return 0, &TooLargeError{bars: len(c.Bars)}
 		}
 		end = max(end, c.End())
 	}

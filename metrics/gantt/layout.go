@@ -32,7 +32,7 @@ const (
 	JobPiece     Kind = iota
 	EarlierPiece      // an attempt that was stopped, after which another one came
 	OwnerPiece        // an owner's own job
-	BookingPiece
+	bookingPiece
 	OutagePiece
 )
 
@@ -345,7 +345,7 @@ func (l *Layout) placeTasks(tasks []rows.Task, attempts []rows.Attempt, lanes []
 				}
 			}
 			if t.Kind == rows.TaskBooking {
-				p.Kind = BookingPiece
+				p.Kind = bookingPiece
 				if t.Job >= 0 {
 					p.Label = "job " + strconv.FormatInt(t.Job, 10)
 				}

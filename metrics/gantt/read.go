@@ -78,7 +78,7 @@ func (p Piece) mark() byte {
 	case OwnerPiece:
 		return Owner
 	case OutagePiece:
-		return Outage
+		return outage
 	}
 	return Mark(p.Job)
 }
@@ -97,7 +97,7 @@ func (c *Chart) endOutages() error {
 		c.Bars[i].To = min(c.Bars[i].To, last)
 	}
 	if len(c.Rows) > MaxRows {
-		return &TooLargeError{Rows: len(c.Rows)}
+		return &TooLargeError{rows: len(c.Rows)}
 	}
 	if len(c.Bars) == 0 {
 		return fmt.Errorf("there is nothing to draw: no job ran")

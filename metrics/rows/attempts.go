@@ -29,10 +29,10 @@ type Attempt struct {
 // Attempts is attempts-POLICY.csv.
 var Attempts = File[Attempt]{
 	Name:    "attempts-POLICY.csv",
-	When:    "if jobs-POLICY.csv has columns about attempts",
-	Text:    "A row for each attempt that is over, in the order of their ends.",
+	when:    "if jobs-POLICY.csv has columns about attempts",
+	text:    "A row for each attempt that is over, in the order of their ends.",
 	Missing: Attempt{Start: None, Finish: None, Kept: None, Lost: None, Overhead: None, ProcessorTime: math.NaN()},
-	Columns: []Column[Attempt]{
+	Columns: []column[Attempt]{
 		intColumn("job_id", "The job.", func(a *Attempt) *int64 { return &a.Job }).need(),
 		intColumn("attempt", "Number of the attempt of the job, from 1.", func(a *Attempt) *int { return &a.Number }).need(),
 		timeColumn("starting_time", "Start of the attempt.", func(a *Attempt) *des.Time { return &a.Start }).need(),
@@ -44,7 +44,7 @@ var Attempts = File[Attempt]{
 		timeColumn("lost", "Work of the attempt in vain.", func(a *Attempt) *des.Time { return &a.Lost }),
 		timeColumn("overhead", "Time for set-up and checkpoints.", func(a *Attempt) *des.Time { return &a.Overhead }),
 		{
-			Meaning: Meaning{Name: "end", Text: "`requeued` (preempted), `resized` (the job continues at once in another shape), `finished`, `walltime` (cut off at its estimate; the work counts as kept) or `killed`."},
+			meaning: meaning{Name: "end", Text: "`requeued` (preempted), `resized` (the job continues at once in another shape), `finished`, `walltime` (cut off at its estimate; the work counts as kept) or `killed`."},
 			Needed:  true,
 			Put:     func(b []byte, a *Attempt) []byte { return append(b, a.End.String()...) },
 			Take: func(a *Attempt, text string) (err error) {
@@ -66,8 +66,8 @@ type Level struct {
 // Queue is queue-POLICY.csv.
 var Queue = File[Level]{
 	Name: "queue-POLICY.csv",
-	Text: "A row for each instant that changes a number.",
-	Columns: []Column[Level]{
+	text: "A row for each instant that changes a number.",
+	Columns: []column[Level]{
 		timeColumn("time", "The instant.", func(l *Level) *des.Time { return &l.Time }).need(),
 		intColumn("queued_jobs", "Jobs that wait.", func(l *Level) *int { return &l.Jobs }).need(),
 		intColumn("queued_processors", "Processors or nodes that the waiting jobs request.", func(l *Level) *int { return &l.Processors }).need(),

@@ -23,10 +23,10 @@ type Cycle struct {
 // Cycles is cycles-POLICY.csv.
 var Cycles = File[Cycle]{
 	Name:    "cycles-POLICY.csv",
-	When:    "on a domain",
-	Text:    "A row for each scheduling cycle.",
+	when:    "on a domain",
+	text:    "A row for each scheduling cycle.",
 	Missing: Cycle{Start: None, Utilization: math.NaN(), MeanWait: math.NaN(), Makespan: math.NaN(), Income: math.NaN(), Expense: math.NaN()},
-	Columns: []Column[Cycle]{
+	Columns: []column[Cycle]{
 		intColumn("cycle", "Number of the cycle, from 0.", func(c *Cycle) *int { return &c.Number }).need(),
 		timeColumn("start", "Beginning of the cycle.", func(c *Cycle) *des.Time { return &c.Start }).need(),
 		intColumn("submitted", "Jobs submitted in the cycle.", func(c *Cycle) *int { return &c.Submitted }),
@@ -61,11 +61,11 @@ type Combination struct {
 // Combinations is pareto-POLICY.csv.
 var Combinations = File[Combination]{
 	Name:    "pareto-POLICY.csv",
-	When:    "for policies with `front=N`",
-	Text:    "A row for each combination of alternatives on the front of a slice of a batch, sorted by time, and a row for the chosen combination.",
+	when:    "for policies with `front=N`",
+	text:    "A row for each combination of alternatives on the front of a slice of a batch, sorted by time, and a row for the chosen combination.",
 	Missing: Combination{BudgetLeft: math.NaN(), TimeLeft: math.NaN(), Gap: math.NaN()},
-	Notes:   "The front has at most N combinations, which no combination beats in both cost and time. `owners-profit` prefers more cost, `idleness` more time, `weights` either by their signs; the other problems prefer less. A slice whose choice is infeasible has no row 0, and no row at all if B* is infeasible.",
-	Columns: []Column[Combination]{
+	notes:   "The front has at most N combinations, which no combination beats in both cost and time. `owners-profit` prefers more cost, `idleness` more time, `weights` either by their signs; the other problems prefer less. A slice whose choice is infeasible has no row 0, and no row at all if B* is infeasible.",
+	Columns: []column[Combination]{
 		timeColumn("planned_at", "When the batch was planned.", func(c *Combination) *des.Time { return &c.PlannedAt }).need(),
 		intColumn("slice", "Number of the slice in the batch, from 1.", func(c *Combination) *int { return &c.Slice }).need(),
 		intColumn("jobs", "Jobs of the slice that had alternatives.", func(c *Combination) *int { return &c.Jobs }),
@@ -94,10 +94,10 @@ type WindowTask struct {
 // Alternatives is alternatives-POLICY.csv.
 var Alternatives = File[WindowTask]{
 	Name:    "alternatives-POLICY.csv",
-	When:    "with `--alternatives`, by `css`, `batch-slicer`, and `bsf` for the jobs that it slices",
-	Text:    "A row for each node of each window found for a job of a batch, each time that the job was planned. A new plan has rows for the jobs whose windows it changed.",
+	when:    "with `--alternatives`, by `css`, `batch-slicer`, and `bsf` for the jobs that it slices",
+	text:    "A row for each node of each window found for a job of a batch, each time that the job was planned. A new plan has rows for the jobs whose windows it changed.",
 	Missing: WindowTask{Cost: math.NaN()},
-	Columns: []Column[WindowTask]{
+	Columns: []column[WindowTask]{
 		timeColumn("planned_at", "When the batch was planned.", func(w *WindowTask) *des.Time { return &w.PlannedAt }).need(),
 		intColumn("job_id", "The job.", func(w *WindowTask) *int64 { return &w.Job }).need(),
 		intColumn("alternative", "Number of the window, from 1, in the order of finding.", func(w *WindowTask) *int { return &w.Alternative }).need(),

@@ -26,7 +26,7 @@ type Type uint8
 // The types of the values of columns.
 const (
 	Text    Type = iota
-	Integer      // a whole number of at most 64 bits
+	integer      // a whole number of at most 64 bits
 	Number       // a number with decimals
 	Bit          // 0 or 1
 )
@@ -45,8 +45,8 @@ const (
 	watts            = "W"
 )
 
-// Meaning describes a column for people and programs.
-type Meaning struct {
+// meaning describes a column for people and programs.
+type meaning struct {
 	Name string
 	Type Type
 	// Unit is "s", "J", "cost units" and so on; "" for a value without a unit.
@@ -57,9 +57,9 @@ type Meaning struct {
 	When string
 }
 
-// Column is one column of a file whose rows are values of T.
-type Column[T any] struct {
-	Meaning
+// column is one column of a file whose rows are values of T.
+type column[T any] struct {
+	meaning
 	// Needed tells that a file without the column cannot be read.
 	Needed bool
 	// Put appends the text of the row's field to b. It allocates nothing.
@@ -69,19 +69,19 @@ type Column[T any] struct {
 }
 
 // as returns the column with another type and unit.
-func (c Column[T]) as(kind Type, unit string) Column[T] {
+func (c column[T]) as(kind Type, unit string) column[T] {
 	c.Type, c.Unit = kind, unit
 	return c
 }
 
 // need returns the column as one without which a file cannot be read.
-func (c Column[T]) need() Column[T] {
+func (c column[T]) need() column[T] {
 	c.Needed = true
 	return c
 }
 
 // only returns the column as one that a file has in some runs only.
-func (c Column[T]) only(when string) Column[T] {
+func (c column[T]) only(when string) column[T] {
 	c.When = when
 	return c
 }
@@ -98,10 +98,10 @@ func offset[T, F any](at func(*T) *F) uintptr {
 func field[F, T any](row *T, offset uintptr) F { return *(*F)(unsafe.Add(unsafe.Pointer(row), offset)) }
 
 // timeColumn is a time or a span of time, in seconds. A time below 0 is missing.
-func timeColumn[T any](name, text string, at func(*T) *des.Time) Column[T] {
+func timeColumn[T any](name, text string, at func(*T) *des.Time) column[T] {
 	offset := offset(at)
-	return Column[T]{
-		Meaning: Meaning{Name: name, Type: Number, Unit: seconds, Text: text},
+	return column[T]{
+		meaning: meaning{Name: name, Type: Number, Unit: seconds, Text: text},
 		Put:     func(b []byte, row *T) []byte { return AppendTime(b, field[des.Time](row, offset)) },
 		Take: func(row *T, text string) (err error) {
 			*at(row), err = parseTime(text)
@@ -111,7 +111,7 @@ func timeColumn[T any](name, text string, at func(*T) *des.Time) Column[T] {
 }
 
 // endColumn is a time that may be des.Forever, which the file has as a word.
-func endColumn[T any](name, text string, at func(*T) *des.Time) Column[T] {
+func endColumn[T any](name, text string, at func(*T) *des.Time) column[T] {
 	c := timeColumn(name, text, at)
 	c.Put = func(b []byte, row *T) []byte {
 		if t := *at(row); t == des.Forever {
@@ -123,17 +123,17 @@ func endColumn[T any](name, text string, at func(*T) *des.Time) Column[T] {
 }
 
 // intColumn is a whole number, which is never missing.
-func intColumn[T any, N int | int64 | uint64](name, text string, at func(*T) *N) Column[T] {
+func intColumn[T any, N int | int64 | uint64](name, text string, at func(*T) *N) column[T] {
 	offset := offset(at)
-	return Column[T]{
-		Meaning: Meaning{Name: name, Type: Integer, Text: text},
+	return column[T]{
+		meaning: meaning{Name: name, Type: integer, Text: text},
 		Put:     func(b []byte, row *T) []byte { return decimal.AppendInt(b, int64(field[N](row, offset))) },
 		Take:    func(row *T, text string) error { return takeInt(at(row), text) },
 	}
 }
 
 // idColumn is the number of a job, a user, a group or a queue; a number below 0 is missing.
-func idColumn[T any, N int | int64](name, text string, at func(*T) *N) Column[T] {
+func idColumn[T any, N int | int64](name, text string, at func(*T) *N) column[T] {
 	c, offset := intColumn(name, text, at), offset(at)
 	c.Put = func(b []byte, row *T) []byte {
 		if n := field[N](row, offset); n >= 0 {
@@ -145,7 +145,7 @@ func idColumn[T any, N int | int64](name, text string, at func(*T) *N) Column[T]
 }
 
 // countColumn is a number from 1 on; 0 is missing.
-func countColumn[T any](name, text string, at func(*T) *int) Column[T] {
+func countColumn[T any](name, text string, at func(*T) *int) column[T] {
 	c := intColumn(name, text, at)
 	c.Put = func(b []byte, row *T) []byte {
 		if n := *at(row); n > 0 {
@@ -157,7 +157,7 @@ func countColumn[T any](name, text string, at func(*T) *int) Column[T] {
 }
 
 // knownBitColumn is 1 or 0; a number below 0 is missing.
-func knownBitColumn[T any](name, text string, at func(*T) *int) Column[T] {
+func knownBitColumn[T any](name, text string, at func(*T) *int) column[T] {
 	return idColumn(name, text, at).as(Bit, "")
 }
 
@@ -176,9 +176,9 @@ func takeInt[N int | int64 | uint64](to *N, text string) error {
 
 // numberColumn is a number with as many decimals as it takes to read the same number again. NaN is
 // missing.
-func numberColumn[T any](name, unit, text string, at func(*T) *float64) Column[T] {
-	return Column[T]{
-		Meaning: Meaning{Name: name, Type: Number, Unit: unit, Text: text},
+func numberColumn[T any](name, unit, text string, at func(*T) *float64) column[T] {
+	return column[T]{
+		meaning: meaning{Name: name, Type: Number, Unit: unit, Text: text},
 		Put: func(b []byte, row *T) []byte {
 			if x := *at(row); !math.IsNaN(x) {
 				return strconv.AppendFloat(b, x, 'f', -1, 64)
@@ -194,7 +194,7 @@ func numberColumn[T any](name, unit, text string, at func(*T) *float64) Column[T
 
 // briefColumn is a numberColumn without a unit that writes very large and very small numbers
 // with an exponent.
-func briefColumn[T any](name, text string, at func(*T) *float64) Column[T] {
+func briefColumn[T any](name, text string, at func(*T) *float64) column[T] {
 	c := numberColumn(name, "", text, at)
 	c.Put = func(b []byte, row *T) []byte {
 		if x := *at(row); !math.IsNaN(x) {
@@ -206,7 +206,7 @@ func briefColumn[T any](name, text string, at func(*T) *float64) Column[T] {
 }
 
 // amountColumn is a number of 0 or more. Other programs write a number below 0 for a missing one.
-func amountColumn[T any](name, unit, text string, at func(*T) *float64) Column[T] {
+func amountColumn[T any](name, unit, text string, at func(*T) *float64) column[T] {
 	c := numberColumn(name, unit, text, at)
 	c.Take = func(row *T, text string) error {
 		x, err := parseNumber(text)
@@ -220,12 +220,12 @@ func amountColumn[T any](name, unit, text string, at func(*T) *float64) Column[T
 }
 
 // moneyColumn is an amount of money, with six decimals.
-func moneyColumn[T any](name, text string, at func(*T) *float64) Column[T] {
+func moneyColumn[T any](name, text string, at func(*T) *float64) column[T] {
 	return fixedColumn(name, costUnits, text, at)
 }
 
 // fixedColumn is a number with six decimals; NaN is missing.
-func fixedColumn[T any](name, unit, text string, at func(*T) *float64) Column[T] {
+func fixedColumn[T any](name, unit, text string, at func(*T) *float64) column[T] {
 	c := numberColumn(name, unit, text, at)
 	c.Put = func(b []byte, row *T) []byte {
 		if x := *at(row); !math.IsNaN(x) {
@@ -237,10 +237,10 @@ func fixedColumn[T any](name, unit, text string, at func(*T) *float64) Column[T]
 }
 
 // bitColumn is 1 or 0. A reader also takes what pandas writes for these.
-func bitColumn[T any](name, text string, at func(*T) *bool) Column[T] {
+func bitColumn[T any](name, text string, at func(*T) *bool) column[T] {
 	offset := offset(at)
-	return Column[T]{
-		Meaning: Meaning{Name: name, Type: Bit, Text: text},
+	return column[T]{
+		meaning: meaning{Name: name, Type: Bit, Text: text},
 		Put:     func(b []byte, row *T) []byte { return appendBit(b, field[bool](row, offset)) },
 		Take: func(row *T, text string) error {
 			switch text {
@@ -264,9 +264,9 @@ func appendBit(b []byte, set bool) []byte {
 }
 
 // wordColumn is text that the program makes: it needs no quotes.
-func wordColumn[T any](name, text string, at func(*T) *string) Column[T] {
-	return Column[T]{
-		Meaning: Meaning{Name: name, Text: text},
+func wordColumn[T any](name, text string, at func(*T) *string) column[T] {
+	return column[T]{
+		meaning: meaning{Name: name, Text: text},
 		Put:     func(b []byte, row *T) []byte { return append(b, *at(row)...) },
 		Take: func(row *T, text string) error {
 			*at(row) = text
@@ -277,16 +277,16 @@ func wordColumn[T any](name, text string, at func(*T) *string) Column[T] {
 
 // nameColumn is text that may be anything, such as a name or a reason from other files; it is
 // quoted if it must be.
-func nameColumn[T any](name, text string, at func(*T) *string) Column[T] {
+func nameColumn[T any](name, text string, at func(*T) *string) column[T] {
 	c := wordColumn(name, text, at)
 	c.Put = func(b []byte, row *T) []byte { return AppendName(b, *at(row)) }
 	return c
 }
 
 // enumColumn is one of the names of an enumeration.
-func enumColumn[T any, E ~uint8](name, text string, names enum.Names[E], at func(*T) *E) Column[T] {
-	return Column[T]{
-		Meaning: Meaning{Name: name, Text: text},
+func enumColumn[T any, E ~uint8](name, text string, names enum.Names[E], at func(*T) *E) column[T] {
+	return column[T]{
+		meaning: meaning{Name: name, Text: text},
 		Put:     func(b []byte, row *T) []byte { return append(b, names.Name(*at(row))...) },
 		Take: func(row *T, text string) (err error) {
 			*at(row), err = names.Parse(text)
@@ -296,8 +296,8 @@ func enumColumn[T any, E ~uint8](name, text string, names enum.Names[E], at func
 }
 
 // derivedColumn follows from other fields of the row, so that a reader passes over it.
-func derivedColumn[T any](name string, kind Type, unit, text string, put func(b []byte, row *T) []byte) Column[T] {
-	return Column[T]{Meaning: Meaning{Name: name, Type: kind, Unit: unit, Text: text}, Put: put}
+func derivedColumn[T any](name string, kind Type, unit, text string, put func(b []byte, row *T) []byte) column[T] {
+	return column[T]{meaning: meaning{Name: name, Type: kind, Unit: unit, Text: text}, Put: put}
 }
 
 // AppendName appends s as a CSV field on one line that no spreadsheet takes for a formula.

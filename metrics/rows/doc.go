@@ -4,7 +4,7 @@
 // text and takes it from text again. Writers, readers and the reference page
 // (docs/reference/files.md) are made from these values, so that a column is stated once.
 //
-//	Column[T] --> File[T] --+--> Writer[T]   rows become text (metrics, experiments/simulation)
+//	column[T] --> File[T] --+--> Writer[T]   rows become text (metrics, experiments/simulation)
 //	                        |
 //	                        +--> Read        text becomes rows (metrics/results, validate)
 //	                        |

@@ -40,15 +40,15 @@ const TaskEnded = "task_ended"
 // Events is events-POLICY.csv.
 var Events = File[Event]{
 	Name: "events-POLICY.csv",
-	When: "with `--events`",
-	Text: "A row for each event, in their order.",
+	when: "with `--events`",
+	text: "A row for each event, in their order.",
 	Missing: Event{
 		Time: None, Job: -1, Number: -1, Estimate: None, Runtime: None, Start: None, ReservedEnd: None, Kept: None, Lost: None,
 		Overhead: None, ProcessorTime: math.NaN(), Ran: None, Submission: None, User: -1, Group: -1, Queue: -1, Booked: -1,
 		Backfilled: -1, Head: -1,
 	},
-	Notes: "jobs-, attempts- and queue-POLICY.csv follow from the events, except energy and money. On a grid events-POLICY.csv is about whole jobs, events-POLICY-SITE.csv about a site.",
-	Columns: []Column[Event]{
+	notes: "jobs-, attempts- and queue-POLICY.csv follow from the events, except energy and money. On a grid events-POLICY.csv is about whole jobs, events-POLICY-SITE.csv about a site.",
+	Columns: []column[Event]{
 		timeColumn("time", "Instant of the event.", func(e *Event) *des.Time { return &e.Time }).need(),
 		wordColumn("event", "`submitted`, `rejected`, `promised` (a start ahead), `withdrawn` (that start is void), `started`, `task_ended` (on named nodes), `finished`, `killed`, `requeued` (preempted), `resized` or `corrected` (the window was extended, mostly after a wrong prediction).",
 			func(e *Event) *string { return &e.Event }).need(),
@@ -116,10 +116,10 @@ const (
 // Decisions is decisions-POLICY.csv.
 var Decisions = File[Decision]{
 	Name:    "decisions-POLICY.csv",
-	When:    "with `--decisions`",
-	Text:    "A row for each obstacle of a waiting job, in the order of their ends.",
+	when:    "with `--decisions`",
+	text:    "A row for each obstacle of a waiting job, in the order of their ends.",
 	Missing: Decision{From: None, To: None, Other: -1, Start: None, LastStart: None, Delay: None, Short: math.NaN(), BlockerJob: -1, BlockerFrom: None, BlockerTo: None},
-	Columns: []Column[Decision]{
+	Columns: []column[Decision]{
 		intColumn("job_id", "The job.", func(d *Decision) *int64 { return &d.Job }).need(),
 		wordColumn("what", "The obstacle: `behind`, `processors`, `room`, `delay`, `reserved`, `no-window`, `over-budget`, `time-limit`, `budget-limit`, `cycle`, `other` ([guide](../guides/results.md#why-a-job-started-when-it-did)); or an event: `rejected`, `withdrawn`, `preempted`.",
 			func(d *Decision) *string { return &d.What }).need(),
@@ -142,17 +142,17 @@ var Decisions = File[Decision]{
 // slurmEvents is slurm-events.csv, whose rows package slurm writes.
 var slurmEvents = Schema{
 	Name:  "slurm-events.csv",
-	When:  "with [`--slurm`](slurm.md)",
-	Text:  "A row for each event of jobs and operators, in their order, with the columns and words of recordings of real controllers. Times are whole seconds since the controller began, rounded down.",
-	Notes: "If jobs.csv has no column `key`, the recording is plain: the file has the columns from `name` to `nodes` without `key`, for starts and ends only.",
-	Columns: []Meaning{
+	when:  "with [`--slurm`](slurm.md)",
+	text:  "A row for each event of jobs and operators, in their order, with the columns and words of recordings of real controllers. Times are whole seconds since the controller began, rounded down.",
+	notes: "If jobs.csv has no column `key`, the recording is plain: the file has the columns from `name` to `nodes` without `key`, for starts and ends only.",
+	Columns: []meaning{
 		{Name: "name", Text: "Name of the job in all files.", When: "if the recording is plain"},
 		{Name: "key", Text: "Name of the job, or of the reservation, in all files."},
-		{Name: "job", Type: Integer, Text: "Number of the job in Slurm, 0 if it was refused."},
+		{Name: "job", Type: integer, Text: "Number of the job in Slurm, 0 if it was refused."},
 		{Name: "event", Text: "`submit`, `start`, `end` (by itself), `stop` (by Slurm; with `kill_invalid_depend` also of a job that waits), `left` (still waits or runs at the end); `resv`, a new reservation; an operator's order: `cancel`, `hold`, `release`, `nice`, `limit` of a job, `down`, `drain`, `up` of nodes; `refused`, about the order in the row above."},
-		{Name: "time", Type: Integer, Unit: seconds, Text: "Second of the event."},
-		{Name: "priority", Type: Integer, Text: "Priority of a job that starts or is left."},
-		{Name: "cpus", Type: Integer, Text: "CPUs of a job that starts."},
+		{Name: "time", Type: integer, Unit: seconds, Text: "Second of the event."},
+		{Name: "priority", Type: integer, Text: "Priority of a job that starts or is left."},
+		{Name: "cpus", Type: integer, Text: "CPUs of a job that starts."},
 		{Name: "nodes", Text: "Nodes of a job that starts, or of an order: `n[1-3,7]`."},
 		{Name: "partition", Text: "Partition in which the job starts."},
 		{Name: "qos", Text: "Quality of service of the job."},

@@ -12,23 +12,23 @@ import (
 type File[T any] struct {
 	// Name is the name of the file, with POLICY in place of the name of the policy.
 	Name string
-	// When says which runs write the file; "" means all runs that write files.
-	When string
-	// Text says in one sentence what a row is.
-	Text string
-	// Notes are paragraphs of Markdown that follow the columns and say how the columns relate to
+	// when says which runs write the file; "" means all runs that write files.
+	when string
+	// text says in one sentence what a row is.
+	text string
+	// notes are paragraphs of Markdown that follow the columns and say how the columns relate to
 	// each other.
-	Notes string
+	notes string
 	// Missing is a row in which every value is missing.
 	Missing T
 	// Columns stand in the order of the file.
-	Columns []Column[T]
+	Columns []column[T]
 }
 
 // Only returns the file with the columns that it always has, and the columns of these conditions
-// (Meaning.When).
+// (meaning.When).
 func (f File[T]) Only(conditions ...string) File[T] {
-	f.Columns = slices.DeleteFunc(slices.Clone(f.Columns), func(c Column[T]) bool {
+	f.Columns = slices.DeleteFunc(slices.Clone(f.Columns), func(c column[T]) bool {
 		return c.When != "" && !slices.Contains(conditions, c.When)
 	})
 	return f
@@ -44,7 +44,7 @@ func (f File[T]) With(name string, put func(b []byte, row *T) []byte) File[T] {
 
 // column returns the position of the column with that name, -1 if the file has none.
 func (f File[T]) column(name string) int {
-	return slices.IndexFunc(f.Columns, func(c Column[T]) bool { return c.Name == name })
+	return slices.IndexFunc(f.Columns, func(c column[T]) bool { return c.Name == name })
 }
 
 // Part returns the file with the columns of one condition alone, and how many columns stand behind

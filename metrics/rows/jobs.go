@@ -97,7 +97,7 @@ func since(from, to des.Time) des.Time {
 	return to - from
 }
 
-// The conditions under which jobs-POLICY.csv has its further columns (Meaning.When).
+// The conditions under which jobs-POLICY.csv has its further columns (meaning.When).
 const (
 	WithAttempts    = "if a job was stopped, resized or had overhead; always with `--outages`, `--overhead`, owners that preempt, and jobs that wait for others"
 	WithBookings    = "if the run has advance reservations"
@@ -108,15 +108,15 @@ const (
 // Jobs is jobs-POLICY.csv.
 var Jobs = File[Job]{
 	Name: "jobs-POLICY.csv",
-	Text: "A row for each job, in order of job id. It begins with the columns of Batsim's `jobs.csv`.",
+	text: "A row for each job, in order of job id. It begins with the columns of Batsim's `jobs.csv`.",
 	Missing: Job{
 		User: -1, Group: -1, Queue: -1, Submit: None, Estimate: None, Runtime: None, Start: None, Finish: None, Execution: None,
 		Energy: math.NaN(), BoundedSlowdown: math.NaN(), Promised: None, Budget: math.NaN(), Cost: math.NaN(), Paid: math.NaN(),
 		Refund: math.NaN(), Prediction: None, Predicted: None,
 	},
-	Notes: "<a id=\"stopped\"></a>A job that was stopped has one row, with the start and the processors of its last attempt. Its `waiting_time` contains the time that it ran before, so `waiting_time` and `execution_time` do not add up to `turnaround_time`. A resize begins no new wait.\n\n" +
+	notes: "<a id=\"stopped\"></a>A job that was stopped has one row, with the start and the processors of its last attempt. Its `waiting_time` contains the time that it ran before, so `waiting_time` and `execution_time` do not add up to `turnaround_time`. A resize begins no new wait.\n\n" +
 		"The lowest free processors are taken first; jobs that end at an instant make room for jobs that start at it.",
-	Columns: []Column[Job]{
+	Columns: []column[Job]{
 		intColumn("job_id", "Number of the job in the trace.", func(j *Job) *int64 { return &j.ID }).need(),
 		nameColumn("workload_name", "Name of the trace.", func(j *Job) *string { return &j.Workload }),
 		derivedColumn("profile", Number, seconds, "Runtime in the trace; Batsim's converters name delay profiles by it.",
@@ -145,7 +145,7 @@ var Jobs = File[Job]{
 			func(j *Job) *string { return &j.Allocated }),
 		amountColumn("consumed_energy", joules, "Energy of a job that has ended, with `--power` ([definition](../guides/machines.md#energy)).",
 			func(j *Job) *float64 { return &j.Energy }),
-		{Meaning: Meaning{Name: "metadata", Text: "`promised=SECONDS`: the first promised start; with predictions, which may put it off, `expected=SECONDS`. `reason=TEXT`, after a `;`: why the job was rejected, or killed before its estimate."},
+		{meaning: meaning{Name: "metadata", Text: "`promised=SECONDS`: the first promised start; with predictions, which may put it off, `expected=SECONDS`. `reason=TEXT`, after a `;`: why the job was rejected, or killed before its estimate."},
 			Put: putMetadata, Take: (*Job).metadata},
 		idColumn("user_id", "Number of the user.", func(j *Job) *int64 { return &j.User }),
 		amountColumn("bounded_slowdown", "", "max(1, turnaround / max(execution time, tau)); tau is 10 s, or [`--tau`](cli.md).",

@@ -12,7 +12,7 @@ import (
 const OnGrid = "with `--grid`"
 
 // siteColumn is the first column of many files of a grid.
-func siteColumn[T any](at func(*T) *string) Column[T] {
+func siteColumn[T any](at func(*T) *string) column[T] {
 	return nameColumn("site", "Site of the grid.", at)
 }
 
@@ -28,16 +28,16 @@ type Node struct {
 // Nodes is nodes.csv.
 var Nodes = File[Node]{
 	Name:    "nodes.csv",
-	When:    "on named nodes",
-	Text:    "A row for each node; one file for all policies.",
+	when:    "on named nodes",
+	text:    "A row for each node; one file for all policies.",
 	Missing: Node{Performance: math.NaN(), Price: math.NaN()},
-	Columns: []Column[Node]{
+	Columns: []column[Node]{
 		intColumn("id", "Number of the node.", func(n *Node) *int64 { return &n.ID }).need(),
 		nameColumn("name", "Its label `name`, if it has one.", func(n *Node) *string { return &n.Name }),
 		numberColumn("performance", "", "Work of the node in a second.", func(n *Node) *float64 { return &n.Performance }),
 		numberColumn("price", costRate, "Price at the beginning.", func(n *Node) *float64 { return &n.Price }),
 		wordColumn("class", "Class of the node, from 1. Nodes of one class and site are equal in performance, price, q and attributes.",
-			func(n *Node) *string { return &n.Class }).as(Integer, ""),
+			func(n *Node) *string { return &n.Class }).as(integer, ""),
 		nameColumn("site", "Site of a grid, or domain of a union.", func(n *Node) *string { return &n.Site }),
 		nameColumn("owner", "Owner of the node, if nodes name their owners.", func(n *Node) *string { return &n.Owner }),
 	},
@@ -71,11 +71,11 @@ const (
 // Tasks is tasks-POLICY.csv.
 var Tasks = File[Task]{
 	Name:    "tasks-POLICY.csv",
-	When:    "on named nodes",
-	Text:    "A row for each span in which a named node was taken. Rows of a job are written when an attempt ends, rows of outages at the end of the run, or when a node came back early.",
+	when:    "on named nodes",
+	text:    "A row for each span in which a named node was taken. Rows of a job are written when an attempt ends, rows of outages at the end of the run, or when a node came back early.",
 	Missing: Task{Job: -1, User: -1, Start: None, ReservedEnd: None, End: None, Cost: math.NaN(), Paid: math.NaN(), Kind: TaskJob},
-	Notes:   "Spans of jobs and bookings add up to `useful` + `lost` + `overhead` of capacity.csv, exactly.",
-	Columns: []Column[Task]{
+	notes:   "Spans of jobs and bookings add up to `useful` + `lost` + `overhead` of capacity.csv, exactly.",
+	Columns: []column[Task]{
 		nameColumn("site", "Site of a grid, or domain of a union.", func(t *Task) *string { return &t.Site }),
 		idColumn("job_id", "The job; of an owner's queue, its number there. Empty for an owner's job at a fixed time and for an outage.", func(t *Task) *int64 { return &t.Job }),
 		idColumn("user_id", "User of the job.", func(t *Task) *int64 { return &t.User }),
@@ -105,10 +105,10 @@ type OwnTask struct {
 // OwnTasks is local-POLICY.csv.
 var OwnTasks = File[OwnTask]{
 	Name:    "local-POLICY.csv",
-	When:    "on a grid whose sites are domains",
-	Text:    "A row for each node that a job of an owner had. Jobs of an owner's [queue](../guides/organisations.md#owners-own-queues) are written when they end.",
+	when:    "on a grid whose sites are domains",
+	text:    "A row for each node that a job of an owner had. Jobs of an owner's [queue](../guides/organisations.md#owners-own-queues) are written when they end.",
 	Missing: OwnTask{Wanted: None, Start: None, End: None},
-	Columns: []Column[OwnTask]{
+	Columns: []column[OwnTask]{
 		siteColumn(func(t *OwnTask) *string { return &t.Site }),
 		intColumn("node", "The node.", func(t *OwnTask) *int64 { return &t.Node }),
 		timeColumn("wanted", "When the job wanted the node; for a job of a queue, its submission.", func(t *OwnTask) *des.Time { return &t.Wanted }),
@@ -128,10 +128,10 @@ type Balance struct {
 // Accounts is accounts-POLICY.csv.
 var Accounts = File[Balance]{
 	Name:    "accounts-POLICY.csv",
-	When:    "on a grid whose sites have prices",
-	Text:    "A row for each account at the end of the run.",
+	when:    "on a grid whose sites have prices",
+	text:    "A row for each account at the end of the run.",
 	Missing: Balance{Balance: math.NaN()},
-	Columns: []Column[Balance]{
+	Columns: []column[Balance]{
 		siteColumn(func(b *Balance) *string { return &b.Site }),
 		wordColumn("account", "Holder of the account: `user 3`, `vo`, or `owner 7` (of node 7; 0: of a cluster).", func(b *Balance) *string { return &b.Account }),
 		moneyColumn("balance", "Money received - money paid.", func(b *Balance) *float64 { return &b.Balance }),
@@ -159,10 +159,10 @@ type Owner struct {
 // Owners is owners-POLICY.csv.
 var Owners = File[Owner]{
 	Name:    "owners-POLICY.csv",
-	When:    "if nodes name their owners or prices react",
-	Text:    "A row for each owner, in the order of their first nodes.",
+	when:    "if nodes name their owners or prices react",
+	text:    "A row for each owner, in the order of their first nodes.",
 	Missing: Owner{UsedTime: math.NaN(), LocalMeanWait: math.NaN()},
-	Columns: []Column[Owner]{
+	Columns: []column[Owner]{
 		siteColumn(func(o *Owner) *string { return &o.Site }).only(OnGrid),
 		nameColumn("owner", "Name of the owner.", func(o *Owner) *string { return &o.Name }).need(),
 		intColumn("nodes", "Nodes of the owner.", func(o *Owner) *int { return &o.Nodes }),
@@ -190,10 +190,10 @@ type Price struct {
 // Prices is prices-POLICY.csv.
 var Prices = File[Price]{
 	Name:  "prices-POLICY.csv",
-	When:  "if [prices react](../guides/organisations.md#prices-by-use)",
-	Text:  "A row for each node at time 0, and for each change by a rule, node by node in order of time.",
-	Notes: "Sites without rules are not in the file.",
-	Columns: []Column[Price]{
+	when:  "if [prices react](../guides/organisations.md#prices-by-use)",
+	text:  "A row for each node at time 0, and for each change by a rule, node by node in order of time.",
+	notes: "Sites without rules are not in the file.",
+	Columns: []column[Price]{
 		siteColumn(func(p *Price) *string { return &p.Site }).only(OnGrid),
 		timeColumn("time", "When the price begins to hold.", func(p *Price) *des.Time { return &p.Time }).need(),
 		intColumn("node", "The node.", func(p *Price) *int64 { return &p.Node }).need(),
@@ -220,11 +220,11 @@ type Outage struct {
 // Outages is outages-POLICY.csv.
 var Outages = File[Outage]{
 	Name:    "outages-POLICY.csv",
-	When:    "with `--outages`",
-	Text:    "A row for each loss of capacity as it [came about](../guides/what-happens.md), in order of time. `--outages` reads it again.",
+	when:    "with `--outages`",
+	text:    "A row for each loss of capacity as it [came about](../guides/what-happens.md), in order of time. `--outages` reads it again.",
 	Missing: Outage{From: None, To: None, Known: None},
-	Notes:   "On a domain each node has its row. If outages overlap, the later row has only what it adds.",
-	Columns: []Column[Outage]{
+	notes:   "On a domain each node has its row. If outages overlap, the later row has only what it adds.",
+	Columns: []column[Outage]{
 		siteColumn(func(o *Outage) *string { return &o.Site }).only(OnGrid),
 		timeColumn("from", "When the loss began, which may be later than planned.", func(o *Outage) *des.Time { return &o.From }).need(),
 		endColumn("to", "End of the loss, or `forever`.", func(o *Outage) *des.Time { return &o.To }).as(Text, "").need(),
@@ -251,10 +251,10 @@ type Cluster struct {
 // Clusters is clusters-POLICY.csv.
 var Clusters = File[Cluster]{
 	Name:    "clusters-POLICY.csv",
-	When:    "on a grid",
-	Text:    "A row for each site of a grid.",
+	when:    "on a grid",
+	text:    "A row for each site of a grid.",
 	Missing: Cluster{Speed: math.NaN(), Utilization: math.NaN(), Income: math.NaN()},
-	Columns: []Column[Cluster]{
+	Columns: []column[Cluster]{
 		nameColumn("cluster", "Name of the site.", func(k *Cluster) *string { return &k.Cluster }),
 		intColumn("processors", "Processors or nodes.", func(k *Cluster) *int { return &k.Processors }),
 		numberColumn("speed", "", "Speed of the site; 1: runtimes of the trace.", func(k *Cluster) *float64 { return &k.Speed }),

@@ -24,9 +24,9 @@ const (
 // section is what the page says of a file.
 func (s *Schema) section() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "\n## %s\n\n%s", s.Name, s.Text)
-	if s.When != "" {
-		fmt.Fprintf(&b, " Written %s.", s.When)
+	fmt.Fprintf(&b, "\n## %s\n\n%s", s.Name, s.text)
+	if s.when != "" {
+		fmt.Fprintf(&b, " Written %s.", s.when)
 	}
 	b.WriteString("\n\n")
 	condition := "" // of the list
@@ -42,21 +42,21 @@ func (s *Schema) section() string {
 		}
 		b.WriteString("\n")
 	}
-	if s.Notes != "" {
-		b.WriteString("\n" + s.Notes + "\n")
+	if s.notes != "" {
+		b.WriteString("\n" + s.notes + "\n")
 	}
 	return b.String()
 }
 
 // kind is the type of the column in brackets, or the unit of its numbers if it has one. An
 // integer without a unit has no brackets: most columns are such.
-func (m *Meaning) kind() string {
+func (m *meaning) kind() string {
 	switch {
-	case m.Unit == "" && m.Type == Integer:
+	case m.Unit == "" && m.Type == integer:
 		return ""
 	case m.Unit == "":
 		return " (" + m.Type.String() + ")"
-	case m.Type == Integer:
+	case m.Type == integer:
 		return " (integer, " + m.Unit + ")"
 	}
 	return " (" + m.Unit + ")"
@@ -75,7 +75,7 @@ func TestTheTablesOfThePageAreMadeFromTheFiles(t *testing.T) {
 			continue // controller-events.csv of a phase, as slurm-events-POLICY.csv is told
 		}
 		if s.Name == "slurm-events-POLICY.csv" || s.Name == "controller-events.csv" {
-			fmt.Fprintf(&tables, "\n## %s\n\nThe same as slurm-events.csv %s.\n", s.Name, s.When)
+			fmt.Fprintf(&tables, "\n## %s\n\nThe same as slurm-events.csv %s.\n", s.Name, s.when)
 			continue
 		}
 		tables.WriteString(s.section())

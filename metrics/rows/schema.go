@@ -10,28 +10,28 @@ import (
 
 // Schema describes one kind of file.
 type Schema struct {
-	// Name, When, Text and Notes have the same meaning as in File.
-	Name, When, Text, Notes string
+	// Name, when, text and notes have the same meaning as in File.
+	Name, when, text, notes string
 	// Columns stand in the order of the file.
-	Columns []Meaning
+	Columns []meaning
 }
 
-// Schema returns what people and programs can ask about the file.
-func (f File[T]) Schema() Schema {
-	s := Schema{Name: f.Name, When: f.When, Text: f.Text, Notes: f.Notes, Columns: make([]Meaning, 0, len(f.Columns))}
+// schema returns what people and programs can ask about the file.
+func (f File[T]) schema() Schema {
+	s := Schema{Name: f.Name, when: f.when, text: f.text, notes: f.notes, Columns: make([]meaning, 0, len(f.Columns))}
 	for _, c := range f.Columns {
-		s.Columns = append(s.Columns, c.Meaning)
+		s.Columns = append(s.Columns, c.meaning)
 	}
 	return s
 }
 
 // Header returns the columns that the first line of a file names, or an error if one of them
 // is not known or out of order.
-func (s *Schema) Header(names []string) ([]Meaning, error) {
-	var found []Meaning
+func (s *Schema) Header(names []string) ([]meaning, error) {
+	var found []meaning
 	at := 0
 	for _, name := range names {
-		i := slices.IndexFunc(s.Columns[at:], func(m Meaning) bool { return m.Name == name })
+		i := slices.IndexFunc(s.Columns[at:], func(m meaning) bool { return m.Name == name })
 		if i < 0 {
 			return nil, fmt.Errorf("%s has no column %q at this place", s.Name, name)
 		}
@@ -46,16 +46,16 @@ func (s *Schema) Header(names []string) ([]Meaning, error) {
 func Schemas() []Schema {
 	phase := slurmEvents
 	phase.Name = "slurm-events-POLICY.csv"
-	phase.When = "for each [phase](slurm.md#rules-exact-phase-unknown), such as `slurm:phase=17`"
+	phase.when = "for each [phase](slurm.md#rules-exact-phase-unknown), such as `slurm:phase=17`"
 	all, allOfPhase := slurmEvents, phase
-	all.Name, all.When = "controller-events.csv", "with all events, if slurm-events.csv is plain; for a phase, controller-events-POLICY.csv"
+	all.Name, all.when = "controller-events.csv", "with all events, if slurm-events.csv is plain; for a phase, controller-events-POLICY.csv"
 	allOfPhase.Name = "controller-events-POLICY.csv"
-	allOfPhase.When = all.When + ", for each phase"
+	allOfPhase.when = all.when + ", for each phase"
 	return []Schema{
-		Jobs.Schema(), Attempts.Schema(), Events.Schema(), Decisions.Schema(), Queue.Schema(), slurmEvents, phase, all, allOfPhase, Spreads.Schema(),
-		Capacities.Schema(), Power.Schema(), Energies.Schema(), Summaries.Schema(), Accuracies.Schema(), Clusters.Schema(),
-		Nodes.Schema(), Tasks.Schema(), OwnTasks.Schema(), Accounts.Schema(), Owners.Schema(), Prices.Schema(), Outages.Schema(),
-		Cycles.Schema(), Combinations.Schema(), Alternatives.Schema(),
+		Jobs.schema(), Attempts.schema(), Events.schema(), Decisions.schema(), Queue.schema(), slurmEvents, phase, all, allOfPhase, Spreads.schema(),
+		Capacities.schema(), Power.schema(), Energies.schema(), Summaries.schema(), Accuracies.schema(), Clusters.schema(),
+		Nodes.schema(), Tasks.schema(), OwnTasks.schema(), Accounts.schema(), Owners.schema(), Prices.schema(), Outages.schema(),
+		Cycles.schema(), Combinations.schema(), Alternatives.schema(),
 	}
 }
 

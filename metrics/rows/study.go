@@ -29,10 +29,10 @@ type Batch struct {
 func Batches(measures []string) File[Batch] {
 	f := File[Batch]{
 		Name:    "batches.csv",
-		When:    "with `batches` in a study",
-		Text:    "A row for each batch of a run.",
+		when:    "with `batches` in a study",
+		text:    "A row for each batch of a run.",
 		Missing: Batch{From: None, To: None},
-		Columns: []Column[Batch]{
+		Columns: []column[Batch]{
 			intColumn("batch", "Number of the batch, from 0; equal numbers in two runs are a pair.", func(b *Batch) *int { return &b.Number }).need(),
 			timeColumn("from", "First submission, or where those of the batch begin.", func(b *Batch) *des.Time { return &b.From }).need(),
 			timeColumn("to", "Last submission, or where those of the next batch begin.", func(b *Batch) *des.Time { return &b.To }).need(),
@@ -41,8 +41,8 @@ func Batches(measures []string) File[Batch] {
 		},
 	}
 	for i, measure := range measures {
-		f.Columns = append(f.Columns, Column[Batch]{
-			Meaning: Meaning{Name: measure, Type: Number, Text: "Mean over the jobs of the batch."},
+		f.Columns = append(f.Columns, column[Batch]{
+			meaning: meaning{Name: measure, Type: Number, Text: "Mean over the jobs of the batch."},
 			Needed:  true,
 			Put:     func(b []byte, row *Batch) []byte { return strconv.AppendFloat(b, row.Means[i], 'f', -1, 64) },
 			// A row is read column by column: this one is the next of Means.

@@ -190,10 +190,10 @@ const (
 // Summaries is summary.csv.
 var Summaries = File[SummaryRow]{
 	Name:    "summary.csv",
-	Text:    "A row for each policy (on a grid, strategy), in the order asked for.",
-	Notes:   "[`--warmup`](cli.md#settings) leaves the jobs of the warm-up out of `waiting`, `offered_load` and the columns from `jobs` to `backfilled`. A warm-up of N jobs ends when job N + 1 is submitted. `makespan` and `utilization` begin there, and jobs that still run count as busy. All other columns and files are about the whole run.",
+	text:    "A row for each policy (on a grid, strategy), in the order asked for.",
+	notes:   "[`--warmup`](cli.md#settings) leaves the jobs of the warm-up out of `waiting`, `offered_load` and the columns from `jobs` to `backfilled`. A warm-up of N jobs ends when job N + 1 is submitted. `makespan` and `utilization` begin there, and jobs that still run count as busy. All other columns and files are about the whole run.",
 	Missing: SummaryRow{Bounds: Unbounded},
-	Columns: []Column[SummaryRow]{
+	Columns: []column[SummaryRow]{
 		nameColumn("policy", "The policy as it was asked for.", func(s *SummaryRow) *string { return &s.Policy }).need(),
 		intColumn("jobs", "Jobs submitted, rejected ones included.", func(s *SummaryRow) *int { return &s.Jobs }),
 		intColumn("killed", "Jobs killed, at their estimates or otherwise.", func(s *SummaryRow) *int { return &s.Killed }),
@@ -247,9 +247,9 @@ var Summaries = File[SummaryRow]{
 }
 
 // knownNumberColumn is a number; nil is missing.
-func knownNumberColumn[T any](name, unit, text string, at func(*T) **float64) Column[T] {
-	return Column[T]{
-		Meaning: Meaning{Name: name, Type: Number, Unit: unit, Text: text},
+func knownNumberColumn[T any](name, unit, text string, at func(*T) **float64) column[T] {
+	return column[T]{
+		meaning: meaning{Name: name, Type: Number, Unit: unit, Text: text},
 		Put: func(b []byte, row *T) []byte {
 			if x := *at(row); x != nil {
 				return strconv.AppendFloat(b, *x, 'f', -1, 64)
@@ -319,10 +319,10 @@ type Spread struct {
 // Spreads is phases.csv.
 var Spreads = File[Spread]{
 	Name:    "phases.csv",
-	When:    "with `--phases`",
-	Text:    "A row for each measure of summary.csv.",
+	when:    "with `--phases`",
+	text:    "A row for each measure of summary.csv.",
 	Missing: Spread{Min: math.NaN(), Mean: math.NaN(), Max: math.NaN(), Low: math.NaN(), High: math.NaN()},
-	Columns: []Column[Spread]{
+	Columns: []column[Spread]{
 		wordColumn("measure", "Column of summary.csv.", func(s *Spread) *string { return &s.Measure }),
 		intColumn("phases", "Phases.", func(s *Spread) *int { return &s.Phases }),
 		briefColumn("min", "Least value of a phase.", func(s *Spread) *float64 { return &s.Min }),
@@ -345,14 +345,14 @@ type Accuracy struct {
 // Accuracies is accuracy-POLICY.csv.
 var Accuracies = File[Accuracy]{
 	Name: "accuracy-POLICY.csv",
-	When: "if runtimes are predicted",
-	Text: "A row for each class of jobs in which some ended.",
+	when: "if runtimes are predicted",
+	text: "A row for each class of jobs in which some ended.",
 	Missing: Accuracy{
 		MeanAbsoluteError: math.NaN(), MeanError: math.NaN(), MeanAccuracy: math.NaN(), Under: math.NaN(),
 		CorrectionsPerJob: math.NaN(), MeanWait: math.NaN(), MeanBoundedSlowdown: math.NaN(),
 	},
-	Notes: "The first prediction of a job is measured. The runtime of a job that was cut off at its request is the request; a job that was killed otherwise counts only in corrections and waits. Advance reservations do not count.",
-	Columns: []Column[Accuracy]{
+	notes: "The first prediction of a job is measured. The runtime of a job that was cut off at its request is the request; a job that was killed otherwise counts only in corrections and waits. Advance reservations do not count.",
+	Columns: []column[Accuracy]{
 		wordColumn("by", "What the classes divide: `all` (one class), `runtime` or `request` (seconds), `size` (processors), or `side` (on which side of the runtime the prediction was).",
 			func(a *Accuracy) *string { return &a.By }).need(),
 		wordColumn("class", "Greatest value of the class, `inf` for the last; with `side`, `over`, `exact` or `under`; with `all`, empty.", func(a *Accuracy) *string { return &a.Class }).need(),
@@ -374,10 +374,10 @@ type Capacity struct{ Policy, All, Useful, Lost, Overhead, Owners, Down, Idle st
 // Capacities is capacity.csv.
 var Capacities = File[Capacity]{
 	Name:  "capacity.csv",
-	When:  "if there is an attempts-POLICY.csv or nodes have jobs of their owners",
-	Text:  "A row for each policy, with useful + lost + overhead + owners + down + idle = capacity, exactly.",
-	Notes: "`useful` + `lost` + `overhead` is the busy time of `utilization` in summary.csv, the area under `busy_processors` in queue-POLICY.csv, and the sum of `processor_time` in attempts-POLICY.csv. On unequal nodes each node's part of kept work is rounded down to a microsecond.",
-	Columns: []Column[Capacity]{
+	when:  "if there is an attempts-POLICY.csv or nodes have jobs of their owners",
+	text:  "A row for each policy, with useful + lost + overhead + owners + down + idle = capacity, exactly.",
+	notes: "`useful` + `lost` + `overhead` is the busy time of `utilization` in summary.csv, the area under `busy_processors` in queue-POLICY.csv, and the sum of `processor_time` in attempts-POLICY.csv. On unequal nodes each node's part of kept work is rounded down to a microsecond.",
+	Columns: []column[Capacity]{
 		nameColumn("policy", "The policy as it was asked for.", func(c *Capacity) *string { return &c.Policy }),
 		exactColumn("capacity", processorSeconds, "Processors or nodes × (last start, end or preemption of a job - first submission).", func(c *Capacity) *string { return &c.All }),
 		exactColumn("useful", processorSeconds, "Work of jobs that finished or were cut off at their estimates, and kept work of jobs that have not ended.", func(c *Capacity) *string { return &c.Useful }),
@@ -407,10 +407,10 @@ type Energy struct {
 // Energies is energy.csv.
 var Energies = File[Energy]{
 	Name:    "energy.csv",
-	When:    "with `--power`",
-	Text:    "A row for each policy, and on a grid for each site, from the first submission to the end of the last job. Joules are exact, with at most twelve decimals.",
+	when:    "with `--power`",
+	text:    "A row for each policy, and on a grid for each site, from the first submission to the end of the last job. Joules are exact, with at most twelve decimals.",
 	Missing: Energy{MeanPower: math.NaN(), PeakPower: math.NaN(), EnergyDelay: math.NaN(), Cost: math.NaN(), Carbon: math.NaN()},
-	Columns: []Column[Energy]{
+	Columns: []column[Energy]{
 		nameColumn("policy", "The policy as it was asked for.", func(e *Energy) *string { return &e.Policy }),
 		exactColumn("joules", joules, "Sum of the next six.", func(e *Energy) *string { return &e.Joules }),
 		exactColumn("idle_joules", joules, "Energy of nodes that are on, without a job.", func(e *Energy) *string { return &e.Idle }),
@@ -430,7 +430,7 @@ var Energies = File[Energy]{
 }
 
 // exactColumn is a number that the row has as text, with all its digits.
-func exactColumn[T any](name, unit, text string, at func(*T) *string) Column[T] {
+func exactColumn[T any](name, unit, text string, at func(*T) *string) column[T] {
 	return wordColumn(name, text, at).as(Number, unit)
 }
 
@@ -444,12 +444,12 @@ type Draw struct {
 // Power is power-POLICY.csv.
 var Power = File[Draw]{
 	Name: "power-POLICY.csv",
-	When: "with `--power ...:profile=on`",
-	Text: "A row for each instant that changes the power, or the nodes (or processors) in a state, up to the end of the last job. On a cluster all processors of a busy node count as busy.",
-	Columns: []Column[Draw]{
+	when: "with `--power ...:profile=on`",
+	text: "A row for each instant that changes the power, or the nodes (or processors) in a state, up to the end of the last job. On a cluster all processors of a busy node count as busy.",
+	Columns: []column[Draw]{
 		timeColumn("time", "The instant.", func(d *Draw) *des.Time { return &d.Time }),
-		Column[Draw]{
-			Meaning: Meaning{Name: "watts", Type: Number, Unit: watts, Text: "Power that all nodes draw."},
+		column[Draw]{
+			meaning: meaning{Name: "watts", Type: Number, Unit: watts, Text: "Power that all nodes draw."},
 			Put:     func(b []byte, d *Draw) []byte { return AppendTime(b, des.Time(d.Microwatts)) }, // which has six decimals, too
 			Take: func(d *Draw, text string) error {
 				watts, err := parseTime(text)

@@ -110,8 +110,8 @@ func series(t *testing.T, ours map[string]float64) {
 		b := BatchMeans(steady, n, 0.95)
 		ours["steady mean"] = b.Mean
 		ours[fmt.Sprint(n, " batches: half width")] = b.HalfWidth
-		ours[fmt.Sprint(n, " batches: lag 1")] = b.Lag1
-		ours[fmt.Sprint(n, " batches: p")] = b.Dependence.P
+		ours[fmt.Sprint(n, " batches: lag 1")] = b.lag1
+		ours[fmt.Sprint(n, " batches: p")] = b.dependence.P
 	}
 }
 

@@ -13,12 +13,12 @@ import (
 type Batches struct {
 	// Interval is of the mean of all values; N is the number of batches.
 	Interval
-	// Means are the means of the batches, in order.
-	Means []float64
-	// Lag1 and Dependence are of Means; see the function Dependence. A small P
+	// means are the means of the batches, in order.
+	means []float64
+	// lag1 and dependence are of means; see the function Dependence. A small P
 	// says that batches are too short: the interval is narrower than it claims.
-	Lag1       float64
-	Dependence Test
+	lag1       float64
+	dependence test
 }
 
 // BatchMeans is the mean of values with an interval at the level (0.95, say) by the
@@ -30,16 +30,16 @@ type Batches struct {
 // 1982). Of fewer than 2 n values there are no batches, and HalfWidth is +Inf.
 func BatchMeans(values []float64, n int, level float64) Batches {
 	all := momentsOf(values)
-	b := Batches{Interval: Interval{Mean: all.Mean(), HalfWidth: math.Inf(1), N: n}, Lag1: math.NaN(), Dependence: noTest}
+	b := Batches{Interval: Interval{Mean: all.Mean(), HalfWidth: math.Inf(1), N: n}, lag1: math.NaN(), dependence: noTest}
 	if n < 2 || len(values) < 2*n {
 		return b
 	}
 	for i := range n {
 		m := momentsOf(values[i*len(values)/n : (i+1)*len(values)/n])
-		b.Means = append(b.Means, m.Mean())
+		b.means = append(b.means, m.Mean())
 	}
-	b.HalfWidth = Mean(b.Means, level).HalfWidth
-	b.Lag1, b.Dependence = Dependence(b.Means)
+	b.HalfWidth = Mean(b.means, level).HalfWidth
+	b.lag1, b.dependence = Dependence(b.means)
 	return b
 }
 
@@ -52,12 +52,12 @@ func BatchMeans(values []float64, n int, level float64) Batches {
 //
 // about normal with mean 0 and variance (n-2)/(n²-1) from 8 values on, which are the
 // least that are tested. P is one-sided: it is small where neighbours are alike.
-func Dependence(y []float64) (lag1 float64, test Test) {
+func Dependence(y []float64) (lag1 float64, test test) {
 	n, m := float64(len(y)), momentsOf(y)
 	if n < 2 || constant(m, m.Mean()) {
 		return math.NaN(), noTest
 	}
-	squares := m.Variance() * (n - 1)
+	squares := m.variance() * (n - 1)
 	together, steps := 0.0, 0.0
 	for i := 1; i < len(y); i++ {
 		together += float64((y[i] - m.Mean()) * (y[i-1] - m.Mean()))
@@ -74,7 +74,7 @@ func Dependence(y []float64) (lag1 float64, test Test) {
 
 // Doubtful reports whether neighbouring batches are alike with P below 0.05, so that the interval may
 // be too narrow: fewer batches or a longer run would help.
-func (b Batches) Doubtful() bool { return b.Dependence.P < 0.05 }
+func (b Batches) Doubtful() bool { return b.dependence.P < 0.05 }
 
 // mser is the number of values that MSER-5 takes together, and the number of their means at the end
 // that are always kept.
@@ -109,9 +109,9 @@ func MSER5(values []float64) (int, error) {
 		five := momentsOf(values[d*mser : (d+1)*mser])
 		rest.Add(five.Mean())
 		if n := float64(k - d); k-d >= mser {
-			// rest.Variance() (n-1) is the sum of squares of the formula. At equal e the smaller d
+			// rest.variance() (n-1) is the sum of squares of the formula. At equal e the smaller d
 			// wins.
-			if e := rest.Variance() * (n - 1) / (n * n); e <= least {
+			if e := rest.variance() * (n - 1) / (n * n); e <= least {
 				best, least = d, e
 			}
 		}

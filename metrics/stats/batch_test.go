@@ -14,10 +14,10 @@ import (
 func TestBatchMeansOfAKnownSeries(t *testing.T) {
 	e := BatchMeans([]float64{1, 2, 3, 4, 5, 6, 7, 8}, 4, 0.95)
 	require.Equal(t, 4.5, e.Mean)
-	require.Equal(t, []float64{1.5, 3.5, 5.5, 7.5}, e.Means)
+	require.Equal(t, []float64{1.5, 3.5, 5.5, 7.5}, e.means)
 	require.InDelta(t, 3.182446*math.Sqrt(20.0/3)/2, e.HalfWidth, 1e-5) // t of 3 degrees
-	require.InDelta(t, 0.25, e.Lag1, 1e-12)                             // (3 - 1 + 3) / 20
-	require.True(t, math.IsNaN(e.Dependence.P))
+	require.InDelta(t, 0.25, e.lag1, 1e-12)                             // (3 - 1 + 3) / 20
+	require.True(t, math.IsNaN(e.dependence.P))
 	require.False(t, e.Doubtful())
 	e = BatchMeans([]float64{1, 2, 3, 4, 50}, 2, 0.95)
 	require.Equal(t, 12.0, e.Mean)

@@ -9,9 +9,9 @@ import (
 	"slices"
 )
 
-// Test is the result of a test of the hypothesis that there is no difference. It is two-sided
+// test is the result of a test of the hypothesis that there is no difference. It is two-sided
 // unless the function that returns it says otherwise.
-type Test struct {
+type test struct {
 	Statistic float64
 	// P is the probability of a difference at least as great if the hypothesis is true; NaN if
 	// nothing can be tested.
@@ -26,21 +26,21 @@ type Test struct {
 // Comparison compares two settings by pairs of replications that had the same random numbers.
 // Below, d[i] = x[i] - y[i].
 type Comparison struct {
-	// Difference is the mean of d with its interval at Level by Student's t, not
+	// Difference is the mean of d with its interval at level by Student's t, not
 	// corrected for other comparisons.
 	Difference Interval
-	Level      float64
+	level      float64
 	// T is the paired t test: the mean of d over its standard error, N - 1
 	// degrees of freedom (Student, Biometrika 6(1), 1908). Neither test is made
 	// where all pairs differ by the same: replications that vary in nothing are
 	// one replication.
-	T Test
+	T test
 	// Wilcoxon is the signed rank test (F. Wilcoxon, Biometrics Bulletin 1(6), 1945),
 	// for differences that are far from normal. Its statistic is the sum of the ranks of
 	// positive d. Pairs that are equal are left out. P is exact for fewer than 50
 	// pairs without ties, of which none was left out; else it is by the normal approximation
 	// with corrections for continuity and ties: the rule of R's wilcox.test.
-	Wilcoxon Test
+	Wilcoxon test
 	// CohensD is d_z, the mean of d over its standard deviation (J. Cohen, Statistical
 	// Power Analysis for the Behavioral Sciences, 2nd ed. 1988, section 2.3.5): about 0.2
 	// is called small, 0.5 medium, 0.8 large. Common random numbers make it
@@ -66,33 +66,33 @@ func Compare(x, y []float64, level float64) (Comparison, error) {
 		scale = max(scale, math.Abs(x[i]), math.Abs(y[i]))
 	}
 	m := momentsOf(d)
-	c := Comparison{Difference: m.Interval(level), Level: level, CohensD: math.NaN()}
+	c := Comparison{Difference: m.Interval(level), level: level, CohensD: math.NaN()}
 	c.Wilcoxon, c.RankBiserial = signedRanks(d)
 	if m.N() < 2 || constant(m, scale) {
 		c.T, c.Wilcoxon = noTest, noTest
 		return c, nil
 	}
-	c.CohensD = m.Mean() / m.StdDev()
+	c.CohensD = m.Mean() / m.stdDev()
 	t := c.CohensD * math.Sqrt(float64(m.N()))
 	p := 2 * student(m.N()-1).cdf(-math.Abs(t))
-	c.T = Test{Statistic: t, P: p, Adjusted: p}
+	c.T = test{Statistic: t, P: p, Adjusted: p}
 	return c, nil
 }
 
 // noTest is the result of a test that cannot be made.
-var noTest = Test{Statistic: math.NaN(), P: math.NaN(), Adjusted: math.NaN()}
+var noTest = test{Statistic: math.NaN(), P: math.NaN(), Adjusted: math.NaN()}
 
 // constant reports whether observations differ only by the rounding of numbers of this scale:
 // their standard error is at most 10 eps * scale (the rule of R's t.test, whose scale is the
 // mean).
 func constant(m Moments, scale float64) bool {
 	const epsilon = 0x1p-52
-	return m.StdDev()/math.Sqrt(float64(m.N())) <= 10*epsilon*math.Abs(scale)
+	return m.stdDev()/math.Sqrt(float64(m.N())) <= 10*epsilon*math.Abs(scale)
 }
 
 // signedRanks returns Wilcoxon's test of differences, and their rank-biserial correlation: the
 // ranks of positive differences less those of negative ones, over all ranks.
-func signedRanks(d []float64) (Test, float64) {
+func signedRanks(d []float64) (test, float64) {
 	var sizes, signed []float64
 	for _, v := range d {
 		if v != 0 {
@@ -111,7 +111,7 @@ func signedRanks(d []float64) (Test, float64) {
 		}
 	}
 	all := float64(n) * float64(n+1) / 2
-	test := Test{Statistic: above, Exact: n < 50 && n == len(d) && ties == 0}
+	test := test{Statistic: above, Exact: n < 50 && n == len(d) && ties == 0}
 	if test.Exact {
 		test.P = signedRankTails(n, int(min(above, all-above)))
 	} else {
@@ -167,9 +167,9 @@ func midranks(values []float64) (ranks []float64, ties float64) {
 	return ranks, ties
 }
 
-// Significant reports whether the means differ by the t test at Level, corrected
+// Significant reports whether the means differ by the t test at level, corrected
 // if Correct was called.
-func (c Comparison) Significant() bool { return c.T.Adjusted <= 1-c.Level }
+func (c Comparison) Significant() bool { return c.T.Adjusted <= 1-c.level }
 
 // Verdict says in words what can be concluded of x against y.
 func (c Comparison) Verdict() string {
@@ -182,7 +182,7 @@ func (c Comparison) Verdict() string {
 	case math.IsNaN(c.T.P):
 		return fmt.Sprintf("not tested: all %d pairs differ by the same, %.4g", d.N, d.Mean)
 	}
-	ranks := c.Wilcoxon.Adjusted <= 1-c.Level
+	ranks := c.Wilcoxon.Adjusted <= 1-c.level
 	if !c.Significant() {
 		s := fmt.Sprintf("not significant: %v (%s)", d, pValue(c.T.Adjusted))
 		if ranks {

@@ -12,9 +12,9 @@ import (
 // correction: of the t tests, and of Wilcoxon's. Call it once, with all that were looked at, not
 // with those that turned out well.
 func Correct(comparisons []Comparison) {
-	for _, of := range []func(*Comparison) *Test{
-		func(c *Comparison) *Test { return &c.T },
-		func(c *Comparison) *Test { return &c.Wilcoxon },
+	for _, of := range []func(*Comparison) *test{
+		func(c *Comparison) *test { return &c.T },
+		func(c *Comparison) *test { return &c.Wilcoxon },
 	} {
 		p := make([]float64, len(comparisons))
 		for i := range p {

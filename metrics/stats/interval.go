@@ -31,16 +31,16 @@ func (m *Moments) N() int { return m.n }
 // Mean returns the mean of the observations, 0 of none.
 func (m *Moments) Mean() float64 { return m.mean }
 
-// Variance returns the unbiased sample variance, 0 of fewer than two observations.
-func (m *Moments) Variance() float64 {
+// variance returns the unbiased sample variance, 0 of fewer than two observations.
+func (m *Moments) variance() float64 {
 	if m.n < 2 {
 		return 0
 	}
 	return m.m2 / float64(m.n-1)
 }
 
-// StdDev returns the square root of Variance.
-func (m *Moments) StdDev() float64 { return math.Sqrt(m.Variance()) }
+// stdDev returns the square root of variance.
+func (m *Moments) stdDev() float64 { return math.Sqrt(m.variance()) }
 
 // Interval is the mean of the observations with an interval that covers the
 // true mean with the probability level (0.95, say), where the observations are
@@ -52,7 +52,7 @@ func (m *Moments) Interval(level float64) Interval {
 	if m.n >= 2 && level > 0 && level < 1 {
 		t := student(m.n - 1)
 		// half width = t(n-1, (1+level)/2) * s / sqrt(n)
-		e.HalfWidth = t.quantile((1+level)/2) * m.StdDev() / math.Sqrt(float64(m.n))
+		e.HalfWidth = t.quantile((1+level)/2) * m.stdDev() / math.Sqrt(float64(m.n))
 	}
 	return e
 }

@@ -21,7 +21,7 @@ func TestMomentsEqualTheTwoPassFormulas(t *testing.T) {
 		mean, variance := stat.MeanVariance(x, nil)
 		require.Equal(t, len(x), m.N())
 		require.InDelta(t, mean, m.Mean(), 1e-6)
-		require.InDelta(t, variance, m.Variance(), 1e-9*(1+variance)+1e-6)
+		require.InDelta(t, variance, m.variance(), 1e-9*(1+variance)+1e-6)
 	})
 }
 
@@ -45,7 +45,7 @@ func TestOneObservationEstimatesNothing(t *testing.T) {
 	var m Moments
 	m.Add(7)
 	require.Equal(t, Interval{Mean: 7, HalfWidth: math.Inf(1), N: 1}, m.Interval(0.95))
-	require.Zero(t, m.Variance())
+	require.Zero(t, m.variance())
 }
 
 func TestIntervalsAreWrittenAsFarAsTheyAreKnown(t *testing.T) {

@@ -61,9 +61,9 @@ func Ratio(x, y []float64, level float64) (Estimate, error) {
 	share := float64(t*t) / n
 	// r is in the interval if (mx - r my)² <= t²/n * (vx - 2 r cov + r² vy): a parabola in r,
 	// whose roots are the bounds: a r² - 2 b r + c = 0.
-	a := float64(my.Mean()*my.Mean()) - float64(share*my.Variance())
+	a := float64(my.Mean()*my.Mean()) - float64(share*my.variance())
 	b := float64(mx.Mean()*my.Mean()) - float64(share*together/(n-1))
-	c := float64(mx.Mean()*mx.Mean()) - float64(share*mx.Variance())
+	c := float64(mx.Mean()*mx.Mean()) - float64(share*mx.variance())
 	// The parabola opens downwards: y may have the mean 0.
 	if a <= 0 {
 		return e, nil

@@ -54,13 +54,13 @@ type Effect struct {
 	Factors []string
 	// Degrees is the number of degrees of freedom.
 	Degrees int
-	// Squares is the sum of squares.
-	Squares float64
-	// Share is eta squared: Squares divided by the sum of Squares of all effects and the residual,
+	// squares is the sum of squares.
+	squares float64
+	// Share is eta squared: squares divided by the sum of squares of all effects and the residual,
 	// 0 to 1. All shares add up to 1.
 	Share float64
-	// Test is the F test against the residual; its P is NaN if nothing is left for the residual.
-	Test Test
+	// test is the F test against the residual; its P is NaN if nothing is left for the residual.
+	Test test
 }
 
 // Effects returns the effects of the factors of a full grid: the main effects in the order of the
@@ -135,30 +135,30 @@ func (v *variance) take(levels []string, degrees int, names ...string) {
 	e := Effect{Factors: names, Degrees: degrees}
 	for i, g := range of {
 		v.rest[i] -= means[g]
-		e.Squares += float64(means[g] * means[g])
+		e.squares += float64(means[g] * means[g])
 	}
 	v.left -= degrees
 	v.effects = append(v.effects, e)
 }
 
 // tested returns the effects with what is left over behind them. Each is tested against that:
-// F = (Squares / Degrees) / (squares left / degrees left).
+// F = (squares / Degrees) / (squares left / degrees left).
 func (v *variance) tested() []Effect {
 	left := Effect{Degrees: v.left}
 	for _, x := range v.rest {
-		left.Squares += float64(x * x)
+		left.squares += float64(x * x)
 	}
 	effects := append(v.effects, left)
 	for i := range effects {
 		e := &effects[i]
-		e.Share, e.Test = e.Squares/v.total, noTest
+		e.Share, e.Test = e.squares/v.total, noTest
 		// Squares of 1e-20 of all are the rounding of a rest that is 0.
-		if len(e.Factors) > 0 && e.Degrees > 0 && left.Degrees > 0 && left.Squares > 1e-20*v.total {
+		if len(e.Factors) > 0 && e.Degrees > 0 && left.Degrees > 0 && left.squares > 1e-20*v.total {
 			a, b := float64(e.Degrees), float64(left.Degrees)
-			f := e.Squares / a / (left.Squares / b)
+			f := e.squares / a / (left.squares / b)
 			// The tail of F; gonum's distuv.F has 1 less the rest, which is 0 far out.
 			p := mathext.RegIncBeta(b/2, a/2, b/(b+float64(a*f)))
-			e.Test = Test{Statistic: f, P: p, Adjusted: p}
+			e.Test = test{Statistic: f, P: p, Adjusted: p}
 		}
 	}
 	return effects
@@ -237,10 +237,10 @@ type Influence struct {
 	// itself: Correlation² of numbers; of categories that between them, H/(n-1) of Kruskal and
 	// Wallis.
 	Alone float64
-	// Test is of the hypothesis that there is no such influence: for numbers Student's t of
+	// test is of the hypothesis that there is no such influence: for numbers Student's t of
 	// Correlation, with n-2 degrees of freedom; for categories chi-squared of H, with one degree
 	// less than there are categories.
-	Test Test
+	Test test
 	// Coefficient is the standardised coefficient of a number in the regression of ranks on all
 	// parameters together: by how many standard deviations the result's rank moves with one of
 	// the parameter's, the others as they are. NaN of categories.
@@ -307,7 +307,7 @@ func influenceOf(p Factor, target []float64) (in Influence, columns [][]float64)
 			r := dot(column, target)
 			in.Correlation, in.Alone = r, float64(r*r)
 			t := r * math.Sqrt((n-2)/max(0, 1-in.Alone))
-			in.Test = Test{Statistic: t, P: 2 * student(n-2).cdf(-math.Abs(t))}
+			in.Test = test{Statistic: t, P: 2 * student(n-2).cdf(-math.Abs(t))}
 		}
 	} else if of, k := groups(p.Levels); k > 1 {
 		for level := 1; level < k; level++ { // the others are compared with level 0
@@ -322,7 +322,7 @@ func influenceOf(p Factor, target []float64) (in Influence, columns [][]float64)
 		}
 		in.Alone = between(of, k, target)
 		h := (n - 1) * in.Alone
-		in.Test = Test{Statistic: h, P: chiSquared(k - 1).survival(h)}
+		in.Test = test{Statistic: h, P: chiSquared(k - 1).survival(h)}
 	}
 	in.Test.Adjusted = in.Test.P
 	return in, columns
@@ -338,7 +338,7 @@ func ranksOf(values []float64) []float64 {
 // their correlation; false if x does not vary.
 func standardised(x []float64) ([]float64, bool) {
 	m := momentsOf(x)
-	length := math.Sqrt(m.Variance() * float64(len(x)-1))
+	length := math.Sqrt(m.variance() * float64(len(x)-1))
 	if constant(m, m.Mean()) {
 		return nil, false
 	}

@@ -21,7 +21,7 @@ func TestEffectsOfAGridByHand(t *testing.T) {
 	// Means 20 and 8; 7.5 and 20.5; the grand mean 14; what is left over by cell 3.5.
 	require.Len(t, effects, 4)
 	for i, squares := range []float64{144, 169, 49, 0} {
-		require.Equal(t, squares, effects[i].Squares)
+		require.Equal(t, squares, effects[i].squares)
 		require.Equal(t, squares/362, effects[i].Share)
 	}
 	require.Equal(t, []string{"policy", "load"}, effects[2].Factors)

@@ -125,7 +125,7 @@ func onNodes() *history {
 
 // observed tells the Validator of a history.
 func (h *history) observed() Report {
-	s := story{v: Validator{Promises: h.promises, Processors: h.size}}
+	s := story{v: Validator{Promises: h.promises, processors: h.size}}
 	for i := range h.outages {
 		o := h.outages[i]
 		s.v.c.outages = append(s.v.c.outages, &o)
@@ -384,14 +384,14 @@ var plantedBugs = []struct {
 		j.twice = true
 		return true
 	}},
-	{"a job that is overtaken", []Kind{OutOfOrder}, func(h *history, j *toldJob) bool {
+	{"a job that is overtaken", []Kind{outOfOrder}, func(h *history, j *toldJob) bool {
 		next := h.jobs[j.job.ID%int64(len(h.jobs))]
 		run := j.last().end - j.last().start
 		j.last().start = next.last().start + sec
 		j.last().end = j.last().start + run
 		return h.promises.Order && next.job.ID > j.job.ID
 	}},
-	{"a head that starts late", []Kind{HeadDelayed}, func(h *history, j *toldJob) bool {
+	{"a head that starts late", []Kind{headDelayed}, func(h *history, j *toldJob) bool {
 		bound := des.Forever
 		for _, p := range h.holds {
 			if p.job == j.job.ID {

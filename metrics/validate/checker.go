@@ -507,7 +507,7 @@ func (c *checker) asBooked(p *party, at des.Time) {
 
 // inOrder checks that p starts behind another party, which was submitted earlier (Promises.Order).
 func (c *checker) inOrder(p, before *party) {
-	c.violation(p, OutOfOrder, p.start, "started before %v, which was submitted earlier", before)
+	c.violation(p, outOfOrder, p.start, "started before %v, which was submitted earlier", before)
 }
 
 // promised takes in that p was promised a start at the moment since, as the head of the queue if
@@ -529,7 +529,7 @@ func (c *checker) promised(p *party, start des.Time, head bool, since moment) {
 	case h.to != p:
 		*h = headPromise{p, start, since}
 	case start > h.bound && !c.void(p, h.since):
-		c.violation(p, HeadDelayed, c.now, "the hold for the head of the queue was moved from %v to %v", h.bound, start)
+		c.violation(p, headDelayed, c.now, "the hold for the head of the queue was moved from %v to %v", h.bound, start)
 	default:
 		h.bound, h.since = start, since
 	}
@@ -543,7 +543,7 @@ func (c *checker) headStarts(p *party, at des.Time) {
 		return
 	}
 	if at > decided(c.wakes, h.bound) && !c.void(p, h.since) {
-		c.violation(p, HeadDelayed, at, "the head of the queue, not started by its shadow time %v", h.bound)
+		c.violation(p, headDelayed, at, "the head of the queue, not started by its shadow time %v", h.bound)
 	}
 	h.to = nil
 }

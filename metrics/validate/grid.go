@@ -19,7 +19,7 @@ import (
 )
 
 // Site is a site of a grid as it was described: counted processors, or nodes with prices and
-// owners. Exactly one of Processors and Nodes is set.
+// owners. Exactly one of processors and Nodes is set.
 type Site struct {
 	// Name is the site's name in all files.
 	Name       string

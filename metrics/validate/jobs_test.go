@@ -182,9 +182,9 @@ func TestValidateJobsRejectsSchedules(t *testing.T) {
 		text   string
 	}{
 		{"over capacity", Rules{}, []des.Time{0, 9, 2, 8}, OverCapacity, "at 8, job 4"},
-		{"overtaking under FCFS", Rules{Promises: Promises{Order: true}}, []des.Time{0, 9, 2, 14}, OutOfOrder, "at 2, job 3: out of order: line 4: started before job 2"},
-		{"a late head under EASY", Rules{Promises: Promises{Head: true}}, []des.Time{0, 12, 2, 9}, HeadDelayed, "at 12, job 2: head delayed: line 3: the head of the queue, not started by its shadow time 9"},
-		{"an idle machine under EASY", Rules{Promises: Promises{Head: true}}, []des.Time{1, 10, 2, 20}, HeadDelayed, "at 1, job 1: head delayed: line 2: the head of the queue, not started by its shadow time 0"},
+		{"overtaking under FCFS", Rules{Promises: Promises{Order: true}}, []des.Time{0, 9, 2, 14}, outOfOrder, "at 2, job 3: out of order: line 4: started before job 2"},
+		{"a late head under EASY", Rules{Promises: Promises{Head: true}}, []des.Time{0, 12, 2, 9}, headDelayed, "at 12, job 2: head delayed: line 3: the head of the queue, not started by its shadow time 9"},
+		{"an idle machine under EASY", Rules{Promises: Promises{Head: true}}, []des.Time{1, 10, 2, 20}, headDelayed, "at 1, job 1: head delayed: line 2: the head of the queue, not started by its shadow time 0"},
 		{"no promise under conservative", Rules{Promises: Promises{First: true}}, []des.Time{0, 9, 2, 14}, PromiseBroken, "waited without a promise"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

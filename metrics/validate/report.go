@@ -22,10 +22,10 @@ const (
 	TwoJobsOnOne
 	// TooEarly: a start before the submission.
 	TooEarly
-	// OutOfOrder: a job started before a job that was submitted earlier (Promises.Order).
-	OutOfOrder
-	// HeadDelayed: the head of the queue starts later than its reservation (Promises.Head).
-	HeadDelayed
+	// outOfOrder: a job started before a job that was submitted earlier (Promises.Order).
+	outOfOrder
+	// headDelayed: the head of the queue starts later than its reservation (Promises.Head).
+	headDelayed
 	// PromiseBroken: a job starts later than was promised to it (Promises.First), or an advance
 	// reservation starts at another instant than its own.
 	PromiseBroken

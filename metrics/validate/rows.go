@@ -110,19 +110,19 @@ func (r *row) ended() bool { return r.finish != des.Forever }
 // DamagedFileError reports a file that cannot be read as a file of its kind.
 type DamagedFileError struct {
 	File   string // kind of the file: "jobs CSV", "tasks CSV"
-	Line   int    // from 1; the header is line 1
-	Column string // name of the column; "" if the error is about the whole line
-	Err    error
+	line   int    // from 1; the header is line 1
+	column string // name of the column; "" if the error is about the whole line
+	err    error
 }
 
 func (e *DamagedFileError) Error() string {
-	if e.Column == "" {
-		return fmt.Sprintf("%s, line %d: %v", e.File, e.Line, e.Err)
+	if e.column == "" {
+		return fmt.Sprintf("%s, line %d: %v", e.File, e.line, e.err)
 	}
-	return fmt.Sprintf("%s, line %d, %s: %v", e.File, e.Line, e.Column, e.Err)
+	return fmt.Sprintf("%s, line %d, %s: %v", e.File, e.line, e.column, e.err)
 }
 
-func (e *DamagedFileError) Unwrap() error { return e.Err }
+func (e *DamagedFileError) Unwrap() error { return e.err }
 
 // jobsFile is the name of a jobs CSV in a DamagedFileError.
 const jobsFile = "jobs CSV"
@@ -158,7 +158,7 @@ func newRowReader(from io.Reader, file string, needed ...string) (*rowReader, er
 	}
 	for _, name := range needed {
 		if !r.has(name) {
-			return nil, &DamagedFileError{File: file, Line: 1, Err: fmt.Errorf("no column %s in the header", name)}
+			return nil, &DamagedFileError{File: file, line: 1, err: fmt.Errorf("no column %s in the header", name)}
 		}
 	}
 	return r, nil
@@ -185,9 +185,9 @@ func (r *rowReader) damaged(err error) error {
 	var parse *csv.ParseError
 	switch {
 	case errors.Is(err, io.EOF):
-		return &DamagedFileError{File: r.file, Line: 1, Err: errors.New("the file is empty")}
+		return &DamagedFileError{File: r.file, line: 1, err: errors.New("the file is empty")}
 	case errors.As(err, &parse):
-		return &DamagedFileError{File: r.file, Line: parse.Line, Err: errors.New(csvtext.Wanted(parse))}
+		return &DamagedFileError{File: r.file, line: parse.Line, err: errors.New(csvtext.Wanted(parse))}
 	}
 	return fmt.Errorf("reading a %s: %w", r.file, err)
 }

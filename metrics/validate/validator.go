@@ -44,15 +44,15 @@ import (
 // The zero value is ready for use.
 type Validator struct {
 	Promises
-	// Processors is the number of counted processors of the cluster; 0 leaves capacity unchecked.
+	// processors is the number of counted processors of the cluster; 0 leaves capacity unchecked.
 	// If it is 0 when a metascheduler attaches the Validator, it becomes the size of the plan,
 	// unless the plan has named nodes.
-	Processors int
-	// Overrun is the rule for jobs that pass their estimates. A metascheduler to which the
+	processors int
+	// overrun is the rule for jobs that pass their estimates. A metascheduler to which the
 	// Validator is attached sets it to its own.
-	Overrun entity.Overrun
-	// Limit is the number of violations that the Report keeps; 0 means 100. All are counted.
-	Limit int
+	overrun entity.Overrun
+	// limit is the number of violations that the Report keeps; 0 means 100. All are counted.
+	limit int
 
 	// c holds the schedule to the rules. The Validator tells it what happened.
 	c checker
@@ -117,15 +117,15 @@ func (v *Validator) moment(f *followed) moment { return moment{v.c.now, v.moved,
 
 // Attach gives the validator the metascheduler whose run it checks.
 func (v *Validator) Attach(m *entity.Metascheduler) {
-	if p := m.Plan(); v.Processors == 0 && !entity.Named(p) {
-		v.Processors = p.Size()
+	if p := m.Plan(); v.processors == 0 && !entity.Named(p) {
+		v.processors = p.Size()
 	}
 	v.meta = m
 }
 
 // violation reports that j breaks the rule k now.
 func (v *Validator) violation(k Kind, j *entity.Run, format string, args ...any) {
-	v.c.report.add(v.Limit, k, v.c.now, j.ID, format, args...)
+	v.c.report.add(v.limit, k, v.c.now, j.ID, format, args...)
 }
 
 // Observe takes in one event: it closes the instant before, finds out whether the event has an
@@ -190,9 +190,9 @@ func (v *Validator) submitted(j *entity.Run) {
 		v.live, v.fates = map[*entity.Run]*followed{}, map[int64]fate{}
 		v.lastSeq = -1
 		if v.meta != nil {
-			v.Overrun, v.c.wakes = v.meta.Overrun, v.meta.Wakes
+			v.overrun, v.c.wakes = v.meta.Overrun, v.meta.Wakes
 		}
-		v.c.promises, v.c.size, v.c.limit, v.c.void = v.Promises, v.Processors, v.Limit, v.voided
+		v.c.promises, v.c.size, v.c.limit, v.c.void = v.Promises, v.processors, v.limit, v.voided
 	}
 	if v.live[j] != nil || j.Seq() <= v.lastSeq {
 		v.violation(OutOfPlace, j, "the job was submitted as number %d after number %d", j.Seq(), v.lastSeq)
@@ -206,7 +206,7 @@ func (v *Validator) submitted(j *entity.Run) {
 		v.violation(OutOfPlace, j, "the job was submitted at %v, not at %v as in the trace", v.c.now, j.Submit)
 	}
 	f := &followed{party: party{id: j.ID, seq: j.Seq(), run: j}, job: j, state: entity.Waiting}
-	f.remainder = remainderOf(j.Job, v.Overrun == entity.OverrunRaise)
+	f.remainder = remainderOf(j.Job, v.overrun == entity.OverrunRaise)
 	v.fates[j.ID] = fate{submitted: j.Submit}
 	if v.meta != nil && !j.Booked {
 		f.checkpoints = v.meta.Checkpoints
@@ -224,7 +224,7 @@ func (v *Validator) voided(p *party, since moment) bool {
 	if p.run.Soft() && (v.moved > since.moved || p.run.Prediction() != since.prediction) {
 		return true
 	}
-	if v.Overrun != entity.OverrunExtend {
+	if v.overrun != entity.OverrunExtend {
 		return false
 	}
 	if v.overran > 0 && v.overran >= since.at {
@@ -483,7 +483,7 @@ func (v *Validator) runTime(f *followed) (run des.Time, cut bool) {
 	if f.job.Reservation.Window.Tasks != nil {
 		return f.taskTime(f.reserved), remaining > length
 	}
-	if v.Overrun == entity.OverrunExtend {
+	if v.overrun == entity.OverrunExtend {
 		return remaining, false
 	}
 	return min(remaining, length), remaining > length
@@ -670,7 +670,7 @@ func (v *Validator) Report(complete bool) Report {
 	}
 	slices.SortFunc(left, func(a, b *followed) int { return cmp.Compare(a.seq, b.seq) })
 	for _, f := range left {
-		report.add(v.Limit, Missing, v.c.now, f.job.ID, "the job was left %v", f.state)
+		report.add(v.limit, Missing, v.c.now, f.job.ID, "the job was left %v", f.state)
 	}
 	return report
 }

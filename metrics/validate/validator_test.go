@@ -22,7 +22,7 @@ func TestValidatorAcceptsGoodSchedules(t *testing.T) {
 	for range 10 { // a thousand workloads
 		rapid.Check(t, func(t *rapid.T) {
 			s := naive.New(drawer(t))
-			v := Validator{Promises: promisesOf(s.Policy), Processors: s.Procs, Overrun: s.Overrun}
+			v := Validator{Promises: promisesOf(s.Policy), processors: s.Procs, overrun: s.Overrun}
 			jobs := naive.Jobs(drawer(t), s.Procs)
 			s.Observers = []entity.Observer{&v}
 			s.Run(jobs)
@@ -99,14 +99,14 @@ func TestValidatorRejects(t *testing.T) {
 		kind Kind
 		text string
 	}{
-		{"more than the machine has", Validator{Processors: 4}, func(s *story) {
+		{"more than the machine has", Validator{processors: 4}, func(s *story) {
 			a, b := s.submit(0, tenSeconds(1, 3)), s.submit(0, tenSeconds(2, 2))
 			s.start(0, a)
 			s.start(9*sec, b)
 			s.tell(10*sec, entity.JobFinished, a)
 			s.tell(19*sec, entity.JobFinished, b)
 		}, OverCapacity, "at 9, job 2: over capacity: started on 2 processors; 1 of 4 are free"},
-		{"too much for an instant", Validator{Processors: 4}, func(s *story) {
+		{"too much for an instant", Validator{processors: 4}, func(s *story) {
 			a, b := s.submit(0, tenSeconds(1, 3)), s.submit(0, job(2, 0, 2, sec, 0))
 			s.start(0, a)
 			s.start(5*sec, b)
@@ -140,7 +140,7 @@ func TestValidatorRejects(t *testing.T) {
 			s.tell(10*sec, entity.JobFinished, b)
 			s.start(10*sec, a)
 			s.tell(20*sec, entity.JobFinished, a)
-		}, OutOfOrder, "job 2: out of order: started before job 1"},
+		}, outOfOrder, "job 2: out of order: started before job 1"},
 		{"a head's hold moved later", Validator{Promises: Promises{Head: true}}, func(s *story) {
 			a := s.submit(0, tenSeconds(1, 3))
 			s.promise(0, a, 10*sec)
@@ -148,13 +148,13 @@ func TestValidatorRejects(t *testing.T) {
 			s.promise(2*sec, a, 10*sec)
 			s.start(9*sec, a)
 			s.tell(19*sec, entity.JobFinished, a)
-		}, HeadDelayed, "at 2, job 1: head delayed: the hold for the head of the queue was moved from 9 to 10"},
+		}, headDelayed, "at 2, job 1: head delayed: the hold for the head of the queue was moved from 9 to 10"},
 		{"a head that starts late", Validator{Promises: Promises{Head: true}}, func(s *story) {
 			a := s.submit(0, tenSeconds(1, 3))
 			s.promise(0, a, 10*sec)
 			s.start(11*sec, a)
 			s.tell(21*sec, entity.JobFinished, a)
-		}, HeadDelayed, "the head of the queue, not started by its shadow time 10"},
+		}, headDelayed, "the head of the queue, not started by its shadow time 10"},
 		{"a reservation moved later", Validator{Promises: Promises{First: true}}, func(s *story) {
 			a := s.submit(0, tenSeconds(1, 3))
 			s.promise(0, a, 10*sec)
@@ -179,7 +179,7 @@ func TestValidatorRejects(t *testing.T) {
 			s.start(0, a)
 			s.tell(10*sec, entity.JobFinished, a)
 		}, WrongRunTime, "ran for 10 instead of 5"},
-		{"a cut at the estimate where jobs run on", Validator{Overrun: entity.OverrunExtend}, func(s *story) {
+		{"a cut at the estimate where jobs run on", Validator{overrun: entity.OverrunExtend}, func(s *story) {
 			a := s.submit(0, job(1, 0, 1, 5*sec, 10*sec))
 			s.start(0, a)
 			a.Reason = entity.ReasonEstimate
@@ -274,7 +274,7 @@ func TestValidatorRejects(t *testing.T) {
 			s.start(sec, a)
 			s.tell(2*sec, entity.JobFinished, a)
 		}, OutOfPlace, "submitted at 0, not at 1"},
-		{"a processor of another job", Validator{Processors: 4}, func(s *story) {
+		{"a processor of another job", Validator{processors: 4}, func(s *story) {
 			a, b := s.submit(0, tenSeconds(1, 2)), s.submit(0, tenSeconds(2, 2))
 			a.Place, b.Place = processorRange(0, 1), processorRange(1, 2)
 			s.start(0, a)
@@ -282,31 +282,31 @@ func TestValidatorRejects(t *testing.T) {
 			s.tell(10*sec, entity.JobFinished, a)
 			s.tell(13*sec, entity.JobFinished, b)
 		}, TwoJobsOnOne, "at 3, job 2: two jobs on one processor: has a processor that job 1 has until 10"},
-		{"a processor twice", Validator{Processors: 4}, func(s *story) {
+		{"a processor twice", Validator{processors: 4}, func(s *story) {
 			a := s.submit(0, tenSeconds(1, 3))
 			a.Place = append(processorRange(0, 1), processorRange(1, 1)...)
 			s.start(0, a)
 			s.tell(10*sec, entity.JobFinished, a)
 		}, TwoJobsOnOne, "has a processor twice"},
-		{"a processor too many", Validator{Processors: 4}, func(s *story) {
+		{"a processor too many", Validator{processors: 4}, func(s *story) {
 			a := s.submit(0, tenSeconds(1, 3))
 			a.Place = processorRange(0, 3)
 			s.start(0, a)
 			s.tell(10*sec, entity.JobFinished, a)
 		}, TwoJobsOnOne, "has 4 processors instead of 3"},
-		{"a processor too few", Validator{Processors: 4}, func(s *story) {
+		{"a processor too few", Validator{processors: 4}, func(s *story) {
 			a := s.submit(0, tenSeconds(1, 3))
 			a.Place = processorRange(2, 3)
 			s.start(0, a)
 			s.tell(10*sec, entity.JobFinished, a)
 		}, TwoJobsOnOne, "has 2 processors instead of 3"},
-		{"a processor that is not there", Validator{Processors: 4}, func(s *story) {
+		{"a processor that is not there", Validator{processors: 4}, func(s *story) {
 			a := s.submit(0, tenSeconds(1, 3))
 			a.Place = processorRange(2, 4)
 			s.start(0, a)
 			s.tell(10*sec, entity.JobFinished, a)
 		}, TwoJobsOnOne, "has processor 4 of a cluster of 4"},
-		{"processors that change while the job runs", Validator{Processors: 4}, func(s *story) {
+		{"processors that change while the job runs", Validator{processors: 4}, func(s *story) {
 			a, b := s.submit(0, tenSeconds(1, 3)), s.submit(0, tenSeconds(2, 1))
 			a.Place, b.Place = processorRange(0, 2), processorRange(3, 3)
 			s.start(0, a)
@@ -382,7 +382,7 @@ func TestValidatorRejects(t *testing.T) {
 			s.tell(21*sec, entity.JobFinished, a)
 			s.start(21*sec, b)
 			s.tell(31*sec, entity.JobFinished, b)
-		}, HeadDelayed, "the head of the queue, not started by its shadow time 10"},
+		}, headDelayed, "the head of the queue, not started by its shadow time 10"},
 		{"a lost job", Validator{}, func(s *story) { s.submit(0, tenSeconds(1, 3)) },
 			Missing, "job 1: missing: the job was left waiting"},
 	} {
@@ -396,7 +396,7 @@ func TestValidatorRejects(t *testing.T) {
 
 // What a job that runs on does to those behind it is no fault of the policy.
 func TestValidatorVoidsPromisesWhereJobsRunOn(t *testing.T) {
-	s := story{v: Validator{Promises: Promises{Head: true, First: true}, Overrun: entity.OverrunExtend, Processors: 1}}
+	s := story{v: Validator{Promises: Promises{Head: true, First: true}, overrun: entity.OverrunExtend, processors: 1}}
 	a, b := s.submit(0, job(1, 0, 1, 5*sec, 20*sec)), s.submit(0, job(2, 0, 1, 5*sec, 5*sec))
 	s.start(0, a)
 	s.promise(0, b, 5*sec)
@@ -423,7 +423,7 @@ func TestValidatorAcceptsWhatIsConfirmedLater(t *testing.T) {
 func TestValidatorAcceptsWhatFollowsAtTheSameInstant(t *testing.T) {
 	n := &entity.Node{ID: 9, Perf: 1}
 	for _, named := range []bool{false, true} {
-		s := story{v: Validator{Promises: Promises{Order: true}, Processors: 1}}
+		s := story{v: Validator{Promises: Promises{Order: true}, processors: 1}}
 		for id := range int64(3) {
 			j := s.submit(5*sec, job(id, 5*sec, 1, 10*sec, 10*sec))
 			if named {
@@ -452,7 +452,7 @@ func TestValidatorCountsWhatIsUnfinished(t *testing.T) {
 }
 
 func TestReportsAreBounded(t *testing.T) {
-	s := story{v: Validator{Limit: 2}}
+	s := story{v: Validator{limit: 2}}
 	for range 5 {
 		s.tell(0, entity.JobStarted, entity.NewRun(job(1, 0, 1, sec, sec), 0))
 	}
@@ -464,7 +464,7 @@ func TestReportsAreBounded(t *testing.T) {
 }
 
 func TestAPreemptedJobKeepsItsPlaceInTheOrder(t *testing.T) {
-	s := story{v: Validator{Promises: Promises{Order: true}, Processors: 1}}
+	s := story{v: Validator{Promises: Promises{Order: true}, processors: 1}}
 	a := s.submit(0, job(1, 0, 1, 10*sec, 10*sec))
 	s.start(0, a)
 	s.preempt(5*sec, a, 0)
@@ -473,7 +473,7 @@ func TestAPreemptedJobKeepsItsPlaceInTheOrder(t *testing.T) {
 	s.tell(16*sec, entity.JobFinished, b)
 	s.start(16*sec, a)
 	s.tell(26*sec, entity.JobFinished, a)
-	s.found(t, true, OutOfOrder, "job 2")
+	s.found(t, true, outOfOrder, "job 2")
 }
 
 // A head is promised its start only while no older job stands in front of it.

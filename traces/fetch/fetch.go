@@ -26,8 +26,8 @@ const defaultMaxSize = 1 << 30
 // Options say where a log comes from and goes to. The zero value fetches logs of the catalogue
 // from the archive.
 type Options struct {
-	// Dir is the folder for the log; "" means traces.Cache.
-	Dir string
+	// dir is the folder for the log; "" means traces.Cache.
+	dir string
 	// URL is the address of the file, in place of the archive's. Its scheme must be https.
 	URL string
 	// SHA256 is the checksum that the file must have, in hexadecimal. If it and URL are empty, the
@@ -41,16 +41,16 @@ type Options struct {
 	// Progress, if set, is told now and then how many bytes have come, and of how many; -1 if the
 	// server does not tell.
 	Progress func(done, total int64)
-	// Patience is for how long nothing may come; 0 means a minute.
-	Patience time.Duration
-	// Transport speaks to the server; nil means http.DefaultTransport, which goes through the
+	// patience is for how long nothing may come; 0 means a minute.
+	patience time.Duration
+	// transport speaks to the server; nil means http.DefaultTransport, which goes through the
 	// proxies that the environment names.
-	Transport http.RoundTripper
+	transport http.RoundTripper
 }
 
-// File describes a fetched log. Its fields with JSON names stand beside the log in
+// Fetched describes a fetched log. Its fields with JSON names stand beside the log in
 // NAME.swf.gz.json.
-type File struct {
+type Fetched struct {
 	Name string `json:"name"`
 	URL  string `json:"url"`
 	// SHA256 and Size, in bytes, are of the file as it is stored, packed.
@@ -70,27 +70,27 @@ type File struct {
 	Resumed int64 `json:"-"`
 }
 
-// BusyError reports that another process is fetching the log.
-type BusyError struct{ Name, Dir string }
+// busyError reports that another process is fetching the log.
+type busyError struct{ Name, Dir string }
 
-func (e *BusyError) Error() string {
+func (e *busyError) Error() string {
 	return fmt.Sprintf("another gridslot is fetching %s into %s: wait until it has ended", e.Name, e.Dir)
 }
 
-// PartError reports that fetching ended too early. A part of the file was kept, and the same call
+// partError reports that fetching ended too early. A part of the file was kept, and the same call
 // continues from there.
-type PartError struct {
+type partError struct {
 	URL string
 	// Kept is the number of bytes that were kept.
 	Kept int64
 	Err  error
 }
 
-func (e *PartError) Error() string {
+func (e *partError) Error() string {
 	return fmt.Sprintf("%s: %v; %d bytes are kept, and the same call goes on from there", e.URL, e.Err, e.Kept)
 }
 
-func (e *PartError) Unwrap() error { return e.Err }
+func (e *partError) Unwrap() error { return e.Err }
 
 // sound is the form of a log's name, and so of the name of a file on every system; checksum is the
 // form of Options.SHA256.
@@ -102,26 +102,26 @@ var (
 // Log fetches a log by its name: a log of the catalogue, or any log if Options.URL gives its
 // address. A log that is there already is not fetched again, unless Options.Force is set.
 //
-// If the network fails or ctx ends, and a part of the file was kept, the error is a *PartError, and
-// the same call continues. The error is a *BusyError if another process is fetching the log.
-func Log(ctx context.Context, name string, o Options) (*File, error) {
+// If the network fails or ctx ends, and a part of the file was kept, the error is a *partError, and
+// the same call continues. The error is a *busyError if another process is fetching the log.
+func Log(ctx context.Context, name string, o Options) (*Fetched, error) {
 	name = traces.Stem(name)
 	from, err := o.complete(name)
 	if err != nil {
 		return nil, err
 	}
-	if err := os.MkdirAll(o.Dir, 0o777); err != nil {
+	if err := os.MkdirAll(o.dir, 0o777); err != nil {
 		return nil, fmt.Errorf("making the folder for logs: %w", err)
 	}
-	unlock, err := lock(o.Dir, name)
+	unlock, err := lock(o.dir, name)
 	if err != nil {
 		return nil, err
 	}
 	defer unlock()
-	if path := traces.Cached(o.Dir, name); path != "" && !o.Force {
+	if path := traces.Cached(o.dir, name); path != "" && !o.Force {
 		return there(name, path, o.SHA256)
 	}
-	p := &part{url: from, path: filepath.Join(o.Dir, name+".part"), Options: o}
+	p := &part{url: from, path: filepath.Join(o.dir, name+".part"), Options: o}
 	if o.Force {
 		p.drop()
 	}
@@ -159,25 +159,25 @@ func (o *Options) complete(name string) (*url.URL, error) {
 	if o.SHA256 != "" && !checksum.MatchString(o.SHA256) {
 		return nil, fmt.Errorf("a checksum has 64 hexadecimal digits, not %q", o.SHA256)
 	}
-	if o.Dir == "" {
-		if o.Dir, err = traces.Cache(); err != nil {
+	if o.dir == "" {
+		if o.dir, err = traces.Cache(); err != nil {
 			return nil, err
 		}
 	}
 	o.MaxSize = cmp.Or(o.MaxSize, defaultMaxSize)
-	o.Patience = cmp.Or(o.Patience, time.Minute)
+	o.patience = cmp.Or(o.patience, time.Minute)
 	return from, nil
 }
 
 // keep gives the part, which is the whole file and was checked, the name of the log, and writes its
 // record. The record comes first: a log without one would look as if somebody had put it there by
 // hand. A file of the same log that was packed in another way goes.
-func (p *part) keep(name, ending, sum string) (*File, error) {
-	f := &File{
+func (p *part) keep(name, ending, sum string) (*Fetched, error) {
+	f := &Fetched{
 		Name: name, URL: p.URL, SHA256: sum, Size: p.size, ETag: p.meta.ETag, LastModified: p.meta.LastModified, Fetched: time.Now().UTC().Truncate(time.Second),
-		Path: filepath.Join(p.Dir, name+ending), Checked: p.SHA256 != "", Resumed: p.resumed,
+		Path: filepath.Join(p.dir, name+ending), Checked: p.SHA256 != "", Resumed: p.resumed,
 	}
-	old := traces.Cached(p.Dir, name)
+	old := traces.Cached(p.dir, name)
 	if err := writeJSON(record(f.Path), f); err != nil {
 		return nil, err
 	}
@@ -215,23 +215,23 @@ func lock(dir, name string) (unlock func(), err error) {
 		return nil, fmt.Errorf("locking the folder for logs: %w", err)
 	}
 	if !held {
-		return nil, &BusyError{name, dir}
+		return nil, &busyError{name, dir}
 	}
 	return func() { _ = l.Close() }, nil // nothing was written through it
 }
 
-// record returns the file in which a File is kept, by the path of the log.
+// record returns the file in which a Fetched is kept, by the path of the log.
 func record(path string) string { return path + ".json" }
 
 // there returns a log that has been fetched before. Its checksum, computed anew, must be sum or,
 // if that is "", the one of its record.
-func there(name, path, sum string) (*File, error) {
+func there(name, path, sum string) (*Fetched, error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer file.Close()
-	f := &File{Name: name}
+	f := &Fetched{Name: name}
 	_ = readJSON(record(path), f) // whoever put the log there by hand wrote no record
 	sum = cmp.Or(sum, f.SHA256)
 	if f.SHA256, f.Size, err = sumOf(file); err != nil {

@@ -118,7 +118,7 @@ func (c *counted) Write(b []byte) (int, error) {
 
 // options fetch from the server into dir.
 func (a *archive) options(dir string) Options {
-	return Options{Dir: dir, URL: a.URL + "/log.swf.gz", Transport: a.Client().Transport}
+	return Options{dir: dir, URL: a.URL + "/log.swf.gz", transport: a.Client().Transport}
 }
 
 // ls are the names in a folder, but for locks.
@@ -157,9 +157,9 @@ func TestALogIsFetchedWithItsRecord(t *testing.T) {
 	require.False(t, f.Checked, "nothing was known of it")
 	require.Equal(t, "identity", a.asked[0].Header.Get("Accept-Encoding"), "or it could come packed once more")
 
-	var kept File
+	var kept Fetched
 	require.NoError(t, readJSON(record(f.Path), &kept))
-	require.Equal(t, File{Name: name, URL: o.URL, SHA256: f.SHA256, Size: size, ETag: `"one"`, LastModified: "Wed, 01 Jan 2020 00:00:00 GMT", Fetched: f.Fetched}, kept)
+	require.Equal(t, Fetched{Name: name, URL: o.URL, SHA256: f.SHA256, Size: size, ETag: `"one"`, LastModified: "Wed, 01 Jan 2020 00:00:00 GMT", Fetched: f.Fetched}, kept)
 	require.WithinDuration(t, time.Now(), kept.Fetched, time.Minute)
 	require.Equal(t, f.Path, traces.Cached(dir, name))
 
@@ -194,7 +194,7 @@ func TestAConnectionThatBreaksIsGoneOnWith(t *testing.T) {
 	a, dir := serve(t, gzipped(swf(1, 20_000))), t.TempDir()
 	a.cut = 30_000
 	_, err := Log(t.Context(), name, a.options(dir))
-	var part *PartError
+	var part *partError
 	require.ErrorAs(t, err, &part)
 	require.ErrorIs(t, err, io.ErrUnexpectedEOF)
 	require.ErrorContains(t, err, "bytes are kept, and the same call goes on from there")
@@ -398,7 +398,7 @@ func TestAFileThatIsTooLargeIsRefused(t *testing.T) {
 	_, err := Log(t.Context(), name, o)
 	require.ErrorContains(t, err, fmt.Sprintf("more than %d bytes: --max-size allows more", size-1))
 	require.Empty(t, ls(t, dir))
-	f, err := Log(t.Context(), "Tight", Options{Dir: dir, URL: o.URL, Transport: o.Transport, MaxSize: size})
+	f, err := Log(t.Context(), "Tight", Options{dir: dir, URL: o.URL, transport: o.transport, MaxSize: size})
 	require.NoError(t, err)
 	require.Equal(t, size, f.Size)
 	require.NoError(t, os.RemoveAll(dir))
@@ -544,16 +544,16 @@ func TestServersAreNamedWithTheirPorts(t *testing.T) {
 
 func TestOnlyHTTPSIsSpoken(t *testing.T) {
 	for _, address := range []string{"http://127.0.0.1/log.swf.gz", "ftp://host/log", "file:///etc/passwd", "log.swf.gz", "https:///log", "https://user:secret@host/log"} {
-		_, err := Log(t.Context(), name, Options{Dir: t.TempDir(), URL: address})
+		_, err := Log(t.Context(), name, Options{dir: t.TempDir(), URL: address})
 		require.Error(t, err, address)
 		require.NotContains(t, err.Error(), "secret")
 		require.Regexp(t, "https only|password", err.Error())
 	}
 	for _, wrong := range []string{"", "../log", "a/b", `a\b`, ".hidden", "c:log", "log\n"} {
-		_, err := Log(t.Context(), wrong, Options{Dir: t.TempDir(), URL: "https://127.0.0.1:1/log"})
+		_, err := Log(t.Context(), wrong, Options{dir: t.TempDir(), URL: "https://127.0.0.1:1/log"})
 		require.ErrorContains(t, err, "cannot be the name of a log", wrong)
 	}
-	_, err := Log(t.Context(), "No-Such-Log-1", Options{Dir: t.TempDir()})
+	_, err := Log(t.Context(), "No-Such-Log-1", Options{dir: t.TempDir()})
 	require.ErrorContains(t, err, "not in the catalogue")
 }
 
@@ -584,7 +584,7 @@ func TestFailuresOfTheServerAreToldPlainly(t *testing.T) {
 		require.Empty(t, ls(t, dir))
 	}
 	o := a.options(dir)
-	o.Transport = nil
+	o.transport = nil
 	_, err := Log(t.Context(), name, o)
 	require.ErrorContains(t, err, "the server's certificate is not accepted")
 	require.ErrorAs(t, err, &x509.UnknownAuthorityError{})
@@ -594,7 +594,7 @@ func TestFailuresOfTheServerAreToldPlainly(t *testing.T) {
 	unknown := &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) { // whatever the network here says of names
 		return nil, &net.OpError{Op: "dial", Net: "tcp", Err: &net.DNSError{Err: "no such host", Name: "no-such-host.invalid", IsNotFound: true}}
 	}}
-	_, err = Log(t.Context(), name, Options{Dir: dir, URL: "https://no-such-host.invalid/log", Transport: unknown})
+	_, err = Log(t.Context(), name, Options{dir: dir, URL: "https://no-such-host.invalid/log", transport: unknown})
 	require.ErrorContains(t, err, "its host cannot be found")
 	require.Empty(t, ls(t, dir))
 }
@@ -627,7 +627,7 @@ func TestAnInterruptLeavesAPartToGoOnWith(t *testing.T) {
 	}
 	_, err := Log(ctx, name, o)
 	require.ErrorIs(t, err, context.Canceled)
-	var part *PartError
+	var part *partError
 	require.ErrorAs(t, err, &part)
 	require.EqualValues(t, 30_000, part.Kept)
 	a.does(nil)
@@ -643,12 +643,12 @@ func TestAServerThatFallsSilentIsGivenUp(t *testing.T) {
 	o := a.options(dir)
 	var err error
 	patiently(t, func(patience time.Duration) bool {
-		o.Patience = patience
+		o.patience = patience
 		_, err = Log(t.Context(), name, o)
-		var part *PartError
+		var part *partError
 		return errors.As(err, &part) && part.Kept == 30_000
 	})
-	said := fmt.Sprintf("nothing came for %v; 30000 bytes are kept", o.Patience)
+	said := fmt.Sprintf("nothing came for %v; 30000 bytes are kept", o.patience)
 	require.ErrorContains(t, err, said)
 	a.does(func(_ http.ResponseWriter, r *http.Request) bool { <-r.Context().Done(); return true })
 	_, err = Log(t.Context(), name, o)
@@ -661,7 +661,7 @@ func TestAServerThatFallsSilentIsGivenUp(t *testing.T) {
 
 func TestAServerThatIsSlowIsWaitedFor(t *testing.T) {
 	a, dir := serve(t, gzipped(swf(1, 1000))), t.TempDir()
-	var f *File
+	var f *Fetched
 	patiently(t, func(patience time.Duration) bool { // it is less than all of the log takes
 		a.does(func(w http.ResponseWriter, _ *http.Request) bool {
 			for i := range 10 {
@@ -672,7 +672,7 @@ func TestAServerThatIsSlowIsWaitedFor(t *testing.T) {
 			return true
 		})
 		o := a.options(dir)
-		o.Patience = patience
+		o.patience = patience
 		var err error
 		f, err = Log(t.Context(), name, o)
 		return err == nil
@@ -701,7 +701,7 @@ func TestOneFetchesALogAtATime(t *testing.T) {
 	}()
 	<-sent
 	_, err := Log(t.Context(), name, a.options(dir))
-	var busy *BusyError
+	var busy *busyError
 	require.ErrorAs(t, err, &busy)
 	require.ErrorContains(t, err, "another gridslot is fetching "+name)
 	other, err := Log(t.Context(), "Another-Log", serve(t, gzipped(swf(3, 10))).options(dir))

@@ -72,7 +72,7 @@ func (p *part) fetch(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	waiting := time.AfterFunc(p.Patience, func() { cancel(fmt.Errorf("nothing came for %v", p.Patience)) })
+	waiting := time.AfterFunc(p.patience, func() { cancel(fmt.Errorf("nothing came for %v", p.patience)) })
 	defer waiting.Stop()
 	resp, err := p.ask(ctx)
 	if err != nil {
@@ -90,7 +90,7 @@ func (p *part) fetch(ctx context.Context) error {
 	defer out.Close()
 	for buf := make([]byte, 64<<10); ; {
 		n, err := resp.Body.Read(buf)
-		waiting.Reset(p.Patience)
+		waiting.Reset(p.patience)
 		if n > 0 {
 			if err := p.withinBounds(p.size + int64(n)); err != nil {
 				out.Close()
@@ -137,7 +137,7 @@ func (p *part) ask(ctx context.Context) (*http.Response, error) {
 		req.Header.Set("Range", fmt.Sprintf("bytes=%d-", p.size))
 		req.Header.Set("If-Range", p.meta.Validator)
 	}
-	client := http.Client{Transport: p.Transport, CheckRedirect: p.follow}
+	client := http.Client{Transport: p.transport, CheckRedirect: p.follow}
 	resp, err := client.Do(req)
 	if err != nil {
 		return nil, err
@@ -243,7 +243,7 @@ func server(u *url.URL) string {
 	return net.JoinHostPort(strings.ToLower(u.Hostname()), port)
 }
 
-// failed returns err in plainer words: a *PartError if a part is kept that the next call can
+// failed returns err in plainer words: a *partError if a part is kept that the next call can
 // continue.
 func (p *part) failed(ctx context.Context, err error) error {
 	var certificate *tls.CertificateVerificationError
@@ -262,7 +262,7 @@ func (p *part) failed(ctx context.Context, err error) error {
 		err = fmt.Errorf("its host cannot be found: %w; is there a network, or a proxy to be set (HTTPS_PROXY)?", err)
 	}
 	if p.size > 0 && p.meta.Validator != "" {
-		return &PartError{p.url.String(), p.size, err}
+		return &partError{p.url.String(), p.size, err}
 	}
 	return fmt.Errorf("%s: %w", p.url, err)
 }

@@ -2,7 +2,7 @@
 // submit without waiting, and how long they think before the next one. With these a log
 // reacts to the schedule, and new logs are made of its users.
 //
-//	records --> Splitter --> Step: session, batch, what the job waits for
+//	records --> Splitter --> step: session, batch, what the job waits for
 //	              |            |
 //	              |            +--> Survey    facts of each user and of the log
 //	              |            +--> Feedback  fields 17 and 18, for a closed loop

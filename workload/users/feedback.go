@@ -12,7 +12,7 @@ import (
 // everybody submits at the instants of the log, to the tick.
 //
 // The format holds one preceding job. If the batch before had several jobs, another of them may end
-// last in a simulation; the user then submits too early, before that job has ended. Step.After
+// last in a simulation; the user then submits too early, before that job has ended. step.After
 // avoids this. Records that are no jobs of users keep their submissions.
 //
 // An error ends the sequence. A record is valid until the next one is asked for.
@@ -37,7 +37,7 @@ func Feedback(records iter.Seq2[*workload.Record, error], rule Rule) iter.Seq2[*
 }
 
 // Linked returns a copy of the record of the step, with fields 17 and 18 set as the step says.
-func (s *Step) Linked(rec *workload.Record) *workload.Record {
+func (s *step) Linked(rec *workload.Record) *workload.Record {
 	own := *rec
 	own.Preceding, own.ThinkTime = workload.Unknown, workload.UnknownTime
 	if s.Waits {

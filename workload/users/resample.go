@@ -61,8 +61,8 @@ func tenure(weeks, longTerm int) Tenure {
 // Pool is the users of a log, each with all jobs. They are kept in memory, some 200
 // bytes for each job.
 type Pool struct {
-	// Jobs counts the jobs of users, LeftOut the records that are none.
-	Jobs, LeftOut int64
+	// jobs counts the jobs of users, LeftOut the records that are none.
+	jobs, LeftOut int64
 
 	users       []*source // in the order of their first jobs
 	first, last des.Time  // submission
@@ -116,15 +116,15 @@ func NewPool(records iter.Seq2[*workload.Record, error], rule *Rule) (*Pool, err
 			all[rec.User] = u
 			p.users = append(p.users, u)
 		}
-		if p.Jobs == 0 {
+		if p.jobs == 0 {
 			p.first = rec.Submit
 		}
 		p.last = rec.Submit
-		p.Jobs++
+		p.jobs++
 		u.add(rec, step, p.linked)
 	}
 	switch {
-	case p.Jobs == 0:
+	case p.jobs == 0:
 		return nil, errors.New("it has no job that ran and has a user, and so there is nobody to take for another log")
 	case p.last-p.first < weekLength:
 		return nil, fmt.Errorf("its submissions span %v s, and users are moved by whole weeks: take a log of a week or more", p.last-p.first)
@@ -133,7 +133,7 @@ func NewPool(records iter.Seq2[*workload.Record, error], rule *Rule) (*Pool, err
 }
 
 // add takes in the user's next job, of which step tells what it is.
-func (u *source) add(rec *workload.Record, step Step, linked bool) {
+func (u *source) add(rec *workload.Record, step step, linked bool) {
 	if step.First {
 		u.begun = len(u.jobs)
 	}
@@ -207,7 +207,7 @@ const (
 // records, and a longer log of the same seed begins like a shorter one. A record is
 // valid until the next one is asked for. Memory is taken for the users who are there, and
 // the jobs of one week. With Feedback a record has with it what its user waits for in full,
-// see Step.After.
+// see step.After.
 func (p *Pool) Linked(r Resample) (iter.Seq2[*workload.Record, []entity.Dependency], error) {
 	switch {
 	case r.Weeks < 0 || r.Weeks > mostWeeks:
@@ -412,7 +412,7 @@ func (d *due) record(number int64, feedback bool) (*workload.Record, []entity.De
 	return &rec, d.after(j)
 }
 
-// after is Step.After under the new numbers, of those that are there.
+// after is step.After under the new numbers, of those that are there.
 func (d *due) after(j *job) []entity.Dependency {
 	if j.batch < d.pos {
 		first, there := d.by.given[j.batch]

@@ -399,7 +399,7 @@ func TestRecordsThatAreNoJobsOfUsersAreCounted(t *testing.T) {
 	nobody.User = workload.Unknown
 	at := slices.IndexFunc(log, func(r workload.Record) bool { return r.Submit > nobody.Submit })
 	p := pool(t, slices.Insert(log, at, nobody), &Rule{})
-	require.Equal(t, []int64{1, int64(len(log)), 8}, []int64{p.LeftOut, p.Jobs, int64(p.Users())})
+	require.Equal(t, []int64{1, int64(len(log)), 8}, []int64{p.LeftOut, p.jobs, int64(p.Users())})
 }
 
 // profile is how many submissions come in each hour of the week.

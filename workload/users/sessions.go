@@ -79,9 +79,9 @@ func (r *Rule) limit() des.Time {
 	return 20 * des.Minute
 }
 
-// Step is the place of a job in its user's activity. A record that is no job of a user has the zero
+// step is the place of a job in its user's activity. A record that is no job of a user has the zero
 // value: see Counts.
-type Step struct {
+type step struct {
 	// Session and Batch are numbers within the user, from 1.
 	Session, Batch int64
 	// First tells that the job is the first job of its batch, Begins that it is the first job of
@@ -143,19 +143,19 @@ type ending struct {
 	at  des.Time
 }
 
-// Next returns the Step of a record.
-func (s *Splitter) Next(rec *workload.Record) (Step, error) {
+// Next returns the step of a record.
+func (s *Splitter) Next(rec *workload.Record) (step, error) {
 	if !counts(rec) {
-		return Step{}, nil
+		return step{}, nil
 	}
 	if rec.Submit < s.last {
-		return Step{}, fmt.Errorf("job %d was submitted %v s before a job above it, and users are followed in the order of submission: --sort puts jobs in order", rec.Job, s.last-rec.Submit)
+		return step{}, fmt.Errorf("job %d was submitted %v s before a job above it, and users are followed in the order of submission: --sort puts jobs in order", rec.Job, s.last-rec.Submit)
 	}
 	s.last = rec.Submit
 	wait := rec.Wait
 	if wait < 0 {
 		if !s.Rule.NoWait {
-			return Step{}, fmt.Errorf("job %d has no wait (field 3), and so nobody knows when it ended: take a log that tells waits, or say that such jobs did not wait (no-wait=on, as in --users=no-wait=on or in a source)", rec.Job)
+			return step{}, fmt.Errorf("job %d has no wait (field 3), and so nobody knows when it ended: take a log that tells waits, or say that such jobs did not wait (no-wait=on, as in --users=no-wait=on or in a source)", rec.Job)
 		}
 		wait = 0
 	}
@@ -174,7 +174,7 @@ func (s *Splitter) Next(rec *workload.Record) (Step, error) {
 //
 //	begins a session   the pause is longer than the limit
 //	begins a batch     it begins a session, or now has ended when it is submitted
-func (u *activity) next(r *Rule, rec *workload.Record, own ending) Step {
+func (u *activity) next(r *Rule, rec *workload.Record, own ending) step {
 	think := rec.Submit - u.now.at // below 0 where the user has not waited
 	pause := think
 	if r.Break == GapBreak {
@@ -203,7 +203,7 @@ func (u *activity) next(r *Rule, rec *workload.Record, own ending) Step {
 	}
 	u.submitted = rec.Submit
 	u.jobs = append(u.jobs, own)
-	step := Step{Session: u.session, Batch: u.batch, First: first, Begins: begins}
+	step := step{Session: u.session, Batch: u.batch, First: first, Begins: begins}
 	if u.waits {
 		step.Waits, step.Preceding, step.Think, step.After = true, u.before.job, rec.Submit-u.before.at, after
 	}

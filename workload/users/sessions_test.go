@@ -42,9 +42,9 @@ func collect(t require.TestingT, seq iter.Seq2[*workload.Record, error]) []workl
 	return all
 }
 
-func steps(t require.TestingT, rule Rule, records []workload.Record) []Step {
+func steps(t require.TestingT, rule Rule, records []workload.Record) []step {
 	s := Splitter{Rule: rule}
-	var all []Step
+	var all []step
 	for i := range records {
 		step, err := s.Next(&records[i])
 		require.NoError(t, err)
@@ -127,7 +127,7 @@ func TestSessionsAndBatchesAreThoseOfTheDefinition(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		records, rule := anyLog(t), anyRule(t)
 		got := steps(t, rule, records)
-		want := make([]Step, len(records))
+		want := make([]step, len(records))
 		for _, user := range []int64{0, 1, 2} {
 			var before []int // the batch in front
 			batch := int64(0)
@@ -143,7 +143,7 @@ func TestSessionsAndBatchesAreThoseOfTheDefinition(t *testing.T) {
 					waits := stands >= 0 && (b > 0 || rule.Across) && records[jobs[0]].Submit >= end(&records[stands])
 					for k, i := range jobs {
 						require.Zero(t, want[i].Session, "in one batch only")
-						want[i] = Step{Session: int64(s + 1), Batch: batch, First: k == 0, Begins: k == 0 && b == 0}
+						want[i] = step{Session: int64(s + 1), Batch: batch, First: k == 0, Begins: k == 0 && b == 0}
 						if waits {
 							want[i].Waits, want[i].Preceding, want[i].Think = true, records[stands].Job, records[i].Submit-end(&records[stands])
 							if k > 0 {

@@ -12,7 +12,7 @@ import (
 // Facts tells about the users in a log. Times are in seconds; the median of no values is 0.
 type Facts struct {
 	Records int64 `json:"records"`
-	// Jobs is the number of jobs that ran and have a user. The other facts count these alone.
+	// jobs is the number of jobs that ran and have a user. The other facts count these alone.
 	// NotRun is the number of records that are no jobs that ran, Nameless the number of jobs that
 	// ran and have no user.
 	Jobs     int64 `json:"jobs"`
@@ -117,7 +117,7 @@ type surveyed struct {
 }
 
 // take takes in a job, of which step tells what it is to the user.
-func (u *surveyed) take(rec *workload.Record, step Step, f *Facts) {
+func (u *surveyed) take(rec *workload.Record, step step, f *Facts) {
 	if step.Begins {
 		u.endSession()
 		u.begun = rec.Submit

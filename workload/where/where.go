@@ -26,12 +26,12 @@ import (
 	"github.com/gridslot/gridslot/workload"
 )
 
-// Filter is an expression over records. It is a workload.Filter.
-type Filter struct{ text string }
+// filter is an expression over records. It is a workload.Filter.
+type filter struct{ text string }
 
 // Parse reads an expression. Which columns and names a log has shows when it is opened; what
 // is wrong with the expression itself is an *expression.Error at once.
-func Parse(text string) (*Filter, error) {
+func Parse(text string) (*filter, error) {
 	if i := strings.IndexFunc(text, unicode.IsControl); i >= 0 {
 		// It is to stand in one line of a header.
 		return nil, &expression.Error{Noun: noun, Text: text, Column: len([]rune(text[:i])) + 1, Problem: "line ends and the like cannot stand here"}
@@ -39,17 +39,17 @@ func Parse(text string) (*Filter, error) {
 	if err := expression.Check(noun, text); err != nil {
 		return nil, err
 	}
-	return &Filter{text}, nil
+	return &filter{text}, nil
 }
 
 // noun is the name of an expression of this package in messages.
 const noun = "filter"
 
 // String is the expression.
-func (f *Filter) String() string { return f.text }
+func (f *filter) String() string { return f.text }
 
 // Bind makes the filter for logs with that header, in which procs is the size of a job. What is wrong is an *expression.Error.
-func (f *Filter) Bind(h *workload.Header, procs workload.ProcsFrom) (func(*workload.Record, int64) bool, error) {
+func (f *filter) Bind(h *workload.Header, procs workload.ProcsFrom) (func(*workload.Record, int64) bool, error) {
 	is, _, err := language(h, procs).Condition(f.text)
 	if err != nil {
 		return nil, err

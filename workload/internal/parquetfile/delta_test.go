@@ -157,16 +157,16 @@ func TestAnyTextsArePutTogether(t *testing.T) {
 }
 
 // lengthPage is a page of texts of those lengths.
-func lengthPage(t require.TestingT, lengths []int64, letters []byte) *Values {
-	v := &Values{c: &Column{Kind: Text, physical: physBytes}, shared: &shared{}, left: int64(len(lengths))}
+func lengthPage(t require.TestingT, lengths []int64, letters []byte) *values {
+	v := &values{c: &Column{Kind: Text, physical: physBytes}, shared: &shared{}, left: int64(len(lengths))}
 	v.page = page{data: slices.Concat(packed(lengths), letters)}
 	require.NoError(t, v.encoded(encDeltaLength))
 	return v
 }
 
 // textPage is a page of texts that share so much with the one before, and of so many letters more.
-func textPage(t require.TestingT, shares, lengths []int64, letters []byte) *Values {
-	v := &Values{c: &Column{Kind: Text, physical: physBytes}, shared: &shared{}, left: int64(len(shares))}
+func textPage(t require.TestingT, shares, lengths []int64, letters []byte) *values {
+	v := &values{c: &Column{Kind: Text, physical: physBytes}, shared: &shared{}, left: int64(len(shares))}
 	v.page = page{data: slices.Concat(packed(shares), packed(lengths), letters)}
 	require.NoError(t, v.encoded(encDeltaText))
 	return v
@@ -178,7 +178,7 @@ func TestTextsThatCannotBePutTogetherAreErrors(t *testing.T) {
 	require.NoError(t, v.decode())
 	require.Equal(t, "rack1"[:3]+"k1", v.text)
 	require.ErrorIs(t, v.decode(), errShort, "there is no third one")
-	for _, wrong := range []*Values{
+	for _, wrong := range []*values{
 		textPage(t, []int64{1}, []int64{3}, []byte("abc")), textPage(t, []int64{-1}, []int64{3}, []byte("abc")),
 		textPage(t, []int64{0}, []int64{4}, []byte("abc")), textPage(t, []int64{0}, []int64{-1}, []byte("abc")),
 	} {
@@ -199,7 +199,7 @@ func TestTextsThatCannotBePutTogetherAreErrors(t *testing.T) {
 
 func TestAnEncodingThatATypeCannotHaveIsNamed(t *testing.T) {
 	for kind, name := range encodings {
-		v := &Values{c: &Column{Kind: Other, physical: physInt96}}
+		v := &values{c: &Column{Kind: Other, physical: physInt96}}
 		require.ErrorContains(t, v.encoded(kind), "in the encoding "+name+", which is not read", fmt.Sprint(kind))
 	}
 }

@@ -168,14 +168,14 @@ func TestABombIsNotUnpacked(t *testing.T) {
 }
 
 func TestADictionaryOfMoreThanAnyHasIsRefused(t *testing.T) {
-	v := &Values{c: &Column{Kind: Whole, physical: physInt32}, shared: &shared{}}
+	v := &values{c: &Column{Kind: Whole, physical: physInt32}, shared: &shared{}}
 	err := v.dictionary(&page{values: math.MaxInt32, data: make([]byte, 4*maxDictionary+4)})
 	require.ErrorContains(t, err, "its dictionary has more than 4194304 values")
 }
 
 func TestPagesOfAllColumnsShareTheMemory(t *testing.T) {
 	all := &shared{memory: maxMemory - 100}
-	v := &Values{c: &Column{Kind: Whole}, shared: all, wholes: make([]int64, 12)}
+	v := &values{c: &Column{Kind: Whole}, shared: all, wholes: make([]int64, 12)}
 	require.NoError(t, v.account())
 	v.wholes = make([]int64, 13)
 	require.ErrorContains(t, v.account(), "take more than 536870912 bytes at a time")

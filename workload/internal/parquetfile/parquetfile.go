@@ -75,7 +75,7 @@ type Column struct {
 // File is a table.
 type File struct {
 	Columns []Column          // the leaves of the schema, in its order
-	Rows    int64             // as the footer has it, which nothing depends on
+	rows    int64             // as the footer has it, which nothing depends on
 	Keys    map[string]string // what its writer said, such as the schema of pandas
 
 	in     io.ReaderAt
@@ -172,7 +172,7 @@ func (f *File) take(meta *node) error {
 		return errors.New("it has columns that belong nowhere")
 	}
 	f.Columns = s.columns
-	f.Rows = meta.at(3).number
+	f.rows = meta.at(3).number
 	for _, kv := range meta.at(5).list {
 		f.Keys[string(kv.at(1).bytes)] = string(kv.at(2).bytes)
 	}

@@ -20,7 +20,7 @@ import (
 // Rows are those of a table, one at a time.
 type Rows struct {
 	f       *File
-	columns []*Values // those that were asked for
+	columns []*values // those that were asked for
 	shared  shared
 	group   int   // how many row groups have been begun
 	row     int64 // the number of the present row, from 1
@@ -43,7 +43,7 @@ func (f *File) Read(columns ...int) *Rows {
 		if c.Kind == Other && r.err == nil {
 			r.err = fmt.Errorf("column %s: its values are of a type that is not read", c.Name)
 		}
-		r.columns = append(r.columns, &Values{c: c, shared: &r.shared})
+		r.columns = append(r.columns, &values{c: c, shared: &r.shared})
 	}
 	if len(columns) == 0 { // nothing would hold the footer's claims against the pages
 		r.err = errors.New("no column is read")
@@ -52,7 +52,7 @@ func (f *File) Read(columns ...int) *Rows {
 }
 
 // Column is the i-th of the columns that were asked for.
-func (r *Rows) Column(i int) *Values { return r.columns[i] }
+func (r *Rows) Column(i int) *values { return r.columns[i] }
 
 // Row is the number of the row, from 1.
 func (r *Rows) Row() int64 { return r.row }
@@ -109,8 +109,8 @@ func (r *Rows) nextGroup() bool {
 	return true
 }
 
-// Values are those of a column, one row at a time.
-type Values struct {
+// values are those of a column, one row at a time.
+type values struct {
 	c     *Column
 	pages pages // of the present chunk
 	page  page  // the present one
@@ -151,14 +151,14 @@ type Values struct {
 }
 
 // begin goes to the first value of a chunk. The memory of the chunk before is used again.
-func (v *Values) begin(f *File, c chunk) {
+func (v *values) begin(f *File, c chunk) {
 	v.pages = pages{in: f.in, c: v.c, codec: c.codec, at: c.from, end: c.from + c.size, packed: v.pages.packed, buf: v.pages.buf, shared: v.shared}
 	v.left, v.pending = 0, false
 	v.numbers, v.wholes, v.texts, v.bytes = nil, nil, nil, 0
 }
 
 // end is an error where something of the chunk is left.
-func (v *Values) end() error {
+func (v *values) end() error {
 	if !v.pending {
 		if err := v.more(); err != nil {
 			if err == io.EOF {
@@ -171,7 +171,7 @@ func (v *Values) end() error {
 }
 
 // account holds the memory of all columns against what may be used.
-func (v *Values) account() error {
+func (v *values) account() error {
 	now := v.pages.size() + 8*cap(v.numbers) + 8*cap(v.wholes) + 16*cap(v.texts) + v.bytes + cap(v.before)
 	v.shared.memory += now - v.held
 	v.held = now
@@ -182,13 +182,13 @@ func (v *Values) account() error {
 }
 
 // Known reports whether the row has a value, or of a list any.
-func (v *Values) Known() bool { return v.given }
+func (v *values) Known() bool { return v.given }
 
 // Whole is the value of a column of whole numbers or instants.
-func (v *Values) Whole() int64 { return v.whole }
+func (v *values) Whole() int64 { return v.whole }
 
 // Number is the value of a column of numbers, whole ones among them; of a list the sum.
-func (v *Values) Number() float64 {
+func (v *values) Number() float64 {
 	if v.c.List {
 		return v.sum
 	}
@@ -199,11 +199,11 @@ func (v *Values) Number() float64 {
 }
 
 // Count returns the number of values of a list.
-func (v *Values) Count() int64 { return v.count }
+func (v *values) Count() int64 { return v.count }
 
 // Text is the value of a column of text; of a list of text or whole numbers all of them,
 // with commas between them.
-func (v *Values) Text() string {
+func (v *values) Text() string {
 	if v.c.List {
 		return v.joined.String()
 	}
@@ -211,7 +211,7 @@ func (v *Values) Text() string {
 }
 
 // next takes the value of the next row. io.EOF says that the chunk has ended.
-func (v *Values) next() error {
+func (v *values) next() error {
 	if v.c.List {
 		return v.nextList()
 	}
@@ -240,7 +240,7 @@ const maxText = 1 << 20
 //
 //	row          1           2   3 (empty)   4
 //	repetition   0  1  1     0   0           0  1
-func (v *Values) nextList() error {
+func (v *values) nextList() error {
 	v.count, v.sum = 0, 0
 	v.joined.Reset()
 	for first := true; ; first = false {
@@ -299,7 +299,7 @@ func (v *Values) nextList() error {
 }
 
 // more goes to the next page where nothing of the one at hand is left.
-func (v *Values) more() error {
+func (v *values) more() error {
 	for v.left == 0 {
 		p, err := v.pages.next()
 		if err != nil {
@@ -337,7 +337,7 @@ const (
 )
 
 // encoded prepares for the values of a page.
-func (v *Values) encoded(kind int64) (err error) {
+func (v *values) encoded(kind int64) (err error) {
 	data, physical := v.page.data, v.c.physical
 	isWhole := physical == physInt32 || physical == physInt64
 	switch {
@@ -391,7 +391,7 @@ func (v *Values) encoded(kind int64) (err error) {
 }
 
 // lengths begins with the lengths of texts, which stand before all texts.
-func (v *Values) lengths(data []byte) (err error) {
+func (v *values) lengths(data []byte) (err error) {
 	if err = v.deltas.begin(data, v.left); err == nil {
 		v.page.data, err = v.deltas.end()
 	}
@@ -399,7 +399,7 @@ func (v *Values) lengths(data []byte) (err error) {
 }
 
 // dictionary reads the values that pages refer to by their places.
-func (v *Values) dictionary(p *page) error {
+func (v *values) dictionary(p *page) error {
 	if p.encoding != encPlain && p.encoding != encPlainDictionary {
 		return errThrift
 	}
@@ -429,7 +429,7 @@ func (v *Values) dictionary(p *page) error {
 const maxDictionary = 1 << 22
 
 // decode takes the next value.
-func (v *Values) decode() error {
+func (v *values) decode() error {
 	switch v.from {
 	case byPlace:
 		return v.place()
@@ -465,7 +465,7 @@ func (v *Values) decode() error {
 
 // place takes the next value by its place in the dictionary. A place outside of it is an error: the
 // dictionary of a damaged file may be any.
-func (v *Values) place() error {
+func (v *values) place() error {
 	i, ok := v.indexes.next()
 	if !ok {
 		return errShort
@@ -485,7 +485,7 @@ func (v *Values) place() error {
 
 // shortened takes the next text, of which the length is told elsewhere, and perhaps the
 // beginning. All that are put together in a page may take what they might if they stood there.
-func (v *Values) shortened() error {
+func (v *values) shortened() error {
 	data := v.page.data
 	n, ok := v.deltas.next()
 	if !ok || n < 0 || n > int64(len(data)) {
@@ -512,7 +512,7 @@ func (v *Values) shortened() error {
 var sizes = [...]int{physInt32: 4, physInt64: 8, physInt96: 12, physFloat: 4, physDouble: 8, physBytes: 4}
 
 // plain takes the next value where it stands as it is.
-func (v *Values) plain() error {
+func (v *values) plain() error {
 	data := v.page.data
 	if v.c.physical == physBool {
 		if len(data) == 0 {
@@ -543,7 +543,7 @@ func (v *Values) plain() error {
 }
 
 // fixed takes in a value of a type whose values are equally long, the lowest byte first.
-func (v *Values) fixed(data []byte) {
+func (v *values) fixed(data []byte) {
 	switch v.c.physical {
 	case physInt32:
 		v.whole = int64(int32(binary.LittleEndian.Uint32(data)))
@@ -567,7 +567,7 @@ const noInstant = math.MinInt64 / 1000 * 1000
 
 // take64 takes in eight bytes as the column means them: a number, or an instant, which becomes
 // microseconds (rounded towards 0 from nanoseconds; noInstant if milliseconds are too many).
-func (v *Values) take64(x uint64) {
+func (v *values) take64(x uint64) {
 	switch {
 	case v.c.unsigned:
 		v.number = float64(x)

@@ -24,7 +24,7 @@ type Columns struct {
 	// Fields are the columns that are read. In a Form their order is the order of the cells; of other
 	// tables the columns are found by name, in any order.
 	Fields []Field
-	// Form is the form of rows that are written as text and read by a Log; nil for other sources,
+	// Form is the form of rows that are written as text and read by a log; nil for other sources,
 	// and for CommaRows.
 	Form *Form
 	// Over opens the rows; nil opens a table of Parquet.
@@ -108,14 +108,14 @@ type Source interface {
 // Entry is the value of a row in a column. Kind tells which of the other fields has the value.
 type Entry struct {
 	Kind   parquetfile.Kind // Whole, Number, Text, Instant; Other if no value is given
-	Whole  int64            // a whole number, or an instant in microseconds since 1970
-	Number float64
+	whole  int64            // a whole number, or an instant in microseconds since 1970
+	number float64
 	Text   string
-	// Bytes is in place of Text in sources whose text is part of a line. It is valid until the next
+	// bytes is in place of Text in sources whose text is part of a line. It is valid until the next
 	// call of Entry.
-	Bytes []byte
-	// Local says that the instant is a local time of an unknown place: it is read in Columns.Zone.
-	Local bool
+	bytes []byte
+	// local says that the instant is a local time of an unknown place: it is read in Columns.Zone.
+	local bool
 }
 
 // Rows reads the rows of a table, and makes records of them. It is the workload.RecordReader of all
@@ -271,7 +271,7 @@ func (l *Columns) Rows(in *workload.Input, h *workload.Header) (*Rows, error) {
 	t.Account = workload.NewAccount(in, h)
 	t.start = h.UnixStartTime * 1_000_000
 	if l.Form != nil {
-		log := t.Source.(*Log)
+		log := t.Source.(*log)
 		t.loose = newLoose(log, l, h)
 		for _, text := range log.dropped {
 			t.Account.Add(0, "", workload.CommentNotKept, text)
@@ -436,22 +436,22 @@ func (t *Rows) entry(i int) *Entry {
 
 // text is the text of an entry that is text.
 func (c *Entry) text() []byte {
-	if c.Bytes == nil && c.Kind == parquetfile.Text {
+	if c.bytes == nil && c.Kind == parquetfile.Text {
 		return []byte(c.Text)
 	}
-	return c.Bytes
+	return c.bytes
 }
 
 // Number is a finite number, or NaN if none is given: an infinite one, as notebooks write for what
 // is missing, is none. A text that is no number damages the row.
 func (t *Rows) Number(i int) float64 {
 	c := t.entry(i)
-	x := c.Number
+	x := c.number
 	switch c.Kind {
 	case parquetfile.Other:
 		return math.NaN()
 	case parquetfile.Whole:
-		x = float64(c.Whole)
+		x = float64(c.whole)
 	case parquetfile.Text:
 		var fault number.Fault
 		if x, fault = number.Float(c.text()); fault != number.Sound {
@@ -474,7 +474,7 @@ func (t *Rows) Number(i int) float64 {
 func (t *Rows) Integer(i int) (n int64, ok bool) {
 	c := t.entry(i)
 	if c.Kind != parquetfile.Text {
-		return c.Whole, c.Kind == parquetfile.Whole
+		return c.whole, c.Kind == parquetfile.Whole
 	}
 	n, fault := number.Whole(c.text(), math.MaxInt64)
 	if fault != number.Sound {
@@ -487,7 +487,7 @@ func (t *Rows) Integer(i int) (n int64, ok bool) {
 // among them; anything else damages the row.
 func (t *Rows) Whole(i int) int64 {
 	if c := t.entry(i); c.Kind == parquetfile.Whole {
-		return max(c.Whole, workload.Unknown)
+		return max(c.whole, workload.Unknown)
 	}
 	n, why, want := wholeOf(t.Number(i))
 	if want != "" {
@@ -510,14 +510,14 @@ func (t *Rows) Seconds(i int) des.Time {
 func (t *Rows) Text(i int) string {
 	c := t.entry(i)
 	switch {
-	case c.Bytes != nil && t.l.Fields[i].Is == Word:
-		return t.words[i].Of(c.Bytes)
-	case c.Bytes != nil:
-		return string(c.Bytes)
+	case c.bytes != nil && t.l.Fields[i].Is == Word:
+		return t.words[i].Of(c.bytes)
+	case c.bytes != nil:
+		return string(c.bytes)
 	case c.Kind == parquetfile.Whole:
-		return strconv.FormatInt(c.Whole, 10)
+		return strconv.FormatInt(c.whole, 10)
 	case c.Kind == parquetfile.Number:
-		return strconv.FormatFloat(c.Number, 'g', -1, 64)
+		return strconv.FormatFloat(c.number, 'g', -1, 64)
 	}
 	return c.Text
 }
@@ -542,7 +542,7 @@ const (
 // number that cannot be an instant also damages the row.
 func (t *Rows) since1970(i int) (us int64, ok bool) {
 	c := t.entry(i)
-	switch us = c.Whole; {
+	switch us = c.whole; {
 	case c.Kind == parquetfile.Text:
 		text := c.text()
 		switch string(text) {
@@ -554,7 +554,7 @@ func (t *Rows) since1970(i int) (us int64, ok bool) {
 			t.Damage(i, workload.NotANumber, `an instant as in "2021-04-01 12:30:00"`)
 			return 0, false
 		}
-	case c.Local && us > minInstant && us < maxInstant:
+	case c.local && us > minInstant && us < maxInstant:
 		us = int64(scan.At(des.Time(us), t.l.Zone))
 	}
 	if us > maxInstant {

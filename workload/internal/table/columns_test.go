@@ -58,8 +58,8 @@ func readTyped(t *testing.T, fields []Field, zone *time.Location, rows ...[]Entr
 	return all, report, err
 }
 
-func number64(n int64) Entry   { return Entry{Kind: parquetfile.Whole, Whole: n} }
-func instant64(us int64) Entry { return Entry{Kind: parquetfile.Instant, Whole: us} }
+func number64(n int64) Entry   { return Entry{Kind: parquetfile.Whole, whole: n} }
+func instant64(us int64) Entry { return Entry{Kind: parquetfile.Instant, whole: us} }
 func textEntry(s string) Entry { return Entry{Kind: parquetfile.Text, Text: s} }
 
 func TestANegativeNumberIsNone(t *testing.T) {
@@ -91,7 +91,7 @@ func TestInstantsThatAreNoneAndThatAreTooLate(t *testing.T) {
 		rows = append(rows, []Entry{instant64(noon), textEntry(none)})
 	}
 	late := func(us int64, local bool) []Entry {
-		return []Entry{instant64(noon), {Kind: parquetfile.Instant, Whole: us, Local: local}}
+		return []Entry{instant64(noon), {Kind: parquetfile.Instant, whole: us, local: local}}
 	}
 	rows = append(rows, late(0, true), late(maxInstant, false), late(maxInstant+1, false), late(math.MaxInt64, true))
 	all, report, err := readTyped(t, fields, time.FixedZone("west", -10*3600), rows...)

@@ -1,7 +1,7 @@
 // Package table reads and writes logs that are tables: a row a job, a column for each thing that is
 // told of it. A format is a table of its own (Columns): which columns there are, which field of SWF
 // or which column beyond SWF each of them becomes, and how its values are written. The rows come
-// from a Source: lines of text (Log, CommaRows), a file of Parquet, objects of JSON. One reader
+// from a Source: lines of text (log, CommaRows), a file of Parquet, objects of JSON. One reader
 // (Rows) makes records of the rows of all of them, with one account of what is damaged.
 //
 //	# MaxProcs: 128              comments: the header, its "; " written as "# "
@@ -20,7 +20,7 @@ import (
 // of the Columns. A line may have fewer cells, down to Least; the missing fields are unknown.
 type Form struct {
 	// Separator stands between cells. A blank stands for any number of blanks and tabs, so that no
-	// cell can be empty. 0 lets Log.Heading choose one.
+	// cell can be empty. 0 lets log.Heading choose one.
 	Separator byte
 	// Quotes says that a cell may stand in quotes, as in CSV (RFC 4180). Such a cell may hold
 	// separators and line ends.
@@ -105,7 +105,7 @@ func (l *Columns) openText(in *workload.Input, h *workload.Header) error {
 
 // Write begins a log of these columns as text. It begins with the text first, which is empty or ends
 // with a line end; what of the header follows is up to comments.
-func (l *Columns) Write(w io.Writer, h *workload.Header, first string, comments Comments) (workload.RecordWriter, error) {
+func (l *Columns) Write(w io.Writer, h *workload.Header, first string, comments inComments) (workload.RecordWriter, error) {
 	return write(w, h, l, first, comments)
 }
 

@@ -57,7 +57,7 @@ func TestHostileSizesTakeBoundedMemory(t *testing.T) {
 	} {
 		all := &logtest.Endless{Text: text, Left: size}
 		h := &workload.Header{}
-		tx := &Log{lines: scan.NewLines(io.MultiReader(strings.NewReader(begin), all)), name: "x", first: true}
+		tx := &log{lines: scan.NewLines(io.MultiReader(strings.NewReader(begin), all)), name: "x", first: true}
 		runtime.GC()
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)

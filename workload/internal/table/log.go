@@ -12,10 +12,10 @@ import (
 // longest is the longest line, and the longest record of several lines, in bytes.
 const longest = scan.LongestLine
 
-// Log is the Source of text: lines in a Form. It is read in this order: Comments, Heading if the
+// log is the Source of text: lines in a Form. It is read in this order: Comments, Heading if the
 // Form has one, and then the records, by the Rows that took it as their Source. No line takes an
 // allocation.
-type Log struct {
+type log struct {
 	lines    *scan.Lines
 	name     string   // of the input, for messages
 	line     []byte   // the present record; more than one line if line ends stand in quotes
@@ -32,21 +32,21 @@ type Log struct {
 	columns []string // the names of the columns of a table of CommaRows; nil for other texts
 	cells   [][]byte // of the present record, valid until the next one
 	buf     []byte   // the memory of unpacked cells
-	entry   Entry    // what Entry returns a pointer to: a Kind and Bytes
+	entry   Entry    // what Entry returns a pointer to: a Kind and bytes
 }
 
 // Open begins a reading of an input.
-func Open(in *workload.Input) (*Log, error) {
+func Open(in *workload.Input) (*log, error) {
 	text, err := in.Text()
 	if err != nil {
 		return nil, err
 	}
-	return &Log{lines: scan.NewLines(text), name: in.Name(), first: true}, nil
+	return &log{lines: scan.NewLines(text), name: in.Name(), first: true}, nil
 }
 
 // Comments reads the comments at the beginning into a header. It reports whether Write has made
 // them, so that the columns are known without a look at the records.
-func (t *Log) Comments(h *workload.Header) (ours bool) {
+func (t *log) Comments(h *workload.Header) (ours bool) {
 	c := comments{h: h}
 	for t.next(false) {
 		if t.line[0] != '#' {
@@ -65,7 +65,7 @@ func (t *Log) Comments(h *workload.Header) (ours bool) {
 // heading the line stays to be read as a record, and only the number of its cells is of use. A form
 // without a separator gets the one of , ; tab | that the line has most of, and of two that are equal
 // the first.
-func (t *Log) Heading(l *Form) ([]string, error) {
+func (t *log) Heading(l *Form) ([]string, error) {
 	if !t.next(l.Quotes) {
 		return nil, fmt.Errorf("%s: it has no heading: its first line should name its columns", t.name)
 	}
@@ -90,7 +90,7 @@ func (t *Log) Heading(l *Form) ([]string, error) {
 
 // next finds the next line that is not blank and makes it the present record. With quotes, lines
 // are joined to it until all its quotes are closed, unless it is a comment.
-func (t *Log) next(quotes bool) bool {
+func (t *log) next(quotes bool) bool {
 	for t.again || t.lines.Next() {
 		if !t.again {
 			t.line, t.number, t.tooLong, t.unclosed = t.lines.Text(), t.lines.Number(), t.lines.TooLong(), false
@@ -118,7 +118,7 @@ func isBlank(line []byte) bool {
 // join appends lines to the present one until its quotes are closed. The line ends between them are
 // kept as they were. It gives up at the end of the input (unclosed), or when the record gets too
 // long: the rest of such a record is then read as lines of their own, most of them damaged.
-func (t *Log) join() {
+func (t *log) join() {
 	state := cellStart
 	if state = state.after(t.line); state != inQuotes {
 		return
@@ -175,7 +175,7 @@ func (q quoting) after(text []byte) quoting {
 
 // split cuts the present record at its separators. Cells in quotes are unpacked into buf; the others
 // are parts of the line. In a damaged quotation the text is taken as it stands.
-func (t *Log) split(into [][]byte, separator byte, buf *[]byte) [][]byte {
+func (t *log) split(into [][]byte, separator byte, buf *[]byte) [][]byte {
 	switch {
 	case separator == ' ':
 		return scan.CutBlanks(into, t.line)
@@ -188,7 +188,7 @@ func (t *Log) split(into [][]byte, separator byte, buf *[]byte) [][]byte {
 
 // Rows returns the log as the Source of the records behind its comments and heading. It has the type
 // of Columns.Over, and ignores its argument: the input is open already.
-func (t *Log) Rows(*workload.Input) (Source, error) { return t, nil }
+func (t *log) Rows(*workload.Input) (Source, error) { return t, nil }
 
 // CommaRows opens the tables of published data sets: text with commas between cells, in which each
 // line is a row, no line is a comment, and quotes do not reach over a line end. The columns are given
@@ -207,11 +207,11 @@ func CommaRows(columns ...string) func(in *workload.Input) (Source, error) {
 
 // Columns are the names of the columns of a table of CommaRows, and nil for other texts: there, the
 // cells belong to the fields by their places.
-func (t *Log) Columns() []string { return t.columns }
+func (t *log) Columns() []string { return t.columns }
 
 // Next finds the next line that may be a record. Every such line is counted, so that each is found
 // again in the report as a record or as damaged. Comments among the records are told, not kept.
-func (t *Log) Next(r *Rows) bool {
+func (t *log) Next(r *Rows) bool {
 	for t.next(t.form.Quotes) {
 		r.line = t.number
 		if t.line[0] == '#' && t.columns == nil {
@@ -240,11 +240,11 @@ func (t *Log) Next(r *Rows) bool {
 
 // trims reports whether blanks around cells are cut off, as in CSV that people have made; in other
 // forms they are part of the text or cannot be.
-func (t *Log) trims() bool { return t.form.Quotes && !t.form.Plain }
+func (t *log) trims() bool { return t.form.Quotes && !t.form.Plain }
 
 // text is the text at a place, or nothing if the cell is empty, the form's Unknown, or behind the end
 // of the line.
-func (t *Log) text(at int) []byte {
+func (t *log) text(at int) []byte {
 	if at >= len(t.cells) {
 		return nil
 	}
@@ -260,7 +260,7 @@ func (t *Log) text(at int) []byte {
 
 // Entry is text as an Entry, or noEntry where there is none. Cells of data sets need no look at the
 // Form: each line has all of them, as they are.
-func (t *Log) Entry(at int, _ Type) *Entry {
+func (t *log) Entry(at int, _ Type) *Entry {
 	var text []byte
 	if t.columns != nil {
 		text = t.cells[at]
@@ -270,12 +270,12 @@ func (t *Log) Entry(at int, _ Type) *Entry {
 	if len(text) == 0 {
 		return &noEntry
 	}
-	t.entry.Kind, t.entry.Bytes = parquetfile.Text, text
+	t.entry.Kind, t.entry.bytes = parquetfile.Text, text
 	return &t.entry
 }
 
 // Err is the error that ended the reading before the end of the input, or nil.
-func (t *Log) Err() error {
+func (t *log) Err() error {
 	if err := t.lines.Err(); err != nil {
 		return fmt.Errorf("%s: %w", t.name, err)
 	}

@@ -13,7 +13,7 @@ import (
 )
 
 func rowsOf(text string, columns ...string) *Rows {
-	t := &Rows{Account: &workload.Account{}, l: &Columns{}, Source: &Log{lines: scan.NewLines(strings.NewReader(text)), columns: columns, form: &Form{Separator: ',', Quotes: true, Plain: true, Least: len(columns)}}}
+	t := &Rows{Account: &workload.Account{}, l: &Columns{}, Source: &log{lines: scan.NewLines(strings.NewReader(text)), columns: columns, form: &Form{Separator: ',', Quotes: true, Plain: true, Least: len(columns)}}}
 	for at, name := range columns {
 		t.l.Fields, t.at = append(t.l.Fields, Field{Name: name}), append(t.at, at)
 	}

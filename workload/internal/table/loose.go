@@ -18,7 +18,7 @@ import (
 
 // loose is the state of a reading for Loose fields, beside the state of Rows.
 type loose struct {
-	log *Log
+	log *log
 	// names are the names of the header, by field of SWF; nil for fields that have none. met are
 	// the numbers that were lately found for their texts, since rows repeat them.
 	names [17]*workload.Names
@@ -46,7 +46,7 @@ type moment struct {
 }
 
 // newLoose prepares the reading of a log. The header has the names and the start of the log.
-func newLoose(log *Log, l *Columns, h *workload.Header) *loose {
+func newLoose(log *log, l *Columns, h *workload.Header) *loose {
 	log.form = l.Form
 	s := &loose{log: log, base: des.Time(h.UnixStartTime) * des.Second}
 	for _, w := range l.Form.Words {

@@ -135,11 +135,11 @@ func (p *columnar) Entry(at int, is Type) *Entry {
 	switch {
 	case !v.Known():
 	case is == Mean:
-		e.Kind, e.Number = parquetfile.Number, v.Number()/float64(v.Count())
+		e.Kind, e.number = parquetfile.Number, v.Number()/float64(v.Count())
 	case c.Kind == parquetfile.Text || c.List:
 		e.Kind, e.Text = parquetfile.Text, v.Text()
 	default:
-		e.Kind, e.Whole, e.Number, e.Local = c.Kind, v.Whole(), v.Number(), c.Local
+		e.Kind, e.whole, e.number, e.local = c.Kind, v.Whole(), v.Number(), c.Local
 	}
 	return e
 }

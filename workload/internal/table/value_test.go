@@ -115,7 +115,7 @@ func TestSmallNumbersAreReadAsAnyOther(t *testing.T) {
 			fmt.Fprintln(&text, strings.Join(line, ","))
 		}
 		told := func(without bool) string {
-			l.Over = (&Log{lines: scan.NewLines(strings.NewReader(text.String())), name: "x"}).Rows
+			l.Over = (&log{lines: scan.NewLines(strings.NewReader(text.String())), name: "x"}).Rows
 			r, err := l.Rows(in, h)
 			require.NoError(t, err)
 			h.Columns = l.RecordColumns()
@@ -137,7 +137,7 @@ func TestLinesAreJoinedWhereSplitSeesAnOpenQuote(t *testing.T) {
 		text := rapid.StringOfN(rapid.SampledFrom([]rune(`",a,`)), 0, 12, -1).Draw(t, "line")
 		open := quoting(cellStart).after([]byte(text)) == inQuotes
 		cells := func(text string) int {
-			return len((&Log{line: []byte(text), quoted: true}).split(nil, ',', new([]byte)))
+			return len((&log{line: []byte(text), quoted: true}).split(nil, ',', new([]byte)))
 		}
 		before, after := cells(text), cells(text+",x")
 		if open {

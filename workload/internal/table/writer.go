@@ -26,13 +26,13 @@ type writer struct {
 	err    error // the first error of out; all that follows is dropped
 }
 
-// Comments says what of a header is written before the records.
-type Comments uint8
+// inComments says what of a header is written before the records.
+type inComments uint8
 
 const (
-	NoComments Comments = iota // nothing: the format has no comments
-	Lines                      // its lines, and what numbers stand for
-	All                        // also which columns there are beyond SWF
+	NoComments inComments = iota // nothing: the format has no comments
+	Lines                        // its lines, and what numbers stand for
+	All                          // also which columns there are beyond SWF
 )
 
 // blockSize is the capacity of a writer's buffer, in bytes. It is written when it is half full, so
@@ -41,7 +41,7 @@ const blockSize = 256 << 10
 
 // write begins a log. Of the columns beyond SWF it holds those that fields become: with All these
 // are the header's, in their order, and otherwise those of the same names.
-func write(w io.Writer, h *workload.Header, l *Columns, first string, comments Comments) (*writer, error) {
+func write(w io.Writer, h *workload.Header, l *Columns, first string, comments inComments) (*writer, error) {
 	t := &writer{layout: l, form: l.Form, header: h, out: w, buf: make([]byte, 0, blockSize), start: des.Time(h.UnixStartTime) * des.Second}
 	var names []string
 	for i := range l.Fields {
