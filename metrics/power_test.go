@@ -83,7 +83,7 @@ func metered(t require.TestingT, p entity.Plan, m *PowerMeter, set func(*entity.
 	meta.SubmitAll(slices.Values(jobs))
 	require.NoError(t, sim.Run(context.Background()))
 	meta.Close()
-	require.NoError(t, m.Close())
+	require.NoError(t, m.Span.Close())
 	return runs
 }
 
@@ -262,7 +262,7 @@ func TestEveryNodeSecondIsAccountedForOnce(t *testing.T) {
 		meta.SubmitAll(slices.Values(jobs))
 		require.NoError(t, sim.Run(context.Background()))
 		meta.Close()
-		require.NoError(t, m.Close())
+		require.NoError(t, m.Span.Close())
 		begin, end := runs[0].Submit, des.Time(0)
 		for _, r := range runs {
 			end = max(end, r.Finish)
@@ -345,7 +345,7 @@ func TestWhatEnergyCostsIsThatOfThePowerOverTime(t *testing.T) {
 		require.NoError(t, sim.Run(context.Background()))
 		meta.Close()
 		row := m.Row("easy")
-		require.NoError(t, m.Close())
+		require.NoError(t, m.Span.Close())
 		require.InEpsilon(t, row.Joules.Joules()/3.6e6*300/1000, row.Carbon, 1e-9)
 
 		lines, err := csv.NewReader(&profile).ReadAll()
