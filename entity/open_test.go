@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"iter"
 	"math/rand/v2"
 	"slices"
@@ -978,4 +979,26 @@ func TestOrdersAreToldApartByTheirKeys(t *testing.T) {
 		meta.Submit(job(id, 0, 1+des.Time(id), 1))
 	}
 	w.run(t)
+}
+
+// A sequence ends when its source is closed, also in its midst.
+func TestASequenceIsASource(t *testing.T) {
+	ended := false
+	from := entity.SourceOf(func(yield func(*entity.Job) bool) {
+		defer func() { ended = true }()
+		for id := range int64(3) {
+			if !yield(&entity.Job{ID: id}) {
+				return
+			}
+		}
+	})
+	for id := range int64(2) {
+		j, ok := from.Next()
+		require.True(t, ok)
+		require.Equal(t, id, j.ID)
+	}
+	require.NoError(t, from.(io.Closer).Close())
+	require.True(t, ended)
+	_, ok := from.Next()
+	require.False(t, ok)
 }

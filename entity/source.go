@@ -40,6 +40,27 @@ type Listener interface {
 	Ended(r *Run)
 }
 
+// SourceOf returns a Source of a sequence of jobs in order of submission: those of a model, or
+// slices.Values of a list. The source is also an io.Closer. Close is needed only if a run ends before
+// the jobs do, and lets the sequence end then.
+func SourceOf(jobs iter.Seq[*Job]) Source {
+	next, stop := iter.Pull(jobs)
+	return pulled{next, stop}
+}
+
+// pulled is the Source that SourceOf returns.
+type pulled struct {
+	next func() (*Job, bool)
+	stop func()
+}
+
+func (p pulled) Next() (*Job, bool) { return p.next() }
+
+func (p pulled) Close() error {
+	p.stop()
+	return nil
+}
+
 // Submit brings j at j.Submit, which is now or lies ahead. It may be called at any time:
 // before a run, from an observer, from an event. A job that makes no sense, or comes too
 // late, ends the run with an error.

@@ -11,6 +11,8 @@ import (
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/experiments/simulation"
 	"github.com/gridslot/gridslot/policy"
+	"github.com/gridslot/gridslot/policy/backfill"
+	"github.com/gridslot/gridslot/workload/model"
 )
 
 // ShortestFirst starts what fits, jobs of the least estimate first.
@@ -53,4 +55,22 @@ func Example() {
 	// Output:
 	// easy: mean wait 4617 s
 	// shortest-first: mean wait 2365 s
+}
+
+// A model makes a sequence of jobs, of which entity.SourceOf makes a source.
+func ExampleSimulate() {
+	jobs, err := model.Lublin{Processors: 128, Load: 0.8, Seed: 1}.Jobs(2000)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, p := range []entity.Policy{backfill.FCFS{}, backfill.EASY{}} {
+		r, err := simulation.Simulate(context.Background(), entity.SourceOf(jobs), simulation.RunSettings{Policy: p, Processors: 128})
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Printf("%s: %d jobs, mean wait %.0f s\n", r.Summary.Policy, r.Summary.Jobs, r.Summary.MeanWait)
+	}
+	// Output:
+	// fcfs: 2000 jobs, mean wait 515179 s
+	// easy: 2000 jobs, mean wait 43317 s
 }

@@ -155,8 +155,9 @@ type Result struct {
 // ErrNoJobs reports a workload without a single job.
 var ErrNoJobs = errors.New("there are no jobs to simulate")
 
-// Simulate runs jobs through a policy on a cluster and returns what became of them. If the run
-// fails, or ctx ends, it leaves no file behind.
+// Simulate runs jobs through a policy on a cluster and returns what became of them: the jobs of a
+// log (workload.Trace.Open), or of a model (entity.SourceOf). If the run fails, or ctx ends, it
+// leaves no file behind.
 func Simulate(ctx context.Context, jobs entity.Source, s RunSettings) (Result, error) {
 	r, err := begin(ctx, jobs, s, nil)
 	if err != nil {

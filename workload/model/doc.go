@@ -40,6 +40,8 @@
 //	given, err := model.Tsafrir{Max: 18 * des.Hour}.Attach(jobs, des.NewStream(1, 0, "estimates"))
 //	for job := range given { ... }
 //
+// simulation.Simulate takes them as entity.SourceOf(given).
+//
 // # Distributions and speed-ups
 //
 // The distributions of the models that gonum's distuv lacks stand here: hypergeometric, truncated
