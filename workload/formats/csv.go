@@ -235,9 +235,14 @@ func (f CSV) mapped(l *table.Columns, names []string) error {
 			columns = append(columns, workload.Column{Name: c.As})
 		}
 	}
-	// A line of one cell is a remark or has another separator; how many cells a table's lines must
-	// have is not known beyond that.
+	// A line of one cell is a remark or has another separator. A line that ends before the last column
+	// with a role is cut off; other columns may be missing.
 	l.Form.Least = min(2, len(l.Fields))
+	for i, c := range l.Fields {
+		if c.SWF > 0 {
+			l.Form.Least = max(l.Form.Least, i+1)
+		}
+	}
 	return nil
 }
 

@@ -141,6 +141,7 @@ func TestWhatCannotBeReadIsToldWithItsLineAndColumn(t *testing.T) {
 		"submit,procs\n0,5\n1,99999999999\n":                     `:3: procs: number out of range`,
 		"submit,start,end\n0,1,5\n5,9,8\n":                       `:3: end: a negative number where none may be: "8"; expected an instant after the start`,
 		"submit,procs\n1700000000,1\n5,1\n":                      `:3: submit: number out of range: "5"; expected an instant that counts from where those above do`,
+		"submit,a,b,procs,c\n0,1,1,1,1\n7,1,2\n":                 `:3: too few fields: "7,1,2"; expected 4 cells or more`,
 		"submit,procs\n0,1\n7\n":                                 `:3: too few fields: "7"; expected 2 cells or more`,
 		"submit,procs\n0,1\n7,\"1\n":                             `:3: too few fields: "7,\"1"; expected a " that closes the cell`,
 		"submit,procs\n0,1\n7," + strings.Repeat("1", 1<<20):     `:3: line longer than any record`,
