@@ -69,6 +69,7 @@ type Account struct {
 	// are not set, the metascheduler to which the account is attached sets them.
 	Policy     string
 	Processors int
+
 	meta  *entity.Metascheduler
 	begun bool
 	// from is the beginning of the span, and at its end so far.
