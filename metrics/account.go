@@ -6,10 +6,6 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"math/big"
-	"math/bits"
-	"strconv"
-	"strings"
 
 	"github.com/emirpasic/gods/trees/binaryheap"
 
@@ -398,25 +394,12 @@ func (a Area) Seconds() float64 { return a.sum.seconds() }
 
 // String formats the area in processor-seconds, exactly, with at most six decimals.
 func (a Area) String() string {
-	hi, lo, sign := uint64(a.sum.hi), a.sum.lo, ""
 	if a.sum.hi < 0 {
-		var borrow uint64
-		lo, borrow = bits.Sub64(0, lo, 0)
-		hi, _ = bits.Sub64(0, hi, borrow)
-		sign = "-"
+		positive := sum128{}
+		positive.minus(a.sum)
+		return "-" + Area{positive}.String()
 	}
-	// 128 bits by 64, in two steps, as by hand: the remainder of the high half is below the
-	// divisor, which bits.Div64 needs.
-	high, rest := hi/uint64(des.Second), hi%uint64(des.Second)
-	whole, ticks := bits.Div64(rest, lo, uint64(des.Second))
-	text := strconv.FormatUint(whole, 10)
-	if high > 0 { // beyond 2^64 processor-seconds
-		text = new(big.Int).Add(new(big.Int).Lsh(new(big.Int).SetUint64(high), 64), new(big.Int).SetUint64(whole)).String()
-	}
-	if ticks == 0 {
-		return sign + text
-	}
-	return sign + text + strings.TrimRight(fmt.Sprintf(".%06d", ticks), "0")
+	return string(a.sum.appendDecimal(nil, uint64(des.Second), 6))
 }
 
 // Capacity divides the capacity of one run among its uses. It is a row of capacity.csv. Invariant:

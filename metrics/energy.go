@@ -5,7 +5,6 @@ package metrics
 import (
 	"fmt"
 	"math"
-	"math/big"
 	"math/bits"
 	"strconv"
 
@@ -70,25 +69,4 @@ func (e Energy) Joules() float64 {
 func (e Energy) String() string { return string(e.appendTo(nil)) }
 
 // appendTo appends e.String() to b.
-func (e Energy) appendTo(b []byte) []byte {
-	const picos = 1_000_000_000_000
-	var whole, rest uint64
-	// bits.Div64 needs a high half below the divisor.
-	if uint64(e.sum.hi) < picos {
-		whole, rest = bits.Div64(uint64(e.sum.hi), e.sum.lo, picos)
-		b = strconv.AppendUint(b, whole, 10)
-	} else { // 1.8e19 J and more
-		n := new(big.Int).Lsh(big.NewInt(e.sum.hi), 64)
-		n.Add(n, new(big.Int).SetUint64(e.sum.lo))
-		q, r := n.QuoRem(n, big.NewInt(picos), new(big.Int))
-		b, rest = q.Append(b, 10), r.Uint64()
-	}
-	if rest == 0 {
-		return b
-	}
-	digits := fmt.Sprintf(".%012d", rest)
-	for digits[len(digits)-1] == '0' {
-		digits = digits[:len(digits)-1]
-	}
-	return append(b, digits...)
-}
+func (e Energy) appendTo(b []byte) []byte { return e.sum.appendDecimal(b, 1_000_000_000_000, 12) }

@@ -4,8 +4,12 @@ package metrics
 // the range of int64, and a float64 sum depends on what was added first.
 
 import (
+	"fmt"
 	"math"
+	"math/big"
 	"math/bits"
+	"strconv"
+	"strings"
 
 	"github.com/gridslot/gridslot/des"
 )
@@ -67,6 +71,27 @@ func (s sum128) seconds() float64 {
 		ticks = -(float64(float64(hi)*0x1p64) + float64(lo))
 	}
 	return ticks / float64(des.Second)
+}
+
+// appendDecimal appends a sum of 0 or more in a unit of 10^decimals, exactly, without zeros at the
+// end of its decimals.
+func (s sum128) appendDecimal(b []byte, unit uint64, decimals int) []byte {
+	var rest uint64
+	// bits.Div64 needs a high half below the divisor.
+	if uint64(s.hi) < unit {
+		var whole uint64
+		whole, rest = bits.Div64(uint64(s.hi), s.lo, unit)
+		b = strconv.AppendUint(b, whole, 10)
+	} else { // 2^64 units and more
+		n := new(big.Int).Lsh(big.NewInt(s.hi), 64)
+		n.Add(n, new(big.Int).SetUint64(s.lo))
+		q, r := n.QuoRem(n, new(big.Int).SetUint64(unit), new(big.Int))
+		b, rest = q.Append(b, 10), r.Uint64()
+	}
+	if rest == 0 {
+		return b
+	}
+	return append(b, strings.TrimRight(fmt.Sprintf(".%0*d", decimals, rest), "0")...)
 }
 
 // compensated is Neumaier's variant of Kahan's sum (ZAMM 54, 1974): lost is what the roundings of

@@ -23,10 +23,6 @@ func writeSummaryCSV(w io.Writer, all []Summary) error {
 	return rows.WriteAll(w, rows.Summaries.Only(), lines)
 }
 
-// WriteSummaryTable writes an aligned table for people, a row for each policy. Times are days and
-// h:mm:ss, below a minute seconds or milliseconds; slowdown is the mean bounded slowdown.
-func WriteSummaryTable(w io.Writer, all []Summary) error { return rows.WriteSummaryTable(w, all) }
-
 // Clock formats a duration in seconds for people: "12d 3:04:05" from a minute on, "12.3s" below a
 // minute, "3.6ms" below a tenth of a second.
 func Clock(seconds float64) string { return printed.Clock(seconds) }

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gridslot/gridslot/metrics/rows"
 	"github.com/stretchr/testify/require"
 )
 
@@ -28,7 +29,7 @@ easy-sjbf,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0
 
 func TestSummaryTable(t *testing.T) {
 	var b bytes.Buffer
-	require.NoError(t, WriteSummaryTable(&b, twoSummaries))
+	require.NoError(t, rows.WriteSummaryTable(&b, twoSummaries))
 	require.Equal(t, `policy       jobs  killed  rejected       makespan   mean wait  median         p95      max wait  slowdown  util %  backfilled  cpu s
 fcfs       28,481       3         1  339d 20:33:46  4d 2:20:02   12.5s  1d 0:00:00  11d 13:46:40   6818.59    68.1           0   0.04
 easy-sjbf       0       0         0           0.0s        0.0s    0.0s        0.0s          0.0s      0.00     0.0           0   0.00

@@ -19,15 +19,12 @@ import (
 // Header is the information before the first record of a log. A number that is not given, or is no
 // number, is 0.
 type Header struct {
-	Version       string
 	Computer      string
-	Installation  string
 	MaxJobs       int64
 	MaxRecords    int64
 	MaxNodes      int64
 	MaxProcs      int64
 	MaxRuntime    int64 // s
-	MaxMemory     int64 // kB
 	UnixStartTime int64 // s since 1970; absolute time = UnixStartTime + submit
 	TimeZone      string
 
@@ -154,9 +151,9 @@ func (h *Header) Drop(keys ...string) {
 // as it is.
 func (h *Header) setLines(lines []headerLine) {
 	h.lines = lines
-	h.Version, h.Computer, h.Installation, h.TimeZone = "", "", "", ""
+	h.Computer, h.TimeZone = "", ""
 	h.MaxJobs, h.MaxRecords, h.MaxNodes, h.MaxProcs = 0, 0, 0, 0
-	h.MaxRuntime, h.MaxMemory, h.UnixStartTime = 0, 0, 0
+	h.MaxRuntime, h.UnixStartTime = 0, 0
 	for _, l := range h.lines {
 		h.note(l.key, l.value)
 	}
@@ -268,12 +265,8 @@ func (h *Header) note(key, value string) {
 		}
 	}
 	switch strings.ToLower(key) {
-	case "version":
-		text(&h.Version)
 	case "computer":
 		text(&h.Computer)
-	case "installation":
-		text(&h.Installation)
 	case "timezonestring":
 		text(&h.TimeZone)
 	case "maxjobs":
@@ -286,8 +279,6 @@ func (h *Header) note(key, value string) {
 		number(&h.MaxProcs)
 	case "maxruntime":
 		number(&h.MaxRuntime)
-	case "maxmemory":
-		number(&h.MaxMemory)
 	case "unixstarttime":
 		number(&h.UnixStartTime)
 	default:

@@ -27,7 +27,7 @@ func TestHeaderKnowsItsKeysAtAnyIndentation(t *testing.T) {
 		"; UnixStartTime : 1400749079",
 		"; TimeZoneString: GMT-6",
 	}, "\n"))
-	require.Equal(t, "2.2", h.Version)
+	require.Equal(t, "2.2", h.Get("Version"))
 	require.EqualValues(t, 151, h.MaxNodes)
 	require.EqualValues(t, 2004, h.MaxProcs)
 	require.EqualValues(t, 22508, h.MaxJobs)
@@ -109,16 +109,13 @@ func TestAHeaderWhoseLinesChangeKeepsWhatNoLineSays(t *testing.T) {
 
 func TestWhatALineSaysGoesAndChangesWithTheLine(t *testing.T) {
 	for key, value := range map[string]func(*Header) any{
-		"Version":        func(h *Header) any { return h.Version },
 		"Computer":       func(h *Header) any { return h.Computer },
-		"Installation":   func(h *Header) any { return h.Installation },
 		"TimeZoneString": func(h *Header) any { return h.TimeZone },
 		"MaxJobs":        func(h *Header) any { return h.MaxJobs },
 		"MaxRecords":     func(h *Header) any { return h.MaxRecords },
 		"MaxNodes":       func(h *Header) any { return h.MaxNodes },
 		"MaxProcs":       func(h *Header) any { return h.MaxProcs },
 		"MaxRuntime":     func(h *Header) any { return h.MaxRuntime },
-		"MaxMemory":      func(h *Header) any { return h.MaxMemory },
 		"UnixStartTime":  func(h *Header) any { return h.UnixStartTime },
 	} {
 		var h Header

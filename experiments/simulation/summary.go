@@ -130,7 +130,7 @@ func (o *Outcome) printMoney(w io.Writer) error {
 // to the lines of the finished table, each as wide as its widest cell.
 func (o *Outcome) printGrid(w io.Writer) error {
 	var b strings.Builder
-	if err := metrics.WriteSummaryTable(&b, o.Summaries()); err != nil {
+	if err := rows.WriteSummaryTable(&b, o.Summaries()); err != nil {
 		return err
 	}
 	lines := strings.Split(strings.TrimRight(b.String(), "\n"), "\n")

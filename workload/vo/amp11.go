@@ -15,14 +15,7 @@ import (
 // AMP11Slots generates a slot list. Every slot is on a node of its own: AMP11
 // draws slots, not nodes.
 type AMP11Slots struct {
-	Count  Range // whole numbers; the zero value means [120, 150]
-	Length Range // of a slot, in time units; the zero value means [50, 300]
-	Perf   Range // the zero value means [1, 3]
-	// Delay is the range of the time from the start of one slot to that of the
-	// next; the zero value means [0, 10].
-	Delay Range
-	// Whole draws whole lengths, performances and delays.
-	Whole bool
+	Count Range // whole numbers; the zero value means [120, 150]
 }
 
 const (
@@ -30,27 +23,23 @@ const (
 	amp11PriceOfOne = 1.7 // a slot's market price is this to the power of its performance
 )
 
-// amp11PriceDeviation is the range of the factor by which a slot's price deviates from the market's.
-var amp11PriceDeviation = Range{0.75, 1.25}
+var (
+	amp11SlotLength = Range{50, 300} // in time units
+	amp11SlotPerf   = Range{1, 3}
+	amp11Delay      = Range{0, 10} // time units from the start of one slot to the start of the next
+	// amp11PriceDeviation is the range of the factor by which a slot's price deviates from the market's.
+	amp11PriceDeviation = Range{0.75, 1.25}
+)
 
 // settings are the settings in force: the paper's in place of zeros.
 func (c AMP11Slots) settings() AMP11Slots {
 	c.Count = c.Count.or(Range{120, 150})
-	c.Length = c.Length.or(Range{50, 300})
-	c.Perf = c.Perf.or(Range{1, 3})
-	c.Delay = c.Delay.or(Range{0, 10})
 	return c
 }
 
 // Check reports settings that make no sense, or nil.
 func (c AMP11Slots) Check() error {
-	c = c.settings()
-	return errors.Join(
-		c.Count.check("slots", 1),
-		c.Length.check("slots' length", 0),
-		c.Perf.check("slots' performance", math.SmallestNonzeroFloat64),
-		c.Delay.check("delay between slots", 0),
-	)
+	return c.settings().Count.check("slots", 1)
 }
 
 // Generate draws the slot list of one replication.
@@ -72,11 +61,11 @@ func (c AMP11Slots) Generate(seed, replication uint64) (plan.SlotList, error) {
 	// one before, and otherwise after a delay.
 	for i := range nodes {
 		if i > 0 && starts.Float64() >= amp11Together {
-			start += des.Seconds(c.Delay.draw(starts, c.Whole))
+			start += des.Seconds(amp11Delay.real(starts))
 		}
-		p := c.Perf.draw(perfs, c.Whole)
+		p := amp11SlotPerf.real(perfs)
 		nodes[i] = entity.Node{ID: i + 1, Perf: p, Price: amp11PriceDeviation.real(prices) * amp11Price(p)}
-		end := start + des.Seconds(c.Length.draw(lengths, c.Whole))
+		end := start + des.Seconds(amp11SlotLength.real(lengths))
 		list.Slots[i] = entity.Slot{Node: &nodes[i], Width: 1, Start: start, End: end}
 		list.To = max(list.To, end)
 	}
@@ -88,10 +77,8 @@ func amp11Price(p float64) float64 { return math.Pow(amp11PriceOfOne, p) }
 
 // AMP11Jobs generates the requests of one batch.
 type AMP11Jobs struct {
-	Jobs    Range // whole numbers; the zero value means [3, 7]
-	Nodes   Range // n, whole numbers; the zero value means [1, 6]
-	Length  Range // t in time units; the zero value means [50, 150]
-	MinPerf Range // P; the zero value means [1, 2]
+	Jobs  Range // whole numbers; the zero value means [3, 7]
+	Nodes Range // n, whole numbers; the zero value means [1, 6]
 	// PriceFactor sets C, the highest price of a time unit, which AMP11 does not
 	// publish: that many times the market price at performance P. 0 means no
 	// limit.
@@ -99,9 +86,12 @@ type AMP11Jobs struct {
 	// AtOne takes t as a task's time at performance 1, its volume, instead of at P
 	// as AMP11's text has it.
 	AtOne bool
-	// Whole draws whole lengths and performances.
-	Whole bool
 }
+
+var (
+	amp11JobLength = Range{50, 150} // t in time units
+	amp11MinPerf   = Range{1, 2}    // P
+)
 
 // AMP11Job is one request as AMP11 states it.
 type AMP11Job struct {
@@ -127,8 +117,6 @@ func (j AMP11Job) PerJob() entity.Request {
 func (c AMP11Jobs) settings() AMP11Jobs {
 	c.Jobs = c.Jobs.or(Range{3, 7})
 	c.Nodes = c.Nodes.or(Range{1, 6})
-	c.Length = c.Length.or(Range{50, 150})
-	c.MinPerf = c.MinPerf.or(Range{1, 2})
 	return c
 }
 
@@ -141,8 +129,6 @@ func (c AMP11Jobs) Check() error {
 	return errors.Join(
 		c.Jobs.check("jobs", 0),
 		c.Nodes.check("jobs' nodes", 1),
-		c.Length.check("jobs' length", 0),
-		c.MinPerf.check("jobs' performance", 0),
 	)
 }
 
@@ -157,9 +143,9 @@ func (c AMP11Jobs) Generate(seed, replication uint64) ([]AMP11Job, error) {
 	perfs := des.NewStream(seed, replication, "amp11.least-performance")
 	jobs := make([]AMP11Job, c.Jobs.whole(des.NewStream(seed, replication, "amp11.jobs")))
 	for i := range jobs {
-		p := c.MinPerf.draw(perfs, c.Whole)
+		p := amp11MinPerf.real(perfs)
 		n := c.Nodes.whole(sizes)
-		volume := c.Length.draw(lengths, c.Whole)
+		volume := amp11JobLength.real(lengths)
 		if !c.AtOne {
 			volume *= p
 		}

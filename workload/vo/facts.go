@@ -75,26 +75,18 @@ func (b Batch) Facts() []Fact {
 
 // Facts are c's settings.
 func (c AMP11Slots) Facts() []Fact {
-	whole := ""
-	if c.Whole {
-		whole = ", whole numbers"
-	}
 	c = c.settings()
 	return []Fact{
 		{"slots", fmt.Sprintf("uniform, whole numbers in %v", c.Count)},
-		{"length of a slot", fmt.Sprintf("uniform in %v%s", c.Length, whole)},
-		{"performance of a slot", fmt.Sprintf("uniform in %v%s", c.Perf, whole)},
-		{"delay to the next slot", fmt.Sprintf("0 with probability %v, otherwise uniform in %v%s", amp11Together, c.Delay, whole)},
+		{"length of a slot", fmt.Sprintf("uniform in %v", amp11SlotLength)},
+		{"performance of a slot", fmt.Sprintf("uniform in %v", amp11SlotPerf)},
+		{"delay to the next slot", fmt.Sprintf("0 with probability %v, otherwise uniform in %v", amp11Together, amp11Delay)},
 		{"price of a slot", fmt.Sprintf("uniform in %v, times %v^p", amp11PriceDeviation, amp11PriceOfOne)},
 	}
 }
 
 // Facts are c's settings.
 func (c AMP11Jobs) Facts() []Fact {
-	whole := ""
-	if c.Whole {
-		whole = ", whole numbers"
-	}
 	volume := "V = t P"
 	if c.AtOne {
 		volume = "V = t"
@@ -110,9 +102,9 @@ func (c AMP11Jobs) Facts() []Fact {
 	return []Fact{
 		{"jobs", fmt.Sprintf("uniform, whole numbers in %v", c.Jobs)},
 		{"nodes of a job", fmt.Sprintf("N uniform, whole numbers in %v", c.Nodes)},
-		{"time", fmt.Sprintf("t uniform in %v%s", c.Length, whole)},
+		{"time", fmt.Sprintf("t uniform in %v", amp11JobLength)},
 		{"volume", volume},
-		{"least performance", fmt.Sprintf("P uniform in %v%s", c.MinPerf, whole)},
+		{"least performance", fmt.Sprintf("P uniform in %v", amp11MinPerf)},
 		{"price limit", limit},
 	}
 }

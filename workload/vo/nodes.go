@@ -93,7 +93,12 @@ func (c Nodes) Generate(seed, replication uint64) ([]*entity.Node, error) {
 	made := make([]entity.Node, cmp.Or(c.Count, 100))
 	nodes := make([]*entity.Node, len(made))
 	for i := range made {
-		p := c.perf().draw(perfs, !c.RealPerf)
+		p := 0.0
+		if c.RealPerf {
+			p = c.perf().real(perfs)
+		} else {
+			p = float64(c.perf().whole(perfs))
+		}
 		made[i] = entity.Node{
 			ID:    i + 1,
 			Perf:  p,

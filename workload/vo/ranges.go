@@ -51,11 +51,3 @@ func (g Range) whole(r *rand.Rand) int {
 	lo, hi := int(math.Ceil(g.Min)), int(math.Floor(g.Max))
 	return lo + r.IntN(max(hi-lo, 0)+1)
 }
-
-// draw is whole or real.
-func (g Range) draw(r *rand.Rand, whole bool) float64 {
-	if whole {
-		return float64(g.whole(r))
-	}
-	return g.real(r)
-}

@@ -274,14 +274,6 @@ func TestAMP11Slots(t *testing.T) {
 	require.InDelta(t, 0.4, float64(together)/float64(count-replications), 0.015)
 }
 
-func TestAMP11SlotsCanBeWhole(t *testing.T) {
-	list, err := vo.AMP11Slots{Whole: true}.Generate(1, 0)
-	require.NoError(t, err)
-	for _, s := range list.Slots {
-		require.True(t, whole(s.Start) && whole(s.End) && s.Node.Perf == math.Trunc(s.Node.Perf))
-	}
-}
-
 func TestAMP11Jobs(t *testing.T) {
 	sizes := map[int]bool{}
 	for i := range uint64(200) {
@@ -337,8 +329,7 @@ func TestSettingsThatMakeNoSenseAreRefused(t *testing.T) {
 		vo.Batch{Real: vo.Range{Min: 1, Max: 1.1}},
 		vo.Batch{MinPerf: nan},
 		vo.Batch{Nodes: vo.Range{Min: 0, Max: 2}},
-		vo.AMP11Slots{Perf: vo.Range{Min: 0, Max: 2}},
-		vo.AMP11Slots{Delay: vo.Range{Min: -1, Max: 2}},
+		vo.AMP11Slots{Count: vo.Range{Min: 0, Max: 2}},
 		vo.AMP11Jobs{PriceFactor: nan},
 		vo.AMP11Jobs{Nodes: vo.Range{Min: 1, Max: math.Inf(1)}},
 	} {
