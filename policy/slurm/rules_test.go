@@ -513,13 +513,6 @@ func TestGPUsWeighWhereEnoughNodesAreConsidered(t *testing.T) {
 		}
 	}
 	r := newRuled(t, "GresTypes=gpu\nNodeName=n[1-2] CPUs=4\nNodeName=n[3-4] CPUs=4 Gres=gpu:2\nPartitionName=all Nodes=ALL\nSelectTypeParameters=CR_Core\n", "")
-	for node, want := range map[int]int{0: weighs(1, 0), 2: weighs(1, 1)} { // the question whether idle nodes would be enough
-		j := r.submit(0, &Job{Nodes: 2, GRES: two, Required: []int{node}, Held: true})
-		r.newSearch(j.entries[0], j.entries[0].part.nodes, r.idle)
-		require.Equal(t, want, r.weights[2])
-		r.setWeight(2, weighs(1, 0))
-		r.setWeight(3, weighs(1, 0))
-	}
 	r.submit(0, &Job{Tasks: 1, Required: []int{3}})
 	r.until(10 * des.Second)
 	wide := r.submit(10*des.Second, &Job{Nodes: 3, GRES: two, Held: true})

@@ -128,10 +128,8 @@ func (s *search) consider(n, times int) {
 		s.c.notesGPUs(s.shape, n, s.free)
 		return
 	}
-	for _, must := range s.shape.required {
-		if !s.among.has(must) || !s.considers(must) {
-			return
-		}
+	if slices.ContainsFunc(s.shape.required, func(must int) bool { return !s.considers(must) }) {
+		return
 	}
 	s.looked = true
 	for other := range s.among.all {
