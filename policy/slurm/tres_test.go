@@ -202,7 +202,7 @@ func TestWhatJobsCountForBeforeTheyStart(t *testing.T) {
 	require.Equal(t, []int{8, 4000, 0, 1, 8}, r.requested(wide, r.parts[0]).amounts[:5])
 	require.Equal(t, 1, r.reckonedNeeds(wide.entries[0], 2, nil).of(gpu))
 	placed := []Placement{{Node: 0, CPUs: 4}, {Node: 1, CPUs: 4}}
-	require.Equal(t, 2, r.has(wide, r.parts[0], placed, false, true).of(gpu))
+	require.Equal(t, 2, r.has(wide, r.parts[0], placed, false, false).of(gpu))
 	require.Equal(t, 4, r.has(wide, r.parts[0], placed, true, true).of(gpu))
 	require.Equal(t, 4, r.reckonedNeeds(wide.entries[0], 2, allNodes(2)).of(gpu))
 	require.Equal(t, []int{8, 8000, 0, 2, 8}, r.reckonedNeeds(wide.entries[0], 2, nil).amounts[:5])
