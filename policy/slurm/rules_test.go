@@ -1511,3 +1511,13 @@ func TestNodesOfAnEquallyEarlyPlanAreNotPlanned(t *testing.T) {
 		require.Equal(t, planned, r.backfill.planned.has(3), "limit of the job in the second partition: %v", limit)
 	}
 }
+
+// Nor is a job refused which must have a reserved node that has the memory for one of its CPUs, and not for all.
+func TestJobsOfReservedNodesWithTooLittleMemoryAreNotRefused(t *testing.T) {
+	r := newRuled(t, "NodeName=n1 CPUs=4 RealMemory=16000\nNodeName=n2 CPUs=2 RealMemory=4000\nPartitionName=all Nodes=ALL\nSelectTypeParameters=CR_Core_Memory\n", "")
+	heavy := func(memory int) *Job { return &Job{Nodes: 1, CPUsPerTask: 2, MemoryPerCPU: memory, Required: []int{1}} }
+	require.ErrorIs(t, r.try(0, heavy(3000)), ErrConfiguration)
+	require.NoError(t, r.Reserve(0, &Reservation{Name: "r", Start: 50 * des.Minute, End: des.Hour, Nodes: []int{1}, Users: []string{"u"}}))
+	require.NoError(t, r.try(0, heavy(3000)))
+	require.ErrorIs(t, r.try(0, heavy(5000)), ErrConfiguration, "it has not the memory for one CPU")
+}

@@ -334,12 +334,12 @@ func (c *Controller) missesNodes(now des.Time, e *entry) bool {
 	return true
 }
 
-// isKept reports whether nodes that the job of e must have, and that could be its own, are out of service
+// isKept reports whether nodes that the job of e must have, and that a pass would look at for it, are out of service
 // or reserved for others within its limit. Then _pick_best_nodes returns ESLURM_NODE_NOT_AVAIL and looks no
 // further, so that the job is not refused.
 func (c *Controller) isKept(now des.Time, e *entry) bool {
 	j := e.job
-	if j.reservation != nil || len(j.Required) == 0 || !c.shapeOf(e).fit.hasAll(j.Required) || !e.part.nodes.hasAll(j.Required) {
+	if j.reservation != nil || len(j.Required) == 0 || !c.shapeOf(e).listed.hasAll(j.Required) || !e.part.nodes.hasAll(j.Required) {
 		return false
 	}
 	available := c.up.clone()
