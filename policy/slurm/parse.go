@@ -198,9 +198,12 @@ func (f *configFile) fail(s setting, format string, args ...any) {
 // miss notes a setting that is not simulated.
 func (f *configFile) miss(s setting) { f.unknown = missed(f.unknown, s.key, s.line) }
 
-// count reads a whole number from low on.
-func (f *configFile) count(s setting, low int) int {
-	n, err := strconv.ParseInt(s.value, 10, 32)
+// count reads a whole number from low to 2^31 - 1.
+func (f *configFile) count(s setting, low int) int { return f.countOf(s, low, 32) }
+
+// countOf reads a whole number from low on of a number of bits, of which one is the sign.
+func (f *configFile) countOf(s setting, low, bits int) int {
+	n, err := strconv.ParseInt(s.value, 10, bits)
 	if err != nil || int(n) < low {
 		f.fail(s, "%q: want a whole number of %d or more", s.value, low)
 	}
@@ -725,6 +728,7 @@ type parameter struct {
 	time  *des.Time
 	unit  des.Time // of the time
 	least int
+	bits  int // of the number, and its sign; 0: 32
 }
 
 // parameters returns the parameters of SchedulerParameters that are simulated, by name.
@@ -740,7 +744,7 @@ func (p *Scheduling) parameters() map[string]parameter {
 		"default_queue_depth": count(&p.QueueDepth, 0), "partition_job_depth": count(&p.PartitionDepth, 0), "sched_max_job_start": count(&p.MaxStarts, 0),
 		"preempt_reorder_count": count(&p.ReorderVictims, 0), "bf_max_job_test": count(&p.MaxTests, 1), "bf_node_space_size": count(&p.TableSize, 2),
 		"bf_max_job_start": count(&p.MaxBackfillStart, 0), "bf_max_job_user": count(&p.MaxPerUser, 0), "bf_max_job_part": count(&p.MaxPerPartition, 0),
-		"bf_max_job_user_part": count(&p.MaxPerUserPart, 0), "bf_max_job_assoc": count(&p.MaxPerAssoc, 0), "bf_min_prio_reserve": count(&p.MinPrioReserve, 0),
+		"bf_max_job_user_part": count(&p.MaxPerUserPart, 0), "bf_max_job_assoc": count(&p.MaxPerAssoc, 0), "bf_min_prio_reserve": {count: &p.MinPrioReserve, bits: 33}, // priorities are up to 2^32 - 1
 		"bf_window_linear": count(&p.WindowLinear, 0),
 		"sched_interval":   time(&p.Interval, des.Second, 1), "batch_sched_delay": time(&p.BatchDelay, des.Second, 0),
 		"sched_min_interval": time(&p.MinInterval, des.Second/1_000_000, 0), "bf_interval": time(&p.BackfillInterval, des.Second, 1),
@@ -757,7 +761,7 @@ func (f *configFile) scheduling(p *Scheduling, s setting) {
 	case to.flag != nil:
 		*to.flag = true
 	case to.count != nil:
-		*to.count = f.count(s, to.least)
+		*to.count = f.countOf(s, to.least, cmp.Or(to.bits, 32))
 	case to.time != nil:
 		*to.time = des.Time(f.count(s, to.least)) * to.unit
 	}

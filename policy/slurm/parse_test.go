@@ -256,3 +256,19 @@ func TestAnErrorOfTheFileTellsMisspeltKeys(t *testing.T) {
 	require.EqualError(t, read("SchedulerParameters=bf_window=abc\nNodeName=n CPUs=4\nPartitionName=p Nodes=n\n"),
 		`slurm.conf:1: bf_window: "abc": want a whole number of 1 or more`, "no key is wrong")
 }
+
+// Priorities take 32 bits, which numbers of other parameters do not. Windows grow by bf_window_linear, as Slurm 22.05 calls it.
+func TestLargeNumbersOfSchedulerParameters(t *testing.T) {
+	read := func(parameters string) (*Config, []Unknown, error) {
+		return ReadConfig("slurm.conf", strings.NewReader("SchedulerParameters="+parameters+"\nNodeName=n CPUs=4\nPartitionName=p Nodes=n\n"))
+	}
+	conf, unknown, err := read("bf_min_prio_reserve=4294967295,bf_window_linear=20")
+	require.NoError(t, err)
+	require.Empty(t, unknown)
+	require.Equal(t, 4294967295, conf.Schedule.MinPrioReserve)
+	require.Equal(t, 20, conf.Schedule.WindowLinear)
+	for _, wrong := range []string{"bf_min_prio_reserve=4294967296", "bf_min_prio_reserve=-1", "bf_max_job_test=2147483648"} {
+		_, _, err := read(wrong)
+		require.Error(t, err, wrong)
+	}
+}
