@@ -178,3 +178,13 @@ func TestTypesOfDevicesAreCharged(t *testing.T) {
 		require.Equal(t, want, j.Billing(), gres)
 	}
 }
+
+// GPUs that a job was looked at for make a node weigh less, whether or not they have a type.
+func TestTypesOfGPUsWeigh(t *testing.T) {
+	for gres, near := range map[string][2]int{"gpu:v100:1": {1, 1}, "gpu:2": {2, 2}, "gpu:a100:1,gpu:v100:1": {2, 0}} {
+		r := newRuled(t, typedDevices("gres/gpu"), limitedTo())
+		r.submit(0, devices(1, gres))
+		r.until(5 * des.Second)
+		require.Equal(t, []int{weighs(1, near[0]), weighs(1, near[1])}, r.weights[:2], gres)
+	}
+}
