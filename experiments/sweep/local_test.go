@@ -211,7 +211,8 @@ func TestAUnitThatEndsItsProcessFailsAlone(t *testing.T) {
 					w.Limit.Time = limit
 				}
 				require.NoError(t, workers(t, 2).Run(context.Background(), w))
-				if c.kind != Late || limit > time.Minute || s.done(0) && s.done(2) && s.done(3) && s.done(5) {
+				begun := func(i int) bool { f := s.all[i].Failure; return f != nil && f.Log != "" }
+				if c.kind != Late || limit > time.Minute || s.done(0) && s.done(2) && s.done(3) && s.done(5) && begun(1) && begun(4) {
 					break
 				}
 			}
