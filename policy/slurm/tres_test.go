@@ -427,6 +427,22 @@ func TestLimitsOnUse(t *testing.T) {
 	}
 }
 
+// Under priority/basic nobody counts use: groups reach no limit on it, and a job alone can reach its own.
+func TestPriorityBasicCountsNoUse(t *testing.T) {
+	for limit, ends := range map[string]bool{"account a grptresmins=cpu=10": false, "qos q grpwall=5": false, "user u maxtresmins=cpu=20": true} {
+		conf := strings.Replace(counted, "priority/multifactor", "priority/basic", 1)
+		require.NotEqual(t, counted, conf)
+		r := newRuled(t, conf+"OverTimeLimit=60\n", limitedTo(limit))
+		one := func() *Job { return &Job{Tasks: 2, Limit: 5 * des.Minute, Account: "a", User: "u", QOS: "q"} }
+		first := r.submit(des.Second, one())
+		r.until(31 * des.Minute)
+		require.Equal(t, ends, first.state != running, limit)
+		next := r.submit(31*des.Minute, one())
+		r.until(31*des.Minute + 10*des.Second)
+		require.Equal(t, NoReason, next.Reason(), limit)
+	}
+}
+
 // With AccountingStorageEnforce=safe a job starts only if it would end within the limits on use, whatever else runs, and
 // none is ended for them.
 func TestSafeLimitsOnUse(t *testing.T) {

@@ -350,6 +350,7 @@ func (m *Machine) submit(now des.Time, s *Submission) {
 		own.After = append(own.After, slurm.Dependency{Kind: d.Kind, Job: id})
 	}
 	m.Watch.predict(j)
+	m.open++
 	// Is it refused: by the reader already, or by the controller?
 	var err error = s.Refused
 	if s.Refused == "" {
@@ -358,7 +359,6 @@ func (m *Machine) submit(now des.Time, s *Submission) {
 	var refusal slurm.Refusal
 	switch {
 	case err == nil:
-		m.open++
 		m.newest = j
 		m.tell(Event{Key: s.Key, Job: own.ID, Kind: KindSubmit, Time: now})
 		m.Watch.submitted(now, j)
@@ -369,6 +369,9 @@ func (m *Machine) submit(now des.Time, s *Submission) {
 		switch refusal {
 		case slurm.ErrTimeLimit, slurm.ErrCPUs, slurm.ErrNodeCount, slurm.ErrOutside, slurm.ErrPolicy, slurm.ErrDeviceTypes, s.Refused:
 			m.lastID--
+		}
+		if j.state == statePending { // kill_invalid_depend may have cancelled it before nodes were looked for
+			m.open--
 		}
 		own.ID, j.state = 0, stateFailed
 		m.refusals = append(m.refusals, m.refusal(s, refusal))

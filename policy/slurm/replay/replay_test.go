@@ -82,7 +82,7 @@ func play(t *testing.T, dir string) (string, []string) {
 	return playInput(t, in)
 }
 
-// playInput plays an input likewise.
+// playInput plays an input, and returns the same as play.
 func playInput(t *testing.T, in *replay.Input) (string, []string) {
 	t.Helper()
 	sim := des.New(des.Config{})
@@ -347,6 +347,12 @@ func TestHopelessJobsAreCancelled(t *testing.T) {
 	require.Contains(t, text, "b,2,stop,53,,,,,,,,CANCELLED\n", text)
 	require.Contains(t, text, "c,3,submit,90,,,,,,,,\nc,3,stop,90,,,,,,,,CANCELLED\n", text)
 	require.Equal(t, []string{"90 job 3 submitted ", "90 job 3 rejected CANCELLED"}, heard[len(heard)-2:])
+	// A hopeless job that is refused, too, is one job: the run goes on until the last of the others has ended.
+	text, _ = play(t, folder(t, map[string]string{replay.ConfigFile: conf + "DependencyParameters=kill_invalid_depend\n",
+		replay.JobsFile: "key,submit,nodes,tasks,cpt,dependency,limit_min,runtime,rc\na,1.25,1,1,1,,10,50,1\nb,90.25,1,1,5,afterok:a,10,5,\nc,91.25,1,1,1,,10,500,\n"}))
+	require.Contains(t, text, "b,0,submit,90,,,,,,,,Requested node configuration is not available\n", text)
+	require.Contains(t, text, "COMPLETED\n", text)
+	require.NotContains(t, text, "left", text)
 }
 
 // What scontrol -o show res of 22.05.8 has printed is read; unknown keys are told once.
