@@ -327,6 +327,7 @@ func TestWrongUsageIsCode2AndSaysWhatIsWanted(t *testing.T) {
 		{"trace convert downey:load=1:mean-gap=1 -", "either it or mean-gap"},
 		{"trace convert feitelson:time-unit=600 -", "either it or mean-gap"},
 		{"trace convert feitelson:load=0.7 -", "time-unit"},
+		{"trace convert lublin:exact=on -", "a load beside it"},
 		{"trace convert lublin:jobs=0 -", "1 or more"},
 		{"trace convert lublin:procs=0 -", "1 or more"},
 		{"trace convert downey -", "either it or mean-gap"},

@@ -131,6 +131,19 @@ func TestFeitelsonRepeatsJobs(t *testing.T) {
 	require.InDelta(t, 1/zipf.sum(zipf.Order), share(sizes, func(x float64) bool { return x == 1 }), 0.015)
 }
 
+// A load sets the gaps by the mean number of runs, whose rare long series a sample hardly shows.
+func TestALoadOfFeitelsonsCountsSeriesOfUpToAThousandRuns(t *testing.T) {
+	m := Feitelson{Processors: 1, TimeUnit: 600, Load: 0.7}
+	// On one processor a runtime is short with probability 0.75, and otherwise seven times as long.
+	gap := zipf{Order: 2.5, N: 1000}.Mean() * 600 * (0.75 + 7*0.25) / 0.7
+	loaded, err := m.Jobs(100)
+	require.NoError(t, err)
+	m.Load, m.MeanGap = 0, gap
+	spaced, err := m.Jobs(100)
+	require.NoError(t, err)
+	require.Equal(t, slices.Collect(spaced), slices.Collect(loaded))
+}
+
 func TestARunOfFeitelsonsComesWhenTheOneBeforeHasEnded(t *testing.T) {
 	// Gaps are so long that no job comes while another one is run again.
 	jobs, err := Feitelson{MeanGap: 1e8, TimeUnit: 100}.Jobs(2000)

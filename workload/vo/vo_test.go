@@ -249,6 +249,7 @@ func TestRealRuntimesAreAPartOfTheEstimate(t *testing.T) {
 func TestAMP11Slots(t *testing.T) {
 	const replications = 200
 	count, together := 0, 0
+	var lengths, perfs, delays float64
 	for i := range uint64(replications) {
 		list, err := vo.AMP11Slots{}.Generate(1, i)
 		require.NoError(t, err)
@@ -260,6 +261,9 @@ func TestAMP11Slots(t *testing.T) {
 			require.True(t, deviation > 0.749999 && deviation < 1.250001)
 			require.True(t, s.End-s.Start >= 50*des.Second && s.End-s.Start <= 300*des.Second)
 			require.LessOrEqual(t, s.End, list.To)
+			require.False(t, whole(s.End-s.Start) || s.Node.Perf == math.Trunc(s.Node.Perf), "real numbers")
+			lengths += (s.End - s.Start).Seconds()
+			perfs += s.Node.Perf
 			if k == 0 {
 				continue
 			}
@@ -268,14 +272,20 @@ func TestAMP11Slots(t *testing.T) {
 			if delay == 0 {
 				together++
 			}
+			delays += delay.Seconds()
 		}
 	}
 	require.InDelta(t, 135, float64(count)/replications, 2)
 	require.InDelta(t, 0.4, float64(together)/float64(count-replications), 0.015)
+	// The means of uniform numbers in [50, 300], [1, 3] and [0, 10], within four standard errors.
+	require.InDelta(t, 175, lengths/float64(count), 1.8)
+	require.InDelta(t, 2, perfs/float64(count), 0.015)
+	require.InDelta(t, 5, delays/float64(count-replications-together), 0.1)
 }
 
 func TestAMP11Jobs(t *testing.T) {
 	sizes := map[int]bool{}
+	var count, times, perfs float64
 	for i := range uint64(200) {
 		jobs, err := vo.AMP11Jobs{PriceFactor: 1.2}.Generate(1, i)
 		require.NoError(t, err)
@@ -285,9 +295,16 @@ func TestAMP11Jobs(t *testing.T) {
 			require.True(t, j.MinPerf >= 1 && j.MinPerf <= 2)
 			require.True(t, j.Volume >= 50*des.Second && j.Volume <= 300*des.Second)
 			require.InDelta(t, 1.2, j.MaxPrice/math.Pow(1.7, j.MinPerf), 1e-12)
+			require.NotEqual(t, math.Trunc(j.MinPerf), j.MinPerf, "a real number")
+			count++
+			times += j.Volume.Seconds() / j.MinPerf
+			perfs += j.MinPerf
 		}
 	}
 	require.Len(t, sizes, 6)
+	// The means of uniform numbers in [50, 150] and [1, 2], within four standard errors.
+	require.InDelta(t, 100, times/count, 3.7)
+	require.InDelta(t, 1.5, perfs/count, 0.037)
 }
 
 // AMP11 states a request as (N, P, C, t): t is the reservation time at
