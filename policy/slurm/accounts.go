@@ -16,8 +16,8 @@ type Accounts struct {
 	qos   map[string]*qos // by name
 	root  *association    // the account above all
 	users int             // number of associations of users, root's own among them (g_user_assoc_count)
-	// limitsUse reports whether anybody has a limit on use (GrpTRESMins, MaxTRESMins, GrpWall), so that use is counted, and
-	// limitsMinutes whether anybody has one that is reckoned at ticks: such a limit, or GrpTRESRunMins.
+	// limitsUse reports whether anybody has a limit on use (GrpTRESMins, MaxTRESMins, GrpWall): only then is use counted.
+	// limitsMinutes reports whether anybody has a limit that is reckoned at ticks: a limit on use, or GrpTRESRunMins.
 	limitsUse, limitsMinutes bool
 	// defaults is by user the account of jobs that name none (DefaultAccount). A user who is not there has
 	// the first account that lists the user.
@@ -112,7 +112,7 @@ func (a *Accounts) associationOf(j *Job) *association {
 	return nil
 }
 
-// account returns the name of the account whose job it is, also if the job names none.
+// account returns the name of the account to which the job belongs, even if the job itself names none.
 func (j *Job) account() string {
 	if j.assoc != nil && j.assoc.isUser {
 		return j.assoc.parent.name

@@ -462,7 +462,7 @@ func (r *backfillRun) startNow(e *entry, nowOnly bool) (done bool, again int64) 
 	// allocate calls Started, which reads ByBackfill: so it is set before, and reset if the job does not start.
 	j.ByBackfill = true
 	became := c.allocate(r.now, e, c.up, f.among)
-	if j.preempting { // jobs have ended, or will sooner, so that CPUs are free sooner
+	if j.preempting { // jobs have ended or will end sooner, so CPUs are free sooner
 		r.table.forgetVain()
 	}
 	j.ByBackfill = became == started
@@ -510,9 +510,9 @@ func (r *backfillRun) catchUp() {
 // full reports whether the table is full.
 func (r *backfillRun) full() bool { return !r.hasRoom(0) }
 
-// hasRoom reports whether the table is sure not to be full when more plans have been made, as many as are told. A plan uses two
-// records at most, one for each of its ends that cuts an interval, so the plans that the table has not learnt need not be entered
-// to tell that it is not full.
+// hasRoom reports whether the table is certainly not full after more plans than have been made, where more is their number. A
+// plan uses two records at most, one for each of its ends that cuts an interval. So plans that the table has not learnt are
+// only entered if they could fill it.
 func (r *backfillRun) hasRoom(more int) bool {
 	t := r.table
 	if t.records+2*(len(r.c.backfill.trail.made)-r.learnt+more) < t.size {

@@ -27,7 +27,7 @@ type Config struct {
 	TrackedTRES []string
 	// Enforce says which rules of accounts are enforced (AccountingStorageEnforce): that a job has an
 	// account and user that there are, that limits hold, that the user may use the QoS.
-	// A job only starts if it can end within limits on use (safe).
+	// With Safe a job only starts if it can run to its limit within the limits on use.
 	Enforce struct{ Associations, Limits, QOS, Safe bool }
 
 	// EnforceLimits says whether jobs beyond the limits of a partition are refused as they come
@@ -97,7 +97,7 @@ type Amount struct {
 	Count int    // 0 or more
 }
 
-// family is the kind without the type.
+// family returns the kind without the type.
 func (a *Amount) family() string {
 	kind, _, _ := strings.Cut(a.Kind, ":")
 	return kind

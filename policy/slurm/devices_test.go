@@ -44,7 +44,7 @@ func typedDevices(tracked string) string {
 		"Gres=gpu:a100:2,gpu:v100:1\nNodeName=n2 CPUs=4 RealMemory=8000 Gres=gpu:v100:2\nNodeName=n3 CPUs=4 RealMemory=8000 Gres=gpu:2").Replace(text)
 }
 
-// devices is a job of one CPU on each of so many nodes with these devices.
+// devices returns a job that asks for a number of nodes, and for one CPU and these devices of each.
 func devices(nodes int, gres string) *Job {
 	all, err := ParseDevices(gres)
 	if err != nil {
@@ -53,8 +53,8 @@ func devices(nodes int, gres string) *Job {
 	return &Job{Nodes: nodes, Tasks: nodes, GRES: all, Account: "a", User: "u", QOS: "q"}
 }
 
-// A job gets nodes that have its devices free, of each type that it names, and one that names none gets the first free ones of
-// each node, in the order of slurm.conf. They are free again when it ends.
+// A job gets nodes where the devices are free for which it asks, of each type that it names. A job that names no type gets the
+// first free devices of each node, in the order of slurm.conf. Devices are free again when their job ends.
 func TestJobsGetTheirTypesOfDevices(t *testing.T) {
 	for _, x := range []struct {
 		jobs  []string // one after the other, as in devices: NODES GRES
@@ -100,7 +100,7 @@ func TestJobsGetTheirTypesOfDevices(t *testing.T) {
 	}
 }
 
-// A job that asks for devices of a kind both with and without a type, and one for a type that no node has, are refused.
+// A job is refused if it asks for devices of a kind both with and without a type, or for more of a type than any node has.
 func TestTypesOfDevicesThatAreRefused(t *testing.T) {
 	r := newRuled(t, typedDevices("gres/gpu"), limitedTo("qos q grpsubmitjobs=0"))
 	require.Equal(t, ErrDeviceTypes, r.try(0, devices(1, "gpu:a100:1,gpu:1")), "before limits of submission")
@@ -142,7 +142,7 @@ func TestLimitsOnTypesOfDevices(t *testing.T) {
 }
 
 // A job with nodes to itself has all their devices by type. Where only a type is counted, and a node has devices without one,
-// Slurm keeps the number of the sort that it meets later.
+// Slurm keeps the number of the sort that it first meets later.
 func TestTypesOfWholeNodes(t *testing.T) {
 	for tracked, want := range map[string][3]int{ // of n1 and n2; n1 and n3; n2 and n3
 		"gres/gpu":                  {5, 5, 4},

@@ -77,7 +77,7 @@ var effects = map[string]string{
 	"fairshare=":                "who has it has one share of the account's",
 	"partition=":                "the user is in the account in all partitions, with the limits of the last row",
 	"limitfactor":               "limits are as they are written",
-	"preemptexempttime":         "that of slurm.conf holds",
+	"preemptexempttime":         "PreemptExemptTime of slurm.conf holds",
 }
 
 // effectOf returns a sentence on what may be different if a setting is not simulated. For a key that is not known

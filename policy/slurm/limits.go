@@ -24,11 +24,11 @@ type timeLimit struct {
 	limited bool // there is such a limit
 }
 
-// exceeded reports whether a time is beyond the limit.
+// exceeded reports whether a time is longer than the limit.
 func (s timeLimit) exceeded(by des.Time) bool { return s.limited && by > s.most }
 
-// set reads a time of Slurm, which sacctmgr rounds up to whole minutes (time_str2mins). -1, INFINITE and UNLIMITED
-// clear the limit.
+// set reads a time in Slurm's form and rounds it up to whole minutes, as sacctmgr does (time_str2mins). -1, INFINITE and
+// UNLIMITED clear the limit.
 func (s *timeLimit) set(value string) (err error) {
 	if *s = (timeLimit{}); value == "-1" {
 		return nil
@@ -48,7 +48,7 @@ type limits struct {
 	jobs               count     // that run at once (GrpJobs)
 	accruing           count     // that wait and grow older at once (GrpJobsAccrue)
 	wall               timeLimit // of each job (MaxWall)
-	wallTogether       timeLimit // that jobs have run in all, as far as usage has not decayed (GrpWall)
+	wallTogether       timeLimit // of what all jobs have run together, as far as that has not decayed (GrpWall)
 	jobsOfUser         count     // of a QoS: MaxJobsPerUser; of an association: MaxJobs
 	jobsOfAccount      count     // MaxJobsPerAccount
 	submitted          count     // jobs that wait or run (GrpSubmitJobs)
@@ -71,7 +71,7 @@ type limits struct {
 	allowed     []string // of a user: names of QoSs
 }
 
-// unlimited is the limits of a job's QoS where it has none. Nothing changes it.
+// unlimited stands for the limits of the QoS of a job without a QoS. It must not be changed.
 var unlimited limits
 
 // crowd is jobs that have a limit in common: those that run, what these have together, and how many wait.
@@ -125,8 +125,8 @@ type group struct {
 	used useOf // valid if Accounts.limitsUse
 }
 
-// useOf is what the jobs of a group have used up to the last tick, and those that are over up to their ends, as far as
-// it has not decayed.
+// useOf is the use by the jobs of a group, as far as it has not decayed: of running jobs up to the last tick, of the others up
+// to their ends.
 type useOf struct {
 	seconds []float64 // amount times seconds, by position of the kind of TRES (usage_tres_raw); nil: nothing
 	wall    float64   // seconds that jobs have run (grp_used_wall)
@@ -143,7 +143,7 @@ func (u *useOf) minutes(kind int) int {
 // wallMinutes returns the whole minutes that jobs have run.
 func (u *useOf) wallMinutes() int { return int(u.wall) / 60 }
 
-// add adds the use of seconds of a job that has these amounts.
+// add adds seconds of a job that has these amounts, by position of the kind of TRES.
 func (u *useOf) add(amounts []int, seconds float64) {
 	if u.seconds == nil {
 		u.seconds = make([]float64, len(amounts))
@@ -495,7 +495,7 @@ func (c *Controller) beyondForEver(j *Job) bool {
 		limit tresLimit
 		kind  int
 	}
-	nearer := map[row]bool{} // limits on minutes that a nearer association has: those above do not count
+	nearer := map[row]bool{} // limits met so far: of limits on minutes only that of the nearest association counts
 	for _, l := range j.amountLimits() {
 		r := row{l.limit, l.kind}
 		if l.limit.ofTime() && nearer[r] {
@@ -505,7 +505,7 @@ func (c *Controller) beyondForEver(j *Job) bool {
 			return true
 		}
 	}
-	// Times: the first limit that there is decides, and no other one is looked at.
+	// Of MaxWall and of GrpWall the limit of the QoS decides, or else that of the nearest association that has one.
 	wall, together := j.qos.wall, j.qos.wallTogether
 	for at := j.assoc; at != nil; at = at.parent {
 		if !wall.limited {

@@ -147,12 +147,12 @@ func (c *Controller) purge(now des.Time) {
 // limitInterval is the time between two looks for jobs beyond their limits.
 const limitInterval = 30 * des.Second
 
-// endBeyondLimits ends jobs whose limit and OverTimeLimit have passed, whose reservation is over, or whose groups have
-// reached a limit on use. A job that is preempted
-// ends after its grace time, without OverTimeLimit and whatever becomes of its reservation.
+// endBeyondLimits ends jobs whose limit and OverTimeLimit have passed, whose reservation is over, or for which a limit on
+// use has been reached. A job that is preempted ends after its grace time, without OverTimeLimit and whatever becomes of its
+// reservation.
 func (c *Controller) endBeyondLimits(now des.Time) {
 	c.roomToStop = append(c.roomToStop[:0], c.running...) // a job that is ended leaves them
-	if c.accounts.limitsUse {                             // what a job has used counts for those that Slurm looks at later
+	if c.accounts.limitsUse {                             // Slurm goes by job numbers, and the use of a job that it ends counts for later jobs
 		slices.SortFunc(c.roomToStop, func(a, b *Job) int { return cmp.Compare(a.ID, b.ID) })
 	}
 	for _, j := range c.roomToStop {

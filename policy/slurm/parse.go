@@ -201,11 +201,15 @@ func (f *configFile) miss(s setting) { f.unknown = missed(f.unknown, s.key, s.li
 // count reads a whole number from low to 2^31 - 1.
 func (f *configFile) count(s setting, low int) int { return f.countOf(s, low, 32) }
 
-// countOf reads a whole number from low on of a number of bits, of which one is the sign.
+// countOf reads a whole number from low on that fits into bits bits, of which one is the sign.
 func (f *configFile) countOf(s setting, low, bits int) int {
 	n, err := strconv.ParseInt(s.value, 10, bits)
 	if err != nil || int(n) < low {
-		f.fail(s, "%q: want a whole number of %d or more", s.value, low)
+		want := fmt.Sprintf("of %d or more", low)
+		if errors.Is(err, strconv.ErrRange) {
+			want = fmt.Sprintf("from %d to %d", low, int64(1)<<(bits-1)-1)
+		}
+		f.fail(s, "%q: want a whole number %s", s.value, want)
 	}
 	return int(n)
 }
@@ -443,7 +447,7 @@ func ParseAmounts(text string) ([]Amount, error) {
 	return all, nil
 }
 
-// devices reads what ParseDevices does.
+// devices reads a value as ParseDevices does.
 func (f *configFile) devices(s setting) []Amount {
 	all, err := ParseDevices(s.value)
 	if err != nil {
@@ -452,8 +456,8 @@ func (f *configFile) devices(s setting) []Amount {
 	return all
 }
 
-// ParseDevices reads KIND:TYPE:COUNT,KIND:COUNT and so on, as Gres of slurm.conf and --gres have devices: a type, or a
-// count of 1, may be left out.
+// ParseDevices reads KIND:TYPE:COUNT,KIND:COUNT and so on, the form of Gres in slurm.conf and of --gres. A type may be left
+// out, and so may a count of 1. Devices with the count 0 are left out of the list.
 func ParseDevices(text string) ([]Amount, error) {
 	var all []Amount
 	if text == "" {

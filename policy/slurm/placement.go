@@ -88,8 +88,9 @@ func (c *Controller) giveCores(e *entry, placed []Placement) {
 	}
 }
 
-// giveDevices picks devices of each of its nodes for a job. A job that asks for any type of a kind gets the free devices
-// in the order in which slurm.conf has their types (_set_node_bits), and counts with all types of the node.
+// giveDevices sets the devices that a job has of each of its nodes. A job that asks for a kind without a type gets free
+// devices of the node's types, in their order in slurm.conf (_set_node_bits). Its list has each type of the node, also with
+// the count 0.
 func (c *Controller) giveDevices(j *Job, placed []Placement) {
 	if j.devices = nil; len(j.GRES) == 0 {
 		return

@@ -159,9 +159,9 @@ func (c *Controller) evict(now des.Time, j *Job) {
 	}
 }
 
-// forgetOrder gives a preempted job that waits again what limits on times of its QoS, else of its associations, allow,
-// in place of a limit that an operator has given it (acct_policy_update_pending_job, which takes such a limit for
-// none). Without such a limit its own stays.
+// forgetOrder replaces the limit that an operator has given a job, once the job was preempted and waits again: the job gets
+// the longest time that its QoS, or else its associations, allow. acct_policy_update_pending_job treats such a job as one
+// without a limit. If neither has MaxWall or GrpWall, the operator's limit stays.
 func (c *Controller) forgetOrder(j *Job) {
 	if !j.excused || !c.conf.Enforce.Limits {
 		return
@@ -171,8 +171,8 @@ func (c *Controller) forgetOrder(j *Job) {
 	}
 }
 
-// longest returns the limit that a job without one gets from its QoS, the lower one of MaxWall and GrpWall, or else from
-// the first association upwards that has one, where GrpWall comes before the MaxWall that the user has or inherits.
+// longest returns the limit on time of a job that has none itself: the lower of MaxWall and GrpWall of its QoS. If the QoS has
+// neither, it is GrpWall of the user, else MaxWall that the user has or inherits, else GrpWall of the nearest account.
 func (j *Job) longest() timeLimit {
 	if j.qos != nil {
 		wall, together := j.qos.wall, j.qos.wallTogether

@@ -31,9 +31,9 @@ func (c *Controller) perSecond() float64 {
 //
 //	r · f^r · billing · UsageFactor,   r the seconds, f = perSecond
 //
-// So Slurm decays the use of a whole period as if all of it had been made at the period's beginning. Limits on use count
-// the same with the amount of each kind of TRES in place of billing, in the job's QoS, too. Only priority/multifactor
-// counts use: under priority/basic no job ever reaches GrpTRESMins or GrpWall by what was used before it.
+// So Slurm decays the use of a whole period as if all of it had been made at the period's beginning. For limits on use the
+// formula has the amount of each kind of TRES in place of billing, and the use also counts for the job's QoS. Only
+// priority/multifactor counts use: under priority/basic no group ever reaches GrpTRESMins or GrpWall by earlier use.
 func (c *Controller) charge(j *Job, now des.Time) {
 	if j.assoc == nil || !c.conf.Priority.Multifactor {
 		return

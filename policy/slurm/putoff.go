@@ -24,9 +24,9 @@ type putOff struct {
 	nowOnly bool // see fill
 }
 
-// putsOff puts off the planning of the job of e, if that may be. It makes up for as many entries that were put off as it takes
-// to tell that the job cannot start now, and that the table has room for its plan. If it returns false, nothing is put off any
-// more.
+// putsOff puts off the planning of the job of e if it may, and reports whether it did. Before that it plans entries that were
+// put off, the first first, until it is known that the job cannot start now and that the table has room for its plan. If putsOff
+// returns false, no entry is put off any more.
 func (r *backfillRun) putsOff(e *entry, nowOnly bool) bool {
 	for may := r.mayPutOff(e, nowOnly); ; r.makeUp() {
 		switch {
@@ -91,8 +91,8 @@ func (r *backfillRun) mayPutOff(e *entry, nowOnly bool) bool {
 	return over == ""
 }
 
-// lacksCPUs reports whether the job of e cannot start now, nor make others end, for too few CPUs are free on nodes that are in no
-// plan made so far, together with the CPUs that jobs have there which it may preempt.
+// lacksCPUs reports whether the job of e can neither start now nor make others end, because nodes that are in no plan made so
+// far have too few CPUs for it. CPUs of jobs that it may preempt count as free.
 func (r *backfillRun) lacksCPUs(e *entry) bool {
 	c := r.c
 	s, victims := c.shapeOf(e), c.victims(e, c.instant(0, r.second))

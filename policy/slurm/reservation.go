@@ -113,8 +113,8 @@ func (c *Controller) reservationOf(j *Job) (*Reservation, error) {
 	return nil, ErrReservation
 }
 
-// admits reports whether the reservation is for the job (_valid_job_access_resv). If it names users and accounts, both must
-// suit. Where associations are enforced, and it names accounts alone, it is for the accounts below these, too.
+// admits reports whether the job may use the reservation (_valid_job_access_resv). If the reservation names both users and
+// accounts, both must suit. If it names only accounts and associations are enforced, accounts below these may use it, too.
 func (c *Controller) admits(r *Reservation, j *Job) bool {
 	if len(r.Users) > 0 && !slices.Contains(r.Users, j.User) {
 		return false

@@ -60,8 +60,8 @@ func (c *Controller) lateAmong(nodes nodeSet, cpus int, second int64) bool {
 	return true
 }
 
-// lateFor reports whether no look at now among these nodes sees the job of e start by a second: fewer CPUs than it asks for are
-// free by then, even if all jobs that it may preempt end at once, as a look takes for granted.
+// lateFor reports whether a look among these nodes, made at now, cannot see the job of e start by a second: fewer CPUs than it
+// asks for are free by then, even if all jobs that it may preempt end at once, as a look assumes.
 func (c *Controller) lateFor(e *entry, nodes nodeSet, now, second int64) bool {
 	cpus := c.shapeOf(e).demand.cpus
 	for _, j := range c.victims(e, c.instant(0, now)) {
@@ -79,9 +79,9 @@ type part struct {
 	cpus int
 }
 
-// parts are what running jobs have of a node. first is the least of their ends, or never: most nodes have none that ends soon.
+// parts are what running jobs have of a node.
 type parts struct {
-	first int64
+	first int64 // the least of their ends, or never: lateAmong passes over nodes where no job ends soon enough
 	all   []part
 }
 
@@ -143,15 +143,15 @@ func (c *Controller) haveIdle(nodes nodeSet, cpus int) bool {
 }
 
 // passesOver reports whether backfill may pass over seconds at which a look into the future could not see the
-// job of e start soon enough, as far as soonestIn and vain openings tell that. A job that may preempt starts as soon as its
-// victims are gone, of which these do not know: see lateFor.
+// job of e start soon enough, as far as soonestIn and vain openings tell that. Both ignore that a job that may preempt starts
+// as soon as its victims are gone: lateFor knows that.
 func (r *backfillRun) passesOver(e *entry) bool {
 	return r.leavesNothing(e) && r.c.preemptorOf(e).part == nil
 }
 
-// leavesNothing reports whether a look into the future for the job of e leaves nothing behind. It may leave how many CPUs the job
-// was found to get, where that is not what it asks for, and what GPUs weigh. Where licences are planned, they bear on
-// which seconds come next, so that no second may be passed over.
+// leavesNothing reports whether a look into the future for the job of e changes nothing that later looks depend on. A look may
+// change the number of CPUs that the job is known to get, if that is not what it asks for, and the weights of GPUs. If
+// licences are planned, they decide which seconds come next, so no second may be passed over.
 func (r *backfillRun) leavesNothing(e *entry) bool {
 	d := &r.c.shapeOf(e).demand
 	return !r.c.forgetful && r.table.intervals[0].licenses == nil && len(e.job.GRES) == 0 && !d.whole && d.perTask == 1 && d.perNode == 0

@@ -213,7 +213,7 @@ func (c *Controller) refuses(now des.Time, j *Job) error {
 	return nil
 }
 
-// mixesTypes reports whether devices of one kind are asked for both with and without a type.
+// mixesTypes reports whether a job asks for devices of one kind both with and without a type.
 func mixesTypes(gres []Amount) bool {
 	for i := range gres {
 		if gres[i].typed() && slices.ContainsFunc(gres, func(g Amount) bool { return g.Kind == gres[i].family() }) {

@@ -31,7 +31,7 @@ type tresKind struct {
 	name    string // as sacctmgr has it, in lower case: cpu, gres/gpu, license/matlab
 	label   string // the word for it in reasons: see labelOf
 	device  string // of gres/KIND or gres/KIND:TYPE: the kind of devices, else ""
-	stands  bool   // it is of a type, and counts devices of its kind that have no type, too: Slurm counts these nowhere else
+	stands  bool   // it is of a type, and devices of its kind without a type count as of it, as no other kind of TRES counts them
 	license string // of license/NAME: the name, in lower case, else ""
 }
 
@@ -70,7 +70,6 @@ func kindsOf(conf *Config) (all []tresKind) {
 		}
 		all = append(all, k)
 	}
-	defer func() { standIn(all) }()
 	for _, name := range slices.Concat(usualTRES, slices.Sorted(slices.Values(conf.TrackedTRES))) {
 		add(name)
 	}
@@ -79,6 +78,7 @@ func kindsOf(conf *Config) (all []tresKind) {
 			add(w.Kind)
 		}
 	}
+	standIn(all)
 	return all
 }
 
@@ -163,8 +163,8 @@ func (c *Controller) reckon(j *Job, p *partition, cpus, nodes int, whole nodeSet
 }
 
 // has returns the amounts that a job has, or would have, on chosen nodes, with the billing weights of a
-// partition. whole says that the job has the nodes to itself, with all their devices. Otherwise types of devices are those
-// that it asks for, by which limits go, or with given those that it was given.
+// partition. whole says that the job has the nodes to itself, with all their devices. Otherwise given decides which types of
+// devices count: those that the job was given, or else those that it asks for, by which limits are checked.
 func (c *Controller) has(j *Job, p *partition, placed []Placement, whole, given bool) tres {
 	cpus, mem := 0, 0
 	on := make([]int, len(placed))
@@ -215,8 +215,8 @@ func amountIn(amounts []Amount, kind string) (n int) {
 	return n
 }
 
-// devicesIn returns how many devices of the kind are in a list: of a kind without a type those of all its types, too. Slurm
-// compares names of kinds without regard to case.
+// devicesIn returns how many devices of the kind are in a list. Devices of all types count as of the kind without a type.
+// Slurm compares names of kinds without regard to case.
 func (k *tresKind) devicesIn(amounts []Amount) (n int) {
 	for i := range amounts {
 		if a := &amounts[i]; strings.EqualFold(a.Kind, k.device) || strings.EqualFold(a.family(), k.device) || k.standsFor(a) {
@@ -232,11 +232,11 @@ func (k *tresKind) standsFor(a *Amount) bool {
 	return k.stands && strings.EqualFold(a.Kind, family)
 }
 
-// devicesOn returns how many devices of the kind are on nodes, in their order: on tells of which kinds a node counts how
-// many. A flaw of Slurm: if nodes count both devices of a type and devices without one for which that type stands in, it
-// keeps only the number of the sort that it meets later.
+// devicesOn returns how many devices of the kind count on nodes, in their order; on lists the devices of a node that count.
+// A flaw of Slurm: if the nodes have both devices of the type and devices without a type that count as of it, Slurm keeps
+// only the number of the sort that it first meets later.
 func (k *tresKind) devicesOn(nodes []int, on func(node int) []Amount) int {
-	sum, untyped, last := 0, 0, false // last: devices without a type were met later
+	sum, untyped, last := 0, 0, false // last: devices without a type were first met after devices of the type
 	met, metUntyped := false, false
 	for _, node := range nodes {
 		amounts := on(node)
@@ -294,8 +294,8 @@ func (c *Controller) weighted(t tres, p *partition) float64 {
 type tresLimit uint8
 
 // The limits on amounts, in the order in which Slurm checks them when nodes are chosen
-// (acct_policy_job_runnable_post_select). QoSs have all, associations those before
-// minTRESPerJob.
+// (acct_policy_job_runnable_post_select). Associations have only those before minTRESPerJob. Limits on what jobs have or use
+// together come first: see ofGroup.
 const (
 	grpTRESMins tresLimit = iota
 	grpTRES
@@ -313,7 +313,7 @@ const (
 type measure uint8
 
 const (
-	used          measure = iota // the minutes that jobs have used up to now, amount times minutes, as far as they have not decayed
+	used          measure = iota // what jobs have used up to now, amount times minutes, as far as it has not decayed
 	together                     // what the job and those that run have
 	minutes                      // the minutes that the job and those that run may still use, amount times minutes
 	ofEach                       // what the job has
@@ -494,13 +494,13 @@ type amountLimit struct {
 	limit tresLimit
 	ceiling
 	of     *group // whose limit it is: a QoS or an association
-	beside *crowd // the running jobs that count with it
+	beside *crowd // its running jobs count together with the job
 }
 
 // amountLimits returns the limits on amounts that hold for the job, in the order in which Slurm checks them: of its
 // QoS, of its user's association, and of the accounts above from the nearest on. A limit of the QoS stands in for the same
-// limit of associations on the same kind. Of an account the list has only limits on all its jobs together: its limits on
-// single jobs have become limits of its users, see setCeilings. Limits do not change while a controller runs, so all jobs of
+// limit of associations on the same kind. Of an account the list has only limits on all its jobs together; setCeilings has
+// passed its limits on single jobs to its users. Limits do not change while a controller runs, so all jobs of
 // an association with one QoS share a list.
 func (j *Job) amountLimits() []amountLimit {
 	if j.assoc == nil { // limits are enforced only together with associations
@@ -517,7 +517,7 @@ func (j *Job) amountLimits() []amountLimit {
 	return all
 }
 
-// listAmountLimits makes the list of amountLimits.
+// listAmountLimits makes the list that amountLimits returns.
 func (j *Job) listAmountLimits() (all []amountLimit) {
 	instead := &ceilings{} // the QoS's
 	if q := j.qos; q != nil {
@@ -610,9 +610,9 @@ func (l *amountLimit) beyondAlone(j *Job, wants tres) bool {
 	return want > l.most
 }
 
-// beyondUse reports whether what a group has used of a kind keeps a job from starting that wants so much of it
-// (GrpTRESMins). With AccountingStorageEnforce=safe what the job may use, and what those that run may still use, counts
-// as well. For a job whose QoS has UsageFactor=0 nothing is used.
+// beyondUse reports whether the use of a kind by a group keeps a job from starting that wants an amount of it
+// (GrpTRESMins). With AccountingStorageEnforce=safe the use that the job and the running jobs may still make counts, too.
+// A job whose QoS has UsageFactor=0 is checked as if the group had used nothing.
 func (c *Controller) beyondUse(most ceiling, g *group, j *Job, want int) bool {
 	if want == 0 {
 		return false
@@ -624,10 +624,10 @@ func (c *Controller) beyondUse(most ceiling, g *group, j *Job, want int) bool {
 	return has >= most.most || c.conf.Enforce.Safe && want*int(j.Limit/des.Minute)+c.minutesLeft(g, most.kind, j) > most.most-has
 }
 
-// outOfUse reports whether a running job has to end, for a limit on use has been reached (acct_policy_job_time_out): the
-// group has used GrpTRESMins or run GrpWall, or the job itself has used MaxTRESMins. With safe no job starts that could
-// get there, and none is ended. The root of all associations limits none, and the nodes of MaxTRESMins of
-// associations count for nothing.
+// outOfUse reports whether a running job has to end because a limit on use has been reached (acct_policy_job_time_out): its
+// group has used GrpTRESMins or run GrpWall, or the job itself has used MaxTRESMins. With safe no job is ended, because no job
+// starts that could reach a limit. Limits of the root of all associations end no job, nor does MaxTRESMins=node of an
+// association.
 func (c *Controller) outOfUse(now des.Time, j *Job) bool {
 	if !c.conf.Enforce.Limits || c.conf.Enforce.Safe || !c.accounts.limitsUse {
 		return false
@@ -647,15 +647,15 @@ func (c *Controller) outOfUse(now des.Time, j *Job) bool {
 	return false
 }
 
-// usedUp reports whether a limit on use of a group has been reached, unless the QoS has the same limit: by its jobs in
-// all, or by the running job in so many minutes. nodes says whether MaxTRESMins counts nodes.
+// usedUp reports whether a limit on use of a group has been reached: by all its jobs together, or by the job j alone, which
+// has run for some minutes. Limits that the QoS has, too, do not count. nodes says whether MaxTRESMins=node counts.
 func (g *group) usedUp(qos *limits, j *Job, minutes int, nodes bool) bool {
-	rules := func(limit tresLimit, kind int) bool {
+	holds := func(limit tresLimit, kind int) bool {
 		_, instead := qos.ceilings.on(limit, kind)
 		return !instead && j.allocated.of(kind) > 0
 	}
 	for _, most := range g.ceilings[grpTRESMins] {
-		if rules(grpTRESMins, most.kind) && g.used.minutes(most.kind) >= most.most {
+		if holds(grpTRESMins, most.kind) && g.used.minutes(most.kind) >= most.most {
 			return true
 		}
 	}
@@ -663,7 +663,7 @@ func (g *group) usedUp(qos *limits, j *Job, minutes int, nodes bool) bool {
 		return true
 	}
 	for _, most := range g.ceilings[maxTRESMinsPerJob] {
-		if rules(maxTRESMinsPerJob, most.kind) && (nodes || most.kind != tresNode) && minutes*j.allocated.of(most.kind) >= most.most {
+		if holds(maxTRESMinsPerJob, most.kind) && (nodes || most.kind != tresNode) && minutes*j.allocated.of(most.kind) >= most.most {
 			return true
 		}
 	}

@@ -375,8 +375,8 @@ func TestMinutesDoNotCountWithoutUsage(t *testing.T) {
 	}
 }
 
-// use is the commands that make limits, as limitedTo does, on a machine on which use does not decay unless half says so,
-// and where priorities are computed each minute.
+// use returns a controller with the limits of limitedTo that computes priorities each minute. half is PriorityDecayHalfLife (0:
+// use does not decay), and enforce is AccountingStorageEnforce.
 func use(t *testing.T, half, enforce string, limits ...string) *ruled {
 	t.Helper()
 	conf := strings.Replace(counted, "limits,qos", enforce, 1) + "PriorityDecayHalfLife=" + half + "\nPriorityCalcPeriod=1\nOverTimeLimit=60\n"
@@ -461,7 +461,7 @@ func TestSafeLimitsOnUse(t *testing.T) {
 		more := r.submit(10*des.Second, one(31*des.Minute))
 		less := r.submit(10*des.Second, one(20*des.Minute))
 		r.until(20 * des.Second)
-		require.Equal(t, [2]Reason{reasons[0], reasons[1]}, [2]Reason{more.Reason(), less.Reason()}, limit)
+		require.Equal(t, reasons, [2]Reason{more.Reason(), less.Reason()}, limit)
 		require.Equal(t, running, first.state, limit)
 	}
 	r := use(t, "0", "safe,qos", "qos q maxtresminsperjob=cpu=20", "account a grpwall=20")
@@ -506,7 +506,7 @@ func TestLimitsOnWallTime(t *testing.T) {
 	}
 }
 
-// A preempted job that waits again gets the limit that its groups give jobs without one in place of an operator's.
+// The limit on time that its groups give a job without a limit: a preempted job gets it in place of an operator's.
 func TestLimitsGiveTimes(t *testing.T) {
 	for want, limits := range map[des.Time][]string{
 		20 * des.Minute: {"qos q maxwall=30", "qos q grpwall=20", "user u maxwall=1"},

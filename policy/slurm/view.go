@@ -29,7 +29,8 @@ const vains = 6
 
 // vain is an opening of which it is known that the jobs it was looked at for cannot use it soon: cpus CPUs of its
 // nodes are free only from the second soonest on. A run takes from its table and never gives back, so no other
-// opening that begins in the interval and is at least as long has these CPUs sooner, until a job makes others end.
+// opening that begins in the interval and is at least as long has these CPUs sooner. When a job makes others end, all are
+// forgotten.
 type vain struct {
 	cpus    int     // CPUs that were asked for
 	end     int64   // the second up to which the opening goes
@@ -74,7 +75,7 @@ func (v *view) inVain(interval, cpus int, end int64, fit, wanted nodeSet, second
 	return nil
 }
 
-// forgetVain forgets which openings are vain.
+// forgetVain forgets which openings are vain, because jobs that are made to end free CPUs sooner.
 func (t *table) forgetVain() {
 	for _, v := range t.views {
 		if v == nil {

@@ -155,7 +155,7 @@ func bound(reason Reason, option string, most count, has int) limited {
 	return limited{reason, option, most.most, most.limited, has}
 }
 
-// count is the limit in minutes.
+// count returns the limit as a number of minutes.
 func (s timeLimit) count() count { return count{int(s.most / des.Minute), s.limited} }
 
 // limitOf tells the limit that a reason names, as "GrpTRES=cpu=16 of account phys, of which 12 are taken"; ""
