@@ -18,9 +18,9 @@ import "github.com/gridslot/gridslot/des"
 //	          steps o, other requests .
 //
 // Invariant: from step to step nodes rise and lengths fall. Where a front of requests would have
-// more than frontSteps, neighbours are replaced by their corner, which asks for the nodes of the
-// one and the length of the other: a lower bound of both. The front of n requests that are drawn
-// alike has about ln n steps, so that this hardly ever happens.
+// more than frontSteps, each two neighbours are replaced by their corner, which has the fewer nodes
+// and the shorter length of the two: a lower bound of both. The front of n requests that are drawn
+// from one distribution has about ln n steps, so that this hardly ever happens.
 type front struct {
 	count int
 	steps [frontSteps]step
@@ -43,9 +43,9 @@ func (f *front) add(s step) {
 		i--
 	}
 	if i > 0 && f.steps[i-1].length <= s.length {
-		return // that step asks for no more
+		return // that step fits wherever s does
 	}
-	// Steps that ask for as many nodes or more, and for no shorter length, are not the least.
+	// s replaces steps that ask for as many nodes or more, and for as long or longer.
 	from, to := i, i
 	if i > 0 && f.steps[i-1].nodes == s.nodes {
 		from--
@@ -63,7 +63,7 @@ func (f *front) add(s step) {
 	f.count += 1 - (to - from)
 }
 
-// coarsen replaces each two neighbours by their corner.
+// coarsen replaces each two neighbours by their corner. A last step without a neighbour stays.
 func (f *front) coarsen() {
 	for i := 0; i < f.count; i += 2 {
 		f.steps[i/2] = step{f.steps[i].nodes, f.steps[min(i+1, f.count-1)].length}
@@ -71,7 +71,7 @@ func (f *front) coarsen() {
 	f.count = (f.count + 1) / 2
 }
 
-// Detail has d be the front of the items.
+// Detail makes d the front of the items.
 func (queueAlgebra) Detail(d *front, items []queued) {
 	d.count = 0
 	for i := range items {
@@ -79,8 +79,8 @@ func (queueAlgebra) Detail(d *front, items []queued) {
 	}
 }
 
-// JoinDetails has d be the front of all parts; of a part whose front is not known, its summary is a
-// lower bound.
+// JoinDetails makes d the front of all parts. The summary of a part, a lower bound of its requests,
+// stands in for a front that is not known.
 func (queueAlgebra) JoinDetails(d *front, sums []queueSum, parts []*front) {
 	d.count = 0
 	for i, part := range parts {

@@ -44,7 +44,7 @@ func TestAFrontNeverDeniesARequestThatFits(t *testing.T) {
 			}
 			sums[k] = queueAlgebra{}.Summarise(items)
 			if rapid.IntRange(0, 3).Draw(t, "known") > 0 {
-				parts[k] = &front{count: 5} // which is replaced
+				parts[k] = &front{count: 5} // Detail replaces it
 				queueAlgebra{}.Detail(parts[k], items)
 			} else {
 				exact = false

@@ -411,7 +411,7 @@ func (s *queueScan) Skip(sum queueSum, least *front) bool {
 func (s *queueScan) anyMayFit(least *front) bool {
 	for _, r := range least.steps[:least.count] {
 		if s.misses.exclude(r.nodes) {
-			return false // and so do the steps behind it: they ask for more nodes
+			return false // later steps ask for more nodes, so they are excluded, too
 		}
 		if s.mayFit(r.nodes, r.length) {
 			return true

@@ -40,9 +40,9 @@ type Listener interface {
 	Ended(r *Run)
 }
 
-// SourceOf returns a Source of a sequence of jobs in order of submission: those of a model, or
-// slices.Values of a list. The source is also an io.Closer. Close is needed only if a run ends before
-// the jobs do, and lets the sequence end then.
+// SourceOf returns a Source of a sequence of jobs in order of submission: the jobs of a model, or
+// slices.Values of a list. The source is also an io.Closer. Close ends the sequence; it need be called
+// only if a run ends before the jobs do.
 func SourceOf(jobs iter.Seq[*Job]) Source {
 	next, stop := iter.Pull(jobs)
 	return pulled{next, stop}

@@ -155,7 +155,7 @@ func (s *Scanner) Element() bool { return s.another(']') }
 // is one. The caller must then read its value.
 func (s *Scanner) Member() bool { return s.another('}') && s.name() }
 
-// End reports whether nothing but blanks is left, which is an error of the text otherwise.
+// End reports whether only blanks are left. Anything else is an error of the text.
 func (s *Scanner) End() bool {
 	if c := s.Next(); s.Err == nil && c != 0 {
 		return s.fail("want nothing behind its end, not %q", c)

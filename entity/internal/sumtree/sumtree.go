@@ -41,8 +41,8 @@ type Tree[E, S, D any, A Algebra[E, S, D]] struct {
 	root   *node[E, S, D]
 	size   int
 	parts  []S              // scratch
-	leaves []*node[E, S, D] // likewise; see Fill
-	parted []*D             // likewise; see detail
+	leaves []*node[E, S, D] // scratch of Fill
+	parted []*D             // scratch of detail
 }
 
 // node is a leaf with items, or an inner node with kids, the summary of each,

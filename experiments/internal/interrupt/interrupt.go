@@ -1,5 +1,5 @@
-// Package interrupt has reading, and work that knows no context, end when a context does: a
-// terminal or a pipe can block for ever, and what is large takes long.
+// Package interrupt ends reading, and work that knows no context, when a context ends: a terminal
+// or a pipe can block for ever, and large files take long.
 package interrupt
 
 import (
@@ -74,8 +74,9 @@ func (l *lazy) Read(p []byte) (n int, err error) {
 	return n, err
 }
 
-// Do calls do and returns its error, or ctx's if ctx ends first. A call under way is left behind
-// then: the caller must not touch again what it writes into. A panic of do is the caller's.
+// Do calls do and returns its error, or ctx's error if ctx ends first. In that case do may still run
+// when Do returns: the caller must no longer touch what do writes into. If do panics, Do panics with
+// the same value.
 func Do(ctx context.Context, do func() error) error {
 	if err := ctx.Err(); err != nil {
 		return err
