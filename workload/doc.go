@@ -49,9 +49,9 @@
 // A Report counts by reason what was left out or changed on the way, with the
 // first lines of each; nothing is dropped in silence, and the lines read are the
 // sum of the jobs, the damaged lines and those left out. What is never guessed is
-// an error: input that is no SWF (ErrNotSWF), an archive that ends too early
-// (errTruncated), submissions that go backwards (OrderError, unless
-// Options.Sort), and in strict mode any damaged line (lineError). A header that
+// an error: input that is no SWF (ErrNotSWF), an archive that ends too early,
+// submissions that go backwards (OrderError, unless Options.Sort), and in
+// strict mode any damaged line. A header that
 // disagrees with its records is only noted, because in cleaned logs it counts the
 // jobs that have been cleaned away.
 package workload

@@ -343,8 +343,8 @@ func (a *Account) Add(line int64, column string, why Reason, text []byte) {
 }
 
 // Damage counts a damaged line, which is left out. The text is the damaged part, and want what was
-// expected in its place. In strict mode Damage returns a *lineError, with which the reader must
-// end.
+// expected in its place. In strict mode Damage returns an error that tells all this, with which the
+// reader must end.
 func (a *Account) Damage(line int64, column string, why Reason, text []byte, want string) error {
 	a.report.addColumn(line, column, why, text)
 	if a.Strict {
@@ -368,8 +368,8 @@ func (a *Account) Ended() error {
 }
 
 // Take judges the record of a line. A record with an impossible size or sign is damaged: ok is
-// false, and in strict mode the error, a *lineError, must end the reading. For any other record
-// Take calls Took.
+// false, and in strict mode the error of Damage must end the reading. For any other record Take
+// calls Took.
 func (a *Account) Take(line int64, rec *Record) (ok bool, err error) {
 	if f, why := rec.wrong(); f > 0 {
 		return false, a.Damage(line, FieldNames[f-1], why, rec.AppendField(nil, f), expectation(f))

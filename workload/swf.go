@@ -189,7 +189,7 @@ func (r *Reader) Record() *Record { return &r.record }
 func (r *Reader) Line() int64 { return r.line }
 
 // Err returns the error that ended the reading, or nil at a sound end: a read error, a truncated or
-// damaged compressed file, input that is no SWF (ErrNotSWF), or in strict mode a *lineError.
+// damaged compressed file, input that is no SWF (ErrNotSWF), or in strict mode a damaged line.
 func (r *Reader) Err() error { return r.err }
 
 // Report returns the account up to now. It covers the whole input when Next has returned false.

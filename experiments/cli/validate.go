@@ -314,7 +314,7 @@ func (s *schedule) tell(cmd *cobra.Command, tell func(format string, args ...any
 }
 
 // colons finds where a colon of a policy's spec has stood in the name of a file: easy-order=wfp3 is
-// easy:order=wfp3. See policy.FileName.
+// easy:order=wfp3. See policy.Chosen.FileName.
 var colons = regexp.MustCompile(`-([a-z]+=)`)
 
 // ofNodes reports whether the name tells that a schedule is one of named nodes. Without a manifest

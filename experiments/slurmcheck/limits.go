@@ -221,7 +221,8 @@ func (c *checker) amountOfJobs(kind string, jobs []*job) int {
 }
 
 // amountOfJob returns the amount of a kind of TRES that a job has. Billing is the number that was told at its first start. Of a
-// type of devices it is the least that the job has, and by which limits go when it starts: what it asks for by type.
+// type of devices it is the number that the job asks for by type: the least that it has, and what limits are compared with
+// when it starts.
 func (c *checker) amountOfJob(kind string, j *job) (n int) {
 	kind, name, _ := strings.Cut(kind, "/")
 	switch kind {

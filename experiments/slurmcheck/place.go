@@ -94,7 +94,7 @@ func (m *machine) gres(j *job, at int) []slurm.Amount {
 	return j.Job.GRES
 }
 
-// kindsOf are the kinds that devices count as: their kind, and if they have a type their kind and type.
+// kindsOf returns the kinds as which devices count: their kind, and KIND:TYPE if they have a type.
 func kindsOf(g slurm.Amount) []string {
 	if kind, _, typed := strings.Cut(g.Kind, ":"); typed {
 		return []string{kind, g.Kind}

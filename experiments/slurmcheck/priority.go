@@ -29,7 +29,7 @@ func newClock(conf *slurm.Config, late int64) clock {
 	return clock{on: conf.Priority.Multifactor && conf.Database, period: period, last: -late, before: -late}
 }
 
-// keeps is the part of usage that is left after so many seconds: (1 - .693/h)^seconds, h PriorityDecayHalfLife.
+// keeps returns the part of usage that is left after some seconds: (1 - .693/h)^seconds, h PriorityDecayHalfLife.
 func (b *book) keeps(seconds int64) float64 {
 	half := float64(b.conf.Priority.HalfLife / des.Second)
 	if half == 0 {
@@ -175,8 +175,8 @@ func (b *book) rank(siblings []*group, of map[*group]totals, tied *[][]*group, j
 	}
 }
 
-// bill returns the billing of a job: the amount that is charged for each second of it. Of a job whose devices may be of
-// several types it is the least; given is how many devices it may have more of each type.
+// bill returns the billing of a job: the charge for each second of it. given tells how many more devices of a type the job has
+// of a node than it asked for by type: none for the least billing of a job whose devices may be of several types.
 func (c *checker) bill(j *job, given func(kind string, node int) int) float64 {
 	weights := j.partition.BillingWeights
 	if len(weights) == 0 {
@@ -206,7 +206,7 @@ func (c *checker) bill(j *job, given func(kind string, node int) int) float64 {
 	return sum + everywhere
 }
 
-// couldHave returns how many devices of a type a job that asks for any type may have of a node.
+// couldHave returns how many devices of a type the job may have of a node because it asks for their kind without a type.
 func (c *checker) couldHave(j *job, kind string, node int) int {
 	family, _, typed := strings.Cut(kind, ":")
 	if !typed || j.whole() {
@@ -381,7 +381,7 @@ func (c *checker) sizes(j *job) (least, most float64) {
 	return min(a, b), max(a, b)
 }
 
-// mostFound is the most CPUs that nodes may have been found with for a job that asks for so many CPUs.
+// mostFound returns the most CPUs of nodes that may have been found for a job, by the CPUs that it asks for.
 //
 // The job may have found whole nodes, larger ones than those that it starts on, or more of them. With bf_busy_nodes a plan of
 // backfill may have one node more than the job needs, even if the job asks for fewer nodes: after the nodes in use were enough,

@@ -1,7 +1,7 @@
 package slurmcheck
 
-// Limits on use, reckoned anew: GrpTRESMins and GrpWall on what jobs of a group have used together, MaxTRESMins on
-// what one job uses.
+// Limits on use, reckoned anew: GrpTRESMins and GrpWall limit what the jobs of a group have used together, MaxTRESMins
+// limits what one job uses.
 
 import (
 	"math"
@@ -31,8 +31,8 @@ func (b *book) groupsOf(j *job, yield func(*group) bool) {
 	}
 }
 
-// spend adds seconds of a job, of which a part is left by decay, to what its groups have used. Use of a QoS with
-// NoDecay stays whole.
+// spend adds seconds of a job to what its groups have used. left is the part of them that has not decayed; a QoS with
+// NoDecay gets the whole.
 func (b *book) spend(j *job, seconds, left float64, now int64) {
 	for g := range func(yield func(*group) bool) { b.groupsOf(j, yield) } {
 		if !g.limitsUse() {
@@ -76,7 +76,7 @@ func (b *book) decayAll(by float64) {
 	}
 }
 
-// limitedAmounts is what a job has of the kinds of TRES that limits on use count.
+// limitedAmounts returns what a job has, by kind of TRES on whose use there is a limit.
 func (c *checker) limitedAmounts(j *job) map[string]int {
 	has := map[string]int{}
 	c.book.groupsOf(j, func(g *group) bool {
@@ -90,11 +90,12 @@ func (c *checker) limitedAmounts(j *job) map[string]int {
 	return has
 }
 
-// nearly is far below what limits are in, and above what sums of use are off by.
+// nearly is the tolerance, in minutes, of comparisons with limits, which are whole numbers: it is above the rounding errors
+// of sums of use.
 const nearly = 1e-6
 
-// reached tells the limit on use that a group has reached, by which j may not start or has to end; "" if none. Limits that
-// the QoS q has do not count; q is nil for the QoS's own.
+// reached names a limit on use that a group has reached, so that j may not start or has to end; "" if there is none. Limits
+// that the job's QoS q has, too, do not count. For the limits of the QoS itself q is nil.
 func (g *group) reached(q *group, j *job) string {
 	for kind, most := range g.amounts("grptresmins") {
 		if !rules(kind, "grptresmins")(q) && j.has[kind] > 0 && g.spent.of[kind]/60 >= float64(most)-nearly {
@@ -109,7 +110,7 @@ func (g *group) reached(q *group, j *job) string {
 	return ""
 }
 
-// minutes is a limit on a time, in minutes rounded up.
+// minutes returns a limit on a time, in minutes rounded up: the first of the names that has one.
 func (g *group) minutes(names ...string) (most int, limited bool) {
 	if g == nil {
 		return 0, false
@@ -122,8 +123,8 @@ func (g *group) minutes(names ...string) (most int, limited bool) {
 	return 0, false
 }
 
-// checkUse looks whether a job may start by what has been used, and whether it alone could use more than MaxTRESMins. What
-// has changed in the second of the start may have changed after it.
+// checkUse looks whether limits on use let a job start, and whether the job alone could use more than MaxTRESMins. Use that
+// changed in the second of the start is not compared: it may have changed after the start.
 func (c *checker) checkUse(j *job) {
 	q := c.book.qos[j.qos]
 	minutes := c.tried(j) / 60
@@ -148,8 +149,8 @@ func (c *checker) checkUse(j *job) {
 	})
 }
 
-// usedUp reports whether a running job may have been ended for a limit on use: by itself, or with its groups. With safe no
-// job is ended for one.
+// usedUp reports whether Slurm may have ended a running job for a limit on use, which the job reached alone or its groups
+// reached together. With safe Slurm ends no job for such a limit.
 func (c *checker) usedUp(j *job) (is bool) {
 	if !c.conf.Enforce.Limits || c.conf.Enforce.Safe {
 		return false

@@ -56,7 +56,7 @@ func CheckRow(r sweep.Row) error {
 }
 
 // scenario returns the simulation of a case: the file of its machine, or an empty scenario, with
-// the other parameters set over it. Errors of values are simulation.SettingErrors; see errorOf.
+// the other parameters set over it. An error of a value is a *simulation.SettingError; see errorOf.
 func (f *File) scenario(c sweep.Case) (*simulation.Scenario, error) {
 	sc := simulation.New()
 	// The machine first, wherever it stands in the case: the others are set over what it says.

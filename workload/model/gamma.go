@@ -11,7 +11,7 @@ import (
 )
 
 // gamma is the gamma distribution. Scale is a scale: the mean is Shape*Scale
-// (gonum's distuv.gamma takes the rate 1/Scale instead, and allocates on every
+// (gonum's distuv.Gamma takes the rate 1/Scale instead, and allocates on every
 // draw from a source).
 type gamma struct {
 	Shape float64
