@@ -83,7 +83,7 @@ type Cell struct {
 	// Params are in the order of Results.Params, estimates in the order of Options.Measures.
 	Params    []string
 	runs      []*Run
-	estimates []Estimate // as Options.measures
+	estimates []Estimate // as Options.Measures
 }
 
 // Estimate is the mean of a measure in a cell, with its interval.
