@@ -129,6 +129,7 @@ type Weight struct {
 // Selection is SelectTypeParameters of select/cons_tres.
 type Selection struct {
 	Memory       bool // memory is consumed (CR_Core_Memory)
+	BestFit      bool // cores come from the socket that fits best, not from all sockets in turn (CR_CPU)
 	LeastLoaded  bool // of one weight, the node with the largest share of free cores comes first (CR_LLN)
 	DefMemPerCPU int  // MB a CPU for jobs that ask for no memory (DefMemPerCPU); 0: they get all memory of the node
 }

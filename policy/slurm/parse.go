@@ -675,9 +675,13 @@ func (f *configFile) readSelection(conf *Config) {
 	if s, found := f.take("SelectTypeParameters"); found {
 		for word := range strings.SplitSeq(strings.ToUpper(s.value), ",") {
 			switch word {
-			case "CR_CORE", "CR_CPU", "CR_PACK_NODES":
-			case "CR_CORE_MEMORY", "CR_CPU_MEMORY":
+			case "CR_CORE", "CR_PACK_NODES":
+			case "CR_CORE_MEMORY":
 				conf.Select.Memory = true
+			case "CR_CPU":
+				conf.Select.BestFit = true
+			case "CR_CPU_MEMORY":
+				conf.Select.BestFit, conf.Select.Memory = true, true
 			case "CR_LLN":
 				conf.Select.LeastLoaded = true
 			default:
@@ -718,6 +722,9 @@ func (f *configFile) readScheduling(conf *Config) {
 	}
 	if p.MaxPerAssoc > 0 { // takes precedence
 		p.MaxPerUser = 0
+	}
+	if !p.Backfill { // Slurm ignores bf_licenses with sched/builtin: no run would look at the jobs that a pass leaves
+		p.Licenses = false
 	}
 	if p.TableSize == 0 {
 		p.TableSize = p.MaxTests

@@ -172,7 +172,7 @@ func (d *demand) distribute(chosen choice) []int {
 
 // pickCores picks the free cores of node n that the job gets (_cyclic_sync_core_bitmap): cpus of them, in
 // ascending order. They come from the sockets in turn, the lowest free core of each. If a task has several
-// CPUs, whole tasks come first, as many as fit into each socket.
+// CPUs, whole tasks come first, as many as fit into each socket. With CR_CPU bestFit picks instead.
 func (c *Controller) pickCores(d *demand, j *Job, n, cpus int) []int {
 	// The free cores of each socket, ascending.
 	node := &c.conf.Nodes[n]
@@ -202,6 +202,9 @@ func (c *Controller) pickCores(d *demand, j *Job, n, cpus int) []int {
 			free[fullest] = free[fullest][:len(free[fullest])-1]
 		}
 	}
+	if c.conf.Select.BestFit {
+		return bestFit(free, cpus)
+	}
 	// Whole tasks, socket by socket.
 	var cores []int
 	if d.perTask > 1 {
@@ -221,6 +224,31 @@ func (c *Controller) pickCores(d *demand, j *Job, n, cpus int) []int {
 				more = true
 			}
 		}
+	}
+	slices.Sort(cores)
+	return cores
+}
+
+// bestFit picks cpus of the free cores of sockets, in ascending order (_block_sync_core_bitmap, for nodes of one
+// board). Socket after socket gives its lowest cores: the one with the fewest free cores that could give all cpus,
+// or the one with the most where none could; of equals the first. What "all" means does not shrink as sockets give
+// cores: a job that needs several sockets takes the fullest first.
+func bestFit(free [][]int, cpus int) []int {
+	var cores []int
+	for len(cores) < cpus {
+		best := 0
+		for s := range free {
+			has, most := len(free[s]), len(free[best])
+			if enough := has >= cpus; enough && (most < cpus || has < most) || !enough && has > most {
+				best = s
+			}
+		}
+		if len(free[best]) == 0 {
+			break
+		}
+		given := min(len(free[best]), cpus-len(cores))
+		cores = append(cores, free[best][:given]...)
+		free[best] = free[best][given:]
 	}
 	slices.Sort(cores)
 	return cores

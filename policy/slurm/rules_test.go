@@ -813,6 +813,44 @@ func TestLicencesAndReservations(t *testing.T) {
 	}
 }
 
+// With sched/builtin there is no bf_licenses, since no backfill would look at the jobs behind one that waits for licences.
+func TestLicencesWithoutBackfill(t *testing.T) {
+	for kind, want := range map[string]jobState{"backfill": pending, "builtin": running} {
+		r := newRuled(t, fourNodes+"Licenses=l:1\nSchedulerType=sched/"+kind+"\nSchedulerParameters=bf_licenses\n", "")
+		r.submit(0, &Job{Tasks: 1, Licenses: []Amount{{"l", 1}}})
+		r.until(5 * des.Second)
+		waits := r.submit(6*des.Second, &Job{Tasks: 1, Licenses: []Amount{{"l", 1}}})
+		behind := r.submit(6*des.Second, &Job{Tasks: 1})
+		r.until(15 * des.Second)
+		require.Equal(t, pending, waits.state)
+		require.Equal(t, want, behind.state, kind)
+	}
+}
+
+// With CR_CPU cores come from the socket that fits best; else from all sockets in turn.
+func TestCoresOfTheSocketThatFitsBest(t *testing.T) {
+	for _, pick := range []struct {
+		free [][]int
+		cpus int
+		want []int
+	}{
+		{[][]int{{0, 1, 2, 3}, {4, 5}}, 2, []int{4, 5}},                   // the fewest that suffice
+		{[][]int{{1}, {4, 5, 6}, {8, 9, 10}}, 2, []int{4, 5}},             // of equals the first
+		{[][]int{{0, 1}, {4, 5, 6}}, 4, []int{0, 4, 5, 6}},                // none suffices: the most
+		{[][]int{{0, 1}, {4, 5}, {8}}, 3, []int{0, 1, 4}},                 // of equals the first
+		{[][]int{{1, 2}, {4}, {8, 9, 10, 11}}, 5, []int{1, 8, 9, 10, 11}}, // then the most again, though the core of another would do
+	} {
+		require.Equal(t, pick.want, bestFit(pick.free, pick.cpus), "%v", pick)
+	}
+	for params, want := range map[string][]int{"CR_CPU": {0, 1}, "CR_CPU_Memory": {0, 1}, "CR_Core": {0, 4}, "CR_Core_Memory": {0, 4}} {
+		r := newRuled(t, "NodeName=n1 Sockets=2 CoresPerSocket=4\nPartitionName=all Nodes=ALL\nSelectTypeParameters="+params+"\n", "")
+		j := r.submit(0, &Job{Tasks: 2})
+		r.until(5 * des.Second)
+		require.Equal(t, want, j.Placed[0].Cores, params)
+		require.Equal(t, strings.HasSuffix(params, "Memory"), r.conf.Select.Memory)
+	}
+}
+
 // Maintenance may be made over a reservation, and a reservation over maintenance; two reservations may not overlap.
 func TestMaintenanceOverlaps(t *testing.T) {
 	r := newRuled(t, fourNodes, "")
