@@ -59,7 +59,7 @@ func (at Where) Check(size int) error {
 		next = r.Last + 1
 	}
 	if at.Count != 0 || next == 0 {
-		return fmt.Errorf("want so many nodes or processors, or their numbers: one of the two")
+		return fmt.Errorf("want a number of nodes or processors, or which ones they are: one of the two")
 	}
 	return nil
 }

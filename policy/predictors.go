@@ -19,7 +19,7 @@ func Predictors() Table[entity.Predictor] {
 		Row("true", "the runtime itself: what predictions could reach", func(*Settings) entity.Predictor { return entity.Exact{} }),
 		Row("recent", "by the latest jobs of the user that have ended", func(s *Settings) entity.Predictor {
 			var p predict.Recent
-			s.Count(&p.K, "k", "so many of them (2)")
+			s.Count(&p.K, "k", "how many of them (2)")
 			Choice(s, &p.Of, "of", "mean|median", "what is taken of their runtimes (mean)", predict.ParseOf)
 			return &p
 		}),

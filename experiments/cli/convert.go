@@ -57,7 +57,7 @@ vo:... makes a job file, platform:from=FILE.xml nodes of a domain (help made).`,
 	f.BoolVar(&c.lossless, "lossless", false, "it is an error where the format cannot hold something, and OUT is not written")
 	addSettings(cmd, t, simulation.OfRecords|simulation.OfEstimates)
 	c.cleaning.add(cmd)
-	f.StringVar(&c.by, "by", "", "parts by user, group, executable, queue, partition or week, or so many parts")
+	f.StringVar(&c.by, "by", "", "parts by user, group, executable, queue, partition or week, or a number of parts")
 	complete(cmd, "by", []string{"user", "group", "executable", "queue", "partition", "week"})
 	parsedFlag(cmd, &c.merge.Apart, "apart", "", "FIELD,FIELD", "of several logs: fields (or all) whose equal numbers in two logs are two users, groups, ...", optional(clean.ParseFields))
 	f.Lookup("apart").NoOptDefVal = "all"

@@ -32,7 +32,7 @@ type made func(cmd *cobra.Command, out string) error
 // makers returns the table of what trace convert makes that is no log.
 func makers(t *simulation.Tables) policy.Table[made] {
 	return policy.Table[made]{
-		policy.Row("vo", "META's batches of requests with budgets, as a job file: at the beginning of each cycle so many jobs, each of n nodes and a volume V, with a budget of n V x", func(s *policy.Settings) made {
+		policy.Row("vo", "META's batches of requests with budgets, as a job file: jobs that come at the beginning of each cycle, each of n nodes and a volume V, with a budget of n V x", func(s *policy.Settings) made {
 			b := batchesOf(s, t)
 			text, given := s.Given(simulation.SeedParam.Name, simulation.SeedParam.Values, simulation.SeedParam.Text)
 			return writeBatches(b, simulation.SeedOf(text, given, s.Fail))
@@ -62,7 +62,7 @@ func batchesOf(s *policy.Settings, t *simulation.Tables) vo.Batches {
 	s.Count(&b.Jobs, "jobs", "jobs of each cycle (20)")
 	s.Above(&interval, "interval", "UNITS", "time units from one cycle to the next (600)")
 	b.Cycle = des.Seconds(interval)
-	s.Count(&b.Users, "users", "jobs belong to so many users in turn (1)")
+	s.Count(&b.Users, "users", "number of users, to whom the jobs belong in turn (1)")
 	setRange(s, &b.Nodes, "nodes", "n, whole numbers (2..5)")
 	if b.Nodes.Min != math.Trunc(b.Nodes.Min) || b.Nodes.Max != math.Trunc(b.Nodes.Max) {
 		s.Fail("nodes", "whole numbers, as in 2..5")

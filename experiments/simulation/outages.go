@@ -41,8 +41,8 @@ func failureModels() policy.Table[Failures] {
 			if sigma, given := numberBetween(s, "repair-sigma", leastSigma, mostSigma, "repairs are lognormal, with this standard deviation of the logarithm (exponential)"); given {
 				f.Repair = model.LognormalOf(sigma, mean)
 			}
-			s.Count(&f.Group, "group", "so many neighbours fail together (1)")
-			s.Count(&f.Crews, "crews", "so many repairs are under way at a time, the others wait (any number)")
+			s.Count(&f.Group, "group", "number of neighbours that fail together (1)")
+			s.Count(&f.Crews, "crews", "greatest number of repairs under way at a time, the others wait (any number)")
 			if until, given := timeAbove(s, "until", "nothing fails from then on (never)"); given {
 				f.Until = des.Seconds(until)
 			}

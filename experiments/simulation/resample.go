@@ -98,12 +98,12 @@ func openUsers(path string) (*workload.Trace, int, error) {
 func resamplingOf(s *policy.Settings) (path string, r resampling, all bool) {
 	path = neededLog(s, "the log whose users they are")
 	s.Count(&r.Users, "users", "how many as the log has users (as many)")
-	given := s.Number(&r.Load, "load", "F", "so many users as offer this load in the mean (as many as the log has)")
+	given := s.Number(&r.Load, "load", "F", "as many users as offer this load in the mean (as many as the log has)")
 	if given && !(r.Load > 0) || r.Users > 0 && r.Load > 0 {
 		s.Fail("load", "a number above 0, and not beside users")
 	}
 	s.Count(&r.Weeks, "weeks", "how long the new log is (as long)")
-	s.Count(&r.LongTerm, "long-term", "users whose jobs span so many weeks stay, others come and go (12)")
+	s.Count(&r.LongTerm, "long-term", "users whose jobs span this number of weeks stay, others come and go (12)")
 	r.Together = oneOf(s, "begin", "those who stay begin with any of their weeks, or all with the first (staggered)", "staggered", "together") == 1
 	r.Drawn = oneOf(s, "order", "they live through their weeks in turn, or through any (turn)", "turn", "drawn") == 1
 	switch value, given := s.Given("feedback", "on|all|off", "jobs say what their users waited for, for --feedback: one job of a batch, or all; the log must tell waits (off)"); {
@@ -149,7 +149,7 @@ type Survey struct {
 func Surveys() policy.Table[Survey] {
 	return policy.Table[Survey]{policy.Row("users", "the users in a log, their sessions, batches and think times", func(s *policy.Settings) Survey {
 		v := Survey{LongTerm: 12, Top: 10}
-		s.Count(&v.LongTerm, "long-term", "users whose jobs span so many weeks are long-term ones, others temporary (12)")
+		s.Count(&v.LongTerm, "long-term", "users whose jobs span this number of weeks are long-term users, others temporary (12)")
 		countOrAll(s, &v.Top, "top", "how many users are listed, those with the most work first (10)")
 		v.Rule = ruleOf(s)
 		return v
