@@ -20,6 +20,7 @@ var effects = map[string]string{
 	"jobsubmitplugins":          "what the plugin does to jobs (partitions, limits, refusals) is missing",
 	"preemptmode=":              "jobs that are preempted begin anew, they are neither suspended nor cancelled",
 	"selecttype=":               "jobs share nodes here (select/cons_tres), unless OverSubscribe=EXCLUSIVE keeps them apart",
+	"schedulertype=":            "jobs go by priority, tier and reservation; Slurm takes them in the order of submission whatever their nice values, and may start a job in a partition of the job before it",
 	"selecttypeparameters=":     "nodes and cores may be chosen in another order",
 	"oversubscribe=":            "jobs do not share CPUs, so that they wait where Slurm may start them",
 	"shared=":                   "jobs do not share CPUs, so that they wait where Slurm may start them",

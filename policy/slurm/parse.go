@@ -286,8 +286,9 @@ func (f *configFile) config() (*Config, error) {
 	f.readNodes(conf)
 	f.readPartitions(conf)
 	f.readSelection(conf)
-	f.readScheduling(conf)
+	scheduler := f.readScheduling(conf)
 	f.readPriority(conf)
+	f.tellOrderOfSubmission(conf, scheduler)
 	f.readAccounting(conf)
 	if s, found := f.take("MinJobAge"); found {
 		conf.MinJobAge = f.seconds(s)
@@ -694,19 +695,34 @@ func (f *configFile) readSelection(conf *Config) {
 	}
 }
 
-// readScheduling reads SchedulerParameters.
-func (f *configFile) readScheduling(conf *Config) {
+// tellOrderOfSubmission tells of sched/builtin where Slurm has no queue by priority (fifo_sched of _schedule): with
+// priority/basic and partitions of one tier. If an override asks for it, it is told with the line of the first
+// partition: the key itself is simulated, so that it is not refused.
+func (f *configFile) tellOrderOfSubmission(conf *Config, scheduler setting) {
+	if conf.Schedule.Backfill || conf.Priority.Multifactor || len(conf.Nodes) == 0 || len(conf.Partitions) == 0 {
+		return
+	}
+	if slices.ContainsFunc(conf.Partitions, func(p Partition) bool { return p.Tier != conf.Partitions[0].Tier }) {
+		return
+	}
+	line := cmp.Or(scheduler.line, f.partitions[0][0].line)
+	f.miss(setting{scheduler.key + "=" + scheduler.value + " with PriorityType=priority/basic", "", line})
+}
+
+// readScheduling reads SchedulerType, which it returns, and SchedulerParameters.
+func (f *configFile) readScheduling(conf *Config) setting {
 	conf.Schedule = Scheduling{Interval: 60 * des.Second, BatchDelay: 3 * des.Second, MinInterval: 2 * des.Tick, QueueDepth: 100,
 		Backfill: true, BackfillInterval: 30 * des.Second, Resolution: 60 * des.Second, Window: 1440 * des.Minute, MaxTests: 500,
 		ReorderVictims: 1}
 	p := &conf.Schedule
-	if s, found := f.take("SchedulerType"); found {
-		switch strings.TrimPrefix(s.value, "sched/") {
+	scheduler, found := f.take("SchedulerType")
+	if found {
+		switch strings.TrimPrefix(scheduler.value, "sched/") {
 		case "backfill":
 		case "builtin":
 			p.Backfill = false
 		default: // a slip of the pen would turn backfilling off without a word
-			f.fail(s, "%q: want sched/backfill or sched/builtin", s.value)
+			f.fail(scheduler, "%q: want sched/backfill or sched/builtin", scheduler.value)
 		}
 	}
 	if s, found := f.take("DependencyParameters"); found {
@@ -729,6 +745,7 @@ func (f *configFile) readScheduling(conf *Config) {
 	if p.TableSize == 0 {
 		p.TableSize = p.MaxTests
 	}
+	return scheduler
 }
 
 // parameter is the field of Scheduling that one of SchedulerParameters sets: a flag, a number or a time. Of the

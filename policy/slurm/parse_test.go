@@ -83,6 +83,32 @@ func TestConfigurationIsRead(t *testing.T) {
 	require.Equal(t, []Unknown{{Key: "bf_topopt_enable", Line: 8}, {Key: "JobSubmitPlugins", Line: 11, Effect: effects["jobsubmitplugins"]}}, unknown, "told; paths are not")
 }
 
+// With sched/builtin and priority/basic Slurm takes jobs in the order of submission, unless partitions differ in tier.
+func TestTheOrderOfSubmissionIsTold(t *testing.T) {
+	const nodes = "NodeName=n[1-2]\nPartitionName=p Nodes=n1 PriorityTier=2\nPartitionName=q Nodes=n2 PriorityTier="
+	told := []Unknown{{Key: "SchedulerType=sched/builtin with PriorityType=priority/basic", Line: 4, Effect: effects["schedulertype="]}}
+	for conf, want := range map[string][]Unknown{
+		"2\nSchedulerType=sched/builtin\n":                                    told,
+		"2\nSchedulerType=sched/builtin\nPriorityType=priority/basic\n":       told,
+		"2\nSchedulerType=sched/builtin\nPriorityType=priority/multifactor\n": nil,
+		"3\nSchedulerType=sched/builtin\n":                                    nil,
+		"2\nSchedulerType=sched/backfill\n":                                   nil,
+	} {
+		_, unknown, err := ReadConfig("slurm.conf", strings.NewReader(nodes+conf))
+		require.NoError(t, err)
+		require.Equal(t, want, unknown, conf)
+	}
+	builtin := Override{Key: "SchedulerType", Value: "sched/builtin"}
+	_, unknown, err := ReadConfig("slurm.conf", strings.NewReader(nodes+"2\n"), builtin)
+	require.NoError(t, err)
+	told[0].Line = 2
+	require.Equal(t, told, unknown, "with the first partition")
+	conf, unknown, err := ReadConfig("slurm.conf", strings.NewReader(nodes+"2\nPriorityType=priority/multifactor\n"), builtin)
+	require.NoError(t, err)
+	require.Empty(t, unknown)
+	require.False(t, conf.Schedule.Backfill)
+}
+
 func TestWhatIsNotSimulatedIsToldOnceWithWhatThatMayChange(t *testing.T) {
 	_, unknown, err := ReadConfig("slurm.conf", strings.NewReader("NodeName=n1 ThreadsPerCore=2\nNodeName=n2 ThreadsPerCore=2 State=UNKNOWN\nNodeName=n3 State=DOWN\n"+
 		"PartitionName=p Nodes=n1 OverSubscribe=FORCE:2 AllowAccounts=a\nPartitionName=q Nodes=n2 AllowAccounts=b State=DRAIN\nPriorityWieghtAge=3\nSelectType=select/linear\nPriorityFlags=NO_FAIR_TREE\nZzz=1\n"))
