@@ -96,8 +96,8 @@ func TestJobsPreemptedAtOnceAreOver(t *testing.T) {
 	require.Contains(t, report.String(), "nothing tells what becomes of it")
 }
 
-// A reservation for an account is for the accounts below it, too, where associations are enforced; and one for users and accounts
-// is for those users in those accounts alone.
+// If associations are enforced, accounts below the account of a reservation may use it, too. A reservation for users and accounts
+// is only for these users in these accounts.
 func TestReservationsAreForAccountsBelow(t *testing.T) {
 	for _, c := range []struct {
 		enforced        bool

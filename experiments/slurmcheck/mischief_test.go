@@ -624,7 +624,7 @@ func TestTypesOfDevices(t *testing.T) {
 	input.Config = &conf
 	other.Input = &input
 	require.Contains(t, check(events, other, ""), "jobs have 2 gpu:a100 of n1, which has 1")
-	// One that asks for any type is charged for those that it was given, between none and all of them of the type.
+	// A job that asks for any type is charged for the types that it was given: between none and all of its devices are a100.
 	events, of = play("gpu:3")
 	require.Contains(t, check(events, of, ""), "; valid")
 	require.Contains(t, check(strings.ReplaceAll(events, "5=17,", "5=18,"), of, ""), "it is charged for 18 a second")

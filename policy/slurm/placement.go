@@ -230,9 +230,9 @@ func (c *Controller) pickCores(d *demand, j *Job, n, cpus int) []int {
 }
 
 // bestFit picks cpus of the free cores of sockets, in ascending order (_block_sync_core_bitmap, for nodes of one
-// board). Socket after socket gives its lowest cores: the one with the fewest free cores that could give all cpus,
-// or the one with the most where none could; of equals the first. What "all" means does not shrink as sockets give
-// cores: a job that needs several sockets takes the fullest first.
+// board). Socket after socket gives its lowest cores. Next is the socket with the fewest free cores among those with at
+// least cpus free cores, or if no socket has as many, the socket with the most; of equals the first. cpus does not shrink
+// as sockets give cores: a job that needs several sockets takes the sockets with the most free cores one after the other.
 func bestFit(free [][]int, cpus int) []int {
 	var cores []int
 	for len(cores) < cpus {

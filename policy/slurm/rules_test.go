@@ -815,7 +815,7 @@ func TestLicencesAndReservations(t *testing.T) {
 	}
 }
 
-// With sched/builtin there is no bf_licenses, since no backfill would look at the jobs behind one that waits for licences.
+// sched/builtin ignores bf_licenses: no backfill would look at the jobs behind a job that waits for licences.
 func TestLicencesWithoutBackfill(t *testing.T) {
 	for kind, want := range map[string]jobState{"backfill": pending, "builtin": running} {
 		r := newRuled(t, fourNodes+"Licenses=l:1\nSchedulerType=sched/"+kind+"\nSchedulerParameters=bf_licenses\n", "")
@@ -1552,7 +1552,7 @@ func TestNodesOfAnEquallyEarlyPlanAreNotPlanned(t *testing.T) {
 	}
 }
 
-// Nor is a job refused which must have a reserved node that has the memory for one of its CPUs, and not for all.
+// A job is not refused if it must have a reserved node that has the memory for one of its CPUs, but not for all.
 func TestJobsOfReservedNodesWithTooLittleMemoryAreNotRefused(t *testing.T) {
 	r := newRuled(t, "NodeName=n1 CPUs=4 RealMemory=16000\nNodeName=n2 CPUs=2 RealMemory=4000\nPartitionName=all Nodes=ALL\nSelectTypeParameters=CR_Core_Memory\n", "")
 	heavy := func(memory int) *Job { return &Job{Nodes: 1, CPUsPerTask: 2, MemoryPerCPU: memory, Required: []int{1}} }
