@@ -70,6 +70,21 @@ func TestAFrontNeverDeniesARequestThatFits(t *testing.T) {
 	})
 }
 
+// Where a front has no room for a step, each two neighbours become their corner, and the last of an odd number stays.
+func TestAFrontThatIsFullKeepsTheCorners(t *testing.T) {
+	var f front
+	for n := 1; n <= frontSteps+1; n++ {
+		f.add(step{n, des.Time(100 - n)})
+	}
+	var want []step
+	for n := 1; n < frontSteps; n += 2 {
+		want = append(want, step{n, des.Time(100 - n - 1)})
+	}
+	require.Equal(t, append(want, step{frontSteps + 1, 100 - frontSteps - 1}), f.steps[:f.count])
+	f.coarsen()
+	require.Equal(t, []step{{1, 96}, {5, 92}, {9, 88}, {13, 84}, {17, 83}}, f.steps[:f.count])
+}
+
 // narrow is a plan with that many free nodes for that length from now on.
 type narrow struct {
 	noPlan

@@ -247,6 +247,9 @@ func TestAWalkInVainIsNotWalkedAgain(t *testing.T) {
 	}
 	tree.Put(&amount{7, 1})
 	require.NotZero(t, look(), "what is looked for has come")
+	tree.Fill(make(model, 100))
+	_, known = checkDetails(t, tree.root)
+	require.Zero(t, known, "leaves that serve again have forgotten")
 }
 
 // The last leaf is joined with the one before it, whose details are then those of fewer items.
