@@ -395,3 +395,12 @@ func TestReservationsOfScontrolAreRead(t *testing.T) {
 		require.ErrorContains(t, in.ReadReservations(path, dates), want)
 	}
 }
+
+// A job that asks for GPUs with a type and for GPUs without one is refused before it is given a number.
+func TestAJobOfMixedDevicesUsesUpNoNumber(t *testing.T) {
+	text, _ := play(t, folder(t, map[string]string{
+		replay.ConfigFile: "GresTypes=gpu\nNodeName=n1 CPUs=4 Gres=gpu:a:2\nPartitionName=all Nodes=ALL Default=YES\nAccountingStorageTRES=gres/gpu,gres/gpu:a\n",
+		replay.JobsFile:   "key,submit,nodes,limit_min,runtime,gres\nx,9.25,1,60,5,\"gpu:1,gpu:a:1\"\ny,10.25,1,60,5,\n",
+	}))
+	require.Contains(t, text, "y,1,submit,10,")
+}
