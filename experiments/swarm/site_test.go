@@ -24,6 +24,7 @@ type slurmSite struct {
 	conf       []string // lines of slurm.conf beside nodes and partitions
 	sched      []string // SchedulerParameters
 	selects    []string // SelectTypeParameters
+	scheduler  string   // of SchedulerType, behind "sched/"
 	enforce    []string // AccountingStorageEnforce
 	database   bool
 	qos        []string // lines of sacctmgr.txt, in this order
@@ -129,7 +130,7 @@ func (s *slurmSite) split(r rnd) {
 func (w *world) drawSite(r rnd) {
 	shape := [][2]int{{1, 1}, {1, 2}, {1, 4}, {2, 2}, {2, 3}, {1, 8}}[r.IntN(6)]
 	n := r.among(1, 8)
-	s := &slurmSite{accounts: map[string]string{}, users: map[string]string{}, selects: []string{"CR_Core"}}
+	s := &slurmSite{accounts: map[string]string{}, users: map[string]string{}, selects: []string{"CR_Core"}, scheduler: "backfill"}
 	s.nodes = []*nodeRow{{first: 1, last: n, sockets: shape[0], cores: shape[1], memory: 1000 * shape[0] * shape[1]}}
 	s.partitions = []*partition{{name: "p0", first: 1, last: n, more: " Default=YES"}}
 	if r.chance(20) {
@@ -194,7 +195,7 @@ func (w *world) writeSite() error {
 		return err
 	}
 	conf := slices.Clone(s.conf)
-	conf = append(conf, "SelectType=select/cons_tres", "SelectTypeParameters="+strings.Join(s.selects, ","), "SchedulerType=sched/backfill")
+	conf = append(conf, "SelectType=select/cons_tres", "SelectTypeParameters="+strings.Join(s.selects, ","), "SchedulerType=sched/"+s.scheduler)
 	if len(s.sched) > 0 {
 		conf = append(conf, "SchedulerParameters="+strings.Join(s.sched, ","))
 	}
@@ -388,6 +389,11 @@ func siteFeatures() []feature {
 		}},
 		{name: "least-loaded", of: anySite, odds: 2, add: func(_ rnd, w *world) { w.site.selects = append(w.site.selects, "CR_LLN") }},
 		{name: "packed", of: anySite, odds: 2, not: "least-loaded", add: func(_ rnd, w *world) { w.site.selects = append(w.site.selects, "CR_Pack_Nodes") }},
+
+		{name: "best-fit", of: anySite, odds: 2, add: func(_ rnd, w *world) {
+			w.site.selects[0] = strings.Replace(w.site.selects[0], "CR_Core", "CR_CPU", 1)
+		}},
+		{name: "builtin", of: anySite, odds: 2, add: func(_ rnd, w *world) { w.site.scheduler = "builtin" }},
 
 		// Partitions.
 		{name: "partitions", of: anySite, odds: 15, add: func(r rnd, w *world) {

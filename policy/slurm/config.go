@@ -52,7 +52,11 @@ type Config struct {
 	// after its limit: see guessEnd.
 	KillWait       des.Time
 	MessageTimeout des.Time // a job that preempted others preempts no more for this time plus KillWait (MessageTimeout, 10 s)
-	CompleteWait   des.Time // nothing starts while a job completes that ended less than this ago (CompleteWait)
+	// ReturnToService tells what becomes of a node that is down when it registers (ReturnToService): with 2 it takes
+	// jobs again, even if an order has put it down since the order to put it back; else it stays down. 0 and 1 differ
+	// only for nodes that stop to respond by themselves, which is not simulated.
+	ReturnToService int
+	CompleteWait    des.Time // nothing starts while a job completes that ended less than this ago (CompleteWait)
 }
 
 // Node is a node of a row NodeName of slurm.conf.

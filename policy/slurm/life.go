@@ -287,6 +287,9 @@ func (c *Controller) Down(now des.Time, nodes []int) error {
 		return err
 	}
 	c.up.remove(gone)
+	if c.conf.ReturnToService != 2 {
+		c.staysAway(gone)
+	}
 	for _, j := range slices.Clone(c.running) { // stop takes jobs out of running
 		if j.nodes.meets(gone) {
 			c.stop(now, j, NodeFail, j.Requeue)
@@ -308,6 +311,7 @@ func (c *Controller) Drain(now des.Time, nodes []int) error {
 		return err
 	}
 	c.up.remove(set)
+	c.staysAway(set)
 	c.changed(now)
 	c.nodesOrdered(now)
 	return nil
@@ -333,10 +337,17 @@ func (c *Controller) Up(now des.Time, nodes []int) error {
 	return nil
 }
 
-// comeback is nodes that will have registered at an instant, whole nodes of one Up.
+// comeback is nodes that will have registered at an instant: those of one Up, less those that were ordered away since.
 type comeback struct {
 	at    des.Time
 	nodes nodeSet
+}
+
+// staysAway takes nodes out of the comebacks under way: they register, and are still down or drained.
+func (c *Controller) staysAway(set nodeSet) {
+	for _, back := range c.returning {
+		back.nodes.remove(set)
+	}
 }
 
 // comesBack returns the instant at which the next nodes register, or des.Forever.
@@ -350,8 +361,12 @@ func (c *Controller) comesBack() des.Time {
 // register puts the nodes back that register at now.
 func (c *Controller) register(now des.Time) {
 	for c.comesBack() == now {
-		c.up.unite(c.returning[0].nodes)
+		back := c.returning[0].nodes
 		c.returning = c.returning[1:]
+		if back.empty() {
+			continue
+		}
+		c.up.unite(back)
 		c.changed(now)
 		c.main.stir(&c.conf.Schedule, now)
 	}

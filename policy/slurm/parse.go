@@ -296,6 +296,9 @@ func (f *configFile) config() (*Config, error) {
 	if s, found := f.take("OverTimeLimit"); found {
 		conf.OverTimeLimit = f.duration(s)
 	}
+	if s, found := f.take("ReturnToService"); found {
+		conf.ReturnToService = f.count(s, 0)
+	}
 	if s, found := f.take("KillWait"); found {
 		conf.KillWait = f.seconds(s)
 	}
@@ -403,7 +406,7 @@ func (f *configFile) readPreemption(conf *Config) {
 var ignored = set("clustername slurmctldhost slurmctldport slurmduser slurmuser slurmdport authtype authinfo credtype statesavelocation " +
 	"slurmdspooldir slurmctldpidfile slurmdpidfile slurmctldlogfile slurmdlogfile slurmctlddebug slurmddebug proctracktype taskplugin " +
 	"taskpluginparam switchtype mpidefault mpiparams jobacctgathertype jobacctgatherfrequency jobcomptype jobcomploc jobcomphost " +
-	"jobcomppass jobcompport jobcompuser slurmdparameters slurmdtimeout slurmctldtimeout returntoservice maxjobcount schedulertype " +
+	"jobcomppass jobcompport jobcompuser slurmdparameters slurmdtimeout slurmctldtimeout maxjobcount schedulertype " +
 	"accountingstoragehost accountingstorageport accountingstorageuser accountingstoragepass accountingstoretype grestypes " +
 	"prologflags prolog epilog healthcheckprogram healthcheckinterval inactivelimit waittime " +
 	"debugflags accountingstorageflags acctgatherenergytype plugstackconfig treewidth mailprog controlmachine slurmctldparameters")

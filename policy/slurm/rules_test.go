@@ -644,6 +644,25 @@ func TestNodesInServiceAreNotResumed(t *testing.T) {
 	require.NoError(t, r.Up(12*des.Second, []int{1}))
 }
 
+// A node that is ordered away before it has registered stays away, but for ReturnToService=2, with which a node that is down
+// takes jobs as soon as it registers, as a recorded slurmctld has it.
+func TestNodesAreOrderedAwayBeforeTheyRegister(t *testing.T) {
+	for returns, away := range map[string][2]bool{"": {true, true}, "ReturnToService=1\n": {true, true}, "ReturnToService=2\n": {false, true}} {
+		for i, order := range []func(r *ruled, now des.Time) error{
+			func(r *ruled, now des.Time) error { return r.Down(now, []int{1}) },
+			func(r *ruled, now des.Time) error { return r.Drain(now, []int{1}) },
+		} {
+			r := newRuled(t, fourNodes+returns, "")
+			require.NoError(t, r.Down(10*des.Second, []int{1, 2}))
+			require.NoError(t, r.Up(20*des.Second+des.Second/4, []int{1, 2}))
+			require.NoError(t, order(r, 20*des.Second+des.Second/2))
+			r.until(30 * des.Second)
+			require.Equal(t, !away[i], r.up.has(1), "%q %d", returns, i)
+			require.True(t, r.up.has(2), "%q %d", returns, i)
+		}
+	}
+}
+
 // A job that is refused for its dependency or its reservation is a change, and leaves no record.
 func TestRefusedJobsAreChangesWithoutRecords(t *testing.T) {
 	r := newRuled(t, fourNodes, "")
