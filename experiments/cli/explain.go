@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -58,21 +57,12 @@ column that is longer than a time unit shows the job that has most of it.`,
 				}
 				runs = []*results.Run{run}
 			}
-			var text bytes.Buffer // a call that is left behind must not write further
-			if interrupted := interrupt.Do(cmd.Context(), func() error {
+			return interrupt.Write(cmd.Context(), cmd.OutOrStdout(), func(w io.Writer) error {
 				if len(args) == 1 {
-					err = drawSchedules(&text, folder, runs, width)
-				} else {
-					err = tellStories(&text, runs, id)
+					return drawSchedules(w, folder, runs, width)
 				}
-				return nil
-			}); interrupted != nil {
-				return interrupted
-			}
-			if _, err := text.WriteTo(cmd.OutOrStdout()); err != nil {
-				return err
-			}
-			return err
+				return tellStories(w, runs, id)
+			})
 		},
 	}
 	cmd.Flags().StringVar(&policy, "policy", "", "the policy, as it was asked for (default: all in DIR)")

@@ -1,8 +1,6 @@
 package cli
 
 import (
-	"bytes"
-	"context"
 	"io"
 	"os"
 	"path/filepath"
@@ -42,7 +40,9 @@ more than rows and columns show, there is one table for each further value. With
   gridslot report mine.csv --table latex --parameters policy,load --measure wait`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if tables.format != "" {
-				table := unlessInterrupted(cmd.Context(), func(w io.Writer) error { return tables.write(w, args[0]) })
+				table := func(w io.Writer) error {
+					return interrupt.Write(cmd.Context(), w, func(w io.Writer) error { return tables.write(w, args[0]) })
+				}
 				if out != "" {
 					return atomicfile.WriteNamed(out, table)
 				}
@@ -66,7 +66,7 @@ more than rows and columns show, there is one table for each further value. With
 					teller(env.Stderr)("%s has %d MB of jobs: their page takes about %d MB of memory while it is made", args[0], size>>20, size*memoryOfRow>>20)
 				}
 			}
-			if err := write(path, unlessInterrupted(cmd.Context(), page)); err != nil {
+			if err := write(path, func(w io.Writer) error { return interrupt.Write(cmd.Context(), w, page) }); err != nil {
 				return err
 			}
 			teller(env.Stderr)("written: %s", path)
@@ -76,19 +76,6 @@ more than rows and columns show, there is one table for each further value. With
 	cmd.Flags().StringVarP(&out, "out", "o", "", "file to write (default: DIR/report.html; standard output for a table)")
 	tables.addFlags(cmd)
 	return cmd
-}
-
-// unlessInterrupted returns a function that writes what another one writes, once that is whole. It
-// writes nothing, and returns ctx's error, if ctx ends before.
-func unlessInterrupted(ctx context.Context, write func(io.Writer) error) func(io.Writer) error {
-	return func(w io.Writer) error {
-		var whole bytes.Buffer
-		if err := interrupt.Do(ctx, func() error { return write(&whole) }); err != nil {
-			return err
-		}
-		_, err := whole.WriteTo(w)
-		return err
-	}
 }
 
 // A large page says beforehand what it takes.

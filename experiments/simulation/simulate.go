@@ -137,7 +137,7 @@ type Result struct {
 	// proof is the number of partial schedules at which the policy "optimal" looked until none
 	// could be better; 0 of other policies.
 	proof int64
-	// logged compares the mean wait with that of the log's own schedule, if the log tells waits.
+	// logged compares the mean wait with the mean wait of the log's own schedule, if the log has waits.
 	logged meanWaits
 	// Energy is the energy of the run, if it was accounted for. SiteEnergies has the part of each
 	// site of a grid.

@@ -94,8 +94,8 @@ func (c *checker) limitedAmounts(j *job) map[string]int {
 // of sums of use.
 const nearly = 1e-6
 
-// reached names a limit on use that a group has reached, so that j may not start or has to end; "" if there is none. Limits
-// that the job's QoS q has, too, do not count. For the limits of the QoS itself q is nil.
+// reached names a limit on use that a group has reached: while it is reached, j may not start, and ends if it runs. It
+// returns "" if no limit is reached. Limits that the job's QoS q has, too, do not count. For the limits of the QoS itself q is nil.
 func (g *group) reached(q *group, j *job) string {
 	for kind, most := range g.amounts("grptresmins") {
 		if !rules(kind, "grptresmins")(q) && j.has[kind] > 0 && g.spent.of[kind]/60 >= float64(most)-nearly {

@@ -288,7 +288,7 @@ func (c *Controller) Down(now des.Time, nodes []int) error {
 	}
 	c.up.remove(gone)
 	if c.conf.ReturnToService != 2 {
-		c.staysAway(gone)
+		c.keepAway(gone)
 	}
 	for _, j := range slices.Clone(c.running) { // stop takes jobs out of running
 		if j.nodes.meets(gone) {
@@ -311,7 +311,7 @@ func (c *Controller) Drain(now des.Time, nodes []int) error {
 		return err
 	}
 	c.up.remove(set)
-	c.staysAway(set)
+	c.keepAway(set)
 	c.changed(now)
 	c.nodesOrdered(now)
 	return nil
@@ -343,8 +343,8 @@ type comeback struct {
 	nodes nodeSet
 }
 
-// staysAway takes nodes out of the comebacks under way: they register, and are still down or drained.
-func (c *Controller) staysAway(set nodeSet) {
+// keepAway takes nodes out of the comebacks under way: the nodes register, and are still down or drained.
+func (c *Controller) keepAway(set nodeSet) {
 	for _, back := range c.returning {
 		back.nodes.remove(set)
 	}

@@ -495,7 +495,7 @@ func (c *Controller) beyondForEver(j *Job) bool {
 		limit tresLimit
 		kind  int
 	}
-	nearer := map[row]bool{} // limits met so far: of limits on minutes only that of the nearest association counts
+	nearer := map[row]bool{} // the limits met so far; a limit on minutes counts only in the nearest association that has it
 	for _, l := range j.amountLimits() {
 		r := row{l.limit, l.kind}
 		if l.limit.ofTime() && nearer[r] {
@@ -505,7 +505,7 @@ func (c *Controller) beyondForEver(j *Job) bool {
 			return true
 		}
 	}
-	// Of MaxWall and of GrpWall the limit of the QoS decides, or else that of the nearest association that has one.
+	// MaxWall and GrpWall of the QoS decide. Where the QoS has none, the nearest association with such a limit decides.
 	wall, together := j.qos.wall, j.qos.wallTogether
 	for at := j.assoc; at != nil; at = at.parent {
 		if !wall.limited {

@@ -219,11 +219,16 @@ func amountIn(amounts []Amount, kind string) (n int) {
 // Slurm compares names of kinds without regard to case.
 func (k *tresKind) devicesIn(amounts []Amount) (n int) {
 	for i := range amounts {
-		if a := &amounts[i]; strings.EqualFold(a.Kind, k.device) || strings.EqualFold(a.family(), k.device) || k.standsFor(a) {
+		if a := &amounts[i]; k.isOf(a) || k.standsFor(a) {
 			n += a.Count
 		}
 	}
 	return n
+}
+
+// isOf reports whether devices are of the kind by their own kind and type.
+func (k *tresKind) isOf(a *Amount) bool {
+	return strings.EqualFold(a.Kind, k.device) || strings.EqualFold(a.family(), k.device)
 }
 
 // standsFor reports whether devices without a type count as devices of this type.
@@ -245,7 +250,7 @@ func (k *tresKind) devicesOn(nodes []int, on func(node int) []Amount) int {
 			case k.standsFor(a):
 				untyped += a.Count
 				last, metUntyped = last || !metUntyped, true
-			case k.devicesIn(amounts[i:i+1]) > 0 || strings.EqualFold(a.Kind, k.device):
+			case k.isOf(a):
 				sum += a.Count
 				last, met = last && met, true
 			}

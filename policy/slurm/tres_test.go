@@ -470,8 +470,8 @@ func TestSafeLimitsOnUse(t *testing.T) {
 	require.Equal(t, running, first.state, "it runs beyond its limit, and beyond GrpWall")
 }
 
-// Use decays with PriorityDecayHalfLife, that of associations always and that of a QoS unless it has NoDecay. So a limit
-// that has been reached lets jobs start again.
+// The use by associations decays with PriorityDecayHalfLife, and the use by a QoS, too, unless the QoS has NoDecay. So jobs
+// start again some time after a limit was reached.
 func TestUseDecays(t *testing.T) {
 	for limit, want := range map[string]Reason{
 		"account a grptresmins=cpu=20": NoReason, "account a grpwall=10": NoReason, "qos q grptresmins=cpu=20": NoReason, "qos q grpwall=10": NoReason,

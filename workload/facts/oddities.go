@@ -142,8 +142,8 @@ func weeks(n int64) string {
 	return fmt.Sprintf("%d weeks", n)
 }
 
-// weeksOfOneUser returns the number of weeks that are one user's, and the one of them in which that
-// user has the most jobs.
+// weeksOfOneUser returns the number of busy weeks in which one user submits more jobs than all others together, and,
+// of these weeks, the week in which that user submits the most jobs.
 func weeksOfOneUser(all []Week) (n int64, most Week) {
 	var jobs []int64
 	for _, w := range all {

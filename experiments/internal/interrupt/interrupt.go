@@ -3,6 +3,7 @@
 package interrupt
 
 import (
+	"bytes"
 	"context"
 	"io"
 	"sync"
@@ -103,4 +104,23 @@ func Do(ctx context.Context, do func() error) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+}
+
+// Write writes to w what write writes, once write has returned, with an error or without. It writes nothing,
+// and returns ctx's error, if ctx ends first.
+func Write(ctx context.Context, w io.Writer, write func(io.Writer) error) error {
+	var (
+		text   bytes.Buffer // a call that is left behind must not write into w
+		failed error
+	)
+	if err := Do(ctx, func() error {
+		failed = write(&text)
+		return nil
+	}); err != nil {
+		return err
+	}
+	if _, err := text.WriteTo(w); err != nil {
+		return err
+	}
+	return failed
 }

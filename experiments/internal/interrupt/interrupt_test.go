@@ -43,3 +43,23 @@ func TestWorkEndsByItselfOrWithTheContext(t *testing.T) {
 	require.ErrorIs(t, Do(ctx, func() error { cancel(); <-never; return nil }), context.Canceled)
 	require.ErrorIs(t, Do(ctx, func() error { t.Error("it was begun"); return nil }), context.Canceled)
 }
+
+// What was written before an error is written, too; after the end of the context nothing is.
+func TestWriteWritesWhatIsThere(t *testing.T) {
+	failed := errors.New("failed")
+	half := func(w io.Writer) error {
+		_, err := io.WriteString(w, "half")
+		return errors.Join(err, failed)
+	}
+	var text strings.Builder
+	require.ErrorIs(t, Write(context.Background(), &text, half), failed)
+	require.Equal(t, "half", text.String())
+	ctx, cancel := context.WithCancel(context.Background())
+	text.Reset()
+	require.ErrorIs(t, Write(ctx, &text, func(w io.Writer) error {
+		cancel()
+		<-make(chan int) // for ever
+		return nil
+	}), context.Canceled)
+	require.Empty(t, text.String())
+}
