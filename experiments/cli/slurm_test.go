@@ -25,7 +25,7 @@ func slurmFolder(t *testing.T) string {
 	dir := t.TempDir()
 	for name, text := range map[string]string{
 		replay.ConfigFile: "SchedulerParameters=fancy_option,bf_interval=30\nFancy=1\n" +
-			"NodeName=n[1-2] Sockets=1 CoresPerSocket=4\nPartitionName=p Nodes=ALL Default=YES MaxTime=60\n",
+			"NodeName=n[1-2] Sockets=1 CoresPerSocket=4\nPartitionName=p Nodes=ALL Default=YES MaxTime=60\nSelectType=select/cons_tres\nSelectTypeParameters=CR_Core\n",
 		replay.JobsFile: "key,submit,partition,nodes,tasks,limit_min,runtime,requeue\n" +
 			"a,1.25,,2,8,10,100,\nb,2.25,,2,8,10,50,\nc,3.25,p,1,1,1,20,\nd,4.25,q,1,1,1,20,\ne,5.25,,3,,1,20,\nf,6.25,,1,1,1,200,0\ng,7.25,,1,1,90,1,\n",
 	} {
@@ -85,7 +85,7 @@ func TestSlurmDecidesForAFolder(t *testing.T) {
 
 // A machine with nothing to play is over at once.
 func TestSlurmsRulesEndWithoutJobs(t *testing.T) {
-	conf := write(t, "slurm.conf", "NodeName=n1 CPUs=4\nPartitionName=p Nodes=ALL Default=YES\n")
+	conf := write(t, "slurm.conf", "NodeName=n1 CPUs=4\nPartitionName=p Nodes=ALL Default=YES\nSelectType=select/cons_tres\nSelectTypeParameters=CR_Core\n")
 	o := exits(t, exitFailed, "simulate", write(t, "one.swf", swf("0 10 1 20")), "--slurm", conf, "--skip", "1")
 	require.Contains(t, o.stderr, "there are no jobs to simulate")
 }
@@ -108,6 +108,8 @@ NodeName=n[1-2] Sockets=1 CoresPerSocket=4 Feature=fast
 NodeName=n3 Sockets=1 CoresPerSocket=4
 PartitionName=long Nodes=ALL Default=YES MaxTime=600
 PartitionName=short Nodes=ALL MaxTime=60 PriorityTier=2
+SelectType=select/cons_tres
+SelectTypeParameters=CR_Core
 `)
 	accounts := write(t, "accounts.txt", "add account phys fairshare=1\nadd account chem fairshare=1\nadd user ada account=phys\nadd user bob account=chem\n")
 	reservations := write(t, "reservations.csv", "name,start,minutes,nodelist,users,maint\nmaint,5,10,n3,root,1\n")
@@ -127,12 +129,12 @@ maint,0,resv,0,,,,,,,,
 2,2,submit,10,,,,,,,,
 3,0,submit,20,,,,,,,,Invalid partition name specified
 4,0,submit,30,,,,,,,,Invalid account or account/partition combination specified
-5,4,submit,40,,,,,,,,
+5,3,submit,40,,,,,,,,
 1,1,end,103,,,,,,,,COMPLETED
 2,2,start,103,1000,4,n1,short,normal,main,n1:0-3/4,"1=4,3=18446744073709551614,4=1,5=4"
-5,4,start,103,1000,4,n2,long,normal,main,n2:0-3/4,"1=4,3=18446744073709551614,4=1,5=4"
+5,3,start,103,1000,4,n2,long,normal,main,n2:0-3/4,"1=4,3=18446744073709551614,4=1,5=4"
 2,2,end,153,,,,,,,,COMPLETED
-5,4,end,153,,,,,,,,COMPLETED
+5,3,end,153,,,,,,,,COMPLETED
 `, read(t, out, replay.EventsFile))
 
 	o = succeed(t, "simulate", write(t, "a.swf", smallTrace), "--slurm", conf, "--accounts", accounts)
@@ -143,7 +145,7 @@ maint,0,resv,0,,,,,,,,
 
 // A job whose queue is unknown goes to the default partition, also where the log names queues.
 func TestJobsWithoutAQueueGoToTheDefaultPartition(t *testing.T) {
-	conf := write(t, "slurm.conf", "NodeName=n[1-4] CPUs=1\nPartitionName=all Nodes=ALL Default=YES\nPartitionName=debug Nodes=n1\n")
+	conf := write(t, "slurm.conf", "NodeName=n[1-4] CPUs=1\nPartitionName=all Nodes=ALL Default=YES\nPartitionName=debug Nodes=n1\nSelectType=select/cons_tres\nSelectTypeParameters=CR_Core\n")
 	log := write(t, "a.swf", `; MaxProcs: 4
 ; Queue: 3 debug
 ; Queue: 4 none
@@ -169,7 +171,7 @@ func TestWhatSlurmPrintsOfASiteIsRead(t *testing.T) {
 3|bob||long|normal|2024-01-31T10:00:20|2024-01-31T10:01:00|50|10|4|1|COMPLETED|
 `)
 	conf := write(t, "slurm.conf", "AccountingStorageType=accounting_storage/slurmdbd\nAccountingStorageEnforce=associations,limits,qos\nPriorityType=priority/multifactor\n"+
-		"PriorityWeightFairshare=1000\nNodeName=n[1-2] Sockets=1 CoresPerSocket=4\nPartitionName=long Nodes=ALL Default=YES\n")
+		"PriorityWeightFairshare=1000\nNodeName=n[1-2] Sockets=1 CoresPerSocket=4\nPartitionName=long Nodes=ALL Default=YES\nSelectType=select/cons_tres\nSelectTypeParameters=CR_Core\n")
 	accounts := write(t, "accounts.txt", `Name|Priority|GraceTime|Preempt|PreemptExemptTime|PreemptMode|Flags|UsageThres|UsageFactor|GrpTRES|GrpJobs|GrpWall|MaxTRES|MaxWall|MaxTRESPU|MaxJobsPU|MaxSubmitPU
 normal|0|00:00:00|||cluster|||1.000000||||||||
 hi|100|00:00:00|normal||cluster||0.5|1.000000|||100|||cpu=7|1|
@@ -309,6 +311,8 @@ Licenses=matlab:1
 SchedulerParameters=bf_max_job_user=2
 NodeName=n[1-2] Sockets=1 CoresPerSocket=4
 PartitionName=p Nodes=ALL Default=YES MaxTime=60 PriorityJobFactor=2
+SelectType=select/cons_tres
+SelectTypeParameters=CR_Core
 `,
 		replay.AccountsFile: `add qos normal
 add account phys grptres=cpu=8
@@ -408,6 +412,8 @@ PriorityType=priority/multifactor
 Licenses=matlab:2,ansys:1
 NodeName=n1 Sockets=1 CoresPerSocket=8
 PartitionName=p Nodes=ALL Default=YES
+SelectType=select/cons_tres
+SelectTypeParameters=CR_Core
 `,
 		replay.AccountsFile: `add qos normal
 add qos few maxjobsperuser=1
@@ -608,7 +614,7 @@ func TestOutagesAreOrdersOfOperators(t *testing.T) {
 // The energy of a run is what its nodes draw while they are busy, idle and down, reckoned here from
 // slurm-events.csv alone.
 func TestEnergyUnderSlurm(t *testing.T) {
-	conf := write(t, "slurm.conf", "NodeName=a[1-2] CPUs=4\nNodeName=b CPUs=8\nPartitionName=p Nodes=ALL Default=YES MaxTime=10-0\n")
+	conf := write(t, "slurm.conf", "NodeName=a[1-2] CPUs=4\nNodeName=b CPUs=8\nPartitionName=p Nodes=ALL Default=YES MaxTime=10-0\nSelectType=select/cons_tres\nSelectTypeParameters=CR_Core\n")
 	out := filepath.Join(t.TempDir(), "out")
 	o := call("simulate", "lublin:jobs=80:procs=16:load=0.6", "--slurm", conf, "--outages", write(t, "outages.csv", "from,to,node\n30000,90000,b\n"),
 		"--power", "idle=80:busy=240:off=8:profile=on", "--out", out)
@@ -867,7 +873,7 @@ func TestTypesOfGPUsOfALog(t *testing.T) {
 		"2"+row+"1|1|COMPLETED|cpu=1,gres/gpu=1,node=1\n"+
 		"3"+row+"1|1|COMPLETED|cpu=1,gres/gpu:k80=1,gres/gpu=1,node=1\n"+
 		"4"+row+"2|2|COMPLETED|cpu=2,gres/gpu:v100=4,gres/gpu=4,node=2\n")
-	conf := write(t, "slurm.conf", "AccountingStorageTRES=gres/gpu,gres/gpu:v100\nNodeName=n[1-2] CPUs=4 Gres=gpu:a100:1\nNodeName=n[3-5] CPUs=4 Gres=gpu:v100:2\nPartitionName=long Nodes=ALL Default=YES\n")
+	conf := write(t, "slurm.conf", "AccountingStorageTRES=gres/gpu,gres/gpu:v100\nNodeName=n[1-2] CPUs=4 Gres=gpu:a100:1\nNodeName=n[3-5] CPUs=4 Gres=gpu:v100:2\nPartitionName=long Nodes=ALL Default=YES\nSelectType=select/cons_tres\nSelectTypeParameters=CR_Core\n")
 	out := filepath.Join(t.TempDir(), "out")
 	o := call("simulate", log, "--from", "sacct:zone=UTC", "--slurm", conf, "--out", out)
 	require.Zero(t, o.code, o.stderr)

@@ -17,7 +17,7 @@ import (
 func TestBasicPrioritiesAndNumbersOfNodesAreChecked(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{
-		replay.ConfigFile:       "NodeName=n[1-3] CPUs=4\nPartitionName=p Nodes=n[1-2] Default=YES\nPartitionName=q Nodes=n3\nPriorityType=priority/basic\n",
+		replay.ConfigFile:       "NodeName=n[1-3] CPUs=4\nPartitionName=p Nodes=n[1-2] Default=YES\nPartitionName=q Nodes=n3\nPriorityType=priority/basic\nSelectType=select/cons_tres\nSelectTypeParameters=CR_Core\n",
 		replay.ReservationsFile: "created,name,start,minutes,nodecnt,partition,users\n1.5,r,60,100,1,p,u1\n",
 		replay.JobsFile: "key,submit,uid,partition,nodes,tasks,nice,reservation,limit_min,runtime\n" +
 			"a,10.25,5002,p,1,4,,,10,20\nb,11.25,5002,p,1,4,7,,10,20\nc,12.25,5002,p,1,4,,,10,20\nd,61.25,5001,p,1,2,,r,10,100\ne,62.25,5001,p,1,2,,r,10,100\n",

@@ -17,7 +17,7 @@ import (
 func TestSubmissionsOfUsersWhoWaitAreChecked(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{
-		replay.ConfigFile: "NodeName=n1 CPUs=4\nPartitionName=p Nodes=ALL Default=YES\n",
+		replay.ConfigFile: "NodeName=n1 CPUs=4\nPartitionName=p Nodes=ALL Default=YES\nSelectType=select/cons_tres\nSelectTypeParameters=CR_Core\n",
 		replay.JobsFile:   "key,submit,limit_min,runtime\n1,10.25,10,50\n2,20.25,10,50\n3,30.25,10,50\n4,400.25,10,50\n",
 	} {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666))

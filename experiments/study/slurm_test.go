@@ -17,6 +17,8 @@ PriorityType=priority/multifactor
 PriorityWeightJobSize=1000
 NodeName=n[1-2] CPUs=2
 PartitionName=long Nodes=ALL Default=YES MaxTime=600
+SelectType=select/cons_tres
+SelectTypeParameters=CR_Core
 `
 
 // Keys of slurm.conf are parameters of a study: a case has a value in place of that of the file.

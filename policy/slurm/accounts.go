@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -51,12 +52,19 @@ const likeItsParent = "parent"
 // rootAccount is the name of the account above all, and of its own user.
 const rootAccount = "root"
 
-// NewAccounts returns a tree of the account root and its user root, who counts among the users when
-// shares are ranked.
+// NewAccounts returns what slurmdbd has of a new cluster: a tree of the account root and its user root, who counts among the users
+// when shares are ranked, and UsualQOS, the only QoS that jobs may use.
 func NewAccounts() *Accounts {
 	a := &Accounts{qos: map[string]*qos{}, defaults: map[string]string{}, root: &association{name: rootAccount, shares: 1}}
 	a.add(a.root, rootAccount, true, 1)
+	a.addQOS(UsualQOS)
+	a.root.allowed = []string{UsualQOS}
 	return a
+}
+
+// addQOS adds a QoS without limits, in place of one of that name.
+func (a *Accounts) addQOS(name string) {
+	a.qos[name] = &qos{name: name, group: group{limits: limits{usageFactor: 1}}}
 }
 
 // add adds an account or a user to an account.
@@ -120,15 +128,33 @@ func (j *Job) account() string {
 	return j.Account
 }
 
-// mayUse reports whether jobs of the association may use a QoS: the nearest association upwards that has a
-// list of QoSs decides. If none has a list, jobs may use any QoS.
-func (a *association) mayUse(name string) bool {
+// usable returns the QoSs that jobs of the association may use: the list of the nearest association upwards that has one.
+func (a *association) usable() []string {
 	for at := a; at != nil; at = at.parent {
 		if at.allowed != nil {
-			return slices.Contains(at.allowed, name)
+			return at.allowed
 		}
 	}
-	return true
+	return nil
+}
+
+// usualQOS returns the name of the QoS of a job of the association that names none (assoc_mgr_get_default_qos_info): the default of
+// the nearest association upwards that has one, if the job may use it; the only QoS that the job may use; the default of
+// root; UsualQOS. The association may be nil.
+func (a *Accounts) usualQOS(of *association) string {
+	usable := of.usable()
+	for at := of; at != nil; at = at.parent {
+		if at.defaultQOS != "" {
+			if slices.Contains(usable, at.defaultQOS) {
+				return at.defaultQOS
+			}
+			break
+		}
+	}
+	if len(usable) == 1 {
+		return usable[0]
+	}
+	return cmp.Or(a.root.defaultQOS, UsualQOS)
 }
 
 // ReadAccounts reads the commands of sacctmgr that made the accounts, one a line:
@@ -237,7 +263,12 @@ func (a *Accounts) command(words []string) (missed []string, err error) {
 	for _, option := range order {
 		key, value, _ := strings.Cut(option, "=")
 		switch key {
-		case "description", "organization", "account", "parent":
+		case "description", "organization", "account":
+			continue
+		case "parent":
+			if words[0] == "modify" {
+				missed = append(missed, option)
+			}
 			continue
 		case "fairshare":
 			if strings.EqualFold(value, likeItsParent) {
@@ -269,7 +300,7 @@ func (a *Accounts) named(add bool, kind, name string, options map[string]string)
 	switch kind {
 	case "qos":
 		if add {
-			a.qos[name] = &qos{name: name, group: group{limits: limits{usageFactor: 1}}}
+			a.addQOS(name)
 		}
 		if a.qos[name] == nil {
 			return nil, fmt.Errorf("there is no QoS %q", name)
@@ -279,24 +310,24 @@ func (a *Accounts) named(add bool, kind, name string, options map[string]string)
 	default:
 		return nil, fmt.Errorf("%q: want account, user or qos", kind)
 	}
+	shares, said, err := sharesOf(options)
+	if err != nil {
+		return nil, err
+	}
 	if !add {
 		var all []*limits
 		for at := range a.all {
-			within, said := options["account"]
-			if at.name == name && at.isUser == (kind == "user") && !(said && at.isUser && at.parent.name != within) {
-				all = append(all, &at.limits)
+			within, named := options["account"]
+			if at.name == name && at.isUser == (kind == "user") && !(named && at.isUser && at.parent.name != within) {
+				if all = append(all, &at.limits); said {
+					at.shares = shares
+				}
 			}
 		}
 		if len(all) == 0 {
 			return nil, fmt.Errorf("there is no %s %q", kind, name)
 		}
 		return all, nil
-	}
-	shares := 1.0
-	if text, said := options["fairshare"]; said && !strings.EqualFold(text, likeItsParent) {
-		if _, err := fmt.Sscanf(text, "%g", &shares); err != nil || !(shares >= 0) || math.IsInf(shares, 0) {
-			return nil, fmt.Errorf("fairshare=%s: want a number of 0 or more", text)
-		}
 	}
 	within, user := options["account"], name
 	if kind == "account" {
@@ -313,6 +344,18 @@ func (a *Accounts) named(add bool, kind, name string, options map[string]string)
 		return nil, fmt.Errorf("the user is there already, in account %q", within)
 	}
 	return []*limits{&a.add(parent, name, kind == "user", shares).limits}, nil
+}
+
+// sharesOf returns the shares that options of a command give, 1 if they give none, and whether they do.
+func sharesOf(options map[string]string) (shares float64, said bool, err error) {
+	text, said := options["fairshare"]
+	if !said || strings.EqualFold(text, likeItsParent) {
+		return 1, false, nil
+	}
+	if shares, err = strconv.ParseFloat(text, 64); err != nil || !(shares >= 0) || math.IsInf(shares, 0) {
+		return 0, true, fmt.Errorf("fairshare=%s: want a number of 0 or more", text)
+	}
+	return shares, true, nil
 }
 
 // all yields all associations, each before those below it.

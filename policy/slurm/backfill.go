@@ -162,7 +162,7 @@ func omit(queue []*entry, limit string) {
 func (r *backfillRun) reserveRunning(j *Job) bool {
 	c := r.c
 	needs := need{nodes: newNodeSet(len(c.conf.Nodes)), licenses: j.Licenses}
-	if j.whole && !c.preemptable(j) {
+	if j.whole && c.conf.Preempt == "" {
 		needs.nodes = j.nodes
 	}
 	if needs.nodes.empty() && len(needs.licenses) == 0 {

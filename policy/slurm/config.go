@@ -38,8 +38,9 @@ type Config struct {
 	// Preempt says whose jobs may be preempted (PreemptType): "qos", jobs of the QoSs that the
 	// preemptor's QoS names; "partition_prio", jobs in partitions of a lower tier; empty, no
 	// jobs.
-	Preempt       string
-	PreemptExempt des.Time // a job that has run for less time is not preempted (PreemptExemptTime)
+	Preempt        string
+	PreemptCancels bool     // jobs that are preempted end, even if they may be requeued (PreemptMode=CANCEL)
+	PreemptExempt  des.Time // a job that has run for less time is not preempted (PreemptExemptTime)
 
 	Select   Selection
 	Schedule Scheduling

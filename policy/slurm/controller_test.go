@@ -12,7 +12,7 @@ import (
 )
 
 func newController(t testing.TB) *Controller {
-	conf, _, err := ReadConfig("slurm.conf", strings.NewReader(smallConf))
+	conf, _, err := ReadConfig("slurm.conf", strings.NewReader(ofCores(smallConf)))
 	require.NoError(t, err)
 	c := New(conf, NewAccounts())
 	c.Started = func(des.Time, *Job) {}
@@ -138,7 +138,7 @@ func TestRefusedJobsAreChanges(t *testing.T) {
 
 // TestWhoHasNoAccountIsRefused submits for a user, an account and a QoS that there are not.
 func TestWhoHasNoAccountIsRefused(t *testing.T) {
-	conf, _, err := ReadConfig("slurm.conf", strings.NewReader("NodeName=n1\nPartitionName=main Nodes=n1\nAccountingStorageEnforce=qos\n"))
+	conf, _, err := ReadConfig("slurm.conf", strings.NewReader("NodeName=n1\nPartitionName=main Nodes=n1\nAccountingStorageType=accounting_storage/slurmdbd\nAccountingStorageEnforce=qos\n"))
 	require.NoError(t, err)
 	accounts, _, err := ReadAccounts("f", strings.NewReader("add qos low\nadd qos hi\nadd account a qos=low\nadd user u account=a\nadd user v account=a qos=hi\n"))
 	require.NoError(t, err)

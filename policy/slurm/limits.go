@@ -34,9 +34,7 @@ func (s *timeLimit) set(value string) (err error) {
 		return nil
 	}
 	s.most, err = Duration(value)
-	if s.limited = s.most != des.Forever; s.limited {
-		s.most = (s.most + des.Minute - 1) / des.Minute * des.Minute
-	}
+	s.limited, s.most = s.most != des.Forever, upToMinutes(s.most)
 	return err
 }
 
@@ -63,12 +61,12 @@ type limits struct {
 	denied      bool     // jobs that can never fit are refused as they come (DenyOnLimit)
 	noPlans     bool     // backfill plans nothing for its jobs (NoReserve)
 	preempts    []string // names of the QoSs whose jobs it preempts
-	spared      bool     // its jobs are not preempted (PreemptMode=off)
+	mode        string   // preemptRequeue or preemptCancel: what becomes of its jobs that are preempted (PreemptMode); empty: as slurm.conf says
 	grace       des.Time // GraceTime
 	priority    float64  // of a QoS
 	usageFactor float64  // of a QoS: the factor by which the use of its jobs counts, 0 or more (UsageFactor)
-	defaultQOS  string   // of a user
-	allowed     []string // of a user: names of QoSs
+	defaultQOS  string   // of an association, for its jobs and those below it: the QoS of a job that names none (DefaultQOS)
+	allowed     []string // of an association, for its jobs and those below it: names of QoSs (QOS); nil: as above it
 }
 
 // unlimited stands for the limits of the QoS of a job without a QoS. It must not be changed.
@@ -213,7 +211,14 @@ func (l *limits) set(key, value string) (known bool, err error) {
 	case "preempt":
 		l.preempts = strings.Split(value, ",")
 	case "preemptmode":
-		l.spared = strings.EqualFold(value, "off")
+		switch l.mode = strings.ToLower(value); l.mode {
+		case preemptRequeue, preemptCancel:
+		case "cluster", "off": // Slurm keeps one number for both
+			l.mode = ""
+		default:
+			l.mode = ""
+			return false, nil
+		}
 	case "gracetime":
 		var n int
 		err = setCount(&n, value)

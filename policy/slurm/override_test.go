@@ -17,7 +17,7 @@ PartitionName=a.b Nodes=n1
 `
 
 func TestOverridesStandInPlaceOfTheFile(t *testing.T) {
-	conf, unknown, err := ReadConfig("slurm.conf", strings.NewReader(overridden),
+	conf, unknown, err := ReadConfig("slurm.conf", strings.NewReader(ofCores(overridden)),
 		Override{Key: "PriorityWeightFairshare", Value: "10000"},
 		Override{Key: "SchedulerParameters.bf_interval", Value: "120"},
 		Override{Key: "SchedulerParameters.bf_max_job_test", Value: "7"},
@@ -59,7 +59,7 @@ func TestAWrongOverrideIsTold(t *testing.T) {
 	} {
 		o := Override{Key: wrong[0], Value: wrong[1]}
 		require.ErrorContains(t, o.Check(), wrong[2], wrong[0])
-		_, _, err := ReadConfig("slurm.conf", strings.NewReader(overridden), o)
+		_, _, err := ReadConfig("slurm.conf", strings.NewReader(ofCores(overridden)), o)
 		var failed *OverrideError
 		require.ErrorAs(t, err, &failed, wrong[0])
 		require.Equal(t, o, failed.Override)
@@ -73,7 +73,7 @@ func TestAWrongOverrideIsTold(t *testing.T) {
 		if wrong[0] == "PartitionName.long.Nodes" {
 			require.NoError(t, o.Check())
 		}
-		_, _, err := ReadConfig("slurm.conf", strings.NewReader(overridden), o)
+		_, _, err := ReadConfig("slurm.conf", strings.NewReader(ofCores(overridden)), o)
 		require.EqualError(t, err, wrong[2])
 	}
 }

@@ -199,19 +199,18 @@ func (f *configFile) fail(s setting, format string, args ...any) {
 func (f *configFile) miss(s setting) { f.unknown = missed(f.unknown, s.key, s.line) }
 
 // count reads a whole number from low to 2^31 - 1.
-func (f *configFile) count(s setting, low int) int { return f.countOf(s, low, 32) }
+func (f *configFile) count(s setting, low int) int { return f.countUpTo(s, low, math.MaxInt32) }
 
-// countOf reads a whole number from low on that fits into bits bits, of which one is the sign.
-func (f *configFile) countOf(s setting, low, bits int) int {
-	n, err := strconv.ParseInt(s.value, 10, bits)
-	if err != nil || int(n) < low {
-		want := fmt.Sprintf("of %d or more", low)
-		if errors.Is(err, strconv.ErrRange) {
-			want = fmt.Sprintf("from %d to %d", low, int64(1)<<(bits-1)-1)
-		}
-		f.fail(s, "%q: want a whole number %s", s.value, want)
+// countUpTo reads a whole number from low to high.
+func (f *configFile) countUpTo(s setting, low, high int) int {
+	n, err := strconv.Atoi(s.value)
+	switch {
+	case n > high: // also if the number is too large for an int
+		f.fail(s, "%q: want a whole number from %d to %d", s.value, low, high)
+	case err != nil, n < low:
+		f.fail(s, "%q: want a whole number of %d or more", s.value, low)
 	}
-	return int(n)
+	return n
 }
 
 // number reads a number of 0 or more.
@@ -245,6 +244,17 @@ func (f *configFile) duration(s setting) des.Time {
 		f.fail(s, "%v", err)
 	}
 	return t
+}
+
+// minutes reads a time that Slurm keeps in whole minutes, rounded up (time_str2mins).
+func (f *configFile) minutes(s setting) des.Time { return upToMinutes(f.duration(s)) }
+
+// upToMinutes rounds a time up to whole minutes.
+func upToMinutes(t des.Time) des.Time {
+	if t == des.Forever {
+		return t
+	}
+	return (t + des.Minute - des.Tick) / des.Minute * des.Minute
 }
 
 // Duration reads a time as Slurm writes it: MINUTES, MINUTES:SECONDS, HOURS:MINUTES:SECONDS,
@@ -319,11 +329,7 @@ func (f *configFile) config() (*Config, error) {
 			f.fail(s, "%q: want NO, ANY or ALL", s.value)
 		}
 	}
-	if s, found := f.take("SelectType"); found {
-		if kind := strings.TrimPrefix(s.value, "select/"); kind != "cons_tres" && kind != "cons_res" {
-			f.miss(setting{s.key + "=" + s.value, "", s.line})
-		}
-	}
+	f.readSelectType()
 	if s, found := f.take("Licenses"); found {
 		conf.Licenses = f.amounts(s)
 	}
@@ -389,12 +395,14 @@ func (f *configFile) readPreemption(conf *Config) {
 		}
 	}
 	if s, found := f.take("PreemptMode"); found {
-		switch mode := strings.ToUpper(s.value); mode {
-		case "OFF":
+		switch mode := strings.ToLower(s.value); mode {
+		case "off":
 			conf.Preempt = ""
-		case "REQUEUE":
+		case preemptRequeue:
+		case preemptCancel:
+			conf.PreemptCancels = true
 		default:
-			f.miss(setting{s.key + "=" + mode, "", s.line})
+			f.miss(setting{s.key + "=" + strings.ToUpper(mode), "", s.line})
 		}
 	}
 	if s, found := f.take("PreemptExemptTime"); found {
@@ -536,8 +544,8 @@ func (f *configFile) readNodes(conf *Config) {
 			f.fail(row[0], "%v", err)
 			return
 		}
-		node := Node{Memory: 1, Weight: 1, Row: at}
-		cpus := 0
+		node := Node{Cores: 1, Memory: 1, Weight: 1, Row: at}
+		cpus, threads, boards, perBoard := 0, 1, 1, 0
 		for _, s := range append(slices.Clone(defaults), row[1:]...) {
 			switch strings.ToLower(s.key) {
 			case "cpus", "procs":
@@ -547,9 +555,15 @@ func (f *configFile) readNodes(conf *Config) {
 			case "corespersocket":
 				node.Cores = f.count(s, 1)
 			case "threadspercore":
-				if f.count(s, 1) > 1 {
+				if threads = f.count(s, 1); threads > 1 {
 					f.miss(s)
 				}
+			case "boards":
+				if boards = f.count(s, 1); boards > 1 {
+					f.miss(s)
+				}
+			case "socketsperboard":
+				perBoard = f.count(s, 1)
 			case "realmemory":
 				node.Memory = f.count(s, 1)
 			case "weight":
@@ -558,7 +572,7 @@ func (f *configFile) readNodes(conf *Config) {
 				node.Features = strings.Split(s.value, ",")
 			case "gres":
 				node.GRES = f.devices(s)
-			case "nodeaddr", "nodehostname", "port", "tmpdisk", "reason", "boards", "socketsperboard":
+			case "nodeaddr", "nodehostname", "port", "tmpdisk", "reason":
 			case "state":
 				if word := strings.ToUpper(s.value); word != "UNKNOWN" && word != "IDLE" {
 					f.miss(setting{nodeKey + " State=" + word, "", s.line})
@@ -567,13 +581,14 @@ func (f *configFile) readNodes(conf *Config) {
 				f.miss(s)
 			}
 		}
-		switch { // CPUs alone are sockets of one core each
-		case node.Sockets == 0 && node.Cores == 0:
-			node.Sockets, node.Cores = max(cpus, 1), 1
-		case node.Sockets == 0:
-			node.Sockets = max(cpus/node.Cores, 1)
-		case node.Cores == 0:
-			node.Cores = max(cpus/node.Sockets, 1)
+		switch perSocket := node.Cores * threads; { // CPUs alone are sockets of one core each
+		case perBoard > 0:
+			node.Sockets = boards * perBoard
+		case node.Sockets > 0:
+		case cpus > 0 && cpus%perSocket == 0:
+			node.Sockets = cpus / perSocket
+		default:
+			node.Sockets = boards
 		}
 		// The second test also finds products so large that the sum of the first one overflows.
 		if cores += node.CPUs() * len(names); cores > maxCPUs || node.Sockets > maxCPUs/node.Cores {
@@ -603,6 +618,7 @@ func (f *configFile) readPartitions(conf *Config) {
 			continue
 		}
 		part := Partition{Name: row[0].value, MaxTime: des.Forever, Tier: 1, JobFactor: 1}
+		both := -1 // Priority, which Slurm takes for both, also where the row has them
 		for _, s := range append(slices.Clone(defaults), row[1:]...) {
 			switch strings.ToLower(s.key) {
 			case "nodes":
@@ -618,7 +634,7 @@ func (f *configFile) readPartitions(conf *Config) {
 					f.miss(setting{s.key + "=" + word, "", s.line})
 				}
 			case "maxtime":
-				part.MaxTime = f.duration(s)
+				part.MaxTime = f.minutes(s)
 			case "maxnodes":
 				if !strings.EqualFold(s.value, "UNLIMITED") {
 					part.MaxNodes = f.count(s, 1)
@@ -628,18 +644,24 @@ func (f *configFile) readPartitions(conf *Config) {
 			case "priorityjobfactor":
 				part.JobFactor = f.count(s, 0)
 			case "priority":
-				part.Tier = f.count(s, 0)
-				part.JobFactor = part.Tier
+				both = f.count(s, 0)
 			case "tresbillingweights":
 				part.BillingWeights = f.weights(s)
 			case "state":
 				if !strings.EqualFold(s.value, "UP") {
 					f.miss(setting{partitionKey + " State=" + strings.ToUpper(s.value), "", s.line})
 				}
-			case "alternate", "reqresv", "rootonly", "hidden", "disablerootjobs":
+			case "reqresv", "rootonly":
+				if f.yes(s) {
+					f.miss(s)
+				}
+			case "alternate", "hidden", "disablerootjobs":
 			default:
 				f.miss(s)
 			}
+		}
+		if both >= 0 {
+			part.Tier, part.JobFactor = both, both
 		}
 		if slices.ContainsFunc(conf.Partitions, func(p Partition) bool { return p.Name == part.Name }) {
 			f.fail(row[0], "partition %q is defined twice", part.Name)
@@ -674,9 +696,23 @@ func (f *configFile) positions(s setting, at map[string]int, nodes int) []int {
 	return slices.Compact(all)
 }
 
-// readSelection reads SelectTypeParameters and what belongs to it.
+// readSelectType reads SelectType, whose only value that is simulated is not Slurm's default. A file that lacks the key is told
+// with the line of its first nodes.
+func (f *configFile) readSelectType() {
+	s, found := f.take("SelectType")
+	switch kind := strings.TrimPrefix(s.value, "select/"); {
+	case kind == "cons_tres", kind == "cons_res":
+	case found:
+		f.miss(setting{s.key + "=" + s.value, "", s.line})
+	case len(f.nodes) > 0:
+		f.miss(setting{"SelectType=select/linear, Slurm's default,", "", f.nodes[0][0].line})
+	}
+}
+
+// readSelection reads SelectTypeParameters, which is CR_Core_Memory by default, and what belongs to it.
 func (f *configFile) readSelection(conf *Config) {
-	if s, found := f.take("SelectTypeParameters"); found {
+	s, found := f.take("SelectTypeParameters")
+	if conf.Select.Memory = !found; found {
 		for word := range strings.SplitSeq(strings.ToUpper(s.value), ",") {
 			switch word {
 			case "CR_CORE", "CR_PACK_NODES":
@@ -732,11 +768,14 @@ func (f *configFile) readScheduling(conf *Config) setting {
 		p.KillInvalid = strings.Contains(strings.ToLower(s.value), "kill_invalid_depend")
 	}
 	all, _ := f.take("SchedulerParameters")
+	given := map[string]bool{}
 	for word := range strings.SplitSeq(all.value, ",") {
-		if word == "" {
-			continue
-		}
 		key, value, _ := strings.Cut(strings.TrimSpace(word), "=")
+		if lower := strings.ToLower(key); key == "" || given[lower] { // Slurm takes the first of several values
+			continue
+		} else {
+			given[lower] = true
+		}
 		f.scheduling(p, setting{key, value, all.line})
 	}
 	if p.MaxPerAssoc > 0 { // takes precedence
@@ -752,34 +791,34 @@ func (f *configFile) readScheduling(conf *Config) setting {
 }
 
 // parameter is the field of Scheduling that one of SchedulerParameters sets: a flag, a number or a time. Of the
-// three pointers one is not nil. A number must be least or more.
+// three pointers one is not nil. Slurm does not take a number below least or above most.
 type parameter struct {
 	flag  *bool
 	count *int
 	time  *des.Time
 	unit  des.Time // of the time
 	least int
-	bits  int // of the number, and its sign; 0: 32
+	most  int // 0: 2^31 - 1
 }
 
 // parameters returns the parameters of SchedulerParameters that are simulated, by name.
 func (p *Scheduling) parameters() map[string]parameter {
 	flag := func(to *bool) parameter { return parameter{flag: to} }
-	count := func(to *int, least int) parameter { return parameter{count: to, least: least} }
-	time := func(to *des.Time, unit des.Time, least int) parameter {
-		return parameter{time: to, unit: unit, least: least}
+	count := func(to *int, least, most int) parameter { return parameter{count: to, least: least, most: most} }
+	time := func(to *des.Time, unit des.Time, least, most int) parameter {
+		return parameter{time: to, unit: unit, least: least, most: most}
 	}
 	return map[string]parameter{
 		"defer": flag(&p.Defer), "assoc_limit_stop": flag(&p.AssocLimitStop), "preempt_youngest_first": flag(&p.PreemptYoungest),
 		"bf_licenses": flag(&p.Licenses), "bf_one_resv_per_job": flag(&p.OnePlan), "pack_serial_at_end": flag(&p.PackSerial), "bf_busy_nodes": flag(&p.BusyNodes),
-		"default_queue_depth": count(&p.QueueDepth, 0), "partition_job_depth": count(&p.PartitionDepth, 0), "sched_max_job_start": count(&p.MaxStarts, 0),
-		"preempt_reorder_count": count(&p.ReorderVictims, 0), "bf_max_job_test": count(&p.MaxTests, 1), "bf_node_space_size": count(&p.TableSize, 2),
-		"bf_max_job_start": count(&p.MaxBackfillStart, 0), "bf_max_job_user": count(&p.MaxPerUser, 0), "bf_max_job_part": count(&p.MaxPerPartition, 0),
-		"bf_max_job_user_part": count(&p.MaxPerUserPart, 0), "bf_max_job_assoc": count(&p.MaxPerAssoc, 0), "bf_min_prio_reserve": {count: &p.MinPrioReserve, bits: 33}, // priorities are up to 2^32 - 1
-		"bf_window_linear": count(&p.WindowLinear, 0),
-		"sched_interval":   time(&p.Interval, des.Second, 1), "batch_sched_delay": time(&p.BatchDelay, des.Second, 0),
-		"sched_min_interval": time(&p.MinInterval, des.Second/1_000_000, 0), "bf_interval": time(&p.BackfillInterval, des.Second, 1),
-		"bf_resolution": time(&p.Resolution, des.Second, 1), "bf_window": time(&p.Window, des.Minute, 1), "bf_min_age_reserve": time(&p.MinAgeReserve, des.Second, 0),
+		"default_queue_depth": count(&p.QueueDepth, 0, 0), "partition_job_depth": count(&p.PartitionDepth, 0, 0), "sched_max_job_start": count(&p.MaxStarts, 0, 0),
+		"preempt_reorder_count": count(&p.ReorderVictims, 0, 0), "bf_max_job_test": count(&p.MaxTests, 1, 1e6), "bf_node_space_size": count(&p.TableSize, 2, 2e6),
+		"bf_max_job_start": count(&p.MaxBackfillStart, 0, 1e4), "bf_max_job_user": count(&p.MaxPerUser, 0, 0), "bf_max_job_part": count(&p.MaxPerPartition, 0, 0),
+		"bf_max_job_user_part": count(&p.MaxPerUserPart, 0, 0), "bf_max_job_assoc": count(&p.MaxPerAssoc, 0, 0), "bf_min_prio_reserve": count(&p.MinPrioReserve, 0, math.MaxUint32),
+		"bf_window_linear": count(&p.WindowLinear, 0, 0),
+		"sched_interval":   time(&p.Interval, des.Second, 1, 0), "batch_sched_delay": time(&p.BatchDelay, des.Second, 0, 0),
+		"sched_min_interval": time(&p.MinInterval, des.Second/1_000_000, 0, 0), "bf_interval": time(&p.BackfillInterval, des.Second, 1, 3*3600),
+		"bf_resolution": time(&p.Resolution, des.Second, 1, 3600), "bf_window": time(&p.Window, des.Minute, 1, 30*24*60), "bf_min_age_reserve": time(&p.MinAgeReserve, des.Second, 0, 30*24*3600),
 	}
 }
 
@@ -792,9 +831,9 @@ func (f *configFile) scheduling(p *Scheduling, s setting) {
 	case to.flag != nil:
 		*to.flag = true
 	case to.count != nil:
-		*to.count = f.countOf(s, to.least, cmp.Or(to.bits, 32))
+		*to.count = f.countUpTo(s, to.least, cmp.Or(to.most, math.MaxInt32))
 	case to.time != nil:
-		*to.time = des.Time(f.count(s, to.least)) * to.unit
+		*to.time = des.Time(f.countUpTo(s, to.least, cmp.Or(to.most, math.MaxInt32))) * to.unit
 	}
 }
 
@@ -823,15 +862,15 @@ func (f *configFile) readPriority(conf *Config) {
 		}
 	}
 	if s, found := f.take("PriorityMaxAge"); found {
-		if p.MaxAge = f.duration(s); p.MaxAge < des.Second {
+		if p.MaxAge = f.minutes(s); p.MaxAge < des.Second {
 			f.fail(s, "want a time of a second or more")
 		}
 	}
 	if s, found := f.take("PriorityDecayHalfLife"); found {
-		p.HalfLife = f.duration(s)
+		p.HalfLife = f.minutes(s)
 	}
 	if s, found := f.take("PriorityCalcPeriod"); found {
-		if p.Period = f.duration(s); p.Period < des.Second {
+		if p.Period = f.minutes(s); p.Period < des.Second {
 			f.fail(s, "want a time of a second or more")
 		}
 	}

@@ -3,6 +3,7 @@ package slurm
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -71,7 +72,7 @@ JobSubmitPlugins=lua
 `
 
 func TestConfigurationIsRead(t *testing.T) {
-	conf, unknown, err := ReadConfig("slurm.conf", strings.NewReader(smallConf))
+	conf, unknown, err := ReadConfig("slurm.conf", strings.NewReader(ofCores(smallConf)))
 	require.NoError(t, err)
 	require.Len(t, conf.Nodes, 6)
 	require.Equal(t, Node{Name: "g2", Sockets: 2, Cores: 4, Memory: 16000, Weight: 1, Features: []string{"fast", "big"}, GRES: []Amount{{"gpu", 4}}, Row: 2}, conf.Nodes[5])
@@ -94,16 +95,16 @@ func TestTheOrderOfSubmissionIsTold(t *testing.T) {
 		"3\nSchedulerType=sched/builtin\n":                                    nil,
 		"2\nSchedulerType=sched/backfill\n":                                   nil,
 	} {
-		_, unknown, err := ReadConfig("slurm.conf", strings.NewReader(nodes+conf))
+		_, unknown, err := ReadConfig("slurm.conf", strings.NewReader(ofCores(nodes+conf)))
 		require.NoError(t, err)
 		require.Equal(t, want, unknown, conf)
 	}
 	builtin := Override{Key: "SchedulerType", Value: "sched/builtin"}
-	_, unknown, err := ReadConfig("slurm.conf", strings.NewReader(nodes+"2\n"), builtin)
+	_, unknown, err := ReadConfig("slurm.conf", strings.NewReader(ofCores(nodes+"2\n")), builtin)
 	require.NoError(t, err)
 	told[0].Line = 2
 	require.Equal(t, told, unknown, "with the first partition")
-	conf, unknown, err := ReadConfig("slurm.conf", strings.NewReader(nodes+"2\nPriorityType=priority/multifactor\n"), builtin)
+	conf, unknown, err := ReadConfig("slurm.conf", strings.NewReader(ofCores(nodes+"2\nPriorityType=priority/multifactor\n")), builtin)
 	require.NoError(t, err)
 	require.Empty(t, unknown)
 	require.False(t, conf.Schedule.Backfill)
@@ -247,11 +248,11 @@ func TestDumpsOfAccountsAreRead(t *testing.T) {
 	require.Equal(t, 2.0, u1.shares)
 	require.Equal(t, count{3, true}, u1.jobsOfUser)
 	require.Equal(t, count{9, true}, u1.submittedOfUser)
-	require.True(t, u1.mayUse("low"))
-	require.False(t, u1.mayUse("none"))
+	require.True(t, slices.Contains(u1.usable(), "low"))
+	require.False(t, slices.Contains(u1.usable(), "none"))
 	require.Equal(t, "low", u1.defaultQOS)
 	require.Equal(t, a.find("sub", "u1"), a.associationOf(&Job{User: "u1"}), "the default account is not the first one")
-	require.False(t, a.find("sub", "u1").mayUse("low"), "as the cluster says")
+	require.Equal(t, []string{UsualQOS}, a.find("sub", "u1").usable(), "as the cluster says")
 	require.Equal(t, map[string]int{"cpu": 3, "node": 2}, a.find("sub", "u2").asked[maxTRESPerJob])
 	hi, low := a.qos["hi"], a.qos["low"]
 	require.Equal(t, map[string]int{"cpu": 8, "mem": 10240, "node": 2}, hi.asked[grpTRES])
@@ -270,7 +271,7 @@ func TestDumpsOfAccountsAreRead(t *testing.T) {
 // The error of a file tells the keys that are written wrongly, too: it may come from one of them.
 func TestAnErrorOfTheFileTellsMisspeltKeys(t *testing.T) {
 	read := func(text string, overrides ...Override) error {
-		_, _, err := ReadConfig("slurm.conf", strings.NewReader(text), overrides...)
+		_, _, err := ReadConfig("slurm.conf", strings.NewReader(ofCores(text)), overrides...)
 		return err
 	}
 	require.EqualError(t, read("SelectTypeParametrs=CR_CPU\nFooBar=1\nTopologyPlugin=tree\nNodeName=n CPUs=4\nPartitonName=p Nodes=n\n"),
@@ -286,7 +287,7 @@ func TestAnErrorOfTheFileTellsMisspeltKeys(t *testing.T) {
 // Priorities take 32 bits, which numbers of other parameters do not. Windows grow by bf_window_linear, as Slurm 22.05 calls it.
 func TestLargeNumbersOfSchedulerParameters(t *testing.T) {
 	read := func(parameters string) (*Config, []Unknown, error) {
-		return ReadConfig("slurm.conf", strings.NewReader("SchedulerParameters="+parameters+"\nNodeName=n CPUs=4\nPartitionName=p Nodes=n\n"))
+		return ReadConfig("slurm.conf", strings.NewReader(ofCores("SchedulerParameters="+parameters+"\nNodeName=n CPUs=4\nPartitionName=p Nodes=n\n")))
 	}
 	conf, unknown, err := read("bf_min_prio_reserve=4294967295,bf_window_linear=20")
 	require.NoError(t, err)

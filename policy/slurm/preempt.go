@@ -62,7 +62,7 @@ func (c *Controller) findVictims(e *entry, now des.Time) []*Job {
 	for _, j := range c.running {
 		ran := now - j.Start
 		if ran >= c.conf.PreemptExempt && c.mayPreempt(e, &entry{job: j, part: c.parts[j.StartedIn]}) &&
-			j.nodes.meets(e.part.nodes) && c.preemptable(j) {
+			j.nodes.meets(e.part.nodes) {
 			all = append(all, j)
 		}
 	}
@@ -74,12 +74,6 @@ func (c *Controller) findVictims(e *entry, now des.Time) []*Job {
 		return cmp.Or(cmp.Compare(c.standingOf(a), c.standingOf(b)), cmp.Compare(len(a.Placed), len(b.Placed)))
 	})
 	return all
-}
-
-// preemptable reports whether a job may be preempted by anybody: jobs of a QoS with PreemptMode=off may not if
-// QoSs preempt.
-func (c *Controller) preemptable(j *Job) bool {
-	return c.conf.Preempt != "" && (c.conf.Preempt != byQOS || j.qos == nil || !j.qos.spared)
 }
 
 // Values of Config.Preempt (PreemptType): who preempts others.
@@ -153,11 +147,27 @@ func (c *Controller) evict(now des.Time, j *Job) {
 		c.reorder(j)
 		return
 	}
-	c.stop(now, j, Preempted, j.Requeue)
-	if j.Requeue {
+	requeued := j.Requeue && !c.cancels(j)
+	c.stop(now, j, Preempted, requeued)
+	if requeued {
 		c.forgetOrder(j)
 	}
 }
+
+// cancels reports whether a job that is preempted ends for good, even if it may be requeued: the mode of its QoS decides if QoSs
+// preempt and the QoS has a mode, else the mode of slurm.conf (slurm_job_preempt_mode).
+func (c *Controller) cancels(j *Job) bool {
+	if c.conf.Preempt == byQOS && j.qos != nil && j.qos.mode != "" {
+		return j.qos.mode == preemptCancel
+	}
+	return c.conf.PreemptCancels
+}
+
+// Values of PreemptMode that are simulated, in lower case: what becomes of a job that is preempted.
+const (
+	preemptRequeue = "requeue"
+	preemptCancel  = "cancel"
+)
 
 // forgetOrder replaces the limit that an operator has given a job, once the job was preempted and waits again: the job gets
 // the longest time that its QoS, or else its associations, allow. acct_policy_update_pending_job treats such a job as one

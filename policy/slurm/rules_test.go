@@ -18,9 +18,21 @@ type ruled struct {
 	stopped []*Job
 }
 
+// ofCores adds to a slurm.conf that jobs share nodes by cores, and by no memory, unless it says how they share them. Lines
+// keep their numbers.
+func ofCores(conf string) string {
+	if !strings.Contains(conf, "SelectType=") {
+		conf = strings.TrimSuffix(conf, "\n") + "\nSelectType=select/cons_tres\n"
+	}
+	if !strings.Contains(conf, "SelectTypeParameters=") {
+		conf += "SelectTypeParameters=CR_Core\n"
+	}
+	return conf
+}
+
 func newRuled(t *testing.T, conf, accounts string) *ruled {
 	t.Helper()
-	read, unknown, err := ReadConfig("slurm.conf", strings.NewReader(conf))
+	read, unknown, err := ReadConfig("slurm.conf", strings.NewReader(ofCores(conf)))
 	require.NoError(t, err)
 	// Without backfill only passes of the main scheduler start jobs; that Slurm has another order then does not matter to these rules.
 	unknown = slices.DeleteFunc(unknown, func(u Unknown) bool { return strings.HasPrefix(u.Key, "SchedulerType=sched/builtin with ") })

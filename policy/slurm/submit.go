@@ -27,8 +27,8 @@ func (c *Controller) Submit(now des.Time, j *Job) error {
 	}
 	j.assoc = c.accounts.associationOf(j)
 	name := j.QOS
-	if name == "" && j.assoc != nil {
-		name = j.assoc.defaultQOS
+	if name == "" && c.conf.Database {
+		name = c.accounts.usualQOS(j.assoc)
 	}
 	j.qos = c.accounts.qos[name]
 	for _, at := range j.Partitions {
@@ -183,7 +183,7 @@ func (c *Controller) refuses(now des.Time, j *Job) error {
 	switch {
 	case c.conf.Enforce.Associations && j.assoc == nil:
 		return ErrAssociation
-	case c.conf.Enforce.QOS && j.QOS != "" && (j.qos == nil || !j.assoc.mayUse(j.QOS)):
+	case c.conf.Enforce.QOS && (j.qos == nil || !slices.Contains(j.assoc.usable(), j.qos.name)):
 		return ErrQOS
 	}
 	if err := c.enforce(j); err != nil {

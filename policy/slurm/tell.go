@@ -10,19 +10,15 @@ func (c *Controller) Keeps(j *Job) bool { return c.jobs[j.ID] == j }
 // Requeued reports whether the job was stopped, still completes, and will wait again when its nodes are free.
 func (j *Job) Requeued() bool { return j.requeued }
 
-// UsualQOS is the name of the QoS that slurmdbd gives jobs that have no other.
+// UsualQOS is the name of the QoS that slurmdbd makes for every cluster, of jobs that have no other.
 const UsualQOS = "normal"
 
-// QOSOf returns the name of the job's QoS: the QoS that the job names, or its user's default;
-// UsualQOS if there is neither, and empty without slurmdbd.
+// QOSOf returns the name of the job's QoS: the QoS that the job names, or the usual one of its user; empty without slurmdbd.
 func (c *Controller) QOSOf(j *Job) string {
-	switch {
-	case j.qos != nil:
-		return j.qos.name
-	case c.conf.Database:
-		return UsualQOS
+	if j.qos == nil {
+		return ""
 	}
-	return ""
+	return j.qos.name
 }
 
 // Billing returns what each second of the job is charged, from its first start on; 0 before.

@@ -206,7 +206,7 @@ func TestWhatJobsCountForBeforeTheyStart(t *testing.T) {
 	require.Equal(t, 4, r.has(wide, r.parts[0], placed, true, true).of(gpu))
 	require.Equal(t, 4, r.reckonedNeeds(wide.entries[0], 2, allNodes(2)).of(gpu))
 	require.Equal(t, []int{8, 8000, 0, 2, 8}, r.reckonedNeeds(wide.entries[0], 2, nil).amounts[:5])
-	perCPU := r.submit(0, &Job{Tasks: 3, Nodes: 2, MemoryPerCPU: 100, Account: "a", User: "u", Held: true})
+	perCPU := r.submit(0, &Job{Tasks: 3, Nodes: 2, MemoryPerCPU: 100, Account: "a", User: "u", QOS: "q", Held: true})
 	require.Equal(t, 300, r.requested(perCPU, r.parts[0]).of(tresMem))
 	r.conf.Select.DefMemPerCPU = 50
 	require.Equal(t, 400, r.requested(wide, r.parts[0]).of(tresMem))

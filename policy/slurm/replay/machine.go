@@ -367,7 +367,7 @@ func (m *Machine) submit(now des.Time, s *Submission) {
 		}
 	case errors.As(err, &refusal):
 		switch refusal {
-		case slurm.ErrTimeLimit, slurm.ErrCPUs, slurm.ErrNodeCount, slurm.ErrOutside, slurm.ErrPolicy, slurm.ErrDeviceTypes, s.Refused:
+		case slurm.ErrAssociation, slurm.ErrQOS, slurm.ErrTimeLimit, slurm.ErrCPUs, slurm.ErrNodeCount, slurm.ErrOutside, slurm.ErrPolicy, slurm.ErrDeviceTypes, s.Refused:
 			m.lastID--
 		}
 		if j.state == statePending { // kill_invalid_depend may have cancelled it before nodes were looked for

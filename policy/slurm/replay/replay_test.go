@@ -106,7 +106,7 @@ func playInput(t *testing.T, in *replay.Input) (string, []string) {
 // A job that ends by itself beyond its limit is told of as completed at its end, and as timed out in what follows.
 func TestJobsThatEndBeyondTheirLimits(t *testing.T) {
 	text, _ := play(t, folder(t, map[string]string{
-		replay.ConfigFile: "NodeName=n1 CPUs=4\nPartitionName=all Nodes=ALL Default=YES\n",
+		replay.ConfigFile: "NodeName=n1 CPUs=4\nPartitionName=all Nodes=ALL Default=YES\nSelectType=select/cons_tres\nSelectTypeParameters=CR_Core\n",
 		replay.JobsFile:   "key,submit,limit_min,runtime,tasks\na,10,1,65,1\nb,10,1,55,1\n",
 		replay.OrdersFile: "time,do,job,node,value\n90,nice,a,,5\n90,nice,b,,5\n",
 	}))
@@ -118,7 +118,7 @@ func TestJobsThatEndBeyondTheirLimits(t *testing.T) {
 // Of a job that is stopped before it is launched there is no start to be told of; nor is the stop, where another end was told before.
 func TestStopsBeforeLaunches(t *testing.T) {
 	text, _ := play(t, folder(t, map[string]string{
-		replay.ConfigFile: "NodeName=n1 CPUs=4\nPartitionName=all Nodes=ALL Default=YES\n",
+		replay.ConfigFile: "NodeName=n1 CPUs=4\nPartitionName=all Nodes=ALL Default=YES\nSelectType=select/cons_tres\nSelectTypeParameters=CR_Core\n",
 		replay.JobsFile:   "key,submit,limit_min,runtime,tasks,requeue\na,10,1,50,1,1\n",
 		replay.OrdersFile: "time,do,job,node,value\n10.005,down,,n1,\n20,up,,n1,\n180.005,down,,n1,\n190,up,,n1,\n",
 	}))
@@ -133,7 +133,7 @@ func TestStopsBeforeLaunches(t *testing.T) {
 // number.
 func TestEndsOfOneInstantComeInTheOrderOfTheirMessages(t *testing.T) {
 	text, _ := play(t, folder(t, map[string]string{
-		replay.ConfigFile: "NodeName=n[1-4] CPUs=1\nPartitionName=three Nodes=n[1-3] Default=YES\nPartitionName=one Nodes=n4\n",
+		replay.ConfigFile: "NodeName=n[1-4] CPUs=1\nPartitionName=three Nodes=n[1-3] Default=YES\nPartitionName=one Nodes=n4\nSelectType=select/cons_tres\nSelectTypeParameters=CR_Core\n",
 		replay.JobsFile: "key,submit,partition,nodes,limit_min,runtime\n" +
 			"w,9.25,three,3,60,20\nv,9.25,one,1,60,30\na,9.25,three,3,60,50\nb,9.25,one,1,60,40\n",
 	}))
@@ -144,7 +144,7 @@ func TestEndsOfOneInstantComeInTheOrderOfTheirMessages(t *testing.T) {
 // for sched_min_interval comes when n9 is about to be free: one job starts then, the other 10 s later.
 func TestAPassBetweenTwoNodesOfAJob(t *testing.T) {
 	text, _ := play(t, folder(t, map[string]string{
-		replay.ConfigFile: "NodeName=n[9-11] CPUs=1\nPartitionName=two Nodes=n[9-10] Default=YES\nPartitionName=one Nodes=n11\n" +
+		replay.ConfigFile: "NodeName=n[9-11] CPUs=1\nPartitionName=two Nodes=n[9-10] Default=YES\nPartitionName=one Nodes=n11\nSelectType=select/cons_tres\nSelectTypeParameters=CR_Core\n" +
 			"SchedulerParameters=sched_min_interval=10000000\n",
 		replay.JobsFile: "key,submit,partition,nodes,limit_min,runtime\n" +
 			"x,10.25,one,1,60,19\ny,10.25,two,2,60,29\nz,35.25,two,1,60,5\nlast,35.25,two,1,60,5\n",
@@ -157,7 +157,7 @@ func TestAPassBetweenTwoNodesOfAJob(t *testing.T) {
 // before any of them is free, although y's first message came before that pass.
 func TestMessagesOfNodesWaitForEachOther(t *testing.T) {
 	text, _ := play(t, folder(t, map[string]string{
-		replay.ConfigFile: "NodeName=n[1-8] CPUs=1\nPartitionName=x Nodes=n[1-3] Default=YES\nPartitionName=y0 Nodes=n[4-6]\nPartitionName=y Nodes=n[7-8]\n" +
+		replay.ConfigFile: "NodeName=n[1-8] CPUs=1\nPartitionName=x Nodes=n[1-3] Default=YES\nPartitionName=y0 Nodes=n[4-6]\nPartitionName=y Nodes=n[7-8]\nSelectType=select/cons_tres\nSelectTypeParameters=CR_Core\n" +
 			"SchedulerParameters=sched_min_interval=10000000\n",
 		replay.JobsFile: "key,submit,partition,nodes,limit_min,runtime\n" +
 			"x,10.25,x,3,60,19\ny0,10.25,y0,3,60,29\ny,10.25,y,2,60,29\nz,35.25,y,1,60,5\n",
@@ -174,7 +174,7 @@ func TestLaunchesWaitForMessages(t *testing.T) {
 			early = ""
 		}
 		text, _ := play(t, folder(t, map[string]string{
-			replay.ConfigFile: "NodeName=n[1-9] CPUs=1\nPartitionName=all Nodes=ALL Default=YES\nSchedulerParameters=sched_min_interval=1000000,batch_sched_delay=1\n",
+			replay.ConfigFile: "NodeName=n[1-9] CPUs=1\nPartitionName=all Nodes=ALL Default=YES\nSchedulerParameters=sched_min_interval=1000000,batch_sched_delay=1\nSelectType=select/cons_tres\nSelectTypeParameters=CR_Core\n",
 			replay.JobsFile: "key,submit,partition,nodes,limit_min,runtime\n" + early +
 				"p,9.25,,1,60,900\nl,10.25,,1,60,39\n" + at + "q,18.25,,1,60,900\nm,19.25,,1,60,30\n",
 		}))
@@ -186,7 +186,7 @@ func TestLaunchesWaitForMessages(t *testing.T) {
 // follows has c start on it. The pass after that one waits for sched_min_interval.
 func TestCancellationsOfOneInstantComeInTheirOrder(t *testing.T) {
 	text, _ := play(t, folder(t, map[string]string{
-		replay.ConfigFile: "NodeName=n[1-2] CPUs=1\nPartitionName=all Nodes=ALL Default=YES\nSchedulerParameters=sched_min_interval=10000000\n",
+		replay.ConfigFile: "NodeName=n[1-2] CPUs=1\nPartitionName=all Nodes=ALL Default=YES\nSchedulerParameters=sched_min_interval=10000000\nSelectType=select/cons_tres\nSelectTypeParameters=CR_Core\n",
 		replay.JobsFile: "key,submit,nodes,limit_min,runtime\n" +
 			"a,9.25,1,60,90\nb,9.25,1,60,90\nc,9.25,1,60,5\n",
 		replay.OrdersFile: "time,do,job,node,value\n30.75,cancel,b,,\n30.75,cancel,a,,\n",
@@ -399,7 +399,7 @@ func TestReservationsOfScontrolAreRead(t *testing.T) {
 // A job that asks for GPUs with a type and for GPUs without one is refused before it is given a number.
 func TestAJobOfMixedDevicesUsesUpNoNumber(t *testing.T) {
 	text, _ := play(t, folder(t, map[string]string{
-		replay.ConfigFile: "GresTypes=gpu\nNodeName=n1 CPUs=4 Gres=gpu:a:2\nPartitionName=all Nodes=ALL Default=YES\nAccountingStorageTRES=gres/gpu,gres/gpu:a\n",
+		replay.ConfigFile: "GresTypes=gpu\nNodeName=n1 CPUs=4 Gres=gpu:a:2\nPartitionName=all Nodes=ALL Default=YES\nAccountingStorageTRES=gres/gpu,gres/gpu:a\nSelectType=select/cons_tres\nSelectTypeParameters=CR_Core\n",
 		replay.JobsFile:   "key,submit,nodes,limit_min,runtime,gres\nx,9.25,1,60,5,\"gpu:1,gpu:a:1\"\ny,10.25,1,60,5,\n",
 	}))
 	require.Contains(t, text, "y,1,submit,10,")
