@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"io"
+	"slices"
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
@@ -38,10 +39,11 @@ type AttemptsWriter struct {
 	row  rows.Attempt
 	meta *entity.Metascheduler
 
-	// ended has the jobs that ended at this instant, while rows are held: jobs whose place is not
-	// known yet, and all jobs that ended after these.
-	ended []*entity.Run
-	// held has the latest rows that are held, see hold; aside has earlier pieces, in the order of
+	// ended has the latest jobs whose rows are held, in the order of their ends. Of the first settled
+	// jobs the instant of the end is over, so that their places are known.
+	ended   []*entity.Run
+	settled int
+	// held has the rows of jobs before these, see hold; aside has earlier pieces, in the order of
 	// their ends.
 	held  []byte
 	aside [][]byte
@@ -95,9 +97,6 @@ func (w *AttemptsWriter) Observe(e entity.JobEvent) {
 		// It had an earlier attempt or overhead: from now on there is more to tell.
 		case r.Ran() != r.Finish-r.Start:
 			w.release()
-		case r.Start < r.Finish && len(w.ended) == 0: // its place is known
-			w.hold(r)
-			return
 		default:
 			w.ended = append(w.ended, r)
 			return
@@ -117,6 +116,20 @@ func (w *AttemptsWriter) observe(e entity.JobEvent) {
 	if a, number, how, ok := entity.Over(e); ok {
 		w.over = append(w.over, attemptRow{e.Run, e.Run.ID, number, how, a})
 	}
+}
+
+// endedAtOnce is the number of jobs whose rows are held at a time. A processor makes many rows one
+// after the other much faster than one row at each end of a job: then it would have to fetch the
+// code of hold anew for each of them. More jobs would only cost memory.
+const endedAtOnce = 128
+
+// holdSettled holds the rows of the jobs whose places are known.
+func (w *AttemptsWriter) holdSettled() {
+	for _, r := range w.ended[:w.settled] {
+		w.hold(r)
+	}
+	w.ended = slices.Delete(w.ended, 0, w.settled)
+	w.settled = 0
 }
 
 // heldAtOnce is about how many bytes of held rows stand in one piece of memory.
@@ -192,6 +205,7 @@ func appendHeld(b []byte, t des.Time) []byte {
 
 // release writes what is held, in the order of the ends; nothing is held from now on.
 func (w *AttemptsWriter) release() {
+	w.holdSettled()
 	w.Hold, w.id, w.at = false, 0, 0
 	for _, b := range w.aside {
 		w.releaseFrom(b)
@@ -280,12 +294,8 @@ var errHeldTorn = errors.New("the held attempts cannot be read back: they are da
 // InstantOver writes the attempts that ended at this instant. The place of an attempt that was
 // preempted or resized is in it; of others the run has it.
 func (w *AttemptsWriter) InstantOver(des.Time) {
-	if len(w.ended) > 0 {
-		for _, r := range w.ended {
-			w.hold(r)
-		}
-		clear(w.ended)
-		w.ended = w.ended[:0]
+	if w.settled = len(w.ended); w.settled >= endedAtOnce {
+		w.holdSettled()
 	}
 	if len(w.over) == 0 {
 		return

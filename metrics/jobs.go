@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
@@ -89,8 +90,7 @@ type JobsWriter struct {
 	// Tau bounds slowdowns; 0 means 10 s.
 	Tau Tau
 	// Beside, if set, must run a function on another goroutine. There the writer makes rows into
-	// text and writes them. The bytes are the same as without it. Rows with energy, money or
-	// predictions become text at once, because these values may change later.
+	// text and writes them. The bytes are the same as without it.
 	Beside func(do func())
 	// Bill, if set, returns the cost of a job that has ended; see Bills.Job. It is called once for
 	// each job that started, when the row is written. Rows then have the budget of the job as well.
@@ -103,8 +103,9 @@ type JobsWriter struct {
 	err error
 	// begun tells that the exported fields have been looked at.
 	begun bool
-	// belt takes rows to the other goroutine, and batch is the next one for it; nil where rows
-	// become text at once.
+	// belt makes rows into text, many at a time, and batch is the next one for it. Both are nil if
+	// rows become text at once: rows with energy, money or predictions, whose values may change
+	// later.
 	belt  *belt[jobRows]
 	batch *jobRows
 	// falling tells that ids did not ascend; lastID is the id of the row written last.
@@ -149,22 +150,45 @@ type JobsWriter struct {
 type jobRow struct {
 	id                                                int64
 	submit, estimate, runtime, start, finish, promise des.Time
-	// ran is Run.Ran, of a job that has ended.
-	ran                      des.Time
-	nodes                    int
-	user, group, queue       int32
-	state                    rows.State
-	backfilled, booked, soft bool
-	// reason is why the job was rejected or killed.
-	reason string
+	nodes                                             int
+	user, group, queue                                int32
+	state                                             rows.State
+	backfilled, booked, soft                          bool
 	// run is set from the start until the place is known for good: the instant of the start must
 	// be over.
 	run *entity.Run
+	// processors may be shared with the run, and are not changed.
+	processors []procset.Range
+	rare       *rowRare // nil if there is nothing to tell
+}
+
+// rowRare holds what few rows tell. It is kept apart so that the other rows stay small: thousands
+// of them may wait for a job that runs long.
+type rowRare struct {
+	// ran is Run.Ran of a job that has ended; -1 if that is finish - start.
+	ran des.Time
+	// reason is why the job was rejected or killed.
+	reason string
 	// attempts is nil if there is nothing to tell, more is nil in a file that tells no more of any
 	// job.
-	attempts   *rowAttempts
-	more       *rowMore
-	processors []procset.Range
+	attempts *rowAttempts
+	more     *rowMore
+}
+
+// withRare returns r.rare, which is there from now on.
+func (r *jobRow) withRare() *rowRare {
+	if r.rare == nil {
+		r.rare = &rowRare{ran: -1}
+	}
+	return r.rare
+}
+
+// attempts returns what the row tells of attempts, or nil.
+func (r *jobRow) attempts() *rowAttempts {
+	if r.rare == nil {
+		return nil
+	}
+	return r.rare.attempts
 }
 
 // rowMore holds a row's values about energy, money and predictions. drew tells that energy is
@@ -279,7 +303,7 @@ func (w *JobsWriter) begin() {
 	w.columns = w.Attempts
 	w.shown = w.columns
 	w.text = rows.NewWriter(w.out, w.table(w.columns))
-	if w.Beside != nil && !w.tellsMore() {
+	if !w.tellsMore() {
 		w.belt = newBelt(w.Beside, w.writeRows)
 		w.batch = w.belt.empty()
 	}
@@ -309,7 +333,7 @@ func (w *JobsWriter) Observe(e entity.JobEvent) {
 		return
 	}
 	r := w.row(seq)
-	if r.attempts != nil || !j.Once() || e.Kind == entity.JobKilled { // otherwise there is nothing to tell
+	if r.rare != nil || !j.Once() || e.Kind == entity.JobKilled { // otherwise there is nothing to tell
 		w.told(e, r)
 	}
 	switch e.Kind {
@@ -329,16 +353,16 @@ func (w *JobsWriter) Observe(e entity.JobEvent) {
 			w.end(j, r, rows.Walltime)
 		} else {
 			w.end(j, r, rows.Killed)
-			r.reason = j.Reason
+			r.withRare().reason = j.Reason
 		}
 	case entity.JobRejected:
-		r.state, r.reason = rows.Rejected, j.Reason
+		r.state, r.withRare().reason = rows.Rejected, j.Reason
 		if w.late() && len(j.Earlier()) > 0 {
 			r.run = j
 		}
 	}
 	if w.Energy != nil && r.state >= rows.Finished {
-		r.more.energy, r.more.drew = w.Energy(j), true
+		r.rare.more.energy, r.rare.more.drew = w.Energy(j), true
 	}
 }
 
@@ -356,11 +380,11 @@ func (w *JobsWriter) told(e entity.JobEvent, r *jobRow) {
 		w.tell()
 	}
 	// Of all other jobs there is nothing to tell, and no memory is taken.
-	if r.attempts == nil && (more || e.Kind == entity.JobKilled && e.Run.Reason != entity.ReasonEstimate) {
-		r.attempts = &rowAttempts{}
+	if r.attempts() == nil && (more || e.Kind == entity.JobKilled && e.Run.Reason != entity.ReasonEstimate) {
+		r.withRare().attempts = &rowAttempts{}
 	}
-	if r.attempts != nil {
-		r.attempts.told(e)
+	if a := r.attempts(); a != nil {
+		a.told(e)
 	}
 }
 
@@ -401,17 +425,15 @@ func (w *JobsWriter) submit(j *entity.Run) {
 	w.rows++
 	r := w.row(j.Seq())
 	// A row is cleared, then filled in field by field: a literal would be made elsewhere and copied.
-	processors := r.processors[:0]
 	*r = jobRow{}
 	r.id, r.submit, r.estimate, r.runtime = j.ID, j.Submit, j.Asked(), j.Runtime
 	r.start, r.finish, r.promise = -1, -1, entity.NeverPromised
 	r.nodes, r.user, r.group, r.queue, r.booked = j.Request.Nodes, j.User, j.Group, j.Queue, j.Booked
-	r.processors = processors
 	if w.tellsMore() {
-		r.more = &rowMore{budget: j.Request.Budget, run: j}
+		r.withRare().more = &rowMore{budget: j.Request.Budget, run: j}
 	}
 	if w.Attempts {
-		r.attempts = &rowAttempts{after: j.After}
+		r.withRare().attempts = &rowAttempts{after: j.After}
 	}
 }
 
@@ -436,7 +458,10 @@ func (r *jobRow) molded(j *entity.Run) {
 // end takes in that the job has ended. If it began at this very instant, its place is known when
 // the instant is over.
 func (w *JobsWriter) end(j *entity.Run, r *jobRow, state rows.State) {
-	r.state, r.finish, r.ran = state, w.now, j.Ran()
+	r.state, r.finish = state, w.now
+	if ran := j.Ran(); ran != r.finish-r.start {
+		r.withRare().ran = ran
+	}
 	if j.Start < w.now && !w.late() { // otherwise its place is known when the instant is over
 		w.locate(r)
 		r.run = nil
@@ -456,11 +481,14 @@ func (w *JobsWriter) locate(r *jobRow) {
 	if w.Allocation != AllocationIntervals {
 		return
 	}
-	if w.Places != nil {
-		r.processors = append(r.processors[:0], w.Places(r.run)...)
-		return
+	switch window := &r.run.Reservation.Window; {
+	case w.Places != nil:
+		r.processors = slices.Clone(w.Places(r.run))
+	case window.Tasks != nil:
+		r.processors = placeOf(nil, nil, window)
+	default:
+		r.processors = r.run.Place
 	}
-	r.processors = placeOf(r.processors[:0], r.run.Place, &r.run.Reservation.Window)
 }
 
 // placeOf appends the processors of a place, or the nodes of a window, to ranges, which must be
@@ -477,24 +505,21 @@ func placeOf(ranges, place []procset.Range, w *entity.Window) []procset.Range {
 }
 
 // jobRows are rows that follow one another, on their way to become text: columns tells that they
-// have the columns about attempts. The rows of the ring are used again before these are written;
-// so ranges has copies of their processors, one row's behind the other's.
+// have the columns about attempts.
 type jobRows struct {
 	// first is the position of the first row.
 	first   int64
 	columns bool
 	rows    []jobRow
-	ranges  []procset.Range
 }
 
-// batchRows is the number of rows that are handed to the goroutine at a time.
-const batchRows = 1024
+// batchRows is the number of rows that become text at a time.
+const batchRows = 256
 
 // carry puts the row r, which is complete, on the belt.
 func (w *JobsWriter) carry(r *jobRow) {
 	b := w.batch
 	b.rows = append(b.rows, *r)
-	b.ranges = append(b.ranges, r.processors...)
 	if len(b.rows) == batchRows {
 		w.handOver()
 	}
@@ -509,15 +534,11 @@ func (w *JobsWriter) handOver() {
 
 // writeRows writes rows as they come from the belt.
 func (w *JobsWriter) writeRows(b *jobRows) {
-	ranges := b.ranges
 	for i := range b.rows {
-		r := &b.rows[i]
-		n := len(r.processors) // those of the writer are another row's by now
-		r.processors, ranges = ranges[:n:n], ranges[n:]
-		w.writeRow(r, b.first+int64(i), b.columns)
+		w.writeRow(&b.rows[i], b.first+int64(i), b.columns)
 	}
 	clear(b.rows)
-	b.rows, b.ranges = b.rows[:0], b.ranges[:0]
+	b.rows = b.rows[:0]
 }
 
 // write writes the row at the base and moves on.
@@ -532,7 +553,7 @@ func (w *JobsWriter) write() {
 	if r.run != nil {
 		w.locate(r)
 		if w.Bill != nil && r.state >= rows.Finished {
-			r.more.bill, r.more.billed = w.Bill(r.run), true
+			r.rare.more.bill, r.rare.more.billed = w.Bill(r.run), true
 		}
 		r.run = nil
 	}
@@ -540,7 +561,7 @@ func (w *JobsWriter) write() {
 		w.carry(r)
 	} else {
 		w.writeRow(r, w.base-1, w.columns)
-		r.more = nil
+		r.rare = nil
 	}
 }
 
@@ -591,7 +612,7 @@ func (w *JobsWriter) writeRow(r *jobRow, position int64, attempts bool) {
 		w.text.Use(w.table(attempts))
 	}
 	w.text.Write(&w.line)
-	if !attempts && w.amends && r.attempts != nil {
+	if !attempts && w.amends && r.attempts() != nil {
 		if w.apart == nil {
 			w.apart = map[int64][]byte{}
 		}
@@ -607,18 +628,30 @@ func (w *JobsWriter) fill(r *jobRow) {
 	j.Submit, j.Processors, j.Estimate, j.Runtime = r.submit, r.nodes, r.estimate, r.runtime
 	j.State, j.Start, j.Finish, j.Execution = r.state, r.start, rows.None, rows.None
 	if r.start >= 0 && r.finish >= 0 {
-		j.Finish, j.Execution = r.finish, r.ran
+		j.Finish, j.Execution = r.finish, r.finish-r.start
 	}
-	j.Promised, j.Soft, j.Reason, j.Backfilled = r.promise, r.soft, r.reason, r.backfilled
-	j.Restarts, j.Lost, j.Overhead, j.After = 0, 0, 0, ""
-	if a := r.attempts; a != nil {
+	j.Promised, j.Soft, j.Backfilled = r.promise, r.soft, r.backfilled
+	j.Reason, j.Restarts, j.Lost, j.Overhead, j.After = "", 0, 0, 0, ""
+	if r.rare != nil {
+		w.fillRare(r)
+	}
+}
+
+// fillRare fills in what few rows tell.
+func (w *JobsWriter) fillRare(r *jobRow) {
+	j := &w.line
+	j.Reason = r.rare.reason
+	if ran := r.rare.ran; ran >= 0 && j.Finish != rows.None {
+		j.Execution = ran
+	}
+	if a := r.rare.attempts; a != nil {
 		j.Restarts, j.Lost, j.Overhead, j.After = a.restarts, a.lost, a.overhead, string(appendDependencies(nil, a.after))
 	}
 	if w.Bill != nil {
-		w.fillBill(r.more)
+		w.fillBill(r.rare.more)
 	}
 	if w.predicts {
-		run := r.more.run
+		run := r.rare.more.run
 		j.Prediction, j.Corrections, j.Predicted = rows.None, -1, rows.None
 		if !r.booked && r.state != rows.Rejected {
 			j.Prediction, j.Corrections, j.Predicted = run.FirstPrediction(), run.Corrections(), run.Prediction()
@@ -652,7 +685,10 @@ func (w *JobsWriter) appendAllocated(b []byte, _ *rows.Job) []byte {
 
 // appendEnergy appends what the job of the row at hand took, if that is known, exactly.
 func (w *JobsWriter) appendEnergy(b []byte, _ *rows.Job) []byte {
-	if m := w.of.more; m != nil && m.drew {
+	if w.of.rare == nil {
+		return b
+	}
+	if m := w.of.rare.more; m != nil && m.drew {
 		return m.energy.appendTo(b)
 	}
 	return b

@@ -23,7 +23,6 @@ type QueueWriter struct {
 	level queueLevel
 	// last has the numbers of the latest row, jobs -1 if there is none.
 	last queueLevel
-	row  rows.Level // the row at hand
 	// belt and batch are as in JobsWriter.
 	belt  *belt[[]rows.Level]
 	batch *[]rows.Level
@@ -99,22 +98,18 @@ func (q *QueueWriter) put() {
 		return
 	}
 	q.last = q.level
-	q.row = rows.Level{Time: q.now, Jobs: int(q.level.jobs), Processors: int(q.level.processors), Busy: int(q.level.busy)}
-	if q.Beside == nil {
-		q.text.Write(&q.row)
-		return
-	}
+	row := rows.Level{Time: q.now, Jobs: int(q.level.jobs), Processors: int(q.level.processors), Busy: int(q.level.busy)}
 	if q.belt == nil {
 		q.belt = newBelt(q.Beside, q.writeRows)
 		q.batch = q.belt.empty()
 	}
-	if *q.batch = append(*q.batch, q.row); len(*q.batch) == queueBatch {
+	if *q.batch = append(*q.batch, row); len(*q.batch) == queueBatch {
 		q.handOver()
 	}
 }
 
-// queueBatch is the number of rows that are handed to the goroutine at a time.
-const queueBatch = 4096
+// queueBatch is the number of rows that become text at a time.
+const queueBatch = 1024
 
 // handOver sends the rows that wait.
 func (q *QueueWriter) handOver() {

@@ -1,7 +1,8 @@
 package simulation
 
-// What is done beside a run where there is a processor to spare: the workload is read and its
-// jobs are made ahead of the clock, and rows of files become text behind it.
+// The workload is read and its jobs are made ahead of the clock, many at a time, and rows of files
+// become text behind it (package metrics). So a processor repeats one piece of code at a time, and
+// needs not fetch all of it anew for each job. With a processor to spare both happen beside the run:
 //
 //	goroutine   reads a batch of jobs   reads the next one ...
 //	run                                 simulates the first batch ...
@@ -13,13 +14,15 @@ import (
 	"github.com/gridslot/gridslot/entity"
 )
 
-// aheadJobs are the jobs of a source that another goroutine reads, some batches ahead of the
-// clock. The source must not depend on what happens in the run.
+// aheadJobs are the jobs of a source that is read in batches, ahead of the clock. The source must
+// not depend on what happens in the run.
 type aheadJobs struct {
+	// from is read by Next, or nil if a goroutine reads the source.
+	from entity.Source
 	// batches is closed when the source has ended. Invariant: err and panicked are written before
 	// that, and read only after it.
 	batches chan []*entity.Job
-	// batch is the rest of the latest batch that the source's reader sent.
+	// batch is the rest of the latest batch.
 	batch    []*entity.Job
 	quit     chan struct{}
 	closing  sync.Once
@@ -27,18 +30,24 @@ type aheadJobs struct {
 	panicked any   // value with which the source has panicked, once batches is closed
 }
 
-// aheadBatch is the number of jobs that are handed over at a time: enough that handing over costs
+// aheadBatch is the number of jobs that are read at a time: enough that handing them over costs
 // nothing beside reading. At most aheadBatches batches wait, so that memory stays small.
 const (
-	aheadBatch   = 1024
-	aheadBatches = 2
+	aheadBatch   = 256
+	aheadBatches = 4
 )
 
-// readAhead begins to read a source on a goroutine of the run.
+// readAhead begins to read a source ahead of the clock: on a goroutine of the run if there is a
+// processor for that, and otherwise in Next.
 func (x *session) readAhead(from entity.Source) *aheadJobs {
 	a := &aheadJobs{batches: make(chan []*entity.Job, aheadBatches), quit: make(chan struct{})}
-	x.onClose(a.close)
 	x.ahead = a
+	if !x.settings.beside {
+		a.from = from
+		close(a.batches)
+		return a
+	}
+	x.onClose(a.close)
 	x.spent.run(func() {
 		defer close(a.batches)
 		for more := true; more; {
@@ -76,6 +85,12 @@ func (a *aheadJobs) read(from entity.Source) (batch []*entity.Job, more bool) {
 
 // Next implements entity.Source.
 func (a *aheadJobs) Next() (*entity.Job, bool) {
+	if len(a.batch) == 0 && a.from != nil {
+		var more bool
+		if a.batch, more = a.read(a.from); !more {
+			a.from = nil
+		}
+	}
 	for len(a.batch) == 0 {
 		batch, more := <-a.batches
 		if !more {

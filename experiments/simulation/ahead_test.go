@@ -77,10 +77,10 @@ func (m *mortal) Err() error { return errors.New("the last line is damaged") }
 func TestWhatEndsReadingAheadEndsTheRunBehindTheJobsInFront(t *testing.T) {
 	for _, jobs := range []int{0, 3, aheadBatch, 2*aheadBatch + 1} {
 		for _, panics := range []bool{false, jobs > 0} { // the first job is asked for before the clock runs
-			for _, ahead := range []bool{false, true} {
+			for _, how := range []struct{ ahead, beside bool }{{}, {ahead: true}, {ahead: true, beside: true}} {
 				started := 0
 				_, err := Simulate(context.Background(), &mortal{left: jobs, panic: panics}, RunSettings{
-					Policy: backfill.FCFS{}, Processors: 1, ahead: ahead,
+					Policy: backfill.FCFS{}, Processors: 1, ahead: how.ahead, beside: how.beside,
 					Observers: []entity.Observer{observed(func(e entity.JobEvent) {
 						if e.Kind == entity.JobStarted {
 							started++
@@ -92,7 +92,7 @@ func TestWhatEndsReadingAheadEndsTheRunBehindTheJobsInFront(t *testing.T) {
 					want = "no more jobs"
 				}
 				require.ErrorContains(t, err, want)
-				require.Equal(t, max(jobs-1, 0), started, "%d jobs, ahead: %v", jobs, ahead)
+				require.Equal(t, max(jobs-1, 0), started, "%d jobs, %+v", jobs, how)
 			}
 		}
 	}

@@ -482,11 +482,11 @@ func (c *call) simulateOne(ctx context.Context, i int) error {
 	if c.bookings != nil {
 		p.settings.Bookings = c.bookings.Bookings()
 	}
-	// A goroutine beside the run only pays if a processor would be idle. Reading ahead also needs
-	// jobs that come from a log: a source of a program may listen to the run, and Options.Extra may
-	// keep state.
+	// A goroutine beside the run only pays if a processor would be idle. Reading ahead needs jobs
+	// that come from a log: a source of a program may listen to the run, and Options.Extra may keep
+	// state.
 	p.settings.beside = min(max(1, c.options.Workers), len(c.all)) < runtime.GOMAXPROCS(0)
-	p.settings.ahead = p.settings.beside && c.jobs.trace != nil && c.Workload.Options.Extra == nil
+	p.settings.ahead = c.jobs.trace != nil && c.Workload.Options.Extra == nil
 	p.settings.until = c.until
 	if saved := c.options.Resume; saved != nil {
 		p.settings.resumed, p.settings.point = saved.Until, &saved.Points[i]

@@ -91,8 +91,9 @@ type RunSettings struct {
 	// Observers are told of every job event, beside those of the run itself.
 	Observers []entity.Observer
 
-	// beside lets goroutines of their own write the files: there is a processor to spare. ahead
-	// lets another goroutine read the jobs, which must not depend on what happens in the run.
+	// beside lets goroutines of their own read the jobs and write the files: there is a processor to
+	// spare. ahead lets jobs be read ahead of the clock: they must not depend on what happens in the
+	// run.
 	beside bool
 	ahead  bool
 	// until, if set, is the instant at which the run stops without results. point is the point of
