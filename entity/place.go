@@ -29,6 +29,13 @@ type Placer interface {
 	Place(free *procset.Set, r *Run, n int, ranges []procset.Range) ([]procset.Range, error)
 }
 
+// Chooser may be implemented by a Placer that knows where jobs are to go before it is asked, when
+// their instant is over. Chosen reports whether a job that has started at this instant is to have
+// one of these counted processors. They are not withheld then.
+type Chooser interface {
+	Chosen(place []procset.Range) bool
+}
+
 // LowestFirst is the Placer that takes the free processors of the lowest numbers; of named
 // nodes, the first in the order of their plan.
 type LowestFirst struct{}

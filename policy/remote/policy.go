@@ -93,6 +93,7 @@ var (
 	_ entity.InstantObserver  = (*Policy)(nil)
 	_ entity.CapacityObserver = (*Policy)(nil)
 	_ entity.Placer           = (*Policy)(nil)
+	_ entity.Chooser          = (*Policy)(nil)
 	_ flow.Operator           = (*Policy)(nil)
 	_ des.Entity              = (*Policy)(nil)
 )
@@ -358,6 +359,16 @@ func (p *Policy) ended(r *entity.Run, state string) {
 // InstantOver forgets the places of an instant, which have been given by now.
 func (p *Policy) InstantOver(des.Time) { clear(p.placing) }
 
+// Chosen implements entity.Chooser, by what the scheduler has said at this instant.
+func (p *Policy) Chosen(place []procset.Range) bool {
+	for _, chosen := range p.placing {
+		if procset.Overlap(chosen, place) {
+			return true
+		}
+	}
+	return false
+}
+
 // Place gives a started job n of the processors that the scheduler has chosen. On named nodes
 // it is called once for each kind of nodes; free then holds the free nodes of that kind.
 func (p *Policy) Place(free *procset.Set, r *entity.Run, n int, ranges []procset.Range) ([]procset.Range, error) {
@@ -394,7 +405,7 @@ func (p *Policy) Withheld(h *entity.Hold) {
 	w, now := h.Window(), p.sim.Now()
 	switch {
 	case w.Start > now:
-		p.fail(fmt.Errorf("capacity is announced to be lost from %v on, and a scheduler outside cannot be told ahead: have it be known when it is lost", w.Start))
+		p.fail(fmt.Errorf("capacity is announced to be lost from %v on, and a scheduler outside cannot be told ahead: have it be known when it is lost, and have no outage of a processor outlast an earlier one", w.Start))
 		return
 	case h.Where().Set == nil:
 		p.fail(errors.New("capacity is lost without saying which processors, and a scheduler outside must be told which"))

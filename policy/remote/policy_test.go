@@ -199,14 +199,26 @@ func TestAProcessorThatIsLostTwiceIsToldOnce(t *testing.T) {
 	require.ErrorContains(t, run(says("", "", execute("w0!1", "1"))), "processor 1 is not available")
 }
 
+func TestNoNodeIsSwitchedOffThatAJobIsToHave(t *testing.T) {
+	// Job 1 ends at 5, when all other nodes have been idle for long enough. Of those the scheduler has chosen the
+	// first one, by number the first that would be switched off.
+	s := says("", execute("w0!1", "0"), execute("w0!2", "1"))
+	w := newWorld(&Policy{Open: s.open}, 4, [][4]int{{0, 5, 5, 1}, {5, 10, 10, 1}}, &flow.SwitchOff{Idle: 5 * des.Second, Boot: des.Second, Shutdown: des.Second})
+	require.NoError(t, w.run())
+	require.Equal(t, "[{1 1}]", fmt.Sprint(w.runs[1].Place))
+	require.Contains(t, s.told(), "5; NOTIFY event_machine_unavailable 2; NOTIFY event_machine_unavailable 3")
+}
+
 func TestWhatCannotBeToldIsRefused(t *testing.T) {
-	outage := func(x flow.Outage) error {
+	outage := func(all ...flow.Outage) error {
 		outages := &flow.Outages{}
-		outages.Submit(slices.Values([]flow.Outage{x}))
+		outages.Submit(slices.Values(all))
 		return newWorld(&Policy{Open: says().open}, 2, [][4]int{{0, 20, 20, 2}}, outages).run()
 	}
 	require.ErrorContains(t, outage(flow.Outage{From: 5 * des.Second, To: 9 * des.Second, Where: entity.NodeAt(1)}), "cannot be told ahead")
 	require.ErrorContains(t, outage(flow.Outage{Known: 5 * des.Second, From: 5 * des.Second, To: 9 * des.Second, Where: entity.Where{Count: 1}}), "must be told which")
+	first, longer := flow.Outage{From: 0, To: 9 * des.Second, Where: entity.NodeAt(1)}, flow.Outage{Known: 5 * des.Second, From: 5 * des.Second, To: 15 * des.Second, Where: entity.NodeAt(1)}
+	require.ErrorContains(t, outage(first, longer), "lost from 9 on, and a scheduler outside cannot be told ahead: have it be known when it is lost, and have no outage of a processor outlast an earlier one")
 
 	w := newWorld(&Policy{Open: says().open}, 2, nil)
 	flow.NewBookings(w.meta).Submit(iter.Seq[flow.Booking](func(yield func(flow.Booking) bool) {

@@ -28,12 +28,13 @@ class Job:
 
 
 class State:
-    """What a policy sees: now, in seconds; waiting, in order of submission; running; free processors."""
+    """What a policy sees: now, in seconds; waiting, in order of submission; running; free processors,
+    without those that are out of service or switched off."""
 
     def __init__(self):
         self.now, self.processors, self.free = 0.0, 0, set()
         self.waiting, self.running = [], []
-        self._decisions = []
+        self._lost, self._decisions = set(), []
 
     def start(self, job, processors=None):
         """Starts a job that waits, on the lowest free processors where none are named."""
@@ -68,11 +69,24 @@ class State:
             self._end(data["job_id"])
         elif kind == "NOTIFY" and data["type"] == "job_cancelled":
             self.waiting = [job for job in self.waiting if job.id != data["job_id"]]
+        elif kind == "NOTIFY" and data["type"] == "event_machine_unavailable":
+            self._lost |= _numbers(data["resources"])
+            self.free -= self._lost
+        elif kind == "NOTIFY" and data["type"] == "event_machine_available":
+            back = _numbers(data["resources"])
+            self._lost -= back
+            self.free |= back.difference(*(job.allocation for job in self.running))
 
     def _end(self, id):
         job = next(job for job in self.running if job.id == id)
         self.running.remove(job)
-        self.free.update(job.allocation)
+        self.free |= set(job.allocation) - self._lost
+
+
+def _numbers(intervals):
+    """The numbers of "0-3 7"."""
+    ends = (part.split("-") for part in intervals.split())
+    return {n for end in ends for n in range(int(end[0]), int(end[-1]) + 1)}
 
 
 def serve(schedule, requests=None, replies=None):

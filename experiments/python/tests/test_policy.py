@@ -24,11 +24,14 @@ class PolicyTest(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             program = pathlib.Path(folder, "policy.py")
             program.write_text(textwrap.dedent(FIRST_COME).format(path=str(pathlib.Path(gridslot.__file__).parent.parent)))
-            out = gridslot.simulate(out=pathlib.Path(folder, "out"), policy=f"fcfs,exec:{sys.executable} {program}", first=300)
-            results = gridslot.Results(out)
-            self.assertEqual(len(results.policies), 2)
-            ours, theirs = (results.file("jobs", policy).read_text() for policy in results.policies)
-            self.assertEqual(ours, theirs)
+            lost = pathlib.Path(folder, "lost.csv")  # from a running job, twice over, and of free processors
+            lost.write_text("from,to,node\n10000,20000,0-63\n15000,19000,40-63\n40000,50000,3 7-100\n")
+            for more in {}, {"outages": lost, "victims": "kill"}:
+                out = gridslot.simulate(out=pathlib.Path(folder, "out"), policy=f"fcfs,exec:{sys.executable} {program}", first=300, **more)
+                results = gridslot.Results(out)
+                self.assertEqual(len(results.policies), 2)
+                ours, theirs = (results.file("jobs", policy).read_text() for policy in results.policies)
+                self.assertEqual(ours, theirs, more)
 
     def test_processors_that_are_not_free_are_refused(self):
         state = gridslot.State()
