@@ -187,7 +187,8 @@ func headings(columns []workload.Column) []string {
 // least a start in its place.
 func (f CSV) mapped(l *table.Columns, names []string) error {
 	l.Fields = make([]table.Field, len(names))
-	taken := map[int]bool{} // the fields of SWF that have a column
+	taken := map[int]bool{}    // the fields of SWF that have a column
+	byHeading := map[int]int{} // of those the column that has the field by its heading alone
 	give := func(i int, role string) {
 		c := &l.Fields[i]
 		c.SWF, c.Is = csvField(role), table.Loose
@@ -212,8 +213,15 @@ func (f CSV) mapped(l *table.Columns, names []string) error {
 	}
 	for i, name := range names {
 		role := strings.ToLower(name)
-		if !f.NoHeading && l.Fields[i].SWF == 0 && slices.Contains(CSVRoles(), role) && !taken[csvField(role)] {
+		if f.NoHeading || l.Fields[i].SWF > 0 || !slices.Contains(CSVRoles(), role) {
+			continue
+		}
+		if first, twice := byHeading[csvField(role)]; twice {
+			return fmt.Errorf("columns %d and %d are called %q and %q: say which of them is %s, as in --from csv:%s=%d", first+1, i+1, names[first], name, role, role, first+1)
+		}
+		if !taken[csvField(role)] {
 			give(i, role)
+			byHeading[csvField(role)] = i
 		}
 	}
 	if !taken[2] && !taken[table.Start] {
@@ -253,9 +261,14 @@ func (f CSV) find(names []string, of string) (int, error) {
 			func(name string) bool { return name == of },
 			func(name string) bool { return strings.EqualFold(name, of) },
 		} {
-			if i := slices.IndexFunc(names, same); i >= 0 {
-				return i, nil
+			i := slices.IndexFunc(names, same)
+			if i < 0 {
+				continue
 			}
+			if k := slices.IndexFunc(names[i+1:], same); k >= 0 {
+				return 0, fmt.Errorf("columns %d and %d have that name: give the number of one of them", i+1, i+k+2)
+			}
+			return i, nil
 		}
 	}
 	if n, err := strconv.Atoi(of); err == nil && n >= 1 && n <= len(names) {

@@ -146,9 +146,11 @@ func TestWhatCannotBeReadIsToldWithItsLineAndColumn(t *testing.T) {
 		"submit,procs\n0,1\n7,\"1\n":                             `:3: too few fields: "7,\"1"; expected a " that closes the cell`,
 		"submit,procs\n0,1\n7," + strings.Repeat("1", 1<<20):     `:3: line longer than any record`,
 		"submit,procs\n0,1\n7,\"" + strings.Repeat("1\n", 1<<20): `:3: line longer than any record`,
-		"procs\n7\n":               `no column is known to tell when jobs were submitted: say which one is, as in --from csv:submit=COLUMN; there are procs`,
-		"":                         "it has no heading",
-		"submit,procs\nx,1\ny,1\n": `:2: submit: text`,
+		"procs\n7\n":                      `no column is known to tell when jobs were submitted: say which one is, as in --from csv:submit=COLUMN; there are procs`,
+		"submit,procs,x,Procs\n0,1,2,3\n": `columns 2 and 4 are called "procs" and "Procs": say which of them is procs, as in --from csv:procs=2`,
+		"submit,procs,requested\n0,1,2\n": `columns 2 and 3 are called "procs" and "requested": say which of them is requested, as in --from csv:requested=2`,
+		"":                                "it has no heading",
+		"submit,procs\nx,1\ny,1\n":        `:2: submit: text`,
 		"#! log of gridslot, 1\n" + own + "\n1,0,,5,-3" + strings.Repeat(",", 13):                                           `:3: allocated: a negative number where none may be: "-3"`,
 		"#! log of gridslot, 1\n" + own + "\n1,0,,5,,,,-3" + strings.Repeat(",", 10):                                        `:3: requested: a negative number where none may be: "-3"`,
 		"#! log of gridslot, 1\n" + own + "\n1,0,,5,,,,,-3" + strings.Repeat(",", 9):                                        `:3: estimate: a negative number where none may be: "-3"`,
@@ -164,6 +166,14 @@ func TestWhatCannotBeReadIsToldWithItsLineAndColumn(t *testing.T) {
 	require.ErrorContains(t, err, `submit is to be column "Wann": there is none of that name; there are submit, procs`)
 	_, _, _, err = readCSV(CSV{Columns: map[string]string{"submit": "1", "runtime": "1"}}, "a,b\n0,1\n", true)
 	require.ErrorContains(t, err, "has been given away already")
+
+	// Columns of one name need a number.
+	const twice = "submit,CPUs,CPUs,procs\n0,1,2,3\n"
+	_, _, _, err = readCSV(CSV{Columns: map[string]string{"procs": "CPUs"}}, twice, true)
+	require.ErrorContains(t, err, `procs is to be column "CPUs": columns 2 and 3 have that name: give the number of one of them`)
+	_, records, _, err := readCSV(CSV{Columns: map[string]string{"procs": "3"}}, twice, true)
+	require.NoError(t, err)
+	require.EqualValues(t, 2, records[0].Requested)
 }
 
 func TestDamagedLinesAreLeftOutAndCounted(t *testing.T) {
