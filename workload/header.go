@@ -17,7 +17,8 @@ import (
 // them.
 
 // Header is the information before the first record of a log. A number that is not given, or is no
-// number, is 0.
+// number, is 0. Set, Add and AddLine write a line and its field; a field that a program sets itself has
+// no line, and is in no log that is written.
 type Header struct {
 	Computer      string
 	MaxJobs       int64
