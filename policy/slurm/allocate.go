@@ -343,7 +343,7 @@ func (c *Controller) notesGPUs(s *shape, n int, free usage) {
 }
 
 // mostNodes is the largest number of nodes that limits of its QoS and associations let the job have, and the
-// limit that says so; the number of all nodes and "" if there is none. It is reckoned once: the limits do
+// limit that says so; math.MaxInt and "" if none is below the number of all nodes. It is reckoned once: the limits do
 // not change, and neither do the job's groups.
 func (c *Controller) mostNodes(j *Job) (most int, limit Reason) {
 	if j.most == 0 {
@@ -356,11 +356,10 @@ func (c *Controller) mostNodes(j *Job) (most int, limit Reason) {
 // first names the reason. A limit of the QoS stands in for the same limit of associations, one on what a job, a user or an
 // account has for MaxTRES, and the nearest association with a limit on all its jobs for those above it.
 func (c *Controller) reckonMostNodes(j *Job) (most int, limit Reason) {
-	all := len(c.conf.Nodes)
-	if !c.conf.Enforce.Limits {
-		return all, ""
-	}
 	most = math.MaxInt
+	if !c.conf.Enforce.Limits {
+		return most, ""
+	}
 	lower := func(by *ceilings, of tresLimit) (lowers, limited bool) {
 		n, limited := by.on(of, tresNode)
 		if lowers = limited && n.most < most; lowers {
@@ -388,8 +387,8 @@ func (c *Controller) reckonMostNodes(j *Job) (most int, limit Reason) {
 			break
 		}
 	}
-	if most >= all {
-		return all, ""
+	if most >= len(c.conf.Nodes) {
+		return math.MaxInt, ""
 	}
 	return most, limit
 }

@@ -18,6 +18,7 @@ type Config struct {
 	Nodes      []Node
 	Partitions []Partition
 	Licenses   []Amount // of the whole cluster: how many there are of each kind (Licenses)
+	Devices    []string // the kinds of devices that jobs may ask for (GresTypes), and the kinds that nodes have
 
 	// Database says whether slurmdbd keeps accounts (AccountingStorageType). Without it Slurm ignores the
 	// weights of age and fair share, and computes a job's priority once.
@@ -46,7 +47,7 @@ type Config struct {
 	Schedule Scheduling
 	Priority PriorityRules
 
-	MinJobAge     des.Time // how long the record of an ended job is kept (MinJobAge, 300 s); 0: for ever. Its purge is a change to backfill
+	MinJobAge     des.Time // how long the record of an ended job is kept (MinJobAge, 300 s; 2 s at least). Its purge is a change to backfill
 	OverTimeLimit des.Time // how long a job may run beyond its limit (OverTimeLimit, in minutes there); des.Forever: no job is ended
 	// KillWait is the time that Slurm grants a job between the signals SIGTERM and SIGKILL (KillWait, 30 s). Jobs
 	// here end at the first signal. Backfill expects a job beyond its limit to end KillWait plus OverTimeLimit

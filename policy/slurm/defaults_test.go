@@ -160,3 +160,42 @@ func TestModesOfPreemption(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, slices.Equal([]Unknown{{Key: "preemptmode=suspend", Line: 1, Effect: effects["preemptmode="]}}, missed))
 }
+
+// What is refused as the job comes, in Slurm's order: licences and devices that there are not, nodes that it must both have and
+// not have, more nodes that it must have than it asks for.
+func TestRefusalsOfWhatThereIsNot(t *testing.T) {
+	r := newRuled(t, "Licenses=m:2,m:1\nGresTypes=gpu,fpga\nNodeName=n[1-4] CPUs=4 Gres=gpu:2\nPartitionName=p Nodes=ALL MaxTime=60\nEnforcePartLimits=ALL\n", "")
+	for _, x := range []struct {
+		job  Job
+		want error
+	}{
+		{Job{Licenses: []Amount{{"m", 3}}}, nil},
+		{Job{Licenses: []Amount{{"m", 4}}}, ErrLicenses},
+		{Job{Licenses: []Amount{{"m", 1}, {"x", 1}}}, ErrLicenses},
+		{Job{GRES: []Amount{{"mic", 1}}}, ErrDevices},
+		{Job{GRES: []Amount{{"mic", 1}}, Licenses: []Amount{{"x", 1}}}, ErrLicenses},
+		{Job{GRES: []Amount{{"fpga", 1}}}, ErrConfiguration},
+		{Job{GRES: []Amount{{"gpu:a", 1}, {"gpu", 1}}}, ErrDeviceTypes},
+		{Job{Required: []int{1}, Excluded: []int{0, 1}}, ErrNode},
+		{Job{Required: []int{1, 2}, Nodes: 1, Limit: 2 * des.Hour}, ErrNodeCount},
+		{Job{Required: []int{1, 2}, Nodes: 2, Limit: 2 * des.Hour, Licenses: []Amount{{"x", 1}}}, ErrTimeLimit},
+	} {
+		require.ErrorIs(t, r.try(0, &x.job), x.want, "%+v", x.job)
+	}
+}
+
+// A job of more nodes than the machine has is refused where it names several partitions: Slurm looks for nodes in each. With one
+// partition it waits.
+func TestMoreNodesThanTheMachineHas(t *testing.T) {
+	r := newRuled(t, "NodeName=n[1-3] CPUs=4\nPartitionName=p Nodes=n[1-2]\nPartitionName=q Nodes=ALL\n", "")
+	require.ErrorIs(t, r.try(0, &Job{Nodes: 4, Partitions: []int{0, 1}}), ErrConfiguration)
+	require.NoError(t, r.try(0, &Job{Nodes: 4}))
+}
+
+// Slurm keeps the record of a job for 2 s at least.
+func TestRecordsAreKeptForTwoSeconds(t *testing.T) {
+	for value, want := range map[string]des.Time{"0": 2 * des.Second, "1": 2 * des.Second, "20": 20 * des.Second} {
+		conf, _ := readBare(t, bareNode+"MinJobAge="+value+"\n")
+		require.Equal(t, want, conf.MinJobAge)
+	}
+}

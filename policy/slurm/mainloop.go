@@ -107,12 +107,9 @@ func (c *Controller) findEligible(now des.Time) {
 }
 
 // purgePeriod is the time between two purges of old records: MinJobAge, but 10 s at least and purgeInterval at
-// most; purgeInterval if MinJobAge is 0.
+// most.
 func (c *Controller) purgePeriod() des.Time {
-	if age := c.conf.MinJobAge; age > 0 && age < purgeInterval {
-		return max(10*des.Second, age)
-	}
-	return purgeInterval
+	return min(max(10*des.Second, c.conf.MinJobAge), purgeInterval)
 }
 
 // purge drops the records of jobs that ended MinJobAge ago or longer.
@@ -125,16 +122,14 @@ func (c *Controller) purge(now des.Time) {
 		held = held || j.Held && j.doomed
 	}
 	kept := len(c.ended)
-	if c.conf.MinJobAge > 0 {
-		oldest := c.second(now) - int64(c.conf.MinJobAge/des.Second)
-		c.ended = slices.DeleteFunc(c.ended, func(r record) bool {
-			if r.end <= oldest && c.jobs[r.job.ID] == r.job {
-				delete(c.jobs, r.job.ID)
-				c.purged.add(r.job.ID)
-			}
-			return r.end <= oldest
-		})
-	}
+	oldest := c.second(now) - int64(c.conf.MinJobAge/des.Second)
+	c.ended = slices.DeleteFunc(c.ended, func(r record) bool {
+		if r.end <= oldest && c.jobs[r.job.ID] == r.job {
+			delete(c.jobs, r.job.ID)
+			c.purged.add(r.job.ID)
+		}
+		return r.end <= oldest
+	})
 	if len(c.ended) < kept {
 		c.changed(now)
 	}

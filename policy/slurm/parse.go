@@ -294,6 +294,7 @@ func Duration(text string) (des.Time, error) {
 func (f *configFile) config() (*Config, error) {
 	conf := &Config{Epoch: defaultEpoch, MinJobAge: 300 * des.Second, KillWait: 30 * des.Second, MessageTimeout: 10 * des.Second}
 	f.readNodes(conf)
+	f.readDevices(conf)
 	f.readPartitions(conf)
 	f.readSelection(conf)
 	scheduler := f.readScheduling(conf)
@@ -301,7 +302,7 @@ func (f *configFile) config() (*Config, error) {
 	f.tellOrderOfSubmission(conf, scheduler)
 	f.readAccounting(conf)
 	if s, found := f.take("MinJobAge"); found {
-		conf.MinJobAge = f.seconds(s)
+		conf.MinJobAge = max(f.seconds(s), 2*des.Second)
 	}
 	if s, found := f.take("OverTimeLimit"); found {
 		conf.OverTimeLimit = f.duration(s)
@@ -415,7 +416,7 @@ var ignored = set("clustername slurmctldhost slurmctldport slurmduser slurmuser 
 	"slurmdspooldir slurmctldpidfile slurmdpidfile slurmctldlogfile slurmdlogfile slurmctlddebug slurmddebug proctracktype taskplugin " +
 	"taskpluginparam switchtype mpidefault mpiparams jobacctgathertype jobacctgatherfrequency jobcomptype jobcomploc jobcomphost " +
 	"jobcomppass jobcompport jobcompuser slurmdparameters slurmdtimeout slurmctldtimeout maxjobcount schedulertype " +
-	"accountingstoragehost accountingstorageport accountingstorageuser accountingstoragepass accountingstoretype grestypes " +
+	"accountingstoragehost accountingstorageport accountingstorageuser accountingstoragepass accountingstoretype " +
 	"prologflags prolog epilog healthcheckprogram healthcheckinterval inactivelimit waittime " +
 	"debugflags accountingstorageflags acctgatherenergytype plugstackconfig treewidth mailprog controlmachine slurmctldparameters")
 
@@ -598,6 +599,20 @@ func (f *configFile) readNodes(conf *Config) {
 		for _, name := range names {
 			node.Name = name
 			conf.Nodes = append(conf.Nodes, node)
+		}
+	}
+}
+
+// readDevices reads GresTypes, which names the kinds of devices. Kinds that only nodes name count, too.
+func (f *configFile) readDevices(conf *Config) {
+	if s, found := f.take("GresTypes"); found {
+		conf.Devices = strings.Split(s.value, ",")
+	}
+	for i := range conf.Nodes {
+		for _, g := range conf.Nodes[i].GRES {
+			if kind := g.family(); !slices.Contains(conf.Devices, kind) {
+				conf.Devices = append(conf.Devices, kind)
+			}
 		}
 	}
 }

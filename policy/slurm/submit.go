@@ -153,6 +153,10 @@ const (
 	ErrPolicy Refusal = "Job violates accounting/QOS policy (job submit limit, user's size and/or time limits)"
 	// ErrDeviceTypes refuses a job that asks for devices of a kind both with and without a type.
 	ErrDeviceTypes Refusal = "Invalid GRES specification (with and without type identification)"
+	// ErrLicenses refuses a job that asks for a licence which does not exist, or for more than there are.
+	ErrLicenses Refusal = "Invalid license specification"
+	// ErrDevices refuses a job that asks for devices of a kind which slurm.conf does not name.
+	ErrDevices Refusal = "Invalid generic resource (gres) specification"
 	// ErrAssociation refuses a job whose user is not in its account.
 	ErrAssociation Refusal = "Invalid account or account/partition combination specified"
 	// ErrQOS refuses a job whose QoS does not exist, or that its user may not use.
@@ -167,7 +171,8 @@ const (
 	ErrBusy Refusal = "Requested nodes are busy"
 	// ErrPartition refuses a job that names a partition which does not exist; the reader of jobs finds so.
 	ErrPartition Refusal = "Invalid partition name specified"
-	// ErrNode refuses a job that names a node which does not exist; the reader of jobs finds so.
+	// ErrNode refuses a job that names a node which does not exist (the reader of jobs finds so), or that it must both have and
+	// not have.
 	ErrNode Refusal = "Invalid node name specified"
 	// ErrNodeState refuses an order to resume nodes of which none is down or drained.
 	ErrNodeState Refusal = "Invalid node state specified"
@@ -178,9 +183,11 @@ const (
 // refuses returns the Refusal of a job that needs no search for nodes to be refused, or nil. The checks come in
 // Slurm's order, and the first that fails decides. It sets the job's reservation.
 func (c *Controller) refuses(now des.Time, j *Job) error {
-	// _job_create: account and QoS, limits of partitions (_valid_job_part), devices (gres_job_state_validate), limits of
-	// submission (acct_policy_validate).
+	// _job_create: the number of nodes that it must have, account and QoS, limits of partitions (_valid_job_part), licences
+	// (license_validate), devices (gres_job_state_validate), limits of submission (acct_policy_validate), excluded nodes.
 	switch {
+	case j.Nodes > 0 && len(j.Required) > j.Nodes:
+		return ErrNodeCount
 	case c.conf.Enforce.Associations && j.assoc == nil:
 		return ErrAssociation
 	case c.conf.Enforce.QOS && (j.qos == nil || !slices.Contains(j.assoc.usable(), j.qos.name)):
@@ -189,11 +196,17 @@ func (c *Controller) refuses(now des.Time, j *Job) error {
 	if err := c.enforce(j); err != nil {
 		return err
 	}
-	if mixesTypes(j.GRES) {
+	switch {
+	case c.lacksLicenses(j):
+		return ErrLicenses
+	case slices.ContainsFunc(j.GRES, func(g Amount) bool { return !slices.Contains(c.conf.Devices, g.family()) }):
+		return ErrDevices
+	case mixesTypes(j.GRES):
 		return ErrDeviceTypes
-	}
-	if !c.submittable(j) {
+	case !c.submittable(j):
 		return ErrPolicy
+	case slices.ContainsFunc(j.Required, func(n int) bool { return slices.Contains(j.Excluded, n) }):
+		return ErrNode
 	}
 	// With a record: dependencies, features, the reservation.
 	for _, d := range j.After {
@@ -211,6 +224,18 @@ func (c *Controller) refuses(now des.Time, j *Job) error {
 		}
 	}
 	return nil
+}
+
+// lacksLicenses reports whether the job asks for more licences than the cluster has.
+func (c *Controller) lacksLicenses(j *Job) bool {
+	return slices.ContainsFunc(j.Licenses, func(wanted Amount) bool {
+		for _, l := range c.conf.Licenses {
+			if l.Kind == wanted.Kind {
+				wanted.Count -= l.Count
+			}
+		}
+		return wanted.Count > 0
+	})
 }
 
 // mixesTypes reports whether a job asks for devices of one kind both with and without a type.

@@ -1,6 +1,7 @@
 package slurm
 
 import (
+	"math"
 	"strings"
 	"testing"
 
@@ -347,10 +348,10 @@ func TestLimitsOnNodesStandIn(t *testing.T) {
 		by     Reason
 	}{
 		{[]string{"account a maxtresperjob=node=1"}, 1, "AssocMaxNodePerJobLimit"},
-		{[]string{"account a maxtresperjob=node=1", "qos q maxtresperuser=node=9"}, 2, ""},
+		{[]string{"account a maxtresperjob=node=1", "qos q maxtresperuser=node=9"}, math.MaxInt, ""},
 		{[]string{"account a maxtresperjob=node=1", "qos q grptres=node=9"}, 1, "AssocMaxNodePerJobLimit"},
-		{[]string{"account a grptres=node=1", "qos q grptres=node=9"}, 2, ""},
-		{[]string{"account a grptres=node=1", "user u grptres=node=9"}, 2, ""},
+		{[]string{"account a grptres=node=1", "qos q grptres=node=9"}, math.MaxInt, ""},
+		{[]string{"account a grptres=node=1", "user u grptres=node=9"}, math.MaxInt, ""},
 		{[]string{"account a grptres=node=1"}, 1, "AssocGrpNodeLimit"},
 	} {
 		r := newRuled(t, counted, limitedTo(x.limits...))

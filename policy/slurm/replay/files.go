@@ -110,8 +110,16 @@ func (in *Input) miss(file string, all []slurm.Unknown) {
 	}
 }
 
-// readTable reads the rows of a file.
-func readTable(path string, each func(*csvtable.Row) error, wanted ...string) error {
+// Columns that are read of the tables of a folder.
+const (
+	jobColumns = "key submit uid account partition qos nodes tasks tpn cpt mem mempercpu gres licenses exclusive feature nodelist exclude " +
+		"reservation dependency begin nice hold requeue limit_min runtime rc name"
+	reservationColumns = "created name start minutes nodelist nodecnt partition users accounts maint"
+	orderColumns       = "time do job node value"
+)
+
+// readTable reads the rows of a file. Columns that are not among the known ones are told: what they ask for is not simulated.
+func (in *Input) readTable(path, known string, each func(*csvtable.Row) error, wanted ...string) error {
 	f, err := os.Open(path)
 	if err != nil {
 		return err
@@ -120,6 +128,12 @@ func readTable(path string, each func(*csvtable.Row) error, wanted ...string) er
 	t, err := csvtable.Read(f, wanted...)
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
+	}
+	columns := strings.Fields(known)
+	for _, column := range t.Header {
+		if !slices.Contains(columns, column) {
+			in.miss(path, []slurm.Unknown{{Key: fmt.Sprintf("column %q", column), Line: 1}})
+		}
 	}
 	for row := range t.Rows() {
 		if err := each(row); err != nil {
@@ -158,7 +172,7 @@ func (in *Input) ReadJobs(path string) error {
 	lines := map[string]int{}
 	last := des.Time(0)
 	in.Plain, in.Recorded, in.JobsFile = true, true, path
-	return readTable(path, func(r *csvtable.Row) error {
+	return in.readTable(path, jobColumns, func(r *csvtable.Row) error {
 		s, err := in.readJob(r)
 		if err != nil {
 			return err
@@ -200,8 +214,13 @@ func (in *Input) readJob(r *csvtable.Row) (Submission, error) {
 	if s.Job.Limit == 0 {
 		r.Wrong("limit_min", "a limit of 1 minute or more")
 	}
-	if feature := r.Text("feature"); feature != "" {
+	if feature := r.Text("feature"); strings.ContainsAny(feature, "|*[](){}!") {
+		r.Wrong("feature", "features with & between them, as other ways to combine them are not simulated")
+	} else if feature != "" {
 		s.Job.Features = strings.FieldsFunc(feature, func(c rune) bool { return c == '&' || c == ',' })
+	}
+	if strings.Contains(s.Job.Reservation, ",") {
+		r.Wrong("reservation", "the name of one reservation, as lists of them are not simulated")
 	}
 	var err error
 	if s.Job.GRES, err = slurm.ParseDevices(r.Text("gres")); err != nil {
@@ -265,7 +284,9 @@ func (in *Input) SetPartitions(s *Submission, names string) {
 			s.Refused, s.Unknown = slurm.ErrPartition, name
 			continue
 		}
-		s.Job.Partitions = append(s.Job.Partitions, at)
+		if !slices.Contains(s.Job.Partitions, at) { // Slurm takes a name that comes twice once
+			s.Job.Partitions = append(s.Job.Partitions, at)
+		}
 	}
 }
 
@@ -385,7 +406,7 @@ func (in *Input) ReadReservations(path string, dates Dates) error {
 	if strings.HasPrefix(strings.TrimSpace(string(text)), ofReservations) {
 		return in.readShown(path, string(text), dates)
 	}
-	return readTable(path, func(r *csvtable.Row) error {
+	return in.readTable(path, reservationColumns, func(r *csvtable.Row) error {
 		start := r.Time("start")
 		b := Booking{At: r.TimeOr("created", 0), Reservation: slurm.Reservation{Name: r.Text("name"), Start: start,
 			End: start.Add(des.Time(count(r, "minutes")) * des.Minute), Maintenance: r.Text("maint") == "1"}}
@@ -415,7 +436,7 @@ func (in *Input) readOrders(path string) error {
 	for i := range in.Jobs {
 		keys[in.Jobs[i].Key] = true
 	}
-	return readTable(path, func(r *csvtable.Row) error {
+	return in.readTable(path, orderColumns, func(r *csvtable.Row) error {
 		o := Order{At: r.Time("time"), Do: r.Text("do"), Key: r.Text("job"), Hosts: r.Text("node"), Value: int(r.NumberOr("value", 0))}
 		switch o.Do {
 		case "cancel", "hold", "release", "nice", "limit":

@@ -367,7 +367,8 @@ func (m *Machine) submit(now des.Time, s *Submission) {
 		}
 	case errors.As(err, &refusal):
 		switch refusal {
-		case slurm.ErrAssociation, slurm.ErrQOS, slurm.ErrTimeLimit, slurm.ErrCPUs, slurm.ErrNodeCount, slurm.ErrOutside, slurm.ErrPolicy, slurm.ErrDeviceTypes, s.Refused:
+		case slurm.ErrAssociation, slurm.ErrQOS, slurm.ErrTimeLimit, slurm.ErrCPUs, slurm.ErrNodeCount, slurm.ErrOutside, slurm.ErrPolicy,
+			slurm.ErrLicenses, slurm.ErrDevices, slurm.ErrDeviceTypes, slurm.ErrNode, s.Refused:
 			m.lastID--
 		}
 		if j.state == statePending { // kill_invalid_depend may have cancelled it before nodes were looked for
@@ -395,6 +396,9 @@ func (m *Machine) refusal(s *Submission, why slurm.Refusal) string {
 	text += " is refused: " + why.Error()
 	switch j := &s.Job; why {
 	case slurm.ErrPartition, slurm.ErrNode:
+		if s.Unknown == "" {
+			return text + ": it must both have and not have a node"
+		}
 		return fmt.Sprintf("%s: %q is none of %s", text, s.Unknown, ConfigFile)
 	case slurm.ErrAssociation:
 		if j.Account != "" {
@@ -402,6 +406,9 @@ func (m *Machine) refusal(s *Submission, why slurm.Refusal) string {
 		}
 		return fmt.Sprintf("%s: user %q is in no account", text, j.User)
 	case slurm.ErrQOS:
+		if j.QOS == "" {
+			return fmt.Sprintf("%s: it names no QoS, and user %q may not use the usual one", text, j.User)
+		}
 		return fmt.Sprintf("%s: user %q has no QoS %q", text, j.User, j.QOS)
 	case slurm.ErrReservation:
 		return fmt.Sprintf("%s: there is no %q that user %q may use", text, j.Reservation, j.User)

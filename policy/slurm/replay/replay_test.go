@@ -280,6 +280,8 @@ func TestBadFilesAreNamed(t *testing.T) {
 		{replay.JobsFile, first + "a,2,1,1,,,later:b,\n", `jobs.csv: line 2: dependency: "later:b": want one of after, afterany`},
 		{replay.JobsFile, first + "a,2,1,1,,,,gpu:a100:b:2\n", `jobs.csv: line 2: gres: "gpu:a100:b:2": want KIND:COUNT or KIND:TYPE:COUNT`},
 		{replay.JobsFile, first + "a,2,1,1,,,,gpu:2x\n", `jobs.csv: line 2: gres: "gpu:2x": want a whole number as the count of KIND:COUNT or KIND:TYPE:COUNT`},
+		{replay.JobsFile, "key,submit,limit_min,runtime,feature\na,1,1,1,x|y\n", `jobs.csv: line 2: feature: want features with & between them, as other ways to combine them are not simulated, not "x|y"`},
+		{replay.JobsFile, "key,submit,limit_min,runtime,reservation\na,1,1,1,\"r,s\"\n", "jobs.csv: line 2: reservation: want the name of one reservation"},
 		{replay.OrdersFile, "time,do,job\n1,hold,z\n", `actions.csv: line 2: job: there is no job "z"`},
 		{replay.OrdersFile, "time,do,job,value\n1,limit,a,0\n", "actions.csv: line 2: value: want a limit of 1 minute or more"},
 		{replay.OrdersFile, "time,do,node\n1,down,n9\n", `actions.csv: line 2: node: "n9" is no node of slurm.conf`},
@@ -403,4 +405,33 @@ func TestAJobOfMixedDevicesUsesUpNoNumber(t *testing.T) {
 		replay.JobsFile:   "key,submit,nodes,limit_min,runtime,gres\nx,9.25,1,60,5,\"gpu:1,gpu:a:1\"\ny,10.25,1,60,5,\n",
 	}))
 	require.Contains(t, text, "y,1,submit,10,")
+}
+
+// A job whose QoS, account, licences, devices or nodes Slurm does not take uses up no number, and one in a partition that it names twice
+// is there once.
+func TestWhatUsesUpNoNumber(t *testing.T) {
+	text, _ := play(t, folder(t, map[string]string{
+		replay.ConfigFile: "Licenses=m:1\nGresTypes=gpu\nNodeName=n[1-2] CPUs=4\nPartitionName=all Nodes=ALL Default=YES\nAccountingStorageType=accounting_storage/slurmdbd\n" +
+			"AccountingStorageEnforce=qos\nSelectType=select/cons_tres\nSelectTypeParameters=CR_Core\nSchedulerParameters=partition_job_depth=1\n",
+		replay.AccountsFile: "add account a\nadd user u1 account=a\nadd qos hi\n",
+		replay.JobsFile: "key,submit,uid,qos,licenses,gres,nodelist,exclude,partition,limit_min,runtime\na,1.25,5001,hi,,,,,,10,5\nb,2.25,5002,,,,,,,10,5\nc,3.25,5001,,m:2,,,,,10,5\n" +
+			"d,4.25,5001,,,mic:1,,,,10,5\ne,5.25,5001,,,,n1,n1,,10,5\nf,6.25,5001,,,,,,\"all,all\",10,5\n",
+	}))
+	for key, why := range map[string]string{"a": "Invalid qos specification", "b": "Invalid account or account/partition combination specified", "c": "Invalid license specification",
+		"d": "Invalid generic resource (gres) specification", "e": "Invalid node name specified"} {
+		require.Contains(t, text, why+"\n", key)
+	}
+	require.Contains(t, text, "f,1,submit,6,,,,,,,,\nf,1,start,7,", text)
+}
+
+// A column that is not read is told: what it asks for is not simulated.
+func TestColumnsThatAreNotReadAreTold(t *testing.T) {
+	in, err := replay.ReadFolder(folder(t, map[string]string{replay.ConfigFile: conf, replay.JobsFile: "key,submit,limit_min,runtime,deadline,nodes\na,1.25,10,5,900,1\n",
+		replay.OrdersFile: "time,do,job,by\n2.75,cancel,a,root\n", replay.ReservationsFile: "name,start,minutes,nodelist,flags\nr,100,5,n1,FLEX\n"}))
+	require.NoError(t, err)
+	var told []string
+	for _, u := range in.Unknown {
+		told = append(told, fmt.Sprintf("%s:%d: %v", filepath.Base(u.File), u.Line, u.Unknown))
+	}
+	require.Equal(t, []string{`jobs.csv:1: column "deadline" is not simulated`, `reservations.csv:1: column "flags" is not simulated`, `actions.csv:1: column "by" is not simulated`}, told)
 }
