@@ -434,12 +434,18 @@ func (s *queueScan) mayFit(nodes int, length des.Time) bool {
 }
 
 func (s *queueScan) Visit(items []queued) bool {
+	if s.plan == nil { // all jobs in question are copied at once
+		n := min(len(items), s.batch-len(s.found))
+		s.found = append(s.found, items[:n]...)
+		s.last = items[n-1]
+		return len(s.found) < s.batch
+	}
 	for i := range items {
 		if s.left <= 0 {
 			return false
 		}
 		s.left--
-		if e := &items[i]; s.plan != nil && (s.misses.exclude(e.nodes) || !s.fits(e)) {
+		if e := &items[i]; s.misses.exclude(e.nodes) || !s.fits(e) {
 			continue
 		}
 		s.last = items[i]

@@ -430,21 +430,24 @@ func (p *profile) find(h *holeSearch) {
 			}
 		} else {
 			b := &p.blocks[k]
-			if b.loose && len(p.blocks) > boundsPay {
-				b.bound()
-			}
 			switch {
 			case h.at < 0 && b.first > h.until:
 				h.barred = min(h.barred, b.first)
 				return
-			case h.at < 0 && b.high < h.nodes:
-				continue
 			case h.at >= 0 && late < 0 && b.first >= h.end:
 				return
-			case h.at >= 0 && b.low >= h.nodes:
+			case h.passes(b):
 				continue
 			}
-			if w >= 0 && k > exactly && k+1 < len(p.blocks) && p.blocks[k+1].first <= h.assured && h.skip(b, w) {
+			// Bounds that are too wide only hide that b can be passed. They are found anew where
+			// holes that are known may not show it either.
+			byHoles := w >= 0 && k > exactly && k+1 < len(p.blocks) && p.blocks[k+1].first <= h.assured
+			if b.loose && len(p.blocks) > boundsPay && !(byHoles && b.known&(1<<w) != 0) {
+				if b.bound(); h.passes(b) {
+					continue
+				}
+			}
+			if byHoles && h.skip(b, w) {
 				late = -1
 				if h.at >= 0 {
 					late = k
@@ -459,6 +462,15 @@ func (p *profile) find(h *holeSearch) {
 			return
 		}
 	}
+}
+
+// passes reports whether nothing happens to the search in block b, by the bounds of b: too few are free
+// throughout while it waits for room, or enough throughout while it has room.
+func (h *holeSearch) passes(b *block) bool {
+	if h.at < 0 {
+		return b.high < h.nodes
+	}
+	return b.low >= h.nodes
 }
 
 // skip passes over block b if none of its holes can be long enough, by what is known of

@@ -74,7 +74,7 @@ func compress(r *entity.Round, q *entity.View, rule entity.ShapeRule) {
 		return
 	}
 	for j := range q.All() {
-		held := j.Reservation.Window
+		held := &j.Reservation.Window
 		if j.State != entity.Reserved || held.Start <= r.Now {
 			continue
 		}
@@ -88,9 +88,10 @@ func compress(r *entity.Round, q *entity.View, rule entity.ShapeRule) {
 		if !ok {
 			continue
 		}
+		end := held.End
 		if !r.Move(j, w) {
 			return
 		}
-		freed = max(freed, held.End) // what it held is free for those further back
+		freed = max(freed, end) // what it held is free for those further back
 	}
 }
