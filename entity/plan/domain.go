@@ -686,7 +686,7 @@ func (d *Domain) Withhold(r *entity.Run, at entity.Where, from, to des.Time) err
 	}
 	for k := range at.Numbers() {
 		d.pinned[k] = max(d.pinned[k], to)
-		d.rejoin = min(d.rejoin, d.pinned[k])
+		d.rejoinAt(k, d.pinned[k])
 		if from < to {
 			d.pins.Add(pin{to, k})
 		}
@@ -708,7 +708,7 @@ func (d *Domain) unpin(r *entity.Reservation) {
 				d.pinned[k] = p.end
 			}
 		}
-		d.rejoin = min(d.rejoin, max(d.pinned[k], d.origin))
+		d.rejoinAt(k, max(d.pinned[k], d.origin))
 	}
 }
 
@@ -738,6 +738,9 @@ func (d *Domain) Reprice(n *entity.Node, price float64) error {
 	d.classify(k)
 	if d.pinned[k] <= d.origin {
 		d.join(k)
+	}
+	for _, equal := range d.classOf[k].nodes { // a node that had no equal may be counted later
+		d.rejoinAt(equal, max(d.pinned[equal], d.origin))
 	}
 	return nil
 }
@@ -895,8 +898,17 @@ func (d *Domain) reunite() {
 		case end <= d.origin:
 			d.join(k)
 		default:
-			d.rejoin = min(d.rejoin, end)
+			d.rejoinAt(k, end)
 		}
+	}
+}
+
+// rejoinAt records that the k-th node may be counted again from the instant at on. A node without an
+// equal is never counted. Otherwise each owner's job that ends would have all nodes looked at, of
+// which most have no equal.
+func (d *Domain) rejoinAt(k int, at des.Time) {
+	if len(d.classOf[k].nodes) > 1 {
+		d.rejoin = min(d.rejoin, at)
 	}
 }
 
