@@ -50,6 +50,16 @@ func (s *Settings) Given(name, values, text string) (value string, given bool) {
 	return s.args.Value(name)
 }
 
+// Fill gives parameters that the spec does not give, such as those of a file that the spec names.
+// It is called before the calls that declare these parameters.
+func (s *Settings) Fill(values map[string]string) {
+	for name, value := range values {
+		if _, given := s.args.values[name]; !given {
+			s.args.values[name] = value
+		}
+	}
+}
+
 // Fail reports that a parameter cannot have its value, and what is wanted.
 func (s *Settings) Fail(name, want string) { s.args.Fail(name, want) }
 

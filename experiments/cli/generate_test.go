@@ -245,7 +245,7 @@ func TestWhatCannotBeGeneratedIsWrongUsage(t *testing.T) {
 		"lublin --cycle week=1/2":                                      "cycle: want the weights of Monday to Sunday, 7, not 2",
 		"lublin --cycle day=1,day=2":                                   "day is given twice",
 		"lublin --cycle hours=1":                                       "want day=W/W/...",
-		"lublin --flurries often=1":                                    `often: there is no "often"`,
+		"lublin --flurries often=1":                                    `there is no "often": want every=N`,
 		"lublin --flurries every=5:spread=3":                           "the spread must be from 0 to 1",
 		"lublin --estimates fmodel:0.5":                                "the largest factor must be a number from 1",
 		"jann --from " + log + " --load inf":                           `load is "inf"`,

@@ -183,14 +183,14 @@ func TestPowerThatMakesNoSenseIsWrongUsage(t *testing.T) {
 		flags string
 		want  string
 	}{
-		{"--power=idel=100", `"idel" is not known: want default, or some of idle, busy`},
+		{"--power=idel=100", `there is no "idel": want idle=W, busy=W`},
 		{"--power=idle=100:idle=90", "idle is given twice"},
 		{"--power=idle=-1", "idle: want watts"},
 		{"--power=boot=long", `boot: want a time of 0 or more, in seconds or as in 15m, 4h, 30d, not "long"`},
 		{"--power=boot=366d", `boot: want at most 365d, not "366d"`},
 		{"--power=profile=yes", `profile: want on or off, not "yes"`},
 		{"--power=per-node=0", "per-node: want a whole number of 1 or more"},
-		{"--power=default:idle=5", `"default" is not known`},
+		{"--power=default:idle=5", `want NAME=VALUE, not "default"`},
 		{"--policy=easy:power-cap=500", "a cap needs the setting power (--power default"},
 		{"--power=idle=210", "--power: idle: 210 W is more than busy, which is 203.12 W"},
 		{"--power=per-node=11", "--power: per-node: a node of 11 processors is more than the cluster, which has 10"},

@@ -23,7 +23,7 @@ import (
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/plan"
-	"github.com/gridslot/gridslot/experiments/simulation"
+	"github.com/gridslot/gridslot/experiments/internal/parallel"
 	"github.com/gridslot/gridslot/experiments/sweep"
 	"github.com/gridslot/gridslot/metrics"
 	"github.com/gridslot/gridslot/metrics/stats"
@@ -216,7 +216,7 @@ func decideAt(pass entity.Pass) func(*entity.Metascheduler) {
 // progress.
 func (c Config) each(ctx context.Context, n int, do func(ctx context.Context, i int) error) error {
 	var done atomic.Int64
-	return simulation.Each(ctx, n, cmp.Or(c.Workers, runtime.GOMAXPROCS(0)), func(ctx context.Context, i int) error {
+	return parallel.Each(ctx, cmp.Or(c.Workers, runtime.GOMAXPROCS(0)), n, func(ctx context.Context, _, i int) error {
 		if err := do(ctx, i); err != nil {
 			return err
 		}

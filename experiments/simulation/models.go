@@ -14,6 +14,7 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/internal/keyvalue"
 	"github.com/gridslot/gridslot/internal/number"
 	"github.com/gridslot/gridslot/policy"
 	"github.com/gridslot/gridslot/traces"
@@ -134,24 +135,17 @@ const flurriesForm = "every=N:jobs=N:gap=T:spread=F"
 // parseFlurries reads flurries; see model.Flurries for what the keys mean.
 func parseFlurries(text string) (*model.Flurries, error) {
 	f := &model.Flurries{}
-	err := parameters(text, func(name, value string) (err error) {
-		switch name {
-		case "every":
-			f.Every, err = aboveZero(value)
-		case "jobs":
-			f.Jobs, err = whole[int](1, mostSourceJobs)(value)
-		case "gap":
-			f.Gap, err = number.Seconds(value)
-		case "spread":
-			var fault number.Fault
-			if f.Spread, fault = number.Float(value); fault != number.Sound {
-				err = fmt.Errorf("want a number from 0 to 1, not %q", value)
+	err := keyvalue.Read(text,
+		keyvalue.To("every", "N", &f.Every, aboveZero),
+		keyvalue.To("jobs", "N", &f.Jobs, whole(1, mostSourceJobs)),
+		keyvalue.To("gap", "T", &f.Gap, number.Seconds),
+		keyvalue.To("spread", "F", &f.Spread, func(value string) (float64, error) {
+			v, fault := number.Float(value)
+			if fault != number.Sound {
+				return 0, fmt.Errorf("want a number from 0 to 1, not %q", value)
 			}
-		default:
-			return fmt.Errorf("there is no %q: want %s", name, flurriesForm)
-		}
-		return err
-	})
+			return v, nil
+		}))
 	if err != nil {
 		return nil, err
 	}

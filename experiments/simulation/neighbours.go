@@ -9,6 +9,7 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/experiments/internal/yamlfile"
+	"github.com/gridslot/gridslot/internal/enum"
 	"github.com/gridslot/gridslot/policy"
 	"github.com/gridslot/gridslot/workload"
 	"github.com/gridslot/gridslot/workload/formats"
@@ -20,32 +21,15 @@ import (
 // neighbours returns the formats of archives and other simulators.
 func neighbours() policy.Table[workload.Format] {
 	return policy.Table[workload.Format]{
-		{Name: "csv", Text: "CSV: one of its own in which nothing is lost, or anybody's, told which column is what", Params: csvParams(), New: newCSV},
+		policy.Row("csv", "CSV: one of its own in which nothing is lost, or anybody's, told which column is what", newCSV),
 		policy.Row("gwf", "the Grid Workload Format of the Grid Workloads Archive", func(*policy.Settings) workload.Format { return formats.GWF{} }),
 		policy.Row("batsim", "Batsim's workloads in JSON", newBatsim),
 		policy.Row("mwf", "MetaCentrum's format, as Alea reads it", func(*policy.Settings) workload.Format { return formats.MWF{} }),
 	}
 }
 
-// csvParams returns the parameters of the format csv: a column for each field of a record, and how
-// cells are written.
-func csvParams() []policy.Param {
-	var params []policy.Param
-	for i, role := range formats.CSVRoles() {
-		params = append(params, policy.Param{Name: role, Values: "COLUMN", Text: roleTexts[i]})
-	}
-	return append(params,
-		policy.Param{Name: "map", Values: "FILE", Text: "a YAML file with these parameters, a line each"},
-		policy.Param{Name: "sep", Values: "comma|semicolon|tab|bar", Text: "what stands between cells (as in the first line)"},
-		policy.Param{Name: "heading", Values: "on|off", Text: "the first line names the columns (on)"},
-		policy.Param{Name: "times", Values: units, Text: "what numbers count that are instants (s)"},
-		policy.Param{Name: "durations", Values: units, Text: "what numbers count that are durations (s)"},
-		policy.Param{Name: "zone", Values: areaCity + "|+HH:MM", Text: "of dates that do not tell theirs: Europe/Prague, +02:00 (UTC)"},
-	)
-}
-
 // roleTexts says what each column tells, in the order of formats.CSVRoles. It has a
-// text for each role; otherwise csvParams panics.
+// text for each role; otherwise newCSV panics.
 var roleTexts = [...]string{
 	"job number; columns by name, or by number from 1 (the one of this name, if there is one)", "submission", "wait", "runtime",
 	"processors the job was given", "CPU time, average of the processors", "memory used, kB a processor", "processors requested", "requested time",
@@ -54,61 +38,56 @@ var roleTexts = [...]string{
 	"instant of the start, for the wait", "instant of the end, for the runtime", "the same as requested",
 }
 
-// units are the texts of the units of time, and unitOf what each is.
-const units = "us|ms|s|min|h"
+// separators and units are the names of what the parameters sep, times and durations may be. The
+// values behind the names have the same order.
+var (
+	separators    = enum.Of[uint8]("separator", "comma", "semicolon", "tab", "bar")
+	separatorSign = [...]byte{',', ';', '\t', '|'}
+	units         = enum.Of[uint8]("unit", "us", "ms", "s", "min", "h")
+	unitLength    = [...]des.Time{des.Second / 1e6, des.Second / 1000, des.Second, des.Minute, des.Hour}
+)
 
-var unitOf = map[string]des.Time{"us": des.Second / 1e6, "ms": des.Second / 1000, "s": des.Second, "min": 60 * des.Second, "h": des.Hour}
-
-var separators = map[string]byte{"comma": ',', "semicolon": ';', "tab": '\t', "bar": '|'}
-
-// newCSV reads the parameters of csv. Those of a file named by map count if they are not given
-// themselves.
-func newCSV(a *policy.Args) workload.Format {
+// newCSV declares a parameter for the column of each field of a record, and for how cells are
+// written. A file named by map gives parameters that are not given themselves.
+func newCSV(s *policy.Settings) workload.Format {
 	f := formats.CSV{Columns: map[string]string{}}
-	value := a.Value
-	if path, given := a.Value("map"); given {
-		in, err := readMap(path)
-		if err != nil {
-			a.Fail("map", err.Error())
-			return f
-		}
-		value = func(name string) (string, bool) {
-			if text, given := a.Value(name); given {
-				return text, true
-			}
-			text, given := in[name]
-			return text, given
-		}
-	}
-	for _, role := range formats.CSVRoles() {
-		if column, given := value(role); given {
+	for i, role := range formats.CSVRoles() {
+		if column, given := s.Given(role, "COLUMN", roleTexts[i]); given {
 			f.Columns[role] = column
 		}
 	}
-	ok := false
-	if text, given := value("sep"); given {
-		if f.Separator, ok = separators[text]; !ok {
-			a.Fail("sep", "comma, semicolon, tab or bar")
+	if path, given := s.Given("map", "FILE", "a YAML file with these parameters, a line each"); given {
+		in, err := readMap(path)
+		if err != nil {
+			s.Fail("map", err.Error())
+			return f
 		}
-	}
-	if text, given := value("heading"); given {
-		if f.NoHeading = text == "off"; text != "on" && text != "off" {
-			a.Fail("heading", "on or off")
-		}
-	}
-	unit := func(name string) (t des.Time) {
-		if text, given := value(name); given {
-			if t, ok = unitOf[text]; !ok {
-				a.Fail(name, "one of "+strings.ReplaceAll(units, "|", ", "))
+		s.Fill(in)
+		for _, role := range formats.CSVRoles() {
+			column, given := in[role]
+			if _, own := f.Columns[role]; given && !own {
+				f.Columns[role] = column
 			}
 		}
-		return t
 	}
-	f.Times, f.Durations = unit("times"), unit("durations")
-	if text, given := value("zone"); given {
+	policy.Choice(s, &f.Separator, "sep", "comma|semicolon|tab|bar", "what stands between cells (as in the first line)", func(text string) (byte, error) {
+		i, err := separators.Parse(text)
+		return separatorSign[i], err
+	})
+	heading := true
+	s.OnOff(&heading, "heading", "the first line names the columns (on)")
+	f.NoHeading = !heading
+	unit := func(text string) (des.Time, error) {
+		i, err := units.Parse(text)
+		return unitLength[i], err
+	}
+	const forms = "us|ms|s|min|h"
+	policy.Choice(s, &f.Times, "times", forms, "what numbers count that are instants (s)", unit)
+	policy.Choice(s, &f.Durations, "durations", forms, "what numbers count that are durations (s)", unit)
+	if text, given := s.Given("zone", areaCity+"|+HH:MM", "of dates that do not tell theirs: Europe/Prague, +02:00 (UTC)"); given {
 		var err error
 		if f.Zone, err = zone(text); err != nil {
-			a.Fail("zone", wantZone+", or +02:00")
+			s.Fail("zone", wantZone+", or +02:00")
 		}
 	}
 	return f
@@ -157,7 +136,7 @@ func readMap(path string) (map[string]string, error) {
 		return nil, fmt.Errorf("a YAML file: %s: %w", path, err)
 	}
 	var names []string
-	for _, p := range csvParams() {
+	for _, p := range policy.Row("csv", "", newCSV).Params {
 		if p.Name != "map" {
 			names = append(names, p.Name)
 		}

@@ -29,10 +29,13 @@ func TestCSVIsToldItsColumnsByASpecOrAFile(t *testing.T) {
 func TestWrongParametersOfCSVAreRefused(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "columns.yaml")
 	require.NoError(t, os.WriteFile(path, []byte("submit: a\nmap: b\n"), 0o666))
+	units := filepath.Join(t.TempDir(), "units.yaml")
+	require.NoError(t, os.WriteFile(units, []byte("submit: a\ntimes: days\n"), 0o666))
 	for spec, want := range map[string]string{
+		"csv:map='" + units + "'":  `times is "days": want us, ms, s, min or h`,
 		"csv:sep=x":                `want comma, semicolon, tab or bar`,
 		"csv:heading=no":           `want on or off`,
-		"csv:times=days":           `want one of us, ms, s, min, h`,
+		"csv:times=days":           `want us, ms, s, min or h`,
 		"csv:zone=Nowhere/Here":    `want a time zone`,
 		"csv:size=3":               `csv does not take "size"`,
 		"csv:map='" + path + "'":   `"map" is none of job, submit`,

@@ -11,12 +11,12 @@ import (
 	"os"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/flow"
 	"github.com/gridslot/gridslot/internal/csvtable"
+	"github.com/gridslot/gridslot/internal/keyvalue"
 	"github.com/gridslot/gridslot/internal/number"
 	"github.com/gridslot/gridslot/metrics"
 	"github.com/gridslot/gridslot/policy"
@@ -55,54 +55,23 @@ type Power struct {
 	text string
 }
 
-// powerKey is a key of the setting, and how its value is read.
-type powerKey struct {
-	name string
-	set  func(p *Power, value string) error
-}
-
-// powerKeys are all keys, in the order of the error for one that is not known.
-var powerKeys = []powerKey{
-	{"idle", func(p *Power, s string) error { return watts(&p.Model.Idle, s) }},
-	{"busy", func(p *Power, s string) error { return watts(&p.Model.Busy, s) }},
-	{"off", func(p *Power, s string) error { return watts(&p.Model.Off, s) }},
-	{"boot", func(p *Power, s string) error { return lasting(&p.Boot, s) }},
-	{"shutdown", func(p *Power, s string) error { return lasting(&p.Shutdown, s) }},
-	{"boot-power", func(p *Power, s string) error { return watts(&p.Model.Booting, s) }},
-	{"shutdown-power", func(p *Power, s string) error { return watts(&p.Model.SwitchingOff, s) }},
-	{"switch-off", func(p *Power, s string) error { p.SwitchOff = true; return lasting(&p.Idle, s) }},
-	{"per-node", func(p *Power, s string) (err error) { p.PerNode, err = whole[int](1, 1<<20)(s); return err }},
-	{"price", func(p *Power, s string) error { p.PriceFile = s; return wantsFile(s, "time, value") }},
-	{"carbon", func(p *Power, s string) error { p.CarbonFile = s; return wantsFile(s, "time, value") }},
-	{"every", func(p *Power, s string) error { return lasting(&p.Every, s) }},
-	{"caps", func(p *Power, s string) error { p.CapsFile = s; return wantsFile(s, "from, to, watts") }},
-	{"profile", func(p *Power, s string) error { p.Profile = s == "on"; return onOrOff(s) }},
-}
-
-// watts reads a power in watts.
-func watts(to *metrics.Power, s string) (err error) {
-	*to, err = metrics.ParsePower(s)
-	return err
-}
-
 // lasting reads a length of time of at most a year, so that no sum of it overflows.
-func lasting(to *des.Time, s string) error {
+func lasting(s string) (des.Time, error) {
 	t, err := number.Length(s)
 	if t > 365*des.Day {
 		err = fmt.Errorf("want at most 365d, not %q", s)
 	}
-	if err == nil {
-		*to = t
-	}
-	return err
+	return t, err
 }
 
-// wantsFile refuses an empty name of a file.
-func wantsFile(name, columns string) error {
-	if name == "" {
-		return fmt.Errorf("want the name of a CSV file with the columns %s", columns)
+// fileOf returns a reader of the name of a CSV file with these columns.
+func fileOf(columns string) func(string) (string, error) {
+	return func(name string) (string, error) {
+		if name == "" {
+			return "", fmt.Errorf("want the name of a CSV file with the columns %s", columns)
+		}
+		return name, nil
 	}
-	return nil
 }
 
 // files returns the paths of the files that p names.
@@ -156,14 +125,6 @@ func (p *Power) load() (err error) {
 	return nil
 }
 
-// onOrOff refuses other texts than on and off.
-func onOrOff(s string) error {
-	if s != "on" && s != "off" {
-		return fmt.Errorf("want on or off, not %q", s)
-	}
-	return nil
-}
-
 // powerDefault asks for the default model. Any other text says what differs from it.
 const powerDefault = "default"
 
@@ -180,27 +141,29 @@ func parsePower(text string) (Power, error) {
 		Model: metrics.PowerModel{Idle: 100 * metrics.Watt, Busy: 203_120_000, Off: 9_750_000, Booting: asBusy, SwitchingOff: asBusy},
 		Boot:  200 * des.Second, Shutdown: 10 * des.Second, PerNode: 1, text: text,
 	}
-	var parts []string
 	if text != powerDefault {
-		parts = strings.Split(text, ":")
-	}
-	given := map[string]bool{} // never iterated
-	for _, part := range parts {
-		name, value, _ := strings.Cut(part, "=")
-		if given[name] {
-			return p, fmt.Errorf("%s is given twice", name)
-		}
-		given[name] = true
-		i := slices.IndexFunc(powerKeys, func(k powerKey) bool { return k.name == name })
-		if i < 0 {
-			var names []string
-			for _, k := range powerKeys {
-				names = append(names, k.name)
-			}
-			return p, fmt.Errorf("%q is not known: want %s, or some of %s", name, powerDefault, strings.Join(names, ", "))
-		}
-		if err := powerKeys[i].set(&p, value); err != nil {
-			return p, fmt.Errorf("%s: %w", name, err)
+		watts, curve := metrics.ParsePower, fileOf("time, value")
+		err := keyvalue.Read(text,
+			keyvalue.To("idle", "W", &p.Model.Idle, watts),
+			keyvalue.To("busy", "W", &p.Model.Busy, watts),
+			keyvalue.To("off", "W", &p.Model.Off, watts),
+			keyvalue.To("boot", "T", &p.Boot, lasting),
+			keyvalue.To("shutdown", "T", &p.Shutdown, lasting),
+			keyvalue.To("boot-power", "W", &p.Model.Booting, watts),
+			keyvalue.To("shutdown-power", "W", &p.Model.SwitchingOff, watts),
+			keyvalue.Key{Name: "switch-off", Form: "T", Set: func(s string) (err error) {
+				p.SwitchOff = true
+				p.Idle, err = lasting(s)
+				return err
+			}},
+			keyvalue.To("per-node", "N", &p.PerNode, whole(1, 1<<20)),
+			keyvalue.To("price", "FILE", &p.PriceFile, curve),
+			keyvalue.To("carbon", "FILE", &p.CarbonFile, curve),
+			keyvalue.To("every", "T", &p.Every, lasting),
+			keyvalue.To("caps", "FILE", &p.CapsFile, fileOf("from, to, watts")),
+			keyvalue.To("profile", "on|off", &p.Profile, onOrOff))
+		if err != nil {
+			return p, fmt.Errorf("%w, or %s alone", err, powerDefault)
 		}
 	}
 	for _, power := range []*metrics.Power{&p.Model.Booting, &p.Model.SwitchingOff} {
@@ -369,7 +332,7 @@ func (d *Domain) checkPower(p Power) error {
 	for _, n := range d.Nodes {
 		for _, c := range powerColumns {
 			if w, given := n.Amounts[c.name]; given {
-				if err := watts(new(metrics.Power), strconv.FormatFloat(w, 'g', -1, 64)); err != nil {
+				if _, err := metrics.ParsePower(strconv.FormatFloat(w, 'g', -1, 64)); err != nil {
 					return wrong("power", "node %d: %s: %w", n.ID, c.name, err)
 				}
 			}
@@ -394,9 +357,11 @@ func checkPowerOf(row *csvtable.Row) error {
 		if !row.Has(c.name) {
 			continue
 		}
-		if err := watts(c.of(&model), row.Text(c.name)); err != nil {
+		w, err := metrics.ParsePower(row.Text(c.name))
+		if err != nil {
 			return row.At(fmt.Errorf("%s: %w", c.name, err))
 		}
+		*c.of(&model) = w
 	}
 	if err := idleAboveBusy(model, "idle_power", "busy_power"); err != nil {
 		return row.At(err)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/flow"
+	"github.com/gridslot/gridslot/internal/keyvalue"
 	"github.com/gridslot/gridslot/internal/number"
 	"github.com/gridslot/gridslot/workload/model"
 )
@@ -31,17 +32,12 @@ func ParseWake(text string) (w entity.Wakes, err error) {
 			return w, fmt.Errorf("the period must be above 0: %q", text)
 		}
 	}
-	err = parameters(rest, func(name, value string) (err error) {
-		switch name {
-		case "offset":
-			w.Offset, err = number.Length(value)
-		case "apart":
-			w.Apart, err = number.Length(value)
-		default:
-			return fmt.Errorf("there is no %q: want T, offset=T or apart=T", name)
-		}
-		return err
-	})
+	if rest == "" { // the period alone
+		return w, w.Check()
+	}
+	err = keyvalue.Read(rest,
+		keyvalue.To("offset", "T", &w.Offset, number.Length),
+		keyvalue.To("apart", "T", &w.Apart, number.Length))
 	if err != nil {
 		return w, err
 	}
@@ -56,43 +52,11 @@ func parseOverhead(text string) (*flow.Overheads, error) {
 		return nil, nil
 	}
 	o := &flow.Overheads{}
-	err := parameters(text, func(name, value string) (err error) {
-		switch name {
-		case "dispatch":
-			o.Dispatch, err = model.ParseDistribution(value)
-		case "prologue":
-			o.Prologue, err = model.ParseDistribution(value)
-		case "epilogue":
-			o.Epilogue, err = model.ParseDistribution(value)
-		default:
-			return fmt.Errorf("there is no %q: want dispatch=T, prologue=T or epilogue=T", name)
-		}
-		return err
-	})
-	return o, err
-}
-
-// parameters calls set for each NAME=VALUE between colons. Each name may be there once. Errors
-// begin with the name.
-func parameters(text string, set func(name, value string) error) error {
-	if text == "" {
-		return nil
-	}
-	seen := map[string]bool{}
-	for part := range strings.SplitSeq(text, ":") {
-		name, value, ok := strings.Cut(part, "=")
-		switch {
-		case !ok:
-			return fmt.Errorf("want NAME=VALUE, not %q", part)
-		case seen[name]:
-			return fmt.Errorf("%s is given twice", name)
-		}
-		seen[name] = true
-		if err := set(name, value); err != nil {
-			return fmt.Errorf("%s: %w", name, err)
-		}
-	}
-	return nil
+	drawn := func(text string) (flow.Duration, error) { return model.ParseDistribution(text) }
+	return o, keyvalue.Read(text,
+		keyvalue.To("dispatch", "T", &o.Dispatch, drawn),
+		keyvalue.To("prologue", "T", &o.Prologue, drawn),
+		keyvalue.To("epilogue", "T", &o.Epilogue, drawn))
 }
 
 // checkOverhead refuses overheads if they mean nothing on the machine or to its jobs.

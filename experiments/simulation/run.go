@@ -20,6 +20,7 @@ import (
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/flow"
 	"github.com/gridslot/gridslot/experiments/internal/outdir"
+	"github.com/gridslot/gridslot/experiments/internal/parallel"
 	"github.com/gridslot/gridslot/internal/atomicfile"
 	"github.com/gridslot/gridslot/metrics"
 	"github.com/gridslot/gridslot/metrics/rows"
@@ -423,7 +424,7 @@ func (c *call) simulate(ctx context.Context) error {
 		})()
 	}
 	turns := c.turns()
-	return Each(ctx, len(turns), max(1, c.options.Workers), func(ctx context.Context, turn int) error {
+	return parallel.Each(ctx, c.options.Workers, len(turns), func(ctx context.Context, _, turn int) error {
 		i := turns[turn]
 		running[i].Store(true)
 		defer running[i].Store(false)

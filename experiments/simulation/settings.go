@@ -233,11 +233,9 @@ var settings = []Setting{
 		access: access{
 			func(sc *Scenario) string { return onOff(!sc.Settings.NoCompression) },
 			func(sc *Scenario, text string) error {
-				if text != "on" && text != "off" {
-					return fmt.Errorf("want on or off, not %q", text)
-				}
-				sc.Settings.NoCompression = text == "off"
-				return nil
+				on, err := onOrOff(text)
+				sc.Settings.NoCompression = !on && err == nil
+				return err
 			},
 		},
 	},
@@ -336,6 +334,14 @@ func whole[T int | int64 | uint64](least, most T) func(string) (T, error) {
 		}
 		return T(v), nil
 	}
+}
+
+// onOrOff reads on or off.
+func onOrOff(s string) (on bool, err error) {
+	if s != "on" && s != "off" {
+		return false, fmt.Errorf("want on or off, not %q", s)
+	}
+	return s == "on", nil
 }
 
 // mostSeed is the greatest seed. Other programs read a seed as a signed number, as YAML does.

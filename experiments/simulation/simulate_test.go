@@ -6,8 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"sync"
-	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -104,59 +102,6 @@ func TestARunThatFailsLeavesNoFile(t *testing.T) {
 		require.NoError(t, err)
 		require.Empty(t, left, c.want)
 	}
-}
-
-func TestEachDoesEverythingOnce(t *testing.T) {
-	for _, workers := range []int{0, 1, 3, 100} {
-		var lock sync.Mutex
-		var done []int
-		require.NoError(t, simulation.Each(context.Background(), 10, workers, func(_ context.Context, i int) error {
-			lock.Lock()
-			defer lock.Unlock()
-			done = append(done, i)
-			return nil
-		}))
-		slices.Sort(done)
-		require.Equal(t, []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}, done)
-	}
-}
-
-func TestEachKeepsToItsWorkers(t *testing.T) {
-	var now, most atomic.Int32
-	require.NoError(t, simulation.Each(context.Background(), 50, 3, func(context.Context, int) error {
-		n := now.Add(1)
-		for old := most.Load(); n > old && !most.CompareAndSwap(old, n); old = most.Load() {
-		}
-		now.Add(-1)
-		return nil
-	}))
-	require.LessOrEqual(t, most.Load(), int32(3))
-}
-
-func TestTheFirstErrorEndsEach(t *testing.T) {
-	failure := errors.New("the second fails")
-	begun := 0
-	err := simulation.Each(context.Background(), 1000, 1, func(ctx context.Context, i int) error {
-		begun++
-		if i == 1 {
-			return failure
-		}
-		return ctx.Err()
-	})
-	require.ErrorIs(t, err, failure)
-	require.LessOrEqual(t, begun, 4, "what has not begun is left out")
-}
-
-func TestEachEndsWithItsContext(t *testing.T) {
-	ctx, cancel := context.WithCancel(context.Background())
-	begun := 0
-	err := simulation.Each(ctx, 1000, 1, func(context.Context, int) error {
-		begun++
-		cancel()
-		return nil
-	})
-	require.ErrorIs(t, err, context.Canceled)
-	require.Less(t, begun, 1000)
 }
 
 func TestOutagesGoOnUntilTheNextJobOfThoseThatFollowOthers(t *testing.T) {

@@ -12,10 +12,10 @@ import (
 	"runtime"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/gridslot/gridslot/experiments/internal/hostmem"
+	"github.com/gridslot/gridslot/experiments/internal/parallel"
 )
 
 // InProcess carries out units in goroutines of this process. A unit that panics
@@ -30,7 +30,8 @@ func (e InProcess) Run(ctx context.Context, w *Work) error {
 	if w.Limit.Memory > 0 {
 		w.Tell("units in one process share its memory: the limit of memory is not kept")
 	}
-	return each(ctx, slotsFor(e.Workers, w.Units), w.Units, func(ctx context.Context, _ int, u Unit) error {
+	return parallel.Each(ctx, slotsFor(e.Workers, w.Units), len(w.Units), func(ctx context.Context, _, i int) error {
+		u := w.Units[i]
 		return w.Store(u, w.Do(ctx, u))
 	})
 }
@@ -48,33 +49,6 @@ func slotsFor(workers int, units []Unit) int {
 		workers = runtime.GOMAXPROCS(0)
 	}
 	return min(workers, len(units))
-}
-
-// each calls do for all units, begun in their order, as many at a time as there are slots, and
-// tells do which slot the unit has. After the first error, or the end of ctx, no further unit
-// begins; each waits for those under way and returns that error, or the cause of ctx's end.
-func each(ctx context.Context, slots int, units []Unit, do func(ctx context.Context, slot int, u Unit) error) error {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	// The number of units that were given out.
-	var next atomic.Int64
-	var group sync.WaitGroup
-	for slot := range slots {
-		group.Go(func() {
-			for ctx.Err() == nil {
-				i := int(next.Add(1)) - 1
-				if i >= len(units) {
-					return
-				}
-				if err := do(ctx, slot, units[i]); err != nil {
-					cancel(err)
-				}
-			}
-		})
-	}
-	group.Wait()
-	// Nil where nothing has canceled it: the deferred cancel comes later.
-	return context.Cause(ctx)
 }
 
 // Local carries out units on this machine. Where the study can be read by other
@@ -137,8 +111,9 @@ func (l Local) round(ctx context.Context, w *Work, units []Unit, slots int) (out
 		defer all[i].close()
 	}
 	var mu sync.Mutex
-	err = each(ctx, slots, units, func(ctx context.Context, i int, u Unit) error {
-		o, err := all[i].do(ctx, u)
+	err = parallel.Each(ctx, slots, len(units), func(ctx context.Context, slot, i int) error {
+		u := units[i]
+		o, err := all[slot].do(ctx, u)
 		if errors.Is(err, errOutgrown) {
 			mu.Lock()
 			defer mu.Unlock()

@@ -166,7 +166,7 @@ func TestARuleForFlurriesIsReadAsItIsWritten(t *testing.T) {
 	require.Equal(t, clean.DefaultFlurries, f)
 	for text, want := range map[string]string{
 		"jobs=1": "2 or more", "jobs=x": "2 or more", "within=-3": "a time of 0 or more", "same=size": `"size" is none of procs, estimate, runtime, executable, queue, partition`,
-		"": "none of jobs=N", "max=3": "none of jobs=N",
+		"": "want NAME=VALUE", "max=3": `there is no "max": want jobs=N, within=T or same=FIELD+FIELD`, "jobs=5:jobs=6": "jobs is given twice",
 	} {
 		_, err := clean.ParseFlurries(text)
 		require.ErrorContains(t, err, want, text)

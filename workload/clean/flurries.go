@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/internal/keyvalue"
 	"github.com/gridslot/gridslot/internal/number"
 	"github.com/gridslot/gridslot/workload"
 )
@@ -59,31 +60,21 @@ func ParseFlurries(text string) (Flurries, error) {
 	if text == "default" {
 		return f, nil
 	}
-	for part := range strings.SplitSeq(text, ":") {
-		name, value, _ := strings.Cut(part, "=")
-		switch name {
-		case "jobs":
+	err := keyvalue.Read(text,
+		keyvalue.To("jobs", "N", &f.Jobs, func(value string) (int, error) {
 			n, err := strconv.Atoi(value)
 			if err != nil || n < 2 {
-				return f, fmt.Errorf("jobs is %q: want a whole number of 2 or more", value)
+				return 0, fmt.Errorf("want a whole number of 2 or more, not %q", value)
 			}
-			f.Jobs = n
-		case "within":
-			t, err := number.Length(value)
-			if err != nil {
-				return f, fmt.Errorf("within: %w", err)
-			}
-			f.Within = t
-		case "same":
+			return n, nil
+		}),
+		keyvalue.To("within", "T", &f.Within, number.Length),
+		keyvalue.Key{Name: "same", Form: "FIELD+FIELD", Set: func(value string) error {
 			f.Same = strings.Split(value, "+")
-			if _, err := f.class(); err != nil {
-				return f, err
-			}
-		default:
-			return f, fmt.Errorf("%q is none of jobs=N, within=T, same=FIELD+FIELD", part)
-		}
-	}
-	return f, nil
+			_, err := f.class()
+			return err
+		}})
+	return f, err
 }
 
 // String is the rule as ParseFlurries reads it.
@@ -120,7 +111,7 @@ func (f Flurries) class() (func(*workload.Record) class, error) {
 			for _, s := range sameFields {
 				known = append(known, s.name)
 			}
-			return nil, fmt.Errorf("same: %q is none of %s", name, strings.Join(known, ", "))
+			return nil, fmt.Errorf("%q is none of %s", name, strings.Join(known, ", "))
 		}
 		of = append(of, i)
 	}
@@ -138,7 +129,7 @@ func (f Flurries) class() (func(*workload.Record) class, error) {
 func (f Flurries) Remove(removed *Removed) (func(Records) Records, error) {
 	classOf, err := f.class()
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("same: %w", err)
 	}
 	return func(records Records) Records {
 		return func(yield func(*workload.Record) bool) {
