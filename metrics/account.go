@@ -33,7 +33,7 @@ var useNames = enum.Of[Use]("use of capacity", "useful", "lost", "overhead", "ow
 
 func (u Use) String() string { return useNames.Name(u) }
 
-// Account is an Observer that keeps an account of the capacity of one run, in
+// CapacityAccount is an Observer that keeps an account of the capacity of one run, in
 // processors, or nodes, times ticks:
 //
 //	useful + lost + overhead + owners + down + idle = capacity
@@ -60,7 +60,7 @@ func (u Use) String() string { return useNames.Name(u) }
 // What jobs hold is kept twice: at each instant by who starts and ends, and by the
 // attempts when they are over. Check compares the two. Memory is constant but for
 // what is known ahead of withheld capacity and owners' jobs. The zero value is an empty account.
-type Account struct {
+type CapacityAccount struct {
 	// Policy is the name of the policy, Processors the size of the machine, as in Recorder. If they
 	// are not set, the metascheduler to which the account is attached sets them.
 	Policy     string
@@ -110,10 +110,10 @@ type change struct {
 
 // Again reports whether a job was stopped or resized, or had overhead. Then the run needs attempts-
 // POLICY.csv and capacity.csv.
-func (a *Account) Again() bool { return a.again }
+func (a *CapacityAccount) Again() bool { return a.again }
 
 // Attach gives the account the metascheduler whose plan it watches.
-func (a *Account) Attach(m *entity.Metascheduler) {
+func (a *CapacityAccount) Attach(m *entity.Metascheduler) {
 	a.meta = m
 	if a.Policy == "" {
 		a.Policy = m.Policy().Name()
@@ -124,7 +124,7 @@ func (a *Account) Attach(m *entity.Metascheduler) {
 }
 
 // Observe adds one event to the account.
-func (a *Account) Observe(e entity.JobEvent) {
+func (a *CapacityAccount) Observe(e entity.JobEvent) {
 	if a.Processors == 0 {
 		return // jobs as a whole, on no plan: there is nothing to account for
 	}
@@ -145,13 +145,13 @@ func (a *Account) Observe(e entity.JobEvent) {
 }
 
 // started adds an attempt that goes on from now on.
-func (a *Account) started(r *entity.Run) {
+func (a *CapacityAccount) started(r *entity.Run) {
 	a.held += int64(r.Reservation.Window.Nodes)
 	a.running++
 }
 
 // TaskEnded ends the i-th task of a job on named nodes: from now on its node is not busy.
-func (a *Account) TaskEnded(r *entity.Run, i int) {
+func (a *CapacityAccount) TaskEnded(r *entity.Run, i int) {
 	if a.taskEnded(r, i) {
 		a.reach(r.Ends()[i])
 		a.held--
@@ -159,14 +159,14 @@ func (a *Account) TaskEnded(r *entity.Run, i int) {
 }
 
 // Withheld adds capacity that leaves the plan.
-func (a *Account) Withheld(h *entity.Hold) { a.withheld(h, 0, 1) }
+func (a *CapacityAccount) Withheld(h *entity.Hold) { a.withheld(h, 0, 1) }
 
 // Returned subtracts withheld capacity that comes back before the end of its hold.
-func (a *Account) Returned(h *entity.Hold) { a.withheld(h, a.meta.Simulator().Now(), -1) }
+func (a *CapacityAccount) Returned(h *entity.Hold) { a.withheld(h, a.meta.Simulator().Now(), -1) }
 
 // withheld records that a hold takes its capacity (times = 1), or gives it back (-1), from the
 // instant from until the hold ends.
-func (a *Account) withheld(h *entity.Hold, from des.Time, times int64) {
+func (a *CapacityAccount) withheld(h *entity.Hold, from des.Time, times int64) {
 	w := h.Window()
 	from = max(from, w.Start)
 	if w.Tasks == nil {
@@ -178,19 +178,21 @@ func (a *Account) withheld(h *entity.Hold, from des.Time, times int64) {
 }
 
 // Down adds processors that are down from now on. A negative number says that processors are back.
-func (a *Account) Down(now des.Time, processors int) { a.change(now, UseDown, int64(processors)) }
+func (a *CapacityAccount) Down(now des.Time, processors int) {
+	a.change(now, UseDown, int64(processors))
+}
 
 // Owner adds an owner's job that has got its node at the instant start. See flow.LocalFlow.Told.
-func (a *Account) Owner(l flow.LocalJob, start des.Time) {
+func (a *CapacityAccount) Owner(l flow.LocalJob, start des.Time) {
 	a.take(UseOwners, start, start.Add(l.Length), 1)
 }
 
 // Owners returns an observer for the jobs of an owner's queue. See flow.LocalQueue.Observers.
-func (a *Account) Owners() entity.Observer { return &ownersAccount{account: a} }
+func (a *CapacityAccount) Owners() entity.Observer { return &ownersAccount{account: a} }
 
 // ownersAccount is the observer that Owners returns.
 type ownersAccount struct {
-	account *Account
+	account *CapacityAccount
 	leaving
 }
 
@@ -211,7 +213,7 @@ func (o *ownersAccount) TaskEnded(r *entity.Run, i int) {
 }
 
 // take records that others than jobs have by more over [from, to).
-func (a *Account) take(use Use, from, to des.Time, by int64) {
+func (a *CapacityAccount) take(use Use, from, to des.Time, by int64) {
 	if from < to {
 		a.change(from, use, by)
 		if to < des.Forever { // which never comes
@@ -222,7 +224,7 @@ func (a *Account) take(use Use, from, to des.Time, by int64) {
 
 // change records one change, at the end of the span so far or later. If no job starts or ends for
 // long, changes that are over are summed up here, so that memory stays constant.
-func (a *Account) change(at des.Time, use Use, by int64) {
+func (a *CapacityAccount) change(at des.Time, use Use, by int64) {
 	if a.ahead == nil {
 		a.ahead = binaryheap.NewWith(func(x, y any) int { return cmp.Compare(x.(change).at, y.(change).at) })
 	}
@@ -233,14 +235,14 @@ func (a *Account) change(at des.Time, use Use, by int64) {
 }
 
 // begin begins the span: what was before does not count.
-func (a *Account) begin(now des.Time) {
+func (a *CapacityAccount) begin(now des.Time) {
 	a.reach(now)
 	a.begun, a.from = true, now
 	a.area, a.parts = sum128{}, [uses]sum128{}
 }
 
 // reach lets the span go on to now.
-func (a *Account) reach(now des.Time) {
+func (a *CapacityAccount) reach(now des.Time) {
 	if now > a.at { // the first event of an instant
 		a.advance(now)
 	}
@@ -248,7 +250,7 @@ func (a *Account) reach(now des.Time) {
 
 // advance lets the span end at now, which is later than before: what others had up to now counts
 // from now on.
-func (a *Account) advance(now des.Time) {
+func (a *CapacityAccount) advance(now des.Time) {
 	if a.ahead != nil {
 		a.fold(now)
 	}
@@ -268,7 +270,7 @@ func (a *Account) advance(now des.Time) {
 const foldAt = 1024
 
 // fold sums up what others had, up to the last change that is not after now.
-func (a *Account) fold(now des.Time) {
+func (a *CapacityAccount) fold(now des.Time) {
 	for {
 		first, some := a.ahead.Peek()
 		if !some || first.(change).at > now {
@@ -284,7 +286,7 @@ func (a *Account) fold(now des.Time) {
 
 // pass sums up what others had from seen to now, between which nothing changes, and notes if more
 // was taken than there is.
-func (a *Account) pass(now des.Time) {
+func (a *CapacityAccount) pass(now des.Time) {
 	t := now - a.seen
 	if t <= 0 {
 		return
@@ -302,7 +304,7 @@ func (a *Account) pass(now des.Time) {
 }
 
 // ended takes in the attempt that the event has ended. The work that is kept is useful.
-func (a *Account) ended(e entity.JobEvent) {
+func (a *CapacityAccount) ended(e entity.JobEvent) {
 	a.running--
 	// The most frequent case, without an entity.Attempt: it ran once, all work is useful.
 	if r := e.Run; e.Kind == entity.JobFinished && r.Once() && r.Reservation.Window.Tasks == nil {
@@ -328,7 +330,7 @@ func (a *Account) ended(e entity.JobEvent) {
 
 // forfeit turns what r kept of its earlier attempts into what was lost: the job will never end
 // well.
-func (a *Account) forfeit(r *entity.Run) {
+func (a *CapacityAccount) forfeit(r *entity.Run) {
 	for i := range r.Earlier() {
 		x := &r.Earlier()[i]
 		kept, none := shares(x, x.Kept), shares(x, 0)
@@ -411,7 +413,7 @@ type Capacity struct {
 }
 
 // Capacity returns the account up to now. It may be called at any time.
-func (a *Account) Capacity() Capacity {
+func (a *CapacityAccount) Capacity() Capacity {
 	c := Capacity{Policy: a.Policy}
 	if !a.begun || a.Processors == 0 {
 		return c
@@ -433,7 +435,7 @@ func (a *Account) Capacity() Capacity {
 
 // underWay returns what jobs held beyond the attempts that are over: the attempts that still run
 // have had it.
-func (a *Account) underWay() sum128 {
+func (a *CapacityAccount) underWay() sum128 {
 	left := a.area
 	for u := range UseOverhead + 1 {
 		left.minus(a.parts[u])
@@ -461,7 +463,7 @@ func (c Capacity) Lossy() bool {
 // Check returns an error if the account does not add up: if more was taken at an instant than there
 // is, or if the time that jobs held by their starts and ends differs from the time of their
 // attempts.
-func (a *Account) Check() error {
+func (a *CapacityAccount) Check() error {
 	if a.Processors == 0 {
 		return nil
 	}

@@ -14,7 +14,7 @@ import (
 
 // One processor of two is lost for half of each second, while a job runs on the other.
 func TestTheAccountOfManyOutagesBetweenTwoJobEventsIsSmallAndExact(t *testing.T) {
-	account, most := &Account{}, 0
+	account, most := &CapacityAccount{}, 0
 	sim := des.New(des.Config{})
 	m := entity.NewMetascheduler(sim, plan.NewCluster(2), backfill.FCFS{}, account)
 	m.Submit(&entity.Job{ID: 1, Runtime: 9000 * des.Second, Request: entity.Request{Nodes: 1, Length: 9000 * des.Second}})

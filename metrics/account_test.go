@@ -23,7 +23,7 @@ func rigid(id int64, runtime, estimate des.Time, nodes int) *entity.Job {
 // One processor of two fails at 6 and takes the job along, which keeps 4 s. It is
 // cancelled while it waits; another one runs from 6 to 16.
 func TestWhatACancelledJobHadKeptIsLost(t *testing.T) {
-	account := &metrics.Account{}
+	account := &metrics.CapacityAccount{}
 	sim := des.New(des.Config{})
 	m := entity.NewMetascheduler(sim, plan.NewCluster(2), backfill.FCFS{}, account)
 	first := m.Submit(rigid(1, 10, 10, 2))
@@ -44,7 +44,7 @@ func TestWhatACancelledJobHadKeptIsLost(t *testing.T) {
 // One of its two tasks has ended at 5, when it is stopped, begins again and is stopped
 // once more.
 func TestAJobThatIsStoppedTwiceAtTheEndOfATaskGivesAllBackTwice(t *testing.T) {
-	account, file := &metrics.Account{}, &bytes.Buffer{}
+	account, file := &metrics.CapacityAccount{}, &bytes.Buffer{}
 	queue := metrics.NewQueueWriter(file)
 	domain, err := plan.NewDomain([]*entity.Node{{ID: 1, Perf: 1}, {ID: 2, Perf: 2}}, window.AMP{})
 	require.NoError(t, err)
@@ -72,7 +72,7 @@ func (*killer) Observe(entity.JobEvent)          {}
 func (k *killer) TaskEnded(r *entity.Run, _ int) { k.meta.Kill(r, "its first task has ended") }
 
 func TestATaskWhoseEndStopsItsJobIsGivenBackOnce(t *testing.T) {
-	account, file := &metrics.Account{}, &bytes.Buffer{}
+	account, file := &metrics.CapacityAccount{}, &bytes.Buffer{}
 	queue := metrics.NewQueueWriter(file)
 	nodes := []*entity.Node{{ID: 1, Perf: 1}, {ID: 2, Perf: 2}}
 	domain, err := plan.NewDomain(nodes, window.AMP{})
@@ -108,7 +108,7 @@ func TestAJobThatHasJustGrownWhenItIsStoppedIsToldWithAllItsProcessors(t *testin
 }
 
 func TestAnAccountThatDoesNotAddUpSaysSo(t *testing.T) {
-	account := &metrics.Account{}
+	account := &metrics.CapacityAccount{}
 	sim := des.New(des.Config{})
 	m := entity.NewMetascheduler(sim, plan.NewCluster(2), backfill.FCFS{}, account)
 	r := m.Submit(rigid(1, 10, 10, 2))

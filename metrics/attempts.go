@@ -20,7 +20,7 @@ import (
 // AttemptsWriter is an Observer that writes attempts-POLICY.csv, a row for each
 // attempt that is over. kept, lost and overhead are times of the job, as its
 // runtime is, on a node of performance 1: what an attempt has done, and is kept or
-// lost as in Account, and what went into set-up and checkpoints. processor_time
+// lost as in CapacityAccount, and what went into set-up and checkpoints. processor_time
 // is what all its processors or nodes together really took.
 type AttemptsWriter struct {
 	// Allocation is the content of the column allocated_resources, as in JobsWriter.

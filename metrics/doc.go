@@ -9,7 +9,7 @@
 //	                    |
 //	                    +--> AttemptsWriter --------> attempts-POLICY.csv
 //	                    |
-//	                    +--> Account ---> Capacity -> capacity.csv
+//	                    +--> CapacityAccount -------> capacity.csv
 //	                    |
 //	                    +--> Cycles ----------------> cycles-POLICY.csv
 //
@@ -50,7 +50,7 @@
 // (entity.Run.Ran). All jobs submitted count as jobs. Means, order statistics and sums are over
 // the jobs that ran and came to an end: by themselves, at the end of their estimates, or because
 // they were killed. Busy is whatever was occupied: the attempts that were preempted, too, whether
-// their work was kept or lost; Account tells these apart. Quantiles interpolate linearly between
+// their work was kept or lost; CapacityAccount tells these apart. Quantiles interpolate linearly between
 // order statistics (definition 7 of Hyndman and Fan, The American Statistician 50(4), 1996; the
 // default of R, NumPy and pandas).
 package metrics

@@ -69,7 +69,7 @@ type RecordReader interface {
 	Line() int64
 	// Err returns the error that ended the reading, or nil if the input ended as it should.
 	Err() error
-	// Report returns the account of the reading so far.
+	// Report returns the tally of the reading so far.
 	Report() *Report
 }
 
@@ -311,10 +311,10 @@ func (w *swfWriter) named(h *Header) *Header {
 	return h
 }
 
-// Account counts the findings of a reader, so that readers of all formats report them in the same
-// words. A survey, whose findings nobody sees, uses an Account with nothing but a Name: the later
+// Tally counts the findings of a reader, so that readers of all formats report them in the same
+// words. A survey, whose findings nobody sees, uses an Tally with nothing but a Name: the later
 // readings report the damaged lines.
-type Account struct {
+type Tally struct {
 	Name   string // of the input
 	Strict bool   // a damaged line is an error
 
@@ -324,28 +324,28 @@ type Account struct {
 	numbers  scan.NumberSet // of the jobs so far, for those that are given twice
 }
 
-// NewAccount begins the account of a reading.
-func NewAccount(in *Input, h *Header) *Account {
-	a := &Account{Name: in.Name(), Strict: in.Strict, maxProcs: h.MaxProcs, numbers: newNumbers(in.CheckNumbers)}
+// NewTally begins the tally of a reading.
+func NewTally(in *Input, h *Header) *Tally {
+	a := &Tally{Name: in.Name(), Strict: in.Strict, maxProcs: h.MaxProcs, numbers: newNumbers(in.CheckNumbers)}
 	a.report.keep = keptExamples(in.Examples)
 	return a
 }
 
-// Report returns the account up to now.
-func (a *Account) Report() *Report { return &a.report }
+// Report returns the tally up to now.
+func (a *Tally) Report() *Report { return &a.report }
 
 // Line counts a line, row or object that may be a job.
-func (a *Account) Line() { a.report.Lines++ }
+func (a *Tally) Line() { a.report.Lines++ }
 
 // Add counts a finding about a line. The column is "" if the finding is about no column.
-func (a *Account) Add(line int64, column string, why Reason, text []byte) {
+func (a *Tally) Add(line int64, column string, why Reason, text []byte) {
 	a.report.addColumn(line, column, why, text)
 }
 
 // Damage counts a damaged line, which is left out. The text is the damaged part, and want what was
 // expected in its place. In strict mode Damage returns an error that tells all this, with which the
 // reader must end.
-func (a *Account) Damage(line int64, column string, why Reason, text []byte, want string) error {
+func (a *Tally) Damage(line int64, column string, why Reason, text []byte, want string) error {
 	a.report.addColumn(line, column, why, text)
 	if a.Strict {
 		return &lineError{Name: a.Name, Finding: Finding{Line: line, Column: column, Reason: why, Text: clip(text)}, Want: want}
@@ -355,7 +355,7 @@ func (a *Account) Damage(line int64, column string, why Reason, text []byte, wan
 
 // Ended judges the whole input at its end. If it has lines and all of them are damaged, Ended
 // returns an error: the input is not of this format.
-func (a *Account) Ended() error {
+func (a *Tally) Ended() error {
 	damaged := a.report.Total(Damaged)
 	if damaged == 0 || damaged != a.report.Lines {
 		return nil
@@ -370,7 +370,7 @@ func (a *Account) Ended() error {
 // Take judges the record of a line. A record with an impossible size or sign is damaged: ok is
 // false, and in strict mode the error of Damage must end the reading. For any other record Take
 // calls Took.
-func (a *Account) Take(line int64, rec *Record) (ok bool, err error) {
+func (a *Tally) Take(line int64, rec *Record) (ok bool, err error) {
 	if f, why := rec.wrong(); f > 0 {
 		return false, a.Damage(line, FieldNames[f-1], why, rec.AppendField(nil, f), expectation(f))
 	}
@@ -380,11 +380,11 @@ func (a *Account) Take(line int64, rec *Record) (ok bool, err error) {
 
 // Took compares a record with the earlier records, and counts a submission that goes backwards and
 // a repeated job number.
-func (a *Account) Took(line int64, rec *Record) {
+func (a *Tally) Took(line int64, rec *Record) {
 	a.report.compare(line, rec, a.maxProcs, &a.latest, &a.numbers)
 }
 
 // TookNumbered is Took for a record whose job number the reader has made up.
-func (a *Account) TookNumbered(line int64, rec *Record) {
+func (a *Tally) TookNumbered(line int64, rec *Record) {
 	a.report.compare(line, rec, a.maxProcs, &a.latest, nil)
 }

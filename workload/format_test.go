@@ -48,41 +48,41 @@ func (tiny) Read(in *Input, h *Header) (RecordReader, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &tinyReader{header: h, account: NewAccount(in, h), lines: strings.Split(strings.TrimSpace(string(all)), "\n")}, nil
+	return &tinyReader{header: h, tally: NewTally(in, h), lines: strings.Split(strings.TrimSpace(string(all)), "\n")}, nil
 }
 
 type tinyReader struct {
-	header  *Header
-	account *Account
-	lines   []string
-	line    int
-	record  Record
-	user    string
-	err     error
+	header *Header
+	tally  *Tally
+	lines  []string
+	line   int
+	record Record
+	user   string
+	err    error
 }
 
 func (r *tinyReader) Header() *Header { return r.header }
 func (r *tinyReader) Record() *Record { return &r.record }
 func (r *tinyReader) Line() int64     { return int64(r.line) + 1 }
 func (r *tinyReader) Err() error      { return r.err }
-func (r *tinyReader) Report() *Report { return r.account.Report() }
+func (r *tinyReader) Report() *Report { return r.tally.Report() }
 
 func (r *tinyReader) Next() bool {
 	for r.line++; r.line < len(r.lines) && r.err == nil; r.line++ {
-		r.account.Line()
+		r.tally.Line()
 		var submit, runtime int
 		var gpus float64
 		r.record = Record{Job: int64(r.line), Wait: UnknownTime, Allocated: Unknown, CPUTime: UnknownTime, UsedMemory: Unknown, Estimate: UnknownTime,
 			RequestedMemory: Unknown, Status: Unknown, Group: Unknown, Executable: Unknown, Queue: Unknown, Partition: Unknown, Preceding: Unknown, ThinkTime: UnknownTime}
 		n, _ := fmt.Sscan(r.lines[r.line], &submit, &runtime, &r.record.Requested, &r.user, &gpus)
 		if n < 5 {
-			r.err = r.account.Damage(r.Line(), "gpus", TooFewFields, []byte(r.lines[r.line]), "submit runtime processors user gpus")
+			r.err = r.tally.Damage(r.Line(), "gpus", TooFewFields, []byte(r.lines[r.line]), "submit runtime processors user gpus")
 			continue
 		}
 		r.record.Submit, r.record.Runtime = des.Time(submit)*des.Second, des.Time(runtime)*des.Second
 		r.record.User = r.header.Names(FieldUser).Find([]byte(r.user))
 		r.record.More = []Value{NumberValue(gpus), UnknownValue}
-		r.account.Took(r.Line(), &r.record)
+		r.tally.Took(r.Line(), &r.record)
 		return true
 	}
 	return false
@@ -255,7 +255,7 @@ func TestACloneSharesNothing(t *testing.T) {
 }
 
 func TestALogOfWhichNothingIsARecordIsNoLogOfThatFormat(t *testing.T) {
-	a := &Account{Name: "log"}
+	a := &Tally{Name: "log"}
 	a.report.keep = 1
 	require.NoError(t, a.Ended(), "a log may be empty")
 	a.Line()
@@ -299,7 +299,7 @@ func TestAJobOfMoreProcessorsThanThereCanBeIsDamagedInEveryFormat(t *testing.T) 
 	require.ErrorContains(t, jobs.Err(), `number out of range: "8589934592"`)
 }
 
-// Every format hands its records to an account, which refuses what no log can have.
+// Every format hands its records to a tally, which refuses what no log can have.
 func TestSizesAndSignsThatNoLogCanHaveAreDamage(t *testing.T) {
 	for column, change := range map[string]func(*Record){
 		"job":       func(r *Record) { r.Job = -1 },
@@ -310,7 +310,7 @@ func TestSizesAndSignsThatNoLogCanHaveAreDamage(t *testing.T) {
 		"estimate":  func(r *Record) { r.Estimate = -1 },
 	} {
 		for _, strict := range []bool{false, true} {
-			a := &Account{Name: "log", Strict: strict}
+			a := &Tally{Name: "log", Strict: strict}
 			a.report.keep = 1
 			rec := UnknownRecord
 			rec.Job, rec.Submit, rec.Allocated, rec.Requested = 1, 0, math.MaxInt32, math.MaxInt32
@@ -327,6 +327,6 @@ func TestSizesAndSignsThatNoLogCanHaveAreDamage(t *testing.T) {
 	}
 	burst := UnknownRecord
 	burst.Job, burst.Status = 1, StatusPartial
-	ok, _ := new(Account).Take(1, &burst)
+	ok, _ := new(Tally).Take(1, &burst)
 	require.True(t, ok, "bursts of a checkpointed job may have no submission")
 }

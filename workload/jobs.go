@@ -236,7 +236,7 @@ func (t *Trace) Err() error {
 	return nil
 }
 
-// Report is the account of the latest reading begun by Jobs or, where there was none,
+// Report is the tally of the latest reading begun by Jobs or, where there was none,
 // by Selected; empty before.
 func (t *Trace) Report() *Report {
 	switch s := t.latest(); {
@@ -271,7 +271,7 @@ func (s *JobStream) Jobs() iter.Seq[*entity.Job] {
 // an *OrderError.
 func (s *JobStream) Err() error { return s.err }
 
-// Report returns the account up to now: lines read, jobs made, and what was left out, changed or
+// Report returns the tally up to now: lines read, jobs made, and what was left out, changed or
 // noted. It is complete when Next has returned false.
 func (s *JobStream) Report() *Report { return s.reader.Report() }
 

@@ -11,7 +11,7 @@ import (
 	"github.com/gridslot/gridslot/internal/enum"
 )
 
-// This file is the account of what a reader met: lines that were damaged, records
+// This file is the tally of what a reader met: lines that were damaged, records
 // of which no job could be made, jobs that were changed on the way, and what is
 // merely worth knowing.
 

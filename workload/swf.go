@@ -192,7 +192,7 @@ func (r *Reader) Line() int64 { return r.line }
 // damaged compressed file, input that is no SWF (ErrNotSWF), or in strict mode a damaged line.
 func (r *Reader) Err() error { return r.err }
 
-// Report returns the account up to now. It covers the whole input when Next has returned false.
+// Report returns the tally up to now. It covers the whole input when Next has returned false.
 func (r *Reader) Report() *Report {
 	return &r.report
 }

@@ -46,6 +46,14 @@ type Seasonal interface {
 	Season() des.Time
 }
 
+// NodePrice is the price of a node for a time unit from the instant At on, until its next
+// NodePrice.
+type NodePrice struct {
+	Node  int // entity.Node.ID
+	At    des.Time
+	Price float64
+}
+
 // Trade is the information about a node by which its price is set: its sales and prices in the
 // interval that has just ended.
 type Trade struct {

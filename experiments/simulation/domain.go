@@ -33,7 +33,7 @@ type Domain struct {
 	Nodes    []entity.Node
 	Generate vo.Nodes
 	// Prices are changes of nodes' prices, in any order.
-	Prices []NodePrice
+	Prices []flow.NodePrice
 	// PriceRules make prices react to sales; nil if prices do not react.
 	PriceRules *PriceRules
 	Local      *LocalJobs // of the owners, or nil
@@ -44,20 +44,13 @@ type Domain struct {
 	Interval des.Time
 	// PayByUse makes users pay for the time that they use, not for the time that they reserve.
 	PayByUse bool
-	Batches  *Batches // jobs where no trace is given, or nil
+	Batches  *vo.Batches // jobs where no trace is given, or nil; their Cycle is the domain's
 	// Pricing says how a trace's jobs become priced requests. Jobs of other workloads state their
 	// own.
 	Pricing vo.Priced
 	// Criteria are searches for windows by name, by which the jobs of each user are planned: user u
 	// has the search at u modulo their number. None leaves the search to the policy.
 	Criteria []string
-}
-
-// NodePrice is a change of a node's price: from At on a time unit costs Price.
-type NodePrice struct {
-	Node  int // ID
-	At    des.Time
-	Price float64
 }
 
 // LocalJobs are the owners' own jobs. Without a Queue they come at fixed times: the Listed jobs
@@ -78,14 +71,6 @@ type LocalJobs struct {
 type LocalJob struct {
 	Node                 int // ID
 	Known, Start, Length des.Time
-}
-
-// Batches are generated jobs: a batch at the beginning of each of Cycles cycles, whose jobs belong
-// to Users users in turn (0 means 1).
-type Batches struct {
-	vo.Batch `yaml:",inline"`
-	Cycles   int `yaml:"cycles"`
-	Users    int `yaml:"users"`
 }
 
 // defaultNodePolicies are run where neither the call nor the file names any.
@@ -132,9 +117,9 @@ type drawnDomain struct {
 	// rules has one for each node, by position; an empty one for a node whose price does not react.
 	// Invariant: len(rules) == len(nodes).
 	rules    []pricingOf
-	patient  bool        // jobs wait for cheaper days
-	outages  *outages    // or nil
-	prices   []NodePrice // in order of time
+	patient  bool             // jobs wait for cheaper days
+	outages  *outages         // or nil
+	prices   []flow.NodePrice // in order of time
 	criteria []plan.Finder
 }
 
@@ -168,7 +153,7 @@ func (d *Domain) prepare(c *call) (runner, error) {
 		return nil, err
 	}
 	if c.jobs == nil {
-		batches, err := d.Batches.draw(c.Settings.Seed, d.Cycle)
+		batches, err := drawBatches(*d.Batches, c.Settings.Seed, d.Cycle)
 		if err != nil {
 			return nil, err
 		}
@@ -261,7 +246,7 @@ func (d *Domain) union(seed, replication uint64) (*drawnDomain, error) {
 		all.rules = append(all.rules, p.rules...)
 		all.patient = all.patient || p.patient
 	}
-	slices.SortStableFunc(all.prices, func(a, b NodePrice) int { return cmp.Compare(a.At, b.At) })
+	slices.SortStableFunc(all.prices, func(a, b flow.NodePrice) int { return cmp.Compare(a.At, b.At) })
 	return all, nil
 }
 
@@ -344,7 +329,7 @@ func criterionOf(user int32, all []plan.Finder) plan.Finder { return all[max(int
 // stable: of two changes at one instant the later one in the file holds.
 func (p *drawnDomain) draw(seed uint64) error {
 	p.prices = slices.Clone(p.Prices)
-	slices.SortStableFunc(p.prices, func(a, b NodePrice) int { return cmp.Compare(a.At, b.At) })
+	slices.SortStableFunc(p.prices, func(a, b flow.NodePrice) int { return cmp.Compare(a.At, b.At) })
 	if l := p.Local; l != nil {
 		listed := slices.Clone(l.Listed)
 		slices.SortStableFunc(listed, func(a, b LocalJob) int { return cmp.Compare(a.Known, b.Known) })
@@ -409,12 +394,12 @@ func (p *drawnDomain) generated(seed uint64, c int, from des.Time, yield func(Lo
 	return true
 }
 
-// draw makes the jobs of all batches, in order of submission: a batch comes at the beginning of each
-// cycle of that length.
-func (b *Batches) draw(seed uint64, cycle des.Time) ([]entity.Job, error) {
+// drawBatches makes the jobs of all batches, in order of submission: a batch comes at the beginning of
+// each cycle of that length.
+func drawBatches(b vo.Batches, seed uint64, cycle des.Time) ([]entity.Job, error) {
 	var all []entity.Job
-	from := vo.Batches{Batch: b.Batch, Cycles: b.Cycles, Cycle: cycle, Users: b.Users}
-	for j, err := range from.Generate(seed) {
+	b.Cycle = cycle
+	for j, err := range b.Generate(seed) {
 		if err != nil {
 			return nil, err
 		}

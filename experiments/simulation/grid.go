@@ -38,8 +38,8 @@ type Grid struct {
 	// Batches are the jobs of the grid if there is no trace, a batch at the beginning of each
 	// Cycle; nil if there are none. Cycle counts only for Batches: each domain has a cycle of its
 	// own.
-	Batches *Batches `yaml:"-"`
-	Cycle   des.Time `yaml:"-"`
+	Batches *vo.Batches `yaml:"-"`
+	Cycle   des.Time    `yaml:"-"`
 	// Pricing says how a trace's jobs become priced requests.
 	Pricing vo.Priced `yaml:"-"`
 	// Criteria are searches for windows by name: user u has the search at u modulo their number.

@@ -24,7 +24,7 @@ func (g *Grid) prepare(c *call) (runner, error) {
 		return nil, err
 	}
 	if c.jobs == nil {
-		batches, err := g.Batches.draw(c.Settings.Seed, g.Cycle)
+		batches, err := drawBatches(*g.Batches, c.Settings.Seed, g.Cycle)
 		if err != nil {
 			return nil, err
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/experiments/internal/hostmem"
 	"github.com/gridslot/gridslot/metrics"
+	"github.com/gridslot/gridslot/workload/vo"
 )
 
 // Bytes of things of which there may be very many, as measured (TestTheEstimateIsNearTheTruth).
@@ -37,7 +38,7 @@ func (n *memoryNeeds) add(bytes float64, what string, args ...any) {
 // settings can make large without a large file: nodes, batches, owners' jobs and failures.
 func (c *call) checkMemory() error {
 	n := memoryNeeds{running: float64(min(max(c.options.Workers, 1), len(c.all)))}
-	var batches *Batches
+	var batches *vo.Batches
 	if c.jobs == nil {
 		batches = batchesOf(c.machine())
 	}
@@ -65,7 +66,7 @@ func (c *call) checkMemory() error {
 }
 
 // batches adds the jobs of batches, which are made before the first policy runs.
-func (n *memoryNeeds) batches(b *Batches) {
+func (n *memoryNeeds) batches(b *vo.Batches) {
 	if b != nil {
 		jobs := float64(b.Cycles) * float64(b.WithDefaults().Jobs)
 		n.add(hostmem.BatchJob*jobs, "%.0f jobs of batches", jobs)

@@ -76,7 +76,7 @@ func TestWhatARunTellsOfOutagesCanBeGivenToTheNext(t *testing.T) {
 func TestOutagesOfADomain(t *testing.T) {
 	run := func(outages, victims string) [][]string {
 		sc := New()
-		sc.Machine = &Domain{Generate: vo.Nodes{Count: 10}, Cycle: 600 * des.Second, Local: &LocalJobs{Load: &vo.Load{}, Cycles: 2}, Batches: &Batches{Cycles: 2}}
+		sc.Machine = &Domain{Generate: vo.Nodes{Count: 10}, Cycle: 600 * des.Second, Local: &LocalJobs{Load: &vo.Load{}, Cycles: 2}, Batches: &vo.Batches{Cycles: 2}}
 		sc.Policies = []string{"easy"}
 		sc.Flows.Outages, sc.Flows.Victims = outages, victims
 		dir := t.TempDir()

@@ -175,7 +175,7 @@ type ownersFlow struct {
 	prices *priceFile
 	// account, if set, is told of owners' jobs as well. On a grid nobody keeps an account of one
 	// site.
-	account *metrics.Account
+	account *metrics.CapacityAccount
 
 	session *session
 	site    *machineSite

@@ -121,7 +121,7 @@ func TestAUnionOfDomainsWithRulesAndQueuesIsEachDomainAlone(t *testing.T) {
 		a := &Domain{Cycle: cycle, Interval: 1500 * des.Second, Nodes: ownedNodes("a", 5), PriceRules: &PriceRules{Rules: []NodeRule{
 			{Rule: flow.ByUse{Target: 0.4, Step: 0.5}}, {Owner: "y", Nodes: []int{4}, Rule: flow.BySeason{Period: 1200 * des.Second, Factors: []float64{1, 3}}},
 		}}}
-		b := &Domain{Cycle: cycle, Interval: 1500 * des.Second, Nodes: ownedNodes("b", 6), Prices: []NodePrice{{2, 700 * des.Second, 0.5}},
+		b := &Domain{Cycle: cycle, Interval: 1500 * des.Second, Nodes: ownedNodes("b", 6), Prices: []flow.NodePrice{{Node: 2, At: 700 * des.Second, Price: 0.5}},
 			Local: &LocalJobs{Rule: rule, Queue: &LocalQueues{Policy: "easy", Listed: own}}}
 		union := &Domain{Cycle: cycle, Interval: 1500 * des.Second, Union: []DomainSite{{Name: "one", Domain: a}, {Name: "two", Domain: b}}}
 		jobsA, jobsB := keptTo("a", 1, 1), keptTo("b", 101, 2)

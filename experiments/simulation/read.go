@@ -90,7 +90,7 @@ type domainYAML struct {
 
 	// Batches generates the jobs where no trace is given: one of META's batches at
 	// the beginning of each of Cycles cycles; 1 of 20 jobs where not given.
-	Batches *Batches `yaml:"batches"`
+	Batches *vo.Batches `yaml:"batches"`
 
 	// Trace has the parameters by which a trace's jobs become priced requests.
 	Trace vo.Priced `yaml:"trace"`
@@ -733,7 +733,7 @@ func (r *reader) readPrices(d *Domain) error {
 		case !r.hasNode(node):
 			return row.At(r.noNode(node))
 		}
-		d.Prices = append(d.Prices, NodePrice{node, time, price})
+		d.Prices = append(d.Prices, flow.NodePrice{Node: node, At: time, Price: price})
 		return nil
 	})
 }

@@ -25,6 +25,7 @@ import (
 	"github.com/gridslot/gridslot/metrics"
 	"github.com/gridslot/gridslot/metrics/rows"
 	"github.com/gridslot/gridslot/workload"
+	"github.com/gridslot/gridslot/workload/vo"
 )
 
 // Options are the parameters of a call of Run that do not change its results: files, messages, and
@@ -340,7 +341,7 @@ func bringsJobs(m Machine) bool {
 }
 
 // batchesOf returns the batches of jobs that a machine generates if no others are given, or nil.
-func batchesOf(m Machine) *Batches {
+func batchesOf(m Machine) *vo.Batches {
 	switch m := m.(type) {
 	case *Domain:
 		return m.Batches

@@ -54,7 +54,7 @@ func TestAScenarioCanBeWrittenInGo(t *testing.T) {
 	sc.Machine = &Domain{
 		Generate: vo.Nodes{Count: 10}, Cycle: 600 * des.Second,
 		Local:   &LocalJobs{Load: &vo.Load{}, Cycles: 2},
-		Batches: &Batches{Cycles: 2, Users: 2},
+		Batches: &vo.Batches{Cycles: 2, Users: 2},
 	}
 	sc.Policies = []string{"css", "easy"}
 	dir := t.TempDir()

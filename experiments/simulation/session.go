@@ -41,7 +41,7 @@ type session struct {
 	recorder *metrics.Recorder
 	// account is of the capacity of the machine, if that is one site. Whoever takes capacity
 	// otherwise than by the site's metascheduler tells it here.
-	account            *metrics.Account
+	account            *metrics.CapacityAccount
 	accuracy           *metrics.Accuracy // nil where nothing is predicted
 	predictedElsewhere bool              // the jobs have no metascheduler and are predicted
 	late               *lateStarts       // nil where the policy is not recorded
@@ -105,7 +105,7 @@ func newSession(s RunSettings) *session {
 		settings: s, spent: newStopwatch(s.LockThread),
 		sim:      des.New(des.Config{Seed: s.Seed, Replication: s.Replication, Fingerprint: true}),
 		recorder: &metrics.Recorder{Policy: s.Name, Processors: s.Processors, Tau: s.Tau, Warmup: s.Warmup},
-		account:  &metrics.Account{Policy: s.Name},
+		account:  &metrics.CapacityAccount{Policy: s.Name},
 		predictions: func() (entity.Predictor, entity.Corrector, error) {
 			return s.Predictor, s.Corrector, nil
 		},

@@ -40,7 +40,7 @@ func threeDomains() *Domain {
 	}
 	return &Domain{
 		Union: []DomainSite{member("a", flow.LocalWaits), member("b", flow.LocalPreempts), member("c", flow.LocalWaits)},
-		Cycle: 600 * des.Second, Batches: &Batches{Batch: vo.Batch{Jobs: 15}, Cycles: 3, Users: 3}, Criteria: []string{"min-cost", "square-dep", "min-start"},
+		Cycle: 600 * des.Second, Batches: &vo.Batches{Batch: vo.Batch{Jobs: 15}, Cycles: 3, Users: 3}, Criteria: []string{"min-cost", "square-dep", "min-start"},
 	}
 }
 
@@ -90,9 +90,9 @@ func TestAJobsOwnSearchKeepsToADomain(t *testing.T) {
 
 func TestAUnionsDomainsKeepTheirOwn(t *testing.T) {
 	d := &Domain{Cycle: 100 * des.Second, Union: []DomainSite{
-		{Name: "a", Domain: &Domain{Cycle: 100 * des.Second, Nodes: []entity.Node{{ID: 7, Perf: 2}}, Prices: []NodePrice{{7, 50, 3}},
+		{Name: "a", Domain: &Domain{Cycle: 100 * des.Second, Nodes: []entity.Node{{ID: 7, Perf: 2}}, Prices: []flow.NodePrice{{Node: 7, At: 50, Price: 3}},
 			Local: &LocalJobs{Listed: []LocalJob{{7, 0, 10, 5}}}}},
-		{Name: "b", Domain: &Domain{Cycle: 100 * des.Second, Nodes: []entity.Node{{ID: 7, Perf: 3}, {ID: 4, Perf: 4}}, Prices: []NodePrice{{4, 20, 9}},
+		{Name: "b", Domain: &Domain{Cycle: 100 * des.Second, Nodes: []entity.Node{{ID: 7, Perf: 3}, {ID: 4, Perf: 4}}, Prices: []flow.NodePrice{{Node: 4, At: 20, Price: 9}},
 			Local: &LocalJobs{Rule: flow.LocalPreempts, Listed: []LocalJob{{4, 0, 1, 5}}}}},
 	}}
 	p, err := d.parts(1, 0)
@@ -107,7 +107,7 @@ func TestAUnionsDomainsKeepTheirOwn(t *testing.T) {
 		require.Equal(t, want.perf, p.nodes[i].Perf)
 		require.Equal(t, want.domain, p.nodes[i].Labels["domain"])
 	}
-	require.Equal(t, []NodePrice{{3, 20, 9}, {1, 50, 3}}, p.prices)
+	require.Equal(t, []flow.NodePrice{{Node: 3, At: 20, Price: 9}, {Node: 1, At: 50, Price: 3}}, p.prices)
 	for i, want := range []struct {
 		rule flow.LocalRule
 		jobs []LocalJob
@@ -173,7 +173,7 @@ func TestOwnersJobsComeInTheOrderInWhichTheyBecomeKnown(t *testing.T) {
 func TestOwnersJobsThatFindNoPlaceEndTheRun(t *testing.T) {
 	d := &Domain{Cycle: 100 * des.Second, Nodes: []entity.Node{{ID: 1, Perf: 2}},
 		Local:   &LocalJobs{Load: &vo.Load{Level: vo.HypergeometricLevel{Lo: 9, Hi: 9}, Task: vo.Range{Min: 30, Max: 30}}},
-		Batches: &Batches{Batch: vo.Batch{Jobs: 1}, Cycles: 1}}
+		Batches: &vo.Batches{Batch: vo.Batch{Jobs: 1}, Cycles: 1}}
 	sc := &Scenario{Machine: d, Policies: []string{"easy"}}
 	_, err := Run(context.Background(), sc, Options{})
 	require.ErrorContains(t, err, "local: local load: no place for tasks of 30 to 30 units")

@@ -293,9 +293,7 @@ func (p *drawnGrid) sites(victims flow.Victims) ([]validate.Site, error) {
 				s.Queued = append(s.Queued, validate.QueuedJob{Owner: q.owner, Job: j})
 			}
 		}
-		for _, c := range l.parts.prices {
-			s.Prices = append(s.Prices, validate.NodePrice{Node: c.Node, At: c.At, Price: c.Price})
-		}
+		s.Prices = l.parts.prices
 		for _, own := range l.parts.local {
 			for j, err := range own.jobs {
 				if err != nil {

@@ -273,7 +273,7 @@ func (w *world) runProgram() (story string, err error) {
 	}) {
 		decides = within{decides, c}
 	}
-	recorder, account, valid := metrics.NewRecorder(), &metrics.Account{}, &validate.Validator{}
+	recorder, account, valid := metrics.NewRecorder(), &metrics.CapacityAccount{}, &validate.Validator{}
 	var written bytes.Buffer
 	events := metrics.NewEventWriter(&written)
 	observers := []entity.Observer{recorder, account, valid, events, c}

@@ -639,7 +639,7 @@ func TestPoliciesTellWhoseBatchesDependOnEachOther(t *testing.T) {
 }
 
 func TestIntervalsOfSlowdownsThatAreFarApartBeginAtOne(t *testing.T) {
-	means := []stats.Batches{{Interval: stats.Interval{Mean: 2, HalfWidth: 3}}, {Interval: stats.Interval{Mean: 100, HalfWidth: 10}}, {}}
+	means := []stats.LongRunMean{{Interval: stats.Interval{Mean: 2, HalfWidth: 3}}, {Interval: stats.Interval{Mean: 100, HalfWidth: 10}}, {}}
 	p := newPanel("", "", "")
 	drawn := addMeans(p, quantities[1], means, []bool{true, true, false})
 	require.Equal(t, []spread{{1, 2, 5, 2, 0}, {90, 100, 110, 1, 1}}, drawn)

@@ -68,7 +68,7 @@ func counts(j *rows.Job) bool {
 
 // numbersOfMeans tells the means of each quantity, by quantity and run, with half the width of
 // their intervals.
-func numbersOfMeans(runs []Rows[rows.Job], means [len(quantities)][]stats.Batches) *Numbers {
+func numbersOfMeans(runs []Rows[rows.Job], means [len(quantities)][]stats.LongRunMean) *Numbers {
 	n := &Numbers{Columns: []numberColumn{{Name: "mean"}}}
 	for _, r := range runs {
 		n.Columns = append(n.Columns, numberColumn{r.Name, 2}, numberColumn{"±, 95%", 2})

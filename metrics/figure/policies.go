@@ -30,8 +30,8 @@ func Policies(runs []Rows[rows.Job]) (*Figure, error) {
 	}
 	ticks, height := rowsOf(names, 30*vg.Millimeter)
 	f := column(vg.Length(len(runs))*max(4*vg.Millimeter, height) + 12*vg.Millimeter)
-	var means [len(quantities)][]stats.Batches // by quantity and run
-	ran := make([]bool, len(runs))             // some job of the run counts
+	var means [len(quantities)][]stats.LongRunMean // by quantity and run
+	ran := make([]bool, len(runs))                 // some job of the run counts
 	for k, q := range quantities {
 		for i, r := range runs {
 			values := q.values(inOrder(r.Rows))
@@ -59,7 +59,7 @@ func Policies(runs []Rows[rows.Job]) (*Figure, error) {
 // addMeans adds to a panel the means of one quantity with their intervals, a row for each run that
 // ran any job, and returns them as they are drawn; there is one at least. The axis of a quantity
 // whose means are far apart is logarithmic, another one begins at 0.
-func addMeans(p *plot.Plot, quantity quantity, means []stats.Batches, ran []bool) []spread {
+func addMeans(p *plot.Plot, quantity quantity, means []stats.LongRunMean, ran []bool) []spread {
 	var all []spread
 	// lowest is the least end of an interval, least the least mean, greatest the greatest end.
 	lowest, least, greatest := math.Inf(1), math.Inf(1), 0.0
@@ -99,7 +99,7 @@ func addMeans(p *plot.Plot, quantity quantity, means []stats.Batches, ran []bool
 
 // doubtful names the quantities whose intervals are doubtful, and the runs that have them; "" if
 // there are none.
-func doubtful(names []string, means [len(quantities)][]stats.Batches) string {
+func doubtful(names []string, means [len(quantities)][]stats.LongRunMean) string {
 	var all []string
 	for k, q := range quantities {
 		var runs []string

@@ -106,8 +106,8 @@ func (r *BatchRecorder) Observe(e entity.JobEvent) {
 	r.jobs = append(r.jobs, ended{j.Submit, j.Wait(), turnaround, j.Job.ID, r.Tau.Slowdown(turnaround-ran, ran)})
 }
 
-// Batches are the parts of a run.
-type Batches struct {
+// RunBatches are the parts of a run.
+type RunBatches struct {
 	// measures are the measures of which each batch has the mean over its jobs.
 	measures []string
 	// Rows are in order of their numbers. A batch without jobs has no row.
@@ -123,11 +123,11 @@ var batchMeasures = []string{"mean_wait", "mean_bounded_slowdown", "mean_turnaro
 // Batches cuts what has been observed into batches. If MSER-5 finds no steady state, or the run is
 // too short for it, all of it is warm-up. Ties of submissions go by job ID, so that batches of two
 // policies have the same jobs.
-func (r *BatchRecorder) Batches() *Batches {
+func (r *BatchRecorder) Batches() *RunBatches {
 	jobs := r.jobs
 	slices.SortFunc(jobs, func(a, b ended) int { return cmp.Or(cmp.Compare(a.submit, b.submit), cmp.Compare(a.id, b.id)) })
 	warm := r.warm()
-	all := &Batches{measures: batchMeasures}
+	all := &RunBatches{measures: batchMeasures}
 	for i := 0; i < len(jobs); {
 		b := rows.Batch{Warmup: i < warm}
 		// to is the end of the batch that begins at i.
@@ -184,12 +184,12 @@ func (r *BatchRecorder) warm() int {
 }
 
 // WriteFile writes the batches under the name path, as a whole or not at all.
-func (b *Batches) WriteFile(path string) error {
+func (b *RunBatches) WriteFile(path string) error {
 	return atomicfile.Write(path, func(w io.Writer) error { return rows.WriteAll(w, rows.Batches(b.measures), b.Rows) })
 }
 
 // batchesIn reads a file of batches in a study's folder, nil if there is none.
-func batchesIn(dir, name string) (*Batches, error) {
+func batchesIn(dir, name string) (*RunBatches, error) {
 	f, err := indir.Open(dir, name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -207,11 +207,11 @@ func batchesIn(dir, name string) (*Batches, error) {
 
 // readBatches reads what WriteFile writes. Whatever stands behind the columns of every such file
 // are measures.
-func readBatches(path, text string) (*Batches, error) {
+func readBatches(path, text string) (*RunBatches, error) {
 	line, _, _ := strings.Cut(text, "\n")
 	first := rows.Batches(nil).Header()
 	measures, ok := strings.CutPrefix(strings.TrimSuffix(line, "\r"), first+",")
-	b := &Batches{measures: strings.Split(measures, ",")}
+	b := &RunBatches{measures: strings.Split(measures, ",")}
 	if !ok || len(slices.Compact(slices.Sorted(slices.Values(b.measures)))) < len(b.measures) {
 		return nil, fmt.Errorf("%s: line 1: want columns %s and measures, each once", path, first)
 	}

@@ -39,7 +39,7 @@ func (firstCome) Schedule(r *entity.Round) {
 
 // simulated are batches of random jobs on four processors, with what a recorder of the
 // whole has seen, and the rows of its jobs.
-func simulated(t require.TestingT, b Batching, jobs int, seed uint64) (*Batches, metrics.Summary, []ended) {
+func simulated(t require.TestingT, b Batching, jobs int, seed uint64) (*RunBatches, metrics.Summary, []ended) {
 	r := rand.New(rand.NewPCG(seed, 1))
 	sim := des.New(des.Config{Seed: 1})
 	tau := metrics.Tau(seed%2) * metrics.Tau(des.Hour) // the usual one, or one that many jobs are shorter than
@@ -354,7 +354,7 @@ func TestAFolderWithoutResultsIsCalledSo(t *testing.T) {
 func TestBatchesThatStayDependentLeaveDoubt(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 2))
 	run := func(effect float64) *Run {
-		b := &Batches{measures: []string{"mean_wait"}}
+		b := &RunBatches{measures: []string{"mean_wait"}}
 		for i := range 24 {
 			b.Rows = append(b.Rows, rows.Batch{Number: i, Jobs: 10, Means: []float64{effect*float64(100+i*i) + 5 + r.Float64()}})
 		}

@@ -39,7 +39,7 @@ type Run struct {
 	// Key is the key of the run in the folder of a study, "" elsewhere.
 	Key string
 	// Batches are parts of the run, nil if there are none.
-	Batches *Batches
+	Batches *RunBatches
 }
 
 // SeedColumn is the column between the parameters and the measures of a study's results.

@@ -8,9 +8,9 @@ import (
 	"math"
 )
 
-// Batches is the mean over one long run with its interval, from the means of a
+// LongRunMean is the mean over one long run with its interval, from the means of a
 // fixed number of batches.
-type Batches struct {
+type LongRunMean struct {
 	// Interval is of the mean of all values; N is the number of batches.
 	Interval
 	// means are the means of the batches, in order.
@@ -28,9 +28,9 @@ type Batches struct {
 // independent themselves; leave out the warm-up first. Ten to thirty batches are
 // enough, and more only make them shorter (B. Schmeiser, Operations Research 30(3),
 // 1982). Of fewer than 2 n values there are no batches, and HalfWidth is +Inf.
-func BatchMeans(values []float64, n int, level float64) Batches {
+func BatchMeans(values []float64, n int, level float64) LongRunMean {
 	all := momentsOf(values)
-	b := Batches{Interval: Interval{Mean: all.Mean(), HalfWidth: math.Inf(1), N: n}, lag1: math.NaN(), dependence: noTest}
+	b := LongRunMean{Interval: Interval{Mean: all.Mean(), HalfWidth: math.Inf(1), N: n}, lag1: math.NaN(), dependence: noTest}
 	if n < 2 || len(values) < 2*n {
 		return b
 	}
@@ -74,7 +74,7 @@ func Dependence(y []float64) (lag1 float64, test test) {
 
 // Doubtful reports whether neighbouring batches are alike with P below 0.05, so that the interval may
 // be too narrow: fewer batches or a longer run would help.
-func (b Batches) Doubtful() bool { return b.dependence.P < 0.05 }
+func (b LongRunMean) Doubtful() bool { return b.dependence.P < 0.05 }
 
 // mser is the number of values that MSER-5 takes together, and the number of their means at the end
 // that are always kept.

@@ -33,7 +33,7 @@ import (
 // books are all that is written of a world.
 type books struct {
 	from                        des.Time // the first submission
-	account                     *metrics.Account
+	account                     *metrics.CapacityAccount
 	recorder                    *metrics.Recorder
 	jobs                        *metrics.JobsWriter
 	attempts                    *metrics.AttemptsWriter
@@ -48,7 +48,7 @@ type books struct {
 }
 
 func newBooks(a metrics.Allocation) *books {
-	b := &books{from: des.Forever, account: &metrics.Account{}, recorder: metrics.NewRecorder()}
+	b := &books{from: des.Forever, account: &metrics.CapacityAccount{}, recorder: metrics.NewRecorder()}
 	b.jobs, b.attempts, b.queue = metrics.NewJobsWriter(&b.jobsCSV), metrics.NewAttemptsWriter(&b.triesCSV), metrics.NewQueueWriter(&b.queueCSV)
 	b.tasks, b.bills = metrics.NewTaskWriter(&b.tasksCSV), metrics.NewBills(&flow.Ledger{}, true)
 	b.site = b.tasks.Of(b.bills, func(*entity.Node) string { return "" })

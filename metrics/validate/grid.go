@@ -35,7 +35,7 @@ type Site struct {
 
 	// Nodes have their first prices; Prices are the changes, by time, that are fixed beforehand.
 	Nodes  []entity.Node
-	Prices []NodePrice
+	Prices []flow.NodePrice
 	// Owners are the owners' jobs at fixed times, as they are wanted, and Queued the jobs of their
 	// queues.
 	Owners []NodeUse
@@ -64,18 +64,9 @@ type QueuedJob struct {
 	Job   entity.Job
 }
 
-// NodePrice is the price of a node for a time unit from the instant At on, until its next
-// NodePrice.
-type NodePrice struct {
-	// Node is an entity.Node.ID of the site, also in NodeUse.
-	Node  int
-	At    des.Time
-	Price float64
-}
-
-// NodeUse is an owner's job on a node, by its ID.
+// NodeUse is an owner's job on a node.
 type NodeUse struct {
-	Node          int
+	Node          int // entity.Node.ID
 	Start, Length des.Time
 }
 
@@ -199,7 +190,7 @@ type gridSite struct {
 	// nodes are by ID, and so are prices, by time, and uses: the spans of tasks and of owners'
 	// jobs.
 	nodes  map[int]*entity.Node
-	prices map[int][]NodePrice
+	prices map[int][]flow.NodePrice
 	uses   map[int][]use
 	// parties are the jobs, and others, that held counted processors.
 	parties []*party
@@ -275,12 +266,12 @@ func parseText(s string) (string, error) { return s, nil }
 
 // addSite makes a gridSite of s, with the prices of its nodes by time.
 func (c *gridChecker) addSite(s *Site) {
-	g := &gridSite{Site: s, nodes: map[int]*entity.Node{}, prices: map[int][]NodePrice{}, uses: map[int][]use{}, balances: map[string]money{}}
+	g := &gridSite{Site: s, nodes: map[int]*entity.Node{}, prices: map[int][]flow.NodePrice{}, uses: map[int][]use{}, balances: map[string]money{}}
 	// The price of the description holds from 0 on.
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
 		g.nodes[n.ID] = n
-		g.prices[n.ID] = []NodePrice{{n.ID, 0, n.Price}}
+		g.prices[n.ID] = []flow.NodePrice{{Node: n.ID, Price: n.Price}}
 	}
 	for _, p := range s.Prices {
 		g.prices[p.Node] = append(g.prices[p.Node], p)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/flow"
 )
 
 // What a run on a domain of two nodes and a cluster of two processors has written.
@@ -33,7 +34,7 @@ func check(t *testing.T, old, new string, change func(*entity.Job)) Report {
 		change(jobs[1])
 	}
 	sites := []Site{
-		{Name: "dom", Nodes: []entity.Node{{ID: 1, Perf: 2, Price: 1}, {ID: 2, Perf: 4, Price: 2}}, Prices: []NodePrice{{2, 5 * des.Second, 3}, {2, 20 * des.Second, 7}}, Owners: []NodeUse{{1, 60 * des.Second, 10 * des.Second}}},
+		{Name: "dom", Nodes: []entity.Node{{ID: 1, Perf: 2, Price: 1}, {ID: 2, Perf: 4, Price: 2}}, Prices: []flow.NodePrice{{Node: 2, At: 5 * des.Second, Price: 3}, {Node: 2, At: 20 * des.Second, Price: 7}}, Owners: []NodeUse{{1, 60 * des.Second, 10 * des.Second}}},
 		{Name: "clu", Processors: 2, Speed: 2},
 	}
 	report, err := Grid(GridFiles{Jobs: of(gridJobs), Tasks: of(gridTasks), Owners: of(gridOwners), Accounts: of(gridAccounts), Clusters: map[string]io.Reader{"clu": of(gridCluster)}}, slices.Values(jobs), sites, Rules{})

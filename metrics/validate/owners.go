@@ -101,7 +101,7 @@ func (c *gridChecker) prices(from io.Reader) error {
 			return r.err
 		}
 		if at > 0 {
-			site.prices[n.ID] = append(site.prices[n.ID], NodePrice{n.ID, at, price})
+			site.prices[n.ID] = append(site.prices[n.ID], flow.NodePrice{Node: n.ID, At: at, Price: price})
 		}
 		switch _, reacts := site.Rules[n.ID]; {
 		case at == 0 && price != n.Price:
@@ -115,7 +115,7 @@ func (c *gridChecker) prices(from io.Reader) error {
 	}
 	for _, s := range c.sites { // each by itself: the order does not matter
 		for _, prices := range s.prices {
-			slices.SortStableFunc(prices, func(a, b NodePrice) int { return cmp.Compare(a.At, b.At) })
+			slices.SortStableFunc(prices, func(a, b flow.NodePrice) int { return cmp.Compare(a.At, b.At) })
 		}
 	}
 	return nil
@@ -237,7 +237,7 @@ func (c *gridChecker) tick(s *gridSite, every, at des.Time) {
 // priceAt returns what a node costs at an instant, the change at that instant included.
 func (s *gridSite) priceAt(node int, at des.Time) float64 {
 	prices := s.prices[node]
-	after, _ := slices.BinarySearchFunc(prices, at+des.Tick, func(p NodePrice, at des.Time) int { return cmp.Compare(p.At, at) })
+	after, _ := slices.BinarySearchFunc(prices, at+des.Tick, func(p flow.NodePrice, at des.Time) int { return cmp.Compare(p.At, at) })
 	return prices[max(after, 1)-1].Price
 }
 

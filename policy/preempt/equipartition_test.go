@@ -31,12 +31,12 @@ type world struct {
 	sim     *des.Simulator
 	meta    *entity.Metascheduler
 	seen    *validate.Validator
-	account *metrics.Account
+	account *metrics.CapacityAccount
 	resized int
 }
 
 func newWorld(processors int, cost des.Time) *world {
-	w := &world{sim: des.New(des.Config{}), seen: &validate.Validator{}, account: &metrics.Account{}}
+	w := &world{sim: des.New(des.Config{}), seen: &validate.Validator{}, account: &metrics.CapacityAccount{}}
 	w.meta = entity.NewMetascheduler(w.sim, plan.NewCluster(processors), preempt.Equipartition{Cost: cost}, w.seen, w.account, w)
 	w.meta.Placer = entity.LowestFirst{}
 	return w

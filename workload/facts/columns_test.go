@@ -19,7 +19,7 @@ func (wide) Name() string            { return "wide" }
 func (wide) Endings() []string       { return nil }
 func (wide) Is(*workload.Input) bool { return true }
 func (w wide) Read(in *workload.Input, h *workload.Header) (workload.RecordReader, error) {
-	return &wideReader{rows: w, header: h, account: workload.NewAccount(in, h)}, nil
+	return &wideReader{rows: w, header: h, tally: workload.NewTally(in, h)}, nil
 }
 
 func (wide) Survey(*workload.Input) (*workload.Header, error) {
@@ -29,18 +29,18 @@ func (wide) Survey(*workload.Input) (*workload.Header, error) {
 }
 
 type wideReader struct {
-	rows    wide
-	header  *workload.Header
-	account *workload.Account
-	row     int
-	record  workload.Record
+	rows   wide
+	header *workload.Header
+	tally  *workload.Tally
+	row    int
+	record workload.Record
 }
 
 func (r *wideReader) Header() *workload.Header { return r.header }
 func (r *wideReader) Record() *workload.Record { return &r.record }
 func (r *wideReader) Line() int64              { return int64(r.row) }
 func (r *wideReader) Err() error               { return nil }
-func (r *wideReader) Report() *workload.Report { return r.account.Report() }
+func (r *wideReader) Report() *workload.Report { return r.tally.Report() }
 
 func (r *wideReader) Next() bool {
 	if r.row == len(r.rows) {
@@ -48,7 +48,7 @@ func (r *wideReader) Next() bool {
 	}
 	r.record = workload.Record{Job: int64(r.row) + 1, Submit: des.Time(r.row) * des.Second, Runtime: des.Second, Requested: 1, User: 1, More: r.rows[r.row]}
 	r.row++
-	r.account.Line()
+	r.tally.Line()
 	return true
 }
 

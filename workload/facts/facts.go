@@ -110,7 +110,7 @@ type Dependencies struct {
 	ThinkTimes *Distribution `json:"think_times,omitempty"`
 }
 
-// Of reads a log and tells what is in it, with the account of its lines. It reads until ctx is
+// Of reads a log and tells what is in it, with the tally of its lines. It reads until ctx is
 // done. Meanwhile nobody else may read the trace.
 func Of(ctx context.Context, t *workload.Trace) (*Facts, *workload.Report, error) {
 	extra := t.Options.Extra

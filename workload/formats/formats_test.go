@@ -13,7 +13,7 @@ import (
 	"github.com/gridslot/gridslot/workload"
 )
 
-// Every file of the folders of logs and references is read with an account in which
+// Every file of the folders of logs and references is read with a tally in which
 // all lines are found again, or refused.
 func TestEveryLineOfRealFilesIsAccountedFor(t *testing.T) {
 	for _, variable := range []string{"GRIDSLOT_TRACES", "GRIDSLOT_REFERENCE"} {

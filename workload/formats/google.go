@@ -237,7 +237,7 @@ func (r *lives) event() bool {
 		}
 		r.open[k] = l
 	default:
-		r.Account.Add(r.Rows.Line(), "", workload.JobStep, nil)
+		r.Tally.Add(r.Rows.Line(), "", workload.JobStep, nil)
 	}
 	// Take in what the event tells. A task keeps its machine when a later event names none.
 	if kind == schedule && l.begin == beforeTrace {

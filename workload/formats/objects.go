@@ -117,7 +117,7 @@ func (o *objects) Next(t *table.Rows) bool {
 	if !o.next() {
 		return false
 	}
-	if t.Account.Line(); o.damage != nil {
+	if t.Tally.Line(); o.damage != nil {
 		t.DamageRow("", workload.NotANumber, []byte(o.damage.Error()), "a job as in README.md of the traces")
 	}
 	return true

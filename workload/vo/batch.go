@@ -107,15 +107,15 @@ func (b Batch) Generate(seed, replication uint64) ([]*entity.Job, error) {
 // Batches are the jobs of many cycles: a Batch at the beginning of each, drawn
 // anew.
 type Batches struct {
-	Batch
+	Batch `yaml:",inline"`
 	// Cycles is the number of cycles, and Cycle the length of each.
-	Cycles int
-	Cycle  des.Time
+	Cycles int      `yaml:"cycles"`
+	Cycle  des.Time `yaml:"-"`
 	// Users is the number of users: jobs belong to user 0, 1 and so on in turn. 0 means 1.
-	Users int
+	Users int `yaml:"users"`
 	// Criteria are the criteria that users may have: one is drawn for each job. Without any, the
 	// policy chooses.
-	Criteria []entity.Criterion
+	Criteria []entity.Criterion `yaml:"-"`
 }
 
 // Generate yields the jobs in order of submission, with IDs from 1. An error ends

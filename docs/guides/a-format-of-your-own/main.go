@@ -37,7 +37,7 @@ func (Accounting) Is(in *workload.Input) bool {
 // numbers stand for, when the log begins, and that jobs come in the order of their ends.
 func (f Accounting) Survey(in *workload.Input) (*workload.Header, error) {
 	h := &workload.Header{Unsorted: true, Columns: []workload.Column{{Name: "host", Text: true}}}
-	r, err := f.reader(in, h, &workload.Account{Name: in.Name()}) // nobody hears of it: what is damaged is told by Read
+	r, err := f.reader(in, h, &workload.Tally{Name: in.Name()}) // nobody hears of it: what is damaged is told by Read
 	if err != nil {
 		return nil, err
 	}
@@ -53,40 +53,40 @@ func (f Accounting) Survey(in *workload.Input) (*workload.Header, error) {
 
 // Read begins a reading with what the survey has found.
 func (f Accounting) Read(in *workload.Input, h *workload.Header) (workload.RecordReader, error) {
-	return f.reader(in, h, workload.NewAccount(in, h))
+	return f.reader(in, h, workload.NewTally(in, h))
 }
 
-func (Accounting) reader(in *workload.Input, h *workload.Header, account *workload.Account) (*reader, error) {
+func (Accounting) reader(in *workload.Input, h *workload.Header, tally *workload.Tally) (*reader, error) {
 	text, err := in.Text() // unpacked
 	if err != nil {
 		return nil, err
 	}
-	r := &reader{lines: bufio.NewScanner(text), h: h, account: account, start: des.Time(h.UnixStartTime) * des.Second}
+	r := &reader{lines: bufio.NewScanner(text), h: h, tally: tally, start: des.Time(h.UnixStartTime) * des.Second}
 	r.lines.Buffer(nil, 1<<20) // a job on 10,000 nodes has a long line
 	return r, nil
 }
 
 type reader struct {
-	lines   *bufio.Scanner
-	line    int64
-	h       *workload.Header
-	account *workload.Account
-	start   des.Time
-	rec     workload.Record
-	err     error
+	lines *bufio.Scanner
+	line  int64
+	h     *workload.Header
+	tally *workload.Tally
+	start des.Time
+	rec   workload.Record
+	err   error
 }
 
 func (r *reader) Header() *workload.Header { return r.h }
 func (r *reader) Record() *workload.Record { return &r.rec }
 func (r *reader) Line() int64              { return r.line }
-func (r *reader) Report() *workload.Report { return r.account.Report() }
+func (r *reader) Report() *workload.Report { return r.tally.Report() }
 func (r *reader) Err() error               { return r.err }
 
 func (r *reader) Next() bool {
 	if !r.next(r.h.Names(workload.FieldUser).Find, r.h.Names(workload.FieldQueue).Find) {
 		return false
 	}
-	r.account.Took(r.line, &r.rec) // it looks for numbers given twice and the like
+	r.tally.Took(r.line, &r.rec) // it looks for numbers given twice and the like
 	return true
 }
 
@@ -95,19 +95,19 @@ func (r *reader) next(user, queue func(name []byte) int64) bool {
 	for r.err == nil && r.lines.Scan() {
 		r.line++
 		event := strings.SplitN(r.lines.Text(), ";", 4)
-		r.account.Line()
+		r.tally.Line()
 		switch {
 		case len(event) < 4:
-			r.err = r.account.Damage(r.line, "", workload.TooFewFields, r.lines.Bytes(), "DATE;EVENT;JOB;WHAT IT TELLS")
+			r.err = r.tally.Damage(r.line, "", workload.TooFewFields, r.lines.Bytes(), "DATE;EVENT;JOB;WHAT IT TELLS")
 		case event[1] != "E":
-			r.account.Add(r.line, "", workload.JobStep, []byte(event[1]+" "+event[2]))
+			r.tally.Add(r.line, "", workload.JobStep, []byte(event[1]+" "+event[2]))
 		case r.job(event[2], event[3], user, queue):
 			return true
 		}
 	}
 	if r.err == nil {
-		if r.err = r.account.Ended(); r.lines.Err() != nil {
-			r.err = fmt.Errorf("%s:%d: %w", r.account.Name, r.line+1, r.lines.Err())
+		if r.err = r.tally.Ended(); r.lines.Err() != nil {
+			r.err = fmt.Errorf("%s:%d: %w", r.tally.Name, r.line+1, r.lines.Err())
 		}
 	}
 	return false
@@ -129,7 +129,7 @@ func (r *reader) job(id, text string, user, queue func(name []byte) int64) bool 
 		text  string
 	}{{1, "job", number}, {2, "qtime", told["qtime"]}, {8, "Resource_List.ncpus", told["Resource_List.ncpus"]}, {11, "Exit_status", status(told["Exit_status"])}} {
 		if why, ok := r.rec.SetField(field.field, []byte(field.text)); !ok && field.text != "" {
-			r.err = r.account.Damage(r.line, field.name, why, []byte(field.text), workload.Expected(field.field))
+			r.err = r.tally.Damage(r.line, field.name, why, []byte(field.text), workload.Expected(field.field))
 			return false
 		}
 	}

@@ -14,7 +14,7 @@ import (
 // reader reads the records of a workload whose profiles its survey has found.
 type reader struct {
 	header   *workload.Header
-	account  *workload.Account
+	tally    *workload.Tally
 	scanner  *jsontext.Scanner
 	profiles map[string]profile // by name; of the survey, not changed
 	columns  map[string]int     // by name: the place in record.More
@@ -46,7 +46,7 @@ func (Format) Read(in *workload.Input, h *workload.Header) (workload.RecordReade
 		return nil, fmt.Errorf("%s: this is not the header that its Survey has made", in.Name())
 	}
 	r := &reader{
-		header: h, account: workload.NewAccount(in, h), scanner: jsontext.NewScanner(text, longest), profiles: profiles,
+		header: h, tally: workload.NewTally(in, h), scanner: jsontext.NewScanner(text, longest), profiles: profiles,
 		columns: map[string]int{}, more: make([]workload.Value, len(h.Columns)),
 	}
 	for i, c := range h.Columns {
@@ -60,7 +60,7 @@ func (r *reader) Header() *workload.Header { return r.header }
 func (r *reader) Record() *workload.Record { return &r.record }
 func (r *reader) Line() int64              { return r.scanner.At }
 func (r *reader) Err() error               { return r.err }
-func (r *reader) Report() *workload.Report { return r.account.Report() }
+func (r *reader) Report() *workload.Report { return r.tally.Report() }
 
 // Next finds the next job. Whatever stands around the jobs is passed over: the first
 // pass has seen it.
@@ -72,14 +72,14 @@ func (r *reader) Next() bool {
 			continue
 		}
 		if !s.Element() {
-			r.inJobs, r.err = false, wrong(s, r.account.Name)
+			r.inJobs, r.err = false, wrong(s, r.tally.Name)
 			continue
 		}
 		if !r.job.next(s) {
-			r.err = wrong(s, r.account.Name)
+			r.err = wrong(s, r.tally.Name)
 			break
 		}
-		r.account.Line()
+		r.tally.Line()
 		if r.read() {
 			return true
 		}
@@ -102,12 +102,12 @@ func (r *reader) enter() {
 		}
 		s.Value()
 	}
-	r.done, r.err = true, wrong(s, r.account.Name)
+	r.done, r.err = true, wrong(s, r.tally.Name)
 }
 
 // damage leaves the present job out. It returns false.
 func (r *reader) damage(column string, why workload.Reason, text []byte, want string) bool {
-	r.err = r.account.Damage(r.scanner.At, column, why, text, want)
+	r.err = r.tally.Damage(r.scanner.At, column, why, text, want)
 	return false
 }
 
@@ -130,7 +130,7 @@ func (r *reader) read() bool {
 	}
 	// What every job has: its id, submission and size, perhaps a limit (-1, none in Batsim, or null is
 	// unknown), and the profile that tells the runtime.
-	rec.Job = r.account.Report().Lines
+	rec.Job = r.tally.Report().Lines
 	if id, ok := number.Integer(unquoted(j.id)); ok && !r.isName {
 		rec.Job = id
 	} else if !r.put("id", r.column("id"), j.id) {
@@ -159,7 +159,7 @@ func (r *reader) read() bool {
 			return false
 		}
 	}
-	ok, err := r.account.Take(s.At, rec)
+	ok, err := r.tally.Take(s.At, rec)
 	r.err = err
 	return ok
 }
@@ -196,7 +196,7 @@ func (r *reader) tell(m pair) bool {
 	if why, ok := r.record.SetField(f, unquoted(m.value)); !ok {
 		return r.damage(string(m.key), why, m.value, workload.Expected(f))
 	} else if why == workload.MemoryFractionDropped {
-		r.account.Add(r.scanner.At, string(m.key), why, m.value)
+		r.tally.Add(r.scanner.At, string(m.key), why, m.value)
 	}
 	return true
 }
@@ -215,7 +215,7 @@ func (r *reader) put(name string, i int, value []byte) bool {
 	case i < 0 && name == "id":
 		return r.damage("id", workload.NotANumber, value, "a number or text")
 	case i < 0:
-		r.account.Add(r.scanner.At, name, workload.ExtraFields, value)
+		r.tally.Add(r.scanner.At, name, workload.ExtraFields, value)
 		return true
 	case r.header.Columns[i].Text:
 		s, isText := jsontext.Text(value)

@@ -61,8 +61,8 @@ func (f Format) Survey(in *workload.Input) (*workload.Header, error) {
 	h := &workload.Header{}
 	columns, rare := r.heading.columns()
 	h.Columns = columns
-	r.begin(h, workload.NewAccount(in, h))
-	r.surveys, r.account.Strict = true, false // the reading tells what is damaged
+	r.begin(h, workload.NewTally(in, h))
+	r.surveys, r.tally.Strict = true, false // the reading tells what is damaged
 	used := make([]bool, len(columns))
 	var submits table.Span
 	jobs := 0
@@ -101,7 +101,7 @@ func (f Format) Read(in *workload.Input, h *workload.Header) (workload.RecordRea
 	if err != nil {
 		return nil, err
 	}
-	r.begin(h, workload.NewAccount(in, h))
+	r.begin(h, workload.NewTally(in, h))
 	return r, nil
 }
 

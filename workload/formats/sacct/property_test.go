@@ -303,21 +303,21 @@ func (e *endless) Read(p []byte) (int, error) {
 }
 
 // anAccount is one of an input that does not matter.
-func anAccount(t require.TestingT) *workload.Account {
+func anAccount(t require.TestingT) *workload.Tally {
 	var p probe
 	_, err := opened("", workload.Options{Reading: workload.Reading{Format: &p}})
 	require.NoError(t, err)
-	return p.account
+	return p.tally
 }
 
 type probe struct {
 	Format
-	account *workload.Account
+	tally *workload.Tally
 }
 
 func (p *probe) Survey(in *workload.Input) (*workload.Header, error) {
 	h := &workload.Header{}
-	p.account = workload.NewAccount(in, h)
+	p.tally = workload.NewTally(in, h)
 	return h, nil
 }
 

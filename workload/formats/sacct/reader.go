@@ -48,7 +48,7 @@ type reader struct {
 
 	header  *workload.Header
 	surveys bool // this is a survey: the header takes names that are new
-	account *workload.Account
+	tally   *workload.Tally
 	origin  int64 // the start of the log, in seconds since 1970; 0 in a survey
 	at      indices
 	plain   []plainReader
@@ -83,8 +83,8 @@ type plainReader struct {
 }
 
 // begin prepares the reading of records with the columns of a header.
-func (r *reader) begin(h *workload.Header, a *workload.Account) {
-	r.header, r.account, r.origin = h, a, h.UnixStartTime
+func (r *reader) begin(h *workload.Header, a *workload.Tally) {
+	r.header, r.tally, r.origin = h, a, h.UnixStartTime
 	r.arrays = scan.NewNumberSet()
 	r.at = newIndices(h)
 	for _, p := range r.heading.plain {
@@ -101,9 +101,9 @@ func (r *reader) Header() *workload.Header { return r.header }
 func (r *reader) Record() *workload.Record { return &r.now.record }
 func (r *reader) Line() int64              { return r.now.line }
 func (r *reader) Err() error               { return r.err }
-func (r *reader) Report() *workload.Report { return r.account.Report() }
+func (r *reader) Report() *workload.Report { return r.tally.Report() }
 
-// Next finds the next job. The account compares it with the others now that its steps are in.
+// Next finds the next job. The tally compares it with the others now that its steps are in.
 func (r *reader) Next() bool {
 	if !r.begun {
 		r.begun = true
@@ -116,9 +116,9 @@ func (r *reader) Next() bool {
 	r.ahead.valid = false
 	r.toNextJob()
 	if r.now.number {
-		r.account.TookNumbered(r.now.line, &r.now.record)
+		r.tally.TookNumbered(r.now.line, &r.now.record)
 	} else {
-		r.account.Took(r.now.line, &r.now.record)
+		r.tally.Took(r.now.line, &r.now.record)
 	}
 	return true
 }
@@ -130,13 +130,13 @@ func (r *reader) toNextJob() {
 		if len(line) == 0 || string(line) == r.heading.line { // files put one behind the other
 			continue
 		}
-		r.account.Line()
+		r.tally.Line()
 		// A row is damaged, a step of the job now, or the next job, with which ahead is found.
 		switch {
 		case r.lines.TooLong():
-			r.err = r.account.Damage(r.lines.Number(), "", workload.LineTooLong, line, fmt.Sprintf("a row of at most %d bytes", scan.LongestLine))
+			r.err = r.tally.Damage(r.lines.Number(), "", workload.LineTooLong, line, fmt.Sprintf("a row of at most %d bytes", scan.LongestLine))
 		case !r.cut(line):
-			r.err = r.account.Damage(r.lines.Number(), "", workload.WrongFields, line, fmt.Sprintf("%d fields, as in the heading", len(r.heading.names)))
+			r.err = r.tally.Damage(r.lines.Number(), "", workload.WrongFields, line, fmt.Sprintf("%d fields, as in the heading", len(r.heading.names)))
 		case bytes.IndexByte(r.id(), '.') >= 0:
 			r.step()
 		case r.job():
@@ -179,13 +179,13 @@ func (r *reader) id() []byte {
 
 // damage leaves the row out. It returns false.
 func (r *reader) damage(of role, why workload.Reason, want string) bool {
-	r.err = r.account.Damage(r.lines.Number(), r.title(r.heading.at[of]), why, r.field(of), want)
+	r.err = r.tally.Damage(r.lines.Number(), r.title(r.heading.at[of]), why, r.field(of), want)
 	return false
 }
 
 // odd notes a value that cannot be read, and is taken as unknown.
 func (r *reader) odd(field int) {
-	r.account.Add(r.lines.Number(), r.title(field), workload.ValueUnreadable, r.fields.of[field])
+	r.tally.Add(r.lines.Number(), r.title(field), workload.ValueUnreadable, r.fields.of[field])
 }
 
 // title is the heading of a column, spelt as sacct(1) spells it.
@@ -682,7 +682,7 @@ func (r *reader) measured() (rss, cpu, energy float64) {
 // the sum. A step whose job does not stand right above is only counted.
 func (r *reader) step() {
 	id := r.id()
-	r.account.Add(r.lines.Number(), "", workload.JobStep, id)
+	r.tally.Add(r.lines.Number(), "", workload.JobStep, id)
 	if !bytes.Equal(id[:bytes.IndexByte(id, '.')], r.now.id) {
 		return
 	}

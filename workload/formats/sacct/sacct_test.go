@@ -30,7 +30,7 @@ func opened(text string, o workload.Options) (*workload.Trace, error) {
 	return o.Open(workload.StandardInput)
 }
 
-// read is a log's header, its records and the account of them.
+// read is a log's header, its records and the tally of them.
 func read(t require.TestingT, text string) (*workload.Header, []*workload.Record, *workload.Report) {
 	trace, err := opened(text, workload.Options{})
 	require.NoError(t, err)

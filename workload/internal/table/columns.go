@@ -95,7 +95,7 @@ type Source interface {
 	// Columns are the names of all columns of the table, by their places.
 	Columns() []string
 	// Next goes to the next row and reports whether there is one. It counts the row
-	// (Account.Line) and, if rows do not stand one a line, sets Rows.line. A row that is no row of
+	// (Tally.Line) and, if rows do not stand one a line, sets Rows.line. A row that is no row of
 	// such a table it counts as damaged (Rows.DamageRow); Rows then asks for the next one.
 	Next(t *Rows) bool
 	// Entry returns the row's value in a column, from which a field of that type is made; it is
@@ -121,9 +121,9 @@ type Entry struct {
 // Rows reads the rows of a table, and makes records of them. It is the workload.RecordReader of all
 // formats of this package; formats that make a record of several rows use NextRow and Take.
 type Rows struct {
-	Source  Source
-	Account *workload.Account // what was met so far; in a survey by Columns.Survey nobody reads it
-	Rec     workload.Record   // the present record, which Take judges
+	Source Source
+	Tally  *workload.Tally // what was met so far; in a survey by Columns.Survey nobody reads it
+	Rec    workload.Record // the present record, which Take judges
 
 	l     *Columns
 	h     *workload.Header // nil in a survey by Columns.Survey
@@ -149,7 +149,7 @@ func (l *Columns) At(name string) int {
 // a Form are read by their places, since two columns may have one name there; in other tables a
 // column is found by its name.
 func (l *Columns) open(in *workload.Input, h *workload.Header, wanted func(f *Field) bool) (t *Rows, err error) {
-	t = &Rows{l: l, h: h, Account: &workload.Account{Name: in.Name()}}
+	t = &Rows{l: l, h: h, Tally: &workload.Tally{Name: in.Name()}}
 	if l.Over != nil {
 		t.Source, err = l.Over(in)
 	} else {
@@ -268,19 +268,19 @@ func (l *Columns) Rows(in *workload.Input, h *workload.Header) (*Rows, error) {
 	if err != nil {
 		return nil, err
 	}
-	t.Account = workload.NewAccount(in, h)
+	t.Tally = workload.NewTally(in, h)
 	t.start = h.UnixStartTime * 1_000_000
 	if l.Form != nil {
 		log := t.Source.(*log)
 		t.loose = newLoose(log, l, h)
 		for _, text := range log.dropped {
-			t.Account.Add(0, "", workload.CommentNotKept, text)
+			t.Tally.Add(0, "", workload.CommentNotKept, text)
 		}
 	}
 	if l.Over == nil {
 		for _, name := range t.Source.Columns() {
 			if !slices.ContainsFunc(l.Fields, func(f Field) bool { return f.Name == name }) {
-				t.Account.Add(0, name, workload.ExtraFields, []byte("a column that is not read"))
+				t.Tally.Add(0, name, workload.ExtraFields, []byte("a column that is not read"))
 			}
 		}
 	}
@@ -292,7 +292,7 @@ func (l *Columns) Rows(in *workload.Input, h *workload.Header) (*Rows, error) {
 func (t *Rows) Header() *workload.Header { return t.h }
 func (t *Rows) Record() *workload.Record { return &t.Rec }
 func (t *Rows) Line() int64              { return t.line }
-func (t *Rows) Report() *workload.Report { return t.Account.Report() }
+func (t *Rows) Report() *workload.Report { return t.Tally.Report() }
 func (t *Rows) Err() error               { return t.err }
 
 // NextRow goes to the next row that has its cells, and reports whether there is one. At the end it
@@ -302,7 +302,7 @@ func (t *Rows) NextRow() bool {
 		t.line++
 		if t.wrong = false; !t.Source.Next(t) {
 			if t.err = t.Source.Err(); t.err == nil && t.h != nil {
-				t.err = t.Account.Ended()
+				t.err = t.Tally.Ended()
 			}
 			return false
 		}
@@ -345,10 +345,10 @@ func (t *Rows) readRow() {
 	t.Rec.More = t.Cells()
 }
 
-// Take hands Rec, made of the row of a line, to the account, and reports whether it is a record that
+// Take hands Rec, made of the row of a line, to the tally, and reports whether it is a record that
 // a log can have. Sizes, signs and bounds are judged there, alike for all formats.
 func (t *Rows) Take(line int64) (ok bool) {
-	ok, t.err = t.Account.Take(line, &t.Rec)
+	ok, t.err = t.Tally.Take(line, &t.Rec)
 	return ok
 }
 
@@ -418,7 +418,7 @@ func (t *Rows) Damage(i int, why workload.Reason, want string) {
 func (t *Rows) DamageRow(column string, why workload.Reason, text []byte, want string) {
 	if !t.wrong {
 		t.wrong = true
-		t.err = t.Account.Damage(t.Line(), column, why, text, want)
+		t.err = t.Tally.Damage(t.Line(), column, why, text, want)
 	}
 }
 

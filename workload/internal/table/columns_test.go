@@ -42,7 +42,7 @@ func (s *entries) Next(t *Rows) bool {
 		return false
 	}
 	s.at++
-	t.Account.Line()
+	t.Tally.Line()
 	return true
 }
 

@@ -2,7 +2,7 @@
 // told of it. A format is a table of its own (Columns): which columns there are, which field of SWF
 // or which column beyond SWF each of them becomes, and how its values are written. The rows come
 // from a Source: lines of text (log, CommaRows), a file of Parquet, objects of JSON. One reader
-// (Rows) makes records of the rows of all of them, with one account of what is damaged.
+// (Rows) makes records of the rows of all of them, with one tally of what is damaged.
 //
 //	# MaxProcs: 128              comments: the header, its "; " written as "# "
 //	#! user 3 "alice"            and what a header holds beside its lines; see comment.go

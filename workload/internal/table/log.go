@@ -215,14 +215,14 @@ func (t *log) Next(r *Rows) bool {
 	for t.next(t.form.Quotes) {
 		r.line = t.number
 		if t.line[0] == '#' && t.columns == nil {
-			r.Account.Add(t.number, "", workload.CommentNotKept, t.line)
+			r.Tally.Add(t.number, "", workload.CommentNotKept, t.line)
 			continue
 		}
 		t.cells = t.split(t.cells[:0], t.form.Separator, &t.buf)
 		if t.columns != nil && t.number == 1 && string(t.cells[0]) == t.columns[0] {
 			continue
 		}
-		r.Account.Line()
+		r.Tally.Line()
 		switch {
 		case t.tooLong:
 			r.DamageRow("", workload.LineTooLong, t.line, fmt.Sprintf("a record of at most %d bytes", longest))
@@ -231,7 +231,7 @@ func (t *log) Next(r *Rows) bool {
 		case len(t.cells) < t.form.Least:
 			r.DamageRow("", workload.TooFewFields, t.line, fmt.Sprintf("%d cells or more", t.form.Least))
 		case t.columns != nil && len(t.cells) > len(t.columns):
-			r.Account.Add(t.number, "", workload.ExtraFields, t.line)
+			r.Tally.Add(t.number, "", workload.ExtraFields, t.line)
 		}
 		return true
 	}

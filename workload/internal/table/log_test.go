@@ -13,7 +13,7 @@ import (
 )
 
 func rowsOf(text string, columns ...string) *Rows {
-	t := &Rows{Account: &workload.Account{}, l: &Columns{}, Source: &log{lines: scan.NewLines(strings.NewReader(text)), columns: columns, form: &Form{Separator: ',', Quotes: true, Plain: true, Least: len(columns)}}}
+	t := &Rows{Tally: &workload.Tally{}, l: &Columns{}, Source: &log{lines: scan.NewLines(strings.NewReader(text)), columns: columns, form: &Form{Separator: ',', Quotes: true, Plain: true, Least: len(columns)}}}
 	for at, name := range columns {
 		t.l.Fields, t.at = append(t.l.Fields, Field{Name: name}), append(t.at, at)
 	}
@@ -31,7 +31,7 @@ func TestEveryLineIsCounted(t *testing.T) {
 	}
 	require.NoError(t, tab.Err())
 	require.Equal(t, []string{"2 false 1 2", "6 false 5 -1", "7 false 6 -1"}, rows)
-	report := tab.Account.Report()
+	report := tab.Tally.Report()
 	require.EqualValues(t, 9, report.Lines)
 	require.EqualValues(t, 6, report.Total(workload.Damaged))
 	require.EqualValues(t, 1, report.Count(workload.ExtraFields))
@@ -49,6 +49,6 @@ func TestNoLineOfADataSetIsACommentOrRunsOn(t *testing.T) {
 		tab.Whole(0)
 	}
 	require.Equal(t, 3, lines)
-	require.EqualValues(t, 1, tab.Account.Report().Count(workload.NotANumber), "#1")
-	require.Zero(t, tab.Account.Report().Count(workload.CommentNotKept))
+	require.EqualValues(t, 1, tab.Tally.Report().Count(workload.NotANumber), "#1")
+	require.Zero(t, tab.Tally.Report().Count(workload.CommentNotKept))
 }

@@ -104,7 +104,7 @@ func (s *loose) isWord(text []byte) bool {
 func (t *Rows) readText() {
 	s := t.loose
 	if t.Rec.Job = workload.Unknown; !t.l.Form.Plain {
-		t.Rec.Job = t.Account.Report().Lines
+		t.Rec.Job = t.Tally.Report().Lines
 		s.at = [3]moment{}
 	}
 	if t.fillLine(); !t.wrong {
@@ -115,7 +115,7 @@ func (t *Rows) readText() {
 	}
 	t.Rec.More = t.more
 	if len(s.log.cells) > len(t.l.Fields) {
-		t.Account.Add(t.line, "", workload.ExtraFields, s.log.line)
+		t.Tally.Add(t.line, "", workload.ExtraFields, s.log.line)
 	}
 	if s.survey != nil && s.survey.columns != nil {
 		// A damaged line, such as the heading of a second table that was appended, does not decide
@@ -248,7 +248,7 @@ func (t *Rows) fillPlain(i, field int, text []byte) {
 	case !ok:
 		t.Damage(i, why, workload.Expected(field))
 	case why == workload.MemoryFractionDropped:
-		t.Account.Add(t.line, t.l.Fields[i].Name, why, text)
+		t.Tally.Add(t.line, t.l.Fields[i].Name, why, text)
 	}
 }
 

@@ -116,7 +116,7 @@ func (p *columnar) Next(t *Rows) bool {
 	if !p.Rows.Next() {
 		return false
 	}
-	t.Account.Line()
+	t.Tally.Line()
 	return true
 }
 
