@@ -23,10 +23,15 @@ type Accounts struct {
 	// defaults is by user the account of jobs that name none (DefaultAccount). A user who is not there has
 	// the first account that lists the user.
 	defaults map[string]string
+	// owners are the answers of associationOf so far. A controller adds neither accounts nor users.
+	owners map[owner]*association
 	// tracked are the limits on kinds of TRES that Slurm counts only if AccountingStorageTRES names them, as
 	// KEY=KIND with their lines.
 	tracked []Unknown
 }
+
+// owner is an account and a user as a job names them.
+type owner struct{ account, user string }
 
 // association is an account, or a user within an account. Its group has its limits, and the jobs of all
 // users below it.
@@ -71,6 +76,7 @@ func (a *Accounts) addQOS(name string) {
 func (a *Accounts) add(parent *association, name string, isUser bool, shares float64) *association {
 	child := &association{name: name, isUser: isUser, parent: parent, shares: shares}
 	parent.children = append(parent.children, child)
+	a.owners = nil
 	if isUser {
 		a.users++
 	}
@@ -106,6 +112,20 @@ func (a *Accounts) find(account, user string) *association {
 // none, it is in the user's default account, or else in the first account of the tree that lists the user.
 // It is nil if there is no such association.
 func (a *Accounts) associationOf(j *Job) *association {
+	who := owner{j.Account, j.User}
+	at, known := a.owners[who]
+	if !known {
+		if a.owners == nil {
+			a.owners = map[owner]*association{}
+		}
+		at = a.findOwner(j)
+		a.owners[who] = at
+	}
+	return at
+}
+
+// findOwner looks for what associationOf returns.
+func (a *Accounts) findOwner(j *Job) *association {
 	if j.Account != "" {
 		return a.find(j.Account, j.User)
 	}
@@ -276,7 +296,7 @@ func (a *Accounts) command(words []string) (missed []string, err error) {
 			}
 			continue
 		case "defaultaccount":
-			a.defaults[words[2]] = value
+			a.defaults[words[2]], a.owners = value, nil
 			continue
 		}
 		for _, l := range of {

@@ -26,3 +26,20 @@ func TestUsersOfAccountsThatTieAreNotRankedTogether(t *testing.T) {
 	}
 	require.Equal(t, map[string]float64{"root": 1, "a1": 4. / 5, "a2": 3. / 5, "b1": 3. / 5, "b2": 1. / 5}, got)
 }
+
+// The answers of associationOf are remembered, until an account gets another user or a user another default account.
+func TestOwnersAreRememberedUntilAccountsChange(t *testing.T) {
+	a, _, err := ReadAccounts("f", strings.NewReader("add account a\nadd account b\nadd user u account=b\n"))
+	require.NoError(t, err)
+	ofUser, ofAccount := &Job{User: "u"}, &Job{User: "u", Account: "a"}
+	for range 2 {
+		require.Same(t, a.find("b", "u"), a.associationOf(ofUser))
+		require.Nil(t, a.associationOf(ofAccount))
+	}
+	for _, step := range []struct{ command, of string }{{"add user u account=a", "a"}, {"modify user u set defaultaccount=b", "b"}} {
+		_, err := a.command(strings.Fields(step.command))
+		require.NoError(t, err)
+		require.Same(t, a.find(step.of, "u"), a.associationOf(ofUser), step.command)
+		require.Same(t, a.find("a", "u"), a.associationOf(ofAccount), step.command)
+	}
+}

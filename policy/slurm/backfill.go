@@ -132,7 +132,9 @@ type backfillRun struct {
 	// waits for a limit on what all jobs of its QoS have together makes the others wait at least as long.
 	blocked map[*qos]int64
 	off     []putOff // entries that were put off, in the order of the queue
-	opening opening  // room for the opening that find looks at
+	// lacking holds the shortest limit of the jobs that are known to lack CPUs now: see lacksCPUs.
+	lacking map[lack]des.Time
+	opening opening // room for the opening that find looks at
 }
 
 // over is the key of SchedulerParameters that ends the run before it looks at the next job, or "".
@@ -464,6 +466,7 @@ func (r *backfillRun) startNow(e *entry, nowOnly bool) (done bool, again int64) 
 	became := c.allocate(r.now, e, c.up, f.among)
 	if j.preempting { // jobs have ended or will end sooner, so CPUs are free sooner
 		r.table.forgetVain()
+		clear(r.lacking)
 	}
 	j.ByBackfill = became == started
 	switch {

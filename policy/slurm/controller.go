@@ -64,7 +64,6 @@ type Controller struct {
 	running     []*Job              // by start
 	byLimit     []ending            // running, by the ends of their limits; nil: to be sorted again
 	roomToOrder []ending            // room for a look that leaves out those that are preempted
-	onNode      []parts             // by node; nil: to be found again
 	era         uint64              // number of changes so far of what runs, where it runs, or until when
 	preys       map[preemptor]preys // victims that were found for each preemptor, with the era in which
 	shapes      map[string]*shape   // by shape.key: shapes of jobs that wait, and up to shapesKept others

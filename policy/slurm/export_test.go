@@ -11,13 +11,9 @@ func (c *Controller) Forget() { c.forgetful = true }
 // Looks is how many looks into the future have been made.
 func (c *Controller) Looks() int64 { return c.looks }
 
-// Records is how many jobs and shapes, and parts of jobs on nodes, the controller has records of.
+// Records is how many jobs and shapes the controller has records of.
 func (c *Controller) Records() int {
-	parts := 0
-	for _, on := range c.onNode {
-		parts += len(on.all)
-	}
-	return parts + len(c.jobs) + len(c.ended) + len(c.shapes) + len(c.pending)
+	return len(c.jobs) + len(c.ended) + len(c.shapes) + len(c.pending) + len(c.byLimit)
 }
 
 // Repeats is how many runs of backfill were left out because they would have done what the last one did.

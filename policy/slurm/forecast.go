@@ -2,6 +2,7 @@ package slurm
 
 import (
 	"cmp"
+	"math/bits"
 	"slices"
 
 	"github.com/gridslot/gridslot/des"
@@ -166,6 +167,24 @@ func (c *Controller) fitIdle(e *entry, candidates nodeSet) nodeSet {
 	return f.nodes
 }
 
+// fitsIdle reports whether the job of e would fit on candidates if they were idle: whether fitIdle returns any nodes. Candidates
+// that are free of others' claims change with each job that comes, so that a choice among them is seldom known already.
+func (c *Controller) fitsIdle(e *entry, candidates nodeSet) bool {
+	s := c.shapeOf(e)
+	if !s.anywhere || c.forgetful {
+		return c.fitIdle(e, candidates) != nil
+	}
+	lacking := s.demand.cpus
+	for w, word := range candidates {
+		for word &= s.suited[w]; word != 0; word &= word - 1 {
+			if lacking -= c.offered(s, w*64+bits.TrailingZeros64(word), c.idle); lacking <= 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // endsTogether is the first window of ends that a look into the future takes together, in seconds,
 // and what its base is rounded to.
 const endsTogether = 30
@@ -316,24 +335,43 @@ type share struct{ node, cpus, mem int32 }
 type ending struct {
 	second int64
 	job    *Job
-	shares []share
+	first  share   // what it has of its first node: most jobs have one node, and a look goes through all jobs that run
+	rest   []share // what it has of its other nodes
+}
+
+// endingOf is the ending of a running job.
+func (c *Controller) endingOf(j *Job) ending {
+	return ending{c.limitSecond(j), j, j.shares[0], j.shares[1:]}
 }
 
 // cpusOn returns the number of CPUs that the job has on nodes of a set; 0 if it has none of these nodes.
-func (e *ending) cpusOn(nodes nodeSet) (cpus int) {
-	if len(e.shares) > len(nodes) && !e.job.nodes.meets(nodes) {
-		return 0
+func (e *ending) cpusOn(nodes nodeSet) int {
+	cpus := e.first.cpusOn(nodes)
+	if len(e.rest) == 0 || len(e.rest) > len(nodes) && !e.job.nodes.meets(nodes) {
+		return cpus
 	}
-	for i := range e.shares {
-		s := &e.shares[i]
-		inside := nodes[uint(s.node)/64] >> (uint(s.node) % 64) & 1
-		cpus += int(s.cpus) * int(inside)
+	for i := range e.rest {
+		cpus += e.rest[i].cpusOn(nodes)
 	}
 	return cpus
 }
 
+// cpusOn returns the number of the CPUs if the node is in a set, else 0.
+func (s *share) cpusOn(nodes nodeSet) int {
+	inside := nodes[uint(s.node)/64] >> (uint(s.node) % 64) & 1
+	return int(s.cpus) * int(inside)
+}
+
 // cpusOn returns the number of CPUs that a running job has on nodes of a set; 0 if it has none of these nodes.
-func (j *Job) cpusOn(nodes nodeSet) int { return (&ending{job: j, shares: j.shares}).cpusOn(nodes) }
+func (j *Job) cpusOn(nodes nodeSet) (cpus int) {
+	if len(j.shares) > len(nodes) && !j.nodes.meets(nodes) {
+		return 0
+	}
+	for i := range j.shares {
+		cpus += j.shares[i].cpusOn(nodes)
+	}
+	return cpus
+}
 
 // compareEndings orders jobs that run by their limits, those whose limits end together by their numbers.
 func compareEndings(a, b ending) int {
@@ -345,7 +383,7 @@ func (c *Controller) runningByLimit() []ending {
 	if c.forgetful || c.byLimit == nil {
 		c.byLimit = c.byLimit[:0]
 		for _, j := range c.running {
-			c.byLimit = append(c.byLimit, ending{c.limitSecond(j), j, j.shares})
+			c.byLimit = append(c.byLimit, c.endingOf(j))
 		}
 		slices.SortFunc(c.byLimit, compareEndings)
 	}
@@ -356,24 +394,22 @@ func (c *Controller) runningByLimit() []ending {
 // takes it out.
 func (c *Controller) joinByLimit(j *Job) {
 	if c.byLimit != nil {
-		one := ending{c.limitSecond(j), j, j.shares}
+		one := c.endingOf(j)
 		at, _ := slices.BinarySearchFunc(c.byLimit, one, compareEndings)
 		c.byLimit = slices.Insert(c.byLimit, at, one)
 	}
-	c.joinNodes(j)
 }
 
 func (c *Controller) quitByLimit(j *Job) {
 	if c.byLimit != nil {
-		at, _ := slices.BinarySearchFunc(c.byLimit, ending{c.limitSecond(j), j, j.shares}, compareEndings)
+		at, _ := slices.BinarySearchFunc(c.byLimit, c.endingOf(j), compareEndings)
 		c.byLimit = slices.Delete(c.byLimit, at, at+1)
 	}
-	c.quitNodes(j)
 }
 
 // reorder forgets the order of limits, so that it is found anew: a limit is about to change, or has changed.
 func (c *Controller) reorder(j *Job) {
-	c.byLimit, c.onNode = nil, nil
+	c.byLimit = nil
 	if j.state == running {
 		c.backfill.trail.forget()
 	}

@@ -174,15 +174,15 @@ func (d *demand) distribute(chosen choice) []int {
 // ascending order. They come from the sockets in turn, the lowest free core of each. If a task has several
 // CPUs, whole tasks come first, as many as fit into each socket. With CR_CPU bestFit picks instead.
 func (c *Controller) pickCores(d *demand, j *Job, n, cpus int) []int {
-	// The free cores of each socket, ascending.
 	node := &c.conf.Nodes[n]
+	left := c.cores[n].left()
+	if left == cpus && len(j.GRES) == 0 { // it gets all: nothing is to be picked
+		return c.cores[n].all(0, left)
+	}
+	// The free cores of each socket, ascending.
 	free := make([][]int, node.Sockets)
-	left := 0
-	for core, taken := range c.cores[n] {
-		if !taken {
-			free[core/node.Cores] = append(free[core/node.Cores], core)
-			left++
-		}
+	for s := range free {
+		free[s] = c.cores[n][s*node.Cores:(s+1)*node.Cores].all(s*node.Cores, node.Cores)
 	}
 	// For a job with devices only cores of whole tasks are left, and of these no more than the node has memory
 	// for (gres_select_filter_sock_core): again and again the fullest socket, the first of equals, gives back its

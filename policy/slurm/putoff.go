@@ -3,6 +3,8 @@ package slurm
 import (
 	"math/bits"
 	"slices"
+
+	"github.com/gridslot/gridslot/des"
 )
 
 // Of a hundred runs of backfill few start a job, and most plans decide nothing: a plan matters only to jobs behind it that
@@ -91,12 +93,24 @@ func (r *backfillRun) mayPutOff(e *entry, nowOnly bool) bool {
 	return over == ""
 }
 
+// lack is the question for which lacksCPUs remembers an answer. Users submit many jobs that are alike.
+type lack struct {
+	shape *shape
+	part  *partition
+}
+
 // lacksCPUs reports whether the job of e can neither start now nor make others end, because nodes that are in no plan made so
-// far have too few CPUs for it. CPUs of jobs that it may preempt count as free.
+// far have too few CPUs for it. CPUs of jobs that it may preempt count as free. Once a job lacks them, all jobs of its shape that
+// last as long do for the rest of the run: more plans and starts leave fewer CPUs, and more reservations stand in the way of a
+// longer job. When a job makes others end, the answers are forgotten.
 func (r *backfillRun) lacksCPUs(e *entry) bool {
 	c := r.c
 	s, victims := c.shapeOf(e), c.victims(e, c.instant(0, r.second))
 	if len(victims) == 0 && c.soonestIn(e) != -1 {
+		return true
+	}
+	ask := lack{s, e.part}
+	if limit, known := r.lacking[ask]; known && len(victims) == 0 && e.job.Limit >= limit {
 		return true
 	}
 	r.catchUp()
@@ -111,7 +125,16 @@ func (r *backfillRun) lacksCPUs(e *entry) bool {
 	for _, j := range victims {
 		lacking -= j.cpusOn(o.nodes)
 	}
-	return !c.haveFree(o.nodes, lacking)
+	if c.haveFree(o.nodes, lacking) {
+		return false
+	}
+	if len(victims) == 0 {
+		if r.lacking == nil {
+			r.lacking = map[lack]des.Time{}
+		}
+		r.lacking[ask] = e.job.Limit
+	}
+	return true
 }
 
 // haveFree reports whether nodes have together cpus CPUs free now.

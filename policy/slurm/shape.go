@@ -122,6 +122,7 @@ type shape struct {
 	entries    int    // entries of the queue that have it; see dropShape
 	demand     demand
 	tasksKnown int      // see demand.tasksKnown
+	anywhere   bool     // see goesAnywhere
 	plain      bool     // see isPlain
 	gres       []Amount // Job.GRES
 	required   []int    // Job.Required
@@ -133,13 +134,17 @@ type shape struct {
 	bounds     []lowerBound // by position of the partition: see Controller.soonestIn. An era is stored plus one, so that 0 is none
 }
 
-// isPlain reports whether jobs of the shape are tasks of one CPU that go wherever there is a CPU: a node offers
-// what it has free, and the job fits on any nodes that together offer enough. Then a search needs no count of
+// goesAnywhere reports whether jobs of the shape are tasks of one CPU that go wherever there is a CPU, on as many nodes as it takes.
+// Such a job fits on any nodes that together offer enough: a choice takes all that a node offers, and goes on to the next node.
+func (c *Controller) goesAnywhere(s *shape) bool {
+	d := &s.demand
+	return !d.whole && d.perTask == 1 && d.perNode == 0 && !d.oneNode && d.min == 1 && d.max >= min(d.tasks, len(c.conf.Nodes)) && len(s.gres) == 0 && len(s.required) == 0
+}
+
+// isPlain reports whether jobs of the shape go anywhere, and a node offers what CPUs it has free. Then a search needs no count of
 // what nodes offer, and only one evaluation (see search).
 func (c *Controller) isPlain(s *shape) bool {
-	d := &s.demand
-	return !c.conf.Select.Memory && !c.conf.Select.LeastLoaded && !d.whole && d.perTask == 1 && d.perNode == 0 && !d.oneNode && d.min == 1 &&
-		d.max >= min(d.tasks, len(c.conf.Nodes)) && len(s.gres) == 0 && len(s.required) == 0
+	return s.anywhere && !c.conf.Select.Memory && !c.conf.Select.LeastLoaded
 }
 
 // shapeOf is the shape of what e asks for. While the job waits, its shape changes only by settleAlone: requests
@@ -168,6 +173,7 @@ func (c *Controller) shapeOf(e *entry) *shape {
 				s.fit.drop(n)
 			}
 		}
+		s.anywhere = c.goesAnywhere(s)
 		s.plain = c.isPlain(s)
 		c.shapes[key] = s
 	}

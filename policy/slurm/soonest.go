@@ -1,26 +1,22 @@
 package slurm
 
-import (
-	"math/bits"
-	"slices"
-)
+import "math/bits"
 
 // A bound of looks into the future: before which second no job can start for want of CPUs. It spares
 // backfill the looks whose answer is later than the second from which it would look again.
 
 // soonestAmong returns the second by which cpus CPUs of a set of nodes are free if no other job starts: before
 // that second no look among these nodes sees a job start that asks for cpus CPUs. It returns -1 if the CPUs are
-// free now, and never if the nodes have too few.
-func (c *Controller) soonestAmong(nodes nodeSet, cpus int) int64 {
+// free now, and never if too few are free by the second last.
+func (c *Controller) soonestAmong(nodes nodeSet, cpus int, last int64) int64 {
 	for w, word := range nodes {
 		for word &= c.free.some[w]; word != 0; word &= word - 1 {
-			cpus -= c.free.cpus[w*64+bits.TrailingZeros64(word)]
+			if cpus -= c.free.cpus[w*64+bits.TrailingZeros64(word)]; cpus <= 0 {
+				return -1
+			}
 		}
 	}
-	if cpus <= 0 {
-		return -1
-	}
-	for i, order := 0, c.runningByLimit(); i < len(order); i++ {
+	for i, order := 0, c.runningByLimit(); i < len(order) && order[i].second <= last; i++ {
 		e := &order[i]
 		if cpus -= e.cpusOn(nodes); cpus <= 0 {
 			return e.second
@@ -29,85 +25,16 @@ func (c *Controller) soonestAmong(nodes nodeSet, cpus int) int64 {
 	return never
 }
 
-// lateAmong reports whether fewer than cpus CPUs of a set of nodes are free by a second if nobody else
-// starts. Then no look among these nodes sees a job start by that second that asks for cpus CPUs.
-func (c *Controller) lateAmong(nodes nodeSet, cpus int, second int64) bool {
-	if c.onNode == nil {
-		c.onNode = make([]parts, len(c.conf.Nodes))
-		for n := range c.onNode {
-			c.onNode[n].first = never
-		}
-		for _, j := range c.running {
-			c.joinNodes(j)
-		}
-	}
-	for w, word := range nodes {
-		for ; word != 0; word &= word - 1 {
-			n := w*64 + bits.TrailingZeros64(word)
-			cpus -= c.free.cpus[n]
-			if on := &c.onNode[n]; on.first <= second {
-				for i := range on.all {
-					if p := &on.all[i]; p.ends <= second {
-						cpus -= p.cpus
-					}
-				}
-			}
-			if cpus <= 0 {
-				return false
-			}
-		}
-	}
-	return true
-}
-
 // lateFor reports whether a look among these nodes, made at now, cannot see the job of e start by a second: fewer CPUs than it
 // asks for are free by then, even if all jobs that it may preempt end at once, as a look assumes.
 func (c *Controller) lateFor(e *entry, nodes nodeSet, now, second int64) bool {
 	cpus := c.shapeOf(e).demand.cpus
 	for _, j := range c.victims(e, c.instant(0, now)) {
-		if c.limitSecond(j) > second { // lateAmong counts the others
+		if c.limitSecond(j) > second { // soonestAmong counts the others
 			cpus -= j.cpusOn(nodes)
 		}
 	}
-	return cpus > 0 && c.lateAmong(nodes, cpus, second)
-}
-
-// part is the number of CPUs that a running job has of a node until the second of its limit.
-type part struct {
-	job  *Job
-	ends int64
-	cpus int
-}
-
-// parts are what running jobs have of a node.
-type parts struct {
-	first int64 // the least of their ends, or never: lateAmong passes over nodes where no job ends soon enough
-	all   []part
-}
-
-// joinNodes adds a running job to the jobs of its nodes, and quitNodes takes it out.
-func (c *Controller) joinNodes(j *Job) {
-	if c.onNode == nil {
-		return
-	}
-	for _, s := range j.shares {
-		on, p := &c.onNode[s.node], part{j, c.limitSecond(j), int(s.cpus)}
-		on.first, on.all = min(on.first, p.ends), append(on.all, p)
-	}
-}
-
-func (c *Controller) quitNodes(j *Job) {
-	if c.onNode == nil {
-		return
-	}
-	for _, s := range j.shares {
-		on := &c.onNode[s.node]
-		on.all = slices.DeleteFunc(on.all, func(p part) bool { return p.job == j })
-		on.first = never
-		for _, p := range on.all {
-			on.first = min(on.first, p.ends)
-		}
-	}
+	return cpus > 0 && c.soonestAmong(nodes, cpus, second) == never
 }
 
 // lowerBound is the answer of soonestAmong in an era.
@@ -127,7 +54,7 @@ func (c *Controller) soonestIn(e *entry) int64 {
 		defer c.spare.back(c.spare.mark())
 		nodes := c.spare.clone(e.part.nodes)
 		nodes.intersect(s.fit)
-		b.era, b.soonest = c.era+1, c.soonestAmong(nodes, s.demand.cpus)
+		b.era, b.soonest = c.era+1, c.soonestAmong(nodes, s.demand.cpus, never)
 	}
 	return b.soonest
 }

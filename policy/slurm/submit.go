@@ -338,7 +338,7 @@ func (c *Controller) missesNodes(now des.Time, e *entry) bool {
 		shared = c.spare.clone(g.ready)
 		shared.remove(kept)
 	}
-	if c.fitIdle(e, shared) != nil {
+	if c.fitsIdle(e, shared) {
 		return true
 	}
 	if g.open.hasAll(e.job.Required) {

@@ -102,6 +102,27 @@ type coreSet []bool
 
 func newCoreSet(cores int) coreSet { return make(coreSet, cores) }
 
+// left is the number of cores that are not taken.
+func (s coreSet) left() (n int) {
+	for _, taken := range s {
+		if !taken {
+			n++
+		}
+	}
+	return n
+}
+
+// all returns the cores that are not taken, at most so many, ascending. The first core of the set has the number first.
+func (s coreSet) all(first, most int) []int {
+	cores := make([]int, 0, most)
+	for i, taken := range s {
+		if !taken {
+			cores = append(cores, first+i)
+		}
+	}
+	return cores
+}
+
 func (s coreSet) take(cores []int) {
 	for _, c := range cores {
 		s[c] = true

@@ -51,7 +51,7 @@ func TestViewsPassOverWhatIsVain(t *testing.T) {
 					c.spare.back(0)
 					o.nodes.intersect(c.shapeOf(e).fit)
 					enough := o.nodes.count() >= max(j.Nodes, 1) && (!tested || c.haveIdle(o.nodes, c.shapeOf(e).demand.cpus))
-					late := tested && passes && o.later > 0 && c.soonestAmong(o.nodes, c.shapeOf(e).demand.cpus) > o.later
+					late := tested && passes && o.later > 0 && c.soonestAmong(o.nodes, c.shapeOf(e).demand.cpus, never) > o.later
 					require.False(t, enough && !late, "set-up %d: job %d is passed over at %d", seed, id, at)
 					passed++
 					if at = o.later; at == 0 {
@@ -67,7 +67,7 @@ func TestViewsPassOverWhatIsVain(t *testing.T) {
 				r.table.narrow(o)
 				c.spare.back(0)
 				o.nodes.intersect(c.shapeOf(e).fit)
-				soonest := c.soonestAmong(o.nodes, c.shapeOf(e).demand.cpus)
+				soonest := c.soonestAmong(o.nodes, c.shapeOf(e).demand.cpus, never)
 				switch {
 				case !c.haveIdle(o.nodes, c.shapeOf(e).demand.cpus):
 					r.noteVain(e, o, nil, second, never)
@@ -159,7 +159,7 @@ func TestLooksSpareNoWorkThatMatters(t *testing.T) {
 				e := j.entries[0]
 				among := e.part.nodes.clone()
 				among.intersect(c.shapeOf(e).fit)
-				require.Equal(t, c.soonestAmong(among, c.shapeOf(e).demand.cpus), c.soonestIn(e), "set-up %d: job %d", seed, j.ID)
+				require.Equal(t, c.soonestAmong(among, c.shapeOf(e).demand.cpus, never), c.soonestIn(e), "set-up %d: job %d", seed, j.ID)
 				second, on, _ := c.willRun(e, among, c.second(now), false)
 				on = on.clone()
 				c.forgetful = true
