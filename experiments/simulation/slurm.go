@@ -251,8 +251,9 @@ func (m *SlurmCluster) read(c *call) (*replay.Input, error) {
 		return nil, overrideFailed(err)
 	}
 	all := make([]entity.Job, len(in.Jobs))
-	for i := range in.Jobs {
+	for i := range in.Jobs { // the call and the machine share them
 		all[i] = *in.Jobs[i].As
+		in.Jobs[i].As = &all[i]
 	}
 	c.jobs = inMemory(filepath.Base(filepath.Clean(m.Config)), all)
 	c.jobs.sum = func() (string, error) {
@@ -698,7 +699,7 @@ func (l *slurmLog) submission(j *entity.Job) replay.Submission {
 		}
 	}
 	// It comes a quarter of a second behind the log's second, to the partition of its queue.
-	s := replay.Submission{Key: strconv.FormatInt(j.ID, 10), At: j.Submit.Add(comesAt), Job: own}
+	s := replay.Submission{Key: strconv.FormatInt(j.ID, 10), At: j.Submit.Add(comesAt), Job: &own}
 	l.in.SetPartitions(&s, queue)
 	s.As = s.Observed(j)
 	return s

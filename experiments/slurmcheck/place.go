@@ -154,7 +154,7 @@ func (c *checker) checkPlace(j *job, e *event) {
 		}
 	}
 	// Each node: its cores, memory and devices.
-	m, own := &c.machine, &j.Job
+	m, own := &c.machine, j.Job
 	for _, s := range j.on {
 		n := &m.nodes[s.node]
 		for _, k := range s.cores {
@@ -188,7 +188,7 @@ func (c *checker) checkPlace(j *job, e *event) {
 
 // checkShare looks whether a node suits a job, and what the job gets of it.
 func (c *checker) checkShare(j *job, s share) {
-	n, own := &c.machine.nodes[s.node], &j.Job
+	n, own := &c.machine.nodes[s.node], j.Job
 	for _, f := range own.Features {
 		if !slices.Contains(n.Features, f) {
 			c.wrong(validate.Unmet, j, "%s lacks the feature %s", n.Name, f)
@@ -219,7 +219,7 @@ func (c *checker) checkShare(j *job, s share) {
 
 // checkAmounts checks that all nodes together meet the job's request.
 func (c *checker) checkAmounts(j *job, e *event) {
-	own := &j.Job
+	own := j.Job
 	if own.Nodes > 0 && len(j.on) != own.Nodes {
 		c.wrong(validate.Unmet, j, "%d nodes, and it asks for %d", len(j.on), own.Nodes)
 	}

@@ -364,7 +364,7 @@ func (c *checker) firstLook() int64 {
 // sizes are the least and the most that the factor of the job's size may be: by the CPUs that it asks
 // for, and by those that nodes were found with for it.
 func (c *checker) sizes(j *job) (least, most float64) {
-	own := &j.Job
+	own := j.Job
 	nodes := float64(max(own.Nodes, 1)) / float64(len(c.conf.Nodes))
 	asked := max(max(own.Tasks, own.Nodes, 1)*max(own.CPUsPerTask, 1), max(own.Nodes, 1))
 	size := func(cpus int) float64 {
@@ -388,7 +388,7 @@ func (c *checker) sizes(j *job) (least, most float64) {
 // Slurm goes on to the idle nodes of the same weight and takes the first of them (_eval_nodes_busy of job_test.c leaves one of two loops).
 // Each node of a plan has CPUs for one task at least, or for those that --ntasks-per-node names.
 func (c *checker) mostFound(j *job, asked int) int {
-	own, whole, room := &j.Job, j.whole(), 0
+	own, whole, room := j.Job, j.whole(), 0
 	for _, p := range own.Partitions {
 		whole = whole || c.conf.Partitions[p].Exclusive
 		room = max(room, len(c.conf.Partitions[p].Nodes))

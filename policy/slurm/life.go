@@ -159,13 +159,15 @@ func (c *Controller) stands(j *Job, d Dependency) met {
 }
 
 // Cancel ends a job, whether it waits or runs (scancel). No pass follows before the nodes of a running
-// job are free. The order is a change to backfill even if the job is over already.
+// job are free. The order is a change to backfill even if the job is over already; j may be nil for a job whose
+// record is purged.
 func (c *Controller) Cancel(now des.Time, j *Job) {
 	c.changed(now)
-	switch j.state {
-	case pending:
+	switch {
+	case j == nil:
+	case j.state == pending:
 		c.drop(now, j)
-	case running:
+	case j.state == running:
 		c.stop(now, j, Cancelled, false)
 	}
 }

@@ -206,7 +206,7 @@ func (in *Input) readJob(r *csvtable.Row) (Submission, error) {
 	if s.Key == "" {
 		return s, r.At(errors.New("want a name of the job in the column key, or name"))
 	}
-	s.Job = slurm.Job{Nodes: count(r, "nodes"), Tasks: count(r, "tasks"), CPUsPerTask: count(r, "cpt"), TasksPerNode: count(r, "tpn"),
+	s.Job = &slurm.Job{Nodes: count(r, "nodes"), Tasks: count(r, "tasks"), CPUsPerTask: count(r, "cpt"), TasksPerNode: count(r, "tpn"),
 		Memory: count(r, "mem"), MemoryPerCPU: count(r, "mempercpu"), Exclusive: r.Text("exclusive") == "1",
 		Limit: des.Time(count(r, "limit_min")) * des.Minute, Length: r.Time("runtime"), Account: r.Text("account"), User: userOf(count(r, "uid")),
 		QOS: r.Text("qos"), Reservation: r.Text("reservation"), Name: r.Text("name"), Begin: r.TimeOr("begin", 0),

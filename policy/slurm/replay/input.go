@@ -45,7 +45,9 @@ func (in *Input) Later(by des.Time) *Input {
 		s := &later.Jobs[i]
 		s.At = s.At.Add(by)
 		if s.Job.Begin > 0 {
-			s.Job.Begin = s.Job.Begin.Add(by)
+			own := *s.Job
+			own.Begin = own.Begin.Add(by)
+			s.Job = &own
 		}
 	}
 	for i := range later.Reservations {
@@ -68,8 +70,8 @@ type Unknown struct {
 type Submission struct {
 	Key  string // the name of the job in all files
 	At   des.Time
-	Line int // of the file that has it; 0 where there is none
-	Job  slurm.Job
+	Line int        // of the file that has it; 0 where there is none
+	Job  *slurm.Job // runs share it, and must not change it
 	// After are the dependencies of the job, by keys of jobs, since their IDs are not given yet.
 	After []KeyDependency
 	// Refused, if set, is the refusal of a job that names a partition or a node that does not exist: Slurm

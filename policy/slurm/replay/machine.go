@@ -69,7 +69,8 @@ type Machine struct {
 	// Jobs that have come, and the input that is still to come.
 	jobs   map[string]*job     // by key
 	all    []*job              // in the order in which they came
-	of     map[*slurm.Job]*job // the same by the controller's record
+	of     map[*slurm.Job]*job // the same by the controller's record; without those whose record is purged
+	past   []*job              // those that are over and whose records may be kept, in the order in which they came to be over
 	feed   des.Feed[*Submission]
 	coming int // number of submissions, reservations and orders that are still to come
 	lastID int // the last ID that was given to a job
@@ -99,7 +100,8 @@ type Machine struct {
 // job is a job that has come.
 type job struct {
 	*Submission
-	job     *slurm.Job // the controller's record, a copy of Submission.Job
+	id      int        // its ID; 0: it was refused
+	job     *slurm.Job // the controller's record, a copy of Submission.Job; nil: it is purged
 	asked   des.Time   // the limit that its user, or the last order, says; job.Limit may be a predicted one
 	told    bool       // its submission was told: only then a cancellation is
 	over    bool       // a stop was told, and no launch since: another stop gets no row, as its start got none
@@ -138,7 +140,7 @@ type steps []step
 
 func (s steps) Len() int { return len(s) }
 func (s steps) Less(i, k int) bool {
-	return cmp.Or(cmp.Compare(s[i].at, s[k].at), cmp.Compare(s[i].kind, s[k].kind), cmp.Compare(s[i].job.job.ID, s[k].job.job.ID)) < 0
+	return cmp.Or(cmp.Compare(s[i].at, s[k].at), cmp.Compare(s[i].kind, s[k].kind), cmp.Compare(s[i].job.id, s[k].job.id)) < 0
 }
 func (s steps) Swap(i, k int) { s[i], s[k] = s[k], s[i] }
 func (s *steps) Push(x any)   { *s = append(*s, x.(step)) }
@@ -335,17 +337,17 @@ func (m *Machine) tell(e Event) {
 func (m *Machine) submit(now des.Time, s *Submission) {
 	m.touched = now
 	m.handle(now, 1)
-	own := s.Job
+	own := *s.Job
 	own.After = slices.Clone(own.After)
 	j := &job{Submission: s, job: &own, asked: own.Limit, state: statePending}
 	m.jobs[s.Key], m.of[&own] = j, j
 	m.all = append(m.all, j)
 	m.lastID++ // given back below if Slurm refuses the job before it gives an ID
-	own.ID = m.lastID
+	own.ID, j.id = m.lastID, m.lastID
 	for _, d := range s.After {
 		id := 0
 		if d.Key != "" && m.jobs[d.Key] != nil {
-			id = m.jobs[d.Key].job.ID
+			id = m.jobs[d.Key].id
 		}
 		own.After = append(own.After, slurm.Dependency{Kind: d.Kind, Job: id})
 	}
@@ -374,7 +376,8 @@ func (m *Machine) submit(now des.Time, s *Submission) {
 		if j.state == statePending { // kill_invalid_depend may have cancelled it before nodes were looked for
 			m.open--
 		}
-		own.ID, j.state = 0, stateFailed
+		own.ID, j.id, j.state = 0, 0, stateFailed
+		m.isOver(j)
 		m.refusals = append(m.refusals, m.refusal(s, refusal))
 		m.tell(Event{Key: s.Key, Kind: KindSubmit, Time: now, Detail: refusal.Error()})
 		m.Watch.refused(now, j, refusal.Error())
@@ -394,7 +397,7 @@ func (m *Machine) refusal(s *Submission, why slurm.Refusal) string {
 		text = fmt.Sprintf("%s:%d: job %s", m.in.JobsFile, s.Line, s.Key)
 	}
 	text += " is refused: " + why.Error()
-	switch j := &s.Job; why {
+	switch j := s.Job; why {
 	case slurm.ErrPartition, slurm.ErrNode:
 		if s.Unknown == "" {
 			return text + ": it must both have and not have a node"
@@ -449,15 +452,15 @@ func (m *Machine) carryOut(now des.Time, o *Order) {
 		return
 	}
 	j := m.jobs[o.Key]
-	if j == nil || j.job.ID == 0 { // there is no such job to give orders about
+	if j == nil || j.id == 0 { // there is no such job to give orders about
 		return
 	}
 	m.touched = now
 	state := j.state
-	if !m.c.Keeps(j.job) {
+	if j.job == nil || !m.c.Keeps(j.job) {
 		state = stateGone
 	}
-	e := Event{Key: j.Key, Job: j.job.ID, Kind: o.Do, Time: now, Detail: state}
+	e := Event{Key: j.Key, Job: j.id, Kind: o.Do, Time: now, Detail: state}
 	m.tell(e)
 	switch {
 	case state == stateGone:
@@ -647,14 +650,28 @@ func (m *Machine) endRelease(now des.Time) {
 	m.busy--
 	if j.state != statePending {
 		m.open--
+		m.isOver(j)
 	}
 	m.c.Release(now, j.job)
+}
+
+// isOver notes that a job is over. It forgets the records of older jobs that the controller has purged: a log of a year has
+// many jobs.
+func (m *Machine) isOver(j *job) {
+	gone := 0
+	for gone < len(m.past) && (m.past[gone].id == 0 || !m.c.Keeps(m.past[gone].job)) {
+		old := m.past[gone]
+		delete(m.of, old.job)
+		old.job = nil
+		gone++
+	}
+	m.past = append(slices.Delete(m.past, 0, gone), j)
 }
 
 // gaveUp follows a job that waited and has been cancelled. A row tells of it unless the row of an order does.
 func (m *Machine) gaveUp(now des.Time, j *job) {
 	if m.cancelling != j {
-		m.tell(Event{Key: j.Key, Job: j.job.ID, Kind: KindStop, Time: now, Detail: j.state})
+		m.tell(Event{Key: j.Key, Job: j.id, Kind: KindStop, Time: now, Detail: j.state})
 	}
 	m.Watch.cancelled(now, j, slurm.Stop(j.state))
 }
@@ -665,6 +682,7 @@ func (m *Machine) stopped(now des.Time, own *slurm.Job, why slurm.Stop) {
 	if j.state == statePending { // it waited, and has no nodes
 		j.state = string(why)
 		m.open--
+		m.isOver(j)
 		if j.told {
 			m.gaveUp(now, j)
 		}
