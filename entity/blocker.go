@@ -149,10 +149,10 @@ func (m *Metascheduler) capGoesOn(w withheldFor) bool {
 	})
 }
 
-// capInTheWay returns the cap on power without which j could start now, if there is one: of a cap
-// that changes over time the first period that must not have it. For that the nodes that the cap
-// keeps idle are looked at beside the nodes that are free for as long as j would have them; the
-// cheapest of them must be within j's budget.
+// capInTheWay returns the cap on power without which j could start now, if there is one. A cap that
+// changes over time is several withheld periods; the result is then the first period without which
+// j could start. j could start if the free nodes and the nodes that the cap keeps idle are together
+// enough for it, for as long as it would have them and within its budget.
 func (r *Round) capInTheWay(j *Run) (Blocker, bool) {
 	longest := j.Request.Length
 	for i := range r.Plan.Size() {
@@ -199,7 +199,7 @@ func (r *Round) fitsBeside(caps []withheldFor, req Request, end des.Time) bool {
 		}
 	}
 	slices.SortStableFunc(free, func(a, b Slot) int { return cmp.Compare(a.Start, b.Start) })
-	if r.Plan.Size() == 0 || r.Plan.Node(0) == nil {
+	if !Named(r.Plan) {
 		return r.enoughCounted(free, req)
 	}
 	until := map[*Node]des.Time{} // each node is free from now on; never iterated

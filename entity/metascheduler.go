@@ -163,17 +163,19 @@ func NewMetascheduler(sim *des.Simulator, plan Plan, policy Policy, observers ..
 	}
 	sim.AddEntity(name, (*lifetime)(m))
 	m.Predictor, m.Corrector = PredictionsOf(policy)
-	for _, p := range []any{plan, policy} {
-		if a, ok := p.(Attacher); ok {
-			a.Attach(m)
-		}
-	}
+	m.attach(plan)
+	m.attach(policy)
 	for _, o := range observers {
-		if a, ok := o.(Attacher); ok {
-			a.Attach(m)
-		}
+		m.attach(o)
 	}
 	return m
+}
+
+// attach tells part, if it is an Attacher, which metascheduler it belongs to.
+func (m *Metascheduler) attach(part any) {
+	if a, ok := part.(Attacher); ok {
+		a.Attach(m)
+	}
 }
 
 // usable reports why there can be no run with these, or nil.
@@ -236,11 +238,8 @@ func (l *lifetime) Calling() string {
 // Start is called before anything happens.
 func (l *lifetime) Start(*des.Context) {
 	m := (*Metascheduler)(l)
-	for _, p := range []any{m.Predictor, m.Corrector} {
-		if a, ok := p.(Attacher); ok {
-			a.Attach(m)
-		}
-	}
+	m.attach(m.Predictor)
+	m.attach(m.Corrector)
 }
 
 // Shutdown is called when nothing is left to happen.
@@ -427,7 +426,7 @@ func (m *Metascheduler) notify(r *Run, k JobEventKind) {
 		m.places.note(r, k)
 	}
 	m.observers.Tell(JobEvent{Time: now, Kind: k, Run: r})
-	if r.rare != nil && r.rare.source != nil && (k == JobFinished || k == JobKilled || k == JobRejected) {
+	if r.rare != nil && r.rare.source != nil && k.Last() {
 		r.rare.source.ended(r)
 	}
 }

@@ -93,10 +93,10 @@ func (p *places) note(r *Run, k JobEventKind) {
 	}
 }
 
-// leave has r give back its place. One that has started at this instant has none
-// yet: it gets one between the jobs before and behind it, or none where it was
-// sent back. So does one that has grown at this instant, which gives back at once what it
-// has had before.
+// leave gives back the place of r, whose attempt ends. A job that started at this instant has no
+// place yet: it still gets one in its turn, or none if back says that it waits again. A job that
+// grew at this instant gives back what it had before; the rest that it was to gain comes to it
+// in the same way.
 func (p *places) leave(r *Run, place []procset.Range, back bool) {
 	i := p.pending(r)
 	if i < 0 {
@@ -140,7 +140,7 @@ func (p *places) resized(r *Run) {
 	p.started = append(p.started, s)
 }
 
-// cut is the first n processors of a place, and the others.
+// cut divides a place into its first n processors and the others.
 func cut(place []procset.Range, n int) (first, rest []procset.Range) {
 	for _, p := range place {
 		k := min(n, int(p.Last-p.First)+1)
@@ -168,17 +168,11 @@ func (m *Metascheduler) place() {
 	p.started, p.ended = p.started[:0], p.ended[:0]
 }
 
-// begin fetches the processors, before the first of them is used.
-func (p *places) begin(m *Metascheduler) error {
-	if p.free != nil {
-		return nil
+// back gives back what has ended. All processors of m are free before the first call.
+func (p *places) back(m *Metascheduler) error {
+	if p.free == nil {
+		p.free = procset.New(m.plan.Size())
 	}
-	p.free = procset.New(m.plan.Size())
-	return nil
-}
-
-// back gives back what has ended.
-func (p *places) back() error {
 	for _, place := range p.ended {
 		if err := p.free.Free(place); err != nil {
 			return err
@@ -190,10 +184,7 @@ func (p *places) back() error {
 
 // withhold takes these processors, all or none.
 func (p *places) withhold(m *Metascheduler, place []procset.Range) error {
-	if err := p.begin(m); err != nil {
-		return err
-	}
-	if err := p.back(); err != nil { // what has ended by now makes room
+	if err := p.back(m); err != nil { // what has ended by now makes room
 		return err
 	}
 	for i, r := range place {
@@ -204,11 +195,9 @@ func (p *places) withhold(m *Metascheduler, place []procset.Range) error {
 	return nil
 }
 
+// settle gives back what has ended, and then gives places to the jobs that started, in order.
 func (p *places) settle(m *Metascheduler) error {
-	if err := p.begin(m); err != nil {
-		return err
-	}
-	if err := p.back(); err != nil {
+	if err := p.back(m); err != nil {
 		return err
 	}
 	for _, s := range p.started {
@@ -218,7 +207,7 @@ func (p *places) settle(m *Metascheduler) error {
 			n -= procset.Count(r.Place)
 		}
 		if s.over && n > p.free.Available() {
-			// It ran for no time at all, and keeps no one off its processors.
+			// It ran for no time at all: its processors may be those of other jobs.
 			r.Place = []procset.Range{{First: 0, Last: int32(n) - 1}}
 			continue
 		}

@@ -173,8 +173,7 @@ func (l *localJobs) Observe(e entity.JobEvent) {
 	case entity.JobRejected:
 		l.stats.Refused++
 	}
-	switch e.Kind {
-	case entity.JobRejected, entity.JobFinished, entity.JobKilled:
+	if e.Kind.Last() {
 		delete(l.mine, e.Run)
 	}
 }
@@ -203,8 +202,8 @@ func (p localPolicy) Schedule(r *entity.Round) {
 	p.Policy.Schedule(r)
 }
 
-// makeRoom has jobs of the organisation yield so that head fits now, if that is all
-// that it wants: in any of its shapes, for that one for which the fewest are stopped.
+// makeRoom lets jobs of the organisation yield if head can start now in no other way. If head has
+// several shapes, it chooses the shape for which the fewest jobs are stopped.
 func (q *LocalQueue) makeRoom(r *entity.Round, head *entity.Run) {
 	if _, ok := entity.FirstStart.FindNow(r.Plan, head, r.Now); ok {
 		return

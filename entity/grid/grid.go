@@ -174,7 +174,12 @@ type Attacher interface {
 }
 
 // Power returns the work that all sites do in a time unit; see ResourceAgent.Power.
-func (g *Grid) Power() float64 { return g.power() }
+func (g *Grid) Power() (sum float64) {
+	for _, a := range g.agents {
+		sum += a.Power()
+	}
+	return sum
+}
 
 func (g *Grid) addRegulator() {
 	g.regulator = &regulator{endpoint: g.endpoint("regulator")}

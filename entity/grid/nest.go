@@ -230,14 +230,6 @@ func (g *Grid) processors() (sum int) {
 	return sum
 }
 
-// power returns the work that all sites do in a time unit.
-func (g *Grid) power() (sum float64) {
-	for _, a := range g.agents {
-		sum += a.Power()
-	}
-	return sum
-}
-
 // admits reports whether some site could meet a request; the error is the first one's.
 func (g *Grid) admits(req entity.Request) error {
 	var first error

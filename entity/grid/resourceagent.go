@@ -108,7 +108,7 @@ func (a *ResourceAgent) performance() float64 {
 // nodes, or its processors, summed up, times Speed.
 func (a *ResourceAgent) Power() float64 {
 	if a.below != nil {
-		return a.below.power()
+		return a.below.Power()
 	}
 	power := 0.0
 	for i := range a.plan.Size() {
