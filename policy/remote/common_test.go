@@ -87,22 +87,22 @@ type fcfs struct {
 }
 
 func (f *fcfs) reply(request []byte) []byte {
-	var m Message
+	var m message
 	if err := json.Unmarshal(request, &m); err != nil {
 		return []byte(err.Error())
 	}
-	reply := Message{Now: m.Now}
+	reply := message{Now: m.Now}
 	for _, e := range m.Events {
 		switch e.Type {
-		case SimulationBegins:
+		case simulationBegins:
 			var d beginsData
 			_ = json.Unmarshal(e.Data, &d)
 			f.free, f.place = procset.New(d.NbComputeResources), map[string][]procset.Range{}
-		case JobSubmitted:
+		case jobSubmitted:
 			var d submittedData
 			_ = json.Unmarshal(e.Data, &d)
 			f.queue = append(f.queue, d.Job)
-		case JobCompleted:
+		case jobCompleted:
 			var d completedData
 			_ = json.Unmarshal(e.Data, &d)
 			_ = f.free.Free(f.place[d.JobID])
@@ -113,7 +113,7 @@ func (f *fcfs) reply(request []byte) []byte {
 		j := f.queue[0]
 		f.queue = f.queue[1:]
 		f.place[j.ID], _ = f.free.Allocate(j.Res, nil)
-		e, _ := newEvent(des.Time(m.Now), ExecuteJob, map[string]string{"job_id": j.ID, "alloc": string(procset.Append(nil, f.place[j.ID]))})
+		e, _ := newEvent(des.Time(m.Now), executeJob, map[string]string{"job_id": j.ID, "alloc": string(procset.Append(nil, f.place[j.ID]))})
 		reply.Events = append(reply.Events, e)
 	}
 	return reply.Append(nil)
@@ -122,12 +122,12 @@ func (f *fcfs) reply(request []byte) []byte {
 // spoken is a Conn to a scheduler that is a function.
 type spoken struct {
 	reply    func(request []byte) []byte
-	requests []Message
+	requests []message
 	closed   int
 }
 
 func (s *spoken) Ask(_ context.Context, request []byte) ([]byte, error) {
-	var m Message
+	var m message
 	if err := json.Unmarshal(request, &m); err != nil {
 		return nil, err
 	}
@@ -163,7 +163,7 @@ func decision(kind, data string) string {
 }
 
 func execute(job, alloc string) string {
-	return decision(ExecuteJob, `{"job_id": "`+job+`", "alloc": "`+alloc+`"}`)
+	return decision(executeJob, `{"job_id": "`+job+`", "alloc": "`+alloc+`"}`)
 }
 
 // told is what a scheduler has been told, a request a line.

@@ -34,7 +34,7 @@ var errTooLong = fmt.Errorf("the reply is longer than %d bytes", maxMessage)
 // errTwice reports a scheduler that speaks without having been asked.
 var errTwice = errors.New("the scheduler has sent more than one reply to the request before")
 
-// silent is the error of a reader whose time was up, or that was given up. Others stay as
+// silent returns the error of a reader whose time was up, or that was given up. Others stay as
 // they are.
 func silent(ctx context.Context, timeout time.Duration, err error) error {
 	switch {

@@ -83,22 +83,22 @@ func TestProcessorsOfAnotherJobAreTaken(t *testing.T) {
 }
 
 func TestNothingIsAskedForBehindTheEnd(t *testing.T) {
-	s := says("", execute("w0!1", "0"), "", decision(CallMeLater, `{"timestamp": 99}`))
+	s := says("", execute("w0!1", "0"), "", decision(callMeLater, `{"timestamp": 99}`))
 	require.ErrorContains(t, newWorld(&Policy{Open: s.open}, 1, [][4]int{{5, 1, 1, 1}}).run(), `is answered by "CALL_ME_LATER" at 6: the simulation is over`)
 }
 
 func TestWhatIsRegisteredMustMakeSense(t *testing.T) {
-	profile := decision(RegisterProfile, `{"workload_name": "d", "profile_name": "p", "profile": {"type": "delay", "delay": 5}}`) + ","
-	register := func(data string) string { return profile + decision(RegisterJob, data) }
+	profile := decision(registerProfile, `{"workload_name": "d", "profile_name": "p", "profile": {"type": "delay", "delay": 5}}`) + ","
+	register := func(data string) string { return profile + decision(registerJob, data) }
 	for reply, want := range map[string]string{
-		decision(RegisterProfile, `{"workload_name": "d", "profile_name": "p", "profile": {"type": "parallel"}}`):         `is of the type "parallel": of profiles only delay is played`,
+		decision(registerProfile, `{"workload_name": "d", "profile_name": "p", "profile": {"type": "parallel"}}`):         `is of the type "parallel": of profiles only delay is played`,
 		register(`{"job_id": "a", "job": {"profile": "p", "res": 1}}`):                                                    "a job is called WORKLOAD!NAME",
 		register(`{"job_id": "d!1", "job": {"profile": "x", "res": 1}}`):                                                  `has the profile "x", which is not registered`,
 		register(`{"job_id": "d!1", "job": {"profile": "p", "res": 0}}`):                                                  `the job "d!1": job 1000000000: a request needs at least 1 node`,
 		register(`{"job_id": "d!1", "job": {"profile": "p", "res": 3}}`):                                                  `the job "d!1": `,
 		register(`{"job_id": "d!1", "job": {"profile": "p", "res": 1, "walltime": -7}}`):                                  "must be a finite time above 0",
 		register(`{"job_id": "w0!1", "job": {"profile": "p", "res": 1}}`):                                                 `there is a job "w0!1" already`,
-		register(`{"job_id": "d!1", "job": {"profile": "p", "res": 1}}`) + "," + decision(RejectJob, `{"job_id": "d!1"}`): `has not come yet`,
+		register(`{"job_id": "d!1", "job": {"profile": "p", "res": 1}}`) + "," + decision(rejectJob, `{"job_id": "d!1"}`): `has not come yet`,
 	} {
 		err := newWorld(&Policy{Open: says("", reply).open, Dynamic: true}, 2, [][4]int{{5, 9, 9, 2}}).run()
 		require.ErrorContains(t, err, want, reply)
@@ -114,7 +114,7 @@ func TestTwoThousandHostileConversations(t *testing.T) {
 	job := func() string { return fmt.Sprintf("w0!%d", random.IntN(12)-1) + pick("", "", "", "#1") }
 	number := func() string { return pick("NOW", "NOW", "-1", "0", "1e9", "1e400", "null", `"x"`, "5.5", "-0", "[]") }
 	event := func() string {
-		kind := pick(ExecuteJob, ExecuteJob, ExecuteJob, RejectJob, KillJob, CallMeLater, RegisterJob, RegisterProfile, Notify, SetResourceState, "", "NONE", "\\u0000")
+		kind := pick(executeJob, executeJob, executeJob, rejectJob, killJob, callMeLater, registerJob, registerProfile, notify, setResourceState, "", "NONE", "\\u0000")
 		data := pick(
 			fmt.Sprintf(`{"job_id": "%s", "alloc": "%d"}`, job(), random.IntN(9)),
 			fmt.Sprintf(`{"job_id": "%s", "alloc": "%d-%d"}`, job(), random.IntN(4), random.IntN(9)),

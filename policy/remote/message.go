@@ -16,54 +16,54 @@ import (
 
 // Events that are sent to a scheduler.
 const (
-	SimulationBegins     = "SIMULATION_BEGINS"      // the first: what the machine has
-	SimulationEnds       = "SIMULATION_ENDS"        // the last: nothing may be decided any more
-	JobSubmitted         = "JOB_SUBMITTED"          // a job has joined the queue
-	JobCompleted         = "JOB_COMPLETED"          // a job is over and its processors are free, however it ended
-	JobKilled            = "JOB_KILLED"             // the answer to KILL_JOB: which jobs were killed by it
-	RequestedCall        = "REQUESTED_CALL"         // the answer to CALL_ME_LATER, at the instant asked for
-	Notify               = "NOTIFY"                 // a note, of a type below; a scheduler sends it, too
-	ResourceStateChanged = "RESOURCE_STATE_CHANGED" // hosts are on, or off, from now on
+	simulationBegins     = "SIMULATION_BEGINS"      // the first: what the machine has
+	simulationEnds       = "SIMULATION_ENDS"        // the last: nothing may be decided any more
+	jobSubmitted         = "JOB_SUBMITTED"          // a job has joined the queue
+	jobCompleted         = "JOB_COMPLETED"          // a job is over and its processors are free, however it ended
+	jobKilled            = "JOB_KILLED"             // the answer to KILL_JOB: which jobs were killed by it
+	requestedCall        = "REQUESTED_CALL"         // the answer to CALL_ME_LATER, at the instant asked for
+	notify               = "NOTIFY"                 // a note, of a type below; a scheduler sends it, too
+	resourceStateChanged = "RESOURCE_STATE_CHANGED" // hosts are on, or off, from now on
 )
 
 // Decisions that a scheduler can take.
 const (
-	ExecuteJob       = "EXECUTE_JOB"        // start a waiting job on hosts
-	RejectJob        = "REJECT_JOB"         // turn a waiting job away
-	KillJob          = "KILL_JOB"           // end running jobs
-	CallMeLater      = "CALL_ME_LATER"      // ask again at an instant, even if nothing happens
-	RegisterJob      = "REGISTER_JOB"       // submit a job of the scheduler's own
-	RegisterProfile  = "REGISTER_PROFILE"   // say what such jobs do
-	SetResourceState = "SET_RESOURCE_STATE" // switch hosts on or off
+	executeJob       = "EXECUTE_JOB"        // start a waiting job on hosts
+	rejectJob        = "REJECT_JOB"         // turn a waiting job away
+	killJob          = "KILL_JOB"           // end running jobs
+	callMeLater      = "CALL_ME_LATER"      // ask again at an instant, even if nothing happens
+	registerJob      = "REGISTER_JOB"       // submit a job of the scheduler's own
+	registerProfile  = "REGISTER_PROFILE"   // say what such jobs do
+	setResourceState = "SET_RESOURCE_STATE" // switch hosts on or off
 )
 
 // Types of a NOTIFY.
 const (
-	NoMoreStaticJobs     = "no_more_static_job_to_submit" // every job of the workload has come
-	MachineUnavailable   = "event_machine_unavailable"    // hosts are lost
-	MachineAvailable     = "event_machine_available"      // lost hosts are back
-	JobCancelled         = "job_cancelled"                // a job has left the queue by itself; not Batsim's, in which no job is cancelled
-	RegistrationFinished = "registration_finished"        // from the scheduler: it registers no more jobs
-	RegistrationGoesOn   = "continue_registration"        // from the scheduler: it does after all
+	noMoreStaticJobs     = "no_more_static_job_to_submit" // every job of the workload has come
+	machineUnavailable   = "event_machine_unavailable"    // hosts are lost
+	machineAvailable     = "event_machine_available"      // lost hosts are back
+	jobCancelled         = "job_cancelled"                // a job has left the queue by itself; not Batsim's, in which no job is cancelled
+	registrationFinished = "registration_finished"        // from the scheduler: it registers no more jobs
+	registrationGoesOn   = "continue_registration"        // from the scheduler: it does after all
 )
 
 // How a job has come to its end (job_state of JOB_COMPLETED).
 const (
-	CompletedSuccessfully    = "COMPLETED_SUCCESSFULLY"
-	CompletedWalltimeReached = "COMPLETED_WALLTIME_REACHED" // it was killed at its request
-	CompletedKilled          = "COMPLETED_KILLED"           // it was killed, or stopped and waits again
+	completedSuccessfully    = "COMPLETED_SUCCESSFULLY"
+	completedWalltimeReached = "COMPLETED_WALLTIME_REACHED" // it was killed at its request
+	completedKilled          = "COMPLETED_KILLED"           // it was killed, or stopped and waits again
 )
 
-// Message is a request or a reply. Timestamps of its events do not fall, and none is after Now.
-type Message struct {
-	Now    Time    `json:"now"` // of a request: the present instant; of a reply: until when the scheduler decides
-	Events []Event `json:"events"`
+// message is a request or a reply. Timestamps of its events do not fall, and none is after Now.
+type message struct {
+	Now    instant `json:"now"` // of a request: the present instant; of a reply: until when the scheduler decides
+	Events []event `json:"events"`
 }
 
-// Event is something that has happened, or a decision. What Data is depends on the type: see the types that
+// event is something that has happened, or a decision. What Data is depends on the type: see the types that
 // end with Data.
-type Event struct {
-	Timestamp Time            `json:"timestamp"`
+type event struct {
+	Timestamp instant         `json:"timestamp"`
 	Type      string          `json:"type"`
 	Data      json.RawMessage `json:"data"`
 
@@ -73,7 +73,7 @@ type Event struct {
 
 // Append appends m as JSON, in one line. It writes what encoding/json would, without reflection and copies: a run
 // has about a message for each event.
-func (m *Message) Append(b []byte) []byte {
+func (m *message) Append(b []byte) []byte {
 	b = append(b, `{"now":`...)
 	b = des.Time(m.Now).Append(b)
 	b = append(b, `,"events":[`...)
@@ -93,39 +93,39 @@ func (m *Message) Append(b []byte) []byte {
 	return append(b, "]}"...)
 }
 
-// Time is an instant as the protocol has it: a number of seconds.
-type Time des.Time
+// instant is an instant as the protocol has it: a number of seconds.
+type instant des.Time
 
-// missing is the value of a Time that a message lacks. No instant is before 0.
-const missing Time = -1
+// missing is the value of an instant that a message lacks. No other instant is before 0.
+const missing instant = -1
 
 // MarshalJSON writes a number, whole where it is whole.
-func (t Time) MarshalJSON() ([]byte, error) { return des.Time(t).Append(nil), nil }
+func (t instant) MarshalJSON() ([]byte, error) { return des.Time(t).Append(nil), nil }
 
 // UnmarshalJSON reads a number of 0 or more.
-func (t *Time) UnmarshalJSON(text []byte) error {
+func (t *instant) UnmarshalJSON(text []byte) error {
 	v, fault := number.Time(text, des.Forever-1)
 	if fault != number.Sound || v < 0 {
 		return fmt.Errorf("want an instant in seconds, 0 or more, not %s", shown(text))
 	}
-	*t = Time(v)
+	*t = instant(v)
 	return nil
 }
 
 // jobData is the description of a job for the scheduler.
 type jobData struct {
-	ID       string `json:"id"`       // "w0!17"; see Policy
-	Profile  string `json:"profile"`  // name of what it does
-	Res      int    `json:"res"`      // processors that it asks for
-	Subtime  Time   `json:"subtime"`  // when it joined the queue
-	Walltime Time   `json:"walltime"` // how long it may run
+	ID       string  `json:"id"`       // "w0!17"; see Policy
+	Profile  string  `json:"profile"`  // name of what it does
+	Res      int     `json:"res"`      // processors that it asks for
+	Subtime  instant `json:"subtime"`  // when it joined the queue
+	Walltime instant `json:"walltime"` // how long it may run
 }
 
 // profileData is the description of the work of a job: a delay that is the same wherever the job
 // runs. The other types of Batsim's profiles (computation, communication) are not played.
 type profileData struct {
-	Type  string `json:"type"`  // delayProfile
-	Delay Time   `json:"delay"` // the runtime
+	Type  string  `json:"type"`  // delayProfile
+	Delay instant `json:"delay"` // the runtime
 }
 
 const delayProfile = "delay"
@@ -140,7 +140,7 @@ type submittedData struct {
 // completedData is the data of JOB_COMPLETED.
 type completedData struct {
 	JobID      string `json:"job_id"`
-	JobState   string `json:"job_state"`   // CompletedSuccessfully and so on
+	JobState   string `json:"job_state"`   // completedSuccessfully and so on
 	ReturnCode int    `json:"return_code"` // 0, or -1 if the job did not end by itself
 	Alloc      string `json:"alloc"`       // processors that it had, as "0-3 7"
 }
@@ -158,7 +158,7 @@ type jobProgress struct {
 }
 
 // notifyData is the data of a NOTIFY, either way. Resources goes with the types about machines, JobID with
-// JobCancelled.
+// jobCancelled.
 type notifyData struct {
 	Type      string `json:"type"`
 	Resources string `json:"resources,omitempty"` // processors, as "0-3 7"
@@ -210,7 +210,7 @@ type killData struct {
 
 // callData is the data of CALL_ME_LATER.
 type callData struct {
-	Timestamp Time `json:"timestamp"` // when to ask
+	Timestamp instant `json:"timestamp"` // when to ask
 }
 
 // stateData is the data of SET_RESOURCE_STATE and of RESOURCE_STATE_CHANGED.
@@ -227,46 +227,45 @@ const (
 
 // registerData is the data of REGISTER_JOB.
 type registerData struct {
-	JobID string      `json:"job_id"`
-	Job   registerJob `json:"job"`
+	JobID string        `json:"job_id"`
+	Job   registeredJob `json:"job"`
 	// Profile is given with a job whose profile has not been registered before.
-	Profile *registerProfile `json:"profile"`
+	Profile *registeredProfile `json:"profile"`
 }
 
-// registerJob is a job that a scheduler registers.
-type registerJob struct {
+// registeredJob is a job that a scheduler registers.
+type registeredJob struct {
 	Profile  string   `json:"profile"`  // of the same workload as the job
 	Res      int      `json:"res"`      // processors
 	Walltime *float64 `json:"walltime"` // in seconds; absent or -1: a year
 }
 
-// registerProfileData is the data of REGISTER_PROFILE.
-type registerProfileData struct {
-	Workload string          `json:"workload_name"`
-	Name     string          `json:"profile_name"`
-	Profile  registerProfile `json:"profile"`
+// registeredProfileData is the data of REGISTER_PROFILE.
+type registeredProfileData struct {
+	Workload string            `json:"workload_name"`
+	Name     string            `json:"profile_name"`
+	Profile  registeredProfile `json:"profile"`
 }
 
-// registerProfile is a profile that a scheduler registers: profileData, but read instead of
-// written.
-type registerProfile struct {
-	Type  string `json:"type"`
-	Delay Time   `json:"delay"`
+// registeredProfile is a profile that a scheduler registers. It is read, and profileData is written.
+type registeredProfile struct {
+	Type  string  `json:"type"`
+	Delay instant `json:"delay"`
 }
 
-// newEvent is an event with its data.
-func newEvent(at des.Time, kind string, data any) (Event, error) {
+// newEvent returns an event with its data.
+func newEvent(at des.Time, kind string, data any) (event, error) {
 	text, err := json.Marshal(data)
 	if err != nil {
-		return Event{}, fmt.Errorf("writing %s: %w", kind, err)
+		return event{}, fmt.Errorf("writing %s: %w", kind, err)
 	}
-	return Event{Timestamp: Time(at), Type: kind, Data: text}, nil
+	return event{Timestamp: instant(at), Type: kind, Data: text}, nil
 }
 
 // decode reads a reply to a request that was sent at the instant now. It holds the reply to
 // what time allows: its now is not before that of the request, and the timestamps of its
 // decisions ascend between the two.
-func decode(text []byte, now des.Time) (m Message, err error) {
+func decode(text []byte, now des.Time) (m message, err error) {
 	m.Now = missing
 	if err := json.Unmarshal(text, &m); err != nil {
 		return m, fmt.Errorf("is not a message: %w: %s", err, shown(text))
@@ -279,7 +278,7 @@ func decode(text []byte, now des.Time) (m Message, err error) {
 	case des.Time(m.Now) > latest:
 		return m, fmt.Errorf("has the now %v, later than any run ends", des.Time(m.Now))
 	}
-	before := Time(now)
+	before := instant(now)
 	for i := range m.Events {
 		e := &m.Events[i]
 		switch {
@@ -301,7 +300,7 @@ const latest = des.Time(math.MaxInt64 / 4)
 
 // read reads the data of a decision into into. It returns an error, which shows the data, if there is none or if
 // it has another form.
-func read(e *Event, into any) error {
+func read(e *event, into any) error {
 	if len(e.Data) == 0 || string(e.Data) == "null" {
 		return errors.New("it has no data")
 	}
@@ -320,7 +319,7 @@ func given(text json.RawMessage) bool {
 	return true
 }
 
-// shown is the begin of a text of others as errors have it: in one line.
+// shown returns the beginning of a foreign text as errors quote it: in one line.
 func shown(text []byte) string {
 	const most = 120
 	if len(text) > most {

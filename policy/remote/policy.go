@@ -55,10 +55,10 @@ type Policy struct {
 	losses   map[*entity.Hold]des.EventID    // the end of each loss under way
 
 	// The conversation.
-	pending  []Event     // what the next request tells
+	pending  []event     // what the next request tells
 	asking   des.EventID // the instant at which the next request goes out at the latest; see arm
 	ready    des.Time    // the now of the last reply: before it the scheduler is not asked
-	agenda   []Event     // decisions that are not carried out yet, by their instants
+	agenda   []event     // decisions that are not carried out yet, by their instants
 	acts     des.EventID // the instant of the first of them
 	turned   *job        // the job that the scheduler is just rejecting, which it need not be told
 	noMore   bool        // it has been told that no job of the workload is to come
@@ -150,7 +150,7 @@ func (p *Policy) begin() {
 		p.fail(err)
 		return
 	}
-	p.tellNow(SimulationBegins, p.begins())
+	p.tellNow(simulationBegins, p.begins())
 	p.ask(nil)
 }
 
@@ -171,7 +171,7 @@ func (p *Policy) begins() beginsData {
 		AllowStorageSharing: true, ComputeResources: hosts, StorageResources: []resourceData{},
 		NbComputeResources: n, NbResources: n,
 		Workloads: map[string]string{ourWorkload: "jobs"},
-		Profiles:  map[string]map[string]profileData{ourWorkload: {unknownProfile: {delayProfile, Time(des.Second)}}},
+		Profiles:  map[string]map[string]profileData{ourWorkload: {unknownProfile: {delayProfile, instant(des.Second)}}},
 		Config: map[string]any{
 			"redis-enabled": false, "redis-hostname": "127.0.0.1", "redis-port": 6379, "redis-prefix": "default",
 			"profiles-forwarded-on-submission": p.Profiles, "profile-reuse-enabled": false,
@@ -195,7 +195,7 @@ func (p *Policy) Shutdown(*des.Context) {
 		return
 	}
 	p.pending = p.pending[:0]
-	p.tellNow(SimulationEnds, struct{}{})
+	p.tellNow(simulationEnds, struct{}{})
 	m, err := p.exchange()
 	switch {
 	case errors.Is(err, errGone): // it did not wait to be told twice
@@ -232,8 +232,8 @@ func (p *Policy) fail(err error) {
 	_ = p.Close()
 }
 
-// wrong is the error about a decision that cannot be carried out: which one, of which reply, and why.
-func (p *Policy) wrong(e *Event, err error) error {
+// wrong returns the error about a decision that cannot be carried out: which one, of which reply, and why.
+func (p *Policy) wrong(e *event, err error) error {
 	return fmt.Errorf("request %d is answered by %s at %v: %w", p.requests, shown([]byte(e.Type)), des.Time(e.Timestamp), err)
 }
 
@@ -248,16 +248,16 @@ func (p *Policy) Observe(e entity.JobEvent) {
 	case entity.JobStarted:
 		p.started(r)
 	case entity.JobFinished:
-		p.ended(r, CompletedSuccessfully)
+		p.ended(r, completedSuccessfully)
 	case entity.JobKilled:
 		if r.Reason == entity.ReasonEstimate {
-			p.ended(r, CompletedWalltimeReached)
+			p.ended(r, completedWalltimeReached)
 		} else {
-			p.ended(r, CompletedKilled)
+			p.ended(r, completedKilled)
 		}
 	case entity.JobRequeued:
 		delete(p.placing, r)
-		p.ended(r, CompletedKilled)
+		p.ended(r, completedKilled)
 		p.submitted(r)
 	case entity.JobResized:
 		p.fail(fmt.Errorf("%v is resized, and a scheduler outside cannot be told of that", r))
@@ -284,15 +284,15 @@ func (p *Policy) submitted(r *entity.Run) {
 	if registered && !p.Acknowledge {
 		return
 	}
-	d := submittedData{JobID: j.name, Job: jobData{ID: j.name, Profile: unknownProfile, Res: r.Request.Nodes, Subtime: Time(p.sim.Now()), Walltime: Time(r.Request.Length)}}
+	d := submittedData{JobID: j.name, Job: jobData{ID: j.name, Profile: unknownProfile, Res: r.Request.Nodes, Subtime: instant(p.sim.Now()), Walltime: instant(r.Request.Length)}}
 	if p.Profiles {
 		d.Job.Profile = "d" + r.Runtime.String()
-		d.Profile = &profileData{delayProfile, Time(r.Runtime)}
+		d.Profile = &profileData{delayProfile, instant(r.Runtime)}
 	}
-	p.tell(JobSubmitted, d)
+	p.tell(jobSubmitted, d)
 }
 
-// nameOf is a name that no other job has or has had: w0!ID, and for a job that was stopped and waits again w0!ID#1
+// nameOf returns a name that no other job has or has had: w0!ID, and for a job that was stopped and waits again w0!ID#1
 // and so on, since a scheduler takes a name for over once it was told of its end.
 func (p *Policy) nameOf(r *entity.Run) string {
 	name := ourWorkload + "!" + strconv.FormatInt(r.ID, 10)
@@ -311,12 +311,12 @@ func (p *Policy) rejected(r *entity.Run) {
 		return // it has been refused by somebody else before the run
 	}
 	p.forget(j)
-	i := slices.IndexFunc(p.pending, func(e Event) bool { return e.Type == JobSubmitted && e.job == j })
+	i := slices.IndexFunc(p.pending, func(e event) bool { return e.Type == jobSubmitted && e.job == j })
 	switch {
 	case i >= 0:
 		p.pending = slices.Delete(p.pending, i, i+1)
 	case p.turned != j:
-		p.tell(Notify, notifyData{Type: JobCancelled, JobID: j.name})
+		p.tell(notify, notifyData{Type: jobCancelled, JobID: j.name})
 	}
 }
 
@@ -349,10 +349,10 @@ func (p *Policy) ended(r *entity.Run, state string) {
 		p.owner[i] = nil
 	}
 	code := -1
-	if state == CompletedSuccessfully {
+	if state == completedSuccessfully {
 		code = 0
 	}
-	p.tell(JobCompleted, completedData{j.name, state, code, string(procset.Append(nil, j.place))})
+	p.tell(jobCompleted, completedData{j.name, state, code, string(procset.Append(nil, j.place))})
 	p.forget(j)
 }
 
@@ -442,13 +442,13 @@ func (p *Policy) lose(h *entity.Hold, more int32) {
 		}
 		p.down[i] += more
 	}
-	kind := MachineUnavailable
+	kind := machineUnavailable
 	if more < 0 {
-		kind = MachineAvailable
+		kind = machineAvailable
 	}
 	if len(changed) > 0 {
 		p.calls = 0
-		p.tell(Notify, notifyData{Type: kind, Resources: string(procset.Append(nil, changed))})
+		p.tell(notify, notifyData{Type: kind, Resources: string(procset.Append(nil, changed))})
 	}
 }
 
@@ -473,11 +473,11 @@ func (p *Policy) Switched(x flow.Switch) {
 		return
 	}
 	p.calls = 0
-	if n := len(p.pending) - 1; n >= 0 && p.pending[n].state == state && p.pending[n].Timestamp == Time(x.At) {
+	if n := len(p.pending) - 1; n >= 0 && p.pending[n].state == state && p.pending[n].Timestamp == instant(x.At) {
 		p.pending = p.pending[:n]
 	} else {
 		p.switched = nil
 	}
 	p.switched = procset.Join(append(p.switched, x.Place))
-	p.tell(ResourceStateChanged, stateData{string(procset.Append(nil, p.switched)), state})
+	p.tell(resourceStateChanged, stateData{string(procset.Append(nil, p.switched)), state})
 }

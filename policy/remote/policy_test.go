@@ -78,12 +78,12 @@ func TestADecisionTakesEffectAtItsTimestamp(t *testing.T) {
 		"12.5; JOB_SUBMITTED w0!3; JOB_COMPLETED w0!1 COMPLETED_SUCCESSFULLY 0; JOB_SUBMITTED w0!4; NOTIFY no_more_static_job_to_submit",
 		"12.5; SIMULATION_ENDS",
 	}, s.told())
-	require.Equal(t, Time(11*des.Second), s.requests[2].Events[1].Timestamp)
+	require.Equal(t, instant(11*des.Second), s.requests[2].Events[1].Timestamp)
 }
 
 func TestJobsAreKilled(t *testing.T) {
 	for _, profiles := range []bool{false, true} {
-		s := says("", execute("w0!1", "0"), decision(KillJob, `{"job_ids": ["w0!1"]}`)+","+execute("w0!2", "0"), "", decision(KillJob, `{"job_ids": ["w0!1"]}`))
+		s := says("", execute("w0!1", "0"), decision(killJob, `{"job_ids": ["w0!1"]}`)+","+execute("w0!2", "0"), "", decision(killJob, `{"job_ids": ["w0!1"]}`))
 		w := newWorld(&Policy{Open: s.open, Profiles: profiles}, 1, [][4]int{{0, 100, 100, 1}, {25, 3, 100, 1}})
 		require.NoError(t, w.run())
 		require.Equal(t, "killed by the scheduler", w.runs[0].Reason)
@@ -106,7 +106,7 @@ func TestJobsAreKilled(t *testing.T) {
 }
 
 func TestASchedulerIsCalledWhenItAskedForThat(t *testing.T) {
-	s := says(decision(CallMeLater, `{"timestamp": 2.5}`), "", execute("w0!1", "0"))
+	s := says(decision(callMeLater, `{"timestamp": 2.5}`), "", execute("w0!1", "0"))
 	require.NoError(t, newWorld(&Policy{Open: s.open}, 1, [][4]int{{4, 2, 2, 1}}).run())
 	require.Equal(t, []string{
 		"0; SIMULATION_BEGINS",
@@ -117,7 +117,7 @@ func TestASchedulerIsCalledWhenItAskedForThat(t *testing.T) {
 	}, s.told())
 
 	// A job that waits can be started by such a call alone.
-	s = says("", decision(CallMeLater, `{"timestamp": 9}`), execute("w0!1", "0"))
+	s = says("", decision(callMeLater, `{"timestamp": 9}`), execute("w0!1", "0"))
 	w := newWorld(&Policy{Open: s.open}, 1, [][4]int{{4, 2, 2, 1}})
 	require.NoError(t, w.run())
 	require.Equal(t, 9*des.Second, w.runs[0].Start)
@@ -134,12 +134,12 @@ func TestASchedulerThatOnlyCallsHasAnEnd(t *testing.T) {
 }
 
 func TestASchedulerRegistersJobs(t *testing.T) {
-	register := decision(RegisterProfile, `{"workload_name": "dyn", "profile_name": "p", "profile": {"type": "delay", "delay": 5}}`) + "," +
-		decision(RegisterJob, `{"job_id": "dyn!a", "job": {"profile": "p", "res": 1, "id": "dyn!a", "walltime": 30}}`) + "," +
-		decision(RegisterJob, `{"job_id": "dyn!b", "job": {"profile": "q", "res": 2}, "profile": {"type": "delay", "delay": 50}}`)
+	register := decision(registerProfile, `{"workload_name": "dyn", "profile_name": "p", "profile": {"type": "delay", "delay": 5}}`) + "," +
+		decision(registerJob, `{"job_id": "dyn!a", "job": {"profile": "p", "res": 1, "id": "dyn!a", "walltime": 30}}`) + "," +
+		decision(registerJob, `{"job_id": "dyn!b", "job": {"profile": "q", "res": 2}, "profile": {"type": "delay", "delay": 50}}`)
 	first := register + "," + execute("dyn!a", "1") + "," + execute("w0!1", "0")
 	for _, acknowledge := range []bool{false, true} {
-		s := says("", first, "", execute("dyn!b", "0-1")+","+decision(Notify, `{"type": "registration_finished"}`))
+		s := says("", first, "", execute("dyn!b", "0-1")+","+decision(notify, `{"type": "registration_finished"}`))
 		if acknowledge {
 			s = says("", first, "", "", execute("dyn!b", "0-1"))
 		}
@@ -268,7 +268,7 @@ func TestNodesThatHaveNames(t *testing.T) {
 
 func TestASchedulerSwitchesNodes(t *testing.T) {
 	state := func(resources, state string) string {
-		return decision(SetResourceState, `{"resources": "`+resources+`", "state": "`+state+`"}`)
+		return decision(setResourceState, `{"resources": "`+resources+`", "state": "`+state+`"}`)
 	}
 	s := says(state("2-5", "1"),
 		"",                     // they are off
@@ -433,7 +433,7 @@ func goroutinesEnd(t *testing.T, before int) {
 
 func TestARunThatIsInterruptedLetsGoOfTheScheduler(t *testing.T) {
 	for _, open := range []*Policy{{Open: Command(time.Minute, self(t, "hangs")...)}, {Open: TCP(bind(t, func(b []byte) []byte {
-		if strings.Contains(string(b), SimulationBegins) {
+		if strings.Contains(string(b), simulationBegins) {
 			return []byte(`{"now": 0, "events": []}`)
 		}
 		time.Sleep(time.Minute)

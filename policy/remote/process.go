@@ -261,7 +261,7 @@ func (l *lastBytes) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// lastLine is the last line that says something.
+// lastLine returns the last line that says something.
 func (l *lastBytes) lastLine() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// apart has a program be the first of a group of processes, which are ended together. A key
+// apart makes a program the first of a group of processes, which are ended together. A key
 // that interrupts the simulation does not reach them: they are ended with the run.
 func apart(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
 

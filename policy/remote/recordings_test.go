@@ -25,7 +25,7 @@ import (
 // transcript is a conversation of a real scheduler with Batsim: each request is followed by
 // its reply.
 type transcript struct {
-	requests []Message
+	requests []message
 	replies  []string
 	jobs     []*entity.Job
 	procs    int
@@ -42,15 +42,15 @@ func readTranscript(t *testing.T, path string) (x transcript) {
 			x.replies = append(x.replies, line)
 			continue
 		}
-		var m Message
+		var m message
 		require.NoError(t, json.Unmarshal([]byte(line), &m))
 		x.requests = append(x.requests, m)
 		for _, e := range m.Events {
 			switch e.Type {
-			case SimulationBegins:
+			case simulationBegins:
 				require.NoError(t, json.Unmarshal(e.Data, &begins))
 				x.procs = begins.NbComputeResources
-			case JobSubmitted:
+			case jobSubmitted:
 				var d submittedData
 				require.NoError(t, json.Unmarshal(e.Data, &d))
 				id, err := strconv.ParseInt(strings.TrimPrefix(d.JobID, "w0!"), 10, 64)
@@ -126,7 +126,7 @@ func TestWhatRecordedSchedulersAre(t *testing.T) {
 		x := readTranscript(t, path)
 		started := map[string]des.Time{}
 		for _, reply := range x.replies {
-			var m Message
+			var m message
 			require.NoError(t, json.Unmarshal([]byte(reply), &m))
 			for _, e := range m.Events {
 				var d executeData

@@ -27,7 +27,7 @@ func Registry() policy.Table[entity.Policy] {
 			command := s.Operand("COMMAND")
 			p := &Policy{Label: "exec:" + command}
 			timeout := p.settings(s)
-			words, err := Words(command)
+			words, err := wordsOf(command)
 			s.Check(err)
 			p.Open = Command(timeout, words...)
 			return p
@@ -35,12 +35,12 @@ func Registry() policy.Table[entity.Policy] {
 	}
 }
 
-// DefaultTimeout is the longest time to wait for a reply, by the wall clock, if no other is given.
-const DefaultTimeout = time.Minute
+// defaultTimeout is the longest time to wait for a reply, by the wall clock, if no other is given.
+const defaultTimeout = time.Minute
 
 // settings declares the parameters, and returns how long a reply is waited for.
 func (p *Policy) settings(s *policy.Settings) time.Duration {
-	timeout := DefaultTimeout.Seconds()
+	timeout := defaultTimeout.Seconds()
 	s.Seconds(&timeout, "timeout", "how long a reply is waited for, by the clock on the wall (60)")
 	s.OnOff(&p.Profiles, "profiles", "the scheduler is told how long each job really takes (off)")
 	s.OnOff(&p.Dynamic, "dynamic", "the scheduler may register jobs of its own (off)")
@@ -49,7 +49,7 @@ func (p *Policy) settings(s *policy.Settings) time.Duration {
 	return time.Duration(timeout * float64(time.Second))
 }
 
-// hostOf is the HOST:PORT of an address.
+// hostOf returns the HOST:PORT of an address.
 func hostOf(address string) (string, error) {
 	host, is := strings.CutPrefix(address, "tcp://")
 	_, port, err := net.SplitHostPort(host)
@@ -59,10 +59,9 @@ func hostOf(address string) (string, error) {
 	return host, nil
 }
 
-// Words cuts a command into words as a shell does, at blanks, as far as quotes are concerned:
-// what stands between ' or " is one word, or part of one. Nothing else means anything: there
-// are no variables, patterns or pipes.
-func Words(command string) (words []string, err error) {
+// wordsOf cuts a command into words at blanks. What stands between ' or " is one word, or a part of
+// one, as in a shell. Nothing else has a meaning: there are no variables, patterns or pipes.
+func wordsOf(command string) (words []string, err error) {
 	var word strings.Builder
 	begun, quote := false, rune(0)
 	end := func() {

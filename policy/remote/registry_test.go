@@ -45,12 +45,12 @@ func TestWordsAreThoseOfAShell(t *testing.T) {
 		`a"b c"d ''`:          {"ab cd", ""},
 		`"it's" $HOME *.py|x`: {"it's", "$HOME", "*.py|x"},
 	} {
-		words, err := Words(command)
+		words, err := wordsOf(command)
 		require.NoError(t, err)
 		require.Equal(t, want, words, command)
 	}
 	for command, want := range map[string]string{"": "want a command", " ": "want a command", "a 'b": "is not closed"} {
-		_, err := Words(command)
+		_, err := wordsOf(command)
 		require.ErrorContains(t, err, want)
 	}
 }

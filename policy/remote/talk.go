@@ -79,20 +79,20 @@ func (p *Policy) Schedule(r *entity.Round) {
 
 // exchange sends the pending events, of which there is one at least, and returns the reply. An error names the
 // request by its number, its first event and its instant.
-func (p *Policy) exchange() (Message, error) {
+func (p *Policy) exchange() (message, error) {
 	now := p.sim.Now()
-	request := Message{Time(now), p.pending}
+	request := message{instant(now), p.pending}
 	p.text = request.Append(p.text[:0])
 	p.requests++
 	told := p.pending[0].Type
 	p.pending = p.pending[:0]
 	text, err := p.conn.Ask(p.sim.Context(), p.text)
 	if err != nil {
-		return Message{}, fmt.Errorf("request %d (%s at %v): %w", p.requests, told, now, err)
+		return message{}, fmt.Errorf("request %d (%s at %v): %w", p.requests, told, now, err)
 	}
 	m, err := decode(text, now)
 	if err != nil {
-		return Message{}, fmt.Errorf("request %d (%s at %v): the reply %w", p.requests, told, now, err)
+		return message{}, fmt.Errorf("request %d (%s at %v): the reply %w", p.requests, told, now, err)
 	}
 	return m, nil
 }
@@ -104,7 +104,7 @@ func (p *Policy) ask(r *entity.Round) {
 	}
 	if !p.noMore && p.requests > 0 && !p.meta.Coming() {
 		p.noMore = true
-		p.tellNow(Notify, notifyData{Type: NoMoreStaticJobs})
+		p.tellNow(notify, notifyData{Type: noMoreStaticJobs})
 	}
 	m, err := p.exchange()
 	if err != nil {
@@ -122,7 +122,7 @@ func (p *Policy) ask(r *entity.Round) {
 // act carries out the decisions whose instant has come, in their order. If r is nil, it stops at the first
 // decision that needs a round, and asks for a round at this instant.
 func (p *Policy) act(r *entity.Round) {
-	now := Time(p.sim.Now())
+	now := instant(p.sim.Now())
 	for len(p.agenda) > 0 && p.agenda[0].Timestamp <= now && p.sim.Err() == nil {
 		e := p.agenda[0]
 		done, err := p.do(&e, r)
@@ -149,29 +149,29 @@ func (a *acting) Handle(*des.Simulator, des.Event) { (*Policy)(a).act(nil) }
 
 // do carries out one decision. It reports false if the decision must wait for another round of this instant. An
 // error is the scheduler's fault, and ends the run.
-func (p *Policy) do(e *Event, r *entity.Round) (done bool, err error) {
+func (p *Policy) do(e *event, r *entity.Round) (done bool, err error) {
 	switch e.Type {
-	case ExecuteJob:
+	case executeJob:
 		return p.execute(e, r)
-	case RejectJob:
+	case rejectJob:
 		return true, p.reject(e, r)
-	case KillJob:
+	case killJob:
 		return true, p.kill(e)
-	case CallMeLater:
+	case callMeLater:
 		return true, p.callLater(e)
-	case RegisterJob:
+	case registerJob:
 		return true, p.registerJob(e)
-	case RegisterProfile:
+	case registerProfile:
 		return true, p.registerProfile(e)
-	case SetResourceState:
+	case setResourceState:
 		return true, p.setState(e)
-	case Notify:
+	case notify:
 		return true, p.notified(e)
 	}
 	return true, errors.New("this is not played")
 }
 
-// known is a job that waits or runs, or has been registered, by its name.
+// known returns a job that waits or runs, or has been registered, by its name.
 func (p *Policy) known(name string) (*job, error) {
 	j := p.jobs[name]
 	switch {
@@ -183,7 +183,7 @@ func (p *Policy) known(name string) (*job, error) {
 	return nil, fmt.Errorf("no job is called %s", shown([]byte(name)))
 }
 
-// waiting is a job that can be started or rejected.
+// waiting returns a job that can be started or rejected.
 func (p *Policy) waiting(name string) (*job, error) {
 	j, err := p.known(name)
 	if err == nil && j.run != nil && j.run.State != entity.Waiting {
@@ -194,7 +194,7 @@ func (p *Policy) waiting(name string) (*job, error) {
 
 // execute starts a job on the processors of its allocation. A job that was registered at this instant comes
 // first, so that the decision waits for a round.
-func (p *Policy) execute(e *Event, r *entity.Round) (done bool, err error) {
+func (p *Policy) execute(e *event, r *entity.Round) (done bool, err error) {
 	var d executeData
 	if err := read(e, &d); err != nil {
 		return true, err
@@ -288,7 +288,7 @@ func (p *Policy) processors(what, text string) ([]procset.Range, error) {
 }
 
 // setState switches nodes on or off. All processors of a node are switched together.
-func (p *Policy) setState(e *Event) error {
+func (p *Policy) setState(e *event) error {
 	var d stateData
 	switch err := read(e, &d); {
 	case err != nil:
@@ -323,7 +323,7 @@ func (p *Policy) setState(e *Event) error {
 }
 
 // reject turns a job away.
-func (p *Policy) reject(e *Event, r *entity.Round) error {
+func (p *Policy) reject(e *event, r *entity.Round) error {
 	var d rejectData
 	if err := read(e, &d); err != nil {
 		return err
@@ -353,7 +353,7 @@ const (
 
 // kill ends jobs that run, and tells which ones. Jobs that have ended since the scheduler decided are left out: it
 // could not know.
-func (p *Policy) kill(e *Event) error {
+func (p *Policy) kill(e *event) error {
 	var d killData
 	if err := read(e, &d); err != nil {
 		return err
@@ -378,12 +378,12 @@ func (p *Policy) kill(e *Event) error {
 		ack.JobIDs = append(ack.JobIDs, name)
 		p.meta.Kill(run, killed)
 	}
-	p.tell(JobKilled, ack)
+	p.tell(jobKilled, ack)
 	return nil
 }
 
 // callLater notes that the scheduler wants to be called at an instant. Each wish is a call of its own.
-func (p *Policy) callLater(e *Event) error {
+func (p *Policy) callLater(e *event) error {
 	var d callData
 	if err := read(e, &d); err != nil {
 		return err
@@ -405,11 +405,11 @@ func (c *calling) Handle(*des.Simulator, des.Event) {
 		p.fail(fmt.Errorf("the scheduler has asked %d times in a row to be called, and nothing else has happened meanwhile: this would never end", mostCalls))
 		return
 	}
-	p.tell(RequestedCall, struct{}{})
+	p.tell(requestedCall, struct{}{})
 }
 
-// registerJob has a job of the scheduler's own come.
-func (p *Policy) registerJob(e *Event) error {
+// registerJob submits a job of the scheduler's own.
+func (p *Policy) registerJob(e *event) error {
 	var d registerData
 	switch err := read(e, &d); {
 	case err != nil:
@@ -454,8 +454,8 @@ func (p *Policy) registerJob(e *Event) error {
 }
 
 // registerProfile takes in what jobs can be made of.
-func (p *Policy) registerProfile(e *Event) error {
-	var d registerProfileData
+func (p *Policy) registerProfile(e *event) error {
+	var d registeredProfileData
 	if err := read(e, &d); err != nil {
 		return err
 	}
@@ -466,7 +466,7 @@ func (p *Policy) registerProfile(e *Event) error {
 }
 
 // setProfile notes how long a profile takes, by WORKLOAD!NAME. A later one of the same name takes its place.
-func (p *Policy) setProfile(name string, d *registerProfile) error {
+func (p *Policy) setProfile(name string, d *registeredProfile) error {
 	if d.Type != delayProfile {
 		return fmt.Errorf("the profile %s is of the type %s: of profiles only %s is played", shown([]byte(name)), shown([]byte(d.Type)), delayProfile)
 	}
@@ -476,12 +476,12 @@ func (p *Policy) setProfile(name string, d *registerProfile) error {
 
 // notified takes in what the scheduler says of the jobs that it registers. Neither note changes anything: a run
 // ends when its jobs have ended.
-func (p *Policy) notified(e *Event) error {
+func (p *Policy) notified(e *event) error {
 	var d notifyData
 	if err := read(e, &d); err != nil {
 		return err
 	}
-	if (d.Type != RegistrationFinished && d.Type != RegistrationGoesOn) || !p.Dynamic {
+	if (d.Type != registrationFinished && d.Type != registrationGoesOn) || !p.Dynamic {
 		return fmt.Errorf("the note %s is not played", shown([]byte(d.Type)))
 	}
 	return nil

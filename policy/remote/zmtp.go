@@ -136,7 +136,7 @@ func (c *zmtp) shakeHands() error {
 	return err
 }
 
-// readyOf is the type of the other side's socket, by its command READY: a name of 1 byte of length, then
+// readyOf returns the type of the other side's socket, by its command READY: a name of 1 byte of length, then
 // properties, each a name with 1 byte and a value with 4 bytes of length before it.
 func readyOf(flags byte, body []byte) (kind string, err error) {
 	if reason, is := bytes.CutPrefix(body, []byte("\x05ERROR")); is && flags&frameCommand != 0 {
