@@ -1,6 +1,7 @@
 package sweep
 
 import (
+	"runtime"
 	"slices"
 	"strconv"
 	"testing"
@@ -126,14 +127,23 @@ func TestStudiesThatMeanNothingAreRefused(t *testing.T) {
 	require.EqualError(t, err, "the study has more than 10000000 cases")
 }
 
-func TestAHundredThousandUnitsArePlannedInSeconds(t *testing.T) {
-	values := make([]string, 100)
-	for i := range values {
-		values[i] = strconv.Itoa(i)
+// A plan of ten million units (mostUnits) must be possible: what is allocated for it grows with the
+// number of units, and with nothing else.
+func TestAPlanAllocatesSomeHundredBytesAUnit(t *testing.T) {
+	perUnit := func(length int) float64 {
+		values := make([]string, length)
+		for i := range values {
+			values[i] = strconv.Itoa(i)
+		}
+		s := Study{Axes: []Axis{List("a", values...), List("b", values...)}, Seeds: Seeds(1, 10)}
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		p := planOf(t, s)
+		runtime.ReadMemStats(&after)
+		require.Len(t, p.Units, 10*length*length)
+		return float64(after.TotalAlloc-before.TotalAlloc) / float64(len(p.Units))
 	}
-	s := Study{Axes: []Axis{List("a", values...), List("b", values...)}, Seeds: Seeds(1, 10)}
-	began := time.Now()
-	p := planOf(t, s)
-	require.Len(t, p.Units, 100_000)
-	require.Less(t, time.Since(began), time.Minute, "it takes a tenth of a second on a machine that is idle")
+	few, many := perUnit(10), perUnit(100)
+	require.Less(t, many, 1000.)
+	require.InDelta(t, few, many, 0.5*few, "a unit among 100,000 takes as much as one among 1,000")
 }
