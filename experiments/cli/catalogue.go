@@ -6,7 +6,6 @@ import (
 	"cmp"
 	"fmt"
 	"path"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -39,7 +38,7 @@ to thank, and what to cite.`,
   gridslot trace list KTH-SP2-1996-2.1-cln --format json`,
 		ValidArgsFunction: completeLogs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			logs, err := list(slices.Concat(args, []string{""})[0])
+			logs, err := list(strings.Join(args, ""))
 			if err != nil {
 				return err
 			}

@@ -332,6 +332,8 @@ func TestWrongUsageIsCode2AndSaysWhatIsWanted(t *testing.T) {
 		{"trace convert lublin:procs=0 -", "1 or more"},
 		{"trace convert downey -", "either it or mean-gap"},
 		{"trace convert vo:jobs=0 -", "1 or more"},
+		{"trace convert lublin vo:cycles=2 -", "vo:cycles=2 is no log: it cannot be merged with others"},
+		{"trace convert vo:cycles=2 lublin -", "vo:cycles=2 is no log: it cannot be merged with others"},
 		{"trace convert vo --first 3 -", "--first means nothing with vo"},
 		{"trace convert a.swf b.swf -  --first 3", "--first means nothing with several logs"},
 		{"trace nonsense", "unknown command"},

@@ -69,15 +69,18 @@ vo:... makes a job file, platform:from=FILE.xml nodes of a domain (help made).`,
 func (c *conversion) run(cmd *cobra.Command, from []string, to string) error {
 	// A log must not overwrite itself or the log of which a source is made. A name may also ask for
 	// what is no log.
+	table := makers(c.tables)
 	for _, path := range from {
 		for _, file := range append(c.tables.FilesOf("trace", path), path) {
 			if atomicfile.Same(file, to) {
 				return usagef("%s would overwrite itself: choose another name", file)
 			}
 		}
-		table := makers(c.tables)
 		if name, _, _ := strings.Cut(path, ":"); slices.Contains(table.Names(), name) {
-			return c.make(cmd, table, from, to)
+			if len(from) > 1 {
+				return usagef("%s is no log: it cannot be merged with others", path)
+			}
+			return c.make(cmd, table, path, to)
 		}
 	}
 	if err := c.checkFlags(cmd, len(from)); err != nil {
@@ -126,15 +129,12 @@ func (c *conversion) checkFlags(cmd *cobra.Command, logs int) error {
 }
 
 // make writes what is no log: a job file, or nodes.
-func (c *conversion) make(cmd *cobra.Command, table policy.Table[made], from []string, to string) error {
-	chosen, err := table.Parse(from[0])
+func (c *conversion) make(cmd *cobra.Command, table policy.Table[made], spec, to string) error {
+	chosen, err := table.Parse(spec)
 	if err != nil {
 		return &usageError{err}
 	}
-	if len(from) > 1 {
-		return usagef("%s is no log: it cannot be merged with others", from[0])
-	}
-	if err := only(cmd, from[0], "seed"); err != nil {
+	if err := only(cmd, spec, "seed"); err != nil {
 		return err
 	}
 	return chosen.Value(cmd, to)

@@ -5,7 +5,6 @@ package cli
 
 import (
 	"encoding/csv"
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -136,13 +135,13 @@ func writeBatches(b vo.Batches, seed func(call uint64) uint64) made {
 			to, commit = w, w.Commit
 		}
 		for j, err := range b.Generate(seed(o.Seed)) {
-			if err == nil && cmd.Context().Err() != nil {
-				err = errors.New("interrupted")
+			if err == nil {
+				err = cmd.Context().Err()
+			}
+			if err == nil {
+				err = to.Write(j)
 			}
 			if err != nil {
-				return err
-			}
-			if err := to.Write(j); err != nil {
 				return err
 			}
 		}

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"errors"
 	"io"
 	"iter"
 
@@ -38,8 +37,8 @@ func createLog(cmd *cobra.Command, path string, format workload.Writable, h *wor
 
 // Write writes a record. It fails once the call is interrupted.
 func (out *logOutput) Write(rec *workload.Record) error {
-	if out.cmd.Context().Err() != nil {
-		return errors.New("interrupted")
+	if err := out.cmd.Context().Err(); err != nil {
+		return err
 	}
 	return out.RecordWriter.Write(rec)
 }

@@ -214,7 +214,7 @@ func newSweepRetry(env Env, t *simulation.Tables) *cobra.Command {
 
 // newSweepMerge is `gridslot sweep merge`.
 func newSweepMerge() *cobra.Command {
-	cmd := &cobra.Command{
+	return &cobra.Command{
 		Use:   "merge DIR",
 		Short: "Write the results of the runs that are done",
 		Long: `Write DIR/results.csv from all runs that are done, by shards for example. No run is
@@ -234,7 +234,6 @@ computed.`,
 			return err
 		},
 	}
-	return cmd
 }
 
 // newSweepClean is `gridslot sweep clean`.

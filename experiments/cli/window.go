@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -154,7 +153,7 @@ func readProblems(stdin io.Reader, path string) ([]windowProblem, error) {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	if len(problems) == 0 {
-		return nil, fmt.Errorf("%s: %w", path, errors.New("there are no problems in it"))
+		return nil, fmt.Errorf("%s: there are no problems in it", path)
 	}
 	return problems, nil
 }

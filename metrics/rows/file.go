@@ -3,7 +3,6 @@ package rows
 // A file as a value, and the one writer of all files.
 
 import (
-	"fmt"
 	"io"
 	"slices"
 )
@@ -93,7 +92,6 @@ const flushAt = 1 << 16
 // Writer writes rows of one file. It gathers them in memory, and writes nothing more after the
 // first failure, which Flush returns.
 type Writer[T any] struct {
-	name string
 	// puts are the Puts of the columns, in their order: a row is one pass over them.
 	puts []func(b []byte, row *T) []byte
 	out  io.Writer
@@ -105,7 +103,7 @@ type Writer[T any] struct {
 
 // NewWriter returns a writer of the file to out, which begins with the first line.
 func NewWriter[T any](out io.Writer, f File[T]) *Writer[T] {
-	w := &Writer[T]{name: f.Name, out: out, buf: make([]byte, 0, flushAt+4096)}
+	w := &Writer[T]{out: out, buf: make([]byte, 0, flushAt+4096)}
 	w.buf = append(f.appendHeader(w.buf), '\n')
 	w.Use(f)
 	return w
@@ -132,12 +130,10 @@ func (w *Writer[T]) Write(row *T) {
 	}
 }
 
-// Flush writes the rows that are still held, and returns the first error so far.
+// Flush writes the rows that are still held, and returns the first error of out so far.
 func (w *Writer[T]) Flush() error {
 	if w.err == nil && len(w.buf) > 0 {
-		if _, err := w.out.Write(w.buf); err != nil {
-			w.err = fmt.Errorf("writing %s: %w", w.name, err)
-		}
+		_, w.err = w.out.Write(w.buf)
 	}
 	w.buf = w.buf[:0]
 	return w.err
