@@ -37,7 +37,7 @@ type caller interface {
 	Calling() string
 }
 
-// panicked is the error of a panic; it is called while that is recovered from.
+// panicked returns the error of a panic; it is called while that is recovered from.
 func (s *Simulator) panicked(value any) *PanicError {
 	e := &PanicError{Now: s.now, Value: value, Stack: debug.Stack()}
 	for _, c := range s.entities {

@@ -5,12 +5,11 @@ package entity
 //	r, which runs   [..........]>>>>>>>>      its window ends here, and it goes on
 //	reserved ahead      [ a ]  [ b ]  [ c ]   b or c may have to yield; a has begun
 //
-// It is corrected, and keeps what it has for so long as is believed now. Of the
-// reservations in the way the one that begins last is withdrawn first; those that turn
-// out not to have been in the way get their windows back. So none is withdrawn that
-// there would have been room for. What is fixed stands: advance reservations, capacity
-// that is withheld, windows that are kept tentatively, owners' jobs. The job runs on
-// until the first of these needs what it has.
+// The prediction of r is corrected, and r keeps its processors for as long as is predicted now. Of
+// the reservations in the way the one that begins last is withdrawn first. Reservations that turn
+// out not to have been in the way get their windows back, so that none is withdrawn for which there
+// is room. What is fixed stays: advance reservations, withheld capacity, tentative windows, owners'
+// jobs. The job runs on until the first of these needs its processors.
 
 import (
 	"cmp"
@@ -35,8 +34,8 @@ const (
 	takenAhead = ": what it had was taken ahead by what cannot be moved"
 )
 
-// watch has r, which runs until end where it has no tasks, be looked at when it outlives
-// its window.
+// watch schedules outlives for the instant at which r outlives its window, if it does. end is the
+// real end of r on counted processors; on named nodes each task has its own.
 func (m *Metascheduler) watch(r *Run, end des.Time) {
 	w, at := &r.Reservation.Window, des.Forever
 	if w.Tasks == nil && w.End < end {
@@ -128,7 +127,7 @@ func (r *Run) outlived(now des.Time) bool {
 	return false
 }
 
-// begun are the tasks of r's window as it began.
+// begun returns the tasks of r's window as it began.
 func (r *Run) begun() []Task {
 	if r.rare != nil && r.rare.begun != nil {
 		return r.rare.begun
@@ -179,9 +178,9 @@ func correctorOf(p Predictor, c Corrector) Corrector {
 	return own
 }
 
-// makeRoom has r, which runs on, keep what it has for as long as is predicted by now, or
-// until something that is fixed begins; ok is false where that is now. The jobs of out
-// have lost their reservations for it, and are still to be told.
+// makeRoom extends the window of r, which runs on, for as long as is predicted by now, or until
+// something that is fixed begins; ok is false if that is now. The jobs of out have lost their
+// reservations to r, and observers are still to be told of that.
 func (m *Metascheduler) makeRoom(r *Run) (out []*Run, ok bool) {
 	now := m.sim.Now()
 	w := m.extension(r)
@@ -218,8 +217,7 @@ func (m *Metascheduler) makeRoom(r *Run) (out []*Run, ok bool) {
 	return out, ok
 }
 
-// extension is r's window, for as long as is predicted by now. What it takes more costs
-// what its nodes cost now.
+// extension returns r's window, extended for as long as is predicted by now.
 func (m *Metascheduler) extension(r *Run) Window {
 	w := r.Reservation.Window
 	if !r.predicted() {
@@ -245,8 +243,8 @@ func (m *Metascheduler) extension(r *Run) Window {
 	return w
 }
 
-// cut has w, an extension of r's window, end at the instant at, as far as it has not been
-// reserved until later. It reports whether r can go on.
+// cut shortens w, an extension of r's window, so that it ends at the instant at; no task ends before
+// the end that is reserved for it. cut reports whether r can go on.
 func (r *Run) cut(w *Window, at, now des.Time) bool {
 	if w.Tasks == nil {
 		w.End = at
@@ -263,7 +261,8 @@ func (r *Run) cut(w *Window, at, now des.Time) bool {
 	return true
 }
 
-// extend has the plan keep w for r instead of the window that it has.
+// extend replaces the window of r in the plan by the longer window w. The time that is added costs
+// what its nodes cost now.
 func (m *Metascheduler) extend(r *Run, w Window) error {
 	for i, t := range w.Tasks {
 		w.Cost += float64(t.Node.Price * (t.End - r.Reservation.Window.Tasks[i].End).Seconds())
@@ -271,8 +270,8 @@ func (m *Metascheduler) extend(r *Run, w Window) error {
 	return m.plan.Extend(&r.Reservation, w)
 }
 
-// ahead are the reservations ahead that have anything within [from, to) and can be
-// withdrawn, by start.
+// ahead returns the jobs whose reservations ahead have anything within [from, to) and can be
+// withdrawn, in the order of their starts.
 func (m *Metascheduler) ahead(from, to des.Time) []*Run {
 	var list []*Run
 	for q := range m.queue.By(Submission, from).All() {
@@ -289,9 +288,9 @@ func byStart(a, b *Run) int {
 	return cmp.Or(cmp.Compare(a.Reservation.Window.Start, b.Reservation.Window.Start), cmp.Compare(a.seq, b.seq))
 }
 
-// latestOver is the last of these reservations, which are in order of their starts, that
-// has the instant at, or -1. Where a plan does not tell the instant, which is 0 then, it is
-// the last of all.
+// latestOver returns the position of the last reservation of the list, which is in order of start,
+// that covers the instant at; -1 if there is none. If at is 0, because the plan did not tell the
+// instant, it is the last of all.
 func latestOver(list []*Run, at des.Time) int {
 	for k := len(list) - 1; k >= 0; k-- {
 		if w := &list[k].Reservation.Window; at == 0 || w.Start <= at && at < w.End {

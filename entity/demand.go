@@ -64,7 +64,7 @@ func (r *Run) planned() des.Time {
 	return a.lasts(a.work(), r.checkpoints())
 }
 
-// currentShape is the shape that r has, as its user gave it.
+// currentShape returns the shape that r has, as its user gave it.
 func (r *Run) currentShape() Shape {
 	if r.rare == nil {
 		return r.Job.own()
@@ -124,15 +124,15 @@ func (r *Run) Remaining() des.Time { return r.Runtime - r.Done() }
 // predicted reports whether r is planned by a prediction.
 func (r *Run) predicted() bool { return r.rare != nil && r.rare.demand.predicted > 0 }
 
-// predict has r, which waits, be planned by p, how long it is thought to run in all.
+// predict sets the prediction of the waiting job r to p, the time that r is thought to run in all.
 func (r *Run) predict(p des.Time) {
 	a := &r.withRare().demand
 	a.predicted, a.ownPredicted = p, p
 	r.renew()
 }
 
-// correct has r, which runs, be thought to take p in all. What it asks for stays what its
-// attempt was reserved by.
+// correct sets the prediction of the running job r to p, the time that r is thought to run in all.
+// The request by which its attempt was reserved stays.
 func (r *Run) correct(p des.Time) {
 	a := &r.rare.demand
 	a.predicted = p
@@ -238,8 +238,8 @@ func (r *Run) requests() iter.Seq[Request] {
 	}
 }
 
-// least is the least that r, which can still choose, asks for: what does not fit that
-// fits in no shape.
+// least returns the fewest nodes and the shortest length of all shapes of r, which can still choose:
+// where a request for these does not fit, no shape fits.
 func (r *Run) least() (nodes int, length des.Time) {
 	nodes, length = math.MaxInt, des.Forever
 	for req := range r.requests() {
@@ -248,8 +248,8 @@ func (r *Run) least() (nodes int, length des.Time) {
 	return nodes, length
 }
 
-// accept has r take the shape of w's nodes, if it can still choose, and reports what
-// makes w no window for it, or nil.
+// accept gives r the shape with the nodes of w, if r can still choose, and returns what makes w no
+// window for r, or nil.
 func (r *Run) accept(w *Window) error {
 	if len(r.Shapes) > 0 && w.Nodes != r.Request.Nodes {
 		r.takeShape(w.Nodes)

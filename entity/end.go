@@ -22,8 +22,8 @@ package entity
 // all tasks that end at the same instant (taskEnding). An end by somebody (Kill, Preempt)
 // cancels that event (stop).
 //
-// Only an attempt ends, and the job goes on, where somebody stops it (Preempt: it waits
-// again) or has it go on in another shape (resize.go).
+// Two things end an attempt only, and not the job: Preempt, after which the job waits again, and
+// Resize (resize.go), after which it goes on in another shape.
 
 import (
 	"fmt"
@@ -157,8 +157,7 @@ func (m *Metascheduler) kill(r *Run, reason string) {
 	m.notify(r, JobKilled)
 }
 
-// stop ends the attempt under way of r, which runs: no task of it ends by itself
-// any more.
+// stop ends the attempt under way of r and cancels the events of its end.
 func (m *Metascheduler) stop(r *Run) {
 	now := m.sim.Now()
 	m.observers.reach(now) // it has its place

@@ -170,8 +170,7 @@ func (m *Metascheduler) withholdPlace(at Where, from des.Time) error {
 	return m.places.withhold(m, at.Set)
 }
 
-// placeBack has the processors that were withheld be free when this instant is
-// over.
+// placeBack gives the withheld processors back: they are free when this instant is over.
 func (h *Hold) placeBack() {
 	h.meta.observers.reach(h.meta.sim.Now())
 	h.meta.observers.begun = true // this instant has an end of its own
@@ -219,7 +218,7 @@ func (r *Run) meets(place []procset.Range, from, to des.Time) bool {
 	return held.Start < to && from < held.End && (place == nil || procset.Overlap(r.Place, place))
 }
 
-// ahead is 0 for a job that runs and 1 for one whose reservation lies ahead.
+// ahead returns 0 for a job that runs, and 1 for a job whose reservation lies ahead.
 func (r *Run) ahead() int {
 	if r.State == Running {
 		return 0

@@ -320,7 +320,7 @@ func (m *Metascheduler) RunningJobs() iter.Seq[*Run] {
 // stopped in between and is to be looked at.
 func (m *Metascheduler) Settle() { m.observers.Settle() }
 
-// newRun is the run of a job that is to come. Runs are allocated many at a time,
+// newRun returns the run of a job that is to come. Runs are allocated many at a time,
 // to spare the collector; a slab lives as long as any of them.
 func (m *Metascheduler) newRun(j *Job, booked bool) *Run {
 	if len(m.slab) == 0 {

@@ -17,7 +17,7 @@ const (
 
 var ends = enum.Of[End]("end of an attempt", "finished", "walltime", "killed", "requeued", "resized")
 
-// String is the word of the column end of attempts-POLICY.csv.
+// String returns the word of the column end of attempts-POLICY.csv.
 func (e End) String() string { return ends.Name(e) }
 
 // ParseEnd returns the end of that word, or an error that lists the words.

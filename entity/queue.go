@@ -67,7 +67,7 @@ func (q *Queue) standing(r *Run) *standing {
 	return &r.standing
 }
 
-// submission is the view in order of submission.
+// submission returns the view in order of submission.
 func (q *Queue) submission() *View {
 	if len(q.views) == 0 {
 		q.views = append(q.views, newView(q, Submission))
@@ -119,8 +119,8 @@ func (q *Queue) By(o Order, now des.Time) *View {
 	return v
 }
 
-// unasked is a view in an order of o's name, with another key, that nobody has asked for
-// in this round: a policy that makes its order anew for every round has one view.
+// unasked returns a view in an order of o's name, with another key, that nobody has asked for in
+// this round, or nil. So a policy that makes its order anew for every round has one view.
 func (q *Queue) unasked(o Order) *View {
 	for _, v := range q.views {
 		if o.Name != "" && v.order.Name == o.Name && v.asked != q.round && !v.plain {
@@ -194,7 +194,8 @@ func (q *Queue) remove(r *Run) {
 	*s = 0
 }
 
-// change has do change what r, which waits in q, asks for: views know that.
+// change calls do, which changes what the waiting job r asks for, and gives r its new place in all
+// views.
 func (q *Queue) change(r *Run, do func()) {
 	var part *Queue
 	if r.rare != nil {
@@ -273,7 +274,7 @@ func newView(q *Queue, o Order) *View {
 	return &View{queue: q, order: o, plain: o.isSubmission(), tree: sumtree.New[queued, queueSum, front](queueAlgebra{})}
 }
 
-// rank has sought be r at its place as of now, with the least that it asks for in any shape.
+// rank sets sought to r at its place as of now, with the least that it asks for in any shape.
 func (v *View) rank(r *Run) {
 	if !v.plain {
 		v.remember(r)
@@ -286,7 +287,7 @@ func (v *View) rank(r *Run) {
 	}
 }
 
-// seek has sought be the place where r stands.
+// seek sets the order of sought to the place where r stands.
 func (v *View) seek(r *Run) {
 	v.sought.seq = r.seq
 	if !v.plain {

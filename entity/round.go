@@ -200,9 +200,9 @@ func (r *Round) Reserve(j *Run, w Window) bool {
 // false, Reject does nothing); that is no fault of the policy, and it gets another round.
 func (r *Round) Changes() uint64 { return r.meta.changes }
 
-// refuse is for what cannot be done. It is a fault of the policy if nobody else has
-// changed anything since the round began; otherwise there is another round. It is
-// always false.
+// refuse reports a call that cannot be carried out. If nobody else has changed anything since the
+// round began, that is a fault of the policy and ends the run; otherwise there is another round. It
+// always returns false, the result of the refused call.
 func (r *Round) refuse(err error) bool {
 	if r.changes == r.meta.changes {
 		r.Fail(err)
@@ -212,7 +212,8 @@ func (r *Round) refuse(err error) bool {
 	return false
 }
 
-// reserve has the plan keep w, which must be what j asks for, and reports whether it does.
+// reserve reserves w in the plan for j, and reports whether that was possible. w must be what j asks
+// for.
 func (r *Round) reserve(j *Run, w *Window) bool {
 	if j.endsTooLate(w.Start, j.Request.Length) {
 		return false

@@ -91,9 +91,9 @@ type rareState struct {
 
 	// Attempts that have ended.
 	earlier []Attempt // that were preempted, or resized, oldest first
-	resized int       // how many of them, the last ones, belong to the stay under way
-	vain    int       // how many of them, the last ones that were preempted, left nothing
-	served  des.Time  // how long those took that left something; see Served
+	resized int       // how many of the last ones were ended by a resize, since the job began or was preempted
+	vain    int       // how many of the last preempted ones left no work
+	served  des.Time  // the time of those that left work; see Served
 	parts   []Part    // see Parts
 
 	// The latest attempt.
@@ -102,16 +102,16 @@ type rareState struct {
 	tasksLeft   int         // how many still run
 	outlives    des.EventID // the end of its window, where it runs on past that; see watch
 	outlivesAt  des.Time    // when that is, or des.Forever; of no meaning at the instant of the start
-	begun       []Task      // as which its window began, where that has been extended since
-	begunLength des.Time    // how long it was then
+	begun       []Task      // the tasks with which its window began, if the window has been extended since; or nil
+	begunLength des.Time    // the length of the window then
 
 	lastStart des.EventID // the latest instant at which the job can still start in time
 	source    *source     // that brought the job and wants to hear of its end
-	part      *Queue      // of the queue
-	inPart    standing
+	part      *Queue      // the part of the queue that has the job, or nil
+	inPart    standing    // in that part
 }
 
-// withRare is r.rare, which is there from now on.
+// withRare returns r.rare, which it makes first if r has none.
 func (r *Run) withRare() *rareState {
 	if r.rare == nil {
 		if m := r.meta; m == nil {
@@ -328,7 +328,7 @@ func (r *Run) Latest() Attempt {
 	return r.attempt(r.Finish)
 }
 
-// attempt is the latest attempt, which ends at the instant end.
+// attempt returns the latest attempt, which ends at the instant end; des.Forever means that it runs.
 func (r *Run) attempt(end des.Time) Attempt {
 	a := Attempt{Window: r.Reservation.Window, Start: r.Start, End: end, Ends: r.Ends(), Place: r.Place}
 	if end == des.Forever {
@@ -354,8 +354,7 @@ func (r *Run) RealTime(reserved des.Time) des.Time {
 	return share(reserved, r.span(), r.Request.Length)
 }
 
-// share is t*part/whole rounded up, exactly; t itself where part is not less
-// than whole.
+// share returns t*part/whole rounded up, exactly; t itself if part is not less than whole.
 func share(t, part, whole des.Time) des.Time {
 	if part >= whole {
 		return t
@@ -363,7 +362,7 @@ func share(t, part, whole des.Time) des.Time {
 	return scaled(t, part, whole)
 }
 
-// scaled is t*part/whole rounded up, exactly; at most the largest finite time.
+// scaled returns t*part/whole rounded up, exactly; at most the largest finite time.
 func scaled(t, part, whole des.Time) des.Time {
 	times := part / whole
 	quotient, rest := t.MulDiv(part%whole, whole)

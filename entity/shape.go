@@ -19,7 +19,7 @@ type Shape struct {
 	Runtime des.Time // as Job.Runtime
 }
 
-// own is the shape of j's own request.
+// own returns the shape of j's own request.
 func (j *Job) own() Shape { return Shape{j.Request.Nodes, j.Request.Length, j.Runtime} }
 
 // In returns j in its shape of that many nodes, as a rigid job; false if it has no such
@@ -203,7 +203,7 @@ func (m *Metascheduler) FitsRun(r *Run) error {
 	return err
 }
 
-// leastTime is the least time that a window for r can take.
+// leastTime returns the least time that a window for r can take.
 func (m *Metascheduler) leastTime(r *Run) des.Time {
 	if len(r.Shapes) == 0 {
 		return m.leastOf(r.Request)
@@ -217,7 +217,7 @@ func (m *Metascheduler) leastTime(r *Run) des.Time {
 	return least
 }
 
-// leastOf is the least time that a window for req can take, whatever is reserved: what a
+// leastOf returns the least time that a window for req can take, whatever is reserved: what a
 // task takes on the slowest of the nodes that req gets if it gets the fastest ones.
 func (m *Metascheduler) leastOf(req Request) des.Time {
 	if !m.named {

@@ -48,9 +48,9 @@ func (m *Metascheduler) arrive(r *Run) {
 	m.wake(CauseArrival)
 }
 
-// setStartLimit has r, which must end by its deadline, rejected when it has waited too
-// long: no job behind it shall wait for one that can never start. It reports
-// whether r can start at all.
+// setStartLimit schedules the rejection of r for the instant after which r can no longer end by its
+// deadline: no job behind it shall wait for a job that can never start. If that instant is past, r
+// is rejected at once and setStartLimit returns false.
 func (m *Metascheduler) setStartLimit(r *Run) bool {
 	latest := r.Request.Deadline - m.leastTime(r)
 	if latest < m.sim.Now() {
@@ -82,8 +82,8 @@ func (m *Metascheduler) rejectTooLate(r *Run) {
 	}
 }
 
-// startWhenDue starts a job whose reservation begins now, or has it start at its
-// reservation's start.
+// startWhenDue starts a job whose reservation begins now. The start of a later reservation becomes
+// an event.
 func (m *Metascheduler) startWhenDue(r *Run) {
 	start := r.Reservation.Window.Start
 	if start == m.sim.Now() {
@@ -154,8 +154,8 @@ func (m *Metascheduler) begin(r *Run) {
 	m.notify(r, JobStarted) // last: whoever hears of it may stop the job at once
 }
 
-// endsTooLate ends the simulation where r would end past the largest instant, if it took
-// length from the instant at on. It reports whether it has.
+// endsTooLate ends the simulation with an error if r, which takes length from the instant at on,
+// would end past the largest instant. It reports whether it has done so.
 func (r *Run) endsTooLate(at, length des.Time) bool {
 	return length >= des.Forever-at && r.failTooLate(at, length)
 }
@@ -166,7 +166,7 @@ func (r *Run) failTooLate(at, length des.Time) bool {
 	return true
 }
 
-// schedule has r, which begins now, come to its end.
+// schedule puts the end of r, which begins now, into the event list.
 func (m *Metascheduler) schedule(r *Run) {
 	now, w := m.sim.Now(), &r.Reservation.Window
 	if w.Tasks != nil {
@@ -194,8 +194,8 @@ type taskEnd struct {
 	id des.EventID
 }
 
-// scheduleTasks has each task of r end at its own time. Tasks that end together
-// are one event.
+// scheduleTasks puts the end of each task of r into the event list. Tasks that end together are one
+// event.
 func (m *Metascheduler) scheduleTasks(r *Run) {
 	m.occupy(r)
 	w, f := &r.Reservation.Window, r.withRare()

@@ -10,12 +10,11 @@ import (
 	"github.com/gridslot/gridslot/des"
 )
 
-// sort has v hold the jobs that from holds, by their keys as of now.
+// sort fills v with the jobs of from, in the order of their keys as of now.
 //
 // From one round to the next time passes for all jobs alike, and a few come and go: the
 // order is nearly what it was. So a view is sorted from where it stands, by insertion,
-// and costs n keys and as many steps as there are jobs and pairs of them that have
-// changed places:
+// and costs n keys, and a step for each job and for each pair of jobs that has changed places:
 //
 //	as it stood   a  b  c  d  e
 //	keys now      1  2  5  6  4
@@ -25,8 +24,8 @@ import (
 // stood. Where a formula shuffles the jobs all the time, sorting by insertion is given up
 // when it has taken as long as sorting would.
 //
-// Set aside: a heap, of which only as many jobs are taken as a round looks at. Most of what
-// is left is to compute the keys, which the first job needs already.
+// Set aside: a heap, from which a round takes only the jobs that it looks at. Most of the cost is to
+// compute the keys, and a heap needs all of them for its first job.
 func (v *View) sort(from *View, now des.Time) {
 	v.now, v.round, v.head = now, v.queue.round, queued{}
 	all := collectAll{v.items[:0]}
@@ -50,7 +49,7 @@ func (g *collectAll) Visit(items []queued) bool {
 	return true
 }
 
-// shuffled is for how many places a job, in the mean, items are moved one by one.
+// shuffled is the mean number of places a job up to which items are moved one by one.
 const shuffled = 16
 
 // sortAlmostSorted sorts items that are almost in order, by insertion at first.
@@ -72,8 +71,8 @@ func sortAlmostSorted(items []queued) {
 	}
 }
 
-// remember is r's key as of now, which the view keeps: r is found by it again, whatever the
-// key is by then.
+// remember returns r's key as of now, and keeps it: the view finds r by it again, even if the key
+// has changed by then.
 func (v *View) remember(r *Run) float64 {
 	key := v.key(r)
 	if math.IsNaN(key) {

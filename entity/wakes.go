@@ -6,8 +6,8 @@ import (
 	"github.com/gridslot/gridslot/des"
 )
 
-// Wakes is when a policy that sleeps in between is awake. The policy learns of all earlier
-// events when it wakes, after all events of that instant. It wakes only if something has
+// Wakes says at which instants a policy is awake; it sleeps in between. The policy learns of all
+// earlier events when it wakes, after all events of that instant. It wakes only if something has
 // happened and jobs wait. Jobs with a reservation ahead start on time while the policy sleeps,
 // because it decided that before.
 //
@@ -37,8 +37,8 @@ func (w Wakes) Check() error {
 	return nil
 }
 
-// next is the first instant from now on at which the policy is awake, where it decided
-// last at the instant before, or never (-1).
+// next returns the first instant from now on at which the policy is awake. Its last decision was at
+// the instant before; -1 means that there was none.
 func (w Wakes) next(now, before des.Time) des.Time {
 	at := now
 	if before >= 0 {
@@ -55,7 +55,7 @@ func (w Wakes) next(now, before des.Time) des.Time {
 	return at
 }
 
-// sleep has the next round be when the policy is awake.
+// sleep schedules the next round for the next instant at which the policy is awake.
 func (m *Metascheduler) sleep() {
 	if m.queue.Len() == 0 {
 		m.causes &^= CauseTick // a cycle that begins without jobs has no round later

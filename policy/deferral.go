@@ -33,15 +33,15 @@ type Deferral struct {
 	held          []*entity.Run // jobs that have not joined, in the order in which they came
 }
 
-// DeferParam is the parameter of queue policies that defers jobs.
-const DeferParam = "defer"
+// deferParam is the parameter of queue policies that defers jobs.
+const deferParam = "defer"
 
 var _ entity.Wrapper = (*Deferral)(nil)
 
 // Unwrap returns the policy that decides.
 func (d *Deferral) Unwrap() entity.Policy { return d.Policy }
 
-// until is when a job that is held now joins the queue: now at the earliest.
+// until returns when a job that is held now joins the queue: now at the earliest.
 func (d *Deferral) until(r *entity.Run, now des.Time) des.Time {
 	last := r.Submit + d.Most
 	if last <= now {
@@ -90,19 +90,19 @@ func (d *Deferral) Schedule(r *entity.Round) {
 
 // deferred declares the parameter that defers jobs, and wraps a policy if it is given.
 func (s *Settings) deferred(p entity.Policy) entity.Policy {
-	text, given := s.Given(DeferParam, "price/LIMIT/MOST", "jobs that come while electricity is above LIMIT join the queue when it has fallen to LIMIT, at most MOST later (no)")
+	text, given := s.Given(deferParam, "price/LIMIT/MOST", "jobs that come while electricity is above LIMIT join the queue when it has fallen to LIMIT, at most MOST later (no)")
 	if !given {
 		return p
 	}
 	d, ok := parseDeferral(text)
 	if !ok {
-		s.Fail(DeferParam, "price/LIMIT/MOST or carbon/LIMIT/MOST, such as carbon/300/6h")
+		s.Fail(deferParam, "price/LIMIT/MOST or carbon/LIMIT/MOST, such as carbon/300/6h")
 	}
 	d.Policy = p
 	return d
 }
 
-// parseDeferral reads the value of DeferParam, such as carbon/300/6h. d is never nil.
+// parseDeferral reads the value of deferParam, such as carbon/300/6h. d is never nil.
 func parseDeferral(text string) (d *Deferral, ok bool) {
 	parts := strings.Split(text, "/")
 	if len(parts) != 3 || !ofElectricity(parts[0]) {

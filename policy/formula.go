@@ -38,7 +38,7 @@ var formulas = expression.Language[*entity.Run]{
 	Column: logColumn,
 }
 
-// logColumn is the field column.NAME: a value that the workload tells of a job beyond what a job holds, as a
+// logColumn returns the field column.NAME: a value that the workload tells of a job beyond what a job holds, as a
 // number, a text, or neither. Which columns there are is known only when jobs come, so that any name is a
 // field.
 func logColumn(name string) (expression.Field[*entity.Run], bool) {

@@ -11,7 +11,6 @@ import (
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/plan"
 	"github.com/gridslot/gridslot/internal/enum"
-	"github.com/gridslot/gridslot/internal/number"
 	"github.com/gridslot/gridslot/policy/backfill"
 	"github.com/gridslot/gridslot/policy/cyclic"
 	"github.com/gridslot/gridslot/policy/window"
@@ -90,7 +89,7 @@ func OnNodesWith(policies Table[entity.Policy], finders Table[plan.Finder]) Tabl
 	)
 }
 
-// onNodes is a policy by the cycle with the search of its planner.
+// onNodes returns a policy by the cycle with the search of its planner.
 func (s *Settings) onNodes(p *cyclic.Policy, b cyclic.BatchSlicer) OnNodes {
 	return OnNodes{p, b.Search.Finder, s.args.values["within"]}
 }
@@ -199,7 +198,7 @@ func Finders() Table[plan.Finder] {
 	})
 }
 
-// finder is the search that the parameter name asks for, or that the spec otherwise asks for if it is not given.
+// finder returns the search that the parameter name asks for, or that the spec otherwise asks for if it is not given.
 // The parameter within confines the search to nodes of one value of a label.
 func (s *Settings) finder(name string, finders Table[plan.Finder], otherwise string) plan.Finder {
 	spec, given := s.args.Value(name)
@@ -219,31 +218,4 @@ func (s *Settings) finder(name string, finders Table[plan.Finder], otherwise str
 		return window.Within{Finder: f.Value, Label: label}
 	}
 	return f.Value
-}
-
-// Seconds returns a time of 0 or more in time units, "90" or as in "15m", "4h", "30d"; 0 where
-// it is not given.
-func (a *Args) Seconds(name string) float64 {
-	text, given := a.values[name]
-	if !given {
-		return 0
-	}
-	v, err := number.Seconds(text)
-	if err != nil {
-		a.Fail(name, "a time of 0 or more, in seconds or as in 15m, 4h, 30d")
-	}
-	return v
-}
-
-// Number returns a number of 0 or more, or otherwise if the parameter is not given.
-func (a *Args) Number(name string, otherwise float64) float64 {
-	text, given := a.values[name]
-	if !given {
-		return otherwise
-	}
-	v, fault := number.Float(text)
-	if fault != number.Sound || !(v >= 0) {
-		a.Fail(name, "a number of 0 or more")
-	}
-	return v
 }

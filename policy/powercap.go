@@ -92,8 +92,8 @@ type PowerCap struct {
 	active  des.Time // the last round that came of more than the passing of time
 }
 
-// PowerCapParam is the parameter of queue policies that caps power.
-const PowerCapParam = "power-cap"
+// powerCapParam is the parameter of queue policies that caps power.
+const powerCapParam = "power-cap"
 
 // SignalCaps is the Signal of a power cap that is given for each instant.
 const SignalCaps = "schedule"
@@ -126,7 +126,7 @@ func (p *PowerCap) must(err error) {
 	}
 }
 
-// caps is the cap in W over time; +Inf is no cap. It returns an error if the curve that the cap follows was
+// caps returns the cap in W over time; +Inf is no cap. It returns an error if the curve that the cap follows was
 // not given.
 func (p *PowerCap) caps() (*flow.Curve, error) {
 	switch {
@@ -210,7 +210,7 @@ type draws struct {
 	what  string  // "processors" or "nodes", for people
 }
 
-// micro is a power in microwatts. A cap of +Inf becomes a number from which all draws can be subtracted.
+// micro returns a power in microwatts. A cap of +Inf becomes a number from which all draws can be subtracted.
 func micro(watts float64) int64 {
 	if watts > math.MaxInt64/2e6 {
 		return math.MaxInt64 / 2
@@ -254,7 +254,7 @@ func (d *draws) busy(watts float64) (n int) {
 	return n
 }
 
-// tooLow is the error about the i-th value of caps.
+// tooLow returns the error about the i-th value of caps.
 func (d *draws) tooLow(caps *flow.Curve, i int) error {
 	when := ""
 	if len(caps.Values) > 1 {
@@ -357,9 +357,9 @@ func (p *PowerCap) Schedule(r *entity.Round) {
 	p.Policy.Schedule(r)
 }
 
-// follow does what a cap that changes over time needs: it rejects jobs that can never start any
-// more, has the plan know the cap for as far ahead as jobs can be planned, and has waiting jobs get
-// a round when the cap changes.
+// follow does what a cap that changes over time needs. It rejects jobs that can never start any
+// more, puts the cap into the plan for as far ahead as jobs can be planned, and gives waiting jobs a
+// round when the cap changes.
 func (p *PowerCap) follow(r *entity.Round) {
 	if r.Cause.Has(entity.CauseArrival|entity.CauseEnd|entity.CauseOverrun|entity.CauseChange) || p.meta.Running() > 0 {
 		p.active = r.Now
@@ -551,20 +551,20 @@ func without(at, lost entity.Where) (left entity.Where) {
 // given.
 func (s *Settings) capped(p entity.Policy) entity.Policy {
 	p = s.deferred(p)
-	text, given := s.Given(PowerCapParam, "WATTS|schedule|price/LIMIT/WATTS",
+	text, given := s.Given(powerCapParam, "WATTS|schedule|price/LIMIT/WATTS",
 		"what the machine, or the site of a grid, may draw, by the power model of the run: at any instant; by the caps of that model; or WATTS while electricity costs more (or, with carbon, emits more), and at other times nothing in particular, or a fourth number (no cap)")
 	if !given {
 		return p
 	}
 	c, ok := parsePowerCap(text)
 	if !ok {
-		s.Fail(PowerCapParam, "W (0 or more), schedule, or price/LIMIT/W or carbon/LIMIT/W, such as price/0.25/20000, which /W for other times may follow")
+		s.Fail(powerCapParam, "W (0 or more), schedule, or price/LIMIT/W or carbon/LIMIT/W, such as price/0.25/20000, which /W for other times may follow")
 	}
 	c.Policy = p
 	return c
 }
 
-// parsePowerCap reads the value of PowerCapParam: WATTS, schedule, or price/LIMIT/WATTS[/ELSE], or carbon in
+// parsePowerCap reads the value of powerCapParam: WATTS, schedule, or price/LIMIT/WATTS[/ELSE], or carbon in
 // place of price. c is never nil.
 func parsePowerCap(text string) (c *PowerCap, ok bool) {
 	parts := strings.Split(text, "/")

@@ -51,7 +51,7 @@ func TestUnderAPowerCapASmallerClusterIsSimulated(t *testing.T) {
 		limit := rapid.IntRange(0, 2500).Draw(t, "cap")
 		model := metrics.PowerModel{Idle: 100 * metrics.Watt, Busy: 250 * metrics.Watt, Off: 5 * metrics.Watt, Booting: 240 * metrics.Watt}
 		spec := rapid.SampledFrom(specs).Draw(t, "policy")
-		chosen, err := Registry().Parse(fmt.Sprintf("%s:%s=%d", spec, PowerCapParam, limit))
+		chosen, err := Registry().Parse(fmt.Sprintf("%s:%s=%d", spec, powerCapParam, limit))
 		require.NoError(t, err)
 		capped := chosen.Value.(*PowerCap)
 		capped.Idle, capped.Busy = 100, 250

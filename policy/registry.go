@@ -18,9 +18,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"slices"
-	"strconv"
 	"strings"
-	"unicode"
 
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/internal/enum"
@@ -227,7 +225,7 @@ func (s *Settings) backfilled(p *backfill.PublishedEASY) {
 	s.either(&p.StrictShadow, "shadow", "inclusive", "strict", "backfilled jobs on other processors may end exactly at the shadow time, or only before it (inclusive)")
 }
 
-// published is the policy of the textbook, or p if a parameter gives p a habit of a
+// published returns the policy of the textbook, or p if a parameter gives p a habit of a
 // published simulator.
 func (s *Settings) published(textbook entity.Policy, p backfill.PublishedEASY) entity.Policy {
 	s.Check(p.Check())
@@ -347,7 +345,7 @@ func ofValue(before, text string) string {
 	return fmt.Sprintf("; a parameter of %s stands in quotes with it: %s='%s:%s'", value, name, value, text)
 }
 
-// operand is the operand among the parts of a spec behind the name, without quotes around it, and the
+// operand returns the operand among the parts of a spec behind the name, without quotes around it, and the
 // parameters behind the operand. The operand may have colons itself, so parameters are taken from the end
 // while they are of the form name=value with a name that the entry takes.
 func (e Entry[T]) operand(parts []string) (operand string, settings []string) {
@@ -405,7 +403,7 @@ func MapValues(spec string, f func(name, value string) string) string {
 	return strings.Join(parts, ":")
 }
 
-// quoted is a value as a spec can hold it.
+// quoted returns a value as a spec can hold it.
 func quoted(value string) string {
 	switch {
 	case !strings.ContainsAny(value, ":,'\""):
@@ -424,7 +422,7 @@ func Spec(name string, params ...[2]string) string {
 	return name
 }
 
-// unquoted is a value without the quotes around it.
+// unquoted returns a value without the quotes around it.
 func unquoted(value string) string {
 	if n := len(value); n >= 2 && (value[0] == '\'' || value[0] == '"') && value[n-1] == value[0] {
 		return value[1 : n-1]
@@ -442,133 +440,4 @@ func (e Entry[T]) paramNames() (names []string) {
 		names = append(names, p.Name)
 	}
 	return names
-}
-
-// Args are the parameters of one spec. A parameter that is not given has its
-// default; the first value that cannot be read is the error of Parse.
-type Args struct {
-	values  map[string]string // by name, without quotes; defaults are among them
-	operand string            // see Entry.Operand; empty if the entry takes none
-	err     error             // the first thing that cannot be read
-}
-
-// Value returns the text of a parameter, and whether it is given, by the spec or by a
-// default.
-func (a *Args) Value(name string) (text string, given bool) {
-	text, given = a.values[name]
-	return text, given
-}
-
-// Fail reports that the value of a parameter cannot be read, and what is wanted.
-func (a *Args) Fail(name, want string) {
-	if a.err == nil {
-		a.err = fmt.Errorf("%s is %q: want %s", name, a.values[name], want)
-	}
-}
-
-// OneOf returns the place, from 0, of a parameter's value among those that it may have; 0 where
-// it is not given.
-func (a *Args) OneOf(name string, values ...string) int {
-	value, given := a.values[name]
-	i := slices.Index(values, value)
-	if given && i < 0 {
-		a.Fail(name, strings.Join(values, " or "))
-	}
-	return max(i, 0)
-}
-
-// Order returns a queue order by its name, or by a Formula. It returns the zero Order, which
-// policies take for submission, if the parameter is not given.
-func (a *Args) Order(name string) entity.Order {
-	value, ok := a.values[name]
-	if !ok {
-		return entity.Order{}
-	}
-	for _, o := range backfill.Orders() {
-		if o.Name == value {
-			return o
-		}
-	}
-	if seed, ok := strings.CutPrefix(value, "random-"); ok {
-		if n, err := strconv.ParseUint(seed, 10, 64); err == nil {
-			return backfill.Random(n)
-		}
-	}
-	o, err := Formula(value)
-	if err != nil {
-		want := "one of " + strings.Join(orderNames(), ", ") + ", random-SEED, or a formula"
-		if isWord(value) { // a name that is wrong, not a formula
-			a.Fail(name, want+enum.Suggestion(cmp.Or(backfill.OrderCalled(value), value), orderNames()))
-		} else {
-			a.Fail(name, want+"; "+err.Error())
-		}
-	}
-	return o
-}
-
-// isWord reports whether text is one word of letters and digits.
-func isWord(text string) bool {
-	return text != "" && !strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
-}
-
-// Positive returns a whole number of 1 or more; 0 if the parameter is not given.
-func (a *Args) Positive(name string) int {
-	value, ok := a.values[name]
-	if !ok {
-		return 0
-	}
-	n, err := strconv.Atoi(value)
-	if err != nil || n < 1 {
-		a.Fail(name, "a whole number of 1 or more")
-	}
-	return n
-}
-
-// above is a number above 0; 0 where it is not given.
-func (a *Args) above(name string) float64 { return a.aboveZero(name, a.Number(name, 0)) }
-
-// aboveZero is v, which must be above 0 where it is given.
-func (a *Args) aboveZero(name string, v float64) float64 {
-	if _, given := a.values[name]; given && !(v > 0) {
-		a.Fail(name, "a number above 0")
-	}
-	return v
-}
-
-// check says that the parameters do not go together.
-func (a *Args) check(err error) {
-	if a.err == nil {
-		a.err = err
-	}
-}
-
-// reservations is EASY's number of reservations: a whole number, none or all; 0, which stands for the default,
-// if the parameter is not given.
-func (a *Args) reservations(name string) int {
-	switch value, given := a.values[name]; {
-	case !given:
-		return 0
-	case value == "none" || value == "0":
-		return backfill.NoReservation
-	case value == "all":
-		return backfill.AllReservations
-	default:
-		n, err := strconv.Atoi(value)
-		if err != nil || n < 1 {
-			a.Fail(name, "none, all or a whole number")
-		}
-		return n
-	}
-}
-
-// OnOff returns whether the parameter is on, or otherwise if it is not given.
-func (a *Args) OnOff(name string, otherwise bool) bool {
-	switch value, given := a.values[name]; {
-	case !given:
-		return otherwise
-	case value == "on" || value == "off":
-		return value == "on"
-	}
-	a.Fail(name, "on or off")
-	return otherwise
 }

@@ -19,8 +19,8 @@ import (
 func specs[T any](table Table[T], capped bool) (all []string) {
 	for _, e := range table.ForAny() {
 		all = append(all, e.Name)
-		if capped && e.takes(PowerCapParam) {
-			all = append(all, e.Name+":"+PowerCapParam+"=300")
+		if capped && e.takes(powerCapParam) {
+			all = append(all, e.Name+":"+powerCapParam+"=300")
 		}
 		if e.takes("shape") {
 			all = append(all, e.Name+":shape=end", e.Name+":shape=largest")

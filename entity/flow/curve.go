@@ -48,7 +48,7 @@ func ReadCurve(r io.Reader, every des.Time) (*Curve, error) {
 	return c, nil
 }
 
-// piece is the number of the value that holds at t, with the instant at which the present period
+// piece returns the number of the value that holds at t, with the instant at which the present period
 // began.
 func (c *Curve) piece(t des.Time) (i int, began des.Time) {
 	if c.Every > 0 {

@@ -140,8 +140,8 @@ func (d *Dependencies) Coming() bool { return d.held > 0 || d.Due() }
 // that waits for others counts until its own Submit.
 func (d *Dependencies) Due() bool { return len(d.coming) > 0 || d.feed.Coming() }
 
-// nextJob is the next job for the clock to come to. One that waits for others is
-// among them, so that no more is read before its own submission than must be.
+// nextJob returns the next job for the feed. Jobs that wait for others are among them, so that the
+// source is not read further ahead of the clock than necessary.
 func (d *Dependencies) nextJob() (*entity.Job, bool) {
 	if len(d.ahead) > 0 {
 		j := d.ahead[0]
@@ -223,7 +223,7 @@ func (d *Dependencies) readOne() (*entity.Job, bool) {
 	return j, true
 }
 
-// earliest is when j could come if it waited for nothing.
+// earliest returns when j could come if it waited for nothing.
 func (d *Dependencies) earliest(j *entity.Job) des.Time {
 	if d.links.Feedback {
 		return 0
@@ -315,8 +315,7 @@ func (d *Dependencies) heard(w waiter, at des.Time) {
 	}
 }
 
-// release has a job come that waits no more; where a reason is given, to be
-// rejected.
+// release submits a job that waits for nothing any more. With a reason it is rejected instead.
 func (d *Dependencies) release(h *heldJob, reason string) {
 	d.held--
 	sim := d.to.Simulator()

@@ -71,7 +71,7 @@ func Survey(jobs iter.Seq[*entity.Job], feedback bool) (*Links, error) {
 // Any reports whether any job waits for another.
 func (l *Links) Any() bool { return len(l.awaited) > 0 }
 
-// last is the position of the last job that waits for this one, or false where
+// last returns the position of the last job that waits for this one, or false where
 // none does.
 func (l *Links) last(job int64) (int, bool) {
 	i, found := slices.BinarySearchFunc(l.awaited, job, func(k link, job int64) int { return cmp.Compare(k.job, job) })
@@ -111,7 +111,7 @@ func (s *survey) position(id int64) (int, bool) {
 	return s.byID[i], true
 }
 
-// of are the waits of the job at a position.
+// of returns the waits of the job at a position.
 func (s *survey) of(at int) []wait {
 	from := sort.Search(len(s.waits), func(i int) bool { return s.waits[i].by >= at })
 	to := from

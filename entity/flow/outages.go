@@ -226,7 +226,7 @@ const (
 // most returns the number of outages in a row that may begin while jobs wait and none runs.
 func (o *Outages) most() int { return max(mostIdle, eachIdle*o.size) }
 
-// next is the next outage, unless nobody is there whom it could concern.
+// next returns the next outage. While the metascheduler is idle it returns none, and the flow sleeps.
 func (o *Outages) next() (x Outage, ok bool) {
 	switch {
 	case len(o.coming) > 0:
@@ -243,7 +243,7 @@ func (o *Outages) idle() bool {
 	return o.meta.Idle() && (o.Idle == nil || o.Idle())
 }
 
-// wake brings in what is down by now, and has the flow go on.
+// wake begins the outages that are under way by now, and goes on with those to come.
 func (o *Outages) wake() {
 	o.asleep = false
 	missed := o.missed
@@ -330,8 +330,8 @@ func (u *unit) lose(s span, now des.Time) (added []span) {
 	return added
 }
 
-// keep forgets what lose has added that ends at that instant.
-func (u *unit) keep(to des.Time) {
+// restore removes the span that lose has added and that ends at the instant to.
+func (u *unit) restore(to des.Time) {
 	u.spans = slices.DeleteFunc(u.spans, func(old span) bool { return old.to == to })
 }
 
@@ -404,7 +404,7 @@ func (o *Outages) takeCounted(x Outage) {
 	}
 }
 
-// come has l begin now, or announces it.
+// come begins l now, or announces it.
 func (o *Outages) come(l *loss) {
 	now := o.sim.Now()
 	switch {
@@ -439,8 +439,7 @@ func (o *Outages) drop(l *loss) {
 	l.holds = nil
 }
 
-// makeRoom has the policy leave what it keeps idle of the part of l that w is, and retake
-// has it keep that again.
+// makeRoom asks the policy to release the idle nodes that the part w of l takes; retake ends that.
 func (o *Outages) makeRoom(l *loss, w entity.Window) {
 	if o.idles != nil {
 		o.idles.Yield(o.part(l, w))
@@ -453,7 +452,7 @@ func (o *Outages) retake(l *loss, w entity.Window) {
 	}
 }
 
-// part is the part of l that w is.
+// part returns the part of l that is lost over the window w.
 func (o *Outages) part(l *loss, w entity.Window) Outage {
 	return Outage{Known: l.Known, From: w.Start, To: w.End, Where: o.counts(l, w.Nodes)}
 }
@@ -463,7 +462,7 @@ func (l *loss) window(from des.Time) entity.Window {
 	return entity.Window{Start: from, End: l.To, Nodes: l.Size()}
 }
 
-// first is the lowest number of l.
+// first returns the lowest number of l.
 func (l *loss) first() int { return int(l.Set[0].First) }
 
 // counts returns the place of n of l's processors in a plan that counts ahead; in a plan of named
@@ -517,7 +516,7 @@ func (o *Outages) withholdAhead(l *loss) {
 	o.retake(l, whole)
 }
 
-// openings are the windows, as wide as can be, that are free for l from an instant on.
+// openings returns the windows that are free for l from an instant on, each as wide as possible.
 func (o *Outages) openings(l *loss, from des.Time) (all []entity.Window) {
 	for s := range o.meta.Plan().Slots(from, l.To) {
 		w := l.window(s.Start)
@@ -654,7 +653,7 @@ func (o *Outages) clearBooked(w entity.Window, running bool) (victims []*entity.
 	return victims
 }
 
-// tightest are the instants of w at which there can be less room beside advance
+// tightest returns the instants of w at which there can be less room beside advance
 // reservations and announced outages than just before, ascending; none where there are
 // no advance reservations.
 func (o *Outages) tightest(w entity.Window) []des.Time {
@@ -687,7 +686,8 @@ func (o *Outages) besides(at des.Time, running bool) (n int) {
 	return n
 }
 
-// yield has r give way. A job that merely waits again is no victim.
+// yield makes r give way, and adds it to victims. A job that only loses a reservation ahead is no
+// victim, unless that is an advance reservation.
 func (o *Outages) yield(victims []*entity.Run, r *entity.Run) []*entity.Run {
 	stopped, displaced := o.Victims.yield(o.meta, r, o.times[r])
 	if stopped && r.State == entity.Waiting {
@@ -699,9 +699,9 @@ func (o *Outages) yield(victims []*entity.Run, r *entity.Run) []*entity.Run {
 	return victims
 }
 
-// curtail has l, which begins now, end where there is no room for it: a job that runs
-// leaves none beside an advance reservation, an owner has it, or it is kept for a job
-// that may come. It returns the rest, which may have to wait.
+// curtail shortens l, which begins now, to the time for which its place is free: later an advance
+// reservation beside a running job, an owner or a tentative window may have the place. It returns
+// the rest of the outage, which may have to wait.
 func (o *Outages) curtail(l *loss) (rest Outage, cut bool) {
 	end := l.From
 	for _, w := range o.openings(l, l.From) {
@@ -734,7 +734,7 @@ func (o *Outages) postpone(l *loss, free []entity.Window) {
 	o.Take(again)
 }
 
-// lose notes that l is lost.
+// lose counts l among what is lost.
 func (o *Outages) lose(l *loss) {
 	for p := range l.Numbers() {
 		o.units[p].lose(span{l.From, l.To}, o.sim.Now())
@@ -744,16 +744,16 @@ func (o *Outages) lose(l *loss) {
 	}
 }
 
-// unlose forgets that l was to be lost.
+// unlose takes l out of what is lost.
 func (o *Outages) unlose(l *loss) {
 	for p := range l.Numbers() {
-		o.units[p].keep(l.To)
+		o.units[p].restore(l.To)
 	}
 	o.counted = slices.DeleteFunc(o.counted, func(c *loss) bool { return c == l })
 }
 
-// drain has l wait for the jobs that run on it, each part for its own, and returns
-// what can go at once, or nil.
+// drain makes each part of l wait for the job that runs on it, and returns the part on which no job
+// runs, or nil.
 func (o *Outages) drain(l *loss) *loss {
 	o.unlose(l)
 	rest := l.Outage
@@ -770,7 +770,7 @@ func (o *Outages) drain(l *loss) *loss {
 	return l
 }
 
-// drainSet has each part of l wait for the job that runs on it, and returns the rest.
+// drainSet is drain for numbered processors or nodes: it returns those on which no job runs.
 func (o *Outages) drainSet(l *loss) []procset.Range {
 	var order []*entity.Run
 	on := map[*entity.Run][]procset.Range{}
@@ -789,8 +789,8 @@ func (o *Outages) drainSet(l *loss) []procset.Range {
 	return on[nil]
 }
 
-// drainCounted has as many of l's processors wait for jobs that run as are not free, and
-// returns how many are.
+// drainCounted is drain for a number of processors: those that are not free wait for running jobs. It
+// returns the number of the others.
 func (o *Outages) drainCounted(l *loss) int {
 	now, free := l.From, 0
 	for s := range o.meta.Plan().Slots(now, now+des.Tick) {
@@ -870,7 +870,7 @@ func (o *Outages) beyond(r *entity.Run, x Outage) Outage {
 	return x
 }
 
-// take has those of the losses that wait for r begin now for which ready is true.
+// take begins those losses that wait for r and for which ready is true.
 func (o *Outages) take(r *entity.Run, ready func(*loss) bool) {
 	var now []*loss
 	o.waiting[r] = slices.DeleteFunc(o.waiting[r], func(l *loss) bool {
@@ -896,8 +896,8 @@ func (o *Outages) take(r *entity.Run, ready func(*loss) bool) {
 	}
 }
 
-// at is the job that runs on the node or processor of that number, or nil. That number is
-// about to be lost until the instant to.
+// at returns the job that runs on the p-th node or processor, which is about to be lost until the
+// instant to; nil if there is none.
 func (o *Outages) at(p int, to des.Time) *entity.Run {
 	if o.named {
 		for _, r := range o.meta.InTheWay(entity.NodeAt(p), o.sim.Now(), to) {
@@ -953,8 +953,8 @@ func (o *Outages) Observe(e entity.JobEvent) {
 	o.left(r)
 }
 
-// left has whatever has waited for r to leave go on. Where r has only become smaller,
-// what it still has is waited for anew.
+// left begins the losses that waited for r, which has left its processors. If r has only become
+// smaller, they wait anew for what it still has.
 func (o *Outages) left(r *entity.Run) {
 	if o.waiting[r] != nil {
 		o.take(r, func(*loss) bool { return true })

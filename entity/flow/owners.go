@@ -71,7 +71,7 @@ type LocalStats struct {
 	Preempted int      // global jobs that were stopped while they ran
 }
 
-// yield has a global job give way to an owner's, and counts it.
+// yield makes a global job give way to an owner's, and counts it.
 func (s *LocalStats) yield(m *entity.Metascheduler, r *entity.Run) {
 	if r.Booked {
 		return // the owner has agreed to it

@@ -154,7 +154,7 @@ func (s *SwitchOff) Attach(m *entity.Metascheduler) {
 	}
 }
 
-// begin has all nodes be idle since now.
+// begin starts the idle time of all nodes, once.
 func (s *SwitchOff) begin() {
 	if s.begun {
 		return
@@ -174,7 +174,7 @@ func (s *SwitchOff) State(processor int32) PowerState {
 // belongs to a node that is switched off or boots: for observers of capacity.
 func (s *SwitchOff) Withholding() bool { return s.withholding }
 
-// place is the processors of the i-th node.
+// place returns the processors of the i-th node.
 func (s *SwitchOff) place(i int) procset.Range {
 	return procset.Range{First: int32(i * s.PerNode), Last: int32(min((i+1)*s.PerNode, s.procs) - 1)}
 }
@@ -225,8 +225,8 @@ type providing SwitchOff
 
 func (f *providing) Handle(*des.Simulator, des.Event) { (*SwitchOff)(f).provide(nil) }
 
-// ended has a job leave what an attempt had. One that ends at the instant of its start
-// has never been there.
+// ended takes a job off the nodes of an attempt that has ended. If the attempt ends at the instant
+// of its start, its nodes were never noted.
 func (s *SwitchOff) ended(r *entity.Run, a entity.Attempt) {
 	now := s.sim.Now()
 	if a.Start == now {
@@ -244,7 +244,7 @@ func (s *SwitchOff) TaskEnded(r *entity.Run, i int) {
 	s.leaveNode(r.Reservation.Window.Tasks[i].Node, r)
 }
 
-// leaveNode notes that r is on n no more. Another job may have n by now.
+// leaveNode notes that r has left n, unless another job has n by now.
 func (s *SwitchOff) leaveNode(n *entity.Node, r *entity.Run) {
 	if i, known := s.number[n]; known && s.nodes[i].by == r {
 		s.nodes[i].by = nil
@@ -266,7 +266,7 @@ func (s *SwitchOff) InstantOver(at des.Time) {
 	s.started = s.started[:0]
 }
 
-// occupy has a job take these processors, or leave them.
+// occupy counts the processors that a job takes (sign 1), or leaves (-1), at the instant at.
 func (s *SwitchOff) occupy(place []procset.Range, sign int, at des.Time) {
 	for _, r := range place {
 		for first := int(r.First); first <= int(r.Last); {
@@ -355,8 +355,8 @@ func (s *SwitchOff) wakeAll() {
 	}
 }
 
-// Withheld and Returned implement entity.CapacityObserver: nodes that may have been down are
-// looked at again.
+// Withheld implements entity.CapacityObserver. When withheld capacity is back, idle nodes among it
+// may be switched off.
 func (s *SwitchOff) Withheld(h *entity.Hold) {
 	if end := h.Window().End; !s.withholding && end < des.Forever {
 		s.sim.At(end, phaseRest, (*idleFor)(s), 0)
@@ -493,13 +493,13 @@ func (s *SwitchOff) most(r *entity.Run) demand {
 	return most
 }
 
-// least is the least number of processors that are free in [from, to).
+// least returns the least number of processors that are free at a time in [from, to).
 func (s *SwitchOff) least(from, to des.Time) int {
 	all := s.levels(from, to)
 	return all[len(all)-1].free
 }
 
-// level is an instant from which on no more processors than that are free.
+// level is an instant from which on at most a number of processors are free.
 type level struct {
 	from des.Time
 	free int
@@ -531,7 +531,7 @@ func (s *SwitchOff) levels(from, to des.Time) []level {
 	return all
 }
 
-// wake has the i-th node, which nobody wanted yet, be on as soon as can be.
+// wake boots the i-th node, which no job wanted so far, as soon as possible.
 func (s *SwitchOff) wake(i int, now des.Time) {
 	n := &s.nodes[i]
 	ready := max(now, n.offAt).Add(s.Boot)
@@ -554,8 +554,8 @@ func (s *SwitchOff) want(i int, ready des.Time) {
 	}
 }
 
-// keep has the plan be without the i-th node until the instant end, if it is free
-// until then.
+// keep withholds the i-th node from the plan until the instant end, in place of the present hold. It
+// returns an error if the node is not free until then.
 func (s *SwitchOff) keep(i int, end des.Time) error {
 	n := &s.nodes[i]
 	if n.hold != nil {
@@ -656,9 +656,8 @@ func (s *SwitchOff) Switch(processor int, on bool) error {
 	return fmt.Errorf("processor %d is %v", processor, n.state)
 }
 
-// release switches off nodes that have been idle for long enough and that nobody
-// in the queue wants; none as long as all are on for a job that lacks what only the policy
-// or the plan knows.
+// release switches off nodes that have been idle for long enough and that no job in the queue wants.
+// It switches none off after wakeAll, as long as nothing has happened to a job since.
 func (s *SwitchOff) release() {
 	if s.tried {
 		return
@@ -667,7 +666,7 @@ func (s *SwitchOff) release() {
 	s.forget()
 }
 
-// forget removes the jobs from the overdue that are overdue no more.
+// forget removes the nodes from the overdue that are no longer overdue.
 func (s *SwitchOff) forget() {
 	s.overdue = slices.DeleteFunc(s.overdue, func(i int) bool { return !s.nodes[i].overdue })
 }
@@ -742,8 +741,8 @@ func (s *SwitchOff) restNodes() {
 	}
 }
 
-// ends are the instants until which the i-th node may be free, the latest first: those of
-// the slots of its equals.
+// ends returns the instants until which the i-th node may be free, the latest first: the ends of the
+// present slots of nodes that are equal to it.
 func (s *SwitchOff) ends(i int) (all []des.Time) {
 	plan, now := s.meta.Plan(), s.sim.Now()
 	for slot := range plan.Slots(now, des.Forever) {
@@ -760,8 +759,8 @@ func (s *SwitchOff) ends(i int) (all []des.Time) {
 	return all
 }
 
-// rest switches the i-th node off, to be on again at the instant end. It reports
-// whether the node was free: one that is down stays as it is.
+// rest switches the i-th node off, so that it is on again at the instant end. It returns false, and
+// changes nothing, if the plan does not have the node free until then.
 func (s *SwitchOff) rest(i int, end des.Time) bool {
 	if s.keep(i, end) != nil {
 		return false
@@ -778,9 +777,8 @@ func (s *SwitchOff) rest(i int, end des.Time) bool {
 	return true
 }
 
-// Yield gives the nodes that are not on to an outage that is about to begin and takes them:
-// then no other node need yield. They are on again when the outage is over. See
-// Outages.Before.
+// Yield gives up nodes that are not on, as far as an outage that is about to begin takes them or can
+// take them in place of others. They count as on when the outage is over. See Outages.Before.
 func (s *SwitchOff) Yield(x Outage) {
 	short := x.Count
 	if short > 0 {
@@ -798,7 +796,7 @@ func (s *SwitchOff) Yield(x Outage) {
 	}
 }
 
-// leave has the i-th node, which is not on, be so at once.
+// leave turns the i-th node, which is not on, on at once.
 func (s *SwitchOff) leave(i int) {
 	n := &s.nodes[i]
 	s.drop(n)

@@ -64,7 +64,7 @@ func (p *PriceSchedule) check(c PriceChange) error {
 	return nil
 }
 
-// reprice changes a price now, and has waiting jobs look again.
+// reprice changes a price now, and gives waiting jobs a round.
 func reprice(m *entity.Metascheduler, p OwnedPlan, c PriceChange) {
 	from, to := des.Time(0), des.Time(0)
 	if c.Price < c.Node.Price { // to a budget, as good as something given back

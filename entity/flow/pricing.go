@@ -192,7 +192,7 @@ func (r ByCompetition) Check() error {
 	return checkWithin(r.Floor, r.Cap)
 }
 
-// within is a price between a floor and a cap that are given in list prices.
+// within returns a price between a floor and a cap that are given in list prices.
 func within(price, list, floor, cap float64) float64 {
 	return min(max(price, list*cmp.Or(floor, 0.1)), list*cmp.Or(cap, 10))
 }
@@ -426,7 +426,7 @@ func (p *Pricing) decide(at des.Time) {
 	}
 }
 
-// others are for each value the sum of all the others.
+// others returns, for each value, the sum of all other values.
 func others(values []float64) []float64 {
 	sums := make([]float64, len(values))
 	before, behind := 0.0, 0.0

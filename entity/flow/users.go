@@ -97,7 +97,7 @@ func PerUser(jobs iter.Seq[*entity.Job]) (population int, next func(int, *rand.R
 	}
 }
 
-// user is one of them, as the source of its jobs.
+// user is one user of Users, as the source of its jobs.
 type user struct {
 	*Users
 	number                         int
@@ -109,10 +109,10 @@ type user struct {
 	err                            error
 }
 
-// pause is the time to the next batch, within the session.
+// pause begins the think time before the next batch of the session.
 func (u *user) pause() { u.begin(u.Think(u.think)) }
 
-// begin has the next batch come after so long.
+// begin sets the next batch, and its submission to the time after from now.
 func (u *user) begin(after des.Time) {
 	now := u.sim.Now()
 	u.at, u.left = now.Add(max(after, 0)), 1

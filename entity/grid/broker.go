@@ -224,8 +224,8 @@ func (b *Broker) refused(f *Fragment, why string) {
 	b.again(f, why)
 }
 
-// again has a fragment that was refused be placed otherwise: by the strategy, if it
-// is a Router, or by the regulator.
+// again lets the strategy, if it is a Router, place a refused fragment anew, and otherwise the
+// regulator.
 func (b *Broker) again(f *Fragment, why string) {
 	if r, ok := b.Strategy.(Router); ok {
 		f.bag.placed -= f.Task.Request.Nodes

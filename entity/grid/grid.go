@@ -219,9 +219,6 @@ func (g *Grid) AddBroker(name string, s Strategy) *Broker {
 // Agents returns the resource agents, by Index.
 func (g *Grid) Agents() []*ResourceAgent { return g.agents }
 
-// Brokers returns the brokers, by Index.
-func (g *Grid) Brokers() []*Broker { return g.brokers }
-
 // Stats returns the counts so far.
 func (g *Grid) Stats() GridStats { return *g.stats }
 
@@ -311,7 +308,7 @@ func (g *Grid) enter(r *entity.Run) {
 	g.notify(r, entity.JobSubmitted)
 }
 
-// arriveAs has the job of a run come to its broker.
+// arriveAs brings the job of a run to its broker.
 func (g *Grid) arriveAs(r *entity.Run) {
 	j := r.Job
 	g.enter(r)

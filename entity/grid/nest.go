@@ -66,7 +66,7 @@ func (g *Grid) Leaves() []*ResourceAgent {
 	return all
 }
 
-// nests is an error where b cannot deal with the metaschedulers among its sites.
+// nests returns an error where b cannot deal with the metaschedulers among its sites.
 func (b *Broker) nests() error {
 	if _, ok := b.Strategy.(Router); b.grid.nested && !ok {
 		return errors.New("it splits jobs, and a site that is a grid takes them whole")
@@ -130,7 +130,7 @@ func (a *ResourceAgent) forget(f *Fragment) {
 	delete(a.tasks, f.Task)
 }
 
-// offers is the answer to an inquiry from above: what the sites offer, or the best
+// offers returns the answer to an inquiry from above: what the sites offer, or the best
 // of it.
 func (a *ResourceAgent) offers(q *inquiry, list []Offer, refusals []Refusal) offers {
 	answer := offers{inquiry: q}
@@ -150,7 +150,7 @@ func (a *ResourceAgent) offers(q *inquiry, list []Offer, refusals []Refusal) off
 	return answer
 }
 
-// whyNot is why no site offers anything: what the first of them says.
+// whyNot returns why no site offers anything: the reason of the first refusal.
 func whyNot(refusals []Refusal) string {
 	if len(refusals) == 0 {
 		return "has no site that can be reached"
@@ -222,7 +222,7 @@ func (l *lower) Observe(e entity.JobEvent) {
 	}
 }
 
-// processors are those of all sites.
+// processors returns the number of processors of all sites.
 func (g *Grid) processors() (sum int) {
 	for _, a := range g.agents {
 		sum += a.Processors()

@@ -96,7 +96,7 @@ func (r *regulator) intervene(k *bag, nodes int) {
 	}
 }
 
-// ask has every agent hold the earliest window that it has.
+// ask requests that every agent hold the earliest window that it has.
 func (r *regulator) ask(e *emergency) {
 	e.left, e.held = 1, e.held[:0] // this function
 	for _, a := range r.grid.agents {

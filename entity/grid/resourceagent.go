@@ -99,7 +99,7 @@ func (a *ResourceAgent) Processors() int {
 	return a.plan.Size()
 }
 
-// performance is the mean performance of the site's nodes, without Speed.
+// performance returns the mean performance of the site's nodes, without Speed.
 func (a *ResourceAgent) performance() float64 {
 	return a.Power() / a.Speed / float64(max(a.plan.Size(), 1))
 }
@@ -427,8 +427,7 @@ func (a *ResourceAgent) keep(f *Fragment, w entity.Window) *entity.Hold {
 	return hold
 }
 
-// take has the local scheduler start f when the window that is kept for it
-// begins.
+// take confirms the hold: the local scheduler starts f when its window begins.
 func (a *ResourceAgent) take(f *Fragment, hold *entity.Hold) {
 	f.Task.Submit = a.at.Now()
 	a.tasks[f.Task] = f

@@ -22,7 +22,7 @@ type tableClaim struct {
 	// Untested, if set, says why it is not tested.
 	Untested string
 
-	// verdict is "" until judge is called, unless whoever made the claim has settled it.
+	// Verdict is "" until judge is called, unless whoever made the claim has settled it.
 	Verdict verdict
 	Detail  string // what was measured, or which pairs do not hold and by how much
 }

@@ -156,7 +156,7 @@ func (d streamOfJobs) tell(flow *dispatcher, see sight, point string) {
 	}
 }
 
-// oneIf is 1 for yes: means of it are shares.
+// oneIf returns 1 for yes and 0 for no, so that means of it are shares.
 func oneIf(yes bool) float64 {
 	if yes {
 		return 1

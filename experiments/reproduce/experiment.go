@@ -10,7 +10,7 @@ import (
 // cycles from seed 0 and keeps nothing.
 type Config struct {
 	Cycles int // replications; 0 means the published number
-	// seed determines all that is drawn. Experiments on published jobs draw nothing.
+	// Seed determines all that is drawn. Experiments on published jobs draw nothing.
 	Seed    uint64
 	Workers int // cycles at once; 0 means one a processor
 	// Dir, if set, is a folder that keeps what is done of the experiment until it is
@@ -106,10 +106,10 @@ func (e Experiment) GoString() string {
 	return fmt.Sprintf("%#v (%v) as in %#v", program, err, p)
 }
 
-// name returns the name that users type.
+// Name returns the name that users type.
 func (e Experiment) Name() string { return e.name }
 
-// title says what the experiment shows, and where that was published.
+// Title says what the experiment shows, and where that was published.
 func (e Experiment) Title() string { return e.page().Title }
 
 // Run carries the experiment out. Without its data the error is a *MissingError.

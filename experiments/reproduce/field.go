@@ -109,7 +109,7 @@ func dataOf(e Experiment) (data []string, err error) {
 	return data, nil
 }
 
-// single is the figure of a single run: an interval without a width.
+// single returns the figure of a single run: an interval without a width.
 func single(x float64) stats.Interval { return stats.Interval{Mean: x, N: 1} }
 
 // fill gives a table of single runs its rows, and judges claims by them: first those that the
@@ -245,7 +245,7 @@ func meanSlowdown(runs []*entity.Run) float64 {
 	return mean(all)
 }
 
-// mean is the mean of one number or more; NaN of none.
+// mean returns the mean of one number or more; NaN of none.
 func mean(x []float64) float64 {
 	sum := 0.0
 	for _, v := range x {
@@ -254,7 +254,7 @@ func mean(x []float64) float64 {
 	return sum / float64(len(x))
 }
 
-// median is the middle number of one or more; the lower one of two.
+// median returns the middle number of one or more; the lower one of two.
 func median(x []float64) float64 {
 	return slices.Sorted(slices.Values(x))[(len(x)-1)/2]
 }

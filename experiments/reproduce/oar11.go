@@ -390,7 +390,7 @@ func (e oar11) claims(at func(v oarVariant, strategy string, jobs int64, quantit
 	return claims
 }
 
-// everywhere is a claim that is tested under every setting. It is undecided if it holds under some
+// everywhere returns a claim that is tested under every setting. It is undecided if it holds under some
 // settings only: then what the paper leaves open decides. against returns why the claim does not
 // hold under a setting, or "".
 func (e oar11) everywhere(where, text string, against func(oarVariant) string) tableClaim {
@@ -431,7 +431,7 @@ func grows(of []float64) (verdict, string) {
 	return verdictHolds, figuresText(of)
 }
 
-// falls is a growth seen from the end.
+// falls judges a fall: a growth of the figures in reverse order.
 func falls(of []float64) (verdict, string) {
 	back := slices.Clone(of)
 	slices.Reverse(back)

@@ -32,7 +32,7 @@ type sc20 struct {
 	Rows []sc20Row
 }
 
-// inOrder is an order of a queue by a formula of the submission, the wait and the estimate in
+// inOrder returns an order of a queue by a formula of the submission, the wait and the estimate in
 // seconds, and of the processors. dynamic says that it depends on the wait, so that the queue is
 // sorted anew at each decision.
 func inOrder(name string, dynamic bool, key func(submit, wait, estimate, procs float64) float64) entity.Order {
@@ -118,7 +118,7 @@ func (e sc20) measure(ctx context.Context, _ Config, p *page, t *Table) (rows []
 	return rows, nil
 }
 
-// agentBelow is the claim that the agent's figure is below the figure of every queue order in the
+// agentBelow returns the claim that the agent's figure is below the figure of every queue order in the
 // ways of a variant.
 func agentBelow(agent tableRow, orders []tableRow, variant string) tableClaim {
 	ways := map[string]string{"": "the authors'", asTextbook: "the textbook's"}[variant]

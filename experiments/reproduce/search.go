@@ -209,7 +209,7 @@ var measures = map[string]func(f plan.Found, list plan.SlotList) float64{
 	steps:        func(f plan.Found, _ plan.SlotList) float64 { return float64(f.Work.Steps) },
 }
 
-// ofWindow is a measure of the window that was found.
+// ofWindow returns a measure of the window that was found.
 func ofWindow(measure func(entity.Window) float64) func(plan.Found, plan.SlotList) float64 {
 	return func(f plan.Found, _ plan.SlotList) float64 {
 		if !f.OK {

@@ -558,7 +558,7 @@ func (c *call) began() (unix int64, zone string) {
 	if h.UnixStartTime == 0 {
 		return 0, h.TimeZone
 	}
-	// Origin is by how much a reading has moved the log's times, known when it has been read.
+	// origin is by how much a reading has moved the log's times, known when it has been read.
 	var origin des.Time
 	for i := range c.readings {
 		if r := c.readings[i].Load(); r != nil && c.results[i] != nil {

@@ -148,7 +148,7 @@ type Result struct {
 	Grid     *GridSummary       // on a grid
 	Clusters []rows.Cluster     // on a grid
 	Money    *rows.MoneySummary // on a domain
-	// owners has a row for each owner of a domain's nodes, if the nodes name owners or prices
+	// Owners has a row for each owner of a domain's nodes, if the nodes name owners or prices
 	// react.
 	Owners []rows.Owner
 }

@@ -66,7 +66,7 @@ func Options(dir string) (findings.Options, error) {
 	return f.analysis.options(), err
 }
 
-// title returns the title of the study that has the folder dir, "" if it has no title.
+// Title returns the title of the study that has the folder dir, "" if it has no title.
 func Title(dir string) (string, error) {
 	f, err := keptFile(dir)
 	return f.title, err

@@ -126,7 +126,7 @@ func Random(size int, seed uint64, dimensions ...Dimension) Axis {
 	})
 }
 
-// LatinHypercube is an axis of size points of which each dimension, cut into size
+// LatinHypercube returns an axis of size points of which each dimension, cut into size
 // parts of equal weight, has one in every part (McKay, Beckman and Conover,
 // Technometrics 21, 1979). Choices and whole numbers are shared out as evenly as
 // their number allows.

@@ -181,7 +181,7 @@ type Work struct {
 	*Study
 	// Units are those without a result, in the order of the plan.
 	Units []Unit
-	// store stores the outcome of a unit. It must be called once for each unit, from any goroutine.
+	// Store stores the outcome of a unit. It must be called once for each unit, from any goroutine.
 	// If another process has stored another result, the unit has failed (Damaged). An interrupted
 	// outcome is not stored. The error is an error of the folder, such as a full disk; the unit
 	// then counts as not done.

@@ -31,13 +31,13 @@ func Registry() policy.Table[func() grid.Strategy] {
 	}
 }
 
-// row is a strategy without parameters.
+// row returns the entry of a strategy without parameters.
 func row(name, text string, make func() grid.Strategy) policy.Entry[func() grid.Strategy] {
 	return policy.Row(name, text, func(*policy.Settings) func() grid.Strategy { return make })
 }
 
-// learning is a strategy that learns by a rule, and by readings of what the paper leaves
-// open.
+// learning returns the entry of a strategy that learns by a rule, with parameters for what the paper
+// leaves open.
 func learning(name, text string, make func(Scores) grid.Strategy) policy.Entry[func() grid.Strategy] {
 	return policy.Row(name, text, func(s *policy.Settings) func() grid.Strategy {
 		scores, first, emergencies := Scores{Reward: absolute}, 0, true

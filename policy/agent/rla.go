@@ -23,7 +23,7 @@ type RLA struct{ Scores }
 // Name returns "rla", with the reward if it is another one than the paper's.
 func (r *RLA) Name() string { return named("rla", r.Reward) }
 
-// named is the name of a strategy with its reward, if that is another one than the paper's.
+// named returns the name of a strategy with its reward, if that is another one than the paper's.
 func named(name string, r Reward) string {
 	if r.Name == "" || r.Name == absolute.Name {
 		return name

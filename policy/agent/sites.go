@@ -191,7 +191,7 @@ func (s *Sites) next(b *grid.Broker) {
 	s.route(b)
 }
 
-// open are the sites that j can be sent to, and why it cannot be sent to others.
+// open returns the sites that j can be sent to, and why it cannot be sent to others.
 func (s *Sites) open(b *grid.Broker, j *entity.Job) (open []*grid.ResourceAgent, refusals []grid.Refusal) {
 	refusals = slices.Clone(s.refused[j])
 	for _, a := range b.Agents() {
@@ -222,8 +222,8 @@ func (s *Sites) least(open []*grid.ResourceAgent) *grid.ResourceAgent {
 	}).Agent
 }
 
-// leastSent is the open site that has, with j, least to do of what this broker sent there, for its power. The work
-// of j is added to what was sent.
+// leastSent returns the open site that would have, with j, the least unfinished work of this broker
+// for its power. It adds the work of j to what was sent there.
 func (s *Sites) leastSent(b *grid.Broker, j *entity.Job, open []*grid.ResourceAgent) *grid.ResourceAgent {
 	if s.sent == nil {
 		s.sent = make([]float64, len(b.Agents()))
@@ -235,7 +235,7 @@ func (s *Sites) leastSent(b *grid.Broker, j *entity.Job, open []*grid.ResourceAg
 	return best
 }
 
-// workOf is the processor time that a job asks for, in time units at speed 1.
+// workOf returns the processor time that a job asks for, in time units at speed 1.
 func workOf(j *entity.Job) float64 { return float64(j.Request.Nodes) * j.Request.Length.Seconds() }
 
 // sooner orders offers for a job that is sent into a queue.

@@ -118,7 +118,7 @@ func (p *EASY) holdBeforeCandidates(q *entity.View, s *shadow, arrival *entity.R
 	return p.holdAhead(q, s, arrival != nil)
 }
 
-// fitsBesideHolds is the window in which an arrival can start now that windows are held,
+// fitsBesideHolds returns the window in which an arrival can start now that windows are held,
 // of which observers have heard: one of them may have cancelled the arrival.
 func (p *EASY) fitsBesideHolds(r *entity.Round, arrival *entity.Run) (entity.Window, bool) {
 	w, fits := p.Shape.Find(r.Plan, arrival, r.Now, r.Now)
@@ -146,7 +146,7 @@ func (p *EASY) onlyArrival(r *entity.Round, head *entity.Run) *entity.Run {
 	return nil
 }
 
-// candidates are the waiting jobs in the order in which they are tried.
+// candidates returns the waiting jobs in the order in which they are tried.
 func (p *EASY) candidates(r *entity.Round, q *entity.View) *entity.View {
 	if p.Candidates.Key == nil {
 		return q

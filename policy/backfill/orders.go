@@ -91,7 +91,7 @@ func OrderCalled(name string) string { return literature[strings.ToLower(name)] 
 
 func same(x float64) float64 { return x }
 
-// regressed is one of F1 to F4: f(r) g(n) + weight log10(s).
+// regressed returns one of F1 to F4: f(r) g(n) + weight log10(s).
 func regressed(name string, f, g func(float64) float64, weight float64) entity.Order {
 	return entity.Order{Name: name, Key: func(j *entity.Run, _ des.Time) float64 {
 		size := f(j.Request.Length.Seconds()) * g(float64(j.Request.Nodes))
@@ -111,10 +111,10 @@ func Random(seed uint64) entity.Order {
 	}}
 }
 
-// area is estimate times processors.
+// area returns the estimate times the processors.
 func area(j *entity.Run) float64 { return float64(j.Request.Length) * float64(j.Request.Nodes) }
 
-// waitToEstimate is the wait so far in estimates. An estimate of no time counts as a tick.
+// waitToEstimate returns the wait so far in estimates. An estimate of no time counts as a tick.
 func waitToEstimate(j *entity.Run, now des.Time) float64 {
 	return float64(now-j.Submit) / float64(max(j.Request.Length, des.Tick))
 }
@@ -127,7 +127,7 @@ func named(policy string, o entity.Order) string {
 	return policy + "-" + nameOf(o)
 }
 
-// nameOf is an order's name; "unnamed" of one that has none.
+// nameOf returns an order's name; "unnamed" of one that has none.
 func nameOf(o entity.Order) string {
 	if o.Name == "" {
 		return "unnamed"

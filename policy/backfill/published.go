@@ -156,7 +156,7 @@ func (p PublishedEASY) startHeads(r *entity.Round, q *entity.View) *entity.Run {
 	}
 }
 
-// first is the head of the queue q in the order of the view v; where heads are sticky the one
+// first returns the head of the queue q in the order of the view v; where heads are sticky the one
 // chosen before, for as long as it waits.
 func (p PublishedEASY) first(q *entity.Queue, v *entity.View) *entity.Run {
 	if !p.Sticky {

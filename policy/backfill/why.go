@@ -66,9 +66,8 @@ func explainHead(r *entity.Round, head *entity.Run, rule entity.ShapeRule, plain
 	return turn, w.Start
 }
 
-// noRoomBeside is why j has no room beside what runs and what is held for the head of the
-// queue, which starts at the instant start; By is what j itself would have to wait for if
-// nothing were held.
+// noRoomBeside returns why j does not fit beside the running jobs and the window of head, which
+// starts at the instant start. By is the obstacle that j would have to wait for if nothing were held.
 func noRoomBeside(r *entity.Round, j, head *entity.Run, start des.Time, rule entity.ShapeRule) entity.Why {
 	why := entity.Why{What: entity.NoRoomBeside, Other: head, Start: start}
 	if w, ok := rule.Find(r.Plan, j, r.Now, des.Forever); ok && w.Start > r.Now {
@@ -77,8 +76,8 @@ func noRoomBeside(r *entity.Round, j, head *entity.Run, start des.Time, rule ent
 	return why
 }
 
-// noWindow is why the plan has no window for j at any time: whether it would without
-// a budget.
+// noWindow returns why the plan has no window for j at any time: the budget, if there is a window
+// without it.
 func noWindow(r *entity.Round, j *entity.Run) entity.Why {
 	free := j.Request
 	free.Budget = 0

@@ -5,7 +5,7 @@ import "math"
 // ascents is the number of times that ascend runs the fluid machine.
 const ascents = 150
 
-// ascend is another lower bound of a sum of costs, better than that of relax for long queues. A
+// ascend returns another lower bound of a sum of costs, better than that of relax for long queues. A
 // narrow and long job is done much sooner on the fluid machine than it can be, so it lowers the sum:
 // M − length/2 may lie before its release. But its cost is bounded twice: by what it costs alone,
 // at its earliest start, and by the fluid machine. Any mixture of both is a bound, with a share u

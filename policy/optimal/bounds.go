@@ -51,7 +51,7 @@ type relaxation struct {
 	fluid      fluid      // room for a machine
 }
 
-// relaxed is the relaxation of an empty machine.
+// relaxed returns the relaxation of an empty machine.
 func relaxed(tasks []task, processors int, m Measure) *relaxation {
 	r := &relaxation{tasks: tasks, measure: m, processors: processors, rates: []rateStep{{0, float64(processors)}}}
 	for i := range tasks {
@@ -73,7 +73,7 @@ func (r *relaxation) costOf(m *mode, start float64) float64 {
 	return m.cost(start)
 }
 
-// lower is the largest lower bound: of the sum of the open tasks' costs, or of their last end.
+// lower returns the largest lower bound: of the sum of the open tasks' costs, or of their last end.
 func (r *relaxation) lower() float64 {
 	// Each task for itself.
 	best := 0.0
@@ -97,7 +97,7 @@ func (r *relaxation) lower() float64 {
 	return best
 }
 
-// relax is the bound by a fluid machine that does the work of some of the open tasks, each of which
+// relax returns the bound by a fluid machine that does the work of some of the open tasks, each of which
 // has done it by that length after its start. The others cost what they cost alone.
 func (r *relaxation) relax(workOf func(*task) (work, length float64, in bool), rates []rateStep) float64 {
 	f := &r.fluid

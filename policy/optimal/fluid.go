@@ -44,7 +44,7 @@ type fluid struct {
 	srpt   bool       // the rule: the least work left first, or else the highest weight per work
 }
 
-// key is the priority of a piece by the rule, the lowest first.
+// key returns the priority of a piece by the rule, the lowest first.
 func (f *fluid) key(i int32) float64 {
 	p := &f.pieces[i]
 	if f.srpt {

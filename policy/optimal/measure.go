@@ -45,7 +45,7 @@ type mode struct {
 // cost returns the cost of a start at that tick, if the measure is a sum.
 func (m *mode) cost(start float64) float64 { return max(m.least, m.weight*start+m.constant) }
 
-// shape is the mode as a shape of a job.
+// shape returns the mode as a shape of a job.
 func (m *mode) shape() Shape { return Shape{des.Time(m.length), m.nodes} }
 
 // area returns the processor time that the mode takes, in ticks.
@@ -86,7 +86,7 @@ func (t *task) relax() {
 	n.length, n.constant = t.work/float64(n.nodes), least-n.weight*t.release // so that it costs the least at the release
 }
 
-// tasksOf are the jobs as a measure sees them on that many processors. A schedule costs the sum of
+// tasksOf returns the jobs as a measure sees them on that many processors. A schedule costs the sum of
 // its tasks' costs, and the largest of them where the measure is the makespan.
 func tasksOf(jobs []Job, processors int, m Measure, tau des.Time) []task {
 	first, shapes := des.Forever, 0
@@ -123,7 +123,7 @@ func tasksOf(jobs []Job, processors int, m Measure, tau des.Time) []task {
 	return tasks
 }
 
-// inSeconds is a cost in the units of the measure.
+// inSeconds returns a cost in the units of the measure.
 func inSeconds(cost float64, m Measure) float64 {
 	if m == Slowdown {
 		return cost

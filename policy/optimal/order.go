@@ -82,7 +82,7 @@ func (s *orders) begin() (found []placed, cost float64) {
 	return found, cost
 }
 
-// backfilled is the order in which EASY backfilling, told how long jobs run, starts them: at every instant
+// backfilled returns the order in which EASY backfilling, told how long jobs run, starts them: at every instant
 // those of the least key first. The first that does not fit has a reservation, in its narrowest
 // shape, and those behind it start if they do not delay it. Placed in this order, each job starts no
 // later than there.
@@ -144,7 +144,7 @@ func (s *orders) backfilled(submitted []int, key func(*task) float64) (started [
 	return started
 }
 
-// fastest is the shortest of the modes that fit so many processors, or nil.
+// fastest returns the shortest of the modes that fit so many processors, or nil.
 func (t *task) fastest(free int) (best *mode) {
 	for k := range t.modes {
 		if m := &t.modes[k]; m.nodes <= free && (best == nil || m.length < best.length) {
@@ -249,7 +249,7 @@ func (s *orders) cost(from, to int) float64 {
 	return sum
 }
 
-// add is a cost with one more task.
+// add returns a cost with one more task.
 func (s *orders) add(cost float64, p placed) float64 {
 	if s.measure == Makespan {
 		return max(cost, p.start+p.mode.length)
@@ -257,7 +257,7 @@ func (s *orders) add(cost float64, p placed) float64 {
 	return cost + p.mode.cost(p.start)
 }
 
-// since is the first release of the tasks from each place of the order on. Behind the last one nothing comes.
+// since returns the first release of the tasks from each place of the order on. Behind the last one nothing comes.
 func (s *orders) since() []float64 {
 	since := make([]float64, len(s.order)+1)
 	since[len(s.order)] = math.Inf(1)
@@ -267,7 +267,7 @@ func (s *orders) since() []float64 {
 	return since
 }
 
-// whole is the schedule of the order, with its cost.
+// whole returns the schedule of the order, with its cost.
 func (s *orders) whole() (found []placed, cost float64) {
 	found = make([]placed, len(s.tasks))
 	all := timeline{{0, s.processors}}
@@ -319,7 +319,7 @@ func (l *timeline) place(t *task) placed {
 	return p
 }
 
-// find is the first instant from a release on at which a mode fits.
+// find returns the first instant from a release on at which a mode fits.
 func (l *timeline) find(release float64, m *mode) float64 {
 	steps := *l
 	k, _ := slices.BinarySearchFunc(steps, release, func(s freeStep, at float64) int { return cmp.Compare(s.at, at) })

@@ -138,10 +138,10 @@ type candidate struct {
 	start      float64
 }
 
-// mode is the mode of a candidate.
+// mode returns the mode of a candidate.
 func (b *search) mode(c candidate) *mode { return &b.tasks[c.task].modes[c.mode] }
 
-// start is the partial schedule s with one more job.
+// start returns the partial schedule s with one more job.
 func (b *search) start(s *state, c candidate) state {
 	t, at := b.mode(c), c.start
 	n := state{last: at, cost: s.cost, free: s.free - t.nodes, running: make([]running, 0, len(s.running)+1)}
@@ -223,7 +223,7 @@ func (b *search) lists() {
 	}
 }
 
-// byRule is a task as early as it can start in the mode for which a rule gives the least numbers.
+// byRule returns a task as early as it can start in the mode for which a rule gives the least numbers.
 func (b *search) byRule(s *state, i int, rule func(m *mode, start float64) (float64, float64)) (best candidate) {
 	t := &b.tasks[i]
 	least, second := math.Inf(1), math.Inf(1)

@@ -8,11 +8,11 @@ import (
 	"github.com/gridslot/gridslot/entity"
 )
 
-// recall keeps something by a key for a bounded number of keys: for all that were asked
-// for lately, and for none that were not for long. Who was asked for is young; when
-// there are too many young ones, those that had been old are forgotten.
+// recall keeps values by keys, for the limit keys asked for latest and for up to as many older
+// ones. A key that is asked for becomes young. When limit keys are young, they become the old ones,
+// and the values of the keys that were old until then are forgotten.
 type recall[K comparable, V any] struct {
-	limit      int      // of young keys; 0: mostUsers. Twice as many may be kept, young and old
+	limit      int      // the number of young keys; 0 means mostUsers
 	young, old map[K]*V // no key is in both
 }
 
@@ -62,12 +62,12 @@ func lasted(j entity.Known) (ran des.Time, ok bool) {
 	return ran, ok && (j.State() == entity.Finished || ran >= j.Request())
 }
 
-// within is a prediction of t in whole time units, one at least, and at most what j's
+// within returns a prediction of t in whole time units, one at least, and at most what j's
 // user asks for.
 func within(j entity.Known, t des.Time) des.Time {
 	return min(max(t-t%des.Second, des.Second), j.Request())
 }
 
-// coarse is x to six decimals, more or less: the same on all architectures, whose
-// logarithms and sines differ in the last digits.
+// coarse returns x rounded to 2^-20, some six decimals, so that it is the same on all architectures,
+// whose logarithms and sines differ in the last digits.
 func coarse(x float64) float64 { return math.Round(x*(1<<20)) / (1 << 20) }

@@ -49,7 +49,7 @@ func (p *Recent) Predict(j entity.Known) des.Time {
 	return within(j, p.of(*last))
 }
 
-// of is the mean or the median; of an even number the median is the mean of the two in the middle.
+// of returns the mean or the median; of an even number the median is the mean of the two in the middle.
 func (p *Recent) of(last []des.Time) des.Time {
 	if p.Of == Median {
 		sorted := slices.Sorted(slices.Values(last))

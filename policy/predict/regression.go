@@ -123,7 +123,7 @@ func (p *Regression) Predict(j entity.Known) des.Time {
 	return within(j, des.Seconds(math.Abs(p.at(x))))
 }
 
-// features are those of table 2 of the paper, times in seconds.
+// features returns the features of table 2 of the paper, times in seconds.
 func (u *regressed) features(j entity.Known) (x [features]float64) {
 	// The constant; the last three runtimes; the request; the means of the last two and three.
 	request := j.Request().Seconds()
@@ -164,13 +164,13 @@ func (u *regressed) features(j entity.Known) (x [features]float64) {
 	return x
 }
 
-// onCircle is the time of day, or of another period, as a point on the unit circle.
+// onCircle returns the time of day, or of another period, as a point on the unit circle.
 func onCircle(t, period des.Time) (cos, sin float64) {
 	sin, cos = math.Sincos(2 * math.Pi * float64(t%period) / float64(period))
 	return coarse(cos), coarse(sin)
 }
 
-// expand are the terms of the polynomial.
+// expand returns the terms of the polynomial.
 func (p *Regression) expand(x [features]float64) []float64 {
 	all := append(make([]float64, 0, terms), x[:]...)
 	for a := 1; a < mixed; a++ {
@@ -184,7 +184,7 @@ func (p *Regression) expand(x [features]float64) []float64 {
 	return all
 }
 
-// at is the polynomial at x.
+// at returns the polynomial at x.
 func (p *Regression) at(x []float64) (sum float64) {
 	for i, c := range p.coefficients {
 		sum += float64(c * x[i])
@@ -255,7 +255,7 @@ func (p *Regression) learn(x []float64, r, weight float64) {
 	}
 }
 
-// slope is the derivative of the loss.
+// slope returns the derivative of the loss.
 func (p *Regression) slope(e float64) float64 {
 	loss := p.Under
 	if e > 0 {

@@ -77,8 +77,8 @@ var defaultTemplates = []Template{
 // the first category with two jobs that ran for longer than the job has by now, and by a minute at
 // least. If there are none, the request stands.
 //
-// The same jobs are left out as by Recent. Of each template Similar remembers the 30,000
-// categories seen latest, so that it needs at most some 100 MB.
+// The same jobs are left out as by Recent. Of each template Similar remembers the 15,000
+// categories seen latest, and up to as many older ones, so that it needs at most some 100 MB.
 type Similar struct {
 	Q         float64    // the quantile to predict, up to 1; 0 means the mean
 	Last      int        // how many runtimes a category keeps, at most 32; 20 where it is 0
@@ -108,7 +108,7 @@ type category struct {
 	size, length                    uint8
 }
 
-// of is the category of a job, if it has one.
+// of returns the category of a job, if it has one.
 func (t Template) of(j entity.Known) (c category, ok bool) {
 	ok = true
 	if t&User != 0 {
@@ -136,7 +136,7 @@ func (t Template) of(j entity.Known) (c category, ok bool) {
 	return c, ok
 }
 
-// powerOfTwo is the least k for which n is at most 2 to the k.
+// powerOfTwo returns the least k for which n is at most 2 to the k.
 func powerOfTwo(n int64) uint8 { return uint8(bits.Len64(uint64(max(n, 1) - 1))) }
 
 // Name implements entity.Predictor.
@@ -194,7 +194,7 @@ func (p *Similar) beyond(r *runtimes, t des.Time) bool {
 	return len(p.some) > 1
 }
 
-// next is a correction by the runtimes in p.some: their mean or quantile, a minute more than the prediction at
+// next returns a correction by the runtimes in p.some: their mean or quantile, a minute more than the prediction at
 // least, and at most the request.
 func (p *Similar) next(j entity.Known) des.Time {
 	var next des.Time
@@ -239,7 +239,7 @@ func (p *Similar) begin() {
 	}
 	p.known = make([]recall[category, runtimes], len(p.Templates))
 	for i := range p.known {
-		p.known[i].limit = 15_000 // and as many old ones
+		p.known[i].limit = 15_000
 	}
 }
 
@@ -279,7 +279,7 @@ func (r *runtimes) add(seconds int32, most int) {
 	r.next = (r.next + 1) % most
 }
 
-// interval is the square of half the 90% interval of the next runtime, of two runtimes or
+// interval returns the square of half the 90% interval of the next runtime, of two runtimes or
 // more: (t s)^2 (1 + 1/n), with their variance s^2.
 func (r *runtimes) interval() float64 {
 	n := int64(len(r.last))
@@ -295,7 +295,7 @@ var student95 = [maxRuntimes - 1]float64{
 	1.7207, 1.7171, 1.7139, 1.7109, 1.7081, 1.7056, 1.7033, 1.7011, 1.6991, 1.6973, 1.6955,
 }
 
-// quantile is the least of the runtimes that at least the share q of them do not exceed.
+// quantile returns the least of the runtimes that at least the share q of them do not exceed.
 // They are sorted then.
 func quantile(seconds []int32, q float64) des.Time {
 	slices.Sort(seconds)

@@ -81,7 +81,7 @@ func (p *Typical) Predict(j entity.Known) des.Time {
 	return within(j, des.Seconds(cmp.Or(p.Part, 0.5)*sum/weights))
 }
 
-// alike is the smaller over the greater.
+// alike returns the smaller over the greater.
 func alike(a, b float64) float64 { return min(a, b) / max(a, b) }
 
 // used returns the share that jobs use of such a request: of the requests of its class, if
@@ -95,10 +95,10 @@ func (p *Typical) used(request float64) float64 {
 	return math.Exp2((c.shares + float64(some*p.all.shares/p.all.jobs)) / (c.jobs + some))
 }
 
-// class is the number of a request's class.
+// class returns the number of a request's class.
 func class(request float64) int { return min(int(2*log2(request)), 2*64-1) }
 
-// log2 is a logarithm to base 2, the same on all architectures.
+// log2 returns a logarithm to base 2, the same on all architectures.
 func log2(x float64) float64 { return coarse(math.Log2(x)) }
 
 // Observe implements entity.Predictor.
@@ -117,5 +117,5 @@ func (p *Typical) Observe(_ entity.JobEventKind, j entity.Known) {
 	}
 }
 
-// inSeconds is a length of a second at least.
+// inSeconds returns a length of a second at least.
 func inSeconds(t des.Time) float64 { return max(t.Seconds(), 1) }

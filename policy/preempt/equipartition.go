@@ -163,7 +163,7 @@ func (p *poorest) Pop() any {
 	return last
 }
 
-// sizes are those of j's shapes, ascending.
+// sizes returns the numbers of nodes of j's shapes, ascending.
 func sizes(j *entity.Job) []int {
 	own := j.Request.Nodes
 	all := make([]int, 0, len(j.Shapes)+1)
@@ -176,7 +176,7 @@ func sizes(j *entity.Job) []int {
 	return all
 }
 
-// possible are the sizes of j, which waits, in which it could ever run: a plan that does
+// possible returns the sizes of j, which waits, in which it could ever run: a plan that does
 // not reach far has no room for the slow ones.
 func possible(r *entity.Round, j *entity.Run) []int {
 	if len(j.Shapes) == 0 {

@@ -38,7 +38,7 @@ func (k Keep) of(v *entity.Run) des.Time {
 	return 0
 }
 
-// stop has v yield. Its next attempt begins with so long without work.
+// stop makes v yield. Its next attempt begins with a time cost in which it does no work.
 func stop(r *entity.Round, v *entity.Run, keep Keep, cost des.Time) {
 	if v.State == entity.Running && r.Preempt(v, keep.of(v)) && cost > 0 {
 		r.SetUp(v, cost)
@@ -62,10 +62,9 @@ func narrowest(j *entity.Run) int {
 	return min(j.Request.Nodes, j.Shapes[0].Nodes) // they are in ascending order
 }
 
-// victims are those of yielding, which run, that must give way for j to start now in one
-// of its shapes:
-// the fewest from the front of the list that make room, less those among them that
-// are not needed. Nil where not even all of them make room.
+// victims returns the jobs of yielding, which run, that give way so that j starts now in one of its
+// shapes: the shortest beginning of the list that makes room, without those of it that are not
+// needed. It returns nil if not even all of them make room.
 func victims(r *entity.Round, j *entity.Run, yielding []*entity.Run) []*entity.Run {
 	if len(yielding) == 0 || !fits(r, j, yielding) {
 		return nil
@@ -107,6 +106,16 @@ func fits(r *entity.Round, j *entity.Run, yielding []*entity.Run) bool {
 func meets(r *entity.Round, j *entity.Run, req entity.Request, yielding []*entity.Run) bool {
 	end := r.Now.Add(req.Length)
 	return room(r, req, beside(r, j, []part{{end, -req.Nodes}}, yielding), end)
+}
+
+// beside returns what is taken, and what the jobs that yield give back of the nodes that
+// suit j.
+func beside(r *entity.Round, j *entity.Run, taken []part, yielding []*entity.Run) []part {
+	parts := slices.Clone(taken)
+	for _, v := range yielding {
+		parts = append(parts, gives(r, j, v)...)
+	}
+	return parts
 }
 
 // room reports whether there is room until end for what parts take beside what parts give

@@ -140,12 +140,12 @@ func higher(a, b ranked) int {
 // estimate returns the user's estimate of the whole job.
 func estimate(j *entity.Run) float64 { return float64(j.Job.Request.Length) }
 
-// xfactor is the expansion factor of a job that has waited until the instant at.
+// xfactor returns the expansion factor of a job that has waited until the instant at.
 func xfactor(j *entity.Run, at des.Time) float64 {
 	return (float64(at-j.Submit-j.Served()) + estimate(j)) / estimate(j)
 }
 
-// due is the first tick at which a waiting job may have one yield that has this
+// due returns the first tick at which a waiting job may have one yield that has this
 // xfactor; what is a thousandth of a tick late is in time, for floats are not exact.
 // All comparisons of a waiting job with a running one are made by it, so that a round
 // which is asked for at this instant finds what it comes for.
@@ -158,7 +158,7 @@ func (p Selective) due(j *entity.Run, than float64) des.Time {
 	return (j.Submit + j.Served()).Add(des.Time(math.Ceil(wait - 1e-3)))
 }
 
-// free is the instant from which on v, which runs, may yield.
+// free returns the instant from which on v, which runs, may yield.
 func (p Selective) free(v *entity.Run) des.Time {
 	slice := p.Slice
 	if slice == 0 {

@@ -128,16 +128,6 @@ func (p Slicing) change(r *entity.Round, turn []*entity.Run) {
 	}
 }
 
-// beside returns what is taken, and what the jobs that yield give back of the nodes that
-// suit j.
-func beside(r *entity.Round, j *entity.Run, taken []part, yielding []*entity.Run) []part {
-	parts := slices.Clone(taken)
-	for _, v := range yielding {
-		parts = append(parts, gives(r, j, v)...)
-	}
-	return parts
-}
-
 // shape returns the request of j, which waits, in the shape in which it would start now by
 // entity.FirstStart, beside what is taken, if the jobs that yield gave way.
 func (p Slicing) shape(r *entity.Round, j *entity.Run, taken []part, yielding []*entity.Run) (best entity.Request, found bool) {
@@ -173,7 +163,7 @@ func (p Slicing) turn(r *entity.Round) []*entity.Run {
 	return turn
 }
 
-// since is when a waiting job began to wait.
+// since returns when a waiting job began to wait.
 func since(j *entity.Run) des.Time {
 	if n := len(j.Earlier()); n > 0 {
 		return j.Earlier()[n-1].End

@@ -1,8 +1,8 @@
 package sumtree
 
-// Fill has the tree hold the items, which are in order, and nothing else. For n of them
-// it costs O(n); the leaves that there are serve again, so that a tree that is filled anew
-// all the time, with about as many, takes hardly any memory for it.
+// Fill replaces all items of the tree by these, which must be in order. It costs O(n) for n items.
+// Old leaves are used again: a tree that is often filled with about as many items allocates hardly
+// any memory.
 func (t *Tree[E, S, D, A]) Fill(items []E) {
 	level := leaves(t.root, t.leaves[:0])
 	for len(level)*fanout < len(items) {
@@ -24,8 +24,8 @@ func (t *Tree[E, S, D, A]) Fill(items []E) {
 	t.root = level[0]
 }
 
-// shares is into how many shares n things are divided of which none has room for more
-// than the fan-out, and share the i-th of so many: all about as large.
+// shares returns the number of nodes that n items or kids need, and share the i-th of count parts of
+// nearly equal size.
 func shares(n int) int                       { return (n + fanout - 1) / fanout }
 func share[T any](all []T, i, count int) []T { return all[len(all)*i/count : len(all)*(i+1)/count] }
 
@@ -40,7 +40,7 @@ func leaves[E, S, D any](n *node[E, S, D], list []*node[E, S, D]) []*node[E, S, 
 	return list
 }
 
-// refill has the leaf n hold the items and forget those that it held.
+// refill replaces the items of the leaf n.
 func (n *node[E, S, D]) refill(items []E) {
 	held := n.items
 	n.known = false
@@ -50,7 +50,7 @@ func (n *node[E, S, D]) refill(items []E) {
 	}
 }
 
-// above is a node with these kids.
+// above returns a node with these kids.
 func (t *Tree[E, S, D, A]) above(kids []*node[E, S, D]) *node[E, S, D] {
 	n := &node[E, S, D]{kids: make([]*node[E, S, D], len(kids)), sums: make([]S, len(kids)), first: make([]E, len(kids))}
 	for i, kid := range kids {

@@ -68,17 +68,10 @@ func New[E, S, D any, A Algebra[E, S, D]](alg A) *Tree[E, S, D, A] {
 	return &Tree[E, S, D, A]{alg: alg, root: &node[E, S, D]{items: make([]E, 0, fanout)}}
 }
 
-// Len is the number of items.
+// Len returns the number of items.
 func (t *Tree[E, S, D, A]) Len() int { return t.size }
 
-// Clear removes every item.
-func (t *Tree[E, S, D, A]) Clear() {
-	clear(t.root.items)
-	t.root = &node[E, S, D]{items: t.root.items[:0]}
-	t.size = 0
-}
-
-// Sum is the summary of the whole tree.
+// Sum returns the summary of the whole tree.
 func (t *Tree[E, S, D, A]) Sum() S { return t.summary(t.root) }
 
 func (t *Tree[E, S, D, A]) summary(n *node[E, S, D]) S {
@@ -304,7 +297,7 @@ func (t *Tree[E, S, D, A]) search(items []E, e *E) int {
 	return lo
 }
 
-// child is the child of n in whose range e falls.
+// child returns the child of n in whose range e falls.
 func (t *Tree[E, S, D, A]) child(n *node[E, S, D], e *E) int {
 	lo, hi := 1, len(n.first)
 	for lo < hi {
