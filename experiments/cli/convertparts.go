@@ -28,7 +28,7 @@ func split(cmd *cobra.Command, trace *workload.Trace, by string, format workload
 	// A first pass finds out which parts there are.
 	var readErr error
 	s, err := clean.NewSplit(by, trace.Header, func(yield func(*workload.Record) bool) {
-		for rec, err := range trace.Selected() {
+		for rec, err := range within(cmd.Context(), trace.Selected()) {
 			if err != nil {
 				readErr = err
 			}

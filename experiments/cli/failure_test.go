@@ -268,6 +268,30 @@ func TestAnInterruptEndsWhatReadsResults(t *testing.T) {
 	}
 }
 
+func TestAnInterruptEndsTheReadingOfALog(t *testing.T) {
+	dir := t.TempDir()
+	log := filepath.Join(dir, "log.swf")
+	require.Zero(t, call("trace", "convert", "lublin:jobs=100", log).code)
+	before := files(t, dir)
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	for _, args := range [][]string{
+		{"trace", "info"}, {"trace", "info", "--check"}, {"trace", "convert", "--by", "3"}, {"trace", "convert", "--by", "user"},
+		{"trace", "info", "--users"}, {"bound"},
+	} {
+		args = append(args, log)
+		if args[1] == "convert" {
+			args = append(args, filepath.Join(dir, "parts"))
+		}
+		var stdout, stderr bytes.Buffer
+		code := Run(ctx, Env{Args: args, Stdin: strings.NewReader(""), Stdout: &stdout, Stderr: &stderr})
+		require.Equal(t, exitFailed, code, args)
+		require.Equal(t, "gridslot: interrupted\n", stderr.String(), args)
+		require.Empty(t, stdout.String(), args)
+		require.Equal(t, before, files(t, dir), args)
+	}
+}
+
 func TestAnInterruptedGeneratorLeavesNothing(t *testing.T) {
 	dir := t.TempDir()
 	got := interrupted(t, exists(filepath.Join(dir, ".a.swf*.tmp")), "trace", "convert", "lublin:jobs=3000000", filepath.Join(dir, "a.swf.gz"))

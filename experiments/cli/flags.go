@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"context"
+	"iter"
 	"slices"
 	"strings"
 
@@ -218,6 +220,20 @@ func openLog(cmd *cobra.Command, t *simulation.Tables, path string, change func(
 	}
 	trace, err := t.OpenTrace(cmd.Context(), path, from, o)
 	return trace, worded(cmd, err)
+}
+
+// within yields records as long as ctx lasts; then it yields the error of ctx.
+func within(ctx context.Context, records iter.Seq2[*workload.Record, error]) iter.Seq2[*workload.Record, error] {
+	return func(yield func(*workload.Record, error) bool) {
+		for rec, err := range records {
+			if ctx.Err() != nil {
+				rec, err = nil, ctx.Err()
+			}
+			if !yield(rec, err) || err != nil {
+				return
+			}
+		}
+	}
 }
 
 // oneOf returns a parser that accepts the choices of a kind as they are.

@@ -55,6 +55,9 @@ func checkLog(cmd *cobra.Command, tables *simulation.Tables, path, format string
 		return err
 	}
 	for range jobs.Jobs() {
+		if err := cmd.Context().Err(); err != nil {
+			return err
+		}
 	}
 	if err := jobs.Err(); err != nil {
 		return err

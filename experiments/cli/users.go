@@ -3,31 +3,14 @@ package cli
 // Who is in a log: trace info --users.
 
 import (
-	"context"
 	"fmt"
-	"iter"
 	"strconv"
 
 	"github.com/spf13/cobra"
 
 	"github.com/gridslot/gridslot/experiments/simulation"
-	"github.com/gridslot/gridslot/workload"
 	"github.com/gridslot/gridslot/workload/users"
 )
-
-// within yields records as long as ctx lasts; then it yields the error of ctx.
-func within(ctx context.Context, records iter.Seq2[*workload.Record, error]) iter.Seq2[*workload.Record, error] {
-	return func(yield func(*workload.Record, error) bool) {
-		for rec, err := range records {
-			if ctx.Err() != nil {
-				rec, err = nil, ctx.Err()
-			}
-			if !yield(rec, err) || err != nil {
-				return
-			}
-		}
-	}
-}
 
 // surveyUsers tells who is in a log: users, their sessions, batches and think times.
 func surveyUsers(cmd *cobra.Command, tables *simulation.Tables, path, format string, s simulation.Survey) error {

@@ -28,7 +28,7 @@ type Schedule struct {
 // processors has less, because the search ends only when that is proved. It takes at most
 // MostJobs jobs and refuses more; if ctx ends, it returns the context's error.
 //
-// A partial schedule is made of starts that never fall. Its next job is any open job, in any of its
+// A partial schedule grows in the order of starts. Its next job is any open job, in any of its
 // shapes, at the earliest instant that is not before the last start: some best schedule is made so,
 // since a job that can start earlier beside those that started before can be moved there. A shape
 // that is neither narrower nor shorter than another of the same job is left out, but for slowdowns:
@@ -111,7 +111,7 @@ func (s *state) freeAt(at float64) int {
 	return free
 }
 
-// search is one search.
+// search is what one call of Solve knows.
 type search struct {
 	ctx        context.Context
 	processors int
