@@ -641,7 +641,7 @@ func (w *JobsWriter) fill(r *jobRow) {
 func (w *JobsWriter) fillRare(r *jobRow) {
 	j := &w.line
 	j.Reason = r.rare.reason
-	if ran := r.rare.ran; ran >= 0 && j.Finish != rows.None {
+	if ran := r.rare.ran; ran >= 0 {
 		j.Execution = ran
 	}
 	if a := r.rare.attempts; a != nil {

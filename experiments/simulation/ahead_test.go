@@ -63,6 +63,9 @@ type mortal struct {
 
 func (m *mortal) Next() (*entity.Job, bool) {
 	if m.left--; m.left < 0 {
+		if m.left < -1 {
+			panic("asked again behind the end")
+		}
 		if m.panic {
 			panic("no more jobs")
 		}
