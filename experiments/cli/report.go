@@ -51,31 +51,36 @@ more than rows and columns show, there is one table for each further value. With
 			if flag := firstGiven(cmd, "out", "table"); flag != "" {
 				return usagef("--%s is about a table: say --table FORMAT, too", flag)
 			}
-			path, write := filepath.Join(args[0], "report.html"), atomicfile.Write
-			if out != "" {
-				path, write = out, atomicfile.WriteNamed
-			}
-			page := func(w io.Writer) error { return htmlreport.WriteStudy(w, args[0]) }
-			if !isStudy(args[0]) {
-				folder, err := results.Open(args[0])
-				if err != nil {
-					return err
-				}
-				page = func(w io.Writer) error { return htmlreport.Write(w, folder) }
-				if size := jobsSize(args[0]); size >= tellFrom {
-					teller(env.Stderr)("%s has %d MB of jobs: their page takes about %d MB of memory while it is made", args[0], size>>20, size*memoryOfRow>>20)
-				}
-			}
-			if err := write(path, func(w io.Writer) error { return interrupt.Write(cmd.Context(), w, page) }); err != nil {
-				return err
-			}
-			teller(env.Stderr)("written: %s", path)
-			return nil
+			return writePage(cmd, env, args[0], out)
 		},
 	}
 	cmd.Flags().StringVarP(&out, "out", "o", "", "file to write (default: DIR/report.html; standard output for a table)")
 	tables.addFlags(cmd)
 	return cmd
+}
+
+// writePage writes the page of a folder to the file out, or else into the folder.
+func writePage(cmd *cobra.Command, env Env, dir, out string) error {
+	path, write := filepath.Join(dir, "report.html"), atomicfile.Write
+	if out != "" {
+		path, write = out, atomicfile.WriteNamed
+	}
+	page := func(w io.Writer) error { return htmlreport.WriteStudy(w, dir) }
+	if !isStudy(dir) {
+		folder, err := results.Open(dir)
+		if err != nil {
+			return err
+		}
+		page = func(w io.Writer) error { return htmlreport.Write(w, folder) }
+		if size := jobsSize(dir); size >= tellFrom {
+			teller(env.Stderr)("%s has %d MB of jobs: their page takes about %d MB of memory while it is made", dir, size>>20, size*memoryOfRow>>20)
+		}
+	}
+	if err := write(path, func(w io.Writer) error { return interrupt.Write(cmd.Context(), w, page) }); err != nil {
+		return err
+	}
+	teller(env.Stderr)("written: %s", path)
+	return nil
 }
 
 // A large page says beforehand what it takes.

@@ -182,10 +182,9 @@ func headings(columns []workload.Column) []string {
 	return names
 }
 
-// mapped gives the columns of anybody's table their roles: first those that Columns tells, then those
-// that the heading tells, and all others become columns beyond SWF. A log needs a submission, or at
-// least a start in its place.
-func (f CSV) mapped(l *table.Columns, names []string) error {
+// giveRoles gives the columns of anybody's table their roles: first those that Columns tells, then
+// those that the heading tells. A log needs a submission, or at least a start in its place.
+func (f CSV) giveRoles(l *table.Columns, names []string) error {
 	l.Fields = make([]table.Field, len(names))
 	taken := map[int]bool{}    // the fields of SWF that have a column
 	byHeading := map[int]int{} // of those the column that has the field by its heading alone
@@ -226,6 +225,14 @@ func (f CSV) mapped(l *table.Columns, names []string) error {
 	}
 	if !taken[2] && !taken[table.Start] {
 		return fmt.Errorf("no column is known to tell when jobs were submitted: say which one is, as in --from csv:submit=COLUMN; there are %s", strings.Join(names, ", "))
+	}
+	return nil
+}
+
+// mapped says what the columns of anybody's table are: those without a role become columns beyond SWF.
+func (f CSV) mapped(l *table.Columns, names []string) error {
+	if err := f.giveRoles(l, names); err != nil {
+		return err
 	}
 	var columns []workload.Column // so far
 	for i := range l.Fields {
