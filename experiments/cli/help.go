@@ -210,6 +210,13 @@ func writeFlags(w io.Writer, flags *pflag.FlagSet) {
 			cut := strings.LastIndexAny(form[:formWidth-2], "|:")
 			form = form[:max(cut, 0)+1] + "..."
 		}
-		fmt.Fprintf(w, "  %-34s %s%s\n", strings.TrimSpace(name+" "+form), usage, defaultOf(strings.Trim(f.DefValue, "[]")))
+		switch {
+		case form == "":
+		case f.NoOptDefVal != "": // "--check 5" would be the flag without its value, and an argument
+			name += "[=" + form + "]"
+		default:
+			name += " " + form
+		}
+		fmt.Fprintf(w, "  %-34s %s%s\n", name, usage, defaultOf(strings.Trim(f.DefValue, "[]")))
 	})
 }

@@ -33,6 +33,20 @@ func TestHelpOfACommandFitsOnAScreen(t *testing.T) {
 	}
 }
 
+// A value that may be missing comes behind "=": in "--check 5" the 5 would be a log, and in "--anonymise users"
+// the file to write.
+func TestHelpShowsHowAValueIsGiven(t *testing.T) {
+	for path, wants := range map[string][]string{
+		"trace info":    {"\n  --check[=N] ", "\n  --users[=RULE] ", "\n  --figures DIR ", "\n  --sort "},
+		"trace convert": {"\n  --anonymise[=FIELD,FIELD] ", "\n  --apart[=FIELD,FIELD] ", "\n  --first N ", "\n  --shift "},
+	} {
+		got := succeed(t, append(strings.Fields(path), "--help")...)
+		for _, want := range wants {
+			require.Contains(t, got.stdout, want)
+		}
+	}
+}
+
 // Flags are defined where they are needed; a setting of a run is one row, whoever has it. Of the
 // 150 two came with --until, --save and --resume, three with --slurm, --accounts and --phases, seven with bound, and
 // one with --bounds, which no flag could give way to.

@@ -270,7 +270,7 @@ func (p *Policy) Observe(e entity.JobEvent) {
 // submitted tells of a job that enters the queue.
 func (p *Policy) submitted(r *entity.Run) {
 	if r.Booked {
-		p.fail(fmt.Errorf("%v is an advance reservation, and a scheduler outside cannot be told of those", r))
+		p.fail(fmt.Errorf("%v is an advance reservation, by a user or by the strategy of a grid, and a scheduler outside cannot be told of those", r))
 		return
 	}
 	j, registered := p.coming[r.Job]
