@@ -117,6 +117,21 @@ func TestARunThatStopsTellsWhatRunsAndWaits(t *testing.T) {
 	require.Contains(t, call("simulate", log, "--procs", "5", "--policy", "fcfs", "--until", "10", "--format", "csv").stdout, ",1,4,1,3\n")
 }
 
+// Where Slurm decides there is no metascheduler to ask: it had told that nothing runs and nothing waits.
+func TestWhatRunsAndWaitsUnderSlurmIsTold(t *testing.T) {
+	got := succeed(t, "simulate", "--slurm", slurmFolder(t), "--until", "160", "--format", "json")
+	var looks []map[string]any
+	require.NoError(t, json.Unmarshal([]byte(got.stdout), &looks))
+	jobs := looks[0]["jobs"].([]any)
+	require.Equal(t, []any{2., 2., 2., 4.}, []any{looks[0]["running"], looks[0]["busy_processors"], looks[0]["waiting"], float64(len(jobs))})
+	require.Equal(t, map[string]any{
+		"job_id": 3., "state": "running", "submission_time": 3., "requested_number_of_resources": 1., "starting_time": 153., "until": 213.,
+	}, jobs[0])
+	for i, id := range []float64{3, 6, 5, 7} {
+		require.Equal(t, id, jobs[i].(map[string]any)["job_id"])
+	}
+}
+
 func TestASavedRunThatCannotGoOnSaysWhy(t *testing.T) {
 	log := write(t, "a.swf", smallTrace)
 	dir := t.TempDir()

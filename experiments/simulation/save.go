@@ -4,6 +4,7 @@ package simulation
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -13,6 +14,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -111,28 +113,45 @@ func (x *session) pass(ctx context.Context, until des.Time, saved Point) error {
 // site in order of start, then those that wait, in order of submission.
 func (x *session) look(until des.Time) Look {
 	l := Look{Point: x.point(), Time: until.Seconds(), Jobs: []JobNow{}}
+	runs := func(site string, r *entity.Run) {
+		l.Running++
+		l.Busy += r.Reservation.Window.Nodes
+		l.Jobs = append(l.Jobs, jobNow(site, r))
+	}
+	waits := func(site string, r *entity.Run) {
+		l.Waiting++
+		l.Queued += r.Request.Nodes
+		l.Jobs = append(l.Jobs, jobNow(site, r))
+	}
+	if x.slurm != nil {
+		running := x.slurm.Running()
+		slices.SortStableFunc(running, func(a, b *entity.Run) int { return cmp.Compare(a.Start, b.Start) })
+		for _, r := range running {
+			runs("", r)
+		}
+		for _, r := range x.slurm.Waiting() {
+			waits("", r)
+		}
+		return l
+	}
 	for _, s := range x.sites {
 		for r := range s.Scheduler.RunningJobs() {
-			l.Running++
-			l.Busy += r.Reservation.Window.Nodes
-			l.Jobs = append(l.Jobs, jobNow(s, r))
+			runs(s.Name, r)
 		}
 	}
 	for _, s := range x.sites {
 		for r := range s.Scheduler.Queue().By(entity.Submission, x.sim.Now()).All() {
-			l.Waiting++
-			l.Queued += r.Request.Nodes
-			l.Jobs = append(l.Jobs, jobNow(s, r))
+			waits(s.Name, r)
 		}
 	}
 	return l
 }
 
-// jobNow describes a job. Reservation.Active is true of a job that runs, and of one that waits with
-// a reservation ahead.
-func jobNow(s *machineSite, r *entity.Run) JobNow {
-	j := JobNow{ID: r.ID, Site: s.Name, State: r.State.String(), Submission: r.Submit.Seconds(), Processors: r.Request.Nodes}
-	if r.Reservation.Active {
+// jobNow describes a job at a site. Reservation.Active is true of a job that runs, and of one that waits with
+// a reservation ahead; where Slurm decides it is not set.
+func jobNow(site string, r *entity.Run) JobNow {
+	j := JobNow{ID: r.ID, Site: site, State: r.State.String(), Submission: r.Submit.Seconds(), Processors: r.Request.Nodes}
+	if r.Reservation.Active || r.State == entity.Running {
 		start, until := r.Reservation.Window.Start.Seconds(), r.Reservation.Window.End.Seconds()
 		j.Start, j.Until = &start, &until
 	}

@@ -21,6 +21,7 @@ import (
 	"github.com/gridslot/gridslot/metrics"
 	"github.com/gridslot/gridslot/metrics/rows"
 	"github.com/gridslot/gridslot/policy/optimal"
+	"github.com/gridslot/gridslot/policy/slurm/replay"
 )
 
 // session is the run of one policy under way, on any machine: a simulator, observers that sum the
@@ -82,6 +83,8 @@ type session struct {
 	// over, if set, reports whether the run has ended though events are left. A machine with loops
 	// of its own sets it: Slurm's controller wakes for ever.
 	over func() bool
+	// slurm plays the jobs where Slurm decides. Then there are no sites.
+	slurm *replay.Machine
 }
 
 // file is a file of the run, under its temporary name until commit.

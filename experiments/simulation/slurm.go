@@ -362,7 +362,7 @@ func (x *session) slurmMachine(in *replay.Input, p *policyRun, users *slurmUsers
 		s.Power.Hosts(in.Sizes())
 	}
 	x.onClose(machine.Close)
-	x.over = machine.Over
+	x.over, x.slurm = machine.Over, machine
 	return machine, watchers, nil
 }
 
