@@ -3,11 +3,8 @@ package metrics
 // capacity.csv: what became of the capacity of a run, to the tick.
 
 import (
-	"cmp"
 	"fmt"
 	"io"
-
-	"github.com/emirpasic/gods/trees/binaryheap"
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
@@ -78,7 +75,7 @@ type CapacityAccount struct {
 	away   [uses]int64
 	others int64
 	// ahead has the changes that come later in what others have, by time.
-	ahead *binaryheap.Heap
+	ahead changes
 	// running counts the attempts under way.
 	running int
 	// area is the processor time that jobs held, by their starts and ends. parts is the processor
@@ -106,6 +103,41 @@ type change struct {
 	at  des.Time
 	use Use
 	by  int64
+}
+
+// changes is a binary heap of changes, the earliest first. A site of many nodes has one change or two
+// for every owner's job: a heap of interfaces takes several times as long.
+type changes []change
+
+func (h *changes) push(c change) {
+	i := len(*h)
+	*h = append(*h, c)
+	for all := *h; i > 0; {
+		up := (i - 1) / 2
+		if all[up].at <= c.at {
+			break
+		}
+		all[i], all[up], i = all[up], c, up
+	}
+}
+
+func (h *changes) pop() change {
+	all := *h
+	first, last := all[0], all[len(all)-1]
+	all = all[:len(all)-1]
+	*h = all
+	for i := 0; len(all) > 0; {
+		all[i] = last
+		down := 2*i + 1
+		if down+1 < len(all) && all[down+1].at < all[down].at {
+			down++
+		}
+		if down >= len(all) || last.at <= all[down].at {
+			break
+		}
+		all[i], i = all[down], down
+	}
+	return first
 }
 
 // Again reports whether a job was stopped or resized, or had overhead. Then the run needs attempts-
@@ -225,13 +257,10 @@ func (a *CapacityAccount) take(use Use, from, to des.Time, by int64) {
 // change records one change, at the end of the span so far or later. If no job starts or ends for
 // long, changes that are over are summed up here, so that memory stays constant.
 func (a *CapacityAccount) change(at des.Time, use Use, by int64) {
-	if a.ahead == nil {
-		a.ahead = binaryheap.NewWith(func(x, y any) int { return cmp.Compare(x.(change).at, y.(change).at) })
-	}
-	if a.ahead.Size() >= foldAt && a.meta != nil {
+	if len(a.ahead) >= foldAt && a.meta != nil {
 		a.fold(a.meta.Simulator().Now())
 	}
-	a.ahead.Push(change{at, use, by})
+	a.ahead.push(change{at, use, by})
 }
 
 // begin begins the span: what was before does not count.
@@ -251,9 +280,7 @@ func (a *CapacityAccount) reach(now des.Time) {
 // advance lets the span end at now, which is later than before: what others had up to now counts
 // from now on.
 func (a *CapacityAccount) advance(now des.Time) {
-	if a.ahead != nil {
-		a.fold(now)
-	}
+	a.fold(now)
 	a.pass(now)
 	a.area.addArea(int(a.held), now-a.at)
 	a.at = now
@@ -271,13 +298,8 @@ const foldAt = 1024
 
 // fold sums up what others had, up to the last change that is not after now.
 func (a *CapacityAccount) fold(now des.Time) {
-	for {
-		first, some := a.ahead.Peek()
-		if !some || first.(change).at > now {
-			return
-		}
-		a.ahead.Pop()
-		c := first.(change)
+	for len(a.ahead) > 0 && a.ahead[0].at <= now {
+		c := a.ahead.pop()
 		a.pass(c.at)
 		a.away[c.use] += c.by
 		a.others += c.by

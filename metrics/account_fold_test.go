@@ -23,7 +23,7 @@ func TestTheAccountOfManyOutagesBetweenTwoJobEventsIsSmallAndExact(t *testing.T)
 			now := sim.Now()
 			_, err := m.Withhold(entity.Where{Count: 1}, now, now+des.Second/2)
 			require.NoError(t, err)
-			most = max(most, account.ahead.Size())
+			most = max(most, len(account.ahead))
 		}), 0)
 	}
 	require.NoError(t, sim.Run(context.Background()))
