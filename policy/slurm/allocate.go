@@ -52,7 +52,7 @@ func (c *Controller) allocate(now des.Time, e *entry, available, within nodeSet)
 		return neverFits
 	}
 	// Limits on the number of nodes (get_node_cnts).
-	if most, limit := c.mostNodes(j); most < max(j.Nodes, 1) {
+	if most, limit := c.mostNodes(j); most < j.leastNodes() {
 		j.reason = limit
 		return beyondLimit
 	}
@@ -220,7 +220,7 @@ func (c *Controller) heldWhole() nodeSet { return c.eraSets().whole }
 // on none. It is the end of _pick_best_nodes, where runable_avail says whether the open nodes would be enough if
 // idle, and runable_ever whether all listed nodes would be.
 func (c *Controller) whyNot(e *entry, g *ground) (nodeSet, outcome) {
-	if g.ready.count() >= max(e.job.Nodes, 1) {
+	if g.ready.count() >= e.job.leastNodes() {
 		if chosen := c.fitIdle(e, g.open); chosen != nil {
 			return chosen, busy
 		}

@@ -212,7 +212,7 @@ func (r *backfillRun) consider(e *entry) bool {
 	if !rules.Licenses && !c.licensed(j) || !c.independent(j, r.now) {
 		return true
 	}
-	if most, limit := c.mostNodes(j); most < max(j.Nodes, 1) {
+	if most, limit := c.mostNodes(j); most < j.leastNodes() {
 		j.reason = limit
 		return true
 	}
@@ -338,7 +338,7 @@ func (r *backfillRun) find(e *entry, start int64, nowOnly bool) {
 // returns nil if no nodes suit, or if they are free only after the second from which there may be other nodes.
 func (r *backfillRun) findAmong(e *entry, o *opening, start int64, nowOnly bool) nodeSet {
 	c, j, f := r.c, e.job, e.found
-	if !o.licensed || o.nodes.count() < max(j.Nodes, 1) || !o.nodes.hasAll(j.Required) {
+	if !o.licensed || o.nodes.count() < j.leastNodes() || !o.nodes.hasAll(j.Required) {
 		return nil
 	}
 	if !f.tested { // an entry counts once, however many rounds it takes (already_counted)

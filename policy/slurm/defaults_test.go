@@ -190,6 +190,20 @@ func TestMoreNodesThanTheMachineHas(t *testing.T) {
 	r := newRuled(t, "NodeName=n[1-3] CPUs=4\nPartitionName=p Nodes=n[1-2]\nPartitionName=q Nodes=ALL\n", "")
 	require.ErrorIs(t, r.try(0, &Job{Nodes: 4, Partitions: []int{0, 1}}), ErrConfiguration)
 	require.NoError(t, r.try(0, &Job{Nodes: 4}))
+	few := &Job{Nodes: 9, Tasks: 2} // CPUs are those of tasks: it asks for no more than the partition has
+	require.NoError(t, r.try(0, few))
+	require.Equal(t, PartitionNodeLimit, r.beyondPartition(few, r.parts[0]))
+}
+
+// A job that must have several nodes, and names no number of nodes, asks for as many, and for a CPU of each.
+func TestRequiredNodesAreTheLeastNumber(t *testing.T) {
+	r := newRuled(t, "NodeName=n[1-6] CPUs=4\nPartitionName=p Nodes=n[1-4]\n", "")
+	j := r.submit(0, &Job{Required: []int{1, 2}})
+	require.Equal(t, 2, j.requestedCPUs())
+	require.ErrorIs(t, r.try(0, &Job{Required: []int{2, 5}}), ErrConfiguration)
+	r.until(10 * des.Second)
+	require.Equal(t, []int{1, 2}, on(j))
+	require.Equal(t, []int{1, 1}, []int{j.Placed[0].CPUs, j.Placed[1].CPUs})
 }
 
 // Slurm keeps the record of a job for 2 s at least.

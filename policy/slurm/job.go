@@ -149,6 +149,9 @@ type entry struct {
 	shape *shape   // see Controller.shapeOf; nil: not known yet, or no longer
 }
 
+// leastNodes is the number of nodes that the job has at least: what it asks for, those that it must have, or one (min_nodes).
+func (j *Job) leastNodes() int { return max(j.Nodes, len(j.Required), 1) }
+
 // tasks is the number of tasks of the job: what it asks for, or one a node.
 func (j *Job) tasks() int {
 	switch {

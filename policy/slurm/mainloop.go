@@ -289,7 +289,7 @@ func (c *Controller) try(e *entry, p *mainPass) (starts, goOn bool) {
 	}
 	// Too few nodes of the partition are left: the others are out of service, or jobs further ahead wait for
 	// them.
-	if e.part.nodes.countIn(p.available) < max(j.Nodes, 1) {
+	if e.part.nodes.countIn(p.available) < j.leastNodes() {
 		j.reason = WaitsForResources
 		c.changed(p.now)
 		p.close(e)

@@ -156,7 +156,7 @@ const basicPriority = 4_294_901_760
 // share of all CPUs, or with PriorityFavorSmall the mean of what is left of each. The CPUs are those with
 // which nodes were last found (total_cpus), and until then those that the job asks for.
 func (c *Controller) sizeFactor(j *Job) float64 {
-	nodes, wanted := max(j.Nodes, 1), j.reckoned
+	nodes, wanted := j.leastNodes(), j.reckoned
 	if wanted == 0 {
 		wanted = j.requestedCPUs()
 	}

@@ -44,7 +44,7 @@ func (c *Controller) settleAlone(e *entry) {
 // demandOf reckons what the job of e asks for in its partition.
 func (c *Controller) demandOf(e *entry) demand {
 	j := e.job
-	d := demand{tasks: j.tasks(), perTask: j.cpusPerTask(), perNode: j.TasksPerNode, oneNode: j.Nodes == 1, min: max(j.Nodes, 1),
+	d := demand{tasks: j.tasks(), perTask: j.cpusPerTask(), perNode: j.TasksPerNode, oneNode: j.Nodes == 1, min: j.leastNodes(),
 		max: len(c.conf.Nodes), whole: c.whole(e), reserves: e.part.Exclusive, counts: j.Exclusive || j.alone, memory: j.Memory, perCPU: j.MemoryPerCPU}
 	d.pnMin = max(1, d.perTask, d.perNode*d.perTask)
 	// The most nodes: what the job asks for, MaxNodes of the partition, limits on it (get_node_cnts).

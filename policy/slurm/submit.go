@@ -124,7 +124,7 @@ func (c *Controller) firstFit(j *Job) *entry {
 	for _, e := range j.entries[:last] {
 		switch limit := c.beyondPartition(j, e.part); {
 		case limit != "" && c.conf.EnforceLimits == "ANY":
-		case waits, (e.part.MaxNodes == 0 || j.Nodes <= e.part.MaxNodes) && c.fitIdle(e, e.part.nodes) != nil:
+		case waits, (e.part.MaxNodes == 0 || j.leastNodes() <= e.part.MaxNodes) && c.fitIdle(e, e.part.nodes) != nil:
 			return e
 		}
 	}
@@ -277,7 +277,7 @@ func (c *Controller) enforce(j *Job) error {
 // MaxTime.
 func (c *Controller) refusedBy(j *Job, p *partition) Refusal {
 	limit := c.beyondPartition(j, p)
-	if limit != PartitionConfig && j.Nodes <= len(p.Nodes) && !p.nodes.hasAll(j.Required) {
+	if limit != PartitionConfig && j.leastNodes() <= len(p.Nodes) && !p.nodes.hasAll(j.Required) {
 		return ErrOutside
 	}
 	return partitionRefusals[limit]
@@ -297,7 +297,7 @@ func (c *Controller) fitsNowhere(now des.Time, j *Job) error {
 		switch {
 		case limit != "" && (len(j.entries) == 1 || c.conf.EnforceLimits == "ANY"):
 			continue // job_limits_check fails, so that select_nodes is not called
-		case e.part.MaxNodes > 0 && j.Nodes > e.part.MaxNodes && c.lists(e):
+		case e.part.MaxNodes > 0 && j.leastNodes() > e.part.MaxNodes && c.lists(e):
 			fits = true // get_node_cnts fails before any choice of nodes, which is no refusal
 			continue
 		}
@@ -403,7 +403,7 @@ func (c *Controller) couldEver(now des.Time, e *entry) bool {
 		return false
 	case !listed.hasAll(e.job.Required):
 		return false
-	case most < max(e.job.Nodes, 1): // nobody looks further
+	case most < e.job.leastNodes(): // nobody looks further
 		e.job.reason = limit
 		return true
 	}
@@ -426,7 +426,7 @@ func (c *Controller) beyondPartition(j *Job, p *partition) Reason {
 	switch {
 	case j.requestedCPUs() > p.cpus:
 		return PartitionConfig
-	case j.Nodes > len(p.Nodes), p.MaxNodes > 0 && j.Nodes > p.MaxNodes:
+	case j.leastNodes() > len(p.Nodes), p.MaxNodes > 0 && j.leastNodes() > p.MaxNodes:
 		return PartitionNodeLimit
 	case j.Limit > p.MaxTime && !j.excused:
 		return PartitionTimeLimit

@@ -26,7 +26,7 @@ func (c *Controller) QOSOf(j *Job) string {
 func (j *Job) Billing() float64 { return j.billing }
 
 // CPUs returns the number of CPUs for which the job asks, at least one for each node.
-func (j *Job) CPUs() int { return j.requestedCPUs() }
+func (j *Job) CPUs() int { return max(j.requestedCPUs(), j.leastNodes()) }
 
 // Passes returns how often the main scheduler and backfill have gone through the queue so far.
 // The reasons why older jobs wait change only then, and at orders.

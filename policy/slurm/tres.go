@@ -110,12 +110,13 @@ func (t tres) of(kind int) int {
 	return t.amounts[kind]
 }
 
-// requestedCPUs returns the number of CPUs that a job asks for (min_cpus): at least one for each node.
-func (j *Job) requestedCPUs() int { return max(j.tasks()*j.cpusPerTask(), max(j.Nodes, 1)) }
+// requestedCPUs returns the number of CPUs that a job asks for (min_cpus): at least one for each node that it must have, though not for
+// each of its nodes.
+func (j *Job) requestedCPUs() int { return max(j.tasks()*j.cpusPerTask(), len(j.Required)) }
 
 // requested returns the amounts that a job asks for in a partition before nodes are known (tres_req_cnt).
 func (c *Controller) requested(j *Job, p *partition) tres {
-	return c.reckon(j, p, j.requestedCPUs(), max(j.Nodes, 1), nil)
+	return c.reckon(j, p, j.requestedCPUs(), j.leastNodes(), nil)
 }
 
 // reckonedNeeds returns the amounts that the job of e needs. CPUs are the number that it would have got when
@@ -127,7 +128,7 @@ func (c *Controller) reckonedNeeds(e *entry, nodes int, whole nodeSet) tres {
 		cpus = e.job.requestedCPUs()
 	}
 	if nodes == 0 {
-		nodes = max(e.job.Nodes, 1)
+		nodes = e.job.leastNodes()
 	}
 	return c.reckon(e.job, e.part, cpus, nodes, whole)
 }
@@ -158,7 +159,7 @@ func (c *Controller) reckon(j *Job, p *partition, cpus, nodes int, whole nodeSet
 		case j.spread > 0:
 			return j.spread * kind.devicesIn(j.GRES)
 		}
-		return max(j.Nodes, 1) * kind.devicesIn(j.GRES)
+		return j.leastNodes() * kind.devicesIn(j.GRES)
 	})
 }
 

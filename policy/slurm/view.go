@@ -184,7 +184,7 @@ func (r *backfillRun) vain(e *entry, o *opening, start int64, passes bool) bool 
 	if !f.tested || o.from == o.to || !r.prunes(e) {
 		return false
 	}
-	s, v, least := c.shapeOf(e), r.table.viewOf(e.part, c.up), max(e.job.Nodes, 1)
+	s, v, least := c.shapeOf(e), r.table.viewOf(e.part, c.up), e.job.leastNodes()
 	if passes && o.later > 0 {
 		if c.soonestIn(e) > o.later {
 			f.passed = max(f.passed, o.later)
@@ -212,7 +212,7 @@ func (r *backfillRun) chance(e *entry, start int64, nowOnly, tested, passes bool
 	// What the job needs, at least.
 	c, t, s := r.c, r.table, r.c.shapeOf(e)
 	v := t.viewOf(e.part, c.up)
-	long, least := e.limit(), max(e.job.Nodes, 1)
+	long, least := e.limit(), e.job.leastNodes()
 	cpus, soonest := 0, int64(0)
 	if passes = passes && tested; passes {
 		soonest = c.soonestIn(e)
