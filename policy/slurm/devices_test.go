@@ -104,7 +104,8 @@ func TestJobsGetTheirTypesOfDevices(t *testing.T) {
 func TestTypesOfDevicesThatAreRefused(t *testing.T) {
 	r := newRuled(t, typedDevices("gres/gpu"), limitedTo("qos q grpsubmitjobs=0"))
 	require.Equal(t, ErrDeviceTypes, r.try(0, devices(1, "gpu:a100:1,gpu:1")), "before limits of submission")
-	require.Equal(t, ErrPolicy, r.try(0, devices(1, "gpu:a100:1,fpga:1")))
+	require.Equal(t, ErrDevices, r.try(0, devices(1, "gpu:a100:1,fpga:1")), "of a kind that slurm.conf does not name")
+	require.Equal(t, ErrPolicy, r.try(0, devices(1, "gpu:a100:1")))
 	r = newRuled(t, typedDevices("gres/gpu"), limitedTo())
 	for _, gres := range []string{"gpu:k80:1", "gpu:a100:3", "gpu:a100:1,gpu:v100:2", "gpu:4"} {
 		require.Equal(t, ErrConfiguration, r.try(0, devices(1, gres)), gres)

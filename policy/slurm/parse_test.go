@@ -297,7 +297,7 @@ func TestLargeNumbersOfSchedulerParameters(t *testing.T) {
 	for wrong, want := range map[string]string{
 		"bf_min_prio_reserve=4294967296": `slurm.conf:1: bf_min_prio_reserve: "4294967296": want a whole number from 0 to 4294967295`,
 		"bf_min_prio_reserve=-1":         `slurm.conf:1: bf_min_prio_reserve: "-1": want a whole number of 0 or more`,
-		"bf_max_job_test=2147483648":     `slurm.conf:1: bf_max_job_test: "2147483648": want a whole number from 1 to 2147483647`,
+		"bf_max_job_test=2147483648":     `slurm.conf:1: bf_max_job_test: "2147483648": want a whole number from 1 to 1000000`,
 	} {
 		_, _, err := read(wrong)
 		require.EqualError(t, err, want)
