@@ -829,7 +829,7 @@ func (p *Scheduling) parameters() map[string]parameter {
 		"default_queue_depth": count(&p.QueueDepth, 0, 0), "partition_job_depth": count(&p.PartitionDepth, 0, 0), "sched_max_job_start": count(&p.MaxStarts, 0, 0),
 		"preempt_reorder_count": count(&p.ReorderVictims, 0, 0), "bf_max_job_test": count(&p.MaxTests, 1, 1e6), "bf_node_space_size": count(&p.TableSize, 2, 2e6),
 		"bf_max_job_start": count(&p.MaxBackfillStart, 0, 1e4), "bf_max_job_user": count(&p.MaxPerUser, 0, 0), "bf_max_job_part": count(&p.MaxPerPartition, 0, 0),
-		"bf_max_job_user_part": count(&p.MaxPerUserPart, 0, 0), "bf_max_job_assoc": count(&p.MaxPerAssoc, 0, 0), "bf_min_prio_reserve": count(&p.MinPrioReserve, 0, math.MaxUint32),
+		"bf_max_job_user_part": count(&p.MaxPerUserPart, 0, 0), "bf_max_job_assoc": count(&p.MaxPerAssoc, 0, 0), "bf_min_prio_reserve": count(&p.MinPrioReserve, 0, min(math.MaxUint32, math.MaxInt)),
 		"bf_window_linear": count(&p.WindowLinear, 0, 0),
 		"sched_interval":   time(&p.Interval, des.Second, 1, 0), "batch_sched_delay": time(&p.BatchDelay, des.Second, 0, 0),
 		"sched_min_interval": time(&p.MinInterval, des.Second/1_000_000, 0, 0), "bf_interval": time(&p.BackfillInterval, des.Second, 1, 3*3600),
