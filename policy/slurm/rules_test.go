@@ -774,6 +774,31 @@ func TestLooksTakeEndsTogether(t *testing.T) {
 	require.Equal(t, r.limitSecond(jobs[5]), begins(5), "one of 960 s both that are left")
 }
 
+// A window that has ended is doubled, or made longer by bf_window_linear, until it has the next end; all windows are counted from the base.
+// An end in the last second of a window is within it.
+func TestHowWindowsGrow(t *testing.T) {
+	for parameters, x := range map[string]struct{ ends, begins []int64 }{ // seconds from the base, by number of CPUs
+		"bf_resolution=60":    {ends: []int64{-27, 30, 31, 60, 61, 240, 241, 300}, begins: []int64{30, 30, 60, 60, 61, 240, 300, 300}},
+		"bf_window_linear=20": {ends: []int64{-27, 30, 31, 50, 51, 240, 241, 251}, begins: []int64{30, 30, 50, 50, 51, 241, 241, 251}},
+	} {
+		r := newRuled(t, "NodeName=n1 CPUs=8\nPartitionName=all Nodes=ALL\nSchedulerParameters="+parameters+"\n", "")
+		start := r.second(3 * des.Second)
+		base := (start + 3600 + 27) / 30 * 30
+		for _, end := range x.ends {
+			r.submit(0, &Job{Tasks: 1, Limit: des.Time(base+end-start) * des.Second})
+		}
+		r.until(10 * des.Second)
+		for i := range x.ends {
+			require.Equal(t, base+x.ends[i], r.limitSecond(r.started[i]))
+		}
+		for i, want := range x.begins {
+			j := r.submit(10*des.Second, &Job{Tasks: i + 1})
+			begins, _, _ := r.willRun(j.entries[0], r.parts[0].nodes, r.second(10*des.Second), false)
+			require.Equal(t, want, begins-base, "%s: %d CPUs", parameters, i+1)
+		}
+	}
+}
+
 // A pass looks at one job more than default_queue_depth says, unless it is a full one. A partition whose job does not
 // fit is closed, and its nodes to other partitions.
 func TestPassesStop(t *testing.T) {
