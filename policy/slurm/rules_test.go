@@ -1617,3 +1617,25 @@ func TestJobsOfReservedNodesWithTooLittleMemoryAreNotRefused(t *testing.T) {
 	require.NoError(t, r.try(0, heavy(3000)))
 	require.ErrorIs(t, r.try(0, heavy(5000)), ErrConfiguration, "it has not the memory for one CPU")
 }
+
+// A job is tried on the nodes of its partition that are listed for it and among which it may choose; of these it may have those that
+// are available and reserved for nobody else, and start on those that no job keeps from it. To try it takes no node from its
+// partition, from what the pass has left, or from what backfill lets it choose among.
+func TestTheGroundOfAJob(t *testing.T) {
+	r := newRuled(t, "NodeName=n[1-7] CPUs=4\nPartitionName=all Nodes=n[1-6]\n", "")
+	r.submit(0, &Job{Nodes: 1, Exclusive: true, Required: []int{0}})
+	r.until(10 * des.Second)
+	require.NoError(t, r.Reserve(10*des.Second, &Reservation{Name: "theirs", Start: 20 * des.Second, End: des.Hour, Nodes: []int{1}, Users: []string{"u"}}))
+	j := r.submit(10*des.Second, &Job{Tasks: 1, Excluded: []int{2}})
+	part, available, within := r.parts[0].nodes, allNodes(7), allNodes(7)
+	available.drop(3)
+	within.drop(4)
+	g := r.groundOf(10*des.Second, j.entries[0], available, within)
+	require.Equal(t, []int{0, 1, 3, 5}, slices.Collect(g.all.all))
+	require.Equal(t, []int{0, 5}, slices.Collect(g.open.all))
+	require.Equal(t, []int{5}, slices.Collect(g.ready.all))
+	require.True(t, g.inUse)
+	require.Equal(t, []int{0, 1, 2, 3, 4, 5}, slices.Collect(part.all))
+	require.Equal(t, []int{0, 1, 2, 4, 5, 6}, slices.Collect(available.all))
+	require.Equal(t, []int{0, 1, 2, 3, 5, 6}, slices.Collect(within.all))
+}
