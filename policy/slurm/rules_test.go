@@ -1639,3 +1639,17 @@ func TestTheGroundOfAJob(t *testing.T) {
 	require.Equal(t, []int{0, 1, 2, 4, 5, 6}, slices.Collect(available.all))
 	require.Equal(t, []int{0, 1, 2, 3, 5, 6}, slices.Collect(within.all))
 }
+
+// A limit of a QoS holds for the jobs of that QoS, and not for those that one user has in another one.
+func TestLimitsOnAmountsAreOfOneQOS(t *testing.T) {
+	for _, first := range []string{"q", "other"} {
+		r := newRuled(t, kept, "add qos other\nadd qos q grptres=cpu=1\nadd account a\n"+users)
+		own := func(qos string) *Job { return r.submit(0, &Job{Tasks: 2, Account: "a", User: "u", QOS: qos}) }
+		second := map[string]string{"q": "other", "other": "q"}[first]
+		jobs := map[string]*Job{first: own(first)}
+		jobs[second] = own(second)
+		r.until(10 * des.Second)
+		require.Equal(t, Reason("QOSGrpCpuLimit"), jobs["q"].Reason(), "%s came first", first)
+		require.Equal(t, running, jobs["other"].state, "%s came first", first)
+	}
+}
