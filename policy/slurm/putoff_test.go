@@ -79,3 +79,21 @@ func TestFitsIdleIsWhetherAChoiceFits(t *testing.T) {
 	require.Greater(t, fits, 500)
 	require.Greater(t, not, 500)
 }
+
+// Slurm makes no plan once the table has as many records as bf_node_space_size. A plan within an interval adds two, one for each of
+// its ends.
+func TestTheTableIsFullWhenItHasItsRecords(t *testing.T) {
+	c := newRuled(t, fourNodes, "")
+	for size, full := range map[int][]bool{5: {false, false, true}, 6: {false, false, false, true}} { // after 0, 1, 2, 3 plans
+		r := &backfillRun{c: c.Controller, table: newTable(nil, 0, 40_000, 60, size, c.up, nil, &c.plans, &c.spare)}
+		c.backfill.trail.begin(c.Controller, r.table.windowEnd())
+		for plans, want := range full {
+			for more := range 3 {
+				require.Equal(t, 1+2*(plans+more) < size, r.hasRoom(more), "size %d: %d plans and %d more", size, plans, more)
+			}
+			require.Equal(t, want, r.full(), "size %d: %d plans", size, plans)
+			at := int64(plans) * 1200
+			r.plan(at+300, at+600, need{nodes: c.up})
+		}
+	}
+}
