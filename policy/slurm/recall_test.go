@@ -130,3 +130,38 @@ func TestStartedJobsKeepNoFindings(t *testing.T) {
 	require.Equal(t, running, waits.state)
 	require.Nil(t, waits.entries[0].found)
 }
+
+// What a run recalls is what it would find: a start at once is one at the present second, and the job counts with the CPUs of
+// that start for limits, whatever a look for it in another partition has found since. A job like it counts with them, too, once
+// it is known where it would start. Where it would run on idle nodes is no such start.
+func TestWhatIsRecalledIsOfThePresent(t *testing.T) {
+	c := newRuled(t, "NodeName=n[1-2] CPUs=4\nPartitionName=all Nodes=ALL\n", "")
+	run := func(now des.Time) *backfillRun {
+		second := c.second(now)
+		r := &backfillRun{c: c.Controller, now: now, second: second, until: never, blocked: map[*qos]int64{}, table: newTable(nil, second, 40_000, 60, 500, c.up, nil, &c.plans, &c.spare)}
+		r.table.cpus = c.idle.cpus
+		c.backfill.trail.begin(c.Controller, r.table.windowEnd())
+		return r
+	}
+	j, twin := c.submit(0, &Job{Tasks: 1, Exclusive: true}), c.submit(0, &Job{Tasks: 1, Exclusive: true})
+	e := j.entries[0]
+	e.found = newFinding(2)
+	run(10*des.Second).remember(e, false)
+	require.Equal(t, []int64{c.second(10 * des.Second), 4}, []int64{e.found.begins, int64(j.reckoned)})
+	j.reckoned = 9 // in another partition
+	later := run(40 * des.Second)
+	require.True(t, later.recall(e, false))
+	require.Equal(t, []int64{c.second(40 * des.Second), 4}, []int64{e.found.begins, int64(j.reckoned)})
+	looks := c.looks
+	c.willRun(twin.entries[0], c.up, later.second, false)
+	require.Equal(t, looks, c.looks, "it is known")
+	require.Equal(t, 4, twin.reckoned)
+	one := newNodeSet(2)
+	one.add(1)
+	j.reckoned = 9
+	require.NotNil(t, c.fitIdle(e, one))
+	require.Equal(t, 9, j.reckoned)
+	e.found = newFinding(2)
+	later.remember(e, false)
+	require.Equal(t, []int64{c.second(40 * des.Second), 4}, []int64{e.found.begins, int64(j.reckoned)}, "as a new look has it")
+}
