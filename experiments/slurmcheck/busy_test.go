@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/gridslot/gridslot/policy/slurm"
 	"github.com/gridslot/gridslot/policy/slurm/replay"
 )
 
@@ -121,4 +122,66 @@ func TestReservationsAreForAccountsBelow(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, c.wrong, strings.Contains(report.String(), `reservation r is not for user "u1" of account "b"`), "%+v: %v\n%s", c, report, events)
 	}
+}
+
+// A job that is preempted waits again, or is over, by PreemptMode of its QoS, or else of slurm.conf: a schedule that does otherwise
+// is wrong.
+func TestPreemptedJobsWaitAgainByTheMode(t *testing.T) {
+	for _, c := range []struct {
+		conf, qos string
+		again     bool
+	}{
+		{"REQUEUE", "", true}, {"CANCEL", "", false}, {"CANCEL", " preemptmode=requeue", true}, {"REQUEUE", " preemptmode=cancel", false},
+		{"REQUEUE", " preemptmode=off", true}, {"CANCEL", " preemptmode=off", false},
+	} {
+		events, of := playedAt(t, map[string]string{
+			replay.ConfigFile: "SelectTypeParameters=CR_Core\nAccountingStorageType=accounting_storage/slurmdbd\nAccountingStorageEnforce=associations,limits,qos\nPreemptType=preempt/qos\nPreemptMode=" + c.conf + "\n" +
+				"NodeName=n1 CPUs=4\nPartitionName=all Nodes=ALL Default=YES\n",
+			replay.AccountsFile: "add qos low" + c.qos + "\nadd qos high preempt=low\nadd account a\nadd user u1 account=a qos=low,high defaultqos=low\n",
+			replay.JobsFile:     "key,submit,uid,account,qos,tasks,limit_min,runtime\nx,10.25,5001,a,,4,10,300\ny,100.25,5001,a,high,4,10,100\n",
+		})
+		require.Contains(t, line(t, events, "x,1,stop"), "PREEMPTED")
+		require.Equal(t, c.again, strings.Count(events, "x,1,start") == 2, events)
+		report, err := Events(strings.NewReader(events), nil, of, 0)
+		require.NoError(t, err)
+		require.Zero(t, report.Total, "%+v: %v\n%s", c, report, events)
+		if c.qos == "" || strings.HasSuffix(c.qos, "off") {
+			of.Config.PreemptCancels = !of.Config.PreemptCancels
+			report, err = Events(strings.NewReader(events), nil, of, 0)
+			require.NoError(t, err)
+			require.NotZero(t, report.Total, "%+v: it does otherwise", c)
+		}
+	}
+}
+
+// Limits of the QoS normal, which each cluster has, hold for jobs that name no QoS.
+func TestLimitsOfTheUsualQOSHold(t *testing.T) {
+	files := map[string]string{
+		replay.ConfigFile: "SelectTypeParameters=CR_Core\nAccountingStorageType=accounting_storage/slurmdbd\nAccountingStorageEnforce=associations,limits\n" +
+			"NodeName=n1 CPUs=4\nPartitionName=all Nodes=ALL Default=YES\n",
+		replay.AccountsFile: "add account a\nadd user u1 account=a\n",
+		replay.JobsFile:     "key,submit,uid,tasks,limit_min,runtime\nx,10.25,5001,1,10,300\ny,20.25,5001,1,10,100\n",
+	}
+	together, free := playedAt(t, files)
+	files[replay.AccountsFile] += "modify qos normal set grpjobs=1\n"
+	apart, limited := playedAt(t, files)
+	for _, c := range []struct {
+		events string
+		of     Given
+		wrong  bool
+	}{{together, free, false}, {apart, limited, false}, {together, limited, true}} {
+		report, err := Events(strings.NewReader(c.events), nil, c.of, 0)
+		require.NoError(t, err)
+		require.Equal(t, c.wrong, report.Total > 0, "%v\n%s", report, c.events)
+	}
+	// The QoS of a job that names none is also the QoS under which submissions are counted.
+	files[replay.AccountsFile] += "modify qos normal set maxsubmitjobsperuser=1\n"
+	events, of := playedAt(t, files)
+	require.Contains(t, line(t, events, "y,"), string(slurm.ErrPolicy))
+	report, err := Events(strings.NewReader(events), nil, of, 0)
+	require.NoError(t, err)
+	require.Zero(t, report.Total, "%v\n%s", report, events)
+	report, err = Events(strings.NewReader(apart), nil, of, 0)
+	require.NoError(t, err)
+	require.Contains(t, report.String(), "MaxSubmitJobsPerUser of QoS normal is 1")
 }

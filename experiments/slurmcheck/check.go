@@ -487,7 +487,7 @@ func (c *checker) stop(j *job, e *event) {
 	switch {
 	case j.state == waiting && e.detail == string(slurm.Preempted): // nothing is told of a start that is preempted in its own second
 		j.attempts++
-		if !j.Job.Requeue { // it does not wait again
+		if !c.requeued(j) {
 			j.state, j.start, j.ended, j.outcome = over, e.time, e.time, e.detail
 		}
 		return
@@ -518,7 +518,7 @@ func (c *checker) stop(j *job, e *event) {
 		if least := int64(c.conf.PreemptExempt / des.Second); took < least {
 			c.wrong(validate.WrongRunTime, j, "preempted after %d s, and it is exempt for %d", took, least)
 		}
-		if j.Job.Requeue {
+		if c.requeued(j) {
 			next = waiting
 		}
 	case slurm.NodeFail:

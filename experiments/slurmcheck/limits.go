@@ -35,13 +35,17 @@ type book struct {
 	ticks clock
 }
 
+// usualQOS is the name of the QoS that slurmdbd makes for each cluster.
+const usualQOS = "normal"
+
 // owner is a user in an account.
 type owner struct{ user, account string }
 
 // newBook reads the commands of sacctmgr. What is wrong with them was told when they were read to be
 // simulated.
 func newBook(commands string, conf *slurm.Config, late int64) *book {
-	b := &book{conf: conf, root: &group{name: "root", says: map[string]string{}}, find: map[owner]*group{}, qos: map[string]*group{}}
+	b := &book{conf: conf, root: &group{name: "root", says: map[string]string{}}, find: map[owner]*group{},
+		qos: map[string]*group{usualQOS: {name: usualQOS, says: map[string]string{}}}}
 	b.add(b.root, "root", true)
 	for line := range strings.Lines(commands) {
 		words := strings.Fields(line)
@@ -190,10 +194,40 @@ func (g *group) wall() (most int64, limited bool) {
 	return 60 * int64(minutes), limited
 }
 
+// qosOf returns the QoS of a user's job that asks for a QoS, or for none: then it is DefaultQOS of the user or of the nearest account
+// that has one, if the user may use it; the only QoS that the user may use; DefaultQOS of root; usualQOS.
+func qosOf(asked string, user *group) string {
+	if asked != "" {
+		return asked
+	}
+	usable := []string{usualQOS}
+	for at := user; at != nil; at = at.parent {
+		if list := at.says["qos"]; list != "" {
+			usable = strings.Split(list, ",")
+			break
+		}
+	}
+	for at := user; at != nil; at = at.parent {
+		if usual := at.says["defaultqos"]; usual != "" {
+			if slices.Contains(usable, usual) {
+				return usual
+			}
+			break
+		}
+	}
+	if len(usable) == 1 {
+		return usable[0]
+	}
+	root := user
+	for root.parent != nil {
+		root = root.parent
+	}
+	return cmp.Or(root.says["defaultqos"], usualQOS)
+}
+
 // preempts reports whether any QoS preempts jobs of the given one.
 func (b *book) preempts(qos string) bool {
-	victim := b.qos[qos]
-	if victim == nil || strings.EqualFold(victim.says["preemptmode"], "off") {
+	if b.qos[qos] == nil {
 		return false
 	}
 	for _, q := range b.qos {
@@ -488,7 +522,7 @@ func (c *checker) checkSubmission(j *job) {
 	if !c.conf.Enforce.Limits || user == nil {
 		return
 	}
-	name := cmp.Or(j.Job.QOS, user.says["defaultqos"])
+	name := qosOf(j.Job.QOS, user)
 	q := c.book.qos[name]
 	atMost := func(limit string, whose string, most int, limited bool, counts func(*job) bool) {
 		n := 0
@@ -503,7 +537,7 @@ func (c *checker) checkSubmission(j *job) {
 	}
 	sameQOS := func(o *job) bool {
 		u := c.book.user(o.Job.User, o.account)
-		return u != nil && cmp.Or(o.Job.QOS, u.says["defaultqos"]) == name
+		return u != nil && qosOf(o.Job.QOS, u) == name
 	}
 	grouped, ofGroup := q.count("grpsubmitjobs")
 	perUser, ofUser := q.count("maxsubmitjobsperuser", "maxsubmitjobs")

@@ -392,6 +392,21 @@ func (c *checker) reservationOver(j *job) bool {
 	})
 }
 
+// requeued reports whether a job that is preempted waits again: PreemptMode of its QoS decides if QoSs preempt and the QoS has CANCEL
+// or REQUEUE, else PreemptMode of slurm.conf. A job that may not be requeued ends.
+func (c *checker) requeued(j *job) bool {
+	cancels := c.conf.PreemptCancels
+	if of := c.book.qos[j.qos]; c.conf.Preempt == "qos" && of != nil {
+		switch strings.ToLower(of.says["preemptmode"]) {
+		case "cancel":
+			cancels = true
+		case "requeue":
+			cancels = false
+		}
+	}
+	return j.Job.Requeue && !cancels
+}
+
 // preemptible reports whether anything could preempt a running job: a QoS that names its QoS, or a
 // partition of a higher tier that shares one of its nodes.
 func (c *checker) preemptible(j *job) bool {

@@ -365,8 +365,9 @@ func (c *checker) firstLook() int64 {
 // for, and by those that nodes were found with for it.
 func (c *checker) sizes(j *job) (least, most float64) {
 	own := j.Job
-	nodes := float64(max(own.Nodes, 1)) / float64(len(c.conf.Nodes))
-	asked := max(max(own.Tasks, own.Nodes, 1)*max(own.CPUsPerTask, 1), max(own.Nodes, 1))
+	nodes := float64(max(own.Nodes, len(own.Required), 1)) / float64(len(c.conf.Nodes))
+	// A job that says how many tasks it has asks for their CPUs, even if these are fewer than its nodes.
+	asked := max(cmp.Or(own.Tasks, max(own.Nodes, 1))*max(own.CPUsPerTask, 1), len(own.Required))
 	size := func(cpus int) float64 {
 		s := (nodes + float64(cpus)/float64(c.conf.CPUs())) / 2
 		if c.conf.Priority.FavorSmall {
@@ -394,7 +395,7 @@ func (c *checker) mostFound(j *job, asked int) int {
 		room = max(room, len(c.conf.Partitions[p].Nodes))
 	}
 	share := max(own.CPUsPerTask, 1) * max(own.TasksPerNode, 1)
-	nodes := max(own.Nodes, (asked+share-1)/share)
+	nodes := max(own.Nodes, len(own.Required), (asked+share-1)/share)
 	if c.conf.Schedule.BusyNodes {
 		nodes++
 	}

@@ -23,7 +23,7 @@ type slurmSite struct {
 	partitions []*partition
 	conf       []string // lines of slurm.conf beside nodes and partitions
 	sched      []string // SchedulerParameters
-	selects    []string // SelectTypeParameters
+	selects    []string // SelectTypeParameters; nil: slurm.conf does not have the key
 	scheduler  string   // of SchedulerType, behind "sched/"
 	enforce    []string // AccountingStorageEnforce
 	database   bool
@@ -160,7 +160,7 @@ func (w *world) stretch(r rnd) {
 		case k < 7:
 			j.more["nodes"] = strconv.Itoa(nodes)
 		case k < 8:
-			j.more["nodes"], j.more["tasks"] = strconv.Itoa(nodes), strconv.Itoa(max(nodes, j.procs))
+			j.more["nodes"], j.more["tasks"] = strconv.Itoa(nodes), strconv.Itoa(max(nodes-r.IntN(2), j.procs-r.IntN(3), 1))
 		case k < 9:
 			per := r.among(1, cpus)
 			j.more["nodes"], j.more["tpn"], j.more["tasks"] = strconv.Itoa(nodes), strconv.Itoa(per), strconv.Itoa(nodes*per)
@@ -195,7 +195,10 @@ func (w *world) writeSite() error {
 		return err
 	}
 	conf := slices.Clone(s.conf)
-	conf = append(conf, "SelectType=select/cons_tres", "SelectTypeParameters="+strings.Join(s.selects, ","), "SchedulerType=sched/"+s.scheduler)
+	conf = append(conf, "SelectType=select/cons_tres", "SchedulerType=sched/"+s.scheduler)
+	if s.selects != nil {
+		conf = append(conf, "SelectTypeParameters="+strings.Join(s.selects, ","))
+	}
 	if len(s.sched) > 0 {
 		conf = append(conf, "SchedulerParameters="+strings.Join(s.sched, ","))
 	}
@@ -383,7 +386,9 @@ func siteFeatures() []feature {
 			}
 			w.each("licences", func(r rnd, j *job) {
 				if r.chance(40) {
-					j.more["licenses"] = r.one("matlab:1", "abaqus:2", "matlab:1,abaqus:1")
+					j.more["licenses"] = r.one("matlab:1", "matlab:1", "abaqus:2", "matlab:1,abaqus:1")
+				} else if r.chance(5) {
+					j.more["licenses"] = r.text("abaqus:9 ansys:1") // which are refused
 				}
 			})
 		}},
@@ -393,6 +398,7 @@ func siteFeatures() []feature {
 		{name: "best-fit", of: anySite, odds: 2, add: func(_ rnd, w *world) {
 			w.site.selects[0] = strings.Replace(w.site.selects[0], "CR_Core", "CR_CPU", 1)
 		}},
+		{name: "usual-selection", of: anySite, odds: 2, not: "memory best-fit least-loaded packed", add: func(_ rnd, w *world) { w.site.selects = nil }},
 		{name: "builtin", of: anySite, odds: 2, add: func(_ rnd, w *world) { w.site.scheduler = "builtin" }},
 
 		// Partitions.
@@ -478,6 +484,10 @@ func siteFeatures() []feature {
 				}
 			}
 		}},
+		{name: "usual-qos", of: anySite, odds: 10, needs: "accounts", not: "qos", add: func(r rnd, w *world) {
+			w.site.enforce = append(w.site.enforce, "limits")
+			w.site.qos = append(w.site.qos, "modify qos normal set "+r.one("grpjobs=2", "maxjobsperuser=1", "grptres=cpu=4", "maxsubmitjobsperuser=4", "maxwall=5"))
+		}},
 		{name: "tres-limits", of: anySite, odds: 12, needs: "qos-limits account-limits", add: func(r rnd, w *world) {
 			own := []string{"grptres", "maxtresperjob", "maxtrespernode", "grptresrunmins", "grptresmins", "maxtresmins"}
 			for i := range w.site.qos {
@@ -533,7 +543,7 @@ func siteFeatures() []feature {
 
 		// Preemption.
 		{name: "preempt-qos", of: anySite, odds: 20, needs: "qos", not: "preempt-tiers", add: func(r rnd, w *world) {
-			w.site.qos[0] += " preemptmode=requeue" + r.one("", "", " gracetime=60")
+			w.site.qos[0] += r.one("", " preemptmode="+r.text("requeue requeue cancel off")) + r.one("", "", " gracetime=60")
 			w.site.qos[2] += " preempt=low" + r.one("", ",std")
 			w.site.say("PreemptType=preempt/qos")
 			w.site.preempts(r)
@@ -585,7 +595,7 @@ func siteFeatures() []feature {
 		some("node-lists", 5, func(r rnd, w *world, j *job) {
 			switch n := r.among(1, w.site.count()); r.IntN(5) {
 			case 0:
-				j.more["nodelist"] = hostsOf(n, n)
+				j.more["nodelist"] = hostsOf(n, r.among(n, w.site.count()))
 			case 1:
 				j.more["exclude"] = hostsOf(n, n)
 			}
@@ -766,7 +776,7 @@ func (s *slurmSite) exempt() int {
 
 // preempts is what slurm.conf says of preemption.
 func (s *slurmSite) preempts(r rnd) {
-	s.say("PreemptMode=REQUEUE")
+	s.say("PreemptMode=%s", r.text("REQUEUE REQUEUE CANCEL"))
 	if r.chance(60) {
 		s.say(exemptTime + "00:10:00")
 	}

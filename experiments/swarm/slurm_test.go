@@ -256,7 +256,7 @@ func (s *siteRun) reservations(j *job, key string, a *siteAttempt) error {
 
 // limits: what runs is within the limits of QoSs and of users and accounts.
 func (s *siteRun) limits(a *siteAttempt) error {
-	if !s.has("qos-limits account-limits") {
+	if !s.has("qos-limits account-limits usual-qos") {
 		return nil
 	}
 	check := func(of, text string, same func(*siteAttempt) bool, names ...string) error {
@@ -315,7 +315,7 @@ func (s *siteRun) limits(a *siteAttempt) error {
 			}
 		}
 	}
-	if s.has("qos-limits") { // a limit of a QoS stands in place of the same of associations
+	if s.has("qos-limits usual-qos") { // a limit of a QoS stands in place of the same of associations
 		return nil
 	}
 	user := func(o *siteAttempt) bool { return o.user == a.user }
@@ -370,7 +370,7 @@ func (s *siteRun) ends(j *job, key string, now int, row map[string]string) error
 		}
 	case "PREEMPTED", "NODE_FAIL":
 		s.how[key] = detail
-		s.left[key] = s.kind == site && j.more["requeue"] == "0"
+		s.left[key] = s.kind == site && j.more["requeue"] == "0" || detail == "PREEMPTED" && s.cancels(a.qos)
 		if detail == "PREEMPTED" && !s.has("preempt-qos preempt-tiers") {
 			return fmt.Errorf("nothing may preempt here")
 		}
@@ -381,6 +381,21 @@ func (s *siteRun) ends(j *job, key string, now int, row map[string]string) error
 		s.left[key], s.how[key] = true, detail
 	}
 	return nil
+}
+
+// cancels reports whether jobs of a QoS that are preempted end for good: by the mode of the QoS, or else of slurm.conf.
+func (s *siteRun) cancels(qos string) bool {
+	for _, line := range s.site.qos {
+		if words := strings.Fields(line); words[2] == qos && s.has("preempt-qos") {
+			switch {
+			case slices.Contains(words, "preemptmode=cancel"):
+				return true
+			case slices.Contains(words, "preemptmode=requeue"):
+				return false
+			}
+		}
+	}
+	return slices.Contains(s.site.conf, "PreemptMode=CANCEL")
 }
 
 // limitsUse reports whether anybody has a limit on what jobs have used together, which ends running jobs.
@@ -395,7 +410,7 @@ func (s *siteRun) limitsUse() bool {
 }
 
 // forEver are features under which a job may wait for ever.
-const forEver = "node-kinds gpus node-features memory licences partitions partition-limits accounts qos qos-limits account-limits assoc-limit-stop scheduler failing-nodes site-outages site-outage-log " +
+const forEver = "node-kinds gpus node-features memory licences partitions partition-limits accounts qos qos-limits usual-qos account-limits assoc-limit-stop scheduler failing-nodes site-outages site-outage-log " +
 	"bookings conditions holds cancel node-lists exclusive begin preempt-qos preempt-tiers limit-orders"
 
 // allGone: where nothing is on that a job could wait for, none is left.
