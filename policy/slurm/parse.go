@@ -793,6 +793,8 @@ func (f *configFile) readScheduling(conf *Config) setting {
 		}
 		f.scheduling(p, setting{key, value, all.line})
 	}
+	// The main loop sleeps a second, so that 0 has the effect of 1.
+	p.Interval = max(p.Interval, des.Second)
 	if p.MaxPerAssoc > 0 { // takes precedence
 		p.MaxPerUser = 0
 	}
@@ -831,7 +833,7 @@ func (p *Scheduling) parameters() map[string]parameter {
 		"bf_max_job_start": count(&p.MaxBackfillStart, 0, 1e4), "bf_max_job_user": count(&p.MaxPerUser, 0, 0), "bf_max_job_part": count(&p.MaxPerPartition, 0, 0),
 		"bf_max_job_user_part": count(&p.MaxPerUserPart, 0, 0), "bf_max_job_assoc": count(&p.MaxPerAssoc, 0, 0), "bf_min_prio_reserve": count(&p.MinPrioReserve, 0, min(math.MaxUint32, math.MaxInt)),
 		"bf_window_linear": count(&p.WindowLinear, 0, 0),
-		"sched_interval":   time(&p.Interval, des.Second, 1, 0), "batch_sched_delay": time(&p.BatchDelay, des.Second, 0, 0),
+		"sched_interval":   time(&p.Interval, des.Second, 0, 0), "batch_sched_delay": time(&p.BatchDelay, des.Second, 0, 0),
 		"sched_min_interval": time(&p.MinInterval, des.Second/1_000_000, 0, 0), "bf_interval": time(&p.BackfillInterval, des.Second, 1, 3*3600),
 		"bf_resolution": time(&p.Resolution, des.Second, 1, 3600), "bf_window": time(&p.Window, des.Minute, 1, 30*24*60), "bf_min_age_reserve": time(&p.MinAgeReserve, des.Second, 0, 30*24*3600),
 	}

@@ -170,7 +170,7 @@ func TestWrongConfigurationsNameTheirLine(t *testing.T) {
 		"NodeName=n1\nPartitionName=p Nodes=n1\nPriorityCalcPeriod=0":                    `slurm.conf:3: PriorityCalcPeriod: want a time of a second or more`,
 		"NodeName=n[1-9] Sockets=100000 CoresPerSocket=100000":                           `slurm.conf:1: NodeName: more than 268435456 CPUs`,
 		"NodeName=n1\nPartitionName=p Nodes=n1\nSchedulerParameters=defer,bf_interval=0": `slurm.conf:3: bf_interval: "0": want a whole number of 1 or more`,
-		"NodeName=n1\nPartitionName=p Nodes=n1\nSchedulerParameters=sched_interval=0":    `slurm.conf:3: sched_interval: "0": want a whole number of 1 or more`,
+		"NodeName=n1\nPartitionName=p Nodes=n1\nSchedulerParameters=sched_interval=-1":   `slurm.conf:3: sched_interval: "-1": want a whole number of 0 or more`,
 	} {
 		_, _, err := ReadConfig("slurm.conf", strings.NewReader(text))
 		require.EqualError(t, err, want)

@@ -825,6 +825,18 @@ func TestPassesStop(t *testing.T) {
 	require.Equal(t, running, free.state)
 }
 
+// The main loop sleeps for a second between two looks whether a full pass is due, so that sched_interval=0 makes one in each second.
+func TestFullPassesInEachSecond(t *testing.T) {
+	for _, seconds := range []string{"0", "1"} {
+		r := newRuled(t, fourNodes+"SchedulerType=sched/builtin\nSchedulerParameters=default_queue_depth=1,sched_interval="+seconds+"\n", "")
+		for range 4 {
+			r.submit(10*des.Second+des.Second/2, &Job{Tasks: 1})
+		}
+		r.until(11 * des.Second)
+		require.Len(t, r.started, 4, "sched_interval=%s", seconds)
+	}
+}
+
 // Jobs of a partition of a higher tier come first, whatever their priority; then priority decides, then submission.
 func TestTheOrderOfTheQueue(t *testing.T) {
 	r := newRuled(t, "NodeName=n[1-2] CPUs=4\nPartitionName=low Nodes=ALL\nPartitionName=high Nodes=ALL PriorityTier=9\n", "")
