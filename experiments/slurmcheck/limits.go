@@ -35,9 +35,6 @@ type book struct {
 	ticks clock
 }
 
-// usualQOS is the name of the QoS that slurmdbd makes for each cluster.
-const usualQOS = "normal"
-
 // owner is a user in an account.
 type owner struct{ user, account string }
 
@@ -45,7 +42,7 @@ type owner struct{ user, account string }
 // simulated.
 func newBook(commands string, conf *slurm.Config, late int64) *book {
 	b := &book{conf: conf, root: &group{name: "root", says: map[string]string{}}, find: map[owner]*group{},
-		qos: map[string]*group{usualQOS: {name: usualQOS, says: map[string]string{}}}}
+		qos: map[string]*group{slurm.UsualQOS: {name: slurm.UsualQOS, says: map[string]string{}}}}
 	b.add(b.root, "root", true)
 	for line := range strings.Lines(commands) {
 		words := strings.Fields(line)
@@ -195,12 +192,12 @@ func (g *group) wall() (most int64, limited bool) {
 }
 
 // qosOf returns the QoS of a user's job that asks for a QoS, or for none: then it is DefaultQOS of the user or of the nearest account
-// that has one, if the user may use it; the only QoS that the user may use; DefaultQOS of root; usualQOS.
+// that has one, if the user may use it; the only QoS that the user may use; DefaultQOS of root; slurm.UsualQOS.
 func qosOf(asked string, user *group) string {
 	if asked != "" {
 		return asked
 	}
-	usable := []string{usualQOS}
+	usable := []string{slurm.UsualQOS}
 	for at := user; at != nil; at = at.parent {
 		if list := at.says["qos"]; list != "" {
 			usable = strings.Split(list, ",")
@@ -222,7 +219,7 @@ func qosOf(asked string, user *group) string {
 	for root.parent != nil {
 		root = root.parent
 	}
-	return cmp.Or(root.says["defaultqos"], usualQOS)
+	return cmp.Or(root.says["defaultqos"], slurm.UsualQOS)
 }
 
 // preempts reports whether any QoS preempts jobs of the given one.
