@@ -8,8 +8,6 @@ import (
 	"iter"
 	"slices"
 
-	"github.com/emirpasic/gods/sets/treeset"
-
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/internal/sumtree"
@@ -83,7 +81,8 @@ type Domain struct {
 	// rejoin is an instant before which no single can be counted again.
 	rejoin des.Time
 	// pins are the instants, by node, at which owners' jobs and outages end.
-	pins      *treeset.Set
+	pins      *sumtree.Tree[pin, struct{}, struct{}, pinAlgebra]
+	due       pin       // what an operation on pins is about
 	freeNodes freeNodes // of the singles
 	overlay   overlay   // on the singles
 
@@ -111,10 +110,12 @@ type pin struct {
 	node int
 }
 
-// byEnd orders pins. No two are equal: what ends at one instant on one node is one thing.
-func byEnd(a, b any) int {
-	p, q := a.(pin), b.(pin)
-	return cmp.Or(cmp.Compare(p.end, q.end), cmp.Compare(p.node, q.node))
+// pinAlgebra orders pins by end, ties by node. No two are equal: what ends at one instant on one
+// node is one thing.
+type pinAlgebra struct{ unsummed[pin] }
+
+func (pinAlgebra) Before(a, b *pin) bool {
+	return a.end < b.end || (a.end == b.end && a.node < b.node)
 }
 
 var (
@@ -132,7 +133,7 @@ func NewDomain(nodes []*entity.Node, finder Finder) (*Domain, error) {
 		index:  make(map[*entity.Node]int, len(nodes)),
 		ahead:  sumtree.New[gap, struct{}, struct{}](gapAlgebra{}),
 		rejoin: des.Forever,
-		pins:   treeset.NewWith(byEnd),
+		pins:   sumtree.New[pin, struct{}, struct{}](pinAlgebra{}),
 
 		kinds:    map[traits][]*class{},
 		returned: map[*entity.Reservation][]bool{},
@@ -398,7 +399,7 @@ func (d *Domain) reserve(j *entity.Run, w entity.Window, take func(int, span) (s
 		return nil, &entity.ConflictError{Run: j, Window: w, Detail: detail}
 	}
 	for i := 0; i < len(w.Tasks); {
-		n, detail := d.takeRun(j, w, i, take)
+		n, detail := d.takeRun(j, &w, i, take)
 		if detail != "" {
 			for t := 0; t < i; {
 				t += d.returnTasks(&entity.Reservation{Window: w, Run: j}, t, w.Start)
@@ -417,7 +418,7 @@ func (d *Domain) reserve(j *entity.Run, w entity.Window, take func(int, span) (s
 
 // takeRun takes what w's tasks from the i-th on want that are counted together,
 // and returns how many they are; or it says why not.
-func (d *Domain) takeRun(j *entity.Run, w entity.Window, i int, take func(int, span) (span, bool)) (n int, detail string) {
+func (d *Domain) takeRun(j *entity.Run, w *entity.Window, i int, take func(int, span) (span, bool)) (n int, detail string) {
 	end := w.Tasks[i].End
 	k, n, c := d.run(w.Tasks, i)
 	if c == nil {
@@ -519,14 +520,16 @@ func (d *Domain) Release(r *entity.Reservation, at des.Time) {
 		return
 	}
 	r.Active = false
+	given := false // with the overlay
 	if d.overlay.by == r.Run {
 		if at > r.Window.Start {
 			d.applyOverlay()
 		} else {
 			d.clearOverlay()
+			given = len(d.classes) == 0
 		}
 	}
-	for i := 0; i < len(r.Window.Tasks); {
+	for i := 0; i < len(r.Window.Tasks) && !given; {
 		i += d.returnTasks(r, i, at)
 	}
 	if r.Partly {
@@ -688,7 +691,8 @@ func (d *Domain) Withhold(r *entity.Run, at entity.Where, from, to des.Time) err
 		d.pinned[k] = max(d.pinned[k], to)
 		d.rejoinAt(k, d.pinned[k])
 		if from < to {
-			d.pins.Add(pin{to, k})
+			d.due = pin{to, k}
+			d.pins.Put(&d.due)
 		}
 	}
 	return nil
@@ -700,11 +704,12 @@ func (d *Domain) unpin(r *entity.Reservation) {
 	for _, t := range r.Window.Tasks {
 		k := d.index[t.Node]
 		if r.Window.Start < t.End {
-			d.pins.Remove(pin{t.End, k})
+			d.due = pin{t.End, k}
+			d.pins.Remove(&d.due)
 		}
 		d.pinned[k] = 0
-		for it := d.pins.Iterator(); it.Next(); {
-			if p := it.Value().(pin); p.node == k {
+		for p := range d.pins.All() {
+			if p.node == k {
 				d.pinned[k] = p.end
 			}
 		}
@@ -880,8 +885,9 @@ func (d *Domain) Forget(now des.Time) (gained bool) {
 		d.ahead.Remove(&d.sought)
 		d.updateFree(d.sought.node)
 	}
-	for it := d.pins.Iterator(); it.First() && it.Value().(pin).end <= d.origin; it = d.pins.Iterator() {
-		d.pins.Remove(it.Value())
+	for p := d.pins.Min(); p != nil && p.end <= d.origin; p = d.pins.Min() {
+		d.due = *p
+		d.pins.Remove(&d.due)
 	}
 	if d.rejoin <= d.origin {
 		d.reunite()
@@ -916,8 +922,7 @@ func (d *Domain) rejoinAt(k int, at des.Time) {
 // time, or des.Forever: the end of an owner's job. Jobs tell when they end.
 func (d *Domain) NextGain() des.Time {
 	d.applyOverlay()
-	for it := d.pins.Iterator(); it.Next(); {
-		p := it.Value().(pin)
+	for p := range d.pins.All() {
 		l := d.busy[p.node]
 		if start, end := l.gap(l.after(p.end)); start == p.end && start < end {
 			return p.end

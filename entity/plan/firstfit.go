@@ -57,7 +57,8 @@ func (d *Domain) firstFit(req *entity.Request, from, until des.Time) (w entity.W
 	if until < from || (until == from && d.freeAtMost(from) < req.Nodes) {
 		return w, false
 	}
-	for k, end := range d.freeAt(from) {
+	shortest, _ := d.freeNodes.taskTimes(req.Length)
+	for k, end := range d.freeAt(from, shortest) {
 		if f.add(gap{from, end, k}) {
 			break
 		}

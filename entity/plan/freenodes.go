@@ -31,17 +31,26 @@ type freeNodes struct {
 	count int
 	// until is, for a node whose bit is set, the instant at which its gap ends.
 	until []des.Time
-	// leastPerf is the performance of the slowest node of the domain.
-	leastPerf float64
+	// slowest and fastest are the least and the greatest performance of a node of the domain.
+	slowest, fastest float64
 }
 
 // newFreeNodes returns the set over these nodes, with no bit set.
 func newFreeNodes(nodes []*entity.Node) freeNodes {
-	p := freeNodes{free: make([]uint64, (len(nodes)+63)/64), until: make([]des.Time, len(nodes)), leastPerf: math.Inf(1)}
+	p := freeNodes{free: make([]uint64, (len(nodes)+63)/64), until: make([]des.Time, len(nodes)), slowest: math.Inf(1)}
 	for _, n := range nodes {
-		p.leastPerf = min(p.leastPerf, n.Perf)
+		p.slowest = min(p.slowest, n.Perf)
+		p.fastest = max(p.fastest, n.Perf)
 	}
 	return p
+}
+
+// taskTimes returns how long a task of the given length takes on the fastest node and on the
+// slowest one, at least a tick. It spares to compute for most gaps how long it takes on their node.
+func (p *freeNodes) taskTimes(length des.Time) (shortest, longest des.Time) {
+	shortest = (&entity.Node{Perf: p.fastest}).TaskTime(length)
+	longest = (&entity.Node{Perf: p.slowest}).TaskTime(length)
+	return max(shortest, des.Tick), max(longest, des.Tick)
 }
 
 // updateFree sets or clears the k-th node's bit by its timeline, and reports whether the node is
@@ -65,17 +74,18 @@ func (d *Domain) updateFree(k int) (free bool) {
 	return free
 }
 
-// freeAt yields the singles that are free at the instant t, in the order of the
-// nodes, each with the end of its gap. Any t but the present is ahead.
-func (d *Domain) freeAt(t des.Time) iter.Seq2[int, des.Time] {
+// freeAt yields the singles that are free from the instant t on for at least that long, a tick or
+// more, in the order of the nodes, each with the end of its gap. Any t but the present is ahead.
+func (d *Domain) freeAt(t, long des.Time) iter.Seq2[int, des.Time] {
 	if t == d.origin {
-		return d.freeNow
+		return d.freeNow(long)
 	}
 	d.applyOverlay()
 	return func(yield func(k int, end des.Time) bool) {
+		enough := t.Add(long)
 		for _, k := range d.singles {
 			l := d.busy[k]
-			if start, end := l.gap(l.after(t)); start <= t && t < end && !yield(k, end) {
+			if start, end := l.gap(l.after(t)); start <= t && end >= enough && !yield(k, end) {
 				return
 			}
 		}
@@ -92,16 +102,18 @@ func (d *Domain) freeAtMost(t des.Time) int {
 
 // freeNow is freeAt for the present: it goes over the set bits, and clears those of nodes whose
 // gap has ended by the passing of time.
-func (d *Domain) freeNow(yield func(k int, end des.Time) bool) {
-	p := &d.freeNodes
-	for i, word := range p.free {
-		for ; word != 0; word &= word - 1 {
-			k := i*64 + bits.TrailingZeros64(word)
-			if p.until[k] <= d.origin && !d.updateFree(k) {
-				continue
-			}
-			if !yield(k, min(p.until[k], d.overlay.from[k])) {
-				return
+func (d *Domain) freeNow(long des.Time) iter.Seq2[int, des.Time] {
+	return func(yield func(k int, end des.Time) bool) {
+		p, enough := &d.freeNodes, d.origin.Add(long)
+		for i, word := range p.free {
+			for ; word != 0; word &= word - 1 {
+				k := i*64 + bits.TrailingZeros64(word)
+				if p.until[k] <= d.origin && !d.updateFree(k) {
+					continue
+				}
+				if end := min(p.until[k], d.overlay.from[k]); end >= enough && !yield(k, end) {
+					return
+				}
 			}
 		}
 	}
@@ -113,12 +125,11 @@ func (d *Domain) fitsNow(nodes int, length des.Time) (ok bool, missNodes int, mi
 	if d.freeNodes.count < nodes {
 		return false, d.freeNodes.count + 1, 0
 	}
-	// Of most gaps it need not be known how long a task takes on just that node.
-	slowest := (&entity.Node{Perf: d.freeNodes.leastPerf}).TaskTime(length)
+	shortest, longest := d.freeNodes.taskTimes(length)
 	to, have := d.horizon(), 0
-	for k, end := range d.freeNow {
+	for k, end := range d.freeNow(shortest) {
 		room := min(end, to) - d.origin
-		if room < slowest && room < d.nodes[k].TaskTime(length) {
+		if room < longest && room < d.nodes[k].TaskTime(length) {
 			continue
 		}
 		if have++; have == nodes {

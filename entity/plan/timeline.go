@@ -55,16 +55,20 @@ type gap struct {
 	node       int
 }
 
-// gapAlgebra orders gaps in a sumtree by start, ties by node. Nothing is summed up.
-type gapAlgebra struct{}
+// gapAlgebra orders gaps in a sumtree by start, ties by node.
+type gapAlgebra struct{ unsummed[gap] }
 
 func (gapAlgebra) Before(a, b *gap) bool {
 	return a.start < b.start || (a.start == b.start && a.node < b.node)
 }
-func (gapAlgebra) Summarise([]gap) struct{}                       { return struct{}{} }
-func (gapAlgebra) Join([]struct{}) struct{}                       { return struct{}{} }
-func (gapAlgebra) Detail(*struct{}, []gap)                        {}
-func (gapAlgebra) JoinDetails(*struct{}, []struct{}, []*struct{}) {}
+
+// unsummed is the part of an algebra that sums nothing up, for sumtrees that only keep an order.
+type unsummed[E any] struct{}
+
+func (unsummed[E]) Summarise([]E) struct{}                         { return struct{}{} }
+func (unsummed[E]) Join([]struct{}) struct{}                       { return struct{}{} }
+func (unsummed[E]) Detail(*struct{}, []E)                          {}
+func (unsummed[E]) JoinDetails(*struct{}, []struct{}, []*struct{}) {}
 
 // spanOf returns the position of the span of j on the k-th node that began at start; ok is false if
 // the node has no such span.
@@ -136,7 +140,7 @@ func (d *Domain) unlist(k, i int) {
 // gapsAhead appends to list the singles' gaps that are free within [from, to)
 // and begin no later than latest, by start, ties in the order of the nodes.
 func (d *Domain) gapsAhead(list []gap, from, to, latest des.Time) []gap {
-	for k, end := range d.freeAt(from) {
+	for k, end := range d.freeAt(from, des.Tick) {
 		if end = min(end, to); from < end {
 			list = append(list, gap{from, end, k})
 		}

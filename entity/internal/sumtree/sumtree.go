@@ -6,6 +6,8 @@
 // queues are most of the time; large ones cost O(log n) an operation.
 package sumtree
 
+import "iter"
+
 // Algebra says how items are ordered and summarised.
 type Algebra[E, S, D any] interface {
 	// Before is the strict order of the items, which it does not keep.
@@ -309,6 +311,26 @@ func (t *Tree[E, S, D, A]) child(n *node[E, S, D], e *E) int {
 		}
 	}
 	return lo - 1
+}
+
+// All yields the items in order. The tree must not change meanwhile.
+func (t *Tree[E, S, D, A]) All() iter.Seq[*E] {
+	return func(yield func(*E) bool) { t.root.all(yield) }
+}
+
+// all yields the items under n; it returns false once yield does.
+func (n *node[E, S, D]) all(yield func(*E) bool) bool {
+	for i := range n.items {
+		if !yield(&n.items[i]) {
+			return false
+		}
+	}
+	for _, kid := range n.kids {
+		if !kid.all(yield) {
+			return false
+		}
+	}
+	return true
 }
 
 // Scan shows the items to v in order, subtree by subtree, passing over those

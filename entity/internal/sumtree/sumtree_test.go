@@ -170,6 +170,15 @@ func TestTreeIsASortedSlice(t *testing.T) {
 		require.Equal(t, []amount(want), append([]amount{}, all.items...))
 		require.Equal(t, amounts{}.Summarise(want), tree.Sum())
 
+		some, stop := []amount{}, rapid.IntRange(0, len(want)).Draw(t, "stop")
+		for a := range tree.All() {
+			if len(some) == stop {
+				break
+			}
+			some = append(some, *a)
+		}
+		require.Equal(t, []amount(want[:stop]), some)
+
 		key := keys.Draw(t, "probe")
 		i, found := want.find(key)
 		if found {
